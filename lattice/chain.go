@@ -1,0 +1,116 @@
+package lattice
+
+// A variable of the lattice is a pair (m, v) with m_v >= 1: one given candidate at
+// depth v, in a score vector of orbit m. Fix the other n-1 candidates and let that one
+// sink step by step: its variables form a chain. At first it stands alone
+// above the others, which approach it; then it sinks through depths 0 to k.
+// Every variable lies on exactly one chain, which is the path along which the
+// worst neighbours of a regular mechanism lie (McKenna & Sheldon 2020, Prop. 2).
+
+// Numbering numbers the pairs (m, v): orbit by orbit, shallow depths first.
+// For n = 1 there is one orbit of one variable.
+type Numbering struct {
+	Lattice *Lattice
+	First   []int32 // First[i]: number of orbit i's first variable; one more entry at the end
+	Orbit   []int32 // orbit of each variable
+	Depth   []int32 // its depth v
+	Count   []int32 // m_v, how many candidates share it
+	Up      []int32 // the variable one step before it on its chain, -1 for the first of a chain
+}
+
+// Number numbers all variables of l, in O(variables · k) time.
+func (l *Lattice) Number() *Numbering {
+	total := int(Variables(l.n, l.k).Int64())
+	vs := &Numbering{
+		Lattice: l,
+		First:   make([]int32, l.orbits+1),
+		Orbit:   make([]int32, 0, total),
+		Depth:   make([]int32, 0, total),
+		Count:   make([]int32, 0, total),
+		Up:      make([]int32, total),
+	}
+	for i, m := range l.All() {
+		vs.First[i] = int32(len(vs.Orbit))
+		for v, c := range m {
+			if c > 0 {
+				vs.Orbit = append(vs.Orbit, int32(i))
+				vs.Depth = append(vs.Depth, int32(v))
+				vs.Count = append(vs.Count, int32(c))
+			}
+		}
+	}
+	vs.First[l.orbits] = int32(total)
+	up := make([]int, l.k+1)
+	j := 0
+	for _, m := range l.All() {
+		for v, c := range m {
+			if c == 0 {
+				continue
+			}
+			vs.Up[j] = -1
+			if d, ok := Up(m, v, up); ok {
+				vs.Up[j] = int32(vs.Find(up, d))
+			}
+			j++
+		}
+	}
+	return vs
+}
+
+// Len returns the number of variables.
+func (vs *Numbering) Len() int { return len(vs.Orbit) }
+
+// Find returns the number of the variable (m, v); m_v must be at least 1.
+func (vs *Numbering) Find(m []int, v int) int {
+	j := int(vs.First[vs.Lattice.Rank(m)])
+	for u := range v {
+		if m[u] > 0 {
+			j++
+		}
+	}
+	return j
+}
+
+// Up stores in dst the count vector one step earlier on the chain of (m, v): the
+// candidate at depth v rises by a step, or, where it is at depth 0 already, all others sink by one. It
+// returns the candidate's depth there and whether that vector lies in Q(n,k) and differs from m.
+func Up(m []int, v int, dst []int) (depth int, ok bool) {
+	k := len(m) - 1
+	if v > 0 {
+		copy(dst, m)
+		dst[v]--
+		dst[v-1]++
+		return v - 1, true
+	}
+	if m[k] > 0 || Deepest(m) == 0 && m[0] == 1 {
+		return 0, false
+	}
+	copy(dst[1:], m[:k])
+	dst[0] = 1
+	dst[1]--
+	return 0, true
+}
+
+// Down is the inverse of Up: it stores the count vector one step later on the
+// chain of (m, v) and reports false where that leaves Q(n,k).
+func Down(m []int, v int, dst []int) (depth int, ok bool) {
+	k := len(m) - 1
+	if v == 0 && m[0] == 1 {
+		if Deepest(m) == 0 {
+			return 0, false
+		}
+		copy(dst[:k], m[1:])
+		dst[k] = 0
+		// The others all rise by a step; the lone best stays at depth 0 while they
+		// remain at or below it.
+		dst[0]++
+		return 0, true
+	}
+	if v == k {
+		return 0, false
+	}
+	copy(dst, m)
+	dst[v]--
+	dst[v+1]++
+	return v + 1, true
+}
