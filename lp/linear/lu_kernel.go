@@ -1,0 +1,280 @@
+package linear
+
+import "math"
+
+// kernel is the part of a matrix that no triangular permutation reaches, under
+// elimination. Columns carry values, rows only patterns.
+type kernel struct {
+	e      *elimination
+	colIdx [][]int32
+	colVal [][]float64
+	rowIdx [][]int32
+	size   []float64 // largest original entry of a column
+	byCol  buckets   // columns by entries left
+	byRow  buckets
+	mult   []float64 // multipliers of the current step by row
+	touch  []bool
+}
+
+// buckets are doubly linked lists of items by count.
+type buckets struct {
+	head, next, prev []int32
+	count            []int32 // -1: not in a list
+	least            int
+}
+
+func newBuckets(n int) buckets {
+	b := buckets{head: make([]int32, n+1), next: make([]int32, n), prev: make([]int32, n), count: make([]int32, n)}
+	for i := range b.head {
+		b.head[i] = -1
+	}
+	for i := range b.count {
+		b.count[i] = -1
+	}
+	return b
+}
+
+// move puts item i into the list of the given count; a negative count only takes it out.
+func (b *buckets) move(i int32, count int) {
+	if c := b.count[i]; c >= 0 {
+		if p := b.prev[i]; p >= 0 {
+			b.next[p] = b.next[i]
+		} else {
+			b.head[c] = b.next[i]
+		}
+		if q := b.next[i]; q >= 0 {
+			b.prev[q] = b.prev[i]
+		}
+	}
+	b.count[i] = int32(count)
+	if count < 0 {
+		return
+	}
+	b.prev[i], b.next[i] = -1, b.head[count]
+	if q := b.head[count]; q >= 0 {
+		b.prev[q] = i
+	}
+	b.head[count] = i
+	b.least = min(b.least, count)
+}
+
+// kernel eliminates what the peeling left. Columns that turn out dependent stay without a pivot.
+func (e *elimination) kernel() {
+	n := e.n
+	k := &kernel{
+		e: e, colIdx: make([][]int32, n), colVal: make([][]float64, n), rowIdx: make([][]int32, n),
+		size: make([]float64, n), byCol: newBuckets(n), byRow: newBuckets(n),
+		mult: make([]float64, n), touch: make([]bool, n),
+	}
+	for j := range int32(n) {
+		if e.rowOf[j] >= 0 {
+			continue
+		}
+		e.upper(j)
+		k.size[j] = maxAbs(e.value[e.start[j]:e.start[j+1]])
+		for p := e.start[j]; p < e.start[j+1]; p++ {
+			if i := e.index[p]; e.value[p] != 0 && e.colOf[i] < 0 {
+				k.colIdx[j] = append(k.colIdx[j], i)
+				k.colVal[j] = append(k.colVal[j], e.value[p])
+				k.rowIdx[i] = append(k.rowIdx[i], j)
+			}
+		}
+	}
+	for j := range int32(n) {
+		if e.rowOf[j] < 0 && len(k.colIdx[j]) > 0 {
+			k.byCol.move(j, len(k.colIdx[j]))
+		}
+		if e.colOf[j] < 0 && len(k.rowIdx[j]) > 0 {
+			k.byRow.move(j, len(k.rowIdx[j]))
+		}
+	}
+	for {
+		i, j, ok := k.choose()
+		if !ok {
+			break
+		}
+		k.eliminate(i, j)
+	}
+}
+
+// choose finds a pivot of small Markowitz cost (r-1)(c-1) among those large enough in their column.
+// Columns without an entry large enough are taken out for good.
+func (k *kernel) choose() (row, col int32, ok bool) {
+	best := math.Inf(1)
+	looked := 0
+	n := len(k.byCol.head) - 1
+	k.byCol.least, k.byRow.least = max(k.byCol.least, 1), max(k.byRow.least, 1)
+	for k.byCol.least < n && k.byCol.head[k.byCol.least] < 0 {
+		k.byCol.least++
+	}
+	for k.byRow.least < n && k.byRow.head[k.byRow.least] < 0 {
+		k.byRow.least++
+	}
+	for count := min(k.byCol.least, k.byRow.least); count <= n; count++ {
+		if ok && best <= float64(count-1)*float64(count-1) {
+			return row, col, true
+		}
+		for j := k.byCol.head[count]; j >= 0; {
+			following := k.byCol.next[j]
+			big := maxAbs(k.colVal[j])
+			if big <= pivotRelative*k.size[j] {
+				k.discard(j)
+				j = following
+				continue
+			}
+			for p, i := range k.colIdx[j] {
+				if math.Abs(k.colVal[j][p]) < pivotThreshold*big {
+					continue
+				}
+				if cost := float64(count-1) * float64(len(k.rowIdx[i])-1); cost < best {
+					best, row, col, ok = cost, i, j, true
+				}
+			}
+			if looked++; ok && looked >= pivotSearch {
+				return row, col, true
+			}
+			j = following
+		}
+		if ok && best <= float64(count-1)*float64(count) {
+			return row, col, true
+		}
+		for i := k.byRow.head[count]; i >= 0; i = k.byRow.next[i] {
+			for _, j := range k.rowIdx[i] {
+				cost := float64(count-1) * float64(len(k.colIdx[j])-1)
+				if cost >= best {
+					continue
+				}
+				big, v := 0.0, 0.0
+				for p, r := range k.colIdx[j] {
+					a := math.Abs(k.colVal[j][p])
+					big = max(big, a)
+					if r == i {
+						v = a
+					}
+				}
+				if v >= pivotThreshold*big && v > pivotRelative*k.size[j] {
+					best, row, col, ok = cost, i, j, true
+				}
+			}
+			if looked++; ok && looked >= pivotSearch {
+				return row, col, true
+			}
+		}
+	}
+	return row, col, ok
+}
+
+// discard takes a column that is numerically zero out of the kernel.
+func (k *kernel) discard(j int32) {
+	for _, i := range k.colIdx[j] {
+		k.dropFromRow(i, j)
+	}
+	k.colIdx[j], k.colVal[j] = nil, nil
+	k.byCol.move(j, -1)
+}
+
+func (k *kernel) dropFromRow(i, j int32) {
+	row := k.rowIdx[i]
+	for p, c := range row {
+		if c == j {
+			row[p] = row[len(row)-1]
+			k.rowIdx[i] = row[:len(row)-1]
+			break
+		}
+	}
+	if len(k.rowIdx[i]) == 0 {
+		k.byRow.move(i, -1)
+	} else {
+		k.byRow.move(i, len(k.rowIdx[i]))
+	}
+}
+
+// eliminate pivots on (i, j) and updates the remaining columns.
+func (k *kernel) eliminate(i, j int32) {
+	e := k.e
+	var d float64
+	for p, r := range k.colIdx[j] {
+		if r == i {
+			d = k.colVal[j][p]
+		}
+	}
+	e.pivot(i, j, d)
+	k.byCol.move(j, -1)
+	k.byRow.move(i, -1)
+	pattern := make([]int32, 0, len(k.colIdx[j]))
+	for p, r := range k.colIdx[j] {
+		if r == i {
+			continue
+		}
+		m := k.colVal[j][p] / d
+		e.lRow = append(e.lRow, r)
+		e.lPivot = append(e.lPivot, i)
+		e.lValue = append(e.lValue, m)
+		k.mult[r] = m
+		pattern = append(pattern, r)
+		k.dropFromRow(r, j)
+	}
+	k.colIdx[j], k.colVal[j] = nil, nil
+	for _, c := range k.rowIdx[i] {
+		if c != j {
+			k.update(i, c, pattern)
+		}
+	}
+	k.rowIdx[i] = nil
+	for _, r := range pattern {
+		k.mult[r] = 0
+	}
+}
+
+// update moves entry (i, c) to U and subtracts its multiples from column c.
+func (k *kernel) update(i, c int32, pattern []int32) {
+	e, idx, val := k.e, k.colIdx[c], k.colVal[c]
+	var u float64
+	for p, r := range idx {
+		if r == i {
+			u = val[p]
+			last := len(idx) - 1
+			idx[p], val[p] = idx[last], val[last]
+			idx, val = idx[:last], val[:last]
+			break
+		}
+	}
+	e.uRow = append(e.uRow, i)
+	e.uCol = append(e.uCol, c)
+	e.uValue = append(e.uValue, u)
+	kept := 0
+	tiny := 1e-16 * k.size[c]
+	for p, r := range idx {
+		v := val[p]
+		if m := k.mult[r]; m != 0 {
+			v -= m * u
+			k.touch[r] = true
+			if math.Abs(v) <= tiny {
+				k.dropFromRow(r, c)
+				continue
+			}
+		}
+		idx[kept], val[kept] = r, v
+		kept++
+	}
+	idx, val = idx[:kept], val[:kept]
+	for _, r := range pattern {
+		if k.touch[r] {
+			k.touch[r] = false
+			continue
+		}
+		v := -k.mult[r] * u
+		if math.Abs(v) <= tiny {
+			continue
+		}
+		idx, val = append(idx, r), append(val, v)
+		k.rowIdx[r] = append(k.rowIdx[r], c)
+		k.byRow.move(r, len(k.rowIdx[r]))
+	}
+	k.colIdx[c], k.colVal[c] = idx, val
+	if len(idx) == 0 {
+		k.byCol.move(c, -1)
+	} else {
+		k.byCol.move(c, len(idx))
+	}
+}

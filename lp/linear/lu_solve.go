@@ -1,0 +1,260 @@
+package linear
+
+import "math"
+
+// sparse is a vector with the positions of its entries. Every nonzero is
+// listed; a listed entry may be zero.
+type sparse struct {
+	val []float64
+	idx []int32
+}
+
+func newSparse(n int) sparse { return sparse{val: make([]float64, n)} }
+
+// clear sets the vector to zero.
+func (v *sparse) clear() {
+	if len(v.idx)*4 > len(v.val) {
+		clear(v.val)
+	} else {
+		for _, i := range v.idx {
+			v.val[i] = 0
+		}
+	}
+	v.idx = v.idx[:0]
+}
+
+// set copies w into v.
+func (v *sparse) set(w *sparse) {
+	v.clear()
+	for _, i := range w.idx {
+		v.val[i] = w.val[i]
+	}
+	v.idx = append(v.idx, w.idx...)
+}
+
+// gather rebuilds the list of entries from the values.
+func (v *sparse) gather() {
+	v.idx = v.idx[:0]
+	for i, x := range v.val {
+		if x != 0 {
+			v.idx = append(v.idx, int32(i))
+		}
+	}
+}
+
+// unitVector makes v the unit vector of position r.
+func (v *sparse) unitVector(r int32) {
+	v.clear()
+	v.val[r] = 1
+	v.idx = append(v.idx, r)
+}
+
+// hyperSparse is the share of entries up to which a solve first finds
+// the pattern of its result by depth-first search.
+const hyperSparse = 0.08
+
+// reach finds the positions reachable from those of v along t into f.topo, in
+// postorder: each position after all those that it reaches. It gives up, false, when there are too many.
+func (f *LU) reach(v *sparse, t *triangle, expect *float64) bool {
+	limit := int(hyperSparse * float64(f.n))
+	if len(v.idx) > limit/2 || *expect > hyperSparse {
+		return false
+	}
+	f.topo = f.topo[:0]
+	for _, root := range v.idx {
+		if f.seen[root] || v.val[root] == 0 {
+			continue
+		}
+		f.seen[root] = true
+		f.next[root] = t.begin[root]
+		f.stack = append(f.stack[:0], root)
+		for len(f.stack) > 0 {
+			r := f.stack[len(f.stack)-1]
+			p, e := f.next[r], t.end[r]
+			for p < e && f.seen[t.index[p]] {
+				p++
+			}
+			if p == e {
+				f.topo = append(f.topo, r)
+				f.stack = f.stack[:len(f.stack)-1]
+				continue
+			}
+			c := t.index[p]
+			f.next[r] = p + 1
+			f.seen[c] = true
+			f.next[c] = t.begin[c]
+			f.stack = append(f.stack, c)
+		}
+		if len(f.topo) > limit {
+			break
+		}
+	}
+	for _, r := range f.topo {
+		f.seen[r] = false
+	}
+	if len(f.topo) > limit {
+		*expect = 1
+		return false
+	}
+	return true
+}
+
+// learn updates a running density after a solve.
+func (f *LU) learn(expect *float64, count int) {
+	*expect = 0.8**expect + 0.2*float64(count)/float64(f.n)
+}
+
+// sweep solves with one triangular factor: positions in the order of the elimination
+// that order gives (backwards if asked), each divided by diag where not nil, then subtracted along t.
+func (f *LU) sweep(v *sparse, t *triangle, diag []float64, order []int32, backwards bool, expect *float64) {
+	if f.reach(v, t, expect) {
+		v.idx = v.idx[:0]
+		for k := len(f.topo) - 1; k >= 0; k-- {
+			r := f.topo[k]
+			f.step(v, t, diag, r)
+		}
+	} else {
+		v.idx = v.idx[:0]
+		if backwards {
+			for k := len(order) - 1; k >= 0; k-- {
+				if r := order[k]; r >= 0 && v.val[r] != 0 {
+					f.step(v, t, diag, r)
+				}
+			}
+		} else {
+			for _, r := range order {
+				if r >= 0 && v.val[r] != 0 {
+					f.step(v, t, diag, r)
+				}
+			}
+		}
+	}
+	f.learn(expect, len(v.idx))
+}
+
+// step finishes position r of a triangular solve.
+func (f *LU) step(v *sparse, t *triangle, diag []float64, r int32) {
+	x := v.val[r]
+	if math.Abs(x) <= f.drop {
+		v.val[r] = 0
+		return
+	}
+	if diag != nil {
+		x /= diag[r]
+		v.val[r] = x
+	}
+	v.idx = append(v.idx, r)
+	b, e := t.begin[r], t.end[r]
+	index, value := t.index[b:e], t.value[b:e]
+	for p, i := range index {
+		v.val[i] -= x * value[p]
+	}
+}
+
+// solve overwrites v, by row, with B⁻¹ v: position r of the result belongs to the column that is pivoted on row r.
+// With keep, v is a column that a following update brings in.
+func (f *LU) solve(v *sparse, keep bool) {
+	f.sweep(v, &f.lower, nil, f.lowerOrder, false, &f.expect[0])
+	for t, r := range f.etaRow {
+		sum := 0.0
+		for p := f.etaStart[t]; p < f.etaStart[t+1]; p++ {
+			sum += f.etaValue[p] * v.val[f.etaIndex[p]]
+		}
+		if sum != 0 {
+			if v.val[r] == 0 {
+				v.idx = append(v.idx, r)
+			}
+			v.val[r] -= sum
+		}
+	}
+	if keep {
+		f.spike.set(v)
+	}
+	f.sweep(v, &f.cols, f.diag, f.order, true, &f.expect[1])
+}
+
+// solveTransposed overwrites v, by pivot row of the column, with B⁻ᵀ v, by row. With keep, v is the unit
+// vector of the pivot that a following update replaces.
+func (f *LU) solveTransposed(v *sparse, keep bool) {
+	f.sweep(v, &f.rows, f.diag, f.order, false, &f.expect[2])
+	if keep {
+		f.unit.set(v)
+	}
+	for t := len(f.etaRow) - 1; t >= 0; t-- {
+		x := v.val[f.etaRow[t]]
+		if x == 0 {
+			continue
+		}
+		for p := f.etaStart[t]; p < f.etaStart[t+1]; p++ {
+			i := f.etaIndex[p]
+			if v.val[i] == 0 {
+				v.idx = append(v.idx, i)
+			}
+			v.val[i] -= x * f.etaValue[p]
+		}
+	}
+	f.sweep(v, &f.lowerT, nil, f.lowerOrder, true, &f.expect[3])
+}
+
+// Solve computes B⁻¹ b: dst by column and b by row, both of length n; they may be the same slice.
+// It panics on other lengths.
+func (f *LU) Solve(dst, b []float64) {
+	f.plain(dst, b)
+	v := sparse{val: f.dense}
+	copy(v.val, b)
+	drop := f.drop
+	f.drop = 0
+	f.run(&v, &f.lower, nil, f.lowerOrder, false)
+	for t, r := range f.etaRow {
+		for p := f.etaStart[t]; p < f.etaStart[t+1]; p++ {
+			v.val[r] -= f.etaValue[p] * v.val[f.etaIndex[p]]
+		}
+	}
+	f.run(&v, &f.cols, f.diag, f.order, true)
+	f.drop = drop
+	for r, j := range f.colOf {
+		dst[j] = v.val[r]
+	}
+}
+
+// SolveTransposed computes B⁻ᵀ c: dst by row and c by column, both of length n; they may be the same slice.
+// It panics on other lengths.
+func (f *LU) SolveTransposed(dst, c []float64) {
+	f.plain(dst, c)
+	v := sparse{val: f.dense}
+	for r, j := range f.colOf {
+		v.val[r] = c[j]
+	}
+	drop := f.drop
+	f.drop = 0
+	f.run(&v, &f.rows, f.diag, f.order, false)
+	for t := len(f.etaRow) - 1; t >= 0; t-- {
+		x := v.val[f.etaRow[t]]
+		for p := f.etaStart[t]; p < f.etaStart[t+1]; p++ {
+			v.val[f.etaIndex[p]] -= x * f.etaValue[p]
+		}
+	}
+	f.run(&v, &f.lowerT, nil, f.lowerOrder, true)
+	f.drop = drop
+	copy(dst, v.val)
+}
+
+func (f *LU) plain(dst, src []float64) {
+	if len(dst) != f.n || len(src) != f.n {
+		panic("linear: vector length does not match the factorisation")
+	}
+}
+
+// run is sweep over all positions, without a pattern.
+func (f *LU) run(v *sparse, t *triangle, diag []float64, order []int32, backwards bool) {
+	full := 1.0
+	v.idx = f.topo[:0]
+	f.sweep(v, t, diag, order, backwards, &full)
+	f.topo = v.idx[:0]
+}
+
+// Size returns the number of entries of L and U after the factorisation.
+func (f *LU) Size() int { return f.factor }
+
+// Cols returns, for each row, the column that the factorisation pivoted there.
+func (f *LU) Cols() []int32 { return f.colOf }
