@@ -1,0 +1,231 @@
+// Package interval is outward-rounded interval arithmetic on math/big.Float.
+//
+// An Interval [lo, hi] stands for one real number that is known to lie in it.
+// Every operation returns an interval that holds the exact result for every
+// choice of reals in its operands: lower ends are rounded towards -Inf, upper
+// ends towards +Inf, and the range limits of big.Float (overflow to ±Inf,
+// underflow to 0, whatever the rounding mode) are corrected outwards.
+//
+// Conventions, stated once:
+//   - Intervals are immutable values. Operations may share ends between operand
+//     and result, so the floats that Lo and Hi return must not be modified.
+//   - Ends are never NaN. lo = -Inf and hi = +Inf mean unbounded; lo = +Inf and
+//     hi = -Inf do not occur, and no interval is empty. 0·∞ counts as 0, because
+//     an infinite end is a bound and not a value.
+//   - The precision of a result is the larger one of its operands, in bits of
+//     mantissa; both ends of an interval have the same precision.
+//   - The zero value of Interval is not an interval; its methods panic.
+//   - Division by an interval that holds 0 is the whole line.
+//
+// The package decides what can be decided (Sign, Cmp) and says when it cannot. It
+// does not choose precisions, and does not refine: the caller raises the precision
+// and computes again.
+//
+// Sources: Moore, Kearfott & Cloud, Introduction to Interval Analysis (SIAM 2009),
+// ch. 2 and 5; Brent & Zimmermann, Modern Computer Arithmetic (CUP 2010), ch. 4.
+package interval
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// Interval is a closed interval of reals, possibly unbounded. See the package
+// documentation for the conventions.
+type Interval struct {
+	lo, hi *big.Float
+}
+
+// New returns [lo, hi] at the larger one of the two precisions. The arguments are
+// copied. It panics if lo > hi, lo = +Inf, hi = -Inf, or both have precision 0.
+func New(lo, hi *big.Float) Interval {
+	prec := max(lo.Prec(), hi.Prec())
+	if prec == 0 {
+		panic("interval: ends of precision 0")
+	}
+	if lo.Cmp(hi) > 0 || isInf(lo, 1) || isInf(hi, -1) {
+		panic(fmt.Sprintf("interval: no interval from %g to %g", lo, hi))
+	}
+	e := newEnds(prec)
+	e[0].Set(lo)
+	e[1].Set(hi)
+	return e.interval()
+}
+
+// Point returns [x, x], which is exact. It panics if x is infinite.
+func Point(x *big.Float) Interval {
+	if x.IsInf() {
+		panic("interval: an infinite point")
+	}
+	p := new(big.Float).Copy(x)
+	if p.Prec() == 0 {
+		p.SetPrec(64)
+	}
+	return Interval{p, p}
+}
+
+// FromRat returns the tightest interval around r with ends of prec bits.
+func FromRat(r *big.Rat, prec uint) Interval {
+	e := newEnds(checkPrec(prec))
+	e[0].SetRat(r)
+	if e[0].Acc() == big.Exact {
+		return Interval{&e[0], &e[0]}
+	}
+	e[1].SetRat(r)
+	return e.interval()
+}
+
+// FromBig returns the tightest interval around x with ends of prec bits.
+func FromBig(x *big.Int, prec uint) Interval {
+	e := newEnds(checkPrec(prec))
+	e[0].SetInt(x)
+	if e[0].Acc() == big.Exact {
+		return Interval{&e[0], &e[0]}
+	}
+	e[1].SetInt(x)
+	return e.interval()
+}
+
+// FromInt returns the tightest interval around i with ends of prec bits; it is a
+// point whenever i fits, so always from 63 bits on.
+func FromInt(i int64, prec uint) Interval {
+	e := newEnds(checkPrec(prec))
+	e[0].SetInt64(i)
+	if e[0].Acc() == big.Exact {
+		return Interval{&e[0], &e[0]}
+	}
+	e[1].SetInt64(i)
+	return e.interval()
+}
+
+// FromFloat returns the tightest interval around the dyadic rational f with ends of
+// prec bits; it is a point whenever f fits, so always from 53 bits on. It panics if
+// f is NaN or infinite.
+func FromFloat(f float64, prec uint) Interval {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		panic("interval: not a finite float")
+	}
+	e := newEnds(checkPrec(prec))
+	e[0].SetFloat64(f)
+	if e[0].Acc() == big.Exact {
+		return Interval{&e[0], &e[0]}
+	}
+	e[1].SetFloat64(f)
+	return e.interval()
+}
+
+// Whole returns (-Inf, +Inf), which says nothing.
+func Whole(prec uint) Interval {
+	e := newEnds(checkPrec(prec))
+	e[0].SetInf(true)
+	e[1].SetInf(false)
+	return e.interval()
+}
+
+// Hull returns the smallest interval that holds x and y.
+func Hull(x, y Interval) Interval {
+	lo, hi := x.lo, x.hi
+	if y.lo.Cmp(lo) < 0 {
+		lo = y.lo
+	}
+	if y.hi.Cmp(hi) > 0 {
+		hi = y.hi
+	}
+	return samePrec(lo, hi, max(x.Prec(), y.Prec()))
+}
+
+// Lo returns the lower end, to be read only.
+func (x Interval) Lo() *big.Float { return x.lo }
+
+// Hi returns the upper end, to be read only.
+func (x Interval) Hi() *big.Float { return x.hi }
+
+// Prec returns the precision of the ends in bits.
+func (x Interval) Prec() uint { return x.lo.Prec() }
+
+// IsPoint reports whether lo = hi, that is whether the value is known exactly.
+func (x Interval) IsPoint() bool { return x.lo == x.hi || x.lo.Cmp(x.hi) == 0 }
+
+// IsFinite reports whether both ends are finite.
+func (x Interval) IsFinite() bool { return !x.lo.IsInf() && !x.hi.IsInf() }
+
+// SetPrec returns x with ends rounded outward to prec bits.
+func (x Interval) SetPrec(prec uint) Interval {
+	e := newEnds(checkPrec(prec))
+	e[0].Set(x.lo)
+	e[1].Set(x.hi)
+	return e.interval()
+}
+
+// String returns the two ends for debugging. They are not rounded outward: package
+// decimal prints bounds.
+func (x Interval) String() string { return fmt.Sprintf("[%.20g, %.20g]", x.lo, x.hi) }
+
+// ends are the two ends of an interval in one allocation, with directed rounding.
+type ends [2]big.Float
+
+func newEnds(prec uint) *ends {
+	e := new(ends)
+	e[0].SetMode(big.ToNegativeInf).SetPrec(prec)
+	e[1].SetMode(big.ToPositiveInf).SetPrec(prec)
+	return e
+}
+
+// interval closes the ends into an Interval after correcting what the rounding
+// modes of big.Float do not cover.
+func (e *ends) interval() Interval {
+	if e[0].Acc() == big.Above {
+		saturate(&e[0])
+	}
+	if e[1].Acc() == big.Below {
+		saturate(&e[1])
+	}
+	return Interval{&e[0], &e[1]}
+}
+
+// saturate corrects an end whose rounding went against its mode, which happens only
+// at the limits of the exponent: big.Float overflows to ±Inf and underflows to ±0 in
+// every mode. An overflow had a magnitude of at least 2^MaxExp, an underflow
+// one below 2^(MinExp-1), so the replacements 2^(MaxExp-1) and 2^(MinExp-1) lie on
+// the outer side of the exact value.
+func saturate(z *big.Float) {
+	up := z.Mode() == big.ToPositiveInf
+	switch {
+	case isInf(z, 1) && !up:
+		z.SetMantExp(half, big.MaxExp)
+	case isInf(z, -1) && up:
+		z.SetMantExp(minusHalf, big.MaxExp)
+	case z.Sign() == 0 && up:
+		z.SetMantExp(half, big.MinExp)
+	case z.Sign() == 0:
+		z.SetMantExp(minusHalf, big.MinExp)
+	default:
+		panic("interval: rounding against its direction")
+	}
+}
+
+var (
+	half      = big.NewFloat(0.5)
+	minusHalf = big.NewFloat(-0.5)
+)
+
+// samePrec returns [lo, hi] at precision prec, which is at least that of either.
+func samePrec(lo, hi *big.Float, prec uint) Interval {
+	if lo.Prec() != prec {
+		lo = new(big.Float).SetMode(big.ToNegativeInf).SetPrec(prec).Set(lo)
+	}
+	if hi.Prec() != prec {
+		hi = new(big.Float).SetMode(big.ToPositiveInf).SetPrec(prec).Set(hi)
+	}
+	return Interval{lo, hi}
+}
+
+func isInf(x *big.Float, sign int) bool { return x.IsInf() && x.Signbit() == (sign < 0) }
+
+func checkPrec(prec uint) uint {
+	if prec == 0 {
+		panic("interval: precision 0")
+	}
+	return prec
+}

@@ -1,0 +1,193 @@
+package interval
+
+import (
+	"math/big"
+	"sync"
+)
+
+// Log returns an enclosure of ln x at x's precision. The logarithm of a point is a few
+// units in the last place wide. Where x holds numbers that are not positive, the
+// lower end is -Inf; it panics if x holds no positive number.
+func Log(x Interval) Interval {
+	if x.hi.Sign() <= 0 {
+		panic("interval: logarithm of a number that is not positive")
+	}
+	if x.IsPoint() {
+		return logPoint(x.lo, x.Prec())
+	}
+	e := newEnds(x.Prec())
+	if x.lo.Sign() <= 0 {
+		e[0].SetInf(true)
+	} else {
+		e[0].Set(logPoint(x.lo, x.Prec()).lo)
+	}
+	if x.hi.IsInf() {
+		e[1].SetInf(false)
+	} else {
+		e[1].Set(logPoint(x.hi, x.Prec()).hi)
+	}
+	return e.interval()
+}
+
+// LogRat returns an enclosure of ln x, a few units in the last of prec bits wide. It
+// panics if x is not positive.
+func LogRat(x *big.Rat, prec uint) Interval {
+	if x.Sign() <= 0 {
+		panic("interval: logarithm of a number that is not positive")
+	}
+	return logQuotient(x.Num(), x.Denom(), 0, checkPrec(prec))
+}
+
+// logPoint returns an enclosure of ln x for finite x > 0.
+func logPoint(x *big.Float, prec uint) Interval {
+	var mant big.Float
+	exp := x.MantExp(&mant)
+	bits := int(x.MinPrec())
+	num, _ := mant.SetMantExp(&mant, bits).Int(nil)
+	return logQuotient(num, one, exp-bits, prec)
+}
+
+var one = big.NewInt(1)
+
+// logQuotient returns an enclosure of ln(a/b·2^e) for a, b > 0.
+//
+// It writes a/b·2^e = m·2^e' with m in [2/3, 4/3], so that
+// ln = e'·ln 2 + 2 artanh u, u = (m-1)/(m+1), |u| <= 1/5. As |2 artanh u| <= 0.41, the sum
+// does not cancel by more than two bits for e' != 0; for e' = 0 the first addend is 0.
+func logQuotient(a, b *big.Int, e int, prec uint) Interval {
+	// a/b is in (2^(s-1), 2^(s+1)). Scale to (1/2, 2), then into [2/3, 4/3].
+	s := a.BitLen() - b.BitLen()
+	e += s
+	if s >= 0 {
+		b = new(big.Int).Lsh(b, uint(s))
+	} else {
+		a = new(big.Int).Lsh(a, uint(-s))
+	}
+	var l, r big.Int
+	if l.Mul(a, big.NewInt(3)).Cmp(r.Lsh(b, 2)) > 0 { // m > 4/3
+		b = new(big.Int).Lsh(b, 1)
+		e++
+	} else if r.Lsh(b, 1).Cmp(&l) > 0 { // m < 2/3
+		a = new(big.Int).Lsh(a, 1)
+		e--
+	}
+	w := prec + 8
+	y := artanh(new(big.Int).Sub(a, b), new(big.Int).Add(a, b), w)
+	e0 := newEnds(w)
+	e0[0].SetMantExp(y.lo, 1)
+	e0[1].SetMantExp(y.hi, 1)
+	y = e0.interval()
+	if e != 0 {
+		y = y.Add(FromInt(int64(e), 64).Mul(ln2(w)))
+	}
+	return y.SetPrec(prec)
+}
+
+// artanh returns an enclosure of artanh(p/q) = Σ u^(2i+1)/(2i+1), u = p/q, with about
+// prec bits, for |p/q| <= 1/3 and q > 0. It works in fixed point with w fractional bits.
+//
+// Let P_0 = U = ⌊|u|·2^w⌋, V = ⌊U²/2^w⌋, P_i = ⌊P_(i-1)·V/2^w⌋, down to the first P_m = 0, and
+// S = Σ ⌊P_i/(2i+1)⌋, a lower bound on 2^w·artanh|u|. In units of 2^-w, V falls short
+// of u² by less than 2|u| + 1 < 2, and P_i falls short of |u|^(2i+1) by
+//
+//	e_0 < 1,  e_i <= e_(i-1)·u² + 2·|u|^(2i-1) + 1 <= e_(i-1)/9 + 2/3 + 1, hence e_i < 2,
+//
+// so each of the m terms of S by less than 2 + 1 = 3. From m on, the powers sum to less than
+// 2/(1-1/9) < 3. In total S <= 2^w·artanh|u| < S + 3m + 3.
+func artanh(p, q *big.Int, prec uint) Interval {
+	if p.Sign() == 0 {
+		return FromInt(0, prec)
+	}
+	a := new(big.Int).Abs(p)
+	// |u| > 2^-small, so that many more bits give a relative precision of prec bits;
+	// m <= w/3, and the rest is for 3m + 3.
+	small := max(0, q.BitLen()-a.BitLen()+1)
+	w := prec + uint(small) + 8
+	w += uint(new(big.Int).SetUint64(uint64(w)).BitLen())
+	U := a.Lsh(a, w)
+	U.Quo(U, q)
+	V := new(big.Int).Mul(U, U)
+	V.Rsh(V, w)
+	sum := new(big.Int)
+	power := U
+	var term, i big.Int
+	m := int64(0)
+	for ; power.Sign() != 0; m++ {
+		sum.Add(sum, term.Quo(power, i.SetInt64(2*m+1)))
+		power.Mul(power, V)
+		power.Rsh(power, w)
+	}
+	y := fixed(sum, new(big.Int).Add(sum, i.SetInt64(3*m+3)), w)
+	if p.Sign() < 0 {
+		y = y.Neg()
+	}
+	return y.SetPrec(prec)
+}
+
+// ln2 returns an enclosure of ln 2 = 2 artanh(1/3) with at least prec bits. The most
+// precise one so far is kept.
+func ln2(prec uint) Interval {
+	ln2Cache.Lock()
+	defer ln2Cache.Unlock()
+	if ln2Cache.prec < prec {
+		y := artanh(one, big.NewInt(3), prec+4)
+		ln2Cache.value = y.Add(y)
+		ln2Cache.prec = prec
+	}
+	return ln2Cache.value.SetPrec(prec + 4)
+}
+
+var ln2Cache struct {
+	sync.Mutex
+	prec  uint
+	value Interval
+}
+
+// Log1p returns an enclosure of ln(1 + x) at x's precision, without the cancellation
+// near 0. Where x holds numbers that are not above -1, the lower end is -Inf; it
+// panics if x holds no number above -1.
+func Log1p(x Interval) Interval {
+	if x.hi.Cmp(minusOne) <= 0 {
+		panic("interval: logarithm of a number that is not positive")
+	}
+	if x.IsPoint() {
+		return log1pPoint(x.lo, x.Prec())
+	}
+	e := newEnds(x.Prec())
+	if x.lo.Cmp(minusOne) <= 0 {
+		e[0].SetInf(true)
+	} else {
+		e[0].Set(log1pPoint(x.lo, x.Prec()).lo)
+	}
+	if x.hi.IsInf() {
+		e[1].SetInf(false)
+	} else {
+		e[1].Set(log1pPoint(x.hi, x.Prec()).hi)
+	}
+	return e.interval()
+}
+
+var minusOne = big.NewFloat(-1)
+
+func log1pPoint(x *big.Float, prec uint) Interval {
+	if x.Sign() == 0 {
+		return FromInt(0, prec)
+	}
+	size := x.MantExp(nil) // 2^(size-1) <= |x| < 2^size
+	p := Point(x)
+	switch {
+	case size < -int(prec)-4:
+		// x - x² <= ln(1+x) <= x for |x| <= 1/2.
+		p = p.SetPrec(prec)
+		return Interval{p.Sub(p.Sqr()).lo, p.hi}
+	case size > int(prec)+4:
+		// |x| > 1 here, so x > 1, and ln x <= ln(1+x) <= ln x + 1/x.
+		w := prec + 4
+		p = p.SetPrec(w)
+		return Hull(Log(p), Log(p).Add(p.Inv())).SetPrec(prec)
+	}
+	// 1 + x is exact in this many bits, and Log loses nothing near 1.
+	w := x.MinPrec() + uint(max(size, -size)) + 2
+	sum := new(big.Float).SetPrec(w).Add(x, big.NewFloat(1))
+	return logPoint(sum, prec)
+}
