@@ -1,0 +1,20 @@
+// Package clp solves linear programs with CLP, the simplex code of the COIN-OR
+// project, through CLP's C interface. It implements linear.Solver.
+//
+// The binding exists only where the build tag clp is set and CLP's development
+// files are installed (pkg-config clp must answer). Without the tag the
+// package still compiles, needs no C compiler, and New returns an error that
+// says how to get the binding; Available tells the two builds apart.
+//
+// What it adds to CLP: programs are scaled by powers of two before they are
+// handed over (CLP aborts the process when a cost reaches 1e25 and silently
+// goes wrong some orders of magnitude earlier), answers are measured again on
+// the unscaled program and polished when they miss the tolerances, a solve
+// stops within milliseconds when its context ends, and nothing is ever
+// printed.
+//
+// What it does not do: prove anything. Its answers are floating-point
+// proposals like those of every linear.Solver. Presolve is never used, so
+// the basis handed in is the basis that CLP starts from, and the basis handed
+// out is one of the program itself.
+package clp

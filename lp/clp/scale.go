@@ -1,0 +1,180 @@
+//go:build clp
+
+package clp
+
+import (
+	"math"
+	"slices"
+
+	"optratio/lp/linear"
+)
+
+// scaled is a program in units in which CLP works well:
+//
+//	A' = R A S,  x = B S x',  rows' = R rows / B,  columns' = columns / (B S),  cost' = C S cost
+//
+// with diagonal R, S and numbers B, C that are all powers of two, so that
+// nothing is rounded on the way there and back (but for numbers that leave the
+// range of float64). Infinite bounds are ±MaxFloat64, as CLP has them.
+type scaled struct {
+	cost               []float64
+	colLower, colUpper []float64
+	rowLower, rowUpper []float64
+	start              []int
+	index              []int32
+	value              []float64
+
+	rowExp, colExp    []int // R and S as exponents of two
+	costExp, boundExp int   // C and B
+}
+
+// Entries of A within 2^±comfortable, and bounds whose largest is, are left
+// alone: CLP's own scaling deals with them.
+const comfortable = 20
+
+// balancePasses is how often rows and columns take turns; the gain of
+// geometric balancing is in the first few.
+const balancePasses = 6
+
+// scale returns m in balanced units.
+func scale(m *linear.Model) *scaled {
+	rows, cols := m.Rows(), m.Cols()
+	p := &scaled{
+		cost: make([]float64, cols), colLower: make([]float64, cols), colUpper: make([]float64, cols),
+		rowLower: make([]float64, rows), rowUpper: make([]float64, rows),
+		start: make([]int, cols+1), index: m.Index, value: make([]float64, len(m.Value)),
+		rowExp: make([]int, rows), colExp: make([]int, cols),
+	}
+	copy(p.start, m.Start)
+	if slices.ContainsFunc(m.Value, func(v float64) bool { return v != 0 && outside(exponent(v)) }) {
+		p.balance(m)
+	}
+	var largestCost, largestBound float64
+	for j := range cols {
+		p.cost[j] = math.Ldexp(m.Cost[j], p.colExp[j])
+		largestCost = max(largestCost, math.Abs(p.cost[j]))
+		largestBound = max(largestBound, finite(math.Ldexp(m.ColLower[j], -p.colExp[j])), finite(math.Ldexp(m.ColUpper[j], -p.colExp[j])))
+		for k := m.Start[j]; k < m.Start[j+1]; k++ {
+			p.value[k] = math.Ldexp(m.Value[k], p.colExp[j]+p.rowExp[m.Index[k]])
+		}
+	}
+	for i := range rows {
+		largestBound = max(largestBound, finite(math.Ldexp(m.RowLower[i], p.rowExp[i])), finite(math.Ldexp(m.RowUpper[i], p.rowExp[i])))
+	}
+	p.costExp = -exponent(largestCost)
+	if e := exponent(largestBound); outside(e) {
+		p.boundExp = e
+	}
+	for j := range cols {
+		p.cost[j] = math.Ldexp(p.cost[j], p.costExp)
+		p.colLower[j] = bound(m.ColLower[j], -p.colExp[j]-p.boundExp)
+		p.colUpper[j] = bound(m.ColUpper[j], -p.colExp[j]-p.boundExp)
+	}
+	for i := range rows {
+		p.rowLower[i] = bound(m.RowLower[i], p.rowExp[i]-p.boundExp)
+		p.rowUpper[i] = bound(m.RowUpper[i], p.rowExp[i]-p.boundExp)
+	}
+	return p
+}
+
+// balance chooses R and S such that in every row and every column the
+// geometric mean of the largest and the smallest entry is near 1.
+func (p *scaled) balance(m *linear.Model) {
+	rows, cols := m.Rows(), m.Cols()
+	logs := make([]float64, len(m.Value))
+	for k, v := range m.Value {
+		logs[k] = math.Log2(math.Abs(v)) // -Inf for a zero, skipped below
+	}
+	r, s := make([]float64, rows), make([]float64, cols)
+	low, high := make([]float64, rows), make([]float64, rows)
+	for range balancePasses {
+		for i := range rows {
+			low[i], high[i] = math.Inf(1), math.Inf(-1)
+		}
+		for j := range cols {
+			for k := m.Start[j]; k < m.Start[j+1]; k++ {
+				if i := m.Index[k]; !math.IsInf(logs[k], 0) {
+					low[i], high[i] = min(low[i], logs[k]+s[j]), max(high[i], logs[k]+s[j])
+				}
+			}
+		}
+		for i := range rows {
+			r[i] = middle(low[i], high[i])
+		}
+		for j := range cols {
+			lo, hi := math.Inf(1), math.Inf(-1)
+			for k := m.Start[j]; k < m.Start[j+1]; k++ {
+				if i := m.Index[k]; !math.IsInf(logs[k], 0) {
+					lo, hi = min(lo, logs[k]+r[i]), max(hi, logs[k]+r[i])
+				}
+			}
+			s[j] = middle(lo, hi)
+		}
+	}
+	for i := range rows {
+		p.rowExp[i] = int(math.Round(r[i]))
+	}
+	for j := range cols {
+		p.colExp[j] = int(math.Round(s[j]))
+	}
+}
+
+// middle returns minus the mean of two logarithms, 0 for an empty range.
+func middle(low, high float64) float64 {
+	if low > high {
+		return 0
+	}
+	return -(low + high) / 2
+}
+
+func outside(e int) bool { return e < -comfortable || e > comfortable }
+
+// exponent returns e with |x| in [2^(e-1), 2^e), 0 for 0.
+func exponent(x float64) int {
+	_, e := math.Frexp(x)
+	return e
+}
+
+// finite returns |x|, or 0 where x is infinite.
+func finite(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return math.Abs(x)
+}
+
+// bound scales a bound by 2^e; infinite ones become ±MaxFloat64.
+func bound(x float64, e int) float64 {
+	if math.IsInf(x, 0) {
+		return math.Copysign(math.MaxFloat64, x)
+	}
+	return math.Ldexp(x, e)
+}
+
+// finest is the finest tolerance in scaled units that is worth asking for:
+// well above the rounding errors of a solve.
+const finest = 1e-11
+
+const defaultTolerance = 1e-9
+
+// tolerances returns the primal and the dual tolerance of o in scaled units.
+func (p *scaled) tolerances(o linear.Options) (feasible, optimal float64) {
+	in := func(t float64, exp int) float64 {
+		if t == 0 {
+			t = defaultTolerance
+		}
+		return max(min(t, math.Ldexp(t, exp)), min(t, finest))
+	}
+	return in(o.Feasible, -p.boundExp), in(o.Optimal, p.costExp)
+}
+
+// unscale turns column values and row duals of the scaled program into those
+// of the program, in place.
+func (p *scaled) unscale(x, y []float64) {
+	for j := range x {
+		x[j] = math.Ldexp(x[j], p.colExp[j]+p.boundExp)
+	}
+	for i := range y {
+		y[i] = math.Ldexp(y[i], p.rowExp[i]-p.costExp)
+	}
+}
