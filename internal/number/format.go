@@ -1,0 +1,121 @@
+package number
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"optratio/internal/decimal"
+)
+
+// tableDigits is the number of significant digits in tables.
+const tableDigits = 12
+
+// String returns n for a table, with up to 12 significant digits. See Format.
+func (n Number) String() string { return n.Format(tableDigits) }
+
+// Format returns n for people, with at most the given number of significant digits, and none that is
+// not certain:
+//
+//	0.75              exactly
+//	1.00858032288…    these are the leading digits, more are left out or unknown
+//	1.25…e-30         likewise, times 10^-30
+//	1.0000000 ± 3e-8  between the two
+//	[0, 1e-9]         the bounds, where they have no digit in common
+//	≈0.25             an estimate
+//	inf               +∞
+//
+// It returns "-" for no number.
+func (n Number) Format(digits int) string {
+	switch n.kind {
+	case none:
+		return "-"
+	case infinite:
+		return "inf"
+	case estimate:
+		return "≈" + formatFloat(n.estimate, digits)
+	case exact:
+		if n.lo.IsInt() && n.lo.Num().BitLen() < 64 {
+			return n.lo.RatString()
+		}
+		if s := decimal.Lower(n.lo, digits); s == decimal.Upper(n.lo, digits) {
+			return s
+		}
+		return truncated(n.lo, digits)
+	}
+	if n.lo == nil || n.hi == nil || n.lo.Sign()*n.hi.Sign() <= 0 {
+		return n.bounds()
+	}
+	want := commonDigits(n.lo, n.hi)
+	for d := min(digits, want); d > 0 && d >= min(digits, want)-2; d-- {
+		if s := truncated(n.lo, d); s == truncated(n.hi, d) {
+			return s
+		}
+	}
+	if want < 3 {
+		return n.bounds()
+	}
+	return plusMinus(n.lo, n.hi)
+}
+
+// truncated returns x cut after so many significant digits, towards 0, followed by an ellipsis:
+// "1.25…", "-1.25…e-30". No digit is shown that is not one of them.
+func truncated(x *big.Rat, digits int) string {
+	s := decimal.Lower(new(big.Rat).Abs(x), digits)
+	mantissa, exponent, scientific := strings.Cut(s, "e")
+	switch {
+	case scientific:
+		s = pad(mantissa, digits) + "…e" + exponent
+	case !strings.Contains(s, ".") && len(s) > digits:
+		// The digits end before the decimal point.
+		s = pad(s[:1]+"."+s[1:digits], digits) + "…e" + strconv.Itoa(len(s)-1)
+	default:
+		s = pad(s, digits) + "…"
+	}
+	if x.Sign() < 0 {
+		return "-" + s
+	}
+	return s
+}
+
+// pad appends the zeros that package decimal leaves out, so that s shows so many significant
+// digits.
+func pad(s string, digits int) string {
+	mantissa, exponent := s, ""
+	if i := strings.IndexByte(s, 'e'); i >= 0 {
+		mantissa, exponent = s[:i], s[i:]
+	}
+	shown := strings.TrimLeft(strings.Replace(strings.TrimLeft(mantissa, "-"), ".", "", 1), "0")
+	if missing := digits - len(shown); missing > 0 && mantissa != "0" {
+		if !strings.Contains(mantissa, ".") {
+			mantissa += "."
+		}
+		mantissa += strings.Repeat("0", missing)
+	}
+	return mantissa + exponent
+}
+
+// plusMinus returns "m ± r" with lo >= m - r and hi <= m + r, where m has its last digit where r has
+// its first one.
+func plusMinus(lo, hi *big.Rat) string {
+	m, ok := new(big.Rat).SetString(decimal.Nearest(middle(lo, hi), commonDigits(lo, hi)+1))
+	if !ok {
+		panic("number: a decimal that does not parse")
+	}
+	r := new(big.Rat).Sub(hi, m)
+	if below := new(big.Rat).Sub(m, lo); below.Cmp(r) > 0 {
+		r = below
+	}
+	return pad(decimal.Nearest(m, 1+commonDigits(lo, hi)), commonDigits(lo, hi)+1) + " ± " + decimal.Upper(r, 1)
+}
+
+func (n Number) bounds() string {
+	lower, upper := "-inf", "inf"
+	if n.lo != nil {
+		lower = decimal.Lower(n.lo, 4)
+	}
+	if n.hi != nil {
+		upper = decimal.Upper(n.hi, 4)
+	}
+	return "[" + lower + ", " + upper + "]"
+}
