@@ -1,0 +1,95 @@
+package stopping
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// Stops is a deterministic rule: Stops[i-1][j-1] says whether relative rank j is taken at time i. Time n always takes.
+type Stops [][]bool
+
+// Rule returns the rule with exact weights.
+func (s Stops) Rule() (*Rule, error) {
+	one, zero := big.NewRat(1, 1), new(big.Rat)
+	return NewRuleFromStops(len(s), func(i, j int) *big.Rat {
+		if s[i-1][j-1] {
+			return one
+		}
+		return zero
+	})
+}
+
+// Law returns the outcome law in floating point: O(n²) additions of nonnegative numbers.
+func (s Stops) Law() []float64 {
+	reach := s.Reach()
+	return forward(ring[float64](floatRing{}), len(s), 0, func(i, j int) float64 {
+		if s[i-1][j-1] {
+			return reach[i-1]
+		}
+		return 0
+	})
+}
+
+// Reach returns the probability of reaching each time, in floating point.
+func (s Stops) Reach() []float64 {
+	reach := make([]float64, len(s))
+	left := 1.0
+	for i, row := range s {
+		reach[i] = left
+		pass := 0
+		for _, stop := range row {
+			if !stop {
+				pass++
+			}
+		}
+		left = left * float64(pass) / float64(i+1)
+	}
+	return reach
+}
+
+// Best returns the largest expected payoff of any stopping rule that must take
+// someone, and a deterministic rule that attains it (stopping where both choices are equally
+// good); payoff[k-1] is for taking the k-th best. The value is exact:
+// integer dynamic programming over time and relative rank, see backward.
+func Best(payoff []*big.Rat) (*big.Rat, Stops, error) {
+	n := len(payoff)
+	if err := checkCandidates(n); err != nil {
+		return nil, nil, err
+	}
+	den, gcd := big.NewInt(1), new(big.Int)
+	for _, c := range payoff {
+		gcd.GCD(nil, nil, den, c.Denom())
+		den.Mul(den, new(big.Int).Quo(c.Denom(), gcd))
+	}
+	scaled := make([]*big.Int, n)
+	for k, c := range payoff {
+		scaled[k] = new(big.Int).Mul(c.Num(), new(big.Int).Quo(den, c.Denom()))
+	}
+	r := ring[*big.Int](intRing{})
+	stops := make(Stops, n)
+	value := backward(r, scaled, new(big.Int), record(r, stops))
+	factorial := new(big.Int).MulRange(1, int64(n))
+	return new(big.Rat).SetFrac(value, factorial.Mul(factorial, den)), stops, nil
+}
+
+// BestFloat is Best in floating point: a proposal, not a proof. It panics on an empty payoff.
+func BestFloat(payoff []float64) (float64, Stops) {
+	if len(payoff) == 0 {
+		panic(fmt.Sprint("stopping: no candidates: ", ErrRange))
+	}
+	r := ring[float64](floatRing{})
+	stops := make(Stops, len(payoff))
+	value := backward(r, payoff, 0, record(r, stops))
+	return value, stops
+}
+
+func record[T any](r ring[T], stops Stops) func(int, []T, T) {
+	n := len(stops)
+	return func(i int, g []T, next T) {
+		row := make([]bool, i)
+		for j, x := range g {
+			row[j] = i == n || !r.less(x, next)
+		}
+		stops[i-1] = row
+	}
+}

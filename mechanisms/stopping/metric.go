@@ -1,0 +1,93 @@
+package stopping
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Reading says which transpositions d_l counts as one step. The two versions
+// of the source differ: the newer one swaps elements at most l places apart,
+// the older one's text says at least l, while its proofs use at most.
+type Reading int
+
+const (
+	// AtMost swaps elements at most l places apart.
+	AtMost Reading = iota
+	// AtLeast swaps elements at least l places apart.
+	AtLeast
+)
+
+func (r Reading) String() string { return [...]string{"at most", "at least"}[r] }
+
+func (r Reading) allows(gap, l int) bool {
+	if r == AtLeast {
+		return gap >= l
+	}
+	return gap <= l
+}
+
+// maxSearch bounds the orders that Distance searches: 9! = 362880 of them.
+const maxSearch = 9
+
+// Distance returns d_l between two orders of the same n candidates, the least
+// number of allowed swaps that turns one into the other, by breadth-first
+// search over orders of at most 9 candidates; -1 where no sequence of swaps does
+// (possible for AtLeast only). Orders are permutations of 1..n.
+func Distance(sigma, rho []int, l int, reading Reading) (int, error) {
+	n := len(sigma)
+	if n > maxSearch {
+		return 0, fmt.Errorf("%d candidates: %w, the search takes at most %d", n, ErrRange, maxSearch)
+	}
+	if err := CheckDistance(n, l); err != nil {
+		return 0, err
+	}
+	if err := checkOrder(sigma); err != nil {
+		return 0, err
+	}
+	if err := checkOrder(rho); err != nil {
+		return 0, err
+	}
+	if len(rho) != n {
+		return 0, fmt.Errorf("orders of %d and %d candidates: %w", n, len(rho), ErrRange)
+	}
+	type order [maxSearch]byte
+	var from, goal order
+	for i := range n {
+		from[i], goal[i] = byte(sigma[i]), byte(rho[i])
+	}
+	seen := map[order]bool{from: true}
+	frontier := []order{from}
+	for steps := 0; len(frontier) > 0; steps++ {
+		var next []order
+		for _, o := range frontier {
+			if o == goal {
+				return steps, nil
+			}
+			for i := range n {
+				for j := i + 1; j < n; j++ {
+					if !reading.allows(j-i, l) {
+						continue
+					}
+					o[i], o[j] = o[j], o[i]
+					if !seen[o] {
+						seen[o] = true
+						next = append(next, o)
+					}
+					o[i], o[j] = o[j], o[i]
+				}
+			}
+		}
+		frontier = next
+	}
+	return -1, nil
+}
+
+func checkOrder(order []int) error {
+	sorted := slices.Sorted(slices.Values(order))
+	for i, v := range sorted {
+		if v != i+1 {
+			return fmt.Errorf("order %v: %w, need each of 1 to %d once", order, ErrRange, len(order))
+		}
+	}
+	return nil
+}

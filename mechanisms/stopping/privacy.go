@@ -1,0 +1,186 @@
+package stopping
+
+import (
+	"fmt"
+	"math/big"
+
+	"optratio/internal/number"
+)
+
+// CheckDistance reports whether d_l is a metric on orders of n candidates: 1 <= l <= n-1
+// (any l >= 1 is let pass for n = 1, where there is nothing to swap).
+func CheckDistance(n, l int) error {
+	if l < 1 || n > 1 && l > n-1 {
+		return fmt.Errorf("l = %d: %w, need 1 to n-1 = %d", l, ErrRange, n-1)
+	}
+	return nil
+}
+
+// CheckDelta reports whether 0 <= δ <= 1.
+func CheckDelta(delta *big.Rat) error {
+	if delta.Sign() < 0 || delta.Cmp(big.NewRat(1, 1)) > 0 {
+		return fmt.Errorf("δ: %w, need 0 to 1", ErrRange)
+	}
+	return nil
+}
+
+// A Pair names the ranks I, J (from 1) of the worst inequality q_I <= e^ε q_J + δ.
+// The zero Pair means that there is none.
+type Pair struct{ I, J int }
+
+// Tight is the least e^ε, at least 1, for which a law is (ε, δ)-private:
+// Lower = Upper for an exact law, nil where it is +∞.
+type Tight struct {
+	Lower, Upper *big.Rat
+	Pair         Pair // attains it; zero where ε = 0 is enough
+}
+
+// Eps returns ε = ln of the bounds as a number object.
+func (t Tight) Eps() number.Number { return logBetween(t.Lower, t.Upper) }
+
+// TightEps returns the least ε for which q is (ε, δ)-private under d_l:
+//
+//	e^ε = max(1, max_{|i-j| <= l} (q_i - δ)/q_j),   +∞ where q_j = 0 < q_i - δ
+//
+// (Grining, Klonowski & Sulkowska, Theorem 3.2 of the newer version). Events
+// with more than one candidate ask for less: a swap changes the probability of
+// two candidates only, and at most one of them grows by more than a factor e^ε.
+func TightEps(q Law, l int, delta *big.Rat) (Tight, error) {
+	if err := checkQuery(q, l, delta); err != nil {
+		return Tight{}, err
+	}
+	lower, _ := worstRatio(q.lo, q.hi, l, delta)
+	upper, pair := worstRatio(q.hi, q.lo, l, delta)
+	return Tight{Lower: lower, Upper: upper, Pair: pair}, nil
+}
+
+func checkQuery(q Law, l int, delta *big.Rat) error {
+	if err := CheckDelta(delta); err != nil {
+		return err
+	}
+	return CheckDistance(q.N(), l)
+}
+
+// worstRatio returns max(1, max (up_i - δ)/down_j) over |i-j| <= l, i != j, nil for +∞.
+func worstRatio(up, down []*big.Rat, l int, delta *big.Rat) (*big.Rat, Pair) {
+	worst, pair := big.NewRat(1, 1), Pair{}
+	least := windowMin(down, l)
+	excess, bound := new(big.Rat), new(big.Rat)
+	for i, x := range up {
+		j := least[i]
+		excess.Sub(x, delta)
+		if excess.Cmp(bound.Mul(worst, down[j])) <= 0 {
+			continue
+		}
+		if down[j].Sign() == 0 {
+			return nil, Pair{I: i + 1, J: j + 1}
+		}
+		worst.Quo(excess, down[j])
+		pair = Pair{I: i + 1, J: j + 1}
+	}
+	return worst, pair
+}
+
+// windowMin returns for every i the index of the least x_j with |i-j| <= l
+// (the leftmost of equals), by the usual monotone queue: O(len(x)) comparisons.
+func windowMin(x []*big.Rat, l int) []int {
+	n := len(x)
+	least := make([]int, n)
+	queue := make([]int, 0, n) // indices, values strictly increasing
+	head, next := 0, 0
+	for i := range n {
+		for ; next < n && next <= i+l; next++ {
+			for len(queue) > head && x[queue[len(queue)-1]].Cmp(x[next]) > 0 {
+				queue = queue[:len(queue)-1]
+			}
+			queue = append(queue, next)
+		}
+		for queue[head] < i-l {
+			head++
+		}
+		least[i] = queue[head]
+	}
+	return least
+}
+
+// worstExcess returns max over |i-j| <= l of up_i - e·down_j, which may be negative, and where.
+func worstExcess(up, down []*big.Rat, l int, e *big.Rat) (*big.Rat, Pair) {
+	least := windowMin(down, l)
+	var worst *big.Rat
+	var pair Pair
+	for i, x := range up {
+		d := new(big.Rat).Mul(e, down[least[i]])
+		d.Sub(x, d)
+		if worst == nil || d.Cmp(worst) > 0 {
+			worst, pair = d, Pair{I: i + 1, J: least[i] + 1}
+		}
+	}
+	return worst, pair
+}
+
+// TightDelta returns bounds for the least δ >= 0 for which q is (ε, δ)-private
+// under d_l, δ = max(0, max_{|i-j| <= l} q_i - e^ε q_j): equal bounds where the law and e^ε are
+// exact. The pair is zero where δ = 0 is enough.
+func TightDelta(q Law, l int, e Epsilon) (lo, hi *big.Rat, pair Pair, err error) {
+	if err := CheckDistance(q.N(), l); err != nil {
+		return nil, nil, Pair{}, err
+	}
+	below, above := e.Bounds(logBits)
+	lo, _ = worstExcess(q.lo, q.hi, l, above)
+	hi, pair = worstExcess(q.hi, q.lo, l, below)
+	if lo.Sign() < 0 {
+		lo = new(big.Rat)
+	}
+	if hi.Sign() <= 0 {
+		hi, pair = new(big.Rat), Pair{}
+	}
+	return lo, hi, pair, nil
+}
+
+// Violated returns the first pair of ranks whose inequality q_i <= e^ε q_j + δ
+// fails, or the zero Pair if q is (ε, δ)-private under d_l. The verdict is
+// exact, whether e^ε is rational or not. The law must be exact.
+func Violated(q []*big.Rat, l int, e Epsilon, delta *big.Rat) (Pair, error) {
+	if err := checkQuery(ExactLaw(q), l, delta); err != nil {
+		return Pair{}, err
+	}
+	least := windowMin(q, l)
+	for i, x := range q {
+		if e.Sign(new(big.Rat).Sub(x, delta), q[least[i]]) > 0 {
+			return Pair{I: i + 1, J: least[i] + 1}, nil
+		}
+	}
+	return Pair{}, nil
+}
+
+// LargestP returns bounds for the largest p in [0, 1] at which the p-mix of a rule
+// with law r and the blind choice is (ε, δ)-private under d_l:
+//
+//	p = (δ + (e^ε-1)/n) / (D + (e^ε-1)/n),   D = max_{|i-j| <= l} r_i - e^ε r_j
+//
+// or 1 if D <= δ. With D = r_1 - e^ε r_{l+1} this is Corollary 3 of Grining,
+// Klonowski & Sulkowska.
+func LargestP(r Law, l int, e Epsilon, delta *big.Rat) (lo, hi *big.Rat, err error) {
+	if err := checkQuery(r, l, delta); err != nil {
+		return nil, nil, err
+	}
+	below, above := e.Bounds(logBits)
+	at := func(up, down []*big.Rat, e *big.Rat) *big.Rat {
+		worst, _ := worstExcess(up, down, l, e)
+		return mixLimit(worst, delta, e, r.N())
+	}
+	// A larger e^ε lets p grow; a larger excess makes it shrink.
+	return at(r.hi, r.lo, below), at(r.lo, r.hi, above), nil
+}
+
+// mixLimit is the formula of LargestP for a given worst excess D.
+func mixLimit(worst, delta, e *big.Rat, n int) *big.Rat {
+	one := big.NewRat(1, 1)
+	if worst.Cmp(delta) <= 0 {
+		return one
+	}
+	blind := new(big.Rat).Sub(e, one)
+	blind.Quo(blind, big.NewRat(int64(n), 1))
+	num := new(big.Rat).Add(delta, blind)
+	return num.Quo(num, new(big.Rat).Add(worst, blind))
+}
