@@ -1,0 +1,292 @@
+package linear
+
+import "math"
+
+// The dual simplex: dual steepest edge (Forrest & Goldfarb 1992), Harris' ratio test with bound flips
+// (Fourer, "Notes on the dual simplex method", 1994; Maros, "Computational Techniques of the Simplex Method", 2003,
+// ch. 10) and cost shifts that keep every reduced cost on its side.
+
+// dual moves towards primal feasibility while keeping the reduced costs on their sides. Where they are not at the start, bounds are
+// flipped and costs shifted so that they are. On return the costs are the true ones again, and what was optimal may
+// have reduced costs of the wrong sign.
+func (s *simplex) dual() verdict {
+	s.resetWeights()
+	s.unbar()
+	good, first := false, true
+	for {
+		if !good {
+			s.renew()
+			s.shiftCosts(first)
+			first = false
+			good = true
+		}
+		if s.interrupted() {
+			s.restoreCosts()
+			return stopped
+		}
+		r := s.leavingDual()
+		if r < 0 {
+			if s.lu.updates() > 0 {
+				good = false
+				continue
+			}
+			s.restoreCosts()
+			if s.unbarRows() {
+				return trouble
+			}
+			return done
+		}
+		s.pivotRow(r)
+		q, step := s.ratioDual(r)
+		if q < 0 {
+			if s.lu.updates() > 0 {
+				good = false
+				continue
+			}
+			if s.provesInfeasible(r) {
+				s.restoreCosts()
+				return noPoint
+			}
+			s.barRow(r)
+			continue
+		}
+		s.load(q, &s.column)
+		s.lu.solve(&s.column, true)
+		alpha := s.column.val[r]
+		off := math.Abs(alpha - s.row.val[q])
+		if off > badUpdate*(1+math.Abs(alpha)) || math.Abs(alpha) < smallPivot {
+			if s.lu.updates() > 0 {
+				good = false
+				continue
+			}
+			if math.Abs(alpha) < smallPivot {
+				s.barRow(r)
+				continue
+			}
+		}
+		good = s.pivotDual(r, q, step)
+	}
+}
+
+// shiftCosts makes every reduced cost have the right sign: boxed variables change their bound, the costs of
+// others are shifted. With disturb, costs are also perturbed at random.
+func (s *simplex) shiftCosts(disturb bool) {
+	flipped := false
+	for v := range int32(s.total) {
+		st := s.status[v]
+		if st == Basic || s.lower[v] == s.upper[v] {
+			continue
+		}
+		d := s.d[v]
+		switch {
+		case st == AtLower && d < -s.optimal[v], st == AtUpper && d > s.optimal[v]:
+			if !math.IsInf(s.lower[v], -1) && !math.IsInf(s.upper[v], 1) {
+				s.status[v] = AtLower + AtUpper - st
+				s.rest(v)
+				flipped = true
+				st = s.status[v]
+				break
+			}
+			s.shift(v, -d)
+		case st == Free && d != 0:
+			s.shift(v, -d)
+		}
+		if disturb && s.perturb > 0 && st != Free {
+			amount := s.perturb * (0.5 + s.rng.Float64()) * (1 + math.Abs(s.cost[v]))
+			if st == AtUpper {
+				amount = -amount
+			}
+			s.shift(v, amount)
+		}
+	}
+	if flipped {
+		s.values()
+	}
+}
+
+// shift adds to the cost and the reduced cost of a nonbasic variable.
+func (s *simplex) shift(v int32, by float64) {
+	s.cost[v] += by
+	s.d[v] += by
+	s.moved = true
+}
+
+// barRow keeps the basic variable of row r from leaving until a pivot.
+func (s *simplex) barRow(r int32) { s.bar(s.head[r]) }
+
+// unbarRows lets all variables leave again and reports whether some could not.
+func (s *simplex) unbarRows() bool { return s.unbar() }
+
+// leavingDual returns the row of the largest infeasibility²/weight, or -1.
+func (s *simplex) leavingDual() int32 {
+	best, row := 0.0, int32(-1)
+	for r, v := range s.head {
+		e := s.lower[v] - s.x[v]
+		if e <= s.feasible[v] {
+			if e = s.x[v] - s.upper[v]; e <= s.feasible[v] {
+				continue
+			}
+		}
+		if e*e > best*s.weight[v] && !s.barred[v] {
+			best, row = e*e/s.weight[v], int32(r)
+		}
+	}
+	return row
+}
+
+// candidate is a variable that limits the dual step.
+type candidate struct {
+	v    int32
+	a, d float64 // size of its entry in the pivot row, size of its reduced cost
+}
+
+// ratioDual chooses the entering variable for row r, given the pivot row, and the dual step with the sign with which the multiple
+// of the pivot row is subtracted from d. Variables in s.flips change their bound. -1: nothing limits the step.
+func (s *simplex) ratioDual(r int32) (int32, float64) {
+	p := s.head[r]
+	sign, slope := 1.0, s.x[p]-s.upper[p]
+	if s.x[p] < s.lower[p] {
+		sign, slope = -1, s.lower[p]-s.x[p]
+	}
+	s.flips = s.flips[:0]
+	left := s.candidates[:0]
+	for _, v := range s.row.idx {
+		a := sign * s.row.val[v]
+		if math.Abs(a) <= tinyPivot || s.lower[v] == s.upper[v] {
+			continue
+		}
+		switch s.status[v] {
+		case AtLower:
+			if a > 0 {
+				left = append(left, candidate{v, a, max(s.d[v], 0)})
+			}
+		case AtUpper:
+			if a < 0 {
+				left = append(left, candidate{v, -a, max(-s.d[v], 0)})
+			}
+		case Free:
+			left = append(left, candidate{v, math.Abs(a), 0})
+		}
+	}
+	s.candidates = left
+	for len(left) > 0 {
+		limit := math.Inf(1)
+		for _, c := range left {
+			limit = min(limit, (c.d+s.optimal[c.v])/c.a)
+		}
+		// Those within the limit to the front.
+		k, fall := 0, 0.0
+		for i, c := range left {
+			if c.d <= limit*c.a {
+				left[i], left[k] = left[k], left[i]
+				k++
+				fall += c.a * (s.upper[c.v] - s.lower[c.v])
+			}
+		}
+		if fall < slope && k < len(left) {
+			slope -= fall
+			for _, c := range left[:k] {
+				s.flips = append(s.flips, c.v)
+			}
+			left = left[k:]
+			continue
+		}
+		best := left[0]
+		for _, c := range left[1:k] {
+			if c.a > best.a {
+				best = c
+			}
+		}
+		return best.v, sign * best.d / best.a
+	}
+	return -1, 0
+}
+
+// provesInfeasible reports whether row r of B⁻¹ [A, -I] x = 0 contradicts the true bounds: the basic variable of the row cannot
+// reach its bound whatever the others do.
+func (s *simplex) provesInfeasible(r int32) bool {
+	p := s.head[r]
+	sign := 1.0 // x_p too large: it must fall, so Σ alpha_j x_j must grow
+	if s.x[p] < s.lower[p] {
+		sign = -1
+	}
+	reach := s.x[p] - s.upper[p] - s.feasible[p]
+	if sign < 0 {
+		reach = s.lower[p] - s.x[p] - s.feasible[p]
+	}
+	for _, v := range s.row.idx {
+		a := sign * s.row.val[v]
+		if math.Abs(a) <= 1e-12 {
+			continue
+		}
+		room := s.upper[v] - s.x[v]
+		if a < 0 {
+			room = s.x[v] - s.lower[v]
+		}
+		reach -= math.Abs(a) * room
+	}
+	return reach > 0
+}
+
+// pivotDual makes q basic on row r and updates everything; false asks for fresh factors.
+func (s *simplex) pivotDual(r, q int32, step float64) bool {
+	p := s.head[r]
+	alpha := s.column.val[r]
+	if len(s.flips) > 0 {
+		s.flip()
+	}
+	if step == 0 && s.d[q] != 0 {
+		s.shift(q, -s.d[q]) // a reduced cost slightly on the wrong side: the step would be negative
+	}
+	step = s.d[q] / alpha
+	st, bound := AtLower, s.lower[p]
+	if s.x[p] > s.upper[p] {
+		st, bound = AtUpper, s.upper[p]
+	}
+	if s.lower[p] == s.upper[p] {
+		st = AtLower
+	}
+	for _, v := range s.row.idx {
+		s.d[v] -= step * s.row.val[v]
+	}
+	s.d[q], s.d[p] = 0, -step
+
+	s.advance(q, (s.x[p]-bound)/alpha)
+	s.x[p] = bound
+
+	// Steepest edge: the weight of a row is the squared norm of its row of the inverse.
+	wr := 0.0
+	for _, i := range s.rho.idx {
+		wr += s.rho.val[i] * s.rho.val[i]
+	}
+	s.lu.solve(&s.rho, false)
+	for _, i := range s.column.idx {
+		a := s.column.val[i]
+		if i == r || a == 0 {
+			continue
+		}
+		k := a / alpha
+		w := &s.weight[s.head[i]]
+		*w = max(*w-k*(2*s.rho.val[i]-k*wr), 1e-4+k*k*wr*1e-3)
+	}
+	s.weight[q] = max(wr/(alpha*alpha), 1e-4)
+	s.unbar()
+	return s.exchange(r, q, st)
+}
+
+// flip moves the variables in s.flips to their other bounds and the basic variables with them.
+func (s *simplex) flip() {
+	w := &s.side
+	for _, v := range s.flips {
+		old := s.x[v]
+		s.status[v] = AtLower + AtUpper - s.status[v]
+		s.rest(v)
+		s.scatter(v, s.x[v]-old, w.val)
+	}
+	w.gather()
+	s.lu.solve(w, false)
+	for _, i := range w.idx {
+		s.x[s.head[i]] -= w.val[i]
+	}
+	w.clear()
+}

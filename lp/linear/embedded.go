@@ -1,0 +1,176 @@
+package linear
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Embedded is a revised simplex solver for sparse programs in pure Go: primal and dual algorithms over sparse
+// LU factors. Its zero value is ready; it may be used from several goroutines at once.
+//
+// Auto starts with the primal from a primal feasible basis, with the dual from any other: costs are shifted where the basis
+// is not dual feasible either, and the primal finishes with the true costs. Whatever was
+// perturbed against cycling is taken back, and the other algorithm cleans up; so Primal and Dual fix which one works first
+// and mainly, not the last few pivots.
+//
+// Tolerances are absolute, in the units of the model.
+type Embedded struct{}
+
+// Name returns "embedded".
+func (Embedded) Name() string { return "embedded" }
+
+// rounds is the number of times the algorithms may take turns.
+const rounds = 24
+
+// Solve solves m. See Solver for the conventions.
+func (Embedded) Solve(ctx context.Context, m *Model, o Options) (*Result, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if err := checkOptions(m, o); err != nil {
+		return nil, err
+	}
+	if len(m.Start) == 0 {
+		c := *m
+		c.Start = []int{0}
+		m = &c
+	}
+	if o.Feasible == 0 {
+		o.Feasible = 1e-9
+	}
+	if o.Optimal == 0 {
+		o.Optimal = 1e-9
+	}
+	s := newSimplex(m, newScaling(m), o.Feasible, o.Optimal)
+	s.ctx, s.limit, s.report = ctx, o.MaxPivots, o.Report
+	s.rng = rand.New(rand.NewPCG(1, 2))
+	s.begin(o.Basis)
+	return s.result(m, s.run(o.Algorithm)), nil
+}
+
+func checkOptions(m *Model, o Options) error {
+	if !(o.Feasible >= 0) || !(o.Optimal >= 0) || o.MaxPivots < 0 {
+		return fmt.Errorf("options with tolerances %g and %g and pivot limit %d", o.Feasible, o.Optimal, o.MaxPivots)
+	}
+	if o.Algorithm < Auto || o.Algorithm > Dual {
+		return fmt.Errorf("unknown algorithm %d", o.Algorithm)
+	}
+	if o.Basis == nil {
+		return nil
+	}
+	if err := o.Basis.Check(m); err != nil {
+		return err
+	}
+	for _, part := range [][]VarStatus{o.Basis.Col, o.Basis.Row} {
+		for i, st := range part {
+			if st < AtLower || st > Free {
+				return fmt.Errorf("basis with unknown status %d at %d", st, i)
+			}
+		}
+	}
+	return nil
+}
+
+// begin sets up the starting basis.
+func (s *simplex) begin(b *Basis) {
+	for v := range s.total {
+		s.status[v] = AtLower
+		switch {
+		case b != nil && v < s.cols:
+			s.status[v] = b.Col[v]
+		case b != nil:
+			s.status[v] = b.Row[v-s.cols]
+		case v >= s.cols:
+			s.status[v] = Basic
+		}
+		s.place[v] = -1
+		s.weight[v] = 1
+		if s.status[v] == Basic {
+			s.place[v] = int32(len(s.head))
+			s.head = append(s.head, int32(v))
+		} else {
+			s.rest(int32(v))
+		}
+	}
+	s.refactor()
+	s.values()
+	s.prices()
+}
+
+// run lets the algorithms take turns until the basis is optimal for the true bounds and costs.
+func (s *simplex) run(first Algorithm) Outcome {
+	next := first
+	if next == Auto {
+		next = Primal
+		if s.infeasible() > 0 {
+			next = Dual
+		}
+	}
+	s.perturb = 1e-6
+	for round := range rounds {
+		if round > 0 {
+			s.perturb = 1e-6 * math.Pow(0.1, float64(round))
+		}
+		var v verdict
+		if next == Primal {
+			v = s.primal()
+		} else {
+			v = s.dual()
+		}
+		switch v {
+		case stopped:
+			return Stopped
+		case noPoint:
+			return Infeasible
+		case noBound:
+			return Unbounded
+		}
+		primal, dual := s.infeasible() > 0, s.dualInfeasible() > 0
+		switch {
+		case v == trouble && next == Primal:
+			next = Dual
+		case v == trouble:
+			next = Primal
+		case primal && next == Primal:
+			next = Dual
+		case primal:
+			next = Primal
+		case dual:
+			next = Primal
+		default:
+			return Optimal
+		}
+	}
+	return Failed
+}
+
+// result takes the final basis back to the model's units.
+func (s *simplex) result(m *Model, out Outcome) *Result {
+	res := &Result{
+		Outcome: out, Pivots: s.pivots,
+		X: make([]float64, s.cols), Reduced: make([]float64, s.cols),
+		Activity: make([]float64, s.rows), Duals: make([]float64, s.rows),
+		Basis: &Basis{Col: make([]VarStatus, s.cols), Row: make([]VarStatus, s.rows)},
+	}
+	copy(res.Basis.Col, s.status[:s.cols])
+	copy(res.Basis.Row, s.status[s.cols:])
+	for j := range s.cols {
+		res.X[j] = s.x[j] * s.scale.col[j]
+		res.Objective += m.Cost[j] * res.X[j]
+		for p := m.Start[j]; p < m.Start[j+1]; p++ {
+			res.Activity[m.Index[p]] += m.Value[p] * res.X[j]
+		}
+	}
+	for i := range s.rows {
+		res.Duals[i] = s.d[s.cols+i] * s.scale.row[i] / s.scale.cost
+	}
+	for j := range s.cols {
+		res.Reduced[j] = m.Cost[j]
+		for p := m.Start[j]; p < m.Start[j+1]; p++ {
+			res.Reduced[j] -= m.Value[p] * res.Duals[m.Index[p]]
+		}
+	}
+	return res
+}

@@ -1,0 +1,338 @@
+package linear
+
+import "math"
+
+// The primal simplex: devex pricing (Forrest & Goldfarb, "Steepest-edge simplex
+// algorithms for linear programming", Math. Programming 57, 1992; Harris, "Pivot selection methods of the
+// Devex LP code", Math. Programming 5, 1973), Harris' two-pass ratio test with bound flips, and in phase 1 the sum of
+// infeasibilities with a ratio test that passes breakpoints.
+
+const (
+	smallPivot = 1e-7 // smaller pivots are avoided
+	tinyPivot  = 1e-9 // smaller entries never block
+	stallLimit = 30   // degenerate steps in a row after which bounds are relaxed
+	badUpdate  = 1e-7 // relative error at which the factors are computed afresh
+	weightCap  = 1e9  // devex weights above start again from 1
+)
+
+// leaving is the outcome of a primal ratio test: the row whose variable leaves, or -1 where
+// the entering variable reaches its other bound first (or nothing, with an infinite step).
+type leaving struct {
+	row   int32
+	upper bool // leaves at its upper bound
+	step  float64
+}
+
+// primal improves the basis until no reduced cost has the wrong sign, from any basis. It relaxes bounds while it
+// stalls; on return the bounds are the true ones again, and what was optimal may be slightly infeasible.
+func (s *simplex) primal() verdict {
+	s.resetWeights()
+	s.unbar()
+	good, phase1, stall := false, false, 0
+	for {
+		if !good {
+			s.renew()
+			phase1 = s.infeasible() > 0
+			good = true
+		}
+		if s.interrupted() {
+			s.restoreBounds()
+			return stopped
+		}
+		if phase1 {
+			if phase1 = s.phase1Costs(); !phase1 {
+				s.prices()
+				s.resetWeights()
+			}
+		}
+		q := s.enteringPrimal(phase1)
+		if q < 0 {
+			switch {
+			case s.lu.updates() > 0:
+				good = false
+			case s.moved:
+				s.restoreBounds()
+				s.prices()
+				if !phase1 {
+					return done
+				}
+				s.perturb /= 10
+				phase1 = s.infeasible() > 0
+			case s.unbar():
+				s.prices()
+				return trouble
+			case phase1:
+				s.prices()
+				return noPoint
+			default:
+				return done
+			}
+			continue
+		}
+		s.load(q, &s.column)
+		s.lu.solve(&s.column, true)
+		if !phase1 && !s.confirm(q) {
+			good = s.lu.updates() == 0
+			continue
+		}
+		dir := 1.0
+		if s.d[q] > 0 {
+			dir = -1
+		}
+		out := s.ratioPrimal(q, dir, phase1)
+		switch {
+		case math.IsInf(out.step, 1):
+			switch {
+			case s.lu.updates() > 0:
+				good = false
+			case s.moved:
+				s.restoreBounds()
+				s.perturb /= 10
+				good = false
+			case phase1:
+				s.bar(q) // a sum of infeasibilities cannot fall forever: rounding errors
+			default:
+				return noBound
+			}
+			continue
+		case out.row < 0:
+			s.advance(q, dir*out.step)
+			s.status[q] = AtLower + AtUpper - s.status[q]
+			s.rest(q)
+			s.pivots++
+			s.unbar()
+			continue
+		case math.Abs(s.column.val[out.row]) < smallPivot:
+			if s.lu.updates() > 0 {
+				good = false
+			} else {
+				s.bar(q)
+			}
+			continue
+		}
+		if out.step > 1e-12 {
+			stall = 0
+		} else if stall++; stall > stallLimit && s.perturb > 0 {
+			s.relaxBounds()
+			stall = 0
+		}
+		good = s.pivotPrimal(q, dir, out, phase1)
+	}
+}
+
+// renew brings factors, values and reduced costs up to date.
+func (s *simplex) renew() {
+	if s.lu == nil || s.lu.updates() > 0 {
+		s.refactor()
+	}
+	s.values()
+	s.prices()
+	s.tell()
+}
+
+func (s *simplex) resetWeights() {
+	for v := range s.weight {
+		s.weight[v] = 1
+	}
+}
+
+// bar keeps variable v from entering until the next pivot.
+func (s *simplex) bar(v int32) {
+	s.barred[v] = true
+	s.bars = append(s.bars, v)
+}
+
+// unbar lets all variables enter again and reports whether there were any that could not.
+func (s *simplex) unbar() bool {
+	for _, v := range s.bars {
+		s.barred[v] = false
+	}
+	had := len(s.bars) > 0
+	s.bars = s.bars[:0]
+	return had
+}
+
+// phase1Costs computes the reduced costs of the sum of infeasibilities; false where it is zero.
+func (s *simplex) phase1Costs() bool {
+	any := false
+	if s.phase1 == nil {
+		s.phase1 = make([]float64, s.total)
+	}
+	for _, v := range s.head {
+		s.phase1[v] = 0
+		if b := s.below(v); b != 0 {
+			s.phase1[v] = -math.Copysign(1, b)
+			any = true
+		}
+	}
+	if any {
+		s.reduced(s.phase1, s.d)
+	}
+	for _, v := range s.head {
+		s.phase1[v] = 0
+	}
+	return any
+}
+
+// enteringPrimal returns the variable of the largest d²/weight among those whose reduced cost has the wrong sign, or -1.
+func (s *simplex) enteringPrimal(phase1 bool) int32 {
+	best, q := 0.0, int32(-1)
+	for v, d := range s.d {
+		tolerance := s.optimal[v]
+		if phase1 {
+			tolerance = 1e-9
+		}
+		if d <= tolerance && d >= -tolerance || d*d <= best*s.weight[v] {
+			continue
+		}
+		switch s.status[v] {
+		case Basic:
+			continue
+		case AtLower:
+			if d > 0 {
+				continue
+			}
+		case AtUpper:
+			if d < 0 {
+				continue
+			}
+		}
+		if s.lower[v] == s.upper[v] || s.barred[v] {
+			continue
+		}
+		best, q = d*d/s.weight[v], int32(v)
+	}
+	return q
+}
+
+// confirm compares the updated reduced cost of q with the one its column gives. Where they differ
+// much, or q has no reason to enter any more, it keeps the new one and says no.
+func (s *simplex) confirm(q int32) bool {
+	d := s.cost[q]
+	for _, r := range s.column.idx {
+		d -= s.cost[s.head[r]] * s.column.val[r]
+	}
+	off := math.Abs(d - s.d[q])
+	ok := off <= 1e-6*(math.Abs(d)+1e-3) && d*s.d[q] > 0 && math.Abs(d) > s.optimal[q]
+	s.d[q] = d
+	return ok
+}
+
+// advance moves nonbasic q by step and the basic variables with it.
+func (s *simplex) advance(q int32, step float64) {
+	if step == 0 {
+		return
+	}
+	s.x[q] += step
+	for _, r := range s.column.idx {
+		s.x[s.head[r]] -= step * s.column.val[r]
+	}
+}
+
+// ratioPrimal finds how far q may go in direction dir.
+func (s *simplex) ratioPrimal(q int32, dir float64, phase1 bool) leaving {
+	if phase1 {
+		return s.ratioPhase1(q, dir)
+	}
+	limit := math.Inf(1)
+	for _, r := range s.column.idx {
+		g := dir * s.column.val[r]
+		v := s.head[r]
+		if g > tinyPivot {
+			limit = min(limit, (s.x[v]-s.lower[v]+s.feasible[v])/g)
+		} else if g < -tinyPivot {
+			limit = min(limit, (s.x[v]-s.upper[v]-s.feasible[v])/g)
+		}
+	}
+	own := s.upper[q] - s.lower[q]
+	out := leaving{row: -1, step: own}
+	if own <= limit {
+		return out
+	}
+	best := 0.0
+	for _, r := range s.column.idx {
+		g := dir * s.column.val[r]
+		v := s.head[r]
+		var ratio float64
+		switch {
+		case g > tinyPivot:
+			ratio = (s.x[v] - s.lower[v]) / g
+		case g < -tinyPivot:
+			ratio = (s.x[v] - s.upper[v]) / g
+		default:
+			continue
+		}
+		if ratio <= limit && math.Abs(g) > best {
+			best = math.Abs(g)
+			out = leaving{row: r, upper: g < 0, step: max(ratio, 0)}
+		}
+	}
+	return out
+}
+
+// relaxBounds moves the bounds at which basic variables stand outwards by random amounts.
+func (s *simplex) relaxBounds() {
+	s.moved = true
+	for _, v := range s.head {
+		amount := s.perturb * (0.5 + s.rng.Float64())
+		if lo := s.lower[v]; s.x[v]-lo <= s.perturb {
+			s.lower[v] = min(lo, s.x[v]) - amount*(1+math.Abs(lo))
+		}
+		if up := s.upper[v]; up-s.x[v] <= s.perturb {
+			s.upper[v] = max(up, s.x[v]) + amount*(1+math.Abs(up))
+		}
+	}
+}
+
+// pivotPrimal brings q into the basis; false asks for fresh factors.
+func (s *simplex) pivotPrimal(q int32, dir float64, out leaving, phase1 bool) bool {
+	alpha := s.column.val[out.row]
+	s.pivotRow(out.row)
+	if off := math.Abs(s.row.val[q] - alpha); off > badUpdate*(1+math.Abs(alpha)) && s.lu.updates() > 0 {
+		return false
+	}
+	s.advance(q, dir*out.step)
+	p := s.head[out.row]
+	st := AtLower
+	bound := &s.lower[p]
+	if out.upper {
+		st, bound = AtUpper, &s.upper[p]
+	}
+	outside := s.x[p] < *bound
+	if out.upper {
+		outside = s.x[p] > *bound
+	}
+	if !phase1 && out.step == 0 && outside {
+		*bound = s.x[p] // the variable leaves where it is, not quite at its bound
+		s.moved = true
+	}
+	s.x[p] = *bound
+	if s.trueLower[p] == s.trueUpper[p] {
+		st = AtLower
+		s.lower[p], s.upper[p] = *bound, *bound
+	}
+
+	theta := s.d[q] / alpha
+	wq := s.weight[q]
+	most := 1.0
+	for _, j := range s.row.idx {
+		a := s.row.val[j]
+		if a == 0 {
+			continue
+		}
+		if !phase1 {
+			s.d[j] -= theta * a
+		}
+		if a /= alpha; a*a*wq > s.weight[j] {
+			s.weight[j] = a * a * wq
+			most = max(most, s.weight[j])
+		}
+	}
+	s.d[q], s.d[p] = 0, -theta
+	s.weight[p] = max(wq/(alpha*alpha), 1)
+	if most > weightCap {
+		s.resetWeights()
+	}
+	s.unbar()
+	return s.exchange(out.row, q, st)
+}

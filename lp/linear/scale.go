@@ -1,0 +1,131 @@
+package linear
+
+import "math"
+
+// scaling holds powers of two: row i is multiplied by row[i], x_j is col[j] times the scaled
+// variable, costs are multiplied by cost. Scaling and its inverse are exact but for underflow.
+type scaling struct {
+	row, col []float64
+	cost     float64
+}
+
+// scalePasses is the number of alternating sweeps of the geometric scaling.
+const scalePasses = 4
+
+// newScaling finds geometric scale factors: alternately each row and column is divided
+// by the root of its least times its largest entry; at the end all factors are rounded to powers of two.
+func newScaling(m *Model) *scaling {
+	rows, cols := m.Rows(), m.Cols()
+	sc := &scaling{row: make([]float64, rows), col: make([]float64, cols), cost: 1}
+	for i := range sc.row {
+		sc.row[i] = 1
+	}
+	for j := range sc.col {
+		sc.col[j] = 1
+	}
+	least, most := make([]float64, rows), make([]float64, rows)
+	for range scalePasses {
+		for i := range rows {
+			least[i], most[i] = math.Inf(1), 0
+		}
+		for j := range cols {
+			for p := m.Start[j]; p < m.Start[j+1]; p++ {
+				if a := math.Abs(m.Value[p]) * sc.col[j]; a != 0 {
+					i := m.Index[p]
+					least[i], most[i] = min(least[i], a), max(most[i], a)
+				}
+			}
+		}
+		for i := range rows {
+			if most[i] > 0 {
+				sc.row[i] = 1 / math.Sqrt(least[i]*most[i])
+			}
+		}
+		for j := range cols {
+			lo, hi := math.Inf(1), 0.0
+			for p := m.Start[j]; p < m.Start[j+1]; p++ {
+				if a := math.Abs(m.Value[p]) * sc.row[m.Index[p]]; a != 0 {
+					lo, hi = min(lo, a), max(hi, a)
+				}
+			}
+			if hi > 0 {
+				sc.col[j] = 1 / math.Sqrt(lo*hi)
+			}
+		}
+	}
+	for i := range sc.row {
+		sc.row[i] = powerOfTwo(sc.row[i])
+	}
+	biggest := 0.0
+	for j := range sc.col {
+		sc.col[j] = powerOfTwo(sc.col[j])
+		biggest = max(biggest, math.Abs(m.Cost[j])*sc.col[j])
+	}
+	if biggest > 0 {
+		sc.cost = powerOfTwo(1 / biggest)
+	}
+	return sc
+}
+
+// powerOfTwo rounds a positive number to a power of two within [2^-40, 2^40].
+func powerOfTwo(f float64) float64 {
+	e := math.Round(math.Log2(f))
+	return math.Ldexp(1, int(min(max(e, -40), 40)))
+}
+
+// objective takes a scaled objective value back.
+func (sc *scaling) objective(v float64) float64 { return v / sc.cost }
+
+// newSimplex loads a scaled copy of the model.
+func newSimplex(m *Model, sc *scaling, feasible, optimal float64) *simplex {
+	rows, cols := m.Rows(), m.Cols()
+	total := rows + cols
+	s := &simplex{rows: rows, cols: cols, total: total, scale: sc}
+	s.start = make([]int, cols+1)
+	s.index = m.Index
+	s.value = make([]float64, len(m.Value))
+	s.rowStart = make([]int, rows+1)
+	s.rowIndex = make([]int32, len(m.Value))
+	s.rowValue = make([]float64, len(m.Value))
+	copy(s.start, m.Start)
+	for j := range cols {
+		for p := s.start[j]; p < s.start[j+1]; p++ {
+			s.value[p] = m.Value[p] * sc.col[j] * sc.row[m.Index[p]]
+			s.rowStart[m.Index[p]+1]++
+		}
+	}
+	for i := range rows {
+		s.rowStart[i+1] += s.rowStart[i]
+	}
+	fill := append([]int(nil), s.rowStart[:rows]...)
+	for j := range cols {
+		for p := s.start[j]; p < s.start[j+1]; p++ {
+			i := m.Index[p]
+			s.rowIndex[fill[i]], s.rowValue[fill[i]] = int32(j), s.value[p]
+			fill[i]++
+		}
+	}
+	all := func() []float64 { return make([]float64, total) }
+	s.trueLower, s.trueUpper, s.trueCost = all(), all(), all()
+	s.feasible, s.optimal = all(), all()
+	for v := range total {
+		var factor float64 // true value = factor · scaled value
+		if v < cols {
+			factor = sc.col[v]
+			s.trueLower[v], s.trueUpper[v] = m.ColLower[v]/factor, m.ColUpper[v]/factor
+			s.trueCost[v] = m.Cost[v] * factor * sc.cost
+		} else {
+			factor = 1 / sc.row[v-cols]
+			s.trueLower[v], s.trueUpper[v] = m.RowLower[v-cols]/factor, m.RowUpper[v-cols]/factor
+		}
+		s.feasible[v] = feasible / factor
+		s.optimal[v] = optimal * factor * sc.cost
+	}
+	s.lower, s.upper, s.cost = append([]float64(nil), s.trueLower...), append([]float64(nil), s.trueUpper...), append([]float64(nil), s.trueCost...)
+	s.status, s.place = make([]VarStatus, total), make([]int32, total)
+	s.head = make([]int32, 0, rows)
+	s.x, s.d, s.weight = all(), all(), all()
+	s.barred, s.listed = make([]bool, total), make([]bool, total)
+	s.column, s.rho, s.side, s.row = newSparse(rows), newSparse(rows), newSparse(rows), newSparse(total)
+	return s
+}

@@ -1,0 +1,372 @@
+package linear
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+)
+
+// simplex is the state that the primal and the dual algorithm share: a scaled
+// program, a basis with its factors, and the values that belong to it.
+//
+// Variables are the columns 0..cols-1 and the row activities cols..cols+rows-1, tied by A x - r = 0; the
+// column of row i's activity is therefore -e_i. head[r] is the basic variable pivoted on row r.
+//
+// The primal works with the true costs and may relax bounds, the dual works with the
+// true bounds and may shift costs; each takes its changes back before it returns.
+type simplex struct {
+	rows, cols, total int
+
+	start    []int // columns
+	index    []int32
+	value    []float64
+	rowStart []int // the same by rows
+	rowIndex []int32
+	rowValue []float64
+
+	trueLower, trueUpper, trueCost []float64
+	lower, upper, cost             []float64
+	feasible, optimal              []float64 // tolerances of each variable's value and reduced cost
+
+	status []VarStatus
+	head   []int32
+	place  []int32 // basic variable -> row, -1 for nonbasic
+	x, d   []float64
+
+	lu         *LU
+	column     sparse    // B⁻¹ a of the entering variable
+	rho        sparse    // B⁻ᵀ e of the leaving row
+	row        sparse    // pivot row over all variables
+	listed     []bool    // variables in row.idx
+	side       sparse    // further solves
+	weight     []float64 // devex weights of the primal, steepest-edge weights of the dual, by variable
+	barred     []bool    // variables not to enter until something changes
+	bars       []int32
+	phase1     []float64    // costs of phase 1
+	breaks     []breakpoint // of the phase 1 ratio test
+	candidates []candidate  // of the dual ratio test
+	flips      []int32
+	moved      bool    // some bound or cost is not the true one
+	perturb    float64 // size of the next perturbation
+	factored   int     // refactorisations, for reports
+
+	ctx    context.Context
+	rng    *rand.Rand
+	pivots int
+	limit  int
+	report func(Progress)
+	scale  *scaling
+}
+
+// verdict is how one run of an algorithm ended.
+type verdict int8
+
+const (
+	done    verdict = iota // optimal for the bounds and costs the algorithm worked with
+	noPoint                // no feasible point
+	noBound                // objective unbounded
+	stopped                // context or pivot limit
+	trouble                // numerical trouble
+)
+
+// refactorEvery is the number of updates after which the factors are computed afresh.
+const refactorEvery = 100
+
+// scatter adds a multiple of the column of variable v to w.
+func (s *simplex) scatter(v int32, factor float64, w []float64) {
+	if int(v) >= s.cols {
+		w[int(v)-s.cols] -= factor
+		return
+	}
+	for p := s.start[v]; p < s.start[v+1]; p++ {
+		w[s.index[p]] += factor * s.value[p]
+	}
+}
+
+// load puts the column of variable v into w.
+func (s *simplex) load(v int32, w *sparse) {
+	w.clear()
+	if int(v) >= s.cols {
+		i := v - int32(s.cols)
+		w.val[i] = -1
+		w.idx = append(w.idx, i)
+		return
+	}
+	for p := s.start[v]; p < s.start[v+1]; p++ {
+		w.val[s.index[p]] = s.value[p]
+		w.idx = append(w.idx, s.index[p])
+	}
+}
+
+// rest puts nonbasic variable v on the bound its status names, after making the status fit the bounds.
+func (s *simplex) rest(v int32) {
+	lo, up := s.lower[v], s.upper[v]
+	switch {
+	case math.IsInf(lo, -1) && math.IsInf(up, 1):
+		s.status[v] = Free
+	case math.IsInf(lo, -1):
+		s.status[v] = AtUpper
+	case math.IsInf(up, 1), lo == up:
+		s.status[v] = AtLower
+	case s.status[v] == Free:
+		s.status[v] = AtLower
+		if math.Abs(up) < math.Abs(lo) {
+			s.status[v] = AtUpper
+		}
+	}
+	switch s.status[v] {
+	case AtLower:
+		s.x[v] = lo
+	case AtUpper:
+		s.x[v] = up
+	default:
+		s.x[v] = 0
+	}
+}
+
+// refactor computes the factors of the basis afresh, repairing it with row activities where it is singular.
+func (s *simplex) refactor() {
+	s.factored++
+	nonzeros := 0
+	for _, v := range s.head {
+		if int(v) < s.cols {
+			nonzeros += s.start[v+1] - s.start[v]
+		} else {
+			nonzeros++
+		}
+	}
+	start := make([]int, 1, s.rows+1)
+	index := make([]int32, 0, nonzeros)
+	value := make([]float64, 0, nonzeros)
+	for {
+		start, index, value = start[:1], index[:0], value[:0]
+		for _, v := range s.head {
+			if int(v) < s.cols {
+				index = append(index, s.index[s.start[v]:s.start[v+1]]...)
+				value = append(value, s.value[s.start[v]:s.start[v+1]]...)
+			} else {
+				index = append(index, v-int32(s.cols))
+				value = append(value, -1)
+			}
+			start = append(start, len(index))
+		}
+		lu, lack := Factorize(s.rows, start, index, value)
+		if lack == nil {
+			lu.drop = 1e-14
+			if s.lu != nil {
+				lu.expect = s.lu.expect
+			}
+			s.lu = lu
+			break
+		}
+		for k, j := range lack.Cols {
+			out := s.head[j]
+			s.place[out] = -1
+			s.status[out] = AtLower
+			if math.Abs(s.x[out]-s.upper[out]) < math.Abs(s.x[out]-s.lower[out]) {
+				s.status[out] = AtUpper
+			}
+			s.rest(out)
+			in := int32(s.cols + lack.Rows[k])
+			s.head[j] = in
+			s.status[in] = Basic
+			s.weight[in] = 1
+		}
+	}
+	old := append([]int32(nil), s.head...)
+	for r, j := range s.lu.colOf {
+		v := old[j]
+		s.head[r] = v
+		s.place[v] = int32(r)
+	}
+}
+
+// values computes the basic variables from the nonbasic ones.
+func (s *simplex) values() {
+	w := &s.side
+	clear(w.val)
+	for v := range int32(s.total) {
+		if s.status[v] != Basic && s.x[v] != 0 {
+			s.scatter(v, -s.x[v], w.val)
+		}
+	}
+	w.gather()
+	s.lu.solve(w, false)
+	for r, v := range s.head {
+		s.x[v] = w.val[r]
+	}
+	w.clear()
+}
+
+// prices computes the reduced costs of the working costs.
+func (s *simplex) prices() { s.reduced(s.cost, s.d) }
+
+// reduced computes d = cost - Aᵀ y with y = B⁻ᵀ cost_B, and 0 for basic variables.
+func (s *simplex) reduced(cost, d []float64) {
+	w := &s.side
+	clear(w.val)
+	for r, v := range s.head {
+		w.val[r] = cost[v]
+	}
+	w.gather()
+	s.lu.solveTransposed(w, false)
+	y := w.val
+	for j := range s.cols {
+		if s.status[j] == Basic {
+			d[j] = 0
+			continue
+		}
+		sum := cost[j]
+		for p := s.start[j]; p < s.start[j+1]; p++ {
+			sum -= y[s.index[p]] * s.value[p]
+		}
+		d[j] = sum
+	}
+	for i := range s.rows {
+		v := s.cols + i
+		d[v] = 0
+		if s.status[v] != Basic {
+			d[v] = cost[v] + y[i]
+		}
+	}
+	w.clear()
+}
+
+// below returns by how much variable v lies outside its working bounds: positive below the
+// lower, negative above the upper bound, 0 within the tolerance.
+func (s *simplex) below(v int32) float64 {
+	if e := s.lower[v] - s.x[v]; e > s.feasible[v] {
+		return e
+	}
+	if e := s.x[v] - s.upper[v]; e > s.feasible[v] {
+		return -e
+	}
+	return 0
+}
+
+// wrong returns by how much the reduced cost of nonbasic v violates its sign: positive where v should grow,
+// negative where it should fall, 0 within the tolerance.
+func (s *simplex) wrong(v int32) float64 {
+	d := s.d[v]
+	if math.Abs(d) <= s.optimal[v] {
+		return 0
+	}
+	switch s.status[v] {
+	case AtLower:
+		if d < 0 && s.lower[v] < s.upper[v] {
+			return -d
+		}
+	case AtUpper:
+		if d > 0 && s.lower[v] < s.upper[v] {
+			return -d
+		}
+	case Free:
+		return -d
+	}
+	return 0
+}
+
+// infeasible returns the sum of the primal violations beyond the tolerances.
+func (s *simplex) infeasible() float64 {
+	sum := 0.0
+	for _, v := range s.head {
+		sum += math.Abs(s.below(v))
+	}
+	return sum
+}
+
+// dualInfeasible returns the sum of the violations of the reduced costs beyond the tolerances.
+func (s *simplex) dualInfeasible() float64 {
+	sum := 0.0
+	for v := range int32(s.total) {
+		if s.status[v] != Basic {
+			sum += math.Abs(s.wrong(v))
+		}
+	}
+	return sum
+}
+
+// pivotRow computes row r of B⁻¹ [A, -I] over the nonbasic variables into s.row.
+func (s *simplex) pivotRow(r int32) {
+	s.rho.unitVector(r)
+	s.lu.solveTransposed(&s.rho, true)
+	out := &s.row
+	for _, v := range out.idx {
+		out.val[v] = 0
+		s.listed[v] = false
+	}
+	out.idx = out.idx[:0]
+	for _, i := range s.rho.idx {
+		e := s.rho.val[i]
+		if e == 0 {
+			continue
+		}
+		b, f := s.rowStart[i], s.rowStart[i+1]
+		value := s.rowValue[b:f]
+		for p, j := range s.rowIndex[b:f] {
+			if s.place[j] >= 0 {
+				continue
+			}
+			if !s.listed[j] {
+				s.listed[j] = true
+				out.idx = append(out.idx, j)
+			}
+			out.val[j] += e * value[p]
+		}
+		if v := int32(s.cols) + i; s.place[v] < 0 {
+			s.listed[v] = true
+			out.idx = append(out.idx, v)
+			out.val[v] = -e
+		}
+	}
+}
+
+// exchange makes q basic on row r in the place of its basic variable, which gets status st. The factors are updated, or
+// dropped where the update is not accurate; the result says whether they are still good.
+func (s *simplex) exchange(r, q int32, st VarStatus) bool {
+	p := s.head[r]
+	s.head[r] = q
+	s.place[q], s.place[p] = r, -1
+	s.status[q], s.status[p] = Basic, st
+	s.pivots++
+	off := s.lu.update(r, s.column.val[r])
+	return off <= badUpdate && s.lu.updates() < refactorEvery && s.lu.growth() < 3
+}
+
+// interrupted reports whether to stop, and sends a report now and then.
+func (s *simplex) interrupted() bool {
+	return s.limit > 0 && s.pivots >= s.limit || s.ctx.Err() != nil
+}
+
+// tell sends a report.
+func (s *simplex) tell() {
+	if s.report == nil {
+		return
+	}
+	obj := 0.0
+	for v, c := range s.trueCost {
+		obj += c * s.x[v]
+	}
+	s.report(Progress{Pivots: s.pivots, Objective: s.scale.objective(obj),
+		PrimalInfeasible: s.infeasible(), DualInfeasible: s.dualInfeasible()})
+}
+
+// restoreBounds takes relaxed bounds back and recomputes the values.
+func (s *simplex) restoreBounds() {
+	copy(s.lower, s.trueLower)
+	copy(s.upper, s.trueUpper)
+	s.moved = false
+	for v := range int32(s.total) {
+		if s.status[v] != Basic {
+			s.rest(v)
+		}
+	}
+	s.values()
+}
+
+// restoreCosts takes shifted costs back and recomputes the reduced costs.
+func (s *simplex) restoreCosts() {
+	copy(s.cost, s.trueCost)
+	s.moved = false
+	s.prices()
+}
