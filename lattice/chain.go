@@ -114,3 +114,34 @@ func Down(m []int, v int, dst []int) (depth int, ok bool) {
 	dst[v+1]++
 	return v + 1, true
 }
+
+// Chains lists the variables chain by chain, each from its first to its deepest position:
+// chain c is order[start[c]:start[c+1]].
+func (vs *Numbering) Chains() (start, order []int32) {
+	down := vs.DownAll()
+	order = make([]int32, 0, vs.Len())
+	for j, up := range vs.Up {
+		if up >= 0 {
+			continue
+		}
+		start = append(start, int32(len(order)))
+		for i := int32(j); i >= 0; i = down[i] {
+			order = append(order, i)
+		}
+	}
+	return append(start, int32(len(order))), order
+}
+
+// DownAll returns, for each variable, the one a step after it on its chain, -1 for the last.
+func (vs *Numbering) DownAll() []int32 {
+	down := make([]int32, vs.Len())
+	for j := range down {
+		down[j] = -1
+	}
+	for j, up := range vs.Up {
+		if up >= 0 {
+			down[up] = int32(j)
+		}
+	}
+	return down
+}

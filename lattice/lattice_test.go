@@ -140,6 +140,16 @@ func TestChainsPartitionTheVariables(t *testing.T) {
 		if n == 1 {
 			continue
 		}
+		start, order := vs.Chains()
+		require.Len(t, start, starts+1)
+		require.Len(t, order, vs.Len())
+		for c := range starts {
+			chain := order[start[c]:start[c+1]]
+			require.EqualValues(t, -1, vs.Up[chain[0]])
+			for i, j := range chain[1:] {
+				require.Equal(t, chain[i], vs.Up[j])
+			}
+		}
 		// C(n+k-2, k) chains, each of 2k-M+1 positions with M the depth of the deepest other.
 		assert.EqualValues(t, Orbits(n-1, k).Int64(), starts)
 		for j := range vs.Len() {

@@ -49,11 +49,16 @@ func Multiplicity(m []int) *big.Int {
 	return product
 }
 
+// Factor returns W(m)/N(m) under the objective, for depths up to k = len(m)-1.
+func (o Objective) Factor(m []int) int64 {
+	if o == Box {
+		return int64(len(m) - Deepest(m))
+	}
+	return 1
+}
+
 // Weight returns W(m) under the objective, for depths up to k = len(m)-1.
 func (o Objective) Weight(m []int) *big.Int {
 	w := Multiplicity(m)
-	if o == Box {
-		w.Mul(w, big.NewInt(int64(len(m)-Deepest(m))))
-	}
-	return w
+	return w.Mul(w, big.NewInt(o.Factor(m)))
 }

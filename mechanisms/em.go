@@ -1,0 +1,37 @@
+package mechanisms
+
+import (
+	"math/big"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+)
+
+func init() {
+	Register(&weighted{
+		info: Info{
+			Name:    "em",
+			Summary: "exponential mechanism",
+			Source:  "McSherry & Talwar 2007",
+			Claim:   "ε-DP",
+			Private: true,
+			Uniform: true,
+		},
+		rat: exponential[*big.Rat],
+		box: exponential[interval.Interval],
+		flt: exponential[float64],
+	})
+}
+
+// exponential returns w_r / Σ_s counts_s w_s for each weight w_r.
+func exponential[T any](f arith.Field[T], weights []T, counts []int) []T {
+	total := f.Zero()
+	for i, w := range weights {
+		total = f.Add(total, f.Mul(f.FromInt(int64(counts[i])), w))
+	}
+	p := make([]T, len(weights))
+	for i, w := range weights {
+		p[i] = f.Quo(w, total)
+	}
+	return p
+}

@@ -1,0 +1,142 @@
+package mechanisms
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+
+	"optratio/internal/interval"
+)
+
+// ErrNotRational says that a mechanism's probabilities are not rational, or not known to be, at an instance.
+var ErrNotRational = errors.New("probabilities are not rational here")
+
+// ErrNoEnclosure says that a mechanism has only floating-point estimates.
+var ErrNoEnclosure = errors.New("no rigorous enclosure for this mechanism")
+
+// ErrInstance is wrapped by errors about scores, sensitivities or parameters.
+var ErrInstance = errors.New("bad instance")
+
+// Params are the parameters of mechanisms that have any. Nil fields mean the defaults.
+type Params struct {
+	Gamma     *big.Rat // rs family: success parameter of the stopping law, default 1/20
+	Beta      *big.Rat // gem family: failure probability, default 1/20
+	Eta       *big.Rat // rs-tnb: shape of the truncated negative binomial law, default 1
+	EpsChoice *big.Rat // combined-gem: share of ε spent on the choice, default 3/5
+}
+
+// Instance is one question to a mechanism.
+type Instance struct {
+	Scores        []*big.Rat // one per candidate, in the user's units
+	Sensitivities []*big.Rat // one for all candidates, or one each; >= 0, in the same units
+	Epsilon       Epsilon
+	Params        Params
+}
+
+// Check reports the first thing wrong with the instance.
+func (in *Instance) Check() error {
+	if len(in.Scores) == 0 {
+		return fmt.Errorf("%w: no scores", ErrInstance)
+	}
+	if s := len(in.Sensitivities); s != 1 && s != len(in.Scores) {
+		return fmt.Errorf("%w: %d sensitivities for %d scores, want one or as many", ErrInstance, s, len(in.Scores))
+	}
+	for i, d := range in.Sensitivities {
+		if d.Sign() < 0 {
+			return fmt.Errorf("%w: sensitivity %d is %s, want >= 0", ErrInstance, i+1, d.RatString())
+		}
+	}
+	if in.Sensitivity().Sign() == 0 {
+		return fmt.Errorf("%w: the largest sensitivity is 0, want > 0", ErrInstance)
+	}
+	return nil
+}
+
+// Sensitivity returns the largest sensitivity, which mechanisms for uniform sensitivities use.
+func (in *Instance) Sensitivity() *big.Rat {
+	return slices.MaxFunc(in.Sensitivities, (*big.Rat).Cmp)
+}
+
+// Best returns the largest score.
+func (in *Instance) Best() *big.Rat { return slices.MaxFunc(in.Scores, (*big.Rat).Cmp) }
+
+// Depths returns each candidate's (max q - q_r)/(2Δ), Δ the largest sensitivity: its distance
+// below the best score, in lattice steps, not necessarily an integer.
+func (in *Instance) Depths() []*big.Rat {
+	best, step := in.Best(), in.Sensitivity()
+	step = new(big.Rat).Add(step, step)
+	depths := make([]*big.Rat, len(in.Scores))
+	for i, q := range in.Scores {
+		depths[i] = new(big.Rat).Sub(best, q)
+		depths[i].Quo(depths[i], step)
+	}
+	return depths
+}
+
+// OnLattice returns the instance whose candidates have the given depths, with Δ = 1/2, so that a step is 1.
+func OnLattice(depths []int, eps Epsilon) *Instance {
+	in := &Instance{Sensitivities: []*big.Rat{big.NewRat(1, 2)}, Epsilon: eps}
+	for _, v := range depths {
+		in.Scores = append(in.Scores, big.NewRat(int64(-v), 1))
+	}
+	return in
+}
+
+// Info describes a mechanism.
+type Info struct {
+	Name    string
+	Summary string // one line
+	Source  string // where it is defined
+	Claim   string // the privacy claim made for it, in words
+	Private bool   // whether that claim is ε-DP
+	Uniform bool   // whether it is made for one sensitivity for all candidates; others take one each
+}
+
+// Mechanism is a private selection mechanism with computable output probabilities.
+//
+// Each method returns one probability per candidate in the order of the scores.
+// Exact returns ErrNotRational where the probabilities are not rational or the
+// mechanism has no exact form; Enclose returns enclosures at about the given
+// precision, each of which contains the true probability, or ErrNoEnclosure; Float returns float64 values without proof.
+// All return ErrInstance for malformed instances.
+type Mechanism interface {
+	Info() Info
+	Exact(in *Instance) ([]*big.Rat, error)
+	Enclose(in *Instance, prec uint) ([]interval.Interval, error)
+	Float(in *Instance) ([]float64, error)
+}
+
+// Weighted is a mechanism whose probabilities depend on the weights e^{-ε·depth}
+// of the candidates alone, as do all that are symmetric and shift-invariant with a closed form in
+// them. Each method takes the distinct weights, best (1) first, and how many candidates share
+// each, and returns the probability of one candidate of each weight.
+type Weighted interface {
+	Mechanism
+	WeightedExact(weights []*big.Rat, counts []int) []*big.Rat
+	WeightedEnclose(weights []interval.Interval, counts []int) []interval.Interval
+	WeightedFloat(weights []float64, counts []int) []float64
+}
+
+var registry = map[string]Mechanism{}
+
+// Register adds a mechanism under its name. It panics where the name is taken.
+func Register(m Mechanism) {
+	name := m.Info().Name
+	if _, taken := registry[name]; taken {
+		panic("mechanisms: " + name + " is registered twice")
+	}
+	registry[name] = m
+}
+
+// Lookup finds a mechanism by name. The error names those there are.
+func Lookup(name string) (Mechanism, error) {
+	if m, ok := registry[name]; ok {
+		return m, nil
+	}
+	return nil, fmt.Errorf("unknown mechanism %q, want one of %v", name, Names())
+}
+
+// Names returns the registered names in alphabetical order.
+func Names() []string { return slices.Sorted(maps.Keys(registry)) }

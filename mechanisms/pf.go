@@ -1,0 +1,88 @@
+package mechanisms
+
+import (
+	"math/big"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+)
+
+func init() {
+	Register(&weighted{
+		info: Info{
+			Name:    "pf",
+			Summary: "permute-and-flip",
+			Source:  "McKenna & Sheldon 2020, Alg. 1",
+			Claim:   "ε-DP",
+			Private: true,
+			Uniform: true,
+		},
+		rat: permuteAndFlip[*big.Rat],
+		box: permuteAndFlip[interval.Interval],
+		flt: permuteAndFlip[float64],
+	})
+}
+
+// permuteAndFlip returns, for each weight w_r,
+//
+//	w_r ∫₀¹ Π_{s≠r} (1 - t w_s) dt = w_r Σ_j c_j/(j+1),  Σ_j c_j u^j = Π_{s≠r} ((1-w_s) + w_s u),
+//
+// the product running over all candidates but one of weight w_r. With
+// independent uniform arrival times t, candidate r is taken iff its coin shows
+// heads and no earlier one's did (McKenna & Sheldon 2020, Lemma 1); u = 1 - t
+// makes every coefficient nonnegative, so nothing cancels in any arithmetic:
+// the sum is E[1/(J+1)] for J the number of other heads. O(n²) operations.
+func permuteAndFlip[T any](f arith.Field[T], weights []T, counts []int) []T {
+	n := 0
+	for _, c := range counts {
+		n += c
+	}
+	inverse := make([]T, n)
+	for j := range inverse {
+		inverse[j] = f.Quo(f.One(), f.FromInt(int64(j+1)))
+	}
+	p := make([]T, len(weights))
+	// leave computes p[from:to] given the product over everything outside.
+	var leave func(product []T, from, to int)
+	leave = func(product []T, from, to int) {
+		if to-from == 1 {
+			product = times(f, product, weights[from], counts[from]-1)
+			sum := f.Zero()
+			for j, c := range product {
+				sum = f.Add(sum, f.Mul(c, inverse[j]))
+			}
+			p[from] = f.Mul(weights[from], sum)
+			return
+		}
+		middle := (from + to) / 2
+		left := product
+		for s := middle; s < to; s++ {
+			left = times(f, left, weights[s], counts[s])
+		}
+		leave(left, from, middle)
+		for s := from; s < middle; s++ {
+			product = times(f, product, weights[s], counts[s])
+		}
+		leave(product, middle, to)
+	}
+	leave([]T{f.One()}, 0, len(weights))
+	return p
+}
+
+// times returns the coefficients of product · ((1-w) + w u)^count, as a fresh slice where count > 0.
+func times[T any](f arith.Field[T], product []T, w T, count int) []T {
+	if count == 0 {
+		return product
+	}
+	rest := f.Sub(f.One(), w)
+	out := make([]T, len(product), len(product)+count)
+	copy(out, product)
+	for range count {
+		out = append(out, f.Mul(w, out[len(out)-1]))
+		for j := len(out) - 2; j > 0; j-- {
+			out[j] = f.Add(f.Mul(rest, out[j]), f.Mul(w, out[j-1]))
+		}
+		out[0] = f.Mul(rest, out[0])
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package mechanisms
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+)
+
+// weighted makes a Mechanism of one generic body, instantiated for the three kinds of numbers.
+type weighted struct {
+	info Info
+	rat  func(f arith.Field[*big.Rat], weights []*big.Rat, counts []int) []*big.Rat
+	box  func(f arith.Field[interval.Interval], weights []interval.Interval, counts []int) []interval.Interval
+	flt  func(f arith.Field[float64], weights []float64, counts []int) []float64
+}
+
+func (w *weighted) Info() Info { return w.info }
+
+func (w *weighted) WeightedExact(weights []*big.Rat, counts []int) []*big.Rat {
+	return w.rat(arith.Rat{}, weights, counts)
+}
+
+func (w *weighted) WeightedEnclose(weights []interval.Interval, counts []int) []interval.Interval {
+	p := w.box(arith.Interval{Prec: weights[0].Prec()}, weights, counts)
+	for i := range p {
+		p[i] = clampUnit(p[i])
+	}
+	return p
+}
+
+func (w *weighted) WeightedFloat(weights []float64, counts []int) []float64 {
+	return w.flt(arith.Float{}, weights, counts)
+}
+
+// clampUnit intersects an enclosure of a probability with [0, 1].
+func clampUnit(x interval.Interval) interval.Interval {
+	if unit, ok := x.Intersect(interval.Hull(interval.FromInt(0, x.Prec()), interval.FromInt(1, x.Prec()))); ok {
+		return unit
+	}
+	return x
+}
+
+// groups gathers equal depths: the distinct depths in ascending order, their counts, and each candidate's group.
+func groups(depths []*big.Rat) (distinct []*big.Rat, counts, group []int) {
+	order := make([]int, len(depths))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return depths[a].Cmp(depths[b]) })
+	group = make([]int, len(depths))
+	for _, i := range order {
+		if last := len(distinct) - 1; last < 0 || distinct[last].Cmp(depths[i]) != 0 {
+			distinct = append(distinct, depths[i])
+			counts = append(counts, 0)
+		}
+		group[i] = len(distinct) - 1
+		counts[group[i]]++
+	}
+	return distinct, counts, group
+}
+
+// scatter gives each candidate its group's value.
+func scatter[T any](group []int, values []T) []T {
+	out := make([]T, len(group))
+	for i, g := range group {
+		out[i] = values[g]
+	}
+	return out
+}
+
+func (w *weighted) Exact(in *Instance) ([]*big.Rat, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	depths, counts, group := groups(in.Depths())
+	weights := make([]*big.Rat, len(depths))
+	for i, d := range depths {
+		var ok bool
+		if weights[i], ok = in.Epsilon.Power(d); !ok {
+			return nil, ErrNotRational
+		}
+	}
+	return scatter(group, w.WeightedExact(weights, counts)), nil
+}
+
+func (w *weighted) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	depths, counts, group := groups(in.Depths())
+	weights := make([]interval.Interval, len(depths))
+	for i, d := range depths {
+		weights[i] = in.Epsilon.Enclose(d, prec)
+	}
+	return scatter(group, w.WeightedEnclose(weights, counts)), nil
+}
+
+func (w *weighted) Float(in *Instance) ([]float64, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	depths, counts, group := groups(in.Depths())
+	weights := make([]float64, len(depths))
+	eps := in.Epsilon.Float()
+	for i, d := range depths {
+		x, _ := d.Float64()
+		weights[i] = math.Exp(-eps * x)
+	}
+	return scatter(group, w.WeightedFloat(weights, counts)), nil
+}
