@@ -12,10 +12,15 @@ import "math"
 func (s *simplex) dual() verdict {
 	s.resetWeights()
 	s.unbar()
+	s.repairs = 0
 	good, first := false, true
 	for {
 		if !good {
 			s.renew()
+			if s.repairs > repairLimit {
+				s.restoreCosts()
+				return trouble
+			}
 			s.shiftCosts(first)
 			first = false
 			good = true
@@ -31,7 +36,7 @@ func (s *simplex) dual() verdict {
 				continue
 			}
 			s.restoreCosts()
-			if s.unbarRows() {
+			if s.unbar() {
 				return trouble
 			}
 			return done
@@ -47,7 +52,7 @@ func (s *simplex) dual() verdict {
 				s.restoreCosts()
 				return noPoint
 			}
-			s.barRow(r)
+			s.bar(s.head[r])
 			continue
 		}
 		s.load(q, &s.column)
@@ -60,7 +65,7 @@ func (s *simplex) dual() verdict {
 				continue
 			}
 			if math.Abs(alpha) < smallPivot {
-				s.barRow(r)
+				s.bar(s.head[r])
 				continue
 			}
 		}
@@ -91,7 +96,7 @@ func (s *simplex) shiftCosts(disturb bool) {
 		case st == Free && d != 0:
 			s.shift(v, -d)
 		}
-		if disturb && s.perturb > 0 && st != Free {
+		if disturb && st != Free {
 			amount := s.perturb * (0.5 + s.rng.Float64()) * (1 + math.Abs(s.cost[v]))
 			if st == AtUpper {
 				amount = -amount
@@ -110,12 +115,6 @@ func (s *simplex) shift(v int32, by float64) {
 	s.d[v] += by
 	s.moved = true
 }
-
-// barRow keeps the basic variable of row r from leaving until a pivot.
-func (s *simplex) barRow(r int32) { s.bar(s.head[r]) }
-
-// unbarRows lets all variables leave again and reports whether some could not.
-func (s *simplex) unbarRows() bool { return s.unbar() }
 
 // leavingDual returns the row of the largest infeasibility²/weight, or -1.
 func (s *simplex) leavingDual() int32 {

@@ -15,7 +15,8 @@ import (
 // perturbed against cycling is taken back, and the other algorithm cleans up; so Primal and Dual fix which one works first
 // and mainly, not the last few pivots.
 //
-// Tolerances are absolute, in the units of the model.
+// Tolerances are absolute, in the units of the model, but not below 1e-14 in those of the scaled program:
+// reduced costs cannot be told from 0 below about 1e-14 of the largest cost.
 type Embedded struct{}
 
 // Name returns "embedded".
@@ -108,11 +109,8 @@ func (s *simplex) run(first Algorithm) Outcome {
 			next = Dual
 		}
 	}
-	s.perturb = 1e-6
 	for round := range rounds {
-		if round > 0 {
-			s.perturb = 1e-6 * math.Pow(0.1, float64(round))
-		}
+		s.perturb = max(perturbation*math.Pow(0.1, float64(round)), leastPerturb)
 		var v verdict
 		if next == Primal {
 			v = s.primal()

@@ -255,6 +255,3 @@ func (f *LU) run(v *sparse, t *triangle, diag []float64, order []int32, backward
 
 // Size returns the number of entries of L and U after the factorisation.
 func (f *LU) Size() int { return f.factor }
-
-// Cols returns, for each row, the column that the factorisation pivoted there.
-func (f *LU) Cols() []int32 { return f.colOf }

@@ -8,11 +8,14 @@ import "math"
 // infeasibilities with a ratio test that passes breakpoints.
 
 const (
-	smallPivot = 1e-7 // smaller pivots are avoided
-	tinyPivot  = 1e-9 // smaller entries never block
-	stallLimit = 30   // degenerate steps in a row after which bounds are relaxed
-	badUpdate  = 1e-7 // relative error at which the factors are computed afresh
-	weightCap  = 1e9  // devex weights above start again from 1
+	smallPivot   = 1e-7  // smaller pivots are avoided
+	tinyPivot    = 1e-9  // smaller entries never block
+	stallLimit   = 30    // degenerate steps in a row after which bounds are relaxed
+	badUpdate    = 1e-7  // relative error at which the factors are computed afresh
+	weightCap    = 1e9   // devex weights above start again from 1
+	repairLimit  = 50    // variables that may be lost to singular bases in one run of an algorithm
+	perturbation = 1e-6  // first relative size of relaxed bounds and shifted costs
+	leastPerturb = 1e-10 // smallest such size
 )
 
 // leaving is the outcome of a primal ratio test: the row whose variable leaves, or -1 where
@@ -28,15 +31,21 @@ type leaving struct {
 func (s *simplex) primal() verdict {
 	s.resetWeights()
 	s.unbar()
+	s.repairs = 0
 	good, phase1, stall := false, false, 0
 	for {
 		if !good {
 			s.renew()
+			if s.repairs > repairLimit {
+				s.restoreBounds()
+				return trouble
+			}
 			phase1 = s.infeasible() > 0
 			good = true
 		}
 		if s.interrupted() {
 			s.restoreBounds()
+			s.prices()
 			return stopped
 		}
 		if phase1 {
@@ -56,7 +65,7 @@ func (s *simplex) primal() verdict {
 				if !phase1 {
 					return done
 				}
-				s.perturb /= 10
+				s.perturb = max(s.perturb/10, leastPerturb)
 				phase1 = s.infeasible() > 0
 			case s.unbar():
 				s.prices()
@@ -87,7 +96,7 @@ func (s *simplex) primal() verdict {
 				good = false
 			case s.moved:
 				s.restoreBounds()
-				s.perturb /= 10
+				s.perturb = max(s.perturb/10, leastPerturb)
 				good = false
 			case phase1:
 				s.bar(q) // a sum of infeasibilities cannot fall forever: rounding errors
@@ -112,7 +121,7 @@ func (s *simplex) primal() verdict {
 		}
 		if out.step > 1e-12 {
 			stall = 0
-		} else if stall++; stall > stallLimit && s.perturb > 0 {
+		} else if stall++; stall > stallLimit {
 			s.relaxBounds()
 			stall = 0
 		}
@@ -166,7 +175,9 @@ func (s *simplex) phase1Costs() bool {
 		}
 	}
 	if any {
+		clear(s.y)
 		s.reduced(s.phase1, s.d)
+		s.clearBasic()
 	}
 	for _, v := range s.head {
 		s.phase1[v] = 0

@@ -12,6 +12,10 @@ type scaling struct {
 // scalePasses is the number of alternating sweeps of the geometric scaling.
 const scalePasses = 4
 
+// finest is the least tolerance for the numbers of a scaled program, whose entries are about 1 and whose costs are at most about 1:
+// below lie rounding errors.
+const finest = 1e-14
+
 // newScaling finds geometric scale factors: alternately each row and column is divided
 // by the root of its least times its largest entry; at the end all factors are rounded to powers of two.
 func newScaling(m *Model) *scaling {
@@ -118,13 +122,13 @@ func newSimplex(m *Model, sc *scaling, feasible, optimal float64) *simplex {
 			factor = 1 / sc.row[v-cols]
 			s.trueLower[v], s.trueUpper[v] = m.RowLower[v-cols]/factor, m.RowUpper[v-cols]/factor
 		}
-		s.feasible[v] = feasible / factor
-		s.optimal[v] = optimal * factor * sc.cost
+		s.feasible[v] = max(feasible/factor, finest)
+		s.optimal[v] = max(optimal*factor*sc.cost, finest)
 	}
 	s.lower, s.upper, s.cost = append([]float64(nil), s.trueLower...), append([]float64(nil), s.trueUpper...), append([]float64(nil), s.trueCost...)
 	s.status, s.place = make([]VarStatus, total), make([]int32, total)
 	s.head = make([]int32, 0, rows)
-	s.x, s.d, s.weight = all(), all(), all()
+	s.x, s.d, s.weight, s.y = all(), all(), all(), make([]float64, rows)
 	s.barred, s.listed = make([]bool, total), make([]bool, total)
 	s.column, s.rho, s.side, s.row = newSparse(rows), newSparse(rows), newSparse(rows), newSparse(total)
 	return s

@@ -32,6 +32,7 @@ type simplex struct {
 	head   []int32
 	place  []int32 // basic variable -> row, -1 for nonbasic
 	x, d   []float64
+	y      []float64 // multipliers of the rows when d was last computed
 
 	lu         *LU
 	column     sparse    // B⁻¹ a of the entering variable
@@ -40,7 +41,7 @@ type simplex struct {
 	listed     []bool    // variables in row.idx
 	side       sparse    // further solves
 	weight     []float64 // devex weights of the primal, steepest-edge weights of the dual, by variable
-	barred     []bool    // variables not to enter until something changes
+	barred     []bool    // variables not to enter, or to leave, until the next pivot
 	bars       []int32
 	phase1     []float64    // costs of phase 1
 	breaks     []breakpoint // of the phase 1 ratio test
@@ -48,7 +49,7 @@ type simplex struct {
 	flips      []int32
 	moved      bool    // some bound or cost is not the true one
 	perturb    float64 // size of the next perturbation
-	factored   int     // refactorisations, for reports
+	repairs    int     // variables that singular bases lost
 
 	ctx    context.Context
 	rng    *rand.Rand
@@ -126,7 +127,6 @@ func (s *simplex) rest(v int32) {
 
 // refactor computes the factors of the basis afresh, repairing it with row activities where it is singular.
 func (s *simplex) refactor() {
-	s.factored++
 	nonzeros := 0
 	for _, v := range s.head {
 		if int(v) < s.cols {
@@ -159,10 +159,11 @@ func (s *simplex) refactor() {
 			s.lu = lu
 			break
 		}
+		s.repairs += len(lack.Cols)
 		for k, j := range lack.Cols {
 			out := s.head[j]
 			s.place[out] = -1
-			s.status[out] = AtLower
+			s.status[out] = AtLower // or whichever bound is nearer
 			if math.Abs(s.x[out]-s.upper[out]) < math.Abs(s.x[out]-s.lower[out]) {
 				s.status[out] = AtUpper
 			}
@@ -181,55 +182,74 @@ func (s *simplex) refactor() {
 	}
 }
 
-// values computes the basic variables from the nonbasic ones.
+// values computes the basic variables from the nonbasic ones, with one step of refinement.
 func (s *simplex) values() {
-	w := &s.side
-	clear(w.val)
-	for v := range int32(s.total) {
-		if s.status[v] != Basic && s.x[v] != 0 {
-			s.scatter(v, -s.x[v], w.val)
+	for _, v := range s.head {
+		s.x[v] = 0
+	}
+	for range 2 {
+		w := &s.side
+		clear(w.val)
+		for v, x := range s.x {
+			if x != 0 {
+				s.scatter(int32(v), -x, w.val)
+			}
 		}
+		w.gather()
+		s.lu.solve(w, false)
+		for _, r := range w.idx {
+			s.x[s.head[r]] += w.val[r]
+		}
+		w.clear()
 	}
-	w.gather()
-	s.lu.solve(w, false)
-	for r, v := range s.head {
-		s.x[v] = w.val[r]
-	}
-	w.clear()
 }
 
-// prices computes the reduced costs of the working costs.
-func (s *simplex) prices() { s.reduced(s.cost, s.d) }
+// prices computes the reduced costs of the working costs, with one step of refinement.
+func (s *simplex) prices() {
+	clear(s.y)
+	for range 2 {
+		s.reduced(s.cost, s.d)
+	}
+	s.clearBasic()
+}
 
-// reduced computes d = cost - Aᵀ y with y = B⁻ᵀ cost_B, and 0 for basic variables.
+// reduced adds B⁻ᵀ (cost_B - Bᵀ y) to s.y and computes d = cost - [A, -I]ᵀ y. Those of basic variables are not
+// exactly 0.
 func (s *simplex) reduced(cost, d []float64) {
 	w := &s.side
 	clear(w.val)
 	for r, v := range s.head {
-		w.val[r] = cost[v]
+		w.val[r] = cost[v] - s.dot(v)
 	}
 	w.gather()
 	s.lu.solveTransposed(w, false)
-	y := w.val
-	for j := range s.cols {
-		if s.status[j] == Basic {
-			d[j] = 0
-			continue
-		}
-		sum := cost[j]
-		for p := s.start[j]; p < s.start[j+1]; p++ {
-			sum -= y[s.index[p]] * s.value[p]
-		}
-		d[j] = sum
-	}
-	for i := range s.rows {
-		v := s.cols + i
-		d[v] = 0
-		if s.status[v] != Basic {
-			d[v] = cost[v] + y[i]
-		}
+	for _, i := range w.idx {
+		s.y[i] += w.val[i]
 	}
 	w.clear()
+	for v := range int32(s.total) {
+		d[v] = cost[v] - s.dot(v)
+	}
+}
+
+// clearBasic sets the reduced costs of basic variables to 0.
+func (s *simplex) clearBasic() {
+	for _, v := range s.head {
+		s.d[v] = 0
+	}
+}
+
+// dot returns y times the column of variable v.
+func (s *simplex) dot(v int32) float64 {
+	if int(v) >= s.cols {
+		return -s.y[int(v)-s.cols]
+	}
+	b, e := s.start[v], s.start[v+1]
+	value, sum := s.value[b:e], 0.0
+	for p, i := range s.index[b:e] {
+		sum += s.y[i] * value[p]
+	}
+	return sum
 }
 
 // below returns by how much variable v lies outside its working bounds: positive below the
