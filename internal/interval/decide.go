@@ -73,7 +73,7 @@ func (x Interval) Intersect(y Interval) (z Interval, ok bool) {
 // Width returns hi - lo rounded up, +Inf if x is unbounded.
 func (x Interval) Width() *big.Float {
 	w := newEnds(x.Prec())
-	w[1].Sub(x.hi, x.lo)
+	subEnd(&w[1], x.hi, x.lo)
 	return w.interval().hi
 }
 
@@ -105,7 +105,7 @@ func (x Interval) Mid() *big.Float {
 		return m.Set(x.lo)
 	}
 	// Halves first, so that nothing overflows; where a half underflows, the clamp holds.
-	m.Add(mulPow2(x.lo, -1), mulPow2(x.hi, -1))
+	addEnd(m, mulPow2(x.lo, -1), mulPow2(x.hi, -1))
 	return m.Set(greater(x.lo, lesser(m, x.hi)))
 }
 

@@ -81,9 +81,9 @@ func expReduced(sign, size int, prec uint, floor func(s uint) *big.Int) Interval
 func expBeyond(sign int, prec uint) Interval {
 	e := newEnds(prec)
 	if sign < 0 {
-		e[1].SetMantExp(half, big.MinExp)
+		setPow2(&e[1], false, big.MinExp)
 	} else {
-		e[0].SetMantExp(half, big.MaxExp)
+		setPow2(&e[0], false, big.MaxExp)
 		e[1].SetInf(false)
 	}
 	return e.interval()

@@ -160,7 +160,15 @@ func (x Interval) SetPrec(prec uint) Interval {
 
 // String returns the two ends for debugging. They are not rounded outward: package
 // decimal prints bounds.
-func (x Interval) String() string { return fmt.Sprintf("[%.20g, %.20g]", x.lo, x.hi) }
+func (x Interval) String() string { return "[" + text(x.lo) + ", " + text(x.hi) + "]" }
+
+// text avoids decimals where the exponent would make them slow.
+func text(f *big.Float) string {
+	if e := f.MantExp(nil); e > 1<<15 || e < -1<<15 {
+		return f.Text('p', 0)
+	}
+	return f.Text('g', 20)
+}
 
 // ends are the two ends of an interval in one allocation, with directed rounding.
 type ends [2]big.Float
@@ -192,23 +200,23 @@ func (e *ends) interval() Interval {
 func saturate(z *big.Float) {
 	up := z.Mode() == big.ToPositiveInf
 	switch {
-	case isInf(z, 1) && !up:
-		z.SetMantExp(half, big.MaxExp)
-	case isInf(z, -1) && up:
-		z.SetMantExp(minusHalf, big.MaxExp)
-	case z.Sign() == 0 && up:
-		z.SetMantExp(half, big.MinExp)
+	case z.IsInf() && z.Signbit() == up:
+		setPow2(z, z.Signbit(), big.MaxExp)
 	case z.Sign() == 0:
-		z.SetMantExp(minusHalf, big.MinExp)
+		setPow2(z, !up, big.MinExp)
 	default:
 		panic("interval: rounding against its direction")
 	}
 }
 
-var (
-	half      = big.NewFloat(0.5)
-	minusHalf = big.NewFloat(-0.5)
-)
+// setPow2 sets z to ±2^(exp-1) at its own precision, for exp in the range of exponents.
+func setPow2(z *big.Float, negative bool, exp int) {
+	// SetMantExp would take the precision and mode of another mantissa.
+	z.SetMantExp(z.SetFloat64(0.5), exp)
+	if negative {
+		z.Neg(z)
+	}
+}
 
 // samePrec returns [lo, hi] at precision prec, which is at least that of either.
 func samePrec(lo, hi *big.Float, prec uint) Interval {

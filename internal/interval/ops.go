@@ -5,8 +5,8 @@ import "math/big"
 // Add returns x + y.
 func (x Interval) Add(y Interval) Interval {
 	e := newEnds(max(x.Prec(), y.Prec()))
-	e[0].Add(x.lo, y.lo)
-	e[1].Add(x.hi, y.hi)
+	addEnd(&e[0], x.lo, y.lo)
+	addEnd(&e[1], x.hi, y.hi)
 	return e.interval()
 }
 
@@ -14,9 +14,49 @@ func (x Interval) Add(y Interval) Interval {
 // w the width of x.
 func (x Interval) Sub(y Interval) Interval {
 	e := newEnds(max(x.Prec(), y.Prec()))
-	e[0].Sub(x.lo, y.hi)
-	e[1].Sub(x.hi, y.lo)
+	subEnd(&e[0], x.lo, y.hi)
+	subEnd(&e[1], x.hi, y.lo)
 	return e.interval()
+}
+
+// addEnd sets z to a + b rounded in z's mode; a and b have at most z's precision.
+func addEnd(z, a, b *big.Float) {
+	if farApart(z, a, b) {
+		a, b = stickyPair(z, a, b)
+	}
+	z.Add(a, b)
+}
+
+// subEnd sets z to a - b rounded in z's mode; a and b have at most z's precision.
+func subEnd(z, a, b *big.Float) {
+	if farApart(z, a, b) {
+		a, b = stickyPair(z, a, b)
+	}
+	z.Sub(a, b)
+}
+
+// farApart reports whether the exponents of a and b are so far apart that the smaller one matters by
+// its sign alone. big.Float would align the two in full, in space and time that grow with the
+// difference of the exponents: gigabytes for e^(2^30) - 1.
+func farApart(z, a, b *big.Float) bool {
+	d := a.MantExp(nil) - b.MantExp(nil)
+	limit := 2*int(z.Prec()) + 64
+	return (d > limit || d < -limit) && a.Sign() != 0 && b.Sign() != 0 && !a.IsInf() && !b.IsInf()
+}
+
+// stickyPair replaces the smaller one of a and b by a number of the same sign whose exponent is 2·prec + 2
+// below the larger one's. Either is less than half the distance from the larger one, which has
+// at most prec bits, to its neighbours, so that the rounded sum and difference stay the same.
+func stickyPair(z, a, b *big.Float) (*big.Float, *big.Float) {
+	sticky := func(small, large *big.Float) *big.Float {
+		s := new(big.Float).SetPrec(1)
+		setPow2(s, small.Signbit(), large.MantExp(nil)-2*int(z.Prec())-2)
+		return s
+	}
+	if a.MantExp(nil) > b.MantExp(nil) {
+		return a, sticky(b, a)
+	}
+	return sticky(a, b), b
 }
 
 // Neg returns -x, exactly.
@@ -256,8 +296,8 @@ func (a *Accumulator) Add(x Interval) {
 }
 
 func (a *Accumulator) add(x Interval) {
-	a.sum[0].Add(&a.sum[0], x.lo)
-	a.sum[1].Add(&a.sum[1], x.hi)
+	addEnd(&a.sum[0], &a.sum[0], x.lo)
+	addEnd(&a.sum[1], &a.sum[1], x.hi)
 	a.sum.interval()
 }
 

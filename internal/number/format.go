@@ -41,9 +41,12 @@ func (n Number) Format(digits int) string {
 		if s := decimal.Lower(n.lo, digits); s == decimal.Upper(n.lo, digits) {
 			return s
 		}
+		if extreme(n.lo) {
+			return n.bounds()
+		}
 		return truncated(n.lo, digits)
 	}
-	if n.lo == nil || n.hi == nil || n.lo.Sign()*n.hi.Sign() <= 0 {
+	if n.lo == nil || n.hi == nil || n.lo.Sign()*n.hi.Sign() <= 0 || extreme(n.lo) || extreme(n.hi) {
 		return n.bounds()
 	}
 	want := commonDigits(n.lo, n.hi)
@@ -58,6 +61,12 @@ func (n Number) Format(digits int) string {
 	return plusMinus(n.lo, n.hi)
 }
 
+// extreme reports whether x != 0 is beyond the exponents of package decimal.
+func extreme(x *big.Rat) bool {
+	a := new(big.Rat).Abs(x)
+	return decimal.Lower(a, 1) == "0" || decimal.Upper(a, 1) == "inf"
+}
+
 // truncated returns x cut after so many significant digits, towards 0, followed by an ellipsis:
 // "1.25…", "-1.25…e-30". No digit is shown that is not one of them.
 func truncated(x *big.Rat, digits int) string {
@@ -68,7 +77,11 @@ func truncated(x *big.Rat, digits int) string {
 		s = pad(mantissa, digits) + "…e" + exponent
 	case !strings.Contains(s, ".") && len(s) > digits:
 		// The digits end before the decimal point.
-		s = pad(s[:1]+"."+s[1:digits], digits) + "…e" + strconv.Itoa(len(s)-1)
+		mantissa := s[:1]
+		if digits > 1 {
+			mantissa += "." + s[1:digits]
+		}
+		s = mantissa + "…e" + strconv.Itoa(len(s)-1)
 	default:
 		s = pad(s, digits) + "…"
 	}
