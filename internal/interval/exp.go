@@ -102,6 +102,9 @@ func expBeyond(sign int, prec uint) Interval {
 // itself is less than 3 and each later one less than 1/256 of the one before, so all
 // that is dropped is less than 4. In total S <= 2^w·e^t < S + 3m + 4.
 func expSeries(T *big.Int, w uint) Interval {
+	if T.BitLen() > int(w)-8 {
+		panic("interval: argument of the exponential series not reduced")
+	}
 	term := new(big.Int).Lsh(big.NewInt(1), w)
 	sum := new(big.Int).Set(term)
 	var i, slack, n big.Int
