@@ -142,10 +142,10 @@ func (s *session) result(outcome linear.Outcome) (r *linear.Result, proper bool)
 // absolute values of its terms.
 const rounding = 1e-12
 
-// holds measures an optimum on the unscaled program: bounds of rows and columns, signs of
+// holds measures an optimum on the program as given: bounds of rows and columns, signs of
 // duals and reduced costs.
 func (s *session) holds(r *linear.Result) bool {
-	m := s.m
+	m := s.given
 	feasible := math.Ldexp(s.feasible, s.p.boundExp)
 	optimal := math.Ldexp(s.optimal, -s.p.costExp)
 	terms := make([]float64, m.Rows())

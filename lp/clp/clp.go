@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"optratio/lp/linear"
@@ -36,12 +37,15 @@ const (
 // Infeasible and Unbounded the one at which CLP found out.
 //
 // Auto starts with the dual simplex from a basis that is dual feasible
-// and not primal feasible, otherwise with the primal simplex.
+// and not primal feasible, otherwise with the primal simplex. Where finite
+// bounds are some ten orders of magnitude apart every Algorithm is the primal
+// simplex: CLP's dual simplex can abort the process there.
 func (solver) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*linear.Result, error) {
 	if err := check(m, o); err != nil {
 		return nil, err
 	}
-	s := &session{m: m, o: o, p: scale(m)}
+	p := scale(m)
+	s := &session{given: m, m: p.program, o: o, p: p}
 	s.feasible, s.optimal = s.p.tolerances(o)
 	s.n = newNative(s.p)
 	defer s.n.close()
@@ -74,7 +78,7 @@ func check(m *linear.Model, o linear.Options) error {
 
 // session is one call of Solve.
 type session struct {
-	m                 *linear.Model
+	given, m          *linear.Model // m without bounds that CLP cannot tell from infinity
 	o                 linear.Options
 	p                 *scaled
 	n                 *native
@@ -92,7 +96,10 @@ func (s *session) solve(ctx context.Context) *linear.Result {
 	}
 	s.n.setStatuses(statuses(s.m, start))
 	algorithm := s.o.Algorithm
-	if algorithm == linear.Auto {
+	switch {
+	case s.p.wide:
+		algorithm = linear.Primal
+	case algorithm == linear.Auto:
 		algorithm = s.choose(ctx)
 		s.n.setStatuses(statuses(s.m, start))
 	}
@@ -113,7 +120,7 @@ func (s *session) solve(ctx context.Context) *linear.Result {
 		case status == statusInfeasible && said == status:
 			r.Outcome = linear.Infeasible
 			return r
-		case status == statusUnbounded && said == status:
+		case status == statusUnbounded && said == status && s.canBeUnbounded():
 			r.Outcome = linear.Unbounded
 			return r
 		case ctx.Err() != nil, s.pivots-before >= limit:
@@ -134,10 +141,16 @@ func (s *session) solve(ctx context.Context) *linear.Result {
 	panic("unreachable")
 }
 
+// canBeUnbounded refuses CLP's word where no column goes on for ever.
+func (s *session) canBeUnbounded() bool {
+	return slices.Contains(s.given.ColLower, math.Inf(-1)) || slices.Contains(s.given.ColUpper, math.Inf(1))
+}
+
 // choose looks at the starting basis: a run without pivots factorises it and
-// measures both infeasibilities.
+// measures both infeasibilities. Of the dual simplex, as the primal one would
+// report infeasibilities with respect to the costs of its first phase.
 func (s *session) choose(ctx context.Context) linear.Algorithm {
-	s.run(ctx, linear.Primal, 0)
+	s.run(ctx, linear.Dual, 0)
 	if s.n.primalInfeasible() > 0 && s.n.dualInfeasible() == 0 {
 		return linear.Dual
 	}

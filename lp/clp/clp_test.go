@@ -50,11 +50,21 @@ func mustSolve(t testing.TB, m *linear.Model, o linear.Options) *linear.Result {
 func checkResult(t testing.TB, m *linear.Model, r *linear.Result) {
 	t.Helper()
 	activity, objective, dual := make([]float64, m.Rows()), 0.0, 0.0
+	largest := 0.0
+	for _, c := range m.Cost {
+		largest = max(largest, math.Abs(c))
+	}
 	count := func(d, lower, upper float64) {
-		if d > 1e-12 {
-			dual += d * lower
-		} else if d < -1e-12 {
-			dual += d * upper
+		b := lower
+		if d < 0 {
+			b = upper
+		}
+		if math.IsInf(b, 0) {
+			if !(math.Abs(d) <= 1e-10*largest) {
+				t.Errorf("multiplier %g points to no bound", d)
+			}
+		} else if d != 0 {
+			dual += d * b
 		}
 	}
 	for j, c := range m.Cost {
@@ -64,11 +74,15 @@ func checkResult(t testing.TB, m *linear.Model, r *linear.Result) {
 			activity[m.Index[k]] += m.Value[k] * r.X[j]
 			d -= m.Value[k] * r.Duals[m.Index[k]]
 		}
-		assert.InDelta(t, d, r.Reduced[j], 1e-9*(1+math.Abs(c)))
+		if !(math.Abs(d-r.Reduced[j]) <= 1e-9*(1+math.Abs(c))) {
+			t.Errorf("reduced cost %d is %g, not %g", j, r.Reduced[j], d)
+		}
 		count(r.Reduced[j], m.ColLower[j], m.ColUpper[j])
 	}
 	for i, y := range r.Duals {
-		assert.InDelta(t, activity[i], r.Activity[i], 1e-9)
+		if !(math.Abs(activity[i]-r.Activity[i]) <= 1e-9) {
+			t.Errorf("activity %d is %g, not %g", i, r.Activity[i], activity[i])
+		}
 		count(y, m.RowLower[i], m.RowUpper[i])
 	}
 	assert.InDelta(t, objective, r.Objective, 1e-9*(1+math.Abs(objective)))

@@ -26,11 +26,24 @@ type scaled struct {
 
 	rowExp, colExp    []int // R and S as exponents of two
 	costExp, boundExp int   // C and B
+
+	// program is what was scaled: the program given or, with relaxed set, a
+	// copy without the bounds that are too far out to be told from infinity.
+	program *linear.Model
+	relaxed bool
+	wide    bool // bounds beyond 2^wideBound in scaled units, kept or not
 }
+
+// CLP's dual simplex puts variables without bounds between artificial ones at
+// ±1e10. Real bounds further out confuse it.
+const wideBound = 33
 
 // Entries of A within 2^±comfortable, and bounds whose largest is, are left
 // alone: CLP's own scaling deals with them.
 const comfortable = 20
+
+// Bounds up to 2^hugeBound are finite to CLP; somewhere beyond they are not.
+const hugeBound = 60
 
 // balancePasses is how often rows and columns take turns; the gain of
 // geometric balancing is in the first few.
@@ -49,24 +62,38 @@ func scale(m *linear.Model) *scaled {
 	if slices.ContainsFunc(m.Value, func(v float64) bool { return v != 0 && outside(exponent(v)) }) {
 		p.balance(m)
 	}
-	var largestCost, largestBound float64
-	for j := range cols {
-		p.cost[j] = math.Ldexp(m.Cost[j], p.colExp[j])
-		largestCost = max(largestCost, math.Abs(p.cost[j]))
-		largestBound = max(largestBound, finite(math.Ldexp(m.ColLower[j], -p.colExp[j])), finite(math.Ldexp(m.ColUpper[j], -p.colExp[j])))
+	largestCost := math.MinInt
+	small, large := math.MaxInt, math.MinInt // of bounds other than 0 and ±Inf
+	widen := func(b float64, e int) {
+		if b != 0 && !math.IsInf(b, 0) {
+			small, large = min(small, exponent(b)+e), max(large, exponent(b)+e)
+		}
+	}
+	for j, c := range m.Cost {
+		if c != 0 {
+			largestCost = max(largestCost, exponent(c)+p.colExp[j])
+		}
+		widen(m.ColLower[j], -p.colExp[j])
+		widen(m.ColUpper[j], -p.colExp[j])
 		for k := m.Start[j]; k < m.Start[j+1]; k++ {
 			p.value[k] = math.Ldexp(m.Value[k], p.colExp[j]+p.rowExp[m.Index[k]])
 		}
 	}
-	for i := range rows {
-		largestBound = max(largestBound, finite(math.Ldexp(m.RowLower[i], p.rowExp[i])), finite(math.Ldexp(m.RowUpper[i], p.rowExp[i])))
+	for i, e := range p.rowExp {
+		widen(m.RowLower[i], e)
+		widen(m.RowUpper[i], e)
 	}
-	p.costExp = -exponent(largestCost)
-	if e := exponent(largestBound); outside(e) {
-		p.boundExp = e
+	if largestCost != math.MinInt {
+		p.costExp = -largestCost
 	}
+	if large != math.MinInt {
+		p.boundExp = boundScale(small, large)
+		p.wide = large-p.boundExp > wideBound
+	}
+	p.relax(m)
+	m = p.program
 	for j := range cols {
-		p.cost[j] = math.Ldexp(p.cost[j], p.costExp)
+		p.cost[j] = math.Ldexp(m.Cost[j], p.colExp[j]+p.costExp)
 		p.colLower[j] = bound(m.ColLower[j], -p.colExp[j]-p.boundExp)
 		p.colUpper[j] = bound(m.ColUpper[j], -p.colExp[j]-p.boundExp)
 	}
@@ -77,8 +104,42 @@ func scale(m *linear.Model) *scaled {
 	return p
 }
 
-// balance chooses R and S such that in every row and every column the
-// geometric mean of the largest and the smallest entry is near 1.
+// relax sets program and relaxed. In scaled units it drops upper bounds above
+// 2^hugeBound and moves those below -2^hugeBound up to there, lower bounds likewise: sooner or
+// later CLP takes such numbers for infinite. Whatever is infeasible after that is infeasible.
+func (p *scaled) relax(m *linear.Model) {
+	p.program = m
+	// nearer returns x or, if that is too far from 0, how far a bound on that side may be.
+	nearer := func(x, drop float64, shift int) float64 {
+		switch {
+		case x == 0 || math.IsInf(x, 0) || exponent(x)+shift <= hugeBound:
+			return x
+		case x > 0 == (drop > 0):
+			p.relaxed = true
+			return drop
+		default:
+			p.relaxed = true
+			return math.Copysign(math.Ldexp(1, hugeBound-shift), x)
+		}
+	}
+	without := func(lower, upper []float64, shift func(int) int) (l, u []float64) {
+		l, u = slices.Clone(lower), slices.Clone(upper)
+		for i := range l {
+			l[i], u[i] = nearer(l[i], math.Inf(-1), shift(i)), nearer(u[i], math.Inf(1), shift(i))
+		}
+		return l, u
+	}
+	q := *m
+	q.ColLower, q.ColUpper = without(m.ColLower, m.ColUpper, func(j int) int { return -p.colExp[j] - p.boundExp })
+	q.RowLower, q.RowUpper = without(m.RowLower, m.RowUpper, func(i int) int { return p.rowExp[i] - p.boundExp })
+	if p.relaxed {
+		p.program = &q
+	}
+}
+
+// balance chooses R and S: first such that in every row and every column the
+// geometric mean of the largest and the smallest entry is near 1, at last such
+// that the largest entry of every column is in [1/2, 1).
 func (p *scaled) balance(m *linear.Model) {
 	rows, cols := m.Rows(), m.Cols()
 	logs := make([]float64, len(m.Value))
@@ -115,7 +176,17 @@ func (p *scaled) balance(m *linear.Model) {
 		p.rowExp[i] = int(math.Round(r[i]))
 	}
 	for j := range cols {
-		p.colExp[j] = int(math.Round(s[j]))
+		// The last word is that no entry exceeds 1: CLP refuses entries above
+		// 1e20, while those below 1e-20 only drop out.
+		largest := math.MinInt
+		for k := m.Start[j]; k < m.Start[j+1]; k++ {
+			if m.Value[k] != 0 {
+				largest = max(largest, exponent(m.Value[k])+p.rowExp[m.Index[k]])
+			}
+		}
+		if largest != math.MinInt {
+			p.colExp[j] = -largest
+		}
 	}
 }
 
@@ -135,20 +206,23 @@ func exponent(x float64) int {
 	return e
 }
 
-// finite returns |x|, or 0 where x is infinite.
-func finite(x float64) float64 {
-	if math.IsInf(x, 0) {
+// boundScale chooses B for bounds whose exponents run from small to large:
+// the large ones near 1 if they are uncomfortable, but not at the price of the
+// small ones sinking below 1.
+func boundScale(small, large int) int {
+	switch {
+	case !outside(large):
 		return 0
+	case large < 0:
+		return large
+	default:
+		return min(large, max(0, small))
 	}
-	return math.Abs(x)
 }
 
 // bound scales a bound by 2^e; infinite ones become ±MaxFloat64.
 func bound(x float64, e int) float64 {
-	if math.IsInf(x, 0) {
-		return math.Copysign(math.MaxFloat64, x)
-	}
-	return math.Ldexp(x, e)
+	return max(-math.MaxFloat64, min(math.MaxFloat64, math.Ldexp(x, e)))
 }
 
 // finest is the finest tolerance in scaled units that is worth asking for:
