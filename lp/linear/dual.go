@@ -176,11 +176,14 @@ func (s *simplex) ratioDual(r int32) (int32, float64) {
 		// Those within the limit to the front.
 		k, fall := 0, 0.0
 		for i, c := range left {
-			if c.d <= limit*c.a {
+			if c.d/c.a <= limit {
 				left[i], left[k] = left[k], left[i]
 				k++
 				fall += c.a * (s.upper[c.v] - s.lower[c.v])
 			}
+		}
+		if k == 0 {
+			break // not a number somewhere: ask for fresh factors
 		}
 		if fall < slope && k < len(left) {
 			slope -= fall

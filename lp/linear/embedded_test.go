@@ -297,7 +297,16 @@ func TestRandomPrograms(t *testing.T) {
 	seen := map[Outcome]int{}
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 11))
-		m := randomProgram(rng, 1+rng.IntN(60), 1+rng.IntN(80), seed%2 == 0, seed%4 != 3)
+		rows, cols := 1+rng.IntN(60), 1+rng.IntN(80)
+		if seed%10 == 0 {
+			rows, cols = 1+rng.IntN(200), 1+rng.IntN(300)
+		}
+		m := randomProgram(rng, rows, cols, seed%4 < 2, seed%4 != 3)
+		if seed%5 == 0 { // large bounds instead of none: the dual flips them
+			for j := range m.Cols() {
+				m.ColLower[j], m.ColUpper[j] = max(m.ColLower[j], -1e3), min(m.ColUpper[j], 1e3)
+			}
+		}
 		for _, a := range algorithms {
 			res := solve(t, m, Options{Algorithm: a})
 			seen[res.Outcome]++

@@ -182,8 +182,16 @@ func (s *simplex) refactor() {
 	}
 }
 
+// exactly makes solves keep tiny entries until the returned function is called.
+func (s *simplex) exactly() func() {
+	drop := s.lu.drop
+	s.lu.drop = 0
+	return func() { s.lu.drop = drop }
+}
+
 // values computes the basic variables from the nonbasic ones, with one step of refinement.
 func (s *simplex) values() {
+	defer s.exactly()()
 	for _, v := range s.head {
 		s.x[v] = 0
 	}
@@ -206,6 +214,7 @@ func (s *simplex) values() {
 
 // prices computes the reduced costs of the working costs, with one step of refinement.
 func (s *simplex) prices() {
+	defer s.exactly()()
 	clear(s.y)
 	for range 2 {
 		s.reduced(s.cost, s.d)
