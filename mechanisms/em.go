@@ -20,6 +20,7 @@ func init() {
 		rat: exponential[*big.Rat],
 		box: exponential[interval.Interval],
 		flt: exponential[float64],
+		fun: exponential[arith.RatFunc],
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/internal/interval"
 )
 
@@ -117,6 +118,16 @@ type Weighted interface {
 	WeightedExact(weights []*big.Rat, counts []int) []*big.Rat
 	WeightedEnclose(weights []interval.Interval, counts []int) []interval.Interval
 	WeightedFloat(weights []float64, counts []int) []float64
+}
+
+// Symbolic is a mechanism whose probabilities are rational functions of one number,
+// where the candidates' depths are commensurable.
+type Symbolic interface {
+	Mechanism
+	// Symbolic returns the probabilities as rational functions of e^{-ε·unit}, unit in lattice
+	// steps and every depth a multiple of it; ErrNotRational where they are no such functions.
+	// Where ε is rational, constants may depend on it.
+	Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error)
 }
 
 var registry = map[string]Mechanism{}

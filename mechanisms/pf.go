@@ -20,6 +20,7 @@ func init() {
 		rat: permuteAndFlip[*big.Rat],
 		box: permuteAndFlip[interval.Interval],
 		flt: permuteAndFlip[float64],
+		fun: permuteAndFlip[arith.RatFunc],
 	})
 }
 

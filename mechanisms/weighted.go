@@ -9,12 +9,14 @@ import (
 	"optratio/internal/interval"
 )
 
-// weighted makes a Mechanism of one generic body, instantiated for the three kinds of numbers.
+// weighted makes a Mechanism of one generic body, instantiated for the kinds of numbers there are.
+// fun may be nil where the probabilities are no rational functions of the weights.
 type weighted struct {
 	info Info
 	rat  func(f arith.Field[*big.Rat], weights []*big.Rat, counts []int) []*big.Rat
 	box  func(f arith.Field[interval.Interval], weights []interval.Interval, counts []int) []interval.Interval
 	flt  func(f arith.Field[float64], weights []float64, counts []int) []float64
+	fun  func(f arith.Field[arith.RatFunc], weights []arith.RatFunc, counts []int) []arith.RatFunc
 }
 
 func (w *weighted) Info() Info { return w.info }
@@ -110,4 +112,23 @@ func (w *weighted) Float(in *Instance) ([]float64, error) {
 		weights[i] = math.Exp(-eps * x)
 	}
 	return scatter(group, w.WeightedFloat(weights, counts)), nil
+}
+
+func (w *weighted) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	if w.fun == nil {
+		return nil, ErrNotRational
+	}
+	depths, counts, group := groups(in.Depths())
+	weights := make([]arith.RatFunc, len(depths))
+	for i, d := range depths {
+		steps := new(big.Rat).Quo(d, unit)
+		if !steps.IsInt() || steps.Num().BitLen() > 12 {
+			return nil, ErrNotRational
+		}
+		weights[i] = arith.Pow(arith.Poly{}, arith.Poly{}.Z(), int(steps.Num().Int64()))
+	}
+	return scatter(group, w.fun(arith.Poly{}, weights, counts)), nil
 }
