@@ -11,6 +11,8 @@ import (
 
 const seed = 71
 
+var ratOne = big.NewRat(1, 1)
+
 func newRand(t testing.TB) *rand.Rand {
 	t.Logf("seed %d", seed)
 	return rand.New(rand.NewPCG(seed, 0))
@@ -188,6 +190,9 @@ func TestLogRat(t *testing.T) {
 	}
 	if s := NewLogRat(big.NewRat(-3, 1), ratOne).Sign(ratOne); s != -1 {
 		t.Errorf("sign of -3 + ln 1 is %d", s)
+	}
+	if s := NewLogRat(nil, big.NewRat(5, 3)).Sign(ratOne); s != 0 {
+		t.Errorf("sign of 5/3·ln 1 is %d", s)
 	}
 	if x := NewLogRat(nil, nil); !x.IsZero() {
 		t.Errorf("nil + nil·ln z = %v", x)

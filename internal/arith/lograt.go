@@ -71,13 +71,12 @@ func (x LogRat) Sign(z *big.Rat) int {
 	switch {
 	case z.Sign() <= 0:
 		panic("arith: logarithm of a number that is not positive")
-	case x.B.Sign() == 0 || z.Cmp(ratOne) == 0:
+	case x.B.Sign() == 0:
 		return x.A.Sign()
 	}
+	// For z = 1 the logarithm is enclosed by [0, 0], and A alone is left.
 	return refine(func(prec uint) interval.Interval { return x.Enclose(z, prec) })
 }
-
-var ratOne = big.NewRat(1, 1)
 
 // refine doubles the precision until the sign of the enclosed number is decided. It ends for
 // every number but 0 whose enclosures shrink to a point.

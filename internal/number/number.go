@@ -275,7 +275,8 @@ func formatFloat(f float64, digits int) string {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. Bounds come back as the decimals say, exact values
-// exactly. It is an error if lower exceeds upper or if they do not enclose the exact value.
+// exactly. Equal bounds make it exact, whether or not
+// that is said. It is an error if lower exceeds upper or if they do not enclose the exact value.
 func (n *Number) UnmarshalJSON(data []byte) error {
 	switch string(data) {
 	case "null":
@@ -340,8 +341,7 @@ func parseEnclosure(lower, upper string, ratio *string) (Number, error) {
 		return Number{}, fmt.Errorf("lower %s exceeds upper %s", lower, upper)
 	}
 	if ratio == nil {
-		n := Number{kind: enclosed, lo: lo, hi: hi}
-		return n, nil
+		return Bounds(lo, hi), nil
 	}
 	r, err := decimal.ParseFraction(*ratio)
 	if err != nil {
