@@ -8,20 +8,25 @@ import (
 )
 
 func init() {
-	Register(&weighted{
-		info: Info{
-			Name:    "em",
-			Summary: "exponential mechanism",
-			Source:  "McSherry & Talwar 2007",
-			Claim:   "ε-DP",
-			Private: true,
-			Uniform: true,
-		},
-		rat: exponential[*big.Rat],
-		box: exponential[interval.Interval],
-		flt: exponential[float64],
-		fun: exponential[arith.RatFunc],
-	})
+	Register(exponentialAs(Info{
+		Name:    "em",
+		Summary: "exponential mechanism",
+		Source:  "McSherry & Talwar 2007",
+		Claim:   "ε-DP",
+		Private: true,
+		Uniform: true,
+	}))
+}
+
+// exponentialAs is the mechanism under the description info.
+func exponentialAs(info Info) *weighted {
+	return &weighted{
+		info: info,
+		rat:  exponential[*big.Rat],
+		box:  exponential[interval.Interval],
+		flt:  exponential[float64],
+		fun:  exponential[arith.RatFunc],
+	}
 }
 
 // exponential returns w_r / Σ_s counts_s w_s for each weight w_r.

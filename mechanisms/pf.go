@@ -8,20 +8,25 @@ import (
 )
 
 func init() {
-	Register(&weighted{
-		info: Info{
-			Name:    "pf",
-			Summary: "permute-and-flip",
-			Source:  "McKenna & Sheldon 2020, Alg. 1",
-			Claim:   "ε-DP",
-			Private: true,
-			Uniform: true,
-		},
-		rat: permuteAndFlip[*big.Rat],
-		box: permuteAndFlip[interval.Interval],
-		flt: permuteAndFlip[float64],
-		fun: permuteAndFlip[arith.RatFunc],
-	})
+	Register(permuteAndFlipAs(Info{
+		Name:    "pf",
+		Summary: "permute-and-flip",
+		Source:  "McKenna & Sheldon 2020, Alg. 1",
+		Claim:   "ε-DP",
+		Private: true,
+		Uniform: true,
+	}))
+}
+
+// permuteAndFlipAs is the mechanism under the description info.
+func permuteAndFlipAs(info Info) *weighted {
+	return &weighted{
+		info: info,
+		rat:  permuteAndFlip[*big.Rat],
+		box:  permuteAndFlip[interval.Interval],
+		flt:  permuteAndFlipFloat,
+		fun:  permuteAndFlip[arith.RatFunc],
+	}
 }
 
 // permuteAndFlip returns, for each weight w_r,

@@ -1,7 +1,6 @@
 package mechanisms
 
 import (
-	"math"
 	"math/big"
 	"slices"
 
@@ -100,18 +99,18 @@ func (w *weighted) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 	return scatter(group, w.WeightedEnclose(weights, counts)), nil
 }
 
-func (w *weighted) Float(in *Instance) ([]float64, error) {
+func (w *weighted) Float(in *Instance) ([]float64, error) { return floats(w, in) }
+
+func (w *weighted) FloatScores(in *FloatInstance) ([]float64, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	depths, counts, group := groups(in.Depths())
-	weights := make([]float64, len(depths))
-	eps := in.Epsilon.Float()
-	for i, d := range depths {
-		x, _ := d.Float64()
-		weights[i] = math.Exp(-eps * x)
+	weights := in.weights()
+	counts := make([]int, len(weights))
+	for i := range counts {
+		counts[i] = 1
 	}
-	return scatter(group, w.WeightedFloat(weights, counts)), nil
+	return w.WeightedFloat(weights, counts), nil
 }
 
 func (w *weighted) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
@@ -124,11 +123,11 @@ func (w *weighted) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error
 	depths, counts, group := groups(in.Depths())
 	weights := make([]arith.RatFunc, len(depths))
 	for i, d := range depths {
-		steps := new(big.Rat).Quo(d, unit)
-		if !steps.IsInt() || steps.Num().BitLen() > 12 {
+		steps, ok := multiple(d, unit)
+		if !ok {
 			return nil, ErrNotRational
 		}
-		weights[i] = arith.Pow(arith.Poly{}, arith.Poly{}.Z(), int(steps.Num().Int64()))
+		weights[i] = arith.Pow(arith.Poly{}, arith.Poly{}.Z(), steps)
 	}
 	return scatter(group, w.fun(arith.Poly{}, weights, counts)), nil
 }

@@ -1,0 +1,190 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+)
+
+// relative asserts that got is within tolerance of want, relatively, for every entry.
+func relative(t *testing.T, want, got []float64, tolerance float64, msg string) {
+	t.Helper()
+	require.Len(t, got, len(want), msg)
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= tolerance*math.Abs(want[i])) {
+			t.Fatalf("%s: entry %d is %v, want %v within %v", msg, i, got[i], want[i], tolerance)
+		}
+	}
+}
+
+// The float body must agree with the enclosing one, which works differently, whatever
+// mixture of heavy and light weights there is.
+func TestFloatPermuteAndFlipLiesInItsEnclosure(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	f := arith.Interval{Prec: 200}
+	for n := 1; n <= 127; n = n*2 + 1 {
+		for _, depth := range []float64{1e-9, 0.01, 1, 5, 40, 700} {
+			weights, boxes, counts := make([]float64, n), make([]interval.Interval, n), make([]int, n)
+			for i := range weights {
+				weights[i] = math.Exp(-depth * rng.Float64())
+				if i == 0 || rng.IntN(10) == 0 {
+					weights[i] = 1
+				}
+				boxes[i], counts[i] = interval.FromFloat(weights[i], 200), 1+rng.IntN(2)
+			}
+			want := make([]float64, n)
+			for i, p := range permuteAndFlip[interval.Interval](f, boxes, counts) {
+				require.Less(t, p.RelWidth(), 1e-30)
+				want[i], _ = p.Float64()
+			}
+			relative(t, want, permuteAndFlipFloat(arith.Float{}, weights, counts), 1e-13, fmt.Sprint("n = ", n, ", depth ", depth))
+		}
+	}
+}
+
+// One best candidate and n-1 of weight p: the best one is taken with
+// probability ∫ (1-tp)^{n-1} dt = (1-(1-p)^n)/(np).
+func TestFloatPermuteAndFlipOfVeryManyCandidates(t *testing.T) {
+	pf := registry["pf"].(FloatScorer)
+	for _, n := range []int{3, 100, 3000, 1_000_000} {
+		for _, depth := range []float64{0, 1e-6, 0.3, 4, 15, 30, 600} {
+			in := &FloatInstance{Scores: make([]float64, n), Sensitivities: []float64{0.5}, Epsilon: 1}
+			for i := 1; i < n; i++ {
+				in.Scores[i] = -depth
+			}
+			p, err := pf.FloatScores(in)
+			require.NoError(t, err)
+			w, size := math.Exp(-depth), float64(n)
+			first := 1 / size
+			if depth > 0 {
+				first = -math.Expm1(size*math.Log1p(-w)) / (size * w)
+			}
+			msg := fmt.Sprint("n = ", n, ", depth ", depth)
+			relative(t, []float64{first, p[1]}, []float64{p[0], p[n-1]}, 1e-12, msg)
+			var total compensated
+			for _, x := range p {
+				total.add(x)
+			}
+			assert.InDelta(t, 1, total.value(), 1e-12, msg)
+		}
+	}
+}
+
+func TestThreeThousandTiedScores(t *testing.T) {
+	for _, name := range []string{"pf", "rnm-exponential", "em", "rnm-gumbel", "krr", "uniform"} {
+		p, err := registry[name].(FloatScorer).FloatScores(&FloatInstance{Scores: make([]float64, 3000), Sensitivities: []float64{1}, Epsilon: 1})
+		require.NoError(t, err)
+		want := make([]float64, 3000)
+		for i := range want {
+			want[i] = 1.0 / 3000
+		}
+		relative(t, want, p, 1e-14, name)
+	}
+}
+
+func TestRandomisedResponse(t *testing.T) {
+	eps, err := ParseExp("3/2")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		depths      []int
+		best, other *big.Rat
+	}{
+		{[]int{0}, big.NewRat(1, 1), nil},
+		{[]int{0, 1}, big.NewRat(3, 5), big.NewRat(2, 5)},
+		{[]int{0, 2, 5}, big.NewRat(3, 7), big.NewRat(2, 7)},
+		{[]int{0, 0, 5}, big.NewRat(5, 14), big.NewRat(2, 7)}, // (3/7 + 2/7)/2
+		{[]int{0, 0, 0, 0}, big.NewRat(1, 4), nil},
+	} {
+		in := OnLattice(c.depths, eps)
+		exact, err := registry["krr"].Exact(in)
+		require.NoError(t, err)
+		boxes, err := registry["krr"].Enclose(in, 80)
+		require.NoError(t, err)
+		functions, err := registry["krr"].(Symbolic).Symbolic(in, big.NewRat(1, 2))
+		require.NoError(t, err)
+		for i, v := range c.depths {
+			want := c.best
+			if v > 0 {
+				want = c.other
+			}
+			assert.Zero(t, exact[i].Cmp(want), "%v: %s", c.depths, exact[i])
+			assert.True(t, boxes[i].Contains(want))
+			at, ok := functions[i].EvalRat(big.NewRat(2, 3)) // e^{-ε/2}
+			require.True(t, ok)
+			other, err := FromExp(big.NewRat(9, 4))
+			require.NoError(t, err)
+			squared, err := registry["krr"].Exact(OnLattice(c.depths, other))
+			require.NoError(t, err)
+			assert.Zero(t, at.Cmp(squared[i]))
+		}
+	}
+	irrational, _ := ParseEpsilon("0.5")
+	_, err = registry["krr"].Exact(OnLattice([]int{0, 1}, irrational))
+	assert.ErrorIs(t, err, ErrNotRational)
+	p, err := registry["uniform"].Exact(OnLattice([]int{0, 1, 9}, irrational))
+	require.NoError(t, err)
+	assert.Equal(t, "1/3", p[2].RatString())
+}
+
+func TestNoisyMaxIsWhatItIsSaidToBe(t *testing.T) {
+	eps, _ := ParseExp("5/4")
+	in := OnLattice([]int{3, 0, 1, 1}, eps)
+	for alias, name := range map[string]string{"rnm-exponential": "pf", "rnm-gumbel": "em"} {
+		a, err := registry[alias].Exact(in)
+		require.NoError(t, err)
+		b, err := registry[name].Exact(in)
+		require.NoError(t, err)
+		assert.Equal(t, alias, registry[alias].Info().Name)
+		for i := range a {
+			assert.Zero(t, a[i].Cmp(b[i]))
+		}
+	}
+}
+
+func TestMalformedFloatInstancesAreRefused(t *testing.T) {
+	nan, inf, one := math.NaN(), math.Inf(1), []float64{1}
+	for _, in := range []*FloatInstance{
+		{Sensitivities: one, Epsilon: 1},
+		{Scores: []float64{nan}, Sensitivities: one, Epsilon: 1},
+		{Scores: []float64{inf}, Sensitivities: one, Epsilon: 1},
+		{Scores: one, Epsilon: 1},
+		{Scores: one, Sensitivities: []float64{1, 1}, Epsilon: 1},
+		{Scores: one, Sensitivities: []float64{-1}, Epsilon: 1},
+		{Scores: one, Sensitivities: []float64{nan}, Epsilon: 1},
+		{Scores: one, Sensitivities: []float64{0}, Epsilon: 1},
+		{Scores: one, Sensitivities: one, Epsilon: -1},
+		{Scores: one, Sensitivities: one, Epsilon: nan},
+	} {
+		for name, m := range registry {
+			if s, ok := m.(FloatScorer); ok {
+				_, err := s.FloatScores(in)
+				assert.ErrorIs(t, err, ErrInstance, name)
+			}
+		}
+	}
+}
+
+func BenchmarkPermuteAndFlip(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		in := &FloatInstance{Scores: make([]float64, n), Sensitivities: []float64{1}, Epsilon: 1}
+		for i := range in.Scores {
+			in.Scores[i] = 20 * rng.Float64()
+		}
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := registry["pf"].(FloatScorer).FloatScores(in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
