@@ -1,9 +1,6 @@
 package stopping
 
-import (
-	"fmt"
-	"math/big"
-)
+import "math/big"
 
 // Stops is a deterministic rule: Stops[i-1][j-1] says whether relative rank j is taken at time i. Time n always takes.
 type Stops [][]bool
@@ -22,7 +19,7 @@ func (s Stops) Rule() (*Rule, error) {
 // Law returns the outcome law in floating point: O(n²) additions of nonnegative numbers.
 func (s Stops) Law() []float64 {
 	reach := s.Reach()
-	return forward(ring[float64](floatRing{}), len(s), 0, func(i, j int) float64 {
+	return forward(ring[float64](floatRing{}), 1, len(s), 0, func(i, j int) float64 {
 		if s[i-1][j-1] {
 			return reach[i-1]
 		}
@@ -74,13 +71,33 @@ func Best(payoff []*big.Rat) (*big.Rat, Stops, error) {
 
 // BestFloat is Best in floating point: a proposal, not a proof. It panics on an empty payoff.
 func BestFloat(payoff []float64) (float64, Stops) {
-	if len(payoff) == 0 {
-		panic(fmt.Sprint("stopping: no candidates: ", ErrRange))
-	}
-	r := ring[float64](floatRing{})
 	stops := make(Stops, len(payoff))
-	value := backward(r, payoff, 0, record(r, stops))
+	value := BackwardFloat(payoff, record(ring[float64](floatRing{}), stops))
 	return value, stops
+}
+
+// BackwardFloat walks the dynamic programme of Best in floating point from time n
+// to 1. visit gets the time, the expected payoffs g of taking each relative rank then,
+// and the value of going on (0 at time n); it must not keep or change g. The
+// result is the value at time 1. It panics on an empty payoff.
+func BackwardFloat(payoff []float64, visit func(time int, g []float64, next float64)) float64 {
+	if len(payoff) == 0 {
+		panic("stopping: no candidates")
+	}
+	return backward(ring[float64](floatRing{}), payoff, 0, visit)
+}
+
+// TakenFrom returns, in floating point, the probabilities of the final ranks jointly with
+// the event that the arrival at a given time has one of the relative ranks
+// marked in set (set[j-1] for rank j) among len(set) = time arrivals, out of n.
+func TakenFrom(n int, set []bool) []float64 {
+	time := len(set)
+	return forward(ring[float64](floatRing{}), time, n, 0, func(i, j int) float64 {
+		if i == time && set[j-1] {
+			return 1
+		}
+		return 0
+	})
 }
 
 func record[T any](r ring[T], stops Stops) func(int, []T, T) {

@@ -37,14 +37,15 @@ func (intRing) less(x, y *big.Int) bool          { return x.Cmp(y) < 0 }
 //	s_j ← ( (i+1-j) s_j + (j-1) s_{j-1} + x[i+1][j] ) / (i+1)
 //
 // and after time n s is the law. In the integer form s is kept multiplied by
-// i! and by the common denominator of x. Source: the relative ranks of a
-// uniformly random order are independent and uniform (Rényi 1962).
-func forward[T any](r ring[T], n int, zero T, inject func(i, j int) T) []T {
+// i! and by the common denominator of x. Nothing is injected before time
+// first. Source: the relative ranks of a uniformly random order are
+// independent and uniform (Rényi 1962).
+func forward[T any](r ring[T], first, n int, zero T, inject func(i, j int) T) []T {
 	s := make([]T, n+1) // s[0] stays zero
 	for j := range s {
 		s[j] = zero
 	}
-	for i := range n {
+	for i := first - 1; i < n; i++ {
 		for j := i + 1; j >= 1; j-- {
 			v := r.add(r.times(s[j], i+1-j), r.times(s[j-1], j-1))
 			s[j] = r.over(r.add(v, inject(i+1, j)), i+1)

@@ -185,7 +185,7 @@ func (r *Rule) Law() []*big.Rat {
 		}
 		return lastScaled
 	}
-	scaled := forward(ring[*big.Int](intRing{}), n, new(big.Int), inject)
+	scaled := forward(ring[*big.Int](intRing{}), 1, n, new(big.Int), inject)
 	// Now every entry is multiplied by n!·den, and scale is (n-1)!·den.
 	scale.Mul(scale, big.NewInt(int64(n)))
 	law := make([]*big.Rat, n)

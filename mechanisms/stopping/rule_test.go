@@ -194,6 +194,23 @@ func TestBest(t *testing.T) {
 	}
 }
 
+// A deterministic rule's law is the sum of what is taken at each time, times the probability of getting there.
+func TestTakenFrom(t *testing.T) {
+	const n = 9
+	_, stops := BestFloat([]float64{3, 2, 1, 0, 0, 0, 0, 0, 0})
+	sum := make([]float64, n)
+	for i, reach := range stops.Reach() {
+		for k, x := range TakenFrom(n, stops[i]) {
+			sum[k] += reach * x
+		}
+	}
+	for k, q := range stops.Law() {
+		if math.Abs(sum[k]-q) > 1e-15 {
+			t.Errorf("rank %d: %g, want %g", k+1, sum[k], q)
+		}
+	}
+}
+
 func dot(a, b []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	for k := range a {
