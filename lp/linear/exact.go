@@ -1,0 +1,317 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+)
+
+// maxBits bounds the precision that exact solutions are sought with.
+const maxBits = 1 << 20
+
+// Approximation is a basic solution of a Rational at high precision: entry x stands for x/2^Shift,
+// with an error of a few units that is not proved. X has a value per column, Y per row, the
+// latter with the sign convention of Result.Duals.
+type Approximation struct {
+	Shift uint
+	X, Y  []*big.Int
+}
+
+// Exact is a basic solution of a Rational in exact arithmetic: primal values per column and duals per row.
+type Exact struct {
+	Basis *Basis
+	X, Y  *Fractions
+	// Objective is Σ cost·x.
+	Objective *big.Rat
+}
+
+// Approximate returns b's basic solution with shift bits after the binary point.
+func (r *Rational) Approximate(b *Basis, shift uint) (*Approximation, error) {
+	s, err := newBasisSystem(r, b)
+	if err != nil {
+		return nil, err
+	}
+	return s.approximate(shift)
+}
+
+func (s *basisSystem) approximate(shift uint) (*Approximation, error) {
+	x, err := s.solve(shift, false)
+	if err != nil {
+		return nil, err
+	}
+	y, err := s.solve(shift, true)
+	if err != nil {
+		return nil, err
+	}
+	a := &Approximation{Shift: shift, X: make([]*big.Int, s.r.Cols()), Y: make([]*big.Int, s.r.Rows())}
+	for j, st := range s.basis.Col {
+		if st != Basic {
+			v := at(st, s.r.ColLower[j], s.r.ColUpper[j])
+			a.X[j] = new(big.Int).Lsh(v.Num(), shift)
+			a.X[j].Quo(a.X[j], v.Denom())
+		}
+	}
+	for c, j := range s.cols {
+		a.X[j] = x[c]
+	}
+	for i := range a.Y {
+		if k := s.rowAt[i]; k >= 0 {
+			a.Y[i] = y[k]
+		} else {
+			a.Y[i] = new(big.Int)
+		}
+	}
+	return a, nil
+}
+
+// Solve returns b's basic solution exactly: M x = rhs and Mᵀ y = cost hold as
+// identities of rationals. It does not ask whether the solution is feasible or optimal.
+func (r *Rational) Solve(b *Basis) (*Exact, error) {
+	s, err := newBasisSystem(r, b)
+	if err != nil {
+		return nil, err
+	}
+	return s.exact()
+}
+
+func (s *basisSystem) exact() (*Exact, error) {
+	x, err := s.recover(256, maxBits, false)
+	if err != nil {
+		return nil, err
+	}
+	y, err := s.recover(256, maxBits, true)
+	if err != nil {
+		return nil, err
+	}
+	e := &Exact{Basis: s.basis, Objective: new(big.Rat)}
+	e.X = &Fractions{Num: make([]*big.Int, s.r.Cols()), Den: new(big.Int).Set(x.Den)}
+	for j, st := range s.basis.Col {
+		if st != Basic {
+			v := at(st, s.r.ColLower[j], s.r.ColUpper[j])
+			if !v.IsInt() {
+				scale := []*big.Int{e.X.Den}
+				includeDenominator(scale, 0, v)
+				e.X.Den = scale[0]
+			}
+		}
+	}
+	up := new(big.Int).Quo(e.X.Den, x.Den)
+	for c, j := range s.cols {
+		e.X.Num[j] = x.Num[c]
+		if up.Cmp(unit) != 0 {
+			e.X.Num[j] = new(big.Int).Mul(x.Num[c], up)
+		}
+	}
+	for j, st := range s.basis.Col {
+		if st != Basic {
+			e.X.Num[j] = scaled(at(st, s.r.ColLower[j], s.r.ColUpper[j]), e.X.Den)
+		}
+	}
+	e.Y = &Fractions{Num: make([]*big.Int, s.r.Rows()), Den: y.Den}
+	for i := range e.Y.Num {
+		if k := s.rowAt[i]; k >= 0 {
+			e.Y.Num[i] = y.Num[k]
+		} else {
+			e.Y.Num[i] = new(big.Int)
+		}
+	}
+	e.Objective = s.r.objective(e.X)
+	return e, nil
+}
+
+// objective returns Σ cost·x.
+func (r *Rational) objective(x *Fractions) *big.Rat {
+	scale := units(1)
+	for _, c := range r.Cost {
+		includeDenominator(scale, 0, c)
+	}
+	sum, term := new(big.Int), new(big.Int)
+	for j, c := range r.Cost {
+		if c.Sign() != 0 {
+			sum.Add(sum, term.Mul(scaled(c, scale[0]), x.Num[j]))
+		}
+	}
+	return new(big.Rat).SetFrac(sum, term.Mul(scale[0], x.Den))
+}
+
+// violation is how far a basic solution is from optimal, exactly or at high precision.
+type violation struct {
+	primal, dual *big.Rat // largest bound violation of a basic variable, largest wrong sign of a reduced cost
+}
+
+func (v *violation) none() bool { return v.primal.Sign() == 0 && v.dual.Sign() == 0 }
+
+// activities returns A x over x's denominator times the returned row scales.
+func (r *Rational) activities(x *Fractions) (*Fractions, []*big.Int) {
+	scale := units(r.Rows())
+	for j := range r.Cols() {
+		for p := r.Start[j]; p < r.Start[j+1]; p++ {
+			includeDenominator(scale, int(r.Index[p]), r.Value[p])
+		}
+	}
+	out := &Fractions{Num: make([]*big.Int, r.Rows()), Den: x.Den}
+	for i := range out.Num {
+		out.Num[i] = new(big.Int)
+	}
+	var term big.Int
+	for j := range r.Cols() {
+		if x.Num[j].Sign() == 0 {
+			continue
+		}
+		for p := r.Start[j]; p < r.Start[j+1]; p++ {
+			i := r.Index[p]
+			out.Num[i].Add(out.Num[i], term.Mul(scaled(r.Value[p], scale[i]), x.Num[j]))
+		}
+	}
+	return out, scale
+}
+
+// reduced returns cost - Aᵀ y over y's denominator times the returned column scales.
+func (r *Rational) reduced(y *Fractions) (*Fractions, []*big.Int) {
+	scale := units(r.Cols())
+	out := &Fractions{Num: make([]*big.Int, r.Cols()), Den: y.Den}
+	var term big.Int
+	for j := range r.Cols() {
+		includeDenominator(scale, j, r.Cost[j])
+		for p := r.Start[j]; p < r.Start[j+1]; p++ {
+			includeDenominator(scale, j, r.Value[p])
+		}
+		d := scaled(r.Cost[j], scale[j])
+		d = new(big.Int).Mul(d, y.Den)
+		for p := r.Start[j]; p < r.Start[j+1]; p++ {
+			if v := y.Num[r.Index[p]]; v.Sign() != 0 {
+				d.Sub(d, term.Mul(scaled(r.Value[p], scale[j]), v))
+			}
+		}
+		out.Num[j] = d
+	}
+	return out, scale
+}
+
+// violations measures a solution with the given basis; values of magnitude at most slack (over the
+// solution's own denominators) count as zero. It visits each offending variable.
+func (r *Rational) violations(b *Basis, x, y *Fractions, slack *big.Rat) violation {
+	v := violation{new(big.Rat), new(big.Rat)}
+	raise := func(worst *big.Rat, amount *big.Rat) {
+		if amount.Cmp(slack) > 0 && amount.Cmp(worst) > 0 {
+			worst.Set(amount)
+		}
+	}
+	outside := func(value, lower, upper *big.Rat) {
+		if lower != nil && value.Cmp(lower) < 0 {
+			raise(v.primal, new(big.Rat).Sub(lower, value))
+		}
+		if upper != nil && value.Cmp(upper) > 0 {
+			raise(v.primal, new(big.Rat).Sub(value, upper))
+		}
+	}
+	// wrong: a reduced cost d where the variable could move to lower the objective.
+	wrong := func(s VarStatus, d, lower, upper *big.Rat) {
+		fixed := lower != nil && upper != nil && lower.Cmp(upper) == 0
+		if s == Basic || fixed || d.Sign() == 0 {
+			return
+		}
+		if (d.Sign() < 0 && s != AtUpper) || (d.Sign() > 0 && s != AtLower) {
+			raise(v.dual, new(big.Rat).Abs(d))
+		}
+	}
+	quick := slack.Sign() == 0
+	activity, rowScale := r.activities(x)
+	for i := range r.RowLower {
+		if b.Row[i] == Basic {
+			if quick && r.RowUpper[i] == nil && r.RowLower[i] != nil && r.RowLower[i].Sign() == 0 && activity.Num[i].Sign() >= 0 {
+				continue
+			}
+			outside(new(big.Rat).Quo(activity.Rat(i), new(big.Rat).SetInt(rowScale[i])), r.RowLower[i], r.RowUpper[i])
+		} else if y.Num[i].Sign() != 0 {
+			// The row's own multiplier is the reduced cost of its logical.
+			if quick && b.Row[i] == AtLower && y.Num[i].Sign() > 0 {
+				continue
+			}
+			wrong(b.Row[i], y.Rat(i), r.RowLower[i], r.RowUpper[i])
+		}
+	}
+	d, colScale := r.reduced(y)
+	for j := range r.Cost {
+		if b.Col[j] == Basic {
+			if quick && r.ColUpper[j] == nil && r.ColLower[j] != nil && x.cmp(j, r.ColLower[j]) >= 0 {
+				continue
+			}
+			outside(x.Rat(j), r.ColLower[j], r.ColUpper[j])
+		} else if d.Num[j].Sign() != 0 {
+			if quick && b.Col[j] == AtLower && d.Num[j].Sign() > 0 {
+				continue
+			}
+			wrong(b.Col[j], new(big.Rat).Quo(d.Rat(j), new(big.Rat).SetInt(colScale[j])), r.ColLower[j], r.ColUpper[j])
+		}
+	}
+	return v
+}
+
+// ErrUnsettled says that no optimal basis was found within the rounds allowed.
+var ErrUnsettled = errors.New("no optimal basis found")
+
+// Optimize returns an exact optimal basic solution, starting from a basis that some solver
+// proposes. The basis is solved at high precision; where that shows it infeasible or
+// not optimal, solver pivots on the program magnified around that solution (iterative
+// refinement: Gleixner, Steffy & Wolter 2016) until it is; then the basis is solved and
+// checked in exact arithmetic.
+func (r *Rational) Optimize(ctx context.Context, b *Basis, solver Solver) (*Exact, error) {
+	b, s, _, err := r.settle(ctx, b, solver)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.exact()
+	if err != nil {
+		return nil, err
+	}
+	if v := r.violations(b, e.X, e.Y, new(big.Rat)); !v.none() {
+		return nil, fmt.Errorf("%w: exact solution violates by %s and %s", ErrUnsettled, v.primal.FloatString(30), v.dual.FloatString(30))
+	}
+	return e, nil
+}
+
+// Settle is Optimize without the exact last step: the optimal basis, as far as
+// 2^-96 can tell, and its solution with shift bits after the binary point.
+func (r *Rational) Settle(ctx context.Context, b *Basis, solver Solver, shift uint) (*Basis, *Approximation, error) {
+	b, s, a, err := r.settle(ctx, b, solver)
+	if err != nil || shift <= a.Shift {
+		return b, a, err
+	}
+	a, err = s.approximate(shift)
+	return b, a, err
+}
+
+const (
+	settleShift  = 192
+	settleRounds = 30
+)
+
+// settle finds a basis whose solution at settleShift bits violates nothing by more than 2^-96.
+func (r *Rational) settle(ctx context.Context, b *Basis, solver Solver) (*Basis, *basisSystem, *Approximation, error) {
+	slack := new(big.Rat).SetFrac(unit, new(big.Int).Lsh(unit, settleShift/2))
+	for range settleRounds {
+		s, err := newBasisSystem(r, b)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		a, err := s.approximate(settleShift)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		den := new(big.Int).Lsh(unit, a.Shift)
+		x, y := &Fractions{a.X, den}, &Fractions{a.Y, den}
+		v := r.violations(b, x, y, slack)
+		if v.none() {
+			return b, s, a, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, nil, nil, err
+		}
+		if b, err = r.magnify(ctx, b, x, y, v, solver); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return nil, nil, nil, ErrUnsettled
+}

@@ -1,0 +1,251 @@
+package linear
+
+import (
+	"errors"
+	"math"
+	"math/big"
+)
+
+// ErrSingular says that a basis matrix has no inverse, or is too ill-conditioned for
+// the floating-point factors to solve with it.
+var ErrSingular = errors.New("basis matrix is singular or too ill-conditioned")
+
+// basisSystem is the square part of a basis matrix that matters: the rows whose logicals
+// are nonbasic and the columns that are basic. A row with a basic logical only
+// defines that logical, and has dual value 0.
+type basisSystem struct {
+	r          *Rational
+	basis      *Basis
+	rows, cols []int32 // program numbers of the system's rows and columns
+	rowAt      []int32 // place of a program row in rows, -1 where its logical is basic
+	lu         *LU
+	forward    integerMatrix // rows multiplied by rowScale: M x = b
+	backward   integerMatrix // columns multiplied by colScale: Mᵀ y = c
+	rhs        []*big.Int    // rowScale · b
+	costs      []*big.Int    // colScale · c
+}
+
+// integerMatrix is a square sparse matrix of integers by columns, equal to a
+// floating-point matrix with its rows (or, transposed, columns) multiplied by scale.
+type integerMatrix struct {
+	start []int
+	index []int32
+	value []*big.Int
+	scale []*big.Int
+}
+
+func newBasisSystem(r *Rational, b *Basis) (*basisSystem, error) {
+	s := &basisSystem{r: r, basis: b, rowAt: make([]int32, r.Rows())}
+	for i, st := range b.Row {
+		s.rowAt[i] = -1
+		if st != Basic {
+			s.rowAt[i] = int32(len(s.rows))
+			s.rows = append(s.rows, int32(i))
+		}
+	}
+	for j, st := range b.Col {
+		if st == Basic {
+			s.cols = append(s.cols, int32(j))
+		}
+	}
+	if len(s.rows) != len(s.cols) {
+		return nil, ErrSingular
+	}
+	start, index := []int{0}, []int32(nil)
+	var value []*big.Rat
+	var floats []float64
+	for _, j := range s.cols {
+		for p := r.Start[j]; p < r.Start[j+1]; p++ {
+			if i := s.rowAt[r.Index[p]]; i >= 0 {
+				f, _ := r.Value[p].Float64()
+				index, value, floats = append(index, i), append(value, r.Value[p]), append(floats, f)
+			}
+		}
+		start = append(start, len(index))
+	}
+	var singular *Singular
+	if s.lu, singular = Factorize(len(s.rows), start, index, floats); singular != nil {
+		return nil, ErrSingular
+	}
+	right := s.rightSide()
+	rowScale, colScale := units(len(s.rows)), units(len(s.cols))
+	for c := range s.cols {
+		for p := start[c]; p < start[c+1]; p++ {
+			includeDenominator(rowScale, int(index[p]), value[p])
+			includeDenominator(colScale, c, value[p])
+		}
+		includeDenominator(colScale, c, r.Cost[s.cols[c]])
+	}
+	for i := range s.rows {
+		includeDenominator(rowScale, i, right[i])
+	}
+	s.forward = integerMatrix{start: start, index: index, value: make([]*big.Int, len(value)), scale: rowScale}
+	s.backward = integerMatrix{start: start, index: index, value: make([]*big.Int, len(value)), scale: colScale}
+	s.rhs, s.costs = make([]*big.Int, len(s.rows)), make([]*big.Int, len(s.cols))
+	for c := range s.cols {
+		for p := start[c]; p < start[c+1]; p++ {
+			s.forward.value[p] = scaled(value[p], rowScale[index[p]])
+			s.backward.value[p] = scaled(value[p], colScale[c])
+		}
+		s.costs[c] = scaled(r.Cost[s.cols[c]], colScale[c])
+	}
+	for i := range s.rows {
+		s.rhs[i] = scaled(right[i], rowScale[i])
+	}
+	return s, nil
+}
+
+// rightSide returns, for each row of the system, its active bound less the nonbasic columns' part.
+func (s *basisSystem) rightSide() []*big.Rat {
+	right := make([]*big.Rat, len(s.rows))
+	for k, i := range s.rows {
+		right[k] = at(s.basis.Row[i], s.r.RowLower[i], s.r.RowUpper[i])
+	}
+	var term big.Rat
+	for j, st := range s.basis.Col {
+		if st == Basic {
+			continue
+		}
+		x := at(st, s.r.ColLower[j], s.r.ColUpper[j])
+		if x.Sign() == 0 {
+			continue
+		}
+		for p := s.r.Start[j]; p < s.r.Start[j+1]; p++ {
+			if k := s.rowAt[s.r.Index[p]]; k >= 0 {
+				right[k] = new(big.Rat).Sub(right[k], term.Mul(s.r.Value[p], x))
+			}
+		}
+	}
+	return right
+}
+
+var unit = big.NewInt(1)
+
+func units(n int) []*big.Int {
+	u := make([]*big.Int, n)
+	for i := range u {
+		u[i] = unit
+	}
+	return u
+}
+
+// includeDenominator makes scale[i] a multiple of x's denominator.
+func includeDenominator(scale []*big.Int, i int, x *big.Rat) {
+	if x.IsInt() || x.Denom().Cmp(scale[i]) == 0 {
+		return
+	}
+	gcd := new(big.Int).GCD(nil, nil, scale[i], x.Denom())
+	gcd.Quo(x.Denom(), gcd)
+	if gcd.Cmp(unit) != 0 {
+		scale[i] = gcd.Mul(gcd, scale[i])
+	}
+}
+
+// scaled returns x·scale, an integer.
+func scaled(x *big.Rat, scale *big.Int) *big.Int {
+	q := new(big.Int).Quo(scale, x.Denom())
+	return q.Mul(q, x.Num())
+}
+
+// subtract sets r -= M x, or r -= Mᵀ x.
+func (m *integerMatrix) subtract(r, x []*big.Int, transposed bool) {
+	var term big.Int
+	for c := range len(m.start) - 1 {
+		if !transposed && x[c].Sign() == 0 {
+			continue
+		}
+		for p := m.start[c]; p < m.start[c+1]; p++ {
+			i, from := int(m.index[p]), c
+			if transposed {
+				i, from = c, i
+			}
+			if v := m.value[p]; v.IsInt64() && v.Int64() == 1 {
+				r[i].Sub(r[i], x[from])
+			} else {
+				r[i].Sub(r[i], term.Mul(v, x[from]))
+			}
+		}
+	}
+}
+
+// solve returns X with |X/2^shift - M⁻¹ rhs| of the order of 2^-shift, by
+// iterative refinement: residuals exact, corrections from the floating-point factors. It fails with ErrSingular
+// where the corrections do not converge. The result is a proposal; nothing here proves its error.
+func (s *basisSystem) solve(shift uint, transposed bool) ([]*big.Int, error) {
+	m, rhs := &s.forward, s.rhs
+	if transposed {
+		m, rhs = &s.backward, s.costs
+	}
+	n := len(rhs)
+	x, r := make([]*big.Int, n), make([]*big.Int, n)
+	for i := range n {
+		x[i] = new(big.Int)
+		r[i] = new(big.Int)
+	}
+	in, out := make([]float64, n), make([]float64, n)
+	scale := make([]float64, n)
+	scaleExp := make([]int, n)
+	for i := range n {
+		scale[i], scaleExp[i] = frexp(m.scale[i])
+	}
+	var step big.Int
+	// The residual shrinks by some 2^20 or more a round; when it stops shrinking it is at its floor.
+	for last := math.MaxInt; ; {
+		for i := range n {
+			r[i].Lsh(rhs[i], shift)
+		}
+		m.subtract(r, x, transposed)
+		most := math.MinInt
+		for i := range n {
+			if r[i].Sign() != 0 {
+				most = max(most, r[i].BitLen()-scaleExp[i])
+			}
+		}
+		if most <= 1 {
+			return x, nil
+		}
+		if most >= last-1 {
+			if most > 30 {
+				return nil, ErrSingular
+			}
+			return x, nil
+		}
+		last = most
+		for i := range n {
+			f, e := frexp(r[i])
+			in[i] = math.Ldexp(f/scale[i], e-scaleExp[i]-most)
+		}
+		if transposed {
+			s.lu.SolveTransposed(out, in)
+		} else {
+			s.lu.Solve(out, in)
+		}
+		for i, d := range out {
+			if math.IsNaN(d) || math.IsInf(d, 0) {
+				return nil, ErrSingular
+			}
+			f, e := math.Frexp(d)
+			if f == 0 || e+most < -1 {
+				continue
+			}
+			step.SetInt64(int64(f * (1 << 62)))
+			if by := e + most - 62; by >= 0 {
+				step.Lsh(&step, uint(by))
+			} else {
+				step.Rsh(&step, uint(-by))
+			}
+			x[i].Add(x[i], &step)
+		}
+	}
+}
+
+// frexp returns x = f·2^e with 1/2 <= |f| < 1, or zeros.
+func frexp(x *big.Int) (f float64, e int) {
+	if x.IsInt64() {
+		return math.Frexp(float64(x.Int64()))
+	}
+	e = x.BitLen()
+	top := new(big.Int).Rsh(x, uint(e-62)) // rounds towards -∞, harmless in the top 62 bits
+	f, up := math.Frexp(math.Ldexp(float64(top.Int64()), -62))
+	return f, e + up
+}
