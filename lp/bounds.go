@@ -1,0 +1,128 @@
+package lp
+
+import "math/big"
+
+// Proposal is a candidate solution that bounds are evaluated from. Nothing about it is trusted: whatever
+// its numbers are, the bounds hold; if they are good, the bounds are close.
+type Proposal struct {
+	// Dual holds a multiplier of each orbit's (E) row, per unit of its mass N(m).
+	Dual []*big.Rat
+	// Injection holds u_i - z u_{i-1} >= 0 for each variable of depth >= 1; nil and negative entries count as 0.
+	// Entries of depth 0 are not used: the (E) rows determine those variables.
+	Injection []*big.Rat
+	// Cuts are rows of the program's level beyond the paper's, in the scaling of Cut, with a
+	// multiplier each; negative ones count as 0.
+	Cuts       []Cut
+	Multiplier []*big.Rat
+}
+
+// lowerBound evaluates the dual function at the proposal: for any y on the (E) rows and any
+// nonnegative multipliers of the cuts, walking each chain from its deep end with
+//
+//	λ_i = max(0, c_i + z λ_{i+1} - y_i),  λ = 0 at the first position,
+//
+// the reduced costs give y'(m) = min_v (c_i + z λ_{i+1} - λ_i) over the depths v of m,
+// and Σ N(m) y'(m) is at most the optimum by weak duality. c_i = f(m) v, plus the cuts' part.
+func lowerBound[T any](p *Program, f ordered[T], z T, prop *Proposal) T {
+	y := make([]T, p.Orbits())
+	for i := range y {
+		y[i] = f.FromRat(prop.Dual[i])
+	}
+	extra := cutCosts(p, f, z, prop)
+	best := make([]T, p.Orbits())
+	seen := make([]bool, p.Orbits())
+	zero := f.Zero()
+	for c := range len(p.chain) - 1 {
+		positions := p.order[p.chain[c]:p.chain[c+1]]
+		below := zero // λ_{i+1}
+		for i := len(positions) - 1; i >= 0; i-- {
+			j := positions[i]
+			orbit := p.vars.Orbit[j]
+			reduced := f.Add(f.FromInt(p.cost(int(j))), f.Mul(z, below))
+			if e, ok := extra[j]; ok {
+				reduced = f.Add(reduced, e)
+			}
+			lambda := zero
+			if i > 0 {
+				lambda = f.Max(zero, f.Sub(reduced, y[orbit]))
+				reduced = f.Sub(reduced, lambda)
+			}
+			if seen[orbit] {
+				reduced = f.Min(reduced, best[orbit])
+			}
+			best[orbit], seen[orbit] = reduced, true
+			below = lambda
+		}
+	}
+	sum := zero
+	for i, b := range best {
+		sum = f.Add(sum, f.Mul(f.FromRat(new(big.Rat).SetInt(p.mass[i])), b))
+	}
+	return sum
+}
+
+// point computes every u[m][v] from injections s on depths >= 1 (nil: none): there u_i = z u_{i-1} + s_i, and
+// the (E) row leaves the rest of the orbit's mass to depth 0. Such a point satisfies (E) and (P)
+// identically; without injections it is permute-and-flip.
+func point[T any](p *Program, f ordered[T], z T, injection []*big.Rat) []T {
+	u := make([]T, p.Variables())
+	for i := range p.Orbits() {
+		first, end := p.vars.First[i], p.vars.First[i+1]
+		rest := f.FromRat(new(big.Rat).SetInt(p.mass[i]))
+		for j := first + 1; j < end; j++ {
+			u[j] = f.Mul(z, u[p.vars.Up[j]])
+			if injection != nil && injection[j] != nil && injection[j].Sign() > 0 {
+				u[j] = f.Add(u[j], f.FromRat(injection[j]))
+			}
+			rest = f.Sub(rest, u[j])
+		}
+		u[first] = rest
+	}
+	return u
+}
+
+// objective returns Σ f(m) v u[m][v].
+func objective[T any](p *Program, f ordered[T], u []T) T {
+	sum := f.Zero()
+	for j := range u {
+		if c := p.cost(j); c != 0 {
+			sum = f.Add(sum, f.Mul(f.FromInt(c), u[j]))
+		}
+	}
+	return sum
+}
+
+// upperBound evaluates a feasible point near the proposal's: the point of its injections, mixed with
+// permute-and-flip just enough that (T), u >= 0 and the level's further rows hold. Every such row is strictly slack at
+// permute-and-flip for ε > 0, so a small violation costs little. It reports false where
+// the arithmetic cannot show that slack, as at ε = 0.
+func upperBound[T any](p *Program, f ordered[T], z T, prop *Proposal, flip []T) (T, bool) {
+	u := point(p, f, z, prop.Injection)
+	theta := new(big.Rat)
+	ok := p.strict(func(c Cut) bool {
+		slack := slackOf(p, f, z, u, c)
+		if !f.Negative(slack) {
+			return true
+		}
+		low, room := f.Floor(slack), f.Floor(slackOf(p, f, z, flip, c))
+		if low == nil || room == nil || room.Sign() <= 0 {
+			return false
+		}
+		// (1-θ)·low + θ·room >= 0 from θ = -low/(room-low) on.
+		need := new(big.Rat).Sub(room, low)
+		need.Quo(low, need).Neg(need)
+		if need.Cmp(theta) > 0 {
+			theta = need
+		}
+		return true
+	})
+	value := objective(p, f, u)
+	if !ok {
+		return value, false
+	}
+	if theta.Sign() > 0 {
+		mix := f.FromRat(theta)
+		value = f.Add(f.Mul(f.Sub(f.One(), mix), value), f.Mul(mix, objective(p, f, flip)))
+	}
+	return value, true
+}

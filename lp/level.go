@@ -1,0 +1,220 @@
+package lp
+
+import (
+	"fmt"
+	"math/big"
+
+	"optratio/lattice"
+)
+
+// Level says which constraints the program holds. Each optimum is a lower bound on
+// the error of every regular ε-DP mechanism on the lattice, and further constraints only raise it.
+type Level int
+
+const (
+	// Paper: privacy towards the worst neighbour q + 2Δe_r only (McKenna & Sheldon 2020, App. D).
+	Paper Level = iota
+	// DP: privacy towards all neighbours: x_r(q') >= z x_r(q) for every two vectors of
+	// Q(n,k) that differ by 0 or 1 step in each score, after a shift.
+	DP
+	// Monotone: the paper's, and x_r(q) <= x_r(q') whenever q, q' are in Q(n,k) and, after a
+	// shift, q' has r no lower and every other candidate no higher.
+	Monotone
+	// Full: all of them.
+	Full
+)
+
+var levelNames = [...]string{"paper", "dp", "monotone", "full"}
+
+// ParseLevel reads "paper", "dp", "monotone" or "full".
+func ParseLevel(s string) (Level, error) {
+	for l, name := range levelNames {
+		if s == name {
+			return Level(l), nil
+		}
+	}
+	return 0, fmt.Errorf("constraints %q are none of paper, dp, monotone, full", s)
+}
+
+func (l Level) String() string { return levelNames[l] }
+
+// Cut is the row x_Above >= z x_Below, or without Private x_Above >= x_Below, between two variables
+// of the program; Below is -1 for x_Above >= 0. With w = N(m) m_v it is scaled to
+// u_Above - (z) (w_Above/w_Below) u_Below >= 0.
+type Cut struct {
+	Above, Below int32
+	Private      bool
+}
+
+// chainWeight returns w = N(m) m_v of variable j, the factor between u and x.
+func (p *Program) chainWeight(j int32) *big.Int {
+	w := big.NewInt(int64(p.vars.Count[j]))
+	return w.Mul(w, p.mass[p.vars.Orbit[j]])
+}
+
+// weightRatio returns w_Above/w_Below.
+func (p *Program) weightRatio(c Cut) *big.Rat {
+	return new(big.Rat).SetFrac(p.chainWeight(c.Above), p.chainWeight(c.Below))
+}
+
+// slackOf returns the cut's left side at u.
+func slackOf[T any](p *Program, f ordered[T], z T, u []T, c Cut) T {
+	if c.Below < 0 {
+		return u[c.Above]
+	}
+	below := u[c.Below]
+	if c.Private {
+		below = f.Mul(z, below)
+	}
+	if w := p.weightRatio(c); !w.IsInt() || w.Num().Cmp(one) != 0 {
+		below = f.Mul(f.FromRat(w), below)
+	}
+	return f.Sub(u[c.Above], below)
+}
+
+var one = big.NewInt(1)
+
+// cutCosts returns what the proposal's cuts add to the costs c_i of the variables.
+func cutCosts[T any](p *Program, f ordered[T], z T, prop *Proposal) map[int32]T {
+	extra := map[int32]T{}
+	add := func(j int32, x T) {
+		if old, ok := extra[j]; ok {
+			x = f.Add(old, x)
+		}
+		extra[j] = x
+	}
+	for i, c := range prop.Cuts {
+		mu := prop.Multiplier[i]
+		if mu == nil || mu.Sign() <= 0 {
+			continue
+		}
+		m := f.FromRat(mu)
+		add(c.Above, f.Neg(m))
+		m = f.Mul(m, f.FromRat(p.weightRatio(c)))
+		if c.Private {
+			m = f.Mul(m, z)
+		}
+		add(c.Below, m)
+	}
+	return extra
+}
+
+// strict visits the rows that a point made of injections need not satisfy: (T), u >= 0 at
+// the head of each chain, and those of the level. It stops when visit returns false, and reports whether it never did.
+func (p *Program) strict(visit func(Cut) bool) bool {
+	for i := range p.Orbits() {
+		j := p.vars.First[i]
+		if !visit(Cut{Above: j, Below: p.vars.Up[j], Private: true}) {
+			return false
+		}
+	}
+	return p.eachCut(visit)
+}
+
+// eachCut visits the rows of the level beyond the paper's, some of them more than once.
+func (p *Program) eachCut(visit func(Cut) bool) bool {
+	if p.Level == Monotone || p.Level == Full {
+		if !p.eachMonotone(visit) {
+			return false
+		}
+	}
+	if p.Level == DP || p.Level == Full {
+		return p.eachNeighbor(visit)
+	}
+	return true
+}
+
+// eachMonotone visits the single steps that generate monotonicity: candidate r rises
+// by one step, or another one sinks by one. Between two vectors of Q(n,k) related
+// as in Monotone such steps lead without leaving Q(n,k): first r rises, then the others sink, the
+// highest one that has still to sink first.
+func (p *Program) eachMonotone(visit func(Cut) bool) bool {
+	k := p.K
+	to, rest := make([]int, k+1), make([]int, k+1)
+	for i, m := range p.lat.All() {
+		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+			v := int(p.vars.Depth[j])
+			if up := p.vars.Up[j]; up >= 0 && !visit(Cut{Above: up, Below: j}) {
+				return false
+			}
+			for a := range m {
+				copy(rest, m)
+				rest[v]--
+				if rest[a] == 0 {
+					continue
+				}
+				// Another candidate sinks from depth a; where it was alone at the top all others rise in effect.
+				if _, ok := lattice.Down(m, a, to); !ok {
+					continue
+				}
+				depth := v
+				if a == 0 && m[0] == 1 {
+					depth = v - 1
+				}
+				if !visit(Cut{Above: int32(p.vars.Find(to, depth)), Below: j}) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// eachNeighbor visits x_r(q') >= z x_r(q), both ways, for the neighbours q' of every q: some
+// candidates of each depth rise by a step, the others stay.
+func (p *Program) eachNeighbor(visit func(Cut) bool) bool {
+	k := p.K
+	rise, to := make([]int, k+1), make([]int, k+1)
+	for i, m := range p.lat.All() {
+		clear(rise)
+		for next(rise, m) {
+			// Where some of the best rise, everything that stays sinks by one relative to them.
+			shift := 0
+			if rise[0] > 0 {
+				shift = 1
+			}
+			if shift == 1 && rise[k] < m[k] {
+				continue
+			}
+			clear(to)
+			for v := range m {
+				if rise[v] > 0 {
+					to[v-1+shift] += rise[v]
+				}
+				if stay := m[v] - rise[v]; stay > 0 {
+					to[v+shift] += stay
+				}
+			}
+			both := func(j int32, depth int) bool {
+				other := int32(p.vars.Find(to, depth))
+				return other == j || (p.isLink(other, j) || visit(Cut{other, j, true})) &&
+					(p.isLink(j, other) || visit(Cut{j, other, true}))
+			}
+			for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+				v := int(p.vars.Depth[j])
+				if rise[v] > 0 && !both(j, v-1+shift) {
+					return false
+				}
+				if rise[v] < m[v] && !both(j, v+shift) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// isLink reports whether a follows b on a chain, so that x_a >= z x_b is a row (P) or (T) already.
+func (p *Program) isLink(a, b int32) bool { return p.vars.Up[a] == b }
+
+// next advances rise through all vectors 0 <= rise <= m but the first, all zero.
+func next(rise, m []int) bool {
+	for v := range rise {
+		if rise[v] < m[v] {
+			rise[v]++
+			return true
+		}
+		rise[v] = 0
+	}
+	return false
+}

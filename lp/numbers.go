@@ -1,0 +1,55 @@
+package lp
+
+import (
+	"math/big"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+)
+
+// ordered is a Field whose numbers can be compared: exactly, or as enclosures of numbers
+// that exact arithmetic would have produced.
+type ordered[T any] interface {
+	arith.Field[T]
+	Max(a, b T) T
+	Min(a, b T) T
+	// Floor and Ceil return rationals not above and not below the number.
+	Floor(a T) *big.Rat
+	Ceil(a T) *big.Rat
+	// Negative reports whether the number may be below 0.
+	Negative(a T) bool
+}
+
+type exactNumbers struct{ arith.Rat }
+
+func (exactNumbers) Max(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) >= 0 {
+		return a
+	}
+	return b
+}
+
+func (exactNumbers) Min(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) <= 0 {
+		return a
+	}
+	return b
+}
+
+func (exactNumbers) Floor(a *big.Rat) *big.Rat { return a }
+func (exactNumbers) Ceil(a *big.Rat) *big.Rat  { return a }
+func (exactNumbers) Negative(a *big.Rat) bool  { return a.Sign() < 0 }
+
+type enclosedNumbers struct{ arith.Interval }
+
+func (enclosedNumbers) Max(a, b interval.Interval) interval.Interval { return a.Max(b) }
+func (enclosedNumbers) Min(a, b interval.Interval) interval.Interval { return a.Min(b) }
+func (enclosedNumbers) Floor(a interval.Interval) *big.Rat           { return ratOf(a.Lo()) }
+func (enclosedNumbers) Ceil(a interval.Interval) *big.Rat            { return ratOf(a.Hi()) }
+func (enclosedNumbers) Negative(a interval.Interval) bool            { return a.Lo().Sign() < 0 }
+
+// ratOf returns a finite float as a rational, nil for an infinite one.
+func ratOf(x *big.Float) *big.Rat {
+	r, _ := x.Rat(nil)
+	return r
+}

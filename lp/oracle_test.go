@@ -1,0 +1,167 @@
+package lp
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+func expEps(t testing.TB, a, b int64) mechanisms.Epsilon {
+	e, err := mechanisms.FromExp(big.NewRat(a, b))
+	require.NoError(t, err)
+	return e
+}
+
+func decimalEps(t testing.TB, s string) mechanisms.Epsilon {
+	e, err := mechanisms.ParseEpsilon(s)
+	require.NoError(t, err)
+	return e
+}
+
+func newProgram(t testing.TB, n, k int, o lattice.Objective, l Level, e mechanisms.Epsilon) *Program {
+	p, err := NewProgram(n, k, o, l, e)
+	require.NoError(t, err)
+	return p
+}
+
+// exactOptimum returns the total optimum by the path under test.
+func exactOptimum(t testing.TB, n, k int, o lattice.Objective, l Level, e mechanisms.Epsilon) *big.Rat {
+	s, err := newProgram(t, n, k, o, l, e).solve(context.Background(), linear.Embedded{}, nil, new(big.Rat), nil)
+	require.NoError(t, err)
+	require.Empty(t, s.undecided)
+	require.Zero(t, s.lower.Cmp(s.upper))
+	return s.lower
+}
+
+// unreduced builds the program over all score vectors straight from the definitions, in
+// the probabilities x_r(q) themselves: no orbits, no chains, no scaling, every
+// row listed. Symmetry is left out: averaging an optimum over permutations shows that it costs nothing.
+func unreduced(n, k int, o lattice.Objective, level Level, z *big.Rat) *linear.Rational {
+	var vectors [][]int // depths, least 0
+	d := make([]int, n)
+	for {
+		if slices.Min(d) == 0 {
+			vectors = append(vectors, slices.Clone(d))
+		}
+		i := 0
+		for i < n && d[i] == k {
+			d[i] = 0
+			i++
+		}
+		if i == n {
+			break
+		}
+		d[i]++
+	}
+	at := map[string]int{}
+	for i, q := range vectors {
+		at[fmt.Sprint(q)] = i
+	}
+	type row struct {
+		above, below int
+		factor       *big.Rat
+	}
+	var rows []row
+	minus := new(big.Rat).Neg(z)
+	normal := func(q []int) []int {
+		q = slices.Clone(q)
+		best := slices.Min(q)
+		for i := range q {
+			q[i] -= best
+		}
+		return q
+	}
+	for i, q := range vectors {
+		for r := range n {
+			// The worst neighbour: candidate r rises by a step.
+			up := slices.Clone(q)
+			up[r]--
+			if j, ok := at[fmt.Sprint(normal(up))]; ok && i != j {
+				rows = append(rows, row{i*n + r, j*n + r, minus})
+			}
+		}
+		for j, p := range vectors {
+			if i == j {
+				continue
+			}
+			for shift := -k - 1; shift <= k+1; shift++ {
+				least, most := 1<<30, -1<<30
+				for s := range n {
+					diff := p[s] - q[s] + shift
+					least, most = min(least, diff), max(most, diff)
+				}
+				if (level == DP || level == Full) && least >= 0 && most <= 1 {
+					for r := range n {
+						rows = append(rows, row{j*n + r, i*n + r, minus})
+					}
+				}
+				if level == Monotone || level == Full {
+					for r := range n {
+						// p has r no lower (depth not greater) and every other no higher, after the shift.
+						holds := p[r]-q[r]+shift <= 0
+						for s := range n {
+							holds = holds && (s == r || p[s]-q[s]+shift >= 0)
+						}
+						if holds {
+							rows = append(rows, row{j*n + r, i*n + r, big.NewRat(-1, 1)})
+						}
+					}
+				}
+			}
+		}
+	}
+	program := new(linear.Rational)
+	entries := make([][]int32, n*len(vectors))
+	values := make([][]*big.Rat, n*len(vectors))
+	put := func(j, i int, v *big.Rat) {
+		entries[j], values[j] = append(entries[j], int32(i)), append(values[j], v)
+	}
+	unit := big.NewRat(1, 1)
+	for i := range vectors {
+		program.AddRow(unit, unit)
+		for r := range n {
+			put(i*n+r, i, unit)
+		}
+	}
+	for _, w := range rows {
+		i := program.AddRow(new(big.Rat), nil)
+		put(w.above, i, unit)
+		put(w.below, i, w.factor)
+	}
+	for i, q := range vectors {
+		weight := int64(1)
+		if o == lattice.Box {
+			weight = int64(k - slices.Max(q) + 1)
+		}
+		for r := range n {
+			program.AddCol(big.NewRat(weight*int64(q[r]), 1), new(big.Rat), nil, entries[i*n+r], values[i*n+r])
+		}
+	}
+	return program
+}
+
+func slackBasis(r *linear.Rational) *linear.Basis {
+	b := &linear.Basis{Col: make([]linear.VarStatus, r.Cols()), Row: make([]linear.VarStatus, r.Rows())}
+	for i := range b.Row {
+		b.Row[i] = linear.Basic
+	}
+	return b
+}
+
+// solveRational solves a program from scratch, exactly.
+func solveRational(t testing.TB, r *linear.Rational) *big.Rat {
+	result, err := linear.Embedded{}.Solve(context.Background(), r.Model(), linear.Options{})
+	require.NoError(t, err)
+	require.Equal(t, linear.Optimal, result.Outcome)
+	e, err := r.Optimize(context.Background(), result.Basis, linear.Embedded{})
+	require.NoError(t, err)
+	return e.Objective
+}

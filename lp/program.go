@@ -1,0 +1,213 @@
+package lp
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/internal/interval"
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+// Program is the linear program of the optimal mechanism on Q(n,k), enumerated. Columns are the
+// variables of the lattice in their order; rows are first the (E) rows, one per
+// orbit, then a (P) or (T) row for each variable that is not first on its chain, in the order of the variables, then
+// the cuts in force. Cuts are added while the program is solved, where they are violated.
+type Program struct {
+	N, K      int
+	Objective lattice.Objective
+	Level     Level
+	Epsilon   mechanisms.Epsilon
+
+	cuts []Cut               // rows of the level in force
+	flip []interval.Interval // permute-and-flip at the last precision used
+
+	lat    *lattice.Lattice
+	vars   *lattice.Numbering
+	mass   []*big.Int // N(m) of each orbit
+	factor []int64    // W(m)/N(m) of each orbit
+	link   []int32    // row of each variable's own (P) or (T) row, -1 for the first of a chain
+	chain  []int32    // start of each chain in order
+	order  []int32    // variables chain by chain
+}
+
+// NewProgram enumerates the program.
+func NewProgram(n, k int, o lattice.Objective, level Level, eps mechanisms.Epsilon) (*Program, error) {
+	lat, err := lattice.New(n, k)
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{N: n, K: k, Objective: o, Level: level, Epsilon: eps, lat: lat, vars: lat.Number()}
+	p.mass = make([]*big.Int, lat.Len())
+	p.factor = make([]int64, lat.Len())
+	for i, m := range lat.All() {
+		p.mass[i] = lattice.Multiplicity(m)
+		p.factor[i] = o.Factor(m)
+	}
+	p.link = make([]int32, p.vars.Len())
+	row := int32(lat.Len())
+	for j, up := range p.vars.Up {
+		p.link[j] = -1
+		if up >= 0 {
+			p.link[j] = row
+			row++
+		}
+	}
+	p.chain, p.order = p.vars.Chains()
+	return p, nil
+}
+
+// Orbits returns the number of (E) rows.
+func (p *Program) Orbits() int { return p.lat.Len() }
+
+// Variables returns the number of columns.
+func (p *Program) Variables() int { return p.vars.Len() }
+
+// cost returns f(m)·v, the objective's coefficient of variable j.
+func (p *Program) cost(j int) int64 {
+	return p.factor[p.vars.Orbit[j]] * int64(p.vars.Depth[j])
+}
+
+// links returns the number of (P) and (T) rows.
+func (p *Program) links() int { return p.vars.Len() - (len(p.chain) - 1) }
+
+// Model returns the program in floating point, at the float64 nearest to z, for
+// solvers: in the variables u/N(m), the probability that a vector of the orbit
+// puts on depth v, and with every row divided by its own orbit's N(m). Bases are
+// those of Rational; Proposal undoes the scaling.
+func (p *Program) Model() *linear.Model {
+	z := math.Exp(-p.Epsilon.Float())
+	m := &linear.Model{
+		RowLower: make([]float64, 0, p.Orbits()+p.links()),
+		RowUpper: make([]float64, 0, p.Orbits()+p.links()),
+	}
+	mass := make([]float64, p.Orbits())
+	for i, n := range p.mass {
+		mass[i], _ = new(big.Float).SetInt(n).Float64()
+		m.AddRow(1, 1)
+	}
+	for range p.links() {
+		m.AddRow(0, math.Inf(1))
+	}
+	for range p.cuts {
+		m.AddRow(0, math.Inf(1))
+	}
+	p.columns(func(j int, rows []int32, down int32, cuts []cutEntry) {
+		values := make([]float64, len(rows), len(rows)+len(cuts))
+		for i := range values {
+			values[i] = 1
+		}
+		orbit := p.vars.Orbit[j]
+		if down >= 0 {
+			values[len(values)-1] = -z * mass[orbit] / mass[p.vars.Orbit[down]]
+		}
+		for _, e := range cuts {
+			rows = append(rows, e.row)
+			if e.above {
+				values = append(values, 1)
+				continue
+			}
+			entry := -float64(p.vars.Count[e.cut.Above]) / float64(p.vars.Count[j])
+			if e.cut.Private {
+				entry *= z
+			}
+			values = append(values, entry)
+		}
+		m.AddCol(float64(p.cost(j))*mass[orbit], 0, math.Inf(1), rows, values)
+	})
+	return m
+}
+
+// Rational returns the program with exact numbers, at the given rational z.
+func (p *Program) Rational(z *big.Rat) *linear.Rational {
+	one, zero, minus := big.NewRat(1, 1), new(big.Rat), new(big.Rat).Neg(z)
+	r := new(linear.Rational)
+	for _, mass := range p.mass {
+		n := new(big.Rat).SetInt(mass)
+		r.AddRow(n, n)
+	}
+	for range p.links() {
+		r.AddRow(zero, nil)
+	}
+	for range p.cuts {
+		r.AddRow(zero, nil)
+	}
+	p.columns(func(j int, rows []int32, down int32, cuts []cutEntry) {
+		values := make([]*big.Rat, len(rows), len(rows)+len(cuts))
+		for i := range values {
+			values[i] = one
+		}
+		if down >= 0 {
+			values[len(values)-1] = minus
+		}
+		for _, e := range cuts {
+			rows = append(rows, e.row)
+			if e.above {
+				values = append(values, one)
+				continue
+			}
+			entry := p.weightRatio(e.cut)
+			if e.cut.Private {
+				entry.Mul(entry, z)
+			}
+			values = append(values, entry.Neg(entry))
+		}
+		r.AddCol(big.NewRat(p.cost(j), 1), zero, nil, rows, values)
+	})
+	return r
+}
+
+// cutEntry is a column's entry in the row of a cut.
+type cutEntry struct {
+	row   int32
+	above bool
+	cut   Cut
+}
+
+// columns visits the columns: column j's rows before the cuts, the variable after it on its chain or
+// -1, and its entries in cuts. Entries are 1 but in the last row, that variable's own, where there is one: -z.
+func (p *Program) columns(visit func(j int, rows []int32, down int32, cuts []cutEntry)) {
+	entries := map[int32][]cutEntry{}
+	for i, c := range p.cuts {
+		row := int32(p.Orbits() + p.links() + i)
+		entries[c.Above] = append(entries[c.Above], cutEntry{row, true, c})
+		entries[c.Below] = append(entries[c.Below], cutEntry{row, false, c})
+	}
+	down := p.vars.DownAll()
+	for j := range p.vars.Len() {
+		rows := []int32{p.vars.Orbit[j]}
+		if p.link[j] >= 0 {
+			rows = append(rows, p.link[j])
+		}
+		if down[j] >= 0 {
+			rows = append(rows, p.link[down[j]])
+		}
+		visit(j, rows, down[j], entries[int32(j)])
+	}
+}
+
+// PermuteAndFlipBasis returns the basis of permute-and-flip: every (E) and (P) row tight, every column
+// and the slacks of (T) rows and cuts basic. It is primal feasible at every ε.
+func (p *Program) PermuteAndFlipBasis() *linear.Basis {
+	b := &linear.Basis{
+		Col: make([]linear.VarStatus, p.Variables()),
+		Row: make([]linear.VarStatus, p.Orbits()+p.links()+len(p.cuts)),
+	}
+	for j := range b.Col {
+		b.Col[j] = linear.Basic
+		if p.link[j] >= 0 && p.vars.Depth[j] == 0 {
+			b.Row[p.link[j]] = linear.Basic
+		}
+	}
+	for i := range p.cuts {
+		b.Row[p.Orbits()+p.links()+i] = linear.Basic
+	}
+	return b
+}
+
+// describe names the program in messages.
+func (p *Program) describe() string {
+	return fmt.Sprintf("n = %d, k = %d, epsilon = %s", p.N, p.K, p.Epsilon)
+}

@@ -1,0 +1,132 @@
+package lp
+
+import (
+	"math"
+	"math/big"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+	"optratio/lp/linear"
+)
+
+// ratFloat returns x as a rational, 0 where it is not finite.
+func ratFloat(x float64) *big.Rat {
+	r := new(big.Rat)
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return r
+	}
+	return r.SetFloat64(x)
+}
+
+// fromResult reads a proposal from a solver's answer to Model.
+func (p *Program) fromResult(r *linear.Result) *Proposal {
+	prop := &Proposal{
+		Dual:       make([]*big.Rat, p.Orbits()),
+		Injection:  make([]*big.Rat, p.Variables()),
+		Cuts:       p.cuts,
+		Multiplier: make([]*big.Rat, len(p.cuts)),
+	}
+	mass := make([]float64, p.Orbits())
+	for i, n := range p.mass {
+		mass[i], _ = new(big.Float).SetInt(n).Float64()
+		prop.Dual[i] = ratFloat(r.Duals[i] / mass[i])
+	}
+	for j, link := range p.link {
+		if link >= 0 && p.vars.Depth[j] > 0 && r.Basis.Row[link] == linear.Basic {
+			if s := r.Activity[link] * mass[p.vars.Orbit[j]]; s > 0 {
+				prop.Injection[j] = ratFloat(s)
+			}
+		}
+	}
+	first := p.Orbits() + p.links()
+	for i, c := range p.cuts {
+		prop.Multiplier[i] = ratFloat(max(0, r.Duals[first+i]) / mass[p.vars.Orbit[c.Above]])
+	}
+	return prop
+}
+
+// fromValues reads a proposal from a basic solution of Rational at the rational z.
+func (p *Program) fromValues(b *linear.Basis, z *big.Rat, x, y func(i int) *big.Rat) *Proposal {
+	prop := &Proposal{
+		Dual:       make([]*big.Rat, p.Orbits()),
+		Injection:  make([]*big.Rat, p.Variables()),
+		Cuts:       p.cuts,
+		Multiplier: make([]*big.Rat, len(p.cuts)),
+	}
+	for i := range prop.Dual {
+		prop.Dual[i] = y(i)
+	}
+	for j, link := range p.link {
+		if link < 0 || p.vars.Depth[j] == 0 || b.Row[link] != linear.Basic {
+			continue
+		}
+		s := new(big.Rat).Mul(z, x(int(p.vars.Up[j])))
+		s.Sub(x(j), s)
+		if s.Sign() > 0 {
+			prop.Injection[j] = s
+		}
+	}
+	for i := range p.cuts {
+		prop.Multiplier[i] = y(p.Orbits() + p.links() + i)
+	}
+	return prop
+}
+
+// fromExact reads a proposal from an exact basic solution.
+func (p *Program) fromExact(e *linear.Exact, z *big.Rat) *Proposal {
+	return p.fromValues(e.Basis, z, e.X.Rat, e.Y.Rat)
+}
+
+// fromApproximation reads a proposal from a basic solution at high precision.
+func (p *Program) fromApproximation(b *linear.Basis, a *linear.Approximation, z *big.Rat) *Proposal {
+	den := new(big.Int).Lsh(one, a.Shift)
+	at := func(v []*big.Int) func(int) *big.Rat {
+		return func(i int) *big.Rat { return new(big.Rat).SetFrac(v[i], den) }
+	}
+	return p.fromValues(b, z, at(a.X), at(a.Y))
+}
+
+// bounds holds a lower and an upper bound on the optimum.
+type bounds struct{ lower, upper *big.Rat }
+
+// tighten keeps the better of two bounds on either side; nil stands for none.
+func (b *bounds) tighten(lower, upper *big.Rat) {
+	if lower != nil && (b.lower == nil || lower.Cmp(b.lower) > 0) {
+		b.lower = lower
+	}
+	if upper != nil && (b.upper == nil || upper.Cmp(b.upper) < 0) {
+		b.upper = upper
+	}
+}
+
+// enclose evaluates a proposal in outward-rounded arithmetic of the given precision.
+func (p *Program) enclose(prop *Proposal, prec uint) bounds {
+	f := enclosedNumbers{arith.Interval{Prec: prec}}
+	z := p.Epsilon.Enclose(big.NewRat(1, 1), prec)
+	var b bounds
+	if lower := lowerBound(p, f, z, prop); !lower.Lo().IsInf() {
+		b.lower = f.Floor(lower)
+	}
+	if upper, ok := upperBound(p, f, z, prop, p.flipped(f, z)); ok && !upper.Hi().IsInf() {
+		b.upper = f.Ceil(upper)
+	}
+	return b
+}
+
+// flipped returns permute-and-flip's masses, kept for the last precision asked for.
+func (p *Program) flipped(f enclosedNumbers, z interval.Interval) []interval.Interval {
+	if p.flip == nil || p.flip[0].Prec() != f.Prec {
+		p.flip = point(p, f, z, nil)
+	}
+	return p.flip
+}
+
+// evaluate is enclose in exact arithmetic, at a rational z.
+func (p *Program) evaluate(prop *Proposal, z *big.Rat) bounds {
+	f := exactNumbers{}
+	b := bounds{lower: lowerBound(p, f, z, prop)}
+	if upper, ok := upperBound(p, f, z, prop, point(p, f, z, nil)); ok {
+		b.upper = upper
+	}
+	return b
+}

@@ -1,0 +1,324 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"optratio/internal/interval"
+	"optratio/internal/number"
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+// Method says how the optimum is to be bounded.
+type Method int
+
+const (
+	// Auto takes the cheapest method that reaches the gap.
+	Auto Method = iota
+	// ClosedForm uses the theorems alone: the threshold and the closed-form bound.
+	ClosedForm
+	// Lumped solves a small program over classes of orbits; the lattice is never enumerated.
+	Lumped
+	// Enumerated solves the whole program.
+	Enumerated
+)
+
+var methodNames = [...]string{"auto", "closed-form", "lumped", "lp"}
+
+// ParseMethod reads "auto", "closed-form", "lumped" or "lp".
+func ParseMethod(s string) (Method, error) {
+	for m, name := range methodNames {
+		if s == name {
+			return Method(m), nil
+		}
+	}
+	return 0, fmt.Errorf("method %q is none of auto, closed-form, lumped, lp", s)
+}
+
+func (m Method) String() string { return methodNames[m] }
+
+// Proofs of the lower bound on the optimum.
+const (
+	ProofRecurrence = "dual-recurrence"
+	ProofClosedForm = "dual-closed-form"
+	ProofLumped     = "lumped"
+	ProofLP         = "lp"
+)
+
+// ErrMethod says that a method cannot do what is asked of it.
+var ErrMethod = errors.New("method")
+
+// Request asks for the optimum and the ratios of some mechanisms to it.
+type Request struct {
+	N, K       int
+	Epsilon    mechanisms.Epsilon
+	Objective  lattice.Objective
+	Level      Level
+	Mechanisms []mechanisms.Mechanism
+	Method     Method
+	Solver     linear.Solver // for the linear programs
+	Exact      bool          // accept exact rationals only
+	Gap        *big.Rat      // (upper-lower)/upper wanted of every ratio
+	MaxMemory  int64         // bytes; 0 for DefaultMemory
+	Start      *linear.Basis // of the whole program; nil for permute-and-flip's
+	Report     func(linear.Progress)
+}
+
+// DefaultMemory is the memory that a program may need by estimate.
+const DefaultMemory = 12 << 30
+
+// bytesPerVariable estimates what a variable of the enumerated program costs in memory, solver included.
+const bytesPerVariable = 3000
+
+// Rated is a mechanism's mean expected error in steps of 2Δ and its ratio to the optimum.
+type Rated struct {
+	Name  string        `json:"name"`
+	Error number.Number `json:"error"`
+	Ratio number.Number `json:"ratio"`
+}
+
+// Answer is the result of a Request. Orbits and Variables count those of the lattice, whether
+// enumerated or not. Optimum is the minimal mean expected error in steps of 2Δ.
+type Answer struct {
+	Orbits     *big.Int
+	Variables  *big.Int
+	Proof      string
+	Solver     string // name of the solver used, or "none"
+	Pivots     int
+	Seconds    float64
+	Optimum    number.Number
+	Mechanisms []Rated
+	// Undecided says which limit was met before the gap was reached; empty where it was.
+	Undecided string
+	// Evidence is what the bounds follow from, for certificates.
+	Evidence *Evidence
+	// Basis is the final basis of the enumerated program, where there was one.
+	Basis *linear.Basis
+}
+
+// Evidence is what a certificate of an Answer has to hold.
+type Evidence struct {
+	Program  *Program  // with proof "lp"
+	Proposal *Proposal // with proof "lp"
+	Prec     uint      // bits of the evaluation, 0 for exact
+}
+
+// Ratio answers a request. An error is bad input, or ErrTooLarge; where a limit or the context ended the work,
+// the Answer holds the best certified bounds so far and says so in Undecided.
+func Ratio(ctx context.Context, r Request) (*Answer, error) {
+	begin := time.Now()
+	if r.N < 1 || r.K < 1 {
+		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", lattice.ErrSize, r.N, r.K)
+	}
+	if _, rational := r.Epsilon.Z(); r.Exact && !rational {
+		return nil, fmt.Errorf("%w: exact results need e^epsilon as a fraction", ErrMethod)
+	}
+	job := &job{Request: r, answer: &Answer{
+		Orbits: lattice.Orbits(r.N, r.K), Variables: lattice.Variables(r.N, r.K), Solver: "none",
+	}}
+	job.prec = 192 + 2*uint(bitLength(r.N)+bitLength(r.K))
+	if err := job.optimum(ctx); err != nil {
+		return nil, err
+	}
+	if err := job.rate(ctx); err != nil {
+		return nil, err
+	}
+	job.answer.Seconds = time.Since(begin).Seconds()
+	return job.answer, nil
+}
+
+func bitLength(n int) int { return big.NewInt(int64(n)).BitLen() }
+
+// job is a request at work.
+type job struct {
+	Request
+	answer *Answer
+	prec   uint
+	// The optimum, as a total: exact, or between the ends of two intervals.
+	exact  *big.Rat
+	within interval.Interval
+}
+
+// setBetween records that the total optimum lies between two values.
+func (j *job) setBetween(lower, upper value) {
+	if lower.exact != nil && upper.exact != nil && lower.exact.Cmp(upper.exact) == 0 {
+		j.exact = lower.exact
+		return
+	}
+	j.within = interval.Hull(lower.enclosure(j.prec), upper.enclosure(j.prec))
+}
+
+func (j *job) total() value {
+	if j.exact != nil {
+		return exactValue(j.exact)
+	}
+	return boxValue(j.within)
+}
+
+// reached reports whether the optimum is known as closely as asked.
+func (j *job) reached() bool {
+	if j.exact != nil {
+		return true
+	}
+	return !j.Exact && narrow(j.within, j.Gap)
+}
+
+// narrow reports whether hi - lo <= gap · hi, for lo >= 0.
+func narrow(x interval.Interval, gap *big.Rat) bool {
+	width := interval.Point(x.Hi()).Sub(interval.Point(x.Lo()))
+	allowed := interval.Point(x.Hi()).Mul(interval.FromRat(gap, x.Prec()))
+	less, ok := width.LessEq(allowed)
+	return less && ok
+}
+
+func (j *job) optimum(ctx context.Context) error {
+	flip := permuteAndFlipValue(j.N, j.K, j.Objective, j.Epsilon, j.prec)
+	if j.Method == Auto || j.Method == ClosedForm {
+		if PermuteAndFlipOptimal(j.N, j.K, j.Epsilon) {
+			j.answer.Proof = ProofRecurrence
+			j.setBetween(flip, flip)
+			return nil
+		}
+		closed := boxValue(ClosedBound(j.N, j.K, j.Objective, j.Epsilon, j.prec))
+		j.setBetween(closed, flip)
+		j.answer.Proof = ProofClosedForm
+		if j.reached() {
+			return nil
+		}
+		if j.Method == ClosedForm {
+			j.answer.Undecided = "the closed-form bound does not reach the gap; try --method lp or --method lumped"
+			return nil
+		}
+	}
+	if j.Method == Lumped {
+		return j.lumped(ctx, flip)
+	}
+	return j.enumerated(ctx, flip)
+}
+
+// enumerated solves the whole program.
+func (j *job) enumerated(ctx context.Context, flip value) error {
+	limit := j.MaxMemory
+	if limit == 0 {
+		limit = DefaultMemory
+	}
+	need := new(big.Int).Mul(j.answer.Variables, big.NewInt(bytesPerVariable))
+	if need.Cmp(big.NewInt(limit)) > 0 {
+		return fmt.Errorf("%w: n = %d and k = %d give %s variables, about %s of memory, over the limit of %s; use --method lumped or closed-form, smaller n and k, or --max-memory",
+			ErrTooLarge, j.N, j.K, j.answer.Variables, bytesText(need), bytesText(big.NewInt(limit)))
+	}
+	program, err := NewProgram(j.N, j.K, j.Objective, j.Level, j.Epsilon)
+	if err != nil {
+		return err
+	}
+	s, err := program.solve(ctx, j.Solver, j.Start, j.Gap, j.Report)
+	if err != nil {
+		return err
+	}
+	j.answer.Proof, j.answer.Solver, j.answer.Pivots = ProofLP, j.Solver.Name(), s.pivots
+	j.answer.Undecided, j.answer.Basis = s.undecided, s.basis
+	j.answer.Evidence = &Evidence{Program: program, Proposal: s.proposal, Prec: s.prec}
+	lower, upper := boxValue(ClosedBound(j.N, j.K, j.Objective, j.Epsilon, j.prec)), flip
+	if s.lower != nil {
+		if floor, ok := lower.box.Cmp(interval.FromRat(s.lower, j.prec)); ok && floor > 0 {
+			j.answer.Proof, j.answer.Evidence = ProofClosedForm, nil
+		} else {
+			lower = exactValue(s.lower)
+		}
+	} else {
+		j.answer.Proof, j.answer.Evidence = ProofClosedForm, nil
+	}
+	if s.upper != nil {
+		better := exactValue(s.upper)
+		if c, ok := better.enclosure(j.prec).Cmp(flip.enclosure(j.prec)); !ok || c <= 0 {
+			upper = better
+		}
+	}
+	j.setBetween(lower, upper)
+	return nil
+}
+
+// bytesText writes a number of bytes with a unit.
+func bytesText(b *big.Int) string {
+	f, _ := new(big.Float).SetInt(b).Float64()
+	for _, unit := range []string{"B", "kB", "MB", "GB", "TB", "PB"} {
+		if f < 1000 {
+			return fmt.Sprintf("%.3g %s", f, unit)
+		}
+		f /= 1000
+	}
+	return fmt.Sprintf("%.3g EB", f)
+}
+
+// rate evaluates the mechanisms against the optimum, raising the precision until
+// the enclosures of the errors add nothing of note to the gap.
+func (j *job) rate(ctx context.Context) error {
+	size := j.Objective.Total(j.N, j.K)
+	j.answer.Optimum = toNumber(j.total().over(size, j.prec))
+	for _, m := range j.Mechanisms {
+		rated := Rated{Name: m.Info().Name}
+		for prec := j.prec; ; prec *= 2 {
+			t, err := total(ctx, m, j.N, j.K, j.Objective, j.Epsilon, prec)
+			if ctx.Err() != nil {
+				j.answer.Undecided = context.Cause(ctx).Error()
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			ratio := j.ratioOf(m, t, prec)
+			if j.reached() && ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, j.Gap) && prec < 1<<12 {
+				continue
+			}
+			rated.Error = toNumber(t.over(size, prec))
+			rated.Ratio = toNumber(ratio)
+			if j.answer.Undecided == "" && ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, j.Gap) {
+				j.answer.Undecided = fmt.Sprintf("the ratio of %s is not known to the gap", rated.Name)
+			}
+			break
+		}
+		j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
+	}
+	return nil
+}
+
+// ratioOf returns a mechanism's total error over the optimum, 1 where both are 0.
+func (j *job) ratioOf(m mechanisms.Mechanism, t value, prec uint) value {
+	isPF := m.Info().Name == "pf"
+	one := interval.FromInt(1, prec)
+	switch {
+	case j.N == 1, isPF && j.answer.Proof == ProofRecurrence:
+		return exactValue(big.NewRat(1, 1))
+	case !t.rigorous():
+		middle, _ := j.total().enclosure(prec).Mid().Float64()
+		return value{estimate: t.estimate / middle, method: t.method}
+	case t.exact != nil && j.exact != nil:
+		return exactValue(new(big.Rat).Quo(t.exact, j.exact))
+	}
+	ratio := t.enclosure(prec).Quo(j.total().enclosure(prec))
+	if isPF {
+		// Permute-and-flip satisfies every level's rows: the optimum is at most its error.
+		ratio = ratio.Max(one)
+	}
+	return boxValue(ratio)
+}
+
+func toNumber(v value) number.Number {
+	switch {
+	case !v.rigorous():
+		return number.Estimate(v.estimate, v.method)
+	case v.exact != nil:
+		return number.Exact(v.exact)
+	}
+	return number.Enclosed(v.box)
+}
+
+// lumped bounds the optimum from classes of orbits.
+func (j *job) lumped(ctx context.Context, flip value) error {
+	return fmt.Errorf("%w: lumped is not available yet", ErrMethod)
+}

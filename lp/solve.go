@@ -1,0 +1,258 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/lp/linear"
+)
+
+// solution is what solving a Program has shown.
+type solution struct {
+	bounds
+	proposal *Proposal // the bounds follow from it, nil where they do not
+	prec     uint      // bits that its evaluation needed, 0 for exact arithmetic
+	pivots   int
+	basis    *linear.Basis
+	// undecided says which limit was met before the bounds were as close as asked.
+	undecided string
+}
+
+// close reports whether upper - lower <= gap · upper.
+func (b *bounds) close(gap *big.Rat) bool {
+	if b.lower == nil || b.upper == nil {
+		return false
+	}
+	width := new(big.Rat).Sub(b.upper, b.lower)
+	return width.Cmp(new(big.Rat).Mul(gap, b.upper)) <= 0
+}
+
+const (
+	// cutTolerance is the violation, relative to a probability, from which floating-point solutions get a row added.
+	cutTolerance = 1e-10
+	// cutRounds bounds the rounds of adding rows.
+	cutRounds = 200
+	// cutBatch bounds the rows added in a round.
+	cutBatch = 20000
+)
+
+// maxShift bounds the precision at which a basis is solved for an irrational z.
+const maxShift = 1 << 13
+
+// solve finds certified bounds within the gap of each other, or the exact optimum where z is rational.
+func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear.Basis, gap *big.Rat, report func(linear.Progress)) (*solution, error) {
+	s := &solution{basis: start}
+	if s.basis == nil {
+		s.basis = p.PermuteAndFlipBasis()
+	}
+	result, err := p.solveFloat(ctx, solver, s, report)
+	if err != nil {
+		return nil, err
+	}
+	// Whatever the solver says of its answer, bounds evaluated from it hold.
+	if result.Duals != nil && result.Basis != nil {
+		prop := p.fromResult(result)
+		s.accept(prop, p.enclose(prop, 128), 128)
+	}
+	if result.Outcome != linear.Optimal {
+		s.undecided = "the solver " + result.Outcome.String() + " before the optimum"
+		if err := context.Cause(ctx); err != nil {
+			s.undecided = err.Error()
+		}
+		return s, nil
+	}
+	z, rational := p.Epsilon.Z()
+	if !rational && s.close(gap) {
+		return s, nil
+	}
+	if rational {
+		err = p.solveExact(ctx, solver, s, z)
+	} else {
+		err = p.sharpen(ctx, solver, s, gap)
+	}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		s.undecided = context.Cause(ctx).Error()
+	case errors.Is(err, linear.ErrSingular), errors.Is(err, linear.ErrUnsettled):
+		s.undecided = err.Error()
+	default:
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *solution) accept(prop *Proposal, b bounds, prec uint) {
+	improved := (b.lower != nil && (s.lower == nil || b.lower.Cmp(s.lower) > 0)) ||
+		(b.upper != nil && (s.upper == nil || b.upper.Cmp(s.upper) < 0))
+	if improved {
+		s.bounds, s.proposal, s.prec = b, prop, prec
+	}
+}
+
+// solveFloat solves in floating point, adding violated rows of the level until there are none.
+func (p *Program) solveFloat(ctx context.Context, solver linear.Solver, s *solution, report func(linear.Progress)) (*linear.Result, error) {
+	algorithm := linear.Primal
+	for round := 0; ; round++ {
+		before := s.pivots
+		o := linear.Options{Algorithm: algorithm, Basis: s.basis, Report: func(pr linear.Progress) {
+			if report != nil {
+				pr.Pivots += before
+				report(pr)
+			}
+		}}
+		result, err := solver.Solve(ctx, p.Model(), o)
+		if err != nil {
+			return nil, err
+		}
+		s.pivots += result.Pivots
+		if result.Basis != nil {
+			s.basis = result.Basis
+		}
+		if result.Outcome != linear.Optimal || p.Level == Paper || round == cutRounds {
+			return result, nil
+		}
+		added := p.separate(result.X, cutTolerance)
+		if added == 0 {
+			return result, nil
+		}
+		s.basis = s.basis.Clone()
+		for range added {
+			s.basis.Row = append(s.basis.Row, linear.Basic)
+		}
+		algorithm = linear.Auto
+	}
+}
+
+// separate adds the rows of the level that the masses x (in Model's scaling) violate by more than the tolerance.
+func (p *Program) separate(x []float64, tolerance float64) int {
+	z := math.Exp(-p.Epsilon.Float())
+	have := make(map[Cut]bool, len(p.cuts))
+	for _, c := range p.cuts {
+		have[c] = true
+	}
+	probability := func(j int32) float64 { return x[j] / float64(p.vars.Count[j]) }
+	before := len(p.cuts)
+	p.eachCut(func(c Cut) bool {
+		below := probability(c.Below)
+		if c.Private {
+			below *= z
+		}
+		if probability(c.Above) < below-tolerance && !have[c] {
+			have[c] = true
+			p.cuts = append(p.cuts, c)
+		}
+		return len(p.cuts)-before < cutBatch
+	})
+	return len(p.cuts) - before
+}
+
+// solveExact turns the basis into the exact optimum at the rational z.
+func (p *Program) solveExact(ctx context.Context, solver linear.Solver, s *solution, z *big.Rat) error {
+	for range cutRounds {
+		e, err := p.Rational(z).Optimize(ctx, s.basis, solver)
+		if err != nil {
+			return err
+		}
+		s.basis = e.Basis
+		if added := p.separateExact(e.X, z, 0); added > 0 {
+			s.basis = s.basis.Clone()
+			for range added {
+				s.basis.Row = append(s.basis.Row, linear.Basic)
+			}
+			continue
+		}
+		prop := p.fromExact(e, z)
+		s.accept(prop, bounds{e.Objective, e.Objective}, 0)
+		if s.lower.Cmp(e.Objective) != 0 || s.upper.Cmp(e.Objective) != 0 {
+			return fmt.Errorf("lp: bounds %s and %s contradict the exact optimum %s",
+				s.lower.FloatString(20), s.upper.FloatString(20), e.Objective.FloatString(20))
+		}
+		return nil
+	}
+	return linear.ErrUnsettled
+}
+
+// separateExact adds the rows of the level that the point violates by more than
+// spare units over x's denominator.
+func (p *Program) separateExact(x *linear.Fractions, z *big.Rat, spare int64) int {
+	before := len(p.cuts)
+	have := make(map[Cut]bool, len(p.cuts))
+	for _, c := range p.cuts {
+		have[c] = true
+	}
+	var left, right big.Int
+	grace := big.NewInt(spare)
+	p.eachCut(func(c Cut) bool {
+		// x_a >= ρ x_b with x = u/w: u_a w_b den(ρ) >= u_b w_a num(ρ).
+		left.Add(x.Num[c.Above], grace)
+		left.Mul(&left, p.chainWeight(c.Below))
+		right.Mul(x.Num[c.Below], p.chainWeight(c.Above))
+		if c.Private {
+			left.Mul(&left, z.Denom())
+			right.Mul(&right, z.Num())
+		}
+		if left.Cmp(&right) < 0 && !have[c] {
+			have[c] = true
+			p.cuts = append(p.cuts, c)
+		}
+		return len(p.cuts)-before < cutBatch
+	})
+	return len(p.cuts) - before
+}
+
+// sharpen raises the precision of the basis's solution until the bounds are close.
+func (p *Program) sharpen(ctx context.Context, solver linear.Solver, s *solution, gap *big.Rat) error {
+	for shift := uint(192); shift <= maxShift; shift *= 2 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		prec := shift + 64
+		z, _ := p.Epsilon.Enclose(big.NewRat(1, 1), prec).Mid().Rat(nil)
+		b, a, err := p.Rational(z).Settle(ctx, s.basis, solver, shift)
+		if err != nil {
+			return err
+		}
+		s.basis = b
+		if p.Level != Paper {
+			if err := p.sharpenCuts(ctx, solver, s, z, shift, &b, &a); err != nil {
+				return err
+			}
+		}
+		prop := p.fromApproximation(b, a, z)
+		s.accept(prop, p.enclose(prop, prec), prec)
+		if s.close(gap) {
+			return nil
+		}
+	}
+	s.undecided = fmt.Sprintf("the gap was not reached with %d bits", maxShift)
+	return nil
+}
+
+// sharpenCuts adds rows violated by the high-precision solution and settles again, until none is.
+func (p *Program) sharpenCuts(ctx context.Context, solver linear.Solver, s *solution, z *big.Rat, shift uint, b **linear.Basis, a **linear.Approximation) error {
+	for range cutRounds {
+		// Differences in the last third of the bits are noise of tight rows.
+		coarse := &linear.Fractions{Num: make([]*big.Int, len((*a).X))}
+		drop := (*a).Shift / 3
+		for j, x := range (*a).X {
+			coarse.Num[j] = new(big.Int).Rsh(x, drop)
+		}
+		if p.separateExact(coarse, z, 2) == 0 {
+			return nil
+		}
+		s.basis = s.basis.Clone()
+		for len(s.basis.Row) < p.Orbits()+p.links()+len(p.cuts) {
+			s.basis.Row = append(s.basis.Row, linear.Basic)
+		}
+		next, approx, err := p.Rational(z).Settle(ctx, s.basis, solver, shift)
+		if err != nil {
+			return err
+		}
+		s.basis, *b, *a = next, next, approx
+	}
+	return linear.ErrUnsettled
+}

@@ -1,0 +1,193 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+	"optratio/lattice"
+	"optratio/mechanisms"
+)
+
+// value is a nonnegative quantity: exact, enclosed, or an estimate.
+type value struct {
+	exact    *big.Rat
+	box      interval.Interval
+	estimate float64
+	method   string // of the estimate, empty for rigorous values
+}
+
+func exactValue(r *big.Rat) value        { return value{exact: r} }
+func boxValue(x interval.Interval) value { return value{box: x} }
+func (v value) rigorous() bool           { return v.method == "" }
+func (v value) enclosure(prec uint) interval.Interval {
+	if v.exact != nil {
+		return interval.FromRat(v.exact, prec)
+	}
+	return v.box
+}
+
+// over returns v/d for a positive integer d.
+func (v value) over(d *big.Int, prec uint) value {
+	switch {
+	case !v.rigorous():
+		f, _ := new(big.Float).SetInt(d).Float64()
+		return value{estimate: v.estimate / f, method: v.method}
+	case v.exact != nil:
+		return exactValue(new(big.Rat).Quo(v.exact, new(big.Rat).SetInt(d)))
+	}
+	return boxValue(v.box.Quo(interval.FromBig(d, prec)))
+}
+
+// Limits on exact totals: beyond these the rational has too many digits to be of use.
+const (
+	exactBits   = 1 << 22 // size of permute-and-flip's closed form
+	exactOrbits = 4000    // orbits whose different denominators are multiplied up
+)
+
+// ErrTooLarge is wrapped where a computation would not fit in time or memory. The message has the estimate and the remedy.
+var ErrTooLarge = errors.New("too large")
+
+// maxEnumerate bounds the orbits that a mechanism's error is summed over.
+const maxEnumerate = 20_000_000
+
+// permuteAndFlipValue returns the closed form, exactly where that is rational and of moderate size.
+func permuteAndFlipValue(n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) value {
+	if z, ok := eps.Z(); ok {
+		if bits := z.Denom().BitLen() + 1; float64(n)*float64(k)*float64(bits) < exactBits {
+			return exactValue(PermuteAndFlipTotalExact(n, k, o, z))
+		}
+	}
+	return boxValue(PermuteAndFlipTotal(n, k, o, eps, prec))
+}
+
+// total returns a mechanism's total expected error over the lattice, in steps of 2Δ, weighed by the objective.
+func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
+	if n == 1 {
+		return exactValue(new(big.Rat)), nil
+	}
+	if m.Info().Name == "pf" {
+		return permuteAndFlipValue(n, k, o, eps, prec), nil
+	}
+	lat, err := lattice.New(n, k)
+	if err != nil || lat.Len() > maxEnumerate {
+		return value{}, fmt.Errorf("%w: the error of %s needs a sum over %s orbits; leave it out with --mechanism pf",
+			ErrTooLarge, m.Info().Name, lattice.Orbits(n, k))
+	}
+	w, ok := m.(mechanisms.Weighted)
+	if !ok {
+		return totalOfInstances(ctx, m, lat, o, eps, prec)
+	}
+	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits {
+		return totalExact(ctx, w, lat, o, z)
+	}
+	f := arith.Interval{Prec: prec}
+	powers := arith.Powers(f, eps.Enclose(big.NewRat(1, 1), prec), k+1)
+	sum := interval.NewAccumulator(prec)
+	err = eachOrbit(ctx, lat, func(m []int, depths, counts []int) error {
+		weights := make([]interval.Interval, len(depths))
+		for i, v := range depths {
+			weights[i] = powers[v]
+		}
+		pmf := w.WeightedEnclose(weights, counts)
+		orbit := f.Zero()
+		for i, v := range depths {
+			orbit = f.Add(orbit, f.Mul(f.FromInt(int64(v*counts[i])), pmf[i]))
+		}
+		sum.AddMul(interval.FromBig(o.Weight(m), prec), orbit)
+		return nil
+	})
+	return boxValue(sum.Value()), err
+}
+
+// eachOrbit visits the orbits with their occupied depths and the counts there, until the context ends.
+func eachOrbit(ctx context.Context, lat *lattice.Lattice, visit func(m, depths, counts []int) error) error {
+	var depths, counts []int
+	for i, m := range lat.All() {
+		if i%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		depths, counts = depths[:0], counts[:0]
+		for v, c := range m {
+			if c > 0 {
+				depths, counts = append(depths, v), append(counts, c)
+			}
+		}
+		if err := visit(m, depths, counts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// totalExact sums rationals pairwise, so that the common denominator grows once.
+func totalExact(ctx context.Context, w mechanisms.Weighted, lat *lattice.Lattice, o lattice.Objective, z *big.Rat) (value, error) {
+	powers := arith.Powers(arith.Rat{}, z, lat.K()+1)
+	var terms []*big.Rat
+	err := eachOrbit(ctx, lat, func(m, depths, counts []int) error {
+		weights := make([]*big.Rat, len(depths))
+		for i, v := range depths {
+			weights[i] = powers[v]
+		}
+		orbit := new(big.Rat)
+		for i, p := range w.WeightedExact(weights, counts) {
+			orbit.Add(orbit, p.Mul(p, big.NewRat(int64(depths[i]*counts[i]), 1)))
+		}
+		terms = append(terms, orbit.Mul(orbit, new(big.Rat).SetInt(o.Weight(m))))
+		return nil
+	})
+	if err != nil {
+		return value{}, err
+	}
+	return exactValue(pairwiseSum(terms)), nil
+}
+
+func pairwiseSum(terms []*big.Rat) *big.Rat {
+	if len(terms) == 1 {
+		return terms[0]
+	}
+	half := len(terms) / 2
+	return new(big.Rat).Add(pairwiseSum(terms[:half]), pairwiseSum(terms[half:]))
+}
+
+// totalOfInstances asks the mechanism for each orbit's probabilities, enclosed where
+// it can and as estimates where it cannot.
+func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
+	f := arith.Interval{Prec: prec}
+	sum, estimate, rigorous := interval.NewAccumulator(prec), 0.0, true
+	err := eachOrbit(ctx, lat, func(counts, _, _ []int) error {
+		depths := lattice.Depths(counts)
+		in := mechanisms.OnLattice(depths, eps)
+		weight := o.Weight(counts)
+		if rigorous {
+			pmf, err := m.Enclose(in, prec)
+			if err == nil {
+				orbit := f.Zero()
+				for i, v := range depths {
+					orbit = f.Add(orbit, f.Mul(f.FromInt(int64(v)), pmf[i]))
+				}
+				sum.AddMul(interval.FromBig(weight, prec), orbit)
+			} else if !errors.Is(err, mechanisms.ErrNoEnclosure) {
+				return err
+			} else {
+				rigorous = false
+			}
+		}
+		pmf, err := m.Float(in)
+		if err != nil {
+			return err
+		}
+		w, _ := new(big.Float).SetInt(weight).Float64()
+		for i, v := range depths {
+			estimate += w * float64(v) * pmf[i]
+		}
+		return nil
+	})
+	if !rigorous {
+		return value{estimate: estimate, method: "floating-point sum over the lattice"}, err
+	}
+	return boxValue(sum.Value()), err
+}
