@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/decimal"
+	"optratio/internal/number"
+	"optratio/lattice"
+	"optratio/lp"
+)
+
+// ratioFlags are the flags of the main job.
+type ratioFlags struct {
+	n, k                              int
+	epsilon                           epsilonFlags
+	mechanism, objective, constraints string
+	method, solver, gap, sensitivity  string
+	maxMemory, cert                   string
+	exact, json                       bool
+	timeLimit                         time.Duration
+}
+
+func newRatio(s streams) *cobra.Command {
+	var f ratioFlags
+	c := &cobra.Command{
+		Use:   "ratio -n N -k K (--eps E | --exp-eps A/B)",
+		Short: "Certified optimality ratio of mechanisms on the lattice of n candidates and depth k",
+		Long: `Certified optimality ratio: a mechanism's mean expected error over all score
+vectors of n candidates on the lattice of step 2Δ, best score 0, worst at least -2Δk,
+over the least that any regular ε-DP mechanism can have there. Errors are in lattice steps.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command or argument %s; optratio --help lists the commands", quoted(args[0]))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+	}
+	fs := c.Flags()
+	fs.IntVarP(&f.n, "n", "n", 0, "number of candidates, at least 1")
+	fs.IntVarP(&f.k, "k", "k", 0, "greatest depth, at least 1")
+	f.epsilon.add(c)
+	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate, by name")
+	fs.StringVar(&f.objective, "objective", "paper", "weights of score vectors: paper or box")
+	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
+	fs.StringVar(&f.method, "method", "auto", "auto, closed-form, lumped or lp")
+	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded; the latter two imply --method lp")
+	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of every ratio")
+	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ; errors are in steps of 2Δ whatever it is")
+	fs.StringVar(&f.maxMemory, "max-memory", "12G", "refuse programs that would need more bytes")
+	fs.StringVar(&f.cert, "cert", "", "write a certificate to this file")
+	fs.BoolVar(&f.exact, "exact", false, "accept exact rationals only (with --exp-eps)")
+	fs.BoolVar(&f.json, "json", false, "print one JSON document")
+	fs.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best certified answer")
+	return c
+}
+
+// request turns the flags into a request.
+func (f *ratioFlags) request() (lp.Request, error) {
+	var r lp.Request
+	var err error
+	if f.n < 1 {
+		return r, usagef("-n %d: give the number of candidates, at least 1", f.n)
+	}
+	if f.k < 1 {
+		return r, usagef("-k %d: give the greatest depth, at least 1", f.k)
+	}
+	r.N, r.K, r.Exact = f.n, f.k, f.exact
+	if r.Epsilon, err = f.epsilon.parse(); err != nil {
+		return r, err
+	}
+	if f.exact && f.epsilon.exp == "" {
+		return r, usagef("--exact: exact results need a rational e^ε, give --exp-eps instead of --eps")
+	}
+	if r.Objective, err = lattice.ParseObjective(f.objective); err != nil {
+		return r, usagef("--objective: %w", err)
+	}
+	if r.Level, err = lp.ParseLevel(f.constraints); err != nil {
+		return r, usagef("--constraints: %w", err)
+	}
+	if r.Mechanisms, err = findMechanisms(f.mechanism); err != nil {
+		return r, err
+	}
+	if r.Method, err = lp.ParseMethod(f.method); err != nil {
+		return r, usagef("--method: %w", err)
+	}
+	if r.Solver, err = findSolver(f.solver); err != nil {
+		return r, err
+	}
+	if f.solver != "auto" && r.Method == lp.Auto {
+		r.Method = lp.Enumerated
+	}
+	if r.Gap, err = decimal.Parse(f.gap); err != nil || r.Gap.Sign() < 0 {
+		return r, usagef("--gap %s: give a decimal >= 0 such as 1e-9", quoted(f.gap))
+	}
+	if _, err = parsePositive("sensitivity", f.sensitivity); err != nil {
+		return r, err
+	}
+	r.MaxMemory, err = parseBytes("max-memory", f.maxMemory)
+	return r, err
+}
+
+// ratioDoc is the JSON document of a ratio job.
+type ratioDoc struct {
+	N           int           `json:"n"`
+	K           int           `json:"k"`
+	Eps         *string       `json:"eps"`
+	ExpEps      *string       `json:"exp_eps"`
+	Objective   string        `json:"objective"`
+	Constraints string        `json:"constraints"`
+	Orbits      *big.Int      `json:"orbits"`
+	Variables   *big.Int      `json:"variables"`
+	Proof       string        `json:"proof"`
+	Solver      string        `json:"solver"`
+	Pivots      int           `json:"pivots"`
+	Seconds     float64       `json:"seconds"`
+	Optimum     number.Number `json:"optimum"`
+	Mechanisms  []lp.Rated    `json:"mechanisms"`
+	Undecided   string        `json:"undecided,omitempty"`
+}
+
+func (f *ratioFlags) run(ctx context.Context, s streams) error {
+	r, err := f.request()
+	if err != nil {
+		return err
+	}
+	limited, cancel := withLimit(ctx, f.timeLimit)
+	defer cancel()
+	report, done := progress(s.err, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
+	r.Report = report
+	a, err := lp.Ratio(limited, r)
+	done()
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	doc := ratioDoc{
+		N: f.n, K: f.k, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp),
+		Objective: f.objective, Constraints: f.constraints,
+		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
+		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
+	}
+	if f.json {
+		err = writeJSON(s.out, doc)
+	} else {
+		err = doc.print(s.out)
+	}
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	switch {
+	case a.Undecided == "":
+		return nil
+	case errors.Is(context.Cause(ctx), errInterrupted):
+		return &exit{exitInterrupted, errors.New("interrupted; the answer is the best so far")}
+	}
+	return &exit{exitUndecided, fmt.Errorf("undecided: %s", a.Undecided)}
+}
+
+// proofText explains a proof in a few words.
+var proofText = map[string]string{
+	lp.ProofRecurrence: "permute-and-flip is provably optimal, no linear program needed",
+	lp.ProofClosedForm: "closed-form bound, no linear program needed",
+	lp.ProofLumped:     "linear program over classes of orbits",
+	lp.ProofLP:         "linear program",
+}
+
+// print writes the table for people.
+func (d *ratioDoc) print(w io.Writer) error {
+	eps := "ε = "
+	if d.Eps != nil {
+		eps += *d.Eps
+	} else {
+		eps = "e^ε = " + *d.ExpEps
+	}
+	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s\n", d.N, d.K, eps, d.Objective, d.Constraints)
+	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s", d.Orbits, d.Variables, proofText[d.Proof])
+	if d.Solver != "none" {
+		fmt.Fprintf(w, " (%s, %d pivots)", d.Solver, d.Pivots)
+	}
+	fmt.Fprintf(w, "\noptimum: %s (mean expected error in steps of 2Δ)\n\n", d.Optimum)
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "mechanism\terror\tratio to the optimum")
+	for _, m := range d.Mechanisms {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Error, m.Ratio)
+	}
+	return t.Flush()
+}
