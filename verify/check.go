@@ -1,0 +1,339 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/big"
+	"slices"
+
+	"optratio/internal/number"
+)
+
+// Property names something that a mechanism can have.
+type Property string
+
+// The properties. On a domain, each is a conjunction of comparisons.
+const (
+	// DP: Pr[M(q) = r] <= e^ε Pr[M(q') = r] for all neighbours q, q' and every r.
+	DP Property = "dp"
+	// BoundedRange: for all neighbours, max_r ratio <= e^ε min_r ratio, where ratio is
+	// Pr[M(q) = r]/Pr[M(q') = r] (Durfee & Rogers 2019).
+	BoundedRange Property = "bounded-range"
+	// Symmetry: permuting the scores permutes the probabilities.
+	Symmetry Property = "symmetry"
+	// Shift: adding one number to all scores changes nothing.
+	Shift Property = "shift"
+	// Monotone: raising one's own score, or lowering another's, never lowers one's probability.
+	Monotone Property = "monotone"
+	// Sum: the probabilities are not negative and sum to 1.
+	Sum Property = "sum"
+	// DominatesEM: Pr[error >= t] is at most the exponential mechanism's, for every t
+	// (McKenna & Sheldon 2020, Thm. 2).
+	DominatesEM Property = "dominates-em"
+	// DominatesEMMean: the expected error is at most the exponential mechanism's.
+	DominatesEMMean Property = "dominates-em-mean"
+	// RDP: the Rényi divergences of all neighbours are finite; the tight ones at given orders are
+	// enclosed (Mironov 2017).
+	RDP Property = "rdp"
+	// ZCDP: there is a finite ρ such that the divergence of every order α is at most ρα
+	// (Bun & Steinke 2016); the tight ρ is enclosed.
+	ZCDP Property = "zcdp"
+)
+
+// Defaults are the properties checked where none are named.
+func Defaults() []Property {
+	return []Property{DP, Symmetry, Shift, Monotone, Sum, DominatesEM}
+}
+
+// All lists every property.
+func All() []Property {
+	return append(Defaults(), BoundedRange, DominatesEMMean, RDP, ZCDP)
+}
+
+// ErrProperty is wrapped by errors about names of properties.
+var ErrProperty = errors.New("unknown property")
+
+// ParseProperties reads names; none give the defaults.
+func ParseProperties(names []string) ([]Property, error) {
+	if len(names) == 0 {
+		return Defaults(), nil
+	}
+	var out []Property
+	for _, name := range names {
+		p := Property(name)
+		if !slices.Contains(All(), p) {
+			return nil, fmt.Errorf("%w %q, want one of %v", ErrProperty, name, All())
+		}
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// Verdict is the outcome of a check.
+type Verdict string
+
+// The verdicts: all comparisons hold on the domain; one fails, and there is a witness; neither is known.
+const (
+	Proved    Verdict = "proved"
+	Violated  Verdict = "violated"
+	Undecided Verdict = "undecided"
+)
+
+// Result is the verdict on one property.
+type Result struct {
+	Name     Property
+	Verdict  Verdict
+	Checked  int64    // comparisons made
+	Reason   string   // why it is undecided, or how it was proved without comparisons
+	Witness  *Witness // of a violation
+	Attained *Witness // DP: where the tight ε is attained
+
+	TightEps    number.Number // DP: the least ε for which the domain's pairs satisfy it; +Inf where supports differ
+	TightExpEps *big.Rat      // e^TightEps where that is known to be rational
+	Range       number.Number // DP, bounded-range: the least ε for which the domain's pairs have bounded range
+	Orders      []Order       // RDP, ZCDP
+	Rho         number.Number // ZCDP: the least ρ
+}
+
+// Report holds the verdicts on a mechanism.
+type Report struct {
+	Mechanism  string
+	Domain     string
+	Properties []Result
+}
+
+// Find returns the result for a property, nil where it was not checked.
+func (r *Report) Find(p Property) *Result {
+	for i := range r.Properties {
+		if r.Properties[i].Name == p {
+			return &r.Properties[i]
+		}
+	}
+	return nil
+}
+
+// Verdict sums up: violated where any property is, otherwise undecided where any is.
+func (r *Report) Verdict() Verdict {
+	v := Proved
+	for _, p := range r.Properties {
+		switch {
+		case p.Verdict == Violated:
+			return Violated
+		case p.Verdict == Undecided:
+			v = Undecided
+		}
+	}
+	return v
+}
+
+// Domain is the finite set on which properties are checked. All vectors are in the units of Space.
+type Domain struct {
+	Name      string
+	Space     *Space
+	Vectors   iter.Seq[Vector]
+	Neighbors iter.Seq2[Vector, Vector] // every unordered pair, at least once
+	Shifted   iter.Seq2[Vector, Vector] // pairs that differ by one number added to all scores
+	Lowered   iter.Seq[Lowering]
+	// Representatives is the part of the domain that stands for all of it for symmetric
+	// mechanisms, nil where there is none.
+	Representatives *Domain
+}
+
+// Lowering is a pair of vectors where, up to a shift, only candidate One's score differs and is
+// lower in Lower: no other candidate may lose by it.
+type Lowering struct {
+	Upper, Lower Vector
+	One          int
+}
+
+// Options steer a check. The zero value checks the defaults without limits.
+type Options struct {
+	Properties []Property
+	Readings   bool       // values given Within bounds stand for any number there: what some reading satisfies holds
+	MaxPrec    uint       // bits up to which enclosures are refined; 0: 1024
+	Limit      int64      // comparisons for each property after which it is undecided; 0: none
+	Orders     []*big.Rat // of Rényi divergences, > 1; nil: 2, 3, …, 32
+	Progress   func(p Property, checked int64)
+}
+
+// run is one check in progress.
+type run struct {
+	ctx     context.Context
+	opts    Options
+	dom     *Domain
+	subject Subject
+	em      Subject
+	exp     *Value // e^ε
+}
+
+// errStop ends a property's loop; the reason is in its result.
+var errStop = errors.New("stop")
+
+// Check decides properties of the subject on the domain. em answers for the exponential mechanism and exp is
+// e^ε. Cancelling the context leaves what was not finished undecided.
+func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, opts Options) (*Report, error) {
+	if len(opts.Properties) == 0 {
+		opts.Properties = Defaults()
+	}
+	if opts.MaxPrec == 0 {
+		opts.MaxPrec = 1024
+	}
+	c := &run{ctx: ctx, opts: opts, dom: dom, subject: subject, em: em, exp: exp}
+	found := map[Property]*Result{}
+	// Symmetry and shift-invariance are questions about single vectors; once symmetry is proved it saves work on the others.
+	order := []Property{Symmetry, Shift, Sum, Monotone, DP, BoundedRange, DominatesEM, DominatesEMMean, RDP, ZCDP}
+	for _, p := range order {
+		useful := p == Symmetry && dom.Representatives != nil
+		if !slices.Contains(opts.Properties, p) && !useful {
+			continue
+		}
+		if found[p] != nil {
+			continue
+		}
+		results, err := c.one(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range results {
+			found[r.Name] = r
+		}
+	}
+	report := &Report{Domain: dom.Name}
+	for _, p := range opts.Properties {
+		report.Properties = append(report.Properties, *found[p])
+	}
+	return report, nil
+}
+
+// one checks one property; the two that concern ratios over neighbours come together.
+func (c *run) one(p Property) ([]*Result, error) {
+	res := &Result{Name: p}
+	t := &tracker{run: c, res: res}
+	var err error
+	switch p {
+	case Symmetry:
+		err = c.symmetry(t)
+	case Shift:
+		err = c.shift(t)
+	case Sum:
+		err = c.sum(t)
+	case Monotone:
+		err = c.monotone(t)
+	case DominatesEM:
+		err = c.dominates(t, false)
+	case DominatesEMMean:
+		err = c.dominates(t, true)
+	case DP, BoundedRange:
+		return c.ratios()
+	case RDP, ZCDP:
+		return c.renyi()
+	}
+	if err := t.finish(err); err != nil {
+		return nil, err
+	}
+	if p == Symmetry && res.Verdict == Proved && !c.opts.Readings && c.dom.Representatives != nil {
+		c.dom = withShifts(c.dom.Representatives, c.dom)
+		c.subject, c.em = bySymmetry{c.subject}, bySymmetry{c.em}
+	}
+	return []*Result{res}, nil
+}
+
+// withShifts returns d with the shifts of full: symmetry was not proved outside the domain.
+func withShifts(d, full *Domain) *Domain {
+	out := *d
+	out.Shifted = full.Shifted
+	return &out
+}
+
+// tracker gathers what the comparisons of one property say.
+type tracker struct {
+	run       *run
+	res       *Result
+	undecided string
+	witness   func() *Witness
+	size      []int64
+}
+
+// step counts a comparison, and reports errStop when it is time to end.
+func (t *tracker) step() error {
+	t.res.Checked++
+	if t.run.opts.Limit > 0 && t.res.Checked > t.run.opts.Limit {
+		t.undecide(fmt.Sprintf("the limit of %d comparisons was reached", t.run.opts.Limit))
+		return errStop
+	}
+	if t.res.Checked%256 == 1 {
+		if t.run.ctx.Err() != nil {
+			t.undecide("it was stopped")
+			return errStop
+		}
+		if t.run.opts.Progress != nil {
+			t.run.opts.Progress(t.res.Name, t.res.Checked)
+		}
+	}
+	return nil
+}
+
+func (t *tracker) undecide(reason string) {
+	if t.undecided == "" {
+		t.undecided = reason
+	}
+}
+
+// precision returns how far to refine: once a comparison was in vain, less for the others.
+func (t *tracker) precision() uint {
+	if t.undecided != "" {
+		return 128
+	}
+	return t.run.opts.MaxPrec
+}
+
+// unclear records a comparison that was not decided.
+func (t *tracker) unclear() {
+	if !t.run.opts.Readings {
+		t.undecide(fmt.Sprintf("enclosures of %d bits do not tell two numbers apart", t.run.opts.MaxPrec))
+	}
+}
+
+// fail records a violation, to be described by witness where no smaller one turns up.
+func (t *tracker) fail(size []int64, witness func() *Witness) {
+	if t.witness == nil || slices.Compare(size, t.size) < 0 {
+		t.witness, t.size = witness, size
+	}
+}
+
+// finish sets the verdict.
+func (t *tracker) finish(err error) error {
+	if errors.Is(err, ErrEstimates) {
+		t.undecide(err.Error())
+	} else if err != nil && !errors.Is(err, errStop) {
+		return err
+	}
+	switch {
+	case t.witness != nil:
+		t.res.Verdict, t.res.Witness = Violated, t.witness()
+	case t.undecided != "":
+		t.res.Verdict, t.res.Reason = Undecided, t.undecided
+	default:
+		t.res.Verdict = Proved
+	}
+	return nil
+}
+
+// size orders witnesses: fewer candidates, smaller and fewer scores other than 0, lower in place.
+func size(r int, vectors ...Vector) []int64 {
+	var n, sum, nonzero int64
+	for _, q := range vectors {
+		n = int64(len(q))
+		for _, x := range q {
+			if x != 0 {
+				nonzero++
+			}
+			sum += max(x, -x)
+		}
+	}
+	return []int64{n, sum, nonzero, int64(r)}
+}

@@ -1,0 +1,18 @@
+// Package verify decides which properties a private selection mechanism has on a
+// finite domain: how private it is, whether it is regular (symmetric, shift-invariant and
+// monotone: McKenna & Sheldon 2020, Def. 3), and whether it is at least as good as the
+// exponential mechanism.
+//
+// Lattice checks every score vector of Q(n,k) and every pair of neighbours among them; Scores
+// does the same for given vectors and a model of neighbours; Check is the engine of
+// both, for anything that answers questions. Verdicts are proved, violated or undecided,
+// and mean the domain that was checked. A failed check is a value, a Witness, and is made small.
+//
+// Comparisons are exact where the probabilities are rational, or rational functions of a
+// number whose algebraic nature is known; otherwise enclosures are refined until they decide, or
+// a limit is reached and the verdict is undecided. Nothing is decided by floating-point
+// arithmetic that is not rounded outward.
+//
+// The package trusts the probabilities that a mechanism states: whether a program
+// draws from them is a statistical question (package verify/audit). It solves no linear program.
+package verify

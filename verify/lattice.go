@@ -1,0 +1,260 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/big"
+	"slices"
+
+	"optratio/lattice"
+	"optratio/mechanisms"
+)
+
+// Problem is a mechanism with its parameters.
+type Problem struct {
+	Mechanism     mechanisms.Mechanism
+	Epsilon       mechanisms.Epsilon
+	Sensitivities []*big.Rat // one for all candidates, or one each
+	Params        mechanisms.Params
+}
+
+// ErrProblem is wrapped by errors about what is to be checked.
+var ErrProblem = errors.New("cannot check")
+
+// Lattice checks the mechanism on Q(n,k), the score vectors with best score 0 and all
+// scores multiples of 2Δ down to -2Δk. Neighbours are the pairs of Q(n,k) that, after a shift, differ by
+// 0 or 2Δ in every score. Shift-invariance is checked for shifts of every vector by up to k steps and half a
+// step either way. The problem must have one sensitivity.
+//
+// A witness is the smallest there is on the lattices of at most n candidates and depth k: fewest
+// candidates first, then least depth, then the smallest scores.
+func Lattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report, error) {
+	report, err := onLattice(ctx, p, n, k, opts)
+	if err != nil {
+		return nil, err
+	}
+	for i := range report.Properties {
+		if r := &report.Properties[i]; r.Verdict == Violated {
+			r.Witness = smallest(ctx, p, n, k, r, opts)
+		}
+	}
+	return report, nil
+}
+
+// smallest looks for r's violation on the smaller lattices.
+func smallest(ctx context.Context, p Problem, n, k int, r *Result, opts Options) *Witness {
+	opts.Properties, opts.Progress = []Property{r.Name}, nil
+	for fewer := 1; fewer <= n; fewer++ {
+		for shallower := 1; shallower <= k; shallower++ {
+			if fewer == n && shallower == k || ctx.Err() != nil {
+				return r.Witness
+			}
+			small, err := onLattice(ctx, p, fewer, shallower, opts)
+			if err == nil && small.Properties[0].Verdict == Violated {
+				return small.Properties[0].Witness
+			}
+		}
+	}
+	return r.Witness
+}
+
+func onLattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report, error) {
+	if len(p.Sensitivities) != 1 {
+		return nil, fmt.Errorf("%w: the lattice has one sensitivity, not %d", ErrProblem, len(p.Sensitivities))
+	}
+	if p.Sensitivities[0].Sign() <= 0 {
+		return nil, fmt.Errorf("%w: the sensitivity must be positive", ErrProblem)
+	}
+	q, err := lattice.New(n, k)
+	if err != nil {
+		return nil, err
+	}
+	// A unit is half a step, so that half a step is a shift.
+	space := &Space{Unit: p.Sensitivities[0], Gap: 2, Sensitivities: p.Sensitivities, Epsilon: p.Epsilon, Params: p.Params}
+	own := ForMechanism(p.Mechanism, space)
+	em, err := mechanisms.Lookup("em")
+	if err != nil {
+		return nil, err
+	}
+	exp := own.(*exact).expEpsilon()
+	report, err := Check(ctx, Remember(own), Remember(own.(*exact).like(em)), exp, latticeDomain(q, space), opts)
+	if err != nil {
+		return nil, err
+	}
+	report.Mechanism = p.Mechanism.Info().Name
+	return report, nil
+}
+
+// latticeDomain is Q(n,k) with a step of 2 units.
+func latticeDomain(l *lattice.Lattice, space *Space) *Domain {
+	d := &Domain{
+		Name:    fmt.Sprintf("Q(%d,%d), %s score vectors", l.N(), l.K(), lattice.Vectors(l.N(), l.K(), false)),
+		Space:   space,
+		Vectors: latticeVectors(l.N(), l.K()),
+	}
+	reps := &Domain{Name: d.Name, Space: space, Vectors: func(yield func(Vector) bool) {
+		for _, m := range l.All() {
+			if !yield(fromDepths(lattice.Depths(m))) {
+				return
+			}
+		}
+	}}
+	d.Neighbors, reps.Neighbors = raised(d.Vectors, l.K(), false), raised(reps.Vectors, l.K(), true)
+	d.Lowered, reps.Lowered = lowered(d.Vectors, l.K(), false), lowered(reps.Vectors, l.K(), true)
+	d.Shifted = func(yield func(Vector, Vector) bool) {
+		for q := range d.Vectors {
+			for c := -2*int64(l.K()) - 1; c <= 2*int64(l.K())+1; c++ {
+				if c != 0 && (c%2 == 0 || c == 1 || c == -1) && !yield(q, q.plus(c)) {
+					return
+				}
+			}
+		}
+	}
+	d.Representatives = reps
+	return d
+}
+
+// plus returns q with c added to every score.
+func (q Vector) plus(c int64) Vector {
+	out := slices.Clone(q)
+	for i := range out {
+		out[i] += c
+	}
+	return out
+}
+
+func fromDepths(depths []int) Vector {
+	q := make(Vector, len(depths))
+	for i, v := range depths {
+		q[i] = -2 * int64(v)
+	}
+	return q
+}
+
+// latticeVectors yields every vector of Q(n,k).
+func latticeVectors(n, k int) iter.Seq[Vector] {
+	return func(yield func(Vector) bool) {
+		depths := make([]int, n)
+		for {
+			if slices.Min(depths) == 0 && !yield(fromDepths(depths)) {
+				return
+			}
+			i := n - 1
+			for i >= 0 && depths[i] == k {
+				depths[i] = 0
+				i--
+			}
+			if i < 0 {
+				return
+			}
+			depths[i]++
+		}
+	}
+}
+
+// within shifts q to best score 0 and reports whether it then lies in Q(n,k).
+func within(q Vector, k int) bool {
+	best := q.best()
+	for i := range q {
+		q[i] -= best
+	}
+	return slices.Min(q) >= -2*int64(k)
+}
+
+// raised yields the pairs of a vector and the vector with a set of its candidates raised by a step, shifted into
+// Q(n,k). The complement of the set leads back, so that every pair of neighbours comes from either side; it is yielded
+// from one. With symmetry, vectors are in descending order, and a set is given by how many of the
+// candidates that are tied are in it.
+func raised(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq2[Vector, Vector] {
+	return func(yield func(Vector, Vector) bool) {
+		for q := range vectors {
+			for set := range subsets(q, symmetric) {
+				other := slices.Clone(q)
+				for i, in := range set {
+					if in {
+						other[i] += 2
+					}
+				}
+				if !within(other, k) || slices.Equal(q, other) {
+					continue
+				}
+				from, to := q, other
+				if symmetric {
+					to, _ = sortVector(other)
+				}
+				if slices.Compare(from, to) > 0 {
+					continue
+				}
+				if !yield(q, other) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// subsets yields the sets of candidates, or one for each number of members among every run of
+// equal scores. The slice is reused.
+func subsets(q Vector, symmetric bool) iter.Seq[[]bool] {
+	return func(yield func([]bool) bool) {
+		set := make([]bool, len(q))
+		for {
+			if !yield(set) {
+				return
+			}
+			// Count up; with symmetry, members of a run are taken from its front.
+			i := len(q) - 1
+			for i >= 0 {
+				if !symmetric {
+					set[i] = !set[i]
+					if set[i] {
+						break
+					}
+					i--
+					continue
+				}
+				first := slices.Index(q, q[i])
+				members := 0
+				for first+members <= i && set[first+members] {
+					members++
+				}
+				if first+members <= i {
+					set[first+members] = true
+					break
+				}
+				for j := first; j <= i; j++ {
+					set[j] = false
+				}
+				i = first - 1
+			}
+			if i < 0 {
+				return
+			}
+		}
+	}
+}
+
+// lowered yields every vector with one candidate lowered by a step, shifted into Q(n,k). Such steps lead
+// from any vector of Q(n,k) to every one in which all others have sunk relative to a given candidate,
+// and stay within Q(n,k) if those below it come last.
+func lowered(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq[Lowering] {
+	return func(yield func(Lowering) bool) {
+		for q := range vectors {
+			for one := range q {
+				if symmetric && one > 0 && q[one] == q[one-1] {
+					continue
+				}
+				low := slices.Clone(q)
+				low[one] -= 2
+				if !within(low, k) || slices.Equal(low, q) {
+					continue
+				}
+				if !yield(Lowering{Upper: q, Lower: low, One: one}) {
+					return
+				}
+			}
+		}
+	}
+}

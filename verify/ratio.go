@@ -1,0 +1,311 @@
+package verify
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/internal/interval"
+	"optratio/internal/number"
+)
+
+// ratio is Π num / Π den of numbers that are not negative, or +∞.
+type ratio struct {
+	num, den []*Value
+	infinite bool
+	lo, hi   float64 // outward-rounded bounds
+}
+
+// quotient returns p/q, whose signs are known to be positive; with q = 0 it is infinite.
+func quotient(p, q *Value, qZero bool) ratio {
+	if qZero {
+		return ratio{infinite: true, lo: math.Inf(1), hi: math.Inf(1)}
+	}
+	r := ratio{num: []*Value{p}, den: []*Value{q}}
+	plo, phi := p.bounds()
+	qlo, qhi := q.bounds()
+	r.lo, r.hi = max(0, down(plo/qhi)), math.Inf(1)
+	if qlo > 0 {
+		r.hi = up(phi / qlo)
+	}
+	if p == q {
+		r.lo, r.hi = 1, 1
+	}
+	return r
+}
+
+// times returns r·s.
+func (r ratio) times(s ratio) ratio {
+	if r.infinite || s.infinite {
+		return quotient(nil, nil, true)
+	}
+	return ratio{
+		num: slices.Concat(r.num, s.num), den: slices.Concat(r.den, s.den),
+		lo: max(0, down(r.lo*s.lo)), hi: up(r.hi * s.hi),
+	}
+}
+
+func product(vs []*Value) *Value {
+	out := Rational(big.NewRat(1, 1))
+	for _, v := range vs {
+		out = out.mul(v)
+	}
+	return out
+}
+
+// compare returns the sign of r - s and whether it is decided.
+func (r ratio) compare(s ratio, limit uint) (int, bool) {
+	switch {
+	case r.infinite && s.infinite:
+		return 0, true
+	case r.infinite:
+		return 1, true
+	case s.infinite:
+		return -1, true
+	case r.lo > s.hi:
+		return 1, true
+	case r.hi < s.lo:
+		return -1, true
+	case slices.Equal(r.num, s.num) && slices.Equal(r.den, s.den):
+		return 0, true
+	}
+	return product(r.num).mul(product(s.den)).compare(product(s.num).mul(product(r.den)), limit)
+}
+
+// log returns ln r, and r itself where it is rational.
+func (r ratio) log() (number.Number, *big.Rat) {
+	if r.infinite {
+		return number.Infinity(), nil
+	}
+	num, den := product(r.num), product(r.den)
+	v := num.quo(den)
+	switch {
+	case v.rat != nil && v.rat.Cmp(big.NewRat(1, 1)) == 0:
+		return number.Int(0), v.rat
+	case v.rat != nil:
+		return number.Enclosed(interval.LogRat(v.rat, 160)), v.rat
+	case v.fun != nil && v.ring.exponent != nil:
+		if power, ok := monomial(v.fun.Num, v.fun.Den); ok {
+			e := new(big.Rat).SetInt64(-int64(power))
+			return number.Exact(e.Mul(e, v.ring.exponent)), nil
+		}
+	}
+	x := v.narrow(128)
+	return number.Enclosed(interval.Log(x)), nil
+}
+
+// monomial reports whether num/den is t^power.
+func monomial(num, den []*big.Int) (power int, ok bool) {
+	lone := func(p []*big.Int) bool {
+		for _, c := range p[:len(p)-1] {
+			if c.Sign() != 0 {
+				return false
+			}
+		}
+		return p[len(p)-1].Cmp(big.NewInt(1)) == 0
+	}
+	if len(num) == 0 || !lone(num) || !lone(den) {
+		return 0, false
+	}
+	return len(num) - len(den), true
+}
+
+// greatest is the largest of the ratios it was shown.
+type greatest struct {
+	best    ratio
+	seen    bool
+	rivals  []ratio // not known to be smaller than best
+	witness func() *Witness
+}
+
+// show takes a ratio into account.
+func (g *greatest) show(r ratio, limit uint, witness func() *Witness) {
+	if !g.seen {
+		g.best, g.seen, g.witness = r, true, witness
+		return
+	}
+	switch s, ok := r.compare(g.best, limit); {
+	case !ok && r.lo > g.best.lo:
+		g.keep(g.best)
+		g.best, g.witness = r, witness
+	case !ok:
+		g.keep(r)
+	case s > 0:
+		g.best, g.witness = r, witness
+	}
+}
+
+// keep remembers a rival by the greater of its bounds, of which one is enough.
+func (g *greatest) keep(r ratio) {
+	if len(g.rivals) == 0 {
+		g.rivals = []ratio{r}
+	} else if r.hi > g.rivals[0].hi {
+		g.rivals[0] = r
+	}
+}
+
+// log returns the logarithm of the greatest ratio, at least that of 1.
+func (g *greatest) log() (number.Number, *big.Rat) {
+	if !g.seen {
+		return number.Int(0), big.NewRat(1, 1)
+	}
+	x, exact := g.best.log()
+	if len(g.rivals) == 0 || x.IsInf() {
+		return x, exact
+	}
+	y, _ := g.rivals[0].log()
+	lo, _ := x.Lower()
+	hi, bounded := x.Upper()
+	yhi, also := y.Upper()
+	switch {
+	case !bounded || !also || y.IsInf():
+		return number.Bounds(lo, nil), nil
+	case yhi.Cmp(hi) > 0:
+		return number.Bounds(lo, yhi), nil
+	}
+	return x, nil
+}
+
+// ratios checks pure privacy and bounded range, and finds the tight parameters, over all
+// pairs of neighbours.
+func (c *run) ratios() ([]*Result, error) {
+	dp, br := &Result{Name: DP}, &Result{Name: BoundedRange}
+	private, bounded := &tracker{run: c, res: dp}, &tracker{run: c, res: br}
+	tight, widest := &greatest{}, &greatest{}
+	claim := quotient(c.exp, Rational(big.NewRat(1, 1)), false)
+	err := func() error {
+		for q, other := range c.dom.Neighbors {
+			a, b, err := c.both(q, other)
+			if err != nil {
+				return err
+			}
+			if a.Event != "" || b.Event != "" {
+				if err := c.supports(private, tight, widest, a, b, q, other); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := c.neighbors(private, tight, a, b, q, other); err != nil {
+				return err
+			}
+			if err := c.spread(bounded, widest, a, b, q, other); err != nil {
+				return err
+			}
+		}
+		return nil
+	}()
+	if err := private.finish(err); err != nil {
+		return nil, err
+	}
+	if dp.Verdict == Undecided && !tight.seen {
+		br.Verdict, br.Reason = Undecided, dp.Reason
+		return []*Result{dp, br}, nil
+	}
+	if widest.seen {
+		switch s, ok := widest.best.compare(claim, c.opts.MaxPrec); {
+		case ok && s > 0:
+			bounded.fail(nil, widest.witness)
+		case !ok:
+			bounded.unclear()
+		}
+	}
+	if err := bounded.finish(nil); err != nil {
+		return nil, err
+	}
+	if private.undecided != "" && br.Verdict == Proved {
+		br.Verdict, br.Reason = Undecided, private.undecided
+	}
+	if dp.Reason == "" || c.ctx.Err() == nil {
+		dp.TightEps, dp.TightExpEps = tight.log()
+		dp.Range, _ = widest.log()
+		br.Range = dp.Range
+	}
+	if tight.witness != nil {
+		dp.Attained = tight.witness()
+	}
+	return []*Result{dp, br}, nil
+}
+
+// neighbors compares the candidates' probabilities in both directions.
+func (c *run) neighbors(t *tracker, tight *greatest, a, b *Answer, q, other Vector) error {
+	for r := range q {
+		for _, d := range []struct {
+			p, o  *Value
+			q, to Vector
+		}{{a.P[r], b.P[r], q, other}, {b.P[r], a.P[r], other, q}} {
+			if err := t.step(); err != nil {
+				return err
+			}
+			if d.p.zero(t.precision()) {
+				continue
+			}
+			w := func() *Witness { return c.pair(d.q, d.to, r, d.p, d.o) }
+			switch s, ok := d.p.exceeds(c.exp, d.o, t.precision()); {
+			case !ok:
+				t.unclear()
+			case s > 0:
+				t.fail(size(r, d.q, d.to), w)
+			}
+			tight.show(quotient(d.p, d.o, d.o.zero(t.precision())), t.precision(), w)
+		}
+	}
+	return nil
+}
+
+// supports handles a pair of which one gives an event and the other, maybe, does not.
+func (c *run) supports(t *tracker, tight, widest *greatest, a, b *Answer, q, other Vector) error {
+	if err := t.step(); err != nil {
+		return err
+	}
+	if a.Event != "" && b.Event != "" {
+		return nil
+	}
+	if a.Event == "" {
+		q, other = other, q
+	}
+	w := func() *Witness { return c.eventPair(q, other) }
+	t.fail(size(len(q), q, other), w)
+	tight.show(quotient(nil, nil, true), 0, w)
+	widest.show(quotient(nil, nil, true), 0, w)
+	return nil
+}
+
+// spread shows a pair's range, max_r ratio / min_r ratio, to widest.
+func (c *run) spread(t *tracker, widest *greatest, a, b *Answer, q, other Vector) error {
+	var most, least *greatest = &greatest{}, &greatest{}
+	top, bottom := 0, 0
+	for r := range q {
+		p, o := a.P[r], b.P[r]
+		pZero, oZero := p.zero(t.precision()), o.zero(t.precision())
+		if pZero && oZero {
+			continue
+		}
+		t.res.Checked++
+		most.show(quotient(p, o, oZero), t.precision(), func() *Witness { top = r; return nil })
+		least.show(quotient(o, p, pZero), t.precision(), func() *Witness { bottom = r; return nil })
+	}
+	if !most.seen {
+		return nil
+	}
+	w := func() *Witness {
+		most.witness()
+		least.witness()
+		out := c.pair(q, other, top, a.P[top], b.P[top])
+		out.NeighborCandidate = &bottom
+		return out
+	}
+	switch {
+	case most.best.infinite:
+		widest.show(most.best, 0, w)
+	case least.best.infinite:
+		widest.show(least.best, 0, w)
+	default:
+		// The range is max p/o · max o/p.
+		for _, up := range append(most.rivals, most.best) {
+			for _, down := range append(least.rivals, least.best) {
+				widest.show(up.times(down), t.precision(), w)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package verify
+
+import (
+	"math/big"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+	"optratio/mechanisms"
+)
+
+// ring is the real number t whose rational functions the probabilities are. Two of these
+// are compared exactly, because the nature of t is known: for rational ε != 0 it is e^{-ε·unit}, for
+// rational z != 1 it may be ln z, both transcendental (Lindemann 1882); otherwise it is
+// a real root of a rational number.
+type ring struct {
+	at     func(prec uint) interval.Interval
+	degree int      // 0: t is transcendental; otherwise t^degree = power,
+	power  *big.Rat // and x^degree - power is irreducible over the rationals
+
+	exponent *big.Rat // t = e^-exponent, where that is known to be rational
+}
+
+// remembering returns f with its values kept.
+func remembering[T any](f func(prec uint) T) func(prec uint) T {
+	known := map[uint]T{}
+	return func(prec uint) T {
+		v, ok := known[prec]
+		if !ok {
+			v = f(prec)
+			known[prec] = v
+		}
+		return v
+	}
+}
+
+// exponentialRing is t = e^{-ε/parts}; nil where ε = 0, and where t is rational.
+func exponentialRing(eps mechanisms.Epsilon, parts int64) *ring {
+	if eps.IsZero() {
+		return nil
+	}
+	unit := big.NewRat(1, parts)
+	r := &ring{at: remembering(func(prec uint) interval.Interval { return eps.Enclose(unit, prec) })}
+	z, ok := eps.Z()
+	if !ok {
+		r.exponent = new(big.Rat).Mul(eps.Eps(), unit)
+		return r
+	}
+	// t^parts = z. x^d - a is irreducible for a > 0 iff a is no p-th power for any prime
+	// p that divides d (Lang, Algebra, VI.9.1; the other case there has a < 0).
+	r.degree, r.power = int(parts), z
+	for p := 2; p <= r.degree; p++ {
+		for r.degree%p == 0 {
+			root, exact := rationalRoot(r.power, p)
+			if !exact {
+				break
+			}
+			r.degree, r.power = r.degree/p, root
+		}
+	}
+	if r.degree == 1 {
+		return nil
+	}
+	return r
+}
+
+// logarithmRing is t = ln z, for rational z = e^-ε; nil for others and for ε = 0.
+func logarithmRing(eps mechanisms.Epsilon) *ring {
+	z, ok := eps.Z()
+	if !ok || eps.IsZero() {
+		return nil
+	}
+	return &ring{at: remembering(func(prec uint) interval.Interval { return interval.LogRat(z, prec) })}
+}
+
+// rationalRoot returns the p-th root of a > 0 where it is rational.
+func rationalRoot(a *big.Rat, p int) (*big.Rat, bool) {
+	num, ok := integerRoot(a.Num(), p)
+	if !ok {
+		return nil, false
+	}
+	den, ok := integerRoot(a.Denom(), p)
+	if !ok {
+		return nil, false
+	}
+	return new(big.Rat).SetFrac(num, den), true
+}
+
+// integerRoot returns the p-th root of a > 0 where it is an integer, by bisection.
+func integerRoot(a *big.Int, p int) (*big.Int, bool) {
+	exponent := big.NewInt(int64(p))
+	lo, hi := big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(a.BitLen()/p+1))
+	for lo.Cmp(hi) < 0 {
+		mid := new(big.Int).Add(lo, hi)
+		mid.Rsh(mid, 1)
+		if new(big.Int).Exp(mid, exponent, nil).Cmp(a) < 0 {
+			lo.Add(mid, big.NewInt(1))
+		} else {
+			hi = mid
+		}
+	}
+	return lo, new(big.Int).Exp(lo, exponent, nil).Cmp(a) == 0
+}
+
+// sign returns the sign of f(t). It ends for every f without a pole at t.
+func (r *ring) sign(f arith.RatFunc) int {
+	if r.degree > 0 && r.vanishes(f.Num) {
+		return 0
+	}
+	return f.Sign(r.at)
+}
+
+// vanishes reports whether the polynomial p is 0 at the algebraic t: whether
+// x^degree - power, its minimal polynomial, divides p.
+func (r *ring) vanishes(p []*big.Int) bool {
+	rest := make([]*big.Rat, r.degree)
+	for i := range rest {
+		rest[i] = new(big.Rat)
+	}
+	scale := big.NewRat(1, 1)
+	for i, c := range p {
+		if i > 0 && i%r.degree == 0 {
+			scale = new(big.Rat).Mul(scale, r.power)
+		}
+		term := new(big.Rat).SetInt(c)
+		rest[i%r.degree].Add(rest[i%r.degree], term.Mul(term, scale))
+	}
+	for _, c := range rest {
+		if c.Sign() != 0 {
+			return false
+		}
+	}
+	return true
+}

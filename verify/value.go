@@ -1,0 +1,203 @@
+package verify
+
+import (
+	"math"
+	"math/big"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+	"optratio/internal/number"
+)
+
+// Value is a real number in the most exact form that is known for it: a rational, a rational
+// function of a number of known nature, or an enclosure that can be refined. It is
+// immutable but for a cache, and not safe for concurrent use.
+type Value struct {
+	rat    *big.Rat
+	fun    *arith.RatFunc
+	ring   *ring                             // of fun
+	box    func(prec uint) interval.Interval // where neither
+	fixed  bool                              // box does not depend on prec
+	lo, hi float64                           // outward-rounded bounds, where known is set
+	known  bool
+}
+
+// Rational returns the value r, which must not be modified afterwards.
+func Rational(r *big.Rat) *Value { return &Value{rat: r} }
+
+// Refinable returns the number that all enclosures of box contain.
+func Refinable(box func(prec uint) interval.Interval) *Value {
+	return &Value{box: remembering(box)}
+}
+
+// Within returns a number known only to lie in [lo, hi], the bounds rational.
+func Within(lo, hi *big.Rat) *Value {
+	if lo.Cmp(hi) == 0 {
+		return Rational(lo)
+	}
+	const prec = 128
+	x := interval.Hull(interval.FromRat(lo, prec), interval.FromRat(hi, prec))
+	return &Value{fixed: true, box: func(uint) interval.Interval { return x }}
+}
+
+// function returns f(t) for the number t of the ring.
+func function(f arith.RatFunc, r *ring) *Value {
+	if c, ok := f.Rat(); ok {
+		return Rational(c)
+	}
+	return &Value{fun: &f, ring: r}
+}
+
+// Enclose returns an interval around v at about the given precision.
+func (v *Value) Enclose(prec uint) interval.Interval {
+	switch {
+	case v.rat != nil:
+		return interval.FromRat(v.rat, prec)
+	case v.fun != nil:
+		return v.fun.Eval(v.ring.at(prec))
+	}
+	return v.box(prec)
+}
+
+// Rat returns the rational that v is known to be, or nil.
+func (v *Value) Rat() *big.Rat { return v.rat }
+
+// Number returns v for printing.
+func (v *Value) Number() number.Number {
+	if v.rat != nil {
+		return number.Exact(v.rat)
+	}
+	return number.Enclosed(v.narrow(128))
+}
+
+// narrow encloses v with a relative width of about 2^-bits where that can be had.
+func (v *Value) narrow(bits uint) interval.Interval {
+	prec := bits + 32
+	x := v.Enclose(prec)
+	for !v.fixed && prec < 8*bits && x.RelWidth() > math.Ldexp(1, -int(bits)) {
+		prec *= 2
+		x = v.Enclose(prec)
+	}
+	return x
+}
+
+// bounds returns float64 numbers around v.
+func (v *Value) bounds() (lo, hi float64) {
+	if !v.known {
+		v.lo, v.hi = v.Enclose(64).Float64()
+		v.known = true
+	}
+	return v.lo, v.hi
+}
+
+// combine applies an operation in the most exact form that both operands have.
+func combine(a, b *Value,
+	rat func(*big.Rat, *big.Rat) *big.Rat,
+	fun func(arith.RatFunc, arith.RatFunc) arith.RatFunc,
+	box func(interval.Interval, interval.Interval) interval.Interval) *Value {
+	if a.rat != nil && b.rat != nil {
+		return Rational(rat(a.rat, b.rat))
+	}
+	f, r, ok := a.function()
+	g, s, also := b.function()
+	if ok && also && (r == nil || s == nil || r == s) {
+		if r == nil {
+			r = s
+		}
+		return function(fun(f, g), r)
+	}
+	return &Value{
+		fixed: (a.fixed || a.rat != nil) && (b.fixed || b.rat != nil),
+		box:   func(prec uint) interval.Interval { return box(a.Enclose(prec), b.Enclose(prec)) },
+	}
+}
+
+// function returns v as a function, with a nil ring for a constant.
+func (v *Value) function() (f arith.RatFunc, r *ring, ok bool) {
+	switch {
+	case v.rat != nil:
+		return arith.Poly{}.FromRat(v.rat), nil, true
+	case v.fun != nil:
+		return *v.fun, v.ring, true
+	}
+	return f, nil, false
+}
+
+func (v *Value) add(w *Value) *Value {
+	return combine(v, w, arith.Rat{}.Add, arith.Poly{}.Add, interval.Interval.Add)
+}
+
+func (v *Value) sub(w *Value) *Value {
+	if v == w {
+		return Rational(new(big.Rat))
+	}
+	return combine(v, w, arith.Rat{}.Sub, arith.Poly{}.Sub, interval.Interval.Sub)
+}
+
+func (v *Value) mul(w *Value) *Value {
+	return combine(v, w, arith.Rat{}.Mul, arith.Poly{}.Mul, interval.Interval.Mul)
+}
+
+// quo returns v/w, for w known not to be 0.
+func (v *Value) quo(w *Value) *Value {
+	return combine(v, w, arith.Rat{}.Quo, arith.Poly{}.Quo, interval.Interval.Quo)
+}
+
+// sign returns the sign of v and whether it is decided: always for the exact forms, and for
+// enclosures where one of at most limit bits tells.
+func (v *Value) sign(limit uint) (s int, ok bool) {
+	switch {
+	case v.rat != nil:
+		return v.rat.Sign(), true
+	case v.fun != nil:
+		return v.ring.sign(*v.fun), true
+	}
+	for prec := uint(64); ; prec *= 2 {
+		s, ok = v.box(prec).Sign()
+		if ok || v.fixed || 2*prec > limit {
+			return s, ok
+		}
+	}
+}
+
+// zero reports whether v is known to be 0.
+func (v *Value) zero(limit uint) bool {
+	if lo, _ := v.bounds(); lo > 0 {
+		return false
+	}
+	s, ok := v.sign(limit)
+	return ok && s == 0
+}
+
+// compare returns the sign of v - w, and whether it is decided.
+func (v *Value) compare(w *Value, limit uint) (int, bool) {
+	if v == w {
+		return 0, true
+	}
+	vlo, vhi := v.bounds()
+	wlo, whi := w.bounds()
+	switch {
+	case vlo > whi:
+		return 1, true
+	case vhi < wlo:
+		return -1, true
+	}
+	return v.sub(w).sign(limit)
+}
+
+// exceeds compares v with factor·w, for values and a factor that are not negative.
+func (v *Value) exceeds(factor, w *Value, limit uint) (int, bool) {
+	vlo, vhi := v.bounds()
+	wlo, whi := w.bounds()
+	flo, fhi := factor.bounds()
+	switch {
+	case vlo > up(fhi*whi):
+		return 1, true
+	case vhi < down(flo*wlo):
+		return -1, true
+	}
+	return v.sub(factor.mul(w)).sign(limit)
+}
+
+func up(x float64) float64   { return math.Nextafter(x, math.Inf(1)) }
+func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
