@@ -6,6 +6,13 @@ import "math"
 // (Fourer, "Notes on the dual simplex method", 1994; Maros, "Computational Techniques of the Simplex Method", 2003,
 // ch. 10) and cost shifts that keep every reduced cost on its side.
 
+// slackDual is by how much reduced costs of the scaled program may be on the wrong side while the dual works. It is independent of
+// the tolerance asked for, which may leave too little freedom to avoid small pivots; the primal settles what remains.
+const slackDual = 1e-9
+
+// leastWeight bounds steepest-edge weights from below against cancellation.
+const leastWeight = 1e-4
+
 // dual moves towards primal feasibility while keeping the reduced costs on their sides. Where they are not at the start, bounds are
 // flipped and costs shifted so that they are. On return the costs are the true ones again, and what was optimal may
 // have reduced costs of the wrong sign.
@@ -58,16 +65,13 @@ func (s *simplex) dual() verdict {
 		s.load(q, &s.column)
 		s.lu.solve(&s.column, true)
 		alpha := s.column.val[r]
-		off := math.Abs(alpha - s.row.val[q])
-		if off > badUpdate*(1+math.Abs(alpha)) || math.Abs(alpha) < smallPivot {
+		if !s.trust(alpha, s.row.val[q]) {
 			if s.lu.updates() > 0 {
 				good = false
-				continue
-			}
-			if math.Abs(alpha) < smallPivot {
+			} else {
 				s.bar(s.head[r])
-				continue
 			}
+			continue
 		}
 		good = s.pivotDual(r, q, step)
 	}
@@ -84,7 +88,7 @@ func (s *simplex) shiftCosts(disturb bool) {
 		}
 		d := s.d[v]
 		switch {
-		case st == AtLower && d < -s.optimal[v], st == AtUpper && d > s.optimal[v]:
+		case st == AtLower && d < -slackDual, st == AtUpper && d > slackDual:
 			if !math.IsInf(s.lower[v], -1) && !math.IsInf(s.upper[v], 1) {
 				s.status[v] = AtLower + AtUpper - st
 				s.rest(v)
@@ -171,7 +175,7 @@ func (s *simplex) ratioDual(r int32) (int32, float64) {
 	for len(left) > 0 {
 		limit := math.Inf(1)
 		for _, c := range left {
-			limit = min(limit, (c.d+s.optimal[c.v])/c.a)
+			limit = min(limit, (c.d+slackDual)/c.a)
 		}
 		// Those within the limit to the front.
 		k, fall := 0, 0.0
@@ -269,9 +273,9 @@ func (s *simplex) pivotDual(r, q int32, step float64) bool {
 		}
 		k := a / alpha
 		w := &s.weight[s.head[i]]
-		*w = max(*w-k*(2*s.rho.val[i]-k*wr), 1e-4+k*k*wr*1e-3)
+		*w = max(*w-k*(2*s.rho.val[i]-k*wr), leastWeight)
 	}
-	s.weight[q] = max(wr/(alpha*alpha), 1e-4)
+	s.weight[q] = max(wr/(alpha*alpha), leastWeight)
 	s.unbar()
 	return s.exchange(r, q, st)
 }

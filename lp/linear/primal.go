@@ -12,6 +12,7 @@ const (
 	tinyPivot    = 1e-9  // smaller entries never block
 	stallLimit   = 30    // degenerate steps in a row after which bounds are relaxed
 	badUpdate    = 1e-7  // relative error at which the factors are computed afresh
+	badPivot     = 1e-4  // relative error at which a pivot is not used even with fresh factors
 	weightCap    = 1e9   // devex weights above start again from 1
 	repairLimit  = 50    // variables that may be lost to singular bases in one run of an algorithm
 	perturbation = 1e-6  // first relative size of relaxed bounds and shifted costs
@@ -295,11 +296,26 @@ func (s *simplex) relaxBounds() {
 	}
 }
 
+// trust says whether a pivot is large enough and its two computations, by its column and by its row, agree:
+// more strictly where fresh factors can be had.
+func (s *simplex) trust(column, row float64) bool {
+	size := min(math.Abs(column), math.Abs(row))
+	allowed := badUpdate
+	if s.lu.updates() == 0 {
+		allowed = badPivot
+	}
+	return size >= smallPivot && math.Abs(column-row) <= allowed*size
+}
+
 // pivotPrimal brings q into the basis; false asks for fresh factors.
 func (s *simplex) pivotPrimal(q int32, dir float64, out leaving, phase1 bool) bool {
 	alpha := s.column.val[out.row]
 	s.pivotRow(out.row)
-	if off := math.Abs(s.row.val[q] - alpha); off > badUpdate*(1+math.Abs(alpha)) && s.lu.updates() > 0 {
+	if !s.trust(alpha, s.row.val[q]) {
+		if s.lu.updates() == 0 {
+			s.bar(q)
+			return true
+		}
 		return false
 	}
 	s.advance(q, dir*out.step)
