@@ -264,9 +264,9 @@ func (j *job) rate(ctx context.Context) error {
 		rated := Rated{Name: m.Info().Name}
 		for prec := j.prec; ; prec *= 2 {
 			t, err := total(ctx, m, j.N, j.K, j.Objective, j.Epsilon, prec)
-			if ctx.Err() != nil {
+			if err != nil && ctx.Err() != nil {
 				j.answer.Undecided = context.Cause(ctx).Error()
-				return nil
+				break
 			}
 			if err != nil {
 				return err
@@ -275,14 +275,13 @@ func (j *job) rate(ctx context.Context) error {
 			if j.reached() && ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, j.Gap) && prec < 1<<12 {
 				continue
 			}
-			rated.Error = toNumber(t.over(size, prec))
-			rated.Ratio = toNumber(ratio)
+			rated.Error, rated.Ratio = toNumber(t.over(size, prec)), toNumber(ratio)
+			j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
 			if j.answer.Undecided == "" && ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, j.Gap) {
 				j.answer.Undecided = fmt.Sprintf("the ratio of %s is not known to the gap", rated.Name)
 			}
 			break
 		}
-		j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func findMechanisms(list string) ([]mechanisms.Mechanism, error) {
 		name = strings.TrimSpace(name)
 		m, err := mechanisms.Lookup(name)
 		if err != nil {
-			return nil, usagef("--mechanism: %w", err)
+			return nil, usagef("--mechanism %s: no such mechanism; optratio mechanisms lists them", quoted(name))
 		}
 		if !seen[name] {
 			found = append(found, m)

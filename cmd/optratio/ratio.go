@@ -181,15 +181,20 @@ func (d *ratioDoc) print(w io.Writer) error {
 		eps = "e^ε = " + *d.ExpEps
 	}
 	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s\n", d.N, d.K, eps, d.Objective, d.Constraints)
-	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s", d.Orbits, d.Variables, proofText[d.Proof])
-	if d.Solver != "none" {
-		fmt.Fprintf(w, " (%s, %d pivots)", d.Solver, d.Pivots)
-	}
-	fmt.Fprintf(w, "\noptimum: %s (mean expected error in steps of 2Δ)\n\n", d.Optimum)
+	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", count(d.Orbits), count(d.Variables), proofText[d.Proof])
+	fmt.Fprintf(w, "optimum: %s (mean expected error in steps of 2Δ)\n\n", d.Optimum)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "mechanism\terror\tratio to the optimum")
 	for _, m := range d.Mechanisms {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Error, m.Ratio)
 	}
 	return t.Flush()
+}
+
+// count writes a count in full while it is readable.
+func count(x *big.Int) string {
+	if x.BitLen() <= 50 {
+		return x.String()
+	}
+	return new(big.Float).SetInt(x).Text('g', 4)
 }

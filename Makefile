@@ -1,0 +1,33 @@
+GO ?= go
+
+# CLP is used where its C library and a C compiler are there; expanded when a recipe runs, after an installation.
+TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo "-tags clp")
+SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
+comma := ,
+
+.PHONY: run build test bench lint clp
+
+# The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
+run: clp
+	@$(MAKE) --no-print-directory build
+	bin/optratio ratio -n 4 -k 4 --eps 0.5
+
+build:
+	$(GO) build $(TAGS) -o bin/optratio ./cmd/optratio
+
+test: clp
+	$(GO) vet $(TAGS) ./...
+	$(GO) test $(TAGS) ./...
+
+# Benchmarks, and the tests on large instances. BENCH narrows the choice: make bench BENCH=77
+BENCH ?= .
+bench: clp
+	$(GO) test $(SLOW) -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./...
+
+lint:
+	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt: $$files"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) vet $(SLOW) ./...
+
+clp:
+	@scripts/install-clp

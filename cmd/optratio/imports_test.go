@@ -1,0 +1,116 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// mayImport says which packages of the module a package may import, tests aside: imports
+// point one way. A trailing slash allows everything below a folder. Packages of
+// internal/ that are listed under arithmetic are open to all.
+var mayImport = map[string][]string{
+	"internal/interval":       {},
+	"internal/decimal":        {},
+	"internal/arith":          {"internal/interval"},
+	"internal/number":         {"internal/interval", "internal/decimal"},
+	"lattice":                 {arithmetic},
+	"mechanisms":              {arithmetic, "lattice"},
+	"mechanisms/stopping":     {arithmetic},
+	"lp/linear":               {arithmetic},
+	"lp/clp":                  {arithmetic, "lp/linear"},
+	"lp/lumped":               {arithmetic, "lattice", "lp/linear", "mechanisms"},
+	"lp/integral":             {arithmetic, "lattice"},
+	"lp":                      {arithmetic, "lattice", "lp/linear", "lp/lumped", "lp/integral", "mechanisms"},
+	"lp/heterogeneous":        {arithmetic, "lp/linear", "mechanisms"},
+	"lp/stopping":             {arithmetic, "lp/linear", "mechanisms/stopping"},
+	"verify":                  {arithmetic, "lattice", "mechanisms"},
+	"verify/certificate":      {arithmetic},
+	"verify/certificate/vipr": {arithmetic, "verify/certificate"},
+	"proptest":                {arithmetic, "lattice", "mechanisms", "verify"},
+	"internal/recommend":      {arithmetic, "mechanisms"},
+	"internal/claims":         {"*"},
+	"internal/figures":        {"*"},
+	"internal/sweep":          {"*"},
+	"internal/report":         {"*"},
+	"internal/evaluate":       {"*"},
+	"cmd/optratio":            {"*"},
+	"examples/":               {"*"},
+}
+
+// arithmetic stands for the packages that know only numbers.
+const arithmetic = "arithmetic"
+
+var numbers = []string{"internal/interval", "internal/decimal", "internal/arith", "internal/number"}
+
+func allowed(from, to string) bool {
+	rules, ok := mayImport[from]
+	for prefix, r := range mayImport {
+		if !ok && strings.HasSuffix(prefix, "/") && strings.HasPrefix(from, prefix) {
+			rules, ok = r, true
+		}
+	}
+	for _, rule := range rules {
+		switch {
+		case rule == "*", rule == to:
+			return true
+		case rule == arithmetic:
+			for _, n := range numbers {
+				if to == n {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	seen := 0
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && (name == "testdata" || (strings.HasPrefix(name, ".") && path != root)) {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		from := filepath.ToSlash(rel)
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			to, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if to, ok := strings.CutPrefix(to, "optratio/"); ok {
+				seen++
+				assert.True(t, allowed(from, to), "%s imports %s", from, to)
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Greater(t, seen, 20)
+	// The policy itself can fail.
+	assert.False(t, allowed("lp/linear", "mechanisms"))
+	assert.False(t, allowed("verify/certificate", "lp/linear"))
+	assert.False(t, allowed("nowhere", "lattice"))
+}

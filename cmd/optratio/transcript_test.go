@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts with what the commands print now")
+
+// A transcript is a text of commands and what they print: a line "$ optratio …", then its standard output, its standard
+// error with "[stderr] " before each line, and "[exit N]" where the code is not 0. Words may be quoted with single quotes.
+// A line that starts with # is a comment before a command.
+
+var unstable = regexp.MustCompile(`("seconds": )[0-9.e+-]+`)
+
+// perform runs one command line in process and returns its part of a transcript.
+func perform(t *testing.T, line string) string {
+	var out, errs bytes.Buffer
+	code := run(context.Background(), words(t, line)[1:], streams{strings.NewReader(""), &out, &errs})
+	var b strings.Builder
+	b.WriteString("$ " + line + "\n")
+	b.WriteString(unstable.ReplaceAllString(out.String(), "${1}0"))
+	for _, l := range strings.Split(strings.TrimSuffix(errs.String(), "\n"), "\n") {
+		if l != "" {
+			b.WriteString("[stderr] " + l + "\n")
+		}
+	}
+	if code != exitDone {
+		fmt.Fprintf(&b, "[exit %d]\n", code)
+	}
+	return b.String()
+}
+
+func words(t *testing.T, line string) []string {
+	var out []string
+	for _, w := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1) {
+		out = append(out, strings.Trim(w, "'"))
+	}
+	require.NotEmpty(t, out)
+	return out
+}
+
+// replay performs every command of a transcript, in a fresh working directory.
+func replay(t *testing.T, text string) string {
+	t.Chdir(t.TempDir())
+	var b strings.Builder
+	for _, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, "#") {
+			b.WriteString(line + "\n")
+		}
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			b.WriteString(perform(t, command))
+		}
+	}
+	return b.String()
+}
+
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/transcripts/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		path, err := filepath.Abs(file)
+		require.NoError(t, err)
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(path)
+			require.NoError(t, err)
+			got := replay(t, string(want))
+			if *update {
+				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+				return
+			}
+			assert.Equal(t, string(want), got)
+		})
+	}
+}
+
+// The README's console blocks are what the commands print.
+func TestReadmeTranscript(t *testing.T) {
+	path, err := filepath.Abs("../../README.md")
+	require.NoError(t, err)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	require.NotEmpty(t, blocks)
+	for _, block := range blocks {
+		got := replay(t, block[1])
+		text = bytes.Replace(text, []byte(block[1]), []byte(got), 1)
+		if !*update {
+			assert.Equal(t, block[1], got)
+		}
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(path, text, 0o644))
+	}
+}

@@ -1,0 +1,82 @@
+package lp
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp/clp"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+func solvers(b *testing.B) map[string]linear.Solver {
+	s := map[string]linear.Solver{"embedded": linear.Embedded{}}
+	if clp.Available {
+		c, err := clp.New()
+		require.NoError(b, err)
+		s["clp"] = c
+	}
+	return s
+}
+
+// BenchmarkRatio is the main job, certified to a relative gap of 1e-9, from n, k, ε to the answer.
+func BenchmarkRatio(b *testing.B) {
+	for _, size := range []int{6, 7, 8} {
+		for name, solver := range solvers(b) {
+			b.Run(fmt.Sprintf("%d%d/%s", size, size, name), func(b *testing.B) {
+				if size == 8 && testing.Short() {
+					b.Skip("large")
+				}
+				for range b.N {
+					benchmarkRatio(b, size, decimalEps(b, "0.5"), solver)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkExact is the exact optimum at e^ε = 3/2, verified as an identity of rationals.
+func BenchmarkExact(b *testing.B) {
+	for _, size := range []int{6, 7} {
+		for name, solver := range solvers(b) {
+			b.Run(fmt.Sprintf("%d%d/%s", size, size, name), func(b *testing.B) {
+				for range b.N {
+					benchmarkRatio(b, size, expEps(b, 3, 2), solver)
+				}
+			})
+		}
+	}
+}
+
+func benchmarkRatio(b *testing.B, size int, eps mechanisms.Epsilon, solver linear.Solver) {
+	pf, err := mechanisms.Lookup("pf")
+	require.NoError(b, err)
+	a, err := Ratio(context.Background(), Request{
+		N: size, K: size, Epsilon: eps, Objective: lattice.Paper, Mechanisms: []mechanisms.Mechanism{pf},
+		Method: Enumerated, Solver: solver, Gap: big.NewRat(1, 1e9),
+	})
+	require.NoError(b, err)
+	require.Empty(b, a.Undecided)
+	b.ReportMetric(float64(a.Pivots), "pivots")
+}
+
+// BenchmarkBounds evaluates both rigorous bounds at 128 bits, without solving anything.
+func BenchmarkBounds(b *testing.B) {
+	for _, size := range []int{7, 8} {
+		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
+			p := newProgram(b, size, size, lattice.Paper, Paper, decimalEps(b, "0.5"))
+			prop := &Proposal{Dual: make([]*big.Rat, p.Orbits())}
+			for i := range prop.Dual {
+				prop.Dual[i] = big.NewRat(int64(i%7), 13)
+			}
+			for b.Loop() {
+				p.enclose(prop, 128)
+			}
+		})
+	}
+}
