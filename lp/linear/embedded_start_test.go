@@ -236,7 +236,7 @@ func TestReportsAndCancellation(t *testing.T) {
 	if err != nil || res.Outcome != Stopped || res.Basis.Check(m) != nil {
 		t.Fatalf("%v, error %v", res, err)
 	}
-	if late > 50*time.Millisecond {
+	if late > 300*time.Millisecond { // a pivot takes less than 1 ms, but the machine may be busy
 		t.Errorf("stopped %v late", late)
 	}
 	for k, p := range reports {

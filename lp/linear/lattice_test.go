@@ -115,7 +115,7 @@ func countVectors(n, k int) [][]int {
 	return all
 }
 
-// start returns the objective of a basic solution.
+// objectiveAt returns the objective of a basic solution.
 func objectiveAt(t testing.TB, p *Model, b *Basis) float64 {
 	t.Helper()
 	s := newSimplex(p, newScaling(p), 1e-9, 1e-9)
@@ -135,7 +135,7 @@ func TestLatticeRatios(t *testing.T) {
 	for _, c := range []struct {
 		n, k  int
 		ratio float64
-	}{{3, 1, 1}, {4, 4, 1.008580322887}, {6, 6, 1.009564488390}} {
+	}{{3, 1, 1}, {4, 4, 1.008580322887}, {6, 6, 1.009564488390}, {7, 7, 1.0094058}} {
 		p, b := latticeProgram(c.n, c.k, math.Exp(-0.5))
 		begin := time.Now()
 		res, err := Embedded{}.Solve(context.Background(), p, Options{Basis: b})
@@ -144,8 +144,12 @@ func TestLatticeRatios(t *testing.T) {
 		}
 		ratio := objectiveAt(t, p, b) / res.Objective
 		t.Logf("(%d, %d): %d rows, %d columns, %d pivots, %v, ratio %.12f", c.n, c.k, p.Rows(), p.Cols(), res.Pivots, time.Since(begin), ratio)
-		if res.Outcome != Optimal || math.Abs(ratio-c.ratio) > 1e-11 {
-			t.Errorf("(%d, %d): %v with ratio %.12f, want %.12f", c.n, c.k, res.Outcome, ratio, c.ratio)
+		digits := 1e-11
+		if c.n == 7 {
+			digits = 1e-7 // known to fewer places
+		}
+		if err := kkt(p, res, 2e-9); err != nil || math.Abs(ratio-c.ratio) > digits {
+			t.Errorf("(%d, %d): %v, ratio %.12f, want %.12f", c.n, c.k, err, ratio, c.ratio)
 		}
 	}
 }
