@@ -40,7 +40,7 @@ func kkt(m *Model, res *Result, tol float64) error {
 			return fmt.Errorf("%s %d is %g outside [%g, %g]", what, i, x, lo, up)
 		case st == Basic && math.Abs(d) > tol:
 			return fmt.Errorf("basic %s %d has the multiplier %g", what, i, d)
-		case st == AtLower && math.Abs(x-lo) > at || st == AtUpper && math.Abs(x-up) > at || st == Free && x != 0:
+		case st == AtLower && math.Abs(x-lo) > at || st == AtUpper && math.Abs(x-up) > at || st == Free && math.Abs(x) > at:
 			return fmt.Errorf("%s %d with status %d is %g in [%g, %g]", what, i, st, x, lo, up)
 		case lo == up:
 		case st == AtLower && d < -tol || st == AtUpper && d > tol || st == Free && math.Abs(d) > tol:
