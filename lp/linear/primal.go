@@ -246,14 +246,24 @@ func (s *simplex) ratioPrimal(q int32, dir float64, phase1 bool) leaving {
 	if phase1 {
 		return s.ratioPhase1(q, dir)
 	}
+	// First pass: the step at which some variable is out of its bound by the tolerance, and all that may come before.
 	limit := math.Inf(1)
+	s.breaks = s.breaks[:0]
 	for _, r := range s.column.idx {
 		g := dir * s.column.val[r]
+		size, room := g, 0.0
 		v := s.head[r]
-		if g > tinyPivot {
-			limit = min(limit, (s.x[v]-s.lower[v]+s.feasible[v])/g)
-		} else if g < -tinyPivot {
-			limit = min(limit, (s.x[v]-s.upper[v]-s.feasible[v])/g)
+		switch {
+		case g > tinyPivot:
+			room = s.x[v] - s.lower[v]
+		case g < -tinyPivot:
+			size, room = -g, s.upper[v]-s.x[v]
+		default:
+			continue
+		}
+		if ratio := room / size; ratio <= limit {
+			limit = min(limit, (room+s.feasible[v])/size)
+			s.breaks = append(s.breaks, breakpoint{ratio, size, r, g < 0})
 		}
 	}
 	own := s.upper[q] - s.lower[q]
@@ -261,22 +271,12 @@ func (s *simplex) ratioPrimal(q int32, dir float64, phase1 bool) leaving {
 	if own <= limit {
 		return out
 	}
+	// Second pass: the largest pivot among them.
 	best := 0.0
-	for _, r := range s.column.idx {
-		g := dir * s.column.val[r]
-		v := s.head[r]
-		var ratio float64
-		switch {
-		case g > tinyPivot:
-			ratio = (s.x[v] - s.lower[v]) / g
-		case g < -tinyPivot:
-			ratio = (s.x[v] - s.upper[v]) / g
-		default:
-			continue
-		}
-		if ratio <= limit && math.Abs(g) > best {
-			best = math.Abs(g)
-			out = leaving{row: r, upper: g < 0, step: max(ratio, 0)}
+	for _, b := range s.breaks {
+		if b.step <= limit && b.size > best {
+			best = b.size
+			out = leaving{row: b.row, upper: b.upper, step: max(b.step, 0)}
 		}
 	}
 	return out

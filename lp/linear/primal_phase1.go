@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// breakpoint is a step at which a basic variable reaches a bound and the slope of the sum of infeasibilities
-// grows by the size of its entry in the entering column.
+// breakpoint is a step at which a basic variable reaches a bound. In phase 1 the slope of the sum of infeasibilities
+// grows there by the size of its entry in the entering column.
 type breakpoint struct {
 	step, size float64
 	row        int32

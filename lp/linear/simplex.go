@@ -44,7 +44,7 @@ type simplex struct {
 	barred     []bool    // variables not to enter, or to leave, until the next pivot
 	bars       []int32
 	phase1     []float64    // costs of phase 1
-	breaks     []breakpoint // of the phase 1 ratio test
+	breaks     []breakpoint // of the primal ratio test
 	candidates []candidate  // of the dual ratio test
 	flips      []int32
 	moved      bool    // some bound or cost is not the true one
