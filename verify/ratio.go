@@ -185,6 +185,10 @@ func (c *run) ratios() ([]*Result, error) {
 				}
 				continue
 			}
+			if !c.proper(a) || !c.proper(b) {
+				private.undecide("probabilities are negative")
+				continue
+			}
 			if err := c.neighbors(private, tight, a, b, q, other); err != nil {
 				return err
 			}
@@ -224,6 +228,19 @@ func (c *run) ratios() ([]*Result, error) {
 		dp.Attained = tight.witness()
 	}
 	return []*Result{dp, br}, nil
+}
+
+// proper reports whether no probability is known to be negative.
+func (c *run) proper(a *Answer) bool {
+	for _, p := range a.P {
+		if lo, _ := p.bounds(); lo >= 0 {
+			continue
+		}
+		if s, ok := p.sign(c.opts.MaxPrec); ok && s < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // neighbors compares the candidates' probabilities in both directions.

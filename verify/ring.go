@@ -33,7 +33,7 @@ func remembering[T any](f func(prec uint) T) func(prec uint) T {
 	}
 }
 
-// exponentialRing is t = e^{-ε/parts}; nil where ε = 0, and where t is rational.
+// exponentialRing is t = e^{-ε/parts}; nil where ε = 0. A rational t has degree 1.
 func exponentialRing(eps mechanisms.Epsilon, parts int64) *ring {
 	if eps.IsZero() {
 		return nil
@@ -56,9 +56,6 @@ func exponentialRing(eps mechanisms.Epsilon, parts int64) *ring {
 			}
 			r.degree, r.power = r.degree/p, root
 		}
-	}
-	if r.degree == 1 {
-		return nil
 	}
 	return r
 }

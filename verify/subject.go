@@ -53,16 +53,6 @@ func (s *Space) instance(q Vector) *mechanisms.Instance {
 	}
 }
 
-// without returns the space with candidate r taken out.
-func (s *Space) without(r int) *Space {
-	if len(s.Sensitivities) == 1 {
-		return s
-	}
-	out := *s
-	out.Sensitivities = slices.Delete(slices.Clone(s.Sensitivities), r, r+1)
-	return &out
-}
-
 // Answer is what a mechanism says about one score vector: a probability for each
 // candidate, or the event that it produced no choice.
 type Answer struct {

@@ -45,6 +45,11 @@ func function(f arith.RatFunc, r *ring) *Value {
 	if c, ok := f.Rat(); ok {
 		return Rational(c)
 	}
+	if r.degree == 1 {
+		if v, ok := f.EvalRat(r.power); ok {
+			return Rational(v)
+		}
+	}
 	return &Value{fun: &f, ring: r}
 }
 

@@ -1,0 +1,302 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+
+	"optratio/mechanisms"
+)
+
+// Model says which score vectors are neighbours.
+type Model int
+
+const (
+	// Linf: every score differs by at most its sensitivity, up or down.
+	Linf Model = iota
+	// Monotonic: going one way all scores rise, each by at most its sensitivity, as where
+	// adding a person can only add to a count (McKenna & Sheldon 2020, Remark 1).
+	Monotonic
+)
+
+// ParseModel reads "linf" or "monotonic".
+func ParseModel(s string) (Model, error) {
+	switch s {
+	case "linf":
+		return Linf, nil
+	case "monotonic":
+		return Monotonic, nil
+	}
+	return 0, fmt.Errorf("neighbors %q are neither linf nor monotonic", s)
+}
+
+func (m Model) String() string {
+	if m == Monotonic {
+		return "monotonic"
+	}
+	return "linf"
+}
+
+// allCorners is the most candidates for which every combination of steps is a neighbour;
+// above, the extreme ones and randomCorners drawn ones are.
+const (
+	allCorners    = 5
+	randomCorners = 8
+)
+
+// Steps yields the differences q' - q of the neighbours checked for a vector, given each
+// candidate's sensitivity in units. Up to five candidates these are all combinations of 0 and ±Δ_a
+// (Monotonic: of 0 and Δ_a, and the reverse). Above they are the extreme ones, where one candidate moves
+// against all others (Monotonic: moves alone, or all others do), and random ones.
+func (m Model) Steps(deltas []int64, rng *rand.Rand) []Vector {
+	n := len(deltas)
+	var steps []Vector
+	add := func(at func(i int) int64) {
+		s := make(Vector, n)
+		for i, d := range deltas {
+			s[i] = at(i) * d
+		}
+		steps = append(steps, s)
+	}
+	if n <= allCorners {
+		for code := range power(3, n) {
+			digits, c := make([]int64, n), code
+			positive, negative := false, false
+			for i := range digits {
+				digits[i] = int64(c%3) - 1
+				c /= 3
+				positive, negative = positive || digits[i] > 0, negative || digits[i] < 0
+			}
+			if m == Monotonic && positive && negative || !positive && !negative {
+				continue
+			}
+			add(func(i int) int64 { return digits[i] })
+		}
+		return steps
+	}
+	others := int64(-1)
+	if m == Monotonic {
+		others = 0
+	}
+	for _, sign := range []int64{1, -1} {
+		for r := range n {
+			add(func(i int) int64 {
+				if i == r {
+					return sign
+				}
+				return sign * others
+			})
+			if m == Monotonic {
+				add(func(i int) int64 {
+					if i == r {
+						return 0
+					}
+					return sign
+				})
+			}
+		}
+	}
+	for range randomCorners {
+		sign := 2*rng.Int64N(2) - 1
+		add(func(int) int64 {
+			if m == Monotonic {
+				return sign * rng.Int64N(2)
+			}
+			return rng.Int64N(3) - 1
+		})
+	}
+	return steps
+}
+
+func power(base, n int) int {
+	p := 1
+	for range n {
+		p *= base
+	}
+	return p
+}
+
+// plusVector returns q + step.
+func (q Vector) plusVector(step Vector) Vector {
+	out := slices.Clone(q)
+	for i, s := range step {
+		out[i] += s
+	}
+	return out
+}
+
+// Around describes the domain that consists of given vectors and their neighbours.
+type Around struct {
+	Name    string
+	Space   *Space
+	Vectors iter.Seq[Vector] // the vectors; Len of them
+	Deltas  []int64          // each candidate's sensitivity in units
+	Model   Model
+	Seed    uint64 // of the random neighbours
+	Far     int64  // a shift in units that a few of the vectors are also checked under; 0: none
+}
+
+// farShifts is how many vectors are checked under the far shift.
+const farShifts = 4
+
+// Domain returns the domain. Neighbours may leave the set of vectors. Shifts are by the greatest
+// sensitivity, up and down; lowered are single candidates by their sensitivity.
+func (a Around) Domain() *Domain {
+	d := &Domain{Name: a.Name, Space: a.Space, Vectors: a.Vectors}
+	d.Neighbors = func(yield func(Vector, Vector) bool) {
+		rng := rand.New(rand.NewPCG(a.Seed, 0x6e65696768626f72))
+		for q := range a.Vectors {
+			for _, step := range a.Model.Steps(a.Deltas, rng) {
+				if !yield(q, q.plusVector(step)) {
+					return
+				}
+			}
+		}
+	}
+	shift := max(1, slices.Max(a.Deltas))
+	d.Shifted = func(yield func(Vector, Vector) bool) {
+		left := farShifts
+		for q := range a.Vectors {
+			if !yield(q, q.plus(shift)) || !yield(q, q.plus(-shift)) {
+				return
+			}
+			if left--; a.Far != 0 && left >= 0 && (!yield(q, q.plus(a.Far)) || !yield(q, q.plus(-a.Far))) {
+				return
+			}
+		}
+	}
+	d.Lowered = func(yield func(Lowering) bool) {
+		for q := range a.Vectors {
+			for one, delta := range a.Deltas {
+				step := max(1, delta)
+				low, high := slices.Clone(q), slices.Clone(q)
+				low[one] -= step
+				high[one] += step
+				if !yield(Lowering{q, low, one}) || !yield(Lowering{high, q, one}) {
+					return
+				}
+			}
+		}
+	}
+	return d
+}
+
+// Scores checks the mechanism on the given score vectors, all of one length, and their neighbours in
+// the model, by the problem's sensitivities. Witnesses are shrunk: see Shrink.
+func Scores(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, opts Options) (*Report, error) {
+	report, err := around(ctx, p, vectors, model, opts)
+	if err != nil {
+		return nil, err
+	}
+	opts.Progress = nil
+	for i := range report.Properties {
+		r := &report.Properties[i]
+		if r.Verdict != Violated {
+			continue
+		}
+		opts.Properties = []Property{r.Name}
+		r.Witness = Shrink(ctx, Case{r.Witness.Scores, p.Sensitivities}, r.Witness, func(c Case) *Witness {
+			q := p
+			q.Sensitivities = c.Sensitivities
+			small, err := around(ctx, q, [][]*big.Rat{c.Scores}, model, opts)
+			if err != nil {
+				return nil // no instance of the mechanism
+			}
+			return small.Properties[0].Witness
+		})
+	}
+	return report, nil
+}
+
+func around(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, opts Options) (*Report, error) {
+	if len(vectors) == 0 {
+		return nil, fmt.Errorf("%w: no score vectors", ErrProblem)
+	}
+	n := len(vectors[0])
+	for i, v := range vectors {
+		in := mechanisms.Instance{Scores: v, Sensitivities: p.Sensitivities}
+		if len(v) != n {
+			return nil, fmt.Errorf("%w: vector %d has %d scores, the first has %d", ErrProblem, i+1, len(v), n)
+		}
+		if err := in.Check(); err != nil {
+			return nil, err
+		}
+	}
+	space, ints, deltas, err := integerSpace(p, vectors)
+	if err != nil {
+		return nil, err
+	}
+	own := ForMechanism(p.Mechanism, space).(*exact)
+	em, err := mechanisms.Lookup("em")
+	if err != nil {
+		return nil, err
+	}
+	dom := Around{
+		Name:  fmt.Sprintf("%d score vectors of %d candidates and their %s neighbors", len(vectors), n, model),
+		Space: space, Vectors: slices.Values(ints), Deltas: deltas, Model: model, Seed: 1,
+	}.Domain()
+	report, err := Check(ctx, Remember(own), Remember(own.like(em)), own.expEpsilon(), dom, opts)
+	if err != nil {
+		return nil, err
+	}
+	report.Mechanism = p.Mechanism.Info().Name
+	return report, nil
+}
+
+// integerSpace finds a unit of which all scores and sensitivities are multiples.
+func integerSpace(p Problem, vectors [][]*big.Rat) (*Space, []Vector, []int64, error) {
+	unit := new(big.Rat)
+	for _, v := range append(slices.Clone(vectors), p.Sensitivities) {
+		for _, x := range v {
+			unit = gcdRat(unit, x)
+		}
+	}
+	space := &Space{Unit: unit, Sensitivities: p.Sensitivities, Epsilon: p.Epsilon, Params: p.Params}
+	ints := make([]Vector, len(vectors))
+	for i, v := range vectors {
+		q, err := space.Vector(v)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		ints[i] = q
+	}
+	deltas, err := space.Vector(p.Sensitivities)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for len(deltas) < len(vectors[0]) {
+		deltas = append(deltas, deltas[0])
+	}
+	return space, ints, deltas, nil
+}
+
+// Vector returns exact scores in units; it fails where they are not multiples of the unit, or are
+// too large.
+func (s *Space) Vector(scores []*big.Rat) (Vector, error) {
+	q := make(Vector, len(scores))
+	for i, x := range scores {
+		steps := new(big.Rat).Quo(x, s.Unit)
+		if !steps.IsInt() || steps.Num().BitLen() > 52 {
+			return nil, fmt.Errorf("%w: score %s is no multiple of %s below 2^52", ErrProblem, ScoreText(x), s.Unit.RatString())
+		}
+		q[i] = steps.Num().Int64()
+	}
+	return q, nil
+}
+
+// gcdRat returns the greatest rational of which a and b are integer multiples; that of 0 and b is |b|.
+func gcdRat(a, b *big.Rat) *big.Rat {
+	if a.Sign() == 0 {
+		return new(big.Rat).Abs(b)
+	}
+	if b.Sign() == 0 {
+		return new(big.Rat).Abs(a)
+	}
+	x := new(big.Int).Mul(a.Num(), b.Denom())
+	y := new(big.Int).Mul(b.Num(), a.Denom())
+	g := new(big.Int).GCD(nil, nil, x.Abs(x), y.Abs(y))
+	return new(big.Rat).SetFrac(g, new(big.Int).Mul(a.Denom(), b.Denom()))
+}

@@ -1,0 +1,126 @@
+package verify
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+)
+
+func rats(t *testing.T, texts ...string) []*big.Rat {
+	t.Helper()
+	out := make([]*big.Rat, len(texts))
+	for i, s := range texts {
+		r, ok := new(big.Rat).SetString(s)
+		require.True(t, ok, s)
+		out[i] = r
+	}
+	return out
+}
+
+// Remark 1 of McKenna & Sheldon 2020: where all scores can only rise, permute-and-flip with its noise
+// for ε is ε/2-DP. Here e^{ε/2} is 3/2, then the root of 3/2, where probabilities are algebraic.
+func TestMonotonicScoresHalveEpsilon(t *testing.T) {
+	vectors := [][]*big.Rat{rats(t, "0", "0", "0"), rats(t, "0", "-1", "-2"), rats(t, "0", "-3", "-3"), rats(t, "-1/2", "0", "-4")}
+	for _, name := range []string{"pf", "em"} {
+		report, err := Scores(context.Background(), problem(t, name, "9/4"), vectors[:3], Monotonic, Options{})
+		require.NoError(t, err)
+		require.Equal(t, Proved, report.Verdict(), "%s", name)
+		dp := report.Find(DP)
+		if name == "pf" {
+			require.Equal(t, "3/2", dp.TightExpEps.RatString())
+		}
+		third, err := mechanisms.FromEpsilon(big.NewRat(1, 3))
+		require.NoError(t, err)
+		for _, eps := range []mechanisms.Epsilon{parse(t, "3/2"), parse(t, "0.4"), third} {
+			p := problem(t, name, "0")
+			p.Epsilon = eps
+			report, err = Scores(context.Background(), p, vectors, Linf, Options{})
+			require.NoError(t, err)
+			for _, r := range report.Properties {
+				require.Equal(t, Proved, r.Verdict, "%s at %s: %s: %s %v", name, eps, r.Name, r.Reason, r.Witness)
+			}
+		}
+	}
+	report, err := Scores(context.Background(), problem(t, "pf", "3/2"), vectors, Monotonic, Options{})
+	require.NoError(t, err)
+	require.InDelta(t, math.Log(1.5)/2, report.Find(DP).TightEps.Float64(), 1e-15)
+}
+
+// Each candidate by its own sensitivity: permute-and-flip at the largest is private for all.
+func TestPerCandidateSensitivities(t *testing.T) {
+	p := problem(t, "pf", "9/4")
+	p.Sensitivities = rats(t, "1", "1/2", "0")
+	vectors := [][]*big.Rat{rats(t, "0", "-1", "-1"), rats(t, "0", "0", "-2")}
+	report, err := Scores(context.Background(), p, vectors, Linf, Options{Properties: []Property{DP, Sum}})
+	require.NoError(t, err)
+	require.Equal(t, Proved, report.Verdict())
+	// Declaring half of what a score can change doubles ε.
+	declared := doctored{name: "declares half", t: t, pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
+		wrong := *in
+		wrong.Sensitivities = rats(t.(*testing.T), "1/2")
+		return exactly(t, "pf", &wrong)
+	}}
+	p = Problem{Mechanism: declared, Epsilon: parse(t, "9/4"), Sensitivities: []*big.Rat{one}}
+	report, err = Scores(context.Background(), p, [][]*big.Rat{rats(t, "5", "4", "2", "7")}, Linf, Options{Properties: []Property{DP}})
+	require.NoError(t, err)
+	dp := report.Find(DP)
+	require.Equal(t, Violated, dp.Verdict)
+	require.Equal(t, "81/16", dp.TightExpEps.RatString())
+	require.Equal(t, "scores (0, 0) and (-1, 1), candidate 0: 0.5 and 0.0987654320987…", dp.Witness.String())
+}
+
+// Above five candidates only extreme and random neighbours are asked for; both models must contain
+// the worst one of a regular mechanism.
+func TestStepsContainTheWorstNeighbor(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 6, 9} {
+		deltas := make([]int64, n)
+		for i := range deltas {
+			deltas[i] = int64(i + 1)
+		}
+		for _, m := range []Model{Linf, Monotonic} {
+			steps := m.Steps(deltas, rand.New(rand.NewPCG(1, 1)))
+			worst := make(Vector, n)
+			for i := range worst {
+				worst[i] = -deltas[i]
+				if m == Monotonic {
+					worst[i] = 0
+				}
+			}
+			worst[n-1] = deltas[n-1]
+			require.Contains(t, steps, worst, "%s, n = %d", m, n)
+			for _, s := range steps {
+				low, high := int64(0), int64(0)
+				for i, x := range s {
+					require.LessOrEqual(t, max(x, -x), deltas[i])
+					low, high = min(low, x), max(high, x)
+				}
+				require.False(t, m == Monotonic && low < 0 && high > 0)
+			}
+			if n <= allCorners && m == Linf {
+				require.Len(t, steps, power(3, n)-1)
+			}
+			if n <= allCorners && m == Monotonic {
+				require.Len(t, steps, 2*(power(2, n)-1))
+			}
+		}
+	}
+}
+
+func TestScoresRefusesNonsense(t *testing.T) {
+	p := problem(t, "pf", "0.5")
+	for _, vectors := range [][][]*big.Rat{
+		nil,
+		{rats(t, "0", "1"), rats(t, "0")},
+		{{}},
+		{rats(t, "100000000000000000000", "1/3")},
+	} {
+		_, err := Scores(context.Background(), p, vectors, Linf, Options{})
+		require.Error(t, err)
+	}
+}
