@@ -9,17 +9,12 @@ import (
 var ratOne = big.NewRat(1, 1)
 
 // FloatInstance is an Instance in float64, for instances too large for exact numbers. Scores must
-// be finite; parameters that are 0 mean the defaults of Params, but for Eta, of which 0 is a value:
-// EtaSet says that it is meant.
+// be finite.
 type FloatInstance struct {
 	Scores        []float64 // one per candidate, in the user's units
 	Sensitivities []float64 // one for all candidates, or one each; >= 0
 	Epsilon       float64
-	Gamma         float64
-	Beta          float64
-	Eta           float64
-	EtaSet        bool
-	EpsChoice     float64
+	Params        Params
 }
 
 // Check reports the first thing wrong with the instance.
@@ -96,7 +91,7 @@ func (in *FloatInstance) weights() []float64 {
 // Floats returns the instance in float64. Scores are taken relative to the best one
 // before they are rounded, so that their differences lose nothing.
 func (in *Instance) Floats() *FloatInstance {
-	out := &FloatInstance{Epsilon: in.Epsilon.Float()}
+	out := &FloatInstance{Epsilon: in.Epsilon.Float(), Params: in.Params}
 	best, difference := in.Best(), new(big.Rat)
 	out.Scores = make([]float64, len(in.Scores))
 	for i, q := range in.Scores {
@@ -106,14 +101,6 @@ func (in *Instance) Floats() *FloatInstance {
 	for i, d := range in.Sensitivities {
 		out.Sensitivities[i], _ = d.Float64()
 	}
-	value := func(r *big.Rat) (f float64) {
-		if r != nil {
-			f, _ = r.Float64()
-		}
-		return f
-	}
-	out.Gamma, out.Beta, out.EpsChoice = value(in.Params.Gamma), value(in.Params.Beta), value(in.Params.EpsChoice)
-	out.Eta, out.EtaSet = value(in.Params.Eta), in.Params.Eta != nil
 	return out
 }
 

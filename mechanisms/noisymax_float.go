@@ -1,0 +1,122 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+)
+
+func (m *noisyMax) Float(in *Instance) ([]float64, error) { return floats(m, in) }
+
+func (m *noisyMax) FloatScores(in *FloatInstance) ([]float64, error) {
+	e, err := m.Estimate(in)
+	return e.PMF, err
+}
+
+// Estimate integrates density times the others' distribution functions by quadrature; all terms are positive.
+func (m *noisyMax) Estimate(in *FloatInstance) (Estimate, error) {
+	if err := in.Check(); err != nil {
+		return Estimate{}, err
+	}
+	if in.negligible(float64(m.factor)) {
+		return Estimate{m.withoutPrivacyLoss(in), "limit", 1e-15}, nil
+	}
+	laws := in.laws(float64(m.factor), m.info.Uniform)
+	panels := 0
+	p, err := twice(func(extra int) (p []float64) {
+		p, panels = maxByQuadrature(laws, m.laplace, extra)
+		return p
+	})
+	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), err}, nil
+}
+
+// negligible reports whether ε is so small that all differences of scores drown in any noise there is,
+// to float64 precision: whether the largest is below 1e-20 of the smallest noise of scale factor·Δ_a/ε, Δ_a > 0.
+func (in *FloatInstance) negligible(factor float64) bool {
+	lowest, highest, least := math.Inf(1), math.Inf(-1), math.Inf(1)
+	for i, q := range in.Scores {
+		lowest, highest = min(lowest, q), max(highest, q)
+		if d := in.sensitivity(i); d > 0 {
+			least = min(least, d)
+		}
+	}
+	return (highest-lowest)*in.Epsilon < 1e-20*factor*least
+}
+
+// withoutPrivacyLoss is the limit ε → 0, where scores do not matter: the largest of the noises
+// alone, whose pmf is that of tied scores.
+func (m *noisyMax) withoutPrivacyLoss(in *FloatInstance) []float64 {
+	tied := *in
+	tied.Epsilon, tied.Scores = 1, make([]float64, len(in.Scores))
+	p, _ := maxByQuadrature(tied.laws(float64(m.factor), m.info.Uniform), m.laplace, 2)
+	return p
+}
+
+// maxByQuadrature returns Pr[candidate a has the largest noisy score] =
+// ∫ f_a(x) Π_{b≠a} F_b(x) dx, and the number of panels used. Candidates without noise are
+// taken where nothing exceeds them, in equal shares.
+func maxByQuadrature(laws []noiseLaw, laplace bool, extra int) (p []float64, panels int) {
+	p = make([]float64, len(laws))
+	lo, hi, breaks := span(laws)
+	fixed, ties := math.Inf(-1), 0
+	for _, l := range laws {
+		switch {
+		case l.scale > 0:
+			continue
+		case l.at > fixed:
+			fixed, ties = l.at, 1
+		case l.at == fixed:
+			ties++
+		}
+	}
+	lo = max(lo, fixed)
+	if !laplace {
+		lo = max(lo, breaks[len(breaks)-1])
+	}
+	if fixed >= lo {
+		mass := 1.0
+		for _, l := range laws {
+			if l.scale > 0 {
+				mass *= l.cdf(fixed, laplace)
+			}
+		}
+		for i, l := range laws {
+			if l.scale == 0 && l.at == fixed {
+				p[i] = mass / float64(ties)
+			}
+		}
+	}
+	q := &noiseIntegral{laws: laws, laplace: laplace, extra: extra, needAll: true}
+	q.node = func(weight float64, active []int, density, cdf, _ []float64, _, _ int) {
+		product, exponent := weight, 0
+		for i, f := range cdf {
+			product *= f
+			if i&63 == 63 && product > 0 { // keep away from underflow
+				var shift int
+				product, shift = math.Frexp(product)
+				exponent += shift
+			}
+		}
+		if product = math.Ldexp(product, exponent); product == 0 {
+			return
+		}
+		for j, i := range active {
+			p[i] += product / cdf[j] * density[j]
+		}
+	}
+	q.run(lo, hi, breaks)
+	return p, q.panels
+}
+
+// cdf returns the probability of a noisy score of at most x, for a scale above 0.
+func (l noiseLaw) cdf(x float64, laplace bool) float64 {
+	d := (x - l.at) / l.scale
+	switch {
+	case laplace && d < 0:
+		return 0.5 * math.Exp(d)
+	case laplace:
+		return 1 - 0.5*math.Exp(-d)
+	case d < 0:
+		return 0
+	}
+	return -math.Expm1(-d)
+}
