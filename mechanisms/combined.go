@@ -1,0 +1,169 @@
+package mechanisms
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+)
+
+// combinedGEM spends the share eps-choice of ε on randomised response to the question whether scores and
+// sensitivities have a Spearman rank correlation of at least 0 (undefined counting as yes), and the
+// rest on mgem if the answer is yes, on gem if it is no. The pmf is a mixture of the two.
+type combinedGEM struct{}
+
+func (combinedGEM) Info() Info {
+	return Info{
+		Name:    "combined-gem",
+		Summary: "mgem or gem, chosen privately by the correlation of scores and sensitivities",
+		Source:  "Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 2",
+		Claim:   "ε-DP",
+		Private: true,
+	}
+}
+
+var (
+	plainGEM    = &gem{sign: +1}
+	modifiedGEM = &gem{sign: -1}
+)
+
+// parts returns the two mechanisms, first the one that the scores call for, and the shares
+// of ε for the choice and the selection.
+func (in *Instance) parts() (likely, unlikely *gem, choice, rest *big.Rat, err error) {
+	choice, err = in.Params.epsChoice()
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	likely, unlikely = modifiedGEM, plainGEM
+	if in.SpearmanSign() < 0 {
+		likely, unlikely = plainGEM, modifiedGEM
+	}
+	return likely, unlikely, choice, new(big.Rat).Sub(ratOne, choice), nil
+}
+
+// mixture returns (p + w q)/(1 + w), entry by entry.
+func mixture[T any](f arith.Field[T], w T, p, q []T) []T {
+	total := f.Add(f.One(), w)
+	out := make([]T, len(p))
+	for i := range p {
+		out[i] = f.Quo(f.Add(p[i], f.Mul(w, q[i])), total)
+	}
+	return out
+}
+
+func (combinedGEM) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	likely, unlikely, choice, rest, err := in.parts()
+	if err != nil {
+		return nil, err
+	}
+	p, err := likely.enclose(in, rest, prec)
+	if err != nil {
+		return nil, err
+	}
+	q, err := unlikely.enclose(in, rest, prec)
+	if err != nil {
+		return nil, err
+	}
+	out := mixture(arith.Field[interval.Interval](arith.Interval{Prec: prec}), in.Epsilon.Enclose(choice, prec), p, q)
+	for i := range out {
+		out[i] = clampUnit(out[i])
+	}
+	return out, nil
+}
+
+// Exact returns ErrNotRational: the shares of ε make powers of e^ε irrational.
+func (m combinedGEM) Exact(in *Instance) ([]*big.Rat, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	if _, _, _, _, err := in.parts(); err != nil {
+		return nil, err
+	}
+	return nil, ErrNotRational
+}
+
+func (m combinedGEM) Float(in *Instance) ([]float64, error) { return floats(m, in) }
+
+func (combinedGEM) FloatScores(in *FloatInstance) ([]float64, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	share, err := in.Params.epsChoice()
+	if err != nil {
+		return nil, err
+	}
+	choice, _ := share.Float64()
+	likely, unlikely := modifiedGEM, plainGEM
+	if spearmanSign(ranks(in.Scores, cmp.Compare[float64]), ranks(in.eachSensitivity(), cmp.Compare[float64])) < 0 {
+		likely, unlikely = plainGEM, modifiedGEM
+	}
+	p, err := likely.float(in, (1-choice)*in.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	q, err := unlikely.float(in, (1-choice)*in.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	return mixture(arith.Field[float64](arith.Float{}), math.Exp(-choice*in.Epsilon), p, q), nil
+}
+
+// eachSensitivity returns one sensitivity per candidate.
+func (in *FloatInstance) eachSensitivity() []float64 {
+	if len(in.Sensitivities) == len(in.Scores) {
+		return in.Sensitivities
+	}
+	return slices.Repeat(in.Sensitivities, len(in.Scores))
+}
+
+// EachSensitivity returns one sensitivity per candidate.
+func (in *Instance) EachSensitivity() []*big.Rat {
+	if len(in.Sensitivities) == len(in.Scores) {
+		return in.Sensitivities
+	}
+	return slices.Repeat(in.Sensitivities, len(in.Scores))
+}
+
+// SpearmanSign returns the sign of the Spearman rank correlation of scores and sensitivities, tied
+// values having their average rank; 0 where it is undefined because either are all tied.
+func (in *Instance) SpearmanSign() int {
+	compare := func(a, b *big.Rat) int { return a.Cmp(b) }
+	return spearmanSign(ranks(in.Scores, compare), ranks(in.EachSensitivity(), compare))
+}
+
+// ranks returns twice the rank of each value, counted from the middle: 2·rank - (n+1), ties averaged. They sum to 0.
+func ranks[T any](values []T, compare func(a, b T) int) []int64 {
+	n := len(values)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return compare(values[i], values[j]) })
+	out := make([]int64, n)
+	for from := 0; from < n; {
+		to := from
+		for to < n && compare(values[order[from]], values[order[to]]) == 0 {
+			to++
+		}
+		for _, i := range order[from:to] {
+			out[i] = int64(from+1+to) - int64(n+1) // ranks from+1 to to, twice their mean
+		}
+		from = to
+	}
+	return out
+}
+
+// spearmanSign returns the sign of Σ a_i b_i, for centred ranks.
+func spearmanSign(a, b []int64) int {
+	sum, product := new(big.Int), new(big.Int)
+	for i := range a {
+		sum.Add(sum, product.Mul(big.NewInt(a[i]), big.NewInt(b[i])))
+	}
+	return sum.Sign()
+}

@@ -1,0 +1,229 @@
+package mechanisms
+
+import (
+	"math"
+	"math/big"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+)
+
+func init() {
+	const source = "Antonova et al., Private Selection with Heterogeneous Sensitivities, "
+	Register(&gem{
+		info: Info{
+			Name:    "gem",
+			Summary: "generalised exponential mechanism: permute-and-flip on scores normalised against sensitive candidates",
+			Source:  "Raskhodnikova & Smith 2016; " + source + "(6)",
+			Claim:   "ε-DP",
+			Private: true,
+		},
+		sign: +1,
+	})
+	Register(&gem{
+		info: Info{
+			Name:    "mgem",
+			Summary: "modified generalised exponential mechanism: the same, in favour of sensitive candidates",
+			Source:  source + "IV-D",
+			Claim:   "ε-DP",
+			Private: true,
+		},
+		sign: -1,
+	})
+	Register(&combinedGEM{})
+}
+
+// gem is permute-and-flip with sensitivity 1 on the normalised scores
+//
+//	q'_a = min_b [(q_a - tΔ_a) - (q_b - tΔ_b)]/(Δ_a + Δ_b),  t = ±2 ln(n/β)/ε.
+//
+// The term b = a is 0, so the best normalised score is 0. Where Δ_a = Δ_b = 0 the term is the limit for
+// sensitivities that vanish together: -∞, 0 or +∞ as q_a is below, equal to or above q_b. A
+// candidate with q'_a = -∞ is never taken.
+type gem struct {
+	info Info
+	sign int64 // of t
+}
+
+func (m *gem) Info() Info { return m.info }
+
+// term is ε'·q'/2 for one pair: weight e^{-ε'·gap}·(n/β)^{power}, zero where never is set.
+type term struct {
+	gap   *big.Rat // -(q_a - q_b)/(2(Δ_a + Δ_b))
+	power *big.Rat // ∓(Δ_a - Δ_b)/(Δ_a + Δ_b)
+	never bool
+}
+
+// pair returns the term of a and b, ok = false where it is +∞.
+func (m *gem) pair(qa, da, qb, db *big.Rat) (t term, ok bool) {
+	sum := new(big.Rat).Add(da, db)
+	gap := new(big.Rat).Sub(qb, qa)
+	if sum.Sign() == 0 {
+		switch gap.Sign() {
+		case 0:
+			return term{gap: new(big.Rat), power: new(big.Rat)}, true
+		case 1:
+			return term{never: true}, true
+		}
+		return term{}, false
+	}
+	power := new(big.Rat).Sub(db, da)
+	power.Mul(power, big.NewRat(m.sign, 1))
+	power.Quo(power, sum)
+	gap.Quo(gap, sum.Add(sum, sum))
+	return term{gap: gap, power: power}, true
+}
+
+// choices returns candidates' classes by score and sensitivity: one representative of each, how many there are, and
+// each candidate's class.
+func (in *Instance) choices() (classes []candidate, counts, class []int) {
+	known := map[string]int{}
+	for i, q := range in.Scores {
+		c := candidate{q, in.sensitivity(i)}
+		key := c.q.RatString() + " " + c.d.RatString()
+		k, ok := known[key]
+		if !ok {
+			k = len(classes)
+			known[key] = k
+			classes, counts = append(classes, c), append(counts, 0)
+		}
+		counts[k]++
+		class = append(class, k)
+	}
+	return classes, counts, class
+}
+
+// candidate is a score and a sensitivity.
+type candidate struct{ q, d *big.Rat }
+
+// sensitivity returns candidate i's sensitivity.
+func (in *Instance) sensitivity(i int) *big.Rat {
+	if len(in.Sensitivities) == 1 {
+		return in.Sensitivities[0]
+	}
+	return in.Sensitivities[i]
+}
+
+// gemWeights returns, for each class, enclosures of e^{ε'q'/2}, ε' = share·ε. O(classes²).
+func (m *gem) gemWeights(in *Instance, classes []candidate, share *big.Rat, prec uint) ([]interval.Interval, error) {
+	beta, err := in.Params.beta()
+	if err != nil {
+		return nil, err
+	}
+	work := prec + 32
+	eps := in.Epsilon.Value(work).Mul(interval.FromRat(share, work))
+	odds := new(big.Rat).Quo(big.NewRat(int64(len(in.Scores)), 1), beta) // n/β
+	ln := interval.LogRat(odds, work)
+	zero := interval.FromInt(0, work)
+	out := make([]interval.Interval, len(classes))
+	for a, ca := range classes {
+		exponent, never := zero, false
+		for b, cb := range classes {
+			t, ok := m.pair(ca.q, ca.d, cb.q, cb.d)
+			if a == b || !ok {
+				continue
+			}
+			if never = t.never; never {
+				break
+			}
+			value := ln.Mul(interval.FromRat(t.power, work)).Sub(eps.Mul(interval.FromRat(t.gap, work)))
+			exponent = exponent.Min(value)
+		}
+		if never {
+			out[a] = interval.FromInt(0, prec)
+		} else {
+			out[a] = interval.Exp(exponent).SetPrec(prec)
+		}
+	}
+	return out, nil
+}
+
+// enclose returns the pmf with ε' = share·ε.
+func (m *gem) enclose(in *Instance, share *big.Rat, prec uint) ([]interval.Interval, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	classes, counts, class := in.choices()
+	weights, err := m.gemWeights(in, classes, share, prec)
+	if err != nil {
+		return nil, err
+	}
+	p := permuteAndFlip[interval.Interval](arith.Interval{Prec: prec}, weights, counts)
+	for i := range p {
+		p[i] = clampUnit(p[i])
+	}
+	return scatter(class, p), nil
+}
+
+func (m *gem) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+	return m.enclose(in, ratOne, prec)
+}
+
+// Exact returns ErrNotRational unless the powers of e^ε and n/β are rational for every pair, as those of
+// n/β are where sensitivities are equal or 0.
+func (m *gem) Exact(in *Instance) ([]*big.Rat, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	beta, err := in.Params.beta()
+	if err != nil {
+		return nil, err
+	}
+	classes, counts, class := in.choices()
+	odds := new(big.Rat).Quo(big.NewRat(int64(len(in.Scores)), 1), beta)
+	weights := make([]*big.Rat, len(classes))
+	for a, ca := range classes {
+		weights[a] = ratOne
+		for _, cb := range classes {
+			t, ok := m.pair(ca.q, ca.d, cb.q, cb.d)
+			if !ok {
+				continue
+			}
+			w, rational := t.weight(in.Epsilon, odds)
+			if !rational {
+				return nil, ErrNotRational
+			}
+			if w.Cmp(weights[a]) < 0 {
+				weights[a] = w
+			}
+		}
+	}
+	return scatter(class, permuteAndFlip[*big.Rat](arith.Rat{}, weights, counts)), nil
+}
+
+// weight returns e^{-ε·gap}·odds^power where both factors are rational by their form.
+func (t term) weight(eps Epsilon, odds *big.Rat) (w *big.Rat, ok bool) {
+	if t.never {
+		return new(big.Rat), true
+	}
+	if w, ok = eps.Power(t.gap); !ok || !t.power.IsInt() { // |power| <= 1
+		return nil, false
+	}
+	return new(big.Rat).Mul(w, arith.Pow(arith.Rat{}, odds, int(t.power.Num().Int64()))), true
+}
+
+func (m *gem) Float(in *Instance) ([]float64, error) { return floats(m, in) }
+
+func (m *gem) FloatScores(in *FloatInstance) ([]float64, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	return m.float(in, in.Epsilon)
+}
+
+// float returns the pmf of a checked instance with eps for ε.
+func (m *gem) float(in *FloatInstance, eps float64) ([]float64, error) {
+	beta, err := in.Params.beta()
+	if err != nil {
+		return nil, err
+	}
+	b, _ := beta.Float64()
+	// Everything in units of 2/ε, so that ε = 0 needs no care: ε q'/2 = min [ε(q_a - q_b)/2 ∓ ln(n/β)(Δ_a - Δ_b)]/(Δ_a + Δ_b).
+	slope := float64(m.sign) * math.Log(float64(len(in.Scores))/b)
+	weights := normalisedScores(in, eps/2, slope)
+	counts := make([]int, len(weights))
+	for i, w := range weights {
+		weights[i], counts[i] = math.Exp(w), 1
+	}
+	return permuteAndFlipFloat(arith.Float{}, weights, counts), nil
+}

@@ -1,0 +1,264 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// scenarioOne is 50 scores of 1 with sensitivity 1.8 and 50 of -1 with sensitivity 1.
+func scenarioOne(t testing.TB) *Instance {
+	in := &Instance{Epsilon: decimalEps(t, "1")}
+	for i := range 100 {
+		if i < 50 {
+			in.Scores, in.Sensitivities = append(in.Scores, ratOf(t, "1")), append(in.Sensitivities, ratOf(t, "1.8"))
+		} else {
+			in.Scores, in.Sensitivities = append(in.Scores, ratOf(t, "-1")), append(in.Sensitivities, ratOf(t, "1"))
+		}
+	}
+	return in
+}
+
+// meanSquare returns Σ p_r (q* - q_r)² in float64.
+func meanSquare(in *Instance, p []float64) (mse float64) {
+	f := in.Floats()
+	for i, x := range p {
+		mse += x * f.Scores[i] * f.Scores[i]
+	}
+	return mse
+}
+
+func TestScenarioOne(t *testing.T) {
+	in := scenarioOne(t)
+	for name, want := range map[string]float64{"rnm-exponential": 1.45324695, "gem": 3.4465382, "mgem": 0.29083758} {
+		boxes, err := registry[name].Enclose(in, 80)
+		require.NoError(t, err)
+		p := make([]float64, len(boxes))
+		for i, b := range boxes {
+			p[i], _ = b.Float64()
+			require.Less(t, b.RelWidth(), 1e-18)
+		}
+		assert.InDelta(t, want, meanSquare(in, p), 6e-8, name)
+		f, err := registry[name].Float(in)
+		require.NoError(t, err)
+		relative(t, p, f, 1e-12, name)
+	}
+}
+
+// With equal sensitivities t cancels, scores are normalised by 2Δ, and what is left is
+// permute-and-flip at half the ε: exactly, where that is rational.
+func TestGEMOfEqualSensitivities(t *testing.T) {
+	eps, _ := ParseExp("25/16")
+	root, _ := ParseExp("5/4")
+	in := OnLattice([]int{0, 4, 2, 2, 0}, eps)
+	want, err := registry["pf"].Exact(OnLattice([]int{0, 4, 2, 2, 0}, root))
+	require.NoError(t, err)
+	for _, name := range []string{"gem", "mgem"} {
+		got, err := registry[name].Exact(in)
+		require.NoError(t, err)
+		boxes, err := registry[name].Enclose(in, 90)
+		require.NoError(t, err)
+		for i := range want {
+			assert.Zero(t, want[i].Cmp(got[i]), "%s: %s, want %s", name, got[i], want[i])
+			assert.True(t, boxes[i].Contains(want[i]))
+		}
+	}
+}
+
+// Two candidates: q'_1 = [(q_1 - q_2) - t(Δ_1 - Δ_2)]/(Δ_1 + Δ_2) where that is negative, q'_2 = 0, and the
+// loser of two has half its weight. With a sensitivity of 0 the power of n/β is rational.
+func TestGEMOfTwoCandidates(t *testing.T) {
+	eps, _ := ParseExp("3/2")
+	in := &Instance{Scores: ratsOf(t, "0", "4"), Sensitivities: ratsOf(t, "1", "0"), Epsilon: eps, Params: Params{Beta: big.NewRat(1, 2)}}
+	p, err := registry["gem"].Exact(in)
+	require.NoError(t, err)
+	// e^{-ε·4/2}/(n/β) = (4/9)/4, halved
+	assert.Equal(t, "1/18", p[0].RatString())
+	p, err = registry["mgem"].Exact(in)
+	require.NoError(t, err)
+	// q'_1 = (-4 + t)/1, q'_2 = min(0, 4 - t): e^{-ε·4/2}·4 = 16/9 > 1, so the second one has weight 9/16
+	assert.Equal(t, "23/32", p[0].RatString())
+	in.Sensitivities = ratsOf(t, "1", "3")
+	_, err = registry["gem"].Exact(in)
+	assert.ErrorIs(t, err, ErrNotRational)
+	boxes, err := registry["gem"].Enclose(in, 80)
+	require.NoError(t, err)
+	lo, _ := boxes[0].Float64()
+	// ε q'_2/2 = [ε·4/2 - ln 4·(3-1)]/4 for gem: negative, so the second one loses
+	weight := math.Exp((2*math.Log(1.5) - 2*math.Log(4)) / 4)
+	assert.InDelta(t, 1-weight/2, lo, 1e-15)
+}
+
+// Sensitivities that vanish: two candidates without any are compared by their scores alone, before all noise.
+func TestGEMWithoutSensitivity(t *testing.T) {
+	in := &Instance{Scores: ratsOf(t, "1", "2", "2", "1.5"), Sensitivities: ratsOf(t, "0", "0", "0", "1"), Epsilon: decimalEps(t, "1")}
+	for _, name := range []string{"gem", "mgem", "combined-gem"} {
+		boxes, err := registry[name].Enclose(in, 80)
+		require.NoError(t, err, name)
+		f, err := registry[name].Float(in)
+		require.NoError(t, err)
+		assert.True(t, boxes[0].Contains(new(big.Rat)), name)
+		assert.Zero(t, f[0], name)
+		assert.Equal(t, f[1], f[2])
+		total := 0.0
+		for i, b := range boxes {
+			lo, hi := b.Float64()
+			assert.InDelta(t, (lo+hi)/2, f[i], 1e-15, name)
+			total += f[i]
+		}
+		assert.InDelta(t, 1, total, 1e-15)
+	}
+}
+
+// byAllPairs is the definition of the normalised scores.
+func byAllPairs(in *FloatInstance, scale, slope float64) []float64 {
+	out := make([]float64, len(in.Scores))
+	for a, qa := range in.Scores {
+		for b, qb := range in.Scores {
+			gap := qa - qb
+			switch sum := in.sensitivity(a) + in.sensitivity(b); {
+			case a == b || sum == 0 && gap >= 0:
+			case sum == 0:
+				out[a] = math.Inf(-1)
+			default:
+				out[a] = min(out[a], (scale*gap-slope*(in.sensitivity(a)-in.sensitivity(b)))/sum)
+			}
+		}
+	}
+	return out
+}
+
+func TestNormalisedScoresEqualTheMinimaOverAllPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for trial := range 400 {
+		n := 1 + rng.IntN(60)
+		in := &FloatInstance{Scores: make([]float64, n), Sensitivities: make([]float64, n), Epsilon: 1}
+		for i := range n {
+			switch trial % 4 {
+			case 0: // anything
+				in.Scores[i], in.Sensitivities[i] = rng.NormFloat64(), math.Exp(3*rng.NormFloat64())
+			case 1: // ties, zeros, collinear points
+				in.Scores[i], in.Sensitivities[i] = float64(rng.IntN(5)), float64(rng.IntN(4))
+			case 2: // a concave arc: every point is on the hull
+				x := rng.Float64()
+				in.Scores[i], in.Sensitivities[i] = math.Sqrt(x), x
+			case 3: // sensitivities of very different magnitude
+				in.Scores[i], in.Sensitivities[i] = 100*rng.NormFloat64(), math.Pow(10, float64(rng.IntN(12)-6))
+			}
+		}
+		for _, slope := range []float64{0, 1, -1, 7.5, -7.5} {
+			scale := math.Exp(rng.NormFloat64())
+			want, got := byAllPairs(in, scale, slope), normalisedScores(in, scale, slope)
+			for a := range want {
+				require.InDelta(t, want[a], got[a], 1e-12*(1+math.Abs(want[a])), "trial %d, candidate %d of %v", trial, a, in)
+			}
+		}
+	}
+}
+
+func TestSpearmanSign(t *testing.T) {
+	for _, c := range []struct {
+		scores, sensitivities []string
+		want                  int
+	}{
+		{[]string{"1", "2", "3"}, []string{"1", "2", "3"}, 1},
+		{[]string{"1", "2", "3"}, []string{"3", "2", "1"}, -1},
+		{[]string{"1", "2", "3"}, []string{"1", "5", "1"}, 0},
+		{[]string{"1", "1", "1"}, []string{"1", "5", "1"}, 0},
+		{[]string{"1", "2"}, []string{"4"}, 0},
+		{[]string{"1", "1", "2", "3"}, []string{"5", "1", "2", "3"}, 1}, // centred ranks -1 -1 .5 1.5 and 1.5 -1.5 -.5 .5
+		{[]string{"1", "1", "2", "4"}, []string{"5", "1", "6", "7"}, 1},
+	} {
+		in := &Instance{Scores: ratsOf(t, c.scores...), Sensitivities: ratsOf(t, c.sensitivities...)}
+		assert.Equal(t, c.want, in.SpearmanSign(), fmt.Sprint(c))
+	}
+}
+
+// combined-gem is the mixture of the two at the rest of ε.
+func TestCombinedGEMIsAMixture(t *testing.T) {
+	scores, sensitivities := ratsOf(t, "0", "1", "3", "3"), ratsOf(t, "1", "0.5", "2", "3")
+	in := &Instance{Scores: scores, Sensitivities: sensitivities, Epsilon: decimalEps(t, "2"), Params: Params{EpsChoice: ratOf(t, "0.25")}}
+	rest := &Instance{Scores: scores, Sensitivities: sensitivities, Epsilon: decimalEps(t, "1.5")}
+	for _, flip := range []bool{false, true} {
+		likely, unlikely := "mgem", "gem"
+		if flip {
+			likely, unlikely = unlikely, likely
+			for i, q := range scores {
+				scores[i] = new(big.Rat).Neg(q)
+			}
+		}
+		a, err := registry[likely].Enclose(rest, 100)
+		require.NoError(t, err)
+		b, err := registry[unlikely].Enclose(rest, 100)
+		require.NoError(t, err)
+		got, err := registry["combined-gem"].Enclose(in, 100)
+		require.NoError(t, err)
+		floats, err := registry["combined-gem"].Float(in)
+		require.NoError(t, err)
+		share := 1 / (1 + math.Exp(-0.5))
+		for i := range got {
+			x, _ := a[i].Float64()
+			y, _ := b[i].Float64()
+			lo, hi := got[i].Float64()
+			assert.InDelta(t, share*x+(1-share)*y, (lo+hi)/2, 1e-15)
+			assert.InDelta(t, floats[i], lo, 1e-15)
+		}
+	}
+	// No correlation counts as a positive one.
+	in.Scores = ratsOf(t, "1", "1", "1", "1")
+	boxes, err := registry["combined-gem"].Enclose(in, 60)
+	require.NoError(t, err)
+	m, err := registry["mgem"].Enclose(&Instance{Scores: in.Scores, Sensitivities: sensitivities, Epsilon: rest.Epsilon}, 60)
+	require.NoError(t, err)
+	g, err := registry["gem"].Enclose(&Instance{Scores: in.Scores, Sensitivities: sensitivities, Epsilon: rest.Epsilon}, 60)
+	require.NoError(t, err)
+	p, _ := boxes[3].Float64()
+	x, _ := m[3].Float64()
+	y, _ := g[3].Float64()
+	assert.Less(t, math.Abs(p-x), math.Abs(p-y))
+}
+
+func TestParametersAreChecked(t *testing.T) {
+	in := &Instance{Scores: ratsOf(t, "0", "1"), Sensitivities: ratsOf(t, "1", "2"), Epsilon: decimalEps(t, "1")}
+	for _, c := range []struct {
+		name   string
+		params Params
+	}{
+		{"gem", Params{Beta: new(big.Rat)}},
+		{"mgem", Params{Beta: big.NewRat(-1, 2)}},
+		{"gem", Params{Beta: big.NewRat(3, 2)}},
+		{"combined-gem", Params{EpsChoice: big.NewRat(3, 2)}},
+		{"combined-gem", Params{EpsChoice: big.NewRat(-1, 2)}},
+		{"combined-gem", Params{Beta: new(big.Rat)}},
+	} {
+		in.Params = c.params
+		_, err := registry[c.name].Enclose(in, 60)
+		assert.ErrorIs(t, err, ErrInstance, "%v", c)
+		_, err = registry[c.name].Float(in)
+		assert.ErrorIs(t, err, ErrInstance, "%v", c)
+	}
+	in.Params = Params{Beta: new(big.Rat), Gamma: new(big.Rat)} // not its own
+	_, err := registry["pf"].Enclose(in, 60)
+	assert.NoError(t, err)
+}
+
+func BenchmarkNormalisedScores(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		in := &FloatInstance{Scores: make([]float64, n), Sensitivities: make([]float64, n), Epsilon: 1}
+		for i := range in.Scores {
+			x := rng.Float64()
+			in.Scores[i], in.Sensitivities[i] = 100*math.Sqrt(x)+0.01*rng.NormFloat64(), x
+		}
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			for b.Loop() {
+				normalisedScores(in, 1, 10)
+			}
+		})
+	}
+}
