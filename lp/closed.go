@@ -78,45 +78,6 @@ func PermuteAndFlipTotalExact(n, k int, o lattice.Objective, z *big.Rat) *big.Ra
 	return overBox(arith.Rat{}, o, k, func(k int) *big.Rat { return permuteAndFlipTotal(arith.Rat{}, z, n, k) })
 }
 
-// PermuteAndFlipOptimal decides whether permute-and-flip is optimal for the
-// program with the paper's objective and constraints: iff n <= 2, k = 1 or B' = Σ_{v=1}^k z^v <= 1.
-//
-// With every row of the program tight but (T) and every variable positive,
-// complementary slackness leaves one dual candidate, y(m) = Y_{m_0} with Y_1 = 0,
-// Y_{j+1} = A - B' Y_j. Its multipliers are nonnegative iff Y_1, …, Y_n are, which B' <= 1 ensures
-// (then Y_j for j >= 2 stays in [A(1-B'), A]) and B' > 1 prevents once n >= 3 (Y_3 = A(1-B')).
-//
-// Where it is optimal there, it is so at every level of constraints, which it
-// satisfies, and for the box objective, whose program is a sum over Q(n,j), j <= k;
-// the converse is not claimed for those.
-//
-// The decision is exact: for rational ε > 0 the number z is transcendental, so
-// B' = 1 cannot be, and enclosures are refined until they decide.
-func PermuteAndFlipOptimal(n, k int, eps mechanisms.Epsilon) bool {
-	if n <= 2 || k == 1 {
-		return true
-	}
-	if z, ok := eps.Z(); ok {
-		if sign, ok := thresholdSign(interval.FromRat(z, 128), k); ok {
-			return sign <= 0
-		}
-		_, b := powerSums(arith.Rat{}, z, k)
-		return b.Cmp(big.NewRat(1, 1)) <= 0
-	}
-	for prec := uint(128); ; prec *= 2 {
-		if sign, ok := thresholdSign(eps.Enclose(big.NewRat(1, 1), prec), k); ok {
-			return sign <= 0
-		}
-	}
-}
-
-// thresholdSign returns the sign of B' - 1 where the enclosure of z decides it.
-func thresholdSign(z interval.Interval, k int) (sign int, ok bool) {
-	f := arith.Interval{Prec: z.Prec()}
-	_, b := powerSums(f, z, k)
-	return f.Sub(b, f.One()).Sign()
-}
-
 // closedBound returns a lower bound on the optimum of the program with the paper's objective,
 //
 //	A/(1+B') · [(k+1)^n - k^n - n k^{n-1}],

@@ -89,16 +89,6 @@ func (p *Program) fromApproximation(b *linear.Basis, a *linear.Approximation, z 
 // bounds holds a lower and an upper bound on the optimum.
 type bounds struct{ lower, upper *big.Rat }
 
-// tighten keeps the better of two bounds on either side; nil stands for none.
-func (b *bounds) tighten(lower, upper *big.Rat) {
-	if lower != nil && (b.lower == nil || lower.Cmp(b.lower) > 0) {
-		b.lower = lower
-	}
-	if upper != nil && (b.upper == nil || upper.Cmp(b.upper) < 0) {
-		b.upper = upper
-	}
-}
-
 // enclose evaluates a proposal in outward-rounded arithmetic of the given precision.
 func (p *Program) enclose(prop *Proposal, prec uint) bounds {
 	f := enclosedNumbers{arith.Interval{Prec: prec}}

@@ -82,9 +82,10 @@ type Rated struct {
 	Ratio number.Number `json:"ratio"`
 }
 
-// Answer is the result of a Request. Orbits and Variables count those of the lattice, whether
+// Answer is the result of its Request. Orbits and Variables count those of the lattice, whether
 // enumerated or not. Optimum is the minimal mean expected error in steps of 2Δ.
 type Answer struct {
+	Request    Request
 	Orbits     *big.Int
 	Variables  *big.Int
 	Proof      string
@@ -119,7 +120,7 @@ func Ratio(ctx context.Context, r Request) (*Answer, error) {
 		return nil, fmt.Errorf("%w: exact results need e^epsilon as a fraction", ErrMethod)
 	}
 	job := &job{Request: r, answer: &Answer{
-		Orbits: lattice.Orbits(r.N, r.K), Variables: lattice.Variables(r.N, r.K), Solver: "none",
+		Request: r, Orbits: lattice.Orbits(r.N, r.K), Variables: lattice.Variables(r.N, r.K), Solver: "none",
 	}}
 	job.prec = 192 + 2*uint(bitLength(r.N)+bitLength(r.K))
 	if err := job.optimum(ctx); err != nil {
@@ -179,7 +180,7 @@ func narrow(x interval.Interval, gap *big.Rat) bool {
 func (j *job) optimum(ctx context.Context) error {
 	flip := permuteAndFlipValue(j.N, j.K, j.Objective, j.Epsilon, j.prec)
 	if j.Method == Auto || j.Method == ClosedForm {
-		if PermuteAndFlipOptimal(j.N, j.K, j.Epsilon) {
+		if PermuteAndFlipOptimal(j.N, j.K, j.Objective, j.Epsilon) {
 			j.answer.Proof = ProofRecurrence
 			j.setBetween(flip, flip)
 			return nil
@@ -233,11 +234,16 @@ func (j *job) enumerated(ctx context.Context, flip value) error {
 	} else {
 		j.answer.Proof, j.answer.Evidence = ProofClosedForm, nil
 	}
-	if s.upper != nil {
-		better := exactValue(s.upper)
-		if c, ok := better.enclosure(j.prec).Cmp(flip.enclosure(j.prec)); !ok || c <= 0 {
-			upper = better
-		}
+	better := s.upper != nil
+	if better {
+		c, ok := exactValue(s.upper).enclosure(j.prec).Cmp(flip.enclosure(j.prec))
+		better = !ok || c <= 0
+	}
+	if better {
+		upper = exactValue(s.upper)
+	} else if e := j.answer.Evidence; e != nil {
+		// Permute-and-flip is the better feasible point: the one without injections.
+		e.Proposal.Injection = nil
 	}
 	j.setBetween(lower, upper)
 	return nil

@@ -85,12 +85,19 @@ func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear
 	return s, nil
 }
 
+// accept takes the bounds of a proposal where they are closer together than those so far.
 func (s *solution) accept(prop *Proposal, b bounds, prec uint) {
-	improved := (b.lower != nil && (s.lower == nil || b.lower.Cmp(s.lower) > 0)) ||
-		(b.upper != nil && (s.upper == nil || b.upper.Cmp(s.upper) < 0))
-	if improved {
+	if s.proposal == nil || b.width().Cmp(s.width()) < 0 {
 		s.bounds, s.proposal, s.prec = b, prop, prec
 	}
+}
+
+// width returns upper - lower, or a number beyond every error where a bound is missing.
+func (b *bounds) width() *big.Rat {
+	if b.lower == nil || b.upper == nil {
+		return new(big.Rat).SetInt(new(big.Int).Lsh(one, 1<<16))
+	}
+	return new(big.Rat).Sub(b.upper, b.lower)
 }
 
 // solveFloat solves in floating point, adding violated rows of the level until there are none.

@@ -1,0 +1,171 @@
+package lp
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"optratio/internal/interval"
+	"optratio/internal/number"
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+// ProofTheorem names the proof of a threshold by PermuteAndFlipOptimal's criterion.
+const ProofTheorem = "closed-form"
+
+// ThresholdRequest asks from which ε on permute-and-flip is optimal.
+type ThresholdRequest struct {
+	N, K      int
+	Objective lattice.Objective
+	Level     Level
+	Gap       *big.Rat // (upper-lower)/upper wanted, > 0
+	ByLP      bool     // decide by exact optima of the program instead of by the theorem
+	Solver    linear.Solver
+	MaxMemory int64
+	// Report is called with every decision.
+	Report func(exp *big.Rat, optimal bool)
+}
+
+// ThresholdAnswer brackets the threshold: permute-and-flip is certified not optimal at ε = Lower and
+// optimal at ε = Upper, both ends having a rational e^ε; both are 0 where it is optimal at every ε.
+type ThresholdAnswer struct {
+	Lower, Upper       number.Number
+	LowerExp, UpperExp *big.Rat
+	Proof              string // ProofTheorem or ProofLP
+	// Below and Above are the exact optima at the ends, with proof ProofLP.
+	Below, Above *Answer
+	Undecided    string
+}
+
+// Threshold brackets the threshold by bisection on fractions e^ε.
+func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error) {
+	if r.N < 1 || r.K < 1 {
+		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", lattice.ErrSize, r.N, r.K)
+	}
+	a := &ThresholdAnswer{Proof: ProofTheorem, LowerExp: big.NewRat(1, 1), UpperExp: big.NewRat(1, 1)}
+	if r.ByLP {
+		a.Proof = ProofLP
+	}
+	a.Lower, a.Upper = number.Int(0), number.Int(0)
+	if r.N <= 2 || r.K == 1 {
+		a.Proof = ProofTheorem
+		return a, nil
+	}
+	s := &bisection{ThresholdRequest: r, answer: a}
+	// e^ε = 2 is above every threshold: Σ 2^{-v} < 1.
+	a.UpperExp = big.NewRat(2, 1)
+	if optimal, err := s.decide(ctx, a.UpperExp); err != nil {
+		return nil, err
+	} else if a.Undecided == "" && !optimal {
+		return nil, fmt.Errorf("lp: permute-and-flip is not optimal at n = %d, k = %d, e^epsilon = 2, against the theorem", r.N, r.K)
+	}
+	for a.Undecided == "" && !s.close() {
+		x := s.middle()
+		optimal, err := s.decide(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		if a.Undecided != "" {
+			break
+		}
+		if optimal {
+			a.UpperExp = x
+		} else {
+			a.LowerExp = x
+		}
+	}
+	const prec = 192
+	a.Upper = number.Enclosed(interval.LogRat(a.UpperExp, prec))
+	if a.LowerExp.Cmp(big.NewRat(1, 1)) > 0 {
+		a.Lower = number.Enclosed(interval.LogRat(a.LowerExp, prec))
+	}
+	return a, nil
+}
+
+// bisection is a threshold request at work.
+type bisection struct {
+	ThresholdRequest
+	answer *ThresholdAnswer
+	basis  *linear.Basis
+}
+
+// decide reports whether permute-and-flip is optimal at e^ε = x.
+func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal bool, err error) {
+	eps, err := mechanisms.FromExp(x)
+	if err != nil {
+		return false, err
+	}
+	if !s.ByLP {
+		optimal = PermuteAndFlipOptimal(s.N, s.K, s.Objective, eps)
+	} else {
+		pf, err := mechanisms.Lookup("pf")
+		if err != nil {
+			return false, err
+		}
+		a, err := Ratio(ctx, Request{
+			N: s.N, K: s.K, Epsilon: eps, Objective: s.Objective, Level: s.Level, Mechanisms: []mechanisms.Mechanism{pf},
+			Method: Enumerated, Solver: s.Solver, Exact: true, Gap: new(big.Rat), MaxMemory: s.MaxMemory, Start: s.basis,
+		})
+		if err != nil {
+			return false, err
+		}
+		if a.Undecided != "" {
+			s.answer.Undecided = a.Undecided
+			return false, nil
+		}
+		ratio, _ := a.Mechanisms[0].Ratio.Rat()
+		optimal = ratio.Cmp(big.NewRat(1, 1)) == 0
+		if optimal {
+			s.answer.Above = a
+		} else {
+			s.answer.Below = a
+		}
+		if s.Level == Paper { // with cuts, the rows of the next program differ
+			s.basis = a.Basis
+		}
+	}
+	if s.Report != nil {
+		s.Report(x, optimal)
+	}
+	return optimal, nil
+}
+
+// close reports whether (ln upper - ln lower)/ln upper <= gap, and lower is past 1.
+func (s *bisection) close() bool {
+	one := big.NewRat(1, 1)
+	if s.answer.LowerExp.Cmp(one) == 0 {
+		return false
+	}
+	const prec = 256
+	upper := interval.LogRat(s.answer.UpperExp, prec)
+	width := interval.LogRat(new(big.Rat).Quo(s.answer.UpperExp, s.answer.LowerExp), prec)
+	less, ok := width.LessEq(upper.Mul(interval.FromRat(s.Gap, prec)))
+	return less && ok
+}
+
+// middle returns the simplest fraction in the middle fifth of the bracket.
+func (s *bisection) middle() *big.Rat {
+	width := new(big.Rat).Sub(s.answer.UpperExp, s.answer.LowerExp)
+	lo := new(big.Rat).Add(s.answer.LowerExp, new(big.Rat).Mul(width, big.NewRat(2, 5)))
+	hi := new(big.Rat).Add(s.answer.LowerExp, new(big.Rat).Mul(width, big.NewRat(3, 5)))
+	return simplest(lo, hi)
+}
+
+// simplest returns the fraction of least denominator in [lo, hi], for 0 < lo <= hi.
+func simplest(lo, hi *big.Rat) *big.Rat {
+	floor := new(big.Int).Quo(lo.Num(), lo.Denom())
+	whole := new(big.Rat).SetInt(floor)
+	if whole.Cmp(lo) == 0 {
+		return whole
+	}
+	if next := new(big.Rat).Add(whole, big.NewRat(1, 1)); next.Cmp(hi) <= 0 {
+		return next
+	}
+	// Both lie in (whole, whole+1): invert the fractional parts.
+	rest := simplest(
+		new(big.Rat).Inv(new(big.Rat).Sub(hi, whole)),
+		new(big.Rat).Inv(new(big.Rat).Sub(lo, whole)))
+	return whole.Add(whole, rest.Inv(rest))
+}
