@@ -92,14 +92,12 @@ func objective[T any](p *Program, f ordered[T], u []T) T {
 	return sum
 }
 
-// upperBound evaluates a feasible point near the proposal's: the point of its injections, mixed with
-// permute-and-flip just enough that (T), u >= 0 and the level's further rows hold. Every such row is strictly slack at
-// permute-and-flip for ε > 0, so a small violation costs little. It reports false where
+// mixture returns how much of permute-and-flip a point needs to satisfy (T), u >= 0 and the level's further rows. Every
+// such row is strictly slack at permute-and-flip for ε > 0, so a small violation needs little. It reports false where
 // the arithmetic cannot show that slack, as at ε = 0.
-func upperBound[T any](p *Program, f ordered[T], z T, prop *Proposal, flip []T) (T, bool) {
-	u := point(p, f, z, prop.Injection)
-	theta := new(big.Rat)
-	ok := p.strict(func(c Cut) bool {
+func mixture[T any](p *Program, f ordered[T], z T, u, flip []T) (theta *big.Rat, ok bool) {
+	theta = new(big.Rat)
+	ok = p.strict(func(c Cut) bool {
 		slack := slackOf(p, f, z, u, c)
 		if !f.Negative(slack) {
 			return true
@@ -116,13 +114,18 @@ func upperBound[T any](p *Program, f ordered[T], z T, prop *Proposal, flip []T) 
 		}
 		return true
 	})
+	return theta, ok
+}
+
+// upperBound evaluates a feasible point near the proposal's: the point of its injections, mixed with
+// permute-and-flip just enough. It reports false where there is none.
+func upperBound[T any](p *Program, f ordered[T], z T, prop *Proposal, flip []T) (T, bool) {
+	u := point(p, f, z, prop.Injection)
 	value := objective(p, f, u)
-	if !ok {
-		return value, false
-	}
-	if theta.Sign() > 0 {
+	theta, ok := mixture(p, f, z, u, flip)
+	if ok && theta.Sign() > 0 {
 		mix := f.FromRat(theta)
 		value = f.Add(f.Mul(f.Sub(f.One(), mix), value), f.Mul(mix, objective(p, f, flip)))
 	}
-	return value, true
+	return value, ok
 }

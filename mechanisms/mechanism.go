@@ -26,6 +26,11 @@ type Params struct {
 	Beta      *big.Rat // gem family: failure probability, default 1/20
 	Eta       *big.Rat // rs-tnb: shape of the truncated negative binomial law, default 1
 	EpsChoice *big.Rat // combined-gem: share of ε spent on the choice, default 3/5
+	// Depth is the k of the lattice Q(n,k) that lp-optimal is optimal on; 0 for the deepest score at hand.
+	// Whoever compares probabilities across score vectors of one lattice has to set it.
+	Depth int
+	// Constraints is lp-optimal's level: "paper" (default), "dp", "monotone" or "full".
+	Constraints string
 }
 
 // Instance is one question to a mechanism.

@@ -1,0 +1,188 @@
+package lp
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"sync"
+
+	"optratio/internal/arith"
+	"optratio/internal/interval"
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+func init() { mechanisms.Register(&optimal{solved: map[string]*optimum{}}) }
+
+// optimal is the mechanism that an optimal solution of the program describes, on the
+// lattice Q(n,k) alone: n from the number of scores, k and the level of constraints from the parameters. Optimal solutions are not unique;
+// this one is the basis that the embedded solver ends with, started from permute-and-flip's.
+// It need not be private: the program states less than that (see Level).
+type optimal struct {
+	mu     sync.Mutex
+	solved map[string]*optimum
+}
+
+// optimum is a solved program and its solution's masses at the precisions asked for so far.
+type optimum struct {
+	program  *Program
+	solution *solution
+	exact    []*big.Rat
+	boxes    map[uint][]interval.Interval
+}
+
+func (o *optimal) Info() mechanisms.Info {
+	return mechanisms.Info{
+		Name:    "lp-optimal",
+		Summary: "optimal solution of the optimal-mechanism program, on the lattice",
+		Source:  "McKenna & Sheldon 2020, App. D",
+		Claim:   "a lower bound on the error of ε-DP mechanisms; ε-DP itself only where its constraints say so",
+		Private: false,
+		Uniform: true,
+	}
+}
+
+// maxOptimalVariables bounds the programs that are solved on the way to a pmf.
+const maxOptimalVariables = 40_000
+
+// place returns the lattice point of an instance: its depths, which must be integers, and the program.
+func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err error) {
+	if err := in.Check(); err != nil {
+		return nil, nil, err
+	}
+	k := in.Params.Depth
+	deepest := 1
+	for i, d := range in.Depths() {
+		if !d.IsInt() || !d.Num().IsInt64() || d.Num().Int64() > 1<<20 {
+			return nil, nil, fmt.Errorf("%w: lp-optimal lives on the lattice: score %d is %s steps of 2Δ below the best, want an integer",
+				mechanisms.ErrInstance, i+1, d.RatString())
+		}
+		depths = append(depths, int(d.Num().Int64()))
+		deepest = max(deepest, depths[i])
+	}
+	if k == 0 {
+		k = deepest
+	}
+	if deepest > k {
+		return nil, nil, fmt.Errorf("%w: lp-optimal at depth k = %d cannot place a score %d steps below the best", mechanisms.ErrInstance, k, deepest)
+	}
+	level := Paper
+	if in.Params.Constraints != "" {
+		if level, err = ParseLevel(in.Params.Constraints); err != nil {
+			return nil, nil, fmt.Errorf("%w: %w", mechanisms.ErrInstance, err)
+		}
+	}
+	s, err = o.solve(len(depths), k, level, in.Epsilon)
+	return depths, s, err
+}
+
+func (o *optimal) solve(n, k int, level Level, eps mechanisms.Epsilon) (*optimum, error) {
+	if v := lattice.Variables(n, k); v.Cmp(big.NewInt(maxOptimalVariables)) > 0 {
+		return nil, fmt.Errorf("%w: lp-optimal at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
+			mechanisms.ErrInstance, n, k, v, maxOptimalVariables)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	key := fmt.Sprint(n, k, level, eps)
+	if s, ok := o.solved[key]; ok {
+		return s, nil
+	}
+	p, err := NewProgram(n, k, lattice.Paper, level, eps)
+	if err != nil {
+		return nil, err
+	}
+	s := &optimum{program: p, boxes: map[uint][]interval.Interval{}}
+	if n > 1 {
+		if s.solution, err = p.solve(context.Background(), linear.Embedded{}, nil, big.NewRat(1, 1e12), nil); err != nil {
+			return nil, err
+		}
+		if s.solution.undecided != "" {
+			return nil, fmt.Errorf("%w: lp-optimal: %s", mechanisms.ErrInstance, s.solution.undecided)
+		}
+	} else {
+		s.solution = &solution{proposal: &Proposal{}}
+	}
+	o.solved[key] = s
+	return s, nil
+}
+
+func (o *optimal) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
+	z, ok := in.Epsilon.Z()
+	if !ok {
+		return nil, mechanisms.ErrNotRational
+	}
+	depths, s, err := o.place(in)
+	if err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	if s.exact == nil {
+		s.exact = point(s.program, exactNumbers{}, z, s.solution.proposal.Injection)
+	}
+	o.mu.Unlock()
+	return pmfAt(s.program, exactNumbers{}, s.exact, depths), nil
+}
+
+// Enclose encloses the probabilities of one point that satisfies the program's rows and whose objective is within 1e-12 of the
+// optimum: the proposal's, mixed with permute-and-flip as upperBound does.
+func (o *optimal) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interval, error) {
+	depths, s, err := o.place(in)
+	if err != nil {
+		return nil, err
+	}
+	f := enclosedNumbers{arith.Interval{Prec: prec}}
+	o.mu.Lock()
+	u, ok := s.boxes[prec]
+	if !ok {
+		z := in.Epsilon.Enclose(big.NewRat(1, 1), prec)
+		u = point(s.program, f, z, s.solution.proposal.Injection)
+		if _, rational := in.Epsilon.Z(); !rational {
+			u = s.mixed(u, f, prec)
+		}
+		s.boxes[prec] = u
+	}
+	o.mu.Unlock()
+	return pmfAt(s.program, f, u, depths), nil
+}
+
+// mixed mixes the point with permute-and-flip by the weight that the solution's own precision found necessary.
+func (s *optimum) mixed(u []interval.Interval, f enclosedNumbers, prec uint) []interval.Interval {
+	p := s.program
+	own := enclosedNumbers{arith.Interval{Prec: s.solution.prec}}
+	z := p.Epsilon.Enclose(big.NewRat(1, 1), own.Prec)
+	theta, ok := mixture(p, own, z, point(p, own, z, s.solution.proposal.Injection), p.flipped(own, z))
+	if !ok || theta.Sign() == 0 {
+		return u
+	}
+	flip := point(p, f, p.Epsilon.Enclose(big.NewRat(1, 1), prec), nil)
+	mix := f.FromRat(theta)
+	out := make([]interval.Interval, len(u))
+	for j := range u {
+		out[j] = f.Add(f.Mul(f.Sub(f.One(), mix), u[j]), f.Mul(mix, flip[j]))
+	}
+	return out
+}
+
+func (o *optimal) Float(in *mechanisms.Instance) ([]float64, error) {
+	boxes, err := o.Enclose(in, 128)
+	if err != nil {
+		return nil, err
+	}
+	p := make([]float64, len(boxes))
+	for i, x := range boxes {
+		p[i], _ = x.Mid().Float64()
+	}
+	return p, nil
+}
+
+// pmfAt reads the candidates' probabilities off the masses: x[m][v] = u/(N(m) m_v).
+func pmfAt[T any](p *Program, f ordered[T], u []T, depths []int) []T {
+	m := lattice.Count(depths, p.K)
+	out := make([]T, len(depths))
+	for i, v := range depths {
+		j := p.vars.Find(m, v)
+		out[i] = f.Quo(u[j], f.FromRat(new(big.Rat).SetInt(p.chainWeight(int32(j)))))
+	}
+	return out
+}
