@@ -1,0 +1,279 @@
+package certificate
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"optratio/internal/interval"
+)
+
+// program is the optimal-mechanism program with the multipliers and injections of a certificate.
+type program struct {
+	*lattice
+	ctx    context.Context
+	box    bool
+	level  level
+	dual   []*big.Rat
+	inject []injection
+	cuts   []cut
+}
+
+// factor returns f(m), the number of depths k' <= k for which m is in Q(n, k') under the objective box.
+func (p *program) factor(m []int) int {
+	if p.box {
+		return p.k - deepest(m) + 1
+	}
+	return 1
+}
+
+// multipliers is what a walk along the chains gives, per variable: for the export of
+// a proof that lists every multiplier.
+type multipliers[T any] struct {
+	lambda []T // of the row that bounds the variable from below, zero at the first position
+	slack  []T // c_i + z λ_{i+1} - λ_i - y'(m) >= 0
+	y      []T // y', per count vector
+	cost   []T // c_i
+}
+
+// costs returns the coefficients of the objective after the cuts' rows have been taken off it with their
+// multipliers, as far as these change them: u_a - ρ (w_a/w_b) u_b >= 0 takes μ from c_a and adds
+// ρ (w_a/w_b) μ to c_b.
+func costs[T any](p *program, r ring[T]) map[int]T {
+	if len(p.cuts) == 0 {
+		return nil
+	}
+	c := make(map[int]T)
+	at := func(m []int, v int) (int, T) {
+		i := p.variable(p.rank(m), m, v)
+		if x, ok := c[i]; ok {
+			return i, x
+		}
+		return i, r.int(big.NewInt(int64(p.factor(m) * v)))
+	}
+	for _, q := range p.cuts {
+		a, ca := at(q.m, q.v)
+		c[a] = r.sub(ca, r.rat(q.mu))
+		b, cb := at(q.l, q.w)
+		x := r.rat(q.shift(p.lattice))
+		if q.privacy {
+			x = r.z(x)
+		}
+		c[b] = r.add(cb, x)
+	}
+	return c
+}
+
+// shift returns (w_a/w_b) μ.
+func (q cut) shift(l *lattice) *big.Rat { return new(big.Rat).Mul(q.ratio(l), q.mu) }
+
+// lower returns the lower bound on the program's minimum that the multipliers give: the value of the Lagrangian
+// dual, Σ N(m) y'(m), where λ_i = max(0, c_i + z λ_{i+1} - y_i) along each chain from its deep end, λ = 0 at its first
+// position, and y'(m) is the least c_i + z λ_{i+1} - λ_i among the variables of m. For every u that meets (E), (P), (T)
+// and the cuts' rows, Σ c_i u_i >= Σ_i (c_i + z λ_{i+1} - λ_i) u_i >= Σ_m y'(m) Σ_v u[m][v]. With keep, the
+// multipliers are stored there.
+func lower[T any](p *program, r ring[T], keep *multipliers[T]) (T, error) {
+	zero := r.int(new(big.Int))
+	y := make([]T, len(p.dual))
+	for i, q := range p.dual {
+		y[i] = r.rat(q)
+	}
+	changed := costs(p, r)
+	plain := make(map[int]T)
+	cost := func(rank int, at position) T {
+		if len(changed) > 0 {
+			if c, ok := changed[p.variable(rank, at.m, at.v)]; ok {
+				return c
+			}
+		}
+		c := p.factor(at.m) * at.v
+		x, ok := plain[c]
+		if !ok {
+			x = r.int(big.NewInt(int64(c)))
+			plain[c] = x
+		}
+		return x
+	}
+	best := make([]T, len(y))
+	have := make([]bool, len(y))
+	for chain := range p.chains() {
+		if err := p.ctx.Err(); err != nil {
+			return zero, err
+		}
+		lambda := zero
+		for at := range chain {
+			rank := p.rank(at.m)
+			c := cost(rank, at)
+			reduced := r.add(c, r.z(lambda))
+			left := reduced // c_i + z λ_{i+1} - λ_i
+			lambda = zero
+			if !at.first {
+				left = r.min(reduced, y[rank])
+				lambda = r.max(zero, r.sub(reduced, y[rank]))
+			}
+			if !have[rank] {
+				best[rank], have[rank] = left, true
+			} else {
+				best[rank] = r.min(best[rank], left)
+			}
+			if keep != nil {
+				i := p.variable(rank, at.m, at.v)
+				keep.lambda[i], keep.slack[i], keep.cost[i] = lambda, left, c
+			}
+		}
+	}
+	total := zero
+	for rank, m := range p.orbits() {
+		total = r.add(total, r.scale(best[rank], p.multiplicity(m)))
+		if keep != nil {
+			keep.y[rank] = best[rank]
+			i := p.start[rank]
+			for _, c := range m {
+				if c > 0 {
+					keep.slack[i] = r.sub(keep.slack[i], best[rank])
+					i++
+				}
+			}
+		}
+	}
+	return total, nil
+}
+
+// primal is the point that injections give, and permute-and-flip.
+type primal[T any] struct {
+	u, flip   []T // per variable
+	total     T   // the objective at u
+	totalFlip T
+	theta     value // weight of permute-and-flip in the mixture that is feasible
+	mixed     value // the objective there
+}
+
+// point returns the primal point: u_i = z u_{i-1} + s_i at depths >= 1, and the rest of (E) at depth 0; and
+// permute-and-flip, for which s = 0. The variable before (m, v) on its chain is (m^{v→v-1}, v-1),
+// which belongs to a count vector of lower rank.
+func point[T any](p *program, r ring[T]) (*primal[T], error) {
+	zero := r.int(new(big.Int))
+	size := len(p.start)
+	if size == 0 {
+		panic("certificate: variables not numbered")
+	}
+	x := &primal[T]{total: zero, totalFlip: zero}
+	inject := p.inject
+	for rank, m := range p.orbits() {
+		if err := p.ctx.Err(); err != nil {
+			return nil, err
+		}
+		first := len(x.u)
+		f := p.factor(m)
+		all := r.int(p.multiplicity(m))
+		x.u, x.flip = append(x.u, all), append(x.flip, all)
+		for v := 1; v <= p.k; v++ {
+			if m[v] == 0 {
+				continue
+			}
+			m[v]--
+			m[v-1]++
+			before := p.variable(p.rank(m), m, v-1)
+			m[v]++
+			m[v-1]--
+			u, flip := r.z(x.u[before]), r.z(x.flip[before])
+			if len(inject) > 0 && inject[0].rank == rank && inject[0].v == v {
+				u = r.add(u, r.rat(inject[0].s))
+				inject = inject[1:]
+			}
+			x.u[first] = r.sub(x.u[first], u)
+			x.flip[first] = r.sub(x.flip[first], flip)
+			x.u, x.flip = append(x.u, u), append(x.flip, flip)
+			fv := big.NewInt(int64(f * v))
+			x.total = r.add(x.total, r.scale(u, fv))
+			x.totalFlip = r.add(x.totalFlip, r.scale(flip, fv))
+		}
+	}
+	if len(inject) > 0 {
+		panic("certificate: injections out of order")
+	}
+	return x, nil
+}
+
+// upper returns a feasible point and so an upper bound on the program's minimum.
+//
+// (E), and (P) with u >= 0 at depths >= 1, hold by construction at the point and at permute-and-flip. Each other row, that
+// is (T), u >= 0 where m_k > 0 and the rows of the level, says g(u) >= 0 with g linear. It
+// holds at permute-and-flip. Where it fails at the point, the mixture with weight θ of permute-and-flip
+// meets it as soon as (1-θ) g(u) + θ g(flip) >= 0, and the largest such θ serves all.
+func upper[T any](p *program, r ring[T]) (*primal[T], error) {
+	x, err := point(p, r)
+	if err != nil {
+		return nil, err
+	}
+	x.theta = r.value(r.int(new(big.Int)))
+	require := func(g func(u []T) T) {
+		if at := g(x.u); !r.nonneg(at) {
+			x.theta = x.theta.max(r.repair(at, g(x.flip)))
+		}
+	}
+	above := make([]int, p.k+1)
+	for rank, m := range p.orbits() {
+		i := p.start[rank]
+		if m[p.k] > 0 && p.k > 0 {
+			require(func(u []T) T { return u[i] })
+			continue
+		}
+		// The others go down by one step.
+		copy(above[1:], m)
+		above[0] = 1
+		if p.k > 0 {
+			above[1]--
+		}
+		j := p.start[p.rank(above)]
+		require(func(u []T) T { return r.sub(u[i], r.z(u[j])) })
+	}
+	if p.level != (level{}) {
+		if err := p.rows(p.level, levelRows(p, r, x, require)); err != nil {
+			return nil, err
+		}
+	}
+	total, flip := r.value(x.total), r.value(x.totalFlip)
+	x.mixed = total.add(x.theta.mul(flip.sub(total)))
+	return x, nil
+}
+
+// levelRows returns a visitor that requires a row of the level. Rows that hold by far are recognised by
+// outward-rounded float64 bounds on the probabilities x = u/w.
+func levelRows[T any](p *program, r ring[T], x *primal[T], require func(func([]T) T)) func(row) error {
+	lo, hi := make([]float64, len(x.u)), make([]float64, len(x.u))
+	for rank, m := range p.orbits() {
+		i := p.start[rank]
+		for v, c := range m {
+			if c > 0 {
+				lo[i], hi[i] = probability(r.bounds(x.u[i]), p.weight(m, v))
+				i++
+			}
+		}
+	}
+	one := r.bounds(r.z(r.int(big.NewInt(1))))
+	_, z := one.Float64()
+	return func(q row) error {
+		rho := 1.0
+		if q.privacy {
+			rho = z
+		}
+		if hi[q.b] >= 0 && lo[q.a] >= math.Nextafter(rho*hi[q.b], math.Inf(1)) {
+			return p.ctx.Err()
+		}
+		wa, wb := p.weight(q.m, q.v), p.weight(q.l, q.w)
+		require(func(u []T) T {
+			right := r.scale(u[q.b], wa)
+			if q.privacy {
+				right = r.z(right)
+			}
+			return r.sub(r.scale(u[q.a], wb), right)
+		})
+		return nil
+	}
+}
+
+// probability returns float64 bounds on u/w, rounded outward.
+func probability(u interval.Interval, w *big.Int) (lo, hi float64) {
+	return u.Quo(interval.FromBig(w, u.Prec())).Float64()
+}

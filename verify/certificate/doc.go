@@ -1,0 +1,25 @@
+// Package certificate checks certificates of the optimal-mechanism program: files that
+// hold what it takes to prove an enclosure of the program's optimum, and of the error and
+// the ratio of permute-and-flip and of the exponential mechanism.
+//
+// It shares nothing with the solvers. It builds the program from the parameters in the
+// file with an enumerator of its own, takes from the file only the multipliers and the
+// injections, and works out from these what they prove. A certificate is valid if it has the
+// form that the format prescribes and every claim in it follows. Nothing that the
+// file holds need be true for the verdict to be right: any multipliers give some lower
+// bound, any injections some feasible point, and a claim stands or falls with those.
+//
+// Where e^ε is rational, all arithmetic is in integers over a common denominator. Where
+// only ε is, z = e^-ε is enclosed, and all arithmetic is in outward-rounded intervals whose
+// precision is raised until every claim is decided. No comparison has a tolerance.
+//
+// The package does not solve anything, does not improve what a file claims, and does not
+// write certificates. It does not decide claims on the exponential mechanism on lattices that
+// are too large to enumerate.
+//
+// Sources: McKenna & Sheldon, Permute-and-Flip (NeurIPS 2020), Appendix D, for the
+// program; Neumaier & Shcherbina, Safe bounds in linear and mixed-integer linear
+// programming (Math. Programming 99, 2004), for bounds from approximate multipliers;
+// Cheung, Gleixner & Steffy, Verifying Integer Programming Results (IPCO 2017), for the VIPR
+// format that ExportVIPR writes.
+package certificate

@@ -1,0 +1,116 @@
+package certificate
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"optratio/internal/decimal"
+)
+
+// Limits on the numbers of a certificate, so that no text causes work out of
+// proportion to its length. Claims may be long: the exact error of the exponential
+// mechanism has a denominator of many thousand digits already on moderate lattices.
+const (
+	maxBodyLength  = 1 << 16 // bytes of a multiplier or an injection
+	maxClaimLength = 1 << 18 // bytes of an end of a claim
+	maxHexExponent = 1 << 14 // magnitude of a binary exponent
+	maxEpsilonBits = 1 << 12 // of either part of ε or e^ε
+)
+
+var (
+	errNumber = errors.New("not a number of the form that the format prescribes")
+	errLong   = errors.New("number too long")
+)
+
+// parseInteger reads a non-negative integer without sign or leading zeros, at most max.
+func parseInteger(s string, max int) (int, error) {
+	i, err := strconv.Atoi(s)
+	if errors.Is(err, strconv.ErrRange) || err == nil && i > max {
+		return 0, fmt.Errorf("%s is more than %d", quote(s), max)
+	}
+	if err != nil || i < 0 || strconv.Itoa(i) != s {
+		return 0, fmt.Errorf("%s is not a non-negative integer", quote(s))
+	}
+	return i, nil
+}
+
+// parseRational reads p/q in lowest terms with q > 1, or an integer p, in the one spelling that each
+// rational has.
+func parseRational(s string) (*big.Rat, error) {
+	num, den, fraction := strings.Cut(s, "/")
+	digits := strings.TrimPrefix(num, "-")
+	if !canonicalDigits(digits) || num == "-0" || fraction && (!canonicalDigits(den) || den == "0" || den == "1") {
+		return nil, errNumber
+	}
+	p, _ := new(big.Int).SetString(num, 10) // digits only: cannot fail
+	if !fraction {
+		return new(big.Rat).SetInt(p), nil
+	}
+	q, _ := new(big.Int).SetString(den, 10)
+	r := new(big.Rat).SetFrac(p, q)
+	if r.Denom().Cmp(q) != 0 {
+		return nil, fmt.Errorf("%s is not in lowest terms", quote(s))
+	}
+	return r, nil
+}
+
+func canonicalDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s == "0" || s != "" && s[0] != '0'
+}
+
+// parseDyadic reads a hexadecimal float as big.Float writes it in its formats 'x' and 'p' with
+// the fewest digits.
+func parseDyadic(s string) (*big.Rat, error) {
+	mantissa, exponent, ok := strings.Cut(strings.TrimPrefix(s, "-"), "p")
+	if !ok || !strings.HasPrefix(mantissa, "0x") {
+		return nil, errNumber
+	}
+	e, err := strconv.Atoi(exponent)
+	if err != nil {
+		return nil, errNumber
+	}
+	if e > maxHexExponent || e < -maxHexExponent {
+		return nil, fmt.Errorf("%s has an exponent beyond ±%d", quote(s), maxHexExponent)
+	}
+	f, _, err := big.ParseFloat(s, 0, uint(4*len(mantissa)), big.ToZero)
+	if err != nil || f.Text('x', -1) != s && f.Text('p', -1) != s {
+		return nil, errNumber
+	}
+	r, _ := f.Rat(nil)
+	return r, nil
+}
+
+// parseValue reads a rational or a dyadic number of at most the given length.
+func parseValue(s string, length int) (*big.Rat, error) {
+	if len(s) > length {
+		return nil, errLong
+	}
+	if strings.Contains(s, "x") {
+		return parseDyadic(s)
+	}
+	return parseRational(s)
+}
+
+// parseClaimed reads an end of a claim, which may also be a decimal.
+func parseClaimed(s string) (*big.Rat, error) {
+	if r, err := parseValue(s, maxClaimLength); err == nil || !strings.ContainsAny(s, ".eE") || strings.Contains(s, "x") {
+		return r, err
+	}
+	return decimal.Parse(s)
+}
+
+// quote returns s for a message, cut to a readable length.
+func quote(s string) string {
+	if len(s) > 40 {
+		return strconv.Quote(s[:40]) + "..."
+	}
+	return strconv.Quote(s)
+}
