@@ -1,0 +1,221 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/internal/interval"
+)
+
+func init() {
+	const source = "Papernot & Steinke 2022, Cor. 3; Antonova et al., Private Selection with Heterogeneous Sensitivities, App. C"
+	Register(&randomStopping{
+		info: Info{
+			Name:    "rs",
+			Summary: "random stopping: the best of geometrically many draws with Laplace noise of scale 3Δ_a/ε",
+			Source:  "Liu & Talwar 2019; Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 1",
+			Claim:   "ε-DP",
+			Private: true,
+		},
+		shape: func(Params) (*big.Rat, error) { return ratOne, nil },
+	})
+	Register(&randomStopping{
+		info: Info{
+			Name:    "rs-log",
+			Summary: "random stopping: logarithmically many draws, noise of scale 2Δ_a/ε",
+			Source:  source,
+			Claim:   "ε-DP",
+			Private: true,
+		},
+		shape: func(Params) (*big.Rat, error) { return new(big.Rat), nil },
+	})
+	Register(&randomStopping{
+		info: Info{
+			Name:    "rs-tnb",
+			Summary: "random stopping: truncated negative binomially many draws, noise of scale (2+η)Δ_a/ε",
+			Source:  source,
+			Claim:   "ε-DP",
+			Private: true,
+		},
+		shape: Params.eta,
+	})
+}
+
+// randomStopping draws K >= 1 candidates uniformly with replacement, adds fresh Laplace noise of scale (2+η)Δ_a/ε to
+// each draw and returns the best one; K has the truncated negative binomial law of shape η, geometric
+// at η = 1 and logarithmic at η = 0. With φ its generating function, f_a and F_a density and distribution
+// function of candidate a's noisy score, and G the mean of all F,
+//
+//	Pr[a] = (1/n) ∫ f_a(x) φ'(G(x)) dx.
+//
+// Draws without noise (Δ_a = 0) are worth their score: what jumps there is φ(G), shared equally by
+// candidates of the same score. Probabilities are estimates by quadrature.
+type randomStopping struct {
+	info  Info
+	shape func(Params) (*big.Rat, error) // η
+}
+
+func (m *randomStopping) Info() Info { return m.info }
+
+// law returns the stopping law for the parameters.
+func (m *randomStopping) law(p Params) (stoppingLaw, error) {
+	gamma, err := p.gamma()
+	if err != nil {
+		return stoppingLaw{}, err
+	}
+	eta, err := m.shape(p)
+	if err != nil {
+		return stoppingLaw{}, err
+	}
+	g, _ := gamma.Float64()
+	e, _ := eta.Float64()
+	return stoppingLaw{g, e}, nil
+}
+
+// stoppingLaw is the truncated negative binomial law of K >= 1 with 0 < γ <= 1 and η > -1,
+//
+//	Pr[K=k] = (1-γ)^k/(γ^{-η} - 1) Π_{l<k} (l+η)/(l+1),  at η = 0 (1-γ)^k/(k ln(1/γ)),
+//
+// and K = 1 at γ = 1, the limit. Its generating function is, with v = 1 - (1-γ)s,
+//
+//	φ(s) = (v^{-η} - 1)/(γ^{-η} - 1),  at η = 0 ln v/ln γ.
+type stoppingLaw struct{ gamma, eta float64 }
+
+// derivative returns φ'(1 - h) = (1-γ) v^{-η-1} η/(γ^{-η} - 1), v = γ + (1-γ)h.
+func (l stoppingLaw) derivative(h float64) float64 {
+	if l.gamma == 1 {
+		return 1
+	}
+	v := l.gamma + (1-l.gamma)*h
+	switch l.eta {
+	case 1:
+		return l.gamma / (v * v)
+	case 0:
+		return (l.gamma - 1) / math.Log(l.gamma) / v
+	}
+	return (1 - l.gamma) * l.eta / math.Expm1(-l.eta*math.Log(l.gamma)) * math.Pow(v, -l.eta-1)
+}
+
+// value returns φ(1 - h).
+func (l stoppingLaw) value(h float64) float64 {
+	if l.gamma == 1 {
+		return 1 - h
+	}
+	ln := math.Log(l.gamma + (1-l.gamma)*h)
+	if l.eta == 0 {
+		return ln / math.Log(l.gamma)
+	}
+	return math.Expm1(-l.eta*ln) / math.Expm1(-l.eta*math.Log(l.gamma))
+}
+
+func (m *randomStopping) check(in *Instance) error {
+	if err := in.Check(); err != nil {
+		return err
+	}
+	_, err := m.law(in.Params)
+	return err
+}
+
+func (m *randomStopping) Exact(in *Instance) ([]*big.Rat, error) {
+	if err := m.check(in); err != nil {
+		return nil, err
+	}
+	return nil, ErrNotRational
+}
+
+func (m *randomStopping) Enclose(in *Instance, _ uint) ([]interval.Interval, error) {
+	if err := m.check(in); err != nil {
+		return nil, err
+	}
+	return nil, ErrNoEnclosure
+}
+
+func (m *randomStopping) Float(in *Instance) ([]float64, error) { return floats(m, in) }
+
+func (m *randomStopping) FloatScores(in *FloatInstance) ([]float64, error) {
+	e, err := m.Estimate(in)
+	return e.PMF, err
+}
+
+// Estimate integrates by quadrature; all terms are positive.
+func (m *randomStopping) Estimate(in *FloatInstance) (Estimate, error) {
+	if err := in.Check(); err != nil {
+		return Estimate{}, err
+	}
+	law, err := m.law(in.Params)
+	if err != nil {
+		return Estimate{}, err
+	}
+	if in.negligible(1) {
+		tied := *in
+		tied.Epsilon, tied.Scores = 1, make([]float64, len(in.Scores))
+		in = &tied
+	}
+	laws := in.laws(2+law.eta, false)
+	panels := 0
+	p, diff := twice(func(extra int) (p []float64) {
+		p, panels = law.bestOfDraws(laws, extra)
+		return p
+	})
+	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), diff}, nil
+}
+
+// bestOfDraws returns Pr[the best of K draws is of candidate a] and the number of panels used.
+func (l stoppingLaw) bestOfDraws(laws []noiseLaw, extra int) (p []float64, panels int) {
+	n := float64(len(laws))
+	p = make([]float64, len(laws))
+	q := &noiseIntegral{laws: laws, laplace: true, extra: extra}
+	q.node = func(weight float64, active []int, density, _, survival []float64, zeros, _ int) {
+		h := float64(zeros)
+		for _, s := range survival {
+			h += s
+		}
+		weight *= l.derivative(h/n) / n
+		for j, i := range active {
+			p[i] += weight * density[j]
+		}
+	}
+	lo, hi, breaks := span(laws)
+	q.run(lo, hi, breaks)
+	l.atoms(laws, p)
+	return p, q.panels
+}
+
+// atoms adds the probabilities of candidates without noise.
+func (l stoppingLaw) atoms(laws []noiseLaw, p []float64) {
+	var fixed []int
+	for i, law := range laws {
+		if law.scale == 0 {
+			fixed = append(fixed, i)
+		}
+	}
+	slices.SortFunc(fixed, func(i, j int) int {
+		switch {
+		case laws[i].at < laws[j].at:
+			return -1
+		case laws[i].at > laws[j].at:
+			return 1
+		}
+		return 0
+	})
+	for from := 0; from < len(fixed); {
+		to := from
+		for to < len(fixed) && laws[fixed[to]].at == laws[fixed[from]].at {
+			to++
+		}
+		above := float64(len(fixed) - to) // Σ of survival beyond the jump
+		for _, law := range laws {
+			if law.scale > 0 {
+				above += 1 - law.cdf(laws[fixed[from]].at, true)
+			}
+		}
+		n := float64(len(laws))
+		jump := l.value(above/n) - l.value((above+float64(to-from))/n)
+		for _, i := range fixed[from:to] {
+			p[i] = jump / float64(to-from)
+		}
+		from = to
+	}
+}

@@ -1,0 +1,178 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRandomStoppingReference(t *testing.T) {
+	in := &Instance{Scores: ratsOf(t, "0", "1", "0.4"), Sensitivities: ratsOf(t, "1", "0.5", "2"), Epsilon: decimalEps(t, "0.5")}
+	e, err := registry["rs"].(Estimator).Estimate(in.Floats())
+	require.NoError(t, err)
+	assert.Less(t, e.Error, 1e-13)
+	for i, want := range []float64{0.2414837282, 0.1312607841, 0.6272554877} {
+		assert.InDelta(t, want, e.PMF[i], 5e-11)
+	}
+	one := scenarioOne(t)
+	p, err := registry["rs"].Float(one)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.88143114, meanSquare(one, p), 6e-9)
+}
+
+// stoppingWeights lists Pr[K=k] by its definition.
+func stoppingWeights(l stoppingLaw, terms int) []float64 {
+	out := make([]float64, terms+1)
+	product := 1.0
+	for k := 1; k <= terms; k++ {
+		if l.eta == 0 {
+			out[k] = math.Pow(1-l.gamma, float64(k)) / (float64(k) * math.Log(1/l.gamma))
+			continue
+		}
+		product *= (float64(k-1) + l.eta) / float64(k)
+		out[k] = math.Pow(1-l.gamma, float64(k)) * product / (math.Pow(l.gamma, -l.eta) - 1)
+	}
+	return out
+}
+
+var someLaws = []stoppingLaw{{0.3, 1}, {0.3, 0}, {0.2, 0.5}, {0.25, -0.5}, {0.4, 3}, {1, 1}}
+
+func TestStoppingLawsGenerateTheirWeights(t *testing.T) {
+	for _, l := range someLaws[:5] {
+		w := stoppingWeights(l, 400)
+		for _, s := range []float64{0, 0.1, 0.5, 0.9, 1} {
+			value, derivative := 0.0, 0.0
+			for k := 1; k < len(w); k++ {
+				value += w[k] * math.Pow(s, float64(k))
+				derivative += w[k] * float64(k) * math.Pow(s, float64(k-1))
+			}
+			assert.InDelta(t, value, l.value(1-s), 1e-13, "%v at %v", l, s)
+			assert.InDelta(t, derivative, l.derivative(1-s), 1e-12*derivative, "%v at %v", l, s)
+		}
+	}
+}
+
+// byDraws is the law of the best draw, summed over K and over how often each candidate is drawn: given the
+// multiset of draws it is noisy max, whose pmf comes from Simpson's rule.
+func byDraws(laws []noiseLaw, w []float64) []float64 {
+	n := len(laws)
+	out := make([]float64, n)
+	drawn := make([]int, n)
+	var visit func(i, left, total int, ways float64)
+	visit = func(i, left, total int, ways float64) {
+		if i == n-1 {
+			drawn[i] = left
+			var draws []noiseLaw
+			var owner []int
+			for c, times := range drawn {
+				for range times {
+					draws, owner = append(draws, laws[c]), append(owner, c)
+				}
+			}
+			for j, p := range bySimpson(draws, true) {
+				out[owner[j]] += w[total] * ways * p / math.Pow(float64(n), float64(total))
+			}
+			return
+		}
+		choose := 1.0
+		for k := 0; k <= left; k++ {
+			drawn[i] = k
+			visit(i+1, left-k, total, ways*choose)
+			choose *= float64(left-k) / float64(k+1)
+		}
+	}
+	for k := 1; k < len(w); k++ {
+		visit(0, k, k, 1)
+	}
+	return out
+}
+
+func TestRandomStoppingIsTheBestOfItsDraws(t *testing.T) {
+	laws := []noiseLaw{{-1, 1.5}, {0, 0.5}, {-0.25, 1}}
+	for _, l := range []stoppingLaw{{0.97, 1}, {0.96, 0}, {0.95, -0.5}, {0.97, 2}, {1, 1}} {
+		w := stoppingWeights(l, 4)
+		if l.gamma == 1 {
+			w = []float64{0, 1}
+		}
+		missing := 1.0
+		for _, x := range w {
+			missing -= x
+		}
+		want := byDraws(laws, w)
+		got, _ := l.bestOfDraws(laws, 2)
+		for i := range want {
+			assert.InDelta(t, want[i], got[i], 1e-8+missing, "%v", l)
+		}
+		assert.Less(t, missing, 1e-5)
+	}
+}
+
+func TestRandomStoppingSumsToOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for range 30 {
+		n := 1 + rng.IntN(30)
+		laws := make([]noiseLaw, n)
+		for i := range laws {
+			laws[i] = noiseLaw{math.Round(4*rng.NormFloat64()) / 2, math.Exp(4 * rng.NormFloat64())}
+			if rng.IntN(4) == 0 {
+				laws[i].scale = 0
+			}
+		}
+		for _, l := range someLaws {
+			p, _ := l.bestOfDraws(laws, 2)
+			total := 0.0
+			for _, x := range p {
+				total += x
+			}
+			require.InDelta(t, 1, total, 2e-13, "%v %v", l, laws)
+		}
+	}
+}
+
+// The shapes 0 and 1 of the general law are the special ones.
+func TestRandomStoppingShapes(t *testing.T) {
+	in := &Instance{Scores: ratsOf(t, "0", "1", "0.4"), Sensitivities: ratsOf(t, "1", "0", "2"), Epsilon: decimalEps(t, "0.5")}
+	for name, eta := range map[string]string{"rs": "1", "rs-log": "0"} {
+		in.Params.Eta = ratOf(t, eta)
+		want, err := registry[name].Float(in)
+		require.NoError(t, err)
+		got, err := registry["rs-tnb"].Float(in)
+		require.NoError(t, err)
+		relative(t, want, got, 1e-13, name)
+		in.Params.Eta = new(big.Rat).Add(in.Params.Eta, ratOf(t, "1e-7"))
+		got, err = registry["rs-tnb"].Float(in)
+		require.NoError(t, err)
+		relative(t, want, got, 1e-6, name)
+	}
+	for _, bad := range []Params{{Gamma: new(big.Rat)}, {Gamma: ratOf(t, "1.1")}, {Eta: ratOf(t, "-1")}} {
+		in.Params = bad
+		_, err := registry["rs-tnb"].Float(in)
+		assert.ErrorIs(t, err, ErrInstance)
+		_, err = registry["rs-tnb"].Enclose(in, 64)
+		assert.ErrorIs(t, err, ErrInstance)
+	}
+}
+
+func BenchmarkRandomStopping(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{100, 1000, 10_000} {
+		in := &FloatInstance{Scores: make([]float64, n), Sensitivities: make([]float64, n), Epsilon: 1}
+		for i := range in.Scores {
+			in.Scores[i], in.Sensitivities[i] = 10*rng.Float64(), 0.5+rng.Float64()
+		}
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			for b.Loop() {
+				e, err := registry["rs"].(Estimator).Estimate(in)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(e.Error, "error")
+			}
+		})
+	}
+}
