@@ -1,0 +1,315 @@
+package stopping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"optratio/lp/linear"
+	rules "optratio/mechanisms/stopping"
+)
+
+// The master programme. A rule is a flow through the times: the probability
+// of reaching time i is shared among patterns, sets of relative ranks that are
+// taken at that time. Rows: one per time (what reaches it is what the patterns of
+// the time before let pass) and the privacy rows found so far. Columns: the
+// patterns found so far. Every mixture of deterministic rules is such a flow,
+// and every flow is a rule. Patterns are found by dynamic programming against
+// the multipliers (Dantzig & Wolfe 1960, one block per time).
+
+// pattern is a set of relative ranks taken at one time; set[j-1] for rank j, len(set) the time.
+type pattern struct {
+	set  []bool
+	pass float64   // probability that the arrival is not taken
+	law  []float64 // final ranks, jointly with being taken
+	gain float64   // payoff of law
+}
+
+type master struct {
+	p        *Problem
+	payoff   []float64
+	e, delta float64 // e^ε and δ
+	patterns []pattern
+	seen     map[string]bool
+	rows     []row
+	known    map[row]bool
+	basis    *linear.Basis
+	solver   linear.Solver
+	pivots   int
+}
+
+// flow is a solution of the master.
+type flow struct {
+	weights []float64   // of the patterns
+	law     []float64   // the outcome law
+	lambda  multipliers // of the privacy rows
+	future  []float64   // future[i] is the value of being at time i+1, by the rows of the times
+	value   float64
+	optimal bool // by the solver's word
+}
+
+// Rows and costs are scaled so that a solver's absolute tolerances of 1e-9
+// mean 1e-12 in a payoff and 1e-9 of the slack e^ε/n or so that the blind choice has in a privacy row.
+const costScale = 1000
+
+func (m *master) rowScale() float64 { return float64(m.p.N()) / m.e }
+
+func newMaster(p *Problem, solver linear.Solver) *master {
+	m := &master{p: p, payoff: floats(p.Payoff), solver: solver, known: map[row]bool{}, seen: map[string]bool{}}
+	e, _ := p.Eps.Bounds(boundBits)
+	m.e, _ = e.Float64()
+	m.delta, _ = p.Delta.Float64()
+	n := p.N()
+	all, none := make(rules.Stops, n), make(rules.Stops, n)
+	for i := range n {
+		all[i], none[i] = make([]bool, i+1), make([]bool, i+1)
+		for j := range all[i] {
+			all[i][j], none[i][j] = true, i == n-1
+		}
+	}
+	m.addPatterns(all)
+	m.addPatterns(none)
+	return m
+}
+
+// addPatterns adds the patterns of a deterministic rule and returns how many were new.
+func (m *master) addPatterns(stops rules.Stops) int {
+	added := 0
+	for _, set := range stops {
+		key := packed(set)
+		if m.seen[key] {
+			continue
+		}
+		m.seen[key] = true
+		added++
+		pass := 0
+		for _, taken := range set {
+			if !taken {
+				pass++
+			}
+		}
+		law := rules.TakenFrom(m.p.N(), set)
+		m.patterns = append(m.patterns, pattern{set: set, pass: float64(pass) / float64(len(set)), law: law, gain: dotFloat(m.payoff, law)})
+		if m.basis != nil {
+			m.basis.Col = append(m.basis.Col, linear.AtLower)
+		}
+	}
+	return added
+}
+
+// packed is a map key for a set: eight ranks a byte, and the length.
+func packed(set []bool) string {
+	key := make([]byte, 2+(len(set)+7)/8)
+	key[0], key[1] = byte(len(set)), byte(len(set)>>8)
+	for j, taken := range set {
+		if taken {
+			key[2+j/8] |= 1 << (j % 8)
+		}
+	}
+	return string(key)
+}
+
+// addRows adds privacy rows and returns how many were new.
+func (m *master) addRows(rows []row) int {
+	added := 0
+	for _, r := range rows {
+		if m.known[r] {
+			continue
+		}
+		m.known[r] = true
+		m.rows = append(m.rows, r)
+		added++
+		if m.basis != nil {
+			m.basis.Row = append(m.basis.Row, linear.Basic)
+		}
+	}
+	return added
+}
+
+// entryFloor drops entries of privacy rows that are far below every tolerance; the
+// bounds are computed from the rule itself, not from the model.
+const entryFloor = 1e-12
+
+func (m *master) model() *linear.Model {
+	lp, n := &linear.Model{}, m.p.N()
+	lp.AddRow(1, 1)
+	for range n - 1 {
+		lp.AddRow(0, 0)
+	}
+	for range m.rows {
+		lp.AddRow(math.Inf(-1), m.rowScale()*m.delta)
+	}
+	var index []int32
+	var value []float64
+	for _, c := range m.patterns {
+		time := len(c.set)
+		index, value = append(index[:0], int32(time-1)), append(value[:0], 1)
+		if time < n && c.pass > 0 {
+			index, value = append(index, int32(time)), append(value, -c.pass)
+		}
+		for i, r := range m.rows {
+			if x := m.rowScale() * (c.law[r.i] - m.e*c.law[r.j]); math.Abs(x) > entryFloor {
+				index, value = append(index, int32(n+i)), append(value, x)
+			}
+		}
+		lp.AddCol(-costScale*c.gain, 0, math.Inf(1), index, value)
+	}
+	return lp
+}
+
+var errMaster = errors.New("the solver gave no answer to the master programme")
+
+// solve solves the master from the basis of the last one: with new rows and new columns it is neither primal
+// nor dual feasible, and the dual simplex was found the steadier. An answer that the solver is not sure of will do:
+// it is a proposal in any case.
+func (m *master) solve(ctx context.Context) (*flow, error) {
+	lp := m.model()
+	res, err := m.solver.Solve(ctx, lp, linear.Options{Basis: m.basis, Algorithm: linear.Dual})
+	if err != nil {
+		return nil, err
+	}
+	m.pivots += res.Pivots
+	switch {
+	case res.Outcome == linear.Stopped:
+		return nil, context.Cause(ctx)
+	case res.Outcome == linear.Infeasible, res.Outcome == linear.Unbounded,
+		len(res.X) != lp.Cols(), len(res.Duals) != lp.Rows(), !finite(res.X), !finite(res.Duals):
+		return nil, fmt.Errorf("%w: %s with %d rows and %d columns", errMaster, res.Outcome, lp.Rows(), lp.Cols())
+	}
+	m.basis = res.Basis
+	n := m.p.N()
+	f := &flow{weights: make([]float64, lp.Cols()), law: make([]float64, n), lambda: multipliers{}, future: make([]float64, n), optimal: res.Outcome == linear.Optimal}
+	for c, w := range res.X {
+		if w <= 0 {
+			continue
+		}
+		f.weights[c] = w
+		f.value += w * m.patterns[c].gain
+		for k, q := range m.patterns[c].law {
+			f.law[k] += w * q
+		}
+	}
+	for i := range n {
+		f.future[i] = -res.Duals[i] / costScale
+	}
+	for i, r := range m.rows {
+		// A minimisation with a row bounded above: its multiplier is <= 0.
+		if y := -res.Duals[n+i] * m.rowScale() / costScale; y > 0 {
+			f.lambda[r] = y
+		}
+	}
+	return f, nil
+}
+
+func finite(x []float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// violated returns the rows that a law breaks by more than tol, at most one for each i (the worst).
+func (m *master) violated(law []float64, tol float64) []row {
+	var out []row
+	n := len(law)
+	for i := range n {
+		worst, at := tol, -1
+		for j := max(0, i-m.p.L); j < min(n, i+m.p.L+1); j++ {
+			if x := law[i] - m.e*law[j] - m.delta; j != i && x > worst {
+				worst, at = x, j
+			}
+		}
+		if at >= 0 {
+			out = append(out, row{i, at})
+		}
+	}
+	return out
+}
+
+// adjusted returns the payoff with the multipliers added, and δ times their sum.
+func (m *master) adjusted(lambda multipliers) (payoff []float64, offset float64) {
+	payoff = append([]float64(nil), m.payoff...)
+	for r, l := range lambda {
+		payoff[r.i] -= l
+		payoff[r.j] += m.e * l
+		offset += m.delta * l
+	}
+	return payoff, offset
+}
+
+// priced returns for each time the pattern that gains most against the master's own future values.
+func (m *master) priced(f *flow) rules.Stops {
+	payoff, _ := m.adjusted(f.lambda)
+	n := len(payoff)
+	stops := make(rules.Stops, n)
+	rules.BackwardFloat(payoff, func(time int, g []float64, _ float64) {
+		set := make([]bool, time)
+		for j, x := range g {
+			set[j] = time == n || x > f.future[time]
+		}
+		stops[time-1] = set
+	})
+	return stops
+}
+
+// lawMultipliers solves the relaxation that lets any probability vector be an outcome
+// law, and returns its multipliers: a start that is often close, and
+// optimal where the privacy rows alone decide.
+func (m *master) lawMultipliers(ctx context.Context) (multipliers, error) {
+	n := m.p.N()
+	var rows []row
+	for {
+		lp := &linear.Model{}
+		lp.AddRow(1, 1)
+		entries := make([][]int32, n)
+		values := make([][]float64, n)
+		for k := range n {
+			entries[k], values[k] = []int32{0}, []float64{1}
+		}
+		for _, r := range rows {
+			at := int32(lp.AddRow(math.Inf(-1), m.rowScale()*m.delta))
+			entries[r.i], values[r.i] = append(entries[r.i], at), append(values[r.i], m.rowScale())
+			entries[r.j], values[r.j] = append(entries[r.j], at), append(values[r.j], -m.rowScale()*m.e)
+		}
+		for k := range n {
+			lp.AddCol(-costScale*m.payoff[k], 0, math.Inf(1), entries[k], values[k])
+		}
+		res, err := m.solver.Solve(ctx, lp, linear.Options{})
+		switch {
+		case err != nil:
+			return nil, err
+		case res.Outcome == linear.Stopped:
+			return nil, context.Cause(ctx)
+		case res.Outcome != linear.Optimal:
+			return multipliers{}, nil
+		}
+		before := len(rows)
+		for _, r := range m.violated(res.X, 1e-9) {
+			if !contains(rows, r) {
+				rows = append(rows, r)
+			}
+		}
+		if len(rows) > before {
+			continue
+		}
+		lambda := multipliers{}
+		for i, r := range rows {
+			if y := -res.Duals[i+1] * m.rowScale() / costScale; y > 0 {
+				lambda[r] = y
+			}
+		}
+		return lambda, nil
+	}
+}
+
+func contains(rows []row, r row) bool {
+	for _, x := range rows {
+		if x == r {
+			return true
+		}
+	}
+	return false
+}

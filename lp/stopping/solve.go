@@ -1,0 +1,314 @@
+package stopping
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/lp/linear"
+	rules "optratio/mechanisms/stopping"
+)
+
+// Options steer Solve. The zero value is usable, but for Solver.
+type Options struct {
+	Solver linear.Solver // proposes; required
+	Gap    float64       // wanted (upper-lower)/upper, 0 for 1e-9
+	Rounds int           // at most so many master programmes, 0 for 2000
+	Report func(Progress)
+}
+
+// Progress is what Solve reports after each round, in floating point.
+type Progress struct {
+	Round        int
+	Lower, Upper float64 // Lower is the master's value, which may still break privacy rows
+	Rows         int     // privacy rows found
+	Patterns     int
+}
+
+// Solution is a certified answer: Rule is exactly (ε, δ)-private and gains exactly
+// Lower; no private rule gains more than Upper. Law is Rule's outcome law.
+type Solution struct {
+	Lower, Upper *big.Rat
+	Rule         *rules.Rule
+	Law          []*big.Rat
+	Rounds       int
+	Rows         int // privacy rows in the last master programme
+	Patterns     int // columns of it
+	Pivots       int
+	Stopped      error // what ended the search early: the context, the solver, or nil
+}
+
+// Gap returns (Upper-Lower)/Upper, 0 where the two are equal.
+func (s *Solution) Gap() float64 {
+	if s.Upper.Cmp(s.Lower) == 0 {
+		return 0
+	}
+	gap := new(big.Rat).Sub(s.Upper, s.Lower)
+	if s.Upper.Sign() == 0 {
+		return math.Inf(1)
+	}
+	g, _ := gap.Quo(gap, new(big.Rat).Abs(s.Upper)).Float64()
+	return g
+}
+
+// smoothing pulls the multipliers that are priced towards the best ones so far
+// (Wentges 1997); without it the last digits take many more rounds.
+const smoothing = 0.7
+
+// Solve finds the best private rule and certifies it. It returns an error for a
+// malformed problem or if no rule was found at all; an early end (the context, the number
+// of rounds) still gives what is certified so far.
+func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if o.Solver == nil {
+		panic("stopping: Solve without a solver")
+	}
+	if o.Gap <= 0 {
+		o.Gap = 1e-9
+	}
+	if o.Rounds <= 0 {
+		o.Rounds = 2000
+	}
+	s := newSearch(p, o)
+	stopped := s.run(ctx)
+	sol, err := s.certify()
+	if err != nil {
+		return nil, err
+	}
+	sol.Stopped = stopped
+	return sol, nil
+}
+
+// patience is the number of rounds without progress that end a search.
+const patience = 20
+
+// search is the state of the column generation.
+type search struct {
+	p      *Problem
+	o      Options
+	m      *master
+	center multipliers // the best multipliers so far
+	upper  float64     // their bound
+	last   *flow
+	rounds int
+}
+
+func newSearch(p *Problem, o Options) *search {
+	return &search{p: p, o: o, m: newMaster(p, o.Solver), upper: math.Inf(1), center: multipliers{}}
+}
+
+// price bounds the optimum by multipliers, keeps them if they are the best so far, and adds the
+// patterns of their best rule.
+func (s *search) price(lambda multipliers) (added int) {
+	payoff, offset := s.m.adjusted(lambda)
+	value, stops := rules.BestFloat(payoff)
+	if bound := value + offset; bound < s.upper {
+		s.upper, s.center = bound, lambda
+	}
+	return s.m.addPatterns(stops)
+}
+
+// run alternates the master and the pricing until the bounds meet, nothing new is found, or something stops it.
+func (s *search) run(ctx context.Context) error {
+	start, err := s.m.lawMultipliers(ctx)
+	if err != nil {
+		return err
+	}
+	s.price(start)
+	s.price(multipliers{})
+	for r := range start {
+		s.m.addRows([]row{r})
+	}
+	fresh := false // progress has ended before, and the basis was thrown away then
+	least, idle := math.Inf(1), 0
+	for s.rounds = 1; s.rounds <= s.o.Rounds; s.rounds++ {
+		f, err := s.m.solve(ctx)
+		if err != nil {
+			if fresh || ctx.Err() != nil {
+				return err
+			}
+			s.m.basis, fresh = nil, true
+			continue
+		}
+		s.last = f
+		broken := s.m.addRows(s.m.violated(f.law, s.tolerance()))
+		added := broken + s.price(blend(s.center, f.lambda, smoothing))
+		added += s.price(blend(s.center, f.lambda, smoothing*smoothing))
+		added += s.price(f.lambda)
+		added += s.m.addPatterns(s.m.priced(f))
+		if s.o.Report != nil {
+			s.o.Report(Progress{Round: s.rounds, Lower: f.value, Upper: s.upper, Rows: len(s.m.rows), Patterns: len(s.m.patterns)})
+		}
+		if s.upper-f.value <= s.o.Gap/4*math.Abs(s.upper) && broken == 0 {
+			return nil
+		}
+		if gap := s.upper - f.value; broken > 0 || gap < 0.9*least {
+			least, idle = gap, 0
+		}
+		idle++
+		if added > 0 && idle < patience {
+			continue
+		}
+		if fresh {
+			return nil // nothing more to be had in this precision
+		}
+		s.m.basis, fresh, idle = nil, true, 0
+	}
+	return fmt.Errorf("%d rounds without reaching the gap", s.o.Rounds)
+}
+
+// tolerance is what a privacy row may be broken by before it enters the master.
+func (s *search) tolerance() float64 { return 1e-12 / float64(s.p.N()) }
+
+// blend returns t·a + (1-t)·b.
+func blend(a, b multipliers, t float64) multipliers {
+	out := make(multipliers, len(a)+len(b))
+	for r, x := range a {
+		out[r] += t * x
+	}
+	for r, x := range b {
+		out[r] += (1 - t) * x
+	}
+	return out
+}
+
+// certify turns the last flow and the best multipliers into exact bounds. The
+// best p-mix of the best rule without privacy competes with the search's
+// rule, so that an answer exists even where the search failed.
+func (s *search) certify() (*Solution, error) {
+	sol := &Solution{Rounds: min(s.rounds, s.o.Rounds), Rows: len(s.m.rows), Patterns: len(s.m.patterns), Pivots: s.m.pivots}
+	var err error
+	if sol.Upper, err = s.p.upperBound(s.center); err != nil {
+		return nil, err
+	}
+	_, stops, err := rules.Best(s.p.Payoff)
+	if err != nil {
+		return nil, err
+	}
+	free, err := stops.Rule()
+	if err != nil {
+		return nil, err
+	}
+	if err := sol.consider(s.p, free); err != nil {
+		return nil, err
+	}
+	if s.last != nil {
+		found, err := s.m.rule(s.last)
+		if err != nil {
+			return nil, err
+		}
+		if err := sol.consider(s.p, found); err != nil {
+			return nil, err
+		}
+	}
+	pair, err := rules.Violated(sol.Law, s.p.L, s.p.Eps, s.p.Delta)
+	if err != nil {
+		return nil, err
+	}
+	if pair != (rules.Pair{}) {
+		panic(fmt.Sprintf("stopping: the repaired rule breaks privacy at ranks %d, %d", pair.I, pair.J))
+	}
+	return sol, nil
+}
+
+// consider repairs a rule and keeps it if it gains more than what sol has.
+func (sol *Solution) consider(p *Problem, proposal *rules.Rule) error {
+	rule, err := p.repair(proposal)
+	if err != nil {
+		return err
+	}
+	law := rule.Law()
+	if gain := dot(p.Payoff, law); sol.Lower == nil || gain.Cmp(sol.Lower) > 0 {
+		sol.Rule, sol.Law, sol.Lower = rule, law, gain
+	}
+	return nil
+}
+
+func dot(payoff, law []*big.Rat) *big.Rat {
+	sum := new(big.Rat)
+	for k, c := range payoff {
+		if c.Sign() != 0 {
+			sum.Add(sum, new(big.Rat).Mul(c, law[k]))
+		}
+	}
+	return sum
+}
+
+// repair mixes a rule with the blind choice just enough to make it private: the
+// blind choice satisfies every row, strictly unless ε = δ = 0.
+func (p *Problem) repair(rule *rules.Rule) (*rules.Rule, error) {
+	keep, _, err := rules.LargestP(rules.ExactLaw(rule.Law()), p.L, p.Eps, p.Delta)
+	if err != nil || keep.Cmp(big.NewRat(1, 1)) == 0 {
+		return rule, err
+	}
+	blind, err := rules.ThresholdRule(p.N(), 1)
+	if err != nil {
+		return nil, err
+	}
+	// Any smaller weight is private, too: take one with a short denominator.
+	return rules.MixRules(roundDown(keep, weightBits), rule, blind)
+}
+
+// weightBits is the binary precision of the weights of a proposed rule.
+const weightBits = 80
+
+// roundDown returns the largest multiple of 2^-bits that is at most x >= 0.
+func roundDown(x *big.Rat, bits uint) *big.Rat {
+	scaled := new(big.Int).Lsh(x.Num(), bits)
+	scaled.Quo(scaled, x.Denom())
+	return new(big.Rat).SetFrac(scaled, new(big.Int).Lsh(big.NewInt(1), bits))
+}
+
+// snap is the relative distance at which a weight counts as 0 or as all that there is.
+const snap = 1e-13
+
+// rule returns the rule of a flow with exact weights: shares of the patterns'
+// weights at each time, clipped to what really reaches that time.
+func (m *master) rule(f *flow) (*rules.Rule, error) {
+	n := m.p.N()
+	share := make([][]float64, n) // summed weights of the patterns with this rank
+	total := make([]float64, n)
+	for i := range share {
+		share[i] = make([]float64, i+1)
+	}
+	for c, w := range f.weights {
+		if w == 0 {
+			continue
+		}
+		set := m.patterns[c].set
+		total[len(set)-1] += w
+		for j, taken := range set {
+			if taken {
+				share[len(set)-1][j] += w
+			}
+		}
+	}
+	weight := make([][]*big.Rat, n)
+	reach, zero := big.NewRat(1, 1), new(big.Rat)
+	for i := range weight {
+		row := make([]*big.Rat, i+1)
+		for j, x := range share[i] {
+			switch {
+			case i == n-1 || x >= total[i]*(1-snap):
+				row[j] = reach
+			case x <= total[i]*snap:
+				row[j] = zero
+			default:
+				w := roundDown(new(big.Rat).SetFloat64(x), weightBits)
+				if w.Cmp(reach) > 0 {
+					w = reach
+				}
+				row[j] = w
+			}
+			if j > 0 && row[j].Cmp(row[j-1]) == 0 {
+				row[j] = row[j-1]
+			}
+		}
+		weight[i] = row
+		reach = rules.ReachAfter(reach, row)
+	}
+	return rules.NewRule(weight)
+}
