@@ -99,7 +99,7 @@ func (ck *checker) bounds(prec uint) (res results, why string, err error) {
 	res = results{lower: flip, upper: flip, flip: flip}
 	switch ck.cert.proof {
 	case "dual-recurrence":
-		v, why := ck.recurrence(sum)
+		v, why := ck.recurrence(sum, prec)
 		switch v {
 		case holds:
 			why = ""
@@ -125,12 +125,15 @@ func (ck *checker) bounds(prec uint) (res results, why string, err error) {
 // costs are 0 at depth 0 and above; and as the terms of λ_1 are first negative and then not, λ_1 >= 0 implies λ_t >= 0.
 // It has permute-and-flip's value by complementary slackness, every (P) row being tight there. Y_2 = A >= 0, which is all for n <= 2. For k = 1, A =
 // B' = z <= 1, and Y_j in [0, 1] implies Y_{j+1} = z (1 - Y_j) in [0, 1]. For B' <= 1, Y_j in [0, A] implies Y_{j+1} in [0, A].
-// Under the objective box this holds for each lesser depth, for which B' is less.
-func (ck *checker) recurrence(sum value) (verdict, string) {
+// Under the objective box this holds for each lesser depth, for which B' is less; for n = 3 less is enough (threeInABox).
+func (ck *checker) recurrence(sum value, prec uint) (verdict, string) {
 	if ck.cert.n <= 2 || ck.cert.k <= 1 {
 		return holds, ""
 	}
 	v := sum.lessEq(exactly(big.NewRat(1, 1)))
+	if v == fails && ck.box && ck.cert.n == 3 {
+		return ck.threeInABox(prec)
+	}
 	return v, fmt.Sprintf("proof dual-recurrence: needs n <= 2, k <= 1 or z + … + z^k <= 1, which is %v", sum)
 }
 

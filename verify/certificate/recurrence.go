@@ -1,0 +1,40 @@
+package certificate
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// threeInABox decides the condition under which permute-and-flip is optimal for three candidates and the objective box.
+//
+// The program is the sum of those over the depths j <= k, and so is the dual point: y(m) = Σ_{j >= deepest(m)} Y^{(j)}_{m_0} with
+// Y^{(j)}_1 = 0, Y^{(j)}_2 = A_j = Σ_{v<=j} v z^v. On a chain whose two others are not both best ones, λ_t is a sum of terms u z^{u-t} >= 0.
+// On the chain where both are, λ_t = Σ_{u=t}^k z^{u-t} Σ_{j=u}^k (u - A_j) for t >= 1, which all have to be >= 0; the (E) row
+// of the three tied then has z λ_1, so that no reduced cost is left.
+func (ck *checker) threeInABox(prec uint) (verdict, string) {
+	k := ck.cert.k
+	z := enclosed(ck.enclose(prec))
+	if ck.z != nil {
+		z = exactly(ck.z)
+	}
+	whole := func(i int) value { return exactly(big.NewRat(int64(i), 1)) }
+	means := make([]value, k+1) // A_j
+	power := whole(1)
+	means[0] = whole(0)
+	for j := 1; j <= k; j++ {
+		power = power.mul(z)
+		means[j] = means[j-1].add(whole(j).mul(power))
+	}
+	all := holds
+	tail, lambda := whole(0), whole(0)
+	for u := k; u >= 1; u-- {
+		tail = tail.add(means[u])
+		lambda = whole(u * (k - u + 1)).sub(tail).add(z.mul(lambda))
+		v := whole(0).lessEq(lambda)
+		if v == fails {
+			return fails, fmt.Sprintf("proof dual-recurrence: the multiplier at depth %d is %v", u, lambda)
+		}
+		all = all.and(v)
+	}
+	return all, "proof dual-recurrence: the signs of the multipliers are not decided"
+}
