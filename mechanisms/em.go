@@ -21,11 +21,12 @@ func init() {
 // exponentialAs is the mechanism under the description info.
 func exponentialAs(info Info) *weighted {
 	return &weighted{
-		info: info,
-		rat:  exponential[*big.Rat],
-		box:  exponential[interval.Interval],
-		flt:  exponential[float64],
-		fun:  exponential[arith.RatFunc],
+		info:  info,
+		rat:   exponential[*big.Rat],
+		box:   exponential[interval.Interval],
+		flt:   exponential[float64],
+		fun:   exponential[arith.RatFunc],
+		draws: dice.proportionalDraws,
 	}
 }
 

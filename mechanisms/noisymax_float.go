@@ -17,9 +17,6 @@ func (m *noisyMax) Estimate(in *FloatInstance) (Estimate, error) {
 	if err := in.Check(); err != nil {
 		return Estimate{}, err
 	}
-	if in.negligible(float64(m.factor)) {
-		return Estimate{m.withoutPrivacyLoss(in), "limit", 1e-15}, nil
-	}
 	laws := in.laws(float64(m.factor), m.info.Uniform)
 	panels := 0
 	p, err := twice(func(extra int) (p []float64) {
@@ -27,28 +24,6 @@ func (m *noisyMax) Estimate(in *FloatInstance) (Estimate, error) {
 		return p
 	})
 	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), err}, nil
-}
-
-// negligible reports whether ε is so small that all differences of scores drown in any noise there is,
-// to float64 precision: whether the largest is below 1e-20 of the smallest noise of scale factor·Δ_a/ε, Δ_a > 0.
-func (in *FloatInstance) negligible(factor float64) bool {
-	lowest, highest, least := math.Inf(1), math.Inf(-1), math.Inf(1)
-	for i, q := range in.Scores {
-		lowest, highest = min(lowest, q), max(highest, q)
-		if d := in.sensitivity(i); d > 0 {
-			least = min(least, d)
-		}
-	}
-	return (highest-lowest)*in.Epsilon < 1e-20*factor*least
-}
-
-// withoutPrivacyLoss is the limit ε → 0, where scores do not matter: the largest of the noises
-// alone, whose pmf is that of tied scores.
-func (m *noisyMax) withoutPrivacyLoss(in *FloatInstance) []float64 {
-	tied := *in
-	tied.Epsilon, tied.Scores = 1, make([]float64, len(in.Scores))
-	p, _ := maxByQuadrature(tied.laws(float64(m.factor), m.info.Uniform), m.laplace, 2)
-	return p
 }
 
 // maxByQuadrature returns Pr[candidate a has the largest noisy score] =

@@ -21,11 +21,12 @@ func init() {
 // permuteAndFlipAs is the mechanism under the description info.
 func permuteAndFlipAs(info Info) *weighted {
 	return &weighted{
-		info: info,
-		rat:  permuteAndFlip[*big.Rat],
-		box:  permuteAndFlip[interval.Interval],
-		flt:  permuteAndFlipFloat,
-		fun:  permuteAndFlip[arith.RatFunc],
+		info:  info,
+		rat:   permuteAndFlip[*big.Rat],
+		box:   permuteAndFlip[interval.Interval],
+		flt:   permuteAndFlipFloat,
+		fun:   permuteAndFlip[arith.RatFunc],
+		draws: dice.permuteAndFlipDraws,
 	}
 }
 

@@ -144,16 +144,33 @@ func span(laws []noiseLaw) (lo, hi float64, breaks []float64) {
 }
 
 // laws returns each candidate's noise: scale factor·Δ/ε, with the largest Δ for all if uniform is set.
+// Noise too large for float64, as at ε = 0, is replaced by noise that drowns all differences of
+// scores but those between candidates without any.
 func (in *FloatInstance) laws(factor float64, uniform bool) []noiseLaw {
 	best, _ := in.best()
 	largest := in.largest()
+	lowest, least := 0.0, math.Inf(1)
 	out := make([]noiseLaw, len(in.Scores))
 	for i, q := range in.Scores {
 		d := in.sensitivity(i)
 		if uniform {
 			d = largest
 		}
-		out[i] = noiseLaw{q - best, factor * d / in.Epsilon}
+		out[i] = noiseLaw{q - best, factor * d}
+		if lowest = min(lowest, q-best); d > 0 {
+			least = min(least, factor*d)
+		}
+	}
+	eps, shrink := in.Epsilon, 1.0
+	if 4*noiseReach*factor*largest/eps > math.MaxFloat64 {
+		eps = 1
+		if lowest < 0 {
+			shrink = 1e-25 * least / -lowest
+		}
+	}
+	for i := range out {
+		out[i].at *= shrink
+		out[i].scale /= eps
 	}
 	return out
 }

@@ -148,11 +148,6 @@ func (m *randomStopping) Estimate(in *FloatInstance) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	if in.negligible(1) {
-		tied := *in
-		tied.Epsilon, tied.Scores = 1, make([]float64, len(in.Scores))
-		in = &tied
-	}
 	laws := in.laws(2+law.eta, false)
 	panels := 0
 	p, diff := twice(func(extra int) (p []float64) {

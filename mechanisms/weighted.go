@@ -16,6 +16,8 @@ type weighted struct {
 	box  func(f arith.Field[interval.Interval], weights []interval.Interval, counts []int) []interval.Interval
 	flt  func(f arith.Field[float64], weights []float64, counts []int) []float64
 	fun  func(f arith.Field[arith.RatFunc], weights []arith.RatFunc, counts []int) []arith.RatFunc
+	// draws runs the mechanism on one coin per candidate, whose probabilities are the weights.
+	draws func(d dice, coins []coin) func() int
 }
 
 func (w *weighted) Info() Info { return w.info }
