@@ -77,8 +77,8 @@ type noisyMax struct {
 // rational and depths are integers.
 type Logarithmic interface {
 	Mechanism
-	// ExactLog returns them, or ErrNotRational where they are not known to be of that form.
-	ExactLog(in *Instance) ([]arith.LogRat, error)
+	// LogExact returns them, or ErrNotRational where they are not known to be of that form.
+	LogExact(in *Instance) ([]arith.LogRat, error)
 }
 
 func (m *noisyMax) Info() Info { return m.info }
@@ -96,7 +96,7 @@ func evaluate[T any](m *noisyMax, e exponentials[T], all []noisy) ([]logLinear[T
 	return out, err
 }
 
-func (m *noisyMax) ExactLog(in *Instance) ([]arith.LogRat, error) {
+func (m *noisyMax) LogExact(in *Instance) ([]arith.LogRat, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (m *noisyMax) ExactLog(in *Instance) ([]arith.LogRat, error) {
 }
 
 func (m *noisyMax) Exact(in *Instance) ([]*big.Rat, error) {
-	logs, err := m.ExactLog(in)
+	logs, err := m.LogExact(in)
 	if err != nil {
 		return nil, err
 	}

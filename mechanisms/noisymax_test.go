@@ -123,7 +123,7 @@ func TestNoisyMaxFormsAgree(t *testing.T) {
 				continue
 			}
 			msg := fmt.Sprint(name, " ", in.Scores, " ", in.Sensitivities)
-			logs, err := m.ExactLog(in)
+			logs, err := m.LogExact(in)
 			require.NoError(t, err, msg)
 			total := arith.NewLogRat(nil, nil)
 			for _, p := range logs {
@@ -185,9 +185,9 @@ func TestNoisyMaxOfUniformSensitivities(t *testing.T) {
 		for i := range want {
 			assert.Zero(t, want[i].Cmp(got[i]), "%v", depths)
 		}
-		hetero, err := registry["rnmh-laplace"].(Logarithmic).ExactLog(in)
+		hetero, err := registry["rnmh-laplace"].(Logarithmic).LogExact(in)
 		require.NoError(t, err)
-		uniform, err := registry["rnm-laplace"].(Logarithmic).ExactLog(OnLattice(depths, squared))
+		uniform, err := registry["rnm-laplace"].(Logarithmic).LogExact(OnLattice(depths, squared))
 		require.NoError(t, err)
 		for i := range hetero {
 			assert.Zero(t, hetero[i].A.Cmp(uniform[i].A))
@@ -200,7 +200,7 @@ func TestNoisyMaxOfUniformSensitivities(t *testing.T) {
 // e^{-d}(2+d)/4, exponential noise of means s_1, s_2 with e^{-gap/s_1}/(1+s_2/s_1).
 func TestNoisyMaxOfTwoCandidates(t *testing.T) {
 	eps, _ := ParseExp("2")
-	logs, err := registry["rnm-laplace"].(Logarithmic).ExactLog(OnLattice([]int{3, 0}, eps))
+	logs, err := registry["rnm-laplace"].(Logarithmic).LogExact(OnLattice([]int{3, 0}, eps))
 	require.NoError(t, err)
 	// z = 1/2, d = 3 ln 2 = -3 ln z: 2/32 - 3/32 ln z
 	assert.Equal(t, "1/16", logs[0].A.RatString())
@@ -248,9 +248,9 @@ func TestLaplaceNoiseOfItsOwnScaleCostsNMinusOne(t *testing.T) {
 			other.Scores = append(other.Scores, ratOne)
 		}
 		other.Sensitivities = in.Sensitivities
-		a, err := registry["rnmh-laplace"].(Logarithmic).ExactLog(in)
+		a, err := registry["rnmh-laplace"].(Logarithmic).LogExact(in)
 		require.NoError(t, err)
-		b, err := registry["rnmh-laplace"].(Logarithmic).ExactLog(other)
+		b, err := registry["rnmh-laplace"].(Logarithmic).LogExact(other)
 		require.NoError(t, err)
 		pa, ok := a[0].Rat()
 		require.True(t, ok)
