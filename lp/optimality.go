@@ -29,19 +29,20 @@ import (
 // the function then answers by the same criterion, which a caller may use as a sufficient one.
 //
 // The decision is exact. For rational ε > 0 the number z is transcendental, so that none of these
-// polynomials in z vanishes, and enclosures are refined until they decide.
+// polynomials in z vanishes, and enclosures are refined until they decide; for rational z rationals have the last word.
 func PermuteAndFlipOptimal(n, k int, o lattice.Objective, eps mechanisms.Epsilon) bool {
 	if n <= 2 || k == 1 {
 		return true
 	}
-	if z, ok := eps.Z(); ok {
-		return nonnegative(arith.Rat{}, z, n, k, o, func(x *big.Rat) (int, bool) { return x.Sign(), true }) >= 0
-	}
+	z, rational := eps.Z()
 	for prec := uint(128); ; prec *= 2 {
 		f := arith.Interval{Prec: prec}
-		verdict := nonnegative(f, eps.Enclose(big.NewRat(1, 1), prec), n, k, o, interval.Interval.Sign)
-		if verdict != 0 {
-			return verdict > 0
+		if v := nonnegative(f, eps.Enclose(big.NewRat(1, 1), prec), n, k, o, interval.Interval.Sign); v != 0 {
+			return v > 0
+		}
+		// A rational z can make one of them vanish: then only rationals decide.
+		if rational && prec >= 512 {
+			return nonnegative(arith.Rat{}, z, n, k, o, func(x *big.Rat) (int, bool) { return x.Sign(), true }) > 0
 		}
 	}
 }

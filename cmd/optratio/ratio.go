@@ -132,6 +132,13 @@ func (f *ratioFlags) run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
+	var cert *outputFile
+	if f.cert != "" {
+		if cert, err = createOutput("--cert", f.cert); err != nil {
+			return err
+		}
+		defer cert.discard()
+	}
 	limited, cancel := withLimit(ctx, f.timeLimit)
 	defer cancel()
 	report, done := progress(s.err, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
@@ -140,6 +147,11 @@ func (f *ratioFlags) run(ctx context.Context, s streams) error {
 	done()
 	if err != nil {
 		return &exit{exitUsage, err}
+	}
+	if cert != nil {
+		if err := cert.commit(a.WriteCertificate); err != nil {
+			return &exit{exitUsage, fmt.Errorf("--cert %s: %w", quoted(f.cert), err)}
+		}
 	}
 	doc := ratioDoc{
 		N: f.n, K: f.k, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp),
