@@ -1,0 +1,200 @@
+package lp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+	"optratio/verify/certificate"
+)
+
+func pfAndEM(t testing.TB) []mechanisms.Mechanism {
+	var out []mechanisms.Mechanism
+	for _, name := range []string{"pf", "em"} {
+		m, err := mechanisms.Lookup(name)
+		require.NoError(t, err)
+		out = append(out, m)
+	}
+	return out
+}
+
+// certify answers a request and returns its certificate.
+func certify(t testing.TB, r Request) (*Answer, []byte) {
+	if r.Mechanisms == nil {
+		r.Mechanisms = pfAndEM(t)
+	}
+	r.Solver = linear.Embedded{}
+	if r.Gap == nil {
+		r.Gap = big.NewRat(1, 1e9)
+	}
+	a, err := Ratio(context.Background(), r)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, a.WriteCertificate(&b))
+	return a, b.Bytes()
+}
+
+func checked(t testing.TB, cert []byte) *certificate.Report {
+	report, err := certificate.Check(bytes.NewReader(cert), certificate.Options{})
+	require.NoError(t, err)
+	return report
+}
+
+// Every kind of answer has a certificate that the independent checker accepts.
+func TestCertificatesAreAccepted(t *testing.T) {
+	var requests []Request
+	for _, ab := range [][2]int64{{1, 1}, {6, 5}, {3, 2}, {2, 1}, {5, 2}} {
+		for n := 1; n <= 4; n++ {
+			for k := 1; k <= 4; k++ {
+				requests = append(requests, Request{N: n, K: k, Epsilon: expEps(t, ab[0], ab[1])})
+			}
+		}
+	}
+	for _, eps := range []string{"0.05", "0.5", "0.7", "3"} {
+		for _, s := range [][2]int{{3, 3}, {4, 4}, {5, 3}} {
+			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+				for l := Paper; l <= Full; l++ {
+					requests = append(requests, Request{N: s[0], K: s[1], Epsilon: decimalEps(t, eps), Objective: o, Level: l})
+				}
+			}
+		}
+	}
+	for l := Paper; l <= Full; l++ {
+		requests = append(requests, Request{N: 4, K: 3, Epsilon: expEps(t, 5, 4), Level: l},
+			Request{N: 3, K: 4, Epsilon: expEps(t, 5, 4), Level: l, Objective: lattice.Box, Method: Enumerated})
+	}
+	requests = append(requests,
+		Request{N: 60, K: 3, Epsilon: decimalEps(t, "0.5"), Gap: big.NewRat(1, 1e6)},
+		Request{N: 1000, K: 10, Epsilon: decimalEps(t, "0.1"), Mechanisms: pfAndEM(t)[:1]},
+		Request{N: 300, K: 7, Epsilon: decimalEps(t, "0.2"), Objective: lattice.Box, Mechanisms: pfAndEM(t)[:1]},
+		Request{N: 100000, K: 100, Epsilon: decimalEps(t, "0.7"), Mechanisms: pfAndEM(t)[:1]},
+		Request{N: 40, K: 20, Epsilon: expEps(t, 2, 1), Mechanisms: pfAndEM(t)[:1]},
+	)
+	proofs := map[string]int{}
+	for _, r := range requests {
+		name := fmt.Sprintf("%d,%d,%s,%s,%s", r.N, r.K, r.Epsilon, r.Objective, r.Level)
+		a, cert := certify(t, r)
+		proofs[a.Proof]++
+		report := checked(t, cert)
+		if !assert.True(t, report.Valid, "%s: %s", name, report.Reason) {
+			t.Log(string(cert[:min(len(cert), 2000)]))
+		}
+		_, again := certify(t, r)
+		require.Equal(t, cert, again, "%s: the same job gives the same bytes", name)
+	}
+	for _, p := range []string{ProofRecurrence, ProofClosedForm, ProofLP} {
+		assert.Positive(t, proofs[p], p)
+	}
+}
+
+// A claim that is a little too good is rejected, on either side, for every claim.
+func TestDoctoredClaimsAreRejected(t *testing.T) {
+	for _, r := range []Request{
+		{N: 4, K: 3, Epsilon: expEps(t, 3, 2)}, {N: 4, K: 3, Epsilon: decimalEps(t, "0.5")},
+		{N: 3, K: 3, Epsilon: expEps(t, 5, 4), Level: Full}, {N: 4, K: 3, Epsilon: decimalEps(t, "0.8")},
+	} {
+		_, cert := certify(t, r)
+		lines := strings.Split(string(cert), "\n")
+		doctored := 0
+		for i, line := range lines {
+			fields := strings.Fields(line)
+			if len(fields) == 0 || fields[0] != "claim" || line == "claim ratio pf 1 1" {
+				continue
+			}
+			for side := 1; side <= 2; side++ {
+				lo, ok := new(big.Rat).SetString(fields[len(fields)-2])
+				require.True(t, ok)
+				hi, ok := new(big.Rat).SetString(fields[len(fields)-1])
+				require.True(t, ok)
+				// Move one end past the truth, keeping lo <= hi.
+				if side == 1 {
+					lo = new(big.Rat).Mul(hi, big.NewRat(10000001, 10000000))
+					hi = lo
+				} else {
+					hi = new(big.Rat).Mul(lo, big.NewRat(9999999, 10000000))
+					lo = hi
+				}
+				changed := append([]string(nil), lines...)
+				changed[i] = strings.Join(append(append([]string(nil), fields[:len(fields)-2]...), lo.RatString(), hi.RatString()), " ")
+				assert.False(t, checked(t, []byte(strings.Join(changed, "\n"))).Valid, changed[i])
+				doctored++
+			}
+		}
+		assert.Positive(t, doctored)
+	}
+}
+
+// Any single changed digit is rejected, or changes nothing that the claims rest on: whatever is
+// accepted claims only what is true.
+func TestSingleChangedDigits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	for _, r := range []Request{
+		{N: 3, K: 3, Epsilon: expEps(t, 3, 2)}, {N: 3, K: 2, Epsilon: decimalEps(t, "0.4")},
+		{N: 3, K: 3, Epsilon: expEps(t, 3, 2), Level: Full},
+	} {
+		_, cert := certify(t, r)
+		rejected := 0
+		for i, b := range cert {
+			if b < '0' || b > '9' {
+				continue
+			}
+			doctored := bytes.Clone(cert)
+			doctored[i] = '0' + (b-'0'+1+byte(rng.IntN(9)))%10
+			report, err := certificate.Check(bytes.NewReader(doctored), certificate.Options{MaxMemory: 1 << 26})
+			if err != nil || !report.Valid {
+				rejected++
+				continue
+			}
+			consistent(t, report)
+		}
+		assert.Greater(t, rejected, len(cert)/8)
+	}
+}
+
+// consistent checks an accepted report against a fresh answer to the problem it names.
+func consistent(t *testing.T, report *certificate.Report) {
+	p := report.Problem
+	var eps mechanisms.Epsilon
+	var err error
+	if x, ok := p.ExpEps.Rat(); ok {
+		eps, err = mechanisms.FromExp(x)
+	} else {
+		x, ok := p.Eps.Rat()
+		require.True(t, ok)
+		eps, err = mechanisms.FromEpsilon(x)
+	}
+	require.NoError(t, err)
+	level, err := ParseLevel(p.Constraints)
+	require.NoError(t, err)
+	o, err := lattice.ParseObjective(p.Objective)
+	require.NoError(t, err)
+	a, err := Ratio(context.Background(), Request{N: p.N, K: p.K, Epsilon: eps, Level: level, Objective: o,
+		Mechanisms: pfAndEM(t), Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e12)})
+	require.NoError(t, err)
+	for _, claim := range report.Claims {
+		truth := a.Optimum
+		for _, m := range a.Mechanisms {
+			switch claim.On {
+			case "error " + m.Name:
+				truth = m.Error
+			case "ratio " + m.Name:
+				truth = m.Ratio
+			}
+		}
+		lo, _ := claim.Value.Lower()
+		hi, _ := claim.Value.Upper()
+		low, _ := truth.Lower()
+		high, _ := truth.Upper()
+		assert.True(t, lo.Cmp(high) <= 0 && low.Cmp(hi) <= 0, "%+v: %s accepted as %s, truth %s", p, claim.On, claim.Value, truth)
+	}
+}
