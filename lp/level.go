@@ -20,7 +20,7 @@ const (
 	// Monotone: the paper's, and x_r(q) <= x_r(q') whenever q, q' are in Q(n,k) and, after a
 	// shift, q' has r no lower and every other candidate no higher.
 	Monotone
-	// Full: all of them.
+	// Full: all of them. Its optimum is Monotone's: see eachCut.
 	Full
 )
 
@@ -111,14 +111,18 @@ func (p *Program) strict(visit func(Cut) bool) bool {
 	return p.eachCut(visit)
 }
 
-// eachCut visits the rows of the level beyond the paper's, some of them more than once.
+// eachCut visits rows that, with the paper's, are equivalent to the level's; some of them more than once.
+//
+// Monotonicity with the paper's rows implies all of DP's, so that Full needs no more than Monotone. Let q' = q + s with s in {0,1}^n
+// after a shift, both in Q(n,k). Where s_r = 1, shift by -1: r stays and the others do not rise, so x_r(q') >= x_r(q) >= z x_r(q). Where
+// s_r = 0 and r is not at the top of q', q'+e_r is in Q(n,k), x_r(q') >= z x_r(q'+e_r) by (P), and x_r(q'+e_r) >= x_r(q), again after a shift by -1.
+// Where s_r = 0 and r is at the top of q', it is at the top of q as well, q-e_r is in Q(n,k), and
+// x_r(q') >= x_r(q-e_r) >= z x_r(q), the others being no higher in q' than in q-e_r after a shift by +1.
 func (p *Program) eachCut(visit func(Cut) bool) bool {
-	if p.Level == Monotone || p.Level == Full {
-		if !p.eachMonotone(visit) {
-			return false
-		}
-	}
-	if p.Level == DP || p.Level == Full {
+	switch p.Level {
+	case Monotone, Full:
+		return p.eachMonotone(visit)
+	case DP:
 		return p.eachNeighbor(visit)
 	}
 	return true

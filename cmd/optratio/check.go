@@ -70,9 +70,9 @@ func check(ctx context.Context, s streams, path string, maxMemory int64, asJSON 
 
 func printReport(s streams, r *certificate.Report) error {
 	if p := r.Problem; p != nil {
-		eps := "ε = " + p.Eps.String()
-		if p.ExpEps.IsValid() {
-			eps = "e^ε = " + p.ExpEps.String()
+		eps := "e^ε = " + p.ExpEps.String()
+		if r, ok := p.Eps.Rat(); ok {
+			eps = "ε = " + r.RatString()
 		}
 		fmt.Fprintf(s.out, "n = %d, k = %d, %s, objective %s, constraints %s, proof %s\n", p.N, p.K, eps, p.Objective, p.Constraints, p.Proof)
 	}

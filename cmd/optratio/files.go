@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -16,6 +18,10 @@ type outputFile struct {
 func createOutput(flag, path string) (*outputFile, error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
+		var place *fs.PathError // names the temporary file, which is of no interest
+		if errors.As(err, &place) {
+			err = place.Err
+		}
 		return nil, usagef("%s %s: cannot be written: %w", flag, quoted(path), err)
 	}
 	return &outputFile{path, temp}, nil

@@ -1,0 +1,130 @@
+package lp
+
+import (
+	"context"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"math/big"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+var update = flag.Bool("update", false, "rewrite the tables in testdata")
+
+// levelRatios returns permute-and-flip's exact ratio to the optimum of each level.
+func levelRatios(t *testing.T, n, k int, e mechanisms.Epsilon) (ratios [4]*big.Rat) {
+	z, _ := e.Z()
+	flip := PermuteAndFlipTotalExact(n, k, lattice.Paper, z)
+	for l := Paper; l <= Full; l++ {
+		ratios[l] = new(big.Rat).Quo(flip, exactOptimum(t, n, k, lattice.Paper, l, e))
+	}
+	return ratios
+}
+
+// testdata/levels.csv has permute-and-flip's ratio to the four optima for n, k <= 5 and several e^ε; docs/levels.md
+// says what is to be seen in it.
+func TestLevelTable(t *testing.T) {
+	const file = "testdata/levels.csv"
+	if *update {
+		f, err := os.Create(file)
+		require.NoError(t, err)
+		defer f.Close()
+		fmt.Fprintln(f, "n,k,exp_eps,paper,dp,monotone,full")
+		for n := 3; n <= 5; n++ {
+			for k := 2; k <= 5; k++ {
+				for _, exp := range []string{"11/10", "6/5", "5/4", "3/2", "7/4", "19/10"} {
+					e, err := mechanisms.ParseExp(exp)
+					require.NoError(t, err)
+					r := levelRatios(t, n, k, e)
+					fmt.Fprintf(f, "%d,%d,%s,%s,%s,%s,%s\n", n, k, exp, r[0].RatString(), r[1].RatString(), r[2].RatString(), r[3].RatString())
+				}
+			}
+		}
+		return
+	}
+	f, err := os.Open(file)
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	computed := 0
+	for _, row := range rows[1:] {
+		n, err := strconv.Atoi(row[0])
+		require.NoError(t, err)
+		k, err := strconv.Atoi(row[1])
+		require.NoError(t, err)
+		e, err := mechanisms.ParseExp(row[2])
+		require.NoError(t, err)
+		r := levelRatios(t, n, k, e)
+		for l := Paper; l <= Full; l++ {
+			assert.Equal(t, row[3+l], r[l].RatString(), "%v %v", row[:3], l)
+		}
+		computed++
+	}
+	assert.Equal(t, 72, computed)
+}
+
+// Monotonicity and the paper's rows imply privacy towards all neighbours: at every exact optimum of
+// the monotone level each row of DP holds, whether it was asked for or not.
+func TestMonotoneImpliesDP(t *testing.T) {
+	for _, s := range [][2]int{{3, 3}, {3, 5}, {4, 4}, {5, 3}} {
+		for _, ab := range [][2]int64{{6, 5}, {3, 2}, {7, 4}} {
+			e := expEps(t, ab[0], ab[1])
+			z, _ := e.Z()
+			p := newProgram(t, s[0], s[1], lattice.Paper, Monotone, e)
+			sol, err := p.solve(context.Background(), linear.Embedded{}, nil, new(big.Rat), nil)
+			require.NoError(t, err)
+			u := point(p, exactNumbers{}, z, sol.proposal.Injection)
+			rows := 0
+			p.eachNeighbor(func(c Cut) bool {
+				rows++
+				return assert.GreaterOrEqual(t, slackOf(p, exactNumbers{}, z, u, c).Sign(), 0, "%v: %+v", s, c)
+			})
+			assert.Greater(t, rows, 50)
+		}
+	}
+}
+
+// The paper's optimum at (3,3), e^ε = 3/2, breaks privacy between two vectors, so that no ε-DP mechanism attains it.
+func TestPaperOptimumIsNotPrivate(t *testing.T) {
+	e := expEps(t, 3, 2)
+	z, _ := e.Z()
+	p := newProgram(t, 3, 3, lattice.Paper, Paper, e)
+	sol, err := p.solve(context.Background(), linear.Embedded{}, nil, new(big.Rat), nil)
+	require.NoError(t, err)
+	u := point(p, exactNumbers{}, z, sol.proposal.Injection)
+	broken := 0
+	m := make([]int, 4)
+	p.eachNeighbor(func(c Cut) bool {
+		if slackOf(p, exactNumbers{}, z, u, c).Sign() < 0 {
+			broken++
+			x := func(j int32) *big.Rat {
+				p.lat.Unrank(int(p.vars.Orbit[j]), m)
+				return pmfAt(p, exactNumbers{}, u, lattice.Depths(m))[indexOfDepth(m, int(p.vars.Depth[j]))]
+			}
+			above := x(c.Above)
+			t.Logf("depths %v, candidate at %d: %s", lattice.Depths(m), p.vars.Depth[c.Above], above.RatString())
+			below := x(c.Below)
+			t.Logf("  neighbour %v, candidate at %d: %s", lattice.Depths(m), p.vars.Depth[c.Below], below.RatString())
+		}
+		return true
+	})
+	assert.Positive(t, broken)
+}
+
+func indexOfDepth(m []int, v int) int {
+	i := 0
+	for u := range v {
+		i += m[u]
+	}
+	return i
+}
