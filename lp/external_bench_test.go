@@ -1,0 +1,137 @@
+//go:build slow
+
+package lp
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+)
+
+// Other people's solvers on the same programs, cold, as subprocesses where they are installed: whole
+// processes, to be compared with BenchmarkRatio and BenchmarkExact in the same run.
+
+// BenchmarkQSoptEx is the exact rational solver QSopt_ex (Debian package qsopt-ex) at e^ε = 3/2.
+func BenchmarkQSoptEx(b *testing.B) {
+	solver, err := exec.LookPath("esolver")
+	if err != nil {
+		b.Skip("esolver is not installed")
+	}
+	for _, size := range []int{6, 7} {
+		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
+			p := newProgram(b, size, size, lattice.Paper, Paper, expEps(b, 3, 2))
+			dir := b.TempDir()
+			file := filepath.Join(dir, "program.lp")
+			writeLP(b, file, p.Rational(big.NewRat(2, 3)))
+			for b.Loop() {
+				cmd := exec.Command(solver, "-O", filepath.Join(dir, "solution"), file)
+				cmd.Dir = dir
+				out, err := cmd.CombinedOutput()
+				require.NoError(b, err, string(out))
+			}
+			text, err := os.ReadFile(filepath.Join(dir, "solution"))
+			require.NoError(b, err)
+			want := exactOptimum(b, size, size, lattice.Paper, Paper, expEps(b, 3, 2))
+			require.Contains(b, string(text), "Value = "+want.RatString()+"\n", "QSopt_ex has the same optimum")
+		})
+	}
+}
+
+// writeLP writes a program of rows = and >= and columns >= 0 in LP format with rational coefficients.
+func writeLP(b *testing.B, file string, r *linear.Rational) {
+	rows := make([][]string, r.Rows())
+	var objective []string
+	for j := range r.Cols() {
+		if r.Cost[j].Sign() != 0 {
+			objective = append(objective, fmt.Sprintf("%s x%d", r.Cost[j].RatString(), j))
+		}
+		for p := r.Start[j]; p < r.Start[j+1]; p++ {
+			sign, v := "+", new(big.Rat).Set(r.Value[p])
+			if v.Sign() < 0 {
+				sign = "-"
+				v.Neg(v)
+			}
+			rows[r.Index[p]] = append(rows[r.Index[p]], fmt.Sprintf("%s %s x%d", sign, v.RatString(), j))
+		}
+	}
+	f, err := os.Create(file)
+	require.NoError(b, err)
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	fmt.Fprintf(w, "Minimize\n obj: %s\nSubject To\n", strings.Join(objective, "\n + "))
+	for i, terms := range rows {
+		relation := ">="
+		if r.RowUpper[i] != nil {
+			relation = "="
+		}
+		fmt.Fprintf(w, " r%d: %s %s %s\n", i, strings.Join(terms, " "), relation, r.RowLower[i].RatString())
+	}
+	fmt.Fprintln(w, "End")
+	require.NoError(b, w.Flush())
+}
+
+const highs = `
+import sys, numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csc_matrix
+name, rows, cols = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+d = lambda s, t: np.fromfile(name + s, dtype=t)
+a = csc_matrix((d(".value", "f8"), d(".index", "i4"), d(".start", "i8")), shape=(rows, cols)).tocsr()
+lower, upper = d(".lower", "f8"), d(".upper", "f8")
+e = lower == upper
+r = linprog(d(".cost", "f8"), A_ub=-a[~e], b_ub=-lower[~e], A_eq=a[e], b_eq=lower[e], method="highs")
+print(repr(r.fun))
+`
+
+// BenchmarkHiGHS is HiGHS as scipy calls it (python3-scipy), at ε = 0.5, the process's start-up of some 0.5 s included.
+func BenchmarkHiGHS(b *testing.B) {
+	python := ""
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if python == "" && exec.Command(name, "-c", "import scipy.optimize").Run() == nil {
+			python = name
+		}
+	}
+	if python == "" {
+		b.Skip("python3 with scipy is not installed")
+	}
+	for _, size := range []int{6, 7, 8} {
+		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
+			p := newProgram(b, size, size, lattice.Paper, Paper, decimalEps(b, "0.5"))
+			m := p.Model()
+			base := filepath.Join(b.TempDir(), "program")
+			starts := make([]int64, len(m.Start))
+			for i, s := range m.Start {
+				starts[i] = int64(s)
+			}
+			for suffix, data := range map[string]any{
+				".value": m.Value, ".index": m.Index, ".start": starts, ".lower": m.RowLower, ".upper": m.RowUpper, ".cost": m.Cost,
+			} {
+				writeBinary(b, base+suffix, data)
+			}
+			for b.Loop() {
+				out, err := exec.Command(python, "-c", highs, base, fmt.Sprint(m.Rows()), fmt.Sprint(m.Cols())).CombinedOutput()
+				require.NoError(b, err, string(out))
+			}
+		})
+	}
+}
+
+func writeBinary(b *testing.B, file string, data any) {
+	f, err := os.Create(file)
+	require.NoError(b, err)
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	require.NoError(b, binary.Write(w, binary.LittleEndian, data))
+	require.NoError(b, w.Flush())
+}
