@@ -28,6 +28,7 @@ type pattern struct {
 
 type master struct {
 	p        *Problem
+	scale    float64 // of the costs
 	payoff   []float64
 	e, delta float64 // e^ε and δ
 	patterns []pattern
@@ -50,13 +51,17 @@ type flow struct {
 }
 
 // Rows and costs are scaled so that a solver's absolute tolerances of 1e-9
-// mean 1e-12 in a payoff and 1e-9 of the slack e^ε/n or so that the blind choice has in a privacy row.
-const costScale = 1000
+// mean 1e-12 in a payoff (1e-14 for the last digits: sharper at once would cost many more pivots) and 1e-9 of
+// the slack of e^ε/n or so that the blind choice has in a privacy row.
+const (
+	costScale  = 1e3
+	sharpScale = 1e5
+)
 
 func (m *master) rowScale() float64 { return float64(m.p.N()) / m.e }
 
 func newMaster(p *Problem, solver linear.Solver) *master {
-	m := &master{p: p, payoff: floats(p.Payoff), solver: solver, known: map[row]bool{}, seen: map[string]bool{}}
+	m := &master{p: p, scale: costScale, payoff: floats(p.Payoff), solver: solver, known: map[row]bool{}, seen: map[string]bool{}}
 	e, _ := p.Eps.Bounds(boundBits)
 	m.e, _ = e.Float64()
 	m.delta, _ = p.Delta.Float64()
@@ -153,7 +158,7 @@ func (m *master) model() *linear.Model {
 				index, value = append(index, int32(n+i)), append(value, x)
 			}
 		}
-		lp.AddCol(-costScale*c.gain, 0, math.Inf(1), index, value)
+		lp.AddCol(-m.scale*c.gain, 0, math.Inf(1), index, value)
 	}
 	return lp
 }
@@ -191,11 +196,11 @@ func (m *master) solve(ctx context.Context) (*flow, error) {
 		}
 	}
 	for i := range n {
-		f.future[i] = -res.Duals[i] / costScale
+		f.future[i] = -res.Duals[i] / m.scale
 	}
 	for i, r := range m.rows {
 		// A minimisation with a row bounded above: its multiplier is <= 0.
-		if y := -res.Duals[n+i] * m.rowScale() / costScale; y > 0 {
+		if y := -res.Duals[n+i] * m.rowScale() / m.scale; y > 0 {
 			f.lambda[r] = y
 		}
 	}

@@ -82,8 +82,8 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 	return sol, nil
 }
 
-// patience is the number of rounds without progress that end a search.
-const patience = 20
+// patience is the number of rounds without progress that the search accepts.
+const patience = 8
 
 // search is the state of the column generation.
 type search struct {
@@ -122,8 +122,7 @@ func (s *search) run(ctx context.Context) error {
 	for r := range start {
 		s.m.addRows([]row{r})
 	}
-	fresh := false // progress has ended before, and the basis was thrown away then
-	least, idle := math.Inf(1), 0
+	least, idle, fresh := math.Inf(1), 0, false
 	for s.rounds = 1; s.rounds <= s.o.Rounds; s.rounds++ {
 		f, err := s.m.solve(ctx)
 		if err != nil {
@@ -133,7 +132,7 @@ func (s *search) run(ctx context.Context) error {
 			s.m.basis, fresh = nil, true
 			continue
 		}
-		s.last = f
+		s.last, fresh = f, false
 		broken := s.m.addRows(s.m.violated(f.law, s.tolerance()))
 		added := broken + s.price(blend(s.center, f.lambda, smoothing))
 		added += s.price(blend(s.center, f.lambda, smoothing*smoothing))
@@ -142,20 +141,21 @@ func (s *search) run(ctx context.Context) error {
 		if s.o.Report != nil {
 			s.o.Report(Progress{Round: s.rounds, Lower: f.value, Upper: s.upper, Rows: len(s.m.rows), Patterns: len(s.m.patterns)})
 		}
-		if s.upper-f.value <= s.o.Gap/4*math.Abs(s.upper) && broken == 0 {
+		gap := s.upper - f.value
+		if gap <= s.o.Gap/4*math.Abs(s.upper) && broken == 0 {
 			return nil
 		}
-		if gap := s.upper - f.value; broken > 0 || gap < 0.9*least {
+		// Progress is a smaller gap, or new rows while the gap is still wide.
+		if gap < 0.9*least || broken > 0 && gap > 100*s.o.Gap*math.Abs(s.upper) {
 			least, idle = gap, 0
 		}
-		idle++
-		if added > 0 && idle < patience {
+		if idle++; added > 0 && idle < patience {
 			continue
 		}
-		if fresh {
+		if s.m.scale == sharpScale {
 			return nil // nothing more to be had in this precision
 		}
-		s.m.basis, fresh, idle = nil, true, 0
+		s.m.scale, idle = sharpScale, 0
 	}
 	return fmt.Errorf("%d rounds without reaching the gap", s.o.Rounds)
 }
