@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math/big"
 	"slices"
+	"strings"
 
 	"optratio/internal/number"
 )
@@ -138,6 +139,8 @@ type Domain struct {
 	Neighbors iter.Seq2[Vector, Vector] // every unordered pair, at least once
 	Shifted   iter.Seq2[Vector, Vector] // pairs that differ by one number added to all scores
 	Lowered   iter.Seq[Lowering]
+	// Has says which vectors can be asked about; nil: all.
+	Has func(Vector) bool
 	// Representatives is the part of the domain that stands for all of it for symmetric
 	// mechanisms, nil where there is none.
 	Representatives *Domain
@@ -307,8 +310,8 @@ func (t *tracker) fail(size []int64, witness func() *Witness) {
 
 // finish sets the verdict.
 func (t *tracker) finish(err error) error {
-	if errors.Is(err, ErrEstimates) {
-		t.undecide(err.Error())
+	if errors.Is(err, ErrUndecided) {
+		t.undecide(strings.TrimPrefix(err.Error(), ErrUndecided.Error()+": "))
 	} else if err != nil && !errors.Is(err, errStop) {
 		return err
 	}

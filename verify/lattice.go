@@ -92,11 +92,11 @@ func latticeDomain(l *lattice.Lattice, space *Space) *Domain {
 	d := &Domain{
 		Name:    fmt.Sprintf("Q(%d,%d), %s score vectors", l.N(), l.K(), lattice.Vectors(l.N(), l.K(), false)),
 		Space:   space,
-		Vectors: latticeVectors(l.N(), l.K()),
+		Vectors: Grid(l.N(), l.K(), 2),
 	}
 	reps := &Domain{Name: d.Name, Space: space, Vectors: func(yield func(Vector) bool) {
 		for _, m := range l.All() {
-			if !yield(fromDepths(lattice.Depths(m))) {
+			if !yield(fromDepths(lattice.Depths(m), 2)) {
 				return
 			}
 		}
@@ -125,20 +125,20 @@ func (q Vector) plus(c int64) Vector {
 	return out
 }
 
-func fromDepths(depths []int) Vector {
+func fromDepths(depths []int, step int64) Vector {
 	q := make(Vector, len(depths))
 	for i, v := range depths {
-		q[i] = -2 * int64(v)
+		q[i] = -step * int64(v)
 	}
 	return q
 }
 
-// latticeVectors yields every vector of Q(n,k).
-func latticeVectors(n, k int) iter.Seq[Vector] {
+// Grid yields every vector of n scores 0, -step, …, -k·step, the best of which is 0.
+func Grid(n, k int, step int64) iter.Seq[Vector] {
 	return func(yield func(Vector) bool) {
 		depths := make([]int, n)
 		for {
-			if slices.Min(depths) == 0 && !yield(fromDepths(depths)) {
+			if slices.Min(depths) == 0 && !yield(fromDepths(depths, step)) {
 				return
 			}
 			i := n - 1

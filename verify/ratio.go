@@ -150,6 +150,11 @@ func (g *greatest) log() (number.Number, *big.Rat) {
 		return number.Int(0), big.NewRat(1, 1)
 	}
 	x, exact := g.best.log()
+	if lo, ok := x.Lower(); ok && lo.Sign() < 0 {
+		if hi, ok := x.Upper(); ok {
+			x = number.Bounds(new(big.Rat), maxRat(hi, new(big.Rat))) // ε >= 0
+		}
+	}
 	if len(g.rivals) == 0 || x.IsInf() {
 		return x, exact
 	}
@@ -164,6 +169,13 @@ func (g *greatest) log() (number.Number, *big.Rat) {
 		return number.Bounds(lo, yhi), nil
 	}
 	return x, nil
+}
+
+func maxRat(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) < 0 {
+		return b
+	}
+	return a
 }
 
 // ratios checks pure privacy and bounded range, and finds the tight parameters, over all

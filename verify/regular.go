@@ -34,11 +34,16 @@ func (t *tracker) agree(a, b *Value, size []int64, w func() *Witness) error {
 func (c *run) symmetry(t *tracker) error {
 	for q := range c.dom.Vectors {
 		sorted, place := sortVector(q)
+		if !c.has(sorted) {
+			continue
+		}
 		if slices.Equal(sorted, q) {
 			reversed := slices.Clone(sorted)
 			slices.Reverse(reversed)
-			if err := c.permuted(t, reversed, sorted); err != nil {
-				return err
+			if c.has(reversed) {
+				if err := c.permuted(t, reversed, sorted); err != nil {
+					return err
+				}
 			}
 		}
 		if err := c.placed(t, q, sorted, place); err != nil {
@@ -47,6 +52,8 @@ func (c *run) symmetry(t *tracker) error {
 	}
 	return nil
 }
+
+func (c *run) has(q Vector) bool { return c.dom.Has == nil || c.dom.Has(q) }
 
 // permuted compares two orders of the same scores, sorted being descending.
 func (c *run) permuted(t *tracker, q, sorted Vector) error {
@@ -83,12 +90,16 @@ func (c *run) pair(q, other Vector, r int, p, o *Value) *Witness {
 	}
 }
 
-// events compares two answers, one of which at least is no pmf: they differ where the other one is.
+const unanswered = "not every question was answered with probabilities"
+
+// events compares two answers, one of which at least is no pmf: they differ where the other one is, and where
+// neither is there is nothing to compare.
 func (c *run) events(t *tracker, a, b *Answer, q, other Vector) error {
 	if err := t.step(); err != nil {
 		return err
 	}
 	if a.Event != "" && b.Event != "" {
+		t.undecide(unanswered)
 		return nil
 	}
 	if a.Event == "" {
@@ -140,7 +151,8 @@ func (c *run) monotone(t *tracker) error {
 			return err
 		}
 		if a.Event != "" || b.Event != "" {
-			continue // no probabilities to compare
+			t.undecide(unanswered)
+			continue
 		}
 		for r := range l.Upper {
 			if r == l.One {
@@ -171,6 +183,7 @@ func (c *run) sum(t *tracker) error {
 			return err
 		}
 		if a.Event != "" {
+			t.undecide(unanswered)
 			continue
 		}
 		total := Rational(new(big.Rat))
@@ -210,7 +223,8 @@ func (c *run) dominates(t *tracker, mean bool) error {
 		if err != nil {
 			return err
 		}
-		if a.Event != "" || em.Event != "" {
+		if a.Event != "" {
+			t.undecide(unanswered)
 			continue
 		}
 		order := make([]int, len(q))

@@ -132,8 +132,8 @@ func (q Vector) plusVector(step Vector) Vector {
 type Around struct {
 	Name    string
 	Space   *Space
-	Vectors iter.Seq[Vector] // the vectors; Len of them
-	Deltas  []int64          // each candidate's sensitivity in units
+	Vectors iter.Seq[Vector]
+	Deltas  []int64 // each candidate's sensitivity in units
 	Model   Model
 	Seed    uint64 // of the random neighbours
 	Far     int64  // a shift in units that a few of the vectors are also checked under; 0: none
@@ -248,13 +248,7 @@ func around(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, o
 
 // integerSpace finds a unit of which all scores and sensitivities are multiples.
 func integerSpace(p Problem, vectors [][]*big.Rat) (*Space, []Vector, []int64, error) {
-	unit := new(big.Rat)
-	for _, v := range append(slices.Clone(vectors), p.Sensitivities) {
-		for _, x := range v {
-			unit = gcdRat(unit, x)
-		}
-	}
-	space := &Space{Unit: unit, Sensitivities: p.Sensitivities, Epsilon: p.Epsilon, Params: p.Params}
+	space := &Space{Unit: Unit(append(slices.Clone(vectors), p.Sensitivities)), Sensitivities: p.Sensitivities, Epsilon: p.Epsilon, Params: p.Params}
 	ints := make([]Vector, len(vectors))
 	for i, v := range vectors {
 		q, err := space.Vector(v)
@@ -285,6 +279,17 @@ func (s *Space) Vector(scores []*big.Rat) (Vector, error) {
 		q[i] = steps.Num().Int64()
 	}
 	return q, nil
+}
+
+// Unit returns the greatest number of which all scores of the vectors are multiples; 0 if all are 0.
+func Unit(vectors [][]*big.Rat) *big.Rat {
+	unit := new(big.Rat)
+	for _, v := range vectors {
+		for _, x := range v {
+			unit = gcdRat(unit, x)
+		}
+	}
+	return unit
 }
 
 // gcdRat returns the greatest rational of which a and b are integer multiples; that of 0 and b is |b|.

@@ -72,8 +72,12 @@ type SubjectFunc func(q Vector) (*Answer, error)
 // Answer calls f.
 func (f SubjectFunc) Answer(q Vector) (*Answer, error) { return f(q) }
 
+// ErrUndecided is wrapped by errors of subjects that have no more answers to give: it
+// leaves undecided what is not refuted yet.
+var ErrUndecided = errors.New("undecided")
+
 // ErrEstimates says that a mechanism's probabilities are not known rigorously.
-var ErrEstimates = errors.New("only floating-point estimates are known for this mechanism")
+var ErrEstimates = fmt.Errorf("%w: only floating-point estimates are known for this mechanism", ErrUndecided)
 
 // logarithmic is a mechanism whose probabilities are of the form a + b·ln z, a and b rational,
 // at some instances.
@@ -168,7 +172,7 @@ func (e *exact) linear(x arith.LogRat) *Value {
 func (e *exact) enclose(in *mechanisms.Instance) (*Answer, error) {
 	first, err := e.mechanism.Enclose(in, 64)
 	if errors.Is(err, mechanisms.ErrNoEnclosure) {
-		return nil, fmt.Errorf("%s: %w", e.mechanism.Info().Name, ErrEstimates)
+		return nil, ErrEstimates
 	}
 	if err != nil {
 		return nil, err
@@ -197,17 +201,17 @@ func wrap[T any](xs []T, value func(T) *Value) *Answer {
 
 // expEpsilon returns e^ε in the form in which it combines exactly with the subject's values.
 func (e *exact) expEpsilon() *Value {
-	if z, ok := e.space.Epsilon.Z(); ok {
-		return Rational(new(big.Rat).Inv(z))
-	}
-	if e.exp != nil {
+	if _, ok := e.space.Epsilon.Z(); !ok && e.exp != nil {
 		return function(arith.Pow(arith.Poly{}, arith.Poly{}.Z(), -int(e.parts)), e.exp)
 	}
-	return enclosedExp(e.space.Epsilon)
+	return ExpEpsilon(e.space.Epsilon)
 }
 
-// enclosedExp returns e^ε as enclosures.
-func enclosedExp(eps mechanisms.Epsilon) *Value {
+// ExpEpsilon returns e^ε, exactly where it is rational, as enclosures otherwise.
+func ExpEpsilon(eps mechanisms.Epsilon) *Value {
+	if z, ok := eps.Z(); ok {
+		return Rational(new(big.Rat).Inv(z))
+	}
 	minusOne := big.NewRat(-1, 1)
 	return Refinable(func(prec uint) interval.Interval { return eps.Enclose(minusOne, prec) })
 }

@@ -190,6 +190,9 @@ func (v *Value) compare(w *Value, limit uint) (int, bool) {
 	return v.sub(w).sign(limit)
 }
 
+// Compare returns the sign of v - w, and whether it is decided.
+func (v *Value) Compare(w *Value) (int, bool) { return v.compare(w, 1024) }
+
 // exceeds compares v with factor·w, for values and a factor that are not negative.
 func (v *Value) exceeds(factor, w *Value, limit uint) (int, bool) {
 	vlo, vhi := v.bounds()

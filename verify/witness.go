@@ -19,6 +19,7 @@ import (
 //     smallest;
 //   - dominates-em: Scores, T, P = Pr[error >= T] and PEM, the same of the exponential mechanism; for
 //     dominates-em-mean P and PEM are the expected errors;
+//   - a comparison with expected probabilities: Scores, Candidate, P and PExpected;
 //   - sum: Scores and P, the sum, or the probability of Candidate where that is negative.
 type Witness struct {
 	Scores            []*big.Rat
@@ -30,6 +31,7 @@ type Witness struct {
 	P                 number.Number
 	PNeighbor         number.Number
 	PEM               number.Number
+	PExpected         number.Number
 }
 
 // MarshalJSON writes the fields that are set, scores as decimals where they have finitely many
@@ -44,6 +46,7 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 		P                 number.Number     `json:"p"`
 		PNeighbor         *number.Number    `json:"p_neighbor,omitempty"`
 		PEM               *number.Number    `json:"p_em,omitempty"`
+		PExpected         *number.Number    `json:"p_expected,omitempty"`
 	}
 	f := fields{Scores: ScoresJSON(w.Scores), NeighborCandidate: w.NeighborCandidate, P: w.P}
 	if w.Neighbor != nil {
@@ -64,6 +67,9 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 	}
 	if w.PEM.IsValid() {
 		f.PEM = &w.PEM
+	}
+	if w.PExpected.IsValid() {
+		f.PExpected = &w.PExpected
 	}
 	return json.Marshal(f)
 }
@@ -110,6 +116,8 @@ func (w *Witness) String() string {
 		fmt.Fprintf(&b, ": Pr[error >= %s] is %s, of em %s", ScoreText(w.T), w.P, w.PEM)
 	case w.PEM.IsValid():
 		fmt.Fprintf(&b, ": expected error %s, of em %s", w.P, w.PEM)
+	case w.PExpected.IsValid():
+		fmt.Fprintf(&b, ": %s, expected %s", w.P, w.PExpected)
 	case w.PNeighbor.IsValid():
 		fmt.Fprintf(&b, ": %s and %s", w.P, w.PNeighbor)
 	default:

@@ -1,0 +1,329 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	longestLine = 4 << 20 // bytes of one answer
+	keptStderr  = 2 << 10 // bytes at the end of stderr, for messages
+	lastWords   = 2 * time.Second
+)
+
+// child is a program that answers lines with lines, started when it is needed and again after it failed.
+type child struct {
+	command string
+	timeout time.Duration
+	p       *process
+	starts  int
+}
+
+// process is one run of the program.
+type process struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	lines  chan []byte   // answers; closed at the end of output
+	broken error         // why output ended, if not by its end; to be read after lines is closed
+	quit   chan struct{} // closed to stop the reader
+	stderr *tail
+	ended  chan struct{} // closed after the process was waited for
+	status error         // from Wait, to be read after ended is closed
+	once   sync.Once
+	served int // answers given
+	mu     sync.Mutex
+	reaped bool
+}
+
+// failure is what came instead of an answer.
+type failure struct {
+	text    string
+	timeout bool
+	quiet   bool // it ended by itself, with status 0, after it had answered before
+}
+
+func (f *failure) Error() string { return f.text }
+
+// errStart says that no shell could be started at all.
+var errStart = errors.New("cannot start a shell")
+
+func (c *child) start() error {
+	cmd := exec.Command("sh", "-c", c.command)
+	ownGroup(cmd)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("%w: %w", errStart, err)
+	}
+	c.starts++
+	p := &process{
+		cmd: cmd, stdin: stdin, lines: make(chan []byte, 1), quit: make(chan struct{}),
+		stderr: &tail{}, ended: make(chan struct{}),
+	}
+	c.p = p
+	var noise sync.WaitGroup
+	noise.Go(func() { _, _ = io.Copy(p.stderr, stderr) })
+	read := make(chan struct{})
+	go func() { p.read(stdout); close(read) }()
+	go func() {
+		// Wait closes the pipes, so output comes first; a grandchild that keeps them open after the process
+		// has ended is cut off.
+		state, _ := cmd.Process.Wait()
+		p.mu.Lock()
+		p.reaped = true
+		killGroup(cmd) // what it left behind; its number is not in use again yet
+		p.mu.Unlock()
+		select {
+		case <-read:
+		case <-time.After(lastWords):
+		case <-p.quit:
+		}
+		if state != nil && !state.Success() {
+			p.status = &exec.ExitError{ProcessState: state}
+		}
+		_ = stdin.Close()
+		_ = stdout.Close()
+		_ = stderr.Close()
+		<-read
+		noise.Wait()
+		close(p.ended)
+	}()
+	return nil
+}
+
+// read sends the lines of output on that are not blank, each without its end; an unfinished last line counts.
+func (p *process) read(stdout io.Reader) {
+	defer close(p.lines)
+	r := bufio.NewReaderSize(stdout, 64<<10)
+	for {
+		line, err := readLine(r)
+		if errors.Is(err, errLong) {
+			p.broken = err
+			return
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			select {
+			case p.lines <- line:
+			case <-p.quit:
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+var errLong = fmt.Errorf("a line of more than %d bytes", longestLine)
+
+// readLine returns a line without its end, or what there is at the end of input with io.EOF.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > longestLine {
+			return nil, errLong
+		}
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return bytes.TrimRight(line, "\r\n"), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
+		}
+	}
+}
+
+// ask sends a line and returns the answer. A *failure says that there was none, and leaves the
+// program stopped; other errors end the audit. A program that ends with status 0 between two
+// answers is started again.
+func (c *child) ask(ctx context.Context, line []byte) ([]byte, error) {
+	answer, err := c.once(ctx, line)
+	var f *failure
+	if errors.As(err, &f) && f.quiet {
+		answer, err = c.once(ctx, line)
+	}
+	return answer, err
+}
+
+func (c *child) once(ctx context.Context, line []byte) ([]byte, error) {
+	if c.p == nil {
+		if err := c.start(); err != nil {
+			return nil, err
+		}
+	}
+	p := c.p
+	select {
+	case extra, ok := <-p.lines:
+		if ok {
+			c.stop()
+			return nil, &failure{text: fmt.Sprintf("output that nothing had asked for: %s", brief(extra))}
+		}
+		return nil, c.gone()
+	default:
+	}
+	timer := time.NewTimer(c.timeout)
+	defer timer.Stop()
+	written := make(chan error, 1)
+	go func() {
+		_, err := p.stdin.Write(append(line, '\n'))
+		written <- err
+	}()
+	for {
+		select {
+		case answer, ok := <-p.lines:
+			if !ok {
+				return nil, c.gone()
+			}
+			p.served++
+			return answer, nil
+		case err := <-written:
+			if err != nil {
+				// It does not read any more; it may have answered or ended, so the output decides.
+				written = nil
+				continue
+			}
+			written = nil
+		case <-timer.C:
+			noise := p.stderr.last()
+			c.stop()
+			return nil, &failure{text: fmt.Sprintf("no answer within %v%s", c.timeout, noise), timeout: true}
+		case <-ctx.Done():
+			c.stop()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// gone describes how the program ended, after its output did.
+func (c *child) gone() error {
+	p := c.p
+	c.p = nil
+	if p.broken != nil {
+		p.kill()
+		return &failure{text: p.broken.Error()}
+	}
+	// Output has ended; if the program goes on without it, it is of no use.
+	select {
+	case <-p.ended:
+	case <-time.After(min(c.timeout, lastWords)):
+		p.kill()
+		return &failure{text: "closed its output" + p.stderr.last()}
+	}
+	if p.status != nil {
+		return &failure{text: p.status.Error() + p.stderr.last()}
+	}
+	return &failure{text: "ended without an answer" + p.stderr.last(), quiet: p.served > 0}
+}
+
+// kill ends the process group and waits until the process is reaped.
+func (p *process) kill() {
+	p.once.Do(func() {
+		close(p.quit)
+		p.mu.Lock()
+		if !p.reaped {
+			killGroup(p.cmd)
+		}
+		p.mu.Unlock()
+		_ = p.stdin.Close()
+	})
+	<-p.ended
+}
+
+// stop kills the program if it runs.
+func (c *child) stop() {
+	if c.p != nil {
+		c.p.kill()
+		c.p = nil
+	}
+}
+
+// finish closes the program's input and lets it end by itself for a while. It returns a failure where the
+// program ends with an error.
+func (c *child) finish() error {
+	p := c.p
+	if p == nil {
+		return nil
+	}
+	defer c.stop()
+	_ = p.stdin.Close()
+	patience := time.After(min(c.timeout, lastWords))
+	for {
+		select {
+		case extra, ok := <-p.lines:
+			if ok {
+				return &failure{text: fmt.Sprintf("output that nothing had asked for: %s", brief(extra))}
+			}
+			select {
+			case <-p.ended:
+				if p.status != nil {
+					return &failure{text: "after its last answer: " + p.status.Error() + p.stderr.last()}
+				}
+				return nil
+			case <-patience:
+				return nil
+			}
+		case <-patience:
+			return nil // it ignores the end of its input, which it may
+		}
+	}
+}
+
+// brief shortens a program's text for a message.
+func brief(text []byte) string {
+	const most = 80
+	s := strings.ToValidUTF8(string(text[:min(len(text), most)]), "?")
+	if len(text) > most {
+		s += "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b[max(0, len(b)-keptStderr):]...)
+	t.text = t.text[max(0, len(t.text)-keptStderr):]
+	return len(b), nil
+}
+
+// last returns the line that says most, for a message: what a Go program panicked with, else the last one.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
+	text := strings.TrimSpace(lines[len(lines)-1])
+	for _, line := range lines {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			text = line
+		}
+	}
+	if text != "" {
+		return ": " + strings.Trim(brief([]byte(text)), `"`)
+	}
+	return ""
+}

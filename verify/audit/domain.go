@@ -1,0 +1,184 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+// Options say what is asked of a program or table, and what counts.
+type Options struct {
+	N, K        int    // candidates, and depth of the lattice
+	Domain      string // "lattice", "half-lattice" or "random"; ignored where Vectors are given
+	Vectors     [][]*big.Rat
+	Model       verify.Model
+	Pairs       [][2][]*big.Rat // neighbours, instead of those of the model
+	Epsilon     mechanisms.Epsilon
+	Sensitivity *big.Rat
+	Seed        uint64
+	Properties  []verify.Property    // of probabilities; nil: the defaults
+	Against     mechanisms.Mechanism // compare the answers with its probabilities; may be nil
+
+	Precision  *big.Rat // relative, of JSON numbers
+	Timeout    Duration // for one answer
+	Budget     int64    // samples in all
+	Confidence *big.Rat // of the lower bound on ε, and of the test of fit
+	Progress   func(questions int64)
+}
+
+// ErrOptions is wrapped by errors about options.
+var ErrOptions = errors.New("cannot audit")
+
+func (o *Options) check() error {
+	switch {
+	case o.Sensitivity == nil || o.Sensitivity.Sign() <= 0:
+		return fmt.Errorf("%w: the sensitivity must be positive", ErrOptions)
+	case len(o.Vectors) > 0 || len(o.Pairs) > 0:
+		return nil
+	case o.N < 1:
+		return fmt.Errorf("%w: n = %d must be at least 1", ErrOptions, o.N)
+	case o.K < 1 && o.Domain != "random":
+		return fmt.Errorf("%w: k = %d must be at least 1", ErrOptions, o.K)
+	case o.Domain != "lattice" && o.Domain != "half-lattice" && o.Domain != "random":
+		return fmt.Errorf("%w: domain %q is none of lattice, half-lattice, random", ErrOptions, o.Domain)
+	}
+	return nil
+}
+
+// randomVectors is how many vectors the random domain has.
+const randomVectors = 40
+
+// domain returns the vectors, and a unit for them and their neighbours.
+func (o *Options) domain() (*verify.Space, *verify.Domain, error) {
+	if err := o.check(); err != nil {
+		return nil, nil, err
+	}
+	space := &verify.Space{Unit: o.Sensitivity, Sensitivities: []*big.Rat{o.Sensitivity}, Epsilon: o.Epsilon}
+	var vectors iter.Seq[verify.Vector]
+	name, n, far := o.Domain, o.N, int64(0)
+	switch {
+	case len(o.Vectors) > 0 || len(o.Pairs) > 0:
+		given, ints, err := o.given(space)
+		if err != nil {
+			return nil, nil, err
+		}
+		vectors, n = slices.Values(ints[:given]), len(ints[0])
+		name = fmt.Sprintf("%d given score vectors of %d candidates", given, n)
+		if len(o.Pairs) > 0 {
+			return space, o.pairDomain(space, name, ints[:given], ints[given:]), nil
+		}
+	case o.Domain == "random":
+		space.Unit = new(big.Rat).Quo(o.Sensitivity, big.NewRat(1000, 1))
+		vectors = slices.Values(drawVectors(n, rand.New(rand.NewPCG(o.Seed, 0x766563746f7273))))
+		name = fmt.Sprintf("%d random score vectors of %d candidates", randomVectors, n)
+	default:
+		step, depth := int64(2), o.K
+		if o.Domain == "half-lattice" {
+			step, depth = 1, 2*o.K
+		}
+		vectors = verify.Grid(n, depth, step)
+		name = fmt.Sprintf("%s of %d candidates, depth %d", o.Domain, n, o.K)
+	}
+	unit, _ := new(big.Rat).Quo(o.Sensitivity, space.Unit).Float64()
+	deltas := slices.Repeat([]int64{int64(unit)}, n)
+	far = o.far(space)
+	dom := verify.Around{
+		Name: fmt.Sprintf("%s, and their %s neighbors", name, o.Model), Space: space, Vectors: vectors,
+		Deltas: deltas, Model: o.Model, Seed: o.Seed, Far: far,
+	}.Domain()
+	return space, dom, nil
+}
+
+// far returns a shift, a round multiple of Δ in units, that overflows e^{εq/2Δ} in double precision.
+func (o *Options) far(space *verify.Space) int64 {
+	eps := o.Epsilon.Float()
+	if eps <= 0 {
+		return 0
+	}
+	multiple := new(big.Rat).SetFloat64(max(2000, 2000/eps))
+	multiple.Mul(multiple, o.Sensitivity)
+	multiple.Quo(multiple, space.Unit)
+	rounded := new(big.Int).Div(multiple.Num(), multiple.Denom())
+	thousand := big.NewInt(1000)
+	rounded.Div(rounded, thousand).Add(rounded, big.NewInt(1)).Mul(rounded, thousand)
+	if rounded.BitLen() > 50 {
+		return 0
+	}
+	return rounded.Int64()
+}
+
+// given turns given vectors and pairs into integers; the first so many are the vectors.
+func (o *Options) given(space *verify.Space) (int, []verify.Vector, error) {
+	all := slices.Clone(o.Vectors)
+	if len(o.Vectors) == 0 {
+		for _, p := range o.Pairs {
+			all = append(all, p[0])
+		}
+	}
+	count := len(all)
+	for _, p := range o.Pairs {
+		all = append(all, p[0], p[1])
+	}
+	space.Unit = verify.Unit(append(slices.Clone(all), space.Sensitivities))
+	ints := make([]verify.Vector, len(all))
+	for i, v := range all {
+		if len(v) == 0 || len(v) != len(all[0]) {
+			return 0, nil, fmt.Errorf("%w: score vectors of %d and %d candidates", ErrOptions, len(all[0]), len(v))
+		}
+		var err error
+		if ints[i], err = space.Vector(v); err != nil {
+			return 0, nil, err
+		}
+	}
+	return count, ints, nil
+}
+
+// pairDomain has given pairs for neighbours.
+func (o *Options) pairDomain(space *verify.Space, name string, vectors, pairs []verify.Vector) *verify.Domain {
+	dom := verify.Around{
+		Name: fmt.Sprintf("%s, %d given pairs", name, len(pairs)/2), Space: space, Vectors: slices.Values(vectors),
+		Deltas: slices.Repeat([]int64{1}, len(vectors[0])), Model: o.Model, Seed: o.Seed,
+	}.Domain()
+	dom.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
+		for p := range slices.Chunk(pairs, 2) {
+			if !yield(p[0], p[1]) {
+				return
+			}
+		}
+	}
+	return dom
+}
+
+// drawVectors draws score vectors weighted to what goes wrong: ties, near ties, steps of 2Δ, huge gaps,
+// one leader. Units are Δ/1000.
+func drawVectors(n int, rng *rand.Rand) []verify.Vector {
+	out := make([]verify.Vector, randomVectors)
+	for i := range out {
+		q := make(verify.Vector, n)
+		base := []int64{0, 0, 1000, -7000, 123456}[rng.IntN(5)]
+		style := i % 5
+		for r := range q {
+			switch style {
+			case 0:
+				q[r] = -2000 * rng.Int64N(4)
+			case 1:
+				q[r] = -rng.Int64N(10_000)
+			case 2:
+				q[r] = -rng.Int64N(3)
+			case 3:
+				q[r] = -[]int64{0, 1000, 200_000, 2_000_000}[rng.IntN(4)]
+			case 4:
+				q[r] = -2000 * rng.Int64N(2)
+			}
+			q[r] += base
+		}
+		out[i] = q
+	}
+	return out
+}

@@ -1,0 +1,233 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+// Duration is a time limit.
+type Duration = time.Duration
+
+const (
+	mostTimeouts  = 3   // after so many the program is not asked again
+	mostFailures  = 100 // likewise, of all kinds
+	mostSilence   = 10  // likewise, where it never answered at all
+	mostFindings  = 20  // kept for the report
+	mostQuestions = 1e6
+	askedTwice    = 50 // questions that are repeated at the end
+	defaultLimit  = 10 * time.Second
+)
+
+// Finding is something that a program did which it should not, whatever its probabilities.
+type Finding struct {
+	Event  string     // "error", "different answers" or "exit"
+	Detail string     // what happened
+	Scores []*big.Rat // what it was asked, nil for what happened outside a question
+}
+
+func (f Finding) String() string {
+	if f.Scores == nil {
+		return f.Event + ": " + f.Detail
+	}
+	text := ""
+	for i, s := range f.Scores {
+		if i > 0 {
+			text += ", "
+		}
+		text += verify.ScoreText(s)
+	}
+	return fmt.Sprintf("%s: scores (%s): %s", f.Event, text, f.Detail)
+}
+
+// asker puts questions to a program and keeps account of what goes wrong.
+type asker struct {
+	ctx       context.Context
+	opts      *Options
+	space     *verify.Space
+	child     *child
+	epsilon   string
+	questions int64
+	failures  int
+	timeouts  int
+	answered  bool
+	findings  []Finding
+	muted     bool // failures are no findings: the question was not part of the domain
+}
+
+func newAsker(ctx context.Context, command string, space *verify.Space, o *Options) *asker {
+	timeout := o.Timeout
+	if timeout <= 0 {
+		timeout = defaultLimit
+	}
+	return &asker{
+		ctx: ctx, opts: o, space: space, epsilon: epsilonText(o.Epsilon),
+		child: &child{command: command, timeout: timeout},
+	}
+}
+
+// epsilonText writes ε as a decimal: exactly where it is one, otherwise the nearest double.
+func epsilonText(e mechanisms.Epsilon) string {
+	if r := e.Eps(); r != nil {
+		if digits, exact := r.FloatPrec(); exact && digits <= 30 {
+			return r.FloatString(digits)
+		}
+	}
+	return strconv.FormatFloat(e.Float(), 'g', -1, 64)
+}
+
+// ask puts one question and reads the answer with parse. event is what came instead of an answer.
+func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte) (T, error)) (answer T, event string, err error) {
+	stopped := fmt.Errorf("%w: it was stopped", verify.ErrUndecided)
+	if a.ctx.Err() != nil {
+		return answer, "", stopped
+	}
+	if a.timeouts >= mostTimeouts || a.failures >= mostFailures || a.failures >= mostSilence && !a.answered {
+		return answer, "", fmt.Errorf("%w: the program failed %d times and is not asked again", verify.ErrUndecided, a.failures)
+	}
+	if a.questions >= mostQuestions {
+		return answer, "", fmt.Errorf("%w: the limit of %d questions was reached", verify.ErrUndecided, a.questions)
+	}
+	a.questions++
+	if a.opts.Progress != nil {
+		a.opts.Progress(a.questions)
+	}
+	scores := a.space.Scores(q)
+	question := question{
+		scores: scores, epsilon: a.epsilon, sensitivity: a.opts.Sensitivity,
+		monotonic: a.opts.Model == verify.Monotonic, samples: samples,
+	}
+	line, err := a.child.ask(a.ctx, question.line())
+	if err == nil {
+		if answer, err = parse(line); err == nil {
+			a.answered = true
+			return answer, "", nil
+		}
+		err = &failure{text: err.Error()}
+	}
+	var f *failure
+	switch {
+	case a.ctx.Err() != nil:
+		return answer, "", stopped
+	case !errors.As(err, &f):
+		return answer, "", err
+	}
+	a.failures++
+	if f.timeout {
+		a.timeouts++
+	}
+	a.find(Finding{"error", f.text, scores})
+	return answer, f.text, nil
+}
+
+// find records a finding.
+func (a *asker) find(f Finding) {
+	if !a.muted && len(a.findings) < mostFindings {
+		a.findings = append(a.findings, f)
+	}
+}
+
+// probabilities is a program that states its probabilities, as a Subject.
+type probabilities struct{ *asker }
+
+// Answer asks the program.
+func (p probabilities) Answer(q verify.Vector) (*verify.Answer, error) {
+	values, event, err := ask(p.asker, q, 0, func(line []byte) ([]*verify.Value, error) {
+		return parsePMF(line, len(q), p.opts.Precision)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &verify.Answer{P: values, Event: event}, nil
+}
+
+// PMF audits a program that states its probabilities.
+func PMF(ctx context.Context, command string, o Options) (*Report, error) {
+	space, dom, err := o.domain()
+	if err != nil {
+		return nil, err
+	}
+	a := newAsker(ctx, command, space, &o)
+	defer a.child.stop()
+	first := &transcript{inner: probabilities{a}}
+	var aside *asker // asks about smaller cases, which are not part of the domain
+	r, err := examine(ctx, command, first, space, dom, &o, func(space *verify.Space) verify.Subject {
+		if aside == nil {
+			aside = &asker{ctx: ctx, opts: &o, child: a.child, epsilon: a.epsilon, muted: true}
+		}
+		aside.space = space
+		return probabilities{aside}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.repeat(first); err != nil {
+		return nil, err
+	}
+	a.finish()
+	r.account(a)
+	return r, nil
+}
+
+// finish lets the program end.
+func (a *asker) finish() {
+	var f *failure
+	if err := a.child.finish(); errors.As(err, &f) {
+		a.find(Finding{Event: "exit", Detail: f.text})
+	}
+}
+
+// transcript remembers what was answered, in order.
+type transcript struct {
+	inner   verify.Subject
+	asked   []verify.Vector
+	answers []*verify.Answer
+}
+
+func (t *transcript) Answer(q verify.Vector) (*verify.Answer, error) {
+	a, err := t.inner.Answer(q)
+	if err == nil && len(t.asked) < mostQuestions {
+		t.asked, t.answers = append(t.asked, q), append(t.answers, a)
+	}
+	return a, err
+}
+
+// repeat asks some questions again, in another order, and records answers that no reading reconciles.
+func (a *asker) repeat(t *transcript) error {
+	rng := rand.New(rand.NewPCG(a.opts.Seed, 0x7477696365))
+	order := rng.Perm(len(t.asked))
+	for _, i := range order[:min(askedTwice, len(order))] {
+		q, before := t.asked[i], t.answers[i]
+		again, err := probabilities{a}.Answer(q)
+		switch {
+		case errors.Is(err, verify.ErrUndecided):
+			return nil
+		case err != nil:
+			return err
+		}
+		if detail := difference(before, again); detail != "" {
+			a.find(Finding{"different answers", detail, a.space.Scores(q)})
+		}
+	}
+	return nil
+}
+
+// difference describes how two answers to one question differ, "" where they need not.
+func difference(a, b *verify.Answer) string {
+	if (a.Event == "") != (b.Event == "") {
+		return "an answer once, an error the other time"
+	}
+	for r := range a.P {
+		if s, ok := a.P[r].Compare(b.P[r]); ok && s != 0 {
+			return fmt.Sprintf("asked twice, candidate %d has probability %s, then %s", r, a.P[r].Number(), b.P[r].Number())
+		}
+	}
+	return ""
+}

@@ -1,0 +1,150 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"optratio/internal/decimal"
+	"optratio/verify"
+)
+
+// question is what a program is asked.
+type question struct {
+	scores      []*big.Rat
+	epsilon     string // a decimal
+	sensitivity *big.Rat
+	monotonic   bool
+	samples     int64 // 0: the probabilities are wanted
+}
+
+// line returns the question as the program reads it.
+func (q *question) line() []byte {
+	var b bytes.Buffer
+	b.WriteString(`{"scores":[`)
+	for i, s := range verify.ScoresJSON(q.scores) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(s)
+	}
+	fmt.Fprintf(&b, `],"epsilon":%s,"sensitivity":%s,"monotonic":%t`, q.epsilon, verify.ScoreText(q.sensitivity), q.monotonic)
+	if q.samples > 0 {
+		fmt.Fprintf(&b, `,"samples":%d`, q.samples)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// reply is a program's answer.
+type reply struct {
+	PMF    []json.RawMessage `json:"pmf"`
+	Counts []json.RawMessage `json:"counts"`
+	Error  json.RawMessage   `json:"error"`
+}
+
+func parseReply(line []byte) (reply, error) {
+	var r reply
+	d := json.NewDecoder(bytes.NewReader(line))
+	if err := d.Decode(&r); err != nil {
+		for _, word := range []string{"NaN", "Infinity"} {
+			if bytes.Contains(line, []byte(word)) {
+				return r, fmt.Errorf("answered %s, which holds %s", brief(line), word)
+			}
+		}
+		return r, fmt.Errorf("answered %s, which is no JSON object as agreed", brief(line))
+	}
+	if d.More() {
+		return r, fmt.Errorf("answered %s: more than one JSON object", brief(line))
+	}
+	if r.Error != nil && string(r.Error) != "null" {
+		var text string
+		if json.Unmarshal(r.Error, &text) != nil {
+			text = string(r.Error)
+		}
+		return r, fmt.Errorf("said error: %s", brief([]byte(text)))
+	}
+	return r, nil
+}
+
+// parsePMF reads n probabilities from an answer. JSON numbers stand for any real number within the relative
+// precision of them; strings "p/q" are exact.
+func parsePMF(line []byte, n int, precision *big.Rat) ([]*verify.Value, error) {
+	r, err := parseReply(line)
+	if err != nil {
+		return nil, err
+	}
+	if r.PMF == nil {
+		return nil, fmt.Errorf("answered %s, which has no pmf", brief(line))
+	}
+	return readPMF(r.PMF, n, precision)
+}
+
+func readPMF(raw []json.RawMessage, n int, precision *big.Rat) ([]*verify.Value, error) {
+	if len(raw) != n {
+		return nil, fmt.Errorf("answered %d probabilities for %d scores", len(raw), n)
+	}
+	p := make([]*verify.Value, n)
+	for i, text := range raw {
+		x, exact, err := readNumber(text)
+		if err != nil {
+			return nil, err
+		}
+		if exact || x.Sign() == 0 {
+			p[i] = verify.Rational(x)
+			continue
+		}
+		slack := new(big.Rat).Mul(new(big.Rat).Abs(x), precision)
+		p[i] = verify.Within(new(big.Rat).Sub(x, slack), new(big.Rat).Add(x, slack))
+	}
+	return p, nil
+}
+
+// readNumber reads a JSON number, or a string that holds a fraction or a decimal.
+func readNumber(text json.RawMessage) (x *big.Rat, exact bool, err error) {
+	var s string
+	if json.Unmarshal(text, &s) != nil {
+		if x, err = decimal.Parse(string(text)); err != nil {
+			return nil, false, fmt.Errorf("answered %s for a probability: %w", brief(text), err)
+		}
+		return x, false, nil
+	}
+	if strings.Contains(s, "/") {
+		x, err = decimal.ParseFraction(s)
+	} else {
+		x, err = decimal.Parse(s)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("answered %s for a probability: %w", brief([]byte(s)), err)
+	}
+	return x, true, nil
+}
+
+// parseCounts reads how often each of n candidates was chosen in so many samples.
+func parseCounts(line []byte, n int, samples int64) ([]int64, error) {
+	r, err := parseReply(line)
+	if err != nil {
+		return nil, err
+	}
+	if r.Counts == nil {
+		return nil, fmt.Errorf("answered %s, which has no counts", brief(line))
+	}
+	if len(r.Counts) != n {
+		return nil, fmt.Errorf("answered %d counts for %d scores", len(r.Counts), n)
+	}
+	counts, sum := make([]int64, n), int64(0)
+	for i, text := range r.Counts {
+		x, err := decimal.Parse(string(text))
+		if err != nil || !x.IsInt() || x.Sign() < 0 || !x.Num().IsInt64() || x.Num().Int64() > samples {
+			return nil, fmt.Errorf("answered %s for the count of %d samples", brief(text), samples)
+		}
+		counts[i] = x.Num().Int64()
+		sum += counts[i]
+	}
+	if sum != samples {
+		return nil, fmt.Errorf("answered %d samples in all where %d were wanted", sum, samples)
+	}
+	return counts, nil
+}

@@ -1,0 +1,201 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"optratio/internal/number"
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+// Properties that only audits have.
+const (
+	// Answers: every question was answered, by an answer, and the same way when it was asked again.
+	Answers verify.Property = "answers"
+	// Against: the probabilities are those of a named mechanism.
+	Against verify.Property = "against"
+)
+
+// Report is the outcome of an audit.
+type Report struct {
+	verify.Report
+	Claimed    number.Number // the ε that is claimed
+	TightEps   number.Number // of stated probabilities
+	LowerBound number.Number // on ε, of samples, at the confidence
+	Confidence *big.Rat      // of statistical verdicts; nil where there are none
+	Precision  *big.Rat      // of stated probabilities
+	Questions  int64
+	Samples    int64
+	Findings   []Finding
+	Witness    *verify.Witness // the one that says most: of dp, else of the first property that is violated
+}
+
+// MarshalJSON writes the report.
+func (r *Report) MarshalJSON() ([]byte, error) {
+	type finding struct {
+		Event  string            `json:"event"`
+		Detail string            `json:"detail"`
+		Scores []json.RawMessage `json:"scores"`
+	}
+	findings := make([]finding, len(r.Findings))
+	for i, f := range r.Findings {
+		findings[i] = finding{f.Event, f.Detail, verify.ScoresJSON(f.Scores)}
+	}
+	optional := func(x number.Number) *number.Number {
+		if !x.IsValid() {
+			return nil
+		}
+		return &x
+	}
+	var confidence *float64
+	if r.Confidence != nil {
+		c, _ := r.Confidence.Float64()
+		confidence = &c
+	}
+	var precision *number.Number
+	if r.Precision != nil {
+		precision = optional(number.Exact(r.Precision))
+	}
+	return json.Marshal(struct {
+		Mechanism  string          `json:"mechanism"`
+		Domain     string          `json:"domain"`
+		Claimed    number.Number   `json:"claimed_eps"`
+		TightEps   number.Number   `json:"tight_eps"`
+		LowerBound *number.Number  `json:"eps_lower_bound,omitempty"`
+		Confidence *float64        `json:"confidence,omitempty"`
+		Precision  *number.Number  `json:"precision,omitempty"`
+		Questions  int64           `json:"questions"`
+		Samples    int64           `json:"samples,omitempty"`
+		Properties []verify.Result `json:"properties"`
+		Findings   []finding       `json:"findings"`
+		Witness    *verify.Witness `json:"witness"`
+	}{
+		r.Mechanism, r.Domain, r.Claimed, r.TightEps, optional(r.LowerBound), confidence, precision,
+		r.Questions, r.Samples, r.Properties, findings, r.Witness,
+	})
+}
+
+// account adds what happened while a program was asked.
+func (r *Report) account(a *asker) {
+	r.Questions, r.Findings = a.questions, a.findings
+	res := verify.Result{Name: Answers, Verdict: verify.Proved, Checked: a.questions}
+	if len(a.findings) > 0 {
+		res.Verdict = verify.Violated
+		res.Reason = fmt.Sprintf("%d findings, the first: %s", len(a.findings), a.findings[0])
+		if len(a.findings) == mostFindings {
+			res.Reason = "at least " + res.Reason
+		}
+	}
+	r.Properties = append(r.Properties, res)
+}
+
+// chooseWitness takes dp's witness, or the first that there is.
+func (r *Report) chooseWitness() {
+	for _, p := range r.Properties {
+		if p.Witness != nil && (r.Witness == nil || p.Name == verify.DP) {
+			r.Witness = p.Witness
+		}
+	}
+}
+
+// examine checks stated probabilities. retry gives a subject for smaller cases, on a space of its own; nil
+// where only the domain can be asked about.
+func examine(ctx context.Context, name string, subject verify.Subject, space *verify.Space, dom *verify.Domain, o *Options,
+	retry func(*verify.Space) verify.Subject) (*Report, error) {
+	em, err := mechanisms.Lookup("em")
+	if err != nil {
+		return nil, err
+	}
+	exp := verify.ExpEpsilon(o.Epsilon)
+	subject = verify.Remember(subject)
+	options := verify.Options{Properties: o.Properties, Readings: true}
+	report, err := verify.Check(ctx, subject, verify.Remember(verify.ForMechanism(em, space)), exp, dom, options)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Report: *report, Precision: o.Precision}
+	r.Mechanism, r.Claimed = name, number.Enclosed(o.Epsilon.Value(128))
+	if eps := o.Epsilon.Eps(); eps != nil {
+		r.Claimed = number.Exact(eps)
+	}
+	for i := range r.Properties {
+		res := &r.Properties[i]
+		if res.Name == verify.DP {
+			r.TightEps = res.TightEps
+		}
+		if res.Verdict != verify.Violated || retry == nil {
+			continue
+		}
+		options.Properties = []verify.Property{res.Name}
+		start := verify.Case{Scores: res.Witness.Scores, Sensitivities: space.Sensitivities}
+		res.Witness = verify.Shrink(ctx, start, res.Witness, func(c verify.Case) *verify.Witness {
+			return o.around(ctx, c, em, exp, options, retry)
+		})
+	}
+	if o.Against != nil {
+		res, err := o.against(subject, space, dom)
+		if err != nil {
+			return nil, err
+		}
+		r.Properties = append(r.Properties, res)
+	}
+	r.chooseWitness()
+	return r, nil
+}
+
+// around checks one property around one score vector and returns its witness.
+func (o *Options) around(ctx context.Context, c verify.Case, em mechanisms.Mechanism, exp *verify.Value, options verify.Options,
+	retry func(*verify.Space) verify.Subject) *verify.Witness {
+	space := &verify.Space{
+		Unit: verify.Unit([][]*big.Rat{c.Scores, c.Sensitivities}), Sensitivities: c.Sensitivities, Epsilon: o.Epsilon,
+	}
+	q, err := space.Vector(c.Scores)
+	if err != nil {
+		return nil
+	}
+	delta, err := space.Vector(c.Sensitivities)
+	if err != nil {
+		return nil
+	}
+	dom := verify.Around{
+		Space: space, Vectors: slices.Values([]verify.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
+		Model: o.Model, Seed: o.Seed, Far: o.far(space),
+	}.Domain()
+	report, err := verify.Check(ctx, verify.Remember(retry(space)), verify.Remember(verify.ForMechanism(em, space)), exp, dom, options)
+	if err != nil {
+		return nil
+	}
+	return report.Properties[0].Witness
+}
+
+// against compares the answers with a mechanism's probabilities, vector by vector.
+func (o *Options) against(subject verify.Subject, space *verify.Space, dom *verify.Domain) (verify.Result, error) {
+	res := verify.Result{Name: Against, Verdict: verify.Proved, Reason: "compared with " + o.Against.Info().Name}
+	named := verify.ForMechanism(o.Against, space)
+	for q := range dom.Vectors {
+		want, err := named.Answer(q)
+		if err != nil {
+			return res, err
+		}
+		got, err := subject.Answer(q)
+		if err != nil {
+			res.Verdict, res.Reason = verify.Undecided, err.Error()
+			return res, nil
+		}
+		for r := range got.P {
+			res.Checked++
+			if s, ok := got.P[r].Compare(want.P[r]); ok && s != 0 {
+				res.Verdict = verify.Violated
+				res.Witness = &verify.Witness{
+					Scores: space.Scores(q), Candidate: &r, P: got.P[r].Number(), PExpected: want.P[r].Number(),
+				}
+				return res, nil
+			}
+		}
+	}
+	return res, nil
+}

@@ -1,0 +1,221 @@
+// Command gallery is a collection of selection mechanisms for audits: right ones, and ones that are
+// broken in the ways real libraries were. Its argument names one; it then
+// speaks the audit's line protocol. verdicts.txt beside it says what an audit must find.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+type question struct {
+	Scores      []float64 `json:"scores"`
+	Epsilon     float64   `json:"epsilon"`
+	Sensitivity float64   `json:"sensitivity"`
+	Monotonic   bool      `json:"monotonic"`
+	Samples     int       `json:"samples"`
+}
+
+// softmax is the exponential mechanism with a factor in the exponent.
+func softmax(q question, factor float64) []float64 {
+	best := slices.Max(q.Scores)
+	p, total := make([]float64, len(q.Scores)), 0.0
+	for i, s := range q.Scores {
+		p[i] = math.Exp(factor * q.Epsilon * (s - best) / (2 * q.Sensitivity))
+		total += p[i]
+	}
+	for i := range p {
+		p[i] /= total
+	}
+	return p
+}
+
+// flip is permute-and-flip: p_r ∫ Π (1 - t p_s) dt, the polynomial integrated term by term.
+func flip(q question, factor float64) []float64 {
+	best := slices.Max(q.Scores)
+	out := make([]float64, len(q.Scores))
+	w := func(s float64) float64 { return math.Exp(factor * q.Epsilon * (s - best) / (2 * q.Sensitivity)) }
+	for r, s := range q.Scores {
+		poly := []float64{1}
+		for i, other := range q.Scores {
+			if i == r {
+				continue
+			}
+			next := make([]float64, len(poly)+1)
+			for j, c := range poly {
+				next[j] += c
+				next[j+1] -= c * w(other)
+			}
+			poly = next
+		}
+		for j, c := range poly {
+			out[r] += w(s) * c / float64(j+1)
+		}
+	}
+	return out
+}
+
+func argmax(scores []float64) []float64 {
+	p := make([]float64, len(scores))
+	p[slices.Index(scores, slices.Max(scores))] = 1
+	return p
+}
+
+var asked = map[string]bool{}
+
+var mechanisms = map[string]func(question) any{
+	"em": func(q question) any { return softmax(q, 1) },
+	"pf": func(q question) any { return flip(q, 1) },
+	// Noisy max that returns the place of the minimum.
+	"minimum": func(q question) any {
+		for i := range q.Scores {
+			q.Scores[i] = -q.Scores[i]
+		}
+		return softmax(q, 1)
+	},
+	// The best is picked before there is any noise.
+	"argmax-first": func(q question) any { return argmax(q.Scores) },
+	// Calibrated for scores that can only grow, whatever the neighbours are.
+	"monotonic-calibration": func(q question) any { return flip(q, 2) },
+	// The score's sensitivity was declared half of what it is.
+	"half-sensitivity": func(q question) any {
+		q.Sensitivity /= 2
+		return softmax(q, 1)
+	},
+	// The best score is not subtracted before exponentiation.
+	"overflow": func(q question) any {
+		p, total := make([]float64, len(q.Scores)), 0.0
+		for i, s := range q.Scores {
+			p[i] = math.Exp(q.Epsilon * s / (2 * q.Sensitivity))
+			total += p[i]
+		}
+		texts := make([]json.RawMessage, len(p))
+		for i := range p {
+			texts[i] = json.RawMessage(fmt.Sprint(p[i] / total))
+		}
+		return texts
+	},
+	// The noisy value is returned, not whose it is.
+	"noisy-value": func(q question) any { return map[string]float64{"value": slices.Max(q.Scores) + 0.25} },
+	// A factor 2 in the noise that nothing needs.
+	"wasted-half": func(q question) any { return flip(q, 0.5) },
+	// Report noisy max with Laplace noise, two candidates: private, and worse than the exponential mechanism.
+	"laplace": func(q question) any {
+		x := q.Epsilon * math.Abs(q.Scores[0]-q.Scores[1]) / (2 * q.Sensitivity)
+		worse := 0.5 * math.Exp(-x) * (1 + x/2)
+		if q.Scores[0] < q.Scores[1] {
+			return []float64{worse, 1 - worse}
+		}
+		return []float64{1 - worse, worse}
+	},
+	// Thresholds on the scores themselves.
+	"clipped": func(q question) any {
+		for i := range q.Scores {
+			q.Scores[i] = max(q.Scores[i], -2)
+		}
+		return softmax(q, 1)
+	},
+	"unnormalised": func(q question) any {
+		p := softmax(q, 1)
+		for i := range p {
+			p[i] *= 0.999
+		}
+		return p
+	},
+	// Rounding leaves a probability below 0.
+	"negative": func(q question) any {
+		p := softmax(q, 1)
+		if len(p) > 1 {
+			p[0], p[1] = p[0]+p[1]+1e-17, -1e-17
+		}
+		return p
+	},
+	"first-wins-ties": func(q question) any {
+		p := softmax(q, 1)
+		for i := 1; i < len(p); i++ {
+			if q.Scores[i] == q.Scores[0] {
+				p[0], p[i] = p[0]+p[i]/2, p[i]/2
+			}
+		}
+		return p
+	},
+	"crash-on-ties": func(q question) any {
+		for i, s := range q.Scores[1:] {
+			if s == q.Scores[i] {
+				panic("tied scores")
+			}
+		}
+		return softmax(q, 1)
+	},
+	"refusal": func(q question) any {
+		if slices.Min(q.Scores) < slices.Max(q.Scores)-4*q.Sensitivity {
+			return map[string]string{"error": "too far apart"}
+		}
+		return softmax(q, 1)
+	},
+	// Draws afresh what it was asked before.
+	"forgetful": func(q question) any {
+		p := softmax(q, 1)
+		if key := fmt.Sprint(q.Scores); asked[key] && len(p) > 1 {
+			p[0], p[1] = p[0]*0.99, p[1]+p[0]*0.01
+		} else {
+			asked[key] = true
+		}
+		return p
+	},
+	"wrong-length": func(q question) any { return append(softmax(q, 1), 0) },
+	"hang":         func(question) any { time.Sleep(time.Hour); return nil },
+	"chatty": func(q question) any {
+		fmt.Fprintln(os.Stderr, strings.Repeat("warning: nothing is wrong ", 200))
+		return softmax(q, 1)
+	},
+	"exact": func(q question) any {
+		if len(q.Scores) == 1 {
+			return []string{"1/1"}
+		}
+		p := make([]string, len(q.Scores))
+		for i := range p {
+			p[i] = fmt.Sprintf("1/%d", len(p))
+		}
+		return p
+	},
+}
+
+func main() {
+	mechanism, ok := mechanisms[os.Args[1]]
+	if !ok {
+		fmt.Fprintln(os.Stderr, "no such mechanism")
+		os.Exit(2)
+	}
+	in := bufio.NewScanner(os.Stdin)
+	out := json.NewEncoder(os.Stdout)
+	for in.Scan() {
+		var q question
+		if err := json.Unmarshal(in.Bytes(), &q); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		var err error
+		switch a := mechanism(q).(type) {
+		case map[string]string, map[string]float64:
+			err = out.Encode(a)
+		case []json.RawMessage: // may hold NaN, which is no JSON
+			texts := make([]string, len(a))
+			for i, t := range a {
+				texts[i] = string(t)
+			}
+			_, err = fmt.Printf("{\"pmf\":[%s]}\n", strings.Join(texts, ","))
+		default:
+			err = out.Encode(map[string]any{"pmf": a})
+		}
+		if err != nil {
+			os.Exit(1)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package verify
+
+import (
+	"encoding/json"
+	"math/big"
+
+	"optratio/internal/number"
+)
+
+// MarshalJSON writes the result; the fields on ratios only where the property has them.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type order struct {
+		Alpha number.Number `json:"alpha"`
+		Eps   number.Number `json:"eps"`
+	}
+	type common struct {
+		Name    Property `json:"name"`
+		Verdict Verdict  `json:"verdict"`
+		Checked int64    `json:"checked"`
+		Reason  string   `json:"reason,omitempty"`
+		Witness *Witness `json:"witness"`
+	}
+	head := common{r.Name, r.Verdict, r.Checked, r.Reason, r.Witness}
+	var orders []order
+	for _, o := range r.Orders {
+		orders = append(orders, order{number.Exact(o.Alpha), o.Eps})
+	}
+	switch r.Name {
+	case DP:
+		return json.Marshal(struct {
+			common
+			TightEps    number.Number `json:"tight_eps"`
+			TightExpEps *string       `json:"tight_exp_eps"`
+			Range       number.Number `json:"range"`
+			Attained    *Witness      `json:"attained"`
+		}{head, r.TightEps, fraction(r.TightExpEps), r.Range, r.Attained})
+	case BoundedRange:
+		return json.Marshal(struct {
+			common
+			Range number.Number `json:"range"`
+		}{head, r.Range})
+	case RDP:
+		return json.Marshal(struct {
+			common
+			Orders []order `json:"orders"`
+		}{head, orders})
+	case ZCDP:
+		return json.Marshal(struct {
+			common
+			Rho    number.Number `json:"rho"`
+			Orders []order       `json:"orders"`
+		}{head, r.Rho, orders})
+	}
+	return json.Marshal(head)
+}
+
+// fraction writes a rational as "p/q", nil for none.
+func fraction(r *big.Rat) *string {
+	if r == nil {
+		return nil
+	}
+	s := r.String()
+	return &s
+}
+
+// MarshalJSON writes the report.
+func (r *Report) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Mechanism  string   `json:"mechanism"`
+		Domain     string   `json:"domain"`
+		Properties []Result `json:"properties"`
+	}{r.Mechanism, r.Domain, r.Properties})
+}
