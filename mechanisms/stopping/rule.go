@@ -39,13 +39,14 @@ func NewRule(weight [][]*big.Rat) (*Rule, error) {
 				return nil, fmt.Errorf("relative rank %d at the last time: the rule may end with nobody taken: %w", j+1, ErrRange)
 			}
 		}
-		reach = nextReach(reach, row)
+		reach = ReachAfter(reach, row)
 	}
 	return r, nil
 }
 
-// nextReach returns reach - Σ row / len(row).
-func nextReach(reach *big.Rat, row []*big.Rat) *big.Rat {
+// ReachAfter returns reach - Σ row / len(row): the probability of going past a time that
+// is reached with probability reach and has the weights row.
+func ReachAfter(reach *big.Rat, row []*big.Rat) *big.Rat {
 	stop := sumRats(row)
 	stop.Quo(stop, big.NewRat(int64(len(row)), 1))
 	return stop.Sub(reach, stop)
@@ -96,7 +97,7 @@ func NewRuleFromStops(n int, stop func(i, j int) *big.Rat) (*Rule, error) {
 			}
 		}
 		weight[i-1] = row
-		reach = nextReach(reach, row)
+		reach = ReachAfter(reach, row)
 	}
 	return NewRule(weight)
 }
