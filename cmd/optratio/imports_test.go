@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"lp/heterogeneous":        {arithmetic, "lp/linear", "mechanisms"},
 	"lp/stopping":             {arithmetic, "lp/linear", "mechanisms/stopping"},
 	"verify":                  {arithmetic, "lattice", "mechanisms"},
+	"verify/audit":            {arithmetic, "mechanisms", "verify"},
 	"verify/certificate":      {arithmetic},
 	"verify/certificate/vipr": {arithmetic, "verify/certificate"},
 	"proptest":                {arithmetic, "lattice", "mechanisms", "verify"},
