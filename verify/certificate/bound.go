@@ -30,10 +30,10 @@ func (p *program) factor(m []int) int {
 // multipliers is what a walk along the chains gives, per variable: for the export of
 // a proof that lists every multiplier.
 type multipliers[T any] struct {
-	lambda []T // of the row that bounds the variable from below, zero at the first position
-	slack  []T // c_i + z λ_{i+1} - λ_i - y'(m) >= 0
-	y      []T // y', per count vector
-	cost   []T // c_i
+	lambda []T   // of the row that bounds the variable from below, zero at the first position
+	slack  []T   // c_i + z λ_{i+1} - λ_i - y'(m) >= 0
+	before []int // the variable before on the chain, or -1
+	y      []T   // y', per count vector
 }
 
 // costs returns the coefficients of the objective after the cuts' rows have been taken off it with their
@@ -100,7 +100,7 @@ func lower[T any](p *program, r ring[T], keep *multipliers[T]) (T, error) {
 		if err := p.ctx.Err(); err != nil {
 			return zero, err
 		}
-		lambda := zero
+		lambda, after := zero, -1
 		for at := range chain {
 			rank := p.rank(at.m)
 			c := cost(rank, at)
@@ -118,7 +118,11 @@ func lower[T any](p *program, r ring[T], keep *multipliers[T]) (T, error) {
 			}
 			if keep != nil {
 				i := p.variable(rank, at.m, at.v)
-				keep.lambda[i], keep.slack[i], keep.cost[i] = lambda, left, c
+				keep.lambda[i], keep.slack[i], keep.before[i] = lambda, left, -1
+				if after >= 0 {
+					keep.before[after] = i
+				}
+				after = i
 			}
 		}
 	}

@@ -192,7 +192,7 @@ func TestEveryChangedByte(t *testing.T) {
 			others := "0123456789"
 			if !strings.ContainsRune(others, rune(text[i])) {
 				others = "0 -\n"
-			} else if len(text) > 600 {
+			} else if len(text) > 400 {
 				// A few digits each, in turn.
 				r := i % 5
 				others = others[2*r : 2*r+2]
@@ -202,7 +202,7 @@ func TestEveryChangedByte(t *testing.T) {
 				if changed == text {
 					continue
 				}
-				rep, err := certificate.Check(strings.NewReader(changed), certificate.Options{MaxMemory: 1 << 22, MaxPrecision: 512})
+				rep, err := certificate.Check(strings.NewReader(changed), certificate.Options{MaxMemory: 1 << 22, MaxPrecision: 256})
 				switch {
 				case err != nil && !errors.Is(err, certificate.ErrUnreadable) && !errors.Is(err, certificate.ErrLimit):
 					t.Fatalf("%s: byte %d: %v", name, i, err)

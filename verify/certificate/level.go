@@ -28,6 +28,9 @@ func (q cut) check() error {
 	if q.m[q.v] == 0 || q.l[q.w] == 0 {
 		return errors.New("a variable without a candidate")
 	}
+	if q.v == q.w && slices.Equal(q.m, q.l) {
+		return errors.New("a variable against itself")
+	}
 	given := q.v - q.w
 	a, b := spread(q.m, q.v), spread(q.l, q.w)
 	least, most := given, given
@@ -46,17 +49,17 @@ func (q cut) check() error {
 	return nil
 }
 
-// row is a row of the level, x[m][v] >= z x[l][w] where it is one of privacy and x[m][v] >= x[l][w]
-// otherwise, as the weights and numbers of its variables and the ranks of their count vectors.
+// row is a row of the level: x[m][v] >= z x[l][w] where it is one of privacy, and x[m][v] >= x[l][w]
+// otherwise. Its variables have the numbers a and b.
 type row struct {
-	a, b    int // variables
+	a, b    int
 	m, l    []int
 	v, w    int
 	privacy bool
 }
 
-// rows calls visit for every row that a level adds to the program; rows that the program has already
-// may be among them, but never those of (P). The count vectors are reused. It stops at visit's first error.
+// rows calls visit for rows that imply all those which a level adds to the program. Rows (T) may be
+// among them, but never rows (P). The count vectors are reused. It stops at visit's first error.
 func (l *lattice) rows(of level, visit func(row) error) error {
 	for rank, m := range l.orbits() {
 		if of.privacy {
@@ -140,13 +143,12 @@ func both(visit func(row) error, r row, wanted bool) error {
 
 // monotoneRows visits the rows x_a >= x_b in which one other candidate of b sinks by one step.
 //
-// All rows of the level follow from these. With δ_s the depth of candidate s below the given one, which
-// may be negative, a row says that x is larger at δ' than at δ if δ <= δ' in every place.
-// Vectors are in Q if max(0, δ) - min(0, δ) <= k. From δ to δ' go by unit steps, each by an s that has not
-// arrived and is least among those. If δ_s is below the current maximum or below 0, the step does not
-// raise max(0, δ) and cannot lower min(0, δ). Otherwise all that have not arrived are at the maximum and not negative, so
-// that min(0, δ) is min(0, δ'), arrived ones being the only candidates for less than 0, or more than that; and the
-// step leaves max(0, δ) <= max(0, δ'). So the spread never exceeds the larger one of the two ends'.
+// All rows of the level follow from these. Write δ_s for the depth of candidate s below the given one, which
+// may be negative. A vector is in Q if its spread max(0, δ) - min(0, δ) is at most k, and the level says that x at δ' is
+// at least x at δ whenever δ <= δ' in every place. Go from δ to δ' by unit steps, always with an s that is least among
+// those which have not arrived. If δ_s < max(0, δ), the step does not widen the spread. Otherwise all that have not
+// arrived are at max(0, δ) >= 0, so that min(0, δ) comes from 0 or from places that have arrived, and is at least min(0, δ');
+// and the step raises the maximum to at most δ'_s <= max(0, δ'). So no spread on the way exceeds that of both ends.
 func (l *lattice) monotoneRows(rankB int, b []int, visit func(row) error) error {
 	a := make([]int, l.k+1)
 	for w := range b {

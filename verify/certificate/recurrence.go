@@ -14,7 +14,7 @@ import (
 func (ck *checker) threeInABox(prec uint) (verdict, string) {
 	k := ck.cert.k
 	z := enclosed(ck.enclose(prec))
-	if ck.z != nil {
+	if ck.z != nil && ck.closedBits() <= maxClosedBits {
 		z = exactly(ck.z)
 	}
 	whole := func(i int) value { return exactly(big.NewRat(int64(i), 1)) }

@@ -1,0 +1,171 @@
+package certificate_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"optratio/verify/certificate"
+)
+
+// byTheorem drafts a certificate without multipliers; epsilon is e^ε, or a whole line.
+func byTheorem(n, k int, epsilon, objective, proof string) *draft {
+	if !strings.Contains(epsilon, " ") {
+		epsilon = "exp-epsilon " + epsilon
+	}
+	return &draft{header: []string{
+		"optratio-certificate 1", fmt.Sprint("n ", n), fmt.Sprint("k ", k), epsilon,
+		"objective " + objective, "constraints paper", "proof " + proof, "precision 0",
+	}}
+}
+
+// closedDual returns the value of the dual point of dual-closed-form, by going through all
+// score vectors: A/(1+B') for each that has two best candidates, under the objective box once for each depth that it fits in.
+func (p *problem) closedDual() *big.Rat {
+	total := new(big.Rat)
+	for j := 1; j <= p.k; j++ {
+		if j < p.k && !p.box {
+			continue
+		}
+		a, b := new(big.Rat), big.NewRat(1, 1)
+		for v := 1; v <= j; v++ {
+			b.Add(b, power(p.z, v))
+			a.Add(a, new(big.Rat).Mul(big.NewRat(int64(v), 1), power(p.z, v)))
+		}
+		count := int64(0)
+		scores(p.n, j, func(q []int) {
+			best := 0
+			for _, d := range q {
+				if d == 0 {
+					best++
+				}
+			}
+			if best >= 2 {
+				count++
+			}
+		})
+		a.Quo(a, b)
+		total.Add(total, a.Mul(a, big.NewRat(count, 1)))
+	}
+	return total
+}
+
+func TestTheorems(t *testing.T) {
+	for _, exp := range []string{"1", "11/10", "3/2", "2", "7/2"} {
+		for _, objective := range []string{"paper", "box"} {
+			for n := 1; n <= 4; n++ {
+				for k := 0; k <= 4; k++ {
+					p := newProblem(n, k, exp, objective, "paper")
+					mean := func(x *big.Rat) *big.Rat { return new(big.Rat).Quo(x, p.scoreVectors()) }
+					flip := new(big.Rat)
+					for i, x := range p.flipPoint() {
+						flip.Add(flip, new(big.Rat).Mul(p.cost(i), x))
+					}
+					flip, dual, em := mean(flip), mean(p.closedDual()), mean(p.exponential())
+					tiny := rat("1e-60")
+					off := new(big.Rat).Add(dual, tiny)
+
+					try := func(proof string, lo, hi *big.Rat, want bool) {
+						d := byTheorem(n, k, exp, objective, proof).claim("optimum", lo, hi)
+						d.claim("error pf", flip, flip).claim("error em", em, em)
+						if got := check(t, d.String()); got.Valid != want {
+							t.Errorf("(%d, %d, %s) %s %s: valid = %v, want %v: %s", n, k, exp, objective, proof, got.Valid, want, got.Reason)
+						}
+					}
+					try("dual-closed-form", dual, flip, true)
+					if off.Cmp(flip) <= 0 {
+						try("dual-closed-form", off, flip, false)
+					}
+					if less := new(big.Rat).Sub(flip, tiny); dual.Cmp(less) <= 0 {
+						try("dual-closed-form", dual, less, false)
+					}
+					sum := new(big.Rat)
+					for v := 1; v <= k; v++ {
+						sum.Add(sum, power(p.z, v))
+					}
+					applies := n <= 2 || k <= 1 || sum.Cmp(big.NewRat(1, 1)) <= 0
+					if objective == "box" && n == 3 && exp != "1" {
+						// The sum over lesser depths may be feasible where not all of them are. For ε > 0 it is
+						// the only dual point with permute-and-flip's value.
+						applies = flip.Cmp(mean(p.solve().minimum)) == 0
+					}
+					try("dual-recurrence", flip, flip, applies)
+				}
+			}
+		}
+	}
+}
+
+// TestRecurrenceThreshold: for k = 2 the golden ratio decides, for k = 3 the tribonacci constant.
+func TestRecurrenceThreshold(t *testing.T) {
+	for _, c := range []struct {
+		k       int
+		epsilon string
+		want    bool
+	}{
+		{2, "exp-epsilon 1618/1000", false},
+		{2, "exp-epsilon 809017/500000", true},
+		{2, "exp-epsilon 1618033988/1000000000", false},
+		{2, "epsilon 481211/1000000", false},
+		{2, "epsilon 481212/1000000", true},
+		{3, "exp-epsilon 18392/10000", false},
+		{3, "exp-epsilon 18393/10000", true},
+		{50, "exp-epsilon 2", true},
+		{50, "exp-epsilon 1999999/1000000", false},
+		{1000, "epsilon 7/10", true},
+		{1000, "epsilon 69/100", false},
+	} {
+		word, value, _ := strings.Cut(c.epsilon, " ")
+		d := byTheorem(3, c.k, word+" "+rat(value).RatString(), "paper", "dual-recurrence").claim("optimum", "0", "1000").claim("ratio pf", "1", "1")
+		if rep := check(t, d.String()); rep.Valid != c.want {
+			t.Errorf("k = %d, %s: valid = %v, want %v: %s", c.k, c.epsilon, rep.Valid, c.want, rep.Reason)
+		}
+	}
+}
+
+// TestLargeLattice checks sizes that no one enumerates, against float64 values of the closed forms.
+func TestLargeLattice(t *testing.T) {
+	start := time.Now()
+	const n, k, eps = 100000, 100, 0.1
+	z := math.Exp(-eps)
+	a, b := 0.0, 1.0
+	for v := 1; v <= k; v++ {
+		a += float64(v) * math.Pow(z, float64(v))
+		b += math.Pow(z, float64(v))
+	}
+	// The terms with (1 - 1/(k+1))^n and less are beyond float64.
+	flip := a / b
+	d := byTheorem(n, k, "epsilon 1/10", "paper", "dual-closed-form")
+	lo, hi := fmt.Sprintf("%.12f", flip*(1-1e-10)), fmt.Sprintf("%.12f", flip*(1+1e-10))
+	d.claim("optimum", lo, hi).claim("error pf", lo, hi).claim("ratio pf", "1", "1."+strings.Repeat("0", 400)+"1")
+	if rep := check(t, d.String()); !rep.Valid {
+		t.Error(rep.Reason)
+	}
+	d.claims[2] = "claim ratio pf 1 1"
+	if check(t, d.String()).Valid {
+		t.Error("the closed form proved permute-and-flip optimal")
+	}
+	d.claims[2] = "claim ratio pf 1 1." + strings.Repeat("0", 440) + "1"
+	if check(t, d.String()).Valid {
+		t.Error("a ratio closer to 1 than (k/(k+1))^n n/k was proved")
+	}
+	d.header[4] = "objective box"
+	d.claims = nil
+	if rep := check(t, d.claim("optimum", "1", "100").claim("ratio pf", "1", "1.001").String()); !rep.Valid {
+		t.Error(rep.Reason)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestExponentialNeedsEnumeration(t *testing.T) {
+	d := byTheorem(1000, 100, "epsilon 1", "paper", "dual-recurrence").claim("optimum", "0", "100").claim("error em", "0", "100")
+	if _, err := certificate.Check(strings.NewReader(d.String()), certificate.Options{}); !errors.Is(err, certificate.ErrLimit) {
+		t.Errorf("error %v, want ErrLimit", err)
+	}
+}

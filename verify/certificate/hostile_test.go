@@ -1,0 +1,195 @@
+package certificate_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"optratio/verify/certificate"
+)
+
+// endless repeats a text.
+type endless struct {
+	text string
+	at   int
+	left int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, io.EOF
+	}
+	n := 0
+	for n < len(p) {
+		c := copy(p[n:], e.text[e.at:])
+		e.at = (e.at + c) % len(e.text)
+		n += c
+	}
+	e.left -= n
+	return n, nil
+}
+
+func header(n, k, epsilon, objective, constraints, proof string) string {
+	return fmt.Sprintf("optratio-certificate 1\nn %s\nk %s\n%s\nobjective %s\nconstraints %s\nproof %s\nprecision 128\n",
+		n, k, epsilon, objective, constraints, proof)
+}
+
+// TestHostile gives files that ask for more than they are worth: each is refused or found invalid, in
+// little time and memory, and in one line.
+func TestHostile(t *testing.T) {
+	digits := strings.Repeat("7", 1<<20)
+	claim := "claim optimum 0 1\n"
+	small := header("2", "1", "exp-epsilon 3/2", "paper", "paper", "lp")
+	cases := map[string]io.Reader{
+		"empty":             strings.NewReader(""),
+		"binary":            bytes.NewReader(bytes.Repeat([]byte{0xff, 0}, 1000)),
+		"no newline":        &endless{text: "a", left: 1 << 26},
+		"newlines":          &endless{text: "\n", left: 1 << 26},
+		"endless line":      io.MultiReader(strings.NewReader("optratio-certificate 1\n"), &endless{text: "n", left: 1 << 28}),
+		"next version":      strings.NewReader("optratio-certificate 2\n"),
+		"huge n":            strings.NewReader(header("1000000000000000000000", "1", "epsilon 1", "paper", "paper", "lp")),
+		"large n":           strings.NewReader(header("1000000000", "1000000", "epsilon 1", "paper", "paper", "lp") + claim),
+		"large k":           strings.NewReader(header("1", "1000000", "epsilon 1", "paper", "paper", "lp") + claim + "dual 1"),
+		"long n":            strings.NewReader(header("1"+digits[:1<<17], "1", "epsilon 1", "paper", "paper", "lp")),
+		"negative n":        strings.NewReader(header("-3", "1", "epsilon 1", "paper", "paper", "lp")),
+		"no candidates":     strings.NewReader(header("0", "1", "epsilon 1", "paper", "paper", "lp")),
+		"padded n":          strings.NewReader(header("03", "1", "epsilon 1", "paper", "paper", "lp")),
+		"signed n":          strings.NewReader(header("+3", "1", "epsilon 1", "paper", "paper", "lp")),
+		"spaced n":          strings.NewReader(header(" 3", "1", "epsilon 1", "paper", "paper", "lp")),
+		"carriage returns":  strings.NewReader(strings.ReplaceAll(small, "\n", "\r\n")),
+		"negative epsilon":  strings.NewReader(header("2", "1", "epsilon -1", "paper", "paper", "lp")),
+		"e^epsilon < 1":     strings.NewReader(header("2", "1", "exp-epsilon 1/2", "paper", "paper", "lp")),
+		"unreduced epsilon": strings.NewReader(header("2", "1", "epsilon 2/4", "paper", "paper", "lp")),
+		"epsilon over 0":    strings.NewReader(header("2", "1", "epsilon 1/0", "paper", "paper", "lp")),
+		"decimal epsilon":   strings.NewReader(header("2", "1", "epsilon 0.5", "paper", "paper", "lp")),
+		"long epsilon":      strings.NewReader(header("2", "1", "epsilon "+digits[:1<<17], "paper", "paper", "lp")),
+		"two epsilons":      strings.NewReader(header("2", "1", "epsilon 1\nexp-epsilon 2", "paper", "paper", "lp")),
+		"huge epsilon":      strings.NewReader(header("100000", "100", "epsilon "+digits[:1000], "paper", "paper", "dual-closed-form") + "claim optimum 0 0\nend 9\n"),
+		"tiny epsilon": strings.NewReader(header("100000", "100", "epsilon 1/"+digits[:1000], "paper", "paper", "dual-closed-form") +
+			"claim optimum 0 1\nend 9\n"),
+		"large e^epsilon": strings.NewReader(header("100000", "100", "exp-epsilon "+digits[:1000], "paper", "paper", "dual-closed-form") +
+			"claim optimum 0 0\nend 9\n"),
+		"close to 1": strings.NewReader(header("3", "20000", "exp-epsilon "+digits[:1000]+"8/"+digits[:1000]+"7", "box", "paper", "dual-recurrence") +
+			"claim optimum 0 0\nend 9\n"),
+		"large box":         strings.NewReader(header("1000000000", "1000000", "epsilon 1", "box", "paper", "dual-closed-form") + claim + "end 9\n"),
+		"large closed form": strings.NewReader(header("1000000000", "1000", "exp-epsilon 3/2", "paper", "paper", "dual-closed-form") + "claim optimum 1 1\nend 9\n"),
+		"em too large":      strings.NewReader(header("100000", "100", "epsilon 1", "paper", "paper", "dual-recurrence") + claim + "claim error em 0 1\nend 10\n"),
+		"decimal exponent":  strings.NewReader(small + "claim optimum 0 1e999999999\n"),
+		"small exponent":    strings.NewReader(small + "claim optimum 1e-999999999 1\n"),
+		"hex exponent":      strings.NewReader(small + claim + "dual 2 0 0x1p+999999999\n"),
+		"hex exponent -":    strings.NewReader(small + claim + "dual 2 0 0x1p-99999\n"),
+		"long claim":        strings.NewReader(small + "claim optimum 0 " + digits + "\n"),
+		"long value":        strings.NewReader(small + claim + "dual 2 0 " + digits[:1<<17] + "\n"),
+		"long hex":          strings.NewReader(small + claim + "dual 2 0 0x1." + digits[:1<<17] + "p+00\n"),
+		"spaces":            strings.NewReader(small + claim + "dual 2 0" + strings.Repeat(" ", 1<<17) + "\n"),
+		"counts":            strings.NewReader(small + claim + "dual 2 99999999999999999999 0\n"),
+		"inf":               strings.NewReader(small + claim + "dual 2 0 inf\n"),
+		"nan":               strings.NewReader(small + "claim optimum nan nan\n"),
+		"underscore":        strings.NewReader(small + claim + "dual 2 0 1_0\n"),
+		"upper case hex":    strings.NewReader(small + claim + "dual 2 0 0X1P+00\n"),
+		"order":             strings.NewReader(small + "claim optimum 1 0\n"),
+		"huge precision":    strings.NewReader(strings.Replace(header("2", "1", "epsilon 1", "paper", "paper", "dual-recurrence"), "128", "999999999", 1) + "claim optimum 0 1e-9\nend 9\n"),
+	}
+	for name, in := range cases {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		rep, err := certificate.Check(in, certificate.Options{MaxMemory: 64 << 20})
+		took := time.Since(start)
+		runtime.ReadMemStats(&after)
+		said := ""
+		switch {
+		case err != nil:
+			if !errors.Is(err, certificate.ErrUnreadable) && !errors.Is(err, certificate.ErrLimit) {
+				t.Errorf("%s: %v", name, err)
+			}
+			said = err.Error()
+		case rep.Valid:
+			t.Errorf("%s: valid", name)
+		default:
+			said = rep.Reason
+		}
+		if said == "" || strings.Contains(said, "\n") || len(said) > 500 {
+			t.Errorf("%s: says %.600q", name, said)
+		}
+		// Bytes allocated in all, not at one time; and time with room for a busy machine.
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<29 {
+			t.Errorf("%s: allocated %d MB", name, grown>>20)
+		}
+		if took > 5*time.Second {
+			t.Errorf("%s: took %v", name, took)
+		}
+		t.Logf("%-18s %8v %4d MB  %.150s", name, took.Round(time.Millisecond), (after.TotalAlloc-before.TotalAlloc)>>20, said)
+	}
+}
+
+// TestCommonDenominatorIsBounded: multipliers whose denominators have nothing in common cannot make the exact
+// arithmetic outgrow the limit.
+func TestCommonDenominatorIsBounded(t *testing.T) {
+	const k = 200
+	var b strings.Builder
+	b.WriteString(header("2", fmt.Sprint(k), "exp-epsilon 3/2", "paper", "paper", "lp") + "claim optimum 0 1\n")
+	q := new(big.Int).Lsh(big.NewInt(1), 100000)
+	for i := range k + 1 {
+		m := make([]int, k+1)
+		m[0]++
+		m[i]++
+		fmt.Fprintf(&b, "dual %s 1/%v\n", counts(m), q.Add(q, big.NewInt(1)))
+	}
+	fmt.Fprintf(&b, "end %d\n", 9+k+1)
+	_, err := certificate.Check(strings.NewReader(b.String()), certificate.Options{MaxMemory: 16 << 20})
+	if !errors.Is(err, certificate.ErrLimit) {
+		t.Errorf("error %v, want ErrLimit", err)
+	}
+}
+
+func TestContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := newProblem(3, 3, "3/2", "paper", "full")
+	text := p.exactDraft("3/2", p.solve()).String()
+	if _, err := certificate.Check(strings.NewReader(text), certificate.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, exp := range []string{"1", "3/2"} {
+		for _, level := range []string{"paper", "full"} {
+			p := newProblem(2, 2, exp, "paper", level)
+			f.Add(p.exactDraft(exp, p.solve()).String())
+		}
+	}
+	p := newProblem(2, 2, "8/5", "box", "dp")
+	f.Add(p.draft("epsilon 1/2", p.solve(), hex).claim("optimum", "0", "0x1p+01").String())
+	f.Add(byTheorem(3, 2, "2", "box", "dual-recurrence").claim("optimum", "0.1", "2").claim("error em", "1e-3", "2").String())
+	f.Add(byTheorem(3, 2, "epsilon 1/3", "paper", "dual-closed-form").claim("optimum", "0.1", "2").String())
+	f.Fuzz(func(t *testing.T, text string) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		o := certificate.Options{Context: ctx, MaxMemory: 1 << 22, MaxPrecision: 256}
+		rep, err := certificate.Check(strings.NewReader(text), o)
+		if err == nil && rep.Valid != (rep.Reason == "") {
+			t.Errorf("valid = %v, reason %q", rep.Valid, rep.Reason)
+		}
+		if err == nil && strings.Contains(rep.Reason, "\n") || err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("more than one line: %+v, %v", rep, err)
+		}
+		var out strings.Builder
+		if err := certificate.ExportVIPR(&out, strings.NewReader(text), o); err == nil {
+			if !rep.Valid {
+				t.Error("exported an invalid certificate")
+			}
+			if _, err := verifyVIPR(out.String()); err != nil {
+				t.Errorf("the exported file is wrong: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,244 @@
+package certificate
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"testing"
+)
+
+// brute returns the count vectors in descending order and how many score vectors have each, by going through all
+// score vectors.
+func brute(n, k int) ([][]int, map[string]int64) {
+	count := map[string]int64{}
+	var all [][]int
+	q := make([]int, n)
+	for {
+		m := make([]int, k+1)
+		for _, d := range q {
+			m[d]++
+		}
+		if m[0] > 0 {
+			if count[fmt.Sprint(m)]++; count[fmt.Sprint(m)] == 1 {
+				all = append(all, m)
+			}
+		}
+		i := 0
+		for i < n && q[i] == k {
+			q[i] = 0
+			i++
+		}
+		if i == n {
+			break
+		}
+		q[i]++
+	}
+	slices.SortFunc(all, func(a, b []int) int { return slices.Compare(b, a) })
+	return all, count
+}
+
+func TestEnumeration(t *testing.T) {
+	for n := 1; n <= 5; n++ {
+		for k := 0; k <= 4; k++ {
+			want, count := brute(n, k)
+			l := newLattice(n, k)
+			i, variables := 0, 0
+			for rank, m := range l.orbits() {
+				if rank != i || i >= len(want) || !slices.Equal(m, want[i]) {
+					t.Fatalf("(%d, %d): count vector %d is %v", n, k, i, m)
+				}
+				if r := l.rank(m); r != i {
+					t.Errorf("(%d, %d): rank of %v is %d, want %d", n, k, m, r, i)
+				}
+				if got := l.multiplicity(m); got.Cmp(big.NewInt(count[fmt.Sprint(m)])) != 0 {
+					t.Errorf("N(%v) = %v, want %d", m, got, count[fmt.Sprint(m)])
+				}
+				for _, c := range m {
+					if c > 0 {
+						variables++
+					}
+				}
+				i++
+			}
+			if i != len(want) || i != orbitCount(n, k) {
+				t.Errorf("(%d, %d): %d count vectors, want %d, orbitCount %d", n, k, i, len(want), orbitCount(n, k))
+			}
+			if got := l.number(); got != variables || got != variableCount(n, k) {
+				t.Errorf("(%d, %d): %d variables, want %d, variableCount %d", n, k, got, variables, variableCount(n, k))
+			}
+		}
+	}
+}
+
+// TestChains: the chains hold every variable once, and what comes before a variable is what (P) and (T) say.
+func TestChains(t *testing.T) {
+	for n := 1; n <= 5; n++ {
+		for k := 0; k <= 4; k++ {
+			l := newLattice(n, k)
+			size := l.number()
+			seen := make([]bool, size)
+			for chain := range l.chains() {
+				after := "" // the variable that the next one should be
+				for at := range chain {
+					i := l.variable(l.rank(at.m), at.m, at.v)
+					if seen[i] || at.m[at.v] == 0 {
+						t.Fatalf("(%d, %d): %v, %d on two chains or no variable", n, k, at.m, at.v)
+					}
+					seen[i] = true
+					if got := fmt.Sprint(at.m, at.v); after != "" && got != after {
+						t.Errorf("(%d, %d): %s on the chain where %s comes before", n, k, got, after)
+					}
+					m := slices.Clone(at.m)
+					switch {
+					case at.v > 0:
+						m[at.v]--
+						m[at.v-1]++
+						after = fmt.Sprint(m, at.v-1)
+					case m[k] == 0:
+						m = append([]int{1, m[0] - 1}, m[1:k]...)
+						after = fmt.Sprint(m, 0)
+					default:
+						after = ""
+					}
+					if n == 1 {
+						after = ""
+					}
+					if at.first != (after == "") {
+						t.Errorf("(%d, %d): %v, %d: first = %v", n, k, at.m, at.v, at.first)
+					}
+				}
+				if after != "" {
+					t.Errorf("(%d, %d): a chain ends before %s", n, k, after)
+				}
+			}
+			if slices.Contains(seen, false) {
+				t.Errorf("(%d, %d): a variable on no chain", n, k)
+			}
+		}
+	}
+}
+
+func TestCountsSaturate(t *testing.T) {
+	for _, c := range []struct{ n, k, orbits, variables int }{
+		{1, 0, 1, 1},
+		{1, 1 << 20, 1, 1},
+		{2, 1 << 20, 1<<20 + 1, 1<<21 + 1},
+		{1 << 30, 1, 1 << 30, 1<<31 - 1},
+		{8, 8, 6435, 6435 + 8*3003},
+		{1 << 30, 1 << 20, maxCount, maxCount},
+	} {
+		if o, v := orbitCount(c.n, c.k), variableCount(c.n, c.k); o != c.orbits || v != c.variables {
+			t.Errorf("(%d, %d): %d and %d, want %d and %d", c.n, c.k, o, v, c.orbits, c.variables)
+		}
+	}
+}
+
+// TestLevelRows compares the rows of the levels with all those that the definitions give, closed under
+// what the generated ones imply.
+func TestLevelRows(t *testing.T) {
+	for _, of := range []level{{privacy: true}, {monotone: true}} {
+		for n := 1; n <= 4; n++ {
+			for k := 0; k <= 3; k++ {
+				l := newLattice(n, k)
+				size := l.number()
+				reach := make([][]bool, size)
+				for i := range reach {
+					reach[i] = make([]bool, size)
+					reach[i][i] = true
+				}
+				err := l.rows(of, func(r row) error {
+					q := cut{privacy: of.privacy, m: r.m, l: r.l, v: r.v, w: r.w}
+					if err := q.check(); err != nil && r.a != r.b {
+						t.Errorf("(%d, %d): %v, %d over %v, %d: %v", n, k, r.m, r.v, r.l, r.w, err)
+					}
+					if r.a != l.variable(l.rank(r.m), r.m, r.v) || r.b != l.variable(l.rank(r.l), r.l, r.w) {
+						t.Errorf("(%d, %d): wrong numbers", n, k)
+					}
+					reach[r.a][r.b] = true
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if of.privacy {
+					// (P) rows are left out.
+					for chain := range l.chains() {
+						after := -1
+						for at := range chain {
+							i := l.variable(l.rank(at.m), at.m, at.v)
+							if after >= 0 {
+								reach[after][i] = true
+							}
+							after = i
+						}
+					}
+				} else {
+					for c := range size {
+						for a := range size {
+							for b := range size {
+								reach[a][b] = reach[a][b] || reach[a][c] && reach[c][b]
+							}
+						}
+					}
+				}
+				all, _ := brute(n, k)
+				for _, m := range all {
+					for v := range m {
+						for _, o := range all {
+							for w := range o {
+								if m[v] == 0 || o[w] == 0 {
+									continue
+								}
+								a, b := l.variable(l.rank(m), m, v), l.variable(l.rank(o), o, w)
+								if want := related(of, m, o, v, w); a != b && reach[a][b] != want {
+									t.Errorf("(%d, %d) %+v: %v, %d over %v, %d: %v, want %v", n, k, of, m, v, o, w, reach[a][b], want)
+								}
+								q := cut{privacy: of.privacy, m: m, l: o, v: v, w: w}
+								if got := q.check() == nil; a != b && got != related(of, m, o, v, w) {
+									t.Errorf("(%d, %d) %+v: %v, %d over %v, %d: check %v", n, k, of, m, v, o, w, got)
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// related reports whether the level has the row x[m][v] >= ρ x[l][w], by trying all assignments and shifts.
+func related(of level, m, l []int, v, w int) bool {
+	k := len(m) - 1
+	a, b := spread(m, v), spread(l, w)
+	found := false
+	var permute func(i int)
+	permute = func(i int) {
+		if i < len(a) {
+			for j := i; j < len(a) && !found; j++ {
+				a[i], a[j] = a[j], a[i]
+				permute(i + 1)
+				a[i], a[j] = a[j], a[i]
+			}
+			return
+		}
+		for c := -k; c <= k; c++ {
+			ok := true
+			if of.privacy {
+				for i := range a {
+					d := a[i] - b[i] + c
+					ok = ok && (d == 0 || d == 1)
+				}
+				d := v - w + c
+				ok = ok && (d == 0 || d == 1)
+			} else {
+				for i := range a {
+					ok = ok && a[i] >= b[i]+c
+				}
+				ok = ok && v <= w+c
+			}
+			found = found || ok
+		}
+	}
+	permute(0)
+	return found
+}
