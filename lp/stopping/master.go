@@ -237,7 +237,8 @@ func (m *master) violated(law []float64, tol float64) []row {
 // adjusted returns the payoff with the multipliers added, and δ times their sum.
 func (m *master) adjusted(lambda multipliers) (payoff []float64, offset float64) {
 	payoff = append([]float64(nil), m.payoff...)
-	for r, l := range lambda {
+	for _, r := range lambda.rows() {
+		l := lambda[r]
 		payoff[r.i] -= l
 		payoff[r.j] += m.e * l
 		offset += m.delta * l

@@ -16,8 +16,11 @@
 package stopping
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 
 	rules "optratio/mechanisms/stopping"
 )
@@ -67,6 +70,13 @@ type row struct{ i, j int }
 
 // multipliers of privacy rows, all positive.
 type multipliers map[row]float64
+
+// rows returns the rows in order: sums over a map would depend on its random order.
+func (m multipliers) rows() []row {
+	return slices.SortedFunc(maps.Keys(m), func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
+	})
+}
 
 // upperBound returns, exactly, the bound that multipliers give:
 //

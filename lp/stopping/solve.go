@@ -119,9 +119,7 @@ func (s *search) run(ctx context.Context) error {
 	}
 	s.price(start)
 	s.price(multipliers{})
-	for r := range start {
-		s.m.addRows([]row{r})
-	}
+	s.m.addRows(start.rows())
 	least, idle, fresh := math.Inf(1), 0, false
 	for s.rounds = 1; s.rounds <= s.o.Rounds; s.rounds++ {
 		f, err := s.m.solve(ctx)
