@@ -200,3 +200,24 @@ func consistent(t *testing.T, report *certificate.Report) {
 		assert.True(t, lo.Cmp(high) <= 0 && low.Cmp(hi) <= 0, "%+v: %s accepted as %s, truth %s", p, claim.On, claim.Value, truth)
 	}
 }
+
+// Exact certificates over a range of sizes: each holds the optimum as a rational and is accepted.
+func TestExactCertificates(t *testing.T) {
+	for n := 3; n <= 6; n++ {
+		for k := 1; k <= 6; k++ {
+			if testing.Short() && n*k > 20 {
+				continue
+			}
+			for _, ab := range [][2]int64{{6, 5}, {3, 2}, {2, 1}, {5, 2}} {
+				a, cert := certify(t, Request{N: n, K: k, Epsilon: expEps(t, ab[0], ab[1]), Method: Enumerated, Mechanisms: pfAndEM(t)[:1]})
+				report := checked(t, cert)
+				require.True(t, report.Valid, "%d %d %v: %s", n, k, ab, report.Reason)
+				want, ok := a.Optimum.Rat()
+				require.True(t, ok)
+				got, ok := report.Optimum.Rat()
+				require.True(t, ok)
+				assert.Zero(t, want.Cmp(got))
+			}
+		}
+	}
+}
