@@ -2,30 +2,24 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/decimal"
 	"optratio/internal/number"
-	"optratio/lattice"
 	"optratio/lp"
 )
 
 // ratioFlags are the flags of the main job.
 type ratioFlags struct {
-	n, k                              int
-	epsilon                           epsilonFlags
-	mechanism, objective, constraints string
-	method, solver, gap, sensitivity  string
-	maxMemory, cert                   string
-	exact, json                       bool
-	timeLimit                         time.Duration
+	programFlags
+	epsilon           epsilonFlags
+	mechanism, method string
+	sensitivity, cert string
+	exact             bool
 }
 
 func newRatio(s streams) *cobra.Command {
@@ -45,46 +39,28 @@ over the least that any regular ε-DP mechanism can have there. Errors are in la
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
 	fs := c.Flags()
-	fs.IntVarP(&f.n, "n", "n", 0, "number of candidates, at least 1")
-	fs.IntVarP(&f.k, "k", "k", 0, "greatest depth, at least 1")
+	f.programFlags.add(c, "1e-9")
 	f.epsilon.add(c)
 	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate, by name")
-	fs.StringVar(&f.objective, "objective", "paper", "weights of score vectors: paper or box")
-	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
-	fs.StringVar(&f.method, "method", "auto", "auto, closed-form, lumped or lp")
-	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded; the latter two imply --method lp")
-	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of every ratio")
+	fs.StringVar(&f.method, "method", "auto", "auto, closed-form, lumped or lp; --solver clp and embedded imply lp")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ; errors are in steps of 2Δ whatever it is")
-	fs.StringVar(&f.maxMemory, "max-memory", "12G", "refuse programs that would need more bytes")
 	fs.StringVar(&f.cert, "cert", "", "write a certificate to this file")
 	fs.BoolVar(&f.exact, "exact", false, "accept exact rationals only (with --exp-eps)")
-	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	fs.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best certified answer")
 	return c
 }
 
 // request turns the flags into a request.
-func (f *ratioFlags) request() (lp.Request, error) {
-	var r lp.Request
-	var err error
-	if f.n < 1 {
-		return r, usagef("-n %d: give the number of candidates, at least 1", f.n)
+func (f *ratioFlags) request() (r lp.Request, err error) {
+	p, err := f.programFlags.parse()
+	if err != nil {
+		return r, err
 	}
-	if f.k < 1 {
-		return r, usagef("-k %d: give the greatest depth, at least 1", f.k)
-	}
-	r.N, r.K, r.Exact = f.n, f.k, f.exact
+	r = lp.Request{N: p.n, K: p.k, Objective: p.objective, Level: p.level, Solver: p.solver, Gap: p.gap, MaxMemory: p.maxMemory, Exact: f.exact}
 	if r.Epsilon, err = f.epsilon.parse(); err != nil {
 		return r, err
 	}
 	if f.exact && f.epsilon.exp == "" {
 		return r, usagef("--exact: exact results need a rational e^ε, give --exp-eps instead of --eps")
-	}
-	if r.Objective, err = lattice.ParseObjective(f.objective); err != nil {
-		return r, usagef("--objective: %w", err)
-	}
-	if r.Level, err = lp.ParseLevel(f.constraints); err != nil {
-		return r, usagef("--constraints: %w", err)
 	}
 	if r.Mechanisms, err = findMechanisms(f.mechanism); err != nil {
 		return r, err
@@ -92,19 +68,10 @@ func (f *ratioFlags) request() (lp.Request, error) {
 	if r.Method, err = lp.ParseMethod(f.method); err != nil {
 		return r, usagef("--method: %w", err)
 	}
-	if r.Solver, err = findSolver(f.solver); err != nil {
-		return r, err
-	}
 	if f.solver != "auto" && r.Method == lp.Auto {
 		r.Method = lp.Enumerated
 	}
-	if r.Gap, err = decimal.Parse(f.gap); err != nil || r.Gap.Sign() < 0 {
-		return r, usagef("--gap %s: give a decimal >= 0 such as 1e-9", quoted(f.gap))
-	}
-	if _, err = parsePositive("sensitivity", f.sensitivity); err != nil {
-		return r, err
-	}
-	r.MaxMemory, err = parseBytes("max-memory", f.maxMemory)
+	_, err = parsePositive("sensitivity", f.sensitivity)
 	return r, err
 }
 
@@ -167,13 +134,7 @@ func (f *ratioFlags) run(ctx context.Context, s streams) error {
 	if err != nil {
 		return &exit{exitUsage, err}
 	}
-	switch {
-	case a.Undecided == "":
-		return nil
-	case errors.Is(context.Cause(ctx), errInterrupted):
-		return &exit{exitInterrupted, errors.New("interrupted; the answer is the best so far")}
-	}
-	return &exit{exitUndecided, fmt.Errorf("undecided: %s", a.Undecided)}
+	return ending(ctx, a.Undecided)
 }
 
 // proofText explains a proof in a few words.

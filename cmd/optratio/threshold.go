@@ -2,25 +2,19 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"optratio/internal/number"
-	"optratio/lattice"
 	"optratio/lp"
 )
 
 func init() { commands = append(commands, newThreshold) }
 
 type thresholdFlags struct {
-	n, k                                 int
-	objective, constraints               string
-	method, solver, gap, maxMemory, cert string
-	json                                 bool
-	timeLimit                            time.Duration
+	programFlags
+	method, cert string
 }
 
 func newThreshold(s streams) *cobra.Command {
@@ -31,18 +25,9 @@ func newThreshold(s streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
-	fs := c.Flags()
-	fs.IntVarP(&f.n, "n", "n", 0, "number of candidates, at least 1")
-	fs.IntVarP(&f.k, "k", "k", 0, "greatest depth, at least 1")
-	fs.StringVar(&f.objective, "objective", "paper", "weights of score vectors: paper or box")
-	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
-	fs.StringVar(&f.method, "method", "auto", "auto (by theorem) or lp (by exact optima at either end)")
-	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
-	fs.StringVar(&f.gap, "gap", "1e-6", "(upper-lower)/upper wanted")
-	fs.StringVar(&f.maxMemory, "max-memory", "12G", "refuse programs that would need more bytes")
-	fs.StringVar(&f.cert, "cert", "", "with --method lp: write certificates to this name with .lower and .upper added")
-	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	fs.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the bracket so far")
+	f.programFlags.add(c, "1e-6")
+	c.Flags().StringVar(&f.method, "method", "auto", "auto (by theorem) or lp (by exact optima at either end)")
+	c.Flags().StringVar(&f.cert, "cert", "", "with --method lp: write certificates to this name with .lower and .upper added")
 	return c
 }
 
@@ -59,20 +44,14 @@ type thresholdDoc struct {
 	Undecided   string        `json:"undecided,omitempty"`
 }
 
-func (f *thresholdFlags) request() (lp.ThresholdRequest, error) {
-	r := lp.ThresholdRequest{N: f.n, K: f.k}
-	var err error
-	if f.n < 1 {
-		return r, usagef("-n %d: give the number of candidates, at least 1", f.n)
+func (f *thresholdFlags) request() (r lp.ThresholdRequest, err error) {
+	p, err := f.programFlags.parse()
+	if err != nil {
+		return r, err
 	}
-	if f.k < 1 {
-		return r, usagef("-k %d: give the greatest depth, at least 1", f.k)
-	}
-	if r.Objective, err = lattice.ParseObjective(f.objective); err != nil {
-		return r, usagef("--objective: %w", err)
-	}
-	if r.Level, err = lp.ParseLevel(f.constraints); err != nil {
-		return r, usagef("--constraints: %w", err)
+	r = lp.ThresholdRequest{N: p.n, K: p.k, Objective: p.objective, Level: p.level, Gap: p.gap, Solver: p.solver, MaxMemory: p.maxMemory}
+	if r.Gap.Sign() == 0 {
+		return r, usagef("--gap 0: thresholds are irrational, give a gap > 0")
 	}
 	switch f.method {
 	case "auto", "closed-form":
@@ -84,14 +63,7 @@ func (f *thresholdFlags) request() (lp.ThresholdRequest, error) {
 	if f.cert != "" && !r.ByLP {
 		return r, usagef("--cert: certificates come with --method lp")
 	}
-	if r.Solver, err = findSolver(f.solver); err != nil {
-		return r, err
-	}
-	if r.Gap, err = parsePositive("gap", f.gap); err != nil {
-		return r, err
-	}
-	r.MaxMemory, err = parseBytes("max-memory", f.maxMemory)
-	return r, err
+	return r, nil
 }
 
 func (f *thresholdFlags) run(ctx context.Context, s streams) error {
@@ -139,11 +111,5 @@ func (f *thresholdFlags) run(ctx context.Context, s streams) error {
 	if err != nil {
 		return &exit{exitUsage, err}
 	}
-	switch {
-	case a.Undecided == "":
-		return nil
-	case errors.Is(context.Cause(ctx), errInterrupted):
-		return &exit{exitInterrupted, errors.New("interrupted; the bracket is the one so far")}
-	}
-	return &exit{exitUndecided, fmt.Errorf("undecided: %s", a.Undecided)}
+	return ending(ctx, a.Undecided)
 }
