@@ -133,11 +133,13 @@ func (in *Instance) EachSensitivity() []*big.Rat {
 // SpearmanSign returns the sign of the Spearman rank correlation of scores and sensitivities, tied
 // values having their average rank; 0 where it is undefined because either are all tied.
 func (in *Instance) SpearmanSign() int {
-	compare := func(a, b *big.Rat) int { return a.Cmp(b) }
-	return spearmanSign(ranks(in.Scores, compare), ranks(in.EachSensitivity(), compare))
+	return spearmanSign(Ranks(in.Scores), Ranks(in.EachSensitivity()))
 }
 
-// ranks returns twice the rank of each value, counted from the middle: 2·rank - (n+1), ties averaged. They sum to 0.
+// Ranks returns 2·rank - (n+1) for each value, ranks counted from 1, ties having their average rank.
+func Ranks(values []*big.Rat) []int64 { return ranks(values, (*big.Rat).Cmp) }
+
+// ranks is Ranks for any order. The ranks sum to 0.
 func ranks[T any](values []T, compare func(a, b T) int) []int64 {
 	n := len(values)
 	order := make([]int, n)

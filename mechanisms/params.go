@@ -39,3 +39,6 @@ func (p Params) epsChoice() (*big.Rat, error) {
 		return x.Sign() >= 0 && x.Cmp(ratOne) <= 0
 	}, "from 0 to 1")
 }
+
+// FailureProbability returns β of the generalised exponential mechanism, its default where none is set.
+func (p Params) FailureProbability() (*big.Rat, error) { return p.beta() }
