@@ -1,0 +1,213 @@
+package lumped
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"optratio/lattice"
+)
+
+// search looks for a partition worth its size.
+type search struct {
+	ctx        context.Context
+	n, k       int
+	objective  lattice.Objective
+	z          float64
+	o          Options
+	iterations int
+	best       *level
+}
+
+// level is one partition, solved.
+type level struct {
+	program   *program
+	flow      *flow
+	ascent    *ascent
+	converged bool
+}
+
+// The first of these with at most firstClasses classes is where refinement starts.
+var starts = []Partition{Fine, Coarse, {Top: 2, Cap: 6}, {Top: 1, Cap: 6}, {Top: 1, Cap: 3}}
+
+const firstClasses = 4000
+
+// run returns the best level.
+func (s *search) run() (*level, error) {
+	var err error
+	if s.o.Partition != (Partition{}) {
+		s.best, err = s.build(s.canonical(s.o.Partition), 0)
+	} else {
+		for _, p := range starts {
+			s.best, err = s.build(s.canonical(p), min(firstClasses, s.o.MaxClasses))
+			if !errors.Is(err, ErrTooMany) {
+				break
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.o.Partition == (Partition{}) {
+		s.solve(s.best, max(s.o.Gap, s.o.Improve/2), s.o.MaxIterations/10)
+		s.refine()
+	}
+	s.solve(s.best, s.o.Gap, s.o.MaxIterations)
+	return s.best, nil
+}
+
+// A step makes a partition finer.
+type step func(Partition) Partition
+
+var steps = []step{
+	func(p Partition) Partition { p.Top++; return p },
+	func(p Partition) Partition {
+		if p.Cap > 0 {
+			p.Cap += p.Cap / 2
+		}
+		return p
+	},
+	func(p Partition) Partition { p.Bottom++; return p },
+}
+
+// canonical returns the coarsest partition that tells the same orbits of Q(n,k) apart.
+func (s *search) canonical(p Partition) Partition {
+	p.Top, p.Bottom = min(p.Top, s.k+1), min(p.Bottom, s.k+1)
+	if p.Top > s.k {
+		p.Bottom = 0
+	}
+	if p.Cap >= s.n {
+		p.Cap = 0
+	}
+	return p
+}
+
+// refine takes, again and again, the step whose last gain per doubling of the classes was best, and takes it back
+// where it gains too little. A step that gained too little is tried again only after another one was taken.
+func (s *search) refine() {
+	gain := make([]float64, len(steps))
+	for i := range gain {
+		gain[i] = math.Inf(1)
+	}
+	idle := make([]bool, len(steps))
+	for s.ctx.Err() == nil {
+		choice := -1
+		for i := range steps {
+			if !idle[i] && (choice < 0 || gain[i] > gain[choice]) {
+				choice = i
+			}
+		}
+		if choice < 0 {
+			return
+		}
+		from := s.best.program
+		to := s.canonical(steps[choice](from.partition))
+		if to == from.partition {
+			idle[choice] = true
+			continue
+		}
+		l, err := s.build(to, s.o.MaxClasses)
+		if err != nil {
+			// Too many classes, and a larger step would have more; or the context ended.
+			idle[choice] = true
+			continue
+		}
+		s.solve(l, max(s.o.Gap, s.o.Improve/2), s.o.MaxIterations/10)
+		before, after := s.best.ascent.bound, l.ascent.bound
+		relative := (after - before) / math.Abs(after)
+		gain[choice] = relative / math.Log2(float64(len(l.program.classes)+1)/float64(len(from.classes)))
+		if after > before {
+			s.best = l
+		}
+		idle[choice] = !(relative > s.o.Improve)
+		if !idle[choice] {
+			for i := range idle {
+				idle[i] = idle[i] && gain[i] < 0
+			}
+		}
+	}
+}
+
+// build sets up a level that starts from the best one, if any.
+func (s *search) build(p Partition, limit int) (*level, error) {
+	prog, err := build(s.ctx, s.n, s.k, p, s.objective, limit)
+	if err != nil {
+		return nil, err
+	}
+	l := &level{program: prog, flow: prog.flow(s.z)}
+	if s.best == nil {
+		l.ascent = l.cold()
+	} else {
+		l.ascent = l.warm(s.best)
+	}
+	return l, nil
+}
+
+func (s *search) solve(l *level, gap float64, most int) {
+	a := l.ascent
+	before := a.iterations
+	l.converged = a.run(s.ctx, gap, before+most, func() {
+		if s.o.Report != nil {
+			s.o.Report(Progress{
+				Partition:  l.program.partition,
+				Classes:    len(l.program.classes),
+				Iterations: a.iterations,
+				Bound:      max(a.bound, s.best.ascent.bound),
+			})
+		}
+	})
+	s.iterations += a.iterations - before
+}
+
+// cold starts at the dual that is feasible at every ε, y = A/(1+B') where m_0 >= 2 and 0 elsewhere with A = Σ v z^v and
+// B' = Σ_{v>=1} z^v, and at x = z^v/n.
+func (l *level) cold() *ascent {
+	p, f := l.program, l.flow
+	a, b := 0.0, 0.0
+	for v := 1; v <= p.k; v++ {
+		a += float64(v) * f.power[v]
+		b += f.power[v]
+	}
+	start := newPoint(f)
+	for c := range p.classes {
+		if p.classes[c].Counts[0] != 1 {
+			start.y[c] = a / (1 + b) * float64(p.factor(int32(c)))
+		}
+	}
+	i := 0
+	for _, s := range p.shapes {
+		for j := s.sequence; j >= 0; j = p.next[j] {
+			start.x[i] = f.power[p.depth[j]] / float64(p.n)
+			i++
+		}
+	}
+	return newAscent(f, start, math.Sqrt(float64(p.n))*a/(1+b))
+}
+
+// warm starts at another level's best dual and its primal point, read through the coarser classes. Where its classes are not coarser this
+// is a start like any other.
+func (l *level) warm(from *level) *ascent {
+	p, q := l.program, from.program
+	classes, shapes := map[string]int{}, map[string]int{}
+	var buf []byte
+	for i := range q.classes {
+		classes[string(q.classes[i].key(buf))] = i
+	}
+	for i := range q.shapes {
+		shapes[string(q.shapes[i].others.key(buf))] = i
+	}
+	start := newPoint(l.flow)
+	for i := range p.classes {
+		c := q.partition.Of(p.classes[i].Counts)
+		if j, ok := classes[string(c.key(buf))]; ok {
+			start.y[i] = from.ascent.best[j]
+		}
+	}
+	for i := range p.shapes {
+		c := q.partition.Of(p.shapes[i].others.Counts)
+		if j, ok := shapes[string(c.key(buf))]; ok {
+			copy(start.x[l.flow.start[i]:l.flow.start[i+1]], from.ascent.now.x[from.flow.start[j]:from.flow.start[j+1]])
+		}
+	}
+	return newAscent(l.flow, start, from.ascent.omega)
+}
