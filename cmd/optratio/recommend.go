@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/recommend"
+	"optratio/mechanisms"
+)
+
+func init() { commands = append(commands, newRecommend) }
+
+type recommendFlags struct {
+	instanceFlags
+	mechanism string
+	json      bool
+}
+
+func newRecommend(s streams) *cobra.Command {
+	var f recommendFlags
+	c := &cobra.Command{
+		Use:   "recommend --scores Q,… --sensitivities D,… (--eps E | --exp-eps A/B)",
+		Short: "Which mechanism for these scores: the error of each, and statistics that predict it",
+		Long: `The mean squared and the expected error of each mechanism on given scores and sensitivities,
+best first, and the best one that claims ε-DP. Choosing by looking at private scores is
+itself not private.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+	}
+	f.instanceFlags.add(c)
+	c.Flags().StringVar(&f.mechanism, "mechanism", "all", "mechanisms to rate, by name; all leaves lp-optimal out, which lives on the lattice")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON document")
+	return c
+}
+
+func (f *recommendFlags) candidates() ([]mechanisms.Mechanism, error) {
+	if f.mechanism != "all" {
+		return findMechanisms(f.mechanism)
+	}
+	var out []mechanisms.Mechanism
+	for _, name := range mechanisms.Names() {
+		if name != "lp-optimal" {
+			m, err := mechanisms.Lookup(name)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+func (f *recommendFlags) run(ctx context.Context, s streams) error {
+	in, err := f.parse()
+	if err != nil {
+		return err
+	}
+	list, err := f.candidates()
+	if err != nil {
+		return err
+	}
+	r, err := recommend.For(ctx, in, list)
+	switch {
+	case errors.Is(err, errInterrupted):
+		return &exit{exitInterrupted, err}
+	case err != nil:
+		return &exit{exitUsage, err}
+	case f.json:
+		err = writeJSON(s.out, r)
+	default:
+		err = printRecommendation(s.out, r)
+	}
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	return nil
+}
+
+func printRecommendation(w io.Writer, r *recommend.Recommendation) error {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "mechanism\tmean squared error\texpected error\tclaims ε-DP")
+	for _, m := range r.Mechanisms {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Name, m.MSE, m.ExpectedError, choose(m.Private, "yes", "no"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	h := r.Heuristics
+	fmt.Fprintf(w, "\nrecommended: %s\n", r.Recommended)
+	fmt.Fprintf(w, "correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s\n", h.Spearman, h.Pearson, h.BucketCorrelation)
+	fmt.Fprintf(w, "utility bounds: gem %s, noisy max %s%s\n", h.Bounds.GEM, h.Bounds.RNM, choose(h.Bounds.GEMVacuous, " (gem's exceeds the range of scores)", ""))
+	_, err := fmt.Fprintf(w, "note: %s\n", r.Warning)
+	return err
+}
