@@ -141,6 +141,8 @@ type Domain struct {
 	Lowered   iter.Seq[Lowering]
 	// Has says which vectors can be asked about; nil: all.
 	Has func(Vector) bool
+	// ByConstruction says why the subject is symmetric and shift-invariant without being asked, where it is.
+	ByConstruction string
 	// Representatives is the part of the domain that stands for all of it for symmetric
 	// mechanisms, nil where there is none.
 	Representatives *Domain
@@ -190,14 +192,11 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 	// Symmetry and shift-invariance are questions about single vectors; once symmetry is proved it saves work on the others.
 	order := []Property{Symmetry, Shift, Sum, Monotone, DP, BoundedRange, DominatesEM, DominatesEMMean, RDP, ZCDP}
 	for _, p := range order {
-		useful := p == Symmetry && dom.Representatives != nil
-		if !slices.Contains(opts.Properties, p) && !useful {
+		asked := slices.Contains(opts.Properties, p)
+		if !asked && (p != Symmetry || dom.Representatives == nil) || found[p] != nil {
 			continue
 		}
-		if found[p] != nil {
-			continue
-		}
-		results, err := c.one(p)
+		results, err := c.one(p, !asked)
 		if err != nil {
 			return nil, err
 		}
@@ -212,16 +211,22 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 	return report, nil
 }
 
-// one checks one property; the two that concern ratios over neighbours come together.
-func (c *run) one(p Property) ([]*Result, error) {
+// one checks one property; the two that concern ratios over neighbours come together. An idle check is of
+// use only if it ends in a proof, and gives up as soon as that is out of reach.
+func (c *run) one(p Property, idle bool) ([]*Result, error) {
 	res := &Result{Name: p}
-	t := &tracker{run: c, res: res}
+	t := &tracker{run: c, res: res, idle: idle}
 	var err error
 	switch p {
-	case Symmetry:
-		err = c.symmetry(t)
-	case Shift:
-		err = c.shift(t)
+	case Symmetry, Shift:
+		switch {
+		case c.dom.ByConstruction != "":
+			res.Reason = c.dom.ByConstruction
+		case p == Symmetry:
+			err = c.symmetry(t)
+		default:
+			err = c.shift(t)
+		}
 	case Sum:
 		err = c.sum(t)
 	case Monotone:
@@ -248,7 +253,7 @@ func (c *run) one(p Property) ([]*Result, error) {
 // withShifts returns d with the shifts of full: symmetry was not proved outside the domain.
 func withShifts(d, full *Domain) *Domain {
 	out := *d
-	out.Shifted = full.Shifted
+	out.Shifted, out.ByConstruction = full.Shifted, full.ByConstruction
 	return &out
 }
 
@@ -259,10 +264,14 @@ type tracker struct {
 	undecided string
 	witness   func() *Witness
 	size      []int64
+	idle      bool
 }
 
 // step counts a comparison, and reports errStop when it is time to end.
 func (t *tracker) step() error {
+	if t.idle && (t.undecided != "" || t.witness != nil) {
+		return errStop
+	}
 	t.res.Checked++
 	if t.run.opts.Limit > 0 && t.res.Checked > t.run.opts.Limit {
 		t.undecide(fmt.Sprintf("the limit of %d comparisons was reached", t.run.opts.Limit))
@@ -286,10 +295,10 @@ func (t *tracker) undecide(reason string) {
 	}
 }
 
-// precision returns how far to refine: once a comparison was in vain, less for the others.
+// precision returns how far to refine: once a comparison was in vain, not for the others.
 func (t *tracker) precision() uint {
 	if t.undecided != "" {
-		return 128
+		return 64
 	}
 	return t.run.opts.MaxPrec
 }
