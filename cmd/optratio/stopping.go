@@ -181,6 +181,9 @@ func (f *stoppingFlags) parse() (in stoppingInput, err error) {
 	if in.payoff, err = lpstopping.TopK(f.n, f.win); err != nil {
 		return in, usagef("--win: %w", err)
 	}
+	if f.play != "" && f.n > lpstopping.MaxCandidates {
+		return in, usagef("-n %d: --play takes at most %d candidates", f.n, lpstopping.MaxCandidates)
+	}
 	if f.play != "" {
 		in.arrivals, err = readArrivals(f.play, f.n)
 	}

@@ -1,0 +1,5 @@
+//go:build slow
+
+package stopping
+
+func init() { largestRow = 500 }
