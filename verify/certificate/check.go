@@ -18,11 +18,12 @@ type Options struct {
 	// MaxMemory in bytes is what the check may need by its own estimate; 0 means 2 GiB.
 	MaxMemory int64
 	// MaxPrecision in bits is up to which the precision of enclosures is raised where a claim is
-	// still undecided; 0 means 4096.
+	// still undecided, as far as memory allows; 0 means 4096, and less than 128 means 128.
 	MaxPrecision uint
 }
 
-// bytesPerVariable is what the check needs for each variable, beside what long exact numbers take.
+// bytesPerVariable is what the check needs for each variable, beside what long exact numbers and precisions above
+// 192 bits take.
 const bytesPerVariable = 500
 
 func (o Options) withDefaults() Options {
@@ -171,7 +172,9 @@ func newChecker(c *certificate, o Options) (*checker, error) {
 		ck.lattice = newLattice(c.n, c.k)
 	}
 	if c.proof == "lp" {
-		ck.number()
+		// Two enclosures of each variable are kept, with two mantissas each.
+		spare := o.MaxMemory/int64(ck.number()) - bytesPerVariable
+		ck.o.MaxPrecision = min(o.MaxPrecision, 192+uint(max(spare, 0)))
 	}
 	return ck, nil
 }
