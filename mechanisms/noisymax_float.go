@@ -60,8 +60,8 @@ func maxByQuadrature(laws []noiseLaw, laplace bool, extra int) (p []float64, pan
 			}
 		}
 	}
-	q := &noiseIntegral{laws: laws, laplace: laplace, extra: extra, needAll: true}
-	q.node = func(weight float64, active []int, density, cdf, _ []float64, _, _ int) {
+	q := &noiseIntegral{laws: laws, laplace: laplace, extra: extra}
+	q.node = func(weight float64, active []int, density, cdf []float64) {
 		product, exponent := weight, 0
 		for i, f := range cdf {
 			product *= f

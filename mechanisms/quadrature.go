@@ -35,37 +35,30 @@ type noiseIntegral struct {
 	laws    []noiseLaw
 	laplace bool // otherwise exponential
 	extra   int  // nodes a panel beyond what analyticity asks for
-	// node adds the weighted integrand at x to the pmf: density[i] and cdf[i] belong to candidate
-	// active[i], survival[i] = 1 - cdf[i]; zeros and ones are how many others have
-	// distribution function 0 and 1 there.
-	node func(weight float64, active []int, density, cdf, survival []float64, zeros, ones int)
-	// needAll: panels where some distribution function is 0 contribute nothing.
-	needAll bool
+	// node adds the weighted integrand at a node to the pmf: density[i] and cdf[i] belong to candidate
+	// active[i]; the others have distribution function 1 there.
+	node func(weight float64, active []int, density, cdf []float64)
 
-	density, cdf, survival []float64
-	panels                 int
+	density, cdf []float64
+	panels       int
 }
 
 // run integrates over all of [lo, hi], split at the breaks, which must be ascending.
 func (q *noiseIntegral) run(lo, hi float64, breaks []float64) {
 	n := len(q.laws)
-	q.density, q.cdf, q.survival = make([]float64, n), make([]float64, n), make([]float64, n)
+	q.density, q.cdf = make([]float64, n), make([]float64, n)
 	q.panels = 0
 	active := make([]int, n)
 	for i := range active {
 		active[i] = i
 	}
-	q.split(lo, hi, breaks, active, 0, 0)
+	q.split(lo, hi, breaks, active)
 }
 
-func (q *noiseIntegral) split(lo, hi float64, breaks []float64, among []int, zeros, ones int) {
-	for len(breaks) > 0 && breaks[0] <= lo {
-		breaks = breaks[1:]
-	}
-	for len(breaks) > 0 && breaks[len(breaks)-1] >= hi {
-		breaks = breaks[:len(breaks)-1]
-	}
-	if !(lo < hi) {
+// split handles [lo, hi], where only the given candidates are undecided. Where some distribution function is
+// 0 the product of all is, and nothing is added.
+func (q *noiseIntegral) split(lo, hi float64, breaks []float64, among []int) {
+	if breaks = inside(lo, hi, breaks); !(lo < hi) {
 		return
 	}
 	active := make([]int, 0, len(among))
@@ -73,41 +66,40 @@ func (q *noiseIntegral) split(lo, hi float64, breaks []float64, among []int, zer
 	for _, i := range among {
 		switch law := q.laws[i]; {
 		case lo-law.at >= noiseReach*law.scale:
-			ones++
 		case law.at-hi >= noiseReach*law.scale, !q.laplace && hi <= law.at:
-			zeros++
+			return
 		default:
 			active = append(active, i)
 			smallest = min(smallest, law.scale)
 		}
 	}
-	if len(active) == 0 || q.needAll && zeros > 0 {
+	if len(active) == 0 {
 		return
 	}
 	if len(breaks) > 0 {
 		middle := len(breaks) / 2
-		q.split(lo, breaks[middle], breaks[:middle], active, zeros, ones)
-		q.split(breaks[middle], hi, breaks[middle+1:], active, zeros, ones)
+		q.split(lo, breaks[middle], breaks[:middle], active)
+		q.split(breaks[middle], hi, breaks[middle+1:], active)
 		return
 	}
 	if hi-lo > panelWidth*smallest {
 		if middle := lo + (hi-lo)/2; lo < middle && middle < hi {
-			q.split(lo, middle, nil, active, zeros, ones)
-			q.split(middle, hi, nil, active, zeros, ones)
+			q.split(lo, middle, nil, active)
+			q.split(middle, hi, nil, active)
 			return
 		}
 	}
-	q.panel(lo, hi, active, zeros, ones, smallest)
+	q.panel(lo, hi, active, smallest)
 }
 
 // panel applies one rule. The integrand is analytic within about twice the smallest scale around,
 // so that nodes of ρ = 8 scales/width bring the error down to 1e-18 (Trefethen 2013, Thm. 19.3).
-func (q *noiseIntegral) panel(lo, hi float64, active []int, zeros, ones int, smallest float64) {
+func (q *noiseIntegral) panel(lo, hi float64, active []int, smallest float64) {
 	q.panels++
 	width := hi - lo
 	nodes := min(maxNodes, q.extra+int(math.Ceil(9*math.Ln10/math.Log(8*smallest/width))))
 	rule := panelRules()[nodes]
-	density, cdf, survival := q.density[:len(active)], q.cdf[:len(active)], q.survival[:len(active)]
+	density, cdf := q.density[:len(active)], q.cdf[:len(active)]
 	for k, t := range rule.x {
 		x := lo + width*t
 		for j, i := range active {
@@ -115,21 +107,29 @@ func (q *noiseIntegral) panel(lo, hi float64, active []int, zeros, ones int, sma
 			d := (x - law.at) / law.scale
 			switch {
 			case !q.laplace:
-				survival[j] = math.Exp(-d)
 				cdf[j] = -math.Expm1(-d)
-				density[j] = survival[j] / law.scale
+				density[j] = math.Exp(-d) / law.scale
 			case d >= 0:
-				survival[j] = 0.5 * math.Exp(-d)
-				cdf[j] = 1 - survival[j]
-				density[j] = survival[j] / law.scale
+				survival := 0.5 * math.Exp(-d)
+				cdf[j] = 1 - survival
+				density[j] = survival / law.scale
 			default:
 				cdf[j] = 0.5 * math.Exp(d)
-				survival[j] = 1 - cdf[j]
 				density[j] = cdf[j] / law.scale
 			}
 		}
-		q.node(width*rule.weight[k], active, density, cdf, survival, zeros, ones)
+		q.node(width*rule.weight[k], active, density, cdf)
 	}
+}
+
+// inside returns the breaks strictly between lo and hi.
+func inside(lo, hi float64, breaks []float64) []float64 {
+	from, found := slices.BinarySearch(breaks, lo)
+	if found {
+		from++
+	}
+	to, _ := slices.BinarySearch(breaks, hi)
+	return breaks[from:max(from, to)]
 }
 
 // span returns where noisy scores may lie and the distinct scores of candidates, ascending.
@@ -175,13 +175,14 @@ func (in *FloatInstance) laws(factor float64, uniform bool) []noiseLaw {
 	return out
 }
 
-// twice runs an estimate by rules of different order and reports their largest difference, but at
-// least the rounding of sums, as the error.
+// twice runs an estimate by rules of different order and reports as the error what differs most: an entry
+// from one to the other, or the sum from 1; but at least the rounding of sums.
 func twice(pmf func(extra int) []float64) (p []float64, err float64) {
 	p = pmf(2)
-	err = 1e-15
+	var total compensated
 	for i, x := range pmf(0) {
 		err = max(err, math.Abs(x-p[i]))
+		total.add(p[i])
 	}
-	return p, err
+	return p, max(err, math.Abs(total.value()-1), 1e-15)
 }

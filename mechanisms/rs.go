@@ -157,25 +157,19 @@ func (m *randomStopping) Estimate(in *FloatInstance) (Estimate, error) {
 	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), diff}, nil
 }
 
-// bestOfDraws returns Pr[the best of K draws is of candidate a] and the number of panels used.
+// bestOfDraws returns Pr[the best of K draws is of candidate a] and the number of panels used; extra is 2 for
+// the most accurate sum, 0 for one of lower order to compare it to.
 func (l stoppingLaw) bestOfDraws(laws []noiseLaw, extra int) (p []float64, panels int) {
 	n := float64(len(laws))
-	p = make([]float64, len(laws))
-	q := &noiseIntegral{laws: laws, laplace: true, extra: extra}
-	q.node = func(weight float64, active []int, density, _, survival []float64, zeros, _ int) {
-		h := float64(zeros)
-		for _, s := range survival {
-			h += s
-		}
-		weight *= l.derivative(h/n) / n
-		for j, i := range active {
-			p[i] += weight * density[j]
-		}
+	s := &survivalSum{
+		laws:  laws,
+		g:     func(survival float64) float64 { return l.derivative(survival/n) / n },
+		terms: taylorTerms - 2 + extra,
+		extra: extra,
 	}
-	lo, hi, breaks := span(laws)
-	q.run(lo, hi, breaks)
+	p, panels = s.run()
 	l.atoms(laws, p)
-	return p, q.panels
+	return p, panels
 }
 
 // atoms adds the probabilities of candidates without noise.
