@@ -1,0 +1,299 @@
+package integral
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/internal/interval"
+	"optratio/lattice"
+	"optratio/mechanisms"
+)
+
+func rational(z *big.Rat) func(uint) interval.Interval {
+	return func(prec uint) interval.Interval { return interval.FromRat(z, prec) }
+}
+
+// minus encloses e^{-a/b}.
+func minus(a, b int64) func(uint) interval.Interval {
+	return func(prec uint) interval.Interval { return interval.ExpRat(big.NewRat(-a, b), prec) }
+}
+
+func mustTotal(t testing.TB, n, k int, z func(uint) interval.Interval, o lattice.Objective, rel float64) interval.Interval {
+	t.Helper()
+	x, err := ExponentialTotal(context.Background(), n, k, z, o, rel)
+	require.NoError(t, err)
+	require.LessOrEqual(t, x.RelWidth(), rel)
+	return x
+}
+
+// enumerated sums W(m) Σ_v v m_v p_v over the orbits, with the probabilities of package mechanisms.
+func enumerated(t testing.TB, n, k int, z *big.Rat, o lattice.Objective) *big.Rat {
+	m, err := mechanisms.Lookup("em")
+	require.NoError(t, err)
+	eps, err := mechanisms.FromExp(new(big.Rat).Inv(z))
+	require.NoError(t, err)
+	l, err := lattice.New(n, k)
+	require.NoError(t, err)
+	total := new(big.Rat)
+	for _, c := range l.All() {
+		depths := lattice.Depths(c)
+		p, err := m.Exact(mechanisms.OnLattice(depths, eps))
+		require.NoError(t, err)
+		mean := new(big.Rat)
+		for i, v := range depths {
+			mean.Add(mean, new(big.Rat).Mul(big.NewRat(int64(v), 1), p[i]))
+		}
+		total.Add(total, mean.Mul(mean, new(big.Rat).SetInt(o.Weight(c))))
+	}
+	return total
+}
+
+func TestTotalAgainstEnumeration(t *testing.T) {
+	for _, s := range [][2]int{{2, 1}, {2, 9}, {3, 4}, {5, 3}, {4, 4}, {9, 2}} {
+		for _, z := range []*big.Rat{big.NewRat(2, 3), big.NewRat(1, 50), big.NewRat(99, 100), big.NewRat(1, 1)} {
+			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+				want := enumerated(t, s[0], s[1], z, o)
+				widths := []float64{1e-3, 1e-12}
+				if s == [2]int{4, 4} {
+					widths = append(widths, 1e-30)
+				}
+				for _, rel := range widths {
+					got := mustTotal(t, s[0], s[1], rational(z), o, rel)
+					assert.True(t, got.Contains(want), "%v z=%v %v %g: %v does not hold %s", s, z, o, rel, got, want.FloatString(40))
+				}
+			}
+		}
+	}
+}
+
+func TestOneCandidateMakesNoError(t *testing.T) {
+	got := mustTotal(t, 1, 7, minus(1, 2), lattice.Box, 1e-12)
+	s, ok := got.Sign()
+	assert.True(t, ok && s == 0)
+}
+
+func TestBoxIsTheSumOfItsShells(t *testing.T) {
+	for _, c := range []struct{ n, k int }{{3, 6}, {40, 5}, {1000, 3}} {
+		sum := interval.FromInt(0, 64)
+		for j := 1; j <= c.k; j++ {
+			sum = sum.Add(mustTotal(t, c.n, j, minus(1, 3), lattice.Paper, 1e-14))
+		}
+		box := mustTotal(t, c.n, c.k, minus(1, 3), lattice.Box, 1e-14)
+		_, ok := box.Intersect(sum)
+		assert.True(t, ok, "%v: box %v, shells %v", c, box, sum)
+	}
+}
+
+// pfTotal encloses permute-and-flip's total over Q(n,k): with A = Σ v z^v, B = Σ z^v, B' = B - 1,
+// A { [(k+1)^n - (k+1-B)^n]/B - [k^n - (k-B')^n]/B' }.
+func pfTotal(n, k int, z interval.Interval) interval.Interval {
+	prec := z.Prec()
+	one, a, b := interval.FromInt(1, prec), interval.FromInt(0, prec), interval.FromInt(0, prec)
+	for v := 1; v <= k; v++ {
+		a = a.Add(interval.FromInt(int64(v), prec).Mul(z.Pow(v)))
+		b = b.Add(z.Pow(v))
+	}
+	part := func(top int, b interval.Interval) interval.Interval {
+		x := interval.FromInt(int64(top), prec)
+		return x.Pow(n).Sub(x.Sub(b).Pow(n)).Quo(b)
+	}
+	return a.Mul(part(k+1, b.Add(one)).Sub(part(k, b)))
+}
+
+// TestReferenceRatio: at (4,4), ε = 1/2 the ratios of the two mechanisms to the optimum are 1.285406618803 and 1.008580322887.
+func TestReferenceRatio(t *testing.T) {
+	z := minus(1, 2)
+	ratio := mustTotal(t, 4, 4, z, lattice.Paper, 1e-15).Quo(pfTotal(4, 4, z(128)))
+	lo, hi := ratio.Float64()
+	assert.InEpsilon(t, 1.285406618803/1.008580322887, lo, 2e-12)
+	assert.InEpsilon(t, 1.285406618803/1.008580322887, hi, 2e-12)
+}
+
+// TestLargeLattices: permute-and-flip is never worse (McKenna & Sheldon 2020, Thm. 2), and for many candidates the
+// mean error tends to Σ v z^v / Σ z^v, all depths being equally frequent.
+func TestLargeLattices(t *testing.T) {
+	for _, c := range []struct {
+		n, k int
+		a, b int64
+	}{{1000000, 10, 1, 2}, {1000000, 10, 5, 1}, {1000000, 100, 1, 100}, {3, 300, 1, 10}, {1000, 100, 1, 100}} {
+		z := minus(c.a, c.b)
+		em := mustTotal(t, c.n, c.k, z, lattice.Paper, 1e-12)
+		if c.n <= 1000 {
+			cmp, ok := pfTotal(c.n, c.k, z(256)).Cmp(em)
+			assert.True(t, ok && cmp < 0, "%v", c)
+		}
+		if c.n < 1000000 {
+			continue
+		}
+		mean, _ := em.Quo(interval.FromBig(lattice.Paper.Total(c.n, c.k), 128)).Float64()
+		zf, _ := z(64).Float64()
+		sum, weights := 0.0, 0.0
+		for v := range c.k + 1 {
+			sum += float64(v) * math.Pow(zf, float64(v))
+			weights += math.Pow(zf, float64(v))
+		}
+		assert.InEpsilon(t, sum/weights, mean, 1e-4, "%v", c)
+	}
+}
+
+// TestWithoutErrorBoundsTheTruthIsMissed integrates with few nodes over few panels. The rule's values alone, taken for an
+// enclosure, miss the integral, and so they do without the tail or without the bound on the truncation; with both it is
+// held.
+func TestWithoutErrorBoundsTheTruthIsMissed(t *testing.T) {
+	ctx := context.Background()
+	z := big.NewRat(2, 3)
+	for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		want := enumerated(t, 4, 4, z, o)
+		g := newIntegrand(4, 4, interval.FromRat(z, 128), o)
+		for _, nodes := range []int{3, 5} {
+			r, err := gauss(nodes, 128)
+			require.NoError(t, err)
+			values, bounds := interval.FromInt(0, 128), interval.FromInt(0, 128)
+			from := new(big.Rat)
+			for range 24 {
+				half := big.NewRat(1, 8)
+				center := new(big.Rat).Add(from, half)
+				value, err := r.apply(ctx, g.at, center, half)
+				require.NoError(t, err)
+				values = values.Add(value)
+				bounds = bounds.Add(truncation(g.at, center, half, nodes))
+				from.Add(center, half)
+			}
+			tail := g.at(interval.FromRat(from, 128))
+			assert.False(t, values.Contains(want), "%d nodes: the doctored enclosure holds", nodes)
+			assert.False(t, upTo(values, bounds).Contains(want), "%d nodes: without a tail", nodes)
+			assert.True(t, upTo(upTo(values, bounds), tail).Contains(want), "%d nodes", nodes)
+		}
+	}
+}
+
+// TestTruncation: on e^{-at}, whose integral is known, the rule is below the integral and within the bound, and the bound is not idle.
+func TestTruncation(t *testing.T) {
+	const prec = 400
+	for _, a := range []int64{1, 3, 20} {
+		f := func(x interval.Interval) interval.Interval {
+			return interval.Exp(x.Mul(interval.FromInt(-a, x.Prec())))
+		}
+		for _, m := range []int{2, 3, 8, 20} {
+			r, err := gauss(m, prec)
+			require.NoError(t, err)
+			for _, half := range []*big.Rat{big.NewRat(1, 16), big.NewRat(1, 2), big.NewRat(3, 1)} {
+				center := big.NewRat(3, 2)
+				at := func(sign int64) interval.Interval {
+					x := new(big.Rat).Mul(half, big.NewRat(sign, 1))
+					return f(interval.FromRat(x.Add(x, center), prec))
+				}
+				exact := at(-1).Sub(at(1)).Quo(interval.FromInt(a, prec))
+				value, err := r.apply(context.Background(), f, center, half)
+				require.NoError(t, err)
+				short := exact.Sub(value)
+				bound := truncation(f, center, half, m)
+				name := fmt.Sprintf("e^-%dt, %d nodes, half %v", a, m, half)
+				s, ok := short.Sign()
+				require.True(t, ok && s > 0, "%s: short by %v", name, short)
+				holds, ok := short.LessEq(bound)
+				require.True(t, ok && holds, "%s: short by %v, bound %v", name, short, bound)
+			}
+		}
+	}
+}
+
+func TestQuotient(t *testing.T) {
+	for m := range 12 {
+		for _, ab := range [][2]int64{{5, 3}, {7, 0}, {0, 0}, {4, 4}, {1, 1}} {
+			want := new(big.Int)
+			for i := range m {
+				term := new(big.Int).Exp(big.NewInt(ab[0]), big.NewInt(int64(i)), nil)
+				want.Add(want, term.Mul(term, new(big.Int).Exp(big.NewInt(ab[1]), big.NewInt(int64(m-1-i)), nil)))
+			}
+			got := quotient(interval.FromInt(ab[0], 128), interval.FromInt(ab[1], 128), m)
+			assert.True(t, got.Contains(new(big.Rat).SetInt(want)), "(%d^%d - %d^%d) quotient: %v", ab[0], m, ab[1], m, got)
+			assert.Zero(t, got.RelWidth())
+		}
+	}
+	// No cancellation where a and b almost agree.
+	a := interval.FromRat(big.NewRat(1<<40+1, 1<<40), 64)
+	assert.Less(t, quotient(a, interval.FromInt(1, 64), 1000).RelWidth(), 1e-15)
+}
+
+func TestGaussRules(t *testing.T) {
+	for _, m := range []int{1, 2, 3, 4, 7, 16, 40, 90} {
+		const prec = 200
+		r, err := gauss(m, prec)
+		require.NoError(t, err)
+		for d := 0; d <= 2*m; d++ {
+			sum := interval.FromInt(0, prec)
+			for i, x := range r.nodes {
+				sum = sum.Add(r.weights[i].Mul(x.Pow(d)))
+			}
+			want := new(big.Rat)
+			if d%2 == 0 {
+				want.SetFrac64(2, int64(d)+1)
+			}
+			assert.Equal(t, d < 2*m, sum.Contains(want), "%d nodes, degree %d: %v", m, d, sum)
+			w, _ := sum.Width().Float64()
+			assert.Less(t, w, 1e-55)
+		}
+	}
+	two, err := gauss(2, 100)
+	require.NoError(t, err)
+	assert.True(t, two.nodes[1].Sqr().Contains(big.NewRat(1, 3)))
+	three, err := gauss(3, 100)
+	require.NoError(t, err)
+	assert.True(t, three.nodes[0].Sqr().Contains(big.NewRat(3, 5)))
+	assert.True(t, three.weights[1].Contains(big.NewRat(8, 9)))
+}
+
+func TestExpNeg(t *testing.T) {
+	for _, c := range []struct{ lo, hi float64 }{{0.25, 0.25}, {0.25, 0.3}, {-2, -1.5}, {0, 5}, {-1, 1}, {3, 3.0000001}} {
+		x := interval.New(big.NewFloat(c.lo).SetPrec(100), big.NewFloat(c.hi).SetPrec(100))
+		assert.True(t, expNeg(x).Encloses(interval.Exp(interval.FromFloat(-c.lo, 300))), "%v", c)
+		assert.True(t, expNeg(x).Encloses(interval.Exp(interval.FromFloat(-c.hi, 300))), "%v", c)
+	}
+}
+
+func TestInputAndContext(t *testing.T) {
+	ctx := context.Background()
+	for name, call := range map[string]func() (interval.Interval, error){
+		"n": func() (interval.Interval, error) {
+			return ExponentialTotal(ctx, 0, 3, minus(1, 2), lattice.Paper, 1e-9)
+		},
+		"k": func() (interval.Interval, error) {
+			return ExponentialTotal(ctx, 3, 0, minus(1, 2), lattice.Paper, 1e-9)
+		},
+		"rel": func() (interval.Interval, error) { return ExponentialTotal(ctx, 3, 3, minus(1, 2), lattice.Paper, 0) },
+		"NaN": func() (interval.Interval, error) {
+			return ExponentialTotal(ctx, 3, 3, minus(1, 2), lattice.Paper, math.NaN())
+		},
+		"z > 1": func() (interval.Interval, error) {
+			return ExponentialTotal(ctx, 3, 3, minus(-1, 2), lattice.Paper, 1e-9)
+		},
+		"z = 0": func() (interval.Interval, error) {
+			return ExponentialTotal(ctx, 3, 3, rational(new(big.Rat)), lattice.Paper, 1e-9)
+		},
+	} {
+		_, err := call()
+		assert.ErrorIs(t, err, ErrInput, name)
+	}
+	vague := func(uint) interval.Interval {
+		return interval.Hull(interval.FromFloat(0.5, 64), interval.FromFloat(0.5001, 64))
+	}
+	_, err := ExponentialTotal(ctx, 3, 3, vague, lattice.Paper, 1e-9)
+	assert.ErrorIs(t, err, ErrPrecision)
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err = ExponentialTotal(ended, 3, 3, minus(1, 2), lattice.Paper, 1e-9)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+func BenchmarkMillionBy300(b *testing.B) {
+	for range b.N {
+		mustTotal(b, 1000000, 300, minus(1, 100), lattice.Paper, 1e-12)
+	}
+}
