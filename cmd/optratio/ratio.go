@@ -71,6 +71,9 @@ func (f *ratioFlags) request() (r lp.Request, err error) {
 	if f.solver != "auto" && r.Method == lp.Auto {
 		r.Method = lp.Enumerated
 	}
+	if f.cert != "" && r.Method == lp.Lumped {
+		return r, usagef("--cert: bounds over classes of orbits have no certificate format; leave out --method lumped")
+	}
 	_, err = parsePositive("sensitivity", f.sensitivity)
 	return r, err
 }

@@ -8,6 +8,9 @@ import (
 	"optratio/internal/decimal"
 )
 
+// boundsBelow is the number of certain digits below which both bounds say more than the digits do.
+const boundsBelow = 6
+
 // tableDigits is the number of significant digits in tables.
 const tableDigits = 12
 
@@ -21,7 +24,7 @@ func (n Number) String() string { return n.Format(tableDigits) }
 //	1.00858032288…    these are the leading digits, more are left out or unknown
 //	1.25…e-30         likewise, times 10^-30
 //	1.0000000 ± 3e-8  between the two
-//	[0, 1e-9]         the bounds, where they have no digit in common
+//	[1, 1.00941]      the bounds, where they have few digits in common
 //	≈0.25             an estimate
 //	inf               +∞
 //
@@ -50,13 +53,13 @@ func (n Number) Format(digits int) string {
 		return n.bounds()
 	}
 	want := commonDigits(n.lo, n.hi)
+	if want < min(digits, boundsBelow) {
+		return n.bounds()
+	}
 	for d := min(digits, want); d > 0 && d >= min(digits, want)-2; d-- {
 		if s := truncated(n.lo, d); s == truncated(n.hi, d) {
 			return s
 		}
-	}
-	if want < 3 {
-		return n.bounds()
 	}
 	return plusMinus(n.lo, n.hi)
 }
@@ -125,10 +128,10 @@ func plusMinus(lo, hi *big.Rat) string {
 func (n Number) bounds() string {
 	lower, upper := "-inf", "inf"
 	if n.lo != nil {
-		lower = decimal.Lower(n.lo, 4)
+		lower = decimal.Lower(n.lo, boundsBelow)
 	}
 	if n.hi != nil {
-		upper = decimal.Upper(n.hi, 4)
+		upper = decimal.Upper(n.hi, boundsBelow)
 	}
 	return "[" + lower + ", " + upper + "]"
 }

@@ -44,14 +44,14 @@ func TestJSONAndString(t *testing.T) {
 		{between("-1.0085804", "-1.0085801"), `{"lower":"-1.0085804","upper":"-1.0085801","exact":null}`, "-1.008580…"},
 		{between("0.99999999", "1.00000002"), `{"lower":"0.99999999","upper":"1.00000002","exact":null}`, "1.00000000 ± 2e-8"},
 		{between("0", "1e-12"), `{"lower":"0","upper":"1e-12","exact":null}`, "[0, 1e-12]"},
-		{between("1/3", "2/3"), `{"lower":"0.33333333333333333333","upper":"0.66666666666666666667","exact":null}`, "[0.3333, 0.6667]"},
+		{between("1/3", "2/3"), `{"lower":"0.33333333333333333333","upper":"0.66666666666666666667","exact":null}`, "[0.333333, 0.666667]"},
 		{between("1/4", "1/4"), `{"lower":"0.25","upper":"0.25","exact":"1/4"}`, "0.25"},
 		{Bounds(big.NewRat(3, 2), nil), `{"lower":"1.5","upper":"inf","exact":null}`, "[1.5, inf]"},
 		{Bounds(nil, big.NewRat(3, 2)), `{"lower":"-inf","upper":"1.5","exact":null}`, "[-inf, 1.5]"},
 		{Enclosed(interval.Whole(64)), `{"lower":"-inf","upper":"inf","exact":null}`, "[-inf, inf]"},
 		{exp(-1e10, 64), `{"lower":"0","upper":"1e-10000","exact":null}`, "[0, 1e-10000]"},
-		{exp(1e10, 64), `{"lower":"9.9999999999999999999e10000","upper":"inf","exact":null}`, "[9.999e10000, inf]"},
-		{exp(80000, 64), `{"lower":"9.9999999999999999999e10000","upper":"inf","exact":null}`, "[9.999e10000, inf]"},
+		{exp(1e10, 64), `{"lower":"9.9999999999999999999e10000","upper":"inf","exact":null}`, "[9.99999e10000, inf]"},
+		{exp(80000, 64), `{"lower":"9.9999999999999999999e10000","upper":"inf","exact":null}`, "[9.99999e10000, inf]"},
 	} {
 		got, err := json.Marshal(c.n)
 		if err != nil {
