@@ -65,6 +65,10 @@ func (c *certificateWriter) line(format string, args ...any) {
 // longClaim is the length from which an exact rational is claimed as an enclosing pair of decimals.
 const longClaim = 4000
 
+// maxClaimed is the number of variables beyond which nothing is claimed of the exponential mechanism: a checker
+// would have to enumerate them for its error.
+const maxClaimed = 2_000_000
+
 // ends returns a number as the two fields of a claim.
 func ends(x number.Number) (lo, hi string, ok bool) {
 	if r, exact := x.Rat(); exact {
@@ -84,6 +88,9 @@ func (c *certificateWriter) claims(a *Answer) {
 	claim("optimum", a.Optimum)
 	named := func(what string, of func(Rated) number.Number) {
 		for _, name := range []string{"pf", "em"} {
+			if name == "em" && a.Variables.Cmp(big.NewInt(maxClaimed)) > 0 {
+				continue
+			}
 			for _, m := range a.Mechanisms {
 				if m.Name == name {
 					claim(what+" "+name, of(m))

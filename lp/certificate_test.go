@@ -78,6 +78,7 @@ func TestCertificatesAreAccepted(t *testing.T) {
 		Request{N: 1000, K: 10, Epsilon: decimalEps(t, "0.1"), Mechanisms: pfAndEM(t)[:1]},
 		Request{N: 300, K: 7, Epsilon: decimalEps(t, "0.2"), Objective: lattice.Box, Mechanisms: pfAndEM(t)[:1]},
 		Request{N: 100000, K: 100, Epsilon: decimalEps(t, "0.7"), Mechanisms: pfAndEM(t)[:1]},
+		Request{N: 500, K: 10, Epsilon: decimalEps(t, "0.2")},
 		Request{N: 3, K: 4, Epsilon: decimalEps(t, "0.6"), Objective: lattice.Box},
 		Request{N: 3, K: 4, Epsilon: expEps(t, 9, 5), Objective: lattice.Box},
 		Request{N: 40, K: 20, Epsilon: expEps(t, 2, 1), Mechanisms: pfAndEM(t)[:1]},

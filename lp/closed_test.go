@@ -197,3 +197,23 @@ func TestClosedBoundIsSharpForManyCandidates(t *testing.T) {
 		assert.GreaterOrEqual(t, ratio.Hi().Cmp(one), 0)
 	}
 }
+
+// The integral and the sum over orbits enclose the same total of the exponential mechanism.
+func TestExponentialTotalBySumAndIntegral(t *testing.T) {
+	em, err := mechanisms.Lookup("em")
+	require.NoError(t, err)
+	for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		e := decimalEps(t, "0.4")
+		lat, err := lattice.New(9, 8) // 12870 orbits: past maxSum
+		require.NoError(t, err)
+		require.Greater(t, lat.Len(), maxSum)
+		byIntegral, err := total(context.Background(), em, 9, 8, o, e, 192)
+		require.NoError(t, err)
+		bySum, err := totalOfInstances(context.Background(), em, lat, o, e, 192)
+		require.NoError(t, err)
+		_, overlap := byIntegral.box.Intersect(bySum.box)
+		assert.True(t, overlap)
+		assert.Less(t, byIntegral.box.RelWidth(), 1e-18)
+		assert.Less(t, bySum.box.RelWidth(), 1e-40)
+	}
+}

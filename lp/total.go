@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"optratio/internal/arith"
 	"optratio/internal/interval"
 	"optratio/lattice"
+	"optratio/lp/integral"
 	"optratio/mechanisms"
 )
 
@@ -51,6 +53,9 @@ const (
 // ErrTooLarge is wrapped where a computation would not fit in time or memory. The message has the estimate and the remedy.
 var ErrTooLarge = errors.New("too large")
 
+// maxSum is the number of orbits from which an integral encloses the exponential mechanism's error sooner than a sum.
+const maxSum = 10_000
+
 // maxEnumerate bounds the orbits that a mechanism's error is summed over.
 const maxEnumerate = 20_000_000
 
@@ -71,6 +76,11 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 	}
 	if m.Info().Name == "pf" {
 		return permuteAndFlipValue(n, k, o, eps, prec), nil
+	}
+	if m.Info().Name == "em" && lattice.Orbits(n, k).Cmp(big.NewInt(maxSum)) > 0 {
+		z := func(prec uint) interval.Interval { return eps.Enclose(big.NewRat(1, 1), prec) }
+		x, err := integral.ExponentialTotal(ctx, n, k, z, o, math.Ldexp(1, -int(min(prec/5, 200))))
+		return boxValue(x), err
 	}
 	lat, err := lattice.New(n, k)
 	if err != nil || lat.Len() > maxEnumerate {
