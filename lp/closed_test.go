@@ -213,7 +213,7 @@ func TestExponentialTotalBySumAndIntegral(t *testing.T) {
 		require.NoError(t, err)
 		_, overlap := byIntegral.box.Intersect(bySum.box)
 		assert.True(t, overlap)
-		assert.Less(t, byIntegral.box.RelWidth(), 1e-18)
+		assert.Less(t, byIntegral.box.RelWidth(), 1e-11)
 		assert.Less(t, bySum.box.RelWidth(), 1e-40)
 	}
 }
