@@ -18,17 +18,39 @@ type Answer struct {
 	MSE           number.Number   `json:"mse"`
 }
 
-// answerPrec is the precision of enclosures in an Answer, in bits.
-const answerPrec = 128
+// Enclosures in an Answer have answerPrec bits. Exact rationals whose length grows with the number of candidates are
+// not tried for more than exactCandidates, nor enclosures for more than enclosedCandidates.
+const (
+	answerPrec         = 128
+	exactCandidates    = 64
+	enclosedCandidates = 20_000
+)
+
+// quick is a mechanism whose exact form takes a few operations a candidate.
+type quick interface{ quick() bool }
 
 // Ask returns the mechanism's answer to an instance. Estimates are marked as such.
 func Ask(m Mechanism, in *Instance) (*Answer, error) {
-	p, err := m.Exact(in)
-	if err == nil {
-		return moments(arith.Field[*big.Rat](arith.Rat{}), in, p, number.Exact), nil
+	q, ok := m.(quick)
+	ok = ok && q.quick()
+	if ok || len(in.Scores) <= exactCandidates {
+		p, err := m.Exact(in)
+		if err == nil {
+			return moments(arith.Field[*big.Rat](arith.Rat{}), in, p, number.Exact), nil
+		}
+		if !errors.Is(err, ErrNotRational) {
+			return nil, err
+		}
 	}
-	if !errors.Is(err, ErrNotRational) {
-		return nil, err
+	if s, ok := m.(FloatScorer); ok && len(in.Scores) > enclosedCandidates {
+		if err := in.Check(); err != nil {
+			return nil, err
+		}
+		p, err := s.FloatScores(in.Floats())
+		if err != nil {
+			return nil, err
+		}
+		return estimates(in, p, "float64"), nil
 	}
 	boxes, err := m.Enclose(in, answerPrec)
 	if err == nil {

@@ -21,12 +21,13 @@ func init() {
 // exponentialAs is the mechanism under the description info.
 func exponentialAs(info Info) *weighted {
 	return &weighted{
-		info:  info,
-		rat:   exponential[*big.Rat],
-		box:   exponential[interval.Interval],
-		flt:   exponential[float64],
-		fun:   exponential[arith.RatFunc],
-		draws: dice.proportionalDraws,
+		info:   info,
+		rat:    exponential[*big.Rat],
+		box:    exponential[interval.Interval],
+		flt:    exponential[float64],
+		fun:    exponential[arith.RatFunc],
+		draws:  dice.proportionalDraws,
+		linear: true,
 	}
 }
 

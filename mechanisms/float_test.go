@@ -188,3 +188,71 @@ func BenchmarkPermuteAndFlip(b *testing.B) {
 		})
 	}
 }
+
+// Above some size enclosures come from quadrature: they must hold what the exact body and the closed form give.
+func TestEnclosedPermuteAndFlipOfManyCandidates(t *testing.T) {
+	f := arith.Interval{Prec: 128}
+	rng := rand.New(rand.NewPCG(17, 18))
+	for _, depth := range []float64{5} {
+		weights, wide, counts := []interval.Interval{interval.FromInt(1, 128)}, []interval.Interval{interval.FromInt(1, 320)}, []int{1}
+		for n := 1; n <= manyCandidates; n += counts[len(counts)-1] {
+			w := math.Exp(-depth * rng.Float64())
+			weights, wide = append(weights, interval.FromFloat(w, 128)), append(wide, interval.FromFloat(w, 320))
+			counts = append(counts, 1+rng.IntN(9))
+		}
+		want := permuteAndFlip(arith.Field[interval.Interval](arith.Interval{Prec: 320}), wide, counts)
+		for i, p := range permuteAndFlipEnclosed(f, weights, counts) {
+			require.True(t, p.Encloses(want[i]), "depth %v: %v in %v", depth, want[i], p)
+			require.Less(t, p.RelWidth(), 1e-30)
+		}
+	}
+	// (1-(1-p)^n)/(np) for the best one of n, the others of weight p = 2^-20, and 1/n for ties
+	const n = 100_000
+	p := big.NewRat(1, 1<<20)
+	got := permuteAndFlipEnclosed(f, []interval.Interval{f.One(), f.FromRat(p)}, []int{1, n - 1})
+	first := interval.FromRat(p, 200).Neg()
+	first = interval.FromInt(1, 200).Sub(interval.Exp(interval.Log1p(first).Mul(interval.FromInt(n, 200))))
+	first = first.Quo(interval.FromRat(new(big.Rat).Mul(p, big.NewRat(n, 1)), 200))
+	_, overlap := got[0].Intersect(first)
+	assert.True(t, overlap)
+	assert.Less(t, got[0].RelWidth(), 1e-30)
+	tied := permuteAndFlipEnclosed(f, []interval.Interval{f.One()}, []int{n})
+	assert.True(t, tied[0].Contains(big.NewRat(1, n)))
+	assert.Less(t, tied[0].RelWidth(), 1e-30)
+}
+
+// A rule of n nodes integrates polynomials of degree 2n-1 exactly: ∫_0^1 x^k dx = 1/(k+1).
+func TestEnclosedGaussRules(t *testing.T) {
+	for _, nodes := range []int{1, 2, 7, 40} {
+		rule := enclosedRule(nodes, 100)
+		for k := range 2*nodes + 1 {
+			sum := interval.FromInt(0, 100)
+			for i, x := range rule.x {
+				sum = sum.Add(x.Pow(k).Mul(rule.weight[i]))
+				require.True(t, x.Add(rule.rest[i]).Contains(ratOne))
+			}
+			exact := big.NewRat(1, int64(k+1))
+			if k < 2*nodes {
+				require.True(t, sum.Contains(exact), "%d nodes, x^%d", nodes, k)
+				require.Less(t, sum.RelWidth(), 1e-26)
+			} else if nodes < 8 {
+				require.False(t, sum.Contains(exact), "one degree more is too much")
+			}
+		}
+	}
+}
+
+func BenchmarkEnclosedPermuteAndFlip(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{1000, 10_000} {
+		weights, counts := make([]interval.Interval, n), make([]int, n)
+		for i := range weights {
+			weights[i], counts[i] = interval.FromFloat(math.Exp(-10*rng.Float64()), 128), 1
+		}
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			for b.Loop() {
+				permuteAndFlipEnclosed(arith.Interval{Prec: 128}, weights, counts)
+			}
+		})
+	}
+}

@@ -104,7 +104,8 @@ func (in *Instance) sensitivity(i int) *big.Rat {
 	return in.Sensitivities[i]
 }
 
-// gemWeights returns, for each class, enclosures of e^{ε'q'/2}, ε' = share·ε. O(classes²).
+// gemWeights returns, for each class, enclosures of e^{ε'q'/2}, ε' = share·ε. O(classes²) in float64, where most
+// terms are seen to exceed the minimum by more than any rounding; the others are enclosed.
 func (m *gem) gemWeights(in *Instance, classes []candidate, share *big.Rat, prec uint) ([]interval.Interval, error) {
 	beta, err := in.Params.beta()
 	if err != nil {
@@ -115,11 +116,12 @@ func (m *gem) gemWeights(in *Instance, classes []candidate, share *big.Rat, prec
 	odds := new(big.Rat).Quo(big.NewRat(int64(len(in.Scores)), 1), beta) // n/β
 	ln := interval.LogRat(odds, work)
 	zero := interval.FromInt(0, work)
+	near := m.newProposals(classes, eps, ln)
 	out := make([]interval.Interval, len(classes))
 	for a, ca := range classes {
 		exponent, never := zero, false
-		for b, cb := range classes {
-			t, ok := m.pair(ca.q, ca.d, cb.q, cb.d)
+		for _, b := range near.minima(a) {
+			t, ok := m.pair(ca.q, ca.d, classes[b].q, classes[b].d)
 			if a == b || !ok {
 				continue
 			}
@@ -138,6 +140,57 @@ func (m *gem) gemWeights(in *Instance, classes []candidate, share *big.Rat, prec
 	return out, nil
 }
 
+// proposals are the terms of all pairs in float64, to tell which may be minimal.
+type proposals struct {
+	u, d, size []float64 // ε'q/2 ∓ ln(n/β)Δ, Δ, and a bound on |ε'q/2| + |ln(n/β)Δ|
+	value      []float64 // scratch
+	near       []int
+}
+
+func (m *gem) newProposals(classes []candidate, eps, ln interval.Interval) *proposals {
+	p := &proposals{value: make([]float64, len(classes))}
+	middle := func(x interval.Interval) float64 { f, _ := x.Mid().Float64(); return f }
+	scale, slope := middle(eps)/2, float64(m.sign)*middle(ln)
+	for _, c := range classes {
+		q, _ := c.q.Float64()
+		d, _ := c.d.Float64()
+		p.u = append(p.u, scale*q-slope*d)
+		p.d = append(p.d, d)
+		p.size = append(p.size, scale*math.Abs(q)+math.Abs(slope)*d)
+	}
+	return p
+}
+
+// margin bounds the error of a computed term: 2^-48 of (size_a + size_b)/(Δ_a + Δ_b), as each of at most eight roundings
+// moves it by 2^-53 of that, and 2^-100 for scores that underflow.
+func (p *proposals) margin(a, b int) float64 {
+	return 0x1p-48*(p.size[a]+p.size[b])/(p.d[a]+p.d[b]) + 0x1p-100
+}
+
+// minima returns the classes b whose term with a may be the least one. A computed term differs from the true one by less than
+// its margin; it is left out where it exceeds another one by more than both margins. Where float64 overflows
+// or Δ_a + Δ_b underflows, nothing is left out.
+func (p *proposals) minima(a int) []int {
+	p.near = p.near[:0]
+	least := math.Inf(1)
+	for b := range p.u {
+		sum := p.d[a] + p.d[b]
+		p.value[b] = (p.u[a] - p.u[b]) / sum
+		if err := p.margin(a, b); sum > 0x1p-900 && p.value[b]+err < least {
+			least = p.value[b] + err
+		}
+	}
+	for b := range p.u {
+		sum := p.d[a] + p.d[b]
+		err := p.margin(a, b)
+		if sum > 0x1p-900 && p.value[b]-err > least && !math.IsInf(p.value[b], 0) && !math.IsInf(err, 0) {
+			continue
+		}
+		p.near = append(p.near, b)
+	}
+	return p.near
+}
+
 // enclose returns the pmf with ε' = share·ε.
 func (m *gem) enclose(in *Instance, share *big.Rat, prec uint) ([]interval.Interval, error) {
 	if err := in.Check(); err != nil {
@@ -148,7 +201,7 @@ func (m *gem) enclose(in *Instance, share *big.Rat, prec uint) ([]interval.Inter
 	if err != nil {
 		return nil, err
 	}
-	p := permuteAndFlip[interval.Interval](arith.Interval{Prec: prec}, weights, counts)
+	p := permuteAndFlipEnclosed(arith.Interval{Prec: prec}, weights, counts)
 	for i := range p {
 		p[i] = clampUnit(p[i])
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/interval"
 )
 
 // scenarioOne is 50 scores of 1 with sensitivity 1.8 and 50 of -1 with sensitivity 1.
@@ -260,5 +262,84 @@ func BenchmarkNormalisedScores(b *testing.B) {
 				normalisedScores(in, 1, 10)
 			}
 		})
+	}
+}
+
+// Terms that float64 rules out must not matter: the weights are those of all pairs.
+func TestGEMWeightsEqualThoseOfAllPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(19, 20))
+	const prec = 100
+	for trial := range 12 {
+		in := &Instance{Epsilon: decimalEps(t, "0.7")}
+		for range 25 {
+			q, d := big.NewRat(rng.Int64N(1000), 7), big.NewRat(rng.Int64N(9), 3)
+			if trial%3 == 1 { // a near tie beyond float64
+				q.Add(q, big.NewRat(rng.Int64N(5), 1<<60))
+			}
+			if trial%3 == 2 { // one straight line: every pair is minimal
+				q = new(big.Rat).Mul(d, big.NewRat(11, 3))
+			}
+			in.Scores, in.Sensitivities = append(in.Scores, q), append(in.Sensitivities, d)
+		}
+		for _, m := range []*gem{plainGEM, modifiedGEM} {
+			classes, _, _ := in.choices()
+			got, err := m.gemWeights(in, classes, ratOne, prec)
+			require.NoError(t, err)
+			eps, ln := in.Epsilon.Value(300), interval.LogRat(big.NewRat(500, 1), 300)
+			for a, ca := range classes {
+				want := interval.FromInt(0, 300)
+				never := false
+				for _, cb := range classes {
+					if pair, ok := m.pair(ca.q, ca.d, cb.q, cb.d); ok {
+						never = never || pair.never
+						if !pair.never {
+							want = want.Min(ln.Mul(interval.FromRat(pair.power, 300)).Sub(eps.Mul(interval.FromRat(pair.gap, 300))))
+						}
+					}
+				}
+				if never {
+					require.True(t, got[a].IsPoint() && got[a].Contains(new(big.Rat)))
+					continue
+				}
+				require.True(t, got[a].Encloses(interval.Exp(want)), "%v against %v", got[a], interval.Exp(want))
+				require.Less(t, got[a].RelWidth(), 1e-27)
+			}
+		}
+	}
+}
+
+// Answers are exact for few candidates, enclosed for many, estimated beyond that.
+func TestAnswers(t *testing.T) {
+	eps, err := ParseExp("3/2")
+	require.NoError(t, err)
+	for n, kind := range map[int]string{4: "exact", 100: "enclosed", 20_001: "estimate"} {
+		in := &Instance{Sensitivities: ratsOf(t, "0.5"), Epsilon: eps}
+		for i := range n {
+			in.Scores = append(in.Scores, big.NewRat(int64(-(i%3)), 1))
+		}
+		a, err := Ask(registry["pf"], in)
+		require.NoError(t, err)
+		_, exact := a.MSE.Rat()
+		assert.Equal(t, kind == "exact", exact, "%d", n)
+		assert.Equal(t, kind != "estimate", a.MSE.IsRigorous(), "%d", n)
+		a, err = Ask(registry["krr"], in)
+		require.NoError(t, err)
+		_, exact = a.ExpectedError.Rat()
+		assert.True(t, exact)
+	}
+	in := OnLattice([]int{0, 2, 1}, eps)
+	a, err := Ask(registry["pf"], in)
+	require.NoError(t, err)
+	p, err := registry["pf"].Exact(in)
+	require.NoError(t, err)
+	mse, _ := a.MSE.Rat()
+	want := new(big.Rat).Add(new(big.Rat).Mul(p[1], big.NewRat(4, 1)), p[2])
+	assert.Zero(t, mse.Cmp(want))
+	a, err = Ask(registry["rs"], in)
+	require.NoError(t, err)
+	assert.NotEmpty(t, a.MSE.Method())
+	for name, m := range registry {
+		_, err := Ask(m, &Instance{Epsilon: eps})
+		assert.ErrorIs(t, err, ErrInstance, name)
 	}
 }

@@ -71,6 +71,8 @@ func uniformly[T any](f arith.Field[T], _ T, n, _ int) (best, other T) {
 
 func (m *byTies) Info() Info { return m.info }
 
+func (m *byTies) quick() bool { return true }
+
 // ties marks the candidates that share the best score and counts them.
 func (in *Instance) ties() (isBest []bool, count int) {
 	best := in.Best()

@@ -4,7 +4,6 @@ import (
 	"math/big"
 
 	"optratio/internal/arith"
-	"optratio/internal/interval"
 )
 
 func init() {
@@ -23,7 +22,7 @@ func permuteAndFlipAs(info Info) *weighted {
 	return &weighted{
 		info:  info,
 		rat:   permuteAndFlip[*big.Rat],
-		box:   permuteAndFlip[interval.Interval],
+		box:   permuteAndFlipEnclosed,
 		flt:   permuteAndFlipFloat,
 		fun:   permuteAndFlip[arith.RatFunc],
 		draws: dice.permuteAndFlipDraws,

@@ -33,8 +33,8 @@ var pfRule = sync.OnceValues(func() (x, weight []float64) {
 // Errors relative to the probability, whose integral is at least 1/(S+1) because
 // 1 - tw >= (1-t)^w: what lies beyond T is below e^{-T(S-1)}(S+1)/(S-1) < 1e-16. On the Bernstein
 // ellipse with ρ = 6 around [0,T] the integrand is at most e^{S|t|} <= e^{82}, so that quadrature
-// errs by less than e^{82}·6^{-72}·5 < 1e-19 (Trefethen, Approximation Theory and Approximation
-// Practice, Thm. 19.3). Where T w <= 1/8, ln(1 - t w) = -Σ_j (t w)^j/j is cut after 20 terms, which sums to
+// errs by less than e^{82}·6^{-70}·5·T/2 (Trefethen, Approximation Theory and Approximation
+// Practice, 2013, Thm. 19.3), 2e-17 of the integral. Where T w <= 1/8, ln(1 - t w) = -Σ_j (t w)^j/j is cut after 20 terms, which sums to
 // less than 40·8^{-20}. What remains is rounding.
 func permuteAndFlipFloat(_ arith.Field[float64], weights []float64, counts []int) []float64 {
 	var total compensated

@@ -11,16 +11,19 @@ import (
 // weighted makes a Mechanism of one generic body, instantiated for the kinds of numbers there are.
 // fun may be nil where the probabilities are no rational functions of the weights.
 type weighted struct {
-	info Info
-	rat  func(f arith.Field[*big.Rat], weights []*big.Rat, counts []int) []*big.Rat
-	box  func(f arith.Field[interval.Interval], weights []interval.Interval, counts []int) []interval.Interval
-	flt  func(f arith.Field[float64], weights []float64, counts []int) []float64
-	fun  func(f arith.Field[arith.RatFunc], weights []arith.RatFunc, counts []int) []arith.RatFunc
+	info   Info
+	rat    func(f arith.Field[*big.Rat], weights []*big.Rat, counts []int) []*big.Rat
+	box    func(f arith.Field[interval.Interval], weights []interval.Interval, counts []int) []interval.Interval
+	flt    func(f arith.Field[float64], weights []float64, counts []int) []float64
+	fun    func(f arith.Field[arith.RatFunc], weights []arith.RatFunc, counts []int) []arith.RatFunc
+	linear bool // whether the body takes a few operations a candidate
 	// draws runs the mechanism on one coin per candidate, whose probabilities are the weights.
 	draws func(d dice, coins []coin) func() int
 }
 
 func (w *weighted) Info() Info { return w.info }
+
+func (w *weighted) quick() bool { return w.linear }
 
 func (w *weighted) WeightedExact(weights []*big.Rat, counts []int) []*big.Rat {
 	return w.rat(arith.Rat{}, weights, counts)
