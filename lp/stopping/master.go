@@ -37,6 +37,7 @@ type master struct {
 	known    map[row]bool
 	basis    *linear.Basis
 	solver   linear.Solver
+	solved   int // rows in the last solve
 	pivots   int
 }
 
@@ -165,22 +166,13 @@ func (m *master) model() *linear.Model {
 
 var errMaster = errors.New("the solver gave no answer to the master programme")
 
-// solve solves the master from the basis of the last one: with new rows and new columns it is neither primal
-// nor dual feasible, and the dual simplex was found the steadier. An answer that the solver is not sure of will do:
+// solve solves the master. An answer that the solver is not sure of will do:
 // it is a proposal in any case.
 func (m *master) solve(ctx context.Context) (*flow, error) {
 	lp := m.model()
-	res, err := m.solver.Solve(ctx, lp, linear.Options{Basis: m.basis, Algorithm: linear.Dual})
+	res, err := m.answer(ctx, lp)
 	if err != nil {
 		return nil, err
-	}
-	m.pivots += res.Pivots
-	switch {
-	case res.Outcome == linear.Stopped:
-		return nil, context.Cause(ctx)
-	case res.Outcome == linear.Infeasible, res.Outcome == linear.Unbounded,
-		len(res.X) != lp.Cols(), len(res.Duals) != lp.Rows(), !finite(res.X), !finite(res.Duals):
-		return nil, fmt.Errorf("%w: %s with %d rows and %d columns", errMaster, res.Outcome, lp.Rows(), lp.Cols())
 	}
 	m.basis = res.Basis
 	n := m.p.N()
@@ -205,6 +197,34 @@ func (m *master) solve(ctx context.Context) (*flow, error) {
 		}
 	}
 	return f, nil
+}
+
+// answer tries the basis of the last solve, then a fresh start. With new columns only that basis
+// is primal feasible; with new rows, too, it is neither, and the dual simplex was found the steadier. A solver that goes
+// round in circles is stopped at a generous number of pivots.
+func (m *master) answer(ctx context.Context, lp *linear.Model) (*linear.Result, error) {
+	warm := linear.Options{Basis: m.basis, Algorithm: linear.Dual}
+	if m.basis != nil && m.solved == len(m.rows) {
+		warm.Algorithm = linear.Primal
+	}
+	m.solved = len(m.rows)
+	outcome := linear.Failed
+	for _, o := range []linear.Options{warm, {Algorithm: linear.Dual}, {Algorithm: linear.Primal}} {
+		o.MaxPivots = 1000 + 4*(lp.Rows()+lp.Cols())
+		res, err := m.solver.Solve(ctx, lp, o)
+		if err != nil {
+			return nil, err
+		}
+		m.pivots += res.Pivots
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if outcome = res.Outcome; (outcome == linear.Optimal || outcome == linear.Failed) &&
+			len(res.X) == lp.Cols() && len(res.Duals) == lp.Rows() && finite(res.X) && finite(res.Duals) {
+			return res, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s with %d rows and %d columns", errMaster, outcome, lp.Rows(), lp.Cols())
 }
 
 func finite(x []float64) bool {

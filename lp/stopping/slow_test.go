@@ -2,4 +2,4 @@
 
 package stopping
 
-func init() { largestRow = 500 }
+func init() { largestRow = 1000 }

@@ -52,9 +52,9 @@ func (s *Solution) Gap() float64 {
 	return g
 }
 
-// smoothing pulls the multipliers that are priced towards the best ones so far
-// (Wentges 1997); without it the last digits take many more rounds.
-const smoothing = 0.7
+// smoothing lists how far the multipliers that are priced are pulled towards the best ones so
+// far (Wentges 1997); without it the last digits take many more rounds.
+var smoothing = [...]float64{0.95, 0.85, 0.7, 0.5, 0.25, 0}
 
 // Solve finds the best private rule and certifies it. It returns an error for a
 // malformed problem or if no rule was found at all; an early end (the context, the number
@@ -132,9 +132,11 @@ func (s *search) run(ctx context.Context) error {
 		}
 		s.last, fresh = f, false
 		broken := s.m.addRows(s.m.violated(f.law, s.tolerance()))
-		added := broken + s.price(blend(s.center, f.lambda, smoothing))
-		added += s.price(blend(s.center, f.lambda, smoothing*smoothing))
-		added += s.price(f.lambda)
+		added := broken
+		center := s.center
+		for _, t := range smoothing {
+			added += s.price(blend(center, f.lambda, t))
+		}
 		added += s.m.addPatterns(s.m.priced(f))
 		if s.o.Report != nil {
 			s.o.Report(Progress{Round: s.rounds, Lower: f.value, Upper: s.upper, Rows: len(s.m.rows), Patterns: len(s.m.patterns)})

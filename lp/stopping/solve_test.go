@@ -204,6 +204,26 @@ func TestLyingSolver(t *testing.T) {
 	}
 }
 
+// A solver that never finishes leaves the best p-mix and a bound.
+type idler struct{}
+
+func (idler) Name() string { return "idler" }
+func (idler) Solve(context.Context, *linear.Model, linear.Options) (*linear.Result, error) {
+	return &linear.Result{Outcome: linear.Stopped}, nil
+}
+
+func TestIdleSolver(t *testing.T) {
+	p := problem(t, 10, 1, 1, "1/2", "0")
+	sol, err := Solve(context.Background(), p, Options{Solver: idler{}})
+	if err != nil || sol.Stopped == nil {
+		t.Fatalf("%v, %+v", err, sol)
+	}
+	mix := must(BestMix(p, sol))
+	if lo, _ := mix.Success.Lower(); math.Abs(ratio(sol.Lower, lo)-1) > 1e-12 || sol.Upper.Cmp(sol.Lower) <= 0 {
+		t.Errorf("bounds [%v, %v], p-mix %v", sol.Lower, sol.Upper, mix.Success)
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	rounds := 0
