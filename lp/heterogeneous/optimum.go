@@ -1,0 +1,256 @@
+package heterogeneous
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"time"
+
+	"optratio/internal/interval"
+	"optratio/internal/number"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+// Request asks for the optimum on a grid and the ratios of some mechanisms to it.
+type Request struct {
+	Grid       Grid
+	Epsilon    mechanisms.Epsilon
+	Loss       Loss
+	Criterion  Criterion
+	Mechanisms []mechanisms.Mechanism
+	Params     mechanisms.Params
+	Solver     linear.Solver // required
+	Gap        *big.Rat      // (upper-lower)/upper wanted of the optimum where e^ε is irrational; nil for 1e-9
+	Report     func(linear.Progress)
+}
+
+// Rated is a mechanism's loss on the grid, in the user's units (squared for Squared), its ratio to the optimum, and
+// whether it is ε-DP there, that is a feasible point of the program. Ratios below 1 are possible where
+// it is not. TightEps is the least ε for which it would be.
+type Rated struct {
+	Name     string        `json:"name"`
+	Loss     number.Number `json:"loss"`
+	Ratio    number.Number `json:"ratio"`
+	DP       Verdict       `json:"dp"`
+	TightEps number.Number `json:"tight_eps"`
+	Witness  *Witness      `json:"witness,omitempty"` // of a violation
+}
+
+// Row is a score vector of the grid and the probabilities of an optimal mechanism there.
+type Row struct {
+	Scores []*big.Rat
+	PMF    []*big.Rat
+}
+
+// Answer is the result of a Request.
+type Answer struct {
+	Vectors    int           // score vectors, up to shifts where mechanisms are shift-invariant
+	Neighbors  int           // unordered pairs of neighbours
+	Variables  int           // probabilities
+	Rows       int           // rows (P) that were generated, of 2·Neighbors·n
+	Pivots     int           // of the floating-point solver
+	Optimum    number.Number // in the user's units, squared for Squared
+	Mechanisms []Rated
+	// Undecided says which limit was met before the answer was as good as asked; empty where it was.
+	Undecided string
+	Seconds   float64
+
+	program  *program
+	solution *solution
+}
+
+// Solve answers a request. An error is bad input; where a limit or the context ended the work, the Answer holds the
+// best certified bounds so far and says so in Undecided.
+func Solve(ctx context.Context, r Request) (*Answer, error) {
+	begin := time.Now()
+	if r.Solver == nil {
+		panic("heterogeneous: Solve without a solver")
+	}
+	if r.Gap == nil {
+		r.Gap = big.NewRat(1, 1e9)
+	}
+	s, err := newSpace(&r.Grid)
+	if err != nil {
+		return nil, err
+	}
+	p := newProgram(s, r.Loss, r.Criterion)
+	found, err := p.solve(ctx, r.Solver, r.Epsilon, r.Gap, r.Report)
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{
+		Vectors: p.vectors(), Variables: p.variables(), Rows: len(p.rows), Pivots: found.pivots, Undecided: found.undecided,
+		program: p, solution: found,
+	}
+	for _, near := range s.neighbors {
+		a.Neighbors += len(near)
+	}
+	a.Neighbors /= 2
+	unit := p.unit()
+	optimum := bounds{new(big.Rat).Mul(found.lower, unit), new(big.Rat).Mul(found.upper, unit)}
+	a.Optimum = number.Bounds(optimum.low, optimum.high)
+	for _, m := range r.Mechanisms {
+		rated, err := p.rate(ctx, m, &r, optimum)
+		if err != nil && ctx.Err() != nil {
+			a.Undecided = context.Cause(ctx).Error()
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Info().Name, err)
+		}
+		a.Mechanisms = append(a.Mechanisms, rated)
+	}
+	a.Seconds = time.Since(begin).Seconds()
+	return a, nil
+}
+
+// Mechanism returns a mechanism that attains the upper end of Optimum and is ε-DP on the grid, with exact
+// probabilities, vector by vector; for shift-invariant mechanisms one vector of each class.
+func (a *Answer) Mechanism() []Row {
+	p := a.program
+	rows := make([]Row, p.vectors())
+	for q := range rows {
+		rows[q].Scores = p.scores(q)
+		for r := range p.n {
+			rows[q].PMF = append(rows[q].PMF, p.at(a.solution.table, q, r))
+		}
+	}
+	return rows
+}
+
+// unit returns a step, or its square, in the user's units.
+func (p *program) unit() *big.Rat {
+	u := new(big.Rat).Set(p.grid.Step)
+	if p.loss == Squared {
+		u.Mul(u, u)
+	}
+	return u
+}
+
+// bounds of a number >= 0; nil for high means none.
+type bounds struct{ low, high *big.Rat }
+
+func (b bounds) exact() bool { return b.high != nil && b.low.Cmp(b.high) == 0 }
+
+// over returns the quotient, where 0/0 is 1: both mechanisms make no error.
+func (b bounds) over(c bounds) number.Number {
+	if b.exact() && c.exact() && c.low.Sign() == 0 {
+		if b.low.Sign() == 0 {
+			return number.Int(1)
+		}
+		return number.Infinity()
+	}
+	var low, high *big.Rat
+	if c.high.Sign() > 0 {
+		low = new(big.Rat).Quo(b.low, c.high)
+	} else if b.low.Sign() > 0 {
+		return number.Infinity()
+	} else {
+		low = new(big.Rat)
+	}
+	if c.low.Sign() > 0 && b.high != nil {
+		high = new(big.Rat).Quo(b.high, c.low)
+	}
+	return number.Bounds(low, high)
+}
+
+// rate compares a mechanism with the optimum.
+func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, optimum bounds) (Rated, error) {
+	l, err := newLaw(ctx, p.space, m, r.Epsilon, r.Params)
+	if err != nil {
+		return Rated{}, err
+	}
+	private, err := l.privacy(ctx)
+	if err != nil {
+		return Rated{}, err
+	}
+	out := Rated{Name: m.Info().Name, DP: private.verdict, TightEps: private.tight}
+	if private.verdict == Violated {
+		out.Witness = private.witness
+	}
+	if l.boxes == nil {
+		loss := p.estimated(l)
+		out.Loss = number.Estimate(loss, l.method)
+		at, _ := middle(optimum.low, optimum.high).Float64()
+		switch {
+		case at > 0:
+			out.Ratio = number.Estimate(loss/at, l.method)
+		case loss == 0:
+			out.Ratio = number.Int(1)
+		default:
+			out.Ratio = number.Infinity()
+		}
+		return out, nil
+	}
+	loss := p.losses(l)
+	out.Loss, out.Ratio = number.Bounds(loss.low, loss.high), loss.over(optimum)
+	if low, ok := out.Ratio.Lower(); ok && private.verdict == Proved && low.Cmp(big.NewRat(1, 1)) < 0 {
+		// A feasible point of the program is no better than the optimum.
+		high, _ := out.Ratio.Upper()
+		out.Ratio = number.Bounds(big.NewRat(1, 1), high)
+	}
+	return out, nil
+}
+
+// losses returns a law's mean or largest loss in the user's units.
+func (p *program) losses(l *law) bounds {
+	if l.exact != nil {
+		sum, most := new(big.Rat), new(big.Rat)
+		for q, pmf := range l.exact {
+			at := new(big.Rat)
+			for r, x := range pmf {
+				loss := new(big.Rat).SetInt(p.lossAt(q, r))
+				at.Add(at, loss.Mul(loss, x))
+			}
+			if at.Cmp(most) > 0 {
+				most.Set(at)
+			}
+			sum.Add(sum, at.Mul(at, big.NewRat(p.weight[q], 1)))
+		}
+		if p.criterion == Mean {
+			most.Quo(sum, big.NewRat(p.total, 1))
+		}
+		most.Mul(most, p.unit())
+		return bounds{most, most}
+	}
+	sum := interval.NewAccumulator(basePrec)
+	most := interval.FromInt(0, basePrec)
+	for q, pmf := range l.boxes {
+		at := interval.NewAccumulator(basePrec)
+		for r, x := range pmf {
+			at.AddMul(interval.FromBig(p.lossAt(q, r), basePrec), x)
+		}
+		most = most.Max(at.Value())
+		sum.AddMul(interval.FromInt(p.weight[q], basePrec), at.Value())
+	}
+	if p.criterion == Mean {
+		most = sum.Value().Quo(interval.FromInt(p.total, basePrec))
+	}
+	most = most.Mul(interval.FromRat(p.unit(), basePrec))
+	low, _ := most.Lo().Rat(nil)
+	high, _ := most.Hi().Rat(nil)
+	if low.Sign() < 0 {
+		low = new(big.Rat)
+	}
+	return bounds{low, high}
+}
+
+// estimated is losses for estimates.
+func (p *program) estimated(l *law) float64 {
+	sum, most := 0.0, 0.0
+	for q, pmf := range l.floats {
+		at := 0.0
+		for r, x := range pmf {
+			loss, _ := p.lossAt(q, r).Float64()
+			at += loss * x
+		}
+		most = max(most, at)
+		sum += at * float64(p.weight[q])
+	}
+	if p.criterion == Mean {
+		most = sum / float64(p.total)
+	}
+	unit, _ := p.unit().Float64()
+	return most * unit
+}
