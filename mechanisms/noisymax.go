@@ -56,7 +56,7 @@ func init() {
 			Name:    "rnmh-laplace",
 			Summary: "report noisy max, Laplace noise of scale Δ_a/ε for candidate a",
 			Source:  "Antonova et al., Private Selection with Heterogeneous Sensitivities, App. A",
-			Claim:   "(n-1)ε-DP for n candidates",
+			Claim:   "nε-DP for n candidates; not the (n-1)ε of the source",
 		},
 		factor:  1,
 		laplace: true,

@@ -52,6 +52,9 @@ func init() {
 //
 // Draws without noise (Δ_a = 0) are worth their score: what jumps there is φ(G), shared equally by
 // candidates of the same score. Probabilities are estimates by quadrature.
+//
+// φ' rises from Pr[K=1] to E[K] = γ^{-1-η} Pr[K=1], so each probability lies between Pr[K=1]/n and E[K]/n: whatever
+// the noise, even none, the mechanism is (1+η)ln(1/γ)-DP.
 type randomStopping struct {
 	info  Info
 	shape func(Params) (*big.Rat, error) // η
