@@ -133,8 +133,7 @@ func (p *program) feasible(prop *proposal, z *big.Rat) *table {
 		}
 		own[largest] = new(big.Int).Add(own[largest], rest)
 		if own[largest].Sign() < 0 {
-			t.theta.SetInt64(1) // far from a mechanism
-			return t
+			return &table{x: p.uniform().x, theta: new(big.Rat)} // far from a mechanism
 		}
 	}
 	// Slacks are over x's denominator times z's.
@@ -184,9 +183,7 @@ func (p *program) value(t *table) *big.Rat {
 		for r := range p.n {
 			loss := p.lossAt(q, r)
 			blind.Add(blind, loss)
-			if t.theta.Cmp(big.NewRat(1, 1)) != 0 {
-				own.Add(own, term.Mul(loss, t.x.Num[p.column(q, r)]))
-			}
+			own.Add(own, term.Mul(loss, t.x.Num[p.column(q, r)]))
 		}
 		at := new(big.Rat).SetFrac(own, t.x.Den)
 		uniform := new(big.Rat).SetFrac(blind, big.NewInt(int64(p.n)))

@@ -128,8 +128,8 @@ func (s *space) reach() (alone []int, pair [][]int) {
 	steps := func(d *big.Rat) int {
 		d = new(big.Rat).Quo(d, s.grid.Step)
 		floor := new(big.Int).Quo(d.Num(), d.Denom())
-		if !floor.IsInt64() || floor.Int64() > int64(s.grid.Steps) {
-			return 2 * s.grid.Steps // whatever the grid has
+		if most := 2 * s.grid.Steps; floor.Cmp(big.NewInt(int64(most))) > 0 {
+			return most // no difference of the grid changes by more
 		}
 		return int(floor.Int64())
 	}

@@ -194,6 +194,9 @@ func TestOptimumIsThatOfTheWholeProgram(t *testing.T) {
 		{"worst of three", Request{Grid: grid(1, false, "1", "1", "0"), Epsilon: exp(t, "2"), Criterion: Worst}, "1"},
 		{"shifts", Request{Grid: grid(3, true, "1", "1"), Epsilon: exp(t, "2")}, "1"},
 		{"shifts of three", Request{Grid: grid(2, true, "1/2", "1/2", "1"), Epsilon: exp(t, "2")}, "1/2"},
+		{"shifts by more than the grid", Request{Grid: grid(3, true, "2", "3"), Epsilon: exp(t, "2")}, "1"},
+		{"shifts of three by more than the grid", Request{Grid: grid(2, true, "1", "3/2", "2"), Epsilon: exp(t, "2")}, "1/2"},
+		{"sensitivities beyond the grid", Request{Grid: grid(2, false, "100", "1"), Epsilon: exp(t, "2")}, "1"},
 		{"shifts, worst", Request{Grid: grid(3, true, "1", "1/2"), Epsilon: exp(t, "3"), Criterion: Worst, Loss: Squared}, "1/2"},
 		{"no privacy loss at all", Request{Grid: grid(2, false, "1", "1"), Epsilon: exp(t, "1")}, "1"},
 	} {

@@ -59,10 +59,7 @@ func newLaw(ctx context.Context, s *space, m mechanisms.Mechanism, eps mechanism
 	l.instance = func(q int) *mechanisms.Instance {
 		return &mechanisms.Instance{Scores: s.scores(q), Sensitivities: s.grid.Sensitivities, Epsilon: eps, Params: params}
 	}
-	// A depth is a multiple of step/2Δ for the largest Δ, and so must 1 be of the unit.
-	part := new(big.Rat).Quo(s.grid.Step, l.instance(0).Sensitivity())
-	part.Quo(part, big.NewRat(2, 1))
-	l.unit = new(big.Rat).SetFrac(big.NewInt(1), part.Denom())
+	l.unit = commonUnit(l.instance(0), s.grid.Step)
 	rational := true
 	for q := range s.levels {
 		if ctx.Err() != nil {
@@ -91,6 +88,18 @@ func newLaw(ctx context.Context, s *space, m mechanisms.Mechanism, eps mechanism
 		l.exact = nil
 	}
 	return l, nil
+}
+
+// commonUnit returns 1/m such that depths are multiples of it, which they are of step/2Δ for the largest Δ, or of step/S
+// for Pair.
+func commonUnit(in *mechanisms.Instance, step *big.Rat) *big.Rat {
+	m := big.NewInt(1)
+	for _, d := range []*big.Rat{in.Sensitivity(), rescaled(in).Sensitivities[0]} {
+		part := new(big.Rat).Add(d, d)
+		den := part.Quo(step, part).Denom()
+		m.Mul(m, new(big.Int).Quo(den, new(big.Int).GCD(nil, nil, m, den)))
+	}
+	return new(big.Rat).SetFrac(big.NewInt(1), m)
 }
 
 // estimate asks for floating-point probabilities instead.

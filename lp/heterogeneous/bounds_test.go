@@ -1,0 +1,239 @@
+package heterogeneous
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+// private requires that rows are probabilities and satisfy every row of the grid at z, by the relation itself.
+func private(t *testing.T, g *Grid, rows []Row, z, tick *big.Rat) {
+	for _, p := range rows {
+		sum := new(big.Rat)
+		for _, x := range p.PMF {
+			require.GreaterOrEqual(t, x.Sign(), 0)
+			sum.Add(sum, x)
+		}
+		require.Zero(t, sum.Cmp(big.NewRat(1, 1)))
+		for _, q := range rows {
+			if !neighbors(g, p.Scores, q.Scores, tick) {
+				continue
+			}
+			for r, x := range p.PMF {
+				least := new(big.Rat).Mul(z, x)
+				require.GreaterOrEqual(t, q.PMF[r].Cmp(least), 0, "%v %v candidate %d", p.Scores, q.Scores, r)
+			}
+		}
+	}
+}
+
+func TestMechanismAttainsTheOptimum(t *testing.T) {
+	for _, r := range []Request{
+		{Grid: grid(4, false, "1", "2"), Epsilon: exp(t, "2")},
+		{Grid: grid(4, true, "1", "2"), Epsilon: exp(t, "2"), Loss: Squared},
+		{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "3/2"), Criterion: Worst},
+		{Grid: grid(2, true, "1/2", "1", "1/2"), Epsilon: exp(t, "2")},
+	} {
+		r.Solver = linear.Embedded{}
+		a, err := Solve(context.Background(), r)
+		require.NoError(t, err)
+		rows := a.Mechanism()
+		z, _ := r.Epsilon.Z()
+		private(t, &r.Grid, rows, z, rat("1/2"))
+		sum, most, weights := new(big.Rat), new(big.Rat), new(big.Rat)
+		for _, row := range rows {
+			in := mechanisms.Instance{Scores: row.Scores}
+			at, weight := new(big.Rat), big.NewRat(1, 1)
+			if r.Grid.ShiftInvariant { // the shifts within the grid
+				weight.SetInt64(int64(1 + r.Grid.Steps))
+				weight.Sub(weight, in.Best())
+			}
+			for c, x := range row.PMF {
+				loss := new(big.Rat).Sub(in.Best(), row.Scores[c])
+				if r.Loss == Squared {
+					loss.Mul(loss, loss)
+				}
+				at.Add(at, loss.Mul(loss, x))
+			}
+			if at.Cmp(most) > 0 {
+				most.Set(at)
+			}
+			sum.Add(sum, at.Mul(at, weight))
+			weights.Add(weights, weight)
+		}
+		if r.Criterion == Mean {
+			most.Quo(sum, weights)
+		}
+		want, ok := a.Optimum.Rat()
+		require.True(t, ok)
+		assert.Zero(t, most.Cmp(want), "got %s, want %s", most.RatString(), want.RatString())
+	}
+}
+
+// Whatever is proposed, the bounds hold.
+func TestDoctoredProposalsNeverCutOffTheTruth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, c := range []struct {
+		g         Grid
+		criterion Criterion
+	}{{grid(3, false, "1", "2"), Mean}, {grid(3, false, "1", "2"), Worst}, {grid(2, true, "1/2", "1/2", "1"), Mean}} {
+		truth := optimum(t, Request{Grid: c.g, Epsilon: exp(t, "2"), Criterion: c.criterion})
+		s, err := newSpace(&c.g)
+		require.NoError(t, err)
+		p := newProgram(s, Absolute, c.criterion)
+		sol := &solution{}
+		z := big.NewRat(1, 2)
+		honest, err := p.solveFloat(context.Background(), linear.Embedded{}, sol, z, nil)
+		require.NoError(t, err)
+		strange := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1e300, 1e300, 5e-324, -1, 0}
+		near := 0
+		for round := range 300 {
+			r := &linear.Result{X: append([]float64(nil), honest.X...), Duals: append([]float64(nil), honest.Duals...)}
+			scale := math.Pow(10, -float64(rng.IntN(12)))
+			for _, v := range [][]float64{r.X, r.Duals} {
+				for i := range v {
+					v[i] += scale * rng.NormFloat64()
+				}
+				if round%3 == 0 {
+					v[rng.IntN(len(v))] = strange[rng.IntN(len(strange))]
+				}
+			}
+			prop := p.fromFloats(r)
+			table := p.feasible(prop, z)
+			upper := p.value(table)
+			require.GreaterOrEqual(t, upper.Cmp(truth), 0)
+			if lower := p.lowerBound(prop, z); lower != nil {
+				require.LessOrEqual(t, lower.Cmp(truth), 0, "scale %g", scale)
+				width, _ := new(big.Rat).Sub(upper, lower).Float64()
+				if width < 1e-5 {
+					near++
+				}
+			}
+			if round%30 == 0 {
+				a := &Answer{program: p, solution: &solution{table: table}}
+				private(t, &c.g, a.Mechanism(), z, rat("1/2"))
+			}
+		}
+		assert.Greater(t, near, 20, "good proposals give close bounds")
+	}
+}
+
+// liar is a solver that says optimal of anything.
+type liar struct{ distort func(r *linear.Result) }
+
+func (liar) Name() string { return "liar" }
+
+func (l liar) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*linear.Result, error) {
+	r, err := linear.Embedded{}.Solve(ctx, m, o)
+	if err == nil {
+		l.distort(r)
+		r.Outcome = linear.Optimal
+	}
+	return r, err
+}
+
+func TestLyingSolversAreFoundOut(t *testing.T) {
+	for name, distort := range map[string]func(*linear.Result){
+		"half the errors": func(r *linear.Result) {
+			for i := range r.Duals {
+				r.Duals[i] *= 2
+			}
+		},
+		"zeros": func(r *linear.Result) { clear(r.X); clear(r.Duals) },
+		"slack basis": func(r *linear.Result) {
+			for i := range r.Basis.Col {
+				r.Basis.Col[i] = linear.AtLower
+			}
+			for i := range r.Basis.Row {
+				r.Basis.Row[i] = linear.Basic
+			}
+		},
+	} {
+		for _, eps := range []string{"2", "17/10"} {
+			r := Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, eps)}
+			truth := optimum(t, r)
+			r.Solver = liar{distort}
+			a, err := Solve(context.Background(), r)
+			require.NoError(t, err, name)
+			lower, _ := a.Optimum.Lower()
+			upper, _ := a.Optimum.Upper()
+			assert.LessOrEqual(t, lower.Cmp(truth), 0, name)
+			assert.GreaterOrEqual(t, upper.Cmp(truth), 0, name)
+			if lower.Cmp(upper) != 0 {
+				assert.NotEmpty(t, a.Undecided, name)
+			}
+		}
+	}
+}
+
+// The optimum falls as ε grows; the enclosure at an ε with irrational e^ε lies between exact neighbours, and is as narrow as asked.
+func TestIrrationalExpIsEnclosed(t *testing.T) {
+	half, err := mechanisms.ParseEpsilon("0.5")
+	require.NoError(t, err)
+	for _, g := range []Grid{grid(4, false, "1", "2"), grid(2, true, "1/2", "1", "1")} {
+		for _, criterion := range []Criterion{Mean, Worst} {
+			high := optimum(t, Request{Grid: g, Epsilon: exp(t, "164872127/100000000"), Criterion: criterion})
+			low := optimum(t, Request{Grid: g, Epsilon: exp(t, "164872128/100000000"), Criterion: criterion})
+			for _, gap := range []string{"1e-9", "1e-40"} {
+				r := Request{Grid: g, Epsilon: half, Criterion: criterion, Solver: linear.Embedded{}, Gap: rat(gap)}
+				a, err := Solve(context.Background(), r)
+				require.NoError(t, err)
+				require.Empty(t, a.Undecided)
+				lower, _ := a.Optimum.Lower()
+				upper, _ := a.Optimum.Upper()
+				assert.Negative(t, lower.Cmp(high))
+				assert.Positive(t, upper.Cmp(low))
+				width := new(big.Rat).Sub(upper, lower)
+				assert.Positive(t, width.Sign())
+				assert.LessOrEqual(t, width.Cmp(new(big.Rat).Mul(rat(gap), upper)), 0)
+			}
+		}
+	}
+}
+
+func TestStoppedWorkIsCertifiedAllTheSame(t *testing.T) {
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cause)
+	r := Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "2")}
+	truth := optimum(t, r)
+	r.Solver = linear.Embedded{}
+	a, err := Solve(ctx, r)
+	require.NoError(t, err)
+	assert.Equal(t, "enough", a.Undecided)
+	lower, _ := a.Optimum.Lower()
+	upper, _ := a.Optimum.Upper()
+	assert.LessOrEqual(t, lower.Cmp(truth), 0)
+	assert.GreaterOrEqual(t, upper.Cmp(truth), 0)
+}
+
+func TestBadGridsAreRefused(t *testing.T) {
+	ok := grid(3, false, "1", "2")
+	require.NoError(t, ok.Check())
+	for name, change := range map[string]func(*Grid){
+		"no candidates":   func(g *Grid) { g.Sensitivities = nil },
+		"nine candidates": func(g *Grid) { g.Sensitivities = rats("1", "1", "1", "1", "1", "1", "1", "1", "1") },
+		"negative":        func(g *Grid) { g.Sensitivities = rats("1", "-1") },
+		"all public":      func(g *Grid) { g.Sensitivities = rats("0", "0") },
+		"no step":         func(g *Grid) { g.Step = new(big.Rat) },
+		"no from":         func(g *Grid) { g.From = nil },
+		"no steps":        func(g *Grid) { g.Steps = 0 },
+		"too many":        func(g *Grid) { g.Steps = 64 },
+		"far too many":    func(g *Grid) { g.Steps = 1 << 40 },
+		"too many shifts": func(g *Grid) { g.Steps, g.ShiftInvariant = 3000, true },
+	} {
+		g := ok
+		change(&g)
+		_, err := Solve(context.Background(), Request{Grid: g, Epsilon: exp(t, "2"), Solver: linear.Embedded{}})
+		assert.ErrorIs(t, err, ErrGrid, name)
+	}
+}
