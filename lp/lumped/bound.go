@@ -29,7 +29,7 @@ const (
 // Options steer Bound. The zero value lets it choose.
 type Options struct {
 	Partition     Partition // the only partition to use; the zero value refines automatically
-	MaxClasses    int       // automatic refinement goes no finer, 0 for DefaultMaxClasses
+	MaxClasses    int       // no partition with more is used, 0 for DefaultMaxClasses
 	MaxIterations int       // for the last solve, 0 for 50000; earlier ones take a tenth
 	Gap           float64   // relative gap to the best bound of the partition at which a solve ends, 0 for DefaultGap
 	Improve       float64   // relative improvement of the bound below which refinement stops, 0 for DefaultImprove
@@ -73,7 +73,7 @@ func (r *Result) At(m []int) *big.Rat {
 //
 // Unless a partition is given it starts with a coarse one and refines in whichever way gained most so far, until the bound stops improving, the
 // limit of classes is reached or the context ends; then it returns the best bound so far. The context's error is
-// returned only where it ended before there was any bound; ErrTooMany only for a given partition.
+// returned only where it ended before there was any bound, ErrTooMany where the given or even the coarsest partition is beyond the limit.
 func Bound(ctx context.Context, n, k int, eps mechanisms.Epsilon, objective lattice.Objective, o Options) (*Result, error) {
 	if n < 1 || k < 1 {
 		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)

@@ -406,8 +406,27 @@ func TestContextAndInput(t *testing.T) {
 		_, err := Bound(context.Background(), c.n, c.k, e, lattice.Paper, c.o)
 		assert.ErrorIs(t, err, ErrInput, "%v", c)
 	}
-	_, err = Bound(context.Background(), 8, 8, e, lattice.Paper, Options{MaxClasses: 5})
-	assert.ErrorIs(t, err, ErrTooMany)
+	for _, o := range []Options{{MaxClasses: 5}, {MaxClasses: 30, Partition: Fine}} {
+		_, err = Bound(context.Background(), 8, 8, e, lattice.Paper, o)
+		assert.ErrorIs(t, err, ErrTooMany)
+	}
+}
+
+// TestRefinementReachesTheProgramItself: where the limits allow it ends with one class per orbit, or close to it.
+func TestRefinementReachesTheProgramItself(t *testing.T) {
+	var seen []Partition
+	r := mustBound(t, 6, 4, epsilon(t, "0.3"), lattice.Paper, Options{Report: func(p Progress) {
+		if len(seen) == 0 || seen[len(seen)-1] != p.Partition {
+			seen = append(seen, p.Partition)
+		}
+	}})
+	assert.InEpsilon(t, optimum(t, 6, 4, math.Exp(-0.3), lattice.Paper), mean(r, 6, 4), 1e-6)
+	assert.Equal(t, Fine, seen[0])
+	assert.Greater(t, len(seen), 2)
+	// With a lower limit it starts coarser and stays within.
+	r = mustBound(t, 30, 6, epsilon(t, "0.5"), lattice.Paper, Options{MaxClasses: 150, MaxIterations: 3000})
+	assert.LessOrEqual(t, len(r.Classes), 150)
+	assert.NotEqual(t, Partition{}, r.Partition)
 }
 
 func BenchmarkFine1212(b *testing.B) {

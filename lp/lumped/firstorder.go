@@ -125,9 +125,10 @@ func (a *ascent) restart() {
 // patience is the number of iterations without any gain in the bound, in units of the gap, after which run gives up.
 const patience = 6000
 
-// run iterates until the gap between the primal cost and the best bound is at most gap of the bound and the primal misses
-// little, and returns true; or until there were most iterations in all, the bound is stuck or the context ends.
-func (a *ascent) run(ctx context.Context, gap float64, most int, report func()) bool {
+// run iterates until the gap between the primal cost and the best bound is at most gap of the bound, or a small part of what the
+// bound is above floor, and the primal misses little, and returns true; or until there were most iterations in all, the bound is
+// stuck or the context ends.
+func (a *ascent) run(ctx context.Context, gap, floor float64, most int, report func()) bool {
 	first, last, age := 0.0, math.Inf(1), 0
 	mark, marked := a.iterations, a.bound
 	a.anchor.copy(a.now)
@@ -139,7 +140,7 @@ func (a *ascent) run(ctx context.Context, gap float64, most int, report func()) 
 		if a.iterations%64 == 63 {
 			a.offer(a.image.y)
 			report()
-			scale := gap * math.Abs(a.bound)
+			scale := max(gap*math.Abs(a.bound), 0.05*(a.bound-floor))
 			if math.Abs(a.primal-a.bound) <= scale && a.infeasible*10 <= scale {
 				return true
 			}

@@ -27,8 +27,8 @@ type level struct {
 	converged bool
 }
 
-// The first of these with at most firstClasses classes is where refinement starts.
-var starts = []Partition{Fine, Coarse, {Top: 2, Cap: 6}, {Top: 1, Cap: 6}, {Top: 1, Cap: 3}}
+// The first of these with at most firstClasses classes is where refinement starts, or else the last one.
+var starts = []Partition{Fine, Coarse, {Top: 2, Cap: 6}, {Top: 1, Cap: 6}, {Top: 1, Cap: 3}, {Top: 1, Cap: 2}}
 
 const firstClasses = 4000
 
@@ -36,10 +36,14 @@ const firstClasses = 4000
 func (s *search) run() (*level, error) {
 	var err error
 	if s.o.Partition != (Partition{}) {
-		s.best, err = s.build(s.canonical(s.o.Partition), 0)
+		s.best, err = s.build(s.canonical(s.o.Partition), s.o.MaxClasses)
 	} else {
-		for _, p := range starts {
-			s.best, err = s.build(s.canonical(p), min(firstClasses, s.o.MaxClasses))
+		for i, p := range starts {
+			limit := s.o.MaxClasses
+			if i < len(starts)-1 {
+				limit = min(limit, firstClasses)
+			}
+			s.best, err = s.build(s.canonical(p), limit)
 			if !errors.Is(err, ErrTooMany) {
 				break
 			}
@@ -49,10 +53,10 @@ func (s *search) run() (*level, error) {
 		return nil, err
 	}
 	if s.o.Partition == (Partition{}) {
-		s.solve(s.best, max(s.o.Gap, s.o.Improve/2), s.o.MaxIterations/10)
+		s.solve(s.best, max(s.o.Gap, s.o.Improve/2), math.Inf(1), s.o.MaxIterations/10)
 		s.refine()
 	}
-	s.solve(s.best, s.o.Gap, s.o.MaxIterations)
+	s.solve(s.best, s.o.Gap, math.Inf(1), s.o.MaxIterations)
 	return s.best, nil
 }
 
@@ -83,17 +87,16 @@ func (s *search) canonical(p Partition) Partition {
 }
 
 // refine takes, again and again, the step whose last gain per doubling of the classes was best, and takes it back
-// where it gains too little. A step that gained too little is tried again only after another one was taken.
+// where it gains too little. A step that gained too little is tried again only after another one was taken, one that gives too many classes
+// never, as other steps only add to them.
 func (s *search) refine() {
-	gain := make([]float64, len(steps))
-	for i := range gain {
-		gain[i] = math.Inf(1)
-	}
-	idle := make([]bool, len(steps))
+	// Untried, the bottom of the vectors promises least: permute-and-flip looks at the top.
+	gain := []float64{math.Inf(1), math.Inf(1), 0}
+	idle, barred := make([]bool, len(steps)), make([]bool, len(steps))
 	for s.ctx.Err() == nil {
 		choice := -1
 		for i := range steps {
-			if !idle[i] && (choice < 0 || gain[i] > gain[choice]) {
+			if !idle[i] && !barred[i] && (choice < 0 || gain[i] > gain[choice]) {
 				choice = i
 			}
 		}
@@ -101,29 +104,29 @@ func (s *search) refine() {
 			return
 		}
 		from := s.best.program
+		idle[choice] = true
 		to := s.canonical(steps[choice](from.partition))
 		if to == from.partition {
-			idle[choice] = true
 			continue
 		}
 		l, err := s.build(to, s.o.MaxClasses)
 		if err != nil {
-			// Too many classes, and a larger step would have more; or the context ended.
-			idle[choice] = true
+			barred[choice] = true
 			continue
 		}
-		s.solve(l, max(s.o.Gap, s.o.Improve/2), s.o.MaxIterations/10)
-		before, after := s.best.ascent.bound, l.ascent.bound
-		relative := (after - before) / math.Abs(after)
-		gain[choice] = relative / math.Log2(float64(len(l.program.classes)+1)/float64(len(from.classes)))
-		if after > before {
+		split := math.Log2(float64(len(l.program.classes)) / float64(len(from.classes)))
+		if split == 0 {
+			continue
+		}
+		before := s.best.ascent.bound
+		s.solve(l, max(s.o.Gap, s.o.Improve/2), before, s.o.MaxIterations/10)
+		relative := (l.ascent.bound - before) / math.Abs(l.ascent.bound)
+		gain[choice] = relative / split
+		if relative > 0 {
 			s.best = l
 		}
-		idle[choice] = !(relative > s.o.Improve)
-		if !idle[choice] {
-			for i := range idle {
-				idle[i] = idle[i] && gain[i] < 0
-			}
+		if relative > s.o.Improve {
+			clear(idle)
 		}
 	}
 }
@@ -143,10 +146,11 @@ func (s *search) build(p Partition, limit int) (*level, error) {
 	return l, nil
 }
 
-func (s *search) solve(l *level, gap float64, most int) {
+// solve improves a level: to the gap, or where it is already clear what it gains over floor.
+func (s *search) solve(l *level, gap, floor float64, most int) {
 	a := l.ascent
 	before := a.iterations
-	l.converged = a.run(s.ctx, gap, before+most, func() {
+	l.converged = a.run(s.ctx, gap, floor, before+most, func() {
 		if s.o.Report != nil {
 			s.o.Report(Progress{
 				Partition:  l.program.partition,
