@@ -37,6 +37,9 @@ var ErrProblem = errors.New("cannot check")
 // A witness is the smallest there is on the lattices of at most n candidates and depth k: fewest
 // candidates first, then least depth, then the smallest scores.
 func Lattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report, error) {
+	if p.Params.Depth == 0 {
+		p.Params.Depth = k // mechanisms that are made for a lattice are made for this one
+	}
 	report, err := onLattice(ctx, p, n, k, opts)
 	if err != nil {
 		return nil, err
@@ -74,6 +77,9 @@ func onLattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report,
 	if p.Sensitivities[0].Sign() <= 0 {
 		return nil, fmt.Errorf("%w: the sensitivity must be positive", ErrProblem)
 	}
+	if min(n, k) > 40 { // then there are more than 10^22 orbits, which takes long enough to find out
+		return nil, fmt.Errorf("%w: n = %d and k = %d give too many orbits to enumerate", lattice.ErrSize, n, k)
+	}
 	q, err := lattice.New(n, k)
 	if err != nil {
 		return nil, err
@@ -100,8 +106,12 @@ func onLattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report,
 
 // latticeDomain is Q(n,k) with a step of 2 units.
 func latticeDomain(l *lattice.Lattice, space *Space) *Domain {
+	size := "over 10^30"
+	if v := lattice.Vectors(l.N(), l.K(), false); v.BitLen() <= 100 {
+		size = v.String()
+	}
 	d := &Domain{
-		Name:    fmt.Sprintf("Q(%d,%d), %s score vectors", l.N(), l.K(), lattice.Vectors(l.N(), l.K(), false)),
+		Name:    fmt.Sprintf("Q(%d,%d), %s score vectors", l.N(), l.K(), size),
 		Space:   space,
 		Vectors: Grid(l.N(), l.K(), 2),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 	"slices"
+	"strings"
 )
 
 // Case is one score vector with the sensitivities of its candidates, one for all or one each.
@@ -82,19 +83,23 @@ func simpler(c Case) []Case {
 	return out
 }
 
-// effort is the order in which cases are simpler: candidates, length of the numerals, tied
-// groups, magnitude.
+// effort is the order in which cases are simpler: candidates, length of the numerals, magnitude, different
+// scores, a best score other than 0.
 func effort(scores []*big.Rat) []int64 {
 	var digits, magnitude int64
 	distinct := map[string]bool{}
 	for _, q := range scores {
 		text := ScoreText(q)
-		digits += int64(len(text))
+		digits += int64(len(strings.TrimPrefix(text, "-")))
 		distinct[text] = true
 		m, _ := q.Float64()
 		magnitude += int64(min(1e15, max(m, -m)*1024))
 	}
-	return []int64{int64(len(scores)), digits, magnitude, int64(len(distinct))}
+	offset := int64(1)
+	if slices.MaxFunc(scores, (*big.Rat).Cmp).Sign() == 0 {
+		offset = 0
+	}
+	return []int64{int64(len(scores)), digits, magnitude, int64(len(distinct)), offset}
 }
 
 func each(scores []*big.Rat, f func(*big.Rat) *big.Rat) []*big.Rat {

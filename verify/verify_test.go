@@ -2,11 +2,13 @@ package verify
 
 import (
 	"context"
+	"math"
 	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/lattice"
 	"optratio/mechanisms"
 )
 
@@ -53,4 +55,150 @@ func TestPermuteAndFlipIsPrivateAndRegularAndDominates(t *testing.T) {
 	eps, ok := dp.TightEps.Rat()
 	require.True(t, ok)
 	require.Equal(t, "1/2", eps.RatString())
+}
+
+// vague has only estimates.
+type vague struct{ doctored }
+
+func (vague) Exact(*mechanisms.Instance) ([]*big.Rat, error) { return nil, mechanisms.ErrNotRational }
+
+func TestEstimatesDecideNothing(t *testing.T) {
+	p := problem(t, "pf", "3/2")
+	p.Mechanism = vague{doctored{name: "vague"}}
+	report := check(t, p, 2, 1, All()...)
+	require.Len(t, report.Properties, len(All()))
+	for _, r := range report.Properties {
+		require.Equal(t, Undecided, r.Verdict, r.Name)
+		require.Contains(t, r.Reason, "estimates", r.Name)
+		require.Nil(t, r.Witness)
+	}
+}
+
+func TestLimitsLeaveUndecidedWhatIsNotRefuted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, o := range []Options{{Limit: 3}, {}} {
+		if o.Limit > 0 {
+			ctx = context.Background()
+		}
+		report, err := Lattice(ctx, problem(t, "pf", "3/2"), 3, 2, o)
+		require.NoError(t, err)
+		for _, r := range report.Properties {
+			require.Equal(t, Undecided, r.Verdict, r.Name)
+			require.NotEmpty(t, r.Reason)
+		}
+		ctx, cancel = context.WithCancel(context.Background())
+		cancel()
+	}
+}
+
+// Every registered mechanism with an exact form is decided on the lattice, and Laplace noise, the only one with
+// logarithms in it, at either kind of ε.
+func TestExactFormsAreAlwaysDecided(t *testing.T) {
+	for _, name := range []string{"em", "pf", "krr", "rnm-laplace", "rnm-exponential", "rnm-gumbel", "uniform"} {
+		for _, eps := range []string{"3/2", "0.5", "0"} {
+			for _, r := range check(t, problem(t, name, eps), 3, 2, All()[:8]...).Properties {
+				require.NotEqual(t, Undecided, r.Verdict, "%s at %s: %s: %s", name, eps, r.Name, r.Reason)
+				if r.Name == DP {
+					require.Equal(t, Proved, r.Verdict, "%s at %s", name, eps)
+				}
+			}
+		}
+	}
+	laplace := check(t, problem(t, "rnm-laplace", "0.5"), 2, 1, DominatesEM).Find(DominatesEM)
+	require.Equal(t, Violated, laplace.Verdict)
+	// ½ e^{-x} (1 + x/2) at x = ε, by the closed form of two candidates' Laplace noise.
+	require.InDelta(t, 0.5*math.Exp(-0.5)*1.25, laplace.Witness.P.Float64(), 1e-15)
+	require.InDelta(t, 1/(1+math.Exp(0.5)), laplace.Witness.PEM.Float64(), 1e-15)
+}
+
+// With candidates of no sensitivity, noise by each candidate's own is not private at all, for two candidates.
+func TestNoiseByOwnSensitivityIsNotPrivate(t *testing.T) {
+	p := problem(t, "rnmh", "0.5")
+	p.Sensitivities = rats(t, "0", "1")
+	report, err := Scores(context.Background(), p, [][]*big.Rat{rats(t, "0", "0"), rats(t, "0", "-1")}, Linf, Options{Properties: []Property{DP}})
+	require.NoError(t, err)
+	dp := report.Find(DP)
+	require.Equal(t, Violated, dp.Verdict)
+	require.True(t, dp.TightEps.IsInf())
+	require.Len(t, dp.Witness.Scores, 2)
+	zero, ok := dp.Witness.PNeighbor.Rat()
+	require.True(t, ok)
+	require.Zero(t, zero.Sign())
+}
+
+// The vectors may be taken modulo symmetry only where that was proved, and then give the same.
+func TestOrbitsGiveWhatVectorsGive(t *testing.T) {
+	for _, name := range []string{"pf", "krr", "rnm-laplace"} {
+		p := problem(t, name, "3/2")
+		l, err := lattice.New(3, 3)
+		require.NoError(t, err)
+		space := &Space{Unit: one, Gap: 2, Sensitivities: p.Sensitivities, Epsilon: p.Epsilon}
+		own := ForMechanism(p.Mechanism, space).(*exact)
+		em, err := mechanisms.Lookup("em")
+		require.NoError(t, err)
+		full := latticeDomain(l, space)
+		full.Representatives = nil
+		slow, err := Check(context.Background(), Remember(own), Remember(own.like(em)), own.expEpsilon(), full, Options{Properties: All()[:8]})
+		require.NoError(t, err)
+		fast := check(t, p, 3, 3, All()[:8]...)
+		for _, r := range slow.Properties {
+			f := fast.Find(r.Name)
+			require.Equal(t, r.Verdict, f.Verdict, "%s: %s", name, r.Name)
+			require.LessOrEqual(t, f.Checked, r.Checked)
+			if r.Name == DP {
+				require.Equal(t, r.TightEps, f.TightEps)
+				require.Equal(t, r.TightExpEps, f.TightExpEps)
+				require.Equal(t, r.Range, f.Range)
+			}
+		}
+	}
+}
+
+// The divergences of two candidates' randomised response have a closed form, and bracket zero-concentration.
+func TestRenyiOfRandomisedResponse(t *testing.T) {
+	report, err := Lattice(context.Background(), problem(t, "krr", "3"), 2, 1, Options{
+		Properties: []Property{RDP, ZCDP, DP}, Orders: rats(t, "1", "3/2", "2", "7"),
+	})
+	require.NoError(t, err)
+	// Neighbours: (1/2, 1/2) and (3/4, 1/4).
+	p, q := []float64{0.5, 0.5}, []float64{0.75, 0.25}
+	divergence := func(p, q []float64, alpha float64) float64 {
+		if alpha == 1 {
+			return p[0]*math.Log(p[0]/q[0]) + p[1]*math.Log(p[1]/q[1])
+		}
+		return math.Log(math.Pow(p[0], alpha)*math.Pow(q[0], 1-alpha)+math.Pow(p[1], alpha)*math.Pow(q[1], 1-alpha)) / (alpha - 1)
+	}
+	for _, o := range report.Find(RDP).Orders {
+		alpha, _ := o.Alpha.Float64()
+		require.InEpsilon(t, max(divergence(p, q, alpha), divergence(q, p, alpha)), o.Eps.Float64(), 1e-12)
+		lo, ok := o.Eps.Lower()
+		require.True(t, ok)
+		hi, _ := o.Eps.Upper()
+		width, _ := new(big.Rat).Sub(hi, lo).Float64()
+		require.Less(t, width, 1e-30)
+	}
+	sup := 0.0
+	for alpha := 1.001; alpha < 60; alpha *= 1.01 {
+		sup = max(sup, max(divergence(p, q, alpha), divergence(q, p, alpha))/alpha)
+	}
+	rho := report.Find(ZCDP).Rho
+	lo, _ := rho.Lower()
+	hi, _ := rho.Upper()
+	low, _ := lo.Float64()
+	high, _ := hi.Float64()
+	require.LessOrEqual(t, low, sup*1.02)
+	require.GreaterOrEqual(t, high, sup)
+	require.Less(t, high/low, 1.3)
+	require.Equal(t, "2/1", report.Find(DP).TightExpEps.String())
+	// Where supports differ, there is no finite divergence.
+	inf := check(t, Problem{Mechanism: doctored{t: t, pmf: func(_ testing.TB, in *mechanisms.Instance) []*big.Rat {
+		return point(len(in.Scores), first(in))
+	}}, Epsilon: parse(t, "3"), Sensitivities: []*big.Rat{one}}, 2, 1, RDP, ZCDP)
+	for _, r := range inf.Properties {
+		require.Equal(t, Violated, r.Verdict, r.Name)
+		require.NotNil(t, r.Witness)
+	}
+	require.True(t, inf.Find(ZCDP).Rho.IsInf())
+	require.True(t, inf.Find(RDP).Orders[0].Eps.IsInf())
 }
