@@ -136,7 +136,7 @@ func TestCommonDenominatorIsBounded(t *testing.T) {
 	const k = 200
 	var b strings.Builder
 	b.WriteString(header("2", fmt.Sprint(k), "exp-epsilon 3/2", "paper", "paper", "lp") + "claim optimum 0 1\n")
-	q := new(big.Int).Lsh(big.NewInt(1), 100000)
+	q := new(big.Int).Lsh(big.NewInt(1), 20000)
 	for i := range k + 1 {
 		m := make([]int, k+1)
 		m[0]++
@@ -144,7 +144,7 @@ func TestCommonDenominatorIsBounded(t *testing.T) {
 		fmt.Fprintf(&b, "dual %s 1/%v\n", counts(m), q.Add(q, big.NewInt(1)))
 	}
 	fmt.Fprintf(&b, "end %d\n", 9+k+1)
-	_, err := certificate.Check(strings.NewReader(b.String()), certificate.Options{MaxMemory: 16 << 20})
+	_, err := certificate.Check(strings.NewReader(b.String()), certificate.Options{MaxMemory: 4 << 20})
 	if !errors.Is(err, certificate.ErrLimit) {
 		t.Errorf("error %v, want ErrLimit", err)
 	}
