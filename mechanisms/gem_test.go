@@ -337,7 +337,11 @@ func TestAnswers(t *testing.T) {
 	assert.Zero(t, mse.Cmp(want))
 	a, err = Ask(registry["rs"], in)
 	require.NoError(t, err)
-	assert.NotEmpty(t, a.MSE.Method())
+	assert.True(t, a.MSE.IsRigorous())
+	in.Epsilon = decimalEps(t, "0") // only a limit there
+	a, err = Ask(registry["rs"], in)
+	require.NoError(t, err)
+	assert.Contains(t, a.MSE.Method(), "error of a probability about")
 	for name, m := range registry {
 		_, err := Ask(m, &Instance{Epsilon: eps})
 		assert.ErrorIs(t, err, ErrInstance, name)

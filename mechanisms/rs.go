@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-
-	"optratio/internal/interval"
 )
 
 func init() {
@@ -51,13 +49,15 @@ func init() {
 //	Pr[a] = (1/n) ∫ f_a(x) φ'(G(x)) dx.
 //
 // Draws without noise (Δ_a = 0) are worth their score: what jumps there is φ(G), shared equally by
-// candidates of the same score. Probabilities are estimates by quadrature.
+// candidates of the same score. Probabilities come from quadrature, whose error is enclosed for a few candidates
+// and estimated for many.
 //
 // φ' rises from Pr[K=1] to E[K] = γ^{-1-η} Pr[K=1], so each probability lies between Pr[K=1]/n and E[K]/n: whatever
 // the noise, even none, the mechanism is (1+η)ln(1/γ)-DP.
 type randomStopping struct {
 	info  Info
 	shape func(Params) (*big.Rat, error) // η
+	known recent
 }
 
 func (m *randomStopping) Info() Info { return m.info }
@@ -126,13 +126,6 @@ func (m *randomStopping) Exact(in *Instance) ([]*big.Rat, error) {
 		return nil, err
 	}
 	return nil, ErrNotRational
-}
-
-func (m *randomStopping) Enclose(in *Instance, _ uint) ([]interval.Interval, error) {
-	if err := m.check(in); err != nil {
-		return nil, err
-	}
-	return nil, ErrNoEnclosure
 }
 
 func (m *randomStopping) Float(in *Instance) ([]float64, error) { return floats(m, in) }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/interval"
 )
 
 func TestRandomStoppingReference(t *testing.T) {
@@ -240,6 +242,81 @@ func BenchmarkRandomStopping(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.ReportMetric(e.Error, "error")
+			}
+		})
+	}
+}
+
+// Enclosures must hold the estimates to their error, shrink with the precision, add up to 1, and
+// contain the reference.
+func TestEnclosedRandomStopping(t *testing.T) {
+	ratio, err := ParseExp("3/2")
+	require.NoError(t, err)
+	for k, in := range []*Instance{
+		{Scores: ratsOf(t, "0", "1", "0.4"), Sensitivities: ratsOf(t, "1", "0.5", "2"), Epsilon: decimalEps(t, "0.5")},
+		{Scores: ratsOf(t, "0", "1", "1"), Sensitivities: ratsOf(t, "1"), Epsilon: ratio},
+		{Scores: ratsOf(t, "0", "1", "1", "0.7"), Sensitivities: ratsOf(t, "1", "0", "0", "0.3"), Epsilon: decimalEps(t, "2")},
+		{Scores: ratsOf(t, "0", "30"), Sensitivities: ratsOf(t, "0.1", "5"), Epsilon: ratio, Params: Params{Eta: ratOf(t, "0.5")}},
+		{Scores: ratsOf(t, "0", "1"), Sensitivities: ratsOf(t, "1", "2"), Epsilon: ratio, Params: Params{Gamma: ratOf(t, "1")}},
+	} {
+		for _, name := range []string{"rs", "rs-log", "rs-tnb"} {
+			msg := fmt.Sprint(name, " ", k)
+			estimate, err := registry[name].(Estimator).Estimate(in.Floats())
+			require.NoError(t, err)
+			rough, err := registry[name].Enclose(in, 53)
+			require.NoError(t, err, msg)
+			fine, err := registry[name].Enclose(in, 72)
+			require.NoError(t, err, msg)
+			total := interval.FromInt(0, 100)
+			for i, b := range fine {
+				lo, hi := b.Float64()
+				require.InDelta(t, (lo+hi)/2, estimate.PMF[i], estimate.Error+1e-14, msg)
+				require.Less(t, b.RelWidth(), 1e-19, msg)
+				require.Less(t, rough[i].RelWidth(), 1e-13, msg)
+				_, overlap := b.Intersect(rough[i])
+				require.True(t, overlap, msg)
+				total = total.Add(b)
+			}
+			require.True(t, total.Contains(ratOne), "%s: %v", msg, total)
+			require.Less(t, total.RelWidth(), 1e-19)
+			if k == 0 && name == "rs" {
+				for i, want := range []float64{0.2414837282, 0.1312607841, 0.6272554877} {
+					lo, _ := fine[i].Float64()
+					assert.InDelta(t, want, lo, 5e-11)
+				}
+			}
+		}
+	}
+	// Candidates in another order and scores shifted are the same question, other sensitivities are not.
+	in := &Instance{Scores: ratsOf(t, "0", "1", "3"), Sensitivities: ratsOf(t, "1", "2", "1"), Epsilon: ratio}
+	a, err := registry["rs"].Enclose(in, 64)
+	require.NoError(t, err)
+	in.Scores, in.Sensitivities = ratsOf(t, "8", "5", "6"), ratsOf(t, "1", "1", "2")
+	b, err := registry["rs"].Enclose(in, 64)
+	require.NoError(t, err)
+	assert.Equal(t, []string{a[2].String(), a[0].String(), a[1].String()}, []string{b[0].String(), b[1].String(), b[2].String()})
+	in.Sensitivities = ratsOf(t, "1", "2", "1")
+	c, err := registry["rs"].Enclose(in, 64)
+	require.NoError(t, err)
+	assert.NotEqual(t, b[0].String(), c[0].String())
+	many := &Instance{Sensitivities: ratsOf(t, "1"), Epsilon: ratio}
+	for i := range 300 {
+		many.Scores = append(many.Scores, big.NewRat(int64(i), 7))
+	}
+	_, err = registry["rs"].Enclose(many, 64)
+	assert.ErrorIs(t, err, ErrNoEnclosure)
+	_, err = registry["rs"].Enclose(&Instance{Scores: ratsOf(t, "1"), Sensitivities: ratsOf(t, "1"), Epsilon: decimalEps(t, "0")}, 64)
+	assert.ErrorIs(t, err, ErrNoEnclosure)
+}
+
+func BenchmarkEnclosedRandomStopping(b *testing.B) {
+	in := &Instance{Scores: ratsOf(b, "0", "1", "0.4"), Sensitivities: ratsOf(b, "1", "0.5", "2"), Epsilon: decimalEps(b, "0.5")}
+	for _, prec := range []uint{64, 128} {
+		b.Run(fmt.Sprint("bits=", prec), func(b *testing.B) {
+			for b.Loop() {
+				registry["rs"].(*randomStopping).known.known = nil
+				_, err := registry["rs"].Enclose(in, prec)
+				require.NoError(b, err)
 			}
 		})
 	}
