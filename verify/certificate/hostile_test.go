@@ -150,6 +150,15 @@ func TestCommonDenominatorIsBounded(t *testing.T) {
 	}
 }
 
+// TestLongBaseIsBounded: nor can powers of e^ε.
+func TestLongBaseIsBounded(t *testing.T) {
+	text := proposal(6, 6, "exp-epsilon 1"+strings.Repeat("0", 1000)+"1/1"+strings.Repeat("0", 1000), 1, "paper")
+	_, err := certificate.Check(strings.NewReader(text), certificate.Options{MaxMemory: 16 << 20})
+	if !errors.Is(err, certificate.ErrLimit) {
+		t.Errorf("error %v, want ErrLimit", err)
+	}
+}
+
 func TestContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

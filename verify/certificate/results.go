@@ -180,6 +180,9 @@ func (ck *checker) exactBounds(flip, all value) (res results, why string, err er
 func (ck *checker) rings() (dual, point *exact, err error) {
 	p := ck.program
 	d := big.NewInt(1)
+	if err := ck.room(d); err != nil {
+		return nil, nil, err
+	}
 	for _, y := range p.dual {
 		if d, err = ck.lcm(d, y.Denom()); err != nil {
 			return nil, nil, err
@@ -202,8 +205,7 @@ func (ck *checker) rings() (dual, point *exact, err error) {
 	return newExact(ck.z, d), newExact(ck.z, s), nil
 }
 
-// lcm returns the least common multiple of a and b, or ErrLimit if numbers with that denominator, one or two for each
-// variable and with powers of e^ε's denominator as well, take more memory than allowed.
+// lcm returns the least common multiple of a and b, or ErrLimit if there is no room for numbers with that denominator.
 func (ck *checker) lcm(a, b *big.Int) (*big.Int, error) {
 	rest := new(big.Int)
 	if rest.Rem(a, b); rest.Sign() == 0 {
@@ -211,11 +213,20 @@ func (ck *checker) lcm(a, b *big.Int) (*big.Int, error) {
 	}
 	g := new(big.Int).GCD(nil, nil, a, b)
 	m := g.Mul(a, new(big.Int).Quo(b, g))
-	length := float64(m.BitLen()) + float64(ck.n)*float64(ck.k)*float64(ck.z.Denom().BitLen())
-	if need := float64(variableCount(ck.n, ck.k)) * (bytesPerVariable + length/4); need > float64(ck.o.MaxMemory) {
-		return nil, fmt.Errorf("%w: a common denominator of %d bits takes about %.3g bytes; the limit is %d", ErrLimit, m.BitLen(), need, ck.o.MaxMemory)
+	if err := ck.room(m); err != nil {
+		return nil, err
 	}
 	return m, ck.ctx.Err()
+}
+
+// room returns ErrLimit if two numbers for each variable with denominator d, and powers of e^ε's numerator
+// as well, take more memory than allowed.
+func (ck *checker) room(d *big.Int) error {
+	length := float64(d.BitLen()) + float64(ck.cert.n)*float64(ck.cert.k)*float64(ck.z.Denom().BitLen())
+	if need := float64(variableCount(ck.cert.n, ck.cert.k)) * (bytesPerVariable + length/4); need > float64(ck.o.MaxMemory) {
+		return fmt.Errorf("%w: exact numbers of %.0f bits take about %.3g bytes; the limit is %d", ErrLimit, length, need, ck.o.MaxMemory)
+	}
+	return nil
 }
 
 // exactEM reports whether only the exact error of the exponential mechanism can decide a claim.
