@@ -42,23 +42,20 @@ func Ask(m Mechanism, in *Instance) (*Answer, error) {
 			return nil, err
 		}
 	}
-	if s, ok := m.(FloatScorer); ok && len(in.Scores) > enclosedCandidates {
-		if err := in.Check(); err != nil {
+	if len(in.Scores) <= enclosedCandidates {
+		boxes, err := m.Enclose(in, answerPrec)
+		if err == nil {
+			return moments(arith.Field[interval.Interval](arith.Interval{Prec: answerPrec}), in, boxes, number.Enclosed), nil
+		}
+		if !errors.Is(err, ErrNoEnclosure) {
 			return nil, err
 		}
-		p, err := s.FloatScores(in.Floats())
-		if err != nil {
-			return nil, err
-		}
-		return estimates(in, p, "float64"), nil
 	}
-	boxes, err := m.Enclose(in, answerPrec)
-	if err == nil {
-		return moments(arith.Field[interval.Interval](arith.Interval{Prec: answerPrec}), in, boxes, number.Enclosed), nil
-	}
-	if !errors.Is(err, ErrNoEnclosure) {
-		return nil, err
-	}
+	return estimated(m, in)
+}
+
+// estimated is Ask in float64.
+func estimated(m Mechanism, in *Instance) (*Answer, error) {
 	estimator, ok := m.(Estimator)
 	if !ok {
 		floats, err := m.Float(in)

@@ -1,0 +1,52 @@
+package mechanisms_test
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+
+	"optratio/mechanisms"
+)
+
+// The probabilities of permute-and-flip are rational on the lattice where e^ε is.
+func ExampleLookup() {
+	pf, _ := mechanisms.Lookup("pf")
+	eps, _ := mechanisms.ParseExp("3/2")
+	p, _ := pf.Exact(mechanisms.OnLattice([]int{0, 1, 1}, eps))
+	fmt.Println(p)
+	// Output: [13/27 7/27 7/27]
+}
+
+// An answer is as exact as the mechanism and the instance allow.
+func ExampleAsk() {
+	eps, _ := mechanisms.ParseEpsilon("1")
+	in := &mechanisms.Instance{
+		Scores:        []*big.Rat{big.NewRat(0, 1), big.NewRat(3, 2)},
+		Sensitivities: []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 2)},
+		Epsilon:       eps,
+	}
+	for _, name := range []string{"uniform", "gem", "rnmh"} {
+		m, _ := mechanisms.Lookup(name)
+		a, _ := mechanisms.Ask(m, in)
+		fmt.Println(name, a.ExpectedError)
+	}
+	// Output:
+	// uniform 0.75
+	// gem 0.133012980582…
+	// rnmh 0.472366552741…
+}
+
+// Samplers take random words from anywhere; without a source they read crypto/rand.
+func ExampleSampler() {
+	m, _ := mechanisms.Lookup("krr")
+	eps, _ := mechanisms.ParseExp("1000")
+	draw, _ := m.(mechanisms.Sampler).Draws(mechanisms.OnLattice([]int{1, 0, 2}, eps), rand.NewPCG(1, 2))
+	best := 0
+	for range 1000 {
+		if draw() == 1 {
+			best++
+		}
+	}
+	fmt.Println(best > 990)
+	// Output: true
+}
