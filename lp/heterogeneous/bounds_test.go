@@ -127,7 +127,7 @@ func TestDoctoredProposalsNeverCutOffTheTruth(t *testing.T) {
 	}
 }
 
-// liar is a solver that says optimal of anything.
+// liar is a solver that says optimal of anything, unless told otherwise.
 type liar struct{ distort func(r *linear.Result) }
 
 func (liar) Name() string { return "liar" }
@@ -135,8 +135,8 @@ func (liar) Name() string { return "liar" }
 func (l liar) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*linear.Result, error) {
 	r, err := linear.Embedded{}.Solve(ctx, m, o)
 	if err == nil {
-		l.distort(r)
 		r.Outcome = linear.Optimal
+		l.distort(r)
 	}
 	return r, err
 }
@@ -148,7 +148,9 @@ func TestLyingSolversAreFoundOut(t *testing.T) {
 				r.Duals[i] *= 2
 			}
 		},
-		"zeros": func(r *linear.Result) { clear(r.X); clear(r.Duals) },
+		"zeros":    func(r *linear.Result) { clear(r.X); clear(r.Duals) },
+		"gives up": func(r *linear.Result) { r.Outcome = linear.Failed },
+		"no bound": func(r *linear.Result) { r.Outcome = linear.Unbounded },
 		"slack basis": func(r *linear.Result) {
 			for i := range r.Basis.Col {
 				r.Basis.Col[i] = linear.AtLower

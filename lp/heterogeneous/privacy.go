@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"strconv"
 
 	"optratio/internal/arith"
 	"optratio/internal/interval"
@@ -25,7 +26,7 @@ const (
 
 // Precisions of enclosures: of all probabilities, and at most, in comparisons that are close.
 const (
-	basePrec = 128
+	basePrec = 64
 	maxPrec  = 1024
 )
 
@@ -38,12 +39,15 @@ type Witness struct {
 	PNeighbor number.Number   `json:"p_neighbor"`
 }
 
-// law is a mechanism on the grid: its probabilities in each form that is known.
+// law is a mechanism on the grid: its probabilities in each form that is known. It is asked at scores relative to the
+// best one, once for all shifts: what is rated is the mechanism after that subtraction, which changes
+// none that depends on differences of scores alone, as all of the registry do.
 type law struct {
 	space     *space
 	mechanism mechanisms.Mechanism
-	instance  func(q int) *mechanisms.Instance
+	shape     []int // of each vector, the first vector that is a shift of it
 	epsilon   mechanisms.Epsilon
+	params    mechanisms.Params
 	exact     [][]*big.Rat          // by vector; nil where not all are rational
 	boxes     [][]interval.Interval // by vector; nil where there are only estimates
 	floats    [][]float64           // estimates, where boxes is nil
@@ -55,39 +59,71 @@ type law struct {
 
 // newLaw asks a mechanism about every vector.
 func newLaw(ctx context.Context, s *space, m mechanisms.Mechanism, eps mechanisms.Epsilon, params mechanisms.Params) (*law, error) {
-	l := &law{space: s, mechanism: m, epsilon: eps, functions: map[int][]arith.RatFunc{}, logs: map[int][]arith.LogRat{}}
-	l.instance = func(q int) *mechanisms.Instance {
-		return &mechanisms.Instance{Scores: s.scores(q), Sensitivities: s.grid.Sensitivities, Epsilon: eps, Params: params}
+	l := &law{
+		space: s, shape: s.shapes(), mechanism: m, epsilon: eps, params: params,
+		functions: map[int][]arith.RatFunc{}, logs: map[int][]arith.LogRat{},
 	}
 	l.unit = commonUnit(l.instance(0), s.grid.Step)
-	rational := true
-	for q := range s.levels {
+	var err error
+	if l.exact, err = ask(ctx, l, m.Exact); err != nil && !errors.Is(err, mechanisms.ErrNotRational) {
+		return nil, err
+	}
+	l.boxes, err = ask(ctx, l, func(in *mechanisms.Instance) ([]interval.Interval, error) { return m.Enclose(in, basePrec) })
+	if !errors.Is(err, mechanisms.ErrNoEnclosure) {
+		return l, err
+	}
+	l.exact, l.method = nil, "float64"
+	if _, ok := m.(mechanisms.Estimator); ok {
+		l.method = "quadrature"
+	}
+	l.floats, err = ask(ctx, l, m.Float)
+	return l, err
+}
+
+// ask returns the answers to the same question at every vector, nil where there is an error.
+func ask[T any](ctx context.Context, l *law, question func(*mechanisms.Instance) ([]T, error)) ([][]T, error) {
+	out := make([][]T, len(l.shape))
+	for q, first := range l.shape {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		in := l.instance(q)
-		if rational {
-			p, err := m.Exact(in)
-			if err != nil && !errors.Is(err, mechanisms.ErrNotRational) {
-				return nil, err
-			}
-			rational = err == nil
-			l.exact = append(l.exact, p)
+		if first < q {
+			out[q] = out[first]
+			continue
 		}
-		boxes, err := m.Enclose(in, basePrec)
-		if errors.Is(err, mechanisms.ErrNoEnclosure) {
-			l.boxes = nil
-			return l, l.estimate(ctx)
-		}
+		p, err := question(l.instance(q))
 		if err != nil {
 			return nil, err
 		}
-		l.boxes = append(l.boxes, boxes)
+		out[q] = p
 	}
-	if !rational {
-		l.exact = nil
+	return out, nil
+}
+
+// instance returns the question at a vector.
+func (l *law) instance(q int) *mechanisms.Instance {
+	in := &mechanisms.Instance{Scores: l.space.scores(q), Sensitivities: l.space.grid.Sensitivities, Epsilon: l.epsilon, Params: l.params}
+	best := in.Best()
+	for i, x := range in.Scores {
+		in.Scores[i] = new(big.Rat).Sub(x, best)
 	}
-	return l, nil
+	return in
+}
+
+// shapes returns for each vector the first one that is a shift of it.
+func (s *space) shapes() []int {
+	known, out := map[string]int{}, make([]int, len(s.levels))
+	for q := range s.levels {
+		key := ""
+		for r := range s.n {
+			key += strconv.FormatInt(s.gap(q, r), 36) + " "
+		}
+		if _, ok := known[key]; !ok {
+			known[key] = q
+		}
+		out[q] = known[key]
+	}
+	return out
 }
 
 // commonUnit returns 1/m such that depths are multiples of it, which they are of step/2Δ for the largest Δ, or of step/S
@@ -100,25 +136,6 @@ func commonUnit(in *mechanisms.Instance, step *big.Rat) *big.Rat {
 		m.Mul(m, new(big.Int).Quo(den, new(big.Int).GCD(nil, nil, m, den)))
 	}
 	return new(big.Rat).SetFrac(big.NewInt(1), m)
-}
-
-// estimate asks for floating-point probabilities instead.
-func (l *law) estimate(ctx context.Context) error {
-	l.exact, l.method = nil, "float64"
-	if _, ok := l.mechanism.(mechanisms.Estimator); ok {
-		l.method = "quadrature"
-	}
-	for q := range l.space.levels {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		p, err := l.mechanism.Float(l.instance(q))
-		if err != nil {
-			return err
-		}
-		l.floats = append(l.floats, p)
-	}
-	return nil
 }
 
 // privacy is how private a law is on the grid.
@@ -161,7 +178,7 @@ func (l *law) privacy(ctx context.Context) (privacy, error) {
 	}
 	limit, _ := l.epsilon.Enclose(big.NewRat(-1, 1), basePrec).Float64()
 	best, worst := interval.FromInt(1, basePrec), ratio{q: -1}
-	floor, verdict, unbounded := 1.0, Proved, false
+	floor, verdict, unbounded, tied := 1.0, Proved, false, false
 	err := l.space.eachPair(ctx, func(r ratio) {
 		above := high[r.q][r.candidate] / low[r.other][r.candidate]
 		above = math.Nextafter(above, math.Inf(1))
@@ -185,6 +202,8 @@ func (l *law) privacy(ctx context.Context) (privacy, error) {
 			floor, _ = best.Float64()
 		}
 		switch s, ok := l.slack(r); {
+		case ok && s == 0:
+			tied = true
 		case ok && s < 0:
 			verdict = Violated
 		case !ok && verdict == Proved:
@@ -192,8 +211,11 @@ func (l *law) privacy(ctx context.Context) (privacy, error) {
 		}
 	})
 	out := privacy{verdict: verdict, tight: logOf(best)}
-	if unbounded {
+	switch {
+	case unbounded:
 		out.tight = number.Infinity()
+	case tied && verdict == Proved && l.epsilon.Eps() != nil:
+		out.tight = number.Exact(l.epsilon.Eps())
 	}
 	if worst.q >= 0 {
 		out.witness = l.witness(worst)
@@ -283,6 +305,7 @@ const maxParts = 64
 
 // function returns the probabilities at q as rational functions of z^unit, nil where they are none.
 func (l *law) function(q int) []arith.RatFunc {
+	q = l.shape[q]
 	m, ok := l.mechanism.(mechanisms.Symbolic)
 	if !ok || l.unit.Denom().Cmp(big.NewInt(maxParts)) > 0 {
 		return nil
@@ -297,6 +320,7 @@ func (l *law) function(q int) []arith.RatFunc {
 
 // logarithm returns the probabilities at q as a + b·ln z, nil where they are not so.
 func (l *law) logarithm(q int) []arith.LogRat {
+	q = l.shape[q]
 	m, ok := l.mechanism.(mechanisms.Logarithmic)
 	if !ok {
 		return nil

@@ -4,20 +4,55 @@ import (
 	"context"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/interval"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
 
+// estimated is a mechanism of which only floating-point probabilities are known.
+type estimated struct{ m mechanisms.Mechanism }
+
+func (e estimated) Info() mechanisms.Info { return e.m.Info() }
+
+func (estimated) Exact(*mechanisms.Instance) ([]*big.Rat, error) {
+	return nil, mechanisms.ErrNotRational
+}
+
+func (estimated) Enclose(*mechanisms.Instance, uint) ([]interval.Interval, error) {
+	return nil, mechanisms.ErrNoEnclosure
+}
+
+func (e estimated) Float(in *mechanisms.Instance) ([]float64, error) { return e.m.Float(in) }
+
+func TestEstimatesAreMarked(t *testing.T) {
+	for _, criterion := range []Criterion{Mean, Worst} {
+		a := solveWith(t, Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "2"), Criterion: criterion, Loss: Squared}, "gem", "≈gem")
+		gem, estimate := a.Mechanisms[0], a.Mechanisms[1]
+		assert.Equal(t, Proved, gem.DP)
+		assert.Equal(t, Undecided, estimate.DP)
+		assert.True(t, gem.Loss.IsRigorous() && gem.Ratio.IsRigorous() && gem.TightEps.IsRigorous())
+		assert.False(t, estimate.Loss.IsRigorous() || estimate.Ratio.IsRigorous() || estimate.TightEps.IsRigorous())
+		assert.InDelta(t, gem.Loss.Float64(), estimate.Loss.Float64(), 1e-12)
+		assert.InDelta(t, gem.Ratio.Float64(), estimate.Ratio.Float64(), 1e-12)
+		assert.InDelta(t, gem.TightEps.Float64(), estimate.TightEps.Float64(), 1e-12)
+	}
+}
+
 func solveWith(t *testing.T, r Request, names ...string) *Answer {
 	for _, name := range names {
-		m, err := Lookup(name)
+		plain, isEstimate := strings.CutPrefix(name, "≈")
+		m, err := Lookup(plain)
 		require.NoError(t, err)
+		if isEstimate {
+			m = estimated{m}
+		}
 		r.Mechanisms = append(r.Mechanisms, m)
 	}
 	r.Solver = linear.Embedded{}
@@ -61,7 +96,7 @@ func verified(t *testing.T, g *Grid, name string, eps mechanisms.Epsilon) *verif
 }
 
 func TestPrivacyAgreesWithVerify(t *testing.T) {
-	names := []string{"pf-pair", "rnm-exponential", "em", "rnm-laplace", "gem", "mgem", "combined-gem", "krr", "uniform", "rnmh", "rnmh-laplace", "rs"}
+	names := []string{"pf-pair", "rnm-exponential", "em", "rnm-laplace", "gem", "mgem", "combined-gem", "krr", "uniform", "rnmh", "rnmh-laplace"}
 	for _, g := range []Grid{grid(3, false, "1", "2"), grid(4, true, "1", "1"), grid(2, false, "1/2", "1", "2"), grid(2, true, "0", "1", "2")} {
 		for _, e := range []string{"2", "6/5"} {
 			eps := exp(t, e)
@@ -164,7 +199,7 @@ func TestPairIsPrivateAndTight(t *testing.T) {
 }
 
 func TestRatiosWhereTheOptimumIsZero(t *testing.T) {
-	a := solveWith(t, Request{Grid: grid(1, false, "0", "1"), Epsilon: exp(t, "2")}, "krr", "rs")
+	a := solveWith(t, Request{Grid: grid(1, false, "0", "1"), Epsilon: exp(t, "2")}, "krr", "≈krr")
 	assert.True(t, a.Mechanisms[0].Ratio.IsInf())
 	assert.True(t, a.Mechanisms[1].Ratio.IsInf())
 	a = solveWith(t, Request{Grid: grid(3, false, "1"), Epsilon: exp(t, "2")}, "krr")

@@ -78,7 +78,8 @@ func (p *program) solve(ctx context.Context, solver linear.Solver, eps mechanism
 	if result.X != nil && result.Duals != nil {
 		s.take(p, p.fromFloats(result), low, high)
 	}
-	if result.Outcome != linear.Optimal {
+	// Of numerical trouble the basis may still be good: what settles it decides.
+	if result.Outcome != linear.Optimal && (result.Outcome != linear.Failed || s.basis == nil) {
 		s.undecided = "the solver " + result.Outcome.String() + " before the optimum"
 		if err := context.Cause(ctx); err != nil {
 			s.undecided = err.Error()

@@ -1,0 +1,205 @@
+package heterogeneous
+
+import (
+	"flag"
+	"fmt"
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+)
+
+var update = flag.Bool("update", false, "rewrite the tables of docs/heterogeneous.md with what is computed now")
+
+// The tables of docs/heterogeneous.md, each between two comments there.
+
+const docsFile = "../../docs/heterogeneous.md"
+
+var rated = []string{"pf-pair", "rnm-exponential", "rnm-laplace", "gem", "mgem", "combined-gem", "≈rs", "krr"}
+
+// cases are the sensitivities of the tables with their grids 0, 1, …, steps.
+var cases = []struct {
+	sensitivities string
+	steps         int
+}{{"1,1", 6}, {"1,2", 6}, {"1,4", 6}, {"1,1,1", 4}, {"1,1,4", 4}, {"1,2,4", 4}}
+
+func docGrid(i int, shift bool) Grid {
+	return grid(cases[i].steps, shift, strings.Split(cases[i].sensitivities, ",")...)
+}
+
+func line(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+
+func header(cells ...string) string {
+	return line(cells...) + "|" + strings.Repeat("---|", len(cells)) + "\n"
+}
+
+func names() []string {
+	return strings.Split(strings.ReplaceAll(strings.Join(rated, ","), "≈", ""), ",")
+}
+
+// short writes an exact number as a fraction while it is readable.
+func short(t *testing.T, a *Answer) string {
+	x, ok := a.Optimum.Rat()
+	require.True(t, ok)
+	if text := x.RatString(); len(text) <= 24 {
+		return text
+	}
+	return a.Optimum.Format(10)
+}
+
+// ratios is the table of ratios to the best shift-invariant mechanism.
+func ratios(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString(header(append([]string{"Δ", "e^ε", "optimum"}, names()...)...))
+	for i, c := range cases {
+		for _, e := range []string{"5/4", "2", "4"} {
+			a := solveWith(t, Request{Grid: docGrid(i, true), Epsilon: exp(t, e)}, rated...)
+			cells := []string{c.sensitivities, e, short(t, a)}
+			for _, m := range a.Mechanisms {
+				if m.Ratio.IsRigorous() {
+					require.Equal(t, Proved, m.DP, "%s at Δ = %s", m.Name, c.sensitivities)
+				}
+				cells = append(cells, m.Ratio.Format(5))
+			}
+			b.WriteString(line(cells...))
+		}
+	}
+	return b.String()
+}
+
+// invariance is the table of what shift-invariance costs.
+func invariance(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString(header("Δ", "e^ε", "shift-invariant", "any", "quotient", "pf-pair to any", "krr to any"))
+	for i, c := range cases {
+		for _, e := range []string{"5/4", "2", "4"} {
+			shift := solveWith(t, Request{Grid: docGrid(i, true), Epsilon: exp(t, e)})
+			free := solveWith(t, Request{Grid: docGrid(i, false), Epsilon: exp(t, e)}, "pf-pair", "krr")
+			x, _ := shift.Optimum.Rat()
+			y, _ := free.Optimum.Rat()
+			require.GreaterOrEqual(t, x.Cmp(y), 0)
+			quotient := bounds{x, x}.over(bounds{y, y})
+			b.WriteString(line(c.sensitivities, e, short(t, shift), short(t, free), quotient.Format(5),
+				free.Mechanisms[0].Ratio.Format(5), free.Mechanisms[1].Ratio.Format(5)))
+		}
+	}
+	return b.String()
+}
+
+// objectives is the table of other losses and criteria.
+func objectives(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString(header(append([]string{"Δ", "objective", "optimum"}, names()...)...))
+	for _, i := range []int{1, 4, 5} {
+		for _, o := range []struct {
+			loss      Loss
+			criterion Criterion
+			name      string
+		}{{Absolute, Mean, "mean error"}, {Squared, Mean, "mean square"}, {Absolute, Worst, "worst error"}, {Squared, Worst, "worst square"}} {
+			a := solveWith(t, Request{Grid: docGrid(i, true), Epsilon: exp(t, "2"), Loss: o.loss, Criterion: o.criterion}, rated...)
+			cells := []string{cases[i].sensitivities, o.name, short(t, a)}
+			for _, m := range a.Mechanisms {
+				cells = append(cells, m.Ratio.Format(5))
+			}
+			b.WriteString(line(cells...))
+		}
+	}
+	return b.String()
+}
+
+// budget is the table of the privacy that mechanisms use on the grid, as a share of ε = ln 2.
+func budget(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString(header(append([]string{"Δ"}, names()...)...))
+	for i, c := range cases {
+		a := solveWith(t, Request{Grid: docGrid(i, true), Epsilon: exp(t, "2")}, rated...)
+		cells := []string{c.sensitivities}
+		for _, m := range a.Mechanisms {
+			share := fmt.Sprintf("%.3f", m.TightEps.Float64()/exp(t, "2").Float())
+			if !m.TightEps.IsRigorous() {
+				share = "≈" + share
+			}
+			cells = append(cells, share)
+		}
+		b.WriteString(line(cells...))
+	}
+	return b.String()
+}
+
+func TestTablesOfTheDocs(t *testing.T) {
+	text, err := os.ReadFile(docsFile)
+	require.NoError(t, err)
+	doc := string(text)
+	for _, table := range []struct {
+		name string
+		make func(*testing.T) string
+	}{{"ratios", ratios}, {"invariance", invariance}, {"objectives", objectives}, {"budget", budget}} {
+		open, end := "<!-- table "+table.name+" -->\n", "<!-- end -->"
+		_, rest, ok := strings.Cut(doc, open)
+		require.True(t, ok, "no table %s", table.name)
+		old, _, ok := strings.Cut(rest, end)
+		require.True(t, ok)
+		got := table.make(t)
+		if *update {
+			doc = strings.Replace(doc, open+old, open+got, 1)
+			continue
+		}
+		assert.Equal(t, old, got, table.name)
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(docsFile, []byte(doc), 0o644))
+	}
+}
+
+// For two candidates gem and mgem are permute-and-flip at S and ε/2, on a difference of scores moved by t(Δ_1 - Δ_2):
+// neither needs more than ε/2.
+func TestGEMUsesHalfOfEpsilonForTwo(t *testing.T) {
+	for _, sensitivities := range [][]string{{"1", "1"}, {"1", "2"}, {"1/2", "7/2"}, {"0", "1"}} {
+		for _, e := range []string{"0.25", "1", "3"} {
+			eps, err := mechanisms.ParseEpsilon(e)
+			require.NoError(t, err)
+			a := solveWith(t, Request{Grid: grid(8, true, sensitivities...), Epsilon: eps}, "gem", "mgem")
+			for _, m := range a.Mechanisms {
+				low, ok := m.TightEps.Lower()
+				require.True(t, ok)
+				half := new(big.Rat).Quo(eps.Eps(), big.NewRat(2, 1))
+				assert.LessOrEqual(t, low.Cmp(half), 0, "%s, Δ = %v: %s", m.Name, sensitivities, m.TightEps)
+				assert.InDelta(t, eps.Float()/2, m.TightEps.Float64(), 1e-12)
+			}
+		}
+	}
+}
+
+// They are no better than permute-and-flip at S and ε/2, which is without the handicap.
+func TestHandicapsDoNotPayForTwo(t *testing.T) {
+	for _, sensitivities := range [][]string{{"1", "2"}, {"1/2", "7/2"}, {"0", "1"}} {
+		for _, loss := range []Loss{Absolute, Squared} {
+			g := grid(6, false, sensitivities...)
+			full, err := mechanisms.ParseEpsilon("2")
+			require.NoError(t, err)
+			half, err := mechanisms.ParseEpsilon("1")
+			require.NoError(t, err)
+			flip := solveWith(t, Request{Grid: g, Epsilon: half, Loss: loss}, PairName).Mechanisms[0]
+			most, ok := flip.Loss.Upper()
+			require.True(t, ok)
+			for _, m := range solveWith(t, Request{Grid: g, Epsilon: full, Loss: loss}, "gem", "mgem").Mechanisms {
+				least, ok := m.Loss.Lower()
+				require.True(t, ok)
+				assert.Positive(t, least.Cmp(most), "%s, Δ = %v", m.Name, sensitivities)
+			}
+		}
+	}
+}
+
+// Twice gem's ε is too much for three candidates.
+func TestGEMUsesMoreThanHalfOfEpsilonForThree(t *testing.T) {
+	a := solveWith(t, Request{Grid: grid(6, true, "1", "2", "4"), Epsilon: exp(t, "2")}, "gem")
+	low, ok := a.Mechanisms[0].TightEps.Lower()
+	require.True(t, ok)
+	assert.Positive(t, low.Cmp(rat("35/100")), "ln(2)/2 = 0.3466")
+}
