@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/decimal"
+	"optratio/internal/number"
+	"optratio/lp/heterogeneous"
+	"optratio/mechanisms"
+)
+
+func init() { commands = append(commands, newHeterogeneous) }
+
+type heterogeneousFlags struct {
+	epsilon                     epsilonFlags
+	sensitivities, grid         string
+	mechanism                   string
+	objective, loss             string
+	shiftInvariant, optimal     bool
+	gamma, beta, eta, epsChoice string
+	solver, gap                 string
+	json                        bool
+	timeLimit                   time.Duration
+}
+
+func newHeterogeneous(s streams) *cobra.Command {
+	var f heterogeneousFlags
+	c := &cobra.Command{
+		Use:   "heterogeneous --sensitivities D,… (--eps E | --exp-eps A/B)",
+		Short: "Certified ratio of mechanisms to the best one for unequal sensitivities, on a small grid",
+		Long: `The least error that any ε-DP mechanism can have on a grid of score vectors where each
+candidate has its own sensitivity, how far given mechanisms are from it, and whether they are ε-DP on
+the grid. Errors are in the units of the scores (of their squares with --loss mse).
+With --shift-invariant the best mechanism may look at differences of scores only, as all registered
+ones do. Mechanisms are those of the registry and pf-pair, permute-and-flip with 2Δ replaced by the sum
+of the two largest sensitivities.`,
+		Example: `  optratio heterogeneous --sensitivities 1,2 --grid 0:4 --exp-eps 2
+  optratio heterogeneous --sensitivities 1,2,4 --shift-invariant --eps 0.5 --mechanism gem,krr --json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+	}
+	fs := c.Flags()
+	f.epsilon.add(c)
+	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each candidate")
+	fs.StringVar(&f.grid, "grid", "0:4:1", "scores of every candidate: from:to[:step]")
+	fs.StringVar(&f.mechanism, "mechanism", "pf-pair,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr", "mechanisms to rate, by name")
+	fs.StringVar(&f.objective, "objective", "mean", "mean over the grid or worst score vector")
+	fs.StringVar(&f.loss, "loss", "error", "error (q* - q) or mse (its square)")
+	fs.BoolVar(&f.shiftInvariant, "shift-invariant", false, "the best mechanism among those that look at differences of scores only")
+	fs.BoolVar(&f.optimal, "optimal", false, "print an optimal mechanism, too")
+	fs.StringVar(&f.gamma, "gamma", "", "rs, rs-log, rs-tnb: success parameter γ of the number of draws (default 0.05)")
+	fs.StringVar(&f.beta, "beta", "", "gem, mgem, combined-gem: failure probability β (default 0.05)")
+	fs.StringVar(&f.eta, "eta", "", "rs-tnb: shape η of the number of draws (default 1)")
+	fs.StringVar(&f.epsChoice, "eps-choice", "", "combined-gem: share of ε for the choice (default 0.6)")
+	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
+	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted: (upper-lower)/upper")
+	fs.BoolVar(&f.json, "json", false, "print one JSON document")
+	fs.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best certified answer")
+	return c
+}
+
+// parseGrid reads --grid.
+func parseGrid(text string) (from, step *big.Rat, steps int, err error) {
+	remedy := func(why string) error {
+		return usagef("--grid %s: %s; give from:to or from:to:step such as 0:4:0.5", quoted(text), why)
+	}
+	parts := strings.Split(text, ":")
+	if len(parts) < 2 || len(parts) > 3 {
+		return nil, nil, 0, remedy("not a range")
+	}
+	ends := []*big.Rat{nil, nil, big.NewRat(1, 1)}
+	for i, part := range parts {
+		if ends[i], err = parseNumber(strings.TrimSpace(part)); err != nil {
+			return nil, nil, 0, remedy(err.Error())
+		}
+	}
+	if ends[2].Sign() <= 0 || ends[1].Cmp(ends[0]) <= 0 {
+		return nil, nil, 0, remedy("the step must be > 0 and the range not empty")
+	}
+	width := new(big.Rat).Sub(ends[1], ends[0])
+	width.Quo(width, ends[2])
+	if !width.IsInt() {
+		return nil, nil, 0, remedy("the step does not divide the range")
+	}
+	if width.Cmp(big.NewRat(heterogeneous.MaxVectors, 1)) > 0 {
+		return nil, nil, 0, remedy("too many steps")
+	}
+	return ends[0], ends[2], int(width.Num().Int64()), nil
+}
+
+func (f *heterogeneousFlags) request() (r heterogeneous.Request, err error) {
+	g := &r.Grid
+	if g.Sensitivities, err = parseNumbers("sensitivities", f.sensitivities, ""); err != nil {
+		return r, err
+	}
+	if g.Sensitivities == nil {
+		return r, usagef("sensitivities are missing: give --sensitivities 1,2, one for each candidate")
+	}
+	if g.From, g.Step, g.Steps, err = parseGrid(f.grid); err != nil {
+		return r, err
+	}
+	g.ShiftInvariant = f.shiftInvariant
+	if err := g.Check(); err != nil {
+		return r, usagef("--sensitivities %s with --grid %s: %w", quoted(f.sensitivities), quoted(f.grid), err)
+	}
+	if r.Epsilon, err = f.epsilon.parse(); err != nil {
+		return r, err
+	}
+	if r.Criterion, err = heterogeneous.ParseCriterion(f.objective); err != nil {
+		return r, usagef("--objective: %w", err)
+	}
+	if r.Loss, err = heterogeneous.ParseLoss(f.loss); err != nil {
+		return r, usagef("--loss: %w", err)
+	}
+	if r.Mechanisms, err = f.mechanisms(); err != nil {
+		return r, err
+	}
+	for _, p := range []struct {
+		name, text string
+		to         **big.Rat
+	}{
+		{"gamma", f.gamma, &r.Params.Gamma}, {"beta", f.beta, &r.Params.Beta},
+		{"eta", f.eta, &r.Params.Eta}, {"eps-choice", f.epsChoice, &r.Params.EpsChoice},
+	} {
+		if p.text != "" {
+			if *p.to, err = parseNumber(p.text); err != nil {
+				return r, usagef("--%s: %w; give a decimal", p.name, err)
+			}
+		}
+	}
+	if r.Solver, err = findSolver(f.solver); err != nil {
+		return r, err
+	}
+	if r.Gap, err = decimal.Parse(f.gap); err != nil || r.Gap.Sign() <= 0 {
+		return r, usagef("--gap %s: give a decimal > 0 such as 1e-9", quoted(f.gap))
+	}
+	return r, nil
+}
+
+// mechanisms reads --mechanism, which knows pf-pair beside the registry.
+func (f *heterogeneousFlags) mechanisms() (found []mechanisms.Mechanism, err error) {
+	seen := map[string]bool{}
+	for name := range strings.SplitSeq(f.mechanism, ",") {
+		name = strings.TrimSpace(name)
+		m, err := heterogeneous.Lookup(name)
+		if err != nil {
+			return nil, usagef("--mechanism %s: no such mechanism; give pf-pair or one that optratio mechanisms lists", quoted(name))
+		}
+		if name == "lp-optimal" {
+			return nil, usagef("--mechanism lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
+		}
+		if !seen[name] {
+			found = append(found, m)
+		}
+		seen[name] = true
+	}
+	return found, nil
+}
+
+// heterogeneousDoc is the JSON document of the command.
+type heterogeneousDoc struct {
+	Sensitivities  []number.Number       `json:"sensitivities"`
+	Grid           string                `json:"grid"`
+	Eps            *string               `json:"eps"`
+	ExpEps         *string               `json:"exp_eps"`
+	Objective      string                `json:"objective"`
+	Loss           string                `json:"loss"`
+	ShiftInvariant bool                  `json:"shift_invariant"`
+	Vectors        int                   `json:"vectors"`
+	Neighbors      int                   `json:"neighbors"`
+	Variables      int                   `json:"variables"`
+	Rows           int                   `json:"rows"`
+	Solver         string                `json:"solver"`
+	Pivots         int                   `json:"pivots"`
+	Seconds        float64               `json:"seconds"`
+	Optimum        number.Number         `json:"optimum"`
+	Mechanisms     []heterogeneous.Rated `json:"mechanisms"`
+	Optimal        []optimalRow          `json:"optimal,omitempty"`
+	Undecided      string                `json:"undecided,omitempty"`
+}
+
+// optimalRow is an optimal mechanism at one score vector.
+type optimalRow struct {
+	Scores []number.Number `json:"scores"`
+	PMF    []number.Number `json:"pmf"`
+}
+
+func exactNumbers(xs []*big.Rat) []number.Number {
+	out := make([]number.Number, len(xs))
+	for i, x := range xs {
+		out[i] = number.Exact(x)
+	}
+	return out
+}
+
+func (f *heterogeneousFlags) run(ctx context.Context, s streams) error {
+	r, err := f.request()
+	if err != nil {
+		return err
+	}
+	limited, cancel := withLimit(ctx, f.timeLimit)
+	defer cancel()
+	report, done := progress(s.err, "sensitivities "+f.sensitivities)
+	r.Report = report
+	a, err := heterogeneous.Solve(limited, r)
+	done()
+	switch {
+	case errors.Is(err, mechanisms.ErrInstance):
+		return usagef("--mechanism: %w", err)
+	case errors.Is(err, heterogeneous.ErrGrid):
+		return usagef("--grid %s: %w", quoted(f.grid), err)
+	case err != nil:
+		return &exit{exitUsage, err}
+	}
+	doc := heterogeneousDoc{
+		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: f.grid, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp),
+		Objective: f.objective, Loss: f.loss, ShiftInvariant: f.shiftInvariant,
+		Vectors: a.Vectors, Neighbors: a.Neighbors, Variables: a.Variables, Rows: a.Rows, Solver: r.Solver.Name(), Pivots: a.Pivots,
+		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
+	}
+	if f.optimal {
+		for _, row := range a.Mechanism() {
+			doc.Optimal = append(doc.Optimal, optimalRow{exactNumbers(row.Scores), exactNumbers(row.PMF)})
+		}
+	}
+	if f.json {
+		err = writeJSON(s.out, doc)
+	} else {
+		err = doc.print(s.out)
+	}
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	return ending(ctx, a.Undecided)
+}
+
+// print writes the table for people.
+func (d *heterogeneousDoc) print(w io.Writer) error {
+	plainly := func(xs []number.Number) string {
+		texts := make([]string, len(xs))
+		for i, x := range xs {
+			texts[i] = fraction(x)
+		}
+		return strings.Join(texts, ", ")
+	}
+	eps := "ε = "
+	if d.Eps != nil {
+		eps += *d.Eps
+	} else {
+		eps = "e^ε = " + *d.ExpEps
+	}
+	fmt.Fprintf(w, "sensitivities %s, scores %s, %s\n", plainly(d.Sensitivities), d.Grid, eps)
+	fmt.Fprintf(w, "%d score vectors%s, %d pairs of neighbours, %d rows generated\n",
+		d.Vectors, choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
+	what := choose(d.Loss == "mse", "mean squared error", "expected error")
+	what = choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")
+	fmt.Fprintf(w, "optimum: %s (%s)\n\n", fraction(d.Optimum), what)
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "mechanism\terror\tratio to the optimum\tε-DP on the grid\ttight ε there")
+	for _, m := range d.Mechanisms {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Loss, m.Ratio, m.DP, m.TightEps)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, m := range d.Mechanisms {
+		if v := m.Witness; v != nil {
+			fmt.Fprintf(w, "\n%s takes candidate %d with probability %s at (%s), with %s at its neighbour (%s)\n",
+				m.Name, v.Candidate+1, v.P, plainly(v.Scores), v.PNeighbor, plainly(v.Neighbor))
+		}
+	}
+	if d.Optimal == nil {
+		return nil
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(t, "scores\tprobabilities of an optimal mechanism")
+	for _, row := range d.Optimal {
+		fmt.Fprintf(t, "%s\t%s\n", plainly(row.Scores), plainly(row.PMF))
+	}
+	return t.Flush()
+}
+
+// fraction writes an exact number as a fraction while that is short.
+func fraction(x number.Number) string {
+	if r, ok := x.Rat(); ok && r.Num().BitLen()+r.Denom().BitLen() <= 96 {
+		return r.RatString()
+	}
+	return x.String()
+}
