@@ -24,7 +24,7 @@ func Shrink(ctx context.Context, start Case, w *Witness, violates func(Case) *Wi
 	attempts := 0
 	for improved := true; improved; {
 		improved = false
-		for _, c := range simpler(start) {
+		for _, c := range Simpler(start) {
 			if attempts++; attempts > mostAttempts || ctx.Err() != nil {
 				return w
 			}
@@ -37,8 +37,9 @@ func Shrink(ctx context.Context, start Case, w *Witness, violates func(Case) *Wi
 	return w
 }
 
-// simpler lists the simplifications of a case, boldest first.
-func simpler(c Case) []Case {
+// Simpler lists the simplifications of a case that Shrink tries, boldest first: a candidate less, then cases that are
+// simpler by their numerals and sizes.
+func Simpler(c Case) []Case {
 	var out []Case
 	add := func(scores []*big.Rat) {
 		if slices.Compare(effort(scores), effort(c.Scores)) < 0 {

@@ -1,0 +1,283 @@
+package proptest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/leanovate/gopter"
+	"github.com/leanovate/gopter/prop"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+// PMF is a mechanism under test: the probability of each candidate.
+type PMF func(c Case) ([]float64, error)
+
+// Registered returns the probabilities of a registered mechanism: its enclosures, narrowed until they say what the nearest
+// float64 numbers nearly are, or its own float64 numbers where it has no enclosures.
+func Registered(m mechanisms.Mechanism) PMF {
+	return func(c Case) ([]float64, error) {
+		in := c.instance()
+		for prec := uint(96); ; prec *= 2 {
+			boxes, err := m.Enclose(in, prec)
+			if errors.Is(err, mechanisms.ErrNoEnclosure) {
+				return m.Float(in)
+			}
+			if err != nil {
+				return nil, err
+			}
+			p, narrow := make([]float64, len(boxes)), true
+			for r, x := range boxes {
+				p[r], _ = x.Mid().Float64()
+				narrow = narrow && (x.IsPoint() || x.RelWidth() < 1e-14)
+			}
+			if narrow || prec > 2000 {
+				return p, nil
+			}
+		}
+	}
+}
+
+// instance is the case as a question to a registered mechanism.
+func (c Case) instance() *mechanisms.Instance {
+	exact := c.exact()
+	eps, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(c.Epsilon))
+	if err != nil {
+		panic("proptest: " + err.Error()) // cases have ε > 0
+	}
+	return &mechanisms.Instance{Scores: exact.Scores, Sensitivities: exact.Sensitivities, Epsilon: eps}
+}
+
+// The properties of the suite that are not package verify's.
+const (
+	// Answers: there is one probability a candidate, a finite number; no error, no panic.
+	Answers verify.Property = "answers"
+	// Repeatable: the same question has the same answer.
+	Repeatable verify.Property = "repeatable"
+)
+
+// Defaults are the properties tested where none are named.
+func Defaults() []verify.Property {
+	return append([]verify.Property{Answers, Repeatable}, verify.Defaults()...)
+}
+
+// Options steer the suite. The zero value tests the defaults, 60 cases each, with seed 1.
+type Options struct {
+	Properties []verify.Property
+	Model      verify.Model // of neighbours
+	Cases      int          // random cases for each property
+	Seed       int64
+	Precision  float64 // relative, of the probabilities; 0: 1e-9
+}
+
+// Failure is a property that a mechanism breaks.
+type Failure struct {
+	Property verify.Property
+	Case     Case            // the smallest found
+	Witness  *verify.Witness // of verify's properties
+	Reason   string          // of others
+	Seed     int64           // that leads there
+}
+
+func (f Failure) String() string {
+	what := f.Reason
+	if f.Witness != nil {
+		what = f.Witness.String()
+	}
+	return fmt.Sprintf("%s fails at %v: %s (seed %d)", f.Property, f.Case, what, f.Seed)
+}
+
+// Run tests every property of the mechanism as a subtest.
+func Run(t *testing.T, m PMF, o Options) {
+	t.Helper()
+	s := newSuite(m, o)
+	for _, p := range s.o.Properties {
+		t.Run(string(p), func(t *testing.T) {
+			f, err := s.test(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f != nil {
+				t.Error(f)
+			}
+		})
+	}
+}
+
+// Check tests every property and returns the failures; an error says that the suite could not run.
+func Check(m PMF, o Options) ([]Failure, error) {
+	s := newSuite(m, o)
+	var failures []Failure
+	for _, p := range s.o.Properties {
+		f, err := s.test(p)
+		if err != nil {
+			return failures, err
+		}
+		if f != nil {
+			failures = append(failures, *f)
+		}
+	}
+	return failures, nil
+}
+
+type suite struct {
+	m PMF
+	o Options
+}
+
+func newSuite(m PMF, o Options) *suite {
+	if o.Properties == nil {
+		o.Properties = Defaults()
+	}
+	if o.Cases <= 0 {
+		o.Cases = 60
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	if o.Precision == 0 {
+		o.Precision = 1e-9
+	}
+	return &suite{m, o}
+}
+
+// test looks for a case that breaks the property, shrunk.
+func (s *suite) test(p verify.Property) (*Failure, error) {
+	parameters := gopter.DefaultTestParametersWithSeed(s.o.Seed)
+	parameters.MinSuccessfulTests = s.o.Cases
+	var failed error
+	broken := func(c Case) bool {
+		c.Monotonic = s.o.Model == verify.Monotonic
+		f, err := s.at(p, c)
+		if err != nil {
+			failed = err
+		}
+		return f != nil
+	}
+	result := prop.ForAll(func(c Case) bool { return !broken(c) }, Cases()).Check(parameters)
+	switch {
+	case failed != nil:
+		return nil, failed
+	case result.Error != nil:
+		return nil, fmt.Errorf("%s: %w", p, result.Error)
+	case result.Passed():
+		return nil, nil
+	case result.Status != gopter.TestFailed || len(result.Args) != 1:
+		return nil, fmt.Errorf("%s: the cases are %v", p, result.Status)
+	}
+	c := result.Args[0].Arg.(Case)
+	c.Monotonic = s.o.Model == verify.Monotonic
+	f, err := s.at(p, c)
+	if f == nil && err == nil {
+		// It was broken a moment ago: the mechanism is not a function of the case.
+		f = &Failure{Property: p, Case: c, Reason: "it failed once, and not when it was tried again", Seed: s.o.Seed}
+	}
+	return f, err
+}
+
+// at tests a property at one case and its neighbours.
+func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
+	fail := &Failure{Property: p, Case: c, Seed: s.o.Seed}
+	switch p {
+	case Answers:
+		if _, fail.Reason = s.ask(c); fail.Reason != "" {
+			return fail, nil
+		}
+		return nil, nil
+	case Repeatable:
+		a, event := s.ask(c)
+		b, again := s.ask(c)
+		if event == again && slices.Equal(a, b) {
+			return nil, nil
+		}
+		fail.Reason = fmt.Sprintf("the answers are %v and %v", a, b)
+		return fail, nil
+	}
+	exact := c.exact()
+	eps, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(c.Epsilon))
+	if err != nil {
+		return nil, err
+	}
+	space := &verify.Space{
+		Unit:          verify.Unit([][]*big.Rat{exact.Scores, exact.Sensitivities}),
+		Sensitivities: exact.Sensitivities, Epsilon: eps,
+	}
+	q, err := space.Vector(exact.Scores)
+	if err != nil {
+		return nil, err
+	}
+	delta, err := space.Vector(exact.Sensitivities)
+	if err != nil {
+		return nil, err
+	}
+	em, err := mechanisms.Lookup("em")
+	if err != nil {
+		return nil, err
+	}
+	dom := verify.Around{
+		Space: space, Vectors: slices.Values([]verify.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
+		Model: s.o.Model, Seed: uint64(s.o.Seed), Far: delta[0] << 17,
+	}.Domain()
+	report, err := verify.Check(context.Background(), verify.Remember(s.subject(c, space)),
+		verify.Remember(verify.ForMechanism(em, space)), verify.ExpEpsilon(eps), dom,
+		verify.Options{Properties: []verify.Property{p}, Readings: true})
+	if err != nil {
+		return nil, err
+	}
+	if fail.Witness = report.Properties[0].Witness; fail.Witness != nil {
+		return fail, nil
+	}
+	return nil, nil
+}
+
+// ask calls the mechanism. event says what came instead of probabilities.
+func (s *suite) ask(c Case) (p []float64, event string) {
+	defer func() {
+		if x := recover(); x != nil {
+			p, event = nil, fmt.Sprintf("it panics: %v", x)
+		}
+	}()
+	c.Scores = slices.Clone(c.Scores)
+	p, err := s.m(c)
+	if err != nil {
+		return nil, "error: " + err.Error()
+	}
+	if len(p) != len(c.Scores) {
+		return nil, fmt.Sprintf("%d probabilities for %d scores", len(p), len(c.Scores))
+	}
+	for r, x := range p {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, fmt.Sprintf("the probability of candidate %d is %v", r, x)
+		}
+	}
+	return p, ""
+}
+
+// subject answers package verify's questions.
+func (s *suite) subject(c Case, space *verify.Space) verify.Subject {
+	slack := new(big.Rat).SetFloat64(s.o.Precision)
+	return verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) {
+		at := c
+		at.Scores = make([]float64, len(q))
+		for r, x := range space.Scores(q) {
+			var exact bool
+			if at.Scores[r], exact = x.Float64(); !exact {
+				return nil, errors.New("a score that float64 does not hold")
+			}
+		}
+		p, event := s.ask(at)
+		answer := &verify.Answer{Event: event}
+		for _, x := range p {
+			exact := new(big.Rat).SetFloat64(x)
+			width := new(big.Rat).Mul(new(big.Rat).Abs(exact), slack)
+			answer.P = append(answer.P, verify.Within(new(big.Rat).Sub(exact, width), new(big.Rat).Add(exact, width)))
+		}
+		return answer, nil
+	})
+}

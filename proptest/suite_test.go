@@ -1,0 +1,220 @@
+package proptest
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+func softmax(c Case, factor float64) []float64 {
+	best := slices.Max(c.Scores)
+	p, total := make([]float64, len(c.Scores)), 0.0
+	for r, q := range c.Scores {
+		p[r] = math.Exp(factor * c.Epsilon * (q - best) / (2 * c.Sensitivity))
+		total += p[r]
+	}
+	for r := range p {
+		p[r] /= total
+	}
+	return p
+}
+
+func flip(c Case) []float64 {
+	m, err := mechanisms.Lookup("pf")
+	if err != nil {
+		panic(err)
+	}
+	p, err := Registered(m)(c)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func mix(w float64, p, q []float64) []float64 {
+	out := slices.Clone(p)
+	for r := range out {
+		out[r] = w*p[r] + (1-w)*q[r]
+	}
+	return out
+}
+
+func uniform(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
+
+const (
+	dp, symmetry, shift            = verify.DP, verify.Symmetry, verify.Shift
+	monotone, sum, dominates       = verify.Monotone, verify.Sum, verify.DominatesEM
+	doctoredSeed             int64 = 3
+)
+
+// doctored mechanisms break the properties named, and no other.
+var doctored = []struct {
+	name   string
+	pmf    PMF
+	broken []verify.Property
+}{
+	{"right", func(c Case) ([]float64, error) { return softmax(c, 1), nil }, nil},
+	{"monotonic calibration", func(c Case) ([]float64, error) { return softmax(c, 2), nil }, []verify.Property{dp}},
+	{"sensitivity declared half", func(c Case) ([]float64, error) {
+		c.Sensitivity /= 2
+		return flip(c), nil
+	}, []verify.Property{dp}},
+	{"half of ε wasted", func(c Case) ([]float64, error) { return softmax(c, 0.5), nil }, []verify.Property{dominates}},
+	{"uniform", func(c Case) ([]float64, error) { return uniform(len(c.Scores)), nil }, []verify.Property{dominates}},
+	{"argmax, ties shared", func(c Case) ([]float64, error) {
+		best, ties := slices.Max(c.Scores), 0.0
+		for _, q := range c.Scores {
+			if q == best {
+				ties++
+			}
+		}
+		p := make([]float64, len(c.Scores))
+		for r, q := range c.Scores {
+			if q == best {
+				p[r] = 1 / ties
+			}
+		}
+		return p, nil
+	}, []verify.Property{dp}},
+	{"argmax, first wins", func(c Case) ([]float64, error) {
+		p := make([]float64, len(c.Scores))
+		p[slices.Index(c.Scores, slices.Max(c.Scores))] = 1
+		return p, nil
+	}, []verify.Property{dp, symmetry}},
+	{"minimum", func(c Case) ([]float64, error) {
+		for r := range c.Scores {
+			c.Scores[r] = -c.Scores[r]
+		}
+		return softmax(c, 1), nil
+	}, []verify.Property{monotone, dominates}},
+	{"loses mass", func(c Case) ([]float64, error) {
+		return mix(0.999, softmax(c, 1), make([]float64, len(c.Scores))), nil
+	}, []verify.Property{sum}},
+	{"favours the first", func(c Case) ([]float64, error) {
+		first := make([]float64, len(c.Scores))
+		first[0] = 1
+		return mix(0.5, softmax(c, 1), first), nil
+	}, []verify.Property{symmetry, dominates}},
+	{"knows the scale", func(c Case) ([]float64, error) {
+		if slices.Max(c.Scores) > 500*c.Sensitivity {
+			return flip(c), nil
+		}
+		return softmax(c, 1), nil
+	}, []verify.Property{shift}},
+	{"no maximum subtracted", func(c Case) ([]float64, error) {
+		p, total := make([]float64, len(c.Scores)), 0.0
+		for r, q := range c.Scores {
+			p[r] = math.Exp(c.Epsilon * q / (2 * c.Sensitivity))
+			total += p[r]
+		}
+		for r := range p {
+			p[r] /= total
+		}
+		return p, nil
+	}, []verify.Property{Answers, shift}},
+	{"refuses one candidate", func(c Case) ([]float64, error) {
+		if len(c.Scores) == 1 {
+			return nil, errors.New("no choice")
+		}
+		return softmax(c, 1), nil
+	}, []verify.Property{Answers}},
+	{"panics on ties", func(c Case) ([]float64, error) {
+		if len(c.Scores) == 3 && c.Scores[0] == c.Scores[1] && c.Scores[1] == c.Scores[2] {
+			panic("three of a kind")
+		}
+		return softmax(c, 1), nil
+	}, []verify.Property{Answers, dp}},
+	{"one probability too many", func(c Case) ([]float64, error) { return append(softmax(c, 1), 0), nil }, []verify.Property{Answers}},
+	{"second best by accident", func(c Case) ([]float64, error) {
+		p := softmax(c, 1)
+		if len(p) == 2 {
+			p[0], p[1] = p[1], p[0]
+		}
+		return p, nil
+	}, []verify.Property{monotone, dominates}},
+	{"drifts", func() PMF {
+		calls := 0.0
+		return func(c Case) ([]float64, error) {
+			calls++
+			p := softmax(c, 1)
+			if len(p) > 1 { // too little for other properties' precision
+				p[0] *= 1 + 1e-13*math.Mod(calls, 7)
+			}
+			return p, nil
+		}
+	}(), []verify.Property{Repeatable}},
+	{"takes scores for its own", func(c Case) ([]float64, error) {
+		p := softmax(c, 1)
+		clear(c.Scores)
+		return p, nil
+	}, nil},
+}
+
+func TestDoctoredMechanismsFailWhatTheyBreak(t *testing.T) {
+	require.GreaterOrEqual(t, len(doctored), 12)
+	for _, d := range doctored {
+		failures, err := Check(d.pmf, Options{Seed: doctoredSeed})
+		require.NoError(t, err, d.name)
+		var broken []verify.Property
+		for _, f := range failures {
+			broken = append(broken, f.Property)
+			t.Logf("%s: %v", d.name, f)
+			require.True(t, f.Witness != nil || f.Reason != "", d.name)
+			require.LessOrEqual(t, len(f.Case.Scores), 3, "%s: not shrunk", d.name)
+			require.Contains(t, f.String(), "seed 3")
+		}
+		require.ElementsMatch(t, d.broken, broken, d.name)
+	}
+}
+
+func TestMonotonicScoresAllowTwiceTheExponent(t *testing.T) {
+	failures, err := Check(func(c Case) ([]float64, error) {
+		require.True(t, c.Monotonic)
+		return softmax(c, 2), nil
+	}, Options{Model: verify.Monotonic})
+	require.NoError(t, err)
+	require.Empty(t, failures)
+}
+
+// What the registered mechanisms claim holds on random inputs.
+func TestRegisteredMechanisms(t *testing.T) {
+	claims := map[string][]verify.Property{
+		"em": Defaults(), "pf": Defaults(), "rnm-exponential": Defaults(), "rnm-gumbel": Defaults(),
+		"rnm-laplace": {Answers, Repeatable, dp, symmetry, shift, monotone, sum},
+		"krr":         {Answers, Repeatable, dp, symmetry, shift, monotone, sum},
+		"uniform":     {Answers, Repeatable, dp, symmetry, shift, monotone, sum},
+	}
+	for _, name := range mechanisms.Names() {
+		m, err := mechanisms.Lookup(name)
+		require.NoError(t, err)
+		properties, ok := claims[name]
+		if !ok {
+			properties = []verify.Property{Answers, Repeatable, sum}
+			if m.Info().Private {
+				properties = append(properties, dp)
+			}
+		}
+		pmf, cases := Registered(m), 25
+		if strings.HasPrefix(name, "rs") { // by quadrature
+			pmf, cases = func(c Case) ([]float64, error) {
+				return m.Float(c.instance())
+			}, 5
+		}
+		failures, err := Check(pmf, Options{Properties: properties, Cases: cases, Seed: 5})
+		require.NoError(t, err, name)
+		for _, f := range failures {
+			t.Errorf("%s: %v", name, f)
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	Run(t, func(c Case) ([]float64, error) { return flip(c), nil }, Options{Cases: 10})
+}
