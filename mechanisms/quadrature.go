@@ -28,7 +28,7 @@ var panelRules = sync.OnceValue(func() (rules [maxNodes + 1]struct{ x, weight []
 	return rules
 })
 
-// noiseIntegral integrates densities of noisy scores against a function of the others' distribution
+// noiseIntegral integrates densities of noisy scores against the product of the others' distribution
 // functions, panel by panel. No panel has a score inside or is wider than half the smallest
 // scale whose candidate is not yet decided there, so that integrands are smooth on it.
 type noiseIntegral struct {
