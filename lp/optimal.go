@@ -44,7 +44,7 @@ func (o *optimal) Info() mechanisms.Info {
 }
 
 // maxOptimalVariables bounds the programs that are solved on the way to a pmf.
-const maxOptimalVariables = 40_000
+const maxOptimalVariables = 10_000
 
 // place returns the lattice point of an instance: its depths, which must be integers, and the program.
 func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err error) {

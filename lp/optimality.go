@@ -35,6 +35,9 @@ func PermuteAndFlipOptimal(n, k int, o lattice.Objective, eps mechanisms.Epsilon
 		return true
 	}
 	z, rational := eps.Z()
+	if rational && z.Cmp(big.NewRat(1, 2)) <= 0 {
+		return true // Σ 2^{-v} < 1
+	}
 	for prec := uint(128); ; prec *= 2 {
 		f := arith.Interval{Prec: prec}
 		if v := nonnegative(f, eps.Enclose(big.NewRat(1, 1), prec), n, k, o, interval.Interval.Sign); v != 0 {

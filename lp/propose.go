@@ -6,6 +6,7 @@ import (
 
 	"optratio/internal/arith"
 	"optratio/internal/interval"
+	"optratio/lattice"
 	"optratio/lp/linear"
 )
 
@@ -86,6 +87,34 @@ func (p *Program) fromApproximation(b *linear.Basis, a *linear.Approximation, z 
 	return p.fromValues(b, z, at(a.X), at(a.Y))
 }
 
+// closedProposal is the closed-form bound's dual point, rounded, and permute-and-flip.
+func (p *Program) closedProposal() *Proposal {
+	z := math.Exp(-p.Epsilon.Float())
+	mean := make([]*big.Rat, p.K+1) // by the depths that the objective gives an orbit: A_j/(1+B'_j), summed
+	sum := 0.0
+	for j := p.K; j >= 0; j-- {
+		a, b := powerSums(arith.Float{}, z, j)
+		sum += a / (1 + b)
+		mean[j] = ratFloat(sum)
+		if p.Objective == lattice.Paper {
+			sum = 0
+		}
+	}
+	if p.Objective == lattice.Paper {
+		for j := range mean {
+			mean[j] = mean[p.K]
+		}
+	}
+	prop := &Proposal{Dual: make([]*big.Rat, p.Orbits())}
+	for i, m := range p.lat.All() {
+		prop.Dual[i] = new(big.Rat)
+		if m[0] >= 2 {
+			prop.Dual[i] = mean[lattice.Deepest(m)]
+		}
+	}
+	return prop
+}
+
 // bounds holds a lower and an upper bound on the optimum.
 type bounds struct{ lower, upper *big.Rat }
 
@@ -94,10 +123,8 @@ func (p *Program) enclose(prop *Proposal, prec uint) bounds {
 	f := enclosedNumbers{arith.Interval{Prec: prec}}
 	z := p.Epsilon.Enclose(big.NewRat(1, 1), prec)
 	var b bounds
-	if lower := lowerBound(p, f, z, prop); !lower.Lo().IsInf() {
-		b.lower = f.Floor(lower)
-	}
-	if upper, ok := upperBound(p, f, z, prop, p.flipped(f, z)); ok && !upper.Hi().IsInf() {
+	b.lower = f.Floor(lowerBound(p, f, z, prop))
+	if upper, ok := upperBound(p, f, z, prop, p.flipped(f, z)); ok {
 		b.upper = f.Ceil(upper)
 	}
 	return b

@@ -73,6 +73,9 @@ type Request struct {
 // DefaultMemory is the memory that a program may need by estimate.
 const DefaultMemory = 12 << 30
 
+// maxMassBits bounds the weights of orbits that are handed to floating-point solvers.
+const maxMassBits = 900
+
 // bytesPerVariable estimates what a variable of the enumerated program costs in memory, solver included.
 const bytesPerVariable = 3000
 
@@ -120,6 +123,9 @@ func Ratio(ctx context.Context, r Request) (*Answer, error) {
 	if _, rational := r.Epsilon.Z(); r.Exact && !rational {
 		return nil, fmt.Errorf("%w: exact results need e^epsilon as a fraction", ErrMethod)
 	}
+	if err := fits(r.N, r.K); err != nil {
+		return nil, err
+	}
 	job := &job{Request: r, answer: &Answer{
 		Request: r, Orbits: lattice.Orbits(r.N, r.K), Variables: lattice.Variables(r.N, r.K), Solver: "none",
 	}}
@@ -132,6 +138,24 @@ func Ratio(ctx context.Context, r Request) (*Answer, error) {
 	}
 	job.answer.Seconds = time.Since(begin).Seconds()
 	return job.answer, nil
+}
+
+// Limits on n and k where nothing is enumerated: of the bits of (k+1)^n, of the work on the number of orbits, and of k.
+const (
+	maxPowerBits = 1 << 26
+	maxOrbitWork = 1 << 24
+	maxDepth     = 1 << 20
+)
+
+// fits refuses sizes whose mere counts would take too long to write down.
+func fits(n, k int) error {
+	power := float64(n) * float64(bitLength(k))
+	orbits := float64(min(n, k)) * float64(bitLength(n)+bitLength(k))
+	if k > maxDepth || power > maxPowerBits || orbits > maxOrbitWork {
+		return fmt.Errorf("%w: n = %d and k = %d: the lattice has about 2^%.3g score vectors, more than this program can count; use smaller n or k",
+			ErrTooLarge, n, k, power)
+	}
+	return nil
 }
 
 func bitLength(n int) int { return big.NewInt(int64(n)).BitLen() }
@@ -172,6 +196,9 @@ func (j *job) reached() bool {
 
 // narrow reports whether hi - lo <= gap · hi, for lo >= 0.
 func narrow(x interval.Interval, gap *big.Rat) bool {
+	if !x.IsFinite() {
+		return false
+	}
 	width := interval.Point(x.Hi()).Sub(interval.Point(x.Lo()))
 	allowed := interval.Point(x.Hi()).Mul(interval.FromRat(gap, x.Prec()))
 	less, ok := width.LessEq(allowed)
@@ -198,9 +225,23 @@ func (j *job) optimum(ctx context.Context) error {
 		}
 	}
 	if j.Method == Lumped {
-		return j.lumped(ctx, flip)
+		return j.lumped(ctx, flip, lumpedTime)
+	}
+	if j.Method == Auto && j.promising(flip) {
+		if err := j.lumped(ctx, flip, promisingTime); err != nil || j.answer.Undecided == "" {
+			return err
+		}
 	}
 	return j.enumerated(ctx, flip)
+}
+
+// promising reports whether lumping may reach the gap sooner than the whole program: the program is large, and the
+// closed-form bound, which lumping improves by some orders of magnitude, is close already.
+func (j *job) promising(flip value) bool {
+	if j.Exact || j.answer.Variables.Cmp(big.NewInt(promisingVariables)) < 0 {
+		return false
+	}
+	return narrow(interval.Hull(ClosedBound(j.N, j.K, j.Objective, j.Epsilon, j.prec), flip.enclosure(j.prec)), big.NewRat(1, 1000))
 }
 
 // enumerated solves the whole program.
@@ -214,6 +255,10 @@ func (j *job) enumerated(ctx context.Context, flip value) error {
 		return fmt.Errorf("%w: n = %d and k = %d give %s variables, about %s of memory, over the limit of %s; use --method lumped or closed-form, smaller n and k, or --max-memory",
 			ErrTooLarge, j.N, j.K, j.answer.Variables, bytesText(need), bytesText(big.NewInt(limit)))
 	}
+	if bits := lattice.Vectors(j.N, j.K, false).BitLen(); bits > maxMassBits {
+		return fmt.Errorf("%w: n = %d and k = %d: orbits of up to 2^%d score vectors are beyond floating-point solvers; use --method closed-form or lumped",
+			ErrTooLarge, j.N, j.K, bits)
+	}
 	program, err := NewProgram(j.N, j.K, j.Objective, j.Level, j.Epsilon)
 	if err != nil {
 		return err
@@ -225,16 +270,14 @@ func (j *job) enumerated(ctx context.Context, flip value) error {
 	j.answer.Proof, j.answer.Solver, j.answer.Pivots = ProofLP, j.Solver.Name(), s.pivots
 	j.answer.Undecided, j.answer.Basis = s.undecided, s.basis
 	j.answer.Evidence = &Evidence{Program: program, Proposal: s.proposal, Prec: s.prec}
+	// The certificate has to prove what is answered: so its own bounds are taken, both or none.
 	lower, upper := boxValue(ClosedBound(j.N, j.K, j.Objective, j.Epsilon, j.prec)), flip
-	if s.lower != nil {
-		if floor, ok := lower.box.Cmp(interval.FromRat(s.lower, j.prec)); ok && floor > 0 {
-			j.answer.Proof, j.answer.Evidence = ProofClosedForm, nil
-		} else {
-			lower = exactValue(s.lower)
-		}
-	} else {
+	if s.lower == nil {
 		j.answer.Proof, j.answer.Evidence = ProofClosedForm, nil
+		j.setBetween(lower, upper)
+		return nil
 	}
+	lower = exactValue(s.lower)
 	better := s.upper != nil
 	if better {
 		c, ok := exactValue(s.upper).enclosure(j.prec).Cmp(flip.enclosure(j.prec))
@@ -242,9 +285,9 @@ func (j *job) enumerated(ctx context.Context, flip value) error {
 	}
 	if better {
 		upper = exactValue(s.upper)
-	} else if e := j.answer.Evidence; e != nil {
+	} else {
 		// Permute-and-flip is the better feasible point: the one without injections.
-		e.Proposal.Injection = nil
+		j.answer.Evidence.Proposal.Injection = nil
 	}
 	j.setBetween(lower, upper)
 	return nil
@@ -262,17 +305,26 @@ func bytesText(b *big.Int) string {
 	return fmt.Sprintf("%.3g EB", f)
 }
 
+// ratingGrace is how long mechanisms are still rated after the context has ended.
+const ratingGrace = time.Second
+
 // rate evaluates the mechanisms against the optimum, raising the precision until
 // the enclosures of the errors add nothing of note to the gap.
 func (j *job) rate(ctx context.Context) error {
 	size := j.Objective.Total(j.N, j.K)
 	j.answer.Optimum = toNumber(j.total().over(size, j.prec))
+	grace := ctx
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		grace, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), ratingGrace, context.Cause(ctx))
+		defer cancel()
+	}
 	for _, m := range j.Mechanisms {
 		rated := Rated{Name: m.Info().Name}
 		for prec := j.prec; ; prec *= 2 {
-			t, err := total(ctx, m, j.N, j.K, j.Objective, j.Epsilon, prec)
-			if err != nil && ctx.Err() != nil {
-				j.answer.Undecided = context.Cause(ctx).Error()
+			t, err := total(grace, m, j.N, j.K, j.Objective, j.Level, j.Epsilon, prec)
+			if err != nil && grace.Err() != nil {
+				j.answer.Undecided = context.Cause(grace).Error()
 				break
 			}
 			if err != nil {
@@ -324,15 +376,20 @@ func toNumber(v value) number.Number {
 	return number.Enclosed(v.box)
 }
 
-// lumpedTime is how long lumping goes on where no limit was set.
-const lumpedTime = 100 * time.Second
+// How long lumping goes on where no limit was set, and where it is tried before the whole program, if that has
+// so many variables.
+const (
+	lumpedTime         = 100 * time.Second
+	promisingTime      = 20 * time.Second
+	promisingVariables = 20_000
+)
 
 // lumped bounds the optimum from classes of orbits, at any level: more rows only raise it.
-func (j *job) lumped(ctx context.Context, flip value) error {
+func (j *job) lumped(ctx context.Context, flip value, atMost time.Duration) error {
 	inner := ctx
-	if _, limited := ctx.Deadline(); !limited {
+	if _, limited := ctx.Deadline(); !limited || atMost < lumpedTime {
 		var cancel context.CancelFunc
-		inner, cancel = context.WithTimeout(ctx, lumpedTime)
+		inner, cancel = context.WithTimeout(ctx, atMost)
 		defer cancel()
 	}
 	gap, _ := j.Gap.Float64()
@@ -342,7 +399,7 @@ func (j *job) lumped(ctx context.Context, flip value) error {
 			j.Report(linear.Progress{Pivots: p.Iterations, Objective: p.Bound})
 		}
 	}
-	j.answer.Proof, j.answer.Solver = ProofLumped, "lumped"
+	j.answer.Proof, j.answer.Solver, j.answer.Undecided = ProofLumped, "lumped", ""
 	lower := boxValue(ClosedBound(j.N, j.K, j.Objective, j.Epsilon, j.prec))
 	result, err := lumped.Bound(inner, j.N, j.K, j.Epsilon, j.Objective, o)
 	switch {

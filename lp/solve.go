@@ -39,6 +39,9 @@ const (
 	cutBatch = 20000
 )
 
+// promptVariables is the size up to which bounds are evaluated after the context has ended.
+const promptVariables = 150_000
+
 // maxShift bounds the precision at which a basis is solved for an irrational z.
 const maxShift = 1 << 13
 
@@ -52,20 +55,31 @@ func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear
 	if err != nil {
 		return nil, err
 	}
-	// Whatever the solver says of its answer, bounds evaluated from it hold.
-	if result.Duals != nil && result.Basis != nil {
-		prop := p.fromResult(result)
-		s.accept(prop, p.enclose(prop, 128), 128)
+	if result.Outcome == linear.Failed && solver.Name() != (linear.Embedded{}).Name() {
+		if result, err = p.solveFloat(ctx, linear.Embedded{}, s, report); err != nil {
+			return nil, err
+		}
+	}
+	z, rational := p.Epsilon.Z()
+	// Whatever the solver says of its answer, bounds evaluated from it hold. After a stop only what is quick is evaluated.
+	if stopped := ctx.Err() != nil; !stopped || p.Variables() <= promptVariables {
+		if result.Duals != nil && result.Basis != nil {
+			prop := p.fromResult(result)
+			s.accept(prop, p.enclose(prop, 128), 128)
+		}
+		if !s.close(gap) {
+			prop := p.closedProposal()
+			s.accept(prop, p.enclose(prop, 128), 128)
+		}
+	}
+	if !rational && s.close(gap) {
+		return s, nil
 	}
 	if result.Outcome != linear.Optimal {
 		s.undecided = "the solver " + result.Outcome.String() + " before the optimum"
 		if err := context.Cause(ctx); err != nil {
 			s.undecided = err.Error()
 		}
-		return s, nil
-	}
-	z, rational := p.Epsilon.Z()
-	if !rational && s.close(gap) {
 		return s, nil
 	}
 	if rational {
@@ -85,19 +99,20 @@ func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear
 	return s, nil
 }
 
-// accept takes the bounds of a proposal where they are closer together than those so far.
+// accept takes each bound of a proposal that is better than the one so far, with the part of the proposal that it
+// follows from: the multipliers for the lower one, the injections for the upper one.
 func (s *solution) accept(prop *Proposal, b bounds, prec uint) {
-	if s.proposal == nil || b.width().Cmp(s.width()) < 0 {
-		s.bounds, s.proposal, s.prec = b, prop, prec
+	if s.proposal == nil {
+		s.proposal = &Proposal{}
 	}
-}
-
-// width returns upper - lower, or a number beyond every error where a bound is missing.
-func (b *bounds) width() *big.Rat {
-	if b.lower == nil || b.upper == nil {
-		return new(big.Rat).SetInt(new(big.Int).Lsh(one, 1<<16))
+	if b.lower != nil && (s.lower == nil || b.lower.Cmp(s.lower) > 0) {
+		s.lower, s.prec = b.lower, prec
+		s.proposal.Dual, s.proposal.Cuts, s.proposal.Multiplier = prop.Dual, prop.Cuts, prop.Multiplier
 	}
-	return new(big.Rat).Sub(b.upper, b.lower)
+	if b.upper != nil && (s.upper == nil || b.upper.Cmp(s.upper) < 0) {
+		s.upper, s.prec = b.upper, prec
+		s.proposal.Injection = prop.Injection
+	}
 }
 
 // solveFloat solves in floating point, adding violated rows of the level until there are none.

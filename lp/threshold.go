@@ -29,7 +29,8 @@ type ThresholdRequest struct {
 }
 
 // ThresholdAnswer brackets the threshold: permute-and-flip is certified not optimal at ε = Lower and
-// optimal at ε = Upper, both ends having a rational e^ε; both are 0 where it is optimal at every ε.
+// optimal at ε = Upper, both ends having a rational e^ε; both are 0 where it is optimal at every ε. An end that was not
+// decided in time is no number, its fraction nil.
 type ThresholdAnswer struct {
 	Lower, Upper       number.Number
 	LowerExp, UpperExp *big.Rat
@@ -44,42 +45,45 @@ func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error
 	if r.N < 1 || r.K < 1 {
 		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", lattice.ErrSize, r.N, r.K)
 	}
-	a := &ThresholdAnswer{Proof: ProofTheorem, LowerExp: big.NewRat(1, 1), UpperExp: big.NewRat(1, 1)}
+	if err := fits(r.N, r.K); err != nil {
+		return nil, err
+	}
+	one := big.NewRat(1, 1)
+	a := &ThresholdAnswer{Proof: ProofTheorem}
+	if r.N <= 2 || r.K == 1 {
+		a.Lower, a.Upper, a.LowerExp, a.UpperExp = number.Int(0), number.Int(0), one, one
+		return a, nil
+	}
 	if r.ByLP {
 		a.Proof = ProofLP
 	}
-	a.Lower, a.Upper = number.Int(0), number.Int(0)
-	if r.N <= 2 || r.K == 1 {
-		a.Proof = ProofTheorem
-		return a, nil
-	}
-	s := &bisection{ThresholdRequest: r, answer: a}
 	// e^ε = 2 is above every threshold: Σ 2^{-v} < 1.
-	a.UpperExp = big.NewRat(2, 1)
-	if optimal, err := s.decide(ctx, a.UpperExp); err != nil {
-		return nil, err
-	} else if a.Undecided == "" && !optimal {
-		return nil, fmt.Errorf("lp: permute-and-flip is not optimal at n = %d, k = %d, e^epsilon = 2, against the theorem", r.N, r.K)
-	}
-	for a.Undecided == "" && !s.close() {
-		x := s.middle()
-		optimal, err := s.decide(ctx, x)
+	s := &bisection{ThresholdRequest: r, answer: a, low: one, high: big.NewRat(2, 1)}
+	for x := s.high; ; x = simplest(s.middle()) {
+		optimal, decided, err := s.decide(ctx, x)
 		if err != nil {
 			return nil, err
 		}
-		if a.Undecided != "" {
+		if !decided {
 			break
 		}
 		if optimal {
-			a.UpperExp = x
+			s.high, a.UpperExp = x, x
 		} else {
-			a.LowerExp = x
+			s.low, a.LowerExp = x, x
+		}
+		if a.UpperExp == nil {
+			return nil, fmt.Errorf("lp: permute-and-flip is not optimal at n = %d, k = %d, e^epsilon = 2, against the theorem", r.N, r.K)
+		}
+		if a.LowerExp != nil && s.close() {
+			break
 		}
 	}
-	const prec = 192
-	a.Upper = number.Enclosed(interval.LogRat(a.UpperExp, prec))
-	if a.LowerExp.Cmp(big.NewRat(1, 1)) > 0 {
-		a.Lower = number.Enclosed(interval.LogRat(a.LowerExp, prec))
+	if a.UpperExp != nil {
+		a.Upper = number.Enclosed(interval.LogRat(a.UpperExp, s.prec()))
+	}
+	if a.LowerExp != nil {
+		a.Lower = number.Enclosed(interval.LogRat(a.LowerExp, s.prec()))
 	}
 	return a, nil
 }
@@ -87,33 +91,38 @@ func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error
 // bisection is a threshold request at work.
 type bisection struct {
 	ThresholdRequest
-	answer *ThresholdAnswer
-	basis  *linear.Basis
+	answer    *ThresholdAnswer
+	low, high *big.Rat // between these the threshold is sought, as e^ε
+	basis     *linear.Basis
 }
 
-// decide reports whether permute-and-flip is optimal at e^ε = x.
-func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal bool, err error) {
+// decide reports whether permute-and-flip is optimal at e^ε = x, and whether that was decided.
+func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bool, err error) {
+	if ctx.Err() != nil {
+		s.answer.Undecided = context.Cause(ctx).Error()
+		return false, false, nil
+	}
 	eps, err := mechanisms.FromExp(x)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	if !s.ByLP {
 		optimal = PermuteAndFlipOptimal(s.N, s.K, s.Objective, eps)
 	} else {
 		pf, err := mechanisms.Lookup("pf")
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 		a, err := Ratio(ctx, Request{
 			N: s.N, K: s.K, Epsilon: eps, Objective: s.Objective, Level: s.Level, Mechanisms: []mechanisms.Mechanism{pf},
 			Method: Enumerated, Solver: s.Solver, Exact: true, Gap: new(big.Rat), MaxMemory: s.MaxMemory, Start: s.basis,
 		})
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 		if a.Undecided != "" {
 			s.answer.Undecided = a.Undecided
-			return false, nil
+			return false, false, nil
 		}
 		ratio, _ := a.Mechanisms[0].Ratio.Rat()
 		optimal = ratio.Cmp(big.NewRat(1, 1)) == 0
@@ -129,28 +138,27 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal bool, err e
 	if s.Report != nil {
 		s.Report(x, optimal)
 	}
-	return optimal, nil
+	return optimal, true, nil
 }
 
-// close reports whether (ln upper - ln lower)/ln upper <= gap, and lower is past 1.
+// prec returns bits enough to tell fractions apart that lie as close as the gap.
+func (s *bisection) prec() uint { return 256 + 2*uint(s.Gap.Denom().BitLen()) }
+
+// close reports whether (ln high - ln low)/ln high <= gap.
 func (s *bisection) close() bool {
-	one := big.NewRat(1, 1)
-	if s.answer.LowerExp.Cmp(one) == 0 {
-		return false
-	}
-	const prec = 256
-	upper := interval.LogRat(s.answer.UpperExp, prec)
-	width := interval.LogRat(new(big.Rat).Quo(s.answer.UpperExp, s.answer.LowerExp), prec)
+	prec := s.prec()
+	upper := interval.LogRat(s.high, prec)
+	width := interval.LogRat(new(big.Rat).Quo(s.high, s.low), prec)
 	less, ok := width.LessEq(upper.Mul(interval.FromRat(s.Gap, prec)))
 	return less && ok
 }
 
-// middle returns the simplest fraction in the middle fifth of the bracket.
-func (s *bisection) middle() *big.Rat {
-	width := new(big.Rat).Sub(s.answer.UpperExp, s.answer.LowerExp)
-	lo := new(big.Rat).Add(s.answer.LowerExp, new(big.Rat).Mul(width, big.NewRat(2, 5)))
-	hi := new(big.Rat).Add(s.answer.LowerExp, new(big.Rat).Mul(width, big.NewRat(3, 5)))
-	return simplest(lo, hi)
+// middle returns the middle fifth of the bracket.
+func (s *bisection) middle() (lo, hi *big.Rat) {
+	width := new(big.Rat).Sub(s.high, s.low)
+	lo = new(big.Rat).Add(s.low, new(big.Rat).Mul(width, big.NewRat(2, 5)))
+	hi = new(big.Rat).Add(s.low, new(big.Rat).Mul(width, big.NewRat(3, 5)))
+	return lo, hi
 }
 
 // simplest returns the fraction of least denominator in [lo, hi], for 0 < lo <= hi.

@@ -69,8 +69,9 @@ func permuteAndFlipValue(n, k int, o lattice.Objective, eps mechanisms.Epsilon, 
 	return boxValue(PermuteAndFlipTotal(n, k, o, eps, prec))
 }
 
-// total returns a mechanism's total expected error over the lattice, in steps of 2Δ, weighed by the objective.
-func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
+// total returns a mechanism's total expected error over the lattice, in steps of 2Δ, weighed by the objective. The
+// level is for mechanisms that are made from a program, lp-optimal.
+func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Objective, level Level, eps mechanisms.Epsilon, prec uint) (value, error) {
 	if n == 1 {
 		return exactValue(new(big.Rat)), nil
 	}
@@ -89,7 +90,7 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 	}
 	w, ok := m.(mechanisms.Weighted)
 	if !ok {
-		return totalOfInstances(ctx, m, lat, o, eps, prec)
+		return totalOfInstances(ctx, m, lat, o, level, eps, prec)
 	}
 	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits {
 		return totalExact(ctx, w, lat, o, z)
@@ -165,12 +166,13 @@ func pairwiseSum(terms []*big.Rat) *big.Rat {
 
 // totalOfInstances asks the mechanism for each orbit's probabilities, enclosed where
 // it can and as estimates where it cannot.
-func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
+func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o lattice.Objective, level Level, eps mechanisms.Epsilon, prec uint) (value, error) {
 	f := arith.Interval{Prec: prec}
 	sum, estimate, rigorous := interval.NewAccumulator(prec), 0.0, true
 	err := eachOrbit(ctx, lat, func(counts, _, _ []int) error {
 		depths := lattice.Depths(counts)
 		in := mechanisms.OnLattice(depths, eps)
+		in.Params.Depth, in.Params.Constraints = lat.K(), level.String() // one program for the whole lattice
 		weight := o.Weight(counts)
 		if rigorous {
 			pmf, err := m.Enclose(in, prec)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -40,9 +39,9 @@ VIPR 1.0 format, which independent checkers such as viprchk read.`,
 }
 
 func certExport(ctx context.Context, s streams, path, output string) error {
-	in, err := os.Open(path)
+	in, err := openRegular(path)
 	if err != nil {
-		return usagef("%s: cannot be read: %w", quoted(path), err)
+		return err
 	}
 	defer in.Close()
 	export := func(w io.Writer) error {
@@ -55,7 +54,6 @@ func certExport(ctx context.Context, s streams, path, output string) error {
 		if err2 != nil {
 			return err2
 		}
-		defer file.discard()
 		err = file.commit(export)
 	}
 	switch {

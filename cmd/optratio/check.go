@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -42,9 +41,9 @@ every claim in it follows from the values it holds, in exact or outward-rounded 
 }
 
 func check(ctx context.Context, s streams, path string, maxMemory int64, asJSON bool) error {
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
-		return usagef("%s: cannot be read: %w", quoted(path), err)
+		return err
 	}
 	defer file.Close()
 	report, err := certificate.Check(file, certificate.Options{Context: ctx, MaxMemory: maxMemory})

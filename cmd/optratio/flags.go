@@ -128,7 +128,7 @@ func parseBytes(name, text string) (int64, error) {
 	r, err := decimal.Parse(digits)
 	if err == nil && r.Sign() > 0 {
 		r.Mul(r, big.NewRat(scale, 1))
-		if f, _ := r.Float64(); f < 1e18 {
+		if f, _ := r.Float64(); f >= 1 && f < 1e18 {
 			return int64(f), nil
 		}
 	}

@@ -67,6 +67,9 @@ func (f *programFlags) parse() (p program, err error) {
 	if p.gap, err = decimal.Parse(f.gap); err != nil || p.gap.Sign() < 0 {
 		return p, usagef("--gap %s: give a decimal >= 0 such as 1e-9", quoted(f.gap))
 	}
+	if f.timeLimit < 0 {
+		return p, usagef("--time-limit %s: give a duration > 0 such as 30s, or 0 for none", f.timeLimit)
+	}
 	p.maxMemory, err = parseBytes("max-memory", f.maxMemory)
 	return p, err
 }

@@ -107,7 +107,6 @@ func (f *ratioFlags) run(ctx context.Context, s streams) error {
 		if cert, err = createOutput("--cert", f.cert); err != nil {
 			return err
 		}
-		defer cert.discard()
 	}
 	limited, cancel := withLimit(ctx, f.timeLimit)
 	defer cancel()

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"math/big"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +23,7 @@ func newThreshold(s streams) *cobra.Command {
 	var f thresholdFlags
 	c := &cobra.Command{
 		Use:   "threshold -n N -k K",
-		Short: "From which ε on permute-and-flip is the optimal mechanism on the lattice",
+		Short: "The ε at which permute-and-flip becomes the optimal mechanism on the lattice",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
@@ -78,7 +80,6 @@ func (f *thresholdFlags) run(ctx context.Context, s streams) error {
 			if err != nil {
 				return err
 			}
-			defer file.discard()
 			files = append(files, file)
 		}
 	}
@@ -97,19 +98,40 @@ func (f *thresholdFlags) run(ctx context.Context, s streams) error {
 	}
 	doc := thresholdDoc{
 		N: f.n, K: f.k, Objective: f.objective, Constraints: f.constraints, Lower: a.Lower, Upper: a.Upper,
-		LowerExp: number.Exact(a.LowerExp), UpperExp: number.Exact(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
+		LowerExp: bracketEnd(a.LowerExp), UpperExp: bracketEnd(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
 	}
 	if f.json {
 		err = writeJSON(s.out, doc)
-	} else if a.Upper.Float64() == 0 {
-		_, err = fmt.Fprintf(s.out, "n = %d, k = %d: permute-and-flip is optimal at every ε\n", f.n, f.k)
 	} else {
-		_, err = fmt.Fprintf(s.out, "n = %d, k = %d, objective %s, constraints %s; proof: %s\n"+
-			"permute-and-flip is not optimal at ε = %s (e^ε = %s)\nand optimal at ε = %s (e^ε = %s)\n",
-			f.n, f.k, f.objective, f.constraints, a.Proof, a.Lower, a.LowerExp.RatString(), a.Upper, a.UpperExp.RatString())
+		err = doc.print(s.out)
 	}
 	if err != nil {
 		return &exit{exitUsage, err}
 	}
 	return ending(ctx, a.Undecided)
+}
+
+// bracketEnd returns an end of the bracket as a number, none where it was not decided.
+func bracketEnd(r *big.Rat) number.Number {
+	if r == nil {
+		return number.Number{}
+	}
+	return number.Exact(r)
+}
+
+func (d *thresholdDoc) print(w io.Writer) error {
+	if d.Upper.IsValid() && d.Upper.Float64() == 0 {
+		_, err := fmt.Fprintf(w, "n = %d, k = %d: permute-and-flip is optimal at every ε\n", d.N, d.K)
+		return err
+	}
+	_, err := fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s; proof: %s\n", d.N, d.K, d.Objective, d.Constraints, d.Proof)
+	for _, end := range []struct {
+		says     string
+		eps, exp number.Number
+	}{{"not optimal", d.Lower, d.LowerExp}, {"optimal", d.Upper, d.UpperExp}} {
+		if r, ok := end.exp.Rat(); ok && err == nil {
+			_, err = fmt.Fprintf(w, "permute-and-flip is %s at ε = %s (e^ε = %s)\n", end.says, end.eps, r.RatString())
+		}
+	}
+	return err
 }

@@ -28,6 +28,10 @@ type Exact struct {
 
 // Approximate returns b's basic solution with shift bits after the binary point.
 func (r *Rational) Approximate(b *Basis, shift uint) (*Approximation, error) {
+	b, err := r.proper(b)
+	if err != nil {
+		return nil, err
+	}
 	s, err := newBasisSystem(r, b)
 	if err != nil {
 		return nil, err
@@ -68,6 +72,10 @@ func (s *basisSystem) approximate(shift uint) (*Approximation, error) {
 // Solve returns b's basic solution exactly: M x = rhs and Mᵀ y = cost hold as
 // identities of rationals. It does not ask whether the solution is feasible or optimal.
 func (r *Rational) Solve(b *Basis) (*Exact, error) {
+	b, err := r.proper(b)
+	if err != nil {
+		return nil, err
+	}
 	s, err := newBasisSystem(r, b)
 	if err != nil {
 		return nil, err
@@ -189,7 +197,7 @@ func (r *Rational) reduced(y *Fractions) (*Fractions, []*big.Int) {
 	return out, scale
 }
 
-// violations measures a solution with the given basis; values of magnitude at most slack (over the
+// violations measures a solution with the given proper basis, nonbasic variables being at the bounds that it names; values of magnitude at most slack (over the
 // solution's own denominators) count as zero. It visits each offending variable.
 func (r *Rational) violations(b *Basis, x, y *Fractions, slack *big.Rat) violation {
 	v := violation{new(big.Rat), new(big.Rat)}
@@ -291,7 +299,12 @@ const (
 // settle finds a basis whose solution at settleShift bits violates nothing by more than 2^-96.
 func (r *Rational) settle(ctx context.Context, b *Basis, solver Solver) (*Basis, *basisSystem, *Approximation, error) {
 	slack := new(big.Rat).SetFrac(unit, new(big.Int).Lsh(unit, settleShift/2))
+	next := b
 	for range settleRounds {
+		b, err := r.proper(next)
+		if err != nil {
+			return nil, nil, nil, err
+		}
 		s, err := newBasisSystem(r, b)
 		if err != nil {
 			return nil, nil, nil, err
@@ -309,7 +322,7 @@ func (r *Rational) settle(ctx context.Context, b *Basis, solver Solver) (*Basis,
 		if err := ctx.Err(); err != nil {
 			return nil, nil, nil, err
 		}
-		if b, err = r.magnify(ctx, b, x, y, v, solver); err != nil {
+		if next, err = r.magnify(ctx, b, x, y, v, solver); err != nil {
 			return nil, nil, nil, err
 		}
 	}

@@ -66,6 +66,9 @@ func (r *Rational) magnify(ctx context.Context, b *Basis, x, y *Fractions, v vio
 		add(b.Row[i], y.Rat(i), r.RowLower[i], r.RowUpper[i], value, []int32{int32(i)}, []float64{-1})
 	}
 	result, err := solver.Solve(ctx, m, Options{Basis: shown})
+	if err == nil && result.Outcome != Optimal && ctx.Err() == nil {
+		result, err = Embedded{}.Solve(ctx, m, Options{Basis: shown})
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,7 @@ type integerMatrix struct {
 	scale []*big.Int
 }
 
+// newBasisSystem takes a proper basis: see Rational.proper.
 func newBasisSystem(r *Rational, b *Basis) (*basisSystem, error) {
 	s := &basisSystem{r: r, basis: b, rowAt: make([]int32, r.Rows())}
 	for i, st := range b.Row {

@@ -209,3 +209,29 @@ func TestRecoverFractionsFindsCommonDenominators(t *testing.T) {
 	_, ok := recoverFractions([]*big.Int{num.Quo(num, p.Add(p, big.NewInt(235)))}, 256)
 	assert.False(t, ok)
 }
+
+// Statuses that name a bound which is not there are corrected, not believed: they would let a multiplier of
+// the wrong sign pass for an optimum.
+func TestImproperStatusesProveNothing(t *testing.T) {
+	one, zero := big.NewRat(1, 1), new(big.Rat)
+	r := new(Rational) // min -x, x + y = 1: optimum -1
+	r.AddRow(one, one)
+	r.AddCol(big.NewRat(-1, 1), zero, nil, []int32{0}, []*big.Rat{one})
+	r.AddCol(zero, zero, nil, []int32{0}, []*big.Rat{one})
+	for _, s := range []VarStatus{AtLower, AtUpper, Free} {
+		for _, row := range []VarStatus{AtLower, AtUpper, Free} {
+			e, err := r.Optimize(context.Background(), &Basis{Col: []VarStatus{s, Basic}, Row: []VarStatus{row}}, Embedded{})
+			require.NoError(t, err)
+			assert.Zero(t, e.Objective.Cmp(big.NewRat(-1, 1)), "x %v, row %v", s, row)
+			duality(t, r, e)
+		}
+	}
+	r = new(Rational) // min x, x = 1
+	r.AddRow(one, one)
+	r.AddCol(one, nil, nil, []int32{0}, []*big.Rat{one})
+	e, err := r.Optimize(context.Background(), &Basis{Col: []VarStatus{Basic}, Row: []VarStatus{Free}}, Embedded{})
+	require.NoError(t, err)
+	assert.Zero(t, e.Objective.Cmp(one))
+	_, err = r.Solve(&Basis{Col: []VarStatus{Basic}})
+	assert.Error(t, err)
+}

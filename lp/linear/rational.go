@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 )
@@ -63,19 +64,42 @@ func (r *Rational) Model() *Model {
 	}
 }
 
-// at returns the value of a nonbasic variable with the given status and bounds.
-// A status that names an infinite bound falls back to the other bound, then to 0.
+// at returns the value of a nonbasic variable with a proper status: its bound, or 0 where it has none.
 func at(s VarStatus, lower, upper *big.Rat) *big.Rat {
-	if s == AtUpper && upper != nil {
-		return upper
-	}
-	if s != Free && lower != nil {
+	switch s {
+	case AtLower:
 		return lower
-	}
-	if s != Free && upper != nil {
+	case AtUpper:
 		return upper
 	}
 	return new(big.Rat)
+}
+
+// proper returns b with every nonbasic status naming a bound that the variable has, Free only where there is none.
+// Solvers are not trusted with this: a multiplier's sign is judged by the bound that its status names.
+func (r *Rational) proper(b *Basis) (*Basis, error) {
+	if len(b.Col) != r.Cols() || len(b.Row) != r.Rows() {
+		return nil, fmt.Errorf("basis of %d columns and %d rows for a program of %d and %d", len(b.Col), len(b.Row), r.Cols(), r.Rows())
+	}
+	fit := func(s VarStatus, lower, upper *big.Rat) VarStatus {
+		switch {
+		case s == Basic, s == AtLower && lower != nil, s == AtUpper && upper != nil:
+			return s
+		case lower != nil:
+			return AtLower
+		case upper != nil:
+			return AtUpper
+		}
+		return Free
+	}
+	p := b.Clone()
+	for j, s := range p.Col {
+		p.Col[j] = fit(s, r.ColLower[j], r.ColUpper[j])
+	}
+	for i, s := range p.Row {
+		p.Row[i] = fit(s, r.RowLower[i], r.RowUpper[i])
+	}
+	return p, nil
 }
 
 // Fractions is a vector of rationals over one positive denominator.

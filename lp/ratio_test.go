@@ -1,0 +1,175 @@
+package lp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+	"optratio/verify/certificate"
+)
+
+// liar is a solver whose answers are made up.
+type liar struct {
+	answer func(m *linear.Model, o linear.Options) *linear.Result
+}
+
+func (liar) Name() string { return "liar" }
+func (l liar) Solve(_ context.Context, m *linear.Model, o linear.Options) (*linear.Result, error) {
+	return l.answer(m, o), nil
+}
+
+// A wrong proposal makes an enclosure wide, not wrong: with solvers that claim the start basis to be
+// optimal, with statuses of every kind, nothing but the truth is decided.
+func TestLyingSolversDecideNothingWrong(t *testing.T) {
+	for _, status := range []linear.VarStatus{linear.AtLower, linear.AtUpper, linear.Free} {
+		for _, e := range []mechanisms.Epsilon{expEps(t, 5, 4), decimalEps(t, "0.25")} {
+			lie := liar{func(m *linear.Model, o linear.Options) *linear.Result {
+				b := o.Basis.Clone()
+				for i, s := range b.Row {
+					if s != linear.Basic {
+						b.Row[i] = status
+					}
+				}
+				for j, s := range b.Col {
+					if s != linear.Basic {
+						b.Col[j] = status
+					}
+				}
+				return &linear.Result{Outcome: linear.Optimal, X: make([]float64, m.Cols()), Activity: make([]float64, m.Rows()),
+					Duals: make([]float64, m.Rows()), Reduced: make([]float64, m.Cols()), Basis: b}
+			}}
+			a, err := Ratio(context.Background(), Request{N: 3, K: 4, Epsilon: e, Mechanisms: pfAndEM(t), Method: Enumerated, Solver: lie, Gap: big.NewRat(1, 1e9)})
+			require.NoError(t, err)
+			truth, err := Ratio(context.Background(), Request{N: 3, K: 4, Epsilon: e, Mechanisms: pfAndEM(t), Method: Enumerated, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+			require.NoError(t, err)
+			for i := range a.Mechanisms {
+				lo, _ := a.Mechanisms[i].Ratio.Lower()
+				hi, _ := a.Mechanisms[i].Ratio.Upper()
+				low, _ := truth.Mechanisms[i].Ratio.Lower()
+				high, _ := truth.Mechanisms[i].Ratio.Upper()
+				assert.True(t, lo.Cmp(high) <= 0 && low.Cmp(hi) <= 0, "%v %v: %s, truth %s", status, e, a.Mechanisms[i].Ratio, truth.Mechanisms[i].Ratio)
+			}
+		}
+	}
+}
+
+// Stopped at any moment, the answer holds the truth and its certificate is accepted.
+func TestStoppedAnswersAreCertified(t *testing.T) {
+	truth, err := Ratio(context.Background(), Request{N: 6, K: 6, Epsilon: decimalEps(t, "0.4"), Mechanisms: pfAndEM(t)[:1], Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+	require.NoError(t, err)
+	want, _ := truth.Mechanisms[0].Ratio.Lower()
+	undecided := 0
+	for _, level := range []Level{Paper, Full} {
+		for _, limit := range []time.Duration{time.Nanosecond, 2 * time.Millisecond, 10 * time.Millisecond, 30 * time.Millisecond} {
+			ctx, cancel := context.WithTimeout(context.Background(), limit)
+			a, err := Ratio(ctx, Request{N: 6, K: 6, Epsilon: decimalEps(t, "0.4"), Level: level, Mechanisms: pfAndEM(t), Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+			cancel()
+			require.NoError(t, err)
+			if a.Undecided != "" {
+				undecided++
+			}
+			require.Len(t, a.Mechanisms, 2, "there is time for the exponential mechanism")
+			if level == Paper {
+				hi, _ := a.Mechanisms[0].Ratio.Upper()
+				assert.LessOrEqual(t, want.Cmp(hi), 0)
+			}
+			var b bytes.Buffer
+			require.NoError(t, a.WriteCertificate(&b))
+			report, err := certificate.Check(&b, certificate.Options{})
+			require.NoError(t, err)
+			assert.True(t, report.Valid, "%v %v: %s", level, limit, report.Reason)
+		}
+	}
+	assert.Positive(t, undecided)
+}
+
+// The optimum's own mechanism has ratio 1, at its level; under the other objective and at a lower level no less.
+func TestOptimalMechanismIsRatedOnOneLattice(t *testing.T) {
+	m, err := mechanisms.Lookup("lp-optimal")
+	require.NoError(t, err)
+	for level := Paper; level <= Full; level++ {
+		for _, e := range []mechanisms.Epsilon{decimalEps(t, "0.3"), expEps(t, 5, 4)} {
+			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+				a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: e, Level: level, Objective: o, Method: Enumerated,
+					Mechanisms: []mechanisms.Mechanism{m}, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+				require.NoError(t, err)
+				r := a.Mechanisms[0].Ratio
+				hi, _ := r.Upper()
+				assert.GreaterOrEqual(t, hi.Cmp(big.NewRat(1, 1)), 0, "%v %v %v: %s", level, e, o, r)
+				if o == lattice.Paper {
+					assert.InDelta(t, 1, r.Float64(), 1e-9)
+				}
+			}
+		}
+	}
+}
+
+// What cannot be counted or handed to a solver is refused at once.
+func TestSizesThatCannotBeAreRefused(t *testing.T) {
+	const huge = int(^uint(0) >> 1)
+	for _, s := range [][2]int{{1e9, 10}, {1, 1e9}, {1e9, 1e9}, {huge, huge}, {huge, 1}, {1, huge}} {
+		_, err := Ratio(context.Background(), Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.7"), Mechanisms: pfAndEM(t)[:1], Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+		assert.ErrorIs(t, err, ErrTooLarge, "%v", s)
+		_, err = Threshold(context.Background(), ThresholdRequest{N: s[0], K: s[1], Gap: big.NewRat(1, 1e6)})
+		assert.ErrorIs(t, err, ErrTooLarge, "%v", s)
+	}
+	_, err := Ratio(context.Background(), Request{N: 1100, K: 1, Epsilon: decimalEps(t, "0.7"), Mechanisms: pfAndEM(t)[:1], Method: Enumerated, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+	assert.ErrorIs(t, err, ErrTooLarge)
+}
+
+// Extreme ε give wide answers at worst, never a panic.
+func TestExtremeEpsilons(t *testing.T) {
+	for _, eps := range []string{"1e-300", "1e-12", "40", "1e6", "1e10", "1e400"} {
+		for _, method := range []Method{Auto, ClosedForm, Enumerated, Lumped} {
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			a, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, eps), Mechanisms: pfAndEM(t), Method: method, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+			cancel()
+			require.NoError(t, err, "%s %v", eps, method)
+			if lo, ok := a.Mechanisms[0].Ratio.Lower(); ok {
+				assert.LessOrEqual(t, lo.Cmp(big.NewRat(11, 10)), 0, "%s %v: %s", eps, method, a.Mechanisms[0].Ratio)
+			}
+		}
+	}
+}
+
+// Where the closed form is close and the program large, lumping is tried first.
+func TestAutoTriesLumping(t *testing.T) {
+	a, err := Ratio(context.Background(), Request{N: 60, K: 3, Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+	require.NoError(t, err)
+	assert.Equal(t, ProofLumped, a.Proof)
+	assert.Empty(t, a.Undecided)
+}
+
+func TestThresholdStopsWithWhatIsDecided(t *testing.T) {
+	stop := errors.New("enough")
+	for decided := range 4 {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		count := 0
+		r := ThresholdRequest{N: 4, K: 3, ByLP: true, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e6), Report: func(*big.Rat, bool) {
+			if count++; count == decided {
+				cancel(stop)
+			}
+		}}
+		if decided == 0 {
+			cancel(stop)
+		}
+		a, err := Threshold(ctx, r)
+		cancel(nil)
+		require.NoError(t, err)
+		assert.Equal(t, "enough", a.Undecided)
+		assert.Equal(t, decided > 0, a.Upper.IsValid(), fmt.Sprint(decided))
+		assert.Equal(t, a.LowerExp != nil, a.Lower.IsValid())
+		assert.Equal(t, a.LowerExp != nil, a.Below != nil)
+		assert.Equal(t, a.UpperExp != nil, a.Above != nil)
+	}
+}
