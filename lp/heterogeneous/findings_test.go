@@ -112,6 +112,27 @@ func objectives(t *testing.T) string {
 	return b.String()
 }
 
+// wide is the table of wider grids.
+func wide(t *testing.T) string {
+	names := []string{"pf-pair", "rnm-exponential", "gem", "mgem", "krr"}
+	var b strings.Builder
+	b.WriteString(header(append([]string{"Δ", "grid", "optimum"}, names...)...))
+	for _, c := range []struct {
+		sensitivities string
+		steps         int
+	}{{"1,4", 12}, {"1,4", 40}, {"1,1,4", 8}, {"1,1,4", 12}, {"1,2,4", 8}} {
+		g := grid(c.steps, true, strings.Split(c.sensitivities, ",")...)
+		a := solveWith(t, Request{Grid: g, Epsilon: exp(t, "2")}, names...)
+		cells := []string{c.sensitivities, fmt.Sprintf("0..%d", c.steps), short(t, a)}
+		for _, m := range a.Mechanisms {
+			require.Equal(t, Proved, m.DP)
+			cells = append(cells, m.Ratio.Format(5))
+		}
+		b.WriteString(line(cells...))
+	}
+	return b.String()
+}
+
 // budget is the table of the privacy that mechanisms use on the grid, as a share of ε = ln 2.
 func budget(t *testing.T) string {
 	var b strings.Builder
@@ -138,7 +159,7 @@ func TestTablesOfTheDocs(t *testing.T) {
 	for _, table := range []struct {
 		name string
 		make func(*testing.T) string
-	}{{"ratios", ratios}, {"invariance", invariance}, {"objectives", objectives}, {"budget", budget}} {
+	}{{"ratios", ratios}, {"invariance", invariance}, {"wide", wide}, {"objectives", objectives}, {"budget", budget}} {
 		open, end := "<!-- table "+table.name+" -->\n", "<!-- end -->"
 		_, rest, ok := strings.Cut(doc, open)
 		require.True(t, ok, "no table %s", table.name)

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"errors"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lp/heterogeneous"
+)
+
+// A grid that is accepted ends where the text says; everything else is a usage error.
+func FuzzGrid(f *testing.F) {
+	for _, s := range []string{"0:4", "0:4:1", "-1:1:0.5", "1/3:4/3:1/6", "4:0", "0:1:0.3", "::", "0:1e99:1", "0:1:0", "0:1:-1", "a:b", "0:4096", "1:2:3:4"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		from, step, steps, err := parseGrid(text)
+		if err != nil {
+			var e *exit
+			require.True(t, errors.As(err, &e))
+			assert.Equal(t, exitUsage, e.code)
+			return
+		}
+		require.Positive(t, step.Sign())
+		require.GreaterOrEqual(t, steps, 1)
+		require.LessOrEqual(t, steps, heterogeneous.MaxVectors)
+		end := new(big.Rat).Mul(step, big.NewRat(int64(steps), 1))
+		again, _, _, err := parseGrid(from.RatString() + ":" + end.Add(end, from).RatString() + ":" + step.RatString())
+		require.NoError(t, err)
+		assert.Zero(t, again.Cmp(from))
+	})
+}
