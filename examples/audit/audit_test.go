@@ -1,0 +1,72 @@
+// Package audit_test runs the examples.
+package audit_test
+
+import (
+	"context"
+	"math/big"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+	"optratio/verify/audit"
+)
+
+func options(t *testing.T) audit.Options {
+	t.Helper()
+	eps, err := mechanisms.ParseEpsilon("1")
+	require.NoError(t, err)
+	pf, err := mechanisms.Lookup("pf")
+	require.NoError(t, err)
+	return audit.Options{
+		N: 3, K: 2, Domain: "lattice", Epsilon: eps, Sensitivity: big.NewRat(1, 1), Seed: 1, Precision: big.NewRat(1, 1e9),
+		Budget: 60_000, Confidence: big.NewRat(999, 1000), Against: pf, Timeout: time.Minute,
+	}
+}
+
+func need(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skip(program, "is not installed")
+	}
+}
+
+func TestPython(t *testing.T) {
+	need(t, "python3")
+	o := options(t)
+	o.Against = nil
+	begin := time.Now()
+	r, err := audit.PMF(context.Background(), "python3 em.py", o)
+	require.NoError(t, err)
+	require.Equal(t, verify.Proved, r.Verdict(), "%v %v", r.Properties, r.Findings)
+	require.Less(t, time.Since(begin), 10*time.Second)
+
+	r, err = audit.Samples(context.Background(), "python3 noisy_max.py", options(t))
+	require.NoError(t, err)
+	require.Equal(t, verify.Undecided, r.Verdict(), "%v", r.Findings)
+}
+
+func TestGo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "flip")
+	out, err := exec.Command("go", "build", "-o", path, "./flip").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	r, err := audit.Samples(context.Background(), path, options(t))
+	require.NoError(t, err)
+	require.Equal(t, verify.Undecided, r.Verdict(), "%v", r.Findings)
+	require.Empty(t, r.Findings)
+}
+
+func TestShell(t *testing.T) {
+	need(t, "awk")
+	o := options(t)
+	o.N, o.Domain, o.Against = 2, "half-lattice", nil
+	o.Properties = []verify.Property{verify.DP, verify.Symmetry, verify.Sum}
+	r, err := audit.PMF(context.Background(), "sh random_response.sh", o)
+	require.NoError(t, err)
+	require.Equal(t, verify.Proved, r.Verdict(), "%v %v", r.Properties, r.Findings)
+	require.InDelta(t, 1, r.TightEps.Float64(), 1e-8)
+}
