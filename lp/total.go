@@ -164,30 +164,61 @@ func pairwiseSum(terms []*big.Rat) *big.Rat {
 	return new(big.Rat).Add(pairwiseSum(terms[:half]), pairwiseSum(terms[half:]))
 }
 
-// totalOfInstances asks the mechanism for each orbit's probabilities, enclosed where
-// it can and as estimates where it cannot.
+// totalOfInstances asks the mechanism for each orbit's probabilities: exact on moderate lattices where they are
+// rational, else enclosed, else as estimates.
 func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o lattice.Objective, level Level, eps mechanisms.Epsilon, prec uint) (value, error) {
-	f := arith.Interval{Prec: prec}
-	sum, estimate, rigorous := interval.NewAccumulator(prec), 0.0, true
-	err := eachOrbit(ctx, lat, func(counts, _, _ []int) error {
-		depths := lattice.Depths(counts)
-		in := mechanisms.OnLattice(depths, eps)
+	at := func(counts []int) (depths []int, in *mechanisms.Instance, weight *big.Int) {
+		depths = lattice.Depths(counts)
+		in = mechanisms.OnLattice(depths, eps)
 		in.Params.Depth, in.Params.Constraints = lat.K(), level.String() // one program for the whole lattice
-		weight := o.Weight(counts)
-		if rigorous {
-			pmf, err := m.Enclose(in, prec)
-			if err == nil {
-				orbit := f.Zero()
-				for i, v := range depths {
-					orbit = f.Add(orbit, f.Mul(f.FromInt(int64(v)), pmf[i]))
-				}
-				sum.AddMul(interval.FromBig(weight, prec), orbit)
-			} else if !errors.Is(err, mechanisms.ErrNoEnclosure) {
+		return depths, in, o.Weight(counts)
+	}
+	if lat.Len() <= exactOrbits {
+		var terms []*big.Rat
+		err := eachOrbit(ctx, lat, func(counts, _, _ []int) error {
+			depths, in, weight := at(counts)
+			pmf, err := m.Exact(in)
+			if err != nil {
 				return err
-			} else {
-				rigorous = false
 			}
+			orbit := new(big.Rat)
+			for i, v := range depths {
+				orbit.Add(orbit, new(big.Rat).Mul(pmf[i], big.NewRat(int64(v), 1)))
+			}
+			terms = append(terms, orbit.Mul(orbit, new(big.Rat).SetInt(weight)))
+			return nil
+		})
+		if err == nil {
+			return exactValue(pairwiseSum(terms)), nil
 		}
+		if !errors.Is(err, mechanisms.ErrNotRational) {
+			return value{}, err
+		}
+	}
+	f := arith.Interval{Prec: prec}
+	sum := interval.NewAccumulator(prec)
+	err := eachOrbit(ctx, lat, func(counts, _, _ []int) error {
+		depths, in, weight := at(counts)
+		pmf, err := m.Enclose(in, prec)
+		if err != nil {
+			return err
+		}
+		orbit := f.Zero()
+		for i, v := range depths {
+			orbit = f.Add(orbit, f.Mul(f.FromInt(int64(v)), pmf[i]))
+		}
+		sum.AddMul(interval.FromBig(weight, prec), orbit)
+		return nil
+	})
+	if err == nil {
+		return boxValue(sum.Value()), nil
+	}
+	if !errors.Is(err, mechanisms.ErrNoEnclosure) {
+		return value{}, err
+	}
+	estimate := 0.0
+	err = eachOrbit(ctx, lat, func(counts, _, _ []int) error {
+		depths, in, weight := at(counts)
 		pmf, err := m.Float(in)
 		if err != nil {
 			return err
@@ -198,8 +229,5 @@ func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.
 		}
 		return nil
 	})
-	if !rigorous {
-		return value{estimate: estimate, method: "floating-point sum over the lattice"}, err
-	}
-	return boxValue(sum.Value()), err
+	return value{estimate: estimate, method: "floating-point sum over the lattice"}, err
 }

@@ -163,7 +163,15 @@ func (d *ratioDoc) print(w io.Writer) error {
 	for _, m := range d.Mechanisms {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Error, m.Ratio)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, m := range d.Mechanisms {
+		if hi, ok := m.Ratio.Upper(); ok && hi.Cmp(big.NewRat(1, 1)) < 0 {
+			fmt.Fprintf(w, "\n%s is better than any regular ε-DP mechanism can be: it is not one at this ε\n", m.Name)
+		}
+	}
+	return nil
 }
 
 // count writes a count in full while it is readable.
