@@ -16,8 +16,8 @@ type Value struct {
 	rat    *big.Rat
 	fun    *arith.RatFunc
 	ring   *ring                             // of fun
-	box    func(prec uint) interval.Interval // where neither
-	fixed  bool                              // box does not depend on prec
+	box    func(prec uint) interval.Interval // where neither; nil: from lo to hi
+	fixed  bool                              // the enclosure does not depend on prec
 	lo, hi float64                           // outward-rounded bounds, where known is set
 	known  bool
 }
@@ -30,14 +30,20 @@ func Refinable(box func(prec uint) interval.Interval) *Value {
 	return &Value{box: remembering(box)}
 }
 
-// Within returns a number known only to lie in [lo, hi], the bounds rational.
+// Within returns a number known only to lie in [lo, hi], the bounds rational. Unless they are
+// extreme, they are kept as float64 numbers, rounded outward.
 func Within(lo, hi *big.Rat) *Value {
 	if lo.Cmp(hi) == 0 {
 		return Rational(lo)
 	}
 	const prec = 128
 	x := interval.Hull(interval.FromRat(lo, prec), interval.FromRat(hi, prec))
-	return &Value{fixed: true, box: func(uint) interval.Interval { return x }}
+	v := &Value{fixed: true, known: true}
+	v.lo, v.hi = x.Float64()
+	if least := min(math.Abs(v.lo), math.Abs(v.hi)); least < 1e-290 || math.IsInf(v.lo, 0) || math.IsInf(v.hi, 0) {
+		v.box = func(uint) interval.Interval { return x }
+	}
+	return v
 }
 
 // function returns f(t) for the number t of the ring.
@@ -60,6 +66,8 @@ func (v *Value) Enclose(prec uint) interval.Interval {
 		return interval.FromRat(v.rat, prec)
 	case v.fun != nil:
 		return v.fun.Eval(v.ring.at(prec))
+	case v.box == nil:
+		return interval.Hull(interval.FromFloat(v.lo, max(prec, 64)), interval.FromFloat(v.hi, max(prec, 64)))
 	}
 	return v.box(prec)
 }
@@ -158,7 +166,7 @@ func (v *Value) sign(limit uint) (s int, ok bool) {
 		return v.ring.sign(*v.fun), true
 	}
 	for prec := uint(64); ; prec *= 2 {
-		s, ok = v.box(prec).Sign()
+		s, ok = v.Enclose(prec).Sign()
 		if ok || v.fixed || 2*prec > limit {
 			return s, ok
 		}

@@ -17,12 +17,12 @@ import (
 type Duration = time.Duration
 
 const (
-	mostTimeouts  = 3   // after so many the program is not asked again
-	mostFailures  = 100 // likewise, of all kinds
-	mostSilence   = 10  // likewise, where it never answered at all
-	mostFindings  = 20  // kept for the report
-	mostQuestions = 1e6
-	askedTwice    = 50 // questions that are repeated at the end
+	mostTimeouts  = 3       // after so many the program is not asked again
+	mostFailures  = 100     // likewise, of all kinds
+	mostSilence   = 10      // likewise, where it never answered at all
+	mostFindings  = 20      // kept for the report
+	mostQuestions = 500_000 // about different score vectors
+	askedTwice    = 50      // questions that are repeated at the end
 	defaultLimit  = 10 * time.Second
 )
 
