@@ -139,6 +139,9 @@ type Domain struct {
 	Neighbors iter.Seq2[Vector, Vector] // every unordered pair, at least once
 	Shifted   iter.Seq2[Vector, Vector] // pairs that differ by one number added to all scores
 	Lowered   iter.Seq[Lowering]
+	// Worst is enough of Neighbors to find the tight ε of mechanisms that are regular on the domain; nil where that is
+	// not known.
+	Worst iter.Seq2[Vector, Vector]
 	// Has says which vectors can be asked about; nil: all.
 	Has func(Vector) bool
 	// ByConstruction says why the subject is symmetric and shift-invariant without being asked, where it is.
@@ -160,6 +163,7 @@ type Options struct {
 	Properties []Property
 	Readings   bool       // values given Within bounds stand for any number there: what some reading satisfies holds
 	MaxPrec    uint       // bits up to which enclosures are refined; 0: 1024
+	Worst      bool       // take DP to the worst neighbours alone, once regularity was proved; there is no range then
 	Limit      int64      // comparisons for each property after which it is undecided; 0: none
 	Orders     []*big.Rat // of Rényi divergences, > 1; nil: 2, 3, …, 32
 	Progress   func(p Property, checked int64)
@@ -193,7 +197,17 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 	order := []Property{Symmetry, Shift, Sum, Monotone, DP, BoundedRange, DominatesEM, DominatesEMMean, RDP, ZCDP}
 	for _, p := range order {
 		asked := slices.Contains(opts.Properties, p)
-		if !asked && (p != Symmetry || dom.Representatives == nil) || found[p] != nil {
+		useful := p == Symmetry && dom.Representatives != nil ||
+			opts.Worst && dom.Worst != nil && slices.Contains([]Property{Symmetry, Shift, Monotone}, p)
+		if !asked && !useful || found[p] != nil {
+			continue
+		}
+		if p == DP && opts.Worst && c.dom.Worst != nil && proved(found, Symmetry, Shift, Monotone) {
+			res, err := c.worst()
+			if err != nil {
+				return nil, err
+			}
+			found[DP] = res
 			continue
 		}
 		results, err := c.one(p, !asked)
@@ -209,6 +223,33 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 		report.Properties = append(report.Properties, *found[p])
 	}
 	return report, nil
+}
+
+func proved(found map[Property]*Result, properties ...Property) bool {
+	for _, p := range properties {
+		if r := found[p]; r == nil || r.Verdict != Proved {
+			return false
+		}
+	}
+	return true
+}
+
+// worst checks privacy towards the worst neighbours.
+func (c *run) worst() (*Result, error) {
+	few := *c
+	dom := *c.dom
+	dom.Neighbors = dom.Worst
+	few.dom = &dom
+	results, err := few.ratios()
+	if err != nil {
+		return nil, err
+	}
+	res := results[0]
+	res.Range = number.Number{}
+	if res.Verdict == Proved {
+		res.Reason = "towards the worst neighbors, which suffices as regularity was proved"
+	}
+	return res, nil
 }
 
 // one checks one property; the two that concern ratios over neighbours come together. An idle check is of

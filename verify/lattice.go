@@ -123,6 +123,7 @@ func latticeDomain(l *lattice.Lattice, space *Space) *Domain {
 		}
 	}}
 	d.Neighbors, reps.Neighbors = raised(d.Vectors, l.K(), false), raised(reps.Vectors, l.K(), true)
+	d.Worst, reps.Worst = worst(d.Vectors, l.K(), false), worst(reps.Vectors, l.K(), true)
 	d.Lowered, reps.Lowered = lowered(d.Vectors, l.K(), false), lowered(reps.Vectors, l.K(), true)
 	d.Shifted = func(yield func(Vector, Vector) bool) {
 		for q := range d.Vectors {
@@ -206,6 +207,35 @@ func raised(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq2[Vector, V
 					to, _ = sortVector(other)
 				}
 				if slices.Compare(from, to) > 0 {
+					continue
+				}
+				if !yield(q, other) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// worst yields, for every vector and candidate, the neighbour that is worst for a regular mechanism and that candidate's
+// being taken: the one with that candidate alone raised (McKenna & Sheldon 2020, Prop. 2). Where it is at the top and
+// others are at depth k, those have to rise with it, for the neighbour to lie in Q(n,k): any neighbour of Q(n,k) in
+// which it rises has them raised too, and all others no lower, so that monotonicity gives the bound. Where it does not rise,
+// its probability does not either.
+func worst(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq2[Vector, Vector] {
+	return func(yield func(Vector, Vector) bool) {
+		for q := range vectors {
+			for r := range q {
+				if symmetric && r > 0 && q[r] == q[r-1] {
+					continue
+				}
+				other := slices.Clone(q)
+				for i := range other {
+					if i == r || q[r] == 0 && q[i] == -2*int64(k) {
+						other[i] += 2
+					}
+				}
+				if !within(other, k) || slices.Equal(q, other) {
 					continue
 				}
 				if !yield(q, other) {

@@ -202,3 +202,29 @@ func TestRenyiOfRandomisedResponse(t *testing.T) {
 	require.True(t, inf.Find(ZCDP).Rho.IsInf())
 	require.True(t, inf.Find(RDP).Orders[0].Eps.IsInf())
 }
+
+// The worst neighbours of a regular mechanism give the tight ε of all; those of others are not asked for.
+func TestWorstNeighborsSuffice(t *testing.T) {
+	for _, name := range []string{"pf", "em", "krr", "rnm-laplace", "uniform"} {
+		for _, c := range []struct{ n, k int }{{1, 2}, {2, 1}, {2, 3}, {3, 2}, {4, 2}} {
+			p := problem(t, name, "3/2")
+			all := check(t, p, c.n, c.k, DP).Find(DP)
+			report, err := Lattice(context.Background(), p, c.n, c.k, Options{Worst: true, Properties: []Property{DP}})
+			require.NoError(t, err)
+			few := report.Find(DP)
+			require.Equal(t, Proved, few.Verdict)
+			require.Equal(t, all.TightEps, few.TightEps, "%s %v", name, c)
+			require.True(t, c.n < 4 || few.Checked < all.Checked, "%s %v", name, c)
+			require.Contains(t, few.Reason, "regularity")
+			require.False(t, few.Range.IsValid())
+		}
+	}
+	// A mechanism that is not monotone is checked towards all of them.
+	minimum := gallery[1]
+	minimum.t = t
+	p := Problem{Mechanism: minimum.doctored, Epsilon: parse(t, "9/4"), Sensitivities: []*big.Rat{one}}
+	report, err := Lattice(context.Background(), p, 3, 2, Options{Worst: true, Properties: []Property{DP}})
+	require.NoError(t, err)
+	require.Empty(t, report.Find(DP).Reason)
+	require.True(t, report.Find(DP).Range.IsValid())
+}

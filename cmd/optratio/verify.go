@@ -60,7 +60,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "with --domain FILE: a sensitivity for each candidate")
 	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors")
-	fs.StringVar(&f.neighbors, "neighbors", "linf", "with --domain FILE: linf or monotonic")
+	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
 	fs.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long; what is not decided by then is undecided")
@@ -133,6 +133,13 @@ func (f *verifyFlags) run(ctx context.Context, s streams) error {
 		}
 		if f.k < 1 {
 			return usagef("-k %d: give the greatest depth, at least 1", f.k)
+		}
+		switch f.neighbors {
+		case "worst":
+			o.Worst = true
+		case "linf":
+		default:
+			return usagef("--neighbors %s: on the lattice, give linf or worst", quoted(f.neighbors))
 		}
 		report, err = verify.Lattice(limited, p, f.n, f.k, o)
 	} else {
