@@ -171,6 +171,14 @@ func (g *greatest) log() (number.Number, *big.Rat) {
 	return x, nil
 }
 
+// atLeast returns the numbers from x on.
+func atLeast(x number.Number) number.Number {
+	if lo, ok := x.Lower(); ok {
+		return number.Bounds(lo, nil)
+	}
+	return x
+}
+
 func maxRat(a, b *big.Rat) *big.Rat {
 	if a.Cmp(b) < 0 {
 		return b
@@ -228,14 +236,15 @@ func (c *run) ratios() ([]*Result, error) {
 	if err := bounded.finish(nil); err != nil {
 		return nil, err
 	}
-	if private.undecided != "" && br.Verdict == Proved {
+	if (private.undecided != "" || err != nil) && br.Verdict == Proved {
 		br.Verdict, br.Reason = Undecided, private.undecided
 	}
-	if dp.Reason == "" || c.ctx.Err() == nil {
-		dp.TightEps, dp.TightExpEps = tight.log()
-		dp.Range, _ = widest.log()
-		br.Range = dp.Range
+	dp.TightEps, dp.TightExpEps = tight.log()
+	dp.Range, _ = widest.log()
+	if err != nil { // there may be more to come
+		dp.TightEps, dp.TightExpEps, dp.Range = atLeast(dp.TightEps), nil, atLeast(dp.Range)
 	}
+	br.Range = dp.Range
 	if tight.witness != nil {
 		dp.Attained = tight.witness()
 	}

@@ -87,6 +87,12 @@ func TestLimitsLeaveUndecidedWhatIsNotRefuted(t *testing.T) {
 			require.Equal(t, Undecided, r.Verdict, r.Name)
 			require.NotEmpty(t, r.Reason)
 		}
+		if o.Limit > 0 { // what was found so far is a lower bound
+			_, bounded := report.Find(DP).TightEps.Upper()
+			lo, ok := report.Find(DP).TightEps.Lower()
+			require.True(t, ok && !bounded)
+			require.Positive(t, lo.Sign())
+		}
 		ctx, cancel = context.WithCancel(context.Background())
 		cancel()
 	}

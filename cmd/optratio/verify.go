@@ -232,7 +232,7 @@ func printVerdicts(w io.Writer, title string, properties []verify.Result) error 
 	}
 	for _, r := range properties {
 		if r.Attained != nil && r.Witness == nil {
-			fmt.Fprintf(w, "%s is tightest at %s\n", r.Name, r.Attained)
+			fmt.Fprintf(w, "%s is closest to failing at %s\n", r.Name, r.Attained)
 		}
 		if r.Name != verify.RDP {
 			continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"optratio/internal/number"
 	"optratio/mechanisms"
@@ -183,7 +184,7 @@ func (o *Options) against(subject verify.Subject, space *verify.Space, dom *veri
 		}
 		got, err := subject.Answer(q)
 		if err != nil {
-			res.Verdict, res.Reason = verify.Undecided, err.Error()
+			res.Verdict, res.Reason = verify.Undecided, strings.TrimPrefix(err.Error(), verify.ErrUndecided.Error()+": ")
 			return res, nil
 		}
 		for r := range got.P {

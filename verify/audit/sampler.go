@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"optratio/internal/interval"
 	"optratio/internal/number"
@@ -143,7 +144,7 @@ func (o *Options) statistics(name string, s Sampler, space *verify.Space, dom *v
 		return nil, err
 	}
 	if err != nil {
-		res.Reason = err.Error()
+		res.Reason = strings.TrimPrefix(err.Error(), verify.ErrUndecided.Error()+": ")
 	}
 	r.LowerBound = st.conclude(&res, lower)
 	r.Samples = st.drawn
