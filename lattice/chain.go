@@ -71,16 +71,22 @@ func (vs *Numbering) Find(m []int, v int) int {
 	return j
 }
 
+// Move stores in dst the count vector m^{a→b} that arises when one candidate goes from depth a to depth b, without
+// normalising it, and reports whether it is one: m_a >= 1 and somebody is left at depth 0.
+func Move(m []int, a, b int, dst []int) bool {
+	copy(dst, m)
+	dst[a]--
+	dst[b]++
+	return dst[a] >= 0 && dst[0] >= 1
+}
+
 // Up stores in dst the count vector one step earlier on the chain of (m, v): the
 // candidate at depth v rises by a step, or, where it is at depth 0 already, all others sink by one. It
 // returns the candidate's depth there and whether that vector lies in Q(n,k) and differs from m.
 func Up(m []int, v int, dst []int) (depth int, ok bool) {
 	k := len(m) - 1
 	if v > 0 {
-		copy(dst, m)
-		dst[v]--
-		dst[v-1]++
-		return v - 1, true
+		return v - 1, Move(m, v, v-1, dst)
 	}
 	if m[k] > 0 || Deepest(m) == 0 && m[0] == 1 {
 		return 0, false
@@ -109,10 +115,7 @@ func Down(m []int, v int, dst []int) (depth int, ok bool) {
 	if v == k {
 		return 0, false
 	}
-	copy(dst, m)
-	dst[v]--
-	dst[v+1]++
-	return v + 1, true
+	return v + 1, Move(m, v, v+1, dst)
 }
 
 // Chains lists the variables chain by chain, each from its first to its deepest position:

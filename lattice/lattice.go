@@ -66,8 +66,12 @@ func New(n, k int) (*Lattice, error) {
 	if n < 1 || k < 1 {
 		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrSize, n, k)
 	}
-	if max(n, k) > 1<<28 || Variables(n, k).BitLen() > 40 {
-		return nil, fmt.Errorf("%w: n = %d and k = %d give too many orbits to enumerate", ErrSize, n, k)
+	if max(n, k) > 1<<20 {
+		return nil, fmt.Errorf("%w: n = %d or k = %d is beyond what can be enumerated", ErrSize, n, k)
+	}
+	if v := Variables(n, k); v.BitLen() > 40 {
+		return nil, fmt.Errorf("%w: n = %d and k = %d give %.4g orbits and %.4g variables, too many to enumerate",
+			ErrSize, n, k, new(big.Float).SetInt(Orbits(n, k)), new(big.Float).SetInt(v))
 	}
 	l := &Lattice{n: n, k: k, orbits: int(Orbits(n, k).Int64())}
 	l.below = make([][]int, k+1)

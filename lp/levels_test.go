@@ -56,6 +56,8 @@ func TestLevelTable(t *testing.T) {
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	require.NoError(t, err)
+	doc, err := os.ReadFile("../docs/levels.md")
+	require.NoError(t, err)
 	computed := 0
 	for _, row := range rows[1:] {
 		n, err := strconv.Atoi(row[0])
@@ -64,6 +66,9 @@ func TestLevelTable(t *testing.T) {
 		require.NoError(t, err)
 		e, err := mechanisms.ParseExp(row[2])
 		require.NoError(t, err)
+		if row[3] != "1" {
+			assert.Contains(t, string(doc), fmt.Sprintf("\n| %s | %s | %s | %s |", row[0], row[1], row[2], short(t, row[3])), "docs/levels.md")
+		}
 		r := levelRatios(t, n, k, e)
 		for l := Paper; l <= Full; l++ {
 			assert.Equal(t, row[3+l], r[l].RatString(), "%v %v", row[:3], l)
@@ -136,4 +141,16 @@ func TestLargestMonotoneRatioSeen(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, a.Undecided)
 	assert.InDelta(t, 1.00898, a.Mechanisms[0].Ratio.Float64(), 5e-6)
+}
+
+// short is a ratio as the table in docs/levels.md writes it.
+func short(t *testing.T, ratio string) string {
+	if len(ratio) <= 24 {
+		return ratio
+	}
+	r, ok := new(big.Rat).SetString(ratio)
+	require.True(t, ok)
+	scaled := new(big.Int).Mul(r.Num(), big.NewInt(1e9))
+	digits := scaled.Quo(scaled, r.Denom()).String()
+	return digits[:1] + "." + digits[1:] + "…"
 }
