@@ -21,15 +21,15 @@ import (
 func init() { commands = append(commands, newHeterogeneous) }
 
 type heterogeneousFlags struct {
-	epsilon                     epsilonFlags
-	sensitivities, grid         string
-	mechanism                   string
-	objective, loss             string
-	shiftInvariant, optimal     bool
-	gamma, beta, eta, epsChoice string
-	solver, gap                 string
-	json                        bool
-	timeLimit                   time.Duration
+	epsilon                 epsilonFlags
+	sensitivities, grid     string
+	mechanism               string
+	objective, loss         string
+	shiftInvariant, optimal bool
+	params                  paramFlags
+	solver, gap             string
+	json                    bool
+	timeLimit               time.Duration
 }
 
 func newHeterogeneous(s streams) *cobra.Command {
@@ -57,10 +57,7 @@ of the two largest sensitivities.`,
 	fs.StringVar(&f.loss, "loss", "error", "error (q* - q) or mse (its square)")
 	fs.BoolVar(&f.shiftInvariant, "shift-invariant", false, "the best mechanism among those that look at differences of scores only")
 	fs.BoolVar(&f.optimal, "optimal", false, "print an optimal mechanism, too")
-	fs.StringVar(&f.gamma, "gamma", "", "rs, rs-log, rs-tnb: success parameter γ of the number of draws (default 0.05)")
-	fs.StringVar(&f.beta, "beta", "", "gem, mgem, combined-gem: failure probability β (default 0.05)")
-	fs.StringVar(&f.eta, "eta", "", "rs-tnb: shape η of the number of draws (default 1)")
-	fs.StringVar(&f.epsChoice, "eps-choice", "", "combined-gem: share of ε for the choice (default 0.6)")
+	f.params.add(c)
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted: (upper-lower)/upper")
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
@@ -124,18 +121,8 @@ func (f *heterogeneousFlags) request() (r heterogeneous.Request, err error) {
 	if r.Mechanisms, err = f.mechanisms(); err != nil {
 		return r, err
 	}
-	for _, p := range []struct {
-		name, text string
-		to         **big.Rat
-	}{
-		{"gamma", f.gamma, &r.Params.Gamma}, {"beta", f.beta, &r.Params.Beta},
-		{"eta", f.eta, &r.Params.Eta}, {"eps-choice", f.epsChoice, &r.Params.EpsChoice},
-	} {
-		if p.text != "" {
-			if *p.to, err = parseNumber(p.text); err != nil {
-				return r, usagef("--%s: %w; give a decimal", p.name, err)
-			}
-		}
+	if r.Params, err = f.params.parse(); err != nil {
+		return r, err
 	}
 	if r.Solver, err = findSolver(f.solver); err != nil {
 		return r, err

@@ -19,9 +19,8 @@ type instanceFlags struct {
 	scores, scoresFile               string
 	sensitivity                      string
 	sensitivities, sensitivitiesFile string
-	gamma, beta, eta, epsChoice      string
+	params                           paramFlags
 	depth                            int
-	constraints                      string
 }
 
 func (f *instanceFlags) add(c *cobra.Command) {
@@ -32,12 +31,8 @@ func (f *instanceFlags) add(c *cobra.Command) {
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of all candidates")
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each score; mechanisms for one Δ take the largest")
 	fs.StringVar(&f.sensitivitiesFile, "sensitivities-file", "", "file of sensitivities, one a line")
-	fs.StringVar(&f.gamma, "gamma", "", "rs, rs-log, rs-tnb: success parameter γ of the number of draws (default 0.05)")
-	fs.StringVar(&f.beta, "beta", "", "gem, mgem, combined-gem: failure probability β (default 0.05)")
-	fs.StringVar(&f.eta, "eta", "", "rs-tnb: shape η of the number of draws (default 1)")
-	fs.StringVar(&f.epsChoice, "eps-choice", "", "combined-gem: share of ε for the choice (default 0.6)")
+	f.params.add(c)
 	fs.IntVarP(&f.depth, "k", "k", 0, "lp-optimal: depth of the lattice (default: the deepest score)")
-	fs.StringVar(&f.constraints, "constraints", "", "lp-optimal: paper, dp, monotone or full (default paper)")
 }
 
 func (f *instanceFlags) parse() (*mechanisms.Instance, error) {
@@ -45,7 +40,11 @@ func (f *instanceFlags) parse() (*mechanisms.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &mechanisms.Instance{Epsilon: eps, Params: mechanisms.Params{Depth: f.depth, Constraints: f.constraints}}
+	in := &mechanisms.Instance{Epsilon: eps}
+	if in.Params, err = f.params.parse(); err != nil {
+		return nil, err
+	}
+	in.Params.Depth = f.depth
 	if in.Scores, err = parseNumbers("scores", f.scores, f.scoresFile); err != nil {
 		return nil, err
 	}
@@ -63,19 +62,6 @@ func (f *instanceFlags) parse() (*mechanisms.Instance, error) {
 		in.Sensitivities = []*big.Rat{one}
 	} else if s, q := len(in.Sensitivities), len(in.Scores); s != 1 && s != q {
 		return nil, usagef("--sensitivities: %d for %d scores, give one for each", s, q)
-	}
-	for name, p := range map[string]struct {
-		text string
-		to   **big.Rat
-	}{
-		"gamma": {f.gamma, &in.Params.Gamma}, "beta": {f.beta, &in.Params.Beta},
-		"eta": {f.eta, &in.Params.Eta}, "eps-choice": {f.epsChoice, &in.Params.EpsChoice},
-	} {
-		if p.text != "" {
-			if *p.to, err = parseNumber(p.text); err != nil {
-				return nil, usagef("--%s: %w; give a decimal", name, err)
-			}
-		}
 	}
 	if err := in.Check(); err != nil {
 		return nil, usagef("--sensitivities: %w", err)

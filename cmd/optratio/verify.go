@@ -29,6 +29,7 @@ type verifyFlags struct {
 	mechanism, property        string
 	sensitivity, sensitivities string
 	domain, neighbors, orders  string
+	params                     paramFlags
 	json                       bool
 	timeLimit                  time.Duration
 }
@@ -62,6 +63,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors")
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
+	f.params.add(c)
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
 	fs.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long; what is not decided by then is undecided")
 	return c
@@ -98,6 +100,9 @@ func (f *verifyFlags) problem() (p verify.Problem, o verify.Options, err error) 
 		return p, o, usagef("--mechanism %s: verify takes one mechanism", quoted(f.mechanism))
 	}
 	p.Mechanism = found[0]
+	if p.Params, err = f.params.parse(); err != nil {
+		return p, o, err
+	}
 	delta, err := parsePositive("sensitivity", f.sensitivity)
 	if err != nil {
 		return p, o, err

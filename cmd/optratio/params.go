@@ -1,0 +1,48 @@
+package main
+
+import (
+	"math/big"
+
+	"github.com/spf13/cobra"
+
+	"optratio/lp"
+	"optratio/mechanisms"
+)
+
+// paramFlags are the parameters of mechanisms that have any.
+type paramFlags struct {
+	gamma, beta, eta, epsChoice string
+	constraints                 string
+}
+
+func (f *paramFlags) add(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVar(&f.gamma, "gamma", "", "rs, rs-log, rs-tnb: success parameter γ of the number of draws (default 0.05)")
+	fs.StringVar(&f.beta, "beta", "", "gem, mgem, combined-gem: failure probability β (default 0.05)")
+	fs.StringVar(&f.eta, "eta", "", "rs-tnb: shape η of the number of draws (default 1)")
+	fs.StringVar(&f.epsChoice, "eps-choice", "", "combined-gem: share of ε for the choice (default 0.6)")
+	fs.StringVar(&f.constraints, "constraints", "", "lp-optimal: paper, dp, monotone or full (default paper)")
+}
+
+func (f *paramFlags) parse() (mechanisms.Params, error) {
+	p := mechanisms.Params{Constraints: f.constraints}
+	if p.Constraints != "" {
+		if _, err := lp.ParseLevel(p.Constraints); err != nil {
+			return p, usagef("--constraints: %w", err)
+		}
+	}
+	for _, q := range []struct {
+		name, text string
+		to         **big.Rat
+	}{
+		{"gamma", f.gamma, &p.Gamma}, {"beta", f.beta, &p.Beta}, {"eta", f.eta, &p.Eta}, {"eps-choice", f.epsChoice, &p.EpsChoice},
+	} {
+		if q.text != "" {
+			var err error
+			if *q.to, err = parseNumber(q.text); err != nil {
+				return p, usagef("--%s: %w; give a decimal", q.name, err)
+			}
+		}
+	}
+	return p, nil
+}
