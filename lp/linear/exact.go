@@ -40,11 +40,11 @@ func (r *Rational) Approximate(b *Basis, shift uint) (*Approximation, error) {
 }
 
 func (s *basisSystem) approximate(shift uint) (*Approximation, error) {
-	x, err := s.solve(shift, false)
+	x, err := s.solve(shift, false, nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	y, err := s.solve(shift, true)
+	y, err := s.solve(shift, true, nil, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -99,9 +99,10 @@ func (s *basisSystem) verify(x *Fractions, transposed bool) bool {
 // recover solves M x = rhs (or transposed) exactly, raising the precision until the
 // recovered fractions verify or limit bits are reached.
 func (s *basisSystem) recover(first, limit uint, transposed bool) (*Fractions, error) {
-	for shift := first; shift <= limit; shift *= 2 {
-		x, err := s.solve(shift, transposed)
-		if err != nil {
+	var x []*big.Int
+	for shift, last := first, uint(0); shift <= limit; shift, last = 2*shift, shift {
+		var err error
+		if x, err = s.solve(shift, transposed, x, last); err != nil {
 			return nil, err
 		}
 		if f, ok := recoverFractions(x, shift); ok && s.verify(f, transposed) {

@@ -171,8 +171,9 @@ func (m *integerMatrix) subtract(r, x []*big.Int, transposed bool) {
 
 // solve returns X with |X/2^shift - M⁻¹ rhs| of the order of 2^-shift, by
 // iterative refinement: residuals exact, corrections from the floating-point factors. It fails with ErrSingular
-// where the corrections do not converge. The result is a proposal; nothing here proves its error.
-func (s *basisSystem) solve(shift uint, transposed bool) ([]*big.Int, error) {
+// where the corrections do not converge. A solution at fewer bits may be given to go on from. The result is a proposal; nothing
+// here proves its error.
+func (s *basisSystem) solve(shift uint, transposed bool, from []*big.Int, fromShift uint) ([]*big.Int, error) {
 	m, rhs := &s.forward, s.rhs
 	if transposed {
 		m, rhs = &s.backward, s.costs
@@ -181,6 +182,9 @@ func (s *basisSystem) solve(shift uint, transposed bool) ([]*big.Int, error) {
 	x, r := make([]*big.Int, n), make([]*big.Int, n)
 	for i := range n {
 		x[i] = new(big.Int)
+		if from != nil {
+			x[i].Lsh(from[i], shift-fromShift)
+		}
 		r[i] = new(big.Int)
 	}
 	in, out := make([]float64, n), make([]float64, n)
