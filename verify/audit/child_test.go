@@ -90,8 +90,8 @@ func TestChildrenThatMisbehave(t *testing.T) {
 // What a child started dies with it, even where it ignores signals or keeps the pipes.
 func TestGrandchildrenAreKilled(t *testing.T) {
 	for _, script := range []string{
-		`sleep 300 & echo $! > %s; read q; sleep 300`,                // hangs with a helper
-		`(trap '' TERM HUP; sleep 300) & echo $! > %s; read q; exit`, // leaves a helper that holds stdout
+		`sleep 300 & echo $! > %s; read q; sleep 300`,                // hangs in company
+		`(trap '' TERM HUP; sleep 300) & echo $! > %s; read q; exit`, // leaves a child that holds stdout
 	} {
 		file := filepath.Join(t.TempDir(), "pid")
 		ch := &child{command: fmt.Sprintf(script, file), timeout: 2 * time.Second}
