@@ -41,8 +41,7 @@ func newHeterogeneous(s streams) *cobra.Command {
 candidate has its own sensitivity, how far given mechanisms are from it, and whether they are ε-DP on
 the grid. Errors are in the units of the scores (of their squares with --loss mse).
 With --shift-invariant the best mechanism may look at differences of scores only, as all registered
-ones do. Mechanisms are those of the registry and pf-pair, permute-and-flip with 2Δ replaced by the sum
-of the two largest sensitivities.`,
+ones do.`,
 		Example: `  optratio heterogeneous --sensitivities 1,2 --grid 0:4 --exp-eps 2
   optratio heterogeneous --sensitivities 1,2,4 --shift-invariant --eps 0.5 --mechanism gem,krr --json`,
 		Args: cobra.NoArgs,
@@ -133,24 +132,15 @@ func (f *heterogeneousFlags) request() (r heterogeneous.Request, err error) {
 	return r, nil
 }
 
-// mechanisms reads --mechanism, which knows pf-pair beside the registry.
-func (f *heterogeneousFlags) mechanisms() (found []mechanisms.Mechanism, err error) {
-	seen := map[string]bool{}
-	for name := range strings.SplitSeq(f.mechanism, ",") {
-		name = strings.TrimSpace(name)
-		m, err := heterogeneous.Lookup(name)
-		if err != nil {
-			return nil, usagef("--mechanism %s: no such mechanism; give pf-pair or one that optratio mechanisms lists", quoted(name))
-		}
-		if name == "lp-optimal" {
+// mechanisms reads --mechanism.
+func (f *heterogeneousFlags) mechanisms() ([]mechanisms.Mechanism, error) {
+	found, err := findMechanisms(f.mechanism)
+	for _, m := range found {
+		if m.Info().Name == "lp-optimal" {
 			return nil, usagef("--mechanism lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
 		}
-		if !seen[name] {
-			found = append(found, m)
-		}
-		seen[name] = true
 	}
-	return found, nil
+	return found, err
 }
 
 // heterogeneousDoc is the JSON document of the command.

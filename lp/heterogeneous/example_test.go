@@ -13,7 +13,7 @@ import (
 // Two candidates, the second twice as sensitive as the first, scores 0 to 4, e^ε = 2.
 func ExampleSolve() {
 	eps, _ := mechanisms.ParseExp("2")
-	krr, _ := heterogeneous.Lookup("krr")
+	krr, _ := mechanisms.Lookup("krr")
 	a, err := heterogeneous.Solve(context.Background(), heterogeneous.Request{
 		Grid: heterogeneous.Grid{
 			Sensitivities: []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 1)},

@@ -205,7 +205,7 @@ func TestHandicapsDoNotPayForTwo(t *testing.T) {
 			require.NoError(t, err)
 			half, err := mechanisms.ParseEpsilon("1")
 			require.NoError(t, err)
-			flip := solveWith(t, Request{Grid: g, Epsilon: half, Loss: loss}, PairName).Mechanisms[0]
+			flip := solveWith(t, Request{Grid: g, Epsilon: half, Loss: loss}, "pf-pair").Mechanisms[0]
 			most, ok := flip.Loss.Upper()
 			require.True(t, ok)
 			for _, m := range solveWith(t, Request{Grid: g, Epsilon: full, Loss: loss}, "gem", "mgem").Mechanisms {

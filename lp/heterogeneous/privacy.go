@@ -127,10 +127,10 @@ func (s *space) shapes() []int {
 }
 
 // commonUnit returns 1/m such that depths are multiples of it, which they are of step/2Δ for the largest Δ, or of step/S
-// for Pair.
+// for pf-pair.
 func commonUnit(in *mechanisms.Instance, step *big.Rat) *big.Rat {
 	m := big.NewInt(1)
-	for _, d := range []*big.Rat{in.Sensitivity(), rescaled(in).Sensitivities[0]} {
+	for _, d := range []*big.Rat{in.Sensitivity(), in.PairSensitivity()} {
 		part := new(big.Rat).Add(d, d)
 		den := part.Quo(step, part).Denom()
 		m.Mul(m, new(big.Int).Quo(den, new(big.Int).GCD(nil, nil, m, den)))

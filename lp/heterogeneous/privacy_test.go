@@ -48,7 +48,7 @@ func TestEstimatesAreMarked(t *testing.T) {
 func solveWith(t *testing.T, r Request, names ...string) *Answer {
 	for _, name := range names {
 		plain, isEstimate := strings.CutPrefix(name, "≈")
-		m, err := Lookup(plain)
+		m, err := mechanisms.Lookup(plain)
 		require.NoError(t, err)
 		if isEstimate {
 			m = estimated{m}
@@ -65,7 +65,7 @@ func solveWith(t *testing.T, r Request, names ...string) *Answer {
 
 // verified is package verify's opinion of a mechanism on a grid with step 1.
 func verified(t *testing.T, g *Grid, name string, eps mechanisms.Epsilon) *verify.Result {
-	m, err := Lookup(name)
+	m, err := mechanisms.Lookup(name)
 	require.NoError(t, err)
 	s, err := newSpace(g)
 	require.NoError(t, err)
@@ -182,7 +182,7 @@ func TestPairIsPrivateAndTight(t *testing.T) {
 		for _, e := range []string{"0.25", "3"} {
 			eps, err := mechanisms.ParseEpsilon(e)
 			require.NoError(t, err)
-			m, err := Lookup(PairName)
+			m, err := mechanisms.Lookup("pf-pair")
 			require.NoError(t, err)
 			s, err := newSpace(&g)
 			require.NoError(t, err)
