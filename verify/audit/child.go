@@ -169,17 +169,18 @@ func (c *child) once(ctx context.Context, line []byte) ([]byte, error) {
 		if err := c.start(); err != nil {
 			return nil, err
 		}
+	} else {
+		select {
+		case extra, ok := <-c.p.lines:
+			if ok {
+				c.stop()
+				return nil, &failure{text: fmt.Sprintf("output that nothing had asked for: %s", brief(extra))}
+			}
+			return nil, c.gone()
+		default:
+		}
 	}
 	p := c.p
-	select {
-	case extra, ok := <-p.lines:
-		if ok {
-			c.stop()
-			return nil, &failure{text: fmt.Sprintf("output that nothing had asked for: %s", brief(extra))}
-		}
-		return nil, c.gone()
-	default:
-	}
 	timer := time.NewTimer(c.timeout)
 	defer timer.Stop()
 	written := make(chan error, 1)

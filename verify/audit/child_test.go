@@ -67,8 +67,11 @@ func TestChildrenThatMisbehave(t *testing.T) {
 		begin := time.Now()
 		// Short only where the wait is the point, as machines may be slow.
 		ch := &child{command: c.command, timeout: 20 * time.Second}
-		if strings.Contains(strings.Join(c.want, ""), "no answer") || strings.Contains(c.want[0], "closed") {
+		switch {
+		case strings.Contains(strings.Join(c.want, ""), "no answer"):
 			ch.timeout = 300 * time.Millisecond
+		case strings.Contains(c.want[0], "closed"):
+			ch.timeout = time.Second
 		}
 		got := asked(t, ch, len(c.want))
 		for i, want := range c.want {
@@ -151,7 +154,7 @@ func TestCancellingEndsAQuestion(t *testing.T) {
 		N: 2, K: 1, Domain: "lattice", Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1), Precision: new(big.Rat), Timeout: time.Minute,
 	})
 	require.NoError(t, err)
-	require.Less(t, time.Since(begin), 2*time.Second)
+	require.Less(t, time.Since(begin), 20*time.Second)
 	require.Equal(t, verify.Undecided, r.Find(verify.DP).Verdict)
 	require.Empty(t, r.Findings)
 }
