@@ -255,6 +255,25 @@ func (t term) weight(eps Epsilon, odds *big.Rat) (w *big.Rat, ok bool) {
 	return new(big.Rat).Mul(w, arith.Pow(arith.Rat{}, odds, int(t.power.Num().Int64()))), true
 }
 
+// Symbolic knows equal sensitivities, where t cancels and q'_a = (q_a - max q)/2Δ: with sensitivity 1 that is
+// permute-and-flip at twice the sensitivity, or half of ε. Depths are then counted in steps of 4Δ.
+func (m *gem) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	for i := range in.Scores {
+		if in.sensitivity(i).Cmp(in.sensitivity(0)) != 0 {
+			return nil, ErrNotRational
+		}
+	}
+	if _, err := in.Params.beta(); err != nil {
+		return nil, err
+	}
+	twice := *in
+	twice.Sensitivities = []*big.Rat{new(big.Rat).Add(in.sensitivity(0), in.sensitivity(0))}
+	return permuteAndFlipAs(m.info).Symbolic(&twice, unit)
+}
+
 func (m *gem) Float(in *Instance) ([]float64, error) { return floats(m, in) }
 
 func (m *gem) FloatScores(in *FloatInstance) ([]float64, error) {

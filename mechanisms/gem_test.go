@@ -347,3 +347,36 @@ func TestAnswers(t *testing.T) {
 		assert.ErrorIs(t, err, ErrInstance, name)
 	}
 }
+
+// With equal sensitivities gem and mgem are permute-and-flip at half of ε, identically in e^{-ε}.
+func TestEqualSensitivitiesAreHalfEpsilon(t *testing.T) {
+	e, err := ParseEpsilon("0.7")
+	require.NoError(t, err)
+	half, err := ParseEpsilon("0.35")
+	require.NoError(t, err)
+	for _, depths := range [][]int{{0}, {0, 0, 3}, {2, 0, 1, 1}} {
+		for _, name := range []string{"gem", "mgem"} {
+			in := OnLattice(depths, e)
+			functions, err := registry[name].(Symbolic).Symbolic(in, big.NewRat(1, 2))
+			require.NoError(t, err)
+			flip, err := registry["pf"].(Symbolic).Symbolic(OnLattice(depths, half), big.NewRat(1, 1))
+			require.NoError(t, err)
+			boxes, err := registry[name].Enclose(in, 100)
+			require.NoError(t, err)
+			z := e.Enclose(big.NewRat(1, 2), 100)
+			for i := range functions {
+				assert.True(t, functions[i].Equal(flip[i]))
+				_, overlap := functions[i].Eval(z).Intersect(boxes[i])
+				assert.True(t, overlap)
+			}
+			in.Sensitivities = nil
+			for i := range depths {
+				in.Sensitivities = append(in.Sensitivities, big.NewRat(int64(i+1), 2))
+			}
+			if len(depths) > 1 {
+				_, err = registry[name].(Symbolic).Symbolic(in, big.NewRat(1, 2))
+				assert.ErrorIs(t, err, ErrNotRational)
+			}
+		}
+	}
+}

@@ -109,6 +109,10 @@ func ForMechanism(m mechanisms.Mechanism, s *Space) Subject {
 		part.Mul(part, new(big.Rat).SetInt64(max(1, s.Gap)))
 		if part.Denom().IsInt64() && part.Denom().Int64() <= mostParts {
 			e.parts = part.Denom().Int64()
+			if !m.Info().Uniform {
+				// Such mechanisms compare scores in steps of two sensitivities; with equal ones half of a depth is enough.
+				e.parts *= 2
+			}
 			e.exp = exponentialRing(s.Epsilon, e.parts)
 		}
 	}
