@@ -17,6 +17,7 @@ type ring struct {
 	degree int      // 0: t is transcendental; otherwise t^degree = power,
 	power  *big.Rat // and x^degree - power is irreducible over the rationals
 
+	positive bool     // t > 0
 	exponent *big.Rat // t = e^-exponent, where that is known to be rational
 }
 
@@ -39,7 +40,7 @@ func exponentialRing(eps mechanisms.Epsilon, parts int64) *ring {
 		return nil
 	}
 	unit := big.NewRat(1, parts)
-	r := &ring{at: remembering(func(prec uint) interval.Interval { return eps.Enclose(unit, prec) })}
+	r := &ring{positive: true, at: remembering(func(prec uint) interval.Interval { return eps.Enclose(unit, prec) })}
 	z, ok := eps.Z()
 	if !ok {
 		r.exponent = new(big.Rat).Mul(eps.Eps(), unit)
@@ -98,12 +99,22 @@ func integerRoot(a *big.Int, p int) (*big.Int, bool) {
 	return lo, new(big.Int).Exp(lo, exponent, nil).Cmp(a) == 0
 }
 
-// sign returns the sign of f(t). It ends for every f without a pole at t.
-func (r *ring) sign(f arith.RatFunc) int {
+// mostBits is the precision up to which the sign of a function of t is looked for.
+const mostBits = 1 << 20
+
+// sign returns the sign of f(t), for an f without a pole at t. That mostBits do not decide it (ok is false) does not
+// happen where the coefficients of f have a modest number of digits: a t that is too near 0 to be enclosed is
+// positive, and the lowest terms decide.
+func (r *ring) sign(f arith.RatFunc) (s int, ok bool) {
 	if r.degree > 0 && r.vanishes(f.Num) {
-		return 0
+		return 0, true
 	}
-	return f.Sign(r.at)
+	if r.positive {
+		if s, ok := f.SignNear0(r.at(64).Hi()); ok {
+			return s, true
+		}
+	}
+	return f.SignUpTo(mostBits, r.at)
 }
 
 // vanishes reports whether the polynomial p is 0 at the algebraic t: whether

@@ -163,7 +163,7 @@ func (v *Value) sign(limit uint) (s int, ok bool) {
 	case v.rat != nil:
 		return v.rat.Sign(), true
 	case v.fun != nil:
-		return v.ring.sign(*v.fun), true
+		return v.ring.sign(*v.fun)
 	}
 	for prec := uint(64); ; prec *= 2 {
 		s, ok = v.Enclose(prec).Sign()

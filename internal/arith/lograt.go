@@ -78,12 +78,26 @@ func (x LogRat) Sign(z *big.Rat) int {
 	return refine(func(prec uint) interval.Interval { return x.Enclose(z, prec) })
 }
 
+// mostBits is the precision at which numbers that are not told from 0 are given up.
+const mostBits = 1 << 24
+
 // refine doubles the precision until the sign of the enclosed number is decided. It ends for
-// every number but 0 whose enclosures shrink to a point.
+// every number but 0 whose enclosures shrink to a point, and panics where mostBits are too few, as they are where
+// the enclosures do not shrink.
 func refine(enclose func(prec uint) interval.Interval) int {
-	for prec := uint(64); ; prec *= 2 {
-		if s, ok := enclose(prec).Sign(); ok {
-			return s
+	s, ok := refineTo(mostBits, enclose)
+	if !ok {
+		panic("arith: a sign that 2^24 bits do not decide")
+	}
+	return s
+}
+
+// refineTo is refine with at most limit bits; ok says whether they decided.
+func refineTo(limit uint, enclose func(prec uint) interval.Interval) (s int, ok bool) {
+	for prec := uint(64); prec <= limit; prec *= 2 {
+		if s, ok = enclose(prec).Sign(); ok {
+			return s, true
 		}
 	}
+	return 0, false
 }

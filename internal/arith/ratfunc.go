@@ -131,6 +131,49 @@ func (r RatFunc) Sign(at func(prec uint) interval.Interval) int {
 	return s
 }
 
+// SignUpTo is Sign with enclosures of at most limit bits; ok says whether they decided.
+func (r RatFunc) SignUpTo(limit uint, at func(prec uint) interval.Interval) (s int, ok bool) {
+	if r.IsZero() {
+		return 0, true
+	}
+	s = 1
+	for _, p := range []poly{r.Num, r.Den} {
+		sign, ok := refineTo(limit, func(prec uint) interval.Interval { return horner(p, at(prec)) })
+		if !ok {
+			return 0, false
+		}
+		s *= sign
+	}
+	return s, true
+}
+
+// SignNear0 returns the sign that r has at every t in (0, most], where that is so near 0 that the lowest
+// terms decide: a polynomial Σ_{i>=m} p_i t^i has p_m's sign up to |p_m|/(|p_m| + max_{i>m} |p_i|) (Cauchy's bound on
+// roots, for the reversed polynomial). ok is false where most is greater than that.
+func (r RatFunc) SignNear0(most *big.Float) (s int, ok bool) {
+	if r.IsZero() {
+		return 0, true
+	}
+	s = 1
+	for _, p := range []poly{r.Num, r.Den} {
+		low, high := new(big.Int), new(big.Int)
+		for _, c := range p {
+			switch a := new(big.Int).Abs(c); {
+			case low.Sign() == 0 && a.Sign() != 0:
+				low = a
+				s *= c.Sign()
+			case a.Cmp(high) > 0:
+				high = a
+			}
+		}
+		// most·(low + high) < low, by exponents: x < 2^MantExp, and an integer is at least 2^(BitLen-1).
+		if most.Sign() != 0 && most.MantExp(nil)+high.Add(high, low).BitLen() > low.BitLen()-1 {
+			return 0, false
+		}
+	}
+	return s, true
+}
+
 // String returns r in the form (1 - 2z + z^3)/(3z), for messages.
 func (r RatFunc) String() string {
 	r = r.canonical()
