@@ -34,7 +34,7 @@ type Problem struct {
 }
 
 // MaxCandidates bounds the problems that Check accepts; time and memory grow with its square.
-const MaxCandidates = 5000
+const MaxCandidates = 1000
 
 // N returns the number of candidates.
 func (p *Problem) N() int { return len(p.Payoff) }

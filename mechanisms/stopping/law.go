@@ -15,7 +15,7 @@ import (
 var ErrRange = errors.New("out of range")
 
 // MaxCandidates bounds n wherever time or memory is proportional to n.
-const MaxCandidates = 10_000_000
+const MaxCandidates = 1_000_000
 
 func checkCandidates(n int) error {
 	if n < 1 || n > MaxCandidates {
