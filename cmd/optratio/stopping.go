@@ -143,6 +143,9 @@ type stoppingInput struct {
 }
 
 func (f *stoppingFlags) parse() (in stoppingInput, err error) {
+	if f.timeLimit < 0 {
+		return in, usagef("--time-limit %s: give a duration > 0 such as 30s, or 0 for none", f.timeLimit)
+	}
 	if f.n < 1 || f.n > stopping.MaxCandidates {
 		return in, usagef("-n %d: give the number of candidates, 1 to %d", f.n, stopping.MaxCandidates)
 	}

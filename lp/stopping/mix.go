@@ -18,51 +18,77 @@ func enclosed(lo, hi *big.Rat) number.Number {
 	return number.Bounds(lo, hi)
 }
 
-// Mix is the best p-mix of the best rule without privacy and the blind
-// choice (Grining, Klonowski & Sulkowska, Corollary 3), and how much better the optimum is.
+// Mix is the best p-mix with the blind choice (Grining, Klonowski & Sulkowska, Corollary 3) of either of two rules: the secretary rule, and
+// the best rule without privacy for the problem's payoff. Ratio says how much better the optimum is.
 type Mix struct {
 	P, Success number.Number
 	Ratio      number.Number // optimum over Success, at least 1
 }
 
-// BestMix computes the best p-mix for a problem and compares it with its
-// solution. For winning with the best the rule is the secretary rule.
+// mixed is the best p-mix of one rule, between exact bounds.
+type mixed struct{ lo, hi, below, above *big.Rat }
+
+// BestMix computes the best p-mix for a problem and compares it with its solution. Among equally good rules without
+// privacy others than the two of Mix may be more private; they are not tried.
 func BestMix(p *Problem, sol *Solution) (Mix, error) {
-	free, err := p.unconstrainedLaw()
+	secretary, err := rules.SecretaryLaw(arith.Rat{}, p.N())
 	if err != nil {
 		return Mix{}, err
 	}
-	lo, hi, err := rules.LargestP(rules.ExactLaw(free), p.L, p.Eps, p.Delta)
+	best, err := p.mixOf(secretary)
 	if err != nil {
 		return Mix{}, err
 	}
-	// The payoff grows with p: the rule is the best there is.
-	f := arith.Rat{}
-	blind, err := rules.BlindLaw(f, p.N())
-	if err != nil {
-		return Mix{}, err
+	if !p.winsWithBest() {
+		free, err := p.unconstrainedLaw()
+		if err != nil {
+			return Mix{}, err
+		}
+		other, err := p.mixOf(free)
+		if err != nil {
+			return Mix{}, err
+		}
+		if other.below.Cmp(best.below) > 0 {
+			best = other
+		}
 	}
-	below := dot(p.Payoff, rules.Mix(f, lo, free, blind))
-	above := dot(p.Payoff, rules.Mix(f, hi, free, blind))
-	m := Mix{P: enclosed(lo, hi), Success: enclosed(below, above)}
-	if below.Sign() <= 0 {
+	m := Mix{P: enclosed(best.lo, best.hi), Success: enclosed(best.below, best.above)}
+	if best.below.Sign() <= 0 {
 		m.Ratio = number.Infinity()
 		return m, nil
 	}
-	ratio := new(big.Rat).Quo(sol.Lower, above)
+	ratio := new(big.Rat).Quo(sol.Lower, best.above)
 	if one := big.NewRat(1, 1); ratio.Cmp(one) < 0 {
 		ratio = one // the p-mix is a private rule
 	}
-	m.Ratio = enclosed(ratio, new(big.Rat).Quo(sol.Upper, below))
+	above := new(big.Rat).Quo(sol.Upper, best.below)
+	if above.Cmp(ratio) < 0 {
+		above = ratio
+	}
+	m.Ratio = enclosed(ratio, above)
 	return m, nil
+}
+
+// mixOf returns the best private p-mix of a rule with the given law.
+func (p *Problem) mixOf(free []*big.Rat) (mixed, error) {
+	f := arith.Rat{}
+	blind, err := rules.BlindLaw(f, p.N())
+	if err != nil {
+		return mixed{}, err
+	}
+	if dot(p.Payoff, free).Cmp(dot(p.Payoff, blind)) <= 0 {
+		value := dot(p.Payoff, blind) // mixing the rule in gains nothing
+		return mixed{new(big.Rat), new(big.Rat), value, value}, nil
+	}
+	lo, hi, err := rules.LargestP(rules.ExactLaw(free), p.L, p.Eps, p.Delta)
+	if err != nil {
+		return mixed{}, err
+	}
+	return mixed{lo, hi, dot(p.Payoff, rules.Mix(f, lo, free, blind)), dot(p.Payoff, rules.Mix(f, hi, free, blind))}, nil
 }
 
 // unconstrainedLaw is the law of the best rule without privacy.
 func (p *Problem) unconstrainedLaw() ([]*big.Rat, error) {
-	n := p.N()
-	if p.winsWithBest() {
-		return rules.SecretaryLaw(arith.Rat{}, n)
-	}
 	_, stops, err := rules.Best(p.Payoff)
 	if err != nil {
 		return nil, err

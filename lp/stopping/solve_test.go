@@ -271,3 +271,23 @@ func BenchmarkSolve100CLP(b *testing.B) {
 	}
 	benchmarkSolve(b, 100, s)
 }
+
+// For one of the two best of four, the secretary rule wins with 3/4, as much as any rule, and its tight ε is ln 2: at ε = 1 the
+// best p-mix is that rule itself, while the rule that stops on every tie would have to be mixed.
+func TestBestMixTakesTheMorePrivateRule(t *testing.T) {
+	p := problem(t, 4, 2, 1, "1", "0")
+	sol, err := Solve(context.Background(), p, Options{Solver: linear.Embedded{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mix := must(BestMix(p, sol))
+	if share, ok := mix.P.Rat(); !ok || share.Cmp(big.NewRat(1, 1)) != 0 {
+		t.Errorf("p = %v", mix.P)
+	}
+	if success, ok := mix.Success.Rat(); !ok || success.Cmp(big.NewRat(3, 4)) != 0 {
+		t.Errorf("success %v", mix.Success)
+	}
+	if r := mix.Ratio.Float64(); math.Abs(r-1) > 1e-9 {
+		t.Errorf("ratio %v", mix.Ratio)
+	}
+}
