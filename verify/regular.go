@@ -141,8 +141,8 @@ func (c *run) shift(t *tracker) error {
 	return nil
 }
 
-// monotone checks that lowering one candidate's score does not lower another's probability. On a
-// domain that is convex in the differences of scores, as Q(n,k) is, such single
+// monotone checks that lowering one candidate's score neither raises its own probability nor lowers another's; the former
+// follows from the latter only where probabilities sum to 1. On a domain that is convex in the differences of scores, as Q(n,k) is, such single
 // steps imply the general case.
 func (c *run) monotone(t *tracker) error {
 	for l := range c.dom.Lowered {
@@ -155,17 +155,19 @@ func (c *run) monotone(t *tracker) error {
 			continue
 		}
 		for r := range l.Upper {
-			if r == l.One {
-				continue
-			}
 			if err := t.step(); err != nil {
 				return err
 			}
-			switch s, ok := a.P[r].compare(b.P[r], t.precision()); {
+			// One's own probability may only fall, any other one's only rise.
+			gain, loss, place := b.P[r], a.P[r], r
+			if r == l.One {
+				gain, loss, place = loss, gain, len(l.Upper)
+			}
+			switch s, ok := loss.compare(gain, t.precision()); {
 			case !ok:
 				t.unclear()
 			case s > 0:
-				t.fail(size(r, l.Upper, l.Lower), func() *Witness {
+				t.fail(size(place, l.Upper, l.Lower), func() *Witness {
 					return c.pair(l.Upper, l.Lower, r, a.P[r], b.P[r])
 				})
 			}

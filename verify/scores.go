@@ -51,64 +51,75 @@ const (
 // candidate's sensitivity in units. Up to five candidates these are all combinations of 0 and ±Δ_a
 // (Monotonic: of 0 and Δ_a, and the reverse). Above they are the extreme ones, where one candidate moves
 // against all others (Monotonic: moves alone, or all others do), and random ones.
-func (m Model) Steps(deltas []int64, rng *rand.Rand) []Vector {
+func (m Model) Steps(deltas []int64, rng *rand.Rand) iter.Seq[Vector] {
+	return func(yield func(Vector) bool) {
+		if len(deltas) <= allCorners {
+			m.corners(deltas, yield)
+			return
+		}
+		m.extremes(deltas, rng, yield)
+	}
+}
+
+// step returns the vector of the candidates' sensitivities times at.
+func step(deltas []int64, at func(i int) int64) Vector {
+	s := make(Vector, len(deltas))
+	for i, d := range deltas {
+		s[i] = at(i) * d
+	}
+	return s
+}
+
+func (m Model) corners(deltas []int64, yield func(Vector) bool) {
 	n := len(deltas)
-	var steps []Vector
-	add := func(at func(i int) int64) {
-		s := make(Vector, n)
-		for i, d := range deltas {
-			s[i] = at(i) * d
+	for code := range power(3, n) {
+		digits, c := make([]int64, n), code
+		positive, negative := false, false
+		for i := range digits {
+			digits[i] = int64(c%3) - 1
+			c /= 3
+			positive, negative = positive || digits[i] > 0, negative || digits[i] < 0
 		}
-		steps = append(steps, s)
-	}
-	if n <= allCorners {
-		for code := range power(3, n) {
-			digits, c := make([]int64, n), code
-			positive, negative := false, false
-			for i := range digits {
-				digits[i] = int64(c%3) - 1
-				c /= 3
-				positive, negative = positive || digits[i] > 0, negative || digits[i] < 0
-			}
-			if m == Monotonic && positive && negative || !positive && !negative {
-				continue
-			}
-			add(func(i int) int64 { return digits[i] })
+		if m == Monotonic && positive && negative || !positive && !negative {
+			continue
 		}
-		return steps
+		if !yield(step(deltas, func(i int) int64 { return digits[i] })) {
+			return
+		}
 	}
-	others := int64(-1)
-	if m == Monotonic {
-		others = 0
+}
+
+func (m Model) extremes(deltas []int64, rng *rand.Rand, yield func(Vector) bool) {
+	// alone returns own for candidate r and rest for all others.
+	alone := func(r int, own, rest int64) Vector {
+		return step(deltas, func(i int) int64 {
+			if i == r {
+				return own
+			}
+			return rest
+		})
 	}
 	for _, sign := range []int64{1, -1} {
-		for r := range n {
-			add(func(i int) int64 {
-				if i == r {
-					return sign
-				}
-				return sign * others
-			})
-			if m == Monotonic {
-				add(func(i int) int64 {
-					if i == r {
-						return 0
-					}
-					return sign
-				})
+		for r := range deltas {
+			switch {
+			case m != Monotonic && !yield(alone(r, sign, -sign)):
+				return
+			case m == Monotonic && (!yield(alone(r, sign, 0)) || !yield(alone(r, 0, sign))):
+				return
 			}
 		}
 	}
 	for range randomCorners {
 		sign := 2*rng.Int64N(2) - 1
-		add(func(int) int64 {
+		if !yield(step(deltas, func(int) int64 {
 			if m == Monotonic {
 				return sign * rng.Int64N(2)
 			}
 			return rng.Int64N(3) - 1
-		})
+		})) {
+			return
+		}
 	}
-	return steps
 }
 
 func power(base, n int) int {
@@ -149,7 +160,7 @@ func (a Around) Domain() *Domain {
 	d.Neighbors = func(yield func(Vector, Vector) bool) {
 		rng := rand.New(rand.NewPCG(a.Seed, 0x6e65696768626f72))
 		for q := range a.Vectors {
-			for _, step := range a.Model.Steps(a.Deltas, rng) {
+			for step := range a.Model.Steps(a.Deltas, rng) {
 				if !yield(q, q.plusVector(step)) {
 					return
 				}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,7 +85,7 @@ func TestStepsContainTheWorstNeighbor(t *testing.T) {
 			deltas[i] = int64(i + 1)
 		}
 		for _, m := range []Model{Linf, Monotonic} {
-			steps := m.Steps(deltas, rand.New(rand.NewPCG(1, 1)))
+			steps := slices.Collect(m.Steps(deltas, rand.New(rand.NewPCG(1, 1))))
 			worst := make(Vector, n)
 			for i := range worst {
 				worst[i] = -deltas[i]

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -35,6 +36,12 @@ type Options struct {
 // ErrOptions is wrapped by errors about options.
 var ErrOptions = errors.New("cannot audit")
 
+// mostCandidates and deepest limit the domains that are built.
+const (
+	mostCandidates = 10_000
+	deepest        = 1 << 30
+)
+
 func (o *Options) check() error {
 	switch {
 	case o.Sensitivity == nil || o.Sensitivity.Sign() <= 0:
@@ -43,6 +50,10 @@ func (o *Options) check() error {
 		return nil
 	case o.N < 1:
 		return fmt.Errorf("%w: n = %d must be at least 1", ErrOptions, o.N)
+	case o.N > mostCandidates:
+		return fmt.Errorf("%w: n = %d is above the limit of %d candidates", ErrOptions, o.N, mostCandidates)
+	case o.K > deepest:
+		return fmt.Errorf("%w: k = %d is above the limit of %d", ErrOptions, o.K, deepest)
 	case o.K < 1 && o.Domain != "random":
 		return fmt.Errorf("%w: k = %d must be at least 1", ErrOptions, o.K)
 	case o.Domain != "lattice" && o.Domain != "half-lattice" && o.Domain != "random":
@@ -54,8 +65,9 @@ func (o *Options) check() error {
 // randomVectors is how many vectors the random domain has.
 const randomVectors = 40
 
-// domain returns the vectors, and a unit for them and their neighbours.
-func (o *Options) domain() (*verify.Space, *verify.Domain, error) {
+// domain returns the vectors, and a unit for them and their neighbours. Of more than most vectors of a lattice,
+// or given ones, so many are drawn at random; most = 0: all are taken.
+func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
@@ -68,14 +80,20 @@ func (o *Options) domain() (*verify.Space, *verify.Domain, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		vectors, n = slices.Values(ints[:given]), len(ints[0])
+		chosen := ints[:given]
+		if most > 0 && given > most && len(o.Pairs) == 0 {
+			chosen = slices.Clone(chosen)
+			o.vectorRand().Shuffle(given, func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+			chosen = chosen[:most]
+		}
+		vectors, n = slices.Values(chosen), len(ints[0])
 		name = fmt.Sprintf("%d given score vectors of %d candidates", given, n)
 		if len(o.Pairs) > 0 {
 			return space, o.pairDomain(space, name, ints[:given], ints[given:]), nil
 		}
 	case o.Domain == "random":
 		space.Unit = new(big.Rat).Quo(o.Sensitivity, big.NewRat(1000, 1))
-		vectors = slices.Values(drawVectors(n, rand.New(rand.NewPCG(o.Seed, 0x766563746f7273))))
+		vectors = slices.Values(drawVectors(n, o.vectorRand()))
 		name = fmt.Sprintf("%d random score vectors of %d candidates", randomVectors, n)
 	default:
 		step, depth := int64(2), o.K
@@ -84,6 +102,10 @@ func (o *Options) domain() (*verify.Space, *verify.Domain, error) {
 		}
 		vectors = verify.Grid(n, depth, step)
 		name = fmt.Sprintf("%s of %d candidates, depth %d", o.Domain, n, o.K)
+		if most > 0 && gridSize(n, depth) > float64(most)+0.5 {
+			vectors = slices.Values(drawGrid(n, depth, step, most, o.vectorRand()))
+			name = fmt.Sprintf("%d score vectors drawn from the %s", most, name)
+		}
 	}
 	unit, _ := new(big.Rat).Quo(o.Sensitivity, space.Unit).Float64()
 	deltas := slices.Repeat([]int64{int64(unit)}, n)
@@ -153,6 +175,33 @@ func (o *Options) pairDomain(space *verify.Space, name string, vectors, pairs []
 		}
 	}
 	return dom
+}
+
+func (o *Options) vectorRand() *rand.Rand { return rand.New(rand.NewPCG(o.Seed, 0x766563746f7273)) }
+
+// gridSize returns about how many vectors verify.Grid has, (k+1)^n - k^n for depth k.
+func gridSize(n, depth int) float64 {
+	k := float64(depth)
+	return math.Pow(k+1, float64(n)) * -math.Expm1(float64(n)*math.Log1p(-1/(k+1)))
+}
+
+// drawGrid draws vectors of verify.Grid: any of them, and ones with few different depths.
+func drawGrid(n, depth int, step int64, count int, rng *rand.Rand) []verify.Vector {
+	out := make([]verify.Vector, count)
+	for i := range out {
+		q := make(verify.Vector, n)
+		few := []int{0, 1, rng.IntN(depth + 1)}
+		for r := range q {
+			d := rng.IntN(depth + 1)
+			if i%2 == 0 {
+				d = few[rng.IntN(len(few))]
+			}
+			q[r] = -step * int64(d)
+		}
+		q[rng.IntN(n)] = 0
+		out[i] = q
+	}
+	return out
 }
 
 // drawVectors draws score vectors weighted to what goes wrong: ties, near ties, steps of 2Δ, huge gaps,

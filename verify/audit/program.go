@@ -55,6 +55,7 @@ type asker struct {
 	child     *child
 	epsilon   string
 	questions int64
+	numbers   int64 // probabilities asked for
 	failures  int
 	timeouts  int
 	answered  bool
@@ -83,19 +84,24 @@ func epsilonText(e mechanisms.Epsilon) string {
 	return strconv.FormatFloat(e.Float(), 'g', -1, 64)
 }
 
+// errStopped says that an audit was cancelled or had no time left.
+var errStopped = fmt.Errorf("%w: it was stopped", verify.ErrUndecided)
+
 // ask puts one question and reads the answer with parse. event is what came instead of an answer.
 func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte) (T, error)) (answer T, event string, err error) {
-	stopped := fmt.Errorf("%w: it was stopped", verify.ErrUndecided)
 	if a.ctx.Err() != nil {
-		return answer, "", stopped
+		return answer, "", errStopped
 	}
 	if a.timeouts >= mostTimeouts || a.failures >= mostFailures || a.failures >= mostSilence && !a.answered {
 		return answer, "", fmt.Errorf("%w: the program failed %d times and is not asked again", verify.ErrUndecided, a.failures)
 	}
-	if a.questions >= mostQuestions {
+	if a.questions >= mostQuestions || a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0 {
 		return answer, "", fmt.Errorf("%w: the limit of %d questions was reached", verify.ErrUndecided, a.questions)
 	}
 	a.questions++
+	if samples == 0 { // whose answers are kept
+		a.numbers += int64(len(q))
+	}
 	if a.opts.Progress != nil {
 		a.opts.Progress(a.questions)
 	}
@@ -115,7 +121,7 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	var f *failure
 	switch {
 	case a.ctx.Err() != nil:
-		return answer, "", stopped
+		return answer, "", errStopped
 	case !errors.As(err, &f):
 		return answer, "", err
 	}
@@ -150,7 +156,7 @@ func (p probabilities) Answer(q verify.Vector) (*verify.Answer, error) {
 
 // PMF audits a program that states its probabilities.
 func PMF(ctx context.Context, command string, o Options) (*Report, error) {
-	space, dom, err := o.domain()
+	space, dom, err := o.domain(0)
 	if err != nil {
 		return nil, err
 	}

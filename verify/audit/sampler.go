@@ -25,6 +25,9 @@ type Sampler interface {
 const (
 	mostPerQuestion = 10_000  // samples wanted of a program at once
 	mostPairs       = 200_000 // of neighbours; more are thinned out at random
+	mostNumbers     = 4 << 20 // scores in all pairs
+	fewestVectors   = 64      // that the domain is not thinned out below
+	samplesAPlace   = 200     // of the budget, for each score vector of the domain
 	finalists       = 2       // pairs that are tested
 )
 
@@ -37,13 +40,13 @@ var rounds = []struct {
 
 // Samples audits a program that draws samples.
 func Samples(ctx context.Context, command string, o Options) (*Report, error) {
-	space, dom, err := o.domain()
+	space, dom, err := o.domain(o.vectorsToSample())
 	if err != nil {
 		return nil, err
 	}
 	a := newAsker(ctx, command, space, &o)
 	defer a.child.stop()
-	r, err := o.statistics(command, drawn{a}, space, dom)
+	r, err := o.statistics(ctx, command, drawn{a}, space, dom)
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +57,29 @@ func Samples(ctx context.Context, command string, o Options) (*Report, error) {
 
 // Draw audits a sampler in the same process.
 func Draw(name string, s Sampler, o Options) (*Report, error) {
-	space, dom, err := o.domain()
+	space, dom, err := o.domain(o.vectorsToSample())
 	if err != nil {
 		return nil, err
 	}
-	return o.statistics(name, s, space, dom)
+	return o.statistics(context.Background(), name, s, space, dom)
 }
+
+// vectorsToSample is the most score vectors that the budget and the limit on pairs leave room for.
+func (o *Options) vectorsToSample() int {
+	n := max(1, o.N)
+	if len(o.Vectors) > 0 {
+		n = max(1, len(o.Vectors[0]))
+	}
+	neighbors := 2 * n
+	if n <= 5 {
+		neighbors = []int{2, 8, 26, 80, 242}[n-1]
+	}
+	room := 4 * pairsOf(n) / neighbors
+	return max(1, min(room, max(fewestVectors, int(o.Budget/samplesAPlace))))
+}
+
+// pairsOf is the most pairs of neighbours of n candidates that are kept.
+func pairsOf(n int) int { return max(1, min(mostPairs, mostNumbers/(2*n))) }
 
 // drawn is a program as a Sampler.
 type drawn struct{ *asker }
@@ -98,6 +118,7 @@ type pair struct {
 
 // statistics is one audit of a sampler.
 type statistics struct {
+	ctx     context.Context
 	o       *Options
 	sampler Sampler
 	rng     *rand.Rand
@@ -111,15 +132,14 @@ type statistics struct {
 // statistics spends the budget in rounds: every score vector, then the neighbours that look worst, then fresh samples at
 // the finalists, which alone the verdict is based on. So the choice of the finalists does not bias it, and the confidence
 // is shared between them alone.
-func (o *Options) statistics(name string, s Sampler, space *verify.Space, dom *verify.Domain) (*Report, error) {
+func (o *Options) statistics(ctx context.Context, name string, s Sampler, space *verify.Space, dom *verify.Domain) (*Report, error) {
 	if o.Budget < 1 {
 		return nil, fmt.Errorf("%w: a budget of %d samples", ErrOptions, o.Budget)
 	}
 	if o.Confidence == nil || o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
 		return nil, fmt.Errorf("%w: the confidence must lie between 0 and 1", ErrOptions)
 	}
-	st := &statistics{o: o, sampler: s, space: space, rng: rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572)), budget: o.Budget}
-	st.collect(dom)
+	st := &statistics{ctx: ctx, o: o, sampler: s, space: space, rng: rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572)), budget: o.Budget}
 	// alpha is the probability of a false verdict; the test of fit takes half.
 	alpha := new(big.Rat).Sub(big.NewRat(1, 1), o.Confidence)
 	if o.Against != nil {
@@ -131,7 +151,10 @@ func (o *Options) statistics(name string, s Sampler, space *verify.Space, dom *v
 		r.Claimed = number.Exact(eps)
 	}
 	res := verify.Result{Name: verify.DP, Verdict: verify.Undecided}
-	err := st.explore()
+	err := st.collect(dom)
+	if err == nil {
+		err = st.explore()
+	}
 	var fit *verify.Result
 	if err == nil && o.Against != nil {
 		fit, err = st.fit(alpha)
@@ -156,8 +179,17 @@ func (o *Options) statistics(name string, s Sampler, space *verify.Space, dom *v
 	return r, nil
 }
 
-// collect numbers the score vectors of the pairs of neighbours.
-func (s *statistics) collect(dom *verify.Domain) {
+// stopped returns an error once the audit is cancelled.
+func (s *statistics) stopped() error {
+	if s.ctx.Err() != nil {
+		return errStopped
+	}
+	return nil
+}
+
+// collect numbers the score vectors of the domain and of its pairs of neighbours. Of more pairs than there
+// is room for it keeps some at random, from the first ones.
+func (s *statistics) collect(dom *verify.Domain) error {
 	places := map[string]int{}
 	place := func(q verify.Vector) int {
 		key := fmt.Sprint(q)
@@ -169,32 +201,53 @@ func (s *statistics) collect(dom *verify.Domain) {
 		}
 		return i
 	}
-	type edge struct{ a, b int }
-	seen := map[edge]bool{}
 	for q := range dom.Vectors {
+		if err := s.stopped(); err != nil {
+			return err
+		}
 		place(q)
 	}
-	met := 0
+	if len(s.tallies) == 0 {
+		return nil
+	}
+	room, met := pairsOf(len(s.tallies[0].q)), 0
+	var kept [][2]verify.Vector
 	for q, other := range dom.Neighbors {
-		e := edge{place(q), place(other)}
+		if err := s.stopped(); err != nil {
+			return err
+		}
+		if met++; met > 8*room {
+			break
+		}
+		if len(kept) < room {
+			kept = append(kept, [2]verify.Vector{q, other})
+		} else if i := s.rng.IntN(met); i < room {
+			kept[i] = [2]verify.Vector{q, other}
+		}
+	}
+	type edge struct{ a, b int }
+	seen := map[edge]bool{}
+	for _, p := range kept {
+		if err := s.stopped(); err != nil {
+			return err
+		}
+		e := edge{place(p[0]), place(p[1])}
 		if e.a > e.b {
 			e.a, e.b = e.b, e.a
 		}
-		if seen[e] {
-			continue
-		}
-		seen[e] = true
-		met++
-		if len(s.pairs) < mostPairs {
+		if !seen[e] {
+			seen[e] = true
 			s.pairs = append(s.pairs, pair{from: e.a, to: e.b})
-		} else if i := s.rng.IntN(met); i < mostPairs {
-			s.pairs[i] = pair{from: e.a, to: e.b}
 		}
 	}
+	return nil
 }
 
 // draw adds samples at one score vector.
 func (s *statistics) draw(t *tally, samples int64) error {
+	if err := s.stopped(); err != nil {
+		return err
+	}
 	if t.event != "" || samples <= 0 {
 		return nil
 	}
@@ -362,6 +415,9 @@ func (s *statistics) fit(alpha *big.Rat) (*verify.Result, error) {
 	}
 	level := interval.FromRat(new(big.Rat).Quo(alpha, big.NewRat(max(1, tests), 1)), binomialBits)
 	for _, t := range s.tallies {
+		if err := s.stopped(); err != nil {
+			return nil, err
+		}
 		if t.total == 0 {
 			continue
 		}

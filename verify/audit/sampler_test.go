@@ -1,10 +1,12 @@
 package audit
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -142,4 +144,50 @@ func TestLowerBoundCovers(t *testing.T) {
 	}
 	require.LessOrEqual(t, above, audits/2)
 	t.Logf("%d of %d bounds exceed the tight ε", above, audits)
+}
+
+// Domains of any size are audited within the budget, and not at all once there is no time.
+func TestHugeDomainsOfSamplers(t *testing.T) {
+	for _, c := range []struct{ n, k int }{{9, 5}, {3, 100_000}, {3, deepest}, {300, 1}} {
+		o := samplerOptions(t, "0.5", 20_000)
+		o.N, o.K = c.n, c.k
+		s := &softmax{0.5, 1, rand.New(rand.NewPCG(7, 7)), 0}
+		begin := time.Now()
+		r, err := Draw("softmax", s, o)
+		require.NoError(t, err)
+		require.Equal(t, verify.Undecided, r.Find(verify.DP).Verdict)
+		require.LessOrEqual(t, s.asked, o.Budget)
+		require.Positive(t, r.Find(verify.DP).Checked)
+		require.Contains(t, r.Domain, "drawn from the lattice")
+		require.Less(t, time.Since(begin), 20*time.Second)
+
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		r, err = Samples(ctx, "cat", o)
+		require.NoError(t, err)
+		require.Equal(t, "it was stopped", r.Find(verify.DP).Reason)
+		require.Zero(t, r.Samples)
+	}
+}
+
+func TestSizesAreLimited(t *testing.T) {
+	for _, c := range []struct {
+		n, k int
+		want string
+	}{{math.MaxInt, 2, "candidates"}, {mostCandidates + 1, 2, "candidates"}, {3, math.MaxInt, "k = "}} {
+		o := samplerOptions(t, "0.5", 1000)
+		o.N, o.K = c.n, c.k
+		for _, domain := range []string{"lattice", "half-lattice", "random"} {
+			o.Domain = domain
+			_, err := Draw("softmax", &softmax{}, o)
+			require.ErrorIs(t, err, ErrOptions)
+			require.ErrorContains(t, err, c.want)
+			_, err = PMF(context.Background(), "cat", o)
+			require.ErrorIs(t, err, ErrOptions)
+		}
+	}
+	require.InDelta(t, 19, gridSize(3, 2), 1e-9)
+	require.InDelta(t, 3, gridSize(2, 1), 1e-9)
+	require.InEpsilon(t, 10077696-1953125, gridSize(9, 5), 1e-9)
+	require.InEpsilon(t, 3e18, gridSize(3, 1_000_000_000), 1e-6)
 }

@@ -92,7 +92,7 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 	if len(o.Vectors) == 0 {
 		return nil, fmt.Errorf("%w: %s: it is empty", ErrTable, name)
 	}
-	space, dom, err := o.domain()
+	space, dom, err := o.domain(0)
 	if err != nil {
 		return nil, err
 	}

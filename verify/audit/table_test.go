@@ -82,6 +82,19 @@ func TestNeighborsOfATable(t *testing.T) {
 	}
 }
 
+// Without a sum of 1, one's own probability may fall though nobody else's does.
+func TestOwnProbabilityFalls(t *testing.T) {
+	rows, err := ReadTable(strings.NewReader(`{"scores":[0,0,0],"pmf":["1/5","1/5","1/5"]}
+{"scores":[1,0,0],"pmf":["1/6","1/5","1/5"]}`), "few", new(big.Rat))
+	require.NoError(t, err)
+	r, err := Table(context.Background(), "few", rows, false, tableOptions(t))
+	require.NoError(t, err)
+	monotone := r.Find(verify.Monotone)
+	require.Equal(t, verify.Violated, monotone.Verdict)
+	require.Equal(t, 0, *monotone.Witness.Candidate)
+	require.InDelta(t, 1.0/6, monotone.Witness.P.Float64(), 1e-15)
+}
+
 func TestTablesThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "bad: it is empty",
