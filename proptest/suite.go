@@ -274,9 +274,7 @@ func (s *suite) subject(c Case, space *verify.Space) verify.Subject {
 		p, event := s.ask(at)
 		answer := &verify.Answer{Event: event}
 		for _, x := range p {
-			exact := new(big.Rat).SetFloat64(x)
-			width := new(big.Rat).Mul(new(big.Rat).Abs(exact), slack)
-			answer.P = append(answer.P, verify.Within(new(big.Rat).Sub(exact, width), new(big.Rat).Add(exact, width)))
+			answer.P = append(answer.P, verify.Nearly(new(big.Rat).SetFloat64(x), slack))
 		}
 		return answer, nil
 	})

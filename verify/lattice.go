@@ -128,7 +128,7 @@ func latticeDomain(l *lattice.Lattice, space *Space) *Domain {
 	d.Shifted = func(yield func(Vector, Vector) bool) {
 		for q := range d.Vectors {
 			for _, c := range []int64{1, 2, 2 * int64(l.K())} {
-				if !yield(q, q.plus(c)) || !yield(q, q.plus(-c)) {
+				if !yield(q, q.Plus(c)) || !yield(q, q.Plus(-c)) {
 					return
 				}
 			}
@@ -138,8 +138,8 @@ func latticeDomain(l *lattice.Lattice, space *Space) *Domain {
 	return d
 }
 
-// plus returns q with c added to every score.
-func (q Vector) plus(c int64) Vector {
+// Plus returns q with c added to every score.
+func (q Vector) Plus(c int64) Vector {
 	out := slices.Clone(q)
 	for i := range out {
 		out[i] += c

@@ -171,10 +171,10 @@ func (a Around) Domain() *Domain {
 	d.Shifted = func(yield func(Vector, Vector) bool) {
 		left := farShifts
 		for q := range a.Vectors {
-			if !yield(q, q.plus(shift)) || !yield(q, q.plus(-shift)) {
+			if !yield(q, q.Plus(shift)) || !yield(q, q.Plus(-shift)) {
 				return
 			}
-			if left--; a.Far != 0 && left >= 0 && (!yield(q, q.plus(a.Far)) || !yield(q, q.plus(-a.Far))) {
+			if left--; a.Far != 0 && left >= 0 && (!yield(q, q.Plus(a.Far)) || !yield(q, q.Plus(-a.Far))) {
 				return
 			}
 		}

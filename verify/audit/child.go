@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,8 @@ type child struct {
 	timeout time.Duration
 	p       *process
 	starts  int
+	// confused says why answers cannot be told which questions they belong to, once that is so.
+	confused string
 }
 
 // process is one run of the program.
@@ -174,7 +177,7 @@ func (c *child) once(ctx context.Context, line []byte) ([]byte, error) {
 		case extra, ok := <-c.p.lines:
 			if ok {
 				c.stop()
-				return nil, &failure{text: fmt.Sprintf("output that nothing had asked for: %s", brief(extra))}
+				return nil, c.stray(extra)
 			}
 			return nil, c.gone()
 		default:
@@ -212,6 +215,12 @@ func (c *child) once(ctx context.Context, line []byte) ([]byte, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// stray records a line that came unasked: it, or any line since the start, may be an answer out of step.
+func (c *child) stray(line []byte) *failure {
+	c.confused = fmt.Sprintf("output that nothing had asked for: %s", brief(line))
+	return &failure{text: c.confused}
 }
 
 // gone describes how the program ended, after its output did.
@@ -265,13 +274,18 @@ func (c *child) finish() error {
 		return nil
 	}
 	defer c.stop()
+	before := c.confused
 	_ = p.stdin.Close()
 	patience := time.After(min(c.timeout, lastWords))
 	for {
 		select {
 		case extra, ok := <-p.lines:
 			if ok {
-				return &failure{text: fmt.Sprintf("output that nothing had asked for: %s", brief(extra))}
+				f := c.stray(extra)
+				if !json.Valid(extra) {
+					c.confused = before // last words; answers they are not
+				}
+				return f
 			}
 			select {
 			case <-p.ended:

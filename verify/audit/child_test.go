@@ -177,3 +177,39 @@ func TestSamplingProgram(t *testing.T) {
 	require.Equal(t, verify.Violated, r.Verdict())
 	require.Contains(t, r.Findings[0].Detail, "answered 7 samples in all where")
 }
+
+// Lines that answer nothing put answers out of step; they say nothing about privacy.
+func TestAnswersOutOfStep(t *testing.T) {
+	answer := `echo '{"pmf":[1,0]}'`
+	for name, program := range map[string]string{
+		"twice":   `while read q; do ` + answer + `; ` + answer + `; done`,
+		"banner":  `echo welcome; while read q; do ` + answer + `; done`,
+		"late":    `n=0; while read q; do n=$((n+1)); [ $n = 5 ] && echo debug; ` + answer + `; done`,
+		"at last": `while read q; do ` + answer + `; done; ` + answer,
+	} {
+		o := samplerOptions(t, "1", 1000)
+		o.N, o.K, o.Timeout = 2, 1, 20*time.Second
+		r, err := PMF(context.Background(), program, o)
+		require.NoError(t, err)
+		require.NotEmpty(t, r.Findings, name)
+		require.Nil(t, r.Witness)
+		require.False(t, r.TightEps.IsValid())
+		for _, p := range r.Properties {
+			want := verify.Undecided
+			if p.Name == Answers {
+				want = verify.Violated
+			}
+			require.Equal(t, want, p.Verdict, "%s: %s", name, p.Name)
+		}
+		r, err = Samples(context.Background(), strings.ReplaceAll(program, `"pmf":[1,0]`, `"counts":[1,0]`), o)
+		require.NoError(t, err)
+		require.NotEmpty(t, r.Findings, name)
+	}
+	// Last words that are no answer are a finding, and no more.
+	o := samplerOptions(t, "1", 1000)
+	o.N, o.K, o.Timeout = 2, 1, 20*time.Second
+	r, err := PMF(context.Background(), `while read q; do echo '{"pmf":["1/2","1/2"]}'; done; echo bye`, o)
+	require.NoError(t, err)
+	require.Equal(t, verify.Proved, r.Find(verify.DP).Verdict)
+	require.Equal(t, verify.Violated, r.Find(Answers).Verdict)
+}

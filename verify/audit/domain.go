@@ -93,7 +93,7 @@ func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 		}
 	case o.Domain == "random":
 		space.Unit = new(big.Rat).Quo(o.Sensitivity, big.NewRat(1000, 1))
-		vectors = slices.Values(drawVectors(n, o.vectorRand()))
+		vectors = slices.Values(drawVectors(n, o.gaps(), o.vectorRand()))
 		name = fmt.Sprintf("%d random score vectors of %d candidates", randomVectors, n)
 	default:
 		step, depth := int64(2), o.K
@@ -204,9 +204,29 @@ func drawGrid(n, depth int, step int64, count int, rng *rand.Rand) []verify.Vect
 	return out
 }
 
+// clearGap returns a gap near the given one, both in Δ, at which weights e^{-ε·gap/2Δ} are either normal numbers of double
+// precision, there and at all neighbours, or 0 at all of them.
+func (o *Options) clearGap(gap float64) float64 {
+	const normal, zero = 680, 760 // e^-708.4 is the least normal number, e^-745.2 becomes 0
+	eps := o.Epsilon.Float()
+	if x := eps * gap / 2; x+eps <= normal || x-eps >= zero {
+		return gap
+	}
+	return max(0, math.Floor(2*(normal-eps)/eps))
+}
+
+// gaps are the differences of scores, in Δ/1000, that random vectors have where they are far apart.
+func (o *Options) gaps() []int64 {
+	gaps := []int64{0}
+	for _, g := range []float64{1, 20, 200, 2000} {
+		gaps = append(gaps, int64(1000*o.clearGap(g)))
+	}
+	return gaps
+}
+
 // drawVectors draws score vectors weighted to what goes wrong: ties, near ties, steps of 2Δ, huge gaps,
 // one leader. Units are Δ/1000.
-func drawVectors(n int, rng *rand.Rand) []verify.Vector {
+func drawVectors(n int, gaps []int64, rng *rand.Rand) []verify.Vector {
 	out := make([]verify.Vector, randomVectors)
 	for i := range out {
 		q := make(verify.Vector, n)
@@ -221,13 +241,15 @@ func drawVectors(n int, rng *rand.Rand) []verify.Vector {
 			case 2:
 				q[r] = -rng.Int64N(3)
 			case 3:
-				q[r] = -[]int64{0, 1000, 200_000, 2_000_000}[rng.IntN(4)]
+				q[r] = -gaps[rng.IntN(len(gaps))]
 			case 4:
 				q[r] = -2000 * rng.Int64N(2)
 			}
-			q[r] += base
 		}
-		out[i] = q
+		if style == 3 {
+			q[rng.IntN(n)] = 0 // gaps are to the best
+		}
+		out[i] = q.Plus(base)
 	}
 	return out
 }

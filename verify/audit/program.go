@@ -92,6 +92,9 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	if a.ctx.Err() != nil {
 		return answer, "", errStopped
 	}
+	if a.child.confused != "" {
+		return answer, "", fmt.Errorf("%w: %s", verify.ErrUndecided, confusion(a.child))
+	}
 	if a.timeouts >= mostTimeouts || a.failures >= mostFailures || a.failures >= mostSilence && !a.answered {
 		return answer, "", fmt.Errorf("%w: the program failed %d times and is not asked again", verify.ErrUndecided, a.failures)
 	}
@@ -116,6 +119,10 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 			a.answered = true
 			return answer, "", nil
 		}
+		if errors.Is(err, errNoAnswer) {
+			a.child.stop()
+			a.child.confused = err.Error()
+		}
 		err = &failure{text: err.Error()}
 	}
 	var f *failure
@@ -131,6 +138,11 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	}
 	a.find(Finding{"error", f.text, scores})
 	return answer, f.text, nil
+}
+
+// confusion is the reason why nothing is concluded from the answers of a child that is out of step.
+func confusion(c *child) string {
+	return "the answers cannot be told which questions they belong to: " + c.confused
 }
 
 // find records a finding.

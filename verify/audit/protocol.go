@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -38,6 +39,9 @@ func (q *question) line() []byte {
 	return b.Bytes()
 }
 
+// errNoAnswer says that a line is no answer at all, but a greeting or a message, so that the answer may be yet to come.
+var errNoAnswer = errors.New("out of step")
+
 // reply is a program's answer.
 type reply struct {
 	PMF    []json.RawMessage `json:"pmf"`
@@ -53,6 +57,9 @@ func parseReply(line []byte) (reply, error) {
 			if bytes.Contains(line, []byte(word)) {
 				return r, fmt.Errorf("answered %s, which holds %s", brief(line), word)
 			}
+		}
+		if !json.Valid(line) {
+			return r, fmt.Errorf("%w: answered %s, which is no JSON", errNoAnswer, brief(line))
 		}
 		return r, fmt.Errorf("answered %s, which is no JSON object as agreed", brief(line))
 	}
@@ -70,7 +77,8 @@ func parseReply(line []byte) (reply, error) {
 }
 
 // parsePMF reads n probabilities from an answer. JSON numbers stand for any real number within the relative
-// precision of them; strings "p/q" are exact.
+// precision of them, and below 2^-1022, where double precision has no such relative accuracy, also
+// within 2^-1074; 0 is 0. Strings "p/q" are exact.
 func parsePMF(line []byte, n int, precision *big.Rat) ([]*verify.Value, error) {
 	r, err := parseReply(line)
 	if err != nil {
@@ -96,8 +104,7 @@ func readPMF(raw []json.RawMessage, n int, precision *big.Rat) ([]*verify.Value,
 			p[i] = verify.Rational(x)
 			continue
 		}
-		slack := new(big.Rat).Mul(new(big.Rat).Abs(x), precision)
-		p[i] = verify.Within(new(big.Rat).Sub(x, slack), new(big.Rat).Add(x, slack))
+		p[i] = verify.Nearly(x, precision)
 	}
 	return p, nil
 }

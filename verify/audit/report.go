@@ -80,9 +80,20 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// account adds what happened while a program was asked.
+// account adds what happened while a program was asked. Of answers that may belong to other questions nothing is
+// concluded but that.
 func (r *Report) account(a *asker) {
 	r.Questions, r.Findings = a.questions, a.findings
+	if a.child.confused != "" {
+		for i := range r.Properties {
+			p := &r.Properties[i]
+			*p = verify.Result{Name: p.Name, Verdict: verify.Undecided, Checked: p.Checked, Reason: confusion(a.child)}
+		}
+		r.TightEps, r.Witness = number.Number{}, nil
+		if r.LowerBound.IsValid() {
+			r.LowerBound = number.Int(0)
+		}
+	}
 	res := verify.Result{Name: Answers, Verdict: verify.Proved, Checked: a.questions}
 	if len(a.findings) > 0 {
 		res.Verdict = verify.Violated

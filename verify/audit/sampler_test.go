@@ -191,3 +191,35 @@ func TestSizesAreLimited(t *testing.T) {
 	require.InEpsilon(t, 10077696-1953125, gridSize(9, 5), 1e-9)
 	require.InEpsilon(t, 3e18, gridSize(3, 1_000_000_000), 1e-6)
 }
+
+// Far gaps give weights that double precision holds, or that are 0 at neighbours too.
+func TestGapsAreClear(t *testing.T) {
+	for _, eps := range []string{"0.05", "0.74", "1", "7.2", "20", "300", "5000", "1e12"} {
+		o := samplerOptions(t, eps, 1)
+		e := o.Epsilon.Float()
+		for _, gap := range []float64{1, 20, 200, 2000} {
+			g := o.clearGap(gap)
+			require.LessOrEqual(t, g, gap)
+			near, far := e*(g-2)/2, e*(g+2)/2
+			require.True(t, g == 0 || math.Exp(-far) >= 0x1p-1022 || math.Exp(-near) == 0, "ε = %s: %v for %v", eps, g, gap)
+		}
+	}
+}
+
+// Below the normal numbers, stated probabilities are only so accurate.
+func TestDenormalAnswers(t *testing.T) {
+	for text, want := range map[string][2]float64{
+		`{"pmf":[4.94e-324]}`: {0, 1e-323},
+		`{"pmf":[1e-320]}`:    {9.99e-321, 1.0005e-320},
+		`{"pmf":["1e-320"]}`:  {1e-320, 1e-320},
+		`{"pmf":[0]}`:         {0, 0},
+		`{"pmf":[3e-308]}`:    {3e-308 * (1 - 1e-9), 3e-308 * (1 + 1e-9)},
+	} {
+		p, err := parsePMF([]byte(text), 1, big.NewRat(1, 1e9))
+		require.NoError(t, err)
+		x := p[0].Enclose(128)
+		lo, hi := x.Float64()
+		require.InDelta(t, want[0], max(0, lo), 2e-323, text)
+		require.InDelta(t, want[1], hi, 2e-323, text)
+	}
+}
