@@ -114,6 +114,9 @@ func (combinedGEM) FloatScores(in *FloatInstance) ([]float64, error) {
 	return mixture(arith.Field[float64](arith.Float{}), math.Exp(-choice*in.Epsilon), p, q), nil
 }
 
+// relativeError is that of gem at the whole of ε: a mixture of nonnegative numbers adds no more than a few roundings.
+func (combinedGEM) relativeError(in *FloatInstance) float64 { return plainGEM.relativeError(in) }
+
 // eachSensitivity returns one sensitivity per candidate.
 func (in *FloatInstance) eachSensitivity() []float64 {
 	if len(in.Sensitivities) == len(in.Scores) {

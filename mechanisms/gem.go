@@ -299,3 +299,24 @@ func (m *gem) float(in *FloatInstance, eps float64) ([]float64, error) {
 	}
 	return permuteAndFlipFloat(arith.Float{}, weights, counts), nil
 }
+
+// relativeError bounds what rounding of ε'q'/2 makes of a probability. A difference of two u = εq/2 ∓ ln(n/β)Δ errs by less
+// than 2^-50 of the largest |u| on each side, which the sum of two sensitivities divides; no weight errs by more than
+// that, and a probability by no more than three times as much as the weights, beside the error of permute-and-flip.
+func (m *gem) relativeError(in *FloatInstance) float64 {
+	beta, err := in.Params.beta()
+	if err != nil {
+		return math.Inf(1)
+	}
+	b, _ := beta.Float64()
+	worst, least := 0.0, math.Inf(1)
+	slope := math.Log(float64(len(in.Scores)) / b)
+	for i, q := range in.Scores {
+		d := in.sensitivity(i)
+		worst = max(worst, in.Epsilon/2*math.Abs(q)+slope*d)
+		if d > 0 {
+			least = min(least, d)
+		}
+	}
+	return 1e-12 + 3*0x1p-50*2*worst/least
+}

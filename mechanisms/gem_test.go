@@ -341,7 +341,8 @@ func TestAnswers(t *testing.T) {
 	in.Epsilon = decimalEps(t, "0") // only a limit there
 	a, err = Ask(registry["rs"], in)
 	require.NoError(t, err)
-	assert.Contains(t, a.MSE.Method(), "error of a probability about")
+	assert.Contains(t, a.MSE.Method(), "error of it about")
+	assert.Contains(t, a.PMF[0].Method(), "error of a probability about")
 	for name, m := range registry {
 		_, err := Ask(m, &Instance{Epsilon: eps})
 		assert.ErrorIs(t, err, ErrInstance, name)

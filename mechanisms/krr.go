@@ -73,6 +73,8 @@ func (m *byTies) Info() Info { return m.info }
 
 func (m *byTies) quick() bool { return true }
 
+func (m *byTies) relativeError(*FloatInstance) float64 { return 1e-12 }
+
 // ties marks the candidates that share the best score and counts them.
 func (in *Instance) ties() (isBest []bool, count int) {
 	best := in.Best()

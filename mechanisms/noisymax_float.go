@@ -17,13 +17,16 @@ func (m *noisyMax) Estimate(in *FloatInstance) (Estimate, error) {
 	if err := in.Check(); err != nil {
 		return Estimate{}, err
 	}
-	laws := in.laws(float64(m.factor), m.info.Uniform)
+	laws, err := in.boundedLaws(float64(m.factor), m.info.Uniform)
+	if err != nil {
+		return Estimate{}, err
+	}
 	panels := 0
-	p, err := twice(func(extra int) (p []float64) {
+	p, diff := twice(func(extra int) (p []float64) {
 		p, panels = maxByQuadrature(laws, m.laplace, extra)
 		return p
 	})
-	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), err}, nil
+	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), diff}, nil
 }
 
 // maxByQuadrature returns Pr[candidate a has the largest noisy score] =

@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -173,6 +174,17 @@ func (in *FloatInstance) laws(factor float64, uniform bool) []noiseLaw {
 		out[i].scale /= eps
 	}
 	return out
+}
+
+// boundedLaws is laws, or ErrNoAnswer where their reach exceeds float64.
+func (in *FloatInstance) boundedLaws(factor float64, uniform bool) ([]noiseLaw, error) {
+	laws := in.laws(factor, uniform)
+	for _, l := range laws {
+		if !(math.Abs(l.at)+4*noiseReach*l.scale <= math.MaxFloat64) {
+			return nil, fmt.Errorf("%w: noise beyond the range of float64", ErrNoAnswer)
+		}
+	}
+	return laws, nil
 }
 
 // twice runs an estimate by rules of different order and reports as the error what differs most: an entry

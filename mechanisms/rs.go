@@ -86,31 +86,46 @@ func (m *randomStopping) law(p Params) (stoppingLaw, error) {
 //	φ(s) = (v^{-η} - 1)/(γ^{-η} - 1),  at η = 0 ln v/ln γ.
 type stoppingLaw struct{ gamma, eta float64 }
 
-// derivative returns φ'(1 - h) = (1-γ) v^{-η-1} η/(γ^{-η} - 1), v = γ + (1-γ)h.
+// derivative returns φ'(1 - h) = (1-γ) v^{-η-1} η/(γ^{-η} - 1), v = γ + (1-γ)h. With L = ln(1/γ) and a = ηL that is
+// (1-γ)/L · a/(1-e^{-a}) · (v/γ)^{-η}/v for η > 0, where nothing overflows.
 func (l stoppingLaw) derivative(h float64) float64 {
 	if l.gamma == 1 {
 		return 1
 	}
 	v := l.gamma + (1-l.gamma)*h
-	switch l.eta {
-	case 1:
+	ln := -math.Log(l.gamma)
+	a := l.eta * ln
+	switch {
+	case l.eta == 1:
 		return l.gamma / (v * v)
-	case 0:
-		return (l.gamma - 1) / math.Log(l.gamma) / v
+	case math.Abs(a) < tinyShape:
+		return (1 - l.gamma) / ln / v
+	case l.eta < 0:
+		return (1 - l.gamma) * l.eta / math.Expm1(a) * math.Pow(v, -l.eta-1)
 	}
-	return (1 - l.gamma) * l.eta / math.Expm1(-l.eta*math.Log(l.gamma)) * math.Pow(v, -l.eta-1)
+	return (1 - l.gamma) / ln * (a / -math.Expm1(-a)) * math.Exp(-l.eta*l.above(h)) / v
 }
+
+// tinyShape is the size of η ln(1/γ) below which the law is the logarithmic one to float64.
+const tinyShape = 1e-18
+
+// above returns ln(v/γ).
+func (l stoppingLaw) above(h float64) float64 { return math.Log1p((1 - l.gamma) * h / l.gamma) }
 
 // value returns φ(1 - h).
 func (l stoppingLaw) value(h float64) float64 {
 	if l.gamma == 1 {
 		return 1 - h
 	}
-	ln := math.Log(l.gamma + (1-l.gamma)*h)
-	if l.eta == 0 {
+	ln, a := math.Log(l.gamma+(1-l.gamma)*h), -l.eta*math.Log(l.gamma)
+	switch {
+	case math.Abs(a) < tinyShape:
 		return ln / math.Log(l.gamma)
+	case l.eta < 0:
+		return math.Expm1(-l.eta*ln) / math.Expm1(a)
 	}
-	return math.Expm1(-l.eta*ln) / math.Expm1(-l.eta*math.Log(l.gamma))
+	// (e^b - 1)/(e^a - 1) = e^{b-a} (1 - e^{-b})/(1 - e^{-a}), b = -η ln v
+	return math.Exp(-l.eta*l.above(h)) * math.Expm1(l.eta*ln) / math.Expm1(-a)
 }
 
 func (m *randomStopping) check(in *Instance) error {
@@ -144,7 +159,10 @@ func (m *randomStopping) Estimate(in *FloatInstance) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	laws := in.laws(2+law.eta, false)
+	laws, err := in.boundedLaws(2+law.eta, false)
+	if err != nil {
+		return Estimate{}, err
+	}
 	panels := 0
 	p, diff := twice(func(extra int) (p []float64) {
 		p, panels = law.bestOfDraws(laws, extra)

@@ -148,8 +148,12 @@ func (s *enclosedStopping) value(h interval.Interval) interval.Interval {
 	case s.eta.Sign() == 0:
 		return interval.Log(s.v(h)).Quo(interval.LogRat(s.gamma, s.prec))
 	}
-	minus := new(big.Rat).Neg(s.eta)
-	return s.power(s.v(h), minus).Sub(s.int(1)).Quo(s.power(s.rat(s.gamma), minus).Sub(s.int(1)))
+	return s.expm1(interval.Log(s.v(h))).Quo(s.expm1(interval.LogRat(s.gamma, s.prec)))
+}
+
+// expm1 returns e^{-ηx} - 1.
+func (s *enclosedStopping) expm1(x interval.Interval) interval.Interval {
+	return interval.Expm1(x.Mul(s.rat(s.eta)).Neg())
 }
 
 // law sets factor and mean: φ'(1-h/n) = factor·v^{-1-η}, at most E[K] = factor·γ^{-1-η}.
@@ -161,12 +165,20 @@ func (s *enclosedStopping) law() {
 	case s.eta.Sign() == 0:
 		s.factor = rest.Quo(interval.LogRat(s.gamma, s.prec).Neg())
 	default:
-		minus := new(big.Rat).Neg(s.eta)
-		s.factor = rest.Mul(s.rat(s.eta)).Quo(s.power(s.rat(s.gamma), minus).Sub(s.int(1)))
+		s.factor = rest.Mul(s.rat(s.eta)).Quo(s.expm1(interval.LogRat(s.gamma, s.prec)))
+	}
+	// factor·γ^{-1-η}, with γ^η left to cancel: for large η neither factor need have a finite enclosure
+	if s.eta.Sign() > 0 && s.gamma.Cmp(ratOne) < 0 {
+		power := interval.Expm1(interval.LogRat(s.gamma, s.prec).Mul(s.rat(s.eta))).Neg()
+		s.mean = rest.Mul(s.rat(s.eta)).Quo(s.gammaBox.Mul(power)).Quo(s.int(s.n))
+		return
 	}
 	exponent := new(big.Rat).Add(ratOne, s.eta)
-	s.mean = s.factor.Mul(s.power(s.rat(s.gamma), exponent.Neg(exponent))).Quo(s.int(s.n))
+	s.mean = s.factor.Mul(s.power(s.gammaBox, exponent.Neg(exponent))).Quo(s.int(s.n))
 }
+
+// stoppingNodes is the most nodes of a rule.
+const stoppingNodes = 200
 
 func (s *enclosedStopping) run(prec uint) error {
 	s.eps = s.in.Epsilon.Value(s.prec)
@@ -178,16 +190,19 @@ func (s *enclosedStopping) run(prec uint) error {
 	edge := interval.Exp(interval.FromFloat(-s.reach, s.prec)).Mul(s.rat(big.NewRat(1, 2)))
 	s.tau = interval.Hull(s.int(0), edge)
 	beyond := interval.Hull(s.int(0), edge.Mul(s.mean).Mul(s.int(2)))
+	_, mean := s.mean.Mul(s.int(s.n)).Float64()
+	// 2(M-1) ln 8 >= reach + ln of what E[K] may exceed a probability by
+	nodes := (s.reach+math.Log1p(mean))/(2*math.Log(8)) + 3
+	if _, lost := beyond.Float64(); !(lost < 0.5) || !(nodes <= stoppingNodes) {
+		return fmt.Errorf("%w: %.2g draws on average", ErrNoEnclosure, mean)
+	}
 	for g := range s.all {
 		s.p[g] = beyond
 		if s.all[g].rate == nil {
 			s.p[g] = s.int(0)
 		}
 	}
-	// 2(M-1) ln 8 >= reach + ln of what E[K] may exceed a probability by
-	mean, _ := s.mean.Float64()
-	nodes := int((s.reach+math.Log(1+mean*float64(s.n)))/(2*math.Log(8))) + 3
-	s.rule = enclosedRule(nodes, s.prec)
+	s.rule = enclosedRule(int(nodes), s.prec)
 	cuts, err := s.cuts()
 	if err != nil {
 		return err

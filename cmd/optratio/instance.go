@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"math/big"
 	"os"
 	"strings"
@@ -124,6 +125,9 @@ func parseNumbers(name, list, file string) (out []*big.Rat, err error) {
 func asked(name string, err error) error {
 	if errors.Is(err, mechanisms.ErrInstance) || errors.Is(err, mechanisms.ErrEpsilon) {
 		return usagef("--mechanism %s: %w", name, err)
+	}
+	if errors.Is(err, mechanisms.ErrNoAnswer) {
+		return &exit{exitUndecided, fmt.Errorf("--mechanism %s: %w", name, err)}
 	}
 	return &exit{exitUsage, err}
 }

@@ -68,6 +68,8 @@ func (f *recommendFlags) run(ctx context.Context, s streams) error {
 	switch {
 	case errors.Is(err, errInterrupted):
 		return &exit{exitInterrupted, err}
+	case errors.Is(err, mechanisms.ErrNoAnswer):
+		return &exit{exitUndecided, err}
 	case err != nil:
 		return &exit{exitUsage, err}
 	case f.json:

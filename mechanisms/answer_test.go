@@ -1,0 +1,180 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/internal/interval"
+)
+
+// ladder is an instance with scores 1..n and sensitivity 1.
+func ladder(t testing.TB, n int, eps string, params Params) *Instance {
+	in := &Instance{Sensitivities: ratsOf(t, "1"), Epsilon: decimalEps(t, eps), Params: params}
+	for i := range n {
+		in.Scores = append(in.Scores, big.NewRat(int64(i+1), 1))
+	}
+	return in
+}
+
+// φ and φ' at integer shapes are rational; shapes that no power of v survives in float64 included.
+func TestStoppingLawsOfLargeShapes(t *testing.T) {
+	power := func(x *big.Rat, n int64) *big.Rat {
+		e := big.NewInt(n)
+		return new(big.Rat).SetFrac(new(big.Int).Exp(x.Num(), e, nil), new(big.Int).Exp(x.Denom(), e, nil))
+	}
+	for _, c := range []struct{ gamma, h, eta int64 }{{16, 512, 1000}, {16, 4096, 300}, {2, 8, 1000}, {1 << 40, 1 << 38, 30}, {16, 8, 2}} {
+		gamma, h := big.NewRat(1, c.gamma), big.NewRat(1, c.h)
+		rest := new(big.Rat).Sub(ratOne, gamma)
+		v := new(big.Rat).Mul(rest, h)
+		v.Add(v, gamma)
+		scale := new(big.Rat).Sub(power(new(big.Rat).Inv(gamma), c.eta), ratOne)
+		value := new(big.Rat).Sub(power(new(big.Rat).Inv(v), c.eta), ratOne)
+		value.Quo(value, scale)
+		slope := power(new(big.Rat).Inv(v), c.eta+1)
+		slope.Mul(slope.Mul(slope, rest), big.NewRat(c.eta, 1)).Quo(slope, scale)
+		g, _ := gamma.Float64()
+		at, _ := h.Float64()
+		want, _ := value.Float64()
+		l := stoppingLaw{g, float64(c.eta)}
+		require.Positive(t, want, "%v", l)
+		assert.InEpsilon(t, want, l.value(at), 1e-12, "%v", l)
+		want, _ = slope.Float64()
+		assert.InEpsilon(t, want, l.derivative(at), 1e-12, "%v", l)
+	}
+	for _, eta := range []float64{1e-300, 5e-324, -1e-300} {
+		l, log := stoppingLaw{0.05, eta}, stoppingLaw{0.05, 0}
+		assert.Equal(t, log.value(0.3), l.value(0.3))
+		assert.Equal(t, log.derivative(0.3), l.derivative(0.3))
+	}
+}
+
+// Whatever γ and η, an answer has probabilities that add up to 1, and there is an error where there is none.
+func TestExtremeStoppingLaws(t *testing.T) {
+	refused := 0
+	for _, n := range []int{2, 12} {
+		for _, eps := range []string{"0", "1"} {
+			for _, p := range []Params{
+				{Gamma: ratOf(t, "1e-9")}, {Gamma: ratOf(t, "1e-18")}, {Gamma: ratOf(t, "1e-300")}, {Gamma: ratOf(t, "1e-320")}, {Gamma: ratOf(t, "1e-400")},
+				{Eta: ratOf(t, "1e-300")}, {Eta: ratOf(t, "1e-320")}, {Eta: ratOf(t, "1000")}, {Eta: ratOf(t, "1e300")}, {Eta: ratOf(t, "1e400")},
+				{Gamma: ratOf(t, "1e-300"), Eta: ratOf(t, "2")}, {Gamma: ratOf(t, "1e-300"), Eta: ratOf(t, "-0.5")}, {Gamma: ratOf(t, "1e-18"), Eta: ratOf(t, "0")},
+			} {
+				msg := fmt.Sprint(n, " candidates, ε = ", eps, ", γ = ", p.Gamma, ", η = ", p.Eta)
+				a, err := Ask(registry["rs-tnb"], ladder(t, n, eps, p))
+				if err != nil {
+					assert.ErrorIs(t, err, ErrNoAnswer, msg)
+					refused++
+					continue
+				}
+				total := 0.0
+				for _, x := range a.PMF {
+					total += x.Float64()
+				}
+				assert.InDelta(t, 1, total, 1e-5, msg)
+			}
+		}
+	}
+	assert.Greater(t, refused, 10)
+	assert.Less(t, refused, 40)
+	for _, p := range []Params{{Gamma: ratOf(t, "1e-400")}, {Gamma: ratOf(t, "1e-60")}, {Eta: ratOf(t, "1e300")}} {
+		_, err := registry["rs-tnb"].Enclose(ladder(t, 2, "1", p), 128)
+		assert.ErrorIs(t, err, ErrNoEnclosure)
+	}
+	log, err := registry["rs-log"].Enclose(ladder(t, 3, "1", Params{}), 100)
+	require.NoError(t, err)
+	tiny, err := registry["rs-tnb"].Enclose(ladder(t, 3, "1", Params{Eta: ratOf(t, "1e-300")}), 100)
+	require.NoError(t, err)
+	large, err := registry["rs-tnb"].Enclose(ladder(t, 3, "1", Params{Eta: ratOf(t, "1000")}), 100)
+	require.NoError(t, err)
+	total := interval.FromInt(0, 100)
+	for i := range log {
+		_, overlap := log[i].Intersect(tiny[i])
+		assert.True(t, overlap)
+		assert.Less(t, tiny[i].RelWidth(), 1e-25)
+		total = total.Add(large[i])
+	}
+	assert.True(t, total.Contains(ratOne))
+	assert.Less(t, total.RelWidth(), 1e-20)
+}
+
+// Powers of e^ε that fill pages are enclosed instead; randomised response takes none.
+func TestLongRationalsAreEnclosed(t *testing.T) {
+	eps, err := ParseExp("3/2")
+	require.NoError(t, err)
+	for depth, exact := range map[string]bool{"-100": true, "-1000000": false} {
+		in := &Instance{Scores: ratsOf(t, "0", depth), Sensitivities: ratsOf(t, "1"), Epsilon: eps}
+		for _, name := range []string{"pf", "em", "gem"} {
+			a, err := Ask(registry[name], in)
+			require.NoError(t, err)
+			_, ok := a.PMF[0].Rat()
+			assert.Equal(t, exact, ok, "%s at %s", name, depth)
+			assert.True(t, a.PMF[0].IsRigorous())
+		}
+		a, err := Ask(registry["krr"], in)
+		require.NoError(t, err)
+		_, ok := a.PMF[0].Rat()
+		assert.True(t, ok)
+	}
+	in := &Instance{Scores: ratsOf(t, "0", "-1"), Sensitivities: ratsOf(t, "1", "1e-4"), Epsilon: eps}
+	assert.False(t, lengthy(registry["pf"], in))
+	assert.True(t, lengthy(registry["rnmh"], in))
+}
+
+// What float64 answers state as their error holds against enclosures, and mechanisms for many candidates state one.
+func TestStatedRelativeErrors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 32))
+	for _, spread := range []float64{0.1, 2000} {
+		in := &Instance{Epsilon: decimalEps(t, "0.7")}
+		for range 60 {
+			in.Scores = append(in.Scores, new(big.Rat).SetFloat64(spread*rng.NormFloat64()))
+			in.Sensitivities = append(in.Sensitivities, new(big.Rat).SetFloat64(math.Exp(2*rng.NormFloat64())))
+		}
+		for _, name := range []string{"pf", "em", "krr", "uniform", "gem", "mgem", "combined-gem"} {
+			m := registry[name].(stater)
+			stated := m.relativeError(in.Floats())
+			require.Less(t, stated, 1e-6)
+			got, err := m.Float(in)
+			require.NoError(t, err)
+			boxes, err := m.Enclose(in, 100)
+			require.NoError(t, err)
+			for i, b := range boxes {
+				if lo, hi := b.Float64(); lo > 1e-290 {
+					require.InEpsilon(t, (lo+hi)/2, got[i], stated, "%s, spread %g", name, spread)
+				}
+			}
+		}
+	}
+	many := ladder(t, enclosedCandidates+1, "0.001", Params{})
+	for _, name := range []string{"pf", "em", "krr", "gem", "combined-gem"} {
+		a, err := Ask(registry[name], many)
+		require.NoError(t, err)
+		for _, n := range []string{a.PMF[0].Method(), a.MSE.Method()} {
+			assert.Regexp(t, `^float64, relative error below \de-1[0-2] `, n, name)
+		}
+	}
+	many.Sensitivities = ratsOf(t, "1e-12")
+	_, err := Ask(registry["gem"], many)
+	assert.ErrorIs(t, err, ErrNoAnswer)
+}
+
+func TestRoundedToTheStatedError(t *testing.T) {
+	for _, c := range []struct{ x, err, want float64 }{
+		{0.123456789, 1e-3, 0.123}, {0.123456789, 3e-4, 0.1235}, {0.9999, 0.01, 1}, {123456, 1000, 123000}, {123456, 0, 123456},
+		{1e-20, 1e-15, 0}, {-0.126, 0.01, -0.13}, {0.5, math.Inf(1), 0.5},
+	} {
+		assert.Equal(t, c.want, rounded(c.x, c.err), "%v", c)
+	}
+	in := ladder(t, 2, "1", Params{})
+	_, err := estimates(in, []float64{0.5, 0.5}, accuracy{method: "m", absolute: 2e-6})
+	assert.ErrorIs(t, err, ErrNoAnswer)
+	_, err = estimates(in, []float64{math.NaN(), 0.5}, accuracy{method: "m", absolute: 1e-9})
+	assert.ErrorIs(t, err, ErrNoAnswer)
+	a, err := estimates(in, []float64{0.4444444444, 0.5555555555}, accuracy{method: "m", absolute: 1e-7})
+	require.NoError(t, err)
+	assert.Equal(t, "≈0.4444444", a.PMF[0].String())
+}
