@@ -44,6 +44,15 @@ func TestPython(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, verify.Proved, r.Verdict(), "%v %v", r.Properties, r.Findings)
 	require.Less(t, time.Since(begin), 10*time.Second)
+	for _, eps := range []string{"0.05", "0.74", "20"} {
+		for _, o.Domain = range []string{"lattice", "random"} {
+			o.Epsilon, err = mechanisms.ParseEpsilon(eps)
+			require.NoError(t, err)
+			r, err := audit.PMF(context.Background(), "python3 em.py", o)
+			require.NoError(t, err)
+			require.Equal(t, verify.Proved, r.Verdict(), "ε = %s: %v %v", eps, r.Properties, r.Findings)
+		}
+	}
 
 	r, err = audit.Samples(context.Background(), "python3 noisy_max.py", options(t))
 	require.NoError(t, err)

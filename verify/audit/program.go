@@ -166,7 +166,8 @@ func (p probabilities) Answer(q verify.Vector) (*verify.Answer, error) {
 	return &verify.Answer{P: values, Event: event}, nil
 }
 
-// PMF audits a program that states its probabilities.
+// PMF audits a program that states its probabilities, on the domain and on a side set of other score vectors and numbers of
+// candidates. The tight ε is that of the domain, unless the side set alone refutes privacy.
 func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	space, dom, err := o.domain(0)
 	if err != nil {
@@ -175,21 +176,36 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	a := newAsker(ctx, command, space, &o)
 	defer a.child.stop()
 	first := &transcript{inner: probabilities{a}}
-	var aside *asker // asks about smaller cases, which are not part of the domain
-	r, err := examine(ctx, command, first, space, dom, &o, func(space *verify.Space) verify.Subject {
-		if aside == nil {
-			aside = &asker{ctx: ctx, opts: &o, child: a.child, epsilon: a.epsilon, muted: true}
+	var smaller *asker // asks about smaller cases, which are not part of the domain
+	retry := func(space *verify.Space) verify.Subject {
+		if smaller == nil {
+			smaller = &asker{ctx: ctx, opts: &o, child: a.child, epsilon: a.epsilon, muted: true}
 		}
-		aside.space = space
-		return probabilities{aside}
-	})
+		smaller.space = space
+		return probabilities{smaller}
+	}
+	r, err := examine(ctx, command, first, space, dom, &o, retry)
 	if err != nil {
 		return nil, err
+	}
+	side, second, err := a.aside(ctx, r, retry)
+	if err != nil {
+		return nil, err
+	}
+	if side != nil {
+		if err := side.repeat(second); err != nil {
+			return nil, err
+		}
+		a.questions += side.questions
 	}
 	if err := a.repeat(first); err != nil {
 		return nil, err
 	}
 	a.finish()
+	if side != nil {
+		a.findings = append(a.findings, side.findings...)
+		a.findings = a.findings[:min(len(a.findings), mostFindings)]
+	}
 	r.account(a)
 	return r, nil
 }
@@ -221,7 +237,11 @@ func (t *transcript) Answer(q verify.Vector) (*verify.Answer, error) {
 func (a *asker) repeat(t *transcript) error {
 	rng := rand.New(rand.NewPCG(a.opts.Seed, 0x7477696365))
 	order := rng.Perm(len(t.asked))
-	for _, i := range order[:min(askedTwice, len(order))] {
+	order = order[:min(askedTwice, len(order))]
+	if len(order) > 0 {
+		order = append(order, 0) // the first question of all, now last
+	}
+	for _, i := range order {
 		q, before := t.asked[i], t.answers[i]
 		again, err := probabilities{a}.Answer(q)
 		switch {

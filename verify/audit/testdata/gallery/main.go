@@ -175,6 +175,53 @@ var mechanisms = map[string]func(question) any{
 		fmt.Fprintln(os.Stderr, strings.Repeat("warning: nothing is wrong ", 200))
 		return softmax(q, 1)
 	},
+	// The rest is right on lattices.
+	"floors": func(q question) any {
+		for i, s := range q.Scores {
+			q.Scores[i] = math.Floor(s + 0.01)
+		}
+		return softmax(q, 1)
+	},
+	"lonely": func(q question) any {
+		if len(q.Scores) == 1 {
+			return []float64{0.999}
+		}
+		return softmax(q, 1)
+	},
+	"many": func(q question) any {
+		if len(q.Scores) > 5 {
+			return softmax(q, 2)
+		}
+		return softmax(q, 1)
+	},
+	"all-positive": func(q question) any {
+		if slices.Min(q.Scores) > 1 {
+			return softmax(q, 1.2)
+		}
+		return softmax(q, 1)
+	},
+	"negligible": func(q question) any {
+		p := softmax(q, 1)
+		for i := range p {
+			if p[i] < 1e-9 {
+				p[i] = 0
+			}
+		}
+		return p
+	},
+	"far-argmax": func(q question) any {
+		if slices.Max(q.Scores)-slices.Min(q.Scores) > 20*q.Sensitivity {
+			return argmax(q.Scores)
+		}
+		return softmax(q, 1)
+	},
+	"late": func(q question) any {
+		asked[fmt.Sprint(len(asked))] = true
+		if len(asked) > 700 {
+			return softmax(q, 1.1)
+		}
+		return softmax(q, 1)
+	},
 	"exact": func(q question) any {
 		if len(q.Scores) == 1 {
 			return []string{"1/1"}

@@ -1,0 +1,267 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+
+	"optratio/verify"
+)
+
+// The side set of an audit of stated probabilities: few score vectors of many kinds, whatever the domain, because
+// mechanisms are broken where lattices do not go. Its units are Δ/10^9.
+const (
+	whole        = 1_000_000_000 // Δ
+	sideNeighbor = 4             // neighbours at corners and as many inside the box, drawn
+	largest      = 8             // candidates
+)
+
+// sideSpace is the space of the side set.
+func (o *Options) sideSpace() *verify.Space {
+	return &verify.Space{
+		Unit:          new(big.Rat).Quo(o.Sensitivity, big.NewRat(whole, 1)),
+		Sensitivities: []*big.Rat{o.Sensitivity}, Epsilon: o.Epsilon,
+	}
+}
+
+// offset is a large multiple of Δ, in Δ, that overflows e^{εq/2Δ} but leaves double precision its digits:
+// the rounding of scores moves ε·q/2Δ by 10^-10 at most.
+func (o *Options) offset() int64 {
+	return int64(max(1, min(1e6, 2e5/max(o.Epsilon.Float(), 1e-3))))
+}
+
+// sideVectors returns the side set: one candidate, two, and o.N; far gaps, near ties, fractions, scores all of one sign and far
+// from 0, gaps where probabilities become tiny, and drawn ones.
+func (o *Options) sideVectors(rng *rand.Rand) []verify.Vector {
+	off := o.offset() * whole
+	out := []verify.Vector{{0}, {-3 * whole}, {off}}
+	add := func(n int, scores ...int64) {
+		q := make(verify.Vector, n)
+		for r := range q {
+			q[r] = scores[r%len(scores)]
+		}
+		rng.Shuffle(n, func(i, j int) { q[i], q[j] = q[j], q[i] })
+		out = append(out, q)
+	}
+	for n := 2; n <= min(3, o.N); n++ {
+		add(n, 0, 0)
+		add(n, 0, -whole)
+		add(n, -2*whole, 0)
+	}
+	n := min(o.N, largest)
+	if n < 2 {
+		return out
+	}
+	for _, gap := range []float64{20, 200, 2000} {
+		add(n, 0, -int64(whole*o.clearGap(gap)), -whole, 0)
+	}
+	add(n, 0, -1, -2*whole, -1)                          // a near tie
+	add(n, 0, -whole/3, -whole/2, -3*whole/4)            // fractions
+	add(n, whole/2, -7*whole/3, -4*whole/3, 0)           // around 0
+	add(n, -7*whole, -9*whole, -8*whole, -7*whole)       // all negative
+	add(n, 9*whole, 5*whole, 8*whole, 2*whole)           // all positive
+	add(n, off, off-2*whole, off-whole, off-3*whole)     // far from 0
+	add(n, -off, -off-2*whole, -off-whole, -off-3*whole) // likewise
+	add(n, 0, -12*whole, -11*whole, -10*whole, -9*whole) // a leader
+	// Gaps about which the worse ones' probabilities pass what programs take for negligible.
+	for _, exponent := range []float64{3, 4, 6, 8, 9, 10, 12, 15, 16, 30, 100} {
+		gap := o.clearGap(2 * exponent * math.Ln10 / max(o.Epsilon.Float(), 1e-3))
+		add(n, 0, -int64(1000*gap)*(whole/1000), -int64(1000*gap)*(whole/1000))
+	}
+	for range 2 {
+		q := make([]int64, n)
+		for r := range q {
+			q[r] = -rng.Int64N(5000) * whole / 1000
+		}
+		add(n, q...)
+	}
+	return out
+}
+
+// sideDomain has the vectors and, for each, neighbours at corners and inside the box of sensitivities, shifts by
+// fractions and lowered scores. What is drawn depends on the seed alone.
+func (o *Options) sideDomain(space *verify.Space, vectors []verify.Vector) *verify.Domain {
+	random := func() *rand.Rand { return rand.New(rand.NewPCG(o.Seed, 0x73696465)) }
+	dom := &verify.Domain{Name: "side set", Space: space, Vectors: slices.Values(vectors)}
+	dom.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
+		rng := random()
+		for _, q := range vectors {
+			for step := range o.sideSteps(len(q), rng) {
+				other := slices.Clone(q)
+				for r, s := range step {
+					other[r] += s
+				}
+				if !yield(q, other) {
+					return
+				}
+			}
+		}
+	}
+	dom.Shifted = func(yield func(verify.Vector, verify.Vector) bool) {
+		rng := random()
+		for _, q := range vectors {
+			for _, c := range []int64{-whole / 2, whole / 3, rng.Int64N(8000)*whole/1000 - 4*whole} {
+				if !yield(q, q.Plus(c)) {
+					return
+				}
+			}
+		}
+	}
+	dom.Lowered = func(yield func(verify.Lowering) bool) {
+		rng := random()
+		for _, q := range vectors {
+			for one := range q {
+				low := slices.Clone(q)
+				low[one] -= []int64{whole, whole / 2, rng.Int64N(1000)*whole/1000 + 1}[rng.IntN(3)]
+				if !yield(verify.Lowering{Upper: q, Lower: low, One: one}) {
+					return
+				}
+			}
+		}
+	}
+	return dom
+}
+
+// sideSteps yields steps to neighbours: the model's, of more than two candidates the extreme ones and some corners,
+// and some within the box.
+func (o *Options) sideSteps(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
+	return func(yield func(verify.Vector) bool) {
+		deltas := slices.Repeat([]int64{whole}, n)
+		if n <= 2 {
+			for s := range o.Model.Steps(deltas, rng) {
+				if !yield(s) {
+					return
+				}
+			}
+		} else {
+			others := int64(-whole)
+			if o.Model == verify.Monotonic {
+				others = 0
+			}
+			for r := range n {
+				s := slices.Repeat([]int64{others}, n)
+				s[r] = whole
+				if !yield(s) || !yield(scaled(s, -1)) {
+					return
+				}
+			}
+		}
+		for i := range 2 * sideNeighbor {
+			sizes := []int64{0, whole, whole}
+			if i%2 == 1 {
+				sizes = []int64{whole / 2, whole / 3, rng.Int64N(1001) * whole / 1000}
+			}
+			s, sign := make(verify.Vector, n), 1-2*rng.Int64N(2)
+			for r := range s {
+				s[r] = sign * sizes[rng.IntN(3)]
+				if o.Model == verify.Linf {
+					s[r] *= 1 - 2*rng.Int64N(2)
+				}
+			}
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// supported returns the vectors of n candidates and of those other numbers of candidates that the program answers about: one
+// that is made for n need not know others.
+func supported(vectors []verify.Vector, n int, probe verify.Subject) ([]verify.Vector, error) {
+	knows := map[int]bool{n: true}
+	var out []verify.Vector
+	for _, q := range vectors {
+		known, asked := knows[len(q)]
+		if !asked {
+			answer, err := probe.Answer(q)
+			if err != nil && !errors.Is(err, verify.ErrUndecided) {
+				return nil, err
+			}
+			known = err == nil && answer.Event == ""
+			knows[len(q)] = known
+		}
+		if known {
+			out = append(out, q)
+		}
+	}
+	return out, nil
+}
+
+func scaled(q verify.Vector, factor int64) verify.Vector {
+	out := slices.Clone(q)
+	for r := range out {
+		out[r] *= factor
+	}
+	return out
+}
+
+// aside examines the side set and adds to r what is violated or undecided there. It returns the asker, nil where there is no
+// side set: vectors or pairs that are given are all that is asked about.
+func (a *asker) aside(ctx context.Context, r *Report, retry func(*verify.Space) verify.Subject) (*asker, *transcript, error) {
+	o := *a.opts
+	if len(o.Vectors) > 0 || len(o.Pairs) > 0 {
+		return nil, nil, nil
+	}
+	o.Against = nil
+	space := o.sideSpace()
+	rng := rand.New(rand.NewPCG(o.Seed, 0x7369646573))
+	vectors := o.sideVectors(rng)
+	for _, m := range []int{4, 5, 6 + rng.IntN(3)} {
+		if m <= o.N {
+			continue
+		}
+		more := make(verify.Vector, m)
+		for i := range more {
+			more[i] = -rng.Int64N(4) * whole
+		}
+		more[rng.IntN(m)] = 0
+		vectors = append(vectors, more)
+	}
+	vectors, err := supported(vectors, o.N, retry(space))
+	if err != nil {
+		return nil, nil, err
+	}
+	side := &asker{
+		ctx: ctx, opts: a.opts, space: space, epsilon: a.epsilon, child: a.child,
+		answered: a.answered, failures: a.failures, timeouts: a.timeouts,
+	}
+	asked := &transcript{inner: probabilities{side}}
+	s, err := examine(ctx, r.Mechanism, asked, space, o.sideDomain(space, vectors), &o, retry)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Domain += fmt.Sprintf("; and a side set of %d vectors", len(vectors))
+	r.merge(s)
+	return side, asked, nil
+}
+
+// merge adds the verdicts on a side set. Where a property holds on both, r's values stay, which are those of
+// its domain.
+func (r *Report) merge(side *Report) {
+	for i := range r.Properties {
+		own := &r.Properties[i]
+		other := side.Find(own.Name)
+		if other == nil {
+			continue
+		}
+		checked := own.Checked + other.Checked
+		switch {
+		case own.Verdict == verify.Violated:
+		case other.Verdict == verify.Violated:
+			*own = *other
+			if own.Name == verify.DP {
+				r.TightEps = own.TightEps
+			}
+		case other.Verdict == verify.Undecided && own.Verdict == verify.Proved:
+			own.Verdict, own.Reason = verify.Undecided, other.Reason
+		}
+		own.Checked = checked
+	}
+	r.Witness = nil
+	r.chooseWitness()
+}
