@@ -106,7 +106,7 @@ func estimated(m Mechanism, in *Instance) (*Answer, error) {
 	}
 	in64 := in.Floats()
 	if err := in64.Check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+		return nil, fmt.Errorf("%w: in float64, %v", ErrNoAnswer, err)
 	}
 	switch m := m.(type) {
 	case Estimator:
@@ -168,7 +168,7 @@ func rounded(x, err float64) float64 {
 // anything is beyond float64.
 func estimates(in *Instance, p []float64, a accuracy) (*Answer, error) {
 	if worst := max(a.absolute, a.relative); !(worst <= estimateError) {
-		return nil, fmt.Errorf("%w: the error of %s is %.1g, more than %.0g", ErrNoAnswer, a.method, worst, estimateError)
+		return nil, fmt.Errorf("%w: the error of %s is %.2g, more than %.0g", ErrNoAnswer, a.method, worst, estimateError)
 	}
 	f := arith.Field[float64](arith.Float{})
 	first, second := moments(f, in, p)

@@ -85,6 +85,8 @@ func TestExtremeStoppingLaws(t *testing.T) {
 		_, err := registry["rs-tnb"].Enclose(ladder(t, 2, "1", p), 128)
 		assert.ErrorIs(t, err, ErrNoEnclosure)
 	}
+	_, err := registry["rs"].Float(ladder(t, 2, "1", Params{Gamma: ratOf(t, "1e-300")}))
+	assert.ErrorIs(t, err, ErrNoAnswer)
 	log, err := registry["rs-log"].Enclose(ladder(t, 3, "1", Params{}), 100)
 	require.NoError(t, err)
 	tiny, err := registry["rs-tnb"].Enclose(ladder(t, 3, "1", Params{Eta: ratOf(t, "1e-300")}), 100)
@@ -119,6 +121,14 @@ func TestLongRationalsAreEnclosed(t *testing.T) {
 		require.NoError(t, err)
 		_, ok := a.PMF[0].Rat()
 		assert.True(t, ok)
+	}
+	// both ways to enclose a power agree about where they meet, at 2^14 bits
+	for _, x := range []int64{5400, 5460, 5462, 6300, 6400, 20_000, -20_000} {
+		p, ok := eps.Power(big.NewRat(x, 1))
+		require.True(t, ok)
+		box := eps.enclose(big.NewRat(x, 1), 100)
+		assert.True(t, box.Contains(p), "%d", x)
+		assert.Less(t, box.RelWidth(), 1e-28)
 	}
 	in := &Instance{Scores: ratsOf(t, "0", "-1"), Sensitivities: ratsOf(t, "1", "1e-4"), Epsilon: eps}
 	assert.False(t, lengthy(registry["pf"], in))

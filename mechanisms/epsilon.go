@@ -126,8 +126,12 @@ func (e Epsilon) Enclose(x *big.Rat, prec uint) interval.Interval {
 
 func (e Epsilon) enclose(x *big.Rat, prec uint) interval.Interval {
 	if e.exp != nil {
-		if p, ok := e.Power(x); ok && p.Num().BitLen()+p.Denom().BitLen() < 1<<14 {
-			return interval.FromRat(p, prec)
+		// the power has at least |x|(bits of e^ε - 2) bits, and is not worth having where that is many
+		size, _ := new(big.Rat).Mul(x, big.NewRat(int64(e.exp.Num().BitLen()+e.exp.Denom().BitLen()-2), 1)).Float64()
+		if math.Abs(size) < 1<<14 {
+			if p, ok := e.Power(x); ok && p.Num().BitLen()+p.Denom().BitLen() < 1<<14 {
+				return interval.FromRat(p, prec)
+			}
 		}
 		guard := prec + 64
 		exponent := interval.LogRat(e.exp, guard).Mul(interval.FromRat(new(big.Rat).Neg(x), guard))

@@ -9,7 +9,7 @@ func (m *noisyMax) Float(in *Instance) ([]float64, error) { return floats(m, in)
 
 func (m *noisyMax) FloatScores(in *FloatInstance) ([]float64, error) {
 	e, err := m.Estimate(in)
-	return e.PMF, err
+	return e.pmf(err)
 }
 
 // Estimate integrates density times the others' distribution functions by quadrature; all terms are positive.

@@ -187,6 +187,17 @@ func (in *FloatInstance) boundedLaws(factor float64, uniform bool) ([]noiseLaw, 
 	return laws, nil
 }
 
+// pmf returns the probabilities of an estimate, or ErrNoAnswer where their error exceeds estimateError.
+func (e Estimate) pmf(err error) ([]float64, error) {
+	if err == nil && !(e.Error <= estimateError) {
+		err = fmt.Errorf("%w: the error of %s is %.2g, more than %.0g", ErrNoAnswer, e.Method, e.Error, estimateError)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.PMF, nil
+}
+
 // twice runs an estimate by rules of different order and reports as the error what differs most: an entry
 // from one to the other, or the sum from 1; but at least the rounding of sums.
 func twice(pmf func(extra int) []float64) (p []float64, err float64) {

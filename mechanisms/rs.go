@@ -147,7 +147,7 @@ func (m *randomStopping) Float(in *Instance) ([]float64, error) { return floats(
 
 func (m *randomStopping) FloatScores(in *FloatInstance) ([]float64, error) {
 	e, err := m.Estimate(in)
-	return e.PMF, err
+	return e.pmf(err)
 }
 
 // Estimate integrates by quadrature; all terms are positive.
