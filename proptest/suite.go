@@ -56,9 +56,9 @@ func (c Case) instance() *mechanisms.Instance {
 
 // The properties of the suite that are not package verify's.
 const (
-	// Answers: there is one probability a candidate, a finite number; no error, no panic.
+	// Answers: there is one probability a candidate, a finite number; no error, no panic, and the scores are left alone.
 	Answers verify.Property = "answers"
-	// Repeatable: the same question has the same answer.
+	// Repeatable: the same question has the same answer, at once and after all others.
 	Repeatable verify.Property = "repeatable"
 )
 
@@ -152,8 +152,15 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 	parameters := gopter.DefaultTestParametersWithSeed(s.o.Seed)
 	parameters.MinSuccessfulTests = s.o.Cases
 	var failed error
+	var early *Case
+	var before []float64
 	broken := func(c Case) bool {
 		c.Monotonic = s.o.Model == verify.Monotonic
+		if p == Repeatable && early == nil {
+			early = &c
+			before, _ = s.ask(c)
+			before = slices.Clone(before)
+		}
 		f, err := s.at(p, c)
 		if err != nil {
 			failed = err
@@ -166,6 +173,12 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 		return nil, failed
 	case result.Error != nil:
 		return nil, fmt.Errorf("%s: %w", p, result.Error)
+	case result.Passed() && early != nil:
+		if again, _ := s.ask(*early); !slices.Equal(again, before) {
+			reason := fmt.Sprintf("the answer is %v at first and %v after other questions", before, again)
+			return &Failure{Property: p, Case: *early, Reason: reason, Seed: s.o.Seed}, nil
+		}
+		return nil, nil
 	case result.Passed():
 		return nil, nil
 	case result.Status != gopter.TestFailed || len(result.Args) != 1:
@@ -243,8 +256,13 @@ func (s *suite) ask(c Case) (p []float64, event string) {
 			p, event = nil, fmt.Sprintf("it panics: %v", x)
 		}
 	}()
-	c.Scores = slices.Clone(c.Scores)
-	p, err := s.m(c)
+	given := slices.Clone(c.Scores)
+	handed := c
+	handed.Scores = slices.Clone(given)
+	p, err := s.m(handed)
+	if !slices.Equal(handed.Scores, given) {
+		return nil, fmt.Sprintf("it overwrites the scores %v by %v", given, handed.Scores)
+	}
 	if err != nil {
 		return nil, "error: " + err.Error()
 	}

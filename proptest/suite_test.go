@@ -89,6 +89,7 @@ var doctored = []struct {
 		return p, nil
 	}, []verify.Property{dp, symmetry}},
 	{"minimum", func(c Case) ([]float64, error) {
+		c.Scores = slices.Clone(c.Scores)
 		for r := range c.Scores {
 			c.Scores[r] = -c.Scores[r]
 		}
@@ -217,4 +218,30 @@ func TestRegisteredMechanisms(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	Run(t, func(c Case) ([]float64, error) { return flip(c), nil }, Options{Cases: 10})
+}
+
+func TestOverwritingAndTiring(t *testing.T) {
+	calls := 0
+	for name, c := range map[string]struct {
+		pmf  PMF
+		want verify.Property
+	}{
+		"overwrites": {func(c Case) ([]float64, error) {
+			p := softmax(c, 1)
+			c.Scores[0]++
+			return p, nil
+		}, Answers},
+		"tires": {func(c Case) ([]float64, error) {
+			calls++
+			if calls > 100 {
+				return uniform(len(c.Scores)), nil
+			}
+			return softmax(c, 1), nil
+		}, Repeatable},
+	} {
+		failures, err := Check(c.pmf, Options{Properties: []verify.Property{c.want}, Seed: 7})
+		require.NoError(t, err)
+		require.Len(t, failures, 1, name)
+		require.NotEmpty(t, failures[0].Reason)
+	}
 }
