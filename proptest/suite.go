@@ -1,6 +1,7 @@
 package proptest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,7 +200,8 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 	fail := &Failure{Property: p, Case: c, Seed: s.o.Seed}
 	switch p {
 	case Answers:
-		if _, fail.Reason = s.ask(c); fail.Reason != "" {
+		_, event, overwritten := s.call(c)
+		if fail.Reason = cmp.Or(event, overwritten); fail.Reason != "" {
 			return fail, nil
 		}
 		return nil, nil
@@ -251,6 +253,12 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 
 // ask calls the mechanism. event says what came instead of probabilities.
 func (s *suite) ask(c Case) (p []float64, event string) {
+	p, event, _ = s.call(c)
+	return p, event
+}
+
+// call is ask; overwritten says how the mechanism changed the scores it was given.
+func (s *suite) call(c Case) (p []float64, event, overwritten string) {
 	defer func() {
 		if x := recover(); x != nil {
 			p, event = nil, fmt.Sprintf("it panics: %v", x)
@@ -261,20 +269,20 @@ func (s *suite) ask(c Case) (p []float64, event string) {
 	handed.Scores = slices.Clone(given)
 	p, err := s.m(handed)
 	if !slices.Equal(handed.Scores, given) {
-		return nil, fmt.Sprintf("it overwrites the scores %v by %v", given, handed.Scores)
+		overwritten = fmt.Sprintf("it overwrites the scores %v by %v", given, handed.Scores)
 	}
 	if err != nil {
-		return nil, "error: " + err.Error()
+		return nil, "error: " + err.Error(), overwritten
 	}
 	if len(p) != len(c.Scores) {
-		return nil, fmt.Sprintf("%d probabilities for %d scores", len(p), len(c.Scores))
+		return nil, fmt.Sprintf("%d probabilities for %d scores", len(p), len(c.Scores)), overwritten
 	}
 	for r, x := range p {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Sprintf("the probability of candidate %d is %v", r, x)
+			return nil, fmt.Sprintf("the probability of candidate %d is %v", r, x), overwritten
 		}
 	}
-	return p, ""
+	return p, "", overwritten
 }
 
 // subject answers package verify's questions.

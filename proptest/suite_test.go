@@ -155,7 +155,7 @@ var doctored = []struct {
 		p := softmax(c, 1)
 		clear(c.Scores)
 		return p, nil
-	}, nil},
+	}, []verify.Property{Answers}},
 }
 
 func TestDoctoredMechanismsFailWhatTheyBreak(t *testing.T) {
