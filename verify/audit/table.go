@@ -109,7 +109,7 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 	if err != nil {
 		return nil, err
 	}
-	restrict(dom, vectors, func(q verify.Vector) bool { return known[fmt.Sprint(q)] != nil }, func(a, b verify.Vector) bool {
+	restrict(ctx, dom, vectors, func(q verify.Vector) bool { return known[fmt.Sprint(q)] != nil }, func(a, b verify.Vector) bool {
 		low, high := spread(a, b)
 		reach := delta[0]
 		switch {
@@ -132,6 +132,13 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 	if err != nil {
 		return nil, err
 	}
+	if ctx.Err() != nil { // there may be pairs that were not looked at
+		for i := range r.Properties {
+			if p := &r.Properties[i]; p.Verdict == verify.Proved {
+				p.Verdict, p.Reason = verify.Undecided, "it was stopped"
+			}
+		}
+	}
 	r.Questions = int64(len(rows))
 	return r, nil
 }
@@ -145,11 +152,15 @@ func spread(a, b verify.Vector) (low, high int64) {
 	return low, high
 }
 
-// restrict replaces the pairs of dom by those that lie within the vectors.
-func restrict(dom *verify.Domain, vectors []verify.Vector, has func(verify.Vector) bool, near func(a, b verify.Vector) bool) {
+// restrict replaces the pairs of dom by those that lie within the vectors. They end early when ctx is done, so that
+// nothing must be concluded from their end then.
+func restrict(ctx context.Context, dom *verify.Domain, vectors []verify.Vector, has func(verify.Vector) bool, near func(a, b verify.Vector) bool) {
 	pairs := func(keep func(a, b verify.Vector) bool) func(func(verify.Vector, verify.Vector) bool) {
 		return func(yield func(verify.Vector, verify.Vector) bool) {
 			for i, a := range vectors {
+				if ctx.Err() != nil {
+					return
+				}
 				for _, b := range vectors[:i] {
 					if keep(b, a) && !yield(b, a) {
 						return
@@ -162,6 +173,9 @@ func restrict(dom *verify.Domain, vectors []verify.Vector, has func(verify.Vecto
 	dom.Shifted = pairs(func(a, b verify.Vector) bool { low, high := spread(a, b); return low == high })
 	dom.Lowered = func(yield func(verify.Lowering) bool) {
 		for _, a := range vectors {
+			if ctx.Err() != nil {
+				return
+			}
 			for _, b := range vectors {
 				if one, ok := lowers(a, b); ok && !yield(verify.Lowering{Upper: a, Lower: b, One: one}) {
 					return

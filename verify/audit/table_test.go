@@ -95,6 +95,18 @@ func TestOwnProbabilityFalls(t *testing.T) {
 	require.InDelta(t, 1.0/6, monotone.Witness.P.Float64(), 1e-15)
 }
 
+func TestTableWithoutTime(t *testing.T) {
+	rows, err := ReadTable(strings.NewReader(laplaceTable()), "laplace", big.NewRat(1, 1e9))
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, err := Table(ctx, "laplace", rows, false, tableOptions(t))
+	require.NoError(t, err)
+	for _, p := range r.Properties {
+		require.Equal(t, verify.Undecided, p.Verdict, p.Name)
+	}
+}
+
 func TestTablesThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "bad: it is empty",
