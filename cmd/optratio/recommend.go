@@ -92,6 +92,9 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	for _, line := range r.Unanswered {
+		fmt.Fprintf(w, "no answer from %s\n", line)
+	}
 	h := r.Heuristics
 	fmt.Fprintf(w, "\nrecommended: %s\n", r.Recommended)
 	fmt.Fprintf(w, "correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s\n", h.Spearman, h.Pearson, h.BucketCorrelation)

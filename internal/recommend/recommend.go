@@ -9,6 +9,7 @@ package recommend
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -29,6 +30,7 @@ type Recommendation struct {
 	Mechanisms  []Rated    `json:"mechanisms"`
 	Recommended string     `json:"recommended"`
 	Heuristics  Heuristics `json:"heuristics"`
+	Unanswered  []string   `json:"unanswered,omitempty"` // why a mechanism has no errors here, one line each
 	Warning     string     `json:"warning"`
 }
 
@@ -36,7 +38,7 @@ type Recommendation struct {
 const Warning = "choosing a mechanism by looking at private scores is itself not private: decide from public knowledge, or pay for the look as combined-gem does"
 
 // For rates the mechanisms on an instance, least mean squared error first (ties by expected error, then by
-// name), and recommends the first one that claims ε-DP.
+// name), and recommends the first one that claims ε-DP. One among several that has no answer is named as such.
 func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.Mechanism) (*Recommendation, error) {
 	heuristics, err := NewHeuristics(in)
 	if err != nil {
@@ -48,6 +50,10 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 			return nil, context.Cause(ctx)
 		}
 		a, err := mechanisms.Ask(m, in)
+		if errors.Is(err, mechanisms.ErrNoAnswer) && len(candidates) > 1 {
+			out.Unanswered = append(out.Unanswered, fmt.Sprintf("%s: %v", m.Info().Name, err))
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Info().Name, err)
 		}
