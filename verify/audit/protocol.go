@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"optratio/internal/decimal"
@@ -31,12 +32,21 @@ func (q *question) line() []byte {
 		}
 		b.Write(s)
 	}
-	fmt.Fprintf(&b, `],"epsilon":%s,"sensitivity":%s,"monotonic":%t`, q.epsilon, verify.ScoreText(q.sensitivity), q.monotonic)
+	fmt.Fprintf(&b, `],"epsilon":%s,"sensitivity":%s,"monotonic":%t`, q.epsilon, sensitivityText(q.sensitivity), q.monotonic)
 	if q.samples > 0 {
 		fmt.Fprintf(&b, `,"samples":%d`, q.samples)
 	}
 	b.WriteByte('}')
 	return b.Bytes()
+}
+
+// sensitivityText writes s as a JSON number: exactly where it is a short decimal, otherwise the nearest double.
+func sensitivityText(s *big.Rat) string {
+	if text := verify.ScoreText(s); !strings.Contains(text, "/") {
+		return text
+	}
+	x, _ := s.Float64()
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 // errNoAnswer says that a line is no answer at all, but a greeting or a message, so that the answer may be yet to come.

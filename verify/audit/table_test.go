@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -153,4 +154,16 @@ func FuzzReplies(f *testing.F) {
 			require.GreaterOrEqual(t, min(counts[0], counts[1]), int64(0))
 		}
 	})
+}
+
+func TestQuestionsAreJSON(t *testing.T) {
+	for _, text := range []string{"1", "1/3", "1e-40", "2.5"} {
+		x, ok := new(big.Rat).SetString(text)
+		require.True(t, ok)
+		q := question{scores: []*big.Rat{x, new(big.Rat)}, epsilon: "1", sensitivity: x}
+		var read struct{ Sensitivity float64 }
+		require.NoError(t, json.Unmarshal(q.line(), &read), "%s", q.line())
+		want, _ := x.Float64()
+		require.Equal(t, want, read.Sensitivity)
+	}
 }
