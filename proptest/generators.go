@@ -5,13 +5,14 @@ import (
 	"math/big"
 	"math/rand"
 	"reflect"
+	"slices"
 
 	"github.com/leanovate/gopter"
 
 	"optratio/verify"
 )
 
-// Case is one question to a mechanism. Its numbers are multiples of 1/2048 in all cases that are generated, so
+// Case is one question to a mechanism. Its numbers are multiples of 1/16384 in all cases that are generated, so
 // that float64 holds sums and differences of them exactly.
 type Case struct {
 	Scores      []float64
@@ -25,12 +26,13 @@ func (c Case) String() string {
 }
 
 const (
-	mostCandidates = 5
+	mostCandidates = 5 // mostly
+	rareCandidates = 8
 	grain          = 1024
 	farthest       = 256 // the largest gap between scores: e^{-ε gap/2Δ} stays far from the limits of float64
 )
 
-// Scores generates score vectors of 1 to 5 candidates, in units of Δ, weighted to what goes wrong: one and two
+// Scores generates score vectors of 1 to 5 candidates, rarely up to 8, in units of Δ, weighted to what goes wrong: one and two
 // candidates, ties, near ties, neighbours by the sensitivity, huge gaps, offsets. They shrink towards few
 // candidates and round numbers.
 func Scores() gopter.Gen {
@@ -41,6 +43,9 @@ func Scores() gopter.Gen {
 
 func drawScores(rng *rand.Rand) []float64 {
 	n := []int{1, 2, 2, 2, 3, 3, 4, mostCandidates}[rng.Intn(8)]
+	if rng.Intn(16) == 0 {
+		n = mostCandidates + 1 + rng.Intn(rareCandidates-mostCandidates)
+	}
 	q := make([]float64, n)
 	style := rng.Intn(7)
 	for r := range q {
@@ -70,7 +75,7 @@ func drawScores(rng *rand.Rand) []float64 {
 	return q
 }
 
-// Epsilons generates privacy parameters from 1/16 to 4, weighted to the ends and to 1; they shrink to 1.
+// Epsilons generates privacy parameters from 1/1024 to 16, mostly between 1/16 and 4; they shrink to 1.
 func Epsilons() gopter.Gen {
 	return func(p *gopter.GenParameters) *gopter.GenResult {
 		return gopter.NewGenResult(drawEpsilon(p.Rng), func(v any) gopter.Shrink {
@@ -81,7 +86,7 @@ func Epsilons() gopter.Gen {
 
 func drawEpsilon(rng *rand.Rand) float64 {
 	if rng.Intn(3) == 0 {
-		return []float64{1.0 / 16, 0.5, 1, 4}[rng.Intn(4)]
+		return []float64{1.0 / grain, 1.0 / 16, 0.5, 1, 4, 16}[rng.Intn(6)]
 	}
 	return float64(1+rng.Intn(64)) / 16
 }
@@ -140,10 +145,10 @@ func Neighbors(c Case) gopter.Gen {
 	}
 }
 
-// Cases generates whole questions, of sensitivities 1/2, 1 and 3. Only the number of candidates, scores and ε shrink.
+// Cases generates whole questions, of sensitivities from 1/8 to 100. They shrink to fewer candidates, smaller scores, ε = 1 and Δ = 1.
 func Cases() gopter.Gen {
 	return func(p *gopter.GenParameters) *gopter.GenResult {
-		c := Case{Sensitivity: []float64{1, 1, 0.5, 3}[p.Rng.Intn(4)], Epsilon: drawEpsilon(p.Rng)}
+		c := Case{Sensitivity: []float64{1, 1, 0.5, 3, 0.125, 2, 100}[p.Rng.Intn(7)], Epsilon: drawEpsilon(p.Rng)}
 		for _, q := range drawScores(p.Rng) {
 			c.Scores = append(c.Scores, q*c.Sensitivity)
 		}
@@ -155,13 +160,22 @@ func shrinkScores(v any) gopter.Shrink {
 	return shrinkCase(Case{Scores: v.([]float64), Sensitivity: 1, Epsilon: 1}).Map(func(c Case) []float64 { return c.Scores })
 }
 
-// shrinkCase tries ε = 1 and the simplifications of package verify that float64 holds exactly.
+// shrinkCase tries ε = 1, Δ = 1 with the scores in proportion, and the simplifications of package verify that float64 holds exactly.
 func shrinkCase(c Case) gopter.Shrink {
 	var out []Case
 	if c.Epsilon != 1 {
 		round := c
 		round.Epsilon = 1
 		out = append(out, round)
+	}
+	if c.Sensitivity != 1 {
+		unit := c
+		unit.Sensitivity = 1
+		unit.Scores = slices.Clone(c.Scores)
+		for r, q := range c.Scores {
+			unit.Scores[r] = q / c.Sensitivity
+		}
+		out = append(out, unit)
 	}
 	for _, simple := range verify.Simpler(c.exact()) {
 		next, exact := c, true
