@@ -71,7 +71,7 @@ A table has one line {"scores":[…],"pmf":[…]} for each score vector.`,
 	fs.StringVar(&f.budgetStr, "budget", "1000000", "samples in all")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
-	fs.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long; what is not decided by then is undecided")
+	limitVar(fs, &f.timeLimit, "stop after this long; what is not decided by then is undecided")
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
 	return c
 }

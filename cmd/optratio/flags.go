@@ -13,6 +13,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"optratio/internal/decimal"
@@ -144,6 +145,27 @@ func lastByte(s string) byte {
 
 // errTimeLimit is the cause of a context that --time-limit ended.
 var errTimeLimit = errors.New("the time limit was reached")
+
+// limit is the value of --time-limit.
+type limit time.Duration
+
+// limitVar adds --time-limit.
+func limitVar(fs *pflag.FlagSet, d *time.Duration, usage string) {
+	fs.Var((*limit)(d), "time-limit", usage)
+}
+
+func (l *limit) String() string { return time.Duration(*l).String() }
+func (l *limit) Type() string   { return "duration" }
+
+// Set refuses what would be no limit but 0.
+func (l *limit) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("give a duration such as 30s, or 0 for no limit")
+	}
+	*l = limit(d)
+	return nil
+}
 
 // withLimit bounds a context; no limit for d <= 0.
 func withLimit(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {

@@ -60,7 +60,7 @@ ones do.`,
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted: (upper-lower)/upper")
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	fs.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best certified answer")
+	limitVar(fs, &f.timeLimit, "stop after this long with the best certified answer")
 	return c
 }
 

@@ -34,7 +34,7 @@ func (f *programFlags) add(c *cobra.Command, gap string) {
 	fs.StringVar(&f.gap, "gap", gap, "relative width wanted: (upper-lower)/upper")
 	fs.StringVar(&f.maxMemory, "max-memory", "12G", "refuse programs that would need more bytes")
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	fs.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best certified answer")
+	limitVar(fs, &f.timeLimit, "stop after this long with the best certified answer")
 }
 
 // program is what programFlags say.
@@ -66,9 +66,6 @@ func (f *programFlags) parse() (p program, err error) {
 	}
 	if p.gap, err = decimal.Parse(f.gap); err != nil || p.gap.Sign() < 0 {
 		return p, usagef("--gap %s: give a decimal >= 0 such as 1e-9", quoted(f.gap))
-	}
-	if f.timeLimit < 0 {
-		return p, usagef("--time-limit %s: give a duration > 0 such as 30s, or 0 for none", f.timeLimit)
 	}
 	p.maxMemory, err = parseBytes("max-memory", f.maxMemory)
 	return p, err

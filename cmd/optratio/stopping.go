@@ -66,7 +66,7 @@ the least ε for --delta and the least δ for --eps. With --lp: the best rule th
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of the optimum")
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	fs.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best certified answer")
+	limitVar(fs, &f.timeLimit, "stop after this long with the best certified answer")
 	return c
 }
 
@@ -143,9 +143,6 @@ type stoppingInput struct {
 }
 
 func (f *stoppingFlags) parse() (in stoppingInput, err error) {
-	if f.timeLimit < 0 {
-		return in, usagef("--time-limit %s: give a duration > 0 such as 30s, or 0 for none", f.timeLimit)
-	}
 	if f.n < 1 || f.n > stopping.MaxCandidates {
 		return in, usagef("-n %d: give the number of candidates, 1 to %d", f.n, stopping.MaxCandidates)
 	}

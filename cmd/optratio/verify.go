@@ -65,7 +65,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
 	f.params.add(c)
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	fs.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long; what is not decided by then is undecided")
+	limitVar(fs, &f.timeLimit, "stop after this long; what is not decided by then is undecided")
 	return c
 }
 
