@@ -1,6 +1,6 @@
 module optratio
 
-go 1.26.8
+go 1.26
 
 require (
 	github.com/leanovate/gopter v0.2.11
