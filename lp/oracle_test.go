@@ -165,3 +165,13 @@ func solveRational(t testing.TB, r *linear.Rational) *big.Rat {
 	require.NoError(t, err)
 	return e.Objective
 }
+
+// evaluate is enclose in exact arithmetic, at a rational z.
+func (p *Program) evaluate(prop *Proposal, z *big.Rat) bounds {
+	f := exactNumbers{}
+	b := bounds{lower: lowerBound(p, f, z, prop)}
+	if upper, ok := upperBound(p, f, z, prop, point(p, f, z, nil)); ok {
+		b.upper = upper
+	}
+	return b
+}

@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 
@@ -205,9 +204,4 @@ func (p *Program) PermuteAndFlipBasis() *linear.Basis {
 		b.Row[p.Orbits()+p.links()+i] = linear.Basic
 	}
 	return b
-}
-
-// describe names the program in messages.
-func (p *Program) describe() string {
-	return fmt.Sprintf("n = %d, k = %d, epsilon = %s", p.N, p.K, p.Epsilon)
 }

@@ -137,13 +137,3 @@ func (p *Program) flipped(f enclosedNumbers, z interval.Interval) []interval.Int
 	}
 	return p.flip
 }
-
-// evaluate is enclose in exact arithmetic, at a rational z.
-func (p *Program) evaluate(prop *Proposal, z *big.Rat) bounds {
-	f := exactNumbers{}
-	b := bounds{lower: lowerBound(p, f, z, prop)}
-	if upper, ok := upperBound(p, f, z, prop, point(p, f, z, nil)); ok {
-		b.upper = upper
-	}
-	return b
-}

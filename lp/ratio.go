@@ -227,7 +227,7 @@ func (j *job) optimum(ctx context.Context) error {
 	if j.Method == Lumped {
 		return j.lumped(ctx, flip, lumpedTime)
 	}
-	if j.Method == Auto && j.promising(flip) {
+	if j.Method == Auto && j.promising() {
 		if err := j.lumped(ctx, flip, promisingTime); err != nil || j.answer.Undecided == "" {
 			return err
 		}
@@ -236,12 +236,12 @@ func (j *job) optimum(ctx context.Context) error {
 }
 
 // promising reports whether lumping may reach the gap sooner than the whole program: the program is large, and the
-// closed-form bound, which lumping improves by some orders of magnitude, is close already.
-func (j *job) promising(flip value) bool {
+// closed-form bound, which lumping improves by some orders of magnitude and the optimum is within so far, is close already.
+func (j *job) promising() bool {
 	if j.Exact || j.answer.Variables.Cmp(big.NewInt(promisingVariables)) < 0 {
 		return false
 	}
-	return narrow(interval.Hull(ClosedBound(j.N, j.K, j.Objective, j.Epsilon, j.prec), flip.enclosure(j.prec)), big.NewRat(1, 1000))
+	return narrow(j.within, big.NewRat(1, 1000))
 }
 
 // enumerated solves the whole program.
@@ -271,13 +271,12 @@ func (j *job) enumerated(ctx context.Context, flip value) error {
 	j.answer.Undecided, j.answer.Basis = s.undecided, s.basis
 	j.answer.Evidence = &Evidence{Program: program, Proposal: s.proposal, Prec: s.prec}
 	// The certificate has to prove what is answered: so its own bounds are taken, both or none.
-	lower, upper := boxValue(ClosedBound(j.N, j.K, j.Objective, j.Epsilon, j.prec)), flip
 	if s.lower == nil {
 		j.answer.Proof, j.answer.Evidence = ProofClosedForm, nil
-		j.setBetween(lower, upper)
+		j.setBetween(boxValue(ClosedBound(j.N, j.K, j.Objective, j.Epsilon, j.prec)), flip)
 		return nil
 	}
-	lower = exactValue(s.lower)
+	lower, upper := exactValue(s.lower), flip
 	better := s.upper != nil
 	if better {
 		c, ok := exactValue(s.upper).enclosure(j.prec).Cmp(flip.enclosure(j.prec))

@@ -2,7 +2,6 @@ package lp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -87,16 +86,8 @@ func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear
 	} else {
 		err = p.sharpen(ctx, solver, s, gap)
 	}
-	switch {
-	case err == nil:
-	case ctx.Err() != nil:
-		s.undecided = context.Cause(ctx).Error()
-	case errors.Is(err, linear.ErrSingular), errors.Is(err, linear.ErrUnsettled):
-		s.undecided = err.Error()
-	default:
-		return nil, err
-	}
-	return s, nil
+	s.undecided, err = linear.Reason(ctx, s.undecided, err)
+	return s, err
 }
 
 // accept takes each bound of a proposal that is better than the one so far, with the part of the proposal that it
@@ -137,39 +128,50 @@ func (p *Program) solveFloat(ctx context.Context, solver linear.Solver, s *solut
 		if result.Outcome != linear.Optimal || p.Level == Paper || round == cutRounds {
 			return result, nil
 		}
-		added := p.separate(result.X, cutTolerance)
-		if added == 0 {
+		if p.separate(result.X, cutTolerance) == 0 {
 			return result, nil
 		}
-		s.basis = s.basis.Clone()
-		for range added {
-			s.basis.Row = append(s.basis.Row, linear.Basic)
-		}
+		p.extend(s)
 		algorithm = linear.Auto
 	}
 }
 
-// separate adds the rows of the level that the masses x (in Model's scaling) violate by more than the tolerance.
-func (p *Program) separate(x []float64, tolerance float64) int {
-	z := math.Exp(-p.Epsilon.Float())
+// extend makes the solution's basis one of the program with its new cuts, their slacks basic.
+func (p *Program) extend(s *solution) {
+	s.basis = s.basis.Clone()
+	for len(s.basis.Row) < p.Orbits()+p.links()+len(p.cuts) {
+		s.basis.Row = append(s.basis.Row, linear.Basic)
+	}
+}
+
+// addCuts adds the rows of the level that are violated and not in force yet, at most cutBatch, and returns how many.
+func (p *Program) addCuts(violated func(Cut) bool) int {
 	have := make(map[Cut]bool, len(p.cuts))
 	for _, c := range p.cuts {
 		have[c] = true
 	}
-	probability := func(j int32) float64 { return x[j] / float64(p.vars.Count[j]) }
 	before := len(p.cuts)
 	p.eachCut(func(c Cut) bool {
-		below := probability(c.Below)
-		if c.Private {
-			below *= z
-		}
-		if probability(c.Above) < below-tolerance && !have[c] {
+		if violated(c) && !have[c] {
 			have[c] = true
 			p.cuts = append(p.cuts, c)
 		}
 		return len(p.cuts)-before < cutBatch
 	})
 	return len(p.cuts) - before
+}
+
+// separate adds the rows of the level that the masses x (in Model's scaling) violate by more than the tolerance.
+func (p *Program) separate(x []float64, tolerance float64) int {
+	z := math.Exp(-p.Epsilon.Float())
+	probability := func(j int32) float64 { return x[j] / float64(p.vars.Count[j]) }
+	return p.addCuts(func(c Cut) bool {
+		below := probability(c.Below)
+		if c.Private {
+			below *= z
+		}
+		return probability(c.Above) < below-tolerance
+	})
 }
 
 // solveExact turns the basis into the exact optimum at the rational z.
@@ -180,11 +182,8 @@ func (p *Program) solveExact(ctx context.Context, solver linear.Solver, s *solut
 			return err
 		}
 		s.basis = e.Basis
-		if added := p.separateExact(e.X, z, 0); added > 0 {
-			s.basis = s.basis.Clone()
-			for range added {
-				s.basis.Row = append(s.basis.Row, linear.Basic)
-			}
+		if p.separateExact(e.X, z, 0) > 0 {
+			p.extend(s)
 			continue
 		}
 		prop := p.fromExact(e, z)
@@ -201,14 +200,9 @@ func (p *Program) solveExact(ctx context.Context, solver linear.Solver, s *solut
 // separateExact adds the rows of the level that the point violates by more than
 // spare units over x's denominator.
 func (p *Program) separateExact(x *linear.Fractions, z *big.Rat, spare int64) int {
-	before := len(p.cuts)
-	have := make(map[Cut]bool, len(p.cuts))
-	for _, c := range p.cuts {
-		have[c] = true
-	}
 	var left, right big.Int
 	grace := big.NewInt(spare)
-	p.eachCut(func(c Cut) bool {
+	return p.addCuts(func(c Cut) bool {
 		// x_a >= ρ x_b with x = u/w: u_a w_b den(ρ) >= u_b w_a num(ρ).
 		left.Add(x.Num[c.Above], grace)
 		left.Mul(&left, p.chainWeight(c.Below))
@@ -217,13 +211,8 @@ func (p *Program) separateExact(x *linear.Fractions, z *big.Rat, spare int64) in
 			left.Mul(&left, z.Denom())
 			right.Mul(&right, z.Num())
 		}
-		if left.Cmp(&right) < 0 && !have[c] {
-			have[c] = true
-			p.cuts = append(p.cuts, c)
-		}
-		return len(p.cuts)-before < cutBatch
+		return left.Cmp(&right) < 0
 	})
-	return len(p.cuts) - before
 }
 
 // sharpen raises the precision of the basis's solution until the bounds are close.
@@ -266,10 +255,7 @@ func (p *Program) sharpenCuts(ctx context.Context, solver linear.Solver, s *solu
 		if p.separateExact(coarse, z, 2) == 0 {
 			return nil
 		}
-		s.basis = s.basis.Clone()
-		for len(s.basis.Row) < p.Orbits()+p.links()+len(p.cuts) {
-			s.basis.Row = append(s.basis.Row, linear.Basic)
-		}
+		p.extend(s)
 		next, approx, err := p.Rational(z).Settle(ctx, s.basis, solver, shift)
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package heterogeneous
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 
@@ -91,16 +90,8 @@ func (p *program) solve(ctx context.Context, solver linear.Solver, eps mechanism
 	} else if !s.close(gap) {
 		err = p.sharpen(ctx, solver, s, eps, gap)
 	}
-	switch {
-	case err == nil:
-	case ctx.Err() != nil:
-		s.undecided = context.Cause(ctx).Error()
-	case errors.Is(err, linear.ErrSingular), errors.Is(err, linear.ErrUnsettled):
-		s.undecided = err.Error()
-	default:
-		return nil, err
-	}
-	return s, nil
+	s.undecided, err = linear.Reason(ctx, s.undecided, err)
+	return s, err
 }
 
 // uniform proposes the uniform mechanism, and for Worst equal weights.

@@ -260,6 +260,20 @@ func (r *Rational) violations(b *Basis, x, y *Fractions, slack *big.Rat) violati
 // ErrUnsettled says that no optimal basis was found within the rounds allowed.
 var ErrUnsettled = errors.New("no optimal basis found")
 
+// Reason sorts the error of Optimize or Settle: where the context ended the work, or no solution could be settled, it returns
+// that as the reason why nothing is decided, and no error; otherwise the reason so far and err.
+func Reason(ctx context.Context, soFar string, err error) (reason string, rest error) {
+	switch {
+	case err == nil:
+		return soFar, nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx).Error(), nil
+	case errors.Is(err, ErrSingular), errors.Is(err, ErrUnsettled):
+		return err.Error(), nil
+	}
+	return soFar, err
+}
+
 // Optimize returns an exact optimal basic solution, starting from a basis that some solver
 // proposes. The basis is solved at high precision; where that shows it infeasible or
 // not optimal, solver pivots on the program magnified around that solution (iterative
