@@ -199,13 +199,8 @@ func (f *auditFlags) run(ctx context.Context, s streams) error {
 		}
 		return &exit{exitUsage, err}
 	}
-	if f.json {
-		err = writeJSON(s.out, r)
-	} else {
-		err = printAudit(s.out, r, f.epsilon.text())
-	}
-	if err != nil {
-		return &exit{exitUsage, err}
+	if err := show(s, f.json, r, func(w io.Writer) error { return printAudit(w, r, f.epsilon.text()) }); err != nil {
+		return err
 	}
 	if f.sampleExec != "" && r.Verdict() == verify.Undecided && limited.Err() == nil {
 		return nil // nothing found

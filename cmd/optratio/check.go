@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -53,33 +54,28 @@ func check(ctx context.Context, s streams, path string, maxMemory int64, asJSON 
 	case err != nil:
 		return usagef("%s: %w", quoted(path), err)
 	}
-	if asJSON {
-		err = writeJSON(s.out, report)
-	} else {
-		err = printReport(s, report)
+	if err := show(s, asJSON, report, func(w io.Writer) error { return printReport(w, report) }); err != nil {
+		return err
 	}
-	switch {
-	case err != nil:
-		return &exit{exitUsage, err}
-	case !report.Valid:
+	if !report.Valid {
 		return &exit{exitViolated, errors.New("invalid certificate: " + report.Reason)}
 	}
 	return nil
 }
 
-func printReport(s streams, r *certificate.Report) error {
+func printReport(w io.Writer, r *certificate.Report) error {
 	if p := r.Problem; p != nil {
 		eps := "e^ε = " + p.ExpEps.String()
 		if r, ok := p.Eps.Rat(); ok {
 			eps = "ε = " + r.RatString()
 		}
-		fmt.Fprintf(s.out, "n = %d, k = %d, %s, objective %s, constraints %s, proof %s\n", p.N, p.K, eps, p.Objective, p.Constraints, p.Proof)
+		fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s, proof %s\n", p.N, p.K, eps, p.Objective, p.Constraints, p.Proof)
 	}
 	if !r.Valid {
 		return nil
 	}
-	fmt.Fprintln(s.out, "valid: every claim follows from the values in the file")
-	t := tabwriter.NewWriter(s.out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, "valid: every claim follows from the values in the file")
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for _, q := range r.Claims {
 		fmt.Fprintf(t, "%s\t%s\n", q.On, q.Value)
 	}

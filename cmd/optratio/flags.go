@@ -183,6 +183,20 @@ func writeJSON(w io.Writer, doc any) error {
 	return e.Encode(doc)
 }
 
+// show prints an answer: as the one JSON document, or as print does for people.
+func show(s streams, asJSON bool, doc any, print func(io.Writer) error) error {
+	var err error
+	if asJSON {
+		err = writeJSON(s.out, doc)
+	} else {
+		err = print(s.out)
+	}
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	return nil
+}
+
 // progress shows a solver's progress on a terminal, and nothing elsewhere.
 func progress(w io.Writer, what string) (report func(linear.Progress), done func()) {
 	f, ok := w.(*os.File)

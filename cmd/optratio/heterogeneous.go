@@ -209,31 +209,20 @@ func (f *heterogeneousFlags) run(ctx context.Context, s streams) error {
 			doc.Optimal = append(doc.Optimal, optimalRow{exactNumbers(row.Scores), exactNumbers(row.PMF)})
 		}
 	}
-	if f.json {
-		err = writeJSON(s.out, doc)
-	} else {
-		err = doc.print(s.out)
-	}
-	if err != nil {
-		return &exit{exitUsage, err}
+	if err := show(s, f.json, doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }); err != nil {
+		return err
 	}
 	return ending(ctx, a.Undecided)
 }
 
 // print writes the table for people.
-func (d *heterogeneousDoc) print(w io.Writer) error {
+func (d *heterogeneousDoc) print(w io.Writer, eps string) error {
 	plainly := func(xs []number.Number) string {
 		texts := make([]string, len(xs))
 		for i, x := range xs {
 			texts[i] = fraction(x)
 		}
 		return strings.Join(texts, ", ")
-	}
-	eps := "ε = "
-	if d.Eps != nil {
-		eps += *d.Eps
-	} else {
-		eps = "e^ε = " + *d.ExpEps
 	}
 	fmt.Fprintf(w, "sensitivities %s, scores %s, %s\n", plainly(d.Sensitivities), d.Grid, eps)
 	fmt.Fprintf(w, "%d score vectors%s, %d pairs of neighbours, %d rows generated\n",

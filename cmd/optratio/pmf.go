@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -57,19 +58,14 @@ func (f *pmfFlags) run(s streams) error {
 	if err != nil {
 		return asked(f.mechanism, err)
 	}
-	if f.json {
-		err = writeJSON(s.out, pmfDoc{f.mechanism, optional(f.epsilon.eps), optional(f.epsilon.exp), a})
-	} else {
-		t := tabwriter.NewWriter(s.out, 0, 0, 3, ' ', 0)
+	doc := pmfDoc{f.mechanism, optional(f.epsilon.eps), optional(f.epsilon.exp), a}
+	return show(s, f.json, doc, func(w io.Writer) error {
+		t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 		fmt.Fprintln(t, "candidate\tscore\tprobability")
 		for i, p := range a.PMF {
 			fmt.Fprintf(t, "%d\t%s\t%s\n", i+1, plain(in.Scores[i]), p)
 		}
 		fmt.Fprintf(t, "\nexpected error\t\t%s\nmean squared error\t\t%s\n", a.ExpectedError, a.MSE)
-		err = t.Flush()
-	}
-	if err != nil {
-		return &exit{exitUsage, err}
-	}
-	return nil
+		return t.Flush()
+	})
 }

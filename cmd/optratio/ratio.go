@@ -128,13 +128,8 @@ func (f *ratioFlags) run(ctx context.Context, s streams) error {
 		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 	}
-	if f.json {
-		err = writeJSON(s.out, doc)
-	} else {
-		err = doc.print(s.out)
-	}
-	if err != nil {
-		return &exit{exitUsage, err}
+	if err := show(s, f.json, doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }); err != nil {
+		return err
 	}
 	return ending(ctx, a.Undecided)
 }
@@ -148,13 +143,7 @@ var proofText = map[string]string{
 }
 
 // print writes the table for people.
-func (d *ratioDoc) print(w io.Writer) error {
-	eps := "ε = "
-	if d.Eps != nil {
-		eps += *d.Eps
-	} else {
-		eps = "e^ε = " + *d.ExpEps
-	}
+func (d *ratioDoc) print(w io.Writer, eps string) error {
 	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s\n", d.N, d.K, eps, d.Objective, d.Constraints)
 	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", count(d.Orbits), count(d.Variables), proofText[d.Proof])
 	fmt.Fprintf(w, "optimum: %s (mean expected error in steps of 2Δ)\n\n", d.Optimum)

@@ -72,15 +72,8 @@ func (f *recommendFlags) run(ctx context.Context, s streams) error {
 		return &exit{exitUndecided, err}
 	case err != nil:
 		return &exit{exitUsage, err}
-	case f.json:
-		err = writeJSON(s.out, r)
-	default:
-		err = printRecommendation(s.out, r)
 	}
-	if err != nil {
-		return &exit{exitUsage, err}
-	}
-	return nil
+	return show(s, f.json, r, func(w io.Writer) error { return printRecommendation(w, r) })
 }
 
 func printRecommendation(w io.Writer, r *recommend.Recommendation) error {

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -288,20 +287,10 @@ func (f *stoppingFlags) run(ctx context.Context, s streams) error {
 			return err
 		}
 	}
-	if f.json {
-		err = writeJSON(s.out, doc)
-	} else {
-		err = doc.print(s.out)
+	if err := show(s, f.json, doc, doc.print); err != nil || doc.bestDoc == nil {
+		return err
 	}
-	switch {
-	case err != nil:
-		return &exit{exitUsage, err}
-	case doc.bestDoc == nil || doc.undecided == "":
-		return nil
-	case errors.Is(context.Cause(ctx), errInterrupted):
-		return &exit{exitInterrupted, errors.New("interrupted; the answer is the best so far")}
-	}
-	return &exit{exitUndecided, fmt.Errorf("undecided: %s", doc.undecided)}
+	return ending(ctx, doc.undecided)
 }
 
 // document computes everything but the game; the rule is nil without --lp.

@@ -100,13 +100,8 @@ func (f *thresholdFlags) run(ctx context.Context, s streams) error {
 		N: f.n, K: f.k, Objective: f.objective, Constraints: f.constraints, Lower: a.Lower, Upper: a.Upper,
 		LowerExp: bracketEnd(a.LowerExp), UpperExp: bracketEnd(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
 	}
-	if f.json {
-		err = writeJSON(s.out, doc)
-	} else {
-		err = doc.print(s.out)
-	}
-	if err != nil {
-		return &exit{exitUsage, err}
+	if err := show(s, f.json, doc, doc.print); err != nil {
+		return err
 	}
 	return ending(ctx, a.Undecided)
 }

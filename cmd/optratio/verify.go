@@ -158,13 +158,9 @@ func (f *verifyFlags) run(ctx context.Context, s streams) error {
 		}
 		return asked(f.mechanism, err)
 	}
-	if f.json {
-		err = writeJSON(s.out, report)
-	} else {
-		err = printVerdicts(s.out, fmt.Sprintf("%s on %s, %s", report.Mechanism, report.Domain, f.epsilon.text()), report.Properties)
-	}
-	if err != nil {
-		return &exit{exitUsage, err}
+	title := fmt.Sprintf("%s on %s, %s", report.Mechanism, report.Domain, f.epsilon.text())
+	if err := show(s, f.json, report, func(w io.Writer) error { return printVerdicts(w, title, report.Properties) }); err != nil {
+		return err
 	}
 	return verdict(ctx, report)
 }
