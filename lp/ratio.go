@@ -304,7 +304,7 @@ func bytesText(b *big.Int) string {
 	return fmt.Sprintf("%.3g EB", f)
 }
 
-// ratingGrace is how long mechanisms are still rated after the context has ended.
+// ratingGrace is how long mechanisms are still rated after the context has ended, before that or meanwhile.
 const ratingGrace = time.Second
 
 // rate evaluates the mechanisms against the optimum, raising the precision until
@@ -312,12 +312,12 @@ const ratingGrace = time.Second
 func (j *job) rate(ctx context.Context) error {
 	size := j.Objective.Total(j.N, j.K)
 	j.answer.Optimum = toNumber(j.total().over(size, j.prec))
-	grace := ctx
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		grace, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), ratingGrace, context.Cause(ctx))
-		defer cancel()
-	}
+	grace, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(ratingGrace, func() { cancel(context.Cause(ctx)) })
+	})
+	defer stop()
 	for _, m := range j.Mechanisms {
 		rated := Rated{Name: m.Info().Name}
 		for prec := j.prec; ; prec *= 2 {
