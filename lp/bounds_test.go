@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/arith"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/number/arith"
 )
 
 // Whatever a proposal holds, its bounds do not cut off the truth.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"optratio/internal/number"
+	"optratio/number"
 )
 
 // ErrNoCertificate says that an answer's proof has no certificate format.

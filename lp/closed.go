@@ -3,10 +3,10 @@ package lp
 import (
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // powerSums returns A = Σ_{v=1}^k v z^v and B' = Σ_{v=1}^k z^v.
@@ -69,7 +69,7 @@ func overBox[T any](f arith.Field[T], o lattice.Objective, k int, total func(k i
 // PermuteAndFlipTotal returns an enclosure of the total expected error of
 // permute-and-flip under the objective, in lattice steps of 2Δ.
 func PermuteAndFlipTotal(n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
-	f, z := arith.Interval{Prec: prec}, eps.Enclose(big.NewRat(1, 1), prec)
+	f, z := arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec)
 	return overBox(f, o, k, func(k int) interval.Interval { return permuteAndFlipTotal(f, z, n, k) })
 }
 
@@ -97,7 +97,7 @@ func closedBound[T any](f arith.Field[T], z T, n, k int) T {
 // at every level of constraints. Under the box objective it is the sum of the bounds over Q(n,j), j <= k: a point
 // that is feasible for Q(n,k) is so on each of these.
 func ClosedBound(n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
-	f, z := arith.Interval{Prec: prec}, eps.Enclose(big.NewRat(1, 1), prec)
+	f, z := arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec)
 	return overBox(f, o, k, func(k int) interval.Interval { return closedBound(f, z, n, k) })
 }
 

@@ -3,8 +3,8 @@ package lp
 import (
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // ordered is a Field whose numbers can be compared: exactly, or as enclosures of numbers

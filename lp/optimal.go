@@ -6,11 +6,11 @@ import (
 	"math/big"
 	"sync"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 func init() { mechanisms.Register(&optimal{solved: map[string]*optimum{}}) }
@@ -135,7 +135,7 @@ func (o *optimal) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interv
 	o.mu.Lock()
 	u, ok := s.boxes[prec]
 	if !ok {
-		z := in.Epsilon.Enclose(big.NewRat(1, 1), prec)
+		z := in.Epsilon.ExpNeg(big.NewRat(1, 1), prec)
 		u = point(s.program, f, z, s.solution.proposal.Injection)
 		if _, rational := in.Epsilon.Z(); !rational {
 			u = s.mixed(u, f, prec)
@@ -150,12 +150,12 @@ func (o *optimal) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interv
 func (s *optimum) mixed(u []interval.Interval, f enclosedNumbers, prec uint) []interval.Interval {
 	p := s.program
 	own := enclosedNumbers{arith.Interval{Prec: s.solution.prec}}
-	z := p.Epsilon.Enclose(big.NewRat(1, 1), own.Prec)
+	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), own.Prec)
 	theta, ok := mixture(p, own, z, point(p, own, z, s.solution.proposal.Injection), p.flipped(own, z))
 	if !ok || theta.Sign() == 0 {
 		return u
 	}
-	flip := point(p, f, p.Epsilon.Enclose(big.NewRat(1, 1), prec), nil)
+	flip := point(p, f, p.Epsilon.ExpNeg(big.NewRat(1, 1), prec), nil)
 	mix := f.FromRat(theta)
 	out := make([]interval.Interval, len(u))
 	for j := range u {

@@ -3,10 +3,10 @@ package lp
 import (
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // PermuteAndFlipOptimal decides whether permute-and-flip is optimal for the program on Q(n,k) at ε > 0, at
@@ -40,7 +40,7 @@ func PermuteAndFlipOptimal(n, k int, o lattice.Objective, eps mechanisms.Epsilon
 	}
 	for prec := uint(128); ; prec *= 2 {
 		f := arith.Interval{Prec: prec}
-		if v := nonnegative(f, eps.Enclose(big.NewRat(1, 1), prec), n, k, o, interval.Interval.Sign); v != 0 {
+		if v := nonnegative(f, eps.ExpNeg(big.NewRat(1, 1), prec), n, k, o, interval.Interval.Sign); v != 0 {
 			return v > 0
 		}
 		// A rational z can make one of them vanish: then only rationals decide.

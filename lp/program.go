@@ -4,10 +4,10 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/interval"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/number/interval"
 )
 
 // Program is the linear program of the optimal mechanism on Q(n,k), enumerated. Columns are the

@@ -4,10 +4,10 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
 	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // ratFloat returns x as a rational, 0 where it is not finite.
@@ -121,7 +121,7 @@ type bounds struct{ lower, upper *big.Rat }
 // enclose evaluates a proposal in outward-rounded arithmetic of the given precision.
 func (p *Program) enclose(prop *Proposal, prec uint) bounds {
 	f := enclosedNumbers{arith.Interval{Prec: prec}}
-	z := p.Epsilon.Enclose(big.NewRat(1, 1), prec)
+	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), prec)
 	var b bounds
 	b.lower = f.Floor(lowerBound(p, f, z, prop))
 	if upper, ok := upperBound(p, f, z, prop, p.flipped(f, z)); ok {

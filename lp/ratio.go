@@ -7,12 +7,12 @@ import (
 	"math/big"
 	"time"
 
-	"optratio/internal/interval"
-	"optratio/internal/number"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
 	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
 )
 
 // Method says how the optimum is to be bounded.

@@ -222,7 +222,7 @@ func (p *Program) sharpen(ctx context.Context, solver linear.Solver, s *solution
 			return err
 		}
 		prec := shift + 64
-		z, _ := p.Epsilon.Enclose(big.NewRat(1, 1), prec).Mid().Rat(nil)
+		z, _ := p.Epsilon.ExpNeg(big.NewRat(1, 1), prec).Mid().Rat(nil)
 		b, a, err := p.Rational(z).Settle(ctx, s.basis, solver, shift)
 		if err != nil {
 			return err

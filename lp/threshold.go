@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/internal/interval"
-	"optratio/internal/number"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
 )
 
 // ProofTheorem names the proof of a threshold by PermuteAndFlipOptimal's criterion.

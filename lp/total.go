@@ -7,11 +7,11 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
 	"optratio/lattice"
 	"optratio/lp/integral"
 	"optratio/mechanisms"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // value is a nonnegative quantity: exact, enclosed, or an estimate.
@@ -79,7 +79,7 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 		return permuteAndFlipValue(n, k, o, eps, prec), nil
 	}
 	if m.Info().Name == "em" && lattice.Orbits(n, k).Cmp(big.NewInt(maxSum)) > 0 {
-		z := func(prec uint) interval.Interval { return eps.Enclose(big.NewRat(1, 1), prec) }
+		z := func(prec uint) interval.Interval { return eps.ExpNeg(big.NewRat(1, 1), prec) }
 		x, err := integral.ExponentialTotal(ctx, n, k, z, o, math.Ldexp(1, -int(min(prec/5, 200))))
 		return boxValue(x), err
 	}
@@ -96,7 +96,7 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 		return totalExact(ctx, w, lat, o, z)
 	}
 	f := arith.Interval{Prec: prec}
-	powers := arith.Powers(f, eps.Enclose(big.NewRat(1, 1), prec), k+1)
+	powers := arith.Powers(f, eps.ExpNeg(big.NewRat(1, 1), prec), k+1)
 	sum := interval.NewAccumulator(prec)
 	err = eachOrbit(ctx, lat, func(m []int, depths, counts []int) error {
 		weights := make([]interval.Interval, len(depths))

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
-	"optratio/internal/number"
+	"optratio/number"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // Answer is a mechanism's pmf on one instance with the moments of its error q* - q_M, in the user's units,

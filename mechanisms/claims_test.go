@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // Noise of scale Δ_a/ε is claimed to make noisy max (n-1)ε-DP. Two candidates of sensitivity 1 refute it at every ε: from a

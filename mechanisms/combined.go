@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // combinedGEM spends the share eps-choice of ε on randomised response to the question whether scores and
@@ -70,7 +70,7 @@ func (combinedGEM) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 	if err != nil {
 		return nil, err
 	}
-	out := mixture(arith.Field[interval.Interval](arith.Interval{Prec: prec}), in.Epsilon.Enclose(choice, prec), p, q)
+	out := mixture(arith.Field[interval.Interval](arith.Interval{Prec: prec}), in.Epsilon.ExpNeg(choice, prec), p, q)
 	for i := range out {
 		out[i] = clampUnit(out[i])
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"optratio/internal/decimal"
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // Epsilon is a privacy parameter ε >= 0, known exactly: either ε itself is rational, or e^ε is.
@@ -89,9 +89,9 @@ func (e Epsilon) Z() (z *big.Rat, ok bool) {
 	return nil, false
 }
 
-// Power returns e^{-εx} where it is rational, for any x where ε = 0 and for
-// integer x where e^ε is rational; integers beyond ±2^20 are left to Enclose.
-func (e Epsilon) Power(x *big.Rat) (p *big.Rat, ok bool) {
+// ExpNegRat returns e^{-εx} where it is rational, for any x where ε = 0 and for
+// integer x where e^ε is rational; integers beyond ±2^20 are left to ExpNeg.
+func (e Epsilon) ExpNegRat(x *big.Rat) (p *big.Rat, ok bool) {
 	if e.IsZero() || x.Sign() == 0 {
 		return big.NewRat(1, 1), true
 	}
@@ -113,23 +113,23 @@ type memoKey struct {
 	prec uint
 }
 
-// Enclose returns an enclosure of e^{-εx} at the given precision.
-func (e Epsilon) Enclose(x *big.Rat, prec uint) interval.Interval {
+// ExpNeg returns an enclosure of e^{-εx} at the given precision.
+func (e Epsilon) ExpNeg(x *big.Rat, prec uint) interval.Interval {
 	key := memoKey{x.RatString(), prec}
 	if v, ok := e.memo.Load(key); ok {
 		return v.(interval.Interval)
 	}
-	v := e.enclose(x, prec)
+	v := e.expNeg(x, prec)
 	e.memo.Store(key, v)
 	return v
 }
 
-func (e Epsilon) enclose(x *big.Rat, prec uint) interval.Interval {
+func (e Epsilon) expNeg(x *big.Rat, prec uint) interval.Interval {
 	if e.exp != nil {
 		// the power has at least |x|(bits of e^ε - 2) bits, and is not worth having where that is many
 		size, _ := new(big.Rat).Mul(x, big.NewRat(int64(e.exp.Num().BitLen()+e.exp.Denom().BitLen()-2), 1)).Float64()
 		if math.Abs(size) < 1<<14 {
-			if p, ok := e.Power(x); ok && p.Num().BitLen()+p.Denom().BitLen() < 1<<14 {
+			if p, ok := e.ExpNegRat(x); ok && p.Num().BitLen()+p.Denom().BitLen() < 1<<14 {
 				return interval.FromRat(p, prec)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/arith"
+	"optratio/number/arith"
 )
 
 // errTooManyTerms says that a closed form is too long to be of use.

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // relative asserts that got is within tolerance of want, relatively, for every entry.

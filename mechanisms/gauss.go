@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // gaussRule is a Gauss–Legendre rule on [0,1] in enclosures: nodes, their distances from 1, weights.

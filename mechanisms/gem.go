@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 func init() {
@@ -249,7 +249,7 @@ func (t term) weight(eps Epsilon, odds *big.Rat) (w *big.Rat, ok bool) {
 	if t.never {
 		return new(big.Rat), true
 	}
-	if w, ok = eps.Power(t.gap); !ok || !t.power.IsInt() { // |power| <= 1
+	if w, ok = eps.ExpNegRat(t.gap); !ok || !t.power.IsInt() { // |power| <= 1
 		return nil, false
 	}
 	return new(big.Rat).Mul(w, arith.Pow(arith.Rat{}, odds, int(t.power.Num().Int64()))), true

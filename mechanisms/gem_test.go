@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // scenarioOne is 50 scores of 1 with sensitivity 1.8 and 50 of -1 with sensitivity 1.
@@ -364,7 +364,7 @@ func TestEqualSensitivitiesAreHalfEpsilon(t *testing.T) {
 			require.NoError(t, err)
 			boxes, err := registry[name].Enclose(in, 100)
 			require.NoError(t, err)
-			z := e.Enclose(big.NewRat(1, 2), 100)
+			z := e.ExpNeg(big.NewRat(1, 2), 100)
 			for i := range functions {
 				assert.True(t, functions[i].Equal(flip[i]))
 				_, overlap := functions[i].Eval(z).Intersect(boxes[i])

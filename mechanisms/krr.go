@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 func init() {
@@ -118,7 +118,7 @@ func (m *byTies) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
 		return nil, err
 	}
 	isBest, ties := in.ties()
-	best, other := m.box(arith.Interval{Prec: prec}, in.Epsilon.Enclose(ratOne, prec), len(isBest), ties)
+	best, other := m.box(arith.Interval{Prec: prec}, in.Epsilon.ExpNeg(ratOne, prec), len(isBest), ties)
 	return spread(isBest, clampUnit(best), clampUnit(other)), nil
 }
 

@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/internal/arith"
+	"optratio/number/arith"
 )
 
 // logLinear is the number a + b·ln z, z = e^{-ε}.

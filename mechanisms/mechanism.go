@@ -7,8 +7,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // ErrNotRational says that a mechanism's probabilities are not rational, or not known to be, at an instance.

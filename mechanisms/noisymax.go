@@ -6,8 +6,8 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // Report noisy max with two of the noises is another mechanism by another name: with exponential
@@ -103,7 +103,7 @@ func (m *noisyMax) LogExact(in *Instance) ([]arith.LogRat, error) {
 	all, group := in.rates(m.factor, m.info.Uniform)
 	rational := true
 	pow := func(x *big.Rat) *big.Rat {
-		p, ok := in.Epsilon.Power(x)
+		p, ok := in.Epsilon.ExpNegRat(x)
 		if !ok {
 			rational = false
 			return ratOne
@@ -207,7 +207,7 @@ func (m *noisyMax) enclose(eps Epsilon, all []noisy, prec uint) ([]interval.Inte
 		key := x.RatString()
 		v, ok := known[key]
 		if !ok {
-			v = eps.enclose(x, prec)
+			v = eps.expNeg(x, prec)
 			known[key] = v
 		}
 		return v

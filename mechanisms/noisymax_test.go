@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/arith"
 	"optratio/internal/decimal"
+	"optratio/number/arith"
 )
 
 // ratOf reads a decimal.
@@ -154,7 +154,7 @@ func TestNoisyMaxFormsAgree(t *testing.T) {
 			}
 
 			in.Epsilon = decimalEps(t, "0.4")
-			at := in.Epsilon.Enclose(ratOne, 400)
+			at := in.Epsilon.ExpNeg(ratOne, 400)
 			functions, err := m.Symbolic(in, ratOne)
 			require.NoError(t, err, msg)
 			boxes, err = m.Enclose(in, 96)

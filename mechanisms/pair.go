@@ -3,8 +3,8 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 func init() {

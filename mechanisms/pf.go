@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/internal/arith"
+	"optratio/number/arith"
 )
 
 func init() {

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // manyCandidates is the number above which enclosures of permute-and-flip come from quadrature.

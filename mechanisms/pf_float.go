@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"optratio/internal/arith"
+	"optratio/number/arith"
 )
 
 // The parameters of permuteAndFlipFloat; its doc comment says why they suffice.

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
 	"optratio/lattice"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // byPermutations is the definition: candidates arrive in a uniformly random order,
@@ -173,13 +173,13 @@ func TestEpsilonKinds(t *testing.T) {
 	z, ok := ratio.Z()
 	require.True(t, ok)
 	assert.Zero(t, z.Cmp(big.NewRat(2, 3)))
-	p, ok := ratio.Power(big.NewRat(-3, 1))
+	p, ok := ratio.ExpNegRat(big.NewRat(-3, 1))
 	require.True(t, ok)
 	assert.Zero(t, p.Cmp(big.NewRat(27, 8)))
-	_, ok = ratio.Power(big.NewRat(1, 2))
+	_, ok = ratio.ExpNegRat(big.NewRat(1, 2))
 	assert.False(t, ok)
 	// (3/2)^{-1/2} squared is 2/3.
-	root := ratio.Enclose(big.NewRat(1, 2), 128)
+	root := ratio.ExpNeg(big.NewRat(1, 2), 128)
 	assert.True(t, root.Mul(root).Contains(big.NewRat(2, 3)))
 	assert.Less(t, root.RelWidth(), 1e-35)
 	assert.InDelta(t, 0.4054651081081644, ratio.Float(), 1e-16)

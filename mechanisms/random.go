@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // Source yields uniform random words; sources of math/rand/v2 are such, for reproducible tests.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // The panels of enclosedStopping are so narrow, and their nodes so many, that errors are proved.
@@ -302,14 +302,14 @@ func (s *enclosedStopping) piece(l, u *big.Rat) {
 		sign[j] = s.int(x.count)
 		gap := new(big.Rat).Sub(l, x.at)
 		gap.Mul(gap.Abs(gap), x.rate)
-		start[j] = s.in.Epsilon.enclose(gap, s.prec).Mul(s.rat(big.NewRat(1, 2)))
+		start[j] = s.in.Epsilon.expNeg(gap, s.prec).Mul(s.rat(big.NewRat(1, 2)))
 		exponent := new(big.Rat).Mul(width, x.rate)
 		if x.at.Cmp(l) > 0 {
 			exponent.Neg(exponent)
 			sign[j] = s.int(-x.count)
 			constant = constant.Add(s.int(x.count))
 		}
-		step[j] = s.in.Epsilon.enclose(exponent, s.prec)
+		step[j] = s.in.Epsilon.expNeg(exponent, s.prec)
 		slope := s.eps.Mul(s.rat(exponent)).Neg()
 		inside[j] = make([]interval.Interval, n)
 		for i, t := range s.rule.x {
@@ -365,7 +365,7 @@ func (s *enclosedStopping) atoms() {
 			case y.rate == nil && side < 0:
 				h = h.Add(s.int(y.count))
 			case y.rate != nil:
-				e := s.in.Epsilon.enclose(gap.Mul(gap.Abs(gap), y.rate), s.prec).Mul(s.rat(big.NewRat(1, 2)))
+				e := s.in.Epsilon.expNeg(gap.Mul(gap.Abs(gap), y.rate), s.prec).Mul(s.rat(big.NewRat(1, 2)))
 				if side < 0 {
 					e = s.int(1).Sub(e)
 				}

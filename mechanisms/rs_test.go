@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 func TestRandomStoppingReference(t *testing.T) {

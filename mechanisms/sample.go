@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // Sampler is a mechanism that can be run. Its distribution is exactly the pmf, given uniform bits.
@@ -44,7 +44,7 @@ func (d dice) power(eps Epsilon, x *big.Rat) coin {
 				return false
 			}
 		}
-		return rest.Sign() == 0 || d.bernoulliEnclosed(func(prec uint) interval.Interval { return eps.Enclose(rest, prec) })
+		return rest.Sign() == 0 || d.bernoulliEnclosed(func(prec uint) interval.Interval { return eps.ExpNeg(rest, prec) })
 	}
 }
 

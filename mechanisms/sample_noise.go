@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // noisyScore is a candidate's score plus noise, times ε, known as far as needed: score·ε + scale·noise.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // chiSquare returns the probability that counts of a sample from p look at least as unlike p as these,

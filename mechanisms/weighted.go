@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // weighted makes a Mechanism of one generic body, instantiated for the kinds of numbers there are.
@@ -93,7 +93,7 @@ func (w *weighted) Exact(in *Instance) ([]*big.Rat, error) {
 	weights := make([]*big.Rat, len(depths))
 	for i, d := range depths {
 		var ok bool
-		if weights[i], ok = in.Epsilon.Power(d); !ok {
+		if weights[i], ok = in.Epsilon.ExpNegRat(d); !ok {
 			return nil, ErrNotRational
 		}
 	}
@@ -107,7 +107,7 @@ func (w *weighted) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 	depths, counts, group := groups(in.Depths())
 	weights := make([]interval.Interval, len(depths))
 	for i, d := range depths {
-		weights[i] = in.Epsilon.Enclose(d, prec)
+		weights[i] = in.Epsilon.ExpNeg(d, prec)
 	}
 	return scatter(group, w.WeightedEnclose(weights, counts)), nil
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"optratio/internal/number"
+	"optratio/number"
 )
 
 // Property names something that a mechanism can have.

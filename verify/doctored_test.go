@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/interval"
 	"optratio/mechanisms"
+	"optratio/number/interval"
 )
 
 // doctored is a mechanism with rational probabilities given by a function.

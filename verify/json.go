@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"math/big"
 
-	"optratio/internal/number"
+	"optratio/number"
 )
 
 // MarshalJSON writes the result; the fields on ratios only where the property has them.

@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/interval"
-	"optratio/internal/number"
+	"optratio/number"
+	"optratio/number/interval"
 )
 
 // ratio is Π num / Π den of numbers that are not negative, or +∞.

@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/interval"
-	"optratio/internal/number"
+	"optratio/number"
+	"optratio/number/interval"
 )
 
 // Order is the tight Rényi divergence of one order.

@@ -3,9 +3,9 @@ package verify
 import (
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
 	"optratio/mechanisms"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // ring is the real number t whose rational functions the probabilities are. Two of these
@@ -40,7 +40,7 @@ func exponentialRing(eps mechanisms.Epsilon, parts int64) *ring {
 		return nil
 	}
 	unit := big.NewRat(1, parts)
-	r := &ring{positive: true, at: remembering(func(prec uint) interval.Interval { return eps.Enclose(unit, prec) })}
+	r := &ring{positive: true, at: remembering(func(prec uint) interval.Interval { return eps.ExpNeg(unit, prec) })}
 	z, ok := eps.Z()
 	if !ok {
 		r.exponent = new(big.Rat).Mul(eps.Eps(), unit)

@@ -7,9 +7,9 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
 	"optratio/mechanisms"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // Vector is a score vector in multiples of its space's unit.
@@ -217,7 +217,7 @@ func ExpEpsilon(eps mechanisms.Epsilon) *Value {
 		return Rational(new(big.Rat).Inv(z))
 	}
 	minusOne := big.NewRat(-1, 1)
-	return Refinable(func(prec uint) interval.Interval { return eps.Enclose(minusOne, prec) })
+	return Refinable(func(prec uint) interval.Interval { return eps.ExpNeg(minusOne, prec) })
 }
 
 // memo keeps the answers of a subject.

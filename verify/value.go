@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
-	"optratio/internal/number"
+	"optratio/number"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // Value is a real number in the most exact form that is known for it: a rational, a rational

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"strings"
 
-	"optratio/internal/number"
+	"optratio/number"
 )
 
 // Witness is one place where a property fails, or, as the pair that attains the

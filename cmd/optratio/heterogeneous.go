@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/decimal"
-	"optratio/internal/number"
 	"optratio/lp/heterogeneous"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 func init() { commands = append(commands, newHeterogeneous) }

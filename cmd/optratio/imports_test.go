@@ -17,10 +17,10 @@ import (
 // point one way. A trailing slash allows everything below a folder. Packages of
 // internal/ that are listed under arithmetic are open to all.
 var mayImport = map[string][]string{
-	"internal/interval":       {},
 	"internal/decimal":        {},
-	"internal/arith":          {"internal/interval"},
-	"internal/number":         {"internal/interval", "internal/decimal"},
+	"number/interval":         {},
+	"number/arith":            {"number/interval"},
+	"number":                  {"number/interval", "internal/decimal"},
 	"lattice":                 {arithmetic},
 	"mechanisms":              {arithmetic, "lattice"},
 	"mechanisms/stopping":     {arithmetic},
@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 // arithmetic stands for the packages that know only numbers.
 const arithmetic = "arithmetic"
 
-var numbers = []string{"internal/interval", "internal/decimal", "internal/arith", "internal/number"}
+var numbers = []string{"internal/decimal", "number", "number/interval", "number/arith"}
 
 func allowed(from, to string) bool {
 	rules, ok := mayImport[from]

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/number"
 	"optratio/lp"
+	"optratio/number"
 )
 
 // ratioFlags are the flags of the main job.

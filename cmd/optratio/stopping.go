@@ -15,11 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/arith"
 	"optratio/internal/decimal"
-	"optratio/internal/number"
 	lpstopping "optratio/lp/stopping"
 	"optratio/mechanisms/stopping"
+	"optratio/number"
+	"optratio/number/arith"
 )
 
 func init() { commands = append(commands, newStopping) }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/number"
 	"optratio/lp"
+	"optratio/number"
 )
 
 func init() { commands = append(commands, newThreshold) }

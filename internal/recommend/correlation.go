@@ -4,9 +4,9 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/interval"
-	"optratio/internal/number"
 	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
 )
 
 // Heuristics are statistics of scores and sensitivities that suggest which mechanism does well: gem

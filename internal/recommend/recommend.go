@@ -13,8 +13,8 @@ import (
 	"fmt"
 	"slices"
 
-	"optratio/internal/number"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // Rated is a mechanism and its error on an instance.

@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"optratio/internal/decimal"
-	"optratio/internal/number"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 func rats(t testing.TB, texts ...string) (out []*big.Rat) {

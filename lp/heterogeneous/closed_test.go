@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"optratio/internal/arith"
+	"optratio/number/arith"
 )
 
 // differences returns the mean loss over the box of two candidates, given the probability of taking the worse one where it

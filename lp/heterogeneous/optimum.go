@@ -6,10 +6,10 @@ import (
 	"math/big"
 	"time"
 
-	"optratio/internal/interval"
-	"optratio/internal/number"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
 )
 
 // Request asks for the optimum on a grid and the ratios of some mechanisms to it.

@@ -7,10 +7,10 @@ import (
 	"math/big"
 	"strconv"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
-	"optratio/internal/number"
 	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // Verdict says whether a mechanism satisfies every row (P) of the grid.
@@ -176,7 +176,7 @@ func (l *law) privacy(ctx context.Context) (privacy, error) {
 			low[q][r], high[q][r] = b.Float64()
 		}
 	}
-	limit, _ := l.epsilon.Enclose(big.NewRat(-1, 1), basePrec).Float64()
+	limit, _ := l.epsilon.ExpNeg(big.NewRat(-1, 1), basePrec).Float64()
 	best, worst := interval.FromInt(1, basePrec), ratio{q: -1}
 	floor, verdict, unbounded, tied := 1.0, Proved, false, false
 	err := l.space.eachPair(ctx, func(r ratio) {
@@ -267,7 +267,7 @@ func (l *law) slack(r ratio) (sign int, ok bool) {
 	}
 	p, o := l.boxes[r.q], l.boxes[r.other]
 	for prec := uint(basePrec); ; {
-		bound := l.epsilon.Enclose(big.NewRat(1, 1), prec).Mul(p[r.candidate])
+		bound := l.epsilon.ExpNeg(big.NewRat(1, 1), prec).Mul(p[r.candidate])
 		if s, ok := o[r.candidate].Sub(bound).Sign(); ok && s != 0 {
 			return s, true
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/interval"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/number/interval"
 	"optratio/verify"
 )
 

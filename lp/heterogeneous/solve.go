@@ -49,7 +49,7 @@ func between(eps mechanisms.Epsilon, prec uint) (low, high *big.Rat) {
 	if z, ok := eps.Z(); ok {
 		return z, z
 	}
-	box := eps.Enclose(big.NewRat(1, 1), prec)
+	box := eps.ExpNeg(big.NewRat(1, 1), prec)
 	low, _ = box.Lo().Rat(nil)
 	high, _ = box.Hi().Rat(nil)
 	if one := big.NewRat(1, 1); high.Cmp(one) > 0 {

@@ -3,8 +3,8 @@ package integral
 import (
 	"math/big"
 
-	"optratio/internal/interval"
 	"optratio/lattice"
+	"optratio/number/interval"
 )
 
 // integrand is g(t) = n D(t) [ S_0(t)^{n-1} - S_1(t)^{n-1} ], or under the box objective the sum of that over the greatest

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // rule is a Gauss–Legendre rule on [-1, 1]: enclosures of its nodes, ascending, and weights.

@@ -8,8 +8,8 @@ import (
 	"math/big"
 	"math/bits"
 
-	"optratio/internal/interval"
 	"optratio/lattice"
+	"optratio/number/interval"
 )
 
 // ErrInput is wrapped by errors about arguments that make no sense.

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/interval"
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/number/interval"
 )
 
 func rational(z *big.Rat) func(uint) interval.Interval {

@@ -7,9 +7,9 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/interval"
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/number/interval"
 )
 
 // ErrInput is wrapped by errors about sizes or options that make no sense.
@@ -82,7 +82,7 @@ func Bound(ctx context.Context, n, k int, eps mechanisms.Epsilon, objective latt
 	if err != nil {
 		return nil, err
 	}
-	z := eps.Enclose(big.NewRat(1, 1), o.Precision)
+	z := eps.ExpNeg(big.NewRat(1, 1), o.Precision)
 	if n == 1 {
 		// One orbit, one variable, no error.
 		return &Result{

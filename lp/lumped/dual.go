@@ -3,7 +3,7 @@ package lumped
 import (
 	"math/big"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // certify evaluates the dual function of the full program at y(m) = y[class of m]: a lower bound on

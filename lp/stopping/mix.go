@@ -3,9 +3,9 @@ package stopping
 import (
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/number"
 	rules "optratio/mechanisms/stopping"
+	"optratio/number"
+	"optratio/number/arith"
 )
 
 // Optimum returns the certified enclosure of the optimum.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // Asymptotic returns a_k = Σ_{s>=k} (1-1/e)^s / s, the limit of e·r_{k,n} for

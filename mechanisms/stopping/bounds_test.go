@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"testing"
 
-	"optratio/internal/arith"
+	"optratio/number/arith"
 )
 
 // The bound from its definition.

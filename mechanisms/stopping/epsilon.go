@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/internal/interval"
-	"optratio/internal/number"
+	"optratio/number"
+	"optratio/number/interval"
 )
 
 // Epsilon is a privacy parameter ε >= 0, known as the exact rational ε (then

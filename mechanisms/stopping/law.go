@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"math/bits"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
-	"optratio/internal/number"
+	"optratio/number"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // ErrRange is wrapped by every complaint about n, a threshold, l, p, δ or ε.

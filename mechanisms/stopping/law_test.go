@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"optratio/internal/arith"
+	"optratio/number/arith"
 )
 
 func rats(t testing.TB, s string) []*big.Rat {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/internal/number"
+	"optratio/number"
 )
 
 // CheckDistance reports whether d_l is a metric on orders of n candidates: 1 <= l <= n-1

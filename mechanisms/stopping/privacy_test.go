@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"optratio/internal/arith"
+	"optratio/number/arith"
 )
 
 func decimalEps(t testing.TB, s string) Epsilon {

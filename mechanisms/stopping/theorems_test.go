@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"testing"
 
-	"optratio/internal/arith"
+	"optratio/number/arith"
 )
 
 // sources' closed forms: "n >= 7 is enough" (Theorem 3, Corollaries 2 and 3). In exact

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // binomialBits is the precision of bounds on binomial tails.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // exactTail is Pr[Bin(n, p) >= x] by its definition.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"optratio/internal/number"
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"optratio/internal/interval"
-	"optratio/internal/number"
+	"optratio/number"
+	"optratio/number/interval"
 	"optratio/verify"
 )
 

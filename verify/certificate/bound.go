@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // program is the optimal-mechanism program with the multipliers and injections of a certificate.

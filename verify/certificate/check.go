@@ -7,8 +7,8 @@ import (
 	"io"
 	"math/big"
 
-	"optratio/internal/interval"
-	"optratio/internal/number"
+	"optratio/number"
+	"optratio/number/interval"
 )
 
 // Options bound the work of a check. The zero value is fit for use.

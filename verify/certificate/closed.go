@@ -3,7 +3,7 @@ package certificate
 import (
 	"math/big"
 
-	"optratio/internal/arith"
+	"optratio/number/arith"
 )
 
 // totals are sums over the score vectors of the lattice, known in closed form.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/internal/arith"
-	"optratio/internal/interval"
+	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // results are the means that a certificate proves: bounds on the optimum and the mechanisms' errors.

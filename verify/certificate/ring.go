@@ -3,7 +3,7 @@ package certificate
 import (
 	"math/big"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // ring is the arithmetic in which the bounds are worked out: exact for rational z, and

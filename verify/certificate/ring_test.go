@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"testing"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // TestRepairEncloses: the weight of the repair for wide enclosures holds those of all numbers in them.

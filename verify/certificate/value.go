@@ -3,8 +3,8 @@ package certificate
 import (
 	"math/big"
 
-	"optratio/internal/interval"
-	"optratio/internal/number"
+	"optratio/number"
+	"optratio/number/interval"
 )
 
 // value is a result: a rational number, or an enclosure of a real one.

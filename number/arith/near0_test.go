@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 func TestSignNear0AgreesWithExactValues(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 func ints(cs ...int64) poly {

@@ -24,7 +24,7 @@ import (
 	"strconv"
 
 	"optratio/internal/decimal"
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 type kind uint8

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"strings"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // RatFunc is a rational function Num/Den of one indeterminate z with integer coefficients,

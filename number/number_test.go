@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"optratio/internal/decimal"
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 func rat(t testing.TB, s string) *big.Rat {

@@ -18,7 +18,7 @@ package arith
 import (
 	"math/big"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // Field is the arithmetic of the numbers T. Quo panics on a divisor that is exactly 0,

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 const seed = 71

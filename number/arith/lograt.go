@@ -3,7 +3,7 @@ package arith
 import (
 	"math/big"
 
-	"optratio/internal/interval"
+	"optratio/number/interval"
 )
 
 // LogRat is the number A + B·ln z, for a rational z > 0 that the methods take where they
