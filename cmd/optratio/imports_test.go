@@ -42,7 +42,8 @@ var mayImport = map[string][]string{
 	"internal/sweep":          {"*"},
 	"internal/report":         {"*"},
 	"internal/evaluate":       {"*"},
-	"cmd/optratio":            {"*"},
+	"cli":                     {"*"},
+	"cmd/optratio":            {"cli"},
 	"examples/":               {"*"},
 }
 
@@ -114,4 +115,5 @@ func TestImportsPointOneWay(t *testing.T) {
 	assert.False(t, allowed("lp/linear", "mechanisms"))
 	assert.False(t, allowed("verify/certificate", "lp/linear"))
 	assert.False(t, allowed("nowhere", "lattice"))
+	assert.False(t, allowed("cmd/optratio", "lp"))
 }

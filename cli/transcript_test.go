@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -87,7 +87,7 @@ func TestTranscripts(t *testing.T) {
 
 // The README's console blocks are what the commands print.
 func TestReadmeTranscript(t *testing.T) {
-	path, err := filepath.Abs("../../README.md")
+	path, err := filepath.Abs("../README.md")
 	require.NoError(t, err)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
