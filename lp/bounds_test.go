@@ -25,8 +25,8 @@ func TestDoctoredProposalsNeverCutOffTheTruth(t *testing.T) {
 			z, _ := e.Z()
 			truth := exactOptimum(t, s[0], s[1], lattice.Paper, level, e)
 			p := newProgram(t, s[0], s[1], lattice.Paper, level, e)
-			good := &solution{basis: p.PermuteAndFlipBasis()}
-			result, err := p.solveFloat(context.Background(), linear.Embedded{}, good, nil)
+			g := &linear.Growing{Solver: linear.Embedded{}, Basis: p.PermuteAndFlipBasis(), Rounds: cutRounds}
+			result, err := p.solveFloat(context.Background(), g)
 			require.NoError(t, err)
 			base := p.fromResult(result)
 			exact, enclosed := p.evaluate(base, z), p.enclose(base, 128)

@@ -46,20 +46,16 @@ const maxShift = 1 << 13
 
 // solve finds certified bounds within the gap of each other, or the exact optimum where z is rational.
 func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear.Basis, gap *big.Rat, report func(linear.Progress)) (*solution, error) {
-	s := &solution{basis: start}
-	if s.basis == nil {
-		s.basis = p.PermuteAndFlipBasis()
+	if start == nil {
+		start = p.PermuteAndFlipBasis()
 	}
-	result, err := p.solveFloat(ctx, solver, s, report)
+	g := &linear.Growing{Solver: solver, Basis: start, Rounds: cutRounds, Report: report}
+	result, err := p.solveFloat(ctx, g)
 	if err != nil {
 		return nil, err
 	}
-	if result.Outcome == linear.Failed && solver.Name() != (linear.Embedded{}).Name() {
-		if result, err = p.solveFloat(ctx, linear.Embedded{}, s, report); err != nil {
-			return nil, err
-		}
-	}
-	z, rational := p.Epsilon.Z()
+	s := &solution{}
+	defer func() { s.basis, s.pivots = g.Basis, g.Pivots }()
 	// Whatever the solver says of its answer, bounds evaluated from it hold. After a stop only what is quick is evaluated.
 	if stopped := ctx.Err() != nil; !stopped || p.Variables() <= promptVariables {
 		if result.Duals != nil && result.Basis != nil {
@@ -71,23 +67,25 @@ func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear
 			s.accept(prop, p.enclose(prop, 128), 128)
 		}
 	}
-	if !rational && s.close(gap) {
+	z, rational := p.Epsilon.Z()
+	switch {
+	case !rational && s.close(gap):
 		return s, nil
-	}
-	if result.Outcome != linear.Optimal {
-		s.undecided = "the solver " + result.Outcome.String() + " before the optimum"
-		if err := context.Cause(ctx); err != nil {
-			s.undecided = err.Error()
-		}
+	case result.Outcome != linear.Optimal:
+		s.undecided = result.Unfinished(ctx)
 		return s, nil
-	}
-	if rational {
-		err = p.solveExact(ctx, solver, s, z)
-	} else {
-		err = p.sharpen(ctx, solver, s, gap)
+	case rational:
+		err = p.solveExact(ctx, g, s, z)
+	default:
+		err = p.sharpen(ctx, g, s, gap)
 	}
 	s.undecided, err = linear.Reason(ctx, s.undecided, err)
 	return s, err
+}
+
+// solveFloat solves in floating point, adding violated rows of the level until there are none.
+func (p *Program) solveFloat(ctx context.Context, g *linear.Growing) (*linear.Result, error) {
+	return g.Float(ctx, linear.Primal, p.Model, func(x []float64) int { return p.separate(x, cutTolerance) })
 }
 
 // accept takes each bound of a proposal that is better than the one so far, with the part of the proposal that it
@@ -103,44 +101,6 @@ func (s *solution) accept(prop *Proposal, b bounds, prec uint) {
 	if b.upper != nil && (s.upper == nil || b.upper.Cmp(s.upper) < 0) {
 		s.upper, s.prec = b.upper, prec
 		s.proposal.Injection = prop.Injection
-	}
-}
-
-// solveFloat solves in floating point, adding violated rows of the level until there are none.
-func (p *Program) solveFloat(ctx context.Context, solver linear.Solver, s *solution, report func(linear.Progress)) (*linear.Result, error) {
-	algorithm := linear.Primal
-	for round := 0; ; round++ {
-		before := s.pivots
-		o := linear.Options{Algorithm: algorithm, Basis: s.basis, Report: func(pr linear.Progress) {
-			if report != nil {
-				pr.Pivots += before
-				report(pr)
-			}
-		}}
-		result, err := solver.Solve(ctx, p.Model(), o)
-		if err != nil {
-			return nil, err
-		}
-		s.pivots += result.Pivots
-		if result.Basis != nil {
-			s.basis = result.Basis
-		}
-		if result.Outcome != linear.Optimal || p.Level == Paper || round == cutRounds {
-			return result, nil
-		}
-		if p.separate(result.X, cutTolerance) == 0 {
-			return result, nil
-		}
-		p.extend(s)
-		algorithm = linear.Auto
-	}
-}
-
-// extend makes the solution's basis one of the program with its new cuts, their slacks basic.
-func (p *Program) extend(s *solution) {
-	s.basis = s.basis.Clone()
-	for len(s.basis.Row) < p.Orbits()+p.links()+len(p.cuts) {
-		s.basis.Row = append(s.basis.Row, linear.Basic)
 	}
 }
 
@@ -174,39 +134,15 @@ func (p *Program) separate(x []float64, tolerance float64) int {
 	})
 }
 
-// solveExact turns the basis into the exact optimum at the rational z.
-func (p *Program) solveExact(ctx context.Context, solver linear.Solver, s *solution, z *big.Rat) error {
-	for range cutRounds {
-		e, err := p.Rational(z).Optimize(ctx, s.basis, solver)
-		if err != nil {
-			return err
-		}
-		s.basis = e.Basis
-		if p.separateExact(e.X, z, 0) > 0 {
-			p.extend(s)
-			continue
-		}
-		prop := p.fromExact(e, z)
-		s.accept(prop, bounds{e.Objective, e.Objective}, 0)
-		if s.lower.Cmp(e.Objective) != 0 || s.upper.Cmp(e.Objective) != 0 {
-			return fmt.Errorf("lp: bounds %s and %s contradict the exact optimum %s",
-				s.lower.FloatString(20), s.upper.FloatString(20), e.Objective.FloatString(20))
-		}
-		return nil
-	}
-	return linear.ErrUnsettled
-}
-
-// separateExact adds the rows of the level that the point violates by more than
-// spare units over x's denominator.
-func (p *Program) separateExact(x *linear.Fractions, z *big.Rat, spare int64) int {
+// separateExact adds the rows of the level that masses in units of a common denominator violate by more than
+// spare units.
+func (p *Program) separateExact(u []*big.Int, z *big.Rat, spare *big.Int) int {
 	var left, right big.Int
-	grace := big.NewInt(spare)
 	return p.addCuts(func(c Cut) bool {
 		// x_a >= ρ x_b with x = u/w: u_a w_b den(ρ) >= u_b w_a num(ρ).
-		left.Add(x.Num[c.Above], grace)
+		left.Add(u[c.Above], spare)
 		left.Mul(&left, p.chainWeight(c.Below))
-		right.Mul(x.Num[c.Below], p.chainWeight(c.Above))
+		right.Mul(u[c.Below], p.chainWeight(c.Above))
 		if c.Private {
 			left.Mul(&left, z.Denom())
 			right.Mul(&right, z.Num())
@@ -215,25 +151,35 @@ func (p *Program) separateExact(x *linear.Fractions, z *big.Rat, spare int64) in
 	})
 }
 
+// solveExact turns the basis into the exact optimum at the rational z.
+func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *solution, z *big.Rat) error {
+	e, err := g.Exact(ctx, func() *linear.Rational { return p.Rational(z) },
+		func(e *linear.Exact) int { return p.separateExact(e.X.Num, z, new(big.Int)) })
+	if err != nil {
+		return err
+	}
+	s.accept(p.fromExact(e, z), bounds{e.Objective, e.Objective}, 0)
+	if s.lower.Cmp(e.Objective) != 0 || s.upper.Cmp(e.Objective) != 0 {
+		return fmt.Errorf("lp: bounds %s and %s contradict the exact optimum %s",
+			s.lower.FloatString(20), s.upper.FloatString(20), e.Objective.FloatString(20))
+	}
+	return nil
+}
+
 // sharpen raises the precision of the basis's solution until the bounds are close.
-func (p *Program) sharpen(ctx context.Context, solver linear.Solver, s *solution, gap *big.Rat) error {
+func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *solution, gap *big.Rat) error {
 	for shift := uint(192); shift <= maxShift; shift *= 2 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		prec := shift + 64
 		z, _ := p.Epsilon.ExpNeg(big.NewRat(1, 1), prec).Mid().Rat(nil)
-		b, a, err := p.Rational(z).Settle(ctx, s.basis, solver, shift)
+		a, err := g.Settle(ctx, shift, func() *linear.Rational { return p.Rational(z) },
+			func(a *linear.Approximation) int { return p.separateExact(a.X, z, a.Noise()) })
 		if err != nil {
 			return err
 		}
-		s.basis = b
-		if p.Level != Paper {
-			if err := p.sharpenCuts(ctx, solver, s, z, shift, &b, &a); err != nil {
-				return err
-			}
-		}
-		prop := p.fromApproximation(b, a, z)
+		prop := p.fromApproximation(g.Basis, a, z)
 		s.accept(prop, p.enclose(prop, prec), prec)
 		if s.close(gap) {
 			return nil
@@ -241,26 +187,4 @@ func (p *Program) sharpen(ctx context.Context, solver linear.Solver, s *solution
 	}
 	s.undecided = fmt.Sprintf("the gap was not reached with %d bits", maxShift)
 	return nil
-}
-
-// sharpenCuts adds rows violated by the high-precision solution and settles again, until none is.
-func (p *Program) sharpenCuts(ctx context.Context, solver linear.Solver, s *solution, z *big.Rat, shift uint, b **linear.Basis, a **linear.Approximation) error {
-	for range cutRounds {
-		// Differences in the last third of the bits are noise of tight rows.
-		coarse := &linear.Fractions{Num: make([]*big.Int, len((*a).X))}
-		drop := (*a).Shift / 3
-		for j, x := range (*a).X {
-			coarse.Num[j] = new(big.Int).Rsh(x, drop)
-		}
-		if p.separateExact(coarse, z, 2) == 0 {
-			return nil
-		}
-		p.extend(s)
-		next, approx, err := p.Rational(z).Settle(ctx, s.basis, solver, shift)
-		if err != nil {
-			return err
-		}
-		s.basis, *b, *a = next, next, approx
-	}
-	return linear.ErrUnsettled
 }

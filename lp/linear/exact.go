@@ -18,6 +18,10 @@ type Approximation struct {
 	X, Y  []*big.Int
 }
 
+// Noise returns a bound on what differences of tight rows may come to, in units of 2^-Shift: a third of the bits, which is far more than
+// rounding costs and far less than rows that matter are violated by.
+func (a *Approximation) Noise() *big.Int { return new(big.Int).Lsh(unit, a.Shift/3) }
+
 // Exact is a basic solution of a Rational in exact arithmetic: primal values per column and duals per row.
 type Exact struct {
 	Basis *Basis
