@@ -148,14 +148,6 @@ func unreduced(n, k int, o lattice.Objective, level Level, z *big.Rat) *linear.R
 	return program
 }
 
-func slackBasis(r *linear.Rational) *linear.Basis {
-	b := &linear.Basis{Col: make([]linear.VarStatus, r.Cols()), Row: make([]linear.VarStatus, r.Rows())}
-	for i := range b.Row {
-		b.Row[i] = linear.Basic
-	}
-	return b
-}
-
 // solveRational solves a program from scratch, exactly.
 func solveRational(t testing.TB, r *linear.Rational) *big.Rat {
 	result, err := linear.Embedded{}.Solve(context.Background(), r.Model(), linear.Options{})

@@ -73,7 +73,8 @@ func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 	}
 	space := &verify.Space{Unit: o.Sensitivity, Sensitivities: []*big.Rat{o.Sensitivity}, Epsilon: o.Epsilon}
 	var vectors iter.Seq[verify.Vector]
-	name, n, far := o.Domain, o.N, int64(0)
+	var name string
+	n, far := o.N, int64(0)
 	switch {
 	case len(o.Vectors) > 0 || len(o.Pairs) > 0:
 		given, ints, err := o.given(space)

@@ -8,11 +8,10 @@ import (
 
 // totals are sums over the score vectors of the lattice, known in closed form.
 type totals[T any] struct {
-	flip    T // error of permute-and-flip
-	dual    T // the value of the dual point of proof dual-closed-form
-	all     T // number of score vectors, or of pairs of one and a box around it: ΣW
-	sum     T // B' = Σ_{v=1}^k z^v
-	atDepth int
+	flip T // error of permute-and-flip
+	dual T // the value of the dual point of proof dual-closed-form
+	all  T // number of score vectors, or of pairs of one and a box around it: ΣW
+	sum  T // B' = Σ_{v=1}^k z^v
 }
 
 // closedForms returns the totals for n candidates and depths 0 to k.

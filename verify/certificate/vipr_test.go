@@ -22,14 +22,13 @@ type viprRow struct {
 // viprFile goes through a VIPR file as its specification says, for the parts that programs without integer
 // variables need, and verifies all of it.
 type viprFile struct {
-	words    []string
-	vars     int
-	obj      map[int]*big.Rat
-	rows     []viprRow
-	lower    *big.Rat
-	upper    *big.Rat
-	names    map[string]bool
-	solution *big.Rat // least objective of a solution
+	words []string
+	vars  int
+	obj   map[int]*big.Rat
+	rows  []viprRow
+	lower *big.Rat
+	upper *big.Rat
+	names map[string]bool
 }
 
 func (f *viprFile) word() string {
