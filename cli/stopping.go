@@ -17,6 +17,7 @@ import (
 
 	"optratio/internal/decimal"
 	lpstopping "optratio/lp/stopping"
+	"optratio/mechanisms"
 	"optratio/mechanisms/stopping"
 	"optratio/number"
 	"optratio/number/arith"
@@ -135,7 +136,7 @@ const (
 // stoppingInput is what the flags say, checked.
 type stoppingInput struct {
 	p, delta *big.Rat
-	eps      *stopping.Epsilon
+	eps      *mechanisms.Epsilon
 	payoff   []*big.Rat
 	gap      float64
 	arrivals []int
@@ -158,12 +159,11 @@ func (f *stoppingFlags) parse() (in stoppingInput, err error) {
 		return in, err
 	}
 	if f.epsilon.eps != "" || f.epsilon.exp != "" {
-		if _, err = f.epsilon.parse(); err != nil {
+		eps, err := f.epsilon.parse()
+		if err != nil {
 			return in, err
 		}
-		if in.eps, err = f.stoppingEpsilon(); err != nil {
-			return in, err
-		}
+		in.eps = &eps
 	}
 	if f.lp && in.eps == nil {
 		return in, usagef("--lp: epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
@@ -187,22 +187,6 @@ func (f *stoppingFlags) parse() (in stoppingInput, err error) {
 		in.arrivals, err = readArrivals(f.play, f.n)
 	}
 	return in, err
-}
-
-func (f *stoppingFlags) stoppingEpsilon() (*stopping.Epsilon, error) {
-	parse, from, name, text := decimal.Parse, stopping.Eps, "eps", f.epsilon.eps
-	if f.epsilon.exp != "" {
-		parse, from, name, text = decimal.ParseFraction, stopping.ExpEps, "exp-eps", f.epsilon.exp
-	}
-	r, err := parse(text)
-	if err != nil {
-		return nil, usagef("--%s: %w", name, err)
-	}
-	e, err := from(r)
-	if err != nil {
-		return nil, usagef("--%s %s: %w", name, quoted(text), err)
-	}
-	return &e, nil
 }
 
 func parseProbability(name, text string) (*big.Rat, error) {

@@ -12,18 +12,34 @@ import (
 )
 
 // Epsilon is a privacy parameter ε >= 0, known exactly: either ε itself is rational, or e^ε is.
-// The zero value is not usable. An Epsilon remembers the powers it has computed and is
-// safe for concurrent use.
+// An Epsilon remembers the powers it has computed and is safe for concurrent use.
+//
+// The zero value means that no parameter was set. Whoever needs one returns ErrEpsilon for it; its own methods
+// answer as for an unknown ε >= 0: there is no rational form, Value is [0, +Inf], Float is NaN.
 type Epsilon struct {
-	eps, exp *big.Rat // exactly one is set
+	eps, exp *big.Rat // exactly one is set, neither in the zero value
 	memo     *sync.Map
 }
 
 // ErrEpsilon is wrapped by errors about a privacy parameter.
 var ErrEpsilon = errors.New("epsilon")
 
+// IsSet reports whether there is a parameter: e is not the zero value.
+func (e Epsilon) IsSet() bool { return e.eps != nil || e.exp != nil }
+
+// Check returns ErrEpsilon where no parameter was set.
+func (e Epsilon) Check() error {
+	if !e.IsSet() {
+		return fmt.Errorf("%w is not set: make one with ParseEpsilon, ParseExp, FromEpsilon or FromExp", ErrEpsilon)
+	}
+	return nil
+}
+
 // FromEpsilon returns the parameter with the rational value eps, which must be >= 0.
 func FromEpsilon(eps *big.Rat) (Epsilon, error) {
+	if eps == nil {
+		return Epsilon{}, fmt.Errorf("%w: the value is nil", ErrEpsilon)
+	}
 	if eps.Sign() < 0 {
 		return Epsilon{}, fmt.Errorf("%w: %s is negative", ErrEpsilon, eps.RatString())
 	}
@@ -32,6 +48,9 @@ func FromEpsilon(eps *big.Rat) (Epsilon, error) {
 
 // FromExp returns the parameter with e^ε = exp, which must be >= 1.
 func FromExp(exp *big.Rat) (Epsilon, error) {
+	if exp == nil {
+		return Epsilon{}, fmt.Errorf("%w: the value of e^epsilon is nil", ErrEpsilon)
+	}
 	if exp.Cmp(big.NewRat(1, 1)) < 0 {
 		return Epsilon{}, fmt.Errorf("%w: e^epsilon = %s is below 1", ErrEpsilon, exp.RatString())
 	}
@@ -58,10 +77,13 @@ func ParseExp(s string) (Epsilon, error) {
 
 // String returns ε, or e^ε marked as such, in lowest terms.
 func (e Epsilon) String() string {
-	if e.exp != nil {
+	switch {
+	case e.exp != nil:
 		return "ln(" + e.exp.RatString() + ")"
+	case e.eps != nil:
+		return e.eps.RatString()
 	}
-	return e.eps.RatString()
+	return "not set"
 }
 
 // Eps returns ε where it is given as a rational, nil otherwise. Not to be modified.
@@ -75,7 +97,7 @@ func (e Epsilon) IsZero() bool {
 	if e.exp != nil {
 		return e.exp.Cmp(big.NewRat(1, 1)) == 0
 	}
-	return e.eps.Sign() == 0
+	return e.eps != nil && e.eps.Sign() == 0
 }
 
 // Z returns z = e^{-ε} where it is rational: where e^ε was given, or ε = 0.
@@ -83,7 +105,7 @@ func (e Epsilon) Z() (z *big.Rat, ok bool) {
 	switch {
 	case e.exp != nil:
 		return new(big.Rat).Inv(e.exp), true
-	case e.eps.Sign() == 0:
+	case e.IsZero():
 		return big.NewRat(1, 1), true
 	}
 	return nil, false
@@ -115,6 +137,9 @@ type memoKey struct {
 
 // ExpNeg returns an enclosure of e^{-εx} at the given precision.
 func (e Epsilon) ExpNeg(x *big.Rat, prec uint) interval.Interval {
+	if !e.IsSet() {
+		return interval.Whole(prec)
+	}
 	key := memoKey{x.RatString(), prec}
 	if v, ok := e.memo.Load(key); ok {
 		return v.(interval.Interval)
@@ -143,19 +168,82 @@ func (e Epsilon) expNeg(x *big.Rat, prec uint) interval.Interval {
 
 // Value returns an enclosure of ε.
 func (e Epsilon) Value(prec uint) interval.Interval {
-	if e.exp != nil {
+	switch {
+	case e.exp != nil:
 		return interval.LogRat(e.exp, prec)
+	case e.eps != nil:
+		return interval.FromRat(e.eps, prec)
 	}
-	return interval.FromRat(e.eps, prec)
+	return interval.New(new(big.Float).SetPrec(prec), new(big.Float).SetPrec(prec).SetInf(false))
 }
 
 // Float returns ε rounded to a float64.
 func (e Epsilon) Float() float64 {
-	if e.exp != nil {
+	switch {
+	case e.exp != nil:
 		one := big.NewRat(1, 1)
 		excess, _ := new(big.Rat).Sub(e.exp, one).Float64()
 		return math.Log1p(excess)
+	case e.eps != nil:
+		f, _ := e.eps.Float64()
+		return f
 	}
-	f, _ := e.eps.Float64()
-	return f
+	return math.NaN()
+}
+
+// maxExponent is the largest ε for which ExpBounds writes out e^ε, of 1.4 bits a unit of ε.
+const maxExponent = 1 << 13
+
+// ExpBounds returns rational bounds of e^ε to about prec bits, 1 <= lo <= e^ε <= hi, which are equal where e^ε is known to
+// be rational. Where a rational ε exceeds 2^13, lo is a bound near e^(2^13) and hi is nil: there is no upper bound then, nor
+// for the zero value.
+func (e Epsilon) ExpBounds(prec uint) (lo, hi *big.Rat) {
+	one := big.NewRat(1, 1)
+	switch {
+	case e.exp != nil:
+		return e.exp, e.exp
+	case e.eps == nil:
+		return one, nil
+	case e.eps.Sign() == 0:
+		return one, one
+	}
+	bounded := e.eps.Cmp(big.NewRat(maxExponent, 1)) <= 0
+	at := e.eps
+	if !bounded {
+		at = big.NewRat(maxExponent, 1)
+	}
+	x := interval.ExpRat(at, prec)
+	if lo, _ = x.Lo().Rat(nil); lo.Cmp(one) < 0 {
+		lo = one
+	}
+	if bounded {
+		hi, _ = x.Hi().Rat(nil)
+	}
+	return lo, hi
+}
+
+// CompareExp returns the sign of a - e^ε·b, exactly; 0 for the zero value, which Check tells. It always ends: where ε != 0 is
+// rational, no logarithm of a rational is equal to it (Lindemann 1882), so that some enclosure tells them apart.
+func (e Epsilon) CompareExp(a, b *big.Rat) int {
+	if !e.IsSet() {
+		return 0
+	}
+	lo, hi := e.ExpBounds(64)
+	switch {
+	case b.Sign() == 0:
+		return a.Sign()
+	case a.Sign() != b.Sign():
+		return a.Cmp(b)
+	case lo == hi:
+		return a.Cmp(new(big.Rat).Mul(lo, b))
+	}
+	quotient := new(big.Rat).Quo(a, b) // a - e^ε b has the sign of b·(a/b - e^ε)
+	if quotient.Cmp(lo) < 0 {
+		return -b.Sign()
+	}
+	for prec := uint(64); ; prec *= 2 {
+		if c, ok := interval.LogRat(quotient, prec).Cmp(e.Value(prec)); ok {
+			return c * b.Sign()
+		}
+	}
 }

@@ -41,17 +41,34 @@ type Instance struct {
 	Params        Params
 }
 
-// Check reports the first thing wrong with the instance.
+// Check reports the first thing wrong with the instance. Candidates are numbered from 0.
 func (in *Instance) Check() error {
+	if err := in.CheckScores(); err != nil {
+		return err
+	}
+	if err := in.Epsilon.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrInstance, err)
+	}
+	return nil
+}
+
+// CheckScores is Check for the scores and sensitivities alone.
+func (in *Instance) CheckScores() error {
 	if len(in.Scores) == 0 {
 		return fmt.Errorf("%w: no scores", ErrInstance)
 	}
 	if s := len(in.Sensitivities); s != 1 && s != len(in.Scores) {
 		return fmt.Errorf("%w: %d sensitivities for %d scores, want one or as many", ErrInstance, s, len(in.Scores))
 	}
+	if i := slices.Index(in.Scores, nil); i >= 0 {
+		return fmt.Errorf("%w: score %d is nil", ErrInstance, i)
+	}
 	for i, d := range in.Sensitivities {
+		if d == nil {
+			return fmt.Errorf("%w: sensitivity %d is nil", ErrInstance, i)
+		}
 		if d.Sign() < 0 {
-			return fmt.Errorf("%w: sensitivity %d is %s, want >= 0", ErrInstance, i+1, d.RatString())
+			return fmt.Errorf("%w: sensitivity %d is %s, want >= 0", ErrInstance, i, d.RatString())
 		}
 	}
 	if in.Sensitivity().Sign() == 0 {

@@ -232,7 +232,7 @@ func around(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, o
 		if len(v) != n {
 			return nil, fmt.Errorf("%w: vector %d has %d scores, the first has %d", ErrProblem, i+1, len(v), n)
 		}
-		if err := in.Check(); err != nil {
+		if err := in.CheckScores(); err != nil {
 			return nil, err
 		}
 	}

@@ -38,7 +38,7 @@ func (g *Grid) Check() error {
 		return fmt.Errorf("%w: %d sensitivities, want 1 to %d", ErrGrid, n, maxCandidates)
 	}
 	in := mechanisms.Instance{Scores: slices.Repeat([]*big.Rat{new(big.Rat)}, n), Sensitivities: g.Sensitivities}
-	if err := in.Check(); err != nil {
+	if err := in.CheckScores(); err != nil {
 		return fmt.Errorf("%w: %w", ErrGrid, err)
 	}
 	if g.From == nil || g.Step == nil || g.Step.Sign() <= 0 {

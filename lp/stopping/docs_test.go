@@ -103,7 +103,7 @@ func stop(sol *Solution, i, j int) float64 {
 func TestFewRandomTimes(t *testing.T) {
 	for _, p := range []*Problem{problem(t, 30, 1, 1, "1/2", "0"), problem(t, 30, 1, 1, "3/4", "0"), problem(t, 30, 3, 1, "1/2", "0"), problem(t, 20, 1, 1, "1/2", "1/100")} {
 		sol := check(t, p, linear.Embedded{})
-		e, _ := p.Eps.Bounds(boundBits)
+		e, _ := p.Eps.ExpBounds(boundBits)
 		tight, random := 0, 0
 		for i := range sol.Law {
 			for j := max(0, i-p.L); j < min(p.N(), i+p.L+1); j++ {
@@ -156,7 +156,7 @@ func TestOptimaBetweenBounds(t *testing.T) {
 				}
 				p := problem(t, n, 1, l, eps, "0")
 				sol := check(t, p, linear.Embedded{})
-				_, e := p.Eps.Bounds(256)
+				_, e := p.Eps.ExpBounds(256)
 				if bound := must(rules.LawBound(n, l, e)); sol.Lower.Cmp(bound) >= 0 {
 					t.Errorf("n = %d, l = %d, ε = %s: %s reaches the bound %s", n, l, eps, sol.Lower.FloatString(15), bound.FloatString(15))
 				}

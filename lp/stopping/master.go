@@ -63,7 +63,7 @@ func (m *master) rowScale() float64 { return float64(m.p.N()) / m.e }
 
 func newMaster(p *Problem, solver linear.Solver) *master {
 	m := &master{p: p, scale: costScale, payoff: floats(p.Payoff), solver: solver, known: map[row]bool{}, seen: map[string]bool{}}
-	e, _ := p.Eps.Bounds(boundBits)
+	e, _ := p.Eps.ExpBounds(boundBits)
 	m.e, _ = e.Float64()
 	m.delta, _ = p.Delta.Float64()
 	n := p.N()

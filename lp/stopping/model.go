@@ -23,7 +23,7 @@ func Model(p *Problem) (lp *linear.Model, law func(k int) int, err error) {
 	}
 	n := p.N()
 	payoff := floats(p.Payoff)
-	lo, _ := p.Eps.Bounds(boundBits)
+	lo, _ := p.Eps.ExpBounds(boundBits)
 	e, _ := lo.Float64()
 	delta, _ := p.Delta.Float64()
 	inf := math.Inf(1)

@@ -22,6 +22,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/mechanisms"
 	rules "optratio/mechanisms/stopping"
 )
 
@@ -29,7 +30,7 @@ import (
 type Problem struct {
 	Payoff []*big.Rat
 	L      int
-	Eps    rules.Epsilon
+	Eps    mechanisms.Epsilon
 	Delta  *big.Rat
 }
 
@@ -44,10 +45,7 @@ func (p *Problem) Check() error {
 	if n := p.N(); n < 1 || n > MaxCandidates {
 		return fmt.Errorf("n = %d: %w, need 1 to %d candidates", n, rules.ErrRange, MaxCandidates)
 	}
-	if err := rules.CheckDelta(p.Delta); err != nil {
-		return err
-	}
-	return rules.CheckDistance(p.N(), p.L)
+	return cmp.Or(p.Eps.Check(), rules.CheckDelta(p.Delta), rules.CheckDistance(p.N(), p.L))
 }
 
 // TopK returns the payoff 1 for each of the K best of n candidates: 1 <= K <= n. K = 1 is the secretary problem.
@@ -83,14 +81,17 @@ func (m multipliers) rows() []row {
 //	max over rules of Σ_k w_k q_k  +  δ Σ λ,   w_k = payoff_k - Σ_j λ_kj + e Σ_i λ_ik
 //
 // where e >= e^ε is rational: a law that is private for ε satisfies the rows with e
-// in its place, too. Weak duality; nothing depends on where the multipliers come from.
+// in its place, too. Where no such e is known, the rows say nothing and the multipliers are left out. Weak duality; nothing depends on where the multipliers come from.
 func (p *Problem) upperBound(lambda multipliers) (*big.Rat, error) {
-	_, e := p.Eps.Bounds(boundBits)
+	_, e := p.Eps.ExpBounds(boundBits)
 	w := make([]*big.Rat, p.N())
 	for k, c := range p.Payoff {
 		w[k] = new(big.Rat).Set(c)
 	}
 	total := new(big.Rat)
+	if e == nil {
+		lambda = nil
+	}
 	for r, l := range lambda {
 		x := new(big.Rat).SetFloat64(l)
 		if x == nil || x.Sign() < 0 {

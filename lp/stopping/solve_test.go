@@ -9,6 +9,7 @@ import (
 
 	"optratio/lp/clp"
 	"optratio/lp/linear"
+	"optratio/mechanisms"
 	rules "optratio/mechanisms/stopping"
 )
 
@@ -33,9 +34,9 @@ func problem(t testing.TB, n, k, l int, eps, delta string) *Problem {
 	t.Helper()
 	p := &Problem{Payoff: must(TopK(n, k)), L: l, Delta: rat(t, delta)}
 	if eps[0] == 'e' {
-		p.Eps = must(rules.ExpEps(rat(t, eps[1:])))
+		p.Eps = must(mechanisms.FromExp(rat(t, eps[1:])))
 	} else {
-		p.Eps = must(rules.Eps(rat(t, eps)))
+		p.Eps = must(mechanisms.FromEpsilon(rat(t, eps)))
 	}
 	return p
 }
@@ -59,7 +60,7 @@ func check(t testing.TB, p *Problem, s linear.Solver) *Solution {
 		t.Errorf("stopped: %v", sol.Stopped)
 	}
 	law := sol.Rule.Law()
-	_, above := p.Eps.Bounds(256)
+	_, above := p.Eps.ExpBounds(256)
 	total := new(big.Rat)
 	for i, q := range law {
 		total.Add(total, q)
@@ -105,7 +106,7 @@ func TestAgainstWholeModel(t *testing.T) {
 			problem(t, 9, 1, 8, "1/4", "1/20"),
 			problem(t, 12, 1, 1, "1/5", "0"),
 			problem(t, 12, 5, 2, "0", "1/100"),
-			{Payoff: []*big.Rat{rat(t, "-1"), rat(t, "5/2"), rat(t, "0"), rat(t, "1"), rat(t, "3"), rat(t, "-2"), rat(t, "1/3")}, L: 2, Eps: must(rules.Eps(rat(t, "7/10"))), Delta: rat(t, "1/40")},
+			{Payoff: []*big.Rat{rat(t, "-1"), rat(t, "5/2"), rat(t, "0"), rat(t, "1"), rat(t, "3"), rat(t, "-2"), rat(t, "1/3")}, L: 2, Eps: must(mechanisms.FromEpsilon(rat(t, "7/10"))), Delta: rat(t, "1/40")},
 		} {
 			sol := check(t, p, s)
 			lp, law, err := Model(p)

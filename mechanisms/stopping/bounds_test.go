@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	"optratio/mechanisms"
 	"optratio/number/arith"
 )
 
@@ -95,7 +96,7 @@ func TestSecretaryRulePrivateFromItsLimit(t *testing.T) {
 // n times the success of the best p-mix tends to 1 + (e^ε-1)/(1-e^ε a_{l+1}) for e^ε a_{l+1} < 1: it vanishes like 1/n.
 func TestPMixVanishes(t *testing.T) {
 	const n = 2000
-	eps := must(Eps(big.NewRat(1, 2)))
+	eps := must(mechanisms.FromEpsilon(big.NewRat(1, 2)))
 	for l := 1; l <= 3; l++ {
 		law := EnclosedLaw(must(SecretaryLaw(arith.Interval{Prec: 96}, n)))
 		p, _, err := LargestP(law, l, eps, new(big.Rat))

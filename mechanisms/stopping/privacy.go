@@ -1,10 +1,13 @@
 package stopping
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 
+	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/number/interval"
 )
 
 // CheckDistance reports whether d_l is a metric on orders of n candidates: 1 <= l <= n-1
@@ -18,7 +21,7 @@ func CheckDistance(n, l int) error {
 
 // CheckDelta reports whether 0 <= δ <= 1.
 func CheckDelta(delta *big.Rat) error {
-	if delta.Sign() < 0 || delta.Cmp(big.NewRat(1, 1)) > 0 {
+	if delta == nil || delta.Sign() < 0 || delta.Cmp(big.NewRat(1, 1)) > 0 {
 		return fmt.Errorf("δ: %w, need 0 to 1", ErrRange)
 	}
 	return nil
@@ -103,14 +106,21 @@ func windowMin(x []*big.Rat, l int) []int {
 	return least
 }
 
-// worstExcess returns max over |i-j| <= l of up_i - e·down_j, which may be negative, and where.
+// worstExcess returns max over |i-j| <= l of up_i - e·down_j, which may be negative, and where. For e = nil, which stands for
+// +∞, it is the supremum over such e, or nil for -∞: every down_j is positive then.
 func worstExcess(up, down []*big.Rat, l int, e *big.Rat) (*big.Rat, Pair) {
 	least := windowMin(down, l)
 	var worst *big.Rat
 	var pair Pair
 	for i, x := range up {
-		d := new(big.Rat).Mul(e, down[least[i]])
-		d.Sub(x, d)
+		floor := down[least[i]]
+		if e == nil && floor.Sign() > 0 {
+			continue
+		}
+		d := new(big.Rat).Set(x)
+		if e != nil {
+			d.Sub(x, d.Mul(e, floor))
+		}
 		if worst == nil || d.Cmp(worst) > 0 {
 			worst, pair = d, Pair{I: i + 1, J: least[i] + 1}
 		}
@@ -121,14 +131,14 @@ func worstExcess(up, down []*big.Rat, l int, e *big.Rat) (*big.Rat, Pair) {
 // TightDelta returns bounds for the least δ >= 0 for which q is (ε, δ)-private
 // under d_l, δ = max(0, max_{|i-j| <= l} q_i - e^ε q_j): equal bounds where the law and e^ε are
 // exact. The pair is zero where δ = 0 is enough.
-func TightDelta(q Law, l int, e Epsilon) (lo, hi *big.Rat, pair Pair, err error) {
-	if err := CheckDistance(q.N(), l); err != nil {
+func TightDelta(q Law, l int, e mechanisms.Epsilon) (lo, hi *big.Rat, pair Pair, err error) {
+	if err := cmp.Or(CheckDistance(q.N(), l), e.Check()); err != nil {
 		return nil, nil, Pair{}, err
 	}
-	below, above := e.Bounds(logBits)
+	below, above := e.ExpBounds(logBits)
 	lo, _ = worstExcess(q.lo, q.hi, l, above)
 	hi, pair = worstExcess(q.hi, q.lo, l, below)
-	if lo.Sign() < 0 {
+	if lo == nil || lo.Sign() < 0 {
 		lo = new(big.Rat)
 	}
 	if hi.Sign() <= 0 {
@@ -140,13 +150,13 @@ func TightDelta(q Law, l int, e Epsilon) (lo, hi *big.Rat, pair Pair, err error)
 // Violated returns the first pair of ranks whose inequality q_i <= e^ε q_j + δ
 // fails, or the zero Pair if q is (ε, δ)-private under d_l. The verdict is
 // exact, whether e^ε is rational or not. The law must be exact.
-func Violated(q []*big.Rat, l int, e Epsilon, delta *big.Rat) (Pair, error) {
-	if err := checkQuery(ExactLaw(q), l, delta); err != nil {
+func Violated(q []*big.Rat, l int, e mechanisms.Epsilon, delta *big.Rat) (Pair, error) {
+	if err := cmp.Or(checkQuery(ExactLaw(q), l, delta), e.Check()); err != nil {
 		return Pair{}, err
 	}
 	least := windowMin(q, l)
 	for i, x := range q {
-		if e.Sign(new(big.Rat).Sub(x, delta), q[least[i]]) > 0 {
+		if e.CompareExp(new(big.Rat).Sub(x, delta), q[least[i]]) > 0 {
 			return Pair{I: i + 1, J: least[i] + 1}, nil
 		}
 	}
@@ -160,11 +170,11 @@ func Violated(q []*big.Rat, l int, e Epsilon, delta *big.Rat) (Pair, error) {
 //
 // or 1 if D <= δ. With D = r_1 - e^ε r_{l+1} this is Corollary 3 of Grining,
 // Klonowski & Sulkowska.
-func LargestP(r Law, l int, e Epsilon, delta *big.Rat) (lo, hi *big.Rat, err error) {
-	if err := checkQuery(r, l, delta); err != nil {
+func LargestP(r Law, l int, e mechanisms.Epsilon, delta *big.Rat) (lo, hi *big.Rat, err error) {
+	if err := cmp.Or(checkQuery(r, l, delta), e.Check()); err != nil {
 		return nil, nil, err
 	}
-	below, above := e.Bounds(logBits)
+	below, above := e.ExpBounds(logBits)
 	at := func(up, down []*big.Rat, e *big.Rat) *big.Rat {
 		worst, _ := worstExcess(up, down, l, e)
 		return mixLimit(worst, delta, e, r.N())
@@ -173,14 +183,36 @@ func LargestP(r Law, l int, e Epsilon, delta *big.Rat) (lo, hi *big.Rat, err err
 	return at(r.hi, r.lo, below), at(r.lo, r.hi, above), nil
 }
 
-// mixLimit is the formula of LargestP for a given worst excess D.
+// mixLimit is the formula of LargestP for a given worst excess D; its limit 1 for e = nil, which stands for +∞.
 func mixLimit(worst, delta, e *big.Rat, n int) *big.Rat {
 	one := big.NewRat(1, 1)
-	if worst.Cmp(delta) <= 0 {
+	if e == nil || worst.Cmp(delta) <= 0 {
 		return one
 	}
 	blind := new(big.Rat).Sub(e, one)
 	blind.Quo(blind, big.NewRat(int64(n), 1))
 	num := new(big.Rat).Add(delta, blind)
 	return num.Quo(num, new(big.Rat).Add(worst, blind))
+}
+
+// logBits is the precision of printed logarithms and of e^ε.
+const logBits = 192
+
+// logBetween returns the number object for ln x, where lo <= x <= hi and lo >= 1; nil stands for +∞.
+func logBetween(lo, hi *big.Rat) number.Number {
+	if lo == nil {
+		return number.Infinity()
+	}
+	one := big.NewRat(1, 1)
+	if hi != nil && hi.Cmp(one) == 0 {
+		return number.Exact(new(big.Rat))
+	}
+	a := interval.LogRat(lo, logBits)
+	b := a
+	if hi == nil {
+		b = interval.New(a.Hi(), new(big.Float).SetInf(false))
+	} else if hi.Cmp(lo) != 0 {
+		b = interval.LogRat(hi, logBits)
+	}
+	return number.Enclosed(interval.Hull(a, b))
 }

@@ -7,12 +7,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"optratio/mechanisms"
 	"optratio/number/arith"
 )
 
-func decimalEps(t testing.TB, s string) Epsilon {
+func decimalEps(t testing.TB, s string) mechanisms.Epsilon {
 	t.Helper()
-	return must(Eps(rat(t, s)))
+	return must(mechanisms.FromEpsilon(rat(t, s)))
 }
 
 // The definition: all events S, all swaps of at most l places. The oracle for singletons.
@@ -60,7 +61,7 @@ func TestTightAgainstAllEvents(t *testing.T) {
 		l := 1 + rng.IntN(n-1)
 		q := randomLaw(rng, n)
 		e := big.NewRat(10+rng.Int64N(20), 10)
-		eps := must(ExpEps(e))
+		eps := must(mechanisms.FromExp(e))
 		lo, hi, pair, err := TightDelta(ExactLaw(q), l, eps)
 		want := hockeyStick(q, l, e)
 		if err != nil || lo.Cmp(want) != 0 || hi.Cmp(want) != 0 || (pair == Pair{}) != (want.Sign() == 0) {
@@ -143,7 +144,7 @@ func TestLargestPIsTight(t *testing.T) {
 		n := 2 + rng.IntN(12)
 		l := 1 + rng.IntN(n-1)
 		r := secretary(t, n)
-		eps := must(ExpEps(big.NewRat(20+rng.Int64N(20), 20)))
+		eps := must(mechanisms.FromExp(big.NewRat(20+rng.Int64N(20), 20)))
 		delta := big.NewRat(rng.Int64N(10), 60)
 		p, hi, err := LargestP(ExactLaw(r), l, eps, delta)
 		if err != nil || p.Cmp(hi) != 0 {
@@ -162,28 +163,39 @@ func TestLargestPIsTight(t *testing.T) {
 	}
 }
 
-func TestEpsilonSign(t *testing.T) {
-	half := decimalEps(t, "1/2")
+// Where ε is so large that e^ε is not written out, only a rank that is never taken breaks privacy.
+func TestHugeEpsilon(t *testing.T) {
+	huge := decimalEps(t, "1e300")
 	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"1.6487212707001281468", "1", -1}, {"1.6487212707001281469", "1", 1}, {"0", "0", 0}, {"-2", "-1", -1}, {"-1", "-1", 1}, {"0", "1", -1}, {"1", "-1", 1}, {"1", "0", 1}, {"0", "-1", 1}} {
-		if got := half.Sign(rat(t, c.a), rat(t, c.b)); got != c.want {
-			t.Errorf("sign of %s - e^½·%s = %d, want %d", c.a, c.b, got, c.want)
+		law, delta, p string
+		bad           Pair
+	}{
+		{"1/2 1/3 1/6", "0", "1", Pair{}},
+		{"1/2 1/2 0", "1/2", "1", Pair{2, 3}},
+		{"0 1 0", "1", "1", Pair{2, 1}},
+	} {
+		q := rats(t, c.law)
+		lo, hi, bad, err := TightDelta(ExactLaw(q), 1, huge)
+		if err != nil || lo.Cmp(hi) != 0 || lo.RatString() != c.delta || bad != c.bad {
+			t.Errorf("%s: δ from %v to %v at %v, %v; want %s at %v", c.law, lo, hi, bad, err, c.delta, c.bad)
+		}
+		if got := must(Violated(q, 1, huge, new(big.Rat))); got != c.bad {
+			t.Errorf("%s: %v breaks privacy, want %v", c.law, got, c.bad)
+		}
+		// D is known between the rational bounds of e^ε alone, and p is 1 in the limit.
+		lo, hi, err = LargestP(ExactLaw(q), 1, huge, new(big.Rat))
+		if err != nil || hi.RatString() != c.p || new(big.Rat).Sub(hi, lo).Cmp(big.NewRat(1, 1e18)) > 0 {
+			t.Errorf("%s: p from %v to %v, %v", c.law, lo, hi, err)
 		}
 	}
-	three := must(ExpEps(big.NewRat(3, 2)))
-	if three.Sign(rat(t, "3"), rat(t, "2")) != 0 || three.Sign(rat(t, "3.01"), rat(t, "2")) != 1 || decimalEps(t, "0").Sign(rat(t, "2"), rat(t, "2")) != 0 {
-		t.Error("rational e^ε")
-	}
-	for _, err := range []error{second(Eps(rat(t, "-1/2"))), second(Eps(rat(t, "10001"))), second(ExpEps(rat(t, "1/2")))} {
-		if !errors.Is(err, ErrRange) {
-			t.Errorf("%v, want ErrRange", err)
-		}
+	var unset mechanisms.Epsilon
+	q := ExactLaw(rats(t, "1/2 1/3 1/6"))
+	_, _, _, err := TightDelta(q, 1, unset)
+	_, _, other := LargestP(q, 1, unset, new(big.Rat))
+	if _, third := Violated(rats(t, "1"), 1, unset, new(big.Rat)); !errors.Is(err, mechanisms.ErrEpsilon) || !errors.Is(other, mechanisms.ErrEpsilon) || !errors.Is(third, mechanisms.ErrEpsilon) {
+		t.Error("no ε:", err, other, third)
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
 
 func TestQueriesRefuse(t *testing.T) {
 	q := ExactLaw(rats(t, "1/2 1/3 1/6"))

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"testing"
 
+	"optratio/mechanisms"
 	"optratio/number/arith"
 )
 
@@ -29,7 +30,7 @@ func TestClosedForms(t *testing.T) {
 					}
 				}
 				for _, e := range exps {
-					delta, _, _, err := TightDelta(ExactLaw(q), l, must(ExpEps(e)))
+					delta, _, _, err := TightDelta(ExactLaw(q), l, must(mechanisms.FromExp(e)))
 					if err != nil || delta.Cmp(ClosedFormDelta(q, l, e)) != 0 {
 						wrong[at] = true
 					}
@@ -37,7 +38,7 @@ func TestClosedForms(t *testing.T) {
 			}
 			for _, e := range exps {
 				for _, delta := range deltas {
-					p, _, err := LargestP(ExactLaw(r), l, must(ExpEps(e)), delta)
+					p, _, err := LargestP(ExactLaw(r), l, must(mechanisms.FromExp(e)), delta)
 					if err != nil || p.Cmp(ClosedFormP(r, l, e, delta)) != 0 {
 						wrong[at] = true
 					}
