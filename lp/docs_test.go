@@ -1,0 +1,263 @@
+package lp
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+// largestLattice bounds n·k in the numbers of docs/levels.md that are recomputed; the build tag slow lifts it.
+var largestLattice = 60
+
+// doc returns the text of a document of the project.
+func doc(t *testing.T, name string) string {
+	text, err := os.ReadFile("../docs/" + name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// flipRatio returns an enclosure, narrower than 1e-7, of permute-and-flip's ratio.
+func flipRatio(t *testing.T, n, k int, eps string, l Level) (lower, upper *big.Rat) {
+	a, err := Ratio(context.Background(), Request{N: n, K: k, Epsilon: decimalEps(t, eps), Level: l, Mechanisms: pfAndEM(t)[:1],
+		Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+	require.NoError(t, err)
+	require.Empty(t, a.Undecided)
+	lower, _ = a.Mechanisms[0].Ratio.Lower()
+	upper, _ = a.Mechanisms[0].Ratio.Upper()
+	return lower, upper
+}
+
+// cut is a rational with so many places, the rest cut off.
+func cut(x *big.Rat, places int) string {
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)
+	unit.Mul(unit, x.Num())
+	digits := fmt.Sprintf("%0*s", places+1, unit.Quo(unit, x.Denom()).String())
+	return digits[:len(digits)-places] + "." + digits[len(digits)-places:]
+}
+
+// The table of the worst ratios in docs/levels.md, recomputed at the ε that it names.
+func TestWorstRatios(t *testing.T) {
+	_, table, found := strings.Cut(doc(t, "levels.md"), "<!-- table: worst -->\n")
+	require.True(t, found)
+	entry := regexp.MustCompile(`([0-9.]+) \(([0-9.]+)\)`)
+	var ks []int
+	entries := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | ")
+		if len(cells) < 3 {
+			if len(ks) > 0 && !strings.HasPrefix(line, "|") {
+				break
+			}
+			continue
+		}
+		if cells[0] == "n" {
+			for _, c := range cells[2:] {
+				k, err := strconv.Atoi(strings.TrimPrefix(c, "k="))
+				require.NoError(t, err)
+				ks = append(ks, k)
+			}
+			continue
+		}
+		n, err := strconv.Atoi(cells[0])
+		require.NoError(t, err)
+		level, err := ParseLevel(cells[1])
+		require.NoError(t, err)
+		for i, c := range cells[2:] {
+			m := entry.FindStringSubmatch(c)
+			require.NotNil(t, m, c)
+			entries++
+			if n*ks[i] > largestLattice {
+				continue
+			}
+			lower, upper := flipRatio(t, n, ks[i], m[2], level)
+			assert.Equal(t, m[1], cut(lower, 5), "%d %v %s", n, level, c)
+			assert.Equal(t, m[1], cut(upper, 5), "%d %v %s", n, level, c)
+		}
+	}
+	assert.Equal(t, 48, entries)
+}
+
+// docs/levels.md: (4,10) beats (4,11) by less than a millionth, at the ε where each is largest on a grid.
+func TestWhereTheRatioPeaks(t *testing.T) {
+	at10, _ := flipRatio(t, 4, 10, "0.32055", Paper)
+	_, at11 := flipRatio(t, 4, 11, "0.2962", Paper)
+	assert.Equal(t, 1, at10.Cmp(at11))
+	assert.Equal(t, "1.01330425", cut(at10, 8))
+	assert.Equal(t, "1.01330389", cut(at11, 8))
+	// The neighbours on the grid are lower.
+	for _, eps := range []string{"0.3205", "0.3206"} {
+		_, beside := flipRatio(t, 4, 10, eps, Paper)
+		assert.Negative(t, beside.Cmp(at10))
+	}
+	if largestLattice >= 96 {
+		largest, _ := flipRatio(t, 6, 16, "0.3", Paper)
+		assert.Equal(t, "1.01388", cut(largest, 5))
+	}
+	low11, _ := flipRatio(t, 4, 11, "0.2962", Paper)
+	for _, eps := range []string{"0.29615", "0.29625"} {
+		_, beside := flipRatio(t, 4, 11, eps, Paper)
+		assert.Negative(t, beside.Cmp(low11))
+	}
+}
+
+// At k = 2 the levels differ between some e^ε and the golden ratio, for n = 3 and n = 4.
+func TestLevelsDifferAtTwo(t *testing.T) {
+	for _, c := range []struct {
+		n      int
+		exp    string
+		differ bool
+	}{
+		{3, "3/2", false}, {3, "1500001/1000000", true}, {3, "8/5", true}, {3, "1618/1000", true}, {3, "1619/1000", false},
+		{4, "15921/10000", false}, {4, "15922/10000", true}, {5, "8/5", false}, {5, "1617/1000", false}, {6, "8/5", false}, {6, "1617/1000", false},
+	} {
+		e, err := mechanisms.ParseExp(c.exp)
+		require.NoError(t, err)
+		r := levelRatios(t, c.n, 2, e)
+		assert.Equal(t, c.differ, r[Paper].Cmp(r[DP]) > 0, "%+v", c)
+		assert.Zero(t, r[DP].Cmp(r[Monotone]), "%+v", c)
+		assert.Zero(t, r[DP].Cmp(r[Full]), "%+v", c)
+		if c.n == 3 && c.exp == "8/5" {
+			assert.Equal(t, "47875/47848", r[Paper].RatString())
+			assert.Equal(t, "2681/2680", r[DP].RatString())
+		}
+		if c.exp == "1619/1000" {
+			assert.Equal(t, "1", r[Paper].RatString())
+		}
+	}
+}
+
+// The universal bound of docs/levels.md: permute-and-flip's total error is at most A·T <= (1+B')·optimum, T the number of
+// vectors with two or more best candidates, and at most n/2 times the optimum with monotonicity.
+func TestUniversalBound(t *testing.T) {
+	one := big.NewRat(1, 1)
+	for _, s := range [][2]int{{2, 1}, {2, 5}, {3, 1}, {3, 3}, {3, 6}, {4, 2}, {4, 4}, {5, 3}, {6, 2}} {
+		n, k := s[0], s[1]
+		for _, ab := range [][2]int64{{1001, 1000}, {11, 10}, {3, 2}, {2, 1}, {7, 1}} {
+			e := expEps(t, ab[0], ab[1])
+			z, _ := e.Z()
+			limit := new(big.Rat).Inv(new(big.Rat).Sub(one, z))
+			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+				flip := PermuteAndFlipTotalExact(n, k, o, z)
+				sum := new(big.Rat)
+				for j := k; j >= 1; j-- {
+					a, _ := powerSums(exactNumbers{}, z, j)
+					tied := int64(0)
+					lat, err := lattice.New(n, j)
+					require.NoError(t, err)
+					for _, m := range lat.All() {
+						if m[0] >= 2 {
+							tied += lattice.Multiplicity(m).Int64()
+						}
+					}
+					sum.Add(sum, a.Mul(a, big.NewRat(tied, 1)))
+					if o == lattice.Paper {
+						break
+					}
+				}
+				assert.LessOrEqual(t, flip.Cmp(sum), 0, "%v %v %v", s, ab, o)
+				_, factor := powerSums(exactNumbers{}, z, k)
+				factor.Add(factor, one)
+				assert.Negative(t, factor.Cmp(limit))
+				optimum := exactOptimum(t, n, k, o, Paper, e)
+				assert.GreaterOrEqual(t, new(big.Rat).Mul(optimum, factor).Cmp(sum), 0, "%v %v %v", s, ab, o)
+				if n*k > 12 {
+					continue
+				}
+				optimum = exactOptimum(t, n, k, o, Monotone, e)
+				optimum.Mul(optimum, big.NewRat(int64(n), 2))
+				assert.GreaterOrEqual(t, optimum.Cmp(flip), 0, "%v %v %v", s, ab, o)
+			}
+		}
+	}
+}
+
+// The box objective at n = 3 (docs/threshold.md, Theorem 3): all λ_t >= 0 iff F_k = Σ A_j (1-B'_j) >= 0, which changes its sign once, at a
+// larger z than Theorem 1's threshold. The sums are written out as the theorems print them.
+func TestOneBoxThreshold(t *testing.T) {
+	one := big.NewRat(1, 1)
+	criterion := func(z *big.Rat, k int) *big.Rat {
+		f := new(big.Rat)
+		for j := 1; j <= k; j++ {
+			a, b := powerSums(exactNumbers{}, z, j)
+			f.Add(f, a.Mul(a, b.Sub(one, b)))
+		}
+		return f
+	}
+	multipliers := func(z *big.Rat, k int) bool {
+		for start := 1; start <= k; start++ {
+			lambda, power := new(big.Rat), big.NewRat(1, 1)
+			for u := start; u <= k; u++ {
+				for j := u; j <= k; j++ {
+					a, _ := powerSums(exactNumbers{}, z, j)
+					term := new(big.Rat).Sub(big.NewRat(int64(u), 1), a)
+					lambda.Add(lambda, term.Mul(term, power))
+				}
+				power = new(big.Rat).Mul(power, z)
+			}
+			if lambda.Sign() < 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for _, k := range []int{2, 3, 4, 5, 8, 13} {
+		changes, before := 0, true
+		for i := int64(1); i < 60; i++ {
+			z := big.NewRat(i, 60)
+			holds := criterion(z, k).Sign() >= 0
+			assert.Equal(t, multipliers(z, k), holds, "k = %d, z = %v", k, z)
+			e, err := mechanisms.FromExp(new(big.Rat).Inv(z))
+			require.NoError(t, err)
+			assert.Equal(t, holds, PermuteAndFlipOptimal(3, k, lattice.Box, e), "k = %d, z = %v", k, z)
+			if _, b := powerSums(exactNumbers{}, z, k); b.Cmp(one) <= 0 {
+				assert.Positive(t, criterion(z, k).Sign())
+			}
+			if holds != before {
+				changes++
+			}
+			before = holds
+		}
+		assert.Equal(t, 1, changes, "k = %d", k)
+	}
+	// The numbers of the proof, at z = 0.68.
+	z := big.NewRat(68, 100)
+	assert.Equal(t, "-0.01092352", criterion(z, 2).FloatString(8))
+	assert.Equal(t, new(big.Rat).SetFrac64(-1092352, 100000000), criterion(z, 2))
+	for k := 2; k <= 30; k++ {
+		assert.Negative(t, criterion(z, k).Sign())
+	}
+	term, largest := new(big.Rat), new(big.Rat)
+	power := big.NewRat(1, 1)
+	for v := int64(1); v <= 40; v++ {
+		power.Mul(power, z)
+		if term.Mul(big.NewRat(v, 1), power).Cmp(largest) > 0 {
+			largest.Set(term)
+		}
+	}
+	assert.Equal(t, "0.943296", largest.FloatString(6))
+}
+
+// The thresholds that docs/threshold.md prints for (3,4).
+func TestThresholdsOfTheDocument(t *testing.T) {
+	text := doc(t, "threshold.md")
+	for _, o := range []lattice.Objective{lattice.Box, lattice.Paper} {
+		a, err := Threshold(context.Background(), ThresholdRequest{N: 3, K: 4, Objective: o, Gap: big.NewRat(1, 1e10)})
+		require.NoError(t, err)
+		lower, _ := a.Lower.Lower()
+		upper, _ := a.Upper.Upper()
+		require.Equal(t, cut(lower, 7), cut(upper, 7))
+		assert.Contains(t, text, cut(lower, 7)+"…", "%v", o)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build slow
+
+package lp
+
+func init() { largestLattice = 1 << 20 }
