@@ -221,27 +221,6 @@ func TestEnclosedPermuteAndFlipOfManyCandidates(t *testing.T) {
 	assert.Less(t, tied[0].RelWidth(), 1e-30)
 }
 
-// A rule of n nodes integrates polynomials of degree 2n-1 exactly: ∫_0^1 x^k dx = 1/(k+1).
-func TestEnclosedGaussRules(t *testing.T) {
-	for _, nodes := range []int{1, 2, 7, 40} {
-		rule := enclosedRule(nodes, 100)
-		for k := range 2*nodes + 1 {
-			sum := interval.FromInt(0, 100)
-			for i, x := range rule.x {
-				sum = sum.Add(x.Pow(k).Mul(rule.weight[i]))
-				require.True(t, x.Add(rule.rest[i]).Contains(ratOne))
-			}
-			exact := big.NewRat(1, int64(k+1))
-			if k < 2*nodes {
-				require.True(t, sum.Contains(exact), "%d nodes, x^%d", nodes, k)
-				require.Less(t, sum.RelWidth(), 1e-26)
-			} else if nodes < 8 {
-				require.False(t, sum.Contains(exact), "one degree more is too much")
-			}
-		}
-	}
-}
-
 func BenchmarkEnclosedPermuteAndFlip(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1000, 10_000} {

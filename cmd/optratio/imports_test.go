@@ -18,6 +18,7 @@ import (
 // internal/ that are listed under arithmetic are open to all.
 var mayImport = map[string][]string{
 	"internal/decimal":        {},
+	"internal/quadrature":     {"number/interval"},
 	"number/interval":         {},
 	"number/arith":            {"number/interval"},
 	"number":                  {"number/interval", "internal/decimal"},
@@ -50,7 +51,7 @@ var mayImport = map[string][]string{
 // arithmetic stands for the packages that know only numbers.
 const arithmetic = "arithmetic"
 
-var numbers = []string{"internal/decimal", "number", "number/interval", "number/arith"}
+var numbers = []string{"internal/decimal", "internal/quadrature", "number", "number/interval", "number/arith"}
 
 func allowed(from, to string) bool {
 	rules, ok := mayImport[from]
