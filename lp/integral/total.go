@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"optratio/internal/quadrature"
 	"optratio/lattice"
 	"optratio/number/interval"
 )
@@ -47,14 +48,10 @@ func ExponentialTotal(ctx context.Context, n, k int, z func(prec uint) interval.
 		if !zs.IsFinite() || zs.Lo().Sign() <= 0 || zs.Lo().Cmp(big.NewFloat(1)) > 0 {
 			return interval.Interval{}, fmt.Errorf("%w: e^-ε = %v, want it in (0, 1]", ErrInput, zs)
 		}
-		r, err := gauss(8+int(digits/3), prec)
-		if err != nil {
-			return interval.Interval{}, err
-		}
-		q := &quadrature{
-			rule:  r,
-			g:     newIntegrand(n, k, zs.SetPrec(prec), objective),
-			rough: newIntegrand(n, k, zs.SetPrec(64), objective),
+		q := &panels{
+			rule:  quadrature.Legendre(8+int(digits/3), prec),
+			at:    newIntegrand(n, k, zs.SetPrec(prec), objective).at,
+			rough: newIntegrand(n, k, zs.SetPrec(64), objective).at,
 		}
 		total, err := q.integrate(ctx, inner)
 		if err != nil {
@@ -69,43 +66,44 @@ func ExponentialTotal(ctx context.Context, n, k int, z func(prec uint) interval.
 	return interval.Interval{}, fmt.Errorf("%w: for a relative width of %g", ErrPrecision, rel)
 }
 
-// quadrature integrates g over [0, ∞), panel by panel.
-type quadrature struct {
-	rule  rule
-	g     *integrand
-	rough *integrand // g at a precision good enough for bounds on the error
+// panels integrates a function g over [0, ∞), panel by panel: a sum of decaying exponentials e^{-at} with positive coefficients and
+// a >= 1.
+type panels struct {
+	rule  *quadrature.Rule
+	at    func(interval.Interval) interval.Interval // g
+	rough func(interval.Interval) interval.Interval // g at a precision good enough for bounds on the error
 }
 
 // integrate encloses the integral with a relative width of about rel, as far as the precision allows. Panels double in length
 // while their error bound permits.
-func (q *quadrature) integrate(ctx context.Context, rel float64) (interval.Interval, error) {
-	sum := interval.FromInt(0, q.g.prec())
+func (q *panels) integrate(ctx context.Context, rel float64) (interval.Interval, error) {
+	sum := interval.FromInt(0, q.rule.X[0].Prec())
 	from, length := new(big.Rat), big.NewRat(1, 1)
 	two := big.NewRat(2, 1)
 	share := interval.FromFloat(rel/4, 64)
 	for range maxPanels {
-		half := new(big.Rat).Quo(length, two)
-		center := new(big.Rat).Add(from, half)
 		// g is convex, so its value at the centre is at most its mean over the panel.
-		own := q.rough.at(interval.FromRat(center, 64)).Mul(interval.FromRat(length, 64))
+		center := new(big.Rat).Quo(length, two)
+		center.Add(center, from)
+		own := q.rough(interval.FromRat(center, 64)).Mul(interval.FromRat(length, 64))
 		allowed := share.Mul(own.Add(sum.SetPrec(64).Mul(interval.FromFloat(1.0/64, 64))))
-		errorBound := truncation(q.rough.at, center, half, len(q.rule.nodes))
-		if errorBound.Hi().Cmp(allowed.Lo()) > 0 {
+		missed := q.missed(from, length)
+		if missed.Hi().Cmp(allowed.Lo()) > 0 {
 			length.Quo(length, two)
 			if ctx.Err() != nil {
 				return interval.Interval{}, ctx.Err()
 			}
 			continue
 		}
-		value, err := q.rule.apply(ctx, q.g.at, center, half)
+		value, err := q.value(ctx, from, length)
 		if err != nil {
 			return interval.Interval{}, err
 		}
-		sum = sum.Add(upTo(value, errorBound))
+		sum = sum.Add(upTo(value, missed))
 		from.Add(from, length)
 		length.Mul(length, two)
 		// Every exponent of g is at least 1, so the rest of the integral is at most g(from).
-		tail := q.rough.at(interval.FromRat(from, 64))
+		tail := q.rough(interval.FromRat(from, 64))
 		if tail.Hi().Cmp(share.Mul(sum.SetPrec(64)).Lo()) <= 0 {
 			return upTo(sum, tail), nil
 		}
@@ -118,40 +116,30 @@ func upTo(x, more interval.Interval) interval.Interval {
 	return x.Add(interval.Hull(interval.FromInt(0, more.Prec()), more))
 }
 
-// apply encloses the rule's value for f on [center-half, center+half], half Σ w_i f(center + half x_i). Where all even
-// derivatives of f are nonnegative, as for sums of exponentials, it is at most the integral.
-func (r rule) apply(ctx context.Context, f func(interval.Interval) interval.Interval, center, half *big.Rat) (interval.Interval, error) {
-	prec := r.nodes[0].Prec()
-	c, h := interval.FromRat(center, prec), interval.FromRat(half, prec)
+// value encloses the rule's value for g on [from, from+length]. As all even derivatives of g are nonnegative, it is at most
+// the integral (Abramowitz & Stegun 1964, 25.4.29: the remainder is a positive multiple of one of them).
+func (q *panels) value(ctx context.Context, from, length *big.Rat) (interval.Interval, error) {
+	prec := q.rule.X[0].Prec()
+	left, size := interval.FromRat(from, prec), interval.FromRat(length, prec)
 	sum := interval.NewAccumulator(prec)
-	for i, x := range r.nodes {
+	for i, x := range q.rule.X {
 		if err := ctx.Err(); err != nil {
 			return interval.Interval{}, err
 		}
-		sum.AddMul(r.weights[i], f(c.Add(h.Mul(x))))
+		sum.AddMul(q.rule.Weight[i], q.at(left.Add(size.Mul(x))))
 	}
-	return sum.Value().Mul(h), nil
+	return sum.Value().Mul(size), nil
 }
 
-// truncation bounds the error of the rule of m >= 2 nodes on [center-half, center+half] for a function f that is entire with
-// |f(w)| <= f(Re w) and decreasing on the real line, as sums of decaying exponentials with positive coefficients are.
-//
-// On the Bernstein ellipse with parameter ρ such an f is bounded by M, its value at the leftmost point, center - half (ρ+1/ρ)/2.
-// So its Chebyshev coefficients are at most 2Mρ^-j (Trefethen 2013, Thm. 8.1). The rule is exact up to degree 2m-1 and
-// for odd degrees, and on the Chebyshev polynomial of even degree j >= 2m its error is at most 2 + 2/(j²-1) <= 32/15, hence
-//
-//	|error| <= half · 2M · 32/15 · Σ_{j=2m,2m+2,…} ρ^-j = half · (64/15) M ρ^-2m / (1 - ρ^-2).
-//
-// The least of these over a few ρ is returned.
-func truncation(f func(interval.Interval) interval.Interval, center, half *big.Rat, m int) interval.Interval {
+// missed bounds what the rule misses on [from, from+length]. On the Bernstein ellipse with parameter ρ, |g| is at most its value at the
+// leftmost point, from - length (ρ-1)²/4ρ, as |g(w)| <= g(Re w) and g decreases. The least of the bounds over a few ρ is
+// returned.
+func (q *panels) missed(from, length *big.Rat) interval.Interval {
 	const prec = 64
 	var best interval.Interval
 	for i, rho := range []int64{3, 6, 12, 24} {
-		reach := new(big.Rat).Mul(half, big.NewRat(rho*rho+1, 2*rho))
-		worst := f(interval.FromRat(reach.Sub(center, reach), prec))
-		ratio := interval.FromRat(big.NewRat(1, rho*rho), prec)
-		bound := interval.FromRat(half, prec).Mul(interval.FromRat(big.NewRat(64, 15), prec)).Mul(worst).
-			Mul(ratio.Pow(m)).Quo(interval.FromInt(1, prec).Sub(ratio))
+		reach := new(big.Rat).Mul(length, big.NewRat((rho-1)*(rho-1), 4*rho))
+		bound := q.rule.Error(q.rough(interval.FromRat(reach.Sub(from, reach), prec)), int(rho)).Mul(interval.FromRat(length, prec))
 		if i == 0 || bound.Hi().Cmp(best.Hi()) < 0 {
 			best = bound
 		}
