@@ -14,6 +14,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/clp"
 	"optratio/lp/linear"
+	"optratio/mechanisms"
 )
 
 // The program over orbits has the optimum of the program over all score vectors,
@@ -144,6 +145,31 @@ func TestLevelsAreOrdered(t *testing.T) {
 			}
 			z, _ := e.Z()
 			assert.LessOrEqual(t, v[Full].Cmp(PermuteAndFlipTotalExact(s[0], s[1], lattice.Paper, z)), 0)
+		}
+	}
+}
+
+// Near e^ε = 1 permute-and-flip's basis and the optimal one differ by violations of (e^ε - 1)³ and less, which no
+// fixed precision shows.
+func TestExactOptimaNearZeroEpsilon(t *testing.T) {
+	for _, e := range []string{"1000001/1000000", "1000000000001/1000000000000", "1000000000000000000000000000001/1000000000000000000000000000000"} {
+		eps, err := mechanisms.ParseExp(e)
+		require.NoError(t, err)
+		for _, s := range [][2]int{{3, 3}, {4, 2}, {5, 3}} {
+			low := new(big.Rat)
+			for _, level := range []Level{Paper, DP, Monotone, Full} {
+				p := newProgram(t, s[0], s[1], lattice.Paper, level, eps)
+				got, err := p.solve(context.Background(), linear.Embedded{}, nil, new(big.Rat), nil)
+				require.NoError(t, err)
+				require.Empty(t, got.undecided)
+				assert.Zero(t, got.lower.Cmp(got.upper), "%v %v %v", e, s, level)
+				if level != DP {
+					assert.GreaterOrEqual(t, got.lower.Cmp(low), 0, "%v %v: more constraints only raise the optimum", e, s)
+					low = got.lower
+				}
+			}
+			z, _ := eps.Z()
+			assert.Equal(t, 1, PermuteAndFlipTotalExact(s[0], s[1], lattice.Paper, z).Cmp(low), "permute-and-flip is not optimal here")
 		}
 	}
 }

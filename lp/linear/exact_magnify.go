@@ -11,9 +11,6 @@ import (
 // next round sees what that means.
 const farAway = 1e15
 
-// maxMagnify bounds the factors by which a program is magnified.
-var maxMagnify = new(big.Rat).SetInt(new(big.Int).Lsh(unit, 80))
-
 // magnify lets solver pivot on the program seen through a magnifying glass at the
 // solution x, y: in variables (x' - x)·zoom with bounds and costs enlarged so that the
 // violations v become of order 1. Every row gets a column for its activity, since its
@@ -23,10 +20,7 @@ func (r *Rational) magnify(ctx context.Context, b *Basis, x, y *Fractions, v vio
 		if amount.Cmp(big.NewRat(1, 1)) >= 0 || amount.Sign() == 0 {
 			return big.NewRat(1, 1)
 		}
-		if f := new(big.Rat).Inv(amount); f.Cmp(maxMagnify) < 0 {
-			return f
-		}
-		return maxMagnify
+		return new(big.Rat).Inv(amount)
 	}
 	zoomX, zoomC := zoom(v.primal), zoom(v.dual)
 	bound := func(limit, value *big.Rat, infinite float64) float64 {
