@@ -235,6 +235,9 @@ func printAudit(w io.Writer, r *audit.Report, eps string) error {
 		fmt.Fprintf(w, "ε is at least %s with confidence %g, from %d samples; claimed: %s\n", r.LowerBound, confidence, r.Samples, r.Claimed)
 	case r.TightEps.IsValid():
 		fmt.Fprintf(w, "tight ε %s; claimed: %s\n", r.TightEps, r.Claimed)
+		if dp := r.Find(verify.DP); dp != nil && dp.Attained != nil && dp.Witness != nil {
+			fmt.Fprintf(w, "the tight ε is attained at %s\n", dp.Attained)
+		}
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ const (
 	Symmetry Property = "symmetry"
 	// Shift: adding one number to all scores changes nothing.
 	Shift Property = "shift"
-	// Monotone: raising one's own score, or lowering another's, never lowers one's probability.
+	// Monotone: a candidate whose score is no lower than before, while no other one's is higher, after a number was
+	// added to all, has no lower probability.
 	Monotone Property = "monotone"
 	// Sum: the probabilities are not negative and sum to 1.
 	Sum Property = "sum"
@@ -138,7 +139,10 @@ type Domain struct {
 	Vectors   iter.Seq[Vector]
 	Neighbors iter.Seq2[Vector, Vector] // every unordered pair, at least once
 	Shifted   iter.Seq2[Vector, Vector] // pairs that differ by one number added to all scores
-	Lowered   iter.Seq[Lowering]
+	Lowered   iter.Seq2[Vector, Vector] // pairs that Monotone compares, at the candidates that gain and lose most by the step
+	// Permuted are the pairs that Symmetry compares: vectors with the same scores up to their order and a number added to
+	// all, of which either may be the same. nil: each vector is compared with its scores in descending order.
+	Permuted iter.Seq2[Vector, Vector]
 	// Worst is enough of Neighbors to find the tight ε of mechanisms that are regular on the domain; nil where that is
 	// not known.
 	Worst iter.Seq2[Vector, Vector]
@@ -149,13 +153,6 @@ type Domain struct {
 	// Representatives is the part of the domain that stands for all of it for symmetric
 	// mechanisms, nil where there is none.
 	Representatives *Domain
-}
-
-// Lowering is a pair of vectors where, up to a shift, only candidate One's score differs and is
-// lower in Lower: no other candidate may lose by it.
-type Lowering struct {
-	Upper, Lower Vector
-	One          int
 }
 
 // Options steer a check. The zero value checks the defaults without limits.

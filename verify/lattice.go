@@ -290,8 +290,8 @@ func subsets(q Vector, symmetric bool) iter.Seq[[]bool] {
 // lowered yields every vector with one candidate lowered by a step, shifted into Q(n,k). Such steps lead
 // from any vector of Q(n,k) to every one in which all others have sunk relative to a given candidate,
 // and stay within Q(n,k) if those below it come last.
-func lowered(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq[Lowering] {
-	return func(yield func(Lowering) bool) {
+func lowered(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq2[Vector, Vector] {
+	return func(yield func(Vector, Vector) bool) {
 		for q := range vectors {
 			for one := range q {
 				if symmetric && one > 0 && q[one] == q[one-1] {
@@ -302,7 +302,7 @@ func lowered(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq[Lowering]
 				if !within(low, k) || slices.Equal(low, q) {
 					continue
 				}
-				if !yield(Lowering{Upper: q, Lower: low, One: one}) {
+				if !yield(q, low) {
 					return
 				}
 			}

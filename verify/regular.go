@@ -31,7 +31,18 @@ func (t *tracker) agree(a, b *Value, size []int64, w func() *Witness) error {
 // symmetry compares every vector's probabilities with those of the same scores in descending
 // order, and a vector in that order with its reverse. Tied candidates there share the probability of the first
 // of them, so that the two together say that the probabilities depend on the multiset of scores alone.
+//
+// On domains that list what is to be compared, every candidate is compared with those of the same score in the other vector, after
+// the shift between the two.
 func (c *run) symmetry(t *tracker) error {
+	if c.dom.Permuted != nil {
+		for q, other := range c.dom.Permuted {
+			if err := c.related(t, q, other); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for q := range c.dom.Vectors {
 		sorted, place := sortVector(q)
 		if !c.has(sorted) {
@@ -48,6 +59,36 @@ func (c *run) symmetry(t *tracker) error {
 		}
 		if err := c.placed(t, q, sorted, place); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// related compares two vectors with the same scores up to their order and a shift, or the tied candidates of one.
+func (c *run) related(t *tracker, q, other Vector) error {
+	a, b, err := c.both(q, other)
+	if err != nil {
+		return err
+	}
+	if a.Event != "" || b.Event != "" {
+		return c.events(t, a, b, q, other)
+	}
+	shift := other.best() - q.best()
+	for r := range q {
+		for s := range other {
+			if other[s]-q[r] != shift || slices.Equal(q, other) && s <= r {
+				continue
+			}
+			// What a permutation alone refutes says more than what needs a shift too.
+			order := append([]int64{min(1, max(shift, -shift))}, size(r, q, other)...)
+			err := t.agree(a.P[r], b.P[s], order, func() *Witness {
+				w := c.pair(q, other, r, a.P[r], b.P[s])
+				w.NeighborCandidate = &s
+				return w
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -141,12 +182,13 @@ func (c *run) shift(t *tracker) error {
 	return nil
 }
 
-// monotone checks that lowering one candidate's score neither raises its own probability nor lowers another's; the former
-// follows from the latter only where probabilities sum to 1. On a domain that is convex in the differences of scores, as Q(n,k) is, such single
-// steps imply the general case.
+// monotone compares the pairs of Lowered. From q to other the scores rise by some steps; for those candidates whose step is the
+// greatest there is a shift after which they are no lower and all others no higher, so that they may not lose, and
+// those with the least step may not gain. On a domain that is convex in the differences of scores, as Q(n,k)
+// is, pairs where one candidate's score falls imply the general case.
 func (c *run) monotone(t *tracker) error {
-	for l := range c.dom.Lowered {
-		a, b, err := c.both(l.Upper, l.Lower)
+	for q, other := range c.dom.Lowered {
+		a, b, err := c.both(q, other)
 		if err != nil {
 			return err
 		}
@@ -154,24 +196,36 @@ func (c *run) monotone(t *tracker) error {
 			t.undecide(unanswered)
 			continue
 		}
-		for r := range l.Upper {
-			if err := t.step(); err != nil {
+		steps := make([]int64, len(q))
+		for r := range q {
+			steps[r] = other[r] - q[r]
+		}
+		most, least := slices.Max(steps), slices.Min(steps)
+		for r, step := range steps {
+			if step == most {
+				err = t.notAbove(a.P[r], b.P[r], size(r, q, other), func() *Witness { return c.pair(q, other, r, a.P[r], b.P[r]) })
+			}
+			if step == least && err == nil {
+				err = t.notAbove(b.P[r], a.P[r], size(len(q), q, other), func() *Witness { return c.pair(q, other, r, a.P[r], b.P[r]) })
+			}
+			if err != nil {
 				return err
 			}
-			// One's own probability may only fall, any other one's only rise.
-			gain, loss, place := b.P[r], a.P[r], r
-			if r == l.One {
-				gain, loss, place = loss, gain, len(l.Upper)
-			}
-			switch s, ok := loss.compare(gain, t.precision()); {
-			case !ok:
-				t.unclear()
-			case s > 0:
-				t.fail(size(place, l.Upper, l.Lower), func() *Witness {
-					return c.pair(l.Upper, l.Lower, r, a.P[r], b.P[r])
-				})
-			}
 		}
+	}
+	return nil
+}
+
+// notAbove requires a <= b in the tracker's property.
+func (t *tracker) notAbove(a, b *Value, size []int64, w func() *Witness) error {
+	if err := t.step(); err != nil {
+		return err
+	}
+	switch s, ok := a.compare(b, t.precision()); {
+	case !ok:
+		t.unclear()
+	case s > 0:
+		t.fail(size, w)
 	}
 	return nil
 }

@@ -179,14 +179,14 @@ func (a Around) Domain() *Domain {
 			}
 		}
 	}
-	d.Lowered = func(yield func(Lowering) bool) {
+	d.Lowered = func(yield func(Vector, Vector) bool) {
 		for q := range a.Vectors {
 			for one, delta := range a.Deltas {
 				step := max(1, delta)
 				low, high := slices.Clone(q), slices.Clone(q)
 				low[one] -= step
 				high[one] += step
-				if !yield(Lowering{q, low, one}) || !yield(Lowering{high, q, one}) {
+				if !yield(q, low) || !yield(high, q) {
 					return
 				}
 			}

@@ -51,6 +51,8 @@ type failure struct {
 	text    string
 	timeout bool
 	quiet   bool // it ended by itself, with status 0, after it had answered before
+	// unstarted: it ended with the status by which the shell says that there is no such program, or that it is none.
+	unstarted bool
 }
 
 func (f *failure) Error() string { return f.text }
@@ -239,7 +241,9 @@ func (c *child) gone() error {
 		return &failure{text: "closed its output" + p.stderr.last()}
 	}
 	if p.status != nil {
-		return &failure{text: p.status.Error() + p.stderr.last()}
+		var exit *exec.ExitError
+		unstarted := errors.As(p.status, &exit) && (exit.ExitCode() == 126 || exit.ExitCode() == 127)
+		return &failure{text: p.status.Error() + p.stderr.last(), unstarted: unstarted && p.served == 0}
 	}
 	return &failure{text: "ended without an answer" + p.stderr.last(), quiet: p.served > 0}
 }

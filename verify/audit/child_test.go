@@ -90,6 +90,22 @@ func TestChildrenThatMisbehave(t *testing.T) {
 	}
 }
 
+func TestProgramsThatCannotBeStarted(t *testing.T) {
+	o := samplerOptions(t, "1", 1000)
+	for _, command := range []string{"no-such-program-at-all", "/dev/null", "exit 127"} {
+		_, err := PMF(context.Background(), command, o)
+		require.ErrorIs(t, err, ErrOptions, command)
+		require.ErrorContains(t, err, "cannot be started")
+		_, err = Samples(context.Background(), command, o)
+		require.ErrorIs(t, err, ErrOptions, command)
+		require.NotContains(t, err.Error(), "\n")
+	}
+	// One that ends so later is a finding.
+	r, err := PMF(context.Background(), `read q; echo '{"pmf":[1]}'; read q; exit 127`, o)
+	require.NoError(t, err)
+	require.NotEmpty(t, r.Findings)
+}
+
 // What a child started dies with it, even where it ignores signals or keeps the pipes.
 func TestGrandchildrenAreKilled(t *testing.T) {
 	for _, script := range []string{

@@ -102,10 +102,12 @@ func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 			step, depth = 1, 2*o.K
 		}
 		vectors = verify.Grid(n, depth, step)
-		name = fmt.Sprintf("%s of %d candidates, depth %d", o.Domain, n, o.K)
-		if most > 0 && gridSize(n, depth) > float64(most)+0.5 {
+		name = fmt.Sprintf("the %s of %d candidates, depth %d", o.Domain, n, o.K)
+		if size := gridSize(n, depth); most > 0 && size > float64(most)+0.5 {
 			vectors = slices.Values(drawGrid(n, depth, step, most, o.vectorRand()))
-			name = fmt.Sprintf("%d score vectors drawn from the %s", most, name)
+			name = fmt.Sprintf("%d score vectors drawn from %s", most, name)
+		} else if size < 1e15 {
+			name = fmt.Sprintf("the %.0f score vectors of %s", math.Round(size), name)
 		}
 	}
 	unit, _ := new(big.Rat).Quo(o.Sensitivity, space.Unit).Float64()

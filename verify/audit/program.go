@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"optratio/mechanisms"
@@ -20,7 +22,7 @@ const (
 	mostTimeouts  = 3       // after so many the program is not asked again
 	mostFailures  = 100     // likewise, of all kinds
 	mostSilence   = 10      // likewise, where it never answered at all
-	mostFindings  = 20      // kept for the report
+	mostFindings  = 20      // kinds kept for the report
 	mostQuestions = 500_000 // about different score vectors
 	askedTwice    = 50      // questions that are repeated at the end
 	defaultLimit  = 10 * time.Second
@@ -29,22 +31,50 @@ const (
 // Finding is something that a program did which it should not, whatever its probabilities.
 type Finding struct {
 	Event  string     // "error", "different answers" or "exit"
-	Detail string     // what happened
-	Scores []*big.Rat // what it was asked, nil for what happened outside a question
+	Detail string     // what happened, the first time
+	Scores []*big.Rat // what it was asked then, nil for what happened outside a question
+	Times  int64      // how often something of this kind happened
 }
 
 func (f Finding) String() string {
-	if f.Scores == nil {
-		return f.Event + ": " + f.Detail
+	text := f.Event + ": "
+	if f.Scores != nil {
+		text += "scores " + scoresText(f.Scores) + ": "
 	}
-	text := ""
-	for i, s := range f.Scores {
-		if i > 0 {
-			text += ", "
+	text += f.Detail
+	if f.Times > 1 {
+		text += fmt.Sprintf(" (the first of %d of this kind)", f.Times)
+	}
+	return text
+}
+
+func scoresText(scores []*big.Rat) string {
+	texts := make([]string, len(scores))
+	for i, s := range scores {
+		texts[i] = verify.ScoreText(s)
+	}
+	return "(" + strings.Join(texts, ", ") + ")"
+}
+
+// variable is what differs between findings of one kind: what was answered, and numbers.
+var variable = regexp.MustCompile(`answered "(\\.|[^"\\])*"|-?[0-9][0-9./e+-]*`)
+
+// kind returns what findings of one kind have in common.
+func (f Finding) kind() string { return f.Event + variable.ReplaceAllString(f.Detail, "#") }
+
+// add counts a finding, and keeps the first of each kind.
+func addFinding(findings []Finding, f Finding) []Finding {
+	f.Times = max(1, f.Times)
+	for i := range findings {
+		if findings[i].kind() == f.kind() {
+			findings[i].Times += f.Times
+			return findings
 		}
-		text += verify.ScoreText(s)
 	}
-	return fmt.Sprintf("%s: scores (%s): %s", f.Event, text, f.Detail)
+	if len(findings) < mostFindings {
+		findings = append(findings, f)
+	}
+	return findings
 }
 
 // asker puts questions to a program and keeps account of what goes wrong.
@@ -132,11 +162,14 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	case !errors.As(err, &f):
 		return answer, "", err
 	}
+	if f.unstarted && !a.answered {
+		return answer, "", fmt.Errorf("%w: %q cannot be started: %s; give a command line for sh -c", ErrOptions, a.child.command, f.text)
+	}
 	a.failures++
 	if f.timeout {
 		a.timeouts++
 	}
-	a.find(Finding{"error", f.text, scores})
+	a.find(Finding{Event: "error", Detail: f.text, Scores: scores})
 	return answer, f.text, nil
 }
 
@@ -147,8 +180,8 @@ func confusion(c *child) string {
 
 // find records a finding.
 func (a *asker) find(f Finding) {
-	if !a.muted && len(a.findings) < mostFindings {
-		a.findings = append(a.findings, f)
+	if !a.muted {
+		a.findings = addFinding(a.findings, f)
 	}
 }
 
@@ -203,9 +236,11 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	}
 	a.finish()
 	if side != nil {
-		a.findings = append(a.findings, side.findings...)
-		a.findings = a.findings[:min(len(a.findings), mostFindings)]
+		for _, f := range side.findings {
+			a.findings = addFinding(a.findings, f)
+		}
 	}
+	r.somethingChecked()
 	r.account(a)
 	return r, nil
 }
@@ -251,7 +286,7 @@ func (a *asker) repeat(t *transcript) error {
 			return err
 		}
 		if detail := difference(before, again); detail != "" {
-			a.find(Finding{"different answers", detail, a.space.Scores(q)})
+			a.find(Finding{Event: "different answers", Detail: detail, Scores: a.space.Scores(q)})
 		}
 	}
 	return nil

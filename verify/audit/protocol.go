@@ -61,20 +61,24 @@ type reply struct {
 
 func parseReply(line []byte) (reply, error) {
 	var r reply
-	d := json.NewDecoder(bytes.NewReader(line))
-	if err := d.Decode(&r); err != nil {
+	if !json.Valid(line) {
 		for _, word := range []string{"NaN", "Infinity"} {
 			if bytes.Contains(line, []byte(word)) {
 				return r, fmt.Errorf("answered %s, which holds %s", brief(line), word)
 			}
 		}
-		if !json.Valid(line) {
-			return r, fmt.Errorf("%w: answered %s, which is no JSON", errNoAnswer, brief(line))
+		d := json.NewDecoder(bytes.NewReader(line))
+		var first json.RawMessage
+		if d.Decode(&first) == nil && first[0] == '{' {
+			return r, fmt.Errorf("answered %s: something follows the JSON object", brief(line))
 		}
-		return r, fmt.Errorf("answered %s, which is no JSON object as agreed", brief(line))
+		return r, fmt.Errorf("%w: answered %s, which is no JSON", errNoAnswer, brief(line))
 	}
-	if d.More() {
-		return r, fmt.Errorf("answered %s: more than one JSON object", brief(line))
+	if key := repeatedKey(line); key != "" {
+		return r, fmt.Errorf("answered %s, which has the key %q twice", brief(line), key)
+	}
+	if err := json.Unmarshal(line, &r); err != nil {
+		return r, fmt.Errorf("answered %s, which is no JSON object as agreed", brief(line))
 	}
 	if r.Error != nil && string(r.Error) != "null" {
 		var text string
@@ -84,6 +88,45 @@ func parseReply(line []byte) (reply, error) {
 		return r, fmt.Errorf("said error: %s", brief([]byte(text)))
 	}
 	return r, nil
+}
+
+// repeatedKey returns a key that an object in valid JSON has twice, "" where there is none. Keys that differ by case alone
+// count as the same, as they are when the object is read.
+func repeatedKey(text []byte) string {
+	type level struct {
+		keys map[string]bool // nil in an array
+		key  bool            // a key comes next
+	}
+	var stack []level
+	d := json.NewDecoder(bytes.NewReader(text))
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		top := len(stack) - 1
+		if name, ok := token.(string); ok && top >= 0 && stack[top].key {
+			name = strings.ToLower(name)
+			if stack[top].keys[name] {
+				return name
+			}
+			stack[top].keys[name], stack[top].key = true, false
+			continue
+		}
+		switch token {
+		case json.Delim('{'):
+			stack = append(stack, level{map[string]bool{}, true})
+			continue
+		case json.Delim('['):
+			stack = append(stack, level{})
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			stack = stack[:top]
+		}
+		if top = len(stack) - 1; top >= 0 {
+			stack[top].key = stack[top].keys != nil // a value ended
+		}
+	}
 }
 
 // parsePMF reads n probabilities from an answer. JSON numbers stand for any real number within the relative

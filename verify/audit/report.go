@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -41,10 +42,11 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Event  string            `json:"event"`
 		Detail string            `json:"detail"`
 		Scores []json.RawMessage `json:"scores"`
+		Times  int64             `json:"times"`
 	}
 	findings := make([]finding, len(r.Findings))
 	for i, f := range r.Findings {
-		findings[i] = finding{f.Event, f.Detail, verify.ScoresJSON(f.Scores)}
+		findings[i] = finding{f.Event, f.Detail, verify.ScoresJSON(f.Scores), f.Times}
 	}
 	optional := func(x number.Number) *number.Number {
 		if !x.IsValid() {
@@ -83,6 +85,9 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 // account adds what happened while a program was asked. Of answers that may belong to other questions nothing is
 // concluded but that.
 func (r *Report) account(a *asker) {
+	if a.child.confused != "" && len(a.findings) == 0 { // it happened at a question outside the domain
+		a.findings = addFinding(nil, Finding{Event: "error", Detail: a.child.confused})
+	}
 	r.Questions, r.Findings = a.questions, a.findings
 	if a.child.confused != "" {
 		for i := range r.Properties {
@@ -96,13 +101,33 @@ func (r *Report) account(a *asker) {
 	}
 	res := verify.Result{Name: Answers, Verdict: verify.Proved, Checked: a.questions}
 	if len(a.findings) > 0 {
-		res.Verdict = verify.Violated
-		res.Reason = fmt.Sprintf("%d findings, the first: %s", len(a.findings), a.findings[0])
-		if len(a.findings) == mostFindings {
-			res.Reason = "at least " + res.Reason
+		res.Verdict, res.Reason = verify.Violated, a.findings[0].String()
+		if len(a.findings) > 1 {
+			res.Reason = fmt.Sprintf("%d kinds of findings, the first: %s", len(a.findings), res.Reason)
 		}
 	}
 	r.Properties = append(r.Properties, res)
+}
+
+// instances says what a property compares.
+var instances = map[verify.Property]string{
+	verify.DP: "neighbors", verify.BoundedRange: "neighbors", verify.RDP: "neighbors", verify.ZCDP: "neighbors",
+	verify.Symmetry: "candidates or vectors with the same scores", verify.Shift: "vectors that differ by a shift",
+	verify.Monotone: "two vectors", verify.DominatesEM: "candidates below the best", verify.DominatesEMMean: "candidates below the best",
+}
+
+// somethingChecked leaves undecided what was not compared with anything.
+func (r *Report) somethingChecked() {
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		if p.Verdict != verify.Proved || p.Checked > 0 {
+			continue
+		}
+		*p = verify.Result{Name: p.Name, Verdict: verify.Undecided, Reason: "nothing to check: there are no " + cmp.Or(instances[p.Name], "instances") + " in the domain"}
+		if p.Name == verify.DP {
+			r.TightEps = number.Number{}
+		}
+	}
 }
 
 // chooseWitness takes dp's witness, or the first that there is.

@@ -35,6 +35,12 @@ func (o *Options) offset() int64 {
 	return int64(max(1, min(1e6, 2e5/max(o.Epsilon.Float(), 1e-3))))
 }
 
+// vanishing returns a gap in Δ at which, and at whose neighbours, e^{-ε·gap/2Δ} is 0 in double precision, where such
+// gaps are not too large.
+func (o *Options) vanishing() int64 {
+	return int64(o.clearGap(math.Ceil(min(4e6, 1600/max(o.Epsilon.Float(), 1e-9)+4))))
+}
+
 // sideVectors returns the side set: one candidate, two, and o.N; far gaps, near ties, fractions, scores all of one sign and far
 // from 0, gaps where probabilities become tiny, and drawn ones.
 func (o *Options) sideVectors(rng *rand.Rand) []verify.Vector {
@@ -68,6 +74,18 @@ func (o *Options) sideVectors(rng *rand.Rand) []verify.Vector {
 	add(n, off, off-2*whole, off-whole, off-3*whole)     // far from 0
 	add(n, -off, -off-2*whole, -off-whole, -off-3*whole) // likewise
 	add(n, 0, -12*whole, -11*whole, -10*whole, -9*whole) // a leader
+	// All others' weights are 0 in double precision, with the exponent ε·q/2Δ and with ε·q/Δ; tied, and not.
+	for m := 2; m <= n; m = max(m+1, n) {
+		gap := o.vanishing() * whole
+		q := slices.Repeat([]int64{-gap}, m)
+		q[0] = 0
+		add(m, q...)
+		for r := range q {
+			q[r] = -gap - int64(r)*2*whole
+		}
+		q[0] = 0
+		add(m, q...)
+	}
 	// Gaps about which the worse ones' probabilities pass what programs take for negligible.
 	for _, exponent := range []float64{3, 4, 6, 8, 9, 10, 12, 15, 16, 30, 100} {
 		gap := o.clearGap(2 * exponent * math.Ln10 / max(o.Epsilon.Float(), 1e-3))
@@ -112,13 +130,13 @@ func (o *Options) sideDomain(space *verify.Space, vectors []verify.Vector) *veri
 			}
 		}
 	}
-	dom.Lowered = func(yield func(verify.Lowering) bool) {
+	dom.Lowered = func(yield func(verify.Vector, verify.Vector) bool) {
 		rng := random()
 		for _, q := range vectors {
 			for one := range q {
 				low := slices.Clone(q)
 				low[one] -= []int64{whole, whole / 2, rng.Int64N(1000)*whole/1000 + 1}[rng.IntN(3)]
-				if !yield(verify.Lowering{Upper: q, Lower: low, One: one}) {
+				if !yield(q, low) {
 					return
 				}
 			}

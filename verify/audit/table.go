@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math/big"
 	"slices"
 
@@ -79,16 +80,16 @@ func eachLine(r io.Reader, name string, f func([]byte) error) error {
 	return nil
 }
 
-// Table audits a table of probabilities. Its domain are the rows' vectors; neighbours are the pairs of rows whose scores
-// differ by at most the sensitivity each (Monotonic: all in one direction), shifts and lowered scores the pairs that are
-// in the table. With shifted, pairs count that are neighbours after a shift, as they are for
-// mechanisms that are shift-invariant.
+// Table audits a table of probabilities. Its domain are the rows' vectors, and every pair of rows that a property relates is
+// compared: neighbours are the pairs of o.Pairs, or without any the pairs of rows whose scores differ by at most the
+// sensitivity each (Monotonic: all in one direction). With shifted, pairs count that are neighbours after a shift, as they
+// are for mechanisms that are shift-invariant.
 func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options) (*Report, error) {
-	o.Vectors = nil
+	given := o.Pairs
+	o.Vectors, o.Pairs = nil, nil
 	for _, row := range rows {
 		o.Vectors = append(o.Vectors, row.Scores)
 	}
-	o.Pairs = nil
 	if len(o.Vectors) == 0 {
 		return nil, fmt.Errorf("%w: %s: it is empty", ErrTable, name)
 	}
@@ -109,38 +110,59 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 	if err != nil {
 		return nil, err
 	}
-	restrict(ctx, dom, vectors, func(q verify.Vector) bool { return known[fmt.Sprint(q)] != nil }, func(a, b verify.Vector) bool {
-		low, high := spread(a, b)
-		reach := delta[0]
-		switch {
-		case o.Model == verify.Monotonic && shifted:
-			return high-low <= reach
-		case o.Model == verify.Monotonic:
-			return low >= 0 && high <= reach || high <= 0 && -low <= reach
-		case shifted:
-			return high-low <= 2*reach
+	relate(ctx, dom, vectors, func(a, b verify.Vector) bool { return o.near(a, b, delta[0], shifted) })
+	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(rows), name, o.Model)
+	if len(given) > 0 {
+		pairs := make([][2]verify.Vector, len(given))
+		for i, pair := range given {
+			for side, scores := range pair {
+				q, err := space.Vector(scores)
+				if err != nil || known[fmt.Sprint(q)] == nil {
+					return nil, fmt.Errorf("%w: pair %d of neighbors: the scores %s are in no row of %s", ErrTable, i+1, scoresText(scores), name)
+				}
+				pairs[i][side] = q
+			}
 		}
-		return max(high, -low) <= reach
-	})
-	subject := verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) {
-		if a := known[fmt.Sprint(q)]; a != nil {
-			return a, nil
+		dom.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
+			for _, p := range pairs {
+				if !yield(p[0], p[1]) {
+					return
+				}
+			}
 		}
-		return nil, fmt.Errorf("%w: scores %v are not in the table", verify.ErrUndecided, q)
-	})
+		dom.Name = fmt.Sprintf("the %d rows of %s and %d given pairs of them", len(rows), name, len(given))
+	}
+	subject := verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return known[fmt.Sprint(q)], nil })
 	r, err := examine(ctx, name, subject, space, dom, &o, nil)
 	if err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil { // there may be pairs that were not looked at
-		for i := range r.Properties {
-			if p := &r.Properties[i]; p.Verdict == verify.Proved {
-				p.Verdict, p.Reason = verify.Undecided, "it was stopped"
-			}
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		switch {
+		case ctx.Err() != nil && p.Verdict == verify.Proved: // there may be pairs that were not looked at
+			p.Verdict, p.Reason = verify.Undecided, "it was stopped"
+		case p.Name == verify.Symmetry && p.Witness != nil && slices.MaxFunc(p.Witness.Scores, (*big.Rat).Cmp).Cmp(slices.MaxFunc(p.Witness.Neighbor, (*big.Rat).Cmp)) != 0:
+			p.Reason = "the scores differ by their order and a shift: it is not symmetric, or not shift-invariant"
 		}
 	}
+	r.somethingChecked()
 	r.Questions = int64(len(rows))
 	return r, nil
+}
+
+// near reports whether two vectors are neighbours in the model.
+func (o *Options) near(a, b verify.Vector, reach int64, shifted bool) bool {
+	low, high := spread(a, b)
+	switch {
+	case o.Model == verify.Monotonic && shifted:
+		return high-low <= reach
+	case o.Model == verify.Monotonic:
+		return low >= 0 && high <= reach || high <= 0 && -low <= reach
+	case shifted:
+		return high-low <= 2*reach
+	}
+	return max(high, -low) <= reach
 }
 
 // spread returns the least and the greatest difference of scores.
@@ -152,60 +174,31 @@ func spread(a, b verify.Vector) (low, high int64) {
 	return low, high
 }
 
-// restrict replaces the pairs of dom by those that lie within the vectors. They end early when ctx is done, so that
-// nothing must be concluded from their end then.
-func restrict(ctx context.Context, dom *verify.Domain, vectors []verify.Vector, has func(verify.Vector) bool, near func(a, b verify.Vector) bool) {
-	pairs := func(keep func(a, b verify.Vector) bool) func(func(verify.Vector, verify.Vector) bool) {
+// relate replaces the pairs of dom by all those of the vectors that a property relates. They end early when ctx is done, so
+// that nothing must be concluded from their end then.
+func relate(ctx context.Context, dom *verify.Domain, vectors []verify.Vector, near func(a, b verify.Vector) bool) {
+	orbits := make([]string, len(vectors)) // equal where the scores are, up to order and shift
+	for i, q := range vectors {
+		sorted := slices.Clone(q)
+		slices.Sort(sorted)
+		orbits[i] = fmt.Sprint(sorted.Plus(-sorted[0]))
+	}
+	pairs := func(self bool, keep func(i, j int) bool) iter.Seq2[verify.Vector, verify.Vector] {
 		return func(yield func(verify.Vector, verify.Vector) bool) {
 			for i, a := range vectors {
-				if ctx.Err() != nil {
+				if ctx.Err() != nil || self && !yield(a, a) {
 					return
 				}
-				for _, b := range vectors[:i] {
-					if keep(b, a) && !yield(b, a) {
+				for j, b := range vectors[:i] {
+					if keep(j, i) && !yield(b, a) {
 						return
 					}
 				}
 			}
 		}
 	}
-	dom.Neighbors = pairs(near)
-	dom.Shifted = pairs(func(a, b verify.Vector) bool { low, high := spread(a, b); return low == high })
-	dom.Lowered = func(yield func(verify.Lowering) bool) {
-		for _, a := range vectors {
-			if ctx.Err() != nil {
-				return
-			}
-			for _, b := range vectors {
-				if one, ok := lowers(a, b); ok && !yield(verify.Lowering{Upper: a, Lower: b, One: one}) {
-					return
-				}
-			}
-		}
-	}
-	dom.Has = has
-}
-
-// lowers reports whether only one candidate's score differs from a to b, up to a shift, and is lower
-// in b; with two candidates, either may be taken for it.
-func lowers(a, b verify.Vector) (one int, ok bool) {
-	for one = range a {
-		rest := one ^ 1
-		if rest >= len(a) {
-			rest = 0
-		}
-		if len(a) < 2 {
-			return 0, false
-		}
-		shift, same := b[rest]-a[rest], true
-		for i := range a {
-			if i != one {
-				same = same && b[i]-a[i] == shift
-			}
-		}
-		if same && b[one]-a[one] < shift {
-			return one, true
-		}
-	}
-	return 0, false
+	dom.Neighbors = pairs(false, func(i, j int) bool { return near(vectors[i], vectors[j]) })
+	dom.Permuted = pairs(true, func(i, j int) bool { return orbits[i] == orbits[j] })
+	dom.Shifted = pairs(false, func(i, j int) bool { low, high := spread(vectors[i], vectors[j]); return low == high })
+	dom.Lowered = pairs(false, func(int, int) bool { return true })
 }

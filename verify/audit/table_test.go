@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/mechanisms"
 	"optratio/verify"
 )
 
@@ -93,7 +96,220 @@ func TestOwnProbabilityFalls(t *testing.T) {
 	monotone := r.Find(verify.Monotone)
 	require.Equal(t, verify.Violated, monotone.Verdict)
 	require.Equal(t, 0, *monotone.Witness.Candidate)
-	require.InDelta(t, 1.0/6, monotone.Witness.P.Float64(), 1e-15)
+	require.InDelta(t, 1.0/5, monotone.Witness.P.Float64(), 1e-15)
+	require.InDelta(t, 1.0/6, monotone.Witness.PNeighbor.Float64(), 1e-15)
+}
+
+// tableVerdicts audits a table given as pairs of scores and fractions.
+func tableVerdicts(t *testing.T, o Options, shifted bool, rows ...[2]string) map[verify.Property]*verify.Result {
+	t.Helper()
+	var text strings.Builder
+	for _, row := range rows {
+		fmt.Fprintf(&text, "{\"scores\":[%s],\"pmf\":[\"%s\"]}\n", row[0], strings.ReplaceAll(row[1], ",", `","`))
+	}
+	table, err := ReadTable(strings.NewReader(text.String()), "table", new(big.Rat))
+	require.NoError(t, err)
+	r, err := Table(context.Background(), "table", table, shifted, o)
+	require.NoError(t, err)
+	out := map[verify.Property]*verify.Result{}
+	for i, p := range r.Properties {
+		out[p.Name] = &r.Properties[i]
+	}
+	require.Contains(t, r.Domain, fmt.Sprintf("the %d rows of table", len(rows)))
+	return out
+}
+
+func TestTablesAreComparedOnAllRelatedRows(t *testing.T) {
+	o := tableOptions(t)
+	o.Epsilon = epsilon(t, "5")
+	r := tableVerdicts(t, o, false, [2]string{"1,0,1", "1/2,1/4,1/4"}) // tied candidates differ
+	require.Equal(t, verify.Violated, r[verify.Symmetry].Verdict)
+	r = tableVerdicts(t, o, false, [2]string{"1,2,3", "1/5,1/5,3/5"}, [2]string{"2,1,3", "1/5,2/5,2/5"})
+	require.Equal(t, verify.Violated, r[verify.Symmetry].Verdict)
+	require.Empty(t, r[verify.Symmetry].Reason)
+	r = tableVerdicts(t, o, false, [2]string{"0,0,0", "1/3,1/3,1/3"}, [2]string{"0,-1,-2", "1/5,2/5,2/5"})
+	require.Equal(t, verify.Violated, r[verify.Monotone].Verdict) // candidate 0 is the same and all others lower
+	require.Equal(t, verify.Violated, r[verify.DominatesEM].Verdict)
+	// Swapped and shifted by 3: neither a permutation nor a shift alone relates the two.
+	r = tableVerdicts(t, o, false, [2]string{"0,-1", "2/3,1/3"}, [2]string{"2,3", "1/4,3/4"})
+	require.Equal(t, verify.Violated, r[verify.Symmetry].Verdict)
+	require.Contains(t, r[verify.Symmetry].Reason, "not symmetric, or not shift-invariant")
+	require.Equal(t, verify.Undecided, r[verify.Shift].Verdict)
+}
+
+func TestGivenPairsOfATable(t *testing.T) {
+	o := tableOptions(t)
+	pair := func(a, b int64) [2][]*big.Rat {
+		return [2][]*big.Rat{{big.NewRat(a, 1), new(big.Rat)}, {big.NewRat(b, 1), new(big.Rat)}}
+	}
+	rows := [][2]string{{"0,0", "1/2,1/2"}, {"5,0", "99/100,1/100"}, {"1,0", "1/2,1/2"}}
+	require.Equal(t, verify.Proved, tableVerdicts(t, o, false, rows...)[verify.DP].Verdict)
+	o.Pairs = [][2][]*big.Rat{pair(0, 5)}
+	dp := tableVerdicts(t, o, false, rows...)[verify.DP]
+	require.Equal(t, verify.Violated, dp.Verdict)
+	require.EqualValues(t, 4, dp.Checked)
+	require.Equal(t, "50/1", dp.TightExpEps.String())
+	o.Pairs = [][2][]*big.Rat{pair(0, 1)}
+	require.Equal(t, verify.Proved, tableVerdicts(t, o, false, rows...)[verify.DP].Verdict)
+	for _, b := range []int64{2, 7} { // no such row
+		o.Pairs = [][2][]*big.Rat{pair(0, 1), pair(0, b)}
+		table, err := ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":[0.5,0.5]}`+"\n"+`{"scores":[1,0],"pmf":[0.5,0.5]}`), "t", new(big.Rat))
+		require.NoError(t, err)
+		_, err = Table(context.Background(), "t", table, false, o)
+		require.ErrorContains(t, err, fmt.Sprintf("pair 2 of neighbors: the scores (%d, 0) are in no row of t", b))
+	}
+}
+
+func TestNothingCheckedIsNothingProved(t *testing.T) {
+	o := tableOptions(t)
+	o.Properties = verify.All()
+	r := tableVerdicts(t, o, false, [2]string{"0,-2", "9/10,1/10"})
+	for name, p := range r {
+		if slices.Contains([]verify.Property{verify.Sum, verify.DominatesEM, verify.DominatesEMMean}, name) {
+			require.Equal(t, verify.Proved, p.Verdict, "%s: %s", name, p.Reason)
+			continue
+		}
+		require.Equal(t, verify.Undecided, p.Verdict, name)
+		require.Contains(t, p.Reason, "nothing to check: there are no ")
+		require.False(t, p.TightEps.IsValid())
+	}
+}
+
+// TestRandomTablesAgreeWithTheDefinitions decides small random tables by the definitions, every pair of rows, permutation,
+// shift and candidate, in rational numbers.
+func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(943, 1))
+	o := tableOptions(t)
+	seen := map[string]int{}
+	for range 943 {
+		n, rows := 1+rng.IntN(3), 1+rng.IntN(4)
+		limit := []*big.Rat{big.NewRat(2, 1), big.NewRat(3, 1)}[rng.IntN(2)] // e^ε
+		var err error
+		o.Epsilon, err = mechanisms.ParseExp(limit.RatString())
+		require.NoError(t, err)
+		o.Model = []verify.Model{verify.Linf, verify.Monotonic}[rng.IntN(2)]
+		shifted := rng.IntN(3) == 0
+		scores, probs := [][]int64{}, [][]*big.Rat{}
+		var text [][2]string
+		known := map[string]bool{}
+		fair := rng.IntN(2) == 0
+		for range rows {
+			q, p, cells := make([]int64, n), make([]*big.Rat, n), make([]string, n)
+			weight, total := make([]int64, n), int64(0)
+			for r := range q {
+				q[r] = rng.Int64N(4)
+			}
+			for r := range q {
+				weight[r] = 1 + rng.Int64N(3)
+				if fair { // symmetric and monotone, but for what is done to it below
+					weight[r] = 1 << (q[r] - slices.Min(q))
+				}
+				total += weight[r]
+			}
+			if rng.IntN(4) == 0 {
+				weight[rng.IntN(n)]++
+				total++
+			}
+			for r := range q {
+				p[r] = big.NewRat(weight[r], total)
+				cells[r] = p[r].String()
+			}
+			key := strings.Trim(strings.ReplaceAll(fmt.Sprint(q), " ", ","), "[]")
+			if known[key] {
+				continue
+			}
+			known[key] = true
+			scores, probs, text = append(scores, q), append(probs, p), append(text, [2]string{key, strings.Join(cells, ",")})
+		}
+		got := tableVerdicts(t, o, shifted, text...)
+		for name, want := range byDefinition(scores, probs, limit, o.Model, shifted) {
+			require.Equal(t, want, got[name].Verdict, "%s of %v, %v, shifted %v: %v %s", name, text, o.Model, shifted, got[name].Witness, got[name].Reason)
+			seen[string(name)+" "+string(want)]++
+		}
+	}
+	for _, name := range []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Monotone} {
+		for _, verdict := range []verify.Verdict{verify.Proved, verify.Violated, verify.Undecided} {
+			require.Greater(t, seen[string(name)+" "+string(verdict)], 20, "%s %s: %v", name, verdict, seen)
+		}
+	}
+}
+
+// byDefinition is an audit of a table that shares nothing with the package.
+func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, model verify.Model, shifted bool) map[verify.Property]verify.Verdict {
+	out := map[verify.Property]verify.Verdict{}
+	note := func(p verify.Property, holds bool) {
+		switch {
+		case !holds:
+			out[p] = verify.Violated
+		case out[p] == "":
+			out[p] = verify.Proved
+		}
+	}
+	for i, a := range scores {
+		for j, b := range scores {
+			for c := int64(-8); c <= 8; c++ { // b + c is what is compared with a
+				between := func(low, high int64) bool {
+					for r := range a {
+						if d := b[r] + c - a[r]; d < low || d > high {
+							return false
+						}
+					}
+					return true
+				}
+				near := between(-1, 1)
+				if model == verify.Monotonic {
+					near = between(0, 1) || between(-1, 0)
+				}
+				for _, order := range permutations(len(a)) {
+					same, identity := true, true
+					for r := range a {
+						same = same && b[order[r]]+c == a[r]
+						identity = identity && order[r] == r
+					}
+					for r, s := range order {
+						if same && !(i == j && r == s) {
+							note(verify.Symmetry, probs[i][r].Cmp(probs[j][s]) == 0)
+						}
+						if !identity || i == j {
+							continue
+						}
+						if same {
+							note(verify.Shift, probs[i][r].Cmp(probs[j][r]) == 0)
+						}
+						if near && (shifted || c == 0) {
+							note(verify.DP, probs[i][r].Cmp(new(big.Rat).Mul(limit, probs[j][r])) <= 0)
+						}
+						better := b[r]+c >= a[r]
+						for o := range a {
+							better = better && (o == r || b[o]+c <= a[o])
+						}
+						if better {
+							note(verify.Monotone, probs[j][r].Cmp(probs[i][r]) >= 0)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, p := range []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Monotone} {
+		if out[p] == "" {
+			out[p] = verify.Undecided
+		}
+	}
+	return out
+}
+
+func permutations(n int) [][]int {
+	if n == 0 {
+		return [][]int{{}}
+	}
+	var out [][]int
+	for _, shorter := range permutations(n - 1) {
+		for at := range n {
+			out = append(out, slices.Insert(slices.Clone(shorter), at, n-1))
+		}
+	}
+	return out
 }
 
 func TestTableWithoutTime(t *testing.T) {
@@ -154,6 +370,45 @@ func FuzzReplies(f *testing.F) {
 			require.GreaterOrEqual(t, min(counts[0], counts[1]), int64(0))
 		}
 	})
+}
+
+func TestRepliesAreOneObject(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"pmf":[1,0]}`: "",
+		` {"pmf" : [1,0], "note":{"a":1,"b":[{"a":1}]}} `: "",
+		`{"pmf":[1,0]}] garbage`:                          "something follows the JSON object",
+		`{"pmf":[1,0]} {"pmf":[1,0]}`:                     "something follows the JSON object",
+		`{"pmf":[0,1],"pmf":[1,0]}`:                       `has the key "pmf" twice`,
+		`{"pmf":[0,1],"PMF":[1,0]}`:                       `has the key "pmf" twice`,
+		`{"pmf":[1,0],"note":{"a":1,"a":2}}`:              `has the key "a" twice`,
+		`{"pmf":[1,0],"note":["a",{"b":1}],"note":2}`:     `has the key "note" twice`,
+		`[1,0]`:           "no JSON object as agreed",
+		`hello`:           "which is no JSON",
+		`{"pmf":[1,0]`:    "which is no JSON",
+		`{"pmf":[NaN,0]}`: "which holds NaN",
+	} {
+		_, err := parsePMF([]byte(text), 2, new(big.Rat))
+		if want == "" {
+			require.NoError(t, err, text)
+		} else {
+			require.ErrorContains(t, err, want, text)
+		}
+	}
+}
+
+func TestFindingsOfOneKindAreOne(t *testing.T) {
+	var all []Finding
+	for i := range 20 {
+		all = addFinding(all, Finding{Event: "error", Scores: []*big.Rat{big.NewRat(int64(-i), 1)},
+			Detail: fmt.Sprintf(`answered "{\"pmf\":[NaN,0.%d]}", which holds NaN`, i)})
+	}
+	require.Len(t, all, 1)
+	require.EqualValues(t, 20, all[0].Times)
+	require.Equal(t, `error: scores (0): answered "{\"pmf\":[NaN,0.0]}", which holds NaN (the first of 20 of this kind)`, all[0].String())
+	all = addFinding(all, Finding{Event: "error", Detail: "exit status 3"})
+	all = addFinding(all, Finding{Event: "error", Detail: `said error: "no ties"`})
+	all = addFinding(all, Finding{Event: "error", Detail: `said error: "too far"`})
+	require.Len(t, all, 4)
 }
 
 func TestQuestionsAreJSON(t *testing.T) {

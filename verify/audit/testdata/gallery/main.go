@@ -215,6 +215,27 @@ var mechanisms = map[string]func(question) any{
 		}
 		return softmax(q, 1)
 	},
+	// Divides by the weight of the others.
+	"others-vanish": func(q question) any {
+		p := softmax(q, 1)
+		best := slices.Index(q.Scores, slices.Max(q.Scores))
+		others := 0.0
+		for i, x := range p {
+			if i != best {
+				others += x
+			}
+		}
+		for i := range p {
+			if i != best && len(p) > 1 {
+				p[i] *= others / others // 0/0 where they underflow
+			}
+		}
+		texts := make([]json.RawMessage, len(p))
+		for i := range p {
+			texts[i] = json.RawMessage(fmt.Sprint(p[i]))
+		}
+		return texts
+	},
 	"late": func(q question) any {
 		asked[fmt.Sprint(len(asked))] = true
 		if len(asked) > 700 {
