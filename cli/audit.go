@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/big"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/decimal"
 	"optratio/verify"
 	"optratio/verify/audit"
 )
@@ -28,7 +29,8 @@ type auditFlags struct {
 	confidence                              string
 	shifted, json                           bool
 	seed                                    uint64
-	timeout, timeLimit                      time.Duration
+	timeout                                 time.Duration
+	limits                                  limits
 }
 
 func newAudit(s streams) *cobra.Command {
@@ -50,7 +52,7 @@ A table has one line {"scores":[…],"pmf":[…]} for each score vector.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
 	fs := c.Flags()
@@ -71,12 +73,12 @@ A table has one line {"scores":[…],"pmf":[…]} for each score vector.`,
 	fs.StringVar(&f.budgetStr, "budget", "1000000", "samples in all")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
-	limitVar(fs, &f.timeLimit, "stop after this long; what is not decided by then is undecided")
+	f.limits.add(c)
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
 	return c
 }
 
-func (f *auditFlags) options() (o audit.Options, err error) {
+func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	given := 0
 	for _, text := range []string{f.pmfExec, f.sampleExec, f.pmfFile} {
 		if text != "" {
@@ -103,115 +105,111 @@ func (f *auditFlags) options() (o audit.Options, err error) {
 		return o, usagef("--property: %w", err)
 	}
 	if f.against != "" {
-		found, err := findMechanisms(f.against)
-		if err != nil || len(found) != 1 {
-			return o, usagef("--against %s: give one mechanism; optratio mechanisms lists them", quoted(f.against))
+		if o.Against, err = findMechanism("against", f.against); err != nil {
+			return o, err
 		}
-		o.Against = found[0]
 	}
-	if o.Precision, err = parseNumber(f.precision); err != nil || o.Precision.Sign() < 0 || o.Precision.Cmp(big.NewRat(1, 1)) >= 0 {
+	if o.Precision, err = decimal.ParseNumber(f.precision); err != nil || o.Precision.Sign() < 0 || o.Precision.Cmp(big.NewRat(1, 1)) >= 0 {
 		return o, usagef("--pmf-precision %s: give a decimal >= 0 and below 1 such as 1e-9", quoted(f.precision))
 	}
-	if o.Confidence, err = parseNumber(f.confidence); err != nil || o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
+	if o.Confidence, err = decimal.ParseNumber(f.confidence); err != nil || o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
 		return o, usagef("--confidence %s: give a decimal between 0 and 1 such as 0.95", quoted(f.confidence))
 	}
-	budget, err := parseNumber(f.budgetStr)
+	budget, err := decimal.ParseNumber(f.budgetStr)
 	if err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50 {
 		return o, usagef("--budget %s: give a number of samples such as 1000000", quoted(f.budgetStr))
 	}
 	o.Budget = budget.Num().Int64()
-	if f.pmfFile != "" {
-		return o, f.model(&o)
-	}
-	switch f.domain {
-	case "lattice", "half-lattice", "random":
-		if f.n < 1 {
-			return o, usagef("-n %d: give the number of candidates, at least 1", f.n)
+	if f.pmfFile == "" {
+		switch f.domain {
+		case "lattice", "half-lattice", "random":
+			err = checkSize(f.n, f.k)
+		default:
+			o.Vectors, err = readVectors(ctx, f.domain, "lattice, half-lattice, random")
 		}
-		if f.k < 1 {
-			return o, usagef("-k %d: give the greatest depth, at least 1", f.k)
-		}
-	default:
-		if o.Vectors, err = readVectors("domain", f.domain); err != nil {
+		if err != nil {
 			return o, err
 		}
 	}
-	return o, f.model(&o)
+	if o.Model, err = verify.ParseModel(f.neighbors); err != nil {
+		o.Pairs, err = readPairs(ctx, f.neighbors)
+	}
+	return o, err
 }
 
-// model reads --neighbors: a model, or a file of pairs.
-func (f *auditFlags) model(o *audit.Options) (err error) {
-	if o.Model, err = verify.ParseModel(f.neighbors); err == nil {
-		return nil
-	}
-	text, err := os.ReadFile(f.neighbors)
-	if err != nil {
-		return usagef("--neighbors %s: give linf, monotonic or a file of pairs", quoted(f.neighbors))
-	}
-	for at, line := range strings.Split(string(text), "\n") {
-		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		left, right, ok := strings.Cut(line, ";")
+// readPairs reads a file of neighbours, a pair q;q' of score vectors a line.
+func readPairs(ctx context.Context, path string) (pairs [][2][]*big.Rat, err error) {
+	err = readLines(ctx, "--neighbors", path, func(text string) error {
+		left, right, ok := strings.Cut(text, ";")
 		if !ok {
-			return usagef("%s:%d: no pair, give scores;scores such as 0,-1;1,-1", f.neighbors, at+1)
+			return errors.New("no pair, give scores;scores such as 0,-1;1,-1")
 		}
 		var pair [2][]*big.Rat
 		for i, side := range []string{left, right} {
-			if pair[i], err = parseNumbers("scores", side, ""); err != nil {
-				return usagef("%s:%d: %w", f.neighbors, at+1, errors.Unwrap(err))
+			if pair[i], err = splitNumbers(side); err != nil {
+				return fmt.Errorf("%w; give scores;scores such as 0,-1;1,-1", err)
 			}
 		}
-		if len(pair[0]) != len(pair[1]) || len(pair[0]) == 0 {
-			return usagef("%s:%d: %d and %d scores, give as many on either side", f.neighbors, at+1, len(pair[0]), len(pair[1]))
+		if len(pair[0]) != len(pair[1]) {
+			return fmt.Errorf("%d and %d scores, give as many on either side", len(pair[0]), len(pair[1]))
 		}
-		o.Pairs = append(o.Pairs, pair)
+		pairs = append(pairs, pair)
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; give linf, monotonic or a file of pairs", err)
 	}
-	if o.Pairs == nil {
-		return usagef("--neighbors %s: the file has no pairs", quoted(f.neighbors))
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if pairs == nil {
+		return nil, usagef("--neighbors %s: the file has no pairs, give one a line such as 0,-1;1,-1", quoted(path))
+	}
+	return pairs, nil
 }
 
 func (f *auditFlags) run(ctx context.Context, s streams) error {
-	o, err := f.options()
+	ctx, stop, err := f.limits.start(ctx)
 	if err != nil {
 		return err
 	}
-	limited, cancel := withLimit(ctx, f.timeLimit)
-	defer cancel()
-	count, done := counter(s.err, "audit")
-	o.Progress = func(n int64) { count("questions", n) }
-	var r *audit.Report
-	switch {
-	case f.pmfExec != "":
-		r, err = audit.PMF(limited, f.pmfExec, o)
-	case f.sampleExec != "":
-		r, err = audit.Samples(limited, f.sampleExec, o)
-	default:
-		r, err = f.table(limited, o)
+	defer stop()
+	o, err := f.options(ctx)
+	if err != nil {
+		return err
 	}
+	shown, done := progress(s, "audit")
+	o.Progress = func(n int64) { shown("%d questions", n) }
+	r, err := settle(ctx, func() (*audit.Report, error) {
+		switch {
+		case f.pmfExec != "":
+			return audit.PMF(ctx, f.pmfExec, o)
+		case f.sampleExec != "":
+			return audit.Samples(ctx, f.sampleExec, o)
+		}
+		return f.table(ctx, o)
+	}, func(why string) *audit.Report {
+		return &audit.Report{Report: verify.Report{
+			Mechanism: f.pmfExec + f.sampleExec + f.pmfFile, Domain: f.domain, Properties: nothingDecided(o.Properties, why),
+		}}
+	})
 	done()
 	if err != nil {
-		var e *exit
-		if errors.As(err, &e) {
-			return err
-		}
-		return &exit{exitUsage, err}
+		return err
 	}
 	if err := show(s, f.json, r, func(w io.Writer) error { return printAudit(w, r, f.epsilon.text()) }); err != nil {
 		return err
 	}
-	if f.sampleExec != "" && r.Verdict() == verify.Undecided && limited.Err() == nil {
+	if f.sampleExec != "" && r.Verdict() == verify.Undecided && ctx.Err() == nil {
 		return nil // nothing found
 	}
 	return verdict(ctx, &r.Report)
 }
 
 func (f *auditFlags) table(ctx context.Context, o audit.Options) (*audit.Report, error) {
-	file, err := os.Open(f.pmfFile)
+	file, err := openInput(ctx, "--pmf-file", f.pmfFile)
 	if err != nil {
-		return nil, usagef("--pmf-file %s: cannot be read: %w", quoted(f.pmfFile), errors.Unwrap(err))
+		return nil, err
 	}
 	defer file.Close()
 	rows, err := audit.ReadTable(file, f.pmfFile, o.Precision)

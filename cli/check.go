@@ -16,58 +16,62 @@ func init() { commands = append(commands, newCheck) }
 
 func newCheck(s streams) *cobra.Command {
 	var asJSON bool
-	var maxMemory string
+	var l limits
 	c := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Check a certificate with code that shares nothing with the solvers",
 		Long: `Check a certificate: rebuild the program from the parameters in the file, and decide whether
 every claim in it follows from the values it holds, in exact or outward-rounded arithmetic.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("check takes one certificate file, got %d arguments", len(args))
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			limit, err := parseBytes("max-memory", maxMemory)
-			if err != nil {
-				return err
-			}
-			return check(c.Context(), s, args[0], limit, asJSON)
-		},
+		Args: oneFile,
+		RunE: func(c *cobra.Command, args []string) error { return check(c.Context(), s, args[0], l, asJSON) },
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	c.Flags().StringVar(&maxMemory, "max-memory", "4G", "refuse certificates whose check would need more bytes")
+	l.add(c)
 	return c
 }
 
-func check(ctx context.Context, s streams, path string, maxMemory int64, asJSON bool) error {
-	file, err := openRegular(path)
+// checkDoc is the JSON document of a check. A certificate whose check did not end is not valid, and undecided says why.
+type checkDoc struct {
+	*certificate.Report
+	Undecided string `json:"undecided,omitempty"`
+}
+
+func check(ctx context.Context, s streams, path string, l limits, asJSON bool) error {
+	ctx, stop, err := l.start(ctx)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	report, err := certificate.Check(file, certificate.Options{Context: ctx, MaxMemory: maxMemory})
-	switch {
-	case ctx.Err() != nil:
-		return &exit{exitInterrupted, errInterrupted}
-	case err != nil:
-		return usagef("%s: %w", quoted(path), err)
-	}
-	if err := show(s, asJSON, report, func(w io.Writer) error { return printReport(w, report) }); err != nil {
+	defer stop()
+	most, _ := l.bytes() // start has read it already
+	doc, err := settle(ctx, func() (checkDoc, error) {
+		file, err := openInput(ctx, "", path)
+		if err != nil {
+			return checkDoc{}, err
+		}
+		defer file.Close()
+		report, err := certificate.Check(file, certificate.Options{Context: ctx, MaxMemory: most})
+		if err != nil {
+			return checkDoc{}, fmt.Errorf("%s: %w", quoted(path), err)
+		}
+		return checkDoc{Report: report}, nil
+	}, func(why string) checkDoc { return checkDoc{&certificate.Report{Reason: "undecided"}, why} })
+	if err != nil {
 		return err
 	}
-	if !report.Valid {
-		return &exit{exitViolated, errors.New("invalid certificate: " + report.Reason)}
+	if err := show(s, asJSON, doc, func(w io.Writer) error { return printReport(w, doc.Report) }); err != nil {
+		return err
 	}
-	return nil
+	if !doc.Valid && doc.Undecided == "" {
+		return &exit{exitViolated, errors.New("invalid certificate: " + doc.Reason)}
+	}
+	return ending(ctx, doc.Undecided)
 }
 
 func printReport(w io.Writer, r *certificate.Report) error {
 	if p := r.Problem; p != nil {
-		eps := "e^ε = " + p.ExpEps.String()
-		if r, ok := p.Eps.Rat(); ok {
-			eps = "ε = " + r.RatString()
+		eps := "e^ε = " + fraction(p.ExpEps)
+		if _, ok := p.Eps.Rat(); ok {
+			eps = "ε = " + p.Eps.String()
 		}
 		fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s, proof %s\n", p.N, p.K, eps, p.Objective, p.Constraints, p.Proof)
 	}

@@ -16,10 +16,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Exit codes, the same for every command.
@@ -51,8 +54,21 @@ func usagef(format string, args ...any) error {
 	return &exit{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// errInterrupted is the cause of a context that Ctrl-C ended.
-var errInterrupted = errors.New("interrupted")
+// noArgs refuses arguments of a command that has none.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("unexpected argument %s; %s --help tells what it takes", quoted(args[0]), c.CommandPath())
+	}
+	return nil
+}
+
+// oneFile wants one argument, a file.
+func oneFile(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("%s takes one certificate file, got %d arguments", c.Name(), len(args))
+	}
+	return nil
+}
 
 // streams are the standard streams of a command.
 type streams struct {
@@ -60,42 +76,58 @@ type streams struct {
 	out, err io.Writer
 }
 
-// Main runs the command line of this process and exits with its code. It ends at Ctrl-C and SIGTERM with the best answer so far.
+// Main runs the command line of this process and exits with its code. Ctrl-C and SIGTERM, however often they come, end it
+// within about two seconds with the best answer so far.
 func Main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2)
+	out := &output{w: os.Stdout}
+	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-signals
+		<-signals // later ones find the channel full and do nothing
 		cancel(errInterrupted)
-		<-signals // a second one does not wait for the best answer so far
+		// The answer is on its way by now, unless nobody reads it.
+		time.Sleep(grace + fileGrace)
+		for before := int64(-1); out.written.Load() != before; time.Sleep(time.Second) {
+			before = out.written.Load()
+		}
 		os.Exit(exitInterrupted)
 	}()
-	os.Exit(run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, out, os.Stderr))
 }
 
 // Run executes the command line optratio args… on the given streams and returns its exit code: 0 done or holds, 1 a checked property
-// is violated, 2 usage or bad input, 3 undecided because a limit was reached, 130 interrupted. When ctx ends, the command
-// ends with the best answer so far and code 3. Every error is one line on stderr.
+// is violated, 2 usage, bad input or an output that cannot be written, 3 undecided because a limit was reached, 130 interrupted.
+// When ctx ends, the command ends soon after, with the best answer so far and code 3. Every error is one line on stderr.
+//
+// A computation that does not end in time is left behind and goes on until the process ends. --max-memory sets the memory limit
+// of the Go runtime for as long as the command runs.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return run(ctx, args, streams{stdin, stdout, stderr})
+	return run(ctx, args, stdin, &output{w: stdout}, stderr)
 }
 
-// run is Run on the streams of a command.
-func run(ctx context.Context, args []string, s streams) int {
-	root := newRoot(s)
+func run(ctx context.Context, args []string, stdin io.Reader, stdout *output, stderr io.Writer) int {
+	root := newRoot(streams{stdin, stdout, stderr})
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitDone
-	}
-	code := exitUsage // what cobra itself finds wrong is usage
+	code, err := exitDone, root.ExecuteContext(ctx)
 	var e *exit
-	if errors.As(err, &e) {
+	var l limitError
+	switch {
+	case stdout.err.Load() != nil:
+		code, err = exitUsage, fmt.Errorf("standard output: %w; what is written there is incomplete", withoutPath(*stdout.err.Load()))
+	case err == nil:
+		return exitDone
+	case errors.As(err, &e):
 		code = e.code
+	case errors.Is(err, errInterrupted):
+		code = exitInterrupted
+	case errors.As(err, &l), ctx.Err() != nil:
+		code = exitUndecided
+	default: // what cobra itself finds wrong is usage
+		code = exitUsage
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(s.err, "optratio: "+strings.Join(strings.Fields(text), " "))
+		fmt.Fprintln(stderr, "optratio: "+strings.Join(strings.Fields(text), " "))
 	}
 	return code
 }
@@ -110,6 +142,21 @@ func newRoot(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		var value *pflag.InvalidValueError
+		if errors.As(err, &value) {
+			name, cause := "--"+value.GetFlag().Name, value.Unwrap()
+			if len(name) == 3 {
+				name = name[1:]
+			}
+			var number *strconv.NumError
+			if errors.As(cause, &number) {
+				cause = errors.New("give a whole number, not larger than the machine can hold")
+			}
+			return usagef("%s %s: %w", name, quoted(value.GetValue()), cause)
+		}
+		return usagef("%w; %s --help lists the flags", err, c.CommandPath())
+	})
 	for _, make := range commands {
 		root.AddCommand(make(s))
 	}

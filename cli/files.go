@@ -1,18 +1,23 @@
 package cli
 
 import (
+	"bufio"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 )
 
 // outputFile is a file that appears whole or not at all: it is written beside its place and renamed. What is there and is no
 // regular file, such as a pipe, is written to as it is.
 type outputFile struct {
-	path   string
-	direct bool
+	flag, path string
+	direct     bool
 }
 
 // createOutput looks whether an output file can be written, so that this is known before any work.
@@ -25,57 +30,143 @@ func createOutput(flag, path string) (*outputFile, error) {
 	case err == nil && info.IsDir():
 		return nil, usagef("%s %s: is a folder; name a file", flag, quoted(path))
 	case err == nil && !info.Mode().IsRegular():
-		return &outputFile{path, true}, nil
+		return &outputFile{flag, path, true}, nil
 	}
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		var place *fs.PathError // names the temporary file, which is of no interest
-		if errors.As(err, &place) {
-			err = place.Err
-		}
-		return nil, usagef("%s %s: cannot be written: %w", flag, quoted(path), err)
+		return nil, usagef("%s %s: cannot be written: %w", flag, quoted(path), withoutPath(err))
 	}
 	temp.Close()
-	return &outputFile{path, false}, os.Remove(temp.Name())
+	return &outputFile{flag, path, false}, os.Remove(temp.Name())
 }
 
-// commit fills the file and puts it in its place.
-func (f *outputFile) commit(write func(io.Writer) error) error {
-	if f.direct {
-		file, err := os.OpenFile(f.path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		err = write(file)
-		return errors.Join(err, file.Close())
-	}
-	temp, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".*")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(write(temp), temp.Chmod(0o644), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), f.path)
-	}
-	if err != nil {
-		os.Remove(temp.Name())
+// withoutPath takes the name out of an error about a file, where the message names it already.
+func withoutPath(err error) error {
+	var place *fs.PathError
+	if errors.As(err, &place) {
+		return place.Err
 	}
 	return err
 }
 
-// openRegular opens an input file. A pipe is refused, since waiting for it could not be interrupted.
-func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, usagef("%s: is not a regular file", quoted(path))
+// commit fills the file and puts it in its place. Opening and writing end soon after the context does: a pipe may wait for ever for
+// its reader.
+func (f *outputFile) commit(ctx context.Context, write func(io.Writer) error) error {
+	if f == nil {
+		return nil
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		var place *fs.PathError
-		if errors.As(err, &place) {
-			err = place.Err
+	name := f.path
+	if !f.direct {
+		temp, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".*")
+		if err != nil {
+			return f.failed(ctx, err)
 		}
-		return nil, usagef("%s: cannot be read: %w", quoted(path), err)
+		name = temp.Name()
+		temp.Close()
+		defer os.Remove(name)
 	}
-	return file, nil
+	_, err := await(ctx, fileGrace, func() (any, error) {
+		file, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		err = write(file)
+		if !f.direct {
+			err = errors.Join(err, file.Chmod(0o644))
+		}
+		if err = errors.Join(err, file.Close()); err != nil || f.direct {
+			return nil, err
+		}
+		return nil, os.Rename(name, f.path)
+	})
+	return f.failed(ctx, err)
+}
+
+func (f *outputFile) failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s %s: not written: %w", f.flag, quoted(f.path), withoutPath(err))
+	if errors.Is(err, context.Cause(ctx)) {
+		return err
+	}
+	return &exit{exitUsage, err}
+}
+
+// mostInput bounds what is read of a file of numbers, in bytes.
+const mostInput = 1 << 28
+
+// input is an open file whose reading ends with an error when the context does.
+type input struct {
+	ctx  context.Context
+	file *os.File
+	stop func() bool
+}
+
+// openInput opens the input file that a flag names, or an argument where flag is "". Of a pipe it waits for the writer, as long as the
+// context lasts.
+func openInput(ctx context.Context, flag, path string) (*input, error) {
+	name := strings.TrimSpace(flag + " " + quoted(path))
+	file, err := await(ctx, 0, func() (*os.File, error) { return os.Open(path) })
+	if cause := context.Cause(ctx); cause != nil && err != nil {
+		return nil, fmt.Errorf("%s: cannot be read: %w", name, cause)
+	}
+	if err != nil {
+		return nil, usagef("%s: cannot be read: %w", name, withoutPath(err))
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(usagef("%s: is a folder; name a file", name), file.Close())
+	}
+	// Only pipes, terminals and sockets know deadlines; other files do not make their reader wait.
+	stop := context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Now()) })
+	return &input{ctx, file, stop}, nil
+}
+
+func (f *input) Read(p []byte) (int, error) {
+	if err := context.Cause(f.ctx); err != nil {
+		return 0, err
+	}
+	n, err := f.file.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = context.Cause(f.ctx)
+	}
+	return n, err
+}
+
+func (f *input) Close() error {
+	f.stop()
+	return f.file.Close()
+}
+
+// readLines calls each for the lines of a file that are neither empty nor comments, which begin with #. Errors of each come
+// back with file and line.
+func readLines(ctx context.Context, flag, path string, each func(text string) error) error {
+	file, err := openInput(ctx, flag, path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	rest := &io.LimitedReader{R: file, N: mostInput}
+	lines := bufio.NewScanner(rest)
+	lines.Buffer(nil, 1<<24)
+	at := 1
+	for ; lines.Scan(); at++ {
+		text := strings.TrimSpace(lines.Text())
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		if err := each(text); err != nil {
+			return usagef("%s:%d: %w", path, at, err)
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("%s:%d: cannot be read: %w", path, at, err)
+	}
+	if err := lines.Err(); err != nil {
+		return usagef("%s:%d: cannot be read: %w", path, at, withoutPath(err))
+	}
+	if rest.N == 0 {
+		return usagef("%s: longer than %d MiB, give a smaller file", path, mostInput>>20)
+	}
+	return nil
 }

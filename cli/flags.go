@@ -1,20 +1,11 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/big"
-	"os"
 	"strings"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"optratio/internal/decimal"
 	"optratio/lp/clp"
@@ -27,7 +18,15 @@ type epsilonFlags struct{ eps, exp string }
 
 func (f *epsilonFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.eps, "eps", "", "privacy parameter ε as a decimal, taken exactly")
-	c.Flags().StringVar(&f.exp, "exp-eps", "", "e^ε as a fraction a/b: results are exact rationals")
+	c.Flags().StringVar(&f.exp, "exp-eps", "", "e^ε as a fraction a/b or a decimal, taken exactly: results are exact rationals")
+}
+
+// text says which ε was given.
+func (f *epsilonFlags) text() string {
+	if f.eps != "" {
+		return "ε = " + f.eps
+	}
+	return "e^ε = " + f.exp
 }
 
 func (f *epsilonFlags) parse() (mechanisms.Epsilon, error) {
@@ -45,17 +44,35 @@ func (f *epsilonFlags) parse() (mechanisms.Epsilon, error) {
 	}
 	e, err := mechanisms.ParseExp(f.exp)
 	if err != nil {
-		return e, usagef("--exp-eps %s: %w; give a fraction >= 1 such as 3/2", quoted(f.exp), err)
+		return e, usagef("--exp-eps %s: %w; give a fraction or a decimal >= 1 such as 3/2", quoted(f.exp), err)
 	}
 	return e, nil
 }
 
-// quoted shortens a user's text for a message.
+// quoted shows a user's text in a message, without its middle where it is very long.
 func quoted(s string) string {
-	if len(s) > 40 {
-		s = s[:40] + "…"
+	if r := []rune(s); len(r) > 80 {
+		s = string(r[:40]) + "…" + string(r[len(r)-20:])
 	}
 	return fmt.Sprintf("%q", s)
+}
+
+// splitNames reads a comma-separated list; nil for none.
+func splitNames(list string) []string {
+	var names []string
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func choose(b bool, yes, no string) string {
+	if b {
+		return yes
+	}
+	return no
 }
 
 // optional returns nil for an empty flag, for JSON.
@@ -78,20 +95,27 @@ func parsePositive(name, text string) (*big.Rat, error) {
 	return r, nil
 }
 
+// findMechanism reads one name, of the given flag.
+func findMechanism(flag, name string) (mechanisms.Mechanism, error) {
+	m, err := mechanisms.Lookup(strings.TrimSpace(name))
+	if err != nil {
+		return nil, usagef("--%s %s: no such mechanism; give one that optratio mechanisms lists", flag, quoted(name))
+	}
+	return m, nil
+}
+
 // findMechanisms reads a comma-separated list of names.
 func findMechanisms(list string) ([]mechanisms.Mechanism, error) {
 	var found []mechanisms.Mechanism
 	seen := map[string]bool{}
 	for name := range strings.SplitSeq(list, ",") {
-		name = strings.TrimSpace(name)
-		m, err := mechanisms.Lookup(name)
+		m, err := findMechanism("mechanism", name)
 		if err != nil {
-			return nil, usagef("--mechanism %s: no such mechanism; optratio mechanisms lists them", quoted(name))
+			return nil, err
 		}
-		if !seen[name] {
-			found = append(found, m)
+		if own := m.Info().Name; !seen[own] {
+			found, seen[own] = append(found, m), true
 		}
-		seen[name] = true
 	}
 	return found, nil
 }
@@ -119,94 +143,18 @@ func findSolver(name string) (linear.Solver, error) {
 // parseBytes reads a size such as 8000000000, 8G or 500M.
 func parseBytes(name, text string) (int64, error) {
 	scale := int64(1)
-	digits := text
-	if i := strings.IndexByte("kMGT", lastByte(text)); i >= 0 {
-		for range i + 1 {
+	digits := strings.TrimRight(text, "kMGT")
+	if len(digits) == len(text)-1 {
+		for range strings.IndexByte("kMGT", text[len(digits)]) + 1 {
 			scale *= 1000
 		}
-		digits = text[:len(text)-1]
 	}
 	r, err := decimal.Parse(digits)
-	if err == nil && r.Sign() > 0 {
+	if err == nil && r.Sign() > 0 && len(digits) >= len(text)-1 {
 		r.Mul(r, big.NewRat(scale, 1))
 		if f, _ := r.Float64(); f >= 1 && f < 1e18 {
 			return int64(f), nil
 		}
 	}
 	return 0, usagef("--%s %s: give a number of bytes such as 8G", name, quoted(text))
-}
-
-func lastByte(s string) byte {
-	if s == "" {
-		return 0
-	}
-	return s[len(s)-1]
-}
-
-// errTimeLimit is the cause of a context that --time-limit ended.
-var errTimeLimit = errors.New("the time limit was reached")
-
-// limit is the value of --time-limit.
-type limit time.Duration
-
-// limitVar adds --time-limit.
-func limitVar(fs *pflag.FlagSet, d *time.Duration, usage string) {
-	fs.Var((*limit)(d), "time-limit", usage)
-}
-
-func (l *limit) String() string { return time.Duration(*l).String() }
-func (l *limit) Type() string   { return "duration" }
-
-// Set refuses what would be no limit but 0.
-func (l *limit) Set(text string) error {
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return errors.New("give a duration such as 30s, or 0 for no limit")
-	}
-	*l = limit(d)
-	return nil
-}
-
-// withLimit bounds a context; no limit for d <= 0.
-func withLimit(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d <= 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeoutCause(ctx, d, errTimeLimit)
-}
-
-// writeJSON writes the one document of a --json run.
-func writeJSON(w io.Writer, doc any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(doc)
-}
-
-// show prints an answer: as the one JSON document, or as print does for people.
-func show(s streams, asJSON bool, doc any, print func(io.Writer) error) error {
-	var err error
-	if asJSON {
-		err = writeJSON(s.out, doc)
-	} else {
-		err = print(s.out)
-	}
-	if err != nil {
-		return &exit{exitUsage, err}
-	}
-	return nil
-}
-
-// progress shows a solver's progress on a terminal, and nothing elsewhere.
-func progress(w io.Writer, what string) (report func(linear.Progress), done func()) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil, func() {}
-	}
-	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what),
-		progressbar.OptionSpinnerType(14), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	return func(p linear.Progress) {
-		bar.Describe(fmt.Sprintf("%s: %d pivots, objective %.9g", what, p.Pivots, p.Objective))
-		_ = bar.Add(1)
-	}, func() { _ = bar.Finish() }
 }

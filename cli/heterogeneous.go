@@ -8,12 +8,12 @@ import (
 	"math/big"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"optratio/internal/decimal"
 	"optratio/lp/heterogeneous"
+	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -28,8 +28,8 @@ type heterogeneousFlags struct {
 	shiftInvariant, optimal bool
 	params                  paramFlags
 	solver, gap             string
+	limits                  limits
 	json                    bool
-	timeLimit               time.Duration
 }
 
 func newHeterogeneous(s streams) *cobra.Command {
@@ -44,7 +44,7 @@ With --shift-invariant the best mechanism may look at differences of scores only
 ones do.`,
 		Example: `  optratio heterogeneous --sensitivities 1,2 --grid 0:4 --exp-eps 2
   optratio heterogeneous --sensitivities 1,2,4 --shift-invariant --eps 0.5 --mechanism gem,krr --json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
 	fs := c.Flags()
@@ -60,7 +60,7 @@ ones do.`,
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted: (upper-lower)/upper")
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	limitVar(fs, &f.timeLimit, "stop after this long with the best certified answer")
+	f.limits.add(c)
 	return c
 }
 
@@ -75,7 +75,7 @@ func parseGrid(text string) (from, step *big.Rat, steps int, err error) {
 	}
 	ends := []*big.Rat{nil, nil, big.NewRat(1, 1)}
 	for i, part := range parts {
-		if ends[i], err = parseNumber(strings.TrimSpace(part)); err != nil {
+		if ends[i], err = decimal.ParseNumber(strings.TrimSpace(part)); err != nil {
 			return nil, nil, 0, remedy(err.Error())
 		}
 	}
@@ -93,9 +93,9 @@ func parseGrid(text string) (from, step *big.Rat, steps int, err error) {
 	return ends[0], ends[2], int(width.Num().Int64()), nil
 }
 
-func (f *heterogeneousFlags) request() (r heterogeneous.Request, err error) {
+func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Request, err error) {
 	g := &r.Grid
-	if g.Sensitivities, err = parseNumbers("sensitivities", f.sensitivities, ""); err != nil {
+	if g.Sensitivities, err = parseNumbers(ctx, "sensitivities", f.sensitivities, ""); err != nil {
 		return r, err
 	}
 	if g.Sensitivities == nil {
@@ -180,23 +180,36 @@ func exactNumbers(xs []*big.Rat) []number.Number {
 }
 
 func (f *heterogeneousFlags) run(ctx context.Context, s streams) error {
-	r, err := f.request()
+	ctx, stop, err := f.limits.start(ctx)
 	if err != nil {
 		return err
 	}
-	limited, cancel := withLimit(ctx, f.timeLimit)
-	defer cancel()
-	report, done := progress(s.err, "sensitivities "+f.sensitivities)
-	r.Report = report
-	a, err := heterogeneous.Solve(limited, r)
+	defer stop()
+	r, err := f.request(ctx)
+	if err != nil {
+		return err
+	}
+	report, done := progress(s, "sensitivities "+f.sensitivities)
+	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
+	a, err := settle(ctx, func() (*heterogeneous.Answer, error) {
+		a, err := heterogeneous.Solve(ctx, r)
+		switch {
+		case errors.Is(err, mechanisms.ErrInstance):
+			err = fmt.Errorf("--mechanism: %w", err)
+		case errors.Is(err, heterogeneous.ErrGrid):
+			err = fmt.Errorf("--grid %s: %w", quoted(f.grid), err)
+		}
+		return a, err
+	}, func(why string) *heterogeneous.Answer {
+		a := &heterogeneous.Answer{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}
+		for _, m := range r.Mechanisms {
+			a.Mechanisms = append(a.Mechanisms, heterogeneous.Rated{Name: m.Info().Name, Loss: a.Optimum, Ratio: a.Optimum, DP: heterogeneous.Undecided})
+		}
+		return a
+	})
 	done()
-	switch {
-	case errors.Is(err, mechanisms.ErrInstance):
-		return usagef("--mechanism: %w", err)
-	case errors.Is(err, heterogeneous.ErrGrid):
-		return usagef("--grid %s: %w", quoted(f.grid), err)
-	case err != nil:
-		return &exit{exitUsage, err}
+	if err != nil {
+		return err
 	}
 	doc := heterogeneousDoc{
 		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: f.grid, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp),
@@ -240,8 +253,8 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) error {
 	}
 	for _, m := range d.Mechanisms {
 		if v := m.Witness; v != nil {
-			fmt.Fprintf(w, "\n%s takes candidate %d with probability %s at (%s), with %s at its neighbour (%s)\n",
-				m.Name, v.Candidate+1, v.P, plainly(v.Scores), v.PNeighbor, plainly(v.Neighbor))
+			fmt.Fprintf(w, "\n%s takes candidate %d (counted from 0) with probability %s at (%s), with %s at its neighbour (%s)\n",
+				m.Name, v.Candidate, v.P, plainly(v.Scores), v.PNeighbor, plainly(v.Neighbor))
 		}
 	}
 	if d.Optimal == nil {

@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/big"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +36,7 @@ func (f *instanceFlags) add(c *cobra.Command) {
 	fs.IntVarP(&f.depth, "k", "k", 0, "lp-optimal: depth of the lattice (default: the deepest score)")
 }
 
-func (f *instanceFlags) parse() (*mechanisms.Instance, error) {
+func (f *instanceFlags) parse(ctx context.Context) (*mechanisms.Instance, error) {
 	eps, err := f.epsilon.parse()
 	if err != nil {
 		return nil, err
@@ -46,13 +46,13 @@ func (f *instanceFlags) parse() (*mechanisms.Instance, error) {
 		return nil, err
 	}
 	in.Params.Depth = f.depth
-	if in.Scores, err = parseNumbers("scores", f.scores, f.scoresFile); err != nil {
+	if in.Scores, err = parseNumbers(ctx, "scores", f.scores, f.scoresFile); err != nil {
 		return nil, err
 	}
 	if in.Scores == nil {
 		return nil, usagef("scores are missing: give --scores 0,-1,-3 or --scores-file FILE")
 	}
-	if in.Sensitivities, err = parseNumbers("sensitivities", f.sensitivities, f.sensitivitiesFile); err != nil {
+	if in.Sensitivities, err = parseNumbers(ctx, "sensitivities", f.sensitivities, f.sensitivitiesFile); err != nil {
 		return nil, err
 	}
 	if in.Sensitivities == nil {
@@ -70,64 +70,71 @@ func (f *instanceFlags) parse() (*mechanisms.Instance, error) {
 	return in, nil
 }
 
-// parseNumber reads a decimal or a fraction.
-func parseNumber(text string) (*big.Rat, error) {
-	if strings.Contains(text, "/") {
-		return decimal.ParseFraction(text)
-	}
-	return decimal.Parse(text)
-}
-
 // parseNumbers reads the numbers of a list or of a file; nil where neither is given.
-func parseNumbers(name, list, file string) (out []*big.Rat, err error) {
+func parseNumbers(ctx context.Context, name, list, file string) (out []*big.Rat, err error) {
 	switch {
 	case list == "" && file == "":
 		return nil, nil
 	case list != "" && file != "":
 		return nil, usagef("--%s and --%s-file exclude each other: give one of them", name, name)
 	case list != "":
-		for text := range strings.SplitSeq(list, ",") {
-			r, err := parseNumber(strings.TrimSpace(text))
-			if err != nil {
-				return nil, usagef("--%s: %w; give decimals separated by commas", name, err)
-			}
-			out = append(out, r)
+		if out, err = splitNumbers(list); err != nil {
+			return nil, usagef("--%s: %w; give decimals separated by commas", name, err)
 		}
 		return out, nil
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, usagef("--%s-file: %w", name, err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for line := 1; lines.Scan(); line++ {
-		text := strings.TrimSpace(lines.Text())
-		if text == "" {
-			continue
-		}
-		r, err := parseNumber(text)
+	err = readLines(ctx, "--"+name+"-file", file, func(text string) error {
+		r, err := decimal.ParseNumber(text)
 		if err != nil {
-			return nil, usagef("%s:%d: %w; give one decimal a line", file, line, err)
+			return fmt.Errorf("%w; give one decimal a line", err)
 		}
 		out = append(out, r)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, usagef("--%s-file: %s: %w", name, file, err)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if out == nil {
-		return nil, usagef("--%s-file: %s has no numbers, give one a line", name, file)
+		return nil, usagef("--%s-file %s: has no numbers, give one a line", name, quoted(file))
 	}
 	return out, nil
 }
 
-// asked turns the error of a mechanism into an exit.
-func asked(name string, err error) error {
-	if errors.Is(err, mechanisms.ErrInstance) || errors.Is(err, mechanisms.ErrEpsilon) {
-		return usagef("--mechanism %s: %w", name, err)
+// splitNumbers reads decimals and fractions separated by commas.
+func splitNumbers(list string) ([]*big.Rat, error) {
+	var out []*big.Rat
+	for text := range strings.SplitSeq(list, ",") {
+		r, err := decimal.ParseNumber(strings.TrimSpace(text))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
 	}
-	if errors.Is(err, mechanisms.ErrNoAnswer) {
-		return &exit{exitUndecided, fmt.Errorf("--mechanism %s: %w", name, err)}
+	return out, nil
+}
+
+// readVectors reads the file of score vectors that --domain names, one a line, comma-separated, all of one length. What else the flag
+// takes is in others.
+func readVectors(ctx context.Context, path, others string) (vectors [][]*big.Rat, err error) {
+	err = readLines(ctx, "--domain", path, func(text string) error {
+		v, err := splitNumbers(text)
+		if err != nil {
+			return fmt.Errorf("%w; give scores separated by commas", err)
+		}
+		if len(vectors) > 0 && len(v) != len(vectors[0]) {
+			return fmt.Errorf("%d scores where the lines before have %d", len(v), len(vectors[0]))
+		}
+		vectors = append(vectors, v)
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; give %s or a file of score vectors", err, others)
 	}
-	return &exit{exitUsage, err}
+	if err != nil {
+		return nil, err
+	}
+	if vectors == nil {
+		return nil, usagef("--domain %s: no score vectors, give one a line such as 0,-1,-2.5", quoted(path))
+	}
+	return vectors, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/decimal"
 	"optratio/lp"
 	"optratio/mechanisms"
 )
@@ -39,7 +40,7 @@ func (f *paramFlags) parse() (mechanisms.Params, error) {
 	} {
 		if q.text != "" {
 			var err error
-			if *q.to, err = parseNumber(q.text); err != nil {
+			if *q.to, err = decimal.ParseNumber(q.text); err != nil {
 				return p, usagef("--%s: %w; give a decimal", q.name, err)
 			}
 		}

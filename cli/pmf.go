@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"math/big"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/verify"
 )
 
 func init() { commands = append(commands, newPMF) }
@@ -15,6 +20,7 @@ func init() { commands = append(commands, newPMF) }
 type pmfFlags struct {
 	instanceFlags
 	mechanism string
+	limits    limits
 	json      bool
 }
 
@@ -28,11 +34,12 @@ its mean squared error, in the units of the scores. Exact rationals where they a
 rational, enclosures where a closed form gives them, marked estimates otherwise.`,
 		Example: `  optratio pmf --mechanism pf --scores 0,-1,-3 --eps 1
   optratio pmf --mechanism gem --scores 0,1,0.4 --sensitivities 1,0.5,2 --eps 0.5`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return f.run(s) },
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
 	f.instanceFlags.add(c)
 	c.Flags().StringVar(&f.mechanism, "mechanism", "pf", "the mechanism, by name")
+	f.limits.add(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON document")
 	return c
 }
@@ -43,29 +50,63 @@ type pmfDoc struct {
 	Eps       *string `json:"eps"`
 	ExpEps    *string `json:"exp_eps"`
 	*mechanisms.Answer
+	Undecided string `json:"undecided,omitempty"`
 }
 
-func (f *pmfFlags) run(s streams) error {
-	in, err := f.parse()
+func (f *pmfFlags) run(ctx context.Context, s streams) error {
+	ctx, stop, err := f.limits.start(ctx)
 	if err != nil {
 		return err
 	}
-	m, err := findMechanism(f.mechanism)
+	defer stop()
+	in, err := f.parse(ctx)
 	if err != nil {
 		return err
 	}
+	m, err := findMechanism("mechanism", f.mechanism)
+	if err != nil {
+		return err
+	}
+	var undecided string
+	a, err := settle(ctx, func() (*mechanisms.Answer, error) { return asked(m, in) }, func(why string) *mechanisms.Answer {
+		undecided = why
+		return anyAnswer(in)
+	})
+	if err != nil {
+		return err
+	}
+	doc := pmfDoc{m.Info().Name, optional(f.epsilon.eps), optional(f.epsilon.exp), a, undecided}
+	if err := show(s, f.json, doc, func(w io.Writer) error { return printPMF(w, in, a) }); err != nil {
+		return err
+	}
+	return ending(ctx, undecided)
+}
+
+// asked is mechanisms.Ask with errors that name the mechanism.
+func asked(m mechanisms.Mechanism, in *mechanisms.Instance) (*mechanisms.Answer, error) {
 	a, err := mechanisms.Ask(m, in)
 	if err != nil {
-		return asked(f.mechanism, err)
+		return nil, fmt.Errorf("--mechanism %s: %w", m.Info().Name, err)
 	}
-	doc := pmfDoc{f.mechanism, optional(f.epsilon.eps), optional(f.epsilon.exp), a}
-	return show(s, f.json, doc, func(w io.Writer) error {
-		t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-		fmt.Fprintln(t, "candidate\tscore\tprobability")
-		for i, p := range a.PMF {
-			fmt.Fprintf(t, "%d\t%s\t%s\n", i+1, plain(in.Scores[i]), p)
-		}
-		fmt.Fprintf(t, "\nexpected error\t\t%s\nmean squared error\t\t%s\n", a.ExpectedError, a.MSE)
-		return t.Flush()
-	})
+	return a, nil
+}
+
+// anyAnswer says what is true of every mechanism on an instance.
+func anyAnswer(in *mechanisms.Instance) *mechanisms.Answer {
+	width := new(big.Rat).Sub(in.Best(), slices.MinFunc(in.Scores, (*big.Rat).Cmp))
+	return &mechanisms.Answer{
+		PMF:           slices.Repeat([]number.Number{number.Bounds(new(big.Rat), big.NewRat(1, 1))}, len(in.Scores)),
+		ExpectedError: number.Bounds(new(big.Rat), width),
+		MSE:           number.Bounds(new(big.Rat), new(big.Rat).Mul(width, width)),
+	}
+}
+
+func printPMF(w io.Writer, in *mechanisms.Instance, a *mechanisms.Answer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "candidate (from 0)\tscore\tprobability")
+	for i, p := range a.PMF {
+		fmt.Fprintf(t, "%d\t%s\t%s\n", i, verify.ScoreText(in.Scores[i]), p)
+	}
+	fmt.Fprintf(t, "\nexpected error, in units of the scores\t\t%s\nmean squared error, in their squares\t\t%s\n", a.ExpectedError, a.MSE)
+	return t.Flush()
 }

@@ -1,11 +1,7 @@
 package cli
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"math/big"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,9 +15,9 @@ import (
 type programFlags struct {
 	n, k                   int
 	objective, constraints string
-	solver, gap, maxMemory string
+	solver, gap            string
+	limits                 limits
 	json                   bool
-	timeLimit              time.Duration
 }
 
 func (f *programFlags) add(c *cobra.Command, gap string) {
@@ -32,9 +28,8 @@ func (f *programFlags) add(c *cobra.Command, gap string) {
 	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", gap, "relative width wanted: (upper-lower)/upper")
-	fs.StringVar(&f.maxMemory, "max-memory", "12G", "refuse programs that would need more bytes")
+	f.limits.add(c)
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	limitVar(fs, &f.timeLimit, "stop after this long with the best certified answer")
 }
 
 // program is what programFlags say.
@@ -47,12 +42,20 @@ type program struct {
 	maxMemory int64
 }
 
-func (f *programFlags) parse() (p program, err error) {
-	if f.n < 1 {
-		return p, usagef("-n %d: give the number of candidates, at least 1", f.n)
+// checkSize checks -n and -k.
+func checkSize(n, k int) error {
+	if n < 1 {
+		return usagef("-n %d: give the number of candidates, at least 1", n)
 	}
-	if f.k < 1 {
-		return p, usagef("-k %d: give the greatest depth, at least 1", f.k)
+	if k < 1 {
+		return usagef("-k %d: give the greatest depth, at least 1", k)
+	}
+	return nil
+}
+
+func (f *programFlags) parse() (p program, err error) {
+	if err := checkSize(f.n, f.k); err != nil {
+		return p, err
 	}
 	p.n, p.k = f.n, f.k
 	if p.objective, err = lattice.ParseObjective(f.objective); err != nil {
@@ -67,17 +70,6 @@ func (f *programFlags) parse() (p program, err error) {
 	if p.gap, err = decimal.Parse(f.gap); err != nil || p.gap.Sign() < 0 {
 		return p, usagef("--gap %s: give a decimal >= 0 such as 1e-9", quoted(f.gap))
 	}
-	p.maxMemory, err = parseBytes("max-memory", f.maxMemory)
+	p.maxMemory, err = f.limits.bytes()
 	return p, err
-}
-
-// ending turns the reason why an answer is undecided, or "", into the command's end.
-func ending(ctx context.Context, undecided string) error {
-	switch {
-	case undecided == "":
-		return nil
-	case errors.Is(context.Cause(ctx), errInterrupted):
-		return &exit{exitInterrupted, errors.New("interrupted; the answer is the best so far")}
-	}
-	return &exit{exitUndecided, fmt.Errorf("undecided: %s", undecided)}
 }

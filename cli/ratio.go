@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/lp"
+	"optratio/lp/linear"
 	"optratio/number"
 )
 
@@ -108,19 +109,17 @@ func (f *ratioFlags) run(ctx context.Context, s streams) error {
 			return err
 		}
 	}
-	limited, cancel := withLimit(ctx, f.timeLimit)
-	defer cancel()
-	report, done := progress(s.err, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
-	r.Report = report
-	a, err := lp.Ratio(limited, r)
+	ctx, stop, err := f.limits.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	report, done := progress(s, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
+	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
+	a, err := settle(ctx, func() (*lp.Answer, error) { return lp.Ratio(ctx, r) }, func(why string) *lp.Answer { return noRatio(r, why) })
 	done()
 	if err != nil {
-		return &exit{exitUsage, err}
-	}
-	if cert != nil {
-		if err := cert.commit(a.WriteCertificate); err != nil {
-			return &exit{exitUsage, fmt.Errorf("--cert %s: %w", quoted(f.cert), err)}
-		}
+		return err
 	}
 	doc := ratioDoc{
 		N: f.n, K: f.k, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp),
@@ -131,7 +130,19 @@ func (f *ratioFlags) run(ctx context.Context, s streams) error {
 	if err := show(s, f.json, doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }); err != nil {
 		return err
 	}
+	if err := cert.commit(ctx, a.WriteCertificate); err != nil {
+		return err
+	}
 	return ending(ctx, a.Undecided)
+}
+
+// noRatio says what is true of every ratio: errors lie between 0 and the depth.
+func noRatio(r lp.Request, why string) *lp.Answer {
+	a := &lp.Answer{Proof: "none", Solver: "none", Optimum: number.Bounds(new(big.Rat), big.NewRat(int64(r.K), 1)), Undecided: why}
+	for _, m := range r.Mechanisms {
+		a.Mechanisms = append(a.Mechanisms, lp.Rated{Name: m.Info().Name, Error: a.Optimum, Ratio: number.Bounds(new(big.Rat), nil)})
+	}
+	return a
 }
 
 // proofText explains a proof in a few words.
@@ -140,6 +151,7 @@ var proofText = map[string]string{
 	lp.ProofClosedForm: "closed-form bound, no linear program needed",
 	lp.ProofLumped:     "linear program over classes of orbits",
 	lp.ProofLP:         "linear program",
+	"none":             "none",
 }
 
 // print writes the table for people.
@@ -165,6 +177,9 @@ func (d *ratioDoc) print(w io.Writer, eps string) error {
 
 // count writes a count in full while it is readable.
 func count(x *big.Int) string {
+	if x == nil {
+		return "unknown"
+	}
 	if x.BitLen() <= 50 {
 		return x.String()
 	}

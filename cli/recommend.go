@@ -1,16 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/recommend"
 	"optratio/mechanisms"
+	"optratio/mechanisms/recommend"
 )
 
 func init() { commands = append(commands, newRecommend) }
@@ -18,6 +18,7 @@ func init() { commands = append(commands, newRecommend) }
 type recommendFlags struct {
 	instanceFlags
 	mechanism string
+	limits    limits
 	json      bool
 }
 
@@ -29,11 +30,12 @@ func newRecommend(s streams) *cobra.Command {
 		Long: `The mean squared and the expected error of each mechanism on given scores and sensitivities,
 best first, and the best one that claims ε-DP. Choosing by looking at private scores is
 itself not private.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
 	f.instanceFlags.add(c)
 	c.Flags().StringVar(&f.mechanism, "mechanism", "all", "mechanisms to rate, by name; all leaves lp-optimal out, which lives on the lattice")
+	f.limits.add(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON document")
 	return c
 }
@@ -56,7 +58,12 @@ func (f *recommendFlags) candidates() ([]mechanisms.Mechanism, error) {
 }
 
 func (f *recommendFlags) run(ctx context.Context, s streams) error {
-	in, err := f.parse()
+	ctx, stop, err := f.limits.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	in, err := f.parse(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,21 +71,22 @@ func (f *recommendFlags) run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	r, err := recommend.For(ctx, in, list)
-	switch {
-	case errors.Is(err, errInterrupted):
-		return &exit{exitInterrupted, err}
-	case errors.Is(err, mechanisms.ErrNoAnswer):
-		return &exit{exitUndecided, err}
-	case err != nil:
-		return &exit{exitUsage, err}
+	r, err := settle(ctx, func() (*recommend.Recommendation, error) { return recommend.For(ctx, in, list) },
+		func(why string) *recommend.Recommendation {
+			return &recommend.Recommendation{Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
+		})
+	if err != nil {
+		return err
 	}
-	return show(s, f.json, r, func(w io.Writer) error { return printRecommendation(w, r) })
+	if err := show(s, f.json, r, func(w io.Writer) error { return printRecommendation(w, r) }); err != nil {
+		return err
+	}
+	return ending(ctx, r.Undecided)
 }
 
 func printRecommendation(w io.Writer, r *recommend.Recommendation) error {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "mechanism\tmean squared error\texpected error\tclaims ε-DP")
+	fmt.Fprintln(t, "mechanism\tmean squared error\texpected error (in units of the scores)\tclaims ε-DP")
 	for _, m := range r.Mechanisms {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Name, m.MSE, m.ExpectedError, choose(m.Private, "yes", "no"))
 	}
@@ -89,7 +97,7 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) error {
 		fmt.Fprintf(w, "no answer from %s\n", line)
 	}
 	h := r.Heuristics
-	fmt.Fprintf(w, "\nrecommended: %s\n", r.Recommended)
+	fmt.Fprintf(w, "\nrecommended: %s\n", cmp.Or(r.Recommended, "none"))
 	fmt.Fprintf(w, "correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s\n", h.Spearman, h.Pearson, h.BucketCorrelation)
 	fmt.Fprintf(w, "utility bounds: gem %s, noisy max %s%s\n", h.Bounds.GEM, h.Bounds.RNM, choose(h.Bounds.GEMVacuous, " (gem's exceeds the range of scores)", ""))
 	_, err := fmt.Fprintf(w, "note: %s\n", r.Warning)

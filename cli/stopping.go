@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"math/big"
-	"math/rand/v2"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -16,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/decimal"
+	"optratio/lp/linear"
 	lpstopping "optratio/lp/stopping"
 	"optratio/mechanisms"
 	"optratio/mechanisms/stopping"
 	"optratio/number"
-	"optratio/number/arith"
 )
 
 func init() { commands = append(commands, newStopping) }
@@ -33,7 +31,7 @@ type stoppingFlags struct {
 	lp, rule, json    bool
 	play, solver, gap string
 	seed              uint64
-	timeLimit         time.Duration
+	limits            limits
 }
 
 func newStopping(s streams) *cobra.Command {
@@ -49,7 +47,7 @@ the least ε for --delta and the least δ for --eps. With --lp: the best rule th
 		Example: `  optratio stopping -n 8
   optratio stopping -n 30 -l 3 --p 0.5 --eps 1
   optratio stopping -n 30 --eps 0.5 --lp --rule`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
 	fs := c.Flags()
@@ -66,7 +64,7 @@ the least ε for --delta and the least δ for --eps. With --lp: the best rule th
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of the optimum")
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	limitVar(fs, &f.timeLimit, "stop after this long with the best certified answer")
+	f.limits.add(c)
 	return c
 }
 
@@ -85,21 +83,21 @@ type stoppingDoc struct {
 	TightEps   number.Number   `json:"tight_eps"`
 	TightDelta *number.Number  `json:"tight_delta"`
 	*bestDoc
-	Play *playDoc `json:"play,omitempty"`
+	Play      *stopping.Game `json:"play,omitempty"`
+	Undecided string         `json:"undecided,omitempty"`
 }
 
 // bestDoc is what --lp adds.
 type bestDoc struct {
-	Optimum        number.Number   `json:"optimum"`
-	PMixBest       pmixDoc         `json:"pmix_best"`
-	Ratio          number.Number   `json:"ratio"`
-	OptimalOutcome []number.Number `json:"optimal_outcome"`
-	Solver         string          `json:"solver"`
-	Rounds         int             `json:"rounds"`
-	Pivots         int             `json:"pivots"`
-	Seconds        float64         `json:"seconds"`
-	Rule           []ruleDoc       `json:"rule,omitempty"`
-	undecided      string
+	Optimum        number.Number     `json:"optimum"`
+	PMixBest       pmixDoc           `json:"pmix_best"`
+	Ratio          number.Number     `json:"ratio"`
+	OptimalOutcome []number.Number   `json:"optimal_outcome"`
+	Solver         string            `json:"solver"`
+	Rounds         int               `json:"rounds"`
+	Pivots         int               `json:"pivots"`
+	Seconds        float64           `json:"seconds"`
+	Rule           []stopping.Moment `json:"rule,omitempty"`
 }
 
 type pmixDoc struct {
@@ -107,42 +105,17 @@ type pmixDoc struct {
 	Success number.Number `json:"success"`
 }
 
-// ruleDoc is one time of a rule; relative ranks that are never taken then are left out.
-type ruleDoc struct {
-	Time  int           `json:"time"`
-	Reach number.Number `json:"reach"`
-	Take  []takeDoc     `json:"take"`
-}
-
-type takeDoc struct {
-	From int           `json:"from"`
-	To   int           `json:"to"`
-	Stop number.Number `json:"stop"`
-}
-
-type playDoc struct {
-	Time int           `json:"time"`
-	Rank int           `json:"rank"`
-	Stop number.Number `json:"stop"`
-}
-
-// exactStopping is the largest n whose law is computed in exact rationals;
-// above it the probabilities are enclosed to lawBits bits.
-const (
-	exactStopping = 1000
-	lawBits       = 160
-)
-
 // stoppingInput is what the flags say, checked.
 type stoppingInput struct {
 	p, delta *big.Rat
 	eps      *mechanisms.Epsilon
 	payoff   []*big.Rat
+	solver   linear.Solver
 	gap      float64
 	arrivals []int
 }
 
-func (f *stoppingFlags) parse() (in stoppingInput, err error) {
+func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error) {
 	if f.n < 1 || f.n > stopping.MaxCandidates {
 		return in, usagef("-n %d: give the number of candidates, 1 to %d", f.n, stopping.MaxCandidates)
 	}
@@ -180,11 +153,14 @@ func (f *stoppingFlags) parse() (in stoppingInput, err error) {
 	if in.payoff, err = lpstopping.TopK(f.n, f.win); err != nil {
 		return in, usagef("--win: %w", err)
 	}
+	if in.solver, err = findSolver(f.solver); err != nil {
+		return in, err
+	}
 	if f.play != "" && f.n > lpstopping.MaxCandidates {
 		return in, usagef("-n %d: --play takes at most %d candidates", f.n, lpstopping.MaxCandidates)
 	}
 	if f.play != "" {
-		in.arrivals, err = readArrivals(f.play, f.n)
+		in.arrivals, err = readArrivals(ctx, f.play, f.n)
 	}
 	return in, err
 }
@@ -198,219 +174,163 @@ func parseProbability(name, text string) (*big.Rat, error) {
 }
 
 // readArrivals reads one rank a line: a permutation of 1 to n.
-func readArrivals(path string, n int) ([]int, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, usagef("--play: %w", err)
-	}
-	defer file.Close()
+func readArrivals(ctx context.Context, path string, n int) ([]int, error) {
 	var arrivals []int
-	seen := map[int]int{}
-	lines := bufio.NewScanner(file)
-	for line := 1; lines.Scan(); line++ {
-		text := strings.TrimSpace(lines.Text())
-		if text == "" {
-			continue
-		}
+	err := readLines(ctx, "--play", path, func(text string) error {
 		rank, err := strconv.Atoi(text)
 		if err != nil || rank < 1 || rank > n {
-			return nil, usagef("%s:%d: %s: give a rank from 1 to n = %d", path, line, quoted(text), n)
+			return fmt.Errorf("%s: give a rank from 1 to n = %d", quoted(text), n)
 		}
-		if first, twice := seen[rank]; twice {
-			return nil, usagef("%s:%d: rank %d is on line %d already: give every rank once", path, line, rank, first)
+		if slices.Contains(arrivals, rank) {
+			return fmt.Errorf("rank %d is there already: give every rank once", rank)
 		}
-		seen[rank] = line
 		arrivals = append(arrivals, rank)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, usagef("--play: %s: %w", path, err)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(arrivals) != n {
-		return nil, usagef("%s: %d ranks: give all n = %d, one a line", path, len(arrivals), n)
+		return nil, usagef("--play %s: %d ranks: give all n = %d, one a line", quoted(path), len(arrivals), n)
 	}
 	return arrivals, nil
 }
 
-// secretaryLaw returns r_{·,n}, and the law of its p-mix with the blind choice.
-func secretaryLaw(n int, p *big.Rat) (rule, mixed stopping.Law, err error) {
-	if n <= exactStopping {
-		f := arith.Rat{}
-		r, err := stopping.SecretaryLaw(f, n)
-		if err != nil {
-			return rule, mixed, err
-		}
-		blind, err := stopping.BlindLaw(f, n)
-		if err != nil {
-			return rule, mixed, err
-		}
-		return stopping.ExactLaw(r), stopping.ExactLaw(stopping.Mix(f, p, r, blind)), nil
-	}
-	f := arith.Interval{Prec: lawBits}
-	r, err := stopping.SecretaryLaw(f, n)
-	if err != nil {
-		return rule, mixed, err
-	}
-	blind, err := stopping.BlindLaw(f, n)
-	if err != nil {
-		return rule, mixed, err
-	}
-	return stopping.EnclosedLaw(r), stopping.EnclosedLaw(stopping.Mix(f, f.FromRat(p), r, blind)), nil
-}
-
 func (f *stoppingFlags) run(ctx context.Context, s streams) error {
-	in, err := f.parse()
+	ctx, stop, err := f.limits.start(ctx)
 	if err != nil {
 		return err
 	}
-	doc, rule, err := f.document(ctx, s, in)
+	defer stop()
+	in, err := f.parse(ctx)
 	if err != nil {
 		return err
-	}
-	if in.arrivals != nil {
-		if doc.Play, err = f.game(in, doc.Threshold, rule); err != nil {
-			return err
-		}
-	}
-	if err := show(s, f.json, doc, doc.print); err != nil || doc.bestDoc == nil {
-		return err
-	}
-	return ending(ctx, doc.undecided)
-}
-
-// document computes everything but the game; the rule is nil without --lp.
-func (f *stoppingFlags) document(ctx context.Context, s streams, in stoppingInput) (*stoppingDoc, *stopping.Rule, error) {
-	threshold, err := stopping.Threshold(f.n)
-	if err != nil {
-		return nil, nil, err
-	}
-	secretary, law, err := secretaryLaw(f.n, in.p)
-	if err != nil {
-		return nil, nil, err
 	}
 	doc := &stoppingDoc{
 		N: f.n, P: f.p, L: f.l, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Delta: f.delta, Win: f.win,
-		Threshold: threshold, Outcome: lawNumbers(law), Success: law.Payoff(in.payoff),
 	}
-	tight, err := stopping.TightEps(law, f.l, in.delta)
+	rule, err := f.answer(ctx, s, in, doc)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	doc.TightEps = tight.Eps()
-	if in.eps == nil {
-		return doc, nil, nil
+	if in.arrivals != nil && doc.Undecided == "" {
+		game, err := stage(ctx, doc, func() (stopping.Game, error) {
+			if rule == nil {
+				if rule, err = stopping.SecretaryMix(f.n, in.p); err != nil {
+					return stopping.Game{}, err
+				}
+			}
+			return rule.Seeded(in.arrivals, f.seed)
+		})
+		if err != nil {
+			return err
+		}
+		doc.Play = &game
 	}
-	lo, hi, _, err := stopping.TightDelta(law, f.l, *in.eps)
-	if err != nil {
-		return nil, nil, err
+	if err := show(s, f.json, doc, doc.print); err != nil {
+		return err
 	}
-	delta := number.Bounds(lo, hi)
-	if lo.Cmp(hi) == 0 {
-		delta = number.Exact(lo)
-	}
-	doc.TightDelta = &delta
-	if !f.lp {
-		return doc, nil, nil
-	}
-	rule, err := f.best(ctx, s, in, secretary, doc)
-	return doc, rule, err
+	return ending(ctx, doc.Undecided)
 }
 
-func lawNumbers(law stopping.Law) []number.Number {
-	out := make([]number.Number, law.N())
-	for k := range out {
-		out[k] = law.At(k + 1)
+// stage is one of the computations that make up the document. Where a limit ends it, or ended one before, its result is the zero value.
+func stage[T any](ctx context.Context, doc *stoppingDoc, compute func() (T, error)) (T, error) {
+	var none T
+	if doc.Undecided != "" {
+		return none, nil
 	}
-	return out
+	return settle(ctx, compute, func(why string) T { doc.Undecided = why; return none })
+}
+
+// answer computes everything but the game, as far as the limits let it; the rule is nil without --lp.
+func (f *stoppingFlags) answer(ctx context.Context, s streams, in stoppingInput, doc *stoppingDoc) (*stopping.Rule, error) {
+	threshold, err := stage(ctx, doc, func() (int, error) { return stopping.Threshold(f.n) })
+	if err != nil {
+		return nil, err
+	}
+	doc.Threshold = threshold
+	law, err := stage(ctx, doc, func() (stopping.Law, error) { return stopping.SecretaryMixLaw(f.n, in.p) })
+	if err != nil {
+		return nil, err
+	}
+	if doc.Outcome, err = stage(ctx, doc, func() ([]number.Number, error) { return law.Numbers(), nil }); err != nil {
+		return nil, err
+	}
+	if doc.Success, err = stage(ctx, doc, func() (number.Number, error) { return law.Payoff(in.payoff), nil }); err != nil {
+		return nil, err
+	}
+	doc.TightEps, err = stage(ctx, doc, func() (number.Number, error) {
+		tight, err := stopping.TightEps(law, f.l, in.delta)
+		return tight.Eps(), err
+	})
+	if err != nil || in.eps == nil {
+		return nil, err
+	}
+	doc.TightDelta, err = stage(ctx, doc, func() (*number.Number, error) {
+		lo, hi, _, err := stopping.TightDelta(law, f.l, *in.eps)
+		if err != nil {
+			return nil, err
+		}
+		delta := number.Bounds(lo, hi)
+		return &delta, nil
+	})
+	if err != nil || !f.lp {
+		return nil, err
+	}
+	return f.best(ctx, s, in, doc)
 }
 
 // best fills in what --lp asks for.
-func (f *stoppingFlags) best(ctx context.Context, s streams, in stoppingInput, secretary stopping.Law, doc *stoppingDoc) (*stopping.Rule, error) {
-	solver, err := findSolver(f.solver)
+func (f *stoppingFlags) best(ctx context.Context, s streams, in stoppingInput, doc *stoppingDoc) (*stopping.Rule, error) {
+	p := &lpstopping.Problem{Payoff: in.payoff, L: f.l, Eps: *in.eps, Delta: in.delta}
+	// Taking the first candidate is private, and takes one of the best with this probability.
+	any := number.Bounds(big.NewRat(int64(f.win), int64(f.n)), big.NewRat(1, 1))
+	doc.bestDoc = &bestDoc{
+		Optimum: any, PMixBest: pmixDoc{number.Bounds(new(big.Rat), big.NewRat(1, 1)), any}, Ratio: number.Bounds(big.NewRat(1, 1), nil),
+		Solver: in.solver.Name(),
+	}
+	report, done := progress(s, fmt.Sprintf("n = %d", f.n))
+	options := lpstopping.Options{Solver: in.solver, Gap: in.gap, Report: func(p lpstopping.Progress) {
+		report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
+	}}
+	start := time.Now()
+	sol, err := stage(ctx, doc, func() (*lpstopping.Solution, error) { return lpstopping.Solve(ctx, p, options) })
+	done()
+	if err != nil || sol == nil {
+		return nil, err
+	}
+	b := doc.bestDoc
+	b.Optimum, b.Rounds, b.Pivots = sol.Optimum(), sol.Rounds, sol.Pivots
+	b.OptimalOutcome = stopping.ExactLaw(sol.Law).Numbers()
+	if f.rule {
+		b.Rule = sol.Rule.Moments()
+	}
+	mix, err := stage(ctx, doc, func() (*lpstopping.Mix, error) { m, err := lpstopping.BestMix(p, sol); return &m, err })
 	if err != nil {
 		return nil, err
 	}
-	p := &lpstopping.Problem{Payoff: in.payoff, L: f.l, Eps: *in.eps, Delta: in.delta}
-	limited, cancel := withLimit(ctx, f.timeLimit)
-	defer cancel()
-	start := time.Now()
-	sol, err := lpstopping.Solve(limited, p, lpstopping.Options{Solver: solver, Gap: in.gap})
-	if err != nil {
-		return nil, &exit{exitUsage, err}
+	if mix != nil {
+		b.PMixBest, b.Ratio = pmixDoc{mix.P, mix.Success}, mix.Ratio
 	}
-	mix, err := lpstopping.BestMix(p, sol)
-	if err != nil {
-		return nil, &exit{exitUsage, err}
-	}
-	doc.bestDoc = &bestDoc{
-		Optimum: sol.Optimum(), PMixBest: pmixDoc{mix.P, mix.Success}, Ratio: mix.Ratio,
-		OptimalOutcome: lawNumbers(stopping.ExactLaw(sol.Law)),
-		Solver:         solver.Name(), Rounds: sol.Rounds, Pivots: sol.Pivots, Seconds: time.Since(start).Seconds(),
-	}
-	if gap := sol.Gap(); gap > max(in.gap, 0) {
-		doc.undecided = fmt.Sprintf("the relative gap of the optimum is %.1e, not %s", gap, f.gap)
+	b.Seconds = time.Since(start).Seconds()
+	if gap := sol.Gap(); gap > in.gap {
+		doc.Undecided = fmt.Sprintf("the relative gap of the optimum is %.1e, not %s", gap, f.gap)
 		if sol.Stopped != nil {
-			doc.undecided += ": " + sol.Stopped.Error()
+			doc.Undecided += ": " + sol.Stopped.Error()
 		}
-	}
-	if f.rule {
-		doc.Rule = ruleDocs(sol.Rule)
 	}
 	return sol.Rule, nil
-}
-
-// ruleDocs lists the rule, equal neighbours of one time as one entry.
-func ruleDocs(r *stopping.Rule) []ruleDoc {
-	var out []ruleDoc
-	for i := 1; i <= r.N() && r.Reach(i).Sign() > 0; i++ {
-		d := ruleDoc{Time: i, Reach: number.Exact(r.Reach(i)), Take: []takeDoc{}}
-		for j := 1; j <= i; {
-			to := j
-			for to < i && r.Weight(i, to+1).Cmp(r.Weight(i, j)) == 0 {
-				to++
-			}
-			if stop := r.Stop(i, j); stop.Sign() > 0 {
-				d.Take = append(d.Take, takeDoc{j, to, number.Exact(stop)})
-			}
-			j = to + 1
-		}
-		out = append(out, d)
-	}
-	return out
-}
-
-// game plays the rule of --lp, or the p-mix of the secretary rule, on the arrivals.
-func (f *stoppingFlags) game(in stoppingInput, threshold int, rule *stopping.Rule) (*playDoc, error) {
-	if rule == nil {
-		secretary, err := stopping.ThresholdRule(f.n, threshold)
-		if err != nil {
-			return nil, err
-		}
-		blind, err := stopping.ThresholdRule(f.n, 1)
-		if err != nil {
-			return nil, err
-		}
-		if rule, err = stopping.MixRules(in.p, secretary, blind); err != nil {
-			return nil, err
-		}
-	}
-	rng := rand.New(rand.NewPCG(f.seed, 0))
-	at, err := rule.Play(in.arrivals, rng.Float64)
-	if err != nil {
-		return nil, usagef("%s: %w", f.play, err)
-	}
-	times, err := rule.StopTimes(in.arrivals)
-	if err != nil {
-		return nil, err
-	}
-	return &playDoc{Time: at, Rank: in.arrivals[at-1], Stop: number.Exact(times[at-1])}, nil
 }
 
 // shownRanks is how many ranks the table for people shows.
 const shownRanks = 12
 
 func (d *stoppingDoc) print(w io.Writer) error {
-	fmt.Fprintf(w, "n = %d, l = %d, p = %s, δ = %s; the secretary rule passes %d and takes the next best so far\n", d.N, d.L, d.P, d.Delta, d.Threshold-1)
-	fmt.Fprintf(w, "success: %s (one of the best %d)\n", d.Success, d.Win)
+	fmt.Fprintf(w, "n = %d, l = %d, p = %s, δ = %s", d.N, d.L, d.P, d.Delta)
+	if d.Threshold > 0 {
+		fmt.Fprintf(w, "; the secretary rule passes %d and takes the next best so far", d.Threshold-1)
+	}
+	fmt.Fprintf(w, "\nsuccess: %s (one of the best %d)\n", d.Success, d.Win)
 	fmt.Fprintf(w, "least ε for this δ: %s\n", d.TightEps)
 	if d.TightDelta != nil {
 		fmt.Fprintf(w, "least δ for this ε: %s\n", d.TightDelta)
@@ -422,19 +342,21 @@ func (d *stoppingDoc) print(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	head := "rank\tPr[taken]"
-	if d.bestDoc != nil {
+	head := "rank (1 is the best)\tPr[taken]"
+	ranks := d.Outcome[:min(shownRanks, len(d.Outcome))]
+	both := d.bestDoc != nil && len(d.OptimalOutcome) >= len(ranks)
+	if both {
 		head += "\tbest private rule"
 	}
 	fmt.Fprintln(t, head)
-	for k, q := range d.Outcome[:min(shownRanks, d.N)] {
+	for k, q := range ranks {
 		fmt.Fprintf(t, "%d\t%s", k+1, q)
-		if d.bestDoc != nil {
+		if both {
 			fmt.Fprintf(t, "\t%s", d.OptimalOutcome[k])
 		}
 		fmt.Fprintln(t)
 	}
-	if d.N > shownRanks {
+	if len(d.Outcome) > shownRanks {
 		fmt.Fprintf(t, "…\t(--json has all %d)\n", d.N)
 	}
 	if d.bestDoc != nil && len(d.Rule) > 0 {
@@ -452,7 +374,7 @@ func (d *stoppingDoc) print(w io.Writer) error {
 // short is a probability for a table where its digits do not matter.
 func short(x number.Number) string { return fmt.Sprintf("%.6f", x.Float64()) }
 
-func takes(list []takeDoc) string {
+func takes(list []stopping.Take) string {
 	var parts []string
 	for _, t := range list {
 		part := strconv.Itoa(t.From)

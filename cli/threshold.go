@@ -24,7 +24,7 @@ func newThreshold(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "threshold -n N -k K",
 		Short: "The ε at which permute-and-flip becomes the optimal mechanism on the lattice",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
 	f.programFlags.add(c, "1e-6")
@@ -83,18 +83,20 @@ func (f *thresholdFlags) run(ctx context.Context, s streams) error {
 			files = append(files, file)
 		}
 	}
-	limited, cancel := withLimit(ctx, f.timeLimit)
-	defer cancel()
-	a, err := lp.Threshold(limited, r)
+	ctx, stop, err := f.limits.start(ctx)
 	if err != nil {
-		return &exit{exitUsage, err}
+		return err
 	}
-	for i, end := range []*lp.Answer{a.Below, a.Above} {
-		if files != nil && end != nil {
-			if err := files[i].commit(end.WriteCertificate); err != nil {
-				return &exit{exitUsage, fmt.Errorf("--cert: %w", err)}
-			}
-		}
+	defer stop()
+	report, done := progress(s, fmt.Sprintf("threshold of n = %d, k = %d", f.n, f.k))
+	r.Report = func(exp *big.Rat, optimal bool) {
+		report("permute-and-flip is %s at e^ε = %s", choose(optimal, "optimal", "not optimal"), exp.RatString())
+	}
+	a, err := settle(ctx, func() (*lp.ThresholdAnswer, error) { return lp.Threshold(ctx, r) },
+		func(why string) *lp.ThresholdAnswer { return &lp.ThresholdAnswer{Proof: "none", Undecided: why} })
+	done()
+	if err != nil {
+		return err
 	}
 	doc := thresholdDoc{
 		N: f.n, K: f.k, Objective: f.objective, Constraints: f.constraints, Lower: a.Lower, Upper: a.Upper,
@@ -102,6 +104,13 @@ func (f *thresholdFlags) run(ctx context.Context, s streams) error {
 	}
 	if err := show(s, f.json, doc, doc.print); err != nil {
 		return err
+	}
+	for i, end := range []*lp.Answer{a.Below, a.Above} {
+		if files != nil && end != nil {
+			if err := files[i].commit(ctx, end.WriteCertificate); err != nil {
+				return err
+			}
+		}
 	}
 	return ending(ctx, a.Undecided)
 }

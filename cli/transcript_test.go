@@ -26,7 +26,7 @@ var unstable = regexp.MustCompile(`("seconds": )[0-9.e+-]+`)
 // perform runs one command line in process and returns its part of a transcript.
 func perform(t *testing.T, line string) string {
 	var out, errs bytes.Buffer
-	code := run(context.Background(), words(t, line)[1:], streams{strings.NewReader(""), &out, &errs})
+	code := Run(context.Background(), words(t, line)[1:], strings.NewReader(""), &out, &errs)
 	var b strings.Builder
 	b.WriteString("$ " + line + "\n")
 	b.WriteString(unstable.ReplaceAllString(out.String(), "${1}0"))

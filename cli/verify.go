@@ -1,21 +1,16 @@
 package cli
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
-	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"optratio/verify"
 )
@@ -30,8 +25,8 @@ type verifyFlags struct {
 	sensitivity, sensitivities string
 	domain, neighbors, orders  string
 	params                     paramFlags
+	limits                     limits
 	json                       bool
-	timeLimit                  time.Duration
 }
 
 func newVerify(s streams) *cobra.Command {
@@ -49,7 +44,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 		Example: `  optratio verify --mechanism pf -n 4 -k 3 --exp-eps 3/2
   optratio verify --mechanism krr -n 3 -k 2 --eps 0.5 --property dp,bounded-range
   optratio verify --mechanism rnmh --domain scores.txt --sensitivities 0,1 --eps 1 --property dp`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
 	fs := c.Flags()
@@ -65,98 +60,86 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
 	f.params.add(c)
 	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	limitVar(fs, &f.timeLimit, "stop after this long; what is not decided by then is undecided")
+	f.limits.add(c)
 	return c
 }
 
-// text says which ε was given.
-func (f *epsilonFlags) text() string {
-	if f.eps != "" {
-		return "ε = " + f.eps
-	}
-	return "e^ε = " + f.exp
+// verifyJob is what the flags say: a check of the lattice, or of score vectors where there are any.
+type verifyJob struct {
+	verify.Problem
+	options verify.Options
+	vectors [][]*big.Rat
+	model   verify.Model
 }
 
-// splitNames reads a comma-separated list; nil for none.
-func splitNames(list string) []string {
-	var names []string
-	for name := range strings.SplitSeq(list, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
+func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
+	if j.Epsilon, err = f.epsilon.parse(); err != nil {
+		return j, err
 	}
-	return names
-}
-
-func (f *verifyFlags) problem() (p verify.Problem, o verify.Options, err error) {
-	if p.Epsilon, err = f.epsilon.parse(); err != nil {
-		return p, o, err
+	if j.Mechanism, err = findMechanism("mechanism", f.mechanism); err != nil {
+		return j, err
 	}
-	found, err := findMechanisms(f.mechanism)
-	if err != nil {
-		return p, o, err
-	}
-	if len(found) != 1 {
-		return p, o, usagef("--mechanism %s: verify takes one mechanism", quoted(f.mechanism))
-	}
-	p.Mechanism = found[0]
-	if p.Params, err = f.params.parse(); err != nil {
-		return p, o, err
+	if j.Params, err = f.params.parse(); err != nil {
+		return j, err
 	}
 	delta, err := parsePositive("sensitivity", f.sensitivity)
 	if err != nil {
-		return p, o, err
+		return j, err
 	}
-	p.Sensitivities = []*big.Rat{delta}
-	if o.Properties, err = verify.ParseProperties(splitNames(f.property)); err != nil {
-		return p, o, usagef("--property: %w", err)
+	j.Sensitivities = []*big.Rat{delta}
+	if j.options.Properties, err = verify.ParseProperties(splitNames(f.property)); err != nil {
+		return j, usagef("--property: %w", err)
 	}
-	if o.Orders, err = parseNumbers("orders", f.orders, ""); err != nil {
-		return p, o, err
+	if j.options.Orders, err = parseNumbers(ctx, "orders", f.orders, ""); err != nil {
+		return j, err
 	}
-	for _, a := range o.Orders {
+	for _, a := range j.options.Orders {
 		if a.Cmp(big.NewRat(1, 1)) < 0 {
-			return p, o, usagef("--orders: %s is below 1, give orders of at least 1", a.RatString())
+			return j, usagef("--orders: %s is below 1, give orders of at least 1", a.RatString())
 		}
 	}
-	return p, o, nil
+	if f.domain == "lattice" {
+		if j.options.Worst = f.neighbors == "worst"; !j.options.Worst && f.neighbors != "linf" {
+			return j, usagef("--neighbors %s: on the lattice, give linf or worst", quoted(f.neighbors))
+		}
+		return j, checkSize(f.n, f.k)
+	}
+	if j.vectors, err = readVectors(ctx, f.domain, "lattice"); err != nil {
+		return j, err
+	}
+	if j.model, err = verify.ParseModel(f.neighbors); err != nil {
+		return j, usagef("--neighbors: %w", err)
+	}
+	if f.sensitivities != "" {
+		j.Sensitivities, err = parseNumbers(ctx, "sensitivities", f.sensitivities, "")
+	}
+	return j, err
 }
 
 func (f *verifyFlags) run(ctx context.Context, s streams) error {
-	p, o, err := f.problem()
+	ctx, stop, err := f.limits.start(ctx)
 	if err != nil {
 		return err
 	}
-	limited, cancel := withLimit(ctx, f.timeLimit)
-	defer cancel()
-	count, done := counter(s.err, p.Mechanism.Info().Name)
-	o.Progress = func(property verify.Property, n int64) { count(string(property)+", comparisons", n) }
-	var report *verify.Report
-	if f.domain == "lattice" {
-		if f.n < 1 {
-			return usagef("-n %d: give the number of candidates, at least 1", f.n)
-		}
-		if f.k < 1 {
-			return usagef("-k %d: give the greatest depth, at least 1", f.k)
-		}
-		switch f.neighbors {
-		case "worst":
-			o.Worst = true
-		case "linf":
-		default:
-			return usagef("--neighbors %s: on the lattice, give linf or worst", quoted(f.neighbors))
-		}
-		report, err = verify.Lattice(limited, p, f.n, f.k, o)
-	} else {
-		report, err = f.given(limited, p, o)
+	defer stop()
+	j, err := f.parse(ctx)
+	if err != nil {
+		return err
 	}
+	name := j.Mechanism.Info().Name
+	shown, done := progress(s, name)
+	j.options.Progress = func(property verify.Property, n int64) { shown("%s, %d comparisons", property, n) }
+	report, err := settle(ctx, func() (*verify.Report, error) {
+		if j.vectors != nil {
+			return verify.Scores(ctx, j.Problem, j.vectors, j.model, j.options)
+		}
+		return verify.Lattice(ctx, j.Problem, f.n, f.k, j.options)
+	}, func(why string) *verify.Report {
+		return &verify.Report{Mechanism: name, Domain: f.domain, Properties: nothingDecided(j.options.Properties, why)}
+	})
 	done()
 	if err != nil {
-		var e *exit
-		if errors.As(err, &e) {
-			return err
-		}
-		return asked(f.mechanism, err)
+		return err
 	}
 	title := fmt.Sprintf("%s on %s, %s", report.Mechanism, report.Domain, f.epsilon.text())
 	if err := show(s, f.json, report, func(w io.Writer) error { return printVerdicts(w, title, report.Properties) }); err != nil {
@@ -165,55 +148,13 @@ func (f *verifyFlags) run(ctx context.Context, s streams) error {
 	return verdict(ctx, report)
 }
 
-// given checks the vectors of a file.
-func (f *verifyFlags) given(ctx context.Context, p verify.Problem, o verify.Options) (*verify.Report, error) {
-	vectors, err := readVectors("domain", f.domain)
-	if err != nil {
-		return nil, err
+// nothingDecided returns results that are all undecided.
+func nothingDecided(properties []verify.Property, why string) []verify.Result {
+	var out []verify.Result
+	for _, p := range properties {
+		out = append(out, verify.Result{Name: p, Verdict: verify.Undecided, Reason: why})
 	}
-	model, err := verify.ParseModel(f.neighbors)
-	if err != nil {
-		return nil, usagef("--neighbors: %w", err)
-	}
-	if f.sensitivities != "" {
-		if p.Sensitivities, err = parseNumbers("sensitivities", f.sensitivities, ""); err != nil {
-			return nil, err
-		}
-	}
-	return verify.Scores(ctx, p, vectors, model, o)
-}
-
-// readVectors reads a file of score vectors, one a line, comma-separated, all of one length.
-func readVectors(flag, path string) ([][]*big.Rat, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, usagef("--%s %s: not a domain by name, and as a file it cannot be read: %w", flag, quoted(path), errors.Unwrap(err))
-	}
-	defer file.Close()
-	var vectors [][]*big.Rat
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<24)
-	for at := 1; lines.Scan(); at++ {
-		text := strings.TrimSpace(lines.Text())
-		if text == "" || strings.HasPrefix(text, "#") {
-			continue
-		}
-		v, err := parseNumbers("scores", text, "")
-		if err != nil {
-			return nil, usagef("%s:%d: %w", path, at, errors.Unwrap(err))
-		}
-		if len(vectors) > 0 && len(v) != len(vectors[0]) {
-			return nil, usagef("%s:%d: %d scores where the lines before have %d", path, at, len(v), len(vectors[0]))
-		}
-		vectors = append(vectors, v)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, usagef("%s: %w", path, err)
-	}
-	if vectors == nil {
-		return nil, usagef("%s: no score vectors, give one a line such as 0,-1,-2.5", path)
-	}
-	return vectors, nil
+	return out
 }
 
 // printVerdicts writes the table for people, then the witnesses.
@@ -268,35 +209,19 @@ func remark(r verify.Result) string {
 
 // verdict turns verdicts into an exit code.
 func verdict(ctx context.Context, report *verify.Report) error {
-	var names []string
 	sum := report.Verdict()
+	var names []string
+	var reason string
 	for _, r := range report.Properties {
 		if r.Verdict == sum {
-			names = append(names, string(r.Name))
+			names, reason = append(names, string(r.Name)), cmp.Or(reason, r.Reason)
 		}
 	}
-	switch {
-	case errors.Is(context.Cause(ctx), errInterrupted):
-		return &exit{exitInterrupted, errors.New("interrupted; what had not been decided is undecided")}
-	case sum == verify.Violated:
+	switch sum {
+	case verify.Violated:
 		return &exit{exitViolated, errors.New("violated: " + strings.Join(names, ", "))}
-	case sum == verify.Undecided:
-		i := slices.IndexFunc(report.Properties, func(r verify.Result) bool { return r.Verdict == verify.Undecided })
-		return &exit{exitUndecided, fmt.Errorf("undecided: %s: %s", strings.Join(names, ", "), report.Properties[i].Reason)}
+	case verify.Undecided:
+		return ending(ctx, strings.Join(names, ", ")+": "+reason)
 	}
 	return nil
-}
-
-// counter shows a growing number on a terminal, and nothing elsewhere.
-func counter(w io.Writer, what string) (count func(of string, n int64), done func()) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return func(string, int64) {}, func() {}
-	}
-	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what),
-		progressbar.OptionSpinnerType(14), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	return func(of string, n int64) {
-		bar.Describe(fmt.Sprintf("%s: %d %s", what, n, of))
-		_ = bar.Add(1)
-	}, func() { _ = bar.Finish() }
 }

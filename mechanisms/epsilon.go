@@ -68,7 +68,7 @@ func ParseEpsilon(s string) (Epsilon, error) {
 
 // ParseExp reads e^ε as a fraction "a/b" or a decimal, taken exactly.
 func ParseExp(s string) (Epsilon, error) {
-	r, err := decimal.ParseFraction(s)
+	r, err := decimal.ParseNumber(s)
 	if err != nil {
 		return Epsilon{}, fmt.Errorf("%w: %w", ErrEpsilon, err)
 	}

@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"verify/certificate":      {arithmetic},
 	"verify/certificate/vipr": {arithmetic, "verify/certificate"},
 	"proptest":                {arithmetic, "lattice", "mechanisms", "verify"},
-	"internal/recommend":      {arithmetic, "mechanisms"},
+	"mechanisms/recommend":    {arithmetic, "mechanisms"},
 	"internal/claims":         {"*"},
 	"internal/figures":        {"*"},
 	"internal/sweep":          {"*"},

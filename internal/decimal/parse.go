@@ -111,6 +111,14 @@ func ParseFraction(s string) (*big.Rat, error) {
 	return new(big.Rat).SetFrac(p, q), nil
 }
 
+// ParseNumber reads a fraction "p/q" as ParseFraction does, and anything else as Parse does.
+func ParseNumber(s string) (*big.Rat, error) {
+	if strings.Contains(s, "/") {
+		return ParseFraction(s)
+	}
+	return Parse(s)
+}
+
 func syntaxError(s string) error { return fmt.Errorf("%w: %s", ErrSyntax, quote(s)) }
 
 func rangeError(s string) error { return fmt.Errorf("%w: %s", ErrRange, quote(s)) }

@@ -32,13 +32,16 @@ type Recommendation struct {
 	Heuristics  Heuristics `json:"heuristics"`
 	Unanswered  []string   `json:"unanswered,omitempty"` // why a mechanism has no errors here, one line each
 	Warning     string     `json:"warning"`
+	// Undecided says why mechanisms were not asked: the end of the context; empty otherwise.
+	Undecided string `json:"undecided,omitempty"`
 }
 
 // Warning comes with every recommendation.
 const Warning = "choosing a mechanism by looking at private scores is itself not private: decide from public knowledge, or pay for the look as combined-gem does"
 
 // For rates the mechanisms on an instance, least mean squared error first (ties by expected error, then by
-// name), and recommends the first one that claims ε-DP. One among several that has no answer is named as such.
+// name), and recommends the first one that claims ε-DP. One among several that has no answer is named as such, and so is
+// one that was not asked before the context ended.
 func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.Mechanism) (*Recommendation, error) {
 	heuristics, err := NewHeuristics(in)
 	if err != nil {
@@ -46,8 +49,10 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 	}
 	out := &Recommendation{Heuristics: heuristics, Warning: Warning}
 	for _, m := range candidates {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		if cause := context.Cause(ctx); cause != nil {
+			out.Undecided = cause.Error()
+			out.Unanswered = append(out.Unanswered, fmt.Sprintf("%s: %v", m.Info().Name, cause))
+			continue
 		}
 		a, err := mechanisms.Ask(m, in)
 		if errors.Is(err, mechanisms.ErrNoAnswer) && len(candidates) > 1 {

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"optratio/lattice"
+	"optratio/lp"
+	"optratio/lp/heterogeneous"
+	"optratio/mechanisms"
+	"optratio/mechanisms/stopping"
+	"optratio/verify"
+	"optratio/verify/audit"
+	"optratio/verify/certificate"
+)
+
+// limits are --time-limit and --max-memory, which every command has that can run long.
+//
+// Both bound the whole command: a monitor compares the memory of the process with --max-memory, and the garbage collector works
+// harder as it comes near. When a limit is reached, or at Ctrl-C and SIGTERM, the command's context ends with the cause.
+// The computation then has grace to return the best answer so far; see settle.
+type limits struct {
+	time   time.Duration
+	memory string
+}
+
+const (
+	grace       = 1600 * time.Millisecond // for a computation to return after its context has ended
+	fileGrace   = 300 * time.Millisecond  // for a file to be opened, or written, after that
+	memoryTick  = 20 * time.Millisecond
+	memoryShare = 0.9 // of --max-memory is where the garbage collector tries to stay below
+)
+
+// errInterrupted is the cause of a context that Ctrl-C or SIGTERM ended.
+var errInterrupted = errors.New("interrupted")
+
+// limitError is the cause of a context that a limit ended.
+type limitError string
+
+func (e limitError) Error() string { return string(e) }
+
+func (l *limits) add(c *cobra.Command) {
+	c.Flags().Var((*duration)(&l.time), "time-limit", "end after this long with the best answer so far, such as 30s; 0 for no limit")
+	c.Flags().StringVar(&l.memory, "max-memory", "12G", "end before more bytes are in use, with the best answer so far")
+}
+
+// duration is the value of --time-limit.
+type duration time.Duration
+
+func (d *duration) String() string { return time.Duration(*d).String() }
+func (d *duration) Type() string   { return "duration" }
+
+// Set refuses what would be no limit but 0.
+func (d *duration) Set(text string) error {
+	t, err := time.ParseDuration(text)
+	if err != nil || t < 0 {
+		return errors.New("give a duration such as 30s, or 0 for no limit")
+	}
+	*d = duration(t)
+	return nil
+}
+
+// bytes returns --max-memory.
+func (l *limits) bytes() (int64, error) { return parseBytes("max-memory", l.memory) }
+
+// start begins to watch the limits, until stop is called.
+func (l *limits) start(ctx context.Context) (limited context.Context, stop func(), err error) {
+	most, err := l.bytes()
+	if err != nil {
+		return nil, nil, err
+	}
+	limited, cancel := context.WithCancelCause(ctx)
+	if l.time > 0 {
+		timer := time.AfterFunc(l.time, func() { cancel(limitError(fmt.Sprintf("the time limit of %s was reached", l.time))) })
+		context.AfterFunc(limited, func() { timer.Stop() })
+	}
+	before := debug.SetMemoryLimit(int64(memoryShare * float64(most)))
+	go func() {
+		for limited.Err() == nil {
+			if memoryInUse() > most {
+				cancel(limitError(fmt.Sprintf("the memory limit of %s was reached", l.memory)))
+			}
+			time.Sleep(memoryTick)
+		}
+	}()
+	return limited, func() { cancel(nil); debug.SetMemoryLimit(before) }, nil
+}
+
+// memoryInUse returns the bytes that this process occupies: what the system says, which includes C libraries, and where it
+// does not say, what the Go runtime holds.
+func memoryInUse() int64 {
+	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
+		if fields := strings.Fields(string(text)); len(fields) > 1 {
+			if pages, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
+				return pages * int64(os.Getpagesize())
+			}
+		}
+	}
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
+}
+
+// settle returns what compute returns. Where the context has ended and compute does not return within grace, or where
+// it fails for another reason than its input, the answer is trivial(why): one that holds whatever the computation would have found.
+// A computation that is given up goes on in the background until the process ends.
+func settle[T any](ctx context.Context, compute func() (T, error), trivial func(why string) T) (T, error) {
+	answer, err := await(ctx, grace, compute)
+	var e *exit
+	switch {
+	case err == nil, errors.As(err, &e):
+		return answer, err
+	case isInput(err) && !errors.Is(err, context.Cause(ctx)):
+		return answer, &exit{exitUsage, err}
+	}
+	return trivial(err.Error()), nil
+}
+
+// await returns what f returns, or, a while after the end of the context, the cause of that. A panic of f is an error.
+func await[T any](ctx context.Context, after time.Duration, f func() (T, error)) (value T, err error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r.err = fmt.Errorf("internal error, please report it: %v", p)
+			}
+			done <- r
+		}()
+		r.value, r.err = f()
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-time.After(after):
+		return value, context.Cause(ctx)
+	}
+}
+
+// inputErrors are what the packages wrap in errors about what they are asked; every other error is a failure to answer.
+var inputErrors = []error{
+	lattice.ErrSize, lp.ErrMethod, lp.ErrTooLarge, lp.ErrNoCertificate, heterogeneous.ErrGrid,
+	mechanisms.ErrInstance, mechanisms.ErrEpsilon, stopping.ErrRange,
+	verify.ErrProblem, verify.ErrProperty, audit.ErrOptions, audit.ErrTable,
+	certificate.ErrUnreadable, certificate.ErrIrrational,
+}
+
+func isInput(err error) bool {
+	for _, sentinel := range inputErrors {
+		if errors.Is(err, sentinel) {
+			return true
+		}
+	}
+	return false
+}
+
+// ending turns the reason why an answer is undecided, or "", into the command's end.
+func ending(ctx context.Context, undecided string) error {
+	switch {
+	case undecided == "":
+		return nil
+	case errors.Is(context.Cause(ctx), errInterrupted):
+		return &exit{exitInterrupted, errors.New("interrupted; the answer is the best so far")}
+	}
+	if cause := context.Cause(ctx); cause != nil && !strings.Contains(undecided, cause.Error()) {
+		undecided = cause.Error() + "; " + undecided
+	}
+	return &exit{exitUndecided, fmt.Errorf("undecided: %s", undecided)}
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// output is the standard output of a command. It counts what was written and remembers that an error occurred.
+type output struct {
+	w       io.Writer
+	err     atomic.Pointer[error]
+	written atomic.Int64
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	o.written.Add(int64(n))
+	if err != nil {
+		o.err.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
+// writeJSON writes the one document of a --json run.
+func writeJSON(w io.Writer, doc any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(doc)
+}
+
+// show prints an answer: as the one JSON document, or as print does for people. What cannot be written is known to run.
+func show(s streams, asJSON bool, doc any, print func(io.Writer) error) error {
+	var err error
+	if asJSON {
+		err = writeJSON(s.out, doc)
+	} else {
+		err = print(s.out)
+	}
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	return nil
+}
+
+// progress returns a function that shows how far a computation is, on a terminal; elsewhere it shows nothing. After done nothing is
+// shown any more, even if the computation goes on.
+func progress(s streams, what string) (report func(format string, args ...any), done func()) {
+	f, ok := s.err.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return func(string, ...any) {}, func() {}
+	}
+	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what),
+		progressbar.OptionSpinnerType(14), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	var over atomic.Bool
+	return func(format string, args ...any) {
+		if !over.Load() {
+			bar.Describe(what + ": " + fmt.Sprintf(format, args...))
+			_ = bar.Add(1)
+		}
+	}, func() { over.Store(true); _ = bar.Finish() }
+}
