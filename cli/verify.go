@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -142,6 +143,9 @@ func (f *verifyFlags) run(ctx context.Context, s streams) error {
 		return err
 	}
 	title := fmt.Sprintf("%s on %s, %s", report.Mechanism, report.Domain, f.epsilon.text())
+	if report.Precision != nil {
+		title += fmt.Sprintf("\nproperties hold to the relative precision %s of its probabilities", number.Exact(report.Precision))
+	}
 	if err := show(s, f.json, report, func(w io.Writer) error { return printVerdicts(w, title, report.Properties) }); err != nil {
 		return err
 	}
@@ -162,7 +166,7 @@ func printVerdicts(w io.Writer, title string, properties []verify.Result) error 
 	fmt.Fprintln(w, title)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for _, r := range properties {
-		fmt.Fprintf(t, "%s\t%s\t%d checked\t%s\n", r.Name, r.Verdict, r.Checked, remark(r))
+		fmt.Fprintf(t, "%s\t%s\t%d checked\t%s\n", r.Name, r.Verdict, r.Checked, r.Remark())
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -184,27 +188,6 @@ func printVerdicts(w io.Writer, title string, properties []verify.Result) error 
 		}
 	}
 	return nil
-}
-
-// remark says what a result holds beside its verdict.
-func remark(r verify.Result) string {
-	var parts []string
-	if r.TightEps.IsValid() {
-		parts = append(parts, "tight ε "+r.TightEps.String())
-		if r.TightExpEps != nil {
-			parts = append(parts, "e^ε = "+r.TightExpEps.RatString())
-		}
-	}
-	if r.Range.IsValid() {
-		parts = append(parts, "range "+r.Range.String())
-	}
-	if r.Rho.IsValid() {
-		parts = append(parts, "ρ "+r.Rho.String())
-	}
-	if r.Reason != "" {
-		parts = append(parts, r.Reason)
-	}
-	return strings.Join(parts, ", ")
 }
 
 // verdict turns verdicts into an exit code.

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strings"
+	"unicode"
 
 	"optratio/number/arith"
 	"optratio/number/interval"
@@ -154,9 +156,13 @@ type Symbolic interface {
 
 var registry = map[string]Mechanism{}
 
-// Register adds a mechanism under its name. It panics where the name is taken.
+// Register adds a mechanism under its name. It panics where the name is taken, or is not one that a list of names separated
+// by commas can hold.
 func Register(m Mechanism) {
 	name := m.Info().Name
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		panic(fmt.Sprintf("mechanisms: %q is no name to register", name))
+	}
 	if _, taken := registry[name]; taken {
 		panic("mechanisms: " + name + " is registered twice")
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/big"
 	"slices"
@@ -17,42 +18,83 @@ import (
 	"optratio/verify"
 )
 
-// PMF is a mechanism under test: the probability of each candidate.
-type PMF func(c Case) ([]float64, error)
+// PMF is a mechanism under test: the probability of each candidate. An error that is mechanisms.ErrNotRational says that there are no
+// probabilities to be had at this case, which is not tested then.
+type PMF = func(c Case) ([]float64, error)
 
-// Registered returns the probabilities of a registered mechanism: its enclosures, narrowed until they say what the nearest
-// float64 numbers nearly are, or its own float64 numbers where it has no enclosures.
-func Registered(m mechanisms.Mechanism) PMF {
+// of returns the function that is tested, and how a case's ε is handed over to it. A subject is a PMF, or a mechanism: its enclosures
+// then, narrowed until they say what the nearest float64 numbers nearly are, or its own numbers where there are none that narrow.
+func of(subject any) (pmf PMF, epsilon func(float64) (mechanisms.Epsilon, error), err error) {
+	epsilon = decimal
+	m, ok := subject.(mechanisms.Mechanism)
+	if !ok {
+		pmf, ok := subject.(PMF)
+		if !ok || pmf == nil {
+			return nil, nil, fmt.Errorf("proptest: %T is neither a mechanisms.Mechanism nor a func(Case) ([]float64, error)", subject)
+		}
+		return pmf, epsilon, nil
+	}
+	if rationalOnly(m) {
+		epsilon = fraction
+	}
 	return func(c Case) ([]float64, error) {
-		in := c.instance()
-		for prec := uint(96); ; prec *= 2 {
-			boxes, err := m.Enclose(in, prec)
-			if errors.Is(err, mechanisms.ErrNoEnclosure) {
-				return m.Float(in)
-			}
-			if err != nil {
-				return nil, err
-			}
-			p, narrow := make([]float64, len(boxes)), true
-			for r, x := range boxes {
-				p[r], _ = x.Mid().Float64()
-				narrow = narrow && (x.IsPoint() || x.RelWidth() < 1e-14)
-			}
-			if narrow || prec > 2000 {
-				return p, nil
-			}
+		in, err := c.instance(epsilon)
+		if err != nil {
+			return nil, err
+		}
+		return numbers(m, in)
+	}, epsilon, nil
+}
+
+// rationalOnly reports whether the mechanism has no answer to a question with a rational ε. A panic is left to the tests.
+func rationalOnly(m mechanisms.Mechanism) bool {
+	defer func() { _ = recover() }()
+	in, err := Case{Scores: []float64{0, -2}, Sensitivity: 1, Epsilon: 1}.instance(decimal)
+	if err == nil {
+		_, err = numbers(m, in)
+	}
+	return errors.Is(err, mechanisms.ErrNotRational)
+}
+
+// decimal takes ε as it is.
+func decimal(eps float64) (mechanisms.Epsilon, error) {
+	return mechanisms.FromEpsilon(new(big.Rat).SetFloat64(eps))
+}
+
+// fraction takes e^ε rounded up to a multiple of 1/64.
+func fraction(eps float64) (mechanisms.Epsilon, error) {
+	return mechanisms.FromExp(big.NewRat(int64(math.Ceil(64*math.Exp(eps))), 64))
+}
+
+// numbers returns a mechanism's probabilities in float64.
+func numbers(m mechanisms.Mechanism, in *mechanisms.Instance) ([]float64, error) {
+	if _, ok := m.(mechanisms.Approximate); ok {
+		return m.Float(in)
+	}
+	for prec := uint(96); ; prec *= 2 {
+		boxes, err := m.Enclose(in, prec)
+		if errors.Is(err, mechanisms.ErrNoEnclosure) {
+			return m.Float(in)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p, narrow := make([]float64, len(boxes)), true
+		for r, x := range boxes {
+			p[r], _ = x.Mid().Float64()
+			narrow = narrow && (x.IsPoint() || x.RelWidth() < 1e-14)
+		}
+		if narrow || prec > 2000 {
+			return p, nil
 		}
 	}
 }
 
-// instance is the case as a question to a registered mechanism.
-func (c Case) instance() *mechanisms.Instance {
+// instance is the case as a question to a mechanism.
+func (c Case) instance(epsilon func(float64) (mechanisms.Epsilon, error)) (*mechanisms.Instance, error) {
 	exact := c.exact()
-	eps, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(c.Epsilon))
-	if err != nil {
-		panic("proptest: " + err.Error()) // cases have ε > 0
-	}
-	return &mechanisms.Instance{Scores: exact.Scores, Sensitivities: exact.Sensitivities, Epsilon: eps}
+	eps, err := epsilon(c.Epsilon)
+	return &mechanisms.Instance{Scores: exact.Scores, Sensitivities: exact.Sensitivities, Epsilon: eps}, err
 }
 
 // The properties of the suite that are not package verify's.
@@ -74,7 +116,7 @@ type Options struct {
 	Model      verify.Model // of neighbours
 	Cases      int          // random cases for each property
 	Seed       int64
-	Precision  float64 // relative, of the probabilities; 0: 1e-9
+	Precision  float64 // relative, of the probabilities; 0: that of a mechanisms.Approximate, of others 1e-9
 }
 
 // Failure is a property that a mechanism breaks.
@@ -94,10 +136,16 @@ func (f Failure) String() string {
 	return fmt.Sprintf("%s fails at %v: %s (seed %d)", f.Property, f.Case, what, f.Seed)
 }
 
-// Run tests every property of the mechanism as a subtest.
-func Run(t *testing.T, m PMF, o Options) {
+// Run tests every property of the subject as a subtest: of a mechanisms.Mechanism, or of a PMF.
+//
+// A mechanism without an answer where ε is rational is asked where e^ε is, and at the cases for which it has an answer; of
+// these there has to be one.
+func Run(t *testing.T, subject any, o Options) {
 	t.Helper()
-	s := newSuite(m, o)
+	s, err := newSuite(subject, o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range s.o.Properties {
 		t.Run(string(p), func(t *testing.T) {
 			f, err := s.test(p)
@@ -111,9 +159,12 @@ func Run(t *testing.T, m PMF, o Options) {
 	}
 }
 
-// Check tests every property and returns the failures; an error says that the suite could not run.
-func Check(m PMF, o Options) ([]Failure, error) {
-	s := newSuite(m, o)
+// Check tests every property of the subject of Run and returns the failures; an error says that the suite could not run.
+func Check(subject any, o Options) ([]Failure, error) {
+	s, err := newSuite(subject, o)
+	if err != nil {
+		return nil, err
+	}
 	var failures []Failure
 	for _, p := range s.o.Properties {
 		f, err := s.test(p)
@@ -128,11 +179,16 @@ func Check(m PMF, o Options) ([]Failure, error) {
 }
 
 type suite struct {
-	m PMF
-	o Options
+	m       PMF
+	epsilon func(float64) (mechanisms.Epsilon, error)
+	o       Options
 }
 
-func newSuite(m PMF, o Options) *suite {
+func newSuite(subject any, o Options) (*suite, error) {
+	m, epsilon, err := of(subject)
+	if err != nil {
+		return nil, err
+	}
 	if o.Properties == nil {
 		o.Properties = Defaults()
 	}
@@ -142,10 +198,16 @@ func newSuite(m PMF, o Options) *suite {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	if o.Precision == 0 {
-		o.Precision = 1e-9
+	if a, ok := subject.(mechanisms.Approximate); ok && o.Precision == 0 && a.Precision() != nil {
+		o.Precision, _ = a.Precision().Float64()
 	}
-	return &suite{m, o}
+	if o.Precision == 0 {
+		o.Precision = mechanisms.DefaultPrecision
+	}
+	if !(o.Precision > 0 && o.Precision < 1) {
+		return nil, fmt.Errorf("proptest: the precision %v must lie between 0 and 1", o.Precision)
+	}
+	return &suite{m, epsilon, o}, nil
 }
 
 // test looks for a case that breaks the property, shrunk.
@@ -155,8 +217,13 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 	var failed error
 	var early *Case
 	var before []float64
+	answered := 0
 	broken := func(c Case) bool {
 		c.Monotonic = s.o.Model == verify.Monotonic
+		if _, event := s.ask(c); event == nowhere {
+			return false
+		}
+		answered++
 		if p == Repeatable && early == nil {
 			early = &c
 			before, _ = s.ask(c)
@@ -180,6 +247,8 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 			return &Failure{Property: p, Case: *early, Reason: reason, Seed: s.o.Seed}, nil
 		}
 		return nil, nil
+	case result.Passed() && answered == 0:
+		return &Failure{Property: p, Reason: nowhere + " of the " + fmt.Sprint(s.o.Cases) + " cases", Seed: s.o.Seed}, nil
 	case result.Passed():
 		return nil, nil
 	case result.Status != gopter.TestFailed || len(result.Args) != 1:
@@ -215,7 +284,7 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 		return fail, nil
 	}
 	exact := c.exact()
-	eps, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(c.Epsilon))
+	eps, err := s.epsilon(c.Epsilon)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +308,12 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 		Space: space, Vectors: slices.Values([]verify.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
 		Model: s.o.Model, Seed: uint64(s.o.Seed), Far: delta[0] << 17,
 	}.Domain()
-	report, err := verify.Check(context.Background(), verify.Remember(s.subject(c, space)),
+	subject := verify.Remember(s.subject(c, space))
+	answerable(dom, func(q verify.Vector) bool {
+		_, err := subject.Answer(q)
+		return !errors.Is(err, verify.ErrUndecided)
+	})
+	report, err := verify.Check(context.Background(), subject,
 		verify.Remember(verify.ForMechanism(em, space)), verify.ExpEpsilon(eps), dom,
 		verify.Options{Properties: []verify.Property{p}, Readings: true})
 	if err != nil {
@@ -250,6 +324,23 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 	}
 	return nil, nil
 }
+
+// answerable leaves in the domain what lies within the vectors that there are answers for.
+func answerable(dom *verify.Domain, has func(verify.Vector) bool) {
+	pairs := func(all iter.Seq2[verify.Vector, verify.Vector]) iter.Seq2[verify.Vector, verify.Vector] {
+		return func(yield func(verify.Vector, verify.Vector) bool) {
+			for a, b := range all {
+				if has(a) && has(b) && !yield(a, b) {
+					return
+				}
+			}
+		}
+	}
+	dom.Has, dom.Neighbors, dom.Shifted, dom.Lowered = has, pairs(dom.Neighbors), pairs(dom.Shifted), pairs(dom.Lowered)
+}
+
+// nowhere is the event that there are no probabilities to be had.
+const nowhere = "there are no probabilities at any"
 
 // ask calls the mechanism. event says what came instead of probabilities.
 func (s *suite) ask(c Case) (p []float64, event string) {
@@ -270,6 +361,9 @@ func (s *suite) call(c Case) (p []float64, event, overwritten string) {
 	p, err := s.m(handed)
 	if !slices.Equal(handed.Scores, given) {
 		overwritten = fmt.Sprintf("it overwrites the scores %v by %v", given, handed.Scores)
+	}
+	if errors.Is(err, mechanisms.ErrNotRational) {
+		return nil, nowhere, overwritten
 	}
 	if err != nil {
 		return nil, "error: " + err.Error(), overwritten
@@ -298,6 +392,9 @@ func (s *suite) subject(c Case, space *verify.Space) verify.Subject {
 			}
 		}
 		p, event := s.ask(at)
+		if event == nowhere {
+			return nil, verify.ErrUndecided
+		}
 		answer := &verify.Answer{Event: event}
 		for _, x := range p {
 			answer.P = append(answer.P, verify.Nearly(new(big.Rat).SetFloat64(x), slack))

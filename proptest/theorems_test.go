@@ -31,7 +31,7 @@ func pmfOf(t *testing.T, name string) func(Case) []float64 {
 	m, err := mechanisms.Lookup(name)
 	require.NoError(t, err)
 	return func(c Case) []float64 {
-		p, err := Registered(m)(c)
+		p, err := numbersOf(m, c)
 		require.NoError(t, err)
 		return p
 	}
@@ -183,7 +183,7 @@ func TestLogarithmicLowerBound(t *testing.T) {
 		for _, eps := range []float64{0.25, 1, 3} {
 			c := Case{Scores: slices.Repeat([]float64{-2 / eps * math.Log(float64(n))}, n), Sensitivity: 1, Epsilon: eps}
 			c.Scores[0] = 0
-			p, err := Registered(m)(c)
+			p, err := numbersOf(m, c)
 			require.NoError(t, err)
 			e := expectedError(c, p)
 			require.InEpsilon(t, 2/eps*math.Log(float64(n))*math.Pow(1-1/float64(n), float64(n)), e, 1e-9)

@@ -101,11 +101,58 @@ type Result struct {
 	Rho         number.Number // ZCDP: the least ρ
 }
 
+// Remark says what a result holds beside its verdict: the tight parameters, and the reason where there is one.
+func (r Result) Remark() string {
+	var parts []string
+	if r.TightEps.IsValid() {
+		parts = append(parts, "tight ε "+r.TightEps.String())
+		if r.TightExpEps != nil {
+			parts = append(parts, "e^ε = "+r.TightExpEps.RatString())
+		}
+	}
+	if r.Range.IsValid() {
+		parts = append(parts, "range "+r.Range.String())
+	}
+	if r.Rho.IsValid() {
+		parts = append(parts, "ρ "+r.Rho.String())
+	}
+	if r.Reason != "" {
+		parts = append(parts, r.Reason)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// String returns the verdict in one line, and its witness in another one where there is one.
+func (r Result) String() string {
+	text := fmt.Sprintf("%s: %s, %d checked", r.Name, r.Verdict, r.Checked)
+	if remark := r.Remark(); remark != "" {
+		text += ", " + remark
+	}
+	if r.Witness != nil {
+		text += "\n  fails at " + r.Witness.String()
+	}
+	return text
+}
+
 // Report holds the verdicts on a mechanism.
 type Report struct {
 	Mechanism  string
 	Domain     string
+	Precision  *big.Rat // relative, of the probabilities: what is proved holds to it; nil where they are not approximate
 	Properties []Result
+}
+
+// String returns a line on the domain and those of the results.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s on %s", r.Mechanism, r.Domain)
+	if r.Precision != nil {
+		fmt.Fprintf(&b, ", to the relative precision %s", number.Exact(r.Precision))
+	}
+	for _, p := range r.Properties {
+		fmt.Fprintf(&b, "\n%s", p)
+	}
+	return b.String()
 }
 
 // Find returns the result for a property, nil where it was not checked.
@@ -158,9 +205,9 @@ type Domain struct {
 // Options steer a check. The zero value checks the defaults without limits.
 type Options struct {
 	Properties []Property
-	Readings   bool       // values given Within bounds stand for any number there: what some reading satisfies holds
+	Readings   bool       // values given Within bounds stand for any number there: violated is what no reading satisfies
 	MaxPrec    uint       // bits up to which enclosures are refined; 0: 1024
-	Worst      bool       // take DP to the worst neighbours alone, once regularity was proved; there is no range then
+	Worst      bool       // take DP to the worst neighbours alone, once regularity was proved, which Readings never prove; there is no range then
 	Limit      int64      // comparisons for each property after which it is undecided; 0: none
 	Orders     []*big.Rat // of Rényi divergences, > 1; nil: 2, 3, …, 32
 	Progress   func(p Property, checked int64)
@@ -182,6 +229,12 @@ var errStop = errors.New("stop")
 // Check decides properties of the subject on the domain. em answers for the exponential mechanism and exp is
 // e^ε. Cancelling the context leaves what was not finished undecided.
 func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, opts Options) (*Report, error) {
+	switch {
+	case subject == nil || em == nil || exp == nil:
+		return nil, fmt.Errorf("%w: a subject, the exponential mechanism and e^ε are all required", ErrProblem)
+	case dom == nil || dom.Space == nil || dom.Vectors == nil || dom.Neighbors == nil || dom.Shifted == nil || dom.Lowered == nil:
+		return nil, fmt.Errorf("%w: the domain has no space, vectors or pairs", ErrProblem)
+	}
 	if len(opts.Properties) == 0 {
 		opts.Properties = Defaults()
 	}
@@ -195,11 +248,11 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 	for _, p := range order {
 		asked := slices.Contains(opts.Properties, p)
 		useful := p == Symmetry && dom.Representatives != nil ||
-			opts.Worst && dom.Worst != nil && slices.Contains([]Property{Symmetry, Shift, Monotone}, p)
+			opts.Worst && !opts.Readings && dom.Worst != nil && slices.Contains([]Property{Symmetry, Shift, Monotone}, p)
 		if !asked && !useful || found[p] != nil {
 			continue
 		}
-		if p == DP && opts.Worst && c.dom.Worst != nil && proved(found, Symmetry, Shift, Monotone) {
+		if p == DP && opts.Worst && !opts.Readings && c.dom.Worst != nil && proved(found, Symmetry, Shift, Monotone) {
 			res, err := c.worst()
 			if err != nil {
 				return nil, err

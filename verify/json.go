@@ -63,11 +63,21 @@ func fraction(r *big.Rat) *string {
 	return &s
 }
 
+// precision is Precision as a number object, nil for none.
+func (r *Report) precision() *number.Number {
+	if r.Precision == nil {
+		return nil
+	}
+	x := number.Exact(r.Precision)
+	return &x
+}
+
 // MarshalJSON writes the report.
 func (r *Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Mechanism  string   `json:"mechanism"`
-		Domain     string   `json:"domain"`
-		Properties []Result `json:"properties"`
-	}{r.Mechanism, r.Domain, r.Properties})
+		Mechanism  string         `json:"mechanism"`
+		Domain     string         `json:"domain"`
+		Precision  *number.Number `json:"precision,omitempty"`
+		Properties []Result       `json:"properties"`
+	}{r.Mechanism, r.Domain, r.precision(), r.Properties})
 }

@@ -12,12 +12,38 @@ import (
 	"optratio/mechanisms"
 )
 
-// Problem is a mechanism with its parameters.
+// Problem is a mechanism with its parameters. Mechanism and Epsilon are required.
 type Problem struct {
 	Mechanism     mechanisms.Mechanism
 	Epsilon       mechanisms.Epsilon
-	Sensitivities []*big.Rat // one for all candidates, or one each
+	Sensitivities []*big.Rat // one for all candidates, or one each; nil: 1
 	Params        mechanisms.Params
+}
+
+// complete fills in defaults, and those of the options that follow from the mechanism.
+func (p *Problem) complete(o *Options) error {
+	if p.Mechanism == nil {
+		return fmt.Errorf("%w: no mechanism", ErrProblem)
+	}
+	if err := p.Epsilon.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrProblem, err)
+	}
+	if p.Sensitivities == nil {
+		p.Sensitivities = []*big.Rat{big.NewRat(1, 1)}
+	}
+	if _, ok := p.Mechanism.(mechanisms.Approximate); ok {
+		o.Readings = true
+	}
+	return nil
+}
+
+// report names the mechanism in a report.
+func (p *Problem) report(r *Report) *Report {
+	r.Mechanism = p.Mechanism.Info().Name
+	if m, ok := p.Mechanism.(mechanisms.Approximate); ok {
+		r.Precision = m.Precision()
+	}
+	return r
 }
 
 // manyVectors is how many score vectors are asked about one by one even of mechanisms that need it not.
@@ -33,6 +59,9 @@ var ErrProblem = errors.New("cannot check")
 //
 // Of more than manyVectors vectors, mechanisms whose probabilities are by their type a function of the weights
 // e^{-ε·depth} alone (mechanisms.Weighted) are taken to be symmetric and shift-invariant.
+//
+// The verdicts on a mechanism whose numbers are approximate (mechanisms.Approximate) are those of Options.Readings, and the
+// report states the precision.
 //
 // A witness is the smallest there is on the lattices of at most n candidates and depth k: fewest
 // candidates first, then least depth, then the smallest scores.
@@ -71,10 +100,13 @@ func smallest(ctx context.Context, p Problem, n, k int, r *Result, opts Options)
 }
 
 func onLattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report, error) {
+	if err := p.complete(&opts); err != nil {
+		return nil, err
+	}
 	if len(p.Sensitivities) != 1 {
 		return nil, fmt.Errorf("%w: the lattice has one sensitivity, not %d", ErrProblem, len(p.Sensitivities))
 	}
-	if p.Sensitivities[0].Sign() <= 0 {
+	if p.Sensitivities[0] == nil || p.Sensitivities[0].Sign() <= 0 {
 		return nil, fmt.Errorf("%w: the sensitivity must be positive", ErrProblem)
 	}
 	if min(n, k) > 40 { // then there are more than 10^22 orbits, which takes long enough to find out
@@ -100,8 +132,7 @@ func onLattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	report.Mechanism = p.Mechanism.Info().Name
-	return report, nil
+	return p.report(report), nil
 }
 
 // latticeDomain is Q(n,k) with a step of 2 units.

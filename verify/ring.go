@@ -34,9 +34,9 @@ func remembering[T any](f func(prec uint) T) func(prec uint) T {
 	}
 }
 
-// exponentialRing is t = e^{-ε/parts}; nil where ε = 0. A rational t has degree 1.
+// exponentialRing is t = e^{-ε/parts}; nil where ε = 0 or is not set. A rational t has degree 1.
 func exponentialRing(eps mechanisms.Epsilon, parts int64) *ring {
-	if eps.IsZero() {
+	if eps.IsZero() || !eps.IsSet() {
 		return nil
 	}
 	unit := big.NewRat(1, parts)

@@ -198,6 +198,9 @@ func (a Around) Domain() *Domain {
 // Scores checks the mechanism on the given score vectors, all of one length, and their neighbours in
 // the model, by the problem's sensitivities. Witnesses are shrunk: see Shrink.
 func Scores(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, opts Options) (*Report, error) {
+	if err := p.complete(&opts); err != nil {
+		return nil, err
+	}
 	report, err := around(ctx, p, vectors, model, opts)
 	if err != nil {
 		return nil, err
@@ -253,8 +256,7 @@ func around(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, o
 	if err != nil {
 		return nil, err
 	}
-	report.Mechanism = p.Mechanism.Info().Name
-	return report, nil
+	return p.report(report), nil
 }
 
 // integerSpace finds a unit of which all scores and sensitivities are multiples.

@@ -129,6 +129,9 @@ func (e *exact) like(m mechanisms.Mechanism) *exact {
 // Answer tries the exact forms first.
 func (e *exact) Answer(q Vector) (*Answer, error) {
 	in := e.space.instance(q)
+	if m, ok := e.mechanism.(mechanisms.Approximate); ok {
+		return readings(m, in)
+	}
 	rat, err := e.mechanism.Exact(in)
 	if err == nil {
 		return wrap(rat, Rational), nil
@@ -193,6 +196,19 @@ func (e *exact) enclose(in *mechanisms.Instance) (*Answer, error) {
 		values[r] = Refinable(func(prec uint) interval.Interval { return all(prec)[r] })
 	}
 	return &Answer{P: values}, nil
+}
+
+// readings answers with all that the numbers of a mechanism stand for.
+func readings(m mechanisms.Approximate, in *mechanisms.Instance) (*Answer, error) {
+	boxes, err := m.Enclose(in, 128)
+	if err != nil {
+		return nil, err
+	}
+	return wrap(boxes, func(x interval.Interval) *Value {
+		lo, _ := x.Lo().Rat(nil)
+		hi, _ := x.Hi().Rat(nil)
+		return Within(lo, hi)
+	}), nil
 }
 
 func wrap[T any](xs []T, value func(T) *Value) *Answer {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/number/arith"
 	"optratio/number/interval"
@@ -46,26 +47,8 @@ func Within(lo, hi *big.Rat) *Value {
 	return v
 }
 
-// Limits of double precision: the least normal number, and the distance of the numbers below it.
-var (
-	leastNormal   = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1022))
-	denormalSteps = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1074))
-)
-
-// Nearly returns what a number x stands for that was computed in double precision: any number within
-// precision·|x| of it, and where 0 < |x| < 2^-1022 also within 2^-1074, as rounding there is to multiples of that. 0 stands for
-// itself, and so does every x if precision is 0.
-func Nearly(x, precision *big.Rat) *Value {
-	if x.Sign() == 0 || precision.Sign() == 0 {
-		return Rational(x)
-	}
-	size := new(big.Rat).Abs(x)
-	slack := new(big.Rat).Mul(size, precision)
-	if size.Cmp(leastNormal) < 0 && slack.Cmp(denormalSteps) < 0 {
-		slack = denormalSteps
-	}
-	return Within(new(big.Rat).Sub(x, slack), new(big.Rat).Add(x, slack))
-}
+// Nearly returns what a number x stands for that was computed in double precision: see mechanisms.Readings.
+func Nearly(x, precision *big.Rat) *Value { return Within(mechanisms.Readings(x, precision)) }
 
 // function returns f(t) for the number t of the ring.
 func function(f arith.RatFunc, r *ring) *Value {

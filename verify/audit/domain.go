@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -8,29 +9,45 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"optratio/mechanisms"
 	"optratio/verify"
 )
 
-// Options say what is asked of a program or table, and what counts.
+// Options say what is asked of a mechanism, program or table, and what counts. Epsilon is required; other fields that are zero have
+// the defaults that stand beside them.
 type Options struct {
-	N, K        int    // candidates, and depth of the lattice
-	Domain      string // "lattice", "half-lattice" or "random"; ignored where Vectors are given
+	N, K        int    // candidates, and depth of the lattice; 3 and 2
+	Domain      string // "lattice" (the default), "half-lattice" or "random"; ignored where Vectors are given
 	Vectors     [][]*big.Rat
 	Model       verify.Model
 	Pairs       [][2][]*big.Rat // neighbours, instead of those of the model
 	Epsilon     mechanisms.Epsilon
-	Sensitivity *big.Rat
+	Sensitivity *big.Rat // 1
 	Seed        uint64
-	Properties  []verify.Property    // of probabilities; nil: the defaults
+	Properties  []verify.Property    // of probabilities; nil: verify.Defaults
 	Against     mechanisms.Mechanism // compare the answers with its probabilities; may be nil
 
-	Precision  *big.Rat // relative, of JSON numbers
-	Timeout    Duration // for one answer
-	Budget     int64    // samples in all
-	Confidence *big.Rat // of the lower bound on ε, and of the test of fit
+	Precision  *big.Rat // relative, of JSON numbers; 1e-9
+	Timeout    Duration // for one answer; 10 s
+	Budget     int64    // samples in all; 1000000
+	Confidence *big.Rat // of the lower bound on ε, and of the test of fit; 0.95
 	Progress   func(questions int64)
+}
+
+// complete fills in the defaults and checks the options.
+func (o *Options) complete() error {
+	if err := o.Epsilon.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrOptions, err)
+	}
+	o.N, o.K, o.Domain = cmp.Or(o.N, 3), cmp.Or(o.K, 2), cmp.Or(o.Domain, "lattice")
+	o.Sensitivity = cmp.Or(o.Sensitivity, big.NewRat(1, 1))
+	o.Precision = cmp.Or(o.Precision, new(big.Rat).SetFloat64(mechanisms.DefaultPrecision))
+	o.Confidence = cmp.Or(o.Confidence, big.NewRat(19, 20))
+	o.Budget = cmp.Or(o.Budget, 1_000_000)
+	o.Timeout = cmp.Or(max(o.Timeout, 0), 10*time.Second)
+	return o.check()
 }
 
 // ErrOptions is wrapped by errors about options.
@@ -44,7 +61,7 @@ const (
 
 func (o *Options) check() error {
 	switch {
-	case o.Sensitivity == nil || o.Sensitivity.Sign() <= 0:
+	case o.Sensitivity.Sign() <= 0:
 		return fmt.Errorf("%w: the sensitivity must be positive", ErrOptions)
 	case len(o.Vectors) > 0 || len(o.Pairs) > 0:
 		return nil
@@ -68,9 +85,6 @@ const randomVectors = 40
 // domain returns the vectors, and a unit for them and their neighbours. Of more than most vectors of a lattice,
 // or given ones, so many are drawn at random; most = 0: all are taken.
 func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
-	if err := o.check(); err != nil {
-		return nil, nil, err
-	}
 	space := &verify.Space{Unit: o.Sensitivity, Sensitivities: []*big.Rat{o.Sensitivity}, Epsilon: o.Epsilon}
 	var vectors iter.Seq[verify.Vector]
 	var name string

@@ -25,7 +25,6 @@ const (
 	mostFindings  = 20      // kinds kept for the report
 	mostQuestions = 500_000 // about different score vectors
 	askedTwice    = 50      // questions that are repeated at the end
-	defaultLimit  = 10 * time.Second
 )
 
 // Finding is something that a program did which it should not, whatever its probabilities.
@@ -94,13 +93,9 @@ type asker struct {
 }
 
 func newAsker(ctx context.Context, command string, space *verify.Space, o *Options) *asker {
-	timeout := o.Timeout
-	if timeout <= 0 {
-		timeout = defaultLimit
-	}
 	return &asker{
 		ctx: ctx, opts: o, space: space, epsilon: epsilonText(o.Epsilon),
-		child: &child{command: command, timeout: timeout},
+		child: &child{command: command, timeout: o.Timeout},
 	}
 }
 
@@ -202,6 +197,9 @@ func (p probabilities) Answer(q verify.Vector) (*verify.Answer, error) {
 // PMF audits a program that states its probabilities, on the domain and on a side set of other score vectors and numbers of
 // candidates. The tight ε is that of the domain, unless the side set alone refutes privacy.
 func PMF(ctx context.Context, command string, o Options) (*Report, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
 	space, dom, err := o.domain(0)
 	if err != nil {
 		return nil, err
@@ -221,7 +219,16 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	side, second, err := a.aside(ctx, r, retry)
+	var side *asker
+	var second *transcript
+	err = o.aside(ctx, r, func(space *verify.Space) verify.Subject {
+		side = &asker{
+			ctx: ctx, opts: &o, space: space, epsilon: a.epsilon, child: a.child,
+			answered: a.answered, failures: a.failures, timeouts: a.timeouts,
+		}
+		second = &transcript{inner: probabilities{side}}
+		return second
+	}, retry)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,6 @@ type Report struct {
 	TightEps   number.Number // of stated probabilities
 	LowerBound number.Number // on ε, of samples, at the confidence
 	Confidence *big.Rat      // of statistical verdicts; nil where there are none
-	Precision  *big.Rat      // of stated probabilities
 	Questions  int64
 	Samples    int64
 	Findings   []Finding
@@ -99,11 +98,16 @@ func (r *Report) account(a *asker) {
 			r.LowerBound = number.Int(0)
 		}
 	}
-	res := verify.Result{Name: Answers, Verdict: verify.Proved, Checked: a.questions}
-	if len(a.findings) > 0 {
-		res.Verdict, res.Reason = verify.Violated, a.findings[0].String()
-		if len(a.findings) > 1 {
-			res.Reason = fmt.Sprintf("%d kinds of findings, the first: %s", len(a.findings), res.Reason)
+	r.answers()
+}
+
+// answers adds the verdict on whether there was an answer to every question.
+func (r *Report) answers() {
+	res := verify.Result{Name: Answers, Verdict: verify.Proved, Checked: r.Questions}
+	if len(r.Findings) > 0 {
+		res.Verdict, res.Reason = verify.Violated, r.Findings[0].String()
+		if len(r.Findings) > 1 {
+			res.Reason = fmt.Sprintf("%d kinds of findings, the first: %s", len(r.Findings), res.Reason)
 		}
 	}
 	r.Properties = append(r.Properties, res)
@@ -130,6 +134,30 @@ func (r *Report) somethingChecked() {
 	}
 }
 
+// claim is ε as a number.
+func (o *Options) claim() number.Number {
+	if eps := o.Epsilon.Eps(); eps != nil {
+		return number.Exact(eps)
+	}
+	return number.Enclosed(o.Epsilon.Value(128))
+}
+
+// String returns what was audited, the verdicts, and the findings.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nclaimed ε %s", r.Report.String(), r.Claimed)
+	if r.TightEps.IsValid() {
+		fmt.Fprintf(&b, ", tight ε %s", r.TightEps)
+	}
+	if r.LowerBound.IsValid() {
+		fmt.Fprintf(&b, ", ε at least %s", r.LowerBound)
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "\n%s", f)
+	}
+	return b.String()
+}
+
 // chooseWitness takes dp's witness, or the first that there is.
 func (r *Report) chooseWitness() {
 	for _, p := range r.Properties {
@@ -149,16 +177,13 @@ func examine(ctx context.Context, name string, subject verify.Subject, space *ve
 	}
 	exp := verify.ExpEpsilon(o.Epsilon)
 	subject = verify.Remember(subject)
-	options := verify.Options{Properties: o.Properties, Readings: true}
+	options := verify.Options{Properties: o.Properties, Readings: o.Precision != nil}
 	report, err := verify.Check(ctx, subject, verify.Remember(verify.ForMechanism(em, space)), exp, dom, options)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Report: *report, Precision: o.Precision}
-	r.Mechanism, r.Claimed = name, number.Enclosed(o.Epsilon.Value(128))
-	if eps := o.Epsilon.Eps(); eps != nil {
-		r.Claimed = number.Exact(eps)
-	}
+	r := &Report{Report: *report}
+	r.Precision, r.Mechanism, r.Claimed = o.Precision, name, o.claim()
 	for i := range r.Properties {
 		res := &r.Properties[i]
 		if res.Name == verify.DP {

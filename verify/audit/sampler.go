@@ -16,9 +16,9 @@ import (
 	"optratio/verify"
 )
 
-// Sampler draws from a mechanism. An event, if not empty, came instead of counts; an error
+// sampler draws from a mechanism. An event, if not empty, came instead of counts; an error
 // ends the audit.
-type Sampler interface {
+type sampler interface {
 	Sample(q verify.Vector, samples int64) (counts []int64, event string, err error)
 }
 
@@ -40,6 +40,9 @@ var rounds = []struct {
 
 // Samples audits a program that draws samples.
 func Samples(ctx context.Context, command string, o Options) (*Report, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
 	space, dom, err := o.domain(o.vectorsToSample())
 	if err != nil {
 		return nil, err
@@ -55,8 +58,11 @@ func Samples(ctx context.Context, command string, o Options) (*Report, error) {
 	return r, nil
 }
 
-// Draw audits a sampler in the same process.
-func Draw(name string, s Sampler, o Options) (*Report, error) {
+// draw audits a sampler that counts vectors in units of the space that its options make.
+func draw(name string, s sampler, o Options) (*Report, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
 	space, dom, err := o.domain(o.vectorsToSample())
 	if err != nil {
 		return nil, err
@@ -81,7 +87,7 @@ func (o *Options) vectorsToSample() int {
 // pairsOf is the most pairs of neighbours of n candidates that are kept.
 func pairsOf(n int) int { return max(1, min(mostPairs, mostNumbers/(2*n))) }
 
-// drawn is a program as a Sampler.
+// drawn is a program as a sampler.
 type drawn struct{ *asker }
 
 func (d drawn) Sample(q verify.Vector, samples int64) (counts []int64, event string, err error) {
@@ -120,7 +126,7 @@ type pair struct {
 type statistics struct {
 	ctx     context.Context
 	o       *Options
-	sampler Sampler
+	sampler sampler
 	rng     *rand.Rand
 	space   *verify.Space
 	tallies []*tally
@@ -132,11 +138,11 @@ type statistics struct {
 // statistics spends the budget in rounds: every score vector, then the neighbours that look worst, then fresh samples at
 // the finalists, which alone the verdict is based on. So the choice of the finalists does not bias it, and the confidence
 // is shared between them alone.
-func (o *Options) statistics(ctx context.Context, name string, s Sampler, space *verify.Space, dom *verify.Domain) (*Report, error) {
+func (o *Options) statistics(ctx context.Context, name string, s sampler, space *verify.Space, dom *verify.Domain) (*Report, error) {
 	if o.Budget < 1 {
 		return nil, fmt.Errorf("%w: a budget of %d samples", ErrOptions, o.Budget)
 	}
-	if o.Confidence == nil || o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
+	if o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
 		return nil, fmt.Errorf("%w: the confidence must lie between 0 and 1", ErrOptions)
 	}
 	st := &statistics{ctx: ctx, o: o, sampler: s, space: space, rng: rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572)), budget: o.Budget}
@@ -146,10 +152,7 @@ func (o *Options) statistics(ctx context.Context, name string, s Sampler, space 
 		alpha.Quo(alpha, big.NewRat(2, 1))
 	}
 	r := &Report{Confidence: o.Confidence}
-	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, number.Enclosed(o.Epsilon.Value(128))
-	if eps := o.Epsilon.Eps(); eps != nil {
-		r.Claimed = number.Exact(eps)
-	}
+	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.claim()
 	res := verify.Result{Name: verify.DP, Verdict: verify.Undecided}
 	err := st.collect(dom)
 	if err == nil {

@@ -63,7 +63,7 @@ func TestSamplerIsKeptOrRefutedByItsLowerBound(t *testing.T) {
 	}{{1, 0.4, verify.Undecided}, {2, 0.8, verify.Violated}} {
 		o := samplerOptions(t, "0.5", 3_000_000)
 		s := &softmax{0.5, c.factor, rand.New(rand.NewPCG(7, 7)), 0}
-		r, err := Draw("softmax", s, o)
+		r, err := draw("softmax", s, o)
 		require.NoError(t, err)
 		dp := r.Find(verify.DP)
 		require.Equal(t, c.verdict, dp.Verdict)
@@ -83,7 +83,7 @@ func TestSamplerAuditIsReproducible(t *testing.T) {
 	for range 2 {
 		o := samplerOptions(t, "1", 100_000)
 		o.N, o.Domain = 6, "random"
-		r, err := Draw("softmax", &softmax{1.0 / 1000, 1, rand.New(rand.NewPCG(3, 3)), 0}, o)
+		r, err := draw("softmax", &softmax{1.0 / 1000, 1, rand.New(rand.NewPCG(3, 3)), 0}, o)
 		require.NoError(t, err)
 		if first == nil {
 			first = r
@@ -95,13 +95,13 @@ func TestSamplerAuditIsReproducible(t *testing.T) {
 func TestSmallBudgetsAreKept(t *testing.T) {
 	for _, budget := range []int64{1, 10, 500, 2000} {
 		s := &softmax{0.5, 8, rand.New(rand.NewPCG(7, 7)), 0}
-		r, err := Draw("softmax", s, samplerOptions(t, "0.5", budget))
+		r, err := draw("softmax", s, samplerOptions(t, "0.5", budget))
 		require.NoError(t, err)
 		require.LessOrEqual(t, s.asked, budget+4, "%d", budget)
 		require.True(t, r.LowerBound.IsValid())
 	}
-	for _, o := range []Options{samplerOptions(t, "0.5", 0), {N: 0}, {N: 2, K: 1, Domain: "ring", Sensitivity: big.NewRat(1, 1)}} {
-		_, err := Draw("softmax", &softmax{}, o)
+	for _, o := range []Options{samplerOptions(t, "0.5", -1), {N: 2}, {N: 2, K: 1, Domain: "ring", Sensitivity: big.NewRat(1, 1)}} {
+		_, err := draw("softmax", &softmax{}, o)
 		require.ErrorIs(t, err, ErrOptions)
 	}
 }
@@ -115,7 +115,7 @@ func TestSamplesFitTheirMechanismOnly(t *testing.T) {
 		var err error
 		o.Against, err = mechanisms.Lookup(c.name)
 		require.NoError(t, err)
-		r, err := Draw("softmax", &softmax{1, 1, rand.New(rand.NewPCG(7, 7)), 0}, o)
+		r, err := draw("softmax", &softmax{1, 1, rand.New(rand.NewPCG(7, 7)), 0}, o)
 		require.NoError(t, err)
 		fit := r.Find(Against)
 		require.Equal(t, c.verdict, fit.Verdict, c.name)
@@ -134,7 +134,7 @@ func TestLowerBoundCovers(t *testing.T) {
 	for seed := range uint64(audits) {
 		o := samplerOptions(t, "1", 6_000)
 		o.N, o.K, o.Seed, o.Confidence = 2, 1, seed, big.NewRat(1, 2)
-		r, err := Draw("softmax", &softmax{1, 1, rand.New(rand.NewPCG(seed, 9)), 0}, o)
+		r, err := draw("softmax", &softmax{1, 1, rand.New(rand.NewPCG(seed, 9)), 0}, o)
 		require.NoError(t, err)
 		// The tight ε here is that of score differences 2 and 4, for the worse candidate.
 		tight := math.Log((1 + math.Exp(2)) / (1 + math.Exp(1)))
@@ -153,7 +153,7 @@ func TestHugeDomainsOfSamplers(t *testing.T) {
 		o.N, o.K = c.n, c.k
 		s := &softmax{0.5, 1, rand.New(rand.NewPCG(7, 7)), 0}
 		begin := time.Now()
-		r, err := Draw("softmax", s, o)
+		r, err := draw("softmax", s, o)
 		require.NoError(t, err)
 		require.Equal(t, verify.Undecided, r.Find(verify.DP).Verdict)
 		require.LessOrEqual(t, s.asked, o.Budget)
@@ -179,7 +179,7 @@ func TestSizesAreLimited(t *testing.T) {
 		o.N, o.K = c.n, c.k
 		for _, domain := range []string{"lattice", "half-lattice", "random"} {
 			o.Domain = domain
-			_, err := Draw("softmax", &softmax{}, o)
+			_, err := draw("softmax", &softmax{}, o)
 			require.ErrorIs(t, err, ErrOptions)
 			require.ErrorContains(t, err, c.want)
 			_, err = PMF(context.Background(), "cat", o)

@@ -218,12 +218,11 @@ func scaled(q verify.Vector, factor int64) verify.Vector {
 	return out
 }
 
-// aside examines the side set and adds to r what is violated or undecided there. It returns the asker, nil where there is no
-// side set: vectors or pairs that are given are all that is asked about.
-func (a *asker) aside(ctx context.Context, r *Report, retry func(*verify.Space) verify.Subject) (*asker, *transcript, error) {
-	o := *a.opts
+// aside examines the side set and adds to r what is violated or undecided there. There is none where vectors or pairs are
+// given: these are all that is asked about. asking gives the subject for the side set, retry one for trying things out.
+func (o Options) aside(ctx context.Context, r *Report, asking, retry func(*verify.Space) verify.Subject) error {
 	if len(o.Vectors) > 0 || len(o.Pairs) > 0 {
-		return nil, nil, nil
+		return nil
 	}
 	o.Against = nil
 	space := o.sideSpace()
@@ -242,20 +241,15 @@ func (a *asker) aside(ctx context.Context, r *Report, retry func(*verify.Space) 
 	}
 	vectors, err := supported(vectors, o.N, retry(space))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	side := &asker{
-		ctx: ctx, opts: a.opts, space: space, epsilon: a.epsilon, child: a.child,
-		answered: a.answered, failures: a.failures, timeouts: a.timeouts,
-	}
-	asked := &transcript{inner: probabilities{side}}
-	s, err := examine(ctx, r.Mechanism, asked, space, o.sideDomain(space, vectors), &o, retry)
+	s, err := examine(ctx, r.Mechanism, asking(space), space, o.sideDomain(space, vectors), &o, retry)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	r.Domain += fmt.Sprintf("; and a side set of %d vectors", len(vectors))
 	r.merge(s)
-	return side, asked, nil
+	return nil
 }
 
 // merge adds the verdicts on a side set. Where a property holds on both, r's values stay, which are those of

@@ -85,6 +85,9 @@ func eachLine(r io.Reader, name string, f func([]byte) error) error {
 // sensitivity each (Monotonic: all in one direction). With shifted, pairs count that are neighbours after a shift, as they
 // are for mechanisms that are shift-invariant.
 func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options) (*Report, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
 	given := o.Pairs
 	o.Vectors, o.Pairs = nil, nil
 	for _, row := range rows {

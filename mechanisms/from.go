@@ -1,0 +1,312 @@
+package mechanisms
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/number/interval"
+)
+
+// ErrAnswer is wrapped by errors about what the function of FromRational, FromEnclosure or FromFloat returned: a wrong number of
+// probabilities, a negative one, NaN, or a lower end above the upper one.
+var ErrAnswer = errors.New("bad answer")
+
+// FromRational makes a mechanism of a function that states exact probabilities, one for each score. Where they are not
+// rational, the function returns ErrNotRational; there is no answer then. The instance is valid and must not be
+// modified. The mechanism is a Sampler, for as long as the probabilities sum to 1.
+func FromRational(info Info, pmf func(*Instance) ([]*big.Rat, error)) Mechanism {
+	return &rational{info, pmf}
+}
+
+// FromEnclosure makes a mechanism of a function that states enclosures of its probabilities: lower[r] <= p_r <= upper[r], rounded
+// outward, of a relative width of about 2^-prec. Verdicts and ratios are as narrow as these are; where two probabilities are
+// compared, prec is raised until the enclosures tell. The instance is valid and must not be modified.
+//
+// The mechanism has no sampler: write one with its own probabilities.
+func FromEnclosure(info Info, pmf func(in *Instance, prec uint) (lower, upper []*big.Float, err error)) Mechanism {
+	return &enclosed{info, pmf}
+}
+
+// DefaultPrecision is the relative error of probabilities in float64 where none is stated.
+const DefaultPrecision = 1e-9
+
+// FromFloat makes a mechanism for uniform sensitivities of a function in float64. Each number x that it returns stands for any real
+// within precision·x of it, as Readings says; precision is between 0 and 1, and 0 stands for DefaultPrecision. It has to
+// cover the rounding of scores, sensitivity and ε to float64 as well. Nothing about the mechanism is exact: package verify
+// says that a property is violated only where no reading satisfies it, and otherwise that it holds to that precision; ratios
+// are enclosed accordingly.
+//
+// The function may be called several times with the same numbers; the slice that it is given is its own. The mechanism has no
+// sampler: a sampler has exactly the stated probabilities, and these are not.
+func FromFloat(info Info, precision float64, pmf func(scores []float64, sensitivity, epsilon float64) ([]float64, error)) Mechanism {
+	info.Uniform = true
+	if precision == 0 {
+		precision = DefaultPrecision
+	}
+	m := &floating{info: info, pmf: pmf}
+	if precision > 0 && precision < 1 {
+		m.precision = new(big.Rat).SetFloat64(precision)
+	}
+	return m
+}
+
+// Approximate is a mechanism whose probabilities are known to a relative precision only, whatever is asked of Enclose: each
+// enclosure is a set of readings.
+type Approximate interface {
+	Mechanism
+	Precision() *big.Rat // not to be modified
+}
+
+// Limits of double precision: the least normal number, and the distance of the numbers below it.
+var (
+	leastNormal   = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1022))
+	denormalSteps = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1074))
+)
+
+// Readings returns the ends of what a number x stands for that was computed in double precision: any number within
+// precision·|x| of it, and where 0 < |x| < 2^-1022 also within 2^-1074, as rounding there is to multiples of that. 0 stands for
+// itself, and so does every x if precision is 0.
+func Readings(x, precision *big.Rat) (lower, upper *big.Rat) {
+	if x.Sign() == 0 || precision.Sign() == 0 {
+		return x, x
+	}
+	size := new(big.Rat).Abs(x)
+	slack := new(big.Rat).Mul(size, precision)
+	if size.Cmp(leastNormal) < 0 && slack.Cmp(denormalSteps) < 0 {
+		slack = denormalSteps
+	}
+	return new(big.Rat).Sub(x, slack), new(big.Rat).Add(x, slack)
+}
+
+// answered reports what is wrong with an answer of so many probabilities to an instance.
+func answered(info Info, in *Instance, count int) error {
+	if count != len(in.Scores) {
+		return fmt.Errorf("%w: %s states %d probabilities for %d scores", ErrAnswer, info.Name, count, len(in.Scores))
+	}
+	return nil
+}
+
+// missing is the error of a mechanism without a function.
+func missing(info Info) error {
+	return fmt.Errorf("%w: %s was made without a function", ErrAnswer, info.Name)
+}
+
+// rational is FromRational's mechanism.
+type rational struct {
+	info Info
+	pmf  func(*Instance) ([]*big.Rat, error)
+}
+
+func (m *rational) Info() Info { return m.info }
+
+func (m *rational) Exact(in *Instance) ([]*big.Rat, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	if m.pmf == nil {
+		return nil, missing(m.info)
+	}
+	p, err := m.pmf(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := answered(m.info, in, len(p)); err != nil {
+		return nil, err
+	}
+	for r, x := range p {
+		if x == nil || x.Sign() < 0 {
+			return nil, fmt.Errorf("%w: %s states the probability %v of candidate %d", ErrAnswer, m.info.Name, x, r)
+		}
+	}
+	return p, nil
+}
+
+func (m *rational) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+	p, err := m.Exact(in)
+	if errors.Is(err, ErrNotRational) {
+		return nil, ErrNoEnclosure
+	}
+	boxes := make([]interval.Interval, len(p))
+	for r, x := range p {
+		boxes[r] = interval.FromRat(x, prec)
+	}
+	return boxes, err
+}
+
+func (m *rational) Float(in *Instance) ([]float64, error) {
+	p, err := m.Exact(in)
+	out := make([]float64, len(p))
+	for r, x := range p {
+		out[r], _ = x.Float64()
+	}
+	return out, err
+}
+
+// Draws implements Sampler: a uniform integer below the common denominator falls into one candidate's share of it.
+func (m *rational) Draws(in *Instance, src Source) (func() int, error) {
+	p, err := m.Exact(in)
+	if err != nil {
+		return nil, err
+	}
+	common := big.NewInt(1)
+	for _, x := range p {
+		gcd := new(big.Int).GCD(nil, nil, common, x.Denom())
+		common.Mul(common, gcd.Quo(x.Denom(), gcd))
+	}
+	ends, end := make([]*big.Int, len(p)), new(big.Int)
+	for r, x := range p {
+		share := new(big.Int).Quo(common, x.Denom())
+		end = new(big.Int).Add(end, share.Mul(share, x.Num()))
+		ends[r] = end
+	}
+	if end.Cmp(common) != 0 {
+		return nil, fmt.Errorf("%w: the probabilities of %s sum to %s", ErrAnswer, m.info.Name, new(big.Rat).SetFrac(end, common).RatString())
+	}
+	d := newDice(src)
+	return func() int {
+		x := d.belowBig(common)
+		at, found := slices.BinarySearchFunc(ends, x, (*big.Int).Cmp)
+		if !found {
+			return at
+		}
+		// x is an end: the first candidate after it that has a share.
+		for ends[at].Cmp(x) == 0 {
+			at++
+		}
+		return at
+	}, nil
+}
+
+// enclosed is FromEnclosure's mechanism.
+type enclosed struct {
+	info Info
+	pmf  func(in *Instance, prec uint) (lower, upper []*big.Float, err error)
+}
+
+func (m *enclosed) Info() Info { return m.info }
+
+func (m *enclosed) Exact(in *Instance) ([]*big.Rat, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	return nil, ErrNotRational
+}
+
+func (m *enclosed) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	if m.pmf == nil {
+		return nil, missing(m.info)
+	}
+	lower, upper, err := m.pmf(in, prec)
+	if err != nil {
+		return nil, err
+	}
+	for _, ends := range [][]*big.Float{lower, upper} {
+		if err := answered(m.info, in, len(ends)); err != nil {
+			return nil, err
+		}
+	}
+	boxes := make([]interval.Interval, len(lower))
+	for r, lo := range lower {
+		hi := upper[r]
+		if lo == nil || hi == nil || lo.Cmp(hi) > 0 || hi.Sign() < 0 || lo.IsInf() && lo.Sign() > 0 {
+			return nil, fmt.Errorf("%w: %s states %s as an enclosure of the probability of candidate %d",
+				ErrAnswer, m.info.Name, endsText(lo, hi), r)
+		}
+		at := max(prec, lo.Prec(), hi.Prec())
+		boxes[r] = clampUnit(interval.New(new(big.Float).SetPrec(at).Set(lo), new(big.Float).SetPrec(at).Set(hi)))
+	}
+	return boxes, nil
+}
+
+// endsText writes the ends of an interval, either of which may be nil.
+func endsText(lo, hi *big.Float) string {
+	text := func(x *big.Float) string {
+		if x == nil {
+			return "nil"
+		}
+		return x.Text('g', 10)
+	}
+	return "[" + text(lo) + ", " + text(hi) + "]"
+}
+
+func (m *enclosed) Float(in *Instance) ([]float64, error) {
+	boxes, err := m.Enclose(in, 128)
+	out := make([]float64, len(boxes))
+	for r, x := range boxes {
+		out[r], _ = x.Mid().Float64()
+	}
+	return out, err
+}
+
+// floating is FromFloat's mechanism.
+type floating struct {
+	info      Info
+	precision *big.Rat // nil where it is out of range
+	pmf       func(scores []float64, sensitivity, epsilon float64) ([]float64, error)
+}
+
+func (m *floating) Info() Info { return m.info }
+
+// Precision implements Approximate.
+func (m *floating) Precision() *big.Rat { return m.precision }
+
+func (m *floating) Exact(in *Instance) ([]*big.Rat, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	return nil, ErrNotRational
+}
+
+func (m *floating) Float(in *Instance) ([]float64, error) {
+	switch err := in.Check(); {
+	case err != nil:
+		return nil, err
+	case m.pmf == nil:
+		return nil, missing(m.info)
+	case m.precision == nil:
+		return nil, fmt.Errorf("%w: the precision of %s must lie between 0 and 1", ErrAnswer, m.info.Name)
+	}
+	scores := make([]float64, len(in.Scores))
+	for r, q := range in.Scores {
+		if scores[r], _ = q.Float64(); math.IsInf(scores[r], 0) {
+			return nil, fmt.Errorf("%w: score %d is beyond float64", ErrInstance, r)
+		}
+	}
+	sensitivity, _ := in.Sensitivity().Float64()
+	p, err := m.pmf(scores, sensitivity, in.Epsilon.Float())
+	if err != nil {
+		return nil, err
+	}
+	if err := answered(m.info, in, len(p)); err != nil {
+		return nil, err
+	}
+	for r, x := range p {
+		if !(x >= 0) || math.IsInf(x, 0) {
+			return nil, fmt.Errorf("%w: %s states the probability %v of candidate %d", ErrAnswer, m.info.Name, x, r)
+		}
+	}
+	return p, nil
+}
+
+// Enclose returns the readings of the numbers, whatever prec.
+func (m *floating) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+	p, err := m.Float(in)
+	boxes := make([]interval.Interval, len(p))
+	for r, x := range p {
+		lower, upper := Readings(new(big.Rat).SetFloat64(x), m.precision)
+		boxes[r] = interval.Hull(interval.FromRat(lower, prec), interval.FromRat(upper, prec))
+	}
+	return boxes, err
+}
+
+// relativeError implements stater.
+func (m *floating) relativeError(*FloatInstance) float64 {
+	precision, _ := m.precision.Float64()
+	return precision
+}

@@ -1,0 +1,101 @@
+package proptest
+
+import (
+	"errors"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+func registered(t *testing.T, name string) mechanisms.Mechanism {
+	m, err := mechanisms.Lookup(name)
+	require.NoError(t, err)
+	return m
+}
+
+// A mechanism that has answers only where e^{-ε·depth} is rational is tested there, and what is wrong there is found.
+func TestMechanismsOfRationals(t *testing.T) {
+	em := registered(t, "em")
+	right := mechanisms.FromRational(em.Info(), em.Exact)
+	failures, err := Check(right, Options{Cases: 40})
+	require.NoError(t, err)
+	require.Empty(t, failures)
+
+	loses := mechanisms.FromRational(em.Info(), func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		p, err := em.Exact(in)
+		for r := range p {
+			p[r] = new(big.Rat).Mul(p[r], big.NewRat(999, 1000))
+		}
+		return p, err
+	})
+	failures, err = Check(loses, Options{Cases: 40})
+	require.NoError(t, err)
+	require.Len(t, failures, 1)
+	require.Equal(t, verify.Sum, failures[0].Property)
+
+	// Twice the ε, and a panic where e^ε is not a fraction.
+	steep := func(guard bool) mechanisms.Mechanism {
+		return mechanisms.FromRational(em.Info(), func(in *mechanisms.Instance) ([]*big.Rat, error) {
+			exp, twice := in.Epsilon.Exp(), *in
+			if guard && exp == nil {
+				return nil, mechanisms.ErrNotRational
+			}
+			var err error
+			if twice.Epsilon, err = mechanisms.FromExp(new(big.Rat).Mul(exp, exp)); err != nil {
+				return nil, err
+			}
+			return em.Exact(&twice)
+		})
+	}
+	never := mechanisms.FromRational(em.Info(), func(*mechanisms.Instance) ([]*big.Rat, error) { return nil, mechanisms.ErrNotRational })
+	for _, c := range []struct {
+		m    mechanisms.Mechanism
+		p    verify.Property
+		want string
+	}{{steep(true), verify.DP, "dp fails"}, {steep(false), Answers, "it panics"}, {never, verify.DP, nowhere}} {
+		failures, err = Check(c.m, Options{Properties: []verify.Property{c.p}})
+		require.NoError(t, err)
+		require.Len(t, failures, 1, c.want)
+		require.Contains(t, failures[0].String(), c.want)
+	}
+}
+
+// The precision is the mechanism's own, and decides.
+func TestMechanismsOfFloats(t *testing.T) {
+	em := registered(t, "em")
+	about := func(precision, factor float64) mechanisms.Mechanism {
+		return mechanisms.FromFloat(em.Info(), precision, func(scores []float64, sensitivity, epsilon float64) ([]float64, error) {
+			p := softmax(Case{Scores: scores, Sensitivity: sensitivity, Epsilon: epsilon}, 1)
+			for r := range p {
+				p[r] *= factor
+			}
+			return p, nil
+		})
+	}
+	for _, c := range []struct {
+		precision, factor float64
+		want              int
+	}{{1e-9, 1, 0}, {0, 1, 0}, {1e-6, 1 + 1e-7, 0}, {1e-9, 1 + 1e-7, 1}} {
+		failures, err := Check(about(c.precision, c.factor), Options{Properties: []verify.Property{verify.Sum, verify.DP}, Cases: 20})
+		require.NoError(t, err)
+		require.Len(t, failures, c.want, "%v", c)
+	}
+}
+
+func TestSubjectsAreChecked(t *testing.T) {
+	for _, subject := range []any{nil, 3, PMF(nil), func(Case) []float64 { return nil }} {
+		_, err := Check(subject, Options{})
+		require.ErrorContains(t, err, "neither", "%T", subject)
+	}
+	_, err := Check(func(Case) ([]float64, error) { return nil, nil }, Options{Precision: -1})
+	require.ErrorContains(t, err, "precision")
+	failures, err := Check(mechanisms.FromFloat(mechanisms.Info{Name: "fails"}, 0, func([]float64, float64, float64) ([]float64, error) {
+		return nil, errors.New("no luck")
+	}), Options{Properties: []verify.Property{Answers}})
+	require.NoError(t, err)
+	require.Contains(t, failures[0].Reason, "no luck")
+}

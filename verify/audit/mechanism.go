@@ -1,0 +1,111 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+// Mechanism audits a mechanism of this process as PMF does a program: on the domain, whose neighbours may leave it, and on a side
+// set of other score vectors and numbers of candidates. Its probabilities are taken as exactly as it states them, those of
+// mechanisms.Approximate to their precision; Options.Precision is ignored. An error that it returns, or a panic, is a finding.
+func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report, error) {
+	if m == nil {
+		return nil, fmt.Errorf("%w: no mechanism", ErrOptions)
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	o.Precision = nil
+	if a, ok := m.(mechanisms.Approximate); ok {
+		o.Precision = a.Precision()
+	}
+	space, dom, err := o.domain(0)
+	if err != nil {
+		return nil, err
+	}
+	c := &called{ctx: ctx, opts: &o}
+	asking := func(space *verify.Space) verify.Subject { return c.on(m, space) }
+	trying := func(space *verify.Space) verify.Subject { return (&called{ctx: ctx, opts: &o}).on(m, space) }
+	r, err := examine(ctx, m.Info().Name, asking(space), space, dom, &o, trying)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.aside(ctx, r, asking, trying); err != nil {
+		return nil, err
+	}
+	r.somethingChecked()
+	r.Questions, r.Findings = c.questions, c.findings
+	r.answers()
+	return r, nil
+}
+
+// called keeps account of what goes wrong while a mechanism of this process is asked.
+type called struct {
+	ctx       context.Context
+	opts      *Options
+	questions int64
+	findings  []Finding
+}
+
+// on is the mechanism on a space.
+func (c *called) on(m mechanisms.Mechanism, space *verify.Space) verify.Subject {
+	inner := verify.ForMechanism(m, space)
+	return verify.SubjectFunc(func(q verify.Vector) (a *verify.Answer, err error) {
+		if c.ctx.Err() != nil {
+			return nil, errStopped
+		}
+		if c.questions++; c.opts.Progress != nil {
+			c.opts.Progress(c.questions)
+		}
+		defer func() {
+			if x := recover(); x != nil {
+				err = fmt.Errorf("it panics: %v", x)
+			}
+			if err == nil || errors.Is(err, verify.ErrUndecided) {
+				return
+			}
+			c.findings = addFinding(c.findings, Finding{Event: "error", Detail: err.Error(), Scores: space.Scores(q)})
+			a, err = &verify.Answer{Event: err.Error()}, nil
+		}()
+		return inner.Answer(q)
+	})
+}
+
+// Draws audits the sampler of a mechanism of this process as Samples does a program.
+func Draws(ctx context.Context, m mechanisms.Sampler, src mechanisms.Source, o Options) (*Report, error) {
+	if m == nil {
+		return nil, fmt.Errorf("%w: no mechanism", ErrOptions)
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	space, dom, err := o.domain(o.vectorsToSample())
+	if err != nil {
+		return nil, err
+	}
+	return o.statistics(ctx, m.Info().Name, &drawing{m, space, src}, space, dom)
+}
+
+// drawing draws from a mechanism of this process.
+type drawing struct {
+	mechanism mechanisms.Sampler
+	space     *verify.Space
+	src       mechanisms.Source
+}
+
+func (d *drawing) Sample(q verify.Vector, samples int64) (counts []int64, event string, err error) {
+	in := &mechanisms.Instance{Scores: d.space.Scores(q), Sensitivities: d.space.Sensitivities, Epsilon: d.space.Epsilon}
+	draw, err := d.mechanism.Draws(in, d.src)
+	if err != nil {
+		return nil, "", err
+	}
+	counts = make([]int64, len(q))
+	for range samples {
+		counts[draw()]++
+	}
+	return counts, "", nil
+}

@@ -1,0 +1,133 @@
+package verify_test
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+// softmaxFloat is the exponential mechanism in float64 at factor·ε.
+func softmaxFloat(precision, factor float64) mechanisms.Mechanism {
+	return mechanisms.FromFloat(mechanisms.Info{Name: "softmax"}, precision, func(scores []float64, sensitivity, epsilon float64) ([]float64, error) {
+		best, total := slices.Max(scores), 0.0
+		p := make([]float64, len(scores))
+		for r, q := range scores {
+			p[r] = math.Exp(factor * epsilon * (q - best) / (2 * sensitivity))
+			total += p[r]
+		}
+		for r := range p {
+			p[r] /= total
+		}
+		return p, nil
+	})
+}
+
+func lattice(t *testing.T, m mechanisms.Mechanism, o verify.Options) *verify.Report {
+	eps, err := mechanisms.ParseEpsilon("1")
+	require.NoError(t, err)
+	report, err := verify.Lattice(context.Background(), verify.Problem{Mechanism: m, Epsilon: eps}, 2, 2, o)
+	require.NoError(t, err)
+	return report
+}
+
+// A claim is violated only where no reading of the numbers satisfies it, and what holds does so to their precision.
+func TestApproximateMechanisms(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		precision, factor float64
+		dp                verify.Verdict
+	}{
+		{"right", 1e-9, 1, verify.Proved},
+		{"far too much ε", 1e-9, 2, verify.Violated},
+		{"far too much ε, but nothing is known", 0.9, 2, verify.Proved},
+	} {
+		report := lattice(t, softmaxFloat(c.precision, c.factor), verify.Options{Properties: []verify.Property{verify.DP, verify.Sum, verify.Symmetry, verify.Shift}})
+		assert.Equal(t, c.dp, report.Find(verify.DP).Verdict, "%s: %s", c.name, report)
+		assert.Equal(t, verify.Proved, report.Find(verify.Sum).Verdict, "%s: %s", c.name, report)
+		assert.Equal(t, new(big.Rat).SetFloat64(c.precision), report.Precision)
+		assert.Contains(t, report.String(), "relative precision")
+		tight := report.Find(verify.DP).TightEps
+		_, exact := tight.Rat()
+		assert.False(t, exact, "%s: %s", c.name, tight)
+	}
+	exact, err := mechanisms.Lookup("em")
+	require.NoError(t, err)
+	assert.Nil(t, lattice(t, exact, verify.Options{}).Precision)
+
+	// Mass that is missing shows where it exceeds the precision, at whatever precision enclosures are asked for.
+	for _, c := range []struct {
+		precision float64
+		want      verify.Verdict
+	}{{1e-9, verify.Violated}, {1e-5, verify.Proved}} {
+		inner := softmaxFloat(c.precision, 1)
+		loses := mechanisms.FromFloat(inner.Info(), c.precision, func(scores []float64, _, _ float64) ([]float64, error) {
+			return slices.Repeat([]float64{(1 - 1e-6) / float64(len(scores))}, len(scores)), nil
+		})
+		report := lattice(t, loses, verify.Options{Properties: []verify.Property{verify.Sum}, MaxPrec: 4096})
+		assert.Equal(t, c.want, report.Find(verify.Sum).Verdict, "%v", c.precision)
+	}
+	// The shortcut by regularity needs a proof of regularity, which readings are not.
+	report := lattice(t, softmaxFloat(1e-9, 1), verify.Options{Properties: []verify.Property{verify.DP}, Worst: true})
+	assert.Empty(t, report.Find(verify.DP).Reason)
+}
+
+// An exact tie between enclosures that do not narrow is undecided; none is read in the mechanism's favour.
+func TestEnclosuresThatDoNotTell(t *testing.T) {
+	m := mechanisms.FromEnclosure(mechanisms.Info{Name: "wide", Uniform: true}, func(in *mechanisms.Instance, _ uint) (lower, upper []*big.Float, err error) {
+		for range in.Scores {
+			lower, upper = append(lower, big.NewFloat(0.25)), append(upper, big.NewFloat(0.75))
+		}
+		return lower, upper, nil
+	})
+	report := lattice(t, m, verify.Options{Properties: []verify.Property{verify.Sum, verify.DP}})
+	assert.Equal(t, verify.Undecided, report.Find(verify.Sum).Verdict)
+	assert.Equal(t, verify.Undecided, report.Find(verify.DP).Verdict)
+}
+
+// Required fields that are missing are errors, and the others have defaults.
+func TestZeroProblems(t *testing.T) {
+	em, err := mechanisms.Lookup("em")
+	require.NoError(t, err)
+	eps, err := mechanisms.ParseEpsilon("1")
+	require.NoError(t, err)
+	ctx, one := context.Background(), big.NewRat(1, 1)
+	vectors := [][]*big.Rat{{new(big.Rat), one}}
+	for _, c := range []struct {
+		p    verify.Problem
+		want string
+	}{
+		{verify.Problem{}, "no mechanism"},
+		{verify.Problem{Mechanism: em}, "epsilon is not set"},
+		{verify.Problem{Mechanism: em, Epsilon: eps, Sensitivities: []*big.Rat{nil}}, "sensitivity"},
+	} {
+		_, err := verify.Lattice(ctx, c.p, 2, 1, verify.Options{})
+		assert.ErrorContains(t, err, c.want)
+		_, err = verify.Scores(ctx, c.p, vectors, verify.Linf, verify.Options{})
+		assert.ErrorContains(t, err, c.want)
+	}
+	p := verify.Problem{Mechanism: em, Epsilon: eps}
+	for _, size := range [][2]int{{0, 0}, {-1, 1}, {1, -1}, {2, 0}} {
+		_, err := verify.Lattice(ctx, p, size[0], size[1], verify.Options{})
+		assert.Error(t, err, "%v", size)
+	}
+	for _, bad := range [][][]*big.Rat{nil, {nil}, {{nil}}, {{one, nil}}} {
+		_, err := verify.Scores(ctx, p, bad, verify.Linf, verify.Options{})
+		assert.Error(t, err, "%v", bad)
+	}
+	report, err := verify.Scores(ctx, p, vectors, verify.Linf, verify.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, verify.Proved, report.Verdict())
+	_, err = verify.Check(ctx, nil, nil, nil, nil, verify.Options{})
+	assert.ErrorIs(t, err, verify.ErrProblem)
+	subject := verify.SubjectFunc(func(verify.Vector) (*verify.Answer, error) { return nil, verify.ErrUndecided })
+	_, err = verify.Check(ctx, subject, subject, verify.ExpEpsilon(eps), &verify.Domain{}, verify.Options{})
+	assert.ErrorIs(t, err, verify.ErrProblem)
+}
