@@ -43,7 +43,7 @@ func newStopping(s streams) *cobra.Command {
 preference orders swap two candidates at most l places apart. Without --lp:
 the outcome law of the p-mix of the optimal secretary rule and the blind choice,
 the least ε for --delta and the least δ for --eps. With --lp: the best rule that is
-(ε, δ)-private, certified, and how far the best p-mix is from it.`,
+(ε, δ)-private, certified, and how far the best p-mix of the secretary rule is from it.`,
 		Example: `  optratio stopping -n 8
   optratio stopping -n 30 -l 3 --p 0.5 --eps 1
   optratio stopping -n 30 --eps 0.5 --lp --rule`,
@@ -90,7 +90,8 @@ type stoppingDoc struct {
 // bestDoc is what --lp adds.
 type bestDoc struct {
 	Optimum        number.Number     `json:"optimum"`
-	PMixBest       pmixDoc           `json:"pmix_best"`
+	PMixBest       pmixDoc           `json:"pmix_best"`              // of the secretary rule
+	WinMixBest     *pmixDoc          `json:"win_mix_best,omitempty"` // of the best rule without privacy for --win
 	Ratio          number.Number     `json:"ratio"`
 	OptimalOutcome []number.Number   `json:"optimal_outcome"`
 	Solver         string            `json:"solver"`
@@ -249,7 +250,7 @@ func (f *stoppingFlags) answer(ctx context.Context, s streams, in stoppingInput,
 		return nil, err
 	}
 	doc.Threshold = threshold
-	law, err := stage(ctx, doc, func() (stopping.Law, error) { return stopping.SecretaryMixLaw(f.n, in.p) })
+	law, err := stage(ctx, doc, func() (stopping.Law, error) { return stopping.SecretaryMixLaw(ctx, f.n, in.p) })
 	if err != nil {
 		return nil, err
 	}
@@ -305,12 +306,20 @@ func (f *stoppingFlags) best(ctx context.Context, s streams, in stoppingInput, d
 	if f.rule {
 		b.Rule = sol.Rule.Moments()
 	}
-	mix, err := stage(ctx, doc, func() (*lpstopping.Mix, error) { m, err := lpstopping.BestMix(p, sol); return &m, err })
+	mix, err := stage(ctx, doc, func() (*lpstopping.Mix, error) { m, err := p.SecretaryMix(ctx, sol); return &m, err })
 	if err != nil {
 		return nil, err
 	}
 	if mix != nil {
 		b.PMixBest, b.Ratio = pmixDoc{mix.P, mix.Success}, mix.Ratio
+	}
+	if f.win > 1 {
+		if mix, err = stage(ctx, doc, func() (*lpstopping.Mix, error) { m, err := p.FreeMix(sol); return &m, err }); err != nil {
+			return nil, err
+		}
+		if mix != nil {
+			b.WinMixBest = &pmixDoc{mix.P, mix.Success}
+		}
 	}
 	b.Seconds = time.Since(start).Seconds()
 	if gap := sol.Gap(); gap > in.gap {
@@ -337,8 +346,11 @@ func (d *stoppingDoc) print(w io.Writer) error {
 	}
 	if b := d.bestDoc; b != nil {
 		fmt.Fprintf(w, "\nbest private rule: %s\n", b.Optimum)
-		fmt.Fprintf(w, "best p-mix:        %s, p = %s\n", b.PMixBest.Success, b.PMixBest.P)
-		fmt.Fprintf(w, "ratio:             %s\n", b.Ratio)
+		fmt.Fprintf(w, "best p-mix of the secretary rule: %s, p = %s\n", b.PMixBest.Success, b.PMixBest.P)
+		if m := b.WinMixBest; m != nil {
+			fmt.Fprintf(w, "best p-mix of the best rule without privacy for one of the best %d: %s, p = %s\n", d.Win, m.Success, m.P)
+		}
+		fmt.Fprintf(w, "ratio to the secretary rule's: %s\n", b.Ratio)
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)

@@ -53,7 +53,7 @@ func TestDocumentTable(t *testing.T) {
 		if !certain(sol.Lower, sol.Upper, cells[5]) {
 			t.Errorf("%s: optimum %s", strings.TrimSpace(line), sol.Optimum())
 		}
-		mix := must(BestMix(p, sol))
+		mix := must(p.SecretaryMix(t.Context(), sol))
 		lo, _ := mix.Success.Lower()
 		hi, _ := mix.Success.Upper()
 		if !certain(lo, hi, cells[6]) {
@@ -62,6 +62,22 @@ func TestDocumentTable(t *testing.T) {
 	}
 	if rows < 20 {
 		t.Errorf("%d rows found", rows)
+	}
+}
+
+// The p-mixes of the best rules for one of several best that docs/stopping.md names.
+func TestWinMixes(t *testing.T) {
+	for _, c := range []struct {
+		n, win int
+		want   string
+	}{{30, 3, "0.34471909"}, {100, 3, "0.13589934"}, {100, 10, "0.75629547"}} {
+		p := problem(t, c.n, c.win, 1, "1/2", "0")
+		sol := must(p.withoutSearch())
+		mix := must(p.FreeMix(sol))
+		lo, _ := mix.Success.Lower()
+		if hi, _ := mix.Success.Upper(); !certain(lo, hi, c.want) {
+			t.Errorf("n = %d, win = %d: %s", c.n, c.win, mix.Success)
+		}
 	}
 }
 

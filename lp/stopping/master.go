@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"optratio/lp/linear"
 	rules "optratio/mechanisms/stopping"
 )
 
-// The master programme. A rule is a flow through the times: the probability
+// The master program. A rule is a flow through the times: the probability
 // of reaching time i is shared among patterns, sets of relative ranks that are
 // taken at that time. Rows: one per time (what reaches it is what the patterns of
 // the time before let pass) and the privacy rows found so far. Columns: the
@@ -74,15 +75,18 @@ func newMaster(p *Problem, solver linear.Solver) *master {
 			all[i][j], none[i][j] = true, i == n-1
 		}
 	}
-	m.addPatterns(all)
-	m.addPatterns(none)
+	m.addPatterns(context.Background(), all)
+	m.addPatterns(context.Background(), none)
 	return m
 }
 
-// addPatterns adds the patterns of a deterministic rule and returns how many were new.
-func (m *master) addPatterns(stops rules.Stops) int {
+// addPatterns adds the patterns of a deterministic rule, as far as the context lets it, and returns how many were new.
+func (m *master) addPatterns(ctx context.Context, stops rules.Stops) int {
 	added := 0
 	for _, set := range stops {
+		if ctx.Err() != nil {
+			break
+		}
 		key := packed(set)
 		if m.seen[key] {
 			continue
@@ -95,13 +99,25 @@ func (m *master) addPatterns(stops rules.Stops) int {
 				pass++
 			}
 		}
-		law := rules.TakenFrom(m.p.N(), set)
+		law := m.law(set, pass)
 		m.patterns = append(m.patterns, pattern{set: set, pass: float64(pass) / float64(len(set)), law: law, gain: dotFloat(m.payoff, law)})
 		if m.basis != nil {
 			m.basis.Col = append(m.basis.Col, linear.AtLower)
 		}
 	}
 	return added
+}
+
+// law returns the final ranks of a pattern that passes so many relative ranks, jointly with being taken.
+func (m *master) law(set []bool, pass int) []float64 {
+	switch n := m.p.N(); pass {
+	case len(set):
+		return make([]float64, n)
+	case 0:
+		return slices.Repeat([]float64{1 / float64(n)}, n)
+	default:
+		return rules.TakenFrom(n, set)
+	}
 }
 
 // packed is a map key for a set: eight ranks a byte, and the length.
@@ -164,7 +180,7 @@ func (m *master) model() *linear.Model {
 	return lp
 }
 
-var errMaster = errors.New("the solver gave no answer to the master programme")
+var errMaster = errors.New("the solver gave no answer to the master program")
 
 // solve solves the master. An answer that the solver is not sure of will do:
 // it is a proposal in any case.
@@ -314,7 +330,7 @@ func (m *master) lawMultipliers(ctx context.Context) (multipliers, error) {
 		}
 		before := len(rows)
 		for _, r := range m.violated(res.X, 1e-9) {
-			if !contains(rows, r) {
+			if !slices.Contains(rows, r) {
 				rows = append(rows, r)
 			}
 		}
@@ -329,13 +345,4 @@ func (m *master) lawMultipliers(ctx context.Context) (multipliers, error) {
 		}
 		return lambda, nil
 	}
-}
-
-func contains(rows []row, r row) bool {
-	for _, x := range rows {
-		if x == r {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package stopping
 
 import (
+	"context"
 	"math/big"
 
 	rules "optratio/mechanisms/stopping"
@@ -9,102 +10,53 @@ import (
 )
 
 // Optimum returns the certified enclosure of the optimum.
-func (s *Solution) Optimum() number.Number { return enclosed(s.Lower, s.Upper) }
+func (s *Solution) Optimum() number.Number { return number.Bounds(s.Lower, s.Upper) }
 
-func enclosed(lo, hi *big.Rat) number.Number {
-	if lo.Cmp(hi) == 0 {
-		return number.Exact(lo)
-	}
-	return number.Bounds(lo, hi)
-}
-
-// Mix is the best p-mix with the blind choice (Grining, Klonowski & Sulkowska, Corollary 3) of either of two rules: the secretary rule, and
-// the best rule without privacy for the problem's payoff. Ratio says how much better the optimum is.
+// Mix is the best private mixture of one rule and the blind choice. Ratio says how much better the optimum is.
 type Mix struct {
-	P, Success number.Number
-	Ratio      number.Number // optimum over Success, at least 1
+	P, Success number.Number // the weight of the rule, and the payoff
+	Ratio      number.Number // optimum over Success, at least 1; +∞ where Success is not known to be positive
 }
 
-// mixed is the best p-mix of one rule, between exact bounds.
-type mixed struct{ lo, hi, below, above *big.Rat }
-
-// BestMix computes the best p-mix for a problem and compares it with its solution. Among equally good rules without
-// privacy others than the two of Mix may be more private; they are not tried.
-func BestMix(p *Problem, sol *Solution) (Mix, error) {
-	secretary, err := rules.SecretaryLaw(arith.Rat{}, p.N())
+// SecretaryMix returns the best p-mix of the secretary rule (Grining, Klonowski & Sulkowska, Corollary 3).
+func (p *Problem) SecretaryMix(ctx context.Context, sol *Solution) (Mix, error) {
+	law, err := rules.SecretaryLaw(ctx, arith.Rat{}, p.N())
 	if err != nil {
 		return Mix{}, err
 	}
-	best, err := p.mixOf(secretary)
-	if err != nil {
-		return Mix{}, err
-	}
-	if !p.winsWithBest() {
-		free, err := p.unconstrainedLaw()
-		if err != nil {
-			return Mix{}, err
-		}
-		other, err := p.mixOf(free)
-		if err != nil {
-			return Mix{}, err
-		}
-		if other.below.Cmp(best.below) > 0 {
-			best = other
-		}
-	}
-	m := Mix{P: enclosed(best.lo, best.hi), Success: enclosed(best.below, best.above)}
-	if best.below.Sign() <= 0 {
-		m.Ratio = number.Infinity()
-		return m, nil
-	}
-	ratio := new(big.Rat).Quo(sol.Lower, best.above)
-	if one := big.NewRat(1, 1); ratio.Cmp(one) < 0 {
-		ratio = one // the p-mix is a private rule
-	}
-	above := new(big.Rat).Quo(sol.Upper, best.below)
-	if above.Cmp(ratio) < 0 {
-		above = ratio
-	}
-	m.Ratio = enclosed(ratio, above)
-	return m, nil
+	return p.mixOf(law, sol)
 }
+
+// FreeMix returns the best p-mix of the rule without privacy that rules.Best finds for the payoff. For the payoff of
+// the secretary problem that is the secretary rule. Where several rules are best, others may be more private; they are not tried.
+func (p *Problem) FreeMix(sol *Solution) (Mix, error) { return p.mixOf(sol.Free, sol) }
 
 // mixOf returns the best private p-mix of a rule with the given law.
-func (p *Problem) mixOf(free []*big.Rat) (mixed, error) {
+func (p *Problem) mixOf(law []*big.Rat, sol *Solution) (Mix, error) {
 	f := arith.Rat{}
 	blind, err := rules.BlindLaw(f, p.N())
 	if err != nil {
-		return mixed{}, err
+		return Mix{}, err
 	}
-	if dot(p.Payoff, free).Cmp(dot(p.Payoff, blind)) <= 0 {
-		value := dot(p.Payoff, blind) // mixing the rule in gains nothing
-		return mixed{new(big.Rat), new(big.Rat), value, value}, nil
-	}
-	lo, hi, err := rules.LargestP(rules.ExactLaw(free), p.L, p.Eps, p.Delta)
-	if err != nil {
-		return mixed{}, err
-	}
-	return mixed{lo, hi, dot(p.Payoff, rules.Mix(f, lo, free, blind)), dot(p.Payoff, rules.Mix(f, hi, free, blind))}, nil
-}
-
-// unconstrainedLaw is the law of the best rule without privacy.
-func (p *Problem) unconstrainedLaw() ([]*big.Rat, error) {
-	_, stops, err := rules.Best(p.Payoff)
-	if err != nil {
-		return nil, err
-	}
-	rule, err := stops.Rule()
-	if err != nil {
-		return nil, err
-	}
-	return rule.Law(), nil
-}
-
-func (p *Problem) winsWithBest() bool {
-	for k, c := range p.Payoff {
-		if k == 0 && c.Cmp(big.NewRat(1, 1)) != 0 || k > 0 && c.Sign() != 0 {
-			return false
+	lo, hi := new(big.Rat), new(big.Rat)
+	if dot(p.Payoff, law).Cmp(dot(p.Payoff, blind)) > 0 { // otherwise mixing the rule in gains nothing
+		if lo, hi, err = rules.LargestP(rules.ExactLaw(law), p.L, p.Eps, p.Delta); err != nil {
+			return Mix{}, err
 		}
 	}
-	return true
+	below, above := dot(p.Payoff, rules.Mix(f, lo, law, blind)), dot(p.Payoff, rules.Mix(f, hi, law, blind))
+	m := Mix{P: number.Bounds(lo, hi), Success: number.Bounds(below, above), Ratio: number.Infinity()}
+	if below.Sign() <= 0 {
+		return m, nil
+	}
+	least := new(big.Rat).Quo(sol.Lower, above)
+	if one := big.NewRat(1, 1); least.Cmp(one) < 0 {
+		least = one // the p-mix is a private rule
+	}
+	most := new(big.Rat).Quo(sol.Upper, below)
+	if most.Cmp(least) < 0 {
+		most = least
+	}
+	m.Ratio = number.Bounds(least, most)
+	return m, nil
 }

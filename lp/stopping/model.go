@@ -6,7 +6,7 @@ import (
 	"optratio/lp/linear"
 )
 
-// Model writes the whole problem as one sparse linear programme (a
+// Model writes the whole problem as one sparse linear program (a
 // minimisation of -payoff), for solvers other than Solve and as its oracle.
 // With x[i][j] the probability of taking relative rank j at time i, given that rank there; R[i] of
 // reaching time i; and s[i][j] of having taken the one that ranks j-th among the first i:

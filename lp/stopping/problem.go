@@ -6,7 +6,7 @@
 //
 // The rules and laws are those of package mechanisms/stopping. Laws form the
 // convex hull of the laws of deterministic rules, and the best deterministic
-// rule for a payoff is an exact dynamic programme. So any nonnegative
+// rule for a payoff is an exact dynamic program. So any nonnegative
 // multipliers of the privacy rows bound the optimum from above, by the best
 // payoff after the multipliers have been added to it, and any rule whose exact
 // law is private bounds it from below. Solvers of package lp/linear only

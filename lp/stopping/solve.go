@@ -5,16 +5,18 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"time"
 
 	"optratio/lp/linear"
 	rules "optratio/mechanisms/stopping"
+	"optratio/number/arith"
 )
 
 // Options steer Solve. The zero value is usable, but for Solver.
 type Options struct {
 	Solver linear.Solver // proposes; required
 	Gap    float64       // wanted (upper-lower)/upper, 0 for 1e-9
-	Rounds int           // at most so many master programmes, 0 for 2000
+	Rounds int           // at most so many master programs, 0 for 2000
 	Report func(Progress)
 }
 
@@ -32,8 +34,9 @@ type Solution struct {
 	Lower, Upper *big.Rat
 	Rule         *rules.Rule
 	Law          []*big.Rat
+	Free         []*big.Rat // the law of a best rule without privacy
 	Rounds       int
-	Rows         int // privacy rows in the last master programme
+	Rows         int // privacy rows in the last master program
 	Patterns     int // columns of it
 	Pivots       int
 	Stopped      error // what ended the search early: the context, the solver, or nil
@@ -72,14 +75,29 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 	if o.Rounds <= 0 {
 		o.Rounds = 2000
 	}
-	s := newSearch(p, o)
-	stopped := s.run(ctx)
-	sol, err := s.certify()
+	start := time.Now()
+	sol, err := p.withoutSearch()
 	if err != nil {
 		return nil, err
 	}
-	sol.Stopped = stopped
+	// What is found at the end takes as long to certify.
+	search, cancel := leaving(ctx, time.Since(start))
+	defer cancel()
+	s := newSearch(p, o)
+	sol.Stopped = s.run(search)
+	if err := s.certify(sol); err != nil {
+		return nil, err
+	}
 	return sol, nil
+}
+
+// leaving returns a context that ends so long before the deadline of ctx, if it has one.
+func leaving(ctx context.Context, rest time.Duration) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithDeadlineCause(ctx, deadline.Add(-rest), fmt.Errorf("the time limit was reached but for what the certificate takes (%w)", context.DeadlineExceeded))
 }
 
 // patience is the number of rounds without progress that the search accepts.
@@ -102,13 +120,13 @@ func newSearch(p *Problem, o Options) *search {
 
 // price bounds the optimum by multipliers, keeps them if they are the best so far, and adds the
 // patterns of their best rule.
-func (s *search) price(lambda multipliers) (added int) {
+func (s *search) price(ctx context.Context, lambda multipliers) (added int) {
 	payoff, offset := s.m.adjusted(lambda)
 	value, stops := rules.BestFloat(payoff)
 	if bound := value + offset; bound < s.upper {
 		s.upper, s.center = bound, lambda
 	}
-	return s.m.addPatterns(stops)
+	return s.m.addPatterns(ctx, stops)
 }
 
 // run alternates the master and the pricing until the bounds meet, nothing new is found, or something stops it.
@@ -117,8 +135,8 @@ func (s *search) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.price(start)
-	s.price(multipliers{})
+	s.price(ctx, start)
+	s.price(ctx, multipliers{})
 	s.m.addRows(start.rows())
 	least, idle, fresh := math.Inf(1), 0, false
 	for s.rounds = 1; s.rounds <= s.o.Rounds; s.rounds++ {
@@ -135,9 +153,12 @@ func (s *search) run(ctx context.Context) error {
 		added := broken
 		center := s.center
 		for _, t := range smoothing {
-			added += s.price(blend(center, f.lambda, t))
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			added += s.price(ctx, blend(center, f.lambda, t))
 		}
-		added += s.m.addPatterns(s.m.priced(f))
+		added += s.m.addPatterns(ctx, s.m.priced(f))
 		if s.o.Report != nil {
 			s.o.Report(Progress{Round: s.rounds, Lower: f.value, Upper: s.upper, Rows: len(s.m.rows), Patterns: len(s.m.patterns)})
 		}
@@ -175,16 +196,10 @@ func blend(a, b multipliers, t float64) multipliers {
 	return out
 }
 
-// certify turns the last flow and the best multipliers into exact bounds. The
-// best p-mix of the best rule without privacy competes with the search's
-// rule, so that an answer exists even where the search failed.
-func (s *search) certify() (*Solution, error) {
-	sol := &Solution{Rounds: min(s.rounds, s.o.Rounds), Rows: len(s.m.rows), Patterns: len(s.m.patterns), Pivots: s.m.pivots}
-	var err error
-	if sol.Upper, err = s.p.upperBound(s.center); err != nil {
-		return nil, err
-	}
-	_, stops, err := rules.Best(s.p.Payoff)
+// withoutSearch bounds the optimum by the best rule without privacy, and by its best p-mix with the blind choice. So an answer
+// exists whatever becomes of the search.
+func (p *Problem) withoutSearch() (*Solution, error) {
+	value, stops, err := rules.Best(p.Payoff)
 	if err != nil {
 		return nil, err
 	}
@@ -192,38 +207,70 @@ func (s *search) certify() (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sol.consider(s.p, free); err != nil {
-		return nil, err
+	sol := &Solution{Upper: value, Free: free.Law()}
+	return sol, sol.consider(p, free, sol.Free)
+}
+
+// certify turns the last flow and the best multipliers into exact bounds, where they are better than what sol has.
+func (s *search) certify(sol *Solution) error {
+	sol.Rounds, sol.Rows, sol.Patterns, sol.Pivots = min(s.rounds, s.o.Rounds), len(s.m.rows), len(s.m.patterns), s.m.pivots
+	if len(s.center) > 0 {
+		upper, err := s.p.upperBound(s.center)
+		if err != nil {
+			return err
+		}
+		if upper.Cmp(sol.Upper) < 0 {
+			sol.Upper = upper
+		}
 	}
 	if s.last != nil {
 		found, err := s.m.rule(s.last)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := sol.consider(s.p, found); err != nil {
-			return nil, err
+		if err := sol.consider(s.p, found, found.Law()); err != nil {
+			return err
 		}
 	}
 	pair, err := rules.Violated(sol.Law, s.p.L, s.p.Eps, s.p.Delta)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if pair != (rules.Pair{}) {
 		panic(fmt.Sprintf("stopping: the repaired rule breaks privacy at ranks %d, %d", pair.I, pair.J))
 	}
-	return sol, nil
+	return nil
 }
 
-// consider repairs a rule and keeps it if it gains more than what sol has.
-func (sol *Solution) consider(p *Problem, proposal *rules.Rule) error {
-	rule, err := p.repair(proposal)
+// consider makes a rule of a given law private by mixing it with the blind choice just enough, and keeps it if it gains more than what
+// sol has. The blind choice satisfies every privacy row, strictly unless ε = δ = 0.
+func (sol *Solution) consider(p *Problem, rule *rules.Rule, law []*big.Rat) error {
+	keep, _, err := rules.LargestP(rules.ExactLaw(law), p.L, p.Eps, p.Delta)
 	if err != nil {
 		return err
 	}
-	law := rule.Law()
-	if gain := dot(p.Payoff, law); sol.Lower == nil || gain.Cmp(sol.Lower) > 0 {
-		sol.Rule, sol.Law, sol.Lower = rule, law, gain
+	if keep.Cmp(big.NewRat(1, 1)) < 0 {
+		keep = roundDown(keep, weightBits) // a smaller weight is private, too: take one with a short denominator
+		blindLaw, err := rules.BlindLaw(arith.Rat{}, p.N())
+		if err != nil {
+			return err
+		}
+		law = rules.Mix(arith.Rat{}, keep, law, blindLaw)
 	}
+	gain := dot(p.Payoff, law)
+	if sol.Lower != nil && gain.Cmp(sol.Lower) <= 0 {
+		return nil
+	}
+	if keep.Cmp(big.NewRat(1, 1)) < 0 {
+		blind, err := rules.ThresholdRule(p.N(), 1)
+		if err != nil {
+			return err
+		}
+		if rule, err = rules.MixRules(keep, rule, blind); err != nil {
+			return err
+		}
+	}
+	sol.Rule, sol.Law, sol.Lower = rule, law, gain
 	return nil
 }
 
@@ -235,21 +282,6 @@ func dot(payoff, law []*big.Rat) *big.Rat {
 		}
 	}
 	return sum
-}
-
-// repair mixes a rule with the blind choice just enough to make it private: the
-// blind choice satisfies every row, strictly unless ε = δ = 0.
-func (p *Problem) repair(rule *rules.Rule) (*rules.Rule, error) {
-	keep, _, err := rules.LargestP(rules.ExactLaw(rule.Law()), p.L, p.Eps, p.Delta)
-	if err != nil || keep.Cmp(big.NewRat(1, 1)) == 0 {
-		return rule, err
-	}
-	blind, err := rules.ThresholdRule(p.N(), 1)
-	if err != nil {
-		return nil, err
-	}
-	// Any smaller weight is private, too: take one with a short denominator.
-	return rules.MixRules(roundDown(keep, weightBits), rule, blind)
 }
 
 // weightBits is the binary precision of the weights of a proposed rule.

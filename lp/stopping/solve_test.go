@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"testing"
+	"time"
 
 	"optratio/lp/clp"
 	"optratio/lp/linear"
@@ -95,7 +96,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// The decomposition against the whole linear programme solved at once, both solvers.
+// The decomposition against the whole linear program solved at once, both solvers.
 func TestAgainstWholeModel(t *testing.T) {
 	for _, s := range solvers() {
 		for _, p := range []*Problem{
@@ -219,7 +220,7 @@ func TestIdleSolver(t *testing.T) {
 	if err != nil || sol.Stopped == nil {
 		t.Fatalf("%v, %+v", err, sol)
 	}
-	mix := must(BestMix(p, sol))
+	mix := must(p.SecretaryMix(t.Context(), sol))
 	if lo, _ := mix.Success.Lower(); math.Abs(ratio(sol.Lower, lo)-1) > 1e-12 || sol.Upper.Cmp(sol.Lower) <= 0 {
 		t.Errorf("bounds [%v, %v], p-mix %v", sol.Lower, sol.Upper, mix.Success)
 	}
@@ -273,22 +274,51 @@ func BenchmarkSolve100CLP(b *testing.B) {
 	benchmarkSolve(b, 100, s)
 }
 
-// For one of the two best of four, the secretary rule wins with 3/4, as much as any rule, and its tight ε is ln 2: at ε = 1 the
-// best p-mix is that rule itself, while the rule that stops on every tie would have to be mixed.
-func TestBestMixTakesTheMorePrivateRule(t *testing.T) {
-	p := problem(t, 4, 2, 1, "1", "0")
-	sol, err := Solve(context.Background(), p, Options{Solver: linear.Embedded{}})
-	if err != nil {
-		t.Fatal(err)
+// SecretaryMix mixes the secretary rule whatever the payoff, FreeMix the best rule for it. At n = 6 with δ = 1 everything is private: the secretary rule takes one of
+// the two best with r_1 + r_2 = 77/180 + 41/180 = 59/90, the best rule for that with 31/45.
+func TestWhichRuleIsMixed(t *testing.T) {
+	p := problem(t, 6, 2, 1, "1/2", "1")
+	sol := check(t, p, linear.Embedded{})
+	for _, c := range []struct {
+		mix  Mix
+		want *big.Rat
+	}{{must(p.SecretaryMix(t.Context(), sol)), big.NewRat(59, 90)}, {must(p.FreeMix(sol)), big.NewRat(31, 45)}} {
+		share, _ := c.mix.P.Rat()
+		success, ok := c.mix.Success.Rat()
+		if !ok || share.Cmp(big.NewRat(1, 1)) != 0 || success.Cmp(c.want) != 0 {
+			t.Errorf("p = %v, success %v, want 1 and %v", c.mix.P, c.mix.Success, c.want)
+		}
 	}
-	mix := must(BestMix(p, sol))
-	if share, ok := mix.P.Rat(); !ok || share.Cmp(big.NewRat(1, 1)) != 0 {
-		t.Errorf("p = %v", mix.P)
+	// For the secretary problem the two rules are one.
+	p = problem(t, 12, 1, 2, "1/2", "1/100")
+	sol = check(t, p, linear.Embedded{})
+	a, b := must(p.SecretaryMix(t.Context(), sol)), must(p.FreeMix(sol))
+	if a.P.String() != b.P.String() || a.Success.String() != b.Success.String() {
+		t.Errorf("%v and %v", a, b)
 	}
-	if success, ok := mix.Success.Rat(); !ok || success.Cmp(big.NewRat(3, 4)) != 0 {
-		t.Errorf("success %v", mix.Success)
+	// At n = 4 the secretary rule takes one of the two best with 3/4, as much as any rule, and its tight ε is ln 2: at ε = 1 it is its
+	// best p-mix, while another best rule, which stops on every tie, has to be mixed.
+	p = problem(t, 4, 2, 1, "1", "0")
+	sol = check(t, p, linear.Embedded{})
+	a, b = must(p.SecretaryMix(t.Context(), sol)), must(p.FreeMix(sol))
+	if success, ok := a.Success.Rat(); !ok || success.Cmp(big.NewRat(3, 4)) != 0 || math.Abs(a.Ratio.Float64()-1) > 1e-9 || !(b.P.Float64() < 1) {
+		t.Errorf("%v and %v", a, b)
 	}
-	if r := mix.Ratio.Float64(); math.Abs(r-1) > 1e-9 {
-		t.Errorf("ratio %v", mix.Ratio)
+}
+
+// Whatever ends the search, at whatever time, what is certified stays: a rule that is private and a bound.
+func TestDeadlines(t *testing.T) {
+	p := problem(t, 60, 1, 1, "1/2", "0")
+	best := check(t, p, linear.Embedded{})
+	for _, limit := range []time.Duration{0, 10 * time.Millisecond, 50 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		sol, err := Solve(ctx, p, Options{Solver: linear.Embedded{}})
+		cancel()
+		if err != nil || sol.Lower.Cmp(best.Upper) > 0 || sol.Upper.Cmp(best.Lower) < 0 || sol.Rule == nil {
+			t.Fatalf("%v: %v", limit, err)
+		}
+		if limit == 0 && !errors.Is(sol.Stopped, context.DeadlineExceeded) {
+			t.Errorf("stopped by %v", sol.Stopped)
+		}
 	}
 }

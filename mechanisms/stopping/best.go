@@ -19,7 +19,7 @@ func (s Stops) Rule() (*Rule, error) {
 // Law returns the outcome law in floating point: O(n²) additions of nonnegative numbers.
 func (s Stops) Law() []float64 {
 	reach := s.Reach()
-	return forward(ring[float64](floatRing{}), 1, len(s), 0, func(i, j int) float64 {
+	return forward(ring[float64](floatRing{}), 1, len(s), func(i, j int) float64 {
 		if s[i-1][j-1] {
 			return reach[i-1]
 		}
@@ -53,18 +53,14 @@ func Best(payoff []*big.Rat) (*big.Rat, Stops, error) {
 	if err := checkCandidates(n); err != nil {
 		return nil, nil, err
 	}
-	den, gcd := big.NewInt(1), new(big.Int)
-	for _, c := range payoff {
-		gcd.GCD(nil, nil, den, c.Denom())
-		den.Mul(den, new(big.Int).Quo(c.Denom(), gcd))
-	}
-	scaled := make([]*big.Int, n)
+	den := commonDenominator(payoff)
+	whole := make([]*big.Int, n)
 	for k, c := range payoff {
-		scaled[k] = new(big.Int).Mul(c.Num(), new(big.Int).Quo(den, c.Denom()))
+		whole[k] = scaled(c, den)
 	}
-	r := ring[*big.Int](intRing{})
+	r := newIntRing()
 	stops := make(Stops, n)
-	value := backward(r, scaled, new(big.Int), record(r, stops))
+	value := backward(r, whole, record(r, stops))
 	factorial := new(big.Int).MulRange(1, int64(n))
 	return new(big.Rat).SetFrac(value, factorial.Mul(factorial, den)), stops, nil
 }
@@ -76,7 +72,7 @@ func BestFloat(payoff []float64) (float64, Stops) {
 	return value, stops
 }
 
-// BackwardFloat walks the dynamic programme of Best in floating point from time n
+// BackwardFloat walks the dynamic program of Best in floating point from time n
 // to 1. visit gets the time, the expected payoffs g of taking each relative rank then,
 // and the value of going on (0 at time n); it must not keep or change g. The
 // result is the value at time 1. It panics on an empty payoff.
@@ -84,7 +80,7 @@ func BackwardFloat(payoff []float64, visit func(time int, g []float64, next floa
 	if len(payoff) == 0 {
 		panic("stopping: no candidates")
 	}
-	return backward(ring[float64](floatRing{}), payoff, 0, visit)
+	return backward(ring[float64](floatRing{}), payoff, visit)
 }
 
 // TakenFrom returns, in floating point, the probabilities of the final ranks jointly with
@@ -92,7 +88,7 @@ func BackwardFloat(payoff []float64, visit func(time int, g []float64, next floa
 // marked in set (set[j-1] for rank j) among len(set) = time arrivals, out of n.
 func TakenFrom(n int, set []bool) []float64 {
 	time := len(set)
-	return forward(ring[float64](floatRing{}), time, n, 0, func(i, j int) float64 {
+	return forward(ring[float64](floatRing{}), time, n, func(i, j int) float64 {
 		if i == time && set[j-1] {
 			return 1
 		}

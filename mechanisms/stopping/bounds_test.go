@@ -98,13 +98,13 @@ func TestPMixVanishes(t *testing.T) {
 	const n = 2000
 	eps := must(mechanisms.FromEpsilon(big.NewRat(1, 2)))
 	for l := 1; l <= 3; l++ {
-		law := EnclosedLaw(must(SecretaryLaw(arith.Interval{Prec: 96}, n)))
+		law := EnclosedLaw(must(SecretaryLaw(t.Context(), arith.Interval{Prec: 96}, n)))
 		p, _, err := LargestP(law, l, eps, new(big.Rat))
 		if err != nil {
 			t.Fatal(err)
 		}
 		x, _ := p.Float64()
-		r, _ := law.hi[0].Float64()
+		r := law.At(1).Float64()
 		e := math.Exp(0.5)
 		want := 1 + (e-1)/(1-e*must(Asymptotic(l+1)))
 		if got := n * (x*r + (1-x)/n); math.Abs(got-want) > 0.02*want {

@@ -1,10 +1,12 @@
 package stopping
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"optratio/number"
 	"optratio/number/arith"
@@ -66,35 +68,42 @@ func Threshold(n int) (int, error) {
 // from the worst rank up: n steps, every term positive, hence stable in
 // floating point. Theorem 4 (5.1 in the newer version) of Grining, Klonowski &
 // Sulkowska prints the second form for k = 1 as well, which counts arrival
-// orders whose best candidate comes last and also before t.
-func ThresholdLaw[T any](f arith.Field[T], n, t int) ([]T, error) {
+// orders whose best candidate comes last and also before t. The error is the context's cause where that ends.
+func ThresholdLaw[T any](ctx context.Context, f arith.Field[T], n, t int) ([]T, error) {
 	if err := checkCandidates(n); err != nil {
 		return nil, err
 	}
 	if t < 1 || t > n {
 		return nil, fmt.Errorf("threshold %d: %w, need 1 to n = %d", t, ErrRange, n)
 	}
-	law := make([]T, n)
 	frac := func(a, b int) T { return f.Quo(f.FromInt(int64(a)), f.FromInt(int64(b))) }
 	if t == 1 {
-		for k := range law {
-			law[k] = frac(1, n)
-		}
-		return law, nil
+		return slices.Repeat([]T{frac(1, n)}, n), nil
 	}
+	law := make([]T, n)
+	ended := func(k int) bool { return k%1024 == 0 && ctx.Err() != nil }
 	pass := frac(t-1, n)
 	// step[k] = C(n-t+1,k)/C(n-1,k), which is 0 from k = n-t+2 on.
 	step := make([]T, n)
 	step[0] = f.One()
 	for k := 1; k < n; k++ {
+		if ended(k) {
+			return nil, context.Cause(ctx)
+		}
 		step[k] = f.Mul(step[k-1], frac(max(n-t+2-k, 0), n-k))
 	}
 	law[n-1] = f.Mul(pass, frac(1, n-1))
 	for k := n - 1; k >= 2; k-- {
+		if ended(k) {
+			return nil, context.Cause(ctx)
+		}
 		law[k-1] = f.Add(law[k], f.Mul(f.Mul(pass, step[k]), frac(1, k)))
 	}
 	harmonic := f.Zero()
 	for i := n; i >= t; i-- {
+		if ended(i) {
+			return nil, context.Cause(ctx)
+		}
 		harmonic = f.Add(harmonic, frac(1, i-1))
 	}
 	law[0] = f.Mul(pass, harmonic)
@@ -103,16 +112,18 @@ func ThresholdLaw[T any](f arith.Field[T], n, t int) ([]T, error) {
 
 // SecretaryLaw returns r_{·,n}, the law of the optimal secretary rule: the
 // threshold law at t_n.
-func SecretaryLaw[T any](f arith.Field[T], n int) ([]T, error) {
+func SecretaryLaw[T any](ctx context.Context, f arith.Field[T], n int) ([]T, error) {
 	t, err := Threshold(n)
 	if err != nil {
 		return nil, err
 	}
-	return ThresholdLaw(f, n, t)
+	return ThresholdLaw(ctx, f, n, t)
 }
 
 // BlindLaw returns the law of the blind choice, which takes the first candidate: 1/n each.
-func BlindLaw[T any](f arith.Field[T], n int) ([]T, error) { return ThresholdLaw(f, n, 1) }
+func BlindLaw[T any](f arith.Field[T], n int) ([]T, error) {
+	return ThresholdLaw(context.Background(), f, n, 1)
+}
 
 // Mix returns p·a + (1-p)·b, the law of tossing a coin between two rules.
 // The caller answers for 0 <= p <= 1. It panics if the lengths differ.
@@ -128,22 +139,58 @@ func Mix[T any](f arith.Field[T], p T, a, b []T) []T {
 	return law
 }
 
-// Law is an outcome law known exactly or enclosed rank by rank in rationals.
+// Law is an outcome law known exactly or enclosed rank by rank, between multiples of one unit 1/den.
 type Law struct {
-	lo, hi []*big.Rat
+	lo, hi []*big.Int // equal slices where the law is exact
+	den    *big.Int
 }
 
-// ExactLaw wraps a law of rational probabilities. It does not copy q.
-func ExactLaw(q []*big.Rat) Law { return Law{lo: q, hi: q} }
-
-// EnclosedLaw wraps a law of outward-rounded probabilities; negative lower ends are raised to 0.
-func EnclosedLaw(q []interval.Interval) Law {
-	l := Law{lo: make([]*big.Rat, len(q)), hi: make([]*big.Rat, len(q))}
+// ExactLaw is a law of rational probabilities.
+func ExactLaw(q []*big.Rat) Law {
+	den := commonDenominator(q)
+	l := Law{lo: make([]*big.Int, len(q)), den: den}
 	for k, x := range q {
-		l.lo[k], _ = x.Lo().Rat(nil)
-		l.hi[k], _ = x.Hi().Rat(nil)
-		if l.lo[k].Sign() < 0 {
-			l.lo[k] = new(big.Rat)
+		l.lo[k] = scaled(x, den)
+	}
+	l.hi = l.lo
+	return l
+}
+
+// commonDenominator returns the least common denominator.
+func commonDenominator(q []*big.Rat) *big.Int {
+	den, gcd := big.NewInt(1), new(big.Int)
+	for _, x := range q {
+		if gcd.Rem(den, x.Denom()); gcd.Sign() != 0 {
+			gcd.GCD(nil, nil, den, x.Denom())
+			den.Mul(den, gcd.Quo(x.Denom(), gcd))
+		}
+	}
+	return den
+}
+
+// scaled returns x·den, den a multiple of x's denominator.
+func scaled(x *big.Rat, den *big.Int) *big.Int {
+	y := new(big.Int).Quo(den, x.Denom())
+	return y.Mul(y, x.Num())
+}
+
+// EnclosedLaw is a law of enclosed probabilities, rounded outward to multiples of a unit that is below 1/n² by more than their precision; negative
+// lower ends are raised to 0. The enclosures must be finite.
+func EnclosedLaw(q []interval.Interval) Law {
+	l := Law{lo: make([]*big.Int, len(q)), hi: make([]*big.Int, len(q))}
+	shift := 32 + 2*bits.Len(uint(len(q)))
+	for _, x := range q {
+		shift = max(shift, 32+2*bits.Len(uint(len(q)))+int(x.Prec()))
+	}
+	l.den = new(big.Int).Lsh(big.NewInt(1), uint(shift))
+	up := new(big.Float)
+	for k, x := range q {
+		l.lo[k], l.hi[k] = new(big.Int), new(big.Int)
+		if x.Lo().Sign() > 0 {
+			up.SetMantExp(x.Lo(), shift).Int(l.lo[k]) // towards 0
+		}
+		if _, acc := up.SetMantExp(x.Hi(), shift).Int(l.hi[k]); acc == big.Below {
+			l.hi[k].Add(l.hi[k], big.NewInt(1))
 		}
 	}
 	return l
@@ -152,42 +199,31 @@ func EnclosedLaw(q []interval.Interval) Law {
 // N returns the number of candidates.
 func (q Law) N() int { return len(q.lo) }
 
-// Bounds returns a lower and an upper bound for the probability of rank k, 1 <= k <= N. They must not be modified.
-func (q Law) Bounds(k int) (lo, hi *big.Rat) { return q.lo[k-1], q.hi[k-1] }
+// At returns the probability of rank k, 1 <= k <= N.
+func (q Law) At(k int) number.Number { return q.between(q.lo[k-1], q.hi[k-1], q.den) }
 
-// Exact returns the probabilities where all of them are known exactly, nil otherwise.
-func (q Law) Exact() []*big.Rat {
-	for k := range q.lo {
-		if q.lo[k] != q.hi[k] && q.lo[k].Cmp(q.hi[k]) != 0 {
-			return nil
-		}
-	}
-	return q.lo
-}
-
-// At returns the probability of rank k as a number object.
-func (q Law) At(k int) number.Number { return between(q.lo[k-1], q.hi[k-1]) }
-
-// Payoff returns Σ_k payoff_k q_k as a number object. It panics if the lengths differ.
+// Payoff returns Σ_k payoff_k q_k. It panics if the lengths differ.
 func (q Law) Payoff(payoff []*big.Rat) number.Number {
 	if len(payoff) != q.N() {
 		panic("stopping: payoff and law of different lengths")
 	}
-	lo, hi := new(big.Rat), new(big.Rat)
+	den := commonDenominator(payoff)
+	lo, hi, product := new(big.Int), new(big.Int), new(big.Int)
 	for k, c := range payoff {
-		a, b := q.lo[k], q.hi[k]
+		if c.Sign() == 0 {
+			continue
+		}
+		a, b, factor := q.lo[k], q.hi[k], scaled(c, den)
 		if c.Sign() < 0 {
 			a, b = b, a
 		}
-		lo.Add(lo, new(big.Rat).Mul(c, a))
-		hi.Add(hi, new(big.Rat).Mul(c, b))
+		lo.Add(lo, product.Mul(factor, a))
+		hi.Add(hi, product.Mul(factor, b))
 	}
-	return between(lo, hi)
+	return q.between(lo, hi, den.Mul(den, q.den))
 }
 
-func between(lo, hi *big.Rat) number.Number {
-	if lo.Cmp(hi) == 0 {
-		return number.Exact(lo)
-	}
-	return number.Bounds(lo, hi)
+// between returns the number from lo/den to hi/den.
+func (q Law) between(lo, hi, den *big.Int) number.Number {
+	return number.Bounds(new(big.Rat).SetFrac(lo, den), new(big.Rat).SetFrac(hi, den))
 }

@@ -42,7 +42,7 @@ func equal(a, b []*big.Rat) bool {
 
 func secretary(t testing.TB, n int) []*big.Rat {
 	t.Helper()
-	law, err := SecretaryLaw(arith.Rat{}, n)
+	law, err := SecretaryLaw(t.Context(), arith.Rat{}, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestThreshold(t *testing.T) {
 func TestThresholdLawByEnumeration(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		for threshold := 1; threshold <= n; threshold++ {
-			got, err := ThresholdLaw(arith.Rat{}, n, threshold)
+			got, err := ThresholdLaw(t.Context(), arith.Rat{}, n, threshold)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestPrintedFormulaIsWrongForTheBest(t *testing.T) {
 	for n := 3; n <= 60; n++ {
 		for _, threshold := range []int{2, (n + 1) / 2, n} {
 			threshold = max(threshold, 2)
-			law, err := ThresholdLaw(arith.Rat{}, n, threshold)
+			law, err := ThresholdLaw(t.Context(), arith.Rat{}, n, threshold)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func TestLawNonincreasing(t *testing.T) {
 
 func TestFloatLaw(t *testing.T) {
 	const n = 400
-	exact, approx := secretary(t, n), must(SecretaryLaw(arith.Float{}, n))
+	exact, approx := secretary(t, n), must(SecretaryLaw(t.Context(), arith.Float{}, n))
 	for k := range exact {
 		want, _ := exact[k].Float64()
 		if math.Abs(approx[k]-want) > 1e-13*want {
@@ -183,7 +183,7 @@ func TestFloatLaw(t *testing.T) {
 // (widened by rounding), and is near its limit a_k/e.
 func TestLargeLaw(t *testing.T) {
 	const n = 100_000
-	law := must(SecretaryLaw(arith.Float{}, n))
+	law := must(SecretaryLaw(t.Context(), arith.Float{}, n))
 	sum := 0.0
 	for k := n - 1; k >= 0; k-- {
 		sum += law[k]
@@ -191,7 +191,7 @@ func TestLargeLaw(t *testing.T) {
 	if math.Abs(sum-1) > 1e-10 {
 		t.Errorf("float law sums to %.17g", sum)
 	}
-	enclosed := must(SecretaryLaw(arith.Interval{Prec: 96}, n))
+	enclosed := must(SecretaryLaw(t.Context(), arith.Interval{Prec: 96}, n))
 	for _, k := range []int{1, 2, 3, 10, 100, 1000, n} {
 		lo, hi := enclosed[k-1].Float64()
 		if hi-lo > 1e-15*hi || law[k-1] < lo*(1-1e-10) || law[k-1] > hi*(1+1e-10) {
@@ -246,7 +246,7 @@ func TestMixAndBlind(t *testing.T) {
 
 func TestThresholdLawRefuses(t *testing.T) {
 	for _, c := range [][2]int{{0, 1}, {5, 0}, {5, 6}} {
-		if _, err := ThresholdLaw(arith.Rat{}, c[0], c[1]); !errors.Is(err, ErrRange) {
+		if _, err := ThresholdLaw(t.Context(), arith.Rat{}, c[0], c[1]); !errors.Is(err, ErrRange) {
 			t.Errorf("n = %d, t = %d: %v", c[0], c[1], err)
 		}
 	}

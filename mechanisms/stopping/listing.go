@@ -1,6 +1,7 @@
 package stopping
 
 import (
+	"context"
 	"math/big"
 	"math/rand/v2"
 
@@ -16,20 +17,20 @@ const (
 )
 
 // SecretaryMixLaw returns the law of the rule that plays the optimal secretary rule with probability p and takes the first
-// candidate otherwise.
-func SecretaryMixLaw(n int, p *big.Rat) (Law, error) {
+// candidate otherwise. The error is the context's cause where that ends.
+func SecretaryMixLaw(ctx context.Context, n int, p *big.Rat) (Law, error) {
 	if n <= exactCandidates {
-		q, err := secretaryMixLaw(arith.Rat{}, n, p)
+		q, err := secretaryMixLaw(ctx, arith.Rat{}, n, p)
 		return ExactLaw(q), err
 	}
-	q, err := secretaryMixLaw(arith.Interval{Prec: lawBits}, n, p)
+	q, err := secretaryMixLaw(ctx, arith.Interval{Prec: lawBits}, n, p)
 	return EnclosedLaw(q), err
 }
 
-func secretaryMixLaw[T any](f arith.Field[T], n int, p *big.Rat) ([]T, error) {
-	secretary, err := SecretaryLaw(f, n)
-	if err != nil {
-		return nil, err
+func secretaryMixLaw[T any](ctx context.Context, f arith.Field[T], n int, p *big.Rat) ([]T, error) {
+	secretary, err := SecretaryLaw(ctx, f, n)
+	if err != nil || p.Cmp(big.NewRat(1, 1)) == 0 {
+		return secretary, err
 	}
 	blind, err := BlindLaw(f, n)
 	if err != nil {

@@ -52,8 +52,8 @@ func TightEps(q Law, l int, delta *big.Rat) (Tight, error) {
 	if err := checkQuery(q, l, delta); err != nil {
 		return Tight{}, err
 	}
-	lower, _ := worstRatio(q.lo, q.hi, l, delta)
-	upper, pair := worstRatio(q.hi, q.lo, l, delta)
+	lower, _ := q.worstRatio(q.lo, q.hi, l, delta)
+	upper, pair := q.worstRatio(q.hi, q.lo, l, delta)
 	return Tight{Lower: lower, Upper: upper, Pair: pair}, nil
 }
 
@@ -64,29 +64,32 @@ func checkQuery(q Law, l int, delta *big.Rat) error {
 	return CheckDistance(q.N(), l)
 }
 
-// worstRatio returns max(1, max (up_i - δ)/down_j) over |i-j| <= l, i != j, nil for +∞.
-func worstRatio(up, down []*big.Rat, l int, delta *big.Rat) (*big.Rat, Pair) {
-	worst, pair := big.NewRat(1, 1), Pair{}
+// worstRatio returns max(1, max (up_i - δ)/down_j) over |i-j| <= l, i != j, nil for +∞; up and down are in units of the law.
+func (q Law) worstRatio(up, down []*big.Int, l int, delta *big.Rat) (*big.Rat, Pair) {
+	// In units of 1/(den·d), δ = c/d: the ratio so far is num/base, base > 0.
+	c, d := new(big.Int).Mul(delta.Num(), q.den), delta.Denom()
+	num, base, pair := big.NewInt(1), big.NewInt(1), Pair{}
 	least := windowMin(down, l)
-	excess, bound := new(big.Rat), new(big.Rat)
+	excess, left, right := new(big.Int), new(big.Int), new(big.Int)
 	for i, x := range up {
 		j := least[i]
-		excess.Sub(x, delta)
-		if excess.Cmp(bound.Mul(worst, down[j])) <= 0 {
+		excess.Sub(excess.Mul(x, d), c)
+		if left.Mul(excess, base).Cmp(right.Mul(right.Mul(down[j], d), num)) <= 0 {
 			continue
 		}
-		if down[j].Sign() == 0 {
-			return nil, Pair{I: i + 1, J: j + 1}
-		}
-		worst.Quo(excess, down[j])
 		pair = Pair{I: i + 1, J: j + 1}
+		if down[j].Sign() == 0 {
+			return nil, pair
+		}
+		num.Set(excess)
+		base.Mul(down[j], d)
 	}
-	return worst, pair
+	return new(big.Rat).SetFrac(num, base), pair
 }
 
 // windowMin returns for every i the index of the least x_j with |i-j| <= l
 // (the leftmost of equals), by the usual monotone queue: O(len(x)) comparisons.
-func windowMin(x []*big.Rat, l int) []int {
+func windowMin(x []*big.Int, l int) []int {
 	n := len(x)
 	least := make([]int, n)
 	queue := make([]int, 0, n) // indices, values strictly increasing
@@ -106,26 +109,35 @@ func windowMin(x []*big.Rat, l int) []int {
 	return least
 }
 
-// worstExcess returns max over |i-j| <= l of up_i - e·down_j, which may be negative, and where. For e = nil, which stands for
-// +∞, it is the supremum over such e, or nil for -∞: every down_j is positive then.
-func worstExcess(up, down []*big.Rat, l int, e *big.Rat) (*big.Rat, Pair) {
+// worstExcess returns max over |i-j| <= l of up_i - e·down_j, which may be negative, and where; up and down are in units of the law.
+// For e = nil, which stands for +∞, it is the supremum over such e, or nil for -∞: every down_j is positive then.
+func (q Law) worstExcess(up, down []*big.Int, l int, e *big.Rat) (*big.Rat, Pair) {
 	least := windowMin(down, l)
-	var worst *big.Rat
+	unit := q.den
+	if e != nil {
+		unit = new(big.Int).Mul(q.den, e.Denom())
+	}
+	var worst *big.Int
 	var pair Pair
+	d, loss := new(big.Int), new(big.Int)
 	for i, x := range up {
 		floor := down[least[i]]
-		if e == nil && floor.Sign() > 0 {
+		switch {
+		case e != nil:
+			d.Sub(d.Mul(x, e.Denom()), loss.Mul(floor, e.Num()))
+		case floor.Sign() > 0:
 			continue
-		}
-		d := new(big.Rat).Set(x)
-		if e != nil {
-			d.Sub(x, d.Mul(e, floor))
+		default:
+			d.Set(x)
 		}
 		if worst == nil || d.Cmp(worst) > 0 {
-			worst, pair = d, Pair{I: i + 1, J: least[i] + 1}
+			worst, pair = new(big.Int).Set(d), Pair{I: i + 1, J: least[i] + 1}
 		}
 	}
-	return worst, pair
+	if worst == nil {
+		return nil, pair
+	}
+	return new(big.Rat).SetFrac(worst, unit), pair
 }
 
 // TightDelta returns bounds for the least δ >= 0 for which q is (ε, δ)-private
@@ -136,8 +148,8 @@ func TightDelta(q Law, l int, e mechanisms.Epsilon) (lo, hi *big.Rat, pair Pair,
 		return nil, nil, Pair{}, err
 	}
 	below, above := e.ExpBounds(logBits)
-	lo, _ = worstExcess(q.lo, q.hi, l, above)
-	hi, pair = worstExcess(q.hi, q.lo, l, below)
+	lo, _ = q.worstExcess(q.lo, q.hi, l, above)
+	hi, pair = q.worstExcess(q.hi, q.lo, l, below)
 	if lo == nil || lo.Sign() < 0 {
 		lo = new(big.Rat)
 	}
@@ -151,10 +163,11 @@ func TightDelta(q Law, l int, e mechanisms.Epsilon) (lo, hi *big.Rat, pair Pair,
 // fails, or the zero Pair if q is (ε, δ)-private under d_l. The verdict is
 // exact, whether e^ε is rational or not. The law must be exact.
 func Violated(q []*big.Rat, l int, e mechanisms.Epsilon, delta *big.Rat) (Pair, error) {
-	if err := cmp.Or(checkQuery(ExactLaw(q), l, delta), e.Check()); err != nil {
+	law := ExactLaw(q)
+	if err := cmp.Or(checkQuery(law, l, delta), e.Check()); err != nil {
 		return Pair{}, err
 	}
-	least := windowMin(q, l)
+	least := windowMin(law.lo, l)
 	for i, x := range q {
 		if e.CompareExp(new(big.Rat).Sub(x, delta), q[least[i]]) > 0 {
 			return Pair{I: i + 1, J: least[i] + 1}, nil
@@ -175,8 +188,8 @@ func LargestP(r Law, l int, e mechanisms.Epsilon, delta *big.Rat) (lo, hi *big.R
 		return nil, nil, err
 	}
 	below, above := e.ExpBounds(logBits)
-	at := func(up, down []*big.Rat, e *big.Rat) *big.Rat {
-		worst, _ := worstExcess(up, down, l, e)
+	at := func(up, down []*big.Int, e *big.Rat) *big.Rat {
+		worst, _ := r.worstExcess(up, down, l, e)
 		return mixLimit(worst, delta, e, r.N())
 	}
 	// A larger e^ε lets p grow; a larger excess makes it shrink.

@@ -109,7 +109,7 @@ func TestTightEpsReference(t *testing.T) {
 	if math.Abs(math.Log(ratio)-2.212455) > 5e-7 || tight.Pair != (Pair{1, 4}) {
 		t.Errorf("ε = %.9f at %v, want 2.212455 at {1 4}", math.Log(ratio), tight.Pair)
 	}
-	enclosed := EnclosedLaw(must(SecretaryLaw(arith.Interval{Prec: 128}, 30)))
+	enclosed := EnclosedLaw(must(SecretaryLaw(t.Context(), arith.Interval{Prec: 128}, 30)))
 	rough := must(TightEps(enclosed, 3, new(big.Rat)))
 	if rough.Lower.Cmp(tight.Lower) > 0 || rough.Upper.Cmp(tight.Upper) < 0 {
 		t.Error("enclosed law's tight ε does not contain the exact one")
@@ -215,9 +215,9 @@ func TestQueriesRefuse(t *testing.T) {
 func TestWindowMin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	for range 100 {
-		x := make([]*big.Rat, 1+rng.IntN(20))
+		x := make([]*big.Int, 1+rng.IntN(20))
 		for i := range x {
-			x[i] = big.NewRat(rng.Int64N(8), 1)
+			x[i] = big.NewInt(rng.Int64N(8))
 		}
 		l := 1 + rng.IntN(len(x))
 		for i, got := range windowMin(x, l) {

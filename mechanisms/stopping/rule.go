@@ -186,11 +186,11 @@ func (r *Rule) Law() []*big.Rat {
 		}
 		return lastScaled
 	}
-	scaled := forward(ring[*big.Int](intRing{}), 1, n, new(big.Int), inject)
+	whole := forward(newIntRing(), 1, n, inject)
 	// Now every entry is multiplied by n!·den, and scale is (n-1)!·den.
 	scale.Mul(scale, big.NewInt(int64(n)))
 	law := make([]*big.Rat, n)
-	for k, x := range scaled {
+	for k, x := range whole {
 		law[k] = new(big.Rat).SetFrac(x, scale)
 	}
 	return law
