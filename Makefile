@@ -5,7 +5,7 @@ TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLE
 SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 
-.PHONY: run build test bench lint clp
+.PHONY: run build test bench mutate lint clp
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -23,6 +23,13 @@ test: clp
 BENCH ?= .
 bench: clp
 	$(GO) test $(SLOW) -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./...
+
+# The mutation tester, docs/testing.md. One package and a sample of its mutants: make mutate PKG=number/interval SAMPLE=100 SEED=1
+PKG ?= all
+SAMPLE ?= 100
+SEED ?= 1
+mutate:
+	$(GO) test ./internal/mutate -count=1 -run TestMutants -timeout 0 -packages $(PKG) -sample $(SAMPLE) -seed $(SEED)
 
 lint:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt: $$files"; exit 1; fi

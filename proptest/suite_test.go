@@ -3,6 +3,8 @@ package proptest
 import (
 	"errors"
 	"math"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -228,6 +230,50 @@ func TestRegisteredMechanisms(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	Run(t, func(c Case) ([]float64, error) { return flip(c), nil }, Options{Cases: 10})
+}
+
+// TestRunReportsToGoTest runs this test binary again, for TestOfDoctored alone: what Run is given must fail under `go test`.
+func TestRunReportsToGoTest(t *testing.T) {
+	for _, c := range []struct{ subject, property, says string }{
+		{"loses mass", "sum", "sum fails at"},
+		{"argmax, first wins", "dp", "dp fails at"},
+		{"panics on ties", "answers", "three of a kind"},
+		{"right", "no such property", "no such property"},
+		{"right", "", "PASS"},
+	} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestOfDoctored$", "-test.v")
+		cmd.Env = append(os.Environ(), "PROPTEST_SUBJECT="+c.subject, "PROPTEST_PROPERTY="+c.property)
+		out, err := cmd.CombinedOutput()
+		require.Contains(t, string(out), c.says, c.subject)
+		if c.property == "" {
+			require.NoError(t, err, string(out))
+			for _, p := range Defaults() {
+				require.Contains(t, string(out), "--- PASS: TestOfDoctored/"+string(p))
+			}
+			continue
+		}
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit, "%s passes:\n%s", c.subject, out)
+		require.Equal(t, 1, exit.ExitCode())
+		require.Contains(t, string(out), "--- FAIL: TestOfDoctored/"+strings.ReplaceAll(c.property, " ", "_"))
+	}
+}
+
+// TestOfDoctored is the test that TestRunReportsToGoTest runs; on its own it does nothing.
+func TestOfDoctored(t *testing.T) {
+	subject, ok := os.LookupEnv("PROPTEST_SUBJECT")
+	if !ok {
+		t.Skip("run by TestRunReportsToGoTest")
+	}
+	for _, d := range doctored {
+		if d.name == subject {
+			o := Options{Seed: doctoredSeed}
+			if p := os.Getenv("PROPTEST_PROPERTY"); p != "" {
+				o.Properties = []verify.Property{verify.Property(p)}
+			}
+			Run(t, d.pmf, o)
+		}
+	}
 }
 
 func TestOverwritingAndTiring(t *testing.T) {

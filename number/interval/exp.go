@@ -135,23 +135,24 @@ func fixed(lo, hi *big.Int, w uint) Interval {
 // near 0.
 func Expm1(x Interval) Interval {
 	if x.IsPoint() {
-		return expm1Point(x.lo, x.Prec())
+		return expm1Point(x.lo)
 	}
 	e := newEnds(x.Prec())
 	if x.lo.IsInf() {
 		e[0].SetInt64(-1)
 	} else {
-		e[0].Set(expm1Point(x.lo, x.Prec()).lo)
+		e[0].Set(expm1Point(x.lo).lo)
 	}
 	if x.hi.IsInf() {
 		e[1].SetInf(false)
 	} else {
-		e[1].Set(expm1Point(x.hi, x.Prec()).hi)
+		e[1].Set(expm1Point(x.hi).hi)
 	}
 	return e.interval()
 }
 
-func expm1Point(x *big.Float, prec uint) Interval {
+func expm1Point(x *big.Float) Interval {
+	prec := x.Prec()
 	if x.Sign() == 0 {
 		return FromInt(0, prec)
 	}
@@ -159,8 +160,7 @@ func expm1Point(x *big.Float, prec uint) Interval {
 	if size < -int(prec)-4 {
 		// x <= e^x - 1 <= x + x² for |x| <= 1.
 		p := Point(x)
-		q := p.SetPrec(prec)
-		return Interval{q.lo, q.Add(q.Sqr()).hi}
+		return Interval{p.lo, p.Add(p.Sqr()).hi}
 	}
 	// |e^x - 1| >= |x|/2 for |x| <= 1, so -size more bits make up for the cancellation.
 	w := prec + uint(max(0, -size)) + 4

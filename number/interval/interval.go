@@ -218,13 +218,13 @@ func setPow2(z *big.Float, negative bool, exp int) {
 	}
 }
 
-// samePrec returns [lo, hi] at precision prec, which is at least that of either.
+// samePrec returns [lo, hi] at precision prec, which is at least that of either, so that nothing is rounded.
 func samePrec(lo, hi *big.Float, prec uint) Interval {
 	if lo.Prec() != prec {
-		lo = new(big.Float).SetMode(big.ToNegativeInf).SetPrec(prec).Set(lo)
+		lo = new(big.Float).SetPrec(prec).Set(lo)
 	}
 	if hi.Prec() != prec {
-		hi = new(big.Float).SetMode(big.ToPositiveInf).SetPrec(prec).Set(hi)
+		hi = new(big.Float).SetPrec(prec).Set(hi)
 	}
 	return Interval{lo, hi}
 }

@@ -148,25 +148,26 @@ func Log1p(x Interval) Interval {
 		panic("interval: logarithm of a number that is not positive")
 	}
 	if x.IsPoint() {
-		return log1pPoint(x.lo, x.Prec())
+		return log1pPoint(x.lo)
 	}
 	e := newEnds(x.Prec())
 	if x.lo.Cmp(minusOne) <= 0 {
 		e[0].SetInf(true)
 	} else {
-		e[0].Set(log1pPoint(x.lo, x.Prec()).lo)
+		e[0].Set(log1pPoint(x.lo).lo)
 	}
 	if x.hi.IsInf() {
 		e[1].SetInf(false)
 	} else {
-		e[1].Set(log1pPoint(x.hi, x.Prec()).hi)
+		e[1].Set(log1pPoint(x.hi).hi)
 	}
 	return e.interval()
 }
 
 var minusOne = big.NewFloat(-1)
 
-func log1pPoint(x *big.Float, prec uint) Interval {
+func log1pPoint(x *big.Float) Interval {
+	prec := x.Prec()
 	if x.Sign() == 0 {
 		return FromInt(0, prec)
 	}
@@ -175,12 +176,10 @@ func log1pPoint(x *big.Float, prec uint) Interval {
 	switch {
 	case size < -int(prec)-4:
 		// x - x² <= ln(1+x) <= x for |x| <= 1/2.
-		p = p.SetPrec(prec)
 		return Interval{p.Sub(p.Sqr()).lo, p.hi}
 	case size > int(prec)+4:
 		// |x| > 1 here, so x > 1, and ln x <= ln(1+x) <= ln x + 1/x.
-		w := prec + 4
-		p = p.SetPrec(w)
+		p = p.SetPrec(prec + 4)
 		return Hull(Log(p), Log(p).Add(p.Inv())).SetPrec(prec)
 	}
 	// 1 + x is exact in this many bits, and Log loses nothing near 1.

@@ -1,0 +1,104 @@
+package lp
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+)
+
+// counting counts the programs that a solver is asked to solve.
+type counting struct {
+	linear.Solver
+	calls int
+}
+
+func (c *counting) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*linear.Result, error) {
+	c.calls++
+	return c.Solver.Solve(ctx, m, o)
+}
+
+// TestThresholdByProgramsAlone: the method lp decides by exact optima, which it shows, and never by the theorem. Both methods
+// bisect alike, so where they decide alike they end at the same two fractions.
+func TestThresholdByProgramsAlone(t *testing.T) {
+	for _, c := range []struct {
+		n, k  int
+		o     lattice.Objective
+		level Level
+	}{{3, 2, lattice.Paper, Paper}, {3, 2, lattice.Box, Paper}, {4, 2, lattice.Box, Paper}, {3, 3, lattice.Paper, Paper}, {3, 2, lattice.Paper, Full}} {
+		name := fmt.Sprint(c)
+		gap := big.NewRat(1, 50)
+		theorem, err := Threshold(context.Background(), ThresholdRequest{N: c.n, K: c.k, Objective: c.o, Gap: gap})
+		require.NoError(t, err, name)
+		assert.Equal(t, ProofTheorem, theorem.Proof)
+		assert.Nil(t, theorem.Below)
+		assert.Nil(t, theorem.Above)
+		solver := &counting{Solver: &linear.Embedded{}}
+		reports := map[string]bool{}
+		a, err := Threshold(context.Background(), ThresholdRequest{N: c.n, K: c.k, Objective: c.o, Level: c.level, Gap: gap, ByLP: true, Solver: solver,
+			Report: func(exp *big.Rat, optimal bool) { reports[exp.RatString()] = optimal }})
+		require.NoError(t, err, name)
+		assert.Equal(t, ProofLP, a.Proof, name)
+		assert.Equal(t, theorem.LowerExp.RatString(), a.LowerExp.RatString(), name)
+		assert.Equal(t, theorem.UpperExp.RatString(), a.UpperExp.RatString(), name)
+		assert.GreaterOrEqual(t, solver.calls, len(reports), name)
+		for exp, optimal := range reports {
+			x, _ := new(big.Rat).SetString(exp)
+			assert.Equal(t, x.Cmp(a.UpperExp) >= 0, optimal, "%s: at e^ε = %s", name, exp)
+			assert.Equal(t, x.Cmp(a.LowerExp) <= 0, !optimal, "%s: at e^ε = %s", name, exp)
+		}
+		require.NotNil(t, a.Below, name)
+		require.NotNil(t, a.Above, name)
+		one := big.NewRat(1, 1)
+		below, ok := a.Below.Mechanisms[0].Ratio.Rat()
+		assert.True(t, ok && below.Cmp(one) > 0, "%s: ratio %v below the threshold", name, below)
+		above, ok := a.Above.Mechanisms[0].Ratio.Rat()
+		assert.True(t, ok && above.Cmp(one) == 0, "%s: ratio %v above the threshold", name, above)
+	}
+}
+
+// TestThresholdIsTheGoldenRatio: at k = 2 the threshold is the root of x² = x + 1, at k = 3 the tribonacci constant.
+func TestThresholdIsTheGoldenRatio(t *testing.T) {
+	for _, n := range []int{3, 4, 50} {
+		for k, value := range map[int]func(x *big.Rat) *big.Rat{
+			2: func(x *big.Rat) *big.Rat { // x² - x - 1
+				y := new(big.Rat).Mul(x, x)
+				return y.Sub(y.Sub(y, x), big.NewRat(1, 1))
+			},
+			3: func(x *big.Rat) *big.Rat { // x³ - x² - x - 1
+				y := new(big.Rat).Sub(x, big.NewRat(1, 1))
+				y.Mul(y, x).Sub(y, big.NewRat(1, 1))
+				return y.Sub(y.Mul(y, x), big.NewRat(1, 1))
+			},
+		} {
+			gap := big.NewRat(1, 1e9)
+			a, err := Threshold(context.Background(), ThresholdRequest{N: n, K: k, Gap: gap})
+			require.NoError(t, err)
+			assert.Negative(t, value(a.LowerExp).Sign(), "n = %d, k = %d: %v is not below the threshold", n, k, a.LowerExp)
+			assert.Positive(t, value(a.UpperExp).Sign(), "n = %d, k = %d: %v is not above the threshold", n, k, a.UpperExp)
+			upper, ok := a.Upper.Upper()
+			require.True(t, ok)
+			lower, ok := a.Lower.Lower()
+			require.True(t, ok)
+			width := new(big.Rat).Sub(upper, lower)
+			assert.LessOrEqual(t, width.Quo(width, upper).Cmp(big.NewRat(1001, 1e12)), 0, "the bracket is wider than the gap")
+		}
+	}
+}
+
+func TestSimplest(t *testing.T) {
+	for _, c := range []struct{ lo, hi, want string }{
+		{"7/5", "8/5", "3/2"}, {"1", "2", "1"}, {"1/2", "1", "1"}, {"31/10", "32/10", "16/5"}, {"314/100", "315/100", "22/7"},
+		{"3/2", "3/2", "3/2"}, {"5/3", "5/3", "5/3"}, {"9/4", "11/4", "5/2"}, {"1/3", "2/5", "1/3"},
+	} {
+		lo, _ := new(big.Rat).SetString(c.lo)
+		hi, _ := new(big.Rat).SetString(c.hi)
+		assert.Equal(t, c.want, simplest(lo, hi).RatString(), "[%s, %s]", c.lo, c.hi)
+	}
+}
