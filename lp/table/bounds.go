@@ -1,0 +1,233 @@
+package table
+
+import (
+	"math"
+	"math/big"
+
+	"optratio/lp/linear"
+)
+
+// proposal is a point and multipliers that bounds are evaluated from. Nothing about it is trusted: whatever its
+// numbers are, the bounds hold; if they are good, the bounds are close.
+type proposal struct {
+	x *linear.Fractions // a value for each cell: Count times the probability of one candidate
+	y *linear.Fractions // with Worst a value for each group's loss row, then one for each generated row
+}
+
+// proposalBits is the binary precision at which floating-point solutions are read.
+const proposalBits = 96
+
+// dyadic rounds numbers to multiples of 2^-proposalBits; what is not finite counts as 0.
+func dyadic(xs []float64) *linear.Fractions {
+	out := &linear.Fractions{Num: make([]*big.Int, len(xs)), Den: new(big.Int).Lsh(big.NewInt(1), proposalBits)}
+	for i, x := range xs {
+		out.Num[i] = new(big.Int)
+		if x = math.Ldexp(x, proposalBits); !math.IsNaN(x) && !math.IsInf(x, 0) {
+			big.NewFloat(x).Int(out.Num[i])
+		}
+	}
+	return out
+}
+
+// read takes a proposal from a solution of the whole program.
+func (p *Program) read(x, y *linear.Fractions) *proposal {
+	return &proposal{
+		&linear.Fractions{Num: x.Num[:p.cells()], Den: x.Den},
+		&linear.Fractions{Num: y.Num[p.groups():], Den: y.Den},
+	}
+}
+
+// positive returns max(0, x).
+func positive(x *big.Int) *big.Int {
+	if x.Sign() < 0 {
+		return new(big.Int)
+	}
+	return x
+}
+
+// Dual is what a lower bound follows from: weights of the groups, and multipliers of rows, all >= 0.
+type Dual struct {
+	Weight     []*big.Int // of each group, in units of 1/Den
+	Rows       []Row
+	Multiplier []*big.Int // of each row, in units of 1/Den
+	Den        *big.Int
+}
+
+// dual keeps the multipliers that are positive.
+func (p *Program) dual(prop *proposal) *Dual {
+	d := &Dual{Den: prop.y.Den, Weight: make([]*big.Int, p.groups())}
+	mu := prop.y.Num
+	for g := range d.Weight {
+		if p.Worst {
+			d.Weight[g] = positive(mu[g])
+		} else {
+			d.Weight[g] = new(big.Int).Mul(p.Weight[g], d.Den)
+		}
+	}
+	if p.Worst {
+		mu = mu[p.groups():]
+	}
+	for i, r := range p.rows {
+		if mu[i].Sign() > 0 {
+			d.Rows, d.Multiplier = append(d.Rows, r), append(d.Multiplier, mu[i])
+		}
+	}
+	return d
+}
+
+// LowerBound returns a number that the objective of no table with the program's rows falls below, for any z >= the one given:
+//
+//	Σ_g min_{j in g} [ w_g loss_j - Σ_{rows above j} μ + Σ_{rows below j} ρ (Count_above/Count_j) μ ] / Σ_g w_g,
+//
+// ρ = z for private rows and 1 for others, by weak duality: a row reads X_a - ρ (Count_a/Count_b) X_b >= 0 in the columns
+// X of the program. With Worst the largest loss is at least every weighted mean of the losses, so any weights serve. It returns
+// nil where all weights are 0.
+func (p *Program) LowerBound(d *Dual, z *big.Rat) *big.Rat {
+	total := new(big.Int)
+	for _, w := range d.Weight {
+		total.Add(total, w)
+	}
+	if total.Sign() == 0 {
+		return nil
+	}
+	// reduced_j is the bracket times Count_j, times the denominators of the multipliers and of z.
+	reduced := make([]*big.Int, p.cells())
+	var term big.Int
+	for j := range reduced {
+		c := new(big.Int).Mul(d.Weight[p.of[j]], p.Loss[j])
+		c.Mul(c, term.SetInt64(p.Count[j]))
+		reduced[j] = c.Mul(c, z.Denom())
+	}
+	var mu big.Int
+	for i, r := range d.Rows {
+		mu.Mul(d.Multiplier[i], term.SetInt64(p.Count[r.Above]))
+		rho := z.Denom()
+		if r.Private {
+			rho = z.Num()
+		}
+		reduced[r.Above].Sub(reduced[r.Above], term.Mul(&mu, z.Denom()))
+		reduced[r.Below].Add(reduced[r.Below], term.Mul(&mu, rho))
+	}
+	sum := new(big.Rat)
+	for g := range p.groups() {
+		var least *big.Rat
+		for j := p.First[g]; j < p.First[g+1]; j++ {
+			c := new(big.Rat).SetFrac(reduced[j], big.NewInt(p.Count[j]))
+			if least == nil || c.Cmp(least) < 0 {
+				least = c
+			}
+		}
+		sum.Add(sum, least)
+	}
+	bound := sum.Quo(sum, new(big.Rat).SetInt(total.Mul(total, z.Denom())))
+	if bound.Sign() < 0 {
+		bound.SetInt64(0) // losses are not negative
+	}
+	return bound
+}
+
+// Table is a table that satisfies every row: cell j's candidates have the probability
+// (1-θ) X_j/(Den·Count_j) + θ Interior_j each.
+type Table struct {
+	program *Program
+	x       *linear.Fractions
+	theta   *big.Rat
+}
+
+// At returns the probability of one candidate of cell j.
+func (t *Table) At(j int) *big.Rat {
+	x := t.x.Rat(j)
+	x.Quo(x, new(big.Rat).SetInt64(t.program.Count[j]))
+	if t.theta.Sign() == 0 {
+		return x
+	}
+	x.Mul(x, new(big.Rat).Sub(big.NewRat(1, 1), t.theta))
+	return x.Add(x, new(big.Rat).Mul(t.theta, t.program.Interior[j]))
+}
+
+// feasible repairs a proposal: entries below 0 become 0, what a group lacks of 1, or has too much, goes to its largest entry,
+// and then the interior table is mixed in until every row holds at the given z >= e^{-ε}, whether it was generated or not.
+// A slack s < 0 where the interior table has u >= 0 needs the share θ = -s/(u - s).
+func (p *Program) feasible(prop *proposal, z *big.Rat) *Table {
+	t := &Table{program: p, x: &linear.Fractions{Num: make([]*big.Int, p.cells()), Den: prop.x.Den}, theta: new(big.Rat)}
+	for j := range t.x.Num {
+		t.x.Num[j] = new(big.Int)
+	}
+	for g := range p.groups() {
+		rest, largest := new(big.Int).Set(prop.x.Den), p.First[g]
+		for j := p.First[g]; j < p.First[g+1]; j++ {
+			t.x.Num[j] = positive(prop.x.Num[j])
+			rest.Sub(rest, t.x.Num[j])
+			if t.x.Num[j].Cmp(t.x.Num[largest]) > 0 {
+				largest = j
+			}
+		}
+		t.x.Num[largest] = new(big.Int).Add(t.x.Num[largest], rest)
+		if t.x.Num[largest].Sign() < 0 {
+			t.theta.SetInt64(1) // far from a table: the interior one alone
+			return t
+		}
+	}
+	var left, right, term big.Int
+	p.Each(func(r Row) bool {
+		// X_a Count_b den(z) >= X_b Count_a num(z)
+		left.Mul(t.x.Num[r.Above], term.SetInt64(p.Count[r.Below]))
+		right.Mul(t.x.Num[r.Below], term.SetInt64(p.Count[r.Above]))
+		if r.Private {
+			left.Mul(&left, z.Denom())
+			right.Mul(&right, z.Num())
+		}
+		if left.Cmp(&right) >= 0 {
+			return true
+		}
+		slack := func(a, b *big.Rat) *big.Rat {
+			b = new(big.Rat).Set(b)
+			if r.Private {
+				b.Mul(b, z)
+			}
+			return b.Sub(a, b)
+		}
+		s := slack(new(big.Rat).Quo(t.x.Rat(int(r.Above)), new(big.Rat).SetInt64(p.Count[r.Above])),
+			new(big.Rat).Quo(t.x.Rat(int(r.Below)), new(big.Rat).SetInt64(p.Count[r.Below])))
+		u := slack(p.Interior[r.Above], p.Interior[r.Below])
+		if u.Sign() < 0 {
+			panic("table: the interior table violates a row")
+		}
+		if need := u.Sub(u, s); need.Quo(s.Neg(s), need).Cmp(t.theta) > 0 {
+			t.theta.Set(need)
+		}
+		return true
+	})
+	return t
+}
+
+// Value returns a table's objective.
+func (t *Table) Value() *big.Rat {
+	p := t.program
+	keep := new(big.Rat).Sub(big.NewRat(1, 1), t.theta)
+	sum, most, total := new(big.Rat), new(big.Rat), new(big.Int)
+	var term big.Int
+	for g := range p.groups() {
+		own, inside := new(big.Int), new(big.Rat)
+		for j := p.First[g]; j < p.First[g+1]; j++ {
+			own.Add(own, term.Mul(p.Loss[j], t.x.Num[j]))
+			if t.theta.Sign() > 0 && p.Loss[j].Sign() > 0 {
+				x := new(big.Rat).SetInt(term.Mul(p.Loss[j], term.SetInt64(p.Count[j])))
+				inside.Add(inside, x.Mul(x, p.Interior[j]))
+			}
+		}
+		at := new(big.Rat).SetFrac(own, t.x.Den)
+		at.Add(at.Mul(at, keep), inside.Mul(inside, t.theta))
+		if at.Cmp(most) > 0 {
+			most.Set(at)
+		}
+		if !p.Worst {
+			sum.Add(sum, at.Mul(at, new(big.Rat).SetInt(p.Weight[g])))
+			total.Add(total, p.Weight[g])
+		}
+	}
+	if p.Worst {
+		return most
+	}
+	return sum.Quo(sum, new(big.Rat).SetInt(total))
+}

@@ -1,0 +1,198 @@
+// Package table solves the optimal-mechanism program in its general form: a table of probabilities, one for each
+// cell, that sum to 1 in each group of cells, under rows x_a >= z x_b (privacy, z = e^{-ε}) and x_a >= x_b
+// (monotonicity) of which only those are generated that some point violated.
+//
+// A group is a score vector, or all score vectors that a symmetry takes into each other; a cell is a candidate of
+// it, or Count candidates that have equal probabilities. The package knows nothing else of score vectors: which
+// cells are tied by rows is the caller's to say. It minimises the mean of the groups' expected losses under given weights, or the
+// largest one.
+//
+// Solvers only propose. The lower bound follows from multipliers by weak duality, the upper one from a table
+// that satisfies every row; both are evaluated in rational arithmetic, at ends of an enclosure of z where z is
+// irrational.
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"optratio/lp/linear"
+)
+
+// Row says x_Above >= z x_Below where Private is set, and x_Above >= x_Below otherwise.
+type Row struct {
+	Above, Below int32
+	Private      bool
+}
+
+// Program is a program of the form above. Cells are numbered group by group.
+type Program struct {
+	First []int32    // First[g] is the first cell of group g; one more entry at the end
+	Count []int64    // of each cell, >= 1: how many candidates share its probability
+	Loss  []*big.Int // of each cell, >= 0: what choosing one of its candidates costs
+	// Weight is each group's part in the mean, >= 0 and not all 0. It is not used where Worst is set.
+	Weight []*big.Int
+	Worst  bool // minimise the largest expected loss of a group instead of the mean
+	// Start are the rows to begin with. Each visits all rows, in the same order every time, until visit returns
+	// false, and reports whether it never did.
+	Start []Row
+	Each  func(visit func(Row) bool) bool
+	// Interior is a table, in probabilities of one candidate, that satisfies every row at the z at hand, strictly where
+	// that is possible.
+	Interior []*big.Rat
+
+	rows []Row
+	have map[Row]bool
+	of   []int32 // group of each cell
+}
+
+// ErrProgram is wrapped by errors about a malformed program.
+var ErrProgram = errors.New("malformed table program")
+
+// check reports the first inconsistency, and prepares the program.
+func (p *Program) check() error {
+	cells := len(p.Count)
+	if len(p.First) < 2 || p.First[0] != 0 || int(p.First[len(p.First)-1]) != cells || len(p.Loss) != cells || len(p.Interior) != cells {
+		return fmt.Errorf("%w: %d cells, %d losses, %d probabilities inside", ErrProgram, cells, len(p.Loss), len(p.Interior))
+	}
+	p.of = make([]int32, cells)
+	total := new(big.Int)
+	for g := range p.groups() {
+		if p.First[g+1] <= p.First[g] {
+			return fmt.Errorf("%w: group %d has no cells", ErrProgram, g)
+		}
+		for j := p.First[g]; j < p.First[g+1]; j++ {
+			p.of[j] = int32(g)
+			if p.Count[j] < 1 || p.Loss[j].Sign() < 0 {
+				return fmt.Errorf("%w: cell %d has count %d and loss %s", ErrProgram, j, p.Count[j], p.Loss[j])
+			}
+		}
+		if p.Worst {
+			continue
+		}
+		if p.Weight[g].Sign() < 0 {
+			return fmt.Errorf("%w: group %d has weight %s", ErrProgram, g, p.Weight[g])
+		}
+		total.Add(total, p.Weight[g])
+	}
+	if !p.Worst && total.Sign() == 0 {
+		return fmt.Errorf("%w: all weights are 0", ErrProgram)
+	}
+	p.rows, p.have = nil, map[Row]bool{}
+	for _, r := range p.Start {
+		p.add(r)
+	}
+	return nil
+}
+
+func (p *Program) groups() int { return len(p.First) - 1 }
+func (p *Program) cells() int  { return len(p.Count) }
+
+// fixed returns the number of rows before the generated ones: one for each group's sum and, with Worst, one for its loss.
+func (p *Program) fixed() int {
+	if p.Worst {
+		return 2 * p.groups()
+	}
+	return p.groups()
+}
+
+func (p *Program) add(r Row) bool {
+	if r.Above == r.Below || p.have[r] {
+		return false
+	}
+	p.have[r] = true
+	p.rows = append(p.rows, r)
+	return true
+}
+
+// separate adds, for each cell and each kind of row, the row with this cell above that is violated by most, if there is
+// one, and returns how many it added. more reports whether cell i's probability exceeds cell j's, and violated tells of a row.
+func (p *Program) separate(ctx context.Context, more func(i, j int32) bool, violated func(Row) bool) (int, error) {
+	worst := [2][]int32{make([]int32, p.cells()), make([]int32, p.cells())}
+	for _, w := range worst {
+		for j := range w {
+			w[j] = -1
+		}
+	}
+	visited := 0
+	if !p.Each(func(r Row) bool {
+		if visited++; visited%1024 == 0 && ctx.Err() != nil {
+			return false
+		}
+		w := worst[kind(r)]
+		if w[r.Above] < 0 || more(r.Below, w[r.Above]) {
+			w[r.Above] = r.Below
+		}
+		return true
+	}) {
+		return 0, context.Cause(ctx)
+	}
+	added := 0
+	for k, w := range worst {
+		for j, below := range w {
+			r := Row{Above: int32(j), Below: below, Private: k == 0}
+			if below >= 0 && violated(r) && p.add(r) {
+				added++
+			}
+		}
+	}
+	return added, nil
+}
+
+func kind(r Row) int {
+	if r.Private {
+		return 0
+	}
+	return 1
+}
+
+// Rational returns the program with the rows generated so far, at a rational z. Column j is the probability that some
+// candidate of cell j is chosen, Count[j] times that of one; with Worst a last column is the largest loss.
+func (p *Program) rational(z *big.Rat) *linear.Rational {
+	zero, one := new(big.Rat), big.NewRat(1, 1)
+	out := new(linear.Rational)
+	for range p.groups() {
+		out.AddRow(one, one)
+	}
+	for out.Rows() < p.fixed() {
+		out.AddRow(zero, nil)
+	}
+	type entry struct {
+		row   int32
+		value *big.Rat
+	}
+	entries := make([][]entry, p.cells())
+	for _, r := range p.rows {
+		i := int32(out.AddRow(zero, nil))
+		share := big.NewRat(p.Count[r.Above], p.Count[r.Below])
+		if r.Private {
+			share.Mul(share, z)
+		}
+		entries[r.Above] = append(entries[r.Above], entry{i, one})
+		entries[r.Below] = append(entries[r.Below], entry{i, share.Neg(share)})
+	}
+	for j := range p.cells() {
+		g := p.of[j]
+		loss, cost := new(big.Rat).SetInt(p.Loss[j]), zero
+		index, value := []int32{g}, []*big.Rat{one}
+		if !p.Worst {
+			cost = loss.Mul(loss, new(big.Rat).SetInt(p.Weight[g]))
+		} else if loss.Sign() != 0 {
+			index, value = append(index, int32(p.groups())+g), append(value, loss.Neg(loss))
+		}
+		for _, e := range entries[j] {
+			index, value = append(index, e.row), append(value, e.value)
+		}
+		out.AddCol(cost, zero, nil, index, value)
+	}
+	if p.Worst {
+		index, value := make([]int32, p.groups()), make([]*big.Rat, p.groups())
+		for g := range index {
+			index[g], value[g] = int32(p.groups()+g), one
+		}
+		out.AddCol(one, zero, nil, index, value)
+	}
+	return out
+}

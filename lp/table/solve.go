@@ -1,0 +1,263 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+const (
+	// rowTolerance is the violation from which floating-point solutions get a row added.
+	rowTolerance = 1e-10
+	// rowRounds bounds the rounds of adding rows.
+	rowRounds = 500
+	// maxShift bounds the precision, in bits, at which a basis is solved for an irrational z.
+	maxShift = 1 << 12
+)
+
+// Solution is what solving a program has shown: Lower <= optimum <= Upper, the dual that Lower follows from, and the
+// table that attains Upper.
+type Solution struct {
+	Lower, Upper *big.Rat
+	Dual         *Dual
+	Table        *Table
+	Rows         int // generated
+	Pivots       int // of the floating-point solver
+	// ZLow and ZHigh enclose z = e^{-ε}: Lower holds for every z >= ZLow, the table satisfies the rows at every z <= ZHigh.
+	ZLow, ZHigh *big.Rat
+	Undecided   string // which limit was met before the answer was as good as asked; empty where it was
+
+	basis *linear.Basis
+}
+
+// take keeps what a proposal shows beyond what is known.
+func (s *Solution) take(p *Program, prop *proposal, zLow, zHigh *big.Rat) {
+	d := p.dual(prop)
+	if b := p.LowerBound(d, zLow); b != nil && (s.Lower == nil || b.Cmp(s.Lower) > 0) {
+		s.Lower, s.Dual, s.ZLow = b, d, zLow
+	}
+	t := p.feasible(prop, zHigh)
+	if v := t.Value(); s.Upper == nil || v.Cmp(s.Upper) < 0 {
+		s.Upper, s.Table, s.ZHigh = v, t, zHigh
+	}
+}
+
+// close reports whether Upper - Lower <= gap·Upper.
+func (s *Solution) close(gap *big.Rat) bool {
+	width := new(big.Rat).Sub(s.Upper, s.Lower)
+	return width.Cmp(new(big.Rat).Mul(gap, s.Upper)) <= 0
+}
+
+// Between returns rationals that z = e^{-ε} lies between, the same one twice where it is rational.
+func Between(eps mechanisms.Epsilon, prec uint) (low, high *big.Rat) {
+	if z, ok := eps.Z(); ok {
+		return z, z
+	}
+	box := eps.ExpNeg(big.NewRat(1, 1), prec)
+	low, _ = box.Lo().Rat(nil)
+	high, _ = box.Hi().Rat(nil)
+	if one := big.NewRat(1, 1); high.Cmp(one) > 0 {
+		high = one
+	}
+	return low, high
+}
+
+// middle returns (a + b)/2.
+func middle(a, b *big.Rat) *big.Rat {
+	m := new(big.Rat).Add(a, b)
+	return m.Quo(m, big.NewRat(2, 1))
+}
+
+// Solve bounds the optimum: exactly where z is rational, to the gap (Upper-Lower)/Upper otherwise, or as far as the
+// context lets it, which Undecided then says.
+func (p *Program) Solve(ctx context.Context, eps mechanisms.Epsilon, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) (*Solution, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	s := &Solution{}
+	low, high := Between(eps, 128)
+	// The interior table and no multipliers are an answer from the start.
+	s.take(p, p.inside(), low, high)
+	err := p.solve(ctx, s, eps, solver, gap, report)
+	s.Rows = len(p.rows)
+	if err != nil && ctx.Err() != nil {
+		s.Undecided, err = context.Cause(ctx).Error(), nil
+	}
+	s.Undecided, err = linear.Reason(ctx, s.Undecided, err)
+	return s, err
+}
+
+func (p *Program) solve(ctx context.Context, s *Solution, eps mechanisms.Epsilon, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) error {
+	low, high := Between(eps, 128)
+	result, err := p.solveFloat(ctx, solver, s, middle(low, high), report)
+	if err != nil {
+		return err
+	}
+	if result.X != nil && result.Duals != nil {
+		s.take(p, &proposal{dyadic(result.X[:p.cells()]), dyadic(result.Duals[p.groups():])}, low, high)
+	}
+	// Of numerical trouble the basis may still be good: what settles it decides.
+	if result.Outcome != linear.Optimal && (result.Outcome != linear.Failed || s.basis == nil) {
+		s.Undecided = "the solver " + result.Outcome.String() + " before the optimum"
+		if err := context.Cause(ctx); err != nil {
+			s.Undecided = err.Error()
+		}
+		return nil
+	}
+	if low.Cmp(high) == 0 {
+		return p.solveExact(ctx, solver, s, low)
+	}
+	if s.close(gap) {
+		return nil
+	}
+	return p.sharpen(ctx, solver, s, eps, gap)
+}
+
+// inside proposes the interior table, and with Worst equal weights.
+func (p *Program) inside() *proposal {
+	prop := &proposal{
+		&linear.Fractions{Num: make([]*big.Int, p.cells()), Den: big.NewInt(1)},
+		&linear.Fractions{Num: make([]*big.Int, p.fixed()-p.groups()+len(p.rows)), Den: big.NewInt(1)},
+	}
+	for j := range prop.x.Num {
+		prop.x.Num[j] = big.NewInt(2) // more than a probability: the interior table alone
+	}
+	for i := range prop.y.Num {
+		prop.y.Num[i] = new(big.Int)
+		if p.Worst && i < p.groups() {
+			prop.y.Num[i].SetInt64(1)
+		}
+	}
+	return prop
+}
+
+// extend makes the solution's basis one of the program with its new rows, their slacks basic.
+func (p *Program) extend(s *Solution) {
+	s.basis = s.basis.Clone()
+	for len(s.basis.Row) < p.fixed()+len(p.rows) {
+		s.basis.Row = append(s.basis.Row, linear.Basic)
+	}
+}
+
+// solveFloat solves in floating point, adding violated rows until there are none.
+func (p *Program) solveFloat(ctx context.Context, solver linear.Solver, s *Solution, z *big.Rat, report func(linear.Progress)) (*linear.Result, error) {
+	zf, _ := z.Float64()
+	for round := 0; ; round++ {
+		before := s.Pivots
+		o := linear.Options{Basis: s.basis, Report: func(pr linear.Progress) {
+			if report != nil {
+				pr.Pivots += before
+				report(pr)
+			}
+		}}
+		result, err := solver.Solve(ctx, p.rational(z).Model(), o)
+		if err != nil {
+			return nil, err
+		}
+		s.Pivots += result.Pivots
+		if result.Basis != nil {
+			s.basis = result.Basis
+		}
+		if result.Outcome != linear.Optimal || round == rowRounds {
+			return result, nil
+		}
+		x := func(j int32) float64 { return result.X[j] / float64(p.Count[j]) }
+		added, err := p.separate(ctx,
+			func(i, j int32) bool { return x(i) > x(j) },
+			func(r Row) bool {
+				below := x(r.Below)
+				if r.Private {
+					below *= zf
+				}
+				return x(r.Above) < below-rowTolerance
+			})
+		if err != nil {
+			result.Outcome = linear.Stopped
+		}
+		if added == 0 || err != nil {
+			return result, nil
+		}
+		p.extend(s)
+	}
+}
+
+// separateBig is separate for a solution in big numbers, where a row counts as violated from spare units over the
+// denominator on.
+func (p *Program) separateBig(ctx context.Context, x []*big.Int, z *big.Rat, spare *big.Int) (int, error) {
+	var left, right, term big.Int
+	return p.separate(ctx,
+		func(i, j int32) bool {
+			left.Mul(x[i], term.SetInt64(p.Count[j]))
+			right.Mul(x[j], term.SetInt64(p.Count[i]))
+			return left.Cmp(&right) > 0
+		},
+		func(r Row) bool {
+			left.Add(x[r.Above], spare)
+			left.Mul(&left, term.SetInt64(p.Count[r.Below]))
+			right.Mul(x[r.Below], term.SetInt64(p.Count[r.Above]))
+			if r.Private {
+				left.Mul(&left, z.Denom())
+				right.Mul(&right, z.Num())
+			}
+			return left.Cmp(&right) < 0
+		})
+}
+
+// solveExact turns the basis into the exact optimum at a rational z.
+func (p *Program) solveExact(ctx context.Context, solver linear.Solver, s *Solution, z *big.Rat) error {
+	for range rowRounds {
+		e, err := p.rational(z).Optimize(ctx, s.basis, solver)
+		if err != nil {
+			return err
+		}
+		s.basis = e.Basis
+		added, err := p.separateBig(ctx, e.X.Num, z, new(big.Int))
+		if err != nil {
+			return err
+		}
+		if added > 0 {
+			p.extend(s)
+			continue
+		}
+		s.take(p, p.read(e.X, e.Y), z, z)
+		if s.Lower.Cmp(s.Upper) != 0 {
+			return fmt.Errorf("table: an exact solution gives bounds %s and %s", s.Lower.FloatString(20), s.Upper.FloatString(20))
+		}
+		return nil
+	}
+	return linear.ErrUnsettled
+}
+
+// sharpen raises the precision of the basis's solution until the bounds are close.
+func (p *Program) sharpen(ctx context.Context, solver linear.Solver, s *Solution, eps mechanisms.Epsilon, gap *big.Rat) error {
+	for shift := uint(192); shift <= maxShift; shift *= 2 {
+		low, high := Between(eps, shift+64)
+		z := middle(low, high)
+		for range rowRounds {
+			b, a, err := p.rational(z).Settle(ctx, s.basis, solver, shift)
+			if err != nil {
+				return err
+			}
+			s.basis = b
+			den := new(big.Int).Lsh(big.NewInt(1), a.Shift)
+			s.take(p, p.read(&linear.Fractions{Num: a.X, Den: den}, &linear.Fractions{Num: a.Y, Den: den}), low, high)
+			if s.close(gap) {
+				return nil
+			}
+			// Differences in the last third of the bits are noise of tight rows.
+			added, err := p.separateBig(ctx, a.X, z, new(big.Int).Lsh(big.NewInt(1), a.Shift/3))
+			if err != nil {
+				return err
+			}
+			if added == 0 {
+				break
+			}
+			p.extend(s)
+		}
+	}
+	s.Undecided = fmt.Sprintf("the gap was not reached with %d bits", maxShift)
+	return nil
+}

@@ -1,0 +1,69 @@
+// Package variant is the optimal-mechanism program for other questions than the published one: score vectors on a finer
+// lattice than that of step 2Δ, other losses than the mean distance from the best score, other priors
+// than the uniform one, and the worst score vector instead of the mean.
+//
+// Score vectors are those of n candidates whose depths, their distances below the best score, are 0, 1/L, 2/L, …, k in steps
+// of 2Δ, where 2Δ/L is the step of the lattice. Mechanisms are symmetric (which costs nothing:
+// averaging over permutations keeps privacy and expected loss) and shift-invariant. Two vectors are neighbours iff they
+// are after some shift by a real number, that is iff the changes of any two scores differ by at most 2Δ.
+//
+// The package builds programs of package table and rates mechanisms against them.
+package variant
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"optratio/lattice"
+	"optratio/mechanisms"
+)
+
+// Question names one optimum: the least mean loss under the prior, or the least largest expected loss of a vector, among
+// the mechanisms with the given rows.
+type Question struct {
+	N, K    int // candidates; greatest depth in steps of 2Δ
+	L       int // the lattice has steps of 2Δ/L; 0 stands for 1
+	Epsilon mechanisms.Epsilon
+	Loss    Loss
+	Prior   Prior // not used where Worst is set
+	Worst   bool
+	// Neighbors ties every two neighbouring vectors of the lattice. Without it only the worst neighbour q + 2Δe_r of q and r
+	// counts (McKenna & Sheldon 2020, App. D), which for L > 1 is far from all that privacy requires.
+	Neighbors bool
+	// Monotone requires that a candidate's probability does not fall when its score rises and the others' fall.
+	Monotone bool
+}
+
+// ErrQuestion is wrapped by errors about malformed questions.
+var ErrQuestion = errors.New("question")
+
+// check fills in defaults and reports the first thing wrong.
+func (q *Question) check() error {
+	if q.L == 0 {
+		q.L = 1
+	}
+	if q.N < 1 || q.K < 1 || q.L < 1 {
+		return fmt.Errorf("%w: n = %d, k = %d and L = %d must each be at least 1", ErrQuestion, q.N, q.K, q.L)
+	}
+	if q.K > maxDepths/q.L {
+		return fmt.Errorf("%w: k = %d steps of 2Δ in %d parts are more than %d depths; use smaller ones", ErrQuestion, q.K, q.L, maxDepths)
+	}
+	return nil
+}
+
+// maxDepths bounds the depths of a lattice.
+const maxDepths = 1 << 20
+
+// Depths returns the number of the lattice's greatest depth, k·L.
+func (q *Question) Depths() int { return q.K * max(1, q.L) }
+
+// depth returns depth number v in steps of 2Δ.
+func (q *Question) depth(v int) *big.Rat { return big.NewRat(int64(v), int64(max(1, q.L))) }
+
+// Instance returns the question to a mechanism that a count vector's depths are: scores in steps of the lattice, so that 2Δ = L.
+func (q *Question) Instance(m []int) *mechanisms.Instance {
+	in := mechanisms.OnLattice(lattice.Depths(m), q.Epsilon)
+	in.Sensitivities = []*big.Rat{big.NewRat(int64(max(1, q.L)), 2)}
+	return in
+}

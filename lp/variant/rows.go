@@ -1,0 +1,183 @@
+package variant
+
+import (
+	"optratio/lattice"
+	"optratio/lp/table"
+)
+
+// rows visits the rows between cells of the numbered lattice.
+type rows struct {
+	q    *Question
+	vars *lattice.Numbering
+}
+
+// each visits all rows of the question; some of them more than once.
+func (s *rows) each(visit func(table.Row) bool) bool {
+	if s.q.Neighbors {
+		if !s.eachNeighbor(visit) {
+			return false
+		}
+	} else if !s.eachWorst(visit) {
+		return false
+	}
+	return !s.q.Monotone || s.eachMonotone(visit)
+}
+
+// eachWorst visits x_r(q) >= z x_r(q + 2Δe_r), both vectors on the lattice: along the chain that one candidate sinks
+// through while the others stay, rows tie positions that are L steps apart.
+func (s *rows) eachWorst(visit func(table.Row) bool) bool {
+	for j := range int32(s.vars.Len()) {
+		up := j
+		for range s.q.L {
+			if up = s.vars.Up[up]; up < 0 {
+				break
+			}
+		}
+		if up >= 0 && !visit(table.Row{Above: j, Below: up, Private: true}) {
+			return false
+		}
+	}
+	return true
+}
+
+// eachNeighbor visits x_r(q') >= z x_r(q) for all neighbours q, q' of the lattice and all r: from q, candidates of each depth rise
+// by 0 to L steps, some of them by none. Whatever changes of scores make two vectors neighbours, they differ by a shift from such ones.
+func (s *rows) eachNeighbor(visit func(table.Row) bool) bool {
+	k := s.vars.Lattice.K()
+	rise := &composition{most: s.q.L}
+	to := make([]int, k+1)
+	for i, m := range s.vars.Lattice.All() {
+		for rise.reset(m); ; {
+			if !rise.someoneStays() {
+				if !rise.next() {
+					break
+				}
+				continue
+			}
+			top := 0 // the least number v - t of a depth; it becomes depth 0
+			rise.each(func(v, t, _ int) { top = min(top, v-t) })
+			inside := true
+			rise.each(func(v, t, _ int) { inside = inside && v-t-top <= k })
+			if inside {
+				clear(to)
+				rise.each(func(v, t, c int) { to[v-t-top] += c })
+				first, more := s.vars.First[i], true
+				rise.each(func(v, t, _ int) {
+					if more {
+						below := first + int32(rise.place[v])
+						above := int32(s.vars.Find(to, v-t-top))
+						more = above == below || visit(table.Row{Above: above, Below: below, Private: true})
+					}
+				})
+				if !more {
+					return false
+				}
+			}
+			if !rise.next() {
+				break
+			}
+		}
+	}
+	return true
+}
+
+// eachMonotone visits the single steps that generate monotonicity: candidate r rises by one step of the lattice, or another one
+// sinks by one. Between two vectors of the lattice that monotonicity relates such steps lead without leaving it: first r
+// rises, then the others sink, the highest one that has still to sink first.
+func (s *rows) eachMonotone(visit func(table.Row) bool) bool {
+	to := make([]int, s.vars.Lattice.K()+1)
+	for i, m := range s.vars.Lattice.All() {
+		for j := s.vars.First[i]; j < s.vars.First[i+1]; j++ {
+			v := int(s.vars.Depth[j])
+			if up := s.vars.Up[j]; up >= 0 && !visit(table.Row{Above: up, Below: j}) {
+				return false
+			}
+			for a, c := range m {
+				if c == 0 || a == v && c == 1 {
+					continue // nobody else is there
+				}
+				if _, ok := lattice.Down(m, a, to); !ok {
+					continue
+				}
+				depth := v
+				if a == 0 && m[0] == 1 {
+					depth = v - 1 // the one at the top sinks: in effect all others rise
+				}
+				if !visit(table.Row{Above: int32(s.vars.Find(to, depth)), Below: j}) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// composition runs through the ways in which the candidates of each depth rise by 0 to most steps.
+type composition struct {
+	most  int
+	depth []int   // occupied depths
+	place []int   // of a depth among the occupied ones
+	up    [][]int // for each occupied depth, how many rise by 0, 1, …, most steps
+}
+
+// reset begins with nobody rising.
+func (c *composition) reset(m []int) {
+	c.depth, c.place, c.up = c.depth[:0], make([]int, len(m)), c.up[:0]
+	for v, count := range m {
+		if count > 0 {
+			c.place[v] = len(c.depth)
+			c.depth = append(c.depth, v)
+			up := make([]int, c.most+1)
+			up[0] = count
+			c.up = append(c.up, up)
+		}
+	}
+}
+
+// next advances, and reports false after the last one.
+func (c *composition) next() bool {
+	for _, up := range c.up {
+		if step(up) {
+			return true
+		}
+		up[0], up[c.most] = up[c.most], 0 // most is at least 1
+	}
+	return false
+}
+
+// step advances the composition up of its sum to the next one in colexicographic order, and reports false at the last, where all
+// stands at the end.
+func step(up []int) bool {
+	for t := range len(up) - 1 {
+		if up[t] == 0 {
+			continue
+		}
+		first := up[t] - 1
+		up[t] = 0
+		up[t+1]++
+		up[0] = first
+		return true
+	}
+	return false
+}
+
+// each visits depth, rise and number of those who rise so.
+func (c *composition) each(visit func(v, t, count int)) {
+	for i, up := range c.up {
+		for t, count := range up {
+			if count > 0 {
+				visit(c.depth[i], t, count)
+			}
+		}
+	}
+}
+
+// someoneStays reports whether somebody rises by none.
+func (c *composition) someoneStays() bool {
+	for _, up := range c.up {
+		if up[0] > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,242 @@
+package variant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/lp/table"
+	"optratio/mechanisms"
+	"optratio/number/interval"
+)
+
+// Program is a question written out: the orbits of its lattice, their weights and losses, and the rows between them.
+type Program struct {
+	Question Question
+	lat      *lattice.Lattice
+	vars     *lattice.Numbering
+	weights  []*big.Rat // of each orbit; nil with Worst
+	losses   []*big.Rat // of each depth
+	unit     *big.Rat   // the losses of table are integers in this unit
+	table    *table.Program
+}
+
+// New writes a question out.
+func New(q Question) (*Program, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	losses, err := q.Loss.of(&q)
+	if err != nil {
+		return nil, err
+	}
+	lat, err := lattice.New(q.N, q.Depths())
+	if err != nil {
+		return nil, err
+	}
+	if v := lattice.Variables(q.N, q.Depths()); v.Cmp(big.NewInt(maxVariables)) > 0 {
+		return nil, fmt.Errorf("%w: n = %d, k = %d in steps of 2Δ/%d give %s variables, more than %d; use smaller n, k or L",
+			lattice.ErrSize, q.N, q.K, q.L, v, maxVariables)
+	}
+	p := &Program{Question: q, lat: lat, vars: lat.Number(), losses: losses}
+	if !q.Worst {
+		if p.weights, err = q.Prior.of(&p.Question, lat); err != nil {
+			return nil, err
+		}
+	}
+	p.build()
+	return p, nil
+}
+
+// maxVariables bounds the programs that are written out.
+const maxVariables = 2_000_000
+
+// build makes the table program.
+func (p *Program) build() {
+	s := &rows{&p.Question, p.vars}
+	t := &table.Program{First: p.vars.First, Each: s.each, Worst: p.Question.Worst}
+	var integers []*big.Int
+	integers, p.unit = overCommon(p.losses)
+	for j := range p.vars.Len() {
+		t.Count = append(t.Count, int64(p.vars.Count[j]))
+		t.Loss = append(t.Loss, integers[p.vars.Depth[j]])
+	}
+	if !p.Question.Worst {
+		t.Weight, _ = overCommon(p.weights)
+	}
+	s.eachWorst(func(r table.Row) bool {
+		t.Start = append(t.Start, r)
+		return true
+	})
+	t.Interior = p.interior()
+	p.table = t
+}
+
+// overCommon returns rationals >= 0 as multiples of a unit.
+func overCommon(xs []*big.Rat) (multiples []*big.Int, unit *big.Rat) {
+	den, div := big.NewInt(1), new(big.Int)
+	for _, x := range xs {
+		div.GCD(nil, nil, den, x.Denom())
+		den.Mul(den, new(big.Int).Quo(x.Denom(), div))
+	}
+	common := new(big.Int)
+	for _, x := range xs {
+		m := new(big.Int).Quo(den, x.Denom())
+		multiples = append(multiples, m.Mul(m, x.Num()))
+		common.GCD(nil, nil, common, m)
+	}
+	if common.Sign() == 0 {
+		common.SetInt64(1)
+	}
+	for _, m := range multiples {
+		m.Quo(m, common)
+	}
+	return multiples, new(big.Rat).SetFrac(common, den)
+}
+
+// interior returns the exponential mechanism with a weight per step of the lattice between z^{1/L} and 1: private with a smaller ε
+// and strictly monotone.
+func (p *Program) interior() []*big.Rat {
+	const bits = 20
+	root := math.Exp(-p.Question.Epsilon.Float() / float64(p.Question.L))
+	base := new(big.Rat).SetFrac64(int64(math.Ceil(math.Ldexp((1+root)/2, bits))), 1<<bits)
+	if p.Question.Epsilon.IsZero() {
+		base.SetInt64(1)
+	}
+	power := []*big.Rat{big.NewRat(1, 1)}
+	for range p.lat.K() {
+		power = append(power, new(big.Rat).Mul(power[len(power)-1], base))
+	}
+	out := make([]*big.Rat, p.vars.Len())
+	for i := range p.lat.Len() {
+		sum := new(big.Rat)
+		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+			sum.Add(sum, new(big.Rat).Mul(power[p.vars.Depth[j]], big.NewRat(int64(p.vars.Count[j]), 1)))
+		}
+		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+			out[j] = new(big.Rat).Quo(power[p.vars.Depth[j]], sum)
+		}
+	}
+	return out
+}
+
+// Orbits and Variables return the numbers of score vectors up to permutations and shifts, and of probabilities.
+func (p *Program) Orbits() int    { return p.lat.Len() }
+func (p *Program) Variables() int { return p.vars.Len() }
+
+// Bounds is an enclosure of a number >= 0, exact where both ends are equal. A nil High is none.
+type Bounds struct{ Low, High *big.Rat }
+
+// Exact reports whether the number is known.
+func (b Bounds) Exact() bool { return b.High != nil && b.Low.Cmp(b.High) == 0 }
+
+// Solve bounds the optimum, in units of the loss.
+func (p *Program) Solve(ctx context.Context, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) (Bounds, *table.Solution, error) {
+	s, err := p.table.Solve(ctx, p.Question.Epsilon, solver, gap, report)
+	if err != nil {
+		return Bounds{}, nil, err
+	}
+	return Bounds{new(big.Rat).Mul(s.Lower, p.unit), new(big.Rat).Mul(s.Upper, p.unit)}, s, nil
+}
+
+// Table writes a solution's table out: for each orbit, as depths, the probability of one candidate at each depth.
+func (p *Program) Table(s *table.Solution, visit func(depths []int, pmf []*big.Rat)) {
+	for i, m := range p.lat.All() {
+		var pmf []*big.Rat
+		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+			for range p.vars.Count[j] {
+				pmf = append(pmf, s.Table.At(int(j)))
+			}
+		}
+		visit(lattice.Depths(m), pmf)
+	}
+}
+
+// Rate returns a mechanism's objective, in units of the loss: exactly where its probabilities are rational, else enclosed with
+// the given precision in bits. It fails with mechanisms.ErrNoEnclosure where there are only estimates.
+func (p *Program) Rate(ctx context.Context, m mechanisms.Mechanism, prec uint) (Bounds, error) {
+	sum, most, total := interval.NewAccumulator(prec), interval.FromInt(0, prec), new(big.Rat)
+	exactSum, exactMost, rational := new(big.Rat), new(big.Rat), true
+	for i, counts := range p.lat.All() {
+		if err := ctx.Err(); err != nil {
+			return Bounds{}, context.Cause(ctx)
+		}
+		at, err := p.lossAt(m, counts, prec, rational)
+		if err != nil {
+			return Bounds{}, err
+		}
+		if rational = rational && at.exact != nil; rational {
+			if at.exact.Cmp(exactMost) > 0 {
+				exactMost = at.exact
+			}
+			if p.weights != nil {
+				exactSum.Add(exactSum, new(big.Rat).Mul(p.weights[i], at.exact))
+			}
+		}
+		most = most.Max(at.box)
+		if p.weights != nil {
+			sum.AddMul(interval.FromRat(p.weights[i], prec), at.box)
+			total.Add(total, p.weights[i])
+		}
+	}
+	if rational {
+		if !p.Question.Worst {
+			exactMost = exactSum.Quo(exactSum, total)
+		}
+		return Bounds{exactMost, exactMost}, nil
+	}
+	if !p.Question.Worst {
+		most = sum.Value().Quo(interval.FromRat(total, prec))
+	}
+	return ends(most.Max(interval.FromInt(0, prec))), nil
+}
+
+// ends returns an interval's ends as rationals.
+func ends(x interval.Interval) Bounds {
+	b := Bounds{Low: new(big.Rat)}
+	if !x.Lo().IsInf() {
+		b.Low, _ = x.Lo().Rat(nil)
+	}
+	if !x.Hi().IsInf() {
+		b.High, _ = x.Hi().Rat(nil)
+	}
+	return b
+}
+
+// expectation is a mechanism's expected loss at an orbit: exact is nil where it is not rational.
+type expectation struct {
+	exact *big.Rat
+	box   interval.Interval
+}
+
+// lossAt asks the mechanism at an orbit, for rationals only where they are of use.
+func (p *Program) lossAt(m mechanisms.Mechanism, counts []int, prec uint, rational bool) (expectation, error) {
+	in := p.Question.Instance(counts)
+	depths := lattice.Depths(counts)
+	if rational {
+		pmf, err := m.Exact(in)
+		if err == nil {
+			sum := new(big.Rat)
+			for r, v := range depths {
+				sum.Add(sum, new(big.Rat).Mul(p.losses[v], pmf[r]))
+			}
+			return expectation{sum, interval.FromRat(sum, prec)}, nil
+		}
+		if !errors.Is(err, mechanisms.ErrNotRational) {
+			return expectation{}, err
+		}
+	}
+	pmf, err := m.Enclose(in, prec)
+	if err != nil {
+		return expectation{}, err
+	}
+	sum := interval.NewAccumulator(prec)
+	for r, v := range depths {
+		sum.AddMul(interval.FromRat(p.losses[v], prec), pmf[r])
+	}
+	return expectation{nil, sum.Value()}, nil
+}
