@@ -8,21 +8,28 @@ import (
 )
 
 func init() {
-	Register(&pair{permuteAndFlipAs(Info{
+	info := Info{
 		Name:    "pf-pair",
 		Summary: "permute-and-flip at the sum of the two largest sensitivities in place of 2Δ",
 		Source:  "docs/heterogeneous.md, Theorem 1",
 		Claim:   "ε-DP",
 		Private: true,
-	})})
+	}
+	Register(&pair{permuteAndFlipAs(info), info})
 }
 
-// pair is permute-and-flip with 2Δ replaced by the sum S of the two largest sensitivities.
+// pair is a mechanism for one sensitivity with 2Δ replaced by the sum S of the two largest sensitivities.
 //
 // Any regular ε-DP mechanism (McKenna & Sheldon 2020, Def. 3) stays ε-DP so: the difference of candidate r's score to any
 // other's changes by at most S, so up to a shift neighbours differ no more against r than by S at r alone.
 // docs/heterogeneous.md has the proof and how much it gains.
-type pair struct{ flip *weighted }
+type pair struct {
+	flip interface {
+		Symbolic
+		Sampler
+	}
+	info Info
+}
 
 // PairSensitivity returns S/2, half the sum of the two largest sensitivities.
 func (in *Instance) PairSensitivity() *big.Rat {
@@ -46,7 +53,7 @@ func rescaled(in *Instance) *Instance {
 	return &out
 }
 
-func (p *pair) Info() Info { return p.flip.info }
+func (p *pair) Info() Info { return p.info }
 
 func (p *pair) Exact(in *Instance) ([]*big.Rat, error) {
 	if err := in.Check(); err != nil {
@@ -77,7 +84,7 @@ func (p *pair) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
 	return p.flip.Symbolic(rescaled(in), unit)
 }
 
-// Draws runs permute-and-flip on the rescaled instance.
+// Draws runs the mechanism on the rescaled instance.
 func (p *pair) Draws(in *Instance, src Source) (func() int, error) {
 	if err := in.Check(); err != nil {
 		return nil, err

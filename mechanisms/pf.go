@@ -48,30 +48,15 @@ func permuteAndFlip[T any](f arith.Field[T], weights []T, counts []int) []T {
 		inverse[j] = f.Quo(f.One(), f.FromInt(int64(j+1)))
 	}
 	p := make([]T, len(weights))
-	// leave computes p[from:to] given the product over everything outside.
-	var leave func(product []T, from, to int)
-	leave = func(product []T, from, to int) {
-		if to-from == 1 {
-			product = times(f, product, weights[from], counts[from]-1)
+	leaveOneOut(len(weights), []T{f.One()},
+		func(product []T, i int) []T { return times(f, product, weights[i], counts[i]) },
+		func(i int, product []T) {
 			sum := f.Zero()
-			for j, c := range product {
+			for j, c := range times(f, product, weights[i], counts[i]-1) {
 				sum = f.Add(sum, f.Mul(c, inverse[j]))
 			}
-			p[from] = f.Mul(weights[from], sum)
-			return
-		}
-		middle := (from + to) / 2
-		left := product
-		for s := middle; s < to; s++ {
-			left = times(f, left, weights[s], counts[s])
-		}
-		leave(left, from, middle)
-		for s := from; s < middle; s++ {
-			product = times(f, product, weights[s], counts[s])
-		}
-		leave(product, middle, to)
-	}
-	leave([]T{f.One()}, 0, len(weights))
+			p[i] = f.Mul(weights[i], sum)
+		})
 	return p
 }
 

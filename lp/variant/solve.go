@@ -98,14 +98,15 @@ func overCommon(xs []*big.Rat) (multiples []*big.Int, unit *big.Rat) {
 	return multiples, new(big.Rat).SetFrac(common, den)
 }
 
-// interior returns the exponential mechanism with a weight per step of the lattice between z^{1/L} and 1: private with a smaller ε
-// and strictly monotone.
+// interior returns the exponential mechanism with a weight per step of the lattice half-way between z^{1/L} and 1, rounded: private
+// with a smaller ε and strictly monotone. Where ε is 0, or too small for that to matter, it is the uniform choice.
 func (p *Program) interior() []*big.Rat {
-	const bits = 20
-	root := math.Exp(-p.Question.Epsilon.Float() / float64(p.Question.L))
-	base := new(big.Rat).SetFrac64(int64(math.Ceil(math.Ldexp((1+root)/2, bits))), 1<<bits)
-	if p.Question.Epsilon.IsZero() {
-		base.SetInt64(1)
+	half := -math.Expm1(-p.Question.Epsilon.Float()/float64(p.Question.L)) / 2
+	base := big.NewRat(1, 1)
+	if half > math.Ldexp(1, -200) {
+		bits := 20 - math.Ilogb(half)
+		part := new(big.Rat).SetFloat64(math.Ldexp(math.Floor(math.Ldexp(half, bits)), -bits))
+		base.Sub(base, part)
 	}
 	power := []*big.Rat{big.NewRat(1, 1)}
 	for range p.lat.K() {

@@ -112,15 +112,26 @@ func (x Interval) Mid() *big.Float {
 // Float64 returns the tightest float64 numbers around x, infinite where x is beyond
 // their range.
 func (x Interval) Float64() (lo, hi float64) {
-	lo, acc := x.lo.Float64()
+	lo, acc := toFloat64(x.lo)
 	if acc == big.Above {
 		lo = math.Nextafter(lo, math.Inf(-1))
 	}
-	hi, acc = x.hi.Float64()
+	hi, acc = toFloat64(x.hi)
 	if acc == big.Below {
 		hi = math.Nextafter(hi, math.Inf(1))
 	}
 	return lo, hi
+}
+
+// toFloat64 is x.Float64(), which for the least exponent of a big.Float overflows to infinity (Go 1.26).
+func toFloat64(x *big.Float) (float64, big.Accuracy) {
+	if x.Sign() == 0 || x.MantExp(nil) != big.MinExp {
+		return x.Float64()
+	}
+	if x.Sign() > 0 {
+		return 0, big.Below
+	}
+	return math.Copysign(0, -1), big.Above
 }
 
 // mulPow2 returns x·2^n, exact unless the exponent leaves the range of big.Float.

@@ -427,3 +427,16 @@ func TestMisusePanics(t *testing.T) {
 		}()
 	}
 }
+
+// The smallest big.Float is no infinity, as math/big's own conversion has it.
+func TestFloat64OfTheLeastExponent(t *testing.T) {
+	least := new(big.Float).SetPrec(64).SetMantExp(big.NewFloat(0.5), big.MinExp)
+	lo, hi := Hull(FromInt(0, 64), Point(least)).Float64()
+	if lo != 0 || hi != math.SmallestNonzeroFloat64 {
+		t.Errorf("[0, 2^%d] in float64 is [%g, %g]", big.MinExp-1, lo, hi)
+	}
+	lo, hi = Hull(Point(new(big.Float).Neg(least)), FromInt(0, 64)).Float64()
+	if lo != -math.SmallestNonzeroFloat64 || hi != 0 {
+		t.Errorf("[-2^%d, 0] in float64 is [%g, %g]", big.MinExp-1, lo, hi)
+	}
+}

@@ -1,0 +1,319 @@
+package mechanisms
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/number/arith"
+	"optratio/number/interval"
+)
+
+func init() {
+	flip := &geometric{Info{
+		Name:    "geo",
+		Summary: "report noisy max with geometric noise, in steps of 2Δ",
+		Source:  "docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012",
+		Claim:   "ε-DP",
+		Private: true,
+		Uniform: true,
+	}}
+	Register(flip)
+	Register(&pair{flip, Info{
+		Name:    "geo-pair",
+		Summary: "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ",
+		Source:  "docs/heterogeneous.md, Theorem 1; docs/resolution.md",
+		Claim:   "ε-DP",
+		Private: true,
+	}})
+}
+
+// geometric takes the candidate with the largest q_r + 2Δ X_r, the X_r independent with Pr[X_r >= t] = z^t for
+// t = 0, 1, …, z = e^{-ε}; ties are broken uniformly. On the lattice of step 2Δ it is permute-and-flip.
+//
+// Write d_r for a candidate's depth in steps of 2Δ, c_r = ⌈d_r⌉ and φ_r = c_r - d_r, so that X_r - d_r is an integer plus φ_r. A
+// candidate whose noise reaches c_r stands at X_r - c_r + φ_r, which is at least 0, as does the best one always; so with w_r = z^{c_r},
+// the sum over the levels j = X_r - c_r >= 0, and ties as an integral over a uniform arrival time,
+//
+//	Pr[r] = w_r Σ_j ∫ Π_{φ_s = φ_r, s ≠ r} (1 - u w_s) du · Π_{φ_s < φ_r} (1 - z^{j+1} w_s) · Π_{φ_s > φ_r} (1 - z^j w_s),
+//
+// the integral from z^{j+1} to z^j. docs/resolution.md has the proofs.
+type geometric struct{ info Info }
+
+func (g *geometric) Info() Info { return g.info }
+
+// level is a set of candidates of the same depth: they share φ, known by its place in ascending order, and c.
+type level struct {
+	fraction int      // place of φ
+	whole    *big.Int // c
+	count    int
+}
+
+// levels returns the distinct levels, ordered by φ and then by c, and each candidate's place among them.
+func levels(in *Instance) (out []level, group []int) {
+	depths, counts, of := groups(in.Depths())
+	whole, phi := make([]*big.Int, len(depths)), make([]*big.Rat, len(depths))
+	order := make([]int, len(depths))
+	for i, d := range depths {
+		order[i] = i
+		whole[i] = new(big.Int).Add(d.Num(), new(big.Int).Sub(d.Denom(), oneInt))
+		whole[i].Quo(whole[i], d.Denom()) // depths are not negative
+		phi[i] = new(big.Rat).SetInt(whole[i])
+		phi[i].Sub(phi[i], d)
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(phi[a].Cmp(phi[b]), whole[a].Cmp(whole[b])) })
+	place := make([]int, len(depths))
+	for k, i := range order {
+		fraction := 0
+		if k > 0 {
+			fraction = out[k-1].fraction
+			if phi[order[k-1]].Cmp(phi[i]) != 0 {
+				fraction++
+			}
+		}
+		out = append(out, level{fraction, whole[i], counts[i]})
+		place[i] = k
+	}
+	group = make([]int, len(of))
+	for r, i := range of {
+		group[r] = place[i]
+	}
+	return out, group
+}
+
+// leaveOneOut calls visit for each i < n with the product of start and all factors but the i-th, by O(n log n) multiplications.
+func leaveOneOut[P any](n int, start P, times func(product P, i int) P, visit func(i int, product P)) {
+	var leave func(product P, from, to int)
+	leave = func(product P, from, to int) {
+		if to-from == 1 {
+			visit(from, product)
+			return
+		}
+		middle := (from + to) / 2
+		left := product
+		for s := middle; s < to; s++ {
+			left = times(left, s)
+		}
+		leave(left, from, middle)
+		for s := from; s < middle; s++ {
+			product = times(product, s)
+		}
+		leave(product, middle, to)
+	}
+	if n > 0 {
+		leave(start, 0, n)
+	}
+}
+
+// geometricNoisyMax returns the probability of one candidate of each level, for 0 <= z < 1 and weights z^c. With
+//
+//	Σ_l A_l τ^l = Π_{φ_s < φ_r} (1 - τ z w_s) Π_{φ_s > φ_r} (1 - τ w_s),   Σ_m B_m u^m = Π_{φ_s = φ_r, s ≠ r} (1 - u w_s),
+//
+// the sum over j of Pr[r] is geometric in each power of τ = z^j:
+//
+//	Pr[r] = w_r Σ_m B_m (1 - z^{m+1})/(m+1) Σ_l A_l/(1 - z^{m+l+1}).
+//
+// The sums alternate: in intervals they lose about a bit for each candidate.
+func geometricNoisyMax[T any](f arith.Field[T], z T, weights []T, levels []level) []T {
+	n := 0
+	for _, l := range levels {
+		n += l.count
+	}
+	powers := arith.Powers(f, z, n)
+	geometricSum := make([]T, n+1) // 1/(1 - z^i)
+	for i := 1; i <= n; i++ {
+		geometricSum[i] = f.Quo(f.One(), f.Sub(f.One(), powers[i]))
+	}
+	// multiply returns the coefficients of product·(1 - u w)^count.
+	multiply := func(product []T, w T, count int) []T {
+		out := append(make([]T, 0, len(product)+count), product...)
+		for range count {
+			out = append(out, f.Zero())
+			for m := len(out) - 1; m > 0; m-- {
+				out[m] = f.Sub(out[m], f.Mul(w, out[m-1]))
+			}
+		}
+		return out
+	}
+	var begin []int // of the levels of each fraction
+	for i, l := range levels {
+		if i == 0 || l.fraction != levels[i-1].fraction {
+			begin = append(begin, i)
+		}
+	}
+	begin = append(begin, len(levels))
+	p := make([]T, len(levels))
+	one := []T{f.One()}
+	// The product over the other fractions depends on which side of r's they are; so each class is multiplied in twice, once
+	// for the classes before it and once for those after it.
+	above := make([][]T, len(begin)) // above[c]: Π over the levels from begin[c] on of (1 - τ w)
+	above[len(begin)-1] = one
+	for c := len(begin) - 2; c > 0; c-- {
+		above[c] = above[c+1]
+		for i := begin[c]; i < begin[c+1]; i++ {
+			above[c] = multiply(above[c], weights[i], levels[i].count)
+		}
+	}
+	below := one // Π over the levels before the class of (1 - τ z w)
+	for c := range len(begin) - 1 {
+		from, to := begin[c], begin[c+1]
+		others := convolve(f, below, above[c+1])
+		inner := make([]T, n+1-len(others)+1) // by m: (1 - z^{m+1})/(m+1) Σ_l A_l/(1 - z^{m+l+1})
+		for m := range len(inner) - 1 {
+			sum := f.Zero()
+			for l, a := range others {
+				sum = f.Add(sum, f.Mul(a, geometricSum[m+l+1]))
+			}
+			inner[m] = f.Mul(sum, f.Quo(f.Sub(f.One(), powers[m+1]), f.FromInt(int64(m+1))))
+		}
+		leaveOneOut(to-from, one,
+			func(product []T, i int) []T { return multiply(product, weights[from+i], levels[from+i].count) },
+			func(i int, product []T) {
+				sum := f.Zero()
+				for m, b := range multiply(product, weights[from+i], levels[from+i].count-1) {
+					sum = f.Add(sum, f.Mul(b, inner[m]))
+				}
+				p[from+i] = f.Mul(weights[from+i], sum)
+			})
+		for i := from; i < to; i++ {
+			below = multiply(below, f.Mul(z, weights[i]), levels[i].count)
+		}
+	}
+	return p
+}
+
+// convolve returns the coefficients of the product of two polynomials.
+func convolve[T any](f arith.Field[T], a, b []T) []T {
+	out := slices.Repeat([]T{f.Zero()}, len(a)+len(b)-1)
+	for i, x := range a {
+		for j, y := range b {
+			out[i+j] = f.Add(out[i+j], f.Mul(x, y))
+		}
+	}
+	return out
+}
+
+// geometricBody is geometricNoisyMax for an instance; weight returns e^{-εx}. At ε = 0 every candidate is as likely.
+func geometricBody[T any](f arith.Field[T], in *Instance, weight func(x *big.Rat) (T, error)) ([]T, error) {
+	if in.Epsilon.IsZero() {
+		return slices.Repeat([]T{f.FromRat(big.NewRat(1, int64(len(in.Scores))))}, len(in.Scores)), nil
+	}
+	z, err := weight(ratOne)
+	if err != nil {
+		return nil, err
+	}
+	all, group := levels(in)
+	weights := make([]T, len(all))
+	for i, l := range all {
+		if weights[i], err = weight(new(big.Rat).SetInt(l.whole)); err != nil {
+			return nil, err
+		}
+	}
+	return scatter(group, geometricNoisyMax(f, z, weights, all)), nil
+}
+
+// Exact is rational wherever e^ε is, at any scores.
+func (g *geometric) Exact(in *Instance) ([]*big.Rat, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	return geometricBody(arith.Rat{}, in, func(x *big.Rat) (*big.Rat, error) {
+		if w, ok := in.Epsilon.ExpNegRat(x); ok {
+			return w, nil
+		}
+		return nil, ErrNotRational
+	})
+}
+
+// maxGeometric bounds the candidates for which geometric noisy max is enclosed: the work grows with their cube.
+const maxGeometric = 1000
+
+func (g *geometric) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	if len(in.Scores) > maxGeometric {
+		return nil, fmt.Errorf("%w: %s with more than %d candidates", ErrNoEnclosure, g.info.Name, maxGeometric)
+	}
+	work := prec + 2*uint(len(in.Scores)) + 64
+	p, err := geometricBody(arith.Interval{Prec: work}, in, func(x *big.Rat) (interval.Interval, error) {
+		return in.Epsilon.ExpNeg(x, work), nil
+	})
+	for i := range p {
+		p[i] = clampUnit(p[i]).SetPrec(prec)
+	}
+	return p, err
+}
+
+// Symbolic needs only e^{-ε} to be a power of e^{-ε·unit}: depths count as the integers that they are rounded up to.
+func (g *geometric) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	return geometricBody(arith.Poly{}, in, func(x *big.Rat) (arith.RatFunc, error) {
+		steps, ok := multiple(x, unit)
+		if !ok {
+			return arith.RatFunc{}, ErrNotRational
+		}
+		return arith.Pow(arith.Poly{}, arith.Poly{}.Z(), steps), nil
+	})
+}
+
+// Draws implements Sampler: a candidate is in the race with probability w_r, and then stands geometrically distributed levels up.
+func (g *geometric) Draws(in *Instance, src Source) (func() int, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	d := newDice(src)
+	if in.Epsilon.IsZero() {
+		return func() int { return int(d.below(uint64(len(in.Scores)))) }, nil
+	}
+	all, group := levels(in)
+	enters := make([]coin, len(all))
+	for i, l := range all {
+		enters[i] = d.power(in.Epsilon, new(big.Rat).SetInt(l.whole))
+	}
+	up := d.power(in.Epsilon, ratOne)
+	return func() int {
+		best, height, fraction, ties := -1, 0, 0, uint64(0)
+		for r, i := range group {
+			if !enters[i]() {
+				continue
+			}
+			h := 0
+			for up() {
+				h++
+			}
+			switch c := cmp.Or(cmp.Compare(h, height), cmp.Compare(all[i].fraction, fraction)); {
+			case best < 0 || c > 0:
+				best, height, fraction, ties = r, h, all[i].fraction, 1
+			case c == 0:
+				// The new one replaces each of those so far with equal chance.
+				if ties++; d.below(ties) == 0 {
+					best = r
+				}
+			}
+		}
+		return best
+	}, nil
+}
+
+func (g *geometric) Float(in *Instance) ([]float64, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	all, group := levels(in)
+	flat := make([]floatLevel, len(all))
+	eps := in.Epsilon.Float()
+	for i, l := range all {
+		whole, _ := new(big.Float).SetInt(l.whole).Float64()
+		flat[i] = floatLevel{l.fraction, math.Exp(-eps * whole), float64(l.count)}
+	}
+	p, err := geometricFloat(eps, flat, len(in.Scores))
+	if err != nil {
+		return nil, err
+	}
+	return scatter(group, p), nil
+}
