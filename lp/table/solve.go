@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -29,8 +30,6 @@ type Solution struct {
 	// ZLow and ZHigh enclose z = e^{-ε}: Lower holds for every z >= ZLow, the table satisfies the rows at every z <= ZHigh.
 	ZLow, ZHigh *big.Rat
 	Undecided   string // which limit was met before the answer was as good as asked; empty where it was
-
-	basis *linear.Basis
 }
 
 // take keeps what a proposal shows beyond what is known.
@@ -92,28 +91,33 @@ func (p *Program) Solve(ctx context.Context, eps mechanisms.Epsilon, solver line
 
 func (p *Program) solve(ctx context.Context, s *Solution, eps mechanisms.Epsilon, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) error {
 	low, high := Between(eps, 128)
-	result, err := p.solveFloat(ctx, solver, s, middle(low, high), report)
+	z := middle(low, high)
+	g := &linear.Growing{Solver: solver, Rounds: rowRounds, Report: report}
+	var broken error // what ended the search for violated rows
+	model := func() *linear.Model { return p.rational(z).Model() }
+	result, err := g.Float(ctx, linear.Auto, model, func(x []float64) (added int) {
+		added, broken = p.separateFloat(ctx, x, z)
+		return added
+	})
 	if err != nil {
 		return err
 	}
-	if result.X != nil && result.Duals != nil {
+	s.Pivots = g.Pivots
+	if result.X != nil && result.Duals != nil && len(result.Duals) == p.fixed()+len(p.rows) {
 		s.take(p, &proposal{dyadic(result.X[:p.cells()]), dyadic(result.Duals[p.groups():])}, low, high)
 	}
 	// Of numerical trouble the basis may still be good: what settles it decides.
-	if result.Outcome != linear.Optimal && (result.Outcome != linear.Failed || s.basis == nil) {
-		s.Undecided = "the solver " + result.Outcome.String() + " before the optimum"
-		if err := context.Cause(ctx); err != nil {
-			s.Undecided = err.Error()
-		}
+	if broken != nil || result.Outcome != linear.Optimal && (result.Outcome != linear.Failed || g.Basis == nil) {
+		s.Undecided = result.Unfinished(ctx)
 		return nil
 	}
 	if low.Cmp(high) == 0 {
-		return p.solveExact(ctx, solver, s, low)
+		return p.solveExact(ctx, g, s, low)
 	}
 	if s.close(gap) {
 		return nil
 	}
-	return p.sharpen(ctx, solver, s, eps, gap)
+	return p.sharpen(ctx, g, s, eps, gap)
 }
 
 // inside proposes the interior table, and with Worst equal weights.
@@ -134,54 +138,19 @@ func (p *Program) inside() *proposal {
 	return prop
 }
 
-// extend makes the solution's basis one of the program with its new rows, their slacks basic.
-func (p *Program) extend(s *Solution) {
-	s.basis = s.basis.Clone()
-	for len(s.basis.Row) < p.fixed()+len(p.rows) {
-		s.basis.Row = append(s.basis.Row, linear.Basic)
-	}
-}
-
-// solveFloat solves in floating point, adding violated rows until there are none.
-func (p *Program) solveFloat(ctx context.Context, solver linear.Solver, s *Solution, z *big.Rat, report func(linear.Progress)) (*linear.Result, error) {
+// separateFloat is separate for a solution in floating point.
+func (p *Program) separateFloat(ctx context.Context, columns []float64, z *big.Rat) (int, error) {
 	zf, _ := z.Float64()
-	for round := 0; ; round++ {
-		before := s.Pivots
-		o := linear.Options{Basis: s.basis, Report: func(pr linear.Progress) {
-			if report != nil {
-				pr.Pivots += before
-				report(pr)
+	x := func(j int32) float64 { return columns[j] / float64(p.Count[j]) }
+	return p.separate(ctx,
+		func(i, j int32) bool { return x(i) > x(j) },
+		func(r Row) bool {
+			below := x(r.Below)
+			if r.Private {
+				below *= zf
 			}
-		}}
-		result, err := solver.Solve(ctx, p.rational(z).Model(), o)
-		if err != nil {
-			return nil, err
-		}
-		s.Pivots += result.Pivots
-		if result.Basis != nil {
-			s.basis = result.Basis
-		}
-		if result.Outcome != linear.Optimal || round == rowRounds {
-			return result, nil
-		}
-		x := func(j int32) float64 { return result.X[j] / float64(p.Count[j]) }
-		added, err := p.separate(ctx,
-			func(i, j int32) bool { return x(i) > x(j) },
-			func(r Row) bool {
-				below := x(r.Below)
-				if r.Private {
-					below *= zf
-				}
-				return x(r.Above) < below-rowTolerance
-			})
-		if err != nil {
-			result.Outcome = linear.Stopped
-		}
-		if added == 0 || err != nil {
-			return result, nil
-		}
-		p.extend(s)
-	}
+			return x(r.Above) < below-rowTolerance
+		})
 }
 
 // separateBig is separate for a solution in big numbers, where a row counts as violated from spare units over the
@@ -207,55 +176,43 @@ func (p *Program) separateBig(ctx context.Context, x []*big.Int, z *big.Rat, spa
 }
 
 // solveExact turns the basis into the exact optimum at a rational z.
-func (p *Program) solveExact(ctx context.Context, solver linear.Solver, s *Solution, z *big.Rat) error {
-	for range rowRounds {
-		e, err := p.rational(z).Optimize(ctx, s.basis, solver)
-		if err != nil {
-			return err
-		}
-		s.basis = e.Basis
-		added, err := p.separateBig(ctx, e.X.Num, z, new(big.Int))
-		if err != nil {
-			return err
-		}
-		if added > 0 {
-			p.extend(s)
-			continue
-		}
-		s.take(p, p.read(e.X, e.Y), z, z)
-		if s.Lower.Cmp(s.Upper) != 0 {
-			return fmt.Errorf("table: an exact solution gives bounds %s and %s", s.Lower.FloatString(20), s.Upper.FloatString(20))
-		}
-		return nil
+func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *Solution, z *big.Rat) error {
+	var broken error
+	e, err := g.Exact(ctx, func() *linear.Rational { return p.rational(z) }, func(e *linear.Exact) (added int) {
+		added, broken = p.separateBig(ctx, e.X.Num, z, new(big.Int))
+		return added
+	})
+	if err != nil || broken != nil {
+		return cmp.Or(err, broken)
 	}
-	return linear.ErrUnsettled
+	s.take(p, p.read(e.X, e.Y), z, z)
+	if s.Lower.Cmp(s.Upper) != 0 {
+		return fmt.Errorf("table: an exact solution gives bounds %s and %s", s.Lower.FloatString(20), s.Upper.FloatString(20))
+	}
+	return nil
 }
 
 // sharpen raises the precision of the basis's solution until the bounds are close.
-func (p *Program) sharpen(ctx context.Context, solver linear.Solver, s *Solution, eps mechanisms.Epsilon, gap *big.Rat) error {
+func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, eps mechanisms.Epsilon, gap *big.Rat) error {
 	for shift := uint(192); shift <= maxShift; shift *= 2 {
 		low, high := Between(eps, shift+64)
 		z := middle(low, high)
-		for range rowRounds {
-			b, a, err := p.rational(z).Settle(ctx, s.basis, solver, shift)
-			if err != nil {
-				return err
-			}
-			s.basis = b
+		var broken error
+		_, err := g.Settle(ctx, shift, func() *linear.Rational { return p.rational(z) }, func(a *linear.Approximation) (added int) {
 			den := new(big.Int).Lsh(big.NewInt(1), a.Shift)
 			s.take(p, p.read(&linear.Fractions{Num: a.X, Den: den}, &linear.Fractions{Num: a.Y, Den: den}), low, high)
 			if s.close(gap) {
-				return nil
+				return 0
 			}
 			// Differences in the last third of the bits are noise of tight rows.
-			added, err := p.separateBig(ctx, a.X, z, new(big.Int).Lsh(big.NewInt(1), a.Shift/3))
-			if err != nil {
-				return err
-			}
-			if added == 0 {
-				break
-			}
-			p.extend(s)
+			added, broken = p.separateBig(ctx, a.X, z, new(big.Int).Lsh(big.NewInt(1), a.Shift/3))
+			return added
+		})
+		if err != nil || broken != nil {
+			return cmp.Or(err, broken)
+		}
+		if s.close(gap) {
+			return nil
 		}
 	}
 	s.Undecided = fmt.Sprintf("the gap was not reached with %d bits", maxShift)

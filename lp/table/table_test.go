@@ -1,0 +1,155 @@
+package table
+
+import (
+	"context"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+// binary is the program of two candidates whose scores differ by 0 to k steps of 2Δ: groups are the differences, and for the
+// difference 0 both share a cell. The worst-neighbour rows make p_v >= z p_{v-1} for the lower one, and (T) for the upper one.
+func binary(k int, worst bool) *Program {
+	p := &Program{Worst: worst}
+	half := big.NewRat(1, 2)
+	add := func(count, loss int64) {
+		p.Count, p.Loss, p.Interior = append(p.Count, count), append(p.Loss, big.NewInt(loss)), append(p.Interior, half)
+	}
+	p.First = []int32{0, 1}
+	add(2, 0)
+	p.Weight = []*big.Int{big.NewInt(1)}
+	for v := 1; v <= k; v++ {
+		add(1, 0)
+		add(1, int64(v))
+		p.First = append(p.First, int32(len(p.Count)))
+		p.Weight = append(p.Weight, big.NewInt(2))
+	}
+	top := func(v int) int32 { return int32(max(0, 2*v-1)) }
+	low := func(v int) int32 { return int32(2 * v) }
+	p.Each = func(visit func(Row) bool) bool {
+		for v := 1; v <= k; v++ {
+			for _, r := range []Row{{low(v), low(v - 1), true}, {low(v - 1), low(v), true}, {top(v), top(v - 1), true}, {top(v - 1), top(v), true}} {
+				if !visit(r) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	return p
+}
+
+// For two candidates permute-and-flip is optimal: z^v/2 for the lower one, mean error 2 Σ v z^v/2 over 2k+1 vectors, and the worst
+// vector's error is max v z^v/2.
+func TestTwoCandidatesExactly(t *testing.T) {
+	eps, err := mechanisms.ParseExp("3/2")
+	require.NoError(t, err)
+	for _, worst := range []bool{false, true} {
+		p := binary(4, worst)
+		s, err := p.Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
+		require.NoError(t, err)
+		require.Empty(t, s.Undecided)
+		sum, most, power := new(big.Rat), new(big.Rat), big.NewRat(1, 2)
+		for v := int64(1); v <= 4; v++ {
+			power.Mul(power, big.NewRat(2, 3))
+			at := new(big.Rat).Mul(power, big.NewRat(v, 1))
+			sum.Add(sum, new(big.Rat).Mul(at, big.NewRat(2, 9)))
+			if at.Cmp(most) > 0 {
+				most = at
+			}
+		}
+		want := sum
+		if worst {
+			want = most
+		}
+		assert.Equal(t, want.RatString(), s.Lower.RatString())
+		assert.Equal(t, want.RatString(), s.Upper.RatString())
+		// The evidence says so by itself, and less of it says less.
+		z, _ := eps.Z()
+		assert.Zero(t, p.LowerBound(s.Dual, z).Cmp(want))
+		assert.Zero(t, s.Table.Value().Cmp(want))
+		for i := range s.Dual.Multiplier {
+			doctored := *s.Dual
+			doctored.Multiplier = append([]*big.Int(nil), s.Dual.Multiplier...)
+			doctored.Multiplier[i] = new(big.Int)
+			assert.LessOrEqual(t, p.LowerBound(&doctored, z).Cmp(want), 0)
+		}
+	}
+}
+
+// Bounds hold for whatever is proposed.
+func TestBoundsOfNonsenseHold(t *testing.T) {
+	eps, err := mechanisms.ParseExp("3/2")
+	require.NoError(t, err)
+	z, _ := eps.Z()
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, worst := range []bool{false, true} {
+		p := binary(3, worst)
+		s, err := p.Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
+		require.NoError(t, err)
+		repaired := 0
+		for range 300 {
+			numbers := func(n, low, high int) *linear.Fractions {
+				f := &linear.Fractions{Den: big.NewInt(100)}
+				for range n {
+					f.Num = append(f.Num, big.NewInt(int64(low+rng.IntN(high-low))))
+				}
+				return f
+			}
+			prop := &proposal{numbers(p.cells(), -20, 120), numbers(p.fixed()-p.groups()+len(p.rows), -200, 600)}
+			if b := p.LowerBound(p.dual(prop), z); b != nil {
+				assert.LessOrEqual(t, b.Cmp(s.Lower), 0)
+			}
+			table := p.feasible(prop, z)
+			assert.GreaterOrEqual(t, table.Value().Cmp(s.Upper), 0)
+			if table.theta.Sign() > 0 && table.theta.Cmp(big.NewRat(1, 1)) < 0 {
+				repaired++
+			}
+			// and the table is one: nonnegative, of sum 1, every row kept
+			for g := range p.groups() {
+				sum := new(big.Rat)
+				for j := p.First[g]; j < p.First[g+1]; j++ {
+					x := table.At(int(j))
+					assert.GreaterOrEqual(t, x.Sign(), 0)
+					sum.Add(sum, x.Mul(x, new(big.Rat).SetInt64(p.Count[j])))
+				}
+				assert.Equal(t, "1", sum.RatString())
+			}
+			p.Each(func(r Row) bool {
+				below := table.At(int(r.Below))
+				return assert.GreaterOrEqual(t, table.At(int(r.Above)).Cmp(below.Mul(below, z)), 0)
+			})
+		}
+		assert.Greater(t, repaired, 20)
+	}
+}
+
+// An irrational z is enclosed, and both bounds hold at it.
+func TestIrrationalZ(t *testing.T) {
+	eps, err := mechanisms.ParseEpsilon("0.5")
+	require.NoError(t, err)
+	s, err := binary(4, false).Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e12), nil)
+	require.NoError(t, err)
+	require.Empty(t, s.Undecided)
+	assert.Negative(t, s.Lower.Cmp(s.Upper))
+	// Σ_{v=1}^4 v e^{-v/2}/9 = 0.2836690172…
+	assert.Negative(t, s.Lower.Cmp(big.NewRat(2836690173, 1e10)), s.Lower.FloatString(12))
+	assert.Positive(t, s.Upper.Cmp(big.NewRat(2836690172, 1e10)), s.Upper.FloatString(12))
+}
+
+func TestAStoppedSolveHasBounds(t *testing.T) {
+	eps, err := mechanisms.ParseEpsilon("0.5")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s, err := binary(4, false).Solve(ctx, eps, linear.Embedded{}, big.NewRat(1, 1e12), nil)
+	require.NoError(t, err)
+	assert.NotEmpty(t, s.Undecided)
+	assert.LessOrEqual(t, s.Lower.Cmp(s.Upper), 0)
+}
