@@ -109,7 +109,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout *output, stderr io.Writer) int {
 	root := newRoot(streams{stdin, stdout, stderr})
 	root.SetArgs(args)
-	code, err := exitDone, root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
+	code := exitDone
 	var e *exit
 	var l limitError
 	switch {
@@ -125,6 +126,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout *output, st
 		code = exitUndecided
 	default: // what cobra itself finds wrong is usage
 		code = exitUsage
+	}
+	if asJSON := c.Flags().Lookup("json"); asJSON != nil && asJSON.Changed && code >= exitUndecided && stdout.written.Load() == 0 {
+		_ = writeJSON(stdout, map[string]string{"undecided": err.Error()}) // a limit left no time for more
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(stderr, "optratio: "+strings.Join(strings.Fields(text), " "))

@@ -91,11 +91,18 @@ func asked(m mechanisms.Mechanism, in *mechanisms.Instance) (*mechanisms.Answer,
 	return a, nil
 }
 
+// mostRows is how many candidates a table for people lists. Of more, of whom nothing is known, none is listed.
+const mostRows = 1000
+
 // anyAnswer says what is true of every mechanism on an instance.
 func anyAnswer(in *mechanisms.Instance) *mechanisms.Answer {
 	width := new(big.Rat).Sub(in.Best(), slices.MinFunc(in.Scores, (*big.Rat).Cmp))
+	pmf := []number.Number{}
+	if len(in.Scores) <= mostRows {
+		pmf = slices.Repeat([]number.Number{number.Bounds(new(big.Rat), big.NewRat(1, 1))}, len(in.Scores))
+	}
 	return &mechanisms.Answer{
-		PMF:           slices.Repeat([]number.Number{number.Bounds(new(big.Rat), big.NewRat(1, 1))}, len(in.Scores)),
+		PMF:           pmf,
 		ExpectedError: number.Bounds(new(big.Rat), width),
 		MSE:           number.Bounds(new(big.Rat), new(big.Rat).Mul(width, width)),
 	}
@@ -104,8 +111,11 @@ func anyAnswer(in *mechanisms.Instance) *mechanisms.Answer {
 func printPMF(w io.Writer, in *mechanisms.Instance, a *mechanisms.Answer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "candidate (from 0)\tscore\tprobability")
-	for i, p := range a.PMF {
+	for i, p := range a.PMF[:min(mostRows, len(a.PMF))] {
 		fmt.Fprintf(t, "%d\t%s\t%s\n", i, verify.ScoreText(in.Scores[i]), p)
+	}
+	if len(a.PMF) > mostRows {
+		fmt.Fprintf(t, "…\t(--json has all %d)\n", len(in.Scores))
 	}
 	fmt.Fprintf(t, "\nexpected error, in units of the scores\t\t%s\nmean squared error, in their squares\t\t%s\n", a.ExpectedError, a.MSE)
 	return t.Flush()

@@ -267,3 +267,17 @@ func FuzzBounds(f *testing.F) {
 		checkBounds(t, x.Mul(x, scale), digits)
 	})
 }
+
+// Magnitudes whose powers of ten do not fit into memory are written all the same.
+func TestPrintExtremes(t *testing.T) {
+	huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 1<<31))
+	tiny := new(big.Rat).Inv(huge)
+	for _, c := range []struct{ got, want string }{
+		{Upper(huge, 3), "inf"}, {Lower(huge, 3), "9.99e10000"}, {Lower(tiny, 3), "0"}, {Upper(tiny, 3), "1e-10000"},
+		{Lower(new(big.Rat).Neg(tiny), 3), "-1e-10000"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %s, want %s", c.got, c.want)
+		}
+	}
+}

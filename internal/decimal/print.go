@@ -99,6 +99,12 @@ func rational(x *big.Rat, digits int, dir direction) string {
 	num, den := new(big.Int).Abs(x.Num()), x.Denom()
 	// 10^e <= |x| < 10^(e+1), where the first guess may be too small by one.
 	e := guessExponent(num, den)
+	switch { // far beyond the limits, a power of ten would be longer than memory
+	case e > MaxExponent:
+		return withSign(sign, tooLarge(digits, dir))
+	case e+1 < -MaxExponent:
+		return withSign(sign, tooSmall(dir))
+	}
 	q, rest := scaled(num, den, digits-1-e)
 	if q.Cmp(pow10(digits)) >= 0 {
 		e++
