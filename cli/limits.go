@@ -78,11 +78,11 @@ func (l *limits) start(ctx context.Context) (limited context.Context, stop func(
 	if err != nil {
 		return nil, nil, err
 	}
-	limited, cancel := context.WithCancelCause(ctx)
+	end := func() {}
 	if l.time > 0 {
-		timer := time.AfterFunc(l.time, func() { cancel(limitError(fmt.Sprintf("the time limit of %s was reached", l.time))) })
-		context.AfterFunc(limited, func() { timer.Stop() })
+		ctx, end = context.WithTimeoutCause(ctx, l.time, limitError(fmt.Sprintf("the time limit of %s was reached", l.time)))
 	}
+	limited, cancel := context.WithCancelCause(ctx)
 	before := debug.SetMemoryLimit(int64(memoryShare * float64(most)))
 	go func() {
 		for limited.Err() == nil {
@@ -92,7 +92,7 @@ func (l *limits) start(ctx context.Context) (limited context.Context, stop func(
 			time.Sleep(memoryTick)
 		}
 	}()
-	return limited, func() { cancel(nil); debug.SetMemoryLimit(before) }, nil
+	return limited, func() { cancel(nil); end(); debug.SetMemoryLimit(before) }, nil
 }
 
 // memoryInUse returns the bytes that this process occupies: what the system says, which includes C libraries, and where it
