@@ -39,11 +39,9 @@ func TestPython(t *testing.T) {
 	need(t, "python3")
 	o := options(t)
 	o.Against = nil
-	begin := time.Now()
 	r, err := audit.PMF(context.Background(), "python3 em.py", o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Proved, r.Verdict(), "%v %v", r.Properties, r.Findings)
-	require.Less(t, time.Since(begin), 10*time.Second)
 	for _, eps := range []string{"0.05", "0.74", "20"} {
 		for _, o.Domain = range []string{"lattice", "random"} {
 			o.Epsilon, err = mechanisms.ParseEpsilon(eps)

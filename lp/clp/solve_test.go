@@ -330,21 +330,23 @@ func TestCancel(t *testing.T) {
 	require.NoError(t, err)
 	for _, algorithm := range []linear.Algorithm{linear.Primal, linear.Dual} {
 		ctx, cancel := context.WithCancel(context.Background())
-		var cancelled time.Time
-		time.AfterFunc(400*time.Millisecond, func() { cancelled = time.Now(); cancel() })
-		reports := 0
+		reports, at := 0, 0
 		r, err := s.Solve(ctx, m, linear.Options{Algorithm: algorithm, Report: func(p linear.Progress) {
 			reports++
 			assert.GreaterOrEqual(t, p.Pivots, 0)
+			if at == 0 && p.Pivots > 500 {
+				at = p.Pivots
+				cancel()
+			}
 		}})
-		late := time.Since(cancelled)
 		require.NoError(t, err)
 		require.Equal(t, linear.Stopped, r.Outcome)
 		assert.NoError(t, r.Basis.Check(m))
 		assert.Positive(t, r.Pivots)
 		assert.Positive(t, reports)
-		assert.Less(t, late, 300*time.Millisecond)
-		t.Logf("stopped %v after the cancellation, at %d pivots", late, r.Pivots)
+		require.Positive(t, at)
+		assert.Less(t, r.Pivots-at, 2000, "a small part of the work, on any machine")
+		t.Logf("cancelled at %d pivots, stopped at %d", at, r.Pivots)
 	}
 }
 
@@ -355,10 +357,7 @@ func TestPanicInReport(t *testing.T) {
 	assert.PanicsWithValue(t, "enough", func() {
 		mustSolve(t, m, linear.Options{Algorithm: linear.Primal, Report: func(linear.Progress) { panic("enough") }})
 	})
-	for deadline := time.Now().Add(time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
-	assert.LessOrEqual(t, runtime.NumGoroutine(), before)
+	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, time.Minute, time.Millisecond) // one runs this condition
 }
 
 func TestConcurrentSolves(t *testing.T) {

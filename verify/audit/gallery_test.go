@@ -44,7 +44,7 @@ func TestGallery(t *testing.T) {
 			require.NoError(t, err)
 			o := Options{
 				N: n, K: 2, Domain: "lattice", Model: model, Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1),
-				Seed: 1, Precision: big.NewRat(1, 1e9), Timeout: 20 * time.Second,
+				Seed: 1, Precision: big.NewRat(1, 1e9), Timeout: 5 * time.Minute,
 			}
 			if fields[0] == "hang" {
 				o.Timeout = 100 * time.Millisecond

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -152,14 +151,12 @@ func TestHugeDomainsOfSamplers(t *testing.T) {
 		o := samplerOptions(t, "0.5", 20_000)
 		o.N, o.K = c.n, c.k
 		s := &softmax{0.5, 1, rand.New(rand.NewPCG(7, 7)), 0}
-		begin := time.Now()
 		r, err := draw("softmax", s, o)
 		require.NoError(t, err)
 		require.Equal(t, verify.Undecided, r.Find(verify.DP).Verdict)
 		require.LessOrEqual(t, s.asked, o.Budget)
 		require.Positive(t, r.Find(verify.DP).Checked)
 		require.Contains(t, r.Domain, "drawn from the lattice")
-		require.Less(t, time.Since(begin), 20*time.Second)
 
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
