@@ -45,7 +45,6 @@ func (f *instanceFlags) parse(ctx context.Context) (*mechanisms.Instance, error)
 	if in.Params, err = f.params.parse(); err != nil {
 		return nil, err
 	}
-	in.Params.Depth = f.depth
 	if in.Scores, err = parseNumbers(ctx, "scores", f.scores, f.scoresFile); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/decimal"
+	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
 )
@@ -26,12 +27,7 @@ func (f *paramFlags) add(c *cobra.Command) {
 }
 
 func (f *paramFlags) parse() (mechanisms.Params, error) {
-	p := mechanisms.Params{Constraints: f.constraints}
-	if p.Constraints != "" {
-		if _, err := lp.ParseLevel(p.Constraints); err != nil {
-			return p, usagef("--constraints: %w", err)
-		}
-	}
+	var p mechanisms.Params
 	for _, q := range []struct {
 		name, text string
 		to         **big.Rat
@@ -46,4 +42,16 @@ func (f *paramFlags) parse() (mechanisms.Params, error) {
 		}
 	}
 	return p, nil
+}
+
+// onLattice returns the mechanism with --constraints and, unless it is 0, the depth k of the lattice.
+func (f *paramFlags) onLattice(m mechanisms.Mechanism, k int) (mechanisms.Mechanism, error) {
+	level := lp.Paper
+	if f.constraints != "" {
+		var err error
+		if level, err = lp.ParseLevel(f.constraints); err != nil {
+			return nil, usagef("--constraints: %w", err)
+		}
+	}
+	return lp.OnLattice(m, k, lattice.Paper, level), nil
 }

@@ -67,6 +67,9 @@ func (f *pmfFlags) run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
+	if m, err = f.params.onLattice(m, f.depth); err != nil {
+		return err
+	}
 	var undecided string
 	a, err := settle(ctx, func() (*mechanisms.Answer, error) { return asked(m, in) }, func(why string) *mechanisms.Answer {
 		undecided = why

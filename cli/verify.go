@@ -80,6 +80,9 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 	if j.Mechanism, err = findMechanism("mechanism", f.mechanism); err != nil {
 		return j, err
 	}
+	if j.Mechanism, err = f.params.onLattice(j.Mechanism, 0); err != nil {
+		return j, err
+	}
 	if j.Params, err = f.params.parse(); err != nil {
 		return j, err
 	}

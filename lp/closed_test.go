@@ -209,7 +209,7 @@ func TestExponentialTotalBySumAndIntegral(t *testing.T) {
 		require.Greater(t, lat.Len(), maxSum)
 		byIntegral, err := total(context.Background(), em, 9, 8, o, Paper, e, 192)
 		require.NoError(t, err)
-		bySum, err := totalOfInstances(context.Background(), em, lat, o, Paper, e, 192)
+		bySum, err := totalOfInstances(context.Background(), em, lat, o, e, 192)
 		require.NoError(t, err)
 		_, overlap := byIntegral.box.Intersect(bySum.box)
 		assert.True(t, overlap)

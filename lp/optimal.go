@@ -13,13 +13,44 @@ import (
 	"optratio/number/interval"
 )
 
-func init() { mechanisms.Register(&optimal{solved: map[string]*optimum{}}) }
+func init() { mechanisms.Register(&optimal{optima: optima}) }
 
-// optimal is the mechanism that an optimal solution of the program describes, on the
-// lattice Q(n,k) alone: n from the number of scores, k and the level of constraints from the parameters. Optimal solutions are not unique;
-// this one is the basis that the embedded solver ends with, started from permute-and-flip's.
-// It need not be private: the program states less than that (see Level).
+// optima are the programs solved so far, for all mechanisms of the kind.
+var optima = &solutions{solved: map[string]*optimum{}}
+
+// optimal is the mechanism that an optimal solution of the program describes, on the lattice Q(n,k) alone: n is the number of scores
+// at hand, k is given, or 0 for the deepest score at hand. Optimal solutions are not unique; this one is the basis that the embedded
+// solver ends with, started from permute-and-flip's. It need not be private: the program states less than that (see Level).
 type optimal struct {
+	optima    *solutions
+	k         int
+	objective lattice.Objective
+	level     Level
+}
+
+// OnLattice returns what a mechanism is on the lattices Q(n,k) of depth k >= 1: lp-optimal becomes the optimum there for the objective and
+// level, others that are made for a lattice (mechanisms.LatticeBound) are made for these, and all others stay as they are.
+// With k = 0, the depth stays open.
+func OnLattice(m mechanisms.Mechanism, k int, o lattice.Objective, level Level) mechanisms.Mechanism {
+	if m, ok := m.(*optimal); ok {
+		return &optimal{m.optima, k, o, level}
+	}
+	if m, ok := m.(mechanisms.LatticeBound); ok && k > 0 {
+		return m.ForLattice(k)
+	}
+	return m
+}
+
+// ForLattice implements mechanisms.LatticeBound.
+func (o *optimal) ForLattice(k int) mechanisms.Mechanism {
+	if o.k > 0 {
+		return o
+	}
+	return &optimal{o.optima, k, o.objective, o.level}
+}
+
+// solutions are solved programs by what they were solved for.
+type solutions struct {
 	mu     sync.Mutex
 	solved map[string]*optimum
 }
@@ -51,12 +82,12 @@ func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err 
 	if err := in.Check(); err != nil {
 		return nil, nil, err
 	}
-	k := in.Params.Depth
+	k := o.k
 	deepest := 1
 	for i, d := range in.Depths() {
 		if !d.IsInt() || !d.Num().IsInt64() || d.Num().Int64() > 1<<20 {
 			return nil, nil, fmt.Errorf("%w: lp-optimal lives on the lattice: score %d is %s steps of 2Δ below the best, want an integer",
-				mechanisms.ErrInstance, i+1, d.RatString())
+				mechanisms.ErrInstance, i, d.RatString())
 		}
 		depths = append(depths, int(d.Num().Int64()))
 		deepest = max(deepest, depths[i])
@@ -67,28 +98,22 @@ func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err 
 	if deepest > k {
 		return nil, nil, fmt.Errorf("%w: lp-optimal at depth k = %d cannot place a score %d steps below the best", mechanisms.ErrInstance, k, deepest)
 	}
-	level := Paper
-	if in.Params.Constraints != "" {
-		if level, err = ParseLevel(in.Params.Constraints); err != nil {
-			return nil, nil, fmt.Errorf("%w: %w", mechanisms.ErrInstance, err)
-		}
-	}
-	s, err = o.solve(len(depths), k, level, in.Epsilon)
+	s, err = o.optima.solve(len(depths), k, o.objective, o.level, in.Epsilon)
 	return depths, s, err
 }
 
-func (o *optimal) solve(n, k int, level Level, eps mechanisms.Epsilon) (*optimum, error) {
+func (o *solutions) solve(n, k int, objective lattice.Objective, level Level, eps mechanisms.Epsilon) (*optimum, error) {
 	if v := lattice.Variables(n, k); v.Cmp(big.NewInt(maxOptimalVariables)) > 0 {
 		return nil, fmt.Errorf("%w: lp-optimal at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
 			mechanisms.ErrInstance, n, k, v, maxOptimalVariables)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	key := fmt.Sprint(n, k, level, eps)
+	key := fmt.Sprint(n, k, objective, level, eps)
 	if s, ok := o.solved[key]; ok {
 		return s, nil
 	}
-	p, err := NewProgram(n, k, lattice.Paper, level, eps)
+	p, err := NewProgram(n, k, objective, level, eps)
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +141,11 @@ func (o *optimal) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.mu.Lock()
+	o.optima.mu.Lock()
 	if s.exact == nil {
 		s.exact = point(s.program, exactNumbers{}, z, s.solution.proposal.Injection)
 	}
-	o.mu.Unlock()
+	o.optima.mu.Unlock()
 	return pmfAt(s.program, exactNumbers{}, s.exact, depths), nil
 }
 
@@ -132,7 +157,7 @@ func (o *optimal) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interv
 		return nil, err
 	}
 	f := enclosedNumbers{arith.Interval{Prec: prec}}
-	o.mu.Lock()
+	o.optima.mu.Lock()
 	u, ok := s.boxes[prec]
 	if !ok {
 		z := in.Epsilon.ExpNeg(big.NewRat(1, 1), prec)
@@ -142,7 +167,7 @@ func (o *optimal) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interv
 		}
 		s.boxes[prec] = u
 	}
-	o.mu.Unlock()
+	o.optima.mu.Unlock()
 	return pmfAt(s.program, f, u, depths), nil
 }
 

@@ -25,7 +25,7 @@ func TestOptimalMechanismAttainsTheOptimum(t *testing.T) {
 			for _, counts := range lat.All() {
 				depths := lattice.Depths(counts)
 				in := mechanisms.OnLattice(depths, e)
-				in.Params.Depth, in.Params.Constraints = s[1], level.String()
+				m := OnLattice(m, s[1], lattice.Paper, level)
 				pmf, err := m.Exact(in)
 				require.NoError(t, err)
 				boxes, err := m.Enclose(in, 100)
@@ -54,7 +54,7 @@ func TestOptimalMechanismForDecimalEpsilon(t *testing.T) {
 	m, err := mechanisms.Lookup("lp-optimal")
 	require.NoError(t, err)
 	in := mechanisms.OnLattice([]int{0, 1, 1, 2}, decimalEps(t, "0.4"))
-	in.Params.Depth = 3
+	m = m.(mechanisms.LatticeBound).ForLattice(3)
 	_, err = m.Exact(in)
 	assert.ErrorIs(t, err, mechanisms.ErrNotRational)
 	boxes, err := m.Enclose(in, 128)
@@ -80,15 +80,12 @@ func TestOptimalMechanismRefusesOtherScores(t *testing.T) {
 	half := mechanisms.OnLattice([]int{0, 1}, e)
 	half.Scores[1] = big.NewRat(-1, 2)
 	deep := mechanisms.OnLattice([]int{0, 5}, e)
-	deep.Params.Depth = 3
 	large := mechanisms.OnLattice([]int{0, 40}, e)
 	for range 40 {
 		large.Scores = append(large.Scores, new(big.Rat))
 	}
-	odd := mechanisms.OnLattice([]int{0, 1}, e)
-	odd.Params.Constraints = "strict"
-	for _, in := range []*mechanisms.Instance{half, deep, large, odd} {
-		_, err := m.Exact(in)
+	for _, in := range []*mechanisms.Instance{half, deep, large} {
+		_, err := OnLattice(m, 3, lattice.Paper, Paper).Exact(in)
 		assert.ErrorIs(t, err, mechanisms.ErrInstance)
 	}
 }

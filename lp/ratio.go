@@ -54,17 +54,18 @@ const (
 // ErrMethod says that a method cannot do what is asked of it.
 var ErrMethod = errors.New("method")
 
-// Request asks for the optimum and the ratios of some mechanisms to it.
+// Request asks for the optimum and the ratios of some mechanisms to it. N, K and Epsilon are required; other fields that are zero
+// have the defaults that stand beside them, Objective and Level those of the paper, Method Auto.
 type Request struct {
 	N, K       int
 	Epsilon    mechanisms.Epsilon
 	Objective  lattice.Objective
 	Level      Level
-	Mechanisms []mechanisms.Mechanism
+	Mechanisms []mechanisms.Mechanism // nil for permute-and-flip and the exponential mechanism
 	Method     Method
-	Solver     linear.Solver // for the linear programs
+	Solver     linear.Solver // for the linear programs; nil for linear.Embedded
 	Exact      bool          // accept exact rationals only
-	Gap        *big.Rat      // (upper-lower)/upper wanted of every ratio
+	Gap        *big.Rat      // (upper-lower)/upper wanted of every ratio; nil for 1e-9
 	MaxMemory  int64         // bytes; 0 for DefaultMemory
 	Start      *linear.Basis // of the whole program; nil for permute-and-flip's
 	Report     func(linear.Progress)
@@ -117,6 +118,9 @@ type Evidence struct {
 // the Answer holds the best certified bounds so far and says so in Undecided.
 func Ratio(ctx context.Context, r Request) (*Answer, error) {
 	begin := time.Now()
+	if err := r.complete(); err != nil {
+		return nil, err
+	}
 	if r.N < 1 || r.K < 1 {
 		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", lattice.ErrSize, r.N, r.K)
 	}
@@ -330,13 +334,13 @@ func (j *job) rate(ctx context.Context) error {
 				return err
 			}
 			ratio := j.ratioOf(m, t, prec)
-			if j.reached() && ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, j.Gap) && prec < 1<<12 {
+			if j.reached() && ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, j.Gap) && prec < 1<<12 && !approximate(m) {
 				continue
 			}
 			rated.Error, rated.Ratio = toNumber(t.over(size, prec)), toNumber(ratio)
 			j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
 			if j.answer.Undecided == "" && ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, j.Gap) {
-				j.answer.Undecided = fmt.Sprintf("the ratio of %s is not known to the gap", rated.Name)
+				j.answer.Undecided = unreached(m)
 			}
 			break
 		}
@@ -346,7 +350,7 @@ func (j *job) rate(ctx context.Context) error {
 
 // ratioOf returns a mechanism's total error over the optimum, 1 where both are 0.
 func (j *job) ratioOf(m mechanisms.Mechanism, t value, prec uint) value {
-	isPF := m.Info().Name == "pf"
+	isPF := m == mechanisms.PermuteAndFlip()
 	one := interval.FromInt(1, prec)
 	switch {
 	case j.N == 1, isPF && j.answer.Proof == ProofRecurrence:

@@ -15,15 +15,15 @@ import (
 // ProofTheorem names the proof of a threshold by PermuteAndFlipOptimal's criterion.
 const ProofTheorem = "closed-form"
 
-// ThresholdRequest asks from which ε on permute-and-flip is optimal.
+// ThresholdRequest asks from which ε on permute-and-flip is optimal. N and K are required; other fields have defaults as Request has.
 type ThresholdRequest struct {
 	N, K      int
 	Objective lattice.Objective
 	Level     Level
-	Gap       *big.Rat // (upper-lower)/upper wanted, > 0
-	ByLP      bool     // decide by exact optima of the program instead of by the theorem
-	Solver    linear.Solver
-	MaxMemory int64
+	Gap       *big.Rat      // (upper-lower)/upper wanted, > 0; nil for 1e-6
+	ByLP      bool          // decide by exact optima of the program instead of by the theorem
+	Solver    linear.Solver // nil for linear.Embedded
+	MaxMemory int64         // bytes; 0 for DefaultMemory
 	// Report is called with every decision.
 	Report func(exp *big.Rat, optimal bool)
 }
@@ -42,6 +42,9 @@ type ThresholdAnswer struct {
 
 // Threshold brackets the threshold by bisection on fractions e^ε.
 func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error) {
+	if err := r.complete(); err != nil {
+		return nil, err
+	}
 	if r.N < 1 || r.K < 1 {
 		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", lattice.ErrSize, r.N, r.K)
 	}
@@ -109,12 +112,8 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 	if !s.ByLP {
 		optimal = PermuteAndFlipOptimal(s.N, s.K, s.Objective, eps)
 	} else {
-		pf, err := mechanisms.Lookup("pf")
-		if err != nil {
-			return false, false, err
-		}
 		a, err := Ratio(ctx, Request{
-			N: s.N, K: s.K, Epsilon: eps, Objective: s.Objective, Level: s.Level, Mechanisms: []mechanisms.Mechanism{pf},
+			N: s.N, K: s.K, Epsilon: eps, Objective: s.Objective, Level: s.Level, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()},
 			Method: Enumerated, Solver: s.Solver, Exact: true, Gap: new(big.Rat), MaxMemory: s.MaxMemory, Start: s.basis,
 		})
 		if err != nil {

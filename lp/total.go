@@ -75,10 +75,10 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 	if n == 1 {
 		return exactValue(new(big.Rat)), nil
 	}
-	if m.Info().Name == "pf" {
+	if m == mechanisms.PermuteAndFlip() {
 		return permuteAndFlipValue(n, k, o, eps, prec), nil
 	}
-	if m.Info().Name == "em" && lattice.Orbits(n, k).Cmp(big.NewInt(maxSum)) > 0 {
+	if m == mechanisms.Exponential() && lattice.Orbits(n, k).Cmp(big.NewInt(maxSum)) > 0 {
 		z := func(prec uint) interval.Interval { return eps.ExpNeg(big.NewRat(1, 1), prec) }
 		x, err := integral.ExponentialTotal(ctx, n, k, z, o, math.Ldexp(1, -int(min(prec/5, 200))))
 		return boxValue(x), err
@@ -90,7 +90,7 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 	}
 	w, ok := m.(mechanisms.Weighted)
 	if !ok {
-		return totalOfInstances(ctx, m, lat, o, level, eps, prec)
+		return totalOfInstances(ctx, OnLattice(m, k, o, level), lat, o, eps, prec)
 	}
 	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits {
 		return totalExact(ctx, w, lat, o, z)
@@ -166,11 +166,10 @@ func pairwiseSum(terms []*big.Rat) *big.Rat {
 
 // totalOfInstances asks the mechanism for each orbit's probabilities: exact on moderate lattices where they are
 // rational, else enclosed, else as estimates.
-func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o lattice.Objective, level Level, eps mechanisms.Epsilon, prec uint) (value, error) {
+func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
 	at := func(counts []int) (depths []int, in *mechanisms.Instance, weight *big.Int) {
 		depths = lattice.Depths(counts)
 		in = mechanisms.OnLattice(depths, eps)
-		in.Params.Depth, in.Params.Constraints = lat.K(), level.String() // one program for the whole lattice
 		return depths, in, o.Weight(counts)
 	}
 	if lat.Len() <= exactOrbits {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -16,7 +17,7 @@ import (
 // What exact verification says of the optimal mechanism at each level, against docs/levels.md. That of monotone
 // and full is regular and ε-DP, as the theorem has it; the paper's is neither wherever its optimum is lower.
 func TestOptimaAreVerified(t *testing.T) {
-	m, err := mechanisms.Lookup("lp-optimal")
+	registered, err := mechanisms.Lookup("lp-optimal")
 	require.NoError(t, err)
 	everything := []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Monotone, verify.Sum, verify.DominatesEM}
 	for _, c := range []struct {
@@ -32,8 +33,8 @@ func TestOptimaAreVerified(t *testing.T) {
 		{5, 3, 3, 2, map[Level][]verify.Property{Paper: {verify.DP, verify.Monotone}}},
 	} {
 		for level := Paper; level <= Full; level++ {
-			p := verify.Problem{Mechanism: m, Epsilon: expEps(t, c.a, c.b), Sensitivities: []*big.Rat{big.NewRat(1, 2)},
-				Params: mechanisms.Params{Depth: c.k, Constraints: level.String()}}
+			m := OnLattice(registered, 0, lattice.Paper, level)
+			p := verify.Problem{Mechanism: m, Epsilon: expEps(t, c.a, c.b), Sensitivities: []*big.Rat{big.NewRat(1, 2)}}
 			report, err := verify.Lattice(context.Background(), p, c.n, c.k, verify.Options{})
 			require.NoError(t, err)
 			for _, property := range everything {

@@ -7,16 +7,19 @@ import (
 	"optratio/number/interval"
 )
 
-func init() {
-	Register(exponentialAs(Info{
-		Name:    "em",
-		Summary: "exponential mechanism",
-		Source:  "McSherry & Talwar 2007",
-		Claim:   "ε-DP",
-		Private: true,
-		Uniform: true,
-	}))
-}
+var softmax = exponentialAs(Info{
+	Name:    "em",
+	Summary: "exponential mechanism",
+	Source:  "McSherry & Talwar 2007",
+	Claim:   "ε-DP",
+	Private: true,
+	Uniform: true,
+})
+
+func init() { Register(softmax) }
+
+// Exponential returns the registered mechanism em, as PermuteAndFlip does pf.
+func Exponential() Mechanism { return softmax }
 
 // exponentialAs is the mechanism under the description info.
 func exponentialAs(info Info) *weighted {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 
 	"optratio/number/interval"
 )
@@ -48,7 +49,7 @@ func FromFloat(info Info, precision float64, pmf func(scores []float64, sensitiv
 	}
 	m := &floating{info: info, pmf: pmf}
 	if precision > 0 && precision < 1 {
-		m.precision = new(big.Rat).SetFloat64(precision)
+		m.precision, _ = new(big.Rat).SetString(strconv.FormatFloat(precision, 'g', -1, 64)) // 1e-9 is 1/10^9
 	}
 	return m
 }

@@ -140,8 +140,8 @@ func TestFromFloat(t *testing.T) {
 		}
 		assert.Equal(t, "[0, 0]", boxes[2].String(), "0 is 0")
 	}
-	assert.Equal(t, new(big.Rat).SetFloat64(1e-6), m.(mechanisms.Approximate).Precision())
-	assert.Equal(t, new(big.Rat).SetFloat64(1e-9), constant(0).(mechanisms.Approximate).Precision())
+	assert.Equal(t, big.NewRat(1, 1e6), m.(mechanisms.Approximate).Precision())
+	assert.Equal(t, big.NewRat(1, 1e9), constant(0).(mechanisms.Approximate).Precision())
 
 	// Below the normal numbers, rounding is to multiples of 2^-1074.
 	tiny := math.SmallestNonzeroFloat64

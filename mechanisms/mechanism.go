@@ -28,11 +28,6 @@ type Params struct {
 	Beta      *big.Rat // gem family: failure probability, default 1/20
 	Eta       *big.Rat // rs-tnb: shape of the truncated negative binomial law, default 1
 	EpsChoice *big.Rat // combined-gem: share of ε spent on the choice, default 3/5
-	// Depth is the k of the lattice Q(n,k) that lp-optimal is optimal on; 0 for the deepest score at hand.
-	// Whoever compares probabilities across score vectors of one lattice has to set it.
-	Depth int
-	// Constraints is lp-optimal's level: "paper" (default), "dp", "monotone" or "full".
-	Constraints string
 }
 
 // Instance is one question to a mechanism.
@@ -152,6 +147,14 @@ type Symbolic interface {
 	// steps and every depth a multiple of it; ErrNotRational where they are no such functions.
 	// Where ε is rational, constants may depend on it.
 	Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error)
+}
+
+// LatticeBound is a mechanism that is made for a lattice: what it answers about one score vector depends on how deep the lattice is
+// that it belongs to. Whoever compares probabilities across the score vectors of a lattice asks the mechanism that ForLattice returns.
+type LatticeBound interface {
+	Mechanism
+	// ForLattice returns the mechanism for the lattices Q(n,k) of depth k >= 1, whatever n; itself where it has a depth already.
+	ForLattice(k int) Mechanism
 }
 
 var registry = map[string]Mechanism{}

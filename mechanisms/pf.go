@@ -6,16 +6,20 @@ import (
 	"optratio/number/arith"
 )
 
-func init() {
-	Register(permuteAndFlipAs(Info{
-		Name:    "pf",
-		Summary: "permute-and-flip",
-		Source:  "McKenna & Sheldon 2020, Alg. 1",
-		Claim:   "ε-DP",
-		Private: true,
-		Uniform: true,
-	}))
-}
+var flip = permuteAndFlipAs(Info{
+	Name:    "pf",
+	Summary: "permute-and-flip",
+	Source:  "McKenna & Sheldon 2020, Alg. 1",
+	Claim:   "ε-DP",
+	Private: true,
+	Uniform: true,
+})
+
+func init() { Register(flip) }
+
+// PermuteAndFlip returns the registered mechanism pf. Theorems about it are applied to this value alone, not to others of
+// that name.
+func PermuteAndFlip() Mechanism { return flip }
 
 // permuteAndFlipAs is the mechanism under the description info.
 func permuteAndFlipAs(info Info) *weighted {

@@ -300,10 +300,6 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	em, err := mechanisms.Lookup("em")
-	if err != nil {
-		return nil, err
-	}
 	dom := verify.Around{
 		Space: space, Vectors: slices.Values([]verify.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
 		Model: s.o.Model, Seed: uint64(s.o.Seed), Far: delta[0] << 17,
@@ -314,7 +310,7 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 		return !errors.Is(err, verify.ErrUndecided)
 	})
 	report, err := verify.Check(context.Background(), subject,
-		verify.Remember(verify.ForMechanism(em, space)), verify.ExpEpsilon(eps), dom,
+		verify.Remember(verify.ForMechanism(mechanisms.Exponential(), space)), verify.ExpEpsilon(eps), dom,
 		verify.Options{Properties: []verify.Property{p}, Readings: true})
 	if err != nil {
 		return nil, err

@@ -66,8 +66,8 @@ var ErrProblem = errors.New("cannot check")
 // A witness is the smallest there is on the lattices of at most n candidates and depth k: fewest
 // candidates first, then least depth, then the smallest scores.
 func Lattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report, error) {
-	if p.Params.Depth == 0 {
-		p.Params.Depth = k // mechanisms that are made for a lattice are made for this one
+	if m, ok := p.Mechanism.(mechanisms.LatticeBound); ok && k > 0 {
+		p.Mechanism = m.ForLattice(k)
 	}
 	report, err := onLattice(ctx, p, n, k, opts)
 	if err != nil {
@@ -119,16 +119,12 @@ func onLattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report,
 	// A unit is half a step, so that half a step is a shift.
 	space := &Space{Unit: p.Sensitivities[0], Gap: 2, Sensitivities: p.Sensitivities, Epsilon: p.Epsilon, Params: p.Params}
 	own := ForMechanism(p.Mechanism, space)
-	em, err := mechanisms.Lookup("em")
-	if err != nil {
-		return nil, err
-	}
 	exp := own.(*exact).expEpsilon()
 	dom := latticeDomain(q, space)
 	if _, ok := p.Mechanism.(mechanisms.Weighted); ok && lattice.Vectors(n, k, false).Cmp(big.NewInt(manyVectors)) > 0 {
 		dom.ByConstruction = "by construction: its probabilities depend on the differences to the best score alone"
 	}
-	report, err := Check(ctx, Remember(own), Remember(own.(*exact).like(em)), exp, dom, opts)
+	report, err := Check(ctx, Remember(own), Remember(own.(*exact).like(mechanisms.Exponential())), exp, dom, opts)
 	if err != nil {
 		return nil, err
 	}

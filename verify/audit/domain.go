@@ -43,7 +43,7 @@ func (o *Options) complete() error {
 	}
 	o.N, o.K, o.Domain = cmp.Or(o.N, 3), cmp.Or(o.K, 2), cmp.Or(o.Domain, "lattice")
 	o.Sensitivity = cmp.Or(o.Sensitivity, big.NewRat(1, 1))
-	o.Precision = cmp.Or(o.Precision, new(big.Rat).SetFloat64(mechanisms.DefaultPrecision))
+	o.Precision = cmp.Or(o.Precision, big.NewRat(1, 1e9))
 	o.Confidence = cmp.Or(o.Confidence, big.NewRat(19, 20))
 	o.Budget = cmp.Or(o.Budget, 1_000_000)
 	o.Timeout = cmp.Or(max(o.Timeout, 0), 10*time.Second)

@@ -171,10 +171,7 @@ func (r *Report) chooseWitness() {
 // where only the domain can be asked about.
 func examine(ctx context.Context, name string, subject verify.Subject, space *verify.Space, dom *verify.Domain, o *Options,
 	retry func(*verify.Space) verify.Subject) (*Report, error) {
-	em, err := mechanisms.Lookup("em")
-	if err != nil {
-		return nil, err
-	}
+	em := mechanisms.Exponential()
 	exp := verify.ExpEpsilon(o.Epsilon)
 	subject = verify.Remember(subject)
 	options := verify.Options{Properties: o.Properties, Readings: o.Precision != nil}

@@ -1,0 +1,106 @@
+package lp
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+	"optratio/number"
+)
+
+// ErrRequest is wrapped by errors about requests that no answer fits.
+var ErrRequest = errors.New("bad request")
+
+// complete fills in defaults and checks what else is in the request than n and k.
+func (r *Request) complete() error {
+	if err := r.Epsilon.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrRequest, err)
+	}
+	if r.Mechanisms == nil {
+		r.Mechanisms = []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()}
+	}
+	if i := slices.Index(r.Mechanisms, nil); i >= 0 {
+		return fmt.Errorf("%w: mechanism %d is nil", ErrRequest, i)
+	}
+	r.Solver, r.Gap = solverOf(r.Solver), cmp.Or(r.Gap, big.NewRat(1, 1e9))
+	if r.Method < Auto || r.Method > Enumerated {
+		return fmt.Errorf("%w: no method has the number %d", ErrRequest, r.Method)
+	}
+	return checkChoices(r.Gap, r.Objective, r.Level)
+}
+
+// complete fills in defaults and checks what else is in the request than n and k.
+func (r *ThresholdRequest) complete() error {
+	r.Solver, r.Gap = solverOf(r.Solver), cmp.Or(r.Gap, big.NewRat(1, 1e6))
+	if r.Gap.Sign() == 0 {
+		return fmt.Errorf("%w: the gap of a threshold must be positive", ErrRequest)
+	}
+	return checkChoices(r.Gap, r.Objective, r.Level)
+}
+
+func solverOf(s linear.Solver) linear.Solver {
+	if s == nil {
+		return linear.Embedded{}
+	}
+	return s
+}
+
+func checkChoices(gap *big.Rat, o lattice.Objective, level Level) error {
+	switch {
+	case gap.Sign() < 0:
+		return fmt.Errorf("%w: the gap %s is negative", ErrRequest, gap.RatString())
+	case o < lattice.Paper || o > lattice.Box:
+		return fmt.Errorf("%w: no objective has the number %d", ErrRequest, o)
+	case level < Paper || level > Full:
+		return fmt.Errorf("%w: no constraints have the number %d", ErrRequest, level)
+	}
+	return nil
+}
+
+// approximate reports whether more bits tell nothing more about a mechanism.
+func approximate(m mechanisms.Mechanism) bool {
+	_, ok := m.(mechanisms.Approximate)
+	return ok
+}
+
+// unreached says why a mechanism's ratio is wider than the gap.
+func unreached(m mechanisms.Mechanism) string {
+	text := fmt.Sprintf("the ratio of %s is not known to the gap", m.Info().Name)
+	if a, ok := m.(mechanisms.Approximate); ok {
+		text += fmt.Sprintf(": its probabilities have the relative precision %s", number.Exact(a.Precision()))
+	}
+	return text
+}
+
+// String returns the optimum, how it was proved, and a line for each mechanism.
+func (a *Answer) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "n = %d, k = %d, ε = %s: optimum %s (%s)", a.Request.N, a.Request.K, a.Request.Epsilon, a.Optimum, a.Proof)
+	for _, m := range a.Mechanisms {
+		fmt.Fprintf(&b, "\n%s", m)
+	}
+	if a.Undecided != "" {
+		fmt.Fprintf(&b, "\nundecided: %s", a.Undecided)
+	}
+	return b.String()
+}
+
+// String returns the error and the ratio in one line.
+func (r Rated) String() string {
+	return fmt.Sprintf("%s: error %s, ratio %s", r.Name, r.Error, r.Ratio)
+}
+
+// String returns the ends and their proof.
+func (a *ThresholdAnswer) String() string {
+	text := fmt.Sprintf("not optimal at ε = %s, optimal at ε = %s (%s)", a.Lower, a.Upper, a.Proof)
+	if a.Undecided != "" {
+		text += "; undecided: " + a.Undecided
+	}
+	return text
+}

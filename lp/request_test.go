@@ -1,0 +1,142 @@
+package lp
+
+import (
+	"context"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/mechanisms"
+	"optratio/number"
+)
+
+// The least request is the paper's with the defaults; written out it gives the same.
+func TestRequestDefaults(t *testing.T) {
+	ctx := context.Background()
+	short, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, "0.4")})
+	require.NoError(t, err)
+	long, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, "0.4"), Objective: lattice.Paper, Level: Paper, Method: Auto,
+		Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()}, Gap: big.NewRat(1, 1e9), MaxMemory: DefaultMemory})
+	require.NoError(t, err)
+	assert.Empty(t, short.Undecided)
+	assert.Equal(t, long.Optimum, short.Optimum)
+	assert.Equal(t, long.Mechanisms, short.Mechanisms)
+	assert.Equal(t, "pf", short.Mechanisms[0].Name)
+	assert.Contains(t, short.String(), "pf: error ")
+
+	threshold, err := Threshold(ctx, ThresholdRequest{N: 3, K: 3})
+	require.NoError(t, err)
+	assert.Empty(t, threshold.Undecided)
+	assert.Contains(t, threshold.String(), "not optimal at ε = 0.")
+	byLP, err := Threshold(ctx, ThresholdRequest{N: 3, K: 2, ByLP: true, Gap: big.NewRat(1, 100)})
+	require.NoError(t, err)
+	assert.Equal(t, ProofLP, byLP.Proof)
+
+	for _, method := range []Method{Auto, ClosedForm, Lumped, Enumerated} {
+		_, err := Ratio(ctx, Request{N: 3, K: 2, Epsilon: decimalEps(t, "0.4"), Method: method})
+		assert.NoError(t, err, method)
+	}
+	eps := decimalEps(t, "0.4")
+	for _, c := range []struct {
+		r    Request
+		want error
+	}{
+		{Request{}, mechanisms.ErrEpsilon},
+		{Request{N: 3, K: 3}, mechanisms.ErrEpsilon},
+		{Request{N: 0, K: 3, Epsilon: eps}, lattice.ErrSize},
+		{Request{N: 3, Epsilon: eps}, lattice.ErrSize},
+		{Request{N: 3, K: 3, Epsilon: eps, Mechanisms: []mechanisms.Mechanism{nil}}, ErrRequest},
+		{Request{N: 3, K: 3, Epsilon: eps, Gap: big.NewRat(-1, 2)}, ErrRequest},
+		{Request{N: 3, K: 3, Epsilon: eps, Objective: 7}, ErrRequest},
+		{Request{N: 3, K: 3, Epsilon: eps, Level: -1}, ErrRequest},
+		{Request{N: 3, K: 3, Epsilon: eps, Method: 9}, ErrRequest},
+	} {
+		_, err := Ratio(ctx, c.r)
+		assert.ErrorIs(t, err, c.want, "%+v", c.r)
+	}
+	for _, r := range []ThresholdRequest{{N: 3, K: 3, Gap: new(big.Rat)}, {N: 3, K: 3, Level: 9}} {
+		_, err := Threshold(ctx, r)
+		assert.ErrorIs(t, err, ErrRequest)
+	}
+	_, err = Threshold(ctx, ThresholdRequest{})
+	assert.ErrorIs(t, err, lattice.ErrSize)
+}
+
+// half is half of the exponential mechanism and half uniform, under any name.
+func half(name string) mechanisms.Mechanism {
+	return mechanisms.FromRational(mechanisms.Info{Name: name, Uniform: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		p, err := mechanisms.Exponential().Exact(in)
+		for r := range p {
+			p[r] = new(big.Rat).Add(p[r], big.NewRat(1, int64(len(p))))
+			p[r].Mul(p[r], big.NewRat(1, 2))
+		}
+		return p, err
+	})
+}
+
+// Theorems on permute-and-flip and forms of the exponential mechanism are not for others that bear their names.
+func TestNamesDecideNothing(t *testing.T) {
+	for _, name := range []string{"pf", "em", "lp-optimal"} {
+		for _, e := range []mechanisms.Epsilon{expEps(t, 5, 4), expEps(t, 3, 1)} { // below and above the threshold
+			a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: e,
+				Mechanisms: []mechanisms.Mechanism{half(name), half("own"), mechanisms.Exponential()}})
+			require.NoError(t, err)
+			assert.Equal(t, a.Mechanisms[1].Error, a.Mechanisms[0].Error, name)
+			assert.Equal(t, a.Mechanisms[1].Ratio, a.Mechanisms[0].Ratio, name)
+			assert.NotEqual(t, number.Int(1), a.Mechanisms[0].Ratio)
+			assert.Greater(t, a.Mechanisms[0].Ratio.Float64(), a.Mechanisms[2].Ratio.Float64())
+		}
+	}
+}
+
+// lp-optimal is the optimum of the objective that is asked for.
+func TestOptimalForTheObjective(t *testing.T) {
+	m, err := mechanisms.Lookup("lp-optimal")
+	require.NoError(t, err)
+	for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for level := Paper; level <= Full; level++ {
+			a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: expEps(t, 3, 2), Objective: o, Level: level,
+				Method: Enumerated, Mechanisms: []mechanisms.Mechanism{m}})
+			require.NoError(t, err)
+			one, exact := a.Mechanisms[0].Ratio.Rat()
+			require.True(t, exact)
+			assert.Equal(t, "1", one.RatString(), "%v, %v", o, level)
+		}
+	}
+}
+
+// The error of approximate probabilities is enclosed to their precision, and said to be known no better.
+func TestRatioOfApproximateMechanisms(t *testing.T) {
+	em := mechanisms.Exponential()
+	about := func(precision float64) mechanisms.Mechanism {
+		return mechanisms.FromFloat(em.Info(), precision, func(scores []float64, sensitivity, epsilon float64) ([]float64, error) {
+			in := &mechanisms.FloatInstance{Scores: scores, Sensitivities: []float64{sensitivity}, Epsilon: epsilon}
+			return em.(mechanisms.FloatScorer).FloatScores(in)
+		})
+	}
+	for _, c := range []struct {
+		precision float64
+		undecided string
+	}{{1e-6, "relative precision 0.000001"}, {1e-11, ""}} {
+		a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: decimalEps(t, "0.4"), Mechanisms: []mechanisms.Mechanism{about(c.precision), em}})
+		require.NoError(t, err)
+		near, exact := a.Mechanisms[0].Ratio, a.Mechanisms[1].Ratio
+		lo, ok := near.Lower()
+		require.True(t, ok)
+		hi, ok := near.Upper()
+		require.True(t, ok)
+		elo, _ := exact.Lower()
+		ehi, _ := exact.Upper()
+		assert.True(t, lo.Cmp(elo) <= 0 && ehi.Cmp(hi) <= 0, "%s around %s", near, exact)
+		width, _ := new(big.Rat).Quo(new(big.Rat).Sub(hi, lo), hi).Float64()
+		assert.InEpsilon(t, 2*c.precision, width, 0.1)
+		assert.Contains(t, a.Undecided, c.undecided)
+		assert.Equal(t, c.undecided == "", a.Undecided == "")
+	}
+	failing := mechanisms.FromFloat(mechanisms.Info{Name: "failing"}, 0, func([]float64, float64, float64) ([]float64, error) { return nil, nil })
+	_, err := Ratio(context.Background(), Request{N: 2, K: 2, Epsilon: decimalEps(t, "0.4"), Mechanisms: []mechanisms.Mechanism{failing}})
+	assert.ErrorIs(t, err, mechanisms.ErrAnswer)
+}
