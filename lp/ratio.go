@@ -10,6 +10,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
+	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/number/interval"
@@ -57,9 +58,17 @@ var ErrMethod = errors.New("method")
 // Request asks for the optimum and the ratios of some mechanisms to it. N, K and Epsilon are required; other fields that are zero
 // have the defaults that stand beside them, Objective and Level those of the paper, Method Auto.
 type Request struct {
-	N, K       int
-	Epsilon    mechanisms.Epsilon
-	Objective  lattice.Objective
+	N, K      int
+	Epsilon   mechanisms.Epsilon
+	Objective lattice.Objective
+	// Step is the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ. K counts steps of 2Δ all the same.
+	Step int
+	// Loss is what the objective is the mean of: the error in steps of 2Δ by default.
+	Loss variant.Loss
+	// Prior weighs the score vectors; nil for Objective's.
+	Prior *variant.Prior
+	// Worst asks for the largest expected loss of a score vector instead of the mean.
+	Worst      bool
 	Level      Level
 	Mechanisms []mechanisms.Mechanism // nil for permute-and-flip and the exponential mechanism
 	Method     Method
@@ -99,6 +108,8 @@ type Answer struct {
 	Seconds    float64
 	Optimum    number.Number
 	Mechanisms []Rated
+	// PFOptimal says whether permute-and-flip attains the optimum on the lattice of step 2Δ; nil where that is not decided.
+	PFOptimal *bool
 	// Undecided says which limit was met before the gap was reached; empty where it was.
 	Undecided string
 	// Evidence is what the bounds follow from, for certificates.
@@ -129,6 +140,14 @@ func Ratio(ctx context.Context, r Request) (*Answer, error) {
 	}
 	if err := fits(r.N, r.K); err != nil {
 		return nil, err
+	}
+	if r.varied() {
+		a, err := variedRatio(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		a.Seconds = time.Since(begin).Seconds()
+		return a, nil
 	}
 	job := &job{Request: r, answer: &Answer{
 		Request: r, Orbits: lattice.Orbits(r.N, r.K), Variables: lattice.Variables(r.N, r.K), Solver: "none",

@@ -11,6 +11,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/lp/table"
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/number/interval"
 )
 
@@ -135,22 +136,54 @@ type Bounds struct{ Low, High *big.Rat }
 // Exact reports whether the number is known.
 func (b Bounds) Exact() bool { return b.High != nil && b.Low.Cmp(b.High) == 0 }
 
-// Solve bounds the optimum, in units of the loss.
-func (p *Program) Solve(ctx context.Context, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) (Bounds, *table.Solution, error) {
-	s, err := p.table.Solve(ctx, p.Question.Epsilon, solver, gap, report)
-	if err != nil {
-		return Bounds{}, nil, err
+// Over returns the quotient, where 0/0 is 1: neither makes an error.
+func (b Bounds) Over(c Bounds) number.Number {
+	if b.Exact() && c.Exact() && c.Low.Sign() == 0 {
+		if b.Low.Sign() == 0 {
+			return number.Int(1)
+		}
+		return number.Infinity()
 	}
-	return Bounds{new(big.Rat).Mul(s.Lower, p.unit), new(big.Rat).Mul(s.Upper, p.unit)}, s, nil
+	low := new(big.Rat)
+	switch {
+	case c.High == nil:
+	case c.High.Sign() > 0:
+		low.Quo(b.Low, c.High)
+	case b.Low.Sign() > 0:
+		return number.Infinity()
+	}
+	if b.High == nil || c.Low.Sign() == 0 {
+		return number.Bounds(low, nil)
+	}
+	return number.Bounds(low, new(big.Rat).Quo(b.High, c.Low))
 }
 
-// Table writes a solution's table out: for each orbit, as depths, the probability of one candidate at each depth.
-func (p *Program) Table(s *table.Solution, visit func(depths []int, pmf []*big.Rat)) {
-	for i, m := range p.lat.All() {
+// Solution is a solved program: the optimum in units of the loss, and what it follows from.
+type Solution struct {
+	*table.Solution
+	Optimum Bounds
+	program *Program
+}
+
+// Solve bounds the optimum: exactly where e^ε is rational, to the gap otherwise, or as far as the context lets it.
+func (p *Program) Solve(ctx context.Context, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) (*Solution, error) {
+	s, err := p.table.Solve(ctx, p.Question.Epsilon, solver, gap, report)
+	if err != nil {
+		return nil, err
+	}
+	return &Solution{s, Bounds{new(big.Rat).Mul(s.Lower, p.unit), new(big.Rat).Mul(s.Upper, p.unit)}, p}, nil
+}
+
+// Each visits the orbits of the lattice as depths, with each candidate's probability in a mechanism that satisfies every
+// row and attains the upper end of the optimum.
+func (s *Solution) Each(visit func(depths []int, pmf []*big.Rat)) {
+	vars := s.program.vars
+	for i, m := range s.program.lat.All() {
 		var pmf []*big.Rat
-		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
-			for range p.vars.Count[j] {
-				pmf = append(pmf, s.Table.At(int(j)))
+		for j := vars.First[i]; j < vars.First[i+1]; j++ {
+			x := s.Table.At(int(j))
+			for range vars.Count[j] {
+				pmf = append(pmf, x)
 			}
 		}
 		visit(lattice.Depths(m), pmf)
@@ -194,6 +227,34 @@ func (p *Program) Rate(ctx context.Context, m mechanisms.Mechanism, prec uint) (
 		most = sum.Value().Quo(interval.FromRat(total, prec))
 	}
 	return ends(most.Max(interval.FromInt(0, prec))), nil
+}
+
+// Estimate is Rate in float64, without proof.
+func (p *Program) Estimate(ctx context.Context, m mechanisms.Mechanism) (float64, error) {
+	sum, most, total := 0.0, 0.0, 0.0
+	for i, counts := range p.lat.All() {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		pmf, err := m.Float(p.Question.Instance(counts))
+		if err != nil {
+			return 0, err
+		}
+		at := 0.0
+		for r, v := range lattice.Depths(counts) {
+			loss, _ := p.losses[v].Float64()
+			at += loss * pmf[r]
+		}
+		most = max(most, at)
+		if p.weights != nil {
+			w, _ := p.weights[i].Float64()
+			sum, total = sum+w*at, total+w
+		}
+	}
+	if p.weights != nil {
+		most = sum / total
+	}
+	return most, nil
 }
 
 // ends returns an interval's ends as rationals.
