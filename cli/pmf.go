@@ -99,13 +99,13 @@ const mostRows = 1000
 
 // anyAnswer says what is true of every mechanism on an instance.
 func anyAnswer(in *mechanisms.Instance) *mechanisms.Answer {
-	width := new(big.Rat).Sub(in.Best(), slices.MinFunc(in.Scores, (*big.Rat).Cmp))
-	pmf := []number.Number{}
-	if len(in.Scores) <= mostRows {
-		pmf = slices.Repeat([]number.Number{number.Bounds(new(big.Rat), big.NewRat(1, 1))}, len(in.Scores))
+	if len(in.Scores) > mostRows {
+		atLeast := number.Bounds(new(big.Rat), nil)
+		return &mechanisms.Answer{PMF: []number.Number{}, ExpectedError: atLeast, MSE: atLeast}
 	}
+	width := new(big.Rat).Sub(in.Best(), slices.MinFunc(in.Scores, (*big.Rat).Cmp))
 	return &mechanisms.Answer{
-		PMF:           pmf,
+		PMF:           slices.Repeat([]number.Number{number.Bounds(new(big.Rat), big.NewRat(1, 1))}, len(in.Scores)),
 		ExpectedError: number.Bounds(new(big.Rat), width),
 		MSE:           number.Bounds(new(big.Rat), new(big.Rat).Mul(width, width)),
 	}

@@ -55,24 +55,29 @@ func Exact(r *big.Rat) Number {
 func Int(i int64) Number { return Exact(new(big.Rat).SetInt64(i)) }
 
 // Bounds returns a number between lo and hi, which is Exact where they are equal. A nil bound is
-// none. It panics if lo > hi.
+// none. It panics if lo > hi. Different bounds of extreme magnitude, which no decimal here could state, are moved outward.
 func Bounds(lo, hi *big.Rat) Number {
-	n := Number{kind: enclosed}
-	if lo != nil {
-		n.lo = new(big.Rat).Set(lo)
-	}
-	if hi != nil {
-		n.hi = new(big.Rat).Set(hi)
-	}
 	if lo != nil && hi != nil {
 		switch lo.Cmp(hi) {
 		case 0:
-			n.kind, n.hi = exact, n.lo
+			return Exact(lo)
 		case 1:
 			panic("number: lower bound above upper bound")
 		}
 	}
-	return n
+	return Number{kind: enclosed, lo: stated(lo, false), hi: stated(hi, true)}
+}
+
+// stated returns a copy of the bound x, or an outer bound of extreme magnitude, or nil for none.
+func stated(x *big.Rat, upper bool) *big.Rat {
+	if x == nil {
+		return nil
+	}
+	e := x.Num().BitLen() - x.Denom().BitLen() // 2^(e-1) < |x| < 2^(e+1)
+	if x.Sign() != 0 && (e-1 >= maxExponent || e+1 <= -maxExponent) {
+		return outward(x.Sign(), e > 0, upper)
+	}
+	return new(big.Rat).Set(x)
 }
 
 // Enclosed returns the number in x, which is Exact where x is a point. Ends of extreme magnitude, which
@@ -90,18 +95,25 @@ func finite(x *big.Float, upper bool) *big.Rat {
 	if x.IsInf() {
 		return nil
 	}
-	switch e := x.MantExp(nil); {
-	case e > maxExponent && upper == (x.Sign() > 0):
-		return nil
-	case e > maxExponent:
-		return pow2(x.Sign(), maxExponent)
-	case e < -maxExponent && upper == (x.Sign() > 0):
-		return pow2(x.Sign(), -maxExponent)
-	case e < -maxExponent:
-		return new(big.Rat)
+	if e := x.MantExp(nil); e > maxExponent || e < -maxExponent {
+		return outward(x.Sign(), e > 0, upper)
 	}
 	r, _ := x.Rat(nil)
 	return r
+}
+
+// outward returns the outer bound of a number of the given sign whose magnitude is at least 2^maxExponent, or at most 2^-maxExponent.
+func outward(sign int, large, upper bool) *big.Rat {
+	outer := upper == (sign > 0) // away from 0
+	switch {
+	case large && outer:
+		return nil
+	case large:
+		return pow2(sign, maxExponent)
+	case outer:
+		return pow2(sign, -maxExponent)
+	}
+	return new(big.Rat)
 }
 
 func pow2(sign, e int) *big.Rat {

@@ -323,3 +323,36 @@ func FuzzUnmarshal(f *testing.F) {
 		}
 	})
 }
+
+// Bounds that no decimal states are moved outward, whatever their sign.
+func TestExtremeBounds(t *testing.T) {
+	huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 100_000))
+	tiny := new(big.Rat).Inv(huge)
+	minus := func(x *big.Rat) *big.Rat { return new(big.Rat).Neg(x) }
+	one := big.NewRat(1, 1)
+	for _, c := range []struct {
+		lo, hi       *big.Rat
+		lower, upper string
+	}{
+		{one, huge, "1", "inf"}, {minus(huge), minus(one), "-inf", "-1"},
+		{tiny, one, "0", "1"}, {minus(one), minus(tiny), "-1", "0"},
+		{minus(one), tiny, "-1", "1e-10000"}, {minus(tiny), one, "-1e-10000", "1"},
+	} {
+		n := Bounds(c.lo, c.hi)
+		lower, upper, ok := n.Strings()
+		if !ok || lower != c.lower || upper != c.upper {
+			t.Errorf("[%s, %s], want [%s, %s]", lower, upper, c.lower, c.upper)
+		}
+		if lo, ok := n.Lower(); ok && lo.Cmp(c.lo) > 0 {
+			t.Errorf("%s: the lower bound was moved inward", n)
+		}
+		if hi, ok := n.Upper(); ok && hi.Cmp(c.hi) < 0 {
+			t.Errorf("%s: the upper bound was moved inward", n)
+		}
+	}
+	if n := Bounds(huge, huge); !n.IsRigorous() {
+		t.Error("exact")
+	} else if r, ok := n.Rat(); !ok || r.Cmp(huge) != 0 {
+		t.Error("what is exact stays so")
+	}
+}
