@@ -1,0 +1,223 @@
+// Package api tests the module as other modules see it.
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../.."
+
+// run executes a command in a folder and returns its output on stdout.
+func run(t *testing.T, dir string, environment []string, command ...string) []byte {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	c.Dir, c.Env = dir, append(os.Environ(), environment...)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	require.NoError(t, err, "%s: %s%s", strings.Join(command, " "), out, &errs)
+	return out
+}
+
+// internal reports whether a package may not be named by other modules.
+func internal(path string) bool {
+	return strings.HasPrefix(path, "optratio/") && strings.Contains("/"+path+"/", "/internal/")
+}
+
+// public imports the packages that other modules can import, from the build cache.
+func public(t *testing.T) []*types.Package {
+	exported, paths := map[string]string{}, []string(nil)
+	list := json.NewDecoder(bytes.NewReader(run(t, root, nil, "go", "list", "-export", "-deps", "-json=ImportPath,Export,Name", "./...")))
+	for {
+		var p struct{ ImportPath, Export, Name string }
+		if err := list.Decode(&p); err == io.EOF {
+			break
+		} else {
+			require.NoError(t, err)
+		}
+		exported[p.ImportPath] = p.Export
+		if strings.HasPrefix(p.ImportPath, "optratio/") && p.Name != "main" && !internal(p.ImportPath) && p.Export != "" {
+			paths = append(paths, p.ImportPath)
+		}
+	}
+	from := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exported[path]) })
+	var packages []*types.Package
+	for _, path := range paths {
+		p, err := from.Import(path)
+		require.NoError(t, err)
+		packages = append(packages, p)
+	}
+	return packages
+}
+
+// reach finds the types that a user of a package meets in its exported names: in signatures, fields, methods and embedded types, and in what
+// unexported types among these have to show.
+type reach struct {
+	seen  map[types.Type]bool
+	found map[string]bool // names of what lies in internal packages
+}
+
+func (r *reach) visit(t types.Type) {
+	if t == nil || r.seen[t] {
+		return
+	}
+	r.seen[t] = true
+	if named, ok := t.(interface{ Obj() *types.TypeName }); ok && named.Obj().Pkg() != nil {
+		if path := named.Obj().Pkg().Path(); internal(path) {
+			r.found[path+"."+named.Obj().Name()] = true
+			return
+		}
+	}
+	switch t := t.(type) {
+	case *types.Alias:
+		r.visit(types.Unalias(t))
+	case *types.Named:
+		if path := t.Obj().Pkg(); path == nil || !strings.HasPrefix(path.Path(), "optratio/") {
+			break // other modules are not ours to judge, but for what they are instantiated with
+		}
+		for m := range t.Methods() {
+			if m.Exported() {
+				r.visit(m.Type())
+			}
+		}
+		r.visit(t.Underlying())
+	case *types.TypeParam:
+		r.visit(t.Constraint())
+	case *types.Signature:
+		r.visit(t.Params())
+		r.visit(t.Results())
+		for p := range t.TypeParams().TypeParams() {
+			r.visit(p)
+		}
+	case *types.Tuple:
+		for v := range t.Variables() {
+			r.visit(v.Type())
+		}
+	case *types.Struct:
+		for f := range t.Fields() {
+			if f.Exported() || f.Embedded() {
+				r.visit(f.Type())
+			}
+		}
+	case *types.Interface:
+		for m := range t.Methods() {
+			if m.Exported() {
+				r.visit(m.Type())
+			}
+		}
+		for e := range t.EmbeddedTypes() {
+			r.visit(e)
+		}
+	case *types.Union:
+		for term := range t.Terms() {
+			r.visit(term.Type())
+		}
+	case *types.Map:
+		r.visit(t.Key())
+		r.visit(t.Elem())
+	case interface{ Elem() types.Type }: // pointers, slices, arrays, channels
+		r.visit(t.Elem())
+	}
+	if t, ok := t.(*types.Named); ok {
+		for a := range t.TypeArgs().Types() {
+			r.visit(a)
+		}
+	}
+}
+
+// names returns what lies in internal packages of all that a package exports.
+func names(p *types.Package) map[string]bool {
+	r := &reach{seen: map[types.Type]bool{}, found: map[string]bool{}}
+	for _, name := range p.Scope().Names() {
+		if o := p.Scope().Lookup(name); o.Exported() {
+			r.visit(o.Type())
+		}
+	}
+	return r.found
+}
+
+func TestExportedSignaturesNameNothingInternal(t *testing.T) {
+	packages := public(t)
+	require.Greater(t, len(packages), 15)
+	for _, p := range packages {
+		assert.Empty(t, names(p), p.Path())
+	}
+	// The test can fail: a signature, a field, a method of a type that is met, a type argument, and not what stays inside.
+	hidden := types.NewPackage("optratio/internal/hidden", "hidden")
+	secret := types.NewNamed(types.NewTypeName(token.NoPos, hidden, "Secret", nil), types.NewStruct(nil, nil), nil)
+	open := func() *types.Package { return types.NewPackage("optratio/open", "open") }
+	define := func(p *types.Package, name string, u types.Type) *types.Named {
+		n := types.NewNamed(types.NewTypeName(token.NoPos, p, name, nil), u, nil)
+		p.Scope().Insert(n.Obj())
+		return n
+	}
+	result := func(t types.Type) *types.Signature {
+		return types.NewSignatureType(nil, nil, nil, nil, types.NewTuple(types.NewVar(token.NoPos, nil, "", t)), false)
+	}
+	function := open()
+	function.Scope().Insert(types.NewFunc(token.NoPos, function, "F", result(types.NewSlice(types.NewPointer(secret)))))
+	field := open()
+	define(field, "T", types.NewStruct([]*types.Var{types.NewField(token.NoPos, field, "X", types.NewMap(types.Typ[types.Int], secret), false)}, nil))
+	method := open()
+	lower := define(method, "lower", types.NewStruct(nil, nil))
+	lower.AddMethod(types.NewFunc(token.NoPos, method, "M", result(secret)))
+	method.Scope().Insert(types.NewVar(token.NoPos, method, "V", lower))
+	for _, p := range []*types.Package{function, field, method} {
+		assert.Equal(t, map[string]bool{"optratio/internal/hidden.Secret": true}, names(p))
+	}
+	inside := open()
+	define(inside, "T", types.NewStruct([]*types.Var{types.NewField(token.NoPos, inside, "x", secret, false)}, nil))
+	inside.Scope().Insert(types.NewFunc(token.NoPos, inside, "f", result(secret)))
+	assert.Empty(t, names(inside))
+}
+
+// The README's program is the one in examples/mechanism, which the next test compiles in a module of its own.
+func TestREADMEShowsTheExample(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	program, err := os.ReadFile(filepath.Join(root, "examples/mechanism/main.go"))
+	require.NoError(t, err)
+	block := regexp.MustCompile("(?s)```go\n(package main.*?)```").FindSubmatch(readme)
+	require.NotNil(t, block)
+	assert.Equal(t, string(program), string(block[1]))
+}
+
+// Another module makes mechanisms, rates, verifies, audits and tests them, and has the command line over them.
+func TestOutsideModule(t *testing.T) {
+	repository, err := filepath.Abs(root)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	files, err := filepath.Glob(filepath.Join(root, "examples/mechanism/*.go"))
+	require.NoError(t, err)
+	require.Len(t, files, 3)
+	for _, file := range append(files, filepath.Join(root, "go.sum")) {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o644))
+	}
+	module := "module example.com/outside\n\ngo 1.26.0\n\nrequire optratio v0.0.0\n\nreplace optratio => " + repository + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o644))
+	environment := []string{"GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off"}
+	t.Logf("%s", run(t, dir, environment, "go", "test", "./..."))
+	out := run(t, dir, environment, "go", "run", ".", "ratio", "-n", "3", "-k", "2", "--eps", "0.5", "--mechanism", "softmax,em", "--json")
+	var doc struct {
+		Mechanisms []struct{ Name string }
+	}
+	require.NoError(t, json.Unmarshal(out, &doc))
+	require.Len(t, doc.Mechanisms, 2)
+	assert.Equal(t, "softmax", doc.Mechanisms[0].Name)
+}
