@@ -90,9 +90,8 @@ func TestDoctoredProposalsNeverCutOffTheTruth(t *testing.T) {
 		s, err := newSpace(&c.g)
 		require.NoError(t, err)
 		p := newProgram(s, Absolute, c.criterion)
-		sol := &solution{}
 		z := big.NewRat(1, 2)
-		honest, err := p.solveFloat(context.Background(), linear.Embedded{}, sol, z, nil)
+		honest, err := p.solveFloat(context.Background(), &linear.Growing{Solver: linear.Embedded{}, Rounds: rowRounds}, z)
 		require.NoError(t, err)
 		strange := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1e300, 1e300, 5e-324, -1, 0}
 		near := 0

@@ -1,6 +1,7 @@
 package heterogeneous
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -22,7 +23,6 @@ const (
 type solution struct {
 	lower, upper *big.Rat
 	table        *table // attains upper
-	basis        *linear.Basis
 	pivots       int
 	undecided    string // which limit was met before the answer was as good as asked
 }
@@ -66,29 +66,27 @@ func middle(a, b *big.Rat) *big.Rat {
 
 // solve bounds the optimum: exactly where z is rational, to the gap otherwise, or as far as a limit lets it.
 func (p *program) solve(ctx context.Context, solver linear.Solver, eps mechanisms.Epsilon, gap *big.Rat, report func(linear.Progress)) (*solution, error) {
-	s := &solution{}
+	s, g := &solution{}, &linear.Growing{Solver: solver, Rounds: rowRounds, Report: report}
+	defer func() { s.pivots = g.Pivots }()
 	low, high := between(eps, 128)
 	// The uniform mechanism and no multipliers are an answer from the start.
 	s.take(p, p.uniform(), low, high)
-	result, err := p.solveFloat(ctx, solver, s, middle(low, high), report)
+	result, err := p.solveFloat(ctx, g, middle(low, high))
 	if err != nil {
 		return nil, err
 	}
 	if result.X != nil && result.Duals != nil {
 		s.take(p, p.fromFloats(result), low, high)
 	}
+	switch {
 	// Of numerical trouble the basis may still be good: what settles it decides.
-	if result.Outcome != linear.Optimal && (result.Outcome != linear.Failed || s.basis == nil) {
-		s.undecided = "the solver " + result.Outcome.String() + " before the optimum"
-		if err := context.Cause(ctx); err != nil {
-			s.undecided = err.Error()
-		}
+	case result.Outcome != linear.Optimal && (result.Outcome != linear.Failed || g.Basis == nil):
+		s.undecided = result.Unfinished(ctx)
 		return s, nil
-	}
-	if low.Cmp(high) == 0 {
-		err = p.solveExact(ctx, solver, s, low)
-	} else if !s.close(gap) {
-		err = p.sharpen(ctx, solver, s, eps, gap)
+	case low.Cmp(high) == 0:
+		err = p.solveExact(ctx, g, s, low)
+	case !s.close(gap):
+		err = p.sharpen(ctx, g, s, eps, gap)
 	}
 	s.undecided, err = linear.Reason(ctx, s.undecided, err)
 	return s, err
@@ -112,55 +110,15 @@ func (p *program) uniform() *proposal {
 	return prop
 }
 
-// extend makes the solution's basis one of the program with its new rows.
-func (p *program) extend(s *solution) {
-	s.basis = s.basis.Clone()
-	for len(s.basis.Row) < p.fixed()+len(p.rows) {
-		s.basis.Row = append(s.basis.Row, linear.Basic)
-	}
-}
-
 // solveFloat solves in floating point, adding violated rows until there are none.
-func (p *program) solveFloat(ctx context.Context, solver linear.Solver, s *solution, z *big.Rat, report func(linear.Progress)) (*linear.Result, error) {
+func (p *program) solveFloat(ctx context.Context, g *linear.Growing, z *big.Rat) (*linear.Result, error) {
 	zf, _ := z.Float64()
-	for round := 0; ; round++ {
-		before := s.pivots
-		o := linear.Options{Basis: s.basis, Report: func(pr linear.Progress) {
-			if report != nil {
-				pr.Pivots += before
-				report(pr)
-			}
-		}}
-		result, err := solver.Solve(ctx, p.rational(z).Model(), o)
-		if err != nil {
-			return nil, err
-		}
-		s.pivots += result.Pivots
-		if result.Basis != nil {
-			s.basis = result.Basis
-		}
-		if result.Outcome != linear.Optimal || round == rowRounds {
-			return result, nil
-		}
-		x := result.X
-		added := p.separate(
-			func(i, j int) int { return compareFloats(x[i], x[j]) },
+	model := func() *linear.Model { return p.rational(z).Model() }
+	return g.Float(ctx, linear.Auto, model, func(x []float64) int {
+		return p.separate(
+			func(i, j int) int { return cmp.Compare(x[i], x[j]) },
 			func(above, below int) bool { return x[above] < zf*x[below]-rowTolerance })
-		if added == 0 {
-			return result, nil
-		}
-		p.extend(s)
-	}
-}
-
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	})
 }
 
 // separateBig is separate for a solution in big numbers, where a row counts as violated from spare
@@ -176,50 +134,35 @@ func (p *program) separateBig(x []*big.Int, z *big.Rat, spare *big.Int) int {
 }
 
 // solveExact turns the basis into the exact optimum at a rational z.
-func (p *program) solveExact(ctx context.Context, solver linear.Solver, s *solution, z *big.Rat) error {
-	for range rowRounds {
-		e, err := p.rational(z).Optimize(ctx, s.basis, solver)
-		if err != nil {
-			return err
-		}
-		s.basis = e.Basis
-		if p.separateBig(e.X.Num, z, new(big.Int)) > 0 {
-			p.extend(s)
-			continue
-		}
-		s.take(p, p.fromVectors(e.X, e.Y), z, z)
-		if s.lower.Cmp(s.upper) != 0 {
-			return fmt.Errorf("heterogeneous: an exact solution gives bounds %s and %s", s.lower.FloatString(20), s.upper.FloatString(20))
-		}
-		return nil
+func (p *program) solveExact(ctx context.Context, g *linear.Growing, s *solution, z *big.Rat) error {
+	program := func() *linear.Rational { return p.rational(z) }
+	e, err := g.Exact(ctx, program, func(e *linear.Exact) int { return p.separateBig(e.X.Num, z, new(big.Int)) })
+	if err != nil {
+		return err
 	}
-	return linear.ErrUnsettled
+	s.take(p, p.fromVectors(e.X, e.Y), z, z)
+	if s.lower.Cmp(s.upper) != 0 {
+		return fmt.Errorf("heterogeneous: an exact solution gives bounds %s and %s", s.lower.FloatString(20), s.upper.FloatString(20))
+	}
+	return nil
 }
 
 // sharpen raises the precision of the basis's solution until the bounds are close.
-func (p *program) sharpen(ctx context.Context, solver linear.Solver, s *solution, eps mechanisms.Epsilon, gap *big.Rat) error {
+func (p *program) sharpen(ctx context.Context, g *linear.Growing, s *solution, eps mechanisms.Epsilon, gap *big.Rat) error {
 	for shift := uint(192); shift <= maxShift; shift *= 2 {
 		low, high := between(eps, shift+64)
 		z := middle(low, high)
-		for range rowRounds {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			b, a, err := p.rational(z).Settle(ctx, s.basis, solver, shift)
-			if err != nil {
-				return err
-			}
-			s.basis = b
+		program := func() *linear.Rational { return p.rational(z) }
+		_, err := g.Settle(ctx, shift, program, func(a *linear.Approximation) int {
 			den := new(big.Int).Lsh(big.NewInt(1), a.Shift)
 			s.take(p, p.fromVectors(&linear.Fractions{Num: a.X, Den: den}, &linear.Fractions{Num: a.Y, Den: den}), low, high)
-			// Differences in the last third of the bits are noise of tight rows.
-			if s.close(gap) || p.separateBig(a.X, z, new(big.Int).Lsh(big.NewInt(1), a.Shift/3)) == 0 {
-				break
+			if s.close(gap) {
+				return 0
 			}
-			p.extend(s)
-		}
-		if s.close(gap) {
-			return nil
+			return p.separateBig(a.X, z, a.Noise())
+		})
+		if err != nil || s.close(gap) {
+			return err
 		}
 	}
 	s.undecided = fmt.Sprintf("the gap was not reached with %d bits", maxShift)
