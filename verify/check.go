@@ -208,6 +208,7 @@ type Options struct {
 	Readings   bool       // values given Within bounds stand for any number there: violated is what no reading satisfies
 	MaxPrec    uint       // bits up to which enclosures are refined; 0: 1024
 	Worst      bool       // take DP to the worst neighbours alone, once regularity was proved, which Readings never prove; there is no range then
+	NoRange    bool       // DP without the range, which takes most of the time; has no effect where bounded-range is asked for
 	Limit      int64      // comparisons for each property after which it is undecided; 0: none
 	Orders     []*big.Rat // of Rényi divergences, > 1; nil: 2, 3, …, 32
 	Progress   func(p Property, checked int64)
@@ -241,6 +242,7 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 	if opts.MaxPrec == 0 {
 		opts.MaxPrec = 1024
 	}
+	opts.NoRange = opts.NoRange && !slices.Contains(opts.Properties, BoundedRange)
 	c := &run{ctx: ctx, opts: opts, dom: dom, subject: subject, em: em, exp: exp}
 	found := map[Property]*Result{}
 	// Symmetry and shift-invariance are questions about single vectors; once symmetry is proved it saves work on the others.
@@ -289,13 +291,12 @@ func (c *run) worst() (*Result, error) {
 	few := *c
 	dom := *c.dom
 	dom.Neighbors = dom.Worst
-	few.dom = &dom
+	few.dom, few.opts.NoRange = &dom, true
 	results, err := few.ratios()
 	if err != nil {
 		return nil, err
 	}
 	res := results[0]
-	res.Range = number.Number{}
 	if res.Verdict == Proved {
 		res.Reason = "towards the worst neighbors, which suffices as regularity was proved"
 	}

@@ -119,12 +119,12 @@ func onLattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report,
 	// A unit is half a step, so that half a step is a shift.
 	space := &Space{Unit: p.Sensitivities[0], Gap: 2, Sensitivities: p.Sensitivities, Epsilon: p.Epsilon, Params: p.Params}
 	own := ForMechanism(p.Mechanism, space)
-	exp := own.(*exact).expEpsilon()
+	exp := own.ExpEpsilon()
 	dom := latticeDomain(q, space)
 	if _, ok := p.Mechanism.(mechanisms.Weighted); ok && lattice.Vectors(n, k, false).Cmp(big.NewInt(manyVectors)) > 0 {
 		dom.ByConstruction = "by construction: its probabilities depend on the differences to the best score alone"
 	}
-	report, err := Check(ctx, Remember(own), Remember(own.(*exact).like(mechanisms.Exponential())), exp, dom, opts)
+	report, err := Check(ctx, Remember(own), Remember(own.like(mechanisms.Exponential())), exp, dom, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -116,6 +116,7 @@ type greatest struct {
 	seen    bool
 	rivals  []ratio // not known to be smaller than best
 	witness func() *Witness
+	partial bool // there are ratios that it was not shown
 }
 
 // show takes a ratio into account.
@@ -144,8 +145,18 @@ func (g *greatest) keep(r ratio) {
 	}
 }
 
-// log returns the logarithm of the greatest ratio, at least that of 1.
+// log returns the logarithm of the greatest ratio, at least that of 1, and the ratio itself where it is known to be rational; where some
+// ratios were not shown, a lower bound.
 func (g *greatest) log() (number.Number, *big.Rat) {
+	x, exact := g.shownLog()
+	if lo, ok := x.Lower(); ok && g.partial {
+		return number.Bounds(lo, nil), nil
+	}
+	return x, exact
+}
+
+// shownLog is log for the ratios that were shown.
+func (g *greatest) shownLog() (number.Number, *big.Rat) {
 	if !g.seen {
 		return number.Int(0), big.NewRat(1, 1)
 	}
@@ -171,14 +182,6 @@ func (g *greatest) log() (number.Number, *big.Rat) {
 	return x, nil
 }
 
-// atLeast returns the numbers from x on.
-func atLeast(x number.Number) number.Number {
-	if lo, ok := x.Lower(); ok {
-		return number.Bounds(lo, nil)
-	}
-	return x
-}
-
 func maxRat(a, b *big.Rat) *big.Rat {
 	if a.Cmp(b) < 0 {
 		return b
@@ -186,46 +189,30 @@ func maxRat(a, b *big.Rat) *big.Rat {
 	return a
 }
 
-// ratios checks pure privacy and bounded range, and finds the tight parameters, over all
-// pairs of neighbours.
+// ratios checks pure privacy and, unless NoRange is set, bounded range, and finds the tight parameters, over all pairs of neighbours.
 func (c *run) ratios() ([]*Result, error) {
 	dp, br := &Result{Name: DP}, &Result{Name: BoundedRange}
 	private, bounded := &tracker{run: c, res: dp}, &tracker{run: c, res: br}
 	tight, widest := &greatest{}, &greatest{}
-	claim := quotient(c.exp, Rational(big.NewRat(1, 1)), false)
-	err := func() error {
-		for q, other := range c.dom.Neighbors {
-			a, b, err := c.both(q, other)
-			if err != nil {
-				return err
-			}
-			if a.Event != "" || b.Event != "" {
-				if err := c.supports(private, tight, widest, a, b, q, other); err != nil {
-					return err
-				}
-				continue
-			}
-			if !c.proper(a) || !c.proper(b) {
-				private.undecide("probabilities are negative")
-				continue
-			}
-			if err := c.neighbors(private, tight, a, b, q, other); err != nil {
-				return err
-			}
-			if err := c.spread(bounded, widest, a, b, q, other); err != nil {
-				return err
-			}
-		}
-		return nil
-	}()
-	if err := private.finish(err); err != nil {
+	ended := c.eachRatio(private, bounded, tight, widest)
+	if err := private.finish(ended); err != nil {
 		return nil, err
+	}
+	if tight.partial = tight.partial || ended != nil; tight.seen || !tight.partial {
+		dp.TightEps, dp.TightExpEps = tight.log()
+	}
+	if tight.witness != nil {
+		dp.Attained = tight.witness()
+	}
+	if c.opts.NoRange {
+		return []*Result{dp}, nil
 	}
 	if dp.Verdict == Undecided && !tight.seen {
 		br.Verdict, br.Reason = Undecided, dp.Reason
 		return []*Result{dp, br}, nil
 	}
 	if widest.seen {
+		claim := quotient(c.exp, Rational(big.NewRat(1, 1)), false)
 		switch s, ok := widest.best.compare(claim, c.opts.MaxPrec); {
 		case ok && s > 0:
 			bounded.fail(nil, widest.witness)
@@ -236,19 +223,38 @@ func (c *run) ratios() ([]*Result, error) {
 	if err := bounded.finish(nil); err != nil {
 		return nil, err
 	}
-	if (private.undecided != "" || err != nil) && br.Verdict == Proved {
+	if (private.undecided != "" || ended != nil) && br.Verdict == Proved {
 		br.Verdict, br.Reason = Undecided, private.undecided
 	}
-	dp.TightEps, dp.TightExpEps = tight.log()
+	widest.partial = tight.partial
 	dp.Range, _ = widest.log()
-	if err != nil { // there may be more to come
-		dp.TightEps, dp.TightExpEps, dp.Range = atLeast(dp.TightEps), nil, atLeast(dp.Range)
-	}
 	br.Range = dp.Range
-	if tight.witness != nil {
-		dp.Attained = tight.witness()
-	}
 	return []*Result{dp, br}, nil
+}
+
+// eachRatio goes through the pairs of neighbours until an error ends it.
+func (c *run) eachRatio(private, bounded *tracker, tight, widest *greatest) error {
+	for q, other := range c.dom.Neighbors {
+		a, b, err := c.both(q, other)
+		if err != nil {
+			return err
+		}
+		switch {
+		case a.Event != "" || b.Event != "":
+			err = c.supports(private, tight, widest, a, b, q, other)
+		case !c.proper(a) || !c.proper(b):
+			private.undecide("probabilities are negative")
+			tight.partial = true
+		default:
+			if err = c.neighbors(private, tight, a, b, q, other); err == nil && !c.opts.NoRange {
+				c.spread(bounded, widest, a, b, q, other)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // proper reports whether no probability is known to be negative.
@@ -309,8 +315,8 @@ func (c *run) supports(t *tracker, tight, widest *greatest, a, b *Answer, q, oth
 }
 
 // spread shows a pair's range, max_r ratio / min_r ratio, to widest.
-func (c *run) spread(t *tracker, widest *greatest, a, b *Answer, q, other Vector) error {
-	var most, least *greatest = &greatest{}, &greatest{}
+func (c *run) spread(t *tracker, widest *greatest, a, b *Answer, q, other Vector) {
+	most, least := &greatest{}, &greatest{}
 	top, bottom := 0, 0
 	for r := range q {
 		p, o := a.P[r], b.P[r]
@@ -323,7 +329,7 @@ func (c *run) spread(t *tracker, widest *greatest, a, b *Answer, q, other Vector
 		least.show(quotient(o, p, pZero), t.precision(), func() *Witness { bottom = r; return nil })
 	}
 	if !most.seen {
-		return nil
+		return
 	}
 	w := func() *Witness {
 		most.witness()
@@ -345,5 +351,4 @@ func (c *run) spread(t *tracker, widest *greatest, a, b *Answer, q, other Vector
 			}
 		}
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 )
@@ -287,7 +288,7 @@ func (c *run) dominates(t *tracker, mean bool) error {
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortFunc(order, func(i, j int) int { return cmp64(q[i], q[j]) })
+		slices.SortFunc(order, func(i, j int) int { return cmp.Compare(q[i], q[j]) })
 		best, zero := q.best(), Rational(new(big.Rat))
 		own, theirs, ownMean, theirMean := zero, zero, zero, zero
 		for at, i := range order {

@@ -243,12 +243,12 @@ func around(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, o
 	if err != nil {
 		return nil, err
 	}
-	own := ForMechanism(p.Mechanism, space).(*exact)
+	own := ForMechanism(p.Mechanism, space)
 	dom := Around{
 		Name:  fmt.Sprintf("%d score vectors of %d candidates and their %s neighbors", len(vectors), n, model),
 		Space: space, Vectors: slices.Values(ints), Deltas: deltas, Model: model, Seed: 1,
 	}.Domain()
-	report, err := Check(ctx, Remember(own), Remember(own.like(mechanisms.Exponential())), own.expEpsilon(), dom, opts)
+	report, err := Check(ctx, Remember(own), Remember(own.like(mechanisms.Exponential())), own.ExpEpsilon(), dom, opts)
 	if err != nil {
 		return nil, err
 	}

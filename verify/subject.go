@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -79,55 +80,68 @@ var ErrUndecided = errors.New("undecided")
 // ErrEstimates says that a mechanism's probabilities are not known rigorously.
 var ErrEstimates = fmt.Errorf("%w: only floating-point estimates are known for this mechanism", ErrUndecided)
 
-// logarithmic is a mechanism whose probabilities are of the form a + b·ln z, a and b rational,
-// at some instances.
-type logarithmic interface {
-	LogExact(in *mechanisms.Instance) ([]arith.LogRat, error)
-}
-
 // mostParts and mostDegree limit the polynomials that a space's exact forms may need.
 const (
 	mostParts  = 64
 	mostDegree = 512
 )
 
-// exact answers with a mechanism's probabilities in the most exact form it has.
-type exact struct {
+// Exact is the subject that answers with a mechanism's own probabilities, in the most exact form that they have.
+type Exact struct {
 	mechanism mechanisms.Mechanism
 	space     *Space
-	parts     int64 // depths are multiples of 1/parts lattice steps; 0 where that is not used
+	parts     int64 // depths are multiples of 1/parts lattice steps
 	exp, log  *ring
 }
 
 // ForMechanism returns the subject that answers with m's own probabilities on the space.
-func ForMechanism(m mechanisms.Mechanism, s *Space) Subject {
-	e := &exact{mechanism: m, space: s, log: logarithmRing(s.Epsilon)}
-	// A depth is a multiple of unit·gap/2Δ for the largest Δ, and 1 must be a multiple of the part.
-	step := slices.MaxFunc(s.Sensitivities, (*big.Rat).Cmp)
-	if step.Sign() > 0 {
-		part := new(big.Rat).Quo(s.Unit, new(big.Rat).Add(step, step))
-		part.Mul(part, new(big.Rat).SetInt64(max(1, s.Gap)))
-		if part.Denom().IsInt64() && part.Denom().Int64() <= mostParts {
-			e.parts = part.Denom().Int64()
-			if !m.Info().Uniform {
-				// Such mechanisms compare scores in steps of two sensitivities; with equal ones half of a depth is enough.
-				e.parts *= 2
-			}
-			e.exp = exponentialRing(s.Epsilon, e.parts)
-		}
-	}
+func ForMechanism(m mechanisms.Mechanism, s *Space) *Exact {
+	e := &Exact{mechanism: m, space: s, parts: s.parts(m.Info().Uniform), log: logarithmRing(s.Epsilon)}
+	e.exp = exponentialRing(s.Epsilon, e.parts)
 	return e
 }
 
+// Space says what vectors mean to the subject.
+func (e *Exact) Space() *Space { return e.space }
+
+// parts returns into how many parts a lattice step has to be cut for all depths to be multiples of a part. A depth is a multiple of
+// unit·gap/2Δ, where Δ is the largest sensitivity. Mechanisms that take a sensitivity for each candidate count in other steps, too: in
+// the sum of the two largest sensitivities, or in 4Δ where all are equal. Where there would be too many parts, 1 is left, with which
+// mechanisms that look at ties alone still have an exact form.
+func (s *Space) parts(uniform bool) int64 {
+	in := s.instance(make(Vector, len(s.Sensitivities)))
+	largest := in.Sensitivity()
+	if largest.Sign() <= 0 {
+		return 1
+	}
+	steps := []*big.Rat{new(big.Rat).Add(largest, largest)}
+	if equal := !slices.ContainsFunc(s.Sensitivities, func(d *big.Rat) bool { return d.Cmp(largest) != 0 }); equal && !uniform {
+		steps = append(steps, new(big.Rat).Add(steps[0], steps[0]))
+	} else if !uniform {
+		pair := in.PairSensitivity()
+		steps = append(steps, new(big.Rat).Add(pair, pair))
+	}
+	parts, own := big.NewInt(1), new(big.Rat).SetInt64(max(1, s.Gap))
+	own.Mul(own, s.Unit)
+	for _, step := range steps {
+		den := new(big.Rat).Quo(own, step).Denom()
+		parts.Mul(parts, den.Quo(den, new(big.Int).GCD(nil, nil, parts, den)))
+	}
+	if parts.Cmp(big.NewInt(mostParts)) > 0 {
+		return 1
+	}
+	return parts.Int64()
+}
+
 // like returns the subject of another mechanism whose values combine exactly with e's.
-func (e *exact) like(m mechanisms.Mechanism) *exact {
+func (e *Exact) like(m mechanisms.Mechanism) *Exact {
 	out := *e
 	out.mechanism = m
 	return &out
 }
 
 // Answer tries the exact forms first.
-func (e *exact) Answer(q Vector) (*Answer, error) {
+func (e *Exact) Answer(q Vector) (*Answer, error) {
 	in := e.space.instance(q)
 	if m, ok := e.mechanism.(mechanisms.Approximate); ok {
 		return readings(m, in)
@@ -145,7 +159,7 @@ func (e *exact) Answer(q Vector) (*Answer, error) {
 			return nil, err
 		}
 	}
-	if m, ok := e.mechanism.(logarithmic); ok && e.log != nil && errors.Is(err, mechanisms.ErrNotRational) {
+	if m, ok := e.mechanism.(mechanisms.Logarithmic); ok && e.log != nil && errors.Is(err, mechanisms.ErrNotRational) {
 		logs, err := m.LogExact(in)
 		if err == nil {
 			return wrap(logs, e.linear), nil
@@ -161,7 +175,7 @@ func (e *exact) Answer(q Vector) (*Answer, error) {
 }
 
 // modest reports whether q's depths are few enough parts for polynomials in e^{-ε/parts}.
-func (e *exact) modest(q Vector) bool {
+func (e *Exact) modest(q Vector) bool {
 	step := slices.MaxFunc(e.space.Sensitivities, (*big.Rat).Cmp)
 	depth := new(big.Rat).SetInt64(q.best() - slices.Min(q))
 	depth.Mul(depth, e.space.Unit)
@@ -170,13 +184,13 @@ func (e *exact) modest(q Vector) bool {
 }
 
 // linear returns a + b·ln z as a polynomial in t = ln z.
-func (e *exact) linear(x arith.LogRat) *Value {
+func (e *Exact) linear(x arith.LogRat) *Value {
 	f := arith.Poly{}
 	return function(f.Add(f.FromRat(x.A), f.Mul(f.FromRat(x.B), f.Z())), e.log)
 }
 
 // enclose answers with enclosures that are computed when they are needed.
-func (e *exact) enclose(in *mechanisms.Instance) (*Answer, error) {
+func (e *Exact) enclose(in *mechanisms.Instance) (*Answer, error) {
 	first, err := e.mechanism.Enclose(in, 64)
 	if errors.Is(err, mechanisms.ErrNoEnclosure) {
 		return nil, ErrEstimates
@@ -219,8 +233,8 @@ func wrap[T any](xs []T, value func(T) *Value) *Answer {
 	return a
 }
 
-// expEpsilon returns e^ε in the form in which it combines exactly with the subject's values.
-func (e *exact) expEpsilon() *Value {
+// ExpEpsilon returns e^ε in the form in which it combines exactly with the subject's values.
+func (e *Exact) ExpEpsilon() *Value {
 	if _, ok := e.space.Epsilon.Z(); !ok && e.exp != nil {
 		return function(arith.Pow(arith.Poly{}, arith.Poly{}.Z(), -int(e.parts)), e.exp)
 	}
@@ -277,20 +291,10 @@ func (s bySymmetry) Answer(q Vector) (*Answer, error) {
 // share the first place of their run.
 func sortVector(q Vector) (sorted Vector, place []int) {
 	sorted = slices.Clone(q)
-	slices.SortFunc(sorted, func(a, b int64) int { return -cmp64(a, b) })
+	slices.SortFunc(sorted, func(a, b int64) int { return cmp.Compare(b, a) })
 	place = make([]int, len(q))
 	for r, x := range q {
 		place[r] = slices.Index(sorted, x)
 	}
 	return sorted, place
-}
-
-func cmp64(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -140,12 +140,12 @@ func TestOrbitsGiveWhatVectorsGive(t *testing.T) {
 		l, err := lattice.New(3, 3)
 		require.NoError(t, err)
 		space := &Space{Unit: one, Gap: 2, Sensitivities: p.Sensitivities, Epsilon: p.Epsilon}
-		own := ForMechanism(p.Mechanism, space).(*exact)
+		own := ForMechanism(p.Mechanism, space)
 		em, err := mechanisms.Lookup("em")
 		require.NoError(t, err)
 		full := latticeDomain(l, space)
 		full.Representatives = nil
-		slow, err := Check(context.Background(), Remember(own), Remember(own.like(em)), own.expEpsilon(), full, Options{Properties: All()[:8]})
+		slow, err := Check(context.Background(), Remember(own), Remember(own.like(em)), own.ExpEpsilon(), full, Options{Properties: All()[:8]})
 		require.NoError(t, err)
 		fast := check(t, p, 3, 3, All()[:8]...)
 		for _, r := range slow.Properties {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/verify"
 )
 
 var update = flag.Bool("update", false, "rewrite the tables of docs/heterogeneous.md with what is computed now")
@@ -62,7 +63,7 @@ func ratios(t *testing.T) string {
 			cells := []string{c.sensitivities, e, short(t, a)}
 			for _, m := range a.Mechanisms {
 				if m.Ratio.IsRigorous() {
-					require.Equal(t, Proved, m.DP, "%s at Δ = %s", m.Name, c.sensitivities)
+					require.Equal(t, verify.Proved, m.DP, "%s at Δ = %s", m.Name, c.sensitivities)
 				}
 				cells = append(cells, m.Ratio.Format(5))
 			}
@@ -125,7 +126,7 @@ func wide(t *testing.T) string {
 		a := solveWith(t, Request{Grid: g, Epsilon: exp(t, "2")}, names...)
 		cells := []string{c.sensitivities, fmt.Sprintf("0..%d", c.steps), short(t, a)}
 		for _, m := range a.Mechanisms {
-			require.Equal(t, Proved, m.DP)
+			require.Equal(t, verify.Proved, m.DP)
 			cells = append(cells, m.Ratio.Format(5))
 		}
 		b.WriteString(line(cells...))

@@ -9,7 +9,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
+	"optratio/verify"
 )
 
 // Request asks for the optimum on a grid and the ratios of some mechanisms to it.
@@ -29,12 +29,13 @@ type Request struct {
 // whether it is ε-DP there, that is a feasible point of the program. Ratios below 1 are possible where
 // it is not. TightEps is the least ε for which it would be.
 type Rated struct {
-	Name     string        `json:"name"`
-	Loss     number.Number `json:"loss"`
-	Ratio    number.Number `json:"ratio"`
-	DP       Verdict       `json:"dp"`
-	TightEps number.Number `json:"tight_eps"`
-	Witness  *Witness      `json:"witness,omitempty"` // of a violation
+	Name        string          `json:"name"`
+	Loss        number.Number   `json:"loss"`
+	Ratio       number.Number   `json:"ratio"`
+	DP          verify.Verdict  `json:"dp"`
+	TightEps    number.Number   `json:"tight_eps"`
+	TightExpEps *big.Rat        `json:"tight_exp_eps"`     // e^TightEps where that is known to be rational
+	Witness     *verify.Witness `json:"witness,omitempty"` // of a violation: where TightEps is attained
 }
 
 // Row is a score vector of the grid and the probabilities of an optimal mechanism there.
@@ -165,12 +166,12 @@ func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, 
 	if err != nil {
 		return Rated{}, err
 	}
-	out := Rated{Name: m.Info().Name, DP: private.verdict, TightEps: private.tight}
-	if private.verdict == Violated {
-		out.Witness = private.witness
+	out := Rated{Name: m.Info().Name, DP: private.Verdict, TightEps: private.TightEps, TightExpEps: private.TightExpEps}
+	if private.Verdict == verify.Violated {
+		out.Witness = private.Attained
 	}
-	if l.boxes == nil {
-		loss := p.estimated(l)
+	if l.values == nil {
+		loss := p.estimatedLoss(l)
 		out.Loss = number.Estimate(loss, l.method)
 		at, _ := middle(optimum.low, optimum.high).Float64()
 		switch {
@@ -185,72 +186,10 @@ func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, 
 	}
 	loss := p.losses(l)
 	out.Loss, out.Ratio = number.Bounds(loss.low, loss.high), loss.over(optimum)
-	if low, ok := out.Ratio.Lower(); ok && private.verdict == Proved && low.Cmp(big.NewRat(1, 1)) < 0 {
+	if low, ok := out.Ratio.Lower(); ok && private.Verdict == verify.Proved && low.Cmp(big.NewRat(1, 1)) < 0 {
 		// A feasible point of the program is no better than the optimum.
 		high, _ := out.Ratio.Upper()
 		out.Ratio = number.Bounds(big.NewRat(1, 1), high)
 	}
 	return out, nil
-}
-
-// losses returns a law's mean or largest loss in the user's units.
-func (p *program) losses(l *law) bounds {
-	if l.exact != nil {
-		sum, most := new(big.Rat), new(big.Rat)
-		for q, pmf := range l.exact {
-			at := new(big.Rat)
-			for r, x := range pmf {
-				loss := new(big.Rat).SetInt(p.lossAt(q, r))
-				at.Add(at, loss.Mul(loss, x))
-			}
-			if at.Cmp(most) > 0 {
-				most.Set(at)
-			}
-			sum.Add(sum, at.Mul(at, big.NewRat(p.weight[q], 1)))
-		}
-		if p.criterion == Mean {
-			most.Quo(sum, big.NewRat(p.total, 1))
-		}
-		most.Mul(most, p.unit())
-		return bounds{most, most}
-	}
-	sum := interval.NewAccumulator(basePrec)
-	most := interval.FromInt(0, basePrec)
-	for q, pmf := range l.boxes {
-		at := interval.NewAccumulator(basePrec)
-		for r, x := range pmf {
-			at.AddMul(interval.FromBig(p.lossAt(q, r), basePrec), x)
-		}
-		most = most.Max(at.Value())
-		sum.AddMul(interval.FromInt(p.weight[q], basePrec), at.Value())
-	}
-	if p.criterion == Mean {
-		most = sum.Value().Quo(interval.FromInt(p.total, basePrec))
-	}
-	most = most.Mul(interval.FromRat(p.unit(), basePrec))
-	low, _ := most.Lo().Rat(nil)
-	high, _ := most.Hi().Rat(nil)
-	if low.Sign() < 0 {
-		low = new(big.Rat)
-	}
-	return bounds{low, high}
-}
-
-// estimated is losses for estimates.
-func (p *program) estimated(l *law) float64 {
-	sum, most := 0.0, 0.0
-	for q, pmf := range l.floats {
-		at := 0.0
-		for r, x := range pmf {
-			loss, _ := p.lossAt(q, r).Float64()
-			at += loss * x
-		}
-		most = max(most, at)
-		sum += at * float64(p.weight[q])
-	}
-	if p.criterion == Mean {
-		most = sum / float64(p.total)
-	}
-	unit, _ := p.unit().Float64()
-	return most * unit
 }

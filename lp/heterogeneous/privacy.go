@@ -5,341 +5,205 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"strconv"
+	"slices"
 
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/arith"
 	"optratio/number/interval"
+	"optratio/verify"
 )
 
-// Verdict says whether a mechanism satisfies every row (P) of the grid.
-type Verdict string
+// lossPrec is the precision in bits at which losses are summed where probabilities are not rational.
+const lossPrec = 128
 
-// The verdicts. Undecided are comparisons that enclosures of maxPrec bits and exact forms leave open, and
-// mechanisms of which only estimates are known.
-const (
-	Proved    Verdict = "proved"
-	Violated  Verdict = "violated"
-	Undecided Verdict = "undecided"
-)
-
-// Precisions of enclosures: of all probabilities, and at most, in comparisons that are close.
-const (
-	basePrec = 64
-	maxPrec  = 1024
-)
-
-// Witness is a pair of neighbours and a candidate whose probabilities differ by the largest factor found.
-type Witness struct {
-	Scores    []number.Number `json:"scores"`
-	Neighbor  []number.Number `json:"neighbor"`
-	Candidate int             `json:"candidate"` // counted from 0
-	P         number.Number   `json:"p"`
-	PNeighbor number.Number   `json:"p_neighbor"`
-}
-
-// law is a mechanism on the grid: its probabilities in each form that is known. It is asked at scores relative to the
-// best one, once for all shifts: what is rated is the mechanism after that subtraction, which changes
-// none that depends on differences of scores alone, as all of the registry do.
+// law is a mechanism on the grid. It is asked at scores relative to the best one, once for all shifts: what is rated is the
+// mechanism after that subtraction, which changes none that depends on differences of scores alone, as all of the registry do.
 type law struct {
-	space     *space
-	mechanism mechanisms.Mechanism
-	shape     []int // of each vector, the first vector that is a shift of it
-	epsilon   mechanisms.Epsilon
-	params    mechanisms.Params
-	exact     [][]*big.Rat          // by vector; nil where not all are rational
-	boxes     [][]interval.Interval // by vector; nil where there are only estimates
-	floats    [][]float64           // estimates, where boxes is nil
-	method    string                // of the estimates
-	unit      *big.Rat              // of Symbolic
-	functions map[int][]arith.RatFunc
-	logs      map[int][]arith.LogRat
+	space  *space
+	own    *verify.Exact
+	values [][]*verify.Value // by vector; nil where there are only estimates
+	floats [][]float64       // the estimates
+	method string            // of the estimates
 }
 
 // newLaw asks a mechanism about every vector.
 func newLaw(ctx context.Context, s *space, m mechanisms.Mechanism, eps mechanisms.Epsilon, params mechanisms.Params) (*law, error) {
-	l := &law{
-		space: s, shape: s.shapes(), mechanism: m, epsilon: eps, params: params,
-		functions: map[int][]arith.RatFunc{}, logs: map[int][]arith.LogRat{},
-	}
-	l.unit = commonUnit(l.instance(0), s.grid.Step)
-	var err error
-	if l.exact, err = ask(ctx, l, m.Exact); err != nil && !errors.Is(err, mechanisms.ErrNotRational) {
-		return nil, err
-	}
-	l.boxes, err = ask(ctx, l, func(in *mechanisms.Instance) ([]interval.Interval, error) { return m.Enclose(in, basePrec) })
-	if !errors.Is(err, mechanisms.ErrNoEnclosure) {
-		return l, err
-	}
-	l.exact, l.method = nil, "float64"
-	if _, ok := m.(mechanisms.Estimator); ok {
-		l.method = "quadrature"
-	}
-	l.floats, err = ask(ctx, l, m.Float)
-	return l, err
-}
-
-// ask returns the answers to the same question at every vector, nil where there is an error.
-func ask[T any](ctx context.Context, l *law, question func(*mechanisms.Instance) ([]T, error)) ([][]T, error) {
-	out := make([][]T, len(l.shape))
-	for q, first := range l.shape {
+	l := &law{space: s, own: verify.ForMechanism(m, &verify.Space{
+		Unit: s.grid.Step, Sensitivities: s.grid.Sensitivities, Epsilon: eps, Params: params,
+	})}
+	subject := l.subject()
+	for q := range s.levels {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if first < q {
-			out[q] = out[first]
-			continue
-		}
-		p, err := question(l.instance(q))
-		if err != nil {
+		switch a, err := subject.Answer(s.vector(q)); {
+		case errors.Is(err, verify.ErrEstimates):
+			return l, l.estimate(ctx, m, eps, params)
+		case err != nil:
 			return nil, err
+		default:
+			l.values = append(l.values, a.P)
 		}
-		out[q] = p
 	}
-	return out, nil
+	return l, nil
 }
 
-// instance returns the question at a vector.
-func (l *law) instance(q int) *mechanisms.Instance {
-	in := &mechanisms.Instance{Scores: l.space.scores(q), Sensitivities: l.space.grid.Sensitivities, Epsilon: l.epsilon, Params: l.params}
-	best := in.Best()
-	for i, x := range in.Scores {
-		in.Scores[i] = new(big.Rat).Sub(x, best)
+// subject answers at scores relative to the best one.
+func (l *law) subject() verify.Subject {
+	once := verify.Remember(l.own)
+	return verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return once.Answer(q.Plus(-slices.Max(q))) })
+}
+
+// estimate asks the mechanism for estimates.
+func (l *law) estimate(ctx context.Context, m mechanisms.Mechanism, eps mechanisms.Epsilon, params mechanisms.Params) error {
+	l.values, l.method = nil, "float64"
+	if _, ok := m.(mechanisms.Estimator); ok {
+		l.method = "quadrature"
 	}
-	return in
-}
-
-// shapes returns for each vector the first one that is a shift of it.
-func (s *space) shapes() []int {
-	known, out := map[string]int{}, make([]int, len(s.levels))
-	for q := range s.levels {
-		key := ""
-		for r := range s.n {
-			key += strconv.FormatInt(s.gap(q, r), 36) + " "
-		}
-		if _, ok := known[key]; !ok {
-			known[key] = q
-		}
-		out[q] = known[key]
-	}
-	return out
-}
-
-// commonUnit returns 1/m such that depths are multiples of it, which they are of step/2Δ for the largest Δ, or of step/S
-// for pf-pair.
-func commonUnit(in *mechanisms.Instance, step *big.Rat) *big.Rat {
-	m := big.NewInt(1)
-	for _, d := range []*big.Rat{in.Sensitivity(), in.PairSensitivity()} {
-		part := new(big.Rat).Add(d, d)
-		den := part.Quo(step, part).Denom()
-		m.Mul(m, new(big.Int).Quo(den, new(big.Int).GCD(nil, nil, m, den)))
-	}
-	return new(big.Rat).SetFrac(big.NewInt(1), m)
-}
-
-// privacy is how private a law is on the grid.
-type privacy struct {
-	verdict Verdict
-	tight   number.Number // the least ε for which it satisfies all rows
-	witness *Witness
-}
-
-// ratio is a probability over its neighbour's.
-type ratio struct{ q, other, candidate int }
-
-// eachPair visits each ordered pair of neighbours and each candidate.
-func (s *space) eachPair(ctx context.Context, visit func(r ratio)) error {
-	for q, near := range s.neighbors {
+	for q := range l.space.levels {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		for _, o := range near {
-			for c := range s.n {
-				visit(ratio{q, int(o), c})
-			}
+		in := &mechanisms.Instance{Scores: l.space.scores(q), Sensitivities: l.space.grid.Sensitivities, Epsilon: eps, Params: params}
+		p, err := m.Float(in)
+		if err != nil {
+			return err
 		}
+		l.floats = append(l.floats, p)
 	}
 	return nil
 }
 
-// privacy decides every row (P) and finds the tight ε, the largest ln x_r(q)/x_r(q').
-func (l *law) privacy(ctx context.Context) (privacy, error) {
-	if l.boxes == nil {
-		return l.estimatedPrivacy(ctx)
-	}
-	// Doubles around every probability settle most rows.
-	low, high := make([][]float64, len(l.boxes)), make([][]float64, len(l.boxes))
-	for q, boxes := range l.boxes {
-		low[q], high[q] = make([]float64, len(boxes)), make([]float64, len(boxes))
-		for r, b := range boxes {
-			low[q][r], high[q][r] = b.Float64()
-		}
-	}
-	limit, _ := l.epsilon.ExpNeg(big.NewRat(-1, 1), basePrec).Float64()
-	best, worst := interval.FromInt(1, basePrec), ratio{q: -1}
-	floor, verdict, unbounded, tied := 1.0, Proved, false, false
-	err := l.space.eachPair(ctx, func(r ratio) {
-		above := high[r.q][r.candidate] / low[r.other][r.candidate]
-		above = math.Nextafter(above, math.Inf(1))
-		if above < floor && above < limit {
-			return
-		}
-		p, o := l.boxes[r.q][r.candidate], l.boxes[r.other][r.candidate]
-		if zero, ok := o.Sign(); ok && zero == 0 {
-			if s, ok := p.Sign(); ok && s > 0 {
-				verdict, unbounded, worst = Violated, true, r
-			} else if !ok && verdict == Proved {
-				verdict = Undecided
-			}
-			return
-		}
-		if quotient := p.Quo(o); !unbounded && (quotient.Hi().Cmp(best.Hi()) > 0 || worst.q < 0) {
-			if quotient.Lo().Cmp(best.Lo()) > 0 || worst.q < 0 {
-				worst = r
-			}
-			best = best.Max(quotient)
-			floor, _ = best.Float64()
-		}
-		switch s, ok := l.slack(r); {
-		case ok && s == 0:
-			tied = true
-		case ok && s < 0:
-			verdict = Violated
-		case !ok && verdict == Proved:
-			verdict = Undecided
-		}
-	})
-	out := privacy{verdict: verdict, tight: logOf(best)}
-	switch {
-	case unbounded:
-		out.tight = number.Infinity()
-	case tied && verdict == Proved && l.epsilon.Eps() != nil:
-		out.tight = number.Exact(l.epsilon.Eps())
-	}
-	if worst.q >= 0 {
-		out.witness = l.witness(worst)
-	}
-	return out, err
-}
-
-// logOf returns ln x for x >= 1.
-func logOf(x interval.Interval) number.Number {
-	switch {
-	case x.IsPoint() && x.Lo().Cmp(big.NewFloat(1)) == 0:
-		return number.Int(0)
-	case x.Lo().IsInf():
-		return number.Infinity()
-	}
-	return number.Enclosed(interval.Log(x.Max(interval.FromInt(1, x.Prec()))))
-}
-
-// witness describes a pair.
-func (l *law) witness(r ratio) *Witness {
-	at := func(q int) number.Number {
-		if l.exact != nil {
-			return number.Exact(l.exact[q][r.candidate])
-		}
-		return number.Enclosed(l.boxes[q][r.candidate])
-	}
-	return &Witness{numbers(l.space.scores(r.q)), numbers(l.space.scores(r.other)), r.candidate, at(r.q), at(r.other)}
-}
-
-func numbers(xs []*big.Rat) []number.Number {
-	out := make([]number.Number, len(xs))
-	for i, x := range xs {
-		out[i] = number.Exact(x)
+// vector returns a vector's levels, in which the unit is a step and From counts as 0.
+func (s *space) vector(q int) verify.Vector {
+	out := make(verify.Vector, s.n)
+	for a, level := range s.levels[q] {
+		out[a] = int64(level)
 	}
 	return out
 }
 
-// slack returns the sign of x_r(q') - z x_r(q), q' the other, and whether it is known: from the exact
-// numbers where they are rational, otherwise 0 where the difference is 0 by its form, and else from enclosures
-// of growing precision.
-func (l *law) slack(r ratio) (sign int, ok bool) {
-	z, rational := l.epsilon.Z()
-	if rational && l.exact != nil {
-		want := new(big.Rat).Mul(z, l.exact[r.q][r.candidate])
-		return l.exact[r.other][r.candidate].Cmp(want), true
+// privacy decides every row (P) of the grid and finds the tight ε, the largest ln x_r(q)/x_r(q') over neighbours q, q'.
+// Of estimates there is no verdict.
+func (l *law) privacy(ctx context.Context) (*verify.Result, error) {
+	if l.values == nil {
+		return &verify.Result{Name: verify.DP, Verdict: verify.Undecided, TightEps: number.Estimate(l.estimatedEpsilon(), l.method)}, nil
 	}
-	if l.sameForm(r) {
-		return 0, true
+	vectors := make([]verify.Vector, len(l.space.levels))
+	for q := range vectors {
+		vectors[q] = l.space.vector(q)
 	}
-	p, o := l.boxes[r.q], l.boxes[r.other]
-	for prec := uint(basePrec); ; {
-		bound := l.epsilon.ExpNeg(big.NewRat(1, 1), prec).Mul(p[r.candidate])
-		if s, ok := o[r.candidate].Sub(bound).Sign(); ok && s != 0 {
-			return s, true
+	subject := l.subject()
+	report, err := verify.Check(ctx, subject, subject, l.own.ExpEpsilon(), &verify.Domain{
+		Space: l.own.Space(),
+		Neighbors: func(yield func(a, b verify.Vector) bool) {
+			for q, near := range l.space.neighbors {
+				for _, o := range near {
+					if int(o) < q && !yield(vectors[q], vectors[o]) {
+						return
+					}
+				}
+			}
+		},
+	}, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
+	if err != nil {
+		return nil, err
+	}
+	found := report.Find(verify.DP)
+	for _, w := range []*verify.Witness{found.Attained, found.Witness} {
+		if w != nil {
+			l.space.place(w.Scores)
+			l.space.place(w.Neighbor)
 		}
-		if prec *= 2; prec > maxPrec {
-			return 0, false
-		}
-		var err, other error
-		p, err = l.mechanism.Enclose(l.instance(r.q), prec)
-		o, other = l.mechanism.Enclose(l.instance(r.other), prec)
-		if err != nil || other != nil {
-			return 0, false
-		}
+	}
+	return found, nil
+}
+
+// place moves scores that are relative to From to where they are on the grid.
+func (s *space) place(scores []*big.Rat) {
+	for _, x := range scores {
+		x.Add(x, s.grid.From)
 	}
 }
 
-// sameForm reports whether x_r(q') and z x_r(q) are equal as rational functions of a power of z, or as a + b·ln z.
-func (l *law) sameForm(r ratio) bool {
-	if p, o := l.function(r.q), l.function(r.other); p != nil && o != nil {
-		f := arith.Poly{}
-		z := arith.Pow(f, f.Z(), int(l.unit.Denom().Int64()))
-		if o[r.candidate].Equal(f.Mul(z, p[r.candidate])) {
-			return true
-		}
-	}
-	z, rational := l.epsilon.Z()
-	if !rational {
-		return false
-	}
-	p, o := l.logarithm(r.q), l.logarithm(r.other)
-	return p != nil && o != nil && o[r.candidate].Sub(p[r.candidate].Scale(z)).IsZero()
-}
-
-// maxParts bounds the degree of z in rational functions.
-const maxParts = 64
-
-// function returns the probabilities at q as rational functions of z^unit, nil where they are none.
-func (l *law) function(q int) []arith.RatFunc {
-	q = l.shape[q]
-	m, ok := l.mechanism.(mechanisms.Symbolic)
-	if !ok || l.unit.Denom().Cmp(big.NewInt(maxParts)) > 0 {
-		return nil
-	}
-	f, known := l.functions[q]
-	if !known {
-		f, _ = m.Symbolic(l.instance(q), l.unit)
-		l.functions[q] = f
-	}
-	return f
-}
-
-// logarithm returns the probabilities at q as a + b·ln z, nil where they are not so.
-func (l *law) logarithm(q int) []arith.LogRat {
-	q = l.shape[q]
-	m, ok := l.mechanism.(mechanisms.Logarithmic)
-	if !ok {
-		return nil
-	}
-	f, known := l.logs[q]
-	if !known {
-		f, _ = m.LogExact(l.instance(q))
-		l.logs[q] = f
-	}
-	return f
-}
-
-// estimatedPrivacy returns the tight ε of estimates, and no verdict.
-func (l *law) estimatedPrivacy(ctx context.Context) (privacy, error) {
+// estimatedEpsilon returns the largest ln x_r(q)/x_r(q') of estimates.
+func (l *law) estimatedEpsilon() float64 {
 	most := 1.0
-	err := l.space.eachPair(ctx, func(r ratio) {
-		if x := l.floats[r.q][r.candidate] / l.floats[r.other][r.candidate]; x > most {
-			most = x
+	for q, near := range l.space.neighbors {
+		for _, o := range near {
+			for r, p := range l.floats[q] {
+				most = max(most, p/l.floats[o][r])
+			}
 		}
-	})
-	return privacy{verdict: Undecided, tight: number.Estimate(math.Log(most), l.method)}, err
+	}
+	return math.Log(most)
+}
+
+// losses returns a law's mean or largest loss in the user's units.
+func (p *program) losses(l *law) bounds {
+	if exact, ok := p.exactLoss(l); ok {
+		return bounds{exact, exact}
+	}
+	sum := interval.NewAccumulator(lossPrec)
+	most := interval.FromInt(0, lossPrec)
+	for q, pmf := range l.values {
+		at := interval.NewAccumulator(lossPrec)
+		for r, x := range pmf {
+			at.AddMul(interval.FromBig(p.lossAt(q, r), lossPrec), x.Enclose(lossPrec))
+		}
+		most = most.Max(at.Value())
+		sum.AddMul(interval.FromInt(p.weight[q], lossPrec), at.Value())
+	}
+	if p.criterion == Mean {
+		most = sum.Value().Quo(interval.FromInt(p.total, lossPrec))
+	}
+	most = most.Mul(interval.FromRat(p.unit(), lossPrec))
+	low, _ := most.Lo().Rat(nil)
+	high, _ := most.Hi().Rat(nil)
+	if low.Sign() < 0 {
+		low = new(big.Rat)
+	}
+	return bounds{low, high}
+}
+
+// exactLoss is losses where all probabilities are rational.
+func (p *program) exactLoss(l *law) (loss *big.Rat, ok bool) {
+	sum, most := new(big.Rat), new(big.Rat)
+	for q, pmf := range l.values {
+		at := new(big.Rat)
+		for r, x := range pmf {
+			if x.Rat() == nil {
+				return nil, false
+			}
+			loss := new(big.Rat).SetInt(p.lossAt(q, r))
+			at.Add(at, loss.Mul(loss, x.Rat()))
+		}
+		if at.Cmp(most) > 0 {
+			most.Set(at)
+		}
+		sum.Add(sum, at.Mul(at, big.NewRat(p.weight[q], 1)))
+	}
+	if p.criterion == Mean {
+		most.Quo(sum, big.NewRat(p.total, 1))
+	}
+	return most.Mul(most, p.unit()), true
+}
+
+// estimatedLoss is losses for estimates.
+func (p *program) estimatedLoss(l *law) float64 {
+	sum, most := 0.0, 0.0
+	for q, pmf := range l.floats {
+		at := 0.0
+		for r, x := range pmf {
+			loss, _ := p.lossAt(q, r).Float64()
+			at += loss * x
+		}
+		most = max(most, at)
+		sum += at * float64(p.weight[q])
+	}
+	if p.criterion == Mean {
+		most = sum / float64(p.total)
+	}
+	unit, _ := p.unit().Float64()
+	return most * unit
 }

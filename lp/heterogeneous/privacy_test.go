@@ -2,8 +2,9 @@ package heterogeneous
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"math/big"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/number/interval"
 	"optratio/verify"
 )
@@ -35,8 +37,8 @@ func TestEstimatesAreMarked(t *testing.T) {
 	for _, criterion := range []Criterion{Mean, Worst} {
 		a := solveWith(t, Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "2"), Criterion: criterion, Loss: Squared}, "gem", "≈gem")
 		gem, estimate := a.Mechanisms[0], a.Mechanisms[1]
-		assert.Equal(t, Proved, gem.DP)
-		assert.Equal(t, Undecided, estimate.DP)
+		assert.Equal(t, verify.Proved, gem.DP)
+		assert.Equal(t, verify.Undecided, estimate.DP)
 		assert.True(t, gem.Loss.IsRigorous() && gem.Ratio.IsRigorous() && gem.TightEps.IsRigorous())
 		assert.False(t, estimate.Loss.IsRigorous() || estimate.Ratio.IsRigorous() || estimate.TightEps.IsRigorous())
 		assert.InDelta(t, gem.Loss.Float64(), estimate.Loss.Float64(), 1e-12)
@@ -45,15 +47,45 @@ func TestEstimatesAreMarked(t *testing.T) {
 	}
 }
 
+// doubled is a mechanism at twice its ε, which it takes as a rational e^ε.
+type doubled struct{ mechanisms.Mechanism }
+
+func (d doubled) twice(in *mechanisms.Instance) *mechanisms.Instance {
+	out := *in
+	square, err := mechanisms.ParseExp(new(big.Rat).Mul(in.Epsilon.Exp(), in.Epsilon.Exp()).RatString())
+	if err != nil {
+		panic(err)
+	}
+	out.Epsilon = square
+	return &out
+}
+
+func (d doubled) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
+	return d.Mechanism.Exact(d.twice(in))
+}
+
+func (d doubled) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interval, error) {
+	return d.Mechanism.Enclose(d.twice(in), prec)
+}
+
+// lookup finds a mechanism; ≈ before its name leaves only estimates of it, and 2× runs it at twice the ε.
+func lookup(t *testing.T, name string) mechanisms.Mechanism {
+	plain, isEstimate := strings.CutPrefix(name, "≈")
+	plain, isDoubled := strings.CutPrefix(plain, "2×")
+	m, err := mechanisms.Lookup(plain)
+	require.NoError(t, err)
+	switch {
+	case isEstimate:
+		return estimated{m}
+	case isDoubled:
+		return doubled{m}
+	}
+	return m
+}
+
 func solveWith(t *testing.T, r Request, names ...string) *Answer {
 	for _, name := range names {
-		plain, isEstimate := strings.CutPrefix(name, "≈")
-		m, err := mechanisms.Lookup(plain)
-		require.NoError(t, err)
-		if isEstimate {
-			m = estimated{m}
-		}
-		r.Mechanisms = append(r.Mechanisms, m)
+		r.Mechanisms = append(r.Mechanisms, lookup(t, name))
 	}
 	r.Solver = linear.Embedded{}
 	a, err := Solve(context.Background(), r)
@@ -63,62 +95,103 @@ func solveWith(t *testing.T, r Request, names ...string) *Answer {
 	return a
 }
 
-// verified is package verify's opinion of a mechanism on a grid with step 1.
-func verified(t *testing.T, g *Grid, name string, eps mechanisms.Epsilon) *verify.Result {
-	m, err := mechanisms.Lookup(name)
-	require.NoError(t, err)
-	s, err := newSpace(g)
-	require.NoError(t, err)
-	var vectors []verify.Vector
-	for _, levels := range s.levels {
-		v := make(verify.Vector, len(levels))
-		for i, x := range levels {
-			v[i] = int64(x)
+// tightest goes through all neighbours among the grid's vectors with a mechanism's exact probabilities, and returns the largest
+// quotient of two. Mechanisms that depend on ε times scores alone are asked at scores times parts and at e^{ε/parts}, so that depths are integers.
+func tightest(t *testing.T, g *Grid, name string, root mechanisms.Epsilon, parts int64, tick *big.Rat) *big.Rat {
+	m, vectors, most := lookup(t, name), box(g), new(big.Rat)
+	pmfs := make([][]*big.Rat, len(vectors))
+	for i, v := range vectors {
+		in := &mechanisms.Instance{Sensitivities: g.Sensitivities, Epsilon: root}
+		for _, x := range v {
+			in.Scores = append(in.Scores, new(big.Rat).Mul(x, big.NewRat(parts, 1)))
 		}
-		vectors = append(vectors, v)
+		var err error
+		pmfs[i], err = m.Exact(in)
+		require.NoError(t, err, "%s at %v", name, v)
 	}
-	space := &verify.Space{Unit: big.NewRat(1, 1), Sensitivities: g.Sensitivities, Epsilon: eps}
-	subject := verify.Remember(verify.ForMechanism(m, space))
-	report, err := verify.Check(context.Background(), subject, subject, verify.ExpEpsilon(eps), &verify.Domain{
-		Name: "grid", Space: space, Vectors: slices.Values(vectors),
-		Neighbors: func(yield func(a, b verify.Vector) bool) {
-			for q, near := range s.neighbors {
-				for _, o := range near {
-					if int(o) < q && !yield(vectors[q], vectors[o]) {
-						return
-					}
+	for i, v := range vectors {
+		for j, w := range vectors {
+			for r, p := range pmfs[i] {
+				if x := new(big.Rat).Quo(p, pmfs[j][r]); x.Cmp(most) > 0 && neighbors(g, v, w, tick) {
+					most = x
 				}
 			}
-		},
-	}, verify.Options{Properties: []verify.Property{verify.DP}})
-	require.NoError(t, err)
-	return report.Find(verify.DP)
+		}
+	}
+	return most
 }
 
-func TestPrivacyAgreesWithVerify(t *testing.T) {
-	names := []string{"pf-pair", "rnm-exponential", "em", "rnm-laplace", "gem", "mgem", "combined-gem", "krr", "uniform", "rnmh", "rnmh-laplace"}
-	for _, g := range []Grid{grid(3, false, "1", "2"), grid(4, true, "1", "1"), grid(2, false, "1/2", "1", "2"), grid(2, true, "0", "1", "2")} {
-		for _, e := range []string{"2", "6/5"} {
-			eps := exp(t, e)
-			a := solveWith(t, Request{Grid: g, Epsilon: eps}, names...)
-			for i, m := range a.Mechanisms {
-				want := verified(t, &g, names[i], eps)
-				assert.Equal(t, string(want.Verdict), string(m.DP), "%s, Δ = %v, e^ε = %s", m.Name, g.Sensitivities, e)
-				if !m.TightEps.IsRigorous() || want.Verdict == verify.Undecided || want.TightEps.IsInf() {
-					assert.Equal(t, want.TightEps.IsInf(), m.TightEps.IsInf(), m.Name)
-					continue
-				}
-				l1, _ := want.TightEps.Lower()
-				h1, _ := want.TightEps.Upper()
-				l2, _ := m.TightEps.Lower()
-				h2, _ := m.TightEps.Upper()
-				assert.True(t, l1.Cmp(h2) <= 0 && l2.Cmp(h1) <= 0, "%s: %s and %s", m.Name, want.TightEps, m.TightEps)
-				if m.DP == Proved {
-					low, ok := m.Ratio.Lower()
-					assert.True(t, ok && low.Cmp(big.NewRat(1, 1)) >= 0, "%s is private and better than the optimum", m.Name)
-				}
+// Verdict, tight e^ε and witness are those of a plain search, exactly.
+func TestPrivacyIsWhatTheRowsSay(t *testing.T) {
+	tick := big.NewRat(1, 2)
+	shifted := grid(3, false, "1", "2")
+	shifted.From = big.NewRat(-7, 3)
+	violated := 0
+	for _, c := range []struct {
+		g         Grid
+		exp, root string
+		parts     int64 // e^ε is the root to this power
+		names     []string
+	}{
+		{grid(3, false, "1", "2"), "16", "2", 4, []string{"rnm-exponential", "em"}},
+		{grid(3, true, "1", "2"), "16", "2", 4, []string{"rnm-exponential", "em"}},
+		{grid(3, true, "1", "2"), "5/2", "5/2", 1, []string{"krr", "uniform"}},
+		{shifted, "8", "2", 3, []string{"pf-pair"}},
+		{shifted, "8", "8", 1, []string{"krr", "2×krr"}},
+		{grid(3, true, "1", "2"), "8", "2", 3, []string{"pf-pair"}},
+		{grid(2, false, "1/2", "1/2", "1"), "9/4", "3/2", 2, []string{"em"}},
+		{grid(4, false, "1", "1"), "4", "2", 2, []string{"pf", "em", "pf-pair"}},
+	} {
+		a := solveWith(t, Request{Grid: c.g, Epsilon: exp(t, c.exp)}, c.names...)
+		for i, m := range a.Mechanisms {
+			want := tightest(t, &c.g, c.names[i], exp(t, c.root), c.parts, tick)
+			context := fmt.Sprintf("%s, Δ = %v, e^ε = %s", c.names[i], c.g.Sensitivities, c.exp)
+			require.NotNil(t, m.TightExpEps, context)
+			assert.Equal(t, want.RatString(), m.TightExpEps.RatString(), context)
+			assert.InDelta(t, math.Log(number.Exact(want).Float64()), m.TightEps.Float64(), 1e-14)
+			if want.Cmp(rat(c.exp)) <= 0 {
+				assert.Equal(t, verify.Proved, m.DP, context)
+				assert.Nil(t, m.Witness)
+				continue
 			}
+			violated++
+			assert.Equal(t, verify.Violated, m.DP, context)
+			assert.True(t, neighbors(&c.g, m.Witness.Scores, m.Witness.Neighbor, tick), "%s: %s", context, m.Witness)
+			p, _ := m.Witness.P.Rat()
+			o, _ := m.Witness.PNeighbor.Rat()
+			assert.Equal(t, want.RatString(), new(big.Rat).Quo(p, o).RatString(), context)
 		}
+	}
+	assert.Positive(t, violated)
+}
+
+// From is part of a witness's scores.
+func TestWitnessesAreOnTheGrid(t *testing.T) {
+	g := grid(3, false, "1", "3")
+	g.From = big.NewRat(1, 3)
+	w := solveWith(t, Request{Grid: g, Epsilon: exp(t, "2")}, "rnmh").Mechanisms[0].Witness
+	require.NotNil(t, w)
+	for _, scores := range [][]*big.Rat{w.Scores, w.Neighbor} {
+		for _, x := range scores {
+			steps := new(big.Rat).Sub(x, g.From)
+			assert.True(t, steps.IsInt() && steps.Sign() >= 0 && steps.Cmp(rat("3")) <= 0, "%s", w)
+		}
+	}
+	assert.True(t, neighbors(&g, w.Scores, w.Neighbor, big.NewRat(1, 1)))
+}
+
+// Randomised response looks at ties alone: however fine the steps are, it has an exact form, and a tight row.
+func TestRandomisedResponseIsDecidedOnFineSteps(t *testing.T) {
+	g := grid(2, true, "1", "2.37")
+	g.Step = big.NewRat(1, 3)
+	for _, e := range []string{"0.5", "7"} {
+		eps, err := mechanisms.ParseEpsilon(e)
+		require.NoError(t, err)
+		m := solveWith(t, Request{Grid: g, Epsilon: eps}, "krr").Mechanisms[0]
+		assert.Equal(t, verify.Proved, m.DP)
+		tight, ok := m.TightEps.Rat()
+		require.True(t, ok, "%s", m.TightEps)
+		assert.Zero(t, tight.Cmp(eps.Eps()))
 	}
 }
 
@@ -139,7 +212,7 @@ func TestTightRowsAreDecided(t *testing.T) {
 			}
 			a := solveWith(t, Request{Grid: c.g, Epsilon: eps}, c.names...)
 			for _, m := range a.Mechanisms {
-				assert.Equal(t, Proved, m.DP, m.Name)
+				assert.Equal(t, verify.Proved, m.DP, m.Name)
 				assert.InDelta(t, eps.Float(), m.TightEps.Float64(), 1e-15, "%s has a tight row", m.Name)
 			}
 		}
@@ -150,21 +223,21 @@ func TestTightRowsAreDecided(t *testing.T) {
 func TestNoiseByCandidateIsRefuted(t *testing.T) {
 	a := solveWith(t, Request{Grid: grid(3, false, "1", "3"), Epsilon: exp(t, "2")}, "rnmh")
 	m := a.Mechanisms[0]
-	require.Equal(t, Violated, m.DP)
+	require.Equal(t, verify.Violated, m.DP)
 	w := m.Witness
 	p, _ := w.P.Lower()
 	o, _ := w.PNeighbor.Upper()
 	assert.Positive(t, p.Cmp(new(big.Rat).Mul(rat("2"), o)), "the witness shows it")
 
 	a = solveWith(t, Request{Grid: grid(2, false, "0", "1"), Epsilon: exp(t, "2")}, "rnmh")
-	assert.Equal(t, Violated, a.Mechanisms[0].DP)
+	assert.Equal(t, verify.Violated, a.Mechanisms[0].DP)
 	assert.True(t, a.Mechanisms[0].TightEps.IsInf(), "%s", a.Mechanisms[0].TightEps)
 
 	// Better than any private mechanism can be.
 	a = solveWith(t, Request{Grid: grid(3, true, "1/2", "1/2", "1/2"), Epsilon: exp(t, "2")}, "rnmh-laplace", "pf-pair")
 	high, _ := a.Mechanisms[0].Ratio.Upper()
 	assert.Negative(t, high.Cmp(big.NewRat(1, 1)))
-	assert.Equal(t, Violated, a.Mechanisms[0].DP)
+	assert.Equal(t, verify.Violated, a.Mechanisms[0].DP)
 	one, ok := a.Mechanisms[1].Ratio.Rat()
 	assert.True(t, ok && one.Cmp(big.NewRat(1, 1)) == 0)
 }
@@ -190,9 +263,9 @@ func TestPairIsPrivateAndTight(t *testing.T) {
 			require.NoError(t, err)
 			p, err := l.privacy(context.Background())
 			require.NoError(t, err)
-			assert.Equal(t, Proved, p.verdict, "Δ = %v", sensitivities)
+			assert.Equal(t, verify.Proved, p.Verdict, "Δ = %v", sensitivities)
 			if tight {
-				assert.InDelta(t, eps.Float(), p.tight.Float64(), 1e-12, "a step of S is a tight row, Δ = %v", sensitivities)
+				assert.InDelta(t, eps.Float(), p.TightEps.Float64(), 1e-12, "a step of S is a tight row, Δ = %v", sensitivities)
 			}
 		}
 	}
