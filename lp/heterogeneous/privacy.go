@@ -19,11 +19,12 @@ const lossPrec = 128
 // law is a mechanism on the grid. It is asked at scores relative to the best one, once for all shifts: what is rated is the
 // mechanism after that subtraction, which changes none that depends on differences of scores alone, as all of the registry do.
 type law struct {
-	space  *space
-	own    *verify.Exact
-	values [][]*verify.Value // by vector; nil where there are only estimates
-	floats [][]float64       // the estimates
-	method string            // of the estimates
+	space   *space
+	own     *verify.Exact
+	subject verify.Subject    // own, asked once for all shifts
+	values  [][]*verify.Value // by vector; nil where there are only estimates
+	floats  [][]float64       // the estimates
+	method  string            // of the estimates
 }
 
 // newLaw asks a mechanism about every vector.
@@ -31,12 +32,13 @@ func newLaw(ctx context.Context, s *space, m mechanisms.Mechanism, eps mechanism
 	l := &law{space: s, own: verify.ForMechanism(m, &verify.Space{
 		Unit: s.grid.Step, Sensitivities: s.grid.Sensitivities, Epsilon: eps, Params: params,
 	})}
-	subject := l.subject()
+	once := verify.Remember(l.own)
+	l.subject = verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return once.Answer(q.Plus(-slices.Max(q))) })
 	for q := range s.levels {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		switch a, err := subject.Answer(s.vector(q)); {
+		switch a, err := l.subject.Answer(s.vector(q)); {
 		case errors.Is(err, verify.ErrEstimates):
 			return l, l.estimate(ctx, m, eps, params)
 		case err != nil:
@@ -46,12 +48,6 @@ func newLaw(ctx context.Context, s *space, m mechanisms.Mechanism, eps mechanism
 		}
 	}
 	return l, nil
-}
-
-// subject answers at scores relative to the best one.
-func (l *law) subject() verify.Subject {
-	once := verify.Remember(l.own)
-	return verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return once.Answer(q.Plus(-slices.Max(q))) })
 }
 
 // estimate asks the mechanism for estimates.
@@ -93,8 +89,7 @@ func (l *law) privacy(ctx context.Context) (*verify.Result, error) {
 	for q := range vectors {
 		vectors[q] = l.space.vector(q)
 	}
-	subject := l.subject()
-	report, err := verify.Check(ctx, subject, subject, l.own.ExpEpsilon(), &verify.Domain{
+	report, err := verify.Check(ctx, l.subject, l.subject, l.own.ExpEpsilon(), &verify.Domain{
 		Space: l.own.Space(),
 		Neighbors: func(yield func(a, b verify.Vector) bool) {
 			for q, near := range l.space.neighbors {
