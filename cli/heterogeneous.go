@@ -16,6 +16,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/verify"
 )
 
 func init() { commands = append(commands, newHeterogeneous) }
@@ -203,7 +204,7 @@ func (f *heterogeneousFlags) run(ctx context.Context, s streams) error {
 	}, func(why string) *heterogeneous.Answer {
 		a := &heterogeneous.Answer{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}
 		for _, m := range r.Mechanisms {
-			a.Mechanisms = append(a.Mechanisms, heterogeneous.Rated{Name: m.Info().Name, Loss: a.Optimum, Ratio: a.Optimum, DP: heterogeneous.Undecided})
+			a.Mechanisms = append(a.Mechanisms, heterogeneous.Rated{Name: m.Info().Name, Loss: a.Optimum, Ratio: a.Optimum, DP: verify.Undecided})
 		}
 		return a
 	})
@@ -246,15 +247,18 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "mechanism\terror\tratio to the optimum\tε-DP on the grid\ttight ε there")
 	for _, m := range d.Mechanisms {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Loss, m.Ratio, m.DP, m.TightEps)
+		tight := m.TightEps.String()
+		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {
+			tight += ", e^ε = " + fraction(number.Exact(e))
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Loss, m.Ratio, m.DP, tight)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	for _, m := range d.Mechanisms {
 		if v := m.Witness; v != nil {
-			fmt.Fprintf(w, "\n%s takes candidate %d (counted from 0) with probability %s at (%s), with %s at its neighbour (%s)\n",
-				m.Name, v.Candidate, v.P, plainly(v.Scores), v.PNeighbor, plainly(v.Neighbor))
+			fmt.Fprintf(w, "\n%s is not ε-DP there: %s (candidates counted from 0)\n", m.Name, v)
 		}
 	}
 	if d.Optimal == nil {

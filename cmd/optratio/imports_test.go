@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"lp/table":                {arithmetic, "lp/linear", "mechanisms"},
 	"lp/variant":              {arithmetic, "lattice", "lp/linear", "lp/table", "mechanisms"},
 	"lp":                      {arithmetic, "lattice", "lp/linear", "lp/lumped", "lp/integral", "lp/variant", "mechanisms"},
-	"lp/heterogeneous":        {arithmetic, "lp/linear", "mechanisms"},
+	"lp/heterogeneous":        {arithmetic, "lp/linear", "mechanisms", "verify"},
 	"lp/stopping":             {arithmetic, "lp/linear", "mechanisms", "mechanisms/stopping"},
 	"verify":                  {arithmetic, "lattice", "mechanisms"},
 	"verify/audit":            {arithmetic, "mechanisms", "verify"},
@@ -117,6 +117,7 @@ func TestImportsPointOneWay(t *testing.T) {
 	// The policy itself can fail.
 	assert.False(t, allowed("lp/linear", "mechanisms"))
 	assert.False(t, allowed("verify/certificate", "lp/linear"))
+	assert.False(t, allowed("verify", "lp/heterogeneous"))
 	assert.False(t, allowed("nowhere", "lattice"))
 	assert.False(t, allowed("cmd/optratio", "lp"))
 }

@@ -107,9 +107,12 @@ func Solve(ctx context.Context, r Request) (*Answer, error) {
 }
 
 // Mechanism returns a mechanism that attains the upper end of Optimum and is ε-DP on the grid, with exact
-// probabilities, vector by vector; for shift-invariant mechanisms one vector of each class.
+// probabilities, vector by vector; for shift-invariant mechanisms one vector of each class. Nil where nothing was solved.
 func (a *Answer) Mechanism() []Row {
 	p := a.program
+	if p == nil {
+		return nil
+	}
 	rows := make([]Row, p.vectors())
 	for q := range rows {
 		rows[q].Scores = p.scores(q)
