@@ -179,7 +179,7 @@ func (r *Report) Verdict() Verdict {
 	return v
 }
 
-// Domain is the finite set on which properties are checked. All vectors are in the units of Space.
+// Domain is the finite set on which properties are checked. All vectors are in the units of Space. What no property asked for needs may be nil.
 type Domain struct {
 	Name      string
 	Space     *Space
@@ -200,6 +200,19 @@ type Domain struct {
 	// Representatives is the part of the domain that stands for all of it for symmetric
 	// mechanisms, nil where there is none.
 	Representatives *Domain
+}
+
+// lacks reports whether the domain does not have what a property is checked on.
+func (d *Domain) lacks(p Property) bool {
+	switch p {
+	case Symmetry, Sum, DominatesEM, DominatesEMMean:
+		return d.Vectors == nil
+	case Shift:
+		return d.Shifted == nil
+	case Monotone:
+		return d.Lowered == nil
+	}
+	return d.Neighbors == nil
 }
 
 // Options steer a check. The zero value checks the defaults without limits.
@@ -230,14 +243,15 @@ var errStop = errors.New("stop")
 // Check decides properties of the subject on the domain. em answers for the exponential mechanism and exp is
 // e^ε. Cancelling the context leaves what was not finished undecided.
 func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, opts Options) (*Report, error) {
+	if len(opts.Properties) == 0 {
+		opts.Properties = Defaults()
+	}
 	switch {
 	case subject == nil || em == nil || exp == nil:
 		return nil, fmt.Errorf("%w: a subject, the exponential mechanism and e^ε are all required", ErrProblem)
-	case dom == nil || dom.Space == nil || dom.Vectors == nil || dom.Neighbors == nil || dom.Shifted == nil || dom.Lowered == nil:
-		return nil, fmt.Errorf("%w: the domain has no space, vectors or pairs", ErrProblem)
-	}
-	if len(opts.Properties) == 0 {
-		opts.Properties = Defaults()
+	case dom == nil || dom.Space == nil || slices.ContainsFunc(opts.Properties, dom.lacks),
+		(dom.Representatives != nil || dom.Worst != nil) && slices.ContainsFunc([]Property{Symmetry, Shift, Monotone}, dom.lacks):
+		return nil, fmt.Errorf("%w: the domain has no space, or no vectors or pairs for one of the properties", ErrProblem)
 	}
 	if opts.MaxPrec == 0 {
 		opts.MaxPrec = 1024
