@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"optratio/verify"
 )
 
 // The estimates of random stopping in the docs against its enclosures, which are slow; they also prove it ε-DP on every grid there.
