@@ -69,11 +69,11 @@ type walker struct {
 	results  []*types.Tuple // the results of the functions, literals too, in which the walk is
 	seen     map[string]int // how often an id occurred before
 	mutants  []mutant
-	dull     map[ast.Expr]bool // constants that the operator beside them covers
+	same     map[ast.Expr]int64 // steps of constants that change what another operator beside them does
 }
 
 func mutantsOf(fset *token.FileSet, info *types.Info, file *ast.File, label string, source []byte) []mutant {
-	w := &walker{fset: fset, info: info, path: fset.Position(file.Pos()).Filename, label: label, source: source, seen: map[string]int{}, dull: map[ast.Expr]bool{}}
+	w := &walker{fset: fset, info: info, path: fset.Position(file.Pos()).Filename, label: label, source: source, seen: map[string]int{}, same: map[ast.Expr]int64{}}
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
@@ -134,20 +134,19 @@ func (w *walker) walk(root ast.Node, results *types.Tuple) {
 			return false
 		case *ast.BinaryExpr:
 			w.operator(n.OpPos, n.Op)
-			if call, ok := n.X.(*ast.CallExpr); ok {
-				if f, ok := call.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "Cmp" || f.Sel.Name == "Sign") {
-					w.dull[n.Y] = true // results are -1, 0 and 1: > -1 is >= 0
-				}
-			}
+			w.compared(n)
 		case *ast.UnaryExpr:
 			if n.Op == token.SUB || n.Op == token.NOT {
 				w.replace(n.OpPos, n.X.Pos(), "")
 			}
 		case *ast.BasicLit:
-			if n.Kind == token.INT && !w.dull[n] {
+			if n.Kind == token.INT {
 				if i, err := strconv.ParseInt(n.Value, 0, 64); err == nil {
-					w.replace(n.Pos(), n.End(), strconv.FormatInt(i+1, 10))
-					w.replace(n.Pos(), n.End(), strconv.FormatInt(i-1, 10))
+					for _, step := range []int64{1, -1} {
+						if w.same[n] != step {
+							w.replace(n.Pos(), n.End(), strconv.FormatInt(i+step, 10))
+						}
+					}
 				}
 			}
 		case *ast.Ident:
@@ -181,6 +180,16 @@ func (w *walker) walk(root ast.Node, results *types.Tuple) {
 		return true
 	})
 	w.results = w.results[:len(w.results)-1]
+}
+
+// compared notes the steps of a compared integer that are mutants already: x > c-1 is x >= c.
+func (w *walker) compared(n *ast.BinaryExpr) {
+	switch n.Op {
+	case token.GTR, token.LEQ:
+		w.same[n.Y] = -1
+	case token.LSS, token.GEQ:
+		w.same[n.Y] = 1
+	}
 }
 
 // condition negates a condition that is not a comparison, whose operator is mutated anyway.
