@@ -29,7 +29,7 @@ PKG ?= all
 SAMPLE ?= 100
 SEED ?= 1
 mutate:
-	$(GO) test ./internal/mutate -count=1 -run TestMutants -timeout 0 -packages $(PKG) -sample $(SAMPLE) -seed $(SEED)
+	$(GO) test ./internal/mutate -v -count=1 -run TestMutants -timeout 0 -packages $(PKG) -sample $(SAMPLE) -seed $(SEED)
 
 lint:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt: $$files"; exit 1; fi
