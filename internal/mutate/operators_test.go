@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"go/ast"
@@ -107,7 +108,7 @@ func (w *walker) replace(from, to token.Pos, text string) {
 	}
 	change := func(middle string) string {
 		line := string(w.source[first:m.start]) + middle + string(w.source[m.end:last])
-		return strings.Join(strings.Fields(line), " ")
+		return cmp.Or(strings.Join(strings.Fields(line), " "), "nothing")
 	}
 	m.id = fmt.Sprintf("%s: %s: %s => %s", w.label, w.function, change(string(w.source[m.start:m.end])), change(text))
 	w.seen[m.id]++

@@ -276,7 +276,6 @@ func (f Poly) Sub(a, b RatFunc) RatFunc { return f.Add(a, f.Neg(b)) }
 
 // Mul returns a · b, cancelling crosswise.
 func (f Poly) Mul(a, b RatFunc) RatFunc {
-	a, b = a.canonical(), b.canonical()
 	if a.IsZero() || b.IsZero() {
 		return f.Zero()
 	}
