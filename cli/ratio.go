@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 type ratioFlags struct {
 	programFlags
 	epsilon           epsilonFlags
+	question          questionFlags
 	mechanism, method string
 	sensitivity, cert string
 	exact             bool
@@ -42,6 +44,8 @@ over the least that any regular ε-DP mechanism can have there. Errors are in la
 	fs := c.Flags()
 	f.programFlags.add(c, "1e-9")
 	f.epsilon.add(c)
+	f.question.add(c)
+	fs.Lookup("objective").Usage = "weights of score vectors: paper or box; or minimax, the worst score vector instead of a mean"
 	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate, by name")
 	fs.StringVar(&f.method, "method", "auto", "auto, closed-form, lumped or lp; --solver clp and embedded imply lp")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ; errors are in steps of 2Δ whatever it is")
@@ -51,12 +55,20 @@ over the least that any regular ε-DP mechanism can have there. Errors are in la
 }
 
 // request turns the flags into a request.
-func (f *ratioFlags) request() (r lp.Request, err error) {
-	p, err := f.programFlags.parse()
+func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
+	flags := f.programFlags
+	worst := f.objective == "minimax"
+	if worst {
+		flags.objective = "paper" // not used
+	}
+	p, err := flags.parse()
 	if err != nil {
 		return r, err
 	}
-	r = lp.Request{N: p.n, K: p.k, Objective: p.objective, Level: p.level, Solver: p.solver, Gap: p.gap, MaxMemory: p.maxMemory, Exact: f.exact}
+	if f.question.prior != "" && f.objective != "paper" {
+		return r, usagef("--objective %s and --prior exclude each other: give one of them", f.objective)
+	}
+	r = lp.Request{Worst: worst, N: p.n, K: p.k, Objective: p.objective, Level: p.level, Solver: p.solver, Gap: p.gap, MaxMemory: p.maxMemory, Exact: f.exact}
 	if r.Epsilon, err = f.epsilon.parse(); err != nil {
 		return r, err
 	}
@@ -75,8 +87,17 @@ func (f *ratioFlags) request() (r lp.Request, err error) {
 	if f.cert != "" && r.Method == lp.Lumped {
 		return r, usagef("--cert: bounds over classes of orbits have no certificate format; leave out --method lumped")
 	}
-	_, err = parsePositive("sensitivity", f.sensitivity)
-	return r, err
+	delta, err := parsePositive("sensitivity", f.sensitivity)
+	if err != nil {
+		return r, err
+	}
+	if err := f.question.apply(ctx, &r, delta); err != nil {
+		return r, err
+	}
+	if f.cert != "" && r.Varied() {
+		return r, usagef("--cert: certificates are for the mean error on the lattice of step 2Δ under the objectives paper and box; leave it out")
+	}
+	return r, nil
 }
 
 // ratioDoc is the JSON document of a ratio job.
@@ -93,13 +114,17 @@ type ratioDoc struct {
 	Solver      string        `json:"solver"`
 	Pivots      int           `json:"pivots"`
 	Seconds     float64       `json:"seconds"`
+	Step        string        `json:"step"`
+	Loss        string        `json:"loss"`
+	Prior       string        `json:"prior"`
 	Optimum     number.Number `json:"optimum"`
+	PFOptimal   *bool         `json:"pf_optimal"`
 	Mechanisms  []lp.Rated    `json:"mechanisms"`
 	Undecided   string        `json:"undecided,omitempty"`
 }
 
 func (f *ratioFlags) run(ctx context.Context, s streams) error {
-	r, err := f.request()
+	r, err := f.request(ctx)
 	if err != nil {
 		return err
 	}
@@ -126,8 +151,9 @@ func (f *ratioFlags) run(ctx context.Context, s streams) error {
 		Objective: f.objective, Constraints: f.constraints,
 		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
+		Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform", "box": "box", "minimax": "none"}[f.objective]), PFOptimal: a.PFOptimal,
 	}
-	if err := show(s, f.json, doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }); err != nil {
+	if err := show(s, f.json, doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text(), f.question.text()) }); err != nil {
 		return err
 	}
 	if err := cert.commit(ctx, a.WriteCertificate); err != nil {
@@ -155,12 +181,23 @@ var proofText = map[string]string{
 }
 
 // print writes the table for people.
-func (d *ratioDoc) print(w io.Writer, eps string) error {
-	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s\n", d.N, d.K, eps, d.Objective, d.Constraints)
+func (d *ratioDoc) print(w io.Writer, eps, question string) error {
+	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, d.Constraints, question)
 	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", count(d.Orbits), count(d.Variables), proofText[d.Proof])
-	fmt.Fprintf(w, "optimum: %s (mean expected error in steps of 2Δ)\n\n", d.Optimum)
+	column, unit := "error", "expected error in steps of 2Δ"
+	if d.Loss != "mean" {
+		column, unit = "loss", "expected loss"
+	}
+	fmt.Fprintf(w, "optimum: %s (%s %s)\n", d.Optimum, choose(d.Objective == "minimax", "largest", "mean"), unit)
+	if d.Step != "2delta" && (d.Constraints == "paper" || d.Constraints == "monotone") {
+		fmt.Fprintf(w, "at this step the worst neighbours alone leave much of privacy out: --constraints dp gives a larger lower bound\n")
+	}
+	if d.PFOptimal != nil && *d.PFOptimal {
+		fmt.Fprintf(w, "permute-and-flip is optimal for this lattice, loss and prior\n")
+	}
+	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "mechanism\terror\tratio to the optimum")
+	fmt.Fprintf(t, "mechanism\t%s\tratio to the optimum\n", column)
 	for _, m := range d.Mechanisms {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Error, m.Ratio)
 	}

@@ -141,7 +141,7 @@ func Ratio(ctx context.Context, r Request) (*Answer, error) {
 	if err := fits(r.N, r.K); err != nil {
 		return nil, err
 	}
-	if r.varied() {
+	if r.Varied() {
 		a, err := variedRatio(ctx, r)
 		if err != nil {
 			return nil, err
@@ -152,6 +152,10 @@ func Ratio(ctx context.Context, r Request) (*Answer, error) {
 	job := &job{Request: r, answer: &Answer{
 		Request: r, Orbits: lattice.Orbits(r.N, r.K), Variables: lattice.Variables(r.N, r.K), Solver: "none",
 	}}
+	if !r.Epsilon.IsZero() {
+		optimal := PermuteAndFlipOptimal(r.N, r.K, r.Objective, r.Epsilon)
+		job.answer.PFOptimal = &optimal
+	}
 	job.prec = 192 + 2*uint(bitLength(r.N)+bitLength(r.K))
 	if err := job.optimum(ctx); err != nil {
 		return nil, err

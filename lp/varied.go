@@ -12,8 +12,8 @@ import (
 	"optratio/number"
 )
 
-// varied reports whether a request asks more than the published program: then package variant answers it.
-func (r *Request) varied() bool {
+// Varied reports whether a request asks more than the published program: then package variant answers it.
+func (r *Request) Varied() bool {
 	return r.Step > 1 || r.Worst || !r.Loss.IsMean() || r.Prior != nil
 }
 
@@ -45,13 +45,13 @@ func variedRatio(ctx context.Context, r Request) (*Answer, error) {
 	if optimal, decided := p.PermuteAndFlipOptimal(); decided {
 		a.PFOptimal = &optimal
 	}
+	pf, err := mechanisms.Lookup("pf")
+	if err != nil {
+		return nil, err
+	}
 	prec := 192 + 2*uint(bitLength(r.N)+bitLength(r.K))
 	var optimum variant.Bounds
 	if a.PFOptimal != nil && *a.PFOptimal && r.Method == Auto {
-		pf, err := mechanisms.Lookup("pf")
-		if err != nil {
-			return nil, err
-		}
 		a.Proof = ProofRecurrence
 		if optimum, err = p.Rate(ctx, pf, prec); err != nil {
 			return nil, err
@@ -76,6 +76,9 @@ func variedRatio(ctx context.Context, r Request) (*Answer, error) {
 				break
 			}
 			return nil, fmt.Errorf("%s: %w", rated.Name, err)
+		}
+		if m == pf && a.PFOptimal != nil && *a.PFOptimal {
+			rated.Ratio = number.Int(1)
 		}
 		a.Mechanisms = append(a.Mechanisms, rated)
 	}

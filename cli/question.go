@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/decimal"
+	"optratio/lp"
+	"optratio/lp/variant"
+)
+
+// questionFlags say what is averaged, and over which lattice: --step, --loss and --prior.
+type questionFlags struct{ step, loss, prior string }
+
+func (f *questionFlags) add(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVar(&f.step, "step", "2delta", "distance of scores: 2delta, delta, or 2delta/L for a whole number L; -k counts steps of 2Δ all the same")
+	fs.StringVar(&f.loss, "loss", "mean", "mean (the error in steps of 2Δ), square, top1, tail:T (error >= T steps of 2Δ), or a file: the loss of each depth, one a line")
+	fs.StringVar(&f.prior, "prior", "", "weights of score vectors: uniform, box, geometric:R, product:FILE (a factor a depth), scores:FILE (a score vector a line) or histogram:FILE (score vector;weight)")
+}
+
+// text says what differs from the published question.
+func (f *questionFlags) text() (s string) {
+	if f.step != "2delta" {
+		s += ", scores " + strings.NewReplacer("delta", "Δ").Replace(f.step) + " apart"
+	}
+	if f.loss != "mean" {
+		s += ", loss " + f.loss
+	}
+	if f.prior != "" {
+		s += ", prior " + f.prior
+	}
+	return s
+}
+
+// mostParts bounds L.
+const mostParts = 1 << 16
+
+// parseStep reads --step as the L of 2Δ/L.
+func parseStep(s string) (int, error) {
+	text := strings.NewReplacer("Δ", "delta", " ", "").Replace(strings.ToLower(s))
+	switch text {
+	case "2delta":
+		return 1, nil
+	case "delta":
+		return 2, nil
+	}
+	if rest, ok := strings.CutPrefix(text, "2delta/"); ok {
+		if l, err := strconv.Atoi(rest); err == nil && l >= 1 && l <= mostParts {
+			return l, nil
+		}
+	}
+	return 0, usagef("--step %s: give 2delta, delta, or 2delta/L with a whole number L such as 2delta/3", quoted(s))
+}
+
+// apply puts the flags into a request whose N and K are set. Scores of prior files have the sensitivity delta.
+func (f *questionFlags) apply(ctx context.Context, r *lp.Request, delta *big.Rat) (err error) {
+	if r.Step, err = parseStep(f.step); err != nil {
+		return err
+	}
+	if r.Loss, err = f.parseLoss(ctx); err != nil {
+		return err
+	}
+	if f.prior == "" {
+		return nil
+	}
+	prior, err := f.parsePrior(ctx, r, delta)
+	if err != nil {
+		return err
+	}
+	r.Prior = &prior
+	return nil
+}
+
+func (f *questionFlags) parseLoss(ctx context.Context) (variant.Loss, error) {
+	name, _, _ := strings.Cut(f.loss, ":")
+	switch name {
+	case "mean", "square", "top1", "tail":
+		loss, err := variant.ParseLoss(f.loss)
+		if err != nil {
+			return loss, usagef("--loss: %w", err)
+		}
+		return loss, nil
+	}
+	values, err := readColumn(ctx, "--loss", f.loss)
+	if err != nil {
+		return variant.Loss{}, err
+	}
+	loss, err := variant.Losses(values)
+	if err != nil {
+		return loss, usagef("--loss %s: %w", f.loss, err)
+	}
+	return loss, nil
+}
+
+// readColumn reads a file of numbers, one a line.
+func readColumn(ctx context.Context, flag, path string) (out []*big.Rat, err error) {
+	err = readLines(ctx, flag, path, func(text string) error {
+		x, err := decimal.ParseFraction(text)
+		if err == nil {
+			out = append(out, x)
+		}
+		return err
+	})
+	return out, err
+}
+
+func (f *questionFlags) parsePrior(ctx context.Context, r *lp.Request, delta *big.Rat) (variant.Prior, error) {
+	kind, path, _ := strings.Cut(f.prior, ":")
+	fail := func(p variant.Prior, err error) (variant.Prior, error) {
+		if err != nil {
+			err = usagef("--prior %s: %w", quoted(f.prior), err)
+		}
+		return p, err
+	}
+	switch kind {
+	case "product":
+		factors, err := readColumn(ctx, "--prior", path)
+		if err != nil {
+			return variant.Prior{}, err
+		}
+		return fail(variant.Product(factors))
+	case "scores", "histogram":
+		depths, weights, err := readWeightedVectors(ctx, path, kind == "histogram", r, delta)
+		if err != nil {
+			return variant.Prior{}, err
+		}
+		return fail(variant.Weighted(depths, weights))
+	}
+	return fail(variant.ParsePrior(f.prior))
+}
+
+// readWeightedVectors reads score vectors of the user, one a line, as numbers of depths on the request's lattice; with weighted each is followed
+// by a semicolon and its weight.
+func readWeightedVectors(ctx context.Context, path string, weighted bool, r *lp.Request, delta *big.Rat) (depths [][]int, weights []*big.Rat, err error) {
+	step := new(big.Rat).Mul(delta, big.NewRat(2, int64(r.Step)))
+	err = readLines(ctx, "--prior", path, func(text string) error {
+		weight := big.NewRat(1, 1)
+		if weighted {
+			left, right, ok := strings.Cut(text, ";")
+			if !ok {
+				return fmt.Errorf("%s has no weight; give score,score,…;weight", quoted(text))
+			}
+			var err error
+			if weight, err = decimal.ParseFraction(strings.TrimSpace(right)); err != nil {
+				return err
+			}
+			text = left
+		}
+		scores, err := splitNumbers(text)
+		if err != nil {
+			return err
+		}
+		at, err := latticeDepths(scores, step, r)
+		if err != nil {
+			return err
+		}
+		depths, weights = append(depths, at), append(weights, weight)
+		return nil
+	})
+	return depths, weights, err
+}
+
+// latticeDepths returns how many steps each score lies below the best one.
+func latticeDepths(scores []*big.Rat, step *big.Rat, r *lp.Request) ([]int, error) {
+	if len(scores) != r.N {
+		return nil, fmt.Errorf("%d scores, want -n %d", len(scores), r.N)
+	}
+	best := scores[0]
+	for _, q := range scores {
+		if q.Cmp(best) > 0 {
+			best = q
+		}
+	}
+	out := make([]int, len(scores))
+	for i, q := range scores {
+		d := new(big.Rat).Sub(best, q)
+		d.Quo(d, step)
+		if !d.IsInt() {
+			return nil, fmt.Errorf("score %s is %s steps of %s below the best, not a whole number; give a finer --step", q.RatString(), d.RatString(), step.RatString())
+		}
+		if most := int64(r.K) * int64(r.Step); d.Cmp(big.NewRat(most, 1)) > 0 {
+			return nil, fmt.Errorf("score %s is %s steps below the best, beyond the lattice's %d; give a larger -k", q.RatString(), d.RatString(), most)
+		}
+		out[i] = int(d.Num().Int64())
+	}
+	return out, nil
+}
