@@ -40,12 +40,10 @@ type quick interface{ quick() bool }
 // Ask returns the mechanism's answer to an instance. Estimates are marked as such and state their error; it
 // is ErrNoAnswer where that exceeds 1e-6 of a probability.
 func Ask(m Mechanism, in *Instance) (*Answer, error) {
-	q, ok := m.(quick)
-	ok = ok && q.quick()
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	if (ok || len(in.Scores) <= exactCandidates) && !lengthy(m, in) {
+	if exactlyMany(m, len(in.Scores)) && !lengthy(m, in) {
 		p, err := m.Exact(in)
 		if err == nil {
 			return answer(arith.Field[*big.Rat](arith.Rat{}), in, p, number.Exact), nil
@@ -67,6 +65,16 @@ func Ask(m Mechanism, in *Instance) (*Answer, error) {
 		}
 	}
 	return estimated(m, in)
+}
+
+// exactlyMany reports whether exact arithmetic is worth trying for n candidates. Those of randomised response and of the uniform choice
+// have two probabilities among them, however many there are.
+func exactlyMany(m Mechanism, n int) bool {
+	if _, flat := m.(*byTies); flat || n <= exactCandidates {
+		return true
+	}
+	q, ok := m.(quick)
+	return ok && q.quick() && n <= enclosedCandidates
 }
 
 // lengthy reports whether exact powers of e^{-ε} would have more than exactBits bits: those of e^ε times the depth
@@ -93,10 +101,7 @@ func lengthy(m Mechanism, in *Instance) bool {
 
 // vague reports whether some enclosure of a probability is too wide to say anything.
 func vague(p []interval.Interval) bool {
-	return slices.ContainsFunc(p, func(x interval.Interval) bool {
-		width, _ := x.Width().Float64()
-		return !(width <= 0.5)
-	})
+	return slices.ContainsFunc(p, func(x interval.Interval) bool { return x.Width().Cmp(big.NewFloat(0.5)) > 0 })
 }
 
 // estimated is Ask in float64.

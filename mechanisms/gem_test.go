@@ -326,6 +326,10 @@ func TestAnswers(t *testing.T) {
 		require.NoError(t, err)
 		_, exact = a.ExpectedError.Rat()
 		assert.True(t, exact)
+		a, err = Ask(registry["em"], in)
+		require.NoError(t, err)
+		_, exact = a.ExpectedError.Rat()
+		assert.Equal(t, kind != "estimate", exact, "%d", n)
 	}
 	in := OnLattice([]int{0, 2, 1}, eps)
 	a, err := Ask(registry["pf"], in)
@@ -343,6 +347,14 @@ func TestAnswers(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, a.MSE.Method(), "error of it about")
 	assert.Contains(t, a.PMF[0].Method(), "error of a probability about")
+	in.Epsilon = decimalEps(t, "1e300") // below what a big.Float can say
+	for _, name := range []string{"em", "pf"} {
+		a, err = Ask(registry[name], in)
+		require.NoError(t, err)
+		low, _ := a.PMF[0].Lower()
+		high, _ := a.MSE.Upper()
+		assert.True(t, low.Cmp(big.NewRat(999, 1000)) > 0 && high.Cmp(big.NewRat(1, 1000)) < 0, "%s: %v, %v", name, a.PMF, a.MSE)
+	}
 	for name, m := range registry {
 		_, err := Ask(m, &Instance{Epsilon: eps})
 		assert.ErrorIs(t, err, ErrInstance, name)
