@@ -21,20 +21,20 @@ func init() { commands = append(commands, newAudit) }
 
 // auditFlags are the flags of the audit command.
 type auditFlags struct {
+	job
 	pmfExec, sampleExec, pmfFile            string
 	n, k                                    int
 	epsilon                                 epsilonFlags
 	domain, neighbors, sensitivity          string
 	property, against, precision, budgetStr string
 	confidence                              string
-	shifted, json                           bool
+	shifted                                 bool
 	seed                                    uint64
 	timeout                                 time.Duration
-	limits                                  limits
 }
 
 func newAudit(s streams) *cobra.Command {
-	var f auditFlags
+	f := auditFlags{job: job{streams: s}}
 	c := &cobra.Command{
 		Use:   "audit (--pmf-exec CMD | --sample-exec CMD | --pmf-file FILE) --eps E",
 		Short: "Examine a mechanism in any language, or a table of its probabilities",
@@ -53,7 +53,7 @@ A table has one line {"scores":[…],"pmf":[…]} for each score vector.`,
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+		RunE: f.limited(f.run),
 	}
 	fs := c.Flags()
 	fs.StringVar(&f.pmfExec, "pmf-exec", "", "program that states probabilities")
@@ -73,8 +73,7 @@ A table has one line {"scores":[…],"pmf":[…]} for each score vector.`,
 	fs.StringVar(&f.budgetStr, "budget", "1000000", "samples in all")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
-	f.limits.add(c)
-	fs.BoolVar(&f.json, "json", false, "print one JSON document")
+	f.job.add(c)
 	return c
 }
 
@@ -168,17 +167,12 @@ func readPairs(ctx context.Context, path string) (pairs [][2][]*big.Rat, err err
 	return pairs, nil
 }
 
-func (f *auditFlags) run(ctx context.Context, s streams) error {
-	ctx, stop, err := f.limits.start(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
+func (f *auditFlags) run(ctx context.Context) error {
 	o, err := f.options(ctx)
 	if err != nil {
 		return err
 	}
-	shown, done := progress(s, "audit")
+	shown, done := progress(f.streams, "audit")
 	o.Progress = func(n int64) { shown("%d questions", n) }
 	r, err := settle(ctx, func() (*audit.Report, error) {
 		switch {
@@ -197,7 +191,7 @@ func (f *auditFlags) run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	if err := show(s, f.json, r, func(w io.Writer) error { return printAudit(w, r, f.epsilon.text()) }); err != nil {
+	if err := f.show(r, func(w io.Writer) error { return printAudit(w, r, f.epsilon.text()) }); err != nil {
 		return err
 	}
 	if f.sampleExec != "" && r.Verdict() == verify.Undecided && ctx.Err() == nil {

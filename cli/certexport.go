@@ -14,7 +14,7 @@ func init() { commands = append(commands, newCertExport) }
 
 func newCertExport(s streams) *cobra.Command {
 	var vipr bool
-	var l limits
+	j := job{streams: s} // without --json, as it writes no document
 	var output string
 	c := &cobra.Command{
 		Use:   "cert-export --vipr FILE [-o FILE]",
@@ -22,26 +22,21 @@ func newCertExport(s streams) *cobra.Command {
 		Long: `Check a certificate with rational e^ε and write what it proves about the minimum of the program in the
 VIPR 1.0 format, which independent checkers such as viprchk read.`,
 		Args: oneFile,
-		RunE: func(c *cobra.Command, args []string) error {
-			if !vipr {
-				return usagef("cert-export: name the format, --vipr")
-			}
-			return certExport(c.Context(), s, l, args[0], output)
-		},
 	}
+	c.RunE = j.limited(func(ctx context.Context) error {
+		if !vipr {
+			return usagef("cert-export: name the format, --vipr")
+		}
+		return j.certExport(ctx, c.Flags().Arg(0), output)
+	})
 	c.Flags().BoolVar(&vipr, "vipr", false, "the VIPR 1.0 format")
-	l.add(c)
+	j.limits.add(c)
 	c.Flags().StringVarP(&output, "output", "o", "", "file to write, standard output if not given")
 	return c
 }
 
-func certExport(ctx context.Context, s streams, l limits, path, output string) error {
-	ctx, stop, err := l.start(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	most, _ := l.bytes() // start has read it already
+func (j *job) certExport(ctx context.Context, path, output string) error {
+	most, _ := j.bytes() // which start has read
 	export := func(w io.Writer) error {
 		in, err := openInput(ctx, "", path)
 		if err != nil {
@@ -50,8 +45,9 @@ func certExport(ctx context.Context, s streams, l limits, path, output string) e
 		defer in.Close()
 		return certificate.ExportVIPR(w, in, certificate.Options{Context: ctx, MaxMemory: most})
 	}
+	var err error
 	if output == "" {
-		_, err = await(ctx, grace, func() (any, error) { return nil, export(s.out) })
+		_, err = await(ctx, grace, func() (any, error) { return nil, export(j.out) })
 	} else {
 		file, err2 := createOutput("-o", output)
 		if err2 != nil {

@@ -15,18 +15,16 @@ import (
 func init() { commands = append(commands, newCheck) }
 
 func newCheck(s streams) *cobra.Command {
-	var asJSON bool
-	var l limits
+	j := job{streams: s}
 	c := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Check a certificate with code that shares nothing with the solvers",
 		Long: `Check a certificate: rebuild the program from the parameters in the file, and decide whether
 every claim in it follows from the values it holds, in exact or outward-rounded arithmetic.`,
 		Args: oneFile,
-		RunE: func(c *cobra.Command, args []string) error { return check(c.Context(), s, args[0], l, asJSON) },
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	l.add(c)
+	c.RunE = j.limited(func(ctx context.Context) error { return j.check(ctx, c.Flags().Arg(0)) })
+	j.add(c)
 	return c
 }
 
@@ -36,13 +34,8 @@ type checkDoc struct {
 	Undecided string `json:"undecided,omitempty"`
 }
 
-func check(ctx context.Context, s streams, path string, l limits, asJSON bool) error {
-	ctx, stop, err := l.start(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	most, _ := l.bytes() // start has read it already
+func (j *job) check(ctx context.Context, path string) error {
+	most, _ := j.bytes() // which start has read
 	doc, err := settle(ctx, func() (checkDoc, error) {
 		file, err := openInput(ctx, "", path)
 		if err != nil {
@@ -58,7 +51,7 @@ func check(ctx context.Context, s streams, path string, l limits, asJSON bool) e
 	if err != nil {
 		return err
 	}
-	if err := show(s, asJSON, doc, func(w io.Writer) error { return printReport(w, doc.Report) }); err != nil {
+	if err := j.show(doc, func(w io.Writer) error { return printReport(w, doc.Report) }); err != nil {
 		return err
 	}
 	if !doc.Valid && doc.Undecided == "" {

@@ -22,6 +22,7 @@ import (
 func init() { commands = append(commands, newHeterogeneous) }
 
 type heterogeneousFlags struct {
+	job
 	epsilon                 epsilonFlags
 	sensitivities, grid     string
 	mechanism               string
@@ -29,12 +30,10 @@ type heterogeneousFlags struct {
 	shiftInvariant, optimal bool
 	params                  paramFlags
 	solver, gap             string
-	limits                  limits
-	json                    bool
 }
 
 func newHeterogeneous(s streams) *cobra.Command {
-	var f heterogeneousFlags
+	f := heterogeneousFlags{job: job{streams: s}}
 	c := &cobra.Command{
 		Use:   "heterogeneous --sensitivities D,… (--eps E | --exp-eps A/B)",
 		Short: "Certified ratio of mechanisms to the best one for unequal sensitivities, on a small grid",
@@ -46,7 +45,7 @@ ones do.`,
 		Example: `  optratio heterogeneous --sensitivities 1,2 --grid 0:4 --exp-eps 2
   optratio heterogeneous --sensitivities 1,2,4 --shift-invariant --eps 0.5 --mechanism gem,krr --json`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+		RunE: f.limited(f.run),
 	}
 	fs := c.Flags()
 	f.epsilon.add(c)
@@ -60,8 +59,7 @@ ones do.`,
 	f.params.add(c)
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted: (upper-lower)/upper")
-	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	f.limits.add(c)
+	f.job.add(c)
 	return c
 }
 
@@ -180,17 +178,12 @@ func exactNumbers(xs []*big.Rat) []number.Number {
 	return out
 }
 
-func (f *heterogeneousFlags) run(ctx context.Context, s streams) error {
-	ctx, stop, err := f.limits.start(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
+func (f *heterogeneousFlags) run(ctx context.Context) error {
 	r, err := f.request(ctx)
 	if err != nil {
 		return err
 	}
-	report, done := progress(s, "sensitivities "+f.sensitivities)
+	report, done := progress(f.streams, "sensitivities "+f.sensitivities)
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
 	a, err := settle(ctx, func() (*heterogeneous.Answer, error) {
 		a, err := heterogeneous.Solve(ctx, r)
@@ -223,7 +216,7 @@ func (f *heterogeneousFlags) run(ctx context.Context, s streams) error {
 			doc.Optimal = append(doc.Optimal, optimalRow{exactNumbers(row.Scores), exactNumbers(row.PMF)})
 		}
 	}
-	if err := show(s, f.json, doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }); err != nil {
+	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }); err != nil {
 		return err
 	}
 	return ending(ctx, a.Undecided)

@@ -23,6 +23,30 @@ import (
 	"optratio/verify/certificate"
 )
 
+// job is what the commands have in common that can run long.
+type job struct {
+	streams
+	limits
+	json bool
+}
+
+func (j *job) add(c *cobra.Command) {
+	j.limits.add(c)
+	c.Flags().BoolVar(&j.json, "json", false, "print one JSON document")
+}
+
+// limited returns a command's function that runs under the limits.
+func (j *job) limited(run func(context.Context) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		ctx, stop, err := j.start(c.Context())
+		if err != nil {
+			return err
+		}
+		defer stop()
+		return run(ctx)
+	}
+}
+
 // limits are --time-limit and --max-memory, which every command has that can run long.
 //
 // Both bound the whole command: a monitor compares the memory of the process with --max-memory, and the garbage collector works

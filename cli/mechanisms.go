@@ -13,7 +13,7 @@ import (
 func init() { commands = append(commands, newMechanisms) }
 
 func newMechanisms(s streams) *cobra.Command {
-	var asJSON bool
+	j := job{streams: s}
 	c := &cobra.Command{
 		Use:   "mechanisms",
 		Short: "The mechanisms by name, with source, privacy claim, and what is known of them",
@@ -31,10 +31,10 @@ func newMechanisms(s streams) *cobra.Command {
 				}
 				docs = append(docs, d)
 			}
-			return show(s, asJSON, docs, func(w io.Writer) error { return printMechanisms(w, docs) })
+			return j.show(docs, func(w io.Writer) error { return printMechanisms(w, docs) })
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	c.Flags().BoolVar(&j.json, "json", false, "print one JSON document")
 	return c
 }
 

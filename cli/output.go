@@ -36,18 +36,12 @@ func writeJSON(w io.Writer, doc any) error {
 	return e.Encode(doc)
 }
 
-// show prints an answer: as the one JSON document, or as print does for people. What cannot be written is known to run.
-func show(s streams, asJSON bool, doc any, print func(io.Writer) error) error {
-	var err error
-	if asJSON {
-		err = writeJSON(s.out, doc)
-	} else {
-		err = print(s.out)
+// show prints an answer: as the one JSON document, or as print does for people. run knows what cannot be written.
+func (j *job) show(doc any, print func(io.Writer) error) error {
+	if j.json {
+		return writeJSON(j.out, doc)
 	}
-	if err != nil {
-		return &exit{exitUsage, err}
-	}
-	return nil
+	return print(j.out)
 }
 
 // progress returns a function that shows how far a computation is, on a terminal; elsewhere it shows nothing. After done nothing is

@@ -18,14 +18,13 @@ import (
 func init() { commands = append(commands, newPMF) }
 
 type pmfFlags struct {
+	job
 	instanceFlags
 	mechanism string
-	limits    limits
-	json      bool
 }
 
 func newPMF(s streams) *cobra.Command {
-	var f pmfFlags
+	f := pmfFlags{job: job{streams: s}}
 	c := &cobra.Command{
 		Use:   "pmf --mechanism NAME --scores Q,… (--eps E | --exp-eps A/B)",
 		Short: "A mechanism's output probabilities and error on given scores",
@@ -35,12 +34,11 @@ rational, enclosures where a closed form gives them, marked estimates otherwise.
 		Example: `  optratio pmf --mechanism pf --scores 0,-1,-3 --eps 1
   optratio pmf --mechanism gem --scores 0,1,0.4 --sensitivities 1,0.5,2 --eps 0.5`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+		RunE: f.limited(f.run),
 	}
 	f.instanceFlags.add(c)
 	c.Flags().StringVar(&f.mechanism, "mechanism", "pf", "the mechanism, by name")
-	f.limits.add(c)
-	c.Flags().BoolVar(&f.json, "json", false, "print one JSON document")
+	f.job.add(c)
 	return c
 }
 
@@ -53,12 +51,7 @@ type pmfDoc struct {
 	Undecided string `json:"undecided,omitempty"`
 }
 
-func (f *pmfFlags) run(ctx context.Context, s streams) error {
-	ctx, stop, err := f.limits.start(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
+func (f *pmfFlags) run(ctx context.Context) error {
 	in, err := f.parse(ctx)
 	if err != nil {
 		return err
@@ -79,7 +72,7 @@ func (f *pmfFlags) run(ctx context.Context, s streams) error {
 		return err
 	}
 	doc := pmfDoc{m.Info().Name, optional(f.epsilon.eps), optional(f.epsilon.exp), a, undecided}
-	if err := show(s, f.json, doc, func(w io.Writer) error { return printPMF(w, in, a) }); err != nil {
+	if err := f.show(doc, func(w io.Writer) error { return printPMF(w, in, a) }); err != nil {
 		return err
 	}
 	return ending(ctx, undecided)

@@ -13,11 +13,10 @@ import (
 
 // programFlags are the flags of every command that works on the optimal-mechanism program.
 type programFlags struct {
+	job
 	n, k                   int
 	objective, constraints string
 	solver, gap            string
-	limits                 limits
-	json                   bool
 }
 
 func (f *programFlags) add(c *cobra.Command, gap string) {
@@ -28,8 +27,7 @@ func (f *programFlags) add(c *cobra.Command, gap string) {
 	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", gap, "relative width wanted: (upper-lower)/upper")
-	f.limits.add(c)
-	fs.BoolVar(&f.json, "json", false, "print one JSON document")
+	f.job.add(c)
 }
 
 // program is what programFlags say.
@@ -70,6 +68,6 @@ func (f *programFlags) parse() (p program, err error) {
 	if p.gap, err = decimal.Parse(f.gap); err != nil || p.gap.Sign() < 0 {
 		return p, usagef("--gap %s: give a decimal >= 0 such as 1e-9", quoted(f.gap))
 	}
-	p.maxMemory, err = f.limits.bytes()
+	p.maxMemory, err = f.bytes()
 	return p, err
 }

@@ -26,7 +26,7 @@ type ratioFlags struct {
 }
 
 func newRatio(s streams) *cobra.Command {
-	var f ratioFlags
+	f := ratioFlags{programFlags: programFlags{job: job{streams: s}}}
 	c := &cobra.Command{
 		Use:   "ratio -n N -k K (--eps E | --exp-eps A/B)",
 		Short: "Certified optimality ratio of mechanisms on the lattice of n candidates and depth k",
@@ -39,7 +39,7 @@ over the least that any regular ε-DP mechanism can have there. Errors are in la
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+		RunE: f.limited(f.run),
 	}
 	fs := c.Flags()
 	f.programFlags.add(c, "1e-9")
@@ -123,7 +123,7 @@ type ratioDoc struct {
 	Undecided   string        `json:"undecided,omitempty"`
 }
 
-func (f *ratioFlags) run(ctx context.Context, s streams) error {
+func (f *ratioFlags) run(ctx context.Context) error {
 	r, err := f.request(ctx)
 	if err != nil {
 		return err
@@ -134,12 +134,7 @@ func (f *ratioFlags) run(ctx context.Context, s streams) error {
 			return err
 		}
 	}
-	ctx, stop, err := f.limits.start(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	report, done := progress(s, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
+	report, done := progress(f.streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
 	a, err := settle(ctx, func() (*lp.Answer, error) { return lp.Ratio(ctx, r) }, func(why string) *lp.Answer { return noRatio(r, why) })
 	done()
@@ -153,7 +148,7 @@ func (f *ratioFlags) run(ctx context.Context, s streams) error {
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 		Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform", "box": "box", "minimax": "none"}[f.objective]), PFOptimal: a.PFOptimal,
 	}
-	if err := show(s, f.json, doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text(), f.question.text()) }); err != nil {
+	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text(), f.question.text()) }); err != nil {
 		return err
 	}
 	if err := cert.commit(ctx, a.WriteCertificate); err != nil {

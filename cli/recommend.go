@@ -16,14 +16,13 @@ import (
 func init() { commands = append(commands, newRecommend) }
 
 type recommendFlags struct {
+	job
 	instanceFlags
 	mechanism string
-	limits    limits
-	json      bool
 }
 
 func newRecommend(s streams) *cobra.Command {
-	var f recommendFlags
+	f := recommendFlags{job: job{streams: s}}
 	c := &cobra.Command{
 		Use:   "recommend --scores Q,… --sensitivities D,… (--eps E | --exp-eps A/B)",
 		Short: "Which mechanism for these scores: the error of each, and statistics that predict it",
@@ -31,12 +30,11 @@ func newRecommend(s streams) *cobra.Command {
 best first, and the best one that claims ε-DP. Choosing by looking at private scores is
 itself not private.`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+		RunE: f.limited(f.run),
 	}
 	f.instanceFlags.add(c)
 	c.Flags().StringVar(&f.mechanism, "mechanism", "all", "mechanisms to rate, by name; all leaves lp-optimal out, which lives on the lattice")
-	f.limits.add(c)
-	c.Flags().BoolVar(&f.json, "json", false, "print one JSON document")
+	f.job.add(c)
 	return c
 }
 
@@ -57,12 +55,7 @@ func (f *recommendFlags) candidates() ([]mechanisms.Mechanism, error) {
 	return out, nil
 }
 
-func (f *recommendFlags) run(ctx context.Context, s streams) error {
-	ctx, stop, err := f.limits.start(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
+func (f *recommendFlags) run(ctx context.Context) error {
 	in, err := f.parse(ctx)
 	if err != nil {
 		return err
@@ -78,7 +71,7 @@ func (f *recommendFlags) run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	if err := show(s, f.json, r, func(w io.Writer) error { return printRecommendation(w, r) }); err != nil {
+	if err := f.show(r, func(w io.Writer) error { return printRecommendation(w, r) }); err != nil {
 		return err
 	}
 	return ending(ctx, r.Undecided)

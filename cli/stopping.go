@@ -25,17 +25,17 @@ func init() { commands = append(commands, newStopping) }
 
 // stoppingFlags are the flags of the stopping command.
 type stoppingFlags struct {
+	job
 	n, l, win         int
 	p, delta          string
 	epsilon           epsilonFlags
-	lp, rule, json    bool
+	lp, rule          bool
 	play, solver, gap string
 	seed              uint64
-	limits            limits
 }
 
 func newStopping(s streams) *cobra.Command {
-	var f stoppingFlags
+	f := stoppingFlags{job: job{streams: s}}
 	c := &cobra.Command{
 		Use:   "stopping -n N",
 		Short: "Private optimal stopping: outcome law, tight privacy and the best private rule",
@@ -48,7 +48,7 @@ the least ε for --delta and the least δ for --eps. With --lp: the best rule th
   optratio stopping -n 30 -l 3 --p 0.5 --eps 1
   optratio stopping -n 30 --eps 0.5 --lp --rule`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+		RunE: f.limited(f.run),
 	}
 	fs := c.Flags()
 	fs.IntVarP(&f.n, "n", "n", 0, "number of candidates, at least 1")
@@ -63,8 +63,7 @@ the least ε for --delta and the least δ for --eps. With --lp: the best rule th
 	fs.Uint64Var(&f.seed, "seed", 1, "seed for --play")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of the optimum")
-	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	f.limits.add(c)
+	f.job.add(c)
 	return c
 }
 
@@ -197,12 +196,7 @@ func readArrivals(ctx context.Context, path string, n int) ([]int, error) {
 	return arrivals, nil
 }
 
-func (f *stoppingFlags) run(ctx context.Context, s streams) error {
-	ctx, stop, err := f.limits.start(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
+func (f *stoppingFlags) run(ctx context.Context) error {
 	in, err := f.parse(ctx)
 	if err != nil {
 		return err
@@ -210,7 +204,7 @@ func (f *stoppingFlags) run(ctx context.Context, s streams) error {
 	doc := &stoppingDoc{
 		N: f.n, P: f.p, L: f.l, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Delta: f.delta, Win: f.win,
 	}
-	rule, err := f.answer(ctx, s, in, doc)
+	rule, err := f.answer(ctx, in, doc)
 	if err != nil {
 		return err
 	}
@@ -228,7 +222,7 @@ func (f *stoppingFlags) run(ctx context.Context, s streams) error {
 		}
 		doc.Play = &game
 	}
-	if err := show(s, f.json, doc, doc.print); err != nil {
+	if err := f.show(doc, doc.print); err != nil {
 		return err
 	}
 	return ending(ctx, doc.Undecided)
@@ -244,7 +238,7 @@ func stage[T any](ctx context.Context, doc *stoppingDoc, compute func() (T, erro
 }
 
 // answer computes everything but the game, as far as the limits let it; the rule is nil without --lp.
-func (f *stoppingFlags) answer(ctx context.Context, s streams, in stoppingInput, doc *stoppingDoc) (*stopping.Rule, error) {
+func (f *stoppingFlags) answer(ctx context.Context, in stoppingInput, doc *stoppingDoc) (*stopping.Rule, error) {
 	threshold, err := stage(ctx, doc, func() (int, error) { return stopping.Threshold(f.n) })
 	if err != nil {
 		return nil, err
@@ -278,11 +272,11 @@ func (f *stoppingFlags) answer(ctx context.Context, s streams, in stoppingInput,
 	if err != nil || !f.lp {
 		return nil, err
 	}
-	return f.best(ctx, s, in, doc)
+	return f.best(ctx, in, doc)
 }
 
 // best fills in what --lp asks for.
-func (f *stoppingFlags) best(ctx context.Context, s streams, in stoppingInput, doc *stoppingDoc) (*stopping.Rule, error) {
+func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *stoppingDoc) (*stopping.Rule, error) {
 	p := &lpstopping.Problem{Payoff: in.payoff, L: f.l, Eps: *in.eps, Delta: in.delta}
 	// Taking the first candidate is private, and takes one of the best with this probability.
 	any := number.Bounds(big.NewRat(int64(f.win), int64(f.n)), big.NewRat(1, 1))
@@ -290,7 +284,7 @@ func (f *stoppingFlags) best(ctx context.Context, s streams, in stoppingInput, d
 		Optimum: any, PMixBest: pmixDoc{number.Bounds(new(big.Rat), big.NewRat(1, 1)), any}, Ratio: number.Bounds(big.NewRat(1, 1), nil),
 		Solver: in.solver.Name(),
 	}
-	report, done := progress(s, fmt.Sprintf("n = %d", f.n))
+	report, done := progress(f.streams, fmt.Sprintf("n = %d", f.n))
 	options := lpstopping.Options{Solver: in.solver, Gap: in.gap, Report: func(p lpstopping.Progress) {
 		report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
 	}}

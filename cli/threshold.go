@@ -20,12 +20,12 @@ type thresholdFlags struct {
 }
 
 func newThreshold(s streams) *cobra.Command {
-	var f thresholdFlags
+	f := thresholdFlags{programFlags: programFlags{job: job{streams: s}}}
 	c := &cobra.Command{
 		Use:   "threshold -n N -k K",
 		Short: "The ε at which permute-and-flip becomes the optimal mechanism on the lattice",
 		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+		RunE:  f.limited(f.run),
 	}
 	f.programFlags.add(c, "1e-6")
 	c.Flags().StringVar(&f.method, "method", "auto", "auto (by theorem) or lp (by exact optima at either end)")
@@ -68,7 +68,7 @@ func (f *thresholdFlags) request() (r lp.ThresholdRequest, err error) {
 	return r, nil
 }
 
-func (f *thresholdFlags) run(ctx context.Context, s streams) error {
+func (f *thresholdFlags) run(ctx context.Context) error {
 	r, err := f.request()
 	if err != nil {
 		return err
@@ -83,12 +83,7 @@ func (f *thresholdFlags) run(ctx context.Context, s streams) error {
 			files = append(files, file)
 		}
 	}
-	ctx, stop, err := f.limits.start(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	report, done := progress(s, fmt.Sprintf("threshold of n = %d, k = %d", f.n, f.k))
+	report, done := progress(f.streams, fmt.Sprintf("threshold of n = %d, k = %d", f.n, f.k))
 	r.Report = func(exp *big.Rat, optimal bool) {
 		report("permute-and-flip is %s at e^ε = %s", choose(optimal, "optimal", "not optimal"), exp.RatString())
 	}
@@ -102,7 +97,7 @@ func (f *thresholdFlags) run(ctx context.Context, s streams) error {
 		N: f.n, K: f.k, Objective: f.objective, Constraints: f.constraints, Lower: a.Lower, Upper: a.Upper,
 		LowerExp: bracketEnd(a.LowerExp), UpperExp: bracketEnd(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
 	}
-	if err := show(s, f.json, doc, doc.print); err != nil {
+	if err := f.show(doc, doc.print); err != nil {
 		return err
 	}
 	for i, end := range []*lp.Answer{a.Below, a.Above} {

@@ -20,18 +20,17 @@ func init() { commands = append(commands, newVerify) }
 
 // verifyFlags are the flags of the verify command.
 type verifyFlags struct {
+	job
 	n, k                       int
 	epsilon                    epsilonFlags
 	mechanism, property        string
 	sensitivity, sensitivities string
 	domain, neighbors, orders  string
 	params                     paramFlags
-	limits                     limits
-	json                       bool
 }
 
 func newVerify(s streams) *cobra.Command {
-	var f verifyFlags
+	f := verifyFlags{job: job{streams: s}}
 	c := &cobra.Command{
 		Use:   "verify --mechanism NAME -n N -k K (--eps E | --exp-eps A/B)",
 		Short: "Decide exactly which properties a mechanism has on a lattice",
@@ -46,7 +45,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
   optratio verify --mechanism krr -n 3 -k 2 --eps 0.5 --property dp,bounded-range
   optratio verify --mechanism rnmh --domain scores.txt --sensitivities 0,1 --eps 1 --property dp`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+		RunE: f.limited(f.run),
 	}
 	fs := c.Flags()
 	fs.StringVar(&f.mechanism, "mechanism", "pf", "mechanism, by name")
@@ -60,8 +59,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
 	f.params.add(c)
-	fs.BoolVar(&f.json, "json", false, "print one JSON document")
-	f.limits.add(c)
+	f.job.add(c)
 	return c
 }
 
@@ -120,18 +118,13 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 	return j, err
 }
 
-func (f *verifyFlags) run(ctx context.Context, s streams) error {
-	ctx, stop, err := f.limits.start(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
+func (f *verifyFlags) run(ctx context.Context) error {
 	j, err := f.parse(ctx)
 	if err != nil {
 		return err
 	}
 	name := j.Mechanism.Info().Name
-	shown, done := progress(s, name)
+	shown, done := progress(f.streams, name)
 	j.options.Progress = func(property verify.Property, n int64) { shown("%s, %d comparisons", property, n) }
 	report, err := settle(ctx, func() (*verify.Report, error) {
 		if j.vectors != nil {
@@ -149,7 +142,7 @@ func (f *verifyFlags) run(ctx context.Context, s streams) error {
 	if report.Precision != nil {
 		title += fmt.Sprintf("\nproperties hold to the relative precision %s of its probabilities", number.Exact(report.Precision))
 	}
-	if err := show(s, f.json, report, func(w io.Writer) error { return printVerdicts(w, title, report.Properties) }); err != nil {
+	if err := f.show(report, func(w io.Writer) error { return printVerdicts(w, title, report.Properties) }); err != nil {
 		return err
 	}
 	return verdict(ctx, report)
