@@ -68,7 +68,7 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 	if f.question.prior != "" && f.objective != "paper" {
 		return r, usagef("--objective %s and --prior exclude each other: give one of them", f.objective)
 	}
-	r = lp.Request{Worst: worst, N: p.n, K: p.k, Objective: p.objective, Level: p.level, Solver: p.solver, Gap: p.gap, MaxMemory: p.maxMemory, Exact: f.exact}
+	r = lp.Request{Worst: worst, N: p.n, K: p.k, Objective: p.objective, Level: p.level, Solver: p.solver, Gap: p.gap, MaxMemory: p.maxMemory, Exact: f.exact, Certified: f.cert != ""}
 	if r.Epsilon, err = f.epsilon.parse(); err != nil {
 		return r, err
 	}
@@ -170,6 +170,7 @@ func noRatio(r lp.Request, why string) *lp.Answer {
 var proofText = map[string]string{
 	lp.ProofRecurrence: "permute-and-flip is provably optimal, no linear program needed",
 	lp.ProofClosedForm: "closed-form bound, no linear program needed",
+	lp.ProofMonotone:   "bound from monotonicity in closed form, no linear program needed",
 	lp.ProofLumped:     "linear program over classes of orbits",
 	lp.ProofLP:         "linear program",
 	"none":             "none",

@@ -19,7 +19,7 @@ var ErrNoCertificate = errors.New("no certificate for this answer")
 // WriteCertificate writes what proves the answer's enclosures of the optimum and of the errors
 // and ratios of permute-and-flip and the exponential mechanism, in the format of docs/certificate.md. The same answer gives the same bytes.
 func (a *Answer) WriteCertificate(w io.Writer) error {
-	if a.Proof == ProofLumped {
+	if a.Proof == ProofLumped || a.Proof == ProofMonotone {
 		return fmt.Errorf("%w: proof %s", ErrNoCertificate, a.Proof)
 	}
 	c := &certificateWriter{w: bufio.NewWriter(w)}

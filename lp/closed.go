@@ -1,43 +1,15 @@
 package lp
 
 import (
+	"context"
 	"math/big"
+	"math/bits"
 
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
-
-// powerSums returns A = Σ_{v=1}^k v z^v and B' = Σ_{v=1}^k z^v.
-func powerSums[T any](f arith.Field[T], z T, k int) (a, b T) {
-	a, b = f.Zero(), f.Zero()
-	power := f.One()
-	for v := 1; v <= k; v++ {
-		power = f.Mul(power, z)
-		b = f.Add(b, power)
-		a = f.Add(a, f.Mul(f.FromInt(int64(v)), power))
-	}
-	return a, b
-}
-
-// differenceQuotient returns (x^n - (x-b)^n)/b = Σ_{i+j=n-1} x^i (x-b)^j, which has
-// a value at b = 0 too and, for 0 <= b <= x, no cancellation.
-func differenceQuotient[T any](f arith.Field[T], x int, b T, n int) T {
-	// Doubling on the pair (sum of n terms, (x-b)^n): S_{2n} = S_n (x^n + (x-b)^n).
-	top, rest := f.FromInt(int64(x)), f.Sub(f.FromInt(int64(x)), b)
-	sum, powerTop, powerRest := f.Zero(), f.One(), f.One()
-	for bit := 62; bit >= 0; bit-- {
-		sum = f.Mul(sum, f.Add(powerTop, powerRest))
-		powerTop, powerRest = f.Mul(powerTop, powerTop), f.Mul(powerRest, powerRest)
-		if n>>bit&1 == 1 {
-			// S_{n+1} = x S_n + (x-b)^n
-			sum = f.Add(f.Mul(top, sum), powerRest)
-			powerTop, powerRest = f.Mul(powerTop, top), f.Mul(powerRest, rest)
-		}
-	}
-	return sum
-}
 
 // permuteAndFlipTotal returns the total expected error of permute-and-flip over
 // Q(n,k), in lattice steps, in closed form:
@@ -47,21 +19,25 @@ func differenceQuotient[T any](f arith.Field[T], x int, b T, n int) T {
 // Over all vectors of {0..k}^n with best depth allowed to be any, a candidate at depth v contributes
 // v z^v ∫₀¹ Π(1 - t z^{v_s}) dt, and the product sums to (k+1 - tB)^{n-1}; those without
 // a candidate at depth 0 are taken away with k and B' in place of k+1 and B.
-func permuteAndFlipTotal[T any](f arith.Field[T], z T, n, k int) T {
-	a, b := powerSums(f, z, k)
-	all := differenceQuotient(f, k+1, f.Add(b, f.One()), n)
-	return f.Mul(a, f.Sub(all, differenceQuotient(f, k, b, n)))
+func permuteAndFlipTotal[T any](f arith.Field[T], a, b T, n, k int) T {
+	top := f.FromInt(int64(k))
+	all := arith.DifferenceQuotient(f, f.FromInt(int64(k)+1), f.Sub(top, b), n)
+	return f.Mul(a, f.Sub(all, arith.DifferenceQuotient(f, top, f.Sub(top, b), n)))
 }
 
-// overBox turns a total over Q(n,k) into one under the objective: {-k..0}^n
-// consists of one shifted copy of Q(n,j) for every j <= k.
-func overBox[T any](f arith.Field[T], o lattice.Objective, k int, total func(k int) T) T {
+// overBox returns total(A, B', k), a total over Q(n,k), with A = Σ_{v=1}^k v z^v and B' = Σ_{v=1}^k z^v; under the box objective the sum of that
+// over the greatest depths 1 to k, as {-k..0}^n consists of one shifted copy of Q(n,j) for every j <= k. Where the
+// context ends such a sum is cut off.
+func overBox[T any](ctx context.Context, f arith.Field[T], z T, o lattice.Objective, k int, total func(a, b T, k int) T) T {
 	if o == lattice.Paper {
-		return total(k)
+		a, b := arith.PowerSums(f, z, k)
+		return total(a, b, k)
 	}
-	sum := f.Zero()
-	for j := 1; j <= k; j++ {
-		sum = f.Add(sum, total(j))
+	a, b, power, sum := f.Zero(), f.Zero(), f.One(), f.Zero()
+	for j := 1; j <= k && ctx.Err() == nil; j++ {
+		power = f.Mul(power, z)
+		a, b = f.Add(a, f.Mul(f.FromInt(int64(j)), power)), f.Add(b, power)
+		sum = f.Add(sum, total(a, b, j))
 	}
 	return sum
 }
@@ -69,13 +45,36 @@ func overBox[T any](f arith.Field[T], o lattice.Objective, k int, total func(k i
 // PermuteAndFlipTotal returns an enclosure of the total expected error of
 // permute-and-flip under the objective, in lattice steps of 2Δ.
 func PermuteAndFlipTotal(n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
+	return flipTotal(context.Background(), n, k, o, eps, prec)
+}
+
+func flipTotal(ctx context.Context, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
 	f, z := arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec)
-	return overBox(f, o, k, func(k int) interval.Interval { return permuteAndFlipTotal(f, z, n, k) })
+	return overBox(ctx, f, z, o, k, func(a, b interval.Interval, k int) interval.Interval { return permuteAndFlipTotal(f, a, b, n, k) })
 }
 
 // PermuteAndFlipTotalExact is PermuteAndFlipTotal as a rational, for rational z = e^{-ε}.
 func PermuteAndFlipTotalExact(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
-	return overBox(arith.Rat{}, o, k, func(k int) *big.Rat { return permuteAndFlipTotal(arith.Rat{}, z, n, k) })
+	f := arith.Rat{}
+	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return permuteAndFlipTotal(f, a, b, n, k) })
+}
+
+// tied returns (k+1)^n - k^n - n k^{n-1}, the number of vectors of Q(n,k) with two or more best candidates, without cancellation.
+func tied[T any](f arith.Field[T], n, k int) T {
+	// With P = (k+1)^m, Q = k^m, L = m k^{m-1} and R = P - Q - L: R_2m = R (P+Q) + L (L+R), R_{m+1} = (k+1) R + L.
+	low, high := f.FromInt(int64(k)), f.FromInt(int64(k)+1)
+	p, q, l, r := f.One(), f.One(), f.Zero(), f.Zero()
+	for bit := bits.Len(uint(n)) - 1; bit >= 0; bit-- {
+		r = f.Add(f.Mul(r, f.Add(p, q)), f.Mul(l, f.Add(l, r)))
+		l = f.Mul(f.FromInt(2), f.Mul(l, q))
+		p, q = f.Mul(p, p), f.Mul(q, q)
+		if n>>bit&1 == 1 {
+			r = f.Add(f.Mul(high, r), l)
+			l = f.Add(f.Mul(low, l), q)
+			p, q = f.Mul(p, high), f.Mul(q, low)
+		}
+	}
+	return r
 }
 
 // closedBound returns a lower bound on the optimum of the program with the paper's objective,
@@ -84,24 +83,27 @@ func PermuteAndFlipTotalExact(n, k int, o lattice.Objective, z *big.Rat) *big.Ra
 //
 // from the dual point y(m) = 0 where m_0 = 1, A/(1+B') elsewhere, which is feasible
 // at every ε. The bracket counts the vectors of Q(n,k) with two or more best candidates.
-func closedBound[T any](f arith.Field[T], z T, n, k int) T {
-	a, b := powerSums(f, z, k)
-	level := f.Quo(a, f.Add(b, f.One()))
-	count := lattice.Vectors(n, k, false)
-	lone := new(big.Int).Exp(big.NewInt(int64(k)), big.NewInt(int64(n)-1), nil)
-	count.Sub(count, lone.Mul(lone, big.NewInt(int64(n))))
-	return f.Mul(level, f.FromRat(new(big.Rat).SetInt(count)))
+//
+// Permute-and-flip's total error is at most A times that count: below j+1 tied best candidates each other one at depth v has a probability of
+// at most z^v/(j+1). So permute-and-flip is within a factor of 1 + B' <= 1/(1 - e^{-ε}) of the optimum for all n and k.
+func closedBound[T any](f arith.Field[T], a, b T, n, k int) T {
+	return f.Mul(f.Quo(a, f.Add(b, f.One())), tied(f, n, k))
 }
 
 // ClosedBound returns an enclosure of the closed-form lower bound on the optimum,
 // at every level of constraints. Under the box objective it is the sum of the bounds over Q(n,j), j <= k: a point
 // that is feasible for Q(n,k) is so on each of these.
 func ClosedBound(n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
+	return closedWithin(context.Background(), n, k, o, eps, prec)
+}
+
+func closedWithin(ctx context.Context, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
 	f, z := arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec)
-	return overBox(f, o, k, func(k int) interval.Interval { return closedBound(f, z, n, k) })
+	return overBox(ctx, f, z, o, k, func(a, b interval.Interval, k int) interval.Interval { return closedBound(f, a, b, n, k) })
 }
 
 // ClosedBoundExact is ClosedBound as a rational, for rational z = e^{-ε}.
 func ClosedBoundExact(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
-	return overBox(arith.Rat{}, o, k, func(k int) *big.Rat { return closedBound(arith.Rat{}, z, n, k) })
+	f := arith.Rat{}
+	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return closedBound(f, a, b, n, k) })
 }

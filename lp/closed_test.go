@@ -11,6 +11,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/number/arith"
 )
 
 // byEnumeration sums a mechanism's exact errors over the orbits.
@@ -52,7 +53,7 @@ func TestClosedBoundIsBelowTheOptimum(t *testing.T) {
 				assert.True(t, ClosedBound(s[0], s[1], o, e, 128).Contains(bound))
 			}
 			p := newProgram(t, s[0], s[1], lattice.Paper, Paper, e)
-			a, b := powerSums(exactNumbers{}, z, s[1])
+			a, b := arith.PowerSums(exactNumbers{}, z, s[1])
 			level := a.Quo(a, b.Add(b, big.NewRat(1, 1)))
 			prop := &Proposal{}
 			m := make([]int, s[1]+1)
@@ -115,7 +116,7 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 					p.lat.Unrank(i, m)
 					y := new(big.Rat)
 					for j := k; j >= lattice.Deepest(m) && j >= 1; j-- {
-						a, b := powerSums(exactNumbers{}, z, j)
+						a, b := arith.PowerSums(exactNumbers{}, z, j)
 						level := new(big.Rat)
 						for range m[0] - 1 {
 							level.Mul(level, b)

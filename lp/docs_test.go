@@ -16,6 +16,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/number/arith"
 )
 
 // largestLattice bounds n·k in the numbers of docs/levels.md that are recomputed; the build tag slow lifts it.
@@ -152,7 +153,7 @@ func TestUniversalBound(t *testing.T) {
 				flip := PermuteAndFlipTotalExact(n, k, o, z)
 				sum := new(big.Rat)
 				for j := k; j >= 1; j-- {
-					a, _ := powerSums(exactNumbers{}, z, j)
+					a, _ := arith.PowerSums(exactNumbers{}, z, j)
 					tied := int64(0)
 					lat, err := lattice.New(n, j)
 					require.NoError(t, err)
@@ -167,7 +168,7 @@ func TestUniversalBound(t *testing.T) {
 					}
 				}
 				assert.LessOrEqual(t, flip.Cmp(sum), 0, "%v %v %v", s, ab, o)
-				_, factor := powerSums(exactNumbers{}, z, k)
+				_, factor := arith.PowerSums(exactNumbers{}, z, k)
 				factor.Add(factor, one)
 				assert.Negative(t, factor.Cmp(limit))
 				optimum := exactOptimum(t, n, k, o, Paper, e)
@@ -190,7 +191,7 @@ func TestOneBoxThreshold(t *testing.T) {
 	criterion := func(z *big.Rat, k int) *big.Rat {
 		f := new(big.Rat)
 		for j := 1; j <= k; j++ {
-			a, b := powerSums(exactNumbers{}, z, j)
+			a, b := arith.PowerSums(exactNumbers{}, z, j)
 			f.Add(f, a.Mul(a, b.Sub(one, b)))
 		}
 		return f
@@ -200,7 +201,7 @@ func TestOneBoxThreshold(t *testing.T) {
 			lambda, power := new(big.Rat), big.NewRat(1, 1)
 			for u := start; u <= k; u++ {
 				for j := u; j <= k; j++ {
-					a, _ := powerSums(exactNumbers{}, z, j)
+					a, _ := arith.PowerSums(exactNumbers{}, z, j)
 					term := new(big.Rat).Sub(big.NewRat(int64(u), 1), a)
 					lambda.Add(lambda, term.Mul(term, power))
 				}
@@ -221,7 +222,7 @@ func TestOneBoxThreshold(t *testing.T) {
 			e, err := mechanisms.FromExp(new(big.Rat).Inv(z))
 			require.NoError(t, err)
 			assert.Equal(t, holds, PermuteAndFlipOptimal(3, k, lattice.Box, e), "k = %d, z = %v", k, z)
-			if _, b := powerSums(exactNumbers{}, z, k); b.Cmp(one) <= 0 {
+			if _, b := arith.PowerSums(exactNumbers{}, z, k); b.Cmp(one) <= 0 {
 				assert.Positive(t, criterion(z, k).Sign())
 			}
 			if holds != before {

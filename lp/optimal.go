@@ -26,6 +26,7 @@ type optimal struct {
 	k         int
 	objective lattice.Objective
 	level     Level
+	ctx       context.Context // nil for one without end
 }
 
 // OnLattice returns what a mechanism is on the lattices Q(n,k) of depth k >= 1: lp-optimal becomes the optimum there for the objective and
@@ -33,7 +34,7 @@ type optimal struct {
 // With k = 0, the depth stays open.
 func OnLattice(m mechanisms.Mechanism, k int, o lattice.Objective, level Level) mechanisms.Mechanism {
 	if m, ok := m.(*optimal); ok {
-		return &optimal{m.optima, k, o, level}
+		return &optimal{optima: m.optima, k: k, objective: o, level: level, ctx: m.ctx}
 	}
 	if m, ok := m.(mechanisms.LatticeBound); ok && k > 0 {
 		return m.ForLattice(k)
@@ -46,7 +47,14 @@ func (o *optimal) ForLattice(k int) mechanisms.Mechanism {
 	if o.k > 0 {
 		return o
 	}
-	return &optimal{o.optima, k, o.objective, o.level}
+	return &optimal{optima: o.optima, k: k, objective: o.objective, level: o.level, ctx: o.ctx}
+}
+
+// WithContext implements mechanisms.Slow.
+func (o *optimal) WithContext(ctx context.Context) mechanisms.Mechanism {
+	limited := *o
+	limited.ctx = ctx
+	return &limited
 }
 
 // solutions are solved programs by what they were solved for.
@@ -98,11 +106,19 @@ func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err 
 	if deepest > k {
 		return nil, nil, fmt.Errorf("%w: lp-optimal at depth k = %d cannot place a score %d steps below the best", mechanisms.ErrInstance, k, deepest)
 	}
-	s, err = o.optima.solve(len(depths), k, o.objective, o.level, in.Epsilon)
+	ctx := o.ctx
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	s, err = o.optima.solve(ctx, len(depths), k, o.objective, o.level, in.Epsilon)
 	return depths, s, err
 }
 
-func (o *solutions) solve(n, k int, objective lattice.Objective, level Level, eps mechanisms.Epsilon) (*optimum, error) {
+// optimalGap bounds what lp-optimal's error is above the optimum, relatively, where e^ε is irrational.
+var optimalGap = big.NewRat(1, 1e12)
+
+// solve returns the solved program, from memory where it is there. The error is the context's where it ends.
+func (o *solutions) solve(ctx context.Context, n, k int, objective lattice.Objective, level Level, eps mechanisms.Epsilon) (*optimum, error) {
 	if v := lattice.Variables(n, k); v.Cmp(big.NewInt(maxOptimalVariables)) > 0 {
 		return nil, fmt.Errorf("%w: lp-optimal at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
 			mechanisms.ErrInstance, n, k, v, maxOptimalVariables)
@@ -113,20 +129,21 @@ func (o *solutions) solve(n, k int, objective lattice.Objective, level Level, ep
 	if s, ok := o.solved[key]; ok {
 		return s, nil
 	}
-	p, err := NewProgram(n, k, objective, level, eps)
+	p, err := enumerate(ctx, n, k, objective, level, eps)
 	if err != nil {
 		return nil, err
 	}
-	s := &optimum{program: p, boxes: map[uint][]interval.Interval{}}
+	s := &optimum{program: p, solution: &solution{proposal: &Proposal{}}, boxes: map[uint][]interval.Interval{}}
 	if n > 1 {
-		if s.solution, err = p.solve(context.Background(), linear.Embedded{}, nil, big.NewRat(1, 1e12), nil); err != nil {
+		if s.solution, err = p.solve(ctx, linear.Embedded{}, nil, optimalGap, nil); err != nil {
 			return nil, err
 		}
-		if s.solution.undecided != "" {
+		switch {
+		case s.solution.undecided != "" && ctx.Err() != nil:
+			return nil, ctx.Err()
+		case s.solution.undecided != "":
 			return nil, fmt.Errorf("%w: lp-optimal: %s", mechanisms.ErrInstance, s.solution.undecided)
 		}
-	} else {
-		s.solution = &solution{proposal: &Proposal{}}
 	}
 	o.solved[key] = s
 	return s, nil
@@ -174,6 +191,9 @@ func (o *optimal) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interv
 // mixed mixes the point with permute-and-flip by the weight that the solution's own precision found necessary.
 func (s *optimum) mixed(u []interval.Interval, f enclosedNumbers, prec uint) []interval.Interval {
 	p := s.program
+	if s.solution.prec == 0 {
+		return u // one candidate
+	}
 	own := enclosedNumbers{arith.Interval{Prec: s.solution.prec}}
 	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), own.Prec)
 	theta, ok := mixture(p, own, z, point(p, own, z, s.solution.proposal.Injection), p.flipped(own, z))

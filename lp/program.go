@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"context"
 	"math"
 	"math/big"
 
@@ -34,6 +35,11 @@ type Program struct {
 
 // NewProgram enumerates the program.
 func NewProgram(n, k int, o lattice.Objective, level Level, eps mechanisms.Epsilon) (*Program, error) {
+	return enumerate(context.Background(), n, k, o, level, eps)
+}
+
+// enumerate is NewProgram for as long as the context lasts.
+func enumerate(ctx context.Context, n, k int, o lattice.Objective, level Level, eps mechanisms.Epsilon) (*Program, error) {
 	lat, err := lattice.New(n, k)
 	if err != nil {
 		return nil, err
@@ -42,6 +48,9 @@ func NewProgram(n, k int, o lattice.Objective, level Level, eps mechanisms.Epsil
 	p.mass = make([]*big.Int, lat.Len())
 	p.factor = make([]int64, lat.Len())
 	for i, m := range lat.All() {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		p.mass[i] = lattice.Multiplicity(m)
 		p.factor[i] = o.Factor(m)
 	}

@@ -93,7 +93,7 @@ func (p *Program) closedProposal() *Proposal {
 	mean := make([]*big.Rat, p.K+1) // by the depths that the objective gives an orbit: A_j/(1+B'_j), summed
 	sum := 0.0
 	for j := p.K; j >= 0; j-- {
-		a, b := powerSums(arith.Float{}, z, j)
+		a, b := arith.PowerSums(arith.Float{}, z, j)
 		sum += a / (1 + b)
 		mean[j] = ratFloat(sum)
 		if p.Objective == lattice.Paper {

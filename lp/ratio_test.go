@@ -76,7 +76,7 @@ func TestStoppedAnswersAreCertified(t *testing.T) {
 				cancel()
 			}
 			reports := 0
-			a, err := Ratio(ctx, Request{N: 6, K: 6, Epsilon: decimalEps(t, "0.4"), Level: level, Mechanisms: pfAndEM(t), Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9),
+			a, err := Ratio(ctx, Request{N: 6, K: 6, Epsilon: decimalEps(t, "0.4"), Level: level, Mechanisms: pfAndEM(t), Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9), Certified: true,
 				Report: func(linear.Progress) {
 					if reports++; reports == limit {
 						cancel()
@@ -132,8 +132,15 @@ func TestSizesThatCannotBeAreRefused(t *testing.T) {
 		_, err = Threshold(context.Background(), ThresholdRequest{N: s[0], K: s[1], Gap: big.NewRat(1, 1e6)})
 		assert.ErrorIs(t, err, ErrTooLarge, "%v", s)
 	}
-	_, err := Ratio(context.Background(), Request{N: 1100, K: 1, Epsilon: decimalEps(t, "0.7"), Mechanisms: pfAndEM(t)[:1], Method: Enumerated, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
-	assert.ErrorIs(t, err, ErrTooLarge)
+	// What can be counted has an answer, if a wide one, whatever the method.
+	for _, s := range [][2]int{{300, 300}, {12, 12}, {60, 60}} {
+		a, err := Ratio(context.Background(), Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Method: Enumerated, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e18)})
+		require.NoError(t, err)
+		assert.Contains(t, a.Undecided, "n = ")
+		assert.Equal(t, ProofClosedForm, a.Proof)
+		upper, _ := a.Mechanisms[0].Ratio.Upper()
+		assert.Negative(t, upper.Cmp(big.NewRat(26, 10)), "1/(1 - e^-0.5) = 2.54…")
+	}
 }
 
 // Extreme ε give wide answers at worst, never a panic.

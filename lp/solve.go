@@ -44,6 +44,9 @@ const promptVariables = 150_000
 // maxShift bounds the precision at which a basis is solved for an irrational z.
 const maxShift = 1 << 13
 
+// maxSharpEpsilon bounds the ε at which a basis is solved for an irrational z, which then is a fraction of some 1.44 ε bits.
+const maxSharpEpsilon = 10_000
+
 // solve finds certified bounds within the gap of each other, or the exact optimum where z is rational.
 func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear.Basis, gap *big.Rat, report func(linear.Progress)) (*solution, error) {
 	if start == nil {
@@ -76,6 +79,8 @@ func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear
 		return s, nil
 	case rational:
 		err = p.solveExact(ctx, g, s, z)
+	case p.Epsilon.Float() > maxSharpEpsilon:
+		s.undecided = fmt.Sprintf("e^-ε is too small to solve the program for ε > %d", maxSharpEpsilon)
 	default:
 		err = p.sharpen(ctx, g, s, gap)
 	}

@@ -46,8 +46,9 @@ func (v value) over(d *big.Int, prec uint) value {
 
 // Limits on exact totals: beyond these the rational has too many digits to be of use.
 const (
-	exactBits   = 1 << 22 // size of permute-and-flip's closed form
-	exactOrbits = 4000    // orbits whose different denominators are multiplied up
+	exactBits        = 1 << 19 // size of permute-and-flip's closed form
+	exactOrbits      = 4000    // orbits whose different denominators are multiplied up
+	exactDenominator = 1 << 22 // bits of their product
 )
 
 // ErrTooLarge is wrapped where a computation would not fit in time or memory. The message has the estimate and the remedy.
@@ -60,13 +61,13 @@ const maxSum = 10_000
 const maxEnumerate = 20_000_000
 
 // permuteAndFlipValue returns the closed form, exactly where that is rational and of moderate size.
-func permuteAndFlipValue(n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) value {
+func permuteAndFlipValue(ctx context.Context, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) value {
 	if z, ok := eps.Z(); ok {
 		if bits := z.Denom().BitLen() + 1; float64(n)*float64(k)*float64(bits) < exactBits {
 			return exactValue(PermuteAndFlipTotalExact(n, k, o, z))
 		}
 	}
-	return boxValue(PermuteAndFlipTotal(n, k, o, eps, prec))
+	return boxValue(flipTotal(ctx, n, k, o, eps, prec))
 }
 
 // total returns a mechanism's total expected error over the lattice, in steps of 2Δ, weighed by the objective. The
@@ -75,8 +76,11 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 	if n == 1 {
 		return exactValue(new(big.Rat)), nil
 	}
+	if s, ok := m.(mechanisms.Slow); ok {
+		m = s.WithContext(ctx)
+	}
 	if m == mechanisms.PermuteAndFlip() {
-		return permuteAndFlipValue(n, k, o, eps, prec), nil
+		return permuteAndFlipValue(ctx, n, k, o, eps, prec), ctx.Err()
 	}
 	if m == mechanisms.Exponential() && lattice.Orbits(n, k).Cmp(big.NewInt(maxSum)) > 0 {
 		z := func(prec uint) interval.Interval { return eps.ExpNeg(big.NewRat(1, 1), prec) }
@@ -92,7 +96,7 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 	if !ok {
 		return totalOfInstances(ctx, OnLattice(m, k, o, level), lat, o, eps, prec)
 	}
-	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits {
+	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits && lat.Len()*k*z.Denom().BitLen() <= exactDenominator {
 		return totalExact(ctx, w, lat, o, z)
 	}
 	f := arith.Interval{Prec: prec}
@@ -153,15 +157,16 @@ func totalExact(ctx context.Context, w mechanisms.Weighted, lat *lattice.Lattice
 	if err != nil {
 		return value{}, err
 	}
-	return exactValue(pairwiseSum(terms)), nil
+	return exactValue(pairwiseSum(ctx, terms)), ctx.Err()
 }
 
-func pairwiseSum(terms []*big.Rat) *big.Rat {
-	if len(terms) == 1 {
+// pairwiseSum returns the sum of the terms, unless the context ends.
+func pairwiseSum(ctx context.Context, terms []*big.Rat) *big.Rat {
+	if len(terms) == 1 || ctx.Err() != nil {
 		return terms[0]
 	}
 	half := len(terms) / 2
-	return new(big.Rat).Add(pairwiseSum(terms[:half]), pairwiseSum(terms[half:]))
+	return new(big.Rat).Add(pairwiseSum(ctx, terms[:half]), pairwiseSum(ctx, terms[half:]))
 }
 
 // totalOfInstances asks the mechanism for each orbit's probabilities: exact on moderate lattices where they are
@@ -169,8 +174,7 @@ func pairwiseSum(terms []*big.Rat) *big.Rat {
 func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
 	at := func(counts []int) (depths []int, in *mechanisms.Instance, weight *big.Int) {
 		depths = lattice.Depths(counts)
-		in = mechanisms.OnLattice(depths, eps)
-		return depths, in, o.Weight(counts)
+		return depths, mechanisms.OnLattice(depths, eps), o.Weight(counts)
 	}
 	if lat.Len() <= exactOrbits {
 		var terms []*big.Rat
@@ -188,7 +192,7 @@ func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.
 			return nil
 		})
 		if err == nil {
-			return exactValue(pairwiseSum(terms)), nil
+			return exactValue(pairwiseSum(ctx, terms)), ctx.Err()
 		}
 		if !errors.Is(err, mechanisms.ErrNotRational) {
 			return value{}, err

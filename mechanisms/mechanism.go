@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -155,6 +156,12 @@ type LatticeBound interface {
 	Mechanism
 	// ForLattice returns the mechanism for the lattices Q(n,k) of depth k >= 1, whatever n; itself where it has a depth already.
 	ForLattice(k int) Mechanism
+}
+
+// Slow is a mechanism whose answers can take long. Those of the mechanism that WithContext returns end with the context, in its error.
+type Slow interface {
+	Mechanism
+	WithContext(ctx context.Context) Mechanism
 }
 
 var registry = map[string]Mechanism{}

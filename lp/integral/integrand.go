@@ -1,24 +1,42 @@
 package integral
 
 import (
+	"context"
 	"math/big"
 
 	"optratio/lattice"
+	"optratio/number/arith"
 	"optratio/number/interval"
 )
 
 // integrand is g(t) = n D(t) [ S_0(t)^{n-1} - S_1(t)^{n-1} ], or under the box objective the sum of that over the greatest
 // depths 1 to k: the lattices whose deepest vectors the box counts as often as it shifts them.
+//
+// Where the context ends at is meaningless: sums over a great k take long.
 type integrand struct {
-	n         int
-	powers    []interval.Interval // z^0 … z^k
-	objective lattice.Objective
+	ctx          context.Context
+	n            int
+	powers       []interval.Interval // z^0 … z^V, V = k or, for the paper's objective, the first depth with a power that counts for nothing
+	objective    lattice.Objective
+	deep         int               // k - V
+	deepWeighted interval.Interval // Σ v z^v over the depths below V
 }
 
-func newIntegrand(n, k int, z interval.Interval, objective lattice.Objective) *integrand {
-	g := &integrand{n: n, objective: objective, powers: []interval.Interval{interval.FromInt(1, z.Prec())}}
+func newIntegrand(ctx context.Context, n, k int, z interval.Interval, objective lattice.Objective) *integrand {
+	prec := z.Prec()
+	f := arith.Interval{Prec: prec}
+	g := &integrand{ctx: ctx, n: n, objective: objective, powers: []interval.Interval{f.One()}}
 	for v := range k {
 		g.powers = append(g.powers, g.powers[v].Mul(z))
+		if objective == lattice.Paper && g.powers[v+1].Hi().MantExp(nil) < -int(prec)-16 {
+			break
+		}
+	}
+	// Σ_{v>V} v z^v = z^V Σ_{v<=k-V} (v+V) z^v
+	last := len(g.powers) - 1
+	if g.deep = k - last; g.deep > 0 {
+		weighted, plain := arith.PowerSums(f, z, g.deep)
+		g.deepWeighted = weighted.Add(plain.Mul(f.FromInt(int64(last)))).Mul(g.powers[last])
 	}
 	return g
 }
@@ -28,17 +46,27 @@ func (g *integrand) prec() uint { return g.powers[0].Prec() }
 // at encloses g(t).
 func (g *integrand) at(t interval.Interval) interval.Interval {
 	prec := g.prec()
+	f := arith.Interval{Prec: prec}
 	best := expNeg(t.Mul(g.powers[0]))
 	rest := interval.NewAccumulator(prec) // S_1
 	depth := interval.NewAccumulator(prec)
 	total := interval.FromInt(0, prec)
 	for v := 1; v < len(g.powers); v++ {
+		if v%256 == 0 && g.ctx.Err() != nil {
+			break
+		}
 		e := expNeg(t.Mul(g.powers[v]))
 		rest.Add(e)
 		depth.AddMul(e.Mul(g.powers[v]), interval.FromInt(int64(v), prec))
+		if v == len(g.powers)-1 && g.deep > 0 {
+			// Below V e^{-t z^v} lies between its value at V and 1, for t < 0 as well.
+			between := interval.Hull(e, f.One())
+			rest.AddMul(f.FromInt(int64(g.deep)), between)
+			depth.AddMul(g.deepWeighted, between)
+		}
 		if g.objective == lattice.Box || v == len(g.powers)-1 {
 			s := rest.Value()
-			total = total.Add(depth.Value().Mul(quotient(s.Add(best), s, g.n-1)))
+			total = total.Add(depth.Value().Mul(arith.DifferenceQuotient(f, s.Add(best), s, g.n-1)))
 		}
 	}
 	return total.Mul(best).Mul(interval.FromInt(int64(g.n), prec))
@@ -54,20 +82,4 @@ func expNeg(x interval.Interval) interval.Interval {
 	one := interval.FromInt(1, prec)
 	spread := interval.Hull(one, one.Sub(interval.Point(width)))
 	return interval.Exp(interval.Point(x.Lo()).Neg()).Mul(spread)
-}
-
-// quotient encloses (a^m - b^m)/(a - b) = Σ_{i<m} a^i b^{m-1-i} for a, b >= 0, without cancellation, by doubling:
-// f(2j) = f(j)(a^j + b^j), f(j+1) = a f(j) + b^j.
-func quotient(a, b interval.Interval, m int) interval.Interval {
-	prec := max(a.Prec(), b.Prec())
-	f, pa, pb := interval.FromInt(0, prec), interval.FromInt(1, prec), interval.FromInt(1, prec)
-	for bit := new(big.Int).SetInt64(int64(m)).BitLen() - 1; bit >= 0; bit-- {
-		f = f.Mul(pa.Add(pb))
-		pa, pb = pa.Mul(pa), pb.Mul(pb)
-		if m>>bit&1 == 1 {
-			f = a.Mul(f).Add(pb)
-			pa, pb = pa.Mul(a), pb.Mul(b)
-		}
-	}
-	return f
 }

@@ -50,8 +50,8 @@ func ExponentialTotal(ctx context.Context, n, k int, z func(prec uint) interval.
 		}
 		q := &panels{
 			rule:  quadrature.Legendre(8+int(digits/3), prec),
-			at:    newIntegrand(n, k, zs.SetPrec(prec), objective).at,
-			rough: newIntegrand(n, k, zs.SetPrec(64), objective).at,
+			at:    newIntegrand(ctx, n, k, zs.SetPrec(prec), objective).at,
+			rough: newIntegrand(ctx, n, k, zs.SetPrec(64), objective).at,
 		}
 		total, err := q.integrate(ctx, inner)
 		if err != nil {
@@ -88,11 +88,11 @@ func (q *panels) integrate(ctx context.Context, rel float64) (interval.Interval,
 		own := q.rough(interval.FromRat(center, 64)).Mul(interval.FromRat(length, 64))
 		allowed := share.Mul(own.Add(sum.SetPrec(64).Mul(interval.FromFloat(1.0/64, 64))))
 		missed := q.missed(from, length)
+		if ctx.Err() != nil {
+			return interval.Interval{}, ctx.Err()
+		}
 		if missed.Hi().Cmp(allowed.Lo()) > 0 {
 			length.Quo(length, two)
-			if ctx.Err() != nil {
-				return interval.Interval{}, ctx.Err()
-			}
 			continue
 		}
 		value, err := q.value(ctx, from, length)
@@ -105,7 +105,7 @@ func (q *panels) integrate(ctx context.Context, rel float64) (interval.Interval,
 		// Every exponent of g is at least 1, so the rest of the integral is at most g(from).
 		tail := q.rough(interval.FromRat(from, 64))
 		if tail.Hi().Cmp(share.Mul(sum.SetPrec(64)).Lo()) <= 0 {
-			return upTo(sum, tail), nil
+			return upTo(sum, tail), ctx.Err()
 		}
 	}
 	return interval.Interval{}, fmt.Errorf("%w: no end after %d panels", ErrPrecision, maxPanels)
@@ -128,7 +128,7 @@ func (q *panels) value(ctx context.Context, from, length *big.Rat) (interval.Int
 		}
 		sum.AddMul(q.rule.Weight[i], q.at(left.Add(size.Mul(x))))
 	}
-	return sum.Value().Mul(size), nil
+	return sum.Value().Mul(size), ctx.Err()
 }
 
 // missed bounds what the rule misses on [from, from+length]. On the Bernstein ellipse with parameter ρ, |g| is at most its value at the

@@ -73,6 +73,28 @@ func TestTotalAgainstEnumeration(t *testing.T) {
 	}
 }
 
+// Depths that count for nothing are taken together: the value is the same as with all of them, at either sign of t.
+func TestDeepCandidatesAreTakenTogether(t *testing.T) {
+	for _, z := range []func(uint) interval.Interval{rational(big.NewRat(1, 3)), minus(4, 1)} {
+		for _, k := range []int{60, 300} {
+			g := newIntegrand(context.Background(), 5, k, z(64), lattice.Paper)
+			require.Less(t, len(g.powers), k)
+			whole := newIntegrand(context.Background(), 5, k, z(64), lattice.Paper)
+			whole.deep, whole.powers = 0, whole.powers[:1]
+			for v := range k {
+				whole.powers = append(whole.powers, whole.powers[v].Mul(z(64)))
+			}
+			for _, at := range []float64{0, 0.3, 7, 90, -0.5, -6} {
+				x := interval.FromFloat(at, 64)
+				_, meet := g.at(x).Intersect(whole.at(x))
+				assert.True(t, meet, "k = %d, t = %g", k, at)
+				assert.Less(t, g.at(x).RelWidth(), 1e-12)
+			}
+		}
+	}
+	mustTotal(t, 4, 1_000_000, minus(1, 2), lattice.Paper, 1e-20)
+}
+
 func TestOneCandidateMakesNoError(t *testing.T) {
 	got := mustTotal(t, 1, 7, minus(1, 2), lattice.Box, 1e-12)
 	s, ok := got.Sign()
@@ -171,7 +193,7 @@ func TestFewNodesStillHoldTheTotal(t *testing.T) {
 	z := big.NewRat(2, 3)
 	for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
 		want := enumerated(t, 4, 4, z, o)
-		g := newIntegrand(4, 4, interval.FromRat(z, 128), o)
+		g := newIntegrand(context.Background(), 4, 4, interval.FromRat(z, 128), o)
 		for _, nodes := range []int{2, 3, 5, 20} {
 			for _, rel := range []float64{0.9, 0.1, 0.01} {
 				q := &panels{quadrature.Legendre(nodes, 128), g.at, g.at}
@@ -204,24 +226,6 @@ func TestMissed(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestQuotient(t *testing.T) {
-	for m := range 12 {
-		for _, ab := range [][2]int64{{5, 3}, {7, 0}, {0, 0}, {4, 4}, {1, 1}} {
-			want := new(big.Int)
-			for i := range m {
-				term := new(big.Int).Exp(big.NewInt(ab[0]), big.NewInt(int64(i)), nil)
-				want.Add(want, term.Mul(term, new(big.Int).Exp(big.NewInt(ab[1]), big.NewInt(int64(m-1-i)), nil)))
-			}
-			got := quotient(interval.FromInt(ab[0], 128), interval.FromInt(ab[1], 128), m)
-			assert.True(t, got.Contains(new(big.Rat).SetInt(want)), "(%d^%d - %d^%d) quotient: %v", ab[0], m, ab[1], m, got)
-			assert.Zero(t, got.RelWidth())
-		}
-	}
-	// No cancellation where a and b almost agree.
-	a := interval.FromRat(big.NewRat(1<<40+1, 1<<40), 64)
-	assert.Less(t, quotient(a, interval.FromInt(1, 64), 1000).RelWidth(), 1e-15)
 }
 
 func TestExpNeg(t *testing.T) {

@@ -15,12 +15,13 @@ import (
 // ErrInput is wrapped by errors about sizes or options that make no sense.
 var ErrInput = errors.New("lumping")
 
-// ErrTooMany says that a partition has more classes than allowed.
+// ErrTooMany says that a partition has more classes, or needs more memory, than allowed.
 var ErrTooMany = errors.New("too many classes")
 
 // Defaults of Options.
 const (
 	DefaultMaxClasses = 20000
+	DefaultMaxMemory  = 2_000_000_000
 	DefaultGap        = 1e-8
 	DefaultImprove    = 1e-6
 	DefaultPrecision  = 128
@@ -31,6 +32,8 @@ type Options struct {
 	Partition     Partition // the only partition to use; the zero value refines automatically
 	MaxClasses    int       // no partition with more is used, 0 for DefaultMaxClasses
 	MaxIterations int       // for the last solve, 0 for 50000; earlier ones take a tenth
+	MaxWork       int64     // visits of positions in all, at some 10 ns each; 0 for no limit
+	MaxMemory     int64     // bytes that a partition may need by estimate, 0 for DefaultMaxMemory
 	Gap           float64   // relative gap to the best bound of the partition at which a solve ends, 0 for DefaultGap
 	Improve       float64   // relative improvement of the bound below which refinement stops, 0 for DefaultImprove
 	Precision     uint      // bits of the final evaluation, 0 for DefaultPrecision
@@ -106,11 +109,12 @@ func (o Options) filled() (Options, error) {
 			return o, err
 		}
 	}
-	if o.MaxClasses < 0 || o.MaxIterations < 0 || !(o.Gap >= 0) || !(o.Improve >= 0) {
+	if o.MaxClasses < 0 || o.MaxIterations < 0 || o.MaxWork < 0 || o.MaxMemory < 0 || !(o.Gap >= 0) || !(o.Improve >= 0) {
 		return o, fmt.Errorf("%w: negative limits or tolerances", ErrInput)
 	}
 	set(&o.MaxClasses, DefaultMaxClasses)
 	set(&o.MaxIterations, 50000)
+	set(&o.MaxMemory, DefaultMaxMemory)
 	set(&o.Gap, DefaultGap)
 	set(&o.Improve, DefaultImprove)
 	set(&o.Precision, DefaultPrecision)
@@ -118,7 +122,7 @@ func (o Options) filled() (Options, error) {
 }
 
 // set gives a number that is not set its default.
-func set[T int | uint | float64](x *T, value T) {
+func set[T int | int64 | uint | float64](x *T, value T) {
 	if *x == 0 {
 		*x = value
 	}

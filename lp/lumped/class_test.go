@@ -31,7 +31,7 @@ func each(t *testing.T, f func(t *testing.T, n, k int, p Partition)) {
 
 func mustBuild(t testing.TB, n, k int, p Partition, o lattice.Objective) *program {
 	t.Helper()
-	prog, err := build(context.Background(), n, k, p, o, 0)
+	prog, err := build(context.Background(), n, k, p, o, 0, 0)
 	require.NoError(t, err)
 	return prog
 }
@@ -204,12 +204,12 @@ func TestLargeWeightsAddUp(t *testing.T) {
 
 func TestBuildStopsAtTheLimit(t *testing.T) {
 	whole := mustBuild(t, 6, 6, Fine, lattice.Paper)
-	_, err := build(context.Background(), 6, 6, Fine, lattice.Paper, len(whole.classes)-1)
+	_, err := build(context.Background(), 6, 6, Fine, lattice.Paper, len(whole.classes)-1, 0)
 	assert.ErrorIs(t, err, ErrTooMany)
-	_, err = build(context.Background(), 6, 6, Fine, lattice.Paper, len(whole.classes))
+	_, err = build(context.Background(), 6, 6, Fine, lattice.Paper, len(whole.classes), 0)
 	assert.NoError(t, err)
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = build(ended, 6, 6, Fine, lattice.Paper, 0)
+	_, err = build(ended, 6, 6, Fine, lattice.Paper, 0, 0)
 	assert.ErrorIs(t, err, context.Canceled)
 }

@@ -34,12 +34,14 @@ type shape struct {
 	weight   *big.Int
 }
 
-// build lists the classes and sequences of Q(n,k), n >= 2, at most limit classes where limit is not 0.
-func build(ctx context.Context, n, k int, p Partition, objective lattice.Objective, limit int) (*program, error) {
+// build lists the classes and sequences of Q(n,k), n >= 2, at most limit classes where limit is not 0, and no more than fit so many bytes
+// of memory where that is not 0.
+func build(ctx context.Context, n, k int, p Partition, objective lattice.Objective, limit int, memory int64) (*program, error) {
 	b := &builder{
 		program:  program{n: n, k: k, partition: p, objective: objective},
 		ctx:      ctx,
 		limit:    limit,
+		memory:   memory,
 		ids:      map[string]int32{},
 		suffixes: map[suffix]int32{},
 		shape:    make([]int, k+1),
@@ -92,6 +94,7 @@ type builder struct {
 	program
 	ctx      context.Context
 	limit    int
+	memory   int64 // what is left of it, where it is limited
 	err      error
 	ids      map[string]int32
 	suffixes map[suffix]int32
@@ -99,6 +102,33 @@ type builder struct {
 	moved    []int
 	scratch  Class
 	buf      []byte
+}
+
+// What the parts of a program take in memory, in bytes: a class and a shape for each depth, a suffix, and a position of the flow, which lists
+// sequences in full.
+const (
+	bytesPerCount    = 24
+	bytesPerSuffix   = 100
+	bytesPerPosition = 80
+)
+
+// spend takes bytes from the memory that is left.
+func (b *builder) spend(bytes int) {
+	if b.memory == 0 || b.err != nil {
+		return
+	}
+	if b.memory -= int64(bytes); b.memory <= 0 {
+		b.memory = -1
+		b.err = fmt.Errorf("%w of (%v): more than fit the memory allowed", ErrTooMany, b.partition)
+	}
+}
+
+// stopped reports whether there is no use in going on.
+func (b *builder) stopped() bool {
+	if b.err == nil {
+		b.err = b.ctx.Err()
+	}
+	return b.err != nil
 }
 
 // walk visits every class of n-1 candidates with at least one at depth 0: start and deepest first, then the known counts.
@@ -110,8 +140,8 @@ func (b *builder) walk() {
 	}
 	for start := range b.k + 1 {
 		for deepest := start; deepest <= b.k; deepest++ {
-			if b.err == nil {
-				b.err = b.ctx.Err()
+			if b.stopped() {
+				return
 			}
 			for v := range b.shape {
 				switch {
@@ -164,14 +194,15 @@ func (b *builder) counts(v, start, deepest, left int) {
 // chain enters the sequence that chains visit whose others are known as b.shape says, none deeper than deepest.
 func (b *builder) chain(deepest int) {
 	next := int32(-1)
-	for v := b.k; v >= 0; v-- {
+	b.spend(bytesPerCount*len(b.shape) + bytesPerPosition*(2*b.k-deepest+1))
+	for v := b.k; v >= 0 && !b.stopped(); v-- {
 		copy(b.moved, b.shape)
 		if b.moved[v] != Unknown {
 			b.moved[v]++
 		}
 		next = b.position(v, next)
 	}
-	for gap := 1; gap <= b.k-deepest; gap++ {
+	for gap := 1; gap <= b.k-deepest && !b.stopped(); gap++ {
 		clear(b.moved)
 		b.moved[0] = 1
 		copy(b.moved[gap:], b.shape[:deepest+1])
@@ -190,12 +221,14 @@ func (b *builder) position(depth int, next int32) int32 {
 		if b.limit > 0 && len(b.classes) == b.limit && b.err == nil {
 			b.err = fmt.Errorf("%w: more than %d of (%v)", ErrTooMany, b.limit, b.partition)
 		}
+		b.spend(bytesPerCount * len(b.shape))
 		b.ids[string(b.buf)] = id
 		b.classes = append(b.classes, b.scratch.clone())
 	}
 	s := suffix{id, int32(depth), next}
 	i, ok := b.suffixes[s]
 	if !ok {
+		b.spend(bytesPerSuffix)
 		i = int32(len(b.visit))
 		b.suffixes[s] = i
 		b.visit = append(b.visit, id)

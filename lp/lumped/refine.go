@@ -16,6 +16,7 @@ type search struct {
 	z          float64
 	o          Options
 	iterations int
+	work       int64 // iterations, times the positions of their levels
 	best       *level
 }
 
@@ -93,7 +94,7 @@ func (s *search) refine() {
 	// Untried, the bottom of the vectors promises least: permute-and-flip looks at the top.
 	gain := []float64{math.Inf(1), math.Inf(1), 0}
 	idle, barred := make([]bool, len(steps)), make([]bool, len(steps))
-	for s.ctx.Err() == nil {
+	for s.ctx.Err() == nil && (s.o.MaxWork == 0 || s.work < s.o.MaxWork) {
 		choice := -1
 		for i := range steps {
 			if !idle[i] && !barred[i] && (choice < 0 || gain[i] > gain[choice]) {
@@ -133,7 +134,7 @@ func (s *search) refine() {
 
 // build sets up a level that starts from the best one, if any.
 func (s *search) build(p Partition, limit int) (*level, error) {
-	prog, err := build(s.ctx, s.n, s.k, p, s.objective, limit)
+	prog, err := build(s.ctx, s.n, s.k, p, s.objective, limit, s.o.MaxMemory)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +150,10 @@ func (s *search) build(p Partition, limit int) (*level, error) {
 // solve improves a level: to the gap, or where it is already clear what it gains over floor.
 func (s *search) solve(l *level, gap, floor float64, most int) {
 	a := l.ascent
-	before := a.iterations
+	before, size := a.iterations, len(l.flow.class)
+	if s.o.MaxWork > 0 {
+		most = int(min(int64(most), max(0, s.o.MaxWork-s.work)/int64(size)))
+	}
 	l.converged = a.run(s.ctx, gap, floor, before+most, func() {
 		if s.o.Report != nil {
 			s.o.Report(Progress{
@@ -161,6 +165,7 @@ func (s *search) solve(l *level, gap, floor float64, most int) {
 		}
 	})
 	s.iterations += a.iterations - before
+	s.work += int64(a.iterations-before) * int64(size)
 }
 
 // cold starts at the dual that is feasible at every ε, y = A/(1+B') where m_0 >= 2 and 0 elsewhere with A = Σ v z^v and

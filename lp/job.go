@@ -1,0 +1,340 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/lp/lumped"
+	"optratio/number/interval"
+)
+
+// job is a request at work.
+type job struct {
+	Request
+	answer *Answer
+	prec   uint
+	best   outcome // the bounds on the total optimum so far
+	flip   *value  // permute-and-flip's total error, once it is known
+}
+
+// outcome is what a method says of the total optimum.
+type outcome struct {
+	lower, upper value
+	flip         *value // permute-and-flip's total error, where the method came by it
+	flipOptimal  *bool  // whether that is the optimum, where the method decided it
+	proof        string
+	solver       string
+	pivots       int
+	evidence     *Evidence
+	basis        *linear.Basis
+	undecided    string // which limit was met, empty where the method went to its end
+	err          error
+}
+
+// take keeps what an outcome adds to the best bounds. An upper bound goes with the lower bound of its own method where that has a certificate,
+// which proves both or none.
+func (j *job) take(o outcome) error {
+	if o.err != nil {
+		return o.err
+	}
+	j.answer.Undecided = o.undecided
+	if o.flip != nil {
+		j.flip, j.answer.PFOptimal = o.flip, o.flipOptimal
+	}
+	if o.solver != "" {
+		j.answer.Solver, j.answer.Pivots, j.answer.Basis = o.solver, o.pivots, o.basis
+	}
+	other := j.best
+	if other.proof == "" || j.better(o) {
+		j.best = o
+	} else {
+		other = o
+	}
+	if other.proof != "" && (j.best.proof == ProofLumped || j.best.proof == ProofMonotone) && j.ceiling(other.upper).Cmp(j.ceiling(j.best.upper)) < 0 {
+		j.best.upper = other.upper
+	}
+	j.answer.Proof, j.answer.Evidence = j.best.proof, j.best.evidence
+	if j.reached() {
+		j.answer.Undecided = ""
+	}
+	return nil
+}
+
+// better reports whether an outcome is to replace the best one: where it alone reaches the gap, or by its lower bound. A method that was asked for
+// needs only reach the gap.
+func (j *job) better(o outcome) bool {
+	now, then := j.reaches(o), j.reaches(j.best)
+	if now != then || now && j.Method != Auto {
+		return now
+	}
+	return j.floor(o.lower).Cmp(j.floor(j.best.lower)) > 0
+}
+
+func (j *job) floor(v value) *big.Float   { return v.enclosure(j.prec).Lo() }
+func (j *job) ceiling(v value) *big.Float { return v.enclosure(j.prec).Hi() }
+
+// between returns what lies between the bounds of an outcome, at the given precision.
+func (o *outcome) between(prec uint) value {
+	if o.lower.exact != nil && o.upper.exact != nil && o.lower.exact.Cmp(o.upper.exact) == 0 {
+		return o.lower
+	}
+	return boxValue(interval.Hull(o.lower.enclosure(prec), o.upper.enclosure(prec)))
+}
+
+// total returns the total optimum as far as it is known.
+func (j *job) total() value { return j.best.between(j.prec) }
+
+// reaches reports whether an outcome bounds the optimum as closely as asked.
+func (j *job) reaches(o outcome) bool {
+	t := o.between(j.prec)
+	return t.exact != nil || !j.Exact && narrow(t.box, j.Gap)
+}
+
+func (j *job) reached() bool { return j.reaches(j.best) }
+
+// narrow reports whether hi - lo <= gap · hi, for lo >= 0.
+func narrow(x interval.Interval, gap *big.Rat) bool {
+	if !x.IsFinite() {
+		return false
+	}
+	width := interval.Point(x.Hi()).Sub(interval.Point(x.Lo()))
+	allowed := interval.Point(x.Hi()).Mul(interval.FromRat(gap, x.Prec()))
+	less, ok := width.LessEq(allowed)
+	return less && ok
+}
+
+// bound bounds the optimum by the method asked for, or, with Auto, by one method after the other until the gap is reached, the cheapest first:
+//
+//   - the theorems;
+//   - lumping where the whole program is too large for the limits, or large while the closed-form bound is close already;
+//   - the whole program. Where that is large, some lumping goes before it, so that there are bounds if it is stopped.
+func (j *job) bound(ctx context.Context) error {
+	theorems, ok := await(ctx, boundGrace, func() outcome { return j.theorems(ctx) })
+	if !ok {
+		theorems = j.nothing(context.Cause(ctx).Error())
+	}
+	if err := j.take(theorems); err != nil || j.Method == ClosedForm {
+		return err
+	}
+	if ctx.Err() != nil {
+		if !j.reached() {
+			j.answer.Undecided = context.Cause(ctx).Error()
+		}
+		return nil
+	}
+	if j.Method == Lumped {
+		return j.try(ctx, func() outcome { return j.lumped(ctx, lumped.Options{}) })
+	}
+	if j.Method == Auto {
+		if j.reached() {
+			return nil
+		}
+		if err := j.some(ctx); err != nil || j.reached() {
+			return err
+		}
+	}
+	return j.try(ctx, func() outcome { return j.enumerated(ctx) })
+}
+
+// try takes what a method finds.
+func (j *job) try(ctx context.Context, method func() outcome) error {
+	o, ok := await(ctx, boundGrace, method)
+	if !ok {
+		j.answer.Undecided = context.Cause(ctx).Error()
+		return nil
+	}
+	return j.take(o)
+}
+
+// nothing is what is known without any work: the error is at most k steps everywhere.
+func (j *job) nothing(why string) outcome {
+	most := j.Objective.Total(j.N, j.K)
+	return outcome{
+		lower: exactValue(new(big.Rat)), upper: exactValue(new(big.Rat).SetInt(most.Mul(most, big.NewInt(int64(j.K))))),
+		proof: ProofClosedForm, undecided: why,
+	}
+}
+
+// theorems bounds the optimum without a program: by permute-and-flip where that is optimal, otherwise between the best
+// lower bound in closed form and permute-and-flip. Only Auto and ClosedForm ask whether permute-and-flip is optimal.
+func (j *job) theorems(ctx context.Context) outcome {
+	cut := func() bool { return j.Objective == lattice.Box && ctx.Err() != nil } // whether sums may have been cut off
+	flip := permuteAndFlipValue(ctx, j.N, j.K, j.Objective, j.Epsilon, j.prec)
+	if cut() {
+		return j.nothing(context.Cause(ctx).Error())
+	}
+	o := outcome{upper: flip, flip: &flip}
+	optimal := PermuteAndFlipOptimal(j.N, j.K, j.Objective, j.Epsilon)
+	if !j.Epsilon.IsZero() {
+		o.flipOptimal = &optimal
+	}
+	if optimal && (j.Method == Auto || j.Method == ClosedForm) {
+		o.lower, o.proof = flip, ProofRecurrence
+		return o
+	}
+	lower := closedWithin(ctx, j.N, j.K, j.Objective, j.Epsilon, j.prec)
+	o.lower, o.proof = boxValue(lower), ProofClosedForm
+	if cut() { // each term is a lower bound by itself
+		o.undecided = context.Cause(ctx).Error()
+	}
+	if j.Level >= Monotone {
+		least := flip.enclosure(j.prec).Mul(interval.FromRat(big.NewRat(2, int64(j.N)), j.prec))
+		if least.Lo().Cmp(lower.Lo()) > 0 {
+			o.lower, o.proof = boxValue(least), ProofMonotone
+		}
+	}
+	if j.Method == ClosedForm {
+		o.undecided = "the closed-form bound does not reach the gap; try --method lp or --method lumped"
+	}
+	return o
+}
+
+// How long lumping goes on where no limit was set, and what it may cost before the whole program is tried, in visits of positions, at some
+// 10 ns each: where it may be enough, and where it only serves to have bounds.
+const (
+	lumpedTime    = 100 * time.Second
+	lumpedReserve = 500 * time.Millisecond // of a limit, for proving the bound
+	promisingWork = 2_000_000_000
+	prudentWork   = 300_000_000
+)
+
+// Numbers of variables from which lumping is tried before the whole program: where it may be enough, and in any case.
+const (
+	promisingVariables = 20_000
+	prudentVariables   = 100_000
+)
+
+// some tries lumping, as far as that may spare the whole program or stand in for it. With y from classes of orbits the bound comes some orders
+// of magnitude closer to the optimum than the closed-form one, which in turn is the closer the more candidates there are.
+func (j *job) some(ctx context.Context) error {
+	o := lumped.Options{}
+	above := func(limit int64) bool { return j.answer.Variables.Cmp(big.NewInt(limit)) >= 0 }
+	switch {
+	case j.Exact || j.Certified:
+		return nil
+	case j.beyond() != "":
+	case above(promisingVariables) && narrow(j.total().enclosure(j.prec), big.NewRat(1, 1000)):
+		o.MaxWork = promisingWork
+	case above(prudentVariables):
+		o.MaxWork = prudentWork
+	default:
+		return nil
+	}
+	return j.try(ctx, func() outcome { return j.lumped(ctx, o) })
+}
+
+// maxMassBits bounds the weights of orbits that are handed to floating-point solvers.
+const maxMassBits = 900
+
+// bytesPerVariable estimates what a variable of the enumerated program costs in memory, solver included.
+const bytesPerVariable = 3000
+
+// memory returns how much memory may be used, in bytes.
+func (j *job) memory() int64 {
+	if j.MaxMemory > 0 {
+		return j.MaxMemory
+	}
+	return DefaultMemory
+}
+
+// beyond says why the whole program cannot be solved within the limits; it is empty where it can.
+func (j *job) beyond() string {
+	need := new(big.Int).Mul(j.answer.Variables, big.NewInt(bytesPerVariable))
+	if limit := big.NewInt(j.memory()); need.Cmp(limit) > 0 {
+		return fmt.Sprintf("n = %d and k = %d give %s variables, about %s of memory, over the limit of %s; use smaller n and k, or --max-memory",
+			j.N, j.K, j.answer.Variables, bytesText(need), bytesText(limit))
+	}
+	if bits := lattice.Vectors(j.N, j.K, false).BitLen(); bits > maxMassBits {
+		return fmt.Sprintf("n = %d and k = %d: orbits of up to 2^%d score vectors are beyond floating-point solvers; use --method auto", j.N, j.K, bits)
+	}
+	return ""
+}
+
+// enumerated solves the whole program.
+func (j *job) enumerated(ctx context.Context) outcome {
+	o := j.best
+	if o.undecided = j.beyond(); o.undecided != "" {
+		if j.answer.Undecided != "" && j.Method == Auto {
+			o.undecided = j.answer.Undecided + "; " + o.undecided
+		}
+		return o
+	}
+	program, err := enumerate(ctx, j.N, j.K, j.Objective, j.Level, j.Epsilon)
+	if err != nil {
+		if ctx.Err() != nil {
+			o.undecided = context.Cause(ctx).Error()
+			return o
+		}
+		return outcome{err: err}
+	}
+	s, err := program.solve(ctx, j.Solver, j.Start, j.Gap, j.Report)
+	if err != nil {
+		return outcome{err: err}
+	}
+	o.solver, o.pivots, o.basis, o.undecided = j.Solver.Name(), s.pivots, s.basis, s.undecided
+	if s.lower == nil {
+		return o
+	}
+	o.proof, o.evidence = ProofLP, &Evidence{Program: program, Proposal: s.proposal, Prec: s.prec}
+	o.lower = exactValue(s.lower)
+	if s.upper != nil && j.floor(exactValue(s.upper)).Cmp(j.ceiling(o.upper)) <= 0 {
+		o.upper = exactValue(s.upper)
+	} else {
+		// Permute-and-flip is the better feasible point: the one without injections.
+		o.evidence.Proposal.Injection = nil
+	}
+	return o
+}
+
+// lumped bounds the optimum from classes of orbits, at any level: more rows only raise it.
+func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
+	most := lumpedTime
+	if deadline, limited := ctx.Deadline(); limited {
+		most = time.Until(deadline)
+		most -= min(most/10, lumpedReserve)
+	}
+	inner, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	gap, _ := j.Gap.Float64()
+	o.Precision, o.Gap, o.MaxMemory = j.prec, min(lumped.DefaultGap, gap), min(j.memory(), lumped.DefaultMaxMemory)
+	if j.Report != nil {
+		o.Report = func(p lumped.Progress) {
+			j.Report(linear.Progress{Pivots: p.Iterations, Objective: p.Bound})
+		}
+	}
+	out := j.best
+	out.solver, out.undecided = "lumped", "the bound over classes does not reach the gap; it is what lumping gives here"
+	result, err := lumped.Bound(inner, j.N, j.K, j.Epsilon, j.Objective, o)
+	switch {
+	case err == nil:
+		out.pivots = result.Iterations
+		if result.Lower.Lo().Cmp(j.floor(out.lower)) > 0 {
+			out.lower, out.proof = boxValue(result.Lower), ProofLumped
+		}
+	case inner.Err() == nil && !errors.Is(err, lumped.ErrTooMany):
+		return outcome{err: err}
+	case inner.Err() == nil:
+		out.undecided = "lumping: " + err.Error()
+	}
+	if ctx.Err() != nil {
+		out.undecided = context.Cause(ctx).Error()
+	}
+	return out
+}
+
+// bytesText writes a number of bytes with a unit.
+func bytesText(b *big.Int) string {
+	f, _ := new(big.Float).SetInt(b).Float64()
+	for _, unit := range []string{"B", "kB", "MB", "GB", "TB", "PB"} {
+		if f < 1000 {
+			return fmt.Sprintf("%.3g %s", f, unit)
+		}
+		f /= 1000
+	}
+	return fmt.Sprintf("%.3g EB", f)
+}

@@ -1,0 +1,102 @@
+package lp
+
+import (
+	"context"
+	"math/big"
+	"time"
+
+	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
+)
+
+// rate evaluates the mechanisms against the optimum, raising the precision until
+// the enclosures of the errors add nothing of note to the gap.
+func (j *job) rate(ctx context.Context) error {
+	size := j.Objective.Total(j.N, j.K)
+	j.answer.Optimum = toNumber(j.total().over(size, j.prec))
+	grace, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(ratingGrace, func() { cancel(context.Cause(ctx)) })
+	})
+	defer stop()
+	for _, m := range j.Mechanisms {
+		if err := j.rateOne(grace, m, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rateOne appends a mechanism's error and ratio to the answer, unless the context ends first.
+func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism, size *big.Int) error {
+	type attempt struct {
+		value
+		err error
+	}
+	for prec := j.prec; ; prec *= 2 {
+		t, ok := await(ctx, 0, func() attempt {
+			if m == mechanisms.PermuteAndFlip() && prec == j.prec && j.flip != nil {
+				return attempt{*j.flip, nil}
+			}
+			v, err := total(ctx, m, j.N, j.K, j.Objective, j.Level, j.Epsilon, prec)
+			return attempt{v, err}
+		})
+		if !ok || t.err != nil && ctx.Err() != nil {
+			j.answer.Undecided = context.Cause(ctx).Error()
+			return nil
+		}
+		if t.err != nil {
+			return t.err
+		}
+		ratio := j.ratioOf(m, t.value, prec)
+		wide := ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, j.Gap)
+		if wide && j.reached() && prec < 1<<12 && !approximate(m) {
+			continue
+		}
+		rated := Rated{Name: m.Info().Name, Error: toNumber(t.over(size, prec)), Ratio: toNumber(ratio)}
+		j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
+		if wide && j.answer.Undecided == "" {
+			j.answer.Undecided = unreached(m)
+		}
+		return nil
+	}
+}
+
+// ratioOf returns a mechanism's total error over the optimum, 1 where both are 0.
+func (j *job) ratioOf(m mechanisms.Mechanism, t value, prec uint) value {
+	isPF := m == mechanisms.PermuteAndFlip()
+	one := interval.FromInt(1, prec)
+	optimum := j.total()
+	switch {
+	case j.N == 1, isPF && j.answer.Proof == ProofRecurrence:
+		return exactValue(big.NewRat(1, 1))
+	case !t.rigorous():
+		middle, _ := optimum.enclosure(prec).Mid().Float64()
+		return value{estimate: t.estimate / middle, method: t.method}
+	case t.exact != nil && optimum.exact != nil:
+		return exactValue(new(big.Rat).Quo(t.exact, optimum.exact))
+	}
+	ratio := t.enclosure(prec).Quo(optimum.enclosure(prec))
+	ratio = ratio.Max(interval.FromInt(0, prec))
+	if isPF {
+		// Permute-and-flip satisfies every level's rows: the optimum is at most its error.
+		ratio = ratio.Max(one)
+	}
+	if _, ok := m.(*optimal); ok {
+		// Its error is within optimalGap of the optimum, which bounds from elsewhere may be closer to.
+		ratio = interval.Hull(ratio, one)
+	}
+	return boxValue(ratio)
+}
+
+func toNumber(v value) number.Number {
+	switch {
+	case !v.rigorous():
+		return number.Estimate(v.estimate, v.method)
+	case v.exact != nil:
+		return number.Exact(v.exact)
+	}
+	return number.Enclosed(v.box)
+}

@@ -1,0 +1,38 @@
+package arith
+
+import "math/bits"
+
+// PowerSums returns Σ_{v=1}^k v z^v and Σ_{v=1}^k z^v, in O(log k) operations without subtractions.
+func PowerSums[T any](f Field[T], z T, k int) (weighted, plain T) {
+	// With S_m and T_m the plain and the weighted sum of m terms: S_2m = S_m + z^m S_m, T_2m = T_m + z^m (T_m + m S_m).
+	weighted, plain = f.Zero(), f.Zero()
+	power := f.One()
+	for bit := bits.Len(uint(k)) - 1; bit >= 0; bit-- {
+		m := k >> (bit + 1)
+		weighted = f.Add(weighted, f.Mul(power, f.Add(weighted, f.Mul(f.FromInt(int64(m)), plain))))
+		plain = f.Add(plain, f.Mul(power, plain))
+		power = f.Mul(power, power)
+		if k>>bit&1 == 1 {
+			power = f.Mul(power, z)
+			plain = f.Add(plain, power)
+			weighted = f.Add(weighted, f.Mul(f.FromInt(int64(2*m+1)), power))
+		}
+	}
+	return weighted, plain
+}
+
+// DifferenceQuotient returns (a^n - b^n)/(a - b) = Σ_{i<n} a^i b^{n-1-i}, n >= 0, which has a value at a = b too, in O(log n) operations
+// without subtractions.
+func DifferenceQuotient[T any](f Field[T], a, b T, n int) T {
+	// Q_2m = Q_m (a^m + b^m), Q_{m+1} = a Q_m + b^m.
+	sum, powerA, powerB := f.Zero(), f.One(), f.One()
+	for bit := bits.Len(uint(n)) - 1; bit >= 0; bit-- {
+		sum = f.Mul(sum, f.Add(powerA, powerB))
+		powerA, powerB = f.Mul(powerA, powerA), f.Mul(powerB, powerB)
+		if n>>bit&1 == 1 {
+			sum = f.Add(f.Mul(a, sum), powerB)
+			powerA, powerB = f.Mul(powerA, a), f.Mul(powerB, b)
+		}
+	}
+	return sum
+}
