@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/mechanisms"
 	"optratio/number"
 )
 
@@ -79,6 +80,13 @@ func ends(x number.Number) (lo, hi string, ok bool) {
 	return x.Strings()
 }
 
+// registered reports whether every mechanism of the request that bears a name is the one registered under it: the checker knows that
+// one alone.
+func (a *Answer) registered(name string) bool {
+	own, err := mechanisms.Lookup(name)
+	return err == nil && !slices.ContainsFunc(a.Request.Mechanisms, func(m mechanisms.Mechanism) bool { return m.Info().Name == name && m != own })
+}
+
 func (c *certificateWriter) claims(a *Answer) {
 	claim := func(what string, x number.Number) {
 		if lo, hi, ok := ends(x); ok {
@@ -88,7 +96,7 @@ func (c *certificateWriter) claims(a *Answer) {
 	claim("optimum", a.Optimum)
 	named := func(what string, of func(Rated) number.Number) {
 		for _, name := range []string{"pf", "em"} {
-			if name == "em" && a.Variables.Cmp(big.NewInt(maxClaimed)) > 0 {
+			if name == "em" && a.Variables.Cmp(big.NewInt(maxClaimed)) > 0 || !a.registered(name) {
 				continue
 			}
 			for _, m := range a.Mechanisms {

@@ -3,6 +3,7 @@ package lp
 import (
 	"context"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +12,7 @@ import (
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/verify/certificate"
 )
 
 // The least request is the paper's with the defaults; written out it gives the same.
@@ -89,6 +91,23 @@ func TestNamesDecideNothing(t *testing.T) {
 			assert.NotEqual(t, number.Int(1), a.Mechanisms[0].Ratio)
 			assert.Greater(t, a.Mechanisms[0].Ratio.Float64(), a.Mechanisms[2].Ratio.Float64())
 		}
+	}
+}
+
+// A certificate claims nothing about a mechanism that only bears a registered name: the checker would take it for the registered one.
+func TestCertificatesOfImposters(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		claims bool
+	}{{"em", false}, {"own", true}} {
+		a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: expEps(t, 5, 4), Mechanisms: []mechanisms.Mechanism{mechanisms.Exponential(), half(c.name)}})
+		require.NoError(t, err)
+		var text strings.Builder
+		require.NoError(t, a.WriteCertificate(&text))
+		assert.Equal(t, c.claims, strings.Contains(text.String(), "claim ratio em"))
+		report, err := certificate.Check(strings.NewReader(text.String()), certificate.Options{})
+		require.NoError(t, err)
+		assert.True(t, report.Valid, report.Reason)
 	}
 }
 

@@ -94,7 +94,11 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 	}
 	w, ok := m.(mechanisms.Weighted)
 	if !ok {
-		return totalOfInstances(ctx, OnLattice(m, k, o, level), lat, o, eps, prec)
+		v, err := totalOfInstances(ctx, OnLattice(m, k, o, level), lat, o, eps, prec)
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%s: %w", m.Info().Name, err)
+		}
+		return v, err
 	}
 	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits && lat.Len()*k*z.Denom().BitLen() <= exactDenominator {
 		return totalExact(ctx, w, lat, o, z)

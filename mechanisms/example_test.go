@@ -2,6 +2,7 @@ package mechanisms_test
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 
@@ -34,6 +35,36 @@ func ExampleAsk() {
 	// uniform 0.75
 	// gem 0.133012980582…
 	// rnmh 0.472366552741…
+}
+
+// It always takes the best candidate, which is not private. Exact probabilities come with a sampler.
+func ExampleFromRational() {
+	m := mechanisms.FromRational(mechanisms.Info{Name: "dictator", Uniform: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		p := make([]*big.Rat, len(in.Scores))
+		for r, q := range in.Scores {
+			p[r] = new(big.Rat)
+			if q.Cmp(in.Best()) == 0 {
+				p[r].SetInt64(1)
+			}
+		}
+		return p, nil
+	})
+	eps, _ := mechanisms.ParseEpsilon("1")
+	a, _ := mechanisms.Ask(m, mechanisms.OnLattice([]int{2, 0, 1}, eps))
+	fmt.Println(a.PMF, a.ExpectedError)
+	// Output: [0 1 0] 0
+}
+
+// Numbers in float64 stand for all numbers within their precision.
+func ExampleFromFloat() {
+	m := mechanisms.FromFloat(mechanisms.Info{Name: "coin"}, 1e-6, func(scores []float64, sensitivity, epsilon float64) ([]float64, error) {
+		p := 1 / (1 + math.Exp(epsilon*(scores[1]-scores[0])/(2*sensitivity)))
+		return []float64{p, 1 - p}, nil
+	})
+	eps, _ := mechanisms.ParseEpsilon("1")
+	a, _ := mechanisms.Ask(m, mechanisms.OnLattice([]int{0, 1}, eps))
+	fmt.Println(a.PMF)
+	// Output: [0.73105… 0.268941…]
 }
 
 // Samplers take random words from anywhere; without a source they read crypto/rand.

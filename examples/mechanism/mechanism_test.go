@@ -116,7 +116,7 @@ func TestAudits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Verdict() == verify.Violated || len(r.Findings) > 0 || r.Find(audit.Answers).Verdict != verify.Proved || c.name != "enclosed" && r.Verdict() != verify.Proved {
+		if r.Verdict() != verify.Proved || len(r.Findings) > 0 || r.Precision == nil {
 			t.Errorf("%s: %s", c.name, r)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 	"time"
 
 	"optratio/lp/linear"
@@ -12,7 +14,7 @@ import (
 	"optratio/verify"
 )
 
-// Request asks for the optimum on a grid and the ratios of some mechanisms to it.
+// Request asks for the optimum on a grid and the ratios of some mechanisms to it. Grid and Epsilon are required.
 type Request struct {
 	Grid       Grid
 	Epsilon    mechanisms.Epsilon
@@ -20,7 +22,7 @@ type Request struct {
 	Criterion  Criterion
 	Mechanisms []mechanisms.Mechanism
 	Params     mechanisms.Params
-	Solver     linear.Solver // required
+	Solver     linear.Solver // nil for linear.Embedded
 	Gap        *big.Rat      // (upper-lower)/upper wanted of the optimum where e^ε is irrational; nil for 1e-9
 	Report     func(linear.Progress)
 }
@@ -61,12 +63,36 @@ type Answer struct {
 	solution *solution
 }
 
+// String returns the optimum and a line for each mechanism.
+func (a *Answer) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "optimum %s", a.Optimum)
+	for _, m := range a.Mechanisms {
+		fmt.Fprintf(&b, "\n%s", m)
+	}
+	if a.Undecided != "" {
+		fmt.Fprintf(&b, "\nundecided: %s", a.Undecided)
+	}
+	return b.String()
+}
+
+// String returns the loss, the ratio and the verdict on privacy in one line.
+func (r Rated) String() string {
+	return fmt.Sprintf("%s: loss %s, ratio %s, dp %s, tight ε %s", r.Name, r.Loss, r.Ratio, r.DP, r.TightEps)
+}
+
 // Solve answers a request. An error is bad input; where a limit or the context ended the work, the Answer holds the
 // best certified bounds so far and says so in Undecided.
 func Solve(ctx context.Context, r Request) (*Answer, error) {
 	begin := time.Now()
+	if err := r.Epsilon.Check(); err != nil {
+		return nil, err
+	}
+	if i := slices.Index(r.Mechanisms, nil); i >= 0 {
+		return nil, fmt.Errorf("mechanism %d is nil", i)
+	}
 	if r.Solver == nil {
-		panic("heterogeneous: Solve without a solver")
+		r.Solver = linear.Embedded{}
 	}
 	if r.Gap == nil {
 		r.Gap = big.NewRat(1, 1e9)

@@ -33,6 +33,10 @@ func (p *Problem) FreeMix(sol *Solution) (Mix, error) { return p.mixOf(sol.Free,
 
 // mixOf returns the best private p-mix of a rule with the given law.
 func (p *Problem) mixOf(law []*big.Rat, sol *Solution) (Mix, error) {
+	p, err := p.complete()
+	if err != nil {
+		return Mix{}, err
+	}
 	f := arith.Rat{}
 	blind, err := rules.BlindLaw(f, p.N())
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // The cumulative R and s keep every row but those of R short: n² columns, n² rows plus the privacy rows, 3n²
 // entries, where the law written out in x has n³/3. law(k) is the column of s[n][k].
 func Model(p *Problem) (lp *linear.Model, law func(k int) int, err error) {
-	if err := p.Check(); err != nil {
+	if p, err = p.complete(); err != nil {
 		return nil, nil, err
 	}
 	n := p.N()

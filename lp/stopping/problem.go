@@ -26,12 +26,24 @@ import (
 	rules "optratio/mechanisms/stopping"
 )
 
-// Problem is one instance: Payoff[k-1] is for taking the k-th best of len(Payoff) candidates.
+// Problem is one instance: Payoff[k-1] is for taking the k-th best of len(Payoff) candidates. Payoff and Eps are required.
 type Problem struct {
 	Payoff []*big.Rat
-	L      int
+	L      int // the distance of neighbours; 0 for 1
 	Eps    mechanisms.Epsilon
-	Delta  *big.Rat
+	Delta  *big.Rat // nil for 0
+}
+
+// complete returns the problem with its defaults, or the first thing wrong with it.
+func (p Problem) complete() (*Problem, error) {
+	p.L, p.Delta = cmp.Or(p.L, 1), cmp.Or(p.Delta, new(big.Rat))
+	if n := p.N(); n < 1 || n > MaxCandidates {
+		return nil, fmt.Errorf("n = %d: %w, need 1 to %d candidates", n, rules.ErrRange, MaxCandidates)
+	}
+	if k := slices.Index(p.Payoff, nil); k >= 0 {
+		return nil, fmt.Errorf("payoff %d: %w, it is nil", k+1, rules.ErrRange)
+	}
+	return &p, cmp.Or(p.Eps.Check(), rules.CheckDelta(p.Delta), rules.CheckDistance(p.N(), p.L))
 }
 
 // MaxCandidates bounds the problems that Check accepts; time and memory grow with its square.
@@ -42,10 +54,8 @@ func (p *Problem) N() int { return len(p.Payoff) }
 
 // Check reports the first parameter that is out of range.
 func (p *Problem) Check() error {
-	if n := p.N(); n < 1 || n > MaxCandidates {
-		return fmt.Errorf("n = %d: %w, need 1 to %d candidates", n, rules.ErrRange, MaxCandidates)
-	}
-	return cmp.Or(p.Eps.Check(), rules.CheckDelta(p.Delta), rules.CheckDistance(p.N(), p.L))
+	_, err := p.complete()
+	return err
 }
 
 // TopK returns the payoff 1 for each of the K best of n candidates: 1 <= K <= n. K = 1 is the secretary problem.

@@ -12,9 +12,9 @@ import (
 	"optratio/number/arith"
 )
 
-// Options steer Solve. The zero value is usable, but for Solver.
+// Options steer Solve. The zero value is usable.
 type Options struct {
-	Solver linear.Solver // proposes; required
+	Solver linear.Solver // proposes; nil for linear.Embedded
 	Gap    float64       // wanted (upper-lower)/upper, 0 for 1e-9
 	Rounds int           // at most so many master programs, 0 for 2000
 	Report func(Progress)
@@ -42,6 +42,15 @@ type Solution struct {
 	Stopped      error // what ended the search early: the context, the solver, or nil
 }
 
+// String returns the enclosure of the optimum and what ended the search early, if anything did.
+func (s *Solution) String() string {
+	text := fmt.Sprintf("optimum %s", s.Optimum())
+	if s.Stopped != nil {
+		text += ", stopped early: " + s.Stopped.Error()
+	}
+	return text
+}
+
 // Gap returns (Upper-Lower)/Upper, 0 where the two are equal.
 func (s *Solution) Gap() float64 {
 	if s.Upper.Cmp(s.Lower) == 0 {
@@ -63,11 +72,12 @@ var smoothing = [...]float64{0.95, 0.85, 0.7, 0.5, 0.25, 0}
 // malformed problem or if no rule was found at all; an early end (the context, the number
 // of rounds) still gives what is certified so far.
 func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
-	if err := p.Check(); err != nil {
+	p, err := p.complete()
+	if err != nil {
 		return nil, err
 	}
 	if o.Solver == nil {
-		panic("stopping: Solve without a solver")
+		o.Solver = linear.Embedded{}
 	}
 	if o.Gap <= 0 {
 		o.Gap = 1e-9

@@ -4,14 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
+// ownPrecision is the relative precision to which probabilities of this process are taken that are enclosed.
+var ownPrecision = big.NewRat(1, 1e15)
+
 // Mechanism audits a mechanism of this process as PMF does a program: on the domain, whose neighbours may leave it, and on a side
-// set of other score vectors and numbers of candidates. Its probabilities are taken as exactly as it states them, those of
-// mechanisms.Approximate to their precision; Options.Precision is ignored. An error that it returns, or a panic, is a finding.
+// set of other score vectors and numbers of candidates. Rational probabilities are taken as they are, those of
+// mechanisms.Approximate to their precision, and others to a relative precision of 1e-15; Options.Precision is ignored. An error that
+// it returns, or a panic, is a finding. Package verify decides without any such precision, on lattices and their like.
 func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report, error) {
 	if m == nil {
 		return nil, fmt.Errorf("%w: no mechanism", ErrOptions)
@@ -19,7 +25,7 @@ func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report,
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	o.Precision = nil
+	o.Precision = ownPrecision
 	if a, ok := m.(mechanisms.Approximate); ok {
 		o.Precision = a.Precision()
 	}
@@ -54,6 +60,7 @@ type called struct {
 // on is the mechanism on a space.
 func (c *called) on(m mechanisms.Mechanism, space *verify.Space) verify.Subject {
 	inner := verify.ForMechanism(m, space)
+	_, approximate := m.(mechanisms.Approximate)
 	return verify.SubjectFunc(func(q verify.Vector) (a *verify.Answer, err error) {
 		if c.ctx.Err() != nil {
 			return nil, errStopped
@@ -71,8 +78,34 @@ func (c *called) on(m mechanisms.Mechanism, space *verify.Space) verify.Subject 
 			c.findings = addFinding(c.findings, Finding{Event: "error", Detail: err.Error(), Scores: space.Scores(q)})
 			a, err = &verify.Answer{Event: err.Error()}, nil
 		}()
-		return inner.Answer(q)
+		if a, err = inner.Answer(q); err != nil || approximate {
+			return a, err
+		}
+		p := make([]*verify.Value, len(a.P))
+		for r, v := range a.P {
+			if p[r], err = rounded(v); err != nil {
+				return nil, err
+			}
+		}
+		return &verify.Answer{P: p}, nil
 	})
+}
+
+// rounded returns a rational value as it is, and an enclosure of any other that is as narrow as float64 numbers allow.
+func rounded(v *verify.Value) (*verify.Value, error) {
+	if v.Rat() != nil {
+		return v, nil
+	}
+	for prec := uint(64); prec <= 2048; prec *= 2 {
+		x := v.Enclose(prec)
+		if !x.IsFinite() || !(x.RelWidth() < 0x1p-52) {
+			continue
+		}
+		lo, _ := x.Lo().Rat(nil)
+		hi, _ := x.Hi().Rat(nil)
+		return verify.Within(lo, hi), nil
+	}
+	return nil, fmt.Errorf("%w: enclosures of 2048 bits are wider than the relative precision of %s", verify.ErrUndecided, number.Exact(ownPrecision))
 }
 
 // Draws audits the sampler of a mechanism of this process as Samples does a program.

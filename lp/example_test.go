@@ -1,0 +1,33 @@
+package lp_test
+
+import (
+	"context"
+	"fmt"
+
+	"optratio/lp"
+	"optratio/mechanisms"
+)
+
+// The size of the lattice and ε are enough: permute-and-flip and the exponential mechanism are rated against the optimum.
+func ExampleRatio() {
+	eps, _ := mechanisms.ParseExp("5/4")
+	a, err := lp.Ratio(context.Background(), lp.Request{N: 3, K: 3, Epsilon: eps})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(a)
+	fmt.Println(a.Mechanisms[1].Ratio.Rat())
+	// Output:
+	// n = 3, k = 3, ε = ln(5/4): optimum 0.783894119510… (lp)
+	// pf: error 0.786528864864…, ratio 1.00336109850…
+	// em: error 0.890333966198…, ratio 1.13578344835…
+	// 27465642066562421760000/24182111569292379161459 true
+}
+
+// For n = k = 3 the threshold is the logarithm of the tribonacci constant, where z + z² + z³ = 1 for z = e^-ε.
+func ExampleThreshold() {
+	a, err := lp.Threshold(context.Background(), lp.ThresholdRequest{N: 3, K: 3})
+	fmt.Println(a, err)
+	// Output: not optimal at ε = 0.609377705956…, optimal at ε = 0.609377978857… (closed-form) <nil>
+}
