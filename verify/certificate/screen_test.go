@@ -1,0 +1,167 @@
+package certificate
+
+import (
+	"context"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/number/interval"
+)
+
+// TestScreenedRowsHold: rows of a level that float64 bounds pass over must hold in exact arithmetic, whatever the injections
+// are; and those that are looked at are looked at in full.
+func TestScreenedRowsHold(t *testing.T) {
+	const seed = 13
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	passed, violated := 0, 0
+	z := big.NewRat(3, 4)
+	for _, size := range [][2]int{{2, 2}, {3, 2}, {3, 3}, {4, 2}, {4, 3}} {
+		for _, of := range []level{{privacy: true}, {monotone: true}, {true, true}} {
+			for range 8 {
+				l := newLattice(size[0], size[1])
+				p := &program{lattice: l, ctx: context.Background(), level: of}
+				l.number()
+				for rank, m := range l.orbits() {
+					for v := 1; v <= l.k; v++ {
+						if m[v] > 0 && rng.IntN(3) == 0 {
+							p.inject = append(p.inject, injection{rank, v, big.NewRat(rng.Int64N(1000)*l.weight(m, v).Int64(), 1024<<rng.IntN(8))})
+						}
+					}
+				}
+				d := big.NewInt(1 << 20)
+				for _, r := range []ring[scaled]{newExact(z, d)} {
+					passed, violated = screen(t, p, r, passed, violated)
+				}
+				x := enclosing{zz: interval.FromRat(z, 64), prec: 64}
+				passed, violated = screen(t, p, ring[interval.Interval](x), passed, violated)
+			}
+		}
+	}
+	assert.Greater(t, passed, 1000, "rows passed over")
+	assert.Greater(t, violated, 1000, "rows violated")
+}
+
+func screen[T any](t *testing.T, p *program, r ring[T], passed, violated int) (int, int) {
+	x, err := point(p, r)
+	require.NoError(t, err)
+	var slack *T
+	visit := levelRows(p, r, x, func(g func([]T) T) { s := g(x.u); slack = &s })
+	require.NoError(t, p.rows(p.level, func(q row) error {
+		slack = nil
+		err := visit(q)
+		wa, wb := p.weight(q.m, q.v), p.weight(q.l, q.w)
+		right := r.scale(x.u[q.b], wa)
+		if q.privacy {
+			right = r.z(right)
+		}
+		want := r.sub(r.scale(x.u[q.a], wb), right)
+		if slack == nil {
+			passed++
+			require.True(t, r.nonneg(want), "row %+v is passed over, its slack is %v", q, r.value(want))
+		} else {
+			require.Equal(t, r.value(want).String(), r.value(*slack).String())
+			if !r.nonneg(want) {
+				violated++
+			}
+		}
+		return err
+	}))
+	return passed, violated
+}
+
+// checkText checks a certificate of the given lines.
+func checkText(t *testing.T, lines ...string) *Report {
+	t.Helper()
+	rep, err := Check(strings.NewReader(strings.Join(lines, "\n")+"\n"), Options{})
+	require.NoError(t, err)
+	return rep
+}
+
+func headerLines(epsilon, proof string) []string {
+	return []string{"optratio-certificate 1", "n 3", "k 2", epsilon, "objective paper", "constraints paper", "proof " + proof, "precision 0"}
+}
+
+// TestNoPrivacyLoss: at ε = 0 the mechanisms are uniform, and claims on them are decided exactly. Over the vectors of three candidates
+// at depths 0, 1 and 2, one of them at 0, the mean error is the mean of a third of the sum of depths.
+func TestNoPrivacyLoss(t *testing.T) {
+	sum, count := int64(0), int64(0)
+	for q := range 27 {
+		a, b, c := q%3, q/3%3, q/9
+		if min(a, b, c) == 0 {
+			sum, count = sum+int64(a+b+c), count+1
+		}
+	}
+	mean := big.NewRat(sum, 3*count).RatString()
+	for _, epsilon := range []string{"epsilon 0", "exp-epsilon 1"} {
+		lines := append(headerLines(epsilon, "dual-closed-form"), "claim optimum 0 "+mean, "claim error pf "+mean+" "+mean, "end 10")
+		rep := checkText(t, lines...)
+		assert.True(t, rep.Valid, rep.Reason)
+		assert.Equal(t, "1", rep.Problem.ExpEps.String())
+		assert.Equal(t, "0", rep.Problem.Eps.String())
+		above := new(big.Rat).Add(big.NewRat(sum, 3*count), new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(2000), nil)))
+		lines[9] = "claim error pf " + above.RatString() + " 2"
+		assert.False(t, checkText(t, lines...).Valid)
+	}
+}
+
+// TestReasonsNameTheLine: what is wrong is said with the number of the line, also where a line is missing.
+func TestReasonsNameTheLine(t *testing.T) {
+	head := headerLines("exp-epsilon 3/2", "lp")
+	dual := []string{"claim optimum 0 1", "dual 3 0 0 0", "dual 2 1 0 0", "dual 2 0 1 0", "dual 1 2 0 0", "dual 1 1 1 0", "dual 1 0 2 0"}
+	with := func(tail ...string) []string { return append(append([]string(nil), head...), tail...) }
+	for _, c := range []struct {
+		lines  []string
+		reason string
+	}{
+		{with(), `line 9: the file ends where a line "claim optimum" was expected`},
+		{with("end 8"), `line 9: "end 8" where a line "claim optimum" was expected`},
+		{with("claim error pf 0 1", "end 9"), `line 9: "claim error pf 0 1" where a line "claim optimum" was expected`},
+		{with("claim optimum 0"), "line 9: claim optimum: two numbers expected"},
+		{with("claim optimum 2 1"), "line 9: claim optimum: the lower bound exceeds the upper bound"},
+		{with("claim optimum x 1"), "line 9: claim optimum: not a number"},
+		{with("claim optimum 0 1/"), "line 9: claim optimum: not a number"},
+		{with("claim optimum 0 1", "dual 2 1 0 0"), "line 10: dual: the count vector is not the next one, 3 0 0"},
+		{with(dual[:2]...), `line 11: the file ends where a line "dual" was expected`},
+		{with(dual...), `line 16: the file ends where a line "end" was expected`},
+		{with(append(dual[:7:7], "dual 0 0 3 0")...), `line 16: "dual 0 0 3 0" where a line "end" was expected`},
+		{with(append(dual[:7:7], "inject 1 2 1 0")...), "line 16: inject: 4 fields where 5 were expected"},
+		{with(append(dual[:7:7], "inject 1 2 1 0 0")...), "line 16: inject: the value is not positive"},
+		{with(append(dual[:7:7], "inject 2 2 1 0 1")...), "line 16: inject: no variable at depth 2"},
+		{with(append(dual[:7:7], "inject 0 2 1 0 1")...), "line 16: inject: no variable at depth 0"},
+		{with(append(dual[:7:7], "inject 1 2 1 0 1", "inject 1 2 1 0 1")...), "line 17: inject: not after the variable of the line before"},
+		{with(append(dual[:7:7], "cut p 1 2 1 0 0 3 0 0 1")...), `line 16: cut: kind "p" is no row of level paper`},
+		{with(append(dual[:7:7], "end 14")...), `line 16: end "14" after 15 lines`},
+		{with(append(dual[:7:7], "end 15", "end 15")...), "line 17: a line after the end"},
+	} {
+		rep := checkText(t, c.lines...)
+		assert.False(t, rep.Valid)
+		assert.True(t, strings.HasPrefix(rep.Reason, c.reason), "%q, want %q", rep.Reason, c.reason)
+	}
+	rep := checkText(t, with(append(dual[:7:7], "end 15")...)...)
+	assert.True(t, rep.Valid, rep.Reason)
+}
+
+// TestBitsOfEpsilon: 4096 bits of either part of e^ε, or of ε, are accepted, one more is not.
+func TestBitsOfEpsilon(t *testing.T) {
+	power := func(e uint) string { return new(big.Int).Lsh(big.NewInt(1), e).String() }
+	less := func(e uint) string { n := new(big.Int).Lsh(big.NewInt(1), e); return n.Sub(n, big.NewInt(1)).String() }
+	for _, c := range []struct {
+		epsilon string
+		ok      bool
+	}{
+		{"exp-epsilon " + power(4095), true}, {"exp-epsilon " + power(4096), false},
+		{"exp-epsilon " + power(4095) + "/" + less(4095), true}, {"exp-epsilon " + power(4096) + "/" + less(4096), false},
+		{"exp-epsilon " + less(4097) + "/" + power(4096), false},
+		{"epsilon 1/" + power(4095), true}, {"epsilon 1/" + power(4096), false}, {"epsilon " + strings.Repeat("9", 4097), false},
+		{"exp-epsilon 1/2", false}, {"epsilon -1", false}, {"epsilon 1", true},
+	} {
+		rep := checkText(t, append(headerLines(c.epsilon, "dual-closed-form"), "claim optimum 0 2", "end 9")...)
+		assert.Equal(t, c.ok, rep.Valid, "%.40s: %s", c.epsilon, rep.Reason)
+	}
+}
