@@ -139,7 +139,7 @@ func run(root, module string, tg target, sample, seed int, list map[string]strin
 	if v != passed {
 		return r, fmt.Errorf("%s: the tests do not pass on the source itself:\n%s", tg.pkg, out)
 	}
-	limit := 2*time.Second + 5*used
+	limit := 2*time.Second + 2*used
 	tried := 0
 	for _, m := range mutants {
 		if sample > 0 && tried == sample {
@@ -152,7 +152,9 @@ func run(root, module string, tg target, sample, seed int, list map[string]strin
 		if v == unbuilt {
 			return r, fmt.Errorf("%s: type-checks but does not compile:\n%s", m.id, out)
 		}
-		tried++
+		if tried++; tried%10 == 0 {
+			fmt.Fprintf(log, "%s: %d tried, %d survived, %v\n", tg.pkg, tried, len(r.survivors), time.Since(begin).Round(time.Second))
+		}
 		_, listed := list[m.id]
 		switch {
 		case v == failed && listed:

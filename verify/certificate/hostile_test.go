@@ -145,6 +145,41 @@ func TestCommonDenominatorIsBounded(t *testing.T) {
 	}
 }
 
+// TestDenominatorsOfCutsAndInjectionsAreBounded likewise.
+func TestDenominatorsOfCutsAndInjectionsAreBounded(t *testing.T) {
+	p := newProblem(3, 3, "3/2", "paper", "full")
+	q := new(big.Int).Lsh(big.NewInt(1), 20000)
+	small := func() *big.Rat { return new(big.Rat).SetFrac(big.NewInt(1), q.Add(q, big.NewInt(1))) }
+	zero := func() *solution {
+		sol := &solution{cuts: map[levelRow]*big.Rat{}, u: p.completed(nil)}
+		for range p.orbits {
+			sol.y = append(sol.y, new(big.Rat))
+		}
+		return sol
+	}
+	cuts, injections, both := zero(), zero(), map[int]*big.Rat{}
+	for _, r := range p.levelRows() {
+		cuts.cuts[r] = small()
+	}
+	for i, x := range p.vars {
+		if x.v > 0 {
+			both[i] = small()
+		}
+	}
+	injections.u = p.completed(both)
+	for name, sol := range map[string]*solution{"none": zero(), "cuts": cuts, "injections": injections} {
+		d := p.draft("exp-epsilon 3/2", sol, (*big.Rat).RatString).claim("optimum", "0", "3")
+		rep, err := certificate.Check(strings.NewReader(d.String()), certificate.Options{MaxMemory: 1 << 20})
+		if name == "none" {
+			if err != nil || !rep.Valid {
+				t.Errorf("%v, %v", rep, err)
+			}
+		} else if !errors.Is(err, certificate.ErrLimit) {
+			t.Errorf("%s: error %v, want ErrLimit, report %+v", name, err, rep)
+		}
+	}
+}
+
 // TestLongBaseIsBounded: nor can powers of e^ε.
 func TestLongBaseIsBounded(t *testing.T) {
 	text := proposal(6, 6, "exp-epsilon 1"+strings.Repeat("0", 1000)+"1/1"+strings.Repeat("0", 1000), 1, "paper")

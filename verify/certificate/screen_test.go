@@ -165,3 +165,26 @@ func TestBitsOfEpsilon(t *testing.T) {
 		assert.Equal(t, c.ok, rep.Valid, "%.40s: %s", c.epsilon, rep.Reason)
 	}
 }
+
+// TestWhereTheExponentialIsExact: the exact error of the exponential mechanism is worked out for a claim of one number, or at the last
+// precision, while its denominator has at most 2^23 bits.
+func TestWhereTheExponentialIsExact(t *testing.T) {
+	point, wide := &Claim{lower: big.NewRat(1, 2), upper: big.NewRat(1, 2)}, &Claim{lower: big.NewRat(1, 2), upper: big.NewRat(2, 3)}
+	for _, c := range []struct {
+		n, k, bits int
+		q          *Claim
+		prec       uint
+		want       bool
+	}{
+		{3, 3, 10, point, 128, true}, {3, 3, 10, wide, 128, false}, {3, 3, 10, wide, 512, true}, {3, 3, 0, point, 512, false},
+		{8, 8, 162, point, 128, true}, {8, 8, 163, point, 128, false}, // 6435·(8·162 + 4 or 5) is less than 2^23, 6435·(8·163) more
+		{20, 20, 2, point, 128, false},
+	} {
+		ck := &checker{program: &program{lattice: &lattice{n: c.n, k: c.k}}, cert: &certificate{n: c.n, k: c.k}, o: Options{MaxPrecision: 512}}
+		if c.bits > 0 {
+			q := new(big.Int).Lsh(big.NewInt(1), uint(c.bits-1))
+			ck.z = new(big.Rat).SetFrac(big.NewInt(1), q)
+		}
+		assert.Equal(t, c.want, ck.exactEM(c.q, c.prec), "%+v", c)
+	}
+}
