@@ -27,7 +27,7 @@ type auditFlags struct {
 	epsilon                                 epsilonFlags
 	domain, neighbors, sensitivity          string
 	property, against, precision, budgetStr string
-	confidence                              string
+	confidence, until                       string
 	shifted                                 bool
 	seed                                    uint64
 	timeout                                 time.Duration
@@ -70,6 +70,7 @@ A table has one line {"scores":[…],"pmf":[…]} for each score vector.`,
 	fs.StringVar(&f.against, "against", "", "compare with this mechanism's probabilities")
 	fs.StringVar(&f.precision, "pmf-precision", "1e-9", "relative precision of the probabilities")
 	fs.StringVar(&f.confidence, "confidence", "0.95", "of a sampler's lower bound on ε")
+	fs.StringVar(&f.until, "until", "budget", "end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget")
 	fs.StringVar(&f.budgetStr, "budget", "1000000", "samples in all")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
@@ -118,7 +119,10 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50 {
 		return o, usagef("--budget %s: give a number of samples such as 1000000", quoted(f.budgetStr))
 	}
-	o.Budget = budget.Num().Int64()
+	o.Budget, o.UntilRefuted = budget.Num().Int64(), f.until == "refuted"
+	if f.until != "refuted" && f.until != "budget" {
+		return o, usagef("--until %s: give refuted or budget", quoted(f.until))
+	}
 	if f.pmfFile == "" {
 		switch f.domain {
 		case "lattice", "half-lattice", "random":
@@ -194,7 +198,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := f.show(r, func(w io.Writer) error { return printAudit(w, r, f.epsilon.text()) }); err != nil {
 		return err
 	}
-	if f.sampleExec != "" && r.Verdict() == verify.Undecided && ctx.Err() == nil {
+	if dp := r.Find(verify.DP); f.sampleExec != "" && r.Verdict() == verify.Undecided && ctx.Err() == nil && dp != nil && dp.Checked > 0 {
 		return nil // nothing found
 	}
 	return verdict(ctx, &r.Report)
@@ -221,7 +225,10 @@ func printAudit(w io.Writer, r *audit.Report, eps string) error {
 	for _, finding := range r.Findings {
 		fmt.Fprintf(w, "finding: %s\n", finding)
 	}
+	independent := r.Find(audit.Independence)
 	switch {
+	case independent != nil && independent.Verdict == verify.Violated:
+		fmt.Fprintf(w, "no ε is concluded from %d samples that are not independent; claimed: %s\n", r.Samples, r.Claimed)
 	case r.LowerBound.IsValid():
 		confidence, _ := r.Confidence.Float64()
 		fmt.Fprintf(w, "ε is at least %s with confidence %g, from %d samples; claimed: %s\n", r.LowerBound, confidence, r.Samples, r.Claimed)

@@ -33,7 +33,10 @@ type Options struct {
 	Timeout    Duration // for one answer; 10 s
 	Budget     int64    // samples in all; 1000000
 	Confidence *big.Rat // of the lower bound on ε, and of the test of fit; 0.95
-	Progress   func(questions int64)
+	// UntilRefuted ends an audit of samples once the claim is refuted, and makes it look for that as early as it can. Otherwise
+	// the whole budget goes into the bound.
+	UntilRefuted bool
+	Progress     func(questions int64)
 }
 
 // complete fills in the defaults and checks the options.
@@ -86,6 +89,9 @@ const randomVectors = 40
 // or given ones, so many are drawn at random; most = 0: all are taken.
 func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 	space := &verify.Space{Unit: o.Sensitivity, Sensitivities: []*big.Rat{o.Sensitivity}, Epsilon: o.Epsilon}
+	if most > 0 && (o.Domain == "lattice" || o.Domain == "half-lattice") {
+		space.Unit = new(big.Rat).Quo(o.Sensitivity, big.NewRat(fractions, 1))
+	}
 	var vectors iter.Seq[verify.Vector]
 	var name string
 	n, far := o.N, int64(0)
@@ -114,6 +120,9 @@ func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 		step, depth := int64(2), o.K
 		if o.Domain == "half-lattice" {
 			step, depth = 1, 2*o.K
+		}
+		if most > 0 {
+			step *= fractions
 		}
 		vectors = verify.Grid(n, depth, step)
 		name = fmt.Sprintf("the %s of %d candidates, depth %d", o.Domain, n, o.K)

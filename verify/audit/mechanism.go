@@ -116,7 +116,7 @@ func Draws(ctx context.Context, m mechanisms.Sampler, src mechanisms.Source, o O
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	space, dom, err := o.domain(o.vectorsToSample())
+	space, dom, err := o.sampleDomain()
 	if err != nil {
 		return nil, err
 	}

@@ -1,55 +1,44 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"optratio/number"
-	"optratio/number/interval"
 	"optratio/verify"
 )
 
-// sampler draws from a mechanism. An event, if not empty, came instead of counts; an error
-// ends the audit.
+// sampler draws from a mechanism and says how often each outcome came; outcomes are numbered, candidates or others. An event, if
+// not empty, came instead of counts; an error ends the audit.
 type sampler interface {
 	Sample(q verify.Vector, samples int64) (counts []int64, event string, err error)
 }
 
 const (
-	mostPerQuestion = 10_000  // samples wanted of a program at once
-	mostPairs       = 200_000 // of neighbours; more are thinned out at random
-	mostNumbers     = 4 << 20 // scores in all pairs
-	fewestVectors   = 64      // that the domain is not thinned out below
-	samplesAPlace   = 200     // of the budget, for each score vector of the domain
-	finalists       = 2       // pairs that are tested
+	mostPairs     = 200_000 // of neighbours; more are thinned out at random
+	mostNumbers   = 4 << 20 // scores in all pairs
+	fewestVectors = 64      // that the domain is not thinned out below
+	samplesAPlace = 200     // of the budget, for each score vector of the domain
 )
-
-// rounds are the shares of the budget and the pairs that are looked at: all at first, then those that look worst. What
-// is left of the budget goes to the finalists.
-var rounds = []struct {
-	share float64
-	pairs int
-}{{0.25, mostPairs}, {0.15, 48}, {0.15, 8}}
 
 // Samples audits a program that draws samples.
 func Samples(ctx context.Context, command string, o Options) (*Report, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	space, dom, err := o.domain(o.vectorsToSample())
+	space, dom, err := o.sampleDomain()
 	if err != nil {
 		return nil, err
 	}
 	a := newAsker(ctx, command, space, &o)
 	defer a.child.stop()
-	r, err := o.statistics(ctx, command, drawn{a}, space, dom)
+	r, err := o.statistics(ctx, command, newDrawn(a), space, dom)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +52,7 @@ func draw(name string, s sampler, o Options) (*Report, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	space, dom, err := o.domain(o.vectorsToSample())
+	space, dom, err := o.sampleDomain()
 	if err != nil {
 		return nil, err
 	}
@@ -87,39 +76,47 @@ func (o *Options) vectorsToSample() int {
 // pairsOf is the most pairs of neighbours of n candidates that are kept.
 func pairsOf(n int) int { return max(1, min(mostPairs, mostNumbers/(2*n))) }
 
-// drawn is a program as a sampler.
-type drawn struct{ *asker }
+// Questions grow from the first to the last of these numbers of samples, as long as answers take no longer than that part of
+// the time limit.
+const (
+	firstQuestion = 1000
+	lastQuestion  = 1 << 17
+	longAnswer    = 8
+)
 
-func (d drawn) Sample(q verify.Vector, samples int64) (counts []int64, event string, err error) {
+// drawn is a program as a sampler.
+type drawn struct {
+	*asker
+	most int64 // samples in one question
+}
+
+func newDrawn(a *asker) *drawn { return &drawn{a, firstQuestion} }
+
+func (d *drawn) Sample(q verify.Vector, samples int64) (counts []int64, event string, err error) {
 	counts = make([]int64, len(q))
 	for left := samples; left > 0; {
-		batch := min(left, mostPerQuestion)
-		some, event, err := ask(d.asker, q, batch, func(line []byte) ([]int64, error) {
-			return parseCounts(line, len(q), batch)
+		some := min(left, d.most)
+		begin := time.Now()
+		got, event, err := ask(d.asker, q, some, func(line []byte) ([]int64, error) {
+			return parseCounts(line, len(q), some)
 		})
 		if err != nil || event != "" {
 			return nil, event, err
 		}
-		for i, c := range some {
+		for i, c := range got {
 			counts[i] += c
 		}
-		left -= batch
+		left -= some
+		switch took := time.Since(begin); {
+		case took > d.child.timeout/2:
+			d.most = max(1, d.most/4)
+		case took > d.child.timeout/longAnswer:
+			d.most = max(1, some)
+		case some == d.most:
+			d.most = min(2*d.most, lastQuestion)
+		}
 	}
 	return counts, "", nil
-}
-
-// tally is what was drawn at one score vector.
-type tally struct {
-	q      verify.Vector
-	counts []int64
-	total  int64
-	event  string
-}
-
-// pair is an event that may tell two neighbours apart: candidate r at from, against at to.
-type pair struct {
-	from, to, r int
-	promise     float64
 }
 
 // statistics is one audit of a sampler.
@@ -129,15 +126,27 @@ type statistics struct {
 	sampler sampler
 	rng     *rand.Rand
 	space   *verify.Space
-	tallies []*tally
-	pairs   []pair // with r unset: both directions, all candidates
+	field   *field
+	wealth  *wealth
+	repeats independence
+	samples []sample // for the test of fit
+	planned int64    // how many there should be
 	drawn   int64
-	budget  int64
+	shown   map[string]*evidence
 }
 
-// statistics spends the budget in rounds: every score vector, then the neighbours that look worst, then fresh samples at
-// the finalists, which alone the verdict is based on. So the choice of the finalists does not bias it, and the confidence
-// is shared between them alone.
+// evidence is what the bets on one event at one pair saw.
+type evidence struct {
+	edge   edge
+	counts counts
+	gain   float64 // of the logarithms of the wealth, over all levels that it decided
+}
+
+// errRepeats ends an audit whose samples are not independent.
+var errRepeats = fmt.Errorf("%w: the samples are not independent, so that no ε is concluded from them", verify.ErrUndecided)
+
+// statistics searches the score vectors for neighbours that look bad, and bets on what it found that fresh samples show it
+// too (docs/auditing.md). The budget is the only limit, but for the context: what is known when it ends is reported.
 func (o *Options) statistics(ctx context.Context, name string, s sampler, space *verify.Space, dom *verify.Domain) (*Report, error) {
 	if o.Budget < 1 {
 		return nil, fmt.Errorf("%w: a budget of %d samples", ErrOptions, o.Budget)
@@ -145,37 +154,34 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	if o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
 		return nil, fmt.Errorf("%w: the confidence must lie between 0 and 1", ErrOptions)
 	}
-	st := &statistics{ctx: ctx, o: o, sampler: s, space: space, rng: rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572)), budget: o.Budget}
 	// alpha is the probability of a false verdict; the test of fit takes half.
 	alpha := new(big.Rat).Sub(big.NewRat(1, 1), o.Confidence)
 	if o.Against != nil {
 		alpha.Quo(alpha, big.NewRat(2, 1))
 	}
+	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
+	st := &statistics{
+		ctx: ctx, o: o, sampler: s, space: space, rng: rng, field: newField(true, rng),
+		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{},
+	}
 	r := &Report{Confidence: o.Confidence}
 	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.claim()
-	res := verify.Result{Name: verify.DP, Verdict: verify.Undecided}
-	err := st.collect(dom)
-	if err == nil {
-		err = st.explore()
-	}
-	var fit *verify.Result
-	if err == nil && o.Against != nil {
-		fit, err = st.fit(alpha)
-	}
-	lower := new(big.Rat)
-	if err == nil {
-		lower, err = st.test(alpha, &res)
-	}
+	res := verify.Result{Name: verify.DP, Verdict: verify.Undecided, Reason: "samples cannot prove privacy; none was found violated"}
+	err := st.run(dom)
 	if err != nil && !errors.Is(err, verify.ErrUndecided) {
 		return nil, err
 	}
 	if err != nil {
 		res.Reason = strings.TrimPrefix(err.Error(), verify.ErrUndecided.Error()+": ")
 	}
-	r.LowerBound = st.conclude(&res, lower)
+	r.LowerBound = st.conclude(&res)
 	r.Samples = st.drawn
-	r.Properties = append(r.Properties, res)
-	if fit != nil {
+	r.Properties = append(r.Properties, res, st.repeats.result())
+	if o.Against != nil && !st.repeats.broken && len(st.field.places) > 0 {
+		fit, err := st.fit(alpha)
+		if err != nil {
+			return nil, err
+		}
 		r.Properties = append(r.Properties, *fit)
 	}
 	r.chooseWitness()
@@ -190,280 +196,100 @@ func (s *statistics) stopped() error {
 	return nil
 }
 
-// collect numbers the score vectors of the domain and of its pairs of neighbours. Of more pairs than there
-// is room for it keeps some at random, from the first ones.
-func (s *statistics) collect(dom *verify.Domain) error {
-	places := map[string]int{}
-	place := func(q verify.Vector) int {
-		key := fmt.Sprint(q)
-		i, ok := places[key]
-		if !ok {
-			i = len(s.tallies)
-			places[key] = i
-			s.tallies = append(s.tallies, &tally{q: q, counts: make([]int64, len(q))})
-		}
-		return i
-	}
-	for q := range dom.Vectors {
-		if err := s.stopped(); err != nil {
-			return err
-		}
-		place(q)
-	}
-	if len(s.tallies) == 0 {
-		return nil
-	}
-	room, met := pairsOf(len(s.tallies[0].q)), 0
-	var kept [][2]verify.Vector
-	for q, other := range dom.Neighbors {
-		if err := s.stopped(); err != nil {
-			return err
-		}
-		if met++; met > 8*room {
-			break
-		}
-		if len(kept) < room {
-			kept = append(kept, [2]verify.Vector{q, other})
-		} else if i := s.rng.IntN(met); i < room {
-			kept[i] = [2]verify.Vector{q, other}
-		}
-	}
-	type edge struct{ a, b int }
-	seen := map[edge]bool{}
-	for _, p := range kept {
-		if err := s.stopped(); err != nil {
-			return err
-		}
-		e := edge{place(p[0]), place(p[1])}
-		if e.a > e.b {
-			e.a, e.b = e.b, e.a
-		}
-		if !seen[e] {
-			seen[e] = true
-			s.pairs = append(s.pairs, pair{from: e.a, to: e.b})
-		}
-	}
-	return nil
-}
-
-// draw adds samples at one score vector.
-func (s *statistics) draw(t *tally, samples int64) error {
+// draw asks for samples at a place, in two halves that are compared where there are enough.
+func (s *statistics) draw(i int, samples int64) ([]int64, error) {
+	p := s.field.places[i]
 	if err := s.stopped(); err != nil {
-		return err
+		return nil, err
 	}
-	if t.event != "" || samples <= 0 {
-		return nil
+	if p.event != "" || samples <= 0 {
+		return nil, nil
 	}
-	counts, event, err := s.sampler.Sample(t.q, samples)
-	if err != nil {
-		return err
-	}
-	if event != "" {
-		t.event = event
-		return nil
-	}
-	if len(counts) != len(t.q) {
-		return fmt.Errorf("%w: %d counts for %d candidates", ErrOptions, len(counts), len(t.q))
-	}
-	s.drawn += samples
-	t.total += samples
-	for r, c := range counts {
-		t.counts[r] += c
-	}
-	return nil
-}
-
-// explore spends the first rounds; afterwards s.pairs are the finalists, best first, with their candidates.
-func (s *statistics) explore() error {
-	for i, round := range rounds {
-		if i > 0 {
-			s.rank()
-			s.pairs = slices.Clip(s.pairs[:min(round.pairs, len(s.pairs))])
-		}
-		var places []int
-		for _, p := range s.pairs {
-			places = append(places, p.from, p.to)
-		}
-		if i == 0 {
-			for j := range s.tallies {
-				places = append(places, j)
-			}
-		}
-		slices.Sort(places)
-		places = slices.Compact(places)
-		each := max(1, int64(round.share*float64(s.budget))/int64(max(1, len(places))))
-		if each*int64(len(places)) > s.budget { // fewer samples than vectors: some at random
-			s.rng.Shuffle(len(places), func(a, b int) { places[a], places[b] = places[b], places[a] })
-			places = places[:s.budget/2]
-		}
-		for _, j := range places {
-			if err := s.draw(s.tallies[j], each); err != nil {
-				return err
-			}
-		}
-	}
-	s.rank()
-	return nil
-}
-
-// rank sorts the pairs by what a test with the rest of the budget promises to prove about them, and keeps one
-// candidate and direction for each.
-func (s *statistics) rank() {
-	left := float64(max(1, s.budget-s.drawn)) / (2 * finalists)
-	best := map[[2]int]pair{}
-	for _, p := range s.pairs {
-		a, b := s.tallies[p.from], s.tallies[p.to]
-		if a.total == 0 || b.total == 0 {
+	var sum, before []int64
+	first := samples - samples/2
+	for part, n := range []int64{first, samples - first} {
+		if n == 0 {
 			continue
 		}
-		for r := range a.counts {
-			for _, d := range []pair{{p.from, p.to, r, 0}, {p.to, p.from, r, 0}} {
-				x, y := s.tallies[d.from], s.tallies[d.to]
-				d.promise = promise(x.counts[r], x.total, y.counts[r], y.total, left)
-				key := [2]int{min(d.from, d.to), max(d.from, d.to)}
-				if old, ok := best[key]; !ok || d.promise > old.promise {
-					best[key] = d
-				}
-			}
+		got, event, err := s.sampler.Sample(p.q, n)
+		if err != nil {
+			return nil, err
 		}
-	}
-	s.pairs = s.pairs[:0]
-	for _, p := range best {
-		s.pairs = append(s.pairs, p)
-	}
-	slices.SortFunc(s.pairs, func(a, b pair) int {
-		return cmp.Or(-cmp.Compare(a.promise, b.promise), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
-	})
-}
-
-// promise guesses the lower bound on ln(p/q) that fresh samples would prove, from x of n and y of m: the
-// estimate less some standard errors of what is planned and of what is known.
-func promise(x, n, y, m int64, planned float64) float64 {
-	p, q := (float64(x)+0.5)/(float64(n)+1), (float64(y)+0.5)/(float64(m)+1)
-	variance := func(p float64, n float64) float64 { return (1 - p) / (p * n) }
-	future := variance(p, planned) + variance(max(q, 1/planned), planned)
-	known := variance(p, float64(n)) + variance(q, float64(m))
-	return math.Log(p/q) - 2.5*math.Sqrt(future) - math.Sqrt(known)
-}
-
-// test spends the rest of the budget at the finalists and returns a lower bound on e^ε that holds with
-// probability 1 - alpha at least.
-func (s *statistics) test(alpha *big.Rat, res *verify.Result) (*big.Rat, error) {
-	pairs := s.pairs[:min(finalists, len(s.pairs))]
-	lower := big.NewRat(1, 1)
-	if len(pairs) == 0 {
-		return lower, nil
-	}
-	each := max(1, (s.budget-s.drawn)/int64(2*len(pairs)))
-	level := new(big.Rat).Quo(alpha, big.NewRat(2*int64(len(pairs)), 1))
-	for _, p := range pairs {
-		fresh := [2]*tally{}
-		for i, at := range []int{p.from, p.to} {
-			fresh[i] = &tally{q: s.tallies[at].q, counts: make([]int64, len(s.tallies[at].q))}
-			if err := s.draw(fresh[i], each); err != nil {
-				return lower, err
-			}
-			s.tallies[at].event = cmp.Or(s.tallies[at].event, fresh[i].event)
+		if event != "" {
+			p.event = event
+			return nil, nil
 		}
-		a, b := fresh[0], fresh[1]
-		res.Checked++
-		if a.event != "" || b.event != "" {
+		if len(got) != len(p.q) {
+			return nil, fmt.Errorf("%w: %d counts for %d candidates", ErrOptions, len(got), len(p.q))
+		}
+		s.drawn += n
+		s.field.add(i, got, n)
+		if part == 0 {
+			sum, before = slices.Clone(got), got
 			continue
 		}
-		bound := lowerLimit(a.total, a.counts[p.r], level)
-		bound.Quo(bound, upperLimit(b.total, b.counts[p.r], level))
-		if bound.Cmp(lower) <= 0 {
-			continue
+		if n == first {
+			s.repeats.compare(before, got, n, func() string {
+				return fmt.Sprintf("asked twice for %d samples at %s, it answered %v and %v", n, scoresText(s.space.Scores(p.q)), before, got)
+			})
+			if s.repeats.broken {
+				return nil, errRepeats
+			}
 		}
-		lower = bound
-		res.Witness = &verify.Witness{
-			Scores: s.space.Scores(a.q), Neighbor: s.space.Scores(b.q), Candidate: &p.r,
-			P: frequency(a.counts[p.r], a.total), PNeighbor: frequency(b.counts[p.r], b.total),
+		for r, c := range got {
+			sum[r] += c
 		}
 	}
-	return lower, nil
+	return sum, nil
 }
 
 func frequency(x, n int64) number.Number {
 	return number.Estimate(float64(x)/float64(n), fmt.Sprintf("%d of %d samples", x, n))
 }
 
-// conclude sets the verdict on privacy and returns the lower bound on ε. A witness stays only where
-// it refutes the claim.
-func (s *statistics) conclude(res *verify.Result, lower *big.Rat) number.Number {
-	res.Attained, res.Witness = res.Witness, nil
-	bound := number.Int(0)
-	if lower.Cmp(big.NewRat(1, 1)) > 0 {
-		log := interval.LogRat(lower, 128)
-		bound = number.Enclosed(log)
-		if c, ok := verify.Rational(lower).Compare(verify.ExpEpsilon(s.o.Epsilon)); ok && c > 0 {
-			res.Verdict, res.Witness = verify.Violated, res.Attained
+// conclude sets the verdict on privacy and returns the lower bound on ε.
+func (s *statistics) conclude(res *verify.Result) number.Number {
+	if s.repeats.broken {
+		return number.Int(0)
+	}
+	var strongest *evidence
+	for _, e := range s.shown {
+		res.Checked++
+		if strongest == nil || e.gain > strongest.gain || e.gain == strongest.gain && e.edge.from < strongest.edge.from {
+			strongest = e
 		}
 	}
-	if res.Verdict == verify.Undecided && res.Reason == "" {
-		res.Reason = "samples cannot prove privacy; none was found violated"
+	at := s.wealth.bound()
+	if at < 0 || strongest == nil {
+		return number.Int(0)
 	}
-	return bound
+	c := strongest.counts
+	w := &verify.Witness{
+		Scores: s.space.Scores(s.field.places[strongest.edge.from].q), Neighbor: s.space.Scores(s.field.places[strongest.edge.to].q),
+		P: frequency(c.hits, c.drawn), PNeighbor: frequency(c.hitsNear, c.drawnNear),
+	}
+	s.name(w, strongest.edge.event)
+	res.Attained = w
+	if at >= s.wealth.claimed {
+		res.Verdict, res.Reason, res.Witness = verify.Violated, "", w
+	}
+	if eps := s.wealth.levels[at].epsilon; eps != nil {
+		return number.Exact(eps)
+	}
+	return s.o.claim()
 }
 
-// fit tests whether the samples of the first round are those of the named mechanism: for every score vector and candidate, both
-// tails, sharing alpha.
-func (s *statistics) fit(alpha *big.Rat) (*verify.Result, error) {
-	res := &verify.Result{Name: Against, Verdict: verify.Undecided,
-		Reason: "the samples fit " + s.o.Against.Info().Name}
-	named := verify.ForMechanism(s.o.Against, s.space)
-	tests := int64(0)
-	for _, t := range s.tallies {
-		tests += 2 * int64(len(t.q))
-	}
-	level := interval.FromRat(new(big.Rat).Quo(alpha, big.NewRat(max(1, tests), 1)), binomialBits)
-	for _, t := range s.tallies {
-		if err := s.stopped(); err != nil {
-			return nil, err
-		}
-		if t.total == 0 {
-			continue
-		}
-		want, err := named.Answer(t.q)
-		if err != nil {
-			return nil, err
-		}
-		for r, x := range t.counts {
-			res.Checked++
-			p := want.P[r].Enclose(binomialBits)
-			if !unlikely(t.total, x, p, level) {
-				continue
-			}
-			res.Verdict, res.Reason = verify.Violated, "the samples are not those of "+s.o.Against.Info().Name
-			w := &verify.Witness{
-				Scores: s.space.Scores(t.q), Candidate: &r, P: frequency(x, t.total), PExpected: want.P[r].Number(),
-			}
-			if res.Witness == nil || len(w.String()) < len(res.Witness.String()) {
-				res.Witness = w
-			}
+// name says in a witness which outcomes make up the event.
+func (s *statistics) name(w *verify.Witness, event []bool) {
+	var in []int
+	for r, is := range event {
+		if is {
+			in = append(in, r)
 		}
 	}
-	return res, nil
-}
-
-// unlikely reports whether x of n or further from n·p has probability at most level on its side.
-// What lies within two standard deviations is not even asked about.
-func unlikely(n, x int64, p, level interval.Interval) bool {
-	mid, _ := p.Mid().Float64()
-	deviation := float64(x) - float64(n)*mid
-	if math.Abs(deviation) < 2*math.Sqrt(float64(n)*mid*(1-mid)) {
-		return false
+	if len(in) == 1 {
+		w.Candidate = &in[0]
+		return
 	}
-	one := interval.FromInt(1, binomialBits)
-	tail := one
-	switch {
-	case deviation > 0 && p.Hi().Sign() == 0, deviation < 0 && p.Lo().Cmp(one.Lo()) == 0:
-		return true
-	case deviation > 0:
-		tail = upperTail(n, x, interval.Point(p.Hi()))
-	case deviation < 0:
-		tail = upperTail(n, n-x, one.Sub(interval.Point(p.Lo())))
-	}
-	holds, ok := tail.LessEq(level)
-	return ok && holds
+	w.Event = "one of the candidates " + strings.Trim(strings.ReplaceAll(fmt.Sprint(in), " ", ", "), "[]")
 }

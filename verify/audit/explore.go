@@ -1,0 +1,313 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"optratio/verify"
+)
+
+// Shares of the budget, or of a stage of it.
+const (
+	mostExploring  = 0.2
+	leastExploring = 0.1
+	enoughAClass   = 400  // draws at every class that exploring needs no more than
+	perPlace       = 3    // draws at every score vector that shows whether it is like its class, if they are
+	leastApart     = 0.08 // at least this part of the exploring, and
+	mostApart      = 0.4  // at most that
+	firstStage     = 30   // draws at every class in the first stage, where an audit ends once the claim is refuted
+	nextStage      = 1.7
+	perClass       = 16  // draws in the first round; classes for which there are none are left out
+	rounds         = 4   // of exploring; in each, a part of the pairs stays
+	staying        = 0.3 // that part
+	fewestPairs    = 6   // that stay
+	firstBatch     = 1.0 / 25
+	nextBatch      = 1.25
+	finalists      = 12   // pairs between which is chosen before every bet
+	hysteresis     = 0.15 // in promise, before a pair that was bet on is left
+	mostOdd        = 6    // score vectors that are looked at apart from their class
+	oddness        = 8    // surprise from which on they are
+)
+
+// run spends the budget. Where an audit ends with the refutation, it goes through stages, each exploring and betting.
+func (s *statistics) run(dom *verify.Domain) error {
+	var places []int
+	for q := range dom.Vectors {
+		if err := s.stopped(); err != nil {
+			return err
+		}
+		places = append(places, s.field.place(q))
+	}
+	if len(places) == 0 {
+		return fmt.Errorf("%w: nothing to check: there are no score vectors", verify.ErrUndecided)
+	}
+	if err := s.field.collect(dom, pairsOf(len(s.field.places[0].q)), s.stopped); err != nil {
+		return err
+	}
+	if s.o.Against != nil {
+		if err := s.drawForFit(places); err != nil {
+			return err
+		}
+	}
+	if len(s.field.edges) == 0 {
+		return fmt.Errorf("%w: nothing to check: there are no neighbors", verify.ErrUndecided)
+	}
+	classes := float64(len(s.field.classes))
+	end := s.o.Budget
+	if s.o.UntilRefuted {
+		end = max(1000, int64(firstStage*classes))
+	}
+	for {
+		end = min(end, s.o.Budget)
+		stage := float64(end - s.drawn)
+		if stage <= 0 {
+			return nil
+		}
+		share := mostExploring * stage
+		if !s.o.UntilRefuted {
+			share = min(share, max(leastExploring*stage, enoughAClass*classes))
+		}
+		if err := s.explore(int64(share)); err != nil {
+			return err
+		}
+		done, err := s.bet(end)
+		if err != nil || done || end == s.o.Budget {
+			return err
+		}
+		end = int64(nextStage * float64(end))
+	}
+}
+
+// drawForFit draws the same number of samples at every score vector of the domain, or at some drawn at random where the budget is small.
+func (s *statistics) drawForFit(places []int) error {
+	budget := int64(fitShare * float64(s.o.Budget))
+	places = slices.Clone(places)
+	slices.Sort(places)
+	places = slices.Compact(places)
+	if most := int(max(1, budget/fewestForFit)); len(places) > most {
+		s.rng.Shuffle(len(places), func(a, b int) { places[a], places[b] = places[b], places[a] })
+		places = places[:most]
+	}
+	s.planned = int64(len(places))
+	each := budget / s.planned
+	for _, i := range places {
+		counts, err := s.draw(i, each)
+		if err != nil {
+			return err
+		}
+		if counts != nil {
+			s.samples = append(s.samples, sample{i, counts, each})
+		}
+	}
+	return nil
+}
+
+// fewestForFit is the fewest samples at one score vector that a test of fit is made of, where there are more vectors.
+const fewestForFit = 20
+
+// site returns where samples for a place are drawn while searching: at the first one of its class, if it is like that.
+func (s *statistics) site(i int) int {
+	p := s.field.places[i]
+	if p.odd {
+		return i
+	}
+	for _, j := range s.field.classes[p.class].members {
+		if other := s.field.places[j]; !other.odd && other.event == "" {
+			return j
+		}
+	}
+	return i
+}
+
+// sites lists where samples for pairs are drawn.
+func (s *statistics) sites(edges []edge) []int {
+	var out []int
+	for _, e := range edges {
+		out = append(out, s.site(e.from), s.site(e.to))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// left is how many samples are still to be drawn.
+func (s *statistics) left() float64 { return float64(max(1, s.o.Budget-s.drawn)) }
+
+// explore spends a number of samples on finding out which pairs promise most: all of them in the first round, fewer in each that
+// follows. Part of it goes to score vectors that are not like the rest of their class.
+func (s *statistics) explore(samples int64) error {
+	f := s.field
+	apart := int64(0)
+	if f.pooled && len(f.places) > len(f.classes) {
+		apart = int64(max(leastApart, min(mostApart, perPlace*float64(len(f.places))/float64(samples))) * float64(samples))
+	}
+	samples -= apart
+	each := samples / rounds
+	// Where there are too many classes for so few samples, those that the most pairs are like are looked at.
+	known, edges := map[int]bool{}, f.edges
+	for i, e := range f.edges {
+		known[f.places[e.from].class], known[f.places[e.to].class] = true, true
+		if len(known) > max(4, int(each/perClass)) {
+			edges = f.edges[:i+1]
+			break
+		}
+	}
+	for round := range rounds {
+		if round > 0 {
+			edges = f.rank(edges, s.left(), hopeful)
+			edges = edges[:min(len(edges), max(fewestPairs, int(staying*float64(len(edges)))))]
+		}
+		if round == rounds-1 && apart > 0 {
+			odd, err := s.screen(apart)
+			if err != nil {
+				return err
+			}
+			edges = append(edges, odd...)
+		}
+		sites := s.sites(edges)
+		for _, i := range sites {
+			if err := s.draw1(i, min(max(2, each/int64(len(sites))), s.o.Budget-s.drawn)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// draw1 draws samples for the search alone.
+func (s *statistics) draw1(i int, samples int64) error {
+	_, err := s.draw(i, samples)
+	return err
+}
+
+// screen draws a few samples at as many score vectors as it can, more at those that are least like their class, and returns the
+// pairs of those that stay apart.
+func (s *statistics) screen(samples int64) ([]edge, error) {
+	f := s.field
+	var places []int
+	for i, p := range f.places {
+		if !p.odd && p.event == "" && (len(f.classes[p.class].members) > 1 || len(f.classes[p.class].sizes) < len(p.q)) {
+			places = append(places, i)
+		}
+	}
+	s.rng.Shuffle(len(places), func(a, b int) { places[a], places[b] = places[b], places[a] })
+	for _, stage := range []struct {
+		share float64
+		keep  int
+	}{{0.5, max(1, int(samples/10))}, {0.25, max(8, len(places)/8)}, {0.25, 2 * mostOdd}} {
+		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(f.surprise(b), f.surprise(a)) })
+		places = places[:min(len(places), stage.keep)]
+		for _, i := range places {
+			each := int64(stage.share * float64(samples) / float64(len(places)))
+			if err := s.draw1(i, min(each, s.o.Budget-s.drawn)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(f.surprise(b), f.surprise(a)) })
+	var out []edge
+	for _, i := range places[:min(len(places), mostOdd)] {
+		if f.surprise(i) < oddness {
+			break
+		}
+		f.places[i].odd = true
+		for _, pair := range f.all {
+			if pair[0] == i || pair[1] == i {
+				e := edge{from: pair[0], to: pair[1]}
+				out, f.edges = append(out, e), append(f.edges, e)
+			}
+		}
+	}
+	return out, nil
+}
+
+// bet spends samples up to an end on batches, each with a bet on the pair and event that promises most by then. It reports
+// whether the claim is refuted and that was all that was wanted.
+func (s *statistics) bet(end int64) (bool, error) {
+	f := s.field
+	edges := f.rank(f.edges, s.left(), promise)
+	edges = edges[:min(len(edges), finalists)]
+	size := max(40, firstBatch*float64(end-s.drawn))
+	var current edge
+	base := int64(-1) // draws at the pair when the segment was opened
+	for s.drawn < end && len(edges) > 0 {
+		edges = f.rank(edges, s.left(), promise)
+		if len(edges) == 0 {
+			break
+		}
+		best := edges[0]
+		for _, e := range edges {
+			// A pair that was bet on is only left for one that promises clearly more.
+			if base >= 0 && e.from == current.from && e.to == current.to && slices.Equal(e.event, current.event) && e.promise+hysteresis > best.promise {
+				best = e
+			}
+		}
+		r := bestRatio(best.p, best.o)
+		times := int64(min(size, float64(end-s.drawn))) / (r.at + r.near)
+		if times == 0 {
+			break
+		}
+		drawn := f.places[best.from].total + f.places[best.to].total
+		same := base >= 0 && best.from == current.from && best.to == current.to && slices.Equal(best.event, current.event)
+		if !same || drawn > 2*base {
+			horizon := float64(s.o.Budget-s.drawn) * float64(r.at) / float64(r.at+r.near)
+			s.wealth.open(best.p, best.o, best.slack, r, horizon)
+			current, base = best, max(1, drawn)
+		}
+		r = s.wealth.segs[len(s.wealth.segs)-1].ratio
+		times = int64(min(size, float64(end-s.drawn))) / (r.at + r.near)
+		if times == 0 {
+			break
+		}
+		own, err := s.draw(best.from, times*r.at)
+		if err != nil {
+			return false, err
+		}
+		near, err := s.draw(best.to, times*r.near)
+		if err != nil {
+			return false, err
+		}
+		if own == nil || near == nil {
+			// To go on as if there had been no bet would favour samplers that fail where they lose.
+			return false, fmt.Errorf("%w: an error came instead of samples that a bet was on", verify.ErrUndecided)
+		}
+		s.settle(best, counts{times * r.at, hitsOf(own, best.event), times * r.near, hitsOf(near, best.event)})
+		if s.o.UntilRefuted && s.wealth.passed() && s.wealth.bound() >= s.wealth.claimed {
+			return true, nil
+		}
+		if len(edges) > 1 && edges[1].hopeful > best.promise {
+			for _, i := range []int{s.site(edges[1].from), s.site(edges[1].to)} {
+				if err := s.draw1(i, min(times/4, end-s.drawn)); err != nil {
+					return false, err
+				}
+			}
+		}
+		size *= nextBatch
+	}
+	return false, nil
+}
+
+// hitsOf counts the draws in an event.
+func hitsOf(counts []int64, event []bool) int64 {
+	n := int64(0)
+	for r, c := range counts {
+		if r < len(event) && event[r] {
+			n += c
+		}
+	}
+	return n
+}
+
+// settle takes a batch into account, and what the bet on it gained.
+func (s *statistics) settle(e edge, c counts) {
+	key := fmt.Sprint(e.from, e.to, e.event)
+	shown := s.shown[key]
+	if shown == nil {
+		shown = &evidence{edge: e}
+		s.shown[key] = shown
+	}
+	before := s.wealth.sum()
+	s.wealth.settle(c)
+	shown.counts = shown.counts.plus(c)
+	shown.gain += s.wealth.sum() - before
+}

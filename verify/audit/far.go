@@ -1,0 +1,123 @@
+package audit
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/verify"
+)
+
+// fractions is how many units Δ has in the domains that are built for samplers.
+const fractions = 1000
+
+// sampleDomain returns what a sampler is asked about: the domain, thinned out to what the budget has room for, and unless
+// vectors or pairs are given, score vectors that lattices of small depth do not have.
+func (o *Options) sampleDomain() (*verify.Space, *verify.Domain, error) {
+	space, dom, err := o.domain(o.vectorsToSample())
+	if err != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 || o.N < 2 {
+		return space, dom, err
+	}
+	unit := new(big.Rat).Quo(o.Sensitivity, space.Unit).Num().Int64()
+	far := o.farVectors(unit)
+	if unit == 0 || len(far) == 0 {
+		return space, dom, nil
+	}
+	out := *dom
+	out.Vectors = func(yield func(verify.Vector) bool) {
+		for q := range dom.Vectors {
+			if !yield(q) {
+				return
+			}
+		}
+		for _, q := range far {
+			if !yield(q) {
+				return
+			}
+		}
+	}
+	out.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
+		for _, q := range far {
+			for s := range o.extremes(len(q), unit) {
+				other := slices.Clone(q)
+				for r := range other {
+					other[r] += s[r]
+				}
+				if !yield(q, other) {
+					return
+				}
+			}
+		}
+		for q, other := range dom.Neighbors {
+			if !yield(q, other) {
+				return
+			}
+		}
+	}
+	out.Name += fmt.Sprintf("; and %d score vectors with far ties, gaps and fractions", len(far))
+	return space, &out, nil
+}
+
+// farVectors returns score vectors whose depth grows like 1/ε: some candidates tied at the top and all others tied below; and others
+// of the side set: weights that are 0 in double precision, scores far from 0, fractions.
+func (o *Options) farVectors(unit int64) []verify.Vector {
+	n, eps := o.N, max(o.Epsilon.Float(), 1e-6)
+	var out []verify.Vector
+	seen := map[string]bool{}
+	add := func(q verify.Vector) {
+		if key := vectorKey(q); !seen[key] {
+			seen[key] = true
+			out = append(out, q)
+		}
+	}
+	tied := func(top int, gap int64) {
+		q := make(verify.Vector, n)
+		for r := top; r < n; r++ {
+			q[r] = -gap * unit
+		}
+		add(q)
+	}
+	for _, times := range []float64{1, 2, 4, 8} {
+		gap := 2 * int64(math.Ceil(times/eps))
+		tied(1, gap)
+		tied(min(2, n-1), gap)
+		tied(n-1, gap)
+	}
+	if gap := o.vanishing(); gap > 0 {
+		tied(1, gap)
+		tied(min(2, n-1), gap)
+	}
+	off := o.offset() * unit
+	q := make(verify.Vector, n)
+	for r := range q {
+		q[r] = -2 * unit * int64(r%3)
+	}
+	add(q.Plus(off))
+	add(q.Plus(-off))
+	if unit%fractions == 0 {
+		for r := range q {
+			q[r] = -[]int64{0, 333, 500, 750}[r%4] * unit / fractions
+		}
+		add(q)
+	}
+	return out
+}
+
+// extremes yields the steps to neighbours at which one candidate moves against all others, or alone where scores are monotonic.
+func (o *Options) extremes(n int, unit int64) iter.Seq[verify.Vector] {
+	others := -unit
+	if o.Model == verify.Monotonic {
+		others = 0
+	}
+	return func(yield func(verify.Vector) bool) {
+		for r := range n {
+			s := slices.Repeat([]int64{others}, n)
+			s[r] = unit
+			if !yield(s) || !yield(scaled(s, -1)) {
+				return
+			}
+		}
+	}
+}

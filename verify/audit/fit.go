@@ -1,0 +1,91 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/number/interval"
+	"optratio/verify"
+)
+
+// fitShare is the part of the budget that is set aside, at every score vector of the domain the same number, for a comparison
+// with a named mechanism.
+const fitShare = 0.25
+
+// sample is what was drawn for the test of fit at a place: as many draws as were planned.
+type sample struct {
+	place  int
+	counts []int64
+	total  int64
+}
+
+// fit tests whether samples are those of the named mechanism: at every planned score vector, for every candidate, both tails, sharing
+// alpha. How many draws there are was fixed before the first. The witness is the strongest evidence.
+func (s *statistics) fit(alpha *big.Rat) (*verify.Result, error) {
+	name := s.o.Against.Info().Name
+	res := &verify.Result{Name: Against, Verdict: verify.Undecided, Reason: "the samples fit " + name}
+	named := verify.ForMechanism(s.o.Against, s.space)
+	tests := 2 * s.planned * int64(len(s.field.places[0].q))
+	level := interval.FromRat(new(big.Rat).Quo(alpha, big.NewRat(max(1, tests), 1)), binomialBits)
+	strongest := interval.FromInt(1, binomialBits)
+	for _, t := range s.samples {
+		q := s.field.places[t.place].q
+		want, err := named.Answer(q)
+		if err != nil {
+			return nil, err
+		}
+		for r, x := range t.counts {
+			res.Checked++
+			p := want.P[r].Enclose(binomialBits)
+			tail := tailOf(t.total, x, p)
+			if less, ok := tail.Cmp(strongest); !ok || less >= 0 {
+				continue
+			}
+			strongest = tail
+			if holds, ok := tail.LessEq(level); !ok || !holds {
+				continue
+			}
+			all := tail.Mul(interval.FromInt(tests, binomialBits))
+			res.Verdict = verify.Violated
+			res.Reason = fmt.Sprintf("the samples are not those of %s: candidate %d was taken %d times of %d, p <= %s in %d tests together",
+				name, r, x, t.total, scientific(all), tests)
+			res.Witness = &verify.Witness{
+				Scores: s.space.Scores(q), Candidate: &r, P: frequency(x, t.total), PExpected: want.P[r].Number(),
+			}
+		}
+	}
+	if len(s.samples) == 0 {
+		res.Reason = "no score vector was sampled as often as planned"
+	}
+	return res, nil
+}
+
+// scientific writes a bound on a probability, rounded up.
+func scientific(x interval.Interval) string {
+	_, hi := x.Float64()
+	if hi < 1e-300 {
+		return "1e-300"
+	}
+	return fmt.Sprintf("%.1e", hi*1.05)
+}
+
+// tailOf bounds from above the probability that a binomial count of n draws is x or further from n·p on the same side. What
+// lies within two standard deviations is 1.
+func tailOf(n, x int64, p interval.Interval) interval.Interval {
+	mid, _ := p.Mid().Float64()
+	deviation := float64(x) - float64(n)*mid
+	one := interval.FromInt(1, binomialBits)
+	if math.Abs(deviation) < 2*math.Sqrt(float64(n)*mid*(1-mid)) {
+		return one
+	}
+	switch {
+	case deviation > 0 && p.Hi().Sign() == 0, deviation < 0 && p.Lo().Cmp(one.Lo()) == 0:
+		return interval.FromInt(0, binomialBits)
+	case deviation > 0:
+		return upperTail(n, x, interval.Point(p.Hi()))
+	case deviation < 0:
+		return upperTail(n, n-x, one.Sub(interval.Point(p.Lo())))
+	}
+	return one
+}

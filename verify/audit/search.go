@@ -1,0 +1,358 @@
+package audit
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"optratio/verify"
+)
+
+// place is one score vector and what was drawn there.
+type place struct {
+	q      verify.Vector
+	counts []int64 // of outcomes
+	total  int64
+	class  int
+	level  []int  // of every candidate, in the class; nil where outcomes are no candidates
+	odd    bool   // it is not like the rest of its class
+	event  string // that came instead of an answer; it is not asked again
+}
+
+// class holds score vectors that a symmetric and shift-invariant mechanism treats alike, and what was drawn at all of
+// them together. A level is a group of tied candidates.
+type class struct {
+	counts  []int64 // of levels, or of outcomes
+	sizes   []int64 // of levels
+	total   int64
+	members []int // places
+}
+
+// edge is a pair of neighbours, and the event there that promises most.
+type edge struct {
+	from, to int // places
+	event    []bool
+	p, o     float64 // its probabilities, as far as is known
+	slack    float64 // standard error of ln p/o
+	promise  float64
+	hopeful  float64 // what it promises if the estimate errs on the low side
+}
+
+// field is what an audit of samples searches: score vectors, their classes, and pairs of neighbours, of each class of pairs one.
+// Sharing what is known between like vectors is of no consequence for the verdict, which rests on fresh samples.
+type field struct {
+	places  []*place
+	byKey   map[string]int
+	classes []*class
+	byShape map[string]int
+	edges   []edge   // one of each class, the likely ones and those met most often first
+	all     [][2]int // every pair
+	pooled  bool     // outcomes are candidates
+	rng     *rand.Rand
+}
+
+func newField(pooled bool, rng *rand.Rand) *field {
+	return &field{byKey: map[string]int{}, byShape: map[string]int{}, pooled: pooled, rng: rng}
+}
+
+func vectorKey(q []int64) string {
+	b := make([]byte, 0, 3*len(q))
+	for _, s := range q {
+		b = binary.AppendVarint(b, s)
+	}
+	return string(b)
+}
+
+// place returns the number of a score vector.
+func (f *field) place(q verify.Vector) int {
+	key := vectorKey(q)
+	if i, ok := f.byKey[key]; ok {
+		return i
+	}
+	i := len(f.places)
+	f.byKey[key] = i
+	p := &place{q: q}
+	f.places = append(f.places, p)
+	shape := key
+	if f.pooled {
+		sorted := slices.Clone(q)
+		slices.SortFunc(sorted, func(a, b int64) int { return cmp.Compare(b, a) })
+		shape = vectorKey(sorted.Plus(-sorted[0]))
+		distinct := slices.Compact(sorted)
+		p.level = make([]int, len(q))
+		for r, x := range q {
+			p.level[r] = slices.Index(distinct, x)
+		}
+	}
+	c, ok := f.byShape[shape]
+	if !ok {
+		c = len(f.classes)
+		f.byShape[shape] = c
+		cl := &class{}
+		for _, l := range p.level {
+			for len(cl.sizes) <= l {
+				cl.sizes = append(cl.sizes, 0)
+			}
+			cl.sizes[l]++
+		}
+		f.classes = append(f.classes, cl)
+	}
+	p.class = c
+	f.classes[c].members = append(f.classes[c].members, i)
+	return i
+}
+
+// collect takes the pairs of neighbours, at most room of them, drawn at random from the first ones.
+func (f *field) collect(dom *verify.Domain, room int, stopped func() error) error {
+	met := 0
+	var kept [][2]verify.Vector
+	for q, other := range dom.Neighbors {
+		if err := stopped(); err != nil {
+			return err
+		}
+		if met++; met > 8*room {
+			break
+		}
+		if slices.Equal(q, other) {
+			continue
+		}
+		if len(kept) < room {
+			kept = append(kept, [2]verify.Vector{q, other})
+		} else if i := f.rng.IntN(met); i < room {
+			kept[i] = [2]verify.Vector{q, other}
+		}
+	}
+	shapes, times := map[string]int{}, []int{}
+	seen := map[[2]int]bool{}
+	for _, p := range kept {
+		if err := stopped(); err != nil {
+			return err
+		}
+		pair := [2]int{f.place(p[0]), f.place(p[1])}
+		if pair[0] > pair[1] {
+			pair[0], pair[1] = pair[1], pair[0]
+		}
+		if seen[pair] {
+			continue
+		}
+		seen[pair] = true
+		f.all = append(f.all, pair)
+		shape := f.shape(pair)
+		i, ok := shapes[shape]
+		if !ok {
+			i = len(f.edges)
+			shapes[shape] = i
+			f.edges, times = append(f.edges, edge{from: pair[0], to: pair[1]}), append(times, 0)
+		}
+		times[i]++
+		if lone(p[0], p[1]) {
+			times[i] += len(kept)
+		}
+	}
+	order := make([]int, len(times))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(times[b], times[a]) })
+	sorted := make([]edge, len(order))
+	for i, at := range order {
+		sorted[i] = f.edges[at]
+	}
+	f.edges = sorted
+	return nil
+}
+
+// lone reports whether one candidate moves against all others, which all move alike: of regular mechanisms such
+// neighbours are the worst (McKenna & Sheldon 2020, Prop. 2).
+func lone(q, other verify.Vector) bool {
+	steps := make([]int64, len(q))
+	for r := range q {
+		steps[r] = other[r] - q[r]
+	}
+	slices.Sort(steps)
+	n := len(steps)
+	return n > 1 && steps[0] != steps[n-1] && (steps[0] == steps[n-2] || steps[1] == steps[n-1])
+}
+
+// shape returns what pairs have in common that differ by the order of candidates, shifts of either side and its direction.
+func (f *field) shape(pair [2]int) string {
+	if !f.pooled {
+		return fmt.Sprint(pair)
+	}
+	a, b := f.places[pair[0]], f.places[pair[1]]
+	forth, back := make([]int64, len(a.q)), make([]int64, len(a.q))
+	topA, topB := slices.Max(a.q), slices.Max(b.q)
+	for r := range a.q {
+		x, y := topA-a.q[r], topB-b.q[r]
+		forth[r], back[r] = x<<26+y, y<<26+x
+		if max(x, y) >= 1<<26 { // huge gaps are not told apart exactly by one number
+			return fmt.Sprint(a.q, b.q)
+		}
+	}
+	slices.Sort(forth)
+	slices.Sort(back)
+	if slices.Compare(back, forth) < 0 {
+		forth = back
+	}
+	return vectorKey(forth)
+}
+
+// add records draws.
+func (f *field) add(i int, counts []int64, drawn int64) {
+	p := f.places[i]
+	c := f.classes[p.class]
+	p.total += drawn
+	c.total += drawn
+	for r, x := range counts {
+		for len(p.counts) <= r {
+			p.counts = append(p.counts, 0)
+		}
+		p.counts[r] += x
+		l := r
+		if p.level != nil {
+			l = p.level[r]
+		}
+		for len(c.counts) <= l {
+			c.counts = append(c.counts, 0)
+		}
+		c.counts[l] += x
+	}
+}
+
+// hits returns how often an outcome is expected in a number of draws at a place, from its class unless it is odd.
+func (f *field) hits(i, r int) (hits, drawn float64) {
+	p := f.places[i]
+	c := f.classes[p.class]
+	if p.odd || p.level == nil {
+		if r < len(p.counts) {
+			hits = float64(p.counts[r])
+		}
+		return hits, float64(p.total)
+	}
+	if l := p.level[r]; l < len(c.counts) {
+		hits = float64(c.counts[l]) / float64(c.sizes[l])
+	}
+	return hits, float64(c.total)
+}
+
+// outcomes is how many outcomes are known at two places.
+func (f *field) outcomes(e edge) int {
+	a, b := f.places[e.from], f.places[e.to]
+	if f.pooled {
+		return len(a.q)
+	}
+	return max(len(a.counts), len(b.counts))
+}
+
+// rate finds the event and the direction of a pair that promises the greatest bound on ε from so many more draws: outcomes in
+// the order of their estimated ratios, and of those the first few.
+func (f *field) rate(e edge, left float64) edge {
+	best := e
+	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
+	for range 2 {
+		e.from, e.to = e.to, e.from
+		type outcome struct {
+			r    int
+			x, y float64
+		}
+		var n, m float64
+		list := make([]outcome, f.outcomes(e))
+		for r := range list {
+			var x, y float64
+			x, n = f.hits(e.from, r)
+			y, m = f.hits(e.to, r)
+			list[r] = outcome{r, x, y}
+		}
+		if n == 0 || m == 0 {
+			return best
+		}
+		// Few hits say little: the order is by ratios that are drawn towards 1.
+		slices.SortFunc(list, func(a, b outcome) int {
+			return cmp.Or(-cmp.Compare((a.x+1)/n/((a.y+1)/m), (b.x+1)/n/((b.y+1)/m)), cmp.Compare(a.r, b.r))
+		})
+		x, y := 0.0, 0.0
+		for j, o := range list[:max(0, len(list)-1)] {
+			x, y = x+o.x, y+o.y
+			e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1)
+			if e.p <= e.o {
+				continue
+			}
+			e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
+			r := bestRatio(e.p, e.o)
+			draws := left / float64(r.at+r.near)
+			future := math.Sqrt((1-e.p)/(e.p*draws*float64(r.at)) + (1-e.o)/(max(e.o, 1/left)*draws*float64(r.near)))
+			e.promise = math.Log(e.p/e.o) - 2.7*future - 0.7*e.slack
+			e.hopeful = e.promise + 1.7*e.slack
+			if e.promise > best.promise {
+				best = e
+				best.event = make([]bool, len(list))
+				for _, o := range list[:j+1] {
+					best.event[o.r] = true
+				}
+			}
+		}
+	}
+	return best
+}
+
+// bestRatio returns how many draws at the neighbour for how many at the vector serve best to tell p from o.
+func bestRatio(p, o float64) ratio {
+	want := math.Sqrt((1 - o) / o / ((1 - p) / p))
+	best, off := ratio{1, 1}, math.Inf(1)
+	for _, r := range []ratio{{4, 1}, {3, 1}, {2, 1}, {3, 2}, {1, 1}, {2, 3}, {1, 2}, {1, 3}, {1, 4}} {
+		if d := math.Abs(math.Log(want * float64(r.at) / float64(r.near))); d < off {
+			best, off = r, d
+		}
+	}
+	return best
+}
+
+// rank rates pairs and sorts them, the most promising first.
+func (f *field) rank(edges []edge, left float64, key func(edge) float64) []edge {
+	out := make([]edge, 0, len(edges))
+	for _, e := range edges {
+		if f.places[e.from].event != "" || f.places[e.to].event != "" {
+			continue
+		}
+		if e = f.rate(e, left); !math.IsInf(e.promise, -1) {
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b edge) int { return -cmp.Compare(key(a), key(b)) })
+	return out
+}
+
+func promise(e edge) float64 { return e.promise }
+func hopeful(e edge) float64 { return e.hopeful }
+
+// surprise says how far a place is from the rest of its class: twice the logarithm of the likelihood ratio between its own
+// frequencies and the class's without it, less what chance brings about.
+func (f *field) surprise(i int) float64 {
+	p := f.places[i]
+	c := f.classes[p.class]
+	if p.level == nil || p.total == 0 {
+		return 0
+	}
+	g, n := 0.0, float64(p.total)
+	for r := range p.q {
+		l, own := p.level[r], 0.0
+		if r < len(p.counts) {
+			own = float64(p.counts[r])
+		}
+		// Of tied candidates the others count as well.
+		rest := float64(c.sizes[l])*float64(c.total) - n
+		if rest <= 0 {
+			continue
+		}
+		expected := n * (float64(c.counts[l]) - own + 0.5) / (rest + 0.5*float64(len(p.q)))
+		deviance := -2 * (own - expected)
+		if own > 0 {
+			deviance += 2 * own * math.Log(own/expected)
+		}
+		g += deviance * rest / (rest + n) // what is expected is an estimate itself
+	}
+	return g - float64(len(p.q)-1)
+}

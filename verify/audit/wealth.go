@@ -1,0 +1,244 @@
+package audit
+
+import (
+	"math"
+	"math/big"
+
+	"optratio/mechanisms"
+	"optratio/number/interval"
+	"optratio/verify"
+)
+
+// stakes is how many stakes are bet side by side, each twice the one before; their wealth is averaged.
+const stakes = 12
+
+// level is one hypothesis: that the mechanism is ε-private.
+type level struct {
+	epsilon *big.Rat // nil for the claimed one
+	c       float64  // at least e^ε
+	logs    [stakes]float64
+	// passed is the number of batches after which the wealth seemed to reach the limit first; 0: it did not yet.
+	passed int
+}
+
+// segment is a run of batches with the same bets, on one event at one pair.
+type segment struct {
+	ratio  ratio
+	bets   [][stakes]bet // for every level
+	counts counts
+}
+
+// batch is what one batch drew.
+type batch struct {
+	segment int
+	counts  counts
+}
+
+// wealth is one process of bets for each of a range of ε, all on the same samples. Whatever was chosen before a
+// batch may depend on all samples before it, but not on its own.
+type wealth struct {
+	levels  []*level // ascending
+	claimed int
+	weights [stakes]float64 // of the stakes, exact in binary, with sum 1 at most
+	limit   *big.Rat        // 1/α
+	log     float64         // ln 1/α
+	segs    []*segment
+	batches []batch
+}
+
+// Levels lie this much apart, relatively: well below the claimed ε, about it, and far above.
+const (
+	coarse    = 0.01
+	fine      = 0.004
+	farBeyond = 0.02
+	highest   = 30 // e^ε beyond which there is hardly a sample
+)
+
+// newWealth returns the processes for a claimed ε. patient puts most of the wealth on the smallest stake.
+func newWealth(claimed mechanisms.Epsilon, alpha *big.Rat, patient bool) *wealth {
+	w := &wealth{limit: new(big.Rat).Inv(alpha)}
+	limit, _ := w.limit.Float64()
+	w.log = math.Log(limit)
+	for s := range w.weights {
+		w.weights[s] = 1.0 / 16
+		if patient {
+			w.weights[s] /= 4
+		}
+	}
+	if patient {
+		w.weights[0] += 0.75
+	}
+	eps := claimed.Float()
+	add := func(x float64) {
+		rat := new(big.Rat).SetFloat64(x)
+		// Four digits are enough, and print well.
+		scale := new(big.Rat).SetFloat64(math.Pow(10, 4-math.Ceil(math.Log10(x))))
+		rat.Mul(rat, scale)
+		rounded := new(big.Int).Div(rat.Num(), rat.Denom())
+		rat.Quo(new(big.Rat).SetInt(rounded), scale)
+		if rat.Sign() <= 0 {
+			return
+		}
+		w.levels = append(w.levels, &level{epsilon: rat, c: above(interval.ExpRat(rat, binomialBits))})
+	}
+	base := max(eps, 1e-3)
+	for x := base / 50; x < eps*(1-fine/2); {
+		add(x)
+		if x < base/2 {
+			x *= 1 + coarse
+		} else {
+			x *= 1 + fine
+		}
+	}
+	w.claimed = len(w.levels)
+	w.levels = append(w.levels, &level{c: above(verify.ExpEpsilon(claimed).Enclose(binomialBits))})
+	for x := max(eps, base/50) * (1 + fine); x < highest; {
+		add(x)
+		if x < 4*base {
+			x *= 1 + fine
+		} else {
+			x *= 1 + farBeyond
+		}
+	}
+	return w
+}
+
+// above returns a float64 that no number of the interval exceeds.
+func above(x interval.Interval) float64 {
+	_, hi := x.Float64()
+	return hi
+}
+
+// open starts a segment: from the next batch on, the bets are those for an event whose probabilities are about p and o, for as
+// many draws at the vector as horizon says. slack is the standard error of ln p/o; no bet is made against an ε that is
+// further above it.
+func (w *wealth) open(p, o, slack float64, r ratio, horizon float64) {
+	s := &segment{ratio: r, bets: make([][stakes]bet, len(w.levels))}
+	for i, l := range w.levels {
+		for k := range s.bets[i] {
+			s.bets[i][k] = noBet
+		}
+		if math.Log(p/o)+slack <= math.Log(l.c) || math.IsInf(l.c, 1) {
+			continue
+		}
+		h := tie(p, o, l.c, r)
+		u := math.Sqrt(2 * (w.log - math.Log(w.weights[0])) / (variance(h, l.c, r) * max(1, horizon)))
+		for k := range s.bets[i] {
+			s.bets[i][k] = newBet(math.Ldexp(u, k), h, l.c, r)
+		}
+	}
+	w.segs = append(w.segs, s)
+}
+
+// settle takes the counts of a batch into account, which was drawn in the ratio of the last segment.
+func (w *wealth) settle(c counts) {
+	s := w.segs[len(w.segs)-1]
+	s.counts = s.counts.plus(c)
+	w.batches = append(w.batches, batch{len(w.segs) - 1, c})
+	for i, l := range w.levels {
+		for k := range l.logs {
+			if b := s.bets[i][k]; b != noBet {
+				l.logs[k] += b.log(c)
+			}
+		}
+		if l.passed == 0 && w.total(l) > w.log+1e-6 {
+			l.passed = len(w.batches)
+		}
+	}
+}
+
+// total returns the logarithm of the wealth at a level, in floating point.
+func (w *wealth) total(l *level) float64 {
+	most := math.Inf(-1)
+	for k, x := range l.logs {
+		most = max(most, x+math.Log(w.weights[k]))
+	}
+	sum := 0.0
+	for k, x := range l.logs {
+		sum += math.Exp(x + math.Log(w.weights[k]) - most)
+	}
+	return most + math.Log(sum)
+}
+
+// reached reports whether the wealth at a level certainly reached the limit at the batch where it seemed to.
+func (w *wealth) reached(i int) bool {
+	l := w.levels[i]
+	if l.passed == 0 {
+		return false
+	}
+	sums := make([]counts, len(w.segs))
+	for _, b := range w.batches[:l.passed] {
+		sums[b.segment] = sums[b.segment].plus(b.counts)
+	}
+	total := interval.FromInt(0, binomialBits)
+	limit := interval.FromRat(w.limit, binomialBits)
+	for _, k := range w.order(i, sums) {
+		log := interval.FromInt(0, binomialBits)
+		for at, s := range w.segs {
+			b := s.bets[i][k]
+			if b == noBet || sums[at] == (counts{}) {
+				continue
+			}
+			if !b.fair(l.c, s.ratio) {
+				return false
+			}
+			log = log.Add(b.enclose(sums[at]))
+		}
+		total = total.Add(interval.FromFloat(w.weights[k], binomialBits).Mul(interval.Exp(log)))
+		if holds, ok := limit.LessEq(total); ok && holds {
+			return true
+		}
+	}
+	return false
+}
+
+// order returns the stakes, the richest first.
+func (w *wealth) order(i int, sums []counts) []int {
+	logs, out := [stakes]float64{}, make([]int, 0, stakes)
+	for k := range logs {
+		for at, s := range w.segs {
+			if s.bets[i][k] != noBet {
+				logs[k] += s.bets[i][k].log(sums[at])
+			}
+		}
+		logs[k] += math.Log(w.weights[k])
+		at := len(out)
+		for at > 0 && logs[out[at-1]] < logs[k] {
+			at--
+		}
+		out = append(out[:at], append([]int{k}, out[at:]...)...)
+	}
+	return out
+}
+
+// bound returns the greatest level up to which every one reached the limit; -1: none did.
+func (w *wealth) bound() int {
+	for i := range w.levels {
+		if !w.reached(i) {
+			return i - 1
+		}
+	}
+	return len(w.levels) - 1
+}
+
+// refuted reports whether the claim is: whether its own process reached the limit.
+func (w *wealth) refuted() bool { return w.reached(w.claimed) }
+
+// passed reports whether the wealth at the claim and below seemed to reach the limit.
+func (w *wealth) passed() bool {
+	for _, l := range w.levels[:w.claimed+1] {
+		if l.passed == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sum adds up the logarithms of the wealth at all levels, each up to a little beyond the limit.
+func (w *wealth) sum() float64 {
+	sum := 0.0
+	for _, l := range w.levels {
+		sum += min(w.total(l), w.log+3)
+	}
+	return sum
+}
