@@ -109,7 +109,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout *output, stderr io.Writer) int {
 	root := newRoot(streams{stdin, stdout, stderr})
 	root.SetArgs(args)
-	c, err := root.ExecuteContextC(ctx)
+	c, err := execute(ctx, root)
 	code := exitDone
 	var e *exit
 	var l limitError
@@ -122,7 +122,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout *output, st
 		code = e.code
 	case errors.Is(err, errInterrupted):
 		code = exitInterrupted
-	case errors.As(err, &l), ctx.Err() != nil:
+	case errors.As(err, &l), errors.Is(err, errInternal), ctx.Err() != nil:
 		code = exitUndecided
 	default: // what cobra itself finds wrong is usage
 		code = exitUsage
@@ -134,6 +134,19 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout *output, st
 		fmt.Fprintln(stderr, "optratio: "+strings.Join(strings.Fields(text), " "))
 	}
 	return code
+}
+
+// errInternal is wrapped by the error that a panic becomes.
+var errInternal = errors.New("internal error, please report it")
+
+// execute runs the command that the arguments name.
+func execute(ctx context.Context, root *cobra.Command) (c *cobra.Command, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c, err = root, fmt.Errorf("%w: %v", errInternal, p)
+		}
+	}()
+	return root.ExecuteContextC(ctx)
 }
 
 // newRoot returns the command tree. Without a command word the root computes a ratio.

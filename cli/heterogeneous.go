@@ -238,7 +238,8 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) error {
 	what = choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")
 	fmt.Fprintf(w, "optimum: %s (%s)\n\n", fraction(d.Optimum), what)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "mechanism\terror\tratio to the optimum\tε-DP on the grid\ttight ε there")
+	fmt.Fprintf(t, "mechanism\terror (%s)\tratio to the optimum\tε-DP on the grid\ttight ε there\n",
+		choose(d.Loss == "mse", "squares of the scores' units", "units of the scores"))
 	for _, m := range d.Mechanisms {
 		tight := m.TightEps.String()
 		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {

@@ -82,21 +82,7 @@ func parseNumbers(ctx context.Context, name, list, file string) (out []*big.Rat,
 		}
 		return out, nil
 	}
-	err = readLines(ctx, "--"+name+"-file", file, func(text string) error {
-		r, err := decimal.ParseNumber(text)
-		if err != nil {
-			return fmt.Errorf("%w; give one decimal a line", err)
-		}
-		out = append(out, r)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if out == nil {
-		return nil, usagef("--%s-file %s: has no numbers, give one a line", name, quoted(file))
-	}
-	return out, nil
+	return readColumn(ctx, "--"+name+"-file", file)
 }
 
 // splitNumbers reads decimals and fractions separated by commas.

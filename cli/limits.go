@@ -160,7 +160,7 @@ func await[T any](ctx context.Context, after time.Duration, f func() (T, error))
 		var r result
 		defer func() {
 			if p := recover(); p != nil {
-				r.err = fmt.Errorf("internal error, please report it: %v", p)
+				r.err = fmt.Errorf("%w: %v", errInternal, p)
 			}
 			done <- r
 		}()

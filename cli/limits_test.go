@@ -37,9 +37,9 @@ type ended struct {
 	took     time.Duration // since the last signal, or since the start
 }
 
-// execute runs a command line as a process of its own. With signals it sends each of them, all at once, after a while; a process
+// spawn runs a command line as a process of its own. With signals it sends each of them, all at once, after a while; a process
 // that has not come to handle them by then is started again and given more time.
-func execute(t *testing.T, args []string, signals ...os.Signal) ended {
+func spawn(t *testing.T, args []string, signals ...os.Signal) ended {
 	t.Helper()
 	for wait := 500 * time.Millisecond; ; wait *= 2 {
 		c := exec.Command(os.Args[0], args...)
@@ -112,14 +112,14 @@ func TestSignalsEndEveryCommand(t *testing.T) {
 	term := []os.Signal{syscall.SIGTERM, syscall.SIGTERM}
 	for name, args := range long(t) {
 		t.Run(name, func(t *testing.T) {
-			e := execute(t, append(args, "--json"), term...)
+			e := spawn(t, append(args, "--json"), term...)
 			t.Logf("ended %v after SIGTERM twice", e.took)
 			e.check(t, exitInterrupted)
 			assert.Contains(t, e.err, "interrupted")
 		})
 	}
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		e := execute(t, append(long(t)["ratio"], "--json"), s)
+		e := spawn(t, append(long(t)["ratio"], "--json"), s)
 		e.check(t, exitInterrupted)
 	}
 }
@@ -128,7 +128,7 @@ func TestSignalsEndEveryCommand(t *testing.T) {
 func TestTimeLimitsEndEveryCommand(t *testing.T) {
 	for name, args := range long(t) {
 		t.Run(name, func(t *testing.T) {
-			e := execute(t, append(args, "--json", "--time-limit", "300ms"))
+			e := spawn(t, append(args, "--json", "--time-limit", "300ms"))
 			t.Logf("ended %v after the start", e.took)
 			e.check(t, exitUndecided)
 			assert.Contains(t, e.err, "the time limit of 300ms was reached")
@@ -152,16 +152,16 @@ func TestPipesObeyLimits(t *testing.T) {
 		{"export", []string{"cert-export", "--vipr", fifo(t)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := execute(t, append(c.args, "--time-limit", "200ms"))
+			e := spawn(t, append(c.args, "--time-limit", "200ms"))
 			assert.Equal(t, exitUndecided, e.code, e.err)
 			assert.Contains(t, e.err, "the time limit of 200ms was reached")
-			e = execute(t, c.args, syscall.SIGTERM, syscall.SIGTERM)
+			e = spawn(t, c.args, syscall.SIGTERM, syscall.SIGTERM)
 			assert.Equal(t, exitInterrupted, e.code, e.err)
 			assert.Equal(t, 1, strings.Count(e.err, "\n"), e.err)
 		})
 	}
 	// A pipe for the certificate does not hold up the answer.
-	e := execute(t, []string{"-n", "3", "-k", "3", "--eps", "0.5", "--json", "--time-limit", "2s", "--cert", fifo(t)})
+	e := spawn(t, []string{"-n", "3", "-k", "3", "--eps", "0.5", "--json", "--time-limit", "2s", "--cert", fifo(t)})
 	doc := e.check(t, exitUndecided)
 	assert.NotContains(t, doc, "undecided", "the answer itself is complete")
 	assert.Contains(t, e.err, "--cert")
@@ -171,7 +171,7 @@ func TestPipesObeyLimits(t *testing.T) {
 func TestPipesWork(t *testing.T) {
 	in, out := fifo(t), fifo(t)
 	go func() { _ = os.WriteFile(in, []byte("0\n-1\n"), 0o600) }()
-	e := execute(t, []string{"pmf", "--scores-file", in, "--exp-eps", "2", "--json"})
+	e := spawn(t, []string{"pmf", "--scores-file", in, "--exp-eps", "2", "--json"})
 	assert.Len(t, e.check(t, exitDone)["pmf"], 2)
 	written := make(chan string)
 	go func() {
@@ -179,7 +179,7 @@ func TestPipesWork(t *testing.T) {
 		assert.NoError(t, err)
 		written <- string(text)
 	}()
-	e = execute(t, []string{"-n", "3", "-k", "2", "--exp-eps", "2", "--json", "--cert", out})
+	e = spawn(t, []string{"-n", "3", "-k", "2", "--exp-eps", "2", "--json", "--cert", out})
 	e.check(t, exitDone)
 	assert.Contains(t, <-written, "\nend")
 }
@@ -194,7 +194,7 @@ func TestEndlessInput(t *testing.T) {
 		{"stopping", "-n", "3", "--play", "/dev/zero"},
 		{"check", "/dev/zero"},
 	} {
-		e := execute(t, args)
+		e := spawn(t, args)
 		assert.Equal(t, exitUsage, e.code, "%v: %s", args, e.err)
 		assert.Equal(t, 1, strings.Count(e.err, "\n"), e.err)
 	}
@@ -202,7 +202,7 @@ func TestEndlessInput(t *testing.T) {
 
 // Memory is bounded: a job that would take gigabytes ends at its limit.
 func TestMemoryLimit(t *testing.T) {
-	e := execute(t, []string{"ratio", "-n", "9", "-k", "9", "--eps", "0.3", "--mechanism", "pf", "--method", "lumped", "--json", "--max-memory", "8M"})
+	e := spawn(t, []string{"ratio", "-n", "9", "-k", "9", "--eps", "0.3", "--mechanism", "pf", "--method", "lumped", "--json", "--max-memory", "8M"})
 	e.check(t, exitUndecided)
 	assert.Contains(t, e.err, "the memory limit of 8M was reached")
 }
@@ -212,7 +212,7 @@ func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here")
 	}
-	e := execute(t, []string{"-n", "3", "-k", "3", "--eps", "0.5", "--json", "--cert", "/dev/full"})
+	e := spawn(t, []string{"-n", "3", "-k", "3", "--eps", "0.5", "--json", "--cert", "/dev/full"})
 	doc := e.check(t, exitUsage)
 	assert.Contains(t, doc, "optimum")
 	assert.Contains(t, e.err, "--cert \"/dev/full\": not written: no space left on device")

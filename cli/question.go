@@ -101,12 +101,16 @@ func (f *questionFlags) parseLoss(ctx context.Context) (variant.Loss, error) {
 // readColumn reads a file of numbers, one a line.
 func readColumn(ctx context.Context, flag, path string) (out []*big.Rat, err error) {
 	err = readLines(ctx, flag, path, func(text string) error {
-		x, err := decimal.ParseFraction(text)
-		if err == nil {
-			out = append(out, x)
+		x, err := decimal.ParseNumber(text)
+		if err != nil {
+			return fmt.Errorf("%w; give one decimal or fraction a line", err)
 		}
-		return err
+		out = append(out, x)
+		return nil
 	})
+	if err == nil && out == nil {
+		err = usagef("%s %s: has no numbers, give one a line", flag, quoted(path))
+	}
 	return out, err
 }
 
@@ -147,7 +151,7 @@ func readWeightedVectors(ctx context.Context, path string, weighted bool, r *lp.
 				return fmt.Errorf("%s has no weight; give score,score,…;weight", quoted(text))
 			}
 			var err error
-			if weight, err = decimal.ParseFraction(strings.TrimSpace(right)); err != nil {
+			if weight, err = decimal.ParseNumber(strings.TrimSpace(right)); err != nil {
 				return err
 			}
 			text = left

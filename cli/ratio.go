@@ -136,7 +136,7 @@ func (f *ratioFlags) run(ctx context.Context) error {
 	}
 	report, done := progress(f.streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := settle(ctx, func() (*lp.Answer, error) { return lp.Ratio(ctx, r) }, func(why string) *lp.Answer { return noRatio(r, why) })
+	a, err := settle(ctx, func() (*lp.Answer, error) { return lp.Ratio(ctx, r) }, func(why string) *lp.Answer { return f.anyRatio(r, why) })
 	done()
 	if err != nil {
 		return err
@@ -157,11 +157,15 @@ func (f *ratioFlags) run(ctx context.Context) error {
 	return ending(ctx, a.Undecided)
 }
 
-// noRatio says what is true of every ratio: errors lie between 0 and the depth.
-func noRatio(r lp.Request, why string) *lp.Answer {
-	a := &lp.Answer{Proof: "none", Solver: "none", Optimum: number.Bounds(new(big.Rat), big.NewRat(int64(r.K), 1)), Undecided: why}
+// anyRatio says what is true of every ratio: errors lie between 0 and the depth. Of other losses it says nothing.
+func (f *ratioFlags) anyRatio(r lp.Request, why string) *lp.Answer {
+	a := &lp.Answer{Proof: "none", Solver: "none", Undecided: why}
+	var ratio number.Number
+	if f.question.loss == "mean" {
+		a.Optimum, ratio = number.Bounds(new(big.Rat), big.NewRat(int64(r.K), 1)), number.Bounds(new(big.Rat), nil)
+	}
 	for _, m := range r.Mechanisms {
-		a.Mechanisms = append(a.Mechanisms, lp.Rated{Name: m.Info().Name, Error: a.Optimum, Ratio: number.Bounds(new(big.Rat), nil)})
+		a.Mechanisms = append(a.Mechanisms, lp.Rated{Name: m.Info().Name, Error: a.Optimum, Ratio: ratio})
 	}
 	return a
 }
@@ -180,7 +184,7 @@ var proofText = map[string]string{
 func (d *ratioDoc) print(w io.Writer, eps, question string) error {
 	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, d.Constraints, question)
 	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", count(d.Orbits), count(d.Variables), proofText[d.Proof])
-	column, unit := "error", "expected error in steps of 2Δ"
+	column, unit := "error (steps of 2Δ)", "expected error in steps of 2Δ"
 	if d.Loss != "mean" {
 		column, unit = "loss", "expected loss"
 	}

@@ -126,7 +126,7 @@ func rangeError(s string) error { return fmt.Errorf("%w: %s", ErrRange, quote(s)
 // quote returns s for an error message, cut to a readable length.
 func quote(s string) string {
 	if len(s) > 40 {
-		return strconv.Quote(s[:40]) + "..."
+		return strconv.Quote(strings.ToValidUTF8(s[:40], "")) + "..."
 	}
 	return strconv.Quote(s)
 }
