@@ -161,10 +161,12 @@ func (g *greatest) shownLog() (number.Number, *big.Rat) {
 		return number.Int(0), big.NewRat(1, 1)
 	}
 	x, exact := g.best.log()
-	if lo, ok := x.Lower(); ok && lo.Sign() < 0 {
-		if hi, ok := x.Upper(); ok {
-			x = number.Bounds(new(big.Rat), maxRat(hi, new(big.Rat))) // ε >= 0
+	if lo, ok := x.Lower(); !x.IsInf() && (!ok || lo.Sign() < 0) {
+		hi, bounded := x.Upper() // ε >= 0
+		if bounded {
+			hi = maxRat(hi, new(big.Rat))
 		}
+		x = number.Bounds(new(big.Rat), hi)
 	}
 	if len(g.rivals) == 0 || x.IsInf() {
 		return x, exact
@@ -201,6 +203,9 @@ func (c *run) ratios() ([]*Result, error) {
 	if tight.partial = tight.partial || ended != nil; tight.seen || !tight.partial {
 		dp.TightEps, dp.TightExpEps = tight.log()
 	}
+	if dp.Verdict == Proved && !c.opts.Readings {
+		dp.TightEps = c.atMostClaimed(dp.TightEps)
+	}
 	if tight.witness != nil {
 		dp.Attained = tight.witness()
 	}
@@ -230,6 +235,17 @@ func (c *run) ratios() ([]*Result, error) {
 	dp.Range, _ = widest.log()
 	br.Range = dp.Range
 	return []*Result{dp, br}, nil
+}
+
+// atMostClaimed returns the part of an enclosure of the tight ε that is not above the ε that was proved.
+func (c *run) atMostClaimed(tight number.Number) number.Number {
+	claimed, _ := quotient(c.exp, Rational(big.NewRat(1, 1)), false).log()
+	most, ok := claimed.Upper()
+	lo, finite := tight.Lower()
+	if hi, bounded := tight.Upper(); !ok || !finite || bounded && hi.Cmp(most) <= 0 || lo.Cmp(most) > 0 {
+		return tight
+	}
+	return number.Bounds(lo, most)
 }
 
 // eachRatio goes through the pairs of neighbours until an error ends it.

@@ -153,11 +153,7 @@ func (p *program) losses(l *law) bounds {
 		most = sum.Value().Quo(interval.FromInt(p.total, lossPrec))
 	}
 	most = most.Mul(interval.FromRat(p.unit(), lossPrec))
-	low, _ := most.Lo().Rat(nil)
-	high, _ := most.Hi().Rat(nil)
-	if low.Sign() < 0 {
-		low = new(big.Rat)
-	}
+	low, high := ends(most)
 	return bounds{low, high}
 }
 

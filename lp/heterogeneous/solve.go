@@ -8,6 +8,8 @@ import (
 
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
 )
 
 const (
@@ -49,11 +51,20 @@ func between(eps mechanisms.Epsilon, prec uint) (low, high *big.Rat) {
 	if z, ok := eps.Z(); ok {
 		return z, z
 	}
-	box := eps.ExpNeg(big.NewRat(1, 1), prec)
-	low, _ = box.Lo().Rat(nil)
-	high, _ = box.Hi().Rat(nil)
+	low, high = ends(eps.ExpNeg(big.NewRat(1, 1), prec))
 	if one := big.NewRat(1, 1); high.Cmp(one) > 0 {
 		high = one
+	}
+	return low, high
+}
+
+// ends returns rationals on either side of what lies in an interval of numbers >= 0. Near 0 they are far from its ends, but not long.
+func ends(x interval.Interval) (low, high *big.Rat) {
+	n := number.Enclosed(x)
+	low, _ = n.Lower()
+	high, _ = n.Upper()
+	if low.Sign() < 0 {
+		low = new(big.Rat)
 	}
 	return low, high
 }

@@ -29,25 +29,13 @@ type Exact struct {
 	Objective *big.Rat
 }
 
-// Approximate returns b's basic solution with shift bits after the binary point.
-func (r *Rational) Approximate(b *Basis, shift uint) (*Approximation, error) {
-	b, err := r.proper(b)
+// approximate returns the basis's solution with shift bits after the binary point.
+func (s *basisSystem) approximate(ctx context.Context, shift uint) (*Approximation, error) {
+	x, err := s.solve(ctx, shift, false, nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	s, err := newBasisSystem(r, b)
-	if err != nil {
-		return nil, err
-	}
-	return s.approximate(shift)
-}
-
-func (s *basisSystem) approximate(shift uint) (*Approximation, error) {
-	x, err := s.solve(shift, false, nil, 0)
-	if err != nil {
-		return nil, err
-	}
-	y, err := s.solve(shift, true, nil, 0)
+	y, err := s.solve(ctx, shift, true, nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -72,63 +60,56 @@ func (s *basisSystem) approximate(shift uint) (*Approximation, error) {
 	return a, nil
 }
 
-// Solve returns b's basic solution exactly: M x = rhs and Mᵀ y = cost hold as
-// identities of rationals. It does not ask whether the solution is feasible or optimal.
-func (r *Rational) Solve(b *Basis) (*Exact, error) {
-	b, err := r.proper(b)
+// exact returns the basis's solution exactly: M x = rhs and Mᵀ y = cost hold as identities of rationals. It does not ask
+// whether the solution is feasible or optimal.
+func (s *basisSystem) exact(ctx context.Context) (*Exact, error) {
+	x, err := s.recover(ctx, 256, maxBits, false)
 	if err != nil {
 		return nil, err
 	}
-	s, err := newBasisSystem(r, b)
+	y, err := s.recover(ctx, 256, maxBits, true)
 	if err != nil {
 		return nil, err
 	}
-	return s.exact()
-}
-
-func (s *basisSystem) exact() (*Exact, error) {
-	x, err := s.recover(256, maxBits, false)
-	if err != nil {
-		return nil, err
-	}
-	y, err := s.recover(256, maxBits, true)
-	if err != nil {
-		return nil, err
-	}
-	e := &Exact{Basis: s.basis, Objective: new(big.Rat)}
-	e.X = &Fractions{Num: make([]*big.Int, s.r.Cols()), Den: new(big.Int).Set(x.Den)}
-	for j, st := range s.basis.Col {
-		if st != Basic {
-			v := at(st, s.r.ColLower[j], s.r.ColUpper[j])
-			if !v.IsInt() {
-				scale := []*big.Int{e.X.Den}
-				includeDenominator(scale, 0, v)
-				e.X.Den = scale[0]
-			}
-		}
-	}
-	up := new(big.Int).Quo(e.X.Den, x.Den)
-	for c, j := range s.cols {
-		e.X.Num[j] = x.Num[c]
-		if up.Cmp(unit) != 0 {
-			e.X.Num[j] = new(big.Int).Mul(x.Num[c], up)
-		}
-	}
-	for j, st := range s.basis.Col {
-		if st != Basic {
-			e.X.Num[j] = scaled(at(st, s.r.ColLower[j], s.r.ColUpper[j]), e.X.Den)
-		}
-	}
-	e.Y = &Fractions{Num: make([]*big.Int, s.r.Rows()), Den: y.Den}
-	for i := range e.Y.Num {
-		if k := s.rowAt[i]; k >= 0 {
-			e.Y.Num[i] = y.Num[k]
-		} else {
-			e.Y.Num[i] = new(big.Int)
-		}
-	}
+	e := &Exact{Basis: s.basis, X: s.primal(x), Y: s.dual(y)}
 	e.Objective = s.r.objective(e.X)
 	return e, nil
+}
+
+// primal returns the value of every column, given those of the basic ones.
+func (s *basisSystem) primal(basic *Fractions) *Fractions {
+	den := []*big.Int{basic.Den}
+	for j, st := range s.basis.Col {
+		if st != Basic {
+			includeDenominator(den, 0, at(st, s.r.ColLower[j], s.r.ColUpper[j]))
+		}
+	}
+	out := &Fractions{Num: make([]*big.Int, s.r.Cols()), Den: den[0]}
+	up := new(big.Int).Quo(out.Den, basic.Den)
+	for c, j := range s.cols {
+		out.Num[j] = basic.Num[c]
+		if up.Cmp(unit) != 0 {
+			out.Num[j] = new(big.Int).Mul(basic.Num[c], up)
+		}
+	}
+	for j, st := range s.basis.Col {
+		if st != Basic {
+			out.Num[j] = scaled(at(st, s.r.ColLower[j], s.r.ColUpper[j]), out.Den)
+		}
+	}
+	return out
+}
+
+// dual returns the multiplier of every row, given those of the rows whose logicals are nonbasic; the others are 0.
+func (s *basisSystem) dual(tight *Fractions) *Fractions {
+	out := &Fractions{Num: make([]*big.Int, s.r.Rows()), Den: tight.Den}
+	for i := range out.Num {
+		out.Num[i] = new(big.Int)
+		if k := s.rowAt[i]; k >= 0 {
+			out.Num[i] = tight.Num[k]
+		}
+	}
+	return out
 }
 
 // objective returns Σ cost·x.
@@ -289,7 +270,7 @@ func (r *Rational) Optimize(ctx context.Context, b *Basis, solver Solver) (*Exac
 		if err != nil {
 			return nil, err
 		}
-		e, err := s.exact()
+		e, err := s.exact(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -314,7 +295,7 @@ func (r *Rational) Settle(ctx context.Context, b *Basis, solver Solver, shift ui
 	if err != nil || shift <= a.Shift {
 		return b, a, err
 	}
-	a, err = s.approximate(shift)
+	a, err = s.approximate(ctx, shift)
 	return b, a, err
 }
 
@@ -336,7 +317,7 @@ func (r *Rational) settle(ctx context.Context, b *Basis, solver Solver) (*Basis,
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		a, err := s.approximate(settleShift)
+		a, err := s.approximate(ctx, settleShift)
 		if err != nil {
 			return nil, nil, nil, err
 		}

@@ -1,19 +1,22 @@
 package linear
 
-import "math/big"
+import (
+	"context"
+	"math/big"
+)
 
 // recoverFractions finds rationals over one common denominator near x/2^shift. Each
 // entry is first tried over the denominator found so far; where that fails its
 // continued fraction supplies the missing factor. It reports false where some entry's
-// denominator would be too large to be told apart at this precision. The result is a guess: verify it.
-func recoverFractions(x []*big.Int, shift uint) (*Fractions, bool) {
+// denominator would be too large to be told apart at this precision, or the context ended. The result is a guess: verify it.
+func recoverFractions(ctx context.Context, x []*big.Int, shift uint) (*Fractions, bool) {
 	den := big.NewInt(1)
 	num := make([]*big.Int, len(x))
 	known := make([]*big.Int, len(x)) // the denominator an entry's numerator was found over
 	guard := shift / 8
 	var scaled, rest, half big.Int
 	for i, xi := range x {
-		if den.BitLen()+int(guard) > int(shift) {
+		if den.BitLen()+int(guard) > int(shift) || i%64 == 0 && ctx.Err() != nil {
 			return nil, false
 		}
 		scaled.Mul(xi, den)
@@ -98,14 +101,14 @@ func (s *basisSystem) verify(x *Fractions, transposed bool) bool {
 
 // recover solves M x = rhs (or transposed) exactly, raising the precision until the
 // recovered fractions verify or limit bits are reached.
-func (s *basisSystem) recover(first, limit uint, transposed bool) (*Fractions, error) {
+func (s *basisSystem) recover(ctx context.Context, first, limit uint, transposed bool) (*Fractions, error) {
 	var x []*big.Int
 	for shift, last := first, uint(0); shift <= limit; shift, last = 2*shift, shift {
 		var err error
-		if x, err = s.solve(shift, transposed, x, last); err != nil {
+		if x, err = s.solve(ctx, shift, transposed, x, last); err != nil {
 			return nil, err
 		}
-		if f, ok := recoverFractions(x, shift); ok && s.verify(f, transposed) {
+		if f, ok := recoverFractions(ctx, x, shift); ok && s.verify(f, transposed) {
 			return f, nil
 		}
 	}

@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -173,75 +174,106 @@ func (m *integerMatrix) subtract(r, x []*big.Int, transposed bool) {
 // iterative refinement: residuals exact, corrections from the floating-point factors. It fails with ErrSingular
 // where the corrections do not converge. A solution at fewer bits may be given to go on from. The result is a proposal; nothing
 // here proves its error.
-func (s *basisSystem) solve(shift uint, transposed bool, from []*big.Int, fromShift uint) ([]*big.Int, error) {
-	m, rhs := &s.forward, s.rhs
-	if transposed {
-		m, rhs = &s.backward, s.costs
+func (s *basisSystem) solve(ctx context.Context, shift uint, transposed bool, from []*big.Int, fromShift uint) ([]*big.Int, error) {
+	f := s.refinement(shift, transposed)
+	for i, x := range from {
+		f.x[i].Lsh(x, shift-fromShift)
 	}
-	n := len(rhs)
-	x, r := make([]*big.Int, n), make([]*big.Int, n)
-	for i := range n {
-		x[i] = new(big.Int)
-		if from != nil {
-			x[i].Lsh(from[i], shift-fromShift)
-		}
-		r[i] = new(big.Int)
-	}
-	in, out := make([]float64, n), make([]float64, n)
-	scale := make([]float64, n)
-	scaleExp := make([]int, n)
-	for i := range n {
-		scale[i], scaleExp[i] = frexp(m.scale[i])
-	}
-	var step big.Int
 	// The residual shrinks by some 2^20 or more a round; when it stops shrinking it is at its floor.
 	for last := math.MaxInt; ; {
-		for i := range n {
-			r[i].Lsh(rhs[i], shift)
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		m.subtract(r, x, transposed)
-		most := math.MinInt
-		for i := range n {
-			if r[i].Sign() != 0 {
-				most = max(most, r[i].BitLen()-scaleExp[i])
-			}
+		most := f.measure()
+		stuck := most >= last-1
+		switch {
+		case stuck && most > 30:
+			return nil, ErrSingular
+		case stuck || most <= 1:
+			return f.x, nil
 		}
-		if most <= 1 {
-			return x, nil
-		}
-		if most >= last-1 {
-			if most > 30 {
-				return nil, ErrSingular
-			}
-			return x, nil
+		if !f.correct(most) {
+			return nil, ErrSingular
 		}
 		last = most
-		for i := range n {
-			f, e := frexp(r[i])
-			in[i] = math.Ldexp(f/scale[i], e-scaleExp[i]-most)
-		}
-		if transposed {
-			s.lu.SolveTransposed(out, in)
-		} else {
-			s.lu.Solve(out, in)
-		}
-		for i, d := range out {
-			if math.IsNaN(d) || math.IsInf(d, 0) {
-				return nil, ErrSingular
-			}
-			f, e := math.Frexp(d)
-			if f == 0 || e+most < -1 {
-				continue
-			}
-			step.SetInt64(int64(f * (1 << 62)))
-			if by := e + most - 62; by >= 0 {
-				step.Lsh(&step, uint(by))
-			} else {
-				step.Rsh(&step, uint(-by))
-			}
-			x[i].Add(x[i], &step)
+	}
+}
+
+// refinement is the state of a solve: x in units of 2^-shift, and its residual r = 2^shift rhs - M x.
+type refinement struct {
+	m          *integerMatrix
+	rhs        []*big.Int
+	transposed bool
+	lu         *LU
+	shift      uint
+	x, r       []*big.Int
+	scale      []float64 // of the matrix's rows, as fractions and binary exponents
+	scaleExp   []int
+	in, out    []float64
+}
+
+// refinement returns the state at x = 0.
+func (s *basisSystem) refinement(shift uint, transposed bool) *refinement {
+	f := &refinement{m: &s.forward, rhs: s.rhs, transposed: transposed, lu: s.lu, shift: shift}
+	if transposed {
+		f.m, f.rhs = &s.backward, s.costs
+	}
+	n := len(f.rhs)
+	f.x, f.r = make([]*big.Int, n), make([]*big.Int, n)
+	f.in, f.out = make([]float64, n), make([]float64, n)
+	f.scale, f.scaleExp = make([]float64, n), make([]int, n)
+	for i := range n {
+		f.x[i], f.r[i] = new(big.Int), new(big.Int)
+		f.scale[i], f.scaleExp[i] = frexp(f.m.scale[i])
+	}
+	return f
+}
+
+// measure computes the residual and returns the binary exponent of its largest entry, in units of 2^-shift before the rows were scaled.
+func (f *refinement) measure() (most int) {
+	for i, b := range f.rhs {
+		f.r[i].Lsh(b, f.shift)
+	}
+	f.m.subtract(f.r, f.x, f.transposed)
+	most = math.MinInt
+	for i, r := range f.r {
+		if r.Sign() != 0 {
+			most = max(most, r.BitLen()-f.scaleExp[i])
 		}
 	}
+	return most
+}
+
+// correct adds to x what the floating-point factors make of the residual, whose largest entry has the exponent most. It reports false
+// where that is not finite.
+func (f *refinement) correct(most int) bool {
+	for i, r := range f.r {
+		mant, e := frexp(r)
+		f.in[i] = math.Ldexp(mant/f.scale[i], e-f.scaleExp[i]-most)
+	}
+	if f.transposed {
+		f.lu.SolveTransposed(f.out, f.in)
+	} else {
+		f.lu.Solve(f.out, f.in)
+	}
+	var step big.Int
+	for i, d := range f.out {
+		if math.IsNaN(d) || math.IsInf(d, 0) {
+			return false
+		}
+		mant, e := math.Frexp(d)
+		if mant == 0 || e+most < -1 {
+			continue
+		}
+		step.SetInt64(int64(mant * (1 << 62)))
+		if by := e + most - 62; by >= 0 {
+			step.Lsh(&step, uint(by))
+		} else {
+			step.Rsh(&step, uint(-by))
+		}
+		f.x[i].Add(f.x[i], &step)
+	}
+	return true
 }
 
 // frexp returns x = f·2^e with 1/2 <= |f| < 1, or zeros.

@@ -152,6 +152,50 @@ func TestOptimizeSeesWhatFloatsCannot(t *testing.T) {
 	duality(t, r, e)
 }
 
+// system returns the square system of a basis that may be improper.
+func system(r *Rational, b *Basis) (*basisSystem, error) {
+	b, err := r.proper(b)
+	if err != nil {
+		return nil, err
+	}
+	return newBasisSystem(r, b)
+}
+
+// exactly returns a basis's solution, feasible or not.
+func exactly(r *Rational, b *Basis) (*Exact, error) {
+	s, err := system(r, b)
+	if err != nil {
+		return nil, err
+	}
+	return s.exact(context.Background())
+}
+
+// nearly is exactly with shift bits after the binary point.
+func nearly(r *Rational, b *Basis, shift uint) (*Approximation, error) {
+	s, err := system(r, b)
+	if err != nil {
+		return nil, err
+	}
+	return s.approximate(context.Background(), shift)
+}
+
+// A cancelled context ends exact work at any bits.
+func TestExactWorkEndsWithTheContext(t *testing.T) {
+	r := randomRational(rand.New(rand.NewPCG(3, 4)), 3, 5)
+	result, err := Embedded{}.Solve(context.Background(), r.Model(), Options{})
+	require.NoError(t, err)
+	s, err := system(r, result.Basis)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = s.exact(ctx)
+	assert.ErrorIs(t, err, context.Canceled)
+	_, err = s.approximate(ctx, 1<<14)
+	assert.ErrorIs(t, err, context.Canceled)
+	_, ok := recoverFractions(ctx, []*big.Int{big.NewInt(0)}, 64)
+	assert.False(t, ok)
+}
+
 func TestSingularBasisIsRefused(t *testing.T) {
 	one := big.NewRat(1, 1)
 	r := new(Rational)
@@ -161,7 +205,7 @@ func TestSingularBasisIsRefused(t *testing.T) {
 		r.AddCol(one, new(big.Rat), nil, []int32{0, 1}, []*big.Rat{one, one})
 	}
 	b := &Basis{Col: []VarStatus{Basic, Basic}, Row: []VarStatus{AtLower, AtLower}}
-	_, err := r.Solve(b)
+	_, err := exactly(r, b)
 	assert.ErrorIs(t, err, ErrSingular)
 }
 
@@ -171,9 +215,9 @@ func TestApproximateNearsTheExactSolution(t *testing.T) {
 		r := randomRational(rng, 3, 5)
 		result, err := Embedded{}.Solve(context.Background(), r.Model(), Options{})
 		require.NoError(t, err)
-		e, err := r.Solve(result.Basis)
+		e, err := exactly(r, result.Basis)
 		require.NoError(t, err)
-		a, err := r.Approximate(result.Basis, 300)
+		a, err := nearly(r, result.Basis, 300)
 		require.NoError(t, err)
 		unit := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 280))
 		for j := range a.X {
@@ -197,7 +241,7 @@ func TestRecoverFractionsFindsCommonDenominators(t *testing.T) {
 			scaled.Add(scaled, big.NewInt(rng.Int64N(3)-1))
 			x = append(x, scaled.Quo(scaled, v.Denom()))
 		}
-		f, ok := recoverFractions(x, shift)
+		f, ok := recoverFractions(context.Background(), x, shift)
 		require.True(t, ok)
 		for i := range want {
 			assert.Zero(t, want[i].Cmp(f.Rat(i)))
@@ -206,7 +250,7 @@ func TestRecoverFractionsFindsCommonDenominators(t *testing.T) {
 	// A denominator beyond half the bits cannot be told apart: no guess is made.
 	p := new(big.Int).Lsh(big.NewInt(1), 200)
 	num := new(big.Int).Lsh(big.NewInt(3), 256)
-	_, ok := recoverFractions([]*big.Int{num.Quo(num, p.Add(p, big.NewInt(235)))}, 256)
+	_, ok := recoverFractions(context.Background(), []*big.Int{num.Quo(num, p.Add(p, big.NewInt(235)))}, 256)
 	assert.False(t, ok)
 }
 
@@ -232,6 +276,6 @@ func TestImproperStatusesProveNothing(t *testing.T) {
 	e, err := r.Optimize(context.Background(), &Basis{Col: []VarStatus{Basic}, Row: []VarStatus{Free}}, Embedded{})
 	require.NoError(t, err)
 	assert.Zero(t, e.Objective.Cmp(one))
-	_, err = r.Solve(&Basis{Col: []VarStatus{Basic}})
+	_, err = exactly(r, &Basis{Col: []VarStatus{Basic}})
 	assert.Error(t, err)
 }

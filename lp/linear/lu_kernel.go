@@ -1,6 +1,9 @@
 package linear
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // kernel is the part of a matrix that no triangular permutation reaches, under
 // elimination. Columns carry values, rows only patterns.
@@ -97,71 +100,97 @@ func (e *elimination) kernel() {
 	}
 }
 
-// choose finds a pivot of small Markowitz cost (r-1)(c-1) among those large enough in their column.
-// Columns without an entry large enough are taken out for good.
+// search is the state of looking for a pivot: the best entry so far, its Markowitz cost (r-1)(c-1) for r entries in its row and c in
+// its column, and how many rows and columns were looked at.
+type search struct {
+	row, col int32
+	cost     float64
+	found    bool
+	looked   int
+}
+
+func (s *search) offer(row, col int32, cost float64) {
+	s.row, s.col, s.cost, s.found = row, col, cost, true
+}
+
+// enough counts a row or column that was looked at, and reports whether no more need be.
+func (s *search) enough() bool {
+	s.looked++
+	return s.found && s.looked >= pivotSearch
+}
+
+// choose finds a pivot of small Markowitz cost among those large enough in their column. Columns and rows with few entries come
+// first: an entry of a column with count entries costs at least (count-1)² where no row has fewer.
 func (k *kernel) choose() (row, col int32, ok bool) {
-	best := math.Inf(1)
-	looked := 0
+	s := &search{cost: math.Inf(1)}
 	n := len(k.byCol.head) - 1
-	k.byCol.least, k.byRow.least = max(k.byCol.least, 1), max(k.byRow.least, 1)
-	for k.byCol.least < n && k.byCol.head[k.byCol.least] < 0 {
-		k.byCol.least++
-	}
-	for k.byRow.least < n && k.byRow.head[k.byRow.least] < 0 {
-		k.byRow.least++
-	}
-	for count := min(k.byCol.least, k.byRow.least); count <= n; count++ {
-		if ok && best <= float64(count-1)*float64(count-1) {
-			return row, col, true
+	for count := min(k.byCol.first(n), k.byRow.first(n)); count <= n; count++ {
+		c := float64(count)
+		if s.found && s.cost <= (c-1)*(c-1) || k.searchColumns(s, count) {
+			break
 		}
-		for j := k.byCol.head[count]; j >= 0; {
-			following := k.byCol.next[j]
-			big := maxAbs(k.colVal[j])
-			if big <= pivotRelative*k.size[j] {
-				k.discard(j)
-				j = following
+		if s.found && s.cost <= (c-1)*c || k.searchRows(s, count) {
+			break
+		}
+	}
+	return s.row, s.col, s.found
+}
+
+// first returns the least count, from 1 to n, of which there may be an item.
+func (b *buckets) first(n int) int {
+	b.least = max(b.least, 1)
+	for b.least < n && b.head[b.least] < 0 {
+		b.least++
+	}
+	return b.least
+}
+
+// searchColumns looks at the columns with count entries and reports whether the search has seen enough. Columns
+// without an entry large enough are taken out for good.
+func (k *kernel) searchColumns(s *search, count int) (enough bool) {
+	for j := k.byCol.head[count]; j >= 0; {
+		following := k.byCol.next[j]
+		big := maxAbs(k.colVal[j])
+		if big <= pivotRelative*k.size[j] {
+			k.discard(j)
+			j = following
+			continue
+		}
+		for p, i := range k.colIdx[j] {
+			if math.Abs(k.colVal[j][p]) < pivotThreshold*big {
 				continue
 			}
-			for p, i := range k.colIdx[j] {
-				if math.Abs(k.colVal[j][p]) < pivotThreshold*big {
-					continue
-				}
-				if cost := float64(count-1) * float64(len(k.rowIdx[i])-1); cost < best {
-					best, row, col, ok = cost, i, j, true
-				}
+			if cost := float64(count-1) * float64(len(k.rowIdx[i])-1); cost < s.cost {
+				s.offer(i, j, cost)
 			}
-			if looked++; ok && looked >= pivotSearch {
-				return row, col, true
-			}
-			j = following
 		}
-		if ok && best <= float64(count-1)*float64(count) {
-			return row, col, true
+		if s.enough() {
+			return true
 		}
-		for i := k.byRow.head[count]; i >= 0; i = k.byRow.next[i] {
-			for _, j := range k.rowIdx[i] {
-				cost := float64(count-1) * float64(len(k.colIdx[j])-1)
-				if cost >= best {
-					continue
-				}
-				big, v := 0.0, 0.0
-				for p, r := range k.colIdx[j] {
-					a := math.Abs(k.colVal[j][p])
-					big = max(big, a)
-					if r == i {
-						v = a
-					}
-				}
-				if v >= pivotThreshold*big && v > pivotRelative*k.size[j] {
-					best, row, col, ok = cost, i, j, true
-				}
+		j = following
+	}
+	return false
+}
+
+// searchRows looks at the rows with count entries and reports whether the search has seen enough.
+func (k *kernel) searchRows(s *search, count int) (enough bool) {
+	for i := k.byRow.head[count]; i >= 0; i = k.byRow.next[i] {
+		for _, j := range k.rowIdx[i] {
+			if cost := float64(count-1) * float64(len(k.colIdx[j])-1); cost < s.cost && k.stable(i, j) {
+				s.offer(i, j, cost)
 			}
-			if looked++; ok && looked >= pivotSearch {
-				return row, col, true
-			}
+		}
+		if s.enough() {
+			return true
 		}
 	}
-	return row, col, ok
+	return false
+}
+
+// stable reports whether entry (i, j) is large enough in its column for a pivot.
+func (k *kernel) stable(i, j int32) bool {
+	v := math.Abs(k.colVal[j][slices.Index(k.colIdx[j], i)])
+	return v >= pivotThreshold*maxAbs(k.colVal[j]) && v > pivotRelative*k.size[j]
 }
 
 // discard takes a column that is numerically zero out of the kernel.
@@ -175,13 +204,9 @@ func (k *kernel) discard(j int32) {
 
 func (k *kernel) dropFromRow(i, j int32) {
 	row := k.rowIdx[i]
-	for p, c := range row {
-		if c == j {
-			row[p] = row[len(row)-1]
-			k.rowIdx[i] = row[:len(row)-1]
-			break
-		}
-	}
+	last := len(row) - 1
+	row[slices.Index(row, j)] = row[last]
+	k.rowIdx[i] = row[:last]
 	if len(k.rowIdx[i]) == 0 {
 		k.byRow.move(i, -1)
 	} else {
@@ -192,12 +217,7 @@ func (k *kernel) dropFromRow(i, j int32) {
 // eliminate pivots on (i, j) and updates the remaining columns.
 func (k *kernel) eliminate(i, j int32) {
 	e := k.e
-	var d float64
-	for p, r := range k.colIdx[j] {
-		if r == i {
-			d = k.colVal[j][p]
-		}
-	}
+	d := k.colVal[j][slices.Index(k.colIdx[j], i)]
 	e.pivot(i, j, d)
 	k.byCol.move(j, -1)
 	k.byRow.move(i, -1)
@@ -229,16 +249,10 @@ func (k *kernel) eliminate(i, j int32) {
 // update moves entry (i, c) to U and subtracts its multiples from column c.
 func (k *kernel) update(i, c int32, pattern []int32) {
 	e, idx, val := k.e, k.colIdx[c], k.colVal[c]
-	var u float64
-	for p, r := range idx {
-		if r == i {
-			u = val[p]
-			last := len(idx) - 1
-			idx[p], val[p] = idx[last], val[last]
-			idx, val = idx[:last], val[:last]
-			break
-		}
-	}
+	p, last := slices.Index(idx, i), len(idx)-1
+	u := val[p]
+	idx[p], val[p] = idx[last], val[last]
+	idx, val = idx[:last], val[:last]
 	e.uRow = append(e.uRow, i)
 	e.uCol = append(e.uCol, c)
 	e.uValue = append(e.uValue, u)
