@@ -1,9 +1,11 @@
 package mechanisms
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -102,5 +104,35 @@ func TestExponentialNoiseUnderRandomStoppingDoesNotDiverge(t *testing.T) {
 	assert.Greater(t, printed(1e6), 1e5)
 	for n := 2.0; n < 1e7; n *= 3 {
 		assert.LessOrEqual(t, ratio(n), 1/(0.05*0.05))
+	}
+}
+
+// The numbers that docs/mechanisms.md prints, recomputed: each is in the text as it is formatted here.
+func TestNumbersOfTheDocument(t *testing.T) {
+	text, err := os.ReadFile("../docs/mechanisms.md")
+	require.NoError(t, err)
+	in := &Instance{Sensitivities: ratsOf(t, "1", "2", "2"), Epsilon: decimalEps(t, "1")}
+	var p [2]interval.Interval
+	for i, g := range []int64{600, 603} {
+		in.Scores = []*big.Rat{new(big.Rat), big.NewRat(g, 1), big.NewRat(g, 1)}
+		boxes, err := registry["rnmh-laplace"].Enclose(in, 80)
+		require.NoError(t, err)
+		p[i] = boxes[0]
+	}
+	cost, _ := interval.Log(p[0].Quo(p[1])).Float64()
+	a := -math.Expm1(-1.0 / 6)
+	want := []string{
+		fmt.Sprintf("passes e^{%.2f}", math.Floor(100*cost)/100),
+		fmt.Sprintf("%.2f for the geometric law at γ = 0.05", 2*math.Log(20)),
+		fmt.Sprintf("%.4f at ε = 1 and γ = 0.05", 1/math.Pow(1-0.95*a, 2)),
+	}
+	one := scenarioOne(t)
+	for _, name := range []string{"rnm-exponential", "gem", "mgem", "rs"} {
+		p, err := registry[name].Float(one)
+		require.NoError(t, err)
+		want = append(want, fmt.Sprintf("%s %.8f", name, meanSquare(one, p)))
+	}
+	for _, w := range want {
+		assert.Contains(t, string(text), w)
 	}
 }

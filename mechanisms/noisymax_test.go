@@ -235,6 +235,16 @@ func TestExponentialNoiseOfItsOwnScaleIsNotPrivate(t *testing.T) {
 	require.NoError(t, err)
 	lo, hi := p[0].Float64()
 	assert.InDelta(t, -math.Expm1(-0.25), (lo+hi)/2, 1e-15)
+	// With positive sensitivities the factor is e^{ε(Δ_1+Δ_2)/2Δ_1} once candidate 1 is behind: 1 + 3 over 2, at ε = ln 3/2.
+	eps, err := ParseExp("3/2")
+	require.NoError(t, err)
+	in = &Instance{Scores: ratsOf(t, "0", "10"), Sensitivities: ratsOf(t, "1", "3"), Epsilon: eps}
+	far, err := registry["rnmh"].Exact(in)
+	require.NoError(t, err)
+	in.Scores = ratsOf(t, "-1", "13")
+	further, err := registry["rnmh"].Exact(in)
+	require.NoError(t, err)
+	assert.Zero(t, new(big.Rat).Quo(far[0], further[0]).Cmp(big.NewRat(9, 4)))
 }
 
 // With Laplace noise, n-1 candidates of sensitivity 1 against one of sensitivity 0 give exactly (n-1)ε.

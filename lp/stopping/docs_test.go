@@ -1,6 +1,7 @@
 package stopping
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"os"
@@ -185,5 +186,128 @@ func TestOptimaBetweenBounds(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// passing returns the optimum V' of rules that may pass everyone, of the whole program in floating point: at the last time nobody need be taken.
+func passing(t *testing.T, p *Problem) float64 {
+	t.Helper()
+	lp, _, err := Model(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := p.N()
+	for j := range n { // the rows x[n][j] - R[n] = 0 come after those that define R[2] to R[n] and those of the times before
+		row := n - 1 + n*(n-1)/2 + j
+		if lp.RowLower[row] != 0 || lp.RowUpper[row] != 0 {
+			t.Fatalf("row %d is not x[n][%d] - R[n] = 0", row, j+1)
+		}
+		lp.RowLower[row] = math.Inf(-1)
+	}
+	res, err := linear.Embedded{}.Solve(t.Context(), lp, linear.Options{})
+	if err != nil || res.Outcome != linear.Optimal {
+		t.Fatalf("n = %d: %v, %v", n, res.Outcome, err)
+	}
+	return -res.Objective
+}
+
+// (1-w/n) V'_{n-1} <= V_n <= V'_n <= V'_{n-1} where one of the w best wins, and V'_n >= L for w = 1.
+func TestLimitTheorem(t *testing.T) {
+	const slack = 1e-8 // of two linear programs
+	for _, c := range []struct {
+		win, l     int
+		eps, delta string
+	}{{1, 1, "1/2", "0"}, {1, 2, "1/2", "0"}, {1, 1, "1/10", "1/100"}, {1, 3, "1", "0"}, {2, 1, "1/2", "0"}, {3, 2, "1/4", "1/50"}} {
+		before := math.NaN()
+		for n := max(c.l+1, c.win); n <= 14; n++ {
+			p := problem(t, n, c.win, c.l, c.eps, c.delta)
+			free := passing(t, p)
+			sol := check(t, p, linear.Embedded{})
+			lo, _ := sol.Lower.Float64()
+			hi, _ := sol.Upper.Float64()
+			if lo > free+slack {
+				t.Errorf("%v, n = %d: V = %.10f above V' = %.10f", c, n, lo, free)
+			}
+			if (1-float64(c.win)/float64(n))*before > hi+slack || free > before+slack {
+				t.Errorf("%v, n = %d: V' = %.10f, then V = %.10f and V' = %.10f", c, n, before, hi, free)
+			}
+			x, _ := rat(t, c.eps).Float64()
+			if rate := max(rules.ConstantRate(x, c.l), rules.ConstantRate(-math.Log(0.534), 1)); c.win == 1 && math.Exp(-x/float64(c.l)) <= 0.534 && free < rate-slack {
+				t.Errorf("%v, n = %d: V' = %.10f below %.10f", c, n, free, rate)
+			} else if c.win == 1 && free < rules.ConstantRate(x, c.l)-slack {
+				t.Errorf("%v, n = %d: V' = %.10f below the limit rule's", c, n, free)
+			}
+			before = free
+		}
+	}
+}
+
+// The numbers in the prose of docs/stopping.md that need no large program: each is in the text as it is formatted here.
+func TestNumbersOfTheProse(t *testing.T) {
+	data, err := os.ReadFile("../../docs/stopping.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	contains := func(what string) {
+		t.Helper()
+		if !strings.Contains(text, what) {
+			t.Errorf("%q is not in the text", what)
+		}
+	}
+	law := func(eps float64, n int) float64 { // 1/Σ_{k<n} z^k
+		return -math.Expm1(-eps) / -math.Expm1(-eps*float64(n))
+	}
+	contains(fmt.Sprintf("(1-z)/(1-z^n) = %.10f", law(0.1, 100)))
+	contains(fmt.Sprintf("against %.8f, at ε = 0.5", law(0.3, 100)))
+	contains(fmt.Sprintf("against %.8f. Then", law(0.5, 100)))
+	contains(fmt.Sprintf("At ε = 0.5 it gives %.4f", rules.ConstantRate(0.5, 1)))
+	z := math.Exp(-0.1)
+	if short := math.Exp(-z / (1 - z)); short > 8e-5 || short < 7e-5 {
+		t.Errorf("the limit rule is within %g of the bound at ε = 0.1", short)
+	}
+	best, at := 0.0, 0.0
+	for i := 1; i < 1000; i++ {
+		if x := rules.ConstantRate(-math.Log(float64(i)/1000), 1); x > best {
+			best, at = x, float64(i)/1000
+		}
+	}
+	contains(fmt.Sprintf("the larger of e^{-ε/l} and %.3f, where L has its maximum %.4f", at, best))
+	for l := 1; l <= 3; l++ {
+		eps := -math.Log(must(rules.Asymptotic(l + 1)))
+		contains(strings.TrimSuffix(fmt.Sprintf("%.3f", eps), ".000") + " for l = " + strconv.Itoa(l))
+	}
+	// The ratios of the optimum to the best p-mix, from the table.
+	ratios := map[string]string{"30": "4.3", "100": "13.4", "300": "39.2", "1000": "130.2"}
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.ReplaceAll(line, " ", ""), "|")
+		if len(cells) > 7 && ratios[cells[1]] != "" && strings.Join(cells[2:6], " ") == "0.5 0 1 1" {
+			a, b := must(strconv.ParseFloat(cells[6], 64)), must(strconv.ParseFloat(cells[7], 64))
+			if got := fmt.Sprintf("%.1f", a/b); got != ratios[cells[1]] {
+				t.Errorf("n = %s: ratio %s", cells[1], got)
+			}
+			delete(ratios, cells[1])
+		}
+	}
+	contains("(4.3, 13.4, 39.2, 130.2 at n = 30, 100, 300, 1000)")
+	if len(ratios) > 0 {
+		t.Errorf("no rows for %v", ratios)
+	}
+}
+
+// At n = 100 optima for small ε come close to the bound for any law; the build tag slow has them.
+func TestNearlyAttainedBound(t *testing.T) {
+	if largestRow < 100 {
+		t.Skip("with -tags slow")
+	}
+	for eps, want := range map[string]string{"3/10": "0.25914480", "1/2": "0.34725013"} {
+		sol := check(t, problem(t, 100, 1, 1, eps, "0"), solvers()[len(solvers())-1])
+		if !certain(sol.Lower, sol.Upper, want) {
+			t.Errorf("ε = %s: %s", eps, sol.Optimum())
+		}
+	}
+	sol := check(t, problem(t, 100, 1, 1, "1/10", "0"), solvers()[len(solvers())-1])
+	if lo, _ := sol.Lower.Float64(); math.Abs(lo-0.0951669025) > 1e-10 {
+		t.Errorf("ε = 1/10: %s", sol.Optimum())
 	}
 }

@@ -171,3 +171,21 @@ func TestDistanceRefuses(t *testing.T) {
 		}
 	}
 }
+
+// With swaps of elements at least l places apart every order can be reached from every other iff 2l <= n: otherwise the element in the
+// middle has nobody to swap with.
+func TestWhichOrdersCanBeReached(t *testing.T) {
+	for n := 2; n <= 6; n++ {
+		for l := 1; l < n; l++ {
+			all := true
+			for i := range n - 1 { // swaps of neighbours generate all orders
+				to := identity(n)
+				to[i], to[i+1] = to[i+1], to[i]
+				all = all && must(Distance(identity(n), to, l, AtLeast)) >= 0
+			}
+			if all != (2*l <= n) {
+				t.Errorf("n = %d, l = %d: all orders can be reached: %v", n, l, all)
+			}
+		}
+	}
+}

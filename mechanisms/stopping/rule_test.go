@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"optratio/mechanisms"
 )
 
 func randomRule(t testing.TB, rng *rand.Rand, n int) *Rule {
@@ -239,5 +241,88 @@ func BenchmarkRuleLaw200(b *testing.B) {
 	r := must(ThresholdRule(200, 74))
 	for b.Loop() {
 		r.Law()
+	}
+}
+
+// Ignoring the last of n arrivals, playing a rule for n-1 that may pass everyone, and taking the last one if it did: the law is
+// q_k = [(n-k) q'_k + (k-1) q'_{k-1} + c]/n, c = 1 - Σ q', by enumeration of the rule that waits for the best so far, and it
+// needs no more δ at any ε than q' does.
+func TestIgnoringTheLastArrival(t *testing.T) {
+	ignoring := func(q []*big.Rat) []*big.Rat {
+		n := len(q) + 1
+		c := new(big.Rat).Sub(big.NewRat(1, 1), sumRats(q))
+		out := make([]*big.Rat, n)
+		for k := 1; k <= n; k++ {
+			x := new(big.Rat).Set(c)
+			if k < n {
+				x.Add(x, new(big.Rat).Mul(big.NewRat(int64(n-k), 1), q[k-1]))
+			}
+			if k > 1 {
+				x.Add(x, new(big.Rat).Mul(big.NewRat(int64(k-1), 1), q[k-2]))
+			}
+			out[k-1] = x.Quo(x, big.NewRat(int64(n), 1))
+		}
+		return out
+	}
+	// take returns the rank that the rule takes among the first arrivals, 0 for nobody.
+	take := func(arrivals []int, start int) int {
+		best := math.MaxInt
+		for i, a := range arrivals {
+			if a < best {
+				if best = a; i+1 >= start {
+					return a
+				}
+			}
+		}
+		return 0
+	}
+	for n := 2; n <= 7; n++ {
+		for start := 1; start <= n; start++ {
+			fewer, all := make([]*big.Rat, n-1), make([]*big.Rat, n)
+			for i := range all {
+				if all[i] = new(big.Rat); i < n-1 {
+					fewer[i] = new(big.Rat)
+				}
+			}
+			count := func(n int, law []*big.Rat, taken func([]int) int) {
+				weight := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).MulRange(1, int64(n)))
+				permutations(n, func(order []int) {
+					if k := taken(order); k > 0 {
+						law[k-1].Add(law[k-1], weight)
+					}
+				})
+			}
+			count(n-1, fewer, func(order []int) int { return take(order, start) })
+			count(n, all, func(order []int) int {
+				if k := take(order[:n-1], start); k > 0 {
+					return k
+				}
+				return order[n-1]
+			})
+			for k, q := range ignoring(fewer) {
+				if q.Cmp(all[k]) != 0 {
+					t.Errorf("n = %d, start %d: q_%d = %v, want %v", n, start, k+1, q, all[k])
+				}
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(31, 32))
+	for range 200 {
+		n := 3 + rng.IntN(8)
+		l := 1 + rng.IntN(n-2)
+		q := randomLaw(rng, n-1)
+		share := big.NewRat(1+rng.Int64N(10), 10)
+		for k := range q {
+			q[k] = new(big.Rat).Mul(q[k], share)
+		}
+		eps := must(mechanisms.FromExp(big.NewRat(10+rng.Int64N(30), 10)))
+		_, before, _, err := TightDelta(ExactLaw(q), l, eps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, _, _, err := TightDelta(ExactLaw(ignoring(q)), l, eps)
+		if err != nil || after.Cmp(before) > 0 {
+			t.Errorf("%v, l = %d, %v: δ rises from %v to %v (%v)", q, l, eps, before, after, err)
+		}
 	}
 }
