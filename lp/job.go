@@ -182,7 +182,7 @@ func (j *job) theorems(ctx context.Context) outcome {
 	if cut() { // each term is a lower bound by itself
 		o.undecided = context.Cause(ctx).Error()
 	}
-	if j.Level >= Monotone {
+	if j.Level >= Monotone && !j.Certified {
 		least := flip.enclosure(j.prec).Mul(interval.FromRat(big.NewRat(2, int64(j.N)), j.prec))
 		if least.Lo().Cmp(lower.Lo()) > 0 {
 			o.lower, o.proof = boxValue(least), ProofMonotone

@@ -76,7 +76,7 @@ type Request struct {
 	Gap        *big.Rat      // (upper-lower)/upper wanted of every ratio; nil for 1e-9
 	MaxMemory  int64         // bytes; 0 for DefaultMemory
 	Start      *linear.Basis // of the whole program; nil for permute-and-flip's
-	Certified  bool          // with Auto: use only proofs that WriteCertificate can write
+	Certified  bool          // only proofs that WriteCertificate can write, where the method leaves a choice
 	Report     func(linear.Progress)
 }
 

@@ -102,21 +102,27 @@ func TestStoppedAnswersAreCertified(t *testing.T) {
 	assert.GreaterOrEqual(t, undecided, 4)
 }
 
-// The optimum's own mechanism has ratio 1, at its level; under the other objective and at a lower level no less.
+// The optimum's own mechanism has ratio 1, at every level and for both objectives, by every method that bounds the optimum.
 func TestOptimalMechanismIsRatedOnOneLattice(t *testing.T) {
 	m, err := mechanisms.Lookup("lp-optimal")
 	require.NoError(t, err)
+	one := big.NewRat(1, 1)
 	for level := Paper; level <= Full; level++ {
 		for _, e := range []mechanisms.Epsilon{decimalEps(t, "0.3"), expEps(t, 5, 4)} {
 			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
-				a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: e, Level: level, Objective: o, Method: Enumerated,
-					Mechanisms: []mechanisms.Mechanism{m}, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
-				require.NoError(t, err)
-				r := a.Mechanisms[0].Ratio
-				hi, _ := r.Upper()
-				assert.GreaterOrEqual(t, hi.Cmp(big.NewRat(1, 1)), 0, "%v %v %v: %s", level, e, o, r)
-				if o == lattice.Paper {
-					assert.InDelta(t, 1, r.Float64(), 1e-9)
+				for _, method := range []Method{Auto, ClosedForm, Lumped, Enumerated} {
+					a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: e, Level: level, Objective: o, Method: method,
+						Mechanisms: []mechanisms.Mechanism{m}, Gap: big.NewRat(1, 1e15)})
+					require.NoError(t, err)
+					r := a.Mechanisms[0].Ratio
+					lo, _ := r.Lower()
+					hi, _ := r.Upper()
+					assert.True(t, lo.Cmp(one) <= 0 && hi.Cmp(one) >= 0, "%v %v %v %v: %s", level, e, o, method, r)
+					if method == Enumerated {
+						assert.InDelta(t, 1, r.Float64(), 1e-11)
+						_, exact := r.Rat()
+						assert.Equal(t, e.Exp() != nil, exact)
+					}
 				}
 			}
 		}

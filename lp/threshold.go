@@ -40,9 +40,6 @@ type ThresholdAnswer struct {
 	Undecided    string
 }
 
-// maxThresholdBits bounds how closely e^ε = 1 is approached where permute-and-flip is optimal at every e^ε tried.
-const maxThresholdBits = 256
-
 // Threshold brackets the threshold by bisection on fractions e^ε.
 func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error) {
 	if err := r.complete(); err != nil {
@@ -66,10 +63,6 @@ func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error
 	// e^ε = 2 is above every threshold: Σ 2^{-v} < 1.
 	s := &bisection{ThresholdRequest: r, answer: a, low: one, high: big.NewRat(2, 1)}
 	for x := s.high; ; x = simplest(s.middle()) {
-		if a.LowerExp == nil && s.high.Denom().BitLen() > maxThresholdBits {
-			a.Undecided = fmt.Sprintf("permute-and-flip is optimal at every e^epsilon tried, down to 1 + 2^-%d", maxThresholdBits)
-			break
-		}
 		optimal, decided, err := s.decide(ctx, x)
 		if err != nil {
 			return nil, err

@@ -1,0 +1,227 @@
+package lp
+
+import (
+	"context"
+	"math/big"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/lp/lumped"
+	"optratio/mechanisms"
+)
+
+// sound checks that an answer's first ratio, and its optimum, can be true.
+func sound(t *testing.T, a *Answer, name string) {
+	if len(a.Mechanisms) > 0 && a.Mechanisms[0].Name == "pf" {
+		lo, ok := a.Mechanisms[0].Ratio.Lower()
+		assert.True(t, ok && lo.Cmp(big.NewRat(1, 1)) >= 0, "%s: ratio %v", name, a.Mechanisms[0].Ratio)
+		hi, ok := a.Mechanisms[0].Ratio.Upper()
+		assert.True(t, !ok || hi.Cmp(lo) >= 0, "%s: ratio %v", name, a.Mechanisms[0].Ratio)
+	}
+	lo, ok := a.Optimum.Lower()
+	assert.True(t, ok && lo.Sign() >= 0, "%s: optimum %v", name, a.Optimum)
+	hi, ok := a.Optimum.Upper()
+	assert.True(t, ok && hi.Cmp(big.NewRat(101*int64(a.Request.K), 100)) <= 0, "%s: optimum %v", name, a.Optimum)
+}
+
+// Requests that would take hours or all memory: stopped at once or on the way, each has an answer that is true. The test ends, which is what
+// it is about; how soon after the context the command must end is measured outside of it.
+func TestStoppedRequestsHaveAnswers(t *testing.T) {
+	long := new(big.Rat).SetFrac(new(big.Int).Exp(big.NewInt(10), big.NewInt(2000), nil), big.NewInt(3))
+	huge, err := mechanisms.FromExp(long)
+	require.NoError(t, err)
+	for name, r := range map[string]Request{
+		"lumped, deep":         {N: 2, K: 1_000_000, Epsilon: decimalEps(t, "0.5"), Method: Lumped},
+		"lumped, tiny ε":       {N: 10, K: 1_000_000, Epsilon: decimalEps(t, "1e-20"), Method: Lumped},
+		"closed form, deep":    {N: 2, K: 1_000_000, Epsilon: expEps(t, 3, 2), Method: ClosedForm},
+		"lumped, e^ε near 1":   {N: 3, K: 100_000, Epsilon: expEps(t, 1_000_001, 1_000_000), Method: Lumped},
+		"box, deep":            {N: 100, K: 10_000, Epsilon: decimalEps(t, "0.01"), Objective: lattice.Box},
+		"long e^ε":             {N: 20, K: 20, Epsilon: huge},
+		"program, long e^ε":    {N: 4, K: 4, Epsilon: huge, Method: Enumerated},
+		"program, large ε":     {N: 3, K: 3, Epsilon: decimalEps(t, "1e9"), Method: Enumerated},
+		"many levels":          {N: 12, K: 12, Epsilon: decimalEps(t, "0.5"), Level: Full},
+		"program of millions":  {N: 11, K: 10, Epsilon: decimalEps(t, "0.5"), Level: Full, Method: Enumerated},
+		"many candidates, box": {N: 1_000_000, K: 1_000, Epsilon: decimalEps(t, "0.5"), Objective: lattice.Box},
+	} {
+		for _, limit := range []time.Duration{0, 150 * time.Millisecond} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				ctx, cancel := context.WithTimeout(context.Background(), limit)
+				defer cancel()
+				a, err := Ratio(ctx, r)
+				require.NoError(t, err)
+				sound(t, a, name)
+			})
+		}
+	}
+}
+
+// At ε = 1e9 numbers have exponents of a billion; no rational is made of them.
+func TestMemoryDoesNotGrowWithEpsilon(t *testing.T) {
+	allocated := func(eps string) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for _, level := range []Level{Paper, Full} {
+			a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: decimalEps(t, eps), Level: level, Method: Enumerated})
+			require.NoError(t, err)
+			sound(t, a, eps)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	assert.Less(t, allocated("1e9"), uint64(100e6))
+	assert.Less(t, allocated("30000"), uint64(100e6))
+}
+
+// What the whole program is too large for, Auto answers by lumping: to the gap where that is possible, otherwise as far as the
+// context lets it.
+func TestAutoRefusesNothingThatLumpingAnswers(t *testing.T) {
+	for _, c := range []struct {
+		n, k int
+		eps  string
+	}{{40, 6, "0.3"}, {50, 5, "0.4"}, {80, 10, "0.3"}} {
+		a, err := Ratio(context.Background(), Request{N: c.n, K: c.k, Epsilon: decimalEps(t, c.eps), Mechanisms: pfAndEM(t)[:1]})
+		require.NoError(t, err)
+		assert.Empty(t, a.Undecided, "%v", c)
+		assert.Equal(t, ProofLumped, a.Proof)
+		sound(t, a, c.eps)
+	}
+	for _, s := range [][2]int{{30, 6}, {12, 12}} {
+		ctx, cancel := context.WithCancel(context.Background())
+		reports := 0
+		a, err := Ratio(ctx, Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Report: func(linear.Progress) {
+			if reports++; reports == 10 {
+				cancel()
+			}
+		}})
+		cancel()
+		require.NoError(t, err)
+		assert.NotEmpty(t, a.Undecided)
+		assert.Equal(t, ProofLumped, a.Proof)
+		hi, _ := a.Mechanisms[0].Ratio.Upper()
+		assert.Negative(t, hi.Cmp(big.NewRat(11, 10)), "%v: %s", s, a.Mechanisms[0].Ratio)
+		sound(t, a, "stopped")
+	}
+}
+
+func outcomeOf(low, high int64, proof string) outcome {
+	return outcome{lower: exactValue(big.NewRat(low, 10)), upper: exactValue(big.NewRat(high, 10)), proof: proof, evidence: &Evidence{}}
+}
+
+// The best bounds of all methods are kept; those of a proof with a certificate only together.
+func TestOutcomesAddToEachOther(t *testing.T) {
+	for _, c := range []struct {
+		outcomes  []outcome
+		low, high int64
+		proof     string
+	}{
+		{[]outcome{outcomeOf(10, 30, ProofClosedForm), outcomeOf(20, 30, ProofLumped)}, 20, 30, ProofLumped},
+		{[]outcome{outcomeOf(10, 30, ProofClosedForm), outcomeOf(20, 30, ProofLumped), outcomeOf(15, 25, ProofLP)}, 20, 25, ProofLumped},
+		{[]outcome{outcomeOf(10, 30, ProofClosedForm), outcomeOf(20, 30, ProofLumped), outcomeOf(22, 28, ProofLP)}, 22, 28, ProofLP},
+		{[]outcome{outcomeOf(20, 30, ProofClosedForm), outcomeOf(15, 25, ProofLP)}, 20, 30, ProofClosedForm},
+		{[]outcome{outcomeOf(20, 30, ProofMonotone), outcomeOf(15, 25, ProofLP)}, 20, 25, ProofMonotone},
+		{[]outcome{outcomeOf(20, 30, ProofClosedForm), outcomeOf(24, 24, ProofLP)}, 24, 24, ProofLP},
+		{[]outcome{outcomeOf(24, 24, ProofLP), outcomeOf(20, 30, ProofLumped)}, 24, 24, ProofLP},
+	} {
+		j := &job{Request: Request{N: 3, K: 3, Gap: big.NewRat(1, 1e9)}, answer: &Answer{}, prec: 128}
+		for _, o := range c.outcomes {
+			o.undecided = "a limit"
+			require.NoError(t, j.take(o))
+		}
+		assert.Zero(t, j.best.lower.exact.Cmp(big.NewRat(c.low, 10)), "%+v", c)
+		assert.Zero(t, j.best.upper.exact.Cmp(big.NewRat(c.high, 10)), "%+v", c)
+		assert.Equal(t, c.proof, j.answer.Proof)
+		assert.Equal(t, c.low == c.high, j.answer.Undecided == "", "%+v", c)
+	}
+}
+
+// With monotonicity the optimum is at least 2/n of permute-and-flip's error, which at small ε is more than the closed form gives. It is below
+// the exact optimum, and not used at the levels without monotonicity or where a certificate is wanted.
+func TestMonotonicityBoundsTheOptimum(t *testing.T) {
+	for _, s := range [][2]int{{3, 4}, {3, 6}, {4, 5}} {
+		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+			e := expEps(t, 101, 100)
+			r := Request{N: s[0], K: s[1], Epsilon: e, Objective: o, Level: Monotone, Method: ClosedForm, Mechanisms: pfAndEM(t)[:1]}
+			a, err := Ratio(context.Background(), r)
+			require.NoError(t, err)
+			assert.Equal(t, ProofMonotone, a.Proof, "%v", s)
+			hi, _ := a.Mechanisms[0].Ratio.Upper()
+			assert.Negative(t, hi.Cmp(big.NewRat(int64(s[0])*1_000_001, 2_000_000)), "%v: %v", s, a.Mechanisms[0].Ratio)
+			mean := new(big.Rat).Quo(exactOptimum(t, s[0], s[1], o, Monotone, e), new(big.Rat).SetInt(o.Total(s[0], s[1])))
+			low, _ := a.Optimum.Lower()
+			high, _ := a.Optimum.Upper()
+			assert.True(t, low.Cmp(mean) <= 0 && mean.Cmp(high) <= 0, "%v: %v, optimum %v", s, a.Optimum, mean.FloatString(12))
+			for _, level := range []Level{Monotone, DP} {
+				r.Level, r.Certified = level, level == Monotone
+				a, err := Ratio(context.Background(), r)
+				require.NoError(t, err)
+				assert.Equal(t, ProofClosedForm, a.Proof)
+			}
+		}
+	}
+}
+
+// Lumping that is told to cost little does, and its bound holds all the same; its answer does not depend on the time it took.
+func TestLumpingWithinItsWork(t *testing.T) {
+	e := decimalEps(t, "0.5")
+	var bounds []*big.Float
+	for _, work := range []int64{1, 2_000_000, 2_000_000, 0} {
+		r, err := lumped.Bound(context.Background(), 6, 6, e, lattice.Paper, lumped.Options{MaxWork: work})
+		require.NoError(t, err)
+		bounds = append(bounds, r.Lower.Lo())
+	}
+	assert.Zero(t, bounds[1].Cmp(bounds[2]))
+	assert.Negative(t, bounds[0].Cmp(bounds[1]))
+	assert.LessOrEqual(t, bounds[1].Cmp(bounds[3]), 0)
+	_, err := lumped.Bound(context.Background(), 6, 6, e, lattice.Paper, lumped.Options{MaxMemory: 1000})
+	assert.ErrorIs(t, err, lumped.ErrTooMany)
+	_, err = lumped.Bound(context.Background(), 2, 1_000_000, e, lattice.Paper, lumped.Options{MaxMemory: 1e7})
+	assert.ErrorIs(t, err, lumped.ErrTooMany)
+}
+
+func TestAwait(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	release := make(chan struct{})
+	_, ok := await(ended, time.Millisecond, func() int { <-release; return 1 })
+	assert.False(t, ok)
+	close(release)
+	x, ok := await(context.Background(), 0, func() int { return 2 })
+	assert.True(t, ok)
+	assert.Equal(t, 2, x)
+
+	count := 0
+	report, silence := guarded(func(linear.Progress) { count++ })
+	report(linear.Progress{})
+	silence()
+	report(linear.Progress{})
+	assert.Equal(t, 1, count)
+	none, silence := guarded(nil)
+	assert.Nil(t, none)
+	silence()
+}
+
+// A mechanism that takes its time ends with the context.
+func TestOptimalMechanismEndsWithItsContext(t *testing.T) {
+	m, err := mechanisms.Lookup("lp-optimal")
+	require.NoError(t, err)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	in := mechanisms.OnLattice([]int{0, 1, 2, 6}, decimalEps(t, "0.123"))
+	_, err = m.(mechanisms.Slow).WithContext(ended).Enclose(in, 128)
+	assert.ErrorIs(t, err, context.Canceled)
+	_, err = m.(mechanisms.Slow).WithContext(context.Background()).Enclose(in, 128)
+	assert.NoError(t, err)
+	// One candidate, and two of which no program is solved by pivots.
+	for _, depths := range [][]int{{0}, {0, 1}, {0, 0}} {
+		p, err := m.Enclose(mechanisms.OnLattice(depths, decimalEps(t, "0.5")), 96)
+		require.NoError(t, err)
+		assert.Len(t, p, len(depths))
+	}
+}
