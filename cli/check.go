@@ -66,7 +66,11 @@ func printReport(w io.Writer, r *certificate.Report) error {
 		if _, ok := p.Eps.Rat(); ok {
 			eps = "ε = " + p.Eps.String()
 		}
-		fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s, proof %s\n", p.N, p.K, eps, p.Objective, p.Constraints, p.Proof)
+		step := ""
+		if p.Step > 1 {
+			step = fmt.Sprintf(", scores 2Δ/%d apart", p.Step)
+		}
+		fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s, proof %s\n", p.N, p.K, eps, p.Objective, p.Constraints, step, p.Proof)
 	}
 	if !r.Valid {
 		return nil

@@ -94,8 +94,8 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 	if err := f.question.apply(ctx, &r, delta); err != nil {
 		return r, err
 	}
-	if f.cert != "" && r.Varied() {
-		return r, usagef("--cert: certificates are for the mean error on the lattice of step 2Δ under the objectives paper and box; leave it out")
+	if f.cert != "" && r.Varied() && r.Method == lp.Auto {
+		r.Method = lp.Enumerated // a certificate holds multipliers and a table
 	}
 	return r, nil
 }

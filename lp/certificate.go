@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/decimal"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -20,6 +21,12 @@ var ErrNoCertificate = errors.New("no certificate for this answer")
 // WriteCertificate writes what proves the answer's enclosures of the optimum and of the errors
 // and ratios of permute-and-flip and the exponential mechanism, in the format of docs/certificate.md. The same answer gives the same bytes.
 func (a *Answer) WriteCertificate(w io.Writer) error {
+	if a.varied != nil {
+		return a.varied.WriteCertificate(w, a.Request.Level.String())
+	}
+	if a.Request.Varied() {
+		return fmt.Errorf("%w: no program was solved; use --method lp", ErrNoCertificate)
+	}
 	if a.Proof == ProofLumped || a.Proof == ProofMonotone {
 		return fmt.Errorf("%w: proof %s", ErrNoCertificate, a.Proof)
 	}
@@ -154,7 +161,5 @@ func (c *certificateWriter) value(x *big.Rat) string {
 	if c.exact || x.Sign() == 0 {
 		return x.RatString()
 	}
-	bits := uint(max(x.Num().BitLen(), 1))
-	f := new(big.Float).SetPrec(bits).SetInt(x.Num())
-	return f.SetMantExp(f, 1-x.Denom().BitLen()).Text('x', -1)
+	return decimal.Hex(x)
 }

@@ -110,6 +110,8 @@ type Answer struct {
 	Evidence *Evidence
 	// Basis is the final basis of the enumerated program, where there was one.
 	Basis *linear.Basis
+
+	varied *variant.Solution // of a varied request whose program was solved
 }
 
 // Evidence is what a certificate of an Answer has to hold.

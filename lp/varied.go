@@ -61,7 +61,7 @@ func variedRatio(ctx context.Context, r Request) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		optimum = s.Optimum
+		optimum, a.varied = s.Optimum, s
 		a.Proof, a.Solver, a.Pivots, a.Undecided = ProofLP, r.Solver.Name(), s.Pivots, s.Undecided
 		if r.Exact && a.Undecided == "" && !optimum.Exact() {
 			a.Undecided = "the optimum is not known exactly"

@@ -187,3 +187,10 @@ func layout(q *big.Int, shift int) string {
 	}
 	return s[:e+1] + "." + s[e+1:]
 }
+
+// Hex returns a dyadic rational as a hexadecimal float with the fewest digits, exactly.
+func Hex(x *big.Rat) string {
+	bits := uint(max(x.Num().BitLen(), 1))
+	f := new(big.Float).SetPrec(bits).SetInt(x.Num())
+	return f.SetMantExp(f, 1-x.Denom().BitLen()).Text('x', -1)
+}

@@ -23,6 +23,7 @@ type Program struct {
 	weights  []*big.Rat // of each orbit; nil with Worst
 	losses   []*big.Rat // of each depth
 	unit     *big.Rat   // the losses of table are integers in this unit
+	mass     *big.Rat   // and its weights in this one
 	table    *table.Program
 }
 
@@ -67,7 +68,7 @@ func (p *Program) build() {
 		t.Loss = append(t.Loss, integers[p.vars.Depth[j]])
 	}
 	if !p.Question.Worst {
-		t.Weight, _ = overCommon(p.weights)
+		t.Weight, p.mass = overCommon(p.weights)
 	}
 	s.eachWorst(func(r table.Row) bool {
 		t.Start = append(t.Start, r)

@@ -70,6 +70,7 @@ type Report struct {
 type Problem struct {
 	N           int           `json:"n"`
 	K           int           `json:"k"`
+	Step        int           `json:"step"` // the L of scores 2Δ/L apart
 	Eps         number.Number `json:"eps"`
 	ExpEps      number.Number `json:"exp_eps"`
 	Objective   string        `json:"objective"`
@@ -94,7 +95,14 @@ type Claim struct {
 // the check would need more memory than o allows; it is that of the context if that ended.
 func Check(in io.Reader, o Options) (*Report, error) {
 	o = o.withDefaults()
-	c, err := read(in, o)
+	r, version, err := open(in)
+	if err != nil {
+		return nil, err
+	}
+	if version == magicTable {
+		return checkTable(r, o)
+	}
+	c, err := r.read(o)
 	rep := &Report{}
 	if c != nil {
 		rep.Problem = c.problem()
@@ -126,7 +134,7 @@ func Check(in io.Reader, o Options) (*Report, error) {
 }
 
 func (c *certificate) problem() *Problem {
-	p := &Problem{N: c.n, K: c.k, Objective: c.objective, Constraints: c.constraints, Proof: c.proof}
+	p := &Problem{N: c.n, K: c.k, Step: 1, Objective: c.objective, Constraints: c.constraints, Proof: c.proof}
 	const prec = 128
 	switch {
 	case c.eps != nil:

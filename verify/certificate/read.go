@@ -131,16 +131,21 @@ func (r *reader) take(word string) (string, error) {
 // is reports whether the next line begins with the given word.
 func (r *reader) is(word string) bool { return !r.done && strings.HasPrefix(r.next, word+" ") }
 
-// read reads a certificate. The error is a malformed, or wraps ErrUnreadable or ErrLimit. The certificate
-// is returned also with an error, as far as it was read, and is nil if not even the parameters were.
-func read(in io.Reader, o Options) (*certificate, error) {
-	r := &reader{in: bufio.NewReaderSize(in, 1<<16), long: maxLine}
-	if err := r.advance(); err != nil || r.next != magic {
+// open reads the first line, which names the version.
+func open(in io.Reader) (r *reader, version string, err error) {
+	r = &reader{in: bufio.NewReaderSize(in, 1<<16), long: maxLine}
+	if err := r.advance(); err != nil || r.next != magic && r.next != magicTable {
 		if err != nil && errors.Is(err, ErrUnreadable) {
-			return nil, err
+			return nil, "", err
 		}
-		return nil, fmt.Errorf("%w: line 1: not %q", ErrUnreadable, magic)
+		return nil, "", fmt.Errorf("%w: line 1: not %q or %q", ErrUnreadable, magic, magicTable)
 	}
+	return r, r.next, nil
+}
+
+// read reads a certificate of version 1 after its first line. The error is a malformed, or wraps ErrUnreadable or ErrLimit. The
+// certificate is returned also with an error, as far as it was read, and is nil if not even the parameters were.
+func (r *reader) read(o Options) (*certificate, error) {
 	c, err := r.header()
 	if err != nil {
 		return nil, err

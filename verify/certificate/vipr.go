@@ -26,7 +26,14 @@ var (
 // rest on. The errors are those of Check and ErrInvalid and ErrIrrational.
 func ExportVIPR(out io.Writer, in io.Reader, o Options) error {
 	o = o.withDefaults()
-	c, err := read(in, o)
+	r, version, err := open(in)
+	if err != nil {
+		return err
+	}
+	if version != magic {
+		return errors.New("only certificates of version 1 can be written in the VIPR format")
+	}
+	c, err := r.read(o)
 	var form malformed
 	switch {
 	case errors.As(err, &form):
