@@ -100,7 +100,6 @@ func (l *lattice) privacyRows(rankB int, b []int, visit func(row) error) error {
 				}
 			}
 			total -= most
-			sinking[v] = 0
 			return nil
 		}
 		if total == 0 {
