@@ -50,9 +50,12 @@ func words(t *testing.T, line string) []string {
 	return out
 }
 
-// replay performs every command of a transcript, in a fresh working directory.
+// replay performs every command of a transcript, in a fresh working directory that has the repository's folder testdata.
 func replay(t *testing.T, text string) string {
+	data, err := filepath.Abs("../testdata")
+	require.NoError(t, err)
 	t.Chdir(t.TempDir())
+	require.NoError(t, os.Symlink(data, "testdata"))
 	var b strings.Builder
 	for _, line := range strings.Split(text, "\n") {
 		if strings.HasPrefix(line, "#") {

@@ -30,10 +30,10 @@ func levelRatios(t *testing.T, n, k int, e mechanisms.Epsilon) (ratios [4]*big.R
 	return ratios
 }
 
-// testdata/levels.csv has permute-and-flip's ratio to the four optima for n, k <= 5 and several e^ε; docs/levels.md
+// ../testdata/levels.csv has permute-and-flip's ratio to the four optima for n, k <= 5 and several e^ε; docs/levels.md
 // says what is to be seen in it.
 func TestLevelTable(t *testing.T) {
-	const file = "testdata/levels.csv"
+	const file = "../testdata/levels.csv"
 	if *update {
 		f, err := os.Create(file)
 		require.NoError(t, err)

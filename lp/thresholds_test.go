@@ -14,7 +14,7 @@ import (
 	"optratio/lattice"
 )
 
-// testdata/thresholds.csv brackets the thresholds for n, k <= 8 by fractions e^ε, to a relative gap of 1e-6 in ε.
+// ../testdata/thresholds.csv brackets the thresholds for n, k <= 8 by fractions e^ε, to a relative gap of 1e-6 in ε.
 func TestThresholdTable(t *testing.T) {
 	rows := [][]string{{"n", "k", "objective", "lower_exp_eps", "upper_exp_eps", "lower_eps", "upper_eps"}}
 	for n := 1; n <= 8; n++ {
@@ -27,7 +27,7 @@ func TestThresholdTable(t *testing.T) {
 			}
 		}
 	}
-	const file = "testdata/thresholds.csv"
+	const file = "../testdata/thresholds.csv"
 	if *update {
 		f, err := os.Create(file)
 		require.NoError(t, err)
