@@ -144,24 +144,24 @@ func (f *heterogeneousFlags) mechanisms() ([]mechanisms.Mechanism, error) {
 
 // heterogeneousDoc is the JSON document of the command.
 type heterogeneousDoc struct {
-	Sensitivities  []number.Number       `json:"sensitivities"`
-	Grid           string                `json:"grid"`
-	Eps            *string               `json:"eps"`
-	ExpEps         *string               `json:"exp_eps"`
-	Objective      string                `json:"objective"`
-	Loss           string                `json:"loss"`
-	ShiftInvariant bool                  `json:"shift_invariant"`
-	Vectors        int                   `json:"vectors"`
-	Neighbors      int                   `json:"neighbors"`
-	Variables      int                   `json:"variables"`
-	Rows           int                   `json:"rows"`
-	Solver         string                `json:"solver"`
-	Pivots         int                   `json:"pivots"`
-	Seconds        float64               `json:"seconds"`
-	Optimum        number.Number         `json:"optimum"`
-	Mechanisms     []heterogeneous.Rated `json:"mechanisms"`
-	Optimal        []optimalRow          `json:"optimal,omitempty"`
-	Undecided      string                `json:"undecided,omitempty"`
+	Sensitivities  []number.Number        `json:"sensitivities"`
+	Grid           string                 `json:"grid"`
+	Eps            *string                `json:"eps"`
+	ExpEps         *string                `json:"exp_eps"`
+	Objective      string                 `json:"objective"`
+	Loss           string                 `json:"loss"`
+	ShiftInvariant bool                   `json:"shift_invariant"`
+	Vectors        int                    `json:"vectors"`
+	Neighbors      int                    `json:"neighbors"`
+	Variables      int                    `json:"variables"`
+	Rows           int                    `json:"rows"`
+	Solver         string                 `json:"solver"`
+	Pivots         int                    `json:"pivots"`
+	Seconds        float64                `json:"seconds"`
+	Optimum        number.Number          `json:"optimum"`
+	Mechanisms     []heterogeneous.Rating `json:"mechanisms"`
+	Optimal        []optimalRow           `json:"optimal,omitempty"`
+	Undecided      string                 `json:"undecided,omitempty"`
 }
 
 // optimalRow is an optimal mechanism at one score vector.
@@ -185,7 +185,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 	}
 	report, done := progress(f.streams, "sensitivities "+f.sensitivities)
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := settle(ctx, func() (*heterogeneous.Answer, error) {
+	a, err := settle(ctx, func() (*heterogeneous.Result, error) {
 		a, err := heterogeneous.Solve(ctx, r)
 		switch {
 		case errors.Is(err, mechanisms.ErrInstance):
@@ -194,10 +194,10 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 			err = fmt.Errorf("--grid %s: %w", quoted(f.grid), err)
 		}
 		return a, err
-	}, func(why string) *heterogeneous.Answer {
-		a := &heterogeneous.Answer{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}
+	}, func(why string) *heterogeneous.Result {
+		a := &heterogeneous.Result{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}
 		for _, m := range r.Mechanisms {
-			a.Mechanisms = append(a.Mechanisms, heterogeneous.Rated{Name: m.Info().Name, Loss: a.Optimum, Ratio: a.Optimum, DP: verify.Undecided})
+			a.Mechanisms = append(a.Mechanisms, heterogeneous.Rating{Name: m.Info().Name, Loss: a.Optimum, Ratio: a.Optimum, DP: verify.Undecided})
 		}
 		return a
 	})

@@ -80,10 +80,12 @@ var ErrUndecided = errors.New("undecided")
 // ErrEstimates says that a mechanism's probabilities are not known rigorously.
 var ErrEstimates = fmt.Errorf("%w: only floating-point estimates are known for this mechanism", ErrUndecided)
 
-// mostParts and mostDegree limit the polynomials that a space's exact forms may need.
+// These limit the polynomials that a space's exact forms may need: parts of a lattice step, parts of any depth, and parts of the depths of
+// all but one candidate, of which one of the last two has to be kept.
 const (
 	mostParts  = 64
-	mostDegree = 512
+	mostDepth  = 512
+	mostDegree = 1024
 )
 
 // Exact is the subject that answers with a mechanism's own probabilities, in the most exact form that they have.
@@ -174,13 +176,14 @@ func (e *Exact) Answer(q Vector) (*Answer, error) {
 	return e.enclose(in)
 }
 
-// modest reports whether q's depths are few enough parts for polynomials in e^{-ε/parts}.
+// modest reports whether q's depths are few enough parts for polynomials in e^{-ε/parts}, whose degree may come to the depths of all
+// but one candidate.
 func (e *Exact) modest(q Vector) bool {
 	step := slices.MaxFunc(e.space.Sensitivities, (*big.Rat).Cmp)
 	depth := new(big.Rat).SetInt64(q.best() - slices.Min(q))
 	depth.Mul(depth, e.space.Unit)
 	depth.Quo(depth, new(big.Rat).Add(step, step))
-	return depth.Cmp(big.NewRat(mostDegree, e.parts)) <= 0
+	return depth.Cmp(big.NewRat(max(mostDepth, mostDegree/int64(max(1, len(q)-1))), e.parts)) <= 0
 }
 
 // linear returns a + b·ln z as a polynomial in t = ln z.

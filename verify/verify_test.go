@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"optratio/lattice"
@@ -233,4 +234,34 @@ func TestWorstNeighborsSuffice(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, report.Find(DP).Reason)
 	require.True(t, report.Find(DP).Range.IsValid())
+}
+
+// Two candidates far apart keep their exact form, so that permute-and-flip's tight rows are decided for irrational e^ε.
+func TestDeepLatticesOfTwoAreDecided(t *testing.T) {
+	m, err := mechanisms.Lookup("pf")
+	require.NoError(t, err)
+	eps, err := mechanisms.ParseEpsilon("0.5")
+	require.NoError(t, err)
+	p := Problem{Mechanism: m, Epsilon: eps, Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
+	report, err := Lattice(context.Background(), p, 2, 600, Options{Properties: []Property{DP}, NoRange: true})
+	require.NoError(t, err)
+	dp := report.Find(DP)
+	assert.Equal(t, Proved, dp.Verdict, dp.Reason)
+	tight, ok := dp.TightEps.Rat()
+	require.True(t, ok, "%s", dp.TightEps)
+	assert.Equal(t, "1/2", tight.RatString())
+	assert.False(t, dp.Range.IsValid())
+}
+
+// Bounded range is checked where it is asked for, whatever NoRange says.
+func TestNoRangeLeavesBoundedRangeAlone(t *testing.T) {
+	m, err := mechanisms.Lookup("pf")
+	require.NoError(t, err)
+	eps, err := mechanisms.ParseExp("3/2")
+	require.NoError(t, err)
+	p := Problem{Mechanism: m, Epsilon: eps, Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
+	report, err := Lattice(context.Background(), p, 3, 2, Options{Properties: []Property{BoundedRange, DP}, NoRange: true})
+	require.NoError(t, err)
+	assert.Equal(t, Violated, report.Find(BoundedRange).Verdict, "permute-and-flip's range is wider than ε")
+	assert.True(t, report.Find(DP).Range.IsValid())
 }

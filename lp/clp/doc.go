@@ -6,6 +6,9 @@
 // package still compiles, needs no C compiler, and New returns an error that
 // says how to get the binding; Available tells the two builds apart.
 //
+// The binding is this project's own: the published one that we know of, github.com/lanl/clp, neither returns the status of the
+// variables, which exact solutions start from, nor is it served by the Go module proxy.
+//
 // What it adds to CLP: programs are scaled by powers of two before they are
 // handed over (CLP aborts the process when a cost reaches 1e25 and silently
 // goes wrong some orders of magnitude earlier), answers are measured again on

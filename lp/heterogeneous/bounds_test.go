@@ -119,7 +119,7 @@ func TestDoctoredProposalsNeverCutOffTheTruth(t *testing.T) {
 				}
 			}
 			if round%30 == 0 {
-				a := &Answer{program: p, solution: &solution{table: table}}
+				a := &Result{program: p, solution: &solution{table: table}}
 				private(t, &c.g, a.Mechanism(), z, rat("1/2"))
 			}
 		}

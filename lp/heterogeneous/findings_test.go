@@ -44,7 +44,7 @@ func names() []string {
 }
 
 // short writes an exact number as a fraction while it is readable.
-func short(t *testing.T, a *Answer) string {
+func short(t *testing.T, a *Result) string {
 	x, ok := a.Optimum.Rat()
 	require.True(t, ok)
 	if text := x.RatString(); len(text) <= 24 {

@@ -27,10 +27,10 @@ type Request struct {
 	Report     func(linear.Progress)
 }
 
-// Rated is a mechanism's loss on the grid, in the user's units (squared for Squared), its ratio to the optimum, and
+// Rating is a mechanism's loss on the grid, in the user's units (squared for Squared), its ratio to the optimum, and
 // whether it is ε-DP there, that is a feasible point of the program. Ratios below 1 are possible where
 // it is not. TightEps is the least ε for which it would be.
-type Rated struct {
+type Rating struct {
 	Name        string          `json:"name"`
 	Loss        number.Number   `json:"loss"`
 	Ratio       number.Number   `json:"ratio"`
@@ -46,15 +46,15 @@ type Row struct {
 	PMF    []*big.Rat
 }
 
-// Answer is the result of a Request.
-type Answer struct {
+// Result is the result of a Request.
+type Result struct {
 	Vectors    int           // score vectors, up to shifts where mechanisms are shift-invariant
 	Neighbors  int           // unordered pairs of neighbours
 	Variables  int           // probabilities
 	Rows       int           // rows (P) that were generated, of 2·Neighbors·n
 	Pivots     int           // of the floating-point solver
 	Optimum    number.Number // in the user's units, squared for Squared
-	Mechanisms []Rated
+	Mechanisms []Rating
 	// Undecided says which limit was met before the answer was as good as asked; empty where it was.
 	Undecided string
 	Seconds   float64
@@ -64,7 +64,7 @@ type Answer struct {
 }
 
 // String returns the optimum and a line for each mechanism.
-func (a *Answer) String() string {
+func (a *Result) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "optimum %s", a.Optimum)
 	for _, m := range a.Mechanisms {
@@ -77,13 +77,13 @@ func (a *Answer) String() string {
 }
 
 // String returns the loss, the ratio and the verdict on privacy in one line.
-func (r Rated) String() string {
+func (r Rating) String() string {
 	return fmt.Sprintf("%s: loss %s, ratio %s, dp %s, tight ε %s", r.Name, r.Loss, r.Ratio, r.DP, r.TightEps)
 }
 
-// Solve answers a request. An error is bad input; where a limit or the context ended the work, the Answer holds the
+// Solve answers a request. An error is bad input; where a limit or the context ended the work, the Result holds the
 // best certified bounds so far and says so in Undecided.
-func Solve(ctx context.Context, r Request) (*Answer, error) {
+func Solve(ctx context.Context, r Request) (*Result, error) {
 	begin := time.Now()
 	if err := r.Epsilon.Check(); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func Solve(ctx context.Context, r Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{
+	a := &Result{
 		Vectors: p.vectors(), Variables: p.variables(), Rows: len(p.rows), Pivots: found.pivots, Undecided: found.undecided,
 		program: p, solution: found,
 	}
@@ -134,7 +134,7 @@ func Solve(ctx context.Context, r Request) (*Answer, error) {
 
 // Mechanism returns a mechanism that attains the upper end of Optimum and is ε-DP on the grid, with exact
 // probabilities, vector by vector; for shift-invariant mechanisms one vector of each class. Nil where nothing was solved.
-func (a *Answer) Mechanism() []Row {
+func (a *Result) Mechanism() []Row {
 	p := a.program
 	if p == nil {
 		return nil
@@ -186,16 +186,16 @@ func (b bounds) over(c bounds) number.Number {
 }
 
 // rate compares a mechanism with the optimum.
-func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, optimum bounds) (Rated, error) {
+func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, optimum bounds) (Rating, error) {
 	l, err := newLaw(ctx, p.space, m, r.Epsilon, r.Params)
 	if err != nil {
-		return Rated{}, err
+		return Rating{}, err
 	}
 	private, err := l.privacy(ctx)
 	if err != nil {
-		return Rated{}, err
+		return Rating{}, err
 	}
-	out := Rated{Name: m.Info().Name, DP: private.Verdict, TightEps: private.TightEps, TightExpEps: private.TightExpEps}
+	out := Rating{Name: m.Info().Name, DP: private.Verdict, TightEps: private.TightEps, TightExpEps: private.TightExpEps}
 	if private.Verdict == verify.Violated {
 		out.Witness = private.Attained
 	}

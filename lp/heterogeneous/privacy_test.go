@@ -83,7 +83,7 @@ func lookup(t *testing.T, name string) mechanisms.Mechanism {
 	return m
 }
 
-func solveWith(t *testing.T, r Request, names ...string) *Answer {
+func solveWith(t *testing.T, r Request, names ...string) *Result {
 	for _, name := range names {
 		r.Mechanisms = append(r.Mechanisms, lookup(t, name))
 	}

@@ -28,8 +28,6 @@ func ParseLoss(s string) (Loss, error) {
 	return 0, fmt.Errorf("loss %q is neither error nor mse", s)
 }
 
-func (l Loss) String() string { return [...]string{"error", "mse"}[l] }
-
 // Criterion is what the expected losses of the grid's vectors are summed up to.
 type Criterion int
 
@@ -50,8 +48,6 @@ func ParseCriterion(s string) (Criterion, error) {
 	}
 	return 0, fmt.Errorf("objective %q is neither mean nor worst", s)
 }
-
-func (c Criterion) String() string { return [...]string{"mean", "worst"}[c] }
 
 // row is x_candidate(above) >= z x_candidate(below), for neighbours above and below.
 type row struct{ above, below, candidate int32 }
