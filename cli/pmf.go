@@ -64,7 +64,7 @@ func (f *pmfFlags) run(ctx context.Context) error {
 		return err
 	}
 	var undecided string
-	a, err := settle(ctx, func() (*mechanisms.Answer, error) { return asked(m, in) }, func(why string) *mechanisms.Answer {
+	a, err := settle(ctx, func() (*mechanisms.Answer, error) { return asked(mechanisms.Within(ctx, m), in) }, func(why string) *mechanisms.Answer {
 		undecided = why
 		return anyAnswer(in)
 	})

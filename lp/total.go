@@ -76,9 +76,7 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 	if n == 1 {
 		return exactValue(new(big.Rat)), nil
 	}
-	if s, ok := m.(mechanisms.Slow); ok {
-		m = s.WithContext(ctx)
-	}
+	m = mechanisms.Within(ctx, m)
 	if m == mechanisms.PermuteAndFlip() {
 		return permuteAndFlipValue(ctx, n, k, o, eps, prec), ctx.Err()
 	}

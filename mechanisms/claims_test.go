@@ -70,7 +70,7 @@ func TestRandomStoppingIsPrivateWhateverTheNoise(t *testing.T) {
 			for i := range laws {
 				laws[i] = noiseLaw{10 * rng.NormFloat64(), max(0, 3*rng.NormFloat64())}
 			}
-			p, _ := l.bestOfDraws(laws, 2)
+			p, _ := l.bestOfDraws(t.Context(), laws, 2)
 			for _, x := range p {
 				assert.GreaterOrEqual(t, x*float64(n), once-1e-12)
 				assert.LessOrEqual(t, x*float64(n), mean+1e-12)

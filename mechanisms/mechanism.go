@@ -164,6 +164,14 @@ type Slow interface {
 	WithContext(ctx context.Context) Mechanism
 }
 
+// Within returns m with answers that end with ctx, where it is Slow, and m itself otherwise.
+func Within(ctx context.Context, m Mechanism) Mechanism {
+	if s, ok := m.(Slow); ok {
+		return s.WithContext(ctx)
+	}
+	return m
+}
+
 var registry = map[string]Mechanism{}
 
 // Register adds a mechanism under its name. It panics where the name is taken, or is not one that a list of names separated

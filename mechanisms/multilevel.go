@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"context"
 	"math"
 	"sync"
 )
@@ -17,6 +18,7 @@ import (
 // intervals, whatever n is. (Greengard & Rokhlin 1987 in one dimension, the
 // downward pass for the sum, its transpose for the integrals.)
 type survivalSum struct {
+	ctx   context.Context // ends the sum, which then means nothing; nil for none
 	laws  []noiseLaw
 	g     func(survival float64) float64
 	terms int // of Taylor polynomials
@@ -77,6 +79,9 @@ type resolved struct {
 // visit handles the interval [lo, hi]: sum is the polynomial of the candidates that are dealt with already, in
 // this interval's y, and smallest the least scale among them. It returns the moments ∫ y^k g dx.
 func (s *survivalSum) visit(lo, hi float64, breaks []float64, among []int, sum taylor, smallest float64) taylor {
+	if ended(s.ctx) {
+		return taylor{}
+	}
 	centre, half := lo+(hi-lo)/2, (hi-lo)/2
 	tables := taylorTables()
 	var here []resolved

@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -71,6 +72,14 @@ type noisyMax struct {
 	info    Info
 	factor  int64
 	laplace bool
+	ctx     context.Context // ends quadrature; nil for none
+}
+
+// WithContext implements Slow.
+func (m *noisyMax) WithContext(ctx context.Context) Mechanism {
+	limited := *m
+	limited.ctx = ctx
+	return &limited
 }
 
 // Logarithmic is a mechanism whose probabilities are a + b·ln z with rational a and b where z = e^{-ε} is

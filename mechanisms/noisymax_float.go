@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -23,16 +24,19 @@ func (m *noisyMax) Estimate(in *FloatInstance) (Estimate, error) {
 	}
 	panels := 0
 	p, diff := twice(func(extra int) (p []float64) {
-		p, panels = maxByQuadrature(laws, m.laplace, extra)
+		p, panels = maxByQuadrature(m.ctx, laws, m.laplace, extra)
 		return p
 	})
+	if ended(m.ctx) {
+		return Estimate{}, context.Cause(m.ctx)
+	}
 	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), diff}, nil
 }
 
 // maxByQuadrature returns Pr[candidate a has the largest noisy score] =
 // ∫ f_a(x) Π_{b≠a} F_b(x) dx, and the number of panels used. Candidates without noise are
-// taken where nothing exceeds them, in equal shares.
-func maxByQuadrature(laws []noiseLaw, laplace bool, extra int) (p []float64, panels int) {
+// taken where nothing exceeds them, in equal shares. The result means nothing where the context ended.
+func maxByQuadrature(ctx context.Context, laws []noiseLaw, laplace bool, extra int) (p []float64, panels int) {
 	p = make([]float64, len(laws))
 	lo, hi, breaks := span(laws)
 	fixed, ties := math.Inf(-1), 0
@@ -63,7 +67,7 @@ func maxByQuadrature(laws []noiseLaw, laplace bool, extra int) (p []float64, pan
 			}
 		}
 	}
-	q := &noiseIntegral{laws: laws, laplace: laplace, extra: extra}
+	q := &noiseIntegral{ctx: ctx, laws: laws, laplace: laplace, extra: extra}
 	q.node = func(weight float64, active []int, density, cdf []float64) {
 		product, exponent := weight, 0
 		for i, f := range cdf {

@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -34,8 +35,9 @@ var panelRules = sync.OnceValue(func() (rules [maxNodes + 1]struct{ x, weight []
 // scale whose candidate is not yet decided there, so that integrands are smooth on it.
 type noiseIntegral struct {
 	laws    []noiseLaw
-	laplace bool // otherwise exponential
-	extra   int  // nodes a panel beyond what analyticity asks for
+	laplace bool            // otherwise exponential
+	ctx     context.Context // ends the integral, which then means nothing; nil for none
+	extra   int             // nodes a panel beyond what analyticity asks for
 	// node adds the weighted integrand at a node to the pmf: density[i] and cdf[i] belong to candidate
 	// active[i]; the others have distribution function 1 there.
 	node func(weight float64, active []int, density, cdf []float64)
@@ -59,7 +61,7 @@ func (q *noiseIntegral) run(lo, hi float64, breaks []float64) {
 // split handles [lo, hi], where only the given candidates are undecided. Where some distribution function is
 // 0 the product of all is, and nothing is added.
 func (q *noiseIntegral) split(lo, hi float64, breaks []float64, among []int) {
-	if breaks = inside(lo, hi, breaks); !(lo < hi) {
+	if breaks = inside(lo, hi, breaks); !(lo < hi) || ended(q.ctx) {
 		return
 	}
 	active := make([]int, 0, len(among))
@@ -197,6 +199,9 @@ func (e Estimate) pmf(err error) ([]float64, error) {
 	}
 	return e.PMF, nil
 }
+
+// ended reports whether there is a context that ended.
+func ended(ctx context.Context) bool { return ctx != nil && ctx.Err() != nil }
 
 // twice runs an estimate by rules of different order and reports as the error what differs most: an entry
 // from one to the other, or the sum from 1; but at least the rounding of sums.

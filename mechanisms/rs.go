@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -18,6 +19,7 @@ func init() {
 			Private: true,
 		},
 		shape: func(Params) (*big.Rat, error) { return ratOne, nil },
+		known: new(recent),
 	})
 	Register(&randomStopping{
 		info: Info{
@@ -28,6 +30,7 @@ func init() {
 			Private: true,
 		},
 		shape: func(Params) (*big.Rat, error) { return new(big.Rat), nil },
+		known: new(recent),
 	})
 	Register(&randomStopping{
 		info: Info{
@@ -38,6 +41,7 @@ func init() {
 			Private: true,
 		},
 		shape: Params.eta,
+		known: new(recent),
 	})
 }
 
@@ -57,7 +61,15 @@ func init() {
 type randomStopping struct {
 	info  Info
 	shape func(Params) (*big.Rat, error) // η
-	known recent
+	known *recent
+	ctx   context.Context // ends quadrature; nil for none
+}
+
+// WithContext implements Slow.
+func (m *randomStopping) WithContext(ctx context.Context) Mechanism {
+	limited := *m
+	limited.ctx = ctx
+	return &limited
 }
 
 func (m *randomStopping) Info() Info { return m.info }
@@ -165,17 +177,21 @@ func (m *randomStopping) Estimate(in *FloatInstance) (Estimate, error) {
 	}
 	panels := 0
 	p, diff := twice(func(extra int) (p []float64) {
-		p, panels = law.bestOfDraws(laws, extra)
+		p, panels = law.bestOfDraws(m.ctx, laws, extra)
 		return p
 	})
+	if ended(m.ctx) {
+		return Estimate{}, context.Cause(m.ctx)
+	}
 	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), diff}, nil
 }
 
 // bestOfDraws returns Pr[the best of K draws is of candidate a] and the number of panels used; extra is 2 for
-// the most accurate sum, 0 for one of lower order to compare it to.
-func (l stoppingLaw) bestOfDraws(laws []noiseLaw, extra int) (p []float64, panels int) {
+// the most accurate sum, 0 for one of lower order to compare it to. The result means nothing where the context ended.
+func (l stoppingLaw) bestOfDraws(ctx context.Context, laws []noiseLaw, extra int) (p []float64, panels int) {
 	n := float64(len(laws))
 	s := &survivalSum{
+		ctx:   ctx,
 		laws:  laws,
 		g:     func(survival float64) float64 { return l.derivative(survival/n) / n },
 		terms: taylorTerms - 2 + extra,

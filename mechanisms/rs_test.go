@@ -106,7 +106,7 @@ func TestRandomStoppingIsTheBestOfItsDraws(t *testing.T) {
 			missing -= x
 		}
 		want := byDraws(laws, w)
-		got, _ := l.bestOfDraws(laws, 2)
+		got, _ := l.bestOfDraws(t.Context(), laws, 2)
 		for i := range want {
 			assert.InDelta(t, want[i], got[i], 1e-8+missing, "%v", l)
 		}
@@ -155,7 +155,7 @@ func TestMultilevelSumsAgainstPlainOnes(t *testing.T) {
 		}
 		for _, l := range someLaws[:4] {
 			want := byFineRule(l, laws)
-			got, _ := l.bestOfDraws(laws, 2)
+			got, _ := l.bestOfDraws(t.Context(), laws, 2)
 			for i := range want {
 				require.InDelta(t, want[i], got[i], 1e-9)
 			}
@@ -194,7 +194,7 @@ func TestRandomStoppingSumsToOne(t *testing.T) {
 			}
 		}
 		for _, l := range someLaws {
-			p, _ := l.bestOfDraws(laws, 2)
+			p, _ := l.bestOfDraws(t.Context(), laws, 2)
 			total := 0.0
 			for _, x := range p {
 				total += x

@@ -54,7 +54,11 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 			out.Unanswered = append(out.Unanswered, fmt.Sprintf("%s: %v", m.Info().Name, cause))
 			continue
 		}
-		a, err := mechanisms.Ask(m, in)
+		a, err := mechanisms.Ask(mechanisms.Within(ctx, m), in)
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			out.Undecided = cause.Error()
+			err = fmt.Errorf("%w: %w", mechanisms.ErrNoAnswer, cause)
+		}
 		if errors.Is(err, mechanisms.ErrNoAnswer) && len(candidates) > 1 {
 			out.Unanswered = append(out.Unanswered, fmt.Sprintf("%s: %v", m.Info().Name, err))
 			continue
