@@ -1,10 +1,10 @@
 // Package lp decides how far a private selection mechanism is from the best
-// regular one: it builds the linear program of the optimal mechanism on the
-// lattice (McKenna & Sheldon 2020, App. D), bounds its optimum rigorously, and
-// compares mechanisms with it.
+// one on the lattice of step 2Δ: it builds the linear program of the optimal
+// mechanism (McKenna & Sheldon 2020, App. D), bounds its optimum rigorously, and
+// compares mechanisms with it. docs/levels.md says which mechanisms the optimum bounds.
 //
-// Solvers only propose. Every bound that leaves this package is evaluated in
-// exact rational or outward-rounded interval arithmetic from a proposal, by weak
+// A solver's floating-point answer is only a starting point, called a proposal. Every bound that leaves
+// this package is evaluated from a proposal in exact rational or outward-rounded interval arithmetic, by weak
 // duality from below and by a feasible point from above. Where
 // permute-and-flip is provably optimal, or provably close, no program is solved.
 //

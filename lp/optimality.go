@@ -29,7 +29,7 @@ import (
 // the function then answers by the same criterion, which a caller may use as a sufficient one.
 //
 // The decision is exact. For rational ε > 0 the number z is transcendental, so that none of these
-// polynomials in z vanishes, and enclosures are refined until they decide; for rational z rationals have the last word.
+// polynomials in z vanishes, and enclosures are refined until they decide; for rational z rational arithmetic decides.
 func PermuteAndFlipOptimal(n, k int, o lattice.Objective, eps mechanisms.Epsilon) bool {
 	if n <= 2 || k == 1 {
 		return true

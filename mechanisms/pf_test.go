@@ -76,7 +76,7 @@ func bySubsets(p []*big.Rat) []*big.Rat {
 	return out
 }
 
-// byRecurrence is the dynamic programme of App. E, for any arithmetic.
+// byRecurrence is the dynamic program of App. E, for any arithmetic.
 func byRecurrence[T any](f arith.Field[T], p []T) []T {
 	n := len(p)
 	all := make([]T, n+1)

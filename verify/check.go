@@ -317,8 +317,8 @@ func (c *run) worst() (*Result, error) {
 	return res, nil
 }
 
-// one checks one property; the two that concern ratios over neighbours come together. An idle check is of
-// use only if it ends in a proof, and gives up as soon as that is out of reach.
+// one checks one property, or the two that concern ratios over neighbours together. With idle, only a proof is of
+// use to the caller: the check ends at the first instance that is undecided or a counterexample.
 func (c *run) one(p Property, idle bool) ([]*Result, error) {
 	res := &Result{Name: p}
 	t := &tracker{run: c, res: res, idle: idle}

@@ -176,7 +176,7 @@ func (p *scaled) balance(m *linear.Model) {
 		p.rowExp[i] = int(math.Round(r[i]))
 	}
 	for j := range cols {
-		// The last word is that no entry exceeds 1: CLP refuses entries above
+		// In the end no entry may exceed 1: CLP refuses entries above
 		// 1e20, while those below 1e-20 only drop out.
 		largest := math.MinInt
 		for k := m.Start[j]; k < m.Start[j+1]; k++ {

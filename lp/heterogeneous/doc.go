@@ -9,11 +9,11 @@
 //	(P)        x_r(q') >= e^{-ε} x_r(q)           every r and all neighbours q, q' of the grid
 //	           x >= 0
 //
-// with loss q* - q_r or its square. There is no symmetry to divide by, and nothing regular is assumed:
+// with loss q* - q_r or its square. Neither symmetry nor monotonicity is assumed:
 // the optimum bounds every mechanism that is ε-DP on the grid. On request mechanisms are
 // shift-invariant, x_r(q + c) = x_r(q) for every real c; then tables are over the differences of scores.
 //
-// Solvers propose; both bounds on the optimum are evaluated in exact rational arithmetic:
+// A solver finds candidates; both bounds on the optimum are evaluated from them in exact rational arithmetic:
 // from below by the dual function at any nonnegative multipliers of (P), from above by a table that is
 // normalised and then mixed with the uniform mechanism until it satisfies every row, those that the
 // solver never saw included. Rows (P) are generated where they are violated.

@@ -287,7 +287,7 @@ func (c *child) finish() error {
 			if ok {
 				f := c.stray(extra)
 				if !json.Valid(extra) {
-					c.confused = before // last words; answers they are not
+					c.confused = before // output that is no answer, before the program ended
 				}
 				return f
 			}
