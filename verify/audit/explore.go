@@ -18,13 +18,15 @@ const (
 	mostApart      = 0.4  // at most that
 	firstStage     = 30   // draws at every class in the first stage, where an audit ends once the claim is refuted
 	nextStage      = 1.7
-	perClass       = 16  // draws in the first round; classes for which there are none are left out
+	perClass       = 24  // draws in the first round; classes for which there are none are left out
 	rounds         = 4   // of exploring; in each, a part of the pairs stays
 	staying        = 0.3 // that part
 	fewestPairs    = 6   // that stay
 	firstBatch     = 1.0 / 25
 	nextBatch      = 1.25
-	finalists      = 12   // pairs between which is chosen before every bet
+	finalists      = 12   // pairs of either kind between which is chosen before a bet
+	least          = 200  // samples that it pays to explore with
+	rivalPart      = 20   // such a part of a batch is drawn at either side of the most hopeful pair, where that is another
 	hysteresis     = 0.15 // in promise, before a pair that was bet on is left
 	mostOdd        = 6    // score vectors that are looked at apart from their class
 	oddness        = 8    // surprise from which on they are
@@ -130,8 +132,10 @@ func (s *statistics) sites(edges []edge) []int {
 	return slices.Compact(out)
 }
 
-// left is how many samples are still to be drawn.
-func (s *statistics) left() float64 { return float64(max(1, s.o.Budget-s.drawn)) }
+// aim is what the rest of the budget is for.
+func (s *statistics) aim() aim {
+	return aim{float64(max(1, s.o.Budget-s.drawn)), s.o.UntilRefuted, s.o.Epsilon.Float()}
+}
 
 // explore spends a number of samples on finding out which pairs promise most: all of them in the first round, fewer in each that
 // follows. Part of it goes to score vectors that are not like the rest of their class.
@@ -142,19 +146,19 @@ func (s *statistics) explore(samples int64) error {
 		apart = int64(max(leastApart, min(mostApart, perPlace*float64(len(f.places))/float64(samples))) * float64(samples))
 	}
 	samples -= apart
-	each := samples / rounds
+	each := samples / (rounds + 1) // the first round takes two parts
 	// Where there are too many classes for so few samples, those that the most pairs are like are looked at.
 	known, edges := map[int]bool{}, f.edges
 	for i, e := range f.edges {
 		known[f.places[e.from].class], known[f.places[e.to].class] = true, true
-		if len(known) > max(4, int(each/perClass)) {
+		if len(known) > max(4, int(2*each/perClass)) {
 			edges = f.edges[:i+1]
 			break
 		}
 	}
 	for round := range rounds {
 		if round > 0 {
-			edges = f.rank(edges, s.left(), hopeful)
+			edges = f.rank(edges, s.aim(), hopeful)
 			edges = edges[:min(len(edges), max(fewestPairs, int(staying*float64(len(edges)))))]
 		}
 		if round == rounds-1 && apart > 0 {
@@ -164,9 +168,12 @@ func (s *statistics) explore(samples int64) error {
 			}
 			edges = append(edges, odd...)
 		}
-		sites := s.sites(edges)
+		sites, part := s.sites(edges), each
+		if round == 0 {
+			part *= 2
+		}
 		for _, i := range sites {
-			if err := s.draw1(i, min(max(2, each/int64(len(sites))), s.o.Budget-s.drawn)); err != nil {
+			if err := s.draw1(i, min(max(2, part/int64(len(sites))), s.o.Budget-s.drawn)); err != nil {
 				return err
 			}
 		}
@@ -221,26 +228,43 @@ func (s *statistics) screen(samples int64) ([]edge, error) {
 	return out, nil
 }
 
+// finalists are the pairs between which is chosen before a bet: those that promise most, and the most hopeful.
+func (s *statistics) finalists() []edge {
+	byPromise, byHope := s.field.rank(s.field.edges, s.aim(), promise), s.field.rank(s.field.edges, s.aim(), hopeful)
+	return slices.Concat(byPromise[:min(len(byPromise), finalists)], byHope[:min(len(byHope), finalists)])
+}
+
 // bet spends samples up to an end on batches, each with a bet on the pair and event that promises most by then. It reports
 // whether the claim is refuted and that was all that was wanted.
 func (s *statistics) bet(end int64) (bool, error) {
 	f := s.field
-	edges := f.rank(f.edges, s.left(), promise)
-	edges = edges[:min(len(edges), finalists)]
+	edges := s.finalists()
+	lastBets := end - (end-s.drawn)/4
 	size := max(40, firstBatch*float64(end-s.drawn))
 	var current edge
 	base := int64(-1) // draws at the pair when the segment was opened
 	for s.drawn < end && len(edges) > 0 {
-		edges = f.rank(edges, s.left(), promise)
+		edges = f.rank(edges, s.aim(), promise)
 		if len(edges) == 0 {
 			break
 		}
 		best := edges[0]
 		for _, e := range edges {
-			// A pair that was bet on is only left for one that promises clearly more.
+			// One that was bet on is only left for one that promises clearly more.
 			if base >= 0 && e.from == current.from && e.to == current.to && slices.Equal(e.event, current.event) && e.promise+hysteresis > best.promise {
 				best = e
 			}
+		}
+		// As long as there is nothing that a bet on the claim could be won with, most of a stage goes into the search.
+		if s.o.UntilRefuted && best.promise <= 0 && s.drawn < lastBets {
+			before := s.drawn
+			if err := s.explore(max((end-s.drawn)/3, min(end-s.drawn, least))); err != nil {
+				return false, err
+			}
+			if edges = s.finalists(); s.drawn == before {
+				break
+			}
+			continue
 		}
 		r := bestRatio(best.p, best.o)
 		times := int64(min(size, float64(end-s.drawn))) / (r.at + r.near)
@@ -275,9 +299,9 @@ func (s *statistics) bet(end int64) (bool, error) {
 		if s.o.UntilRefuted && s.wealth.passed() && s.wealth.bound() >= s.wealth.claimed {
 			return true, nil
 		}
-		if len(edges) > 1 && edges[1].hopeful > best.promise {
-			for _, i := range []int{s.site(edges[1].from), s.site(edges[1].to)} {
-				if err := s.draw1(i, min(times/4, end-s.drawn)); err != nil {
+		if rival := slices.MaxFunc(edges, func(a, b edge) int { return cmp.Compare(a.hopeful, b.hopeful) }); rival.hopeful > best.hopeful {
+			for _, i := range []int{s.site(rival.from), s.site(rival.to)} {
+				if err := s.draw1(i, min(times*(r.at+r.near)/rivalPart, end-s.drawn)); err != nil {
 					return false, err
 				}
 			}

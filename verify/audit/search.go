@@ -38,7 +38,7 @@ type edge struct {
 	p, o     float64 // its probabilities, as far as is known
 	slack    float64 // standard error of ln p/o
 	promise  float64
-	hopeful  float64 // what it promises if the estimate errs on the low side
+	hopeful  float64 // what it, or another event at the pair, promises if the estimate errs on the low side
 }
 
 // field is what an audit of samples searches: score vectors, their classes, and pairs of neighbours, of each class of pairs one.
@@ -247,9 +247,29 @@ func (f *field) outcomes(e edge) int {
 	return max(len(a.counts), len(b.counts))
 }
 
-// rate finds the event and the direction of a pair that promises the greatest bound on ε from so many more draws: outcomes in
-// the order of their estimated ratios, and of those the first few.
-func (f *field) rate(e edge, left float64) edge {
+// aim is what a search is for: the greatest bound on ε from so many more draws, or the refutation of a claimed ε.
+type aim struct {
+	left    float64
+	refute  bool
+	claimed float64
+}
+
+// value rates an estimated ln p/o, of which the remaining draws will have the standard error future. Where a claim is to be
+// refuted, that is by how many of them it is exceeded.
+func (a aim) value(log, future float64) float64 {
+	switch {
+	case !a.refute:
+		return log - 2.7*future
+	case log > a.claimed:
+		return (log - a.claimed) / future
+	}
+	return log - a.claimed
+}
+
+// rate finds the event and the direction of a pair that promises most: outcomes in the order of their estimated ratios, and of those the
+// first few.
+func (f *field) rate(e edge, a aim) edge {
+	left := a.left
 	best := e
 	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
 	for range 2 {
@@ -284,9 +304,11 @@ func (f *field) rate(e edge, left float64) edge {
 			r := bestRatio(e.p, e.o)
 			draws := left / float64(r.at+r.near)
 			future := math.Sqrt((1-e.p)/(e.p*draws*float64(r.at)) + (1-e.o)/(max(e.o, 1/left)*draws*float64(r.near)))
-			e.promise = math.Log(e.p/e.o) - 2.7*future - 0.7*e.slack
-			e.hopeful = e.promise + 1.7*e.slack
+			log := math.Log(e.p / e.o)
+			e.promise = a.value(log-0.7*e.slack, future)
+			best.hopeful = max(best.hopeful, a.value(log+e.slack, future))
 			if e.promise > best.promise {
+				e.hopeful = best.hopeful
 				best = e
 				best.event = make([]bool, len(list))
 				for _, o := range list[:j+1] {
@@ -311,13 +333,13 @@ func bestRatio(p, o float64) ratio {
 }
 
 // rank rates pairs and sorts them, the most promising first.
-func (f *field) rank(edges []edge, left float64, key func(edge) float64) []edge {
+func (f *field) rank(edges []edge, a aim, key func(edge) float64) []edge {
 	out := make([]edge, 0, len(edges))
 	for _, e := range edges {
 		if f.places[e.from].event != "" || f.places[e.to].event != "" {
 			continue
 		}
-		if e = f.rate(e, left); !math.IsInf(e.promise, -1) {
+		if e = f.rate(e, a); !math.IsInf(e.promise, -1) {
 			out = append(out, e)
 		}
 	}
