@@ -180,6 +180,54 @@ func TestDenominatorsOfCutsAndInjectionsAreBounded(t *testing.T) {
 	}
 }
 
+// TestCommonFactorsAreShared: denominators with a common factor need it once. Six numbers of 20000 bits that share 20000 bits
+// are accepted where six with nothing in common are not.
+func TestCommonFactorsAreShared(t *testing.T) {
+	for shared, want := range map[bool]error{true: nil, false: certificate.ErrLimit} {
+		var b strings.Builder
+		b.WriteString(header("3", "2", "exp-epsilon 3/2", "paper", "paper", "lp") + "claim optimum 0 2\n")
+		big20000 := new(big.Int).Lsh(big.NewInt(1), 20000)
+		for i, m := range []string{"3 0 0", "2 1 0", "2 0 1", "1 2 0", "1 1 1", "1 0 2"} {
+			den := new(big.Int).Mul(big20000, big.NewInt(int64(2*i+1)))
+			if !shared {
+				den.Add(big20000, big.NewInt(int64(2*i+1)))
+			}
+			fmt.Fprintf(&b, "dual %s 1/%v\n", m, den)
+		}
+		b.WriteString("end 15\n")
+		rep, err := certificate.Check(strings.NewReader(b.String()), certificate.Options{MaxMemory: 200 << 10})
+		if !errors.Is(err, want) || err == nil && !rep.Valid {
+			t.Errorf("shared %t: %+v, %v", shared, rep, err)
+		}
+	}
+}
+
+// TestLengthsOfLines: a multiplier may have 2^16 bytes, and a line what two ends of a claim take.
+func TestLengthsOfLines(t *testing.T) {
+	for _, c := range []struct {
+		length int
+		reason string
+	}{{1 << 16, ""}, {1<<16 + 1, "line 10: dual: number too long"}} {
+		text := header("1", "0", "exp-epsilon 3/2", "paper", "paper", "lp") + "claim optimum 0 0\ndual 1 -" + strings.Repeat("7", c.length-1) + "\nend 10\n"
+		rep, err := certificate.Check(strings.NewReader(text), certificate.Options{})
+		if err != nil || !strings.HasPrefix(rep.Reason, c.reason) || strings.HasPrefix(rep.Reason, "line") != (c.reason != "") {
+			t.Errorf("%d bytes: %+v, %v", c.length, rep, err)
+		}
+	}
+	const most = 2<<18 + 64
+	for length, reason := range map[int]string{most: "line 2: n: ", most + 1: "line 2: longer than 524352 bytes"} {
+		rep, err := certificate.Check(strings.NewReader("optratio-certificate 1\nn "+strings.Repeat("x", length-2)+"\n"), certificate.Options{})
+		if err != nil || !strings.HasPrefix(rep.Reason, reason) {
+			t.Errorf("%d bytes: %+v, %v", length, rep, err)
+		}
+	}
+	// More variables than can be counted.
+	_, err := certificate.Check(strings.NewReader(header("1000000", "1000000", "epsilon 1", "paper", "paper", "lp")+"claim optimum 0 1\n"), certificate.Options{})
+	if !errors.Is(err, certificate.ErrLimit) || !strings.Contains(err.Error(), "more than 10^18 variables") {
+		t.Error(err)
+	}
+}
+
 // TestLongBaseIsBounded: nor can powers of e^ε.
 func TestLongBaseIsBounded(t *testing.T) {
 	text := proposal(6, 6, "exp-epsilon 1"+strings.Repeat("0", 1000)+"1/1"+strings.Repeat("0", 1000), 1, "paper")

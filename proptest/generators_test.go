@@ -1,0 +1,232 @@
+package proptest
+
+import (
+	"math"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/leanovate/gopter"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// drawn runs a generator many times.
+func drawn[T any](t *testing.T, g gopter.Gen, count int, visit func(T, gopter.Shrinker)) {
+	t.Helper()
+	const seed = 17
+	t.Logf("seed %d", seed)
+	p := gopter.DefaultGenParameters()
+	p.Rng = rand.New(rand.NewSource(seed))
+	for range count {
+		r := g(p)
+		v, ok := r.Retrieve()
+		require.True(t, ok)
+		visit(v.(T), r.Shrinker)
+	}
+}
+
+// TestScoresAreWeightedToWhatGoesWrong: every kind of score vector that the documentation names comes up, and none that it does not.
+func TestScoresAreWeightedToWhatGoesWrong(t *testing.T) {
+	sizes, offsets := map[int]int{}, map[float64]int{}
+	kinds := map[string]int{}
+	const count = 20_000
+	drawn(t, Scores(), count, func(q []float64, _ gopter.Shrinker) {
+		n := len(q)
+		sizes[n]++
+		best, worst := slices.Max(q), slices.Min(q)
+		require.LessOrEqual(t, best-worst, 256.0)
+		var gaps []float64
+		for _, x := range q {
+			require.Equal(t, x*16384, math.Round(x*16384))
+			gaps = append(gaps, best-x)
+		}
+		slices.Sort(gaps)
+		only := func(allowed ...float64) bool {
+			return !slices.ContainsFunc(gaps, func(g float64) bool { return !slices.Contains(allowed, g) })
+		}
+		last := gaps[n-1]
+		if n == 1 {
+			offsets[best]++
+			return
+		}
+		switch {
+		case last == 0:
+			kinds["tied"]++
+			offsets[best]++
+		case n > 2 && gaps[1] == 3 && last == 3:
+			kinds["one leader"]++
+			offsets[best]++
+		case only(0, 1./1024, 2./1024):
+			kinds["near ties"]++
+		case only(0, 2, 4, 6):
+			kinds["lattice"]++
+		case only(0, 1, 2, 3, 4, 5):
+			kinds["half steps"]++
+		case last == 256 || last == 255 || last == 216:
+			kinds["huge gaps"]++
+		case last == 40 || last == 39 || last == 1:
+			kinds["large gaps"]++
+		default:
+			require.Less(t, last, 16.0, "%v", q)
+			kinds["anything"]++
+		}
+	})
+	for n := 1; n <= 8; n++ {
+		assert.Positive(t, sizes[n], n)
+	}
+	assert.Len(t, sizes, 8)
+	frequent := func(n int, least, most float64) {
+		share := float64(sizes[n]) / count
+		assert.True(t, least < share && share < most, "%d candidates: %.3f", n, share)
+	}
+	frequent(1, 0.10, 0.14)
+	frequent(2, 0.31, 0.40)
+	frequent(3, 0.20, 0.27)
+	frequent(4, 0.10, 0.14)
+	frequent(5, 0.10, 0.14)
+	assert.InDelta(t, 1.0/16, float64(sizes[6]+sizes[7]+sizes[8])/count, 0.01)
+	for _, kind := range []string{"tied", "one leader", "near ties", "lattice", "half steps", "huge gaps", "large gaps", "anything"} {
+		assert.Greater(t, kinds[kind], count/100, kind)
+	}
+	for _, o := range []float64{0, 1, -7.5, 1000} {
+		assert.Greater(t, offsets[o], 100, "%v", o) // of the tied, the single and those with one leader
+	}
+}
+
+func TestEpsilonsAndSensitivities(t *testing.T) {
+	seen, sensitivities := map[float64]int{}, map[float64]int{}
+	const count = 10_000
+	drawn(t, Cases(), count, func(c Case, _ gopter.Shrinker) {
+		seen[c.Epsilon]++
+		sensitivities[c.Sensitivity]++
+		require.True(t, 1.0/1024 <= c.Epsilon && c.Epsilon <= 16, c)
+		require.True(t, c.Epsilon == 1.0/1024 || c.Epsilon*16 == math.Round(c.Epsilon*16), c)
+		require.LessOrEqual(t, (slices.Max(c.Scores)-slices.Min(c.Scores))/c.Sensitivity, 256.0)
+		for _, q := range c.Scores {
+			require.Equal(t, q*16384, math.Round(q*16384))
+		}
+		require.False(t, c.Monotonic)
+	})
+	within := 0
+	for e, times := range seen {
+		if 1.0/16 <= e && e <= 4 {
+			within += times
+		}
+	}
+	assert.Greater(t, within, count*3/4)
+	for _, e := range []float64{1.0 / 1024, 16, 1.0 / 16, 0.5, 1, 4, 3.9375} {
+		assert.Positive(t, seen[e], "ε = %v", e)
+	}
+	assert.Len(t, seen, 66)
+	assert.Len(t, sensitivities, 6)
+	assert.Greater(t, sensitivities[1], count/4)
+	for _, s := range []float64{0.5, 3, 0.125, 2, 100} {
+		assert.Greater(t, sensitivities[s], count/10, "Δ = %v", s)
+	}
+	drawn(t, Epsilons(), 100, func(e float64, shrink gopter.Shrinker) {
+		got := all(shrink(e))
+		if e == 1 {
+			assert.Empty(t, got)
+		} else {
+			assert.Equal(t, []any{1.0}, got)
+		}
+	})
+}
+
+func all(s gopter.Shrink) (values []any) {
+	for v, ok := s(); ok; v, ok = s() {
+		values = append(values, v)
+	}
+	return values
+}
+
+func TestPermutationsAndNeighbors(t *testing.T) {
+	seen := map[[3]int]int{}
+	drawn(t, Permutations(3), 1000, func(p []int, shrink gopter.Shrinker) {
+		seen[[3]int(p)]++
+		moved := 0
+		for i, j := range p {
+			if i != j {
+				moved++
+			}
+		}
+		assert.Equal(t, moved, displaced(p))
+		got := all(shrink(p))
+		if moved <= 2 {
+			assert.Empty(t, got, "%v", p)
+		} else {
+			assert.Equal(t, []any{[]int{1, 0, 2}, []int{0, 2, 1}}, got, "%v", p)
+		}
+	})
+	assert.Len(t, seen, 6)
+
+	for _, monotonic := range []bool{false, true} {
+		c := Case{Scores: []float64{0, -3, 5.5}, Sensitivity: 2, Monotonic: monotonic}
+		steps := map[float64]int{}
+		mixed, ups, downs := 0, 0, 0
+		drawn(t, Neighbors(c), 5000, func(q []float64, shrink gopter.Shrinker) {
+			up, down, moved := false, false, 0
+			for r := range q {
+				d := q[r] - c.Scores[r]
+				require.LessOrEqual(t, math.Abs(d), 2.0)
+				steps[d]++
+				up, down = up || d > 0, down || d < 0
+				if d != 0 {
+					moved++
+				}
+			}
+			switch {
+			case up && down:
+				mixed++
+			case up:
+				ups++
+			case down:
+				downs++
+			}
+			closer := all(shrink(q))
+			assert.Len(t, closer, moved)
+			for _, v := range closer {
+				left := 0
+				for r, x := range v.([]float64) {
+					if x != c.Scores[r] {
+						assert.Equal(t, q[r], x)
+						left++
+					}
+				}
+				assert.Equal(t, moved-1, left)
+			}
+		})
+		assert.Equal(t, monotonic, mixed == 0)
+		assert.True(t, ups > 200 && downs > 200, "%d up, %d down", ups, downs)
+		total := 3 * 5000.0
+		assert.InDelta(t, 0.2, float64(steps[2])/total, 0.03)
+		assert.InDelta(t, 0.2, float64(steps[-2])/total, 0.03)
+		assert.InDelta(t, 0.4, float64(steps[0])/total, 0.03)
+		assert.Greater(t, len(steps), 500, "steps within the sensitivity")
+	}
+}
+
+// TestCasesShrink: towards ε = 1, Δ = 1 with the scores in proportion, and fewer candidates; never to more.
+func TestCasesShrink(t *testing.T) {
+	c := Case{Scores: []float64{6, -3, 0.375}, Sensitivity: 3, Epsilon: 0.5}
+	var texts []string
+	for _, v := range all(shrinkCase(c)) {
+		s := v.(Case)
+		texts = append(texts, s.String())
+		assert.LessOrEqual(t, len(s.Scores), 3)
+		assert.NotEmpty(t, s.Scores)
+	}
+	assert.Equal(t, []string{
+		"scores [6 -3 0.375], sensitivity 3, epsilon 1", "scores [2 -1 0.125], sensitivity 1, epsilon 0.5",
+		"scores [-3 0.375], sensitivity 3, epsilon 0.5", "scores [6 0.375], sensitivity 3, epsilon 0.5", "scores [6 -3], sensitivity 3, epsilon 0.5",
+	}, texts[:5])
+	for _, v := range all(shrinkCase(Case{Scores: []float64{1, 2}, Sensitivity: 1, Epsilon: 1})) {
+		s := v.(Case)
+		assert.Equal(t, []float64{1, 1}, []float64{s.Sensitivity, s.Epsilon})
+	}
+	assert.Empty(t, all(shrinkCase(Case{Scores: []float64{0}, Sensitivity: 1, Epsilon: 1})))
+	for _, v := range all(shrinkScores([]float64{3, 3})) {
+		assert.LessOrEqual(t, len(v.([]float64)), 2)
+	}
+}
