@@ -136,6 +136,44 @@ func TestTimeLimitsEndEveryCommand(t *testing.T) {
 	}
 }
 
+// Jobs that take or took for ever, or too much memory, end within their limit. What ends before it is answered.
+func TestHardJobs(t *testing.T) {
+	million := scoresFile(t, 1_000_000)
+	for _, line := range []string{
+		"ratio -n 2 -k 1000000 --eps 0.5 --method lumped",
+		"ratio -n 10 -k 1000000 --eps 1e-20 --method lumped",
+		"ratio -n 2 -k 1000000 --exp-eps 3/2 --method closed-form",
+		"ratio -n 3 -k 100000 --exp-eps 1000001/1000000 --method lumped",
+		"ratio -n 100 -k 10000 --eps 0.01 --objective box",
+		"ratio -n 20 -k 20 --exp-eps 1" + strings.Repeat("0", 2000) + "/3",
+		"ratio -n 3 -k 3 --method lp --eps 1e9",
+		"ratio -n 4 -k 4 --eps 1e7",
+		"ratio -n 30 -k 6 --eps 0.5",
+		"threshold -n 7 -k 7 --method lp --constraints dp --solver embedded",
+		"heterogeneous --sensitivities 1,2 --eps 1 --grid=0:2e9:1e9",
+		"heterogeneous --sensitivities=1 --grid=0:2 --eps=1e10",
+		"stopping -n 1000000",
+		"stopping -n 1000000 --eps 0.5",
+		"stopping -n 1000 --lp --eps 0.5",
+		"pmf --eps 1 --scores-file " + million,
+		"pmf --mechanism rs --eps 1 --scores-file " + million,
+		"pmf --mechanism em --scores 0,1 --eps 1e300",
+		"recommend --eps 1 --scores-file " + million,
+		"pmf --mechanism lp-optimal --scores 0 --eps 1",
+		"verify --mechanism lp-optimal -n 2 -k 1 --eps 0.5 --property dp",
+		"verify --mechanism rs -n 8 -k 8 --eps 0.5 --property rdp",
+		"audit --eps 1 --pmf-exec cat --domain " + million,
+	} {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			e := spawn(t, append(strings.Fields(line), "--json", "--time-limit", "300ms"))
+			t.Logf("%v, exit %d: %.70s", e.took, e.code, line)
+			e.check(t, exitDone, exitUndecided)
+			assert.NotContains(t, e.err, "internal error")
+		})
+	}
+}
+
 // Pipes that nobody writes or reads are waited for as long as the limits allow.
 func TestPipesObeyLimits(t *testing.T) {
 	for _, c := range []struct {
