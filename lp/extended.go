@@ -1,0 +1,179 @@
+package lp
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"sync"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/lp/variant"
+	"optratio/mechanisms"
+)
+
+func init() { mechanisms.Register(Extended(0, 1)) }
+
+// extendedDepth is the depth of the table where none is given.
+const extendedDepth = 4
+
+// Extended returns the optimal table at the level dp on the lattice Q(n,k) with scores 2Δ/step apart, as a mechanism for all real scores:
+// scores are rounded down after adding one uniform offset, common to all candidates, and depths beyond k count as k. It is ε-DP for
+// all scores, and on the lattice it is the table (docs/extension.md). Its probabilities are rational at every ε: those
+// of a table that satisfies the rows for a z a little above e^{-ε} where that is irrational. k = 0 stands for a depth of 4, or for that of the
+// lattice that the mechanism is asked about.
+//
+// n is limited by the size of the program; beyond it the mechanism fails with mechanisms.ErrInstance.
+func Extended(k, step int) mechanisms.Mechanism {
+	return newExtended(&extendedTables{known: map[string]*extendedTable{}}, k, step, context.Background())
+}
+
+// extension is the mechanism that Extended returns.
+type extension struct {
+	mechanisms.Mechanism // made of pmf
+	tables               *extendedTables
+	k, step              int
+	ctx                  context.Context
+}
+
+func newExtended(tables *extendedTables, k, step int, ctx context.Context) *extension {
+	e := &extension{tables: tables, k: k, step: step, ctx: ctx}
+	e.Mechanism = mechanisms.FromRational(mechanisms.Info{
+		Name:    "lp-extended",
+		Summary: "optimal table at level dp, extended to all scores by rounding with a common offset and clipping",
+		Source:  "docs/extension.md",
+		Claim:   "ε-DP",
+		Private: true,
+		Uniform: true,
+	}, e.pmf)
+	return e
+}
+
+// ForLattice implements mechanisms.LatticeBound.
+func (e *extension) ForLattice(k int) mechanisms.Mechanism {
+	if e.k > 0 {
+		return e
+	}
+	return newExtended(e.tables, k, e.step, e.ctx)
+}
+
+// WithContext implements mechanisms.Slow.
+func (e *extension) WithContext(ctx context.Context) mechanisms.Mechanism {
+	return newExtended(e.tables, e.k, e.step, ctx)
+}
+
+// Draws implements mechanisms.Sampler.
+func (e *extension) Draws(in *mechanisms.Instance, src mechanisms.Source) (func() int, error) {
+	return e.Mechanism.(mechanisms.Sampler).Draws(in, src)
+}
+
+// extendedTables are the tables solved so far, by what they were solved for.
+type extendedTables struct {
+	mu    sync.Mutex
+	known map[string]*extendedTable
+}
+
+// extendedTable holds the probabilities of a candidate of each depth, by the vector's counts.
+type extendedTable struct {
+	depths int
+	pmf    map[string][]*big.Rat
+}
+
+// pmf averages the table over the offset U: with a_r the scores in steps of the lattice, ⌊a_r + U⌋ changes at U = 1 - frac(a_r) alone.
+func (e *extension) pmf(in *mechanisms.Instance) ([]*big.Rat, error) {
+	table, err := e.table(len(in.Scores), in.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	step := in.Sensitivity()
+	step = new(big.Rat).Quo(new(big.Rat).Add(step, step), big.NewRat(int64(e.step), 1))
+	whole, change := make([]*big.Int, len(in.Scores)), make([]*big.Rat, len(in.Scores))
+	breaks := []*big.Rat{new(big.Rat), big.NewRat(1, 1)}
+	for r, q := range in.Scores {
+		a := new(big.Rat).Quo(q, step)
+		whole[r] = new(big.Int).Div(a.Num(), a.Denom()) // rounded down, as the denominator is positive
+		change[r] = new(big.Rat).Sub(new(big.Rat).SetInt(whole[r]), a)
+		change[r].Add(change[r], big.NewRat(1, 1))
+		breaks = append(breaks, change[r])
+	}
+	slices.SortFunc(breaks, (*big.Rat).Cmp)
+	breaks = slices.CompactFunc(breaks, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
+	p := make([]*big.Rat, len(in.Scores))
+	for r := range p {
+		p[r] = new(big.Rat)
+	}
+	for i := range len(breaks) - 1 {
+		share := new(big.Rat).Sub(breaks[i+1], breaks[i])
+		depths := table.rounded(whole, change, breaks[i])
+		at := table.pmf[fmt.Sprint(lattice.Count(depths, table.depths))]
+		for r, v := range depths {
+			p[r].Add(p[r], new(big.Rat).Mul(share, at[v]))
+		}
+	}
+	return p, nil
+}
+
+// rounded returns the clipped depths of the scores rounded with an offset.
+func (t *extendedTable) rounded(whole []*big.Int, change []*big.Rat, offset *big.Rat) []int {
+	scores := make([]*big.Int, len(whole))
+	var best *big.Int
+	for r, w := range whole {
+		scores[r] = w
+		if offset.Cmp(change[r]) >= 0 {
+			scores[r] = new(big.Int).Add(w, big.NewInt(1))
+		}
+		if best == nil || scores[r].Cmp(best) > 0 {
+			best = scores[r]
+		}
+	}
+	depths := make([]int, len(whole))
+	for r, s := range scores {
+		depths[r] = t.depths
+		if d := new(big.Int).Sub(best, s); d.IsInt64() && d.Int64() < int64(t.depths) {
+			depths[r] = int(d.Int64())
+		}
+	}
+	return depths
+}
+
+// table returns the optimal table for n candidates, from memory where it is there.
+func (e *extension) table(n int, eps mechanisms.Epsilon) (*extendedTable, error) {
+	k := e.k
+	if k == 0 {
+		k = extendedDepth
+	}
+	if v := lattice.Variables(n, k*e.step); v.Cmp(big.NewInt(maxOptimalVariables)) > 0 {
+		return nil, fmt.Errorf("%w: lp-extended at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
+			mechanisms.ErrInstance, n, k, v, maxOptimalVariables)
+	}
+	e.tables.mu.Lock()
+	defer e.tables.mu.Unlock()
+	key := fmt.Sprint(n, k, e.step, eps)
+	if t, ok := e.tables.known[key]; ok {
+		return t, nil
+	}
+	p, err := variant.New(variant.Question{N: n, K: k, L: e.step, Epsilon: eps, Neighbors: true})
+	if err != nil {
+		return nil, fmt.Errorf("%w: lp-extended: %w", mechanisms.ErrInstance, err)
+	}
+	s, err := p.Solve(e.ctx, linear.Embedded{}, optimalGap, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Undecided != "" && e.ctx.Err() != nil:
+		return nil, context.Cause(e.ctx)
+	case s.Undecided != "":
+		return nil, fmt.Errorf("%w: lp-extended: %s", mechanisms.ErrInstance, s.Undecided)
+	}
+	t := &extendedTable{depths: k * e.step, pmf: map[string][]*big.Rat{}}
+	s.Each(func(depths []int, pmf []*big.Rat) {
+		at := make([]*big.Rat, t.depths+1)
+		for r, v := range depths {
+			at[v] = pmf[r]
+		}
+		t.pmf[fmt.Sprint(lattice.Count(depths, t.depths))] = at
+	})
+	e.tables.known[key] = t
+	return t, nil
+}
