@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -210,15 +211,7 @@ func (l stoppingLaw) atoms(laws []noiseLaw, p []float64) {
 			fixed = append(fixed, i)
 		}
 	}
-	slices.SortFunc(fixed, func(i, j int) int {
-		switch {
-		case laws[i].at < laws[j].at:
-			return -1
-		case laws[i].at > laws[j].at:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(fixed, func(i, j int) int { return cmp.Compare(laws[i].at, laws[j].at) })
 	for from := 0; from < len(fixed); {
 		to := from
 		for to < len(fixed) && laws[fixed[to]].at == laws[fixed[from]].at {

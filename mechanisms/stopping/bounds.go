@@ -56,3 +56,22 @@ func ConstantRate(eps float64, l int) float64 {
 	z := math.Exp(-eps / float64(l))
 	return (1 - z) * -math.Expm1(-z/(1-z))
 }
+
+// Difference returns Σ_{k=1}^{n} (-1)^{k-1} C(n-1,k-1) q_k, which is 0 for the outcome law
+// of every stopping rule over n >= 2 candidates. The chance of final rank k given
+// relative rank j at time i is a polynomial in k of degree i-1, at most n-2
+// before the last time; at time n everything is taken, which gives the
+// constant 1/n; and the (n-1)-th difference of a polynomial of degree n-2 is 0.
+func Difference(q []*big.Rat) *big.Rat {
+	n := int64(len(q))
+	sum := new(big.Rat)
+	for k, x := range q {
+		term := new(big.Rat).SetInt(new(big.Int).Binomial(n-1, int64(k)))
+		term.Mul(term, x)
+		if k%2 == 1 {
+			term.Neg(term)
+		}
+		sum.Add(sum, term)
+	}
+	return sum
+}

@@ -25,13 +25,13 @@ func TestClosedForms(t *testing.T) {
 				q := Mix(f, p, r, blind)
 				for _, delta := range deltas {
 					tight := must(TightEps(ExactLaw(q), l, delta))
-					if tight.Lower == nil || tight.Lower.Cmp(ClosedFormExpEps(q, l, delta)) != 0 {
+					if tight.Lower == nil || tight.Lower.Cmp(closedFormExpEps(q, l, delta)) != 0 {
 						wrong[at] = true
 					}
 				}
 				for _, e := range exps {
 					delta, _, _, err := TightDelta(ExactLaw(q), l, must(mechanisms.FromExp(e)))
-					if err != nil || delta.Cmp(ClosedFormDelta(q, l, e)) != 0 {
+					if err != nil || delta.Cmp(closedFormDelta(q, l, e)) != 0 {
 						wrong[at] = true
 					}
 				}
@@ -39,7 +39,7 @@ func TestClosedForms(t *testing.T) {
 			for _, e := range exps {
 				for _, delta := range deltas {
 					p, _, err := LargestP(ExactLaw(r), l, must(mechanisms.FromExp(e)), delta)
-					if err != nil || p.Cmp(ClosedFormP(r, l, e, delta)) != 0 {
+					if err != nil || p.Cmp(closedFormP(r, l, e, delta)) != 0 {
 						wrong[at] = true
 					}
 				}
@@ -59,7 +59,7 @@ func TestClosedForms(t *testing.T) {
 	}
 	// The witness at n = 3: the law is 1/2, 1/3, 1/6, and ranks 2, 3 ask for e^ε = 2, not 3/2.
 	tight := must(TightEps(ExactLaw(secretary(t, 3)), 1, new(big.Rat)))
-	if tight.Lower.Cmp(big.NewRat(2, 1)) != 0 || tight.Pair != (Pair{2, 3}) || ClosedFormExpEps(secretary(t, 3), 1, new(big.Rat)).Cmp(big.NewRat(3, 2)) != 0 {
+	if tight.Lower.Cmp(big.NewRat(2, 1)) != 0 || tight.Pair != (Pair{2, 3}) || closedFormExpEps(secretary(t, 3), 1, new(big.Rat)).Cmp(big.NewRat(3, 2)) != 0 {
 		t.Errorf("n = 3, l = 1: tight e^ε = %v at %v", tight.Lower, tight.Pair)
 	}
 }
@@ -94,4 +94,39 @@ func TestLawDifferenceVanishes(t *testing.T) {
 	if Difference(rats(t, "1/2 1/4 1/4")).Sign() == 0 {
 		t.Error("a law that no rule has passes")
 	}
+}
+
+// The closed forms of the theorems look at one pair of ranks, 1 and l+1. They
+// are right where that pair is the worst of all, which the sources claim for
+// the p-mix of the secretary rule from n = 7 on. Each returns a rational for
+// the law q of the p-mix (or r of the rule itself), and is compared with the
+// maximum over all pairs by TightEps, TightDelta and LargestP.
+
+// closedFormExpEps returns max(1, (q_1-δ)/q_{l+1}), the e^ε of Theorem 3 (4.2
+// in the newer version of Grining, Klonowski & Sulkowska), nil for +∞.
+func closedFormExpEps(q []*big.Rat, l int, delta *big.Rat) *big.Rat {
+	one := big.NewRat(1, 1)
+	excess := new(big.Rat).Sub(q[0], delta)
+	switch {
+	case excess.Cmp(q[l]) <= 0:
+		return one
+	case q[l].Sign() == 0:
+		return nil
+	}
+	return excess.Quo(excess, q[l])
+}
+
+// closedFormDelta returns max(0, q_1 - e^ε q_{l+1}), the δ of Corollary 2.
+func closedFormDelta(q []*big.Rat, l int, e *big.Rat) *big.Rat {
+	d := new(big.Rat).Mul(e, q[l])
+	if d.Sub(q[0], d); d.Sign() < 0 {
+		return new(big.Rat)
+	}
+	return d
+}
+
+// closedFormP returns the largest p of Corollary 3 for the rule with law r.
+func closedFormP(r []*big.Rat, l int, e, delta *big.Rat) *big.Rat {
+	d := new(big.Rat).Mul(e, r[l])
+	return mixLimit(d.Sub(r[0], d), delta, e, len(r))
 }
