@@ -32,7 +32,9 @@ func newRatio(s streams) *cobra.Command {
 		Short: "Certified optimality ratio of mechanisms on the lattice of n candidates and depth k",
 		Long: `Certified optimality ratio: a mechanism's mean expected error over all score
 vectors of n candidates on the lattice of step 2Δ, best score 0, worst at least -2Δk,
-over the least that any regular ε-DP mechanism can have there. Errors are in lattice steps.`,
+over a lower bound on what any shift-invariant ε-DP mechanism can have there (with
+--constraints monotone or full: any such mechanism that is monotone as well). Errors are in steps
+of 2Δ; --step asks the same of a finer lattice.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("unknown command or argument %s; optratio --help lists the commands", quoted(args[0]))

@@ -23,7 +23,7 @@ func newThreshold(s streams) *cobra.Command {
 	f := thresholdFlags{programFlags: programFlags{job: job{streams: s}}}
 	c := &cobra.Command{
 		Use:   "threshold -n N -k K",
-		Short: "The ε at which permute-and-flip becomes the optimal mechanism on the lattice",
+		Short: "The ε at which permute-and-flip becomes optimal on the lattice of step 2Δ",
 		Args:  noArgs,
 		RunE:  f.limited(f.run),
 	}
@@ -120,10 +120,10 @@ func bracketEnd(r *big.Rat) number.Number {
 
 func (d *thresholdDoc) print(w io.Writer) error {
 	if d.Upper.IsValid() && d.Upper.Float64() == 0 {
-		_, err := fmt.Fprintf(w, "n = %d, k = %d: permute-and-flip is optimal at every ε\n", d.N, d.K)
+		_, err := fmt.Fprintf(w, "n = %d, k = %d: on the lattice of step 2Δ permute-and-flip is optimal at every ε\n", d.N, d.K)
 		return err
 	}
-	_, err := fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s; proof: %s\n", d.N, d.K, d.Objective, d.Constraints, d.Proof)
+	_, err := fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s, lattice of step 2Δ; proof: %s\n", d.N, d.K, d.Objective, d.Constraints, d.Proof)
 	for _, end := range []struct {
 		says     string
 		eps, exp number.Number
