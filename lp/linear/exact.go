@@ -181,61 +181,58 @@ func (r *Rational) reduced(y *Fractions) (*Fractions, []*big.Int) {
 	return out, scale
 }
 
+// raise makes worst at least amount where that exceeds slack.
+func raise(worst, amount, slack *big.Rat) {
+	if amount.Cmp(slack) > 0 && amount.Cmp(worst) > 0 {
+		worst.Set(amount)
+	}
+}
+
+// outside takes account of a basic variable's value and bounds; nil bounds are none.
+func (v *violation) outside(value, lower, upper, slack *big.Rat) {
+	if lower != nil && value.Cmp(lower) < 0 {
+		raise(v.primal, new(big.Rat).Sub(lower, value), slack)
+	}
+	if upper != nil && value.Cmp(upper) > 0 {
+		raise(v.primal, new(big.Rat).Sub(value, upper), slack)
+	}
+}
+
+// wrong takes account of a nonbasic variable's reduced cost d != 0: it is wrong where the variable could move to lower the objective.
+func (v *violation) wrong(s VarStatus, d, lower, upper, slack *big.Rat) {
+	fixed := lower != nil && upper != nil && lower.Cmp(upper) == 0
+	if !fixed && (d.Sign() < 0 && s != AtUpper || d.Sign() > 0 && s != AtLower) {
+		raise(v.dual, new(big.Rat).Abs(d), slack)
+	}
+}
+
 // violations measures a solution with the given proper basis, nonbasic variables being at the bounds that it names; values of magnitude at most slack (over the
-// solution's own denominators) count as zero. It visits each offending variable.
+// solution's own denominators) count as zero. Where slack is 0, the common cases are settled by signs, without a quotient.
 func (r *Rational) violations(b *Basis, x, y *Fractions, slack *big.Rat) violation {
 	v := violation{new(big.Rat), new(big.Rat)}
-	raise := func(worst *big.Rat, amount *big.Rat) {
-		if amount.Cmp(slack) > 0 && amount.Cmp(worst) > 0 {
-			worst.Set(amount)
-		}
-	}
-	outside := func(value, lower, upper *big.Rat) {
-		if lower != nil && value.Cmp(lower) < 0 {
-			raise(v.primal, new(big.Rat).Sub(lower, value))
-		}
-		if upper != nil && value.Cmp(upper) > 0 {
-			raise(v.primal, new(big.Rat).Sub(value, upper))
-		}
-	}
-	// wrong: a reduced cost d where the variable could move to lower the objective.
-	wrong := func(s VarStatus, d, lower, upper *big.Rat) {
-		fixed := lower != nil && upper != nil && lower.Cmp(upper) == 0
-		if s == Basic || fixed || d.Sign() == 0 {
-			return
-		}
-		if (d.Sign() < 0 && s != AtUpper) || (d.Sign() > 0 && s != AtLower) {
-			raise(v.dual, new(big.Rat).Abs(d))
-		}
-	}
 	quick := slack.Sign() == 0
 	activity, rowScale := r.activities(x)
-	for i := range r.RowLower {
-		if b.Row[i] == Basic {
-			if quick && r.RowUpper[i] == nil && r.RowLower[i] != nil && r.RowLower[i].Sign() == 0 && activity.Num[i].Sign() >= 0 {
-				continue
-			}
-			outside(new(big.Rat).Quo(activity.Rat(i), new(big.Rat).SetInt(rowScale[i])), r.RowLower[i], r.RowUpper[i])
-		} else if y.Num[i].Sign() != 0 {
-			// The row's own multiplier is the reduced cost of its logical.
-			if quick && b.Row[i] == AtLower && y.Num[i].Sign() > 0 {
-				continue
-			}
-			wrong(b.Row[i], y.Rat(i), r.RowLower[i], r.RowUpper[i])
+	for i, s := range b.Row {
+		lower, upper := r.RowLower[i], r.RowUpper[i]
+		switch {
+		case s == Basic && quick && upper == nil && lower != nil && lower.Sign() == 0 && activity.Num[i].Sign() >= 0:
+		case s == Basic:
+			v.outside(new(big.Rat).Quo(activity.Rat(i), new(big.Rat).SetInt(rowScale[i])), lower, upper, slack)
+		case y.Num[i].Sign() == 0 || quick && s == AtLower && y.Num[i].Sign() > 0:
+		default: // the row's own multiplier is the reduced cost of its logical
+			v.wrong(s, y.Rat(i), lower, upper, slack)
 		}
 	}
 	d, colScale := r.reduced(y)
-	for j := range r.Cost {
-		if b.Col[j] == Basic {
-			if quick && r.ColUpper[j] == nil && r.ColLower[j] != nil && x.cmp(j, r.ColLower[j]) >= 0 {
-				continue
-			}
-			outside(x.Rat(j), r.ColLower[j], r.ColUpper[j])
-		} else if d.Num[j].Sign() != 0 {
-			if quick && b.Col[j] == AtLower && d.Num[j].Sign() > 0 {
-				continue
-			}
-			wrong(b.Col[j], new(big.Rat).Quo(d.Rat(j), new(big.Rat).SetInt(colScale[j])), r.ColLower[j], r.ColUpper[j])
+	for j, s := range b.Col {
+		lower, upper := r.ColLower[j], r.ColUpper[j]
+		switch {
+		case s == Basic && quick && upper == nil && lower != nil && x.cmp(j, lower) >= 0:
+		case s == Basic:
+			v.outside(x.Rat(j), lower, upper, slack)
+		case d.Num[j].Sign() == 0 || quick && s == AtLower && d.Num[j].Sign() > 0:
+		default:
+			v.wrong(s, new(big.Rat).Quo(d.Rat(j), new(big.Rat).SetInt(colScale[j])), lower, upper, slack)
 		}
 	}
 	return v

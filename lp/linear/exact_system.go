@@ -53,48 +53,68 @@ func newBasisSystem(r *Rational, b *Basis) (*basisSystem, error) {
 	if len(s.rows) != len(s.cols) {
 		return nil, ErrSingular
 	}
-	start, index := []int{0}, []int32(nil)
-	var value []*big.Rat
-	var floats []float64
-	for _, j := range s.cols {
-		for p := r.Start[j]; p < r.Start[j+1]; p++ {
-			if i := s.rowAt[r.Index[p]]; i >= 0 {
-				f, _ := r.Value[p].Float64()
-				index, value, floats = append(index, i), append(value, r.Value[p]), append(floats, f)
-			}
-		}
-		start = append(start, len(index))
+	start, index, value := s.matrix()
+	floats := make([]float64, len(value))
+	for p, v := range value {
+		floats[p], _ = v.Float64()
 	}
 	var singular *Singular
 	if s.lu, singular = Factorize(len(s.rows), start, index, floats); singular != nil {
 		return nil, ErrSingular
 	}
-	right := s.rightSide()
-	rowScale, colScale := units(len(s.rows)), units(len(s.cols))
-	for c := range s.cols {
-		for p := start[c]; p < start[c+1]; p++ {
-			includeDenominator(rowScale, int(index[p]), value[p])
-			includeDenominator(colScale, c, value[p])
-		}
-		includeDenominator(colScale, c, r.Cost[s.cols[c]])
-	}
-	for i := range s.rows {
-		includeDenominator(rowScale, i, right[i])
-	}
-	s.forward = integerMatrix{start: start, index: index, value: make([]*big.Int, len(value)), scale: rowScale}
-	s.backward = integerMatrix{start: start, index: index, value: make([]*big.Int, len(value)), scale: colScale}
-	s.rhs, s.costs = make([]*big.Int, len(s.rows)), make([]*big.Int, len(s.cols))
-	for c := range s.cols {
-		for p := start[c]; p < start[c+1]; p++ {
-			s.forward.value[p] = scaled(value[p], rowScale[index[p]])
-			s.backward.value[p] = scaled(value[p], colScale[c])
-		}
-		s.costs[c] = scaled(r.Cost[s.cols[c]], colScale[c])
-	}
-	for i := range s.rows {
-		s.rhs[i] = scaled(right[i], rowScale[i])
-	}
+	s.scaleRows(start, index, value)
+	s.scaleColumns(start, index, value)
 	return s, nil
+}
+
+// matrix returns the system's matrix by columns.
+func (s *basisSystem) matrix() (start []int, index []int32, value []*big.Rat) {
+	start = []int{0}
+	for _, j := range s.cols {
+		for p := s.r.Start[j]; p < s.r.Start[j+1]; p++ {
+			if i := s.rowAt[s.r.Index[p]]; i >= 0 {
+				index, value = append(index, i), append(value, s.r.Value[p])
+			}
+		}
+		start = append(start, len(index))
+	}
+	return start, index, value
+}
+
+// scaleRows multiplies each row of M x = b by what makes it integer.
+func (s *basisSystem) scaleRows(start []int, index []int32, value []*big.Rat) {
+	right, scale := s.rightSide(), units(len(s.rows))
+	for p, i := range index {
+		includeDenominator(scale, int(i), value[p])
+	}
+	for i, b := range right {
+		includeDenominator(scale, i, b)
+	}
+	s.forward = integerMatrix{start: start, index: index, value: make([]*big.Int, len(value)), scale: scale}
+	for p, i := range index {
+		s.forward.value[p] = scaled(value[p], scale[i])
+	}
+	s.rhs = make([]*big.Int, len(right))
+	for i, b := range right {
+		s.rhs[i] = scaled(b, scale[i])
+	}
+}
+
+// scaleColumns multiplies each column of M, with its cost, by what makes it integer.
+func (s *basisSystem) scaleColumns(start []int, index []int32, value []*big.Rat) {
+	scale := units(len(s.cols))
+	s.backward = integerMatrix{start: start, index: index, value: make([]*big.Int, len(value)), scale: scale}
+	s.costs = make([]*big.Int, len(s.cols))
+	for c, j := range s.cols {
+		for p := start[c]; p < start[c+1]; p++ {
+			includeDenominator(scale, c, value[p])
+		}
+		includeDenominator(scale, c, s.r.Cost[j])
+		for p := start[c]; p < start[c+1]; p++ {
+			s.backward.value[p] = scaled(value[p], scale[c])
+		}
+		s.costs[c] = scaled(s.r.Cost[j], scale[c])
+	}
 }
 
 // rightSide returns, for each row of the system, its active bound less the nonbasic columns' part.

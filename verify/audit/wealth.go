@@ -221,9 +221,6 @@ func (w *wealth) bound() int {
 	return len(w.levels) - 1
 }
 
-// refuted reports whether the claim is: whether its own process reached the limit.
-func (w *wealth) refuted() bool { return w.reached(w.claimed) }
-
 // passed reports whether the wealth at the claim and below seemed to reach the limit.
 func (w *wealth) passed() bool {
 	for _, l := range w.levels[:w.claimed+1] {
