@@ -134,7 +134,7 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 			return o, err
 		}
 	}
-	if o.Model, err = verify.ParseModel(f.neighbors); err != nil {
+	if o.Neighbors, err = verify.ParseNeighborhood(f.neighbors); err != nil {
 		o.Pairs, err = readPairs(ctx, f.neighbors)
 	}
 	return o, err

@@ -183,7 +183,7 @@ func await[T any](ctx context.Context, after time.Duration, f func() (T, error))
 var inputErrors = []error{
 	lattice.ErrSize, lp.ErrMethod, lp.ErrTooLarge, lp.ErrNoCertificate, heterogeneous.ErrGrid,
 	mechanisms.ErrInstance, mechanisms.ErrEpsilon, stopping.ErrRange,
-	verify.ErrProblem, verify.ErrProperty, audit.ErrOptions, audit.ErrTable,
+	verify.ErrClaim, verify.ErrProperty, audit.ErrOptions, audit.ErrTable,
 	certificate.ErrUnreadable, certificate.ErrIrrational,
 }
 

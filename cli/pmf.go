@@ -47,7 +47,7 @@ type pmfDoc struct {
 	Mechanism string  `json:"mechanism"`
 	Eps       *string `json:"eps"`
 	ExpEps    *string `json:"exp_eps"`
-	*mechanisms.Answer
+	*mechanisms.Distribution
 	Undecided string `json:"undecided,omitempty"`
 }
 
@@ -64,7 +64,7 @@ func (f *pmfFlags) run(ctx context.Context) error {
 		return err
 	}
 	var undecided string
-	a, err := settle(ctx, func() (*mechanisms.Answer, error) { return asked(mechanisms.Within(ctx, m), in) }, func(why string) *mechanisms.Answer {
+	a, err := settle(ctx, func() (*mechanisms.Distribution, error) { return asked(mechanisms.Within(ctx, m), in) }, func(why string) *mechanisms.Distribution {
 		undecided = why
 		return anyAnswer(in)
 	})
@@ -79,7 +79,7 @@ func (f *pmfFlags) run(ctx context.Context) error {
 }
 
 // asked is mechanisms.Ask with errors that name the mechanism.
-func asked(m mechanisms.Mechanism, in *mechanisms.Instance) (*mechanisms.Answer, error) {
+func asked(m mechanisms.Mechanism, in *mechanisms.Instance) (*mechanisms.Distribution, error) {
 	a, err := mechanisms.Ask(m, in)
 	if err != nil {
 		return nil, fmt.Errorf("--mechanism %s: %w", m.Info().Name, err)
@@ -91,20 +91,20 @@ func asked(m mechanisms.Mechanism, in *mechanisms.Instance) (*mechanisms.Answer,
 const mostRows = 1000
 
 // anyAnswer says what is true of every mechanism on an instance.
-func anyAnswer(in *mechanisms.Instance) *mechanisms.Answer {
+func anyAnswer(in *mechanisms.Instance) *mechanisms.Distribution {
 	if len(in.Scores) > mostRows {
 		atLeast := number.Bounds(new(big.Rat), nil)
-		return &mechanisms.Answer{PMF: []number.Number{}, ExpectedError: atLeast, MSE: atLeast}
+		return &mechanisms.Distribution{PMF: []number.Number{}, ExpectedError: atLeast, MSE: atLeast}
 	}
 	width := new(big.Rat).Sub(in.Best(), slices.MinFunc(in.Scores, (*big.Rat).Cmp))
-	return &mechanisms.Answer{
+	return &mechanisms.Distribution{
 		PMF:           slices.Repeat([]number.Number{number.Bounds(new(big.Rat), big.NewRat(1, 1))}, len(in.Scores)),
 		ExpectedError: number.Bounds(new(big.Rat), width),
 		MSE:           number.Bounds(new(big.Rat), new(big.Rat).Mul(width, width)),
 	}
 }
 
-func printPMF(w io.Writer, in *mechanisms.Instance, a *mechanisms.Answer) error {
+func printPMF(w io.Writer, in *mechanisms.Instance, a *mechanisms.Distribution) error {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "candidate (from 0)\tscore\tprobability")
 	for i, p := range a.PMF[:min(mostRows, len(a.PMF))] {

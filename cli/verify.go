@@ -65,10 +65,10 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 
 // verifyJob is what the flags say: a check of the lattice, or of score vectors where there are any.
 type verifyJob struct {
-	verify.Problem
+	verify.Claim
 	options verify.Options
 	vectors [][]*big.Rat
-	model   verify.Model
+	model   verify.Neighborhood
 }
 
 func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
@@ -109,7 +109,7 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 	if j.vectors, err = readVectors(ctx, f.domain, "lattice"); err != nil {
 		return j, err
 	}
-	if j.model, err = verify.ParseModel(f.neighbors); err != nil {
+	if j.model, err = verify.ParseNeighborhood(f.neighbors); err != nil {
 		return j, usagef("--neighbors: %w", err)
 	}
 	if f.sensitivities != "" {
@@ -128,9 +128,9 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	j.options.Progress = func(property verify.Property, n int64) { shown("%s, %d comparisons", property, n) }
 	report, err := settle(ctx, func() (*verify.Report, error) {
 		if j.vectors != nil {
-			return verify.Scores(ctx, j.Problem, j.vectors, j.model, j.options)
+			return verify.Scores(ctx, j.Claim, j.vectors, j.model, j.options)
 		}
-		return verify.Lattice(ctx, j.Problem, f.n, f.k, j.options)
+		return verify.Lattice(ctx, j.Claim, f.n, f.k, j.options)
 	}, func(why string) *verify.Report {
 		return &verify.Report{Mechanism: name, Domain: f.domain, Properties: nothingDecided(j.options.Properties, why)}
 	})

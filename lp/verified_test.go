@@ -34,7 +34,7 @@ func TestOptimaAreVerified(t *testing.T) {
 	} {
 		for level := Paper; level <= Full; level++ {
 			m := OnLattice(registered, 0, lattice.Paper, level)
-			p := verify.Problem{Mechanism: m, Epsilon: expEps(t, c.a, c.b), Sensitivities: []*big.Rat{big.NewRat(1, 2)}}
+			p := verify.Claim{Mechanism: m, Epsilon: expEps(t, c.a, c.b), Sensitivities: []*big.Rat{big.NewRat(1, 2)}}
 			report, err := verify.Lattice(context.Background(), p, c.n, c.k, verify.Options{})
 			require.NoError(t, err)
 			for _, property := range everything {

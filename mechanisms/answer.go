@@ -13,15 +13,15 @@ import (
 	"optratio/number/interval"
 )
 
-// Answer is a mechanism's pmf on one instance with the moments of its error q* - q_M, in the user's units,
+// Distribution is a mechanism's pmf on one instance with the moments of its error q* - q_M, in the user's units,
 // in the best form there is: exact, enclosed, or estimated.
-type Answer struct {
+type Distribution struct {
 	PMF           []number.Number `json:"pmf"`
 	ExpectedError number.Number   `json:"expected_error"`
 	MSE           number.Number   `json:"mse"`
 }
 
-// Enclosures in an Answer have answerPrec bits. Exact rationals whose length grows with the number of candidates are
+// Enclosures in a Distribution have answerPrec bits. Exact rationals whose length grows with the number of candidates are
 // not tried for more than exactCandidates or exactBits, nor enclosures for more than enclosedCandidates.
 const (
 	answerPrec         = 128
@@ -39,7 +39,7 @@ type quick interface{ quick() bool }
 
 // Ask returns the mechanism's answer to an instance. Estimates are marked as such and state their error; it
 // is ErrNoAnswer where that exceeds 1e-6 of a probability.
-func Ask(m Mechanism, in *Instance) (*Answer, error) {
+func Ask(m Mechanism, in *Instance) (*Distribution, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func vague(p []interval.Interval) bool {
 }
 
 // estimated is Ask in float64.
-func estimated(m Mechanism, in *Instance) (*Answer, error) {
+func estimated(m Mechanism, in *Instance) (*Distribution, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func rounded(x, err float64) float64 {
 
 // estimates returns the answer of estimated probabilities, or ErrNoAnswer where their error exceeds estimateError or where
 // anything is beyond float64.
-func estimates(in *Instance, p []float64, a accuracy) (*Answer, error) {
+func estimates(in *Instance, p []float64, a accuracy) (*Distribution, error) {
 	if worst := max(a.absolute, a.relative); !(worst <= estimateError) {
 		return nil, fmt.Errorf("%w: the error of %s is %.2g, more than %.0g", ErrNoAnswer, a.method, worst, estimateError)
 	}
@@ -188,7 +188,7 @@ func estimates(in *Instance, p []float64, a accuracy) (*Answer, error) {
 	if a.relative > 0 {
 		sum.relative += 0x1p-52 * float64(len(p)) // of adding up
 	}
-	out := &Answer{ExpectedError: sum.number(first, "it", gaps), MSE: sum.number(second, "it", squares)}
+	out := &Distribution{ExpectedError: sum.number(first, "it", gaps), MSE: sum.number(second, "it", squares)}
 	for _, x := range p {
 		out.PMF = append(out.PMF, a.number(x, "a probability", 1))
 	}
@@ -196,9 +196,9 @@ func estimates(in *Instance, p []float64, a accuracy) (*Answer, error) {
 }
 
 // answer formats a pmf and its moments.
-func answer[T any](f arith.Field[T], in *Instance, p []T, format func(T) number.Number) *Answer {
+func answer[T any](f arith.Field[T], in *Instance, p []T, format func(T) number.Number) *Distribution {
 	first, second := moments(f, in, p)
-	out := &Answer{PMF: make([]number.Number, len(p)), ExpectedError: format(first), MSE: format(second)}
+	out := &Distribution{PMF: make([]number.Number, len(p)), ExpectedError: format(first), MSE: format(second)}
 	for i, x := range p {
 		out.PMF[i] = format(x)
 	}

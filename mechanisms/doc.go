@@ -10,6 +10,10 @@
 // Ask gives the best form there is: exact, enclosed, or an estimate that says so. FloatScorer is for
 // instances of up to a million candidates, in float64.
 //
+// FromRational, FromEnclosure and FromFloat make a mechanism of a function, in any module. Registered or not, it can be rated
+// (lp.Ratio), checked (verify.Lattice, verify.Scores), audited (audit.Mechanism) and tested (proptest.Run). Theorems
+// about a mechanism are never applied by its name: PermuteAndFlip and Exponential are the values that they hold for.
+//
 // The package does not check privacy (package verify does) and solves no
 // linear program (package lp does).
 package mechanisms

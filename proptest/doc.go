@@ -11,6 +11,8 @@
 // there is an answer, always the same. All of them run, whatever fails; a failure shows the smallest case that was
 // found and the seed that leads to it.
 //
+// A mechanisms.Mechanism takes the function's place as it is: proptest.Run(t, m, proptest.Options{}).
+//
 // What is tested is a function that states its probabilities as float64 numbers, each of which stands
 // for any real number near it. Passing proves nothing beyond the cases tried: package verify proves,
 // on lattices, and package verify/audit examines programs and samplers.

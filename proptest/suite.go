@@ -113,8 +113,8 @@ func Defaults() []verify.Property {
 // Options steer the suite. The zero value tests the defaults, 60 cases each, with seed 1.
 type Options struct {
 	Properties []verify.Property
-	Model      verify.Model // of neighbours
-	Cases      int          // random cases for each property
+	Neighbors  verify.Neighborhood // of neighbours
+	Cases      int                 // random cases for each property
 	Seed       int64
 	Precision  float64 // relative, of the probabilities; 0: that of a mechanisms.Approximate, of others 1e-9
 }
@@ -219,7 +219,7 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 	var before []float64
 	answered := 0
 	broken := func(c Case) bool {
-		c.Monotonic = s.o.Model == verify.Monotonic
+		c.Monotonic = s.o.Neighbors == verify.Monotonic
 		if _, event := s.ask(c); event == nowhere {
 			return false
 		}
@@ -255,7 +255,7 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 		return nil, fmt.Errorf("%s: the cases are %v", p, result.Status)
 	}
 	c := result.Args[0].Arg.(Case)
-	c.Monotonic = s.o.Model == verify.Monotonic
+	c.Monotonic = s.o.Neighbors == verify.Monotonic
 	f, err := s.at(p, c)
 	if f == nil && err == nil {
 		// It was broken a moment ago: the mechanism is not a function of the case.
@@ -302,7 +302,7 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 	}
 	dom := verify.Around{
 		Space: space, Vectors: slices.Values([]verify.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
-		Model: s.o.Model, Seed: uint64(s.o.Seed), Far: delta[0] << 17,
+		Neighbors: s.o.Neighbors, Seed: uint64(s.o.Seed), Far: delta[0] << 17,
 	}.Domain()
 	subject := verify.Remember(s.subject(c, space))
 	answerable(dom, func(q verify.Vector) bool {

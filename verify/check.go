@@ -248,10 +248,10 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 	}
 	switch {
 	case subject == nil || em == nil || exp == nil:
-		return nil, fmt.Errorf("%w: a subject, the exponential mechanism and e^ε are all required", ErrProblem)
+		return nil, fmt.Errorf("%w: a subject, the exponential mechanism and e^ε are all required", ErrClaim)
 	case dom == nil || dom.Space == nil || slices.ContainsFunc(opts.Properties, dom.lacks),
 		(dom.Representatives != nil || dom.Worst != nil) && slices.ContainsFunc([]Property{Symmetry, Shift, Monotone}, dom.lacks):
-		return nil, fmt.Errorf("%w: the domain has no space, or no vectors or pairs for one of the properties", ErrProblem)
+		return nil, fmt.Errorf("%w: the domain has no space, or no vectors or pairs for one of the properties", ErrClaim)
 	}
 	if opts.MaxPrec == 0 {
 		opts.MaxPrec = 1024

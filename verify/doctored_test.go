@@ -178,7 +178,7 @@ func TestDoctoredMechanismsBreakWhatTheyBreak(t *testing.T) {
 	eps := parse(t, "9/4")
 	for _, g := range gallery {
 		g.t = t
-		p := Problem{Mechanism: g.doctored, Epsilon: eps, Sensitivities: []*big.Rat{one}}
+		p := Claim{Mechanism: g.doctored, Epsilon: eps, Sensitivities: []*big.Rat{one}}
 		report, err := Lattice(context.Background(), p, 3, 2, Options{Properties: checked})
 		require.NoError(t, err, g.name)
 		for _, r := range report.Properties {

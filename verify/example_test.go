@@ -12,7 +12,7 @@ import (
 func ExampleLattice() {
 	m, _ := mechanisms.Lookup("krr")
 	eps, _ := mechanisms.ParseExp("3/2")
-	report, err := verify.Lattice(context.Background(), verify.Problem{Mechanism: m, Epsilon: eps}, 3, 2, verify.Options{
+	report, err := verify.Lattice(context.Background(), verify.Claim{Mechanism: m, Epsilon: eps}, 3, 2, verify.Options{
 		Properties: []verify.Property{verify.DP, verify.DominatesEM},
 	})
 	fmt.Println(report, err)

@@ -18,7 +18,7 @@ func TestHugeEpsilon(t *testing.T) {
 			require.NoError(t, err)
 			e, err := mechanisms.ParseEpsilon(eps)
 			require.NoError(t, err)
-			p := Problem{Mechanism: m, Epsilon: e, Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
+			p := Claim{Mechanism: m, Epsilon: e, Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
 			r, err := Lattice(context.Background(), p, 3, 2, Options{})
 			require.NoError(t, err)
 			for _, p := range r.Properties {

@@ -127,12 +127,12 @@ func TestNames(t *testing.T) {
 	_, err = ParseProperties([]string{"dp", "privacy"})
 	assert.ErrorIs(t, err, ErrProperty)
 	assert.Len(t, All(), 10)
-	for _, m := range []Model{Linf, Monotonic} {
-		back, err := ParseModel(m.String())
+	for _, m := range []Neighborhood{Linf, Monotonic} {
+		back, err := ParseNeighborhood(m.String())
 		require.NoError(t, err)
 		assert.Equal(t, m, back)
 	}
-	_, err = ParseModel("l1")
+	_, err = ParseNeighborhood("l1")
 	assert.Error(t, err)
 }
 
@@ -212,7 +212,7 @@ func TestUnits(t *testing.T) {
 	s := &Space{Unit: big.NewRat(2, 1)}
 	for _, bad := range []string{"1", "3", "1/2", "9007199254740992"} { // 2^53
 		_, err := s.Vector(ratList(bad))
-		assert.ErrorIs(t, err, ErrProblem, bad)
+		assert.ErrorIs(t, err, ErrClaim, bad)
 	}
 	_, err := s.Vector(ratList("9007199254740990"))
 	assert.NoError(t, err)
@@ -250,7 +250,7 @@ func TestSortedVectors(t *testing.T) {
 
 // TestStepsOfNeighbors: which vectors are neighbours, by listing them.
 func TestStepsOfNeighbors(t *testing.T) {
-	list := func(m Model, deltas ...int64) (all []Vector) {
+	list := func(m Neighborhood, deltas ...int64) (all []Vector) {
 		for s := range m.Steps(deltas, nil) {
 			all = append(all, s)
 		}

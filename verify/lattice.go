@@ -12,8 +12,8 @@ import (
 	"optratio/mechanisms"
 )
 
-// Problem is a mechanism with its parameters. Mechanism and Epsilon are required.
-type Problem struct {
+// Claim is a mechanism with its parameters and the ε that is claimed for it. Mechanism and Epsilon are required.
+type Claim struct {
 	Mechanism     mechanisms.Mechanism
 	Epsilon       mechanisms.Epsilon
 	Sensitivities []*big.Rat // one for all candidates, or one each; nil: 1
@@ -21,12 +21,12 @@ type Problem struct {
 }
 
 // complete fills in defaults, and those of the options that follow from the mechanism.
-func (p *Problem) complete(o *Options) error {
+func (p *Claim) complete(o *Options) error {
 	if p.Mechanism == nil {
-		return fmt.Errorf("%w: no mechanism", ErrProblem)
+		return fmt.Errorf("%w: no mechanism", ErrClaim)
 	}
 	if err := p.Epsilon.Check(); err != nil {
-		return fmt.Errorf("%w: %w", ErrProblem, err)
+		return fmt.Errorf("%w: %w", ErrClaim, err)
 	}
 	if p.Sensitivities == nil {
 		p.Sensitivities = []*big.Rat{big.NewRat(1, 1)}
@@ -38,7 +38,7 @@ func (p *Problem) complete(o *Options) error {
 }
 
 // report names the mechanism in a report.
-func (p *Problem) report(r *Report) *Report {
+func (p *Claim) report(r *Report) *Report {
 	r.Mechanism = p.Mechanism.Info().Name
 	if m, ok := p.Mechanism.(mechanisms.Approximate); ok {
 		r.Precision = m.Precision()
@@ -49,8 +49,8 @@ func (p *Problem) report(r *Report) *Report {
 // manyVectors is how many score vectors are asked about one by one even of mechanisms that need it not.
 const manyVectors = 10_000
 
-// ErrProblem is wrapped by errors about what is to be checked.
-var ErrProblem = errors.New("cannot check")
+// ErrClaim is wrapped by errors about what is to be checked.
+var ErrClaim = errors.New("cannot check")
 
 // Lattice checks the mechanism on Q(n,k), the score vectors with best score 0 and all
 // scores multiples of 2Δ down to -2Δk. Neighbours are the pairs of Q(n,k) that, after a shift, differ by
@@ -65,7 +65,7 @@ var ErrProblem = errors.New("cannot check")
 //
 // A witness is the smallest there is on the lattices of at most n candidates and depth k: fewest
 // candidates first, then least depth, then the smallest scores.
-func Lattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report, error) {
+func Lattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, error) {
 	if m, ok := p.Mechanism.(mechanisms.LatticeBound); ok && k > 0 {
 		p.Mechanism = m.ForLattice(k)
 	}
@@ -82,7 +82,7 @@ func Lattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report, e
 }
 
 // smallest looks for r's violation on the smaller lattices.
-func smallest(ctx context.Context, p Problem, n, k int, r *Result, opts Options) *Witness {
+func smallest(ctx context.Context, p Claim, n, k int, r *Result, opts Options) *Witness {
 	opts.Properties, opts.Progress = []Property{r.Name}, nil
 	opts.MaxPrec = 128 // what is violated needs little
 	for fewer := 1; fewer <= n; fewer++ {
@@ -99,15 +99,15 @@ func smallest(ctx context.Context, p Problem, n, k int, r *Result, opts Options)
 	return r.Witness
 }
 
-func onLattice(ctx context.Context, p Problem, n, k int, opts Options) (*Report, error) {
+func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, error) {
 	if err := p.complete(&opts); err != nil {
 		return nil, err
 	}
 	if len(p.Sensitivities) != 1 {
-		return nil, fmt.Errorf("%w: the lattice has one sensitivity, not %d", ErrProblem, len(p.Sensitivities))
+		return nil, fmt.Errorf("%w: the lattice has one sensitivity, not %d", ErrClaim, len(p.Sensitivities))
 	}
 	if p.Sensitivities[0] == nil || p.Sensitivities[0].Sign() <= 0 {
-		return nil, fmt.Errorf("%w: the sensitivity must be positive", ErrProblem)
+		return nil, fmt.Errorf("%w: the sensitivity must be positive", ErrClaim)
 	}
 	if min(n, k) > 40 { // then there are more than 10^22 orbits, which takes long enough to find out
 		return nil, fmt.Errorf("%w: n = %d and k = %d give too many orbits to enumerate", lattice.ErrSize, n, k)

@@ -33,7 +33,7 @@ func softmaxFloat(precision, factor float64) mechanisms.Mechanism {
 func lattice(t *testing.T, m mechanisms.Mechanism, o verify.Options) *verify.Report {
 	eps, err := mechanisms.ParseEpsilon("1")
 	require.NoError(t, err)
-	report, err := verify.Lattice(context.Background(), verify.Problem{Mechanism: m, Epsilon: eps}, 2, 2, o)
+	report, err := verify.Lattice(context.Background(), verify.Claim{Mechanism: m, Epsilon: eps}, 2, 2, o)
 	require.NoError(t, err)
 	return report
 }
@@ -102,19 +102,19 @@ func TestZeroProblems(t *testing.T) {
 	ctx, one := context.Background(), big.NewRat(1, 1)
 	vectors := [][]*big.Rat{{new(big.Rat), one}}
 	for _, c := range []struct {
-		p    verify.Problem
+		p    verify.Claim
 		want string
 	}{
-		{verify.Problem{}, "no mechanism"},
-		{verify.Problem{Mechanism: em}, "epsilon is not set"},
-		{verify.Problem{Mechanism: em, Epsilon: eps, Sensitivities: []*big.Rat{nil}}, "sensitivity"},
+		{verify.Claim{}, "no mechanism"},
+		{verify.Claim{Mechanism: em}, "epsilon is not set"},
+		{verify.Claim{Mechanism: em, Epsilon: eps, Sensitivities: []*big.Rat{nil}}, "sensitivity"},
 	} {
 		_, err := verify.Lattice(ctx, c.p, 2, 1, verify.Options{})
 		assert.ErrorContains(t, err, c.want)
 		_, err = verify.Scores(ctx, c.p, vectors, verify.Linf, verify.Options{})
 		assert.ErrorContains(t, err, c.want)
 	}
-	p := verify.Problem{Mechanism: em, Epsilon: eps}
+	p := verify.Claim{Mechanism: em, Epsilon: eps}
 	for _, size := range [][2]int{{0, 0}, {-1, 1}, {1, -1}, {2, 0}} {
 		_, err := verify.Lattice(ctx, p, size[0], size[1], verify.Options{})
 		assert.Error(t, err, "%v", size)
@@ -127,8 +127,8 @@ func TestZeroProblems(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, verify.Proved, report.Verdict())
 	_, err = verify.Check(ctx, nil, nil, nil, nil, verify.Options{})
-	assert.ErrorIs(t, err, verify.ErrProblem)
+	assert.ErrorIs(t, err, verify.ErrClaim)
 	subject := verify.SubjectFunc(func(verify.Vector) (*verify.Answer, error) { return nil, verify.ErrUndecided })
 	_, err = verify.Check(ctx, subject, subject, verify.ExpEpsilon(eps), &verify.Domain{}, verify.Options{})
-	assert.ErrorIs(t, err, verify.ErrProblem)
+	assert.ErrorIs(t, err, verify.ErrClaim)
 }

@@ -11,19 +11,19 @@ import (
 	"optratio/mechanisms"
 )
 
-// Model says which score vectors are neighbours.
-type Model int
+// Neighborhood says which score vectors are neighbours.
+type Neighborhood int
 
 const (
 	// Linf: every score differs by at most its sensitivity, up or down.
-	Linf Model = iota
+	Linf Neighborhood = iota
 	// Monotonic: going one way all scores rise, each by at most its sensitivity, as where
 	// adding a person can only add to a count (McKenna & Sheldon 2020, Remark 1).
 	Monotonic
 )
 
-// ParseModel reads "linf" or "monotonic".
-func ParseModel(s string) (Model, error) {
+// ParseNeighborhood reads "linf" or "monotonic".
+func ParseNeighborhood(s string) (Neighborhood, error) {
 	switch s {
 	case "linf":
 		return Linf, nil
@@ -33,7 +33,7 @@ func ParseModel(s string) (Model, error) {
 	return 0, fmt.Errorf("neighbors %q are neither linf nor monotonic", s)
 }
 
-func (m Model) String() string {
+func (m Neighborhood) String() string {
 	if m == Monotonic {
 		return "monotonic"
 	}
@@ -51,7 +51,7 @@ const (
 // candidate's sensitivity in units. Up to five candidates these are all combinations of 0 and ±Δ_a
 // (Monotonic: of 0 and Δ_a, and the reverse). Above they are the extreme ones, where one candidate moves
 // against all others (Monotonic: moves alone, or all others do), and random ones.
-func (m Model) Steps(deltas []int64, rng *rand.Rand) iter.Seq[Vector] {
+func (m Neighborhood) Steps(deltas []int64, rng *rand.Rand) iter.Seq[Vector] {
 	return func(yield func(Vector) bool) {
 		if len(deltas) <= allCorners {
 			m.corners(deltas, yield)
@@ -70,7 +70,7 @@ func step(deltas []int64, at func(i int) int64) Vector {
 	return s
 }
 
-func (m Model) corners(deltas []int64, yield func(Vector) bool) {
+func (m Neighborhood) corners(deltas []int64, yield func(Vector) bool) {
 	n := len(deltas)
 	for code := range power(3, n) {
 		digits, c := make([]int64, n), code
@@ -89,7 +89,7 @@ func (m Model) corners(deltas []int64, yield func(Vector) bool) {
 	}
 }
 
-func (m Model) extremes(deltas []int64, rng *rand.Rand, yield func(Vector) bool) {
+func (m Neighborhood) extremes(deltas []int64, rng *rand.Rand, yield func(Vector) bool) {
 	// alone returns own for candidate r and rest for all others.
 	alone := func(r int, own, rest int64) Vector {
 		return step(deltas, func(i int) int64 {
@@ -141,13 +141,13 @@ func (q Vector) plusVector(step Vector) Vector {
 
 // Around describes the domain that consists of given vectors and their neighbours.
 type Around struct {
-	Name    string
-	Space   *Space
-	Vectors iter.Seq[Vector]
-	Deltas  []int64 // each candidate's sensitivity in units
-	Model   Model
-	Seed    uint64 // of the random neighbours
-	Far     int64  // a shift in units that a few of the vectors are also checked under; 0: none
+	Name      string
+	Space     *Space
+	Vectors   iter.Seq[Vector]
+	Deltas    []int64 // each candidate's sensitivity in units
+	Neighbors Neighborhood
+	Seed      uint64 // of the random neighbours
+	Far       int64  // a shift in units that a few of the vectors are also checked under; 0: none
 }
 
 // farShifts is how many vectors are checked under the far shift.
@@ -160,7 +160,7 @@ func (a Around) Domain() *Domain {
 	d.Neighbors = func(yield func(Vector, Vector) bool) {
 		rng := rand.New(rand.NewPCG(a.Seed, 0x6e65696768626f72))
 		for q := range a.Vectors {
-			for step := range a.Model.Steps(a.Deltas, rng) {
+			for step := range a.Neighbors.Steps(a.Deltas, rng) {
 				if !yield(q, q.plusVector(step)) {
 					return
 				}
@@ -197,7 +197,7 @@ func (a Around) Domain() *Domain {
 
 // Scores checks the mechanism on the given score vectors, all of one length, and their neighbours in
 // the model, by the problem's sensitivities. Witnesses are shrunk: see Shrink.
-func Scores(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, opts Options) (*Report, error) {
+func Scores(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborhood, opts Options) (*Report, error) {
 	if err := p.complete(&opts); err != nil {
 		return nil, err
 	}
@@ -225,15 +225,15 @@ func Scores(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, o
 	return report, nil
 }
 
-func around(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, opts Options) (*Report, error) {
+func around(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborhood, opts Options) (*Report, error) {
 	if len(vectors) == 0 {
-		return nil, fmt.Errorf("%w: no score vectors", ErrProblem)
+		return nil, fmt.Errorf("%w: no score vectors", ErrClaim)
 	}
 	n := len(vectors[0])
 	for i, v := range vectors {
 		in := mechanisms.Instance{Scores: v, Sensitivities: p.Sensitivities}
 		if len(v) != n {
-			return nil, fmt.Errorf("%w: vector %d has %d scores, the first has %d", ErrProblem, i+1, len(v), n)
+			return nil, fmt.Errorf("%w: vector %d has %d scores, the first has %d", ErrClaim, i+1, len(v), n)
 		}
 		if err := in.CheckScores(); err != nil {
 			return nil, err
@@ -246,7 +246,7 @@ func around(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, o
 	own := ForMechanism(p.Mechanism, space)
 	dom := Around{
 		Name:  fmt.Sprintf("%d score vectors of %d candidates and their %s neighbors", len(vectors), n, model),
-		Space: space, Vectors: slices.Values(ints), Deltas: deltas, Model: model, Seed: 1,
+		Space: space, Vectors: slices.Values(ints), Deltas: deltas, Neighbors: model, Seed: 1,
 	}.Domain()
 	report, err := Check(ctx, Remember(own), Remember(own.like(mechanisms.Exponential())), own.ExpEpsilon(), dom, opts)
 	if err != nil {
@@ -256,7 +256,7 @@ func around(ctx context.Context, p Problem, vectors [][]*big.Rat, model Model, o
 }
 
 // integerSpace finds a unit of which all scores and sensitivities are multiples.
-func integerSpace(p Problem, vectors [][]*big.Rat) (*Space, []Vector, []int64, error) {
+func integerSpace(p Claim, vectors [][]*big.Rat) (*Space, []Vector, []int64, error) {
 	space := &Space{Unit: Unit(append(slices.Clone(vectors), p.Sensitivities)), Sensitivities: p.Sensitivities, Epsilon: p.Epsilon, Params: p.Params}
 	ints := make([]Vector, len(vectors))
 	for i, v := range vectors {
@@ -283,7 +283,7 @@ func (s *Space) Vector(scores []*big.Rat) (Vector, error) {
 	for i, x := range scores {
 		steps := new(big.Rat).Quo(x, s.Unit)
 		if !steps.IsInt() || steps.Num().BitLen() > 52 {
-			return nil, fmt.Errorf("%w: score %s is no multiple of %s below 2^52", ErrProblem, ScoreText(x), s.Unit.RatString())
+			return nil, fmt.Errorf("%w: score %s is no multiple of %s below 2^52", ErrClaim, ScoreText(x), s.Unit.RatString())
 		}
 		q[i] = steps.Num().Int64()
 	}

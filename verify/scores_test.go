@@ -67,7 +67,7 @@ func TestPerCandidateSensitivities(t *testing.T) {
 		wrong.Sensitivities = rats(t.(*testing.T), "1/2")
 		return exactly(t, "pf", &wrong)
 	}}
-	p = Problem{Mechanism: declared, Epsilon: parse(t, "9/4"), Sensitivities: []*big.Rat{one}}
+	p = Claim{Mechanism: declared, Epsilon: parse(t, "9/4"), Sensitivities: []*big.Rat{one}}
 	report, err = Scores(context.Background(), p, [][]*big.Rat{rats(t, "5", "4", "2", "7")}, Linf, Options{Properties: []Property{DP}})
 	require.NoError(t, err)
 	dp := report.Find(DP)
@@ -84,7 +84,7 @@ func TestStepsContainTheWorstNeighbor(t *testing.T) {
 		for i := range deltas {
 			deltas[i] = int64(i + 1)
 		}
-		for _, m := range []Model{Linf, Monotonic} {
+		for _, m := range []Neighborhood{Linf, Monotonic} {
 			steps := slices.Collect(m.Steps(deltas, rand.New(rand.NewPCG(1, 1))))
 			worst := make(Vector, n)
 			for i := range worst {

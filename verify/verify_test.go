@@ -13,11 +13,11 @@ import (
 	"optratio/mechanisms"
 )
 
-func problem(t *testing.T, name, eps string) Problem {
+func problem(t *testing.T, name, eps string) Claim {
 	t.Helper()
 	m, err := mechanisms.Lookup(name)
 	require.NoError(t, err)
-	return Problem{Mechanism: m, Epsilon: parse(t, eps), Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
+	return Claim{Mechanism: m, Epsilon: parse(t, eps), Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
 }
 
 // parse reads "3/2" as e^ε and "0.5" as ε.
@@ -31,7 +31,7 @@ func parse(t *testing.T, s string) mechanisms.Epsilon {
 	return e
 }
 
-func check(t *testing.T, p Problem, n, k int, properties ...Property) *Report {
+func check(t *testing.T, p Claim, n, k int, properties ...Property) *Report {
 	t.Helper()
 	report, err := Lattice(context.Background(), p, n, k, Options{Properties: properties})
 	require.NoError(t, err)
@@ -199,7 +199,7 @@ func TestRenyiOfRandomisedResponse(t *testing.T) {
 	require.Less(t, high/low, 1.3)
 	require.Equal(t, "2/1", report.Find(DP).TightExpEps.String())
 	// Where supports differ, there is no finite divergence.
-	inf := check(t, Problem{Mechanism: doctored{t: t, pmf: func(_ testing.TB, in *mechanisms.Instance) []*big.Rat {
+	inf := check(t, Claim{Mechanism: doctored{t: t, pmf: func(_ testing.TB, in *mechanisms.Instance) []*big.Rat {
 		return point(len(in.Scores), first(in))
 	}}, Epsilon: parse(t, "3"), Sensitivities: []*big.Rat{one}}, 2, 1, RDP, ZCDP)
 	for _, r := range inf.Properties {
@@ -229,7 +229,7 @@ func TestWorstNeighborsSuffice(t *testing.T) {
 	// A mechanism that is not monotone is checked towards all of them.
 	minimum := gallery[1]
 	minimum.t = t
-	p := Problem{Mechanism: minimum.doctored, Epsilon: parse(t, "9/4"), Sensitivities: []*big.Rat{one}}
+	p := Claim{Mechanism: minimum.doctored, Epsilon: parse(t, "9/4"), Sensitivities: []*big.Rat{one}}
 	report, err := Lattice(context.Background(), p, 3, 2, Options{Worst: true, Properties: []Property{DP}})
 	require.NoError(t, err)
 	require.Empty(t, report.Find(DP).Reason)
@@ -242,7 +242,7 @@ func TestDeepLatticesOfTwoAreDecided(t *testing.T) {
 	require.NoError(t, err)
 	eps, err := mechanisms.ParseEpsilon("0.5")
 	require.NoError(t, err)
-	p := Problem{Mechanism: m, Epsilon: eps, Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
+	p := Claim{Mechanism: m, Epsilon: eps, Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
 	report, err := Lattice(context.Background(), p, 2, 600, Options{Properties: []Property{DP}, NoRange: true})
 	require.NoError(t, err)
 	dp := report.Find(DP)
@@ -259,7 +259,7 @@ func TestNoRangeLeavesBoundedRangeAlone(t *testing.T) {
 	require.NoError(t, err)
 	eps, err := mechanisms.ParseExp("3/2")
 	require.NoError(t, err)
-	p := Problem{Mechanism: m, Epsilon: eps, Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
+	p := Claim{Mechanism: m, Epsilon: eps, Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
 	report, err := Lattice(context.Background(), p, 3, 2, Options{Properties: []Property{BoundedRange, DP}, NoRange: true})
 	require.NoError(t, err)
 	assert.Equal(t, Violated, report.Find(BoundedRange).Verdict, "permute-and-flip's range is wider than ε")

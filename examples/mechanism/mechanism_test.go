@@ -75,7 +75,7 @@ func TestRatios(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	for _, c := range cases {
-		p := verify.Problem{Mechanism: lookup(t, c.name), Epsilon: half(t)}
+		p := verify.Claim{Mechanism: lookup(t, c.name), Epsilon: half(t)}
 		report, err := verify.Lattice(context.Background(), p, 3, 2, verify.Options{Properties: c.properties})
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: tight ε %s", c.name, tight)
 		}
 	}
-	p := verify.Problem{Mechanism: lookup(t, "careless"), Epsilon: half(t)}
+	p := verify.Claim{Mechanism: lookup(t, "careless"), Epsilon: half(t)}
 	report, err := verify.Lattice(context.Background(), p, 3, 2, verify.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,6 @@
 // Package audit examines mechanisms that it cannot see into: programs in any
-// language that answer with probabilities or with samples, and tables of probabilities.
+// language that answer with probabilities or with samples, and tables of probabilities. Mechanism and Draws
+// examine mechanisms of the same process in the same way.
 //
 // A program is a command line for sh -c. It is sent one JSON object a line and answers one
 // line each:

@@ -21,7 +21,7 @@ type Options struct {
 	N, K        int    // candidates, and depth of the lattice; 3 and 2
 	Domain      string // "lattice" (the default), "half-lattice" or "random"; ignored where Vectors are given
 	Vectors     [][]*big.Rat
-	Model       verify.Model
+	Neighbors   verify.Neighborhood
 	Pairs       [][2][]*big.Rat // neighbours, instead of those of the model
 	Epsilon     mechanisms.Epsilon
 	Sensitivity *big.Rat // 1
@@ -137,8 +137,8 @@ func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 	deltas := slices.Repeat([]int64{int64(unit)}, n)
 	far = o.far(space)
 	dom := verify.Around{
-		Name: fmt.Sprintf("%s, and their %s neighbors", name, o.Model), Space: space, Vectors: vectors,
-		Deltas: deltas, Model: o.Model, Seed: o.Seed, Far: far,
+		Name: fmt.Sprintf("%s, and their %s neighbors", name, o.Neighbors), Space: space, Vectors: vectors,
+		Deltas: deltas, Neighbors: o.Neighbors, Seed: o.Seed, Far: far,
 	}.Domain()
 	return space, dom, nil
 }
@@ -191,7 +191,7 @@ func (o *Options) given(space *verify.Space) (int, []verify.Vector, error) {
 func (o *Options) pairDomain(space *verify.Space, name string, vectors, pairs []verify.Vector) *verify.Domain {
 	dom := verify.Around{
 		Name: fmt.Sprintf("%s, %d given pairs", name, len(pairs)/2), Space: space, Vectors: slices.Values(vectors),
-		Deltas: slices.Repeat([]int64{1}, len(vectors[0])), Model: o.Model, Seed: o.Seed,
+		Deltas: slices.Repeat([]int64{1}, len(vectors[0])), Neighbors: o.Neighbors, Seed: o.Seed,
 	}.Domain()
 	dom.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
 		for p := range slices.Chunk(pairs, 2) {

@@ -108,7 +108,7 @@ func (o *Options) farVectors(unit int64) []verify.Vector {
 // extremes yields the steps to neighbours at which one candidate moves against all others, or alone where scores are monotonic.
 func (o *Options) extremes(n int, unit int64) iter.Seq[verify.Vector] {
 	others := -unit
-	if o.Model == verify.Monotonic {
+	if o.Neighbors == verify.Monotonic {
 		others = 0
 	}
 	return func(yield func(verify.Vector) bool) {

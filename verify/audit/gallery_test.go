@@ -40,10 +40,10 @@ func TestGallery(t *testing.T) {
 		t.Run(fields[0]+"/"+fields[2], func(t *testing.T) {
 			n, err := strconv.Atoi(fields[1])
 			require.NoError(t, err)
-			model, err := verify.ParseModel(fields[2])
+			model, err := verify.ParseNeighborhood(fields[2])
 			require.NoError(t, err)
 			o := Options{
-				N: n, K: 2, Domain: "lattice", Model: model, Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1),
+				N: n, K: 2, Domain: "lattice", Neighbors: model, Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1),
 				Seed: 1, Precision: big.NewRat(1, 1e9), Timeout: 5 * time.Minute,
 			}
 			if fields[0] == "hang" {

@@ -136,7 +136,7 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	scores := a.space.Scores(q)
 	question := question{
 		scores: scores, epsilon: a.epsilon, sensitivity: a.opts.Sensitivity,
-		monotonic: a.opts.Model == verify.Monotonic, samples: samples,
+		monotonic: a.opts.Neighbors == verify.Monotonic, samples: samples,
 	}
 	line, err := a.child.ask(a.ctx, question.line())
 	if err == nil {

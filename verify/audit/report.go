@@ -222,7 +222,7 @@ func (o *Options) around(ctx context.Context, c verify.Case, em mechanisms.Mecha
 	}
 	dom := verify.Around{
 		Space: space, Vectors: slices.Values([]verify.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
-		Model: o.Model, Seed: o.Seed, Far: o.far(space),
+		Neighbors: o.Neighbors, Seed: o.Seed, Far: o.far(space),
 	}.Domain()
 	report, err := verify.Check(ctx, verify.Remember(retry(space)), verify.Remember(verify.ForMechanism(em, space)), exp, dom, options)
 	if err != nil {

@@ -151,14 +151,14 @@ func (o *Options) sideSteps(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
 	return func(yield func(verify.Vector) bool) {
 		deltas := slices.Repeat([]int64{whole}, n)
 		if n <= 2 {
-			for s := range o.Model.Steps(deltas, rng) {
+			for s := range o.Neighbors.Steps(deltas, rng) {
 				if !yield(s) {
 					return
 				}
 			}
 		} else {
 			others := int64(-whole)
-			if o.Model == verify.Monotonic {
+			if o.Neighbors == verify.Monotonic {
 				others = 0
 			}
 			for r := range n {
@@ -177,7 +177,7 @@ func (o *Options) sideSteps(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
 			s, sign := make(verify.Vector, n), 1-2*rng.Int64N(2)
 			for r := range s {
 				s[r] = sign * sizes[rng.IntN(3)]
-				if o.Model == verify.Linf {
+				if o.Neighbors == verify.Linf {
 					s[r] *= 1 - 2*rng.Int64N(2)
 				}
 			}

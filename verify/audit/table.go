@@ -114,7 +114,7 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 		return nil, err
 	}
 	relate(ctx, dom, vectors, func(a, b verify.Vector) bool { return o.near(a, b, delta[0], shifted) })
-	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(rows), name, o.Model)
+	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(rows), name, o.Neighbors)
 	if len(given) > 0 {
 		pairs := make([][2]verify.Vector, len(given))
 		for i, pair := range given {
@@ -158,9 +158,9 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 func (o *Options) near(a, b verify.Vector, reach int64, shifted bool) bool {
 	low, high := spread(a, b)
 	switch {
-	case o.Model == verify.Monotonic && shifted:
+	case o.Neighbors == verify.Monotonic && shifted:
 		return high-low <= reach
-	case o.Model == verify.Monotonic:
+	case o.Neighbors == verify.Monotonic:
 		return low >= 0 && high <= reach || high <= 0 && -low <= reach
 	case shifted:
 		return high-low <= 2*reach

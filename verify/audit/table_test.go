@@ -74,12 +74,12 @@ func TestNeighborsOfATable(t *testing.T) {
 {"scores":[1,0],"pmf":["5/8",0.375]}`), "few", new(big.Rat))
 	require.NoError(t, err)
 	for _, c := range []struct {
-		model   verify.Model
+		model   verify.Neighborhood
 		shifted bool
 		pairs   int64
 	}{{verify.Linf, false, 3}, {verify.Linf, true, 6}, {verify.Monotonic, false, 2}, {verify.Monotonic, true, 4}} {
 		o := tableOptions(t)
-		o.Model, o.Properties = c.model, []verify.Property{verify.DP}
+		o.Neighbors, o.Properties = c.model, []verify.Property{verify.DP}
 		r, err := Table(context.Background(), "few", rows, c.shifted, o)
 		require.NoError(t, err)
 		require.Equal(t, 4*c.pairs, r.Find(verify.DP).Checked, "%v", c)
@@ -187,7 +187,7 @@ func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
 		var err error
 		o.Epsilon, err = mechanisms.ParseExp(limit.RatString())
 		require.NoError(t, err)
-		o.Model = []verify.Model{verify.Linf, verify.Monotonic}[rng.IntN(2)]
+		o.Neighbors = []verify.Neighborhood{verify.Linf, verify.Monotonic}[rng.IntN(2)]
 		shifted := rng.IntN(3) == 0
 		scores, probs := [][]int64{}, [][]*big.Rat{}
 		var text [][2]string
@@ -222,8 +222,8 @@ func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
 			scores, probs, text = append(scores, q), append(probs, p), append(text, [2]string{key, strings.Join(cells, ",")})
 		}
 		got := tableVerdicts(t, o, shifted, text...)
-		for name, want := range byDefinition(scores, probs, limit, o.Model, shifted) {
-			require.Equal(t, want, got[name].Verdict, "%s of %v, %v, shifted %v: %v %s", name, text, o.Model, shifted, got[name].Witness, got[name].Reason)
+		for name, want := range byDefinition(scores, probs, limit, o.Neighbors, shifted) {
+			require.Equal(t, want, got[name].Verdict, "%s of %v, %v, shifted %v: %v %s", name, text, o.Neighbors, shifted, got[name].Witness, got[name].Reason)
 			seen[string(name)+" "+string(want)]++
 		}
 	}
@@ -235,7 +235,7 @@ func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
 }
 
 // byDefinition is an audit of a table that shares nothing with the package.
-func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, model verify.Model, shifted bool) map[verify.Property]verify.Verdict {
+func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, model verify.Neighborhood, shifted bool) map[verify.Property]verify.Verdict {
 	out := map[verify.Property]verify.Verdict{}
 	note := func(p verify.Property, holds bool) {
 		switch {
