@@ -150,12 +150,12 @@ func readLines(ctx context.Context, flag, path string, each func(text string) er
 	lines := bufio.NewScanner(rest)
 	lines.Buffer(nil, 1<<24)
 	at := 1
-	for ; lines.Scan(); at++ {
+	for ; lines.Scan() && ctx.Err() == nil; at++ { // the last line before the end of the context may be cut
 		text := strings.TrimSpace(lines.Text())
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
-		if err := each(text); err != nil {
+		if err := each(text); err != nil && ctx.Err() == nil {
 			return usagef("%s:%d: %w", path, at, err)
 		}
 	}

@@ -205,6 +205,26 @@ func TestPipesObeyLimits(t *testing.T) {
 	assert.Contains(t, e.err, "--cert")
 }
 
+// A line that the end of the context cuts off is not judged.
+func TestCutLines(t *testing.T) {
+	path := fifo(t)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		w, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if assert.NoError(t, err) {
+			_, _ = w.WriteString("1\n2\n-")
+			cancel(errInterrupted)
+		}
+	}()
+	err := readLines(ctx, "--scores-file", path, func(text string) error {
+		if text == "-" {
+			return errors.New("no number")
+		}
+		return nil
+	})
+	assert.ErrorIs(t, err, errInterrupted)
+}
+
 // What waits at the other end of a pipe is read and written.
 func TestPipesWork(t *testing.T) {
 	in, out := fifo(t), fifo(t)
