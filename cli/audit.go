@@ -27,7 +27,7 @@ type auditFlags struct {
 	epsilon                                 epsilonFlags
 	domain, neighbors, sensitivity          string
 	property, against, precision, budgetStr string
-	confidence, until                       string
+	confidence, until, outcomes             string
 	shifted                                 bool
 	seed                                    uint64
 	timeout                                 time.Duration
@@ -42,7 +42,8 @@ func newAudit(s streams) *cobra.Command {
 after a crash. It is sent one JSON object a line,
   {"scores":[0,-1,-2.5],"epsilon":1,"sensitivity":1,"monotonic":false}
 and answers one line each: {"pmf":[0.6,0.3,0.1]}, in numbers or strings "p/q". A sampler is also sent
-"samples":N and answers {"counts":[…]}. Errors, crashes, NaN and silence are findings.
+"samples":N and answers {"counts":[…]}, with --outcomes labels {"counts":{"a":12,"nobody":3}}, with --outcomes real
+{"values":[…]}. Errors, crashes, NaN and silence are findings.
 
 JSON numbers stand for any real number within --pmf-precision of them. A property of stated probabilities is violated
 where no reading satisfies it. A sampler gives a lower bound on ε at --confidence; one that keeps
@@ -51,6 +52,7 @@ within its ε is never proved to, and exits 0.
 A table has one line {"scores":[…],"pmf":[…]} for each score vector.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
+  optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,
 		Args: noArgs,
 		RunE: f.limited(f.run),
@@ -71,6 +73,7 @@ A table has one line {"scores":[…],"pmf":[…]} for each score vector.`,
 	fs.StringVar(&f.precision, "pmf-precision", "1e-9", "relative precision of the probabilities")
 	fs.StringVar(&f.confidence, "confidence", "0.95", "of a sampler's lower bound on ε")
 	fs.StringVar(&f.until, "until", "budget", "end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget")
+	fs.StringVar(&f.outcomes, "outcomes", "index", "what a sampler answers with: index (candidates), labels (any strings) or real (numbers)")
 	fs.StringVar(&f.budgetStr, "budget", "1000000", "samples in all")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
@@ -100,6 +103,16 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	}
 	if f.sampleExec != "" && f.property != "" && f.property != string(verify.DP) {
 		return o, usagef("--property %s: samples tell about dp alone", quoted(f.property))
+	}
+	if o.Outcomes = f.outcomes; f.outcomes != audit.Index {
+		switch {
+		case f.outcomes != audit.Labels && f.outcomes != audit.Real:
+			return o, usagef("--outcomes %s: give index, labels or real", quoted(f.outcomes))
+		case f.sampleExec == "":
+			return o, usagef("--outcomes %s: this needs --sample-exec", f.outcomes)
+		case f.against != "":
+			return o, usagef("--outcomes %s: they cannot be compared --against a mechanism's candidates", f.outcomes)
+		}
 	}
 	if o.Properties, err = verify.ParseProperties(splitNames(f.property)); err != nil {
 		return o, usagef("--property: %w", err)

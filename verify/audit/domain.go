@@ -33,6 +33,7 @@ type Options struct {
 	Timeout    Duration // for one answer; 10 s
 	Budget     int64    // samples in all; 1000000
 	Confidence *big.Rat // of the lower bound on ε, and of the test of fit; 0.95
+	Outcomes   string   // of a sampler: Index (the default), Labels or Real
 	// UntilRefuted ends an audit of samples once the claim is refuted, and makes it look for that as early as it can. Otherwise
 	// the whole budget goes into the bound.
 	UntilRefuted bool
@@ -64,6 +65,10 @@ const (
 
 func (o *Options) check() error {
 	switch {
+	case o.Outcomes != "" && o.Outcomes != Index && o.Outcomes != Labels && o.Outcomes != Real:
+		return fmt.Errorf("%w: outcomes %q are none of index, labels, real", ErrOptions, o.Outcomes)
+	case o.Outcomes != "" && o.Outcomes != Index && o.Against != nil:
+		return fmt.Errorf("%w: outcomes that are no candidates cannot be compared with a mechanism's", ErrOptions)
 	case o.Sensitivity.Sign() <= 0:
 		return fmt.Errorf("%w: the sensitivity must be positive", ErrOptions)
 	case len(o.Vectors) > 0 || len(o.Pairs) > 0:

@@ -47,6 +47,11 @@ func (s *statistics) run(dom *verify.Domain) error {
 	if err := s.field.collect(dom, pairsOf(len(s.field.places[0].q)), s.stopped); err != nil {
 		return err
 	}
+	if b, ok := s.sampler.(*binned); ok {
+		if err := s.pilot(b, places); err != nil {
+			return err
+		}
+	}
 	if s.o.Against != nil {
 		if err := s.drawForFit(places); err != nil {
 			return err

@@ -50,6 +50,13 @@ func (o *Options) sampleDomain() (*verify.Space, *verify.Domain, error) {
 				}
 			}
 		}
+		if o.N > 5 && o.tellsShifts() { // of fewer candidates they are there
+			for q := range dom.Vectors {
+				if !yield(q, q.Plus(unit)) || !yield(q, q.Plus(-unit)) {
+					return
+				}
+			}
+		}
 		for q, other := range dom.Neighbors {
 			if !yield(q, other) {
 				return
@@ -105,6 +112,9 @@ func (o *Options) farVectors(unit int64) []verify.Vector {
 	return out
 }
 
+// tellsShifts reports whether outcomes are no candidates, so that they may depend on a number that is added to all scores.
+func (o *Options) tellsShifts() bool { return o.Outcomes == Labels || o.Outcomes == Real }
+
 // extremes yields the steps to neighbours at which one candidate moves against all others, or alone where scores are monotonic.
 func (o *Options) extremes(n int, unit int64) iter.Seq[verify.Vector] {
 	others := -unit
@@ -112,6 +122,12 @@ func (o *Options) extremes(n int, unit int64) iter.Seq[verify.Vector] {
 		others = 0
 	}
 	return func(yield func(verify.Vector) bool) {
+		if o.tellsShifts() {
+			all := slices.Repeat([]int64{unit}, n)
+			if !yield(all) || !yield(scaled(all, -1)) {
+				return
+			}
+		}
 		for r := range n {
 			s := slices.Repeat([]int64{others}, n)
 			s[r] = unit

@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"optratio/verify"
 )
@@ -38,6 +39,9 @@ const dependent = 1000
 func (t *independence) compare(a, b []int64, n int64, describe func() string) {
 	same, widest := true, 0
 	logH := -logChoose(2*n, n)
+	for len(a) < len(b) { // outcomes that came in the second half alone
+		a = append(slices.Clone(a), 0)
+	}
 	for r := range a {
 		same = same && a[r] == b[r]
 		logH += logChoose(a[r]+b[r], a[r])

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"optratio/mechanisms"
 	"optratio/verify"
 )
 
@@ -176,4 +177,11 @@ func TestFalseAlarms(t *testing.T) {
 	}
 	t.Logf("%d and %d false alarms in %d audits", alarms, repeats, n)
 	require.LessOrEqual(t, alarms, n/20)
+}
+
+func mustLookup(t *testing.T, name string) mechanisms.Mechanism {
+	t.Helper()
+	m, err := mechanisms.Lookup(name)
+	require.NoError(t, err)
+	return m
 }

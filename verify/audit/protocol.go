@@ -55,7 +55,8 @@ var errNoAnswer = errors.New("out of step")
 // reply is a program's answer.
 type reply struct {
 	PMF    []json.RawMessage `json:"pmf"`
-	Counts []json.RawMessage `json:"counts"`
+	Counts json.RawMessage   `json:"counts"` // a list, or an object where outcomes are labels
+	Values []json.RawMessage `json:"values"`
 	Error  json.RawMessage   `json:"error"`
 }
 
@@ -90,8 +91,8 @@ func parseReply(line []byte) (reply, error) {
 	return r, nil
 }
 
-// repeatedKey returns a key that an object in valid JSON has twice, "" where there is none. Keys that differ by case alone
-// count as the same, as they are when the object is read.
+// repeatedKey returns a key that an object in valid JSON has twice, "" where there is none. Keys of the outermost object that differ
+// by case alone count as the same, as they are when it is read.
 func repeatedKey(text []byte) string {
 	type level struct {
 		keys map[string]bool // nil in an array
@@ -106,7 +107,9 @@ func repeatedKey(text []byte) string {
 		}
 		top := len(stack) - 1
 		if name, ok := token.(string); ok && top >= 0 && stack[top].key {
-			name = strings.ToLower(name)
+			if top == 0 {
+				name = strings.ToLower(name)
+			}
 			if stack[top].keys[name] {
 				return name
 			}
@@ -188,19 +191,18 @@ func parseCounts(line []byte, n int, samples int64) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Counts == nil {
+	var raw []json.RawMessage
+	if r.Counts == nil || json.Unmarshal(r.Counts, &raw) != nil {
 		return nil, fmt.Errorf("answered %s, which has no counts", brief(line))
 	}
-	if len(r.Counts) != n {
-		return nil, fmt.Errorf("answered %d counts for %d scores", len(r.Counts), n)
+	if len(raw) != n {
+		return nil, fmt.Errorf("answered %d counts for %d scores", len(raw), n)
 	}
 	counts, sum := make([]int64, n), int64(0)
-	for i, text := range r.Counts {
-		x, err := decimal.Parse(string(text))
-		if err != nil || !x.IsInt() || x.Sign() < 0 || !x.Num().IsInt64() || x.Num().Int64() > samples {
-			return nil, fmt.Errorf("answered %s for the count of %d samples", brief(text), samples)
+	for i, text := range raw {
+		if counts[i], err = parseCount(text, samples); err != nil {
+			return nil, err
 		}
-		counts[i] = x.Num().Int64()
 		sum += counts[i]
 	}
 	if sum != samples {

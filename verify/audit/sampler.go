@@ -38,7 +38,7 @@ func Samples(ctx context.Context, command string, o Options) (*Report, error) {
 	}
 	a := newAsker(ctx, command, space, &o)
 	defer a.child.stop()
-	r, err := o.statistics(ctx, command, newDrawn(a), space, dom)
+	r, err := o.statistics(ctx, command, newSampler(a), space, dom)
 	if err != nil {
 		return nil, err
 	}
@@ -84,28 +84,72 @@ const (
 	longAnswer    = 8
 )
 
-// drawn is a program as a sampler.
+// drawn is a program as a sampler of candidates; it draws numbers as well.
 type drawn struct {
 	*asker
-	most int64 // samples in one question
+	most, limit int64 // samples in one question, now and ever
 }
 
-func newDrawn(a *asker) *drawn { return &drawn{a, firstQuestion} }
+// labels is a program as a sampler of labels.
+type labels struct {
+	drawn
+	labelled
+}
 
-func (d *drawn) Sample(q verify.Vector, samples int64) (counts []int64, event string, err error) {
-	counts = make([]int64, len(q))
-	for left := samples; left > 0; {
-		some := min(left, d.most)
-		begin := time.Now()
-		got, event, err := ask(d.asker, q, some, func(line []byte) ([]int64, error) {
-			return parseCounts(line, len(q), some)
-		})
-		if err != nil || event != "" {
-			return nil, event, err
+// newSampler returns a program as a sampler of the outcomes that are wanted.
+func newSampler(a *asker) sampler {
+	d := drawn{a, firstQuestion, lastQuestion}
+	switch a.opts.Outcomes {
+	case Labels:
+		return &labels{d, labelled{ids: map[string]int{}}}
+	case Real:
+		d.limit = mostValues
+		return &binned{valued: &d}
+	}
+	return &d
+}
+
+func (d *drawn) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+	return sums(d, q, samples, func(line []byte, some int64) ([]int64, error) { return parseCounts(line, len(q), some) })
+}
+
+func (l *labels) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+	return sums(&l.drawn, q, samples, l.parse)
+}
+
+func (d *drawn) Values(q verify.Vector, samples int64) ([]float64, string, error) {
+	var all []float64
+	event, err := questions(d, q, samples, parseValues, func(got []float64) { all = append(all, got...) })
+	return all, event, err
+}
+
+// sums adds up the counts of several answers.
+func sums(d *drawn, q verify.Vector, samples int64, parse func([]byte, int64) ([]int64, error)) ([]int64, string, error) {
+	var counts []int64
+	event, err := questions(d, q, samples, parse, func(got []int64) {
+		for len(counts) < len(got) {
+			counts = append(counts, 0)
 		}
 		for i, c := range got {
 			counts[i] += c
 		}
+	})
+	if err != nil || event != "" {
+		return nil, event, err
+	}
+	return counts, "", nil
+}
+
+// questions asks for samples in questions of a size that is answered soon.
+func questions[T any](d *drawn, q verify.Vector, samples int64, parse func([]byte, int64) (T, error), take func(T)) (event string, err error) {
+	for left := samples; left > 0; {
+		some := min(left, d.most)
+		begin := time.Now()
+		got, event, err := ask(d.asker, q, some, func(line []byte) (T, error) { return parse(line, some) })
+		if err != nil || event != "" {
+			return event, err
+		}
+		take(got)
 		left -= some
 		switch took := time.Since(begin); {
 		case took > d.child.timeout/2:
@@ -113,10 +157,10 @@ func (d *drawn) Sample(q verify.Vector, samples int64) (counts []int64, event st
 		case took > d.child.timeout/longAnswer:
 			d.most = max(1, some)
 		case some == d.most:
-			d.most = min(2*d.most, lastQuestion)
+			d.most = min(2*d.most, d.limit)
 		}
 	}
-	return counts, "", nil
+	return "", nil
 }
 
 // statistics is one audit of a sampler.
@@ -161,7 +205,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
 	st := &statistics{
-		ctx: ctx, o: o, sampler: s, space: space, rng: rng, field: newField(true, rng),
+		ctx: ctx, o: o, sampler: s, space: space, rng: rng, field: newField(o.Outcomes, rng),
 		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{},
 	}
 	r := &Report{Confidence: o.Confidence}
@@ -219,7 +263,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 			p.event = event
 			return nil, nil
 		}
-		if len(got) != len(p.q) {
+		if s.field.pooled && len(got) != len(p.q) {
 			return nil, fmt.Errorf("%w: %d counts for %d candidates", ErrOptions, len(got), len(p.q))
 		}
 		s.drawn += n
@@ -237,6 +281,9 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 			}
 		}
 		for r, c := range got {
+			for len(sum) <= r {
+				sum = append(sum, 0)
+			}
 			sum[r] += c
 		}
 	}
@@ -281,6 +328,14 @@ func (s *statistics) conclude(res *verify.Result) number.Number {
 
 // name says in a witness which outcomes make up the event.
 func (s *statistics) name(w *verify.Witness, event []bool) {
+	switch outcomes := s.sampler.(type) {
+	case *labels:
+		w.Event = outcomes.event(event)
+		return
+	case *binned:
+		w.Event = outcomes.interval(event)
+		return
+	}
 	var in []int
 	for r, is := range event {
 		if is {

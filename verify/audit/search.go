@@ -51,11 +51,15 @@ type field struct {
 	edges   []edge   // one of each class, the likely ones and those met most often first
 	all     [][2]int // every pair
 	pooled  bool     // outcomes are candidates
+	ordered bool     // outcomes are ranges of numbers, in their order
 	rng     *rand.Rand
 }
 
-func newField(pooled bool, rng *rand.Rand) *field {
-	return &field{byKey: map[string]int{}, byShape: map[string]int{}, pooled: pooled, rng: rng}
+func newField(outcomes string, rng *rand.Rand) *field {
+	return &field{
+		byKey: map[string]int{}, byShape: map[string]int{}, rng: rng,
+		pooled: outcomes == "" || outcomes == Index, ordered: outcomes == Real,
+	}
 }
 
 func vectorKey(q []int64) string {
@@ -266,18 +270,18 @@ func (a aim) value(log, future float64) float64 {
 	return log - a.claimed
 }
 
-// rate finds the event and the direction of a pair that promises most: outcomes in the order of their estimated ratios, and of those the
-// first few.
+// outcome is one of a pair's, with how often it came at either side.
+type outcome struct {
+	r    int
+	x, y float64
+}
+
+// rate finds the event and the direction of a pair that promises most.
 func (f *field) rate(e edge, a aim) edge {
-	left := a.left
 	best := e
 	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
 	for range 2 {
 		e.from, e.to = e.to, e.from
-		type outcome struct {
-			r    int
-			x, y float64
-		}
 		var n, m float64
 		list := make([]outcome, f.outcomes(e))
 		for r := range list {
@@ -289,35 +293,80 @@ func (f *field) rate(e edge, a aim) edge {
 		if n == 0 || m == 0 {
 			return best
 		}
-		// Few hits say little: the order is by ratios that are drawn towards 1.
-		slices.SortFunc(list, func(a, b outcome) int {
-			return cmp.Or(-cmp.Compare((a.x+1)/n/((a.y+1)/m), (b.x+1)/n/((b.y+1)/m)), cmp.Compare(a.r, b.r))
-		})
-		x, y := 0.0, 0.0
-		for j, o := range list[:max(0, len(list)-1)] {
-			x, y = x+o.x, y+o.y
+		// The best of many estimates errs on the high side, and of labels and intervals there may be many.
+		doubt := 0.7
+		switch {
+		case f.ordered:
+			doubt = 2.5
+		case !f.pooled:
+			doubt = 1.5
+		}
+		try := func(x, y float64, in []outcome) {
 			e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1)
-			if e.p <= e.o {
-				continue
+			if e.p <= e.o || len(in) == len(list) {
+				return
 			}
 			e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
 			r := bestRatio(e.p, e.o)
-			draws := left / float64(r.at+r.near)
-			future := math.Sqrt((1-e.p)/(e.p*draws*float64(r.at)) + (1-e.o)/(max(e.o, 1/left)*draws*float64(r.near)))
+			draws := a.left / float64(r.at+r.near)
+			future := math.Sqrt((1-e.p)/(e.p*draws*float64(r.at)) + (1-e.o)/(max(e.o, 1/a.left)*draws*float64(r.near)))
 			log := math.Log(e.p / e.o)
-			e.promise = a.value(log-0.7*e.slack, future)
+			e.promise = a.value(log-doubt*e.slack, future)
 			best.hopeful = max(best.hopeful, a.value(log+e.slack, future))
 			if e.promise > best.promise {
 				e.hopeful = best.hopeful
 				best = e
 				best.event = make([]bool, len(list))
-				for _, o := range list[:j+1] {
+				for _, o := range in {
 					best.event[o.r] = true
 				}
 			}
 		}
+		if f.ordered {
+			intervals(list, try)
+		} else {
+			likeliest(list, n, m, try)
+		}
 	}
 	return best
+}
+
+// likeliest tries unions of outcomes in the order of their estimated ratios, from the highest. Few hits say little, so
+// the order is by ratios that are drawn towards 1.
+func likeliest(list []outcome, n, m float64, try func(x, y float64, in []outcome)) {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b outcome) int {
+		return cmp.Or(-cmp.Compare((a.x+1)/n/((a.y+1)/m), (b.x+1)/n/((b.y+1)/m)), cmp.Compare(a.r, b.r))
+	})
+	x, y := 0.0, 0.0
+	for j, o := range list {
+		x, y = x+o.x, y+o.y
+		try(x, y, list[:j+1])
+	}
+}
+
+// intervals tries what lies below or above every outcome, and what lies between the ends of groups of about as many hits each.
+func intervals(list []outcome, try func(x, y float64, in []outcome)) {
+	xs, ys := make([]float64, len(list)+1), make([]float64, len(list)+1)
+	for i, o := range list {
+		xs[i+1], ys[i+1] = xs[i]+o.x, ys[i]+o.y
+	}
+	between := func(i, j int) { try(xs[j]-xs[i], ys[j]-ys[i], list[i:j]) }
+	last := len(list)
+	var ends []int
+	for i := range list {
+		between(0, i+1)
+		between(i, last)
+		if before := (xs[i] + ys[i]) / (xs[last] + ys[last]); int(coarseGroups*before) != int(coarseGroups*(xs[i+1]+ys[i+1])/(xs[last]+ys[last])) {
+			ends = append(ends, i, i+1)
+		}
+	}
+	ends = slices.Compact(ends)
+	for a, i := range ends {
+		for _, j := range ends[a+1:] {
+			between(i, j)
+		}
+	}
 }
 
 // bestRatio returns how many draws at the neighbour for how many at the vector serve best to tell p from o.
