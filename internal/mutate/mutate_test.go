@@ -29,6 +29,7 @@ var (
 	packages = flag.String("packages", "", "packages to mutate, as in number/interval,lp; all: every one of the list")
 	sample   = flag.Int("sample", 100, "mutants a package, drawn at random; 0: every one")
 	seed     = flag.Int("seed", 1, "of the sample")
+	only     = flag.String("only", "", "text that the names of the mutants to try have in them; a file of such texts, one a line, after @")
 )
 
 const (
@@ -50,7 +51,7 @@ var targets = []target{
 	{pkg: "number/arith"},
 	{pkg: "verify/certificate"},
 	{pkg: "lp", files: []string{"bounds.go", "closed.go", "total.go", "threshold.go", "optimality.go"},
-		run: "Bound|Threshold|Total|Point|PermuteAndFlip|Proposal|Simplest|References|Extreme|Sizes|CertificatesAre|Optim|Stopped"},
+		run: "Doctored|Bounds|Point|PermuteAndFlip|ClosedBound|Threshold|Simplest|Total|Sizes|Value|Mixture|Stopped|Limits"},
 	{pkg: "verify"},
 	{pkg: "proptest"},
 	{pkg: "verify/audit", files: []string{"binomial.go", "side.go"}},
@@ -66,11 +67,13 @@ func TestMutants(t *testing.T) {
 	require.NoError(t, err)
 	list, err := readEquivalents(equivalents)
 	require.NoError(t, err)
+	wanted, err := parseOnly(*only)
+	require.NoError(t, err)
 	fmt.Println("| package | mutants | tried | killed | equivalent | survived | score | seed | time |\n|---|---|---|---|---|---|---|---|---|")
 	var rows []string
 	for _, tg := range targets {
 		if *packages == "all" || slices.Contains(strings.Split(*packages, ","), tg.pkg) {
-			r, err := run(root, module, tg, *sample, *seed, list, os.Stderr)
+			r, err := run(root, module, tg, *sample, *seed, wanted, list, os.Stderr)
 			require.NoError(t, err)
 			fmt.Println(r)
 			rows = append(rows, r.String())
@@ -109,8 +112,23 @@ func (r result) String() string {
 		len(r.survivors), 100*r.score(), r.seed, r.took.Round(time.Second))
 }
 
-// run tries a sample of the mutants of a package, each with the package's short tests.
-func run(root, module string, tg target, sample, seed int, list map[string]string, log io.Writer) (r result, err error) {
+// parseOnly returns what the flag only asks for.
+func parseOnly(s string) (func(id string) bool, error) {
+	texts := []string{s}
+	if name, file := strings.CutPrefix(s, "@"); file {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		texts = strings.Split(strings.TrimSpace(string(data)), "\n")
+	}
+	return func(id string) bool {
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(id, text) })
+	}, nil
+}
+
+// run tries a sample of the mutants of a package, of those that are wanted, each with the package's short tests.
+func run(root, module string, tg target, sample, seed int, wanted func(id string) bool, list map[string]string, log io.Writer) (r result, err error) {
 	r = result{target: tg, seed: seed}
 	begin := time.Now()
 	defer func() { r.took = time.Since(begin) }()
@@ -145,8 +163,8 @@ func run(root, module string, tg target, sample, seed int, list map[string]strin
 		if sample > 0 && tried == sample {
 			break
 		}
-		if p.check(m) != nil {
-			continue // not Go
+		if !wanted(m.id) || p.check(m) != nil {
+			continue // unwanted, or not Go
 		}
 		v, _, out := p.try(dir, &m, limit)
 		if v == unbuilt {

@@ -121,9 +121,11 @@ func TestScores(t *testing.T) {
 		t.Skip("compiles some thirty programs")
 	}
 	var log bytes.Buffer
+	any, err := parseOnly("")
+	require.NoError(t, err)
 	same := []string{"p/p.go: Clamp: if x < lo { => if x <= lo {", "p/p.go: Clamp: if x > hi { => if x >= hi {"}
 	list := map[string]string{same[0]: "x = lo then", "p/p.go: Count: c++ => c--": "wrong", "p/p.go: gone": "stale", "q/q.go: other": "package"}
-	r, err := run(makeModule(t, strong), "m", target{pkg: "p"}, 0, 2, list, &log)
+	r, err := run(makeModule(t, strong), "m", target{pkg: "p"}, 0, 2, any, list, &log)
 	require.NoError(t, err)
 	assert.Equal(t, same[1:], r.survivors)
 	assert.Equal(t, []int{22, 1}, []int{r.killed, r.equivalent})
@@ -132,13 +134,27 @@ func TestScores(t *testing.T) {
 	assert.Equal(t, 22.0/23, r.score())
 	assert.Contains(t, r.String(), "| p | 24 | 24 | 22 | 1 | 1 | 95.7 % | 2 |")
 
-	r, err = run(makeModule(t, weak), "m", target{pkg: "p"}, 5, 1, nil, &log)
+	r, err = run(makeModule(t, weak), "m", target{pkg: "p"}, 5, 1, any, nil, &log)
 	require.NoError(t, err)
 	assert.Equal(t, 5, r.killed+len(r.survivors))
 	assert.Less(t, r.score(), goal)
 
-	_, err = run(makeModule(t, strings.Replace(strong, "got != 1", "got == 1", 1)), "m", target{pkg: "p"}, 5, 1, nil, &log)
+	_, err = run(makeModule(t, strings.Replace(strong, "got != 1", "got == 1", 1)), "m", target{pkg: "p"}, 5, 1, any, nil, &log)
 	assert.ErrorContains(t, err, "do not pass on the source itself")
+}
+
+func TestOnly(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "names")
+	require.NoError(t, os.WriteFile(name, []byte("a.go: f\nb.go\n"), 0o666))
+	for text, want := range map[string][]bool{"": {true, true, true}, "a.go": {true, true, false}, "a.go: f": {true, false, false}, "@" + name: {true, false, true}} {
+		wanted, err := parseOnly(text)
+		require.NoError(t, err)
+		for i, id := range []string{"p/a.go: f: x => y", "p/a.go: g: x => y", "p/b.go: f: x => y"} {
+			assert.Equal(t, want[i], wanted(id), "%s, %s", text, id)
+		}
+	}
+	_, err := parseOnly("@" + name + "x")
+	assert.Error(t, err)
 }
 
 func TestListOfEquivalents(t *testing.T) {
