@@ -95,6 +95,9 @@ func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
 		if a.Event != "" || b.Event != "" {
 			if (a.Event == "") != (b.Event == "") {
 				d.infinite = true
+				if a.Event == "" {
+					q, other = other, q
+				}
 				t.fail(size(len(q), q, other), func() *Witness { return c.eventPair(q, other) })
 			}
 			continue

@@ -51,7 +51,7 @@ var targets = []target{
 	{pkg: "number/arith"},
 	{pkg: "verify/certificate"},
 	{pkg: "lp", files: []string{"bounds.go", "closed.go", "total.go", "threshold.go", "optimality.go"},
-		run: "Doctored|Bounds|Point|PermuteAndFlip|ClosedBound|Threshold|Simplest|Total|Sizes|Value|Mixture|Stopped|Limits"},
+		run: "DoctoredProp|ExactBounds|Point|PermuteAndFlip|ClosedBound|Threshold(IsS|ByL|Dec|Stops|ByP|IsThe|Table)|Simplest|Total|Sizes|Value|Requests"},
 	{pkg: "verify"},
 	{pkg: "proptest"},
 	{pkg: "verify/audit", files: []string{"binomial.go", "side.go"}},

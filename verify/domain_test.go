@@ -1,0 +1,375 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/mechanisms"
+	"optratio/number/interval"
+)
+
+// normal is q shifted to best score 0.
+func normal(q Vector) Vector { return q.Plus(-q.best()) }
+
+func listPairs(pairs iter.Seq2[Vector, Vector], unordered bool) map[string]int {
+	out := map[string]int{}
+	for q, other := range pairs {
+		a, b := q, normal(other)
+		if unordered && slices.Compare(a, b) > 0 {
+			a, b = b, a
+		}
+		out[fmt.Sprint(a, b)]++
+	}
+	return out
+}
+
+func keys[V any](m map[string]V) (out []string) {
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestLatticeDomain compares the pairs of the lattice with their definitions, tried on all pairs of vectors.
+func TestLatticeDomain(t *testing.T) {
+	for _, size := range [][2]int{{1, 2}, {2, 1}, {2, 3}, {3, 1}, {3, 2}, {4, 2}, {3, 3}} {
+		n, k := size[0], size[1]
+		l, err := lattice.New(n, k)
+		require.NoError(t, err)
+		d := latticeDomain(l, &Space{Unit: big.NewRat(1, 1), Gap: 2})
+		var vectors []Vector
+		for q := range d.Vectors {
+			require.Zero(t, q.best())
+			require.GreaterOrEqual(t, slices.Min(q), -2*int64(k))
+			vectors = append(vectors, slices.Clone(q))
+		}
+		require.Equal(t, lattice.Vectors(n, k, false).Int64(), int64(len(vectors)))
+		in := func(q Vector) bool {
+			return slices.ContainsFunc(vectors, func(v Vector) bool { return slices.Equal(v, q) })
+		}
+		neighbors, lowered, worst := map[string]bool{}, map[string]bool{}, map[string]bool{}
+		for _, q := range vectors {
+			for _, other := range vectors {
+				var steps []int64
+				for i := range q {
+					steps = append(steps, other[i]-q[i])
+				}
+				if slices.Compare(q, other) < 0 && slices.Max(steps)-slices.Min(steps) <= 2 {
+					neighbors[fmt.Sprint(q, other)] = true
+				}
+			}
+			for r := range q {
+				low := slices.Clone(q)
+				low[r] -= 2
+				if low = normal(low); in(low) && !slices.Equal(low, q) {
+					lowered[fmt.Sprint(q, low)] = true
+				}
+				high := slices.Clone(q)
+				high[r] += 2
+				if !in(normal(high)) { // those at depth k have to rise too
+					for i := range high {
+						if i != r && q[i] == -2*int64(k) {
+							high[i] += 2
+						}
+					}
+				}
+				if high = normal(high); !slices.Equal(high, q) {
+					require.True(t, in(high))
+					worst[fmt.Sprint(q, high)] = true
+				}
+			}
+		}
+		assert.Equal(t, keys(neighbors), keys(listPairs(d.Neighbors, true)), "neighbors %v", size)
+		assert.Equal(t, keys(lowered), keys(listPairs(d.Lowered, false)), "lowered %v", size)
+		assert.Equal(t, keys(worst), keys(listPairs(d.Worst, false)), "worst %v", size)
+
+		// The representatives are one vector an orbit, and their pairs one each of those of the whole.
+		count := 0
+		for q := range d.Representatives.Vectors {
+			count++
+			require.True(t, slices.IsSortedFunc(q, func(a, b int64) int { return int(b - a) }))
+		}
+		require.Equal(t, l.Len(), count)
+		sorted := func(pairs iter.Seq2[Vector, Vector], unordered bool) map[string]int {
+			return listPairs(func(yield func(Vector, Vector) bool) {
+				for q, other := range pairs {
+					a, _ := sortVector(q)
+					b, _ := sortVector(normal(other))
+					if !yield(a, b) {
+						return
+					}
+				}
+			}, unordered)
+		}
+		assert.Equal(t, keys(sorted(d.Neighbors, true)), keys(sorted(d.Representatives.Neighbors, true)), "%v", size)
+		assert.Equal(t, keys(sorted(d.Lowered, false)), keys(sorted(d.Representatives.Lowered, false)), "%v", size)
+		assert.Equal(t, keys(sorted(d.Worst, false)), keys(sorted(d.Representatives.Worst, false)), "%v", size)
+
+		shifts := map[string]int{}
+		for q, other := range d.Shifted {
+			for i := range q {
+				require.Equal(t, other[0]-q[0], other[i]-q[i])
+			}
+			shifts[fmt.Sprint(other[0]-q[0])]++
+		}
+		for _, c := range []int{1, 2, 2 * k, -1, -2, -2 * k} {
+			assert.GreaterOrEqual(t, shifts[fmt.Sprint(c)], len(vectors), "shift by %d of %v", c, size)
+		}
+		assert.Contains(t, d.Name, fmt.Sprintf("Q(%d,%d), %d score vectors", n, k, len(vectors)))
+	}
+}
+
+// TestAround: shifts by the greatest sensitivity both ways, and of a few vectors by the far one; one candidate lowered at a time.
+func TestAround(t *testing.T) {
+	vectors := []Vector{{0, -1}, {5, 5}, {1, 2}, {3, 4}, {5, 6}, {7, 8}}
+	for far, want := range map[int64]int{0: 12, 1000: 20} {
+		a := Around{Vectors: slices.Values(vectors), Deltas: []int64{2, 3}, Far: far}
+		d := a.Domain()
+		count, distances := 0, map[int64]int{}
+		for q, other := range d.Shifted {
+			require.Equal(t, other[0]-q[0], other[1]-q[1])
+			count++
+			distances[other[0]-q[0]]++
+		}
+		assert.Equal(t, want, count)
+		assert.Equal(t, []int{6, 6, (want - 12) / 2, (want - 12) / 2}, []int{distances[3], distances[-3], distances[1000], distances[-1000]})
+		low := map[string]int{}
+		for q, other := range d.Lowered {
+			low[fmt.Sprint(other[0]-q[0], other[1]-q[1])]++
+		}
+		assert.Equal(t, map[string]int{"-2 0": 12, "0 -3": 12}, low)
+		neighbors := 0
+		for range d.Neighbors {
+			neighbors++
+		}
+		assert.Equal(t, 6*8, neighbors)
+	}
+}
+
+// asked is a domain with all that the properties need, and a subject given by a table.
+func asked(pairs [][2]Vector, answers map[string]*Answer) (*Domain, Subject) {
+	d := &Domain{Name: "table", Space: &Space{Unit: big.NewRat(1, 1), Sensitivities: []*big.Rat{big.NewRat(1, 1)}}}
+	d.Vectors = func(yield func(Vector) bool) {
+		for _, p := range pairs {
+			if !yield(p[0]) || !yield(p[1]) {
+				return
+			}
+		}
+	}
+	both := func(yield func(Vector, Vector) bool) {
+		for _, p := range pairs {
+			if !yield(p[0], p[1]) {
+				return
+			}
+		}
+	}
+	d.Neighbors, d.Shifted, d.Lowered, d.Permuted = both, both, both, both
+	return d, SubjectFunc(func(q Vector) (*Answer, error) {
+		a, ok := answers[fmt.Sprint(q)]
+		if !ok {
+			return nil, errors.New("not in the table")
+		}
+		return a, nil
+	})
+}
+
+func pmf(ps ...string) *Answer {
+	a := &Answer{}
+	for _, p := range ps {
+		a.P = append(a.P, Rational(rational(p)))
+	}
+	return a
+}
+
+// TestEventsTellVectorsApart: an answer against none violates what compares the two; none on both sides proves nothing.
+func TestEventsTellVectorsApart(t *testing.T) {
+	even, none := pmf("1/2", "1/2"), &Answer{Event: "error: x"}
+	q, o := Vector{0, 0}, Vector{1, 1}
+	em := SubjectFunc(func(Vector) (*Answer, error) { return even, nil })
+	for _, c := range []struct {
+		a, b *Answer
+		want map[Property]Verdict
+	}{
+		{even, even, map[Property]Verdict{DP: Proved, BoundedRange: Proved, Shift: Proved, Symmetry: Proved, Sum: Proved, Monotone: Proved, RDP: Proved, ZCDP: Proved, DominatesEM: Proved, DominatesEMMean: Proved}},
+		{even, none, map[Property]Verdict{DP: Violated, BoundedRange: Violated, Shift: Violated, Symmetry: Violated, Sum: Undecided, Monotone: Undecided, RDP: Violated, ZCDP: Violated}},
+		{none, even, map[Property]Verdict{DP: Violated, BoundedRange: Violated, Shift: Violated, Symmetry: Violated, Sum: Undecided, Monotone: Undecided, RDP: Violated, ZCDP: Violated}},
+		{none, none, map[Property]Verdict{Shift: Undecided, Symmetry: Undecided, Sum: Undecided, Monotone: Undecided}},
+	} {
+		d, subject := asked([][2]Vector{{q, o}}, map[string]*Answer{fmt.Sprint(q): c.a, fmt.Sprint(o): c.b})
+		for p, want := range c.want {
+			report, err := Check(context.Background(), subject, em, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{p}})
+			require.NoError(t, err)
+			r := report.Find(p)
+			assert.Equal(t, want, r.Verdict, "%s of %v and %v: %s", p, c.a, c.b, r)
+			if want == Violated {
+				require.NotNil(t, r.Witness, p)
+				assert.Equal(t, "error", r.Witness.Event, p)
+				first := q
+				if c.a.Event == "" {
+					first = o
+				}
+				assert.Equal(t, textScores(d.Space.Scores(first)), textScores(r.Witness.Scores), "%s: the vector without an answer", p)
+			}
+			if want == Undecided {
+				assert.Equal(t, unanswered, r.Reason, p)
+			}
+			if p == DP && want == Violated {
+				assert.True(t, r.TightEps.IsInf())
+			}
+			if p == ZCDP {
+				assert.NotEmpty(t, r.Orders)
+				assert.Equal(t, want == Violated, r.Rho.IsInf())
+			}
+		}
+	}
+	// A subject that fails ends the check, unless it says that it has no more answers.
+	d, subject := asked([][2]Vector{{q, o}}, map[string]*Answer{fmt.Sprint(q): even})
+	for _, p := range All() {
+		_, err := Check(context.Background(), subject, em, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{p}})
+		assert.ErrorContains(t, err, "not in the table", p)
+	}
+	// All that Check needs, one missing at a time.
+	one := Rational(big.NewRat(1, 1))
+	for name, f := range map[string]func() (*Report, error){
+		"subject": func() (*Report, error) { return Check(context.Background(), nil, em, one, d, Options{}) },
+		"em":      func() (*Report, error) { return Check(context.Background(), em, nil, one, d, Options{}) },
+		"exp":     func() (*Report, error) { return Check(context.Background(), em, em, nil, d, Options{}) },
+		"domain":  func() (*Report, error) { return Check(context.Background(), em, em, one, nil, Options{}) },
+		"space": func() (*Report, error) {
+			c := *d
+			c.Space = nil
+			return Check(context.Background(), em, em, one, &c, Options{})
+		},
+		"shifts for the worst": func() (*Report, error) {
+			c := *d
+			c.Worst, c.Shifted = c.Neighbors, nil
+			return Check(context.Background(), em, em, one, &c, Options{Properties: []Property{DP}})
+		},
+		"shifts for representatives": func() (*Report, error) {
+			c := *d
+			c.Representatives, c.Shifted = d, nil
+			return Check(context.Background(), em, em, one, &c, Options{Properties: []Property{DP}})
+		},
+	} {
+		_, err := f()
+		assert.ErrorIs(t, err, ErrClaim, name)
+	}
+}
+
+// TestOneVectorIsComparedWithItsReverse: that the first of two candidates is favoured shows on the one vector of the domain.
+func TestOneVectorIsComparedWithItsReverse(t *testing.T) {
+	m := mechanisms.FromRational(mechanisms.Info{Name: "first", Uniform: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		return []*big.Rat{big.NewRat(3, 4), big.NewRat(1, 4)}, nil
+	})
+	p := Claim{Mechanism: m, Epsilon: parse(t, "3")}
+	report, err := Scores(context.Background(), p, [][]*big.Rat{ratList("0", "-2")}, Linf, Options{Properties: []Property{Symmetry, DP}})
+	require.NoError(t, err)
+	assert.Equal(t, Violated, report.Find(Symmetry).Verdict)
+	assert.Equal(t, Proved, report.Find(DP).Verdict)
+}
+
+// TestWithoutRange: what has only estimates has no range.
+func TestWithoutRange(t *testing.T) {
+	p := problem(t, "pf", "3/2")
+	p.Mechanism = vague{doctored{name: "vague"}}
+	report := check(t, p, 2, 1, DP, BoundedRange)
+	for _, r := range report.Properties {
+		assert.Equal(t, Undecided, r.Verdict)
+		assert.False(t, r.Range.IsValid(), "%s", r.Range)
+		assert.Contains(t, r.Reason, "estimates")
+	}
+}
+
+// TestEnclosuresThatEnd: where a mechanism has no narrower enclosures, the first ones stay.
+func TestEnclosuresThatEnd(t *testing.T) {
+	for _, width := range []float64{1.0 / 64, 0} {
+		m := mechanisms.FromEnclosure(mechanisms.Info{Name: "ends", Uniform: true}, func(in *mechanisms.Instance, prec uint) (lower, upper []*big.Float, err error) {
+			if prec > 64 {
+				return nil, nil, errors.New("no more")
+			}
+			for range in.Scores {
+				lower, upper = append(lower, big.NewFloat(0.5-width)), append(upper, big.NewFloat(0.5+width))
+			}
+			return lower, upper, nil
+		})
+		report, err := Lattice(context.Background(), Claim{Mechanism: m, Epsilon: parse(t, "3/2")}, 2, 1, Options{Properties: []Property{DP, Symmetry}})
+		require.NoError(t, err)
+		assert.Equal(t, Proved, report.Find(DP).Verdict, "1.1 is less than 3/2: %s", report)
+		want := Undecided
+		if width == 0 {
+			want = Proved
+		}
+		assert.Equal(t, want, report.Find(Symmetry).Verdict, "%v: %s", width, report)
+	}
+}
+
+// TestManyVectorsAreNotAskedOneByOne where the mechanism is symmetric by its type.
+func TestManyVectorsAreNotAskedOneByOne(t *testing.T) {
+	report := check(t, problem(t, "em", "3/2"), 5, 7, Symmetry, Shift)
+	for _, r := range report.Properties {
+		assert.Equal(t, Proved, r.Verdict)
+		assert.Contains(t, r.Reason, "by construction")
+		assert.Zero(t, r.Checked)
+	}
+	report = check(t, problem(t, "em", "3/2"), 3, 2, Symmetry, Shift)
+	for _, r := range report.Properties {
+		assert.Equal(t, Proved, r.Verdict)
+		assert.Empty(t, r.Reason)
+		assert.Positive(t, r.Checked)
+	}
+}
+
+// TestParts: into how many parts a step of 2Δ has to be cut for all depths to be multiples.
+func TestParts(t *testing.T) {
+	for _, c := range []struct {
+		unit    string
+		gap     int64
+		deltas  []string
+		uniform bool
+		want    int64
+	}{
+		{"1", 2, []string{"1"}, true, 1}, {"1", 1, []string{"1"}, true, 2}, {"1", 0, []string{"1"}, true, 2}, {"1/2", 1, []string{"1"}, true, 4}, {"1/5", 1, []string{"1"}, true, 10},
+		{"1", 2, []string{"1"}, false, 2}, {"1", 1, []string{"1", "2"}, true, 4}, {"1", 1, []string{"1", "2"}, false, 12}, {"1/32", 1, []string{"1"}, true, 64},
+		{"1/33", 1, []string{"1"}, true, 1}, {"1", 1, []string{"0"}, true, 1}, {"2", 1, []string{"1"}, true, 1},
+	} {
+		s := &Space{Unit: rational(c.unit), Gap: c.gap, Sensitivities: ratList(c.deltas...), Epsilon: parse(t, "3/2")}
+		assert.Equal(t, c.want, s.parts(c.uniform), "%+v", c)
+	}
+}
+
+// TestNarrow: a small difference is enclosed to the relative width asked for.
+func TestNarrow(t *testing.T) {
+	v := root2().sub(Rational(rational("1.414213562373095048801688724209698078569")))
+	x := v.narrow(128)
+	assert.Less(t, x.RelWidth(), 1e-38)
+	n := v.Number().Float64()
+	assert.InEpsilon(t, 6.7187537694807317667e-40, n, 1e-9)
+	// A number that no precision narrows is given as it is.
+	asked := 0
+	w := Refinable(func(prec uint) interval.Interval {
+		asked++
+		return interval.New(big.NewFloat(1), big.NewFloat(2))
+	})
+	w.narrow(128)
+	assert.LessOrEqual(t, asked, 5)
+	within := Within(big.NewRat(1, 3), big.NewRat(1, 2))
+	assert.True(t, within.Enclose(64).Encloses(within.Enclose(20)) && within.Enclose(20).Encloses(within.Enclose(64)))
+	s, ok := Within(rational("1e-400"), big.NewRat(1, 1)).sign(64)
+	assert.Equal(t, []any{1, true}, []any{s, ok})
+	same := box(1, 2)
+	r := quotient(same, same, false)
+	assert.Equal(t, []float64{1, 1}, []float64{r.lo, r.hi})
+	other := box(3, 5)
+	c, ok := r.compare(quotient(other, other, false), 64)
+	assert.False(t, ok && c != 0, "x/x is y/y")
+}
