@@ -56,7 +56,7 @@ func ParseLoss(s string) (Loss, error) {
 	case "top1":
 		return Top1(), nil
 	case "tail":
-		t, err := decimal.ParseFraction(rest)
+		t, err := decimal.ParseNumber(rest)
 		if err != nil {
 			return Loss{}, fmt.Errorf("%w: loss %q: %w", ErrQuestion, s, err)
 		}

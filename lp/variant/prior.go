@@ -82,7 +82,7 @@ func ParsePrior(s string) (Prior, error) {
 	case "box":
 		return Box(), nil
 	case "geometric":
-		rho, err := decimal.ParseFraction(rest)
+		rho, err := decimal.ParseNumber(rest)
 		if err != nil {
 			return Prior{}, fmt.Errorf("%w: prior %q: %w", ErrQuestion, s, err)
 		}
