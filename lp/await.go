@@ -11,8 +11,8 @@ import (
 // How long after the end of the context bounds are still waited for, and mechanisms still rated. Together they keep to the two seconds that
 // every limit leaves for ending.
 const (
-	boundGrace  = 1000 * time.Millisecond
-	ratingGrace = 1500 * time.Millisecond
+	boundGrace  = 800 * time.Millisecond
+	ratingGrace = 1100 * time.Millisecond
 )
 
 // await returns what f returns, or false where the context has ended and f has not returned so long after. Then f goes on

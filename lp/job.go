@@ -118,7 +118,7 @@ func (j *job) bound(ctx context.Context) error {
 	if !ok {
 		theorems = j.nothing(context.Cause(ctx).Error())
 	}
-	if err := j.take(theorems); err != nil || j.Method == ClosedForm {
+	if err := j.take(theorems); err != nil || j.Method == ClosedForm || j.best.proof == ProofRecurrence {
 		return err
 	}
 	if ctx.Err() != nil {

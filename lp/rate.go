@@ -80,9 +80,14 @@ func (j *job) ratioOf(m mechanisms.Mechanism, t value, prec uint) value {
 	}
 	ratio := t.enclosure(prec).Quo(optimum.enclosure(prec))
 	ratio = ratio.Max(interval.FromInt(0, prec))
-	if isPF {
-		// Permute-and-flip satisfies every level's rows: the optimum is at most its error.
+	if isPF || m == mechanisms.Exponential() {
+		// Both satisfy every level's rows: the optimum is at most their error.
 		ratio = ratio.Max(one)
+	}
+	if m == mechanisms.Exponential() && j.answer.Proof == ProofRecurrence {
+		// With weights p <= 1 and S their sum, permute-and-flip picks r with p_r ∫₀¹ Π_{s≠r} (1 - t p_s) dt >= p_r ∫₀¹ (1-t)^(S-p_r) dt
+		// >= p_r/(1+S) >= p_r/2S, half of what the exponential mechanism does.
+		ratio = ratio.Min(interval.FromInt(2, prec))
 	}
 	if _, ok := m.(*optimal); ok {
 		// Its error is within optimalGap of the optimum, which bounds from elsewhere may be closer to.

@@ -164,6 +164,35 @@ func TestExtremeEpsilons(t *testing.T) {
 	}
 }
 
+// Beyond all exponents permute-and-flip is optimal as ever, and the exponential mechanism at most twice as bad.
+func TestRatiosBeyondAllExponents(t *testing.T) {
+	for _, eps := range []string{"3e9", "1e300"} {
+		a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: decimalEps(t, eps)})
+		require.NoError(t, err)
+		assert.Equal(t, ProofRecurrence, a.Proof)
+		exact, _ := a.Mechanisms[0].Ratio.Rat()
+		assert.Zero(t, exact.Cmp(big.NewRat(1, 1)))
+		lo, _ := a.Mechanisms[1].Ratio.Lower()
+		hi, ok := a.Mechanisms[1].Ratio.Upper()
+		assert.True(t, ok && lo.Cmp(big.NewRat(1, 1)) >= 0 && hi.Cmp(big.NewRat(2, 1)) <= 0, "%v", a.Mechanisms[1].Ratio)
+	}
+	// The bound of 2 holds where both are known, and is sharp for large ε and many depths.
+	largest := new(big.Rat)
+	for _, s := range [][2]int{{2, 1}, {3, 3}, {2, 40}, {5, 2}} {
+		for _, e := range []mechanisms.Epsilon{expEps(t, 2, 1), expEps(t, 1000, 1)} {
+			a, err := Ratio(context.Background(), Request{N: s[0], K: s[1], Epsilon: e})
+			require.NoError(t, err)
+			r, exact := a.Mechanisms[1].Ratio.Rat()
+			require.True(t, exact)
+			assert.True(t, r.Cmp(big.NewRat(1, 1)) >= 0 && r.Cmp(big.NewRat(2, 1)) < 0, "%v %v: %v", s, e, r)
+			if r.Cmp(largest) > 0 {
+				largest = r
+			}
+		}
+	}
+	assert.Positive(t, largest.Cmp(big.NewRat(19, 10)))
+}
+
 // Where the closed form is close and the program large, lumping is tried first.
 func TestAutoTriesLumping(t *testing.T) {
 	a, err := Ratio(context.Background(), Request{N: 60, K: 3, Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
