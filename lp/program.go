@@ -102,28 +102,18 @@ func (p *Program) Model() *linear.Model {
 	for range p.cuts {
 		m.AddRow(0, math.Inf(1))
 	}
-	p.columns(func(j int, rows []int32, down int32, cuts []cutEntry) {
-		values := make([]float64, len(rows), len(rows)+len(cuts))
-		for i := range values {
-			values[i] = 1
-		}
+	p.columns(func(j int, rows []int32, entries []entry) {
 		orbit := p.vars.Orbit[j]
-		if down >= 0 {
-			values[len(values)-1] = -z * mass[orbit] / mass[p.vars.Orbit[down]]
-		}
-		for _, e := range cuts {
-			rows = append(rows, e.row)
-			if e.above {
-				values = append(values, 1)
-				continue
+		m.AddCol(float64(p.cost(j))*mass[orbit], 0, math.Inf(1), rows, numbers(entries, 1, func(e entry) float64 {
+			if e.cut == nil {
+				return -z * mass[orbit] / mass[p.vars.Orbit[e.down]]
 			}
-			entry := -float64(p.vars.Count[e.cut.Above]) / float64(p.vars.Count[j])
+			below := -float64(p.vars.Count[e.cut.Above]) / float64(p.vars.Count[j])
 			if e.cut.Private {
-				entry *= z
+				below *= z
 			}
-			values = append(values, entry)
-		}
-		m.AddCol(float64(p.cost(j))*mass[orbit], 0, math.Inf(1), rows, values)
+			return below
+		}))
 	})
 	return m
 }
@@ -142,57 +132,63 @@ func (p *Program) Rational(z *big.Rat) *linear.Rational {
 	for range p.cuts {
 		r.AddRow(zero, nil)
 	}
-	p.columns(func(j int, rows []int32, down int32, cuts []cutEntry) {
-		values := make([]*big.Rat, len(rows), len(rows)+len(cuts))
-		for i := range values {
-			values[i] = one
-		}
-		if down >= 0 {
-			values[len(values)-1] = minus
-		}
-		for _, e := range cuts {
-			rows = append(rows, e.row)
-			if e.above {
-				values = append(values, one)
-				continue
+	p.columns(func(j int, rows []int32, entries []entry) {
+		r.AddCol(big.NewRat(p.cost(j), 1), zero, nil, rows, numbers(entries, one, func(e entry) *big.Rat {
+			if e.cut == nil {
+				return minus
 			}
-			entry := p.weightRatio(e.cut)
+			below := p.weightRatio(*e.cut)
 			if e.cut.Private {
-				entry.Mul(entry, z)
+				below.Mul(below, z)
 			}
-			values = append(values, entry.Neg(entry))
-		}
-		r.AddCol(big.NewRat(p.cost(j), 1), zero, nil, rows, values)
+			return below.Neg(below)
+		}))
 	})
 	return r
 }
 
-// cutEntry is a column's entry in the row of a cut.
-type cutEntry struct {
-	row   int32
-	above bool
-	cut   Cut
+// entry is a column's entry in a row: 1 where the row bounds the variable from below, and otherwise what the row takes of it to bound another one.
+type entry struct {
+	one  bool
+	down int32 // the variable that is bounded, in a row (P) or (T)
+	cut  *Cut  // the row, where it is a cut
 }
 
-// columns visits the columns: column j's rows before the cuts, the variable after it on its chain or
-// -1, and its entries in cuts. Entries are 1 but in the last row, that variable's own, where there is one: -z.
-func (p *Program) columns(visit func(j int, rows []int32, down int32, cuts []cutEntry)) {
-	entries := map[int32][]cutEntry{}
+// numbers returns the entries as numbers, those that are not 1 as below has it.
+func numbers[T any](entries []entry, one T, below func(e entry) T) []T {
+	values := make([]T, len(entries))
+	for i, e := range entries {
+		if values[i] = one; !e.one {
+			values[i] = below(e)
+		}
+	}
+	return values
+}
+
+// columns visits the columns: column j's rows and its entries there.
+func (p *Program) columns(visit func(j int, rows []int32, entries []entry)) {
+	cuts := map[int32][]int{}
 	for i, c := range p.cuts {
-		row := int32(p.Orbits() + p.links() + i)
-		entries[c.Above] = append(entries[c.Above], cutEntry{row, true, c})
-		entries[c.Below] = append(entries[c.Below], cutEntry{row, false, c})
+		cuts[c.Above] = append(cuts[c.Above], i)
+		cuts[c.Below] = append(cuts[c.Below], i)
 	}
 	down := p.vars.DownAll()
+	var rows []int32
+	var entries []entry
+	add := func(row int32, e entry) { rows, entries = append(rows, row), append(entries, e) }
 	for j := range p.vars.Len() {
-		rows := []int32{p.vars.Orbit[j]}
+		rows, entries = rows[:0], entries[:0]
+		add(p.vars.Orbit[j], entry{one: true})
 		if p.link[j] >= 0 {
-			rows = append(rows, p.link[j])
+			add(p.link[j], entry{one: true})
 		}
-		if down[j] >= 0 {
-			rows = append(rows, p.link[down[j]])
+		if d := down[j]; d >= 0 {
+			add(p.link[d], entry{down: d})
 		}
-		visit(j, rows, down[j], entries[int32(j)])
+		for _, i := range cuts[int32(j)] {
+			add(int32(p.Orbits()+p.links()+i), entry{one: p.cuts[i].Above == int32(j), cut: &p.cuts[i]})
+		}
+		visit(j, rows, entries)
 	}
 }
 
