@@ -20,9 +20,12 @@ func byEnumeration(t *testing.T, name string, n, k int, o lattice.Objective, e m
 	require.NoError(t, err)
 	lat, err := lattice.New(n, k)
 	require.NoError(t, err)
-	z, _ := e.Z()
-	v, err := totalExact(context.Background(), m.(mechanisms.Weighted), lat, o, z)
+	v, err := totalOfInstances(context.Background(), m, lat, o, e, 64)
 	require.NoError(t, err)
+	require.NotNil(t, v.exact)
+	byWeights, err := totalOfWeights(context.Background(), m.(mechanisms.Weighted), lat, o, e, 64)
+	require.NoError(t, err)
+	require.Zero(t, v.exact.Cmp(byWeights.exact))
 	return v.exact
 }
 

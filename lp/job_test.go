@@ -225,3 +225,15 @@ func TestOptimalMechanismEndsWithItsContext(t *testing.T) {
 		assert.Len(t, p, len(depths))
 	}
 }
+
+// A mechanism whose error would need too long a sum does not take the others' answers away.
+func TestMechanismsTooLargeToRateAreLeftOut(t *testing.T) {
+	krr, err := mechanisms.Lookup("krr")
+	require.NoError(t, err)
+	a, err := Ratio(context.Background(), Request{N: 60, K: 60, Epsilon: decimalEps(t, "1"),
+		Mechanisms: []mechanisms.Mechanism{krr, mechanisms.PermuteAndFlip()}})
+	require.NoError(t, err)
+	require.Len(t, a.Mechanisms, 1)
+	assert.Equal(t, "pf", a.Mechanisms[0].Name)
+	assert.Contains(t, a.Undecided, "krr")
+}

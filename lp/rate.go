@@ -2,6 +2,7 @@ package lp
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"time"
 
@@ -45,6 +46,12 @@ func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism, size *big.Int
 		})
 		if !ok || t.err != nil && ctx.Err() != nil {
 			j.answer.Undecided = context.Cause(ctx).Error()
+			return nil
+		}
+		if errors.Is(t.err, ErrTooLarge) {
+			if j.answer.Undecided == "" {
+				j.answer.Undecided = t.err.Error()
+			}
 			return nil
 		}
 		if t.err != nil {

@@ -6,43 +6,14 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"optratio/lattice"
-	"optratio/lp/integral"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
-
-// value is a nonnegative quantity: exact, enclosed, or an estimate.
-type value struct {
-	exact    *big.Rat
-	box      interval.Interval
-	estimate float64
-	method   string // of the estimate, empty for rigorous values
-}
-
-func exactValue(r *big.Rat) value        { return value{exact: r} }
-func boxValue(x interval.Interval) value { return value{box: x} }
-func (v value) rigorous() bool           { return v.method == "" }
-func (v value) enclosure(prec uint) interval.Interval {
-	if v.exact != nil {
-		return interval.FromRat(v.exact, prec)
-	}
-	return v.box
-}
-
-// over returns v/d for a positive integer d.
-func (v value) over(d *big.Int, prec uint) value {
-	switch {
-	case !v.rigorous():
-		f, _ := new(big.Float).SetInt(d).Float64()
-		return value{estimate: v.estimate / f, method: v.method}
-	case v.exact != nil:
-		return exactValue(new(big.Rat).Quo(v.exact, new(big.Rat).SetInt(d)))
-	}
-	return boxValue(v.box.Quo(interval.FromBig(d, prec)))
-}
 
 // Limits on exact totals: beyond these the rational has too many digits to be of use.
 const (
@@ -73,16 +44,14 @@ func permuteAndFlipValue(ctx context.Context, n, k int, o lattice.Objective, eps
 // total returns a mechanism's total expected error over the lattice, in steps of 2Δ, weighed by the objective. The
 // level is for mechanisms that are made from a program, lp-optimal.
 func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Objective, level Level, eps mechanisms.Epsilon, prec uint) (value, error) {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return exactValue(new(big.Rat)), nil
-	}
-	m = mechanisms.Within(ctx, m)
-	if m == mechanisms.PermuteAndFlip() {
+	case m == mechanisms.PermuteAndFlip():
 		return permuteAndFlipValue(ctx, n, k, o, eps, prec), ctx.Err()
-	}
-	if m == mechanisms.Exponential() && lattice.Orbits(n, k).Cmp(big.NewInt(maxSum)) > 0 {
+	case m == mechanisms.Exponential() && lattice.Orbits(n, k).Cmp(big.NewInt(maxSum)) > 0:
 		z := func(prec uint) interval.Interval { return eps.ExpNeg(big.NewRat(1, 1), prec) }
-		x, err := integral.ExponentialTotal(ctx, n, k, z, o, math.Ldexp(1, -int(min(prec/5, 200))))
+		x, err := totals.Exponential(ctx, n, k, z, o, math.Ldexp(1, -int(min(prec/5, 200))))
 		return boxValue(x), err
 	}
 	lat, err := lattice.New(n, k)
@@ -90,71 +59,55 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 		return value{}, fmt.Errorf("%w: the error of %s needs a sum over %s orbits; leave it out with --mechanism pf",
 			ErrTooLarge, m.Info().Name, lattice.Orbits(n, k))
 	}
-	w, ok := m.(mechanisms.Weighted)
-	if !ok {
-		v, err := totalOfInstances(ctx, OnLattice(m, k, o, level), lat, o, eps, prec)
-		if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%s: %w", m.Info().Name, err)
-		}
-		return v, err
+	if w, ok := m.(mechanisms.Weighted); ok {
+		return totalOfWeights(ctx, w, lat, o, eps, prec)
 	}
-	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits && lat.Len()*k*z.Denom().BitLen() <= exactDenominator {
-		return totalExact(ctx, w, lat, o, z)
+	v, err := totalOfInstances(ctx, OnLattice(m, k, o, level), lat, o, eps, prec)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%s: %w", m.Info().Name, err)
 	}
-	f := arith.Interval{Prec: prec}
-	powers := arith.Powers(f, eps.ExpNeg(big.NewRat(1, 1), prec), k+1)
-	sum := interval.NewAccumulator(prec)
-	err = eachOrbit(ctx, lat, func(m []int, depths, counts []int) error {
-		weights := make([]interval.Interval, len(depths))
-		for i, v := range depths {
-			weights[i] = powers[v]
-		}
-		pmf := w.WeightedEnclose(weights, counts)
-		orbit := f.Zero()
-		for i, v := range depths {
-			orbit = f.Add(orbit, f.Mul(f.FromInt(int64(v*counts[i])), pmf[i]))
-		}
-		sum.AddMul(interval.FromBig(o.Weight(m), prec), orbit)
-		return nil
-	})
-	return boxValue(sum.Value()), err
+	return v, err
 }
 
-// eachOrbit visits the orbits with their occupied depths and the counts there, until the context ends.
-func eachOrbit(ctx context.Context, lat *lattice.Lattice, visit func(m, depths, counts []int) error) error {
-	var depths, counts []int
+// An answer is what a mechanism says of an orbit: the probability of one candidate at each of some depths, and how many candidates it
+// stands for.
+type answer[T any] struct {
+	depths, counts []int
+	pmf            []T
+}
+
+// mean returns the expected depth.
+func mean[T any](f arith.Field[T], a answer[T]) T {
+	sum := f.Zero()
+	for i, v := range a.depths {
+		sum = f.Add(sum, f.Mul(f.FromInt(int64(v*a.counts[i])), a.pmf[i]))
+	}
+	return sum
+}
+
+// eachOrbit visits the orbits until the context ends.
+func eachOrbit(ctx context.Context, lat *lattice.Lattice, visit func(m []int) error) error {
 	for i, m := range lat.All() {
 		if i%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		depths, counts = depths[:0], counts[:0]
-		for v, c := range m {
-			if c > 0 {
-				depths, counts = append(depths, v), append(counts, c)
-			}
-		}
-		if err := visit(m, depths, counts); err != nil {
+		if err := visit(m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// totalExact sums rationals pairwise, so that the common denominator grows once.
-func totalExact(ctx context.Context, w mechanisms.Weighted, lat *lattice.Lattice, o lattice.Objective, z *big.Rat) (value, error) {
-	powers := arith.Powers(arith.Rat{}, z, lat.K()+1)
+// exactTotal sums rationals, in pairs of pairs, so that the common denominator grows once.
+func exactTotal(ctx context.Context, lat *lattice.Lattice, o lattice.Objective, ask func(m []int) (answer[*big.Rat], error)) (value, error) {
 	var terms []*big.Rat
-	err := eachOrbit(ctx, lat, func(m, depths, counts []int) error {
-		weights := make([]*big.Rat, len(depths))
-		for i, v := range depths {
-			weights[i] = powers[v]
+	err := eachOrbit(ctx, lat, func(m []int) error {
+		a, err := ask(m)
+		if err == nil {
+			term := mean(arith.Rat{}, a)
+			terms = append(terms, term.Mul(term, new(big.Rat).SetInt(o.Weight(m))))
 		}
-		orbit := new(big.Rat)
-		for i, p := range w.WeightedExact(weights, counts) {
-			orbit.Add(orbit, p.Mul(p, big.NewRat(int64(depths[i]*counts[i]), 1)))
-		}
-		terms = append(terms, orbit.Mul(orbit, new(big.Rat).SetInt(o.Weight(m))))
-		return nil
+		return err
 	})
 	if err != nil {
 		return value{}, err
@@ -171,68 +124,81 @@ func pairwiseSum(ctx context.Context, terms []*big.Rat) *big.Rat {
 	return new(big.Rat).Add(pairwiseSum(ctx, terms[:half]), pairwiseSum(ctx, terms[half:]))
 }
 
-// totalOfInstances asks the mechanism for each orbit's probabilities: exact on moderate lattices where they are
+// enclosedTotal sums enclosures.
+func enclosedTotal(ctx context.Context, lat *lattice.Lattice, o lattice.Objective, prec uint, ask func(m []int) (answer[interval.Interval], error)) (value, error) {
+	sum := interval.NewAccumulator(prec)
+	err := eachOrbit(ctx, lat, func(m []int) error {
+		a, err := ask(m)
+		if err == nil {
+			sum.AddMul(interval.FromBig(o.Weight(m), prec), mean(arith.Interval{Prec: prec}, a))
+		}
+		return err
+	})
+	return boxValue(sum.Value()), err
+}
+
+// estimatedTotal sums floating-point numbers.
+func estimatedTotal(ctx context.Context, lat *lattice.Lattice, o lattice.Objective, ask func(m []int) (answer[float64], error)) (value, error) {
+	sum := 0.0
+	err := eachOrbit(ctx, lat, func(m []int) error {
+		a, err := ask(m)
+		if err == nil {
+			w, _ := new(big.Float).SetInt(o.Weight(m)).Float64()
+			sum += w * mean(arith.Float{}, a)
+		}
+		return err
+	})
+	return value{estimate: sum, method: "floating-point sum over the lattice"}, err
+}
+
+// totalOfWeights is the total of a mechanism whose probabilities are functions of the weights z^depth.
+func totalOfWeights(ctx context.Context, w mechanisms.Weighted, lat *lattice.Lattice, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
+	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits && lat.Len()*lat.K()*z.Denom().BitLen() <= exactDenominator {
+		return exactTotal(ctx, lat, o, asked(arith.Powers(arith.Rat{}, z, lat.K()+1), w.WeightedExact))
+	}
+	powers := arith.Powers(arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec), lat.K()+1)
+	return enclosedTotal(ctx, lat, o, prec, asked(powers, w.WeightedEnclose))
+}
+
+// asked asks for the probabilities at the weights of an orbit's occupied depths.
+func asked[T any](powers []T, pmf func(weights []T, counts []int) []T) func(m []int) (answer[T], error) {
+	return func(m []int) (answer[T], error) {
+		var a answer[T]
+		var weights []T
+		for v, c := range m {
+			if c > 0 {
+				a.depths, a.counts, weights = append(a.depths, v), append(a.counts, c), append(weights, powers[v])
+			}
+		}
+		a.pmf = pmf(weights, a.counts)
+		return a, nil
+	}
+}
+
+// totalOfInstances asks a mechanism for each orbit's probabilities: exact on moderate lattices where they are
 // rational, else enclosed, else as estimates.
 func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
-	at := func(counts []int) (depths []int, in *mechanisms.Instance, weight *big.Int) {
-		depths = lattice.Depths(counts)
-		return depths, mechanisms.OnLattice(depths, eps), o.Weight(counts)
-	}
+	m = mechanisms.Within(ctx, m)
 	if lat.Len() <= exactOrbits {
-		var terms []*big.Rat
-		err := eachOrbit(ctx, lat, func(counts, _, _ []int) error {
-			depths, in, weight := at(counts)
-			pmf, err := m.Exact(in)
-			if err != nil {
-				return err
-			}
-			orbit := new(big.Rat)
-			for i, v := range depths {
-				orbit.Add(orbit, new(big.Rat).Mul(pmf[i], big.NewRat(int64(v), 1)))
-			}
-			terms = append(terms, orbit.Mul(orbit, new(big.Rat).SetInt(weight)))
-			return nil
-		})
-		if err == nil {
-			return exactValue(pairwiseSum(ctx, terms)), ctx.Err()
-		}
+		v, err := exactTotal(ctx, lat, o, instances(eps, m.Exact))
 		if !errors.Is(err, mechanisms.ErrNotRational) {
-			return value{}, err
+			return v, err
 		}
 	}
-	f := arith.Interval{Prec: prec}
-	sum := interval.NewAccumulator(prec)
-	err := eachOrbit(ctx, lat, func(counts, _, _ []int) error {
-		depths, in, weight := at(counts)
-		pmf, err := m.Enclose(in, prec)
-		if err != nil {
-			return err
-		}
-		orbit := f.Zero()
-		for i, v := range depths {
-			orbit = f.Add(orbit, f.Mul(f.FromInt(int64(v)), pmf[i]))
-		}
-		sum.AddMul(interval.FromBig(weight, prec), orbit)
-		return nil
-	})
-	if err == nil {
-		return boxValue(sum.Value()), nil
-	}
+	v, err := enclosedTotal(ctx, lat, o, prec, instances(eps, func(in *mechanisms.Instance) ([]interval.Interval, error) { return m.Enclose(in, prec) }))
 	if !errors.Is(err, mechanisms.ErrNoEnclosure) {
-		return value{}, err
+		return v, err
 	}
-	estimate := 0.0
-	err = eachOrbit(ctx, lat, func(counts, _, _ []int) error {
-		depths, in, weight := at(counts)
-		pmf, err := m.Float(in)
-		if err != nil {
-			return err
-		}
-		w, _ := new(big.Float).SetInt(weight).Float64()
-		for i, v := range depths {
-			estimate += w * float64(v) * pmf[i]
-		}
-		return nil
-	})
-	return value{estimate: estimate, method: "floating-point sum over the lattice"}, err
+	return estimatedTotal(ctx, lat, o, instances(eps, m.Float))
+}
+
+// instances asks for the probabilities of an orbit's candidates, one by one.
+func instances[T any](eps mechanisms.Epsilon, pmf func(in *mechanisms.Instance) ([]T, error)) func(m []int) (answer[T], error) {
+	return func(m []int) (answer[T], error) {
+		a := answer[T]{depths: lattice.Depths(m)}
+		a.counts = slices.Repeat([]int{1}, len(a.depths))
+		var err error
+		a.pmf, err = pmf(mechanisms.OnLattice(a.depths, eps))
+		return a, err
+	}
 }

@@ -1,4 +1,4 @@
-package integral
+package totals
 
 import (
 	"context"
@@ -24,13 +24,13 @@ const (
 	maxPanels = 4000 // far more than any n, k and ε need
 )
 
-// ExponentialTotal encloses the total error of the exponential mechanism over the lattice, in steps of 2Δ: the sum over all orbits m of
+// Exponential encloses the total error of the exponential mechanism over the lattice, in steps of 2Δ: the sum over all orbits m of
 // W(m) E[depth], W(m) their weights under the objective. z returns enclosures of e^{-ε} > 0 at a given precision, and
 // the result's relative width is at most rel.
 //
 // The time grows with k (log n + bits), not with the size of the lattice. The error is that of the context where it ends,
 // ErrInput, or ErrPrecision.
-func ExponentialTotal(ctx context.Context, n, k int, z func(prec uint) interval.Interval, objective lattice.Objective, rel float64) (interval.Interval, error) {
+func Exponential(ctx context.Context, n, k int, z func(prec uint) interval.Interval, objective lattice.Objective, rel float64) (interval.Interval, error) {
 	if n < 1 || k < 1 {
 		return interval.Interval{}, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
 	}

@@ -1,4 +1,4 @@
-package integral
+package totals
 
 import (
 	"context"

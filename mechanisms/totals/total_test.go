@@ -1,4 +1,4 @@
-package integral
+package totals
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func minus(a, b int64) func(uint) interval.Interval {
 
 func mustTotal(t testing.TB, n, k int, z func(uint) interval.Interval, o lattice.Objective, rel float64) interval.Interval {
 	t.Helper()
-	x, err := ExponentialTotal(context.Background(), n, k, z, o, rel)
+	x, err := Exponential(context.Background(), n, k, z, o, rel)
 	require.NoError(t, err)
 	require.LessOrEqual(t, x.RelWidth(), rel)
 	return x
@@ -240,20 +240,20 @@ func TestInputAndContext(t *testing.T) {
 	ctx := context.Background()
 	for name, call := range map[string]func() (interval.Interval, error){
 		"n": func() (interval.Interval, error) {
-			return ExponentialTotal(ctx, 0, 3, minus(1, 2), lattice.Paper, 1e-9)
+			return Exponential(ctx, 0, 3, minus(1, 2), lattice.Paper, 1e-9)
 		},
 		"k": func() (interval.Interval, error) {
-			return ExponentialTotal(ctx, 3, 0, minus(1, 2), lattice.Paper, 1e-9)
+			return Exponential(ctx, 3, 0, minus(1, 2), lattice.Paper, 1e-9)
 		},
-		"rel": func() (interval.Interval, error) { return ExponentialTotal(ctx, 3, 3, minus(1, 2), lattice.Paper, 0) },
+		"rel": func() (interval.Interval, error) { return Exponential(ctx, 3, 3, minus(1, 2), lattice.Paper, 0) },
 		"NaN": func() (interval.Interval, error) {
-			return ExponentialTotal(ctx, 3, 3, minus(1, 2), lattice.Paper, math.NaN())
+			return Exponential(ctx, 3, 3, minus(1, 2), lattice.Paper, math.NaN())
 		},
 		"z > 1": func() (interval.Interval, error) {
-			return ExponentialTotal(ctx, 3, 3, minus(-1, 2), lattice.Paper, 1e-9)
+			return Exponential(ctx, 3, 3, minus(-1, 2), lattice.Paper, 1e-9)
 		},
 		"z = 0": func() (interval.Interval, error) {
-			return ExponentialTotal(ctx, 3, 3, rational(new(big.Rat)), lattice.Paper, 1e-9)
+			return Exponential(ctx, 3, 3, rational(new(big.Rat)), lattice.Paper, 1e-9)
 		},
 	} {
 		_, err := call()
@@ -262,11 +262,11 @@ func TestInputAndContext(t *testing.T) {
 	vague := func(uint) interval.Interval {
 		return interval.Hull(interval.FromFloat(0.5, 64), interval.FromFloat(0.5001, 64))
 	}
-	_, err := ExponentialTotal(ctx, 3, 3, vague, lattice.Paper, 1e-9)
+	_, err := Exponential(ctx, 3, 3, vague, lattice.Paper, 1e-9)
 	assert.ErrorIs(t, err, ErrPrecision)
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	_, err = ExponentialTotal(ended, 3, 3, minus(1, 2), lattice.Paper, 1e-9)
+	_, err = Exponential(ended, 3, 3, minus(1, 2), lattice.Paper, 1e-9)
 	assert.ErrorIs(t, err, context.Canceled)
 }
 

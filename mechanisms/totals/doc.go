@@ -1,4 +1,4 @@
-// Package integral encloses the total error of the exponential mechanism over the lattice Q(n,k) without
+// Package totals encloses the total error of the exponential mechanism over the lattice Q(n,k) without
 // enumerating it.
 //
 // With z = e^{-ε} and depths 0..k the mechanism takes a candidate at depth v with probability z^v/Σ_s z^{v_s}. As
@@ -14,4 +14,4 @@
 //
 // The package integrates this one function, in outward-rounded arithmetic. Permute-and-flip needs none of it, having a total
 // in closed form.
-package integral
+package totals
