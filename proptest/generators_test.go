@@ -1,6 +1,7 @@
 package proptest
 
 import (
+	"fmt"
 	"math"
 	"math/rand"
 	"slices"
@@ -36,6 +37,7 @@ func TestScoresAreWeightedToWhatGoesWrong(t *testing.T) {
 		sizes[n]++
 		best, worst := slices.Max(q), slices.Min(q)
 		require.LessOrEqual(t, best-worst, 256.0)
+		require.LessOrEqual(t, best, 1000.0, "offsets are added to scores that are not positive")
 		var gaps []float64
 		for _, x := range q {
 			require.Equal(t, x*16384, math.Round(x*16384))
@@ -57,16 +59,17 @@ func TestScoresAreWeightedToWhatGoesWrong(t *testing.T) {
 		case n > 2 && gaps[1] == 3 && last == 3:
 			kinds["one leader"]++
 			offsets[best]++
+			if slices.Index(q, best) > 0 {
+				kinds["leader not the first"]++
+			}
 		case only(0, 1./1024, 2./1024):
 			kinds["near ties"]++
 		case only(0, 2, 4, 6):
 			kinds["lattice"]++
 		case only(0, 1, 2, 3, 4, 5):
 			kinds["half steps"]++
-		case last == 256 || last == 255 || last == 216:
-			kinds["huge gaps"]++
-		case last == 40 || last == 39 || last == 1:
-			kinds["large gaps"]++
+		case slices.Contains([]float64{256, 255, 216, 40, 39}, last):
+			kinds[fmt.Sprint("gap ", last)]++
 		default:
 			require.Less(t, last, 16.0, "%v", q)
 			kinds["anything"]++
@@ -86,9 +89,13 @@ func TestScoresAreWeightedToWhatGoesWrong(t *testing.T) {
 	frequent(4, 0.10, 0.14)
 	frequent(5, 0.10, 0.14)
 	assert.InDelta(t, 1.0/16, float64(sizes[6]+sizes[7]+sizes[8])/count, 0.01)
-	for _, kind := range []string{"tied", "one leader", "near ties", "lattice", "half steps", "huge gaps", "large gaps", "anything"} {
+	for _, kind := range []string{"tied", "one leader", "near ties", "lattice", "half steps", "gap 256", "anything"} {
 		assert.Greater(t, kinds[kind], count/100, kind)
 	}
+	for _, kind := range []string{"gap 255", "gap 216", "gap 40", "gap 39"} {
+		assert.Greater(t, kinds[kind], count/500, kind)
+	}
+	assert.Greater(t, kinds["leader not the first"], kinds["one leader"]/2)
 	for _, o := range []float64{0, 1, -7.5, 1000} {
 		assert.Greater(t, offsets[o], 100, "%v", o) // of the tied, the single and those with one leader
 	}
@@ -117,6 +124,9 @@ func TestEpsilonsAndSensitivities(t *testing.T) {
 	assert.Greater(t, within, count*3/4)
 	for _, e := range []float64{1.0 / 1024, 16, 1.0 / 16, 0.5, 1, 4, 3.9375} {
 		assert.Positive(t, seen[e], "ε = %v", e)
+		if e != 3.9375 {
+			assert.Greater(t, seen[e], count/25, "ε = %v", e)
+		}
 	}
 	assert.Len(t, seen, 66)
 	assert.Len(t, sensitivities, 6)
@@ -204,6 +214,13 @@ func TestPermutationsAndNeighbors(t *testing.T) {
 		assert.InDelta(t, 0.2, float64(steps[-2])/total, 0.03)
 		assert.InDelta(t, 0.4, float64(steps[0])/total, 0.03)
 		assert.Greater(t, len(steps), 500, "steps within the sensitivity")
+		partial := map[bool]int{}
+		for d, times := range steps {
+			if d != 0 && math.Abs(d) < 2 {
+				partial[d > 0] += times
+			}
+		}
+		assert.True(t, partial[true] > 800 && partial[false] > 800, "%v", partial)
 	}
 }
 
@@ -226,6 +243,7 @@ func TestCasesShrink(t *testing.T) {
 		assert.Equal(t, []float64{1, 1}, []float64{s.Sensitivity, s.Epsilon})
 	}
 	assert.Empty(t, all(shrinkCase(Case{Scores: []float64{0}, Sensitivity: 1, Epsilon: 1})))
+	assert.Equal(t, []any{[]float64{3}, []float64{4}}, all(shrinkScores([]float64{4, 3}))[:2])
 	for _, v := range all(shrinkScores([]float64{3, 3})) {
 		assert.LessOrEqual(t, len(v.([]float64)), 2)
 	}

@@ -246,6 +246,9 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 	if len(opts.Properties) == 0 {
 		opts.Properties = Defaults()
 	}
+	if i := slices.IndexFunc(opts.Properties, func(p Property) bool { return !slices.Contains(All(), p) }); i >= 0 {
+		return nil, fmt.Errorf("%w %q, want some of %v", ErrProperty, opts.Properties[i], All())
+	}
 	switch {
 	case subject == nil || em == nil || exp == nil:
 		return nil, fmt.Errorf("%w: a subject, the exponential mechanism and e^ε are all required", ErrClaim)

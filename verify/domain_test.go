@@ -238,6 +238,8 @@ func TestEventsTellVectorsApart(t *testing.T) {
 		_, err := Check(context.Background(), subject, em, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{p}})
 		assert.ErrorContains(t, err, "not in the table", p)
 	}
+	_, err := Check(context.Background(), em, em, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{Sum, "privacy"}})
+	assert.ErrorIs(t, err, ErrProperty)
 	// All that Check needs, one missing at a time.
 	one := Rational(big.NewRat(1, 1))
 	for name, f := range map[string]func() (*Report, error){
