@@ -31,6 +31,7 @@ type auditFlags struct {
 	shifted                                 bool
 	seed                                    uint64
 	timeout                                 time.Duration
+	junit                                   junitFlag
 }
 
 func newAudit(s streams) *cobra.Command {
@@ -77,6 +78,7 @@ A table has one line {"scores":[…],"pmf":[…]} for each score vector.`,
 	fs.StringVar(&f.budgetStr, "budget", "1000000", "samples in all")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
+	f.junit.add(c)
 	f.job.add(c)
 	return c
 }
@@ -189,6 +191,9 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := f.junit.create(); err != nil {
+		return err
+	}
 	shown, done := progress(f.streams, "audit")
 	o.Progress = func(n int64) { shown("%d questions", n) }
 	r, err := settle(ctx, func() (*audit.Report, error) {
@@ -209,6 +214,10 @@ func (f *auditFlags) run(ctx context.Context) error {
 		return err
 	}
 	if err := f.show(r, func(w io.Writer) error { return printAudit(w, r, f.epsilon.text()) }); err != nil {
+		return err
+	}
+	title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, f.epsilon.text())
+	if err := f.junit.write(ctx, title, &r.Report, r.Findings); err != nil {
 		return err
 	}
 	if dp := r.Find(verify.DP); f.sampleExec != "" && r.Verdict() == verify.Undecided && ctx.Err() == nil && dp != nil && dp.Checked > 0 {

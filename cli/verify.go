@@ -27,6 +27,7 @@ type verifyFlags struct {
 	sensitivity, sensitivities string
 	domain, neighbors, orders  string
 	params                     paramFlags
+	junit                      junitFlag
 }
 
 func newVerify(s streams) *cobra.Command {
@@ -59,6 +60,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
 	f.params.add(c)
+	f.junit.add(c)
 	f.job.add(c)
 	return c
 }
@@ -123,6 +125,9 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := f.junit.create(); err != nil {
+		return err
+	}
 	name := j.Mechanism.Info().Name
 	shown, done := progress(f.streams, name)
 	j.options.Progress = func(property verify.Property, n int64) { shown("%s, %d comparisons", property, n) }
@@ -143,6 +148,9 @@ func (f *verifyFlags) run(ctx context.Context) error {
 		title += fmt.Sprintf("\nproperties hold to the relative precision %s of its probabilities", number.Exact(report.Precision))
 	}
 	if err := f.show(report, func(w io.Writer) error { return printVerdicts(w, title, report.Properties) }); err != nil {
+		return err
+	}
+	if err := f.junit.write(ctx, title, report, nil); err != nil {
 		return err
 	}
 	return verdict(ctx, report)
