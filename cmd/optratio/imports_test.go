@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"lp/stopping":             {arithmetic, "lp/linear", "mechanisms", "mechanisms/stopping"},
 	"verify":                  {arithmetic, "lattice", "mechanisms"},
 	"verify/audit":            {arithmetic, "mechanisms", "verify"},
+	"verify/audit/adapter":    {},
 	"verify/certificate":      {arithmetic},
 	"verify/certificate/vipr": {arithmetic, "verify/certificate"},
 	"proptest":                {arithmetic, "lattice", "mechanisms", "verify"},

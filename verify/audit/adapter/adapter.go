@@ -1,0 +1,157 @@
+// Package adapter makes a program that an audit can examine of a function. The main of such a program is one line:
+//
+//	func main() { adapter.Serve(pmf) }         // for optratio audit --pmf-exec
+//	func main() { adapter.ServeSamples(draw) } // for optratio audit --sample-exec
+//
+// It has nothing of the rest of the module in it, so that programs stay small.
+package adapter
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Question is what an audit asks: the scores of the candidates, and ε and the sensitivity at which the mechanism is to run.
+type Question struct {
+	Scores      []float64
+	Epsilon     float64
+	Sensitivity float64
+	Monotonic   bool // neighboring scores differ in one direction only
+	Samples     int  // how many draws are wanted; 0 where probabilities are
+}
+
+// UnmarshalJSON reads a line of the protocol, in which a score that is no finite decimal is a string "p/q".
+func (q *Question) UnmarshalJSON(line []byte) error {
+	var raw struct {
+		Scores      []any   `json:"scores"`
+		Epsilon     float64 `json:"epsilon"`
+		Sensitivity float64 `json:"sensitivity"`
+		Monotonic   bool    `json:"monotonic"`
+		Samples     int     `json:"samples"`
+	}
+	if err := json.Unmarshal(line, &raw); err != nil {
+		return err
+	}
+	*q = Question{make([]float64, len(raw.Scores)), raw.Epsilon, raw.Sensitivity, raw.Monotonic, raw.Samples}
+	for i, s := range raw.Scores {
+		switch s := s.(type) {
+		case float64:
+			q.Scores[i] = s
+		case string:
+			above, below, _ := strings.Cut(s, "/")
+			p, err1 := strconv.ParseFloat(above, 64)
+			d, err2 := strconv.ParseFloat(below, 64)
+			if err := errors.Join(err1, err2); err != nil {
+				return fmt.Errorf("score %q: %w", s, err)
+			}
+			q.Scores[i] = p / d
+		default:
+			return fmt.Errorf("score %v is neither a number nor a fraction", s)
+		}
+	}
+	return nil
+}
+
+// Serve answers the questions on standard input with probabilities, one for each score, until there are no more. An error of pmf, a
+// panic, and a probability that is NaN or infinite are answered as errors, which are findings of the audit.
+func Serve(pmf func(Question) ([]float64, error)) {
+	serve(func(q Question) (any, error) {
+		p, err := pmf(q)
+		return map[string][]float64{"pmf": p}, err
+	})
+}
+
+// ServeSamples is Serve for a sampler. draw draws once, and is called for every sample. An int is the place of a candidate, counted from
+// 0; a string is an output of --outcomes labels, a float64 one of --outcomes real.
+func ServeSamples[T int | string | float64](draw func(Question) (T, error)) {
+	serve(func(q Question) (any, error) { return samples(q, draw) })
+}
+
+// samples draws as often as the question wants.
+func samples[T int | string | float64](q Question, draw func(Question) (T, error)) (any, error) {
+	counts, labels, values := make([]int, len(q.Scores)), map[string]int{}, []float64{}
+	for range q.Samples {
+		outcome, err := draw(q)
+		if err != nil {
+			return nil, err
+		}
+		switch x := any(outcome).(type) {
+		case int:
+			if x < 0 || x >= len(counts) {
+				return nil, fmt.Errorf("drew candidate %d of %d", x, len(counts))
+			}
+			counts[x]++
+		case string:
+			labels[x]++
+		case float64:
+			values = append(values, x)
+		}
+	}
+	var zero T
+	switch any(zero).(type) {
+	case string:
+		return map[string]any{"counts": labels}, nil
+	case float64:
+		return map[string]any{"values": values}, nil
+	}
+	return map[string]any{"counts": counts}, nil
+}
+
+// serve is Lines on the standard streams, as a whole program.
+func serve(answer func(Question) (any, error)) {
+	if err := Lines(os.Stdin, os.Stdout, answer); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// Lines reads a question a line and writes an answer a line, the JSON of what answer returns, until the input ends. What goes wrong with
+// one answer is answered as an error. What is returned is an error of reading or writing.
+func Lines(in io.Reader, out io.Writer, answer func(Question) (any, error)) error {
+	r := bufio.NewReader(in)
+	for {
+		line, err := r.ReadBytes('\n')
+		if len(line) > 0 {
+			if _, err := out.Write(append(reply(line, answer), '\n')); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// reply answers one line.
+func reply(line []byte, answer func(Question) (any, error)) (text []byte) {
+	failed := func(reason any) []byte {
+		text, _ := json.Marshal(map[string]string{"error": fmt.Sprint(reason)})
+		return text
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			text = failed(fmt.Sprintf("panic: %v", p))
+		}
+	}()
+	var q Question
+	if err := json.Unmarshal(line, &q); err != nil {
+		return failed(err)
+	}
+	a, err := answer(q)
+	if err != nil {
+		return failed(err)
+	}
+	if text, err = json.Marshal(a); err != nil { // NaN is no JSON
+		return failed(err)
+	}
+	return text
+}

@@ -1,0 +1,88 @@
+package adapter
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A whole program is: func main() { adapter.Serve(pmf) }. Here the questions come from a string.
+func ExampleLines() {
+	uniform := func(q Question) (any, error) {
+		p := make([]float64, len(q.Scores))
+		for i := range p {
+			p[i] = 1 / float64(len(p))
+		}
+		return map[string][]float64{"pmf": p}, nil
+	}
+	questions := `{"scores":[0,-1,-2.5,0],"epsilon":1,"sensitivity":1,"monotonic":false}`
+	_ = Lines(strings.NewReader(questions), os.Stdout, uniform)
+	// Output:
+	// {"pmf":[0.25,0.25,0.25,0.25]}
+}
+
+func TestQuestion(t *testing.T) {
+	var q Question
+	require.NoError(t, json.Unmarshal([]byte(`{"scores":[0,-2.5,"-1/3","1/8"],"epsilon":0.5,"sensitivity":2,"monotonic":true,"samples":7}`), &q))
+	assert.Equal(t, Question{[]float64{0, -2.5, -1. / 3, 0.125}, 0.5, 2, true, 7}, q)
+	for _, bad := range []string{`{"scores":["a/b"]}`, `{"scores":["1/"]}`, `{"scores":[null]}`, `{"scores":[[1]]}`, `no JSON`} {
+		assert.Error(t, json.Unmarshal([]byte(bad), &q), bad)
+	}
+}
+
+func said(t *testing.T, answer func(Question) (any, error), lines string) string {
+	t.Helper()
+	var out strings.Builder
+	require.NoError(t, Lines(strings.NewReader(lines), &out, answer))
+	return out.String()
+}
+
+// Whatever goes wrong with one question is the answer to it, and the next one is answered.
+func TestErrors(t *testing.T) {
+	answer := func(q Question) (any, error) {
+		switch q.Scores[0] {
+		case 1:
+			return nil, errors.New("too far apart")
+		case 2:
+			panic("tied scores")
+		case 3:
+			return map[string]float64{"pmf": math.NaN()}, nil
+		}
+		return map[string][]int{"pmf": {1}}, nil
+	}
+	got := said(t, answer, "{\"scores\":[1]}\n{\"scores\":[2]}\n{\"scores\":[3]}\nnonsense\n{\"scores\":[0]}")
+	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+	require.Len(t, lines, 5)
+	assert.Equal(t, `{"error":"too far apart"}`, lines[0])
+	assert.Equal(t, `{"error":"panic: tied scores"}`, lines[1])
+	assert.Contains(t, lines[2], "NaN")
+	assert.Contains(t, lines[3], "invalid character")
+	assert.Equal(t, `{"pmf":[1]}`, lines[4])
+}
+
+func TestSamples(t *testing.T) {
+	q := Question{Scores: []float64{0, -1}, Samples: 5}
+	calls := 0
+	counted, err := samples(q, func(Question) (int, error) { calls++; return calls % 2, nil })
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"counts": []int{2, 3}}, counted)
+	labelled, err := samples(q, func(Question) (string, error) { return "nobody", nil })
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"counts": map[string]int{"nobody": 5}}, labelled)
+	real, err := samples(q, func(Question) (float64, error) { return 0.5, nil })
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"values": []float64{0.5, 0.5, 0.5, 0.5, 0.5}}, real)
+	for _, r := range []int{-1, 2} {
+		_, err = samples(q, func(Question) (int, error) { return r, nil })
+		assert.ErrorContains(t, err, fmt.Sprintf("drew candidate %d of 2", r))
+	}
+	_, err = samples(q, func(Question) (int, error) { return 0, errors.New("no source") })
+	assert.ErrorContains(t, err, "no source")
+}
