@@ -62,6 +62,7 @@ const (
 	fileGrace   = 300 * time.Millisecond  // for a file to be opened, or written, after that
 	memoryTick  = 20 * time.Millisecond
 	memoryShare = 0.9 // of --max-memory is where the garbage collector tries to stay below
+	liveShare   = 0.7 // of --max-memory, from which live objects end the work
 )
 
 // errInterrupted is the cause of a context that Ctrl-C or SIGTERM ended.
@@ -110,13 +111,21 @@ func (l *limits) start(ctx context.Context) (limited context.Context, stop func(
 	before := debug.SetMemoryLimit(int64(memoryShare * float64(most)))
 	go func() {
 		for limited.Err() == nil {
-			if memoryInUse() > most {
+			// Near its soft limit the garbage collector would take most of the time: what is live has to stay well below it.
+			if memoryInUse() > most || liveHeap() > int64(liveShare*float64(most)) {
 				cancel(limitError(fmt.Sprintf("the memory limit of %s was reached", l.memory)))
 			}
 			time.Sleep(memoryTick)
 		}
 	}()
 	return limited, func() { cancel(nil); end(); debug.SetMemoryLimit(before) }, nil
+}
+
+// liveHeap returns the bytes that the last garbage collection found in use.
+func liveHeap() int64 {
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64())
 }
 
 // memoryInUse returns the bytes that this process occupies: what the system says, which includes C libraries, and where it
