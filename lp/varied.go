@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"optratio/lattice"
+	"optratio/lp/table"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -50,7 +51,7 @@ func variedRatio(ctx context.Context, r Request) (*Answer, error) {
 		return nil, err
 	}
 	prec := 192 + 2*uint(bitLength(r.N)+bitLength(r.K))
-	var optimum variant.Bounds
+	var optimum table.Bounds
 	if a.PFOptimal != nil && *a.PFOptimal && r.Method == Auto {
 		a.Proof = ProofRecurrence
 		if optimum, err = p.Rate(ctx, pf, prec); err != nil {
@@ -86,7 +87,7 @@ func variedRatio(ctx context.Context, r Request) (*Answer, error) {
 }
 
 // variedRating returns a mechanism's objective and its ratio to the optimum, 1 where both are 0.
-func variedRating(ctx context.Context, p *variant.Program, m mechanisms.Mechanism, optimum variant.Bounds, prec uint) (loss, ratio number.Number, err error) {
+func variedRating(ctx context.Context, p *variant.Program, m mechanisms.Mechanism, optimum table.Bounds, prec uint) (loss, ratio number.Number, err error) {
 	b, err := p.Rate(ctx, m, prec)
 	if errors.Is(err, mechanisms.ErrNoEnclosure) {
 		x, err := p.Estimate(ctx, m)

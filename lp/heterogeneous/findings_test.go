@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/lp/table"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -84,7 +85,7 @@ func invariance(t *testing.T) string {
 			x, _ := shift.Optimum.Rat()
 			y, _ := free.Optimum.Rat()
 			require.GreaterOrEqual(t, x.Cmp(y), 0)
-			quotient := bounds{x, x}.over(bounds{y, y})
+			quotient := table.Bounds{Low: x, High: x}.Over(table.Bounds{Low: y, High: y})
 			b.WriteString(line(c.sensitivities, e, short(t, shift), short(t, free), quotient.Format(5),
 				free.Mechanisms[0].Ratio.Format(5), free.Mechanisms[1].Ratio.Format(5)))
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"optratio/lp/linear"
+	"optratio/lp/table"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -60,7 +61,7 @@ type Result struct {
 	Seconds   float64
 
 	program  *program
-	solution *solution
+	solution *table.Solution
 }
 
 // String returns the optimum and a line for each mechanism.
@@ -102,12 +103,12 @@ func Solve(ctx context.Context, r Request) (*Result, error) {
 		return nil, err
 	}
 	p := newProgram(s, r.Loss, r.Criterion)
-	found, err := p.solve(ctx, r.Solver, r.Epsilon, r.Gap, r.Report)
+	found, err := p.table.Solve(ctx, r.Epsilon, r.Solver, r.Gap, r.Report)
 	if err != nil {
 		return nil, err
 	}
 	a := &Result{
-		Vectors: p.vectors(), Variables: p.variables(), Rows: len(p.rows), Pivots: found.pivots, Undecided: found.undecided,
+		Vectors: len(s.levels), Variables: len(s.levels) * s.n, Rows: found.Rows, Pivots: found.Pivots, Undecided: found.Undecided,
 		program: p, solution: found,
 	}
 	for _, near := range s.neighbors {
@@ -115,8 +116,8 @@ func Solve(ctx context.Context, r Request) (*Result, error) {
 	}
 	a.Neighbors /= 2
 	unit := p.unit()
-	optimum := bounds{new(big.Rat).Mul(found.lower, unit), new(big.Rat).Mul(found.upper, unit)}
-	a.Optimum = number.Bounds(optimum.low, optimum.high)
+	optimum := table.Bounds{Low: new(big.Rat).Mul(found.Lower, unit), High: new(big.Rat).Mul(found.Upper, unit)}
+	a.Optimum = number.Bounds(optimum.Low, optimum.High)
 	for _, m := range r.Mechanisms {
 		rated, err := p.rate(ctx, m, &r, optimum)
 		if err != nil && ctx.Err() != nil {
@@ -139,11 +140,11 @@ func (a *Result) Mechanism() []Row {
 	if p == nil {
 		return nil
 	}
-	rows := make([]Row, p.vectors())
+	rows := make([]Row, len(p.levels))
 	for q := range rows {
 		rows[q].Scores = p.scores(q)
 		for r := range p.n {
-			rows[q].PMF = append(rows[q].PMF, p.at(a.solution.table, q, r))
+			rows[q].PMF = append(rows[q].PMF, a.solution.Table.At(p.cell(q, r)))
 		}
 	}
 	return rows
@@ -158,35 +159,8 @@ func (p *program) unit() *big.Rat {
 	return u
 }
 
-// bounds of a number >= 0; nil for high means none.
-type bounds struct{ low, high *big.Rat }
-
-func (b bounds) exact() bool { return b.high != nil && b.low.Cmp(b.high) == 0 }
-
-// over returns the quotient, where 0/0 is 1: both mechanisms make no error.
-func (b bounds) over(c bounds) number.Number {
-	if b.exact() && c.exact() && c.low.Sign() == 0 {
-		if b.low.Sign() == 0 {
-			return number.Int(1)
-		}
-		return number.Infinity()
-	}
-	var low, high *big.Rat
-	if c.high.Sign() > 0 {
-		low = new(big.Rat).Quo(b.low, c.high)
-	} else if b.low.Sign() > 0 {
-		return number.Infinity()
-	} else {
-		low = new(big.Rat)
-	}
-	if c.low.Sign() > 0 && b.high != nil {
-		high = new(big.Rat).Quo(b.high, c.low)
-	}
-	return number.Bounds(low, high)
-}
-
 // rate compares a mechanism with the optimum.
-func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, optimum bounds) (Rating, error) {
+func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, optimum table.Bounds) (Rating, error) {
 	l, err := newLaw(ctx, p.space, m, r.Epsilon, r.Params)
 	if err != nil {
 		return Rating{}, err
@@ -202,10 +176,10 @@ func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, 
 	if l.values == nil {
 		loss := p.estimatedLoss(l)
 		out.Loss = number.Estimate(loss, l.method)
-		at, _ := middle(optimum.low, optimum.high).Float64()
+		at, _ := new(big.Rat).Add(optimum.Low, optimum.High).Float64()
 		switch {
 		case at > 0:
-			out.Ratio = number.Estimate(loss/at, l.method)
+			out.Ratio = number.Estimate(2*loss/at, l.method)
 		case loss == 0:
 			out.Ratio = number.Int(1)
 		default:
@@ -214,7 +188,7 @@ func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, 
 		return out, nil
 	}
 	loss := p.losses(l)
-	out.Loss, out.Ratio = number.Bounds(loss.low, loss.high), loss.over(optimum)
+	out.Loss, out.Ratio = number.Bounds(loss.Low, loss.High), loss.Over(optimum)
 	if low, ok := out.Ratio.Lower(); ok && private.Verdict == verify.Proved && low.Cmp(big.NewRat(1, 1)) < 0 {
 		// A feasible point of the program is no better than the optimum.
 		high, _ := out.Ratio.Upper()

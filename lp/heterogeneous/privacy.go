@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/lp/table"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/number/interval"
@@ -135,9 +136,9 @@ func (l *law) estimatedEpsilon() float64 {
 }
 
 // losses returns a law's mean or largest loss in the user's units.
-func (p *program) losses(l *law) bounds {
+func (p *program) losses(l *law) table.Bounds {
 	if exact, ok := p.exactLoss(l); ok {
-		return bounds{exact, exact}
+		return table.Bounds{Low: exact, High: exact}
 	}
 	sum := interval.NewAccumulator(lossPrec)
 	most := interval.FromInt(0, lossPrec)
@@ -153,8 +154,8 @@ func (p *program) losses(l *law) bounds {
 		most = sum.Value().Quo(interval.FromInt(p.total, lossPrec))
 	}
 	most = most.Mul(interval.FromRat(p.unit(), lossPrec))
-	low, high := ends(most)
-	return bounds{low, high}
+	low, high := table.Ends(most)
+	return table.Bounds{Low: low, High: high}
 }
 
 // exactLoss is losses where all probabilities are rational.

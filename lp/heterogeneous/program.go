@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/lp/linear"
+	"optratio/lp/table"
 )
 
 // Loss is what taking a candidate r at q costs.
@@ -49,31 +49,31 @@ func ParseCriterion(s string) (Criterion, error) {
 	return 0, fmt.Errorf("objective %q is neither mean nor worst", s)
 }
 
-// row is x_candidate(above) >= z x_candidate(below), for neighbours above and below.
-type row struct{ above, below, candidate int32 }
-
-// program is the linear program with the rows (P) generated so far. Columns are x_r(q) in the order
-// q·n + r, then the worst loss t for Worst; rows are (E) for each q, for Worst t - Σ loss x >= 0 for
-// each q, then (P). Losses are in steps, or squared steps.
+// program is the linear program of a grid. Cells are numbered q·n + r, for x_r(q); losses are in steps, or squared steps.
 type program struct {
 	*space
 	loss      Loss
 	criterion Criterion
-	rows      []row
-	have      map[row]bool
+	table     *table.Program
 }
 
 func newProgram(s *space, loss Loss, criterion Criterion) *program {
-	p := &program{space: s, loss: loss, criterion: criterion, have: map[row]bool{}}
-	p.begin()
+	p := &program{space: s, loss: loss, criterion: criterion}
+	p.table = &table.Program{First: []int32{0}, Worst: criterion == Worst, Start: p.start(), Each: p.each}
+	uniform := big.NewRat(1, int64(p.n))
+	for q := range p.levels {
+		for r := range p.n {
+			p.table.Count = append(p.table.Count, 1)
+			p.table.Loss = append(p.table.Loss, p.lossAt(q, r))
+			p.table.Interior = append(p.table.Interior, uniform)
+		}
+		p.table.First = append(p.table.First, int32(p.cell(q+1, 0)))
+		p.table.Weight = append(p.table.Weight, big.NewInt(p.weight[q]))
+	}
 	return p
 }
 
-func (p *program) vectors() int             { return len(p.levels) }
-func (p *program) column(q, r int) int      { return q*p.n + r }
-func (p *program) variables() int           { return p.vectors() * p.n }
-func (p *program) upperColumn(w row) int    { return p.column(int(w.above), int(w.candidate)) }
-func (p *program) lowerColumn(w row) int    { return p.column(int(w.below), int(w.candidate)) }
+func (p *program) cell(q, r int) int        { return q*p.n + r }
 func (p *program) lossAt(q, r int) *big.Int { return p.loss.of(p.gap(q, r)) }
 
 func (l Loss) of(gap int64) *big.Int {
@@ -84,112 +84,49 @@ func (l Loss) of(gap int64) *big.Int {
 	return x
 }
 
-// fixed returns the number of rows before those of (P).
-func (p *program) fixed() int {
-	if p.criterion == Worst {
-		return 2 * p.vectors()
-	}
-	return p.vectors()
+// row is x_r(above) >= z x_r(below).
+func (p *program) row(above, below, r int) table.Row {
+	return table.Row{Above: int32(p.cell(above, r)), Below: int32(p.cell(below, r)), Private: true}
 }
 
-// begin generates for each x_r(q') the row of the neighbour q where r leads the others by most.
-func (p *program) begin() {
-	lead := make([]int, p.variables())
+// each visits all rows.
+func (p *program) each(visit func(table.Row) bool) bool {
+	for q, near := range p.neighbors {
+		for _, o := range near {
+			for r := range p.n {
+				if !visit(p.row(q, int(o), r)) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// start returns for each x_r(q') the row of the neighbour q where r leads the others by most.
+func (p *program) start() (rows []table.Row) {
+	lead := make([]int, len(p.levels)*p.n)
 	for q, levels := range p.levels {
 		sum := 0
 		for _, l := range levels {
 			sum += l
 		}
 		for r, l := range levels {
-			lead[p.column(q, r)] = p.n*l - sum
+			lead[p.cell(q, r)] = p.n*l - sum
 		}
 	}
-	for q := range p.levels {
+	for q, near := range p.neighbors {
 		for r := range p.n {
 			best := -1
-			for _, o := range p.neighbors[q] {
-				if best < 0 || lead[p.column(int(o), r)] > lead[p.column(best, r)] {
+			for _, o := range near {
+				if best < 0 || lead[p.cell(int(o), r)] > lead[p.cell(best, r)] {
 					best = int(o)
 				}
 			}
 			if best >= 0 {
-				p.add(row{int32(q), int32(best), int32(r)})
+				rows = append(rows, p.row(q, best, r))
 			}
 		}
 	}
-}
-
-func (p *program) add(w row) bool {
-	if p.have[w] {
-		return false
-	}
-	p.have[w] = true
-	p.rows = append(p.rows, w)
-	return true
-}
-
-// separate adds for each x_r(q') the row that is violated by most, where there is one, and returns how many rows
-// are new. compare orders the columns' values, violated tells of a row.
-func (p *program) separate(compare func(i, j int) int, violated func(above, below int) bool) int {
-	added := 0
-	for q, near := range p.neighbors {
-		for r := range p.n {
-			worst := int32(-1)
-			for _, o := range near {
-				if worst < 0 || compare(p.column(int(o), r), p.column(int(worst), r)) > 0 {
-					worst = o
-				}
-			}
-			if worst >= 0 && violated(p.column(q, r), p.column(int(worst), r)) && p.add(row{int32(q), worst, int32(r)}) {
-				added++
-			}
-		}
-	}
-	return added
-}
-
-// rational returns the program at a rational z.
-func (p *program) rational(z *big.Rat) *linear.Rational {
-	zero, one, minus := new(big.Rat), big.NewRat(1, 1), new(big.Rat).Neg(z)
-	out := new(linear.Rational)
-	for range p.vectors() {
-		out.AddRow(one, one)
-	}
-	for out.Rows() < p.fixed() {
-		out.AddRow(zero, nil)
-	}
-	above, below := make([][]int32, p.variables()), make([][]int32, p.variables())
-	for _, w := range p.rows {
-		i := int32(out.AddRow(zero, nil))
-		above[p.upperColumn(w)] = append(above[p.upperColumn(w)], i)
-		below[p.lowerColumn(w)] = append(below[p.lowerColumn(w)], i)
-	}
-	for q := range p.levels {
-		for r := range p.n {
-			loss, cost := new(big.Rat).SetInt(p.lossAt(q, r)), zero
-			index, value := []int32{int32(q)}, []*big.Rat{one}
-			if p.criterion == Mean {
-				cost = loss.Mul(loss, big.NewRat(p.weight[q], 1))
-			} else if loss.Sign() != 0 {
-				index, value = append(index, int32(p.vectors()+q)), append(value, loss.Neg(loss))
-			}
-			j := p.column(q, r)
-			for _, i := range above[j] {
-				index, value = append(index, i), append(value, one)
-			}
-			for _, i := range below[j] {
-				index, value = append(index, i), append(value, minus)
-			}
-			out.AddCol(cost, zero, nil, index, value)
-		}
-	}
-	if p.criterion == Worst {
-		var index []int32
-		var value []*big.Rat
-		for q := range p.levels {
-			index, value = append(index, int32(p.vectors()+q)), append(value, one)
-		}
-		out.AddCol(one, zero, nil, index, value)
-	}
-	return out
+	return rows
 }

@@ -168,16 +168,13 @@ func (p *Program) feasible(prop *proposal, z *big.Rat) *Table {
 			return t
 		}
 	}
-	var left, right, term big.Int
+	share := p.shares(t.x.Num)
+	above, below := make([]*big.Int, p.cells()), make([]*big.Int, p.cells()) // times the denominator of z
+	for j, x := range share {
+		above[j], below[j] = new(big.Int).Mul(x, z.Denom()), new(big.Int).Mul(x, z.Num())
+	}
 	p.Each(func(r Row) bool {
-		// X_a Count_b den(z) >= X_b Count_a num(z)
-		left.Mul(t.x.Num[r.Above], term.SetInt64(p.Count[r.Below]))
-		right.Mul(t.x.Num[r.Below], term.SetInt64(p.Count[r.Above]))
-		if r.Private {
-			left.Mul(&left, z.Denom())
-			right.Mul(&right, z.Num())
-		}
-		if left.Cmp(&right) >= 0 {
+		if !r.Private && share[r.Above].Cmp(share[r.Below]) >= 0 || r.Private && above[r.Above].Cmp(below[r.Below]) >= 0 {
 			return true
 		}
 		slack := func(a, b *big.Rat) *big.Rat {

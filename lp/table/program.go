@@ -46,6 +46,8 @@ type Program struct {
 	rows []Row
 	have map[Row]bool
 	of   []int32 // group of each cell
+	// common is the least common multiple of all counts.
+	common *big.Int
 }
 
 // ErrProgram is wrapped by errors about a malformed program.
@@ -57,7 +59,8 @@ func (p *Program) check() error {
 	if len(p.First) < 2 || p.First[0] != 0 || int(p.First[len(p.First)-1]) != cells || len(p.Loss) != cells || len(p.Interior) != cells {
 		return fmt.Errorf("%w: %d cells, %d losses, %d probabilities inside", ErrProgram, cells, len(p.Loss), len(p.Interior))
 	}
-	p.of = make([]int32, cells)
+	p.of, p.common = make([]int32, cells), big.NewInt(1)
+	counts := map[int64]bool{}
 	total := new(big.Int)
 	for g := range p.groups() {
 		if p.First[g+1] <= p.First[g] {
@@ -67,6 +70,10 @@ func (p *Program) check() error {
 			p.of[j] = int32(g)
 			if p.Count[j] < 1 || p.Loss[j].Sign() < 0 {
 				return fmt.Errorf("%w: cell %d has count %d and loss %s", ErrProgram, j, p.Count[j], p.Loss[j])
+			}
+			if c := p.Count[j]; !counts[c] {
+				counts[c] = true
+				p.common.Mul(p.common, big.NewInt(c/new(big.Int).GCD(nil, nil, p.common, big.NewInt(c)).Int64()))
 			}
 		}
 		if p.Worst {
@@ -85,6 +92,16 @@ func (p *Program) check() error {
 		p.add(r)
 	}
 	return nil
+}
+
+// shares returns for each cell what one of its candidates has of the given masses, times common.
+func (p *Program) shares(mass []*big.Int) []*big.Int {
+	out := make([]*big.Int, p.cells())
+	var each big.Int
+	for j := range out {
+		out[j] = new(big.Int).Mul(mass[j], each.Quo(p.common, each.SetInt64(p.Count[j])))
+	}
+	return out
 }
 
 func (p *Program) groups() int { return len(p.First) - 1 }

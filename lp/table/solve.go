@@ -55,9 +55,7 @@ func Between(eps mechanisms.Epsilon, prec uint) (low, high *big.Rat) {
 	if z, ok := eps.Z(); ok {
 		return z, z
 	}
-	box := eps.ExpNeg(big.NewRat(1, 1), prec)
-	low, _ = box.Lo().Rat(nil)
-	high, _ = box.Hi().Rat(nil)
+	low, high = Ends(eps.ExpNeg(big.NewRat(1, 1), prec))
 	if one := big.NewRat(1, 1); high.Cmp(one) > 0 {
 		high = one
 	}
@@ -156,17 +154,14 @@ func (p *Program) separateFloat(ctx context.Context, columns []float64, z *big.R
 // separateBig is separate for a solution in big numbers, where a row counts as violated from spare units over the
 // denominator on.
 func (p *Program) separateBig(ctx context.Context, x []*big.Int, z *big.Rat, spare *big.Int) (int, error) {
+	share := p.shares(x)
+	room := new(big.Int).Mul(spare, p.common)
 	var left, right, term big.Int
 	return p.separate(ctx,
-		func(i, j int32) bool {
-			left.Mul(x[i], term.SetInt64(p.Count[j]))
-			right.Mul(x[j], term.SetInt64(p.Count[i]))
-			return left.Cmp(&right) > 0
-		},
+		func(i, j int32) bool { return share[i].Cmp(share[j]) > 0 },
 		func(r Row) bool {
-			left.Add(x[r.Above], spare)
-			left.Mul(&left, term.SetInt64(p.Count[r.Below]))
-			right.Mul(x[r.Below], term.SetInt64(p.Count[r.Above]))
+			left.Add(share[r.Above], term.Quo(room, term.SetInt64(p.Count[r.Above])))
+			right.Set(share[r.Below])
 			if r.Private {
 				left.Mul(&left, z.Denom())
 				right.Mul(&right, z.Num())
@@ -204,8 +199,7 @@ func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, e
 			if s.close(gap) {
 				return 0
 			}
-			// Differences in the last third of the bits are noise of tight rows.
-			added, broken = p.separateBig(ctx, a.X, z, new(big.Int).Lsh(big.NewInt(1), a.Shift/3))
+			added, broken = p.separateBig(ctx, a.X, z, a.Noise())
 			return added
 		})
 		if err != nil || broken != nil {

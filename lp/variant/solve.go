@@ -11,7 +11,6 @@ import (
 	"optratio/lp/linear"
 	"optratio/lp/table"
 	"optratio/mechanisms"
-	"optratio/number"
 	"optratio/number/interval"
 )
 
@@ -131,38 +130,10 @@ func (p *Program) interior() []*big.Rat {
 func (p *Program) Orbits() int    { return p.lat.Len() }
 func (p *Program) Variables() int { return p.vars.Len() }
 
-// Bounds is an enclosure of a number >= 0, exact where both ends are equal. A nil High is none.
-type Bounds struct{ Low, High *big.Rat }
-
-// Exact reports whether the number is known.
-func (b Bounds) Exact() bool { return b.High != nil && b.Low.Cmp(b.High) == 0 }
-
-// Over returns the quotient, where 0/0 is 1: neither makes an error.
-func (b Bounds) Over(c Bounds) number.Number {
-	if b.Exact() && c.Exact() && c.Low.Sign() == 0 {
-		if b.Low.Sign() == 0 {
-			return number.Int(1)
-		}
-		return number.Infinity()
-	}
-	low := new(big.Rat)
-	switch {
-	case c.High == nil:
-	case c.High.Sign() > 0:
-		low.Quo(b.Low, c.High)
-	case b.Low.Sign() > 0:
-		return number.Infinity()
-	}
-	if b.High == nil || c.Low.Sign() == 0 {
-		return number.Bounds(low, nil)
-	}
-	return number.Bounds(low, new(big.Rat).Quo(b.High, c.Low))
-}
-
 // Solution is a solved program: the optimum in units of the loss, and what it follows from.
 type Solution struct {
 	*table.Solution
-	Optimum Bounds
+	Optimum table.Bounds
 	program *Program
 }
 
@@ -172,7 +143,7 @@ func (p *Program) Solve(ctx context.Context, solver linear.Solver, gap *big.Rat,
 	if err != nil {
 		return nil, err
 	}
-	return &Solution{s, Bounds{new(big.Rat).Mul(s.Lower, p.unit), new(big.Rat).Mul(s.Upper, p.unit)}, p}, nil
+	return &Solution{s, table.Bounds{Low: new(big.Rat).Mul(s.Lower, p.unit), High: new(big.Rat).Mul(s.Upper, p.unit)}, p}, nil
 }
 
 // Each visits the orbits of the lattice as depths, with each candidate's probability in a mechanism that satisfies every
@@ -193,16 +164,16 @@ func (s *Solution) Each(visit func(depths []int, pmf []*big.Rat)) {
 
 // Rate returns a mechanism's objective, in units of the loss: exactly where its probabilities are rational, else enclosed with
 // the given precision in bits. It fails with mechanisms.ErrNoEnclosure where there are only estimates.
-func (p *Program) Rate(ctx context.Context, m mechanisms.Mechanism, prec uint) (Bounds, error) {
+func (p *Program) Rate(ctx context.Context, m mechanisms.Mechanism, prec uint) (table.Bounds, error) {
 	sum, most, total := interval.NewAccumulator(prec), interval.FromInt(0, prec), new(big.Rat)
 	exactSum, exactMost, rational := new(big.Rat), new(big.Rat), true
 	for i, counts := range p.lat.All() {
 		if err := ctx.Err(); err != nil {
-			return Bounds{}, context.Cause(ctx)
+			return table.Bounds{}, context.Cause(ctx)
 		}
 		at, err := p.lossAt(m, counts, prec, rational)
 		if err != nil {
-			return Bounds{}, err
+			return table.Bounds{}, err
 		}
 		if rational = rational && at.exact != nil; rational {
 			if at.exact.Cmp(exactMost) > 0 {
@@ -222,12 +193,13 @@ func (p *Program) Rate(ctx context.Context, m mechanisms.Mechanism, prec uint) (
 		if !p.Question.Worst {
 			exactMost = exactSum.Quo(exactSum, total)
 		}
-		return Bounds{exactMost, exactMost}, nil
+		return table.Bounds{Low: exactMost, High: exactMost}, nil
 	}
 	if !p.Question.Worst {
 		most = sum.Value().Quo(interval.FromRat(total, prec))
 	}
-	return ends(most.Max(interval.FromInt(0, prec))), nil
+	low, high := table.Ends(most.Max(interval.FromInt(0, prec)))
+	return table.Bounds{Low: low, High: high}, nil
 }
 
 // Estimate is Rate in float64, without proof.
@@ -256,18 +228,6 @@ func (p *Program) Estimate(ctx context.Context, m mechanisms.Mechanism) (float64
 		most = sum / total
 	}
 	return most, nil
-}
-
-// ends returns an interval's ends as rationals.
-func ends(x interval.Interval) Bounds {
-	b := Bounds{Low: new(big.Rat)}
-	if !x.Lo().IsInf() {
-		b.Low, _ = x.Lo().Rat(nil)
-	}
-	if !x.Hi().IsInf() {
-		b.High, _ = x.Hi().Rat(nil)
-	}
-	return b
 }
 
 // expectation is a mechanism's expected loss at an orbit: exact is nil where it is not rational.

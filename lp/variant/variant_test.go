@@ -13,6 +13,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/lp/table"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
 )
@@ -32,7 +33,7 @@ func exp(t *testing.T, s string) mechanisms.Epsilon {
 }
 
 // solve returns a question's optimum, known to 1e-9.
-func solve(t *testing.T, q variant.Question) (*variant.Program, variant.Bounds) {
+func solve(t *testing.T, q variant.Question) (*variant.Program, table.Bounds) {
 	t.Helper()
 	p, err := variant.New(q)
 	require.NoError(t, err)
@@ -43,7 +44,7 @@ func solve(t *testing.T, q variant.Question) (*variant.Program, variant.Bounds) 
 }
 
 // ratio returns a mechanism's objective over the optimum, in floating point.
-func ratio(t *testing.T, p *variant.Program, optimum variant.Bounds, name string) float64 {
+func ratio(t *testing.T, p *variant.Program, optimum table.Bounds, name string) float64 {
 	t.Helper()
 	m, err := mechanisms.Lookup(name)
 	require.NoError(t, err)
