@@ -124,8 +124,8 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 			return o, err
 		}
 	}
-	if o.Precision, err = decimal.ParseNumber(f.precision); err != nil || o.Precision.Sign() < 0 || o.Precision.Cmp(big.NewRat(1, 1)) >= 0 {
-		return o, usagef("--pmf-precision %s: give a decimal >= 0 and below 1 such as 1e-9", quoted(f.precision))
+	if o.Precision, err = parsePrecision(f.precision); err != nil {
+		return o, err
 	}
 	if o.Confidence, err = decimal.ParseNumber(f.confidence); err != nil || o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
 		return o, usagef("--confidence %s: give a decimal between 0 and 1 such as 0.95", quoted(f.confidence))
@@ -227,12 +227,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 }
 
 func (f *auditFlags) table(ctx context.Context, o audit.Options) (*audit.Report, error) {
-	file, err := openInput(ctx, "--pmf-file", f.pmfFile)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	rows, err := audit.ReadTable(file, f.pmfFile, o.Precision)
+	rows, err := readTable(ctx, f.pmfFile, o.Precision)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		Main()
 	}
+	if kind := os.Getenv(asSubject); kind != "" {
+		answerAsSubject(kind)
+		return
+	}
 	os.Exit(m.Run())
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -13,6 +14,8 @@ import (
 	"optratio/lp"
 	"optratio/lp/linear"
 	"optratio/number"
+	"optratio/verify"
+	"optratio/verify/audit"
 )
 
 // ratioFlags are the flags of the main job.
@@ -20,6 +23,7 @@ type ratioFlags struct {
 	programFlags
 	epsilon           epsilonFlags
 	question          questionFlags
+	subject           subjectFlags
 	mechanism, method string
 	sensitivity, cert string
 	exact             bool
@@ -34,7 +38,11 @@ func newRatio(s streams) *cobra.Command {
 vectors of n candidates on the lattice of step 2Δ, best score 0, worst at least -2Δk,
 over a lower bound on what any shift-invariant ε-DP mechanism can have there (with
 --constraints monotone or full: any such mechanism that is monotone as well). Errors are in steps
-of 2Δ; --step asks the same of a finer lattice.`,
+of 2Δ; --step asks the same of a finer lattice. --pmf-exec and --pmf-file rate your own mechanism beside
+the others, as subject: it is asked about every score vector.`,
+		Example: `  optratio -n 4 -k 4 --eps 0.5
+  optratio -n 3 -k 3 --eps 1 --step delta --constraints dp --mechanism pf,geo
+  optratio -n 3 -k 2 --eps 1 --pmf-exec 'python3 examples/audit/em.py'`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("unknown command or argument %s; optratio --help lists the commands", quoted(args[0]))
@@ -47,6 +55,7 @@ of 2Δ; --step asks the same of a finer lattice.`,
 	f.programFlags.add(c, "1e-9")
 	f.epsilon.add(c)
 	f.question.add(c)
+	f.subject.add(c)
 	fs.Lookup("objective").Usage = "weights of score vectors: paper or box; or minimax, the worst score vector instead of a mean"
 	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate, by name")
 	fs.StringVar(&f.method, "method", "auto", "auto, closed-form, lumped or lp; --solver clp and embedded imply lp")
@@ -122,6 +131,7 @@ type ratioDoc struct {
 	Optimum     number.Number `json:"optimum"`
 	PFOptimal   *bool         `json:"pf_optimal"`
 	Mechanisms  []lp.Rated    `json:"mechanisms"`
+	Subject     *subjectDoc   `json:"subject,omitempty"`
 	Undecided   string        `json:"undecided,omitempty"`
 }
 
@@ -137,6 +147,14 @@ func (f *ratioFlags) run(ctx context.Context) error {
 		}
 	}
 	report, done := progress(f.streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
+	subject, err := f.addSubject(ctx, &r, func(n int64) { report("the subject was asked about %d score vectors", n) })
+	if err != nil {
+		done()
+		return err
+	}
+	if subject != nil {
+		defer subject.Close()
+	}
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
 	a, err := settle(ctx, func() (*lp.Answer, error) { return lp.Ratio(ctx, r) }, func(why string) *lp.Answer { return f.anyRatio(r, why) })
 	done()
@@ -149,6 +167,7 @@ func (f *ratioFlags) run(ctx context.Context) error {
 		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 		Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform", "box": "box", "minimax": "none"}[f.objective]), PFOptimal: a.PFOptimal,
+		Subject: f.subject.doc(subject, &r),
 	}
 	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text(), f.question.text()) }); err != nil {
 		return err
@@ -156,7 +175,33 @@ func (f *ratioFlags) run(ctx context.Context) error {
 	if err := cert.commit(ctx, a.WriteCertificate); err != nil {
 		return err
 	}
+	for _, m := range a.Mechanisms {
+		if m.Finding != "" {
+			return &exit{exitViolated, errors.New(m.Finding)}
+		}
+	}
 	return ending(ctx, a.Undecided)
+}
+
+// addSubject adds the user's own mechanism to a request, and returns it; nil where there is none.
+func (f *ratioFlags) addSubject(ctx context.Context, r *lp.Request, progress func(int64)) (*audit.Stated, error) {
+	delta, err := parsePositive("sensitivity", f.sensitivity)
+	if err != nil {
+		return nil, err
+	}
+	if r.Worst && f.subject.given() && !f.subject.symmetric {
+		return nil, usagef("--objective minimax: the largest loss of a mechanism that is not symmetric depends on the order of the scores; give --assume-symmetric if the subject is")
+	}
+	subject, err := f.subject.parse(ctx, r.Epsilon, delta, verify.Linf, progress)
+	if err != nil || subject == nil {
+		return nil, err
+	}
+	if _, err := settle(ctx, func() (bool, error) { return true, subject.Try(ctx, r.N, r.K, max(1, r.Step)) }, func(string) bool { return false }); err != nil {
+		subject.Close()
+		return nil, err
+	}
+	r.Mechanisms = append(r.Mechanisms, subject)
+	return subject, nil
 }
 
 // anyRatio says what is true of every ratio: errors lie between 0 and the depth. Of other losses it says nothing.
@@ -201,10 +246,17 @@ func (d *ratioDoc) print(w io.Writer, eps, question string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(t, "mechanism\t%s\tratio to the optimum\n", column)
 	for _, m := range d.Mechanisms {
+		if m.Finding != "" {
+			fmt.Fprintf(t, "%s\tnot rated\t\n", m.Name)
+			continue
+		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Error, m.Ratio)
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if d.Subject != nil {
+		fmt.Fprintf(w, "\n%s\n", d.Subject)
 	}
 	for _, m := range d.Mechanisms {
 		if hi, ok := m.Ratio.Upper(); ok && hi.Cmp(big.NewRat(1, 1)) < 0 {

@@ -11,7 +11,6 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
-	"optratio/number"
 )
 
 // ErrRequest is wrapped by errors about requests that no answer fits.
@@ -69,13 +68,18 @@ func approximate(m mechanisms.Mechanism) bool {
 	return ok
 }
 
+// ratioGap is the relative width that a mechanism's ratio may have: a precision p of its numbers adds up to 2p, and a third one leaves room for
+// what it means below the normal range.
+func ratioGap(gap *big.Rat, m mechanisms.Mechanism) *big.Rat {
+	if a, ok := m.(mechanisms.Approximate); ok && a.Precision() != nil {
+		return new(big.Rat).Add(gap, new(big.Rat).Mul(a.Precision(), big.NewRat(3, 1)))
+	}
+	return gap
+}
+
 // unreached says why a mechanism's ratio is wider than the gap.
 func unreached(m mechanisms.Mechanism) string {
-	text := fmt.Sprintf("the ratio of %s is not known to the gap", m.Info().Name)
-	if a, ok := m.(mechanisms.Approximate); ok {
-		text += fmt.Sprintf(": its probabilities have the relative precision %s", number.Exact(a.Precision()))
-	}
-	return text
+	return fmt.Sprintf("the ratio of %s is not known to the gap", m.Info().Name)
 }
 
 // String returns the optimum, how it was proved, and a line for each mechanism.

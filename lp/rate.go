@@ -54,11 +54,15 @@ func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism, size *big.Int
 			}
 			return nil
 		}
+		if errors.Is(t.err, mechanisms.ErrAnswer) {
+			j.answer.Mechanisms = append(j.answer.Mechanisms, Rated{Name: m.Info().Name, Finding: t.err.Error()})
+			return nil
+		}
 		if t.err != nil {
 			return t.err
 		}
 		ratio := j.ratioOf(m, t.value, prec)
-		wide := ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, j.Gap)
+		wide := ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, ratioGap(j.Gap, m))
 		if wide && j.reached() && prec < 1<<12 && !approximate(m) {
 			continue
 		}

@@ -73,21 +73,25 @@ type Request struct {
 	Method     Method
 	Solver     linear.Solver // for the linear programs; nil for linear.Embedded
 	Exact      bool          // accept exact rationals only
-	Gap        *big.Rat      // (upper-lower)/upper wanted of every ratio; nil for 1e-9
-	MaxMemory  int64         // bytes; 0 for DefaultMemory
-	Start      *linear.Basis // of the whole program; nil for permute-and-flip's
-	Certified  bool          // only proofs that WriteCertificate can write, where the method leaves a choice
-	Report     func(linear.Progress)
+	// Gap is (upper-lower)/upper wanted of every ratio; nil for 1e-9. What the precision of a mechanism's own numbers adds
+	// (mechanisms.Approximate) does not count.
+	Gap       *big.Rat
+	MaxMemory int64         // bytes; 0 for DefaultMemory
+	Start     *linear.Basis // of the whole program; nil for permute-and-flip's
+	Certified bool          // only proofs that WriteCertificate can write, where the method leaves a choice
+	Report    func(linear.Progress)
 }
 
 // DefaultMemory is the memory that a program may need by estimate.
 const DefaultMemory = 12 << 30
 
-// Rated is a mechanism's mean expected error in steps of 2Δ and its ratio to the optimum.
+// Rated is a mechanism's mean expected error in steps of 2Δ and its ratio to the optimum. Of a mechanism that failed to state
+// probabilities (mechanisms.ErrAnswer) neither is known, and Finding says what happened.
 type Rated struct {
-	Name  string        `json:"name"`
-	Error number.Number `json:"error"`
-	Ratio number.Number `json:"ratio"`
+	Name    string        `json:"name"`
+	Error   number.Number `json:"error"`
+	Ratio   number.Number `json:"ratio"`
+	Finding string        `json:"finding,omitempty"`
 }
 
 // Answer is the result of its Request. Orbits and Variables count those of the lattice, whether

@@ -76,6 +76,11 @@ func variedRatio(ctx context.Context, r Request) (*Answer, error) {
 				a.Undecided = context.Cause(ctx).Error()
 				break
 			}
+			if errors.Is(err, mechanisms.ErrAnswer) {
+				rated.Finding = rated.Name + ": " + err.Error()
+				a.Mechanisms = append(a.Mechanisms, rated)
+				continue
+			}
 			return nil, fmt.Errorf("%s: %w", rated.Name, err)
 		}
 		if m == pf && a.PFOptimal != nil && *a.PFOptimal {
@@ -88,6 +93,7 @@ func variedRatio(ctx context.Context, r Request) (*Answer, error) {
 
 // variedRating returns a mechanism's objective and its ratio to the optimum, 1 where both are 0.
 func variedRating(ctx context.Context, p *variant.Program, m mechanisms.Mechanism, optimum table.Bounds, prec uint) (loss, ratio number.Number, err error) {
+	m = mechanisms.Within(ctx, m)
 	b, err := p.Rate(ctx, m, prec)
 	if errors.Is(err, mechanisms.ErrNoEnclosure) {
 		x, err := p.Estimate(ctx, m)

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/decimal"
+	"optratio/lattice"
+	"optratio/lp"
+	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/verify"
+	"optratio/verify/audit"
+)
+
+// subjectFlags name the user's own mechanism, a program or a table that states probabilities.
+type subjectFlags struct {
+	exec, file, precision string
+	timeout               time.Duration
+	symmetric             bool
+}
+
+func (f *subjectFlags) add(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVar(&f.exec, "pmf-exec", "", "rate this program too, as subject: it states probabilities as for optratio audit")
+	fs.StringVar(&f.file, "pmf-file", "", "rate this table of probabilities too, as subject: a line {\"scores\":[0,-2],\"pmf\":[0.7,0.3]} for each score vector")
+	fs.StringVar(&f.precision, "pmf-precision", "1e-9", "relative precision of the subject's probabilities")
+	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer of the subject")
+	fs.BoolVar(&f.symmetric, "assume-symmetric", false, "ask the subject about one order of each score vector, as if it were symmetric, which is not checked")
+}
+
+func (f *subjectFlags) given() bool { return f.exec != "" || f.file != "" }
+
+// parsePrecision reads --pmf-precision.
+func parsePrecision(text string) (*big.Rat, error) {
+	p, err := decimal.ParseNumber(text)
+	if err != nil || p.Sign() < 0 || p.Cmp(big.NewRat(1, 1)) >= 0 {
+		return nil, usagef("--pmf-precision %s: give a decimal >= 0 and below 1 such as 1e-9", quoted(text))
+	}
+	return p, nil
+}
+
+// parse returns the subject, nil where none is given.
+func (f *subjectFlags) parse(ctx context.Context, eps mechanisms.Epsilon, delta *big.Rat, model verify.Neighborhood, progress func(int64)) (*audit.Stated, error) {
+	switch {
+	case !f.given() && f.symmetric:
+		return nil, usagef("--assume-symmetric: this is about --pmf-exec or --pmf-file, give one of them")
+	case !f.given():
+		return nil, nil
+	case f.exec != "" && f.file != "":
+		return nil, usagef("--pmf-exec and --pmf-file exclude each other: give one of them")
+	case f.timeout <= 0:
+		return nil, usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
+	}
+	precision, err := parsePrecision(f.precision)
+	if err != nil {
+		return nil, err
+	}
+	o := audit.Options{Epsilon: eps, Sensitivity: delta, Neighbors: model, Precision: precision, Timeout: f.timeout, Progress: progress}
+	if f.exec != "" {
+		return audit.NewProgram(f.exec, f.symmetric, o)
+	}
+	rows, err := readTable(ctx, f.file, precision)
+	if err != nil {
+		return nil, err
+	}
+	return audit.NewTable(f.file, rows, f.symmetric, o)
+}
+
+// readTable reads --pmf-file.
+func readTable(ctx context.Context, path string, precision *big.Rat) ([]audit.Row, error) {
+	file, err := openInput(ctx, "--pmf-file", path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return audit.ReadTable(file, path, precision)
+}
+
+// subjectDoc says in a JSON document what was rated as subject.
+type subjectDoc struct {
+	Source           string        `json:"source"`
+	Asked            int64         `json:"asked"`   // score vectors, of
+	Vectors          *big.Int      `json:"vectors"` // so many
+	AssumedSymmetric bool          `json:"assumed_symmetric"`
+	Precision        number.Number `json:"precision"`
+}
+
+func (f *subjectFlags) doc(s *audit.Stated, r *lp.Request) *subjectDoc {
+	if s == nil {
+		return nil
+	}
+	d := &subjectDoc{f.exec + f.file, s.Asked(), lattice.Vectors(r.N, r.K*max(1, r.Step), false), f.symmetric, number.Exact(s.Precision())}
+	if f.symmetric {
+		d.Vectors = lattice.Orbits(r.N, r.K*max(1, r.Step))
+	}
+	return d
+}
+
+func (d *subjectDoc) String() string {
+	return fmt.Sprintf("subject: %s, asked about %d of %s score vectors%s; its numbers stand for what is within a relative precision of %s",
+		d.Source, d.Asked, count(d.Vectors), choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
+}
