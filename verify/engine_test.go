@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/number"
 	"optratio/number/interval"
 )
 
@@ -411,4 +412,27 @@ func TestTracker(t *testing.T) {
 
 	assert.Equal(t, []int64{3, 9, 3, 1}, size(1, Vector{2, 0, -3}, Vector{0, 4, 0}))
 	assert.Equal(t, []int64{2, 0, 0, 0}, size(0, Vector{0, 0}))
+}
+
+// TestTightIsAtMostWhatIsProved: an enclosure of the tight ε ends at the ε that was proved.
+func TestTightIsAtMostWhatIsProved(t *testing.T) {
+	c := &run{exp: ratio64(3, 2)} // ln 3/2 = 0.405…
+	for _, x := range []struct {
+		lo, hi, want string
+	}{{"0.3", "0.5", "0.405"}, {"0.3", "0.4", "0.4"}, {"0.4", "0.4", "0.4"}, {"0.5", "0.6", "0.6"}} {
+		got := c.atMostClaimed(number.Bounds(rational(x.lo), rational(x.hi)))
+		lo, _ := got.Lower()
+		hi, _ := got.Upper()
+		f, _ := hi.Float64()
+		want, _ := rational(x.want).Float64()
+		assert.Zero(t, lo.Cmp(rational(x.lo)), "%+v", x)
+		assert.InDelta(t, want, f, 1e-3, "%+v", x)
+		assert.LessOrEqual(t, hi.Cmp(rational(x.hi)), 0, "%+v", x)
+	}
+	got := c.atMostClaimed(number.Bounds(rational("0.3"), nil))
+	hi, ok := got.Upper()
+	require.True(t, ok)
+	f, _ := hi.Float64()
+	assert.InDelta(t, math.Log(1.5), f, 1e-15)
+	assert.True(t, c.atMostClaimed(number.Infinity()).IsInf())
 }

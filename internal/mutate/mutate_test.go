@@ -54,7 +54,8 @@ var targets = []target{
 		run: "DoctoredProp|ExactBounds|Point|PermuteAndFlip|ClosedBound|Threshold(IsS|ByL|Dec|Stops|ByP|IsThe|Table)|Simplest|Total|Sizes|Value|Requests"},
 	{pkg: "verify"},
 	{pkg: "proptest"},
-	{pkg: "verify/audit", files: []string{"binomial.go", "side.go"}},
+	{pkg: "verify/audit", files: []string{"bet.go", "binomial.go", "wealth.go", "fit.go", "independence.go"},
+		run: "Bet|Wealth|Reached|Levels|Tail|LogFactorial|Confidence|Fit|Repeated|KeptOrRefuted|Reproducible"},
 }
 
 // TestMutants is the mutation tester. It fails where a mutant survives that is not listed as equivalent, and where the
