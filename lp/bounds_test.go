@@ -36,7 +36,11 @@ func TestDoctoredProposalsNeverCutOffTheTruth(t *testing.T) {
 				assert.True(t, b.close(big.NewRat(1, 1e9)), "honest bounds are close: %v", level)
 			}
 			cutOff := 0
-			for range 40 {
+			rounds := 40
+			if testing.Short() {
+				rounds = 10
+			}
+			for range rounds {
 				doctored := doctor(rng, base)
 				for _, b := range []bounds{p.evaluate(doctored, z), p.enclose(doctored, 128)} {
 					require.LessOrEqual(t, b.lower.Cmp(truth), 0, "lower bound above the optimum")

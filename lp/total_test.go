@@ -1,0 +1,153 @@
+package lp
+
+import (
+	"context"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/mechanisms"
+	"optratio/number/interval"
+)
+
+// byVectors sums the exponential mechanism's expected depth over the score vectors one by one, each of Q(n,j) for every j that
+// the objective has.
+func byVectors(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
+	power := func(v int) *big.Rat {
+		p := big.NewRat(1, 1)
+		for range v {
+			p.Mul(p, z)
+		}
+		return p
+	}
+	total := new(big.Rat)
+	for j := 1; j <= k; j++ {
+		if o == lattice.Paper && j < k {
+			continue
+		}
+		depths := make([]int, n)
+		var visit func(i int)
+		visit = func(i int) {
+			if i < n {
+				for depths[i] = 0; depths[i] <= j; depths[i]++ {
+					visit(i + 1)
+				}
+				return
+			}
+			best, num, den := j, new(big.Rat), new(big.Rat)
+			for _, v := range depths {
+				best = min(best, v)
+				den.Add(den, power(v))
+				num.Add(num, new(big.Rat).Mul(big.NewRat(int64(v), 1), power(v)))
+			}
+			if best == 0 {
+				total.Add(total, num.Quo(num, den))
+			}
+		}
+		visit(0)
+	}
+	return total
+}
+
+// TestRoutesOfTotals: a total is the same by score vectors, by weights, by instances, exactly, enclosed and estimated.
+func TestRoutesOfTotals(t *testing.T) {
+	ctx := context.Background()
+	em := mechanisms.Exponential()
+	e := expEps(t, 3, 2)
+	z, _ := e.Z()
+	for _, s := range [][2]int{{2, 1}, {2, 3}, {3, 2}, {4, 2}, {3, 4}} {
+		n, k := s[0], s[1]
+		lat, err := lattice.New(n, k)
+		require.NoError(t, err)
+		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+			want := byVectors(n, k, o, z)
+			for name, route := range map[string]func() (value, error){
+				"total":     func() (value, error) { return total(ctx, em, n, k, o, Paper, e, 128) },
+				"weights":   func() (value, error) { return totalOfWeights(ctx, em.(mechanisms.Weighted), lat, o, e, 128) },
+				"instances": func() (value, error) { return totalOfInstances(ctx, em, lat, o, e, 128) },
+			} {
+				v, err := route()
+				require.NoError(t, err, name)
+				require.NotNil(t, v.exact, name)
+				assert.Zero(t, v.exact.Cmp(want), "%s, %v %v: %v, want %v", name, s, o, v.exact, want)
+				assert.True(t, v.rigorous())
+				assert.True(t, v.enclosure(64).Contains(want))
+			}
+			v, err := enclosedTotal(ctx, lat, o, 128, instances(e, func(in *mechanisms.Instance) ([]interval.Interval, error) { return em.Enclose(in, 128) }))
+			require.NoError(t, err)
+			assert.True(t, v.enclosure(64).Contains(want) && v.box.RelWidth() < 1e-34, "%v %v", s, o)
+			v, err = estimatedTotal(ctx, lat, o, instances(e, em.Float))
+			require.NoError(t, err)
+			f, _ := want.Float64()
+			assert.InEpsilon(t, f, v.estimate, 1e-12)
+			assert.False(t, v.rigorous())
+			assert.Equal(t, "floating-point sum over the lattice", v.method)
+			// At a decimal ε beside ln 3/2 the total is beside it.
+			v, err = total(ctx, em, n, k, o, Paper, decimalEps(t, "0.405465108108164381978"), 128)
+			require.NoError(t, err)
+			assert.Nil(t, v.exact)
+			assert.InEpsilon(t, f, toFloat(v.box), 1e-15)
+			assert.Less(t, v.box.RelWidth(), 1e-34)
+		}
+	}
+	v, err := total(ctx, em, 1, 3, lattice.Paper, Paper, e, 128)
+	require.NoError(t, err)
+	assert.Zero(t, v.exact.Sign(), "one candidate has no error")
+}
+
+func toFloat(x interval.Interval) float64 {
+	f, _ := x.Mid().Float64()
+	return f
+}
+
+// TestStoppedSumsOfTotals: no route returns a part of a sum as the whole.
+func TestStoppedSumsOfTotals(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	em := mechanisms.Exponential()
+	lat, err := lattice.New(3, 2)
+	require.NoError(t, err)
+	for _, e := range []mechanisms.Epsilon{expEps(t, 3, 2), decimalEps(t, "0.4")} {
+		for name, route := range map[string]func() (value, error){
+			"total": func() (value, error) { return total(ctx, em, 3, 2, lattice.Paper, Paper, e, 128) },
+			"weights": func() (value, error) {
+				return totalOfWeights(ctx, em.(mechanisms.Weighted), lat, lattice.Paper, e, 128)
+			},
+			"instances": func() (value, error) { return totalOfInstances(ctx, em, lat, lattice.Paper, e, 128) },
+			"estimated": func() (value, error) { return estimatedTotal(ctx, lat, lattice.Paper, instances(e, em.Float)) },
+		} {
+			_, err := route()
+			assert.ErrorIs(t, err, context.Canceled, name)
+		}
+	}
+}
+
+// TestPartsOfTotals: values divided by a number of vectors, sums in pairs, and where a closed form is too long to be exact.
+func TestPartsOfTotals(t *testing.T) {
+	d := big.NewInt(12)
+	v := exactValue(big.NewRat(3, 2)).over(d, 64)
+	assert.Equal(t, "1/8", v.exact.RatString())
+	v = boxValue(interval.FromInt(3, 64)).over(d, 64)
+	assert.True(t, v.enclosure(64).Contains(big.NewRat(1, 4)) && v.exact == nil && v.rigorous())
+	v = value{estimate: 3, method: "m"}.over(d, 64)
+	assert.Equal(t, value{estimate: 0.25, method: "m"}, v)
+
+	for n := 1; n <= 9; n++ {
+		var terms []*big.Rat
+		for i := 1; i <= n; i++ {
+			terms = append(terms, big.NewRat(int64(i), 7))
+		}
+		assert.Zero(t, pairwiseSum(context.Background(), terms).Cmp(big.NewRat(int64(n*(n+1)/2), 7)))
+	}
+	pf := permuteAndFlipValue(context.Background(), 3, 2, lattice.Paper, expEps(t, 3, 2), 64)
+	require.NotNil(t, pf.exact)
+	assert.Zero(t, pf.exact.Cmp(PermuteAndFlipTotalExact(3, 2, lattice.Paper, big.NewRat(2, 3))))
+	pf = permuteAndFlipValue(context.Background(), 3, 2, lattice.Paper, decimalEps(t, "0.4"), 64)
+	assert.Nil(t, pf.exact)
+	pf = permuteAndFlipValue(context.Background(), 1<<20, 2, lattice.Paper, expEps(t, 3, 2), 64) // 2²⁰·2·3 bits are more than 2²²
+	assert.Nil(t, pf.exact)
+	assert.Positive(t, pf.box.Lo().Sign())
+}
