@@ -50,7 +50,7 @@ var targets = []target{
 	{pkg: "number"},
 	{pkg: "number/arith"},
 	{pkg: "verify/certificate"},
-	{pkg: "lp", files: []string{"bounds.go"}, run: "DoctoredProposals|ExactBounds|PointWithout|StrictlyInside|ClosedBoundIsBelow|DualPoint"},
+	{pkg: "lp", files: []string{"bounds.go"}, run: "DoctoredProposals|ExactBounds|PointWithout|StrictlyInside|Mix|ClosedBoundIsBelow|DualPoint"},
 	{pkg: "lp", files: []string{"closed.go"}, run: "FlipTotal|ClosedBound|DualPoint"},
 	{pkg: "lp", files: []string{"total.go"}, run: "FlipTotal|ExponentialTotal|OfTotals|Sizes|Stopped|OptimalMechanismAttains"},
 	{pkg: "lp", files: []string{"threshold.go"}, run: "ThresholdByPrograms|ThresholdIsThe|ThresholdStops|ThresholdTable|Simplest|Sizes"},
