@@ -140,7 +140,7 @@ func TestHowSubjectsAreCalled(t *testing.T) {
 	require.NotNil(t, f)
 	assert.Equal(t, "the answers are [1 0] and [0 1]", f.Reason)
 	// What cannot be asked is an error, not a pass.
-	for _, bad := range []Case{{Scores: []float64{0, 0}, Sensitivity: 1, Epsilon: -1}, {Scores: []float64{0, 1e300}, Sensitivity: 1, Epsilon: 1}, {Scores: []float64{0, 1e-300}, Sensitivity: 1, Epsilon: 1}} {
+	for _, bad := range []Case{{Scores: []float64{0, 0}, Sensitivity: 1, Epsilon: -1}, {Scores: []float64{0, 1e300}, Sensitivity: 1, Epsilon: 1}, {Scores: []float64{0, 0x1p-1000}, Sensitivity: 1, Epsilon: 1}} {
 		_, err := s.at(sum, bad)
 		assert.Error(t, err, "%v", bad)
 	}
