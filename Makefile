@@ -5,7 +5,7 @@ TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLE
 SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 
-.PHONY: run build test bench mutate lint clp
+.PHONY: run build test bench mutate lint clp wheel python-test
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -37,6 +37,13 @@ lint:
 	$(GO) vet $(SLOW) ./...
 	$(GO) tool staticcheck ./...
 	$(GO) tool staticcheck $(SLOW) ./...
+
+# The Python package with the program inside, in dist/.
+wheel:
+	GO=$(GO) python3 python/wheel_backend.py dist
+
+python-test: build
+	GO=$(GO) scripts/python-test
 
 clp:
 	@scripts/install-clp

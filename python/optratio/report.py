@@ -1,0 +1,200 @@
+"""What an audit found."""
+import html
+import json
+import math
+from fractions import Fraction
+
+
+class Number:
+    """A number of a report: exact, enclosed between two decimals, or an estimate from samples."""
+
+    def __init__(self, document):
+        if not isinstance(document, dict):
+            document = {"exact": str(document), "lower": str(document), "upper": str(document)}
+        self.exact, self.estimate = document.get("exact"), document.get("estimate")
+        self.lower = document.get("lower", self.estimate)
+        self.upper = document.get("upper", self.estimate)
+        self.method = document.get("method")
+
+    def __float__(self):
+        if self.exact not in (None, "inf"):
+            return float(Fraction(self.exact))
+        lower, upper = float(self.lower), float(self.upper)
+        return lower if lower == upper else (lower + upper) / 2
+
+    def __str__(self):
+        if self.method:
+            return f"{float(self):.6g} ({self.method})"
+        if self.exact is not None and self.lower == self.upper and len(self.lower) <= 12:
+            return self.lower
+        middle, width = float(self), float(self.upper) - float(self.lower)
+        if not width > 1e-12 * abs(middle):
+            return f"{middle:.12g}"
+        digits = max(1, math.floor(math.log10(abs(middle) / width))) if middle else 1
+        return f"{middle:.{min(digits, 12)}g} ± {width / 2:.1g}"
+
+    def __repr__(self):
+        return f"Number({self})"
+
+
+def _optional(document):
+    return None if document is None else Number(document)
+
+
+def _scores(scores):
+    return "(" + ", ".join(str(s) for s in scores) + ")"
+
+
+class Witness:
+    """One place where a property fails: the scores, those of the neighbor, the output, and both probabilities (None where there is none)."""
+
+    def __init__(self, document):
+        self.document = document
+        self.scores, self.neighbor = document["scores"], document.get("neighbor")
+        self.candidate, self.neighbor_candidate = document.get("candidate"), document.get("neighbor_candidate")
+        self.event, self.t = document.get("event"), _optional(document.get("t"))
+        self.p, self.p_neighbor = Number(document["p"]), _optional(document.get("p_neighbor"))
+        self.p_em, self.p_expected = _optional(document.get("p_em")), _optional(document.get("p_expected"))
+
+    def __str__(self):
+        text = f"scores {_scores(self.scores)}"
+        if self.neighbor is not None:
+            text += f" and {_scores(self.neighbor)}"
+        if isinstance(self.candidate, int):
+            text += f", candidate {self.candidate}"
+        elif self.candidate is not None:
+            text += f", output {self.candidate!r}"
+        elif self.event is not None:
+            text += f", output {self.event!r}"
+        if self.neighbor_candidate is not None:
+            text += f" (there {self.neighbor_candidate})"
+        if self.p_em is not None:
+            what = f"Pr[error >= {self.t}]" if self.t is not None else "expected error"
+            return f"{text}: {what} is {self.p}, that of the exponential mechanism {self.p_em}"
+        if self.p_expected is not None:
+            return f"{text}: probability {self.p}, expected {self.p_expected}"
+        if self.p_neighbor is None:
+            return f"{text}: {self.p}"
+        text += f": probability {self.p} and {self.p_neighbor}"
+        a, b = float(self.p), float(self.p_neighbor)
+        if self.neighbor_candidate is None and a != b:
+            text += f", a ratio of e^{abs(math.log(a / b)):.4g}" if a > 0 and b > 0 else ", an infinite ratio"
+        return text
+
+    __repr__ = __str__
+
+
+class Finding:
+    """Something that the function did which it should not, whatever its probabilities: an exception, NaN, too few probabilities."""
+
+    def __init__(self, document):
+        self.event, self.detail, self.scores, self.times = document["event"], document["detail"], document["scores"], document["times"]
+
+    def __str__(self):
+        place = f"scores {_scores(self.scores)}: " if self.scores else ""
+        more = f" (the first of {self.times} of this kind)" if self.times > 1 else ""
+        return f"{self.event}: {place}{self.detail}{more}"
+
+    __repr__ = __str__
+
+
+class Property:
+    """The verdict on one property: "proved", "violated" or "undecided", and what it rests on."""
+
+    def __init__(self, document):
+        self.document = document
+        self.name, self.verdict, self.checked = document["name"], document["verdict"], document["checked"]
+        self.reason = document.get("reason", "")
+        self.witness = Witness(document["witness"]) if document.get("witness") else None
+        self.attained = Witness(document["attained"]) if document.get("attained") else None
+        self.tight_eps, self.range = _optional(document.get("tight_eps")), _optional(document.get("range"))
+        self.ok = self.verdict == "proved"
+
+    def remark(self):
+        """What there is to say beside the verdict, in one line."""
+        parts = []
+        if self.tight_eps is not None:
+            parts.append(f"tight ε {self.tight_eps}")
+        if self.reason:
+            parts.append(self.reason)
+        return ", ".join(parts)
+
+    def __str__(self):
+        text = f"{self.name}: {self.verdict}, {self.checked} checked"
+        if self.remark():
+            text += ", " + self.remark()
+        if self.witness:
+            text += f"\n  fails at {self.witness}"
+        return text
+
+    __repr__ = __str__
+
+
+class Report:
+    """The outcome of an audit. Each property is an attribute, with _ for -: report.dp.verdict, report.dominates_em.witness.
+
+    ok: nothing is violated, and of stated probabilities nothing is undecided. tight_eps: the least ε of stated probabilities;
+    eps_lower_bound: of samples, at the confidence. witness: the smallest that was found, of dp where there is one.
+    findings: what went wrong beside probabilities. exception: the first exception of the function.
+    """
+
+    def __init__(self, document, ok=True, exception=None, message=""):
+        self.document, self.ok, self.exception, self.message = document, ok, exception, message
+        self.mechanism, self.domain = document["mechanism"], document["domain"]
+        self.properties = {p["name"]: Property(p) for p in document["properties"]}
+        self.claimed_eps, self.tight_eps = _optional(document.get("claimed_eps")), _optional(document.get("tight_eps"))
+        self.eps_lower_bound, self.confidence = _optional(document.get("eps_lower_bound")), document.get("confidence")
+        self.questions, self.samples = document.get("questions", 0), document.get("samples", 0)
+        self.findings = [Finding(f) for f in document.get("findings") or []]
+        self.witness = Witness(document["witness"]) if document.get("witness") else None
+
+    def __getattr__(self, name):
+        properties = self.__dict__.get("properties", {})
+        try:
+            return properties[name.replace("_", "-")]
+        except KeyError:
+            raise AttributeError(f"no attribute {name!r}; the properties are {', '.join(properties)}") from None
+
+    def __dir__(self):
+        return [*super().__dir__(), *(p.replace("-", "_") for p in self.properties)]
+
+    @property
+    def violated(self):
+        """The properties that are violated."""
+        return [p for p in self.properties.values() if p.verdict == "violated"]
+
+    def to_json(self, **options):
+        """The program's JSON document, with the function's name for the mechanism."""
+        return json.dumps(self.document, ensure_ascii=False, **options)
+
+    def _conclusion(self):
+        if self.tight_eps is not None:
+            return f"tight ε {self.tight_eps}; claimed: {self.claimed_eps}"
+        if self.eps_lower_bound is not None:
+            return (f"ε is at least {self.eps_lower_bound} with confidence {self.confidence:g}, from {self.samples:,} samples; "
+                    f"claimed: {self.claimed_eps}")
+        return f"claimed: ε = {self.claimed_eps}"
+
+    def __str__(self):
+        lines = [f"{self.mechanism} on {self.domain}"]
+        width = max([len(name) for name in self.properties], default=0)
+        for p in self.properties.values():
+            lines.append(f"{p.name:{width}}  {p.verdict:9}  {p.checked} checked  {p.remark()}".rstrip())
+            if p.witness:
+                lines.append(f"{'':{width}}  fails at {p.witness}")
+        lines += [f"finding: {f}" for f in self.findings]
+        return "\n".join([*lines, self._conclusion()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        colors = {"proved": "#2a7d2a", "violated": "#b32020", "undecided": "#8a6d00"}
+        rows = "".join(
+            f"<tr><td>{html.escape(p.name)}</td><td style='color:{colors.get(p.verdict, 'inherit')}'>{html.escape(p.verdict)}</td>"
+            f"<td>{p.checked}</td><td style='text-align:left'>{html.escape(p.remark())}"
+            f"{'<br>fails at ' + html.escape(str(p.witness)) if p.witness else ''}</td></tr>"
+            for p in self.properties.values())
+        findings = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
+        return (f"<p><b>{html.escape(self.mechanism)}</b> on {html.escape(self.domain)}</p>"
+                f"<table><tr><th>property</th><th>verdict</th><th>checked</th><th></th></tr>{rows}</table>"
+                f"{'<ul>' + findings + '</ul>' if findings else ''}<p>{html.escape(self._conclusion())}</p>")

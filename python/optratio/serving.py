@@ -1,0 +1,194 @@
+"""Answers the audit's questions with a function of this process.
+
+The program optratio starts a command and talks to it by lines on its standard streams. Here that command is a relay, a few lines of
+Python that pass these lines on to a Unix socket of this process, where the function is called.
+"""
+import inspect
+import json
+import operator
+import os
+import selectors
+import shlex
+import socket
+import sys
+import tempfile
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+
+# Two threads, so that a question can go in while an answer comes out.
+_RELAY = """
+import os, socket, sys, threading
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+def questions():
+    while True:
+        data = os.read(0, 65536)
+        if not data:
+            break
+        s.sendall(data)
+    s.shutdown(socket.SHUT_WR)
+threading.Thread(target=questions, daemon=True).start()
+while True:
+    data = s.recv(65536)
+    if not data:
+        break
+    while data:
+        data = data[os.write(1, data):]
+os._exit(0)
+"""
+
+
+class AnswerError(TypeError):
+    """The function returned what audits do not understand. This ends the audit: it says nothing about the mechanism."""
+
+
+def _number(text):
+    """A score of a question."""
+    return float(Fraction(text)) if isinstance(text, str) else float(text)
+
+
+def _probability(p):
+    """A probability of an answer: fractions and decimals are exact, floats stand for what is near them."""
+    if isinstance(p, str):
+        return p
+    if isinstance(p, Rational):
+        return f"{p.numerator}/{p.denominator}"
+    if isinstance(p, Decimal):
+        return str(p)
+    return float(p)
+
+
+def answer_pmf(f):
+    """Makes of a function that returns probabilities one that answers a question."""
+    def answer(q):
+        p = f(q["scores"], q["epsilon"], q["sensitivity"])
+        try:
+            return {"pmf": [_probability(x) for x in p]}
+        except TypeError as e:
+            raise AnswerError(f"pmf returned {p!r:.80}, which is no list of probabilities (floats, fractions, or strings p/q)") from e
+    return answer
+
+
+def _label(x):
+    return x if isinstance(x, str) else json.dumps(x, default=repr)
+
+
+def _counts(counts, n):
+    """Counts of candidates, as a list."""
+    out = [0] * n
+    for r, times in counts.items():
+        try:
+            r = operator.index(r)
+        except TypeError as e:
+            raise AnswerError(f"sample drew {r!r:.80}, which is no candidate's place; give outcomes='labels' or outcomes='real'") from e
+        if not 0 <= r < n:
+            raise ValueError(f"drew candidate {r} of {n}")
+        out[r] += operator.index(times)
+    return out
+
+
+def answer_samples(f, outcomes):
+    """Makes of a function that draws one that answers a question.
+
+    Where f has a parameter named samples it is called once, draws that many and returns a list of outcomes or a dict of counts;
+    otherwise it is called for each sample.
+    """
+    try:
+        many = "samples" in inspect.signature(f).parameters
+    except (TypeError, ValueError):  # a function without a signature
+        many = False
+
+    def answer(q):
+        arguments = (q["scores"], q["epsilon"], q["sensitivity"])
+        if many:
+            drawn = f(*arguments, samples=q["samples"])
+        else:
+            drawn = [f(*arguments) for _ in range(q["samples"])]
+        if outcomes == "real":
+            return {"values": [float(x) for x in drawn]}
+        if isinstance(drawn, dict):
+            counts = drawn
+        else:
+            try:
+                counts = Counter(map(_label, drawn) if outcomes == "labels" else drawn)
+            except TypeError as e:  # no list, or an outcome that is one
+                raise AnswerError(f"sample returned {drawn!r:.80}; it returns one outcome, or with a parameter named samples a list or "
+                                  "a dict of counts; outcomes that are lists need outcomes='labels'") from e
+        if outcomes == "labels":
+            out = Counter()
+            for x, times in counts.items():
+                out[_label(x)] += operator.index(times)
+            return {"counts": out}
+        return {"counts": _counts(counts, len(q["scores"]))}
+    return answer
+
+
+class Server:
+    """A socket on which questions are answered, one after the other, in the thread that calls serve."""
+
+    def __init__(self, answer, asked=lambda questions, samples: None):
+        if not hasattr(socket, "AF_UNIX"):
+            raise OSError("audits of Python functions need Unix sockets, which this system does not have; "
+                          "write the function as a program for optratio audit --pmf-exec")
+        self.answer, self.asked = answer, asked
+        self.questions = self.samples = 0
+        self.error = None  # the first exception of the function
+        self.fatal = None  # an AnswerError, which ends the audit
+        self.folder = tempfile.TemporaryDirectory(prefix="optratio")
+        path = os.path.join(self.folder.name, "s")
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen(8)
+        self.command = "exec " + shlex.join([sys.executable, "-S", "-E", "-c", _RELAY, path])
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.listener, selectors.EVENT_READ, None)
+
+    def close(self):
+        """Closes the socket and all connections."""
+        for key in list(self.selector.get_map().values()):
+            key.fileobj.close()
+        self.selector.close()
+        self.folder.cleanup()
+
+    def serve(self, going):
+        """Answers questions as long as going() is true."""
+        while going() and self.fatal is None:
+            for key, _ in self.selector.select(0.05):
+                if key.data is None:
+                    connection, _ = self.listener.accept()
+                    self.selector.register(connection, selectors.EVENT_READ, bytearray())
+                    continue
+                self._read(key.fileobj, key.data)
+
+    def _read(self, connection, buffer):
+        try:
+            data = connection.recv(65536)
+            buffer += data
+            while b"\n" in buffer and self.fatal is None:
+                line, _, rest = bytes(buffer).partition(b"\n")
+                buffer[:] = rest
+                connection.sendall(self._reply(line))
+        except (BrokenPipeError, ConnectionResetError):
+            data = b""
+        if not data:
+            self.selector.unregister(connection)
+            connection.close()
+
+    def _reply(self, line):
+        q = json.loads(line)
+        q["scores"] = [_number(s) for s in q["scores"]]
+        q["epsilon"], q["sensitivity"] = float(q["epsilon"]), float(q["sensitivity"])
+        self.questions += 1
+        self.samples += q.get("samples", 0)
+        self.asked(self.questions, self.samples)
+        try:
+            answer = self.answer(q)
+        except AnswerError as e:
+            self.fatal = e
+            answer = {"error": str(e)}
+        except Exception as e:  # an error of the mechanism is a finding, not an end; KeyboardInterrupt is none
+            self.error = self.error or e
+            answer = {"error": f"{type(e).__name__}: {e}"}
+        return json.dumps(answer).encode() + b"\n"

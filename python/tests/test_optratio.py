@@ -1,0 +1,293 @@
+"""Run by pytest, or by python3 -m unittest where there is none. The program is named by OPTRATIO or is bin/optratio."""
+import contextlib
+import io
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from decimal import Decimal
+from fractions import Fraction
+from unittest import mock
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+os.environ.setdefault("OPTRATIO", str(HERE.parent.parent / "bin" / "optratio"))
+
+import optratio  # noqa: E402
+from optratio.testing import assert_dp  # noqa: E402
+
+
+def weights(scores, epsilon, sensitivity, factor=1):
+    best = max(scores)
+    return [math.exp(factor * epsilon * (q - best) / (2 * sensitivity)) for q in scores]
+
+
+def permute_and_flip(scores, epsilon, sensitivity, factor=1):
+    """Pr[r] = w_r ∫ Π_{s≠r} (1 - t w_s) dt over [0,1], integrated exactly by a Gauss-Legendre rule of three nodes for up to six candidates."""
+    nodes = [(0.5 - math.sqrt(0.6) / 2, 5 / 18), (0.5, 8 / 18), (0.5 + math.sqrt(0.6) / 2, 5 / 18)]
+    w = weights(scores, epsilon, sensitivity, factor)
+    return [w[r] * sum(c * math.prod(1 - t * x for s, x in enumerate(w) if s != r) for t, c in nodes) for r in range(len(w))]
+
+
+def forgotten(scores, epsilon, sensitivity):
+    """Permute-and-flip without the factor 2: its privacy is 2ε."""
+    return permute_and_flip(scores, epsilon, sensitivity, 2)
+
+
+def draw(scores, epsilon, sensitivity, factor=1, rng=random):
+    w = weights(scores, epsilon, sensitivity, factor)
+    for r in rng.sample(range(len(w)), len(w)):
+        if rng.random() < w[r]:
+            return r
+    raise AssertionError("the best candidate is always taken")
+
+
+# Five candidates at most, where the three nodes are exact; the side set of an audit asks about more, so these say what they can.
+PMF = {"n": 3, "k": 1, "properties": ["dp"]}
+
+
+class Probabilities(unittest.TestCase):
+    def test_right(self):
+        report = optratio.audit(pmf=permute_and_flip, eps=1, n=3, k=1, properties=["dp", "symmetry", "shift", "monotone"])
+        self.assertTrue(report.ok, report)
+        self.assertEqual(report.dp.verdict, "proved")
+        self.assertAlmostEqual(float(report.tight_eps), 1, places=7)  # permute-and-flip uses all of its ε
+        self.assertEqual(report.mechanism, "permute_and_flip")
+        self.assertIsNone(report.witness)
+        self.assertIsNone(report.exception)
+
+    def test_factor_forgotten(self):
+        report = optratio.audit(pmf=forgotten, eps=1, **PMF)
+        self.assertFalse(report.ok)
+        self.assertEqual(report.dp.verdict, "violated")
+        self.assertAlmostEqual(float(report.tight_eps), 2, places=7)
+        w = report.dp.witness
+        p = forgotten(w.scores, 1, 1)[w.candidate]
+        q = forgotten(w.neighbor, 1, 1)[w.candidate]
+        self.assertGreater(abs(math.log(p / q)), 1.0001)
+        self.assertAlmostEqual(float(w.p), p, places=8)
+        self.assertAlmostEqual(float(w.p_neighbor), q, places=8)
+        self.assertLessEqual(max(abs(a - b) for a, b in zip(w.scores, w.neighbor)), 1)
+        self.assertEqual([p.name for p in report.violated], ["dp"])
+
+    def test_exact_numbers(self):
+        def uniform(scores, epsilon, sensitivity):
+            n = len(scores)
+            return [f"1/{n}", Decimal("0.5")] if n == 2 else [Fraction(1, n)] * n
+        report = optratio.audit(pmf=uniform, eps=1, n=2, k=1, properties="dp,sum")
+        self.assertEqual((report.dp.verdict, report.sum.verdict), ("proved", "proved"))
+        self.assertEqual(report.tight_eps.exact, "0")
+
+    def test_domain_and_neighbors(self):
+        asked = []
+
+        def f(scores, epsilon, sensitivity):
+            asked.append(tuple(scores))
+            return permute_and_flip(scores, epsilon, sensitivity)
+        optratio.audit(pmf=f, eps=0.5, domain=[[0, -0.25, 0]], neighbors=[([0, -0.25, 0], [0.5, 0.25, 0])], sensitivity=0.5, properties=["dp"])
+        self.assertIn((0, -0.25, 0), asked)
+        self.assertIn((0.5, 0.25, 0), asked)
+
+    def test_exception(self):
+        def f(scores, epsilon, sensitivity):
+            if scores[0] < scores[-1]:
+                raise ValueError("descending scores only")
+            return permute_and_flip(scores, epsilon, sensitivity)
+        report = optratio.audit(pmf=f, eps=1, **PMF)
+        self.assertFalse(report.ok)
+        self.assertEqual(report.answers.verdict, "violated")
+        self.assertIn("ValueError: descending scores only", str(report.findings[0]))
+        self.assertIsInstance(report.exception, ValueError)
+        self.assertEqual(report.dp.verdict, "violated")  # an error is an output like any other
+        self.assertEqual(report.dp.witness.candidate, "error")
+
+    def test_nan(self):
+        report = optratio.audit(pmf=lambda scores, epsilon, sensitivity: [math.nan] * len(scores), eps=1, **PMF)
+        self.assertFalse(report.ok)
+        self.assertIn("NaN", str(report))
+
+    def test_no_list(self):
+        with self.assertRaisesRegex(TypeError, "no list of probabilities"):
+            optratio.audit(pmf=lambda *_: 0.5, eps=1, **PMF)
+
+
+class Samples(unittest.TestCase):
+    def test_right(self):
+        rng = random.Random(1)
+        report = optratio.audit(sample=lambda *q: draw(*q, rng=rng), eps=1, n=2, k=1, budget=20_000)
+        self.assertTrue(report.ok, report)
+        self.assertEqual(report.dp.verdict, "undecided")
+        self.assertEqual(report.samples, 20_000)
+        self.assertLess(float(report.eps_lower_bound), 1)
+        self.assertIn("confidence 0.95", str(report))
+
+    def test_factor_forgotten(self):
+        rng = random.Random(2)
+
+        def many(scores, epsilon, sensitivity, samples):
+            return [draw(scores, epsilon, sensitivity, 2, rng) for _ in range(samples)]
+        report = optratio.audit(sample=many, eps=1, n=2, k=1, budget=200_000, until="refuted")
+        self.assertFalse(report.ok)
+        self.assertEqual(report.dp.verdict, "violated")
+        self.assertGreater(float(report.eps_lower_bound), 1)
+
+    def test_labels(self):
+        def votes(scores, epsilon, sensitivity, samples):
+            return {"winner " + str(scores.index(max(scores))): samples - 1, "nobody": 1}
+        report = optratio.audit(sample=votes, eps=1, n=2, k=1, budget=20_000, outcomes="labels", until="refuted")
+        self.assertFalse(report.ok, report)
+
+    def test_outcomes_that_fit_nothing(self):
+        for returned in ("nobody", None, 0.5):
+            with self.assertRaisesRegex(TypeError, "labels"):
+                optratio.audit(sample=lambda *_, r=returned: r, eps=1, n=2, k=1, budget=1000)
+        report = optratio.audit(sample=lambda *_: 7, eps=1, n=2, k=1, budget=1000)
+        self.assertIn("drew candidate 7 of 2", str(report))
+
+
+class Errors(unittest.TestCase):
+    def test_missing_program(self):
+        with mock.patch.dict(os.environ, {"OPTRATIO": "/nowhere/optratio"}):
+            with self.assertRaisesRegex(optratio.ProgramNotFound, "OPTRATIO=/nowhere/optratio"):
+                optratio.audit(pmf=permute_and_flip, eps=1)
+        with mock.patch.dict(os.environ, {"OPTRATIO": "", "PATH": ""}):
+            with self.assertRaisesRegex(optratio.ProgramNotFound, "make wheel"):
+                optratio.audit(pmf=permute_and_flip, eps=1)
+
+    def test_usage(self):
+        for arguments, message in [({"eps": -1}, "--eps"), ({}, "epsilon is missing"), ({"eps": 1, "n": 0}, "-n 0"), ({"eps": 1, "properties": ["nice"]}, "nice")]:
+            with self.assertRaisesRegex(optratio.UsageError, message):
+                optratio.audit(pmf=permute_and_flip, **arguments)
+        for arguments in ({}, {"pmf": permute_and_flip, "sample": draw}, {"pmf": 3}):
+            with self.assertRaises(TypeError):
+                optratio.audit(eps=1, **arguments)
+
+    def test_interrupt_in_function(self):
+        def f(*_):
+            raise KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):
+            optratio.audit(pmf=f, eps=1)
+
+    def test_ctrl_c(self):
+        code = ("import sys, time, optratio\n"
+                "def f(scores, *_):\n    print('asked', flush=True)\n    time.sleep(60)\n"
+                "try:\n    optratio.audit(pmf=f, eps=1, timeout=100)\n"
+                "except KeyboardInterrupt:\n    print('interrupted', flush=True)\n")
+        with tempfile.TemporaryDirectory() as folder:
+            process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True,
+                                       env={**os.environ, "PYTHONPATH": str(HERE.parent), "TMPDIR": folder})
+            self.assertEqual(process.stdout.readline(), "asked\n")
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(timeout=100)
+            self.assertEqual(out, "interrupted\n")
+            self.assertEqual(process.returncode, 0)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_time_limit(self):
+        report = optratio.audit(pmf=permute_and_flip, eps=1, n=5, k=4, time_limit=0.2)
+        self.assertFalse(report.ok)
+        self.assertEqual(report.violated, [])
+        self.assertIn("time limit", report.message + str(report))
+
+
+class Shown(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.report = optratio.audit(pmf=forgotten, eps=1, **PMF)
+
+    def test_text(self):
+        lines = str(self.report).split("\n")
+        self.assertRegex(lines[0], "^forgotten on the .* vectors")
+        self.assertRegex(lines[1], "^dp .*violated .*tight ε 2")
+        self.assertRegex(lines[2], r"fails at scores \(.*\) and \(.*\), candidate \d: probability .*, a ratio of e\^2$")
+        self.assertRegex(lines[-1], "claimed: 1$")
+
+    def test_html(self):
+        text = self.report._repr_html_()
+        for part in ("<table>", "violated", "fails at scores"):
+            self.assertIn(part, text)
+        odd = optratio.Report({**self.report.document, "mechanism": "<lambda>"})
+        self.assertIn("&lt;lambda&gt;", odd._repr_html_())
+
+    def test_json(self):
+        document = json.loads(self.report.to_json(indent=1))
+        self.assertEqual(document["mechanism"], "forgotten")
+        self.assertEqual(str(optratio.Report(document)), str(self.report))
+
+    def test_attributes(self):
+        self.assertIn("dp", dir(self.report))
+        with self.assertRaisesRegex(AttributeError, "the properties are dp, answers"):
+            self.report.symmetry
+        self.assertFalse(hasattr(optratio.Report.__new__(optratio.Report), "dp"))
+
+    def test_progress(self):
+        told = []
+        err = io.StringIO()
+        with contextlib.redirect_stderr(err):
+            optratio.audit(pmf=forgotten, eps=1, progress=lambda questions, samples: told.append(questions), **PMF)
+            self.assertEqual(err.getvalue(), "")
+            optratio.audit(pmf=forgotten, eps=1, progress=True, **PMF)
+        self.assertEqual(told, list(range(1, len(told) + 1)))
+        self.assertRegex(err.getvalue(), "audit: [0-9,]+ questions")
+
+
+class Assertion(unittest.TestCase):
+    def test_right(self):
+        self.assertEqual(assert_dp(pmf=permute_and_flip, eps=1, n=3, k=1).dp.verdict, "proved")
+
+    def test_witness(self):
+        with self.assertRaisesRegex(AssertionError, r"forgotten fails its audit at ε = 1\ndp: violated.*\n  fails at scores \(.*\) and \(.*\), candidate 0: probability"):
+            assert_dp(pmf=forgotten, eps=1, n=3, k=1)
+
+    def test_undecided(self):
+        with self.assertRaisesRegex(AssertionError, "not proved to be 1-DP\ndp: undecided"):
+            assert_dp(pmf=permute_and_flip, eps=1, n=5, k=4, time_limit=0.2)
+
+    def test_cause(self):
+        def f(*_):
+            raise ValueError("no such thing")
+        with self.assertRaisesRegex(AssertionError, "ValueError: no such thing") as caught:
+            assert_dp(pmf=f, eps=1, n=2, k=1)
+        self.assertIsInstance(caught.exception.__cause__, ValueError)
+
+
+class Readme(unittest.TestCase):
+    def test_example(self):
+        text = (HERE.parent.parent / "README.md").read_text(encoding="utf-8")
+        code = text.split("```python\n")[1].split("```")[0]
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(code, {})
+        lines = out.getvalue().split("\n")
+        self.assertRegex(lines[0], "^mechanism on ")
+        self.assertEqual(lines[-3], "violated")
+        self.assertRegex(lines[-2], r"^scores \(.*\) and \(.*\), candidate \d: probability")
+
+
+@unittest.skipUnless(shutil.which(os.environ.get("GO", "go")), "Go is not installed")
+class Wheel(unittest.TestCase):
+    def test_wheel(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # By another process, as pip does.
+            built = subprocess.run([sys.executable, str(HERE.parent / "wheel_backend.py"), folder], stdout=subprocess.PIPE, text=True, check=True)
+            wheel = pathlib.Path(built.stdout.strip())
+            self.assertRegex(wheel.name, r"^optratio-[0-9.]+-py3-none-\w+\.whl$")
+            subprocess.run([sys.executable, "-m", "zipfile", "-e", str(wheel), folder], check=True)
+            program = pathlib.Path(folder) / "optratio" / "bin" / "optratio"
+            program.chmod(0o755)  # pip keeps the mode, python3 -m zipfile does not
+            code = "import optratio; print(optratio.find_program()); print(optratio.audit(pmf=lambda s, *_: ['1/%d' % len(s)] * len(s), eps=1, n=2, k=1).dp.verdict)"
+            env = {**os.environ, "PYTHONPATH": folder}
+            del env["OPTRATIO"]
+            out = subprocess.run([sys.executable, "-c", code], env=env, cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
+            self.assertEqual(out.split(), [str(program.resolve()), "proved"])
+
+
+if __name__ == "__main__":
+    unittest.main()

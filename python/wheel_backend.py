@@ -1,0 +1,66 @@
+"""Builds the wheel: the package, and the program optratio for this machine. It needs Go and nothing from the network.
+
+pip calls build_wheel (PEP 517); `python3 wheel_backend.py FOLDER` does the same without pip.
+"""
+import base64
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+NAME, VERSION = "optratio", "0.1.0"
+
+
+def tag():
+    """The wheel's tag: any Python 3, this platform."""
+    return "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
+def metadata():
+    """The files of the folder .dist-info, but for RECORD."""
+    return {
+        "METADATA": f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {VERSION}\nRequires-Python: >=3.9\nLicense: Apache-2.0\n"
+                    "Summary: Audits of differentially private selection mechanisms that are Python functions\n",
+        "WHEEL": f"Wheel-Version: 1.0\nGenerator: optratio\nRoot-Is-Purelib: false\nTag: {tag()}\n",
+        "entry_points.txt": "[console_scripts]\noptratio = optratio.program:main\n",
+    }
+
+
+def go_build(path):
+    """Builds the program without cgo, so that it needs no library of the machine that runs it."""
+    subprocess.run([os.environ.get("GO", "go"), "build", "-trimpath", "-o", str(path), "./cmd/optratio"],
+                   cwd=HERE.parent, env={**os.environ, "CGO_ENABLED": "0"}, check=True)
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    """Writes the wheel into a folder and returns its name."""
+    info = f"{NAME}-{VERSION}.dist-info"
+    name = f"{NAME}-{VERSION}-{tag()}.whl"
+    files = {f"{NAME}/{p.name}": (p.read_bytes(), 0o644) for p in sorted((HERE / NAME).glob("*.py"))}
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "optratio"
+        go_build(program)
+        files[f"{NAME}/bin/optratio"] = (program.read_bytes(), 0o755)
+    files.update({f"{info}/{file}": (text.encode(), 0o644) for file, text in metadata().items()})
+    record = []
+    for path, (content, _) in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        record.append(f"{path},sha256={digest},{len(content)}\n")
+    files[f"{info}/RECORD"] = ("".join(record) + f"{info}/RECORD,,\n").encode(), 0o644
+    with zipfile.ZipFile(pathlib.Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path, (content, mode) in files.items():
+            entry = zipfile.ZipInfo(path, (2020, 1, 1, 0, 0, 0))  # the same bytes whenever it is built
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, (0o100000 | mode) << 16
+            wheel.writestr(entry, content)
+    return name
+
+
+if __name__ == "__main__":
+    target = pathlib.Path(sys.argv[1])
+    target.mkdir(parents=True, exist_ok=True)
+    print(target / build_wheel(target))
