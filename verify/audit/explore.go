@@ -16,7 +16,7 @@ const (
 	perPlace       = 3    // draws at every score vector that shows whether it is like its class, if they are
 	leastApart     = 0.08 // at least this part of the exploring, and
 	mostApart      = 0.4  // at most that
-	firstStage     = 30   // draws at every class in the first stage, where an audit ends once the claim is refuted
+	firstStage     = 20   // draws at every class in the first stage, where an audit ends once the claim is refuted
 	nextStage      = 1.7
 	perClass       = 24  // draws in the first round; classes for which there are none are left out
 	rounds         = 4   // of exploring; in each, a part of the pairs stays
@@ -63,7 +63,7 @@ func (s *statistics) run(dom *verify.Domain) error {
 	classes := float64(len(s.field.classes))
 	end := s.o.Budget
 	if s.o.UntilRefuted {
-		end = max(1000, int64(firstStage*classes))
+		end = s.drawn + max(1000, int64(firstStage*classes))
 	}
 	for {
 		end = min(end, s.o.Budget)
@@ -207,7 +207,7 @@ func (s *statistics) screen(samples int64) ([]edge, error) {
 		share float64
 		keep  int
 	}{{0.5, max(1, int(samples/10))}, {0.25, max(8, len(places)/8)}, {0.25, 2 * mostOdd}} {
-		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(f.surprise(b), f.surprise(a)) })
+		places = f.oddest(places)
 		places = places[:min(len(places), stage.keep)]
 		for _, i := range places {
 			each := int64(stage.share * float64(samples) / float64(len(places)))
@@ -216,7 +216,7 @@ func (s *statistics) screen(samples int64) ([]edge, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(f.surprise(b), f.surprise(a)) })
+	places = f.oddest(places)
 	var out []edge
 	for _, i := range places[:min(len(places), mostOdd)] {
 		if f.surprise(i) < oddness {

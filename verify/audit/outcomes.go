@@ -23,6 +23,7 @@ const (
 	mostLabels   = 10_000
 	mostValues   = 1 << 16 // in one answer
 	pilotShare   = 0.04    // of the budget, for values that intervals are chosen from
+	fewPilots    = 2000    // values that are enough where an audit ends with the refutation
 	mostPilots   = 200     // score vectors of the domain that these are drawn at
 	quantiles    = 160     // of them that become ends of intervals, and more in the tails
 	coarseGroups = 24      // between which all intervals are tried
@@ -155,7 +156,7 @@ func (b *binned) interval(event []bool) string {
 			last = i
 		}
 	}
-	text := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	text := func(x float64) string { return strconv.FormatFloat(x+0, 'g', -1, 64) } // of -0 it makes 0
 	low, high := "(-∞", "∞)"
 	switch {
 	case first%2 == 1:
@@ -191,7 +192,11 @@ func (s *statistics) pilot(b *binned, places []int) error {
 	places = slices.Clone(places)
 	s.rng.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
 	places = places[:min(len(places), mostPilots, max(1, int(s.o.Budget/100)))]
-	each := max(1, int64(pilotShare*float64(s.o.Budget))/int64(len(places)))
+	pilots := int64(pilotShare * float64(s.o.Budget))
+	if s.o.UntilRefuted {
+		pilots = min(pilots, fewPilots)
+	}
+	each := max(1, pilots/int64(len(places)))
 	var all []float64
 	for _, i := range places {
 		if err := s.stopped(); err != nil {

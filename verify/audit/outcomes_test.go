@@ -52,7 +52,7 @@ func TestNoisyMaxThatReturnsItsValue(t *testing.T) {
 			t.Log(r.LowerBound, r.Find(verify.DP).Attained, r.Find(verify.DP).Reason)
 			require.Equal(t, verify.Violated, r.Find(verify.DP).Verdict)
 			require.Less(t, r.LowerBound.Float64(), 1.55)
-			require.Contains(t, r.Witness.Event, "a value in (-∞, ")
+			require.Contains(t, r.Witness.Event, "a value in ")
 			require.Equal(t, s.asked, r.Samples)
 			bounds = append(bounds, r.LowerBound.Float64())
 			t.Log(r.Witness)

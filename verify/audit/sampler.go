@@ -250,7 +250,10 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 		return nil, nil
 	}
 	var sum, before []int64
-	first := samples - samples/2
+	first := samples
+	if samples >= fewestCompared {
+		first -= samples / 2
+	}
 	for part, n := range []int64{first, samples - first} {
 		if n == 0 {
 			continue
@@ -289,6 +292,9 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 	}
 	return sum, nil
 }
+
+// fewestCompared is the fewest samples of which two halves are compared: those of fewer tell little.
+const fewestCompared = 10
 
 func frequency(x, n int64) number.Number {
 	return number.Estimate(float64(x)/float64(n), fmt.Sprintf("%d of %d samples", x, n))

@@ -22,8 +22,8 @@ type place struct {
 	event  string // that came instead of an answer; it is not asked again
 }
 
-// class holds score vectors that a symmetric and shift-invariant mechanism treats alike, and what was drawn at all of
-// them together. A level is a group of tied candidates.
+// class holds score vectors that a symmetric and shift-invariant mechanism treats alike, or one that returns numbers if it is
+// symmetric, and what was drawn at all of them together. A level is a group of tied candidates.
 type class struct {
 	counts  []int64 // of levels, or of outcomes
 	sizes   []int64 // of levels
@@ -81,9 +81,12 @@ func (f *field) place(q verify.Vector) int {
 	p := &place{q: q}
 	f.places = append(f.places, p)
 	shape := key
-	if f.pooled {
-		sorted := slices.Clone(q)
-		slices.SortFunc(sorted, func(a, b int64) int { return cmp.Compare(b, a) })
+	sorted := slices.Clone(q)
+	slices.SortFunc(sorted, func(a, b int64) int { return cmp.Compare(b, a) })
+	switch {
+	case f.ordered:
+		shape = vectorKey(sorted)
+	case f.pooled:
 		shape = vectorKey(sorted.Plus(-sorted[0]))
 		distinct := slices.Compact(sorted)
 		p.level = make([]int, len(q))
@@ -152,7 +155,7 @@ func (f *field) collect(dom *verify.Domain, room int, stopped func() error) erro
 			f.edges, times = append(f.edges, edge{from: pair[0], to: pair[1]}), append(times, 0)
 		}
 		times[i]++
-		if lone(p[0], p[1]) {
+		if low, high := spread(p[0], p[1]); lone(p[0], p[1]) || !f.pooled && low == high {
 			times[i] += len(kept)
 		}
 	}
@@ -183,12 +186,15 @@ func lone(q, other verify.Vector) bool {
 
 // shape returns what pairs have in common that differ by the order of candidates, shifts of either side and its direction.
 func (f *field) shape(pair [2]int) string {
-	if !f.pooled {
+	if !f.pooled && !f.ordered {
 		return fmt.Sprint(pair)
 	}
 	a, b := f.places[pair[0]], f.places[pair[1]]
 	forth, back := make([]int64, len(a.q)), make([]int64, len(a.q))
 	topA, topB := slices.Max(a.q), slices.Max(b.q)
+	if f.ordered { // numbers may tell a shift of either side
+		return fmt.Sprint(f.sortedPair(a.q, b.q))
+	}
 	for r := range a.q {
 		x, y := topA-a.q[r], topB-b.q[r]
 		forth[r], back[r] = x<<26+y, y<<26+x
@@ -202,6 +208,16 @@ func (f *field) shape(pair [2]int) string {
 		forth = back
 	}
 	return vectorKey(forth)
+}
+
+// sortedPair returns two vectors in the order of the first one's scores and, where these are tied, of the second one's.
+func (f *field) sortedPair(q, other verify.Vector) [][2]int64 {
+	pairs := make([][2]int64, len(q))
+	for r := range q {
+		pairs[r] = [2]int64{q[r], other[r]}
+	}
+	slices.SortFunc(pairs, func(a, b [2]int64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	return pairs
 }
 
 // add records draws.
@@ -230,14 +246,17 @@ func (f *field) add(i int, counts []int64, drawn int64) {
 func (f *field) hits(i, r int) (hits, drawn float64) {
 	p := f.places[i]
 	c := f.classes[p.class]
-	if p.odd || p.level == nil {
+	if p.odd || p.level == nil && !f.ordered {
 		if r < len(p.counts) {
 			hits = float64(p.counts[r])
 		}
 		return hits, float64(p.total)
 	}
-	if l := p.level[r]; l < len(c.counts) {
-		hits = float64(c.counts[l]) / float64(c.sizes[l])
+	switch {
+	case f.ordered && r < len(c.counts):
+		hits = float64(c.counts[r])
+	case !f.ordered && p.level[r] < len(c.counts):
+		hits = float64(c.counts[p.level[r]]) / float64(c.sizes[p.level[r]])
 	}
 	return hits, float64(c.total)
 }
@@ -248,7 +267,7 @@ func (f *field) outcomes(e edge) int {
 	if f.pooled {
 		return len(a.q)
 	}
-	return max(len(a.counts), len(b.counts))
+	return max(len(f.classes[a.class].counts), len(f.classes[b.class].counts))
 }
 
 // aim is what a search is for: the greatest bound on ε from so many more draws, or the refutation of a claimed ε.
@@ -312,7 +331,7 @@ func (f *field) rate(e edge, a aim) edge {
 			future := math.Sqrt((1-e.p)/(e.p*draws*float64(r.at)) + (1-e.o)/(max(e.o, 1/a.left)*draws*float64(r.near)))
 			log := math.Log(e.p / e.o)
 			e.promise = a.value(log-doubt*e.slack, future)
-			best.hopeful = max(best.hopeful, a.value(log+e.slack, future))
+			best.hopeful = max(best.hopeful, a.value(log+(1.7-doubt)*e.slack, future))
 			if e.promise > best.promise {
 				e.hopeful = best.hopeful
 				best = e
@@ -426,4 +445,14 @@ func (f *field) surprise(i int) float64 {
 		g += deviance * rest / (rest + n) // what is expected is an estimate itself
 	}
 	return g - float64(len(p.q)-1)
+}
+
+// oddest sorts places by surprise, the greatest first.
+func (f *field) oddest(places []int) []int {
+	surprises := map[int]float64{}
+	for _, i := range places {
+		surprises[i] = f.surprise(i)
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(surprises[b], surprises[a]) })
+	return places
 }

@@ -9,8 +9,8 @@ import (
 	"optratio/verify"
 )
 
-// stakes is how many stakes are bet side by side, each twice the one before; their wealth is averaged.
-const stakes = 12
+// stakes is how many stakes are bet side by side, each four times the one before; their wealth is averaged.
+const stakes = 6
 
 // level is one hypothesis: that the mechanism is ε-private.
 type level struct {
@@ -60,7 +60,7 @@ func newWealth(claimed mechanisms.Epsilon, alpha *big.Rat, patient bool) *wealth
 	limit, _ := w.limit.Float64()
 	w.log = math.Log(limit)
 	for s := range w.weights {
-		w.weights[s] = 1.0 / 16
+		w.weights[s] = 1.0 / 8
 		if patient {
 			w.weights[s] /= 4
 		}
@@ -124,7 +124,7 @@ func (w *wealth) open(p, o, slack float64, r ratio, horizon float64) {
 		h := tie(p, o, l.c, r)
 		u := math.Sqrt(2 * (w.log - math.Log(w.weights[0])) / (variance(h, l.c, r) * max(1, horizon)))
 		for k := range s.bets[i] {
-			s.bets[i][k] = newBet(math.Ldexp(u, k), h, l.c, r)
+			s.bets[i][k] = newBet(math.Ldexp(u, 2*k), h, l.c, r)
 		}
 	}
 	w.segs = append(w.segs, s)
