@@ -3,9 +3,9 @@ package lp
 import (
 	"context"
 	"math/big"
-	"math/bits"
 
 	"optratio/lattice"
+	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number/arith"
 	"optratio/number/interval"
@@ -21,8 +21,7 @@ import (
 // a candidate at depth 0 are taken away with k and B' in place of k+1 and B.
 func permuteAndFlipTotal[T any](f arith.Field[T], a, b T, n, k int) T {
 	top := f.FromInt(int64(k))
-	all := arith.DifferenceQuotient(f, f.FromInt(int64(k)+1), f.Sub(top, b), n)
-	return f.Mul(a, f.Sub(all, arith.DifferenceQuotient(f, top, f.Sub(top, b), n)))
+	return f.Mul(a, variant.FlipDifference(f, f.FromInt(int64(k)+1), top, f.Sub(top, b), n))
 }
 
 // overBox returns total(A, B', k), a total over Q(n,k), with A = Σ_{v=1}^k v z^v and B' = Σ_{v=1}^k z^v; under the box objective the sum of that
@@ -59,24 +58,6 @@ func PermuteAndFlipTotalExact(n, k int, o lattice.Objective, z *big.Rat) *big.Ra
 	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return permuteAndFlipTotal(f, a, b, n, k) })
 }
 
-// tied returns (k+1)^n - k^n - n k^{n-1}, the number of vectors of Q(n,k) with two or more best candidates, without cancellation.
-func tied[T any](f arith.Field[T], n, k int) T {
-	// With P = (k+1)^m, Q = k^m, L = m k^{m-1} and R = P - Q - L: R_2m = R (P+Q) + L (L+R), R_{m+1} = (k+1) R + L.
-	low, high := f.FromInt(int64(k)), f.FromInt(int64(k)+1)
-	p, q, l, r := f.One(), f.One(), f.Zero(), f.Zero()
-	for bit := bits.Len(uint(n)) - 1; bit >= 0; bit-- {
-		r = f.Add(f.Mul(r, f.Add(p, q)), f.Mul(l, f.Add(l, r)))
-		l = f.Mul(f.FromInt(2), f.Mul(l, q))
-		p, q = f.Mul(p, p), f.Mul(q, q)
-		if n>>bit&1 == 1 {
-			r = f.Add(f.Mul(high, r), l)
-			l = f.Add(f.Mul(low, l), q)
-			p, q = f.Mul(p, high), f.Mul(q, low)
-		}
-	}
-	return r
-}
-
 // closedBound returns a lower bound on the optimum of the program with the paper's objective,
 //
 //	A/(1+B') · [(k+1)^n - k^n - n k^{n-1}],
@@ -87,7 +68,7 @@ func tied[T any](f arith.Field[T], n, k int) T {
 // Permute-and-flip's total error is at most A times that count: below j+1 tied best candidates each other one at depth v has a probability of
 // at most z^v/(j+1). So permute-and-flip is within a factor of 1 + B' <= 1/(1 - e^{-ε}) of the optimum for all n and k.
 func closedBound[T any](f arith.Field[T], a, b T, n, k int) T {
-	return f.Mul(f.Quo(a, f.Add(b, f.One())), tied(f, n, k))
+	return f.Mul(f.Quo(a, f.Add(b, f.One())), variant.Tied(f, f.FromInt(int64(k)+1), f.FromInt(int64(k)), f.One(), n))
 }
 
 // ClosedBound returns an enclosure of the closed-form lower bound on the optimum,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"optratio/lattice"
 	"optratio/lp/table"
@@ -33,62 +34,236 @@ func (r *Request) question() variant.Question {
 	return q
 }
 
-// variedRatio answers a varied request.
+// variedJob is a varied request at work.
+type variedJob struct {
+	Request
+	answer  *Answer
+	prec    uint
+	closed  *variant.Closed
+	program *variant.Program // nil where the lattice is not enumerated
+	optimum table.Bounds
+}
+
+// variedRatio answers a varied request: by theorems alone where they settle it, or where the lattice is too large to be enumerated; by the
+// linear-time test for permute-and-flip; else by the program.
 func variedRatio(ctx context.Context, r Request) (*Answer, error) {
-	if r.Method == ClosedForm || r.Method == Lumped {
-		return nil, fmt.Errorf("%w: %s is for the mean error on the lattice of step 2Δ under the uniform or box prior; use --method lp", ErrMethod, r.Method)
+	if r.Method == Lumped {
+		return nil, fmt.Errorf("%w: lumped is for the mean error on the lattice of step 2Δ under the uniform or box prior; use --method lp", ErrMethod)
 	}
-	p, err := variant.New(r.question())
-	if err != nil {
+	q := r.question()
+	if err := fits(r.N, q.Depths()); err != nil {
 		return nil, err
 	}
-	a := &Answer{Request: r, Orbits: big.NewInt(int64(p.Orbits())), Variables: big.NewInt(int64(p.Variables())), Solver: "none"}
-	if optimal, decided := p.PermuteAndFlipOptimal(); decided {
-		a.PFOptimal = &optimal
-	}
-	pf, err := mechanisms.Lookup("pf")
-	if err != nil {
+	j := &variedJob{Request: r, prec: 192 + 2*uint(bitLength(r.N)+bitLength(r.K)) + uint(r.Gap.Denom().BitLen())}
+	j.answer = &Answer{Request: r, Orbits: lattice.Orbits(r.N, q.Depths()), Variables: lattice.Variables(r.N, q.Depths()), Solver: "none"}
+	var err error
+	if j.closed, err = q.Closed(j.prec); err != nil {
 		return nil, err
 	}
-	prec := 192 + 2*uint(bitLength(r.N)+bitLength(r.K))
-	var optimum table.Bounds
-	if a.PFOptimal != nil && *a.PFOptimal && r.Method == Auto {
-		a.Proof = ProofRecurrence
-		if optimum, err = p.Rate(ctx, pf, prec); err != nil {
-			return nil, err
+	j.optimum, j.answer.Proof, j.answer.PFOptimal = j.closed.Optimum, ProofClosedForm, j.closed.PFOptimal
+	if j.flipOptimal() {
+		j.answer.Proof = ProofRecurrence
+	}
+	if err := j.bound(ctx); err != nil {
+		return nil, err
+	}
+	j.answer.Optimum = number.Bounds(j.optimum.Low, j.optimum.High)
+	return j.answer, j.rate(ctx)
+}
+
+func (j *variedJob) flipOptimal() bool { return j.answer.PFOptimal != nil && *j.answer.PFOptimal }
+
+// bound bounds the optimum.
+func (j *variedJob) bound(ctx context.Context) error {
+	if j.Method == ClosedForm {
+		if !j.closed.Theorem {
+			return fmt.Errorf("%w: no theorem bounds this optimum from below; use --method lp", ErrMethod)
 		}
-	} else {
-		s, err := p.Solve(ctx, r.Solver, r.Gap, r.Report)
-		if err != nil {
-			return nil, err
+		if !j.reached() {
+			j.answer.Undecided = "the closed-form bound does not reach the gap; try --method lp"
 		}
-		optimum, a.varied = s.Optimum, s
-		a.Proof, a.Solver, a.Pivots, a.Undecided = ProofLP, r.Solver.Name(), s.Pivots, s.Undecided
-		if r.Exact && a.Undecided == "" && !optimum.Exact() {
-			a.Undecided = "the optimum is not known exactly"
+		return nil
+	}
+	if j.Method == Auto && j.reached() && j.ratedByTheorems() {
+		return nil
+	}
+	if why := j.beyond(); why != "" {
+		if j.Method != Auto || !j.reached() {
+			j.answer.Undecided = why
+		}
+		return nil
+	}
+	type written struct {
+		program *variant.Program
+		optimal *bool // whether permute-and-flip is
+		err     error
+	}
+	w, ok := await(ctx, boundGrace, func() written {
+		p, err := variant.New(j.question())
+		if err != nil || j.closed.PFOptimal != nil {
+			return written{p, j.closed.PFOptimal, err}
+		}
+		optimal, decided := p.PermuteAndFlipOptimal()
+		if !decided {
+			return written{program: p}
+		}
+		return written{program: p, optimal: &optimal}
+	})
+	if !ok {
+		j.answer.Undecided = context.Cause(ctx).Error()
+		return nil
+	}
+	if w.err != nil {
+		return w.err
+	}
+	j.program, j.answer.PFOptimal = w.program, w.optimal
+	if j.flipOptimal() && j.Method == Auto {
+		j.answer.Proof = ProofRecurrence
+		if j.closed.PermuteAndFlip != nil {
+			j.optimum = *j.closed.PermuteAndFlip
+			return nil
+		}
+		flip, err := j.program.Rate(ctx, mechanisms.PermuteAndFlip(), j.prec)
+		if err == nil {
+			j.optimum = flip
+		} else if ctx.Err() != nil {
+			j.answer.Undecided, err = context.Cause(ctx).Error(), nil
+		}
+		return err
+	}
+	return j.solve(ctx)
+}
+
+// solve bounds the optimum by the program.
+func (j *variedJob) solve(ctx context.Context) error {
+	type solved struct {
+		*variant.Solution
+		err error
+	}
+	// what rounding adds when a mechanism is rated fits beside this gap
+	gap := new(big.Rat).Mul(j.Gap, big.NewRat(999, 1000))
+	s, ok := await(ctx, boundGrace, func() solved {
+		s, err := j.program.Solve(ctx, j.Solver, gap, j.Report)
+		return solved{s, err}
+	})
+	if !ok {
+		j.answer.Undecided = context.Cause(ctx).Error()
+		return nil
+	}
+	if s.err != nil {
+		return s.err
+	}
+	a := j.answer
+	a.Solver, a.Pivots, a.Undecided, a.varied = j.Solver.Name(), s.Pivots, s.Undecided, s.Solution
+	if a.Undecided == "" || s.Optimum.Low.Cmp(j.optimum.Low) >= 0 {
+		a.Proof = ProofLP
+	}
+	if a.Undecided == "" || s.Optimum.Low.Cmp(j.optimum.Low) > 0 {
+		j.optimum.Low = s.Optimum.Low
+	}
+	if a.Undecided == "" || s.Optimum.High.Cmp(j.optimum.High) < 0 {
+		j.optimum.High = s.Optimum.High
+	}
+	if j.Exact && a.Undecided == "" && !j.optimum.Exact() {
+		a.Undecided = "the optimum is not known exactly"
+	}
+	return nil
+}
+
+// beyond says why the lattice is not enumerated; it is empty where it can be.
+func (j *variedJob) beyond() string {
+	limit := j.MaxMemory
+	if limit == 0 {
+		limit = DefaultMemory
+	}
+	limit = min(limit, variant.MaxVariables*bytesPerVariable)
+	need := new(big.Int).Mul(j.answer.Variables, big.NewInt(bytesPerVariable))
+	if need.Cmp(big.NewInt(limit)) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("n = %d, k = %d in steps of 2Δ/%d give %s variables, about %s of memory, over the limit of %s; use smaller n, k or L, or --max-memory",
+		j.N, j.K, max(1, j.Step), j.answer.Variables, bytesText(need), bytesText(big.NewInt(limit)))
+}
+
+// reached reports whether the optimum is known as closely as asked.
+func (j *variedJob) reached() bool {
+	return j.optimum.Exact() || !j.Exact && near(number.Bounds(j.optimum.Low, j.optimum.High), j.Gap)
+}
+
+// near reports whether upper - lower <= gap·upper; of estimates and infinities it has no complaint.
+func near(x number.Number, gap *big.Rat) bool {
+	if !x.IsRigorous() || x.IsInf() {
+		return true
+	}
+	low, ok := x.Lower()
+	high, finite := x.Upper()
+	return ok && finite && new(big.Rat).Sub(high, low).Cmp(new(big.Rat).Mul(gap, high)) <= 0
+}
+
+// byTheorem returns a mechanism's objective where a theorem gives it.
+func (j *variedJob) byTheorem(m mechanisms.Mechanism) *table.Bounds {
+	switch m {
+	case mechanisms.PermuteAndFlip():
+		return j.closed.PermuteAndFlip
+	case mechanisms.Exponential():
+		return j.closed.Exponential
+	}
+	return nil
+}
+
+func (j *variedJob) ratedByTheorems() bool {
+	return !slices.ContainsFunc(j.Mechanisms, func(m mechanisms.Mechanism) bool { return j.byTheorem(m) == nil })
+}
+
+// rate evaluates the mechanisms against the optimum.
+func (j *variedJob) rate(ctx context.Context) error {
+	for _, m := range j.Mechanisms {
+		rated, err := j.rateOne(ctx, m)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			j.answer.Undecided = context.Cause(ctx).Error()
+			return nil
+		case errors.Is(err, mechanisms.ErrAnswer):
+			rated.Finding = rated.Name + ": " + err.Error()
+		default:
+			return fmt.Errorf("%s: %w", rated.Name, err)
+		}
+		j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
+		if j.answer.Undecided == "" && !near(rated.Ratio, ratioGap(j.Gap, m)) {
+			j.answer.Undecided = unreached(m)
 		}
 	}
-	a.Optimum = number.Bounds(optimum.Low, optimum.High)
-	for _, m := range r.Mechanisms {
-		rated := Rated{Name: m.Info().Name}
-		if rated.Error, rated.Ratio, err = variedRating(ctx, p, m, optimum, prec); err != nil {
-			if ctx.Err() != nil {
-				a.Undecided = context.Cause(ctx).Error()
-				break
-			}
-			if errors.Is(err, mechanisms.ErrAnswer) {
-				rated.Finding = rated.Name + ": " + err.Error()
-				a.Mechanisms = append(a.Mechanisms, rated)
-				continue
-			}
-			return nil, fmt.Errorf("%s: %w", rated.Name, err)
-		}
-		if m == pf && a.PFOptimal != nil && *a.PFOptimal {
-			rated.Ratio = number.Int(1)
-		}
-		a.Mechanisms = append(a.Mechanisms, rated)
+	return nil
+}
+
+// known returns what is known of a mechanism's objective without asking it, nil where it is to be asked.
+func (j *variedJob) known(m mechanisms.Mechanism) *table.Bounds {
+	b := j.byTheorem(m)
+	if b == nil && j.program == nil {
+		return &table.Bounds{Low: new(big.Rat), High: j.closed.MaxLoss}
 	}
-	return a, nil
+	return b
+}
+
+func (j *variedJob) rateOne(ctx context.Context, m mechanisms.Mechanism) (rated Rated, err error) {
+	rated.Name = m.Info().Name
+	if known := j.known(m); known != nil {
+		rated.Error, rated.Ratio = number.Bounds(known.Low, known.High), known.Over(j.optimum)
+	} else if rated.Error, rated.Ratio, err = variedRating(ctx, j.program, m, j.optimum, j.prec); err != nil {
+		return rated, err
+	}
+	if m != mechanisms.PermuteAndFlip() {
+		return rated, nil
+	}
+	if j.flipOptimal() {
+		rated.Ratio = number.Int(1)
+	} else if low, ok := rated.Ratio.Lower(); ok && low.Cmp(big.NewRat(1, 1)) < 0 {
+		// It satisfies every level's rows: the optimum is at most its loss.
+		high, _ := rated.Ratio.Upper()
+		rated.Ratio = number.Bounds(big.NewRat(1, 1), high)
+	}
+	return rated, nil
 }
 
 // variedRating returns a mechanism's objective and its ratio to the optimum, 1 where both are 0.

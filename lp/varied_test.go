@@ -2,6 +2,7 @@ package lp_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"testing"
@@ -86,4 +87,70 @@ func TestResolutionsAgreeWithTheGridProgram(t *testing.T) {
 			}
 		}
 	}
+}
+
+// varied answers a request at ε with permute-and-flip and geometric noisy max rated.
+func varied(t *testing.T, ctx context.Context, eps string, r lp.Request) *lp.Answer {
+	t.Helper()
+	var err error
+	r.Epsilon, err = mechanisms.ParseEpsilon(eps)
+	require.NoError(t, err)
+	geo, err := mechanisms.Lookup("geo")
+	require.NoError(t, err)
+	r.Mechanisms = []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential(), geo}
+	a, err := lp.Ratio(ctx, r)
+	require.NoError(t, err)
+	require.Len(t, a.Mechanisms, 3)
+	return a
+}
+
+// Where a lattice is too large, or time is over, theorems answer as far as they go, and what is not known is said.
+func TestVariedRequestsWithinLimits(t *testing.T) {
+	top := lp.Request{N: 400, K: 40, Step: 2, Loss: variant.Top1(), Worst: true, Level: lp.DP}
+	a := varied(t, context.Background(), "0.7", top)
+	assert.Equal(t, lp.ProofClosedForm, a.Proof)
+	assert.Contains(t, a.Undecided, "of memory, over the limit")
+	assert.Less(t, a.Mechanisms[0].Ratio.Float64(), 2.1)
+	assert.Contains(t, a.Mechanisms[2].Error.String(), "[0, 1]")
+	small := top
+	small.N, small.K, small.MaxMemory = 4, 4, 1000
+	assert.Contains(t, varied(t, context.Background(), "0.7", small).Undecided, "over the limit of 1 kB")
+	small.MaxMemory = 0
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("enough"))
+	r := small
+	r.Mechanisms = []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}
+	var err error
+	r.Epsilon, err = mechanisms.ParseEpsilon("0.7")
+	require.NoError(t, err)
+	stopped, err := lp.Ratio(ctx, r)
+	require.NoError(t, err)
+	assert.Equal(t, "enough", stopped.Undecided)
+	low, _ := stopped.Optimum.Lower()
+	assert.Positive(t, low.Sign(), "the theorem's bound")
+	// The uniform prior and another loss: a theorem settles permute-and-flip, without enumeration.
+	r = lp.Request{N: 1000, K: 100, Loss: variant.Square(), Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}, Epsilon: r.Epsilon}
+	a, err = lp.Ratio(context.Background(), r)
+	require.NoError(t, err)
+	assert.Empty(t, a.Undecided)
+	assert.Equal(t, lp.ProofRecurrence, a.Proof)
+	assert.True(t, a.PFOptimal != nil && *a.PFOptimal)
+	r.Method, r.N, r.K, r.Worst, r.Loss = lp.ClosedForm, 3, 3, true, variant.Mean()
+	_, err = lp.Ratio(context.Background(), r)
+	assert.ErrorIs(t, err, lp.ErrMethod, "no theorem about the worst expected error")
+}
+
+// The worked example of docs/minimax.md by theorem and by program; and an ε whose e^{-ε} no rational of sensible length comes close to.
+func TestVariedExamples(t *testing.T) {
+	for level, want := range map[lp.Level]string{lp.DP: "0.33181", lp.Monotone: "0.39781"} {
+		for _, method := range []lp.Method{lp.ClosedForm, lp.Enumerated} {
+			a := varied(t, context.Background(), "0.7", lp.Request{N: 3, K: 3, Loss: variant.Top1(), Worst: true, Level: level, Method: method})
+			low, _ := a.Optimum.Lower()
+			assert.Equal(t, want, low.FloatString(5), "%v %v", level, method)
+			assert.InDelta(t, 0.41439, a.Mechanisms[0].Error.Float64(), 5e-6)
+		}
+	}
+	a := varied(t, context.Background(), "1e300", lp.Request{N: 3, K: 2, Loss: variant.Square()})
+	assert.Equal(t, "1", a.Mechanisms[0].Ratio.String())
+	assert.Contains(t, a.Undecided, "the ratio of em is not known to the gap")
 }

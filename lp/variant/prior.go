@@ -102,19 +102,33 @@ func (p Prior) String() string {
 	return p.kind
 }
 
-// of returns the weight of each orbit of the question's lattice: that of one of its vectors times their number.
-func (p Prior) of(q *Question, lat *lattice.Lattice) ([]*big.Rat, error) {
-	factors := p.factors
+// product returns the factor of each depth, and false where the prior is no product.
+func (p Prior) product(q *Question) (factors []*big.Rat, ok bool, err error) {
 	switch p.kind {
 	case "product":
-		if len(factors) != q.Depths()+1 {
-			return nil, fmt.Errorf("%w: %d factors for the depths 0, 1/%d, …, %d, want %d", ErrQuestion, len(factors), q.L, q.K, q.Depths()+1)
+		if len(p.factors) != q.Depths()+1 {
+			return nil, false, fmt.Errorf("%w: %d factors for the depths 0, 1/%d, …, %d, want %d", ErrQuestion, len(p.factors), q.L, q.K, q.Depths()+1)
 		}
-	case "geometric":
+		return p.factors, true, nil
+	case "", "geometric":
 		factors = []*big.Rat{big.NewRat(1, 1)}
 		for range q.Depths() {
-			factors = append(factors, new(big.Rat).Mul(factors[len(factors)-1], p.rho))
+			next := factors[len(factors)-1]
+			if p.kind == "geometric" {
+				next = new(big.Rat).Mul(next, p.rho)
+			}
+			factors = append(factors, next)
 		}
+		return factors, true, nil
+	}
+	return nil, false, nil
+}
+
+// of returns the weight of each orbit of the question's lattice: that of one of its vectors times their number.
+func (p Prior) of(q *Question, lat *lattice.Lattice) ([]*big.Rat, error) {
+	factors, _, err := p.product(q)
+	if err != nil {
+		return nil, err
 	}
 	out, found := make([]*big.Rat, lat.Len()), 0
 	for i, m := range lat.All() {
@@ -132,7 +146,7 @@ func (p Prior) of(q *Question, lat *lattice.Lattice) ([]*big.Rat, error) {
 		out[i] = new(big.Rat).SetInt(lattice.Multiplicity(m))
 		for v, c := range m {
 			for range c {
-				if factors != nil {
+				if p.kind != "" {
 					out[i].Mul(out[i], factors[v])
 				}
 			}

@@ -39,9 +39,9 @@ func New(q Question) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v := lattice.Variables(q.N, q.Depths()); v.Cmp(big.NewInt(maxVariables)) > 0 {
+	if v := lattice.Variables(q.N, q.Depths()); v.Cmp(big.NewInt(MaxVariables)) > 0 {
 		return nil, fmt.Errorf("%w: n = %d, k = %d in steps of 2Δ/%d give %s variables, more than %d; use smaller n, k or L",
-			lattice.ErrSize, q.N, q.K, q.L, v, maxVariables)
+			lattice.ErrSize, q.N, q.K, q.L, v, MaxVariables)
 	}
 	p := &Program{Question: q, lat: lat, vars: lat.Number(), losses: losses}
 	if !q.Worst {
@@ -53,8 +53,8 @@ func New(q Question) (*Program, error) {
 	return p, nil
 }
 
-// maxVariables bounds the programs that are written out.
-const maxVariables = 2_000_000
+// MaxVariables bounds the programs that New writes out.
+const MaxVariables = 2_000_000
 
 // build makes the table program.
 func (p *Program) build() {

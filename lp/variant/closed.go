@@ -1,0 +1,214 @@
+package variant
+
+import (
+	"math/big"
+	"math/bits"
+
+	"optratio/lp/table"
+	"optratio/number/arith"
+	"optratio/number/interval"
+)
+
+// Closed is what theorems say of a question without any program.
+type Closed struct {
+	Optimum   table.Bounds // always an enclosure, if a poor one
+	Theorem   bool         // whether Low comes from a theorem
+	PFOptimal *bool        // whether permute-and-flip attains the optimum; nil where no theorem tells
+	// PermuteAndFlip and Exponential are the objectives of these mechanisms; nil where no theorem gives them.
+	PermuteAndFlip, Exponential *table.Bounds
+	MaxLoss                     *big.Rat // no objective exceeds it
+}
+
+// maxClosedBits bounds the length of rationals in closed forms; beyond it they are enclosed.
+const maxClosedBits = 1 << 16
+
+// Closed evaluates the theorems of docs/losses.md and docs/minimax.md, exactly where z^{1/L} is rational and the numbers are not too long,
+// else with the given precision in bits. They are about
+//
+//   - means under a product prior (the uniform one is), of any loss: permute-and-flip's at every L, and the optimum for L = 1;
+//   - the worst score vector where the loss is 0 up to some depth and constant from there on, as tails and top1 are.
+func (q Question) Closed(prec uint) (*Closed, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	losses, err := q.Loss.of(&q)
+	if err != nil {
+		return nil, err
+	}
+	c := &Closed{MaxLoss: losses[len(losses)-1]}
+	c.Optimum = table.Bounds{Low: new(big.Rat), High: c.MaxLoss}
+	var factors []*big.Rat
+	var product bool
+	if long := q.Prior.kind == "geometric" && q.Depths()*(q.Prior.rho.Num().BitLen()+q.Prior.rho.Denom().BitLen()) > maxClosedBits; !q.Worst && !long {
+		if factors, product, err = q.Prior.product(&q); err != nil {
+			return nil, err
+		}
+	}
+	z, rational := q.Epsilon.Z()
+	if length := q.N * q.K; rational && q.L == 1 && length <= maxClosedBits && length*(z.Denom().BitLen()+bits.Len(uint(q.K))) <= maxClosedBits {
+		fill(c, &q, arith.Rat{}, losses, factors, product, func(v int) *big.Rat {
+			x, _ := q.Epsilon.ExpNegRat(big.NewRat(int64(v), 1))
+			return x
+		}, func(x *big.Rat) table.Bounds { return table.Bounds{Low: x, High: x} })
+		return c, nil
+	}
+	zero := interval.FromInt(0, prec)
+	fill(c, &q, arith.Interval{Prec: prec}, losses, factors, product, func(v int) interval.Interval {
+		return q.Epsilon.ExpNeg(q.depth(v), prec)
+	}, func(x interval.Interval) table.Bounds {
+		low, high := table.Ends(x.Max(zero))
+		return table.Bounds{Low: low, High: high}
+	})
+	return c, nil
+}
+
+// fill evaluates the theorems in one arithmetic. power returns z^{v/L}.
+func fill[T any](c *Closed, q *Question, f arith.Field[T], losses, factors []*big.Rat, product bool, power func(v int) T, bounds func(T) table.Bounds) {
+	switch {
+	case q.Worst:
+		if first, ok := step2(losses); ok {
+			tail(c, q, f, first, power, bounds)
+		}
+	case product:
+		means(c, q, f, losses, factors, power, bounds)
+	}
+}
+
+// step2 returns the first depth with a loss where all later ones have the same; len(losses) where there is no loss at all.
+func step2(losses []*big.Rat) (first int, ok bool) {
+	for first < len(losses) && losses[first].Sign() == 0 {
+		first++
+	}
+	return first, first == len(losses) || losses[first].Cmp(losses[len(losses)-1]) == 0
+}
+
+// raise takes a greater lower bound of the optimum.
+func (c *Closed) raise(low *big.Rat) {
+	c.Theorem = true
+	if low.Cmp(c.Optimum.Low) > 0 {
+		c.Optimum.Low = low
+	}
+}
+
+// lower takes a smaller upper bound of the optimum.
+func (c *Closed) lower(high *big.Rat) {
+	if high != nil && high.Cmp(c.Optimum.High) < 0 {
+		c.Optimum.High = high
+	}
+}
+
+// tail is docs/minimax.md, Theorems 1 and 2, for a loss that begins at depth number first.
+func tail[T any](c *Closed, q *Question, f arith.Field[T], first int, power func(v int) T, bounds func(T) table.Bounds) {
+	if first > q.Depths() || q.N == 1 {
+		none := table.Bounds{Low: new(big.Rat), High: new(big.Rat)}
+		c.Optimum, c.Theorem, c.PermuteAndFlip, c.Exponential = none, true, &none, &none
+		return
+	}
+	scale := func(x T) table.Bounds { return bounds(f.Mul(x, f.FromRat(c.MaxLoss))) }
+	n, one := f.FromInt(int64(q.N)), f.One()
+	others := f.FromInt(int64(q.N - 1))
+	p := power(first)
+	flip := scale(f.Sub(one, f.Quo(arith.DifferenceQuotient(f, one, f.Sub(one, p), q.N), n)))
+	em := scale(f.Quo(f.Mul(others, p), f.Add(one, f.Mul(others, p))))
+	c.PermuteAndFlip, c.Exponential = &flip, &em
+	c.lower(flip.High)
+	// The bounds are for multiples of 2Δ: a tail is no less likely than the one that begins at the next of them.
+	whole := (first + q.L - 1) / q.L * q.L
+	p = power(whole)
+	if q.N == 2 {
+		c.raise(scale(f.Quo(p, f.FromInt(2))).Low)
+		if whole == first {
+			c.Optimum, c.PFOptimal = flip, new(true)
+		}
+		return
+	}
+	rest := others
+	if q.Monotone {
+		rest = f.FromInt(int64(q.N - 2))
+	}
+	c.raise(scale(f.Quo(f.Mul(others, p), f.Add(f.FromInt(2), f.Mul(rest, p)))).Low)
+	c.raise(scale(f.Sub(one, f.Quo(one, f.Mul(n, p)))).Low)
+}
+
+// means is docs/losses.md for a prior of factors g. With c the loss, G = Σ g(u), G' = G - g(0), Z = Σ g(u) z^u, A = Σ z^u g(u) c(u),
+// permute-and-flip's mean is
+//
+//	A · { [G^n - (G-Z)^n]/Z - [G'^n - (G-Z)^n]/Z' } / (G^n - G'^n),  Z' = Z - g(0),
+//
+// as threshold.md has it for g = 1, and for L = 1 no mechanism's is less than A/Z times the share of vectors with two or more best candidates.
+func means[T any](c *Closed, q *Question, f arith.Field[T], losses, factors []*big.Rat, power func(v int) T, bounds func(T) table.Bounds) {
+	first := f.FromRat(factors[0])
+	high, low, rest, sum, weighted := first, f.Zero(), f.Zero(), first, f.Zero() // G, G', G - Z, Z, A
+	for v := 1; v < len(factors); v++ {
+		g, z := f.FromRat(factors[v]), power(v)
+		gz := f.Mul(g, z)
+		high, low, sum = f.Add(high, g), f.Add(low, g), f.Add(sum, gz)
+		rest = f.Add(rest, f.Sub(g, gz))
+		weighted = f.Add(weighted, f.Mul(gz, f.FromRat(losses[v])))
+	}
+	mass := f.Mul(first, arith.DifferenceQuotient(f, high, low, q.N)) // G^n - G'^n
+	flip := bounds(f.Quo(f.Mul(weighted, FlipDifference(f, high, low, rest, q.N)), mass))
+	c.PermuteAndFlip = &flip
+	c.lower(flip.High)
+	if q.L != 1 {
+		return
+	}
+	optimal, decided := q.productOptimal(factors)
+	if decided && !q.Epsilon.IsZero() {
+		c.PFOptimal = &optimal
+	}
+	if decided && optimal {
+		c.Optimum, c.Theorem = flip, true
+		return
+	}
+	c.raise(bounds(f.Quo(f.Mul(weighted, Tied(f, high, low, first, q.N)), f.Mul(sum, mass))).Low)
+}
+
+// FlipDifference returns [G^n - r^n]/(G-r) - [G'^n - r^n]/(G'-r), which times Σ_u z^u g(u) c(u) is the total loss of permute-and-flip over the
+// vectors that have somebody at depth 0, under the product of factors g; G is their sum, G' that without g(0), r = Σ_u (1-z^u) g(u).
+func FlipDifference[T any](f arith.Field[T], high, low, rest T, n int) T {
+	return f.Sub(arith.DifferenceQuotient(f, high, rest, n), arith.DifferenceQuotient(f, low, rest, n))
+}
+
+// Tied returns G^n - G'^n - n g G'^{n-1}, the weight of the vectors with two or more best candidates, without cancellation; g = G - G'.
+func Tied[T any](f arith.Field[T], high, low, g T, n int) T {
+	// With P = G^m, Q = G'^m, L = m g G'^{m-1} and R = P - Q - L: R_2m = R (P+Q) + L (L+R), R_{m+1} = G R + g L.
+	p, q, l, r := f.One(), f.One(), f.Zero(), f.Zero()
+	for bit := bits.Len(uint(n)) - 1; bit >= 0; bit-- {
+		r = f.Add(f.Mul(r, f.Add(p, q)), f.Mul(l, f.Add(l, r)))
+		l = f.Mul(f.FromInt(2), f.Mul(l, q))
+		p, q = f.Mul(p, p), f.Mul(q, q)
+		if n>>bit&1 == 1 {
+			r = f.Add(f.Mul(high, r), f.Mul(g, l))
+			l = f.Add(f.Mul(low, l), f.Mul(g, q))
+			p, q = f.Mul(p, high), f.Mul(q, low)
+		}
+	}
+	return r
+}
+
+// productOptimal decides by docs/losses.md, Theorem 1, whether permute-and-flip is optimal under the product prior of the
+// given factors on the lattice of step 2Δ: for three candidates and more iff Σ_{u>=1} z^u g(u) <= g(0).
+func (q *Question) productOptimal(factors []*big.Rat) (optimal, decided bool) {
+	if q.N <= 2 {
+		return true, true
+	}
+	if z, ok := q.Epsilon.Z(); ok {
+		return excess(arith.Rat{}, z, factors).Sign() <= 0, true
+	}
+	for prec := uint(128); prec <= 4096; prec *= 2 {
+		if s, ok := excess(arith.Interval{Prec: prec}, q.Epsilon.ExpNeg(big.NewRat(1, 1), prec), factors).Sign(); ok {
+			return s <= 0, true
+		}
+	}
+	return false, false
+}
+
+// excess returns Σ_{u>=1} z^u g(u) - g(0).
+func excess[T any](f arith.Field[T], z T, factors []*big.Rat) T {
+	sum := f.Zero()
+	for v := len(factors) - 1; v >= 1; v-- {
+		sum = f.Mul(z, f.Add(sum, f.FromRat(factors[v])))
+	}
+	return f.Sub(sum, f.FromRat(factors[0]))
+}
