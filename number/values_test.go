@@ -93,6 +93,9 @@ func TestCommonDigits(t *testing.T) {
 		lo, hi := rat(t, c.lo), rat(t, c.hi)
 		got := commonDigits(lo, hi)
 		assert.InDelta(t, c.want, got, 1, "[%s, %s]", c.lo, c.hi)
+		if c.lo == "0" {
+			assert.Equal(t, got, commonDigits(big.NewRat(1, 1000), hi), "widths are relative to the greater magnitude")
+		}
 		assert.Equal(t, got, commonDigits(new(big.Rat).Neg(hi), new(big.Rat).Neg(lo)), "[%s, %s]", c.lo, c.hi)
 	}
 }
