@@ -2,7 +2,9 @@ package lp
 
 import (
 	"context"
+	"errors"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -123,6 +125,31 @@ func TestStoppedSumsOfTotals(t *testing.T) {
 			assert.ErrorIs(t, err, context.Canceled, name)
 		}
 	}
+}
+
+// TestErrorsOfTotals: what a mechanism cannot answer is named; a sum that was stopped is not a sum, for mechanisms of either kind; and
+// nothing is asked once the context has ended.
+func TestErrorsOfTotals(t *testing.T) {
+	boom := errors.New("boom")
+	m := mechanisms.FromRational(mechanisms.Info{Name: "odd", Uniform: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) { return nil, boom })
+	_, err := total(context.Background(), m, 3, 2, lattice.Paper, Paper, expEps(t, 3, 2), 128)
+	require.ErrorIs(t, err, boom)
+	assert.ErrorContains(t, err, "odd: ")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	m = mechanisms.FromRational(mechanisms.Info{Name: "even", Uniform: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		return slices.Repeat([]*big.Rat{big.NewRat(1, int64(len(in.Scores)))}, len(in.Scores)), nil
+	})
+	_, err = total(ctx, m, 3, 2, lattice.Paper, Paper, expEps(t, 3, 2), 128)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.NotContains(t, err.Error(), "even")
+	v, err := total(context.Background(), m, 3, 2, lattice.Paper, Paper, expEps(t, 3, 2), 128)
+	require.NoError(t, err)
+	assert.Zero(t, v.exact.Cmp(byVectors(3, 2, lattice.Paper, big.NewRat(1, 1))), "uniform is em at ε = 0")
+	lat, err := lattice.New(2, 1)
+	require.NoError(t, err)
+	require.ErrorIs(t, eachOrbit(ctx, lat, func([]int) error { t.Error("asked after the end"); return nil }), context.Canceled)
+	require.ErrorIs(t, eachOrbit(context.Background(), lat, func([]int) error { return boom }), boom)
 }
 
 // TestPartsOfTotals: values divided by a number of vectors, sums in pairs, and where a closed form is too long to be exact.

@@ -76,9 +76,6 @@ func newWealth(claimed mechanisms.Epsilon, alpha *big.Rat, patient bool) *wealth
 		rat.Mul(rat, scale)
 		rounded := new(big.Int).Div(rat.Num(), rat.Denom())
 		rat.Quo(new(big.Rat).SetInt(rounded), scale)
-		if rat.Sign() <= 0 {
-			return
-		}
 		w.levels = append(w.levels, &level{epsilon: rat, c: above(interval.ExpRat(rat, binomialBits))})
 	}
 	base := max(eps, 1e-3)

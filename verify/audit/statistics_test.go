@@ -1,0 +1,94 @@
+package audit
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/number/interval"
+	"optratio/verify"
+)
+
+// TestTailsOfEnclosedProbabilities: a tail is a bound for every probability in the enclosure, also where that reaches 0 or 1.
+func TestTailsOfEnclosedProbabilities(t *testing.T) {
+	within := func(lo, hi float64) interval.Interval { return interval.New(big.NewFloat(lo), big.NewFloat(hi)) }
+	tail := func(n, x int64, p float64) (sum float64) {
+		if float64(x) > p*float64(n) {
+			for y := x; y <= n; y++ {
+				sum += choose(n, y, p)
+			}
+			return sum
+		}
+		for y := range x + 1 {
+			sum += choose(n, y, p)
+		}
+		return sum
+	}
+	for _, c := range []struct {
+		n, x int64
+		p    interval.Interval
+		ps   []float64
+	}{
+		{10, 3, within(0.9, 1), []float64{0.9, 0.95, 1}}, {10, 8, within(0, 0.1), []float64{0, 0.05, 0.1}}, {20, 19, within(0.3, 0.31), []float64{0.3, 0.31}},
+		{20, 1, within(0.6, 0.61), []float64{0.6, 0.61}}, {10, 5, within(0.4, 0.6), []float64{0.5}}, {50, 40, within(0.5, 0.5), []float64{0.5}},
+	} {
+		_, most := tailOf(c.n, c.x, c.p).Float64()
+		for _, p := range c.ps {
+			assert.GreaterOrEqual(t, most*(1+1e-12), tail(c.n, c.x, p), "%d of %d at %v in %v", c.x, c.n, p, c.p)
+		}
+		assert.LessOrEqual(t, most, 1.0)
+	}
+	for _, c := range []struct {
+		n, x int64
+		p    float64
+	}{{10, 1, 0}, {10, 9, 1}, {10, 10, 0}, {10, 0, 1}} {
+		assert.Zero(t, tailOf(c.n, c.x, within(c.p, c.p)).Hi().Sign(), "%+v cannot be", c)
+	}
+	assert.Equal(t, 1.0, func() float64 { lo, _ := tailOf(10, 10, within(1, 1)).Float64(); return lo }())
+	assert.Equal(t, 1.0, func() float64 { lo, _ := tailOf(100, 55, within(0.5, 0.5)).Float64(); return lo }(), "within two standard deviations")
+	_, most := tailOf(50, 40, within(0.5, 0.5)).Float64()
+	assert.InEpsilon(t, tail(50, 40, 0.5), most, 0.05)
+}
+
+// TestTieIsTheBestExplanation: of all pairs h and h/c, tie returns one that no other on a grid explains better.
+func TestTieIsTheBestExplanation(t *testing.T) {
+	for _, c := range []float64{1.1, 1.5, 3, 20} {
+		for _, p := range []float64{0.05, 0.3, 0.6, 0.95} {
+			for _, o := range []float64{0.01, 0.2, 0.5} {
+				for _, r := range []ratio{{1, 1}, {1, 3}, {4, 1}} {
+					likelihood := func(h float64) float64 {
+						return float64(r.at)*(p*math.Log(h)+(1-p)*math.Log1p(-h)) + float64(r.near)*(o*math.Log(h/c)+(1-o)*math.Log1p(-h/c))
+					}
+					h := tie(p, o, c, r)
+					require.True(t, 0 < h && h <= 1, h)
+					best := likelihood(min(h, 1-1e-12))
+					for i := 1; i < 1000; i++ {
+						require.LessOrEqual(t, likelihood(float64(i)/1000), best+1e-9, "c = %v, p = %v, o = %v, %v: %v against %v", c, p, o, r, h, float64(i)/1000)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestResultOfIndependence: what is said, and from when on.
+func TestResultOfIndependence(t *testing.T) {
+	var s independence
+	assert.Equal(t, verify.Undecided, s.result().Verdict)
+	assert.Equal(t, "no question was answered twice in a way that could tell", s.result().Reason)
+	times := 0
+	for !s.broken {
+		s.compare([]int64{30, 40, 30}, []int64{30, 40, 30}, 100, func() string { return "here" })
+		if times++; times > 100 {
+			t.Fatal("a sampler that repeats itself is believed")
+		}
+	}
+	res := s.result()
+	assert.Equal(t, verify.Violated, res.Verdict)
+	assert.Contains(t, res.Reason, "p < 1/1000: here")
+	assert.Equal(t, int64(times), res.Checked)
+	assert.Greater(t, max(s.logs[0], s.logs[1])-math.Ln2, math.Log(1000))
+}
