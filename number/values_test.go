@@ -131,3 +131,42 @@ func TestUnmarshalReplaces(t *testing.T) {
 		assert.True(t, ok && r.Cmp(big.NewRat(5, 1)) == 0, "%s changed the number to %v", text, n)
 	}
 }
+
+// TestBoundsOfExtremeMagnitude: bounds beyond 2^±40000 are moved outward, to there, to 0 or to none; what lies within stays, however
+// many digits it has.
+func TestBoundsOfExtremeMagnitude(t *testing.T) {
+	power := func(e int) *big.Rat {
+		x := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(e, -e))))
+		if e < 0 {
+			x.Inv(x)
+		}
+		return x
+	}
+	neg := func(x *big.Rat) *big.Rat { return new(big.Rat).Neg(x) }
+	long := func(i int64) *big.Rat {
+		den := new(big.Int).Lsh(big.NewInt(1), 50000)
+		return new(big.Rat).SetFrac(new(big.Int).Add(den, big.NewInt(2*i+1)), den)
+	}
+	for name, c := range map[string]struct{ lo, hi, wantLo, wantHi *big.Rat }{
+		"large":        {power(50000), power(60000), power(40000), nil},
+		"large below":  {neg(power(60000)), neg(power(50000)), nil, neg(power(40000))},
+		"small":        {power(-60000), power(-50000), new(big.Rat), power(-40000)},
+		"small below":  {neg(power(-50000)), neg(power(-60000)), neg(power(-40000)), new(big.Rat)},
+		"both":         {neg(power(60000)), power(60000), nil, nil},
+		"moderate":     {power(-30000), power(30000), power(-30000), power(30000)},
+		"at the limit": {power(-39990), power(39990), power(-39990), power(39990)},
+		"just within":  {power(-40000), power(40000), power(-40000), power(40000)},
+		"just beyond":  {power(40001), power(40002), power(40000), nil},
+		"just below":   {power(-40002), power(-40001), new(big.Rat), power(-40000)},
+		"long":         {long(1), long(2), long(1), long(2)},
+		"zero":         {new(big.Rat), power(-50000), new(big.Rat), power(-40000)},
+	} {
+		n := Bounds(c.lo, c.hi)
+		lo, ok := n.Lower()
+		require.Equal(t, c.wantLo != nil, ok, name)
+		assert.True(t, !ok || lo.Cmp(c.wantLo) == 0, "%s: lower bound", name)
+		hi, ok := n.Upper()
+		require.Equal(t, c.wantHi != nil, ok, name)
+		assert.True(t, !ok || hi.Cmp(c.wantHi) == 0, "%s: upper bound", name)
+	}
+}
