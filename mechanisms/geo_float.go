@@ -109,11 +109,10 @@ func (g *geometric) FloatScores(in *FloatInstance) ([]float64, error) {
 	}
 	best, _ := in.best()
 	step := 2 * in.largest()
-	type place struct{ whole, rest float64 }
 	at := make([]place, len(in.Scores))
 	order := make([]int, len(in.Scores))
 	for r, q := range in.Scores {
-		at[r].whole, at[r].rest = steps(best, q, step)
+		at[r] = steps(best, q, step)
 		order[r] = r
 	}
 	// φ = 1 - rest/step, and 0 where the rest is 0: in its ascending order rests fall.
@@ -121,12 +120,12 @@ func (g *geometric) FloatScores(in *FloatInstance) ([]float64, error) {
 		if (at[a].rest == 0) != (at[b].rest == 0) {
 			return cmp.Compare(at[a].rest, at[b].rest)
 		}
-		return cmp.Or(cmp.Compare(at[b].rest, at[a].rest), cmp.Compare(at[a].whole, at[b].whole))
+		return cmp.Or(at[b].compareRest(at[a]), cmp.Compare(at[a].whole, at[b].whole))
 	})
 	var flat []floatLevel
 	group := make([]int, len(order))
 	for k, r := range order {
-		same := k > 0 && at[order[k-1]].rest == at[r].rest
+		same := k > 0 && at[order[k-1]].compareRest(at[r]) == 0
 		switch {
 		case same && at[order[k-1]].whole == at[r].whole:
 			flat[len(flat)-1].count++
@@ -149,26 +148,47 @@ func (g *geometric) FloatScores(in *FloatInstance) ([]float64, error) {
 	return scatter(group, p), nil
 }
 
-// steps returns ⌈(best - q)/step⌉ and the remainder of best - q by step, exactly.
-func steps(best, q, step float64) (whole, rest float64) {
+// place is a depth as ⌈d⌉ steps and the remainder by the step; exact holds the remainder where rest is not it.
+type place struct {
+	whole, rest float64
+	exact       *big.Rat
+}
+
+// compareRest compares the remainders exactly. Rounding keeps their order, but may make them equal.
+func (p place) compareRest(q place) int {
+	if p.rest != q.rest || p.exact == nil && q.exact == nil {
+		return cmp.Compare(p.rest, q.rest)
+	}
+	return p.remainder().Cmp(q.remainder())
+}
+
+func (p place) remainder() *big.Rat {
+	if p.exact != nil {
+		return p.exact
+	}
+	return new(big.Rat).SetFloat64(p.rest)
+}
+
+// steps returns the place of q.
+func steps(best, q, step float64) (p place) {
 	gap := best - q
 	part := gap + q // Knuth's two-sum: what rounding lost is (best - part) - (q - (part - gap)); NaN where gap overflows
 	if lost := (best - part) - (q - (part - gap)); lost == 0 {
-		rest = math.Mod(gap, step)
-		whole = math.Round((gap - rest) / step)
+		p.rest = math.Mod(gap, step)
+		p.whole = math.Round((gap - p.rest) / step)
 	} else {
 		exact := new(big.Rat).Sub(new(big.Rat).SetFloat64(best), new(big.Rat).SetFloat64(q))
 		size := new(big.Rat).SetFloat64(step)
 		quotient := new(big.Rat).Quo(exact, size)
 		floor := new(big.Int).Quo(quotient.Num(), quotient.Denom())
-		whole, _ = new(big.Float).SetInt(floor).Float64()
-		exact.Sub(exact, size.Mul(size, new(big.Rat).SetInt(floor)))
-		rest, _ = exact.Float64()
+		p.whole, _ = new(big.Float).SetInt(floor).Float64()
+		p.exact = exact.Sub(exact, size.Mul(size, new(big.Rat).SetInt(floor)))
+		p.rest, _ = p.exact.Float64()
 	}
-	if rest > 0 {
-		whole++
+	if p.rest > 0 {
+		p.whole++
 	}
-	return whole, rest
+	return p
 }
 
 // relativeError is that of sums of logarithms, which grow with the number of candidates.

@@ -164,7 +164,7 @@ func TestGeometricFormsAgree(t *testing.T) {
 func TestGeometricFloatScores(t *testing.T) {
 	eps, err := ParseEpsilon("0.7")
 	require.NoError(t, err)
-	for _, scores := range [][]float64{{0, -1, -2.5, -3.5}, {0.3, 0.1, -0.1}, {1e17, 1e17 - 3, 5}, {0, -1e-300, -2}} {
+	for _, scores := range [][]float64{{0, -1, -2.5, -3.5}, {0.3, 0.1, -0.1}, {1e17, 1e17 - 3, 5}, {0, -1e-300, -2}, {1, 0, -1e-20, 1e-17}} {
 		for _, delta := range []float64{0.5, 0.1, 1} {
 			in := &Instance{Sensitivities: []*big.Rat{new(big.Rat).SetFloat64(delta)}, Epsilon: eps}
 			for _, q := range scores {
