@@ -49,6 +49,11 @@ func (f *epsilonFlags) parse() (mechanisms.Epsilon, error) {
 	return e, nil
 }
 
+// addMonotonic adds --monotonic-scores.
+func addMonotonic(c *cobra.Command, to *bool) {
+	c.Flags().BoolVar(to, "monotonic-scores", false, "neighbors move all scores one way, each by at most its sensitivity, as counts do when a person is added: mechanisms run with 2Δ replaced by Δ, which keeps them ε-DP")
+}
+
 // quoted shows a user's text in a message, without its middle where it is very long.
 func quoted(s string) string {
 	if r := []rune(s); len(r) > 80 {

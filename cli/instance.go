@@ -22,6 +22,7 @@ type instanceFlags struct {
 	sensitivities, sensitivitiesFile string
 	params                           paramFlags
 	depth                            int
+	monotonic                        bool
 }
 
 func (f *instanceFlags) add(c *cobra.Command) {
@@ -32,6 +33,7 @@ func (f *instanceFlags) add(c *cobra.Command) {
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of all candidates")
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each score; mechanisms for one Δ take the largest")
 	fs.StringVar(&f.sensitivitiesFile, "sensitivities-file", "", "file of sensitivities, one a line")
+	addMonotonic(c, &f.monotonic)
 	f.params.add(c)
 	fs.IntVarP(&f.depth, "k", "k", 0, "lp-optimal: depth of the lattice (default: the deepest score)")
 }

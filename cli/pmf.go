@@ -48,6 +48,7 @@ type pmfDoc struct {
 	Eps       *string `json:"eps"`
 	ExpEps    *string `json:"exp_eps"`
 	*mechanisms.Distribution
+	Monotonic bool   `json:"monotonic_scores,omitempty"`
 	Undecided string `json:"undecided,omitempty"`
 }
 
@@ -63,6 +64,11 @@ func (f *pmfFlags) run(ctx context.Context) error {
 	if m, err = f.params.onLattice(m, f.depth); err != nil {
 		return err
 	}
+	if f.monotonic {
+		if in.Sensitivities, err = mechanisms.MonotonicSensitivities(m, in.Sensitivities); err != nil {
+			return usagef("--monotonic-scores: %w", err)
+		}
+	}
 	var undecided string
 	a, err := settle(ctx, func() (*mechanisms.Distribution, error) { return asked(mechanisms.Within(ctx, m), in) }, func(why string) *mechanisms.Distribution {
 		undecided = why
@@ -71,7 +77,7 @@ func (f *pmfFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := pmfDoc{m.Info().Name, optional(f.epsilon.eps), optional(f.epsilon.exp), a, undecided}
+	doc := pmfDoc{m.Info().Name, optional(f.epsilon.eps), optional(f.epsilon.exp), a, f.monotonic, undecided}
 	if err := f.show(doc, func(w io.Writer) error { return printPMF(w, in, a) }); err != nil {
 		return err
 	}

@@ -15,17 +15,24 @@ import (
 )
 
 // questionFlags say what is averaged, and over which lattice: --step, --loss and --prior.
-type questionFlags struct{ step, loss, prior string }
+type questionFlags struct {
+	step, loss, prior string
+	monotonic         bool
+}
 
 func (f *questionFlags) add(c *cobra.Command) {
+	addMonotonic(c, &f.monotonic)
 	fs := c.Flags()
-	fs.StringVar(&f.step, "step", "2delta", "distance of scores: 2delta, delta, or 2delta/L for a whole number L; -k counts steps of 2Δ all the same")
+	fs.StringVar(&f.step, "step", "2delta", "distance of scores: 2delta, delta, or 2delta/L for a whole number L; -k counts steps of 2Δ all the same. With --monotonic-scores: delta or delta/L, and Δ for 2Δ")
 	fs.StringVar(&f.loss, "loss", "mean", "mean (the error in steps of 2Δ), square, top1, tail:T (error >= T steps of 2Δ), or a file: the loss of each depth, one a line")
 	fs.StringVar(&f.prior, "prior", "", "weights of score vectors: uniform, box, geometric:R, product:FILE (a factor a depth), scores:FILE (a score vector a line) or histogram:FILE (score vector;weight)")
 }
 
 // text says what differs from the published question.
 func (f *questionFlags) text() (s string) {
+	if f.monotonic {
+		s += ", monotonic scores"
+	}
 	if f.step != "2delta" {
 		s += ", scores " + strings.NewReplacer("delta", "Δ").Replace(f.step) + " apart"
 	}
@@ -41,7 +48,22 @@ func (f *questionFlags) text() (s string) {
 // mostParts bounds L.
 const mostParts = 1 << 16
 
-// parseStep reads --step as the L of 2Δ/L.
+// parseStep reads --step as the L of 2Δ/L, or of Δ/L where scores are monotonic.
+func (f *questionFlags) parseStep() (int, error) {
+	if !f.monotonic {
+		return parseStep(f.step)
+	}
+	if f.step == "2delta" {
+		f.step = "delta"
+	}
+	l, err := parseStep("2" + f.step)
+	if err != nil {
+		return 0, usagef("--step %s: with --monotonic-scores give delta, or delta/L with a whole number L such as delta/2", quoted(f.step))
+	}
+	return l, nil
+}
+
+// parseStep reads 2delta, delta or 2delta/L as L.
 func parseStep(s string) (int, error) {
 	text := strings.NewReplacer("Δ", "delta", " ", "").Replace(strings.ToLower(s))
 	switch text {
@@ -60,8 +82,11 @@ func parseStep(s string) (int, error) {
 
 // apply puts the flags into a request whose N and K are set. Scores of prior files have the sensitivity delta.
 func (f *questionFlags) apply(ctx context.Context, r *lp.Request, delta *big.Rat) (err error) {
-	if r.Step, err = parseStep(f.step); err != nil {
+	if r.Step, err = f.parseStep(); err != nil {
 		return err
+	}
+	if f.monotonic { // neighbours are those of scores that move by Δ/2 either way, up to a shift
+		delta = new(big.Rat).Quo(delta, big.NewRat(2, 1))
 	}
 	if r.Loss, err = f.parseLoss(ctx); err != nil {
 		return err

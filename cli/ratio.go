@@ -13,6 +13,7 @@ import (
 
 	"optratio/lp"
 	"optratio/lp/linear"
+	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
 	"optratio/verify/audit"
@@ -102,6 +103,11 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 	if err != nil {
 		return r, err
 	}
+	for _, m := range r.Mechanisms {
+		if _, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{delta}); err != nil && f.question.monotonic {
+			return r, usagef("--monotonic-scores: %w", err)
+		}
+	}
 	if err := f.question.apply(ctx, &r, delta); err != nil {
 		return r, err
 	}
@@ -125,6 +131,7 @@ type ratioDoc struct {
 	Solver      string        `json:"solver"`
 	Pivots      int           `json:"pivots"`
 	Seconds     float64       `json:"seconds"`
+	Monotonic   bool          `json:"monotonic_scores,omitempty"`
 	Step        string        `json:"step"`
 	Loss        string        `json:"loss"`
 	Prior       string        `json:"prior"`
@@ -166,7 +173,7 @@ func (f *ratioFlags) run(ctx context.Context) error {
 		Objective: f.objective, Constraints: f.constraints,
 		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
-		Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform", "box": "box", "minimax": "none"}[f.objective]), PFOptimal: a.PFOptimal,
+		Monotonic: f.question.monotonic, Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform", "box": "box", "minimax": "none"}[f.objective]), PFOptimal: a.PFOptimal,
 		Subject: f.subject.doc(subject, &r),
 	}
 	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text(), f.question.text()) }); err != nil {
@@ -192,7 +199,11 @@ func (f *ratioFlags) addSubject(ctx context.Context, r *lp.Request, progress fun
 	if r.Worst && f.subject.given() && !f.subject.symmetric {
 		return nil, usagef("--objective minimax: the largest loss of a mechanism that is not symmetric depends on the order of the scores; give --assume-symmetric if the subject is")
 	}
-	subject, err := f.subject.parse(ctx, r.Epsilon, delta, verify.Linf, progress)
+	model := verify.Linf
+	if f.question.monotonic {
+		model = verify.Monotonic
+	}
+	subject, err := f.subject.parse(ctx, r.Epsilon, delta, model, progress)
 	if err != nil || subject == nil {
 		return nil, err
 	}
@@ -231,13 +242,17 @@ var proofText = map[string]string{
 func (d *ratioDoc) print(w io.Writer, eps, question string) error {
 	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, d.Constraints, question)
 	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", count(d.Orbits), count(d.Variables), proofText[d.Proof])
-	column, unit := "error (steps of 2Δ)", "expected error in steps of 2Δ"
+	base := choose(d.Monotonic, "Δ", "2Δ")
+	column, unit := fmt.Sprintf("error (steps of %s)", base), "expected error in steps of "+base
 	if d.Loss != "mean" {
 		column, unit = "loss", "expected loss"
 	}
 	fmt.Fprintf(w, "optimum: %s (%s %s)\n", d.Optimum, choose(d.Objective == "minimax", "largest", "mean"), unit)
-	if d.Step != "2delta" && (d.Constraints == "paper" || d.Constraints == "monotone") {
+	if d.Step != choose(d.Monotonic, "delta", "2delta") && (d.Constraints == "paper" || d.Constraints == "monotone") {
 		fmt.Fprintf(w, "at this step the worst neighbours alone leave much of privacy out: --constraints dp gives a larger lower bound\n")
+	}
+	if d.Monotonic {
+		fmt.Fprintf(w, "every mechanism runs with 2Δ replaced by Δ, at which it has the same privacy for monotonic scores; ratios are those of the step 2Δ without them\n")
 	}
 	if d.PFOptimal != nil && *d.PFOptimal {
 		fmt.Fprintf(w, "permute-and-flip is optimal for this lattice, loss and prior\n")

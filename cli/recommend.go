@@ -27,13 +27,13 @@ func newRecommend(s streams) *cobra.Command {
 		Use:   "recommend --scores Q,… --sensitivities D,… (--eps E | --exp-eps A/B)",
 		Short: "Which mechanism for these scores: the error of each, and statistics that predict it",
 		Long: `The mean squared and the expected error of each mechanism on given scores and sensitivities,
-best first, and the best one that claims ε-DP. Choosing by looking at private scores is
-itself not private.`,
+best first, and the best one; those that do not claim ε-DP stand apart below, and are never recommended.
+Choosing by looking at private scores is itself not private.`,
 		Args: noArgs,
 		RunE: f.limited(f.run),
 	}
 	f.instanceFlags.add(c)
-	c.Flags().StringVar(&f.mechanism, "mechanism", "all", "mechanisms to rate, by name; all leaves lp-optimal out, which lives on the lattice")
+	c.Flags().StringVar(&f.mechanism, "mechanism", "all", "mechanisms to rate, by name; all leaves out lp-optimal, which lives on the lattice, and without -k lp-extended, whose lattice must not depend on the scores")
 	f.job.add(c)
 	return c
 }
@@ -44,13 +44,17 @@ func (f *recommendFlags) candidates() ([]mechanisms.Mechanism, error) {
 	}
 	var out []mechanisms.Mechanism
 	for _, name := range mechanisms.Names() {
-		if name != "lp-optimal" {
-			m, err := mechanisms.Lookup(name)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, m)
+		if name == "lp-optimal" || name == "lp-extended" && f.depth == 0 {
+			continue
 		}
+		m, err := mechanisms.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		if b, ok := m.(mechanisms.LatticeBound); ok {
+			m = b.ForLattice(f.depth)
+		}
+		out = append(out, m)
 	}
 	return out, nil
 }
@@ -64,7 +68,7 @@ func (f *recommendFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := settle(ctx, func() (*recommend.Recommendation, error) { return recommend.For(ctx, in, list) },
+	r, err := settle(ctx, func() (*recommend.Recommendation, error) { return recommend.For(ctx, in, list, f.monotonic) },
 		func(why string) *recommend.Recommendation {
 			return &recommend.Recommendation{Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
 		})
@@ -78,13 +82,21 @@ func (f *recommendFlags) run(ctx context.Context) error {
 }
 
 func printRecommendation(w io.Writer, r *recommend.Recommendation) error {
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "mechanism\tmean squared error\texpected error (in units of the scores)\tclaims ε-DP")
-	for _, m := range r.Mechanisms {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Name, m.MSE, m.ExpectedError, choose(m.Private, "yes", "no"))
-	}
-	if err := t.Flush(); err != nil {
-		return err
+	for i, list := range [][]recommend.Rated{r.Mechanisms, r.NotPrivate} {
+		if len(list) == 0 {
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(w, "\nnot ε-DP at this ε, for comparison only:")
+		}
+		t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+		fmt.Fprintln(t, "mechanism\tmean squared error (in squared units)\texpected error (in units of the scores)")
+		for _, m := range list {
+			fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.MSE, m.ExpectedError)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
 	}
 	for _, line := range r.Unanswered {
 		fmt.Fprintf(w, "no answer from %s\n", line)

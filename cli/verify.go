@@ -27,6 +27,7 @@ type verifyFlags struct {
 	sensitivity, sensitivities string
 	domain, neighbors, orders  string
 	params                     paramFlags
+	monotonic                  bool
 	junit                      junitFlag
 }
 
@@ -41,7 +42,9 @@ never worse than the exponential mechanism. Says how private it is (tight ε, wi
 and shows the smallest witness of what fails. Also: bounded-range, dominates-em-mean, rdp, zcdp.
 
 With --domain FILE (score vectors, one a line, comma-separated) it does the same for these and their
-neighbours: every score up to its sensitivity up or down (--neighbors linf), or all in one direction (monotonic).`,
+neighbours: every score up to its sensitivity up or down (--neighbors linf), or all in one direction (monotonic).
+--neighbors monotonic leaves the mechanism as it is, which is then ε/2-DP if it is ε-DP and shift-invariant;
+--monotonic-scores takes the same neighbours, on the lattice in steps of Δ, and runs it with 2Δ replaced by Δ.`,
 		Example: `  optratio verify --mechanism pf -n 4 -k 3 --exp-eps 3/2
   optratio verify --mechanism krr -n 3 -k 2 --eps 0.5 --property dp,bounded-range
   optratio verify --mechanism rnmh --domain scores.txt --sensitivities 0,1 --eps 1 --property dp`,
@@ -59,6 +62,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors")
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
+	addMonotonic(c, &f.monotonic)
 	f.params.add(c)
 	f.junit.add(c)
 	f.job.add(c)
@@ -90,7 +94,7 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 	if err != nil {
 		return j, err
 	}
-	j.Sensitivities = []*big.Rat{delta}
+	j.Sensitivities, j.Monotonic = []*big.Rat{delta}, f.monotonic
 	if j.options.Properties, err = verify.ParseProperties(splitNames(f.property)); err != nil {
 		return j, usagef("--property: %w", err)
 	}

@@ -40,12 +40,13 @@ type extension struct {
 func newExtended(tables *extendedTables, k, step int, ctx context.Context) *extension {
 	e := &extension{tables: tables, k: k, step: step, ctx: ctx}
 	e.Mechanism = mechanisms.FromRational(mechanisms.Info{
-		Name:    "lp-extended",
-		Summary: "optimal table at level dp, extended to all scores by rounding with a common offset and clipping",
-		Source:  "docs/extension.md",
-		Claim:   "ε-DP",
-		Private: true,
-		Uniform: true,
+		Name:           "lp-extended",
+		Summary:        "optimal table at level dp, extended to all scores by rounding with a common offset and clipping",
+		Source:         "docs/extension.md",
+		Claim:          "ε-DP",
+		Private:        true,
+		ShiftInvariant: true,
+		Uniform:        true,
 	}, e.pmf)
 	return e
 }

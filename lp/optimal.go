@@ -79,6 +79,8 @@ func (o *optimal) Info() mechanisms.Info {
 		Claim:   "a lower bound on the error of ε-DP mechanisms; ε-DP itself only where its constraints say so",
 		Private: false,
 		Uniform: true,
+
+		ShiftInvariant: true,
 	}
 }
 

@@ -17,11 +17,12 @@ type combinedGEM struct{}
 
 func (combinedGEM) Info() Info {
 	return Info{
-		Name:    "combined-gem",
-		Summary: "mgem or gem, chosen privately by the correlation of scores and sensitivities",
-		Source:  "Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 2",
-		Claim:   "ε-DP",
-		Private: true,
+		Name:           "combined-gem",
+		Summary:        "mgem or gem, chosen privately by the correlation of scores and sensitivities",
+		Source:         "Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 2",
+		Claim:          "ε-DP",
+		Private:        true,
+		ShiftInvariant: true,
 	}
 }
 

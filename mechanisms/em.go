@@ -8,12 +8,13 @@ import (
 )
 
 var softmax = exponentialAs(Info{
-	Name:    "em",
-	Summary: "exponential mechanism",
-	Source:  "McSherry & Talwar 2007",
-	Claim:   "ε-DP",
-	Private: true,
-	Uniform: true,
+	Name:           "em",
+	Summary:        "exponential mechanism",
+	Source:         "McSherry & Talwar 2007",
+	Claim:          "ε-DP",
+	Private:        true,
+	ShiftInvariant: true,
+	Uniform:        true,
 })
 
 func init() { Register(softmax) }

@@ -12,21 +12,23 @@ func init() {
 	const source = "Antonova et al., Private Selection with Heterogeneous Sensitivities, "
 	Register(&gem{
 		info: Info{
-			Name:    "gem",
-			Summary: "generalised exponential mechanism: permute-and-flip on scores normalised against sensitive candidates",
-			Source:  "Raskhodnikova & Smith 2016; " + source + "(6)",
-			Claim:   "ε-DP",
-			Private: true,
+			Name:           "gem",
+			Summary:        "generalised exponential mechanism: permute-and-flip on scores normalised against sensitive candidates",
+			Source:         "Raskhodnikova & Smith 2016; " + source + "(6)",
+			Claim:          "ε-DP",
+			Private:        true,
+			ShiftInvariant: true,
 		},
 		sign: +1,
 	})
 	Register(&gem{
 		info: Info{
-			Name:    "mgem",
-			Summary: "modified generalised exponential mechanism: the same, in favour of sensitive candidates",
-			Source:  source + "IV-D",
-			Claim:   "ε-DP",
-			Private: true,
+			Name:           "mgem",
+			Summary:        "modified generalised exponential mechanism: the same, in favour of sensitive candidates",
+			Source:         source + "IV-D",
+			Claim:          "ε-DP",
+			Private:        true,
+			ShiftInvariant: true,
 		},
 		sign: -1,
 	})

@@ -13,20 +13,22 @@ import (
 
 func init() {
 	flip := &geometric{Info{
-		Name:    "geo",
-		Summary: "report noisy max with geometric noise, in steps of 2Δ",
-		Source:  "docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012",
-		Claim:   "ε-DP",
-		Private: true,
-		Uniform: true,
+		Name:           "geo",
+		Summary:        "report noisy max with geometric noise, in steps of 2Δ",
+		Source:         "docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012",
+		Claim:          "ε-DP",
+		Private:        true,
+		ShiftInvariant: true,
+		Uniform:        true,
 	}}
 	Register(flip)
 	Register(&pair{flip, Info{
-		Name:    "geo-pair",
-		Summary: "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ",
-		Source:  "docs/heterogeneous.md, Theorem 1; docs/resolution.md",
-		Claim:   "ε-DP",
-		Private: true,
+		Name:           "geo-pair",
+		Summary:        "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ",
+		Source:         "docs/heterogeneous.md, Theorem 1; docs/resolution.md",
+		Claim:          "ε-DP",
+		Private:        true,
+		ShiftInvariant: true,
 	}})
 }
 

@@ -11,12 +11,13 @@ import (
 func init() {
 	Register(&byTies{
 		info: Info{
-			Name:    "krr",
-			Summary: "k-randomised response: the best candidate, or any other one alike",
-			Source:  "Warner 1965",
-			Claim:   "ε-DP",
-			Private: true,
-			Uniform: true,
+			Name:           "krr",
+			Summary:        "k-randomised response: the best candidate, or any other one alike",
+			Source:         "Warner 1965",
+			Claim:          "ε-DP",
+			Private:        true,
+			ShiftInvariant: true,
+			Uniform:        true,
 		},
 		rat: randomisedResponse[*big.Rat],
 		box: randomisedResponse[interval.Interval],
@@ -25,12 +26,13 @@ func init() {
 	})
 	Register(&byTies{
 		info: Info{
-			Name:    "uniform",
-			Summary: "a uniformly random candidate",
-			Source:  "folklore",
-			Claim:   "0-DP",
-			Private: true,
-			Uniform: true,
+			Name:           "uniform",
+			Summary:        "a uniformly random candidate",
+			Source:         "folklore",
+			Claim:          "0-DP",
+			Private:        true,
+			ShiftInvariant: true,
+			Uniform:        true,
 		},
 		constant: true,
 		rat:      uniformly[*big.Rat],

@@ -61,6 +61,11 @@ func (in *Instance) CheckScores() error {
 	if i := slices.Index(in.Scores, nil); i >= 0 {
 		return fmt.Errorf("%w: score %d is nil", ErrInstance, i)
 	}
+	return in.checkSensitivities()
+}
+
+// checkSensitivities is CheckScores for the sensitivities, whatever their number.
+func (in *Instance) checkSensitivities() error {
 	for i, d := range in.Sensitivities {
 		if d == nil {
 			return fmt.Errorf("%w: sensitivity %d is nil", ErrInstance, i)
@@ -113,6 +118,8 @@ type Info struct {
 	Claim   string // the privacy claim made for it, in words
 	Private bool   // whether that claim is ε-DP
 	Uniform bool   // whether it is made for one sensitivity for all candidates; others take one each
+	// ShiftInvariant says that adding one number to all scores changes no probability. MonotonicSensitivities rests on it.
+	ShiftInvariant bool
 }
 
 // Mechanism is a private selection mechanism with computable output probabilities.

@@ -9,11 +9,12 @@ import (
 
 func init() {
 	info := Info{
-		Name:    "pf-pair",
-		Summary: "permute-and-flip at the sum of the two largest sensitivities in place of 2Δ",
-		Source:  "docs/heterogeneous.md, Theorem 1",
-		Claim:   "ε-DP",
-		Private: true,
+		Name:           "pf-pair",
+		Summary:        "permute-and-flip at the sum of the two largest sensitivities in place of 2Δ",
+		Source:         "docs/heterogeneous.md, Theorem 1",
+		Claim:          "ε-DP",
+		Private:        true,
+		ShiftInvariant: true,
 	}
 	Register(&pair{permuteAndFlipAs(info), info})
 }

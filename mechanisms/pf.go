@@ -7,12 +7,13 @@ import (
 )
 
 var flip = permuteAndFlipAs(Info{
-	Name:    "pf",
-	Summary: "permute-and-flip",
-	Source:  "McKenna & Sheldon 2020, Alg. 1",
-	Claim:   "ε-DP",
-	Private: true,
-	Uniform: true,
+	Name:           "pf",
+	Summary:        "permute-and-flip",
+	Source:         "McKenna & Sheldon 2020, Alg. 1",
+	Claim:          "ε-DP",
+	Private:        true,
+	ShiftInvariant: true,
+	Uniform:        true,
 })
 
 func init() { Register(flip) }

@@ -13,33 +13,36 @@ func init() {
 	const source = "Papernot & Steinke 2022, Cor. 3; Antonova et al., Private Selection with Heterogeneous Sensitivities, App. C"
 	Register(&randomStopping{
 		info: Info{
-			Name:    "rs",
-			Summary: "random stopping: the best of geometrically many draws with Laplace noise of scale 3Δ_a/ε",
-			Source:  "Liu & Talwar 2019; Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 1",
-			Claim:   "ε-DP",
-			Private: true,
+			Name:           "rs",
+			Summary:        "random stopping: the best of geometrically many draws with Laplace noise of scale 3Δ_a/ε",
+			Source:         "Liu & Talwar 2019; Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 1",
+			Claim:          "ε-DP",
+			Private:        true,
+			ShiftInvariant: true,
 		},
 		shape: func(Params) (*big.Rat, error) { return ratOne, nil },
 		known: new(recent),
 	})
 	Register(&randomStopping{
 		info: Info{
-			Name:    "rs-log",
-			Summary: "random stopping: logarithmically many draws, noise of scale 2Δ_a/ε",
-			Source:  source,
-			Claim:   "ε-DP",
-			Private: true,
+			Name:           "rs-log",
+			Summary:        "random stopping: logarithmically many draws, noise of scale 2Δ_a/ε",
+			Source:         source,
+			Claim:          "ε-DP",
+			Private:        true,
+			ShiftInvariant: true,
 		},
 		shape: func(Params) (*big.Rat, error) { return new(big.Rat), nil },
 		known: new(recent),
 	})
 	Register(&randomStopping{
 		info: Info{
-			Name:    "rs-tnb",
-			Summary: "random stopping: truncated negative binomially many draws, noise of scale (2+η)Δ_a/ε",
-			Source:  source,
-			Claim:   "ε-DP",
-			Private: true,
+			Name:           "rs-tnb",
+			Summary:        "random stopping: truncated negative binomially many draws, noise of scale (2+η)Δ_a/ε",
+			Source:         source,
+			Claim:          "ε-DP",
+			Private:        true,
+			ShiftInvariant: true,
 		},
 		shape: Params.eta,
 		known: new(recent),

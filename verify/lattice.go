@@ -18,6 +18,17 @@ type Claim struct {
 	Epsilon       mechanisms.Epsilon
 	Sensitivities []*big.Rat // one for all candidates, or one each; nil: 1
 	Params        mechanisms.Params
+	// Monotonic says that neighbours move all scores one way, each by at most its sensitivity. The mechanism then runs with
+	// mechanisms.MonotonicSensitivities, and the lattice has steps of Δ.
+	Monotonic bool
+}
+
+// given returns the sensitivities that the mechanism is given.
+func (p *Claim) given() ([]*big.Rat, error) {
+	if !p.Monotonic {
+		return p.Sensitivities, nil
+	}
+	return mechanisms.MonotonicSensitivities(p.Mechanism, p.Sensitivities)
 }
 
 // complete fills in defaults, and those of the options that follow from the mechanism.
@@ -59,6 +70,8 @@ var ErrClaim = errors.New("cannot check")
 //
 // Of more than manyVectors vectors, mechanisms whose probabilities are by their type a function of the weights
 // e^{-ε·depth} alone (mechanisms.Weighted) are taken to be symmetric and shift-invariant.
+//
+// With Claim.Monotonic the lattice has steps of Δ, and neighbours differ, after a shift, by 0 or Δ in every score.
 //
 // The verdicts on a mechanism whose numbers are approximate (mechanisms.Approximate) are those of Options.Readings, and the
 // report states the precision.
@@ -109,6 +122,10 @@ func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, e
 	if p.Sensitivities[0] == nil || p.Sensitivities[0].Sign() <= 0 {
 		return nil, fmt.Errorf("%w: the sensitivity must be positive", ErrClaim)
 	}
+	given, err := p.given()
+	if err != nil {
+		return nil, err
+	}
 	if min(n, k) > 40 { // then there are more than 10^22 orbits, which takes long enough to find out
 		return nil, fmt.Errorf("%w: n = %d and k = %d give too many orbits to enumerate", lattice.ErrSize, n, k)
 	}
@@ -117,10 +134,14 @@ func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, e
 		return nil, err
 	}
 	// A unit is half a step, so that half a step is a shift.
-	space := &Space{Unit: p.Sensitivities[0], Gap: 2, Sensitivities: p.Sensitivities, Epsilon: p.Epsilon, Params: p.Params}
+	space := &Space{Unit: given[0], Gap: 2, Sensitivities: given, Epsilon: p.Epsilon, Params: p.Params}
 	own := ForMechanism(p.Mechanism, space)
 	exp := own.ExpEpsilon()
 	dom := latticeDomain(q, space)
+	if p.Monotonic { // after a shift, neighbours are the pairs that differ by 0 or Δ in every score
+		dom.Name += " in steps of Δ, and their neighbors for monotonic scores"
+		dom.Representatives.Name = dom.Name
+	}
 	if _, ok := p.Mechanism.(mechanisms.Weighted); ok && lattice.Vectors(n, k, false).Cmp(big.NewInt(manyVectors)) > 0 {
 		dom.ByConstruction = "by construction: its probabilities depend on the differences to the best score alone"
 	}

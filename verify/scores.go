@@ -196,7 +196,7 @@ func (a Around) Domain() *Domain {
 }
 
 // Scores checks the mechanism on the given score vectors, all of one length, and their neighbours in
-// the model, by the problem's sensitivities. Witnesses are shrunk: see Shrink.
+// the model, by the claim's sensitivities; in Monotonic if the claim says that scores are monotonic. Witnesses are shrunk: see Shrink.
 func Scores(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborhood, opts Options) (*Report, error) {
 	if err := p.complete(&opts); err != nil {
 		return nil, err
@@ -226,6 +226,9 @@ func Scores(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborho
 }
 
 func around(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborhood, opts Options) (*Report, error) {
+	if p.Monotonic {
+		model = Monotonic
+	}
 	if len(vectors) == 0 {
 		return nil, fmt.Errorf("%w: no score vectors", ErrClaim)
 	}
@@ -257,7 +260,11 @@ func around(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborho
 
 // integerSpace finds a unit of which all scores and sensitivities are multiples.
 func integerSpace(p Claim, vectors [][]*big.Rat) (*Space, []Vector, []int64, error) {
-	space := &Space{Unit: Unit(append(slices.Clone(vectors), p.Sensitivities)), Sensitivities: p.Sensitivities, Epsilon: p.Epsilon, Params: p.Params}
+	given, err := p.given()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	space := &Space{Unit: Unit(append(slices.Clone(vectors), p.Sensitivities, given)), Sensitivities: given, Epsilon: p.Epsilon, Params: p.Params}
 	ints := make([]Vector, len(vectors))
 	for i, v := range vectors {
 		q, err := space.Vector(v)

@@ -53,6 +53,59 @@ func TestMonotonicScoresHalveEpsilon(t *testing.T) {
 	require.InDelta(t, math.Log(1.5)/2, report.Find(DP).TightEps.Float64(), 1e-15)
 }
 
+// Where scores are monotonic, a shift-invariant mechanism run with Δ/2 has, at neighbours that rise by up to Δ, exactly the privacy that it
+// has with Δ/2 at neighbours that move by Δ/2 either way. Not halving would leave ε/2, halving twice 2ε.
+func TestMonotonicScoresAtTheirParameter(t *testing.T) {
+	vectors := [][]*big.Rat{rats(t, "0", "0", "0"), rats(t, "0", "-1", "-2"), rats(t, "0", "-3", "-3"), rats(t, "0", "-2", "-2"), rats(t, "0", "0", "-1")}
+	for _, name := range []string{"pf", "em", "geo", "krr", "rnm-laplace", "pf-pair"} {
+		p := problem(t, name, "3/2")
+		p.Monotonic = true
+		rising, err := Scores(context.Background(), p, vectors, Linf, Options{Properties: []Property{DP}})
+		require.NoError(t, err)
+		either := problem(t, name, "3/2")
+		either.Sensitivities = rats(t, "1/2")
+		moving, err := Scores(context.Background(), either, vectors, Linf, Options{Properties: []Property{DP}})
+		require.NoError(t, err)
+		require.Equal(t, Proved, rising.Verdict(), name)
+		require.Equal(t, moving.Find(DP).TightExpEps, rising.Find(DP).TightExpEps, name)
+		require.InDelta(t, moving.Find(DP).TightEps.Float64(), rising.Find(DP).TightEps.Float64(), 1e-15, name)
+		require.InDelta(t, moving.Find(DP).Range.Float64(), rising.Find(DP).Range.Float64(), 1e-15, name)
+		if name == "pf" {
+			require.Equal(t, "3/2", rising.Find(DP).TightExpEps.RatString())
+		}
+
+		fine, err := Lattice(context.Background(), p, 3, 2, Options{Properties: []Property{DP}})
+		require.NoError(t, err)
+		coarse, err := Lattice(context.Background(), problem(t, name, "3/2"), 3, 2, Options{Properties: []Property{DP}})
+		require.NoError(t, err)
+		require.InDelta(t, coarse.Find(DP).TightEps.Float64(), fine.Find(DP).TightEps.Float64(), 1e-15, name)
+		if name == "pf" {
+			require.Equal(t, "(0, 0, -1)", textScores(fine.Find(DP).Attained.Neighbor), "in steps of Δ = 1")
+		}
+	}
+}
+
+// With different sensitivities, half the largest is what the mechanisms need that look at pairs: less would not do.
+func TestMonotonicScoresOfDifferentSensitivities(t *testing.T) {
+	vectors := [][]*big.Rat{rats(t, "0", "0", "0"), rats(t, "0", "-2", "-2"), rats(t, "-2", "0", "-4"), rats(t, "-3", "-2", "0")}
+	for _, name := range []string{"pf-pair", "geo-pair", "pf"} {
+		p := problem(t, name, "3/2")
+		p.Monotonic, p.Sensitivities = true, rats(t, "1", "2", "1")
+		report, err := Scores(context.Background(), p, vectors, Linf, Options{Properties: []Property{DP}})
+		require.NoError(t, err)
+		require.Equal(t, Proved, report.Verdict(), name)
+		require.Equal(t, "3/2", report.Find(DP).TightExpEps.RatString(), name)
+	}
+	p := problem(t, "gem", "3/2")
+	p.Monotonic, p.Sensitivities = true, rats(t, "1", "2", "1")
+	_, err := Scores(context.Background(), p, vectors, Linf, Options{})
+	require.ErrorIs(t, err, mechanisms.ErrInstance)
+	require.ErrorContains(t, err, "which parameter makes gem private")
+	p.Mechanism = mechanisms.FromRational(mechanisms.Info{Name: "mine", Private: true, Uniform: true}, nil)
+	_, err = Scores(context.Background(), p, vectors, Linf, Options{})
+	require.ErrorContains(t, err, "not known to be shift-invariant")
+}
+
 // Each candidate by its own sensitivity: permute-and-flip at the largest is private for all.
 func TestPerCandidateSensitivities(t *testing.T) {
 	p := problem(t, "pf", "9/4")

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"optratio/mechanisms"
 	"optratio/number"
@@ -27,8 +28,10 @@ type Rated struct {
 
 // Recommendation is the answer to "which mechanism".
 type Recommendation struct {
-	Mechanisms  []Rated    `json:"mechanisms"`
+	Mechanisms  []Rated    `json:"mechanisms"`  // that claim ε-DP
+	NotPrivate  []Rated    `json:"not_private"` // the others, which are never recommended
 	Recommended string     `json:"recommended"`
+	Monotonic   bool       `json:"monotonic_scores,omitempty"`
 	Heuristics  Heuristics `json:"heuristics"`
 	Unanswered  []string   `json:"unanswered,omitempty"` // why a mechanism has no errors here, one line each
 	Warning     string     `json:"warning"`
@@ -41,20 +44,31 @@ const Warning = "choosing a mechanism by looking at private scores is itself not
 
 // For rates the mechanisms on an instance, least mean squared error first (ties by expected error, then by
 // name), and recommends the first one that claims ε-DP. One among several that has no answer is named as such, and so is
-// one that was not asked before the context ended.
-func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.Mechanism) (*Recommendation, error) {
+// one that was not asked before the context ended. With monotonic, scores are monotonic, and each mechanism runs with
+// mechanisms.MonotonicSensitivities; one for which these are not known has no answer.
+func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.Mechanism, monotonic bool) (*Recommendation, error) {
 	heuristics, err := NewHeuristics(in)
 	if err != nil {
 		return nil, err
 	}
-	out := &Recommendation{Heuristics: heuristics, Warning: Warning}
+	out := &Recommendation{Mechanisms: []Rated{}, NotPrivate: []Rated{}, Heuristics: heuristics, Monotonic: monotonic, Warning: Warning}
 	for _, m := range candidates {
 		if cause := context.Cause(ctx); cause != nil {
 			out.Undecided = cause.Error()
 			out.Unanswered = append(out.Unanswered, fmt.Sprintf("%s: %v", m.Info().Name, cause))
 			continue
 		}
-		a, err := mechanisms.Ask(mechanisms.Within(ctx, m), in)
+		at := *in
+		if monotonic {
+			if at.Sensitivities, err = mechanisms.MonotonicSensitivities(m, in.Sensitivities); err != nil && len(candidates) > 1 {
+				out.Unanswered = append(out.Unanswered, fmt.Sprintf("%s: %s", m.Info().Name, strings.TrimPrefix(err.Error(), mechanisms.ErrInstance.Error()+": ")))
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		a, err := mechanisms.Ask(mechanisms.Within(ctx, m), &at)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			out.Undecided = cause.Error()
 			err = fmt.Errorf("%w: %w", mechanisms.ErrNoAnswer, cause)
@@ -66,17 +80,21 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Info().Name, err)
 		}
-		out.Mechanisms = append(out.Mechanisms, Rated{m.Info().Name, a.MSE, a.ExpectedError, m.Info().Private})
-	}
-	slices.SortFunc(out.Mechanisms, func(a, b Rated) int {
-		return cmp.Or(cmp.Compare(a.MSE.Float64(), b.MSE.Float64()),
-			cmp.Compare(a.ExpectedError.Float64(), b.ExpectedError.Float64()), cmp.Compare(a.Name, b.Name))
-	})
-	for _, r := range out.Mechanisms {
-		if r.Private {
-			out.Recommended = r.Name
-			break
+		rated := Rated{m.Info().Name, a.MSE, a.ExpectedError, m.Info().Private}
+		if rated.Private {
+			out.Mechanisms = append(out.Mechanisms, rated)
+		} else {
+			out.NotPrivate = append(out.NotPrivate, rated)
 		}
+	}
+	for _, list := range [][]Rated{out.Mechanisms, out.NotPrivate} {
+		slices.SortFunc(list, func(a, b Rated) int {
+			return cmp.Or(cmp.Compare(a.MSE.Float64(), b.MSE.Float64()),
+				cmp.Compare(a.ExpectedError.Float64(), b.ExpectedError.Float64()), cmp.Compare(a.Name, b.Name))
+		})
+	}
+	if len(out.Mechanisms) > 0 {
+		out.Recommended = out.Mechanisms[0].Name
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -127,39 +128,37 @@ func all(t testing.TB) (out []mechanisms.Mechanism) {
 
 func TestRecommendation(t *testing.T) {
 	in := instance(t, "1", []string{"1", "0.5", "-1"}, []string{"1.8", "1", "1"})
-	r, err := For(context.Background(), in, all(t))
+	r, err := For(context.Background(), in, all(t), false)
 	require.NoError(t, err)
-	require.Len(t, r.Mechanisms, len(mechanisms.Names()))
+	require.Len(t, append(r.NotPrivate, r.Mechanisms...), len(mechanisms.Names()))
 	for i := 1; i < len(r.Mechanisms); i++ {
 		assert.LessOrEqual(t, r.Mechanisms[i-1].MSE.Float64(), r.Mechanisms[i].MSE.Float64())
 	}
-	for _, m := range r.Mechanisms {
-		if m.Private {
-			assert.Equal(t, m.Name, r.Recommended)
-			break
-		}
-	}
+	assert.Equal(t, r.Mechanisms[0].Name, r.Recommended)
 	text, err := json.Marshal(r)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"bucket_correlation"`)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err = For(ctx, in, all(t))
+	r, err = For(ctx, in, all(t), false)
 	require.NoError(t, err)
 	assert.Empty(t, r.Mechanisms)
 	assert.Empty(t, r.Recommended)
 	assert.Len(t, r.Unanswered, len(all(t)))
 	assert.Equal(t, context.Canceled.Error(), r.Undecided)
-	_, err = For(context.Background(), &mechanisms.Instance{}, all(t))
+	_, err = For(context.Background(), &mechanisms.Instance{}, all(t), false)
 	assert.ErrorIs(t, err, mechanisms.ErrInstance)
 }
 
 // What never claims privacy is never recommended, however good.
 func TestOnlyPrivateMechanismsAreRecommended(t *testing.T) {
 	in := instance(t, "1", []string{"5", "0"}, []string{"1", "0"})
-	r, err := For(context.Background(), in, all(t))
+	r, err := For(context.Background(), in, all(t), false)
 	require.NoError(t, err)
-	assert.False(t, r.Mechanisms[0].Private, "something better that is not private")
+	assert.Less(t, r.NotPrivate[0].MSE.Float64(), r.Mechanisms[0].MSE.Float64(), "something better that is not private")
+	for _, m := range append(r.Mechanisms, r.NotPrivate...) {
+		assert.Equal(t, m.Private, slices.Contains(r.Mechanisms, m), m.Name)
+	}
 	m, err := mechanisms.Lookup(r.Recommended)
 	require.NoError(t, err)
 	assert.True(t, m.Info().Private)
@@ -222,4 +221,28 @@ func TestQuantile(t *testing.T) {
 	assert.InDelta(t, 4, quantile(v, 0.1), 1e-14)
 	assert.InDelta(t, 40, quantile(v, 1), 1e-14)
 	assert.InDelta(t, 0, quantile(v, 0), 1e-14)
+}
+
+// With monotonic scores of different sensitivities those mechanisms answer that are known to be private then, at half the largest
+// sensitivity; with equal ones all do, at half of it.
+func TestMonotonicScores(t *testing.T) {
+	in := instance(t, "1", []string{"1", "0.5", "-1"}, []string{"1", "1", "2"})
+	r, err := For(context.Background(), in, all(t), true)
+	require.NoError(t, err)
+	half, err := For(context.Background(), instance(t, "1", []string{"1", "0.5", "-1"}, []string{"1"}), all(t), false)
+	require.NoError(t, err)
+	for _, m := range r.Mechanisms {
+		assert.Contains(t, half.Mechanisms, m, "at the sensitivity 2/2")
+	}
+	assert.Empty(t, r.NotPrivate)
+	assert.Len(t, r.Unanswered, 8, "gem, mgem, combined-gem, rnmh, rnmh-laplace and three of random stopping")
+	for _, name := range []string{"pf-pair", "geo-pair", "pf", "em"} {
+		assert.True(t, slices.ContainsFunc(r.Mechanisms, func(m Rated) bool { return m.Name == name }), name)
+	}
+	in.Sensitivities = in.Sensitivities[2:]
+	r, err = For(context.Background(), in, all(t), true)
+	require.NoError(t, err)
+	r.Monotonic = false
+	r.Heuristics = half.Heuristics
+	assert.Equal(t, half, r)
 }
