@@ -49,6 +49,10 @@ func TestTailsOfEnclosedProbabilities(t *testing.T) {
 	}
 	assert.Equal(t, 1.0, func() float64 { lo, _ := tailOf(10, 10, within(1, 1)).Float64(); return lo }())
 	assert.Equal(t, 1.0, func() float64 { lo, _ := tailOf(100, 55, within(0.5, 0.5)).Float64(); return lo }(), "within two standard deviations")
+	assert.Equal(t, 1.0, func() float64 { lo, _ := tailOf(10, 0, within(0, 0)).Float64(); return lo }(), "what is certain")
+	_, rare := tailOf(10, 9, interval.FromRat(big.NewRat(999, 1000), binomialBits)).Float64()
+	assert.InEpsilon(t, tail(10, 9, 0.999), rare, 0.01, "less than one draw from the mean, and many standard deviations")
+	assert.Zero(t, upperTail(10, 11, interval.FromRat(big.NewRat(1, 3), binomialBits)).Hi().Sign(), "more than all")
 	_, most := tailOf(50, 40, within(0.5, 0.5)).Float64()
 	assert.InEpsilon(t, tail(50, 40, 0.5), most, 0.05)
 }
