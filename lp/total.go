@@ -154,9 +154,9 @@ func estimatedTotal(ctx context.Context, lat *lattice.Lattice, o lattice.Objecti
 // totalOfWeights is the total of a mechanism whose probabilities are functions of the weights z^depth.
 func totalOfWeights(ctx context.Context, w mechanisms.Weighted, lat *lattice.Lattice, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
 	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits && lat.Len()*lat.K()*z.Denom().BitLen() <= exactDenominator {
-		return exactTotal(ctx, lat, o, asked(arith.Powers(arith.Rat{}, z, lat.K()+1), w.WeightedExact))
+		return exactTotal(ctx, lat, o, asked(arith.Powers(arith.Rat{}, z, lat.K()), w.WeightedExact))
 	}
-	powers := arith.Powers(arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec), lat.K()+1)
+	powers := arith.Powers(arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec), lat.K())
 	return enclosedTotal(ctx, lat, o, prec, asked(powers, w.WeightedEnclose))
 }
 

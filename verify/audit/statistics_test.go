@@ -3,6 +3,7 @@ package audit
 import (
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -95,4 +96,30 @@ func TestResultOfIndependence(t *testing.T) {
 	assert.Contains(t, res.Reason, "p < 1/1000: here")
 	assert.Equal(t, int64(times), res.Checked)
 	assert.Greater(t, max(s.logs[0], s.logs[1])-math.Ln2, math.Log(1000))
+}
+
+// TestLevelsPrintWell: a level of ε has at most four digits, and the weights of the stakes sum to 1 at most, most of it on the smallest stake
+// of a patient player.
+func TestLevelsPrintWell(t *testing.T) {
+	for _, eps := range []string{"0.001", "0.5", "1", "7.3", "20"} {
+		for _, patient := range []bool{false, true} {
+			w := newWealth(epsilon(t, eps), big.NewRat(1, 20), patient)
+			for _, l := range w.levels {
+				if l.epsilon == nil {
+					continue
+				}
+				digits, exact := l.epsilon.FloatPrec()
+				require.True(t, exact)
+				text := strings.Trim(strings.Replace(l.epsilon.FloatString(digits), ".", "", 1), "0")
+				require.LessOrEqual(t, len(text), 4, l.epsilon.FloatString(digits))
+			}
+			sum := 0.0
+			for _, x := range w.weights {
+				sum += x
+			}
+			require.LessOrEqual(t, sum, 1.0)
+			require.Greater(t, sum, 0.7)
+			require.Equal(t, patient, w.weights[0] > sum/2)
+		}
+	}
 }
