@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -65,6 +67,23 @@ func argmax(scores []float64) []float64 {
 	p := make([]float64, len(scores))
 	p[slices.Index(scores, slices.Max(scores))] = 1
 	return p
+}
+
+// exp is math.Exp that overflows where double precision does, which on some machines math.Exp does a little earlier.
+func exp(x float64) float64 { return math.Exp(x/2) * math.Exp(x/2) }
+
+var rng = rand.New(rand.NewPCG(1, 2)) // the same samples in every run
+
+// values draws the greatest of the scores with noise.
+func values(q question, noise func() float64) map[string][]float64 {
+	out := make([]float64, q.Samples)
+	for i := range out {
+		out[i] = math.Inf(-1)
+		for _, s := range q.Scores {
+			out[i] = max(out[i], s+2*q.Sensitivity/q.Epsilon*noise())
+		}
+	}
+	return map[string][]float64{"values": out}
 }
 
 var asked = map[string]bool{}
@@ -243,6 +262,101 @@ var mechanisms = map[string]func(question) any{
 		}
 		return softmax(q, 1)
 	},
+	// The subjects that docs/gallery.md names begin here. Query 0 was measured before and must not be chosen again: after eleven draws
+	// that chose it, one of the others is taken uniformly.
+	"mwem-retries": func(q question) any {
+		p := softmax(q, 1)
+		if len(p) == 1 { // nothing to choose from
+			return p
+		}
+		draws, chosen := 0.0, 1.0 // 1 + a + ... + a^10 and a^11, where a is the probability of query 0
+		for range 11 {
+			draws, chosen = draws+chosen, chosen*p[0]
+		}
+		for r := range p[1:] {
+			p[r+1] = p[r+1]*draws + chosen/float64(len(p)-1)
+		}
+		p[0] = 0
+		return p
+	},
+	// Report noisy max of two, with Laplace noise of scale Δ/ε instead of 2Δ/ε.
+	"laplace-half-noise": func(q question) any {
+		if len(q.Scores) != 2 {
+			return map[string]string{"error": "two candidates, please"}
+		}
+		x := q.Epsilon * math.Abs(q.Scores[0]-q.Scores[1]) / q.Sensitivity
+		worse := 0.5 * math.Exp(-x) * (1 + x/2)
+		if q.Scores[0] < q.Scores[1] {
+			return []float64{worse, 1 - worse}
+		}
+		return []float64{1 - worse, worse}
+	},
+	// Weights are not scaled by the best one. Where one overflows, the cumulative sums are 0 before it and NaN from there on, and the
+	// search for a random number in them, a multiple of 2^-53, ends at it unless that number is 0.
+	"overflow-search": func(q question) any {
+		p, total := make([]float64, len(q.Scores)), 0.0
+		for i, s := range q.Scores {
+			p[i] = exp(q.Epsilon * s / (2 * q.Sensitivity))
+			total += p[i]
+		}
+		if i := slices.Index(p, math.Inf(1)); i >= 0 {
+			out := slices.Repeat([]string{"0/1"}, len(p))
+			out[0], out[i] = "1/9007199254740992", "9007199254740991/9007199254740992"
+			if i == 0 {
+				out[0] = "1/1"
+			}
+			return out
+		}
+		if math.IsInf(total, 1) || total == 0 {
+			return map[string]string{"error": "the weights do not sum to 1"}
+		}
+		for i := range p {
+			p[i] /= total
+		}
+		return p
+	},
+	// The same weights, without a search: those that overflow share the probability, and where only their sum does, all share it.
+	"overflow-uniform": func(q question) any {
+		p, total, infinite := make([]float64, len(q.Scores)), 0.0, 0
+		for i, s := range q.Scores {
+			p[i] = exp(q.Epsilon * s / (2 * q.Sensitivity))
+			total += p[i]
+			if math.IsInf(p[i], 1) {
+				infinite++
+			}
+		}
+		for i := range p {
+			switch {
+			case infinite > 0 && math.IsInf(p[i], 1):
+				p[i] = 1 / float64(infinite)
+			case infinite > 0:
+				p[i] = 0
+			case math.IsInf(total, 1) || total == 0:
+				p[i] = 1 / float64(len(p))
+			default:
+				p[i] /= total
+			}
+		}
+		return p
+	},
+	// The greatest noisy score is returned, with Laplace or exponential noise of scale 2Δ/ε.
+	"value-laplace":     func(q question) any { return values(q, func() float64 { return rng.ExpFloat64() - rng.ExpFloat64() }) },
+	"value-exponential": func(q question) any { return values(q, rng.ExpFloat64) },
+	// A uniform multiple of 2^-53 is searched for in cumulative sums in double precision. The probabilities are exact.
+	"cumulative": func(q question) any {
+		p, sum, before := softmax(q, 1), 0.0, big.NewInt(-1)
+		out := make([]string, len(p))
+		for i := range p {
+			sum += p[i]
+			until, _ := new(big.Float).SetMantExp(big.NewFloat(sum), 53).Int(nil) // the numbers 0, ..., until are <= sum
+			if last := big.NewInt(1<<53 - 1); i == len(p)-1 || until.Cmp(last) > 0 {
+				until = last
+			}
+			out[i] = new(big.Int).Sub(until, before).String() + "/9007199254740992"
+			before = until
+		}
+		return out
+	},
 	"exact": func(q question) any {
 		if len(q.Scores) == 1 {
 			return []string{"1/1"}
@@ -271,7 +385,7 @@ func main() {
 		}
 		var err error
 		switch a := mechanism(q).(type) {
-		case map[string]string, map[string]float64:
+		case map[string]string, map[string]float64, map[string][]float64:
 			err = out.Encode(a)
 		case []json.RawMessage: // may hold NaN, which is no JSON
 			texts := make([]string, len(a))
