@@ -201,7 +201,9 @@ func relate(ctx context.Context, dom *verify.Domain, vectors []verify.Vector, ne
 		}
 	}
 	dom.Neighbors = pairs(false, func(i, j int) bool { return near(vectors[i], vectors[j]) })
-	dom.Permuted = pairs(true, func(i, j int) bool { return orbits[i] == orbits[j] })
-	dom.Shifted = pairs(false, func(i, j int) bool { low, high := spread(vectors[i], vectors[j]); return low == high })
+	shifted := func(i, j int) bool { low, high := spread(vectors[i], vectors[j]); return low == high }
+	// Vectors that only a shift takes into each other say nothing about order.
+	dom.Permuted = pairs(true, func(i, j int) bool { return orbits[i] == orbits[j] && !shifted(i, j) })
+	dom.Shifted = pairs(false, shifted)
 	dom.Lowered = pairs(false, func(int, int) bool { return true })
 }

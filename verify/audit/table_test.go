@@ -260,6 +260,7 @@ func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, model ve
 				if model == verify.Monotonic {
 					near = between(0, 1) || between(-1, 0)
 				}
+				moved := i != j && between(0, 0) // by a shift alone: that is no question of order
 				for _, order := range permutations(len(a)) {
 					same, identity := true, true
 					for r := range a {
@@ -267,7 +268,7 @@ func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, model ve
 						identity = identity && order[r] == r
 					}
 					for r, s := range order {
-						if same && !(i == j && r == s) {
+						if same && !moved && !(i == j && r == s) {
 							note(verify.Symmetry, probs[i][r].Cmp(probs[j][s]) == 0)
 						}
 						if !identity || i == j {
