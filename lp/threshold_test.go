@@ -102,3 +102,35 @@ func TestSimplest(t *testing.T) {
 		assert.Equal(t, c.want, simplest(lo, hi).RatString(), "[%s, %s]", c.lo, c.hi)
 	}
 }
+
+// stopping ends the context at one of its calls.
+type stopping struct {
+	linear.Solver
+	left   int
+	cancel context.CancelFunc
+}
+
+func (s *stopping) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*linear.Result, error) {
+	if s.left--; s.left == 0 {
+		s.cancel()
+	}
+	return s.Solver.Solve(ctx, m, o)
+}
+
+// TestThresholdStoppedWithinADecision: a program that was not solved to its end decides nothing.
+func TestThresholdStoppedWithinADecision(t *testing.T) {
+	golden := func(x *big.Rat) int { // the sign of x² - x - 1
+		y := new(big.Rat).Mul(x, x)
+		return y.Sub(y.Sub(y, x), big.NewRat(1, 1)).Sign()
+	}
+	for call := 1; call <= 6; call++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		s := &stopping{Solver: linear.Embedded{}, left: call, cancel: cancel}
+		a, err := Threshold(ctx, ThresholdRequest{N: 4, K: 2, ByLP: true, Solver: s, Gap: big.NewRat(1, 1e6)})
+		cancel()
+		require.NoError(t, err, call)
+		assert.NotEmpty(t, a.Undecided)
+		assert.True(t, a.LowerExp == nil || golden(a.LowerExp) < 0, "after call %d: %v", call, a.LowerExp)
+		assert.True(t, a.UpperExp == nil || golden(a.UpperExp) > 0, "after call %d: %v", call, a.UpperExp)
+	}
+}

@@ -53,7 +53,7 @@ var targets = []target{
 	{pkg: "lp", files: []string{"bounds.go"}, run: "DoctoredProposals|ExactBounds|PointWithout|StrictlyInside|Mix|ClosedBoundIsBelow|DualPoint"},
 	{pkg: "lp", files: []string{"closed.go"}, run: "FlipTotal|ClosedBound|DualPoint"},
 	{pkg: "lp", files: []string{"total.go"}, run: "FlipTotal|ExponentialTotal|OfTotals|Sizes|Stopped|OptimalMechanismAttains"},
-	{pkg: "lp", files: []string{"threshold.go"}, run: "ThresholdByPrograms|ThresholdIsThe|ThresholdStops|ThresholdTable|Simplest|Sizes"},
+	{pkg: "lp", files: []string{"threshold.go"}, run: "ThresholdByPrograms|ThresholdIsThe|ThresholdSto|ThresholdTable|Simplest|Sizes"},
 	{pkg: "lp", files: []string{"optimality.go"}, run: "ThresholdDecides|DualPoint|ThresholdIsSharp|ThresholdTable"},
 	{pkg: "verify"},
 	{pkg: "proptest"},

@@ -123,3 +123,17 @@ func TestLevelsPrintWell(t *testing.T) {
 		}
 	}
 }
+
+// TestNoBetLeavesTheWealth: where an event is no likelier than a level allows, the level's wealth stays what it is.
+func TestNoBetLeavesTheWealth(t *testing.T) {
+	w := newWealth(epsilon(t, "1"), big.NewRat(1, 20), false)
+	w.open(0.3, 0.3, 0, ratio{1, 1}, 100)
+	var before []float64
+	for _, l := range w.levels {
+		before = append(before, w.total(l))
+	}
+	w.settle(counts{10, 3, 10, 9})
+	for i, l := range w.levels {
+		require.InDelta(t, before[i], w.total(l), 1e-12)
+	}
+}

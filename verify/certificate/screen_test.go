@@ -143,6 +143,9 @@ func TestReasonsNameTheLine(t *testing.T) {
 		assert.False(t, rep.Valid)
 		assert.True(t, strings.HasPrefix(rep.Reason, c.reason), "%q, want %q", rep.Reason, c.reason)
 	}
+	torn, err := Check(strings.NewReader(strings.Join(with("claim optimum 0 1", "end"), "\n")), Options{})
+	require.NoError(t, err)
+	assert.Equal(t, "line 10: the file ends within the line", torn.Reason)
 	rep := checkText(t, with(append(dual[:7:7], "end 15")...)...)
 	assert.True(t, rep.Valid, rep.Reason)
 }
