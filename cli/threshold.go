@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math/big"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,7 @@ func init() { commands = append(commands, newThreshold) }
 
 type thresholdFlags struct {
 	programFlags
+	question     questionFlags
 	method, cert string
 }
 
@@ -24,10 +27,18 @@ func newThreshold(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "threshold -n N -k K",
 		Short: "The ε at which permute-and-flip becomes optimal on the lattice of step 2Δ",
-		Args:  noArgs,
-		RunE:  f.limited(f.run),
+		Long: `The ε from which on permute-and-flip has the least mean loss of all mechanisms with the given
+constraints, on the lattice of step 2Δ, for any loss that does not fall with the depth and any product
+prior: the loss does not matter, the prior does. On finer lattices (--step) it is optimal at no ε as
+soon as a depth between the multiples of 2Δ has a weight and a loss.`,
+		Example: `  optratio threshold -n 4 -k 4
+  optratio threshold -n 4 -k 4 --loss top1 --prior geometric:0.8
+  optratio threshold -n 4 -k 4 --step delta`,
+		Args: noArgs,
+		RunE: f.limited(f.run),
 	}
 	f.programFlags.add(c, "1e-6")
+	f.question.add(c)
 	c.Flags().StringVar(&f.method, "method", "auto", "auto (by theorem) or lp (by exact optima at either end)")
 	c.Flags().StringVar(&f.cert, "cert", "", "with --method lp: write certificates to this name with .lower and .upper added")
 	return c
@@ -38,6 +49,9 @@ type thresholdDoc struct {
 	K           int           `json:"k"`
 	Objective   string        `json:"objective"`
 	Constraints string        `json:"constraints"`
+	Step        string        `json:"step"`
+	Loss        string        `json:"loss"`
+	Prior       string        `json:"prior"`
 	Lower       number.Number `json:"lower"`
 	Upper       number.Number `json:"upper"`
 	LowerExp    number.Number `json:"lower_exp"`
@@ -46,7 +60,7 @@ type thresholdDoc struct {
 	Undecided   string        `json:"undecided,omitempty"`
 }
 
-func (f *thresholdFlags) request() (r lp.ThresholdRequest, err error) {
+func (f *thresholdFlags) request(ctx context.Context) (r lp.ThresholdRequest, err error) {
 	p, err := f.programFlags.parse()
 	if err != nil {
 		return r, err
@@ -65,11 +79,19 @@ func (f *thresholdFlags) request() (r lp.ThresholdRequest, err error) {
 	if f.cert != "" && !r.ByLP {
 		return r, usagef("--cert: certificates come with --method lp")
 	}
+	if f.question.prior != "" && f.objective != "paper" {
+		return r, usagef("--objective %s and --prior exclude each other: give one of them", f.objective)
+	}
+	asked := lp.Request{N: r.N, K: r.K}
+	if err := f.question.apply(ctx, &asked, big.NewRat(1, 1)); err != nil {
+		return r, err
+	}
+	r.Step, r.Loss, r.Prior = asked.Step, asked.Loss, asked.Prior
 	return r, nil
 }
 
 func (f *thresholdFlags) run(ctx context.Context) error {
-	r, err := f.request()
+	r, err := f.request(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,10 +116,11 @@ func (f *thresholdFlags) run(ctx context.Context) error {
 		return err
 	}
 	doc := thresholdDoc{
-		N: f.n, K: f.k, Objective: f.objective, Constraints: f.constraints, Lower: a.Lower, Upper: a.Upper,
+		N: f.n, K: f.k, Objective: f.objective, Constraints: f.constraints,
+		Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform"}[f.objective], f.objective), Lower: a.Lower, Upper: a.Upper,
 		LowerExp: bracketEnd(a.LowerExp), UpperExp: bracketEnd(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
 	}
-	if err := f.show(doc, doc.print); err != nil {
+	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.question.text()) }); err != nil {
 		return err
 	}
 	for i, end := range []*lp.Answer{a.Below, a.Above} {
@@ -118,12 +141,13 @@ func bracketEnd(r *big.Rat) number.Number {
 	return number.Exact(r)
 }
 
-func (d *thresholdDoc) print(w io.Writer) error {
-	if d.Upper.IsValid() && d.Upper.Float64() == 0 {
-		_, err := fmt.Fprintf(w, "n = %d, k = %d: on the lattice of step 2Δ permute-and-flip is optimal at every ε\n", d.N, d.K)
+func (d *thresholdDoc) print(w io.Writer, question string) error {
+	step := strings.NewReplacer("delta", "Δ").Replace(d.Step)
+	if d.Upper.IsInf() || d.Upper.IsValid() && d.Upper.Float64() == 0 {
+		_, err := fmt.Fprintf(w, "n = %d, k = %d%s: on the lattice of step %s permute-and-flip is optimal at %s ε\n", d.N, d.K, question, step, choose(d.Upper.IsInf(), "no", "every"))
 		return err
 	}
-	_, err := fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s, lattice of step 2Δ; proof: %s\n", d.N, d.K, d.Objective, d.Constraints, d.Proof)
+	_, err := fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s, lattice of step %s; proof: %s\n", d.N, d.K, d.Objective, d.Constraints, question, step, d.Proof)
 	for _, end := range []struct {
 		says     string
 		eps, exp number.Number

@@ -7,6 +7,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/number/interval"
@@ -19,6 +20,9 @@ const ProofTheorem = "closed-form"
 type ThresholdRequest struct {
 	N, K      int
 	Objective lattice.Objective
+	Step      int            // as in Request
+	Loss      variant.Loss   // as in Request
+	Prior     *variant.Prior // as in Request; a product, as uniform and geometric priors are
 	Level     Level
 	Gap       *big.Rat      // (upper-lower)/upper wanted, > 0; nil for 1e-6
 	ByLP      bool          // decide by exact optima of the program instead of by the theorem
@@ -29,8 +33,8 @@ type ThresholdRequest struct {
 }
 
 // ThresholdAnswer brackets the threshold: permute-and-flip is certified not optimal at ε = Lower and
-// optimal at ε = Upper, both ends having a rational e^ε; both are 0 where it is optimal at every ε. An end that was not
-// decided in time is no number, its fraction nil.
+// optimal at ε = Upper, both ends having a rational e^ε; both are 0 where it is optimal at every ε, and infinite where it is at
+// none. An end that was not decided in time is no number, its fraction nil.
 type ThresholdAnswer struct {
 	Lower, Upper       number.Number
 	LowerExp, UpperExp *big.Rat
@@ -53,16 +57,24 @@ func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error
 	}
 	one := big.NewRat(1, 1)
 	a := &ThresholdAnswer{Proof: ProofTheorem}
-	if r.N <= 2 || r.K == 1 {
+	where, err := r.where()
+	if err != nil {
+		return nil, err
+	}
+	if where == variant.Nowhere {
+		a.Lower, a.Upper = number.Infinity(), number.Infinity()
+		return a, nil
+	}
+	if where == variant.Everywhere {
 		a.Lower, a.Upper, a.LowerExp, a.UpperExp = number.Int(0), number.Int(0), one, one
 		return a, nil
 	}
 	if r.ByLP {
 		a.Proof = ProofLP
 	}
-	// e^ε = 2 is above every threshold: Σ 2^{-v} < 1.
+	// e^ε = 2 is above every threshold of the uniform prior: Σ 2^{-v} < 1.
 	s := &bisection{ThresholdRequest: r, answer: a, low: one, high: big.NewRat(2, 1)}
-	for x := s.high; ; x = simplest(s.middle()) {
+	for x := s.high; ; x = s.next() {
 		optimal, decided, err := s.decide(ctx, x)
 		if err != nil {
 			return nil, err
@@ -75,10 +87,10 @@ func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error
 		} else {
 			s.low, a.LowerExp = x, x
 		}
-		if a.UpperExp == nil {
+		if a.UpperExp == nil && !r.varied() {
 			return nil, fmt.Errorf("lp: permute-and-flip is not optimal at n = %d, k = %d, e^epsilon = 2, against the theorem", r.N, r.K)
 		}
-		if a.LowerExp != nil && s.close() {
+		if a.LowerExp != nil && a.UpperExp != nil && s.close() {
 			break
 		}
 	}
@@ -89,6 +101,34 @@ func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error
 		a.Lower = number.Enclosed(interval.LogRat(a.LowerExp, s.prec()))
 	}
 	return a, nil
+}
+
+// request is the request for a ratio that goes with a threshold.
+func (r *ThresholdRequest) request() *Request {
+	return &Request{N: r.N, K: r.K, Objective: r.Objective, Step: r.Step, Loss: r.Loss, Prior: r.Prior, Level: r.Level}
+}
+
+func (r *ThresholdRequest) varied() bool               { return r.request().Varied() }
+func (r *ThresholdRequest) question() variant.Question { return r.request().question() }
+
+// where says at which ε permute-and-flip is optimal, as far as theorems do.
+func (r *ThresholdRequest) where() (variant.Where, error) {
+	if !r.varied() {
+		if r.N <= 2 || r.K == 1 {
+			return variant.Everywhere, nil
+		}
+		return variant.FromSomeOn, nil
+	}
+	where, err := r.question().FlipOptimal()
+	switch {
+	case err != nil:
+		return where, err
+	case where == variant.Unknown:
+		return where, fmt.Errorf("%w: no theorem says that there is one threshold for this lattice, loss and prior; ask for the ratio at one epsilon instead", ErrMethod)
+	case where == variant.Nowhere && r.ByLP:
+		return where, fmt.Errorf("%w: that permute-and-flip is optimal at no epsilon is a theorem, not a program's answer; leave out --method lp", ErrMethod)
+	}
+	return where, nil
 }
 
 // bisection is a threshold request at work.
@@ -109,11 +149,20 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 	if err != nil {
 		return false, false, err
 	}
-	if !s.ByLP {
+	switch {
+	case !s.ByLP && s.varied():
+		q := s.question()
+		q.Epsilon = eps
+		closed, err := q.Closed(64)
+		if err != nil {
+			return false, false, err
+		}
+		optimal = *closed.PFOptimal
+	case !s.ByLP:
 		optimal = PermuteAndFlipOptimal(s.N, s.K, s.Objective, eps)
-	} else {
+	default:
 		a, err := Ratio(ctx, Request{
-			N: s.N, K: s.K, Epsilon: eps, Objective: s.Objective, Level: s.Level, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()},
+			N: s.N, K: s.K, Epsilon: eps, Objective: s.Objective, Loss: s.Loss, Prior: s.Prior, Level: s.Level, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()},
 			Method: Enumerated, Solver: s.Solver, Exact: true, Gap: new(big.Rat), MaxMemory: s.MaxMemory, Start: s.basis,
 		})
 		if err != nil {
@@ -130,7 +179,7 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 		} else {
 			s.answer.Below = a
 		}
-		if s.Level == Paper { // with cuts, the rows of the next program differ
+		if s.Level == Paper && !s.varied() { // with cuts, the rows of the next program differ
 			s.basis = a.Basis
 		}
 	}
@@ -138,6 +187,15 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 		s.Report(x, optimal)
 	}
 	return optimal, true, nil
+}
+
+// next returns where to decide next: inside the bracket, or further up while there is no upper end.
+func (s *bisection) next() *big.Rat {
+	if s.answer.UpperExp == nil {
+		s.high = new(big.Rat).Mul(s.high, big.NewRat(2, 1))
+		return s.high
+	}
+	return simplest(s.middle())
 }
 
 // prec returns bits enough to tell fractions apart that lie as close as the gap.

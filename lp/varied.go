@@ -240,8 +240,11 @@ func (j *variedJob) rate(ctx context.Context) error {
 // known returns what is known of a mechanism's objective without asking it, nil where it is to be asked.
 func (j *variedJob) known(m mechanisms.Mechanism) *table.Bounds {
 	b := j.byTheorem(m)
-	if b == nil && j.program == nil {
+	switch {
+	case b == nil && j.program == nil:
 		return &table.Bounds{Low: new(big.Rat), High: j.closed.MaxLoss}
+	case j.program != nil && j.Method == Enumerated: // a route of its own
+		return nil
 	}
 	return b
 }
@@ -256,7 +259,7 @@ func (j *variedJob) rateOne(ctx context.Context, m mechanisms.Mechanism) (rated 
 	if m != mechanisms.PermuteAndFlip() {
 		return rated, nil
 	}
-	if j.flipOptimal() {
+	if j.flipOptimal() && j.Method != Enumerated {
 		rated.Ratio = number.Int(1)
 	} else if low, ok := rated.Ratio.Lower(); ok && low.Cmp(big.NewRat(1, 1)) < 0 {
 		// It satisfies every level's rows: the optimum is at most its loss.

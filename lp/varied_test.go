@@ -154,3 +154,72 @@ func TestVariedExamples(t *testing.T) {
 	assert.Equal(t, "1", a.Mechanisms[0].Ratio.String())
 	assert.Contains(t, a.Undecided, "the ratio of em is not known to the gap")
 }
+
+// Thresholds of product priors, by theorem and by exact optima of the program; the loss makes no difference.
+func TestVariedThresholds(t *testing.T) {
+	geometric := func(text string) *variant.Prior {
+		p, err := variant.ParsePrior("geometric:" + text)
+		require.NoError(t, err)
+		return &p
+	}
+	steep := geometric("3")
+	base := lp.ThresholdRequest{N: 3, K: 2, Gap: big.NewRat(1, 100)}
+	for _, loss := range []variant.Loss{variant.Mean(), variant.Top1(), variant.Square()} {
+		for _, prior := range []*variant.Prior{nil, geometric("4/5"), steep} {
+			r := base
+			r.Loss, r.Prior = loss, prior
+			a, err := lp.Threshold(context.Background(), r)
+			require.NoError(t, err)
+			r.ByLP = true
+			b, err := lp.Threshold(context.Background(), r)
+			require.NoError(t, err)
+			require.Empty(t, a.Undecided+b.Undecided, "%s %v", loss, prior)
+			assert.Equal(t, a.LowerExp.RatString(), b.LowerExp.RatString(), "%s %v", loss, prior)
+			assert.Equal(t, a.UpperExp.RatString(), b.UpperExp.RatString(), "%s %v", loss, prior)
+			assert.Equal(t, [2]string{lp.ProofTheorem, lp.ProofLP}, [2]string{a.Proof, b.Proof})
+			if prior == steep { // 3z + 9z² = 1: z = (√5 - 1)/6, e^ε = 3 (√5 + 1)/2 = 4.854…
+				low, _ := a.LowerExp.Float64()
+				high, _ := a.UpperExp.Float64()
+				assert.Less(t, low, 4.8542)
+				assert.Greater(t, high, 4.8541)
+			}
+		}
+	}
+	everywhere, nowhere := base, base
+	everywhere.Prior, nowhere.Step = geometric("1/2"), 2
+	a, err := lp.Threshold(context.Background(), everywhere)
+	require.NoError(t, err)
+	assert.Equal(t, "0", a.Upper.String())
+	a, err = lp.Threshold(context.Background(), nowhere)
+	require.NoError(t, err)
+	assert.True(t, a.Upper.IsInf() && a.Lower.IsInf())
+	nowhere.ByLP = true
+	_, err = lp.Threshold(context.Background(), nowhere)
+	assert.ErrorIs(t, err, lp.ErrMethod)
+	box := base
+	box.Objective, box.Loss = lattice.Box, variant.Top1()
+	_, err = lp.Threshold(context.Background(), box)
+	assert.ErrorContains(t, err, "ask for the ratio at one epsilon")
+}
+
+// With the prior ρ^v, ρ = 1/2, permute-and-flip is optimal at every ε: 0.05 is one.
+func TestGeometricPriorAtASmallEpsilon(t *testing.T) {
+	prior, err := variant.Geometric(big.NewRat(1, 2))
+	require.NoError(t, err)
+	for _, method := range []lp.Method{lp.Auto, lp.Enumerated} {
+		a := varied(t, context.Background(), "0.05", lp.Request{N: 3, K: 6, Prior: &prior, Method: method})
+		require.NotNil(t, a.PFOptimal)
+		assert.True(t, *a.PFOptimal)
+		low, _ := a.Mechanisms[0].Ratio.Lower()
+		high, _ := a.Mechanisms[0].Ratio.Upper()
+		assert.Zero(t, low.Cmp(big.NewRat(1, 1)))
+		assert.LessOrEqual(t, high.Cmp(big.NewRat(1e9+1, 1e9)), 0)
+	}
+}
+
+// Top-1 at (3,10): 1.052 near ε = 0.24.
+func TestTopOneRatio(t *testing.T) {
+	a := varied(t, context.Background(), "0.24", lp.Request{N: 3, K: 10, Loss: variant.Top1()})
+	require.Empty(t, a.Undecided)
+	assert.Equal(t, "1.0515", a.Mechanisms[0].Ratio.Format(5)[:6])
+}

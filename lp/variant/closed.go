@@ -150,15 +150,15 @@ func means[T any](c *Closed, q *Question, f arith.Field[T], losses, factors []*b
 	flip := bounds(f.Quo(f.Mul(weighted, FlipDifference(f, high, low, rest, q.N)), mass))
 	c.PermuteAndFlip = &flip
 	c.lower(flip.High)
-	if q.L != 1 {
-		return
-	}
-	optimal, decided := q.productOptimal(factors)
+	optimal, decided := q.optimalAt(losses, factors)
 	if decided && !q.Epsilon.IsZero() {
 		c.PFOptimal = &optimal
 	}
 	if decided && optimal {
 		c.Optimum, c.Theorem = flip, true
+		return
+	}
+	if q.L != 1 {
 		return
 	}
 	c.raise(bounds(f.Quo(f.Mul(weighted, Tied(f, high, low, first, q.N)), f.Mul(sum, mass))).Low)
@@ -187,11 +187,66 @@ func Tied[T any](f arith.Field[T], high, low, g T, n int) T {
 	return r
 }
 
-// productOptimal decides by docs/losses.md, Theorem 1, whether permute-and-flip is optimal under the product prior of the
-// given factors on the lattice of step 2Δ: for three candidates and more iff Σ_{u>=1} z^u g(u) <= g(0).
-func (q *Question) productOptimal(factors []*big.Rat) (optimal, decided bool) {
-	if q.N <= 2 {
+// Where says at which ε > 0 permute-and-flip is optimal.
+type Where int
+
+const (
+	Unknown    Where = iota // no theorem tells
+	Everywhere              // at every ε
+	Nowhere                 // at none
+	FromSomeOn              // from some ε > 0 on, and not below
+)
+
+// FlipOptimal says by docs/losses.md, Theorem 1, and docs/resolution.md, Theorem 5, where permute-and-flip has the least mean loss under
+// the question's prior, at whatever level of constraints: on the lattice of step 2Δ for product priors, on finer ones where it never is.
+func (q Question) FlipOptimal() (Where, error) {
+	if err := q.check(); err != nil {
+		return Unknown, err
+	}
+	losses, err := q.Loss.of(&q)
+	if err != nil || q.Worst {
+		return Unknown, err
+	}
+	factors, product, err := q.Prior.product(&q)
+	if err != nil || !product {
+		return Unknown, err
+	}
+	return q.flipOptimal(losses, factors), nil
+}
+
+func (q *Question) flipOptimal(losses, factors []*big.Rat) Where {
+	costly, between := false, false // depths that weigh and cost: any, and any that are no multiple of 2Δ
+	rest := new(big.Rat)
+	for v, g := range factors {
+		if g.Sign() > 0 && losses[v].Sign() > 0 {
+			costly, between = true, between || v%q.L != 0
+		}
+		if v > 0 {
+			rest.Add(rest, g)
+		}
+	}
+	switch {
+	case !costly || q.N == 1:
+		return Everywhere
+	case between:
+		return Nowhere
+	case q.L > 1:
+		return Unknown
+	case q.N == 2 || rest.Cmp(factors[0]) <= 0:
+		return Everywhere
+	}
+	return FromSomeOn
+}
+
+// optimalAt decides whether permute-and-flip is optimal at the question's ε > 0: where it is from some ε on, iff Σ_{u>=1} z^u g(u) <= g(0).
+func (q *Question) optimalAt(losses, factors []*big.Rat) (optimal, decided bool) {
+	switch q.flipOptimal(losses, factors) {
+	case Everywhere:
 		return true, true
+	case Nowhere:
+		return false, true
+	case Unknown:
+		return false, false
 	}
 	if z, ok := q.Epsilon.Z(); ok {
 		return excess(arith.Rat{}, z, factors).Sign() <= 0, true

@@ -63,7 +63,7 @@ func TestTheoremsAgreeWithPrograms(t *testing.T) {
 		if c.PFOptimal != nil {
 			assert.Equal(t, *c.PFOptimal, c.PermuteAndFlip.Low.Cmp(s.Optimum.Low) <= 0, name)
 			optimal[*c.PFOptimal]++
-			if !q.Worst {
+			if !q.Worst && q.L == 1 {
 				again, decided := p.PermuteAndFlipOptimal()
 				assert.True(t, decided && again == *c.PFOptimal, name)
 			}
@@ -90,6 +90,14 @@ func TestTheoremsAgreeWithPrograms(t *testing.T) {
 			check(variant.Question{N: n, K: 2, L: 2, Loss: loss, Worst: true, Neighbors: true}, "3/2")
 		}
 		check(variant.Question{N: n, K: 1, L: 2, Loss: variant.Square(), Prior: uneven, Neighbors: true}, "3/2")
+		for _, loss := range []variant.Loss{variant.Mean(), tailHalf} { // Theorem 5 of docs/resolution.md
+			for _, monotone := range []bool{false, true} {
+				for _, e := range []string{"9/8", "4"} {
+					check(variant.Question{N: n, K: 2, L: 2, Loss: loss, Prior: rho, Neighbors: true, Monotone: monotone}, e)
+				}
+			}
+		}
+		check(variant.Question{N: n, K: 1, L: 3, Loss: variant.Top1(), Neighbors: true}, "3")
 	}
 	assert.Greater(t, min(optimal[true], optimal[false]), 10)
 }
@@ -109,4 +117,41 @@ func TestTheoremsOfLargeLattices(t *testing.T) {
 	c, err = q.Closed(256)
 	require.NoError(t, err)
 	assert.True(t, c.PFOptimal != nil && *c.PFOptimal, "ε = 0.7 is above ln 2")
+}
+
+// What is said of all ε, where no depth weighs and costs, where only multiples of 2Δ do, and elsewhere.
+func TestWherePermuteAndFlipIsOptimal(t *testing.T) {
+	factors := func(xs ...int64) variant.Prior {
+		var g []*big.Rat
+		for _, x := range xs {
+			g = append(g, big.NewRat(x, 4))
+		}
+		p, err := variant.Product(g)
+		require.NoError(t, err)
+		return p
+	}
+	tail2, err := variant.ParseLoss("tail:2")
+	require.NoError(t, err)
+	for i, c := range []struct {
+		q    variant.Question
+		want variant.Where
+	}{
+		{variant.Question{N: 3, K: 3}, variant.FromSomeOn},
+		{variant.Question{N: 3, K: 1}, variant.Everywhere},
+		{variant.Question{N: 3, K: 1, Prior: factors(1, 2)}, variant.FromSomeOn},
+		{variant.Question{N: 2, K: 3, Prior: factors(1, 2, 3, 4)}, variant.Everywhere},
+		{variant.Question{N: 3, K: 2, Prior: factors(4, 3, 1)}, variant.Everywhere},
+		{variant.Question{N: 3, K: 2, Prior: factors(1, 9, 0), Loss: tail2}, variant.Everywhere},
+		{variant.Question{N: 3, K: 3, Prior: variant.Box()}, variant.Unknown},
+		{variant.Question{N: 3, K: 3, Worst: true}, variant.Unknown},
+		{variant.Question{N: 2, K: 3, L: 2}, variant.Nowhere},
+		{variant.Question{N: 5, K: 3, L: 7, Loss: variant.Square()}, variant.Nowhere},
+		{variant.Question{N: 3, K: 2, L: 2, Loss: tail2}, variant.Unknown},
+		{variant.Question{N: 2, K: 1, L: 2, Prior: factors(1, 0, 3)}, variant.Unknown},
+		{variant.Question{N: 1, K: 3, L: 2}, variant.Everywhere},
+	} {
+		got, err := c.q.FlipOptimal()
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got, "case %d", i)
+	}
 }
