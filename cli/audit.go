@@ -32,6 +32,7 @@ type auditFlags struct {
 	seed                                    uint64
 	timeout                                 time.Duration
 	junit                                   junitFlag
+	target                                  targetFlags
 }
 
 func newAudit(s streams) *cobra.Command {
@@ -50,7 +51,8 @@ JSON numbers stand for any real number within --pmf-precision of them. A propert
 where no reading satisfies it. A sampler gives a lower bound on ε at --confidence; one that keeps
 within its ε is never proved to, and exits 0.
 
-A table has one line {"scores":[…],"pmf":[…]} for each score vector.`,
+A table has one line {"scores":[…],"pmf":[…]} for each score vector. --rho R and --range R also decide
+R-zCDP and bounded range R of stated probabilities.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
@@ -70,6 +72,7 @@ A table has one line {"scores":[…],"pmf":[…]} for each score vector.`,
 	fs.BoolVar(&f.shifted, "shifted", false, "with --pmf-file: rows are neighbors also if they are after a shift")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
 	fs.StringVar(&f.property, "property", "", "properties, by name (default dp,symmetry,shift,monotone,sum,dominates-em)")
+	f.target.add(c)
 	fs.StringVar(&f.against, "against", "", "compare with this mechanism's probabilities")
 	fs.StringVar(&f.precision, "pmf-precision", "1e-9", "relative precision of the probabilities")
 	fs.StringVar(&f.confidence, "confidence", "0.95", "of a sampler's lower bound on ε")
@@ -118,6 +121,12 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	}
 	if o.Properties, err = verify.ParseProperties(splitNames(f.property)); err != nil {
 		return o, usagef("--property: %w", err)
+	}
+	if f.sampleExec != "" && (f.target.rho != "" || f.target.bounded != "") {
+		return o, usagef("--rho and --range: samples tell about dp alone, give --pmf-exec or --pmf-file")
+	}
+	if o.Rho, o.Range, o.Properties, err = f.target.parse(o.Properties); err != nil {
+		return o, err
 	}
 	if f.against != "" {
 		if o.Against, err = findMechanism("against", f.against); err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"optratio/lp/clp"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/verify"
 )
 
 // epsilonFlags are --eps and --exp-eps, of which a command takes exactly one.
@@ -52,6 +54,36 @@ func (f *epsilonFlags) parse() (mechanisms.Epsilon, error) {
 // addMonotonic adds --monotonic-scores.
 func addMonotonic(c *cobra.Command, to *bool) {
 	c.Flags().BoolVar(to, "monotonic-scores", false, "neighbors move all scores one way, each by at most its sensitivity, as counts do when a person is added: mechanisms run with 2Δ replaced by Δ, which keeps them ε-DP")
+}
+
+// targetFlags are --rho and --range, the privacy of other kinds than ε-DP that verdicts are about.
+type targetFlags struct{ rho, bounded string }
+
+func (f *targetFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.rho, "rho", "", "target of zero-concentrated DP: also decide zcdp with this ρ")
+	c.Flags().StringVar(&f.bounded, "range", "", "target of bounded range, in the units of ε: also decide bounded-range with this instead of ε")
+}
+
+// parse returns the targets, nil where none is given, and the properties with those that they are about.
+func (f *targetFlags) parse(properties []verify.Property) (rho, bounded *big.Rat, all []verify.Property, err error) {
+	for _, t := range []struct {
+		name, text string
+		to         **big.Rat
+		property   verify.Property
+	}{{"rho", f.rho, &rho, verify.ZCDP}, {"range", f.bounded, &bounded, verify.BoundedRange}} {
+		if t.text == "" {
+			continue
+		}
+		r, err := decimal.ParseNumber(t.text)
+		if err != nil || r.Sign() < 0 {
+			return nil, nil, nil, usagef("--%s %s: give a decimal >= 0 such as 0.125", t.name, quoted(t.text))
+		}
+		*t.to = r
+		if !slices.Contains(properties, t.property) {
+			properties = append(properties, t.property)
+		}
+	}
+	return rho, bounded, properties, nil
 }
 
 // quoted shows a user's text in a message, without its middle where it is very long.

@@ -28,6 +28,7 @@ type verifyFlags struct {
 	domain, neighbors, orders  string
 	params                     paramFlags
 	monotonic                  bool
+	target                     targetFlags
 	junit                      junitFlag
 }
 
@@ -39,7 +40,8 @@ func newVerify(s streams) *cobra.Command {
 		Long: `Decide exactly, on every score vector of n candidates with best score 0 and steps of 2Δ down to
 -2Δk, and all neighbours among them, whether a mechanism is ε-DP, symmetric, shift-invariant, monotone, and
 never worse than the exponential mechanism. Says how private it is (tight ε, with the pair that attains it)
-and shows the smallest witness of what fails. Also: bounded-range, dominates-em-mean, rdp, zcdp.
+and shows the smallest witness of what fails. Also: bounded-range, dominates-em-mean, rdp, zcdp. With
+--rho R it decides R-zCDP, with --range R bounded range R (by default at most ε).
 
 With --domain FILE (score vectors, one a line, comma-separated) it does the same for these and their
 neighbours: every score up to its sensitivity up or down (--neighbors linf), or all in one direction (monotonic).
@@ -47,6 +49,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 --monotonic-scores takes the same neighbours, on the lattice in steps of Δ, and runs it with 2Δ replaced by Δ.`,
 		Example: `  optratio verify --mechanism pf -n 4 -k 3 --exp-eps 3/2
   optratio verify --mechanism krr -n 3 -k 2 --eps 0.5 --property dp,bounded-range
+  optratio verify --mechanism em -n 3 -k 2 --eps 1 --rho 0.125 --range 1
   optratio verify --mechanism rnmh --domain scores.txt --sensitivities 0,1 --eps 1 --property dp`,
 		Args: noArgs,
 		RunE: f.limited(f.run),
@@ -62,6 +65,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors")
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
+	f.target.add(c)
 	addMonotonic(c, &f.monotonic)
 	f.params.add(c)
 	f.junit.add(c)
@@ -97,6 +101,9 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 	j.Sensitivities, j.Monotonic = []*big.Rat{delta}, f.monotonic
 	if j.options.Properties, err = verify.ParseProperties(splitNames(f.property)); err != nil {
 		return j, usagef("--property: %w", err)
+	}
+	if j.options.Rho, j.options.Range, j.options.Properties, err = f.target.parse(j.options.Properties); err != nil {
+		return j, err
 	}
 	if j.options.Orders, err = parseNumbers(ctx, "orders", f.orders, ""); err != nil {
 		return j, err

@@ -99,6 +99,7 @@ type Result struct {
 	Range       number.Number // DP, bounded-range: the least ε for which the domain's pairs have bounded range
 	Orders      []Order       // RDP, ZCDP
 	Rho         number.Number // ZCDP: the least ρ
+	Target      number.Number // ZCDP, bounded-range: the ρ or range that the verdict is about, where one was given
 }
 
 // Remark says what a result holds beside its verdict: the tight parameters, and the reason where there is one.
@@ -115,6 +116,9 @@ func (r Result) Remark() string {
 	}
 	if r.Rho.IsValid() {
 		parts = append(parts, "ρ "+r.Rho.String())
+	}
+	if r.Target.IsValid() {
+		parts = append(parts, "wanted at most "+r.Target.String())
 	}
 	if r.Reason != "" {
 		parts = append(parts, r.Reason)
@@ -223,6 +227,8 @@ type Options struct {
 	Worst      bool       // take DP to the worst neighbours alone, once regularity was proved, which Readings never prove; there is no range then
 	NoRange    bool       // DP without the range, which takes most of the time; has no effect where bounded-range is asked for
 	Limit      int64      // comparisons for each property after which it is undecided; 0: none
+	Rho        *big.Rat   // the ρ that zcdp is about; nil: any finite one
+	Range      *big.Rat   // the range that bounded-range is about; nil: ε
 	Orders     []*big.Rat // of Rényi divergences, > 1; nil: 2, 3, …, 32
 	Progress   func(p Property, checked int64)
 }

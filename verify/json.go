@@ -37,8 +37,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	case BoundedRange:
 		return json.Marshal(struct {
 			common
-			Range number.Number `json:"range"`
-		}{head, r.Range})
+			Range  number.Number  `json:"range"`
+			Target *number.Number `json:"target,omitempty"`
+		}{head, r.Range, r.target()})
 	case RDP:
 		return json.Marshal(struct {
 			common
@@ -47,11 +48,20 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	case ZCDP:
 		return json.Marshal(struct {
 			common
-			Rho    number.Number `json:"rho"`
-			Orders []order       `json:"orders"`
-		}{head, r.Rho, orders})
+			Rho    number.Number  `json:"rho"`
+			Target *number.Number `json:"target,omitempty"`
+			Orders []order        `json:"orders"`
+		}{head, r.Rho, r.target(), orders})
 	}
 	return json.Marshal(head)
+}
+
+// target is Target for JSON, nil for none.
+func (r *Result) target() *number.Number {
+	if !r.Target.IsValid() {
+		return nil
+	}
+	return &r.Target
 }
 
 // fraction writes a rational as "p/q", nil for none.

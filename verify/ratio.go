@@ -216,7 +216,7 @@ func (c *run) ratios() ([]*Result, error) {
 		br.Verdict, br.Reason = Undecided, dp.Reason
 		return []*Result{dp, br}, nil
 	}
-	if widest.seen {
+	if widest.seen && c.opts.Range == nil {
 		claim := quotient(c.exp, Rational(big.NewRat(1, 1)), false)
 		switch s, ok := widest.best.compare(claim, c.opts.MaxPrec); {
 		case ok && s > 0:
@@ -225,16 +225,33 @@ func (c *run) ratios() ([]*Result, error) {
 			bounded.unclear()
 		}
 	}
+	widest.partial = tight.partial
+	dp.Range, _ = widest.log()
+	if c.opts.Range != nil {
+		br.Target = number.Exact(c.opts.Range)
+		bounded.atMost(dp.Range, c.opts.Range, widest.witness)
+	}
 	if err := bounded.finish(nil); err != nil {
 		return nil, err
 	}
 	if (private.undecided != "" || ended != nil) && br.Verdict == Proved {
 		br.Verdict, br.Reason = Undecided, private.undecided
 	}
-	widest.partial = tight.partial
-	dp.Range, _ = widest.log()
 	br.Range = dp.Range
 	return []*Result{dp, br}, nil
+}
+
+// atMost requires that an enclosed number is at most a target. One that no bits tell from it is undecided.
+func (t *tracker) atMost(x number.Number, target *big.Rat, witness func() *Witness) {
+	hi, bounded := x.Upper()
+	lo, finite := x.Lower()
+	switch {
+	case bounded && hi.Cmp(target) <= 0:
+	case x.IsInf() || finite && lo.Cmp(target) > 0:
+		t.fail(nil, witness)
+	default:
+		t.unclear()
+	}
 }
 
 // atMostClaimed returns the part of an enclosure of the tight ε that is not above the ε that was proved.

@@ -21,6 +21,7 @@ type divergence struct {
 	alpha    *big.Rat
 	x        interval.Interval
 	infinite bool
+	witness  func() *Witness // of the neighbours where it is attained, as far as enclosures tell
 }
 
 func (d divergence) number() number.Number {
@@ -36,6 +37,7 @@ func (c *run) renyi() ([]*Result, error) {
 	t := &tracker{run: c, res: rdp}
 	wanted := func(p Property) bool { return slices.Contains(c.opts.Properties, p) }
 	infinite := false
+	var attained func() *Witness // of ρ
 	err := func() error {
 		if wanted(RDP) {
 			for _, alpha := range c.orders() {
@@ -48,10 +50,11 @@ func (c *run) renyi() ([]*Result, error) {
 			}
 		}
 		if wanted(ZCDP) {
-			curve, rho, err := c.concentrated(t)
+			curve, rho, at, err := c.concentrated(t)
 			if err != nil {
 				return err
 			}
+			attained = at
 			for _, d := range curve {
 				infinite = infinite || d.infinite
 				zcdp.Orders = append(zcdp.Orders, Order{d.alpha, d.number()})
@@ -67,7 +70,47 @@ func (c *run) renyi() ([]*Result, error) {
 		rdp.Verdict, rdp.Witness = Violated, t.witness()
 	}
 	zcdp.Verdict, zcdp.Reason, zcdp.Witness, zcdp.Checked = rdp.Verdict, rdp.Reason, rdp.Witness, rdp.Checked
+	if c.opts.Rho != nil && wanted(ZCDP) {
+		zcdp.Target = number.Exact(c.opts.Rho)
+		if zcdp.Verdict == Proved {
+			if err := c.aim(zcdp, attained); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return []*Result{rdp, zcdp}, nil
+}
+
+// aim decides whether the enclosed ρ is at most the target. Where it does not tell, the range may: bounded range η implies η²/8-zCDP
+// (Cesar & Rogers 2021).
+func (c *run) aim(zcdp *Result, attained func() *Witness) error {
+	t := &tracker{run: c, res: zcdp}
+	lo, _ := zcdp.Rho.Lower()
+	hi, bounded := zcdp.Rho.Upper()
+	switch {
+	case bounded && hi.Cmp(c.opts.Rho) <= 0:
+	case lo.Cmp(c.opts.Rho) > 0:
+		t.fail(nil, attained)
+	default:
+		ranged := *c
+		ranged.opts.NoRange, ranged.opts.Range = false, nil
+		results, err := ranged.ratios()
+		if err != nil {
+			return err
+		}
+		implied := func(eta *big.Rat) *big.Rat {
+			return new(big.Rat).Quo(new(big.Rat).Mul(eta, eta), big.NewRat(8, 1))
+		}
+		low, _ := results[0].Range.Lower()
+		eta, ok := results[0].Range.Upper()
+		if ok && (!bounded || implied(eta).Cmp(hi) < 0) {
+			zcdp.Rho = number.Bounds(lo, implied(eta))
+		}
+		if !ok || implied(eta).Cmp(c.opts.Rho) > 0 && !(c.opts.Readings && implied(low).Cmp(c.opts.Rho) <= 0) {
+			t.undecide("the enclosure of ρ does not tell whether it is at most the target")
+		}
+	}
+	return t.finish(nil)
 }
 
 func (c *run) orders() []*big.Rat {
@@ -116,6 +159,9 @@ func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
 				t.fail(size(at, from, to), func() *Witness { return c.pair(from, to, at, pair[0].P[at], pair[1].P[at]) })
 				continue
 			}
+			if x.Lo().Cmp(d.x.Lo()) > 0 || d.witness == nil {
+				d.witness = func() *Witness { return c.mostLikely(q, other, a, b) }
+			}
 			d.x = d.x.Max(x)
 		}
 	}
@@ -161,19 +207,21 @@ func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x interval.Int
 // concentrated encloses ρ = sup over α > 1 of D_α/α. D_α does not decrease in α (van Erven &
 // Harremoës 2014, Thm. 3), so that D_b/a bounds it between orders a and b, and D_∞/a beyond a;
 // the interval with the greatest bound is halved until the bounds are within 2 % or 24 orders were computed.
-func (c *run) concentrated(t *tracker) ([]divergence, number.Number, error) {
+//
+// With a target, it goes on until the bounds are on one side of it, up to 40 orders. The witness is the pair of neighbours behind the lower bound.
+func (c *run) concentrated(t *tracker) ([]divergence, number.Number, func() *Witness, error) {
 	limit, err := c.last(t)
 	if err != nil || limit.infinite {
-		return nil, number.Infinity(), err
+		return nil, number.Infinity(), nil, err
 	}
 	var curve []divergence
 	for _, a := range []int64{1, 2, 4, 8} {
 		d, err := c.divergence(t, big.NewRat(a, 1))
 		if err != nil {
-			return nil, number.Number{}, err
+			return nil, number.Number{}, nil, err
 		}
 		if d.infinite {
-			return []divergence{d}, number.Infinity(), nil
+			return []divergence{d}, number.Infinity(), nil, nil
 		}
 		curve = append(curve, d)
 	}
@@ -182,8 +230,13 @@ func (c *run) concentrated(t *tracker) ([]divergence, number.Number, error) {
 	}
 	for {
 		lower := interval.FromInt(0, renyiBits)
+		var witness func() *Witness
 		for _, d := range curve {
-			lower = lower.Max(per(d.x, d.alpha))
+			b := per(d.x, d.alpha)
+			if b.Lo().Cmp(lower.Lo()) > 0 || witness == nil {
+				witness = d.witness
+			}
+			lower = lower.Max(b)
 		}
 		upper, worst := lower, -1
 		for i, d := range curve {
@@ -196,8 +249,13 @@ func (c *run) concentrated(t *tracker) ([]divergence, number.Number, error) {
 			}
 		}
 		rho := interval.New(lower.Lo(), upper.Hi())
-		if worst < 0 || len(curve) >= 24 || rho.RelWidth() < 0.02 {
-			return curve, number.Enclosed(rho), nil
+		done := len(curve) >= 24 || rho.RelWidth() < 0.02
+		if target := c.opts.Rho; target != nil {
+			at := interval.FromRat(target, renyiBits)
+			done = len(curve) >= 40 || rho.Lo().Cmp(at.Hi()) > 0 || rho.Hi().Cmp(at.Lo()) <= 0
+		}
+		if worst < 0 || done {
+			return curve, number.Enclosed(rho), witness, nil
 		}
 		alpha := new(big.Rat).Mul(curve[worst].alpha, big.NewRat(2, 1))
 		if worst+1 < len(curve) {
@@ -206,10 +264,23 @@ func (c *run) concentrated(t *tracker) ([]divergence, number.Number, error) {
 		}
 		d, err := c.divergence(t, alpha)
 		if err != nil {
-			return nil, number.Number{}, err
+			return nil, number.Number{}, nil, err
 		}
 		curve = slices.Insert(curve, worst+1, d)
 	}
+}
+
+// mostLikely describes two neighbours at the candidate whose probabilities' ratio is the largest, as far as float64 numbers tell.
+func (c *run) mostLikely(q, other Vector, a, b *Answer) *Witness {
+	at, most := 0, 0.0
+	for r := range q {
+		_, p := a.P[r].bounds()
+		_, o := b.P[r].bounds()
+		if ratio := max(p/o, o/p); ratio > most {
+			at, most = r, ratio
+		}
+	}
+	return c.pair(q, other, at, a.P[at], b.P[at])
 }
 
 // last returns D_∞, the logarithm of the greatest ratio of probabilities.

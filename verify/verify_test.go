@@ -265,3 +265,33 @@ func TestNoRangeLeavesBoundedRangeAlone(t *testing.T) {
 	assert.Equal(t, Violated, report.Find(BoundedRange).Verdict, "permute-and-flip's range is wider than ε")
 	assert.True(t, report.Find(DP).Range.IsValid())
 }
+
+// Targets of zCDP and bounded range. The exponential mechanism has range ε and, by that, ε²/8-zCDP, both on the bound; what is
+// just below is refuted, or for ρ, whose enclosure has a width, undecided.
+func TestTargets(t *testing.T) {
+	for _, c := range []struct {
+		name, rho, bounded string
+		zcdp, br           Verdict
+	}{
+		{"em", "1/8", "1", Proved, Proved},
+		{"em", "49/400", "999999/1000000", Violated, Violated},
+		{"em", "62/500", "1", Undecided, Proved},
+		{"pf", "1/8", "1", Violated, Violated},
+		{"pf", "53/200", "3/2", Proved, Proved},
+		{"uniform", "0", "0", Proved, Proved},
+	} {
+		eps, err := mechanisms.ParseEpsilon("1")
+		require.NoError(t, err)
+		p := problem(t, c.name, "0")
+		p.Epsilon = eps
+		options := Options{Properties: []Property{ZCDP, BoundedRange, DP}, Rho: rats(t, c.rho)[0], Range: rats(t, c.bounded)[0]}
+		report, err := Lattice(context.Background(), p, 3, 2, options)
+		require.NoError(t, err)
+		require.Equal(t, c.zcdp, report.Find(ZCDP).Verdict, "%s, ρ %s: %s", c.name, c.rho, report.Find(ZCDP))
+		require.Equal(t, c.br, report.Find(BoundedRange).Verdict, "%s, range %s", c.name, c.bounded)
+		for _, r := range report.Properties {
+			require.Equal(t, r.Verdict == Violated, r.Witness != nil, "%s of %s", r.Name, c.name)
+		}
+		require.Equal(t, Proved, report.Find(DP).Verdict)
+	}
+}

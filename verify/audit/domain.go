@@ -27,6 +27,7 @@ type Options struct {
 	Sensitivity *big.Rat // 1
 	Seed        uint64
 	Properties  []verify.Property    // of probabilities; nil: verify.Defaults
+	Rho, Range  *big.Rat             // targets of zcdp and bounded-range, of probabilities: see verify.Options
 	Against     mechanisms.Mechanism // compare the answers with its probabilities; may be nil
 
 	Precision  *big.Rat // relative, of JSON numbers; 1e-9

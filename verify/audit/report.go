@@ -174,7 +174,7 @@ func examine(ctx context.Context, name string, subject verify.Subject, space *ve
 	em := mechanisms.Exponential()
 	exp := verify.ExpEpsilon(o.Epsilon)
 	subject = verify.Remember(subject)
-	options := verify.Options{Properties: o.Properties, Readings: o.Precision != nil}
+	options := verify.Options{Properties: o.Properties, Readings: o.Precision != nil, Rho: o.Rho, Range: o.Range}
 	report, err := verify.Check(ctx, subject, verify.Remember(verify.ForMechanism(em, space)), exp, dom, options)
 	if err != nil {
 		return nil, err
