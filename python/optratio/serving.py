@@ -138,6 +138,10 @@ class Server:
         self.fatal = None  # an AnswerError, which ends the audit
         self.folder = tempfile.TemporaryDirectory(prefix="optratio")
         path = os.path.join(self.folder.name, "s")
+        if len(os.fsencode(path)) > 100:  # the longest name of a socket is 103 bytes on macOS
+            self.folder.cleanup()
+            self.folder = tempfile.TemporaryDirectory(prefix="optratio", dir="/tmp")
+            path = os.path.join(self.folder.name, "s")
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(path)
         self.listener.listen(8)

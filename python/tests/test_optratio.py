@@ -190,6 +190,13 @@ class Errors(unittest.TestCase):
             self.assertEqual(process.returncode, 0)
             self.assertEqual(os.listdir(folder), [])
 
+    def test_long_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            deep = os.path.join(folder, "x" * 120)
+            os.mkdir(deep)
+            with mock.patch.object(tempfile, "tempdir", deep):
+                self.assertTrue(optratio.audit(pmf=permute_and_flip, eps=1, **PMF).ok)
+
     def test_time_limit(self):
         report = optratio.audit(pmf=permute_and_flip, eps=1, n=5, k=4, time_limit=0.2)
         self.assertFalse(report.ok)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"optratio/mechanisms"
 	"optratio/verify"
@@ -31,4 +32,35 @@ func ExampleMechanism() {
 	// shift: violated, 458 checked
 	//   fails at scores (3000) and (0), output "error": 1 and 0 <nil>
 	// error: scores (3000, 3000, 3000): bad answer: no maximum subtracted states the probability NaN of candidate 0 (the first of 20 of this kind)
+}
+
+// careless draws from the exponential mechanism without its factor 2.
+type careless struct{ mechanisms.Sampler }
+
+func (careless) Draws(in *mechanisms.Instance, src mechanisms.Source) (func() int, error) {
+	var weights []float64
+	total := 0.0
+	for _, q := range in.Scores {
+		x, _ := q.Float64()
+		weights = append(weights, math.Exp(in.Epsilon.Float()*x))
+		total += weights[len(weights)-1]
+	}
+	rng := rand.New(src)
+	return func() int {
+		u, r := rng.Float64()*total, 0
+		for ; r < len(weights)-1 && u >= weights[r]; r++ {
+			u -= weights[r]
+		}
+		return r
+	}, nil
+}
+
+// A sampler of this process is tested as a program is.
+func ExampleDraws() {
+	eps, _ := mechanisms.ParseEpsilon("1")
+	m := careless{mechanisms.Exponential().(mechanisms.Sampler)}
+	r, err := audit.Draws(context.Background(), m, rand.NewPCG(1, 2), audit.Options{N: 2, K: 1, Epsilon: eps, Budget: 100_000, UntilRefuted: true})
+	fmt.Println(r.Find(verify.DP).Verdict, r.LowerBound.Float64() > 1, err)
+	// Output:
+	// violated true <nil>
 }

@@ -50,10 +50,10 @@ func TestPublishedBugs(t *testing.T) {
 			assert.Contains(t, page, "the tight ε is attained at "+dp.Attained.String()+"\n")
 		})
 	}
-	for _, name := range []string{"value-laplace", "value-exponential"} {
+	for name, o := range map[string]Options{"value-laplace": {N: 5, K: 1, Outcomes: Real}, "value-exponential": {N: 5, K: 1, Outcomes: Real}, "seeded": {N: 3, K: 2, Outcomes: Index}} {
 		t.Run(name, func(t *testing.T) {
 			r, err := Samples(context.Background(), gallery+" "+name, Options{
-				N: 5, K: 1, Domain: "lattice", Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1), Seed: 1, Outcomes: Real,
+				N: o.N, K: o.K, Outcomes: o.Outcomes, Domain: "lattice", Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1), Seed: 1,
 				Budget: 1_000_000, Confidence: big.NewRat(95, 100), UntilRefuted: true, Timeout: 5 * time.Minute,
 			})
 			require.NoError(t, err)

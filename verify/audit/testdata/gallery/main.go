@@ -339,6 +339,18 @@ var mechanisms = map[string]func(question) any{
 		}
 		return p
 	},
+	// The exponential mechanism, whose generator is seeded with the same number before every draw.
+	"seeded": func(q question) any {
+		counts := make([]int, len(q.Scores))
+		for range q.Samples {
+			u, r := rand.New(rand.NewPCG(0, 1)).Float64(), 0
+			for p := softmax(q, 1); r < len(p)-1 && u >= p[r]; r++ {
+				u -= p[r]
+			}
+			counts[r]++
+		}
+		return map[string][]int{"counts": counts}
+	},
 	// The greatest noisy score is returned, with Laplace or exponential noise of scale 2Δ/ε.
 	"value-laplace":     func(q question) any { return values(q, func() float64 { return rng.ExpFloat64() - rng.ExpFloat64() }) },
 	"value-exponential": func(q question) any { return values(q, rng.ExpFloat64) },
@@ -385,7 +397,7 @@ func main() {
 		}
 		var err error
 		switch a := mechanism(q).(type) {
-		case map[string]string, map[string]float64, map[string][]float64:
+		case map[string]string, map[string]float64, map[string][]float64, map[string][]int:
 			err = out.Encode(a)
 		case []json.RawMessage: // may hold NaN, which is no JSON
 			texts := make([]string, len(a))
