@@ -11,6 +11,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/mechanisms"
 )
 
 // counting counts the programs that a solver is asked to solve.
@@ -132,5 +133,26 @@ func TestThresholdStoppedWithinADecision(t *testing.T) {
 		assert.NotEmpty(t, a.Undecided)
 		assert.True(t, a.LowerExp == nil || golden(a.LowerExp) < 0, "after call %d: %v", call, a.LowerExp)
 		assert.True(t, a.UpperExp == nil || golden(a.UpperExp) > 0, "after call %d: %v", call, a.UpperExp)
+	}
+}
+
+// TestThresholdDecidesFibonacciQuotients: quotients of Fibonacci numbers lie on alternate sides of the golden ratio, here closer than 2^-2000.
+func TestThresholdDecidesFibonacciQuotients(t *testing.T) {
+	a, b := big.NewInt(1), big.NewInt(1)
+	for i := 2; i <= 1501; i++ {
+		a, b = b, new(big.Int).Add(a, b)
+		if i < 1500 {
+			continue
+		}
+		x := new(big.Rat).SetFrac(b, a)
+		above := new(big.Rat).Mul(x, x) // x² - x - 1
+		above.Sub(above, x).Sub(above, big.NewRat(1, 1))
+		e, err := mechanisms.FromExp(x)
+		require.NoError(t, err)
+		assert.Equal(t, above.Sign() > 0, PermuteAndFlipOptimal(5, 2, lattice.Paper, e), i)
+	}
+	for _, bad := range [][2]int{{0, 1}, {1, 0}, {3, 0}, {-1, 2}, {2, -1}} {
+		_, err := Threshold(context.Background(), ThresholdRequest{N: bad[0], K: bad[1], Gap: big.NewRat(1, 10)})
+		assert.ErrorIs(t, err, lattice.ErrSize, "%v", bad)
 	}
 }
