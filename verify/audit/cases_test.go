@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"optratio/verify"
@@ -80,7 +81,7 @@ func TestHardCases(t *testing.T) {
 			}
 			t.Logf("%s: %v %d samples, %v, %v", c.name, r.Find(verify.DP).Verdict, r.Samples, r.LowerBound, r.Find(verify.DP).Attained)
 		}
-		require.Equal(t, runs(1), found)
+		assert.Equal(t, runs(1), found)
 		t.Logf("%s: refuted %d of %d, %v, %v", c.name, found, runs(1), needed, time.Since(begin))
 	}
 }

@@ -192,6 +192,9 @@ func TestFalseAlarms(t *testing.T) {
 			if r.Find(Independence).Verdict == verify.Violated {
 				repeats++
 			}
+			if seed%100 == 99 {
+				t.Logf("%s: %d audits, %d, %d, %d", name, seed+1, alarms, above, repeats)
+			}
 		}
 		t.Logf("%s: in %d audits %d refutations, %d bounds above ε, %d times samples that repeat", name, n, alarms, above, repeats)
 		require.LessOrEqual(t, alarms+above, max(1, n/20))
