@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math/big"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,11 +63,11 @@ R-zCDP and bounded range R of stated probabilities.`,
 	fs.StringVar(&f.pmfExec, "pmf-exec", "", "program that states probabilities")
 	fs.StringVar(&f.sampleExec, "sample-exec", "", "program that draws samples")
 	fs.StringVar(&f.pmfFile, "pmf-file", "", "table of probabilities")
-	fs.IntVarP(&f.n, "n", "n", 3, "number of candidates")
-	fs.IntVarP(&f.k, "k", "k", 2, "greatest depth, in steps of 2Δ")
+	countVar(fs, &f.n, "n", "n", 3, "number of candidates")
+	countVar(fs, &f.k, "k", "k", 2, "greatest depth, in steps of 2Δ")
 	f.epsilon.add(c)
-	fs.StringVar(&f.domain, "domain", "lattice", "lattice, half-lattice, random, or a file of score vectors")
-	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, monotonic, or a file of pairs: scores;scores, one pair a line")
+	fs.StringVar(&f.domain, "domain", "lattice", "lattice, half-lattice, random, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
+	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, monotonic, or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]")
 	fs.BoolVar(&f.shifted, "shifted", false, "with --pmf-file: rows are neighbors also if they are after a shift")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
 	fs.StringVar(&f.property, "property", "", "properties, by name (default dp,symmetry,shift,monotone,sum,dominates-em)")
@@ -78,7 +77,7 @@ R-zCDP and bounded range R of stated probabilities.`,
 	fs.StringVar(&f.confidence, "confidence", "0.95", "of a sampler's lower bound on ε")
 	fs.StringVar(&f.until, "until", "budget", "end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget")
 	fs.StringVar(&f.outcomes, "outcomes", "index", "what a sampler answers with: index (candidates), labels (any strings) or real (numbers)")
-	fs.StringVar(&f.budgetStr, "budget", "1000000", "samples in all")
+	fs.StringVar(&f.budgetStr, "budget", "1M", "samples in all, such as 300k or 10M")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
 	f.junit.add(c)
@@ -139,9 +138,9 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if o.Confidence, err = decimal.ParseNumber(f.confidence); err != nil || o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
 		return o, usagef("--confidence %s: give a decimal between 0 and 1 such as 0.95", quoted(f.confidence))
 	}
-	budget, err := decimal.ParseNumber(f.budgetStr)
+	budget, err := scaled(f.budgetStr)
 	if err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50 {
-		return o, usagef("--budget %s: give a number of samples such as 1000000", quoted(f.budgetStr))
+		return o, usagef("--budget %s: give a number of samples such as 1000000, 3M or 1e6", quoted(f.budgetStr))
 	}
 	o.Budget, o.UntilRefuted = budget.Num().Int64(), f.until == "refuted"
 	if f.until != "refuted" && f.until != "budget" {
@@ -167,18 +166,9 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 // readPairs reads a file of neighbours, a pair q;q' of score vectors a line.
 func readPairs(ctx context.Context, path string) (pairs [][2][]*big.Rat, err error) {
 	err = readLines(ctx, "--neighbors", path, func(text string) error {
-		left, right, ok := strings.Cut(text, ";")
-		if !ok {
-			return errors.New("no pair, give scores;scores such as 0,-1;1,-1")
-		}
-		var pair [2][]*big.Rat
-		for i, side := range []string{left, right} {
-			if pair[i], err = splitNumbers(side); err != nil {
-				return fmt.Errorf("%w; give scores;scores such as 0,-1;1,-1", err)
-			}
-		}
-		if len(pair[0]) != len(pair[1]) {
-			return fmt.Errorf("%d and %d scores, give as many on either side", len(pair[0]), len(pair[1]))
+		pair, err := splitPair(text)
+		if err != nil {
+			return err
 		}
 		pairs = append(pairs, pair)
 		return nil

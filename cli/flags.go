@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"optratio/internal/decimal"
 	"optratio/lp/clp"
@@ -177,21 +180,51 @@ func findSolver(name string) (linear.Solver, error) {
 	return nil, usagef("--solver %s: give auto, clp or embedded", quoted(name))
 }
 
-// parseBytes reads a size such as 8000000000, 8G or 500M.
-func parseBytes(name, text string) (int64, error) {
+// scaled reads a decimal that may end in k, M, G or T, for thousands, millions and so on.
+func scaled(text string) (*big.Rat, error) {
 	scale := int64(1)
 	digits := strings.TrimRight(text, "kMGT")
 	if len(digits) == len(text)-1 {
 		for range strings.IndexByte("kMGT", text[len(digits)]) + 1 {
 			scale *= 1000
 		}
+		text = digits
 	}
-	r, err := decimal.Parse(digits)
-	if err == nil && r.Sign() > 0 && len(digits) >= len(text)-1 {
-		r.Mul(r, big.NewRat(scale, 1))
+	r, err := decimal.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return r.Mul(r, big.NewRat(scale, 1)), nil
+}
+
+// parseBytes reads a size such as 8000000000, 8G or 500M.
+func parseBytes(name, text string) (int64, error) {
+	if r, err := scaled(text); err == nil && r.Sign() > 0 {
 		if f, _ := r.Float64(); f >= 1 && f < 1e18 {
 			return int64(f), nil
 		}
 	}
 	return 0, usagef("--%s %s: give a number of bytes such as 8G", name, quoted(text))
+}
+
+// countFlag is the value of a flag that counts something: 12, 10k, 3M, 1e6.
+type countFlag int
+
+// countVar adds a flag for a count, with a shorthand unless that is empty.
+func countVar(fs *pflag.FlagSet, to *int, name, short string, standard int, usage string) {
+	*to = standard
+	fs.VarP((*countFlag)(to), name, short, usage)
+}
+
+func (c *countFlag) String() string { return strconv.Itoa(int(*c)) }
+func (c *countFlag) Type() string   { return "int" }
+
+// Set reads a whole number.
+func (c *countFlag) Set(text string) error {
+	r, err := scaled(text)
+	if err != nil || !r.IsInt() || r.Num().BitLen() >= strconv.IntSize {
+		return errors.New("give a whole number, not larger than the machine can hold, such as 12, 10k, 3M or 1e6")
+	}
+	*c = countFlag(r.Num().Int64())
+	return nil
 }

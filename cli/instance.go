@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,7 +36,7 @@ func (f *instanceFlags) add(c *cobra.Command) {
 	fs.StringVar(&f.sensitivitiesFile, "sensitivities-file", "", "file of sensitivities, one a line")
 	addMonotonic(c, &f.monotonic)
 	f.params.add(c)
-	fs.IntVarP(&f.depth, "k", "k", 0, "lp-optimal: depth of the lattice (default: the deepest score)")
+	countVar(fs, &f.depth, "k", "k", 0, "lp-optimal: depth of the lattice (default: the deepest score)")
 }
 
 func (f *instanceFlags) parse(ctx context.Context) (*mechanisms.Instance, error) {
@@ -100,13 +101,63 @@ func splitNumbers(list string) ([]*big.Rat, error) {
 	return out, nil
 }
 
-// readVectors reads the file of score vectors that --domain names, one a line, comma-separated, all of one length. What else the flag
+// splitScores reads a score vector: numbers separated by commas, or a JSON array of numbers and of strings "p/q".
+func splitScores(text string) ([]*big.Rat, error) {
+	if !strings.HasPrefix(text, "[") {
+		return splitNumbers(text)
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &items); err != nil {
+		return nil, fmt.Errorf("%s is no JSON array", quoted(text))
+	}
+	out := make([]*big.Rat, len(items))
+	for i, item := range items {
+		number := string(item)
+		if json.Unmarshal(item, &number) != nil {
+			number = string(item)
+		}
+		var err error
+		if out[i], err = decimal.ParseNumber(number); err != nil {
+			return nil, err
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no scores")
+	}
+	return out, nil
+}
+
+// splitPair reads two neighbours: scores;scores, or a JSON array of two arrays.
+func splitPair(text string) (pair [2][]*big.Rat, err error) {
+	const want = "give scores;scores such as 0,-1;1,-1, or [[0,-1],[1,-1]]"
+	left, right, ok := strings.Cut(text, ";")
+	if strings.HasPrefix(text, "[[") && !ok {
+		var sides []json.RawMessage
+		if ok = json.Unmarshal([]byte(text), &sides) == nil && len(sides) == 2; ok {
+			left, right = string(sides[0]), string(sides[1])
+		}
+	}
+	if !ok {
+		return pair, errors.New("no pair, " + want)
+	}
+	for i, side := range []string{left, right} {
+		if pair[i], err = splitScores(strings.TrimSpace(side)); err != nil {
+			return pair, fmt.Errorf("%w; %s", err, want)
+		}
+	}
+	if len(pair[0]) != len(pair[1]) {
+		return pair, fmt.Errorf("%d and %d scores, give as many on either side", len(pair[0]), len(pair[1]))
+	}
+	return pair, nil
+}
+
+// readVectors reads the file of score vectors that --domain names, one a line, comma-separated or as a JSON array, all of one length. What else the flag
 // takes is in others.
 func readVectors(ctx context.Context, path, others string) (vectors [][]*big.Rat, err error) {
 	err = readLines(ctx, "--domain", path, func(text string) error {
-		v, err := splitNumbers(text)
+		v, err := splitScores(text)
 		if err != nil {
-			return fmt.Errorf("%w; give scores separated by commas", err)
+			return fmt.Errorf("%w; give scores separated by commas, or a JSON array of them", err)
 		}
 		if len(vectors) > 0 && len(v) != len(vectors[0]) {
 			return fmt.Errorf("%d scores where the lines before have %d", len(v), len(vectors[0]))

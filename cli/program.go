@@ -21,8 +21,8 @@ type programFlags struct {
 
 func (f *programFlags) add(c *cobra.Command, gap string) {
 	fs := c.Flags()
-	fs.IntVarP(&f.n, "n", "n", 0, "number of candidates, at least 1")
-	fs.IntVarP(&f.k, "k", "k", 0, "greatest depth, at least 1")
+	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
+	countVar(fs, &f.k, "k", "k", 0, "greatest depth, at least 1")
 	fs.StringVar(&f.objective, "objective", "paper", "weights of score vectors: paper or box")
 	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")

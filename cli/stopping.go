@@ -51,8 +51,8 @@ the least ε for --delta and the least δ for --eps. With --lp: the best rule th
 		RunE: f.limited(f.run),
 	}
 	fs := c.Flags()
-	fs.IntVarP(&f.n, "n", "n", 0, "number of candidates, at least 1")
-	fs.IntVarP(&f.l, "l", "l", 1, "neighbours swap two candidates at most l places apart, 1 to n-1")
+	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
+	countVar(fs, &f.l, "l", "l", 1, "neighbours swap two candidates at most l places apart, 1 to n-1")
 	fs.IntVar(&f.win, "win", 1, "winning is taking one of so many best")
 	fs.StringVar(&f.p, "p", "1", "play the secretary rule with this probability, else take the first candidate")
 	fs.StringVar(&f.delta, "delta", "0", "privacy parameter δ as a decimal, 0 to 1")

@@ -43,7 +43,7 @@ never worse than the exponential mechanism. Says how private it is (tight ε, wi
 and shows the smallest witness of what fails. Also: bounded-range, dominates-em-mean, rdp, zcdp. With
 --rho R it decides R-zCDP, with --range R bounded range R (by default at most ε).
 
-With --domain FILE (score vectors, one a line, comma-separated) it does the same for these and their
+With --domain FILE (score vectors, one a line, comma-separated or JSON arrays) it does the same for these and their
 neighbours: every score up to its sensitivity up or down (--neighbors linf), or all in one direction (monotonic).
 --neighbors monotonic leaves the mechanism as it is, which is then ε/2-DP if it is ε-DP and shift-invariant;
 --monotonic-scores takes the same neighbours, on the lattice in steps of Δ, and runs it with 2Δ replaced by Δ.`,
@@ -56,13 +56,13 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 	}
 	fs := c.Flags()
 	fs.StringVar(&f.mechanism, "mechanism", "pf", "mechanism, by name")
-	fs.IntVarP(&f.n, "n", "n", 0, "number of candidates, at least 1")
-	fs.IntVarP(&f.k, "k", "k", 0, "greatest depth, at least 1")
+	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
+	countVar(fs, &f.k, "k", "k", 0, "greatest depth, at least 1")
 	f.epsilon.add(c)
 	fs.StringVar(&f.property, "property", "", "properties, by name (default dp,symmetry,shift,monotone,sum,dominates-em)")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "with --domain FILE: a sensitivity for each candidate")
-	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors")
+	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
 	f.target.add(c)
