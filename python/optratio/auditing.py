@@ -49,8 +49,8 @@ def _file(folder, name, lines):
 
 
 def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, domain=None, neighbors=None, sensitivity=None, properties=None,
-          against=None, precision=None, outcomes=None, confidence=None, budget=None, until=None, seed=None, timeout=None, time_limit=None,
-          progress=None):
+          against=None, precision=None, outcomes=None, rho=None, range=None, confidence=None, budget=None, until=None, seed=None, timeout=None,
+          time_limit=None, progress=None):
     """Examines a mechanism that is a Python function, and returns a Report.
 
     pmf: a function f(scores, epsilon, sensitivity) that returns a probability for each score. Floats stand for any real number within
@@ -61,6 +61,7 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
     n, k: the number of candidates and the greatest depth of the lattice of score vectors, in steps of twice the sensitivity.
     domain: "lattice", "half-lattice", "random", or a list of score vectors. neighbors: "linf", "monotonic", or a list of pairs of vectors.
     properties: names such as ["dp", "symmetry"]; see `optratio audit --help`, which describes the other parameters too.
+    rho, range: what is claimed beside ε: ρ of zCDP, and the bounded range, as targets of verdicts.
     outcomes: "index", "labels" (any strings or lists) or "real" (numbers) for sample.
     timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted.
     progress: True, False, a function of (questions, samples), or None for a line on stderr where that is a terminal.
@@ -88,7 +89,7 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
         flags = {
             "pmf-exec" if pmf else "sample-exec": server.command, "eps": eps, "exp-eps": exp_eps, "n": n, "k": k, "domain": domain,
             "neighbors": neighbors, "sensitivity": sensitivity, "property": properties, "against": against, "pmf-precision": precision,
-            "outcomes": outcomes, "confidence": confidence, "budget": budget, "until": until, "seed": seed,
+            "outcomes": outcomes, "rho": rho, "range": range, "confidence": confidence, "budget": budget, "until": until, "seed": seed,
             "timeout": None if timeout is None else f"{timeout}s", "time-limit": None if time_limit is None else f"{time_limit}s",
         }
         args = [program, "audit", "--json"]

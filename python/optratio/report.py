@@ -108,6 +108,7 @@ class Property:
         self.witness = Witness(document["witness"]) if document.get("witness") else None
         self.attained = Witness(document["attained"]) if document.get("attained") else None
         self.tight_eps, self.range = _optional(document.get("tight_eps")), _optional(document.get("range"))
+        self.rho = _optional(document.get("rho"))
         self.ok = self.verdict == "proved"
 
     def remark(self):
@@ -115,6 +116,8 @@ class Property:
         parts = []
         if self.tight_eps is not None:
             parts.append(f"tight ε {self.tight_eps}")
+        if self.rho is not None:
+            parts.append(f"ρ {self.rho}")
         if self.reason:
             parts.append(self.reason)
         return ", ".join(parts)

@@ -95,6 +95,13 @@ class Probabilities(unittest.TestCase):
         self.assertIn((0, -0.25, 0), asked)
         self.assertIn((0.5, 0.25, 0), asked)
 
+    def test_targets(self):
+        # permute-and-flip is not claimed to have the zCDP of the exponential mechanism, ε²/8
+        report = optratio.audit(pmf=permute_and_flip, eps=1, n=2, k=2, rho=0.125, range=1, properties=["zcdp", "bounded-range"])
+        self.assertEqual(report.bounded_range.verdict, "violated")
+        self.assertEqual(report.zcdp.verdict, "violated")
+        self.assertGreater(float(report.zcdp.rho), 0.125)
+
     def test_exception(self):
         def f(scores, epsilon, sensitivity):
             if scores[0] < scores[-1]:
@@ -172,8 +179,15 @@ class Errors(unittest.TestCase):
     def test_interrupt_in_function(self):
         def f(*_):
             raise KeyboardInterrupt
-        with self.assertRaises(KeyboardInterrupt):
+        started = []
+
+        class Popen(subprocess.Popen):
+            def __init__(self, *args, **kwargs):
+                super().__init__(*args, **kwargs)
+                started.append(self)
+        with mock.patch.object(subprocess, "Popen", Popen), self.assertRaises(KeyboardInterrupt):
             optratio.audit(pmf=f, eps=1)
+        self.assertEqual([p.returncode is None for p in started], [False])  # it was waited for
 
     def test_ctrl_c(self):
         code = ("import sys, time, optratio\n"
