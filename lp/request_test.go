@@ -3,6 +3,7 @@ package lp
 import (
 	"context"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/lattice"
+	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify/certificate"
@@ -158,5 +160,24 @@ func TestRatioOfApproximateMechanisms(t *testing.T) {
 		assert.Regexp(t, "^failing: bad answer: .*0 probabilities for 2 scores", a.Mechanisms[0].Finding)
 		assert.False(t, a.Mechanisms[0].Ratio.IsValid())
 		assert.True(t, a.Mechanisms[1].Ratio.IsRigorous())
+	}
+}
+
+func TestRatioOfWhatIsNoDistribution(t *testing.T) {
+	eps, err := mechanisms.ParseExp("2")
+	require.NoError(t, err)
+	half := mechanisms.FromRational(mechanisms.Info{Name: "half"}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		return slices.Repeat([]*big.Rat{big.NewRat(1, int64(2*len(in.Scores)))}, len(in.Scores)), nil
+	})
+	low := mechanisms.FromEnclosure(mechanisms.Info{Name: "low"}, func(in *mechanisms.Instance, prec uint) (lower, upper []*big.Float, err error) {
+		return slices.Repeat([]*big.Float{big.NewFloat(0.1)}, len(in.Scores)), slices.Repeat([]*big.Float{big.NewFloat(0.2)}, len(in.Scores)), nil
+	})
+	for _, loss := range []variant.Loss{variant.Mean(), variant.Top1()} {
+		r, err := Ratio(t.Context(), Request{N: 3, K: 2, Epsilon: eps, Loss: loss, Mechanisms: []mechanisms.Mechanism{half, low, mechanisms.PermuteAndFlip()}})
+		require.NoError(t, err)
+		require.Len(t, r.Mechanisms, 3)
+		require.Contains(t, r.Mechanisms[0].Finding, "the probabilities of half sum to 0.5")
+		require.Contains(t, r.Mechanisms[1].Finding, "the probabilities of low sum to [0.")
+		require.Empty(t, r.Mechanisms[2].Finding)
 	}
 }

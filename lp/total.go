@@ -180,12 +180,14 @@ func asked[T any](powers []T, pmf func(weights []T, counts []int) []T) func(m []
 func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
 	m = mechanisms.Within(ctx, m)
 	if lat.Len() <= exactOrbits {
-		v, err := exactTotal(ctx, lat, o, instances(eps, m.Exact))
+		v, err := exactTotal(ctx, lat, o, instances(eps, func(in *mechanisms.Instance) ([]*big.Rat, error) { return mechanisms.ExactDistribution(m, in) }))
 		if !errors.Is(err, mechanisms.ErrNotRational) {
 			return v, err
 		}
 	}
-	v, err := enclosedTotal(ctx, lat, o, prec, instances(eps, func(in *mechanisms.Instance) ([]interval.Interval, error) { return m.Enclose(in, prec) }))
+	v, err := enclosedTotal(ctx, lat, o, prec, instances(eps, func(in *mechanisms.Instance) ([]interval.Interval, error) {
+		return mechanisms.EnclosedDistribution(m, in, prec)
+	}))
 	if !errors.Is(err, mechanisms.ErrNoEnclosure) {
 		return v, err
 	}

@@ -7,12 +7,14 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
+	"optratio/number"
 	"optratio/number/interval"
 )
 
 // ErrAnswer is wrapped by errors about what the function of FromRational, FromEnclosure or FromFloat returned: a wrong number of
-// probabilities, a negative one, NaN, or a lower end above the upper one.
+// probabilities, a negative one, NaN, a lower end above the upper one, or a panic.
 var ErrAnswer = errors.New("bad answer")
 
 // FromRational makes a mechanism of a function that states exact probabilities, one for each score. Where they are not
@@ -90,9 +92,57 @@ func answered(info Info, in *Instance, count int) error {
 	return nil
 }
 
+// ExactDistribution is m.Exact with ErrAnswer where the probabilities do not sum to 1: what they would say of an error is no expectation.
+func ExactDistribution(m Mechanism, in *Instance) ([]*big.Rat, error) {
+	p, err := m.Exact(in)
+	if err != nil {
+		return nil, err
+	}
+	sum := new(big.Rat)
+	for _, x := range p {
+		sum.Add(sum, x)
+	}
+	if sum.Cmp(ratOne) != 0 {
+		return nil, noDistribution(m, in, number.Exact(sum))
+	}
+	return p, nil
+}
+
+// EnclosedDistribution is m.Enclose with ErrAnswer where the probabilities cannot sum to 1.
+func EnclosedDistribution(m Mechanism, in *Instance, prec uint) ([]interval.Interval, error) {
+	p, err := m.Enclose(in, prec)
+	if err != nil {
+		return nil, err
+	}
+	sum := interval.NewAccumulator(prec)
+	for _, x := range p {
+		sum.Add(x)
+	}
+	if !sum.Value().Contains(ratOne) {
+		return nil, noDistribution(m, in, number.Enclosed(sum.Value()))
+	}
+	return p, nil
+}
+
+func noDistribution(m Mechanism, in *Instance, sum number.Number) error {
+	var scores []string
+	for _, q := range in.Scores {
+		scores = append(scores, q.RatString())
+	}
+	return fmt.Errorf("%w: at the scores (%s) the probabilities of %s sum to %s", ErrAnswer, strings.Join(scores, ", "), m.Info().Name, sum)
+}
+
 // missing is the error of a mechanism without a function.
 func missing(info Info) error {
 	return fmt.Errorf("%w: %s was made without a function", ErrAnswer, info.Name)
+}
+
+// caught turns a panic of a mechanism's function into an error: mechanisms are asked on goroutines whose panics nobody could recover,
+// and a command prints what it has so far instead of a trace.
+func caught(info Info, err *error) {
+	if x := recover(); x != nil {
+		*err = fmt.Errorf("%w: %s panics: %v", ErrAnswer, info.Name, x)
+	}
 }
 
 // rational is FromRational's mechanism.
@@ -110,7 +160,10 @@ func (m *rational) Exact(in *Instance) ([]*big.Rat, error) {
 	if m.pmf == nil {
 		return nil, missing(m.info)
 	}
-	p, err := m.pmf(in)
+	p, err := func() (p []*big.Rat, err error) {
+		defer caught(m.info, &err)
+		return m.pmf(in)
+	}()
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +256,10 @@ func (m *enclosed) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 	if m.pmf == nil {
 		return nil, missing(m.info)
 	}
-	lower, upper, err := m.pmf(in, prec)
+	lower, upper, err := func() (lower, upper []*big.Float, err error) {
+		defer caught(m.info, &err)
+		return m.pmf(in, prec)
+	}()
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +336,10 @@ func (m *floating) Float(in *Instance) ([]float64, error) {
 		}
 	}
 	sensitivity, _ := in.Sensitivity().Float64()
-	p, err := m.pmf(scores, sensitivity, in.Epsilon.Float())
+	p, err := func() (p []float64, err error) {
+		defer caught(m.info, &err)
+		return m.pmf(scores, sensitivity, in.Epsilon.Float())
+	}()
 	if err != nil {
 		return nil, err
 	}

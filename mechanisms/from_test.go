@@ -2,6 +2,7 @@ package mechanisms_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -193,6 +194,9 @@ func TestBadAnswers(t *testing.T) {
 		{rational(big.NewRat(1, 1)), "1 probabilities for 2 scores"},
 		{rational(big.NewRat(1, 1), nil), "candidate 1"},
 		{rational(big.NewRat(-1, 2), big.NewRat(3, 2)), "probability -1/2 of candidate 0"},
+		{mechanisms.FromRational(mechanisms.Info{Name: "falls"}, func(in *mechanisms.Instance) ([]*big.Rat, error) { panic(in.Scores[1]) }), "falls panics: -1"},
+		{mechanisms.FromEnclosure(mechanisms.Info{Name: "falls"}, func(*mechanisms.Instance, uint) (lower, upper []*big.Float, err error) { panic("x") }), "falls panics: x"},
+		{mechanisms.FromFloat(mechanisms.Info{Name: "falls"}, 0, func(s []float64, _, _ float64) ([]float64, error) { return nil, fmt.Errorf("%v", s[7]) }), "falls panics: runtime error: index out of range"},
 		{mechanisms.FromRational(mechanisms.Info{Name: "empty"}, nil), "empty was made without a function"},
 		{mechanisms.FromEnclosure(mechanisms.Info{Name: "empty"}, nil), "empty was made without a function"},
 		{mechanisms.FromFloat(mechanisms.Info{Name: "empty"}, 0, nil), "empty was made without a function"},

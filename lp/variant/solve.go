@@ -241,7 +241,7 @@ func (p *Program) lossAt(m mechanisms.Mechanism, counts []int, prec uint, ration
 	in := p.Question.Instance(counts)
 	depths := lattice.Depths(counts)
 	if rational {
-		pmf, err := m.Exact(in)
+		pmf, err := mechanisms.ExactDistribution(m, in)
 		if err == nil {
 			sum := new(big.Rat)
 			for r, v := range depths {
@@ -253,7 +253,7 @@ func (p *Program) lossAt(m mechanisms.Mechanism, counts []int, prec uint, ration
 			return expectation{}, err
 		}
 	}
-	pmf, err := m.Enclose(in, prec)
+	pmf, err := mechanisms.EnclosedDistribution(m, in, prec)
 	if err != nil {
 		return expectation{}, err
 	}
