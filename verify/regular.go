@@ -202,12 +202,19 @@ func (c *run) monotone(t *tracker) error {
 			steps[r] = other[r] - q[r]
 		}
 		most, least := slices.Max(steps), slices.Min(steps)
+		order := func(r, at int) []int64 {
+			if c.dom.Permuted == nil {
+				return size(at, q, other)
+			}
+			// What needs no shift says more than what does.
+			return append([]int64{needsShift(steps, r)}, size(at, q, other)...)
+		}
 		for r, step := range steps {
 			if step == most {
-				err = t.notAbove(a.P[r], b.P[r], size(r, q, other), func() *Witness { return c.pair(q, other, r, a.P[r], b.P[r]) })
+				err = t.notAbove(a.P[r], b.P[r], order(r, r), func() *Witness { return c.pair(q, other, r, a.P[r], b.P[r]) })
 			}
 			if step == least && err == nil {
-				err = t.notAbove(b.P[r], a.P[r], size(len(q), q, other), func() *Witness { return c.pair(q, other, r, a.P[r], b.P[r]) })
+				err = t.notAbove(b.P[r], a.P[r], order(r, len(q)), func() *Witness { return c.pair(q, other, r, a.P[r], b.P[r]) })
 			}
 			if err != nil {
 				return err
@@ -215,6 +222,40 @@ func (c *run) monotone(t *tracker) error {
 		}
 	}
 	return nil
+}
+
+// needsShift returns 0 where candidate r moves one way or not at all and every other one the other way or not at all, and 1 otherwise.
+func needsShift(steps []int64, r int) int64 {
+	up, down := true, true
+	for s, step := range steps {
+		if s == r {
+			step = -step
+		}
+		up, down = up && step <= 0, down && step >= 0
+	}
+	if up || down {
+		return 0
+	}
+	return 1
+}
+
+// NeedsShift reports whether the witness's two vectors are related by its property only after a number is added to all scores of
+// one: what it refutes is then that the mechanism has the property and is shift-invariant, not the property alone.
+func (w *Witness) NeedsShift(p Property) bool {
+	if w.Candidate == nil || len(w.Scores) == 0 || len(w.Neighbor) != len(w.Scores) {
+		return false
+	}
+	switch p {
+	case Symmetry:
+		return slices.MaxFunc(w.Scores, (*big.Rat).Cmp).Cmp(slices.MaxFunc(w.Neighbor, (*big.Rat).Cmp)) != 0
+	case Monotone:
+		steps := make([]int64, len(w.Scores))
+		for r, q := range w.Scores {
+			steps[r] = int64(w.Neighbor[r].Cmp(q))
+		}
+		return needsShift(steps, *w.Candidate) > 0
+	}
+	return false
 }
 
 // notAbove requires a <= b in the tracker's property.
