@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the tables of docs/heterogeneou
 
 const docsFile = "../../docs/heterogeneous.md"
 
-var rated = []string{"pf-pair", "rnm-exponential", "rnm-laplace", "gem", "mgem", "combined-gem", "≈rs", "krr"}
+var rated = []string{"pf-pair", "geo-pair", "rnm-exponential", "rnm-laplace", "gem", "mgem", "combined-gem", "≈rs", "krr"}
 
 // cases are the sensitivities of the tables with their grids 0, 1, …, steps.
 var cases = []struct {
@@ -116,7 +116,7 @@ func objectives(t *testing.T) string {
 
 // wide is the table of wider grids.
 func wide(t *testing.T) string {
-	names := []string{"pf-pair", "rnm-exponential", "gem", "mgem", "krr"}
+	names := []string{"pf-pair", "geo-pair", "rnm-exponential", "gem", "mgem", "krr"}
 	var b strings.Builder
 	b.WriteString(header(append([]string{"Δ", "grid", "optimum"}, names...)...))
 	for _, c := range []struct {

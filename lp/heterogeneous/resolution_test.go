@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/verify"
 )
 
 // geometricPair is the probability that geometric noisy max with steps of D takes the worse of two candidates j below:
@@ -25,7 +28,12 @@ func TestGeometricNoiseForTwoCandidates(t *testing.T) {
 	}{{"1", "1", 2}, {"1", "2", 3}, {"1", "4", 5}} {
 		for _, e := range []string{"5/4", "2", "4"} {
 			z := new(big.Rat).Inv(rat(e))
-			got := optimum(t, Request{Grid: grid(6, true, c.a, c.b), Epsilon: exp(t, e)})
+			a := solveWith(t, Request{Grid: grid(6, true, c.a, c.b), Epsilon: exp(t, e)}, "geo-pair")
+			got, ok := a.Optimum.Rat()
+			require.True(t, ok)
+			ratio, exact := a.Mechanisms[0].Ratio.Rat()
+			assert.True(t, exact && ratio.Cmp(big.NewRat(1, 1)) == 0, "%+v, e^ε = %s: %s", c, e, a.Mechanisms[0])
+			assert.Equal(t, verify.Proved, a.Mechanisms[0].DP)
 			assert.Zero(t, got.Cmp(differences(6, func(j int) *big.Rat { return geometricPair(z, c.d, j) })), "%+v, e^ε = %s", c, e)
 		}
 	}
