@@ -26,6 +26,7 @@ type verifyFlags struct {
 	mechanism, property        string
 	sensitivity, sensitivities string
 	domain, neighbors, orders  string
+	step                       string
 	params                     paramFlags
 	monotonic                  bool
 	target                     targetFlags
@@ -37,8 +38,8 @@ func newVerify(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify --mechanism NAME -n N -k K (--eps E | --exp-eps A/B)",
 		Short: "Decide exactly which properties a mechanism has on a lattice",
-		Long: `Decide exactly, on every score vector of n candidates with best score 0 and steps of 2Δ down to
--2Δk, and all neighbours among them, whether a mechanism is ε-DP, symmetric, shift-invariant, monotone, and
+		Long: `Decide exactly, on every score vector of n candidates with best score 0 and steps of 2Δ (--step: finer
+ones) down to -2Δk, and all neighbours among them, whether a mechanism is ε-DP, symmetric, shift-invariant, monotone, and
 never worse than the exponential mechanism. Says how private it is (tight ε, with the pair that attains it)
 and shows the smallest witness of what fails. Also: bounded-range, dominates-em-mean, rdp, zcdp. With
 --rho R it decides R-zCDP, with --range R bounded range R (by default at most ε).
@@ -48,6 +49,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 --neighbors monotonic leaves the mechanism as it is, which is then ε/2-DP if it is ε-DP and shift-invariant;
 --monotonic-scores takes the same neighbours, on the lattice in steps of Δ, and runs it with 2Δ replaced by Δ.`,
 		Example: `  optratio verify --mechanism pf -n 4 -k 3 --exp-eps 3/2
+  optratio verify --mechanism geo -n 3 -k 2 --step delta --exp-eps 3/2
   optratio verify --mechanism krr -n 3 -k 2 --eps 0.5 --property dp,bounded-range
   optratio verify --mechanism em -n 3 -k 2 --eps 1 --rho 0.125 --range 1
   optratio verify --mechanism rnmh --domain scores.txt --sensitivities 0,1 --eps 1 --property dp`,
@@ -63,6 +65,7 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "with --domain FILE: a sensitivity for each candidate")
 	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
+	fs.StringVar(&f.step, "step", "2delta", "distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; -k counts steps of 2Δ all the same")
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
 	f.target.add(c)
@@ -117,7 +120,16 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 		if j.options.Worst = f.neighbors == "worst"; !j.options.Worst && f.neighbors != "linf" {
 			return j, usagef("--neighbors %s: on the lattice, give linf or worst", quoted(f.neighbors))
 		}
+		if j.options.Step, err = parseStep(f.step); err != nil {
+			return j, err
+		}
+		if j.options.Worst && j.options.Step > 1 {
+			return j, usagef("--neighbors worst: the worst neighbors do not suffice with --step %s; leave it out", f.step)
+		}
 		return j, checkSize(f.n, f.k)
+	}
+	if f.step != "2delta" {
+		return j, usagef("--step: is for --domain lattice; the vectors of %s are as far apart as they are", quoted(f.domain))
 	}
 	if j.vectors, err = readVectors(ctx, f.domain, "lattice"); err != nil {
 		return j, err

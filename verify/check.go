@@ -225,6 +225,7 @@ type Options struct {
 	Readings   bool       // values given Within bounds stand for any number there: violated is what no reading satisfies
 	MaxPrec    uint       // bits up to which enclosures are refined; 0: 1024
 	Worst      bool       // take DP to the worst neighbours alone, once regularity was proved, which Readings never prove; there is no range then
+	Step       int        // of Lattice: the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ
 	NoRange    bool       // DP without the range, which takes most of the time; has no effect where bounded-range is asked for
 	Limit      int64      // comparisons for each property after which it is undecided; 0: none
 	Rho        *big.Rat   // the ρ that zcdp is about; nil: any finite one

@@ -63,10 +63,16 @@ const manyVectors = 10_000
 // ErrClaim is wrapped by errors about what is to be checked.
 var ErrClaim = errors.New("cannot check")
 
+// maxDepths bounds the depths of a lattice.
+const maxDepths = 1 << 20
+
 // Lattice checks the mechanism on Q(n,k), the score vectors with best score 0 and all
 // scores multiples of 2Δ down to -2Δk. Neighbours are the pairs of Q(n,k) that, after a shift, differ by
 // 0 or 2Δ in every score. Shift-invariance is checked for shifts of every vector by half a step, a step and
 // k steps either way. The problem must have one sensitivity.
+//
+// With Options.Step = L > 1 the vectors are those of the lattice of step 2Δ/L, down to -2Δk as before. Neighbours are then the pairs of which
+// the changes of any two scores differ by at most 2Δ, which are neighbours after a shift by a real number.
 //
 // Of more than manyVectors vectors, mechanisms whose probabilities are by their type a function of the weights
 // e^{-ε·depth} alone (mechanisms.Weighted) are taken to be symmetric and shift-invariant.
@@ -81,6 +87,12 @@ var ErrClaim = errors.New("cannot check")
 func Lattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, error) {
 	if m, ok := p.Mechanism.(mechanisms.LatticeBound); ok && k > 0 {
 		p.Mechanism = m.ForLattice(k)
+	}
+	if opts.Step > 1 {
+		if k > maxDepths/opts.Step {
+			return nil, fmt.Errorf("%w: k = %d steps of 2Δ in %d parts are more than %d depths", lattice.ErrSize, k, opts.Step, maxDepths)
+		}
+		k *= opts.Step
 	}
 	report, err := onLattice(ctx, p, n, k, opts)
 	if err != nil {
@@ -112,6 +124,7 @@ func smallest(ctx context.Context, p Claim, n, k int, r *Result, opts Options) *
 	return r.Witness
 }
 
+// onLattice checks the mechanism on the lattice of n candidates with k depths below the best, in steps of 2Δ/opts.Step.
 func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, error) {
 	if err := p.complete(&opts); err != nil {
 		return nil, err
@@ -134,10 +147,12 @@ func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, e
 		return nil, err
 	}
 	// A unit is half a step, so that half a step is a shift.
-	space := &Space{Unit: given[0], Gap: 2, Sensitivities: given, Epsilon: p.Epsilon, Params: p.Params}
+	parts := max(1, opts.Step)
+	unit := new(big.Rat).Quo(given[0], big.NewRat(int64(parts), 1))
+	space := &Space{Unit: unit, Gap: 2, Sensitivities: given, Epsilon: p.Epsilon, Params: p.Params}
 	own := ForMechanism(p.Mechanism, space)
 	exp := own.ExpEpsilon()
-	dom := latticeDomain(q, space)
+	dom := latticeDomain(q, space, parts)
 	if p.Monotonic { // after a shift, neighbours are the pairs that differ by 0 or Δ in every score
 		dom.Name += " in steps of Δ, and their neighbors for monotonic scores"
 		dom.Representatives.Name = dom.Name
@@ -152,14 +167,18 @@ func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, e
 	return p.report(report), nil
 }
 
-// latticeDomain is Q(n,k) with a step of 2 units.
-func latticeDomain(l *lattice.Lattice, space *Space) *Domain {
+// latticeDomain is the lattice with a step of 2 units, of which 2Δ has the given number.
+func latticeDomain(l *lattice.Lattice, space *Space, parts int) *Domain {
 	size := "over 10^30"
 	if v := lattice.Vectors(l.N(), l.K(), false); v.BitLen() <= 100 {
 		size = v.String()
 	}
+	name := fmt.Sprintf("Q(%d,%d), %s score vectors", l.N(), l.K(), size)
+	if parts > 1 {
+		name = fmt.Sprintf("%d candidates with depths 0 to %s in steps of 2Δ/%d, %s score vectors", l.N(), big.NewRat(int64(l.K()), int64(parts)).RatString(), parts, size)
+	}
 	d := &Domain{
-		Name:    fmt.Sprintf("Q(%d,%d), %s score vectors", l.N(), l.K(), size),
+		Name:    name,
 		Space:   space,
 		Vectors: Grid(l.N(), l.K(), 2),
 	}
@@ -170,8 +189,10 @@ func latticeDomain(l *lattice.Lattice, space *Space) *Domain {
 			}
 		}
 	}}
-	d.Neighbors, reps.Neighbors = raised(d.Vectors, l.K(), false), raised(reps.Vectors, l.K(), true)
-	d.Worst, reps.Worst = worst(d.Vectors, l.K(), false), worst(reps.Vectors, l.K(), true)
+	d.Neighbors, reps.Neighbors = raised(d.Vectors, l.K(), parts, false), raised(reps.Vectors, l.K(), parts, true)
+	if parts == 1 {
+		d.Worst, reps.Worst = worst(d.Vectors, l.K(), false), worst(reps.Vectors, l.K(), true)
+	}
 	d.Lowered, reps.Lowered = lowered(d.Vectors, l.K(), false), lowered(reps.Vectors, l.K(), true)
 	d.Shifted = func(yield func(Vector, Vector) bool) {
 		for q := range d.Vectors {
@@ -233,19 +254,19 @@ func within(q Vector, k int) bool {
 	return slices.Min(q) >= -2*int64(k)
 }
 
-// raised yields the pairs of a vector and the vector with a set of its candidates raised by a step, shifted into
-// Q(n,k). The complement of the set leads back, so that every pair of neighbours comes from either side; it is yielded
-// from one. With symmetry, vectors are in descending order, and a set is given by how many of the
-// candidates that are tied are in it.
-func raised(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq2[Vector, Vector] {
+// raised yields the pairs of a vector and the vector with its candidates raised by 0 to most steps each, shifted into
+// Q(n,k). Rising by most steps less what one has risen leads back, so that every pair of neighbours comes from either side; it is yielded
+// from one. With symmetry, vectors are in descending order, and of candidates that are tied the first ones rise most.
+func raised(vectors iter.Seq[Vector], k, most int, symmetric bool) iter.Seq2[Vector, Vector] {
 	return func(yield func(Vector, Vector) bool) {
 		for q := range vectors {
-			for set := range subsets(q, symmetric) {
+			for steps := range rises(q, int64(most), symmetric) {
+				if slices.Min(steps) > 0 {
+					continue // the same up to a shift as a smaller one
+				}
 				other := slices.Clone(q)
-				for i, in := range set {
-					if in {
-						other[i] += 2
-					}
+				for i, s := range steps {
+					other[i] += 2 * s
 				}
 				if !within(other, k) || slices.Equal(q, other) {
 					continue
@@ -294,45 +315,44 @@ func worst(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq2[Vector, Ve
 	}
 }
 
-// subsets yields the sets of candidates, or one for each number of members among every run of
-// equal scores. The slice is reused.
-func subsets(q Vector, symmetric bool) iter.Seq[[]bool] {
-	return func(yield func([]bool) bool) {
-		set := make([]bool, len(q))
-		for {
-			if !yield(set) {
-				return
-			}
-			// Count up; with symmetry, members of a run are taken from its front.
-			i := len(q) - 1
-			for i >= 0 {
-				if !symmetric {
-					set[i] = !set[i]
-					if set[i] {
-						break
-					}
-					i--
-					continue
+// rises yields the numbers of steps, 0 to most, that the candidates rise by; with symmetry those that do not increase along any run of equal
+// scores. The slice is reused.
+func rises(q Vector, most int64, symmetric bool) iter.Seq[[]int64] {
+	return func(yield func([]int64) bool) {
+		steps := make([]int64, len(q))
+		for yield(steps) {
+			// Count up in the last run that is not at its end; those behind it begin again.
+			end := len(q)
+			for end > 0 {
+				first := end - 1
+				for symmetric && first > 0 && q[first-1] == q[first] {
+					first--
 				}
-				first := slices.Index(q, q[i])
-				members := 0
-				for first+members <= i && set[first+members] {
-					members++
-				}
-				if first+members <= i {
-					set[first+members] = true
+				if next(steps[first:end], most) {
 					break
 				}
-				for j := first; j <= i; j++ {
-					set[j] = false
-				}
-				i = first - 1
+				clear(steps[first:end])
+				end = first
 			}
-			if i < 0 {
+			if end == 0 {
 				return
 			}
 		}
 	}
+}
+
+// next advances a sequence that does not increase to the next one, in which the first ones have risen least, and reports false at the last.
+func next(steps []int64, most int64) bool {
+	for i := range steps {
+		if i == 0 && steps[i] < most || i > 0 && steps[i] < steps[i-1] {
+			steps[i]++
+			for j := range i {
+				steps[j] = steps[i]
+			}
+			return true
+		}
+	}
+	return false
 }
 
 // lowered yields every vector with one candidate lowered by a step, shifted into Q(n,k). Such steps lead

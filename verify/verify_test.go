@@ -144,7 +144,7 @@ func TestOrbitsGiveWhatVectorsGive(t *testing.T) {
 		own := ForMechanism(p.Mechanism, space)
 		em, err := mechanisms.Lookup("em")
 		require.NoError(t, err)
-		full := latticeDomain(l, space)
+		full := latticeDomain(l, space, 1)
 		full.Representatives = nil
 		slow, err := Check(context.Background(), Remember(own), Remember(own.like(em)), own.ExpEpsilon(), full, Options{Properties: All()[:8]})
 		require.NoError(t, err)
@@ -294,4 +294,48 @@ func TestTargets(t *testing.T) {
 		}
 		require.Equal(t, Proved, report.Find(DP).Verdict)
 	}
+}
+
+// On finer lattices the mechanisms for all real scores keep their ε, which a row attains; what is only made for steps of 2Δ does not.
+func TestFinerLattices(t *testing.T) {
+	rough := mechanisms.FromRational(mechanisms.Info{Name: "rough", ShiftInvariant: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		// permute-and-flip, once scores are rounded down to multiples of 2Δ relative to the best
+		scores := make([]*big.Rat, len(in.Scores))
+		for i, q := range in.Scores {
+			d := new(big.Rat).Sub(in.Best(), q)
+			d.Quo(d, new(big.Rat).Mul(in.Sensitivities[0], big.NewRat(2, 1)))
+			d.SetInt(new(big.Int).Quo(d.Num(), d.Denom()))
+			scores[i] = d.Neg(d).Mul(d, new(big.Rat).Mul(in.Sensitivities[0], big.NewRat(2, 1)))
+		}
+		return mechanisms.PermuteAndFlip().Exact(&mechanisms.Instance{Scores: scores, Sensitivities: in.Sensitivities, Epsilon: in.Epsilon})
+	})
+	for _, step := range []int{1, 2, 3} {
+		for _, name := range []string{"pf", "geo", "em"} {
+			report, err := Lattice(context.Background(), problem(t, name, "3/2"), 3, 2, Options{Step: step})
+			require.NoError(t, err)
+			for _, r := range report.Properties {
+				if r.Name == DominatesEM && name == "geo" && step > 1 {
+					continue
+				}
+				require.Equal(t, Proved, r.Verdict, "%s %d %s %v", name, step, r.Name, r.Witness)
+			}
+			want := big.NewRat(3, 2)
+			if name == "em" { // its ratio is e^ε only in the limit
+				require.Negative(t, report.Find(DP).TightExpEps.Cmp(want))
+				continue
+			}
+			require.Equal(t, "3/2", report.Find(DP).TightExpEps.RatString())
+		}
+		p := problem(t, "pf", "3/2")
+		p.Mechanism = rough
+		report, err := Lattice(context.Background(), p, 3, 2, Options{Step: step, Properties: []Property{DP}})
+		require.NoError(t, err)
+		want := Violated
+		if step == 1 {
+			want = Proved
+		}
+		require.Equal(t, want, report.Find(DP).Verdict, "step %d", step)
+	}
+	_, err := Lattice(context.Background(), problem(t, "pf", "3/2"), 2, 1<<19, Options{Step: 4})
+	require.ErrorIs(t, err, lattice.ErrSize)
 }
