@@ -200,7 +200,7 @@ func printVerdicts(w io.Writer, title string, properties []verify.Result) error 
 	}
 	for _, r := range properties {
 		if r.Witness != nil {
-			fmt.Fprintf(w, "%s fails: %s\n", r.Name, r.Witness)
+			fmt.Fprintf(w, "%s %s: %s\n", r.Name, choose(r.Verdict == verify.Violated, "fails", "is undecided for"), r.Witness)
 		}
 	}
 	for _, r := range properties {
