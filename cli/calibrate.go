@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/decimal"
+	"optratio/verify"
+)
+
+func init() { commands = append(commands, newCalibrate) }
+
+// calibrateFlags are the flags of the calibrate command.
+type calibrateFlags struct {
+	job
+	n, k                       int
+	epsilon                    epsilonFlags
+	mechanism, rho, gap        string
+	sensitivity, sensitivities string
+	domain, neighbors          string
+	params                     paramFlags
+}
+
+func newCalibrate(s streams) *cobra.Command {
+	f := calibrateFlags{job: job{streams: s}}
+	c := &cobra.Command{
+		Use:   "calibrate --mechanism NAME (-n N -k K | --domain FILE) (--eps E | --exp-eps A/B | --rho R)",
+		Short: "The largest parameter at which a mechanism is ε-DP, or ρ-zCDP",
+		Long: `The largest parameter ε' of a mechanism at which it is E-DP (or R-zCDP) on the lattice Q(n,k), or on given score
+vectors and their neighbours. Where it is a theorem that the mechanism is ε-DP for all scores at ε' = ε and at no larger
+one, that is the answer. Otherwise the domain decides, by bisection: the mechanism meets the target there at the
+lower end of what is printed, and misses it at the upper end; nothing is said of other parameters and scores.`,
+		Example: `  optratio calibrate --mechanism rnm-laplace -n 3 -k 2 --eps 1
+  optratio calibrate --mechanism em -n 3 -k 2 --rho 0.125
+  optratio calibrate --mechanism gem --domain scores.txt --sensitivities 1,2 --eps 1 --gap 1e-3`,
+		Args: noArgs,
+		RunE: f.limited(f.run),
+	}
+	fs := c.Flags()
+	fs.StringVar(&f.mechanism, "mechanism", "", "mechanism, by name")
+	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
+	countVar(fs, &f.k, "k", "k", 0, "greatest depth in steps of 2Δ, at least 1")
+	f.epsilon.add(c)
+	fs.StringVar(&f.rho, "rho", "", "zero-concentrated DP with this ρ, instead of ε-DP")
+	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
+	fs.StringVar(&f.sensitivities, "sensitivities", "", "with --domain FILE: a sensitivity for each candidate")
+	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
+	fs.StringVar(&f.neighbors, "neighbors", "linf", "with --domain FILE: linf or monotonic")
+	fs.StringVar(&f.gap, "gap", "", "relative width wanted of the parameter: (upper-lower)/upper (default 1e-9, with --rho 0.05)")
+	f.params.add(c)
+	f.job.add(c)
+	return c
+}
+
+func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err error) {
+	if f.mechanism == "" {
+		return c, usagef("--mechanism is missing: give one that optratio mechanisms lists")
+	}
+	if c.Claim.Mechanism, err = findMechanism("mechanism", f.mechanism); err != nil {
+		return c, err
+	}
+	if c.Claim.Mechanism, err = f.params.onLattice(c.Claim.Mechanism, 0); err != nil {
+		return c, err
+	}
+	if c.Claim.Params, err = f.params.parse(); err != nil {
+		return c, err
+	}
+	switch {
+	case f.rho != "" && (f.epsilon.eps != "" || f.epsilon.exp != ""):
+		return c, usagef("--rho and --eps exclude each other: give one of them")
+	case f.rho != "":
+		c.Target.Rho, err = parsePositive("rho", f.rho)
+	default:
+		c.Target.Epsilon, err = f.epsilon.parse()
+	}
+	if err != nil {
+		return c, err
+	}
+	delta, err := parsePositive("sensitivity", f.sensitivity)
+	if err != nil {
+		return c, err
+	}
+	c.Claim.Sensitivities = []*big.Rat{delta}
+	if f.gap != "" {
+		if c.Gap, err = decimal.Parse(f.gap); err != nil || c.Gap.Sign() <= 0 {
+			return c, usagef("--gap %s: give a decimal > 0 such as 1e-9", quoted(f.gap))
+		}
+	}
+	if f.domain == "lattice" {
+		c.N, c.K = f.n, f.k
+		return c, checkSize(f.n, f.k)
+	}
+	if c.Vectors, err = readVectors(ctx, f.domain, "lattice"); err != nil {
+		return c, err
+	}
+	if c.Neighbors, err = verify.ParseNeighborhood(f.neighbors); err != nil {
+		return c, usagef("--neighbors: %w", err)
+	}
+	if f.sensitivities != "" {
+		c.Claim.Sensitivities, err = parseNumbers(ctx, "sensitivities", f.sensitivities, "")
+	}
+	return c, err
+}
+
+func (f *calibrateFlags) run(ctx context.Context) error {
+	c, err := f.parse(ctx)
+	if err != nil {
+		return err
+	}
+	shown, done := progress(f.streams, "calibrate")
+	c.Progress = func(tried int, low, _ *big.Rat) { shown("%d parameters, at least %s", tried, low.FloatString(9)) }
+	r, err := settle(ctx, func() (*verify.Calibration, error) { return c.Calibrate(ctx) }, func(why string) *verify.Calibration {
+		return &verify.Calibration{Mechanism: f.mechanism, Domain: f.domain, Proof: verify.ByDomain, Undecided: why}
+	})
+	done()
+	if err != nil {
+		return err
+	}
+	target := choose(f.rho != "", f.rho+"-zCDP", "ε-DP with "+f.epsilon.text())
+	if err := f.show(r, func(w io.Writer) error { return printCalibration(w, r, target) }); err != nil {
+		return err
+	}
+	return ending(ctx, r.Undecided)
+}
+
+func printCalibration(w io.Writer, r *verify.Calibration, target string) error {
+	fmt.Fprintf(w, "%s, target %s, on %s\n", r.Mechanism, target, r.Domain)
+	if r.Proof == verify.ByTheorem {
+		fmt.Fprintf(w, "parameter ε' = %s: by theorem it is ε-DP for all scores then, and at no larger parameter\n", r.Parameter)
+		return nil
+	}
+	fmt.Fprintf(w, "parameter ε' = %s, from %d parameters that were decided\n", r.Parameter, r.Tried)
+	fmt.Fprintln(w, "at the lower end the target is met on this domain; other scores were not looked at")
+	if r.Attained != nil {
+		fmt.Fprintf(w, "closest to missing it there: %s\n", r.Attained)
+	}
+	if r.Violated != nil {
+		fmt.Fprintf(w, "at the upper end it is missed at %s\n", r.Violated)
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"optratio/mechanisms"
+	"optratio/number"
+)
+
+// Proofs of a calibration.
+const (
+	ByTheorem = "theorem" // for all scores
+	ByDomain  = "domain"  // on the domain that was searched
+)
+
+// Target is the privacy that a mechanism is calibrated to: ε-DP, or ρ-zCDP where Rho is set.
+type Target struct {
+	Epsilon mechanisms.Epsilon
+	Rho     *big.Rat
+}
+
+// Calibration is the parameter ε' at which a mechanism reaches a target.
+//
+// By theorem, it is the largest one at which the mechanism is ε-DP for all scores. On a domain, the mechanism was decided to meet the target at
+// the lower end of Parameter, and to miss it at the upper end. That larger parameters always mean less privacy is not assumed: nothing is
+// claimed of parameters in between, nor of those beyond the upper end.
+type Calibration struct {
+	Mechanism string        `json:"mechanism"`
+	Domain    string        `json:"domain"`
+	Parameter number.Number `json:"parameter"`
+	Proof     string        `json:"proof"`
+	Attained  *Witness      `json:"attained"` // the neighbours that are closest to missing the target at the lower end
+	Violated  *Witness      `json:"violated"` // those that miss it at the upper end
+	Tried     int           `json:"tried"`    // parameters that were decided
+	Undecided string        `json:"undecided,omitempty"`
+}
+
+// Calibrator finds the parameter at which the mechanism of a claim, whose Epsilon is not used, meets a target on a domain: the lattice
+// Q(N,K), or the vectors and their neighbours where there are any.
+type Calibrator struct {
+	Claim     Claim
+	Target    Target
+	N, K      int
+	Vectors   [][]*big.Rat
+	Neighbors Neighborhood
+	Gap       *big.Rat // relative width of the parameter's enclosure, > 0; nil for 1e-9, and for 1/20 with a ρ, which is enclosed to some per cent
+	Progress  func(tried int, low, high *big.Rat)
+}
+
+// mostTried bounds the parameters that a calibration decides.
+const mostTried = 400
+
+// Calibrate searches by bisection over the parameter, deciding each exactly. Cancelling the context leaves the ends so far.
+func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
+	if c.Target.Rho == nil {
+		if err := c.Target.Epsilon.Check(); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrClaim, err)
+		}
+	}
+	if c.Claim.Mechanism == nil {
+		return nil, fmt.Errorf("%w: no mechanism", ErrClaim)
+	}
+	if c.Gap == nil {
+		c.Gap = big.NewRat(1, 1e9)
+		if c.Target.Rho != nil {
+			c.Gap = big.NewRat(1, 20)
+		}
+	}
+	out := &Calibration{Mechanism: c.Claim.Mechanism.Info().Name, Proof: ByDomain}
+	if c.tightForAllScores() {
+		// Q(2,1) has the pair at which permute-and-flip attains ε; for the exponential mechanism it is the limit of deep scores.
+		at, err := c.decide(ctx, out, c.Target.Epsilon)
+		if err != nil {
+			return nil, err
+		}
+		out.Proof, out.Parameter, out.Attained = ByTheorem, epsilonNumber(c.Target.Epsilon), at.attained
+		return out, nil
+	}
+	e := &ends{low: new(big.Rat)}
+	for next := c.begin(); next != nil; next = e.next(c.Gap) {
+		if c.unlimited(next) || out.Tried == mostTried {
+			out.Undecided = fmt.Sprintf("no parameter was found that misses the target, of %d up to %s", out.Tried, ScoreText(e.low))
+			break
+		}
+		eps, err := mechanisms.FromEpsilon(next)
+		if err != nil {
+			return nil, err
+		}
+		at, err := c.decide(ctx, out, eps)
+		if err != nil {
+			return nil, err
+		}
+		switch at.verdict {
+		case Proved:
+			e.low, out.Attained = next, at.attained
+		case Violated:
+			e.high, out.Violated = next, at.attained
+		default:
+			e.open(next)
+			out.Undecided = fmt.Sprintf("at the parameter %s: %s", ScoreText(next), at.reason)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if c.Progress != nil {
+			c.Progress(out.Tried, e.low, e.high)
+		}
+	}
+	out.Parameter = number.Bounds(e.low, e.high)
+	if ctx.Err() == nil && e.high != nil && narrow(e.low, e.high, c.Gap) {
+		out.Undecided = ""
+	}
+	return out, nil
+}
+
+// ends are parameters at which the target is met, and missed (nil while none is known), and the least and the greatest one between them
+// at which neither was decided, nil where there is none.
+type ends struct{ low, high, least, most *big.Rat }
+
+// open records a parameter that was not decided.
+func (e *ends) open(x *big.Rat) {
+	if e.least == nil || x.Cmp(e.least) < 0 {
+		e.least = x
+	}
+	if e.most == nil || x.Cmp(e.most) > 0 {
+		e.most = x
+	}
+}
+
+// next returns the parameter to decide next, nil where the ends are as close as asked or cannot be told to be closer.
+func (e *ends) next(gap *big.Rat) *big.Rat {
+	middle := func(a, b *big.Rat) *big.Rat {
+		sum := new(big.Rat).Add(a, b)
+		return sum.Quo(sum, big.NewRat(2, 1))
+	}
+	fine := maxRat(new(big.Rat).Quo(gap, big.NewRat(8, 1)), big.NewRat(1, 10_000)) // around what is not decided
+	switch {
+	case e.high == nil && e.most != nil:
+		return new(big.Rat).Mul(maxRat(e.low, e.most), big.NewRat(2, 1))
+	case e.high == nil:
+		return new(big.Rat).Mul(e.low, big.NewRat(2, 1))
+	case narrow(e.low, e.high, gap):
+		return nil
+	case e.least == nil:
+		return middle(e.low, e.high)
+	case e.least.Cmp(e.low) > 0 && !narrow(e.low, e.least, fine):
+		return middle(e.low, e.least)
+	case e.most.Cmp(e.high) < 0 && !narrow(e.most, e.high, fine):
+		return middle(e.most, e.high)
+	}
+	return nil
+}
+
+// narrow reports whether two parameters are as close as asked, or both as good as 0.
+func narrow(low, high, gap *big.Rat) bool {
+	width := new(big.Rat).Sub(high, low)
+	return width.Cmp(new(big.Rat).Mul(high, gap)) <= 0 || high.Cmp(big.NewRat(1, 1<<40)) < 0
+}
+
+// tightForAllScores reports whether it is known that the largest parameter for all scores is ε itself: for permute-and-flip and the
+// exponential mechanism of at least two candidates with the same sensitivity, whose neighbours move by it either way.
+func (c *Calibrator) tightForAllScores() bool {
+	n := c.N
+	if len(c.Vectors) > 0 {
+		n = len(c.Vectors[0])
+	}
+	same := !slices.ContainsFunc(c.Claim.Sensitivities, func(d *big.Rat) bool { return d == nil || d.Cmp(c.Claim.Sensitivities[0]) != 0 })
+	m := c.Claim.Mechanism
+	return c.Target.Rho == nil && n >= 2 && same && (c.Neighbors == Linf || len(c.Vectors) == 0) &&
+		(m == mechanisms.PermuteAndFlip() || m == mechanisms.Exponential())
+}
+
+func epsilonNumber(e mechanisms.Epsilon) number.Number {
+	if eps := e.Eps(); eps != nil {
+		return number.Exact(eps)
+	}
+	return number.Enclosed(e.Value(128))
+}
+
+// begin returns a parameter > 0 near which the answer may be.
+func (c *Calibrator) begin() *big.Rat {
+	x := c.Target.Epsilon.Float()
+	if c.Target.Rho != nil {
+		x, _ = c.Target.Rho.Float64()
+	}
+	if first := new(big.Rat).SetFloat64(max(x, 1.0/1024)); first != nil && first.Cmp(big.NewRat(64, 1)) < 0 {
+		return first
+	}
+	return big.NewRat(1, 1)
+}
+
+// unlimited reports whether a parameter is so large that the search for one which misses the target ends.
+func (c *Calibrator) unlimited(x *big.Rat) bool { return x.Cmp(big.NewRat(1<<12, 1)) > 0 }
+
+// decided is what was found at one parameter.
+type decided struct {
+	verdict  Verdict
+	attained *Witness
+	reason   string
+}
+
+// decide decides whether the mechanism meets the target at a parameter.
+func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps mechanisms.Epsilon) (decided, error) {
+	claim := c.Claim
+	claim.Epsilon = eps
+	options := Options{Properties: []Property{DP}, NoRange: true}
+	if c.Target.Rho != nil {
+		options.Properties, options.Rho = []Property{ZCDP}, c.Target.Rho
+	}
+	var report *Report
+	var err error
+	if err = claim.complete(&options); err != nil {
+		return decided{}, err
+	}
+	// Unlike Scores and Lattice, these look for no smaller witness.
+	if len(c.Vectors) > 0 {
+		report, err = around(ctx, claim, c.Vectors, c.Neighbors, options)
+	} else {
+		if m, ok := claim.Mechanism.(mechanisms.LatticeBound); ok && c.K > 0 {
+			claim.Mechanism = m.ForLattice(c.K)
+		}
+		report, err = onLattice(ctx, claim, c.N, c.K, options)
+	}
+	if err != nil {
+		return decided{}, err
+	}
+	out.Tried++
+	out.Domain = report.Domain
+	r := report.Properties[0]
+	if r.Name == ZCDP {
+		return decided{r.Verdict, r.Witness, r.Reason}, nil
+	}
+	want := epsilonNumber(c.Target.Epsilon)
+	least, _ := want.Lower()
+	most, _ := want.Upper()
+	lo, known := r.TightEps.Lower()
+	hi, bounded := r.TightEps.Upper()
+	switch {
+	case bounded && hi.Cmp(least) <= 0, r.TightExpEps != nil && c.Target.Epsilon.Exp() != nil && r.TightExpEps.Cmp(c.Target.Epsilon.Exp()) <= 0:
+		return decided{Proved, r.Attained, ""}, nil
+	case r.TightEps.IsInf(), known && lo.Cmp(most) > 0:
+		return decided{Violated, r.Attained, ""}, nil
+	}
+	reason := r.Reason
+	if reason == "" {
+		reason = fmt.Sprintf("the enclosure %s of the tight ε does not tell whether it is at most the target", r.TightEps)
+	}
+	return decided{Undecided, r.Attained, reason}, nil
+}

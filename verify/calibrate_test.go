@@ -1,0 +1,117 @@
+package verify
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+)
+
+// calibrated finds a parameter on Q(3,2).
+func calibrated(t *testing.T, name string, target Target) *Calibration {
+	t.Helper()
+	out, err := Calibrator{Claim: problem(t, name, "0"), Target: target, N: 3, K: 2}.Calibrate(context.Background())
+	require.NoError(t, err)
+	return out
+}
+
+// Where the parameter is known. Noisy max with exponential noise is permute-and-flip, gem of equal sensitivities is that at ε/2. Randomised response
+// with y = e^ε' among three has, from (0,0,-2) to (0,-2,-2), the ratio (y+1)/2 at the second candidate, and from (0,-2,-2) to (0,0,0)
+// 3y/(y+2) at the first: both are 3/2 at y = 2.
+func TestCalibration(t *testing.T) {
+	for _, c := range []struct {
+		name, exp string
+		want      float64
+	}{{"rnm-exponential", "3/2", math.Log(1.5)}, {"gem", "3/2", 2 * math.Log(1.5)}, {"krr", "3/2", math.Ln2}} {
+		r := calibrated(t, c.name, Target{Epsilon: parse(t, c.exp)})
+		assert.Equal(t, ByDomain, r.Proof)
+		assert.Empty(t, r.Undecided)
+		lo, _ := r.Parameter.Lower()
+		hi, _ := r.Parameter.Upper()
+		low, _ := lo.Float64()
+		high, _ := hi.Float64()
+		assert.LessOrEqual(t, low, c.want*(1+1e-15), c.name)
+		assert.GreaterOrEqual(t, high, c.want*(1-1e-15), c.name)
+		assert.InDelta(t, c.want, low, 3e-9, c.name)
+		assert.InDelta(t, c.want, high, 3e-9, c.name)
+		assert.NotNil(t, r.Attained)
+		assert.NotNil(t, r.Violated)
+
+		// What is claimed at either end is what Lattice finds there.
+		for end, meets := range map[*big.Rat]bool{lo: true, hi: false} {
+			p := problem(t, c.name, "0")
+			var err error
+			p.Epsilon, err = mechanisms.FromEpsilon(end)
+			require.NoError(t, err)
+			report, err := Lattice(context.Background(), p, 3, 2, Options{Properties: []Property{DP}, NoRange: true})
+			require.NoError(t, err)
+			least, _ := epsilonNumber(parse(t, c.exp)).Lower()
+			most, _ := epsilonNumber(parse(t, c.exp)).Upper()
+			from, _ := report.Find(DP).TightEps.Lower()
+			to, _ := report.Find(DP).TightEps.Upper()
+			assert.Equal(t, meets, to.Cmp(least) <= 0, "%s at %s", c.name, end.FloatString(18))
+			assert.Equal(t, !meets, from.Cmp(most) > 0, "%s at %s", c.name, end.FloatString(18))
+		}
+	}
+}
+
+// The theorem is applied to the mechanisms that it is about, two or more candidates of one sensitivity and neighbours that move either way.
+func TestCalibrationByTheorem(t *testing.T) {
+	half := Target{Epsilon: parse(t, "0.5")}
+	for _, name := range []string{"pf", "em"} {
+		r := calibrated(t, name, half)
+		assert.Equal(t, ByTheorem, r.Proof)
+		exact, ok := r.Parameter.Rat()
+		require.True(t, ok)
+		assert.Equal(t, "1/2", exact.RatString())
+	}
+	assert.NotNil(t, calibrated(t, "pf", half).Attained)
+
+	vectors := [][]*big.Rat{rats(t, "0", "0"), rats(t, "0", "-1"), rats(t, "0", "-2")}
+	c := Calibrator{Claim: problem(t, "pf", "0"), Target: half, Vectors: vectors, Gap: big.NewRat(1, 1000)}
+	for _, change := range []struct {
+		what string
+		make func(c *Calibrator)
+		want float64
+	}{
+		{"monotonic neighbors halve ε", func(c *Calibrator) { c.Neighbors = Monotonic }, 1},
+		{"only one candidate moves", func(c *Calibrator) { c.Claim.Sensitivities = rats(t, "1", "0") }, 1},
+	} {
+		other := c
+		change.make(&other)
+		r, err := other.Calibrate(context.Background())
+		require.NoError(t, err)
+		assert.Equal(t, ByDomain, r.Proof, change.what)
+		assert.InDelta(t, change.want, r.Parameter.Float64(), 1e-3, change.what)
+	}
+}
+
+// The exponential mechanism is ε²/8-zCDP, so that at least 1 is found for ρ = 1/8. ρ is enclosed to some per cent, and so is the parameter.
+func TestCalibrationToRho(t *testing.T) {
+	r := calibrated(t, "em", Target{Rho: big.NewRat(1, 8)})
+	lo, _ := r.Parameter.Lower()
+	assert.True(t, lo.Cmp(big.NewRat(1, 1)) >= 0)
+	assert.Empty(t, r.Undecided)
+	assert.NotNil(t, r.Violated)
+	assert.InDelta(t, 1.01, r.Parameter.Float64(), 0.03)
+}
+
+// What no parameter misses, and what is stopped, is undecided with the ends so far.
+func TestCalibrationWithoutEnd(t *testing.T) {
+	r := calibrated(t, "uniform", Target{Epsilon: parse(t, "3/2")})
+	assert.Contains(t, r.Undecided, "no parameter was found that misses the target")
+	_, bounded := r.Parameter.Upper()
+	assert.False(t, bounded)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, err := Calibrator{Claim: problem(t, "krr", "0"), Target: Target{Epsilon: parse(t, "3/2")}, N: 3, K: 2}.Calibrate(ctx)
+	require.NoError(t, err)
+	assert.NotEmpty(t, r.Undecided)
+	_, err = Calibrator{Claim: problem(t, "krr", "0"), N: 3, K: 2}.Calibrate(context.Background())
+	assert.ErrorIs(t, err, ErrClaim)
+}
