@@ -96,6 +96,9 @@ func (f *outputFile) failed(ctx context.Context, err error) error {
 // mostInput bounds what is read of a file of numbers, in bytes.
 const mostInput = 1 << 28
 
+// longestInput bounds a line of such a file, in bytes.
+const longestInput = 1 << 24
+
 // input is an open file whose reading ends with an error when the context does.
 type input struct {
 	ctx  context.Context
@@ -148,7 +151,7 @@ func readLines(ctx context.Context, flag, path string, each func(text string) er
 	defer file.Close()
 	rest := &io.LimitedReader{R: file, N: mostInput}
 	lines := bufio.NewScanner(rest)
-	lines.Buffer(nil, 1<<24)
+	lines.Buffer(nil, longestInput)
 	at := 1
 	for ; lines.Scan() && ctx.Err() == nil; at++ { // the last line before the end of the context may be cut
 		text := strings.TrimSpace(lines.Text())
@@ -162,7 +165,9 @@ func readLines(ctx context.Context, flag, path string, each func(text string) er
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("%s:%d: cannot be read: %w", path, at, err)
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return usagef("%s:%d: a line of more than %d bytes, is it a text file?", path, at, longestInput)
+	} else if err != nil {
 		return usagef("%s:%d: cannot be read: %w", path, at, withoutPath(err))
 	}
 	if rest.N == 0 {

@@ -74,7 +74,11 @@ func eachLine(r io.Reader, name string, f func([]byte) error) error {
 			return fmt.Errorf("%w: %s:%d: %w", ErrTable, name, at, err)
 		}
 	}
-	if err := scanner.Err(); err != nil {
+	err := scanner.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = errLong
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %s:%d: %w", ErrTable, name, at+1, err)
 	}
 	return nil

@@ -427,3 +427,9 @@ func TestQuestionsAreJSON(t *testing.T) {
 		require.Equal(t, want, read.Sensitivity)
 	}
 }
+
+func TestTableWithALineTooLong(t *testing.T) {
+	_, err := ReadTable(strings.NewReader("\n"+strings.Repeat("0", longestLine+1)), "t.jsonl", big.NewRat(0, 1))
+	require.ErrorIs(t, err, ErrTable)
+	require.ErrorContains(t, err, "t.jsonl:2: a line of more than")
+}
