@@ -218,7 +218,7 @@ func (o *optimal) Float(in *mechanisms.Instance) ([]float64, error) {
 	}
 	p := make([]float64, len(boxes))
 	for i, x := range boxes {
-		p[i], _ = x.Mid().Float64()
+		p[i] = x.Near()
 	}
 	return p, nil
 }

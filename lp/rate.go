@@ -84,8 +84,7 @@ func (j *job) ratioOf(m mechanisms.Mechanism, t value, prec uint) value {
 	case j.N == 1, isPF && j.answer.Proof == ProofRecurrence:
 		return exactValue(big.NewRat(1, 1))
 	case !t.rigorous():
-		middle, _ := optimum.enclosure(prec).Mid().Float64()
-		return value{estimate: t.estimate / middle, method: t.method}
+		return value{estimate: t.estimate / optimum.enclosure(prec).Near(), method: t.method}
 	case t.exact != nil && optimum.exact != nil:
 		return exactValue(new(big.Rat).Quo(t.exact, optimum.exact))
 	}

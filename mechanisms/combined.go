@@ -145,24 +145,14 @@ func Ranks(values []*big.Rat) []int64 { return ranks(values, (*big.Rat).Cmp) }
 
 // ranks is Ranks for any order. The ranks sum to 0.
 func ranks[T any](values []T, compare func(a, b T) int) []int64 {
-	n := len(values)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
+	members, class := classes(len(values), func(i, j int) int { return compare(values[i], values[j]) })
+	below, twice := 0, make([]int64, len(members))
+	for c, alike := range members {
+		// Ranks from below+1 to below+len(alike), twice their mean.
+		twice[c] = int64(2*below+len(alike)+1) - int64(len(values)+1)
+		below += len(alike)
 	}
-	slices.SortFunc(order, func(i, j int) int { return compare(values[i], values[j]) })
-	out := make([]int64, n)
-	for from := 0; from < n; {
-		to := from
-		for to < n && compare(values[order[from]], values[order[to]]) == 0 {
-			to++
-		}
-		for _, i := range order[from:to] {
-			out[i] = int64(from+1+to) - int64(n+1) // ranks from+1 to to, twice their mean
-		}
-		from = to
-	}
-	return out
+	return scatter(class, twice)
 }
 
 // spearmanSign returns the sign of Σ a_i b_i, for centred ranks.

@@ -24,15 +24,9 @@ func Exponential() Mechanism { return softmax }
 
 // exponentialAs is the mechanism under the description info.
 func exponentialAs(info Info) *weighted {
-	return &weighted{
-		info:   info,
-		rat:    exponential[*big.Rat],
-		box:    exponential[interval.Interval],
-		flt:    exponential[float64],
-		fun:    exponential[arith.RatFunc],
-		draws:  dice.proportionalDraws,
-		linear: true,
-	}
+	w := newWeighted(info, exponential[*big.Rat], exponential[interval.Interval], exponential[float64], exponential[arith.RatFunc])
+	w.draws, w.linear = dice.proportionalDraws, true
+	return w
 }
 
 // exponential returns w_r / Σ_s counts_s w_s for each weight w_r.

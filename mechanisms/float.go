@@ -132,12 +132,3 @@ type Estimator interface {
 	Mechanism
 	Estimate(in *FloatInstance) (Estimate, error)
 }
-
-// multiple returns x/unit where it is an integer of moderate size.
-func multiple(x, unit *big.Rat) (steps int, ok bool) {
-	q := new(big.Rat).Quo(x, unit)
-	if !q.IsInt() || q.Num().BitLen() > 12 {
-		return 0, false
-	}
-	return int(q.Num().Int64()), true
-}

@@ -211,7 +211,7 @@ func TestEnclosedPermuteAndFlipOfManyCandidates(t *testing.T) {
 	p := big.NewRat(1, 1<<20)
 	got := permuteAndFlipEnclosed(f, []interval.Interval{f.One(), f.FromRat(p)}, []int{1, n - 1})
 	first := interval.FromRat(p, 200).Neg()
-	first = interval.FromInt(1, 200).Sub(interval.Exp(interval.Log1p(first).Mul(interval.FromInt(n, 200))))
+	first = interval.FromInt(1, 200).Sub(interval.Exp(interval.Log(interval.FromInt(1, 200).Add(first)).Mul(interval.FromInt(n, 200))))
 	first = first.Quo(interval.FromRat(new(big.Rat).Mul(p, big.NewRat(n, 1)), 200))
 	_, overlap := got[0].Intersect(first)
 	assert.True(t, overlap)

@@ -296,7 +296,7 @@ func (m *enclosed) Float(in *Instance) ([]float64, error) {
 	boxes, err := m.Enclose(in, 128)
 	out := make([]float64, len(boxes))
 	for r, x := range boxes {
-		out[r], _ = x.Mid().Float64()
+		out[r] = x.Near()
 	}
 	return out, err
 }

@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 
@@ -78,21 +79,13 @@ func (m *gem) pair(qa, da, qb, db *big.Rat) (t term, ok bool) {
 
 // choices returns candidates' classes by score and sensitivity: one representative of each, how many there are, and
 // each candidate's class.
-func (in *Instance) choices() (classes []candidate, counts, class []int) {
-	known := map[string]int{}
-	for i, q := range in.Scores {
-		c := candidate{q, in.sensitivity(i)}
-		key := c.q.RatString() + " " + c.d.RatString()
-		k, ok := known[key]
-		if !ok {
-			k = len(classes)
-			known[key] = k
-			classes, counts = append(classes, c), append(counts, 0)
-		}
-		counts[k]++
-		class = append(class, k)
+func (in *Instance) choices() (alike []candidate, counts, class []int) {
+	each := in.EachSensitivity()
+	members, class := classes(len(each), func(i, j int) int { return cmp.Or(in.Scores[i].Cmp(in.Scores[j]), each[i].Cmp(each[j])) })
+	for _, m := range members {
+		alike, counts = append(alike, candidate{in.Scores[m[0]], each[m[0]]}), append(counts, len(m))
 	}
-	return classes, counts, class
+	return alike, counts, class
 }
 
 // candidate is a score and a sensitivity.
@@ -151,8 +144,7 @@ type proposals struct {
 
 func (m *gem) newProposals(classes []candidate, eps, ln interval.Interval) *proposals {
 	p := &proposals{value: make([]float64, len(classes))}
-	middle := func(x interval.Interval) float64 { f, _ := x.Mid().Float64(); return f }
-	scale, slope := middle(eps)/2, float64(m.sign)*middle(ln)
+	scale, slope := eps.Near()/2, float64(m.sign)*ln.Near()
 	for _, c := range classes {
 		q, _ := c.q.Float64()
 		d, _ := c.d.Float64()

@@ -12,14 +12,20 @@ import (
 )
 
 func init() {
-	flip := &geometric{Info{
-		Name:           "geo",
-		Summary:        "report noisy max with geometric noise, in steps of 2Δ",
-		Source:         "docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012",
-		Claim:          "ε-DP",
-		Private:        true,
-		ShiftInvariant: true,
-		Uniform:        true,
+	flip := &geometric{bodies{
+		info: Info{
+			Name:           "geo",
+			Summary:        "report noisy max with geometric noise, in steps of 2Δ",
+			Source:         "docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012",
+			Claim:          "ε-DP",
+			Private:        true,
+			ShiftInvariant: true,
+			Uniform:        true,
+		},
+		rat:   geometricBody[*big.Rat],
+		box:   geometricBody[interval.Interval],
+		fun:   geometricBody[arith.RatFunc],
+		guard: func(n int) uint { return 2*uint(n) + 64 },
 	}}
 	Register(flip)
 	Register(&pair{flip, Info{
@@ -42,9 +48,7 @@ func init() {
 //	Pr[r] = w_r Σ_j ∫ Π_{φ_s = φ_r, s ≠ r} (1 - u w_s) du · Π_{φ_s < φ_r} (1 - z^{j+1} w_s) · Π_{φ_s > φ_r} (1 - z^j w_s),
 //
 // the integral from z^{j+1} to z^j. docs/resolution.md has the proofs.
-type geometric struct{ info Info }
-
-func (g *geometric) Info() Info { return g.info }
+type geometric struct{ bodies }
 
 // level is a set of candidates of the same depth: they share φ, known by its place in ascending order, and c.
 type level struct {
@@ -55,32 +59,24 @@ type level struct {
 
 // levels returns the distinct levels, ordered by φ and then by c, and each candidate's place among them.
 func levels(in *Instance) (out []level, group []int) {
-	depths, counts, of := groups(in.Depths())
+	depths := in.Depths()
 	whole, phi := make([]*big.Int, len(depths)), make([]*big.Rat, len(depths))
-	order := make([]int, len(depths))
 	for i, d := range depths {
-		order[i] = i
 		whole[i] = new(big.Int).Add(d.Num(), new(big.Int).Sub(d.Denom(), oneInt))
 		whole[i].Quo(whole[i], d.Denom()) // depths are not negative
 		phi[i] = new(big.Rat).SetInt(whole[i])
 		phi[i].Sub(phi[i], d)
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(phi[a].Cmp(phi[b]), whole[a].Cmp(whole[b])) })
-	place := make([]int, len(depths))
-	for k, i := range order {
-		fraction := 0
+	members, group := classes(len(depths), func(a, b int) int { return cmp.Or(phi[a].Cmp(phi[b]), whole[a].Cmp(whole[b])) })
+	for k, alike := range members {
+		l := level{whole: whole[alike[0]], count: len(alike)}
 		if k > 0 {
-			fraction = out[k-1].fraction
-			if phi[order[k-1]].Cmp(phi[i]) != 0 {
-				fraction++
+			l.fraction = out[k-1].fraction
+			if phi[members[k-1][0]].Cmp(phi[alike[0]]) != 0 {
+				l.fraction++
 			}
 		}
-		out = append(out, level{fraction, whole[i], counts[i]})
-		place[i] = k
-	}
-	group = make([]int, len(of))
-	for r, i := range of {
-		group[r] = place[i]
+		out = append(out, l)
 	}
 	return out, group
 }
@@ -197,36 +193,23 @@ func convolve[T any](f arith.Field[T], a, b []T) []T {
 	return out
 }
 
-// geometricBody is geometricNoisyMax for an instance; weight returns e^{-εx}. At ε = 0 every candidate is as likely.
-func geometricBody[T any](f arith.Field[T], in *Instance, weight func(x *big.Rat) (T, error)) ([]T, error) {
+// geometricBody is geometricNoisyMax for an instance. At ε = 0 every candidate is as likely.
+func geometricBody[T any](f arith.Field[T], power func(x *big.Rat) (T, error), in *Instance) ([]T, error) {
 	if in.Epsilon.IsZero() {
-		return slices.Repeat([]T{f.FromRat(big.NewRat(1, int64(len(in.Scores))))}, len(in.Scores)), nil
+		return uniformly(f, power, in)
 	}
-	z, err := weight(ratOne)
+	z, err := power(ratOne)
 	if err != nil {
 		return nil, err
 	}
 	all, group := levels(in)
 	weights := make([]T, len(all))
 	for i, l := range all {
-		if weights[i], err = weight(new(big.Rat).SetInt(l.whole)); err != nil {
+		if weights[i], err = power(new(big.Rat).SetInt(l.whole)); err != nil {
 			return nil, err
 		}
 	}
 	return scatter(group, geometricNoisyMax(f, z, weights, all)), nil
-}
-
-// Exact is rational wherever e^ε is, at any scores.
-func (g *geometric) Exact(in *Instance) ([]*big.Rat, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	return geometricBody(arith.Rat{}, in, func(x *big.Rat) (*big.Rat, error) {
-		if w, ok := in.Epsilon.ExpNegRat(x); ok {
-			return w, nil
-		}
-		return nil, ErrNotRational
-	})
 }
 
 // maxGeometric bounds the candidates for which geometric noisy max is enclosed: the work grows with their cube.
@@ -239,28 +222,7 @@ func (g *geometric) Enclose(in *Instance, prec uint) ([]interval.Interval, error
 	if len(in.Scores) > maxGeometric {
 		return nil, fmt.Errorf("%w: %s with more than %d candidates", ErrNoEnclosure, g.info.Name, maxGeometric)
 	}
-	work := prec + 2*uint(len(in.Scores)) + 64
-	p, err := geometricBody(arith.Interval{Prec: work}, in, func(x *big.Rat) (interval.Interval, error) {
-		return in.Epsilon.ExpNeg(x, work), nil
-	})
-	for i := range p {
-		p[i] = clampUnit(p[i]).SetPrec(prec)
-	}
-	return p, err
-}
-
-// Symbolic needs only e^{-ε} to be a power of e^{-ε·unit}: depths count as the integers that they are rounded up to.
-func (g *geometric) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	return geometricBody(arith.Poly{}, in, func(x *big.Rat) (arith.RatFunc, error) {
-		steps, ok := multiple(x, unit)
-		if !ok {
-			return arith.RatFunc{}, ErrNotRational
-		}
-		return arith.Pow(arith.Poly{}, arith.Poly{}.Z(), steps), nil
-	})
+	return g.bodies.Enclose(in, prec)
 }
 
 // Draws implements Sampler: a candidate is in the race with probability w_r, and then stands geometrically distributed levels up.

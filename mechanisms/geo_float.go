@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 )
 
 // floatLevel is a level in float64: the place of φ, the weight z^c and the number of candidates.
@@ -110,38 +109,28 @@ func (g *geometric) FloatScores(in *FloatInstance) ([]float64, error) {
 	best, _ := in.best()
 	step := 2 * in.largest()
 	at := make([]place, len(in.Scores))
-	order := make([]int, len(in.Scores))
 	for r, q := range in.Scores {
 		at[r] = steps(best, q, step)
-		order[r] = r
 	}
 	// φ = 1 - rest/step, and 0 where the rest is 0: in its ascending order rests fall.
-	slices.SortFunc(order, func(a, b int) int {
+	members, group := classes(len(at), func(a, b int) int {
 		if (at[a].rest == 0) != (at[b].rest == 0) {
 			return cmp.Compare(at[a].rest, at[b].rest)
 		}
 		return cmp.Or(at[b].compareRest(at[a]), cmp.Compare(at[a].whole, at[b].whole))
 	})
-	var flat []floatLevel
-	group := make([]int, len(order))
-	for k, r := range order {
-		same := k > 0 && at[order[k-1]].compareRest(at[r]) == 0
-		switch {
-		case same && at[order[k-1]].whole == at[r].whole:
-			flat[len(flat)-1].count++
-		default:
-			fraction := 0
-			if k > 0 {
-				fraction = flat[len(flat)-1].fraction
-				if !same {
-					fraction++
-				}
+	flat := make([]floatLevel, len(members))
+	for k, alike := range members {
+		here := at[alike[0]]
+		flat[k] = floatLevel{weight: math.Exp(-in.Epsilon * here.whole), count: float64(len(alike))}
+		if k > 0 {
+			flat[k].fraction = flat[k-1].fraction
+			if at[members[k-1][0]].compareRest(here) != 0 {
+				flat[k].fraction++
 			}
-			flat = append(flat, floatLevel{fraction, math.Exp(-in.Epsilon * at[r].whole), 1})
 		}
-		group[r] = len(flat) - 1
 	}
-	p, err := geometricFloat(in.Epsilon, flat, len(order))
+	p, err := geometricFloat(in.Epsilon, flat, len(at))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package mechanisms
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"optratio/number/arith"
 	"optratio/number/interval"
@@ -10,48 +11,45 @@ import (
 
 func init() {
 	Register(&byTies{
-		info: Info{
-			Name:           "krr",
-			Summary:        "k-randomised response: the best candidate, or any other one alike",
-			Source:         "Warner 1965",
-			Claim:          "ε-DP",
-			Private:        true,
-			ShiftInvariant: true,
-			Uniform:        true,
+		bodies: bodies{
+			info: Info{
+				Name:           "krr",
+				Summary:        "k-randomised response: the best candidate, or any other one alike",
+				Source:         "Warner 1965",
+				Claim:          "ε-DP",
+				Private:        true,
+				ShiftInvariant: true,
+				Uniform:        true,
+			},
+			rat: respond[*big.Rat],
+			box: respond[interval.Interval],
+			fun: respond[arith.RatFunc],
 		},
-		rat: randomisedResponse[*big.Rat],
-		box: randomisedResponse[interval.Interval],
-		flt: randomisedResponse[float64],
-		fun: randomisedResponse[arith.RatFunc],
 	})
 	Register(&byTies{
-		info: Info{
-			Name:           "uniform",
-			Summary:        "a uniformly random candidate",
-			Source:         "folklore",
-			Claim:          "0-DP",
-			Private:        true,
-			ShiftInvariant: true,
-			Uniform:        true,
-		},
 		constant: true,
-		rat:      uniformly[*big.Rat],
-		box:      uniformly[interval.Interval],
-		flt:      uniformly[float64],
-		fun:      uniformly[arith.RatFunc],
+		bodies: bodies{
+			info: Info{
+				Name:           "uniform",
+				Summary:        "a uniformly random candidate",
+				Source:         "folklore",
+				Claim:          "0-DP",
+				Private:        true,
+				ShiftInvariant: true,
+				Uniform:        true,
+			},
+			rat: uniformly[*big.Rat],
+			box: uniformly[interval.Interval],
+			fun: uniformly[arith.RatFunc],
+		},
 	})
 }
 
-// byTies makes a Mechanism of a generic body for probabilities that depend on z = e^{-ε}, the
-// number n of candidates, and how many of them tie for the best alone: one
-// probability for each of the best, one for each other. The body is not to use z if constant is set.
+// byTies is randomised response, or with constant the uniform choice: the probabilities depend on z = e^{-ε}, the number of candidates, and
+// which of them tie for the best alone.
 type byTies struct {
-	info     Info
+	bodies
 	constant bool
-	rat      func(f arith.Field[*big.Rat], z *big.Rat, n, ties int) (best, other *big.Rat)
-	box      func(f arith.Field[interval.Interval], z interval.Interval, n, ties int) (best, other interval.Interval)
-	flt      func(f arith.Field[float64], z float64, n, ties int) (best, other float64)
-	fun      func(f arith.Field[arith.RatFunc], z arith.RatFunc, n, ties int) (best, other arith.RatFunc)
 }
 
 // randomisedResponse returns the probabilities of taking a designated candidate with weight 1 and each
@@ -65,13 +63,22 @@ func randomisedResponse[T any](f arith.Field[T], z T, n, ties int) (best, other 
 	return f.Quo(f.Add(share, f.Mul(z, rest)), total), f.Quo(z, total)
 }
 
-// uniformly returns 1/n.
-func uniformly[T any](f arith.Field[T], _ T, n, _ int) (best, other T) {
-	p := f.FromRat(big.NewRat(1, int64(n)))
-	return p, p
+// respond is randomised response on an instance.
+func respond[T any](f arith.Field[T], power func(x *big.Rat) (T, error), in *Instance) ([]T, error) {
+	z, err := power(ratOne)
+	if err != nil {
+		return nil, err
+	}
+	isBest, ties := in.ties()
+	best, other := randomisedResponse(f, z, len(isBest), ties)
+	return spread(isBest, best, other), nil
 }
 
-func (m *byTies) Info() Info { return m.info }
+// uniformly returns 1/n for each candidate.
+func uniformly[T any](f arith.Field[T], _ func(x *big.Rat) (T, error), in *Instance) ([]T, error) {
+	n := len(in.Scores)
+	return slices.Repeat([]T{f.FromRat(big.NewRat(1, int64(n)))}, n), nil
+}
 
 func (m *byTies) quick() bool { return true }
 
@@ -93,52 +100,11 @@ func (in *Instance) ties() (isBest []bool, count int) {
 func spread[T any](isBest []bool, best, other T) []T {
 	out := make([]T, len(isBest))
 	for i, b := range isBest {
-		if b {
+		if out[i] = other; b {
 			out[i] = best
-		} else {
-			out[i] = other
 		}
 	}
 	return out
-}
-
-func (m *byTies) Exact(in *Instance) ([]*big.Rat, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	z, ok := in.Epsilon.Z()
-	if !ok && !m.constant {
-		return nil, ErrNotRational
-	}
-	isBest, ties := in.ties()
-	best, other := m.rat(arith.Rat{}, z, len(isBest), ties)
-	return spread(isBest, best, other), nil
-}
-
-func (m *byTies) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	isBest, ties := in.ties()
-	best, other := m.box(arith.Interval{Prec: prec}, in.Epsilon.ExpNeg(ratOne, prec), len(isBest), ties)
-	return spread(isBest, clampUnit(best), clampUnit(other)), nil
-}
-
-func (m *byTies) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	var z arith.RatFunc
-	if !m.constant {
-		steps, ok := multiple(ratOne, unit)
-		if !ok {
-			return nil, ErrNotRational
-		}
-		z = arith.Pow(arith.Poly{}, arith.Poly{}.Z(), steps)
-	}
-	isBest, ties := in.ties()
-	best, other := m.fun(arith.Poly{}, z, len(isBest), ties)
-	return spread(isBest, best, other), nil
 }
 
 func (m *byTies) Float(in *Instance) ([]float64, error) { return floats(m, in) }
@@ -147,11 +113,15 @@ func (m *byTies) FloatScores(in *FloatInstance) ([]float64, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
+	n := len(in.Scores)
+	if m.constant {
+		return slices.Repeat([]float64{1 / float64(n)}, n), nil
+	}
 	top, ties := in.best()
-	isBest := make([]bool, len(in.Scores))
+	isBest := make([]bool, n)
 	for i, q := range in.Scores {
 		isBest[i] = q == top
 	}
-	best, other := m.flt(arith.Float{}, math.Exp(-in.Epsilon), len(isBest), ties)
+	best, other := randomisedResponse(arith.Float{}, math.Exp(-in.Epsilon), n, ties)
 	return spread(isBest, best, other), nil
 }

@@ -17,32 +17,18 @@ type noisy struct {
 // each candidate's group. The noise of a candidate of sensitivity d has scale factor·d/ε,
 // where d is the largest of all if uniform is set.
 func (in *Instance) rates(factor int64, uniform bool) (all []noisy, group []int) {
-	type key struct{ at, d *big.Rat }
-	keys := make([]key, len(in.Scores))
-	order := make([]int, len(in.Scores))
-	for i, q := range in.Scores {
-		d := in.Sensitivities[0]
-		if uniform {
-			d = in.Sensitivity()
-		} else if len(in.Sensitivities) > 1 {
-			d = in.Sensitivities[i]
-		}
-		keys[i], order[i] = key{q, d}, i
+	each := in.EachSensitivity()
+	if uniform {
+		each = slices.Repeat([]*big.Rat{in.Sensitivity()}, len(in.Scores))
 	}
-	compare := func(a, b key) int { return cmp.Or(a.at.Cmp(b.at), a.d.Cmp(b.d)) }
-	slices.SortFunc(order, func(i, j int) int { return compare(keys[i], keys[j]) })
-	group = make([]int, len(order))
-	for k, i := range order {
-		if k == 0 || compare(keys[order[k-1]], keys[i]) != 0 {
-			g := noisy{at: keys[i].at}
-			if keys[i].d.Sign() > 0 {
-				g.rate = new(big.Rat).Mul(big.NewRat(factor, 1), keys[i].d)
-				g.rate.Inv(g.rate)
-			}
-			all = append(all, g)
+	members, group := classes(len(each), func(i, j int) int { return cmp.Or(in.Scores[i].Cmp(in.Scores[j]), each[i].Cmp(each[j])) })
+	for _, alike := range members {
+		g := noisy{at: in.Scores[alike[0]], count: len(alike)}
+		if d := each[alike[0]]; d.Sign() > 0 {
+			g.rate = new(big.Rat).Mul(big.NewRat(factor, 1), d)
+			g.rate.Inv(g.rate)
 		}
-		all[len(all)-1].count++
-		group[i] = len(all) - 1
+		all = append(all, g)
 	}
 	return all, group
 }

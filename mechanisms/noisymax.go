@@ -166,9 +166,9 @@ func (m *noisyMax) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error
 	all, group := in.rates(m.factor, m.info.Uniform)
 	commensurable := true
 	pow := func(x *big.Rat) arith.RatFunc {
-		steps, ok := multiple(x, unit)
-		commensurable = commensurable && ok
-		return arith.Pow(f, f.Z(), steps)
+		p, err := symbolicPower(x, unit)
+		commensurable = commensurable && err == nil
+		return p
 	}
 	p, err := evaluate(m, exponentials[arith.RatFunc]{f, pow}, all)
 	if err != nil {

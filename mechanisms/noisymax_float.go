@@ -2,7 +2,6 @@ package mechanisms
 
 import (
 	"context"
-	"fmt"
 	"math"
 )
 
@@ -22,15 +21,7 @@ func (m *noisyMax) Estimate(in *FloatInstance) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	panels := 0
-	p, diff := twice(func(extra int) (p []float64) {
-		p, panels = maxByQuadrature(m.ctx, laws, m.laplace, extra)
-		return p
-	})
-	if ended(m.ctx) {
-		return Estimate{}, context.Cause(m.ctx)
-	}
-	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), diff}, nil
+	return byQuadrature(m.ctx, func(extra int) ([]float64, int) { return maxByQuadrature(m.ctx, laws, m.laplace, extra) })
 }
 
 // maxByQuadrature returns Pr[candidate a has the largest noisy score] =

@@ -24,14 +24,9 @@ func PermuteAndFlip() Mechanism { return flip }
 
 // permuteAndFlipAs is the mechanism under the description info.
 func permuteAndFlipAs(info Info) *weighted {
-	return &weighted{
-		info:  info,
-		rat:   permuteAndFlip[*big.Rat],
-		box:   permuteAndFlipEnclosed,
-		flt:   permuteAndFlipFloat,
-		fun:   permuteAndFlip[arith.RatFunc],
-		draws: dice.permuteAndFlipDraws,
-	}
+	w := newWeighted(info, permuteAndFlip[*big.Rat], permuteAndFlipEnclosed, permuteAndFlipFloat, permuteAndFlip[arith.RatFunc])
+	w.draws = dice.permuteAndFlipDraws
+	return w
 }
 
 // permuteAndFlip returns, for each weight w_r,

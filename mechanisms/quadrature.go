@@ -203,14 +203,20 @@ func (e Estimate) pmf(err error) ([]float64, error) {
 // ended reports whether there is a context that ended.
 func ended(ctx context.Context) bool { return ctx != nil && ctx.Err() != nil }
 
-// twice runs an estimate by rules of different order and reports as the error what differs most: an entry
-// from one to the other, or the sum from 1; but at least the rounding of sums.
-func twice(pmf func(extra int) []float64) (p []float64, err float64) {
-	p = pmf(2)
+// byQuadrature runs quadrature by rules of different order, each of which returns the probabilities and its number of panels, and reports as
+// the error what differs most: an entry from one to the other, or the sum from 1; but at least the rounding of sums. The error is the
+// context's cause where that ended.
+func byQuadrature(ctx context.Context, pmf func(extra int) (p []float64, panels int)) (Estimate, error) {
+	p, panels := pmf(2)
+	rough, _ := pmf(0)
+	if ended(ctx) {
+		return Estimate{}, context.Cause(ctx)
+	}
 	var total compensated
-	for i, x := range pmf(0) {
-		err = max(err, math.Abs(x-p[i]))
+	worst := 1e-15
+	for i, x := range rough {
+		worst = max(worst, math.Abs(x-p[i]))
 		total.add(p[i])
 	}
-	return p, max(err, math.Abs(total.value()-1), 1e-15)
+	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), max(worst, math.Abs(total.value()-1))}, nil
 }

@@ -3,10 +3,8 @@ package mechanisms
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/big"
-	"slices"
 )
 
 func init() {
@@ -78,19 +76,13 @@ func (m *randomStopping) WithContext(ctx context.Context) Mechanism {
 
 func (m *randomStopping) Info() Info { return m.info }
 
-// law returns the stopping law for the parameters.
-func (m *randomStopping) law(p Params) (stoppingLaw, error) {
-	gamma, err := p.gamma()
-	if err != nil {
-		return stoppingLaw{}, err
+// parameters returns γ and η.
+func (m *randomStopping) parameters(p Params) (gamma, eta *big.Rat, err error) {
+	if gamma, err = p.gamma(); err != nil {
+		return nil, nil, err
 	}
-	eta, err := m.shape(p)
-	if err != nil {
-		return stoppingLaw{}, err
-	}
-	g, _ := gamma.Float64()
-	e, _ := eta.Float64()
-	return stoppingLaw{g, e}, nil
+	eta, err = m.shape(p)
+	return gamma, eta, err
 }
 
 // stoppingLaw is the truncated negative binomial law of K >= 1 with 0 < γ <= 1 and η > -1,
@@ -144,16 +136,16 @@ func (l stoppingLaw) value(h float64) float64 {
 	return math.Exp(-l.eta*l.above(h)) * math.Expm1(l.eta*ln) / math.Expm1(-a)
 }
 
-func (m *randomStopping) check(in *Instance) error {
+// checked returns γ and η of an instance that it found in order.
+func (m *randomStopping) checked(in *Instance) (gamma, eta *big.Rat, err error) {
 	if err := in.Check(); err != nil {
-		return err
+		return nil, nil, err
 	}
-	_, err := m.law(in.Params)
-	return err
+	return m.parameters(in.Params)
 }
 
 func (m *randomStopping) Exact(in *Instance) ([]*big.Rat, error) {
-	if err := m.check(in); err != nil {
+	if _, _, err := m.checked(in); err != nil {
 		return nil, err
 	}
 	return nil, ErrNotRational
@@ -171,23 +163,18 @@ func (m *randomStopping) Estimate(in *FloatInstance) (Estimate, error) {
 	if err := in.Check(); err != nil {
 		return Estimate{}, err
 	}
-	law, err := m.law(in.Params)
+	gamma, eta, err := m.parameters(in.Params)
 	if err != nil {
 		return Estimate{}, err
 	}
+	var law stoppingLaw
+	law.gamma, _ = gamma.Float64()
+	law.eta, _ = eta.Float64()
 	laws, err := in.boundedLaws(2+law.eta, false)
 	if err != nil {
 		return Estimate{}, err
 	}
-	panels := 0
-	p, diff := twice(func(extra int) (p []float64) {
-		p, panels = law.bestOfDraws(m.ctx, laws, extra)
-		return p
-	})
-	if ended(m.ctx) {
-		return Estimate{}, context.Cause(m.ctx)
-	}
-	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), diff}, nil
+	return byQuadrature(m.ctx, func(extra int) ([]float64, int) { return law.bestOfDraws(m.ctx, laws, extra) })
 }
 
 // bestOfDraws returns Pr[the best of K draws is of candidate a] and the number of panels used; extra is 2 for
@@ -214,23 +201,20 @@ func (l stoppingLaw) atoms(laws []noiseLaw, p []float64) {
 			fixed = append(fixed, i)
 		}
 	}
-	slices.SortFunc(fixed, func(i, j int) int { return cmp.Compare(laws[i].at, laws[j].at) })
-	for from := 0; from < len(fixed); {
-		to := from
-		for to < len(fixed) && laws[fixed[to]].at == laws[fixed[from]].at {
-			to++
-		}
-		above := float64(len(fixed) - to) // Σ of survival beyond the jump
+	members, _ := classes(len(fixed), func(i, j int) int { return cmp.Compare(laws[fixed[i]].at, laws[fixed[j]].at) })
+	n, better := float64(len(laws)), len(fixed) // without noise, and of a better score
+	for _, alike := range members {
+		at := laws[fixed[alike[0]]].at
+		better -= len(alike)
+		above := float64(better) // Σ of survival beyond the jump
 		for _, law := range laws {
 			if law.scale > 0 {
-				above += 1 - law.cdf(laws[fixed[from]].at, true)
+				above += 1 - law.cdf(at, true)
 			}
 		}
-		n := float64(len(laws))
-		jump := l.value(above/n) - l.value((above+float64(to-from))/n)
-		for _, i := range fixed[from:to] {
-			p[i] = jump / float64(to-from)
+		jump := l.value(above/n) - l.value((above+float64(len(alike)))/n)
+		for _, i := range alike {
+			p[fixed[i]] = jump / float64(len(alike))
 		}
-		from = to
 	}
 }

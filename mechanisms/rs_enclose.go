@@ -21,7 +21,8 @@ const (
 // Enclose returns ErrNoEnclosure at ε = 0, for more than 128 bits, and where there are so many candidates, or scales so
 // different, that it would take more than a second or two.
 func (m *randomStopping) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
-	if err := m.check(in); err != nil {
+	gamma, eta, err := m.checked(in)
+	if err != nil {
 		return nil, err
 	}
 	if in.Epsilon.IsZero() {
@@ -29,14 +30,6 @@ func (m *randomStopping) Enclose(in *Instance, prec uint) ([]interval.Interval, 
 	}
 	if prec > stoppingBits {
 		return nil, fmt.Errorf("%w of more than %d bits", ErrNoEnclosure, stoppingBits)
-	}
-	gamma, err := in.Params.gamma()
-	if err != nil {
-		return nil, err
-	}
-	eta, err := m.shape(in.Params)
-	if err != nil {
-		return nil, err
 	}
 	all, group := in.rates(1, false)
 	for i := range all {

@@ -155,14 +155,7 @@ func (d dice) stoppingTime(gamma, eta *big.Rat) int {
 
 // Draws implements Sampler.
 func (m *randomStopping) Draws(in *Instance, src Source) (func() int, error) {
-	if err := m.check(in); err != nil {
-		return nil, err
-	}
-	gamma, err := in.Params.gamma()
-	if err != nil {
-		return nil, err
-	}
-	eta, err := m.shape(in.Params)
+	gamma, eta, err := m.checked(in)
 	if err != nil {
 		return nil, err
 	}

@@ -8,20 +8,39 @@ import (
 	"optratio/number/interval"
 )
 
-// weighted makes a Mechanism of one generic body, instantiated for the kinds of numbers there are.
-// fun may be nil where the probabilities are no rational functions of the weights.
+// weighted is a mechanism whose probabilities are one generic formula in the candidates' weights e^{-ε·depth}.
 type weighted struct {
-	info   Info
-	rat    func(f arith.Field[*big.Rat], weights []*big.Rat, counts []int) []*big.Rat
-	box    func(f arith.Field[interval.Interval], weights []interval.Interval, counts []int) []interval.Interval
-	flt    func(f arith.Field[float64], weights []float64, counts []int) []float64
-	fun    func(f arith.Field[arith.RatFunc], weights []arith.RatFunc, counts []int) []arith.RatFunc
-	linear bool // whether the body takes a few operations a candidate
+	bodies
+	rat    overWeights[*big.Rat]
+	box    overWeights[interval.Interval]
+	flt    overWeights[float64]
+	linear bool // whether the formula takes a few operations a candidate
 	// draws runs the mechanism on one coin per candidate, whose probabilities are the weights.
 	draws func(d dice, coins []coin) func() int
 }
 
-func (w *weighted) Info() Info { return w.info }
+// overWeights returns the probability of one candidate of each of the distinct weights, best first, that counts candidates share.
+type overWeights[T any] func(f arith.Field[T], weights []T, counts []int) []T
+
+// newWeighted returns the mechanism of one formula in its four instances.
+func newWeighted(info Info, rat overWeights[*big.Rat], box overWeights[interval.Interval], flt overWeights[float64], fun overWeights[arith.RatFunc]) *weighted {
+	return &weighted{bodies: bodies{info: info, rat: rat.body, box: box.body, fun: fun.body}, rat: rat, box: box, flt: flt}
+}
+
+// body applies the formula to the weights of an instance.
+func (p overWeights[T]) body(f arith.Field[T], power func(x *big.Rat) (T, error), in *Instance) ([]T, error) {
+	depths := in.Depths()
+	members, group := classes(len(depths), func(i, j int) int { return depths[i].Cmp(depths[j]) })
+	weights, counts := make([]T, len(members)), make([]int, len(members))
+	for g, alike := range members {
+		var err error
+		if weights[g], err = power(depths[alike[0]]); err != nil {
+			return nil, err
+		}
+		counts[g] = len(alike)
+	}
+	return scatter(group, p(f, weights, counts)), nil
+}
 
 func (w *weighted) quick() bool { return w.linear }
 
@@ -49,69 +68,6 @@ func (w *weighted) WeightedFloat(weights []float64, counts []int) []float64 {
 	return w.flt(arith.Float{}, weights, counts)
 }
 
-// clampUnit intersects an enclosure of a probability with [0, 1].
-func clampUnit(x interval.Interval) interval.Interval {
-	if unit, ok := x.Intersect(interval.Hull(interval.FromInt(0, x.Prec()), interval.FromInt(1, x.Prec()))); ok {
-		return unit
-	}
-	return x
-}
-
-// groups gathers equal depths: the distinct depths in ascending order, their counts, and each candidate's group.
-func groups(depths []*big.Rat) (distinct []*big.Rat, counts, group []int) {
-	order := make([]int, len(depths))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return depths[a].Cmp(depths[b]) })
-	group = make([]int, len(depths))
-	for _, i := range order {
-		if last := len(distinct) - 1; last < 0 || distinct[last].Cmp(depths[i]) != 0 {
-			distinct = append(distinct, depths[i])
-			counts = append(counts, 0)
-		}
-		group[i] = len(distinct) - 1
-		counts[group[i]]++
-	}
-	return distinct, counts, group
-}
-
-// scatter gives each candidate its group's value.
-func scatter[T any](group []int, values []T) []T {
-	out := make([]T, len(group))
-	for i, g := range group {
-		out[i] = values[g]
-	}
-	return out
-}
-
-func (w *weighted) Exact(in *Instance) ([]*big.Rat, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	depths, counts, group := groups(in.Depths())
-	weights := make([]*big.Rat, len(depths))
-	for i, d := range depths {
-		var ok bool
-		if weights[i], ok = in.Epsilon.ExpNegRat(d); !ok {
-			return nil, ErrNotRational
-		}
-	}
-	return scatter(group, w.WeightedExact(weights, counts)), nil
-}
-
-func (w *weighted) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	depths, counts, group := groups(in.Depths())
-	weights := make([]interval.Interval, len(depths))
-	for i, d := range depths {
-		weights[i] = in.Epsilon.ExpNeg(d, prec)
-	}
-	return scatter(group, w.WeightedEnclose(weights, counts)), nil
-}
-
 func (w *weighted) Float(in *Instance) ([]float64, error) { return floats(w, in) }
 
 func (w *weighted) FloatScores(in *FloatInstance) ([]float64, error) {
@@ -119,28 +75,5 @@ func (w *weighted) FloatScores(in *FloatInstance) ([]float64, error) {
 		return nil, err
 	}
 	weights := in.weights()
-	counts := make([]int, len(weights))
-	for i := range counts {
-		counts[i] = 1
-	}
-	return w.WeightedFloat(weights, counts), nil
-}
-
-func (w *weighted) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	if w.fun == nil {
-		return nil, ErrNotRational
-	}
-	depths, counts, group := groups(in.Depths())
-	weights := make([]arith.RatFunc, len(depths))
-	for i, d := range depths {
-		steps, ok := multiple(d, unit)
-		if !ok {
-			return nil, ErrNotRational
-		}
-		weights[i] = arith.Pow(arith.Poly{}, arith.Poly{}.Z(), steps)
-	}
-	return scatter(group, w.fun(arith.Poly{}, weights, counts)), nil
+	return w.WeightedFloat(weights, slices.Repeat([]int{1}, len(weights))), nil
 }

@@ -81,7 +81,7 @@ func numbers(m mechanisms.Mechanism, in *mechanisms.Instance) ([]float64, error)
 		}
 		p, narrow := make([]float64, len(boxes)), true
 		for r, x := range boxes {
-			p[r], _ = x.Mid().Float64()
+			p[r] = x.Near()
 			narrow = narrow && (x.IsPoint() || x.RelWidth() < 1e-14)
 		}
 		if narrow || prec > 2000 {

@@ -94,8 +94,7 @@ func Bound(ctx context.Context, n, k int, eps mechanisms.Epsilon, objective latt
 			index: map[string]int{},
 		}, nil
 	}
-	s := &search{ctx: ctx, n: n, k: k, objective: objective, o: o}
-	s.z, _ = z.Mid().Float64()
+	s := &search{ctx: ctx, n: n, k: k, objective: objective, o: o, z: z.Near()}
 	best, err := s.run()
 	if err != nil {
 		return nil, err

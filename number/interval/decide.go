@@ -109,6 +109,12 @@ func (x Interval) Mid() *big.Float {
 	return m.Set(greater(x.lo, lesser(m, x.hi)))
 }
 
+// Near returns a float64 near the middle of x, infinite where that is beyond its range. It proves nothing.
+func (x Interval) Near() float64 {
+	f, _ := toFloat64(x.Mid())
+	return f
+}
+
 // Float64 returns the tightest float64 numbers around x, infinite where x is beyond
 // their range.
 func (x Interval) Float64() (lo, hi float64) {

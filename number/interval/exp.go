@@ -9,19 +9,7 @@ import (
 // few units in the last place wide. Results beyond the exponents of big.Float
 // become [0, tiny] or [huge, +Inf].
 func Exp(x Interval) Interval {
-	if x.IsPoint() {
-		return expPoint(x.lo, x.Prec())
-	}
-	e := newEnds(x.Prec())
-	if !x.lo.IsInf() {
-		e[0].Set(expPoint(x.lo, x.Prec()).lo)
-	} // e^-Inf is bounded by 0, which e[0] is already
-	if x.hi.IsInf() {
-		e[1].SetInf(false)
-	} else {
-		e[1].Set(expPoint(x.hi, x.Prec()).hi)
-	}
-	return e.interval()
+	return rising(x, expPoint)
 }
 
 // ExpRat returns an enclosure of e^x, a few units in the last of prec bits wide.
@@ -39,10 +27,15 @@ func ExpRat(x *big.Rat, prec uint) Interval {
 	})
 }
 
-// expPoint returns an enclosure of e^x for finite x at precision prec.
+// expPoint returns an enclosure of e^x at precision prec: 0 for -Inf, the whole line for +Inf.
 func expPoint(x *big.Float, prec uint) Interval {
-	if x.Sign() == 0 {
+	switch {
+	case x.Sign() == 0:
 		return FromInt(1, prec)
+	case isInf(x, 1):
+		return Whole(prec)
+	case x.IsInf():
+		return FromInt(0, prec)
 	}
 	// |x| < 2^size by the meaning of MantExp.
 	return expReduced(x.Sign(), x.MantExp(nil), prec, func(shift uint) *big.Int {
@@ -134,27 +127,18 @@ func fixed(lo, hi *big.Int, w uint) Interval {
 // Expm1 returns an enclosure of e^x - 1 at x's precision, without the cancellation
 // near 0.
 func Expm1(x Interval) Interval {
-	if x.IsPoint() {
-		return expm1Point(x.lo)
-	}
-	e := newEnds(x.Prec())
-	if x.lo.IsInf() {
-		e[0].SetInt64(-1)
-	} else {
-		e[0].Set(expm1Point(x.lo).lo)
-	}
-	if x.hi.IsInf() {
-		e[1].SetInf(false)
-	} else {
-		e[1].Set(expm1Point(x.hi).hi)
-	}
-	return e.interval()
+	return rising(x, expm1Point)
 }
 
-func expm1Point(x *big.Float) Interval {
-	prec := x.Prec()
-	if x.Sign() == 0 {
+// expm1Point returns an enclosure of e^x - 1 at x's precision prec: -1 for -Inf, the whole line for +Inf.
+func expm1Point(x *big.Float, prec uint) Interval {
+	switch {
+	case x.Sign() == 0:
 		return FromInt(0, prec)
+	case isInf(x, 1):
+		return Whole(prec)
+	case x.IsInf():
+		return FromInt(-1, prec)
 	}
 	size := x.MantExp(nil) // 2^(size-1) <= |x| < 2^size
 	if size < -int(prec)-4 {

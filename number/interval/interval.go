@@ -67,36 +67,18 @@ func Point(x *big.Float) Interval {
 
 // FromRat returns the tightest interval around r with ends of prec bits.
 func FromRat(r *big.Rat, prec uint) Interval {
-	e := newEnds(checkPrec(prec))
-	e[0].SetRat(r)
-	if e[0].Acc() == big.Exact {
-		return Interval{&e[0], &e[0]}
-	}
-	e[1].SetRat(r)
-	return e.interval()
+	return around(prec, (*big.Float).SetRat, r)
 }
 
 // FromBig returns the tightest interval around x with ends of prec bits.
 func FromBig(x *big.Int, prec uint) Interval {
-	e := newEnds(checkPrec(prec))
-	e[0].SetInt(x)
-	if e[0].Acc() == big.Exact {
-		return Interval{&e[0], &e[0]}
-	}
-	e[1].SetInt(x)
-	return e.interval()
+	return around(prec, (*big.Float).SetInt, x)
 }
 
 // FromInt returns the tightest interval around i with ends of prec bits; it is a
 // point whenever i fits, so always from 63 bits on.
 func FromInt(i int64, prec uint) Interval {
-	e := newEnds(checkPrec(prec))
-	e[0].SetInt64(i)
-	if e[0].Acc() == big.Exact {
-		return Interval{&e[0], &e[0]}
-	}
-	e[1].SetInt64(i)
-	return e.interval()
+	return around(prec, (*big.Float).SetInt64, i)
 }
 
 // FromFloat returns the tightest interval around the dyadic rational f with ends of
@@ -106,12 +88,16 @@ func FromFloat(f float64, prec uint) Interval {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		panic("interval: not a finite float")
 	}
+	return around(prec, (*big.Float).SetFloat64, f)
+}
+
+// around returns the tightest interval with ends of prec bits around the number that set gives a float.
+func around[T any](prec uint, set func(*big.Float, T) *big.Float, x T) Interval {
 	e := newEnds(checkPrec(prec))
-	e[0].SetFloat64(f)
-	if e[0].Acc() == big.Exact {
+	if set(&e[0], x); e[0].Acc() == big.Exact {
 		return Interval{&e[0], &e[0]}
 	}
-	e[1].SetFloat64(f)
+	set(&e[1], x)
 	return e.interval()
 }
 
@@ -125,14 +111,7 @@ func Whole(prec uint) Interval {
 
 // Hull returns the smallest interval that holds x and y.
 func Hull(x, y Interval) Interval {
-	lo, hi := x.lo, x.hi
-	if y.lo.Cmp(lo) < 0 {
-		lo = y.lo
-	}
-	if y.hi.Cmp(hi) > 0 {
-		hi = y.hi
-	}
-	return samePrec(lo, hi, max(x.Prec(), y.Prec()))
+	return samePrec(lesser(x.lo, y.lo), greater(x.hi, y.hi), max(x.Prec(), y.Prec()))
 }
 
 // Lo returns the lower end, to be read only.

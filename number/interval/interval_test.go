@@ -229,8 +229,12 @@ func TestAccumulatorAgreesWithOperations(t *testing.T) {
 		if got := a.Value(); got.Prec() != 200 || !got.Contains(ratAdd(exact, big.NewRat(1, 3))) {
 			t.Fatalf("after an operand of 200 bits the accumulator holds %v", got)
 		}
-		if got := Sum(1, xs...); !same(got, sum) {
-			t.Fatalf("Sum = %v, want %v", got, sum)
+		again := NewAccumulator(1)
+		for _, x := range xs {
+			again.Add(x)
+		}
+		if got := again.Value(); !same(got, sum) {
+			t.Fatalf("the sum is %v, want %v", got, sum)
 		}
 	}
 }
@@ -390,7 +394,6 @@ func TestLimits(t *testing.T) {
 		"exp(whole)":      {Exp(whole), Interval{zero.lo, whole.hi}},
 		"expm1(whole)":    {Expm1(whole), Interval{FromInt(-1, 64).lo, whole.hi}},
 		"log([0,Inf))":    {Log(Interval{zero.lo, whole.hi}), whole},
-		"log1p([-1,Inf))": {Log1p(Interval{FromInt(-1, 64).lo, whole.hi}), whole},
 	} {
 		if !same(c.got, c.want) {
 			t.Errorf("%s = %v, want %v", name, c.got, c.want)
@@ -415,7 +418,6 @@ func TestMisusePanics(t *testing.T) {
 		"precision":  func() { FromInt(1, 0) },
 		"log 0":      func() { Log(FromInt(0, 53)) },
 		"log -1":     func() { LogRat(big.NewRat(-1, 1), 53) },
-		"log1p -1":   func() { Log1p(FromInt(-1, 53)) },
 	} {
 		func() {
 			defer func() {

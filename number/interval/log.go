@@ -12,21 +12,17 @@ func Log(x Interval) Interval {
 	if x.hi.Sign() <= 0 {
 		panic("interval: logarithm of a number that is not positive")
 	}
+	return rising(x, logPoint)
+}
+
+// rising returns the enclosure of f over x for a function f that does not fall: from the lower end of f at the lower end of x to
+// the upper end of f at the upper end. f has x's precision, and takes infinite ends.
+func rising(x Interval, f func(end *big.Float, prec uint) Interval) Interval {
+	lower := f(x.lo, x.Prec())
 	if x.IsPoint() {
-		return logPoint(x.lo, x.Prec())
+		return lower
 	}
-	e := newEnds(x.Prec())
-	if x.lo.Sign() <= 0 {
-		e[0].SetInf(true)
-	} else {
-		e[0].Set(logPoint(x.lo, x.Prec()).lo)
-	}
-	if x.hi.IsInf() {
-		e[1].SetInf(false)
-	} else {
-		e[1].Set(logPoint(x.hi, x.Prec()).hi)
-	}
-	return e.interval()
+	return Interval{lower.lo, f(x.hi, x.Prec()).hi}
 }
 
 // LogRat returns an enclosure of ln x, a few units in the last of prec bits wide. It
@@ -38,8 +34,11 @@ func LogRat(x *big.Rat, prec uint) Interval {
 	return logQuotient(x.Num(), x.Denom(), 0, checkPrec(prec))
 }
 
-// logPoint returns an enclosure of ln x for finite x > 0.
+// logPoint returns an enclosure of ln x: the whole line for x <= 0 and for +Inf.
 func logPoint(x *big.Float, prec uint) Interval {
+	if x.Sign() <= 0 || x.IsInf() {
+		return Whole(prec)
+	}
 	var mant big.Float
 	exp := x.MantExp(&mant)
 	bits := int(x.MinPrec())
@@ -138,52 +137,4 @@ var ln2Cache struct {
 	sync.Mutex
 	prec  uint
 	value Interval
-}
-
-// Log1p returns an enclosure of ln(1 + x) at x's precision, without the cancellation
-// near 0. Where x holds numbers that are not above -1, the lower end is -Inf; it
-// panics if x holds no number above -1.
-func Log1p(x Interval) Interval {
-	if x.hi.Cmp(minusOne) <= 0 {
-		panic("interval: logarithm of a number that is not positive")
-	}
-	if x.IsPoint() {
-		return log1pPoint(x.lo)
-	}
-	e := newEnds(x.Prec())
-	if x.lo.Cmp(minusOne) <= 0 {
-		e[0].SetInf(true)
-	} else {
-		e[0].Set(log1pPoint(x.lo).lo)
-	}
-	if x.hi.IsInf() {
-		e[1].SetInf(false)
-	} else {
-		e[1].Set(log1pPoint(x.hi).hi)
-	}
-	return e.interval()
-}
-
-var minusOne = big.NewFloat(-1)
-
-func log1pPoint(x *big.Float) Interval {
-	prec := x.Prec()
-	if x.Sign() == 0 {
-		return FromInt(0, prec)
-	}
-	size := x.MantExp(nil) // 2^(size-1) <= |x| < 2^size
-	p := Point(x)
-	switch {
-	case size < -int(prec)-4:
-		// x - x² <= ln(1+x) <= x for |x| <= 1/2.
-		return Interval{p.Sub(p.Sqr()).lo, p.hi}
-	case size > int(prec)+4:
-		// |x| > 1 here, so x > 1, and ln x <= ln(1+x) <= ln x + 1/x.
-		p = p.SetPrec(prec + 4)
-		return Hull(Log(p), Log(p).Add(p.Inv())).SetPrec(prec)
-	}
-	// 1 + x is exact in this many bits, and Log loses nothing near 1.
-	w := x.MinPrec() + uint(max(size, -size)) + 2
-	sum := new(big.Float).SetPrec(w).Add(x, big.NewFloat(1))
-	return logPoint(sum, prec)
 }

@@ -213,13 +213,10 @@ func (x Interval) Sqr() Interval {
 // Pow returns x^n by repeated squaring, with 0^0 = 1. Negative n inverts, so that x
 // holding 0 gives the whole line.
 func (x Interval) Pow(n int) Interval {
-	switch {
-	case n < 0:
-		// The magnitude is taken as unsigned, so the least int is no exception.
-		return x.pow(-uint(n)).Inv()
-	default:
-		return x.pow(uint(n))
+	if n < 0 {
+		return x.pow(-uint(n)).Inv() // the magnitude is taken as unsigned, so the least int is no exception
 	}
+	return x.pow(uint(n))
 }
 
 func (x Interval) pow(n uint) Interval {
@@ -254,15 +251,6 @@ func (x Interval) powNonneg(n uint) Interval {
 		}
 		x = x.Mul(x)
 	}
-}
-
-// Sum returns the sum of xs at precision prec or the largest one among them.
-func Sum(prec uint, xs ...Interval) Interval {
-	s := NewAccumulator(prec)
-	for _, x := range xs {
-		s.Add(x)
-	}
-	return s.Value()
 }
 
 // Accumulator is a running sum in fixed storage: one rounding of either end for each

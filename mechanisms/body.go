@@ -1,0 +1,75 @@
+package mechanisms
+
+import (
+	"math/big"
+
+	"optratio/number/arith"
+	"optratio/number/interval"
+)
+
+// body is a formula for the probabilities of an instance, in the arithmetic f. power returns e^{-εx}, or ErrNotRational where T has no such
+// number; the formula then returns that error.
+type body[T any] func(f arith.Field[T], power func(x *big.Rat) (T, error), in *Instance) ([]T, error)
+
+// bodies is one formula in the three arithmetics that prove something.
+type bodies struct {
+	info  Info
+	rat   body[*big.Rat]
+	box   body[interval.Interval]
+	fun   body[arith.RatFunc]
+	guard func(n int) uint // the bits that box loses with n candidates beyond those that clear away the roundings; nil for none
+}
+
+func (b *bodies) Info() Info { return b.info }
+
+func (b *bodies) Exact(in *Instance) ([]*big.Rat, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	return b.rat(arith.Rat{}, func(x *big.Rat) (*big.Rat, error) {
+		if p, ok := in.Epsilon.ExpNegRat(x); ok {
+			return p, nil
+		}
+		return nil, ErrNotRational
+	}, in)
+}
+
+func (b *bodies) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	work := prec
+	if b.guard != nil {
+		work += b.guard(len(in.Scores))
+	}
+	p, err := b.box(arith.Interval{Prec: work}, func(x *big.Rat) (interval.Interval, error) { return in.Epsilon.ExpNeg(x, work), nil }, in)
+	for i := range p {
+		p[i] = clampUnit(p[i]).SetPrec(prec)
+	}
+	return p, err
+}
+
+// Symbolic implements the interface of that name: only the powers that occur need be powers of e^{-ε·unit}.
+func (b *bodies) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	return b.fun(arith.Poly{}, func(x *big.Rat) (arith.RatFunc, error) { return symbolicPower(x, unit) }, in)
+}
+
+// symbolicPower returns e^{-εx} as a power of e^{-ε·unit}, or ErrNotRational where it is none, or too high a power.
+func symbolicPower(x, unit *big.Rat) (arith.RatFunc, error) {
+	steps := new(big.Rat).Quo(x, unit)
+	if !steps.IsInt() || steps.Num().BitLen() > 12 {
+		return arith.RatFunc{}, ErrNotRational
+	}
+	return arith.Pow(arith.Poly{}, arith.Poly{}.Z(), int(steps.Num().Int64())), nil
+}
+
+// clampUnit intersects an enclosure of a probability with [0, 1].
+func clampUnit(x interval.Interval) interval.Interval {
+	if unit, ok := x.Intersect(interval.Hull(interval.FromInt(0, x.Prec()), interval.FromInt(1, x.Prec()))); ok {
+		return unit
+	}
+	return x
+}
