@@ -26,7 +26,7 @@ func TestDoctoredProposalsNeverCutOffTheTruth(t *testing.T) {
 			truth := exactOptimum(t, s[0], s[1], lattice.Paper, level, e)
 			p := newProgram(t, s[0], s[1], lattice.Paper, level, e)
 			g := &linear.Growing{Solver: linear.Embedded{}, Basis: p.PermuteAndFlipBasis(), Rounds: cutRounds}
-			result, err := p.solveFloat(context.Background(), g)
+			result, err := g.Float(context.Background(), linear.Primal, p.Model, func(x []float64) int { return p.separate(x, cutTolerance) })
 			require.NoError(t, err)
 			base := p.fromResult(result)
 			exact, enclosed := p.evaluate(base, z), p.enclose(base, 128)

@@ -41,19 +41,15 @@ func overBox[T any](ctx context.Context, f arith.Field[T], z T, o lattice.Object
 	return sum
 }
 
-// PermuteAndFlipTotal returns an enclosure of the total expected error of
+// flipTotal returns an enclosure of the total expected error of
 // permute-and-flip under the objective, in lattice steps of 2Δ.
-func PermuteAndFlipTotal(n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
-	return flipTotal(context.Background(), n, k, o, eps, prec)
-}
-
 func flipTotal(ctx context.Context, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
 	f, z := arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec)
 	return overBox(ctx, f, z, o, k, func(a, b interval.Interval, k int) interval.Interval { return permuteAndFlipTotal(f, a, b, n, k) })
 }
 
-// PermuteAndFlipTotalExact is PermuteAndFlipTotal as a rational, for rational z = e^{-ε}.
-func PermuteAndFlipTotalExact(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
+// flipTotalExact is flipTotal as a rational, for rational z = e^{-ε}.
+func flipTotalExact(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
 	f := arith.Rat{}
 	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return permuteAndFlipTotal(f, a, b, n, k) })
 }
@@ -71,20 +67,10 @@ func closedBound[T any](f arith.Field[T], a, b T, n, k int) T {
 	return f.Mul(f.Quo(a, f.Add(b, f.One())), variant.Tied(f, f.FromInt(int64(k)+1), f.FromInt(int64(k)), f.One(), n))
 }
 
-// ClosedBound returns an enclosure of the closed-form lower bound on the optimum,
+// closedWithin returns an enclosure of the closed-form lower bound on the optimum,
 // at every level of constraints. Under the box objective it is the sum of the bounds over Q(n,j), j <= k: a point
 // that is feasible for Q(n,k) is so on each of these.
-func ClosedBound(n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
-	return closedWithin(context.Background(), n, k, o, eps, prec)
-}
-
 func closedWithin(ctx context.Context, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
 	f, z := arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec)
 	return overBox(ctx, f, z, o, k, func(a, b interval.Interval, k int) interval.Interval { return closedBound(f, a, b, n, k) })
-}
-
-// ClosedBoundExact is ClosedBound as a rational, for rational z = e^{-ε}.
-func ClosedBoundExact(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
-	f := arith.Rat{}
-	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return closedBound(f, a, b, n, k) })
 }

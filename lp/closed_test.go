@@ -36,9 +36,9 @@ func TestPermuteAndFlipTotalEqualsEnumeration(t *testing.T) {
 				e := expEps(t, ab[0], ab[1])
 				z, _ := e.Z()
 				want := byEnumeration(t, "pf", s[0], s[1], o, e)
-				got := PermuteAndFlipTotalExact(s[0], s[1], o, z)
+				got := flipTotalExact(s[0], s[1], o, z)
 				require.Zero(t, want.Cmp(got), "%v %v %v: %s, %s", s, ab, o, want, got)
-				assert.True(t, PermuteAndFlipTotal(s[0], s[1], o, e, 128).Contains(want))
+				assert.True(t, flipTotal(context.Background(), s[0], s[1], o, e, 128).Contains(want))
 			}
 		}
 	}
@@ -51,9 +51,9 @@ func TestClosedBoundIsBelowTheOptimum(t *testing.T) {
 			e := expEps(t, ab[0], ab[1])
 			z, _ := e.Z()
 			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
-				bound := ClosedBoundExact(s[0], s[1], o, z)
+				bound := closedExact(s[0], s[1], o, z)
 				assert.LessOrEqual(t, bound.Cmp(exactOptimum(t, s[0], s[1], o, Paper, e)), 0, "%v %v %v", s, ab, o)
-				assert.True(t, ClosedBound(s[0], s[1], o, e, 128).Contains(bound))
+				assert.True(t, closedWithin(context.Background(), s[0], s[1], o, e, 128).Contains(bound))
 			}
 			p := newProgram(t, s[0], s[1], lattice.Paper, Paper, e)
 			a, b := arith.PowerSums(exactNumbers{}, z, s[1])
@@ -68,7 +68,7 @@ func TestClosedBoundIsBelowTheOptimum(t *testing.T) {
 				}
 			}
 			value := lowerBound(p, exactNumbers{}, z, prop)
-			assert.Zero(t, value.Cmp(ClosedBoundExact(s[0], s[1], lattice.Paper, z)), "%v %v", s, ab)
+			assert.Zero(t, value.Cmp(closedExact(s[0], s[1], lattice.Paper, z)), "%v %v", s, ab)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestThresholdIsSharp(t *testing.T) {
 					require.NoError(t, err)
 					z, _ := e.Z()
 					optimum := exactOptimum(t, n, k, o, level, e)
-					flip := PermuteAndFlipTotalExact(n, k, o, z)
+					flip := flipTotalExact(n, k, o, z)
 					want := PermuteAndFlipOptimal(n, k, o, e) || e.IsZero()
 					assert.Equal(t, optimum.Cmp(flip) == 0, want, "%v %v %v e^ε = %v", s, o, level, x)
 				}
@@ -133,7 +133,7 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 					prop.Dual = append(prop.Dual, y)
 				}
 				value := lowerBound(p, exactNumbers{}, z, prop)
-				flip := PermuteAndFlipTotalExact(n, k, o, z)
+				flip := flipTotalExact(n, k, o, z)
 				assert.Equal(t, PermuteAndFlipOptimal(n, k, o, e), value.Cmp(flip) == 0, "%v %v %v", s, o, x)
 				assert.LessOrEqual(t, value.Cmp(flip), 0)
 			}
@@ -194,7 +194,7 @@ func TestClosedBoundIsSharpForManyCandidates(t *testing.T) {
 		most float64
 	}{{60, 3, "0.5", 1e-6}, {1000, 10, "0.1", 1e-37}, {100000, 10, "0.01", 1e-60}} {
 		e := decimalEps(t, c.eps)
-		ratio := PermuteAndFlipTotal(c.n, c.k, lattice.Paper, e, 256).Quo(ClosedBound(c.n, c.k, lattice.Paper, e, 256))
+		ratio := flipTotal(context.Background(), c.n, c.k, lattice.Paper, e, 256).Quo(closedWithin(context.Background(), c.n, c.k, lattice.Paper, e, 256))
 		one := big.NewFloat(1)
 		f, _ := new(big.Float).Sub(ratio.Hi(), one).Float64()
 		assert.Less(t, f, c.most, "%+v", c)
@@ -220,4 +220,10 @@ func TestExponentialTotalBySumAndIntegral(t *testing.T) {
 		assert.Less(t, byIntegral.box.RelWidth(), 1e-11)
 		assert.Less(t, bySum.box.RelWidth(), 1e-40)
 	}
+}
+
+// closedExact is closedWithin as a rational, for rational z = e^{-ε}.
+func closedExact(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
+	f := arith.Rat{}
+	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return closedBound(f, a, b, n, k) })
 }

@@ -150,7 +150,7 @@ func TestUniversalBound(t *testing.T) {
 			z, _ := e.Z()
 			limit := new(big.Rat).Inv(new(big.Rat).Sub(one, z))
 			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
-				flip := PermuteAndFlipTotalExact(n, k, o, z)
+				flip := flipTotalExact(n, k, o, z)
 				sum := new(big.Rat)
 				for j := k; j >= 1; j-- {
 					a, _ := arith.PowerSums(exactNumbers{}, z, j)

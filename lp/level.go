@@ -167,45 +167,54 @@ func (p *Program) eachMonotone(visit func(Cut) bool) bool {
 // eachNeighbor visits x_r(q') >= z x_r(q), both ways, for the neighbours q' of every q: some
 // candidates of each depth rise by a step, the others stay.
 func (p *Program) eachNeighbor(visit func(Cut) bool) bool {
-	k := p.K
-	rise, to := make([]int, k+1), make([]int, k+1)
+	rise, to := make([]int, p.K+1), make([]int, p.K+1)
 	for i, m := range p.lat.All() {
 		clear(rise)
 		for next(rise, m) {
-			// Where some of the best rise, everything that stays sinks by one relative to them.
-			shift := 0
-			if rise[0] > 0 {
-				shift = 1
-			}
-			if shift == 1 && rise[k] < m[k] {
+			sunk, ok := raised(m, rise, to)
+			if !ok {
 				continue
-			}
-			clear(to)
-			for v := range m {
-				if rise[v] > 0 {
-					to[v-1+shift] += rise[v]
-				}
-				if stay := m[v] - rise[v]; stay > 0 {
-					to[v+shift] += stay
-				}
-			}
-			both := func(j int32, depth int) bool {
-				other := int32(p.vars.Find(to, depth))
-				return other == j || (p.isLink(other, j) || visit(Cut{other, j, true})) &&
-					(p.isLink(j, other) || visit(Cut{j, other, true}))
 			}
 			for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
 				v := int(p.vars.Depth[j])
-				if rise[v] > 0 && !both(j, v-1+shift) {
+				if rise[v] > 0 && !p.bothWays(j, int32(p.vars.Find(to, v-1+sunk)), visit) {
 					return false
 				}
-				if rise[v] < m[v] && !both(j, v+shift) {
+				if rise[v] < m[v] && !p.bothWays(j, int32(p.vars.Find(to, v+sunk)), visit) {
 					return false
 				}
 			}
 		}
 	}
 	return true
+}
+
+// raised stores in to the count vector after rise[v] of the candidates at each depth v rose by a step. Where some of the best
+// rise, all others sink by a step relative to them: sunk is 1 then and 0 otherwise, so that a candidate at depth v is at v+sunk-1 if it rose and
+// at v+sunk if it stayed. It reports false where somebody would sink below depth k.
+func raised(m, rise, to []int) (sunk int, ok bool) {
+	k := len(m) - 1
+	if rise[0] > 0 {
+		sunk = 1
+	}
+	if sunk == 1 && rise[k] < m[k] {
+		return sunk, false
+	}
+	clear(to)
+	for v := range m {
+		if rise[v] > 0 {
+			to[v-1+sunk] += rise[v]
+		}
+		if stay := m[v] - rise[v]; stay > 0 {
+			to[v+sunk] += stay
+		}
+	}
+	return sunk, true
+}
+
+// bothWays visits x_a >= z x_b and x_b >= z x_a, unless they are rows of the paper's program or a = b.
+func (p *Program) bothWays(a, b int32, visit func(Cut) bool) bool {
+	return a == b || (p.isLink(b, a) || visit(Cut{b, a, true})) && (p.isLink(a, b) || visit(Cut{a, b, true}))
 }
 
 // isLink reports whether a follows b on a chain, so that x_a >= z x_b is a row (P) or (T) already.

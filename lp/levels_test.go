@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the tables in testdata")
 // levelRatios returns permute-and-flip's exact ratio to the optimum of each level.
 func levelRatios(t *testing.T, n, k int, e mechanisms.Epsilon) (ratios [4]*big.Rat) {
 	z, _ := e.Z()
-	flip := PermuteAndFlipTotalExact(n, k, lattice.Paper, z)
+	flip := flipTotalExact(n, k, lattice.Paper, z)
 	for l := Paper; l <= Full; l++ {
 		ratios[l] = new(big.Rat).Quo(flip, exactOptimum(t, n, k, lattice.Paper, l, e))
 	}

@@ -121,7 +121,7 @@ func TestExactReferences(t *testing.T) {
 	} {
 		e := expEps(t, c.a, c.b)
 		z, _ := e.Z()
-		ratio := PermuteAndFlipTotalExact(c.n, c.k, lattice.Paper, z)
+		ratio := flipTotalExact(c.n, c.k, lattice.Paper, z)
 		ratio.Quo(ratio, exactOptimum(t, c.n, c.k, lattice.Paper, c.level, e))
 		assert.Equal(t, c.ratio, ratio.RatString(), "%+v", c)
 	}
@@ -144,7 +144,7 @@ func TestLevelsAreOrdered(t *testing.T) {
 				assert.LessOrEqual(t, v[pair[0]].Cmp(v[pair[1]]), 0, "%v at %v", pair, s)
 			}
 			z, _ := e.Z()
-			assert.LessOrEqual(t, v[Full].Cmp(PermuteAndFlipTotalExact(s[0], s[1], lattice.Paper, z)), 0)
+			assert.LessOrEqual(t, v[Full].Cmp(flipTotalExact(s[0], s[1], lattice.Paper, z)), 0)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestExactOptimaNearZeroEpsilon(t *testing.T) {
 				}
 			}
 			z, _ := eps.Z()
-			assert.Equal(t, 1, PermuteAndFlipTotalExact(s[0], s[1], lattice.Paper, z).Cmp(low), "permute-and-flip is not optimal here")
+			assert.Equal(t, 1, flipTotalExact(s[0], s[1], lattice.Paper, z).Cmp(low), "permute-and-flip is not optimal here")
 		}
 	}
 }

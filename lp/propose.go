@@ -19,14 +19,19 @@ func ratFloat(x float64) *big.Rat {
 	return r.SetFloat64(x)
 }
 
-// fromResult reads a proposal from a solver's answer to Model.
-func (p *Program) fromResult(r *linear.Result) *Proposal {
-	prop := &Proposal{
+// emptyProposal returns a proposal for the rows in force whose numbers are still to be set.
+func (p *Program) emptyProposal() *Proposal {
+	return &Proposal{
 		Dual:       make([]*big.Rat, p.Orbits()),
 		Injection:  make([]*big.Rat, p.Variables()),
 		Cuts:       p.cuts,
 		Multiplier: make([]*big.Rat, len(p.cuts)),
 	}
+}
+
+// fromResult reads a proposal from a solver's answer to Model.
+func (p *Program) fromResult(r *linear.Result) *Proposal {
+	prop := p.emptyProposal()
 	mass := make([]float64, p.Orbits())
 	for i, n := range p.mass {
 		mass[i], _ = new(big.Float).SetInt(n).Float64()
@@ -48,12 +53,7 @@ func (p *Program) fromResult(r *linear.Result) *Proposal {
 
 // fromValues reads a proposal from a basic solution of Rational at the rational z.
 func (p *Program) fromValues(b *linear.Basis, z *big.Rat, x, y func(i int) *big.Rat) *Proposal {
-	prop := &Proposal{
-		Dual:       make([]*big.Rat, p.Orbits()),
-		Injection:  make([]*big.Rat, p.Variables()),
-		Cuts:       p.cuts,
-		Multiplier: make([]*big.Rat, len(p.cuts)),
-	}
+	prop := p.emptyProposal()
 	for i := range prop.Dual {
 		prop.Dual[i] = y(i)
 	}
@@ -71,11 +71,6 @@ func (p *Program) fromValues(b *linear.Basis, z *big.Rat, x, y func(i int) *big.
 		prop.Multiplier[i] = y(p.Orbits() + p.links() + i)
 	}
 	return prop
-}
-
-// fromExact reads a proposal from an exact basic solution.
-func (p *Program) fromExact(e *linear.Exact, z *big.Rat) *Proposal {
-	return p.fromValues(e.Basis, z, e.X.Rat, e.Y.Rat)
 }
 
 // fromApproximation reads a proposal from a basic solution at high precision.

@@ -53,7 +53,7 @@ func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear
 		start = p.PermuteAndFlipBasis()
 	}
 	g := &linear.Growing{Solver: solver, Basis: start, Rounds: cutRounds, Report: report}
-	result, err := p.solveFloat(ctx, g)
+	result, err := g.Float(ctx, linear.Primal, p.Model, func(x []float64) int { return p.separate(x, cutTolerance) })
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +86,6 @@ func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear
 	}
 	s.undecided, err = linear.Reason(ctx, s.undecided, err)
 	return s, err
-}
-
-// solveFloat solves in floating point, adding violated rows of the level until there are none.
-func (p *Program) solveFloat(ctx context.Context, g *linear.Growing) (*linear.Result, error) {
-	return g.Float(ctx, linear.Primal, p.Model, func(x []float64) int { return p.separate(x, cutTolerance) })
 }
 
 // accept takes each bound of a proposal that is better than the one so far, with the part of the proposal that it
@@ -163,7 +158,7 @@ func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *solution
 	if err != nil {
 		return err
 	}
-	s.accept(p.fromExact(e, z), bounds{e.Objective, e.Objective}, 0)
+	s.accept(p.fromValues(e.Basis, z, e.X.Rat, e.Y.Rat), bounds{e.Objective, e.Objective}, 0)
 	if s.lower.Cmp(e.Objective) != 0 || s.upper.Cmp(e.Objective) != 0 {
 		return fmt.Errorf("lp: bounds %s and %s contradict the exact optimum %s",
 			s.lower.FloatString(20), s.upper.FloatString(20), e.Objective.FloatString(20))

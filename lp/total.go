@@ -35,7 +35,7 @@ const maxEnumerate = 20_000_000
 func permuteAndFlipValue(ctx context.Context, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) value {
 	if z, ok := eps.Z(); ok {
 		if bits := z.Denom().BitLen() + 1; float64(n)*float64(k)*float64(bits) < exactBits {
-			return exactValue(PermuteAndFlipTotalExact(n, k, o, z))
+			return exactValue(flipTotalExact(n, k, o, z))
 		}
 	}
 	return boxValue(flipTotal(ctx, n, k, o, eps, prec))

@@ -171,7 +171,7 @@ func TestPartsOfTotals(t *testing.T) {
 	}
 	pf := permuteAndFlipValue(context.Background(), 3, 2, lattice.Paper, expEps(t, 3, 2), 64)
 	require.NotNil(t, pf.exact)
-	assert.Zero(t, pf.exact.Cmp(PermuteAndFlipTotalExact(3, 2, lattice.Paper, big.NewRat(2, 3))))
+	assert.Zero(t, pf.exact.Cmp(flipTotalExact(3, 2, lattice.Paper, big.NewRat(2, 3))))
 	pf = permuteAndFlipValue(context.Background(), 3, 2, lattice.Paper, decimalEps(t, "0.4"), 64)
 	assert.Nil(t, pf.exact)
 	pf = permuteAndFlipValue(context.Background(), 1<<20, 2, lattice.Paper, expEps(t, 3, 2), 64) // 2²⁰·2·3 bits are more than 2²²

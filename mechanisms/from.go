@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"optratio/number"
+	"optratio/number/arith"
 	"optratio/number/interval"
 )
 
@@ -205,11 +206,7 @@ func (m *rational) Draws(in *Instance, src Source) (func() int, error) {
 	if err != nil {
 		return nil, err
 	}
-	common := big.NewInt(1)
-	for _, x := range p {
-		gcd := new(big.Int).GCD(nil, nil, common, x.Denom())
-		common.Mul(common, gcd.Quo(x.Denom(), gcd))
-	}
+	common := arith.CommonDenominator(p)
 	ends, end := make([]*big.Int, len(p)), new(big.Int)
 	for r, x := range p {
 		share := new(big.Int).Quo(common, x.Denom())

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+
+	"optratio/number/arith"
 )
 
 // noisy is a group of candidates alike in report noisy max.
@@ -35,15 +37,13 @@ func (in *Instance) rates(factor int64, uniform bool) (all []noisy, group []int)
 
 // commonUnit returns u such that every rate·u is an integer, and those integers (nil where there is no noise).
 func commonUnit(all []noisy) (u *big.Rat, integers []*big.Int) {
-	common := big.NewInt(1)
+	var rates []*big.Rat
 	for _, g := range all {
 		if g.rate != nil {
-			d := g.rate.Denom()
-			gcd := new(big.Int).GCD(nil, nil, common, d)
-			common.Mul(common, new(big.Int).Quo(d, gcd))
+			rates = append(rates, g.rate)
 		}
 	}
-	u = new(big.Rat).SetInt(common)
+	u = new(big.Rat).SetInt(arith.CommonDenominator(rates))
 	integers = make([]*big.Int, len(all))
 	for i, g := range all {
 		if g.rate != nil {

@@ -61,14 +61,6 @@ type Result struct {
 	Sequences   int        // different sequences of classes along chains, by the others' class
 	Iterations  int        // in all
 	Converged   bool       // whether the last solve reached its gap
-
-	index map[string]int
-}
-
-// At returns the multiplier y(m) of a count vector of Q(n,k).
-func (r *Result) At(m []int) *big.Rat {
-	c := r.Partition.Of(m)
-	return r.Multipliers[r.index[string(c.key(nil))]]
 }
 
 // Bound returns a lower bound on the optimum of the optimal-mechanism program of Q(n,k) with the constraints of the paper:
@@ -91,7 +83,6 @@ func Bound(ctx context.Context, n, k int, eps mechanisms.Epsilon, objective latt
 		return &Result{
 			Lower: interval.FromInt(0, o.Precision), Objective: objective, Partition: Coarse, Sequences: 1, Converged: true,
 			Classes: []Class{Coarse.Of(append([]int{1}, make([]int, k)...))}, Multipliers: []*big.Rat{new(big.Rat)},
-			index: map[string]int{},
 		}, nil
 	}
 	s := &search{ctx: ctx, n: n, k: k, objective: objective, o: o, z: z.Near()}
@@ -132,14 +123,13 @@ func (l *level) result(z interval.Interval, iterations int) *Result {
 	p := l.program
 	r := &Result{
 		Objective: p.objective, Partition: p.partition, Classes: p.classes, Sequences: len(p.shapes),
-		Iterations: iterations, Converged: l.converged, index: map[string]int{},
+		Iterations: iterations, Converged: l.converged,
 	}
-	for i, v := range l.ascent.best {
+	for _, v := range l.ascent.best {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			v = 0
 		}
 		r.Multipliers = append(r.Multipliers, new(big.Rat).SetFloat64(v))
-		r.index[string(p.classes[i].key(nil))] = i
 	}
 	r.Lower = p.certify(r.Multipliers, z)
 	return r

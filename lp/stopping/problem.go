@@ -46,17 +46,11 @@ func (p Problem) complete() (*Problem, error) {
 	return &p, cmp.Or(p.Eps.Check(), rules.CheckDelta(p.Delta), rules.CheckDistance(p.N(), p.L))
 }
 
-// MaxCandidates bounds the problems that Check accepts; time and memory grow with its square.
+// MaxCandidates bounds the problems that Solve accepts; time and memory grow with its square.
 const MaxCandidates = 1000
 
 // N returns the number of candidates.
 func (p *Problem) N() int { return len(p.Payoff) }
-
-// Check reports the first parameter that is out of range.
-func (p *Problem) Check() error {
-	_, err := p.complete()
-	return err
-}
 
 // TopK returns the payoff 1 for each of the K best of n candidates: 1 <= K <= n. K = 1 is the secretary problem.
 func TopK(n, k int) ([]*big.Rat, error) {

@@ -11,6 +11,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/lp/table"
 	"optratio/mechanisms"
+	"optratio/number/arith"
 	"optratio/number/interval"
 )
 
@@ -79,11 +80,7 @@ func (p *Program) build() {
 
 // overCommon returns rationals >= 0 as multiples of a unit.
 func overCommon(xs []*big.Rat) (multiples []*big.Int, unit *big.Rat) {
-	den, div := big.NewInt(1), new(big.Int)
-	for _, x := range xs {
-		div.GCD(nil, nil, den, x.Denom())
-		den.Mul(den, new(big.Int).Quo(x.Denom(), div))
-	}
+	den := arith.CommonDenominator(xs)
 	common := new(big.Int)
 	for _, x := range xs {
 		m := new(big.Int).Quo(den, x.Denom())

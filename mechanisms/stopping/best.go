@@ -1,6 +1,10 @@
 package stopping
 
-import "math/big"
+import (
+	"math/big"
+
+	"optratio/number/arith"
+)
 
 // Stops is a deterministic rule: Stops[i-1][j-1] says whether relative rank j is taken at time i. Time n always takes.
 type Stops [][]bool
@@ -16,34 +20,6 @@ func (s Stops) Rule() (*Rule, error) {
 	})
 }
 
-// Law returns the outcome law in floating point: O(n²) additions of nonnegative numbers.
-func (s Stops) Law() []float64 {
-	reach := s.Reach()
-	return forward(ring[float64](floatRing{}), 1, len(s), func(i, j int) float64 {
-		if s[i-1][j-1] {
-			return reach[i-1]
-		}
-		return 0
-	})
-}
-
-// Reach returns the probability of reaching each time, in floating point.
-func (s Stops) Reach() []float64 {
-	reach := make([]float64, len(s))
-	left := 1.0
-	for i, row := range s {
-		reach[i] = left
-		pass := 0
-		for _, stop := range row {
-			if !stop {
-				pass++
-			}
-		}
-		left = left * float64(pass) / float64(i+1)
-	}
-	return reach
-}
-
 // Best returns the largest expected payoff of any stopping rule that must take
 // someone, and a deterministic rule that attains it (stopping where both choices are equally
 // good); payoff[k-1] is for taking the k-th best. The value is exact:
@@ -53,7 +29,7 @@ func Best(payoff []*big.Rat) (*big.Rat, Stops, error) {
 	if err := checkCandidates(n); err != nil {
 		return nil, nil, err
 	}
-	den := commonDenominator(payoff)
+	den := arith.CommonDenominator(payoff)
 	whole := make([]*big.Int, n)
 	for k, c := range payoff {
 		whole[k] = scaled(c, den)

@@ -147,25 +147,13 @@ type Law struct {
 
 // ExactLaw is a law of rational probabilities.
 func ExactLaw(q []*big.Rat) Law {
-	den := commonDenominator(q)
+	den := arith.CommonDenominator(q)
 	l := Law{lo: make([]*big.Int, len(q)), den: den}
 	for k, x := range q {
 		l.lo[k] = scaled(x, den)
 	}
 	l.hi = l.lo
 	return l
-}
-
-// commonDenominator returns the least common denominator.
-func commonDenominator(q []*big.Rat) *big.Int {
-	den, gcd := big.NewInt(1), new(big.Int)
-	for _, x := range q {
-		if gcd.Rem(den, x.Denom()); gcd.Sign() != 0 {
-			gcd.GCD(nil, nil, den, x.Denom())
-			den.Mul(den, gcd.Quo(x.Denom(), gcd))
-		}
-	}
-	return den
 }
 
 // scaled returns x·den, den a multiple of x's denominator.
@@ -207,7 +195,7 @@ func (q Law) Payoff(payoff []*big.Rat) number.Number {
 	if len(payoff) != q.N() {
 		panic("stopping: payoff and law of different lengths")
 	}
-	den := commonDenominator(payoff)
+	den := arith.CommonDenominator(payoff)
 	lo, hi, product := new(big.Int), new(big.Int), new(big.Int)
 	for k, c := range payoff {
 		if c.Sign() == 0 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"optratio/number/arith"
 )
 
 // A Rule is any randomised stopping rule that looks at the time and the
@@ -168,7 +170,7 @@ func (r *Rule) Stop(i, j int) *big.Rat {
 // in O(n²) integer operations by the recurrence of forward.
 func (r *Rule) Law() []*big.Rat {
 	n := r.N()
-	den := r.denominator()
+	den := arith.CommonDenominator(slices.Concat(r.weight...))
 	scale := new(big.Int).Set(den) // (i-1)!·den while time i is injected
 	time := 1
 	var last *big.Rat
@@ -180,9 +182,7 @@ func (r *Rule) Law() []*big.Rat {
 		}
 		w := r.Weight(i, j)
 		if w != last {
-			last = w
-			lastScaled = new(big.Int).Quo(scale, w.Denom())
-			lastScaled.Mul(lastScaled, w.Num())
+			last, lastScaled = w, scaled(w, scale)
 		}
 		return lastScaled
 	}
@@ -196,30 +196,12 @@ func (r *Rule) Law() []*big.Rat {
 	return law
 }
 
-// denominator returns the least common denominator of the weights.
-func (r *Rule) denominator() *big.Int {
-	den, gcd := big.NewInt(1), new(big.Int)
-	for _, row := range r.weight {
-		for j, w := range row {
-			if j > 0 && w == row[j-1] || new(big.Int).Rem(den, w.Denom()).Sign() == 0 {
-				continue
-			}
-			gcd.GCD(nil, nil, den, w.Denom())
-			den.Mul(den, new(big.Int).Quo(w.Denom(), gcd))
-		}
-	}
-	return den
-}
-
 // StopTimes returns, for one arrival order, the probability that the rule stops at each time.
 // arrivals[i-1] is the final rank (1 the best) of the candidate arriving at time i; any distinct numbers in the same order do.
 func (r *Rule) StopTimes(arrivals []int) ([]*big.Rat, error) {
-	ranks, err := RelativeRanks(arrivals)
+	ranks, err := r.ranks(arrivals)
 	if err != nil {
 		return nil, err
-	}
-	if len(ranks) != r.N() {
-		return nil, fmt.Errorf("%d arrivals for a rule over %d candidates: %w", len(ranks), r.N(), ErrRange)
 	}
 	times := make([]*big.Rat, len(ranks))
 	left := big.NewRat(1, 1)
@@ -233,12 +215,9 @@ func (r *Rule) StopTimes(arrivals []int) ([]*big.Rat, error) {
 // Play runs the rule on one arrival order and returns the time at which it stops.
 // uniform supplies independent uniform numbers in [0, 1).
 func (r *Rule) Play(arrivals []int, uniform func() float64) (int, error) {
-	ranks, err := RelativeRanks(arrivals)
+	ranks, err := r.ranks(arrivals)
 	if err != nil {
 		return 0, err
-	}
-	if len(ranks) != r.N() {
-		return 0, fmt.Errorf("%d arrivals for a rule over %d candidates: %w", len(ranks), r.N(), ErrRange)
 	}
 	for i, j := range ranks {
 		if p, _ := r.Stop(i+1, j).Float64(); uniform() < p {
@@ -246,6 +225,14 @@ func (r *Rule) Play(arrivals []int, uniform func() float64) (int, error) {
 		}
 	}
 	return r.N(), nil
+}
+
+// ranks is RelativeRanks for as many arrivals as the rule has candidates.
+func (r *Rule) ranks(arrivals []int) ([]int, error) {
+	if len(arrivals) != r.N() {
+		return nil, fmt.Errorf("%d arrivals for a rule over %d candidates: %w", len(arrivals), r.N(), ErrRange)
+	}
+	return RelativeRanks(arrivals)
 }
 
 // RelativeRanks returns for each arrival its rank among those so far, 1 for the

@@ -326,3 +326,31 @@ func TestIgnoringTheLastArrival(t *testing.T) {
 		}
 	}
 }
+
+// Law returns the outcome law in floating point: O(n²) additions of nonnegative numbers.
+func (s Stops) Law() []float64 {
+	reach := s.Reach()
+	return forward(ring[float64](floatRing{}), 1, len(s), func(i, j int) float64 {
+		if s[i-1][j-1] {
+			return reach[i-1]
+		}
+		return 0
+	})
+}
+
+// Reach returns the probability of reaching each time, in floating point.
+func (s Stops) Reach() []float64 {
+	reach := make([]float64, len(s))
+	left := 1.0
+	for i, row := range s {
+		reach[i] = left
+		pass := 0
+		for _, stop := range row {
+			if !stop {
+				pass++
+			}
+		}
+		left = left * float64(pass) / float64(i+1)
+	}
+	return reach
+}

@@ -1,6 +1,9 @@
 package arith
 
-import "math/bits"
+import (
+	"math/big"
+	"math/bits"
+)
 
 // PowerSums returns Σ_{v=1}^k v z^v and Σ_{v=1}^k z^v, in O(log k) operations without subtractions.
 func PowerSums[T any](f Field[T], z T, k int) (weighted, plain T) {
@@ -35,4 +38,19 @@ func DifferenceQuotient[T any](f Field[T], a, b T, n int) T {
 		}
 	}
 	return sum
+}
+
+// CommonDenominator returns the least common denominator of the numbers.
+func CommonDenominator(xs []*big.Rat) *big.Int {
+	den, rest := big.NewInt(1), new(big.Int)
+	for i, x := range xs {
+		if i > 0 && x == xs[i-1] {
+			continue // the same number again, as in long runs of weights
+		}
+		if rest.Rem(den, x.Denom()); rest.Sign() != 0 {
+			rest.GCD(nil, nil, den, x.Denom())
+			den.Mul(den, rest.Quo(x.Denom(), rest))
+		}
+	}
+	return den
 }

@@ -154,3 +154,16 @@ func TestLogRatForms(t *testing.T) {
 	assert.Panics(t, func() { NewLogRat(half, half).Sign(big.NewRat(-1, 2)) })
 	assert.Zero(t, NewLogRat(nil, half).Sign(big.NewRat(1, 1)), "ln 1 = 0")
 }
+
+func TestCommonDenominator(t *testing.T) {
+	third := big.NewRat(1, 3)
+	for want, xs := range map[int64][]*big.Rat{
+		1:  {},
+		7:  {big.NewRat(-5, 7)},
+		3:  {third, third, big.NewRat(2, 3), big.NewRat(4, 1)},
+		60: {big.NewRat(1, 4), big.NewRat(1, 6), big.NewRat(7, 10), big.NewRat(1, 4)},
+	} {
+		assert.Zero(t, CommonDenominator(xs).Cmp(big.NewInt(want)), "%v", xs)
+	}
+	assert.Zero(t, third.Cmp(big.NewRat(1, 3)))
+}
