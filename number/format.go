@@ -17,8 +17,7 @@ const tableDigits = 12
 // String returns n for a table, with up to 12 significant digits. See Format.
 func (n Number) String() string { return n.Format(tableDigits) }
 
-// Format returns n for people, with at most the given number of significant digits, and none that is
-// not certain:
+// Format returns n for people:
 //
 //	0.75              exactly
 //	1.00858032288…    these are the leading digits, more are left out or unknown
@@ -27,6 +26,10 @@ func (n Number) String() string { return n.Format(tableDigits) }
 //	[1, 1.00941]      the bounds, where they have few digits in common
 //	≈0.25             an estimate
 //	inf               +∞
+//
+// Decimals, leading digits and estimates have at most the given number of significant digits, and no leading digit is
+// shown that is not certain. The other forms do not depend on that number: integers of up to 63 bits are shown in full, bounds in up
+// to 6 digits, and m ± r, which stands where no leading digits would tell what is known, up to the digit of r.
 //
 // It returns "-" for no number.
 func (n Number) Format(digits int) string {

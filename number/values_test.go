@@ -43,7 +43,12 @@ func TestFormats(t *testing.T) {
 		{between("0", "1"), 12, "[0, 1]"},
 		{between("-1", "0"), 12, "[-1, 0]"},
 		{between("-1", "1"), 1, "[-1, 1]"},
-		{between("2", "3"), 1, "2.5 ± 0.5"},
+		{between("2", "3"), 1, "2.5 ± 0.5"}, // m ± r, bounds and integers have the digits that they need, however few are asked for
+		{between("0.99999999", "1.00000002"), 3, "1.00000000 ± 2e-8"},
+		{between("1", "1.5"), 1, "1…"},
+		{between("-1.2345", "7"), 1, "[-1.2345, 7]"},
+		{Exact(rat(t, "1234567")), 1, "1234567"},
+		{Exact(rat(t, "12345/10000")), 1, "1…"},
 		{Bounds(nil, nil), 12, "[-inf, inf]"},
 		{Estimate(1.0/3, "m"), 3, "≈0.333"},
 		{Number{}, 3, "-"},

@@ -58,7 +58,7 @@ var targets = []target{
 	{pkg: "verify"},
 	{pkg: "proptest"},
 	{pkg: "verify/audit", files: []string{"bet.go", "binomial.go", "wealth.go", "fit.go", "independence.go"},
-		run: "Bet|Wealth|Reached|Levels|Tail|LogFactorial|Confidence|Fit|Repeated|KeptOrRefuted|Reproducible"},
+		run: "Bet|Wealth|Reached|Levels|Tail|LogFactorial|Confidence|Tie|Independence|Stake|Fit|Repeated|KeptOrRefuted|Reproducible"},
 }
 
 // TestMutants is the mutation tester. It fails where a mutant survives that is not listed as equivalent, and where the
