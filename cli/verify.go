@@ -120,7 +120,7 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 		if j.options.Worst = f.neighbors == "worst"; !j.options.Worst && f.neighbors != "linf" {
 			return j, usagef("--neighbors %s: on the lattice, give linf or worst", quoted(f.neighbors))
 		}
-		if j.options.Step, err = parseStep(f.step); err != nil {
+		if j.options.Step, err = (&questionFlags{step: f.step, monotonic: f.monotonic}).parseStep(); err != nil {
 			return j, err
 		}
 		if j.options.Worst && j.options.Step > 1 {

@@ -189,6 +189,27 @@ func BenchmarkPermuteAndFlip(b *testing.B) {
 	}
 }
 
+// Geometric noisy max, at scores on the lattice, at integers, and at scores of which no two differ by a multiple of 2Δ.
+func BenchmarkGeometric(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for name, score := range map[string]func() float64{
+		"lattice": func() float64 { return 2 * float64(rng.IntN(20)) }, "integers": func() float64 { return float64(rng.IntN(40)) },
+		"reals": func() float64 { return 40 * rng.Float64() },
+	} {
+		in := &FloatInstance{Scores: make([]float64, 1_000_000), Sensitivities: []float64{1}, Epsilon: 1}
+		for i := range in.Scores {
+			in.Scores[i] = score()
+		}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := registry["geo"].(FloatScorer).FloatScores(in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // Above some size enclosures come from quadrature: they must hold what the exact body and the closed form give.
 func TestEnclosedPermuteAndFlipOfManyCandidates(t *testing.T) {
 	f := arith.Interval{Prec: 128}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math/big"
 	"slices"
+	"strings"
 
 	"optratio/lattice"
 	"optratio/mechanisms"
@@ -154,7 +155,10 @@ func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, e
 	exp := own.ExpEpsilon()
 	dom := latticeDomain(q, space, parts)
 	if p.Monotonic { // after a shift, neighbours are the pairs that differ by 0 or Δ in every score
-		dom.Name += " in steps of Δ, and their neighbors for monotonic scores"
+		if parts == 1 {
+			dom.Name += " in steps of Δ"
+		}
+		dom.Name = strings.Replace(dom.Name, "2Δ", "Δ", 1) + ", and their neighbors for monotonic scores"
 		dom.Representatives.Name = dom.Name
 	}
 	if _, ok := p.Mechanism.(mechanisms.Weighted); ok && lattice.Vectors(n, k, false).Cmp(big.NewInt(manyVectors)) > 0 {
