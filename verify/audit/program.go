@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -90,6 +91,43 @@ type asker struct {
 	answered  bool
 	findings  []Finding
 	muted     bool // failures are no findings: the question was not part of the domain
+	texts     scoreTexts
+}
+
+// scoreTexts keeps how scores are written, by their number in units of a space.
+type scoreTexts struct {
+	space *verify.Space
+	known map[int64]json.RawMessage
+}
+
+const mostScoreTexts = 1 << 16 // kept
+
+// of returns how the scores of q are written.
+func (t *scoreTexts) of(space *verify.Space, q verify.Vector) []json.RawMessage {
+	if t.space != space {
+		t.space, t.known = space, map[int64]json.RawMessage{}
+	}
+	out := make([]json.RawMessage, len(q))
+	for r, x := range q {
+		text, ok := t.known[x]
+		if !ok {
+			text = verify.ScoresJSON(space.Scores(verify.Vector{x}))[0]
+			if len(t.known) < mostScoreTexts {
+				t.known[x] = text
+			}
+		}
+		out[r] = text
+	}
+	return out
+}
+
+// line returns the question about q.
+func (a *asker) line(q verify.Vector, samples int64) []byte {
+	asked := question{
+		scores: a.texts.of(a.space, q), epsilon: a.epsilon, sensitivity: a.opts.Sensitivity,
+		monotonic: a.opts.Neighbors == verify.Monotonic, samples: samples,
+	}
+	return asked.line()
 }
 
 func newAsker(ctx context.Context, command string, space *verify.Space, o *Options) *asker {
@@ -133,12 +171,7 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	if a.opts.Progress != nil {
 		a.opts.Progress(a.questions)
 	}
-	scores := a.space.Scores(q)
-	question := question{
-		scores: scores, epsilon: a.epsilon, sensitivity: a.opts.Sensitivity,
-		monotonic: a.opts.Neighbors == verify.Monotonic, samples: samples,
-	}
-	line, err := a.child.ask(a.ctx, question.line())
+	line, err := a.child.ask(a.ctx, a.line(q, samples))
 	if err == nil {
 		if answer, err = parse(line); err == nil {
 			a.answered = true
@@ -164,7 +197,7 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	if f.timeout {
 		a.timeouts++
 	}
-	a.find(Finding{Event: "error", Detail: f.text, Scores: scores})
+	a.find(Finding{Event: "error", Detail: f.text, Scores: a.space.Scores(q)})
 	return answer, f.text, nil
 }
 

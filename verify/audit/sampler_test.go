@@ -43,14 +43,14 @@ func (s *softmax) Sample(q verify.Vector, samples int64) ([]int64, string, error
 	return counts, "", nil
 }
 
-func epsilon(t *testing.T, text string) mechanisms.Epsilon {
+func epsilon(t testing.TB, text string) mechanisms.Epsilon {
 	t.Helper()
 	e, err := mechanisms.ParseEpsilon(text)
 	require.NoError(t, err)
 	return e
 }
 
-func samplerOptions(t *testing.T, eps string, budget int64) Options {
+func samplerOptions(t testing.TB, eps string, budget int64) Options {
 	return Options{
 		N: 3, K: 2, Domain: "lattice", Epsilon: epsilon(t, eps), Sensitivity: big.NewRat(1, 1), Seed: 1,
 		Budget: budget, Confidence: big.NewRat(95, 100), Precision: big.NewRat(1, 1e9),

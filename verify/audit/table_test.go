@@ -374,7 +374,34 @@ func FuzzReplies(f *testing.F) {
 			require.Equal(t, int64(3), counts[0]+counts[1])
 			require.GreaterOrEqual(t, min(counts[0], counts[1]), int64(0))
 		}
+		any, err2 := parseAnyCounts(line, 2, 3)
+		require.Equal(t, err == nil, err2 == nil)
+		require.Equal(t, any, counts)
 	})
+}
+
+// The short way of reading counts takes nothing that the JSON decoder refuses, and reads the same numbers.
+func TestPlainCounts(t *testing.T) {
+	for text, want := range map[string][]int64{
+		`{"counts":[1,2]}`:                {1, 2},
+		" { \"counts\" :\t[ 0 , 3 ] } \r": {0, 3},
+		`{"counts":[01,2]}`:               nil,
+		`{"counts":[1,2]}}`:               nil,
+		`{"counts":[1,2`:                  nil,
+		`{"counts":[1,2,0]}`:              nil,
+		`{"counts":[3]}`:                  nil,
+		`{"counts":[1,1]}`:                nil,
+		`{"counts":[4,-1]}`:               nil,
+		`{"counts":[1 2]}`:                nil,
+		`{"counts":[,3]}`:                 nil,
+		`{"counts":[9223372036854775808,9223372036854775811]}`: nil,
+	} {
+		require.Equal(t, want, plainCounts([]byte(text), 2, 3), text)
+		any, err := parseAnyCounts([]byte(text), 2, 3)
+		require.Equal(t, want, any, text)
+		require.Equal(t, want == nil, err != nil, text)
+	}
+	require.Nil(t, plainCounts([]byte(`{"counts":[1,2],"note":1}`), 2, 3), "which the decoder accepts")
 }
 
 func TestRepliesAreOneObject(t *testing.T) {
@@ -420,7 +447,7 @@ func TestQuestionsAreJSON(t *testing.T) {
 	for _, text := range []string{"1", "1/3", "1e-40", "2.5"} {
 		x, ok := new(big.Rat).SetString(text)
 		require.True(t, ok)
-		q := question{scores: []*big.Rat{x, new(big.Rat)}, epsilon: "1", sensitivity: x}
+		q := question{scores: verify.ScoresJSON([]*big.Rat{x, new(big.Rat)}), epsilon: "1", sensitivity: x}
 		var read struct{ Sensitivity float64 }
 		require.NoError(t, json.Unmarshal(q.line(), &read), "%s", q.line())
 		want, _ := x.Float64()
