@@ -40,7 +40,7 @@ const DefaultPrecision = 1e-9
 // FromFloat makes a mechanism for uniform sensitivities of a function in float64. Each number x that it returns stands for any real
 // within precision·x of it, as Readings says; precision is between 0 and 1, and 0 stands for DefaultPrecision. It has to
 // cover the rounding of scores, sensitivity and ε to float64 as well. Nothing about the mechanism is exact: package verify
-// says that a property is violated only where no reading satisfies it, and otherwise that it holds to that precision; ratios
+// says that a property is violated only where it fails for every choice of numbers within that precision, and otherwise that it holds to that precision; ratios
 // are enclosed accordingly.
 //
 // The function may be called several times with the same numbers; the slice that it is given is its own. The mechanism has no

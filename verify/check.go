@@ -222,7 +222,7 @@ func (d *Domain) lacks(p Property) bool {
 // Options steer a check. The zero value checks the defaults without limits.
 type Options struct {
 	Properties []Property
-	Readings   bool       // values given Within bounds stand for any number there: violated is what no reading satisfies
+	Readings   bool       // values given Within bounds stand for any number there: violated is what fails for all choices of such numbers
 	MaxPrec    uint       // bits up to which enclosures are refined; 0: 1024
 	Worst      bool       // take DP to the worst neighbours alone, once regularity was proved, which Readings never prove; there is no range then
 	Step       int        // of Lattice: the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ
@@ -327,11 +327,11 @@ func (c *run) worst() (*Result, error) {
 	return res, nil
 }
 
-// one checks one property, or the two that concern ratios over neighbours together. With idle, only a proof is of
+// one checks one property, or the two that concern ratios over neighbours together. With proofOnly, only a proof is of
 // use to the caller: the check ends at the first instance that is undecided or a counterexample.
-func (c *run) one(p Property, idle bool) ([]*Result, error) {
+func (c *run) one(p Property, proofOnly bool) ([]*Result, error) {
 	res := &Result{Name: p}
-	t := &tracker{run: c, res: res, idle: idle}
+	t := &tracker{run: c, res: res, proofOnly: proofOnly}
 	var err error
 	switch p {
 	case Symmetry, Shift:
@@ -380,12 +380,12 @@ type tracker struct {
 	undecided string
 	witness   func() *Witness
 	size      []int64
-	idle      bool
+	proofOnly bool // the check ends at the first comparison that rules a proof out
 }
 
 // step counts a comparison, and reports errStop when it is time to end.
 func (t *tracker) step() error {
-	if t.idle && (t.undecided != "" || t.witness != nil) {
+	if t.proofOnly && (t.undecided != "" || t.witness != nil) {
 		return errStop
 	}
 	t.res.Checked++

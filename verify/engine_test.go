@@ -394,12 +394,12 @@ func TestTracker(t *testing.T) {
 	assert.Equal(t, []any{Undecided, "it was stopped"}, []any{res.Verdict, res.Reason})
 
 	tr, _ = run(Options{})
-	tr.idle = true
+	tr.proofOnly = true
 	require.NoError(t, tr.step())
 	tr.undecide("reason")
 	require.ErrorIs(t, tr.step(), errStop)
 	tr, _ = run(Options{})
-	tr.idle = true
+	tr.proofOnly = true
 	tr.fail(nil, witness("x"))
 	require.ErrorIs(t, tr.step(), errStop)
 

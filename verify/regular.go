@@ -17,13 +17,23 @@ func (c *run) both(q, other Vector) (a, b *Answer, err error) {
 
 // agree requires that a and b are equal in the tracker's property.
 func (t *tracker) agree(a, b *Value, size []int64, w func() *Witness) error {
+	return t.require(a, b, func(sign int) bool { return sign == 0 }, size, w)
+}
+
+// notAbove requires a <= b in the tracker's property.
+func (t *tracker) notAbove(a, b *Value, size []int64, w func() *Witness) error {
+	return t.require(a, b, func(sign int) bool { return sign <= 0 }, size, w)
+}
+
+// require counts a comparison and records a violation where the sign of a - b is not allowed.
+func (t *tracker) require(a, b *Value, allowed func(sign int) bool, size []int64, w func() *Witness) error {
 	if err := t.step(); err != nil {
 		return err
 	}
 	switch s, ok := a.compare(b, t.precision()); {
 	case !ok:
 		t.unclear()
-	case s != 0:
+	case !allowed(s):
 		t.fail(size, w)
 	}
 	return nil
@@ -45,7 +55,7 @@ func (c *run) symmetry(t *tracker) error {
 		return nil
 	}
 	for q := range c.dom.Vectors {
-		sorted, place := sortVector(q)
+		sorted, _ := sortVector(q)
 		if !c.has(sorted) {
 			continue
 		}
@@ -53,12 +63,12 @@ func (c *run) symmetry(t *tracker) error {
 			reversed := slices.Clone(sorted)
 			slices.Reverse(reversed)
 			if c.has(reversed) {
-				if err := c.permuted(t, reversed, sorted); err != nil {
+				if err := c.placed(t, reversed); err != nil {
 					return err
 				}
 			}
 		}
-		if err := c.placed(t, q, sorted, place); err != nil {
+		if err := c.placed(t, q); err != nil {
 			return err
 		}
 	}
@@ -97,13 +107,9 @@ func (c *run) related(t *tracker, q, other Vector) error {
 
 func (c *run) has(q Vector) bool { return c.dom.Has == nil || c.dom.Has(q) }
 
-// permuted compares two orders of the same scores, sorted being descending.
-func (c *run) permuted(t *tracker, q, sorted Vector) error {
-	_, place := sortVector(q)
-	return c.placed(t, q, sorted, place)
-}
-
-func (c *run) placed(t *tracker, q, sorted Vector, place []int) error {
+// placed compares a vector with its scores in descending order.
+func (c *run) placed(t *tracker, q Vector) error {
+	sorted, place := sortVector(q)
 	a, b, err := c.both(q, sorted)
 	if err != nil {
 		return err
@@ -258,20 +264,6 @@ func (w *Witness) NeedsShift(p Property) bool {
 	return false
 }
 
-// notAbove requires a <= b in the tracker's property.
-func (t *tracker) notAbove(a, b *Value, size []int64, w func() *Witness) error {
-	if err := t.step(); err != nil {
-		return err
-	}
-	switch s, ok := a.compare(b, t.precision()); {
-	case !ok:
-		t.unclear()
-	case s > 0:
-		t.fail(size, w)
-	}
-	return nil
-}
-
 // sum checks that probabilities are not negative and sum to 1.
 func (c *run) sum(t *tracker) error {
 	one := Rational(big.NewRat(1, 1))
@@ -362,16 +354,7 @@ func (c *run) dominates(t *tracker, mean bool) error {
 
 // worse records a violation where p > em.
 func (c *run) worse(t *tracker, q Vector, r int, at *big.Rat, p, em *Value) error {
-	if err := t.step(); err != nil {
-		return err
-	}
-	switch s, ok := p.compare(em, t.precision()); {
-	case !ok:
-		t.unclear()
-	case s > 0:
-		t.fail(size(r, q), func() *Witness {
-			return &Witness{Scores: c.dom.Space.Scores(q), T: at, P: p.Number(), PEM: em.Number()}
-		})
-	}
-	return nil
+	return t.notAbove(p, em, size(r, q), func() *Witness {
+		return &Witness{Scores: c.dom.Space.Scores(q), T: at, P: p.Number(), PEM: em.Number()}
+	})
 }
