@@ -40,8 +40,10 @@ vectors of n candidates on the lattice of step 2Δ, best score 0, worst at least
 over a lower bound on what any shift-invariant ε-DP mechanism can have there (with
 --constraints monotone or full: any such mechanism that is monotone as well). Errors are in steps
 of 2Δ; --step asks the same of a finer lattice. --pmf-exec and --pmf-file rate your own mechanism beside
-the others, as subject: it is asked about every score vector.`,
+the others, as subject: it is asked about every score vector. Several ε, separated by commas, give one table (with
+--json an array).`,
 		Example: `  optratio -n 4 -k 4 --eps 0.5
+  optratio -n 4 -k 4 --eps 0.1,0.5,1
   optratio -n 3 -k 3 --eps 1 --step delta --constraints dp --mechanism pf,geo
   optratio -n 3 -k 2 --eps 1 --pmf-exec 'python3 examples/audit/em.py'`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -143,21 +145,42 @@ type ratioDoc struct {
 }
 
 func (f *ratioFlags) run(ctx context.Context) error {
-	r, err := f.request(ctx)
+	if list := splitNames(f.epsilon.eps + f.epsilon.exp); len(list) > 1 && (f.epsilon.eps == "" || f.epsilon.exp == "") {
+		return f.runList(ctx, list)
+	}
+	var cert *outputFile
+	doc, a, err := f.answer(ctx, func() (err error) {
+		if f.cert != "" {
+			cert, err = createOutput("--cert", f.cert)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	var cert *outputFile
-	if f.cert != "" {
-		if cert, err = createOutput("--cert", f.cert); err != nil {
-			return err
-		}
+	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text(), f.question.text()) }); err != nil {
+		return err
+	}
+	if err := cert.commit(ctx, a.WriteCertificate); err != nil {
+		return err
+	}
+	return doc.ending(ctx)
+}
+
+// answer does the job for one ε; ready is called once the flags are found to be right.
+func (f *ratioFlags) answer(ctx context.Context, ready func() error) (*ratioDoc, *lp.Answer, error) {
+	r, err := f.request(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := ready(); err != nil {
+		return nil, nil, err
 	}
 	report, done := progress(f.streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
 	subject, err := f.addSubject(ctx, &r, func(n int64) { report("the subject was asked about %d score vectors", n) })
 	if err != nil {
 		done()
-		return err
+		return nil, nil, err
 	}
 	if subject != nil {
 		defer subject.Close()
@@ -166,9 +189,9 @@ func (f *ratioFlags) run(ctx context.Context) error {
 	a, err := settle(ctx, func() (*lp.Answer, error) { return lp.Ratio(ctx, r) }, func(why string) *lp.Answer { return f.anyRatio(r, why) })
 	done()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	doc := ratioDoc{
+	doc := &ratioDoc{
 		N: f.n, K: f.k, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp),
 		Objective: f.objective, Constraints: f.constraints,
 		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
@@ -176,18 +199,17 @@ func (f *ratioFlags) run(ctx context.Context) error {
 		Monotonic: f.question.monotonic, Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform", "box": "box", "minimax": "none"}[f.objective]), PFOptimal: a.PFOptimal,
 		Subject: f.subject.doc(subject, &r),
 	}
-	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text(), f.question.text()) }); err != nil {
-		return err
-	}
-	if err := cert.commit(ctx, a.WriteCertificate); err != nil {
-		return err
-	}
-	for _, m := range a.Mechanisms {
+	return doc, a, nil
+}
+
+// ending turns what the answer says into the command's end.
+func (d *ratioDoc) ending(ctx context.Context) error {
+	for _, m := range d.Mechanisms {
 		if m.Finding != "" {
 			return &exit{exitViolated, errors.New(m.Finding)}
 		}
 	}
-	return ending(ctx, a.Undecided)
+	return ending(ctx, d.Undecided)
 }
 
 // addSubject adds the user's own mechanism to a request, and returns it; nil where there is none.

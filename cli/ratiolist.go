@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// runList does the job for several ε, and prints one table, or one JSON array.
+func (f *ratioFlags) runList(ctx context.Context, list []string) error {
+	if f.cert != "" {
+		return usagef("--cert: a certificate is about one ε, give one")
+	}
+	to, name := &f.epsilon.eps, "ε"
+	if f.epsilon.exp != "" {
+		to, name = &f.epsilon.exp, "e^ε"
+	}
+	for _, *to = range list {
+		if _, err := f.epsilon.parse(); err != nil {
+			return err
+		}
+	}
+	var docs []*ratioDoc
+	var end error
+	for _, *to = range list {
+		if ctx.Err() != nil {
+			break
+		}
+		doc, _, err := f.answer(ctx, func() error { return nil })
+		if err != nil {
+			return err
+		}
+		docs = append(docs, doc)
+		if err := doc.ending(ctx); err != nil && end == nil {
+			end = err
+		}
+	}
+	if err := f.show(docs, func(w io.Writer) error { return f.printList(w, name, list, docs) }); err != nil {
+		return err
+	}
+	if end == nil && len(docs) < len(list) {
+		end = ending(ctx, fmt.Sprintf("%d of %d ε were answered", len(docs), len(list)))
+	}
+	return end
+}
+
+// printList writes the table for people, a line for each ε and mechanism.
+func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*ratioDoc) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	unit := choose(f.question.loss == "mean", fmt.Sprintf("error (steps of %s)", choose(f.question.monotonic, "Δ", "2Δ")), "loss")
+	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", f.n, f.k, f.objective, f.constraints, f.question.text())
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", name, unit)
+	for i, d := range docs {
+		for _, m := range d.Mechanisms {
+			if m.Finding != "" {
+				fmt.Fprintf(t, "%s\t%s\tnot rated\t%s\t\t%s\n", list[i], m.Name, d.Optimum, d.Proof)
+				continue
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", list[i], m.Name, m.Error, d.Optimum, m.Ratio, d.Proof)
+		}
+	}
+	return t.Flush()
+}
