@@ -56,7 +56,7 @@ func TestMechanismsOfRationals(t *testing.T) {
 		m    mechanisms.Mechanism
 		p    verify.Property
 		want string
-	}{{steep(true), verify.DP, "dp fails"}, {steep(false), Answers, "it panics"}, {never, verify.DP, nowhere}} {
+	}{{steep(true), verify.DP, "dp fails"}, {steep(false), Answers, "em panics"}, {never, verify.DP, nowhere}} {
 		failures, err = Check(c.m, Options{Properties: []verify.Property{c.p}})
 		require.NoError(t, err)
 		require.Len(t, failures, 1, c.want)
