@@ -65,6 +65,10 @@ func TestConfidenceLimits(t *testing.T) {
 		above := new(big.Rat).Mul(low, big.NewRat(1_000_001, 1_000_000))
 		require.Positive(t, exactTail(c.n, c.x, above).Cmp(alpha), "%v: the limit is not the largest", c)
 	}
+	// An alpha that is 0 as a float64 leaves the limit that always holds.
+	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(400), nil))
+	require.Zero(t, lowerLimit(10, 5, tiny).Sign())
+	require.Zero(t, upperLimit(10, 5, tiny).Cmp(big.NewRat(1, 1)))
 	// Of 750 thousand, one quarter: half a thousandth either side, about 2.24 standard errors.
 	low, _ := lowerLimit(750_000, 187_500, big.NewRat(1, 80)).Float64()
 	require.InDelta(t, 0.25-2.2414*math.Sqrt(0.25*0.75/750_000), low, 1e-5)

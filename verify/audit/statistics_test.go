@@ -58,6 +58,16 @@ func TestTailsOfEnclosedProbabilities(t *testing.T) {
 	assert.InEpsilon(t, tail(50, 40, 0.5), most, 0.05)
 }
 
+// TestTailsAreWrittenRoundedUp: never as 0, and never as less than they may be.
+func TestTailsAreWrittenRoundedUp(t *testing.T) {
+	write := func(x float64) string { return scientific(interval.FromFloat(x, binomialBits)) }
+	assert.Equal(t, "1e-300", write(0))
+	assert.Equal(t, "1e-300", write(1e-310))
+	assert.Equal(t, "1.1e-300", write(1e-300))
+	assert.Equal(t, "1.1e-03", write(0.001))
+	assert.Equal(t, "2.1e-05", write(0.00002))
+}
+
 // TestTieIsTheBestExplanation: of all pairs h and h/c, tie returns one that no other on a grid explains better.
 func TestTieIsTheBestExplanation(t *testing.T) {
 	for _, c := range []float64{1.1, 1.5, 3, 20} {
@@ -86,7 +96,7 @@ func TestResultOfIndependence(t *testing.T) {
 	assert.Equal(t, "no question was answered twice in a way that could tell", s.result().Reason)
 	times := 0
 	for !s.broken {
-		s.compare([]int64{30, 40, 30}, []int64{30, 40, 30}, 100, func() string { return "here" })
+		s.compare([]int64{30, 40, 30}, []int64{30, 40, 30}, 100, func() string { return []string{"here", "later"}[min(times, 1)] }) // the first of what is equally unlikely is the example
 		if times++; times > 100 {
 			t.Fatal("a sampler that repeats itself is believed")
 		}
@@ -126,6 +136,11 @@ func TestLevelsPrintWell(t *testing.T) {
 
 // TestNoBetLeavesTheWealth: where an event is no likelier than a level allows, the level's wealth stays what it is.
 func TestNoBetLeavesTheWealth(t *testing.T) {
+	for _, n := range []counts{{1, 0, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 1, 1}, {10, 3, 10, 9}} {
+		require.Zero(t, noBet.log(n))
+		require.Zero(t, noBet.enclose(n).Lo().Sign())
+		require.Zero(t, noBet.enclose(n).Hi().Sign())
+	}
 	w := newWealth(epsilon(t, "1"), big.NewRat(1, 20), false)
 	w.open(0.3, 0.3, 0, ratio{1, 1}, 100)
 	var before []float64
