@@ -144,7 +144,7 @@ func (o *solutions) solve(ctx context.Context, n, k int, objective lattice.Objec
 		case s.solution.undecided != "" && ctx.Err() != nil:
 			return nil, ctx.Err()
 		case s.solution.undecided != "":
-			return nil, fmt.Errorf("%w: lp-optimal: %s", mechanisms.ErrInstance, s.solution.undecided)
+			return nil, fmt.Errorf("%w: lp-optimal: %s", linear.ErrUnsettled, s.solution.undecided)
 		}
 	}
 	o.solved[key] = s

@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"context"
 	"math/big"
 	"testing"
 
@@ -88,4 +89,16 @@ func TestOptimalMechanismRefusesOtherScores(t *testing.T) {
 		_, err := OnLattice(m, 3, lattice.Paper, Paper).Exact(in)
 		assert.ErrorIs(t, err, mechanisms.ErrInstance)
 	}
+}
+
+// Where lp-optimal's own program is not settled the other mechanisms are rated all the same, and the answer is undecided.
+func TestUnsettledOptimumLeavesTheOthers(t *testing.T) {
+	eps, err := mechanisms.ParseEpsilon("1e4")
+	require.NoError(t, err)
+	own, err := mechanisms.Lookup("lp-optimal")
+	require.NoError(t, err)
+	a, err := Ratio(context.Background(), Request{N: 2, K: 1, Epsilon: eps, Method: Enumerated, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), own, mechanisms.Exponential()}})
+	require.NoError(t, err)
+	require.Len(t, a.Mechanisms, 2)
+	require.Contains(t, a.Undecided, "lp-optimal")
 }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"time"
 
+	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/number/interval"
@@ -48,7 +49,7 @@ func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism, size *big.Int
 			j.answer.Undecided = context.Cause(ctx).Error()
 			return nil
 		}
-		if errors.Is(t.err, ErrTooLarge) {
+		if errors.Is(t.err, ErrTooLarge) || errors.Is(t.err, linear.ErrUnsettled) {
 			if j.answer.Undecided == "" {
 				j.answer.Undecided = t.err.Error()
 			}
