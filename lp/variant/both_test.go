@@ -1,0 +1,75 @@
+package variant
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+// overBoth returns a lower bound on the least t such that some ε-DP mechanism's expected error exceeds the smaller one of permute-and-flip's
+// and geometric noisy max's by at most t at every vector, in steps of 2Δ. Where it is positive, no mechanism is at least as good as both.
+// The smaller error is rounded up to a multiple of 2^-40, which only lowers t.
+func overBoth(t *testing.T, n, k, l int, eps mechanisms.Epsilon) (low, high float64) {
+	t.Helper()
+	p, err := New(Question{N: n, K: k, L: l, Epsilon: eps, Neighbors: true, Worst: true})
+	require.NoError(t, err)
+	geo, err := mechanisms.Lookup("geo")
+	require.NoError(t, err)
+	const bits = 40
+	scale := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(int64(l)), bits))
+	most := new(big.Int).Mul(big.NewInt(int64(k*l)), new(big.Int).Lsh(big.NewInt(1), bits)) // the greatest depth
+	for i, m := range p.lat.All() {
+		var least *big.Rat
+		for _, mechanism := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), geo} {
+			e, err := p.lossAt(mechanism, m, 128, false)
+			require.NoError(t, err)
+			if b, _ := e.box.Hi().Rat(nil); least == nil || b.Cmp(least) < 0 {
+				least = b
+			}
+		}
+		least.Mul(least, scale)
+		up := new(big.Int).Quo(new(big.Int).Add(least.Num(), new(big.Int).Sub(least.Denom(), big.NewInt(1))), least.Denom())
+		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+			loss := new(big.Int).Lsh(big.NewInt(int64(p.vars.Depth[j])), bits)
+			p.table.Loss[j] = loss.Add(loss.Sub(loss, up), most)
+		}
+	}
+	s, err := p.table.Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
+	require.NoError(t, err)
+	value := func(x *big.Rat) float64 {
+		x = new(big.Rat).Sub(x, new(big.Rat).SetInt(most))
+		f, _ := x.Quo(x, scale).Float64()
+		return f
+	}
+	return value(s.Lower), value(s.Upper)
+}
+
+// The figures are those of docs/resolution.md.
+func TestNoMechanismIsAsGoodAsBoth(t *testing.T) {
+	text, err := os.ReadFile("../../docs/resolution.md")
+	require.NoError(t, err)
+	for _, c := range []struct{ n, k, l int }{{3, 1, 2}, {3, 2, 2}, {4, 1, 2}, {4, 2, 2}, {3, 2, 3}} {
+		row := fmt.Sprintf("| (%d,%d) | 2Δ/%d |", c.n, c.k, c.l)
+		for _, e := range []string{"0.4", "0.7"} {
+			eps, err := mechanisms.ParseEpsilon(e)
+			require.NoError(t, err)
+			low, high := overBoth(t, c.n, c.k, c.l, eps)
+			require.Positive(t, low)
+			require.InDelta(t, low, high, 1e-9)
+			row += fmt.Sprintf(" %.5f |", low-5e-6) // cut
+		}
+		require.Contains(t, string(text), row)
+	}
+	// For two candidates and L = 2 geometric noisy max itself is.
+	eps, err := mechanisms.ParseEpsilon("0.7")
+	require.NoError(t, err)
+	_, high := overBoth(t, 2, 2, 2, eps)
+	require.InDelta(t, 0, high, 1e-9)
+}
