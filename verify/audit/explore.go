@@ -98,7 +98,8 @@ func (s *statistics) drawForFit(places []int) error {
 	}
 	s.planned = int64(len(places))
 	each := budget / s.planned
-	for _, i := range places {
+	for at, i := range places {
+		s.expect(places[at:], each)
 		counts, err := s.draw(i, each)
 		if err != nil {
 			return err
@@ -177,8 +178,10 @@ func (s *statistics) explore(samples int64) error {
 		if round == 0 {
 			part *= 2
 		}
-		for _, i := range sites {
-			if err := s.draw1(i, min(max(2, part/int64(len(sites))), s.o.Budget-s.drawn)); err != nil {
+		each := max(2, part/int64(max(1, len(sites))))
+		for at, i := range sites {
+			s.expect(sites[at:], each)
+			if err := s.draw1(i, min(each, s.o.Budget-s.drawn)); err != nil {
 				return err
 			}
 		}
@@ -209,8 +212,9 @@ func (s *statistics) screen(samples int64) ([]edge, error) {
 	}{{0.5, max(1, int(samples/10))}, {0.25, max(8, len(places)/8)}, {0.25, 2 * mostOdd}} {
 		places = f.oddest(places)
 		places = places[:min(len(places), stage.keep)]
-		for _, i := range places {
-			each := int64(stage.share * float64(samples) / float64(len(places)))
+		each := int64(stage.share * float64(samples) / float64(max(1, len(places))))
+		for at, i := range places {
+			s.expect(places[at:], each)
 			if err := s.draw1(i, min(each, s.o.Budget-s.drawn)); err != nil {
 				return nil, err
 			}

@@ -122,27 +122,36 @@ func runs(few int) int {
 	return few
 }
 
+// firstSeed is where the seeds of a measurement start: AUDIT_SEED, else 0. Medians that are quoted want seeds nobody has looked at.
+func firstSeed() uint64 {
+	n, _ := strconv.ParseUint(os.Getenv("AUDIT_SEED"), 10, 64)
+	return n
+}
+
 func TestBoundNearTheOracle(t *testing.T) {
 	for _, c := range []struct {
 		budget int64
 		least  float64
 	}{{10_000, 0.59}, {1_000_000, 0.912}} { // medians of few runs scatter; docs/auditing.md has those of many
-		var bounds []float64
-		above := 0
-		for seed := range uint64(runs(9)) {
-			o := samplerOptions(t, "0.5", c.budget)
-			o.Seed = seed
-			r, err := draw("em", newLawSampler(softmaxLaw(0.5, 2), seed), o)
-			require.NoError(t, err)
-			if r.LowerBound.Float64() >= 1 {
-				above++ // than the supremum over all scores
+		t.Run(strconv.FormatInt(c.budget, 10), func(t *testing.T) {
+			var bounds []float64
+			above := 0
+			for i := range uint64(runs(9)) {
+				seed := firstSeed() + i
+				o := samplerOptions(t, "0.5", c.budget)
+				o.Seed = seed
+				r, err := draw("em", newLawSampler(softmaxLaw(0.5, 2), seed), o)
+				require.NoError(t, err)
+				if r.LowerBound.Float64() >= 1 {
+					above++ // than the supremum over all scores
+				}
+				bounds = append(bounds, r.LowerBound.Float64())
+				t.Logf("%d: %v %v", c.budget, r.LowerBound, r.Find(verify.DP).Attained)
 			}
-			bounds = append(bounds, r.LowerBound.Float64())
-			t.Logf("%d: %v %v", c.budget, r.LowerBound, r.Find(verify.DP).Attained)
-		}
-		t.Logf("budget %d: median bound %v of %v, %d above the truth", c.budget, median(bounds), bounds, above)
-		require.LessOrEqual(t, above, 1+len(bounds)/20)
-		require.GreaterOrEqual(t, median(bounds), c.least)
+			t.Logf("budget %d: median bound %v of %v, %d above the truth", c.budget, median(bounds), bounds, above)
+			require.LessOrEqual(t, above, 1+len(bounds)/20)
+			require.GreaterOrEqual(t, median(bounds), c.least)
+		})
 	}
 }
 

@@ -42,7 +42,7 @@ func BenchmarkSamples(b *testing.B) {
 	for b.Loop() {
 		r, err := Samples(context.Background(), program, o)
 		require.NoError(b, err)
-		require.Equal(b, o.Budget, r.Samples)
+		require.InDelta(b, o.Budget, r.Samples, 10) // the last batch is a multiple of a ratio
 		questions += r.Questions
 	}
 	own, child := processorTime()

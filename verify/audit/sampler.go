@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -123,6 +124,23 @@ func (d *drawn) Values(q verify.Vector, samples int64) ([]float64, string, error
 	return all, event, err
 }
 
+// expect writes the first of some questions before their turn: those that are answered soon, and together have no more samples than one
+// question may have.
+func (d *drawn) expect(next iter.Seq2[verify.Vector, int64]) {
+	if !d.child.expects() {
+		return
+	}
+	var lines [][]byte
+	left := d.most
+	for q, samples := range next {
+		if left -= samples; left < 0 || len(lines) == mostAhead {
+			break
+		}
+		lines = append(lines, d.line(q, samples))
+	}
+	d.child.expect(lines)
+}
+
 // sums adds up the counts of several answers.
 func sums(d *drawn, q verify.Vector, samples int64, parse func([]byte, int64) ([]int64, error)) ([]int64, string, error) {
 	var counts []int64
@@ -144,6 +162,9 @@ func sums(d *drawn, q verify.Vector, samples int64, parse func([]byte, int64) ([
 func questions[T any](d *drawn, q verify.Vector, samples int64, parse func([]byte, int64) (T, error), take func(T)) (event string, err error) {
 	for left := samples; left > 0; {
 		some := min(left, d.most)
+		if some < left && d.child.next(d.line(q, left)) {
+			some = left // as it was written when answers came sooner
+		}
 		begin := time.Now()
 		got, event, err := ask(d.asker, q, some, func(line []byte) (T, error) { return parse(line, some) })
 		if err != nil || event != "" {
@@ -240,6 +261,40 @@ func (s *statistics) stopped() error {
 	return nil
 }
 
+// halves divides samples into two parts where there are enough; otherwise the second one is empty.
+func halves(samples int64) [2]int64 {
+	if samples < fewestCompared {
+		return [2]int64{samples, 0}
+	}
+	return [2]int64{samples - samples/2, samples / 2}
+}
+
+// expect tells the sampler what is drawn next, whatever it answers: so many samples at each of some places.
+func (s *statistics) expect(places []int, samples int64) {
+	sampler, ok := s.sampler.(interface {
+		expect(iter.Seq2[verify.Vector, int64])
+	})
+	if !ok {
+		return
+	}
+	sampler.expect(func(yield func(verify.Vector, int64) bool) {
+		left := s.o.Budget - s.drawn
+		for _, i := range places {
+			if s.field.places[i].event != "" {
+				continue
+			}
+			if left -= samples; left < 0 {
+				return
+			}
+			for _, n := range halves(samples) {
+				if n > 0 && !yield(s.field.places[i].q, n) {
+					return
+				}
+			}
+		}
+	})
+}
+
 // draw asks for samples at a place, in two halves that are compared where there are enough.
 func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 	p := s.field.places[i]
@@ -250,11 +305,8 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 		return nil, nil
 	}
 	var sum, before []int64
-	first := samples
-	if samples >= fewestCompared {
-		first -= samples / 2
-	}
-	for part, n := range []int64{first, samples - first} {
+	parts := halves(samples)
+	for part, n := range parts {
 		if n == 0 {
 			continue
 		}
@@ -275,7 +327,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 			sum, before = slices.Clone(got), got
 			continue
 		}
-		if n == first {
+		if n == parts[0] {
 			s.repeats.compare(before, got, n, func() string {
 				return fmt.Sprintf("asked twice for %d samples at %s, it answered %v and %v", n, scoresText(s.space.Scores(p.q)), before, got)
 			})
