@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -25,6 +26,7 @@ type heterogeneousFlags struct {
 	job
 	epsilon                 epsilonFlags
 	sensitivities, grid     string
+	step                    string
 	mechanism               string
 	objective, loss         string
 	shiftInvariant, optimal bool
@@ -51,6 +53,7 @@ ones do.`,
 	f.epsilon.add(c)
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each candidate")
 	fs.StringVar(&f.grid, "grid", "0:4:1", "scores of every candidate: from:to[:step]")
+	fs.StringVar(&f.step, "step", "", "step of --grid from:to as a part of twice the largest sensitivity: 2delta, delta or 2delta/L")
 	fs.StringVar(&f.mechanism, "mechanism", "pf-pair,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr", "mechanisms to rate, by name")
 	fs.StringVar(&f.objective, "objective", "mean", "mean over the grid or worst score vector")
 	fs.StringVar(&f.loss, "loss", "error", "error (q* - q) or mse (its square)")
@@ -100,7 +103,20 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 	if g.Sensitivities == nil {
 		return r, usagef("sensitivities are missing: give --sensitivities 1,2, one for each candidate")
 	}
-	if g.From, g.Step, g.Steps, err = parseGrid(f.grid); err != nil {
+	grid := f.grid
+	if f.step != "" {
+		// The resolution of ratio: the grid's step as a part of twice the largest sensitivity.
+		l, err := parseStep(f.step)
+		if err != nil {
+			return r, err
+		}
+		if strings.Count(grid, ":") != 1 {
+			return r, usagef("--step %s with --grid %s: give the grid as from:to, or leave out --step", quoted(f.step), quoted(grid))
+		}
+		step := new(big.Rat).Mul(slices.MaxFunc(g.Sensitivities, (*big.Rat).Cmp), big.NewRat(2, int64(l)))
+		grid += ":" + step.RatString()
+	}
+	if g.From, g.Step, g.Steps, err = parseGrid(grid); err != nil {
 		return r, err
 	}
 	g.ShiftInvariant = f.shiftInvariant

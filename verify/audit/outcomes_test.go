@@ -160,11 +160,7 @@ func TestProgramsWithOtherOutcomes(t *testing.T) {
 }
 
 // topSet draws the set of the two best candidates by the exponential mechanism without replacement, each at all of ε.
-type topSet struct {
-	rng   *rand.Rand
-	ids   map[string]int
-	asked int64
-}
+type topSet struct{ rng *rand.Rand }
 
 func (s *topSet) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
 	x := make([]float64, len(q))
