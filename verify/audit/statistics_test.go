@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -104,6 +105,7 @@ func TestResultOfIndependence(t *testing.T) {
 	res := s.result()
 	assert.Equal(t, verify.Violated, res.Verdict)
 	assert.Contains(t, res.Reason, "p < 1/1000: here")
+	assert.Contains(t, res.Reason, fmt.Sprintf("(%d of %d times the same counts twice)", times, times))
 	assert.Equal(t, int64(times), res.Checked)
 	assert.Greater(t, max(s.logs[0], s.logs[1])-math.Ln2, math.Log(1000))
 }
