@@ -257,7 +257,9 @@ func TestQuestionsWrittenAhead(t *testing.T) {
 	require.NoError(t, c.finish())
 
 	// What is left over at the end is no answer that nothing had asked for.
-	require.NoError(t, talk(t, "cat", "a", "b", "c").finish())
+	c = talk(t, "cat", "a", "b", "c")
+	require.Equal(t, "a", answer(c, "a"))
+	require.NoError(t, c.finish())
 
 	// The question at which a program fails is the one that is told so, and the others are asked again.
 	c = talk(t, `while read q; do [ "$q" != b ] || exit 3; echo "$q"; done`, "a", "b", "c")
