@@ -42,7 +42,7 @@ func PermuteAndFlipOptimal(n, k int, o lattice.Objective, eps mechanisms.Epsilon
 		if s, ok := criterion(arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec), n, k, o).Sign(); ok {
 			return s >= 0
 		}
-		// The sum of products can vanish at a rational z. 1 - B'_k cannot for k >= 2, its roots 1/z being algebraic integers other than
+		// The sum of products is not known never to vanish at a rational z. 1 - B'_k cannot for k >= 2, its roots 1/z being algebraic integers other than
 		// ±1; there rationals only save the last refinements.
 		if rational && prec >= 512 && (o == lattice.Box || k*z.Denom().BitLen() < exactBits) {
 			return criterion(arith.Rat{}, z, n, k, o).Sign() >= 0
