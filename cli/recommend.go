@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/mechanisms/recommend"
 )
@@ -19,6 +20,7 @@ type recommendFlags struct {
 	job
 	instanceFlags
 	mechanism string
+	step      string
 }
 
 func newRecommend(s streams) *cobra.Command {
@@ -34,6 +36,7 @@ Choosing by looking at private scores is itself not private.`,
 	}
 	f.instanceFlags.add(c)
 	c.Flags().StringVar(&f.mechanism, "mechanism", "all", "mechanisms to rate, by name; all leaves out lp-optimal, which lives on the lattice, and without -k lp-extended, whose lattice must not depend on the scores")
+	c.Flags().StringVar(&f.step, "step", "2delta", "with -k: distance of the scores of lp-extended's table, 2delta, delta or 2delta/L; all others are rated at the scores as they are")
 	f.job.add(c)
 	return c
 }
@@ -41,6 +44,10 @@ Choosing by looking at private scores is itself not private.`,
 func (f *recommendFlags) candidates() ([]mechanisms.Mechanism, error) {
 	if f.mechanism != "all" {
 		return findMechanisms(f.mechanism)
+	}
+	parts, err := parseStep(f.step)
+	if err != nil {
+		return nil, err
 	}
 	var out []mechanisms.Mechanism
 	for _, name := range mechanisms.Names() {
@@ -51,7 +58,9 @@ func (f *recommendFlags) candidates() ([]mechanisms.Mechanism, error) {
 		if err != nil {
 			return nil, err
 		}
-		if b, ok := m.(mechanisms.LatticeBound); ok {
+		if name == "lp-extended" {
+			m = lp.Extended(f.depth, parts)
+		} else if b, ok := m.(mechanisms.LatticeBound); ok {
 			m = b.ForLattice(f.depth)
 		}
 		out = append(out, m)
