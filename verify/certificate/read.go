@@ -169,38 +169,14 @@ func (r *reader) read(o Options) (*certificate, error) {
 // header reads the lines from the parameters to the precision.
 func (r *reader) header() (*certificate, error) {
 	c := &certificate{}
-	size := func(word string, least, most int, to *int) error {
-		s, err := r.takeNext(word)
-		if err != nil {
-			return err
-		}
-		if *to, err = parseInteger(s, most); err != nil {
-			return r.badf("%s: %v", word, err)
-		}
-		if *to < least {
-			return r.badf("%s is less than %d", word, least)
-		}
-		return nil
-	}
-	oneOf := func(word string, to *string, options ...string) error {
-		s, err := r.takeNext(word)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(options, s) {
-			return r.badf("%s %s is none of %s", word, quote(s), strings.Join(options, ", "))
-		}
-		*to = s
-		return nil
-	}
 	steps := []func() error{
-		func() error { return size("n", 1, maxCandidates, &c.n) },
-		func() error { return size("k", 0, maxDepth, &c.k) },
+		func() error { return r.integer("n", 1, maxCandidates, &c.n) },
+		func() error { return r.integer("k", 0, maxDepth, &c.k) },
 		func() error { return r.epsilon(c) },
-		func() error { return oneOf("objective", &c.objective, "paper", "box") },
-		func() error { return oneOf("constraints", &c.constraints, "paper", "dp", "monotone", "full") },
-		func() error { return oneOf("proof", &c.proof, "lp", "dual-recurrence", "dual-closed-form") },
-		func() error { return size("precision", 0, 1<<30, &c.precision) },
+		func() error { return r.oneOf("objective", &c.objective, "paper", "box") },
+		func() error { return r.oneOf("constraints", &c.constraints, "paper", "dp", "monotone", "full") },
+		func() error { return r.oneOf("proof", &c.proof, "lp", "dual-recurrence", "dual-closed-form") },
+		func() error { return r.integer("precision", 0, 1<<30, &c.precision) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -208,6 +184,34 @@ func (r *reader) header() (*certificate, error) {
 		}
 	}
 	return c, r.advance()
+}
+
+// integer reads a line of the header that is a whole number.
+func (r *reader) integer(word string, least, most int, to *int) error {
+	s, err := r.takeNext(word)
+	if err != nil {
+		return err
+	}
+	if *to, err = parseInteger(s, most); err != nil {
+		return r.badf("%s: %v", word, err)
+	}
+	if *to < least {
+		return r.badf("%s is less than %d", word, least)
+	}
+	return nil
+}
+
+// oneOf reads a line of the header that is one of some words.
+func (r *reader) oneOf(word string, to *string, options ...string) error {
+	s, err := r.takeNext(word)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(options, s) {
+		return r.badf("%s %s is none of %s", word, quote(s), strings.Join(options, ", "))
+	}
+	*to = s
+	return nil
 }
 
 // takeNext advances and then takes: for the lines of the header, each of which follows one that
@@ -251,31 +255,39 @@ func (r *reader) claims(c *certificate) error {
 		if i > 0 && !r.is("claim "+what) {
 			continue
 		}
-		rest, err := r.take("claim " + what)
+		q, err := r.claim(what)
 		if err != nil {
 			return err
 		}
-		los, his, ok := strings.Cut(rest, " ")
-		if !ok {
-			return r.badf("claim %s: two numbers expected", what)
-		}
-		lo, err := parseClaimed(los)
-		if err != nil {
-			return r.badf("claim %s: %v", what, err)
-		}
-		hi, err := parseClaimed(his)
-		if err != nil {
-			return r.badf("claim %s: %v", what, err)
-		}
-		if lo.Cmp(hi) > 0 {
-			return r.badf("claim %s: the lower bound exceeds the upper bound", what)
-		}
-		c.claims = append(c.claims, Claim{On: what, lower: lo, upper: hi})
+		c.claims = append(c.claims, q)
 		if err := r.advance(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// claim reads the line of a claim, without going on to the next one.
+func (r *reader) claim(what string) (Claim, error) {
+	q := Claim{On: what}
+	rest, err := r.take("claim " + what)
+	if err != nil {
+		return q, err
+	}
+	los, his, ok := strings.Cut(rest, " ")
+	if !ok {
+		return q, r.badf("claim %s: two numbers expected", what)
+	}
+	if q.lower, err = parseClaimed(los); err != nil {
+		return q, r.badf("claim %s: %v", what, err)
+	}
+	if q.upper, err = parseClaimed(his); err != nil {
+		return q, r.badf("claim %s: %v", what, err)
+	}
+	if q.lower.Cmp(q.upper) > 0 {
+		return q, r.badf("claim %s: the lower bound exceeds the upper bound", what)
+	}
+	return q, nil
 }
 
 // body reads the dual, inject and cut lines.
@@ -335,16 +347,21 @@ func (r *reader) injections(c *certificate) error {
 }
 
 func (r *reader) cuts(c *certificate) error {
-	allowed := levels[c.constraints]
+	return r.multipliers("cut", c, levels[c.constraints], cut.check, func(q cut, _, _ int) { c.cuts = append(c.cuts, q) })
+}
+
+// multipliers reads the lines of rows with a multiplier, each of an allowed kind, which belongs says nothing against, and in order. take is
+// given each with the ranks of its count vectors.
+func (r *reader) multipliers(word string, c *certificate, allowed level, belongs func(cut) error, take func(q cut, rankM, rankL int)) error {
 	var last []int
-	for r.is("cut") {
-		f, err := r.fields("cut", 2*c.k+6)
+	for r.is(word) {
+		f, err := r.fields(word, 2*c.k+6)
 		if err != nil {
 			return err
 		}
 		privacy := f[0] == "p"
 		if !privacy && f[0] != "m" || privacy && !allowed.privacy || !privacy && !allowed.monotone {
-			return r.badf("cut: kind %s is no row of level %s", quote(f[0]), c.constraints)
+			return r.badf("%s: kind %s is no row of level %s", word, quote(f[0]), c.constraints)
 		}
 		v, m, rankM, err := r.variable(c, f[1:])
 		if err != nil {
@@ -355,21 +372,21 @@ func (r *reader) cuts(c *certificate) error {
 			return err
 		}
 		q := cut{privacy: privacy, m: m, l: l, v: v, w: w}
-		if err := q.check(); err != nil {
-			return r.badf("cut: %v", err)
+		if err := belongs(q); err != nil {
+			return r.badf("%s: %v", word, err)
 		}
 		key := []int{0, rankM, v, rankL, w}
 		if privacy {
 			key[0] = 1
 		}
 		if last != nil && slices.Compare(key, last) <= 0 {
-			return r.badf("cut: not after the row of the line before")
+			return r.badf("%s: not after the row of the line before", word)
 		}
 		last = key
-		if q.mu, err = r.positive("cut", f[2*c.k+5]); err != nil {
+		if q.mu, err = r.positive(word, f[2*c.k+5]); err != nil {
 			return err
 		}
-		c.cuts = append(c.cuts, q)
+		take(q, rankM, rankL)
 		if err := r.advance(); err != nil {
 			return err
 		}

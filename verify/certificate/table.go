@@ -44,23 +44,9 @@ func readTable(r *reader, o Options) (*tableCertificate, error) {
 	if err := r.tableHeader(c); err != nil {
 		return nil, err
 	}
-	rest, err := r.take("claim optimum")
+	q, err := r.claim("optimum")
 	if err != nil {
 		return c, err
-	}
-	los, his, ok := strings.Cut(rest, " ")
-	if !ok {
-		return c, r.badf("claim optimum: two numbers expected")
-	}
-	q := Claim{On: "optimum"}
-	if q.lower, err = parseClaimed(los); err != nil {
-		return c, r.badf("claim optimum: %v", err)
-	}
-	if q.upper, err = parseClaimed(his); err != nil {
-		return c, r.badf("claim optimum: %v", err)
-	}
-	if q.lower.Cmp(q.upper) > 0 {
-		return c, r.badf("claim optimum: the lower bound exceeds the upper bound")
 	}
 	c.claims = []Claim{q}
 	depths := c.k * c.step
@@ -85,26 +71,13 @@ func readTable(r *reader, o Options) (*tableCertificate, error) {
 
 // tableHeader reads the lines from n to the precision.
 func (r *reader) tableHeader(c *tableCertificate) error {
-	integer := func(word string, least, most int, to *int) error {
-		s, err := r.takeNext(word)
-		if err != nil {
-			return err
-		}
-		if *to, err = parseInteger(s, most); err != nil {
-			return r.badf("%s: %v", word, err)
-		}
-		if *to < least {
-			return r.badf("%s is less than %d", word, least)
-		}
-		return nil
-	}
-	if err := integer("n", 1, maxCandidates, &c.n); err != nil {
+	if err := r.integer("n", 1, maxCandidates, &c.n); err != nil {
 		return err
 	}
-	if err := integer("k", 1, maxParts, &c.k); err != nil {
+	if err := r.integer("k", 1, maxParts, &c.k); err != nil {
 		return err
 	}
-	if err := integer("step", 1, maxParts, &c.step); err != nil {
+	if err := r.integer("step", 1, maxParts, &c.step); err != nil {
 		return err
 	}
 	if c.k*c.step > maxParts {
@@ -113,17 +86,13 @@ func (r *reader) tableHeader(c *tableCertificate) error {
 	if err := r.epsilon(&c.certificate); err != nil {
 		return err
 	}
-	s, err := r.takeNext("constraints")
-	if err != nil {
+	if err := r.oneOf("constraints", &c.constraints, "paper", "dp", "monotone", "full"); err != nil {
 		return err
 	}
-	var ok bool
-	if c.level, ok = levels[s]; !ok {
-		return r.badf("constraints %s is none of paper, dp, monotone, full", quote(s))
-	}
-	c.constraints = s
+	c.level = levels[c.constraints]
 	r.long = max(r.long, 64+(c.k*c.step+1)*1024)
-	if s, err = r.takeNext("loss"); err != nil {
+	s, err := r.takeNext("loss")
+	if err != nil {
 		return err
 	}
 	for i, f := range strings.Split(s, " ") {
@@ -139,14 +108,11 @@ func (r *reader) tableHeader(c *tableCertificate) error {
 	if len(c.loss) != c.k*c.step+1 {
 		return r.badf("loss: %d values for %d depths", len(c.loss), c.k*c.step+1)
 	}
-	if c.prior, err = r.takeNext("prior"); err != nil {
+	if err := r.oneOf("prior", &c.prior, "uniform", "box", "weights", "none"); err != nil {
 		return err
 	}
-	if !slices.Contains([]string{"uniform", "box", "weights", "none"}, c.prior) {
-		return r.badf("prior %s is none of uniform, box, weights, none", quote(c.prior))
-	}
 	c.objective = c.prior
-	if err := integer("precision", 0, 1<<14, &c.precision); err != nil {
+	if err := r.integer("precision", 0, 1<<14, &c.precision); err != nil {
 		return err
 	}
 	return r.advance()
@@ -197,46 +163,10 @@ func (r *reader) weights(c *tableCertificate) error {
 
 // tableRows reads the multipliers.
 func (r *reader) tableRows(c *tableCertificate) error {
-	var last []int
-	for r.is("row") {
-		f, err := r.fields("row", 2*c.k+6)
-		if err != nil {
-			return err
-		}
-		privacy := f[0] == "p"
-		if !privacy && f[0] != "m" || !privacy && !c.level.monotone {
-			return r.badf("row: kind %s is no row of level %s", quote(f[0]), c.constraints)
-		}
-		v, m, rankM, err := r.variable(&c.certificate, f[1:])
-		if err != nil {
-			return err
-		}
-		w, l, rankL, err := r.variable(&c.certificate, f[c.k+3:])
-		if err != nil {
-			return err
-		}
-		q := cut{privacy: privacy, m: m, l: l, v: v, w: w}
-		if err := c.belongs(q); err != nil {
-			return r.badf("row: %v", err)
-		}
-		key := []int{0, rankM, v, rankL, w}
-		if privacy {
-			key[0] = 1
-		}
-		if last != nil && slices.Compare(key, last) <= 0 {
-			return r.badf("row: not after the row of the line before")
-		}
-		last = key
-		nu, err := r.positive("row", f[2*c.k+5])
-		if err != nil {
-			return err
-		}
-		c.rows = append(c.rows, tableRow{c.lat.variable(rankM, m, v), c.lat.variable(rankL, l, w), privacy, nu})
-		if err := r.advance(); err != nil {
-			return err
-		}
-	}
-	return nil
+	allowed := level{privacy: true, monotone: c.level.monotone} // every level has privacy rows; belongs says which
+	return r.multipliers("row", &c.certificate, allowed, c.belongs, func(q cut, rankM, rankL int) {
+		c.rows = append(c.rows, tableRow{c.lat.variable(rankM, q.m, q.v), c.lat.variable(rankL, q.l, q.w), q.privacy, q.mu})
+	})
 }
 
 // belongs reports why the row x[m][v] >= ρ x[l][w] does not belong to the program, if it does not. As in cut.check an assignment of the
