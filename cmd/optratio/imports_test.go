@@ -46,6 +46,8 @@ var mayImport = map[string][]string{
 	"internal/sweep":          {"*"},
 	"internal/report":         {"*"},
 	"internal/evaluate":       {"*"},
+	"internal/scenario":       {"*"},
+	"internal/bandit":         {"*"},
 	"cli":                     {"*"},
 	"cmd/optratio":            {"cli"},
 	"examples/":               {"*"},
