@@ -1,6 +1,5 @@
 // Package recommend says which mechanism suits given scores and sensitivities: the error of each
-// registered one on them, statistics that predict it without looking at any mechanism, and
-// the synthetic scenarios on which such predictions are tried.
+// registered one on them, and statistics that predict it without looking at any mechanism.
 //
 // A choice that looks at private scores is itself not private; combined-gem is the mechanism that
 // pays for such a look. The package checks no privacy claim, it repeats those of the registry.

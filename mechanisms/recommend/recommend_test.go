@@ -164,65 +164,6 @@ func TestOnlyPrivateMechanismsAreRecommended(t *testing.T) {
 	assert.True(t, m.Info().Private)
 }
 
-func TestScenarios(t *testing.T) {
-	ctx := context.Background()
-	mse := func(trials *Trials, name string, eps float64) float64 {
-		m, err := mechanisms.Lookup(name)
-		require.NoError(t, err)
-		x, err := trials.MSE(ctx, m.(mechanisms.FloatScorer), eps, mechanisms.Params{})
-		require.NoError(t, err)
-		return x
-	}
-	for i, s := range Scenarios {
-		require.Equal(t, i+1, s.Number)
-		a, err := s.Generate(7, 20)
-		require.NoError(t, err)
-		b, err := s.Generate(7, 20)
-		require.NoError(t, err)
-		assert.Equal(t, a, b, "a seed decides everything")
-		require.Len(t, a.Sensitivities, candidates)
-		if !s.fixed {
-			c, err := s.Generate(8, 20)
-			require.NoError(t, err)
-			assert.NotEqual(t, a, c)
-			_, err = s.Generate(7, 1)
-			assert.Error(t, err)
-		}
-		for _, d := range a.Sensitivities {
-			assert.Greater(t, d, 0.0)
-		}
-	}
-	one, err := Scenarios[0].Generate(1, 1)
-	require.NoError(t, err)
-	for name, want := range map[string]float64{"rnm-exponential": 1.45324695, "gem": 3.4465382, "mgem": 0.29083758, "rs": 0.88143114} {
-		assert.InDelta(t, want, mse(one, name, 1), 6e-8, name)
-	}
-	// As the source says: what suits a correlation of one sign does badly at the other.
-	two, err := Scenarios[1].Generate(1, 1)
-	require.NoError(t, err)
-	assert.Less(t, mse(one, "mgem", 1), mse(one, "rnm-exponential", 1))
-	assert.Less(t, mse(two, "gem", 1), mse(two, "rnm-exponential", 1))
-	assert.Greater(t, mse(two, "mgem", 1), mse(two, "uniform", 1))
-	five, err := Scenarios[4].Generate(1, 50)
-	require.NoError(t, err)
-	assert.Less(t, mse(five, "gem", 1), mse(five, "mgem", 1))
-	four, err := Scenarios[3].Generate(1, 50)
-	require.NoError(t, err)
-	assert.Less(t, mse(four, "mgem", 1), mse(four, "gem", 1))
-	_, err = Find(9)
-	assert.Error(t, err)
-	found, err := Find(8)
-	require.NoError(t, err)
-	assert.Equal(t, 8, found.Number)
-}
-
-func TestQuantile(t *testing.T) {
-	v := []float64{0, 10, 20, 30, 40}
-	assert.InDelta(t, 4, quantile(v, 0.1), 1e-14)
-	assert.InDelta(t, 40, quantile(v, 1), 1e-14)
-	assert.InDelta(t, 0, quantile(v, 0), 1e-14)
-}
-
 // With monotonic scores of different sensitivities those mechanisms answer that are known to be private then, at half the largest
 // sensitivity; with equal ones all do, at half of it.
 func TestMonotonicScores(t *testing.T) {

@@ -1,0 +1,158 @@
+package scenario
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+
+	"optratio/mechanisms"
+)
+
+func TestScenarios(t *testing.T) {
+	ctx := context.Background()
+	mse := func(trials *Trials, name string, eps float64) float64 {
+		m, err := mechanisms.Lookup(name)
+		require.NoError(t, err)
+		e, err := trials.Errors(ctx, m.(mechanisms.FloatScorer), eps, mechanisms.Params{})
+		require.NoError(t, err)
+		return e.MSE
+	}
+	for i, s := range Scenarios {
+		require.Equal(t, i+1, s.Number)
+		a, err := s.Generate(7, 20)
+		require.NoError(t, err)
+		b, err := s.Generate(7, 20)
+		require.NoError(t, err)
+		assert.Equal(t, a, b, "a seed decides everything")
+		require.Len(t, a.Sensitivities, Candidates)
+		if !s.Fixed() {
+			c, err := s.Generate(8, 20)
+			require.NoError(t, err)
+			assert.NotEqual(t, a, c)
+			_, err = s.Generate(7, 1)
+			assert.Error(t, err)
+		}
+		for _, d := range a.Sensitivities {
+			assert.Greater(t, d, 0.0)
+		}
+	}
+	one, err := Scenarios[0].Generate(1, 1)
+	require.NoError(t, err)
+	for name, want := range map[string]float64{"rnm-exponential": 1.45324695, "gem": 3.4465382, "mgem": 0.29083758, "rs": 0.88143114} {
+		assert.InDelta(t, want, mse(one, name, 1), 6e-8, name)
+	}
+	// As the source says: what suits a correlation of one sign does badly at the other.
+	two, err := Scenarios[1].Generate(1, 1)
+	require.NoError(t, err)
+	assert.Less(t, mse(one, "mgem", 1), mse(one, "rnm-exponential", 1))
+	assert.Less(t, mse(two, "gem", 1), mse(two, "rnm-exponential", 1))
+	assert.Greater(t, mse(two, "mgem", 1), mse(two, "uniform", 1))
+	five, err := Scenarios[4].Generate(1, 50)
+	require.NoError(t, err)
+	assert.Less(t, mse(five, "gem", 1), mse(five, "mgem", 1))
+	four, err := Scenarios[3].Generate(1, 50)
+	require.NoError(t, err)
+	assert.Less(t, mse(four, "mgem", 1), mse(four, "gem", 1))
+	_, err = Find(9)
+	assert.Error(t, err)
+	found, err := Find(8)
+	require.NoError(t, err)
+	assert.Equal(t, 8, found.Number)
+}
+
+func TestQuantile(t *testing.T) {
+	v := []float64{0, 10, 20, 30, 40}
+	assert.InDelta(t, 4, quantile(v, 0.1), 1e-14)
+	assert.InDelta(t, 40, quantile(v, 1), 1e-14)
+	assert.InDelta(t, 0, quantile(v, 0), 1e-14)
+}
+
+func scorer(t testing.TB, name string) mechanisms.FloatScorer {
+	m, err := mechanisms.Lookup(name)
+	require.NoError(t, err)
+	return m.(mechanisms.FloatScorer)
+}
+
+// The higher group keeps its score, its sensitivity and its size at every split; half and half is the scenario itself.
+func TestSplits(t *testing.T) {
+	for _, number := range []int{1, 2, 3} {
+		half, err := Scenarios[number-1].WithHigh(Candidates / 2)
+		require.NoError(t, err)
+		a, err := half.Generate(1, 1)
+		require.NoError(t, err)
+		b, err := Scenarios[number-1].Generate(1, 1)
+		require.NoError(t, err)
+		assert.Equal(t, b, a)
+		for _, better := range []int{1, 33, 99} {
+			s, err := half.WithHigh(better)
+			require.NoError(t, err)
+			assert.Equal(t, better, s.High())
+			one, err := s.Generate(1, 1)
+			require.NoError(t, err)
+			q, d := one.Scores[0], one.Sensitivities
+			for i := range q {
+				assert.Equal(t, i < better, q[i] == 1)
+			}
+			switch number {
+			case 1:
+				assert.Equal(t, []float64{1.8, 1}, []float64{d[0], d[99]})
+			case 2:
+				assert.Equal(t, []float64{1, 1.8}, []float64{d[0], d[99]})
+			case 3:
+				assert.InDelta(t, 140, stat.Mean(d, nil)*Candidates, 1e-9)
+			}
+		}
+		for _, bad := range []int{0, 100, -1} {
+			_, err = half.WithHigh(bad)
+			assert.Error(t, err)
+		}
+	}
+	_, err := Scenarios[3].WithHigh(50)
+	assert.ErrorContains(t, err, "no two groups")
+}
+
+// The correlation is t/√(1+t²) on average, and the least score of a trial is 0, the least sensitivity 0.1.
+func TestCorrelated(t *testing.T) {
+	for _, slope := range Slopes {
+		trials, err := Correlated(slope).Generate(3, 100)
+		require.NoError(t, err)
+		assert.InDelta(t, leastSensitivity, slices.Min(trials.Sensitivities), 1e-15)
+		sum := 0.0
+		for _, q := range trials.Scores {
+			assert.Zero(t, slices.Min(q))
+			sum += stat.Correlation(q, trials.Sensitivities, nil)
+		}
+		assert.InDelta(t, slope/math.Hypot(1, slope), sum/100, 0.1)
+	}
+}
+
+// Of the values 1, 2, 3, 4 the mean is 2.5 and its standard error √(5/3/4).
+func TestMeans(t *testing.T) {
+	var m mean
+	m.add(1)
+	assert.Zero(t, m.stdErr())
+	for _, x := range []float64{4, 2, 3} {
+		m.add(x)
+	}
+	assert.InDelta(t, 2.5, m.mean, 1e-15)
+	assert.InDelta(t, math.Sqrt(5.0/12), m.stdErr(), 1e-15)
+}
+
+// V-A's closed forms for permute-and-flip and for noise of the candidate's own scale, where q_2 - q_1 = gap > 0.
+func TestGainAgainstClosedForms(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 50 {
+		d1, d2, gap, eps := 0.1+5*rng.Float64(), 0.1+5*rng.Float64(), 0.1+3*rng.Float64(), 0.1+3*rng.Float64()
+		got, err := Gain(scorer(t, "rnm-exponential"), scorer(t, "rnmh"), d1, d2, gap, eps, mechanisms.Params{})
+		require.NoError(t, err)
+		want := math.Exp(-eps*gap/2/max(d1, d2))/2 - math.Exp(-eps*gap/2/d1)/(1+d2/d1)
+		assert.InDelta(t, want, got, 1e-9)
+		assert.Equal(t, d1 < d2, got > 0, "the source's rule for its sign")
+	}
+}
