@@ -125,7 +125,7 @@ func (l *level) result(z interval.Interval, iterations int) *Result {
 		Objective: p.objective, Partition: p.partition, Classes: p.classes, Sequences: len(p.shapes),
 		Iterations: iterations, Converged: l.converged,
 	}
-	for _, v := range l.ascent.best {
+	for _, v := range l.ascent.Best {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			v = 0
 		}

@@ -297,46 +297,11 @@ func TestCertifyIsTheDualFunction(t *testing.T) {
 	}
 }
 
-// TestProjection checks the conditions that characterise the nearest point x of the cone to a: x in the cone, a - x at right angles to x
-// and at no acute angle to any generator (0, …, 0, 1, z, z², …).
-func TestProjection(t *testing.T) {
-	rng := random(t)
-	for _, z := range []float64{1, 0.9, 0.6, 0.01} {
-		prog := mustBuild(t, 3, 6, Coarse, lattice.Paper)
-		f := prog.flow(z)
-		for range 300 {
-			a := make([]float64, 1+rng.IntN(12))
-			for i := range a {
-				a[i] = rng.NormFloat64() * math.Pow(z, float64(i)*rng.Float64())
-			}
-			x := slices.Clone(a)
-			f.project(x, nil)
-			dot := 0.0
-			for i := range x {
-				dot += (a[i] - x[i]) * x[i]
-				if i > 0 {
-					require.GreaterOrEqual(t, x[i], z*x[i-1]*(1-1e-12))
-				}
-			}
-			require.GreaterOrEqual(t, x[0], 0.0)
-			require.InDelta(t, 0, dot, 1e-12)
-			for i := range x {
-				angle, power := 0.0, 1.0
-				for j := i; j < len(x); j++ {
-					angle += power * (a[j] - x[j])
-					power *= z
-				}
-				require.LessOrEqual(t, angle, 1e-12)
-			}
-		}
-	}
-}
-
 // TestRepairMakesFeasible: afterwards no class is clipped any more, so that the certified value is Σ N y.
 func TestRepairMakesFeasible(t *testing.T) {
 	rng := random(t)
 	prog := mustBuild(t, 6, 5, Fine, lattice.Paper)
-	f := prog.flow(0.7)
+	f := prog.form(0.7)
 	total := interval.FromBig(lattice.Paper.Total(6, 5), 128)
 	for range 20 {
 		y := make([]float64, len(prog.classes))
@@ -344,7 +309,7 @@ func TestRepairMakesFeasible(t *testing.T) {
 			y[i] = 3 * rng.NormFloat64()
 		}
 		before := slices.Clone(y)
-		value := f.repair(y)
+		value := f.Repair(y)
 		exact := make([]*big.Rat, len(y))
 		for i := range y {
 			require.LessOrEqual(t, y[i], before[i])

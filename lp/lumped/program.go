@@ -104,7 +104,7 @@ type builder struct {
 	buf      []byte
 }
 
-// What the parts of a program take in memory, in bytes: a class and a shape for each depth, a suffix, and a position of the flow, which lists
+// What the parts of a program take in memory, in bytes: a class and a shape for each depth, a suffix, and a position of the chain form, which lists
 // sequences in full.
 const (
 	bytesPerCount    = 24

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"optratio/lattice"
+	"optratio/lp/chain"
 )
 
 // search looks for a partition worth its size.
@@ -23,8 +24,8 @@ type search struct {
 // level is one partition, solved.
 type level struct {
 	program   *program
-	flow      *flow
-	ascent    *ascent
+	form      *chain.Form
+	ascent    *chain.Ascent
 	converged bool
 }
 
@@ -119,9 +120,9 @@ func (s *search) refine() {
 		if split == 0 {
 			continue
 		}
-		before := s.best.ascent.bound
+		before := s.best.ascent.Bound
 		s.solve(l, max(s.o.Gap, s.o.Improve/2), before, s.o.MaxIterations/10)
-		relative := (l.ascent.bound - before) / math.Abs(l.ascent.bound)
+		relative := (l.ascent.Bound - before) / math.Abs(l.ascent.Bound)
 		gain[choice] = relative / split
 		if relative > 0 {
 			s.best = l
@@ -138,7 +139,7 @@ func (s *search) build(p Partition, limit int) (*level, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &level{program: prog, flow: prog.flow(s.z)}
+	l := &level{program: prog, form: prog.form(s.z)}
 	if s.best == nil {
 		l.ascent = l.cold()
 	} else {
@@ -150,52 +151,52 @@ func (s *search) build(p Partition, limit int) (*level, error) {
 // solve improves a level: to the gap, or where it is already clear what it gains over floor.
 func (s *search) solve(l *level, gap, floor float64, most int) {
 	a := l.ascent
-	before, size := a.iterations, len(l.flow.class)
+	before, size := a.Iterations, len(l.form.Class)
 	if s.o.MaxWork > 0 {
 		most = int(min(int64(most), max(0, s.o.MaxWork-s.work)/int64(size)))
 	}
-	l.converged = a.run(s.ctx, gap, floor, before+most, func() {
+	l.converged = a.Run(s.ctx, gap, floor, before+most, func() {
 		if s.o.Report != nil {
 			s.o.Report(Progress{
 				Partition:  l.program.partition,
 				Classes:    len(l.program.classes),
-				Iterations: a.iterations,
-				Bound:      max(a.bound, s.best.ascent.bound),
+				Iterations: a.Iterations,
+				Bound:      max(a.Bound, s.best.ascent.Bound),
 			})
 		}
 	})
-	s.iterations += a.iterations - before
-	s.work += int64(a.iterations-before) * int64(size)
+	s.iterations += a.Iterations - before
+	s.work += int64(a.Iterations-before) * int64(size)
 }
 
 // cold starts at the dual that is feasible at every ε, y = A/(1+B') where m_0 >= 2 and 0 elsewhere with A = Σ v z^v and
 // B' = Σ_{v>=1} z^v, and at x = z^v/n.
-func (l *level) cold() *ascent {
-	p, f := l.program, l.flow
+func (l *level) cold() *chain.Ascent {
+	p, f := l.program, l.form
 	a, b := 0.0, 0.0
 	for v := 1; v <= p.k; v++ {
-		a += float64(v) * f.power[v]
-		b += f.power[v]
+		a += float64(v) * f.Power[v]
+		b += f.Power[v]
 	}
-	start := newPoint(f)
+	start := chain.NewPoint(f)
 	for c := range p.classes {
 		if p.classes[c].Counts[0] != 1 {
-			start.y[c] = a / (1 + b) * float64(p.factor(int32(c)))
+			start.Y[c] = a / (1 + b) * float64(p.factor(int32(c)))
 		}
 	}
 	i := 0
 	for _, s := range p.shapes {
 		for j := s.sequence; j >= 0; j = p.next[j] {
-			start.x[i] = f.power[p.depth[j]] / float64(p.n)
+			start.X[i] = f.Power[p.depth[j]] / float64(p.n)
 			i++
 		}
 	}
-	return newAscent(f, start, math.Sqrt(float64(p.n))*a/(1+b))
+	return chain.NewAscent(f, start, math.Sqrt(float64(p.n))*a/(1+b))
 }
 
 // warm starts at another level's best dual and its primal point, read through the coarser classes. Where its classes are not coarser this
 // is a start like any other.
-func (l *level) warm(from *level) *ascent {
+func (l *level) warm(from *level) *chain.Ascent {
 	p, q := l.program, from.program
 	classes, shapes := map[string]int{}, map[string]int{}
 	var buf []byte
@@ -205,18 +206,18 @@ func (l *level) warm(from *level) *ascent {
 	for i := range q.shapes {
 		shapes[string(q.shapes[i].others.key(buf))] = i
 	}
-	start := newPoint(l.flow)
+	start := chain.NewPoint(l.form)
 	for i := range p.classes {
 		c := q.partition.Of(p.classes[i].Counts)
 		if j, ok := classes[string(c.key(buf))]; ok {
-			start.y[i] = from.ascent.best[j]
+			start.Y[i] = from.ascent.Best[j]
 		}
 	}
 	for i := range p.shapes {
 		c := q.partition.Of(p.shapes[i].others.Counts)
 		if j, ok := shapes[string(c.key(buf))]; ok {
-			copy(start.x[l.flow.start[i]:l.flow.start[i+1]], from.ascent.now.x[from.flow.start[j]:from.flow.start[j+1]])
+			copy(start.X[l.form.Start[i]:l.form.Start[i+1]], from.ascent.Now.X[from.form.Start[j]:from.form.Start[j+1]])
 		}
 	}
-	return newAscent(l.flow, start, from.ascent.omega)
+	return chain.NewAscent(l.form, start, from.ascent.Omega)
 }
