@@ -28,6 +28,7 @@ type pair struct {
 	flip interface {
 		Symbolic
 		Sampler
+		FloatScorer
 	}
 	info Info
 }
@@ -45,6 +46,16 @@ func (in *Instance) PairSensitivity() *big.Rat {
 	}
 	half := new(big.Rat).Add(largest, second)
 	return half.Quo(half, big.NewRat(2, 1))
+}
+
+// pairSensitivity is PairSensitivity in float64.
+func (in *FloatInstance) pairSensitivity() float64 {
+	largest, second := 0.0, 0.0
+	for i := range in.Scores {
+		d := in.sensitivity(i)
+		largest, second = max(largest, d), max(second, min(largest, d))
+	}
+	return (largest + second) / 2
 }
 
 // rescaled returns the instance with the one sensitivity S/2.
@@ -75,6 +86,16 @@ func (p *pair) Float(in *Instance) ([]float64, error) {
 		return nil, err
 	}
 	return p.flip.Float(rescaled(in))
+}
+
+// FloatScores implements FloatScorer.
+func (p *pair) FloatScores(in *FloatInstance) ([]float64, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	out := *in
+	out.Sensitivities = []float64{in.pairSensitivity()}
+	return p.flip.FloatScores(&out)
 }
 
 // Symbolic takes the unit in steps of S, in which depths are counted here.

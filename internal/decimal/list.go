@@ -1,0 +1,52 @@
+package decimal
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// ParseList reads numbers and ranges, separated by commas: 0.1,0.5 or 0.1:1.0:0.1, which is from:to:step with a step of 1 where none is given. A range
+// goes up from its first number as long as it does not exceed the second, in exact decimals: 0.1:1.0:0.1 has ten. The error
+// says what is wrong with which item; there may be at most most numbers in all.
+func ParseList(text string, most int) ([]*big.Rat, error) {
+	var out []*big.Rat
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		parts := strings.Split(item, ":")
+		if len(parts) > 3 {
+			return nil, fmt.Errorf("%s: not a range, which is from:to or from:to:step", quote(item))
+		}
+		numbers := []*big.Rat{nil, nil, big.NewRat(1, 1)}
+		for i, part := range parts {
+			var err error
+			if numbers[i], err = ParseNumber(strings.TrimSpace(part)); err != nil {
+				return nil, err
+			}
+		}
+		from, to, step := numbers[0], numbers[1], numbers[2]
+		if len(parts) == 1 {
+			to = from
+		}
+		if step.Sign() <= 0 || to.Cmp(from) < 0 {
+			return nil, fmt.Errorf("%s: a range goes up, by a step above 0", quote(item))
+		}
+		width := new(big.Rat).Sub(to, from)
+		if width.Quo(width, step).Cmp(big.NewRat(int64(most), 1)) > 0 {
+			return nil, tooMany(most)
+		}
+		for x := from; x.Cmp(to) <= 0; x = new(big.Rat).Add(x, step) {
+			out = append(out, x)
+		}
+		if len(out) > most {
+			return nil, tooMany(most)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no numbers")
+	}
+	return out, nil
+}
+
+func tooMany(most int) error { return fmt.Errorf("more than %d numbers", most) }
