@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/lattice"
+	"optratio/lp/table"
+	"optratio/lp/variant"
 )
 
 // Level says which constraints the program holds. Each optimum is a lower bound on
@@ -41,10 +42,7 @@ func (l Level) String() string { return levelNames[l] }
 // Cut is the row x_Above >= z x_Below, or without Private x_Above >= x_Below, between two variables
 // of the program; Below is -1 for x_Above >= 0. With w = N(m) m_v it is scaled to
 // u_Above - (z) (w_Above/w_Below) u_Below >= 0.
-type Cut struct {
-	Above, Below int32
-	Private      bool
-}
+type Cut = table.Row
 
 // chainWeight returns w = N(m) m_v of variable j, the factor between u and x.
 func (p *Program) chainWeight(j int32) *big.Int {
@@ -119,115 +117,15 @@ func (p *Program) strict(visit func(Cut) bool) bool {
 // Where s_r = 0 and r is at the top of q', it is at the top of q as well, q-e_r is in Q(n,k), and
 // x_r(q') >= x_r(q-e_r) >= z x_r(q), the others being no higher in q' than in q-e_r after a shift by +1.
 func (p *Program) eachCut(visit func(Cut) bool) bool {
+	rows := variant.Rows{Vars: p.vars, L: 1}
 	switch p.Level {
 	case Monotone, Full:
-		return p.eachMonotone(visit)
+		return rows.Monotone(visit)
 	case DP:
-		return p.eachNeighbor(visit)
+		return rows.Neighbors(func(c Cut) bool { return p.isLink(c.Above, c.Below) || visit(c) })
 	}
 	return true
-}
-
-// eachMonotone visits the single steps that generate monotonicity: candidate r rises
-// by one step, or another one sinks by one. Between two vectors of Q(n,k) related
-// as in Monotone such steps lead without leaving Q(n,k): first r rises, then the others sink, the
-// highest one that has still to sink first.
-func (p *Program) eachMonotone(visit func(Cut) bool) bool {
-	k := p.K
-	to, rest := make([]int, k+1), make([]int, k+1)
-	for i, m := range p.lat.All() {
-		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
-			v := int(p.vars.Depth[j])
-			if up := p.vars.Up[j]; up >= 0 && !visit(Cut{Above: up, Below: j}) {
-				return false
-			}
-			for a := range m {
-				copy(rest, m)
-				rest[v]--
-				if rest[a] == 0 {
-					continue
-				}
-				// Another candidate sinks from depth a; where it was alone at the top all others rise in effect.
-				if _, ok := lattice.Down(m, a, to); !ok {
-					continue
-				}
-				depth := v
-				if a == 0 && m[0] == 1 {
-					depth = v - 1
-				}
-				if !visit(Cut{Above: int32(p.vars.Find(to, depth)), Below: j}) {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-// eachNeighbor visits x_r(q') >= z x_r(q), both ways, for the neighbours q' of every q: some
-// candidates of each depth rise by a step, the others stay.
-func (p *Program) eachNeighbor(visit func(Cut) bool) bool {
-	rise, to := make([]int, p.K+1), make([]int, p.K+1)
-	for i, m := range p.lat.All() {
-		clear(rise)
-		for next(rise, m) {
-			sunk, ok := raised(m, rise, to)
-			if !ok {
-				continue
-			}
-			for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
-				v := int(p.vars.Depth[j])
-				if rise[v] > 0 && !p.bothWays(j, int32(p.vars.Find(to, v-1+sunk)), visit) {
-					return false
-				}
-				if rise[v] < m[v] && !p.bothWays(j, int32(p.vars.Find(to, v+sunk)), visit) {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-// raised stores in to the count vector after rise[v] of the candidates at each depth v rose by a step. Where some of the best
-// rise, all others sink by a step relative to them: sunk is 1 then and 0 otherwise, so that a candidate at depth v is at v+sunk-1 if it rose and
-// at v+sunk if it stayed. It reports false where somebody would sink below depth k.
-func raised(m, rise, to []int) (sunk int, ok bool) {
-	k := len(m) - 1
-	if rise[0] > 0 {
-		sunk = 1
-	}
-	if sunk == 1 && rise[k] < m[k] {
-		return sunk, false
-	}
-	clear(to)
-	for v := range m {
-		if rise[v] > 0 {
-			to[v-1+sunk] += rise[v]
-		}
-		if stay := m[v] - rise[v]; stay > 0 {
-			to[v+sunk] += stay
-		}
-	}
-	return sunk, true
-}
-
-// bothWays visits x_a >= z x_b and x_b >= z x_a, unless they are rows of the paper's program or a = b.
-func (p *Program) bothWays(a, b int32, visit func(Cut) bool) bool {
-	return a == b || (p.isLink(b, a) || visit(Cut{b, a, true})) && (p.isLink(a, b) || visit(Cut{a, b, true}))
 }
 
 // isLink reports whether a follows b on a chain, so that x_a >= z x_b is a row (P) or (T) already.
 func (p *Program) isLink(a, b int32) bool { return p.vars.Up[a] == b }
-
-// next advances rise through all vectors 0 <= rise <= m but the first, all zero.
-func next(rise, m []int) bool {
-	for v := range rise {
-		if rise[v] < m[v] {
-			rise[v]++
-			return true
-		}
-		rise[v] = 0
-	}
-	return false
-}

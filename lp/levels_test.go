@@ -90,7 +90,8 @@ func TestMonotoneImpliesDP(t *testing.T) {
 			require.NoError(t, err)
 			u := point(p, exactNumbers{}, z, sol.proposal.Injection)
 			rows := 0
-			p.eachNeighbor(func(c Cut) bool {
+			p.Level = DP
+			p.eachCut(func(c Cut) bool {
 				rows++
 				return assert.GreaterOrEqual(t, slackOf(p, exactNumbers{}, z, u, c).Sign(), 0, "%v: %+v", s, c)
 			})
@@ -109,7 +110,8 @@ func TestPaperOptimumIsNotPrivate(t *testing.T) {
 	u := point(p, exactNumbers{}, z, sol.proposal.Injection)
 	broken := 0
 	m := make([]int, 4)
-	p.eachNeighbor(func(c Cut) bool {
+	p.Level = DP
+	p.eachCut(func(c Cut) bool {
 		if slackOf(p, exactNumbers{}, z, u, c).Sign() < 0 {
 			broken++
 			x := func(j int32) *big.Rat {

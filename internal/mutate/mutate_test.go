@@ -314,8 +314,9 @@ func (p *loaded) try(dir string, m *mutant, limit time.Duration) (v verdict, use
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return unbuilt, 0, string(out)
 	}
-	// The limit on processor time does not end a test that waits for ever.
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second+10*limit)
+	// The limit on processor time does not end a test that waits for ever. On a busy machine a test with low priority may wait
+	// long for its turn, and must not count as noticed for that.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute+20*limit)
 	defer cancel()
 	cmd = exec.CommandContext(ctx, "sh", "-c", script, fmt.Sprint(int(limit.Seconds())), binary, "-test.short", "-test.failfast", "-test.run="+p.run, "-test.timeout=0")
 	cmd.Dir = filepath.Join(p.root, p.pkg)

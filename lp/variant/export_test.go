@@ -8,7 +8,7 @@ func EachRow(q Question, visit func(above, below int, private bool)) {
 	if err != nil {
 		panic(err)
 	}
-	(&rows{&p.Question, p.vars}).each(func(r table.Row) bool {
+	p.Question.eachRow(p.vars, func(r table.Row) bool {
 		visit(int(r.Above), int(r.Below), r.Private)
 		return true
 	})

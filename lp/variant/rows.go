@@ -5,31 +5,30 @@ import (
 	"optratio/lp/table"
 )
 
-// rows visits the rows between cells of the numbered lattice.
-type rows struct {
-	q    *Question
-	vars *lattice.Numbering
+// Rows visits rows between the cells of a numbered lattice of step 2Δ/L, some of them more than once. Each method stops when visit
+// returns false, and reports whether it never did.
+type Rows struct {
+	Vars *lattice.Numbering
+	L    int
 }
 
-// each visits all rows of the question; some of them more than once.
-func (s *rows) each(visit func(table.Row) bool) bool {
-	if s.q.Neighbors {
-		if !s.eachNeighbor(visit) {
-			return false
-		}
-	} else if !s.eachWorst(visit) {
-		return false
+// eachRow visits all rows of the question.
+func (q *Question) eachRow(vars *lattice.Numbering, visit func(table.Row) bool) bool {
+	rows := Rows{vars, q.L}
+	privacy := rows.Worst
+	if q.Neighbors {
+		privacy = rows.Neighbors
 	}
-	return !s.q.Monotone || s.eachMonotone(visit)
+	return privacy(visit) && (!q.Monotone || rows.Monotone(visit))
 }
 
-// eachWorst visits x_r(q) >= z x_r(q + 2Δe_r), both vectors on the lattice: along the chain that one candidate sinks
+// Worst visits x_r(q) >= z x_r(q + 2Δe_r), both vectors on the lattice: along the chain that one candidate sinks
 // through while the others stay, rows tie positions that are L steps apart.
-func (s *rows) eachWorst(visit func(table.Row) bool) bool {
-	for j := range int32(s.vars.Len()) {
+func (s Rows) Worst(visit func(table.Row) bool) bool {
+	for j := range int32(s.Vars.Len()) {
 		up := j
-		for range s.q.L {
-			if up = s.vars.Up[up]; up < 0 {
+		for range s.L {
+			if up = s.Vars.Up[up]; up < 0 {
 				break
 			}
 		}
@@ -40,13 +39,13 @@ func (s *rows) eachWorst(visit func(table.Row) bool) bool {
 	return true
 }
 
-// eachNeighbor visits x_r(q') >= z x_r(q) for all neighbours q, q' of the lattice and all r: from q, candidates of each depth rise
+// Neighbors visits x_r(q') >= z x_r(q) for all neighbours q, q' of the lattice and all r: from q, candidates of each depth rise
 // by 0 to L steps, some of them by none. Whatever changes of scores make two vectors neighbours, they differ by a shift from such ones.
-func (s *rows) eachNeighbor(visit func(table.Row) bool) bool {
-	k := s.vars.Lattice.K()
-	rise := &composition{most: s.q.L}
+func (s Rows) Neighbors(visit func(table.Row) bool) bool {
+	k := s.Vars.Lattice.K()
+	rise := &composition{most: s.L}
 	to := make([]int, k+1)
-	for i, m := range s.vars.Lattice.All() {
+	for i, m := range s.Vars.Lattice.All() {
 		for rise.reset(m); ; {
 			if !rise.someoneStays() {
 				if !rise.next() {
@@ -61,11 +60,11 @@ func (s *rows) eachNeighbor(visit func(table.Row) bool) bool {
 			if inside {
 				clear(to)
 				rise.each(func(v, t, c int) { to[v-t-top] += c })
-				first, more := s.vars.First[i], true
+				first, more := s.Vars.First[i], true
 				rise.each(func(v, t, _ int) {
 					if more {
 						below := first + int32(rise.place[v])
-						above := int32(s.vars.Find(to, v-t-top))
+						above := int32(s.Vars.Find(to, v-t-top))
 						more = above == below || visit(table.Row{Above: above, Below: below, Private: true})
 					}
 				})
@@ -81,15 +80,15 @@ func (s *rows) eachNeighbor(visit func(table.Row) bool) bool {
 	return true
 }
 
-// eachMonotone visits the single steps that generate monotonicity: candidate r rises by one step of the lattice, or another one
+// Monotone visits the single steps that generate monotonicity: candidate r rises by one step of the lattice, or another one
 // sinks by one. Between two vectors of the lattice that monotonicity relates such steps lead without leaving it: first r
 // rises, then the others sink, the highest one that has still to sink first.
-func (s *rows) eachMonotone(visit func(table.Row) bool) bool {
-	to := make([]int, s.vars.Lattice.K()+1)
-	for i, m := range s.vars.Lattice.All() {
-		for j := s.vars.First[i]; j < s.vars.First[i+1]; j++ {
-			v := int(s.vars.Depth[j])
-			if up := s.vars.Up[j]; up >= 0 && !visit(table.Row{Above: up, Below: j}) {
+func (s Rows) Monotone(visit func(table.Row) bool) bool {
+	to := make([]int, s.Vars.Lattice.K()+1)
+	for i, m := range s.Vars.Lattice.All() {
+		for j := s.Vars.First[i]; j < s.Vars.First[i+1]; j++ {
+			v := int(s.Vars.Depth[j])
+			if up := s.Vars.Up[j]; up >= 0 && !visit(table.Row{Above: up, Below: j}) {
 				return false
 			}
 			for a, c := range m {
@@ -103,7 +102,7 @@ func (s *rows) eachMonotone(visit func(table.Row) bool) bool {
 				if a == 0 && m[0] == 1 {
 					depth = v - 1 // the one at the top sinks: in effect all others rise
 				}
-				if !visit(table.Row{Above: int32(s.vars.Find(to, depth)), Below: j}) {
+				if !visit(table.Row{Above: int32(s.Vars.Find(to, depth)), Below: j}) {
 					return false
 				}
 			}

@@ -59,8 +59,8 @@ const MaxVariables = 2_000_000
 
 // build makes the table program.
 func (p *Program) build() {
-	s := &rows{&p.Question, p.vars}
-	t := &table.Program{First: p.vars.First, Each: s.each, Worst: p.Question.Worst}
+	t := &table.Program{First: p.vars.First, Worst: p.Question.Worst}
+	t.Each = func(visit func(table.Row) bool) bool { return p.Question.eachRow(p.vars, visit) }
 	var integers []*big.Int
 	integers, p.unit = overCommon(p.losses)
 	for j := range p.vars.Len() {
@@ -70,7 +70,7 @@ func (p *Program) build() {
 	if !p.Question.Worst {
 		t.Weight, p.mass = overCommon(p.weights)
 	}
-	s.eachWorst(func(r table.Row) bool {
+	Rows{p.vars, p.Question.L}.Worst(func(r table.Row) bool {
 		t.Start = append(t.Start, r)
 		return true
 	})
