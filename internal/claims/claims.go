@@ -68,7 +68,7 @@ var entries []Entry
 // All returns the entries of one source, or of all of them if source is empty, in the order of the ledger.
 func All(source Source) []Entry {
 	var out []Entry
-	for _, s := range []Source{PF, Het, Stopping, Own} {
+	for _, s := range Sources() {
 		for _, e := range entries {
 			if e.Source == s && (source == "" || source == s) {
 				out = append(out, e)
@@ -80,7 +80,6 @@ func All(source Source) []Entry {
 
 // Run computes the entry's verdict. An entry that the context ended is undecided.
 func (e Entry) Run(ctx context.Context) (Result, error) {
-	out := Result{Source: e.Source, Version: e.Version, Item: e.Item, Statement: e.Statement, Note: e.Note}
 	f, err := e.Check(ctx)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		f, err = Finding{Verdict: Undecided, Domain: cause.Error()}, nil
@@ -88,8 +87,15 @@ func (e Entry) Run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("%s, %s: %w", e.Source, e.Item, err)
 	}
-	out.Verdict, out.Domain, out.Witness = f.Verdict, f.Domain, f.Witness
-	return out, nil
+	return e.result(f), nil
+}
+
+// result returns the entry with a finding.
+func (e Entry) result(f Finding) Result {
+	return Result{
+		Source: e.Source, Version: e.Version, Item: e.Item, Statement: e.Statement,
+		Verdict: f.Verdict, Domain: f.Domain, Witness: f.Witness, Note: e.Note,
+	}
 }
 
 // notCheckable is the check of a statement that no computation can settle, with the reason.

@@ -1,0 +1,154 @@
+package claims
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/big"
+	"slices"
+	"strings"
+
+	"optratio/mechanisms"
+)
+
+// A tally counts the comparisons of a check and remembers the first that failed.
+type tally struct {
+	checked int
+	witness string
+}
+
+// expect counts a comparison. Where it is the first that is false, the rest says in numbers how. It returns whether to go on.
+func (t *tally) expect(ok bool, format string, args ...any) bool {
+	t.checked++
+	if !ok && t.witness == "" {
+		t.witness = fmt.Sprintf(format, args...)
+	}
+	return t.witness == ""
+}
+
+// finding is what the comparisons show: that the statement holds on the domain, where seen are the extreme values, or the witness against it.
+func (t *tally) finding(domain, seen string) (Finding, error) {
+	switch {
+	case t.witness != "":
+		return Finding{Verdict: Refuted, Domain: domain, Witness: t.witness}, nil
+	case t.checked == 0:
+		return Finding{Verdict: Undecided, Domain: "nothing was compared"}, nil
+	}
+	return Finding{Verdict: Holds, Domain: domain, Witness: seen}, nil
+}
+
+func rat(a, b int64) *big.Rat { return big.NewRat(a, b) }
+
+func add(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
+func sub(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
+func mul(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
+func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
+
+func sum(xs []*big.Rat) *big.Rat {
+	total := new(big.Rat)
+	for _, x := range xs {
+		total.Add(total, x)
+	}
+	return total
+}
+
+// power returns x^n, n >= 0.
+func power(x *big.Rat, n int) *big.Rat {
+	e := big.NewInt(int64(n))
+	return new(big.Rat).SetFrac(new(big.Int).Exp(x.Num(), e, nil), new(big.Int).Exp(x.Denom(), e, nil))
+}
+
+// text writes rationals as (1/2, 1).
+func text(xs []*big.Rat) string {
+	parts := make([]string, len(xs))
+	for i, x := range xs {
+		parts[i] = x.RatString()
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// short writes x as a fraction where that is short, and otherwise as a decimal with so many significant digits, cut and not rounded, and an ellipsis.
+func short(x *big.Rat, digits int) string {
+	if s := x.RatString(); len(s) <= 24 {
+		return s
+	}
+	return decimals(x, digits)
+}
+
+// decimals writes x with so many significant digits, cut and not rounded, and an ellipsis where digits are missing.
+func decimals(x *big.Rat, digits int) string {
+	places := digits
+	for tenth, y := rat(1, 10), new(big.Rat).Abs(x); y.Sign() != 0 && y.Cmp(tenth) < 0; places++ {
+		y.Mul(y, rat(10, 1))
+	}
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)
+	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(scale))
+	s := new(big.Rat).SetFrac(new(big.Int).Quo(scaled.Num(), scaled.Denom()), scale).FloatString(places)
+	if scaled.IsInt() {
+		return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	}
+	return s + "…"
+}
+
+// A score vector is given here by its weights p_r = e^{ε(q_r - q*)/2Δ}, in (0, 1] and the largest 1. Every vector of rational weights belongs to real scores, and the
+// mechanisms' probabilities at it are rational. Errors (2Δ/ε) ln(1/p_r) are in units of 2Δ/ε, and two of them are compared by comparing weights.
+
+var pf, em = mechanisms.PermuteAndFlip().(mechanisms.Weighted), mechanisms.Exponential().(mechanisms.Weighted)
+
+// distribution returns m's probabilities at the weights.
+func distribution(m mechanisms.Weighted, p []*big.Rat) []*big.Rat {
+	distinct := slices.Clone(p)
+	slices.SortFunc(distinct, func(x, y *big.Rat) int { return y.Cmp(x) })
+	distinct = slices.CompactFunc(distinct, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
+	place := func(x *big.Rat) int {
+		return slices.IndexFunc(distinct, func(y *big.Rat) bool { return x.Cmp(y) == 0 })
+	}
+	counts := make([]int, len(distinct))
+	for _, x := range p {
+		counts[place(x)]++
+	}
+	values := m.WeightedExact(distinct, counts)
+	out := make([]*big.Rat, len(p))
+	for i, x := range p {
+		out[i] = values[place(x)]
+	}
+	return out
+}
+
+// grid yields every nondecreasing weight vector of length n with entries from the given increasing numbers, the last of which is 1 and is the last entry.
+func grid(n int, from ...*big.Rat) iter.Seq[[]*big.Rat] {
+	return func(yield func([]*big.Rat) bool) {
+		p := make([]*big.Rat, n)
+		p[n-1] = rat(1, 1)
+		var fill func(i, least int) bool
+		fill = func(i, least int) bool {
+			if i == n-1 {
+				return yield(slices.Clone(p))
+			}
+			for j := least; j < len(from); j++ {
+				p[i] = from[j]
+				if !fill(i+1, j) {
+					return false
+				}
+			}
+			return true
+		}
+		fill(0, 0)
+	}
+}
+
+// wide are weights from far below the top to the top itself.
+var wide = []*big.Rat{rat(1, 1000000), rat(1, 1000), rat(1, 20), rat(1, 5), rat(1, 2), rat(9, 10), rat(1, 1)}
+
+// vectors yields grid(n, wide…) for n = 1, …, most, until ctx ends.
+func vectors(ctx context.Context, most int) iter.Seq[[]*big.Rat] {
+	return func(yield func([]*big.Rat) bool) {
+		for n := 1; n <= most; n++ {
+			for p := range grid(n, wide...) {
+				if ctx.Err() != nil || !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
