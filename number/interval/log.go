@@ -2,6 +2,7 @@ package interval
 
 import (
 	"math/big"
+	mathbits "math/bits"
 	"sync"
 )
 
@@ -120,21 +121,16 @@ func artanh(p, q *big.Int, prec uint) Interval {
 	return y.SetPrec(prec)
 }
 
-// ln2 returns an enclosure of ln 2 = 2 artanh(1/3) with at least prec bits. The most
-// precise one so far is kept.
+// ln2 returns an enclosure of ln 2 = 2 artanh(1/3) with at least prec bits, the same whatever was asked before: the constant is computed and
+// kept at precisions that are powers of two.
 func ln2(prec uint) Interval {
-	ln2Cache.Lock()
-	defer ln2Cache.Unlock()
-	if ln2Cache.prec < prec {
-		y := artanh(one, big.NewInt(3), prec+4)
-		ln2Cache.value = y.Add(y)
-		ln2Cache.prec = prec
+	bits := uint(1) << mathbits.Len(prec+3)
+	y, ok := ln2Known.Load(bits)
+	if !ok {
+		a := artanh(one, big.NewInt(3), bits)
+		y, _ = ln2Known.LoadOrStore(bits, a.Add(a))
 	}
-	return ln2Cache.value.SetPrec(prec + 4)
+	return y.(Interval).SetPrec(prec + 4)
 }
 
-var ln2Cache struct {
-	sync.Mutex
-	prec  uint
-	value Interval
-}
+var ln2Known sync.Map // of precision to Interval

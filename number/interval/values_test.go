@@ -165,14 +165,19 @@ func TestExpUpToTheLastExponent(t *testing.T) {
 	}
 }
 
-// TestLn2HasItsBits: ln2 promises a relative width of at most 2^-prec, from a cache or not.
+// TestLn2HasItsBits: ln2 promises a relative width of at most 2^-prec, and the same enclosure whatever was asked before.
 func TestLn2HasItsBits(t *testing.T) {
-	ln2Cache.prec = 0
-	for _, prec := range []uint{10, 64, 11, 65, 300, 20} {
+	fresh := map[uint]Interval{}
+	for prec := uint(1); prec <= 3000; prec++ {
+		ln2Known.Clear()
+		fresh[prec] = ln2(prec)
+	}
+	for prec := uint(3000); prec >= 1; prec-- {
 		y := ln2(prec)
 		limit := float(64, 1, -int(prec))
 		assert.LessOrEqual(t, y.Width().Cmp(new(big.Float).Mul(limit, y.Lo())), 0, prec)
-		assert.True(t, Exp(y).Contains(big.NewRat(2, 1)), prec)
+		assert.True(t, prec > 300 || Exp(y).Contains(big.NewRat(2, 1)), prec)
+		assert.True(t, y.Lo().Cmp(fresh[prec].Lo()) == 0 && y.Hi().Cmp(fresh[prec].Hi()) == 0, "%d bits depend on what was asked before", prec)
 	}
 }
 
