@@ -16,7 +16,7 @@ import (
 // ErrRequest is wrapped by errors about requests that no answer fits.
 var ErrRequest = errors.New("bad request")
 
-// complete fills in defaults and checks what else is in the request than n and k.
+// complete fills in defaults and checks the request.
 func (r *Request) complete() error {
 	if err := r.Epsilon.Check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrRequest, err)
@@ -31,7 +31,26 @@ func (r *Request) complete() error {
 	if r.Method < Auto || r.Method > Enumerated {
 		return fmt.Errorf("%w: no method has the number %d", ErrRequest, r.Method)
 	}
-	return checkChoices(r.Gap, r.Objective, r.Level)
+	if err := checkChoices(r.Gap, r.Objective, r.Level); err != nil {
+		return err
+	}
+	_, rational := r.Epsilon.Z()
+	switch {
+	case r.N < 1 || r.K < 1:
+		return fmt.Errorf("%w: n = %d and k = %d must both be at least 1", lattice.ErrSize, r.N, r.K)
+	case r.Exact && !rational:
+		return fmt.Errorf("%w: exact results need e^epsilon as a fraction", ErrMethod)
+	case r.MaxWork < 0:
+		return fmt.Errorf("%w: the limit of work %d is negative", ErrRequest, r.MaxWork)
+	}
+	if err := fits(r.N, r.K); err != nil || !r.Varied() {
+		return err
+	}
+	if r.Method == Lumped {
+		return fmt.Errorf("%w: lumped is for the mean error on the lattice of step 2Δ under the uniform or box prior; use --method lp", ErrMethod)
+	}
+	q := r.question()
+	return fits(r.N, q.Depths())
 }
 
 // complete fills in defaults and checks what else is in the request than n and k.

@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -234,6 +235,16 @@ const maxMassBits = 900
 // bytesPerVariable estimates what a variable of the enumerated program costs in memory, solver included.
 const bytesPerVariable = 3000
 
+// Memory estimates the bytes that answering the request takes at most: those of the whole program, or of lumping where that is beyond MaxMemory.
+func (r Request) Memory() int64 {
+	limit := cmp.Or(r.MaxMemory, DefaultMemory)
+	need := lattice.Variables(r.N, r.K*max(1, r.Step))
+	if need.Mul(need, big.NewInt(bytesPerVariable)); need.Cmp(big.NewInt(limit)) <= 0 {
+		return need.Int64()
+	}
+	return min(limit, lumped.DefaultMaxMemory)
+}
+
 // memory returns how much memory may be used, in bytes.
 func (j *job) memory() int64 {
 	if j.MaxMemory > 0 {
@@ -293,13 +304,19 @@ func (j *job) enumerated(ctx context.Context) outcome {
 
 // lumped bounds the optimum from classes of orbits, at any level: more rows only raise it.
 func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
-	most := lumpedTime
-	if deadline, limited := ctx.Deadline(); limited {
-		most = time.Until(deadline)
-		most -= min(most/10, lumpedReserve)
+	inner := ctx
+	if j.MaxWork > 0 { // the clock must have no say
+		o.MaxWork = min(cmp.Or(o.MaxWork, j.MaxWork), j.MaxWork)
+	} else {
+		most := lumpedTime
+		if deadline, limited := ctx.Deadline(); limited {
+			most = time.Until(deadline)
+			most -= min(most/10, lumpedReserve)
+		}
+		var cancel context.CancelFunc
+		inner, cancel = context.WithTimeout(ctx, most)
+		defer cancel()
 	}
-	inner, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
 	gap, _ := j.Gap.Float64()
 	o.Precision, o.Gap, o.MaxMemory = j.prec, min(lumped.DefaultGap, gap), min(j.memory(), lumped.DefaultMaxMemory)
 	if j.Report != nil {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"math/big"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/lp/lumped"
 )
 
 // The enclosure that lumping gives holds the optimum, at every level and for both objectives.
@@ -36,4 +38,62 @@ func TestLumpedEnclosesTheOptimum(t *testing.T) {
 			}
 		}
 	}
+}
+
+// pressed is a context that says its deadline is past and goes on all the same.
+type pressed struct{ context.Context }
+
+func (pressed) Deadline() (time.Time, bool) { return time.Now(), true }
+
+// With a limit of work the clock has no say in what lumping finds, by itself or within Auto.
+func TestMaxWorkIsNoMatterOfTime(t *testing.T) {
+	for name, r := range map[string]Request{
+		"lumped":                {N: 6, K: 6, Method: Lumped},
+		"auto, past the memory": {N: 7, K: 7, MaxMemory: 1e6},
+	} {
+		r.Epsilon, r.MaxWork = decimalEps(t, "0.5"), 5_000_000
+		calm, err := Ratio(context.Background(), r)
+		require.NoError(t, err)
+		hasty, err := Ratio(pressed{context.Background()}, r)
+		require.NoError(t, err)
+		assert.Equal(t, ProofLumped, calm.Proof, name)
+		assert.Equal(t, calm.Mechanisms, hasty.Mechanisms, name)
+		assert.Equal(t, calm.Pivots, hasty.Pivots, name)
+		r.MaxWork /= 10
+		less, err := Ratio(context.Background(), r)
+		require.NoError(t, err)
+		assert.Less(t, less.Pivots, calm.Pivots, name)
+		r.MaxWork = 0
+		timed, err := Ratio(pressed{context.Background()}, r)
+		require.NoError(t, err)
+		assert.Less(t, timed.Pivots, calm.Pivots, "%s: the test's context does not press", name)
+	}
+}
+
+// Check refuses what Ratio refuses, and nothing else.
+func TestCheckRequest(t *testing.T) {
+	good := Request{N: 3, K: 2, Epsilon: decimalEps(t, "0.5")}
+	require.NoError(t, good.Check())
+	for name, spoil := range map[string]func(*Request){
+		"n":              func(r *Request) { r.N = 0 },
+		"k":              func(r *Request) { r.K = -1 },
+		"too large":      func(r *Request) { r.N, r.K = 1<<30, 1<<19 },
+		"too fine":       func(r *Request) { r.Step = 1 << 20 },
+		"exact":          func(r *Request) { r.Exact = true },
+		"work":           func(r *Request) { r.MaxWork = -1 },
+		"lumped variant": func(r *Request) { r.Step, r.Method = 2, Lumped },
+	} {
+		r := good
+		spoil(&r)
+		want := r.Check()
+		assert.Error(t, want, name)
+		_, err := Ratio(context.Background(), r)
+		assert.Equal(t, want, err, name)
+	}
+	r := Request{N: 4, K: 4, Epsilon: good.Epsilon} // 95 variables
+	assert.Equal(t, int64(95*bytesPerVariable), r.Memory())
+	r.MaxMemory = 100_000
+	assert.Equal(t, int64(100_000), r.Memory(), "lumping within the limit")
+	r.N, r.K, r.MaxMemory = 30, 30, 0
+	assert.Equal(t, int64(lumped.DefaultMaxMemory), r.Memory())
 }

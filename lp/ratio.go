@@ -76,7 +76,10 @@ type Request struct {
 	// Gap is (upper-lower)/upper wanted of every ratio; nil for 1e-9. What the precision of a mechanism's own numbers adds
 	// (mechanisms.Approximate) does not count.
 	Gap       *big.Rat
-	MaxMemory int64         // bytes; 0 for DefaultMemory
+	MaxMemory int64 // bytes; 0 for DefaultMemory
+	// MaxWork bounds lumping by its work instead of by time: it ends after so many visits of positions, at some 10 ns each, and an answer that was
+	// had before the context ended is the same on every machine. 0 for a limit of time: that of the context, or 100 seconds.
+	MaxWork   int64
 	Start     *linear.Basis // of the whole program; nil for permute-and-flip's
 	Certified bool          // only proofs that WriteCertificate can write, where the method leaves a choice
 	Report    func(linear.Progress)
@@ -133,15 +136,6 @@ func Ratio(ctx context.Context, r Request) (*Answer, error) {
 	if err := r.complete(); err != nil {
 		return nil, err
 	}
-	if r.N < 1 || r.K < 1 {
-		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", lattice.ErrSize, r.N, r.K)
-	}
-	if _, rational := r.Epsilon.Z(); r.Exact && !rational {
-		return nil, fmt.Errorf("%w: exact results need e^epsilon as a fraction", ErrMethod)
-	}
-	if err := fits(r.N, r.K); err != nil {
-		return nil, err
-	}
 	if r.Varied() {
 		a, err := variedRatio(ctx, r)
 		if err != nil {
@@ -166,6 +160,9 @@ func Ratio(ctx context.Context, r Request) (*Answer, error) {
 	j.answer.Seconds = time.Since(begin).Seconds()
 	return j.answer, nil
 }
+
+// Check returns the error of Ratio about a request that no method answers, without work.
+func (r Request) Check() error { return r.complete() }
 
 // Limits on n and k where nothing is enumerated: of the bits of (k+1)^n, of the work on the number of orbits, and of k.
 const (

@@ -47,13 +47,7 @@ type variedJob struct {
 // variedRatio answers a varied request: by theorems alone where they settle it, or where the lattice is too large to be enumerated; by the
 // linear-time test for permute-and-flip; else by the program.
 func variedRatio(ctx context.Context, r Request) (*Answer, error) {
-	if r.Method == Lumped {
-		return nil, fmt.Errorf("%w: lumped is for the mean error on the lattice of step 2Δ under the uniform or box prior; use --method lp", ErrMethod)
-	}
 	q := r.question()
-	if err := fits(r.N, q.Depths()); err != nil {
-		return nil, err
-	}
 	j := &variedJob{Request: r, prec: 192 + 2*uint(bitLength(r.N)+bitLength(r.K)) + uint(r.Gap.Denom().BitLen())}
 	j.answer = &Answer{Request: r, Orbits: lattice.Orbits(r.N, q.Depths()), Variables: lattice.Variables(r.N, q.Depths()), Solver: "none"}
 	var err error
