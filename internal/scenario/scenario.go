@@ -17,7 +17,8 @@ type Scenario struct {
 	Number  int // 1 to 8, or 0 for one of the family of Correlated
 	Name    string
 	Summary string
-	high    int // of scenarios 1 to 3: how many candidates have the higher score
+	high    int  // of scenarios 1 to 3: how many candidates have the higher score
+	halves  bool // of scenarios 7 and 8: the trials of the second half are of another kind than those of the first
 	law     func(rng *rand.Rand, trials int) (scores [][]float64, sensitivities []float64)
 }
 
@@ -139,7 +140,7 @@ func Correlated(t float64) Scenario {
 
 // polarised has scores that rise in the first half of the trials and fall in the second.
 func polarised(number int, summary string, spread float64) Scenario {
-	return drawn(number, summary, func(rng *rand.Rand, trials int) [][]float64 {
+	s := drawn(number, summary, func(rng *rand.Rand, trials int) [][]float64 {
 		return normal(rng, trials, func(trial, a int) (float64, float64) {
 			base := -8 + 8*float64(a)/Candidates
 			if trial >= trials/2 {
@@ -148,6 +149,8 @@ func polarised(number int, summary string, spread float64) Scenario {
 			return base, spread
 		})
 	})
+	s.halves = true
+	return s
 }
 
 // normal draws scores with given means and standard deviations, trial by trial.
@@ -180,6 +183,7 @@ func spreads(rng *rand.Rand) []float64 {
 type Trials struct {
 	Scores        [][]float64
 	Sensitivities []float64
+	halves        bool
 }
 
 // Find returns the scenario of a number.
@@ -196,7 +200,7 @@ func (s Scenario) Generate(seed uint64, trials int) (*Trials, error) {
 	if trials < 2 && !s.Fixed() {
 		return nil, fmt.Errorf("scenario %s: %d trials, want at least 2", s.Name, trials)
 	}
-	out := &Trials{}
+	out := &Trials{halves: s.halves}
 	out.Scores, out.Sensitivities = s.law(rand.New(rand.NewPCG(seed, uint64(s.Number))), trials)
 	return out, nil
 }

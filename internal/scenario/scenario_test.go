@@ -133,15 +133,12 @@ func TestCorrelated(t *testing.T) {
 }
 
 // Of the values 1, 2, 3, 4 the mean is 2.5 and its standard error √(5/3/4).
-func TestMeans(t *testing.T) {
-	var m mean
-	m.add(1)
-	assert.Zero(t, m.stdErr())
-	for _, x := range []float64{4, 2, 3} {
-		m.add(x)
-	}
-	assert.InDelta(t, 2.5, m.mean, 1e-15)
-	assert.InDelta(t, math.Sqrt(5.0/12), m.stdErr(), 1e-15)
+func TestMean(t *testing.T) {
+	mean, stdErr := Mean([]float64{1, 4, 2, 3})
+	assert.InDelta(t, 2.5, mean, 1e-15)
+	assert.InDelta(t, math.Sqrt(5.0/12), stdErr, 1e-15)
+	mean, stdErr = Mean([]float64{7})
+	assert.Equal(t, []float64{7, 0}, []float64{mean, stdErr})
 }
 
 // V-A's closed forms for permute-and-flip and for noise of the candidate's own scale, where q_2 - q_1 = gap > 0.
