@@ -139,7 +139,8 @@ type Mechanism interface {
 // Weighted is a mechanism whose probabilities depend on the weights e^{-ε·depth}
 // of the candidates alone, as do all that are symmetric and shift-invariant with a closed form in
 // them. Each method takes the distinct weights, best (1) first, and how many candidates share
-// each, and returns the probability of one candidate of each weight.
+// each, and returns the probability of one candidate of each weight, which is at most that weight. Candidates
+// that share an enclosure may have different weights in it; then what is returned for it holds the probability of each of them.
 type Weighted interface {
 	Mechanism
 	WeightedExact(weights []*big.Rat, counts []int) []*big.Rat

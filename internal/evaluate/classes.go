@@ -1,0 +1,142 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
+)
+
+const (
+	// exactCandidates is the number up to which mechanisms.Ask is left to choose, which then returns exact rationals where there are any.
+	exactCandidates = 64
+	// classPrec is the precision of enclosures in bits.
+	classPrec = 128
+	// mostClasses bounds the classes of an enclosure, which takes about a second then. Beyond it there are estimates.
+	mostClasses = 4000
+	// tailExponent: classes whose weight is less than e^-tailExponent of that of the best ones below the top are treated together.
+	tailExponent = 110.0
+	// deepest is the exponent of the least weight that float64 holds with all its digits, with room for the products to come.
+	deepest = 600.0
+)
+
+// classes are the weights of a problem at one ε: those of the head one by one, those of the tail by a common bound.
+type classes struct {
+	gaps    []*big.Rat          // of the head, in units of the scores
+	weights []interval.Interval // e^{-ε gap/2Δ}; after the head's one more, from 0 to the largest of the tail, if there is a tail
+	counts  []int
+	tail    interval.Interval // Σ gap·weight over the tail
+}
+
+// gap returns the gap of class g in the units of the scores.
+func (p *Problem) gap(g int) *big.Rat {
+	return new(big.Rat).Mul(new(big.Rat).SetInt64(p.gaps[g]), p.unit)
+}
+
+// rate returns, in float64, the exponent of a candidate one unit below the best.
+func (p *Problem) rate(sensitivity *big.Rat, eps mechanisms.Epsilon) float64 {
+	unit, _ := new(big.Rat).Quo(p.unit, sensitivity).Float64()
+	return eps.Float() * unit / 2
+}
+
+// head returns how many classes are worth a weight of their own: those not beyond tailExponent.
+func (p *Problem) head(rate float64) int {
+	if len(p.gaps) < 2 {
+		return len(p.gaps)
+	}
+	n, _ := slices.BinarySearchFunc(p.gaps, tailExponent, func(gap int64, most float64) int {
+		if rate*float64(gap-p.gaps[1]) <= most {
+			return -1
+		}
+		return 1
+	})
+	return n
+}
+
+// weigh returns the weights. A probability of the tail is at most its weight, for every mechanisms.Weighted, and x e^{-λx} falls where λx >= 1, so that
+// the tail's candidates have together at most their number times the term of the first.
+func (p *Problem) weigh(sensitivity *big.Rat, eps mechanisms.Epsilon, head int) *classes {
+	step := new(big.Rat).Add(sensitivity, sensitivity)
+	c := &classes{tail: interval.FromInt(0, classPrec)}
+	weight := func(g int) (*big.Rat, interval.Interval) {
+		gap := p.gap(g)
+		return gap, eps.ExpNeg(new(big.Rat).Quo(gap, step), classPrec)
+	}
+	if head < len(p.gaps) {
+		if _, w := weight(head); w.Hi().Cmp(big.NewFloat(0.25)) > 0 { // e^-1 > 1/4
+			head = len(p.gaps)
+		}
+	}
+	for g := range head {
+		gap, w := weight(g)
+		c.gaps, c.weights, c.counts = append(c.gaps, gap), append(c.weights, w), append(c.counts, p.counts[g])
+	}
+	if head < len(p.gaps) {
+		gap, w := weight(head)
+		rest := 0
+		for _, n := range p.counts[head:] {
+			rest += n
+		}
+		zero := interval.FromInt(0, classPrec)
+		c.weights, c.counts = append(c.weights, interval.Hull(zero, w)), append(c.counts, rest)
+		c.tail = interval.Hull(zero, w.Mul(interval.FromRat(gap, classPrec)).Mul(interval.FromInt(int64(rest), classPrec)))
+	}
+	return c
+}
+
+// classError returns the expected error Σ_g counts_g gap_g x_g of a mechanism with probabilities x, by classes of equal scores.
+func (p *Problem) classError(m mechanisms.Weighted, sensitivity *big.Rat, eps mechanisms.Epsilon) number.Number {
+	if eps.IsZero() || len(p.gaps) == 1 {
+		return number.Exact(p.meanGap()) // all weights are 1, and all probabilities 1/n
+	}
+	rate := p.rate(sensitivity, eps)
+	head := p.head(rate)
+	if head <= mostClasses {
+		return p.enclose(m, p.weigh(sensitivity, eps, head))
+	}
+	if rate*float64(p.gaps[1]) > deepest { // an error that float64 cannot state
+		return number.Enclosed(p.weigh(sensitivity, eps, 1).tail)
+	}
+	return p.estimate(m, rate)
+}
+
+// enclose encloses the expected error from weights.
+func (p *Problem) enclose(m mechanisms.Weighted, c *classes) number.Number {
+	sum := interval.NewAccumulator(classPrec)
+	for g, x := range m.WeightedEnclose(c.weights, c.counts)[:len(c.gaps)] {
+		times := new(big.Rat).Mul(c.gaps[g], new(big.Rat).SetInt64(int64(c.counts[g])))
+		sum.AddMul(x, interval.FromRat(times, classPrec))
+	}
+	return number.Enclosed(sum.Value().Add(c.tail))
+}
+
+// meanGap returns the expected error of the uniform choice.
+func (p *Problem) meanGap() *big.Rat {
+	sum, term := new(big.Int), new(big.Int)
+	for g, gap := range p.gaps {
+		sum.Add(sum, term.Mul(big.NewInt(gap), big.NewInt(int64(p.counts[g]))))
+	}
+	mean := new(big.Rat).SetFrac(sum, big.NewInt(int64(p.n)))
+	return mean.Mul(mean, p.unit)
+}
+
+// estimate is classError in float64. The exponents are off by less than 4 roundings, the mechanism's probabilities by 1e-12 relative to
+// their values besides, and sums of D classes by D roundings each; relative errors of weights come back at most twofold in the probabilities of permute-and-flip
+// and of the exponential mechanism.
+func (p *Problem) estimate(m mechanisms.Weighted, rate float64) number.Number {
+	weights := make([]float64, len(p.gaps))
+	for g, gap := range p.gaps {
+		weights[g] = math.Exp(-rate * float64(gap))
+	}
+	unit, _ := p.unit.Float64()
+	sum := 0.0
+	for g, x := range m.WeightedFloat(weights, p.counts) {
+		sum += x * float64(p.counts[g]) * float64(p.gaps[g]) * unit
+	}
+	relative := 1e-11 + 0x1p-50*float64(len(p.gaps))
+	return number.Estimate(sum, fmt.Sprintf("float64 over %d classes of equal scores, relative error below %.1g", len(p.gaps), 1.1*relative))
+}
