@@ -18,13 +18,14 @@ func spread(m []int, given int) []int {
 	return depths
 }
 
-// check reports why the row x[m][v] >= ρ x[l][w] does not belong to the level, if it does not.
+// check reports why the row x[m][v] >= ρ x[l][w] does not belong to a program whose scores are 2Δ/step apart, if it does not. With worst, the
+// only rows of privacy are those against the worst neighbor, where the given candidate alone lies 2Δ higher.
 //
-// Either kind asks for an assignment of the other candidates of m to those of l under which all
+// Every kind asks for an assignment of the other candidates of m to those of l under which all
 // differences of depth lie within bounds. Sorting both sides gives the assignment whose least difference is
 // greatest and whose greatest difference is least (exchange two pairs that cross), hence
 // one within the bounds if there is any.
-func (q cut) check() error {
+func (q cut) check(step int, worst bool) error {
 	if q.m[q.v] == 0 || q.l[q.w] == 0 {
 		return errors.New("a variable without a candidate")
 	}
@@ -32,19 +33,24 @@ func (q cut) check() error {
 		return errors.New("a variable against itself")
 	}
 	given := q.v - q.w
+	least, most := given, given // of the others' differences
 	a, b := spread(q.m, q.v), spread(q.l, q.w)
-	least, most := given, given
 	for i := range a {
 		d := a[i] - b[i]
-		if !q.privacy && d < given {
-			// Some shift c must have v <= w + c and α >= β + c for all others.
-			return errors.New("the given candidate is not raised against every other")
+		if i == 0 {
+			least, most = d, d
 		}
 		least, most = min(least, d), max(most, d)
 	}
-	if q.privacy && most-least > 1 {
-		// After some shift all differences must be 0 or 1.
-		return errors.New("the vectors are no neighbors: scores differ by more than one step")
+	switch {
+	case !q.privacy && least < given:
+		// Some shift c must have v <= w + c and α >= β + c for all others.
+		return errors.New("the given candidate is not raised against every other")
+	case q.privacy && worst && (least != given-step || most != given-step):
+		return errors.New("not the worst neighbor: the given candidate alone lies 2Δ higher")
+	case q.privacy && !worst && max(most, given)-min(least, given) > step:
+		// After some shift all differences must lie between 0 and step.
+		return errors.New("the vectors are no neighbors: changes of two scores differ by more than 2Δ")
 	}
 	return nil
 }
@@ -58,12 +64,19 @@ type row struct {
 	privacy bool
 }
 
-// rows calls visit for rows that imply all those which a level adds to the program. Rows (T) may be
-// among them, but never rows (P). The count vectors are reused. It stops at visit's first error.
+// rows calls visit for rows that imply all those which a level adds to the program of version 1. Rows (T) may be
+// among them, but never rows (P), which hold identically at the points that they are asked of. The count vectors are reused. It stops
+// at visit's first error.
 func (l *lattice) rows(of level, visit func(row) error) error {
 	for rank, m := range l.orbits() {
 		if of.privacy {
-			if err := l.privacyRows(rank, m, visit); err != nil {
+			err := l.neighborRows(1, rank, m, func(q row) error {
+				if q.chained() {
+					return nil
+				}
+				return visit(q)
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -76,68 +89,87 @@ func (l *lattice) rows(of level, visit func(row) error) error {
 	return nil
 }
 
-// privacyRows visits the rows between b and all its neighbors that come from it by some candidates sinking one
-// step, at least one of those at the top staying there. Every pair of neighbors is such a pair one way
-// or the other: with differences of 0 and 1 after a shift c of either both have their best at
-// depth 0, so that c is 0, or it is 1 and the roles are exchanged.
-func (l *lattice) privacyRows(rankB int, b []int, visit func(row) error) error {
-	sinking := make([]int, l.k+1) // how many of each depth
-	a := make([]int, l.k+1)
-	total := 0
-	var choose func(v int) error
-	choose = func(v int) error {
-		if v < l.k {
-			most := b[v]
-			if v == 0 {
-				most--
-			}
-			for sinking[v] = 0; sinking[v] <= most; sinking[v]++ {
-				if sinking[v] > 0 {
-					total++
-				}
-				if err := choose(v + 1); err != nil {
-					return err
-				}
-			}
-			total -= most
+// chained reports whether the row is one of (P): the given candidate of l alone sinks by a step.
+func (q row) chained() bool {
+	if q.v != q.w+1 {
+		return false
+	}
+	for u, c := range q.l {
+		switch u {
+		case q.w:
+			c--
+		case q.v:
+			c++
+		}
+		if q.m[u] != c {
+			return false
+		}
+	}
+	return true
+}
+
+// neighborRows visits x_a >= z x_b for b = (m, v) and every neighbor a: from m, candidates of each depth sink by 0 to step of its steps, and the depths are
+// counted from the best one again. Changes of depth whose spread is at most step are of this kind after a shift.
+func (l *lattice) neighborRows(step, rank int, m []int, visit func(row) error) error {
+	type move struct{ from, by, count int }
+	var moves []move
+	to := make([]int, l.k+1)
+	finish := func() error {
+		best, worst := l.k+step, 0
+		for _, q := range moves {
+			best, worst = min(best, q.from+q.by), max(worst, q.from+q.by)
+		}
+		if worst-best > l.k {
 			return nil
 		}
-		if total == 0 {
-			return nil
+		clear(to)
+		for _, q := range moves {
+			to[q.from+q.by-best] += q.count
 		}
-		copy(a, b)
-		for u, s := range sinking[:l.k] {
-			a[u] -= s
-			a[u+1] += s
-		}
-		rankA := l.rank(a)
-		for u, s := range sinking {
-			if s < b[u] { // one that stays
-				x, y := l.variable(rankA, a, u), l.variable(rankB, b, u)
-				if err := both(visit, row{x, y, a, b, u, u, true}, true); err != nil {
-					return err
-				}
+		above := l.rank(to)
+		for _, q := range moves {
+			v := q.from + q.by - best
+			if above == rank && v == q.from {
+				continue
 			}
-			if s > 0 { // one that sinks
-				x, y := l.variable(rankA, a, u+1), l.variable(rankB, b, u)
-				if err := both(visit, row{x, y, a, b, u + 1, u, true}, total > 1); err != nil {
-					return err
-				}
+			if err := visit(row{l.variable(above, to, v), l.variable(rank, m, q.from), to, m, v, q.from, true}); err != nil {
+				return err
 			}
 		}
 		return nil
 	}
-	return choose(0)
-}
-
-// both visits a row, if wanted, and the one with its sides exchanged.
-func both(visit func(row) error, r row, wanted bool) error {
-	if wanted {
-		if err := visit(r); err != nil {
-			return err
+	// spreadOut decides for left candidates at depth v how many sink by t and more.
+	var spreadOut func(v, t, left int) error
+	spreadOut = func(v, t, left int) error {
+		if v > l.k {
+			return finish()
 		}
+		if t == step || left == 0 {
+			if left > 0 {
+				moves = append(moves, move{v, t, left})
+				defer func() { moves = moves[:len(moves)-1] }()
+			}
+			next := v + 1
+			if next > l.k {
+				return finish()
+			}
+			return spreadOut(next, 0, m[next])
+		}
+		for count := 0; count <= left; count++ {
+			if count > 0 {
+				moves = append(moves, move{v, t, count})
+			}
+			err := spreadOut(v, t+1, left-count)
+			if count > 0 {
+				moves = moves[:len(moves)-1]
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return visit(row{r.b, r.a, r.l, r.m, r.w, r.v, r.privacy})
+	return spreadOut(0, 0, m[0])
 }
 
 // monotoneRows visits the rows x_a >= x_b in which one other candidate of b sinks by one step.

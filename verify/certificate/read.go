@@ -347,7 +347,8 @@ func (r *reader) injections(c *certificate) error {
 }
 
 func (r *reader) cuts(c *certificate) error {
-	return r.multipliers("cut", c, levels[c.constraints], cut.check, func(q cut, _, _ int) { c.cuts = append(c.cuts, q) })
+	belongs := func(q cut) error { return q.check(1, false) }
+	return r.multipliers("cut", c, levels[c.constraints], belongs, func(q cut, _, _ int) { c.cuts = append(c.cuts, q) })
 }
 
 // multipliers reads the lines of rows with a multiplier, each of an allowed kind, which belongs says nothing against, and in order. take is

@@ -163,39 +163,11 @@ func (r *reader) weights(c *tableCertificate) error {
 
 // tableRows reads the multipliers.
 func (r *reader) tableRows(c *tableCertificate) error {
-	allowed := level{privacy: true, monotone: c.level.monotone} // every level has privacy rows; belongs says which
-	return r.multipliers("row", &c.certificate, allowed, c.belongs, func(q cut, rankM, rankL int) {
+	allowed := level{privacy: true, monotone: c.level.monotone} // every level has privacy rows, if not all of them
+	belongs := func(q cut) error { return q.check(c.step, !c.level.privacy) }
+	return r.multipliers("row", &c.certificate, allowed, belongs, func(q cut, rankM, rankL int) {
 		c.rows = append(c.rows, tableRow{c.lat.variable(rankM, q.m, q.v), c.lat.variable(rankL, q.l, q.w), q.privacy, q.mu})
 	})
-}
-
-// belongs reports why the row x[m][v] >= ρ x[l][w] does not belong to the program, if it does not. As in cut.check an assignment of the
-// other candidates is sought; sorting both sides gives the one whose differences of depth are least spread.
-func (c *tableCertificate) belongs(q cut) error {
-	if !q.privacy {
-		return q.check()
-	}
-	if q.m[q.v] == 0 || q.l[q.w] == 0 {
-		return errors.New("a variable without a candidate")
-	}
-	if q.v == q.w && slices.Equal(q.m, q.l) {
-		return errors.New("a variable against itself")
-	}
-	given := q.v - q.w
-	a, b := spread(q.m, q.v), spread(q.l, q.w)
-	least, most, others := given, given, map[int]bool{}
-	for i := range a {
-		d := a[i] - b[i]
-		least, most = min(least, d), max(most, d)
-		others[d] = true
-	}
-	switch {
-	case c.level.privacy && most-least > c.step:
-		return errors.New("the vectors are no neighbors: changes of two scores differ by more than 2Δ")
-	case !c.level.privacy && (len(others) != 1 || !others[given-c.step]):
-		return errors.New("not the worst neighbor: the given candidate alone lies 2Δ higher")
-	}
-	return nil
 }
 
 // cells reads the table: a line for each variable, in order.
@@ -398,7 +370,7 @@ func (c *tableCertificate) violated(z *big.Rat, o Options) (string, error) {
 	for rank, m := range c.lat.orbits() {
 		var err error
 		if c.level.privacy {
-			err = c.neighborRows(rank, m, visit)
+			err = c.lat.neighborRows(c.step, rank, m, visit)
 		} else {
 			err = c.worstRows(rank, m, visit)
 		}
@@ -410,70 +382,6 @@ func (c *tableCertificate) violated(z *big.Rat, o Options) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// neighborRows visits x_a >= z x_b for b = (m, v) and every neighbor a: from m, candidates of each depth sink by 0 to L steps, and the depths are
-// counted from the best one again. Changes of depth whose spread is at most L are of this kind after a shift.
-func (c *tableCertificate) neighborRows(rank int, m []int, visit func(row) error) error {
-	type move struct{ from, by, count int }
-	var moves []move
-	to := make([]int, c.k+1)
-	finish := func() error {
-		best, worst := c.k+c.step, 0
-		for _, q := range moves {
-			best, worst = min(best, q.from+q.by), max(worst, q.from+q.by)
-		}
-		if worst-best > c.k {
-			return nil
-		}
-		clear(to)
-		for _, q := range moves {
-			to[q.from+q.by-best] += q.count
-		}
-		above := c.lat.rank(to)
-		for _, q := range moves {
-			v := q.from + q.by - best
-			if above == rank && v == q.from {
-				continue
-			}
-			if err := visit(row{c.lat.variable(above, to, v), c.lat.variable(rank, m, q.from), to, m, v, q.from, true}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	// spreadOut decides for left candidates at depth v how many sink by t and more.
-	var spreadOut func(v, t, left int) error
-	spreadOut = func(v, t, left int) error {
-		if v > c.k {
-			return finish()
-		}
-		if t == c.step || left == 0 {
-			if left > 0 {
-				moves = append(moves, move{v, t, left})
-				defer func() { moves = moves[:len(moves)-1] }()
-			}
-			next := v + 1
-			if next > c.k {
-				return finish()
-			}
-			return spreadOut(next, 0, m[next])
-		}
-		for count := 0; count <= left; count++ {
-			if count > 0 {
-				moves = append(moves, move{v, t, count})
-			}
-			err := spreadOut(v, t+1, left-count)
-			if count > 0 {
-				moves = moves[:len(moves)-1]
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return spreadOut(0, 0, m[0])
 }
 
 // worstRows visits x_a >= z x_b for b = (m, w), a being where the given candidate has sunk by L steps against all others.
