@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"optratio/lp/linear"
-	rules "optratio/mechanisms/stopping"
 )
 
 // largestRow bounds n in the rows that TestDocumentTable recomputes; the build tag slow lifts it.
@@ -174,14 +173,14 @@ func TestOptimaBetweenBounds(t *testing.T) {
 				p := problem(t, n, 1, l, eps, "0")
 				sol := check(t, p, linear.Embedded{})
 				_, e := p.Eps.ExpBounds(256)
-				if bound := must(rules.LawBound(n, l, e)); sol.Lower.Cmp(bound) >= 0 {
+				if bound := lawBound(n, l, e); sol.Lower.Cmp(bound) >= 0 {
 					t.Errorf("n = %d, l = %d, ε = %s: %s reaches the bound %s", n, l, eps, sol.Lower.FloatString(15), bound.FloatString(15))
 				}
 				x, _ := rat(t, eps).Float64()
-				if low, _ := sol.Lower.Float64(); low < rules.ConstantRate(x, l) {
-					t.Errorf("n = %d, l = %d, ε = %s: %g below the constant-rate rule's %g", n, l, eps, low, rules.ConstantRate(x, l))
+				if low, _ := sol.Lower.Float64(); low < constantRate(x, l) {
+					t.Errorf("n = %d, l = %d, ε = %s: %g below the constant-rate rule's %g", n, l, eps, low, constantRate(x, l))
 				}
-				if d := rules.Difference(sol.Law); d.Sign() != 0 {
+				if d := difference(sol.Law); d.Sign() != 0 {
 					t.Errorf("n = %d: the law's difference is %v", n, d)
 				}
 			}
@@ -232,9 +231,9 @@ func TestLimitTheorem(t *testing.T) {
 				t.Errorf("%v, n = %d: V' = %.10f, then V = %.10f and V' = %.10f", c, n, before, hi, free)
 			}
 			x, _ := rat(t, c.eps).Float64()
-			if rate := max(rules.ConstantRate(x, c.l), rules.ConstantRate(-math.Log(0.534), 1)); c.win == 1 && math.Exp(-x/float64(c.l)) <= 0.534 && free < rate-slack {
+			if rate := max(constantRate(x, c.l), constantRate(-math.Log(0.534), 1)); c.win == 1 && math.Exp(-x/float64(c.l)) <= 0.534 && free < rate-slack {
 				t.Errorf("%v, n = %d: V' = %.10f below %.10f", c, n, free, rate)
-			} else if c.win == 1 && free < rules.ConstantRate(x, c.l)-slack {
+			} else if c.win == 1 && free < constantRate(x, c.l)-slack {
 				t.Errorf("%v, n = %d: V' = %.10f below the limit rule's", c, n, free)
 			}
 			before = free
@@ -261,20 +260,20 @@ func TestNumbersOfTheProse(t *testing.T) {
 	contains(fmt.Sprintf("(1-z)/(1-z^n) = %.10f", law(0.1, 100)))
 	contains(fmt.Sprintf("against %.8f, at ε = 0.5", law(0.3, 100)))
 	contains(fmt.Sprintf("against %.8f. Then", law(0.5, 100)))
-	contains(fmt.Sprintf("At ε = 0.5 it gives %.4f", rules.ConstantRate(0.5, 1)))
+	contains(fmt.Sprintf("At ε = 0.5 it gives %.4f", constantRate(0.5, 1)))
 	z := math.Exp(-0.1)
 	if short := math.Exp(-z / (1 - z)); short > 8e-5 || short < 7e-5 {
 		t.Errorf("the limit rule is within %g of the bound at ε = 0.1", short)
 	}
 	best, at := 0.0, 0.0
 	for i := 1; i < 1000; i++ {
-		if x := rules.ConstantRate(-math.Log(float64(i)/1000), 1); x > best {
+		if x := constantRate(-math.Log(float64(i)/1000), 1); x > best {
 			best, at = x, float64(i)/1000
 		}
 	}
 	contains(fmt.Sprintf("the larger of e^{-ε/l} and %.3f, where L has its maximum %.4f", at, best))
 	for l := 1; l <= 3; l++ {
-		eps := -math.Log(must(rules.Asymptotic(l + 1)))
+		eps := -math.Log(asymptotic(l + 1))
 		contains(strings.TrimSuffix(fmt.Sprintf("%.3f", eps), ".000") + " for l = " + strconv.Itoa(l))
 	}
 	// The ratios of the optimum to the best p-mix, from the table.
