@@ -39,7 +39,7 @@ type LU struct {
 	drop   float64 // entries of this size or less are set to zero by the sparse solves
 	spike  sparse  // L⁻¹ a of the column that an update will bring in
 	unit   sparse  // U⁻ᵀ e of the pivot that an update will replace
-	dense  []float64
+	whole  sparse  // a right-hand side whose entries are not listed beforehand
 	stack  []int32
 	next   []int32
 	seen   []bool
@@ -352,12 +352,11 @@ func (e *elimination) finish() *LU {
 		order:      e.pivotRows,
 		place:      make([]int32, n),
 		etaStart:   []int32{0},
-		dense:      make([]float64, n),
 		next:       make([]int32, n),
 		seen:       make([]bool, n),
 		factor:     len(e.lRow) + len(e.uRow) + n,
 	}
-	f.spike, f.unit = newSparse(n), newSparse(n)
+	f.spike, f.unit, f.whole = newSparse(n), newSparse(n), newSparse(n)
 	for k, r := range f.order {
 		f.place[r] = int32(k)
 	}

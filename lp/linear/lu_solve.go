@@ -200,18 +200,9 @@ func (f *LU) solveTransposed(v *sparse, keep bool) {
 // It panics on other lengths.
 func (f *LU) Solve(dst, b []float64) {
 	f.plain(dst, b)
-	v := sparse{val: f.dense}
+	v := &f.whole
 	copy(v.val, b)
-	drop := f.drop
-	f.drop = 0
-	f.run(&v, &f.lower, nil, f.lowerOrder, false)
-	for t, r := range f.etaRow {
-		for p := f.etaStart[t]; p < f.etaStart[t+1]; p++ {
-			v.val[r] -= f.etaValue[p] * v.val[f.etaIndex[p]]
-		}
-	}
-	f.run(&v, &f.cols, f.diag, f.order, true)
-	f.drop = drop
+	f.undropped(v, f.solve)
 	for r, j := range f.colOf {
 		dst[j] = v.val[r]
 	}
@@ -221,36 +212,27 @@ func (f *LU) Solve(dst, b []float64) {
 // It panics on other lengths.
 func (f *LU) SolveTransposed(dst, c []float64) {
 	f.plain(dst, c)
-	v := sparse{val: f.dense}
+	v := &f.whole
 	for r, j := range f.colOf {
 		v.val[r] = c[j]
 	}
+	f.undropped(v, f.solveTransposed)
+	copy(dst, v.val)
+}
+
+// undropped solves without setting small entries to zero.
+func (f *LU) undropped(v *sparse, solve func(v *sparse, keep bool)) {
 	drop := f.drop
 	f.drop = 0
-	f.run(&v, &f.rows, f.diag, f.order, false)
-	for t := len(f.etaRow) - 1; t >= 0; t-- {
-		x := v.val[f.etaRow[t]]
-		for p := f.etaStart[t]; p < f.etaStart[t+1]; p++ {
-			v.val[f.etaIndex[p]] -= x * f.etaValue[p]
-		}
-	}
-	f.run(&v, &f.lowerT, nil, f.lowerOrder, true)
+	v.gather()
+	solve(v, false)
 	f.drop = drop
-	copy(dst, v.val)
 }
 
 func (f *LU) plain(dst, src []float64) {
 	if len(dst) != f.n || len(src) != f.n {
 		panic("linear: vector length does not match the factorisation")
 	}
-}
-
-// run is sweep over all positions, without a pattern.
-func (f *LU) run(v *sparse, t *triangle, diag []float64, order []int32, backwards bool) {
-	full := 1.0
-	v.idx = f.topo[:0]
-	f.sweep(v, t, diag, order, backwards, &full)
-	f.topo = v.idx[:0]
 }
 
 // Size returns the number of entries of L and U after the factorisation.
