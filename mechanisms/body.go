@@ -60,7 +60,7 @@ func (b *bodies) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) 
 // symbolicPower returns e^{-εx} as a power of e^{-ε·unit}, or ErrNotRational where it is none, or too high a power.
 func symbolicPower(x, unit *big.Rat) (arith.RatFunc, error) {
 	steps := new(big.Rat).Quo(x, unit)
-	if !steps.IsInt() || steps.Num().BitLen() > 12 {
+	if !steps.IsInt() || steps.Num().BitLen() > 17 {
 		return arith.RatFunc{}, ErrNotRational
 	}
 	return arith.Pow(arith.Poly{}, arith.Poly{}.Z(), int(steps.Num().Int64())), nil

@@ -84,8 +84,9 @@ func (r ratio) log() (number.Number, *big.Rat) {
 		return number.Int(0), v.rat
 	case v.rat != nil:
 		return number.Enclosed(interval.LogRat(v.rat, 160)), v.rat
-	case v.fun != nil && v.ring.exponent != nil:
-		if power, ok := monomial(v.fun.Num, v.fun.Den); ok {
+	case v.ring != nil && v.ring.exponent != nil && v.formable(v.ring):
+		f, formed := v.form()
+		if power, ok := monomial(f.Num, f.Den); formed && ok {
 			e := new(big.Rat).SetInt64(-int64(power))
 			return number.Exact(e.Mul(e, v.ring.exponent)), nil
 		}

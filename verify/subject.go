@@ -86,6 +86,8 @@ const (
 	mostParts  = 64
 	mostDepth  = 512
 	mostDegree = 1024
+	// lateDegree bounds polynomials that are formed only where enclosures do not tell two probabilities apart.
+	lateDegree = 1 << 16
 )
 
 // Exact is the subject that answers with a mechanism's own probabilities, in the most exact form that they have.
@@ -94,6 +96,7 @@ type Exact struct {
 	space     *Space
 	parts     int64 // depths are multiples of 1/parts lattice steps
 	exp, log  *ring
+	forms     map[string][]arith.RatFunc // the last ones that were asked for late
 }
 
 // ForMechanism returns the subject that answers with m's own probabilities on the space.
@@ -138,7 +141,7 @@ func (s *Space) parts(uniform bool) int64 {
 // like returns the subject of another mechanism whose values combine exactly with e's.
 func (e *Exact) like(m mechanisms.Mechanism) *Exact {
 	out := *e
-	out.mechanism = m
+	out.mechanism, out.forms = m, nil
 	return &out
 }
 
@@ -173,12 +176,24 @@ func (e *Exact) Answer(q Vector) (*Answer, error) {
 	if !errors.Is(err, mechanisms.ErrNotRational) {
 		return nil, err
 	}
-	return e.enclose(in)
+	m, _ := e.mechanism.(mechanisms.Symbolic)
+	if m == nil || e.exp == nil || !e.within(q, 0, lateDegree) {
+		return e.enclose(in, nil)
+	}
+	return e.enclose(in, func(r int) (arith.RatFunc, bool) {
+		all, err := e.symbolic(m, q, in)
+		if err != nil {
+			return arith.RatFunc{}, false
+		}
+		return all[r], true
+	})
 }
 
-// modest reports whether q's depths are few enough parts for polynomials in e^{-ε/parts}, whose degree may come to the depths of all
-// but one candidate.
-func (e *Exact) modest(q Vector) bool {
+// modest reports whether q's depths are few enough parts for polynomials in e^{-ε/parts}.
+func (e *Exact) modest(q Vector) bool { return e.within(q, mostDepth, mostDegree) }
+
+// within reports whether q's depths are at most so many parts, or those of all but one candidate, to which the degree of a polynomial may come.
+func (e *Exact) within(q Vector, mostDepth, mostDegree int64) bool {
 	step := slices.MaxFunc(e.space.Sensitivities, (*big.Rat).Cmp)
 	depth := new(big.Rat).SetInt64(q.best() - slices.Min(q))
 	depth.Mul(depth, e.space.Unit)
@@ -192,8 +207,29 @@ func (e *Exact) linear(x arith.LogRat) *Value {
 	return function(f.Add(f.FromRat(x.A), f.Mul(f.FromRat(x.B), f.Z())), e.log)
 }
 
-// enclose answers with enclosures that are computed when they are needed.
-func (e *Exact) enclose(in *mechanisms.Instance) (*Answer, error) {
+// recentForms is how many vectors' functions are kept: each is compared with its neighbors, candidate by candidate.
+const recentForms = 64
+
+// symbolic returns m's probabilities at q as functions, which may be long, from memory where they are there.
+func (e *Exact) symbolic(m mechanisms.Symbolic, q Vector, in *mechanisms.Instance) ([]arith.RatFunc, error) {
+	key := q.key()
+	if all, ok := e.forms[key]; ok {
+		return all, nil
+	}
+	all, err := m.Symbolic(in, big.NewRat(1, e.parts))
+	if err != nil {
+		return nil, err
+	}
+	if e.forms == nil || len(e.forms) == recentForms {
+		e.forms = map[string][]arith.RatFunc{}
+	}
+	e.forms[key] = all
+	return all, nil
+}
+
+// enclose answers with enclosures that are computed when they are needed. form, where it is not nil, gives the candidates' probabilities
+// as functions of the number of e.exp.
+func (e *Exact) enclose(in *mechanisms.Instance, form func(r int) (arith.RatFunc, bool)) (*Answer, error) {
 	first, err := e.mechanism.Enclose(in, 64)
 	if errors.Is(err, mechanisms.ErrNoEnclosure) {
 		return nil, ErrEstimates
@@ -210,7 +246,10 @@ func (e *Exact) enclose(in *mechanisms.Instance) (*Answer, error) {
 	})
 	values := make([]*Value, len(first))
 	for r := range values {
-		values[r] = Refinable(func(prec uint) interval.Interval { return all(prec)[r] })
+		box := func(prec uint) interval.Interval { return all(prec)[r] }
+		if values[r] = Refinable(box); form != nil {
+			values[r] = lately(box, e.exp, func() (arith.RatFunc, bool) { return form(r) })
+		}
 	}
 	return &Answer{P: values}, nil
 }

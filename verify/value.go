@@ -18,6 +18,7 @@ type Value struct {
 	fun    *arith.RatFunc
 	ring   *ring                             // of fun
 	box    func(prec uint) interval.Interval // where neither; nil: from lo to hi
+	late   func() (arith.RatFunc, bool)      // beside box: the function of ring's number, where it can be had
 	fixed  bool                              // the enclosure does not depend on prec
 	lo, hi float64                           // outward-rounded bounds, where known is set
 	known  bool
@@ -49,6 +50,15 @@ func Within(lo, hi *big.Rat) *Value {
 
 // Nearly returns what a number x stands for that was computed in double precision: see mechanisms.Readings.
 func Nearly(x, precision *big.Rat) *Value { return Within(mechanisms.Readings(x, precision)) }
+
+// lately returns a number that all enclosures of box contain, and that is a function of the ring's number, for long polynomials: that is formed
+// only where enclosures do not tell two numbers apart.
+func lately(box func(prec uint) interval.Interval, r *ring, form func() (arith.RatFunc, bool)) *Value {
+	return &Value{box: remembering(box), ring: r, late: form}
+}
+
+// lateBits is the precision of enclosures from which on such functions decide.
+const lateBits = 256
 
 // function returns f(t) for the number t of the ring.
 func function(f arith.RatFunc, r *ring) *Value {
@@ -123,10 +133,38 @@ func combine(a, b *Value,
 		}
 		return function(fun(f, g), r)
 	}
-	return &Value{
+	v := &Value{
 		fixed: (a.fixed || a.rat != nil) && (b.fixed || b.rat != nil),
 		box:   func(prec uint) interval.Interval { return box(a.Enclose(prec), b.Enclose(prec)) },
 	}
+	if v.ring = a.ring; v.ring == nil {
+		v.ring = b.ring
+	}
+	if v.ring != nil && a.formable(v.ring) && b.formable(v.ring) {
+		v.late = func() (arith.RatFunc, bool) {
+			f, ok := a.form()
+			g, also := b.form()
+			if !ok || !also {
+				return arith.RatFunc{}, false
+			}
+			return fun(f, g), true
+		}
+	}
+	return v
+}
+
+// formable reports whether v may be a function of the ring's number, or a constant.
+func (v *Value) formable(r *ring) bool {
+	return v.rat != nil || v.ring == r && (v.fun != nil || v.late != nil)
+}
+
+// form returns v as a function, which may take long.
+func (v *Value) form() (f arith.RatFunc, ok bool) {
+	if v.late != nil {
+		return v.late()
+	}
+	f, _, ok = v.function()
+	return f, ok
 }
 
 // function returns v as a function, with a nil ring for a constant.
@@ -171,7 +209,15 @@ func (v *Value) sign(limit uint) (s int, ok bool) {
 	}
 	for prec := uint(64); ; prec *= 2 {
 		s, ok = v.Enclose(prec).Sign()
-		if ok || v.fixed || 2*prec > limit {
+		if ok || v.fixed {
+			return s, ok
+		}
+		if v.late != nil && 2*prec > lateBits {
+			if f, ok := v.late(); ok {
+				return v.ring.sign(f)
+			}
+		}
+		if 2*prec > limit {
 			return s, ok
 		}
 	}
