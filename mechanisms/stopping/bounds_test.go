@@ -15,7 +15,7 @@ func TestSecretaryRulePrivateFromItsLimit(t *testing.T) {
 	for n := 5; n <= 100; n++ {
 		law := ExactLaw(secretary(t, n))
 		for l := 1; l <= min(6, n-1); l++ {
-			a, _ := asymptotic(l+1, 128).Hi().Rat(nil)
+			a, _ := must(AsymptoticEnclosure(l+1, 128)).Hi().Rat(nil)
 			tight := must(TightEps(law, l, new(big.Rat)))
 			if new(big.Rat).Mul(tight.Upper, a).Cmp(big.NewRat(1, 1)) > 0 {
 				t.Errorf("n = %d, l = %d: tight e^ε %v above 1/a", n, l, tight.Upper)
@@ -37,7 +37,7 @@ func TestPMixVanishes(t *testing.T) {
 		x, _ := p.Float64()
 		r := law.At(1).Float64()
 		e := math.Exp(0.5)
-		want := 1 + (e-1)/(1-e*asymptotic(l+1, 128).Near())
+		want := 1 + (e-1)/(1-e*must(AsymptoticEnclosure(l+1, 128)).Near())
 		if got := n * (x*r + (1-x)/n); math.Abs(got-want) > 0.02*want {
 			t.Errorf("l = %d: n·success = %g, limit %g", l, got, want)
 		}

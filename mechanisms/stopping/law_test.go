@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 func rats(t testing.TB, s string) []*big.Rat {
@@ -200,37 +199,22 @@ func TestLargeLaw(t *testing.T) {
 		}
 	}
 	for k := 1; k <= 8; k++ {
-		limit := asymptotic(k, 128).Near() / math.E
+		limit := must(Asymptotic(k)) / math.E
 		if math.Abs(law[k-1]-limit) > 3.0/n {
 			t.Errorf("r_%d = %g, limit %g", k, law[k-1], limit)
 		}
 	}
 }
 
-// asymptotic encloses a_k = Σ_{s>=k} (1-1/e)^s / s to about prec bits, the limit of e·r_{k,n} for fixed k (Grining, Klonowski &
-// Sulkowska, Theorem 5 / 5.2): the partial sum up to N plus a remainder in [0, x^{N+1}/((N+1)(1-x))], x = 1-1/e.
-func asymptotic(k int, prec uint) interval.Interval {
-	prec += 32
-	one := interval.FromInt(1, prec)
-	x := one.Sub(interval.Exp(interval.FromInt(-1, prec)))
-	term := x.Pow(k)
-	sum := interval.FromInt(0, prec)
-	// x < 2^-0.66, so prec bits take fewer than 2·prec terms.
-	last := k + 2*int(prec)
-	for s := k; s <= last; s++ {
-		sum = sum.Add(term.Quo(interval.FromInt(int64(s), prec)))
-		term = term.Mul(x)
-	}
-	rest := term.Quo(interval.FromInt(int64(last+1), prec).Mul(one.Sub(x)))
-	return sum.Add(interval.Hull(interval.FromInt(0, prec), rest))
-}
-
 // a_1 = 1, a_2 = 1/e, and the next one by a term less.
 func TestAsymptotic(t *testing.T) {
 	for k, want := range map[int]float64{1: 1, 2: 1 / math.E, 3: 1/math.E - (1-1/math.E)*(1-1/math.E)/2} {
-		if x := asymptotic(k, 128); math.Abs(x.Near()-want) > 1e-15 || x.RelWidth() > 1e-37 {
+		if x := must(AsymptoticEnclosure(k, 128)); math.Abs(x.Near()-want) > 1e-15 || x.RelWidth() > 1e-37 {
 			t.Errorf("a_%d is enclosed in %v, want %.17g", k, x, want)
 		}
+	}
+	if _, err := Asymptotic(0); !errors.Is(err, ErrRange) {
+		t.Error("a_0 accepted")
 	}
 }
 

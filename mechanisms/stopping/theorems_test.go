@@ -70,7 +70,7 @@ func TestLemmaThreeStep(t *testing.T) {
 	for n := 5; n <= 40; n++ {
 		r := secretary(t, n)
 		for l := 1; l <= n-2; l++ {
-			a, _ := asymptotic(l+1, 128).Hi().Rat(nil)
+			a, _ := must(AsymptoticEnclosure(l+1, 128)).Hi().Rat(nil)
 			for k := 2; k+l <= n; k++ {
 				if new(big.Rat).Mul(r[k-1], a).Cmp(r[k+l-1]) >= 0 {
 					t.Errorf("n = %d, l = %d, k = %d: r_k >= r_{k+l}/a_{l+1}", n, l, k)
