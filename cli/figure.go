@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"optratio/internal/figures"
+)
+
+func init() { commands = append(commands, newFigure) }
+
+type figureFlags struct {
+	job
+	out, data string
+	list      bool
+}
+
+func newFigure(s streams) *cobra.Command {
+	f := figureFlags{job: job{streams: s}}
+	c := &cobra.Command{
+		Use:   "figure NAME -o FILE.(svg|png|pdf)",
+		Short: "Draw a figure of the sources, or one of the project's own, from computed numbers",
+		Long: `Draw a figure of the sources, or one of the project's own, as SVG, PNG or PDF, by the end of the file's
+name; --data writes the plotted numbers as CSV. --list names the figures, one a line; with --json also what each shows,
+its source, and its parameters with their defaults. What a source leaves open is a parameter. The same parameters
+give the same bytes. docs/figures.md describes the figures, and those of the sources that cannot be drawn again.`,
+		Example: `  optratio figure --list
+  optratio figure pf-1a -o pf-1a.svg --data pf-1a.csv
+  optratio figure pf-2b -o pf-2b.png --objective paper --points 100`,
+		Args: f.args,
+	}
+	fs := c.Flags()
+	fs.StringVarP(&f.out, "output", "o", "", "file to draw to; its name ends in .svg, .png or .pdf")
+	fs.StringVar(&f.data, "data", "", "file for the plotted numbers, CSV")
+	fs.BoolVar(&f.list, "list", false, "list the names of the figures, one a line")
+	f.job.add(c)
+	addFigureParameters(fs)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return f.limited(func(ctx context.Context) error {
+			if f.list {
+				return f.show(figureList(), printFigureNames)
+			}
+			return f.run(ctx, args[0], fs)
+		})(c, args)
+	}
+	return c
+}
+
+// addFigureParameters adds a flag for every parameter that a figure has.
+func addFigureParameters(fs *pflag.FlagSet) {
+	of := map[string][]string{}
+	usage := map[string]string{}
+	for _, s := range figures.Specs() {
+		for _, p := range s.Params {
+			of[p.Name] = append(of[p.Name], s.Name)
+			usage[p.Name] = p.Usage
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		text := usage[name]
+		if len(of[name]) > 6 {
+			text += " (many figures)"
+		} else {
+			text += " (" + strings.Join(of[name], ", ") + ")"
+		}
+		short := ""
+		if len(name) == 1 {
+			short = name
+		}
+		fs.StringP(name, short, "", text)
+	}
+}
+
+func (f *figureFlags) args(_ *cobra.Command, args []string) error {
+	switch {
+	case f.list && len(args) > 0:
+		return usagef("--list: takes no name, got %s", quoted(args[0]))
+	case !f.list && len(args) != 1:
+		return usagef("figure takes one name, got %d; optratio figure --list lists them", len(args))
+	}
+	return nil
+}
+
+type parameterDoc struct {
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Usage   string `json:"usage"`
+}
+
+type figureDoc struct {
+	Name       string         `json:"name"`
+	Shows      string         `json:"shows"`
+	Source     string         `json:"source"`
+	Parameters []parameterDoc `json:"parameters"`
+}
+
+func figureList() []figureDoc {
+	var docs []figureDoc
+	for _, s := range figures.Specs() {
+		d := figureDoc{Name: s.Name, Shows: s.Shows, Source: s.Source, Parameters: []parameterDoc{}}
+		for _, p := range s.Params {
+			d.Parameters = append(d.Parameters, parameterDoc(p))
+		}
+		docs = append(docs, d)
+	}
+	return docs
+}
+
+func printFigureNames(w io.Writer) error {
+	for _, s := range figures.Specs() {
+		if _, err := fmt.Fprintln(w, s.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawnDoc is the JSON document of a figure that was drawn.
+type drawnDoc struct {
+	Name       string            `json:"name"`
+	Title      string            `json:"title"`
+	Subtitle   string            `json:"subtitle"`
+	Parameters map[string]string `json:"parameters"`
+	Output     string            `json:"output"`
+	Data       string            `json:"data,omitempty"`
+	Seconds    float64           `json:"seconds"`
+}
+
+func (f *figureFlags) run(ctx context.Context, name string, fs *pflag.FlagSet) error {
+	spec, err := figures.Lookup(name)
+	if err != nil {
+		return figureError(err)
+	}
+	if f.out == "" {
+		return usagef("-o is missing: give a file such as -o %s.svg", name)
+	}
+	format, err := figures.FormatOf(f.out)
+	if err != nil {
+		return usagef("-o %s: %w", quoted(f.out), err)
+	}
+	given := map[string]string{}
+	fs.Visit(func(flag *pflag.Flag) {
+		if slices.ContainsFunc(figures.Specs(), func(s figures.Spec) bool { return s.Has(flag.Name) }) {
+			given[flag.Name] = flag.Value.String()
+		}
+	})
+	report, done := progress(f.streams, "figure "+name)
+	defer done()
+	a, err := spec.NewArgs(given, func(done, total int) { report("%d of %d", done, total) })
+	if err != nil {
+		return figureError(err)
+	}
+	var picture, data *outputFile
+	if picture, err = createOutput("-o", f.out); err != nil {
+		return err
+	}
+	if f.data != "" {
+		if data, err = createOutput("--data", f.data); err != nil {
+			return err
+		}
+	}
+	start := time.Now()
+	type drawn struct {
+		figure        *figures.Figure
+		picture, data bytes.Buffer
+	}
+	d, err := await(ctx, grace, func() (*drawn, error) {
+		figure, err := spec.Draw(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		d := &drawn{figure: figure}
+		return d, errors.Join(figure.Write(&d.picture, format), figure.WriteData(&d.data))
+	})
+	done()
+	switch {
+	case err != nil && context.Cause(ctx) != nil:
+		return fmt.Errorf("%w; nothing was written", context.Cause(ctx))
+	case err != nil:
+		return figureError(err)
+	}
+	for _, out := range []struct {
+		file *outputFile
+		text *bytes.Buffer
+	}{{data, &d.data}, {picture, &d.picture}} {
+		if err := out.file.commit(ctx, func(w io.Writer) error { _, err := out.text.WriteTo(w); return err }); err != nil {
+			return err
+		}
+	}
+	doc := drawnDoc{name, d.figure.Title, d.figure.Subtitle, a.Values(), f.out, f.data, time.Since(start).Seconds()}
+	return f.show(doc, doc.print)
+}
+
+func (d *drawnDoc) print(w io.Writer) error {
+	fmt.Fprintf(w, "%s: %s\n%s\n", d.Name, d.Title, d.Subtitle)
+	if len(d.Parameters) > 0 {
+		var list []string
+		for _, name := range slices.Sorted(maps.Keys(d.Parameters)) {
+			list = append(list, name+" "+d.Parameters[name])
+		}
+		fmt.Fprintf(w, "parameters: %s\n", strings.Join(list, ", "))
+	}
+	files := d.Output
+	if d.Data != "" {
+		files += " and " + d.Data
+	}
+	_, err := fmt.Fprintf(w, "written to %s\n", files)
+	return err
+}
+
+// figureError makes errors about parameters usage errors.
+func figureError(err error) error {
+	if errors.Is(err, figures.ErrParameter) || isInput(err) {
+		text := strings.TrimPrefix(err.Error(), figures.ErrParameter.Error()+": ")
+		return usagef("%s", text)
+	}
+	return err
+}

@@ -1,0 +1,259 @@
+package figures
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// drawn computes a figure with its fast parameters, changed by the given ones: name, value, ….
+func drawn(t *testing.T, name string, change ...string) *Figure {
+	t.Helper()
+	spec, err := Lookup(name)
+	require.NoError(t, err)
+	given := maps.Clone(spec.Fast)
+	if given == nil {
+		given = map[string]string{}
+	}
+	for i := 0; i < len(change); i += 2 {
+		given[change[i]] = change[i+1]
+	}
+	a, err := spec.NewArgs(given, nil)
+	require.NoError(t, err)
+	f, err := spec.Draw(context.Background(), a)
+	require.NoError(t, err)
+	return f
+}
+
+// series finds a series of a figure by name.
+func series(t *testing.T, f *Figure, name string) *Series {
+	t.Helper()
+	for _, p := range f.each() {
+		for _, s := range p.Series {
+			if s.Name == name {
+				return s
+			}
+		}
+	}
+	require.Fail(t, "no series "+name)
+	return nil
+}
+
+func written(t *testing.T, f *Figure, format Format) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, f.Write(&b, format))
+	return b.Bytes()
+}
+
+// TestEveryFigure draws every figure with fast parameters: the data are numbers under the names of the series, the three formats can be opened, and
+// the same parameters give the same bytes.
+func TestEveryFigure(t *testing.T) {
+	for _, spec := range Specs() {
+		t.Run(spec.Name, func(t *testing.T) {
+			f := drawn(t, spec.Name)
+			assert.NotEmpty(t, f.Title)
+			assert.NotEmpty(t, spec.Shows)
+			if spec.Source != "" {
+				letter := strings.TrimLeft(spec.Name, "abcdefghijklmnopqrstuvwxyz-")
+				assert.Contains(t, f.Subtitle, "Fig. "+letter, "the source's figure is named in the picture")
+			}
+			for _, p := range f.each() {
+				assert.NotEmpty(t, p.X.Name)
+				assert.NotEmpty(t, p.Y.Name)
+				assert.NotEmpty(t, p.X.Label)
+				for _, s := range p.Series {
+					assert.Len(t, s.Y, len(s.X), s.Name)
+					if s.Lower != nil {
+						assert.Len(t, s.Lower, len(s.X), s.Name)
+						assert.Len(t, s.Upper, len(s.X), s.Name)
+					}
+					for i := range s.Lower {
+						assert.LessOrEqual(t, s.Lower[i], s.Upper[i], s.Name)
+					}
+				}
+			}
+			checkData(t, f)
+			checkFormats(t, f)
+
+			again := drawn(t, spec.Name)
+			for _, format := range []Format{SVG, PNG, PDF} {
+				assert.Equal(t, written(t, f, format), written(t, again, format), format)
+			}
+			var one, two bytes.Buffer
+			require.NoError(t, f.WriteData(&one))
+			require.NoError(t, again.WriteData(&two))
+			assert.Equal(t, one.String(), two.String())
+		})
+	}
+}
+
+// checkData reads the data back: as many lines as points, under the series' names, with the numbers that are drawn.
+func checkData(t *testing.T, f *Figure) {
+	var b bytes.Buffer
+	require.NoError(t, f.WriteData(&b))
+	rows, err := csv.NewReader(&b).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, []string{"panel", "series"}, rows[0][:2])
+	rest := rows[1:]
+	for _, p := range f.each() {
+		if g := p.Cells; g != nil {
+			at := slices.Index(rows[0], f.Scale.Name)
+			require.Positive(t, at)
+			for i := range g.X {
+				for j := range g.Y {
+					assert.Equal(t, digits(g.Z[i][j]), rest[0][at])
+					rest = rest[1:]
+				}
+			}
+		}
+		for _, s := range p.Series {
+			for i := range s.X {
+				assert.Equal(t, s.Name, rest[0][1])
+				y, err := strconv.ParseFloat(rest[0][3], 64)
+				if !math.IsNaN(s.Y[i]) {
+					require.NoError(t, err)
+					assert.Equal(t, s.Y[i], y) //nolint:testifylint // all digits are written
+				}
+				rest = rest[1:]
+			}
+		}
+	}
+	assert.Empty(t, rest)
+	assert.Greater(t, len(rows), 3)
+}
+
+func checkFormats(t *testing.T, f *Figure) {
+	decoder := xml.NewDecoder(bytes.NewReader(written(t, f, SVG)))
+	elements, text := map[string]int{}, ""
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		switch x := token.(type) {
+		case xml.StartElement:
+			elements[x.Name.Local]++
+		case xml.CharData:
+			text += string(x)
+		}
+	}
+	assert.Equal(t, 1, elements["title"])
+	assert.Equal(t, 1, elements["desc"])
+	assert.Contains(t, text, f.Describe())
+	for _, p := range f.each() {
+		for _, s := range p.Series {
+			assert.Contains(t, text, s.Name, "the legend names every series")
+		}
+	}
+	picture, err := png.Decode(bytes.NewReader(written(t, f, PNG)))
+	require.NoError(t, err)
+	assert.InDelta(t, 6.5*pngResolution, picture.Bounds().Dx(), 1)
+	pdf := written(t, f, PDF)
+	assert.True(t, bytes.HasPrefix(pdf, []byte("%PDF-1.")))
+	assert.True(t, bytes.HasSuffix(bytes.TrimSpace(pdf), []byte("%%EOF")))
+}
+
+func TestNamesOfFigures(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range Specs() {
+		assert.False(t, seen[s.Name], s.Name)
+		assert.Empty(t, Impossible[s.Name])
+		seen[s.Name] = true
+		for name := range s.Fast {
+			assert.True(t, s.Has(name), "%s: %s", s.Name, name)
+		}
+	}
+	for name, why := range Impossible {
+		_, err := Lookup(name)
+		require.ErrorIs(t, err, ErrParameter)
+		assert.ErrorContains(t, err, why)
+	}
+	_, err := Lookup("pf1a")
+	require.ErrorContains(t, err, `"pf1a"; the nearest names are pf-1a, `)
+	assert.Equal(t, 3, distance("kitten", "sitting")) // a textbook pair
+	assert.Equal(t, 4, distance("", "pf-1"))
+}
+
+// TestParameters: what is wrong with a parameter is said with its flag and a remedy, before anything is computed.
+func TestParameters(t *testing.T) {
+	for _, c := range []struct{ figure, name, value, want string }{
+		{"pf-1a", "points", "1", `--points "1": give a whole number from 2`},
+		{"pf-1a", "n", "x", `-n "x": give a whole number`},
+		{"pf-1a", "eps", "0", `--eps "0": give a number > 0`},
+		{"pf-1b", "n", "2,1.5", "give whole numbers from 2"},
+		{"pf-2a", "objective", "square", "give paper or box"},
+		{"pf-2a", "eps-range", "1", "give from:to"},
+		{"pf-2a", "eps-range", "0:1", "from > 0"},
+		{"pf-2b", "n", "3,4", "give one number"},
+		{"pf-2a", "k", "3,4", "give one number"},
+		{"pf-4", "c-range", "-1:1", "to <= 0"},
+		{"resolution", "eps", "0.5,0", "give numbers > 0"},
+		{"stopping-rule", "l", "8", "from 1 to n-1 = 7"},
+		{"stopping-2", "p", "0.5,2", "from 0 to 1"},
+		{"stopping-4", "l", "12", "from 1 to n-1 = 11"},
+		{"witness", "mechanism", "nobody", "optratio mechanisms"},
+	} {
+		spec, err := Lookup(c.figure)
+		require.NoError(t, err)
+		given := maps.Clone(spec.Fast)
+		given[c.name] = c.value
+		a, err := spec.NewArgs(given, nil)
+		require.NoError(t, err)
+		_, err = spec.Draw(context.Background(), a)
+		require.ErrorIs(t, err, ErrParameter, "%s %s", c.figure, c.value)
+		assert.ErrorContains(t, err, c.want)
+	}
+	spec, err := Lookup("pf-1a")
+	require.NoError(t, err)
+	_, err = spec.NewArgs(map[string]string{"seed": "1"}, nil)
+	assert.ErrorContains(t, err, "--seed: figure pf-1a has no such parameter; it has -n, --eps, --points")
+}
+
+// TestLimits: a figure ends with its context.
+func TestLimits(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	why := errors.New("enough")
+	cancel(why)
+	for _, name := range []string{"pf-2a", "worst-ratio", "resolution"} {
+		spec, err := Lookup(name)
+		require.NoError(t, err)
+		a, err := spec.NewArgs(nil, nil)
+		require.NoError(t, err)
+		_, err = spec.Draw(ctx, a)
+		require.ErrorIs(t, err, why, name)
+	}
+}
+
+func TestTicks(t *testing.T) {
+	labels := func(a Axis, low, high float64) string {
+		var out []string
+		for _, m := range (ticks{&a, 6}).Ticks(a.place(low), a.place(high)) {
+			if m.Label != "" {
+				out = append(out, m.Label)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	assert.Equal(t, "0.0 0.2 0.4 0.6 0.8 1.0", labels(Axis{}, 0, 1))
+	assert.Equal(t, "−10 −8 −6 −4 −2 0", labels(Axis{}, -11, 0.5))
+	assert.Equal(t, "1.000 1.002 1.004 1.006 1.008 1.010", labels(Axis{}, 1, 1.0111))
+	assert.Equal(t, "5 10 15", labels(Axis{Whole: true}, 1, 16))
+	assert.Equal(t, "0.01 0.1 1 10", labels(Axis{Log: true}, 0.01, 10))
+	assert.Equal(t, "2 5 10 20 50", labels(Axis{Log: true}, 2, 60))
+	assert.Equal(t, "a b", labels(Axis{Names: []string{"a", "b"}}, -0.5, 1.5))
+}

@@ -1,0 +1,95 @@
+package figures
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestThresholdCurve: the logarithms of the golden ratio and of the tribonacci constant, and the limit ln 2.
+func TestThresholdCurve(t *testing.T) {
+	f := drawn(t, "threshold", "k", "1,2,3,30")
+	s := series(t, f, "every n ≥ 3")
+	for i, want := range []float64{0, math.Log((1 + math.Sqrt(5)) / 2), math.Log(1.8392867552141612), math.Ln2} {
+		assert.InDelta(t, want, s.Y[i], 1e-8)
+	}
+	box := series(t, f, "n = 3, weights of the box")
+	for i := range box.Y[1:] {
+		assert.Less(t, box.Y[i+1], s.Y[i+1])
+	}
+}
+
+// TestWorstRatios: values of docs/levels.md, and that monotonicity brings the optimum closer.
+func TestWorstRatios(t *testing.T) {
+	f := drawn(t, "worst-ratio", "n", "3", "k", "3", "eps-range", "0.3:0.4", "points", "11")
+	paper, monotone := f.each()[0].Cells, f.each()[1].Cells
+	assert.Less(t, monotone.Z[0][0], paper.Z[0][0])
+	assert.LessOrEqual(t, paper.Lower[0][0], paper.Z[0][0])
+	// At e^ε = 3/2, ε = 0.405, the ratios are 40832/40581 and 1856/1845: close to the largest ones.
+	assert.InDelta(t, 40832.0/40581, paper.Z[0][0], 5e-4)
+	assert.InDelta(t, 1856.0/1845, monotone.Z[0][0], 5e-4)
+}
+
+// TestResolutionCurve: digits of docs/resolution.md at (3,3), ε = 1, and that at L = 1 geometric noisy max is permute-and-flip.
+func TestResolutionCurve(t *testing.T) {
+	f := drawn(t, "resolution", "k", "3")
+	pf, geo := series(t, f, "pf"), series(t, f, "geo")
+	assert.InDelta(t, 1.05002, pf.Y[1], 1e-5)
+	assert.InDelta(t, 1.00046, geo.Y[1], 1e-5)
+	assert.InDelta(t, pf.Y[0], geo.Y[0], 1e-6)
+}
+
+// TestPrivateStoppingCurve: values of docs/stopping.md at n = 10.
+func TestPrivateStoppingCurve(t *testing.T) {
+	f := drawn(t, "private-stopping", "n", "5,10")
+	best, mix := series(t, f, "best private rule"), series(t, f, "best p-mix of the secretary rule")
+	assert.InDelta(t, 0.38166219, best.Y[1], 1e-8)
+	assert.InDelta(t, 0.24249933, mix.Y[1], 1e-8)
+	bound, secretary := series(t, f, "bound for any private choice, even of one who sees all"), series(t, f, "secretary rule, not private")
+	for i := range best.Y {
+		assert.Less(t, best.Upper[i], bound.Y[i])
+		assert.Less(t, best.Upper[i], secretary.Y[i])
+	}
+	// Σ z^k over five ranks, z = e^{-1/2}
+	z := math.Exp(-0.5)
+	assert.InDelta(t, (1-z)/(1-math.Pow(z, 5)), bound.Y[0], 1e-12)
+}
+
+// TestStoppingRuleCells: at n = 30 the rule passes 9 candidates and takes whoever is best so far from the tenth on; time 30 takes anybody.
+func TestStoppingRuleCells(t *testing.T) {
+	g := drawn(t, "stopping-rule", "n", "30").each()[0].Cells
+	for i := range g.X {
+		want := 0.0
+		if i >= 9 {
+			want = 1
+		}
+		assert.InDelta(t, want, g.Z[i][0], 1e-12, "time %d", i+1) // the exactly private rule mixes in a little of everything
+		for j := range g.Y {
+			assert.Equal(t, j > i, math.IsNaN(g.Z[i][j]))
+		}
+	}
+	assert.InDelta(t, 1, slices.Min(g.Z[29]), 1e-12)
+}
+
+// TestWitnessLeavesTheBand: the exponential mechanism at twice the claimed ε leaves the band at the candidate that the verifier names, permute-and-flip at the
+// claimed ε does not.
+func TestWitnessLeavesTheBand(t *testing.T) {
+	outside := func(f *Figure) int {
+		second, band := f.each()[0].Series[1], f.each()[0].Series[2]
+		n := 0
+		for i, x := range second.Y {
+			if x < band.Lower[i]*(1-1e-12) || x > band.Upper[i]*(1+1e-12) {
+				n++
+			}
+		}
+		return n
+	}
+	f := drawn(t, "witness")
+	assert.Positive(t, outside(f))
+	assert.Contains(t, f.Subtitle, "breaks the claim")
+	f = drawn(t, "witness", "mechanism", "pf", "runs-at", "0.5")
+	assert.Zero(t, outside(f))
+	assert.Contains(t, f.Subtitle, "is within the claim")
+}

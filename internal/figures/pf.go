@@ -1,0 +1,259 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/lp"
+	"optratio/mechanisms"
+)
+
+const pfSource = "McKenna & Sheldon 2020, Fig. "
+
+var (
+	pointsParam    = Param{"points", "100", "number of values of ε or of another quantity on the axis"}
+	epsOne         = Param{"eps", "1", "privacy parameter ε"}
+	objectiveParam = Param{"objective", "box", "weights of score vectors: paper (the lattice's, as the source's text has it) or box (as its published program has it)"}
+	ratioEps       = Param{"eps-range", "0.01:10", "ends of the axis of ε"}
+	ratioPoints    = Param{"points", "250", pointsParam.Usage}
+)
+
+var pfSpecs = []Spec{
+	{
+		Name: "pf-1a", Shows: "expected error of em and pf on their worst kind of scores, over p", Source: pfSource + "1a",
+		Params: []Param{{"n", "3", "number of candidates"}, epsOne, pointsParam},
+		Fast:   map[string]string{"points": "9"},
+		Draw:   drawWorstErrors,
+	},
+	{
+		Name: "pf-1b", Shows: "ratio of the expected errors of em and pf on their worst kind of scores, over p", Source: pfSource + "1b",
+		Params: []Param{{"n", "2,3,4,10", "numbers of candidates, a curve for each"}, pointsParam},
+		Fast:   map[string]string{"points": "9"},
+		Draw:   drawWorstErrorRatios,
+	},
+	{
+		Name: "pf-1c", Shows: "worst expected error of em and pf over the number of candidates, with the source's bounds", Source: pfSource + "1c",
+		Params: []Param{{"n-range", "2:10000", "ends of the axis of n"}, epsOne, pointsParam},
+		Fast:   map[string]string{"points": "9"},
+		Draw:   drawWorstCase,
+	},
+	{
+		Name: "pf-2a", Shows: "ratio of pf's mean error to the optimum over ε, for several n", Source: pfSource + "2a",
+		Params: []Param{{"n", "3:6", "numbers of candidates, a curve for each"}, {"k", "4", "depth of the lattice, in steps of 2Δ"}, ratioEps, ratioPoints, objectiveParam},
+		Fast:   map[string]string{"n": "3", "points": "5"},
+		Draw:   func(ctx context.Context, a *Args) (*Figure, error) { return drawRatios(ctx, a, "pf", "n") },
+	},
+	{
+		Name: "pf-2b", Shows: "ratio of pf's mean error to the optimum over ε, for several k", Source: pfSource + "2b",
+		Params: []Param{{"n", "4", "number of candidates"}, {"k", "2,4,6,8", "depths of the lattice, in steps of 2Δ, a curve for each"}, ratioEps, ratioPoints, objectiveParam},
+		Fast:   map[string]string{"k": "2", "points": "5"},
+		Draw:   func(ctx context.Context, a *Args) (*Figure, error) { return drawRatios(ctx, a, "pf", "k") },
+	},
+	{
+		Name: "pf-2c", Shows: "ratio of em's mean error to the optimum over ε, for several k", Source: pfSource + "2c",
+		Params: []Param{{"n", "4", "number of candidates"}, {"k", "2,4,6,8", "depths of the lattice, in steps of 2Δ, a curve for each"}, ratioEps, ratioPoints, objectiveParam},
+		Fast:   map[string]string{"k": "2", "points": "5"},
+		Draw:   func(ctx context.Context, a *Args) (*Figure, error) { return drawRatios(ctx, a, "em", "k") },
+	},
+	{
+		Name: "pf-4", Shows: "expected error of report noisy max with Laplace noise, em and pf on (c, c, 0)", Source: pfSource + "4 (supplement)",
+		Params: []Param{{"c-range", "-12:0", "ends of the axis of c; open in the source"}, epsOne, pointsParam},
+		Fast:   map[string]string{"points": "7"},
+		Draw:   drawLaplace,
+	},
+}
+
+// worstEM and worstPF are the expected errors of the exponential mechanism and of permute-and-flip on n scores (c, …, c, 0), in units of 2Δ/ε, with
+// p = e^{εc/2Δ} (McKenna & Sheldon 2020, equations 7 and 8).
+func worstEM(n int, p float64) float64 {
+	return -math.Log(p) * (float64(n-1) * p / (1 + float64(n-1)*p))
+}
+
+func worstPF(n int, p float64) float64 {
+	some := -math.Expm1(float64(n) * math.Log1p(-p)) // 1 - (1-p)^n
+	return -math.Log(p) * (1 - some/(float64(n)*p))
+}
+
+func drawWorstErrors(_ context.Context, a *Args) (*Figure, error) {
+	n, points := a.Int("n", 2, 1e6), a.Int("points", 2, 10000)
+	eps := a.Float("eps", positive, wantPositive)
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	ps := evenly(1/float64(points), 1, points)
+	return &Figure{
+		Title:    "Expected error on the worst kind of scores",
+		Subtitle: fmt.Sprintf("Scores (c, …, c, 0), n = %d, ε = %s, Δ = 1; p = exp(εc/2Δ). Closed forms. After %s.", n, digits(eps), pfSource+"1a"),
+		Panels: single(&Panel{
+			X: Axis{Name: "p", Label: "p = exp(εc/2Δ)", Min: 0, Max: 1},
+			Y: Axis{Name: "error", Label: "expected error (units of the scores)"},
+			Series: []*Series{
+				sample("em", Curve, ps, func(p float64) float64 { return 2 / eps * worstEM(n, p) }),
+				sample("pf", Curve, ps, func(p float64) float64 { return 2 / eps * worstPF(n, p) }),
+			},
+		}),
+	}, nil
+}
+
+func drawWorstErrorRatios(_ context.Context, a *Args) (*Figure, error) {
+	ns, points := a.Ints("n", 2, 1e6), a.Int("points", 2, 10000)
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	p := &Panel{X: Axis{Name: "p", Label: "p = exp(εc/2Δ)", Min: 0, Max: 1}, Y: Axis{Name: "ratio", Label: "expected error of em / of pf", Min: 1, Max: 2}}
+	for _, n := range ns {
+		// At p = 1 both errors are 0; the ratio tends to 1 - 1/n over the same.
+		s := sample(fmt.Sprintf("n = %d", n), Curve, evenly(1/float64(points), 1, points), func(p float64) float64 {
+			return float64(n-1) * p / (1 + float64(n-1)*p) / (worstPF(n, p) / -math.Log(p))
+		})
+		s.Y[points-1] = 1
+		p.Series = append(p.Series, s)
+	}
+	return &Figure{
+		Title:    "How much better permute-and-flip is on the worst kind of scores",
+		Subtitle: "Scores (c, …, c, 0); p = exp(εc/2Δ). The ratio depends on ε and Δ through p alone; it tends to 2 as p → 0 and is 1 at p = 1. Closed forms. After " + pfSource + "1b.",
+		Panels:   single(p),
+	}, nil
+}
+
+// largest returns the maximum of a function with one top on (0,1], searched over ln p by golden sections.
+func largest(f func(p float64) float64) float64 {
+	golden := (math.Sqrt(5) - 1) / 2
+	low, high := -40.0, 0.0
+	for high-low > 1e-12 {
+		x, y := high-golden*(high-low), low+golden*(high-low)
+		if f(math.Exp(x)) < f(math.Exp(y)) {
+			low = x
+		} else {
+			high = y
+		}
+	}
+	return f(math.Exp((low + high) / 2))
+}
+
+func drawWorstCase(_ context.Context, a *Args) (*Figure, error) {
+	from, to := a.Range("n-range", true)
+	if from < 2 || to > 1e9 {
+		a.fail("n-range", "give from:to with 2 <= from < to <= 1e9")
+	}
+	eps, points := a.Float("eps", positive, wantPositive), a.Int("points", 2, 10000)
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	var ns []float64
+	for _, n := range geometrically(from, to, points) {
+		if n = math.Round(n); len(ns) == 0 || n > ns[len(ns)-1] {
+			ns = append(ns, n)
+		}
+	}
+	return &Figure{
+		Title:    "Worst expected error over the number of candidates",
+		Subtitle: fmt.Sprintf("The largest expected error of any scores, which (c, …, c, 0) attain; ε = %s, Δ = 1. After %s.", digits(eps), pfSource+"1c"),
+		Panels: single(&Panel{
+			X: Axis{Name: "n", Label: "candidates n", Log: true},
+			Y: Axis{Name: "error", Label: "worst expected error (units of the scores)", Log: true},
+			Series: []*Series{
+				sample("em", Curve, ns, func(n float64) float64 {
+					return 2 / eps * largest(func(p float64) float64 { return worstEM(int(n), p) })
+				}),
+				sample("pf", Curve, ns, func(n float64) float64 {
+					return 2 / eps * largest(func(p float64) float64 { return worstPF(int(n), p) })
+				}),
+				sample("upper bound (2Δ/ε) ln n", Reference, ns, func(n float64) float64 { return 2 / eps * math.Log(n) }),
+				sample("lower bound (Δ/2ε) ln n", Reference, ns, func(n float64) float64 { return math.Log(n) / (2 * eps) }),
+			},
+		}),
+	}, nil
+}
+
+// drawRatios draws a mechanism's ratio to the optimum over ε, a curve for each n or each k.
+func drawRatios(ctx context.Context, a *Args, name, curves string) (*Figure, error) {
+	ns, ks := a.Ints("n", 2, 12), a.Ints("k", 1, 30)
+	from, to := a.Range("eps-range", true)
+	points, objective := a.Int("points", 2, 2000), a.Objective()
+	if len(ns) > 1 && curves == "k" {
+		a.fail("n", "give one number")
+	}
+	if len(ks) > 1 && curves == "n" {
+		a.fail("k", "give one number")
+	}
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	m, err := mechanisms.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &Panel{
+		X: Axis{Name: "eps", Label: "ε", Log: true},
+		Y: Axis{Name: "ratio", Label: "mean error of " + name + " / optimum"},
+	}
+	grid := geometrically(from, to, points)
+	for i, n := range ns {
+		for j, k := range ks {
+			s := &Series{Name: fmt.Sprintf("n = %d", n), Kind: Curve}
+			if curves == "k" {
+				s.Name = fmt.Sprintf("k = %d", k)
+			}
+			for e, eps := range grid {
+				a.step((i+j)*len(grid)+e, max(len(ns), len(ks))*len(grid))
+				answer, err := rate(ctx, lp.Request{N: n, K: k, Epsilon: exactly(eps), Objective: objective, Gap: big.NewRat(1, 1e8), Mechanisms: []mechanisms.Mechanism{m}})
+				if err != nil {
+					return nil, err
+				}
+				s.certify(eps, answer.Mechanisms[0].Ratio)
+			}
+			p.Series = append(p.Series, s)
+		}
+	}
+	fixed, letter := fmt.Sprintf("k = %d", ks[0]), "a"
+	if curves == "k" {
+		fixed, letter = fmt.Sprintf("n = %d", ns[0]), map[string]string{"pf": "b", "em": "c"}[name]
+	}
+	weights := map[string]string{"paper": "all score vectors of the lattice, as the source's text has it", "box": "all vectors of the box {-k..0}^n, as the source's published program has it"}[objective.String()]
+	long := map[string]string{"pf": "permute-and-flip", "em": "the exponential mechanism"}[name]
+	return &Figure{
+		Title:    fmt.Sprintf("How far %s is from optimal, for several %s", long, curves),
+		Subtitle: fmt.Sprintf("Mean error over the optimum of the source's program, certified to 1e-8; %s; mean over %s. After %s2%s.", fixed, weights, pfSource, letter),
+		Panels:   single(p),
+	}, nil
+}
+
+func drawLaplace(_ context.Context, a *Args) (*Figure, error) {
+	from, to := a.Range("c-range", false)
+	eps, points := a.Float("eps", positive, wantPositive), a.Int("points", 2, 2000)
+	if to > 0 {
+		a.fail("c-range", "give from:to with from < to <= 0")
+	}
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	p := &Panel{X: Axis{Name: "c", Label: "c"}, Y: Axis{Name: "error", Label: "expected error (units of the scores)"}}
+	for _, name := range []string{"rnm-laplace", "em", "pf"} {
+		s := &Series{Name: name, Kind: Curve}
+		for _, c := range evenly(from, to, points) {
+			pmf, err := floats(name, &mechanisms.FloatInstance{Scores: []float64{c, c, 0}, Sensitivities: []float64{1}, Epsilon: eps})
+			if err != nil {
+				return nil, err
+			}
+			s.add(c, -c*(pmf[0]+pmf[1]))
+		}
+		p.Series = append(p.Series, s)
+	}
+	return &Figure{
+		Title:    "Report noisy max with Laplace noise beside em and pf",
+		Subtitle: fmt.Sprintf("Expected error on scores (c, c, 0), ε = %s, Δ = 1, from the mechanisms' probabilities. After %s4; its range of c is open.", digits(eps), pfSource),
+		Panels:   single(p),
+	}, nil
+}
+
+// floats returns a registered mechanism's probabilities in float64.
+func floats(name string, in *mechanisms.FloatInstance) ([]float64, error) {
+	m, err := mechanisms.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.(mechanisms.FloatScorer).FloatScores(in)
+}

@@ -1,0 +1,127 @@
+package figures
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp"
+	"optratio/mechanisms"
+)
+
+// TestWorstErrorsAreThoseOfTheProbabilities compares the curves of pf-1a, equations 7 and 8, with the mechanisms' probabilities on (c, …, c, 0).
+func TestWorstErrorsAreThoseOfTheProbabilities(t *testing.T) {
+	for _, n := range []string{"2", "3", "10"} {
+		f := drawn(t, "pf-1a", "n", n, "points", "40", "eps", "0.7")
+		count := map[string]int{"2": 2, "3": 3, "10": 10}[n]
+		for _, name := range []string{"em", "pf"} {
+			s := series(t, f, name)
+			for i, p := range s.X {
+				c := 2 * math.Log(p) / 0.7
+				scores := make([]float64, count)
+				for r := range count - 1 {
+					scores[r] = c
+				}
+				pmf, err := floats(name, &mechanisms.FloatInstance{Scores: scores, Sensitivities: []float64{1}, Epsilon: 0.7})
+				require.NoError(t, err)
+				want := 0.0
+				for r := range count - 1 {
+					want -= c * pmf[r]
+				}
+				assert.InDelta(t, want, s.Y[i], 1e-12)
+			}
+			assert.Zero(t, s.Y[len(s.Y)-1], "no error at p = 1")
+		}
+	}
+}
+
+// TestRatioOfWorstErrors: the ratio tends to 2 - (n-1)p… as p falls, lies between 1 and 2, and falls in p and n.
+func TestRatioOfWorstErrors(t *testing.T) {
+	f := drawn(t, "pf-1b", "points", "1000")
+	last := series(t, f, "n = 2")
+	assert.InDelta(t, 2, last.Y[0], 0.003)
+	for _, p := range f.each()[0].Series {
+		for i := range p.X {
+			assert.GreaterOrEqual(t, last.Y[i], p.Y[i]-1e-12)
+			if i > 0 {
+				assert.Less(t, p.Y[i], p.Y[i-1])
+			}
+		}
+		assert.InDelta(t, 1, p.Y[len(p.Y)-2], 0.01, "the value at p = 1 is the limit")
+		last = p
+	}
+}
+
+// TestWorstCase compares the largest errors with a closed form, (2Δ/ε) W((n-1)/e) for the exponential mechanism, and the ratio at n = 2 with
+// 1.51389, and puts them between the source's bounds.
+func TestWorstCase(t *testing.T) {
+	f := drawn(t, "pf-1c", "eps", "0.5", "points", "30")
+	em, pf := series(t, f, "em"), series(t, f, "pf")
+	upper, lower := series(t, f, "upper bound (2Δ/ε) ln n"), series(t, f, "lower bound (Δ/2ε) ln n")
+	assert.Equal(t, 2.0, em.X[0])
+	assert.InDelta(t, 1.51389, em.Y[0]/pf.Y[0], 5e-6)
+	for i, n := range em.X {
+		w := em.Y[i] / 4 // in units of 2Δ/ε
+		assert.InDelta(t, (n-1)/math.E, w*math.Exp(w), 1e-9*n)
+		assert.Less(t, lower.Y[i], pf.Y[i])
+		assert.Less(t, pf.Y[i], em.Y[i])
+		assert.Less(t, em.Y[i], upper.Y[i])
+	}
+}
+
+// TestRatiosAreExact: the curves of pf-2a to pf-2c, drawn through the default points, pass within half a line's width of exact ratios at fractions e^ε
+// that are not among those points.
+func TestRatiosAreExact(t *testing.T) {
+	const halfLine = lineWidth / 2
+	for _, c := range []struct {
+		figure, curve, n, k string
+		nk                  [2]int
+	}{{"pf-2a", "n = 3", "3", "4", [2]int{3, 4}}, {"pf-2b", "k = 2", "4", "2", [2]int{4, 2}}, {"pf-2c", "k = 4", "4", "4", [2]int{4, 4}}} {
+		for _, objective := range []lattice.Objective{lattice.Paper, lattice.Box} {
+			f := drawn(t, c.figure, "n", c.n, "k", c.k, "points", "250", "objective", objective.String())
+			s := series(t, f, c.curve)
+			p := f.each()[0]
+			low, high := p.bounds(&p.Y, func(s *Series) [][]float64 { return [][]float64{s.Y} })
+			wide := halfLine / (rowHeight - 60) * (high - low)
+			for _, exp := range []*big.Rat{big.NewRat(21, 20), big.NewRat(6, 5), big.NewRat(4, 3), big.NewRat(3, 2), big.NewRat(2, 1), big.NewRat(9, 1)} {
+				eps, err := mechanisms.FromExp(exp)
+				require.NoError(t, err)
+				m, err := mechanisms.Lookup(map[string]string{"pf-2a": "pf", "pf-2b": "pf", "pf-2c": "em"}[c.figure])
+				require.NoError(t, err)
+				answer, err := lp.Ratio(context.Background(), lp.Request{N: c.nk[0], K: c.nk[1], Epsilon: eps, Objective: objective, Exact: true, Method: lp.Enumerated, Mechanisms: []mechanisms.Mechanism{m}})
+				require.NoError(t, err)
+				want, exact := answer.Mechanisms[0].Ratio.Rat()
+				require.True(t, exact)
+				at, _ := want.Float64()
+				assert.InDelta(t, at, between(s, eps.Float()), wide, "%s, objective %s, e^ε = %s", c.figure, objective, exp)
+			}
+		}
+	}
+}
+
+// between reads a curve over a logarithmic axis at x.
+func between(s *Series, x float64) float64 {
+	i := 1
+	for s.X[i] < x {
+		i++
+	}
+	t := math.Log(x/s.X[i-1]) / math.Log(s.X[i]/s.X[i-1])
+	return s.Y[i-1] + t*(s.Y[i]-s.Y[i-1])
+}
+
+// TestLaplaceCurve: known values at c = -2, and the crossing of report noisy max and the exponential mechanism at c = -3.7014.
+func TestLaplaceCurve(t *testing.T) {
+	f := drawn(t, "pf-4", "c-range", "-4:0", "points", "3")
+	assert.InDelta(t, 0.8196280031, series(t, f, "rnm-laplace").Y[1], 1e-9)
+	assert.InDelta(t, 0.8477662305, series(t, f, "em").Y[1], 1e-9)
+	assert.InDelta(t, 0.6455353602, series(t, f, "pf").Y[1], 1e-9)
+	f = drawn(t, "pf-4", "c-range", "-3.7015:-3.7013", "points", "2")
+	rnm, em := series(t, f, "rnm-laplace"), series(t, f, "em")
+	assert.Greater(t, rnm.Y[0], em.Y[0])
+	assert.Less(t, rnm.Y[1], em.Y[1])
+}

@@ -1,0 +1,242 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/mechanisms/stopping"
+	"optratio/number"
+)
+
+const stoppingSource = "Grining, Klonowski & Sulkowska, Fig. "
+
+var (
+	lOne     = Param{"l", "1", "neighbours swap two candidates at most l places apart"}
+	finiteN  = Param{"n", "100", "number of candidates for the exact points beside the limit"}
+	epsAxis  = Param{"eps-range", "0:2.5", "ends of the axis of ε"}
+	fastStop = map[string]string{"points": "9"}
+)
+
+var stoppingSpecs = []Spec{
+	{
+		Name: "stopping-1", Shows: "limit region of (ε, δ) in which the p-mix is private", Source: stoppingSource + "1",
+		Params: []Param{{"p", "1", "weight of the secretary rule"}, lOne, epsAxis, pointsParam}, Fast: fastStop,
+		Draw: func(_ context.Context, a *Args) (*Figure, error) { return drawRegions(a, 1) },
+	},
+	{
+		Name: "stopping-2", Shows: "boundaries of that region for several p", Source: stoppingSource + "2",
+		Params: []Param{{"p", "0.2,0.4,0.6,0.8,1", "weights of the secretary rule, a curve for each"}, lOne, epsAxis, pointsParam}, Fast: fastStop,
+		Draw: func(_ context.Context, a *Args) (*Figure, error) { return drawRegions(a, 2) },
+	},
+	{
+		Name: "stopping-3", Shows: "boundaries of that region for several l", Source: stoppingSource + "3",
+		Params: []Param{{"p", "1", "weight of the secretary rule"}, {"l", "1,2,3,5,8", "distances of neighbours, a curve for each"}, epsAxis, pointsParam}, Fast: fastStop,
+		Draw: func(_ context.Context, a *Args) (*Figure, error) { return drawRegions(a, 3) },
+	},
+	{
+		Name: "stopping-4", Shows: "least ε of the p-mix over p", Source: stoppingSource + "4",
+		Params: []Param{{"delta", "0.01", "privacy parameter δ"}, lOne, finiteN, pointsParam}, Fast: map[string]string{"points": "9", "n": "12"},
+		Draw: drawLeastEps,
+	},
+	{
+		Name: "stopping-5", Shows: "least δ of the p-mix over p", Source: stoppingSource + "5",
+		Params: []Param{{"eps", "0.5", "privacy parameter ε"}, lOne, finiteN, pointsParam}, Fast: map[string]string{"points": "9", "n": "12"},
+		Draw: drawLeastDelta,
+	},
+	{
+		Name: "stopping-6", Shows: "largest p of the p-mix over ε", Source: stoppingSource + "6",
+		Params: []Param{{"delta", "0.05", "privacy parameter δ"}, lOne, {"eps-range", "0:1.2", "ends of the axis of ε"}, finiteN, pointsParam}, Fast: map[string]string{"points": "9", "n": "12"},
+		Draw: drawLargestP,
+	},
+}
+
+// share is a_k, the limit of e times the probability that the secretary rule takes the k-th best.
+func share(k int) float64 {
+	a, err := stopping.Asymptotic(k)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// boundary is the limit, for many candidates, of the least δ of the p-mix: (p/e)(1 - a_{l+1} e^ε), or 0.
+func boundary(p float64, l int, eps float64) float64 {
+	return max(p/math.E*(1-share(l+1)*math.Exp(eps)), 0)
+}
+
+func drawRegions(a *Args, which int) (*Figure, error) {
+	ps, ls := a.Floats("p", probability, wantProbability), a.Ints("l", 1, 1000)
+	from, to := a.Range("eps-range", false)
+	points := a.Int("points", 2, 10000)
+	switch {
+	case from < 0:
+		a.fail("eps-range", "give from:to with 0 <= from < to")
+	case which != 2 && len(ps) > 1:
+		a.fail("p", "give one number from 0 to 1")
+	case which != 3 && len(ls) > 1:
+		a.fail("l", "give one whole number")
+	}
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	grid := evenly(from, to, points)
+	panel := &Panel{X: Axis{Name: "eps", Label: "ε", Min: from, Max: to}, Y: Axis{Name: "delta", Label: "δ", Min: 0, Max: 0.4}}
+	for _, p := range ps {
+		for _, l := range ls {
+			name := map[int]string{1: "least δ, and where the p-mix is private", 2: "p = " + digits(p), 3: fmt.Sprintf("l = %d", l)}[which]
+			edge := sample(name, Curve, grid, func(eps float64) float64 { return boundary(p, l, eps) })
+			if which == 1 {
+				edge.Kind, edge.Lower = Area, edge.Y
+				for range grid {
+					edge.Upper = append(edge.Upper, panel.Y.Max)
+				}
+			}
+			panel.Series = append(panel.Series, edge)
+		}
+	}
+	fixed := fmt.Sprintf("p = %s, l = %d", digits(ps[0]), ls[0])
+	switch which {
+	case 2:
+		fixed = fmt.Sprintf("l = %d", ls[0])
+	case 3:
+		fixed = fmt.Sprintf("p = %s", digits(ps[0]))
+	}
+	return &Figure{
+		Title:    map[int]string{1: "Where the p-mix is private", 2: "Where the p-mix is private, for several p", 3: "Where the p-mix is private, for several distances l"}[which],
+		Subtitle: fmt.Sprintf("Limit for many candidates: the p-mix is (ε, δ)-private on and above the curve, δ = (p/e)(1 - a(l+1)e^ε) where that is positive; %s. After %s%d, whose parameters are open.", fixed, stoppingSource, which),
+		Panels:   single(panel),
+	}, nil
+}
+
+// exactPoints are values of p for exact points.
+const exactPoints = 12
+
+// mixes returns the p-mix's law for some p, exactly.
+func mixes(ctx context.Context, n int, visit func(p *big.Rat, law stopping.Law) error) error {
+	for i := 1; i <= exactPoints; i++ {
+		p := big.NewRat(int64(i), int64(exactPoints))
+		law, err := stopping.SecretaryMixLaw(ctx, n, p)
+		if err != nil {
+			return err
+		}
+		if err := visit(p, law); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizes reads l and n, and makes the series of exact points.
+func (a *Args) sizes() (l, n int, exact *Series) {
+	l, n = a.Int("l", 1, 100), a.Int("n", 2, 500)
+	if l >= n {
+		a.fail("l", fmt.Sprintf("give a number from 1 to n-1 = %d", n-1))
+	}
+	return l, n, &Series{Name: fmt.Sprintf("exact for n = %d", n), Kind: Points}
+}
+
+const limitName = "limit for many candidates"
+
+func drawLeastEps(ctx context.Context, a *Args) (*Figure, error) {
+	l, n, exact := a.sizes()
+	delta, points := a.Float("delta", probability, wantProbability), a.Int("points", 2, 10000)
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	rational, _ := new(big.Rat).SetString(a.Text("delta"))
+	err := mixes(ctx, n, func(p *big.Rat, law stopping.Law) error {
+		tight, err := stopping.TightEps(law, l, rational)
+		if err == nil {
+			x, _ := p.Float64()
+			exact.certify(x, tight.Eps())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	limit := sample(limitName, Curve, evenly(1/float64(points), 1, points), func(p float64) float64 {
+		if p <= delta*math.E {
+			return 0
+		}
+		return max(math.Log((p-delta*math.E)/(share(l+1)*p)), 0)
+	})
+	return &Figure{
+		Title:    "The least ε of the p-mix",
+		Subtitle: fmt.Sprintf("Least ε for which playing the secretary rule with probability p, else taking anybody, is (ε, %s)-private; l = %d. Limit: ln((p-δe)/(a(l+1)p)) where that is positive. After %s4.", digits(delta), l, stoppingSource),
+		Panels: single(&Panel{
+			X: Axis{Name: "p", Label: "p, the weight of the secretary rule", Min: 0, Max: 1}, Y: Axis{Name: "eps", Label: "least ε"},
+			Series: []*Series{limit, exact},
+		}),
+	}, nil
+}
+
+func drawLeastDelta(ctx context.Context, a *Args) (*Figure, error) {
+	l, n, exact := a.sizes()
+	eps, points := a.Epsilon("eps"), a.Int("points", 2, 10000)
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	err := mixes(ctx, n, func(p *big.Rat, law stopping.Law) error {
+		low, high, _, err := stopping.TightDelta(law, l, eps)
+		if err == nil {
+			x, _ := p.Float64()
+			exact.certify(x, number.Bounds(low, high))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Figure{
+		Title:    "The least δ of the p-mix",
+		Subtitle: fmt.Sprintf("Least δ for which playing the secretary rule with probability p, else taking anybody, is (%s, δ)-private; l = %d. Limit: (p/e)(1 - a(l+1)e^ε). After %s5.", a.Text("eps"), l, stoppingSource),
+		Panels: single(&Panel{
+			X:      Axis{Name: "p", Label: "p, the weight of the secretary rule", Min: 0, Max: 1},
+			Y:      Axis{Name: "delta", Label: "least δ"},
+			Series: []*Series{sample(limitName, Curve, evenly(0, 1, points), func(p float64) float64 { return boundary(p, l, eps.Float()) }), exact},
+		}),
+	}, nil
+}
+
+func drawLargestP(ctx context.Context, a *Args) (*Figure, error) {
+	l, n, exact := a.sizes()
+	delta, points := a.Float("delta", probability, wantProbability), a.Int("points", 2, 10000)
+	from, to := a.Range("eps-range", false)
+	if from < 0 {
+		a.fail("eps-range", "give from:to with 0 <= from < to")
+	}
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	rational, _ := new(big.Rat).SetString(a.Text("delta"))
+	law, err := stopping.SecretaryMixLaw(ctx, n, big.NewRat(1, 1))
+	if err != nil {
+		return nil, err
+	}
+	for _, eps := range evenly(from, to, exactPoints+1) {
+		eps = roundTo(eps, 6)
+		low, high, err := stopping.LargestP(law, l, exactly(eps), rational)
+		if err != nil {
+			return nil, err
+		}
+		exact.certify(eps, number.Bounds(low, high))
+	}
+	limit := sample(limitName, Curve, evenly(from, to, points), func(eps float64) float64 {
+		rest := 1 - share(l+1)*math.Exp(eps)
+		if rest <= math.E*delta {
+			return 1
+		}
+		return math.E * delta / rest
+	})
+	return &Figure{
+		Title:    "The largest p of a private p-mix",
+		Subtitle: fmt.Sprintf("Largest weight p of the secretary rule for which the p-mix is (ε, %s)-private; l = %d. Limit: eδ/(1 - a(l+1)e^ε), at most 1. After %s6, whose range of ε is open.", digits(delta), l, stoppingSource),
+		Panels: single(&Panel{
+			X: Axis{Name: "eps", Label: "ε", Min: from, Max: to}, Y: Axis{Name: "p", Label: "largest p", Min: 0, Max: 1.04},
+			Series: []*Series{limit, exact},
+		}),
+	}, nil
+}
