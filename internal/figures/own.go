@@ -12,7 +12,6 @@ import (
 	"optratio/lp"
 	lpstopping "optratio/lp/stopping"
 	"optratio/mechanisms"
-	"optratio/mechanisms/stopping"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -302,7 +301,6 @@ func drawPrivateStopping(ctx context.Context, a *Args) (*Figure, error) {
 	mix := &Series{Name: "best p-mix of the secretary rule", Kind: Marked}
 	secretary := &Series{Name: "secretary rule, not private", Kind: Marked}
 	any := &Series{Name: "bound for any private choice, even of one who sees all", Kind: Reference}
-	_, e := eps.ExpBounds(160)
 	for i, n := range ns {
 		a.step(i, len(ns))
 		if l >= n {
@@ -319,17 +317,13 @@ func drawPrivateStopping(ctx context.Context, a *Args) (*Figure, error) {
 		}
 		mix.certify(float64(n), m.Success)
 		secretary.certify(float64(n), number.Exact(sol.Free[0]))
-		bound, err := stopping.LawBound(n, l, e)
-		if err != nil {
-			return nil, err
-		}
-		any.add(float64(n), outward(bound, math.Inf(1)))
+		any.add(float64(n), lawBound(n, l, eps.Float()))
 	}
 	if len(best.X) == 0 {
 		a.fail("n", fmt.Sprintf("give numbers above l = %d", l))
 		return nil, a.Err()
 	}
-	limit := sample("limit of the rule with constant rate", Reference, []float64{best.X[0], best.X[len(best.X)-1]}, func(float64) float64 { return stopping.ConstantRate(eps.Float(), l) })
+	limit := sample("limit of the rule with constant rate", Reference, []float64{best.X[0], best.X[len(best.X)-1]}, func(float64) float64 { return constantRate(eps.Float(), l) })
 	return &Figure{
 		Title:    "What privacy costs in optimal stopping",
 		Subtitle: fmt.Sprintf("Probability of taking the best of n candidates under (ε, 0)-privacy, ε = %s, neighbouring orders swapping two candidates at most %d apart. Rules certified to a relative 1e-9.", a.Text("eps"), l),
@@ -339,6 +333,23 @@ func drawPrivateStopping(ctx context.Context, a *Args) (*Figure, error) {
 			Series: []*Series{best, mix, secretary, any, limit},
 		}),
 	}, nil
+}
+
+// lawBound bounds the probability of taking the best of n under (ε, 0)-privacy, by whatever means: 1/Σ_k z^⌈(k-1)/l⌉, z = e^-ε, as the k-th best has at
+// least z^⌈(k-1)/l⌉ times that probability (docs/stopping.md).
+func lawBound(n, l int, eps float64) float64 {
+	sum := 0.0
+	for k := n; k >= 1; k-- {
+		sum += math.Exp(-eps * float64((k-2+l)/l))
+	}
+	return 1 / sum
+}
+
+// constantRate is the limit, for many candidates, of the success of the private rule that stops at a constant rate: (1-ζ)(1-e^{-ζ/(1-ζ)}), ζ = e^{-ε/l}
+// (docs/stopping.md).
+func constantRate(eps float64, l int) float64 {
+	z := math.Exp(-eps / float64(l))
+	return (1 - z) * -math.Expm1(-z/(1-z))
 }
 
 // bestRule returns the best (ε, 0)-private rule for taking the best of n candidates.
