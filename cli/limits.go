@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/patience"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/lp/heterogeneous"
@@ -164,28 +165,19 @@ func await[T any](ctx context.Context, after time.Duration, f func() (T, error))
 		value T
 		err   error
 	}
-	done := make(chan result, 1)
-	go func() {
-		var r result
+	r, ok := patience.Await(ctx, after, func() (r result) {
 		defer func() {
 			if p := recover(); p != nil {
 				r.err = fmt.Errorf("%w: %v", errInternal, p)
 			}
-			done <- r
 		}()
 		r.value, r.err = f()
-	}()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-ctx.Done():
-	}
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-time.After(after):
+		return r
+	})
+	if !ok {
 		return value, context.Cause(ctx)
 	}
+	return r.value, r.err
 }
 
 // inputErrors are what the packages wrap in errors about what they are asked; every other error is a failure to answer.
@@ -211,7 +203,7 @@ func ending(ctx context.Context, undecided string) error {
 	case undecided == "":
 		return nil
 	case errors.Is(context.Cause(ctx), errInterrupted):
-		return &exit{exitInterrupted, errors.New("interrupted; the answer is the best so far")}
+		return &exit{exitInterrupted, errors.New("interrupted before the end: an answer is the best so far")}
 	}
 	if cause := context.Cause(ctx); cause != nil && !strings.Contains(undecided, cause.Error()) {
 		undecided = cause.Error() + "; " + undecided

@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -14,27 +13,6 @@ const (
 	boundGrace  = 800 * time.Millisecond
 	ratingGrace = 1100 * time.Millisecond
 )
-
-// await returns what f returns, or false where the context has ended and f has not returned so long after. Then f goes on
-// in the background until it looks at the context: some of its steps are single operations on long numbers. So f must not share
-// what it writes to with its caller.
-func await[T any](ctx context.Context, grace time.Duration, f func() T) (result T, ok bool) {
-	done := make(chan T, 1)
-	go func() { done <- f() }()
-	select {
-	case result = <-done:
-		return result, true
-	case <-ctx.Done():
-	}
-	late := time.NewTimer(grace)
-	defer late.Stop()
-	select {
-	case result = <-done:
-		return result, true
-	case <-late.C:
-		return result, false
-	}
-}
 
 // guarded returns report, or nil where that is, as a function that does nothing once silence was called: what goes on in the background
 // reports no more.

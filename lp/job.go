@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"time"
 
+	"optratio/internal/patience"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
@@ -115,7 +116,7 @@ func narrow(x interval.Interval, gap *big.Rat) bool {
 //   - lumping where the whole program is too large for the limits, or large while the closed-form bound is close already;
 //   - the whole program. Where that is large, some lumping goes before it, so that there are bounds if it is stopped.
 func (j *job) bound(ctx context.Context) error {
-	theorems, ok := await(ctx, boundGrace, func() outcome { return j.theorems(ctx) })
+	theorems, ok := patience.Await(ctx, boundGrace, func() outcome { return j.theorems(ctx) })
 	if !ok {
 		theorems = j.nothing(context.Cause(ctx).Error())
 	}
@@ -144,7 +145,7 @@ func (j *job) bound(ctx context.Context) error {
 
 // try takes what a method finds.
 func (j *job) try(ctx context.Context, method func() outcome) error {
-	o, ok := await(ctx, boundGrace, method)
+	o, ok := patience.Await(ctx, boundGrace, method)
 	if !ok {
 		j.answer.Undecided = context.Cause(ctx).Error()
 		return nil

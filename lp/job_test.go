@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/patience"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
@@ -189,10 +190,10 @@ func TestAwait(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	release := make(chan struct{})
-	_, ok := await(ended, time.Millisecond, func() int { <-release; return 1 })
+	_, ok := patience.Await(ended, time.Millisecond, func() int { <-release; return 1 })
 	assert.False(t, ok)
 	close(release)
-	x, ok := await(context.Background(), 0, func() int { return 2 })
+	x, ok := patience.Await(context.Background(), 0, func() int { return 2 })
 	assert.True(t, ok)
 	assert.Equal(t, 2, x)
 

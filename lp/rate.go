@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"time"
 
+	"optratio/internal/patience"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -38,7 +39,7 @@ func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism, size *big.Int
 		err error
 	}
 	for prec := j.prec; ; prec *= 2 {
-		t, ok := await(ctx, 0, func() attempt {
+		t, ok := patience.Await(ctx, 0, func() attempt {
 			if m == mechanisms.PermuteAndFlip() && prec == j.prec && j.flip != nil {
 				return attempt{*j.flip, nil}
 			}

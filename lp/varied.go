@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/patience"
 	"optratio/lattice"
 	"optratio/lp/table"
 	"optratio/lp/variant"
@@ -92,7 +93,7 @@ func (j *variedJob) bound(ctx context.Context) error {
 		optimal *bool // whether permute-and-flip is
 		err     error
 	}
-	w, ok := await(ctx, boundGrace, func() written {
+	w, ok := patience.Await(ctx, boundGrace, func() written {
 		p, err := variant.New(j.question())
 		if err != nil || j.closed.PFOptimal != nil {
 			return written{p, j.closed.PFOptimal, err}
@@ -136,7 +137,7 @@ func (j *variedJob) solve(ctx context.Context) error {
 	}
 	// what rounding adds when a mechanism is rated fits beside this gap
 	gap := new(big.Rat).Mul(j.Gap, big.NewRat(999, 1000))
-	s, ok := await(ctx, boundGrace, func() solved {
+	s, ok := patience.Await(ctx, boundGrace, func() solved {
 		s, err := j.program.Solve(ctx, j.Solver, gap, j.Report)
 		return solved{s, err}
 	})

@@ -223,3 +223,11 @@ func TestTopOneRatio(t *testing.T) {
 	require.Empty(t, a.Undecided)
 	assert.Equal(t, "1.0515", a.Mechanisms[0].Ratio.Format(5)[:6])
 }
+
+// At ε = 30 multipliers of the size of z = 10^-13 decide, beside losses of about 1: the solver sees them through a magnifying glass that cuts off
+// what is far away.
+func TestTinyMultipliersDecide(t *testing.T) {
+	a := varied(t, context.Background(), "30", lp.Request{N: 3, K: 1, Step: 2, Worst: true, Loss: variant.Square(), Level: lp.Monotone})
+	require.Empty(t, a.Undecided)
+	assert.Equal(t, "9.3576e-14", a.Optimum.Format(5)[:6]+"e-14")
+}

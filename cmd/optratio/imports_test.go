@@ -18,6 +18,7 @@ import (
 // internal/ that are listed under arithmetic are open to all.
 var mayImport = map[string][]string{
 	"internal/decimal":        {},
+	"internal/patience":       {},
 	"internal/quadrature":     {"number/interval"},
 	"number/interval":         {},
 	"number/arith":            {"number/interval"},
@@ -32,7 +33,7 @@ var mayImport = map[string][]string{
 	"mechanisms/totals":       {arithmetic, "lattice"},
 	"lp/table":                {arithmetic, "lp/linear", "mechanisms"},
 	"lp/variant":              {arithmetic, "lattice", "lp/linear", "lp/table", "mechanisms"},
-	"lp":                      {arithmetic, "lattice", "lp/chain", "lp/linear", "lp/lumped", "lp/table", "lp/variant", "mechanisms", "mechanisms/totals"},
+	"lp":                      {arithmetic, "internal/patience", "lattice", "lp/chain", "lp/linear", "lp/lumped", "lp/table", "lp/variant", "mechanisms", "mechanisms/totals"},
 	"lp/heterogeneous":        {arithmetic, "lp/linear", "lp/table", "mechanisms", "verify"},
 	"lp/stopping":             {arithmetic, "lp/linear", "mechanisms", "mechanisms/stopping"},
 	"verify":                  {arithmetic, "lattice", "mechanisms"},
@@ -41,7 +42,7 @@ var mayImport = map[string][]string{
 	"verify/certificate":      {arithmetic},
 	"verify/certificate/vipr": {arithmetic, "verify/certificate"},
 	"proptest":                {arithmetic, "lattice", "mechanisms", "verify"},
-	"mechanisms/recommend":    {arithmetic, "mechanisms"},
+	"mechanisms/recommend":    {arithmetic, "internal/patience", "mechanisms"},
 	"internal/claims":         {"*"},
 	"internal/figures":        {"*"},
 	"internal/sweep":          {"*"},

@@ -7,15 +7,29 @@ import (
 	"math/big"
 )
 
-// farAway bounds magnified bounds and costs: a variable that goes there is sent to its bound, and the
-// next round sees what that means.
-const farAway = 1e15
+// Magnified bounds and costs are cut off at far, which begins at farthest: a variable that goes there is sent to its bound, and the
+// next round sees what that means. Where the solver does not notice violations of order 1 beside such numbers, they are cut off
+// closer by, down to nearest.
+const (
+	farthest = 1e15
+	nearest  = 1e3
+)
 
-// magnify lets solver pivot on the program seen through a magnifying glass at the
+// magnify returns a basis that is better than b, whose solution is x and y, with the violations v. See magnified.
+func (r *Rational) magnify(ctx context.Context, b *Basis, x, y *Fractions, v violation, solver Solver) (next *Basis, err error) {
+	for far := farthest; far >= nearest; far /= 1000 {
+		if next, err = r.magnified(ctx, b, x, y, v, solver, far); err != nil || !next.equal(b) {
+			return next, err
+		}
+	}
+	return next, nil
+}
+
+// magnified lets solver pivot on the program seen through a magnifying glass at the
 // solution x, y: in variables (x' - x)·zoom with bounds and costs enlarged so that the
 // violations v become of order 1. Every row gets a column for its activity, since its
 // multiplier y is that column's cost. It returns the new basis of the original program.
-func (r *Rational) magnify(ctx context.Context, b *Basis, x, y *Fractions, v violation, solver Solver) (*Basis, error) {
+func (r *Rational) magnified(ctx context.Context, b *Basis, x, y *Fractions, v violation, solver Solver, far float64) (*Basis, error) {
 	zoom := func(amount *big.Rat) *big.Rat {
 		if amount.Cmp(big.NewRat(1, 1)) >= 0 || amount.Sign() == 0 {
 			return big.NewRat(1, 1)
@@ -29,11 +43,11 @@ func (r *Rational) magnify(ctx context.Context, b *Basis, x, y *Fractions, v vio
 		}
 		d := new(big.Rat).Sub(limit, value)
 		f, _ := d.Mul(d, zoomX).Float64()
-		return max(-farAway, min(farAway, f))
+		return max(-far, min(far, f))
 	}
 	cost := func(d *big.Rat) float64 {
 		f, _ := new(big.Rat).Mul(d, zoomC).Float64()
-		return max(-farAway, min(farAway, f))
+		return max(-far, min(far, f))
 	}
 	activity, rowScale := r.activities(x)
 	reduced, colScale := r.reduced(y)

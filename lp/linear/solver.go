@@ -3,6 +3,7 @@ package linear
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // VarStatus says where a variable stands in a basis. A row's variable is its
@@ -30,6 +31,9 @@ type Basis struct {
 func (b *Basis) Clone() *Basis {
 	return &Basis{Col: append([]VarStatus(nil), b.Col...), Row: append([]VarStatus(nil), b.Row...)}
 }
+
+// equal reports whether both say the same of every column and row.
+func (b *Basis) equal(c *Basis) bool { return slices.Equal(b.Col, c.Col) && slices.Equal(b.Row, c.Row) }
 
 // Check reports whether b fits m: lengths, and as many basic variables as rows.
 func (b *Basis) Check(m *Model) error {

@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"optratio/internal/patience"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -45,6 +47,9 @@ const Warning = "choosing a mechanism by looking at private scores is itself not
 // name), and recommends the first one that claims ε-DP. One among several that has no answer is named as such, and so is
 // one that was not asked before the context ended. With monotonic, scores are monotonic, and each mechanism runs with
 // mechanisms.MonotonicSensitivities; one for which these are not known has no answer.
+//
+// After the end of the context For returns within a second, with what is done. A mechanism that has not answered by then goes on in the
+// background.
 func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.Mechanism, monotonic bool) (*Recommendation, error) {
 	heuristics, err := NewHeuristics(in)
 	if err != nil {
@@ -67,7 +72,7 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 				return nil, err
 			}
 		}
-		a, err := mechanisms.Ask(mechanisms.Within(ctx, m), &at)
+		a, err := askWithin(ctx, m, &at)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			out.Undecided = cause.Error()
 			err = fmt.Errorf("%w: %w", mechanisms.ErrNoAnswer, cause)
@@ -96,4 +101,23 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 		out.Recommended = out.Mechanisms[0].Name
 	}
 	return out, nil
+}
+
+// askGrace is how long after the end of the context a mechanism's answer is waited for.
+const askGrace = 700 * time.Millisecond
+
+// askWithin is mechanisms.Ask for as long as the context lasts, and a little longer.
+func askWithin(ctx context.Context, m mechanisms.Mechanism, in *mechanisms.Instance) (*mechanisms.Distribution, error) {
+	type answer struct {
+		*mechanisms.Distribution
+		err error
+	}
+	a, ok := patience.Await(ctx, askGrace, func() answer {
+		d, err := mechanisms.Ask(mechanisms.Within(ctx, m), in)
+		return answer{d, err}
+	})
+	if !ok {
+		return nil, context.Cause(ctx)
+	}
+	return a.Distribution, a.err
 }

@@ -187,3 +187,35 @@ func TestMonotonicScores(t *testing.T) {
 	r.Heuristics = half.Heuristics
 	assert.Equal(t, half, r)
 }
+
+// stuck is a mechanism that ends the context when it is asked, and does not answer.
+type stuck struct {
+	mechanisms.Mechanism
+	end     func()
+	release chan struct{}
+}
+
+func (s stuck) Info() mechanisms.Info { return mechanisms.Info{Name: "stuck", Private: true} }
+
+func (s stuck) Exact(*mechanisms.Instance) ([]*big.Rat, error) {
+	s.end()
+	<-s.release
+	return nil, mechanisms.ErrNotRational
+}
+
+// One mechanism that does not answer in time loses nothing of what others have answered, and those after it are not asked.
+func TestAnswersOutliveAStuckMechanism(t *testing.T) {
+	in := instance(t, "1", []string{"1", "0"}, []string{"1"})
+	ctx, cancel := context.WithCancel(context.Background())
+	release := make(chan struct{})
+	defer close(release)
+	list := []mechanisms.Mechanism{mechanisms.Exponential(), stuck{end: cancel, release: release}, mechanisms.PermuteAndFlip()}
+	r, err := For(ctx, in, list, false)
+	require.NoError(t, err)
+	require.Len(t, r.Mechanisms, 1)
+	assert.Equal(t, "em", r.Recommended)
+	require.Len(t, r.Unanswered, 2)
+	assert.Contains(t, r.Unanswered[0], "stuck: ")
+	assert.Equal(t, "pf: context canceled", r.Unanswered[1])
+	assert.Equal(t, "context canceled", r.Undecided)
+}
