@@ -85,6 +85,17 @@ func (m *randomStopping) parameters(p Params) (gamma, eta *big.Rat, err error) {
 	return gamma, eta, err
 }
 
+// law returns the law of K in float64.
+func (m *randomStopping) law(p Params) (law stoppingLaw, err error) {
+	gamma, eta, err := m.parameters(p)
+	if err != nil {
+		return law, err
+	}
+	law.gamma, _ = gamma.Float64()
+	law.eta, _ = eta.Float64()
+	return law, nil
+}
+
 // stoppingLaw is the truncated negative binomial law of K >= 1 with 0 < γ <= 1 and η > -1,
 //
 //	Pr[K=k] = (1-γ)^k/(γ^{-η} - 1) Π_{l<k} (l+η)/(l+1),  at η = 0 (1-γ)^k/(k ln(1/γ)),
@@ -163,13 +174,10 @@ func (m *randomStopping) Estimate(in *FloatInstance) (Estimate, error) {
 	if err := in.Check(); err != nil {
 		return Estimate{}, err
 	}
-	gamma, eta, err := m.parameters(in.Params)
+	law, err := m.law(in.Params)
 	if err != nil {
 		return Estimate{}, err
 	}
-	var law stoppingLaw
-	law.gamma, _ = gamma.Float64()
-	law.eta, _ = eta.Float64()
 	laws, err := in.boundedLaws(2+law.eta, false)
 	if err != nil {
 		return Estimate{}, err

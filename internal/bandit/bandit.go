@@ -1,0 +1,163 @@
+// Package bandit simulates the non-stationary bandit of Antonova, Laro, McMillan & Wolf, Private Selection with Heterogeneous Sensitivities (IX and App. H): arms
+// of normal rewards, clipped to a range, whose laws change once, and policies that choose among them: UCB and Thompson sampling, and private selection mechanisms
+// on private running means with private sensitivities.
+//
+// Results are estimates from seeded runs with standard errors. The source leaves much open; every such parameter is a field of Config, and Default says what is taken.
+package bandit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"optratio/mechanisms"
+)
+
+// ErrConfig is wrapped by errors about parameters.
+var ErrConfig = errors.New("bad bandit")
+
+// Arm is the law of an arm's rewards before they are clipped: normal.
+type Arm struct{ Mean, Spread float64 }
+
+// Names of policies that are no mechanisms, and of counters.
+const (
+	UCB      = "ucb"
+	Thompson = "thompson"
+	Hybrid   = "hybrid"
+	Tree     = "tree"
+)
+
+// Config is a bandit and how policies play it.
+type Config struct {
+	Horizon       int   // steps, T
+	Shift         int   // so many steps have the laws Before, the others After
+	Before, After []Arm // as many of either
+	Low, High     float64
+	Alpha         float64 // UCB's level of optimism
+
+	EpsSelect   float64            // of each choice, ε_S
+	EpsSelectOf map[string]float64 // where it is another for a mechanism
+	EpsMean     float64            // of an arm's running sums, ε_M
+	EpsQuantile float64            // of a pair of quantiles, ε_p
+	Counter     string             // Hybrid or Tree
+	Window      int                // rewards of an arm for a pair of quantiles
+	Quantiles   [2]float64
+	Grid        int     // points that quantiles are taken from; 0 for all of [Low, High]
+	Floor       float64 // sensitivities are at least this
+	Params      mechanisms.Params
+
+	Policies []string // UCB, Thompson or mechanisms by name
+	Seed     uint64
+	Runs     int
+	Points   int // of time at which curves are recorded, evenly spaced, the last one being Horizon
+}
+
+// Default is the source's setting where it gives one: two arms whose laws are exchanged at 30000 of 50000 steps (caption of figure 9; the text has 500), α = √2, windows of 200, the first and the
+// last decile, and ε = 1 for all but the choices of randomised response, which have 4. It leaves open the range that rewards are clipped to, here [0,1]; the prior of Thompson sampling,
+// here uniform; the candidates of the private quantiles, here all of the range; the first sensitivities, here the width of the range; the least sensitivity, here 0.01.
+func Default() Config {
+	a, b := Arm{0.2, 0.1}, Arm{0.8, 0.3}
+	return Config{
+		Horizon: 50_000, Shift: 30_000, Before: []Arm{a, b}, After: []Arm{b, a}, Low: 0, High: 1, Alpha: math.Sqrt2,
+		EpsSelect: 1, EpsSelectOf: map[string]float64{"krr": 4}, EpsMean: 1, EpsQuantile: 1, Counter: Hybrid, Window: 200, Quantiles: [2]float64{0.1, 0.9}, Floor: 0.01,
+		Policies: []string{UCB, Thompson, "krr", "rnm-exponential", "rs", "gem", "mgem"}, Seed: 1, Runs: 30, Points: 100,
+	}
+}
+
+// epsSelect is the ε of a mechanism's choices.
+func (c *Config) epsSelect(m mechanisms.Mechanism) float64 {
+	if e, ok := c.EpsSelectOf[m.Info().Name]; ok {
+		return e
+	}
+	return c.EpsSelect
+}
+
+// Check reports the first thing wrong. The message begins with the name of the command's flag.
+func (c *Config) Check() error {
+	finite := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+	for _, arms := range [][]Arm{c.Before, c.After} {
+		for _, a := range arms {
+			if !finite(a.Mean) || !(a.Spread >= 0) || !finite(a.Spread) {
+				return fmt.Errorf("%w: means, spreads: an arm of mean %v and standard deviation %v", ErrConfig, a.Mean, a.Spread)
+			}
+		}
+	}
+	positive := map[string]float64{"eps-select": c.EpsSelect, "eps-mean": c.EpsMean, "eps-quantile": c.EpsQuantile, "floor": c.Floor}
+	for name, e := range c.EpsSelectOf {
+		positive["eps-"+name] = e
+	}
+	for name, x := range positive {
+		if !(x > 0) || !finite(x) {
+			return fmt.Errorf("%w: %s %v: want a number > 0", ErrConfig, name, x)
+		}
+	}
+	low, high := c.Quantiles[0], c.Quantiles[1]
+	switch {
+	case len(c.Before) < 2 || len(c.Before) != len(c.After):
+		return fmt.Errorf("%w: means: %d arms before and %d after the shift, want as many of either, at least 2", ErrConfig, len(c.Before), len(c.After))
+	case c.Horizon < len(c.Before):
+		return fmt.Errorf("%w: horizon %d: want at least one step for each arm", ErrConfig, c.Horizon)
+	case c.Shift < 0 || c.Shift > c.Horizon:
+		return fmt.Errorf("%w: shift %d: want from 0 to the number of steps, %d", ErrConfig, c.Shift, c.Horizon)
+	case !(c.Low < c.High) || !finite(c.Low) || !finite(c.High):
+		return fmt.Errorf("%w: clip %v:%v: want an ascending range", ErrConfig, c.Low, c.High)
+	case !(c.Alpha >= 0) || !finite(c.Alpha):
+		return fmt.Errorf("%w: alpha %v: want a number >= 0", ErrConfig, c.Alpha)
+	case c.Counter != Hybrid && c.Counter != Tree:
+		return fmt.Errorf("%w: counter %q: want %s or %s", ErrConfig, c.Counter, Hybrid, Tree)
+	case c.Window < 1:
+		return fmt.Errorf("%w: window %d: want at least one reward", ErrConfig, c.Window)
+	case !(0 <= low && low < high && high <= 1):
+		return fmt.Errorf("%w: quantiles %v,%v: want two ascending ones from 0 to 1", ErrConfig, low, high)
+	case c.Grid < 0 || c.Grid == 1:
+		return fmt.Errorf("%w: grid %d: want 0 or at least 2 points", ErrConfig, c.Grid)
+	case c.Runs < 1 || c.Points < 1:
+		return fmt.Errorf("%w: runs %d, points %d: want at least 1", ErrConfig, c.Runs, c.Points)
+	case len(c.Policies) == 0:
+		return fmt.Errorf("%w: policy: there is none, name at least one", ErrConfig)
+	}
+	for i, name := range c.Policies {
+		if slices.Contains(c.Policies[:i], name) {
+			return fmt.Errorf("%w: policy %s: is named twice", ErrConfig, name)
+		}
+		if _, err := c.scorer(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scorer returns the mechanism of a policy; nil for UCB and Thompson sampling.
+func (c *Config) scorer(name string) (mechanisms.FloatScorer, error) {
+	if name == UCB || name == Thompson {
+		return nil, nil
+	}
+	m, err := mechanisms.Lookup(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: policy %q: is neither %s nor %s nor a registered mechanism", ErrConfig, name, UCB, Thompson)
+	}
+	s, ok := m.(mechanisms.FloatScorer)
+	if !ok {
+		return nil, fmt.Errorf("%w: policy %s: lives on a lattice, which private means are not on", ErrConfig, name)
+	}
+	// What is wrong with its parameters shows at once.
+	arms := len(c.Before)
+	in := &mechanisms.FloatInstance{Scores: make([]float64, arms), Sensitivities: slices.Repeat([]float64{1}, arms), Epsilon: c.epsSelect(m), Params: c.Params}
+	if _, err := s.FloatScores(in); err != nil {
+		return nil, fmt.Errorf("%w: policy %s: %w", ErrConfig, name, err)
+	}
+	return s, nil
+}
+
+// clippedMean is the mean of a normal variable clipped to [low, high]: with a and b these ends in standard units,
+// low Φ(a) + high (1 - Φ(b)) + m (Φ(b) - Φ(a)) + σ (φ(a) - φ(b)).
+func (a Arm) clippedMean(low, high float64) float64 {
+	if a.Spread == 0 {
+		return min(max(a.Mean, low), high)
+	}
+	cdf := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	density := func(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
+	from, to := (low-a.Mean)/a.Spread, (high-a.Mean)/a.Spread
+	return low*cdf(from) + high*cdf(-to) + a.Mean*(cdf(to)-cdf(from)) + a.Spread*(density(from)-density(to))
+}
