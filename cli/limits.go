@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/evaluate"
 	"optratio/internal/patience"
 	"optratio/lattice"
 	"optratio/lp"
@@ -184,7 +185,7 @@ func await[T any](ctx context.Context, after time.Duration, f func() (T, error))
 var inputErrors = []error{
 	lattice.ErrSize, lp.ErrMethod, lp.ErrTooLarge, lp.ErrNoCertificate, heterogeneous.ErrGrid,
 	mechanisms.ErrInstance, mechanisms.ErrEpsilon, stopping.ErrRange,
-	verify.ErrClaim, verify.ErrProperty, audit.ErrOptions, audit.ErrTable,
+	verify.ErrClaim, verify.ErrProperty, evaluate.ErrInput, evaluate.ErrNoWorst, audit.ErrOptions, audit.ErrTable,
 	certificate.ErrUnreadable, certificate.ErrIrrational,
 }
 

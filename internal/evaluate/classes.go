@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
+	"sort"
 
 	"optratio/mechanisms"
 	"optratio/number"
@@ -18,7 +18,7 @@ const (
 	classPrec = 128
 	// mostClasses bounds the classes of an enclosure, which takes about a second then. Beyond it there are estimates.
 	mostClasses = 4000
-	// tailExponent: classes whose weight is less than e^-tailExponent of that of the best ones below the top are treated together.
+	// tailExponent: classes whose weight is less than e^-tailExponent of that of the first that counts are treated together.
 	tailExponent = 110.0
 	// deepest is the exponent of the least weight that float64 holds with all its digits, with room for the products to come.
 	deepest = 600.0
@@ -32,29 +32,15 @@ type classes struct {
 	tail    interval.Interval // Σ gap·weight over the tail
 }
 
-// gap returns the gap of class g in the units of the scores.
-func (p *Problem) gap(g int) *big.Rat {
-	return new(big.Rat).Mul(new(big.Rat).SetInt64(p.gaps[g]), p.unit)
+// rate returns, in float64, the exponent of a candidate one unit of the scores below the best: ε/2Δ.
+func rate(sensitivity *big.Rat, eps mechanisms.Epsilon) float64 {
+	delta, _ := sensitivity.Float64()
+	return eps.Float() / (2 * delta)
 }
 
-// rate returns, in float64, the exponent of a candidate one unit below the best.
-func (p *Problem) rate(sensitivity *big.Rat, eps mechanisms.Epsilon) float64 {
-	unit, _ := new(big.Rat).Quo(p.unit, sensitivity).Float64()
-	return eps.Float() * unit / 2
-}
-
-// head returns how many classes are worth a weight of their own: those not beyond tailExponent.
-func (p *Problem) head(rate float64) int {
-	if len(p.gaps) < 2 {
-		return len(p.gaps)
-	}
-	n, _ := slices.BinarySearchFunc(p.gaps, tailExponent, func(gap int64, most float64) int {
-		if rate*float64(gap-p.gaps[1]) <= most {
-			return -1
-		}
-		return 1
-	})
-	return n
+// head returns how many classes are worth a weight of their own: those whose exponent exceeds that of a given gap by at most tailExponent.
+func (p *Problem) head(rate, gap float64) int {
+	return sort.Search(len(p.near), func(g int) bool { return rate*(p.near[g]-gap) > tailExponent })
 }
 
 // weigh returns the weights. A probability of the tail is at most its weight, for every mechanisms.Weighted, and x e^{-λx} falls where λx >= 1, so that
@@ -66,16 +52,16 @@ func (p *Problem) weigh(sensitivity *big.Rat, eps mechanisms.Epsilon, head int) 
 		gap := p.gap(g)
 		return gap, eps.ExpNeg(new(big.Rat).Quo(gap, step), classPrec)
 	}
-	if head < len(p.gaps) {
+	if head < len(p.counts) {
 		if _, w := weight(head); w.Hi().Cmp(big.NewFloat(0.25)) > 0 { // e^-1 > 1/4
-			head = len(p.gaps)
+			head = len(p.counts)
 		}
 	}
 	for g := range head {
 		gap, w := weight(g)
 		c.gaps, c.weights, c.counts = append(c.gaps, gap), append(c.weights, w), append(c.counts, p.counts[g])
 	}
-	if head < len(p.gaps) {
+	if head < len(p.counts) {
 		gap, w := weight(head)
 		rest := 0
 		for _, n := range p.counts[head:] {
@@ -90,15 +76,15 @@ func (p *Problem) weigh(sensitivity *big.Rat, eps mechanisms.Epsilon, head int) 
 
 // classError returns the expected error Σ_g counts_g gap_g x_g of a mechanism with probabilities x, by classes of equal scores.
 func (p *Problem) classError(m mechanisms.Weighted, sensitivity *big.Rat, eps mechanisms.Epsilon) number.Number {
-	if eps.IsZero() || len(p.gaps) == 1 {
+	if eps.IsZero() || len(p.counts) == 1 {
 		return number.Exact(p.meanGap()) // all weights are 1, and all probabilities 1/n
 	}
-	rate := p.rate(sensitivity, eps)
-	head := p.head(rate)
+	rate := rate(sensitivity, eps)
+	head := p.head(rate, p.near[1])
 	if head <= mostClasses {
 		return p.enclose(m, p.weigh(sensitivity, eps, head))
 	}
-	if rate*float64(p.gaps[1]) > deepest { // an error that float64 cannot state
+	if rate*p.near[1] > deepest { // an error that float64 cannot state
 		return number.Enclosed(p.weigh(sensitivity, eps, 1).tail)
 	}
 	return p.estimate(m, rate)
@@ -116,27 +102,35 @@ func (p *Problem) enclose(m mechanisms.Weighted, c *classes) number.Number {
 
 // meanGap returns the expected error of the uniform choice.
 func (p *Problem) meanGap() *big.Rat {
-	sum, term := new(big.Int), new(big.Int)
-	for g, gap := range p.gaps {
-		sum.Add(sum, term.Mul(big.NewInt(gap), big.NewInt(int64(p.counts[g]))))
+	sum := new(big.Rat)
+	for g, n := range p.counts {
+		sum.Add(sum, new(big.Rat).Mul(p.gap(g), big.NewRat(int64(n), 1)))
 	}
-	mean := new(big.Rat).SetFrac(sum, big.NewInt(int64(p.n)))
-	return mean.Mul(mean, p.unit)
+	return sum.Quo(sum, big.NewRat(int64(p.n), 1))
 }
 
 // estimate is classError in float64. The exponents are off by less than 4 roundings, the mechanism's probabilities by 1e-12 relative to
 // their values besides, and sums of D classes by D roundings each; relative errors of weights come back at most twofold in the probabilities of permute-and-flip
 // and of the exponential mechanism.
 func (p *Problem) estimate(m mechanisms.Weighted, rate float64) number.Number {
-	weights := make([]float64, len(p.gaps))
-	for g, gap := range p.gaps {
-		weights[g] = math.Exp(-rate * float64(gap))
-	}
-	unit, _ := p.unit.Float64()
 	sum := 0.0
-	for g, x := range m.WeightedFloat(weights, p.counts) {
-		sum += x * float64(p.counts[g]) * float64(p.gaps[g]) * unit
+	for g, x := range m.WeightedFloat(p.floatWeights(rate), p.counts) {
+		sum += x * float64(p.counts[g]) * p.near[g]
 	}
-	relative := 1e-11 + 0x1p-50*float64(len(p.gaps))
-	return number.Estimate(sum, fmt.Sprintf("float64 over %d classes of equal scores, relative error below %.1g", len(p.gaps), 1.1*relative))
+	return p.estimated(sum)
+}
+
+// floatWeights returns e^{-rate·gap} for each class.
+func (p *Problem) floatWeights(rate float64) []float64 {
+	weights := make([]float64, len(p.near))
+	for g, gap := range p.near {
+		weights[g] = math.Exp(-rate * gap)
+	}
+	return weights
+}
+
+// estimated labels a result of estimate.
+func (p *Problem) estimated(x float64) number.Number {
+	relative := 1e-11 + 0x1p-50*float64(len(p.counts))
+	return number.Estimate(x, fmt.Sprintf("float64 over %d classes of equal scores, relative error below %.1g", len(p.counts), 1.1*relative))
 }

@@ -2,56 +2,84 @@ package evaluate
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 
+	"optratio/lp/table"
 	"optratio/mechanisms"
 	"optratio/number"
 )
 
+// Question is what mechanisms are rated on: a Problem, or a WorstCase.
+type Question interface {
+	ExpectedError(m mechanisms.Mechanism, eps mechanisms.Epsilon) (number.Number, error)
+	Reaching(ctx context.Context, m mechanisms.Mechanism, target number.Number) (number.Number, error)
+}
+
 // Problem is a score vector on which mechanisms are rated, at any number of ε. Make one with New or NewRational.
 type Problem struct {
 	n           int
-	scores      []*big.Rat // nil where ints has them
-	ints        []int64
+	scores      func(i int) *big.Rat
 	sensitivity *big.Rat
 	monotonic   bool
-	// Candidates of equal scores form a class. gaps are the distances from the best score in ascending order, gaps[0] = 0, in units of unit, and
-	// counts the sizes of the classes; nil where the scores have no such unit.
-	gaps   []int64
+	// Candidates of equal scores form a class, best first. gap is how far below the best score a class lies, near the same in float64, and
+	// counts are the sizes.
+	gap    func(class int) *big.Rat
+	near   []float64
 	counts []int
-	unit   *big.Rat
 }
-
-// maxGap bounds gaps in units, so that no difference of scores overflows.
-const maxGap = 1 << 62
 
 // New returns the problem of integer scores. With monotonic, neighbours move all scores one way, by at most the sensitivity, and each
 // mechanism runs with mechanisms.MonotonicSensitivities. The error wraps ErrInput.
 func New(scores []int64, sensitivity *big.Rat, monotonic bool) (*Problem, error) {
-	p := &Problem{n: len(scores), ints: scores, sensitivity: sensitivity, monotonic: monotonic, unit: big.NewRat(1, 1)}
+	p := &Problem{n: len(scores), sensitivity: sensitivity, monotonic: monotonic}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	least, best := slices.Min(scores), slices.Max(scores)
-	if least < -maxGap/2 || best > maxGap/2 {
-		return nil, fmt.Errorf("%w: scores beyond 2^61", ErrInput)
+	if slices.Min(scores) < -2*MaxTotal || slices.Max(scores) > 2*MaxTotal {
+		return nil, fmt.Errorf("%w: a score beyond 2^61", ErrInput)
 	}
-	p.classify(slices.Clone(scores))
+	p.scores = func(i int) *big.Rat { return new(big.Rat).SetInt64(scores[i]) }
+	ordered := slices.Clone(scores)
+	slices.SortFunc(ordered, func(a, b int64) int { return cmp.Compare(b, a) })
+	best := ordered[0]
+	different := ordered[:0]
+	for _, q := range ordered {
+		if len(different) == 0 || q != different[len(different)-1] {
+			different = append(different, q)
+			p.near, p.counts = append(p.near, float64(best-q)), append(p.counts, 0)
+		}
+		p.counts[len(p.counts)-1]++
+	}
+	p.gap = func(class int) *big.Rat { return new(big.Rat).SetInt64(best - different[class]) }
 	return p, nil
 }
 
 // NewRational is New for rational scores.
 func NewRational(scores []*big.Rat, sensitivity *big.Rat, monotonic bool) (*Problem, error) {
-	p := &Problem{n: len(scores), scores: scores, sensitivity: sensitivity, monotonic: monotonic}
+	p := &Problem{n: len(scores), sensitivity: sensitivity, monotonic: monotonic}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	if ints, den, ok := commonUnit(scores); ok {
-		p.unit = new(big.Rat).SetFrac(big.NewInt(1), den)
-		p.classify(ints)
+	p.scores = func(i int) *big.Rat { return scores[i] }
+	ordered := slices.Clone(scores)
+	slices.SortFunc(ordered, func(a, b *big.Rat) int { return b.Cmp(a) })
+	var gaps []*big.Rat
+	for i, q := range ordered {
+		if i == 0 || q.Cmp(ordered[i-1]) != 0 {
+			gaps = append(gaps, new(big.Rat).Sub(ordered[0], q))
+			near, _ := gaps[len(gaps)-1].Float64()
+			p.near, p.counts = append(p.near, near), append(p.counts, 0)
+		}
+		p.counts[len(p.counts)-1]++
 	}
+	if math.IsInf(p.near[len(p.near)-1], 0) {
+		return nil, fmt.Errorf("%w: scores further apart than float64 can hold", ErrInput)
+	}
+	p.gap = func(class int) *big.Rat { return gaps[class] }
 	return p, nil
 }
 
@@ -65,43 +93,11 @@ func (p *Problem) check() error {
 	return nil
 }
 
-// commonUnit returns the scores as integers over a common denominator, where these are not too large.
-func commonUnit(scores []*big.Rat) (ints []int64, den *big.Int, ok bool) {
-	den = big.NewInt(1)
-	rest := new(big.Int)
-	for _, q := range scores {
-		rest.GCD(nil, nil, den, q.Denom())
-		if den.Mul(den, rest.Quo(q.Denom(), rest)); den.BitLen() > 62 {
-			return nil, nil, false
-		}
-	}
-	ints = make([]int64, len(scores))
-	x := new(big.Int)
-	for i, q := range scores {
-		if x.Mul(q.Num(), den).Quo(x, q.Denom()); x.BitLen() > 60 {
-			return nil, nil, false
-		}
-		ints[i] = x.Int64()
-	}
-	return ints, den, true
-}
-
-// classify sets gaps and counts. It sorts its argument.
-func (p *Problem) classify(scores []int64) {
-	slices.SortFunc(scores, func(a, b int64) int { return cmp.Compare(b, a) })
-	for i, q := range scores {
-		if i == 0 || q != scores[i-1] {
-			p.gaps, p.counts = append(p.gaps, scores[0]-q), append(p.counts, 0)
-		}
-		p.counts[len(p.counts)-1]++
-	}
-}
-
 // Candidates returns how many there are.
 func (p *Problem) Candidates() int { return p.n }
 
-// Classes returns how many different scores there are, 0 where that was not counted.
-func (p *Problem) Classes() int { return len(p.gaps) }
+// Classes returns how many different scores there are.
+func (p *Problem) Classes() int { return len(p.counts) }
 
 // sensitivityFor returns the sensitivity with which a mechanism runs.
 func (p *Problem) sensitivityFor(m mechanisms.Mechanism) (*big.Rat, error) {
@@ -125,7 +121,7 @@ func (p *Problem) ExpectedError(m mechanisms.Mechanism, eps mechanisms.Epsilon) 
 	if err := eps.Check(); err != nil {
 		return number.Number{}, err
 	}
-	if w, ok := m.(mechanisms.Weighted); ok && p.gaps != nil && p.n > exactCandidates {
+	if w, ok := m.(mechanisms.Weighted); ok && p.n > exactCandidates {
 		return p.classError(w, sensitivity, eps), nil
 	}
 	a, err := mechanisms.Ask(m, p.instance(sensitivity, eps))
@@ -137,9 +133,30 @@ func (p *Problem) ExpectedError(m mechanisms.Mechanism, eps mechanisms.Epsilon) 
 
 // instance returns the problem as one question to a mechanism.
 func (p *Problem) instance(sensitivity *big.Rat, eps mechanisms.Epsilon) *mechanisms.Instance {
-	in := &mechanisms.Instance{Scores: p.scores, Sensitivities: []*big.Rat{sensitivity}, Epsilon: eps}
-	for _, q := range p.ints {
-		in.Scores = append(in.Scores, new(big.Rat).SetInt64(q))
+	in := &mechanisms.Instance{Scores: make([]*big.Rat, p.n), Sensitivities: []*big.Rat{sensitivity}, Epsilon: eps}
+	for i := range in.Scores {
+		in.Scores[i] = p.scores(i)
 	}
 	return in
+}
+
+// Ratio returns a/b for errors a and b, 1 where both are 0, +∞ where b alone is. It is an estimate where one of them is.
+func Ratio(a, b number.Number) number.Number {
+	if a.IsRigorous() && b.IsRigorous() {
+		return bounds(a).Over(bounds(b))
+	}
+	if y := b.Float64(); y > 0 {
+		return number.Estimate(a.Float64()/y, "ratio of estimates")
+	}
+	return number.Bounds(new(big.Rat), nil)
+}
+
+// bounds returns what is known of a number >= 0.
+func bounds(x number.Number) table.Bounds {
+	low, ok := x.Lower()
+	if !ok || low.Sign() < 0 {
+		low = new(big.Rat)
+	}
+	high, _ := x.Upper()
+	return table.Bounds{Low: low, High: high}
 }

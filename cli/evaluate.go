@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/evaluate"
+	"optratio/mechanisms"
+	"optratio/number"
+)
+
+func init() { commands = append(commands, newEvaluate) }
+
+// evaluateFlags are the flags of the evaluate command.
+type evaluateFlags struct {
+	job
+	epsilon                 epsilonFlags
+	task, histogram, scores string
+	bins, n                 int
+	mechanism, sensitivity  string
+	monotonic               bool
+	target                  string
+}
+
+func newEvaluate(s streams) *cobra.Command {
+	f := evaluateFlags{job: job{streams: s}}
+	c := &cobra.Command{
+		Use:   "evaluate --task mode|median|quantile:P|scores|worst-case (--histogram FILE | --scores FILE | -n N) --eps E",
+		Short: "Expected errors of mechanisms on a histogram's mode or quantiles, on your scores, and on the worst ones",
+		Long: `Expected errors of mechanisms that select a bin of a histogram, how many times more the
+exponential mechanism errs than permute-and-flip, and the ε at which each mechanism reaches
+permute-and-flip's error, or --target-error. For permute-and-flip also how many coins it
+flips in the mean: so many scores it has to evaluate where the best one is known in advance.
+
+Scores of a bin r with count x_r, where N is the number of items, A_r how many are in bins up
+to r, and B_r = A_r - x_r:
+  mode        x_r. Sensitivity 1, and with --monotonic-scores neighbours only add items.
+  median      -max(0, N - 2A_r, 2B_r - N + 1): minus the number of items to add or remove
+              before r is the median. Sensitivity 1; not monotonic.
+  quantile:P  for P = a/b the same for the bin with B_r < P·N <= A_r:
+              -⌈max(0, aN - bA_r, bB_r - aN + 1)/max(a, b-a)⌉. Sensitivity 1; not
+              monotonic; quantile:1/2 is the median.
+  scores      --scores FILE, one score a line.
+  worst-case  the scores (c, …, c, 0) of n candidates whose c is worst for each mechanism.
+Neighbours add or remove one item. Where one item moves to another bin instead, the
+sensitivity is 1 for the mode, whose scores are not monotonic then, and 2 for quantiles.
+
+A histogram is a .npy file of one dimension, or a text file with one count a line. Errors are
+in units of the scores. Several ε, separated by commas, give one table (with --json an array).`,
+		Example: `  optratio evaluate --task mode --histogram testdata/spiky.csv --eps 0.05,0.1 --monotonic-scores
+  optratio evaluate --task median --histogram testdata/spiky.npy --bins 256 --eps 0.01
+  optratio evaluate --task quantile:0.9 --histogram testdata/spiky.npy --target-error 50
+  optratio evaluate --task worst-case -n 10 --eps 1`,
+		Args: noArgs,
+		RunE: f.limited(f.run),
+	}
+	f.epsilon.add(c)
+	fs := c.Flags()
+	fs.StringVar(&f.task, "task", "", "mode, median, quantile:P, scores or worst-case")
+	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one a line")
+	fs.StringVar(&f.scores, "scores", "", "file of scores, one a line")
+	countVar(fs, &f.bins, "bins", "", 0, "sum adjacent bins so that so many remain, a divisor of those there are (default: all)")
+	countVar(fs, &f.n, "n", "n", 0, "worst-case: number of candidates")
+	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate, by name")
+	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of the scores")
+	fs.StringVar(&f.target, "target-error", "", "also find the ε at which each mechanism has this expected error; --eps may be left out then")
+	addMonotonic(c, &f.monotonic)
+	f.job.add(c)
+	return c
+}
+
+// evaluateDoc is the JSON document for one ε.
+type evaluateDoc struct {
+	Task        string           `json:"task"`
+	Bins        int              `json:"bins"`
+	Items       *int64           `json:"items,omitempty"`
+	Classes     int              `json:"different_scores,omitempty"`
+	Eps         *string          `json:"eps"`
+	ExpEps      *string          `json:"exp_eps"`
+	Sensitivity string           `json:"sensitivity"`
+	Monotonic   bool             `json:"monotonic_scores,omitempty"`
+	TargetError *string          `json:"target_error,omitempty"`
+	Mechanisms  []evaluatedEntry `json:"mechanisms"`
+	Ratio       number.Number    `json:"ratio"`
+	Undecided   string           `json:"undecided,omitempty"`
+}
+
+// evaluatedEntry is a mechanism's row. Numbers that were not asked for are null, or left out.
+type evaluatedEntry struct {
+	Name          string         `json:"name"`
+	ExpectedError number.Number  `json:"expected_error"`
+	EquivalentEps number.Number  `json:"equivalent_eps"`
+	TargetEps     *number.Number `json:"target_eps,omitempty"`
+	ExpectedFlips *number.Number `json:"expected_flips,omitempty"`
+}
+
+// evaluateInput is what the flags say, checked.
+type evaluateInput struct {
+	question evaluate.Question
+	list     []mechanisms.Mechanism
+	target   *big.Rat // nil for none
+	eps      []string // one by one; one empty text for none
+}
+
+func (f *evaluateFlags) run(ctx context.Context) error {
+	in, doc, err := f.parse(ctx)
+	if err != nil {
+		return err
+	}
+	report, done := progress(f.streams, f.task)
+	defer done()
+	to := &f.epsilon.eps
+	if f.epsilon.exp != "" {
+		to = &f.epsilon.exp
+	}
+	var docs []*evaluateDoc
+	for i, text := range in.eps {
+		*to = text
+		d := *doc
+		e := &evaluation{ctx: ctx, in: in, doc: &d, report: report}
+		if d.Eps, d.ExpEps = optional(f.epsilon.eps), optional(f.epsilon.exp); text != "" {
+			if e.eps, err = f.epsilon.parse(); err != nil {
+				return err
+			}
+		}
+		if err := e.fill(); err != nil {
+			return err
+		}
+		if docs = append(docs, &d); ctx.Err() != nil && i+1 < len(in.eps) {
+			d.Undecided = fmt.Sprintf("%d of %d ε were answered; %s", i, len(in.eps), d.Undecided)
+			break
+		}
+	}
+	done()
+	var shown any = docs
+	if len(in.eps) == 1 {
+		shown = docs[0]
+	}
+	if err := f.show(shown, func(w io.Writer) error { return printEvaluation(w, docs) }); err != nil {
+		return err
+	}
+	for _, d := range docs {
+		if err := ending(ctx, d.Undecided); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluation fills the document of one ε.
+type evaluation struct {
+	ctx    context.Context
+	in     *evaluateInput
+	doc    *evaluateDoc
+	eps    mechanisms.Epsilon // not set where only --target-error is asked for
+	report func(format string, args ...any)
+}
+
+// number computes one number under the limits. Once these are reached, it is only known to be at least 0.
+func (e *evaluation) number(m mechanisms.Mechanism, what string, compute func() (number.Number, error)) (number.Number, error) {
+	unknown := func(why string) number.Number {
+		if e.doc.Undecided == "" {
+			e.doc.Undecided = fmt.Sprintf("%s of %s: %s", what, m.Info().Name, why)
+		}
+		return number.Bounds(new(big.Rat), nil)
+	}
+	if cause := context.Cause(e.ctx); cause != nil {
+		return unknown(cause.Error()), nil
+	}
+	e.report("%s of %s", what, m.Info().Name)
+	x, err := settle(e.ctx, compute, unknown)
+	if err != nil {
+		err = fmt.Errorf("--mechanism %s: %w", m.Info().Name, err)
+	}
+	return x, err
+}
+
+func (e *evaluation) fill() error {
+	pf, em := mechanisms.PermuteAndFlip(), mechanisms.Exponential()
+	found := map[mechanisms.Mechanism]number.Number{}
+	if e.eps.IsSet() {
+		for _, m := range append([]mechanisms.Mechanism{pf, em}, e.in.list...) {
+			x, err := e.number(m, "the expected error", func() (number.Number, error) { return e.in.question.ExpectedError(mechanisms.Within(e.ctx, m), e.eps) })
+			if err != nil {
+				return err
+			}
+			found[m] = x
+		}
+		e.doc.Ratio = evaluate.Ratio(found[em], found[pf])
+	}
+	for _, m := range e.in.list {
+		row := evaluatedEntry{Name: m.Info().Name, ExpectedError: found[m]}
+		err := e.reach(&row, m, found[pf])
+		if err == nil && m == pf && e.eps.IsSet() {
+			err = e.extras(&row)
+		}
+		if err != nil {
+			return err
+		}
+		e.doc.Mechanisms = append(e.doc.Mechanisms, row)
+	}
+	return nil
+}
+
+// reach finds the ε at which a mechanism has permute-and-flip's error, and the target error.
+func (e *evaluation) reach(row *evaluatedEntry, m mechanisms.Mechanism, pfError number.Number) (err error) {
+	at := func(target number.Number) (number.Number, error) {
+		return e.number(m, "the ε for an error", func() (number.Number, error) { return e.in.question.Reaching(e.ctx, m, target) })
+	}
+	if _, bounded := pfError.Upper(); m == mechanisms.PermuteAndFlip() && e.eps.IsSet() {
+		row.EquivalentEps = epsilonNumber(e.eps)
+	} else if bounded || pfError.Method() != "" {
+		if row.EquivalentEps, err = at(pfError); err != nil {
+			return err
+		}
+	}
+	if e.in.target != nil {
+		x, err := at(number.Exact(e.in.target))
+		row.TargetEps = &x
+		return err
+	}
+	return nil
+}
+
+// epsilonNumber returns ε.
+func epsilonNumber(eps mechanisms.Epsilon) number.Number {
+	if r := eps.Eps(); r != nil {
+		return number.Exact(r)
+	}
+	return number.Enclosed(eps.Value(128))
+}
+
+// extras adds what is known of permute-and-flip alone: the coins that it flips.
+func (e *evaluation) extras(row *evaluatedEntry) error {
+	p, ok := e.in.question.(*evaluate.Problem)
+	if !ok {
+		return nil
+	}
+	flips, err := e.number(mechanisms.PermuteAndFlip(), "the coins", func() (number.Number, error) { return p.ExpectedFlips(e.eps) })
+	row.ExpectedFlips = &flips
+	return err
+}
+
+// printEvaluation writes the table for people.
+func printEvaluation(w io.Writer, docs []*evaluateDoc) error {
+	d := docs[0]
+	fmt.Fprintf(w, "task %s, ", d.Task)
+	switch {
+	case d.Task == "worst-case":
+		fmt.Fprintf(w, "%d candidates", d.Bins)
+	case d.Items == nil:
+		fmt.Fprintf(w, "%d candidates with %d different scores", d.Bins, d.Classes)
+	default:
+		fmt.Fprintf(w, "%d bins with %d items and %d different scores", d.Bins, *d.Items, d.Classes)
+	}
+	fmt.Fprintf(w, ", Δ = %s%s\n\n", d.Sensitivity, choose(d.Monotonic, ", monotonic scores", ""))
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	if d.Eps != nil || d.ExpEps != nil {
+		fmt.Fprintf(t, "%s\tmechanism\texpected error\tε for pf's error\n", choose(d.Eps != nil, "ε", "e^ε"))
+		for _, d := range docs {
+			for _, m := range d.Mechanisms {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", given(d), m.Name, m.ExpectedError, m.EquivalentEps)
+			}
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+		for _, d := range docs {
+			fmt.Fprintf(w, "at %s em errs %s times as much as pf\n", given(d), d.Ratio)
+			for _, m := range d.Mechanisms {
+				if m.ExpectedFlips != nil {
+					fmt.Fprintf(w, "at %s pf flips %s coins in the mean: where the best score is known in advance, so many of the %d are evaluated\n", given(d), *m.ExpectedFlips, d.Bins)
+				}
+			}
+		}
+	}
+	if d.TargetError != nil {
+		fmt.Fprintf(t, "mechanism\tε for the error %s\n", *d.TargetError)
+		for _, m := range d.Mechanisms {
+			fmt.Fprintf(t, "%s\t%s\n", m.Name, *m.TargetEps)
+		}
+	}
+	return t.Flush()
+}
+
+// given returns the ε of a document as it was given.
+func given(d *evaluateDoc) string {
+	if d.Eps != nil {
+		return *d.Eps
+	}
+	return *d.ExpEps
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+	"path/filepath"
+	"strings"
+
+	"optratio/internal/decimal"
+	"optratio/internal/evaluate"
+	"optratio/mechanisms"
+)
+
+// parse reads the flags and the files. The document that it returns has what is the same for every ε.
+func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *evaluateDoc, err error) {
+	in = &evaluateInput{eps: splitNames(f.epsilon.eps + f.epsilon.exp)}
+	if f.epsilon.eps != "" && f.epsilon.exp != "" || len(in.eps) == 0 && f.target == "" {
+		_, err := f.epsilon.parse()
+		return nil, nil, err
+	}
+	if len(in.eps) == 0 {
+		in.eps = []string{""}
+	}
+	if in.list, err = findMechanisms(f.mechanism); err != nil {
+		return nil, nil, err
+	}
+	sensitivity, err := parsePositive("sensitivity", f.sensitivity)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.target != "" {
+		if in.target, err = parsePositive("target-error", f.target); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, m := range in.list {
+		if _, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{sensitivity}); err != nil && f.monotonic {
+			return nil, nil, usagef("--monotonic-scores: %w", err)
+		}
+	}
+	doc = &evaluateDoc{Task: f.task, Sensitivity: f.sensitivity, Monotonic: f.monotonic, TargetError: optional(f.target)}
+	switch f.task {
+	case "worst-case":
+		in.question, err = f.worstCase(doc, sensitivity)
+	case "scores":
+		in.question, err = f.ownScores(ctx, doc, sensitivity)
+	default:
+		in.question, err = f.histogramScores(ctx, doc, sensitivity)
+	}
+	return in, doc, err
+}
+
+func (f *evaluateFlags) worstCase(doc *evaluateDoc, sensitivity *big.Rat) (evaluate.Question, error) {
+	if f.n < 1 {
+		return nil, usagef("-n %d: --task worst-case needs the number of candidates, at least 1", f.n)
+	}
+	if f.histogram != "" || f.scores != "" || f.bins != 0 {
+		return nil, usagef("--task worst-case takes -n alone, not --histogram, --scores or --bins")
+	}
+	doc.Bins = f.n
+	return evaluate.NewWorstCase(f.n, sensitivity, f.monotonic)
+}
+
+func (f *evaluateFlags) ownScores(ctx context.Context, doc *evaluateDoc, sensitivity *big.Rat) (evaluate.Question, error) {
+	if f.scores == "" || f.histogram != "" || f.bins != 0 || f.n != 0 {
+		return nil, usagef("--task scores takes --scores FILE, and neither --histogram, --bins nor -n")
+	}
+	scores, err := readColumn(ctx, "--scores", f.scores)
+	if err != nil {
+		return nil, err
+	}
+	p, err := evaluate.NewRational(scores, sensitivity, f.monotonic)
+	if err != nil {
+		return nil, usagef("%s: %w", f.scores, err)
+	}
+	doc.Bins, doc.Classes = len(scores), p.Classes()
+	return p, nil
+}
+
+// histogramScores reads a histogram and makes the scores of --task from it.
+func (f *evaluateFlags) histogramScores(ctx context.Context, doc *evaluateDoc, sensitivity *big.Rat) (evaluate.Question, error) {
+	quantile, err := f.quantile()
+	switch {
+	case err != nil:
+		return nil, err
+	case quantile != nil && f.monotonic:
+		return nil, usagef("--monotonic-scores: one more item raises some scores of a quantile and lowers others; leave it out")
+	case f.histogram == "" || f.scores != "" || f.n != 0:
+		return nil, usagef("--task %s takes --histogram FILE, and neither --scores nor -n", f.task)
+	}
+	scores, err := readHistogram(ctx, f.histogram)
+	if err != nil {
+		return nil, err
+	}
+	items, err := evaluate.Total(scores)
+	if err != nil {
+		return nil, usagef("%s: %w", f.histogram, err)
+	}
+	if f.bins != 0 {
+		if scores, err = evaluate.Fold(scores, f.bins); err != nil {
+			return nil, usagef("--bins: %w", err)
+		}
+	}
+	if quantile != nil {
+		if scores, err = evaluate.QuantileScores(scores, quantile); err != nil {
+			return nil, usagef("--task %s: %w", f.task, err)
+		}
+	}
+	p, err := evaluate.New(scores, sensitivity, f.monotonic)
+	if err != nil {
+		return nil, usagef("%s: %w", f.histogram, err)
+	}
+	doc.Bins, doc.Items, doc.Classes = len(scores), &items, p.Classes()
+	return p, nil
+}
+
+// quantile reads --task: the P of a quantile, nil for the mode.
+func (f *evaluateFlags) quantile() (*big.Rat, error) {
+	switch text, isQuantile := strings.CutPrefix(f.task, "quantile:"); {
+	case f.task == "mode":
+		return nil, nil
+	case f.task == "median":
+		return big.NewRat(1, 2), nil
+	case isQuantile:
+		p, err := decimal.ParseNumber(text)
+		if err != nil || p.Sign() <= 0 || p.Cmp(big.NewRat(1, 1)) >= 0 {
+			return nil, usagef("--task %s: give a decimal or a fraction between 0 and 1 after quantile:, such as quantile:0.9", quoted(f.task))
+		}
+		return p, nil
+	}
+	return nil, usagef("--task %s: give mode, median, quantile:P, scores or worst-case", quoted(f.task))
+}
+
+// readHistogram reads counts: a .npy file, or one count a line.
+func readHistogram(ctx context.Context, path string) (counts []int64, err error) {
+	if strings.EqualFold(filepath.Ext(path), ".npy") {
+		file, err := openInput(ctx, "--histogram", path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		data, err := io.ReadAll(io.LimitReader(file, mostInput))
+		if cause := context.Cause(ctx); cause != nil && err != nil {
+			return nil, fmt.Errorf("--histogram %s: cannot be read: %w", quoted(path), cause)
+		}
+		if err != nil {
+			return nil, usagef("--histogram %s: cannot be read: %w", quoted(path), withoutPath(err))
+		}
+		if len(data) == mostInput {
+			return nil, usagef("%s: longer than %d MiB, give a smaller file", path, mostInput>>20)
+		}
+		if counts, err = evaluate.ReadNPY(data); err != nil {
+			return nil, usagef("%s: %w", path, err)
+		}
+		return counts, nil
+	}
+	err = readLines(ctx, "--histogram", path, func(text string) error {
+		x, err := evaluate.ParseCount(text)
+		counts = append(counts, x)
+		return err
+	})
+	if err == nil && counts == nil {
+		err = usagef("--histogram %s: has no counts, give one a line", quoted(path))
+	}
+	return counts, err
+}

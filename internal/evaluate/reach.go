@@ -1,0 +1,222 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/mechanisms"
+	"optratio/number"
+)
+
+const (
+	brackets = 200   // doublings and halvings of ε before a search gives up
+	polish   = 100   // steps of a search once both sides are known
+	closest  = 1e-13 // relative accuracy of a search in float64
+	first    = 4e-12 // relative half-width that is tried first around a proposed ε, and then 30 times as much, up to last
+	last     = 1e-2
+)
+
+// Reaching encloses the ε at which a mechanism's expected error falls to target: at the lower end it is at least target, at the upper end at most.
+// For permute-and-flip, the exponential mechanism and every other that adds noise of a fixed law times 1/ε to each score and takes the
+// largest sum the error never rises with ε, as for each outcome of the noise a larger ε takes a better candidate or the same; there
+// is no other such ε then. For other mechanisms it is one of perhaps several.
+//
+// It is 0 where the error is at most target at ε = 0 already, and +∞ where it is positive at every ε and target is 0. The ε is proposed in float64
+// and proved by enclosures of the error on either side; where those are estimates, or target is one, so is the result. An end that could
+// not be proved is missing, as for mechanisms that do not reach the target. The error wraps ErrInput for a negative target.
+func (p *Problem) Reaching(ctx context.Context, m mechanisms.Mechanism, target number.Number) (number.Number, error) {
+	goal, err := newGoal(target)
+	if err != nil {
+		return number.Number{}, err
+	}
+	uniform, err := p.ExpectedError(m, rationalEpsilon(0))
+	if err != nil {
+		return number.Number{}, err
+	}
+	if goal.reached(uniform) {
+		return number.Int(0), nil
+	}
+	if _, weighted := m.(mechanisms.Weighted); weighted && goal.isZero() {
+		return number.Infinity(), nil
+	}
+	proposed, err := p.propose(ctx, m, goal.log)
+	if err != nil {
+		return number.Number{}, err
+	}
+	if !goal.rigorous {
+		return number.Estimate(proposed, "float64, from an estimated error"), nil
+	}
+	// The ends are independent: each is moved away until it is proved.
+	end := func(side float64, proves func(number.Number) bool) (*big.Rat, bool, error) {
+		for wide := first; wide < last; wide *= 30 {
+			at := proposed * (1 + side*wide)
+			x, err := p.ExpectedError(m, rationalEpsilon(at))
+			switch {
+			case err != nil:
+				return nil, false, err
+			case ctx.Err() != nil:
+				return nil, false, context.Cause(ctx)
+			case !x.IsRigorous():
+				return nil, true, nil
+			case proves(x):
+				return new(big.Rat).SetFloat64(at), false, nil
+			}
+		}
+		return nil, false, nil
+	}
+	lo, vague, err := end(-1, goal.missed)
+	if err != nil {
+		return number.Number{}, err
+	}
+	if vague {
+		return number.Estimate(proposed, "float64, from estimated errors"), nil
+	}
+	hi, _, err := end(1, goal.reached)
+	if err != nil {
+		return number.Number{}, err
+	}
+	if lo == nil {
+		lo = new(big.Rat)
+	}
+	return number.Bounds(lo, hi), nil
+}
+
+// rationalEpsilon returns the parameter of exactly that value.
+func rationalEpsilon(x float64) mechanisms.Epsilon {
+	e, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(x))
+	if err != nil {
+		panic(err) // x is finite and not negative
+	}
+	return e
+}
+
+// goal is a target error.
+type goal struct {
+	lo, hi   *big.Rat
+	rigorous bool
+	log      float64 // its natural logarithm, about
+}
+
+func newGoal(target number.Number) (*goal, error) {
+	g := &goal{rigorous: target.IsRigorous(), log: logOf(target)}
+	if g.rigorous {
+		var bounded bool
+		if g.lo, bounded = target.Lower(); bounded {
+			g.hi, bounded = target.Upper()
+		}
+		if !bounded {
+			return nil, fmt.Errorf("%w: the target error %v has no bounds", ErrInput, target)
+		}
+	} else {
+		g.lo = new(big.Rat).SetFloat64(target.Float64())
+		g.hi = g.lo
+	}
+	if g.lo == nil || g.lo.Sign() < 0 {
+		return nil, fmt.Errorf("%w: the target error %v is not a number >= 0", ErrInput, target)
+	}
+	return g, nil
+}
+
+func (g *goal) isZero() bool { return g.hi.Sign() == 0 }
+
+// reached reports whether an error is certainly at most the target.
+func (g *goal) reached(x number.Number) bool {
+	hi, ok := x.Upper()
+	return ok && hi.Cmp(g.lo) <= 0
+}
+
+// missed reports whether an error is certainly at least the target.
+func (g *goal) missed(x number.Number) bool {
+	lo, ok := x.Lower()
+	return ok && lo.Cmp(g.hi) >= 0
+}
+
+// logOf returns about ln x, also where x is beyond the range of float64; -Inf for 0.
+func logOf(x number.Number) float64 {
+	if !x.IsRigorous() {
+		return math.Log(x.Float64())
+	}
+	r, ok := x.Upper()
+	if !ok || r.Sign() <= 0 {
+		return math.Inf(-1)
+	}
+	f := new(big.Float).SetPrec(64).SetRat(r)
+	mantissa, _ := new(big.Float).SetMantExp(f, -f.MantExp(nil)).Float64()
+	return math.Log(mantissa) + math.Ln2*float64(f.MantExp(nil))
+}
+
+// propose returns an ε at which ln of the error is about log, without proof: the search brackets it by doubling and halving, and closes in by
+// regula falsi in the variant that halves the value of an end that stays (Illinois).
+func (p *Problem) propose(ctx context.Context, m mechanisms.Mechanism, log float64) (float64, error) {
+	excess := func(x float64) (float64, error) {
+		if err := context.Cause(ctx); err != nil {
+			return 0, err
+		}
+		y, err := p.approximate(m, x)
+		return max(min(y-log, 1e6), -1e6), err
+	}
+	size, _ := p.sensitivity.Float64()
+	lo := min(max(size, 1e-100), 1e100) / (1 + p.near[len(p.near)-1])
+	atLo, err := excess(lo)
+	if err != nil {
+		return 0, err
+	}
+	hi, atHi := lo, atLo
+	for range brackets {
+		if atLo >= 0 && atHi <= 0 {
+			break
+		}
+		if atHi > 0 {
+			lo, atLo = hi, atHi
+			hi *= 2
+			atHi, err = excess(hi)
+		} else {
+			hi, atHi = lo, atLo
+			lo /= 2
+			atLo, err = excess(lo)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	for range polish {
+		if hi-lo <= closest*hi || atLo <= 0 || atHi >= 0 {
+			break
+		}
+		x := lo + (hi-lo)*atLo/(atLo-atHi)
+		if !(x > lo && x < hi) {
+			x = lo + (hi-lo)/2
+		}
+		y, err := excess(x)
+		if err != nil {
+			return 0, err
+		}
+		if y >= 0 {
+			lo, atLo, atHi = x, y, atHi/2
+		} else {
+			hi, atHi, atLo = x, y, atLo/2
+		}
+	}
+	if math.Abs(atLo) < math.Abs(atHi) {
+		return lo, nil
+	}
+	return hi, nil
+}
+
+// approximate returns about ln of a mechanism's expected error.
+func (p *Problem) approximate(m mechanisms.Mechanism, x float64) (float64, error) {
+	eps := rationalEpsilon(x)
+	if w, ok := m.(mechanisms.Weighted); ok {
+		sensitivity, err := p.sensitivityFor(m)
+		if err != nil {
+			return 0, err
+		}
+		if rate := rate(sensitivity, eps); len(p.near) > 1 && rate*p.near[1] < deepest {
+			return logOf(p.estimate(w, rate)), nil
+		}
+	}
+	e, err := p.ExpectedError(m, eps)
+	return logOf(e), err
+}

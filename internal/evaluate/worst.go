@@ -1,0 +1,119 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
+)
+
+// WorstCase is the question how much a mechanism errs on the worst n scores for it.
+type WorstCase struct {
+	n           int
+	sensitivity *big.Rat // with which the mechanisms run
+}
+
+// NewWorstCase returns the question for n >= 1 candidates; monotonic as in New. The error wraps ErrInput.
+func NewWorstCase(n int, sensitivity *big.Rat, monotonic bool) (*WorstCase, error) {
+	if n < 1 || sensitivity.Sign() <= 0 {
+		return nil, fmt.Errorf("%w: %d candidates and sensitivity %s, want at least 1 and > 0", ErrInput, n, sensitivity.RatString())
+	}
+	if monotonic {
+		sensitivity = new(big.Rat).Quo(sensitivity, big.NewRat(2, 1))
+	}
+	return &WorstCase{n, sensitivity}, nil
+}
+
+// ExpectedError returns the error of Worst.
+func (w *WorstCase) ExpectedError(m mechanisms.Mechanism, eps mechanisms.Epsilon) (number.Number, error) {
+	most, _, err := w.Worst(m, eps)
+	return most, err
+}
+
+// Reaching encloses the ε at which the worst error is target. Worst errors are 1/ε times those at ε = 1.
+func (w *WorstCase) Reaching(_ context.Context, m mechanisms.Mechanism, target number.Number) (number.Number, error) {
+	most, _, err := w.Worst(m, rationalEpsilon(1))
+	if w.n == 1 && err == nil {
+		return number.Int(0), nil
+	}
+	return Ratio(most, target), err
+}
+
+// ErrNoWorst says that the worst scores of a mechanism are not known.
+var ErrNoWorst = errors.New("the worst scores are known for pf and em alone")
+
+const (
+	worstPrec  = 320   // bits, of which the difference of two values near the maximum takes up to half
+	worstWidth = 1e-30 // relative width of the enclosure of the gap
+)
+
+// Worst encloses the worst expected error over all vectors of n scores of the exponential mechanism or of permute-and-flip, and how far below the one
+// best score the others are where it is attained, both in the units of the scores. Such a vector is (c, …, c, 0) (McKenna & Sheldon 2020, Prop. 4). With x = -cε/2Δ and p = e^{-x} the error there, in units of 2Δ/ε, is
+//
+//	f(x) = x h(x),  h = (n-1)p/(1+(n-1)p)  for the exponential mechanism,  h = 1 - (1-(1-p)^n)/(np)  for permute-and-flip.
+//
+// h(x) is the probability that the one best is not taken. Both mechanisms take the largest of scores plus independent noise, Gumbel and exponential, so that
+// h(x) = Pr[max of n-1 noises - another one > x]. All these noises have log-concave densities, hence so do their maximum and the difference,
+// and h is log-concave (Prékopa 1973). So is f, and thus it rises up to one maximum and falls from there: f(a) < f(b) at a < b proves that
+// the maximum lies above a. As h falls, f <= b h(a) on [a, b]. For the exponential mechanism the maximum is W((n-1)/e), at x = 1 + W((n-1)/e), with Lambert's W.
+//
+// The error wraps ErrNoWorst for other mechanisms, and ErrInput for ε = 0, where the worst error has no bound.
+func (w *WorstCase) Worst(m mechanisms.Mechanism, eps mechanisms.Epsilon) (most, gap number.Number, err error) {
+	if err := eps.Check(); err != nil {
+		return most, gap, err
+	}
+	var missed func(p interval.Interval) interval.Interval
+	one, size := interval.FromInt(1, worstPrec), interval.FromInt(int64(w.n), worstPrec)
+	switch m {
+	case mechanisms.Exponential():
+		missed = func(p interval.Interval) interval.Interval {
+			others := size.Sub(one).Mul(p)
+			return others.Quo(one.Add(others))
+		}
+	case mechanisms.PermuteAndFlip():
+		missed = func(p interval.Interval) interval.Interval {
+			return one.Sub(one.Sub(one.Sub(p).Pow(w.n)).Quo(size.Mul(p)))
+		}
+	default:
+		return most, gap, fmt.Errorf("%w: %s", ErrNoWorst, m.Info().Name)
+	}
+	if w.n == 1 {
+		return number.Int(0), number.Int(0), nil
+	}
+	if eps.IsZero() {
+		return most, gap, fmt.Errorf("%w: at ε = 0 the worst error has no bound; give ε > 0", ErrInput)
+	}
+	at, value := peak(func(x *big.Float) interval.Interval { return missed(interval.Exp(interval.Point(x).Neg())) })
+	unit := interval.FromRat(new(big.Rat).Add(w.sensitivity, w.sensitivity), worstPrec).Quo(eps.Value(worstPrec))
+	return number.Enclosed(unit.Mul(value)), number.Enclosed(unit.Mul(at)), nil
+}
+
+// peak encloses the place and the value of the maximum of x h(x) over x > 0, for a falling log-concave h, by ternary search: what comparisons of enclosures
+// do not tell ends it.
+func peak(h func(*big.Float) interval.Interval) (at, most interval.Interval) {
+	f := func(x *big.Float) interval.Interval { return interval.Point(x).Mul(h(x)) }
+	less := func(a, b *big.Float) bool { c, ok := f(a).Cmp(f(b)); return ok && c < 0 }
+	float := func() *big.Float { return new(big.Float).SetPrec(worstPrec) }
+	lo, hi := float(), float().SetInt64(2)
+	for !less(hi, float().Quo(hi, big.NewFloat(2))) {
+		hi.Add(hi, hi)
+	}
+	for width := float().Set(hi); width.Cmp(float().Mul(hi, big.NewFloat(worstWidth))) > 0; width.Sub(hi, lo) {
+		third := float().Quo(width, big.NewFloat(3))
+		a, b := float().Add(lo, third), float().Sub(hi, third)
+		if less(a, b) {
+			lo = a
+		} else if less(b, a) {
+			hi = b
+		} else {
+			break
+		}
+	}
+	middle := float().Add(lo, hi)
+	middle.Quo(middle, big.NewFloat(2))
+	return interval.New(lo, hi), interval.New(f(middle).Lo(), interval.Point(hi).Mul(h(lo)).Hi())
+}
