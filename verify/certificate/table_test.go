@@ -1,0 +1,245 @@
+package certificate_test
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/verify/certificate"
+)
+
+// tables are certificates of version 2 that package lp wrote, of exact optima: their claims have no room.
+func tables(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/table-*.cert")
+	require.NoError(t, err)
+	require.Greater(t, len(files), 10)
+	out := map[string]string{}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		require.NoError(t, err)
+		out[filepath.Base(f)] = string(text)
+	}
+	return out
+}
+
+// verdict checks a certificate of version 2 whose last line is made to fit.
+func verdict(t *testing.T, lines []string) *certificate.Report {
+	t.Helper()
+	lines = slices.Clone(lines)
+	lines[len(lines)-1] = "end " + strconv.Itoa(len(lines)-1)
+	report, err := certificate.Check(strings.NewReader(strings.Join(lines, "\n")+"\n"), certificate.Options{})
+	if err != nil {
+		return &certificate.Report{Reason: err.Error()}
+	}
+	return report
+}
+
+// At an irrational z the claim has little room: an enclosure is proved, and neither end may be moved far inwards, nor ε be another one.
+func TestEnclosedTables(t *testing.T) {
+	files, err := filepath.Glob("testdata/enclosed-*.cert")
+	require.NoError(t, err)
+	require.Len(t, files, 3)
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		require.NoError(t, err)
+		lines := split(string(text))
+		require.True(t, verdict(t, lines).Valid, f)
+		at := slices.Index(lines, "claim optimum "+field(t, lines, "claim optimum"))
+		ends := strings.Fields(field(t, lines, "claim optimum"))
+		claim := func(lo, hi string) []string {
+			out := slices.Clone(lines)
+			out[at] = "claim optimum " + lo + " " + hi
+			return out
+		}
+		for _, doctored := range [][]string{claim(ends[1], ends[1]), claim(ends[0], ends[0]), claim(ends[1], ends[0])} {
+			assert.False(t, verdict(t, doctored).Valid, f)
+		}
+		wide := verdict(t, claim("0", "1000"))
+		assert.True(t, wide.Valid, wide.Reason)
+		for _, eps := range []string{"epsilon 1/2", "epsilon 9/10", "epsilon 0", "epsilon 2000000", "exp-epsilon 2"} {
+			out := slices.Clone(lines)
+			out[slices.Index(lines, "epsilon "+field(t, lines, "epsilon"))] = eps
+			assert.False(t, verdict(t, out).Valid, eps)
+		}
+		for _, precision := range []string{"0", "64", "16384"} { // how closely the writer had z; z is enclosed for itself
+			out := slices.Clone(lines)
+			out[slices.Index(lines, "precision "+field(t, lines, "precision"))] = "precision " + precision
+			assert.Equal(t, precision != "0", verdict(t, out).Valid, "%s: %s", precision, verdict(t, out).Reason)
+		}
+	}
+}
+
+func split(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
+
+// field returns the rest of the header line with the given first word.
+func field(t *testing.T, lines []string, word string) string {
+	t.Helper()
+	for _, l := range lines {
+		if rest, ok := strings.CutPrefix(l, word+" "); ok {
+			return rest
+		}
+	}
+	require.Fail(t, "no line", word)
+	return ""
+}
+
+func TestTablesAreValid(t *testing.T) {
+	for name, text := range tables(t) {
+		lines := split(text)
+		r := verdict(t, lines)
+		require.True(t, r.Valid, "%s: %s", name, r.Reason)
+		claim := strings.Fields(field(t, lines, "claim optimum"))
+		exact, ok := r.Optimum.Rat()
+		require.True(t, ok)
+		assert.Equal(t, claim[0], exact.RatString())
+		assert.Equal(t, claim[1], exact.RatString())
+		assert.Equal(t, field(t, lines, "n"), fmt.Sprint(r.Problem.N))
+		assert.Equal(t, field(t, lines, "k"), fmt.Sprint(r.Problem.K))
+		assert.Equal(t, field(t, lines, "step"), fmt.Sprint(r.Problem.Step))
+		assert.Equal(t, field(t, lines, "constraints"), r.Problem.Constraints)
+		assert.Equal(t, field(t, lines, "prior"), r.Problem.Objective)
+		require.Len(t, r.Claims, 1)
+		assert.True(t, r.Claims[0].Follows)
+	}
+}
+
+// Whatever line of a certificate of an exact optimum is changed, it is no longer valid.
+func TestDoctoredTables(t *testing.T) {
+	for name, text := range tables(t) {
+		lines := split(text)
+		reject := func(what string, doctored []string) {
+			t.Helper()
+			r := verdict(t, doctored)
+			assert.False(t, r.Valid, "%s: %s", name, what)
+			assert.NotEmpty(t, r.Reason, "%s: %s", name, what)
+		}
+		with := func(i int, line string) []string {
+			out := slices.Clone(lines)
+			out[i] = line
+			return out
+		}
+		replaced := func(i, f int, value string) []string {
+			fields := strings.Split(lines[i], " ")
+			fields[f] = value
+			return with(i, strings.Join(fields, " "))
+		}
+		for i, line := range lines[:len(lines)-1] {
+			fields := strings.Split(line, " ")
+			last := len(fields) - 1
+			reject("missing: "+line, slices.Delete(slices.Clone(lines), i, i+1))
+			reject("repeated: "+line, slices.Insert(slices.Clone(lines), i, line))
+			reject("a field too many: "+line, with(i, line+" 1"))
+			switch fields[0] {
+			case "cell":
+				reject(line, replaced(i, last, "1/7919")) // breaks the sum
+				reject(line, replaced(i, last, "-1/2"))
+				reject(line, replaced(i, 1, "9"))
+				if other, _ := strconv.Atoi(fields[1]); other != 1 {
+					reject(line, replaced(i, 1, "1"))
+				}
+			case "weight", "row":
+				reject(line, replaced(i, last, "0"))
+				reject(line, replaced(i, last, "-1"))
+				if fields[0] == "row" {
+					reject(line, replaced(i, last, "100000"))
+					reject(line, replaced(i, 1, "x"))
+					reject(line, replaced(i, 2, "99"))
+				}
+				reject(line, replaced(i, last-1, "7")) // more candidates
+			case "claim":
+				value, _ := new(big.Rat).SetString(fields[2])
+				tiny := big.NewRat(1, 1e15)
+				up, down := new(big.Rat).Add(value, tiny).RatString(), new(big.Rat).Sub(value, tiny).RatString()
+				reject("claim above", with(i, fmt.Sprintf("claim optimum %s %s", up, up)))
+				reject("claim below", with(i, fmt.Sprintf("claim optimum %s %s", down, down)))
+				wide := verdict(t, with(i, fmt.Sprintf("claim optimum %s %s", down, up)))
+				assert.True(t, wide.Valid, "a wider claim holds: %s", wide.Reason)
+			case "exp-epsilon":
+				reject("smaller epsilon", with(i, "exp-epsilon 4/3"))
+				reject("larger epsilon", with(i, "exp-epsilon 5/3"))
+			case "loss":
+				for f := 1; f <= last; f++ {
+					reject(fmt.Sprint("loss ", f), replaced(i, f, "1000"))
+				}
+			case "n", "k", "step":
+				for _, v := range []string{"0", "1", "5", "65537", "-1", "2000000000"} {
+					if v != fields[1] {
+						reject(fields[0], with(i, fields[0]+" "+v))
+					}
+				}
+			case "constraints":
+				reject("constraints", with(i, "constraints none"))
+			case "prior":
+				reject("prior", with(i, "prior none at all"))
+				for _, p := range []string{"uniform", "box", "weights", "none"} {
+					if p != fields[1] && !strings.Contains(text, "\nweight ") {
+						reject("prior "+p, with(i, "prior "+p))
+					}
+				}
+			case "precision":
+				reject("precision", with(i, "precision 16385"))
+			}
+		}
+	}
+}
+
+// A table is optimal for the rows of its own level. At another level its multipliers may prove as much, but where that level has more rows, the
+// table violates one; and where it has fewer, the multipliers name rows that it does not have, or the table is not the best one.
+func TestTablesOfAnotherLevel(t *testing.T) {
+	violated := 0
+	for name, text := range tables(t) {
+		lines := split(text)
+		own := field(t, lines, "constraints")
+		for _, other := range []string{"paper", "dp", "monotone", "full"} {
+			if other == own {
+				continue
+			}
+			doctored := slices.Clone(lines)
+			doctored[slices.Index(lines, "constraints "+own)] = "constraints " + other
+			r := verdict(t, doctored)
+			if strings.Contains(r.Reason, "the table violates a row") {
+				violated++
+				continue
+			}
+			// Either the optimum is the same, or a row is refused.
+			if !r.Valid {
+				assert.Contains(t, r.Reason, "row: ", "%s at %s", name, other)
+			}
+		}
+	}
+	assert.Greater(t, violated, 10)
+}
+
+// Rows that are none of the program prove nothing: at the level paper only the worst neighbors are tied, and with L = 2 vectors
+// whose changes differ by three steps are no neighbors.
+func TestTableRowsMustBelong(t *testing.T) {
+	text := tables(t)["table-01.cert"] // paper, n = 3, kL = 4
+	require.Contains(t, text, "\nconstraints paper\n")
+	dp := strings.Replace(text, "constraints paper", "constraints dp", 1)
+	for _, c := range []struct{ text, row, reason string }{
+		{text, "row p 1 2 1 0 0 0 0 3 0 0 0 0 1/1000", "not the worst neighbor"}, // one sinks by a single step
+		{text, "row m 1 2 1 0 0 0 0 3 0 0 0 0 1/1000", "kind"},                   // the level has no monotone rows
+		{text, "row p 3 2 0 0 1 0 0 3 0 0 0 0 1/1000", "not the worst neighbor"}, // three steps
+		{dp, "row p 3 2 0 0 1 0 0 3 0 0 0 0 1/1000", "no neighbors"},
+		{text, "row p 0 3 0 0 0 0 0 3 0 0 0 0 1/1000", "itself"},
+		{text, "row p 1 3 0 0 0 0 0 3 0 0 0 0 1/1000", "without a candidate"},
+	} {
+		at := strings.Index(c.text, "\ncell ")
+		if first := strings.Index(c.text, "\nrow "); first >= 0 {
+			at = first // ahead of all others, which it may not follow in order
+		}
+		r := verdict(t, split(c.text[:at]+"\n"+c.row+c.text[at:]))
+		assert.False(t, r.Valid)
+		assert.Contains(t, r.Reason, "row: ", c.row)
+		assert.Contains(t, r.Reason, c.reason, c.row)
+	}
+}
