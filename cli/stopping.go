@@ -32,6 +32,8 @@ type stoppingFlags struct {
 	lp, rule          bool
 	play, solver, gap string
 	seed              uint64
+	limit             limitFlags
+	from, to          string // of --distance
 }
 
 func newStopping(s streams) *cobra.Command {
@@ -43,10 +45,14 @@ func newStopping(s streams) *cobra.Command {
 preference orders swap two candidates at most l places apart. Without --lp:
 the outcome law of the p-mix of the optimal secretary rule and the blind choice,
 the least ε for --delta and the least δ for --eps. With --lp: the best rule that is
-(ε, δ)-private, certified, and how far the best p-mix of the secretary rule is from it.`,
+(ε, δ)-private, certified, and how far the best p-mix of the secretary rule is from it.
+With --asymptotic: the same of the p-mix as n grows, for every fixed rank, and the boundary of the
+privacy region. With --distance: how many swaps of elements at most l places apart turn one order into another.`,
 		Example: `  optratio stopping -n 8
   optratio stopping -n 30 -l 3 --p 0.5 --eps 1
-  optratio stopping -n 30 --eps 0.5 --lp --rule`,
+  optratio stopping -n 30 --eps 0.5 --lp --rule
+  optratio stopping --asymptotic --p 0.5 --delta 0.01 --boundary 0:1:0.25
+  optratio stopping --distance 3,1,2 -l 1`,
 		Args: noArgs,
 		RunE: f.limited(f.run),
 	}
@@ -63,6 +69,10 @@ the least ε for --delta and the least δ for --eps. With --lp: the best rule th
 	fs.Uint64Var(&f.seed, "seed", 1, "seed for --play")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of the optimum")
+	fs.BoolVar(&f.limit.asymptotic, "asymptotic", false, "the limit as n grows, without -n")
+	fs.StringVar(&f.limit.boundary, "boundary", "", "with --asymptotic: also the least δ at each ε of this list, decimals and ranges from:to:step")
+	fs.StringVar(&f.from, "distance", "", "the distance d_l from this order, a list of 1 to n, to --distance-to: any n for l = 1 and l = n-1, at most 9 otherwise")
+	fs.StringVar(&f.to, "distance-to", "", "see --distance (default: 1,2,…,n)")
 	f.job.add(c)
 	return c
 }
@@ -197,6 +207,14 @@ func readArrivals(ctx context.Context, path string, n int) ([]int, error) {
 }
 
 func (f *stoppingFlags) run(ctx context.Context) error {
+	switch {
+	case f.from != "" || f.to != "":
+		return f.runDistance(ctx)
+	case f.limit.asymptotic:
+		return f.runLimit()
+	case f.limit.boundary != "":
+		return usagef("--boundary: is about the limit, add --asymptotic")
+	}
 	in, err := f.parse(ctx)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package stopping
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -80,6 +81,58 @@ func Distance(sigma, rho []int, l int, reading Reading) (int, error) {
 		frontier = next
 	}
 	return -1, nil
+}
+
+// SwapDistance returns d_l between two orders, swaps being of elements at most l places apart, and how it was had: as the number of inversions for l = 1 (Kendall), as n less the number
+// of cycles for l = n-1 (Cayley), else by the search of Distance, for at most 9 candidates.
+func SwapDistance(sigma, rho []int, l int) (distance int, method string, err error) {
+	n := len(sigma)
+	if len(rho) != n {
+		return 0, "", fmt.Errorf("orders of %d and %d candidates: %w", n, len(rho), ErrRange)
+	}
+	if err := cmp.Or(CheckDistance(n, l), checkOrder(sigma), checkOrder(rho)); err != nil {
+		return 0, "", err
+	}
+	if l != 1 && l != n-1 {
+		distance, err = Distance(sigma, rho, l, AtMost)
+		return distance, "search", err
+	}
+	place, to := make([]int, n+1), make([]int, n) // to[i] is the place in rho of the element that is i-th in sigma
+	for i, v := range rho {
+		place[v] = i
+	}
+	for i, v := range sigma {
+		to[i] = place[v]
+	}
+	if l == 1 {
+		return inversions(to), "inversions", nil
+	}
+	cycles, seen := 0, make([]bool, n)
+	for i := range to {
+		if !seen[i] {
+			cycles++
+		}
+		for k := i; !seen[k]; k = to[k] {
+			seen[k] = true
+		}
+	}
+	return n - cycles, "cycles", nil
+}
+
+// inversions counts the pairs of a permutation of 0..n-1 that are out of order, in O(n log n): a binary indexed tree counts those seen so far that are larger.
+func inversions(p []int) (count int) {
+	tree := make([]int, len(p)+1)
+	for i, v := range p {
+		smaller := 0
+		for k := v + 1; k > 0; k &= k - 1 {
+			smaller += tree[k]
+		}
+		count += i - smaller
+		for k := v + 1; k < len(tree); k += k & -k {
+			tree[k]++
+		}
+	}
+	return count
 }
 
 func checkOrder(order []int) error {

@@ -2,6 +2,7 @@ package stopping
 
 import (
 	"errors"
+	"slices"
 	"testing"
 )
 
@@ -13,7 +14,7 @@ func identity(n int) []int {
 	return p
 }
 
-func inversions(p []int) int {
+func inversionsByPairs(p []int) int {
 	count := 0
 	for i := range p {
 		for j := i + 1; j < len(p); j++ {
@@ -43,8 +44,8 @@ func TestDistanceKnownMetrics(t *testing.T) {
 	const n = 5
 	id := identity(n)
 	permutations(n, func(p []int) {
-		if got := must(Distance(id, p, 1, AtMost)); got != inversions(p) {
-			t.Errorf("d_1 to %v = %d, want %d inversions", p, got, inversions(p))
+		if got := must(Distance(id, p, 1, AtMost)); got != inversionsByPairs(p) {
+			t.Errorf("d_1 to %v = %d, want %d inversions", p, got, inversionsByPairs(p))
 		}
 		for _, reading := range []Reading{AtMost, AtLeast} {
 			l := n - 1
@@ -86,7 +87,7 @@ func TestExampleOne(t *testing.T) {
 		for c := n; c >= 2; c-- {
 			swapValues(order, 1, c)
 		}
-		if inversions(order) == 0 {
+		if inversionsByPairs(order) == 0 {
 			t.Errorf("n = %d: the older version's product is right after all", n)
 		}
 	}
@@ -108,7 +109,7 @@ func TestExampleOne(t *testing.T) {
 		for c := 2; c < n; c++ {
 			swap(n, c)
 		}
-		if inversions(order) != 0 || steps != 2*n-3 {
+		if inversionsByPairs(order) != 0 || steps != 2*n-3 {
 			t.Errorf("n = %d: %v after %d swaps", n, order, steps)
 		}
 	}
@@ -186,6 +187,49 @@ func TestWhichOrdersCanBeReached(t *testing.T) {
 			if all != (2*l <= n) {
 				t.Errorf("n = %d, l = %d: all orders can be reached: %v", n, l, all)
 			}
+		}
+	}
+}
+
+// The formulas agree with the search, from every order of up to 6 candidates to a fixed one, and to one drawn for 7.
+func TestSwapDistance(t *testing.T) {
+	for n := 1; n <= 6; n++ {
+		to := identity(n)
+		if n > 3 {
+			to[0], to[1], to[3] = to[3], to[0], to[1]
+		}
+		for _, l := range []int{1, 2, n - 1} {
+			if CheckDistance(n, l) != nil {
+				continue
+			}
+			permutations(n, func(p []int) {
+				got, method, err := SwapDistance(p, to, l)
+				if want := must(Distance(p, to, l, AtMost)); err != nil || got != want {
+					t.Errorf("d_%d of %v and %v = %d by %s, want %d (%v)", l, p, to, got, method, want, err)
+				}
+			})
+		}
+	}
+	from, to := []int{5, 3, 7, 1, 2, 6, 4}, []int{2, 7, 1, 6, 5, 4, 3}
+	for l := 1; l <= 6; l++ {
+		if got, _, _ := SwapDistance(from, to, l); got != must(Distance(from, to, l, AtMost)) {
+			t.Errorf("l = %d: %d", l, got)
+		}
+	}
+	// Reversed, 1000 candidates: all pairs, and 500 swaps.
+	long := identity(1000)
+	slices.Reverse(long)
+	for l, want := range map[int]int{1: 499500, 999: 500} {
+		if got, _, err := SwapDistance(long, identity(1000), l); got != want || err != nil {
+			t.Errorf("l = %d: %d, %v", l, got, err)
+		}
+	}
+	for _, c := range []struct {
+		a, b []int
+		l    int
+	}{{identity(3), identity(4), 1}, {identity(3), identity(3), 3}, {[]int{1, 1, 2}, identity(3), 1}, {identity(3), []int{0, 1, 2}, 2}, {identity(10), identity(10), 2}} {
+		if _, _, err := SwapDistance(c.a, c.b, c.l); !errors.Is(err, ErrRange) {
+			t.Errorf("%v, %v, l = %d: %v", c.a, c.b, c.l, err)
 		}
 	}
 }

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"optratio/mechanisms"
+	"optratio/mechanisms/stopping"
+	"optratio/number"
+)
+
+// limitFlags are the flags of the limit of large n.
+type limitFlags struct {
+	asymptotic bool
+	boundary   string
+}
+
+// limitDoc is the JSON document of the limit of the p-mix as n grows.
+type limitDoc struct {
+	N        string          `json:"n"` // "inf"
+	P        string          `json:"p"`
+	L        int             `json:"l"`
+	Eps      *string         `json:"eps"`
+	ExpEps   *string         `json:"exp_eps"`
+	Delta    string          `json:"delta"`
+	Win      int             `json:"win"`
+	Outcome  []number.Number `json:"outcome"` // of the first ranks
+	Success  number.Number   `json:"success"`
+	TightEps number.Number   `json:"tight_eps"`
+	TightDel *number.Number  `json:"tight_delta"`
+	LargestP *number.Number  `json:"largest_p"` // for ε and δ
+	Boundary []boundaryPoint `json:"boundary,omitempty"`
+}
+
+type boundaryPoint struct {
+	Eps   string        `json:"eps"`
+	Delta number.Number `json:"delta"`
+}
+
+func (f *stoppingFlags) runLimit() error {
+	if f.n != 0 || f.lp || f.play != "" {
+		return usagef("--asymptotic: is the limit of large n; leave out -n, --lp and --play")
+	}
+	if f.l < 1 || f.l > stopping.MaxCandidates {
+		return usagef("-l %d: give a distance from 1 to %d", f.l, stopping.MaxCandidates)
+	}
+	if f.win < 1 || f.win > 1000 {
+		return usagef("--win %d: give a number from 1 to 1000", f.win)
+	}
+	p, err := parseProbability("p", f.p)
+	if err != nil {
+		return err
+	}
+	delta, err := parseProbability("delta", f.delta)
+	if err != nil {
+		return err
+	}
+	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Delta: f.delta, Win: f.win}
+	if doc.Outcome, err = stopping.LimitLaw(p, shownRanks); err != nil {
+		return err
+	}
+	if doc.Success, err = stopping.LimitWin(p, f.win); err != nil {
+		return err
+	}
+	if doc.TightEps, err = stopping.LimitEps(p, delta, f.l); err != nil {
+		return err
+	}
+	if doc.Eps != nil || doc.ExpEps != nil {
+		eps, err := f.epsilon.parse()
+		if err != nil {
+			return err
+		}
+		tight, err := stopping.LimitDelta(p, f.l, eps)
+		if err != nil {
+			return err
+		}
+		largest, err := stopping.LimitP(f.l, eps, delta)
+		if err != nil {
+			return err
+		}
+		doc.TightDel, doc.LargestP = &tight, &largest
+	}
+	if f.limit.boundary != "" {
+		list, err := parseList("boundary", f.limit.boundary, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
+		if err != nil {
+			return err
+		}
+		for _, x := range list {
+			eps, err := mechanisms.FromEpsilon(x)
+			if err != nil {
+				return usagef("--boundary: %w", err)
+			}
+			least, err := stopping.LimitDelta(p, f.l, eps)
+			if err != nil {
+				return err
+			}
+			doc.Boundary = append(doc.Boundary, boundaryPoint{exactText(x), least})
+		}
+	}
+	return f.show(doc, doc.print)
+}
+
+func (d *limitDoc) print(w io.Writer) error {
+	fmt.Fprintf(w, "n → ∞, l = %d, p = %s, δ = %s: limits for every fixed rank\n", d.L, d.P, d.Delta)
+	fmt.Fprintf(w, "success: %s (one of the best %d)\n", d.Success, d.Win)
+	fmt.Fprintf(w, "least ε for this δ: %s\n", d.TightEps)
+	if d.TightDel != nil {
+		fmt.Fprintf(w, "least δ for this ε: %s\n", d.TightDel)
+		fmt.Fprintf(w, "largest p for this ε and δ: %s\n", d.LargestP)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "\nrank (1 is the best)\tPr[taken]")
+	for k, q := range d.Outcome {
+		fmt.Fprintf(t, "%d\t%s\n", k+1, q)
+	}
+	if len(d.Boundary) > 0 {
+		fmt.Fprintln(t, "\nε\tleast δ")
+		for _, b := range d.Boundary {
+			fmt.Fprintf(t, "%s\t%s\n", b.Eps, b.Delta)
+		}
+	}
+	return t.Flush()
+}
+
+// distanceDoc is the JSON document of a distance.
+type distanceDoc struct {
+	From     []int  `json:"from"`
+	To       []int  `json:"to"`
+	L        int    `json:"l"`
+	Distance int    `json:"distance"`
+	Method   string `json:"method"`
+}
+
+func (f *stoppingFlags) runDistance(ctx context.Context) error {
+	from, err := parseOrder("distance", f.from)
+	if err != nil {
+		return err
+	}
+	to := make([]int, len(from))
+	for i := range to {
+		to[i] = i + 1
+	}
+	if f.to != "" {
+		if to, err = parseOrder("distance-to", f.to); err != nil {
+			return err
+		}
+	}
+	doc := &distanceDoc{From: from, To: to, L: f.l}
+	type answer struct {
+		distance int
+		method   string
+	}
+	a, err := await(ctx, grace, func() (a answer, err error) {
+		a.distance, a.method, err = stopping.SwapDistance(from, to, f.l)
+		return a, err
+	})
+	if err != nil {
+		if len(from) == len(to) && f.l > 1 && f.l < len(from)-1 {
+			err = fmt.Errorf("%w; -l 1 and -l n-1 take any number", err)
+		}
+		return usagef("--distance: %w", err)
+	}
+	doc.Distance, doc.Method = a.distance, a.method
+	return f.show(doc, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "d_%d = %d (%s)\n", doc.L, doc.Distance, map[string]string{
+			"inversions": "the number of inversions", "cycles": "the number of candidates less that of cycles", "search": "by search",
+		}[doc.Method])
+		return err
+	})
+}
+
+// parseOrder reads an order: whole numbers separated by commas, which SwapDistance checks.
+func parseOrder(name, text string) (out []int, err error) {
+	if text == "" {
+		return nil, usagef("--%s: is missing; give an order such as 3,1,2", name)
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(item))
+		if err != nil {
+			return nil, usagef("--%s %s: %s is no whole number; give an order such as 3,1,2", name, quoted(text), quoted(item))
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}

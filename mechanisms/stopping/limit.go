@@ -1,0 +1,146 @@
+package stopping
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+
+	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
+)
+
+// The limit of the p-mix of the secretary rule as n grows: q_k → p·a_k/e for every fixed rank k (AsymptoticEnclosure has a_k). A law that has these values in its first ranks is
+// (ε, δ)-private there under d_l iff
+//
+//	p a_1/e <= e^ε p a_{l+1}/e + δ,   a_1 = 1,
+//
+// since a_k = ∫ u^{k-1}/(1-u) du from 0 to 1-1/e is log-convex in k, so that a_k/a_{k+l} is largest at k = 1, and a_{k+l} <= a_{l+1}. That is the asymptotic region of
+// Grining, Klonowski & Sulkowska. It says nothing of ranks that grow with n.
+//
+// The comparisons below are between numbers that are never equal, as e and its powers are linearly independent over the rationals (Lindemann), but for l = 1 and ε = 1,
+// where a_2 = 1/e; so they are decided at some precision. mostBits bounds it all the same.
+const mostBits = 1 << 14
+
+// decide refines until compare knows the order of two numbers.
+func decide(compare func(prec uint) (c int, ok bool)) (c int, prec uint, err error) {
+	for prec = logBits; prec <= mostBits; prec *= 2 {
+		if c, ok := compare(prec); ok {
+			return c, prec, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("%d bits do not decide a comparison of the limit", mostBits)
+}
+
+// euler encloses e.
+func euler(prec uint) interval.Interval { return interval.Exp(interval.FromInt(1, prec)) }
+
+// LimitLaw returns the limits p·a_k/e of q_1 to q_ranks.
+func LimitLaw(p *big.Rat, ranks int) ([]number.Number, error) {
+	out := make([]number.Number, ranks)
+	for k := range out {
+		a, err := AsymptoticEnclosure(k+1, logBits)
+		if err != nil {
+			return nil, err
+		}
+		out[k] = number.Enclosed(a.Mul(interval.FromRat(p, logBits)).Quo(euler(logBits)))
+	}
+	return out, nil
+}
+
+// LimitWin returns the limit of the probability of taking one of the win best, p(a_1 + … + a_win)/e.
+func LimitWin(p *big.Rat, win int) (number.Number, error) {
+	sum := interval.FromInt(0, logBits)
+	for k := 1; k <= win; k++ {
+		a, err := AsymptoticEnclosure(k, logBits)
+		if err != nil {
+			return number.Number{}, err
+		}
+		sum = sum.Add(a)
+	}
+	return number.Enclosed(sum.Mul(interval.FromRat(p, logBits)).Quo(euler(logBits))), nil
+}
+
+func checkLimit(l int, delta *big.Rat) error {
+	if l < 1 {
+		return fmt.Errorf("l = %d: %w, need at least 1", l, ErrRange)
+	}
+	return CheckDelta(delta)
+}
+
+// LimitEps returns the least ε >= 0 of the region for a δ, max(0, ln((p - eδ)/(p a_{l+1}))).
+func LimitEps(p, delta *big.Rat, l int) (number.Number, error) {
+	if err := checkLimit(l, delta); err != nil || p.Sign() == 0 {
+		return number.Exact(new(big.Rat)), err
+	}
+	sides := func(prec uint) (excess, floor interval.Interval) {
+		a, _ := AsymptoticEnclosure(l+1, prec)
+		weight := interval.FromRat(p, prec)
+		return weight.Sub(euler(prec).Mul(interval.FromRat(delta, prec))), weight.Mul(a)
+	}
+	c, prec, err := decide(func(prec uint) (int, bool) {
+		excess, floor := sides(prec)
+		return excess.Cmp(floor)
+	})
+	if err != nil || c <= 0 {
+		return number.Exact(new(big.Rat)), err
+	}
+	excess, floor := sides(prec)
+	return number.Enclosed(interval.Log(excess.Quo(floor))), nil
+}
+
+// free reports whether p = 1 is private for δ = 0, ε >= ln(1/a_{l+1}), and a precision that shows it.
+func free(l int, eps mechanisms.Epsilon) (yes bool, prec uint, err error) {
+	if err := cmp.Or(checkLimit(l, new(big.Rat)), eps.Check()); err != nil {
+		return false, 0, err
+	}
+	if e := eps.Eps(); l == 1 && e != nil && e.Cmp(big.NewRat(1, 1)) == 0 {
+		return true, logBits, nil
+	}
+	c, prec, err := decide(func(prec uint) (int, bool) {
+		a, _ := AsymptoticEnclosure(l+1, prec)
+		return eps.Value(prec).Cmp(interval.Log(a).Neg())
+	})
+	return c > 0, prec, err
+}
+
+// shortfall encloses 1 - a_{l+1} e^ε.
+func shortfall(l int, eps mechanisms.Epsilon, prec uint) interval.Interval {
+	a, _ := AsymptoticEnclosure(l+1, prec)
+	return interval.FromInt(1, prec).Sub(a.Mul(interval.Exp(eps.Value(prec))))
+}
+
+// LimitDelta returns the boundary of the region, the least δ >= 0 for an ε: max(0, (p/e)(1 - a_{l+1} e^ε)).
+func LimitDelta(p *big.Rat, l int, eps mechanisms.Epsilon) (number.Number, error) {
+	yes, prec, err := free(l, eps)
+	if err != nil || yes || p.Sign() == 0 {
+		return number.Exact(new(big.Rat)), err
+	}
+	return number.Enclosed(shortfall(l, eps, prec).Mul(interval.FromRat(p, prec)).Quo(euler(prec))), nil
+}
+
+// LimitP returns the largest p whose mix is in the region, min(1, eδ/(1 - a_{l+1} e^ε)); 1 where a_{l+1} e^ε >= 1. For δ = 0 it is 0 otherwise: the best p vanishes as n grows.
+func LimitP(l int, eps mechanisms.Epsilon, delta *big.Rat) (number.Number, error) {
+	if err := CheckDelta(delta); err != nil {
+		return number.Number{}, err
+	}
+	yes, _, err := free(l, eps)
+	if err != nil || yes {
+		return number.Int(1), err
+	}
+	if delta.Sign() == 0 {
+		return number.Int(0), nil
+	}
+	sides := func(prec uint) (budget, need interval.Interval) {
+		return euler(prec).Mul(interval.FromRat(delta, prec)), shortfall(l, eps, prec)
+	}
+	c, prec, err := decide(func(prec uint) (int, bool) {
+		budget, need := sides(prec)
+		return budget.Cmp(need)
+	})
+	if err != nil || c >= 0 {
+		return number.Int(1), err
+	}
+	budget, need := sides(prec)
+	return number.Enclosed(budget.Quo(need)), nil
+}
