@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"optratio/mechanisms"
+	"optratio/number/interval"
 )
 
 // A tally counts the comparisons of a check and remembers the first that failed.
 type tally struct {
-	checked int
-	witness string
+	checked            int
+	witness, unsettled string
 }
 
 // expect counts a comparison. Where it is the first that is false, the rest says in numbers how. It returns whether to go on.
@@ -26,11 +27,26 @@ func (t *tally) expect(ok bool, format string, args ...any) bool {
 	return t.witness == ""
 }
 
+// atMost expects x <= y of two enclosed numbers. Where the enclosures do not tell, the whole check is undecided unless something else refutes it.
+func (t *tally) atMost(x, y interval.Interval, format string, args ...any) bool {
+	holds, ok := x.LessEq(y)
+	if !ok {
+		t.unsettled = fmt.Sprintf("the enclosures do not decide: "+format, args...)
+		return true
+	}
+	return t.expect(holds, format, args...)
+}
+
 // finding is what the comparisons show: that the statement holds on the domain, where seen are the extreme values, or the witness against it.
-func (t *tally) finding(domain, seen string) (Finding, error) {
+// A check that ctx cut short has the error of ctx.
+func (t *tally) finding(ctx context.Context, domain, seen string) (Finding, error) {
 	switch {
 	case t.witness != "":
 		return Finding{Verdict: Refuted, Domain: domain, Witness: t.witness}, nil
+	case ctx.Err() != nil:
+		return Finding{}, ctx.Err()
+	case t.unsettled != "":
+		return Finding{Verdict: Undecided, Domain: t.unsettled}, nil
 	case t.checked == 0:
 		return Finding{Verdict: Undecided, Domain: "nothing was compared"}, nil
 	}
@@ -43,6 +59,8 @@ func add(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
 func sub(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
 func mul(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
 func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
+
+func less(x, y *big.Rat) bool { return x.Cmp(y) < 0 }
 
 func sum(xs []*big.Rat) *big.Rat {
 	total := new(big.Rat)
@@ -137,8 +155,37 @@ func grid(n int, from ...*big.Rat) iter.Seq[[]*big.Rat] {
 	}
 }
 
+// bits is the precision of enclosures.
+const bits = 160
+
+// enclose returns x as an interval, log the interval of its logarithm.
+func enclose(x *big.Rat) interval.Interval { return interval.FromRat(x, bits) }
+func log(x *big.Rat) interval.Interval     { return interval.LogRat(x, bits) }
+
+// meanError returns Σ_r x_r ln(1/p_r), the expected error in units of 2Δ/ε of a mechanism that takes candidate r with probability x_r.
+func meanError(p, x []*big.Rat) interval.Interval {
+	total := interval.FromInt(0, bits)
+	for r := range p {
+		total = total.Sub(enclose(x[r]).Mul(log(p[r])))
+	}
+	return total
+}
+
+// tail returns Σ x_r over the candidates with p_r <= most: Pr[error >= (2Δ/ε) ln(1/most)].
+func tail(p, x []*big.Rat, most *big.Rat) *big.Rat {
+	total := new(big.Rat)
+	for r := range p {
+		if p[r].Cmp(most) <= 0 {
+			total.Add(total, x[r])
+		}
+	}
+	return total
+}
+
 // wide are weights from far below the top to the top itself.
 var wide = []*big.Rat{rat(1, 1000000), rat(1, 1000), rat(1, 20), rat(1, 5), rat(1, 2), rat(9, 10), rat(1, 1)}
+
+const wideDomain = "weights from {10^-6, 10^-3, 1/20, 1/5, 1/2, 9/10, 1}"
 
 // vectors yields grid(n, wide…) for n = 1, …, most, until ctx ends.
 func vectors(ctx context.Context, most int) iter.Seq[[]*big.Rat] {

@@ -1,0 +1,194 @@
+package claims
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/big"
+	"slices"
+	"strings"
+
+	"optratio/lattice"
+	"optratio/lp"
+	"optratio/lp/linear"
+	"optratio/lp/table"
+	"optratio/lp/variant"
+)
+
+// program is an exact linear program over the symmetric mechanisms on Q(n,k): its columns are the probabilities of one candidate of each orbit and depth.
+// It is written out row by row, so that a check can add rows that package lp has no use for.
+type program struct {
+	vars *lattice.Numbering
+	z    *big.Rat
+	rows []inequality
+}
+
+// inequality says lower <= Σ at[j] x_j <= upper; a nil bound is none.
+type inequality struct {
+	lower, upper *big.Rat
+	at           map[int32]*big.Rat
+}
+
+// newProgram returns the program of a level of docs/levels.md at z = e^{-ε}.
+func newProgram(n, k int, z *big.Rat, level lp.Level) (*program, error) {
+	l, err := lattice.New(n, k)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{vars: l.Number(), z: z}
+	one := rat(1, 1)
+	for i := range l.Len() {
+		at := map[int32]*big.Rat{}
+		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+			at[j] = rat(int64(p.vars.Count[j]), 1)
+		}
+		p.rows = append(p.rows, inequality{one, one, at})
+	}
+	seen := map[table.Row]bool{}
+	visit := func(r table.Row) bool {
+		if !seen[r] {
+			seen[r] = true
+			p.rows = append(p.rows, p.row(r))
+		}
+		return true
+	}
+	rows := variant.Rows{Vars: p.vars, L: 1}
+	rows.Worst(visit)
+	if level == lp.DP || level == lp.Full {
+		rows.Neighbors(visit)
+	}
+	if level == lp.Monotone || level == lp.Full {
+		rows.Monotone(visit)
+	}
+	return p, nil
+}
+
+// row writes x_Above - z x_Below >= 0, without z where the row is not private.
+func (p *program) row(r table.Row) inequality {
+	below := rat(-1, 1)
+	if r.Private {
+		below = new(big.Rat).Neg(p.z)
+	}
+	return inequality{lower: new(big.Rat), at: map[int32]*big.Rat{r.Above: rat(1, 1), r.Below: below}}
+}
+
+// private lists the rows of privacy between all neighbours inside Q(n,k), each once.
+func (p *program) private() []table.Row {
+	var out []table.Row
+	variant.Rows{Vars: p.vars, L: 1}.Neighbors(func(r table.Row) bool {
+		if !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+		return true
+	})
+	return out
+}
+
+// depths returns the depths of a column's orbit.
+func (p *program) depths(j int32) []int {
+	m := make([]int, p.vars.Lattice.K()+1)
+	p.vars.Lattice.Unrank(int(p.vars.Orbit[j]), m)
+	return lattice.Depths(m)
+}
+
+// name writes a column as (0,0,2)[2], the depths and that of the candidate.
+func (p *program) name(j int32) string {
+	return fmt.Sprintf("(%s)[%d]", strings.Trim(strings.ReplaceAll(fmt.Sprint(p.depths(j)), " ", ","), "[]"), p.vars.Depth[j])
+}
+
+// table returns a mechanism's probabilities, column by column.
+func (p *program) table(pmf func(weights []*big.Rat) []*big.Rat) []*big.Rat {
+	x := make([]*big.Rat, p.vars.Len())
+	for j := range x {
+		depths := p.depths(int32(j))
+		x[j] = pmf(atDepths(p.z, depths))[slices.Index(depths, int(p.vars.Depth[j]))]
+	}
+	return x
+}
+
+// errors returns the coefficients of orbit i's expected error in steps of 2Δ.
+func (p *program) errors(i int) map[int32]*big.Rat {
+	at := map[int32]*big.Rat{}
+	for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+		if v := p.vars.Depth[j]; v > 0 {
+			at[j] = rat(int64(v)*int64(p.vars.Count[j]), 1)
+		}
+	}
+	return at
+}
+
+// total returns the coefficients of the total error over Q(n,k).
+func (p *program) total() map[int32]*big.Rat {
+	at := map[int32]*big.Rat{}
+	for i, m := range p.vars.Lattice.All() {
+		n := new(big.Rat).SetInt(lattice.Multiplicity(m))
+		for j, c := range p.errors(i) {
+			at[j] = mul(c, n)
+		}
+	}
+	return at
+}
+
+// value returns Σ at[j] x_j.
+func value(at map[int32]*big.Rat, x []*big.Rat) *big.Rat {
+	v := new(big.Rat)
+	for j, c := range at {
+		v.Add(v, mul(c, x[j]))
+	}
+	return v
+}
+
+// minimise returns the exact minimum of a cost and a point that attains it.
+func (p *program) minimise(ctx context.Context, cost map[int32]*big.Rat) (least *big.Rat, x []*big.Rat, err error) {
+	r := new(linear.Rational)
+	index := make([][]int32, p.vars.Len())
+	entry := make([][]*big.Rat, p.vars.Len())
+	for _, row := range p.rows {
+		i := int32(r.AddRow(row.lower, row.upper))
+		for j := range int32(p.vars.Len()) {
+			if a, ok := row.at[j]; ok {
+				index[j], entry[j] = append(index[j], i), append(entry[j], a)
+			}
+		}
+	}
+	for j := range index {
+		c, ok := cost[int32(j)]
+		if !ok {
+			c = new(big.Rat)
+		}
+		r.AddCol(c, new(big.Rat), nil, index[j], entry[j])
+	}
+	proposed, err := linear.Embedded{}.Solve(ctx, r.Model(), linear.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	exact, err := r.Optimize(ctx, proposed.Basis, linear.Embedded{})
+	if err != nil {
+		return nil, nil, err
+	}
+	for j := range index {
+		x = append(x, exact.X.Rat(j))
+	}
+	return exact.Objective, x, nil
+}
+
+// boxes yields {0, …, k}^n.
+func boxes(n, k int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		q := make([]int, n)
+		for {
+			if !yield(slices.Clone(q)) {
+				return
+			}
+			i := 0
+			for i < n && q[i] == k {
+				q[i] = 0
+				i++
+			}
+			if i == n {
+				return
+			}
+			q[i]++
+		}
+	}
+}
