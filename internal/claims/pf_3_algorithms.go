@@ -101,7 +101,7 @@ func permutations(ctx context.Context) (Finding, error) {
 		t.expect(left.Sign() == 0, "weights %s: nobody is returned with probability %s", text(p), left.RatString())
 		t.same(p, law, distribution(pf, p), "law of the loop")
 	}
-	return t.finding(ctx, "n <= 5, "+wideDomain+", all orders, exact", "")
+	return t.conclude(ctx, "n <= 5, "+wideDomain+", all orders, exact", "")
 }
 
 func recurrenceOnLattice(ctx context.Context) (Finding, error) {
@@ -145,7 +145,7 @@ func recurrenceOnLattice(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.finding(ctx, names(sizes)+", e^ε = 11/10, 3, exact", fmt.Sprintf("%d probabilities", t.checked))
+	return t.conclude(ctx, names(sizes)+", e^ε = 11/10, 3, exact", fmt.Sprintf("%d probabilities", t.checked))
 }
 
 // bySets evaluates Equation 6: raised has a bit for each candidate that was raised to the top. It returns the law at the weights p and how many score vectors it met.
@@ -185,7 +185,7 @@ func recurrenceForAllScores(ctx context.Context) (Finding, error) {
 		law, _ := bySets(p)
 		t.same(p, law, distribution(pf, p), "recurrence")
 	}
-	return t.finding(ctx, "n <= 6, "+wideDomain+", exact", fmt.Sprintf("%d probabilities", t.checked))
+	return t.conclude(ctx, "n <= 6, "+wideDomain+", exact", fmt.Sprintf("%d probabilities", t.checked))
 }
 
 func costOfRecurrence(ctx context.Context) (Finding, error) {
@@ -201,7 +201,7 @@ func costOfRecurrence(ctx context.Context) (Finding, error) {
 		_, steps := bySubsetSizes(p)
 		t.expect(steps <= 3*n*n && steps >= n*n, "n = %d: Appendix E takes %d steps", n, steps)
 	}
-	return t.finding(ctx, fmt.Sprintf("n = 2, …, %d, counted", most), "2^(n-1) score vectors for the recurrence, between n² and 3n² steps for Appendix E, at most n flips by the entry on Algorithm 1")
+	return t.conclude(ctx, fmt.Sprintf("n = 2, …, %d, counted", most), "2^(n-1) score vectors for the recurrence, between n² and 3n² steps for Appendix E, at most n flips by the entry on Algorithm 1")
 }
 
 // withReplacement solves x_r = p_r/n + x_r (1 - Σ p_s/n), which is what the loop does: it returns r now, or starts again.
@@ -216,7 +216,7 @@ func withReplacement(ctx context.Context) (Finding, error) {
 			t.expect(x.Cmp(want[r]) == 0, "weights %s, candidate %d: the loop %s, the exponential mechanism %s", text(p), r, short(x, 6), short(want[r], 6))
 		}
 	}
-	return t.finding(ctx, "n <= 5, "+wideDomain+", exact", "")
+	return t.conclude(ctx, "n <= 5, "+wideDomain+", exact", "")
 }
 
 // withoutReplacement follows the sets of candidates that are left.
@@ -252,5 +252,5 @@ func withoutReplacement(ctx context.Context) (Finding, error) {
 		}
 		t.same(p, law, distribution(pf, p), "the loop")
 	}
-	return t.finding(ctx, "n <= 5, "+wideDomain+", exact", "")
+	return t.conclude(ctx, "n <= 5, "+wideDomain+", exact", "")
 }

@@ -152,7 +152,7 @@ func gloss(m mechanisms.Weighted) func(context.Context) (Finding, error) {
 				}
 			}
 		}
-		return t.finding(ctx, "three equal scores, then one up by a step and the others down by 1, 2, 10 or 50, e^ε = 2, 10/9, exact", "")
+		return t.conclude(ctx, "three equal scores, then one up by a step and the others down by 1, 2, 10 or 50, e^ε = 2, 10/9, exact", "")
 	}
 }
 
@@ -184,7 +184,7 @@ func worstRowsSuffice(monotone bool) func(context.Context) (Finding, error) {
 				}
 			}
 		}
-		return t.finding(ctx, fmt.Sprintf("%s, e^ε = 3/2, 2: %d rows of privacy, each by an exact linear program", names(sizes), t.checked), "")
+		return t.conclude(ctx, fmt.Sprintf("%s, e^ε = 3/2, 2: %d rows of privacy, each by an exact linear program", names(sizes), t.checked), "")
 	}
 }
 
@@ -209,7 +209,7 @@ func tightRows(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.finding(ctx, names(sizes)+", e^ε = 11/10, 3, exact", fmt.Sprintf("%d rows, tight exactly where the candidate is not best", t.checked))
+	return t.conclude(ctx, names(sizes)+", e^ε = 11/10, 3, exact", fmt.Sprintf("%d rows, tight exactly where the candidate is not best", t.checked))
 }
 
 // atDepths returns the weights z^v of depths, shifted so that the largest is 1.
@@ -256,6 +256,6 @@ func monotonicScores(root *big.Rat) func(context.Context) (Finding, error) {
 			}
 		}
 		t.expect(worst.Cmp(alone) == 0, "the largest factor is %s, where one candidate rises alone it is %s", worst.RatString(), alone.RatString())
-		return t.finding(ctx, fmt.Sprintf("n = %d, depths to %dΔ, all scores rising by 0 or Δ, e^ε = %s, exact", n, k, new(big.Rat).Inv(mul(root, root)).RatString()), "largest factor "+worst.RatString())
+		return t.conclude(ctx, fmt.Sprintf("n = %d, depths to %dΔ, all scores rising by 0 or Δ, e^ε = %s, exact", n, k, new(big.Rat).Inv(mul(root, root)).RatString()), "largest factor "+worst.RatString())
 	}
 }

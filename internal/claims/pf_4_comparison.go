@@ -77,7 +77,7 @@ func utility(m mechanisms.Weighted, factor *big.Rat) func(context.Context) (Find
 				}
 			}
 		}
-		return t.finding(ctx, "n <= 5, "+wideDomain+", means enclosed, tails exact", "")
+		return t.conclude(ctx, "n <= 5, "+wideDomain+", means enclosed, tails exact", "")
 	}
 }
 
@@ -95,7 +95,7 @@ func dominates(better, worse mechanisms.Weighted, one, other string) func(contex
 				t.atMost(meanError(p, x), meanError(p, y), "weights %s: mean error of %s above that of %s", text(p), one, other)
 			}
 		}
-		return t.finding(ctx, "tails for n <= 6, exact, means for n <= 4, enclosed; "+wideDomain, "")
+		return t.conclude(ctx, "tails for n <= 6, exact, means for n <= 4, enclosed; "+wideDomain, "")
 	}
 }
 
@@ -134,7 +134,7 @@ func ratioOfErrors(factor *big.Rat) func(context.Context) (Finding, error) {
 		}
 		t.atMost(enclose(mul(factor, rat(999, 1000))), largest, "the largest ratio seen is %.6f", largest.Near())
 		low, _ := largest.Float64()
-		return t.finding(ctx, "n <= 5, "+wideDomain+", and 500 random vectors, n <= 10, enclosed", fmt.Sprintf("largest ratio %.7f…, at weights %s", math.Floor(low*1e7)/1e7, where))
+		return t.conclude(ctx, "n <= 5, "+wideDomain+", and 500 random vectors, n <= 10, enclosed", fmt.Sprintf("largest ratio %.7f…, at weights %s", math.Floor(low*1e7)/1e7, where))
 	}
 }
 
@@ -148,5 +148,5 @@ func differencesRise(ctx context.Context) (Finding, error) {
 			t.expect(before.Cmp(after) <= 0, "weights %s: f_%d = %s, f_%d = %s", text(p), r, short(before, 4), r+1, short(after, 4))
 		}
 	}
-	return t.finding(ctx, "n <= 4, "+wideDomain+", exact", "")
+	return t.conclude(ctx, "n <= 4, "+wideDomain+", exact", "")
 }

@@ -128,7 +128,7 @@ func worstFormulas(ctx context.Context) (Finding, error) {
 			t.expect(y.Cmp(missPF(n, p)) == 0, "n = %d, p = %s: permute-and-flip misses with probability %s, not %s", n, p.RatString(), y.RatString(), missPF(n, p).RatString())
 		}
 	}
-	return t.finding(ctx, "n = 1, …, 12, p = 10^-6, 1/20, …, 19/20, exact", "")
+	return t.conclude(ctx, "n = 1, …, 12, p = 10^-6, 1/20, …, 19/20, exact", "")
 }
 
 // A peak encloses the largest value of ln(1/p) miss(p) over p in (0,1], in units of 2Δ/ε, and has a p near which it is attained.
@@ -235,7 +235,7 @@ func worstScores(ctx context.Context) (Finding, error) {
 		}
 		seen = append(seen, fmt.Sprintf("n = %d: %.4f and %.4f, at (c, …, c, 0) %.4f and %.4f", n, most[0], most[1], exp.value.Near(), flip.value.Near()))
 	}
-	return t.finding(ctx, "n = 2, …, 5, weights from {1/1000, 1/8, …, 1} and 300 random vectors each, enclosed", "largest errors in units of 2Δ/ε, "+strings.Join(seen, "; "))
+	return t.conclude(ctx, "n = 2, …, 5, weights from {1/1000, 1/8, …, 1} and 300 random vectors each, enclosed", "largest errors in units of 2Δ/ε, "+strings.Join(seen, "; "))
 }
 
 func caseTwo(ctx context.Context) (Finding, error) {
@@ -258,7 +258,7 @@ func caseTwo(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.finding(ctx, "p_1 and p_2 in 1/20, …, 1, a = 1, b = 0, 1, enclosed", "")
+	return t.conclude(ctx, "p_1 and p_2 in 1/20, …, 1, a = 1, b = 0, 1, enclosed", "")
 }
 
 func slipsOfProof(ctx context.Context) (Finding, error) {
@@ -268,7 +268,7 @@ func slipsOfProof(ctx context.Context) (Finding, error) {
 	level := func(p *big.Rat) *big.Rat { return add(mul(a, sub(rat(1, 1), p)), b) }
 	left, right := mul(rat(2, 1), mul(m, level(m))), mul(add(p1, p2), add(level(p1), level(p2))) // times ln m
 	t.expect(left.Cmp(right) == 0, "p_1 = 1/4, p_2 = 3/4, a = b = 1: %s ln m against %s ln m; and E = c[…] is negative at p = 1/2, n = 2, where c = (2Δ/ε) ln p < 0 and […] = %s", left.RatString(), right.RatString(), missPF(2, rat(1, 2)).RatString())
-	return t.finding(ctx, "one instance of each, exact", "")
+	return t.conclude(ctx, "one instance of each, exact", "")
 }
 
 func geometricSum(ctx context.Context) (Finding, error) {
@@ -282,7 +282,7 @@ func geometricSum(ctx context.Context) (Finding, error) {
 			t.expect(total.Cmp(missPF(n, p)) == 0, "n = %d, p = %s: %s against %s", n, p.RatString(), total.RatString(), missPF(n, p).RatString())
 		}
 	}
-	return t.finding(ctx, "n = 1, …, 30, p = 1/7, …, 1, exact", "")
+	return t.conclude(ctx, "n = 1, …, 30, p = 1/7, …, 1, exact", "")
 }
 
 func endpoints(ctx context.Context) (Finding, error) {
@@ -302,7 +302,7 @@ func endpoints(ctx context.Context) (Finding, error) {
 		}
 		t.atMost(last, enclose(rat(1, 1<<60)), "n = %d, p = 2^-80: the error is still %.3g", n, last.Near())
 	}
-	return t.finding(ctx, "n = 2, 3, 10, 100; p = 1 exact, p = 2^-10, …, 2^-80 enclosed", "")
+	return t.conclude(ctx, "n = 2, 3, 10, 100; p = 1 exact, p = 2^-10, …, 2^-80 enclosed", "")
 }
 
 // maximiser checks that n p is between 1/2 and 2 where the errors are largest, for n = 2, …, most: that larger values are attained there than anywhere outside.
@@ -319,7 +319,7 @@ func maximiser(most int) func(context.Context) (Finding, error) {
 			t.expect(near(exp.at) && near(flip.at), "n = %d: n p is %.2f for the exponential mechanism and %.2f for permute-and-flip", n, float64(n)*exp.at, float64(n)*flip.at)
 			seen = append(seen, fmt.Sprintf("%d: %.2f, %.2f", n, float64(n)*exp.at, float64(n)*flip.at))
 		}
-		return t.finding(ctx, fmt.Sprintf("n = 2, …, %d: n p in [1/2, 2] where the largest error is attained to 10^-7", most), "n: n p of the exponential mechanism and of permute-and-flip: "+strings.Join(seen, "; "))
+		return t.conclude(ctx, fmt.Sprintf("n = 2, …, %d: n p in [1/2, 2] where the largest error is attained to 10^-7", most), "n: n p of the exponential mechanism and of permute-and-flip: "+strings.Join(seen, "; "))
 	}
 }
 
@@ -338,7 +338,7 @@ func worstAtOneOverN(least *big.Rat) func(context.Context) (Finding, error) {
 			}
 			t.expect(flip.Cmp(least) >= 0 && exp.Cmp(flip) >= 0, "n = %d: the best is missed with probability %s by permute-and-flip, %s by the exponential mechanism", n, decimals(flip, 6), decimals(exp, 6))
 		}
-		return t.finding(ctx, fmt.Sprintf("n = 2, …, %d, exact", most), "smallest factor of (2Δ/ε) ln n: "+smallest.RatString())
+		return t.conclude(ctx, fmt.Sprintf("n = 2, …, %d, exact", most), "smallest factor of (2Δ/ε) ln n: "+smallest.RatString())
 	}
 }
 
@@ -356,7 +356,7 @@ func factorOfFour(ctx context.Context) (Finding, error) {
 		t.atMost(bound, four.Mul(flip.value), "n = %d: ln n is more than 4 times permute-and-flip's worst error %.5f", n, flip.value.Near())
 		seen = append(seen, fmt.Sprintf("n = %d: %.3f, %.3f", n, bound.Quo(exp.value).Near(), bound.Quo(flip.value).Near()))
 	}
-	return t.finding(ctx, "n = 2, 3, 4, 10, 100, 10^4, enclosed", "factors of the exponential mechanism and of permute-and-flip: "+strings.Join(seen, "; "))
+	return t.conclude(ctx, "n = 2, 3, 4, 10, 100, 10^4, enclosed", "factors of the exponential mechanism and of permute-and-flip: "+strings.Join(seen, "; "))
 }
 
 func ratioInClass(ctx context.Context) (Finding, error) {
@@ -370,7 +370,7 @@ func ratioInClass(ctx context.Context) (Finding, error) {
 		ratio := quo(missEM(n, tiny), missPF(n, tiny))
 		t.expect(sub(rat(2, 1), ratio).Cmp(rat(1, 1<<40)) < 0, "n = %d, p = 2^-50: ratio %s", n, decimals(ratio, 12))
 	}
-	return t.finding(ctx, "n = 2, 3, 4, 10, 50; p = 2^-50, 1/1000, 1/50, …, 49/50, exact", "at p = 2^-50 the ratio is within 2^-40 of 2")
+	return t.conclude(ctx, "n = 2, 3, 4, 10, 50; p = 2^-50, 1/1000, 1/50, …, 49/50, exact", "at p = 2^-50 the ratio is within 2^-40 of 2")
 }
 
 func ratioAndN(ctx context.Context) (Finding, error) {
@@ -391,7 +391,7 @@ func ratioAndN(ctx context.Context) (Finding, error) {
 		ratio := exp.Quo(flip)
 		t.atMost(ratio, enclose(rat(102, 100)), "p = %s, n = %d: ratio %.4f", p.RatString(), n, ratio.Near())
 	}
-	return t.finding(ctx, "p = 1/1000, 1/100, 1/10, …, 9/10; the ratio falls with n at each p, n = 2, …, 60, exact; at n = 200000 it is below 1.02, enclosed", "")
+	return t.conclude(ctx, "p = 1/1000, 1/100, 1/10, …, 9/10; the ratio falls with n at each p, n = 2, …, 60, exact; at n = 200000 it is below 1.02, enclosed", "")
 }
 
 func ratioOfWorst(ctx context.Context) (Finding, error) {
@@ -411,5 +411,5 @@ func ratioOfWorst(ctx context.Context) (Finding, error) {
 		last = ratio
 		seen = append(seen, fmt.Sprintf("%d: %.4f", n, ratio.Near()))
 	}
-	return t.finding(ctx, "n = 2, 3, 4, 5, 7, 10, 30, 100, …, 10^4, 10^6, enclosed", "n: ratio: "+strings.Join(seen, "; "))
+	return t.conclude(ctx, "n = 2, 3, 4, 5, 7, 10, 30, 100, …, 10^4, 10^6, enclosed", "n: ratio: "+strings.Join(seen, "; "))
 }

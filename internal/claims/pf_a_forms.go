@@ -64,7 +64,7 @@ func form(name string, pmf func(p []*big.Rat, r int) *big.Rat) func(context.Cont
 				t.expect(got.Cmp(want[r]) == 0, "weights %s, candidate %d: %s %s, the probability is %s", text(p), r, name, short(got, 6), short(want[r], 6))
 			}
 		}
-		return t.finding(ctx, "n <= 5, "+wideDomain+", exact", fmt.Sprintf("%d probabilities", t.checked))
+		return t.conclude(ctx, "n <= 5, "+wideDomain+", exact", fmt.Sprintf("%d probabilities", t.checked))
 	}
 }
 
@@ -161,7 +161,7 @@ func derivative(ctx context.Context) (Finding, error) {
 			t.expect(left.Cmp(right) == 0 && right.Sign() >= 0, "weights %s, candidate %d: %s against %s", text(p), r, left.RatString(), right.RatString())
 		}
 	}
-	return t.finding(ctx, "n <= 5, "+wideDomain+", exact", "")
+	return t.conclude(ctx, "n <= 5, "+wideDomain+", exact", "")
 }
 
 func factorsRise(ctx context.Context) (Finding, error) {
@@ -172,7 +172,7 @@ func factorsRise(ctx context.Context) (Finding, error) {
 			t.expect(quo(x[r-1], p[r-1]).Cmp(quo(x[r], p[r])) <= 0, "weights %s: g_%d > g_%d", text(p), r-1, r)
 		}
 	}
-	return t.finding(ctx, "n <= 6, "+wideDomain+", exact", "")
+	return t.conclude(ctx, "n <= 6, "+wideDomain+", exact", "")
 }
 
 func partialSums(ctx context.Context) (Finding, error) {
@@ -195,5 +195,5 @@ func partialSums(ctx context.Context) (Finding, error) {
 			t.expect(part <= 0, "%v: the first %d sum to %d", f, s+1, part)
 		}
 	}
-	return t.finding(ctx, "2000 random sequences of at most 12 integers, exact", "")
+	return t.conclude(ctx, "2000 random sequences of at most 12 integers, exact", "")
 }

@@ -38,19 +38,24 @@ func (t *tally) atMost(x, y interval.Interval, format string, args ...any) bool 
 }
 
 // finding is what the comparisons show: that the statement holds on the domain, where seen are the extreme values, or the witness against it.
-// A check that ctx cut short has the error of ctx.
-func (t *tally) finding(ctx context.Context, domain, seen string) (Finding, error) {
+func (t *tally) finding(domain, seen string) (Finding, error) {
 	switch {
 	case t.witness != "":
 		return Finding{Verdict: Refuted, Domain: domain, Witness: t.witness}, nil
-	case ctx.Err() != nil:
-		return Finding{}, ctx.Err()
 	case t.unsettled != "":
 		return Finding{Verdict: Undecided, Domain: t.unsettled}, nil
 	case t.checked == 0:
 		return Finding{Verdict: Undecided, Domain: "nothing was compared"}, nil
 	}
 	return Finding{Verdict: Holds, Domain: domain, Witness: seen}, nil
+}
+
+// conclude is finding for a check that ctx may have cut short: unless something is refuted by then, its error is that of ctx.
+func (t *tally) conclude(ctx context.Context, domain, seen string) (Finding, error) {
+	if t.witness == "" && ctx.Err() != nil {
+		return Finding{}, ctx.Err()
+	}
+	return t.finding(domain, seen)
 }
 
 func rat(a, b int64) *big.Rat { return big.NewRat(a, b) }
@@ -155,16 +160,16 @@ func grid(n int, from ...*big.Rat) iter.Seq[[]*big.Rat] {
 	}
 }
 
-// bits is the precision of enclosures.
-const bits = 160
+// precision is that of enclosures, in bits.
+const precision = 160
 
 // enclose returns x as an interval, log the interval of its logarithm.
-func enclose(x *big.Rat) interval.Interval { return interval.FromRat(x, bits) }
-func log(x *big.Rat) interval.Interval     { return interval.LogRat(x, bits) }
+func enclose(x *big.Rat) interval.Interval { return interval.FromRat(x, precision) }
+func log(x *big.Rat) interval.Interval     { return interval.LogRat(x, precision) }
 
 // meanError returns Σ_r x_r ln(1/p_r), the expected error in units of 2Δ/ε of a mechanism that takes candidate r with probability x_r.
 func meanError(p, x []*big.Rat) interval.Interval {
-	total := interval.FromInt(0, bits)
+	total := interval.FromInt(0, precision)
 	for r := range p {
 		total = total.Sub(enclose(x[r]).Mul(log(p[r])))
 	}
