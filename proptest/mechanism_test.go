@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number/interval"
 	"optratio/verify"
 )
 
@@ -98,4 +99,19 @@ func TestSubjectsAreChecked(t *testing.T) {
 	}), Options{Properties: []verify.Property{Answers}})
 	require.NoError(t, err)
 	require.Contains(t, failures[0].Reason, "no luck")
+}
+
+// explosive is a mechanism that nothing guards.
+type explosive struct{ mechanisms.Mechanism }
+
+func (explosive) Exact(*mechanisms.Instance) ([]*big.Rat, error) { panic("boom") }
+
+func (explosive) Enclose(*mechanisms.Instance, uint) ([]interval.Interval, error) { panic("boom") }
+
+// A panic, also at the first question which finds out what the mechanism takes for ε, is a finding.
+func TestPanicsOfMechanismsAreFindings(t *testing.T) {
+	failures, err := Check(explosive{registered(t, "em")}, Options{Properties: []verify.Property{Answers}})
+	require.NoError(t, err)
+	require.Len(t, failures, 1)
+	require.Contains(t, failures[0].String(), "boom")
 }

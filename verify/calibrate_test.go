@@ -41,6 +41,7 @@ func TestCalibration(t *testing.T) {
 		assert.InDelta(t, c.want, high, 3e-9, c.name)
 		assert.NotNil(t, r.Attained)
 		assert.NotNil(t, r.Violated)
+		assert.Positive(t, r.Tried)
 
 		// What is claimed at either end is what Lattice finds there.
 		for end, meets := range map[*big.Rat]bool{lo: true, hi: false} {

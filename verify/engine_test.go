@@ -436,3 +436,17 @@ func TestTightIsAtMostWhatIsProved(t *testing.T) {
 	assert.InDelta(t, math.Log(1.5), f, 1e-15)
 	assert.True(t, c.atMostClaimed(number.Infinity()).IsInf())
 }
+
+// A witness of monotonicity is one of the property alone where the candidate's score moves one way, if at all, and all others the other way.
+func TestNeedsShift(t *testing.T) {
+	for _, c := range []struct {
+		steps []int64
+		r     int
+		want  int64
+	}{
+		{[]int64{1, -1, -2}, 0, 0}, {[]int64{-1, 1, 2}, 0, 0}, {[]int64{0, -1, -1}, 0, 0}, {[]int64{0, 1, 1}, 0, 0}, {[]int64{3, 0, 0}, 0, 0},
+		{[]int64{-1, -1, 1}, 2, 0}, {[]int64{1, 1}, 0, 1}, {[]int64{-1, -1}, 1, 1}, {[]int64{0, 1, -1}, 0, 1}, {[]int64{0, -1, 1}, 0, 1},
+	} {
+		assert.Equal(t, c.want, needsShift(c.steps, c.r), c)
+	}
+}

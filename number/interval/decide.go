@@ -137,7 +137,7 @@ func toFloat64(x *big.Float) (float64, big.Accuracy) {
 	if x.Sign() > 0 {
 		return 0, big.Below
 	}
-	return math.Copysign(0, -1), big.Above
+	return 0, big.Above
 }
 
 // mulPow2 returns x·2^n, exact unless the exponent leaves the range of big.Float.
