@@ -67,6 +67,9 @@ const (
 	liveShare   = 0.7 // of --max-memory, from which live objects end the work
 )
 
+// standardMemory is --max-memory by default, in bytes.
+const standardMemory = 12_000_000_000
+
 // errInterrupted is the cause of a context that Ctrl-C or SIGTERM ended.
 var errInterrupted = errors.New("interrupted")
 
@@ -77,7 +80,7 @@ func (e limitError) Error() string { return string(e) }
 
 func (l *limits) add(c *cobra.Command) {
 	c.Flags().Var((*duration)(&l.time), "time-limit", "end after this long with the best answer so far, such as 30s; 0 for no limit")
-	c.Flags().StringVar(&l.memory, "max-memory", "12G", "end before more bytes are in use, with the best answer so far")
+	c.Flags().StringVar(&l.memory, "max-memory", strconv.FormatInt(standardMemory/1e9, 10)+"G", "end before more bytes are in use, with the best answer so far")
 }
 
 // duration is the value of --time-limit.

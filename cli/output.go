@@ -44,6 +44,22 @@ func (j *job) show(doc any, print func(io.Writer) error) error {
 	return print(j.out)
 }
 
+// counter returns a function that shows on a terminal how many of all steps are done; elsewhere it shows nothing. After done nothing is shown.
+func counter(s streams, what string) (report func(done, total int), done func()) {
+	f, ok := s.err.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return func(int, int) {}, func() {}
+	}
+	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	return func(done, total int) {
+		if bar.GetMax() != total {
+			bar.ChangeMax(total)
+		}
+		_ = bar.Set(done)
+	}, func() { _ = bar.Finish() }
+}
+
 // progress returns a function that shows how far a computation is, on a terminal; elsewhere it shows nothing. After done nothing is
 // shown any more, even if the computation goes on.
 func progress(s streams, what string) (report func(format string, args ...any), done func()) {

@@ -23,6 +23,12 @@ func (f *programFlags) add(c *cobra.Command, gap string) {
 	fs := c.Flags()
 	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
 	countVar(fs, &f.k, "k", "k", 0, "greatest depth, at least 1")
+	f.addChoices(c, gap)
+}
+
+// addChoices adds all flags but n and k.
+func (f *programFlags) addChoices(c *cobra.Command, gap string) {
+	fs := c.Flags()
 	fs.StringVar(&f.objective, "objective", "paper", "weights of score vectors: paper or box")
 	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")

@@ -59,13 +59,19 @@ the others, as subject: it is asked about every score vector. Several ε, separa
 	f.epsilon.add(c)
 	f.question.add(c)
 	f.subject.add(c)
+	f.addWhat(c)
+	fs.StringVar(&f.cert, "cert", "", "write a certificate to this file")
+	return c
+}
+
+// addWhat adds the flags that say what is rated and how, once the objective has its flag.
+func (f *ratioFlags) addWhat(c *cobra.Command) {
+	fs := c.Flags()
 	fs.Lookup("objective").Usage = "weights of score vectors: paper or box; or minimax, the worst score vector instead of a mean"
 	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate, by name")
 	fs.StringVar(&f.method, "method", "auto", "auto, closed-form, lumped or lp; --solver clp and embedded imply lp")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ; errors are in steps of 2Δ whatever it is")
-	fs.StringVar(&f.cert, "cert", "", "write a certificate to this file")
 	fs.BoolVar(&f.exact, "exact", false, "accept exact rationals only (with --exp-eps)")
-	return c
 }
 
 // request turns the flags into a request.

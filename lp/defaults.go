@@ -87,9 +87,9 @@ func approximate(m mechanisms.Mechanism) bool {
 	return ok
 }
 
-// ratioGap is the relative width that a mechanism's ratio may have: a precision p of its numbers adds up to 2p, and a third one leaves room for
+// RatioGap is the relative width that a mechanism's ratio may have for the gap asked for: a precision p of its numbers adds up to 2p, and a third one leaves room for
 // what it means below the normal range.
-func ratioGap(gap *big.Rat, m mechanisms.Mechanism) *big.Rat {
+func RatioGap(gap *big.Rat, m mechanisms.Mechanism) *big.Rat {
 	if a, ok := m.(mechanisms.Approximate); ok && a.Precision() != nil {
 		return new(big.Rat).Add(gap, new(big.Rat).Mul(a.Precision(), big.NewRat(3, 1)))
 	}

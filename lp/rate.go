@@ -64,7 +64,7 @@ func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism, size *big.Int
 			return t.err
 		}
 		ratio := j.ratioOf(m, t.value, prec)
-		wide := ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, ratioGap(j.Gap, m))
+		wide := ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, RatioGap(j.Gap, m))
 		if wide && j.reached() && prec < 1<<12 && !approximate(m) {
 			continue
 		}

@@ -225,7 +225,7 @@ func (j *variedJob) rate(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", rated.Name, err)
 		}
 		j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
-		if j.answer.Undecided == "" && !near(rated.Ratio, ratioGap(j.Gap, m)) {
+		if j.answer.Undecided == "" && !near(rated.Ratio, RatioGap(j.Gap, m)) {
 			j.answer.Undecided = unreached(m)
 		}
 	}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/sweep"
+)
+
+func init() { commands = append(commands, newMerge) }
+
+type mergeFlags struct {
+	job
+	out string
+}
+
+func newMerge(s streams) *cobra.Command {
+	f := mergeFlags{job: job{streams: s}}
+	c := &cobra.Command{
+		Use:   "merge -o FILE PART…",
+		Short: "Put the files of a sweep's shards together, in order",
+		Long: `The rows of all parts, ordered by n, k, ε, objective, constraints and the mechanism's name: what the whole sweep would
+have written. A row that several parts hold must be the same in all of them, apart from its seconds. Where a row is missing of
+the grid that the rows span, FILE is written all the same, and the exit code is 3. Parts and FILE end in .csv or .parquet.`,
+		Example: `  optratio merge -o ratios.csv part-*.csv`,
+	}
+	var parts []string
+	c.Args = func(_ *cobra.Command, args []string) error {
+		if parts = args; len(parts) == 0 {
+			return usagef("merge: give the files of the shards, such as part-*.csv")
+		}
+		return nil
+	}
+	c.RunE = f.limited(func(ctx context.Context) error { return f.run(ctx, parts) })
+	c.Flags().StringVarP(&f.out, "output", "o", "", "file for all rows, .csv or .parquet")
+	f.job.add(c)
+	return c
+}
+
+// mergeDoc is the JSON document of a merge.
+type mergeDoc struct {
+	File    string             `json:"file"`
+	Parts   int                `json:"parts"`
+	Rows    int                `json:"rows"`
+	Missing int                `json:"missing"`
+	Lacking []sweep.Parameters `json:"lacking"` // the first of the missing rows
+}
+
+// mostLacking bounds how many missing rows are shown.
+const mostLacking = 10
+
+func (f *mergeFlags) run(ctx context.Context, parts []string) error {
+	isParquet, err := sweep.IsParquet(f.out)
+	if err != nil {
+		return usagef("-o %s: give a name that ends in .csv or .parquet", quoted(f.out))
+	}
+	out, err := createOutput("-o", f.out)
+	if err != nil {
+		return err
+	}
+	table, err := await(ctx, 0, func() (*sweep.Table, error) {
+		var read []sweep.Part
+		for _, name := range parts {
+			t, err := sweep.Load(name)
+			if err != nil {
+				return nil, &exit{exitUsage, err}
+			}
+			read = append(read, sweep.Part{Name: name, Table: t})
+		}
+		t, err := sweep.Merge(read)
+		if err != nil {
+			return nil, &exit{exitUsage, err}
+		}
+		return t, nil
+	})
+	if err != nil {
+		return err
+	}
+	write := table.WriteCSV
+	if isParquet {
+		write = table.WriteParquet
+	}
+	if err := out.commit(ctx, write); err != nil {
+		return err
+	}
+	doc := mergeDoc{File: f.out, Parts: len(parts), Rows: len(table.Rows), Lacking: []sweep.Parameters{}}
+	if some, all := table.Missing(mostLacking); all > 0 {
+		doc.Lacking, doc.Missing = some, all
+	}
+	if err := f.show(doc, doc.print); err != nil {
+		return err
+	}
+	if doc.Missing > 0 {
+		return &exit{exitUndecided, fmt.Errorf("undecided: %d rows are missing in %s, the first for %s; end the shards with sweep --resume and merge again", doc.Missing, f.out, doc.Lacking[0])}
+	}
+	if doc.Rows == 0 {
+		return &exit{exitUndecided, errors.New("undecided: the parts hold no rows; end the shards with sweep --resume and merge again")}
+	}
+	return nil
+}
+
+func (d mergeDoc) print(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s: %d rows of %d files\n", d.File, d.Rows, d.Parts)
+	for i, p := range d.Lacking {
+		if err == nil && i == 0 {
+			_, err = fmt.Fprintf(w, "%d rows are missing:\n", d.Missing)
+		}
+		if err == nil {
+			_, err = fmt.Fprintf(w, "  %s\n", p)
+		}
+	}
+	if err == nil && d.Missing > len(d.Lacking) {
+		_, err = fmt.Fprintln(w, "  …")
+	}
+	return err
+}

@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/decimal"
+	"optratio/internal/sweep"
+	"optratio/lp"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+func init() { commands = append(commands, newSweep) }
+
+// sweepFlags are the flags of ratio, but that n, k and ε are ranges, and where the rows go.
+type sweepFlags struct {
+	ratioFlags
+	ns, ks     string
+	out, shard string
+	jobs       int
+	resume     bool
+}
+
+const rangeHelp = "values and ranges from:to[:step], separated by commas"
+
+func newSweep(s streams) *cobra.Command {
+	f := sweepFlags{ratioFlags: ratioFlags{programFlags: programFlags{job: job{streams: s}}}}
+	c := &cobra.Command{
+		Use:   "sweep -n RANGE -k RANGE (--eps RANGE | --exp-eps RANGE) -o FILE",
+		Short: "Ratios over a grid of n, k and ε, in one file; resumable, and in shards for many machines",
+		Long: `A grid of ratio jobs: one row for each n, k, ε and mechanism, in a .csv or .parquet file. Ranges are taken
+exactly: 0.1:1.0:0.1 has ten values. The numbers of a row depend on its parameters alone, not on how the
+work was cut or stopped; only the seconds do not. --resume keeps the rows that FILE holds. --shard I/M computes one of M
+parts; in a Slurm job array and in a Kubernetes indexed Job (with JOB_COMPLETIONS) that is the default. %i in
+FILE is the shard's number. optratio merge puts the parts together. --solver auto is the embedded solver,
+in every build.`,
+		Example: `  optratio sweep -n 2:6 -k 4 --eps 0.05:1.5:0.05 -o ratios.csv
+  optratio sweep -n 2:8 -k 1:8 --eps 0.1:1:0.1 --shard 0/4 -o part-%i.csv --resume
+  optratio merge -o ratios.parquet part-0.csv part-1.csv part-2.csv part-3.csv`,
+		Args: noArgs,
+		RunE: f.limited(f.run),
+	}
+	fs := c.Flags()
+	fs.StringVarP(&f.ns, "n", "n", "", "numbers of candidates: "+rangeHelp)
+	fs.StringVarP(&f.ks, "k", "k", "", "greatest depths: "+rangeHelp)
+	fs.StringVar(&f.epsilon.eps, "eps", "", "privacy parameters ε: "+rangeHelp)
+	fs.StringVar(&f.epsilon.exp, "exp-eps", "", "values of e^ε, fractions or decimals: "+rangeHelp)
+	f.programFlags.addChoices(c, "1e-9")
+	f.question.add(c)
+	f.addWhat(c)
+	fs.StringVarP(&f.out, "output", "o", "", "file for the rows, .csv or .parquet; %i in it stands for the shard's number")
+	fs.StringVar(&f.shard, "shard", "", "compute part I of M, given as I/M with I from 0")
+	countVar(fs, &f.jobs, "jobs", "", 0, "rows at a time (default: all cores)")
+	fs.BoolVar(&f.resume, "resume", false, "keep the rows that the file holds, and compute the others")
+	fs.Lookup("prior").Usage = "weights of score vectors: uniform, box or geometric:R"
+	fs.Lookup("loss").Usage = "mean (the error in steps of 2Δ), square, top1 or tail:T (error >= T steps of 2Δ)"
+	return c
+}
+
+// parseRange reads a range that a flag holds.
+func parseRange(flag, text, example string, parse func(string) (*big.Rat, error)) ([]*big.Rat, error) {
+	values, err := sweep.Range(text, parse)
+	if err != nil {
+		return nil, usagef("%s %s: %w; give values or from:to[:step] such as %s", flag, quoted(text), err, example)
+	}
+	return values, nil
+}
+
+// parseCounts reads a range of whole numbers.
+func parseCounts(flag, text string) ([]int, error) {
+	values, err := parseRange(flag, text, "2:5 or 2,4,8", scaled)
+	if err != nil {
+		return nil, err
+	}
+	var counts []int
+	for _, v := range values {
+		if !v.IsInt() || v.Sign() <= 0 || v.Num().BitLen() > 31 {
+			return nil, usagef("%s %s: has the value %s, give whole numbers from 1 to 2^31", flag, quoted(text), v.RatString())
+		}
+		counts = append(counts, int(v.Num().Int64()))
+	}
+	return counts, nil
+}
+
+// plan turns the flags into a grid.
+func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
+	p := &sweep.Plan{Exp: f.epsilon.exp != ""}
+	var err error
+	if p.N, err = parseCounts("-n", f.ns); err != nil {
+		return nil, err
+	}
+	if p.K, err = parseCounts("-k", f.ks); err != nil {
+		return nil, err
+	}
+	// the first point stands for all where the flags are checked
+	one := f.ratioFlags
+	one.n, one.k = p.N[0], p.K[0]
+	switch {
+	case f.epsilon.eps != "" && f.epsilon.exp == "":
+		if p.Epsilon, err = parseRange("--eps", f.epsilon.eps, "0.1:1:0.1 or 0.5,1", decimal.Parse); err == nil {
+			one.epsilon.eps = sweep.DecimalText(p.Epsilon[0])
+		}
+	case f.epsilon.eps == "" && f.epsilon.exp != "":
+		if p.Epsilon, err = parseRange("--exp-eps", f.epsilon.exp, "1:2:1/4 or 3/2,2", decimal.ParseNumber); err == nil {
+			one.epsilon.exp = p.Epsilon[0].RatString()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if kind, _, _ := strings.Cut(f.question.loss, ":"); !slices.Contains([]string{"mean", "square", "top1", "tail"}, kind) {
+		return nil, usagef("--loss %s: a sweep takes mean, square, top1 or tail:T", quoted(f.question.loss))
+	}
+	if kind, _, _ := strings.Cut(f.question.prior, ":"); !slices.Contains([]string{"", "uniform", "box", "geometric"}, kind) {
+		return nil, usagef("--prior %s: a sweep takes uniform, box or geometric:R", quoted(f.question.prior))
+	}
+	if p.Request, err = one.request(ctx); err != nil {
+		return nil, err
+	}
+	if f.solver == "auto" {
+		p.Request.Solver = linear.Embedded{} // rows must not depend on the build
+	}
+	slices.SortFunc(p.Request.Mechanisms, func(a, b mechanisms.Mechanism) int { return strings.Compare(a.Info().Name, b.Info().Name) })
+	p.Objective, p.Constraints, p.Settings = f.objective, f.constraints, f.settings(&one, &p.Request)
+	if err := p.Check(); err != nil {
+		return nil, &exit{exitUsage, err}
+	}
+	return p, nil
+}
+
+// settings names what rows depend on beside their columns, where it is not as by default.
+func (f *sweepFlags) settings(one *ratioFlags, r *lp.Request) string {
+	var words []string
+	add := func(differs bool, name, value string) {
+		if differs {
+			words = append(words, name+"="+value)
+		}
+	}
+	add(r.Gap.Cmp(big.NewRat(1, 1e9)) != 0, "gap", sweep.DecimalText(r.Gap))
+	add(r.Method != lp.Auto, "method", r.Method.String())
+	add(r.Exact, "exact", "true")
+	add(r.Solver.Name() != linear.Embedded{}.Name(), "solver", r.Solver.Name())
+	step := max(1, r.Step)
+	add(step != 1, "step", "2delta/"+strconv.Itoa(step))
+	add(one.question.monotonic, "monotonic_scores", "true")
+	add(!r.Loss.IsMean(), "loss", r.Loss.String())
+	add(one.question.prior != "", "prior", one.question.prior)
+	add(r.MaxMemory != standardMemory, "max_memory", strconv.FormatInt(r.MaxMemory, 10))
+	return strings.Join(words, " ")
+}
+
+// options turns the flags into where the rows go.
+func (f *sweepFlags) options() (o sweep.Options, err error) {
+	if f.out == "" {
+		return o, usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
+	}
+	if f.jobs < 0 {
+		return o, usagef("--jobs %d: give a number of rows at a time, or 0 for all cores", f.jobs)
+	}
+	if f.shard != "" {
+		if o.Shard, err = sweep.ParseShard(f.shard); err != nil {
+			return o, usagef("--shard: %w; give I/M with I from 0 to M-1 such as 0/4", err)
+		}
+	} else if o.Shard, err = sweep.Environment(os.Getenv); err != nil {
+		return o, usagef("%w; give --shard I/M, or a job array such as 0-3", err)
+	}
+	o.Path = filepath.Clean(strings.ReplaceAll(f.out, "%i", strconv.Itoa(o.Shard.Index)))
+	if _, err := sweep.IsParquet(o.Path); err != nil {
+		return o, usagef("-o %s: give a name that ends in .csv or .parquet", quoted(f.out))
+	}
+	o.Resume, o.Jobs = f.resume, f.jobs
+	if o.Jobs == 0 {
+		o.Jobs = runtime.GOMAXPROCS(0)
+	}
+	return o, nil
+}
+
+func (f *sweepFlags) run(ctx context.Context) error {
+	p, err := f.plan(ctx)
+	if err != nil {
+		return err
+	}
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	var done func()
+	o.Report, done = counter(f.streams, filepath.Base(o.Path))
+	s, err := sweep.Run(ctx, p, o)
+	done()
+	if s == nil {
+		return &exit{exitUsage, fmt.Errorf("-o: %w", err)}
+	}
+	if err := f.show(s, func(w io.Writer) error { return printSweep(w, s, o.Shard) }); err != nil {
+		return err
+	}
+	return sweepEnding(ctx, s, err)
+}
+
+// sweepEnding turns what a run did into the command's end.
+func sweepEnding(ctx context.Context, s *sweep.Summary, err error) error {
+	cause := context.Cause(ctx)
+	rest := fmt.Sprintf("%d of %d rows are in %s, and --resume goes on from there", s.Rows-s.Missing(), s.Rows, s.File)
+	switch {
+	case errors.Is(err, sweep.ErrFile), isInput(err), errors.Is(err, sweep.ErrRow):
+		return &exit{exitUsage, err}
+	case err != nil:
+		return &exit{exitUndecided, fmt.Errorf("%w; %s", err, rest)}
+	case s.Missing() > 0 && errors.Is(cause, errInterrupted):
+		return &exit{exitInterrupted, fmt.Errorf("interrupted; %s", rest)}
+	case s.Missing() > 0:
+		return &exit{exitUndecided, fmt.Errorf("undecided: %w; %s", cause, rest)}
+	case s.Open > 0:
+		return &exit{exitUndecided, fmt.Errorf("undecided: %d of %d rows in %s are wider than the gap, which their method did not reach", s.Open, s.Rows, s.File)}
+	}
+	return nil
+}
+
+func printSweep(w io.Writer, s *sweep.Summary, shard sweep.Shard) error {
+	part := ""
+	if shard.Count > 1 {
+		part = fmt.Sprintf(" of shard %d of %d", shard.Index, shard.Count)
+	}
+	_, err := fmt.Fprintf(w, "%s: %d of %d rows%s; %d were there, %d are new\n", s.File, s.Rows-s.Missing(), s.Rows, part, s.Kept, s.Computed)
+	return err
+}

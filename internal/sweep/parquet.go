@@ -1,0 +1,80 @@
+package sweep
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// settled is a row of a table with settings, in Parquet.
+type settled struct {
+	Row
+	Settings string `parquet:"settings"`
+}
+
+// WriteParquet writes the table as one Parquet file with the columns of the CSV file: n and k are integers, seconds is a double, all others are texts, so
+// that no digit of a bound is lost.
+func (t *Table) WriteParquet(w io.Writer) error {
+	if t.Settings == "" {
+		return writeParquet(w, t.Rows)
+	}
+	rows := make([]settled, len(t.Rows))
+	for i, r := range t.Rows {
+		rows[i] = settled{r, t.Settings}
+	}
+	return writeParquet(w, rows)
+}
+
+func writeParquet[T any](w io.Writer, rows []T) error {
+	p := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("optratio", "", ""))
+	if _, err := p.Write(rows); err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+// ParseParquet reads what WriteParquet wrote.
+func ParseParquet(data []byte) (t *Table, err error) {
+	defer func() {
+		if p := recover(); p != nil { // of the Parquet library, about a damaged file
+			t, err = nil, fmt.Errorf("%w: damaged: %v", ErrFile, p)
+		}
+	}()
+	file, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	var names []string
+	for _, column := range file.Schema().Columns() {
+		names = append(names, column[len(column)-1])
+	}
+	want := len(columns)
+	if len(names) == want+1 && names[want] == settingsColumn {
+		want++
+	}
+	if len(names) != want {
+		return nil, fmt.Errorf("%w: its columns are not those of a sweep", ErrFile)
+	}
+	for i, name := range columns {
+		if names[i] != name {
+			return nil, fmt.Errorf("%w: column %d is %s, want %s", ErrFile, i+1, names[i], name)
+		}
+	}
+	rows, err := parquet.Read[settled](bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	t = &Table{}
+	for i, r := range rows {
+		if err := r.Row.complete(); err != nil {
+			return nil, fmt.Errorf("%w: row %d: %w", ErrFile, i+1, err)
+		}
+		if i > 0 && r.Settings != t.Settings {
+			return nil, fmt.Errorf("%w: row %d: settings %q and before it %q", ErrFile, i+1, r.Settings, t.Settings)
+		}
+		t.Settings, t.Rows = r.Settings, append(t.Rows, r.Row)
+	}
+	return t, nil
+}
