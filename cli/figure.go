@@ -160,6 +160,7 @@ func (f *figureFlags) run(ctx context.Context, name string, fs *pflag.FlagSet) e
 	if err != nil {
 		return figureError(err)
 	}
+	a.ReadHistogram = func(path string) ([]int64, error) { return readHistogram(ctx, path) }
 	var picture, data *outputFile
 	if picture, err = createOutput("-o", f.out); err != nil {
 		return err

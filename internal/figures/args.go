@@ -3,6 +3,7 @@ package figures
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -24,6 +25,9 @@ type Param struct {
 
 // Args are the values of a figure's parameters.
 type Args struct {
+	// ReadHistogram reads the counts of a histogram's bins. It has to be set for parameters that name files.
+	ReadHistogram func(path string) ([]int64, error)
+
 	values map[string]string
 	report Report
 	err    error
@@ -193,11 +197,22 @@ const (
 	wantProbability = "give a number from 0 to 1"
 )
 
+// texts yields the items of a list.
+func (a *Args) texts(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for text := range strings.SplitSeq(a.Text(name), ",") {
+			if !yield(strings.TrimSpace(text)) {
+				return
+			}
+		}
+	}
+}
+
 // mechanismNames returns a list of registered mechanisms.
 func (a *Args) mechanismNames(name string) []mechanisms.Mechanism {
 	var out []mechanisms.Mechanism
-	for text := range strings.SplitSeq(a.Text(name), ",") {
-		m, err := mechanisms.Lookup(strings.TrimSpace(text))
+	for text := range a.texts(name) {
+		m, err := mechanisms.Lookup(text)
 		if err != nil {
 			a.fail(name, "give names that optratio mechanisms lists, separated by commas")
 			return nil

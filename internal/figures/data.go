@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // WriteData writes the plotted numbers as CSV, a line for each point: panel, series, x, y. The columns of x and y have the names of the axes
@@ -35,7 +36,7 @@ func (f *Figure) WriteData(w io.Writer) error {
 		}
 		for _, s := range p.Series {
 			for i := range s.X {
-				row := []string{p.Title, s.Name, digits(s.X[i]), digits(s.Y[i])}
+				row := []string{p.Title, s.Name, p.X.text(s.X[i]), digits(s.Y[i])}
 				if s.Lower != nil {
 					row = append(row, digits(s.Lower[i]), digits(s.Upper[i]))
 				}
@@ -61,6 +62,14 @@ func (g *Cells) write(c *csv.Writer, panel string, ends, lower bool) {
 			_ = c.Write(row)
 		}
 	}
+}
+
+// text is a number of the axis as it stands in the data: by its name where it has one.
+func (a *Axis) text(x float64) string {
+	if a.Names != nil {
+		return strings.ReplaceAll(a.Names[int(x)], "\n", ", ")
+	}
+	return digits(x)
 }
 
 // pad adds empty fields.

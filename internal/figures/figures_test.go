@@ -71,10 +71,12 @@ func TestEveryFigure(t *testing.T) {
 				letter := strings.TrimLeft(spec.Name, "abcdefghijklmnopqrstuvwxyz-")
 				assert.Contains(t, f.Subtitle, "Fig. "+letter, "the source's figure is named in the picture")
 			}
+			last := f.Panels[len(f.Panels)-1][0]
+			assert.NotEmpty(t, last.X.Label)
+			assert.NotEmpty(t, last.Y.Label)
 			for _, p := range f.each() {
 				assert.NotEmpty(t, p.X.Name)
 				assert.NotEmpty(t, p.Y.Name)
-				assert.NotEmpty(t, p.X.Label)
 				for _, s := range p.Series {
 					assert.Len(t, s.Y, len(s.X), s.Name)
 					if s.Lower != nil {
@@ -87,11 +89,11 @@ func TestEveryFigure(t *testing.T) {
 				}
 			}
 			checkData(t, f)
-			checkFormats(t, f)
-
 			again := drawn(t, spec.Name)
-			for _, format := range []Format{SVG, PNG, PDF} {
-				assert.Equal(t, written(t, f, format), written(t, again, format), format)
+			for format, check := range map[Format]func(*testing.T, *Figure, []byte){SVG: checkSVG, PNG: checkPNG, PDF: checkPDF} {
+				bytes := written(t, f, format)
+				check(t, f, bytes)
+				assert.Equal(t, bytes, written(t, again, format), format)
 			}
 			var one, two bytes.Buffer
 			require.NoError(t, f.WriteData(&one))
@@ -136,8 +138,8 @@ func checkData(t *testing.T, f *Figure) {
 	assert.Greater(t, len(rows), 3)
 }
 
-func checkFormats(t *testing.T, f *Figure) {
-	decoder := xml.NewDecoder(bytes.NewReader(written(t, f, SVG)))
+func checkSVG(t *testing.T, f *Figure, file []byte) {
+	decoder := xml.NewDecoder(bytes.NewReader(file))
 	elements, text := map[string]int{}, ""
 	for {
 		token, err := decoder.Token()
@@ -160,12 +162,17 @@ func checkFormats(t *testing.T, f *Figure) {
 			assert.Contains(t, text, s.Name, "the legend names every series")
 		}
 	}
-	picture, err := png.Decode(bytes.NewReader(written(t, f, PNG)))
+}
+
+func checkPNG(t *testing.T, _ *Figure, file []byte) {
+	picture, err := png.Decode(bytes.NewReader(file))
 	require.NoError(t, err)
 	assert.InDelta(t, 6.5*pngResolution, picture.Bounds().Dx(), 1)
-	pdf := written(t, f, PDF)
-	assert.True(t, bytes.HasPrefix(pdf, []byte("%PDF-1.")))
-	assert.True(t, bytes.HasSuffix(bytes.TrimSpace(pdf), []byte("%%EOF")))
+}
+
+func checkPDF(t *testing.T, _ *Figure, file []byte) {
+	assert.True(t, bytes.HasPrefix(file, []byte("%PDF-1.")))
+	assert.True(t, bytes.HasSuffix(bytes.TrimSpace(file), []byte("%%EOF")))
 }
 
 func TestNamesOfFigures(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/evaluate"
 	"optratio/lp"
 	"optratio/mechanisms"
 )
@@ -65,15 +66,9 @@ var pfSpecs = []Spec{
 	},
 }
 
-// worstEM and worstPF are the expected errors of the exponential mechanism and of permute-and-flip on n scores (c, …, c, 0), in units of 2Δ/ε, with
-// p = e^{εc/2Δ} (McKenna & Sheldon 2020, equations 7 and 8).
-func worstEM(n int, p float64) float64 {
-	return -math.Log(p) * (float64(n-1) * p / (1 + float64(n-1)*p))
-}
-
-func worstPF(n int, p float64) float64 {
-	some := -math.Expm1(float64(n) * math.Log1p(-p)) // 1 - (1-p)^n
-	return -math.Log(p) * (1 - some/(float64(n)*p))
+// oneBest returns the probability that a mechanism misses the one best of n candidates, the others having weight p = e^{εc/2Δ}.
+func oneBest(m mechanisms.Mechanism, n int, p float64) float64 {
+	return float64(n-1) * m.(mechanisms.Weighted).WeightedFloat([]float64{1, p}, []int{1, n - 1})[1]
 }
 
 func drawWorstErrors(_ context.Context, a *Args) (*Figure, error) {
@@ -85,13 +80,13 @@ func drawWorstErrors(_ context.Context, a *Args) (*Figure, error) {
 	ps := evenly(1/float64(points), 1, points)
 	return &Figure{
 		Title:    "Expected error on the worst kind of scores",
-		Subtitle: fmt.Sprintf("Scores (c, …, c, 0), n = %d, ε = %s, Δ = 1; p = exp(εc/2Δ). Closed forms. After %s.", n, digits(eps), pfSource+"1a"),
+		Subtitle: fmt.Sprintf("Scores (c, …, c, 0), n = %d, ε = %s, Δ = 1; p = exp(εc/2Δ). From the mechanisms' probabilities. After %s.", n, digits(eps), pfSource+"1a"),
 		Panels: single(&Panel{
 			X: Axis{Name: "p", Label: "p = exp(εc/2Δ)", Min: 0, Max: 1},
 			Y: Axis{Name: "error", Label: "expected error (units of the scores)"},
 			Series: []*Series{
-				sample("em", Curve, ps, func(p float64) float64 { return 2 / eps * worstEM(n, p) }),
-				sample("pf", Curve, ps, func(p float64) float64 { return 2 / eps * worstPF(n, p) }),
+				sample("em", Curve, ps, func(p float64) float64 { return -2 / eps * math.Log(p) * oneBest(mechanisms.Exponential(), n, p) }),
+				sample("pf", Curve, ps, func(p float64) float64 { return -2 / eps * math.Log(p) * oneBest(mechanisms.PermuteAndFlip(), n, p) }),
 			},
 		}),
 	}, nil
@@ -104,65 +99,62 @@ func drawWorstErrorRatios(_ context.Context, a *Args) (*Figure, error) {
 	}
 	p := &Panel{X: Axis{Name: "p", Label: "p = exp(εc/2Δ)", Min: 0, Max: 1}, Y: Axis{Name: "ratio", Label: "expected error of em / of pf", Min: 1, Max: 2}}
 	for _, n := range ns {
-		// At p = 1 both errors are 0; the ratio tends to 1 - 1/n over the same.
-		s := sample(fmt.Sprintf("n = %d", n), Curve, evenly(1/float64(points), 1, points), func(p float64) float64 {
-			return float64(n-1) * p / (1 + float64(n-1)*p) / (worstPF(n, p) / -math.Log(p))
-		})
-		s.Y[points-1] = 1
-		p.Series = append(p.Series, s)
+		p.Series = append(p.Series, sample(fmt.Sprintf("n = %d", n), Curve, evenly(1/float64(points), 1, points), func(p float64) float64 {
+			return oneBest(mechanisms.Exponential(), n, p) / oneBest(mechanisms.PermuteAndFlip(), n, p)
+		}))
 	}
 	return &Figure{
 		Title:    "How much better permute-and-flip is on the worst kind of scores",
-		Subtitle: "Scores (c, …, c, 0); p = exp(εc/2Δ). The ratio depends on ε and Δ through p alone; it tends to 2 as p → 0 and is 1 at p = 1. Closed forms. After " + pfSource + "1b.",
+		Subtitle: "Scores (c, …, c, 0); p = exp(εc/2Δ). The ratio depends on ε and Δ through p alone; it tends to 2 as p → 0 and is 1 at p = 1. From the mechanisms' probabilities. After " + pfSource + "1b.",
 		Panels:   single(p),
 	}, nil
 }
 
-// largest returns the maximum of a function with one top on (0,1], searched over ln p by golden sections.
-func largest(f func(p float64) float64) float64 {
-	golden := (math.Sqrt(5) - 1) / 2
-	low, high := -40.0, 0.0
-	for high-low > 1e-12 {
-		x, y := high-golden*(high-low), low+golden*(high-low)
-		if f(math.Exp(x)) < f(math.Exp(y)) {
-			low = x
-		} else {
-			high = y
-		}
-	}
-	return f(math.Exp((low + high) / 2))
-}
-
-func drawWorstCase(_ context.Context, a *Args) (*Figure, error) {
+func drawWorstCase(ctx context.Context, a *Args) (*Figure, error) {
 	from, to := a.Range("n-range", true)
 	if from < 2 || to > 1e9 {
 		a.fail("n-range", "give from:to with 2 <= from < to <= 1e9")
 	}
-	eps, points := a.Float("eps", positive, wantPositive), a.Int("points", 2, 10000)
+	eps, points := a.Epsilon("eps"), a.Int("points", 2, 10000)
 	if a.Err() != nil {
 		return nil, a.Err()
 	}
-	var ns []float64
-	for _, n := range geometrically(from, to, points) {
-		if n = math.Round(n); len(ns) == 0 || n > ns[len(ns)-1] {
-			ns = append(ns, n)
+	em, pf := &Series{Name: "em", Kind: Curve}, &Series{Name: "pf", Kind: Curve}
+	for i, x := range geometrically(from, to, points) {
+		a.step(i, points)
+		n := math.Round(x)
+		if len(em.X) > 0 && n <= em.X[len(em.X)-1] {
+			continue
+		}
+		worst, err := evaluate.NewWorstCase(int(n), big.NewRat(1, 1), false)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range []*Series{em, pf} {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			m, err := mechanisms.Lookup(s.Name)
+			if err != nil {
+				return nil, err
+			}
+			most, _, err := worst.Worst(m, eps)
+			if err != nil {
+				return nil, err
+			}
+			s.certify(n, most)
 		}
 	}
 	return &Figure{
 		Title:    "Worst expected error over the number of candidates",
-		Subtitle: fmt.Sprintf("The largest expected error of any scores, which (c, …, c, 0) attain; ε = %s, Δ = 1. After %s.", digits(eps), pfSource+"1c"),
+		Subtitle: fmt.Sprintf("The largest expected error of any scores, which (c, …, c, 0) attain, enclosed; ε = %s, Δ = 1. After %s.", a.Text("eps"), pfSource+"1c"),
 		Panels: single(&Panel{
 			X: Axis{Name: "n", Label: "candidates n", Log: true},
 			Y: Axis{Name: "error", Label: "worst expected error (units of the scores)", Log: true},
 			Series: []*Series{
-				sample("em", Curve, ns, func(n float64) float64 {
-					return 2 / eps * largest(func(p float64) float64 { return worstEM(int(n), p) })
-				}),
-				sample("pf", Curve, ns, func(n float64) float64 {
-					return 2 / eps * largest(func(p float64) float64 { return worstPF(int(n), p) })
-				}),
-				sample("upper bound (2Δ/ε) ln n", Reference, ns, func(n float64) float64 { return 2 / eps * math.Log(n) }),
-				sample("lower bound (Δ/2ε) ln n", Reference, ns, func(n float64) float64 { return math.Log(n) / (2 * eps) }),
+				em, pf,
+				sample("upper bound (2Δ/ε) ln n", Reference, em.X, func(n float64) float64 { return 2 / eps.Float() * math.Log(n) }),
+				sample("lower bound (Δ/2ε) ln n", Reference, em.X, func(n float64) float64 { return math.Log(n) / (2 * eps.Float()) }),
 			},
 		}),
 	}, nil

@@ -14,33 +14,22 @@ import (
 	"optratio/mechanisms"
 )
 
-// TestWorstErrorsAreThoseOfTheProbabilities compares the curves of pf-1a, equations 7 and 8, with the mechanisms' probabilities on (c, …, c, 0).
-func TestWorstErrorsAreThoseOfTheProbabilities(t *testing.T) {
-	for _, n := range []string{"2", "3", "10"} {
-		f := drawn(t, "pf-1a", "n", n, "points", "40", "eps", "0.7")
-		count := map[string]int{"2": 2, "3": 3, "10": 10}[n]
-		for _, name := range []string{"em", "pf"} {
-			s := series(t, f, name)
-			for i, p := range s.X {
-				c := 2 * math.Log(p) / 0.7
-				scores := make([]float64, count)
-				for r := range count - 1 {
-					scores[r] = c
-				}
-				pmf, err := floats(name, &mechanisms.FloatInstance{Scores: scores, Sensitivities: []float64{1}, Epsilon: 0.7})
-				require.NoError(t, err)
-				want := 0.0
-				for r := range count - 1 {
-					want -= c * pmf[r]
-				}
-				assert.InDelta(t, want, s.Y[i], 1e-12)
-			}
-			assert.Zero(t, s.Y[len(s.Y)-1], "no error at p = 1")
+// TestWorstErrorsAreEquations7And8: in units of 2Δ/ε the errors are ln(1/p)(1 - 1/(1+(n-1)p)) and ln(1/p)(1 - (1-(1-p)^n)/(np)).
+func TestWorstErrorsAreEquations7And8(t *testing.T) {
+	for text, n := range map[string]float64{"2": 2, "3": 3, "10": 10, "1000": 1000} {
+		f := drawn(t, "pf-1a", "n", text, "points", "40", "eps", "0.7")
+		em, pf := series(t, f, "em"), series(t, f, "pf")
+		for i, p := range em.X {
+			unit := -2 / 0.7 * math.Log(p)
+			assert.InDelta(t, unit*(1-1/(1+(n-1)*p)), em.Y[i], 1e-12)
+			assert.InDelta(t, unit*(1-(1-math.Pow(1-p, n))/(n*p)), pf.Y[i], 1e-12)
 		}
+		assert.Zero(t, em.Y[39], "no error at p = 1")
+		assert.Zero(t, pf.Y[39])
 	}
 }
 
-// TestRatioOfWorstErrors: the ratio tends to 2 - (n-1)p… as p falls, lies between 1 and 2, and falls in p and n.
+// TestRatioOfWorstErrors: the ratio is near 2 where p is small, falls in p and in n, and is 1 at p = 1.
 func TestRatioOfWorstErrors(t *testing.T) {
 	f := drawn(t, "pf-1b", "points", "1000")
 	last := series(t, f, "n = 2")
@@ -52,7 +41,7 @@ func TestRatioOfWorstErrors(t *testing.T) {
 				assert.Less(t, p.Y[i], p.Y[i-1])
 			}
 		}
-		assert.InDelta(t, 1, p.Y[len(p.Y)-2], 0.01, "the value at p = 1 is the limit")
+		assert.InDelta(t, 1, p.Y[len(p.Y)-1], 1e-12)
 		last = p
 	}
 }

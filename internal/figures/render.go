@@ -172,7 +172,7 @@ func (f *Figure) plotOf(p *Panel, l *layout, columns int) *plot.Plot {
 	q.Title.TextStyle.XAlign, q.Title.TextStyle.YAlign = draw.XCenter, draw.YBottom
 	want := 7
 	if columns > 1 {
-		want = 8 / columns
+		want = 12 / columns
 	}
 	prepare(&q.X, &p.X, max(want, 3))
 	prepare(&q.Y, &p.Y, 6)
@@ -311,6 +311,9 @@ func (k look) sample(c draw.Canvas, x, y vg.Length, kind Kind) {
 		capped(c, k.color, x+sampleWidth/2, y-4, y+4)
 		return
 	case Points:
+		if k.dashes == nil && k.color == grey {
+			c.StrokeLine2(draw.LineStyle{Color: light(k.color), Width: 1.5}, x+sampleWidth/2, y-4, x+sampleWidth/2, y+4)
+		}
 	default:
 		c.StrokeLine2(k.line(), x, y, x+sampleWidth, y)
 	}

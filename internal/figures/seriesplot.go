@@ -75,13 +75,17 @@ func (s seriesPlot) runs(c draw.Canvas, p *plot.Plot) [][]vg.Point {
 
 // plotMarkers draws markers at least the given distance apart, which begin elsewhere for each series.
 func (s seriesPlot) plotMarkers(c draw.Canvas, points []vg.Point, apart vg.Length) {
+	glyph := s.look.glyph()
+	if s.Kind == Points && len(s.X) > 50 {
+		glyph.Radius = 1
+	}
 	next := vg.Length(math.Inf(-1))
 	if apart > 0 {
 		next = c.Min.X + apart*vg.Length(math.Mod(0.35+0.38*float64(s.nth), 1))
 	}
 	for _, pt := range points {
 		if pt.X >= next && c.Contains(pt) {
-			c.DrawGlyph(s.look.glyph(), pt)
+			c.DrawGlyph(glyph, pt)
 			if apart > 0 {
 				next = pt.X + apart
 			}
@@ -100,7 +104,7 @@ func (s seriesPlot) plotEnds(c draw.Canvas, p *plot.Plot) {
 			capped(c, s.look.color, low[i].X, inside(c, low[i]).Y, inside(c, high[i]).Y)
 			continue
 		}
-		c.StrokeLines(draw.LineStyle{Color: s.look.color, Width: 0.8}, c.ClipLinesXY([]vg.Point{low[i], high[i]})...)
+		c.StrokeLines(draw.LineStyle{Color: light(s.look.color), Width: 0.8}, c.ClipLinesXY([]vg.Point{low[i], high[i]})...)
 	}
 }
 

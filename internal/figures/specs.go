@@ -11,9 +11,28 @@ import (
 var specs []Spec
 
 func init() {
-	for _, list := range [][]Spec{pfSpecs, stoppingSpecs, ownSpecs} {
+	for _, list := range [][]Spec{pfSpecs, histogramSpecs, hetSpecs, trialSpecs, stoppingSpecs, ownSpecs} {
 		specs = append(specs, list...)
 	}
+	own := len(specs) - len(ownSpecs)
+	slices.SortStableFunc(specs[:own], func(a, b Spec) int {
+		return cmp.Or(cmp.Compare(source(a), source(b)), cmp.Compare(order(a.Name), order(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// source and order are what names are sorted by: pf, het, stopping, and the number.
+func source(s Spec) int {
+	name, _, _ := strings.Cut(s.Name, "-")
+	return slices.Index([]string{"pf", "het", "stopping"}, name)
+}
+
+func order(name string) (n int) {
+	for _, r := range name {
+		if r >= '0' && r <= '9' {
+			n = 10*n + int(r-'0')
+		}
+	}
+	return n
 }
 
 // Specs returns all figures that can be drawn, in the order in which they are listed.
@@ -23,7 +42,6 @@ func Specs() []Spec { return slices.Clone(specs) }
 var Impossible = map[string]string{
 	"het-3":  "a sketch without numbers: its candidates, sensitivities and t are not given",
 	"het-4":  "its candidates are not listed in the source",
-	"het-6":  "the source does not define the sensitivities of these scenarios",
 	"het-8":  "it needs a recommender trained on Netflix, MovieLens and Amazon data, which are not given",
 	"het-16": "it needs a recommender trained on Amazon data, which are not given",
 	"het-18": "it shows the candidates of Fig. 4, which are not listed in the source",

@@ -45,7 +45,7 @@ var looks = []look{
 }
 
 // usual are the looks of mechanisms, the same in every figure.
-var usual = map[string]int{"pf": 0, "em": 1, "geo": 2, "rnm-laplace": 2, "rnm": 0, "rnmh": 1, "gem": 2, "mgem": 3, "rs": 4, "rs-log": 5, "krr": 6, "uniform": 7, "combined-gem": 1, "ucb": 5, "ts": 1}
+var usual = map[string]int{"pf": 0, "em": 1, "geo": 2, "rnm-laplace": 2, "rnm": 0, "rnmh": 1, "gem": 2, "mgem": 3, "rs": 4, "rs-log": 5, "krr": 6, "uniform": 7, "combined-gem": 1, "ucb": 5, "thompson": 1}
 
 // references are the looks of reference lines, in order of appearance.
 var references = []look{
@@ -81,6 +81,9 @@ func (f *Figure) styles() (names []string, of map[string]look) {
 				of[s.Name], taken[i] = looks[i], true
 			}
 		}
+	}
+	if slices.Contains(names, scoreSeries) {
+		of[scoreSeries] = look{color: grey, marker: draw.CircleGlyph{}}
 	}
 	lines := 0
 	for _, name := range names {

@@ -1,0 +1,316 @@
+package figures
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+
+	"optratio/internal/evaluate"
+	"optratio/mechanisms"
+	"optratio/number"
+)
+
+var (
+	histogramParam  = Param{"histogram", "", "histogram, .npy or one count a line; default: a generated one, as the source's data are not ours to ship"}
+	histogramsParam = Param{"histogram", "", "histograms, .npy or one count a line, separated by commas; default: five generated ones, as the source's data are not ours to ship"}
+	binsParam       = Param{"bins", "1024", "histograms with more bins are folded to so many"}
+	scoresParam     = Param{"scores", "monotonic", "scores of the mode: monotonic (counts that one person moves one way), doubled (the same in units of half an item, as the source's published program has it) or plain"}
+	targetParam     = Param{"target", "50", "expected error of em, at whose ε the mechanisms are compared"}
+	curvePoints     = Param{"points", "40", pointsParam.Usage}
+	fastCurves      = map[string]string{"points": "3", "bins": "128"}
+)
+
+var histogramSpecs = []Spec{
+	{
+		Name: "pf-3a", Shows: "expected error of em and pf over ε, mode of a histogram", Source: pfSource + "3a",
+		Params: []Param{histogramParam, binsParam, scoresParam, curvePoints}, Fast: fastCurves,
+		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "3a", "mode") },
+	},
+	{
+		Name: "pf-3b", Shows: "expected error of em and pf over ε, median of a histogram", Source: pfSource + "3b",
+		Params: []Param{histogramParam, binsParam, curvePoints}, Fast: fastCurves,
+		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "3b", "median") },
+	},
+	{
+		Name: "pf-3c", Shows: "expected errors of em and pf on five histograms at equal ε, median", Source: pfSource + "3c",
+		Params: []Param{histogramsParam, binsParam, targetParam}, Fast: map[string]string{"bins": "128"},
+		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorBars(ctx, a, "3c", "median") },
+	},
+	{
+		Name: "pf-5", Shows: "expected error of em and pf over ε, mode of five histograms", Source: pfSource + "5 (supplement)",
+		Params: []Param{histogramsParam, binsParam, scoresParam, curvePoints}, Fast: fastCurves,
+		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "5", "mode") },
+	},
+	{
+		Name: "pf-6", Shows: "expected error of em and pf over ε, median of five histograms", Source: pfSource + "6 (supplement)",
+		Params: []Param{histogramsParam, binsParam, curvePoints}, Fast: fastCurves,
+		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "6", "median") },
+	},
+	{
+		Name: "pf-7a", Shows: "expected errors of em and pf on five histograms at equal ε, mode", Source: pfSource + "7a (supplement)",
+		Params: []Param{histogramsParam, binsParam, scoresParam, targetParam}, Fast: map[string]string{"bins": "128"},
+		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorBars(ctx, a, "7a", "mode") },
+	},
+	{
+		Name: "pf-7b", Shows: "expected errors of em and pf on five histograms at equal ε, median", Source: pfSource + "7b (supplement)",
+		Params: []Param{histogramsParam, binsParam, targetParam}, Fast: map[string]string{"bins": "128"},
+		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorBars(ctx, a, "7b", "median") },
+	},
+}
+
+// A histogram has a name for its picture.
+type histogram struct {
+	name   string
+	counts []int64
+}
+
+const sampleBins = 4096
+
+// samples generates five histograms of 4096 bins, of shapes that real ones have.
+func samples() []histogram {
+	shapes := []struct {
+		name  string
+		items float64
+		shape func(x float64, rng *rand.Rand) float64 // of x in [0,1)
+	}{
+		{"peaks", 350_000, func(x float64, _ *rand.Rand) float64 {
+			bump := func(at, wide, high float64) float64 { return high * math.Exp(-(x-at)*(x-at)/(2*wide*wide)) }
+			return bump(0.2, 0.03, 1) + bump(0.45, 0.08, 0.7) + bump(0.7, 0.02, 0.4) + 0.01
+		}},
+		{"power law", 30_000, func(x float64, _ *rand.Rand) float64 { return 1 / (x + 0.002) }},
+		{"spikes", 20_000, func(_ float64, rng *rand.Rand) float64 { return math.Exp(3 * rng.NormFloat64()) }},
+		{"decay", 1_000_000, func(x float64, _ *rand.Rand) float64 { return math.Exp(-12 * x) }},
+		{"plateau", 100_000, func(x float64, rng *rand.Rand) float64 {
+			return 1 / (1 + math.Exp((math.Abs(x-0.5)-0.3)*40)) * (1 + 0.2*rng.NormFloat64())
+		}},
+	}
+	var out []histogram
+	for i, s := range shapes {
+		rng := rand.New(rand.NewPCG(2020, uint64(i)))
+		weights, total := make([]float64, sampleBins), 0.0
+		for b := range weights {
+			weights[b] = max(s.shape((float64(b)+0.5)/sampleBins, rng), 0)
+			total += weights[b]
+		}
+		h := histogram{name: s.name, counts: make([]int64, sampleBins)}
+		for b, w := range weights {
+			mean := s.items * w / total
+			h.counts[b] = int64(max(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64()), 0))
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// histograms returns those of the parameter, at most so many, or generated ones, folded; from says which in the picture.
+func (a *Args) histograms(most int) (list []histogram, from string) {
+	from = "Generated sample, not the source's data."
+	if most > 1 {
+		from = "Generated samples, not the source's data."
+	}
+	list = samples()[:most]
+	if text := a.Text("histogram"); text != "" {
+		list, from = nil, ""
+		for path := range a.texts("histogram") {
+			counts, err := a.ReadHistogram(path)
+			if err != nil {
+				a.err = cmp.Or(a.err, err)
+				return nil, ""
+			}
+			list = append(list, histogram{strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), counts})
+		}
+		if len(list) > most {
+			a.fail("histogram", fmt.Sprintf("give at most %d", most))
+		}
+	}
+	bins := a.Int("bins", 2, 1<<20)
+	for i, h := range list {
+		if len(h.counts) <= bins {
+			continue
+		}
+		var err error
+		if list[i].counts, err = evaluate.Fold(h.counts, bins); err != nil {
+			a.fail("bins", fmt.Sprintf("give a divisor of %d, the bins of %s", len(h.counts), h.name))
+		}
+	}
+	return list, from
+}
+
+// A task is selection from a histogram, in two forms: exact scores, and floats.
+type task struct {
+	*evaluate.Problem
+	scores      []float64
+	sensitivity float64 // with which mechanisms run
+}
+
+// task returns the scores of the mode or the median.
+func (a *Args) task(kind string, counts []int64) (*task, error) {
+	scores, monotonic := evaluate.ModeScores(counts), false
+	switch {
+	case kind == "median":
+		var err error
+		if scores, err = evaluate.MedianScores(counts); err != nil {
+			return nil, err
+		}
+	case a.Text("scores") == "monotonic":
+		monotonic = true
+	case a.Text("scores") == "doubled":
+		for i := range scores {
+			scores[i] *= 2
+		}
+	case a.Text("scores") != "plain":
+		a.fail("scores", "give monotonic, doubled or plain")
+		return nil, a.Err()
+	}
+	p, err := evaluate.New(scores, big.NewRat(1, 1), monotonic)
+	t := &task{Problem: p, sensitivity: 1}
+	if monotonic {
+		t.sensitivity = 0.5
+	}
+	for _, s := range scores {
+		t.scores = append(t.scores, float64(s))
+	}
+	return t, err
+}
+
+// expected returns a mechanism's expected error in float64.
+func (t *task) expected(name string, eps float64) (float64, error) {
+	in := &mechanisms.FloatInstance{Scores: t.scores, Sensitivities: []float64{t.sensitivity}, Epsilon: eps}
+	pmf, err := floats(name, in)
+	best, sum := math.Inf(-1), 0.0
+	for _, q := range t.scores {
+		best = max(best, q)
+	}
+	for i, p := range pmf {
+		sum += p * (best - t.scores[i])
+	}
+	return sum, err
+}
+
+// epsilonOf returns the ε at which the exponential mechanism's expected error is the target.
+func (t *task) epsilonOf(ctx context.Context, target float64, of string) (float64, error) {
+	r, err := t.Reaching(ctx, mechanisms.Exponential(), number.Exact(new(big.Rat).SetFloat64(target)))
+	if err != nil {
+		return 0, err
+	}
+	if eps := r.Float64(); eps > 0 && !math.IsInf(eps, 0) {
+		return eps, nil
+	}
+	return 0, fmt.Errorf("%w: on the histogram %s the exponential mechanism's expected error is below %s at every ε; give another histogram or target", ErrParameter, of, digits(target))
+}
+
+// unit is what errors of a task are counted in.
+func (a *Args) unit(kind string) string {
+	if kind == "mode" && a.Text("scores") == "doubled" {
+		return "half items"
+	}
+	return "items"
+}
+
+// scoring says in a sentence what scores are.
+func (a *Args) scoring(kind string) string {
+	if kind == "median" {
+		return "Score: how many items must be added or removed for a bin to be the median, negated."
+	}
+	return map[string]string{
+		"monotonic": "Score: the bin's count, monotonic.", "doubled": "Score: twice the bin's count, as counts are monotonic.", "plain": "Score: the bin's count, taken not to be monotonic.",
+	}[a.Text("scores")]
+}
+
+func drawErrorCurves(ctx context.Context, a *Args, letter, kind string) (*Figure, error) {
+	most := 5
+	if strings.HasPrefix(letter, "3") {
+		most = 1
+	}
+	list, from := a.histograms(most)
+	points := a.Int("points", 2, 1000)
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	f := &Figure{
+		Title: fmt.Sprintf("Expected error over ε: the %s of %s", kind, map[bool]string{true: "a histogram", false: "histograms"}[most == 1]),
+		Subtitle: strings.TrimSpace(fmt.Sprintf("%s %s Cut where em's error falls below 1. From the mechanisms' probabilities in float64. After %s%s.",
+			a.scoring(kind), from, pfSource, letter)),
+	}
+	if most > 1 {
+		f.Height = 190
+	}
+	for i, h := range list {
+		t, err := a.task(kind, h.counts)
+		if err != nil {
+			return nil, err
+		}
+		end, err := t.epsilonOf(ctx, 1, h.name)
+		if err != nil {
+			return nil, err
+		}
+		p := &Panel{
+			Title: fmt.Sprintf("%s (%d bins)", h.name, len(h.counts)),
+			X:     Axis{Name: "eps", Label: "ε"}, Y: Axis{Name: "error", Label: "expected error (" + a.unit(kind) + ")", Log: true},
+		}
+		for m, name := range []string{"em", "pf"} {
+			s := &Series{Name: name, Kind: Curve}
+			for j, eps := range evenly(end/float64(points), end, points) {
+				a.step((2*i+m)*points+j, 2*len(list)*points)
+				if ctx.Err() != nil {
+					return nil, context.Cause(ctx)
+				}
+				y, err := t.expected(name, eps)
+				if err != nil {
+					return nil, err
+				}
+				s.add(eps, y)
+			}
+			p.Series = append(p.Series, s)
+		}
+		if i%2 == 0 {
+			f.Panels = append(f.Panels, nil)
+		} else {
+			p.Y.Label = ""
+		}
+		last := len(f.Panels) - 1
+		f.Panels[last] = append(f.Panels[last], p)
+	}
+	return f, nil
+}
+
+func drawErrorBars(ctx context.Context, a *Args, letter, kind string) (*Figure, error) {
+	list, from := a.histograms(5)
+	target := a.Float("target", positive, wantPositive)
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	p := &Panel{X: Axis{Name: "histogram", Label: "histogram"}, Y: Axis{Name: "error", Label: "expected error (" + a.unit(kind) + ")"}}
+	em, pf := &Series{Name: "em", Kind: Bars}, &Series{Name: "pf", Kind: Bars}
+	for i, h := range list {
+		a.step(i, len(list))
+		t, err := a.task(kind, h.counts)
+		if err != nil {
+			return nil, err
+		}
+		eps, err := t.epsilonOf(ctx, target, h.name)
+		if err != nil {
+			return nil, err
+		}
+		p.X.Names = append(p.X.Names, fmt.Sprintf("%s\nε = %s", h.name, digits(roundTo(eps, 3))))
+		for _, s := range []*Series{em, pf} {
+			y, err := t.expected(s.Name, eps)
+			if err != nil {
+				return nil, err
+			}
+			s.add(float64(i), y)
+		}
+	}
+	p.Series = []*Series{em, pf}
+	return &Figure{
+		Title: fmt.Sprintf("Expected error where em's is %s: the %s of histograms", digits(target), kind),
+		Subtitle: strings.TrimSpace(fmt.Sprintf("%s %s From the mechanisms' probabilities in float64. After %s%s.",
+			a.scoring(kind), from, pfSource, letter)),
+		Panels: single(p),
+	}, nil
+}
