@@ -140,15 +140,18 @@ func value(at map[int32]*big.Rat, x []*big.Rat) *big.Rat {
 
 // minimise returns the exact minimum of a cost and a point that attains it.
 func (p *program) minimise(ctx context.Context, cost map[int32]*big.Rat) (least *big.Rat, x []*big.Rat, err error) {
+	return minimise(ctx, p.vars.Len(), p.rows, cost)
+}
+
+// minimise returns the exact minimum of a cost over the nonnegative points that satisfy the rows, and a point that attains it.
+func minimise(ctx context.Context, columns int, rows []inequality, cost map[int32]*big.Rat) (least *big.Rat, x []*big.Rat, err error) {
 	r := new(linear.Rational)
-	index := make([][]int32, p.vars.Len())
-	entry := make([][]*big.Rat, p.vars.Len())
-	for _, row := range p.rows {
+	index := make([][]int32, columns)
+	entry := make([][]*big.Rat, columns)
+	for _, row := range rows {
 		i := int32(r.AddRow(row.lower, row.upper))
-		for j := range int32(p.vars.Len()) {
-			if a, ok := row.at[j]; ok {
-				index[j], entry[j] = append(index[j], i), append(entry[j], a)
-			}
+		for j, a := range row.at {
+			index[j], entry[j] = append(index[j], i), append(entry[j], a)
 		}
 	}
 	for j := range index {
