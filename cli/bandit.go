@@ -56,7 +56,8 @@ arms. Everything is an estimate, with its standard error over the runs. Defaults
 	}
 	fs, d := c.Flags(), f.config
 	countVar(fs, &f.horizon, "horizon", "T", d.Horizon, "steps")
-	countVar(fs, &f.shift, "shift", "", d.Shift, "steps before the change of the arms (the source's figure has 30000, its text 500)")
+	countVar(fs, &f.shift, "shift", "", -1, "steps before the change of the arms: 30000 of 50000 in the source's figure, 500 in its text")
+	fs.Lookup("shift").DefValue = "3/5 of all"
 	countVar(fs, &f.runs, "runs", "", d.Runs, "independent runs; all policies meet the same rewards in a run")
 	countVar(fs, &f.points, "points", "", d.Points, "times at which curves are recorded")
 	fs.Uint64Var(&f.config.Seed, "seed", d.Seed, "seed")
@@ -113,6 +114,9 @@ func arms(means, spreads []float64) (out []bandit.Arm, err error) {
 func (f *banditFlags) parse() (err error) {
 	c := &f.config
 	c.Horizon, c.Shift, c.Runs, c.Points = f.horizon, f.shift, f.runs, f.points
+	if f.shift == -1 {
+		c.Shift = int(int64(f.horizon) * 3 / 5)
+	}
 	var lists [4][]float64
 	for i, l := range []struct{ name, text string }{{"means", f.means}, {"spreads", f.spreads}, {"means-after", f.meansAfter}, {"spreads-after", f.spreadsAfter}} {
 		if l.text == "" {
@@ -223,15 +227,23 @@ type banditDoc struct {
 
 // banditMean is a mean over the runs.
 type banditMean struct {
-	Mean   number.Number `json:"mean"`
-	StdErr number.Number `json:"std_err"`
+	Mean   number.Number  `json:"mean"`
+	StdErr *number.Number `json:"std_err"` // null for one run
 }
 
-func meanDoc(m bandit.Mean) banditMean {
-	return banditMean{number.Estimate(m.Value, "mean of the runs"), number.Estimate(m.StdErr, "standard error")}
+func meanDoc(m bandit.Mean, runs int) banditMean {
+	out := banditMean{Mean: number.Estimate(m.Value, "mean of the runs")}
+	if runs > 1 {
+		e := number.Estimate(m.StdErr, "standard error")
+		out.StdErr = &e
+	}
+	return out
 }
 
 func (m banditMean) String() string {
+	if m.StdErr == nil {
+		return fmt.Sprintf("%.1f", m.Mean.Float64())
+	}
 	return fmt.Sprintf("%.1f ± %.1f", m.Mean.Float64(), m.StdErr.Float64())
 }
 
@@ -292,7 +304,7 @@ func (d *banditDoc) fill(r *bandit.Result) {
 		}
 		d.Policies = append(d.Policies, banditPolicy{
 			Policy: o.Policy, Private: o.Policy != bandit.UCB && o.Policy != bandit.Thompson,
-			RegretBefore: meanDoc(o.Before), RegretAfter: meanDoc(o.After), Regret: meanDoc(o.Final), Reward: meanDoc(o.Total), BestAfter: meanDoc(o.BestAfter),
+			RegretBefore: meanDoc(o.Before, r.Completed), RegretAfter: meanDoc(o.After, r.Completed), Regret: meanDoc(o.Final, r.Completed), Reward: meanDoc(o.Total, r.Completed), BestAfter: meanDoc(o.BestAfter, r.Completed),
 			FirstBest: newSteps(first), Switch: newSteps(change),
 		})
 	}

@@ -27,6 +27,7 @@ type scenarioFlags struct {
 	draws, trials int
 	seed          uint64
 	rigorous      bool
+	summary       bool
 	gain, deltas  string
 	gap, output   string
 	params        paramFlags
@@ -74,6 +75,7 @@ With --gain M,M' instead: Pr[M errs] - Pr[M' errs] for two candidates of scores 
 	countVar(fs, &f.trials, "trials", "", 20, "scenarios 4 to 8 and --t: how many of the draws are rated")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of the draws")
 	fs.BoolVar(&f.rigorous, "rigorous", false, "scenarios 1 to 3: exact errors or enclosures where there are any")
+	fs.BoolVar(&f.summary, "summary", false, "the tables for people are the last two only")
 	fs.StringVar(&f.gain, "gain", "", "two mechanisms: print how much more often the second one takes the better of two candidates")
 	fs.StringVar(&f.deltas, "delta-range", "0.1:4.1:0.2", "with --gain: list of sensitivities, the same for both candidates")
 	fs.StringVar(&f.gap, "gap", "1", "with --gain: list of differences of the two scores")
@@ -282,7 +284,7 @@ func (f *scenarioFlags) run(ctx context.Context) (err error) {
 	if err := file.commit(ctx, doc.csv); err != nil {
 		return err
 	}
-	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.by, f.mechanism != "all") }); err != nil {
+	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f) }); err != nil {
 		return err
 	}
 	return ending(ctx, doc.Undecided)

@@ -193,15 +193,18 @@ func ends(x number.Number) (lower, upper string) {
 var usual = []string{"em", "pf", "pf-pair", "rnm-laplace", "krr", "gem", "mgem", "combined-gem", "rs", "uniform"}
 
 // print writes the tables for people; the last ones have all private mechanisms where these were chosen by name.
-func (d *scenarioDoc) print(w io.Writer, by string, named bool) error {
+func (d *scenarioDoc) print(w io.Writer, f *scenarioFlags) error {
 	for _, p := range d.Scenarios {
-		if err := p.print(w, by, d); err != nil {
+		if f.summary {
+			break
+		}
+		if err := p.print(w, f.by, d); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintln(w, "best private mechanism by mean squared error, and the factor by which the others exceed it")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	columns := d.columns(named)
+	columns := d.columns(f.mechanism != "all")
 	letter := "ε"
 	if len(d.Worst) > 0 {
 		letter = d.Worst[0].name()

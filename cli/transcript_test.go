@@ -88,13 +88,20 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// The README's console blocks are what the commands print.
+// The console blocks of the README and of documents made of them are what the commands print.
 func TestReadmeTranscript(t *testing.T) {
-	path, err := filepath.Abs("../README.md")
+	for _, file := range []string{"../README.md", "../docs/scenarios.md"} {
+		t.Run(filepath.Base(file), func(t *testing.T) { replayBlocks(t, file, "console") })
+	}
+}
+
+// replayBlocks performs the commands of a document's code blocks of one kind.
+func replayBlocks(t *testing.T, file, kind string) {
+	path, err := filepath.Abs(file)
 	require.NoError(t, err)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	blocks := regexp.MustCompile("(?s)```"+kind+"\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	require.NotEmpty(t, blocks)
 	for _, block := range blocks {
 		got := replay(t, block[1])
