@@ -1,16 +1,15 @@
 package lp
 
 import (
-	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
 	"slices"
-	"strings"
 
 	"optratio/internal/decimal"
+	"optratio/lattice"
+	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -30,19 +29,19 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 	if a.Proof == ProofLumped || a.Proof == ProofMonotone {
 		return fmt.Errorf("%w: proof %s", ErrNoCertificate, a.Proof)
 	}
-	c := &certificateWriter{w: bufio.NewWriter(w)}
-	r := a.Request
-	c.line("optratio-certificate 1")
-	c.line("n %d", r.N)
-	c.line("k %d", r.K)
-	if exp := r.Epsilon.Exp(); exp != nil {
-		c.line("exp-epsilon %s", exp.RatString())
-	} else {
-		c.line("epsilon %s", r.Epsilon.Eps().RatString())
+	var vars *lattice.Numbering
+	if a.Evidence != nil {
+		vars = a.Evidence.Program.vars
 	}
-	c.line("objective %s", r.Objective)
-	c.line("constraints %s", r.Level)
-	c.line("proof %s", a.Proof)
+	c := &certificateWriter{Text: variant.NewText(w, vars)}
+	r := a.Request
+	c.Line("optratio-certificate 1")
+	c.Line("n %d", r.N)
+	c.Line("k %d", r.K)
+	c.Epsilon(r.Epsilon)
+	c.Line("objective %s", r.Objective)
+	c.Line("constraints %s", r.Level)
+	c.Line("proof %s", a.Proof)
 	prec := uint(0)
 	switch _, exact := a.Optimum.Rat(); {
 	case a.Evidence != nil:
@@ -50,24 +49,17 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 	case !exact:
 		prec = 192
 	}
-	c.line("precision %d", prec)
+	c.Line("precision %d", prec)
 	c.claims(a)
 	if a.Proof == ProofLP {
 		c.evidence(a.Evidence)
 	}
-	c.line("end %d", c.lines)
-	return c.w.Flush()
+	return c.End()
 }
 
 type certificateWriter struct {
-	w     *bufio.Writer
-	lines int
+	*variant.Text
 	exact bool // values are rationals, not dyadic floats
-}
-
-func (c *certificateWriter) line(format string, args ...any) {
-	fmt.Fprintf(c.w, format+"\n", args...) // bufio keeps the first error for Flush
-	c.lines++
 }
 
 // longClaim is the length from which an exact rational is claimed as an enclosing pair of decimals.
@@ -97,7 +89,7 @@ func (a *Answer) registered(name string) bool {
 func (c *certificateWriter) claims(a *Answer) {
 	claim := func(what string, x number.Number) {
 		if lo, hi, ok := ends(x); ok {
-			c.line("claim %s %s %s", what, lo, hi)
+			c.Line("claim %s %s %s", what, lo, hi)
 		}
 	}
 	claim("optimum", a.Optimum)
@@ -120,40 +112,20 @@ func (c *certificateWriter) claims(a *Answer) {
 func (c *certificateWriter) evidence(e *Evidence) {
 	c.exact = e.Prec == 0
 	p, prop := e.Program, e.Proposal
-	counts := make([]int, p.K+1)
-	vector := func(i int) string {
-		p.lat.Unrank(i, counts)
-		return strings.Trim(fmt.Sprint(counts), "[]")
-	}
 	for i, y := range prop.Dual {
-		c.line("dual %s %s", vector(i), c.value(y))
+		c.Line("dual %s %s", c.Orbit(i), c.value(y))
 	}
 	for j, s := range prop.Injection {
 		if s != nil && s.Sign() > 0 && p.vars.Depth[j] > 0 {
-			c.line("inject %d %s %s", p.vars.Depth[j], vector(int(p.vars.Orbit[j])), c.value(s))
+			c.Line("inject %s %s", c.Variable(int32(j)), c.value(s))
 		}
 	}
-	order := make([]int, 0, len(prop.Cuts))
-	for i := range prop.Cuts {
+	c.Rows("cut", prop.Cuts, func(i int) string {
 		if mu := prop.Multiplier[i]; mu != nil && mu.Sign() > 0 {
-			order = append(order, i)
+			return c.value(mu)
 		}
-	}
-	kind := func(cut Cut) int {
-		if cut.Private {
-			return 1
-		}
-		return 0
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		x, y := prop.Cuts[a], prop.Cuts[b]
-		return cmp.Or(kind(x)-kind(y), cmp.Compare(x.Above, y.Above), cmp.Compare(x.Below, y.Below))
+		return ""
 	})
-	for _, i := range order {
-		cut := prop.Cuts[i]
-		c.line("cut %c %d %s %d %s %s", "mp"[kind(cut)], p.vars.Depth[cut.Above], vector(int(p.vars.Orbit[cut.Above])),
-			p.vars.Depth[cut.Below], vector(int(p.vars.Orbit[cut.Below])), c.value(prop.Multiplier[i]))
-	}
 }
 
 // value writes a rational, or a dyadic one as a hexadecimal float, exactly.

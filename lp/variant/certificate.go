@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"optratio/internal/decimal"
+	"optratio/lattice"
 	"optratio/lp/table"
+	"optratio/mechanisms"
 	"optratio/number"
 )
 
@@ -18,27 +20,25 @@ import (
 // rows for the lower bound, a table that satisfies every row for the upper one. level names the constraints. The same solution gives the
 // same bytes.
 func (s *Solution) WriteCertificate(w io.Writer, level string) error {
-	c := &writer{w: bufio.NewWriter(w), program: s.program}
 	p := s.program
 	q := &p.Question
-	c.line("optratio-certificate 2")
-	c.line("n %d", q.N)
-	c.line("k %d", q.K)
-	c.line("step %d", q.L)
+	c := NewText(w, p.vars)
+	c.Line("optratio-certificate 2")
+	c.Line("n %d", q.N)
+	c.Line("k %d", q.K)
+	c.Line("step %d", q.L)
 	prec := uint(0)
-	if exp := q.Epsilon.Exp(); exp != nil {
-		c.line("exp-epsilon %s", exp.RatString())
-	} else {
-		c.line("epsilon %s", q.Epsilon.Eps().RatString())
+	c.Epsilon(q.Epsilon)
+	if q.Epsilon.Exp() == nil {
 		// both ends of z are dyadic and of about the same length
 		prec = uint(max(s.ZLow.Denom().BitLen(), s.ZHigh.Denom().BitLen()))
 	}
-	c.line("constraints %s", level)
+	c.Line("constraints %s", level)
 	var losses []string
 	for _, x := range p.losses {
 		losses = append(losses, x.RatString())
 	}
-	c.line("loss %s", strings.Join(losses, " "))
+	c.Line("loss %s", strings.Join(losses, " "))
 	prior := "weights"
 	switch {
 	case q.Worst:
@@ -46,13 +46,13 @@ func (s *Solution) WriteCertificate(w io.Writer, level string) error {
 	case q.Prior.kind == "" || q.Prior.kind == "box":
 		prior = q.Prior.String()
 	}
-	c.line("prior %s", prior)
-	c.line("precision %d", prec)
+	c.Line("prior %s", prior)
+	c.Line("precision %d", prec)
 	low, high := s.Optimum.Low.RatString(), s.Optimum.High.RatString()
 	if !s.Optimum.Exact() {
 		low, high, _ = number.Bounds(s.Optimum.Low, s.Optimum.High).Strings()
 	}
-	c.line("claim optimum %s %s", low, high)
+	c.Line("claim optimum %s %s", low, high)
 	if prior == "weights" || prior == "none" {
 		for i := range p.lat.Len() {
 			x := new(big.Rat)
@@ -62,69 +62,88 @@ func (s *Solution) WriteCertificate(w io.Writer, level string) error {
 				x.Set(p.weights[i])
 			}
 			if x.Sign() > 0 {
-				c.line("weight %s %s", c.vector(int32(i)), value(x))
+				c.Line("weight %s %s", c.Orbit(i), value(x))
 			}
 		}
 	}
-	c.rows(s)
-	for j := range p.vars.Len() {
-		c.line("cell %d %s %s", p.vars.Depth[j], c.vector(p.vars.Orbit[j]), value(s.Table.At(j)))
+	// The multipliers of table are of rows between the masses Count·x, times Count_a, and in the units of the prior and the loss.
+	unit := p.unit
+	if !q.Worst {
+		unit = new(big.Rat).Mul(unit, p.mass)
 	}
-	c.line("end %d", c.lines)
-	return c.w.Flush()
+	c.Rows("row", s.Dual.Rows, func(i int) string {
+		nu := new(big.Rat).SetFrac(s.Dual.Multiplier[i], s.Dual.Den)
+		nu.Mul(nu, new(big.Rat).SetInt64(int64(p.vars.Count[s.Dual.Rows[i].Above])))
+		return value(nu.Mul(nu, unit))
+	})
+	for j := range p.vars.Len() {
+		c.Line("cell %s %s", c.Variable(int32(j)), value(s.Table.At(j)))
+	}
+	return c.End()
 }
 
-type writer struct {
-	w       *bufio.Writer
-	lines   int
-	program *Program
-	counts  []int
+// Text writes the lines of a certificate, in either version of its format.
+type Text struct {
+	w     *bufio.Writer
+	lines int
+	vars  *lattice.Numbering
 }
 
-func (c *writer) line(format string, args ...any) {
-	fmt.Fprintf(c.w, format+"\n", args...) // bufio keeps the first error for Flush
+// NewText begins a certificate about a numbered lattice, which may be nil where no line names a count vector.
+func NewText(w io.Writer, vars *lattice.Numbering) *Text {
+	return &Text{w: bufio.NewWriter(w), vars: vars}
+}
+
+// Line writes a line.
+func (c *Text) Line(format string, args ...any) {
+	fmt.Fprintf(c.w, format+"\n", args...) // bufio keeps the first error for End
 	c.lines++
 }
 
-// vector writes the counts of an orbit.
-func (c *writer) vector(orbit int32) string {
-	if c.counts == nil {
-		c.counts = make([]int, c.program.lat.K()+1)
+// Epsilon writes the line of ε, or of e^ε where that is known.
+func (c *Text) Epsilon(eps mechanisms.Epsilon) {
+	if exp := eps.Exp(); exp != nil {
+		c.Line("exp-epsilon %s", exp.RatString())
+	} else {
+		c.Line("epsilon %s", eps.Eps().RatString())
 	}
-	c.program.lat.Unrank(int(orbit), c.counts)
-	return strings.Trim(fmt.Sprint(c.counts), "[]")
 }
 
-// rows writes the multipliers of the rows x_a >= ρ x_b: those of table, which are of rows between the masses Count·x, times Count_a, and in
-// the units of the prior and the loss.
-func (c *writer) rows(s *Solution) {
-	p := c.program
-	order := make([]int, len(s.Dual.Rows))
+// Orbit returns the counts of an orbit.
+func (c *Text) Orbit(i int) string {
+	counts := make([]int, c.vars.Lattice.K()+1)
+	c.vars.Lattice.Unrank(i, counts)
+	return strings.Trim(fmt.Sprint(counts), "[]")
+}
+
+// Variable returns the depth and the counts of a variable.
+func (c *Text) Variable(j int32) string {
+	return fmt.Sprint(c.vars.Depth[j], " ", c.Orbit(int(c.vars.Orbit[j])))
+}
+
+// Rows writes the lines of rows with their multipliers, in the order that the format prescribes: those of monotonicity first, then by their variables.
+// A row whose multiplier is "" is left out.
+func (c *Text) Rows(word string, rows []table.Row, multiplier func(i int) string) {
+	order := make([]int, len(rows))
 	for i := range order {
 		order[i] = i
 	}
-	kind := func(r table.Row) int {
-		if r.Private {
-			return 1
-		}
-		return 0
-	}
+	kind := map[bool]int{true: 1}
 	slices.SortFunc(order, func(i, j int) int {
-		a, b := s.Dual.Rows[i], s.Dual.Rows[j]
-		return cmp.Or(kind(a)-kind(b), cmp.Compare(a.Above, b.Above), cmp.Compare(a.Below, b.Below))
+		a, b := rows[i], rows[j]
+		return cmp.Or(kind[a.Private]-kind[b.Private], cmp.Compare(a.Above, b.Above), cmp.Compare(a.Below, b.Below))
 	})
-	unit := p.unit
-	if !p.Question.Worst {
-		unit = new(big.Rat).Mul(unit, p.mass)
-	}
 	for _, i := range order {
-		r := s.Dual.Rows[i]
-		nu := new(big.Rat).SetFrac(s.Dual.Multiplier[i], s.Dual.Den)
-		nu.Mul(nu, new(big.Rat).SetInt64(int64(p.vars.Count[r.Above])))
-		nu.Mul(nu, unit)
-		c.line("row %c %d %s %d %s %s", "mp"[kind(r)], p.vars.Depth[r.Above], c.vector(p.vars.Orbit[r.Above]),
-			p.vars.Depth[r.Below], c.vector(p.vars.Orbit[r.Below]), value(nu))
+		if mu := multiplier(i); mu != "" {
+			c.Line("%s %c %s %s %s", word, "mp"[kind[rows[i].Private]], c.Variable(rows[i].Above), c.Variable(rows[i].Below), mu)
+		}
 	}
+}
+
+// End writes the last line.
+func (c *Text) End() error {
+	c.Line("end %d", c.lines)
+	return c.w.Flush()
 }
 
 // value writes a rational, or a dyadic one as a hexadecimal float, exactly.
