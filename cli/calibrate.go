@@ -17,12 +17,9 @@ func init() { commands = append(commands, newCalibrate) }
 // calibrateFlags are the flags of the calibrate command.
 type calibrateFlags struct {
 	job
-	n, k                       int
-	epsilon                    epsilonFlags
-	mechanism, rho, gap        string
-	sensitivity, sensitivities string
-	domain, neighbors          string
-	params                     paramFlags
+	domainFlags
+	epsilon  epsilonFlags
+	rho, gap string
 }
 
 func newCalibrate(s streams) *cobra.Command {
@@ -41,17 +38,10 @@ lower end of what is printed, and misses it at the upper end; nothing is said of
 		RunE: f.limited(f.run),
 	}
 	fs := c.Flags()
-	fs.StringVar(&f.mechanism, "mechanism", "", "mechanism, by name")
-	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
-	countVar(fs, &f.k, "k", "k", 0, "greatest depth in steps of 2Δ, at least 1")
 	f.epsilon.add(c)
 	fs.StringVar(&f.rho, "rho", "", "zero-concentrated DP with this ρ, instead of ε-DP")
-	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
-	fs.StringVar(&f.sensitivities, "sensitivities", "", "with --domain FILE: a sensitivity for each candidate")
-	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
-	fs.StringVar(&f.neighbors, "neighbors", "linf", "with --domain FILE: linf or monotonic")
 	fs.StringVar(&f.gap, "gap", "", "relative width wanted of the parameter: (upper-lower)/upper (default 1e-9, with --rho 0.05)")
-	f.params.add(c)
+	f.domainFlags.add(c, "", "with --domain FILE: linf or monotonic")
 	f.job.add(c)
 	return c
 }
@@ -60,13 +50,7 @@ func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err er
 	if f.mechanism == "" {
 		return c, usagef("--mechanism is missing: give one that optratio mechanisms lists")
 	}
-	if c.Claim.Mechanism, err = findMechanism("mechanism", f.mechanism); err != nil {
-		return c, err
-	}
-	if c.Claim.Mechanism, err = f.params.onLattice(c.Claim.Mechanism, 0); err != nil {
-		return c, err
-	}
-	if c.Claim.Params, err = f.params.parse(); err != nil {
+	if c.Claim, err = f.claim(); err != nil {
 		return c, err
 	}
 	switch {
@@ -80,11 +64,6 @@ func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err er
 	if err != nil {
 		return c, err
 	}
-	delta, err := parsePositive("sensitivity", f.sensitivity)
-	if err != nil {
-		return c, err
-	}
-	c.Claim.Sensitivities = []*big.Rat{delta}
 	if f.gap != "" {
 		if c.Gap, err = decimal.Parse(f.gap); err != nil || c.Gap.Sign() <= 0 {
 			return c, usagef("--gap %s: give a decimal > 0 such as 1e-9", quoted(f.gap))
@@ -94,15 +73,7 @@ func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err er
 		c.N, c.K = f.n, f.k
 		return c, checkSize(f.n, f.k)
 	}
-	if c.Vectors, err = readVectors(ctx, f.domain, "lattice"); err != nil {
-		return c, err
-	}
-	if c.Neighbors, err = verify.ParseNeighborhood(f.neighbors); err != nil {
-		return c, usagef("--neighbors: %w", err)
-	}
-	if f.sensitivities != "" {
-		c.Claim.Sensitivities, err = parseNumbers(ctx, "sensitivities", f.sensitivities, "")
-	}
+	c.Vectors, c.Neighbors, err = f.vectors(ctx, &c.Claim)
 	return c, err
 }
 

@@ -21,16 +21,12 @@ func init() { commands = append(commands, newVerify) }
 // verifyFlags are the flags of the verify command.
 type verifyFlags struct {
 	job
-	n, k                       int
-	epsilon                    epsilonFlags
-	mechanism, property        string
-	sensitivity, sensitivities string
-	domain, neighbors, orders  string
-	step                       string
-	params                     paramFlags
-	monotonic                  bool
-	target                     targetFlags
-	junit                      junitFlag
+	domainFlags
+	epsilon                epsilonFlags
+	property, orders, step string
+	monotonic              bool
+	target                 targetFlags
+	junit                  junitFlag
 }
 
 func newVerify(s streams) *cobra.Command {
@@ -57,20 +53,13 @@ neighbours: every score up to its sensitivity up or down (--neighbors linf), or 
 		RunE: f.limited(f.run),
 	}
 	fs := c.Flags()
-	fs.StringVar(&f.mechanism, "mechanism", "pf", "mechanism, by name")
-	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
-	countVar(fs, &f.k, "k", "k", 0, "greatest depth, at least 1")
 	f.epsilon.add(c)
 	fs.StringVar(&f.property, "property", "", "properties, by name (default dp,symmetry,shift,monotone,sum,dominates-em)")
-	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
-	fs.StringVar(&f.sensitivities, "sensitivities", "", "with --domain FILE: a sensitivity for each candidate")
-	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
 	fs.StringVar(&f.step, "step", "2delta", "distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; -k counts steps of 2Δ all the same")
-	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
 	f.target.add(c)
 	addMonotonic(c, &f.monotonic)
-	f.params.add(c)
+	f.domainFlags.add(c, "pf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	f.junit.add(c)
 	f.job.add(c)
 	return c
@@ -85,23 +74,14 @@ type verifyJob struct {
 }
 
 func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
-	if j.Epsilon, err = f.epsilon.parse(); err != nil {
-		return j, err
-	}
-	if j.Mechanism, err = findMechanism("mechanism", f.mechanism); err != nil {
-		return j, err
-	}
-	if j.Mechanism, err = f.params.onLattice(j.Mechanism, 0); err != nil {
-		return j, err
-	}
-	if j.Params, err = f.params.parse(); err != nil {
-		return j, err
-	}
-	delta, err := parsePositive("sensitivity", f.sensitivity)
+	epsilon, err := f.epsilon.parse()
 	if err != nil {
 		return j, err
 	}
-	j.Sensitivities, j.Monotonic = []*big.Rat{delta}, f.monotonic
+	if j.Claim, err = f.claim(); err != nil {
+		return j, err
+	}
+	j.Epsilon, j.Monotonic = epsilon, f.monotonic
 	if j.options.Properties, err = verify.ParseProperties(splitNames(f.property)); err != nil {
 		return j, usagef("--property: %w", err)
 	}
@@ -131,15 +111,7 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 	if f.step != "2delta" {
 		return j, usagef("--step: is for --domain lattice; the vectors of %s are as far apart as they are", quoted(f.domain))
 	}
-	if j.vectors, err = readVectors(ctx, f.domain, "lattice"); err != nil {
-		return j, err
-	}
-	if j.model, err = verify.ParseNeighborhood(f.neighbors); err != nil {
-		return j, usagef("--neighbors: %w", err)
-	}
-	if f.sensitivities != "" {
-		j.Sensitivities, err = parseNumbers(ctx, "sensitivities", f.sensitivities, "")
-	}
+	j.vectors, j.model, err = f.vectors(ctx, &j.Claim)
 	return j, err
 }
 
