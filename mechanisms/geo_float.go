@@ -80,7 +80,7 @@ func withinFraction(p []float64, levels []floatLevel, start, length, outside flo
 	for _, l := range levels {
 		mass += l.count * l.weight
 	}
-	x, weight := pfRule()
+	x, weight := legendre(pfNodes)
 	pieces := math.Ceil(mass * length / pfReach)
 	width := length / max(1, pieces)
 	for at := start; at < start+length*(1-1e-9); at += width {

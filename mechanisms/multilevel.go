@@ -174,14 +174,14 @@ func (s *survivalSum) panel(half float64, sum *taylor, smallest float64) (moment
 	if ratio := 4 * smallest / half; !math.IsInf(ratio, 1) {
 		nodes = s.extra + int(math.Ceil(9*math.Ln10/math.Log(ratio)))
 	}
-	rule := panelRules()[min(maxNodes, nodes)]
-	for i, t := range rule.x {
+	at, weight := legendre(min(maxNodes, nodes))
+	for i, t := range at {
 		y := 2*t - 1
 		h := 0.0
 		for k := s.terms - 1; k >= 0; k-- {
 			h = h*y + sum[k]
 		}
-		g := 2 * half * rule.weight[i] * s.g(max(h, 0))
+		g := 2 * half * weight[i] * s.g(max(h, 0))
 		for k := range s.terms {
 			moments[k] += g
 			g *= y

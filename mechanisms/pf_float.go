@@ -2,9 +2,6 @@ package mechanisms
 
 import (
 	"math"
-	"sync"
-
-	"gonum.org/v1/gonum/integrate/quad"
 
 	"optratio/number/arith"
 )
@@ -16,12 +13,6 @@ const (
 	pfLight = 0.125 // factors 1 - t w with t w at most this are multiplied by power sums
 	pfTerms = 20    // how many power sums
 )
-
-var pfRule = sync.OnceValues(func() (x, weight []float64) {
-	x, weight = make([]float64, pfNodes), make([]float64, pfNodes)
-	quad.Legendre{}.FixedLocations(x, weight, 0, 1)
-	return x, weight
-})
 
 // permuteAndFlipFloat is permuteAndFlip in float64 for any number of candidates, in O(n): for each
 // weight w_r
@@ -59,7 +50,7 @@ func permuteAndFlipFloat(_ arith.Field[float64], weights []float64, counts []int
 		}
 	}
 
-	x, weight := pfRule()
+	x, weight := legendre(pfNodes)
 	var t, u, g [pfNodes]float64 // nodes, their distances from 1, and weighted products
 	for i := range pfNodes {
 		// 1 - x is the mirror image of x, and that is where small ones are accurate.

@@ -20,9 +20,14 @@ const (
 	maxNodes   = 16
 )
 
-// panelRules holds Gauss–Legendre rules on [0,1] by their number of nodes.
-var panelRules = sync.OnceValue(func() (rules [maxNodes + 1]struct{ x, weight []float64 }) {
-	for n := 1; n <= maxNodes; n++ {
+// legendre returns the Gauss–Legendre rule of n nodes on [0,1], n at most maxNodes or pfNodes.
+func legendre(n int) (x, weight []float64) {
+	rule := legendreRules()[n]
+	return rule.x, rule.weight
+}
+
+var legendreRules = sync.OnceValue(func() (rules [pfNodes + 1]struct{ x, weight []float64 }) {
+	for n := 1; n < len(rules); n++ {
 		x, w := make([]float64, n), make([]float64, n)
 		quad.Legendre{}.FixedLocations(x, w, 0, 1)
 		rules[n].x, rules[n].weight = x, w
@@ -101,9 +106,9 @@ func (q *noiseIntegral) panel(lo, hi float64, active []int, smallest float64) {
 	q.panels++
 	width := hi - lo
 	nodes := min(maxNodes, q.extra+int(math.Ceil(9*math.Ln10/math.Log(8*smallest/width))))
-	rule := panelRules()[nodes]
+	at, weights := legendre(nodes)
 	density, cdf := q.density[:len(active)], q.cdf[:len(active)]
-	for k, t := range rule.x {
+	for k, t := range at {
 		x := lo + width*t
 		for j, i := range active {
 			law := q.laws[i]
@@ -121,7 +126,7 @@ func (q *noiseIntegral) panel(lo, hi float64, active []int, smallest float64) {
 				density[j] = cdf[j] / law.scale
 			}
 		}
-		q.node(width*rule.weight[k], active, density, cdf)
+		q.node(width*weights[k], active, density, cdf)
 	}
 }
 

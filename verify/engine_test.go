@@ -449,4 +449,17 @@ func TestNeedsShift(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, needsShift(c.steps, c.r), c)
 	}
+	// Of symmetry: permuted scores have the same best one, unless a number was added as well.
+	r := 0
+	scores := func(xs ...int64) (out []*big.Rat) {
+		for _, x := range xs {
+			out = append(out, big.NewRat(x, 1))
+		}
+		return out
+	}
+	assert.False(t, (&Witness{Candidate: &r, Scores: scores(0, -1), Neighbor: scores(-1, 0)}).NeedsShift(Symmetry))
+	assert.True(t, (&Witness{Candidate: &r, Scores: scores(0, -1), Neighbor: scores(0, 1)}).NeedsShift(Symmetry))
+	assert.False(t, (&Witness{Candidate: &r, Scores: scores(0, -1), Neighbor: scores(1, -2)}).NeedsShift(Monotone))
+	assert.True(t, (&Witness{Candidate: &r, Scores: scores(0, -1), Neighbor: scores(1, 0)}).NeedsShift(Monotone))
+	assert.False(t, (&Witness{Candidate: &r, Scores: scores(0, -1), Neighbor: scores(1, 0)}).NeedsShift(DP))
 }

@@ -73,7 +73,7 @@ func scientific(x interval.Interval) string {
 // tailOf bounds from above the probability that a binomial count of n draws is x or further from n·p on the same side. What
 // lies within two standard deviations is 1.
 func tailOf(n, x int64, p interval.Interval) interval.Interval {
-	mid, _ := p.Mid().Float64()
+	mid := p.Near()
 	deviation := float64(x) - float64(n)*mid
 	one := interval.FromInt(1, binomialBits)
 	if math.Abs(deviation) < 2*math.Sqrt(float64(n)*mid*(1-mid)) {

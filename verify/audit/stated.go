@@ -194,7 +194,7 @@ func (s *Stated) Float(in *mechanisms.Instance) ([]float64, error) {
 	boxes, err := s.Enclose(in, 64)
 	p := make([]float64, len(boxes))
 	for r, x := range boxes {
-		p[r], _ = x.Mid().Float64()
+		p[r] = x.Near()
 	}
 	return p, err
 }
