@@ -61,8 +61,8 @@ func (e exponentials[T]) times(q expsum[T], b T, rate *big.Int) expsum[T] {
 	return out
 }
 
-// feasible reports whether the product of all factors 1 - b e^{-ε·rate·s}, and every
-// partial product, is short enough, by way of the exponents alone. The rates are nil where there is no factor.
+// feasible returns errTooManyTerms where the product of all factors 1 - b e^{-ε·rate·s}, or a partial product, has too many terms or
+// takes too much work. It looks at the exponents alone. integer holds the rates in units, nil for candidates without noise, which give no factor.
 func feasible(all []noisy, integer []*big.Int) error {
 	q, work := []*big.Int{new(big.Int)}, 0
 	for g := range all {

@@ -96,7 +96,7 @@ func (m *laplacian[T]) below() {
 	}
 }
 
-// arrive multiplies the groups from..to into q, whose origin is their score.
+// arrive multiplies the factors of the groups from, …, to-1 into q. Their score is the place from which s is counted now.
 func (m *laplacian[T]) arrive(from, to int) {
 	for g := from; g < to; g++ {
 		if m.all[g].rate == nil {
@@ -108,7 +108,8 @@ func (m *laplacian[T]) arrive(from, to int) {
 	}
 }
 
-// atom gives the groups without noise that share the score of fixed their probability.
+// atom computes the probability of the candidates without noise in the group fixed: they are taken, in equal shares, where no candidate with
+// noise exceeds them. The groups from to on have higher scores.
 func (m *laplacian[T]) atom(fixed, to int) {
 	at := m.all[fixed].at
 	mass, _ := m.above(to, at)

@@ -22,7 +22,7 @@ func newDice(src Source) dice {
 	return dice{src}
 }
 
-// coin is a coin with heads for a weight.
+// coin shows heads, which is true, with a fixed probability, at every call anew.
 type coin func() bool
 
 // power returns a coin of probability e^{-εx}, x >= 0. For rational ε that is Bernoulli(e^{-εx}); for
@@ -48,8 +48,8 @@ func (d dice) power(eps Epsilon, x *big.Rat) coin {
 	}
 }
 
-// permuteAndFlipDraws runs permute-and-flip on one coin per candidate, some of which are certain: candidates
-// come in uniformly random order until one's coin shows heads. At most one pass, which ends early as the order is drawn along.
+// permuteAndFlipDraws runs permute-and-flip on one coin per candidate, at least one of which always shows heads: candidates
+// come in uniformly random order until one's coin shows heads. The order is drawn only as far as it is needed.
 func (d dice) permuteAndFlipDraws(coins []coin) func() int {
 	order := make([]int, len(coins))
 	for i := range order {

@@ -14,7 +14,7 @@ type noisyScore struct {
 	known    interval.Interval // the first enclosure, where it has been computed
 }
 
-// quietScore is what is known of a candidate's noisy score beforehand.
+// quietScore is what is known of a candidate's noisy score before any noise is drawn.
 type quietScore struct {
 	candidate    int
 	score, scale *big.Rat // scale is factor·Δ_a; 0 for no noise

@@ -98,5 +98,5 @@ func (r *Result) Unfinished(ctx context.Context) string {
 	if err := context.Cause(ctx); err != nil {
 		return err.Error()
 	}
-	return "the solver " + r.Outcome.String() + " before the optimum"
+	return "the solver found no optimum: " + r.Outcome.String()
 }

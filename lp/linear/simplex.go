@@ -99,7 +99,7 @@ func (s *simplex) load(v int32, w *sparse) {
 	}
 }
 
-// rest puts nonbasic variable v on the bound its status names, after making the status fit the bounds.
+// rest gives nonbasic variable v the value of the bound that its status names, after replacing a status that does not fit the bounds.
 func (s *simplex) rest(v int32) {
 	lo, up := s.lower[v], s.upper[v]
 	switch {
@@ -182,7 +182,7 @@ func (s *simplex) refactor() {
 	}
 }
 
-// exactly makes solves keep tiny entries until the returned function is called.
+// exactly switches off the dropping of tiny entries in sparse solves; the function that it returns switches it on again.
 func (s *simplex) exactly() func() {
 	drop := s.lu.drop
 	s.lu.drop = 0
@@ -362,12 +362,12 @@ func (s *simplex) exchange(r, q int32, st VarStatus) bool {
 	return off <= badUpdate && s.lu.updates() < refactorEvery && s.lu.growth() < 3
 }
 
-// interrupted reports whether to stop, and sends a report now and then.
+// interrupted reports whether the limit of pivots is reached or the context has ended.
 func (s *simplex) interrupted() bool {
 	return s.limit > 0 && s.pivots >= s.limit || s.ctx.Err() != nil
 }
 
-// tell sends a report.
+// tell reports the progress to the caller, where that asked for it.
 func (s *simplex) tell() {
 	if s.report == nil {
 		return
