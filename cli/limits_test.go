@@ -106,7 +106,6 @@ func long(t *testing.T) map[string][]string {
 		"verify":        {"verify", "--mechanism", "krr", "-n", "9", "-k", "9", "--eps", "0.5"},
 		"audit":         {"audit", "--pmf-exec", "exec sleep 1000", "--timeout", "1000s", "--eps", "1"},
 		"recommend":     {"recommend", "--scores-file", scoresFile(t, 20_000), "--eps", "1"},
-		"evaluate":      {"evaluate", "--task", "scores", "--scores", scoresFile(t, 20_000), "--eps", "1", "--mechanism", "rnm-laplace"},
 		"heterogeneous": {"heterogeneous", "--sensitivities", "1,2,4", "--grid", "0:9", "--eps", "0.5"},
 		"stopping":      {"stopping", "-n", "1000", "--lp", "--eps", "0.5"},
 	}
@@ -164,8 +163,6 @@ func TestHardJobs(t *testing.T) {
 		"pmf --mechanism rs --eps 1 --scores-file " + million,
 		"pmf --mechanism em --scores 0,1 --eps 1e300",
 		"recommend --eps 1 --scores-file " + million,
-		"evaluate --task scores --eps 1 --mechanism pf,em,rs --scores " + million,
-		"evaluate --task worst-case -n 9223372036854775807 --eps 1e-300",
 		"pmf --mechanism lp-optimal --scores 0 --eps 1",
 		"verify --mechanism lp-optimal -n 2 -k 1 --eps 0.5 --property dp",
 		"verify --mechanism rs -n 8 -k 8 --eps 0.5 --property rdp",
@@ -192,7 +189,6 @@ func TestPipesObeyLimits(t *testing.T) {
 		{"domain", []string{"verify", "--eps", "1", "--domain", fifo(t)}},
 		{"neighbors", []string{"audit", "--eps", "1", "--pmf-exec", "true", "--neighbors", fifo(t)}},
 		{"table", []string{"audit", "--eps", "1", "--pmf-file", fifo(t)}},
-		{"histogram", []string{"evaluate", "--task", "mode", "--eps", "1", "--histogram", fifo(t)}},
 		{"arrivals", []string{"stopping", "-n", "3", "--play", fifo(t)}},
 		{"certificate", []string{"check", fifo(t)}},
 		{"export", []string{"cert-export", "--vipr", fifo(t)}},
@@ -258,7 +254,6 @@ func TestEndlessInput(t *testing.T) {
 		{"audit", "--eps", "1", "--pmf-file", "/dev/zero"},
 		{"verify", "--eps", "1", "--domain", "/dev/zero"},
 		{"pmf", "--eps", "1", "--scores-file", "/dev/zero"},
-		{"evaluate", "--task", "mode", "--eps", "1", "--histogram", "/dev/zero"},
 		{"stopping", "-n", "3", "--play", "/dev/zero"},
 		{"check", "/dev/zero"},
 	} {

@@ -1,0 +1,158 @@
+package claims
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"optratio/internal/scenario"
+	"optratio/mechanisms"
+	"optratio/number/interval"
+	"optratio/verify"
+)
+
+// Claims of Antonova, Laro, McMillan & Wolf about private selection with one sensitivity per candidate are computed from the mechanisms' own probabilities: exact
+// rationals, or enclosures wherever something is refuted. Files het_1 to het_5 follow the sections of the source.
+
+// named returns a registered mechanism.
+func named(name string) mechanisms.Mechanism {
+	m, err := mechanisms.Lookup(name)
+	if err != nil {
+		panic(err) // a constant of this package
+	}
+	return m
+}
+
+// epsilonOf reads a decimal ε.
+func epsilonOf(s string) mechanisms.Epsilon {
+	e, err := mechanisms.ParseEpsilon(s)
+	if err != nil {
+		panic(err) // a constant of this package
+	}
+	return e
+}
+
+// rats reads rationals.
+func rats(ss ...string) []*big.Rat {
+	out := make([]*big.Rat, len(ss))
+	for i, s := range ss {
+		x, ok := new(big.Rat).SetString(s)
+		if !ok {
+			panic(s) // a constant of this package
+		}
+		out[i] = x
+	}
+	return out
+}
+
+// enclosedBits is the precision of enclosed probabilities.
+const enclosedBits = 64
+
+// loss encloses the mean of f(q* - q_M), f the identity or the square, of a mechanism on an instance.
+func loss(m mechanisms.Mechanism, in *mechanisms.Instance, square bool) (interval.Interval, error) {
+	p, err := m.Enclose(in, enclosedBits)
+	if err != nil {
+		return interval.Interval{}, fmt.Errorf("%s: %w", m.Info().Name, err)
+	}
+	total, best := interval.FromInt(0, enclosedBits), in.Best()
+	for a, q := range in.Scores {
+		gap := sub(best, q)
+		if square {
+			gap = mul(gap, gap)
+		}
+		if gap.Sign() != 0 {
+			total = total.Add(p[a].Mul(interval.FromRat(gap, enclosedBits)))
+		}
+	}
+	return total, nil
+}
+
+// mse is loss for the square.
+func mse(name string, in *mechanisms.Instance) (interval.Interval, error) {
+	return loss(named(name), in, true)
+}
+
+// bimodal returns scenario 1, 2 or 3 with so many candidates of the higher score, exactly.
+func bimodal(number, high int, eps string) (*mechanisms.Instance, error) {
+	s, err := scenario.Find(number)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = s.WithHigh(high); err != nil {
+		return nil, err
+	}
+	trials, err := s.Generate(1, 1)
+	if err != nil {
+		return nil, err
+	}
+	return &mechanisms.Instance{Scores: exactly(trials.Scores[0]), Sensitivities: exactly(trials.Sensitivities), Epsilon: epsilonOf(eps)}, nil
+}
+
+// exactly returns the shortest decimals that the float64s stand for.
+func exactly(xs []float64) []*big.Rat {
+	out := make([]*big.Rat, len(xs))
+	for i, x := range xs {
+		out[i] = rats(strconv.FormatFloat(x, 'g', -1, 64))[0]
+	}
+	return out
+}
+
+// mses returns the enclosed mean squared errors of mechanisms in scenario 1, 2 or 3 with 50 candidates of either score.
+func mses(number int, eps string, names ...string) (map[string]interval.Interval, error) {
+	in, err := bimodal(number, scenario.Candidates/2, eps)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]interval.Interval{}
+	for _, name := range names {
+		if out[name], err = mse(name, in); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// less reports whether x < y is certain.
+func below(x, y interval.Interval) bool {
+	c, ok := x.Cmp(y)
+	return ok && c < 0
+}
+
+// tightEps returns the least ε' for which the mechanism is ε'-DP on score vectors and their neighbours, and whether it was proved to be ε-DP there.
+func tightEps(ctx context.Context, m mechanisms.Mechanism, eps mechanisms.Epsilon, sensitivities []*big.Rat, params mechanisms.Params, vectors [][]*big.Rat) (verify.Result, error) {
+	claim := verify.Claim{Mechanism: m, Epsilon: eps, Sensitivities: sensitivities, Params: params}
+	report, err := verify.Scores(ctx, claim, vectors, verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
+	if err != nil {
+		return verify.Result{}, err
+	}
+	return report.Properties[0], nil
+}
+
+// integerGrid returns all vectors of n integer scores from 0 to most.
+func integerGrid(n int, most int64) [][]*big.Rat {
+	if n == 0 {
+		return [][]*big.Rat{nil}
+	}
+	var out [][]*big.Rat
+	for _, shorter := range integerGrid(n-1, most) {
+		for q := range most + 1 {
+			out = append(out, append(slices.Clone(shorter), rat(q, 1)))
+		}
+	}
+	return out
+}
+
+// halves returns an instance of k candidates, the first half of which have score -gap and sensitivity d1, the others score 0 and sensitivity d2.
+func halves(k int, gap, d1, d2 *big.Rat, eps mechanisms.Epsilon) *mechanisms.Instance {
+	in := &mechanisms.Instance{Epsilon: eps}
+	for i := range k {
+		q, d := new(big.Rat), d2
+		if i < k/2 {
+			q, d = new(big.Rat).Neg(gap), d1
+		}
+		in.Scores, in.Sensitivities = append(in.Scores, q), append(in.Sensitivities, d)
+	}
+	return in
+}

@@ -1,0 +1,422 @@
+package claims
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"optratio/internal/scenario"
+	"optratio/mechanisms"
+	"optratio/mechanisms/recommend"
+	"optratio/number/interval"
+)
+
+func init() {
+	entries = append(entries,
+		Entry{
+			Source: Het, Item: "App. B, divergence",
+			Statement: "RS_γ with exponential noise of mean 6Δ_a/ε is not DP: with Δ_1 = 0, the others 1, all scores 1, and neighbours in which all but the first are 0, the ratio of the first one's probabilities tends to infinity with k for every ε > 0",
+			Note: "The printed probability at the neighbour counts draws that never meet candidate 1. Without them the ratio tends to 1/(1-(1-γ)(1-e^{-ε/6}))². Whatever the noise, a candidate is taken with probability between Pr[K=1]/k and E[K]/k, so that random " +
+				"stopping is 2 ln(1/γ)-DP (docs/mechanisms.md). Whether it is ε-DP at its own ε the example does not settle.",
+			Check: ratioDiverges(drawnAndBest),
+		},
+		Entry{
+			Source: Het, Item: "App. B, probabilities",
+			Statement: "There the first candidate has probability Σ_t (1-γ)^t k^{-t} = ((1-γ)/k)/(1 - (1-γ)/k) where all scores are 1",
+			Note:      "K = t has probability γ(1-γ)^{t-1}, not (1-γ)^t, which sums to 1/γ - 1. In ratios that cancels.",
+			Check:     printedProbability,
+		},
+		Entry{
+			Source: Het, Item: "Definition A.1",
+			Statement: "The truncated negative binomial law, (1-γ)^k/(γ^{-η}-1) Π_{l<k} (l+η)/(l+1), at η = 0 (1-γ)^k/(k ln(1/γ)), sums to 1 and has mean η(1-γ)/(γ(1-γ^η)), at η = 0 (1/γ-1)/ln(1/γ)",
+			Check:     negativeBinomial,
+		},
+		Entry{
+			Source: Het, Item: "App. C, improved RS",
+			Statement: "Random stopping with η = 0 is an improved version of RS_γ",
+			Check:     improvedVersion,
+		},
+		Entry{
+			Source: Het, Item: "App. D, effect of γ",
+			Statement: "The differences between report noisy max and RS_γ become more visible as γ increases",
+			Note:      "A slip: as γ decreases, which is what the sentences around it and the caption of figure 10 say.",
+			Check:     gainGrows(false),
+		},
+		Entry{
+			Source: Het, Item: "Figure 10, caption",
+			Statement: "As γ decreases a stronger effect of the sensitivities on HG(RNM, RS_γ) is observed",
+			Check:     gainGrows(true),
+		},
+		Entry{
+			Source: Het, Item: "App. E, scenario 1",
+			Statement: "In scenario 1 at ε = 2 RNMH, mGEM and RS perform better than report noisy max and GEM for most proportions of high scores",
+			Check:     splits(1, shares, []string{"rnmh", "mgem", "rs"}, []string{"rnm-exponential", "gem"}),
+		},
+		Entry{
+			Source: Het, Item: "App. E, scenario 2",
+			Statement: "In scenario 2 at ε = 2 only GEM gains, and the other heterogeneous mechanisms (RNMH, mGEM, RS) perform worse than random selection for all non-trivial proportions of high scores",
+			Note:      "True for RNMH and mGEM. RS with γ = 0.05 is slightly better than random selection for up to 43 high scores of 100, by 1.2 % at most, which a simulation may not show, and worse from 44 on.",
+			Check:     worseThanRandomAtAll("rnmh", "mgem", "rs"),
+		},
+		Entry{
+			Source: Het, Item: "App. E, extremes",
+			Statement: "In scenario 1 at ε = 2 the gap in performance is smallest for very few and for very many high scores",
+			Check:     gapAtExtremes,
+		},
+		Entry{
+			Source: Het, Item: "Figure 13, caption",
+			Statement: "The gap in performance is largest when there are a few high scores",
+			Check:     gapPeak,
+		},
+		Entry{
+			Source: Het, Item: "App. E, scenario 3",
+			Statement: "In scenario 3 at ε = 2 heterogeneity does not pay: report noisy max suffices for all proportions of high scores",
+			Note:      "For even numbers of high scores, half of which have either sensitivity. With one alone, of sensitivity 1.8, there is a correlation, and mGEM is better by 0.1 %.",
+			Check:     splits(3, even, []string{"rnm-exponential"}, []string{"gem", "mgem", "rs", "combined-gem"}),
+		},
+		Entry{
+			Source: Het, Item: "App. I, (16)",
+			Statement: "The largest of independent Laplace noises of scales b_a is at most x > 0 with probability Π_a (1 - e^{-x/b_a}/2), and at most 0 with probability 2^{-A}",
+			Check:     largestLaplace,
+		},
+		Entry{
+			Source: Het, Item: "App. I, (17)",
+			Statement: "A correlation weighted by buckets reflects mGEM's behaviour on the two scenarios of figure 4 better than Pearson's and Spearman's",
+			Check:     notCheckable("the candidates of figure 4 are not listed; optratio recommend computes the weighted correlation"),
+		},
+		Entry{
+			Source: Het, Item: "App. J, (18)",
+			Statement: "GEM's utility bound is worse than report noisy max's iff the best candidate's sensitivity is more than half the largest",
+			Note: "With the bound 4Δ_* ln(n/β)/ε, Δ_* of the best candidate, against 2 max Δ ln(n/β)/ε. The bound of IV-D, a maximum over all j, can be better than that through the best: at scores (1, 0.99) and sensitivities (1, 0.01), ε = 1, it is 0.84 " +
+				"and report noisy max's -6.4, though 1 > 1/2.",
+			Check: boundsCompared,
+		},
+		Entry{
+			Source: Het, Item: "App. J, (19)",
+			Statement: "GEM's utility bound is worse than random selection, that is below the worst score, where Δ_* > (q_* - q_-)/(4 ln(A/β)/2)",
+			Note:      "A slip of the pen, \"/2\" for \"/ε\": it is right at ε = 2. With ε it says that the bound exceeds the range of scores and so says nothing, not that GEM is worse than random selection.",
+			Check:     vacuousWhere(func(*big.Rat) *big.Rat { return rat(2, 1) }),
+		},
+	)
+}
+
+// In App. B's example let a = 1 - e^{-ε/6} be the probability that another draw stays below candidate 1, and φ(s) = γs/(1-(1-γ)s) the generating function of the
+// number of draws. All draws are candidate 1 with probability φ(1/k); candidate 1 is drawn and every other draw stays below with
+// probability φ((1+(k-1)a)/k) - φ((k-1)a/k). The source has the first term only.
+
+func phi(gamma, s *big.Rat) *big.Rat {
+	return quo(mul(gamma, s), sub(one, mul(sub(one, gamma), s)))
+}
+
+// neighbourProbability is the source's probability, with the weights γ(1-γ)^{t-1} of the geometric law, which cancel in the ratio.
+func neighbourProbability(gamma, a *big.Rat, k int64) *big.Rat {
+	return phi(gamma, quo(add(one, mul(rat(k-1, 1), a)), rat(k, 1)))
+}
+
+// drawnAndBest is the probability that candidate 1 is drawn and every other draw stays below.
+func drawnAndBest(gamma, a *big.Rat, k int64) *big.Rat {
+	return sub(neighbourProbability(gamma, a, k), phi(gamma, quo(mul(rat(k-1, 1), a), rat(k, 1))))
+}
+
+// ratioDiverges checks that the ratio of probabilities goes to infinity with k, given the probability of candidate 1 at the neighbour.
+func ratioDiverges(atNeighbour func(gamma, a *big.Rat, k int64) *big.Rat) func(context.Context) (Finding, error) {
+	return func(context.Context) (Finding, error) {
+		var t tally
+		gamma := rat(1, 20)
+		for _, a := range rats("3/20", "1/2") { // ε = 0.975… and ε = 6 ln 2
+			ratio := func(probability func(gamma, a *big.Rat, k int64) *big.Rat, k int64) *big.Rat {
+				return quo(probability(gamma, a, k), phi(gamma, rat(1, k)))
+			}
+			for k := int64(10); k < 1_000_000; k *= 10 {
+				t.expect(ratio(atNeighbour, 10*k).Cmp(mul(rat(3, 2), ratio(atNeighbour, k))) > 0, "γ = 1/20, e^{-ε/6} = %s: %s at k = %d and %s at k = 10⁶; the limit is %s; the printed formula gives %s at k = 10⁶", sub(one, a).RatString(),
+					decimals(ratio(atNeighbour, k), 5), k, decimals(ratio(atNeighbour, 1_000_000), 5), decimals(quo(one, power(sub(one, mul(sub(one, gamma), a)), 2)), 5), decimals(ratio(neighbourProbability, 1_000_000), 5))
+			}
+		}
+		return t.finding("γ = 1/20, e^{-ε/6} = 17/20 and 1/2, k = 10, 10², …, 10⁶, exact", "")
+	}
+}
+
+func printedProbability(context.Context) (Finding, error) {
+	var t tally
+	for _, gamma := range rats("1/20", "1/2", "1/3") {
+		for k := int64(2); k <= 20; k++ {
+			share := quo(sub(one, gamma), rat(k, 1))
+			printed, truth := quo(share, sub(one, share)), phi(gamma, rat(1, k))
+			t.expect(printed.Cmp(truth) == 0, "γ = %s, k = %d: %s; the draws are all of candidate 1 with probability %s", gamma.RatString(), k, short(printed, 5), short(truth, 5))
+		}
+	}
+	return t.finding("γ = 1/20, 1/2, 1/3, k = 2, …, 20, exact", "")
+}
+
+func negativeBinomial(context.Context) (Finding, error) {
+	var t tally
+	const terms = 700
+	for _, c := range []struct{ gamma, eta, power string }{ // power is γ^η
+		{"1/4", "1/2", "1/2"}, {"1/4", "-1/2", "2"}, {"1/10", "1", "1/10"}, {"1/3", "2", "1/9"}, {"1/5", "0", "1"},
+	} {
+		v := rats(c.gamma, c.eta, c.power)
+		eta, rest := v[1], box(sub(one, v[0]))
+		norm := interval.LogRat(quo(one, v[0]), bits)
+		mean := box(sub(quo(one, v[0]), one)).Quo(norm)
+		if eta.Sign() != 0 {
+			norm = box(sub(quo(one, v[2]), one))
+			mean = box(quo(mul(eta, sub(one, v[0])), mul(v[0], sub(one, v[2]))))
+		}
+		total, first := box(new(big.Rat)), box(new(big.Rat))
+		product, factor := box(one), box(one) // (1-γ)^k, and Π (l+η)/(l+1) or 1/k
+		for k := int64(1); k <= terms; k++ {
+			product = product.Mul(rest)
+			factor = factor.Mul(box(quo(add(rat(k-1, 1), eta), rat(k, 1))))
+			if eta.Sign() == 0 {
+				factor = box(rat(1, k))
+			}
+			p := product.Mul(factor).Quo(norm)
+			total, first = total.Add(p), first.Add(p.Mul(box(rat(k, 1))))
+		}
+		// What lies beyond is positive; each factor is at most k+1, so the terms of the mean are at most k(k+1)(1-γ)^k/|norm|, which for k > 700 add up to less than 2^-80 here.
+		rest = interval.Hull(box(new(big.Rat)), box(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 80))))
+		_, whole := total.Add(rest).Intersect(box(one))
+		_, meet := first.Add(rest).Intersect(mean)
+		t.expect(whole && meet, "γ = %s, η = %s: sum %.6f, mean %.6f, not %.6f", c.gamma, c.eta, total.Near(), first.Near(), mean.Near())
+	}
+	return t.finding("(γ, η) = (1/4, 1/2), (1/4, -1/2), (1/10, 1), (1/3, 2), (1/5, 0): 700 terms and a bound on the others, enclosed to 2⁻⁸⁰", "")
+}
+
+func improvedVersion(context.Context) (Finding, error) {
+	var parts []string
+	for number := 1; number <= 2; number++ {
+		for _, eps := range []string{"1", "8"} {
+			errs, err := mses(number, eps, "rs", "rs-log")
+			if err != nil {
+				return Finding{}, err
+			}
+			parts = append(parts, fmt.Sprintf("scenario %d, ε = %s: %.3g with η = 0, %.3g with η = 1", number, eps, errs["rs-log"].Near(), errs["rs"].Near()))
+		}
+	}
+	return Finding{Verdict: NotCheckable, Domain: "scenarios 1 and 2, γ = 0.05, mean squared errors, enclosed",
+		Witness: "improved is the privacy bound, 2ε in place of 3ε (see II); of the error nothing is claimed: " + strings.Join(parts, "; ") + ". At equal γ there are fewer draws with η = 0"}, nil
+}
+
+// gainGrows checks that |HG(RNM, RS_γ)| changes one way as γ falls.
+func gainGrows(asGammaFalls bool) func(context.Context) (Finding, error) {
+	return func(context.Context) (Finding, error) {
+		var t tally
+		seen := ""
+		for _, d := range [][2]string{{"1", "5"}, {"5", "1"}, {"2", "3"}, {"3", "2"}, {"1/2", "10"}} {
+			c := pairCase{rats(d[0])[0], rats(d[1])[0], one, rat(1, 10)}
+			rnm, err := c.err("rnm-exponential", nil)
+			if err != nil {
+				return Finding{}, err
+			}
+			var last interval.Interval
+			var shown []string
+			for i, gamma := range []string{"1/2", "1/5", "1/20", "1/100", "1/500"} {
+				rs, err := c.err("rs", rats(gamma)[0])
+				if err != nil {
+					return Finding{}, err
+				}
+				gain := rnm.Sub(rs).Abs()
+				shown = append(shown, fmt.Sprintf("%.4f at γ = %s", gain.Near(), gamma))
+				if i > 0 {
+					t.expect(asGammaFalls && below(last, gain) || !asGammaFalls && below(gain, last), "%s: |HG| is %s", c, strings.Join(shown, ", "))
+				}
+				last = gain
+			}
+			seen = fmt.Sprintf("%s: |HG| is %s", c, strings.Join(shown, ", "))
+		}
+		return t.finding("ε = 0.1, scores 0 and 1, five pairs of sensitivities, γ = 1/2, 1/5, 1/20, 1/100, 1/500, enclosed", seen)
+	}
+}
+
+// split returns the enclosed mean squared errors in scenario 1, 2 or 3 at ε = 2 with so many high scores.
+func split(number, high int, names ...string) (map[string]interval.Interval, error) {
+	in, err := bimodal(number, high, "2")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]interval.Interval{}
+	for _, name := range names {
+		if out[name], err = mse(name, in); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Numbers of high scores out of 100.
+var (
+	shares = []int{1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99}
+	even   = []int{2, 4, 10, 20, 30, 40, 50, 60, 70, 80, 90, 96, 98}
+)
+
+// sharesOf says in words what was checked.
+func sharesOf(numbers []int) string {
+	return strings.Trim(fmt.Sprint(numbers), "[]") + " high scores of 100, ε = 2, mean squared errors, enclosed"
+}
+
+// splits checks that each of some mechanisms has a smaller error than each of others.
+func splits(number int, numbers []int, good, bad []string) func(context.Context) (Finding, error) {
+	return func(ctx context.Context) (Finding, error) {
+		var t tally
+		for _, high := range numbers {
+			if ctx.Err() != nil {
+				return Finding{}, ctx.Err()
+			}
+			errs, err := split(number, high, append(append([]string{}, good...), bad...)...)
+			if err != nil {
+				return Finding{}, err
+			}
+			for _, a := range good {
+				for _, b := range bad {
+					t.expect(below(errs[a], errs[b]), "%d high scores: %s %.4g, %s %.4g", high, a, errs[a].Near(), b, errs[b].Near())
+				}
+			}
+		}
+		return t.finding(fmt.Sprintf("scenario %d, %s", number, sharesOf(numbers)), "")
+	}
+}
+
+// worseThanRandomAtAll checks scenario 2, and that GEM beats report noisy max there.
+func worseThanRandomAtAll(names ...string) func(context.Context) (Finding, error) {
+	return func(ctx context.Context) (Finding, error) {
+		failed := map[string][]string{}
+		var t tally
+		for _, high := range shares {
+			if ctx.Err() != nil {
+				return Finding{}, ctx.Err()
+			}
+			errs, err := split(2, high, append([]string{"uniform", "gem", "rnm-exponential"}, names...)...)
+			if err != nil {
+				return Finding{}, err
+			}
+			t.expect(below(errs["gem"], errs["rnm-exponential"]), "%d high scores: GEM %.4g, RNM %.4g", high, errs["gem"].Near(), errs["rnm-exponential"].Near())
+			for _, name := range names {
+				if !t.expect(below(errs["uniform"], errs[name]), "%d high scores: %s %.4f, random selection %.4f", high, name, errs[name].Near(), errs["uniform"].Near()) && below(errs[name], errs["uniform"]) {
+					failed[name] = append(failed[name], fmt.Sprintf("%d (by %.1f %%)", high, 100*(1-errs[name].Near()/errs["uniform"].Near())))
+				}
+			}
+		}
+		for _, name := range names {
+			if failed[name] != nil {
+				t.witness += fmt.Sprintf("; %s is better than random selection at %s high scores", name, strings.Join(failed[name], ", "))
+			}
+		}
+		return t.finding("scenario 2, "+sharesOf(shares), "")
+	}
+}
+
+// gaps returns GEM's error less mGEM's in scenario 1.
+func gaps(ctx context.Context, numbers []int) ([]interval.Interval, error) {
+	var out []interval.Interval
+	for _, high := range numbers {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		errs, err := split(1, high, "gem", "mgem")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, errs["gem"].Sub(errs["mgem"]))
+	}
+	return out, nil
+}
+
+func gapAtExtremes(ctx context.Context) (Finding, error) {
+	var t tally
+	gap, err := gaps(ctx, shares)
+	if err != nil {
+		return Finding{}, err
+	}
+	first, last := gap[0], gap[len(gap)-1]
+	for i, x := range gap[1 : len(gap)-1] {
+		t.expect(below(first, x) || below(last, x), "%d high scores: %.4g; %.4g and %.4g at the ends", shares[i+1], x.Near(), first.Near(), last.Near())
+	}
+	t.expect(below(last, gap[1]) && below(first, gap[7]) && below(last, gap[7]), "the ends: %.4g and %.4g", first.Near(), last.Near())
+	return t.finding("GEM's error less mGEM's, scenario 1, "+sharesOf(shares), fmt.Sprintf("%.3g at 1 high score, %.3g at 50, %.3g at 99", first.Near(), gap[7].Near(), last.Near()))
+}
+
+func gapPeak(ctx context.Context) (Finding, error) {
+	var numbers []int
+	for high := 1; high < scenario.Candidates; high++ {
+		numbers = append(numbers, high)
+	}
+	gap, err := gaps(ctx, numbers)
+	if err != nil {
+		return Finding{}, err
+	}
+	most := 0
+	for i := range gap {
+		if below(gap[most], gap[i]) {
+			most = i
+		}
+	}
+	return Finding{Verdict: NotCheckable, Domain: "GEM's error less mGEM's, scenario 1, 1 to 99 high scores of 100, ε = 2, mean squared errors, enclosed",
+		Witness: fmt.Sprintf("\"a few\" is not defined, nor which gap is meant; this one is largest, %.3g, at %d high scores", gap[most].Near(), numbers[most])}, nil
+}
+
+// largestLaplace checks (16) through noisy max: a candidate without noise and score x is taken iff no noisy score of the others, all 0, exceeds x.
+func largestLaplace(context.Context) (Finding, error) {
+	var t tally
+	for _, scales := range [][]string{{"1"}, {"1/2", "1/2", "10"}, {"1", "2", "3", "4"}} {
+		for _, x := range rats("0", "1/2", "3") {
+			in := &mechanisms.Instance{Scores: []*big.Rat{x}, Sensitivities: rats("0"), Epsilon: epsilonOf("1")}
+			want := box(one)
+			for _, b := range rats(scales...) {
+				in.Scores, in.Sensitivities = append(in.Scores, new(big.Rat)), append(in.Sensitivities, b)
+				want = want.Mul(box(one).Sub(interval.ExpRat(quo(mul(rat(-1, 1), x), b), bits).Mul(box(rat(1, 2)))))
+			}
+			p, err := named("rnmh-laplace").Enclose(in, enclosedBits)
+			if err != nil {
+				return Finding{}, err
+			}
+			_, meet := p[0].Intersect(want)
+			t.expect(meet, "scales %s, x = %s: %.8f, not %.8f", strings.Join(scales, ", "), x.RatString(), p[0].Near(), want.Near())
+		}
+	}
+	return t.finding("three sets of scales, x = 0, 1/2, 3, enclosed: the probability of a candidate of score x without noise among candidates of score 0 with noise", "")
+}
+
+func boundsCompared(context.Context) (Finding, error) {
+	var t tally
+	for _, star := range rats("1/10", "1/2", "51/100", "1", "3") {
+		for _, largest := range rats("1", "2", "3") {
+			if star.Cmp(largest) > 0 {
+				continue
+			}
+			in := &mechanisms.Instance{Scores: rats("5", "0", "1"), Sensitivities: []*big.Rat{star, largest, star}, Epsilon: epsilonOf("1")}
+			b, err := recommend.NewUtilityBounds(in)
+			if err != nil {
+				return Finding{}, err
+			}
+			gem, _ := b.GEM.Lower()
+			rnm, _ := b.RNM.Upper()
+			t.expect((gem.Cmp(rnm) > 0) == (mul(rat(2, 1), star).Cmp(largest) > 0), "Δ_* = %s, largest %s: bounds %s and %s", star.RatString(), largest.RatString(), b.GEM, b.RNM)
+		}
+	}
+	return t.finding("14 pairs of sensitivities, ε = 1, β = 0.05, enclosed; the bounds have the ratio 2Δ_*/max Δ for all n, β and ε", "")
+}
+
+// vacuousWhere checks (19) with something in the place of its 2: that GEM's bound on the error exceeds the range of scores iff Δ_* > (q_* - q_-)/(4 ln(A/β)/divisor).
+func vacuousWhere(divisor func(eps *big.Rat) *big.Rat) func(context.Context) (Finding, error) {
+	return func(context.Context) (Finding, error) {
+		var t tally
+		for _, eps := range rats("2", "1", "4", "16", "1/10") {
+			for _, star := range rats("1/100", "1/10", "1/5", "1/2", "1", "4") {
+				e, err := mechanisms.FromEpsilon(eps)
+				if err != nil {
+					return Finding{}, err
+				}
+				in := &mechanisms.Instance{Scores: rats("3", "0", "1", "2"), Sensitivities: []*big.Rat{star, rat(4, 1), one, one}, Epsilon: e}
+				b, err := recommend.NewUtilityBounds(in)
+				if err != nil {
+					return Finding{}, err
+				}
+				threshold := box(quo(mul(rat(3, 1), divisor(eps)), rat(4, 1))).Quo(interval.LogRat(rat(80, 1), bits))
+				condition := below(threshold, box(star))
+				t.expect(condition == b.GEMVacuous, "scores 3, 2, 1, 0, ε = %s, β = 0.05, Δ_* = %s: the condition is %t, and the error is bounded by %s, the range is 3", eps.RatString(), star.RatString(), condition, b.GEM)
+			}
+		}
+		return t.finding("four candidates, β = 0.05, five ε and six Δ_*, enclosed", "")
+	}
+}
