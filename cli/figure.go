@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ func newFigure(s streams) *cobra.Command {
 		Short: "Draw a figure of the sources, or one of the project's own, from computed numbers",
 		Long: `Draw a figure of the sources, or one of the project's own, as SVG, PNG or PDF, by the end of the file's
 name; --data writes the plotted numbers as CSV. --list names the figures, one a line; with --json also what each shows,
-its source, and its parameters with their defaults. What a source leaves open is a parameter. The same parameters
+its source, and its parameters with their defaults, which optratio figure NAME --help tells too. What a source leaves open is a parameter. The same parameters
 give the same bytes. docs/figures.md describes the figures, and those of the sources that cannot be drawn again.`,
 		Example: `  optratio figure --list
   optratio figure pf-1a -o pf-1a.svg --data pf-1a.csv
@@ -45,6 +46,16 @@ give the same bytes. docs/figures.md describes the figures, and those of the sou
 	fs.BoolVar(&f.list, "list", false, "list the names of the figures, one a line")
 	f.job.add(c)
 	addFigureParameters(fs)
+	general := c.HelpFunc()
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if names := c.Flags().Args(); len(names) == 1 {
+			if spec, err := figures.Lookup(names[0]); err == nil {
+				describeFigure(s.out, spec)
+				return
+			}
+		}
+		general(c, args)
+	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.limited(func(ctx context.Context) error {
 			if f.list {
@@ -59,11 +70,13 @@ give the same bytes. docs/figures.md describes the figures, and those of the sou
 // addFigureParameters adds a flag for every parameter that a figure has.
 func addFigureParameters(fs *pflag.FlagSet) {
 	of := map[string][]string{}
-	usage := map[string]string{}
+	usage := map[string]string{} // the shortest, as the most general one
 	for _, s := range figures.Specs() {
 		for _, p := range s.Params {
 			of[p.Name] = append(of[p.Name], s.Name)
-			usage[p.Name] = p.Usage
+			if text, seen := usage[p.Name]; !seen || len(p.Usage) < len(text) {
+				usage[p.Name] = p.Usage
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -91,6 +104,26 @@ func (f *figureFlags) args(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// describeFigure is the help on one figure.
+func describeFigure(w io.Writer, s *figures.Spec) {
+	fmt.Fprintf(w, "%s: %s\n", s.Name, s.Shows)
+	if s.Source != "" {
+		fmt.Fprintf(w, "after %s\n", s.Source)
+	}
+	if s.Open != "" {
+		fmt.Fprintf(w, "open in the source: %s\n", s.Open)
+	}
+	if len(s.Params) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nParameters:")
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	for _, p := range s.Params {
+		fmt.Fprintf(t, "  %s\t%s\n", p.Flag(), p.Usage+choose(p.Default == "", "", " (default "+p.Default+")"))
+	}
+	_ = t.Flush()
+}
+
 type parameterDoc struct {
 	Name    string `json:"name"`
 	Default string `json:"default"`
@@ -101,13 +134,14 @@ type figureDoc struct {
 	Name       string         `json:"name"`
 	Shows      string         `json:"shows"`
 	Source     string         `json:"source"`
+	Open       string         `json:"open"`
 	Parameters []parameterDoc `json:"parameters"`
 }
 
 func figureList() []figureDoc {
 	var docs []figureDoc
 	for _, s := range figures.Specs() {
-		d := figureDoc{Name: s.Name, Shows: s.Shows, Source: s.Source, Parameters: []parameterDoc{}}
+		d := figureDoc{Name: s.Name, Shows: s.Shows, Source: s.Source, Open: s.Open, Parameters: []parameterDoc{}}
 		for _, p := range s.Params {
 			d.Parameters = append(d.Parameters, parameterDoc(p))
 		}
@@ -219,11 +253,14 @@ func (d *drawnDoc) print(w io.Writer) error {
 	return err
 }
 
-// figureError makes errors about parameters usage errors.
+// figureError makes errors about parameters usage errors, and says of others that there is no figure.
 func figureError(err error) error {
-	if errors.Is(err, figures.ErrParameter) || isInput(err) {
-		text := strings.TrimPrefix(err.Error(), figures.ErrParameter.Error()+": ")
-		return usagef("%s", text)
+	var e *exit
+	switch {
+	case errors.As(err, &e):
+		return err
+	case errors.Is(err, figures.ErrParameter), isInput(err):
+		return usagef("%s", strings.TrimPrefix(err.Error(), figures.ErrParameter.Error()+": "))
 	}
-	return err
+	return &exit{exitUndecided, fmt.Errorf("%w; nothing was written", err)}
 }

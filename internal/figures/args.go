@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,12 +63,15 @@ func (s *Spec) Has(name string) bool {
 // Values returns all parameters.
 func (a *Args) Values() map[string]string { return maps.Clone(a.values) }
 
-func flagName(name string) string {
-	if len(name) == 1 {
-		return "-" + name
+// Flag is the parameter's flag on the command line.
+func (p Param) Flag() string {
+	if len(p.Name) == 1 {
+		return "-" + p.Name
 	}
-	return "--" + name
+	return "--" + p.Name
 }
+
+func flagName(name string) string { return Param{Name: name}.Flag() }
 
 // Text returns the value of a parameter.
 func (a *Args) Text(name string) string {
@@ -119,6 +123,15 @@ func (a *Args) Float(name string, ok func(float64) bool, remedy string) float64 
 	return a.list(name, 1, ok, remedy)[0]
 }
 
+// Rat is Float, exactly.
+func (a *Args) Rat(name string, ok func(float64) bool, remedy string) *big.Rat {
+	if a.Float(name, ok, remedy); a.err != nil {
+		return new(big.Rat)
+	}
+	list, _ := decimal.ParseList(a.Text(name), 1) // Float has read it
+	return list[0]
+}
+
 // Floats returns a list of numbers, in which from:to:step stands for a range.
 func (a *Args) Floats(name string, ok func(float64) bool, remedy string) []float64 {
 	return a.list(name, 1000, ok, remedy)
@@ -132,7 +145,7 @@ func (a *Args) list(name string, most int, ok func(float64) bool, remedy string)
 			err = ErrParameter
 		}
 	}
-	if err != nil {
+	if err != nil || most == 1 && strings.Contains(a.Text(name), ":") {
 		a.fail(name, remedy)
 		return []float64{1}
 	}
@@ -150,17 +163,24 @@ func (a *Args) Ints(name string, least, most int) []int {
 	return out
 }
 
-// Range returns the ends of from:to, both positive where positive is set.
+// Range returns the ends of from:to, both positive where that is asked for.
 func (a *Args) Range(name string, positive bool) (from, to float64) {
 	left, right, ok := strings.Cut(a.Text(name), ":")
 	x, err := decimal.ParseNumber(left)
 	y, err2 := decimal.ParseNumber(right)
-	if !ok || err != nil || err2 != nil || x.Cmp(y) >= 0 || positive && x.Sign() <= 0 {
-		a.fail(name, "give from:to, such as 0.01:10, with from < to"+map[bool]string{true: " and from > 0"}[positive])
+	if !ok || err != nil || err2 != nil {
+		a.fail(name, "give from:to, such as 0.01:10")
 		return 0.1, 1
 	}
 	from, _ = x.Float64()
 	to, _ = y.Float64()
+	least := -greatest
+	if positive {
+		least = smallest
+	}
+	if !(from >= least && from < to && to <= greatest) {
+		a.fail(name, fmt.Sprintf("give from:to with %s <= from < to <= 1e6", map[bool]string{true: "1e-6", false: "-1e6"}[positive]))
+	}
 	return from, to
 }
 
@@ -187,13 +207,17 @@ func (a *Args) Epsilon(name string) mechanisms.Epsilon {
 	return exactly(a.Float(name, positive, wantPositive))
 }
 
-// positive and the like are what Float and Floats check.
-func positive(x float64) bool    { return x > 0 }
+// positive and the like are what Float and Floats check. Nothing that is drawn needs numbers beyond smallest and greatest.
+func positive(x float64) bool    { return x >= smallest && x <= greatest }
+func moderate(x float64) bool    { return math.Abs(x) <= greatest }
 func probability(x float64) bool { return x >= 0 && x <= 1 }
 
 const (
-	wantPositive    = "give a number > 0"
-	wantPositives   = "give numbers > 0, separated by commas"
+	smallest, greatest = 1e-6, 1e6
+
+	wantPositive    = "give a number from 1e-6 to 1e6"
+	wantPositives   = "give numbers from 1e-6 to 1e6, separated by commas"
+	wantModerate    = "give numbers of at most 1e6 either side of 0"
 	wantProbability = "give a number from 0 to 1"
 )
 

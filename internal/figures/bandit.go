@@ -3,7 +3,6 @@ package figures
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"optratio/internal/bandit"
@@ -14,15 +13,17 @@ import (
 var trialSpecs = []Spec{
 	{
 		Name: "het-6", Shows: "scenarios of increasing correlation: scores and sensitivities, and mean squared errors over ε", Source: hetSource + "6",
+		Open: "the sensitivities, which are not defined: here 0.1 at least, and linear in the part of the scores that stays; what is drawn anew in each trial",
 		Params: []Param{
-			{"t", "-5,-0.8,-0.3,0,0.3,0.8,5", "slopes, two panels for each"}, {"eps", "0.1,0.5,1,2,4,8,16", "values of ε"},
+			{"slopes", "-5,-0.8,-0.3,0,0.3,0.8,5", "t of the source: scores are (t·x + z)/5; two panels for each"}, {"eps", "0.1,0.5,1,2,4,8,16", "values of ε"},
 			{"mechanism", "rnm-exponential,gem,mgem,rs", "mechanisms, by name"}, gammaParam, drawsParam, {"trials", "5", trials.Usage}, seedParam,
 		},
-		Fast: map[string]string{"t": "-5,5", "mechanism": "rnm-exponential,gem", "eps": "1,4", "draws": "20", "trials": "2"},
+		Fast: map[string]string{"slopes": "-5,5", "mechanism": "rnm-exponential,gem", "eps": "1,4", "draws": "20", "trials": "2"},
 		Draw: drawCorrelations,
 	},
 	{
 		Name: "het-9", Shows: "the bandit whose arms change: rewards of policies, and what one of them knows", Source: hetSource + "9",
+		Open: "the number of runs, clipping, the grid of the quantiles, the prior of Thompson sampling: as in `optratio bandit`; the step of the change, 30000 in the caption, 500 in the text",
 		Params: []Param{
 			{"horizon", "50000", "number of steps"}, {"shift", "30000", "steps after which the arms change; 30000 in the source's caption, 500 in its text"},
 			{"mechanism", "ucb,thompson,krr,rnm-exponential,rs,gem,mgem", "policies: ucb, thompson and mechanisms, by name"},
@@ -37,13 +38,11 @@ var trialSpecs = []Spec{
 const perRow = 4
 
 func drawCorrelations(ctx context.Context, a *Args) (*Figure, error) {
-	slopes := a.Floats("t", func(x float64) bool { return !math.IsNaN(x) }, "give numbers, separated by commas")
+	slopes := a.Floats("slopes", moderate, wantModerate)
 	epsilons, list := a.Floats("eps", positive, wantPositives), a.floatMechanisms()
 	draws, rated, seed := a.Int("draws", 2, 100_000), a.Int("trials", 1, 10_000), a.Seed()
 	params, _ := a.gammas()
-	if rated > draws {
-		a.fail("trials", fmt.Sprintf("give at most as many as are drawn, %d", draws))
-	}
+	rated = min(rated, draws)
 	if a.Err() != nil {
 		return nil, a.Err()
 	}

@@ -89,6 +89,7 @@ type Spec struct {
 	Name   string
 	Shows  string // one line
 	Source string // "McKenna & Sheldon 2020, Fig. 1a", or "" for the project's own
+	Open   string // what the source leaves open, or ""
 	Params []Param
 	// Fast are values of parameters that make the figure quick to compute, for tests.
 	Fast map[string]string

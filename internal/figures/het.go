@@ -21,7 +21,7 @@ var (
 	trials     = Param{"trials", "10", "drawn score vectors that errors are averaged over"}
 	seedParam  = Param{"seed", "1", "seed of what is drawn"}
 	gammaParam = Param{"gamma", "0.05", "γ of random stopping"}
-	deltaRange = Param{"delta-range", "0.1:4.1", "ends of the axes of both sensitivities; open in the source"}
+	deltaRange = Param{"delta-range", "0.1:4.1", "ends of the axes of both sensitivities"}
 	cells      = Param{"points", "21", pointsParam.Usage}
 	fastRun    = map[string]string{"mechanism": "rnm-exponential,gem", "eps": "1,4", "draws": "50", "trials": "2"}
 	fastMap    = map[string]string{"points": "3"}
@@ -30,57 +30,68 @@ var (
 var hetSpecs = []Spec{
 	{
 		Name: "het-1", Shows: "scenarios 1 to 3: scores and sensitivities, and mean squared errors over ε", Source: hetSource + "1",
+		Open:   "the values of ε",
 		Params: []Param{hetEps, hetNames, gammaParam}, Fast: map[string]string{"mechanism": "rnm-exponential,gem", "eps": "1,4"},
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawScenarios(ctx, a, 1, 2, 3) },
 	},
 	{
-		Name: "het-2", Shows: "how much oftener random stopping takes the better of two candidates than report noisy max", Source: hetSource + "2",
+		Name: "het-2", Shows: "how much more often random stopping takes the better of two candidates than report noisy max", Source: hetSource + "2",
+		Open:   "the range of sensitivities; how many trials its estimates have",
 		Params: []Param{{"eps", "0.1", "privacy parameter ε"}, {"gap", "1", "difference of the two scores"}, {"gamma", "0.01", "γ of random stopping"}, deltaRange, {"points", "41", cells.Usage}}, Fast: fastMap,
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawGains(ctx, a, "2", "rs") },
 	},
 	{
 		Name: "het-5", Shows: "scenarios 4 to 6: scores and sensitivities, and mean squared errors over ε", Source: hetSource + "5",
+		Open:   "the number of draws, the seed, whether second parameters are σ or σ², the values of ε",
 		Params: []Param{hetEps, hetNames, gammaParam, drawsParam, trials, seedParam}, Fast: fastRun,
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawScenarios(ctx, a, 4, 5, 6) },
 	},
 	{
 		Name: "het-7", Shows: "scenarios 7 and 8: scores and sensitivities by group, and mean squared errors of the adaptive choice over ε", Source: hetSource + "7",
+		Open:   "the mean of the noise (0 here), the values of ε",
 		Params: []Param{hetEps, {"mechanism", "rnm-exponential,gem,mgem,combined-gem", "mechanisms, by name"}, gammaParam, {"draws", "5000", drawsParam.Usage}, {"trials", "40", trials.Usage}, seedParam}, Fast: fastRun,
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawScenarios(ctx, a, 7, 8) },
 	},
 	{
 		Name: "het-10", Shows: "het-2 for several γ", Source: hetSource + "10",
+		Open:   "the list of γ, the range of sensitivities",
 		Params: []Param{{"eps", "0.1", "privacy parameter ε"}, {"gap", "1", "difference of the two scores"}, {"gamma", "0.5,0.1,0.01,0.001", "γ of random stopping, a panel for each"}, deltaRange, cells}, Fast: fastMap,
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawGains(ctx, a, "10", "rs") },
 	},
 	{
-		Name: "het-11", Shows: "how much oftener noise by each candidate's sensitivity takes the better of two candidates, over ε and gaps", Source: hetSource + "11",
+		Name: "het-11", Shows: "how much more often noise by each candidate's sensitivity takes the better of two candidates, over ε and gaps", Source: hetSource + "11",
+		Open:   "the range of sensitivities",
 		Params: []Param{{"eps", "0.1,1,3", "values of ε, a row for each"}, {"gap", "0.1,1,2,5", "differences of the two scores, a column for each"}, deltaRange, cells}, Fast: fastMap,
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawGains(ctx, a, "11", "rnmh") },
 	},
 	{
 		Name: "het-12", Shows: "het-2 over ε and gaps", Source: hetSource + "12",
+		Open:   "the range of sensitivities",
 		Params: []Param{{"eps", "0.1,1,3", "values of ε, a row for each"}, {"gap", "0.1,1,2,5", "differences of the two scores, a column for each"}, {"gamma", "0.01", "γ of random stopping"}, deltaRange, cells}, Fast: fastMap,
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawGains(ctx, a, "12", "rs") },
 	},
 	{
 		Name: "het-13", Shows: "mean squared errors over the share of high scores, scenarios 1 to 3", Source: hetSource + "13",
+		Open:   "the grid of shares",
 		Params: []Param{{"eps", "2", "privacy parameter ε"}, hetNames, gammaParam, {"share", "1,3:97:2,99", "numbers of high scores among the 100"}}, Fast: map[string]string{"mechanism": "rnm-exponential,gem", "share": "10,50"},
 		Draw: drawShares,
 	},
 	{
 		Name: "het-14", Shows: "distribution of scores by candidate and group, strong polarisation", Source: hetSource + "14",
-		Params: []Param{{"sigma", "0.5", "standard deviation of the noise"}, {"t", "0", "mean of the noise; open in the source"}},
+		Open:   "the mean of the noise; of whom the 5 and 95 % lines are: both readings are drawn",
+		Params: []Param{{"sigma", "0.5", "standard deviation of the noise"}, {"t", "0", "mean of the noise"}},
 		Draw:   func(_ context.Context, a *Args) (*Figure, error) { return drawGroups(a, 14) },
 	},
 	{
 		Name: "het-15", Shows: "distribution of scores by candidate and group, weak polarisation", Source: hetSource + "15",
-		Params: []Param{{"sigma", "3", "standard deviation of the noise"}, {"t", "0", "mean of the noise; open in the source"}},
+		Open:   "as in het-14",
+		Params: []Param{{"sigma", "3", "standard deviation of the noise"}, {"t", "0", "mean of the noise"}},
 		Draw:   func(_ context.Context, a *Args) (*Figure, error) { return drawGroups(a, 15) },
 	},
 	{
 		Name: "het-17", Shows: "density of the largest of independent Laplace variables of various scales", Source: hetSource + "17",
-		Params: []Param{{"n", "20", "number of variables; open in the source"}, {"x-range", "-2:90", "ends of the axis"}, {"points", "400", pointsParam.Usage}}, Fast: map[string]string{"points": "20"},
+		Open:   "the number of variables",
+		Params: []Param{{"n", "20", "number of variables"}, {"x-range", "-2:90", "ends of the axis"}, {"points", "400", pointsParam.Usage}}, Fast: map[string]string{"points": "20"},
 		Draw: drawLargestLaplace,
 	},
 }
@@ -101,8 +112,8 @@ func (a *Args) floatMechanisms() []mechanisms.FloatScorer {
 
 // gammas returns γ as parameters of mechanisms.
 func (a *Args) gammas() (list []mechanisms.Params, shown []string) {
-	inside := func(x float64) bool { return x > 0 && x <= 1 }
-	for _, x := range a.Floats("gamma", inside, "give numbers above 0 and at most 1, separated by commas") {
+	inside := func(x float64) bool { return positive(x) && x <= 1 }
+	for _, x := range a.Floats("gamma", inside, "give numbers from 1e-6 to 1, separated by commas") {
 		list = append(list, mechanisms.Params{Gamma: new(big.Rat).SetFloat64(x)})
 		shown = append(shown, digits(x))
 	}
@@ -135,9 +146,7 @@ func drawScenarios(ctx context.Context, a *Args, numbers ...int) (*Figure, error
 	draws, rated, seed := 1, 1, uint64(1)
 	if _, random := a.values["draws"]; random {
 		draws, rated, seed = a.Int("draws", 2, 100_000), a.Int("trials", 1, 10_000), a.Seed()
-		if rated > draws {
-			a.fail("trials", fmt.Sprintf("give at most as many as are drawn, %d", draws))
-		}
+		rated = min(rated, draws)
 	}
 	if a.Err() != nil {
 		return nil, a.Err()
@@ -302,7 +311,7 @@ func drawGains(ctx context.Context, a *Args, number, other string) (*Figure, err
 		fixed += "γ = " + gammas[0] + "; "
 	}
 	f.Title = map[string]string{"rs": "Two candidates: random stopping against report noisy max", "rnmh": "Two candidates: noise by each one's sensitivity against report noisy max"}[other]
-	f.Subtitle = fmt.Sprintf("How much oftener %s takes the better one, of sensitivity Δ₂, than rnm does, from the mechanisms' probabilities; %sblue where rnm is better. After %s%s, whose range of sensitivities is open.", other, fixed, hetSource, number)
+	f.Subtitle = fmt.Sprintf("How much more often %s takes the better one, of sensitivity Δ₂, than rnm does, from the mechanisms' probabilities; %sblue where rnm is better. After %s%s, whose range of sensitivities is open.", other, fixed, hetSource, number)
 	return f, nil
 }
 
@@ -377,7 +386,7 @@ const (
 
 func drawGroups(a *Args, number int) (*Figure, error) {
 	sigma := a.Float("sigma", positive, wantPositive)
-	t := a.Float("t", func(x float64) bool { return !math.IsNaN(x) }, "give a number")
+	t := a.Float("t", moderate, wantModerate)
 	if a.Err() != nil {
 		return nil, a.Err()
 	}

@@ -28,11 +28,13 @@ var (
 var histogramSpecs = []Spec{
 	{
 		Name: "pf-3a", Shows: "expected error of em and pf over ε, mode of a histogram", Source: pfSource + "3a",
+		Open:   "the range of ε, how bins were folded, whether scores count as monotonic",
 		Params: []Param{histogramParam, binsParam, scoresParam, curvePoints}, Fast: fastCurves,
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "3a", "mode") },
 	},
 	{
 		Name: "pf-3b", Shows: "expected error of em and pf over ε, median of a histogram", Source: pfSource + "3b",
+		Open:   "the range of ε, how bins were folded, ties of the median",
 		Params: []Param{histogramParam, binsParam, curvePoints}, Fast: fastCurves,
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "3b", "median") },
 	},
@@ -43,16 +45,19 @@ var histogramSpecs = []Spec{
 	},
 	{
 		Name: "pf-5", Shows: "expected error of em and pf over ε, mode of five histograms", Source: pfSource + "5 (supplement)",
+		Open:   "as in pf-3a",
 		Params: []Param{histogramsParam, binsParam, scoresParam, curvePoints}, Fast: fastCurves,
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "5", "mode") },
 	},
 	{
 		Name: "pf-6", Shows: "expected error of em and pf over ε, median of five histograms", Source: pfSource + "6 (supplement)",
+		Open:   "as in pf-3b",
 		Params: []Param{histogramsParam, binsParam, curvePoints}, Fast: fastCurves,
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "6", "median") },
 	},
 	{
 		Name: "pf-7a", Shows: "expected errors of em and pf on five histograms at equal ε, mode", Source: pfSource + "7a (supplement)",
+		Open:   "as in pf-3a",
 		Params: []Param{histogramsParam, binsParam, scoresParam, targetParam}, Fast: map[string]string{"bins": "128"},
 		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorBars(ctx, a, "7a", "mode") },
 	},
@@ -201,7 +206,7 @@ func (t *task) epsilonOf(ctx context.Context, target float64, of string) (float6
 	if eps := r.Float64(); eps > 0 && !math.IsInf(eps, 0) {
 		return eps, nil
 	}
-	return 0, fmt.Errorf("%w: on the histogram %s the exponential mechanism's expected error is below %s at every ε; give another histogram or target", ErrParameter, of, digits(target))
+	return 0, fmt.Errorf("%w: --histogram: on %s the exponential mechanism's expected error is below %s at every ε; give another histogram, or another --target where there is one", ErrParameter, of, digits(target))
 }
 
 // unit is what errors of a task are counted in.
@@ -222,6 +227,9 @@ func (a *Args) scoring(kind string) string {
 	}[a.Text("scores")]
 }
 
+// sentences has one space where sentences are left out.
+func sentences(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 func drawErrorCurves(ctx context.Context, a *Args, letter, kind string) (*Figure, error) {
 	most := 5
 	if strings.HasPrefix(letter, "3") {
@@ -234,7 +242,7 @@ func drawErrorCurves(ctx context.Context, a *Args, letter, kind string) (*Figure
 	}
 	f := &Figure{
 		Title: fmt.Sprintf("Expected error over ε: the %s of %s", kind, map[bool]string{true: "a histogram", false: "histograms"}[most == 1]),
-		Subtitle: strings.TrimSpace(fmt.Sprintf("%s %s Cut where em's error falls below 1. From the mechanisms' probabilities in float64. After %s%s.",
+		Subtitle: sentences(fmt.Sprintf("%s %s Cut where em's error falls below 1. From the mechanisms' probabilities in float64. After %s%s.",
 			a.scoring(kind), from, pfSource, letter)),
 	}
 	if most > 1 {
@@ -309,7 +317,7 @@ func drawErrorBars(ctx context.Context, a *Args, letter, kind string) (*Figure, 
 	p.Series = []*Series{em, pf}
 	return &Figure{
 		Title: fmt.Sprintf("Expected error where em's is %s: the %s of histograms", digits(target), kind),
-		Subtitle: strings.TrimSpace(fmt.Sprintf("%s %s From the mechanisms' probabilities in float64. After %s%s.",
+		Subtitle: sentences(fmt.Sprintf("%s %s From the mechanisms' probabilities in float64. After %s%s.",
 			a.scoring(kind), from, pfSource, letter)),
 		Panels: single(p),
 	}, nil

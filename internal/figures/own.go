@@ -2,6 +2,7 @@ package figures
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -160,12 +161,15 @@ func drawThreshold(ctx context.Context, a *Args) (*Figure, error) {
 	}, nil
 }
 
+// ErrUndecided is wrapped where a number of a figure could not be certified.
+var ErrUndecided = errors.New("undecided")
+
 // stopped is the error of a computation that a limit ended.
 func stopped(ctx context.Context, why string) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	return fmt.Errorf("a number of the figure is undecided: %s", why)
+	return fmt.Errorf("%w: %s", ErrUndecided, why)
 }
 
 // rate returns the answer to a request, all of it.
@@ -441,9 +445,9 @@ func drawWitness(ctx context.Context, a *Args) (*Figure, error) {
 			[]*Series{first, second}[i].add(float64(c), x)
 			if i == 0 {
 				p.X.Names = append(p.X.Names, fmt.Sprint(c))
-				e := math.Exp(claimed.Float())
 				band.add(float64(c)+0.2, x)
-				band.Lower, band.Upper = append(band.Lower, x/e), append(band.Upper, x*e)
+				eps := claimed.Float()
+				band.Lower, band.Upper = append(band.Lower, x*math.Exp(-eps)), append(band.Upper, min(math.Exp(math.Log(x)+eps), 1))
 			}
 		}
 	}

@@ -22,16 +22,19 @@ var (
 var stoppingSpecs = []Spec{
 	{
 		Name: "stopping-1", Shows: "limit region of (ε, δ) in which the p-mix is private", Source: stoppingSource + "1",
+		Open:   "p, l",
 		Params: []Param{{"p", "1", "weight of the secretary rule"}, lOne, epsAxis, pointsParam}, Fast: fastStop,
 		Draw: func(_ context.Context, a *Args) (*Figure, error) { return drawRegions(a, 1) },
 	},
 	{
 		Name: "stopping-2", Shows: "boundaries of that region for several p", Source: stoppingSource + "2",
+		Open:   "l, the list of p, the range of ε",
 		Params: []Param{{"p", "0.2,0.4,0.6,0.8,1", "weights of the secretary rule, a curve for each"}, lOne, epsAxis, pointsParam}, Fast: fastStop,
 		Draw: func(_ context.Context, a *Args) (*Figure, error) { return drawRegions(a, 2) },
 	},
 	{
 		Name: "stopping-3", Shows: "boundaries of that region for several l", Source: stoppingSource + "3",
+		Open:   "p, the list of l, the range of ε",
 		Params: []Param{{"p", "1", "weight of the secretary rule"}, {"l", "1,2,3,5,8", "distances of neighbours, a curve for each"}, epsAxis, pointsParam}, Fast: fastStop,
 		Draw: func(_ context.Context, a *Args) (*Figure, error) { return drawRegions(a, 3) },
 	},
@@ -47,6 +50,7 @@ var stoppingSpecs = []Spec{
 	},
 	{
 		Name: "stopping-6", Shows: "largest p of the p-mix over ε", Source: stoppingSource + "6",
+		Open:   "the range of ε",
 		Params: []Param{{"delta", "0.05", "privacy parameter δ"}, lOne, {"eps-range", "0:1.2", "ends of the axis of ε"}, finiteN, pointsParam}, Fast: map[string]string{"points": "9", "n": "12"},
 		Draw: drawLargestP,
 	},
@@ -63,7 +67,11 @@ func share(k int) float64 {
 
 // boundary is the limit, for many candidates, of the least δ of the p-mix: (p/e)(1 - a_{l+1} e^ε), or 0.
 func boundary(p float64, l int, eps float64) float64 {
-	return max(p/math.E*(1-share(l+1)*math.Exp(eps)), 0)
+	rest := 1 - share(l+1)*math.Exp(eps)
+	if rest <= 0 {
+		return 0
+	}
+	return p / math.E * rest
 }
 
 func drawRegions(a *Args, which int) (*Figure, error) {
@@ -141,11 +149,11 @@ const limitName = "limit for many candidates"
 
 func drawLeastEps(ctx context.Context, a *Args) (*Figure, error) {
 	l, n, exact := a.sizes()
+	rational := a.Rat("delta", probability, wantProbability)
 	delta, points := a.Float("delta", probability, wantProbability), a.Int("points", 2, 10000)
 	if a.Err() != nil {
 		return nil, a.Err()
 	}
-	rational, _ := new(big.Rat).SetString(a.Text("delta"))
 	err := mixes(ctx, n, func(p *big.Rat, law stopping.Law) error {
 		tight, err := stopping.TightEps(law, l, rational)
 		if err == nil {
@@ -203,6 +211,7 @@ func drawLeastDelta(ctx context.Context, a *Args) (*Figure, error) {
 
 func drawLargestP(ctx context.Context, a *Args) (*Figure, error) {
 	l, n, exact := a.sizes()
+	rational := a.Rat("delta", probability, wantProbability)
 	delta, points := a.Float("delta", probability, wantProbability), a.Int("points", 2, 10000)
 	from, to := a.Range("eps-range", false)
 	if from < 0 {
@@ -211,7 +220,6 @@ func drawLargestP(ctx context.Context, a *Args) (*Figure, error) {
 	if a.Err() != nil {
 		return nil, a.Err()
 	}
-	rational, _ := new(big.Rat).SetString(a.Text("delta"))
 	law, err := stopping.SecretaryMixLaw(ctx, n, big.NewRat(1, 1))
 	if err != nil {
 		return nil, err
