@@ -108,6 +108,9 @@ func long(t *testing.T) map[string][]string {
 		"recommend":     {"recommend", "--scores-file", scoresFile(t, 20_000), "--eps", "1"},
 		"heterogeneous": {"heterogeneous", "--sensitivities", "1,2,4", "--grid", "0:9", "--eps", "0.5"},
 		"stopping":      {"stopping", "-n", "1000", "--lp", "--eps", "0.5"},
+		"scenario":      {"scenario", "4", "--trials", "1000"},
+		"gain":          {"scenario", "--gain", "rs,rnmh", "--delta-range", "0.01:10:0.01"},
+		"bandit":        {"bandit", "--runs", "1000"},
 	}
 }
 

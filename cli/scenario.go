@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math/big"
 	"slices"
@@ -290,6 +291,9 @@ func (f *scenarioFlags) run(ctx context.Context) (err error) {
 	return ending(ctx, doc.Undecided)
 }
 
+// correlated is how many trials at most the rank correlation is taken over.
+const correlated = 50
+
 // study rates the mechanisms in one scenario at every ε.
 func (f *scenarioFlags) study(ctx context.Context, s scenario.Scenario, eps []listedEps, list []mechanisms.Mechanism, params mechanisms.Params, doc *scenarioDoc, report func(string, ...any)) error {
 	all, err := s.Generate(f.seed, f.draws)
@@ -297,7 +301,9 @@ func (f *scenarioFlags) study(ctx context.Context, s scenario.Scenario, eps []li
 		return err
 	}
 	trials := all.Few(f.trials)
-	part := &scenarioPart{Scenario: s.Name, Summary: s.Summary, Candidates: scenario.Candidates, Trials: len(trials.Scores), Spearman: number.Estimate(trials.Spearman(), "mean over the trials")}
+	some := trials.Few(correlated)
+	part := &scenarioPart{Scenario: s.Name, Summary: s.Summary, Candidates: scenario.Candidates, Trials: len(trials.Scores),
+		Spearman: number.Estimate(some.Spearman(), fmt.Sprintf("mean over %d of the trials", len(some.Scores)))}
 	if s.Fixed() {
 		part.Share = exactText(big.NewRat(int64(s.High()), scenario.Candidates))
 	}

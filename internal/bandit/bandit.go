@@ -121,8 +121,18 @@ func (c *Config) Check() error {
 		if slices.Contains(c.Policies[:i], name) {
 			return fmt.Errorf("%w: policy %s: is named twice", ErrConfig, name)
 		}
-		if _, err := c.scorer(name); err != nil {
+		m, err := c.scorer(name)
+		if err != nil {
 			return err
+		}
+		if m == nil {
+			continue
+		}
+		// What is wrong with its parameters shows at once.
+		arms := len(c.Before)
+		in := &mechanisms.FloatInstance{Scores: make([]float64, arms), Sensitivities: slices.Repeat([]float64{1}, arms), Epsilon: c.epsSelect(m), Params: c.Params}
+		if _, err := m.FloatScores(in); err != nil {
+			return fmt.Errorf("%w: policy %s: %w", ErrConfig, name, err)
 		}
 	}
 	return nil
@@ -140,12 +150,6 @@ func (c *Config) scorer(name string) (mechanisms.FloatScorer, error) {
 	s, ok := m.(mechanisms.FloatScorer)
 	if !ok {
 		return nil, fmt.Errorf("%w: policy %s: lives on a lattice, which private means are not on", ErrConfig, name)
-	}
-	// What is wrong with its parameters shows at once.
-	arms := len(c.Before)
-	in := &mechanisms.FloatInstance{Scores: make([]float64, arms), Sensitivities: slices.Repeat([]float64{1}, arms), Epsilon: c.epsSelect(m), Params: c.Params}
-	if _, err := s.FloatScores(in); err != nil {
-		return nil, fmt.Errorf("%w: policy %s: %w", ErrConfig, name, err)
 	}
 	return s, nil
 }

@@ -69,17 +69,14 @@ func TestUCBByHand(t *testing.T) {
 // source gives UCB leaves that arm within a few hundred of 20000 steps, as the bonus of the other arm grows to the size of the gap long before, and loses least of all. At α = 0.01 it does stay.
 func TestUCBLeavesTheArm(t *testing.T) {
 	c := Default()
-	c.Policies, c.Runs = []string{UCB, "mgem"}, 9
-	if testing.Short() {
-		c.Runs = 2
-	}
+	c.Policies, c.Runs = []string{UCB, "mgem"}, 3
 	r := run(t, c)
 	for _, rec := range r.Outcomes[0].Runs {
 		assert.Greater(t, rec.FirstBest, 0)
 		assert.Less(t, rec.FirstBest, 1000)
 		assert.Greater(t, rec.BestAfter, 0.9)
 	}
-	assert.Less(t, r.Outcomes[0].After.Value+5*r.Outcomes[0].After.StdErr, r.Outcomes[1].After.Value)
+	assert.Less(t, r.Outcomes[0].After.Value, r.Outcomes[1].After.Value/2)
 	c.Alpha = 0.01
 	r = run(t, c)
 	for _, rec := range r.Outcomes[0].Runs {
@@ -126,6 +123,59 @@ func TestWindows(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, needsSensitivities(p.mechanism))
 	assert.InDelta(t, 4, c.epsSelect(p.mechanism), 0)
+}
+
+// Every reward of an arm is in one window, whose two quantiles share ε_p; a spread of 0 counts as the least sensitivity.
+func TestQuantilesAreAccountedFor(t *testing.T) {
+	c := Default()
+	c.Window, c.EpsQuantile = 7, 0.6
+	m, err := mechanisms.Lookup("mgem")
+	require.NoError(t, err)
+	p := newPrivate(&c, m.(mechanisms.FloatScorer), rand.New(rand.NewPCG(1, 2)))
+	cost := map[float64]float64{} // by reward, of which no two are alike
+	p.quantile = func(values []float64, q, epsilon float64) float64 {
+		for _, x := range values {
+			cost[x] += epsilon
+		}
+		return 0.5
+	}
+	for i := range 40 {
+		p.learn(i%2, float64(i))
+	}
+	assert.Len(t, cost, 28, "two full windows of either arm")
+	for x, spent := range cost {
+		assert.InDelta(t, c.EpsQuantile, spent, 1e-12, "reward %v", x)
+	}
+	assert.Equal(t, []float64{c.Floor, c.Floor}, p.question.Sensitivities)
+}
+
+// By hand: rewards clipped to [-1, 3] are -1 of arm 0, surely a failure, and 1 of arm 1, a success every other time. At the third step arm 1 is taken with probability
+// ½ Pr[Beta(1,2) < Beta(2,1)] + ½ Pr[Beta(1,2) < Beta(1,2)] = ½·5/6 + ½·½ = 2/3.
+func TestThompsonByHand(t *testing.T) {
+	c := Default()
+	c.Horizon, c.Shift, c.Runs, c.Points, c.Policies = 3, 3, 20_000, 1, []string{Thompson}
+	c.Low, c.High = -1, 3
+	c.Before = []Arm{{-1, 0}, {1, 0}}
+	r := run(t, c)
+	assert.InDelta(t, 1.0/3, r.Outcomes[0].Total.Value, 2*5*math.Sqrt(2.0/9/20_000), "-1 + 1 and then 1 with that probability, -1 otherwise")
+}
+
+// Regret is in the arms' means, a whole number of gaps, whatever rewards were drawn; these differ from run to run and are the same for all policies in a run.
+func TestRegretIsInMeans(t *testing.T) {
+	c := Default()
+	c.Horizon, c.Shift, c.Runs, c.Policies = 300, 100, 3, []string{"uniform", UCB}
+	r := run(t, c)
+	gap := c.Before[1].clippedMean(0, 1) - c.Before[0].clippedMean(0, 1)
+	for _, o := range r.Outcomes {
+		for i, rec := range o.Runs {
+			wrong := rec.Regret[len(rec.Regret)-1] / gap
+			assert.InDelta(t, math.Round(wrong), wrong, 1e-9)
+			assert.NotEqual(t, o.Runs[(i+1)%3].Reward, rec.Reward)
+		}
+	}
+	for i := range c.Runs {
+		assert.Equal(t, r.Outcomes[0].Runs[i].Reward[0] == r.Outcomes[1].Runs[i].Reward[0], r.Outcomes[0].Runs[i].Regret[0] == r.Outcomes[1].Runs[i].Regret[0])
+	}
 }
 
 func TestThompsonLearns(t *testing.T) {

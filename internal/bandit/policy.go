@@ -135,6 +135,7 @@ type private struct {
 	low, high     []float64
 	question      mechanisms.FloatInstance
 	sensitivities bool // whether they are estimated at all; randomised response needs none
+	quantile      func(values []float64, q, epsilon float64) float64
 }
 
 func newPrivate(c *Config, m mechanisms.FloatScorer, rng *rand.Rand) *private {
@@ -143,6 +144,9 @@ func newPrivate(c *Config, m mechanisms.FloatScorer, rng *rand.Rand) *private {
 		config: c, mechanism: m, rng: rng, count: make([]int, arms), sums: make([]float64, arms), windows: make([][]float64, arms),
 		low: make([]float64, arms), high: make([]float64, arms), sensitivities: needsSensitivities(m),
 		question: mechanisms.FloatInstance{Scores: make([]float64, arms), Sensitivities: make([]float64, arms), Epsilon: c.epsSelect(m), Params: c.Params},
+	}
+	p.quantile = func(values []float64, q, epsilon float64) float64 {
+		return privateQuantile(values, c.Low, c.High, q, epsilon, c.Grid, rng)
 	}
 	publish := func(value, scale float64) float64 { return value + laplace(scale, rng) }
 	for a := range arms {
@@ -184,8 +188,8 @@ func (p *private) learn(arm int, reward float64) {
 		return
 	}
 	w := p.windows[arm]
-	p.low[arm] = privateQuantile(w, c.Low, c.High, c.Quantiles[0], c.EpsQuantile/2, c.Grid, p.rng)
-	p.high[arm] = privateQuantile(w, c.Low, c.High, c.Quantiles[1], c.EpsQuantile/2, c.Grid, p.rng)
+	p.low[arm] = p.quantile(w, c.Quantiles[0], c.EpsQuantile/2)
+	p.high[arm] = p.quantile(w, c.Quantiles[1], c.EpsQuantile/2)
 	p.question.Sensitivities[arm] = max(math.Abs(p.high[arm]-p.low[arm]), c.Floor)
 	p.windows[arm] = w[:0]
 }

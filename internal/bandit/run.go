@@ -79,6 +79,9 @@ func Run(ctx context.Context, c Config, report func(done, total int)) (*Result, 
 	for run := range records {
 		records[run] = make([]*Record, len(c.Policies))
 		for i, name := range c.Policies {
+			if ctx.Err() != nil {
+				break
+			}
 			wait.Add(1)
 			slots <- struct{}{}
 			go func() {

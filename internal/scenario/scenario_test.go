@@ -141,6 +141,80 @@ func TestMean(t *testing.T) {
 	assert.Equal(t, []float64{7, 0}, []float64{mean, stdErr})
 }
 
+// A candidate's scores are clipped to the deciles of its draws, whose distance is its sensitivity: of 101 draws those are the 11th from either end.
+func TestClippedToDeciles(t *testing.T) {
+	for _, s := range Scenarios[3:] {
+		trials, err := s.Generate(5, 101)
+		require.NoError(t, err)
+		for a, d := range trials.Sensitivities {
+			var column []float64
+			for _, q := range trials.Scores {
+				column = append(column, q[a])
+			}
+			lo, hi := slices.Min(column), slices.Max(column)
+			assert.InDelta(t, hi-lo, d, 1e-12)
+			atLow, atHigh := 0, 0
+			for _, x := range column {
+				if x == lo {
+					atLow++
+				}
+				if x == hi {
+					atHigh++
+				}
+			}
+			assert.Equal(t, []int{11, 11}, []int{atLow, atHigh}, "scenario %s, candidate %d", s.Name, a)
+		}
+	}
+}
+
+// The laws of VI-c and App. F: means and spreads of the draws. The deciles of a normal law are 2.5631 standard deviations apart.
+func TestLawsOfTheSource(t *testing.T) {
+	const draws, deciles = 2000, 2.5631
+	for number, c := range map[int]struct{ mean, spread func(a int) float64 }{
+		4: {func(a int) float64 { return math.Log(float64(a + 1)) }, nil},
+		5: {func(a int) float64 { return 0.1 * float64(a+1) }, func(a int) float64 { return 2.28 - 0.02*float64(a) }},
+		7: {func(a int) float64 { return -8 + 0.08*float64(a) }, nil},
+		8: {func(a int) float64 { return -8 + 0.08*float64(a) }, nil},
+	} {
+		trials, err := Scenarios[number-1].Generate(9, draws)
+		require.NoError(t, err)
+		half := draws
+		if number >= 7 {
+			half /= 2
+		}
+		offsets, scales := 0.0, 0.0
+		for a := range Candidates {
+			sum, other := 0.0, 0.0
+			for _, q := range trials.Scores[:half] {
+				sum += q[a] / float64(half)
+			}
+			for _, q := range trials.Scores[half:] {
+				other += q[a] / float64(half)
+			}
+			offsets += (sum - c.mean(a)) / Candidates
+			if number == 7 && a >= 10 && a < 90 {
+				assert.InDelta(t, -c.mean(a), other, 0.5, "candidate %d", a)
+			}
+			if c.spread != nil {
+				scales += (trials.Sensitivities[a]/deciles/c.spread(a) - 1) / Candidates
+			}
+		}
+		if number < 7 { // clipped on either side alike
+			assert.InDelta(t, 0, offsets, 0.01, "scenario %d", number)
+		}
+		assert.InDelta(t, 0, scales, 0.008, "scenario %d", number)
+	}
+	for _, number := range []int{4, 6} {
+		trials, err := Scenarios[number-1].Generate(9, draws)
+		require.NoError(t, err)
+		assert.InDelta(t, 0.69, slices.Max(trials.Sensitivities)/deciles, 0.05, "standard deviations end at 0.7")
+		assert.InDelta(t, 0.38, stat.Mean(trials.Sensitivities, nil)/deciles, 0.05)
+	}
+	six, err := Scenarios[5].Generate(9, draws)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.5, stat.Mean(six.Scores[0], nil), 0.2)
+}
+
 // V-A's closed forms for permute-and-flip and for noise of the candidate's own scale, where q_2 - q_1 = gap > 0.
 func TestGainAgainstClosedForms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
