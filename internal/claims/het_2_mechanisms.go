@@ -99,9 +99,9 @@ func ownScaleIsNotPrivate(context.Context) (Finding, error) {
 			}
 			first[i] = p[0]
 		}
-		want := box(one).Sub(interval.ExpRat(quo(rats(e)[0], rat(-4, 1)), bits))
+		want := enclose(one).Sub(interval.ExpRat(quo(rats(e)[0], rat(-4, 1)), precision))
 		_, meet := first[1].Intersect(want)
-		t.expect(first[0].IsPoint() && first[0].Hi().Sign() == 0 && meet && below(box(new(big.Rat)), first[1]), "ε = %s: %v and %v", e, first[0].Near(), first[1].Near())
+		t.expect(first[0].IsPoint() && first[0].Hi().Sign() == 0 && meet && below(enclose(new(big.Rat)), first[1]), "ε = %s: %v and %v", e, first[0].Near(), first[1].Near())
 	}
 	return t.finding("ε = 0.1, 1, 5: exactly 0, and 1 - e^{-ε/4} enclosed", "")
 }
@@ -117,7 +117,7 @@ func laplaceCosts(fewer int) func(context.Context) (Finding, error) {
 				if err != nil {
 					return Finding{}, err
 				}
-				t.expect(below(worst, box(power(e, len(d)-fewer))), "e^ε = %s, sensitivities %s: %s; e^{%dε} is %.4g", e.RatString(), text(d), at, len(d)-fewer, box(power(e, len(d)-fewer)).Near())
+				t.expect(below(worst, enclose(power(e, len(d)-fewer))), "e^ε = %s, sensitivities %s: %s; e^{%dε} is %.4g", e.RatString(), text(d), at, len(d)-fewer, enclose(power(e, len(d)-fewer)).Near())
 			}
 		}
 		return t.finding("e^ε = 3/2, 101/100, 20; sensitivities (1, 1), (1, 3), (1, 2, 2), (1, 1, 1); scores (0, 0), (0, 1), (0, 3), (0, 0, 0), (2, 1, 0) and the neighbours that move every score by its sensitivity, not all the same way; enclosed", "")
@@ -192,7 +192,7 @@ func truncatedBinomialIsPrivate(ctx context.Context) (Finding, error) {
 			if err != nil {
 				return Finding{}, err
 			}
-			t.expect(below(worst, box(rat(2, 1))), "η = %s, sensitivities %s: %s", eta.RatString(), text(d), at)
+			t.expect(below(worst, enclose(rat(2, 1))), "η = %s, sensitivities %s: %s", eta.RatString(), text(d), at)
 		}
 	}
 	return t.finding("e^ε = 2, γ = 1/20, η = -1/2 and 2 (1 and 0 are RS and the entry on II), sensitivities (1, 1), (0, 1), (1, 3), scores (0, 0), (0, 1), (0, 3) and the neighbours that move both scores by their sensitivities, one up and one down; enclosed", "")
@@ -292,21 +292,21 @@ func boundOfGEM(name string, share *big.Rat) func(context.Context) (Finding, err
 				if err != nil {
 					return Finding{}, err
 				}
-				width := interval.LogRat(quo(rat(int64(n), 1), beta), bits).Mul(box(mul(share, quo(rat(4, 1), eps)))) // 4 ln(n/β)/ε
-				violated := box(new(big.Rat))
+				width := interval.LogRat(quo(rat(int64(n), 1), beta), precision).Mul(enclose(mul(share, quo(rat(4, 1), eps)))) // 4 ln(n/β)/ε
+				violated := enclose(new(big.Rat))
 				for c := range q {
 					for j := range q {
 						of := d[j]
 						if name == "mgem" {
 							of = d[c]
 						}
-						if below(box(q[c]), box(q[j]).Sub(width.Mul(box(of)))) {
+						if below(enclose(q[c]), enclose(q[j]).Sub(width.Mul(enclose(of)))) {
 							violated = violated.Add(p[c])
 							break
 						}
 					}
 				}
-				t.expect(below(violated, box(beta)), "scores %s, sensitivities %s, ε = %s, β = %s: violated with probability %.4f", text(q), text(d), eps.RatString(), beta.RatString(), violated.Near())
+				t.expect(below(violated, enclose(beta)), "scores %s, sensitivities %s, ε = %s, β = %s: violated with probability %.4f", text(q), text(d), eps.RatString(), beta.RatString(), violated.Near())
 				most = max(most, violated.Near())
 			}
 		}

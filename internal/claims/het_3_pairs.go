@@ -14,7 +14,6 @@ import (
 )
 
 func init() {
-	const expected = "The source says \"we expect\". "
 	entries = append(entries,
 		Entry{
 			Source: Het, Item: "V, best of two",
@@ -28,8 +27,8 @@ func init() {
 		},
 		Entry{
 			Source: Het, Item: "V-A, GEM, Δ_1 > Δ_2, against RNM",
-			Statement: "Of two candidates with q_1 < q_2 and Δ_1 > Δ_2 GEM takes the second more often than report noisy max does",
-			Note:      expected + "True iff (q_2-q_1) Δ_2 < t Δ_1 (Δ_1-Δ_2), t = 2 ln(2/β)/ε: not for scores far apart, where the handicap counts little and what counts is that GEM divides by Δ_1 + Δ_2 and wastes half of ε.",
+			Statement: "Of two candidates with q_1 < q_2 and Δ_1 > Δ_2 GEM takes the second more often than report noisy max does (stated as an expectation)",
+			Note:      "True iff (q_2-q_1) Δ_2 < t Δ_1 (Δ_1-Δ_2), t = 2 ln(2/β)/ε: not for scores far apart, where the handicap counts little and what counts is that GEM divides by Δ_1 + Δ_2 and wastes half of ε.",
 			Check:     pairClaim("gem", pairs(more, nil), betterThanRNM),
 		},
 		Entry{
@@ -39,8 +38,8 @@ func init() {
 		},
 		Entry{
 			Source: Het, Item: "V-A, mGEM, Δ_1 < Δ_2",
-			Statement: "Of two candidates with q_1 < q_2 and Δ_1 < Δ_2 mGEM takes the second more often than report noisy max does",
-			Note:      expected + "True iff (q_2-q_1) Δ_1 < |t| Δ_2 (Δ_2-Δ_1), for the same reason as with GEM.",
+			Statement: "Of two candidates with q_1 < q_2 and Δ_1 < Δ_2 mGEM takes the second more often than report noisy max does (stated as an expectation)",
+			Note:      "True iff (q_2-q_1) Δ_1 < |t| Δ_2 (Δ_2-Δ_1), for the same reason as with GEM.",
 			Check:     pairClaim("mgem", pairs(fewer, nil), betterThanRNM),
 		},
 		Entry{
@@ -62,14 +61,14 @@ func init() {
 		},
 		Entry{
 			Source: Het, Item: "Figure 2",
-			Statement: "HG(RNM, RS_γ) has the same signs at γ = 0.01, ε = 0.1 and scores 0 and 1",
+			Statement: "HG(RNM, RS_γ) too is positive for Δ_1 < Δ_2 and negative for Δ_1 > Δ_2, at γ = 0.01, ε = 0.1 and scores 0 and 1",
 			Note:      "The range of the figure's axes is not given.",
 			Check:     figureTwo("rs"),
 		},
 		Entry{
 			Source: Het, Item: "V-A, mGEM and RS",
 			Statement: "mGEM and RS_γ outperform report noisy max in the same settings, and perform worse than it and than random selection in the same settings (found empirically)",
-			Note: "True at the parameters of figure 2. At ε = 3 they differ beside the diagonal Δ_1 = Δ_2, which a figure may not show; in scenario 1 at ε = 6 and scenario 2 at ε = 4, with γ = β = 0.05, " +
+			Note: "At the parameters of figure 2 no difference was found. At ε = 3 they differ beside the diagonal Δ_1 = Δ_2, which a figure may not show; in scenario 1 at ε = 6 and scenario 2 at ε = 4, with γ = β = 0.05, " +
 				"they differ widely.",
 			Check: sameSettings("mgem", "rs"),
 		},
@@ -117,7 +116,7 @@ func (c pairCase) err(name string, gamma *big.Rat) (interval.Interval, error) {
 
 // handicap is t = 2 ln(n/β)/ε for the default β = 1/20.
 func (c pairCase) handicap() interval.Interval {
-	return interval.LogRat(rat(40, 1), bits).Mul(box(quo(rat(2, 1), c.eps)))
+	return interval.LogRat(rat(40, 1), precision).Mul(enclose(quo(rat(2, 1), c.eps)))
 }
 
 // more and fewer are Δ_1 > Δ_2 and Δ_1 < Δ_2.
@@ -126,7 +125,7 @@ func fewer(c pairCase) bool { return c.d1.Cmp(c.d2) < 0 }
 
 // handicapDecides says that the gap is smaller than t times the difference of the sensitivities.
 func handicapDecides(c pairCase) bool {
-	return below(box(c.gap), c.handicap().Mul(box(new(big.Rat).Abs(sub(c.d1, c.d2)))))
+	return below(enclose(c.gap), c.handicap().Mul(enclose(new(big.Rat).Abs(sub(c.d1, c.d2)))))
 }
 
 // handicapPays is the condition under which gem or mgem with the handicap on the right side beats report noisy max.
@@ -135,7 +134,7 @@ func handicapPays(c pairCase) bool {
 	if more(c) {
 		small, large = c.d2, c.d1
 	}
-	return below(box(mul(c.gap, small)), c.handicap().Mul(box(mul(large, sub(large, small)))))
+	return below(enclose(mul(c.gap, small)), c.handicap().Mul(enclose(mul(large, sub(large, small)))))
 }
 
 // pairs returns the cases of a grid that meet both conditions, the second of which may be nil.
@@ -164,9 +163,9 @@ func pairs(conditions ...func(pairCase) bool) []pairCase {
 type comparison func(own, rnm interval.Interval) bool
 
 func betterThanRNM(own, rnm interval.Interval) bool      { return below(own, rnm) }
-func neverWorseThanRandom(own, _ interval.Interval) bool { return below(own, box(rat(1, 2))) }
+func neverWorseThanRandom(own, _ interval.Interval) bool { return below(own, enclose(rat(1, 2))) }
 func worseThanRandom(own, rnm interval.Interval) bool {
-	return below(box(rat(1, 2)), own) && below(rnm, own)
+	return below(enclose(rat(1, 2)), own) && below(rnm, own)
 }
 
 func pairClaim(name string, cases []pairCase, says comparison) func(context.Context) (Finding, error) {
@@ -204,11 +203,11 @@ func twoCandidateFormulas(factor *big.Rat) func(context.Context) (Finding, error
 				largest = c.d2
 			}
 			fall := func(d *big.Rat) interval.Interval {
-				return interval.ExpRat(quo(mul(c.eps, c.gap), mul(rat(-2, 1), d)), bits)
+				return interval.ExpRat(quo(mul(c.eps, c.gap), mul(rat(-2, 1), d)), precision)
 			}
 			want := map[string]interval.Interval{
-				"rnm-exponential": fall(largest).Mul(box(rat(1, 2))),
-				"rnmh":            fall(c.d1).Mul(box(quo(factor, add(one, quo(c.d2, c.d1))))),
+				"rnm-exponential": fall(largest).Mul(enclose(rat(1, 2))),
+				"rnmh":            fall(c.d1).Mul(enclose(quo(factor, add(one, quo(c.d2, c.d1))))),
 			}
 			for _, name := range []string{"rnm-exponential", "rnmh"} {
 				got, err := c.err(name, nil)
@@ -289,7 +288,7 @@ func sameSettings(first, second string) func(context.Context) (Finding, error) {
 				}
 			}
 			compare("two candidates, "+c.String()+", γ = 0.01", errs[0], errs[1], errs[2], "RNM")
-			compare("two candidates, "+c.String()+", γ = 0.01", errs[0], errs[1], box(rat(1, 2)), "random")
+			compare("two candidates, "+c.String()+", γ = 0.01", errs[0], errs[1], enclose(rat(1, 2)), "random")
 		}
 		for number := 1; number <= 2; number++ {
 			for _, eps := range []string{"1", "4", "6"} {

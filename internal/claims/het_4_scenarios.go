@@ -269,7 +269,7 @@ func combinedIsPrivate(context.Context) (Finding, error) {
 			if err != nil {
 				return Finding{}, err
 			}
-			t.expect(below(worst, box(rat(2, 1))), "ε_c = %s ε, sensitivities %s: %s", choice.RatString(), text(d), at)
+			t.expect(below(worst, enclose(rat(2, 1))), "ε_c = %s ε, sensitivities %s: %s", choice.RatString(), text(d), at)
 		}
 	}
 	return t.finding("e^ε = 2, ε_c = 0.6 ε and 0.1 ε; four sets of sensitivities, scores (0, 0), (0, 1), (0, 3), (0, 0, 0), (2, 1, 0) and the neighbours that move every score by its sensitivity, not all the same way; enclosed", "")

@@ -87,7 +87,7 @@ func init() {
 		},
 		Entry{
 			Source: Het, Item: "App. J, (18)",
-			Statement: "GEM's utility bound is worse than report noisy max's iff the best candidate's sensitivity is more than half the largest",
+			Statement: "GEM's utility bound is worse than report noisy max's where the best candidate's sensitivity is more than half the largest",
 			Note: "With the bound 4Δ_* ln(n/β)/ε, Δ_* of the best candidate, against 2 max Δ ln(n/β)/ε. The bound of IV-D, a maximum over all j, can be better than that through the best: at scores (1, 0.99) and sensitivities (1, 0.01), ε = 1, it is 0.84 " +
 				"and report noisy max's -6.4, though 1 > 1/2.",
 			Check: boundsCompared,
@@ -156,27 +156,27 @@ func negativeBinomial(context.Context) (Finding, error) {
 		{"1/4", "1/2", "1/2"}, {"1/4", "-1/2", "2"}, {"1/10", "1", "1/10"}, {"1/3", "2", "1/9"}, {"1/5", "0", "1"},
 	} {
 		v := rats(c.gamma, c.eta, c.power)
-		eta, rest := v[1], box(sub(one, v[0]))
-		norm := interval.LogRat(quo(one, v[0]), bits)
-		mean := box(sub(quo(one, v[0]), one)).Quo(norm)
+		eta, rest := v[1], enclose(sub(one, v[0]))
+		norm := interval.LogRat(quo(one, v[0]), precision)
+		mean := enclose(sub(quo(one, v[0]), one)).Quo(norm)
 		if eta.Sign() != 0 {
-			norm = box(sub(quo(one, v[2]), one))
-			mean = box(quo(mul(eta, sub(one, v[0])), mul(v[0], sub(one, v[2]))))
+			norm = enclose(sub(quo(one, v[2]), one))
+			mean = enclose(quo(mul(eta, sub(one, v[0])), mul(v[0], sub(one, v[2]))))
 		}
-		total, first := box(new(big.Rat)), box(new(big.Rat))
-		product, factor := box(one), box(one) // (1-γ)^k, and Π (l+η)/(l+1) or 1/k
+		total, first := enclose(new(big.Rat)), enclose(new(big.Rat))
+		product, factor := enclose(one), enclose(one) // (1-γ)^k, and Π (l+η)/(l+1) or 1/k
 		for k := int64(1); k <= terms; k++ {
 			product = product.Mul(rest)
-			factor = factor.Mul(box(quo(add(rat(k-1, 1), eta), rat(k, 1))))
+			factor = factor.Mul(enclose(quo(add(rat(k-1, 1), eta), rat(k, 1))))
 			if eta.Sign() == 0 {
-				factor = box(rat(1, k))
+				factor = enclose(rat(1, k))
 			}
 			p := product.Mul(factor).Quo(norm)
-			total, first = total.Add(p), first.Add(p.Mul(box(rat(k, 1))))
+			total, first = total.Add(p), first.Add(p.Mul(enclose(rat(k, 1))))
 		}
 		// What lies beyond is positive; each factor is at most k+1, so the terms of the mean are at most k(k+1)(1-γ)^k/|norm|, which for k > 700 add up to less than 2^-80 here.
-		rest = interval.Hull(box(new(big.Rat)), box(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 80))))
-		_, whole := total.Add(rest).Intersect(box(one))
+		rest = interval.Hull(enclose(new(big.Rat)), enclose(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 80))))
+		_, whole := total.Add(rest).Intersect(enclose(one))
 		_, meet := first.Add(rest).Intersect(mean)
 		t.expect(whole && meet, "γ = %s, η = %s: sum %.6f, mean %.6f, not %.6f", c.gamma, c.eta, total.Near(), first.Near(), mean.Near())
 	}
@@ -361,10 +361,10 @@ func largestLaplace(context.Context) (Finding, error) {
 	for _, scales := range [][]string{{"1"}, {"1/2", "1/2", "10"}, {"1", "2", "3", "4"}} {
 		for _, x := range rats("0", "1/2", "3") {
 			in := &mechanisms.Instance{Scores: []*big.Rat{x}, Sensitivities: rats("0"), Epsilon: epsilonOf("1")}
-			want := box(one)
+			want := enclose(one)
 			for _, b := range rats(scales...) {
 				in.Scores, in.Sensitivities = append(in.Scores, new(big.Rat)), append(in.Sensitivities, b)
-				want = want.Mul(box(one).Sub(interval.ExpRat(quo(mul(rat(-1, 1), x), b), bits).Mul(box(rat(1, 2)))))
+				want = want.Mul(enclose(one).Sub(interval.ExpRat(quo(mul(rat(-1, 1), x), b), precision).Mul(enclose(rat(1, 2)))))
 			}
 			p, err := named("rnmh-laplace").Enclose(in, enclosedBits)
 			if err != nil {
@@ -412,8 +412,8 @@ func vacuousWhere(divisor func(eps *big.Rat) *big.Rat) func(context.Context) (Fi
 				if err != nil {
 					return Finding{}, err
 				}
-				threshold := box(quo(mul(rat(3, 1), divisor(eps)), rat(4, 1))).Quo(interval.LogRat(rat(80, 1), bits))
-				condition := below(threshold, box(star))
+				threshold := enclose(quo(mul(rat(3, 1), divisor(eps)), rat(4, 1))).Quo(interval.LogRat(rat(80, 1), precision))
+				condition := below(threshold, enclose(star))
 				t.expect(condition == b.GEMVacuous, "scores 3, 2, 1, 0, ε = %s, β = 0.05, Δ_* = %s: the condition is %t, and the error is bounded by %s, the range is 3", eps.RatString(), star.RatString(), condition, b.GEM)
 			}
 		}

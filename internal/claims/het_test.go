@@ -117,11 +117,11 @@ func TestPairByHand(t *testing.T) {
 
 // The example of the entry on (18): GEM's bound max_j (q_j - 4Δ_j ln 40) and report noisy max's 1 - 2 ln 40.
 func TestBoundThroughAnotherCandidate(t *testing.T) {
-	ln := interval.LogRat(rat(40, 1), bits)
-	first := box(one).Sub(ln.Mul(box(rat(4, 1))))
-	second := box(rat(99, 100)).Sub(ln.Mul(box(rat(4, 100))))
+	ln := interval.LogRat(rat(40, 1), precision)
+	first := enclose(one).Sub(ln.Mul(enclose(rat(4, 1))))
+	second := enclose(rat(99, 100)).Sub(ln.Mul(enclose(rat(4, 100))))
 	assert.Equal(t, "0.84", fmt.Sprintf("%.2f", first.Max(second).Near()))
-	assert.Equal(t, "-6.4", fmt.Sprintf("%.1f", box(one).Sub(ln.Mul(box(rat(2, 1)))).Near()))
+	assert.Equal(t, "-6.4", fmt.Sprintf("%.1f", enclose(one).Sub(ln.Mul(enclose(rat(2, 1)))).Near()))
 }
 
 func TestCostOfNeighbours(t *testing.T) {

@@ -116,7 +116,7 @@ func init() {
 	)
 }
 
-const noteBestLast = "Right for k >= 2. At k = 1 it is too large by (t_n-1)/(n(n-1)): the last term counts orders in which the best comes last, and it asks for the best to have come before t_n, which the best cannot both do."
+const noteBestLast = "Right for k >= 2. At k = 1 it is too large by (t_n-1)/(n(n-1)): the last term is for orders in which the k-th best comes last and the best came before t_n, which at k = 1 is impossible."
 
 // printedLaw is the formula of Fact 2 and of Theorem 4 (5.1 in the newer version), for n >= 3.
 func printedLaw(n, t, k int) *big.Rat {
@@ -166,12 +166,9 @@ func exactLaw(ctx context.Context, n int) ([]*big.Rat, error) {
 	return rules.SecretaryLaw[*big.Rat](ctx, arith.Rat{}, n)
 }
 
-// bits is the precision of enclosures.
-const bits = 128
-
 // enclosedLaw returns enclosures of r_{.,n}.
 func enclosedLaw(ctx context.Context, n int) ([]interval.Interval, error) {
-	return rules.SecretaryLaw[interval.Interval](ctx, arith.Interval{Prec: bits}, n)
+	return rules.SecretaryLaw[interval.Interval](ctx, arith.Interval{Prec: precision}, n)
 }
 
 func secretaryRuleIsOptimal(threshold func(n int) int) func(context.Context) (Finding, error) {
@@ -199,7 +196,7 @@ func secretaryRuleIsOptimal(threshold func(n int) int) func(context.Context) (Fi
 
 func thresholdNearNOverE(ctx context.Context) (Finding, error) {
 	var t tally
-	invE := interval.ExpRat(rat(-1, 1), bits)
+	invE := interval.ExpRat(rat(-1, 1), precision)
 	sizes := []int{1000, 10_000, 100_000, 1_000_000}
 	for n := 2; n < 400; n++ {
 		sizes = append(sizes, n)
@@ -213,8 +210,8 @@ func thresholdNearNOverE(ctx context.Context) (Finding, error) {
 		if n <= 400 {
 			t.expect(tn == leastThreshold(n), "n = %d: %d by adding up, %d by the library", n, leastThreshold(n), tn)
 		}
-		below, _ := invE.Mul(interval.FromInt(int64(n), bits)).Cmp(interval.FromInt(int64(tn), bits))
-		above, _ := interval.FromInt(int64(tn), bits).Cmp(invE.Mul(interval.FromInt(int64(n-1), bits)).Add(interval.FromInt(2, bits)))
+		below, _ := invE.Mul(interval.FromInt(int64(n), precision)).Cmp(interval.FromInt(int64(tn), precision))
+		above, _ := interval.FromInt(int64(tn), precision).Cmp(invE.Mul(interval.FromInt(int64(n-1), precision)).Add(interval.FromInt(2, precision)))
 		t.expect(below < 0 && above < 0, "n = %d: t_n = %d", n, tn)
 		if n == 1_000_000 {
 			seen = fmt.Sprintf("t_n = %d at n = 10⁶", tn)
@@ -294,8 +291,8 @@ func bestIsTakenWith(formula func(n, t int) *big.Rat) func(context.Context) (Fin
 		if err != nil {
 			return Finding{}, err
 		}
-		off := law[0].Sub(interval.ExpRat(rat(-1, 1), bits)).Abs()
-		near, _ := off.Cmp(interval.FromRat(rat(1, large), bits))
+		off := law[0].Sub(interval.ExpRat(rat(-1, 1), precision)).Abs()
+		near, _ := off.Cmp(interval.FromRat(rat(1, large), precision))
 		t.expect(near < 0, "n = %d: %v", large, law[0].Near())
 		return t.finding("n = 3, …, 40, exact, against the law found by following the rule; within 1/n of 1/e, enclosed, at n = 10⁴", fmt.Sprintf("%.8f at n = 10⁴", law[0].Near()))
 	}
@@ -321,8 +318,8 @@ var (
 
 // limitLaw is a_k/e, what the source says that r_{k,n} is asymptotically equal to.
 func limitLaw(_, k int) (interval.Interval, error) {
-	a, err := rules.AsymptoticEnclosure(k, bits)
-	return a.Mul(interval.ExpRat(rat(-1, 1), bits)), err
+	a, err := rules.AsymptoticEnclosure(k, precision)
+	return a.Mul(interval.ExpRat(rat(-1, 1), precision)), err
 }
 
 // followsLaw checks that p·r_{k,n} + (1-p)/n is asymptotically p times a law, along sequences k = k(n). It holds to 2 % at n = 10⁵ in what is called "holds"; what is
@@ -339,7 +336,7 @@ func followsLaw(sequences []rankSequence, p *big.Rat, law func(n, k int) (interv
 		}
 		var names []string
 		near, worst := true, 0.0
-		two := interval.FromInt(2, bits)
+		two := interval.FromInt(2, precision)
 		for _, s := range sequences {
 			names = append(names, s.name)
 			ratios := make([]interval.Interval, len(sizes))
@@ -350,8 +347,8 @@ func followsLaw(sequences []rankSequence, p *big.Rat, law func(n, k int) (interv
 				if err != nil {
 					return Finding{}, err
 				}
-				q := laws[i][k-1].Mul(interval.FromRat(p, bits)).Add(interval.FromRat(quo(sub(one, p), rat(int64(n), 1)), bits))
-				ratios[i] = q.Quo(limit.Mul(interval.FromRat(p, bits)))
+				q := laws[i][k-1].Mul(interval.FromRat(p, precision)).Add(interval.FromRat(quo(sub(one, p), rat(int64(n), 1)), precision))
+				ratios[i] = q.Quo(limit.Mul(interval.FromRat(p, precision)))
 				shown = append(shown, fmt.Sprintf("%.4g at n = 10^%d, k = %d", ratios[i].Near(), i+2, k))
 			}
 			grows := true

@@ -11,7 +11,6 @@ import (
 	"optratio/mechanisms"
 	rules "optratio/mechanisms/stopping"
 	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 func init() {
@@ -363,6 +362,3 @@ func expOf(e *big.Rat) mechanisms.Epsilon {
 	}
 	return out
 }
-
-// box encloses a rational number.
-func box(x *big.Rat) interval.Interval { return interval.FromRat(x, bits) }

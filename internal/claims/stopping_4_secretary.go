@@ -156,17 +156,17 @@ func mixTakesBest(ctx context.Context) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	p := box(rat(1, 3))
-	ratio := law[0].Mul(p).Add(box(rat(2, 3*large))).Quo(p.Mul(interval.ExpRat(rat(-1, 1), bits)))
-	near, _ := ratio.Sub(box(one)).Abs().Cmp(box(rat(1, 1000)))
+	p := enclose(rat(1, 3))
+	ratio := law[0].Mul(p).Add(enclose(rat(2, 3*large))).Quo(p.Mul(interval.ExpRat(rat(-1, 1), precision)))
+	near, _ := ratio.Sub(enclose(one)).Abs().Cmp(enclose(rat(1, 1000)))
 	t.expect(near < 0, "n = 10⁵, p = 1/3: ratio %.6f", ratio.Near())
 	return t.finding("n = 3, …, 24, four p, exact, against the law of the mixed rule; the ratio at n = 10⁵, p = 1/3, enclosed", fmt.Sprintf("ratio %.6f", ratio.Near()))
 }
 
 func firstCoefficients(context.Context) (Finding, error) {
 	var t tally
-	for k, want := range []interval.Interval{box(one), interval.ExpRat(rat(-1, 1), bits)} {
-		a, err := rules.AsymptoticEnclosure(k+1, bits)
+	for k, want := range []interval.Interval{enclose(one), interval.ExpRat(rat(-1, 1), precision)} {
+		a, err := rules.AsymptoticEnclosure(k+1, precision)
 		if err != nil {
 			return Finding{}, err
 		}
@@ -224,7 +224,7 @@ func secondRatioBelowLimit(ctx context.Context) (Finding, error) {
 	const most = 60
 	var above []*big.Rat // upper ends of a_2, a_3, …: a larger a makes the claim harder
 	for l := 1; l <= most; l++ {
-		a, err := rules.AsymptoticEnclosure(l+1, bits)
+		a, err := rules.AsymptoticEnclosure(l+1, precision)
 		if err != nil {
 			return Finding{}, err
 		}
@@ -294,16 +294,16 @@ func closedFormOfEpsilon(least int) func(context.Context) (Finding, error) {
 		for _, l := range []int{1, 2, 5} {
 			for _, p := range []*big.Rat{one, rat(1, 2)} {
 				for _, delta := range []*big.Rat{new(big.Rat), rat(1, 100), rat(1, 20)} {
-					a, err := rules.AsymptoticEnclosure(l+1, bits)
+					a, err := rules.AsymptoticEnclosure(l+1, precision)
 					if err != nil {
 						return Finding{}, err
 					}
 					at := func(k int) interval.Interval {
-						return law[k-1].Mul(box(p)).Add(box(quo(sub(one, p), rat(large, 1))))
+						return law[k-1].Mul(enclose(p)).Add(enclose(quo(sub(one, p), rat(large, 1))))
 					}
-					limit := interval.Log(box(p).Sub(box(delta).Mul(interval.ExpRat(one, bits))).Quo(a.Mul(box(p))))
-					off := interval.Log(at(1).Sub(box(delta)).Quo(at(l + 1))).Quo(limit).Sub(box(one)).Abs()
-					near, _ := off.Cmp(box(rat(1, 200)))
+					limit := interval.Log(enclose(p).Sub(enclose(delta).Mul(interval.ExpRat(one, precision))).Quo(a.Mul(enclose(p))))
+					off := interval.Log(at(1).Sub(enclose(delta)).Quo(at(l + 1))).Quo(limit).Sub(enclose(one)).Abs()
+					near, _ := off.Cmp(enclose(rat(1, 200)))
 					t.expect(near < 0, "n = 10⁴, l = %d, p = %s, δ = %s: off its limit by %.2g of it", l, p.RatString(), delta.RatString(), off.Near())
 					worst = max(worst, off.Near())
 				}
@@ -338,13 +338,13 @@ func closedFormOfDelta(ctx context.Context) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	a, err := rules.AsymptoticEnclosure(2, bits)
+	a, err := rules.AsymptoticEnclosure(2, precision)
 	if err != nil {
 		return Finding{}, err
 	}
 	for _, e := range exps[:3] {
-		ratio := law[0].Sub(box(e).Mul(law[1])).Quo(interval.ExpRat(rat(-1, 1), bits).Mul(box(one).Sub(a.Mul(box(e)))))
-		near, _ := ratio.Sub(box(one)).Abs().Cmp(box(rat(1, 200)))
+		ratio := law[0].Sub(enclose(e).Mul(law[1])).Quo(interval.ExpRat(rat(-1, 1), precision).Mul(enclose(one).Sub(a.Mul(enclose(e)))))
+		near, _ := ratio.Sub(enclose(one)).Abs().Cmp(enclose(rat(1, 200)))
 		t.expect(near < 0, "n = 10⁴, p = 1, l = 1, e^ε = %s: ratio %.6f to the limit", e.RatString(), ratio.Near())
 	}
 	return t.finding("n = 7, …, 30, all l, four p and e^ε: the least δ, exact; the limit at n = 10⁴, l = 1, p = 1, enclosed", "")
@@ -419,16 +419,16 @@ func limitOfP(ctx context.Context) (Finding, error) {
 	}
 	worst := 0.0
 	for _, l := range []int{1, 3} {
-		a, err := rules.AsymptoticEnclosure(l+1, bits)
+		a, err := rules.AsymptoticEnclosure(l+1, precision)
 		if err != nil {
 			return Finding{}, err
 		}
 		for _, delta := range []*big.Rat{rat(1, 100), rat(1, 20)} {
 			e, blind := rat(3, 2), rat(1, 2*large)
-			p := box(add(delta, blind)).Quo(law[0].Sub(box(e).Mul(law[l])).Add(box(blind)))
-			limit := box(delta).Mul(interval.ExpRat(one, bits)).Quo(box(one).Sub(box(e).Mul(a)))
-			off := p.Quo(limit).Sub(box(one)).Abs()
-			near, _ := off.Cmp(box(rat(1, 50)))
+			p := enclose(add(delta, blind)).Quo(law[0].Sub(enclose(e).Mul(law[l])).Add(enclose(blind)))
+			limit := enclose(delta).Mul(interval.ExpRat(one, precision)).Quo(enclose(one).Sub(enclose(e).Mul(a)))
+			off := p.Quo(limit).Sub(enclose(one)).Abs()
+			near, _ := off.Cmp(enclose(rat(1, 50)))
 			t.expect(near < 0, "n = 10⁴, l = %d, δ = %s: off by %.2g", l, delta.RatString(), off.Near())
 			worst = max(worst, off.Near())
 		}
@@ -440,15 +440,15 @@ func limitOfP(ctx context.Context) (Finding, error) {
 
 // limitEpsilon is ln((p - δe)/(p/e)).
 func limitEpsilon(p, delta *big.Rat) interval.Interval {
-	e := interval.ExpRat(one, bits)
-	return box(one).Add(interval.Log(box(one).Sub(box(quo(delta, p)).Mul(e))))
+	e := interval.ExpRat(one, precision)
+	return enclose(one).Add(interval.Log(enclose(one).Sub(enclose(quo(delta, p)).Mul(e))))
 }
 
 func exampleEpsilon(context.Context) (Finding, error) {
 	var t tally
 	for i := int64(1); i <= 20; i++ {
 		eps := limitEpsilon(rat(i, 20), rat(1, 100))
-		below, _ := eps.Cmp(box(one))
+		below, _ := eps.Cmp(enclose(one))
 		t.expect(below < 0, "p = %s: ε = %.4f", rat(i, 20).RatString(), eps.Near())
 	}
 	return t.finding("p = 1/20, …, 1, enclosed", fmt.Sprintf("ε = %.4f at p = 1", limitEpsilon(one, rat(1, 100)).Near()))
@@ -458,8 +458,8 @@ func exampleEpsilon(context.Context) (Finding, error) {
 func exampleP(printed, half *big.Rat) func(context.Context) (Finding, error) {
 	return func(context.Context) (Finding, error) {
 		var t tally
-		p := box(rat(1, 20)).Mul(interval.ExpRat(one, bits)).Quo(box(one).Sub(interval.ExpRat(rat(-1, 2), bits)))
-		near, _ := p.Sub(box(printed)).Abs().Cmp(box(half))
+		p := enclose(rat(1, 20)).Mul(interval.ExpRat(one, precision)).Quo(enclose(one).Sub(interval.ExpRat(rat(-1, 2), precision)))
+		near, _ := p.Sub(enclose(printed)).Abs().Cmp(enclose(half))
 		t.expect(near < 0, "p = %.4f", p.Near())
 		return t.finding("enclosed; a printed number stands for what rounds to it", fmt.Sprintf("p = %.4f", p.Near()))
 	}
@@ -470,8 +470,8 @@ func exampleWhole(printed, half *big.Rat) func(context.Context) (Finding, error)
 	return func(context.Context) (Finding, error) {
 		var t tally
 		eps := limitEpsilon(one, rat(1, 20))
-		near, _ := eps.Sub(box(printed)).Abs().Cmp(box(half))
-		at := box(rat(1, 20)).Mul(interval.ExpRat(one, bits)).Quo(box(one).Sub(interval.ExpRat(sub(printed, one), bits)))
+		near, _ := eps.Sub(enclose(printed)).Abs().Cmp(enclose(half))
+		at := enclose(rat(1, 20)).Mul(interval.ExpRat(one, precision)).Quo(enclose(one).Sub(interval.ExpRat(sub(printed, one), precision)))
 		t.expect(near < 0, "p = 1 is sufficient from ε = %.4f on; at ε = %s the largest p is %.3f", eps.Near(), printed.FloatString(2), at.Near())
 		return t.finding("enclosed; a printed number stands for what rounds to it", fmt.Sprintf("ε = %.4f", eps.Near()))
 	}

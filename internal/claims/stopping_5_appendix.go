@@ -19,7 +19,7 @@ func init() {
 	const bounded = "For constant l and k in {2, …, n-l}, lim r_{k,n}/r_{k+l,n} < 1/a_{l+1}"
 	const boundedNote = "For constant k the limit is a_k/a_{k+l}, less than a_1/a_{l+1} = 1/a_{l+1} as a_k/a_{k+1} decreases. Where k → ∞ the limit is at most (1-1/e)^{-l}, and a_{l+1} < (1-1/e)^l (e-1)/(l+1). The proof cites the exact formula where the asymptotic one is meant."
 	entries = append(entries,
-		Entry{Source: Stopping, Version: "older", Item: "Theorem 4", Statement: printed, Note: noteBestLast + " Its proof adds the two events as if they were disjoint, which is so for k >= 2.", Check: lawIs(1, printedLaw)},
+		Entry{Source: Stopping, Version: "older", Item: "Theorem 4", Statement: printed, Note: noteBestLast + " The proof takes (t_n-1)/(n-1) for the probability that the best came before t_n, given that the k-th best comes last: at k = 1 it is 0.", Check: lawIs(1, printedLaw)},
 		Entry{Source: Stopping, Version: "newer", Item: "Theorem 5.1", Statement: printed, Note: noteBestLast + " The source refers to Rogerson (1987) for a slightly different formulation.", Check: lawIs(1, printedLaw)},
 		Entry{Source: Stopping, Version: "older", Item: "Lemma 4", Statement: step, Note: inherits, Check: recurrence(1)},
 		Entry{Source: Stopping, Version: "newer", Item: "Lemma 3", Statement: step, Note: inherits, Check: recurrence(1)},
@@ -43,7 +43,7 @@ func init() {
 		Entry{
 			Source: Stopping, Version: "older", Item: "Theorem 5, k = o(n)",
 			Statement: "For every function k(n) = o(n), r_{k,n} ~ a_k/e",
-			Note:      "Both bounds of the proof are differences of quantities that tend to 0 with k, and ~ of the terms says nothing of the differences. See Fact 2 for what is true.",
+			Note:      "The proof's bounds are r_{1,n} less a sum, both of which tend to 1/e as k grows: that they are ~ their limits says nothing of their difference. See Fact 2 for what is true.",
 			Check:     followsLaw(sublinearRanks, one, limitLaw),
 		},
 		Entry{
@@ -136,8 +136,8 @@ func flatTail(ctx context.Context) (Finding, error) {
 		}
 		for _, share := range []float64{0.05, 0.2, 0.5, 0.8, 1} {
 			k := int(share * float64(n))
-			off := law[k-1].Mul(interval.ExpRat(one, bits)).Mul(box(rat(int64(n), 1))).Sub(box(one)).Abs()
-			near, _ := off.Cmp(box(rat(5, int64(n))))
+			off := law[k-1].Mul(interval.ExpRat(one, precision)).Mul(enclose(rat(int64(n), 1))).Sub(enclose(one)).Abs()
+			near, _ := off.Cmp(enclose(rat(5, int64(n))))
 			t.expect(near < 0, "n = %d, k = %d: r_k·en is off 1 by %.2g", n, k, off.Near())
 			worst = max(worst, off.Near())
 		}
@@ -147,20 +147,20 @@ func flatTail(ctx context.Context) (Finding, error) {
 
 func belowSum(ctx context.Context) (Finding, error) {
 	var t tally
-	x := box(one).Sub(interval.ExpRat(rat(-1, 1), bits))
+	x := enclose(one).Sub(interval.ExpRat(rat(-1, 1), precision))
 	seen := ""
 	for _, n := range []int{100, 500, 2000, 10_000} {
 		law, err := enclosedLaw(ctx, n)
 		if err != nil {
 			return Finding{}, err
 		}
-		floor := interval.ExpRat(rat(-1, 1), bits).Quo(box(rat(int64(n), 1)))
-		power, most := box(one), box(new(big.Rat))
+		floor := interval.ExpRat(rat(-1, 1), precision).Quo(enclose(rat(int64(n), 1)))
+		power, most := enclose(one), enclose(new(big.Rat))
 		for k := 1; k <= n; k++ {
 			power = power.Mul(x)
 			most = most.Max(law[k-1].Quo(power.Add(floor)))
 		}
-		below, _ := most.Cmp(box(add(one, rat(2, int64(n)))))
+		below, _ := most.Cmp(enclose(add(one, rat(2, int64(n)))))
 		t.expect(below < 0, "n = %d: %.6f", n, most.Near())
 		seen += fmt.Sprintf("%.6f at n = %d; ", most.Near(), n)
 	}
@@ -171,28 +171,28 @@ func belowSum(ctx context.Context) (Finding, error) {
 func uniformLaw(floor int64) func(context.Context) (Finding, error) {
 	return func(ctx context.Context) (Finding, error) {
 		var t tally
-		x := box(one).Sub(interval.ExpRat(rat(-1, 1), bits))
-		inv := interval.ExpRat(rat(-1, 1), bits)
+		x := enclose(one).Sub(interval.ExpRat(rat(-1, 1), precision))
+		inv := interval.ExpRat(rat(-1, 1), precision)
 		seen := ""
 		for _, n := range []int{100, 1000, 10_000} {
 			law, err := enclosedLaw(ctx, n)
 			if err != nil {
 				return Finding{}, err
 			}
-			a, err := rules.AsymptoticEnclosure(1, bits+64)
+			a, err := rules.AsymptoticEnclosure(1, precision+64)
 			if err != nil {
 				return Finding{}, err
 			}
-			last := inv.Mul(box(rat(floor, int64(n))))
-			power, most := x, box(new(big.Rat))
+			last := inv.Mul(enclose(rat(floor, int64(n))))
+			power, most := x, enclose(new(big.Rat))
 			for k := 1; k <= n; k++ {
 				// where the differences have no digits left, a_k is between 0 and its upper bound
-				a = a.Max(box(new(big.Rat)))
-				most = most.Max(law[k-1].Quo(a.Mul(inv).Add(last)).Sub(box(one)).Abs())
-				a = a.Sub(power.Quo(box(rat(int64(k), 1))))
+				a = a.Max(enclose(new(big.Rat)))
+				most = most.Max(law[k-1].Quo(a.Mul(inv).Add(last)).Sub(enclose(one)).Abs())
+				a = a.Sub(power.Quo(enclose(rat(int64(k), 1))))
 				power = power.Mul(x)
 			}
-			near, ok := most.Sqr().Mul(box(rat(int64(n), 1))).Cmp(box(rat(16, 1)))
+			near, ok := most.Sqr().Mul(enclose(rat(int64(n), 1))).Cmp(enclose(rat(16, 1)))
 			t.expect(ok && near < 0, "n = %d: off by %.4f of it", n, most.Near())
 			seen += fmt.Sprintf("%.4f at n = %d, ", most.Near(), n)
 		}
@@ -204,7 +204,7 @@ func uniformLaw(floor int64) func(context.Context) (Finding, error) {
 func coefficients(most int) ([]interval.Interval, error) {
 	var out []interval.Interval
 	for k := 1; k <= most; k++ {
-		a, err := rules.AsymptoticEnclosure(k, bits)
+		a, err := rules.AsymptoticEnclosure(k, precision)
 		if err != nil {
 			return nil, err
 		}
@@ -241,8 +241,8 @@ func telescopingBound(ctx context.Context) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	x := box(one).Sub(interval.ExpRat(rat(-1, 1), bits))
-	beta := func(k int) interval.Interval { return x.Pow(k).Quo(box(rat(int64(k), 1))) }
+	x := enclose(one).Sub(interval.ExpRat(rat(-1, 1), precision))
+	beta := func(k int) interval.Interval { return x.Pow(k).Quo(enclose(rat(int64(k), 1))) }
 	f := func(k int) interval.Interval { return beta(k).Sqr().Quo(beta(k).Sub(beta(k + 1))) }
 	for s := 1; s <= 200; s++ {
 		c, ok := beta(s).Cmp(f(s).Sub(f(s + 1)))

@@ -26,7 +26,7 @@ func find(t *testing.T, c check) Finding {
 func TestDoctoredStatementsAboutStopping(t *testing.T) {
 	lastFloor := func(n, k int) (interval.Interval, error) {
 		limit, err := limitLaw(n, k)
-		return limit.Add(interval.ExpRat(rat(-1, 1), bits).Quo(box(rat(int64(n), 1)))), err
+		return limit.Add(interval.ExpRat(rat(-1, 1), precision).Quo(enclose(rat(int64(n), 1)))), err
 	}
 	corrected := func(n, tn, k int) *big.Rat {
 		if k == 1 {
@@ -108,7 +108,7 @@ func TestLeastExp(t *testing.T) {
 func TestAsymptoticsLeftOpen(t *testing.T) {
 	f := find(t, followsLaw([]rankSequence{constant(2)}, one, func(n, k int) (interval.Interval, error) {
 		limit, err := limitLaw(n, k)
-		return limit.Mul(box(rat(9, 10))), err
+		return limit.Mul(enclose(rat(9, 10))), err
 	}))
 	assert.Equal(t, Undecided, f.Verdict)
 }
