@@ -86,7 +86,7 @@ type evaluateDoc struct {
 	Monotonic   bool             `json:"monotonic_scores,omitempty"`
 	TargetError *string          `json:"target_error,omitempty"`
 	Mechanisms  []evaluatedEntry `json:"mechanisms"`
-	Ratio       number.Number    `json:"ratio"`
+	Ratio       number.Number    `json:"ratio"` // the exponential mechanism's error over permute-and-flip's
 	Undecided   string           `json:"undecided,omitempty"`
 }
 
@@ -94,6 +94,7 @@ type evaluateDoc struct {
 type evaluatedEntry struct {
 	Name          string         `json:"name"`
 	ExpectedError number.Number  `json:"expected_error"`
+	Ratio         number.Number  `json:"ratio"` // over permute-and-flip's error
 	EquivalentEps number.Number  `json:"equivalent_eps"`
 	TargetEps     *number.Number `json:"target_eps,omitempty"`
 	ExpectedFlips *number.Number `json:"expected_flips,omitempty"`
@@ -195,6 +196,12 @@ func (e *evaluation) fill() error {
 	}
 	for _, m := range e.in.list {
 		row := evaluatedEntry{Name: m.Info().Name, ExpectedError: found[m]}
+		if e.eps.IsSet() {
+			row.Ratio = number.Int(1)
+			if m != pf {
+				row.Ratio = evaluate.Ratio(found[m], found[pf])
+			}
+		}
 		err := e.reach(&row, m, found[pf])
 		if err == nil && m == pf && e.eps.IsSet() {
 			err = e.extras(&row)
@@ -258,29 +265,29 @@ func printEvaluation(w io.Writer, docs []*evaluateDoc) error {
 	default:
 		fmt.Fprintf(w, "%d bins with %d items and %d different scores", d.Bins, *d.Items, d.Classes)
 	}
-	fmt.Fprintf(w, ", Δ = %s%s\n\n", d.Sensitivity, choose(d.Monotonic, ", monotonic scores", ""))
+	fmt.Fprintf(w, ", Δ = %s%s\n", d.Sensitivity, choose(d.Monotonic, ", monotonic scores", ""))
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	if d.Eps != nil || d.ExpEps != nil {
-		fmt.Fprintf(t, "%s\tmechanism\texpected error\tε for pf's error\n", choose(d.Eps != nil, "ε", "e^ε"))
+		fmt.Fprintln(w)
+		fmt.Fprintf(t, "%s\tmechanism\texpected error\ttimes pf's\tε for pf's error\n", choose(d.Eps != nil, "ε", "e^ε"))
 		for _, d := range docs {
 			for _, m := range d.Mechanisms {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", given(d), m.Name, m.ExpectedError, m.EquivalentEps)
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", given(d), m.Name, m.ExpectedError, m.Ratio, m.EquivalentEps)
 			}
 		}
 		if err := t.Flush(); err != nil {
 			return err
 		}
-		fmt.Fprintln(w)
 		for _, d := range docs {
-			fmt.Fprintf(w, "at %s em errs %s times as much as pf\n", given(d), d.Ratio)
 			for _, m := range d.Mechanisms {
 				if m.ExpectedFlips != nil {
-					fmt.Fprintf(w, "at %s pf flips %s coins in the mean: where the best score is known in advance, so many of the %d are evaluated\n", given(d), *m.ExpectedFlips, d.Bins)
+					fmt.Fprintf(w, "at %s pf flips %s coins in the mean: of %d scores so many are evaluated, if the best is known in advance\n", given(d), *m.ExpectedFlips, d.Bins)
 				}
 			}
 		}
 	}
 	if d.TargetError != nil {
+		fmt.Fprintln(w)
 		fmt.Fprintf(t, "mechanism\tε for the error %s\n", *d.TargetError)
 		for _, m := range d.Mechanisms {
 			fmt.Fprintf(t, "%s\t%s\n", m.Name, *m.TargetEps)

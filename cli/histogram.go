@@ -71,7 +71,10 @@ func (f *evaluateFlags) ownScores(ctx context.Context, doc *evaluateDoc, sensiti
 	if err != nil {
 		return nil, err
 	}
-	p, err := evaluate.NewRational(scores, sensitivity, f.monotonic)
+	p, err := await(ctx, grace, func() (*evaluate.Problem, error) { return evaluate.NewRational(scores, sensitivity, f.monotonic) })
+	if cause := context.Cause(ctx); cause != nil && p == nil {
+		return nil, cause
+	}
 	if err != nil {
 		return nil, usagef("%s: %w", f.scores, err)
 	}
@@ -87,8 +90,10 @@ func (f *evaluateFlags) histogramScores(ctx context.Context, doc *evaluateDoc, s
 		return nil, err
 	case quantile != nil && f.monotonic:
 		return nil, usagef("--monotonic-scores: one more item raises some scores of a quantile and lowers others; leave it out")
-	case f.histogram == "" || f.scores != "" || f.n != 0:
-		return nil, usagef("--task %s takes --histogram FILE, and neither --scores nor -n", f.task)
+	case f.histogram == "":
+		return nil, usagef("--task %s: the histogram is missing: give --histogram FILE", f.task)
+	case f.scores != "" || f.n != 0:
+		return nil, usagef("--task %s takes --histogram, and neither --scores nor -n: leave them out", f.task)
 	}
 	scores, err := readHistogram(ctx, f.histogram)
 	if err != nil {

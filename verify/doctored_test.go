@@ -218,3 +218,25 @@ func TestDoctoredMechanismsBreakWhatTheyBreak(t *testing.T) {
 func exactAt(d doctored, eps mechanisms.Epsilon, scores []*big.Rat) []*big.Rat {
 	return d.pmf(d.t, &mechanisms.Instance{Scores: scores, Sensitivities: []*big.Rat{one}, Epsilon: eps})
 }
+
+// A mechanism that treats candidates unlike at one vector alone is caught at it, wherever its place is: in descending order, reversed, in between,
+// or at a tie.
+func TestOneAsymmetricVector(t *testing.T) {
+	for _, scores := range [][]int64{{0, -2, 0}, {0, 0, -2}, {-2, 0, 0}, {0, 0, 0}, {-2, 0, -4}, {0, -2, -4}} {
+		m := doctored{name: "unlike once", t: t, pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
+			p := each(exactly(t, "pf", in), func(x *big.Rat) *big.Rat { return new(big.Rat).Set(x) })
+			for r, q := range in.Scores {
+				if len(p) != 3 || q.Cmp(big.NewRat(scores[r], 1)) != 0 {
+					return p
+				}
+			}
+			p[0].Sub(p[0], big.NewRat(1, 1e9))
+			p[2].Add(p[2], big.NewRat(1, 1e9))
+			return p
+		}}
+		claim := Claim{Mechanism: m, Epsilon: parse(t, "9/4"), Sensitivities: []*big.Rat{one}}
+		r, err := Lattice(context.Background(), claim, 3, 2, Options{Properties: []Property{Symmetry}})
+		require.NoError(t, err)
+		require.Equal(t, Violated, r.Properties[0].Verdict, scores)
+	}
+}

@@ -3,7 +3,6 @@ package evaluate
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -33,14 +32,14 @@ type Problem struct {
 }
 
 // New returns the problem of integer scores. With monotonic, neighbours move all scores one way, by at most the sensitivity, and each
-// mechanism runs with mechanisms.MonotonicSensitivities. The error wraps ErrInput.
+// mechanism runs with mechanisms.MonotonicSensitivities. The error is ErrInput.
 func New(scores []int64, sensitivity *big.Rat, monotonic bool) (*Problem, error) {
 	p := &Problem{n: len(scores), sensitivity: sensitivity, monotonic: monotonic}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	if slices.Min(scores) < -2*MaxTotal || slices.Max(scores) > 2*MaxTotal {
-		return nil, fmt.Errorf("%w: a score beyond 2^61", ErrInput)
+		return nil, inputf("a score beyond 2^61")
 	}
 	p.scores = func(i int) *big.Rat { return new(big.Rat).SetInt64(scores[i]) }
 	ordered := slices.Clone(scores)
@@ -65,19 +64,33 @@ func NewRational(scores []*big.Rat, sensitivity *big.Rat, monotonic bool) (*Prob
 		return nil, err
 	}
 	p.scores = func(i int) *big.Rat { return scores[i] }
-	ordered := slices.Clone(scores)
-	slices.SortFunc(ordered, func(a, b *big.Rat) int { return b.Cmp(a) })
+	// In float64 most comparisons are quick, and what rounds to different numbers is ordered like them.
+	type score struct {
+		near  float64
+		exact *big.Rat
+	}
+	ordered := make([]score, len(scores))
+	for i, q := range scores {
+		ordered[i].near, _ = q.Float64()
+		ordered[i].exact = q
+	}
+	slices.SortFunc(ordered, func(a, b score) int {
+		if c := cmp.Compare(b.near, a.near); c != 0 {
+			return c
+		}
+		return b.exact.Cmp(a.exact)
+	})
 	var gaps []*big.Rat
 	for i, q := range ordered {
-		if i == 0 || q.Cmp(ordered[i-1]) != 0 {
-			gaps = append(gaps, new(big.Rat).Sub(ordered[0], q))
+		if i == 0 || q.exact.Cmp(ordered[i-1].exact) != 0 {
+			gaps = append(gaps, new(big.Rat).Sub(ordered[0].exact, q.exact))
 			near, _ := gaps[len(gaps)-1].Float64()
 			p.near, p.counts = append(p.near, near), append(p.counts, 0)
 		}
 		p.counts[len(p.counts)-1]++
 	}
 	if math.IsInf(p.near[len(p.near)-1], 0) {
-		return nil, fmt.Errorf("%w: scores further apart than float64 can hold", ErrInput)
+		return nil, inputf("scores further apart than float64 can hold")
 	}
 	p.gap = func(class int) *big.Rat { return gaps[class] }
 	return p, nil
@@ -85,10 +98,10 @@ func NewRational(scores []*big.Rat, sensitivity *big.Rat, monotonic bool) (*Prob
 
 func (p *Problem) check() error {
 	if p.n == 0 {
-		return fmt.Errorf("%w: no scores", ErrInput)
+		return inputf("no scores")
 	}
 	if p.sensitivity.Sign() <= 0 {
-		return fmt.Errorf("%w: the sensitivity is %s, want > 0", ErrInput, p.sensitivity.RatString())
+		return inputf("the sensitivity is %s, want > 0", p.sensitivity.RatString())
 	}
 	return nil
 }

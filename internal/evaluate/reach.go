@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/big"
 
@@ -25,7 +24,7 @@ const (
 //
 // It is 0 where the error is at most target at ε = 0 already, and +∞ where it is positive at every ε and target is 0. The ε is proposed in float64
 // and proved by enclosures of the error on either side; where those are estimates, or target is one, so is the result. An end that could
-// not be proved is missing, as for mechanisms that do not reach the target. The error wraps ErrInput for a negative target.
+// not be proved is missing, as for mechanisms that do not reach the target. The error is ErrInput for a negative target.
 func (p *Problem) Reaching(ctx context.Context, m mechanisms.Mechanism, target number.Number) (number.Number, error) {
 	goal, err := newGoal(target)
 	if err != nil {
@@ -107,14 +106,14 @@ func newGoal(target number.Number) (*goal, error) {
 			g.hi, bounded = target.Upper()
 		}
 		if !bounded {
-			return nil, fmt.Errorf("%w: the target error %v has no bounds", ErrInput, target)
+			return nil, inputf("the target error %v has no bounds", target)
 		}
 	} else {
 		g.lo = new(big.Rat).SetFloat64(target.Float64())
 		g.hi = g.lo
 	}
 	if g.lo == nil || g.lo.Sign() < 0 {
-		return nil, fmt.Errorf("%w: the target error %v is not a number >= 0", ErrInput, target)
+		return nil, inputf("the target error %v is not a number >= 0", target)
 	}
 	return g, nil
 }
@@ -205,16 +204,26 @@ func (p *Problem) propose(ctx context.Context, m mechanisms.Mechanism, log float
 	return hi, nil
 }
 
-// approximate returns about ln of a mechanism's expected error.
+// approximate returns about ln of a mechanism's expected error, from its probabilities in float64 where these are good for it.
 func (p *Problem) approximate(m mechanisms.Mechanism, x float64) (float64, error) {
 	eps := rationalEpsilon(x)
-	if w, ok := m.(mechanisms.Weighted); ok {
-		sensitivity, err := p.sensitivityFor(m)
-		if err != nil {
-			return 0, err
-		}
-		if rate := rate(sensitivity, eps); len(p.near) > 1 && rate*p.near[1] < deepest {
+	sensitivity, err := p.sensitivityFor(m)
+	if err != nil {
+		return 0, err
+	}
+	if rate := rate(sensitivity, eps); len(p.near) > 1 && rate*p.near[1] < deepest {
+		if w, ok := m.(mechanisms.Weighted); ok {
 			return logOf(p.estimate(w, rate)), nil
+		}
+		in := p.instance(sensitivity, eps)
+		if probabilities, err := m.Float(in); err == nil {
+			sum, near := 0.0, in.Floats().Scores // relative to the best
+			for i, y := range probabilities {
+				sum -= y * near[i]
+			}
+			if sum > 0 {
+				return math.Log(sum), nil
+			}
 		}
 	}
 	e, err := p.ExpectedError(m, eps)

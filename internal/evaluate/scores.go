@@ -7,8 +7,16 @@ import (
 	"slices"
 )
 
-// ErrInput is wrapped by errors about histograms, quantiles and targets.
-var ErrInput = errors.New("evaluate")
+// ErrInput is what errors about histograms, quantiles, scores and targets are, by errors.Is.
+var ErrInput = errors.New("bad input")
+
+// inputError is ErrInput with a text of its own.
+type inputError string
+
+func (e inputError) Error() string      { return string(e) }
+func (inputError) Is(target error) bool { return target == ErrInput }
+
+func inputf(format string, args ...any) error { return inputError(fmt.Sprintf(format, args...)) }
 
 // ModeScores returns the score of each bin for selecting the mode, which is its count. Adding or removing one item changes one score by 1: the
 // sensitivity is 1, and scores are monotonic. Where one item moves from a bin to another instead, the sensitivity is 1 as well, but scores are not
@@ -36,18 +44,18 @@ func MedianScores(counts []int64) ([]int64, error) { return QuantileScores(count
 // to r where m = b-a, and remove them from above r where m = a, after which aN still exceeds bA_r - a >= bB_r + b - a. With v = bB_r - aN + 1 > 0
 // add them to r where m = a, and remove them from below r where m = b-a, after which bA_r - aN is still at least a.
 //
-// With no items at all every bin has the score -1. The error wraps ErrInput where P is not between 0 and 1, a
+// With no items at all every bin has the score -1. The error is ErrInput where P is not between 0 and 1, a
 // count is negative, or b·N does not fit into 62 bits.
 func QuantileScores(counts []int64, p *big.Rat) ([]int64, error) {
 	if p.Sign() <= 0 || p.Cmp(big.NewRat(1, 1)) >= 0 {
-		return nil, fmt.Errorf("%w: the quantile %s is not between 0 and 1", ErrInput, p.RatString())
+		return nil, inputf("the quantile %s is not between 0 and 1", p.RatString())
 	}
 	total, err := Total(counts)
 	if err != nil {
 		return nil, err
 	}
 	if most := new(big.Int).Mul(p.Denom(), big.NewInt(max(total, 1))); most.BitLen() > 62 {
-		return nil, fmt.Errorf("%w: the quantile %s of %d items: its denominator times their number exceeds 2^62", ErrInput, p.RatString(), total)
+		return nil, inputf("the quantile %s of %d items: its denominator times their number exceeds 2^62", p.RatString(), total)
 	}
 	a, b := p.Num().Int64(), p.Denom().Int64()
 	m := max(a, b-a)
@@ -62,15 +70,15 @@ func QuantileScores(counts []int64, p *big.Rat) ([]int64, error) {
 	return scores, nil
 }
 
-// Total returns the sum of the counts. The error wraps ErrInput where one is negative or the sum exceeds MaxTotal.
+// Total returns the sum of the counts. The error is ErrInput where one is negative or the sum exceeds MaxTotal.
 func Total(counts []int64) (int64, error) {
 	total := int64(0)
 	for i, x := range counts {
 		if x < 0 {
-			return 0, fmt.Errorf("%w: the count of bin %d is %d, want >= 0", ErrInput, i, x)
+			return 0, inputf("the count of bin %d is %d, want >= 0", i, x)
 		}
 		if x > MaxTotal-total {
-			return 0, fmt.Errorf("%w: more than 2^60 items", ErrInput)
+			return 0, inputf("more than 2^60 items")
 		}
 		total += x
 	}
@@ -80,10 +88,10 @@ func Total(counts []int64) (int64, error) {
 // MaxTotal is the largest number of items of a histogram.
 const MaxTotal = 1 << 60
 
-// Fold sums adjacent bins so that as many as bins remain. The error wraps ErrInput unless bins divides the number there are.
+// Fold sums adjacent bins so that as many as bins remain. The error is ErrInput unless bins divides the number there are.
 func Fold(counts []int64, bins int) ([]int64, error) {
 	if bins < 1 || len(counts)%bins != 0 {
-		return nil, fmt.Errorf("%w: %d does not divide the %d bins there are; give a divisor", ErrInput, bins, len(counts))
+		return nil, inputf("%d does not divide the %d bins there are; give a divisor", bins, len(counts))
 	}
 	width := len(counts) / bins
 	out := make([]int64, bins)

@@ -17,10 +17,10 @@ type WorstCase struct {
 	sensitivity *big.Rat // with which the mechanisms run
 }
 
-// NewWorstCase returns the question for n >= 1 candidates; monotonic as in New. The error wraps ErrInput.
+// NewWorstCase returns the question for n >= 1 candidates; monotonic as in New. The error is ErrInput.
 func NewWorstCase(n int, sensitivity *big.Rat, monotonic bool) (*WorstCase, error) {
 	if n < 1 || sensitivity.Sign() <= 0 {
-		return nil, fmt.Errorf("%w: %d candidates and sensitivity %s, want at least 1 and > 0", ErrInput, n, sensitivity.RatString())
+		return nil, inputf("%d candidates and sensitivity %s, want at least 1 and > 0", n, sensitivity.RatString())
 	}
 	if monotonic {
 		sensitivity = new(big.Rat).Quo(sensitivity, big.NewRat(2, 1))
@@ -61,7 +61,7 @@ const (
 // and h is log-concave (Prékopa 1973). So is f, and thus it rises up to one maximum and falls from there: f(a) < f(b) at a < b proves that
 // the maximum lies above a. As h falls, f <= b h(a) on [a, b]. For the exponential mechanism the maximum is W((n-1)/e), at x = 1 + W((n-1)/e), with Lambert's W.
 //
-// The error wraps ErrNoWorst for other mechanisms, and ErrInput for ε = 0, where the worst error has no bound.
+// The error wraps ErrNoWorst for other mechanisms, and is ErrInput for ε = 0, where the worst error has no bound.
 func (w *WorstCase) Worst(m mechanisms.Mechanism, eps mechanisms.Epsilon) (most, gap number.Number, err error) {
 	if err := eps.Check(); err != nil {
 		return most, gap, err
@@ -85,7 +85,7 @@ func (w *WorstCase) Worst(m mechanisms.Mechanism, eps mechanisms.Epsilon) (most,
 		return number.Int(0), number.Int(0), nil
 	}
 	if eps.IsZero() {
-		return most, gap, fmt.Errorf("%w: at ε = 0 the worst error has no bound; give ε > 0", ErrInput)
+		return most, gap, inputf("at ε = 0 the worst error has no bound; give ε > 0")
 	}
 	at, value := peak(func(x *big.Float) interval.Interval { return missed(interval.Exp(interval.Point(x).Neg())) })
 	unit := interval.FromRat(new(big.Rat).Add(w.sensitivity, w.sensitivity), worstPrec).Quo(eps.Value(worstPrec))

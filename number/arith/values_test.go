@@ -167,3 +167,13 @@ func TestCommonDenominator(t *testing.T) {
 	}
 	assert.Zero(t, third.Cmp(big.NewRat(1, 3)))
 }
+
+// Division by 0 is a mistake, of 0 too.
+func TestQuotientByZeroPanics(t *testing.T) {
+	f := Poly{}
+	for _, a := range []RatFunc{f.Zero(), f.One(), f.Z(), {}} {
+		for _, b := range []RatFunc{f.Zero(), {}} {
+			assert.PanicsWithValue(t, "arith: division by the rational function 0", func() { f.Quo(a, b) })
+		}
+	}
+}
