@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"optratio/lattice"
 	"optratio/lp"
 )
 
@@ -98,7 +97,7 @@ func unreduced(ctx context.Context, n, k int, z *big.Rat) (*big.Rat, error) {
 	return least, err
 }
 
-// relaxed writes the relaxed program over orbits: x_r(q) >= z^v x_r(q with r raised to the top), v being r's depth, and the sums.
+// relaxed compares the relaxed program with the full one.
 func relaxed(ctx context.Context) (Finding, error) {
 	var t tally
 	var seen []string
@@ -109,15 +108,9 @@ func relaxed(ctx context.Context) (Finding, error) {
 			if err != nil {
 				return Finding{}, err
 			}
-			p := &program{vars: full.vars, z: z, rows: full.rows[:full.vars.Lattice.Len()]}
-			for j, v := range p.vars.Depth {
-				if v == 0 {
-					continue
-				}
-				depths := p.depths(int32(j))
-				depths[slices.Index(depths, int(v))] = 0
-				top := int32(p.vars.Find(lattice.Count(depths, s[1]), 0))
-				p.rows = append(p.rows, inequality{lower: new(big.Rat), at: map[int32]*big.Rat{int32(j): rat(1, 1), top: new(big.Rat).Neg(power(z, int(v)))}})
+			p, err := relaxedProgram(s[0], s[1], z)
+			if err != nil {
+				return Finding{}, err
 			}
 			x := p.table(func(w []*big.Rat) []*big.Rat { return distribution(pf, w) })
 			t.expect(len(p.rows) == p.vars.Len(), "Q(%d,%d): %d constraints for %d variables", s[0], s[1], len(p.rows), p.vars.Len())

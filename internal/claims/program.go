@@ -96,6 +96,13 @@ func (p *program) name(j int32) string {
 	return fmt.Sprintf("(%s)[%d]", strings.Trim(strings.ReplaceAll(fmt.Sprint(p.depths(j)), " ", ","), "[]"), p.vars.Depth[j])
 }
 
+// raised returns the column of the same candidate after it has been raised to the top.
+func (p *program) raised(j int32) int32 {
+	depths := p.depths(j)
+	depths[slices.Index(depths, int(p.vars.Depth[j]))] = 0
+	return int32(p.vars.Find(lattice.Count(depths, p.vars.Lattice.K()), 0))
+}
+
 // table returns a mechanism's probabilities, column by column.
 func (p *program) table(pmf func(weights []*big.Rat) []*big.Rat) []*big.Rat {
 	x := make([]*big.Rat, p.vars.Len())
