@@ -329,11 +329,11 @@ func worstAtOneOverN(least *big.Rat) func(context.Context) (Finding, error) {
 	return func(ctx context.Context) (Finding, error) {
 		var t tally
 		const most = 60
-		var smallest *big.Rat
+		smallest := rat(1, 1)
 		for n := 2; n <= most && ctx.Err() == nil; n++ {
 			p := oneBest(n, rat(1, int64(n)))
 			flip, exp := sub(rat(1, 1), distribution(pf, p)[n-1]), sub(rat(1, 1), distribution(em, p)[n-1])
-			if smallest == nil || flip.Cmp(smallest) < 0 {
+			if less(flip, smallest) {
 				smallest = flip
 			}
 			t.expect(flip.Cmp(least) >= 0 && exp.Cmp(flip) >= 0, "n = %d: the best is missed with probability %s by permute-and-flip, %s by the exponential mechanism", n, decimals(flip, 6), decimals(exp, 6))

@@ -97,7 +97,7 @@ func init() {
 			Statement: "The best regular ε-DP mechanism on the lattice is obtained by solving the program with privacy towards the worst neighbour, symmetry and probabilities that sum to one",
 			Note: "Privacy towards the worst neighbour implies ε-DP for monotone mechanisms only, and the program does not ask for monotonicity: its optimum can be less than that of any regular ε-DP mechanism (docs/levels.md). Theorem 3 does not suffer: " +
 				"the program's optimum is a lower bound, and permute-and-flip attains it there.",
-			Check: programOfAppendixD,
+			Check: programOfAppendixD([2]int{3, 2}, [2]int{3, 3}),
 		},
 		Entry{
 			Source: PF, Version: "supplement", Item: "Appendix D, symmetry",
@@ -125,7 +125,7 @@ func init() {
 	)
 }
 
-// outcomes for Proposition 6 and Lemma 6 are decided on these lattices.
+// Proposition 6 and Lemma 6 are decided on these lattices.
 var (
 	paretoSizes = [][2]int{{3, 2}, {3, 3}, {4, 2}}
 	paretoZ     = []*big.Rat{rat(10, 11), rat(2, 3), rat(1, 3)}
@@ -248,7 +248,7 @@ func manyPareto(ctx context.Context) (Finding, error) {
 	return t.conclude(ctx, "Q(3,3), e^ε = 3/2, exact: permute-and-flip and the optimum of the program with all rows", fmt.Sprintf("total errors %s and %s", own.RatString(), least.RatString()))
 }
 
-// exactRatios returns the exact ratios of permute-and-flip and the exponential mechanism at a rational e^ε.
+// ratios returns the ratios of permute-and-flip and the exponential mechanism to the optimum of the program, exact where that is asked for and e^ε is rational.
 func ratios(ctx context.Context, n, k int, e mechanisms.Epsilon, o lattice.Objective, exact bool) (flip, exp lp.Rated, err error) {
 	a, err := lp.Ratio(ctx, lp.Request{N: n, K: k, Epsilon: e, Objective: o, Method: lp.Enumerated, Exact: exact, Gap: rat(1, 1000000)})
 	if err != nil {

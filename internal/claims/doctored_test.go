@@ -1,0 +1,104 @@
+package claims
+
+import (
+	"context"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/verify"
+)
+
+// Statements that are wrong on purpose, or right where the ledger's is wrong: the checks have to say so. Each is an entry's own check with another constant or another
+// mechanism.
+func TestDoctoredStatements(t *testing.T) {
+	uniform := func(p []*big.Rat) []*big.Rat { return []*big.Rat{rat(1, 3), rat(1, 3), rat(1, 3)} }
+	flip := func(p []*big.Rat) []*big.Rat { return distribution(pf, p) }
+	never := func(*big.Rat, int) bool { return false }
+	for _, c := range []struct {
+		says  string
+		check func(context.Context) (Finding, error)
+		want  Verdict
+	}{
+		{"Proposition 5 with a third in place of a quarter", worstAtOneOverN(rat(1, 3)), Refuted},
+		{"Proposition 1 with two fifths of ln n", utility(em, rat(2, 5)), Refuted},
+		{"Theorem 2 the other way", dominates(em, pf, "the exponential mechanism", "permute-and-flip"), Refuted},
+		{"a ratio of errors of at most 1.9", ratioOfErrors(rat(19, 10)), Refuted},
+		{"a ratio of errors that comes close to 2.1", ratioOfErrors(rat(21, 10)), Refuted},
+		{"the gloss on Definition 3 for the uniform choice", gloss(uniform), Holds},
+		{"the gloss on Definition 3 for permute-and-flip", gloss(flip), Refuted},
+		{"the worst rows suffice without monotonicity", worstRowsSuffice(false), Refuted},
+		{"Remark 1 with a root that is no bound", monotonicScores(rat(3, 2)), Refuted},
+		{"Lemma 1 for the exponential mechanism", form("the exponential mechanism", func(p []*big.Rat, r int) *big.Rat { return distribution(em, p)[r] }), Refuted},
+		{"permute-and-flip has bounded range", suite{mechanism: pf, properties: []verify.Property{verify.BoundedRange}, lattices: [][2]int{{3, 2}}}.check, Refuted},
+		{"the exponential mechanism has bounded range", suite{mechanism: em, properties: []verify.Property{verify.BoundedRange}, lattices: [][2]int{{3, 2}}}.check, Holds},
+		{"the largest error is near 1/n for n = 14", maximiser(14), Refuted},
+		{"the exponential mechanism is Pareto optimal", pareto(em), Refuted},
+		{"Theorem 3 from e^ε = 3/2 on", optimalFrom("3/2", "0.9625"), Refuted},
+		{"Theorem 3 from ε = 0.69 on", optimalFrom("21/8", "0.69"), Refuted},
+		{"Theorem 3 from ε = 0.6932 on", optimalFrom("21/8", "0.6932"), Holds},
+		{"the program of Appendix D at k = 2", programOfAppendixD([2]int{3, 2}), Holds},
+		{"Equations 10 and 11 at e^ε = 3/2", dualRecurrence("3/2"), Refuted},
+		{"a ratio that tends to two with two best candidates", largeEpsilon(2), Refuted},
+		{"noisy max against the exponential mechanism for two candidates", neitherDominates(2), Refuted},
+		{"the lines of figure 4 cross at -3.6", crossing(3, rat(-35, 10), rat(-36, 10)), Refuted},
+		{"the threshold is Σ v z^v <= 1", thresholdIs(func(z *big.Rat, k int) bool { return weighted(z, k).Cmp(rat(1, 1)) <= 0 }), Refuted},
+		{"permute-and-flip is never optimal", thresholdIs(never), Refuted},
+		{"the extension of the optimal table is monotone", extension([]verify.Property{verify.Monotone}), Refuted},
+		{"geometric noisy max dominates the exponential mechanism on finer lattices", steps(suite{mechanism: mustLookup("geo"), properties: []verify.Property{verify.DominatesEM}, lattices: [][2]int{{4, 3}}, exps: []string{"27/10"}}, 4), Refuted},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			t.Parallel()
+			f, err := c.check(context.Background())
+			require.NoError(t, err)
+			assert.Equal(t, c.want, f.Verdict, "%+v", f)
+			if f.Verdict == Refuted {
+				assert.NotEmpty(t, f.Witness)
+			}
+		})
+	}
+}
+
+// A check that is cut short before it has seen anything says nothing.
+func TestChecksThatAreCutShort(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, e := range append(All(PF), All(Own)...) {
+		r, err := e.Run(ctx)
+		require.NoError(t, err, e.Item)
+		if r.Verdict == Holds || r.Verdict == Refuted { // quick checks may be done before they look
+			assert.NotEmpty(t, r.Domain, e.Item)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	var nothing, good, bad, open tally
+	f, err := nothing.finding("n = 1", "")
+	require.NoError(t, err)
+	assert.Equal(t, Undecided, f.Verdict)
+	good.expect(true, "no")
+	f, _ = good.finding("n = 1", "1")
+	assert.Equal(t, Finding{Holds, "n = 1", "1"}, f)
+	assert.True(t, bad.expect(true, "no"))
+	assert.False(t, bad.expect(false, "2 > %d", 1))
+	assert.False(t, bad.expect(false, "later"))
+	f, _ = bad.finding("n = 1", "1")
+	assert.Equal(t, Finding{Refuted, "n = 1", "2 > 1"}, f)
+	assert.True(t, open.atMost(enclose(rat(1, 3)), enclose(rat(1, 3)), "equal numbers"))
+	f, _ = open.finding("n = 1", "1")
+	assert.Equal(t, Undecided, f.Verdict)
+	assert.True(t, open.atMost(enclose(rat(1, 3)), enclose(rat(1, 2)), "less"))
+	assert.False(t, open.atMost(enclose(rat(1, 2)), enclose(rat(1, 3)), "more"))
+	f, _ = open.finding("n = 1", "1")
+	assert.Equal(t, Finding{Refuted, "n = 1", "more"}, f)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = good.conclude(ctx, "n = 1", "1")
+	assert.ErrorIs(t, err, context.Canceled)
+	f, err = bad.conclude(ctx, "n = 1", "1")
+	require.NoError(t, err)
+	assert.Equal(t, Refuted, f.Verdict)
+}
