@@ -52,7 +52,7 @@ func init() {
 			Source: Own, Item: "Heterogeneous, Theorem 1",
 			Statement: "With the sum of the two largest sensitivities in place of 2Δ permute-and-flip (pf-pair) and geometric noisy max (geo-pair) stay ε-DP for candidates of different sensitivities",
 			Note:      "Proved in docs/heterogeneous.md.",
-			Check:     pairs,
+			Check:     twoLargest,
 		},
 		Entry{
 			Source: Own, Item: "Heterogeneous, Theorem 2",
@@ -224,7 +224,7 @@ func (t *tally) private(ctx context.Context, name string, e mechanisms.Epsilon, 
 	return r, nil
 }
 
-func pairs(ctx context.Context) (Finding, error) {
+func twoLargest(ctx context.Context) (Finding, error) {
 	var t tally
 	var checked int64
 	for _, deltas := range [][]*big.Rat{{rat(1, 1), rat(3, 1)}, {rat(0, 1), rat(2, 1)}, {rat(1, 1), rat(1, 1), rat(4, 1)}, {rat(1, 1), rat(2, 1), rat(4, 1)}} {
