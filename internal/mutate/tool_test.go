@@ -174,3 +174,33 @@ func TestListOfEquivalents(t *testing.T) {
 	_, err = readEquivalents(equivalents)
 	assert.NoError(t, err)
 }
+
+// Whoever changes a line that the list of equivalents names is told so by the ordinary tests.
+func TestListedMutantsExist(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads every package of the list")
+	}
+	list, err := readEquivalents(equivalents)
+	require.NoError(t, err)
+	missing := map[string]map[string]bool{}
+	for id := range list {
+		dir, _ := filepath.Split(strings.SplitN(id, ":", 2)[0])
+		dir = strings.TrimSuffix(dir, "/")
+		if missing[dir] == nil {
+			missing[dir] = map[string]bool{}
+		}
+		missing[dir][id] = true
+	}
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	for dir, ids := range missing {
+		p, err := load(root, module, target{pkg: dir})
+		require.NoError(t, err)
+		for _, m := range p.mutants() {
+			delete(ids, m.id)
+		}
+		for id := range ids {
+			t.Errorf("%s: no such mutant: %s", equivalents, id)
+		}
+	}
+}
