@@ -3,6 +3,7 @@ package evaluate
 import (
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -68,8 +69,31 @@ func TestFlipsAreEnumerated(t *testing.T) {
 	}
 }
 
+// flipsByTails returns Σ_k e_k(1-p)/C(n,k), e_k the elementary symmetric polynomials: the k coins of a random set show tails with probability
+// e_k/C(n,k), and then one more is flipped. The weight of a candidate d below the best is (2/3)^d.
+func flipsByTails(scores []int64) *big.Rat {
+	n, best := len(scores), slices.Max(scores)
+	tails := []*big.Rat{big.NewRat(1, 1)}
+	for _, q := range scores {
+		lose := big.NewRat(1, 1)
+		for range best - q {
+			lose.Mul(lose, big.NewRat(2, 3))
+		}
+		lose.Sub(big.NewRat(1, 1), lose)
+		tails = append(tails, new(big.Rat))
+		for k := len(tails) - 1; k > 0; k-- {
+			tails[k] = new(big.Rat).Add(tails[k], new(big.Rat).Mul(lose, tails[k-1]))
+		}
+	}
+	mean := new(big.Rat)
+	for k := range n {
+		mean.Add(mean, new(big.Rat).Quo(tails[k], new(big.Rat).SetInt(new(big.Int).Binomial(int64(n), int64(k)))))
+	}
+	return mean
+}
+
 // With n-1 candidates that never show heads the best one is reached after (n+1)/2 visits in the mean; n >= 2 tied ones end it at once. Between, enclosures by
-// classes hold the mean Σ_k e_k(1-p)/C(n,k), which a recurrence over candidates gives exactly.
+// classes hold what flipsByTails gives exactly.
 func TestFlipsOfMany(t *testing.T) {
 	far := make([]int64, 101)
 	far[3] = 1 << 40
@@ -86,26 +110,8 @@ func TestFlipsOfMany(t *testing.T) {
 
 	rng := rand.New(rand.NewPCG(9, 1))
 	scores := randomCounts(rng, 70, 12)
-	best := int64(12)
-	scores[0] = best
-	n := len(scores)
-	// tails[k] = e_k of the probabilities of tails
-	tails := []*big.Rat{big.NewRat(1, 1)}
-	for _, q := range scores {
-		w := big.NewRat(1, 1)
-		for range best - q {
-			w.Mul(w, big.NewRat(2, 3))
-		}
-		lose := new(big.Rat).Sub(big.NewRat(1, 1), w)
-		tails = append(tails, new(big.Rat))
-		for k := len(tails) - 1; k > 0; k-- {
-			tails[k] = new(big.Rat).Add(tails[k], new(big.Rat).Mul(lose, tails[k-1]))
-		}
-	}
-	want := new(big.Rat)
-	for k := range n {
-		want.Add(want, new(big.Rat).Quo(tails[k], new(big.Rat).SetInt(new(big.Int).Binomial(int64(n), int64(k)))))
-	}
+	scores[0] = 12
+	want := flipsByTails(scores)
 	eps := exponential(t, "3/2")
 	if p, err = New(scores, half, false); assert.NoError(t, err) {
 		got, err = p.ExpectedFlips(eps)
@@ -123,7 +129,19 @@ func TestFlipsOfMany(t *testing.T) {
 
 // One candidate, or several, in the tail that is bounded together.
 func TestFlipsWithTail(t *testing.T) {
+	flip := mechanisms.PermuteAndFlip().(mechanisms.Weighted)
 	for _, deep := range []int{1, 2, 30} {
+		near := make([]int64, 80)
+		for i := range near {
+			near[i] = -1
+		}
+		for i := range deep {
+			near[i] = -4 // the weight 16/81 < 1/4
+		}
+		near[79] = 0
+		shallow, err := New(near, half, false)
+		require.NoError(t, err)
+		holds(t, encloseFlips(flip, shallow.weigh(half, exponential(t, "3/2"), 2)), flipsByTails(near), 100)
 		scores := make([]int64, 80)
 		for i := range deep {
 			scores[i] = -1 << 30
@@ -137,7 +155,7 @@ func TestFlipsWithTail(t *testing.T) {
 		got, err := p.ExpectedFlips(eps)
 		require.NoError(t, err)
 		require.True(t, got.IsRigorous())
-		f := p.estimateFlips(mechanisms.PermuteAndFlip().(mechanisms.Weighted), rate(big.NewRat(1, 1), eps)).Float64()
+		f := p.estimateFlips(flip, rate(big.NewRat(1, 1), eps)).Float64()
 		assert.InEpsilon(t, f, got.Float64(), 1e-11)
 	}
 }
