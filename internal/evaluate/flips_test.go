@@ -130,6 +130,11 @@ func TestFlipsOfMany(t *testing.T) {
 // One candidate, or several, in the tail that is bounded together.
 func TestFlipsWithTail(t *testing.T) {
 	flip := mechanisms.PermuteAndFlip().(mechanisms.Weighted)
+	for _, scores := range [][]int64{{0, -4}, {0, -4, -4}, {0, -4, -4, -4}} {
+		p, err := New(scores, half, false)
+		require.NoError(t, err)
+		holds(t, encloseFlips(flip, p.weigh(half, exponential(t, "3/2"), 1)), flipsByTails(scores), 1)
+	}
 	for _, deep := range []int{1, 2, 30} {
 		near := make([]int64, 80)
 		for i := range near {
