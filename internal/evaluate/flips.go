@@ -49,16 +49,19 @@ func encloseFlips(flip mechanisms.Weighted, c *classes) number.Number {
 		sum.AddMul(x.Quo(c.weights[g]), interval.FromInt(int64(c.counts[g]), classPrec))
 	}
 	if tail := len(c.gaps); tail < len(c.weights) {
-		// One candidate of the tail stands for all. Its own weight has no part in whether it is visited, so it may be any, such as 1/2.
-		others, some := c.counts[tail]-1, interval.FromRat(big.NewRat(1, 2), classPrec)
-		weights, counts := append(c.weights[:tail:tail], some), append(c.counts[:tail:tail], 1)
-		if others > 0 {
-			weights, counts = append(weights, c.weights[tail]), append(counts, others)
-		}
-		x := flip.WeightedEnclose(weights, counts)[tail]
-		sum.AddMul(x.Quo(some), interval.FromInt(int64(others)+1, classPrec))
+		sum.AddMul(tailVisited(flip, c), interval.FromInt(int64(c.counts[tail]), classPrec))
 	}
 	return number.Enclosed(sum.Value())
+}
+
+// tailVisited encloses the probability that a candidate of the tail is visited. Its own weight has no part in that, so it may be any, such as 1/2.
+func tailVisited(flip mechanisms.Weighted, c *classes) interval.Interval {
+	tail, some := len(c.gaps), interval.FromRat(big.NewRat(1, 2), classPrec)
+	weights, counts := append(c.weights[:tail:tail], some), append(c.counts[:tail:tail], 1)
+	if others := c.counts[tail] - 1; others > 0 {
+		weights, counts = append(weights, c.weights[tail]), append(counts, others)
+	}
+	return flip.WeightedEnclose(weights, counts)[tail].Quo(some)
 }
 
 // exactFlips is ExpectedFlips in rationals; no number where probabilities are not rational, or too long.

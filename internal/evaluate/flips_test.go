@@ -130,10 +130,18 @@ func TestFlipsOfMany(t *testing.T) {
 // One candidate, or several, in the tail that is bounded together.
 func TestFlipsWithTail(t *testing.T) {
 	flip := mechanisms.PermuteAndFlip().(mechanisms.Weighted)
-	for _, scores := range [][]int64{{0, -4}, {0, -4, -4}, {0, -4, -4, -4}} {
-		p, err := New(scores, half, false)
+	for others := range 3 {
+		// The last of 2 + others is visited with probability ∫(1-t)(1-tw)^others dt, w = 16/81.
+		p, err := New([][]int64{{0, -4}, {0, -4, -4}, {0, -4, -4, -4}}[others], half, false)
 		require.NoError(t, err)
-		holds(t, encloseFlips(flip, p.weigh(half, exponential(t, "3/2"), 1)), flipsByTails(scores), 1)
+		w := big.NewRat(16, 81)
+		want := []*big.Rat{half, new(big.Rat).Sub(half, new(big.Rat).Mul(w, big.NewRat(1, 6))), nil}[others]
+		if want == nil { // 1/2 - w/3 + w²/12
+			want = new(big.Rat).Mul(w, w)
+			want.Mul(want, big.NewRat(1, 12)).Sub(want, new(big.Rat).Mul(w, big.NewRat(1, 3))).Add(want, half)
+		}
+		got := tailVisited(flip, p.weigh(half, exponential(t, "3/2"), 1))
+		assert.True(t, got.Contains(want), "%v, %s", got, want)
 	}
 	for _, deep := range []int{1, 2, 30} {
 		near := make([]int64, 80)
