@@ -5,7 +5,7 @@ TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLE
 SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 
-.PHONY: run build test bench mutate lint clp wheel python-test
+.PHONY: run build test bench mutate lint clp wheel python-test cluster-test
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -44,6 +44,10 @@ wheel:
 
 python-test: build
 	GO=$(GO) scripts/python-test
+
+# The shards of a sweep under a real Slurm of this one machine: as root, with slurm-wlm and munge installed.
+cluster-test: build
+	scripts/cluster-test
 
 clp:
 	@scripts/install-clp

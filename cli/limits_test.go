@@ -102,6 +102,7 @@ func scoresFile(t *testing.T, n int) string {
 func long(t *testing.T) map[string][]string {
 	return map[string][]string{
 		"ratio":         {"ratio", "-n", "9", "-k", "9", "--eps", "0.3", "--mechanism", "pf", "--solver", "embedded"},
+		"sweep":         {"sweep", "-n", "3,9", "-k", "9", "--eps", "0.3", "-o", filepath.Join(t.TempDir(), "rows.csv")},
 		"threshold":     {"threshold", "-n", "9", "-k", "9", "--method", "lp", "--solver", "embedded"},
 		"verify":        {"verify", "--mechanism", "krr", "-n", "9", "-k", "9", "--eps", "0.5"},
 		"audit":         {"audit", "--pmf-exec", "exec sleep 1000", "--timeout", "1000s", "--eps", "1"},

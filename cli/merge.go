@@ -54,6 +54,9 @@ type mergeDoc struct {
 const mostLacking = 10
 
 func (f *mergeFlags) run(ctx context.Context, parts []string) error {
+	if f.out == "" {
+		return usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
+	}
 	isParquet, err := sweep.IsParquet(f.out)
 	if err != nil {
 		return usagef("-o %s: give a name that ends in .csv or .parquet", quoted(f.out))

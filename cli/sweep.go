@@ -133,15 +133,16 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 		p.Request.Solver = linear.Embedded{} // rows must not depend on the build
 	}
 	slices.SortFunc(p.Request.Mechanisms, func(a, b mechanisms.Mechanism) int { return strings.Compare(a.Info().Name, b.Info().Name) })
-	p.Objective, p.Constraints, p.Settings = f.objective, f.constraints, f.settings(&one, &p.Request)
-	if err := p.Check(); err != nil {
+	p.Objective, p.Constraints, p.Settings = f.objective, f.constraints, f.settings(&one, p)
+	if err := p.Check(ctx); err != nil && ctx.Err() == nil {
 		return nil, &exit{exitUsage, err}
 	}
 	return p, nil
 }
 
 // settings names what rows depend on beside their columns, where it is not as by default.
-func (f *sweepFlags) settings(one *ratioFlags, r *lp.Request) string {
+func (f *sweepFlags) settings(one *ratioFlags, p *sweep.Plan) string {
+	r := &p.Request
 	var words []string
 	add := func(differs bool, name, value string) {
 		if differs {
@@ -157,7 +158,7 @@ func (f *sweepFlags) settings(one *ratioFlags, r *lp.Request) string {
 	add(one.question.monotonic, "monotonic_scores", "true")
 	add(!r.Loss.IsMean(), "loss", r.Loss.String())
 	add(one.question.prior != "", "prior", one.question.prior)
-	add(r.MaxMemory != standardMemory, "max_memory", strconv.FormatInt(r.MaxMemory, 10))
+	add(r.MaxMemory != standardMemory && !p.FitsIn(min(r.MaxMemory, standardMemory)), "max_memory", strconv.FormatInt(r.MaxMemory, 10))
 	return strings.Join(words, " ")
 }
 
@@ -200,6 +201,9 @@ func (f *sweepFlags) run(ctx context.Context) error {
 	o.Report, done = counter(f.streams, filepath.Base(o.Path))
 	s, err := sweep.Run(ctx, p, o)
 	done()
+	if s == nil && ctx.Err() != nil {
+		return fmt.Errorf("undecided: %w; no row was begun", context.Cause(ctx))
+	}
 	if s == nil {
 		return &exit{exitUsage, fmt.Errorf("-o: %w", err)}
 	}

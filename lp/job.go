@@ -236,11 +236,16 @@ const maxMassBits = 900
 // bytesPerVariable estimates what a variable of the enumerated program costs in memory, solver included.
 const bytesPerVariable = 3000
 
+// ProgramMemory estimates the bytes that the whole program takes.
+func (r Request) ProgramMemory() *big.Int {
+	need := lattice.Variables(r.N, r.K*max(1, r.Step))
+	return need.Mul(need, big.NewInt(bytesPerVariable))
+}
+
 // Memory estimates the bytes that answering the request takes at most: those of the whole program, or of lumping where that is beyond MaxMemory.
 func (r Request) Memory() int64 {
 	limit := cmp.Or(r.MaxMemory, DefaultMemory)
-	need := lattice.Variables(r.N, r.K*max(1, r.Step))
-	if need.Mul(need, big.NewInt(bytesPerVariable)); need.Cmp(big.NewInt(limit)) <= 0 {
+	if need := r.ProgramMemory(); need.Cmp(big.NewInt(limit)) <= 0 {
 		return need.Int64()
 	}
 	return min(limit, lumped.DefaultMaxMemory)

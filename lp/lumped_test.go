@@ -92,6 +92,7 @@ func TestCheckRequest(t *testing.T) {
 	}
 	r := Request{N: 4, K: 4, Epsilon: good.Epsilon} // 95 variables
 	assert.Equal(t, int64(95*bytesPerVariable), r.Memory())
+	assert.Equal(t, big.NewInt(95*bytesPerVariable), r.ProgramMemory())
 	r.MaxMemory = 100_000
 	assert.Equal(t, int64(100_000), r.Memory(), "lumping within the limit")
 	r.N, r.K, r.MaxMemory = 30, 30, 0

@@ -6,14 +6,15 @@
 package sweep
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 
 	"optratio/internal/decimal"
-	"optratio/lattice"
 	"optratio/lp"
+	"optratio/lp/lumped"
 	"optratio/mechanisms"
 )
 
@@ -46,8 +47,8 @@ type Point struct {
 	memory  int64
 }
 
-// Check refuses a plan with too many points, or one that lp.Ratio would refuse.
-func (p *Plan) Check() error {
+// Check refuses a plan with too many points, or one that lp.Ratio would refuse. Where the context ends before that is known, the error is its cause.
+func (p *Plan) Check(ctx context.Context) error {
 	if p.Request.Mechanisms == nil || p.Request.Gap == nil {
 		return fmt.Errorf("%w: the mechanisms or the gap are not set", ErrPlan)
 	}
@@ -56,6 +57,9 @@ func (p *Plan) Check() error {
 	}
 	for _, n := range p.N {
 		for _, k := range p.K {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			for _, eps := range p.Epsilon {
 				r, err := p.request(Point{N: n, K: k, Epsilon: eps})
 				if err == nil {
@@ -104,36 +108,48 @@ func DecimalText(x *big.Rat) string {
 }
 
 // Deal returns the points of a shard, those of least work first. Points are ordered by the size of their programs, then by n, k and ε, and dealt
-// out in that order, back and forth, so that shards have about the same work.
-func (p *Plan) Deal(s Shard) []Point {
-	type pair struct{ n, k int }
-	variables, memory := map[pair]*big.Int{}, map[pair]int64{}
-	var all []Point
+// out in that order, back and forth, so that shards have about the same work. The error is the context's.
+func (p *Plan) Deal(ctx context.Context, s Shard) ([]Point, error) {
+	type size struct {
+		n, k   int
+		need   *big.Int
+		memory int64
+	}
+	var sizes []size
 	for _, n := range p.N {
 		for _, k := range p.K {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
 			r := p.Request
 			r.N, r.K = n, k
-			variables[pair{n, k}], memory[pair{n, k}] = lattice.Variables(n, k*max(1, r.Step)), r.Memory()
-			for _, eps := range p.Epsilon {
-				all = append(all, Point{n, k, eps, memory[pair{n, k}]})
-			}
+			need, memory := r.ProgramMemory(), r.Memory()
+			sizes = append(sizes, size{n, k, need, memory})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Point) int {
-		return variables[pair{a.N, a.K}].Cmp(variables[pair{b.N, b.K}])
-	})
-	count := max(1, s.Count)
+	slices.SortStableFunc(sizes, func(a, b size) int { return a.need.Cmp(b.need) })
 	var mine []Point
-	for i, at := range all {
-		turn := i % count
-		if i/count%2 == 1 {
-			turn = count - 1 - turn
-		}
-		if turn == s.Index {
-			mine = append(mine, at)
+	count, i := max(1, s.Count), 0
+	for _, z := range sizes {
+		for _, eps := range p.Epsilon {
+			turn := i % count
+			if i/count%2 == 1 {
+				turn = count - 1 - turn
+			}
+			if turn == s.Index {
+				mine = append(mine, Point{z.n, z.k, eps, z.memory})
+			}
+			i++
 		}
 	}
-	return mine
+	return mine, nil
+}
+
+// FitsIn reports whether rows are the same with every limit of memory from so many bytes on: all programs are smaller, and so is what lumping takes.
+func (p *Plan) FitsIn(bytes int64) bool {
+	largest := p.Request
+	largest.N, largest.K = slices.Max(p.N), slices.Max(p.K)
+	return bytes >= lumped.DefaultMaxMemory && largest.ProgramMemory().Cmp(big.NewInt(bytes)) <= 0
 }
 
 // holds reports whether a row belongs to the grid.

@@ -48,10 +48,13 @@ const syncEvery = time.Second
 // jobs failed, and the others were done.
 func Run(ctx context.Context, p *Plan, o Options) (*Summary, error) {
 	begin := time.Now()
-	if err := p.Check(); err != nil {
+	if err := p.Check(ctx); err != nil {
 		return nil, err
 	}
-	points := p.Deal(o.Shard)
+	points, err := p.Deal(ctx, o.Shard)
+	if err != nil {
+		return nil, err
+	}
 	f, err := openStore(p, o, points)
 	if err != nil {
 		return nil, err

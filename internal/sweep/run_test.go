@@ -20,6 +20,7 @@ import (
 	"optratio/internal/decimal"
 	"optratio/lp"
 	"optratio/lp/linear"
+	"optratio/lp/lumped"
 	"optratio/mechanisms"
 )
 
@@ -43,6 +44,12 @@ func grid(t testing.TB, n, k, eps string) *Plan {
 
 // small has rows of every proof.
 func small(t testing.TB) *Plan { return grid(t, "2:4", "1,3", "0.2,0.6") }
+
+func deal(t testing.TB, p *Plan, s Shard) []Point {
+	points, err := p.Deal(context.Background(), s)
+	require.NoError(t, err)
+	return points
+}
 
 func run(t testing.TB, p *Plan, o Options) *Summary {
 	s, err := Run(context.Background(), p, o)
@@ -129,12 +136,12 @@ func TestShardsMakeTheWhole(t *testing.T) {
 // Shards are disjoint, and their programs of about the same size.
 func TestDeal(t *testing.T) {
 	p := grid(t, "2:6", "1:6", "0.1:1:0.1")
-	all := p.Deal(Shard{0, 1})
+	all := deal(t, p, Shard{0, 1})
 	require.Len(t, all, 300)
 	for _, count := range []int{2, 7, 100} {
 		seen := map[string]int{}
 		for i := range count {
-			mine := p.Deal(Shard{i, count})
+			mine := deal(t, p, Shard{i, count})
 			assert.InDelta(t, 300/count, len(mine), 1)
 			for j, at := range mine {
 				seen[fmt.Sprint(at.N, at.K, at.Epsilon)]++
@@ -150,7 +157,7 @@ func TestDeal(t *testing.T) {
 		return sum
 	}
 	for i := range 4 {
-		assert.InEpsilon(t, memory(all)/4, memory(p.Deal(Shard{i, 4})), 0.03)
+		assert.InEpsilon(t, memory(all)/4, memory(deal(t, p, Shard{i, 4})), 0.03)
 	}
 }
 
@@ -326,7 +333,7 @@ func TestFailingJobs(t *testing.T) {
 func TestJobsAndMemory(t *testing.T) {
 	p := grid(t, "3", "2", "0.3,0.4,0.5,0.6")
 	p.Request.Mechanisms = p.Request.Mechanisms[:1]
-	one := p.Deal(Shard{})[0].memory
+	one := deal(t, p, Shard{})[0].memory
 	for _, c := range []struct {
 		jobs   int
 		memory int64
@@ -380,4 +387,18 @@ func TestExactRows(t *testing.T) {
 	require.NoError(t, err)
 	r := table.Rows[1]
 	assert.Equal(t, [3]string{"5/4", "357956/390625", "357956/390625"}, [3]string{r.ExpEps, r.ErrorLower, r.ErrorUpper}) // as cli's transcript ratio.txt
+}
+
+// Where a limit of memory makes a difference to rows it is a setting.
+func TestFitsIn(t *testing.T) {
+	p := grid(t, "2,12", "2,12", "0.5")
+	need := p.Request
+	need.N, need.K = 12, 12
+	limit := need.ProgramMemory().Int64()
+	require.Greater(t, limit, int64(lumped.DefaultMaxMemory), "the test needs a larger program")
+	assert.True(t, p.FitsIn(limit))
+	assert.False(t, p.FitsIn(limit-1))
+	p.N = p.N[:1]
+	assert.True(t, p.FitsIn(lumped.DefaultMaxMemory))
+	assert.False(t, p.FitsIn(lumped.DefaultMaxMemory-1), "lumping could take more")
 }

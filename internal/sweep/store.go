@@ -35,7 +35,7 @@ func IsParquet(path string) (bool, error) {
 	case ".parquet":
 		return true, nil
 	}
-	return false, fmt.Errorf("%w %q: the name ends neither in .csv nor in .parquet", ErrFile, path)
+	return false, at(path, errors.New("the name ends neither in .csv nor in .parquet"))
 }
 
 // Load reads a file of rows, by its name a CSV or a Parquet file; with a Parquet file also its journal, if it is not finished.
@@ -50,7 +50,7 @@ func Load(path string) (*Table, error) {
 		_, err = os.Stat(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+		return nil, at(path, fmt.Errorf("cannot be read: %w", err))
 	}
 	t, _, err := readRows(path, name, data)
 	return t, err
@@ -78,7 +78,7 @@ func readRows(path, name string, data []byte) (t *Table, whole int, err error) {
 		return t, whole, nil
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("%w: %w", ErrFile, err)
+		return nil, 0, at(path, fmt.Errorf("cannot be read: %w", err))
 	}
 	done, err := ParseParquet(file)
 	switch {
@@ -104,8 +104,12 @@ func wasCut(file []byte) bool {
 	return bytes.HasPrefix(file, []byte(magic)) && !bytes.HasSuffix(file[len(magic):], []byte(magic))
 }
 
-// at puts a file's name in front of an error, in the place of ErrFile, which it still wraps.
+// at puts a file's name in front of an error, which then wraps ErrFile.
 func at(path string, err error) error {
+	var place *fs.PathError
+	if errors.As(err, &place) { // its message has a name already
+		err = errors.New(strings.ReplaceAll(err.Error(), place.Error(), place.Err.Error()))
+	}
 	return &fileError{path, err}
 }
 
@@ -133,7 +137,7 @@ func openStore(p *Plan, o Options, points []Point) (s *store, err error) {
 		s.path = target
 	}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o777); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+		return nil, at(o.Path, fmt.Errorf("cannot be written: %w", err))
 	}
 	if s.journal, err = openLocked(journalName(s.path, s.parquet)); err != nil {
 		return nil, err
@@ -151,14 +155,14 @@ func openStore(p *Plan, o Options, points []Point) (s *store, err error) {
 func openLocked(name string) (*os.File, error) {
 	for {
 		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%w %q: is no regular file, to which rows could be added", ErrFile, name)
+			return nil, at(name, errors.New("is no regular file, to which rows can be added"))
 		}
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrFile, err)
+			return nil, at(name, fmt.Errorf("cannot be written: %w", err))
 		}
 		if err := lock(f); err != nil {
-			return nil, errors.Join(fmt.Errorf("%w %q: another process is writing it", ErrFile, name), f.Close())
+			return nil, errors.Join(at(name, errors.New("another process is writing it; wait for that, or name another file")), f.Close())
 		}
 		// Another process may have put its finished file in this one's place meanwhile.
 		opened, err1 := f.Stat()
@@ -185,7 +189,7 @@ func (s *store) begin(p *Plan, o Options, points []Point) error {
 	}
 	if !o.Resume {
 		if missing := s.count(p, points); err == nil && len(s.have) > 0 && missing > 0 {
-			return fmt.Errorf("%w %q: holds %d rows of this sweep already, and %d are missing; go on with --resume, or remove it", ErrFile, o.Path, len(s.have), missing)
+			return at(o.Path, fmt.Errorf("holds %d rows of this sweep already, and %d are missing; go on with --resume, or remove it", len(s.have), missing))
 		}
 		whole, s.have, err = 0, map[Parameters]int{}, nil
 		s.table = &Table{Settings: p.Settings}
@@ -199,7 +203,7 @@ func (s *store) begin(p *Plan, o Options, points []Point) error {
 		return err
 	}
 	if err := s.repair(data, whole); err != nil {
-		return fmt.Errorf("%w: %w", ErrFile, err)
+		return s.notWritten(err)
 	}
 	return nil
 }
@@ -279,7 +283,7 @@ func (s *store) append(rows []Row) (int, error) {
 	}
 	s.onDisk, s.dirty = nil, true
 	if _, err := s.journal.Write(lines); err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrFile, err)
+		return 0, s.notWritten(err)
 	}
 	for _, r := range rows {
 		s.add(r)
@@ -294,7 +298,7 @@ func (s *store) sync() error {
 	}
 	s.dirty = false
 	if err := fsync(s.journal); err != nil {
-		return fmt.Errorf("%w: %w", ErrFile, err)
+		return s.notWritten(err)
 	}
 	return nil
 }
@@ -316,7 +320,7 @@ func (s *store) finish() error {
 	}
 	if !bytes.Equal(b.Bytes(), there) {
 		if err := replace(s.path, b.Bytes()); err != nil {
-			return fmt.Errorf("%w: %w", ErrFile, err)
+			return s.notWritten(err)
 		}
 	}
 	if s.parquet {
@@ -345,6 +349,9 @@ func replace(path string, data []byte) error {
 	}
 	return nil
 }
+
+// notWritten says that the system refused to write; what was written before is in the file.
+func (s *store) notWritten(err error) error { return at(s.path, fmt.Errorf("not written: %w", err)) }
 
 func (s *store) close() error {
 	return errors.Join(s.sync(), s.journal.Close())

@@ -156,7 +156,7 @@ func TestFullDisk(t *testing.T) {
 	assert.Empty(t, s.table.Rows)
 	stop := errors.Join(ErrFile)
 	calls := 0
-	err = small(t).compute(context.Background(), Options{Jobs: 1}, small(t).Deal(Shard{}), func([]Row) error { calls++; return stop }, func() error { return nil })
+	err = small(t).compute(context.Background(), Options{Jobs: 1}, deal(t, small(t), Shard{}), func([]Row) error { calls++; return stop }, func() error { return nil })
 	assert.ErrorIs(t, err, ErrFile)
 	assert.Equal(t, 1, calls)
 }
