@@ -1,7 +1,6 @@
 package decimal
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -11,6 +10,11 @@ import (
 // goes up from its first number as long as it does not exceed the second, in exact decimals: 0.1:1.0:0.1 has ten. The error
 // says what is wrong with which item; there may be at most most numbers in all.
 func ParseList(text string, most int) ([]*big.Rat, error) {
+	return ParseListBy(text, most, ParseNumber)
+}
+
+// ParseListBy is ParseList with numbers that parse reads.
+func ParseListBy(text string, most int, parse func(string) (*big.Rat, error)) ([]*big.Rat, error) {
 	var out []*big.Rat
 	for item := range strings.SplitSeq(text, ",") {
 		item = strings.TrimSpace(item)
@@ -21,7 +25,7 @@ func ParseList(text string, most int) ([]*big.Rat, error) {
 		numbers := []*big.Rat{nil, nil, big.NewRat(1, 1)}
 		for i, part := range parts {
 			var err error
-			if numbers[i], err = ParseNumber(strings.TrimSpace(part)); err != nil {
+			if numbers[i], err = parse(strings.TrimSpace(part)); err != nil {
 				return nil, err
 			}
 		}
@@ -33,20 +37,12 @@ func ParseList(text string, most int) ([]*big.Rat, error) {
 			return nil, fmt.Errorf("%s: a range goes up, by a step above 0", quote(item))
 		}
 		width := new(big.Rat).Sub(to, from)
-		if width.Quo(width, step).Cmp(big.NewRat(int64(most), 1)) > 0 {
-			return nil, tooMany(most)
+		if width.Quo(width, step).Cmp(big.NewRat(int64(most-len(out)), 1)) >= 0 {
+			return nil, fmt.Errorf("more than %d numbers", most)
 		}
 		for x := from; x.Cmp(to) <= 0; x = new(big.Rat).Add(x, step) {
 			out = append(out, x)
 		}
-		if len(out) > most {
-			return nil, tooMany(most)
-		}
-	}
-	if len(out) == 0 {
-		return nil, errors.New("no numbers")
 	}
 	return out, nil
 }
-
-func tooMany(most int) error { return fmt.Errorf("more than %d numbers", most) }
