@@ -101,6 +101,7 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 	if r.Method, err = lp.ParseMethod(f.method); err != nil {
 		return r, usagef("--method: %w", err)
 	}
+	r.Direct = f.solver != "auto"
 	if f.solver != "auto" && r.Method == lp.Auto {
 		r.Method = lp.Enumerated
 	}

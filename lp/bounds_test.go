@@ -92,7 +92,7 @@ func TestExactBoundsMeet(t *testing.T) {
 			e := expEps(t, 6, 5)
 			z, _ := e.Z()
 			p := newProgram(t, s[0], s[1], lattice.Paper, level, e)
-			sol, err := p.solve(context.Background(), linear.Embedded{}, nil, new(big.Rat), nil)
+			sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 			require.NoError(t, err)
 			b := p.evaluate(sol.proposal, z)
 			assert.Zero(t, b.lower.Cmp(sol.lower), "%v %v", level, s)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"sync/atomic"
 	"time"
 
 	"optratio/internal/patience"
@@ -22,6 +23,8 @@ type job struct {
 	prec   uint
 	best   outcome // the bounds on the total optimum so far
 	flip   *value  // permute-and-flip's total error, once it is known
+	// published is what the method at work has proved so far, for when it does not end in time.
+	published atomic.Pointer[outcome]
 }
 
 // outcome is what a method says of the total optimum.
@@ -146,11 +149,15 @@ func (j *job) bound(ctx context.Context) error {
 // try takes what a method finds.
 func (j *job) try(ctx context.Context, method func() outcome) error {
 	o, ok := patience.Await(ctx, boundGrace, method)
-	if !ok {
-		j.answer.Undecided = context.Cause(ctx).Error()
-		return nil
+	if ok {
+		return j.take(o)
 	}
-	return j.take(o)
+	if early := j.published.Load(); early != nil {
+		early.undecided = context.Cause(ctx).Error()
+		return j.take(*early)
+	}
+	j.answer.Undecided = context.Cause(ctx).Error()
+	return nil
 }
 
 // nothing is what is known without any work: the error is at most k steps everywhere.
@@ -289,21 +296,33 @@ func (j *job) enumerated(ctx context.Context) outcome {
 		}
 		return outcome{err: err}
 	}
-	s, err := program.solve(ctx, j.Solver, j.Start, j.Gap, j.Report)
+	s, err := program.solve(ctx, effort{
+		solver: j.Solver, direct: j.Direct, start: j.Start, gap: j.Gap, report: j.Report,
+		publish: func(s solution) {
+			so := o.from(program, &s, j.prec)
+			j.published.Store(&so)
+		},
+	})
 	if err != nil {
 		return outcome{err: err}
 	}
-	o.solver, o.pivots, o.basis, o.undecided = j.Solver.Name(), s.pivots, s.basis, s.undecided
+	return o.from(program, s, j.prec)
+}
+
+// from returns an outcome with what solving a program has shown beyond it.
+func (o outcome) from(p *Program, s *solution, prec uint) outcome {
+	o.solver, o.pivots, o.basis, o.undecided = s.solver, s.pivots, s.basis, s.undecided
 	if s.lower == nil {
 		return o
 	}
-	o.proof, o.evidence = ProofLP, &Evidence{Program: program, Proposal: s.proposal, Prec: s.prec}
+	proposal := *s.proposal
+	o.proof, o.evidence = ProofLP, &Evidence{Program: p, Proposal: &proposal, Prec: s.prec}
 	o.lower = exactValue(s.lower)
-	if s.upper != nil && j.floor(exactValue(s.upper)).Cmp(j.ceiling(o.upper)) <= 0 {
+	if s.upper != nil && exactValue(s.upper).enclosure(prec).Lo().Cmp(o.upper.enclosure(prec).Hi()) <= 0 {
 		o.upper = exactValue(s.upper)
 	} else {
 		// Permute-and-flip is the better feasible point: the one without injections.
-		o.evidence.Proposal.Injection = nil
+		proposal.Injection = nil
 	}
 	return o
 }

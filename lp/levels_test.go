@@ -86,7 +86,7 @@ func TestMonotoneImpliesDP(t *testing.T) {
 			e := expEps(t, ab[0], ab[1])
 			z, _ := e.Z()
 			p := newProgram(t, s[0], s[1], lattice.Paper, Monotone, e)
-			sol, err := p.solve(context.Background(), linear.Embedded{}, nil, new(big.Rat), nil)
+			sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 			require.NoError(t, err)
 			u := point(p, exactNumbers{}, z, sol.proposal.Injection)
 			rows := 0
@@ -105,7 +105,7 @@ func TestPaperOptimumIsNotPrivate(t *testing.T) {
 	e := expEps(t, 3, 2)
 	z, _ := e.Z()
 	p := newProgram(t, 3, 3, lattice.Paper, Paper, e)
-	sol, err := p.solve(context.Background(), linear.Embedded{}, nil, new(big.Rat), nil)
+	sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 	require.NoError(t, err)
 	u := point(p, exactNumbers{}, z, sol.proposal.Injection)
 	broken := 0

@@ -137,7 +137,7 @@ func (o *solutions) solve(ctx context.Context, n, k int, objective lattice.Objec
 	}
 	s := &optimum{program: p, solution: &solution{proposal: &Proposal{}}, boxes: map[uint][]interval.Interval{}}
 	if n > 1 {
-		if s.solution, err = p.solve(ctx, linear.Embedded{}, nil, optimalGap, nil); err != nil {
+		if s.solution, err = p.solve(ctx, effort{solver: linear.Embedded{}, gap: optimalGap}); err != nil {
 			return nil, err
 		}
 		switch {

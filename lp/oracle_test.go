@@ -34,7 +34,7 @@ func newProgram(t testing.TB, n, k int, o lattice.Objective, l Level, e mechanis
 
 // exactOptimum returns the total optimum by the path under test.
 func exactOptimum(t testing.TB, n, k int, o lattice.Objective, l Level, e mechanisms.Epsilon) *big.Rat {
-	s, err := newProgram(t, n, k, o, l, e).solve(context.Background(), linear.Embedded{}, nil, new(big.Rat), nil)
+	s, err := newProgram(t, n, k, o, l, e).solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 	require.NoError(t, err)
 	require.Empty(t, s.undecided)
 	require.Zero(t, s.lower.Cmp(s.upper))

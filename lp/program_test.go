@@ -159,7 +159,7 @@ func TestExactOptimaNearZeroEpsilon(t *testing.T) {
 			low := new(big.Rat)
 			for _, level := range []Level{Paper, DP, Monotone, Full} {
 				p := newProgram(t, s[0], s[1], lattice.Paper, level, eps)
-				got, err := p.solve(context.Background(), linear.Embedded{}, nil, new(big.Rat), nil)
+				got, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 				require.NoError(t, err)
 				require.Empty(t, got.undecided)
 				assert.Zero(t, got.lower.Cmp(got.upper), "%v %v %v", e, s, level)

@@ -72,6 +72,7 @@ type Request struct {
 	Mechanisms []mechanisms.Mechanism // nil for permute-and-flip and the exponential mechanism
 	Method     Method
 	Solver     linear.Solver // for the linear programs; nil for linear.Embedded
+	Direct     bool          // solve by the simplex method alone, which otherwise starts where the first-order method points to if the program is large
 	Exact      bool          // accept exact rationals only
 	// Gap is (upper-lower)/upper wanted of every ratio; nil for 1e-9. What the precision of a mechanism's own numbers adds
 	// (mechanisms.Approximate) does not count.

@@ -16,6 +16,7 @@ type solution struct {
 	prec     uint      // bits that its evaluation needed, 0 for exact arithmetic
 	pivots   int
 	basis    *linear.Basis
+	solver   string // the methods that took part
 	// undecided says which limit was met before the bounds were as close as asked.
 	undecided string
 }
@@ -47,32 +48,71 @@ const maxShift = 1 << 13
 // maxSharpEpsilon bounds the ε at which a basis is solved for an irrational z, which then is a fraction of some 1.44 ε bits.
 const maxSharpEpsilon = 10_000
 
+// effort says how to solve a program.
+type effort struct {
+	solver linear.Solver
+	direct bool          // by the simplex method alone
+	start  *linear.Basis // of the simplex method, nil for permute-and-flip's or what the first-order method points to
+	gap    *big.Rat
+	report func(linear.Progress)
+	// publish, where not nil, takes what is proved so far; it may keep it.
+	publish func(solution)
+}
+
 // solve finds certified bounds within the gap of each other, or the exact optimum where z is rational.
-func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear.Basis, gap *big.Rat, report func(linear.Progress)) (*solution, error) {
-	if start == nil {
-		start = p.PermuteAndFlipBasis()
+// A large program goes through the first-order method first, which may be enough; otherwise the embedded solver goes on from
+// the basis that it points to, and the given one has the later rounds.
+func (p *Program) solve(ctx context.Context, e effort) (*solution, error) {
+	s := &solution{solver: e.solver.Name()}
+	g := &linear.Growing{Solver: e.solver, Basis: e.start, Rounds: cutRounds, Report: e.report}
+	defer func() { s.basis, s.pivots = g.Basis, g.Pivots }()
+	if !e.direct && e.start == nil && p.Variables() >= firstOrderVariables {
+		s.solver = "first-order"
+		o := p.firstOrder(e.gap)
+		prove := func() {
+			prop := o.proposal()
+			s.accept(prop, p.enclose(prop, firstOrderPrecision), firstOrderPrecision)
+			if e.publish != nil {
+				published := *s
+				proposal := *s.proposal
+				published.proposal = &proposal
+				e.publish(published)
+			}
+		}
+		o.run(ctx, e.report, prove)
+		if ctx.Err() == nil || p.Variables() <= promptVariables {
+			prove()
+		}
+		if ctx.Err() != nil {
+			s.undecided = context.Cause(ctx).Error()
+			return s, nil
+		}
+		if _, rational := p.Epsilon.Z(); !rational && s.close(e.gap) {
+			return s, nil
+		}
+		g.Basis, g.First, s.solver = o.basis(), linear.Embedded{}, "first-order and embedded"
 	}
-	g := &linear.Growing{Solver: solver, Basis: start, Rounds: cutRounds, Report: report}
+	if g.Basis == nil {
+		g.Basis = p.PermuteAndFlipBasis()
+	}
 	result, err := g.Float(ctx, linear.Primal, p.Model, func(x []float64) int { return p.separate(x, cutTolerance) })
 	if err != nil {
 		return nil, err
 	}
-	s := &solution{}
-	defer func() { s.basis, s.pivots = g.Basis, g.Pivots }()
 	// Whatever the solver says of its answer, bounds evaluated from it hold. After a stop only what is quick is evaluated.
 	if stopped := ctx.Err() != nil; !stopped || p.Variables() <= promptVariables {
 		if result.Duals != nil && result.Basis != nil {
 			prop := p.fromResult(result)
 			s.accept(prop, p.enclose(prop, 128), 128)
 		}
-		if !s.close(gap) {
+		if !s.close(e.gap) {
 			prop := p.closedProposal()
 			s.accept(prop, p.enclose(prop, 128), 128)
 		}
 	}
 	z, rational := p.Epsilon.Z()
 	switch {
-	case !rational && s.close(gap):
+	case !rational && s.close(e.gap):
 		return s, nil
 	case result.Outcome != linear.Optimal:
 		s.undecided = result.Unfinished(ctx)
@@ -82,7 +122,7 @@ func (p *Program) solve(ctx context.Context, solver linear.Solver, start *linear
 	case p.Epsilon.Float() > maxSharpEpsilon:
 		s.undecided = fmt.Sprintf("e^-ε is too small to solve the program for ε > %d", maxSharpEpsilon)
 	default:
-		err = p.sharpen(ctx, g, s, gap)
+		err = p.sharpen(ctx, g, s, e.gap)
 	}
 	s.undecided, err = linear.Reason(ctx, s.undecided, err)
 	return s, err

@@ -172,7 +172,16 @@ func mix(t float64, now, image, anchor []float64) {
 
 // restart makes the image the new anchor and balances the primal weight by the distances gone.
 func (a *Ascent) restart() {
-	dx, dy := 0.0, 0.0
+	if dx, dy := a.gone(); dx > 1e-24 && dy > 1e-24 {
+		a.Omega = math.Exp(0.5*math.Log(a.Omega) + 0.25*math.Log(dy/dx))
+	}
+	a.Now.copy(a.Image)
+	a.anchor.copy(a.Image)
+	a.average = 0
+}
+
+// gone returns the squared distances from the anchor to the image.
+func (a *Ascent) gone() (dx, dy float64) {
 	f := a.Form
 	for s, w := range f.Chains {
 		for i := f.Start[s]; i < f.Start[s+1]; i++ {
@@ -184,23 +193,48 @@ func (a *Ascent) restart() {
 		d := a.Image.Y[c] - a.anchor.Y[c]
 		dy += w * d * d
 	}
-	if dx > 1e-24 && dy > 1e-24 {
-		a.Omega = math.Exp(0.5*math.Log(a.Omega) + 0.25*math.Log(dy/dx))
-	}
-	a.Now.copy(a.Image)
-	a.anchor.copy(a.Image)
-	a.average = 0
+	return dx, dy
 }
 
-// patience is the number of iterations without any gain in the bound, in units of the gap, after which Run gives up.
+// patience is the number of iterations without any gain in the bound, in units of the gap, after which an ascent is stuck.
 const patience = 6000
 
-// Run iterates until the gap between the primal cost and the best bound is at most gap of the bound, or a small part of what the
-// bound is above floor, and the primal misses little, and returns true; or until there were most iterations in all, the bound is
-// stuck or the context ends. Report is called now and then.
-func (a *Ascent) Run(ctx context.Context, gap, floor float64, most int, report func()) bool {
-	first, last, age := 0.0, math.Inf(1), 0
+// Until returns a watch for Run that ends it when the gap between the primal cost and the best bound is at most gap of the bound, or a small part
+// of what the bound is above floor, and the primal misses little (converged), or when the bound is stuck.
+func (a *Ascent) Until(gap, floor float64, report func()) func() Outcome {
 	mark, marked := a.Iterations, a.Bound
+	return func() Outcome {
+		report()
+		scale := max(gap*math.Abs(a.Bound), 0.05*(a.Bound-floor))
+		if math.Abs(a.Primal-a.Bound) <= scale && a.Infeasible*10 <= scale {
+			return Converged
+		}
+		if a.Bound > marked+scale {
+			mark, marked = a.Iterations, a.Bound
+		} else if a.Iterations-mark > patience {
+			return Stuck
+		}
+		return Going
+	}
+}
+
+// Outcome is what a watch says of an ascent.
+type Outcome int8
+
+// The outcomes.
+const (
+	Going Outcome = iota
+	Converged
+	Stuck
+)
+
+// every is the number of iterations from one look of the watch to the next.
+const every = 64
+
+// Run iterates until the watch has seen enough, there were most iterations in all or the context ends, and says whether the watch called it
+// converged.
+func (a *Ascent) Run(ctx context.Context, most int, watch func() Outcome) bool {
+	first, last, age := 0.0, math.Inf(1), 0
 	a.anchor.copy(a.Now)
 	a.average = 0
 	for ; a.Iterations < most; a.Iterations++ {
@@ -208,17 +242,10 @@ func (a *Ascent) Run(ctx context.Context, gap, floor float64, most int, report f
 			return false
 		}
 		r := math.Sqrt(a.step())
-		if a.Iterations%64 == 63 {
+		if a.Iterations%every == every-1 {
 			a.offer(a.Image.Y)
-			report()
-			scale := max(gap*math.Abs(a.Bound), 0.05*(a.Bound-floor))
-			if math.Abs(a.Primal-a.Bound) <= scale && a.Infeasible*10 <= scale {
-				return true
-			}
-			if a.Bound > marked+scale {
-				mark, marked = a.Iterations, a.Bound
-			} else if a.Iterations-mark > patience {
-				return false
+			if o := watch(); o != Going {
+				return o == Converged
 			}
 		}
 		if age == 0 {

@@ -1,6 +1,9 @@
 package linear
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // Growing solves a program with more rows than are worth writing down. It starts with the rows in force; rows that a
 // solution violates are added, their slacks basic, and the program is solved again until a solution violates none.
@@ -9,6 +12,7 @@ import "context"
 // given solution violates and returns how many. A caller that has seen enough returns 0.
 type Growing struct {
 	Solver Solver
+	First  Solver // for the first solve of Float, where not nil
 	Basis  *Basis // where the next solve starts, nil for the slack basis; every method leaves its last one here
 	Rounds int    // how often rows may be added in one call
 	Pivots int    // of Float, summed over the rounds and calls
@@ -29,7 +33,7 @@ func (g *Growing) extend(rows int) {
 // Float solves in floating point, the first time with the given algorithm. Where the solver fails the embedded one takes over. The
 // result is the last one, whatever its outcome, and may violate rows after the last round.
 func (g *Growing) Float(ctx context.Context, algorithm Algorithm, program func() *Model, violated func(x []float64) int) (*Result, error) {
-	solver := g.Solver
+	solver := cmp.Or(g.First, g.Solver)
 	for round := 0; ; round++ {
 		m := program()
 		g.extend(m.Rows())
@@ -48,6 +52,10 @@ func (g *Growing) Float(ctx context.Context, algorithm Algorithm, program func()
 		if result.Basis != nil {
 			g.Basis = result.Basis
 		}
+		if result.Outcome == Failed && solver.Name() != g.Solver.Name() {
+			solver = g.Solver
+			continue
+		}
 		if result.Outcome == Failed && solver.Name() != (Embedded{}).Name() {
 			solver = Embedded{}
 			continue
@@ -55,7 +63,7 @@ func (g *Growing) Float(ctx context.Context, algorithm Algorithm, program func()
 		if result.Outcome != Optimal || round >= g.Rounds || violated(result.X) == 0 {
 			return result, nil
 		}
-		algorithm = Auto
+		algorithm, solver = Auto, g.Solver
 	}
 }
 

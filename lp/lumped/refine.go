@@ -155,7 +155,7 @@ func (s *search) solve(l *level, gap, floor float64, most int) {
 	if s.o.MaxWork > 0 {
 		most = int(min(int64(most), max(0, s.o.MaxWork-s.work)/int64(size)))
 	}
-	l.converged = a.Run(s.ctx, gap, floor, before+most, func() {
+	l.converged = a.Run(s.ctx, before+most, a.Until(gap, floor, func() {
 		if s.o.Report != nil {
 			s.o.Report(Progress{
 				Partition:  l.program.partition,
@@ -164,7 +164,7 @@ func (s *search) solve(l *level, gap, floor float64, most int) {
 				Bound:      max(a.Bound, s.best.ascent.Bound),
 			})
 		}
-	})
+	}))
 	s.iterations += a.Iterations - before
 	s.work += int64(a.Iterations-before) * int64(size)
 }

@@ -1,0 +1,266 @@
+package lp
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/lattice"
+	"optratio/lp/chain"
+	"optratio/lp/linear"
+	"optratio/number/arith"
+	"optratio/number/interval"
+)
+
+// From firstOrderVariables variables on, the first-order method goes before the simplex method.
+const firstOrderVariables = 3000
+
+// firstOrderPrecision is the precision of enclosures that the first-order method's point is read with.
+const firstOrderPrecision = 128
+
+// firstOrder is the first-order method on a program, started at permute-and-flip and at the dual point of the closed-form bound.
+type firstOrder struct {
+	p      *Program
+	ascent *chain.Ascent
+	total  *big.Float // number of score vectors
+	flip   float64    // permute-and-flip's mean error
+	gap    float64    // wanted
+	need   int        // injections of a basic solution
+	found  int        // of the image, when last counted
+	looks  int        // how often in a row it was settled
+}
+
+func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
+	f := p.chainForm()
+	start := chain.NewPoint(f)
+	for i, r := range p.closedProposal().Dual {
+		start.Y[i], _ = r.Float64()
+	}
+	o := &firstOrder{p: p, total: new(big.Float).SetInt(lattice.Vectors(p.N, p.K, false)), need: p.Orbits() - len(f.Chains)}
+	o.gap, _ = gap.Float64()
+	numbers := enclosedNumbers{arith.Interval{Prec: firstOrderPrecision}}
+	flip := p.flipped(numbers, p.Epsilon.ExpNeg(big.NewRat(1, 1), firstOrderPrecision))
+	for i, j := range p.order {
+		start.X[i] = p.probability(flip[j], int(j))
+	}
+	for c, w := range f.Chains {
+		for i := f.Start[c]; i < f.Start[c+1]; i++ {
+			o.flip += w * f.Cost[i] * start.X[i]
+		}
+	}
+	a, b := arith.PowerSums(arith.Float{}, f.Z, p.K)
+	o.ascent = chain.NewAscent(f, start, math.Sqrt(float64(p.N))*a/(1+b))
+	return o
+}
+
+// probability reads variable j's mass u as the probability of one candidate.
+func (p *Program) probability(u interval.Interval, j int) float64 {
+	weight := new(big.Float).SetInt(p.mass[p.vars.Orbit[j]])
+	weight.Mul(weight, big.NewFloat(float64(p.vars.Count[j])))
+	x, _ := weight.Quo(u.Mid(), weight).Float64()
+	return x
+}
+
+// chainForm returns the program with the rows of the paper in chain form, one class per orbit, at the float64 nearest to z.
+func (p *Program) chainForm() *chain.Form {
+	positions := len(p.order)
+	f := &chain.Form{
+		N: p.N, Z: math.Exp(-p.Epsilon.Float()), Start: p.chain,
+		Class: make([]int32, positions), Cost: make([]float64, positions), Share: make([]float64, positions),
+		Chains: make([]float64, len(p.chain)-1), Weight: make([]float64, p.Orbits()),
+	}
+	total := new(big.Float).SetInt(lattice.Vectors(p.N, p.K, false))
+	for i, m := range p.mass {
+		f.Weight[i], _ = new(big.Float).Quo(new(big.Float).SetInt(m), total).Float64()
+	}
+	for i, j := range p.order {
+		f.Class[i], f.Cost[i], f.Share[i] = p.vars.Orbit[j], float64(p.cost(int(j))), float64(p.vars.Count[j])
+	}
+	for c := range f.Chains {
+		i := p.chain[c]
+		f.Chains[c] = f.Weight[f.Class[i]] * f.Share[i]
+	}
+	f.Prepare(2*p.K + 1)
+	return f
+}
+
+// Limits of the first-order method: iterations in all, before the first proof, and between two counts of injections.
+const (
+	firstOrderIterations = 30_000
+	firstOrderProve      = 250
+	firstOrderCount      = 512
+)
+
+// The image's injections have settled when their number has missed that of a basic solution, and the one before, by no more than one and one in
+// settledShare, settledLooks times in a row, while the primal was infeasible by at most settledInfeasible.
+const (
+	settledShare      = 400
+	settledLooks      = 2
+	settledInfeasible = 1e-7
+)
+
+// run iterates until the bound is within the gap of permute-and-flip or of the primal, or the image has so nearly the number of injections of a basic
+// solution that the simplex method has little left to do. Now and then, at growing intervals, it calls prove.
+func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prove func()) {
+	a, next := o.ascent, firstOrderProve
+	stuck := a.Until(o.gap/4, math.Inf(1), func() {
+		if report != nil {
+			report(linear.Progress{Pivots: a.Iterations, Objective: a.Bound, PrimalInfeasible: a.Infeasible})
+		}
+	})
+	a.Run(ctx, firstOrderIterations, func() chain.Outcome {
+		if a.Iterations >= next {
+			next *= 3
+			prove()
+		}
+		if o.flip-a.Bound <= o.gap/2*o.flip {
+			return chain.Converged
+		}
+		if a.Iterations%firstOrderCount == firstOrderCount-1 {
+			before := o.found
+			o.found = len(o.injections())
+			near := func(x, y int) bool { return settledShare*(max(x-y, y-x)-1) <= o.need }
+			if o.looks++; !near(o.found, o.need) || !near(o.found, before) || a.Infeasible > settledInfeasible {
+				o.looks = 0
+			}
+			if o.looks == settledLooks {
+				return chain.Converged
+			}
+		}
+		return stuck()
+	})
+}
+
+// injection is one of the image: the position, and the mass injected there, over that of the lattice.
+type injection struct {
+	position int32
+	size     float64
+}
+
+// injections lists those of the image at positions after the first of a chain.
+func (o *firstOrder) injections() []injection {
+	var found []injection
+	a, f := o.ascent, o.ascent.Form
+	for c, w := range f.Chains {
+		for i := f.Start[c] + 1; i < f.Start[c+1]; i++ {
+			if s := a.Image.X[i] - f.Z*a.Image.X[i-1]; s > 1e-13*a.Image.X[i] {
+				found = append(found, injection{i, s * w})
+			}
+		}
+	}
+	return found
+}
+
+// basis guesses the optimal basis: every column, and the slacks of the links that carry most of an injection, filled up with slacks of
+// (T) rows.
+func (o *firstOrder) basis() *linear.Basis {
+	p, found, left := o.p, o.injections(), o.need
+	slices.SortFunc(found, func(x, y injection) int {
+		return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.position, y.position))
+	})
+	b := p.PermuteAndFlipBasis()
+	clear(b.Row)
+	for _, s := range found[:min(left, len(found))] {
+		b.Row[p.link[p.order[s.position]]] = linear.Basic
+		left--
+	}
+	for j, link := range p.link {
+		if left > 0 && link >= 0 && p.vars.Depth[j] == 0 && b.Row[link] != linear.Basic {
+			b.Row[link] = linear.Basic
+			left--
+		}
+	}
+	for i := range p.cuts {
+		b.Row[p.Orbits()+p.links()+i] = linear.Basic
+	}
+	return b
+}
+
+// proposal returns the best dual point so far, and the injections of a feasible point near the image.
+func (o *firstOrder) proposal() *Proposal {
+	prop := o.p.emptyProposal()
+	for i, y := range o.ascent.Best {
+		prop.Dual[i] = ratFloat(y)
+	}
+	for i := range prop.Multiplier {
+		prop.Multiplier[i] = new(big.Rat)
+	}
+	if x := o.feasible(); x != nil {
+		o.inject(prop, x)
+	}
+	return prop
+}
+
+// slackShare is the part of ε by which permute-and-flip is run at less, to have slack in every row.
+const slackShare = 0.25
+
+// rounding is the part of a probability by which feasible leaves rows violated; the bounds repair that.
+const rounding = 1e-15
+
+// feasible returns probabilities near the image, by position, that satisfy all rows but for rounding: the image, made to sum to 1 orbit by orbit,
+// mixed with permute-and-flip for a smaller ε, which has slack in every row, as far as violated rows need it. It returns nil where the image is no point.
+func (o *firstOrder) feasible() []float64 {
+	p, f := o.p, o.ascent.Form
+	x := slices.Clone(o.ascent.Image.X)
+	sum := make([]float64, p.Orbits())
+	for i, c := range f.Class {
+		sum[c] += f.Share[i] * x[i]
+	}
+	for i, c := range f.Class {
+		if x[i] /= sum[c]; math.IsNaN(x[i]) || math.IsInf(x[i], 0) {
+			return nil
+		}
+	}
+	inner := p.Epsilon.ExpNeg(big.NewRat(1, 1), firstOrderPrecision).Near()
+	z := interval.FromFloat(math.Pow(inner, 1-slackShare), firstOrderPrecision)
+	numbers := enclosedNumbers{arith.Interval{Prec: firstOrderPrecision}}
+	slack := make([]float64, len(x))
+	u := point(p, numbers, z, nil)
+	for i, j := range p.order {
+		slack[i] = p.probability(u[j], int(j))
+	}
+	share := 0.0
+	for c := range f.Chains {
+		for i := f.Start[c] + 1; i < f.Start[c+1]; i++ {
+			// The row's slack grows from -lack to that of the slack point as its share grows from 0 to 1.
+			lack, room := f.Z*x[i-1]-x[i], slack[i]-f.Z*slack[i-1]
+			if lack > rounding*x[i] {
+				share = max(share, lack/(lack+room))
+			}
+		}
+	}
+	for i := range x {
+		x[i] += share * (slack[i] - x[i])
+	}
+	return x
+}
+
+// inject sets the proposal's injections to those of the point x, orbit by orbit, so that rounding errors do not add up: each is what is missing from
+// the probability that those before it lead to.
+func (o *firstOrder) inject(prop *Proposal, x []float64) {
+	p := o.p
+	f := enclosedNumbers{arith.Interval{Prec: firstOrderPrecision}}
+	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), firstOrderPrecision)
+	target := make([]float64, len(x))
+	for i, j := range p.order {
+		target[j] = x[i]
+	}
+	u := make([]interval.Interval, p.Variables())
+	for i := range p.Orbits() {
+		first, end := p.vars.First[i], p.vars.First[i+1]
+		mass := interval.FromBig(p.mass[i], firstOrderPrecision)
+		rest := mass
+		for j := first + 1; j < end; j++ {
+			u[j] = f.Mul(z, u[p.vars.Up[j]])
+			want := f.Mul(mass, f.Mul(f.FromInt(int64(p.vars.Count[j])), interval.FromFloat(target[j], firstOrderPrecision)))
+			if s := f.Sub(want, u[j]).Near(); s > 0 {
+				prop.Injection[j] = ratFloat(s)
+				u[j] = f.Add(u[j], f.FromRat(prop.Injection[j]))
+			}
+			rest = f.Sub(rest, u[j])
+		}
+		u[first] = rest
+	}
+}

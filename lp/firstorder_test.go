@@ -1,0 +1,108 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+)
+
+// large lists programs that the first-order method is used for.
+var large = []struct {
+	n, k int
+	exp  string
+}{{6, 8, "3/2"}, {4, 17, "5/4"}, {9, 5, "3/2"}}
+
+func largeProgram(t *testing.T, n, k int, exp string) *Program {
+	eps, err := mechanisms.ParseExp(exp)
+	require.NoError(t, err)
+	p, err := NewProgram(n, k, lattice.Paper, Paper, eps)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, p.Variables(), firstOrderVariables)
+	return p
+}
+
+// TestFirstOrderAgainstSimplex: whatever path leads there, the exact optimum is the same, and the bounds proved on the way enclose it.
+func TestFirstOrderAgainstSimplex(t *testing.T) {
+	for _, c := range large {
+		p := largeProgram(t, c.n, c.k, c.exp)
+		var early []solution
+		with, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat), publish: func(s solution) { early = append(early, s) }})
+		require.NoError(t, err)
+		require.Empty(t, with.undecided)
+		assert.Contains(t, with.solver, "first-order")
+		direct, err := largeProgram(t, c.n, c.k, c.exp).solve(context.Background(), effort{solver: linear.Embedded{}, direct: true, gap: new(big.Rat)})
+		require.NoError(t, err)
+		assert.Equal(t, "embedded", direct.solver)
+		assert.Zero(t, with.lower.Cmp(direct.lower), "%v: %s against %s", c, with.lower, direct.lower)
+		assert.Zero(t, with.upper.Cmp(with.lower))
+		require.NotEmpty(t, early)
+		for _, s := range early {
+			assert.LessOrEqual(t, s.lower.Cmp(direct.lower), 0)
+			assert.GreaterOrEqual(t, s.upper.Cmp(direct.lower), 0)
+		}
+		last := early[len(early)-1]
+		assert.True(t, last.close(big.NewRat(1, 1000)), "%v: the bounds of the first-order method are wide", c)
+	}
+}
+
+// TestFirstOrderIsReproducible: its numbers depend neither on time nor on the number of processors.
+func TestFirstOrderIsReproducible(t *testing.T) {
+	run := func() *firstOrder {
+		o := largeProgram(t, 6, 9, "7/5").firstOrder(big.NewRat(1, 1e4))
+		o.run(context.Background(), nil, func() {})
+		return o
+	}
+	a, b := run(), run()
+	assert.Equal(t, a.ascent.Iterations, b.ascent.Iterations)
+	assert.Equal(t, a.ascent.Image, b.ascent.Image)
+	assert.Equal(t, a.ascent.Best, b.ascent.Best)
+}
+
+// TestFirstOrderBoundsHoldForAnyPoint: the bounds are evaluated, not believed. A spoilt image and dual give wide ones, or none.
+func TestFirstOrderBoundsHoldForAnyPoint(t *testing.T) {
+	p := largeProgram(t, 6, 8, "3/2")
+	exact, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
+	require.NoError(t, err)
+	spoil := map[string]func(i int, v float64) float64{
+		"shrunk":   func(i int, v float64) float64 { return v * (1 - 1e-3*float64(i%7)) },
+		"constant": func(int, float64) float64 { return 0.25 },
+		"negative": func(_ int, v float64) float64 { return -v },
+		"infinite": func(i int, v float64) float64 { return v / float64(i%5) },
+		"nothing":  func(int, float64) float64 { return math.NaN() },
+	}
+	for name, f := range spoil {
+		o := p.firstOrder(big.NewRat(1, 1e9))
+		o.run(context.Background(), nil, func() {})
+		for i, v := range o.ascent.Image.X {
+			o.ascent.Image.X[i] = f(i, v)
+		}
+		for i, v := range o.ascent.Best {
+			o.ascent.Best[i] = f(i, v)
+		}
+		b := p.enclose(o.proposal(), firstOrderPrecision)
+		assert.LessOrEqual(t, b.lower.Cmp(exact.lower), 0, name)
+		if b.upper != nil {
+			assert.GreaterOrEqual(t, b.upper.Cmp(exact.lower), 0, name)
+		}
+	}
+}
+
+// TestStoppedFirstOrderKeepsItsBounds: what was proved before the end is in the answer.
+func TestStoppedFirstOrderKeepsItsBounds(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	p := largeProgram(t, 6, 8, "3/2")
+	s, err := p.solve(ctx, effort{solver: linear.Embedded{}, gap: new(big.Rat), publish: func(solution) { cancel(errors.New("enough")) }})
+	require.NoError(t, err)
+	assert.Equal(t, "enough", s.undecided)
+	require.NotNil(t, s.lower)
+	assert.True(t, s.close(big.NewRat(1, 10)))
+}
