@@ -182,6 +182,9 @@ func (f *figureFlags) run(ctx context.Context, name string, fs *pflag.FlagSet) e
 	if err != nil {
 		return usagef("-o %s: %w", quoted(f.out), err)
 	}
+	if f.data == f.out {
+		return usagef("--data %s: is the file of -o; name another", quoted(f.data))
+	}
 	given := map[string]string{}
 	fs.Visit(func(flag *pflag.Flag) {
 		if slices.ContainsFunc(figures.Specs(), func(s figures.Spec) bool { return s.Has(flag.Name) }) {

@@ -172,6 +172,7 @@ func checkPNG(t *testing.T, _ *Figure, file []byte) {
 
 func checkPDF(t *testing.T, _ *Figure, file []byte) {
 	assert.True(t, bytes.HasPrefix(file, []byte("%PDF-1.")))
+	assert.Contains(t, string(file), "/CreationDate (D:19700101", "no time in the file")
 	assert.True(t, bytes.HasSuffix(bytes.TrimSpace(file), []byte("%%EOF")))
 }
 

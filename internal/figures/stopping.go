@@ -3,8 +3,8 @@ package figures
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/big"
+	"slices"
 
 	"optratio/mechanisms/stopping"
 	"optratio/number"
@@ -56,22 +56,19 @@ var stoppingSpecs = []Spec{
 	},
 }
 
-// share is a_k, the limit of e times the probability that the secretary rule takes the k-th best.
-func share(k int) float64 {
-	a, err := stopping.Asymptotic(k)
-	if err != nil {
-		panic(err)
+// limits encloses a limit for many candidates at each of the given numbers, rounded to nine digits.
+func limits(name string, grid []float64, limit func(x float64, exact *big.Rat) (number.Number, error)) (*Series, error) {
+	s := &Series{Name: name, Kind: Curve}
+	for _, x := range grid {
+		x = roundTo(x, 9)
+		exact, _ := new(big.Rat).SetString(digits(x))
+		y, err := limit(x, exact)
+		if err != nil {
+			return nil, err
+		}
+		s.certify(x, y)
 	}
-	return a
-}
-
-// boundary is the limit, for many candidates, of the least δ of the p-mix: (p/e)(1 - a_{l+1} e^ε), or 0.
-func boundary(p float64, l int, eps float64) float64 {
-	rest := 1 - share(l+1)*math.Exp(eps)
-	if rest <= 0 {
-		return 0
-	}
-	return p / math.E * rest
+	return s, nil
 }
 
 func drawRegions(a *Args, which int) (*Figure, error) {
@@ -94,12 +91,15 @@ func drawRegions(a *Args, which int) (*Figure, error) {
 	for _, p := range ps {
 		for _, l := range ls {
 			name := map[int]string{1: "least δ, and where the p-mix is private", 2: "p = " + digits(p), 3: fmt.Sprintf("l = %d", l)}[which]
-			edge := sample(name, Curve, grid, func(eps float64) float64 { return boundary(p, l, eps) })
+			weight, _ := new(big.Rat).SetString(digits(p))
+			edge, err := limits(name, grid, func(eps float64, _ *big.Rat) (number.Number, error) {
+				return stopping.LimitDelta(weight, l, exactly(eps))
+			})
+			if err != nil {
+				return nil, err
+			}
 			if which == 1 {
-				edge.Kind, edge.Lower = Area, edge.Y
-				for range grid {
-					edge.Upper = append(edge.Upper, panel.Y.Max)
-				}
+				edge.Kind, edge.Lower, edge.Upper = Area, edge.Y, slices.Repeat([]float64{panel.Y.Max}, len(grid))
 			}
 			panel.Series = append(panel.Series, edge)
 		}
@@ -149,13 +149,12 @@ const limitName = "limit for many candidates"
 
 func drawLeastEps(ctx context.Context, a *Args) (*Figure, error) {
 	l, n, exact := a.sizes()
-	rational := a.Rat("delta", probability, wantProbability)
-	delta, points := a.Float("delta", probability, wantProbability), a.Int("points", 2, 10000)
+	delta, points := a.Rat("delta", probability, wantProbability), a.Int("points", 2, 10000)
 	if a.Err() != nil {
 		return nil, a.Err()
 	}
 	err := mixes(ctx, n, func(p *big.Rat, law stopping.Law) error {
-		tight, err := stopping.TightEps(law, l, rational)
+		tight, err := stopping.TightEps(law, l, delta)
 		if err == nil {
 			x, _ := p.Float64()
 			exact.certify(x, tight.Eps())
@@ -165,15 +164,13 @@ func drawLeastEps(ctx context.Context, a *Args) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := sample(limitName, Curve, evenly(1/float64(points), 1, points), func(p float64) float64 {
-		if p <= delta*math.E {
-			return 0
-		}
-		return max(math.Log((p-delta*math.E)/(share(l+1)*p)), 0)
-	})
+	limit, err := limits(limitName, evenly(1/float64(points), 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return stopping.LimitEps(p, delta, l) })
+	if err != nil {
+		return nil, err
+	}
 	return &Figure{
 		Title:    "The least ε of the p-mix",
-		Subtitle: fmt.Sprintf("Least ε for which playing the secretary rule with probability p, else taking anybody, is (ε, %s)-private; l = %d. Limit: ln((p-δe)/(a(l+1)p)) where that is positive. After %s4.", digits(delta), l, stoppingSource),
+		Subtitle: fmt.Sprintf("Least ε for which playing the secretary rule with probability p, else taking anybody, is (ε, %s)-private; l = %d. Limit: ln((p-δe)/(a(l+1)p)) where that is positive. After %s4.", a.Text("delta"), l, stoppingSource),
 		Panels: single(&Panel{
 			X: Axis{Name: "p", Label: "p, the weight of the secretary rule", Min: 0, Max: 1}, Y: Axis{Name: "eps", Label: "least ε"},
 			Series: []*Series{limit, exact},
@@ -198,21 +195,24 @@ func drawLeastDelta(ctx context.Context, a *Args) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	limit, err := limits(limitName, evenly(0, 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return stopping.LimitDelta(p, l, eps) })
+	if err != nil {
+		return nil, err
+	}
 	return &Figure{
 		Title:    "The least δ of the p-mix",
 		Subtitle: fmt.Sprintf("Least δ for which playing the secretary rule with probability p, else taking anybody, is (%s, δ)-private; l = %d. Limit: (p/e)(1 - a(l+1)e^ε). After %s5.", a.Text("eps"), l, stoppingSource),
 		Panels: single(&Panel{
 			X:      Axis{Name: "p", Label: "p, the weight of the secretary rule", Min: 0, Max: 1},
 			Y:      Axis{Name: "delta", Label: "least δ"},
-			Series: []*Series{sample(limitName, Curve, evenly(0, 1, points), func(p float64) float64 { return boundary(p, l, eps.Float()) }), exact},
+			Series: []*Series{limit, exact},
 		}),
 	}, nil
 }
 
 func drawLargestP(ctx context.Context, a *Args) (*Figure, error) {
 	l, n, exact := a.sizes()
-	rational := a.Rat("delta", probability, wantProbability)
-	delta, points := a.Float("delta", probability, wantProbability), a.Int("points", 2, 10000)
+	delta, points := a.Rat("delta", probability, wantProbability), a.Int("points", 2, 10000)
 	from, to := a.Range("eps-range", false)
 	if from < 0 {
 		a.fail("eps-range", "give from:to with 0 <= from < to")
@@ -226,22 +226,19 @@ func drawLargestP(ctx context.Context, a *Args) (*Figure, error) {
 	}
 	for _, eps := range evenly(from, to, exactPoints+1) {
 		eps = roundTo(eps, 6)
-		low, high, err := stopping.LargestP(law, l, exactly(eps), rational)
+		low, high, err := stopping.LargestP(law, l, exactly(eps), delta)
 		if err != nil {
 			return nil, err
 		}
 		exact.certify(eps, number.Bounds(low, high))
 	}
-	limit := sample(limitName, Curve, evenly(from, to, points), func(eps float64) float64 {
-		rest := 1 - share(l+1)*math.Exp(eps)
-		if rest <= math.E*delta {
-			return 1
-		}
-		return math.E * delta / rest
-	})
+	limit, err := limits(limitName, evenly(from, to, points), func(eps float64, _ *big.Rat) (number.Number, error) { return stopping.LimitP(l, exactly(eps), delta) })
+	if err != nil {
+		return nil, err
+	}
 	return &Figure{
 		Title:    "The largest p of a private p-mix",
-		Subtitle: fmt.Sprintf("Largest weight p of the secretary rule for which the p-mix is (ε, %s)-private; l = %d. Limit: eδ/(1 - a(l+1)e^ε), at most 1. After %s6, whose range of ε is open.", digits(delta), l, stoppingSource),
+		Subtitle: fmt.Sprintf("Largest weight p of the secretary rule for which the p-mix is (ε, %s)-private; l = %d. Limit: eδ/(1 - a(l+1)e^ε), at most 1. After %s6, whose range of ε is open.", a.Text("delta"), l, stoppingSource),
 		Panels: single(&Panel{
 			X: Axis{Name: "eps", Label: "ε", Min: from, Max: to}, Y: Axis{Name: "p", Label: "largest p", Min: 0, Max: 1.04},
 			Series: []*Series{limit, exact},

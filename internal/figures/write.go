@@ -107,8 +107,8 @@ func (f *Figure) Describe() string {
 	return strings.TrimSpace(b.String())
 }
 
-// outlined is a PDF canvas that draws letters as shapes: the fonts that vgpdf embeds have no Greek ones.
-type outlined struct{ *vgpdf.Canvas }
+// outlined is a canvas that draws letters as shapes. The fonts that vgpdf embeds have no Greek ones.
+type outlined struct{ vg.CanvasSizer }
 
 // unitsPerEm is the size at which outlines are read.
 const unitsPerEm = 2048
