@@ -113,6 +113,7 @@ func long(t *testing.T) map[string][]string {
 		"scenario":      {"scenario", "4", "--trials", "1000"},
 		"gain":          {"scenario", "--gain", "rs,rnmh", "--delta-range", "0.01:10:0.01"},
 		"bandit":        {"bandit", "--runs", "1000"},
+		"figure":        {"figure", "worst-ratio", "-n", "9", "-k", "9", "-o", filepath.Join(t.TempDir(), "f.svg")},
 	}
 }
 
@@ -197,6 +198,7 @@ func TestPipesObeyLimits(t *testing.T) {
 		{"neighbors", []string{"audit", "--eps", "1", "--pmf-exec", "true", "--neighbors", fifo(t)}},
 		{"table", []string{"audit", "--eps", "1", "--pmf-file", fifo(t)}},
 		{"histogram", []string{"evaluate", "--task", "mode", "--eps", "1", "--histogram", fifo(t)}},
+		{"figure", []string{"figure", "pf-3b", "-o", filepath.Join(t.TempDir(), "f.svg"), "--histogram", fifo(t)}},
 		{"arrivals", []string{"stopping", "-n", "3", "--play", fifo(t)}},
 		{"certificate", []string{"check", fifo(t)}},
 		{"export", []string{"cert-export", "--vipr", fifo(t)}},

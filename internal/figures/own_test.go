@@ -2,10 +2,13 @@ package figures
 
 import (
 	"math"
+	"math/big"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"optratio/number"
 )
 
 // TestThresholdCurve: the logarithms of the golden ratio and of the tribonacci constant, and the limit ln 2.
@@ -92,4 +95,15 @@ func TestWitnessLeavesTheBand(t *testing.T) {
 	f = drawn(t, "witness", "mechanism", "pf", "runs-at", "0.5")
 	assert.Zero(t, outside(f))
 	assert.Contains(t, f.Subtitle, "is within the claim")
+}
+
+// TestEndsEncloseTheNumber: floats are rounded outward, by one step at most.
+func TestEndsEncloseTheNumber(t *testing.T) {
+	for _, r := range []*big.Rat{big.NewRat(1, 3), big.NewRat(2, 3), big.NewRat(-1, 3), big.NewRat(1, 10), big.NewRat(1, 2)} {
+		low, at, high := ends(number.Bounds(r, r))
+		assert.LessOrEqual(t, new(big.Rat).SetFloat64(low).Cmp(r), 0)
+		assert.GreaterOrEqual(t, new(big.Rat).SetFloat64(high).Cmp(r), 0)
+		assert.LessOrEqual(t, high, math.Nextafter(low, 1))
+		assert.True(t, low <= at && at <= high)
+	}
 }
