@@ -33,8 +33,11 @@ func ParseListBy(text string, most int, parse func(string) (*big.Rat, error)) ([
 		if len(parts) == 1 {
 			to = from
 		}
-		if step.Sign() <= 0 || to.Cmp(from) < 0 {
-			return nil, fmt.Errorf("%s: a range goes up, by a step above 0", quote(item))
+		switch {
+		case step.Sign() <= 0:
+			return nil, fmt.Errorf("the step is %s, want more than 0", parts[2])
+		case to.Cmp(from) < 0:
+			return nil, fmt.Errorf("it ends at %s, before its beginning %s", parts[1], parts[0])
 		}
 		width := new(big.Rat).Sub(to, from)
 		if width.Quo(width, step).Cmp(big.NewRat(int64(most-len(out)), 1)) >= 0 {

@@ -26,7 +26,7 @@ func TestParseList(t *testing.T) {
 		assert.Equal(t, want, strings.Join(got, " "), text)
 	}
 	for text, want := range map[string]string{
-		"": "not a decimal", "1,,2": "not a decimal", "1:2:0": "goes up", "2:1": "goes up", "1:2:-1": "goes up", "1:2:3:4": "not a range",
+		"": "not a decimal", "1,,2": "not a decimal", "1:2:0": "the step is 0", "2:1": "it ends at 1, before its beginning 2", "1:2:-1": "the step is -1", "1:2:3:4": "not a range",
 		"1:11": "more than 10", "0:1:1e-9": "more than 10", "1:9,1,2": "more than 10", "a:b": "not a decimal",
 	} {
 		_, err := ParseList(text, 10)
