@@ -112,7 +112,7 @@ func optimal(ctx context.Context, p *program, cost map[int32]*big.Rat) (bool, er
 	if err != nil {
 		return false, err
 	}
-	own := value(cost, p.table(func(w []*big.Rat) []*big.Rat { return distribution(pf, w) }))
+	own := value(cost, p.table(pf))
 	return least.Cmp(own) == 0, nil
 }
 
@@ -258,7 +258,7 @@ func optima(ctx context.Context, visit func(n, k int, z, optimum, flip *big.Rat,
 				if err != nil {
 					return err
 				}
-				visit(s[0], s[1], z, least, value(p.total(), p.table(func(w []*big.Rat) []*big.Rat { return distribution(pf, w) })), level)
+				visit(s[0], s[1], z, least, value(p.total(), p.table(pf)), level)
 			}
 		}
 	}
@@ -313,7 +313,7 @@ func totalOfFlip(ctx context.Context) (Finding, error) {
 				if err != nil {
 					return Finding{}, err
 				}
-				got := value(p.total(), p.table(func(w []*big.Rat) []*big.Rat { return distribution(pf, w) }))
+				got := value(p.total(), p.table(pf))
 				low := plain(z, k)
 				high := add(rat(1, 1), low)
 				part := func(base int, b *big.Rat) *big.Rat {
@@ -336,7 +336,7 @@ func totalOfExponential(ctx context.Context) (Finding, error) {
 			if err != nil {
 				return Finding{}, err
 			}
-			exact := value(p.total(), p.table(func(w []*big.Rat) []*big.Rat { return distribution(em, w) }))
+			exact := value(p.total(), p.table(em))
 			box, err := totals.Exponential(ctx, s[0], s[1], func(prec uint) interval.Interval { return interval.FromRat(z, prec) }, lattice.Paper, 1e-12)
 			if err != nil {
 				return Finding{}, err

@@ -139,7 +139,7 @@ func noWorse(n, k int, z *big.Rat, m mechanisms.Weighted) (*program, []*big.Rat,
 	if err != nil {
 		return nil, nil, err
 	}
-	x := p.table(func(w []*big.Rat) []*big.Rat { return distribution(m, w) })
+	x := p.table(m)
 	for i := range p.vars.Lattice.Len() {
 		at := p.errors(i)
 		p.rows = append(p.rows, inequality{upper: value(at, x), at: at})
@@ -239,7 +239,7 @@ func manyPareto(ctx context.Context) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	own := value(p.total(), p.table(func(w []*big.Rat) []*big.Rat { return distribution(pf, w) }))
+	own := value(p.total(), p.table(pf))
 	first, err := pareto(pf)(ctx)
 	if err != nil {
 		return Finding{}, err

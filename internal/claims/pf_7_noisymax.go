@@ -28,7 +28,7 @@ func init() {
 		Entry{
 			Source: PF, Version: "main", Item: "Section 8, early stop",
 			Statement: "If q* is known beforehand, permute-and-flip can return before it has evaluated all n scores",
-			Note:      "The expected number of scores evaluated is Σ_{j=0}^{n-1} e_j(1-p)/C(n,j), e_j being the elementary symmetric polynomials of the numbers 1 - p_r. Less than n whenever n >= 2: at most (n+1)/2 with one best candidate and all others far below, and 1 if all are tied.",
+			Note:      "The expected number of scores evaluated is Σ_{j=0}^{n-1} e_j(1-p)/C(n,j), e_j being the elementary symmetric polynomials of the numbers 1 - p_r. It is at most (n+1)/2, the mean place of a best candidate in the order, which is approached where one candidate is best and all others are far below.",
 			Check:     earlyStop,
 		},
 		Entry{

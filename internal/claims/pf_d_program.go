@@ -26,7 +26,7 @@ func programOfAppendixD(sizes ...[2]int) func(context.Context) (Finding, error) 
 					if err != nil {
 						return Finding{}, err
 					}
-					share[i] = quo(value(p.total(), p.table(func(w []*big.Rat) []*big.Rat { return distribution(pf, w) })), least)
+					share[i] = quo(value(p.total(), p.table(pf)), least)
 				}
 				t.expect(share[0].Cmp(share[1]) == 0, "Q(%d,%d), e^ε = %s: permute-and-flip's total error is %s of the program's optimum, but only %s of the least that a table can have which is ε-DP between all neighbours of Q(%d,%d) and monotone",
 					s[0], s[1], new(big.Rat).Inv(z).RatString(), share[0].RatString(), share[1].RatString(), s[0], s[1])
@@ -112,7 +112,7 @@ func relaxed(ctx context.Context) (Finding, error) {
 			if err != nil {
 				return Finding{}, err
 			}
-			x := p.table(func(w []*big.Rat) []*big.Rat { return distribution(pf, w) })
+			x := p.table(pf)
 			t.expect(len(p.rows) == p.vars.Len(), "Q(%d,%d): %d constraints for %d variables", s[0], s[1], len(p.rows), p.vars.Len())
 			for _, row := range p.rows {
 				t.expect(value(row.at, x).Cmp(row.lower) == 0, "Q(%d,%d): permute-and-flip leaves a constraint slack", s[0], s[1])
@@ -151,7 +151,7 @@ func dualRecurrence(exps ...string) func(context.Context) (Finding, error) {
 				if err != nil {
 					return Finding{}, err
 				}
-				own := value(p.total(), p.table(func(w []*big.Rat) []*big.Rat { return distribution(pf, w) }))
+				own := value(p.total(), p.table(pf))
 				t.expect(add(total, own).Sign() == 0, "Q(%d,%d), e^ε = %s: the dual value is %s, permute-and-flip's total error %s", s[0], s[1], exp, total.RatString(), own.RatString())
 			}
 		}

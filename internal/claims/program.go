@@ -13,6 +13,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/lp/table"
 	"optratio/lp/variant"
+	"optratio/mechanisms"
 )
 
 // program is an exact linear program over the symmetric mechanisms on Q(n,k): its columns are the probabilities of one candidate of each orbit and depth.
@@ -104,11 +105,11 @@ func (p *program) raised(j int32) int32 {
 }
 
 // table returns a mechanism's probabilities, column by column.
-func (p *program) table(pmf func(weights []*big.Rat) []*big.Rat) []*big.Rat {
+func (p *program) table(m mechanisms.Weighted) []*big.Rat {
 	x := make([]*big.Rat, p.vars.Len())
 	for j := range x {
 		depths := p.depths(int32(j))
-		x[j] = pmf(atDepths(p.z, depths))[slices.Index(depths, int(p.vars.Depth[j]))]
+		x[j] = distribution(m, atDepths(p.z, depths))[slices.Index(depths, int(p.vars.Depth[j]))]
 	}
 	return x
 }
