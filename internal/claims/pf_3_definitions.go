@@ -24,8 +24,8 @@ func init() {
 		Entry{
 			Source: PF, Version: "main", Item: "Definition 3, gloss",
 			Statement: "Informally, a mechanism is monotonic (as the exponential mechanism and permute-and-flip are) if increasing one quality score while decreasing others increases the probability of that outcome and decreases the probability of all other outcomes",
-			Note: "The formal definition speaks of the candidate that rises alone, and is what the proofs use. Of the others the sentence is false for both mechanisms: a candidate that sinks by less than another one takes probability from it.",
-			Check: gloss(func(p []*big.Rat) []*big.Rat { return distribution(em, p) }),
+			Note:      "The formal definition speaks of the candidate that rises alone, and is what the proofs use. Of the others the sentence is false for both mechanisms: a candidate that sinks by less than another one takes probability from it.",
+			Check:     gloss(func(p []*big.Rat) []*big.Rat { return distribution(em, p) }),
 		},
 		Entry{
 			Source: PF, Version: "main", Item: "Definition 4",
