@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"optratio/lp"
-	"optratio/mechanisms"
 	"optratio/number"
 )
 
@@ -123,7 +122,7 @@ func (p *Plan) compute(ctx context.Context, o Options, due []Point, take func([]
 			}
 		case r := <-results:
 			used, running = used-r.memory, running-1
-			if ctx.Err() != nil {
+			if ctx.Err() != nil { // these rows may be what was known at the end, which depends on when that was
 				return nil
 			}
 			if r.err == nil {
@@ -147,40 +146,27 @@ func (p *Plan) memory() int64 {
 	return lp.DefaultMemory
 }
 
-// answer returns the rows of a point. What is had of it when the context has ended depends on when that was, and is an error.
+// answer returns the rows of a point. They are of use only where the context has not ended by then.
 func (p *Plan) answer(ctx context.Context, at Point) (rows []Row, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%w: %v", ErrInternal, r)
 		}
 	}()
-	groups := [][]mechanisms.Mechanism{p.Request.Mechanisms}
-	if p.Request.Varied() { // what is proved of the optimum may depend on which mechanisms are asked about
-		groups = nil
-		for m := range slices.Chunk(p.Request.Mechanisms, 1) {
-			groups = append(groups, m)
-		}
+	r, err := p.request(at)
+	if err != nil {
+		return nil, err
 	}
-	for _, group := range groups {
-		r, err := p.request(at)
+	a, err := lp.Ratio(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range p.names() {
+		row, err := p.row(at, name, a)
 		if err != nil {
 			return nil, err
 		}
-		r.Mechanisms = group
-		a, err := lp.Ratio(ctx, r)
-		if cause := context.Cause(ctx); cause != nil {
-			return nil, cause
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range group {
-			row, err := p.row(at, m.Info().Name, a)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, row)
-		}
+		rows = append(rows, row)
 	}
 	return rows, nil
 }

@@ -270,6 +270,40 @@ func TestStoppedAnywhere(t *testing.T) {
 	}
 }
 
+// stopping is the embedded solver, which does something before it is asked.
+type stopping struct {
+	linear.Embedded
+	do func()
+}
+
+func (s stopping) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*linear.Result, error) {
+	s.do()
+	return s.Embedded.Solve(ctx, m, o)
+}
+
+// Rows that a job has when the context has ended are not kept, also where they are there at the same time as the end.
+func TestRowsOfTheEnd(t *testing.T) {
+	p := grid(t, "2,3", "3", "0.2") // the first by theorem, the second by the solver
+	want := whole(t, p)
+	for range 20 {
+		ctx, cancel := context.WithCancel(context.Background())
+		first := make(chan bool)
+		p.Request.Solver = stopping{do: func() { <-first; cancel() }}
+		path := filepath.Join(t.TempDir(), "rows.csv")
+		s, err := Run(ctx, p, Options{Path: path, Jobs: 2, Report: func(done, _ int) {
+			if done == 2 {
+				close(first)
+				time.Sleep(20 * time.Millisecond) // so that the other job ends meanwhile
+			}
+		}})
+		require.NoError(t, err)
+		assert.Equal(t, 2, s.Missing())
+		p.Request.Solver = linear.Embedded{}
+		run(t, p, Options{Path: path, Resume: true})
+		require.Equal(t, want, rows(t, path))
+	}
+}
+
 // pressed is a context that says its deadline is past and goes on all the same.
 type pressed struct{ context.Context }
 
@@ -355,6 +389,7 @@ func TestJobsAndMemory(t *testing.T) {
 				full.Wait()
 			}
 			mu.Unlock()
+			time.Sleep(5 * time.Millisecond) // so that one job too many is seen
 			running.Add(-1)
 		})
 		run(t, p, Options{Path: filepath.Join(t.TempDir(), "rows.csv"), Jobs: c.jobs})

@@ -129,6 +129,28 @@ func TestAfterLossOfPower(t *testing.T) {
 	}
 }
 
+// A run that repairs a line and is stopped in turn leaves whole lines alone.
+func TestStoppedAgain(t *testing.T) {
+	p := small(t)
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	run(t, p, Options{Path: path})
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	cut := strings.Index(string(data), "\n4,3,") - 10
+	require.NoError(t, os.WriteFile(path, append(data[:cut:cut], strings.Repeat("\x00", 5000)...), 0o600))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s, err := Run(ctx, p, Options{Path: path, Resume: true, Report: func(int, int) { cancel() }})
+	require.NoError(t, err)
+	require.Positive(t, s.Missing())
+	left, err := os.ReadFile(path)
+	require.NoError(t, err)
+	_, whole, err := ParseCSV(left)
+	require.NoError(t, err)
+	assert.Equal(t, len(left), whole)
+	assert.Equal(t, 1+s.Kept+s.Computed, strings.Count(string(left), "\n"))
+}
+
 // Two runs do not write one file at the same time.
 func TestLockedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
