@@ -217,7 +217,9 @@ func (e *evaluation) fill() error {
 // reach finds the ε at which a mechanism has permute-and-flip's error, and the target error.
 func (e *evaluation) reach(row *evaluatedEntry, m mechanisms.Mechanism, pfError number.Number) (err error) {
 	at := func(target number.Number) (number.Number, error) {
-		return e.number(m, "the ε for an error", func() (number.Number, error) { return e.in.question.Reaching(e.ctx, mechanisms.Within(e.ctx, m), target) })
+		return e.number(m, "the ε for an error", func() (number.Number, error) {
+			return e.in.question.Reaching(e.ctx, mechanisms.Within(e.ctx, m), target)
+		})
 	}
 	if _, bounded := pfError.Upper(); m == mechanisms.PermuteAndFlip() && e.eps.IsSet() {
 		row.EquivalentEps = epsilonNumber(e.eps)
