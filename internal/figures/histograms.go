@@ -127,7 +127,8 @@ func (a *Args) histograms(most int) (list []histogram, from string) {
 				a.err = cmp.Or(a.err, err)
 				return nil, ""
 			}
-			list = append(list, histogram{strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), counts})
+			name, _, _ := strings.Cut(filepath.Base(path), ".")
+			list = append(list, histogram{name, counts})
 		}
 		if len(list) > most {
 			a.fail("histogram", fmt.Sprintf("give at most %d", most))

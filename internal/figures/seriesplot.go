@@ -77,7 +77,9 @@ func (s seriesPlot) runs(c draw.Canvas, p *plot.Plot) [][]vg.Point {
 func (s seriesPlot) plotMarkers(c draw.Canvas, points []vg.Point, apart vg.Length) {
 	glyph := s.look.glyph()
 	if s.Kind == Points && len(s.X) > 50 {
-		glyph.Radius = 1
+		if glyph.Radius = 1.5; s.Lower != nil {
+			glyph.Radius = 1
+		}
 	}
 	next := vg.Length(math.Inf(-1))
 	if apart > 0 {

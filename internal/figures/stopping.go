@@ -113,7 +113,7 @@ func drawRegions(a *Args, which int) (*Figure, error) {
 	}
 	return &Figure{
 		Title:    map[int]string{1: "Where the p-mix is private", 2: "Where the p-mix is private, for several p", 3: "Where the p-mix is private, for several distances l"}[which],
-		Subtitle: fmt.Sprintf("Limit for many candidates: the p-mix is (ε, δ)-private on and above the curve, δ = (p/e)(1 - a(l+1)e^ε) where that is positive; %s. After %s%d, whose parameters are open.", fixed, stoppingSource, which),
+		Subtitle: fmt.Sprintf("Limit for many candidates: the p-mix is (ε, δ)-private on and above the curve, δ = (p/e)(1 - a(l+1)e^ε) where that is positive, a(k) = Σ (1-1/e)^s/s over s ≥ k; %s. After %s%d, whose parameters are open.", fixed, stoppingSource, which),
 		Panels:   single(panel),
 	}, nil
 }
@@ -170,7 +170,7 @@ func drawLeastEps(ctx context.Context, a *Args) (*Figure, error) {
 	}
 	return &Figure{
 		Title:    "The least ε of the p-mix",
-		Subtitle: fmt.Sprintf("Least ε for which playing the secretary rule with probability p, else taking anybody, is (ε, %s)-private; l = %d. Limit: ln((p-δe)/(a(l+1)p)) where that is positive. After %s4.", a.Text("delta"), l, stoppingSource),
+		Subtitle: fmt.Sprintf("Least ε for which playing the secretary rule with probability p, else taking anybody, is (ε, %s)-private; l = %d. Limit: ln((p-δe)/(a(l+1)p)) where that is positive, a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s4.", a.Text("delta"), l, stoppingSource),
 		Panels: single(&Panel{
 			X: Axis{Name: "p", Label: "p, the weight of the secretary rule", Min: 0, Max: 1}, Y: Axis{Name: "eps", Label: "least ε"},
 			Series: []*Series{limit, exact},
@@ -201,7 +201,7 @@ func drawLeastDelta(ctx context.Context, a *Args) (*Figure, error) {
 	}
 	return &Figure{
 		Title:    "The least δ of the p-mix",
-		Subtitle: fmt.Sprintf("Least δ for which playing the secretary rule with probability p, else taking anybody, is (%s, δ)-private; l = %d. Limit: (p/e)(1 - a(l+1)e^ε). After %s5.", a.Text("eps"), l, stoppingSource),
+		Subtitle: fmt.Sprintf("Least δ for which playing the secretary rule with probability p, else taking anybody, is (%s, δ)-private; l = %d. Limit: (p/e)(1 - a(l+1)e^ε), a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s5.", a.Text("eps"), l, stoppingSource),
 		Panels: single(&Panel{
 			X:      Axis{Name: "p", Label: "p, the weight of the secretary rule", Min: 0, Max: 1},
 			Y:      Axis{Name: "delta", Label: "least δ"},
@@ -238,7 +238,7 @@ func drawLargestP(ctx context.Context, a *Args) (*Figure, error) {
 	}
 	return &Figure{
 		Title:    "The largest p of a private p-mix",
-		Subtitle: fmt.Sprintf("Largest weight p of the secretary rule for which the p-mix is (ε, %s)-private; l = %d. Limit: eδ/(1 - a(l+1)e^ε), at most 1. After %s6, whose range of ε is open.", a.Text("delta"), l, stoppingSource),
+		Subtitle: fmt.Sprintf("Largest weight p of the secretary rule for which the p-mix is (ε, %s)-private; l = %d. Limit: eδ/(1 - a(l+1)e^ε), at most 1, a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s6, whose range of ε is open.", a.Text("delta"), l, stoppingSource),
 		Panels: single(&Panel{
 			X: Axis{Name: "eps", Label: "ε", Min: from, Max: to}, Y: Axis{Name: "p", Label: "largest p", Min: 0, Max: 1.04},
 			Series: []*Series{limit, exact},
