@@ -66,7 +66,7 @@ func TestUCBByHand(t *testing.T) {
 }
 
 // IX a of the source says that UCB keeps to the arm that was the better one for the rest of the run, and that all private mechanisms overtake it. With the α = √2 that the
-// source gives UCB leaves that arm within a few hundred of 20000 steps, as the bonus of the other arm grows to the size of the gap long before, and loses least of all. At α = 0.01 it does stay.
+// source calls common, without saying what it used, UCB leaves that arm within a few hundred of 20000 steps, as the bonus of the other arm grows to the size of the gap long before, and loses least of all. At α = 0.01 it does stay.
 func TestUCBLeavesTheArm(t *testing.T) {
 	c := Default()
 	c.Policies, c.Runs = []string{UCB, "mgem"}, 3
