@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,10 +49,11 @@ and answers one line each: {"pmf":[0.6,0.3,0.1]}, in numbers or strings "p/q". A
 
 JSON numbers stand for any real number within --pmf-precision of them. A property of stated probabilities is violated
 where no reading satisfies it. A sampler gives a lower bound on ε at --confidence; one that keeps
-within its ε is never proved to, and exits 0.
+within its ε is never proved to, and exits 0. Of samplers, --property takes dp, symmetry, shift, monotone and
+bounded-range; these are tests, which share what --confidence leaves to chance.
 
 A table has one line {"scores":[…],"pmf":[…]} for each score vector. --rho R and --range R also decide
-R-zCDP and bounded range R of stated probabilities.`,
+R-zCDP and bounded range R; of a sampler, they are violated where a lower bound exceeds R.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
@@ -70,7 +72,7 @@ R-zCDP and bounded range R of stated probabilities.`,
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, monotonic, or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]")
 	fs.BoolVar(&f.shifted, "shifted", false, "with --pmf-file: rows are neighbors also if they are after a shift")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
-	fs.StringVar(&f.property, "property", "", "properties, by name (default dp,symmetry,shift,monotone,sum,dominates-em)")
+	fs.StringVar(&f.property, "property", "", "properties, by name (default dp,symmetry,shift,monotone,sum,dominates-em; of samplers dp)")
 	f.target.add(c)
 	fs.StringVar(&f.against, "against", "", "compare with this mechanism's probabilities")
 	fs.StringVar(&f.precision, "pmf-precision", "1e-9", "relative precision of the probabilities")
@@ -105,9 +107,6 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if o.Sensitivity, err = parsePositive("sensitivity", f.sensitivity); err != nil {
 		return o, err
 	}
-	if f.sampleExec != "" && f.property != "" && f.property != string(verify.DP) {
-		return o, usagef("--property %s: samples tell about dp alone", quoted(f.property))
-	}
 	if o.Outcomes = f.outcomes; f.outcomes != audit.Index {
 		switch {
 		case f.outcomes != audit.Labels && f.outcomes != audit.Real:
@@ -121,8 +120,18 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if o.Properties, err = verify.ParseProperties(splitNames(f.property)); err != nil {
 		return o, usagef("--property: %w", err)
 	}
-	if f.sampleExec != "" && (f.target.rho != "" || f.target.bounded != "") {
-		return o, usagef("--rho and --range: samples tell about dp alone, give --pmf-exec or --pmf-file")
+	if f.sampleExec != "" {
+		if f.property == "" {
+			o.Properties = []verify.Property{verify.DP}
+		}
+		for _, p := range o.Properties {
+			switch {
+			case !slices.Contains(audit.Testable, p):
+				return o, usagef("--property %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range", quoted(f.property), p)
+			case f.outcomes != audit.Index && slices.Contains(audit.Testable[1:4], p):
+				return o, usagef("--property %s: %s is about candidates, and --outcomes are %s", quoted(f.property), p, f.outcomes)
+			}
+		}
 	}
 	if o.Rho, o.Range, o.Properties, err = f.target.parse(o.Properties); err != nil {
 		return o, err
@@ -219,7 +228,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := f.junit.write(ctx, title, &r.Report, r.Findings); err != nil {
 		return err
 	}
-	if dp := r.Find(verify.DP); f.sampleExec != "" && r.Verdict() == verify.Undecided && ctx.Err() == nil && dp != nil && dp.Checked > 0 {
+	if f.sampleExec != "" && r.Verdict() == verify.Undecided && ctx.Err() == nil && r.Compared() {
 		return nil // nothing found
 	}
 	return verdict(ctx, &r.Report)

@@ -148,8 +148,8 @@ func TestLevelsAreClose(t *testing.T) {
 	require.InEpsilon(t, 1e-3/50*(1+fine), x, 1e-3)
 }
 
-// TestStakesOfASegment: bets are made against the levels that the frequencies seem to exceed, and those within the slack; the smallest costs, over the
-// horizon, what it takes to bring its share of the wealth to the limit; each of the others is four times the one before.
+// TestStakesOfASegment: bets are made against the levels that the frequencies seem to exceed, and those within the slack; the first two
+// follow from the estimate; the third costs, over the horizon, what it takes to bring the first share of the wealth to the limit; each of the others is four times the one before.
 func TestStakesOfASegment(t *testing.T) {
 	for _, horizon := range []float64{0.1, 1, 1e6} {
 		w := newWealth(epsilon(t, "1"), big.NewRat(1, 20), false)
@@ -164,11 +164,14 @@ func TestStakesOfASegment(t *testing.T) {
 				continue
 			}
 			h := tie(p, o, l.c, r)
-			want := math.Sqrt(2 * math.Log(20*8) / variance(h, l.c, r) / max(1, horizon))
-			for k, b := range s.bets[i] {
+			v := variance(h, l.c, r)
+			least := math.Sqrt(2 * math.Log(20*16.0/3) / v / max(1, horizon))
+			best := (p - l.c*o) / v
+			shy := best * max(0, math.Log(p/o)-slack/2-math.Log(l.c)) / max(math.Log(p/o)-math.Log(l.c), 1e-9)
+			for k, want := range []float64{max(least, best), max(least, min(best, shy)), least, 4 * least, 16 * least, 64 * least} {
+				b := s.bets[i][k]
 				require.True(t, b.fair(l.c, r))
 				require.InEpsilon(t, min(want, largestStake(h, l.c, r)), b.x1-b.x0, 1e-9, "level %d, stake %d", i, k)
-				want *= 4
 			}
 		}
 	}
@@ -180,7 +183,7 @@ func TestWealthIsTheMeanOfItsStakes(t *testing.T) {
 	patient := newWealth(epsilon(t, "1"), big.NewRat(1, 20), true)
 	require.Equal(t, [stakes]float64{0.78125, 0.03125, 0.03125, 0.03125, 0.03125, 0.03125}, patient.weights)
 	w := newWealth(epsilon(t, "1"), big.NewRat(1, 20), false)
-	require.Equal(t, [stakes]float64{0.125, 0.125, 0.125, 0.125, 0.125, 0.125}, w.weights)
+	require.Equal(t, [stakes]float64{0.1875, 0.1875, 0.09375, 0.09375, 0.09375, 0.09375}, w.weights)
 	require.Zero(t, w.limit.Cmp(big.NewRat(20, 1)))
 	require.InDelta(t, math.Log(20), w.log, 1e-15)
 	start := w.total(w.levels[0])
@@ -188,8 +191,8 @@ func TestWealthIsTheMeanOfItsStakes(t *testing.T) {
 	l := w.levels[3]
 	l.logs = [stakes]float64{1, -2, 3, 0.5, -700, 2}
 	sum := 0.0
-	for _, x := range l.logs {
-		sum += math.Exp(x) / 8
+	for k, x := range l.logs {
+		sum += math.Exp(x) * w.weights[k]
 	}
 	require.InDelta(t, math.Log(sum), w.total(l), 1e-14)
 	l.logs = [stakes]float64{2000, 2000, 2000, 2000, 2000, 2000}

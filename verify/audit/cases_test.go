@@ -70,7 +70,8 @@ func TestHardCases(t *testing.T) {
 		begin := time.Now()
 		found := 0
 		var needed []float64
-		for seed := range uint64(runs(1)) {
+		for i := range uint64(runs(1)) {
+			seed := firstSeed() + i
 			o := samplerOptions(t, "1", c.budget)
 			o.N, o.K, o.Seed, o.UntilRefuted = c.n, c.k, seed, true
 			r, err := draw(c.name, newLawSampler(c.law, seed), o)

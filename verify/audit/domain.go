@@ -26,8 +26,8 @@ type Options struct {
 	Epsilon     mechanisms.Epsilon
 	Sensitivity *big.Rat // 1
 	Seed        uint64
-	Properties  []verify.Property    // of probabilities; nil: verify.Defaults
-	Rho, Range  *big.Rat             // targets of zcdp and bounded-range, of probabilities: see verify.Options
+	Properties  []verify.Property    // of probabilities, nil: verify.Defaults; of samplers those of Testable, nil: dp
+	Rho, Range  *big.Rat             // targets of zcdp and bounded-range: see verify.Options
 	Against     mechanisms.Mechanism // compare the answers with its probabilities; may be nil
 
 	Precision  *big.Rat // relative, of JSON numbers; 1e-9
@@ -70,6 +70,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("%w: outcomes %q are none of index, labels, real", ErrOptions, o.Outcomes)
 	case o.Outcomes != "" && o.Outcomes != Index && o.Against != nil:
 		return fmt.Errorf("%w: outcomes that are no candidates cannot be compared with a mechanism's", ErrOptions)
+	case o.tellsShifts() && len(o.tested()) > 0:
+		return fmt.Errorf("%w: %s is about candidates, and outcomes are %s", ErrOptions, o.tested()[0], o.Outcomes)
 	case o.Sensitivity.Sign() <= 0:
 		return fmt.Errorf("%w: the sensitivity must be positive", ErrOptions)
 	case len(o.Vectors) > 0 || len(o.Pairs) > 0:

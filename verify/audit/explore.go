@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"optratio/verify"
@@ -16,7 +17,7 @@ const (
 	perPlace       = 3    // draws at every score vector that shows whether it is like its class, if they are
 	leastApart     = 0.08 // at least this part of the exploring, and
 	mostApart      = 0.4  // at most that
-	firstStage     = 20   // draws at every class in the first stage, where an audit ends once the claim is refuted
+	firstStage     = 1000 // samples of the first stage, where an audit ends once the claim is refuted
 	nextStage      = 1.7
 	perClass       = 24  // draws in the first round; classes for which there are none are left out
 	rounds         = 4   // of exploring; in each, a part of the pairs stays
@@ -47,23 +48,36 @@ func (s *statistics) run(dom *verify.Domain) error {
 	if err := s.field.collect(dom, pairsOf(len(s.field.places[0].q)), s.stopped); err != nil {
 		return err
 	}
-	if b, ok := s.sampler.(*binned); ok {
-		if err := s.pilot(b, places); err != nil {
-			return err
-		}
-	}
 	if s.o.Against != nil {
 		if err := s.drawForFit(places); err != nil {
 			return err
 		}
 	}
+	if len(s.o.tested()) > 0 {
+		if err := s.compare(places); err != nil {
+			return err
+		}
+	}
+	if !s.o.wants() && len(s.o.measured()) == 0 {
+		return nil
+	}
 	if len(s.field.edges) == 0 {
 		return fmt.Errorf("%w: nothing to check: there are no neighbors", verify.ErrUndecided)
+	}
+	unit, _ := new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit).Float64()
+	s.field.guess(s.aim(), unit, s.o.Neighbors)
+	if b, ok := s.sampler.(*binned); ok {
+		if err := s.pilot(b); err != nil {
+			return err
+		}
+	}
+	if !s.o.wants() {
+		return s.explore(s.o.Budget - s.drawn)
 	}
 	classes := float64(len(s.field.classes))
 	end := s.o.Budget
 	if s.o.UntilRefuted {
-		end = s.drawn + max(1000, int64(firstStage*classes))
+		end = s.drawn + firstStage
 	}
 	for {
 		end = min(end, s.o.Budget)
@@ -162,8 +176,9 @@ func (s *statistics) explore(samples int64) error {
 			break
 		}
 	}
+	defer s.recut()
 	for round := range rounds {
-		if round > 0 {
+		if s.recut(); round > 0 {
 			edges = f.rank(edges, s.aim(), hopeful)
 			edges = edges[:min(len(edges), max(fewestPairs, int(staying*float64(len(edges)))))]
 		}
@@ -273,6 +288,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 			if edges = s.finalists(); s.drawn == before {
 				break
 			}
+			base = -1 // events may be others
 			continue
 		}
 		r := bestRatio(best.p, best.o)
@@ -305,8 +321,11 @@ func (s *statistics) bet(end int64) (bool, error) {
 			return false, fmt.Errorf("%w: an error came instead of samples that a bet was on", verify.ErrUndecided)
 		}
 		s.settle(best, counts{times * r.at, hitsOf(own, best.event), times * r.near, hitsOf(near, best.event)})
-		if s.o.UntilRefuted && s.wealth.passed() && s.wealth.bound() >= s.wealth.claimed {
-			return true, nil
+		if s.o.UntilRefuted && s.wealth.passed() {
+			if at := s.wealth.bound(); at >= s.wealth.claimed {
+				s.refuted = at
+				return true, nil
+			}
 		}
 		if rival := slices.MaxFunc(edges, func(a, b edge) int { return cmp.Compare(a.hopeful, b.hopeful) }); rival.hopeful > best.hopeful {
 			for _, i := range []int{s.site(rival.from), s.site(rival.to)} {
@@ -333,14 +352,19 @@ func hitsOf(counts []int64, event []bool) int64 {
 
 // settle takes a batch into account, and what the bet on it gained.
 func (s *statistics) settle(e edge, c counts) {
-	key := fmt.Sprint(e.from, e.to, e.event)
+	key := fmt.Sprint(e.from, e.to, s.cuts, e.event)
 	shown := s.shown[key]
 	if shown == nil {
-		shown = &evidence{edge: e}
+		shown = &evidence{nth: len(s.shown), witness: &verify.Witness{
+			Scores: s.space.Scores(s.field.places[e.from].q), Neighbor: s.space.Scores(s.field.places[e.to].q),
+		}}
+		s.name(shown.witness, e.event)
 		s.shown[key] = shown
 	}
-	before := s.wealth.sum()
+	claimed := s.wealth.levels[s.wealth.claimed]
+	before, claim := s.wealth.sum(), s.wealth.total(claimed)
 	s.wealth.settle(c)
 	shown.counts = shown.counts.plus(c)
 	shown.gain += s.wealth.sum() - before
+	shown.claim += s.wealth.total(claimed) - claim
 }

@@ -134,7 +134,8 @@ func TestSamplesToRefuteNearTheOracle(t *testing.T) {
 		}, true, below},
 	} {
 		var needed []float64
-		for seed := range uint64(runs(1)) {
+		for i := range uint64(runs(1)) {
+			seed := firstSeed() + i
 			o := samplerOptions(t, "0.5", 1_000_000)
 			o.Seed, o.UntilRefuted = seed, true
 			if c.real {

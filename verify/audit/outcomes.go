@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -20,13 +21,15 @@ const (
 )
 
 const (
-	mostLabels   = 10_000
-	mostValues   = 1 << 16 // in one answer
-	pilotShare   = 0.04    // of the budget, for values that intervals are chosen from
-	fewPilots    = 2000    // values that are enough where an audit ends with the refutation
-	mostPilots   = 200     // score vectors of the domain that these are drawn at
-	quantiles    = 160     // of them that become ends of intervals, and more in the tails
-	coarseGroups = 24      // between which all intervals are tried
+	mostLabels    = 10_000
+	mostValues    = 1 << 16 // in one answer
+	pilots        = 200     // values that the first intervals are chosen from
+	pilotPairs    = 6       // pairs that these are drawn at
+	mostKept      = 1 << 20 // values that later ones are chosen from
+	fewQuantiles  = 8       // that become ends of intervals, and more in the tails
+	mostQuantiles = 160
+	aQuantile     = 30 // values for each of them
+	coarseGroups  = 24 // between which all intervals are tried
 )
 
 // labelled numbers strings in the order in which they come.
@@ -114,6 +117,17 @@ type valued interface {
 type binned struct {
 	valued
 	cuts []float64
+	// The first values that were drawn, of each score vector, from which the cuts are chosen anew when there are twice as many.
+	first map[string][]float64
+	known int // values of them
+	cutOf int // values that the cuts were chosen from
+}
+
+// expect passes on what is drawn next.
+func (b *binned) expect(next iter.Seq2[verify.Vector, int64]) {
+	if s, ok := b.valued.(expecter); ok {
+		s.expect(next)
+	}
 }
 
 func (b *binned) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
@@ -121,6 +135,19 @@ func (b *binned) Sample(q verify.Vector, samples int64) ([]int64, string, error)
 	if err != nil || event != "" {
 		return nil, event, err
 	}
+	if b.known < mostKept {
+		if b.first == nil {
+			b.first = map[string][]float64{}
+		}
+		key := vectorKey(q)
+		b.first[key] = append(b.first[key], values...)
+		b.known += len(values)
+	}
+	return b.count(values), "", nil
+}
+
+// count says how many values each outcome has.
+func (b *binned) count(values []float64) []int64 {
 	counts := make([]int64, 2*len(b.cuts)+1)
 	for _, v := range values {
 		i, exact := slices.BinarySearch(b.cuts, v)
@@ -129,14 +156,15 @@ func (b *binned) Sample(q verify.Vector, samples int64) ([]int64, string, error)
 		}
 		counts[i]++
 	}
-	return counts, "", nil
+	return counts
 }
 
-// choose takes quantiles of values for the cuts.
+// choose takes quantiles of values for the cuts, more where there are more values.
 func (b *binned) choose(values []float64) {
 	slices.Sort(values)
 	last := len(values) - 1
 	b.cuts = nil
+	quantiles := max(fewQuantiles, min(mostQuantiles, len(values)/aQuantile))
 	for i := range quantiles + 1 {
 		b.cuts = append(b.cuts, values[last*i/quantiles])
 	}
@@ -187,37 +215,56 @@ func (l *labelled) event(event []bool) string {
 	return "one of " + strings.Join(in, ", ")
 }
 
-// pilot draws the values that intervals are chosen from; they are not used again.
-func (s *statistics) pilot(b *binned, places []int) error {
-	places = slices.Clone(places)
-	s.rng.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
-	places = places[:min(len(places), mostPilots, max(1, int(s.o.Budget/100)))]
-	pilots := int64(pilotShare * float64(s.o.Budget))
-	if s.o.UntilRefuted {
-		pilots = min(pilots, fewPilots)
+// pilot draws values at the score vectors of the first pairs, so that there are intervals.
+func (s *statistics) pilot(b *binned) error {
+	var places []int
+	for _, e := range s.field.edges[:min(len(s.field.edges), pilotPairs)] {
+		places = append(places, e.from, e.to)
 	}
-	each := max(1, pilots/int64(len(places)))
+	slices.Sort(places)
+	places = slices.Compact(places)
+	each := max(1, min(s.o.Budget/10, pilots)/int64(len(places)))
+	for at, i := range places {
+		s.expect(places[at:], each)
+		if err := s.draw1(i, each); err != nil {
+			return err
+		}
+	}
+	s.recut()
+	if len(b.cuts) == 0 {
+		return fmt.Errorf("%w: there are no values", verify.ErrUndecided)
+	}
+	return nil
+}
+
+// recut chooses intervals anew where there are far more values now. All counts of the field are of the new ones then; bets that
+// were made are over.
+func (s *statistics) recut() {
+	b, ok := s.sampler.(*binned)
+	if !ok || b.known < 2*b.cutOf || b.known == 0 || b.known >= mostKept {
+		return
+	}
 	var all []float64
-	for _, i := range places {
-		if err := s.stopped(); err != nil {
-			return err
-		}
-		values, event, err := b.Values(s.field.places[i].q, each)
-		if err != nil {
-			return err
-		}
-		if s.drawn += int64(len(values)); event != "" {
-			s.field.places[i].event = event
-		}
+	for _, values := range b.first {
 		for _, v := range values {
 			if !math.IsInf(v, 0) && !math.IsNaN(v) {
 				all = append(all, v)
 			}
 		}
 	}
-	if len(all) == 0 {
-		return fmt.Errorf("%w: there are no values", verify.ErrUndecided)
+	if b.cutOf = b.known; len(all) == 0 {
+		return
 	}
 	b.choose(all)
-	return nil
+	for _, c := range s.field.classes {
+		c.counts, c.total = nil, 0
+	}
+	for i, p := range s.field.places {
+		values := b.first[vectorKey(p.q)]
+		p.counts, p.total = nil, 0
+		if len(values) > 0 {
+			s.field.add(i, b.count(values), int64(len(values)))
+		}
+	}
+	s.cuts++
 }

@@ -101,6 +101,11 @@ func (r *Report) account(a *asker) {
 	r.answers()
 }
 
+// Compared reports whether anything was compared, of any property but the answers themselves.
+func (r *Report) Compared() bool {
+	return slices.ContainsFunc(r.Properties, func(p verify.Result) bool { return p.Name != Answers && p.Name != Independence && p.Checked > 0 })
+}
+
 // answers adds the verdict on whether there was an answer to every question.
 func (r *Report) answers() {
 	res := verify.Result{Name: Answers, Verdict: verify.Proved, Checked: r.Questions}

@@ -21,6 +21,11 @@ type sampler interface {
 	Sample(q verify.Vector, samples int64) (counts []int64, event string, err error)
 }
 
+// expecter is a sampler that is told what is drawn next, whatever it answers.
+type expecter interface {
+	expect(next iter.Seq2[verify.Vector, int64])
+}
+
 const (
 	mostPairs     = 200_000 // of neighbours; more are thinned out at random
 	mostNumbers   = 4 << 20 // scores in all pairs
@@ -186,25 +191,30 @@ func questions[T any](d *drawn, q verify.Vector, samples int64, parse func([]byt
 
 // statistics is one audit of a sampler.
 type statistics struct {
-	ctx     context.Context
-	o       *Options
-	sampler sampler
-	rng     *rand.Rand
-	space   *verify.Space
-	field   *field
-	wealth  *wealth
-	repeats independence
-	samples []sample // for the test of fit
-	planned int64    // how many there should be
-	drawn   int64
-	shown   map[string]*evidence
+	ctx      context.Context
+	o        *Options
+	sampler  sampler
+	rng      *rand.Rand
+	space    *verify.Space
+	field    *field
+	wealth   *wealth
+	repeats  independence
+	samples  []sample // for the test of fit
+	planned  int64    // how many there should be
+	compared []comparison
+	refuted  int // the level of the bound where the audit ended with the refutation, 0 otherwise
+	drawn    int64
+	cuts     int // how often intervals were chosen
+	shown    map[string]*evidence
 }
 
 // evidence is what the bets on one event at one pair saw.
 type evidence struct {
-	edge   edge
-	counts counts
-	gain   float64 // of the logarithms of the wealth, over all levels that it decided
+	witness *verify.Witness // but for the frequencies
+	counts  counts
+	gain    float64 // of the logarithms of the wealth, over all levels that it decided
+	claim   float64 // and of the one at the claimed ε
+	nth     int     // it was the nth to be bet on
 }
 
 // errRepeats ends an audit whose samples are not independent.
@@ -219,10 +229,16 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	if o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
 		return nil, fmt.Errorf("%w: the confidence must lie between 0 and 1", ErrOptions)
 	}
-	// alpha is the probability of a false verdict; the test of fit takes half.
+	// All verdicts but that on independence share the probability of a false one.
 	alpha := new(big.Rat).Sub(big.NewRat(1, 1), o.Confidence)
-	if o.Against != nil {
-		alpha.Quo(alpha, big.NewRat(2, 1))
+	alpha.Quo(alpha, big.NewRat(o.parts(), 1))
+	whole := o
+	measured := o.measured()
+	reserve := int64(rangeShare * float64(o.Budget))
+	if len(measured) > 0 {
+		less := *o
+		less.Budget -= reserve
+		o = &less
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
 	st := &statistics{
@@ -239,9 +255,28 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	if err != nil {
 		res.Reason = strings.TrimPrefix(err.Error(), verify.ErrUndecided.Error()+": ")
 	}
-	r.LowerBound = st.conclude(&res)
+	if o.wants() {
+		r.LowerBound = st.conclude(&res)
+		r.Properties = append(r.Properties, res)
+	}
+	st.o = whole
+	var more []verify.Result
+	for _, p := range measured {
+		res, err := st.measure(p, alpha, reserve/int64(len(measured)))
+		if err != nil && !errors.Is(err, verify.ErrUndecided) {
+			return nil, err
+		}
+		if err != nil {
+			res.Reason = strings.TrimPrefix(err.Error(), verify.ErrUndecided.Error()+": ")
+		}
+		more = append(more, res)
+	}
+	if !st.repeats.broken {
+		more = append(more, st.comparisons(alpha)...)
+	}
 	r.Samples = st.drawn
-	r.Properties = append(r.Properties, res, st.repeats.result())
+	r.Properties = append(r.Properties, st.repeats.result())
+	r.Properties = append(r.Properties, more...)
 	if o.Against != nil && !st.repeats.broken && len(st.field.places) > 0 {
 		fit, err := st.fit(alpha)
 		if err != nil {
@@ -271,9 +306,7 @@ func halves(samples int64) [2]int64 {
 
 // expect tells the sampler what is drawn next, whatever it answers: so many samples at each of some places.
 func (s *statistics) expect(places []int, samples int64) {
-	sampler, ok := s.sampler.(interface {
-		expect(iter.Seq2[verify.Vector, int64])
-	})
+	sampler, ok := s.sampler.(expecter)
 	if !ok {
 		return
 	}
@@ -357,23 +390,27 @@ func (s *statistics) conclude(res *verify.Result) number.Number {
 	if s.repeats.broken {
 		return number.Int(0)
 	}
+	at := s.refuted
+	if at == 0 {
+		at = s.wealth.bound()
+	}
 	var strongest *evidence
 	for _, e := range s.shown {
+		gain := func(e *evidence) float64 { return e.gain }
+		if at == s.wealth.claimed {
+			gain = func(e *evidence) float64 { return e.claim }
+		}
 		res.Checked++
-		if strongest == nil || e.gain > strongest.gain || e.gain == strongest.gain && e.edge.from < strongest.edge.from {
+		if strongest == nil || gain(e) > gain(strongest) || gain(e) == gain(strongest) && e.nth < strongest.nth {
 			strongest = e
 		}
 	}
-	at := s.wealth.bound()
 	if at < 0 || strongest == nil {
 		return number.Int(0)
 	}
 	c := strongest.counts
-	w := &verify.Witness{
-		Scores: s.space.Scores(s.field.places[strongest.edge.from].q), Neighbor: s.space.Scores(s.field.places[strongest.edge.to].q),
-		P: frequency(c.hits, c.drawn), PNeighbor: frequency(c.hitsNear, c.drawnNear),
-	}
-	s.name(w, strongest.edge.event)
+	w := strongest.witness
+	w.P, w.PNeighbor = frequency(c.hits, c.drawn), frequency(c.hitsNear, c.drawnNear)
 	res.Attained = w
 	if at >= s.wealth.claimed {
 		res.Verdict, res.Reason, res.Witness = verify.Violated, "", w

@@ -13,13 +13,14 @@ import (
 
 // place is one score vector and what was drawn there.
 type place struct {
-	q      verify.Vector
-	counts []int64 // of outcomes
-	total  int64
-	class  int
-	level  []int  // of every candidate, in the class; nil where outcomes are no candidates
-	odd    bool   // it is not like the rest of its class
-	event  string // that came instead of an answer; it is not asked again
+	q        verify.Vector
+	counts   []int64 // of outcomes
+	total    int64
+	class    int
+	level    []int     // of every candidate, in the class; nil where outcomes are no candidates
+	odd      bool      // it is not like the rest of its class
+	expected []float64 // hits of each candidate, of as many draws as a guess is worth
+	event    string    // that came instead of an answer; it is not asked again
 }
 
 // class holds score vectors that a symmetric and shift-invariant mechanism treats alike, or one that returns numbers if it is
@@ -39,20 +40,22 @@ type edge struct {
 	slack    float64 // standard error of ln p/o
 	promise  float64
 	hopeful  float64 // what it, or another event at the pair, promises if the estimate errs on the low side
+	rank     int     // before anything is drawn
 }
 
 // field is what an audit of samples searches: score vectors, their classes, and pairs of neighbours, of each class of pairs one.
 // Sharing what is known between like vectors is of no consequence for the verdict, which rests on fresh samples.
 type field struct {
-	places  []*place
-	byKey   map[string]int
-	classes []*class
-	byShape map[string]int
-	edges   []edge   // one of each class, the likely ones and those met most often first
-	all     [][2]int // every pair
-	pooled  bool     // outcomes are candidates
-	ordered bool     // outcomes are ranges of numbers, in their order
-	rng     *rand.Rand
+	places   []*place
+	byKey    map[string]int
+	classes  []*class
+	byShape  map[string]int
+	edges    []edge   // one of each class, the likely ones and those met most often first
+	all      [][2]int // every pair
+	pooled   bool     // outcomes are candidates
+	ordered  bool     // outcomes are ranges of numbers, in their order
+	rng      *rand.Rand
+	expected func(verify.Vector) []float64 // what is expected before anything is drawn, in place of as many draws; nil: nothing
 }
 
 func newField(outcomes string, rng *rand.Rand) *field {
@@ -242,23 +245,38 @@ func (f *field) add(i int, counts []int64, drawn int64) {
 	}
 }
 
-// hits returns how often an outcome is expected in a number of draws at a place, from its class unless it is odd.
-func (f *field) hits(i, r int) (hits, drawn float64) {
+// hits returns how often each of so many outcomes is expected in a number of draws at a place, from its class unless it is odd.
+func (f *field) hits(i, outcomes int) (hits []float64, drawn float64) {
 	p := f.places[i]
 	c := f.classes[p.class]
-	if p.odd || p.level == nil && !f.ordered {
-		if r < len(p.counts) {
-			hits = float64(p.counts[r])
+	counts, total := c.counts, c.total
+	if alone := p.odd || p.level == nil && !f.ordered; alone {
+		counts, total = p.counts, p.total
+	}
+	if total == 0 {
+		return nil, 0
+	}
+	hits = make([]float64, outcomes)
+	for r := range hits {
+		switch {
+		case p.level != nil && !p.odd:
+			if l := p.level[r]; l < len(counts) {
+				hits[r] = float64(counts[l]) / float64(c.sizes[l])
+			}
+		case r < len(counts):
+			hits[r] = float64(counts[r])
 		}
-		return hits, float64(p.total)
 	}
-	switch {
-	case f.ordered && r < len(c.counts):
-		hits = float64(c.counts[r])
-	case !f.ordered && p.level[r] < len(c.counts):
-		hits = float64(c.counts[p.level[r]]) / float64(c.sizes[p.level[r]])
+	if f.expected == nil {
+		return hits, float64(total)
 	}
-	return hits, float64(c.total)
+	if p.expected == nil {
+		p.expected = f.expected(p.q)
+	}
+	for r := range hits {
+		hits[r] += p.expected[r]
+	}
+	return hits, float64(total) + believed
 }
 
 // outcomes is how many outcomes are known at two places.
@@ -295,59 +313,87 @@ type outcome struct {
 	x, y float64
 }
 
-// rate finds the event and the direction of a pair that promises most.
+// rate finds the event and the direction of a pair that promises most, as far as the draws tell.
 func (f *field) rate(e edge, a aim) edge {
-	best := e
-	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
-	for range 2 {
-		e.from, e.to = e.to, e.from
-		var n, m float64
-		list := make([]outcome, f.outcomes(e))
-		for r := range list {
-			var x, y float64
-			x, n = f.hits(e.from, r)
-			y, m = f.hits(e.to, r)
-			list[r] = outcome{r, x, y}
-		}
-		if n == 0 || m == 0 {
-			return best
-		}
-		// The best of many estimates errs on the high side, and of labels and intervals there may be many.
-		doubt := 0.7
-		switch {
-		case f.ordered:
-			doubt = 2.5
-		case !f.pooled:
-			doubt = 1.5
-		}
-		try := func(x, y float64, in []outcome) {
-			e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1)
-			if e.p <= e.o || len(in) == len(list) {
-				return
+	outcomes := f.outcomes(e)
+	return f.judge(e, a, true, func(i int) ([]float64, float64) { return f.hits(i, outcomes) })
+}
+
+// judge is rate for hits of any origin. Estimates are lowered by some standard errors where there is doubt.
+func (f *field) judge(e edge, a aim, doubtful bool, hits func(place int) (hits []float64, drawn float64)) edge {
+	best, hopeful := e, math.Inf(-1)
+	best.promise = math.Inf(-1)
+	own, n := hits(e.from)
+	near, m := hits(e.to)
+	if n > 0 && m > 0 {
+		for range 2 {
+			e.from, e.to = e.to, e.from
+			own, near, n, m = near, own, m, n
+			one := f.oneWay(e, a, doubtful, own, near, n, m)
+			if hopeful = max(hopeful, one.hopeful); one.promise > best.promise {
+				best = one
 			}
-			e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
-			r := bestRatio(e.p, e.o)
-			draws := a.left / float64(r.at+r.near)
-			future := math.Sqrt((1-e.p)/(e.p*draws*float64(r.at)) + (1-e.o)/(max(e.o, 1/a.left)*draws*float64(r.near)))
-			log := math.Log(e.p / e.o)
-			e.promise = a.value(log-doubt*e.slack, future)
-			best.hopeful = max(best.hopeful, a.value(log+(1.7-doubt)*e.slack, future))
-			if e.promise > best.promise {
-				e.hopeful = best.hopeful
-				best = e
-				best.event = make([]bool, len(list))
-				for _, o := range in {
-					best.event[o.r] = true
-				}
-			}
-		}
-		if f.ordered {
-			intervals(list, try)
-		} else {
-			likeliest(list, n, m, try)
 		}
 	}
+	best.hopeful = hopeful
 	return best
+}
+
+// oneWay finds the event that promises most to be likelier where a pair comes from, given the hits of all outcomes in n and m draws.
+func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m float64) edge {
+	best := e
+	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
+	list := make([]outcome, len(own))
+	for r := range list {
+		list[r] = outcome{r, own[r], near[r]}
+	}
+	try := func(x, y float64, in []outcome) {
+		e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1)
+		if e.p <= e.o || len(in) == len(list) {
+			return
+		}
+		e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
+		r := bestRatio(e.p, e.o)
+		draws := a.left / float64(r.at+r.near)
+		future := math.Sqrt((1-e.p)/(e.p*draws*float64(r.at)) + (1-e.o)/(max(e.o, 1/a.left)*draws*float64(r.near)))
+		log := math.Log(e.p / e.o)
+		doubt := 0.0
+		if doubtful {
+			oneSided := in[0].r == 0 || in[len(in)-1].r == len(list)-1
+			doubt = f.doubt(n+m, oneSided)
+		}
+		e.promise = a.value(log-doubt*e.slack, future)
+		best.hopeful = max(best.hopeful, a.value(log+(1.7-doubt)*e.slack, future))
+		if e.promise > best.promise {
+			e.hopeful = best.hopeful
+			best = e
+			best.event = make([]bool, len(list))
+			for _, o := range in {
+				best.event[o.r] = true
+			}
+		}
+	}
+	if f.ordered {
+		intervals(list, try)
+	} else {
+		likeliest(list, n, m, try)
+	}
+	return best
+}
+
+// doubt is by how many standard errors an estimate from so many draws is lowered: the best of many estimates errs on the high side, and of
+// labels and intervals there may be many. Where much was drawn, many estimates were looked at.
+func (f *field) doubt(drawn float64, oneSided bool) float64 {
+	base := 0.7
+	switch {
+	case f.ordered && oneSided:
+		base = 2
+	case f.ordered:
+		base = 3.2
+	case !f.pooled:
+		base = 1.5
+	}
+	return base + 0.1*max(0, math.Log(drawn/500))
 }
 
 // likeliest tries unions of outcomes in the order of their estimated ratios, from the highest. Few hits say little, so

@@ -9,8 +9,12 @@ import (
 	"optratio/verify"
 )
 
-// stakes is how many stakes are bet side by side, each four times the one before; their wealth is averaged.
-const stakes = 6
+// stakes is how many stakes are bet side by side; their wealth is averaged. A patient player's are each four times the one before; of
+// another's, the first ones follow from the estimated probabilities, and the rest are each four times the one before.
+const (
+	stakes    = 6
+	estimated = 2
+)
 
 // level is one hypothesis: that the mechanism is ε-private.
 type level struct {
@@ -42,6 +46,7 @@ type wealth struct {
 	weights [stakes]float64 // of the stakes, exact in binary, with sum 1 at most
 	limit   *big.Rat        // 1/α
 	log     float64         // ln 1/α
+	patient bool            // it is the bound at the end that counts
 	segs    []*segment
 	batches []batch
 }
@@ -56,17 +61,12 @@ const (
 
 // newWealth returns the processes for a claimed ε. patient puts most of the wealth on the smallest stake.
 func newWealth(claimed mechanisms.Epsilon, alpha *big.Rat, patient bool) *wealth {
-	w := &wealth{limit: new(big.Rat).Inv(alpha)}
+	w := &wealth{limit: new(big.Rat).Inv(alpha), patient: patient}
 	limit, _ := w.limit.Float64()
 	w.log = math.Log(limit)
-	for s := range w.weights {
-		w.weights[s] = 1.0 / 8
-		if patient {
-			w.weights[s] /= 4
-		}
-	}
+	w.weights = [stakes]float64{3. / 16, 3. / 16, 3. / 32, 3. / 32, 3. / 32, 3. / 32}
 	if patient {
-		w.weights[0] += 0.75
+		w.weights = [stakes]float64{25. / 32, 1. / 32, 1. / 32, 1. / 32, 1. / 32, 1. / 32}
 	}
 	eps := claimed.Float()
 	add := func(x float64) {
@@ -119,10 +119,22 @@ func (w *wealth) open(p, o, slack float64, r ratio, horizon float64) {
 			continue
 		}
 		h := tie(p, o, l.c, r)
-		u := math.Sqrt(2 * (w.log - math.Log(w.weights[0])) / (variance(h, l.c, r) * max(1, horizon)))
-		for k := range s.bets[i] {
-			s.bets[i][k] = newBet(math.Ldexp(u, 2*k), h, l.c, r)
+		v := variance(h, l.c, r)
+		u := math.Sqrt(2 * (w.log - math.Log(w.weights[0])) / (v * max(1, horizon)))
+		if w.patient {
+			for k := range s.bets[i] {
+				s.bets[i][k] = newBet(math.Ldexp(u, 2*k), h, l.c, r)
+			}
+			continue
 		}
+		for k := range s.bets[i] {
+			s.bets[i][k] = newBet(math.Ldexp(u, 2*(k-estimated)), h, l.c, r)
+		}
+		// The stakes at which the logarithm of the wealth rises fastest if the estimate is right, and if it is half a standard error too high.
+		excess := math.Log(p/o) - math.Log(l.c)
+		best := (p - l.c*o) / v
+		s.bets[i][0] = newBet(max(u, best), h, l.c, r)
+		s.bets[i][1] = newBet(max(u, best*min(1, max(0, excess-slack/2)/max(excess, 1e-9))), h, l.c, r)
 	}
 	w.segs = append(w.segs, s)
 }

@@ -1,0 +1,429 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/number/interval"
+	"optratio/verify"
+)
+
+// Symmetry, shift-invariance and monotonicity of a sampler are tested by comparing how often a candidate was taken at two score vectors. Given the sum
+// of the two counts, the first one is hypergeometric where the probabilities are equal, and stochastically larger or smaller where one of
+// them is (Fisher 1935). All comparisons together share the level.
+const (
+	testShare     = 0.25 // of the budget, unless nothing else is asked for
+	fewestForTest = 300  // draws at either vector of a comparison, where there are several
+	mostTests     = 200  // comparisons of vectors, of one property
+	rangeShare    = 0.2  // of the budget, for bounded range and ρ
+)
+
+// Testable are the properties that samples can tell about: dp; those that are tested by comparisons; and those that a bound refutes.
+var Testable = []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Monotone, verify.BoundedRange, verify.ZCDP}
+
+// comparison is of the counts at two score vectors: to[r] is the candidate at the second that r at the first is compared with, -1 for none. atLeast says
+// that the second's probability must not be less; otherwise they must be equal.
+type comparison struct {
+	property  verify.Property
+	q, other  verify.Vector
+	to        []int
+	atLeast   bool
+	own, near []int64
+}
+
+// tested returns those of the properties that are tested by comparisons.
+func (o *Options) tested() []verify.Property {
+	var out []verify.Property
+	for _, p := range Testable[1:4] {
+		if slices.Contains(o.Properties, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// measured returns those of the properties that bounds on probabilities refute.
+func (o *Options) measured() []verify.Property {
+	var out []verify.Property
+	for _, p := range Testable[4:] {
+		if slices.Contains(o.Properties, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// wants reports whether a sampler's ε is asked for.
+func (o *Options) wants() bool {
+	return o.Properties == nil || slices.Contains(o.Properties, verify.DP)
+}
+
+// parts is among how many verdicts the level is divided.
+func (o *Options) parts() int64 {
+	n := int64(len(o.measured()))
+	if o.wants() {
+		n++
+	}
+	if o.Against != nil {
+		n++
+	}
+	if len(o.tested()) > 0 {
+		n++
+	}
+	return max(1, n)
+}
+
+// plan chooses what is compared, before anything is drawn.
+func (s *statistics) plan(places []int, budget int64) (plan []comparison, each int64) {
+	properties := s.o.tested()
+	part := budget / int64(len(properties))
+	count := int(max(1, min(mostTests, part/(2*fewestForTest))))
+	unit := new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit)
+	delta := max(1, new(big.Int).Quo(unit.Num(), unit.Denom()).Int64())
+	for _, p := range properties {
+		for range count {
+			q := s.field.places[places[s.rng.IntN(len(places))]].q
+			n := len(q)
+			c := comparison{property: p, q: q, other: slices.Clone(q), to: make([]int, n)}
+			for r := range c.to {
+				c.to[r] = r
+			}
+			switch p {
+			case verify.Symmetry:
+				for n > 1 && slices.IsSorted(c.to) {
+					s.rng.Shuffle(n, func(i, j int) { c.to[i], c.to[j] = c.to[j], c.to[i] })
+				}
+				for r, at := range c.to {
+					c.other[at] = q[r]
+				}
+			case verify.Shift:
+				by := []int64{1, -1, 2, -10, 1000, s.o.offset(), -s.o.offset()}[s.rng.IntN(7)]
+				c.other = q.Plus(by * delta)
+			case verify.Monotone:
+				// One candidate rises, alone, by Δ or 2Δ.
+				r := s.rng.IntN(n)
+				c.other[r] += []int64{delta, 2 * delta}[s.rng.IntN(2)]
+				c.atLeast = true
+				for i := range c.to {
+					if i != r {
+						c.to[i] = -1
+					}
+				}
+			}
+			plan = append(plan, c)
+		}
+	}
+	return plan, max(1, budget/int64(2*len(plan)))
+}
+
+// compare draws what was planned. A comparison where an error came instead of samples is left out.
+func (s *statistics) compare(places []int) error {
+	budget := int64(testShare * float64(s.o.Budget))
+	if !s.o.wants() && len(s.o.measured()) == 0 {
+		budget = s.o.Budget - s.drawn
+	}
+	plan, each := s.plan(places, budget)
+	s.compared = plan
+	for i := range plan {
+		c := &plan[i]
+		var err error
+		if c.own, err = s.draw(s.field.place(c.q), each); err != nil {
+			return err
+		}
+		if c.near, err = s.draw(s.field.place(c.other), each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comparisons returns the verdicts at a level.
+func (s *statistics) comparisons(alpha *big.Rat) []verify.Result {
+	tests := int64(0) // planned, of all properties
+	for _, c := range s.compared {
+		for _, at := range c.to {
+			if at >= 0 {
+				tests++
+			}
+		}
+	}
+	level := interval.FromRat(new(big.Rat).Quo(alpha, big.NewRat(max(1, tests), 1)), binomialBits)
+	var out []verify.Result
+	for _, p := range s.o.tested() {
+		res := verify.Result{Name: p, Verdict: verify.Undecided}
+		strongest := interval.FromInt(1, binomialBits)
+		for _, c := range s.compared {
+			if c.property != p || c.own == nil || c.near == nil {
+				continue
+			}
+			n, m := sumOf(c.own), sumOf(c.near)
+			for r, at := range c.to {
+				if at < 0 {
+					continue
+				}
+				res.Checked++
+				x, y := c.own[r], c.near[at]
+				tail := hypergeometricTail(n, m, x+y, x)
+				if !c.atLeast { // both tails
+					if other := hypergeometricTail(m, n, x+y, y); x*m < y*n {
+						tail = other
+					}
+					tail = tail.Mul(interval.FromInt(2, binomialBits))
+				}
+				if less, ok := tail.Cmp(strongest); !ok || less >= 0 {
+					continue
+				}
+				strongest = tail
+				if holds, ok := tail.LessEq(level); !ok || !holds {
+					continue
+				}
+				res.Verdict = verify.Violated
+				res.Reason = fmt.Sprintf("by a test of samples: candidate %d was taken %d times of %d, and candidate %d %d times of %d, p <= %s in %d comparisons together",
+					r, x, n, at, y, m, scientific(tail.Mul(interval.FromInt(tests, binomialBits))), tests)
+				res.Witness = &verify.Witness{
+					Scores: s.space.Scores(c.q), Neighbor: s.space.Scores(c.other), Candidate: &r, P: frequency(x, n), PNeighbor: frequency(y, m),
+				}
+				if p == verify.Symmetry {
+					res.Witness.NeighborCandidate = &at
+				}
+			}
+		}
+		switch {
+		case res.Verdict == verify.Violated:
+		case res.Checked == 0:
+			res.Reason = "nothing was compared"
+		default:
+			res.Reason = "a test of samples found nothing, and cannot prove it"
+		}
+		out = append(out, res)
+	}
+	return out
+}
+
+func sumOf(counts []int64) (n int64) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// hypergeometricTail bounds from above the probability that of `hits` draws without replacement among n + m, x or more are of the n. Where x is not above the mean it
+// returns 1. The first term is C(n,x) C(m,hits-x) / C(n+m,hits); those that follow fall by ratios that fall,
+//
+//	t_{i+1}/t_i = (n-i)(hits-i) / ((i+1)(m-hits+i+1)),
+//
+// so that a geometric series bounds the rest.
+func hypergeometricTail(n, m, hits, x int64) interval.Interval {
+	one := interval.FromInt(1, binomialBits)
+	if mean := new(big.Rat).Mul(big.NewRat(hits, 1), big.NewRat(n, n+m)); big.NewRat(x, 1).Cmp(mean) <= 0 {
+		return one
+	}
+	choose := func(n, k int64) interval.Interval {
+		return logFactorial(n).Sub(logFactorial(k)).Sub(logFactorial(n - k))
+	}
+	last := min(n, hits)
+	term := interval.Exp(choose(n, x).Add(choose(m, hits-x)).Sub(choose(n+m, hits)))
+	sum := term
+	for i := x; i < last; i++ {
+		num := new(big.Int).Mul(big.NewInt(n-i), big.NewInt(hits-i))
+		den := new(big.Int).Mul(big.NewInt(i+1), big.NewInt(m-hits+i+1))
+		ratio := interval.FromRat(new(big.Rat).SetFrac(num, den), binomialBits)
+		if below, ok := ratio.Cmp(one); ok && below < 0 {
+			rest := term.Mul(ratio).Quo(one.Sub(ratio))
+			if small, ok := rest.Cmp(sum.Mul(interval.FromRat(big.NewRat(1, 1<<40), binomialBits))); ok && small < 0 {
+				return sum.Add(rest).Min(one)
+			}
+		}
+		term = term.Mul(ratio)
+		sum = sum.Add(term)
+	}
+	return sum.Min(one)
+}
+
+// wide is a pair of neighbours at which the ratios of two events differ.
+type wide struct {
+	edge
+	low   []bool // the event whose ratio is small
+	value float64
+}
+
+// widest returns the pair at which the bounds promise most: of bounded range with a second event, of ρ with one.
+func (s *statistics) widest(p verify.Property) *wide {
+	f := s.field
+	a := aim{left: float64(max(1, s.o.Budget-s.drawn))}
+	var best *wide
+	for _, e := range f.edges {
+		if f.places[e.from].event != "" || f.places[e.to].event != "" {
+			continue
+		}
+		up := f.rate(e, a)
+		if math.IsInf(up.promise, -1) {
+			continue
+		}
+		w := wide{edge: up, value: up.promise}
+		if p == verify.ZCDP {
+			for range 2 {
+				up.from, up.to = up.to, up.from
+				if event, value := f.distant(up); best == nil || value > best.value {
+					w.edge, w.value = up, value
+					w.event = event
+					best = &w
+				}
+			}
+			continue
+		}
+		if p == verify.BoundedRange {
+			// The best event of the other direction, at the same pair.
+			own, n := f.hits(up.from, f.outcomes(up))
+			near, m := f.hits(up.to, f.outcomes(up))
+			down := f.oneWay(edge{from: up.to, to: up.from}, a, true, near, own, m, n)
+			if down.event == nil {
+				continue
+			}
+			w.low, w.value = down.event, up.promise+down.promise
+		}
+		if best == nil || w.value > best.value {
+			best = &w
+		}
+	}
+	return best
+}
+
+// distant returns the event at a pair whose two probabilities have the greatest Rényi divergence of order 2, taken two standard errors less far apart.
+func (f *field) distant(e edge) (event []bool, value float64) {
+	own, n := f.hits(e.from, f.outcomes(e))
+	near, m := f.hits(e.to, f.outcomes(e))
+	list := make([]outcome, len(own))
+	for r := range list {
+		list[r] = outcome{r, own[r], near[r]}
+	}
+	try := func(x, y float64, in []outcome) {
+		p, o := (x+0.5)/(n+1), (y+0.5)/(m+1)
+		p, o = p-2*math.Sqrt(p*(1-p)/n), o+2*math.Sqrt(o*(1-o)/m)
+		if d := math.Log(p*p/o + (1-p)*(1-p)/(1-o)); 0 < o && o < p && d > value {
+			value, event = d, make([]bool, len(list))
+			for _, o := range in {
+				event[o.r] = true
+			}
+		}
+	}
+	if f.ordered {
+		intervals(list, try)
+	} else {
+		likeliest(list, n, m, try)
+	}
+	return event, value
+}
+
+// measure draws at the pair that promises most, and bounds the range or ρ there from below. Each of the limits has its share of the level.
+func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (verify.Result, error) {
+	res := verify.Result{Name: p, Verdict: verify.Undecided, Reason: "a test of samples found nothing, and cannot prove it"}
+	if s.repeats.broken {
+		res.Reason = "the samples are not independent"
+		return res, nil
+	}
+	w := s.widest(p)
+	if w == nil || w.event == nil {
+		res.Reason = "no pair of neighbors was looked at"
+		return res, nil
+	}
+	half := samples / 2
+	own, err := s.draw(w.from, half)
+	if err != nil {
+		return res, err
+	}
+	near, err := s.draw(w.to, half)
+	if err != nil {
+		return res, err
+	}
+	if own == nil || near == nil {
+		res.Reason = "an error came instead of samples"
+		return res, nil
+	}
+	n, m := sumOf(own), sumOf(near)
+	res.Checked = 1
+	x, y := hitsOf(own, w.event), hitsOf(near, w.event)
+	witness := &verify.Witness{
+		Scores: s.space.Scores(s.field.places[w.from].q), Neighbor: s.space.Scores(s.field.places[w.to].q),
+		P: frequency(x, n), PNeighbor: frequency(y, m),
+	}
+	s.name(witness, w.event)
+	limits := int64(2)
+	if p == verify.BoundedRange {
+		limits = 4
+	}
+	each := new(big.Rat).Quo(alpha, big.NewRat(limits, 1))
+	low, high := lowerLimit(n, x, each), upperLimit(m, y, each)
+	var least interval.Interval // what is shown to be exceeded
+	target := s.o.Rho
+	if p == verify.BoundedRange {
+		lowNear, highOwn := lowerLimit(m, hitsOf(near, w.low), each), upperLimit(n, hitsOf(own, w.low), each)
+		if low.Sign() == 0 || lowNear.Sign() == 0 {
+			res.Reason = "there were too few samples for a bound"
+			return res, nil
+		}
+		least = interval.Log(interval.FromRat(new(big.Rat).Quo(new(big.Rat).Mul(low, lowNear), new(big.Rat).Mul(high, highOwn)), binomialBits))
+		target = s.o.Range
+		res.Reason = fmt.Sprintf("the other event of the range came %d of %d and %d of %d times", hitsOf(own, w.low), n, hitsOf(near, w.low), m)
+	} else {
+		least = concentration(low, high)
+	}
+	res.Attained = witness
+	bound, _ := least.Float64()
+	name := "range"
+	if p == verify.ZCDP {
+		name = "ρ"
+	}
+	confidence, _ := s.o.Confidence.Float64()
+	text := fmt.Sprintf("by a test of samples with confidence %g: %s is at least %.4g", confidence, name, math.Floor(max(0, bound)*1e6)/1e6)
+	limit := interval.FromInt(0, binomialBits)
+	switch {
+	case target != nil:
+		limit = interval.FromRat(target, binomialBits)
+	case p == verify.BoundedRange:
+		limit = s.o.Epsilon.Value(binomialBits)
+	default: // any finite ρ
+		res.Reason = text + "; no target was given"
+		return res, nil
+	}
+	if over, ok := least.Cmp(limit); ok && over > 0 {
+		res.Verdict, res.Witness, res.Reason = verify.Violated, witness, text
+		return res, nil
+	}
+	res.Reason = text + "; samples cannot prove that it is not more"
+	return res, nil
+}
+
+// concentration returns a lower bound on ρ of zCDP where an event has a probability of at least p at one of two neighbours, and at most o at the other: the greatest
+// over orders α > 1 of D_α/α, D_α being the Rényi divergence of the two Bernoulli distributions, which rises with p and falls with o as long as p > o. The order is
+// proposed in floating point.
+func concentration(p, o *big.Rat) interval.Interval {
+	zero := interval.FromInt(0, binomialBits)
+	if p.Cmp(o) <= 0 {
+		return zero
+	}
+	x, _ := p.Float64()
+	y, _ := o.Float64()
+	best, at := 0.0, 0.0
+	for alpha := 1.0 + 1.0/64; alpha < 1000; alpha += max(1.0/64, math.Floor(alpha*4)/64) {
+		d := math.Log(math.Pow(x/y, alpha-1)*x+math.Pow((1-x)/(1-y), alpha-1)*(1-x)) / (alpha - 1) / alpha
+		if !math.IsInf(d, 0) && cmp.Compare(d, best) > 0 {
+			best, at = d, alpha
+		}
+	}
+	if at == 0 {
+		return zero
+	}
+	alpha := interval.FromFloat(at, binomialBits)
+	one := interval.FromInt(1, binomialBits)
+	lp, lo := interval.FromRat(p, binomialBits), interval.FromRat(o, binomialBits)
+	less := alpha.Sub(one)
+	sum := interval.Exp(less.Mul(interval.Log(lp).Sub(interval.Log(lo)))).Mul(lp)
+	if cp, co := one.Sub(lp), one.Sub(lo); cp.Lo().Sign() > 0 {
+		sum = sum.Add(interval.Exp(less.Mul(interval.Log(cp).Sub(interval.Log(co)))).Mul(cp))
+	}
+	return interval.Log(sum).Quo(less.Mul(alpha))
+}

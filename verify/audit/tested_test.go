@@ -1,0 +1,153 @@
+package audit
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/verify"
+)
+
+// tilted is a law that some vectors are doctored of.
+func tilted(l law, change func(q, p []float64)) law {
+	return func(q []float64) []float64 {
+		p := l(q)
+		change(q, p)
+		return p
+	}
+}
+
+// TestPropertiesOfSamplers: samplers that lack a property are found to, by the test of it, and those that have all are not.
+func TestPropertiesOfSamplers(t *testing.T) {
+	all := []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Monotone}
+	for _, c := range []struct {
+		name    string
+		law     law
+		violate []verify.Property
+	}{
+		{"permute-and-flip", flipLaw(1), nil},
+		{"exponential mechanism", softmaxLaw(1, 1), nil},
+		{"the first candidate is preferred", tilted(flipLaw(1), func(_, p []float64) {
+			p[0], p[1] = p[0]+0.2*p[1], 0.8*p[1]
+		}), []verify.Property{verify.Symmetry}},
+		{"uniform where the best score is positive", tilted(flipLaw(1), func(q, p []float64) {
+			if max(q[0], q[1], q[2]) > 0 {
+				for r := range p {
+					p[r] = 1.0 / 3
+				}
+			}
+		}), []verify.Property{verify.Shift}},
+		{"the worst is the best", func(q []float64) []float64 { return flipLaw(1)([]float64{-q[0], -q[1], -q[2]}) }, []verify.Property{verify.Monotone}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, properties := range [][]verify.Property{all, {verify.Symmetry, verify.Shift, verify.Monotone}} {
+				o := samplerOptions(t, "1", 300_000)
+				o.Properties = properties
+				r, err := draw(c.name, newLawSampler(c.law, 3), o)
+				require.NoError(t, err)
+				require.LessOrEqual(t, r.Samples, o.Budget)
+				require.Equal(t, len(properties) == len(all), r.Find(verify.DP) != nil)
+				for _, p := range all[1:] {
+					res := r.Find(p)
+					require.NotNil(t, res)
+					require.Positive(t, res.Checked)
+					require.Contains(t, res.Reason, "test of samples")
+					if c.violate == nil {
+						assert.Equal(t, verify.Undecided, res.Verdict, "%v", res)
+					}
+				}
+				for _, p := range c.violate {
+					res := r.Find(p)
+					require.Equal(t, verify.Violated, res.Verdict, "%v", res)
+					require.Contains(t, res.Reason, "p <= ")
+					require.NotNil(t, res.Witness.Neighbor)
+				}
+			}
+		})
+	}
+	o := samplerOptions(t, "1", 1000)
+	o.Outcomes, o.Properties = Labels, []verify.Property{verify.Symmetry}
+	_, err := draw("labels", newLawSampler(flipLaw(1), 1), o)
+	require.ErrorIs(t, err, ErrOptions)
+}
+
+// TestFalseAlarmsOfComparisons: of many tests of a correct sampler at 80 %, one in five may fail; fewer do.
+func TestFalseAlarmsOfComparisons(t *testing.T) {
+	alarms := 0
+	for seed := range uint64(40) {
+		o := samplerOptions(t, "1", 20_000)
+		o.Seed, o.Confidence, o.Properties = seed, big.NewRat(4, 5), []verify.Property{verify.Symmetry, verify.Shift, verify.Monotone}
+		r, err := draw("pf", newLawSampler(flipLaw(1), seed), o)
+		require.NoError(t, err)
+		for _, p := range o.Properties {
+			if r.Find(p).Verdict == verify.Violated {
+				alarms++
+				break
+			}
+		}
+	}
+	require.LessOrEqual(t, alarms, 14) // Bin(40, 1/5) exceeds it once in 100 times or so
+}
+
+// TestBoundsOnRangeAndRho: bounds from below are below the truth, and near it; targets are violated where they are above it.
+func TestBoundsOnRangeAndRho(t *testing.T) {
+	for _, c := range []struct {
+		law     law
+		p       verify.Property
+		target  *big.Rat
+		verdict verify.Verdict
+	}{
+		// Permute-and-flip's range on neighbours reaches beyond ε; the exponential mechanism has range ε.
+		{flipLaw(1), verify.BoundedRange, nil, verify.Violated},
+		{softmaxLaw(1, 1), verify.BoundedRange, nil, verify.Undecided},
+		{softmaxLaw(1, 1), verify.BoundedRange, big.NewRat(4, 5), verify.Violated},
+		{softmaxLaw(1, 1), verify.ZCDP, big.NewRat(1, 8), verify.Undecided}, // its ρ is at most ε²/8
+		{softmaxLaw(1, 1), verify.ZCDP, big.NewRat(1, 12), verify.Violated},
+		{flipLaw(1), verify.ZCDP, big.NewRat(1, 8), verify.Violated},
+		{softmaxLaw(1, 1), verify.ZCDP, nil, verify.Undecided},
+	} {
+		o := samplerOptions(t, "1", 1_000_000)
+		o.Properties, o.Range, o.Rho = []verify.Property{verify.DP, c.p}, c.target, c.target
+		r, err := draw("it", newLawSampler(c.law, 5), o)
+		require.NoError(t, err)
+		res := r.Find(c.p)
+		require.Equal(t, c.verdict, res.Verdict, "%v: %v", c, res)
+		require.Contains(t, res.Reason, "test of samples")
+		require.Equal(t, verify.Undecided, r.Find(verify.DP).Verdict)
+		require.InDelta(t, o.Budget, r.Samples, 10)
+	}
+}
+
+// TestHypergeometricTail against sums of the exact probabilities.
+func TestHypergeometricTail(t *testing.T) {
+	choose := func(n, k int64) *big.Rat { return new(big.Rat).SetInt(new(big.Int).Binomial(n, k)) }
+	for _, c := range [][3]int64{{10, 10, 7}, {20, 5, 9}, {5, 20, 9}, {300, 400, 150}, {30, 30, 60}, {8, 8, 0}} {
+		n, m, hits := c[0], c[1], c[2]
+		for x := max(0, hits-m); x <= min(n, hits); x++ {
+			exact := new(big.Rat)
+			for y := x; y <= min(n, hits); y++ {
+				exact.Add(exact, new(big.Rat).Quo(new(big.Rat).Mul(choose(n, y), choose(m, hits-y)), choose(n+m, hits)))
+			}
+			got := hypergeometricTail(n, m, hits, x)
+			hi, _ := got.Hi().Rat(nil)
+			require.GreaterOrEqual(t, hi.Cmp(exact), 0, "%v, %d", c, x)
+			if x*(n+m) > hits*n {
+				want, _ := exact.Float64()
+				_, most := got.Float64()
+				require.InEpsilon(t, want, most, 1e-9, "%v, %d", c, x)
+			}
+		}
+	}
+}
+
+// TestConcentration: the bound is that of the best order, and 0 where nothing is shown.
+func TestConcentration(t *testing.T) {
+	require.Zero(t, concentration(big.NewRat(1, 3), big.NewRat(1, 3)).Hi().Sign())
+	// Randomised response with ln odds 1: at order 2, D_2 = ln(p²/o + o²/p) with p = e/(1+e).
+	x := concentration(big.NewRat(7310585786, 1e10), big.NewRat(2689414214, 1e10))
+	lo, hi := x.Float64()
+	require.Greater(t, lo, 0.36634) // D_2/2
+	require.Less(t, hi, 0.5)        // ε²/2
+}
