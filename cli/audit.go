@@ -45,7 +45,7 @@ after a crash. It is sent one JSON object a line,
   {"scores":[0,-1,-2.5],"epsilon":1,"sensitivity":1,"monotonic":false}
 and answers one line each: {"pmf":[0.6,0.3,0.1]}, in numbers or strings "p/q". A sampler is also sent
 "samples":N and answers {"counts":[…]}, with --outcomes labels {"counts":{"a":12,"nobody":3}}, with --outcomes real
-{"values":[…]}. Errors, crashes, NaN and silence are findings.
+{"values":[…]}. With --outcomes labels, probabilities are stated as {"pmf":{"a":0.5,"nobody":"1/2"}}. Errors, crashes, NaN and silence are findings.
 
 JSON numbers stand for any real number within --pmf-precision of them. A property of stated probabilities is violated
 where no reading satisfies it. A sampler gives a lower bound on ε at --confidence; one that keeps
@@ -78,7 +78,7 @@ R-zCDP and bounded range R; of a sampler, they are violated where a lower bound 
 	fs.StringVar(&f.precision, "pmf-precision", "1e-9", "relative precision of the probabilities")
 	fs.StringVar(&f.confidence, "confidence", "0.95", "of a sampler's lower bound on ε")
 	fs.StringVar(&f.until, "until", "budget", "end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget")
-	fs.StringVar(&f.outcomes, "outcomes", "index", "what a sampler answers with: index (candidates), labels (any strings) or real (numbers)")
+	fs.StringVar(&f.outcomes, "outcomes", "index", "what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers)")
 	fs.StringVar(&f.budgetStr, "budget", "1M", "samples in all, such as 300k or 10M")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
@@ -111,7 +111,7 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 		switch {
 		case f.outcomes != audit.Labels && f.outcomes != audit.Real:
 			return o, usagef("--outcomes %s: give index, labels or real", quoted(f.outcomes))
-		case f.sampleExec == "":
+		case f.sampleExec == "" && f.outcomes == audit.Real:
 			return o, usagef("--outcomes %s: this needs --sample-exec", f.outcomes)
 		case f.against != "":
 			return o, usagef("--outcomes %s: they cannot be compared --against a mechanism's candidates", f.outcomes)
@@ -119,6 +119,16 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	}
 	if o.Properties, err = verify.ParseProperties(splitNames(f.property)); err != nil {
 		return o, usagef("--property: %w", err)
+	}
+	if f.sampleExec == "" && f.outcomes == audit.Labels {
+		if f.property == "" {
+			o.Properties = slices.Clone(audit.OfLabels[:3])
+		}
+		for _, p := range o.Properties {
+			if !slices.Contains(audit.OfLabels, p) {
+				return o, usagef("--property %s: %s is about candidates, and --outcomes are labels", quoted(f.property), p)
+			}
+		}
 	}
 	if f.sampleExec != "" {
 		if f.property == "" {
@@ -235,7 +245,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 }
 
 func (f *auditFlags) table(ctx context.Context, o audit.Options) (*audit.Report, error) {
-	rows, err := readTable(ctx, f.pmfFile, o.Precision)
+	rows, err := readTable(ctx, f.pmfFile, o.Precision, o.Outcomes == audit.Labels)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (f *subjectFlags) parse(ctx context.Context, eps mechanisms.Epsilon, delta 
 	if f.exec != "" {
 		return audit.NewProgram(f.exec, f.symmetric, o)
 	}
-	rows, err := readTable(ctx, f.file, precision)
+	rows, err := readTable(ctx, f.file, precision, false)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +72,15 @@ func (f *subjectFlags) parse(ctx context.Context, eps mechanisms.Epsilon, delta 
 }
 
 // readTable reads --pmf-file.
-func readTable(ctx context.Context, path string, precision *big.Rat) ([]audit.Row, error) {
+func readTable(ctx context.Context, path string, precision *big.Rat, labels bool) ([]audit.Row, error) {
 	file, err := openInput(ctx, "--pmf-file", path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+	if labels {
+		return audit.ReadLabels(file, path, precision)
+	}
 	return audit.ReadTable(file, path, precision)
 }
 

@@ -306,7 +306,7 @@ func (c *run) proper(a *Answer) bool {
 
 // neighbors compares the candidates' probabilities in both directions.
 func (c *run) neighbors(t *tracker, tight *greatest, a, b *Answer, q, other Vector) error {
-	for r := range q {
+	for r := range a.P {
 		for _, d := range []struct {
 			p, o  *Value
 			q, to Vector
@@ -352,7 +352,7 @@ func (c *run) supports(t *tracker, tight, widest *greatest, a, b *Answer, q, oth
 func (c *run) spread(t *tracker, widest *greatest, a, b *Answer, q, other Vector) {
 	most, least := &greatest{}, &greatest{}
 	top, bottom := 0, 0
-	for r := range q {
+	for r := range a.P {
 		p, o := a.P[r], b.P[r]
 		pZero, oZero := p.zero(t.precision()), o.zero(t.precision())
 		if pZero && oZero {

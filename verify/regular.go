@@ -6,13 +6,26 @@ import (
 	"slices"
 )
 
-// both asks the subject about two vectors.
+// both asks the subject about two vectors. Outcomes that one of the answers does not have, because they are labels that came later, have the
+// probability 0 there.
 func (c *run) both(q, other Vector) (a, b *Answer, err error) {
 	if a, err = c.subject.Answer(q); err != nil {
 		return nil, nil, err
 	}
-	b, err = c.subject.Answer(other)
-	return a, b, err
+	if b, err = c.subject.Answer(other); err != nil {
+		return nil, nil, err
+	}
+	n := max(len(a.P), len(b.P))
+	return a.padded(n), b.padded(n), nil
+}
+
+// padded returns the answer with at least n probabilities, unless it is an event.
+func (a *Answer) padded(n int) *Answer {
+	if a.Event != "" || len(a.P) >= n {
+		return a
+	}
+	zeros := slices.Repeat([]*Value{Rational(new(big.Rat))}, n-len(a.P))
+	return &Answer{P: slices.Concat(a.P, zeros)}
 }
 
 // agree requires that a and b are equal in the tracker's property.

@@ -273,7 +273,7 @@ func (c *run) concentrated(t *tracker) ([]divergence, number.Number, func() *Wit
 // mostLikely describes two neighbours at the candidate whose probabilities' ratio is the largest, as far as float64 numbers tell.
 func (c *run) mostLikely(q, other Vector, a, b *Answer) *Witness {
 	at, most := 0, 0.0
-	for r := range q {
+	for r := range a.P {
 		_, p := a.P[r].bounds()
 		_, o := b.P[r].bounds()
 		if ratio := max(p/o, o/p); ratio > most {
@@ -297,7 +297,7 @@ func (c *run) last(t *tracker) (divergence, error) {
 		if a.Event != "" || b.Event != "" {
 			continue // found by the finite orders
 		}
-		for r := range q {
+		for r := range a.P {
 			for _, pair := range [][2]*Value{{a.P[r], b.P[r]}, {b.P[r], a.P[r]}} {
 				if pair[0].zero(t.precision()) || pair[0] == pair[1] || pair[1].zero(t.precision()) {
 					continue

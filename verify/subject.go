@@ -55,7 +55,8 @@ func (s *Space) instance(q Vector) *mechanisms.Instance {
 }
 
 // Answer is what a mechanism says about one score vector: a probability for each
-// candidate, or the event that it produced no choice.
+// candidate, or the event that it produced no choice. Where outcomes are labels, which dp, bounded-range, rdp, zcdp and sum alone are about, there is one for
+// each label that was known by then; the others have the probability 0.
 type Answer struct {
 	P     []*Value
 	Event string // what came instead of probabilities: "error" with a reason

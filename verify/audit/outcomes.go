@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,38 +46,64 @@ func (l *labelled) parse(line []byte, samples int64) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	var raw map[string]json.RawMessage
-	if r.Counts == nil || json.Unmarshal(r.Counts, &raw) != nil {
-		return nil, fmt.Errorf("answered %s, which has no counts of labels", brief(line))
-	}
-	keys := make([]string, 0, len(raw))
-	for key := range raw {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
 	counts, sum := make([]int64, len(l.names)), int64(0)
-	for _, key := range keys {
-		c, err := parseCount(raw[key], samples)
-		if err != nil {
-			return nil, err
-		}
-		id, ok := l.ids[key]
-		if !ok {
-			if id = len(l.names); id >= mostLabels {
-				return nil, fmt.Errorf("answered more than %d different labels in all", mostLabels)
-			}
-			l.ids[key], l.names = id, append(l.names, key)
-		}
+	err = l.each(r.Counts, "counts", line, func(id int, text json.RawMessage) error {
+		c, err := parseCount(text, samples)
 		for len(counts) <= id {
 			counts = append(counts, 0)
 		}
 		counts[id] += c
 		sum += c
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if sum != samples {
 		return nil, fmt.Errorf("answered %d samples in all where %d were wanted", sum, samples)
 	}
 	return counts, nil
+}
+
+// parsePMF reads the probability of each label: those that it does not name have probability 0.
+func (l *labelled) parsePMF(line []byte, precision *big.Rat) ([]*verify.Value, error) {
+	r, err := parseReply(line)
+	if err != nil {
+		return nil, err
+	}
+	return l.readPMF(r.PMF, line, precision)
+}
+
+func (l *labelled) readPMF(raw json.RawMessage, line []byte, precision *big.Rat) (p []*verify.Value, err error) {
+	err = l.each(raw, "probabilities", line, func(id int, text json.RawMessage) error {
+		for len(p) <= id {
+			p = append(p, verify.Rational(new(big.Rat)))
+		}
+		p[id], err = readProbability(text, precision)
+		return err
+	})
+	return p, err
+}
+
+// each calls f for every label of a JSON object, with its number.
+func (l *labelled) each(object json.RawMessage, what string, line []byte, f func(id int, text json.RawMessage) error) error {
+	var raw map[string]json.RawMessage
+	if object == nil || json.Unmarshal(object, &raw) != nil || len(raw) == 0 {
+		return fmt.Errorf("answered %s, which has no %s of labels", brief(line), what)
+	}
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		id, ok := l.ids[key]
+		if !ok {
+			if id = len(l.names); id >= mostLabels {
+				return fmt.Errorf("answered more than %d different labels in all", mostLabels)
+			}
+			l.ids[key], l.names = id, append(l.names, key)
+		}
+		if err := f(id, raw[key]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // parseCount reads one count of at most so many samples.

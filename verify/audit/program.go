@@ -92,6 +92,7 @@ type asker struct {
 	findings  []Finding
 	muted     bool // failures are no findings: the question was not part of the domain
 	texts     scoreTexts
+	labels    *labelled // of stated probabilities; nil where outcomes are candidates
 }
 
 // scoreTexts keeps how scores are written, by their number in units of a space.
@@ -219,6 +220,9 @@ type probabilities struct{ *asker }
 // Answer asks the program.
 func (p probabilities) Answer(q verify.Vector) (*verify.Answer, error) {
 	values, event, err := ask(p.asker, q, 0, func(line []byte) ([]*verify.Value, error) {
+		if p.labels != nil {
+			return p.labels.parsePMF(line, p.opts.Precision)
+		}
 		return parsePMF(line, len(q), p.opts.Precision)
 	})
 	if err != nil {
@@ -239,11 +243,17 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	}
 	a := newAsker(ctx, command, space, &o)
 	defer a.child.stop()
+	if o.Outcomes == Labels {
+		a.labels = &labelled{ids: map[string]int{}}
+		if o.Properties == nil {
+			o.Properties = OfLabels[:3]
+		}
+	}
 	first := &transcript{inner: probabilities{a}}
 	var smaller *asker // asks about smaller cases, which are not part of the domain
 	retry := func(space *verify.Space) verify.Subject {
 		if smaller == nil {
-			smaller = &asker{ctx: ctx, opts: &o, child: a.child, epsilon: a.epsilon, muted: true}
+			smaller = &asker{ctx: ctx, opts: &o, child: a.child, epsilon: a.epsilon, muted: true, labels: a.labels}
 		}
 		smaller.space = space
 		return probabilities{smaller}
@@ -257,7 +267,7 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	err = o.aside(ctx, r, func(space *verify.Space) verify.Subject {
 		side = &asker{
 			ctx: ctx, opts: &o, space: space, epsilon: a.epsilon, child: a.child,
-			answered: a.answered, failures: a.failures, timeouts: a.timeouts,
+			answered: a.answered, failures: a.failures, timeouts: a.timeouts, labels: a.labels,
 		}
 		second = &transcript{inner: probabilities{side}}
 		return second
@@ -282,6 +292,9 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	}
 	r.somethingChecked()
 	r.account(a)
+	if a.labels != nil {
+		r.nameOutcomes(a.labels.names)
+	}
 	return r, nil
 }
 
@@ -325,7 +338,7 @@ func (a *asker) repeat(t *transcript) error {
 		case err != nil:
 			return err
 		}
-		if detail := difference(before, again); detail != "" {
+		if detail := a.difference(before, again); detail != "" {
 			a.find(Finding{Event: "different answers", Detail: detail, Scores: a.space.Scores(q)})
 		}
 	}
@@ -333,13 +346,25 @@ func (a *asker) repeat(t *transcript) error {
 }
 
 // difference describes how two answers to one question differ, "" where they need not.
-func difference(a, b *verify.Answer) string {
-	if (a.Event == "") != (b.Event == "") {
+func (a *asker) difference(first, again *verify.Answer) string {
+	if (first.Event == "") != (again.Event == "") {
 		return "an answer once, an error the other time"
 	}
-	for r := range a.P {
-		if s, ok := a.P[r].Compare(b.P[r]); ok && s != 0 {
-			return fmt.Sprintf("asked twice, candidate %d has probability %s, then %s", r, a.P[r].Number(), b.P[r].Number())
+	zero := verify.Rational(new(big.Rat))
+	at := func(p []*verify.Value, r int) *verify.Value {
+		if r < len(p) {
+			return p[r]
+		}
+		return zero
+	}
+	for r := range max(len(first.P), len(again.P)) {
+		p, o := at(first.P, r), at(again.P, r)
+		if s, ok := p.Compare(o); ok && s != 0 {
+			name := fmt.Sprintf("candidate %d", r)
+			if a.labels != nil {
+				name = fmt.Sprintf("output %q", a.labels.names[r])
+			}
+			return fmt.Sprintf("asked twice, %s has probability %s, then %s", name, p.Number(), o.Number())
 		}
 	}
 	return ""

@@ -54,7 +54,7 @@ var errNoAnswer = errors.New("out of step")
 
 // reply is a program's answer.
 type reply struct {
-	PMF    []json.RawMessage `json:"pmf"`
+	PMF    json.RawMessage   `json:"pmf"`    // likewise
 	Counts json.RawMessage   `json:"counts"` // a list, or an object where outcomes are labels
 	Values []json.RawMessage `json:"values"`
 	Error  json.RawMessage   `json:"error"`
@@ -146,21 +146,32 @@ func parsePMF(line []byte, n int, precision *big.Rat) ([]*verify.Value, error) {
 	return readPMF(r.PMF, n, precision)
 }
 
-func readPMF(raw []json.RawMessage, n int, precision *big.Rat) ([]*verify.Value, error) {
+// readProbability reads one probability.
+func readProbability(text json.RawMessage, precision *big.Rat) (*verify.Value, error) {
+	x, exact, err := readNumber(text)
+	if err != nil {
+		return nil, err
+	}
+	if exact || x.Sign() == 0 {
+		return verify.Rational(x), nil
+	}
+	return verify.Nearly(x, precision), nil
+}
+
+func readPMF(list json.RawMessage, n int, precision *big.Rat) ([]*verify.Value, error) {
+	var raw []json.RawMessage
+	if json.Unmarshal(list, &raw) != nil {
+		return nil, fmt.Errorf("answered %s for the probabilities, which is no list", brief(list))
+	}
 	if len(raw) != n {
 		return nil, fmt.Errorf("answered %d probabilities for %d scores", len(raw), n)
 	}
 	p := make([]*verify.Value, n)
 	for i, text := range raw {
-		x, exact, err := readNumber(text)
-		if err != nil {
+		var err error
+		if p[i], err = readProbability(text, precision); err != nil {
 			return nil, err
 		}
-		if exact || x.Sign() == 0 {
-			p[i] = verify.Rational(x)
-			continue
-		}
-		p[i] = verify.Nearly(x, precision)
 	}
 	return p, nil
 }

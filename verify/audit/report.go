@@ -101,6 +101,23 @@ func (r *Report) account(a *asker) {
 	r.answers()
 }
 
+// nameOutcomes puts labels into the witnesses, in place of their numbers.
+func (r *Report) nameOutcomes(names []string) {
+	for _, p := range r.Properties {
+		for _, w := range []*verify.Witness{p.Witness, p.Attained} {
+			switch {
+			case w == nil || w.Candidate == nil || w.Event != "":
+				continue
+			case w.NeighborCandidate != nil:
+				w.Event = fmt.Sprintf("%s, and %s the other way", names[*w.Candidate], names[*w.NeighborCandidate])
+			default:
+				w.Event = names[*w.Candidate]
+			}
+			w.Candidate, w.NeighborCandidate = nil, nil
+		}
+	}
+}
+
 // Compared reports whether anything was compared, of any property but the answers themselves.
 func (r *Report) Compared() bool {
 	return slices.ContainsFunc(r.Properties, func(p verify.Result) bool { return p.Name != Answers && p.Name != Independence && p.Checked > 0 })

@@ -22,16 +22,33 @@ var ErrTable = errors.New("bad file")
 type Row struct {
 	Scores []*big.Rat
 	PMF    []*verify.Value
+	Labels []string // of the probabilities; nil where they are the candidates'
 }
 
 // ReadTable reads a table of probabilities, one JSON object a line as programs answer them, with the
 // question's scores: {"scores":[0,-1],"pmf":["2/3",0.333333333333]}. Blank lines are skipped.
 func ReadTable(r io.Reader, name string, precision *big.Rat) ([]Row, error) {
+	return readRows(r, name, func(list, line json.RawMessage, n int) ([]*verify.Value, error) { return readPMF(list, n, precision) })
+}
+
+// ReadLabels reads a table whose probabilities are those of labels: {"scores":[0,-1],"pmf":{"a":"2/3","nobody":"1/3"}}.
+func ReadLabels(r io.Reader, name string, precision *big.Rat) ([]Row, error) {
+	l := &labelled{ids: map[string]int{}}
+	rows, err := readRows(r, name, func(object, line json.RawMessage, _ int) ([]*verify.Value, error) {
+		return l.readPMF(object, line, precision)
+	})
+	for i := range rows {
+		rows[i].Labels = l.names
+	}
+	return rows, err
+}
+
+func readRows(r io.Reader, name string, pmf func(raw, line json.RawMessage, n int) ([]*verify.Value, error)) ([]Row, error) {
 	var rows []Row
 	err := eachLine(r, name, func(line []byte) error {
 		var raw struct {
 			Scores []json.RawMessage `json:"scores"`
-			PMF    []json.RawMessage `json:"pmf"`
+			PMF    json.RawMessage   `json:"pmf"`
 		}
 		if err := json.Unmarshal(line, &raw); err != nil {
 			return fmt.Errorf("no JSON object with scores and pmf: %w", err)
@@ -46,11 +63,11 @@ func ReadTable(r io.Reader, name string, precision *big.Rat) ([]Row, error) {
 				return fmt.Errorf("score %d: %s is no number", i+1, brief(text))
 			}
 		}
-		pmf, err := readPMF(raw.PMF, len(scores), precision)
+		p, err := pmf(raw.PMF, line, len(scores))
 		if err != nil {
 			return err
 		}
-		rows = append(rows, Row{scores, pmf})
+		rows = append(rows, Row{Scores: scores, PMF: p})
 		return nil
 	})
 	if err == nil && len(rows) == 0 {
@@ -156,6 +173,9 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 		}
 	}
 	r.somethingChecked()
+	if rows[0].Labels != nil {
+		r.nameOutcomes(rows[0].Labels)
+	}
 	r.Questions = int64(len(rows))
 	return r, nil
 }

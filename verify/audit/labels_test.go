@@ -1,0 +1,79 @@
+package audit
+
+import (
+	"context"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"optratio/verify"
+)
+
+// A program that names the best candidate with probability 2/3, or with a tie nobody: what one side does not name has probability 0 there.
+const nobody = `while read q; do case $q in *[[]0,0]*|*[[]1,1]*|*-1,-1]*) echo '{"pmf":{"nobody":1}}';; *) echo '{"pmf":{"nobody":"1/2","some body":"1/2"}}';; esac; done`
+
+func TestStatedLabels(t *testing.T) {
+	o := Options{N: 2, K: 1, Epsilon: epsilon(t, "0.7"), Outcomes: Labels}
+	r, err := PMF(context.Background(), nobody, o)
+	require.NoError(t, err)
+	dp := r.Find(verify.DP)
+	require.Equal(t, verify.Violated, dp.Verdict, "%v", r)
+	require.Equal(t, "some body", dp.Witness.Event)
+	require.True(t, r.TightEps.IsInf(), "%v", r.TightEps)
+	require.Equal(t, verify.Violated, r.Find(verify.BoundedRange).Verdict)
+	require.Equal(t, verify.Proved, r.Find(verify.Sum).Verdict)
+	require.Nil(t, r.Find(verify.Symmetry))
+	require.Empty(t, r.Findings)
+
+	// Randomised answers: ln 3 apart, range 2 ln 3.
+	answer := `while read q; do case $q in *[[]0,0]*) echo '{"pmf":{"a":"3/4","b":"1/4"}}';; *) echo '{"pmf":{"b":"3/4","a":"1/4"}}';; esac; done`
+	for _, c := range []struct {
+		eps     string
+		dp, rng verify.Verdict
+	}{{"1.09", verify.Violated, verify.Violated}, {"1.1", verify.Proved, verify.Violated}, {"2.2", verify.Proved, verify.Proved}} {
+		o.Epsilon = epsilon(t, c.eps)
+		r, err = PMF(context.Background(), answer, o)
+		require.NoError(t, err)
+		require.Equal(t, c.dp, r.Find(verify.DP).Verdict, "%v", r)
+		require.Equal(t, c.rng, r.Find(verify.BoundedRange).Verdict, "%v", r)
+		require.InDelta(t, 1.0986123, r.TightEps.Float64(), 1e-6)
+	}
+	// Probabilities that do not sum to 1, and answers of another kind.
+	r, err = PMF(context.Background(), `while read q; do echo '{"pmf":{"a":0.5}}'; done`, o)
+	require.NoError(t, err)
+	require.Equal(t, verify.Violated, r.Find(verify.Sum).Verdict)
+	r, err = PMF(context.Background(), `while read q; do echo '{"pmf":[0.5,0.5]}'; done`, o)
+	require.NoError(t, err)
+	require.Contains(t, r.Findings[0].Detail, "no probabilities of labels")
+	o.Outcomes = Index
+	r, err = PMF(context.Background(), nobody, o)
+	require.NoError(t, err)
+	require.Contains(t, r.Findings[0].Detail, "which is no list")
+}
+
+func TestTablesOfLabels(t *testing.T) {
+	rows, err := ReadLabels(strings.NewReader(`{"scores":[0,0],"pmf":{"a":"2/3","b":"1/3"}}
+{"scores":[1,0],"pmf":{"a":"1/3","c":"1/6","b":"1/2"}}
+`), "t", big.NewRat(1, 1e9))
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b", "c"}, rows[0].Labels)
+	o := Options{Epsilon: epsilon(t, "1"), Outcomes: Labels, Properties: OfLabels[:3]}
+	r, err := Table(context.Background(), "t", rows, false, o)
+	require.NoError(t, err)
+	require.Equal(t, "c", r.Find(verify.DP).Witness.Event)
+	require.Equal(t, verify.Proved, r.Find(verify.Sum).Verdict)
+	rows, err = ReadLabels(strings.NewReader(`{"scores":[0,0],"pmf":{"a":"2/3","b":"1/3"}}
+{"scores":[1,0],"pmf":{"b":"2/3","a":"1/3"}}
+`), "t", big.NewRat(1, 1e9))
+	require.NoError(t, err)
+	r, err = Table(context.Background(), "t", rows, false, o)
+	require.NoError(t, err)
+	require.Equal(t, verify.Proved, r.Find(verify.DP).Verdict)
+	require.InDelta(t, 0.693147, r.TightEps.Float64(), 1e-5)
+	require.Equal(t, verify.Violated, r.Find(verify.BoundedRange).Verdict) // 2 ln 2
+	require.Regexp(t, "and . the other way", r.Find(verify.BoundedRange).Witness.Event)
+	_, err = ReadLabels(strings.NewReader(`{"scores":[0,0],"pmf":[1,0]}`), "t", big.NewRat(1, 1e9))
+	require.ErrorIs(t, err, ErrTable)
+}
