@@ -62,7 +62,7 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
     domain: "lattice", "half-lattice", "random", or a list of score vectors. neighbors: "linf", "monotonic", or a list of pairs of vectors.
     properties: names such as ["dp", "symmetry"]; see `optratio audit --help`, which describes the other parameters too.
     rho, range: what is claimed beside ε: ρ of zCDP, and the bounded range, as targets of verdicts.
-    outcomes: "index", "labels" (any strings or lists) or "real" (numbers) for sample.
+    outcomes: "index", "labels" (any strings or lists) or "real" (numbers, for sample alone). With "labels", pmf returns a dict of probabilities.
     timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted.
     progress: True, False, a function of (questions, samples), or None for a line on stderr where that is a terminal.
 

@@ -65,6 +65,8 @@ def answer_pmf(f):
     def answer(q):
         p = f(q["scores"], q["epsilon"], q["sensitivity"])
         try:
+            if hasattr(p, "items"):  # a dict of labels
+                return {"pmf": {_label(x): _probability(y) for x, y in p.items()}}
             return {"pmf": [_probability(x) for x in p]}
         except TypeError as e:
             raise AnswerError(f"pmf returned {p!r:.80}, which is no list of probabilities (floats, fractions, or strings p/q)") from e

@@ -151,6 +151,20 @@ class Samples(unittest.TestCase):
         report = optratio.audit(sample=votes, eps=1, n=2, k=1, budget=20_000, outcomes="labels", until="refuted")
         self.assertFalse(report.ok, report)
 
+    def test_stated_labels(self):
+        def response(scores, epsilon, sensitivity):
+            return {"yes": Fraction(3, 4), "no": Fraction(1, 4)} if max(scores) == min(scores) else {"no": Fraction(3, 4), "yes": Fraction(1, 4)}
+        report = optratio.audit(pmf=response, exp_eps="3", n=2, k=1, outcomes="labels", properties=["dp"])
+        self.assertEqual(report.dp.verdict, "proved")
+        report = optratio.audit(pmf=response, eps=1, n=2, k=1, outcomes="labels", properties=["dp"])
+        self.assertEqual(report.dp.verdict, "violated")
+
+    def test_properties_of_samples(self):
+        def first(scores, epsilon, sensitivity, samples):
+            return {0: samples}
+        report = optratio.audit(sample=first, eps=1, n=2, k=1, budget=20_000, properties=["symmetry", "shift"])
+        self.assertEqual([report.properties[p].verdict for p in ("symmetry", "shift")], ["violated", "undecided"])
+
     def test_outcomes_that_fit_nothing(self):
         for returned in ("nobody", None, 0.5):
             with self.assertRaisesRegex(TypeError, "labels"):
