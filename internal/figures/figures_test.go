@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"maps"
@@ -264,4 +265,27 @@ func TestTicks(t *testing.T) {
 	assert.Equal(t, "0.01 0.1 1 10", labels(Axis{Log: true}, 0.01, 10))
 	assert.Equal(t, "2 5 10 20 50", labels(Axis{Log: true}, 2, 60))
 	assert.Equal(t, "a b", labels(Axis{Names: []string{"a", "b"}}, -0.5, 1.5))
+}
+
+// TestNoTwoSeriesLookAlike: within a figure no two series have the same dashes and marker, so that none is told from another by colour alone; and mechanisms keep their colours.
+func TestNoTwoSeriesLookAlike(t *testing.T) {
+	crowded := map[string][]string{
+		"het-1": {"mechanism", "rnm-exponential,rnmh,gem,mgem,rs,rs-log,krr,uniform"},
+		"het-9": {"mechanism", "ucb,thompson,krr,rnm-exponential,rs,gem,mgem"},
+	}
+	for _, spec := range Specs() {
+		f := drawn(t, spec.Name, crowded[spec.Name]...)
+		names, of := f.styles()
+		kinds := f.kinds()
+		shapes := map[string]string{}
+		for _, name := range names {
+			look := of[name]
+			shape := fmt.Sprintf("%v %T %v", look.dashes, look.marker, kinds[name] == Points || kinds[name] == Bars)
+			assert.Empty(t, shapes[shape], "%s: %s looks like %s", spec.Name, name, shapes[shape])
+			shapes[shape] = name
+			if i, ok := usual[name]; ok && kinds[name] != Reference {
+				assert.Equal(t, looks[i].color, look.color, "%s: %s", spec.Name, name)
+			}
+		}
+	}
 }
