@@ -360,7 +360,9 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 		doubt := 0.0
 		if doubtful {
 			oneSided := in[0].r == 0 || in[len(in)-1].r == len(list)-1
-			doubt = f.doubt(n+m, oneSided)
+			if doubt = f.doubt(oneSided); a.refute { // where much was drawn, many estimates were looked at
+				doubt += 0.1 * max(0, math.Log((n+m)/500))
+			}
 		}
 		e.promise = a.value(log-doubt*e.slack, future)
 		best.hopeful = max(best.hopeful, a.value(log+(1.7-doubt)*e.slack, future))
@@ -381,19 +383,18 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 	return best
 }
 
-// doubt is by how many standard errors an estimate from so many draws is lowered: the best of many estimates errs on the high side, and of
-// labels and intervals there may be many. Where much was drawn, many estimates were looked at.
-func (f *field) doubt(drawn float64, oneSided bool) float64 {
-	base := 0.7
+// doubt is by how many standard errors an estimate is lowered: the best of many estimates errs on the high side, and of labels and
+// intervals there may be many.
+func (f *field) doubt(oneSided bool) float64 {
 	switch {
 	case f.ordered && oneSided:
-		base = 2
+		return 2
 	case f.ordered:
-		base = 3.2
+		return 3.2
 	case !f.pooled:
-		base = 1.5
+		return 1.5
 	}
-	return base + 0.1*max(0, math.Log(drawn/500))
+	return 0.7
 }
 
 // likeliest tries unions of outcomes in the order of their estimated ratios, from the highest. Few hits say little, so
