@@ -14,6 +14,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // Whatever a proposal holds, its bounds do not cut off the truth.
@@ -145,4 +146,112 @@ func TestPermuteAndFlipIsStrictlyInside(t *testing.T) {
 		})
 		assert.Positive(t, count)
 	}
+}
+
+// With one candidate nothing bounds the only variable from below but 0, so that multipliers of either sign prove just its cost, 0.
+func TestExactBoundsOfOneCandidate(t *testing.T) {
+	p := newProgram(t, 1, 2, lattice.Paper, Paper, expEps(t, 3, 2))
+	require.Equal(t, 1, p.Variables())
+	for _, y := range []int64{-1, 0, 1} {
+		assert.Zero(t, lowerBound(p, exactNumbers{}, big.NewRat(2, 3), &Proposal{Dual: []*big.Rat{big.NewRat(y, 1)}}).Sign(), y)
+	}
+}
+
+// smallest is the program of two candidates at depths 0 and 1 for z = 1/2, and its variables: a at the tie, b and c the better and the worse of
+// (1, 1). The program is u_a = 1, u_b + u_c = 2, (P) u_c >= z u_a, (T) u_a >= z u_b, with the objective u_c. On its chain c comes first, then a, then b.
+func smallest(t *testing.T, l Level) (p *Program, tie, split int, a, b, c int32) {
+	p = newProgram(t, 2, 1, lattice.Paper, l, expEps(t, 2, 1))
+	require.Equal(t, 3, p.Variables())
+	counts := make([]int, 2)
+	p.lat.Unrank(0, counts)
+	if split = 1; counts[1] == 1 {
+		tie, split = 1, 0
+	}
+	return p, tie, split, p.vars.First[tie], p.vars.First[split], p.vars.First[split] + 1
+}
+
+// The bound by hand, with multiplier 1/2 of the row u_a >= u_c of the level monotone, y = 0 at the tie and 1 at (1, 1): c costs 1 + 1/2, so that λ is 1/2
+// and 1 is left; a costs -1/2 + z/2 = -1/4, λ is 0; b costs 0. So y' is -1/4 at the tie, and min(1, 0) at the two vectors (1, 1).
+func TestExactBoundsWithACut(t *testing.T) {
+	p, tie, split, a, _, c := smallest(t, Monotone)
+	prop := &Proposal{Dual: make([]*big.Rat, 2), Cuts: []Cut{{Above: a, Below: c}}, Multiplier: []*big.Rat{big.NewRat(1, 2)}}
+	prop.Dual[tie], prop.Dual[split] = new(big.Rat), big.NewRat(1, 1)
+	assert.Equal(t, "-1/4", lowerBound(p, exactNumbers{}, big.NewRat(1, 2), prop).RatString())
+}
+
+// Whatever multipliers the rows of a level have, they do not prove more than the optimum.
+func TestDoctoredProposalsWithCuts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, level := range []Level{DP, Monotone, Full} {
+		e := expEps(t, 5, 4)
+		z, _ := e.Z()
+		truth := exactOptimum(t, 3, 3, lattice.Paper, level, e)
+		p := newProgram(t, 3, 3, lattice.Paper, level, e)
+		sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
+		require.NoError(t, err)
+		cuts := 0
+		for range 20 {
+			prop := &Proposal{Dual: sol.proposal.Dual, Injection: sol.proposal.Injection}
+			p.eachCut(func(c Cut) bool {
+				if rng.IntN(6) == 0 {
+					prop.Cuts, prop.Multiplier = append(prop.Cuts, c), append(prop.Multiplier, big.NewRat(rng.Int64N(1000), 1<<rng.IntN(20)))
+				}
+				return true
+			})
+			cuts += len(prop.Cuts)
+			for _, b := range []bounds{p.evaluate(prop, z), p.enclose(prop, 128)} {
+				require.LessOrEqual(t, b.lower.Cmp(truth), 0, "level %v", level)
+			}
+		}
+		assert.Positive(t, cuts, "level %v", level)
+	}
+}
+
+// The mixture suffices for every point and every permute-and-flip within their enclosures: the slack of u_b >= 0 is taken from the lower end, -3/2,
+// and the room from the lower end, 1, which needs the weight (3/2)/(1 + 3/2) of permute-and-flip. Where one of these is not known there is no mixture.
+func TestMixtureOfWideEnclosures(t *testing.T) {
+	p, _, _, a, b, c := smallest(t, Paper)
+	f := enclosedNumbers{arith.Interval{Prec: 64}}
+	iv := func(lo, hi float64) interval.Interval { return interval.New(big.NewFloat(lo), big.NewFloat(hi)) }
+	half := f.FromRat(big.NewRat(1, 2))
+	at := func(ub interval.Interval) []interval.Interval {
+		u := make([]interval.Interval, 3)
+		u[a], u[b], u[c] = iv(1, 1), ub, iv(0.5, 0.5)
+		return u
+	}
+	for _, x := range []struct {
+		u, flip interval.Interval
+		want    string
+	}{
+		{iv(-1.5, -0.5), iv(1, 2), "3/5"}, {iv(-1, 1), iv(1, 2), "1/2"}, {iv(0, 1), iv(1, 2), "0"},
+		{iv(-1, -1), iv(0, 2), ""}, {iv(-1, -1), iv(-1, 2), ""},
+		{iv(math.Inf(-1), 1), iv(1, 2), ""}, {iv(-1, 1), iv(math.Inf(-1), 2), ""}, {iv(math.Inf(-1), 1), iv(math.Inf(-1), 2), ""},
+	} {
+		theta, ok := mixture(p, f, half, at(x.u), at(x.flip))
+		require.Equal(t, x.want != "", ok, "%v", x)
+		if ok {
+			assert.Equal(t, x.want, theta.RatString(), "%v", x)
+		}
+	}
+}
+
+// By hand: an injection of 5 puts u_c at 11/2 and u_b at -7/2, where permute-and-flip has 1/2 and 3/2. So its weight is 7/10, and the mixture has u_c = 2.
+// At ε = 0 permute-and-flip has no room in (T), and a point that violates it bounds nothing.
+func TestMixtureByHand(t *testing.T) {
+	p, _, _, _, _, c := smallest(t, Paper)
+	prop := &Proposal{Dual: []*big.Rat{new(big.Rat), new(big.Rat)}, Injection: make([]*big.Rat, 3)}
+	prop.Injection[c] = big.NewRat(5, 1)
+	assert.Equal(t, "2", p.evaluate(prop, big.NewRat(1, 2)).upper.RatString())
+	free := newProgram(t, 2, 1, lattice.Paper, Paper, expEps(t, 1, 1))
+	prop.Injection[c] = big.NewRat(-1, 1)
+	assert.Equal(t, "1", free.evaluate(prop, big.NewRat(1, 1)).upper.RatString(), "negative injections count as 0")
+	prop.Injection[c] = big.NewRat(5, 1)
+	assert.Equal(t, "2", free.evaluate(prop, big.NewRat(1, 1)).upper.RatString(), "u_b >= 0 has room: u_b = 0 there, u_c = 2")
+	exact := exactNumbers{}
+	u, flip := point(free, exact, big.NewRat(1, 1), nil), point(free, exact, big.NewRat(1, 1), nil)
+	_, ok := mixture(free, exact, big.NewRat(1, 1), u, flip)
+	assert.True(t, ok)
+	u[0] = new(big.Rat).Sub(u[0], big.NewRat(1, 2))
+	_, ok = mixture(free, exact, big.NewRat(1, 1), u, flip)
+	assert.False(t, ok, "a tie below z u_b where there is no room")
 }

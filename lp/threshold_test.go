@@ -2,6 +2,7 @@ package lp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/lp/variant"
 	"optratio/mechanisms"
 )
 
@@ -154,5 +156,75 @@ func TestThresholdDecidesFibonacciQuotients(t *testing.T) {
 	for _, bad := range [][2]int{{0, 1}, {1, 0}, {3, 0}, {-1, 2}, {2, -1}} {
 		_, err := Threshold(context.Background(), ThresholdRequest{N: bad[0], K: bad[1], Gap: big.NewRat(1, 10)})
 		assert.ErrorIs(t, err, lattice.ErrSize, "%v", bad)
+	}
+}
+
+// TestThresholdByPartsOfTheTheorem: at fewer than three candidates or depth 1 every ε is at the threshold and elsewhere some; nothing is decided once the
+// context has ended; sizes that cannot be counted are refused; an error of the solver is one of the threshold.
+func TestThresholdByPartsOfTheTheorem(t *testing.T) {
+	for _, c := range []struct {
+		n, k int
+		want variant.Where
+	}{{1, 5, variant.Everywhere}, {2, 5, variant.Everywhere}, {5, 1, variant.Everywhere}, {3, 2, variant.FromSomeOn}, {9, 9, variant.FromSomeOn}} {
+		r := ThresholdRequest{N: c.n, K: c.k}
+		where, err := r.where()
+		require.NoError(t, err)
+		assert.Equal(t, c.want, where, "%+v", c)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	a, err := Threshold(ctx, ThresholdRequest{N: 3, K: 2, Gap: big.NewRat(1, 10)})
+	require.NoError(t, err)
+	assert.NotEmpty(t, a.Undecided)
+	assert.Nil(t, a.LowerExp)
+	assert.Nil(t, a.UpperExp)
+	_, err = Threshold(context.Background(), ThresholdRequest{N: 1 << 40, K: 1 << 40, Gap: big.NewRat(1, 10)})
+	assert.ErrorIs(t, err, ErrTooLarge)
+	boom := errors.New("boom")
+	a, err = Threshold(context.Background(), ThresholdRequest{N: 3, K: 2, Gap: big.NewRat(1, 10), ByLP: true, Solver: failing{err: boom}})
+	assert.ErrorIs(t, err, boom)
+	assert.Nil(t, a)
+}
+
+// failing is a solver that solves nothing.
+type failing struct {
+	linear.Solver
+	err error
+}
+
+func (failing) Name() string { return "failing" }
+
+func (f failing) Solve(context.Context, *linear.Model, linear.Options) (*linear.Result, error) {
+	return nil, f.err
+}
+
+// TestThresholdOfALongGap: the ends are 2^-200 apart, and on either side of the golden ratio.
+func TestThresholdOfALongGap(t *testing.T) {
+	gap := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 200))
+	a, err := Threshold(context.Background(), ThresholdRequest{N: 3, K: 2, Gap: gap})
+	require.NoError(t, err)
+	for x, sign := range map[*big.Rat]int{a.LowerExp: -1, a.UpperExp: 1} {
+		y := new(big.Rat).Mul(x, x)
+		assert.Equal(t, sign, y.Sub(y.Sub(y, x), big.NewRat(1, 1)).Sign())
+	}
+	width := new(big.Rat).Sub(a.UpperExp, a.LowerExp)
+	assert.LessOrEqual(t, width.Cmp(gap), 0)
+}
+
+// TestThresholdDecidesLongDecimals: ln of the golden ratio to 200 digits and one unit more or less of the last: enclosures have to be refined beyond 512 bits.
+// Under the objective box it is the same condition from four candidates on.
+func TestThresholdDecidesLongDecimals(t *testing.T) {
+	// asinh(1/2) = Σ (-1)^j C(2j, j)/(4^j (2j+1) 2^(2j+1)), alternating.
+	sum, term := new(big.Rat), big.NewRat(1, 2)
+	for j := int64(0); j < 400; j++ {
+		sum.Add(sum, new(big.Rat).Quo(term, big.NewRat(2*j+1, 1)))
+		term.Mul(term, big.NewRat(-(2*j+1), 8*(j+1)))
+	}
+	unit := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(200), nil))
+	for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for sign, want := range map[int64]bool{1: true, -1: false} {
+			near := new(big.Rat).Add(sum, new(big.Rat).Mul(unit, big.NewRat(sign, 1)))
+			assert.Equal(t, want, PermuteAndFlipOptimal(4, 2, o, decimalEps(t, near.FloatString(203))), "%v %d", o, sign)
+		}
 	}
 }

@@ -178,3 +178,93 @@ func TestPartsOfTotals(t *testing.T) {
 	assert.Nil(t, pf.exact)
 	assert.Positive(t, pf.box.Lo().Sign())
 }
+
+// TestSizesOfExactTotals: permute-and-flip's total is exact while n·k times the bits of z's denominator and one more are fewer than 2¹⁹, here 4n, 8n, and
+// far more for an e^ε of 400000 bits, whose denominator counts and not its numerator; and so is a sum of weights up to 2²² bits of all denominators together.
+func TestSizesOfExactTotals(t *testing.T) {
+	ctx := context.Background()
+	e := expEps(t, 4, 1)
+	for _, c := range []struct {
+		n, k  int
+		exact bool
+	}{{1<<17 - 1, 1, true}, {1 << 17, 1, false}, {1 << 16, 2, false}} {
+		v := permuteAndFlipValue(ctx, c.n, c.k, lattice.Paper, e, 64)
+		assert.Equal(t, c.exact, v.exact != nil, "%+v", c)
+	}
+	long, err := mechanisms.FromExp(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 400_000)))
+	require.NoError(t, err)
+	assert.Nil(t, permuteAndFlipValue(ctx, 2, 1, lattice.Paper, long, 64).exact)
+	lat, err := lattice.New(3, 2)
+	require.NoError(t, err)
+	v, err := totalOfWeights(ctx, mechanisms.Exponential().(mechanisms.Weighted), lat, lattice.Paper, long, 64)
+	require.NoError(t, err)
+	assert.Nil(t, v.exact)
+	assert.Positive(t, v.box.Lo().Sign())
+}
+
+// uniform is a mechanism whose total is that of the exponential mechanism at ε = 0.
+func uniform(name string) mechanisms.Mechanism {
+	return mechanisms.FromRational(mechanisms.Info{Name: name, Uniform: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		return slices.Repeat([]*big.Rat{big.NewRat(1, int64(len(in.Scores)))}, len(in.Scores)), nil
+	})
+}
+
+// TestSizesOfTotals: what needs a sum over more than 20 million orbits is refused before it begins, while an integral serves the exponential mechanism.
+func TestSizesOfTotals(t *testing.T) {
+	ctx, e := context.Background(), decimalEps(t, "0.5")
+	for _, size := range [][2]int{{14, 14}, {1000, 1000}} { // 20058300 orbits, and more than can be counted
+		_, err := total(ctx, uniform("even"), size[0], size[1], lattice.Paper, Paper, e, 64)
+		assert.ErrorIs(t, err, ErrTooLarge, "%v", size)
+		assert.ErrorContains(t, err, "even")
+		_, err = total(ctx, mechanisms.Exponential(), size[0], size[1], lattice.Paper, Paper, e, 64)
+		assert.NoError(t, err, "%v", size)
+	}
+}
+
+// TestErrorsOfTotalsByRoute: on no route is an orbit that a mechanism does not answer left out of the sum; nor is a sum whole that ends in its last step.
+func TestErrorsOfTotalsByRoute(t *testing.T) {
+	ctx, boom := context.Background(), errors.New("boom")
+	lat, err := lattice.New(3, 2)
+	require.NoError(t, err)
+	_, err = exactTotal(ctx, lat, lattice.Paper, func([]int) (answer[*big.Rat], error) { return answer[*big.Rat]{}, boom })
+	assert.ErrorIs(t, err, boom)
+	_, err = enclosedTotal(ctx, lat, lattice.Paper, 64, func([]int) (answer[interval.Interval], error) { return answer[interval.Interval]{}, boom })
+	assert.ErrorIs(t, err, boom)
+	_, err = estimatedTotal(ctx, lat, lattice.Paper, func([]int) (answer[float64], error) { return answer[float64]{}, boom })
+	assert.ErrorIs(t, err, boom)
+	failing := mechanisms.FromEnclosure(mechanisms.Info{Name: "odd"}, func(*mechanisms.Instance, uint) (lower, upper []*big.Float, err error) { return nil, nil, boom })
+	_, err = totalOfInstances(ctx, failing, lat, lattice.Paper, decimalEps(t, "0.5"), 64)
+	assert.ErrorIs(t, err, boom)
+
+	stopped, cancel := context.WithCancel(ctx)
+	left := lat.Len()
+	_, err = exactTotal(stopped, lat, lattice.Paper, func([]int) (answer[*big.Rat], error) {
+		if left--; left == 0 {
+			cancel()
+		}
+		return answer[*big.Rat]{}, nil
+	})
+	assert.Zero(t, left)
+	assert.ErrorIs(t, err, context.Canceled)
+	_, err = total(stopped, mechanisms.PermuteAndFlip(), 3, 2, lattice.Box, Paper, decimalEps(t, "0.5"), 64)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// slow is a mechanism that asks for the context of its answers.
+type slow struct {
+	mechanisms.Mechanism
+	ctx context.Context
+}
+
+func (s *slow) WithContext(ctx context.Context) mechanisms.Mechanism {
+	s.ctx = ctx
+	return s.Mechanism
+}
+
+func TestStoppedSumsOfTotalsReachSlowMechanisms(t *testing.T) {
+	ctx := context.WithValue(context.Background(), slow{}, 1)
+	s := &slow{Mechanism: uniform("even")}
+	_, err := total(ctx, s, 3, 2, lattice.Paper, Paper, expEps(t, 3, 2), 64)
+	require.NoError(t, err)
+	assert.Equal(t, ctx, s.ctx)
+}
