@@ -18,8 +18,9 @@ func init() { commands = append(commands, newCalibrate) }
 type calibrateFlags struct {
 	job
 	domainFlags
-	epsilon  epsilonFlags
-	rho, gap string
+	epsilon   epsilonFlags
+	rho, gap  string
+	monotonic bool
 }
 
 func newCalibrate(s streams) *cobra.Command {
@@ -30,9 +31,14 @@ func newCalibrate(s streams) *cobra.Command {
 		Long: `The largest parameter ε' of a mechanism at which it is E-DP (or R-zCDP) on the lattice Q(n,k), or on given score
 vectors and their neighbours. Where it is a theorem that the mechanism is ε-DP for all scores at ε' = ε and at no larger
 one, that is the answer. Otherwise the domain decides, by bisection: the mechanism meets the target there at the
-lower end of what is printed, and misses it at the upper end; nothing is said of other parameters and scores.`,
+lower end of what is printed, and misses it at the upper end; nothing is said of other parameters and scores.
+
+--monotonic-scores takes neighbours that move all scores one way, on the lattice in steps of Δ, and runs the mechanism
+with 2Δ replaced by Δ: the parameter is the ε' to run it with in that way. --neighbors monotonic takes the same
+neighbours and leaves the mechanism as it is.`,
 		Example: `  optratio calibrate --mechanism rnm-laplace -n 3 -k 2 --eps 1
   optratio calibrate --mechanism em -n 3 -k 2 --rho 0.125
+  optratio calibrate --mechanism krr -n 3 -k 2 --eps 1 --monotonic-scores
   optratio calibrate --mechanism gem --domain scores.txt --sensitivities 1,2 --eps 1 --gap 1e-3`,
 		Args: noArgs,
 		RunE: f.limited(f.run),
@@ -41,6 +47,7 @@ lower end of what is printed, and misses it at the upper end; nothing is said of
 	f.epsilon.add(c)
 	fs.StringVar(&f.rho, "rho", "", "zero-concentrated DP with this ρ, instead of ε-DP")
 	fs.StringVar(&f.gap, "gap", "", "relative width wanted of the parameter: (upper-lower)/upper (default 1e-9, with --rho 0.05)")
+	addMonotonic(c, &f.monotonic)
 	f.domainFlags.add(c, "", "with --domain FILE: linf or monotonic")
 	f.job.add(c)
 	return c
@@ -53,6 +60,7 @@ func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err er
 	if c.Claim, err = f.claim(); err != nil {
 		return c, err
 	}
+	c.Claim.Monotonic = f.monotonic
 	switch {
 	case f.rho != "" && (f.epsilon.eps != "" || f.epsilon.exp != ""):
 		return c, usagef("--rho and --eps exclude each other: give one of them")
@@ -85,7 +93,7 @@ func (f *calibrateFlags) run(ctx context.Context) error {
 	shown, done := progress(f.streams, "calibrate")
 	c.Progress = func(tried int, low, _ *big.Rat) { shown("%d parameters, at least %s", tried, low.FloatString(9)) }
 	r, err := settle(ctx, func() (*verify.Calibration, error) { return c.Calibrate(ctx) }, func(why string) *verify.Calibration {
-		return &verify.Calibration{Mechanism: f.mechanism, Domain: f.domain, Proof: verify.ByDomain, Undecided: why}
+		return &verify.Calibration{Mechanism: f.mechanism, Domain: f.domain, Monotonic: f.monotonic, Proof: verify.ByDomain, Undecided: why}
 	})
 	done()
 	if err != nil {
@@ -100,8 +108,11 @@ func (f *calibrateFlags) run(ctx context.Context) error {
 
 func printCalibration(w io.Writer, r *verify.Calibration, target string) error {
 	fmt.Fprintf(w, "%s, target %s, on %s\n", r.Mechanism, target, r.Domain)
+	if r.Monotonic {
+		fmt.Fprintln(w, "run with 2Δ replaced by Δ, for neighbors that move all scores one way; of others nothing is said")
+	}
 	if r.Proof == verify.ByTheorem {
-		fmt.Fprintf(w, "parameter ε' = %s: by theorem it is ε-DP for all scores then, and at no larger parameter\n", r.Parameter)
+		fmt.Fprintf(w, "parameter ε' = %s: by theorem it is ε-DP for all %sscores then, and at no larger parameter\n", r.Parameter, choose(r.Monotonic, "monotonic ", ""))
 		return nil
 	}
 	fmt.Fprintf(w, "parameter ε' = %s, from %d parameters that were decided\n", r.Parameter, r.Tried)

@@ -30,6 +30,7 @@ type Target struct {
 type Calibration struct {
 	Mechanism string        `json:"mechanism"`
 	Domain    string        `json:"domain"`
+	Monotonic bool          `json:"monotonic_scores,omitempty"` // the parameter is for running it with 2Δ replaced by Δ
 	Parameter number.Number `json:"parameter"`
 	Proof     string        `json:"proof"`
 	Attained  *Witness      `json:"attained"` // the neighbours that are closest to missing the target at the lower end
@@ -39,7 +40,8 @@ type Calibration struct {
 }
 
 // Calibrator finds the parameter at which the mechanism of a claim, whose Epsilon is not used, meets a target on a domain: the lattice
-// Q(N,K), or the vectors and their neighbours where there are any.
+// Q(N,K), or the vectors and their neighbours where there are any. With Claim.Monotonic the neighbours move all scores one way, whatever
+// Neighbors is, and the mechanism runs with 2Δ replaced by Δ (mechanisms.MonotonicSensitivities).
 type Calibrator struct {
 	Claim     Claim
 	Target    Target
@@ -69,7 +71,7 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 			c.Gap = big.NewRat(1, 20)
 		}
 	}
-	out := &Calibration{Mechanism: c.Claim.Mechanism.Info().Name, Proof: ByDomain}
+	out := &Calibration{Mechanism: c.Claim.Mechanism.Info().Name, Monotonic: c.Claim.Monotonic, Proof: ByDomain}
 	if c.tightForAllScores() {
 		// Q(2,1) has the pair at which permute-and-flip attains ε; for the exponential mechanism it is the limit of deep scores.
 		at, err := c.decide(ctx, out, c.Target.Epsilon)
@@ -161,7 +163,8 @@ func narrow(low, high, gap *big.Rat) bool {
 }
 
 // tightForAllScores reports whether it is known that the largest parameter for all scores is ε itself: for permute-and-flip and the
-// exponential mechanism of at least two candidates with the same sensitivity, whose neighbours move by it either way.
+// exponential mechanism of at least two candidates with the same sensitivity, whose neighbours move by it either way, or one way
+// where 2Δ is replaced by Δ: as they are shift-invariant, that is to move by Δ/2 either way at the sensitivity Δ/2.
 func (c *Calibrator) tightForAllScores() bool {
 	n := c.N
 	if len(c.Vectors) > 0 {
@@ -169,7 +172,7 @@ func (c *Calibrator) tightForAllScores() bool {
 	}
 	same := !slices.ContainsFunc(c.Claim.Sensitivities, func(d *big.Rat) bool { return d == nil || d.Cmp(c.Claim.Sensitivities[0]) != 0 })
 	m := c.Claim.Mechanism
-	return c.Target.Rho == nil && n >= 2 && same && (c.Neighbors == Linf || len(c.Vectors) == 0) &&
+	return c.Target.Rho == nil && n >= 2 && same && (c.Neighbors == Linf || len(c.Vectors) == 0 || c.Claim.Monotonic) &&
 		(m == mechanisms.PermuteAndFlip() || m == mechanisms.Exponential())
 }
 

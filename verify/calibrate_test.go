@@ -92,6 +92,49 @@ func TestCalibrationByTheorem(t *testing.T) {
 	}
 }
 
+// Run with 2Δ replaced by Δ, at neighbours that rise by up to Δ a shift-invariant mechanism has the parameter that it has at the sensitivity Δ/2 and
+// neighbours that move by Δ/2 either way. Where the mechanism is left as it is, permute-and-flip has twice that at neighbours that rise.
+func TestCalibrationForMonotonicScores(t *testing.T) {
+	vectors := [][]*big.Rat{rats(t, "0", "0", "0"), rats(t, "0", "-1", "-1"), rats(t, "0", "0", "-1"), rats(t, "0", "-2", "-2")}
+	find := func(name string, change func(c *Calibrator)) *Calibration {
+		c := Calibrator{Claim: problem(t, name, "0"), Target: Target{Epsilon: parse(t, "3/2")}, Vectors: vectors}
+		change(&c)
+		r, err := c.Calibrate(context.Background())
+		require.NoError(t, err)
+		require.Empty(t, r.Undecided)
+		return r
+	}
+	for _, name := range []string{"krr", "gem", "rnm-exponential", "pf", "em"} {
+		rising := find(name, func(c *Calibrator) { c.Claim.Monotonic = true })
+		moving := find(name, func(c *Calibrator) { c.Claim.Sensitivities = rats(t, "1/2") })
+		require.Equal(t, moving.Parameter, rising.Parameter, name)
+		require.Equal(t, moving.Proof, rising.Proof, name)
+		require.True(t, rising.Monotonic)
+		require.False(t, moving.Monotonic)
+		require.Equal(t, rising.Parameter, find(name, func(c *Calibrator) { c.Claim.Monotonic, c.Neighbors = true, Monotonic }).Parameter, name)
+
+		// The lattice of steps of Δ is that of steps of 2Δ, halved.
+		halved, whole := Calibrator{Claim: problem(t, name, "0"), Target: Target{Epsilon: parse(t, "3/2")}, N: 3, K: 2}, calibrated(t, name, Target{Epsilon: parse(t, "3/2")})
+		halved.Claim.Monotonic = true
+		lattice, err := halved.Calibrate(context.Background())
+		require.NoError(t, err)
+		require.Equal(t, whole.Parameter, lattice.Parameter, name)
+		require.Contains(t, lattice.Domain, "neighbors for monotonic scores")
+		for r, q := range whole.Attained.Scores {
+			require.Equal(t, new(big.Rat).Quo(q, big.NewRat(2, 1)).RatString(), lattice.Attained.Scores[r].RatString(), name)
+		}
+	}
+	left := find("rnm-exponential", func(c *Calibrator) { c.Neighbors = Monotonic })
+	require.InDelta(t, 2*math.Log(1.5), left.Parameter.Float64(), 1e-8)
+	require.InDelta(t, math.Log(1.5), find("rnm-exponential", func(c *Calibrator) { c.Claim.Monotonic = true }).Parameter.Float64(), 1e-8)
+
+	// Which parameter suits is known of shift-invariant mechanisms, and of some where sensitivities differ.
+	c := Calibrator{Claim: problem(t, "gem", "0"), Target: Target{Epsilon: parse(t, "3/2")}, Vectors: vectors}
+	c.Claim.Monotonic, c.Claim.Sensitivities = true, rats(t, "1", "2", "1")
+	_, err := c.Calibrate(context.Background())
+	require.ErrorIs(t, err, mechanisms.ErrInstance)
+}
+
 // The exponential mechanism is ε²/8-zCDP, so that at least 1 is found for ρ = 1/8. ρ is enclosed to some per cent, and so is the parameter.
 func TestCalibrationToRho(t *testing.T) {
 	r := calibrated(t, "em", Target{Rho: big.NewRat(1, 8)})
