@@ -133,7 +133,7 @@ func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prov
 	})
 }
 
-// injection is one of the image: the position, and the mass injected there, over that of the lattice.
+// injection is one at a position, with its mass over that of the lattice, or what it costs.
 type injection struct {
 	position int32
 	size     float64
@@ -153,29 +153,50 @@ func (o *firstOrder) injections() []injection {
 	return found
 }
 
-// basis guesses the optimal basis: every column, and the slacks of the links that carry most of an injection, filled up with slacks of
-// (T) rows.
+// basis guesses the optimal basis: every column, and the slacks of the links that carry most of an injection, filled up with those of the (T) rows of the
+// least reduced costs.
 func (o *firstOrder) basis() *linear.Basis {
-	p, found, left := o.p, o.injections(), o.need
+	p, found := o.p, o.injections()
 	slices.SortFunc(found, func(x, y injection) int {
 		return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.position, y.position))
 	})
 	b := p.PermuteAndFlipBasis()
 	clear(b.Row)
-	for _, s := range found[:min(left, len(found))] {
-		b.Row[p.link[p.order[s.position]]] = linear.Basic
-		left--
+	basic := func(s injection) { b.Row[p.link[p.order[s.position]]] = linear.Basic }
+	left := min(o.need, len(found))
+	for _, s := range found[:left] {
+		basic(s)
 	}
-	for j, link := range p.link {
-		if left > 0 && link >= 0 && p.vars.Depth[j] == 0 && b.Row[link] != linear.Basic {
-			b.Row[link] = linear.Basic
-			left--
+	if left < o.need {
+		others := slices.DeleteFunc(o.reducedCosts(), func(s injection) bool {
+			return b.Row[p.link[p.order[s.position]]] == linear.Basic || p.vars.Depth[p.order[s.position]] > 0
+		})
+		slices.SortFunc(others, func(x, y injection) int {
+			return cmp.Or(cmp.Compare(x.size, y.size), cmp.Compare(x.position, y.position))
+		})
+		for _, s := range others[:o.need-left] {
+			basic(s)
 		}
 	}
 	for i := range p.cuts {
 		b.Row[p.Orbits()+p.links()+i] = linear.Basic
 	}
 	return b
+}
+
+// reducedCosts lists, for the image's dual and all positions after the first of a chain, by how much an injection there costs more than what it
+// is worth: the sum of what z leaves of it further down, c - y each.
+func (o *firstOrder) reducedCosts() []injection {
+	var costs []injection
+	a, f := o.ascent, o.ascent.Form
+	for c := range f.Chains {
+		rest := 0.0
+		for i := f.Start[c+1] - 1; i > f.Start[c]; i-- {
+			rest = f.Cost[i] - a.Image.Y[f.Class[i]] + f.Z*rest
+			costs = append(costs, injection{i, rest})
+		}
+	}
+	return costs
 }
 
 // proposal returns the best dual point so far, and the injections of a feasible point near the image.

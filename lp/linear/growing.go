@@ -12,7 +12,7 @@ import (
 // given solution violates and returns how many. A caller that has seen enough returns 0.
 type Growing struct {
 	Solver Solver
-	First  Solver // for the first solve of Float, where not nil
+	First  Solver // for the first solve of Float, where not nil; Basis then is near the optimal one
 	Basis  *Basis // where the next solve starts, nil for the slack basis; every method leaves its last one here
 	Rounds int    // how often rows may be added in one call
 	Pivots int    // of Float, summed over the rounds and calls
@@ -38,7 +38,7 @@ func (g *Growing) Float(ctx context.Context, algorithm Algorithm, program func()
 		m := program()
 		g.extend(m.Rows())
 		before := g.Pivots
-		o := Options{Algorithm: algorithm, Basis: g.Basis, Report: func(p Progress) {
+		o := Options{Algorithm: algorithm, Basis: g.Basis, Near: g.First != nil && round == 0, Report: func(p Progress) {
 			if g.Report != nil {
 				p.Pivots += before
 				g.Report(p)

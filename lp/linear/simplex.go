@@ -47,6 +47,7 @@ type simplex struct {
 	breaks     []breakpoint // of the primal ratio test
 	candidates []candidate  // of the dual ratio test
 	flips      []int32
+	near       bool    // the start is near the optimum: the primal is to relax violated bounds at first
 	moved      bool    // some bound or cost is not the true one
 	perturb    float64 // size of the next perturbation
 	repairs    int     // variables that singular bases lost
