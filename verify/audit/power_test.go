@@ -182,7 +182,7 @@ func responseLaw(eps float64) law {
 	}
 }
 
-// Mechanisms at exactly their ε are refuted more rarely than the level of 5 % permits.
+// Mechanisms at exactly their ε are refuted more rarely than the level of 5 % permits: in at most 1 % of the audits.
 func TestFalseAlarms(t *testing.T) {
 	for name, l := range map[string]law{"permute-and-flip": flipLaw(1), "randomised response": responseLaw(1)} {
 		alarms, above, repeats := 0, 0, 0
@@ -206,7 +206,7 @@ func TestFalseAlarms(t *testing.T) {
 			}
 		}
 		t.Logf("%s: in %d audits %d refutations, %d other bounds above ε, %d times samples that repeat", name, n, alarms, above, repeats)
-		require.LessOrEqual(t, alarms+above, max(1, n/20))
+		require.LessOrEqual(t, alarms+above, max(1, n/100))
 		require.LessOrEqual(t, repeats, max(0, n/200))
 	}
 }
