@@ -164,3 +164,48 @@ func TestExponentialNeedsEnumeration(t *testing.T) {
 		t.Errorf("error %v, want ErrLimit", err)
 	}
 }
+
+// TestThreeInABox: with three candidates in a box permute-and-flip is optimal where Σ_{j<=k} A_j (1 - B'_j) >= 0, A_j = Σ_{v<=j} v z^v and B'_j =
+// Σ_{v<=j} z^v: the sum falls from positive to negative between z = 1/2 and 1, and certificates are decided on either side of its root, for a rational e^ε,
+// also of so many digits that the closed forms are not worked out exactly, and for a rational ε.
+func TestThreeInABox(t *testing.T) {
+	for k := 2; k <= 5; k++ {
+		positive := func(z *big.Rat) bool {
+			a, rest, sum, power := new(big.Rat), big.NewRat(1, 1), new(big.Rat), big.NewRat(1, 1)
+			for j := int64(1); j <= int64(k); j++ {
+				power.Mul(power, z)
+				a.Add(a, new(big.Rat).Mul(big.NewRat(j, 1), power))
+				rest.Sub(rest, power)
+				sum.Add(sum, new(big.Rat).Mul(a, rest))
+			}
+			return sum.Sign() > 0
+		}
+		lo, hi := big.NewRat(1, 2), big.NewRat(1, 1)
+		for range 100 {
+			mid := new(big.Rat).Add(lo, hi)
+			if mid.Quo(mid, big.NewRat(2, 1)); positive(mid) {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		try := func(epsilon string, want bool) {
+			t.Helper()
+			d := byTheorem(3, k, epsilon, "box", "dual-recurrence").claim("optimum", "0", "1000").claim("ratio pf", "1", "1")
+			if rep := check(t, d.String()); rep.Valid != want {
+				t.Errorf("k = %d, %.80s: valid = %v, want %v: %s", k, epsilon, rep.Valid, want, rep.Reason)
+			}
+		}
+		// The same to 4000 bits, beyond which the root does not lie.
+		long := func(z *big.Rat, sign int64) *big.Rat {
+			return new(big.Rat).Add(z, new(big.Rat).SetFrac(big.NewInt(sign), new(big.Int).Lsh(big.NewInt(1), 4000)))
+		}
+		for z, want := range map[*big.Rat]bool{lo: true, hi: false, long(lo, -1): true, long(hi, 1): false} {
+			try("exp-epsilon "+new(big.Rat).Inv(z).RatString(), want)
+		}
+		z, _ := lo.Float64()
+		for off, want := range map[float64]bool{1e-9: true, -1e-9: false} {
+			try("epsilon "+new(big.Rat).SetFloat64(off-math.Log(z)).RatString(), want)
+		}
+	}
+}

@@ -280,3 +280,87 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// broken is a reader that fails.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errors.New("broken") }
+
+// TestBrokenReader: wherever reading fails, that is said, and no verdict is given on what was read.
+func TestBrokenReader(t *testing.T) {
+	p := newProblem(3, 3, "5/4", "paper", "full")
+	sol := p.solve()
+	for i, r := range p.levelRows() {
+		if i%9 == 0 {
+			sol.cuts[r] = big.NewRat(1, 1000)
+		}
+	}
+	text := p.draft("exp-epsilon 5/4", sol, (*big.Rat).RatString).claim("optimum", "0", "3").String()
+	for _, line := range []string{"\ninject ", "\ncut "} {
+		if !strings.Contains(text, line) {
+			t.Fatalf("no line %q", line)
+		}
+	}
+	for i := range len(text) + 1 {
+		rep, err := certificate.Check(io.MultiReader(strings.NewReader(text[:i]), broken{}), certificate.Options{})
+		if !errors.Is(err, certificate.ErrUnreadable) || rep != nil {
+			t.Fatalf("after %d bytes: %v, %+v", i, err, rep)
+		}
+	}
+}
+
+// fading is a context that ends after some queries.
+type fading struct {
+	context.Context
+	left int
+}
+
+func (f *fading) Err() error {
+	if f.left--; f.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestStoppedAtAnyPoint: wherever a check or an export is stopped, it says so, and never that all is well.
+func TestStoppedAtAnyPoint(t *testing.T) {
+	p := newProblem(3, 2, "3/2", "paper", "full")
+	text := p.exactDraft("3/2", p.solve()).String()
+	for name, run := range map[string]func(o certificate.Options) error{
+		"check": func(o certificate.Options) error {
+			rep, err := certificate.Check(strings.NewReader(text), o)
+			if err == nil && !rep.Valid {
+				t.Errorf("stopped, and found not valid: %s", rep.Reason)
+			}
+			return err
+		},
+		"export": func(o certificate.Options) error {
+			var out strings.Builder
+			err := certificate.ExportVIPR(&out, strings.NewReader(text), o)
+			if err == nil {
+				if _, err := verifyVIPR(out.String()); err != nil {
+					t.Errorf("exported without an error: %v", err)
+				}
+			}
+			return err
+		},
+	} {
+		stops := 0
+		for ; ; stops++ {
+			f := &fading{Context: context.Background(), left: stops}
+			err := run(certificate.Options{Context: f})
+			if f.left >= 0 {
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: stopped at query %d: %v", name, stops, err)
+			}
+		}
+		if stops < 20 {
+			t.Errorf("%s: only %d queries of the context", name, stops)
+		}
+	}
+}

@@ -32,10 +32,10 @@ func variableCount(n, k int) int {
 		return orbits
 	}
 	each := binomial(n+k-2, k)
-	if orbits == maxCount || each > maxCount/2/k {
+	if each > maxCount/k {
 		return maxCount
 	}
-	return orbits + k*each
+	return min(maxCount, orbits+k*each) // both terms are at most maxCount
 }
 
 // binomial returns C(a, b), or maxCount if that is less.

@@ -242,3 +242,28 @@ func related(of level, m, l []int, v, w int) bool {
 	permute(0)
 	return found
 }
+
+// TestCountsAreExactBelowTheirLimit compares the counts with C(n+k-1, k) + k C(n+k-2, k) in integers of any length.
+func TestCountsAreExactBelowTheirLimit(t *testing.T) {
+	limit, saturated := big.NewInt(maxCount), 0
+	within := func(x *big.Int) int {
+		if x.Cmp(limit) > 0 {
+			saturated++
+			return maxCount
+		}
+		return int(x.Int64())
+	}
+	for _, n := range []int{2, 3, 4, 5, 7, 10, 16, 25, 31, 32, 33, 34, 60, 1000, 1 << 20, 1<<30 - 1, 1 << 30} {
+		for k := 1; k <= 70; k++ {
+			orbits := new(big.Int).Binomial(int64(n+k-1), int64(k))
+			variables := new(big.Int).Binomial(int64(n+k-2), int64(k))
+			variables.Add(variables.Mul(variables, big.NewInt(int64(k))), orbits)
+			if o, v := orbitCount(n, k), variableCount(n, k); o != within(orbits) || v != within(variables) {
+				t.Errorf("(%d, %d): %d and %d, want %v and %v", n, k, o, v, orbits, variables)
+			}
+		}
+	}
+	if saturated < 100 {
+		t.Errorf("only %d counts beyond the limit", saturated)
+	}
+}

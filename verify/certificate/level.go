@@ -141,19 +141,15 @@ func (l *lattice) neighborRows(step, rank int, m []int, visit func(row) error) e
 	// spreadOut decides for left candidates at depth v how many sink by t and more.
 	var spreadOut func(v, t, left int) error
 	spreadOut = func(v, t, left int) error {
-		if v > l.k {
-			return finish()
-		}
 		if t == step || left == 0 {
 			if left > 0 {
 				moves = append(moves, move{v, t, left})
 				defer func() { moves = moves[:len(moves)-1] }()
 			}
-			next := v + 1
-			if next > l.k {
+			if v == l.k {
 				return finish()
 			}
-			return spreadOut(next, 0, m[next])
+			return spreadOut(v+1, 0, m[v+1])
 		}
 		for count := 0; count <= left; count++ {
 			if count > 0 {

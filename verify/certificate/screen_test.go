@@ -4,12 +4,14 @@ import (
 	"context"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/number/arith"
 	"optratio/number/interval"
 )
 
@@ -190,4 +192,57 @@ func TestWhereTheExponentialIsExact(t *testing.T) {
 		}
 		assert.Equal(t, c.want, ck.exactEM(c.q, c.prec), "%+v", c)
 	}
+}
+
+// TestDefaults are those that the documentation of Options states.
+func TestDefaults(t *testing.T) {
+	assert.Equal(t, Options{Context: context.Background(), MaxMemory: 2 << 30, MaxPrecision: 4096}, Options{}.withDefaults())
+	own := Options{Context: t.Context(), MaxMemory: 1, MaxPrecision: 1}
+	assert.Equal(t, own, own.withDefaults())
+}
+
+// TestClosedBits: three candidates, depth 4 and z = 2^-9, whose denominator has 10 bits: 3·(4·10 + 3) with the 3 bits of k + 1 = 5, and under the
+// objective box 4 times as much.
+func TestClosedBits(t *testing.T) {
+	ck := &checker{program: &program{}, cert: &certificate{n: 3, k: 4}, z: big.NewRat(1, 512)}
+	assert.Equal(t, 129.0, ck.closedBits())
+	ck.box = true
+	assert.Equal(t, 516.0, ck.closedBits())
+}
+
+// TestBriefVectors: messages have up to 20 counts in full.
+func TestBriefVectors(t *testing.T) {
+	assert.Equal(t, "1 2 3", brief([]int{1, 2, 3}))
+	twenty := strings.TrimSuffix(strings.Repeat("7 ", 20), " ")
+	assert.Equal(t, twenty, brief(slices.Repeat([]int{7}, 20)))
+	assert.Equal(t, twenty+" ...", brief(slices.Repeat([]int{7}, 21)))
+}
+
+// TestStoppedSumsOfTheExponential: a part of the sum is not the sum, exact or enclosed, and no claim is decided by it.
+func TestStoppedSumsOfTheExponential(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := &program{lattice: newLattice(3, 2), ctx: ctx}
+	_, err := exponentialTotal(p, arith.Interval{Prec: 64}, interval.FromFloat(0.5, 64))
+	assert.ErrorIs(t, err, context.Canceled)
+	_, err = exponentialExact(p, big.NewRat(1, 2))
+	assert.ErrorIs(t, err, context.Canceled)
+	for _, epsilon := range []string{"epsilon 1/3", "exp-epsilon 3/2"} {
+		text := strings.Join(append(headerLines(epsilon, "dual-closed-form"), "claim optimum 0 2", "claim error em 0 2", "end 10"), "\n") + "\n"
+		rep, err := Check(strings.NewReader(text), Options{})
+		require.NoError(t, err)
+		assert.True(t, rep.Valid, rep.Reason)
+		_, err = Check(strings.NewReader(text), Options{Context: ctx})
+		assert.ErrorIs(t, err, context.Canceled)
+	}
+}
+
+// TestSmallestTable is a valid certificate of version 2 for one candidate, who is chosen without a loss.
+func TestSmallestTable(t *testing.T) {
+	lines := []string{"optratio-certificate 2", "n 1", "k 1", "step 1", "exp-epsilon 3/2", "constraints paper", "loss 0 1", "prior uniform", "precision 0",
+		"claim optimum 0 0", "cell 0 1 0 1", "end 11"}
+	rep := checkText(t, lines...)
+	assert.True(t, rep.Valid, rep.Reason)
+	lines[9] = "claim optimum 1/1000 1"
+	assert.False(t, checkText(t, lines...).Valid)
 }
