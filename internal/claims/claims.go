@@ -98,6 +98,17 @@ func (e Entry) result(f Finding) Result {
 	}
 }
 
+// inOneReading is the check of a statement that can be read in two ways, one of which a computation refutes: that settles nothing of the other, and why names it.
+func inOneReading(why string, check func(context.Context) (Finding, error)) func(context.Context) (Finding, error) {
+	return func(ctx context.Context) (Finding, error) {
+		f, err := check(ctx)
+		if err == nil && f.Verdict == Refuted {
+			f.Verdict, f.Witness = NotCheckable, why+"; "+f.Witness
+		}
+		return f, err
+	}
+}
+
 // notCheckable is the check of a statement that no computation can settle, with the reason.
 func notCheckable(why string) func(context.Context) (Finding, error) {
 	return func(context.Context) (Finding, error) { return Finding{Verdict: NotCheckable, Witness: why}, nil }

@@ -95,7 +95,7 @@ func init() {
 		Entry{
 			Source: Het, Item: "App. J, (19)",
 			Statement: "GEM's utility bound is worse than random selection, that is below the worst score, where Δ_* > (q_* - q_-)/(4 ln(A/β)/2)",
-			Note:      "A slip of the pen, \"/2\" for \"/ε\": it is right at ε = 2. With ε it says that the bound exceeds the range of scores and so says nothing, not that GEM is worse than random selection.",
+			Note:      "A slip, \"/2\" for \"/ε\", of the source or of the text made of its PDF, which was read here: it is right at ε = 2. With ε it says that the bound exceeds the range of scores and so says nothing, not that GEM is worse than random selection.",
 			Check:     vacuousWhere(func(*big.Rat) *big.Rat { return rat(2, 1) }),
 		},
 	)

@@ -20,6 +20,8 @@ func TestDoctoredStatementsAboutHeterogeneousSensitivities(t *testing.T) {
 		verdict Verdict
 	}{
 		"one of all wins, RNMH among them":              {heterogeneousWins("gem", "mgem", "rnmh"), Holds},
+		"one reading is false":                          {inOneReading("a private one", converse(rats("4"), rats("1"))), NotCheckable},
+		"no reading is false":                           {inOneReading("any", noiseMeans(func(eps *big.Rat) *big.Rat { return quo(rat(2, 1), eps) })), Holds},
 		"random selection loses to itself":              {losesSomewhere("uniform", "uniform"), Refuted},
 		"footnote 2 with its factor":                    {noiseMeans(func(eps *big.Rat) *big.Rat { return quo(rat(2, 1), eps) }), Holds},
 		"footnote 2 with half of it":                    {noiseMeans(func(eps *big.Rat) *big.Rat { return quo(one, eps) }), Refuted},

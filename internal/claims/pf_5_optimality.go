@@ -30,7 +30,7 @@ func init() {
 		},
 		Entry{
 			Source: PF, Version: "main", Item: "Proposition 6 and Theorem 3, as printed",
-			Statement: "Both are printed for all regular mechanisms; ε-DP is not mentioned",
+			Statement: "Of all regular mechanisms, private or not (ε-DP is not mentioned where the two are printed), permute-and-flip is Pareto optimal and, for ε >= ln((3+√5)/2), has the least total error",
 			Note:      "Literally that is false: always taking a best candidate (one at random) is regular and never errs. An omission: the proofs, and the definition of the best mechanism by the program, use ε-DP, and the other entries read the statements so.",
 			Check:     withoutPrivacy,
 		},

@@ -335,6 +335,10 @@ func followsLaw(sequences []rankSequence, p *big.Rat, law func(n, k int) (interv
 			}
 		}
 		var names []string
+		mixed := "" // what the domain says of p
+		if p.Cmp(one) < 0 {
+			mixed = ", p = " + p.RatString()
+		}
 		near, worst := true, 0.0
 		two := interval.FromInt(2, precision)
 		for _, s := range sequences {
@@ -358,12 +362,12 @@ func followsLaw(sequences []rankSequence, p *big.Rat, law func(n, k int) (interv
 			}
 			last := ratios[len(ratios)-1]
 			if c, ok := last.Cmp(two); grows && ok && c > 0 {
-				return Finding{Verdict: Refuted, Domain: "k = " + s.name + ", enclosed", Witness: "the ratio of the two sides is " + strings.Join(shown, ", ")}, nil
+				return Finding{Verdict: Refuted, Domain: "k = " + s.name + mixed + ", enclosed", Witness: "the ratio of the two sides is " + strings.Join(shown, ", ")}, nil
 			}
 			off := math.Abs(last.Near() - 1)
 			near, worst = near && off < 0.02, max(worst, off)
 		}
-		domain := fmt.Sprintf("k = %s; n = 10², 10³, 10⁴, 10⁵, enclosed", strings.Join(names, ", "))
+		domain := fmt.Sprintf("k = %s%s; n = 10², 10³, 10⁴, 10⁵, enclosed", strings.Join(names, ", "), mixed)
 		if !near {
 			return Finding{Verdict: Undecided, Domain: domain, Witness: fmt.Sprintf("the ratio is still %.2g from 1", worst)}, nil
 		}
