@@ -86,6 +86,11 @@ With --gain M,M' instead: Pr[M errs] - Pr[M' errs] for two candidates of scores 
 	return c
 }
 
+// The largest number of draws, which are held in memory, and slope of the family of increasing correlation.
+const mostDraws = 50_000
+
+var mostSlope = big.NewRat(1_000_000, 1)
+
 // parseList reads a flag that is a list of numbers, of which each has to pass the check.
 func parseList(name, text, want string, ok func(*big.Rat) bool) ([]*big.Rat, error) {
 	list, err := decimal.ParseList(text, mostEps)
@@ -182,7 +187,7 @@ func (f *scenarioFlags) scenarios() (out []scenario.Scenario, err error) {
 		}
 		slopes := scenario.Slopes
 		if f.slopes != "all" {
-			list, err := parseList("t", f.slopes, "decimals, or all", func(*big.Rat) bool { return true })
+			list, err := parseList("t", f.slopes, "decimals from -1e6 to 1e6, or all", func(x *big.Rat) bool { return new(big.Rat).Abs(x).Cmp(mostSlope) <= 0 })
 			if err != nil {
 				return nil, err
 			}
@@ -265,6 +270,9 @@ func (f *scenarioFlags) run(ctx context.Context) (err error) {
 	}
 	if f.trials < 1 || f.draws < 2 || f.trials > f.draws {
 		return usagef("--trials %d, --draws %d: give at least 2 draws, and as many trials or fewer, at least 1", f.trials, f.draws)
+	}
+	if f.draws > mostDraws {
+		return usagef("--draws %d: give at most %d draws", f.draws, mostDraws)
 	}
 	if i := slices.IndexFunc(which, func(s scenario.Scenario) bool { return !s.Fixed() }); f.rigorous && i >= 0 {
 		return usagef("--rigorous: scenario %s is an average over random trials, which has no exact value; give 1, 2 or 3", which[i].Name)

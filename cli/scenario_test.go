@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -128,4 +129,27 @@ func TestBanditFiles(t *testing.T) {
 	_, errs, code = command(t, "bandit", "-T", "1000000", "--runs", "50", "--time-limit", "100ms")
 	assert.Equal(t, exitUndecided, code)
 	assert.Contains(t, errs, "time limit")
+}
+
+// Counts beyond what the commands can hold or list are refused, or do no harm, and never end in an internal error.
+func TestHugeCounts(t *testing.T) {
+	most := strconv.Itoa(math.MaxInt)
+	for flag, args := range map[string][]string{
+		"--draws":  {"scenario", "4", "--draws", most, "--trials", "1", "--mechanism", "pf"},
+		"--t":      {"scenario", "--t", "1e400", "--mechanism", "pf"},
+		"--points": {"bandit", "-T", "10", "--runs", "1", "--points", most},
+		"points":   {"figure", "het-9", "--points", most, "-o", filepath.Join(t.TempDir(), "x.svg")},
+		"--runs":   {"bandit", "-T", "10", "--runs", most},
+		"runs":     {"figure", "het-9", "--runs", most, "-o", filepath.Join(t.TempDir(), "x.svg")},
+		"draws":    {"figure", "het-5", "--draws", most, "-o", filepath.Join(t.TempDir(), "x.svg")},
+		"horizon":  {"bandit", "-T", most, "--runs", "1"},
+	} {
+		out, errs, code := command(t, args...)
+		assert.Equal(t, exitUsage, code, "%v: %s", args, errs)
+		assert.Empty(t, out)
+		assert.Contains(t, errs, strings.TrimPrefix(flag, "--"))
+		assert.Equal(t, 1, strings.Count(errs, "\n"), errs)
+	}
+	_, errs, code := command(t, "sweep", "-n", "2", "-k", "1", "--eps", "1", "--jobs", most, "-o", filepath.Join(t.TempDir(), "x.csv"))
+	assert.Equal(t, exitDone, code, errs)
 }

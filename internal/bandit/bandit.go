@@ -28,6 +28,12 @@ const (
 	Tree     = "tree"
 )
 
+// MostSteps and MostRuns are the largest horizon, and the largest number of runs or of points on a curve.
+const (
+	MostSteps = 2_000_000_000
+	MostRuns  = 1_000_000
+)
+
 // Config is a bandit and how policies play it.
 type Config struct {
 	Horizon       int   // steps, T
@@ -96,6 +102,10 @@ func (c *Config) Check() error {
 	switch {
 	case len(c.Before) < 2 || len(c.Before) != len(c.After):
 		return fmt.Errorf("%w: means: %d arms before and %d after the shift, want as many of either, at least 2", ErrConfig, len(c.Before), len(c.After))
+	case c.Horizon > MostSteps:
+		return fmt.Errorf("%w: horizon %d: want at most %d steps", ErrConfig, c.Horizon, MostSteps)
+	case c.Runs > MostRuns || c.Points > MostRuns:
+		return fmt.Errorf("%w: runs %d, points %d: want at most %d", ErrConfig, c.Runs, c.Points, MostRuns)
 	case c.Horizon < len(c.Before):
 		return fmt.Errorf("%w: horizon %d: want at least one step for each arm", ErrConfig, c.Horizon)
 	case c.Shift < 0 || c.Shift > c.Horizon:

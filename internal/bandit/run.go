@@ -61,8 +61,9 @@ func Run(ctx context.Context, c Config, report func(done, total int)) (*Result, 
 		return nil, err
 	}
 	r := &Result{}
-	for i := range c.Points {
-		if t := (i + 1) * c.Horizon / c.Points; t > 0 && (len(r.Times) == 0 || t > r.Times[len(r.Times)-1]) {
+	points := min(c.Points, c.Horizon)
+	for i := range points {
+		if t := int(int64(i+1) * int64(c.Horizon) / int64(points)); t > 0 && (len(r.Times) == 0 || t > r.Times[len(r.Times)-1]) {
 			r.Times = append(r.Times, t)
 		}
 	}

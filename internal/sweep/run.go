@@ -96,7 +96,7 @@ func (p *Plan) compute(ctx context.Context, o Options, due []Point, take func([]
 		memory int64
 		err    error
 	}
-	jobs := max(1, o.Jobs)
+	jobs := max(1, min(o.Jobs, len(due)))
 	results := make(chan result, jobs)
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
