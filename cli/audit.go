@@ -231,7 +231,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.show(r, func(w io.Writer) error { return printAudit(w, r, f.epsilon.text()) }); err != nil {
+	if err := f.show(r, func(w io.Writer) error { return printAudit(w, r, f.epsilon.text(), scoreUnits("Δ = "+f.sensitivity)) }); err != nil {
 		return err
 	}
 	title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, f.epsilon.text())
@@ -253,8 +253,8 @@ func (f *auditFlags) table(ctx context.Context, o audit.Options) (*audit.Report,
 }
 
 // printAudit writes the table for people.
-func printAudit(w io.Writer, r *audit.Report, eps string) error {
-	if err := printVerdicts(w, fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, eps), r.Properties); err != nil {
+func printAudit(w io.Writer, r *audit.Report, eps, units string) error {
+	if err := printVerdicts(w, fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, eps), units, r.Properties); err != nil {
 		return err
 	}
 	for _, finding := range r.Findings {

@@ -100,13 +100,13 @@ func (f *calibrateFlags) run(ctx context.Context) error {
 		return err
 	}
 	target := choose(f.rho != "", f.rho+"-zCDP", "ε-DP with "+f.epsilon.text())
-	if err := f.show(r, func(w io.Writer) error { return printCalibration(w, r, target) }); err != nil {
+	if err := f.show(r, func(w io.Writer) error { return printCalibration(w, r, target, f.units()) }); err != nil {
 		return err
 	}
 	return ending(ctx, r.Undecided)
 }
 
-func printCalibration(w io.Writer, r *verify.Calibration, target string) error {
+func printCalibration(w io.Writer, r *verify.Calibration, target, units string) error {
 	fmt.Fprintf(w, "%s, target %s, on %s\n", r.Mechanism, target, r.Domain)
 	if r.Monotonic {
 		fmt.Fprintln(w, "run with 2Δ replaced by Δ, for neighbors that move all scores one way; of others nothing is said")
@@ -122,6 +122,9 @@ func printCalibration(w io.Writer, r *verify.Calibration, target string) error {
 	}
 	if r.Violated != nil {
 		fmt.Fprintf(w, "at the upper end it is missed at %s\n", r.Violated)
+	}
+	if r.Attained != nil || r.Violated != nil {
+		fmt.Fprintln(w, units)
 	}
 	return nil
 }

@@ -45,6 +45,14 @@ func (f *domainFlags) claim() (c verify.Claim, err error) {
 	return c, err
 }
 
+// units says what the numbers of witnesses are. A smaller witness than was given has some of the candidates.
+func (f *domainFlags) units() string {
+	if f.sensitivities != "" {
+		return scoreUnits("sensitivities out of " + f.sensitivities)
+	}
+	return scoreUnits("Δ = " + f.sensitivity)
+}
+
 // vectors reads --domain FILE and what goes with it.
 func (f *domainFlags) vectors(ctx context.Context, c *verify.Claim) (vectors [][]*big.Rat, model verify.Neighborhood, err error) {
 	if vectors, err = readVectors(ctx, f.domain, "lattice"); err != nil {

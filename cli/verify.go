@@ -142,7 +142,7 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	if report.Precision != nil {
 		title += fmt.Sprintf("\nproperties hold to the relative precision %s of its probabilities", number.Exact(report.Precision))
 	}
-	if err := f.show(report, func(w io.Writer) error { return printVerdicts(w, title, report.Properties) }); err != nil {
+	if err := f.show(report, func(w io.Writer) error { return printVerdicts(w, title, f.units(), report.Properties) }); err != nil {
 		return err
 	}
 	if err := f.junit.write(ctx, title, report, nil); err != nil {
@@ -160,8 +160,13 @@ func nothingDecided(properties []verify.Property, why string) []verify.Result {
 	return out
 }
 
-// printVerdicts writes the table for people, then the witnesses.
-func printVerdicts(w io.Writer, title string, properties []verify.Result) error {
+// scoreUnits says what the numbers of witnesses are, at a sensitivity.
+func scoreUnits(sensitivity string) string {
+	return "scores and errors are in your units, with " + sensitivity + "; other numbers after a colon are probabilities"
+}
+
+// printVerdicts writes the table for people, then the witnesses, and the units of what is in them.
+func printVerdicts(w io.Writer, title, units string, properties []verify.Result) error {
 	fmt.Fprintln(w, title)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for _, r := range properties {
@@ -170,7 +175,9 @@ func printVerdicts(w io.Writer, title string, properties []verify.Result) error 
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	shown := false
 	for _, r := range properties {
+		shown = shown || r.Witness != nil || r.Attained != nil
 		if r.Witness != nil {
 			fmt.Fprintf(w, "%s %s: %s\n", r.Name, choose(r.Verdict == verify.Violated, "fails", "is undecided for"), r.Witness)
 		}
@@ -185,6 +192,9 @@ func printVerdicts(w io.Writer, title string, properties []verify.Result) error 
 		for _, o := range r.Orders {
 			fmt.Fprintf(w, "order %s: ε(α) = %s\n", verify.ScoreText(o.Alpha), o.Eps)
 		}
+	}
+	if shown {
+		fmt.Fprintln(w, units)
 	}
 	return nil
 }
