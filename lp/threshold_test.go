@@ -14,6 +14,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/number/arith"
 )
 
 // counting counts the programs that a solver is asked to solve.
@@ -227,4 +228,21 @@ func TestThresholdDecidesLongDecimals(t *testing.T) {
 			assert.Equal(t, want, PermuteAndFlipOptimal(4, 2, o, decimalEps(t, near.FloatString(203))), "%v %d", o, sign)
 		}
 	}
+}
+
+// TestThresholdCriterionHasNoRationalRoot: for three candidates in a box the criterion over z is a polynomial with the constant coefficient k and the leading
+// one -k, so that the numerator and the denominator of a rational root divide k. None of these is a root up to k = 100.
+func TestThresholdCriterionHasNoRationalRoot(t *testing.T) {
+	tried := 0
+	for k := int64(2); k <= 100; k++ {
+		for q := int64(2); q <= k; q++ {
+			for p := q/2 + 1; p < q && k%q == 0; p++ {
+				if z := big.NewRat(p, q); k%p == 0 && z.Denom().Int64() == q {
+					tried++
+					assert.NotZero(t, criterion(arith.Rat{}, z, 3, int(k), lattice.Box).Sign(), "k = %d, z = %v", k, z)
+				}
+			}
+		}
+	}
+	assert.Greater(t, tried, 40)
 }

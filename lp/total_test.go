@@ -98,6 +98,10 @@ func TestRoutesOfTotals(t *testing.T) {
 	v, err := total(ctx, em, 1, 3, lattice.Paper, Paper, e, 128)
 	require.NoError(t, err)
 	assert.Zero(t, v.exact.Sign(), "one candidate has no error")
+	v, err = total(ctx, em, 1, 3, lattice.Paper, Paper, decimalEps(t, "0.5"), 128)
+	require.NoError(t, err)
+	require.NotNil(t, v.exact, "at an irrational z neither, exactly")
+	assert.Zero(t, v.exact.Sign())
 }
 
 func toFloat(x interval.Interval) float64 {
