@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"optratio/internal/scenario"
 	"optratio/mechanisms"
 	"optratio/number/interval"
-	"optratio/verify"
 )
 
 // Claims of Antonova, Laro, McMillan & Wolf about private selection with one sensitivity per candidate are computed from the mechanisms' own probabilities: exact
@@ -118,16 +116,6 @@ func mses(number int, eps string, names ...string) (map[string]interval.Interval
 func below(x, y interval.Interval) bool {
 	c, ok := x.Cmp(y)
 	return ok && c < 0
-}
-
-// tightEps returns the least ε' for which the mechanism is ε'-DP on score vectors and their neighbours, and whether it was proved to be ε-DP there.
-func tightEps(ctx context.Context, m mechanisms.Mechanism, eps mechanisms.Epsilon, sensitivities []*big.Rat, params mechanisms.Params, vectors [][]*big.Rat) (verify.Result, error) {
-	claim := verify.Claim{Mechanism: m, Epsilon: eps, Sensitivities: sensitivities, Params: params}
-	report, err := verify.Scores(ctx, claim, vectors, verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
-	if err != nil {
-		return verify.Result{}, err
-	}
-	return report.Properties[0], nil
 }
 
 // integerGrid returns all vectors of n integer scores from 0 to most.

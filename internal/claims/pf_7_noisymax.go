@@ -237,11 +237,9 @@ func laplaceIntegral(ctx context.Context) (Finding, error) {
 						continue
 					}
 					shift := depths[s] - depths[r] // q_r - q_s in steps; e^{-shift} is z^shift
-					w := rat(1, 1)
-					if shift >= 0 {
-						w = power(z, shift)
-					} else {
-						w = new(big.Rat).Inv(power(z, -shift))
+					w := power(z, max(shift, -shift))
+					if shift < 0 {
+						w = new(big.Rat).Inv(w)
 					}
 					// e^x is 2u below 1/2 and 1/(2(1-u)) above; e^{x + shift} is that over w.
 					var value *big.Rat

@@ -382,7 +382,7 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 	}
 	confidence, _ := s.o.Confidence.Float64()
 	text := fmt.Sprintf("by a test of samples with confidence %g: %s is at least %.4g", confidence, name, math.Floor(max(0, bound)*1e6)/1e6)
-	limit := interval.FromInt(0, binomialBits)
+	var limit interval.Interval
 	switch {
 	case target != nil:
 		limit = interval.FromRat(target, binomialBits)
