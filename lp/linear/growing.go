@@ -3,6 +3,7 @@ package linear
 import (
 	"cmp"
 	"context"
+	"slices"
 )
 
 // Growing solves a program with more rows than are worth writing down. It starts with the rows in force; rows that a
@@ -30,15 +31,17 @@ func (g *Growing) extend(rows int) {
 	}
 }
 
-// Float solves in floating point, the first time with the given algorithm. Where the solver fails the embedded one takes over. The
-// result is the last one, whatever its outcome, and may violate rows after the last round.
+// Float solves in floating point, the first time with the given algorithm. Where a solver fails it is not asked again: the
+// embedded one takes over. The result is the last one, whatever its outcome, and may violate rows after the last round.
 func (g *Growing) Float(ctx context.Context, algorithm Algorithm, program func() *Model, violated func(x []float64) int) (*Result, error) {
-	solver := cmp.Or(g.First, g.Solver)
+	first := g.First
+	solvers := []Solver{g.Solver, Embedded{}} // to ask, each until it fails
 	for round := 0; ; round++ {
+		solver := cmp.Or(first, solvers[0])
 		m := program()
 		g.extend(m.Rows())
 		before := g.Pivots
-		o := Options{Algorithm: algorithm, Basis: g.Basis, Near: g.First != nil && round == 0, Report: func(p Progress) {
+		o := Options{Algorithm: algorithm, Basis: g.Basis, Near: first != nil, Report: func(p Progress) {
 			if g.Report != nil {
 				p.Pivots += before
 				g.Report(p)
@@ -52,18 +55,18 @@ func (g *Growing) Float(ctx context.Context, algorithm Algorithm, program func()
 		if result.Basis != nil {
 			g.Basis = result.Basis
 		}
-		if result.Outcome == Failed && solver.Name() != g.Solver.Name() {
-			solver = g.Solver
-			continue
-		}
-		if result.Outcome == Failed && solver.Name() != (Embedded{}).Name() {
-			solver = Embedded{}
+		first = nil
+		if result.Outcome == Failed {
+			solvers = slices.DeleteFunc(solvers, func(s Solver) bool { return s.Name() == solver.Name() })
+			if len(solvers) == 0 {
+				return result, nil
+			}
 			continue
 		}
 		if result.Outcome != Optimal || round >= g.Rounds || violated(result.X) == 0 {
 			return result, nil
 		}
-		algorithm, solver = Auto, g.Solver
+		algorithm = Auto
 	}
 }
 

@@ -100,3 +100,36 @@ func TestGrowingGoesOnWhereTheSolverFails(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Optimal, result.Outcome)
 }
+
+// failing is a solver that always fails.
+type failing struct {
+	name  string
+	calls *int
+}
+
+func (f failing) Name() string { return f.name }
+
+func (f failing) Solve(context.Context, *Model, Options) (*Result, error) {
+	*f.calls++
+	return &Result{Outcome: Failed}, nil
+}
+
+// TestGrowingAsksAFailedSolverNoMore: the embedded solver takes over for all rounds, and where that is the one that fails, the failure is the result.
+func TestGrowingAsksAFailedSolverNoMore(t *testing.T) {
+	solve := func(g *Growing) *Result {
+		p := &polygon{}
+		result, err := g.Float(context.Background(), Primal, func() *Model { return p.rational().Model() }, func(x []float64) int {
+			return p.add(new(big.Rat).SetFloat64(x[0]), new(big.Rat).SetFloat64(x[1]), big.NewRat(1, 1e9))
+		})
+		require.NoError(t, err)
+		return result
+	}
+	var first, calls int
+	result := solve(&Growing{First: failing{"first", &first}, Solver: failing{"other", &calls}, Rounds: 5})
+	assert.InDelta(t, -1.5, result.Objective, 1e-12)
+	assert.Equal(t, []int{1, 1}, []int{first, calls}, "there are three rounds")
+	calls = 0
+	result = solve(&Growing{First: failing{"embedded", &first}, Solver: failing{"other", &calls}, Rounds: 5})
+	assert.Equal(t, Failed, result.Outcome)
+	assert.Equal(t, 1, calls)
+}
