@@ -24,12 +24,12 @@ const firstOrderPrecision = 128
 type firstOrder struct {
 	p      *Program
 	ascent *chain.Ascent
-	total  *big.Float // number of score vectors
-	flip   float64    // permute-and-flip's mean error
-	gap    float64    // wanted
-	need   int        // injections of a basic solution
-	found  int        // of the image, when last counted
-	looks  int        // how often in a row it was settled
+	flip   float64   // permute-and-flip's mean error
+	gap    float64   // wanted
+	need   int       // injections of a basic solution
+	found  int       // of the image, when last counted
+	slack  []float64 // permute-and-flip for a smaller ε, by position, once it is needed
+	looks  int       // how often in a row it was settled
 }
 
 func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
@@ -38,13 +38,10 @@ func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
 	for i, r := range p.closedProposal().Dual {
 		start.Y[i], _ = r.Float64()
 	}
-	o := &firstOrder{p: p, total: new(big.Float).SetInt(lattice.Vectors(p.N, p.K, false)), need: p.Orbits() - len(f.Chains)}
+	o := &firstOrder{p: p, need: p.Orbits() - len(f.Chains)}
 	o.gap, _ = gap.Float64()
 	numbers := enclosedNumbers{arith.Interval{Prec: firstOrderPrecision}}
-	flip := p.flipped(numbers, p.Epsilon.ExpNeg(big.NewRat(1, 1), firstOrderPrecision))
-	for i, j := range p.order {
-		start.X[i] = p.probability(flip[j], int(j))
-	}
+	start.X = p.probabilities(p.flipped(numbers, p.Epsilon.ExpNeg(big.NewRat(1, 1), firstOrderPrecision)))
 	for c, w := range f.Chains {
 		for i := f.Start[c]; i < f.Start[c+1]; i++ {
 			o.flip += w * f.Cost[i] * start.X[i]
@@ -55,11 +52,14 @@ func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
 	return o
 }
 
-// probability reads variable j's mass u as the probability of one candidate.
-func (p *Program) probability(u interval.Interval, j int) float64 {
-	weight := new(big.Float).SetInt(p.mass[p.vars.Orbit[j]])
-	weight.Mul(weight, big.NewFloat(float64(p.vars.Count[j])))
-	x, _ := weight.Quo(u.Mid(), weight).Float64()
+// probabilities reads masses u, by variable, as probabilities of one candidate, by position.
+func (p *Program) probabilities(u []interval.Interval) []float64 {
+	x := make([]float64, len(p.order))
+	for i, j := range p.order {
+		weight := new(big.Float).SetInt(p.mass[p.vars.Orbit[j]])
+		weight.Mul(weight, big.NewFloat(float64(p.vars.Count[j])))
+		x[i], _ = weight.Quo(u[j].Mid(), weight).Float64()
+	}
 	return x
 }
 
@@ -105,7 +105,7 @@ const (
 // solution that the simplex method has little left to do. Now and then, at growing intervals, it calls prove.
 func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prove func()) {
 	a, next := o.ascent, firstOrderProve
-	stuck := a.Until(o.gap/4, math.Inf(1), func() {
+	watch := a.Until(o.gap/4, math.Inf(1), func() {
 		if report != nil {
 			report(linear.Progress{Pivots: a.Iterations, Objective: a.Bound, PrimalInfeasible: a.Infeasible})
 		}
@@ -129,7 +129,7 @@ func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prov
 				return chain.Converged
 			}
 		}
-		return stuck()
+		return watch()
 	})
 }
 
@@ -223,9 +223,9 @@ const rounding = 1e-15
 // feasible returns probabilities near the image, by position, that satisfy all rows but for rounding: the image, made to sum to 1 orbit by orbit,
 // mixed with permute-and-flip for a smaller ε, which has slack in every row, as far as violated rows need it. It returns nil where the image is no point.
 func (o *firstOrder) feasible() []float64 {
-	p, f := o.p, o.ascent.Form
+	f := o.ascent.Form
 	x := slices.Clone(o.ascent.Image.X)
-	sum := make([]float64, p.Orbits())
+	sum := make([]float64, o.p.Orbits())
 	for i, c := range f.Class {
 		sum[c] += f.Share[i] * x[i]
 	}
@@ -234,14 +234,7 @@ func (o *firstOrder) feasible() []float64 {
 			return nil
 		}
 	}
-	inner := p.Epsilon.ExpNeg(big.NewRat(1, 1), firstOrderPrecision).Near()
-	z := interval.FromFloat(math.Pow(inner, 1-slackShare), firstOrderPrecision)
-	numbers := enclosedNumbers{arith.Interval{Prec: firstOrderPrecision}}
-	slack := make([]float64, len(x))
-	u := point(p, numbers, z, nil)
-	for i, j := range p.order {
-		slack[i] = p.probability(u[j], int(j))
-	}
+	slack := o.slackPoint()
 	share := 0.0
 	for c := range f.Chains {
 		for i := f.Start[c] + 1; i < f.Start[c+1]; i++ {
@@ -256,6 +249,16 @@ func (o *firstOrder) feasible() []float64 {
 		x[i] += share * (slack[i] - x[i])
 	}
 	return x
+}
+
+// slackPoint returns permute-and-flip for an ε smaller by slackShare, by position.
+func (o *firstOrder) slackPoint() []float64 {
+	if o.slack == nil {
+		z := o.p.Epsilon.ExpNeg(big.NewRat(1, 1), firstOrderPrecision).Near()
+		smaller := interval.FromFloat(math.Pow(z, 1-slackShare), firstOrderPrecision)
+		o.slack = o.p.probabilities(point(o.p, enclosedNumbers{arith.Interval{Prec: firstOrderPrecision}}, smaller, nil))
+	}
+	return o.slack
 }
 
 // inject sets the proposal's injections to those of the point x, orbit by orbit, so that rounding errors do not add up: each is what is missing from

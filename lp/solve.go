@@ -55,7 +55,7 @@ type effort struct {
 	start  *linear.Basis // of the simplex method, nil for permute-and-flip's or what the first-order method points to
 	gap    *big.Rat
 	report func(linear.Progress)
-	// publish, where not nil, takes what is proved so far; it may keep it.
+	// publish, where not nil, takes what is proved so far; its proposal changes when publish has returned.
 	publish func(solution)
 }
 
@@ -73,10 +73,7 @@ func (p *Program) solve(ctx context.Context, e effort) (*solution, error) {
 			prop := o.proposal()
 			s.accept(prop, p.enclose(prop, firstOrderPrecision), firstOrderPrecision)
 			if e.publish != nil {
-				published := *s
-				proposal := *s.proposal
-				published.proposal = &proposal
-				e.publish(published)
+				e.publish(*s)
 			}
 		}
 		o.run(ctx, e.report, prove)
