@@ -47,7 +47,7 @@ func TestDoctoredStatements(t *testing.T) {
 		{"the threshold is Σ v z^v <= 1", thresholdIs(func(z *big.Rat, k int) bool { return weighted(z, k).Cmp(rat(1, 1)) <= 0 }), Refuted},
 		{"permute-and-flip is never optimal", thresholdIs(never), Refuted},
 		{"the extension of the optimal table is monotone", extension([]verify.Property{verify.Monotone}), Refuted},
-		{"geometric noisy max dominates the exponential mechanism on finer lattices", steps(suite{mechanism: mustLookup("geo"), properties: []verify.Property{verify.DominatesEM}, lattices: [][2]int{{4, 3}}, exps: []string{"27/10"}}, 4), Refuted},
+		{"geometric noisy max dominates the exponential mechanism on finer lattices", steps(suite{mechanism: named("geo"), properties: []verify.Property{verify.DominatesEM}, lattices: [][2]int{{4, 3}}, exps: []string{"27/10"}}, 4), Refuted},
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			t.Parallel()

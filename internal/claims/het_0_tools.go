@@ -99,7 +99,12 @@ func exactly(xs []float64) []*big.Rat {
 
 // mses returns the enclosed mean squared errors of mechanisms in scenario 1, 2 or 3 with 50 candidates of either score.
 func mses(number int, eps string, names ...string) (map[string]interval.Interval, error) {
-	in, err := bimodal(number, scenario.Candidates/2, eps)
+	return msesWith(number, scenario.Candidates/2, eps, names...)
+}
+
+// msesWith is mses with so many candidates of the higher score.
+func msesWith(number, high int, eps string, names ...string) (map[string]interval.Interval, error) {
+	in, err := bimodal(number, high, eps)
 	if err != nil {
 		return nil, err
 	}

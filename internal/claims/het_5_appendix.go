@@ -231,17 +231,7 @@ func gainGrows(asGammaFalls bool) func(context.Context) (Finding, error) {
 
 // split returns the enclosed mean squared errors in scenario 1, 2 or 3 at ε = 2 with so many high scores.
 func split(number, high int, names ...string) (map[string]interval.Interval, error) {
-	in, err := bimodal(number, high, "2")
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]interval.Interval{}
-	for _, name := range names {
-		if out[name], err = mse(name, in); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return msesWith(number, high, "2", names...)
 }
 
 // Numbers of high scores out of 100.

@@ -125,11 +125,7 @@ func handicapTest(condition func(pairCase) bool) func(context.Context) (Finding,
 			case !more(c):
 				continue
 			}
-			own, err := c.err(name, nil)
-			if err != nil {
-				return Finding{}, err
-			}
-			rnm, err := c.err("rnm-exponential", nil)
+			own, rnm, err := c.againstRNM(name)
 			if err != nil {
 				return Finding{}, err
 			}

@@ -140,7 +140,7 @@ func lambert(ctx context.Context) (Finding, error) {
 
 func twoCandidates(ctx context.Context) (Finding, error) {
 	var t tally
-	m := mustLookup("rnm-laplace")
+	m := named("rnm-laplace")
 	for i := int64(1); i <= 60; i++ {
 		c := rat(-i, 4) // d = i/8
 		noisy, exp, _, err := misses(2, c)

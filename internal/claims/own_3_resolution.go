@@ -27,7 +27,7 @@ func init() {
 			Statement: "Geometric noisy max is symmetric, shift-invariant, monotone and ε-DP for all real scores",
 			Note:      "Proved in docs/resolution.md.",
 			Check: steps(suite{
-				mechanism: mustLookup("geo"), properties: append([]verify.Property{verify.Monotone}, private...), lattices: [][2]int{{2, 3}, {3, 2}}, exps: []string{"11/10", "4"},
+				mechanism: named("geo"), properties: append([]verify.Property{verify.Monotone}, private...), lattices: [][2]int{{2, 3}, {3, 2}}, exps: []string{"11/10", "4"},
 			}, 1, 2, 3),
 		},
 		Entry{
@@ -125,7 +125,7 @@ func extension(properties []verify.Property) func(context.Context) (Finding, err
 
 func geometricIsFlip(ctx context.Context) (Finding, error) {
 	var t tally
-	geo := mustLookup("geo")
+	geo := named("geo")
 	for _, s := range [][2]int{{2, 5}, {3, 4}, {4, 2}} {
 		for _, exp := range []string{"11/10", "3"} {
 			for depths := range boxes(s[0], s[1]) {
@@ -150,7 +150,7 @@ func geometricIsFlip(ctx context.Context) (Finding, error) {
 
 // finer returns the ratios of permute-and-flip and geometric noisy max to the optimum on the lattice of step 2Δ/L, which are exact where e^{ε/L} is rational.
 func finer(ctx context.Context, n, k, step int, exp string) (flip, geo lp.Rated, err error) {
-	a, err := lp.Ratio(ctx, lp.Request{N: n, K: k, Step: step, Epsilon: fromExp(exp), Level: lp.DP, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mustLookup("geo")}, Gap: rat(1, 1000000000)})
+	a, err := lp.Ratio(ctx, lp.Request{N: n, K: k, Step: step, Epsilon: fromExp(exp), Level: lp.DP, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), named("geo")}, Gap: rat(1, 1000000000)})
 	if err != nil {
 		return lp.Rated{}, lp.Rated{}, err
 	}
@@ -211,7 +211,7 @@ func scores(n, k int, times *big.Rat) [][]*big.Rat {
 
 // private expects a mechanism to be DP around the vectors and returns the result.
 func (t *tally) private(ctx context.Context, name string, e mechanisms.Epsilon, deltas []*big.Rat, vectors [][]*big.Rat) (*verify.Result, error) {
-	report, err := verify.Scores(ctx, verify.Claim{Mechanism: mustLookup(name), Epsilon: e, Sensitivities: deltas}, vectors, verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
+	report, err := verify.Scores(ctx, verify.Claim{Mechanism: named(name), Epsilon: e, Sensitivities: deltas}, vectors, verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
 	if err != nil {
 		return nil, err
 	}
@@ -334,7 +334,7 @@ func calibration(ctx context.Context) (Finding, error) {
 			for _, name := range []string{"pf", "em"} {
 				var last *big.Rat
 				for _, k := range []int{1, 2, 3, 5} {
-					report, err := verify.Lattice(ctx, verify.Claim{Mechanism: mustLookup(name), Epsilon: fromExp(exp)}, n, k, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
+					report, err := verify.Lattice(ctx, verify.Claim{Mechanism: named(name), Epsilon: fromExp(exp)}, n, k, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
 					if err != nil {
 						return Finding{}, err
 					}
@@ -364,7 +364,7 @@ func oneWay(ctx context.Context) (Finding, error) {
 		for _, s := range [][2]int{{2, 3}, {3, 2}} {
 			var tight [2]*verify.Result
 			for i, monotonic := range []bool{false, true} {
-				report, err := verify.Lattice(ctx, verify.Claim{Mechanism: mustLookup(name), Epsilon: fromExp("2"), Monotonic: monotonic}, s[0], s[1], verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
+				report, err := verify.Lattice(ctx, verify.Claim{Mechanism: named(name), Epsilon: fromExp("2"), Monotonic: monotonic}, s[0], s[1], verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
 				if err != nil {
 					return Finding{}, err
 				}

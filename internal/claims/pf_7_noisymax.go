@@ -63,15 +63,6 @@ func init() {
 	)
 }
 
-// mustLookup returns a registered mechanism.
-func mustLookup(name string) mechanisms.Mechanism {
-	m, err := mechanisms.Lookup(name)
-	if err != nil {
-		panic(err)
-	}
-	return m
-}
-
 // instance is the question at q = (c, …, c, 0).
 func instance(n int, c, eps, sensitivity *big.Rat) *mechanisms.Instance {
 	e, err := mechanisms.FromEpsilon(eps)
@@ -91,7 +82,7 @@ func misses(n int, c *big.Rat) (noisy, exp, flip interval.Interval, err error) {
 	in := instance(n, c, rat(1, 1), rat(1, 1))
 	var out [3]interval.Interval
 	for i, name := range []string{"rnm-laplace", "em", "pf"} {
-		x, err := mechanisms.EnclosedDistribution(mustLookup(name), in, precision)
+		x, err := mechanisms.EnclosedDistribution(named(name), in, precision)
 		if err != nil {
 			return noisy, exp, flip, err
 		}
@@ -193,7 +184,7 @@ func flipIsBest(ctx context.Context) (Finding, error) {
 
 func onlyThroughP(ctx context.Context) (Finding, error) {
 	var t tally
-	m := mustLookup("rnm-laplace")
+	m := named("rnm-laplace")
 	for _, depth := range []int64{1, 3} {
 		var first []interval.Interval
 		for _, x := range [][2]*big.Rat{{rat(1, 1), rat(1, 1)}, {rat(1, 2), rat(3, 1)}, {rat(4, 1), rat(1, 7)}} { // ε and Δ; c = -depth · 2Δ/ε · (1/2)
@@ -218,7 +209,7 @@ func onlyThroughP(ctx context.Context) (Finding, error) {
 // the lattice they are rational functions of y = e^{-|x|}: 2F(x) = y for x <= 0 and 2 - y for x >= 0.
 func laplaceIntegral(ctx context.Context) (Finding, error) {
 	var t tally
-	m := mustLookup("rnm-laplace")
+	m := named("rnm-laplace")
 	const cells = 512
 	one, two := rat(1, 1), rat(2, 1)
 	for _, depths := range [][]int{{0, 1}, {0, 0, 2}, {0, 1, 1}, {0, 1, 3, 3}} {
@@ -283,7 +274,7 @@ func generalised(ctx context.Context) (Finding, error) {
 			}
 			vectors = append(vectors, scores)
 		}
-		report, err := verify.Scores(ctx, verify.Claim{Mechanism: mustLookup("gem"), Epsilon: fromExp("2"), Sensitivities: deltas}, vectors, verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
+		report, err := verify.Scores(ctx, verify.Claim{Mechanism: named("gem"), Epsilon: fromExp("2"), Sensitivities: deltas}, vectors, verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
 		if err != nil {
 			return Finding{}, err
 		}
