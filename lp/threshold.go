@@ -145,10 +145,7 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 		s.answer.Undecided = context.Cause(ctx).Error()
 		return false, false, nil
 	}
-	eps, err := mechanisms.FromExp(x)
-	if err != nil {
-		return false, false, err
-	}
+	eps, _ := mechanisms.FromExp(x) // which refuses only what is below 1, where no bracket begins
 	switch {
 	case !s.ByLP && s.varied():
 		q := s.question()

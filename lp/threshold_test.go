@@ -187,6 +187,36 @@ func TestThresholdByPartsOfTheTheorem(t *testing.T) {
 	assert.Nil(t, a)
 }
 
+// TestThresholdRefused: gaps and constraints that there are none of, a loss and a prior that do not fit the lattice, and what no theorem
+// is about, each with its own error and no answer.
+func TestThresholdRefused(t *testing.T) {
+	base := ThresholdRequest{N: 3, K: 2, Gap: big.NewRat(1, 10)}
+	losses, err := variant.Losses([]*big.Rat{new(big.Rat), big.NewRat(1, 1)}) // of two depths, where there are three
+	require.NoError(t, err)
+	factors, err := variant.Product([]*big.Rat{big.NewRat(1, 1), big.NewRat(1, 2)})
+	require.NoError(t, err)
+	weighted, err := variant.Weighted([][]int{{0, 1, 2}}, []*big.Rat{big.NewRat(1, 1)})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		change func(r *ThresholdRequest)
+		want   error
+	}{
+		"gap 0":          {func(r *ThresholdRequest) { r.Gap = new(big.Rat) }, ErrRequest},
+		"gap < 0":        {func(r *ThresholdRequest) { r.Gap = big.NewRat(-1, 10) }, ErrRequest},
+		"level":          {func(r *ThresholdRequest) { r.Level = Full + 1 }, ErrRequest},
+		"losses":         {func(r *ThresholdRequest) { r.Loss = losses }, variant.ErrQuestion},
+		"factors":        {func(r *ThresholdRequest) { r.Prior = &factors }, variant.ErrQuestion},
+		"weights":        {func(r *ThresholdRequest) { r.Prior = &weighted }, ErrMethod},
+		"nowhere, by LP": {func(r *ThresholdRequest) { r.Step, r.ByLP = 2, true }, ErrMethod},
+	} {
+		r := base
+		c.change(&r)
+		a, err := Threshold(context.Background(), r)
+		assert.ErrorIs(t, err, c.want, name)
+		assert.Nil(t, a, name)
+	}
+}
+
 // failing is a solver that solves nothing.
 type failing struct {
 	linear.Solver
