@@ -5,7 +5,7 @@ TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLE
 SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 
-.PHONY: run build test bench mutate lint clp wheel python-test cluster-test
+.PHONY: run build install dist test bench mutate lint clp wheel python-test cluster-test
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -14,6 +14,20 @@ run: clp
 
 build:
 	$(GO) build $(TAGS) -o bin/optratio ./cmd/optratio
+
+# The program, its manual pages and its shell completions below PREFIX; DESTDIR is put before it, for packages.
+PREFIX ?= /usr/local
+install: build
+	mkdir -p "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	install -m 755 bin/optratio "$(DESTDIR)$(PREFIX)/bin/optratio"
+	bin/optratio manual "$(DESTDIR)$(PREFIX)/share/man/man1"
+	bin/optratio completion bash >"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/optratio"
+	bin/optratio completion zsh >"$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_optratio"
+	bin/optratio completion fish >"$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/optratio.fish"
+
+# What a release has, in dist/: static programs for three systems, container images, the wheel, checksums.
+dist:
+	GO=$(GO) scripts/dist
 
 test: clp
 	$(GO) vet $(TAGS) ./...

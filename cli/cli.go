@@ -158,7 +158,8 @@ func newRoot(s streams) *cobra.Command {
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.CompletionOptions.DisableDefaultCmd = true
+	root.Version = Version
+	root.SetVersionTemplate(versionText())
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		var value *pflag.InvalidValueError
 		if errors.As(err, &value) {
@@ -176,6 +177,12 @@ func newRoot(s streams) *cobra.Command {
 	})
 	for _, make := range commands {
 		root.AddCommand(make(s))
+	}
+	addCompletion(root)
+	root.InitDefaultCompletionCmd()
+	completion, _, _ := root.Find([]string{"completion"})
+	completion.RunE = func(_ *cobra.Command, args []string) error {
+		return usagef("completion takes the name of a shell, bash, zsh, fish or powershell, got %s", quoted(strings.Join(args, " ")))
 	}
 	return root
 }

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import sysconfig
@@ -13,7 +14,8 @@ import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-NAME, VERSION = "optratio", "0.1.0"
+NAME = "optratio"
+VERSION = re.search(r'const Version = "(.*)"', (HERE.parent / "cli" / "version.go").read_text()).group(1)
 
 
 def tag():
