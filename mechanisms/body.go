@@ -43,10 +43,7 @@ func (b *bodies) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
 		work += b.guard(len(in.Scores))
 	}
 	p, err := b.box(arith.Interval{Prec: work}, func(x *big.Rat) (interval.Interval, error) { return in.Epsilon.ExpNeg(x, work), nil }, in)
-	for i := range p {
-		p[i] = clampUnit(p[i]).SetPrec(prec)
-	}
-	return p, err
+	return clamped(p, prec), err
 }
 
 // Symbolic implements the interface of that name: only the powers that occur need be powers of e^{-ε·unit}.
@@ -72,4 +69,12 @@ func clampUnit(x interval.Interval) interval.Interval {
 		return unit
 	}
 	return x
+}
+
+// clamped clamps enclosures and rounds them to prec bits, in place.
+func clamped(p []interval.Interval, prec uint) []interval.Interval {
+	for i := range p {
+		p[i] = clampUnit(p[i]).SetPrec(prec)
+	}
+	return p
 }

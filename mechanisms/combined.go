@@ -16,14 +16,7 @@ import (
 type combinedGEM struct{}
 
 func (combinedGEM) Info() Info {
-	return Info{
-		Name:           "combined-gem",
-		Summary:        "mgem or gem, chosen privately by the correlation of scores and sensitivities",
-		Source:         "Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 2",
-		Claim:          "ε-DP",
-		Private:        true,
-		ShiftInvariant: true,
-	}
+	return epsDPEach("combined-gem", "mgem or gem, chosen privately by the correlation of scores and sensitivities", "Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 2")
 }
 
 var (
@@ -71,11 +64,7 @@ func (combinedGEM) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 	if err != nil {
 		return nil, err
 	}
-	out := mixture(arith.Field[interval.Interval](arith.Interval{Prec: prec}), in.Epsilon.ExpNeg(choice, prec), p, q)
-	for i := range out {
-		out[i] = clampUnit(out[i])
-	}
-	return out, nil
+	return clamped(mixture(arith.Field[interval.Interval](arith.Interval{Prec: prec}), in.Epsilon.ExpNeg(choice, prec), p, q), prec), nil
 }
 
 // Exact returns ErrNotRational: the shares of ε make powers of e^ε irrational.
@@ -101,7 +90,7 @@ func (combinedGEM) FloatScores(in *FloatInstance) ([]float64, error) {
 	}
 	choice, _ := share.Float64()
 	likely, unlikely := modifiedGEM, plainGEM
-	if spearmanSign(ranks(in.Scores, cmp.Compare[float64]), ranks(in.eachSensitivity(), cmp.Compare[float64])) < 0 {
+	if spearmanSign(ranks(in.Scores, cmp.Compare[float64]), ranks(each(in.Sensitivities, len(in.Scores)), cmp.Compare[float64])) < 0 {
 		likely, unlikely = plainGEM, modifiedGEM
 	}
 	p, err := likely.float(in, (1-choice)*in.Epsilon)
@@ -118,20 +107,15 @@ func (combinedGEM) FloatScores(in *FloatInstance) ([]float64, error) {
 // relativeError is that of gem at the whole of ε: a mixture of nonnegative numbers adds no more than a few roundings.
 func (combinedGEM) relativeError(in *FloatInstance) float64 { return plainGEM.relativeError(in) }
 
-// eachSensitivity returns one sensitivity per candidate.
-func (in *FloatInstance) eachSensitivity() []float64 {
-	if len(in.Sensitivities) == len(in.Scores) {
-		return in.Sensitivities
-	}
-	return slices.Repeat(in.Sensitivities, len(in.Scores))
-}
-
 // EachSensitivity returns one sensitivity per candidate.
-func (in *Instance) EachSensitivity() []*big.Rat {
-	if len(in.Sensitivities) == len(in.Scores) {
-		return in.Sensitivities
+func (in *Instance) EachSensitivity() []*big.Rat { return each(in.Sensitivities, len(in.Scores)) }
+
+// each returns n sensitivities, of one for all or one each.
+func each[T any](sensitivities []T, n int) []T {
+	if len(sensitivities) == n {
+		return sensitivities
 	}
-	return slices.Repeat(in.Sensitivities, len(in.Scores))
+	return slices.Repeat(sensitivities, n)
 }
 
 // SpearmanSign returns the sign of the Spearman rank correlation of scores and sensitivities, tied

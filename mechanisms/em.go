@@ -7,15 +7,7 @@ import (
 	"optratio/number/interval"
 )
 
-var softmax = exponentialAs(Info{
-	Name:           "em",
-	Summary:        "exponential mechanism",
-	Source:         "McSherry & Talwar 2007",
-	Claim:          "ε-DP",
-	Private:        true,
-	ShiftInvariant: true,
-	Uniform:        true,
-})
+var softmax = exponentialAs(epsDP("em", "exponential mechanism", "McSherry & Talwar 2007"))
 
 func init() { Register(softmax) }
 

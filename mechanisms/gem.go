@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/big"
+	"slices"
 
 	"optratio/number/arith"
 	"optratio/number/interval"
@@ -11,28 +12,8 @@ import (
 
 func init() {
 	const source = "Antonova et al., Private Selection with Heterogeneous Sensitivities, "
-	Register(&gem{
-		info: Info{
-			Name:           "gem",
-			Summary:        "generalised exponential mechanism: permute-and-flip on scores normalised against sensitive candidates",
-			Source:         "Raskhodnikova & Smith 2016; " + source + "(6)",
-			Claim:          "ε-DP",
-			Private:        true,
-			ShiftInvariant: true,
-		},
-		sign: +1,
-	})
-	Register(&gem{
-		info: Info{
-			Name:           "mgem",
-			Summary:        "modified generalised exponential mechanism: the same, in favour of sensitive candidates",
-			Source:         source + "IV-D",
-			Claim:          "ε-DP",
-			Private:        true,
-			ShiftInvariant: true,
-		},
-		sign: -1,
-	})
+	Register(&gem{epsDPEach("gem", "generalised exponential mechanism: permute-and-flip on scores normalised against sensitive candidates", "Raskhodnikova & Smith 2016; "+source+"(6)"), +1})
+	Register(&gem{epsDPEach("mgem", "modified generalised exponential mechanism: the same, in favour of sensitive candidates", source+"IV-D"), -1})
 	Register(&combinedGEM{})
 }
 
@@ -90,14 +71,6 @@ func (in *Instance) choices() (alike []candidate, counts, class []int) {
 
 // candidate is a score and a sensitivity.
 type candidate struct{ q, d *big.Rat }
-
-// sensitivity returns candidate i's sensitivity.
-func (in *Instance) sensitivity(i int) *big.Rat {
-	if len(in.Sensitivities) == 1 {
-		return in.Sensitivities[0]
-	}
-	return in.Sensitivities[i]
-}
 
 // gemWeights returns, for each class, enclosures of e^{ε'q'/2}, ε' = share·ε. O(classes²) in float64, where most
 // terms are seen to exceed the minimum by more than any rounding; the others are enclosed.
@@ -195,11 +168,7 @@ func (m *gem) enclose(in *Instance, share *big.Rat, prec uint) ([]interval.Inter
 	if err != nil {
 		return nil, err
 	}
-	p := permuteAndFlipEnclosed(arith.Interval{Prec: prec}, weights, counts)
-	for i := range p {
-		p[i] = clampUnit(p[i])
-	}
-	return scatter(class, p), nil
+	return scatter(class, clamped(permuteAndFlipEnclosed(arith.Interval{Prec: prec}, weights, counts), prec)), nil
 }
 
 func (m *gem) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
@@ -255,16 +224,15 @@ func (m *gem) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	for i := range in.Scores {
-		if in.sensitivity(i).Cmp(in.sensitivity(0)) != 0 {
-			return nil, ErrNotRational
-		}
+	delta := in.Sensitivity()
+	if slices.ContainsFunc(in.Sensitivities, func(d *big.Rat) bool { return d.Cmp(delta) != 0 }) {
+		return nil, ErrNotRational
 	}
 	if _, err := in.Params.beta(); err != nil {
 		return nil, err
 	}
 	twice := *in
-	twice.Sensitivities = []*big.Rat{new(big.Rat).Add(in.sensitivity(0), in.sensitivity(0))}
+	twice.Sensitivities = []*big.Rat{new(big.Rat).Add(delta, delta)}
 	return permuteAndFlipAs(m.info).Symbolic(&twice, unit)
 }
 

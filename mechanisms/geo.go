@@ -13,29 +13,14 @@ import (
 
 func init() {
 	flip := &geometric{bodies{
-		info: Info{
-			Name:           "geo",
-			Summary:        "report noisy max with geometric noise, in steps of 2Δ",
-			Source:         "docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012",
-			Claim:          "ε-DP",
-			Private:        true,
-			ShiftInvariant: true,
-			Uniform:        true,
-		},
+		info:  epsDP("geo", "report noisy max with geometric noise, in steps of 2Δ", "docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012"),
 		rat:   geometricBody[*big.Rat],
 		box:   geometricBody[interval.Interval],
 		fun:   geometricBody[arith.RatFunc],
 		guard: func(n int) uint { return 2*uint(n) + 64 },
 	}}
 	Register(flip)
-	Register(&pair{flip, Info{
-		Name:           "geo-pair",
-		Summary:        "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ",
-		Source:         "docs/heterogeneous.md, Theorem 1; docs/resolution.md",
-		Claim:          "ε-DP",
-		Private:        true,
-		ShiftInvariant: true,
-	}})
+	Register(&pair{flip, epsDPEach("geo-pair", "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ", "docs/heterogeneous.md, Theorem 1; docs/resolution.md")})
 }
 
 // geometric takes the candidate with the largest q_r + 2Δ X_r, the X_r independent with Pr[X_r >= t] = z^t for

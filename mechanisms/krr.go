@@ -10,39 +10,15 @@ import (
 )
 
 func init() {
-	Register(&byTies{
-		bodies: bodies{
-			info: Info{
-				Name:           "krr",
-				Summary:        "k-randomised response: the best candidate, or any other one alike",
-				Source:         "Warner 1965",
-				Claim:          "ε-DP",
-				Private:        true,
-				ShiftInvariant: true,
-				Uniform:        true,
-			},
-			rat: respond[*big.Rat],
-			box: respond[interval.Interval],
-			fun: respond[arith.RatFunc],
-		},
-	})
-	Register(&byTies{
-		constant: true,
-		bodies: bodies{
-			info: Info{
-				Name:           "uniform",
-				Summary:        "a uniformly random candidate",
-				Source:         "folklore",
-				Claim:          "0-DP",
-				Private:        true,
-				ShiftInvariant: true,
-				Uniform:        true,
-			},
-			rat: uniformly[*big.Rat],
-			box: uniformly[interval.Interval],
-			fun: uniformly[arith.RatFunc],
-		},
-	})
+	Register(&byTies{bodies: bodies{
+		info: epsDP("krr", "k-randomised response: the best candidate, or any other one alike", "Warner 1965"),
+		rat:  respond[*big.Rat], box: respond[interval.Interval], fun: respond[arith.RatFunc],
+	}})
+	info := epsDP("uniform", "a uniformly random candidate", "folklore")
+	info.Claim = "0-DP"
+	Register(&byTies{constant: true, bodies: bodies{
+		info: info, rat: uniformly[*big.Rat], box: uniformly[interval.Interval], fun: uniformly[arith.RatFunc],
+	}})
 }
 
 // byTies is randomised response, or with constant the uniform choice: the probabilities depend on z = e^{-ε}, the number of candidates, and
@@ -56,11 +32,18 @@ type byTies struct {
 // other with weight z, where the designated one is drawn uniformly from the ties:
 //
 //	best = (1/ties + z (1 - 1/ties))/(1 + (n-1)z),  other = z/(1 + (n-1)z).
-func randomisedResponse[T any](f arith.Field[T], z T, n, ties int) (best, other T) {
-	total := f.Add(f.One(), f.Mul(f.FromInt(int64(n-1)), z))
+func randomisedResponse[T any](f arith.Field[T], z T, isBest []bool, ties int) []T {
+	total := f.Add(f.One(), f.Mul(f.FromInt(int64(len(isBest)-1)), z))
 	share := f.FromRat(big.NewRat(1, int64(ties)))
 	rest := f.FromRat(big.NewRat(int64(ties-1), int64(ties)))
-	return f.Quo(f.Add(share, f.Mul(z, rest)), total), f.Quo(z, total)
+	best, other := f.Quo(f.Add(share, f.Mul(z, rest)), total), f.Quo(z, total)
+	out := make([]T, len(isBest))
+	for i, b := range isBest {
+		if out[i] = other; b {
+			out[i] = best
+		}
+	}
+	return out
 }
 
 // respond is randomised response on an instance.
@@ -70,8 +53,7 @@ func respond[T any](f arith.Field[T], power func(x *big.Rat) (T, error), in *Ins
 		return nil, err
 	}
 	isBest, ties := in.ties()
-	best, other := randomisedResponse(f, z, len(isBest), ties)
-	return spread(isBest, best, other), nil
+	return randomisedResponse(f, z, isBest, ties), nil
 }
 
 // uniformly returns 1/n for each candidate.
@@ -96,17 +78,6 @@ func (in *Instance) ties() (isBest []bool, count int) {
 	return isBest, count
 }
 
-// spread gives each candidate its probability of the two.
-func spread[T any](isBest []bool, best, other T) []T {
-	out := make([]T, len(isBest))
-	for i, b := range isBest {
-		if out[i] = other; b {
-			out[i] = best
-		}
-	}
-	return out
-}
-
 func (m *byTies) Float(in *Instance) ([]float64, error) { return floats(m, in) }
 
 func (m *byTies) FloatScores(in *FloatInstance) ([]float64, error) {
@@ -122,6 +93,5 @@ func (m *byTies) FloatScores(in *FloatInstance) ([]float64, error) {
 	for i, q := range in.Scores {
 		isBest[i] = q == top
 	}
-	best, other := randomisedResponse(arith.Float{}, math.Exp(-in.Epsilon), n, ties)
-	return spread(isBest, best, other), nil
+	return randomisedResponse(arith.Float{}, math.Exp(-in.Epsilon), isBest, ties), nil
 }

@@ -122,6 +122,18 @@ type Info struct {
 	ShiftInvariant bool
 }
 
+// epsDP describes a mechanism that is ε-DP with one sensitivity for all candidates, and that looks at differences of scores alone.
+func epsDP(name, summary, source string) Info {
+	info := epsDPEach(name, summary, source)
+	info.Uniform = true
+	return info
+}
+
+// epsDPEach is epsDP for a mechanism that takes a sensitivity for each candidate.
+func epsDPEach(name, summary, source string) Info {
+	return Info{Name: name, Summary: summary, Source: source, Claim: "ε-DP", Private: true, ShiftInvariant: true}
+}
+
 // Mechanism is a private selection mechanism with computable output probabilities.
 //
 // Each method returns one probability per candidate in the order of the scores.

@@ -15,34 +15,10 @@ import (
 // noise of mean 2Δ/ε it is permute-and-flip (Ding et al. 2021), with Gumbel
 // noise of scale 2Δ/ε it is the exponential mechanism (the Gumbel-max trick).
 func init() {
-	Register(permuteAndFlipAs(Info{
-		Name:           "rnm-exponential",
-		Summary:        "report noisy max, exponential noise",
-		Source:         "Ding et al. 2021",
-		Claim:          "ε-DP",
-		Private:        true,
-		ShiftInvariant: true,
-		Uniform:        true,
-	}))
-	Register(exponentialAs(Info{
-		Name:           "rnm-gumbel",
-		Summary:        "report noisy max, Gumbel noise",
-		Source:         "Gumbel 1954; Yellott 1977",
-		Claim:          "ε-DP",
-		Private:        true,
-		ShiftInvariant: true,
-		Uniform:        true,
-	}))
+	Register(permuteAndFlipAs(epsDP("rnm-exponential", "report noisy max, exponential noise", "Ding et al. 2021")))
+	Register(exponentialAs(epsDP("rnm-gumbel", "report noisy max, Gumbel noise", "Gumbel 1954; Yellott 1977")))
 	Register(&noisyMax{
-		info: Info{
-			Name:           "rnm-laplace",
-			Summary:        "report noisy max, Laplace noise of scale 2Δ/ε",
-			Source:         "Dwork & Roth 2014, Claim 3.9",
-			Claim:          "ε-DP",
-			Private:        true,
-			ShiftInvariant: true,
-			Uniform:        true,
-		},
+		info:    epsDP("rnm-laplace", "report noisy max, Laplace noise of scale 2Δ/ε", "Dwork & Roth 2014, Claim 3.9"),
 		factor:  2,
 		laplace: true,
 	})

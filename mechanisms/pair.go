@@ -8,14 +8,7 @@ import (
 )
 
 func init() {
-	info := Info{
-		Name:           "pf-pair",
-		Summary:        "permute-and-flip at the sum of the two largest sensitivities in place of 2Δ",
-		Source:         "docs/heterogeneous.md, Theorem 1",
-		Claim:          "ε-DP",
-		Private:        true,
-		ShiftInvariant: true,
-	}
+	info := epsDPEach("pf-pair", "permute-and-flip at the sum of the two largest sensitivities in place of 2Δ", "docs/heterogeneous.md, Theorem 1")
 	Register(&pair{permuteAndFlipAs(info), info})
 }
 
@@ -58,35 +51,25 @@ func (in *FloatInstance) pairSensitivity() float64 {
 	return (largest + second) / 2
 }
 
-// rescaled returns the instance with the one sensitivity S/2.
-func rescaled(in *Instance) *Instance {
+// rescaled asks about the instance with the one sensitivity S/2.
+func rescaled[T any](in *Instance, ask func(*Instance) (T, error)) (answer T, err error) {
+	if err := in.Check(); err != nil {
+		return answer, err
+	}
 	out := *in
 	out.Sensitivities = []*big.Rat{in.PairSensitivity()}
-	return &out
+	return ask(&out)
 }
 
 func (p *pair) Info() Info { return p.info }
 
-func (p *pair) Exact(in *Instance) ([]*big.Rat, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	return p.flip.Exact(rescaled(in))
-}
+func (p *pair) Exact(in *Instance) ([]*big.Rat, error) { return rescaled(in, p.flip.Exact) }
 
 func (p *pair) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	return p.flip.Enclose(rescaled(in), prec)
+	return rescaled(in, func(in *Instance) ([]interval.Interval, error) { return p.flip.Enclose(in, prec) })
 }
 
-func (p *pair) Float(in *Instance) ([]float64, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	return p.flip.Float(rescaled(in))
-}
+func (p *pair) Float(in *Instance) ([]float64, error) { return rescaled(in, p.flip.Float) }
 
 // FloatScores implements FloatScorer.
 func (p *pair) FloatScores(in *FloatInstance) ([]float64, error) {
@@ -100,16 +83,10 @@ func (p *pair) FloatScores(in *FloatInstance) ([]float64, error) {
 
 // Symbolic takes the unit in steps of S, in which depths are counted here.
 func (p *pair) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	return p.flip.Symbolic(rescaled(in), unit)
+	return rescaled(in, func(in *Instance) ([]arith.RatFunc, error) { return p.flip.Symbolic(in, unit) })
 }
 
 // Draws runs the mechanism on the rescaled instance.
 func (p *pair) Draws(in *Instance, src Source) (func() int, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	return p.flip.Draws(rescaled(in), src)
+	return rescaled(in, func(in *Instance) (func() int, error) { return p.flip.Draws(in, src) })
 }

@@ -6,15 +6,7 @@ import (
 	"optratio/number/arith"
 )
 
-var flip = permuteAndFlipAs(Info{
-	Name:           "pf",
-	Summary:        "permute-and-flip",
-	Source:         "McKenna & Sheldon 2020, Alg. 1",
-	Claim:          "ε-DP",
-	Private:        true,
-	ShiftInvariant: true,
-	Uniform:        true,
-})
+var flip = permuteAndFlipAs(epsDP("pf", "permute-and-flip", "McKenna & Sheldon 2020, Alg. 1"))
 
 func init() { Register(flip) }
 

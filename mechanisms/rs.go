@@ -9,42 +9,14 @@ import (
 
 func init() {
 	const source = "Papernot & Steinke 2022, Cor. 3; Antonova et al., Private Selection with Heterogeneous Sensitivities, App. C"
-	Register(&randomStopping{
-		info: Info{
-			Name:           "rs",
-			Summary:        "random stopping: the best of geometrically many draws with Laplace noise of scale 3Δ_a/ε",
-			Source:         "Liu & Talwar 2019; Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 1",
-			Claim:          "ε-DP",
-			Private:        true,
-			ShiftInvariant: true,
-		},
-		shape: func(Params) (*big.Rat, error) { return ratOne, nil },
-		known: new(recent),
-	})
-	Register(&randomStopping{
-		info: Info{
-			Name:           "rs-log",
-			Summary:        "random stopping: logarithmically many draws, noise of scale 2Δ_a/ε",
-			Source:         source,
-			Claim:          "ε-DP",
-			Private:        true,
-			ShiftInvariant: true,
-		},
-		shape: func(Params) (*big.Rat, error) { return new(big.Rat), nil },
-		known: new(recent),
-	})
-	Register(&randomStopping{
-		info: Info{
-			Name:           "rs-tnb",
-			Summary:        "random stopping: truncated negative binomially many draws, noise of scale (2+η)Δ_a/ε",
-			Source:         source,
-			Claim:          "ε-DP",
-			Private:        true,
-			ShiftInvariant: true,
-		},
-		shape: Params.eta,
-		known: new(recent),
-	})
+	add := func(info Info, shape func(Params) (*big.Rat, error)) {
+		Register(&randomStopping{info: info, shape: shape, known: new(recent)})
+	}
+	add(epsDPEach("rs", "random stopping: the best of geometrically many draws with Laplace noise of scale 3Δ_a/ε", "Liu & Talwar 2019; Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 1"),
+		func(Params) (*big.Rat, error) { return ratOne, nil })
+	add(epsDPEach("rs-log", "random stopping: logarithmically many draws, noise of scale 2Δ_a/ε", source),
+		func(Params) (*big.Rat, error) { return new(big.Rat), nil })
+	add(epsDPEach("rs-tnb", "random stopping: truncated negative binomially many draws, noise of scale (2+η)Δ_a/ε", source), Params.eta)
 }
 
 // randomStopping draws K >= 1 candidates uniformly with replacement, adds fresh Laplace noise of scale (2+η)Δ_a/ε to

@@ -54,10 +54,7 @@ func (m *randomStopping) Enclose(in *Instance, prec uint) ([]interval.Interval, 
 	if err != nil {
 		return nil, err
 	}
-	for i := range p {
-		p[i] = clampUnit(p[i].SetPrec(prec))
-	}
-	m.known.put(key, p)
+	m.known.put(key, clamped(p, prec))
 	return scatter(group, p), nil
 }
 
