@@ -197,6 +197,8 @@ func TestThresholdRefused(t *testing.T) {
 	require.NoError(t, err)
 	weighted, err := variant.Weighted([][]int{{0, 1, 2}}, []*big.Rat{big.NewRat(1, 1)})
 	require.NoError(t, err)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
 	for name, c := range map[string]struct {
 		change func(r *ThresholdRequest)
 		want   error
@@ -211,9 +213,11 @@ func TestThresholdRefused(t *testing.T) {
 	} {
 		r := base
 		c.change(&r)
-		a, err := Threshold(context.Background(), r)
-		assert.ErrorIs(t, err, c.want, name)
-		assert.Nil(t, a, name)
+		for _, ctx := range []context.Context{context.Background(), ended} { // no time at all is enough to refuse
+			a, err := Threshold(ctx, r)
+			assert.ErrorIs(t, err, c.want, name)
+			assert.Nil(t, a, name)
+		}
 	}
 }
 

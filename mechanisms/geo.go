@@ -3,7 +3,6 @@ package mechanisms
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 
@@ -253,16 +252,5 @@ func (g *geometric) Float(in *Instance) ([]float64, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	all, group := levels(in)
-	flat := make([]floatLevel, len(all))
-	eps := in.Epsilon.Float()
-	for i, l := range all {
-		whole, _ := new(big.Float).SetInt(l.whole).Float64()
-		flat[i] = floatLevel{l.fraction, math.Exp(-eps * whole), float64(l.count)}
-	}
-	p, err := geometricFloat(eps, flat, len(in.Scores))
-	if err != nil {
-		return nil, err
-	}
-	return scatter(group, p), nil
+	return geometricFloat(in.Epsilon.Float(), in, slices.Repeat([]int{1}, len(in.Scores)))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 )
 
 // floatLevel is a level in float64: the place of φ, the weight z^c and the number of candidates.
@@ -13,24 +14,43 @@ type floatLevel struct {
 	weight, count float64
 }
 
-// geometricWork bounds levels times terms of geometricFloat.
+// geometricWork bounds levels times terms of geometricSums.
 const geometricWork = 4e9
 
-// geometricFloat is geometricNoisyMax in float64 for any number of candidates: the sum over j term by term, every term positive, in
+// geometricFloat returns, for each of some scores that counts candidates have, the probability of one of them.
+func geometricFloat(eps float64, in *Instance, counts []int) ([]float64, error) {
+	if eps == 0 {
+		n := 0
+		for _, c := range counts {
+			n += c
+		}
+		return slices.Repeat([]float64{1 / float64(n)}, len(counts)), nil
+	}
+	all, group := levels(in)
+	flat := make([]floatLevel, len(all))
+	for i, l := range all {
+		whole, _ := new(big.Float).SetInt(l.whole).Float64()
+		flat[i] = floatLevel{fraction: l.fraction, weight: math.Exp(-eps * whole)}
+	}
+	for i, k := range group {
+		flat[k].count += float64(counts[i])
+	}
+	p, err := geometricSums(eps, flat)
+	if err != nil {
+		return nil, err
+	}
+	return scatter(group, p), nil
+}
+
+// geometricSums is geometricNoisyMax in float64 for any number of candidates and ε > 0: the sum over j term by term, every term positive, in
 // O(terms · levels). Levels are ordered by fraction.
 //
 // With S the sum of all weights the integral is at least 1/(S+1), so that what is left where z^j (S+1) < 1e-8, which is z^j
 // but for less than S z^{2j}, is known to 1e-16 of it. Terms with a product below e^-745 are 0. Within a fraction
 // of more than one candidate the integral over u is by 36-node Gauss–Legendre quadrature on pieces where the exponent S u changes
 // by at most 40, as in permuteAndFlipFloat.
-func geometricFloat(eps float64, levels []floatLevel, n int) ([]float64, error) {
+func geometricSums(eps float64, levels []floatLevel) ([]float64, error) {
 	p := make([]float64, len(levels))
-	if eps == 0 {
-		for i := range p {
-			p[i] = 1 / float64(n)
-		}
-		return p, nil
-	}
 	var total compensated
 	for _, l := range levels {
 		total.add(l.count * l.weight)
@@ -106,78 +126,17 @@ func (g *geometric) FloatScores(in *FloatInstance) ([]float64, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	best, _ := in.best()
-	step := 2 * in.largest()
-	at := make([]place, len(in.Scores))
-	for r, q := range in.Scores {
-		at[r] = steps(best, q, step)
-	}
-	// φ = 1 - rest/step, and 0 where the rest is 0: in its ascending order rests fall.
-	members, group := classes(len(at), func(a, b int) int {
-		if (at[a].rest == 0) != (at[b].rest == 0) {
-			return cmp.Compare(at[a].rest, at[b].rest)
-		}
-		return cmp.Or(at[b].compareRest(at[a]), cmp.Compare(at[a].whole, at[b].whole))
-	})
-	flat := make([]floatLevel, len(members))
+	members, class := classes(len(in.Scores), func(a, b int) int { return cmp.Compare(in.Scores[a], in.Scores[b]) })
+	distinct, counts := &Instance{Sensitivities: []*big.Rat{new(big.Rat).SetFloat64(in.largest())}}, make([]int, len(members))
 	for k, alike := range members {
-		here := at[alike[0]]
-		flat[k] = floatLevel{weight: math.Exp(-in.Epsilon * here.whole), count: float64(len(alike))}
-		if k > 0 {
-			flat[k].fraction = flat[k-1].fraction
-			if at[members[k-1][0]].compareRest(here) != 0 {
-				flat[k].fraction++
-			}
-		}
+		distinct.Scores = append(distinct.Scores, new(big.Rat).SetFloat64(in.Scores[alike[0]]))
+		counts[k] = len(alike)
 	}
-	p, err := geometricFloat(in.Epsilon, flat, len(at))
+	p, err := geometricFloat(in.Epsilon, distinct, counts)
 	if err != nil {
 		return nil, err
 	}
-	return scatter(group, p), nil
-}
-
-// place is a depth as ⌈d⌉ steps and the remainder by the step; exact holds the remainder where rest is not it.
-type place struct {
-	whole, rest float64
-	exact       *big.Rat
-}
-
-// compareRest compares the remainders exactly. Rounding keeps their order, but may make them equal.
-func (p place) compareRest(q place) int {
-	if p.rest != q.rest || p.exact == nil && q.exact == nil {
-		return cmp.Compare(p.rest, q.rest)
-	}
-	return p.remainder().Cmp(q.remainder())
-}
-
-func (p place) remainder() *big.Rat {
-	if p.exact != nil {
-		return p.exact
-	}
-	return new(big.Rat).SetFloat64(p.rest)
-}
-
-// steps returns the place of q.
-func steps(best, q, step float64) (p place) {
-	gap := best - q
-	part := gap + q // Knuth's two-sum: what rounding lost is (best - part) - (q - (part - gap)); NaN where gap overflows
-	if lost := (best - part) - (q - (part - gap)); lost == 0 {
-		p.rest = math.Mod(gap, step)
-		p.whole = math.Round((gap - p.rest) / step)
-	} else {
-		exact := new(big.Rat).Sub(new(big.Rat).SetFloat64(best), new(big.Rat).SetFloat64(q))
-		size := new(big.Rat).SetFloat64(step)
-		quotient := new(big.Rat).Quo(exact, size)
-		floor := new(big.Int).Quo(quotient.Num(), quotient.Denom())
-		p.whole, _ = new(big.Float).SetInt(floor).Float64()
-		p.exact = exact.Sub(exact, size.Mul(size, new(big.Rat).SetInt(floor)))
-		p.rest, _ = p.exact.Float64()
-	}
-	if p.rest > 0 {
-		p.whole++
-	}
-	return p
+	return scatter(class, p), nil
 }
 
 // relativeError is that of sums of logarithms, which grow with the number of candidates.
