@@ -24,7 +24,7 @@ var large = []struct {
 func largeProgram(t *testing.T, n, k int, exp string) *Program {
 	eps, err := mechanisms.ParseExp(exp)
 	require.NoError(t, err)
-	p, err := NewProgram(n, k, lattice.Paper, Paper, eps)
+	p, err := enumerate(context.Background(), n, k, lattice.Paper, Paper, eps)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, p.Variables(), firstOrderVariables)
 	return p

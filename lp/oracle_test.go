@@ -27,7 +27,7 @@ func decimalEps(t testing.TB, s string) mechanisms.Epsilon {
 }
 
 func newProgram(t testing.TB, n, k int, o lattice.Objective, l Level, e mechanisms.Epsilon) *Program {
-	p, err := NewProgram(n, k, o, l, e)
+	p, err := enumerate(context.Background(), n, k, o, l, e)
 	require.NoError(t, err)
 	return p
 }

@@ -33,12 +33,7 @@ type Program struct {
 	order  []int32    // variables chain by chain
 }
 
-// NewProgram enumerates the program.
-func NewProgram(n, k int, o lattice.Objective, level Level, eps mechanisms.Epsilon) (*Program, error) {
-	return enumerate(context.Background(), n, k, o, level, eps)
-}
-
-// enumerate is NewProgram for as long as the context lasts.
+// enumerate makes the program, for as long as the context lasts.
 func enumerate(ctx context.Context, n, k int, o lattice.Objective, level Level, eps mechanisms.Epsilon) (*Program, error) {
 	lat, err := lattice.New(n, k)
 	if err != nil {

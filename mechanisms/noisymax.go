@@ -112,7 +112,7 @@ func (m *noisyMax) LogExact(in *Instance) ([]arith.LogRat, error) {
 	}
 	out := make([]arith.LogRat, len(p))
 	for i, x := range p {
-		out[i] = arith.NewLogRat(x.a, x.b)
+		out[i] = arith.LogRat{A: x.a, B: x.b}
 	}
 	return scatter(group, out), nil
 }

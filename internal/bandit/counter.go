@@ -52,12 +52,6 @@ func (c *tree) add(x float64) float64 {
 	return total
 }
 
-// treeVariance is the variance of the t-th sum's error.
-func treeVariance(t, horizon int, width, epsilon float64) float64 {
-	scale := float64(treeLevels(horizon)) * width / epsilon
-	return float64(bits.OnesCount(uint(t))) * 2 * scale * scale
-}
-
 // hybrid is the hybrid mechanism for streams of unknown length (Chan, Shi & Song 2011, Section 5). The logarithmic mechanism releases, at t = 1, 2, 4, …, the sum since the last such time;
 // between 2^k and 2^{k+1} a binary mechanism for the 2^k - 1 numbers there adds what has come since 2^k.
 //
@@ -88,11 +82,4 @@ func (c *hybrid) add(x float64) float64 {
 	c.since = 0
 	c.within = newTree(c.t-1, c.width, c.epsilon/2, c.publish)
 	return c.base
-}
-
-// hybridVariance is the variance of the t-th sum's error.
-func hybridVariance(t int, width, epsilon float64) float64 {
-	k := bits.Len(uint(t)) - 1
-	scale := 2 * width / epsilon
-	return float64(k+1)*2*scale*scale + treeVariance(t-1<<k, 1<<k-1, width, epsilon/2)
 }

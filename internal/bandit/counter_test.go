@@ -2,6 +2,7 @@ package bandit
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -90,6 +91,19 @@ func TestCounterErrors(t *testing.T) {
 			assert.InDelta(t, want, square[i]/streams, 5*want*math.Sqrt(5.0/streams), "%s at %d", name, i+1)
 		}
 	}
+}
+
+// treeVariance is the variance of the t-th sum's error.
+func treeVariance(t, horizon int, width, epsilon float64) float64 {
+	scale := float64(treeLevels(horizon)) * width / epsilon
+	return float64(bits.OnesCount(uint(t))) * 2 * scale * scale
+}
+
+// hybridVariance is the variance of the t-th sum's error.
+func hybridVariance(t int, width, epsilon float64) float64 {
+	k := bits.Len(uint(t)) - 1
+	scale := 2 * width / epsilon
+	return float64(k+1)*2*scale*scale + treeVariance(t-1<<k, 1<<k-1, width, epsilon/2)
 }
 
 // By hand, width 1, ε = 1. Tree for 4 numbers: 3 levels, scale 3; at t = 3 two intervals: 2·2·9. Hybrid at t = 4: three sums of scale 2: 3·2·4; at t = 7, k = 2, besides, two

@@ -26,12 +26,3 @@ func AsymptoticEnclosure(k int, prec uint) (interval.Interval, error) {
 	rest := term.Quo(interval.FromInt(int64(last+1), prec).Mul(one.Sub(x)))
 	return sum.Add(interval.Hull(interval.FromInt(0, prec), rest)), nil
 }
-
-// Asymptotic returns a float64 near a_k.
-func Asymptotic(k int) (float64, error) {
-	a, err := AsymptoticEnclosure(k, 64)
-	if err != nil {
-		return 0, err
-	}
-	return a.Near(), nil
-}

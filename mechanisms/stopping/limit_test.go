@@ -33,7 +33,7 @@ func TestLimitExamples(t *testing.T) {
 func TestLimitRegion(t *testing.T) {
 	var limits []float64
 	for k := range 70 {
-		limits = append(limits, must(Asymptotic(max(k, 1))))
+		limits = append(limits, must(AsymptoticEnclosure(max(k, 1), 64)).Near())
 	}
 	for _, l := range []int{1, 2, 5} {
 		for _, p := range []*big.Rat{big.NewRat(1, 10), big.NewRat(1, 2), big.NewRat(1, 1)} {

@@ -54,5 +54,4 @@ func TestSignUpToGivesUp(t *testing.T) {
 	require.Equal(t, -1, s)
 	_, ok = f.Add(f.One(), f.Z()).SignNear0(big.NewFloat(2))
 	require.False(t, ok)
-	require.Panics(t, func() { f.Z().Sign(wide) })
 }

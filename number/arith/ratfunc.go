@@ -18,21 +18,6 @@ import (
 // are the same function. The coefficients are not to be modified. The zero value is 0.
 type RatFunc struct{ Num, Den []*big.Int }
 
-// NewRatFunc returns num/den in lowest terms. It copies its arguments, and panics if den = 0.
-func NewRatFunc(num, den []*big.Int) RatFunc {
-	n, d := trim(clonePoly(num)), trim(clonePoly(den))
-	if len(d) == 0 {
-		panic("arith: rational function with denominator 0")
-	}
-	if len(n) == 0 {
-		return RatFunc{}.canonical()
-	}
-	if g := gcdPoly(n, d); !isOne(g) {
-		n, d = quoPoly(n, g), quoPoly(d, g)
-	}
-	return signed(n, d)
-}
-
 // signed returns n/d with the sign moved to the numerator; n and d are coprime.
 func signed(n, d poly) RatFunc {
 	if d[len(d)-1].Sign() < 0 {
@@ -51,12 +36,6 @@ func (r RatFunc) canonical() RatFunc {
 
 // IsZero reports whether r is the function 0, which is whether r(z) = 0 at transcendental z.
 func (r RatFunc) IsZero() bool { return len(r.Num) == 0 }
-
-// Equal reports whether r and s are the same function.
-func (r RatFunc) Equal(s RatFunc) bool {
-	r, s = r.canonical(), s.canonical()
-	return equalPoly(r.Num, s.Num) && equalPoly(r.Den, s.Den)
-}
 
 // Rat returns r as a rational number if r is constant.
 func (r RatFunc) Rat() (c *big.Rat, ok bool) {
@@ -117,29 +96,19 @@ func hornerRat(p poly, z *big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(sum, scale)
 }
 
-// Sign returns the sign of r at a transcendental number, given by enclosures of it that shrink to
-// a point as their precision grows. Only r = 0 gives 0. At an algebraic number that is a zero or
-// a pole of r it would not end.
-func (r RatFunc) Sign(at func(prec uint) interval.Interval) int {
-	if r.IsZero() {
-		return 0
-	}
-	s := 1
-	for _, p := range []poly{r.Num, r.Den} {
-		s *= refine(func(prec uint) interval.Interval { return horner(p, at(prec)) })
-	}
-	return s
-}
-
-// SignUpTo is Sign with enclosures of at most limit bits; ok says whether they decided.
+// SignUpTo returns the sign of r at a transcendental number, given by enclosures of it that shrink to a point as their precision grows; ok
+// says whether enclosures of at most limit bits decide it. Only r = 0 gives 0.
 func (r RatFunc) SignUpTo(limit uint, at func(prec uint) interval.Interval) (s int, ok bool) {
 	if r.IsZero() {
 		return 0, true
 	}
 	s = 1
 	for _, p := range []poly{r.Num, r.Den} {
-		sign, ok := refineTo(limit, func(prec uint) interval.Interval { return horner(p, at(prec)) })
-		if !ok {
+		sign, known := 0, false
+		for prec := uint(64); prec <= limit && !known; prec *= 2 {
+			sign, known = horner(p, at(prec)).Sign()
+		}
+		if !known {
 			return 0, false
 		}
 		s *= sign
