@@ -145,7 +145,8 @@ func zeroAmongOnes(context.Context) (Finding, error) {
 				}
 				first[i] = p[0]
 			}
-			t.expect(first[0].Sub(first[1].Scale(power(e, k-1))).IsZero(), "k = %d, e^ε = %s", k, e.RatString())
+			times := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(power(e, k-1), x) }
+			t.expect(first[0].A.Cmp(times(first[1].A)) == 0 && first[0].B.Cmp(times(first[1].B)) == 0, "k = %d, e^ε = %s", k, e.RatString())
 		}
 	}
 	return t.finding("e^ε = 3/2, 5, k = 2, …, 7, exact", "")
