@@ -92,13 +92,13 @@ type Result struct {
 	Checked  int64    // comparisons made
 	Reason   string   // why it is undecided, or how it was proved without comparisons
 	Witness  *Witness // of a violation
-	Attained *Witness // DP: where the tight ε is attained
+	Attained *Witness // DP, ZCDP: where the tight ε or ρ is attained
 
 	TightEps    number.Number // DP: the least ε for which the domain's pairs satisfy it; +Inf where supports differ
 	TightExpEps *big.Rat      // e^TightEps where that is known to be rational
 	Range       number.Number // DP, bounded-range: the least ε for which the domain's pairs have bounded range
-	Orders      []Order       // RDP, ZCDP
-	Rho         number.Number // ZCDP: the least ρ
+	Orders      []Order       // RDP; ZCDP: the one at which ρ is attained, where 1 stands for the limit of orders above it
+	Rho         number.Number // ZCDP: the least ρ, over all orders
 	Target      number.Number // ZCDP, bounded-range: the ρ or range that the verdict is about, where one was given
 }
 
@@ -116,6 +116,9 @@ func (r Result) Remark() string {
 	}
 	if r.Rho.IsValid() {
 		parts = append(parts, "ρ "+r.Rho.String())
+		if len(r.Orders) == 1 {
+			parts[len(parts)-1] += " at order " + number.Exact(r.Orders[0].Alpha).Format(5)
+		}
 	}
 	if r.Target.IsValid() {
 		parts = append(parts, "wanted at most "+r.Target.String())

@@ -48,10 +48,11 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	case ZCDP:
 		return json.Marshal(struct {
 			common
-			Rho    number.Number  `json:"rho"`
-			Target *number.Number `json:"target,omitempty"`
-			Orders []order        `json:"orders"`
-		}{head, r.Rho, r.target(), orders})
+			Rho      number.Number  `json:"rho"`
+			Target   *number.Number `json:"target,omitempty"`
+			Orders   []order        `json:"orders"`
+			Attained *Witness       `json:"attained"`
+		}{head, r.Rho, r.target(), orders, r.Attained})
 	}
 	return json.Marshal(head)
 }

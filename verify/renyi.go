@@ -50,16 +50,13 @@ func (c *run) renyi() ([]*Result, error) {
 			}
 		}
 		if wanted(ZCDP) {
-			curve, rho, at, err := c.concentrated(t)
-			if err != nil {
-				return err
+			rho, err := c.concentrated(t)
+			infinite = infinite || rho.infinite
+			zcdp.Rho, attained = rho.number(), rho.witness
+			if !rho.infinite && rho.witness != nil {
+				zcdp.Orders, zcdp.Attained = []Order{rho.order()}, rho.witness()
 			}
-			attained = at
-			for _, d := range curve {
-				infinite = infinite || d.infinite
-				zcdp.Orders = append(zcdp.Orders, Order{d.alpha, d.number()})
-			}
-			zcdp.Rho = rho
+			return err
 		}
 		return nil
 	}()
@@ -204,72 +201,6 @@ func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x interval.Int
 	return interval.Log(sum).Quo(interval.FromRat(excess, renyiBits)), -1, nil
 }
 
-// concentrated encloses ρ = sup over α > 1 of D_α/α. D_α does not decrease in α (van Erven &
-// Harremoës 2014, Thm. 3), so that D_b/a bounds it between orders a and b, and D_∞/a beyond a;
-// the interval with the greatest bound is halved until the bounds are within 2 % or 24 orders were computed.
-//
-// With a target, it goes on until the bounds are on one side of it, up to 40 orders. The witness is the pair of neighbours behind the lower bound.
-func (c *run) concentrated(t *tracker) ([]divergence, number.Number, func() *Witness, error) {
-	limit, err := c.last(t)
-	if err != nil || limit.infinite {
-		return nil, number.Infinity(), nil, err
-	}
-	var curve []divergence
-	for _, a := range []int64{1, 2, 4, 8} {
-		d, err := c.divergence(t, big.NewRat(a, 1))
-		if err != nil {
-			return nil, number.Number{}, nil, err
-		}
-		if d.infinite {
-			return []divergence{d}, number.Infinity(), nil, nil
-		}
-		curve = append(curve, d)
-	}
-	per := func(x interval.Interval, alpha *big.Rat) interval.Interval {
-		return x.Quo(interval.FromRat(alpha, renyiBits))
-	}
-	for {
-		lower := interval.FromInt(0, renyiBits)
-		var witness func() *Witness
-		for _, d := range curve {
-			b := per(d.x, d.alpha)
-			if b.Lo().Cmp(lower.Lo()) > 0 || witness == nil {
-				witness = d.witness
-			}
-			lower = lower.Max(b)
-		}
-		upper, worst := lower, -1
-		for i, d := range curve {
-			above := limit
-			if i+1 < len(curve) {
-				above = curve[i+1]
-			}
-			if b := per(above.x, d.alpha); b.Hi().Cmp(upper.Hi()) > 0 {
-				upper, worst = b, i
-			}
-		}
-		rho := interval.New(lower.Lo(), upper.Hi())
-		done := len(curve) >= 24 || rho.RelWidth() < 0.02
-		if target := c.opts.Rho; target != nil {
-			at := interval.FromRat(target, renyiBits)
-			done = len(curve) >= 40 || rho.Lo().Cmp(at.Hi()) > 0 || rho.Hi().Cmp(at.Lo()) <= 0
-		}
-		if worst < 0 || done {
-			return curve, number.Enclosed(rho), witness, nil
-		}
-		alpha := new(big.Rat).Mul(curve[worst].alpha, big.NewRat(2, 1))
-		if worst+1 < len(curve) {
-			alpha.Add(curve[worst].alpha, curve[worst+1].alpha)
-			alpha.Quo(alpha, big.NewRat(2, 1))
-		}
-		d, err := c.divergence(t, alpha)
-		if err != nil {
-			return nil, number.Number{}, nil, err
-		}
-		curve = slices.Insert(curve, worst+1, d)
-	}
-}
-
 // mostLikely describes two neighbours at the candidate whose probabilities' ratio is the largest, as far as float64 numbers tell.
 func (c *run) mostLikely(q, other Vector, a, b *Answer) *Witness {
 	at, most := 0, 0.0
@@ -281,30 +212,4 @@ func (c *run) mostLikely(q, other Vector, a, b *Answer) *Witness {
 		}
 	}
 	return c.pair(q, other, at, a.P[at], b.P[at])
-}
-
-// last returns D_∞, the logarithm of the greatest ratio of probabilities.
-func (c *run) last(t *tracker) (divergence, error) {
-	d := divergence{x: interval.FromInt(0, renyiBits)}
-	for q, other := range c.dom.Neighbors {
-		if err := t.step(); err != nil {
-			return d, err
-		}
-		a, b, err := c.both(q, other)
-		if err != nil {
-			return d, err
-		}
-		if a.Event != "" || b.Event != "" {
-			continue // found by the finite orders
-		}
-		for r := range a.P {
-			for _, pair := range [][2]*Value{{a.P[r], b.P[r]}, {b.P[r], a.P[r]}} {
-				if pair[0].zero(t.precision()) || pair[0] == pair[1] || pair[1].zero(t.precision()) {
-					continue
-				}
-				d.x = d.x.Max(interval.Log(pair[0].Enclose(renyiBits).Quo(pair[1].Enclose(renyiBits))))
-			}
-		}
-	}
-	return d, nil
 }
