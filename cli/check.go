@@ -70,6 +70,9 @@ func printReport(w io.Writer, r *certificate.Report) error {
 		if p.Step > 1 {
 			step = fmt.Sprintf(", scores 2Δ/%d apart", p.Step)
 		}
+		if p.Delta != nil {
+			step += ", δ = " + fraction(*p.Delta)
+		}
 		fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s, proof %s\n", p.N, p.K, eps, p.Objective, p.Constraints, step, p.Proof)
 	}
 	if !r.Valid {

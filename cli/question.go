@@ -16,8 +16,8 @@ import (
 
 // questionFlags say what is averaged, and over which lattice: --step, --loss and --prior.
 type questionFlags struct {
-	step, loss, prior string
-	monotonic         bool
+	step, loss, prior, delta string
+	monotonic                bool
 }
 
 func (f *questionFlags) add(c *cobra.Command) {
@@ -42,7 +42,15 @@ func (f *questionFlags) text() (s string) {
 	if f.prior != "" {
 		s += ", prior " + f.prior
 	}
+	if f.delta != "" {
+		s += ", δ = " + f.delta
+	}
 	return s
+}
+
+// addDelta adds --delta.
+func (f *questionFlags) addDelta(c *cobra.Command) {
+	c.Flags().StringVar(&f.delta, "delta", "", "compare with the optimum over (ε,δ)-DP mechanisms with this δ, a decimal or fraction from 0 to 1, taken exactly; constraints are then approximate: all neighbors")
 }
 
 // mostParts bounds L.
@@ -91,6 +99,9 @@ func (f *questionFlags) apply(ctx context.Context, r *lp.Request, delta *big.Rat
 	if r.Loss, err = f.parseLoss(ctx); err != nil {
 		return err
 	}
+	if err := f.parseDelta(r); err != nil {
+		return err
+	}
 	if f.prior == "" {
 		return nil
 	}
@@ -99,6 +110,25 @@ func (f *questionFlags) apply(ctx context.Context, r *lp.Request, delta *big.Rat
 		return err
 	}
 	r.Prior = &prior
+	return nil
+}
+
+// level returns the name of the rows that the flags ask for.
+func (f *questionFlags) level(constraints string) string {
+	return choose(f.delta == "", constraints, variant.Approximate)
+}
+
+// parseDelta puts --delta into a request whose level is set.
+func (f *questionFlags) parseDelta(r *lp.Request) (err error) {
+	if f.delta == "" {
+		return nil
+	}
+	if r.Delta, err = decimal.ParseNumber(f.delta); err != nil || r.Delta.Sign() < 0 || r.Delta.Cmp(big.NewRat(1, 1)) > 0 {
+		return usagef("--delta %s: give a decimal or a fraction from 0 to 1 such as 1e-6", quoted(f.delta))
+	}
+	if r.Level >= lp.Monotone {
+		return usagef("--delta: (ε,δ)-DP towards all neighbors is all that it asks; leave out --constraints %s", r.Level)
+	}
 	return nil
 }
 

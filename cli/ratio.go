@@ -58,6 +58,7 @@ the others, as subject: it is asked about every score vector. Several ε, separa
 	f.programFlags.add(c, "1e-9")
 	f.epsilon.add(c)
 	f.question.add(c)
+	f.question.addDelta(c)
 	f.subject.add(c)
 	f.addWhat(c)
 	fs.StringVar(&f.cert, "cert", "", "write a certificate to this file")
@@ -128,27 +129,29 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 
 // ratioDoc is the JSON document of a ratio job.
 type ratioDoc struct {
-	N           int           `json:"n"`
-	K           int           `json:"k"`
-	Eps         *string       `json:"eps"`
-	ExpEps      *string       `json:"exp_eps"`
-	Objective   string        `json:"objective"`
-	Constraints string        `json:"constraints"`
-	Orbits      *big.Int      `json:"orbits"`
-	Variables   *big.Int      `json:"variables"`
-	Proof       string        `json:"proof"`
-	Solver      string        `json:"solver"`
-	Pivots      int           `json:"pivots"`
-	Seconds     float64       `json:"seconds"`
-	Monotonic   bool          `json:"monotonic_scores,omitempty"`
-	Step        string        `json:"step"`
-	Loss        string        `json:"loss"`
-	Prior       string        `json:"prior"`
-	Optimum     number.Number `json:"optimum"`
-	PFOptimal   *bool         `json:"pf_optimal"`
-	Mechanisms  []lp.Rated    `json:"mechanisms"`
-	Subject     *subjectDoc   `json:"subject,omitempty"`
-	Undecided   string        `json:"undecided,omitempty"`
+	N           int            `json:"n"`
+	K           int            `json:"k"`
+	Eps         *string        `json:"eps"`
+	ExpEps      *string        `json:"exp_eps"`
+	Objective   string         `json:"objective"`
+	Constraints string         `json:"constraints"`
+	Orbits      *big.Int       `json:"orbits"`
+	Variables   *big.Int       `json:"variables"`
+	Proof       string         `json:"proof"`
+	Solver      string         `json:"solver"`
+	Pivots      int            `json:"pivots"`
+	Seconds     float64        `json:"seconds"`
+	Monotonic   bool           `json:"monotonic_scores,omitempty"`
+	Step        string         `json:"step"`
+	Loss        string         `json:"loss"`
+	Prior       string         `json:"prior"`
+	Delta       *number.Number `json:"delta,omitempty"`
+	Optimum     number.Number  `json:"optimum"`
+	Price       *number.Number `json:"price,omitempty"` // of δ, in the unit of the optimum
+	PFOptimal   *bool          `json:"pf_optimal"`
+	Mechanisms  []lp.Rated     `json:"mechanisms"`
+	Subject     *subjectDoc    `json:"subject,omitempty"`
+	Undecided   string         `json:"undecided,omitempty"`
 }
 
 func (f *ratioFlags) run(ctx context.Context) error {
@@ -200,11 +203,14 @@ func (f *ratioFlags) answer(ctx context.Context, ready func() error) (*ratioDoc,
 	}
 	doc := &ratioDoc{
 		N: f.n, K: f.k, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp),
-		Objective: f.objective, Constraints: f.constraints,
+		Objective: f.objective, Constraints: f.question.level(f.constraints),
 		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 		Monotonic: f.question.monotonic, Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform", "box": "box", "minimax": "none"}[f.objective]), PFOptimal: a.PFOptimal,
-		Subject: f.subject.doc(subject, &r),
+		Subject: f.subject.doc(subject, &r), Price: a.Price,
+	}
+	if r.Delta != nil {
+		doc.Delta = new(number.Exact(r.Delta))
 	}
 	return doc, a, nil
 }
@@ -277,6 +283,9 @@ func (d *ratioDoc) print(w io.Writer, eps, question string) error {
 		column, unit = "loss", "expected loss"
 	}
 	fmt.Fprintf(w, "optimum: %s (%s %s)\n", d.Optimum, choose(d.Objective == "minimax", "largest", "mean"), unit)
+	if d.Price != nil {
+		fmt.Fprintf(w, "price of δ: the optimum falls by at most %s for each unit that δ grows\n", *d.Price)
+	}
 	if d.Step != choose(d.Monotonic, "delta", "2delta") && (d.Constraints == "paper" || d.Constraints == "monotone") {
 		fmt.Fprintf(w, "at this step the worst neighbours alone leave much of privacy out: --constraints dp gives a larger lower bound\n")
 	}
@@ -304,7 +313,7 @@ func (d *ratioDoc) print(w io.Writer, eps, question string) error {
 	}
 	for _, m := range d.Mechanisms {
 		if hi, ok := m.Ratio.Upper(); ok && hi.Cmp(big.NewRat(1, 1)) < 0 {
-			fmt.Fprintf(w, "\n%s is better than any regular ε-DP mechanism can be: it is not one at this ε\n", m.Name)
+			fmt.Fprintf(w, "\n%s is better than any regular %s mechanism can be: it is not one at this ε\n", m.Name, choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
 		}
 	}
 	return nil

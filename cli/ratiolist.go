@@ -51,7 +51,7 @@ func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*
 		return nil
 	}
 	unit := choose(f.question.loss == "mean", fmt.Sprintf("error (steps of %s)", choose(f.question.monotonic, "Δ", "2Δ")), "loss")
-	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", f.n, f.k, f.objective, f.constraints, f.question.text())
+	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", f.n, f.k, f.objective, f.question.level(f.constraints), f.question.text())
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", name, unit)
 	for i, d := range docs {

@@ -40,6 +40,10 @@ func (r *Request) complete() error {
 		return fmt.Errorf("%w: n = %d and k = %d must both be at least 1", lattice.ErrSize, r.N, r.K)
 	case r.Exact && !rational:
 		return fmt.Errorf("%w: exact results need e^epsilon as a fraction", ErrMethod)
+	case r.Delta != nil && (r.Delta.Sign() < 0 || r.Delta.Cmp(big.NewRat(1, 1)) > 0):
+		return fmt.Errorf("%w: δ = %s is not between 0 and 1", ErrRequest, r.Delta.RatString())
+	case r.Delta != nil && r.Level >= Monotone:
+		return fmt.Errorf("%w: the optimum over (ε,δ)-DP mechanisms has no constraints %s", ErrRequest, r.Level)
 	case r.MaxWork < 0:
 		return fmt.Errorf("%w: the limit of work %d is negative", ErrRequest, r.MaxWork)
 	}

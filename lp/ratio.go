@@ -67,7 +67,10 @@ type Request struct {
 	// Prior weighs the score vectors; nil for Objective's.
 	Prior *variant.Prior
 	// Worst asks for the largest expected loss of a score vector instead of the mean.
-	Worst      bool
+	Worst bool
+	// Delta, where not nil, asks for the optimum over (ε,δ)-DP mechanisms towards all neighbours on the lattice, 0 <= δ <= 1. Level is then Paper
+	// or DP, and says nothing more.
+	Delta      *big.Rat
 	Level      Level
 	Mechanisms []mechanisms.Mechanism // nil for permute-and-flip and the exponential mechanism
 	Method     Method
@@ -112,6 +115,9 @@ type Answer struct {
 	Mechanisms []Rated
 	// PFOptimal says whether permute-and-flip attains the optimum on the lattice of step 2Δ; nil where that is not decided.
 	PFOptimal *bool
+	// Price, of a request with a Delta whose program was solved, is by how much Optimum falls at most for each unit of δ: at every δ' the optimum
+	// is at least Optimum's lower end minus Price times δ' - δ.
+	Price *number.Number
 	// Undecided says which limit was met before the gap was reached; empty where it was.
 	Undecided string
 	// Evidence is what the bounds follow from, for certificates.

@@ -17,14 +17,14 @@ import (
 
 // Varied reports whether a request asks more than the published program: then package variant answers it.
 func (r *Request) Varied() bool {
-	return r.Step > 1 || r.Worst || !r.Loss.IsMean() || r.Prior != nil
+	return r.Step > 1 || r.Worst || !r.Loss.IsMean() || r.Prior != nil || r.Delta != nil
 }
 
 // question returns the request as package variant takes it.
 func (r *Request) question() variant.Question {
 	q := variant.Question{
 		N: r.N, K: r.K, L: max(1, r.Step), Epsilon: r.Epsilon, Loss: r.Loss, Worst: r.Worst,
-		Neighbors: r.Level == DP || r.Level == Full, Monotone: r.Level == Monotone || r.Level == Full,
+		Neighbors: r.Level == DP || r.Level == Full, Monotone: r.Level == Monotone || r.Level == Full, Delta: r.Delta,
 	}
 	switch {
 	case r.Prior != nil:
@@ -150,6 +150,10 @@ func (j *variedJob) solve(ctx context.Context) error {
 	}
 	a := j.answer
 	a.Solver, a.Pivots, a.Undecided, a.varied = j.Solver.Name(), s.Pivots, s.Undecided, s.Solution
+	if j.Delta != nil && s.Undecided == "" {
+		price := s.Price()
+		a.Price = new(number.Bounds(price.Low, price.High))
+	}
 	if a.Undecided == "" || s.Optimum.Low.Cmp(j.optimum.Low) >= 0 {
 		a.Proof = ProofLP
 	}

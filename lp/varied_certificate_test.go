@@ -65,6 +65,38 @@ func questions(t *testing.T) []lp.Request {
 	return out
 }
 
+// approximations are requests for optima over (ε,δ)-DP mechanisms.
+func approximations(t *testing.T) (out []lp.Request) {
+	rational, err := mechanisms.ParseExp("3/2")
+	require.NoError(t, err)
+	irrational, err := mechanisms.ParseEpsilon("0.7")
+	require.NoError(t, err)
+	vectors, err := variant.Weighted([][]int{{0, 1, 2}, {0, 0, 2}}, []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 3)})
+	require.NoError(t, err)
+	for _, eps := range []mechanisms.Epsilon{rational, irrational} {
+		for _, delta := range []*big.Rat{big.NewRat(1, 50), big.NewRat(1, 12)} {
+			out = append(out,
+				lp.Request{N: 3, K: 2, Epsilon: eps, Delta: delta},
+				lp.Request{N: 3, K: 1, Step: 2, Epsilon: eps, Delta: delta, Loss: variant.Top1(), Worst: true},
+				lp.Request{N: 3, K: 2, Epsilon: eps, Delta: delta, Prior: &vectors})
+		}
+		out = append(out, lp.Request{N: 3, K: 2, Epsilon: eps, Delta: new(big.Rat)}, lp.Request{N: 4, K: 2, Epsilon: eps, Delta: big.NewRat(1, 30), Objective: lattice.Box})
+	}
+	return out
+}
+
+// With -update those of exact optima become the certificates that package verify/certificate doctors.
+func TestCertificatesOfApproximatePrivacy(t *testing.T) {
+	for i, r := range approximations(t) {
+		text := certified(t, r)
+		assert.Contains(t, text, "\nconstraints approximate\ndelta "+r.Delta.RatString()+"\n")
+		if _, exact := r.Epsilon.Z(); exact && flag.Lookup("update").Value.String() == "true" {
+			name := fmt.Sprintf("../verify/certificate/testdata/approximate-%d.cert", i+1)
+			require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
+		}
+	}
+}
+
 // With -update the first ones become the certificates that package verify/certificate doctors.
 func TestCertificatesOfVariedQuestions(t *testing.T) {
 	for i, r := range questions(t) {

@@ -231,3 +231,31 @@ func TestTinyMultipliersDecide(t *testing.T) {
 	require.Empty(t, a.Undecided)
 	assert.Equal(t, "9.3576e-14", a.Optimum.Format(5)[:6]+"e-14")
 }
+
+// δ = 0 is privacy towards all neighbours: the same answer, exactly, with theorems and without.
+func TestDeltaZeroIsPure(t *testing.T) {
+	for _, size := range [][2]int{{1, 2}, {2, 3}, {3, 3}, {4, 2}, {3, 4}} {
+		for _, e := range []string{"5/4", "3/2", "5/2"} {
+			for _, method := range []lp.Method{lp.Auto, lp.Enumerated} {
+				r := lp.Request{N: size[0], K: size[1], Level: lp.DP, Method: method}
+				want := asked(t, e, r)
+				r.Level, r.Delta = lp.Paper, new(big.Rat)
+				got := asked(t, e, r)
+				assert.Equal(t, want.Optimum, got.Optimum)
+				assert.Equal(t, want.Mechanisms, got.Mechanisms)
+				assert.Equal(t, want.PFOptimal, got.PFOptimal)
+			}
+		}
+	}
+}
+
+func TestDeltaIsChecked(t *testing.T) {
+	for _, r := range []lp.Request{
+		{N: 2, K: 2, Delta: big.NewRat(-1, 10)}, {N: 2, K: 2, Delta: big.NewRat(11, 10)},
+		{N: 2, K: 2, Delta: big.NewRat(1, 10), Level: lp.Monotone}, {N: 2, K: 2, Delta: big.NewRat(1, 10), Level: lp.Full},
+		{N: 2, K: 2, Delta: big.NewRat(1, 10), Method: lp.Lumped},
+	} {
+		_, err := lp.Ratio(context.Background(), r)
+		assert.Error(t, err)
+	}
+}

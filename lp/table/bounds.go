@@ -48,8 +48,8 @@ func positive(x *big.Int) *big.Int {
 // Dual is what a lower bound follows from: weights of the groups, and multipliers of rows, all >= 0.
 type Dual struct {
 	Weight     []*big.Int // of each group, in units of 1/Den
-	Rows       []Row
-	Multiplier []*big.Int // of each row, in units of 1/Den
+	Rows       []Cut
+	Multiplier []*big.Int // of each row, in units of 1/Den, where its first part's cell Above stands for a mass: see Nu
 	Den        *big.Int
 }
 
@@ -75,13 +75,38 @@ func (p *Program) dual(prop *proposal) *Dual {
 	return d
 }
 
+// nu returns the multiplier of row i as it stands in Cut, in units of 1/Den.
+func (p *Program) nu(d *Dual, i int) *big.Int {
+	return new(big.Int).Mul(d.Multiplier[i], big.NewInt(p.unit(&d.Rows[i])))
+}
+
+// Nu returns the multiplier of row i as it stands in Cut, between probabilities of one candidate.
+func (p *Program) Nu(d *Dual, i int) *big.Rat { return new(big.Rat).SetFrac(p.nu(d, i), d.Den) }
+
+// Price returns z Σ ν / Σ_g w_g over the private rows: by how much the bound of LowerBound falls for each unit that δ grows, whatever δ. Nil where
+// all weights are 0.
+func (p *Program) Price(d *Dual, z *big.Rat) *big.Rat {
+	sum, total := new(big.Int), new(big.Int)
+	for i, r := range d.Rows {
+		if r.Private {
+			sum.Add(sum, p.nu(d, i))
+		}
+	}
+	for _, w := range d.Weight {
+		total.Add(total, w)
+	}
+	if total.Sign() == 0 {
+		return nil
+	}
+	return new(big.Rat).Mul(z, new(big.Rat).SetFrac(sum, total))
+}
+
 // LowerBound returns a number that the objective of no table with the program's rows falls below, for any z >= the one given:
 //
-//	Σ_g min_{j in g} [ w_g loss_j - Σ_{rows above j} μ + Σ_{rows below j} ρ (Count_above/Count_j) μ ] / Σ_g w_g,
+//	{ Σ_g min_{j in g} [ w_g loss_j - Σ_{parts above j} ν c/Count_j + Σ_{parts below j} ρ ν c/Count_j ] - zδ Σ_{private} ν } / Σ_g w_g,
 //
-// ρ = z for private rows and 1 for others, by weak duality: a row reads X_a - ρ (Count_a/Count_b) X_b >= 0 in the columns
-// X of the program. With Worst the largest loss is at least every weighted mean of the losses, so any weights serve. It returns
-// nil where all weights are 0.
+// c candidates of a part, ρ = z for private rows and 1 for others, by weak duality; z' > z allows fewer tables. With Worst the largest loss is
+// at least every weighted mean of the losses, so any weights serve. It returns nil where all weights are 0.
 func (p *Program) LowerBound(d *Dual, z *big.Rat) *big.Rat {
 	total := new(big.Int)
 	for _, w := range d.Weight {
@@ -98,15 +123,18 @@ func (p *Program) LowerBound(d *Dual, z *big.Rat) *big.Rat {
 		c.Mul(c, term.SetInt64(p.Count[j]))
 		reduced[j] = c.Mul(c, z.Denom())
 	}
-	var mu big.Int
+	var each big.Int
 	for i, r := range d.Rows {
-		mu.Mul(d.Multiplier[i], term.SetInt64(p.Count[r.Above]))
+		nu := p.nu(d, i)
 		rho := z.Denom()
 		if r.Private {
 			rho = z.Num()
 		}
-		reduced[r.Above].Sub(reduced[r.Above], term.Mul(&mu, z.Denom()))
-		reduced[r.Below].Add(reduced[r.Below], term.Mul(&mu, rho))
+		for _, q := range r.Parts {
+			each.Mul(nu, term.SetInt64(q.Candidates))
+			reduced[q.Above].Sub(reduced[q.Above], term.Mul(&each, z.Denom()))
+			reduced[q.Below].Add(reduced[q.Below], term.Mul(&each, rho))
+		}
 	}
 	sum := new(big.Rat)
 	for g := range p.groups() {
@@ -119,7 +147,9 @@ func (p *Program) LowerBound(d *Dual, z *big.Rat) *big.Rat {
 		}
 		sum.Add(sum, least)
 	}
-	bound := sum.Quo(sum, new(big.Rat).SetInt(total.Mul(total, z.Denom())))
+	bound := sum.Quo(sum, new(big.Rat).SetInt(term.Mul(total, z.Denom())))
+	// the rows' multipliers are in units of 1/Den, and so are the weights
+	bound.Sub(bound, new(big.Rat).Mul(p.Price(d, z), p.Delta))
 	if bound.Sign() < 0 {
 		bound.SetInt64(0) // losses are not negative
 	}
@@ -195,6 +225,7 @@ func (p *Program) feasible(prop *proposal, z *big.Rat) *Table {
 		}
 		return true
 	})
+	t.mixPairs(z)
 	return t
 }
 

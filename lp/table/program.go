@@ -1,6 +1,6 @@
 // Package table solves the optimal-mechanism program in its general form: a table of probabilities, one for each
 // cell, that sum to 1 in each group of cells, under rows x_a >= z x_b (privacy, z = e^{-ε}) and x_a >= x_b
-// (monotonicity) of which only those are generated that some point violated.
+// (monotonicity) of which only those are generated that some point violated. Approximate privacy has rows for events instead: see Pair.
 //
 // A group is a score vector, or all score vectors that a symmetry takes into each other; a cell is a candidate of
 // it, or Count candidates that have equal probabilities. The package knows nothing else of score vectors: which
@@ -27,6 +27,31 @@ type Row struct {
 	Private      bool
 }
 
+// Part says that a number of candidates have the cell Below in one group and Above in a neighbouring one.
+type Part struct {
+	Above, Below int32
+	Candidates   int64
+}
+
+// Pair is two neighbouring groups, q of the cells Below and q' of the cells Above: each candidate belongs to one part. The
+// choice at q is (ε,δ)-close to the one at q' iff Σ max(0, x_Below - e^ε x_Above) <= δ over all candidates, that is iff every
+// event, a set of candidates, satisfies
+//
+//	Σ (x_Above - z x_Below) >= -zδ    over its candidates.
+//
+// Candidates of one part have equal terms, so that events of whole parts suffice.
+type Pair []Part
+
+// Cut is a row in force: Σ Candidates·(x_Above - ρ x_Below) >= -zδ over its parts with ρ = z where Private is set, and >= 0 with
+// ρ = 1 otherwise. A Row is a cut of one candidate.
+type Cut struct {
+	Parts   []Part
+	Private bool
+}
+
+// key identifies a cut.
+func (c *Cut) key() string { return fmt.Sprint(c.Private, c.Parts) }
+
 // Program is a program of the form above. Cells are numbered group by group.
 type Program struct {
 	First []int32    // First[g] is the first cell of group g; one more entry at the end
@@ -39,12 +64,16 @@ type Program struct {
 	// false, and reports whether it never did.
 	Start []Row
 	Each  func(visit func(Row) bool) bool
+	// Pairs visits, for approximate privacy, all ordered pairs of neighbouring groups, as Each does; Delta >= 0 is their δ. Each then visits no
+	// private row. Without it, Delta is not used. The visitor does not keep the pair.
+	Pairs func(visit func(Pair) bool) bool
+	Delta *big.Rat
 	// Interior is a table, in probabilities of one candidate, that satisfies every row at the z at hand, strictly where
 	// that is possible.
 	Interior []*big.Rat
 
-	rows []Row
-	have map[Row]bool
+	rows []Cut
+	have map[string]bool
 	of   []int32 // group of each cell
 	// common is the least common multiple of all counts.
 	common *big.Int
@@ -87,12 +116,21 @@ func (p *Program) check() error {
 	if !p.Worst && total.Sign() == 0 {
 		return fmt.Errorf("%w: all weights are 0", ErrProgram)
 	}
-	p.rows, p.have = nil, map[Row]bool{}
+	if p.Pairs == nil {
+		p.Delta = new(big.Rat)
+	}
+	if p.Delta == nil || p.Delta.Sign() < 0 {
+		return fmt.Errorf("%w: no δ >= 0", ErrProgram)
+	}
+	p.rows, p.have = nil, map[string]bool{}
 	for _, r := range p.Start {
 		p.add(r)
 	}
 	return nil
 }
+
+// slack returns zδ, by which private cuts may be violated.
+func (p *Program) slack(z *big.Rat) *big.Rat { return new(big.Rat).Mul(z, p.Delta) }
 
 // shares returns for each cell what one of its candidates has of the given masses, times common.
 func (p *Program) shares(mass []*big.Int) []*big.Int {
@@ -116,11 +154,20 @@ func (p *Program) fixed() int {
 }
 
 func (p *Program) add(r Row) bool {
-	if r.Above == r.Below || p.have[r] {
+	if r.Above == r.Below {
 		return false
 	}
-	p.have[r] = true
-	p.rows = append(p.rows, r)
+	return p.cut(Cut{[]Part{{r.Above, r.Below, 1}}, r.Private})
+}
+
+// cut puts a cut in force, and reports false where it was already.
+func (p *Program) cut(c Cut) bool {
+	key := c.key()
+	if p.have[key] {
+		return false
+	}
+	p.have[key] = true
+	p.rows = append(p.rows, c)
 	return true
 }
 
@@ -165,6 +212,9 @@ func kind(r Row) int {
 	return 1
 }
 
+// unit is what a cut is multiplied by in the columns of rational: it makes the entries of a row's first cell 1.
+func (p *Program) unit(c *Cut) int64 { return p.Count[c.Parts[0].Above] }
+
 // Rational returns the program with the rows generated so far, at a rational z. Column j is the probability that some
 // candidate of cell j is chosen, Count[j] times that of one; with Worst a last column is the largest loss.
 func (p *Program) rational(z *big.Rat) *linear.Rational {
@@ -181,14 +231,29 @@ func (p *Program) rational(z *big.Rat) *linear.Rational {
 		value *big.Rat
 	}
 	entries := make([][]entry, p.cells())
+	slack := p.slack(z)
 	for _, r := range p.rows {
-		i := int32(out.AddRow(zero, nil))
-		share := big.NewRat(p.Count[r.Above], p.Count[r.Below])
-		if r.Private {
-			share.Mul(share, z)
+		unit, least := p.unit(&r), zero
+		if r.Private && slack.Sign() > 0 {
+			least = new(big.Rat).Mul(slack, big.NewRat(-unit, 1))
 		}
-		entries[r.Above] = append(entries[r.Above], entry{i, one})
-		entries[r.Below] = append(entries[r.Below], entry{i, share.Neg(share)})
+		i := int32(out.AddRow(least, nil))
+		put := func(j int32, x *big.Rat) { // a cell may belong to several parts
+			x.Mul(x, big.NewRat(unit, p.Count[j]))
+			if es := entries[j]; len(es) > 0 && es[len(es)-1].row == i {
+				es[len(es)-1].value.Add(es[len(es)-1].value, x)
+				return
+			}
+			entries[j] = append(entries[j], entry{i, x})
+		}
+		for _, q := range r.Parts {
+			put(q.Above, big.NewRat(q.Candidates, 1))
+			x := big.NewRat(-q.Candidates, 1)
+			if r.Private {
+				x.Mul(x, z)
+			}
+			put(q.Below, x)
+		}
 	}
 	for j := range p.cells() {
 		g := p.of[j]

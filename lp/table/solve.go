@@ -140,7 +140,23 @@ func (p *Program) inside() *proposal {
 func (p *Program) separateFloat(ctx context.Context, columns []float64, z *big.Rat) (int, error) {
 	zf, _ := z.Float64()
 	x := func(j int32) float64 { return columns[j] / float64(p.Count[j]) }
-	return p.separate(ctx,
+	slack, _ := p.slack(z).Float64()
+	var event []Part
+	events, err := p.separatePairs(ctx, func(q Pair) ([]Part, float64, bool) {
+		event = event[:0]
+		sum := 0.0
+		for _, part := range q {
+			if over := zf*x(part.Below) - x(part.Above); over > 0 {
+				event = append(event, part)
+				sum += float64(part.Candidates) * over
+			}
+		}
+		return event, sum, sum > slack+rowTolerance
+	})
+	if err != nil {
+		return 0, err
+	}
+	rows, err := p.separate(ctx,
 		func(i, j int32) bool { return x(i) > x(j) },
 		func(r Row) bool {
 			below := x(r.Below)
@@ -149,15 +165,36 @@ func (p *Program) separateFloat(ctx context.Context, columns []float64, z *big.R
 			}
 			return x(r.Above) < below-rowTolerance
 		})
+	return events + rows, err
 }
 
 // separateBig is separate for a solution in big numbers, where a row counts as violated from spare units over the
-// denominator on.
-func (p *Program) separateBig(ctx context.Context, x []*big.Int, z *big.Rat, spare *big.Int) (int, error) {
+// denominator den on.
+func (p *Program) separateBig(ctx context.Context, x []*big.Int, den *big.Int, z *big.Rat, spare *big.Int) (int, error) {
 	share := p.shares(x)
 	room := new(big.Int).Mul(spare, p.common)
 	var left, right, term big.Int
-	return p.separate(ctx,
+	slack := p.slack(z)
+	// of an event, in units of 1/(common·den·denominator of z), with spare units for each cell of it
+	bound := new(big.Int).Mul(p.common, den)
+	bound.Mul(bound, z.Denom()).Mul(bound, slack.Num()).Quo(bound, slack.Denom())
+	events, err := p.separatePairs(ctx, func(q Pair) ([]Part, float64, bool) {
+		event, sum := q.excess(func(part *Part) *big.Int {
+			over := new(big.Int).Mul(share[part.Below], z.Num())
+			over.Sub(over, term.Mul(share[part.Above], z.Denom()))
+			return over
+		})
+		sum.Sub(sum, bound)
+		if sum.Sub(sum, term.Mul(term.Mul(room, z.Denom()), left.SetInt64(int64(len(event))))).Sign() <= 0 {
+			return nil, 0, false
+		}
+		amount, _ := new(big.Float).SetInt(sum).Float64()
+		return event, amount, true
+	})
+	if err != nil {
+		return 0, err
+	}
+	rows, err := p.separate(ctx,
 		func(i, j int32) bool { return share[i].Cmp(share[j]) > 0 },
 		func(r Row) bool {
 			left.Add(share[r.Above], term.Quo(room, term.SetInt64(p.Count[r.Above])))
@@ -168,13 +205,14 @@ func (p *Program) separateBig(ctx context.Context, x []*big.Int, z *big.Rat, spa
 			}
 			return left.Cmp(&right) < 0
 		})
+	return events + rows, err
 }
 
 // solveExact turns the basis into the exact optimum at a rational z.
 func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *Solution, z *big.Rat) error {
 	var broken error
 	e, err := g.Exact(ctx, func() *linear.Rational { return p.rational(z) }, func(e *linear.Exact) (added int) {
-		added, broken = p.separateBig(ctx, e.X.Num, z, new(big.Int))
+		added, broken = p.separateBig(ctx, e.X.Num, e.X.Den, z, new(big.Int))
 		return added
 	})
 	if err != nil || broken != nil {
@@ -199,7 +237,7 @@ func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, e
 			if s.close(gap) {
 				return 0
 			}
-			added, broken = p.separateBig(ctx, a.X, z, a.Noise())
+			added, broken = p.separateBig(ctx, a.X, den, z, a.Noise())
 			return added
 		})
 		if err != nil || broken != nil {

@@ -33,7 +33,12 @@ func (s *Solution) WriteCertificate(w io.Writer, level string) error {
 		// both ends of z are dyadic and of about the same length
 		prec = uint(max(s.ZLow.Denom().BitLen(), s.ZHigh.Denom().BitLen()))
 	}
-	c.Line("constraints %s", level)
+	if q.Delta != nil {
+		c.Line("constraints %s", Approximate)
+		c.Line("delta %s", q.Delta.RatString())
+	} else {
+		c.Line("constraints %s", level)
+	}
 	var losses []string
 	for _, x := range p.losses {
 		losses = append(losses, x.RatString())
@@ -66,16 +71,21 @@ func (s *Solution) WriteCertificate(w io.Writer, level string) error {
 			}
 		}
 	}
-	// The multipliers of table are of rows between the masses Count·x, times Count_a, and in the units of the prior and the loss.
+	// The multipliers are in the units of the prior and the loss.
 	unit := p.unit
 	if !q.Worst {
 		unit = new(big.Rat).Mul(unit, p.mass)
 	}
-	c.Rows("row", s.Dual.Rows, func(i int) string {
-		nu := new(big.Rat).SetFrac(s.Dual.Multiplier[i], s.Dual.Den)
-		nu.Mul(nu, new(big.Rat).SetInt64(int64(p.vars.Count[s.Dual.Rows[i].Above])))
-		return value(nu.Mul(nu, unit))
-	})
+	multiplier := func(i int) string { return value(new(big.Rat).Mul(p.table.Nu(s.Dual, i), unit)) }
+	if q.Delta != nil {
+		c.events(s.Dual.Rows, multiplier)
+	} else {
+		rows := make([]table.Row, len(s.Dual.Rows))
+		for i, r := range s.Dual.Rows {
+			rows[i] = table.Row{Above: r.Parts[0].Above, Below: r.Parts[0].Below, Private: r.Private}
+		}
+		c.Rows("row", rows, multiplier)
+	}
 	for j := range p.vars.Len() {
 		c.Line("cell %s %s", c.Variable(int32(j)), value(s.Table.At(j)))
 	}
@@ -137,6 +147,33 @@ func (c *Text) Rows(word string, rows []table.Row, multiplier func(i int) string
 		if mu := multiplier(i); mu != "" {
 			c.Line("%s %c %s %s %s", word, "mp"[kind[rows[i].Private]], c.Variable(rows[i].Above), c.Variable(rows[i].Below), mu)
 		}
+	}
+}
+
+// events writes the lines of events with their multipliers, in the order that the format prescribes: by their count vectors, then by their parts.
+func (c *Text) events(events []table.Cut, multiplier func(i int) string) {
+	type line struct {
+		above, below int32 // orbits
+		parts        []int // depth in one, depth in the other, candidates; and so on
+		text         string
+	}
+	lines := make([]line, len(events))
+	for i, e := range events {
+		at := &lines[i]
+		at.above, at.below = c.vars.Orbit[e.Parts[0].Above], c.vars.Orbit[e.Parts[0].Below]
+		parts := slices.SortedFunc(slices.Values(e.Parts), func(a, b table.Part) int {
+			return cmp.Or(cmp.Compare(a.Above, b.Above), cmp.Compare(a.Below, b.Below))
+		})
+		for _, q := range parts {
+			at.parts = append(at.parts, int(c.vars.Depth[q.Above]), int(c.vars.Depth[q.Below]), int(q.Candidates))
+		}
+		at.text = strings.Trim(fmt.Sprint(at.parts), "[]") + " " + multiplier(i)
+	}
+	slices.SortFunc(lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(a.above, b.above), cmp.Compare(a.below, b.below), slices.Compare(a.parts, b.parts))
+	})
+	for _, l := range lines {
+		c.Line("event %s %s %s", c.Orbit(int(l.above)), c.Orbit(int(l.below)), l.text)
 	}
 }
 

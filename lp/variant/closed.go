@@ -22,7 +22,7 @@ type Closed struct {
 // maxClosedBits bounds the length of rationals in closed forms; beyond it they are enclosed.
 const maxClosedBits = 1 << 16
 
-// Closed evaluates the theorems of docs/losses.md and docs/minimax.md, exactly where z^{1/L} is rational and the numbers are not too long,
+// Closed evaluates the theorems of docs/losses.md, docs/minimax.md and docs/approximate.md, exactly where z^{1/L} is rational and the numbers are not too long,
 // else with the given precision in bits. They are about
 //
 //   - means under a product prior (the uniform one is), of any loss: permute-and-flip's at every L, and the optimum for L = 1;
@@ -64,6 +64,7 @@ func (q Question) Closed(prec uint) (*Closed, error) {
 
 // fill evaluates the theorems in one arithmetic. power returns z^{v/L}.
 func fill[T any](c *Closed, q *Question, f arith.Field[T], losses, factors []*big.Rat, product bool, power func(v int) T, bounds func(T) table.Bounds) {
+	uniform := f.Mul(f.FromRat(c.MaxLoss), f.FromRat(big.NewRat(int64(q.N-1), int64(q.N)))) // no vector costs more
 	switch {
 	case q.Worst:
 		if first, ok := step2(losses); ok {
@@ -71,7 +72,48 @@ func fill[T any](c *Closed, q *Question, f arith.Field[T], losses, factors []*bi
 		}
 	case product:
 		means(c, q, f, losses, factors, power, bounds)
+		uniform = uniformMean(f, q.N, losses, factors)
 	}
+	if q.approximate() {
+		approximate(c, q, f, uniform, power(q.L), bounds)
+	}
+}
+
+// uniformMean returns the mean loss of the uniform choice, Σ g(u) c(u) (G^{n-1} - G'^{n-1}) / (G^n - G'^n) with the sums of means.
+func uniformMean[T any](f arith.Field[T], n int, losses, factors []*big.Rat) T {
+	if n == 1 {
+		return f.Zero()
+	}
+	low, sum := f.Zero(), f.Zero()
+	for v := 1; v < len(factors); v++ {
+		g := f.FromRat(factors[v])
+		low, sum = f.Add(low, g), f.Add(sum, f.Mul(g, f.FromRat(losses[v])))
+	}
+	high := f.Add(low, f.FromRat(factors[0]))
+	return f.Quo(f.Mul(sum, arith.DifferenceQuotient(f, high, low, n-1)), arith.DifferenceQuotient(f, high, low, n))
+}
+
+// approximate turns bounds for δ = 0 into those for the question's δ by docs/approximate.md: with U the uniform choice's objective,
+//
+//	opt(0) - nδ z/(1-z) (U - opt(0)) <= opt(δ) <= (1-δ) opt(0).
+func approximate[T any](c *Closed, q *Question, f arith.Field[T], uniform, z T, bounds func(T) table.Bounds) {
+	one, delta := f.One(), f.FromRat(q.Delta)
+	if q.N > 1 {
+		c.PFOptimal = nil
+		if flip := c.PermuteAndFlip; flip != nil && flip.Low.Sign() > 0 && q.Delta.Sign() > 0 {
+			c.PFOptimal = new(false)
+		}
+	}
+	low := c.Optimum.Low
+	c.Optimum.Low = new(big.Rat)
+	if c.Theorem && !q.Epsilon.IsZero() {
+		share := f.Quo(f.Mul(f.Mul(f.FromInt(int64(q.N)), delta), z), f.Sub(one, z))
+		at := f.FromRat(low)
+		if b := bounds(f.Sub(at, f.Mul(share, f.Sub(uniform, at)))).Low; b.Sign() > 0 {
+			c.Optimum.Low = b
+		}
+	}
+	c.Optimum.High = bounds(f.Mul(f.FromRat(c.Optimum.High), f.Sub(one, delta))).High
 }
 
 // step2 returns the first depth with a loss where all later ones have the same; len(losses) where there is no loss at all.

@@ -31,9 +31,15 @@ type Question struct {
 	// Neighbors ties every two neighbouring vectors of the lattice. Without it only the worst neighbour q + 2Δe_r of q and r
 	// counts (McKenna & Sheldon 2020, App. D), which for L > 1 is far from all that privacy requires.
 	Neighbors bool
+	// Delta, where not nil, is the δ >= 0 of (ε,δ)-DP towards every neighbour of the lattice: for neighbours q, q' the probability of any set of candidates
+	// at q is at most e^ε times that at q' plus δ. Neighbors is then not used; at δ = 0 both say the same.
+	Delta *big.Rat
 	// Monotone requires that a candidate's probability does not fall when its score rises and the others' fall.
 	Monotone bool
 }
+
+// Approximate is the name of the rows that a question with a Delta has.
+const Approximate = "approximate"
 
 // ErrQuestion is wrapped by errors about malformed questions.
 var ErrQuestion = errors.New("question")
@@ -46,11 +52,17 @@ func (q *Question) check() error {
 	if q.N < 1 || q.K < 1 || q.L < 1 {
 		return fmt.Errorf("%w: n = %d, k = %d and L = %d must each be at least 1", ErrQuestion, q.N, q.K, q.L)
 	}
+	if q.Delta != nil && q.Delta.Sign() < 0 {
+		return fmt.Errorf("%w: δ = %s, want at least 0", ErrQuestion, q.Delta.RatString())
+	}
 	if q.K > maxDepths/q.L {
 		return fmt.Errorf("%w: k = %d steps of 2Δ in %d parts are more than %d depths; use smaller ones", ErrQuestion, q.K, q.L, maxDepths)
 	}
 	return nil
 }
+
+// approximate reports whether there is a δ > 0.
+func (q *Question) approximate() bool { return q.Delta != nil && q.Delta.Sign() > 0 }
 
 // maxDepths bounds the depths of a lattice.
 const maxDepths = 1 << 20

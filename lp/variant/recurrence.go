@@ -23,7 +23,7 @@ import (
 func (p *Program) PermuteAndFlipOptimal() (optimal, decided bool) {
 	q := &p.Question
 	switch {
-	case q.Worst || q.L != 1 || q.Epsilon.IsZero():
+	case q.Worst || q.L != 1 || q.Epsilon.IsZero() || q.approximate():
 		return false, false
 	case q.N == 1:
 		return true, true

@@ -16,7 +16,10 @@ type Rows struct {
 func (q *Question) eachRow(vars *lattice.Numbering, visit func(table.Row) bool) bool {
 	rows := Rows{vars, q.L}
 	privacy := rows.Worst
-	if q.Neighbors {
+	switch {
+	case q.Delta != nil: // has pairs instead
+		privacy = func(func(table.Row) bool) bool { return true }
+	case q.Neighbors:
 		privacy = rows.Neighbors
 	}
 	return privacy(visit) && (!q.Monotone || rows.Monotone(visit))
@@ -39,37 +42,43 @@ func (s Rows) Worst(visit func(table.Row) bool) bool {
 	return true
 }
 
-// Neighbors visits x_r(q') >= z x_r(q) for all neighbours q, q' of the lattice and all r: from q, candidates of each depth rise
-// by 0 to L steps, some of them by none. Whatever changes of scores make two vectors neighbours, they differ by a shift from such ones.
+// Neighbors visits x_r(q') >= z x_r(q) for all neighbours q, q' of the lattice and all r.
 func (s Rows) Neighbors(visit func(table.Row) bool) bool {
+	return s.Pairs(func(pair table.Pair) bool {
+		for _, p := range pair {
+			if p.Above != p.Below && !visit(table.Row{Above: p.Above, Below: p.Below, Private: true}) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Pairs visits all ordered pairs of neighbours q, q' of the lattice, up to permutations: from q, candidates of each depth rise
+// by 0 to L steps, some of them by none. Whatever changes of scores make two vectors neighbours, they differ by a shift from such ones.
+func (s Rows) Pairs(visit func(table.Pair) bool) bool {
 	k := s.Vars.Lattice.K()
 	rise := &composition{most: s.L}
 	to := make([]int, k+1)
+	var pair table.Pair
 	for i, m := range s.Vars.Lattice.All() {
 		for rise.reset(m); ; {
-			if !rise.someoneStays() {
-				if !rise.next() {
-					break
-				}
-				continue
-			}
-			top := 0 // the least number v - t of a depth; it becomes depth 0
-			rise.each(func(v, t, _ int) { top = min(top, v-t) })
-			inside := true
-			rise.each(func(v, t, _ int) { inside = inside && v-t-top <= k })
-			if inside {
-				clear(to)
-				rise.each(func(v, t, c int) { to[v-t-top] += c })
-				first, more := s.Vars.First[i], true
-				rise.each(func(v, t, _ int) {
-					if more {
-						below := first + int32(rise.place[v])
-						above := int32(s.Vars.Find(to, v-t-top))
-						more = above == below || visit(table.Row{Above: above, Below: below, Private: true})
+			if rise.someoneStays() {
+				top := 0 // the least number v - t of a depth; it becomes depth 0
+				rise.each(func(v, t, _ int) { top = min(top, v-t) })
+				inside := true
+				rise.each(func(v, t, _ int) { inside = inside && v-t-top <= k })
+				if inside {
+					clear(to)
+					rise.each(func(v, t, c int) { to[v-t-top] += c })
+					pair = pair[:0]
+					rise.each(func(v, t, c int) {
+						below := s.Vars.First[i] + int32(rise.place[v])
+						pair = append(pair, table.Part{Above: int32(s.Vars.Find(to, v-t-top)), Below: below, Candidates: int64(c)})
+					})
+					if !visit(pair) {
+						return false
 					}
-				})
-				if !more {
-					return false
 				}
 			}
 			if !rise.next() {

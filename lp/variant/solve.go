@@ -61,6 +61,9 @@ const MaxVariables = 2_000_000
 func (p *Program) build() {
 	t := &table.Program{First: p.vars.First, Worst: p.Question.Worst}
 	t.Each = func(visit func(table.Row) bool) bool { return p.Question.eachRow(p.vars, visit) }
+	if p.Question.Delta != nil {
+		t.Delta, t.Pairs = p.Question.Delta, Rows{p.vars, p.Question.L}.Pairs
+	}
 	var integers []*big.Int
 	integers, p.unit = overCommon(p.losses)
 	for j := range p.vars.Len() {
@@ -141,6 +144,16 @@ func (p *Program) Solve(ctx context.Context, solver linear.Solver, gap *big.Rat,
 		return nil, err
 	}
 	return &Solution{s, table.Bounds{Low: new(big.Rat).Mul(s.Lower, p.unit), High: new(big.Rat).Mul(s.Upper, p.unit)}, p}, nil
+}
+
+// Price returns by how much the optimum falls at most for each unit of δ: whatever δ', the optimum at δ' is at least the lower end of the optimum minus
+// δ' - δ times this. The price comes with the multipliers, which are exact where the optimum is.
+func (s *Solution) Price() table.Bounds {
+	at := func(z *big.Rat) *big.Rat {
+		x := s.program.table.Price(s.Dual, z)
+		return x.Mul(x, s.program.unit)
+	}
+	return table.Bounds{Low: at(s.ZLow), High: at(s.ZHigh)}
 }
 
 // Each visits the orbits of the lattice as depths, with each candidate's probability in a mechanism that satisfies every

@@ -68,14 +68,15 @@ type Report struct {
 
 // Problem is what a certificate is about.
 type Problem struct {
-	N           int           `json:"n"`
-	K           int           `json:"k"`
-	Step        int           `json:"step"` // the L of scores 2Δ/L apart
-	Eps         number.Number `json:"eps"`
-	ExpEps      number.Number `json:"exp_eps"`
-	Objective   string        `json:"objective"`
-	Constraints string        `json:"constraints"`
-	Proof       string        `json:"proof"`
+	N           int            `json:"n"`
+	K           int            `json:"k"`
+	Step        int            `json:"step"` // the L of scores 2Δ/L apart
+	Eps         number.Number  `json:"eps"`
+	ExpEps      number.Number  `json:"exp_eps"`
+	Objective   string         `json:"objective"`
+	Constraints string         `json:"constraints"`
+	Delta       *number.Number `json:"delta,omitempty"` // with constraints approximate
+	Proof       string         `json:"proof"`
 }
 
 // Claim is an enclosure that a certificate claims: of the optimum, of the mean error of a

@@ -108,42 +108,53 @@ func (q row) chained() bool {
 	return true
 }
 
-// neighborRows visits x_a >= z x_b for b = (m, v) and every neighbor a: from m, candidates of each depth sink by 0 to step of its steps, and the depths are
-// counted from the best one again. Changes of depth whose spread is at most step are of this kind after a shift.
+// neighborRows visits x_a >= z x_b for b = (m, v) and every neighbor a.
 func (l *lattice) neighborRows(step, rank int, m []int, visit func(row) error) error {
-	type move struct{ from, by, count int }
-	var moves []move
+	return l.neighbors(step, m, func(to []int, above int, parts []part) error {
+		for _, q := range parts {
+			if above == rank && q.v == q.w {
+				continue
+			}
+			if err := visit(row{l.variable(above, to, q.v), l.variable(rank, m, q.w), to, m, q.v, q.w, true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// part is a number of candidates at depth w of one vector and depth v of a neighbor.
+type part struct{ v, w, count int }
+
+// neighbors visits every neighbor of m with its rank and the parts that the candidates fall into: from m, candidates of each depth sink by 0 to step of
+// its steps, and the depths are counted from the best one again. Changes of depth whose spread is at most step are of this kind after a shift. The
+// slices are reused.
+func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, parts []part) error) error {
+	var moves []part // to depth v, before the shift
+	shifted := make([]part, 0, step*len(m))
 	to := make([]int, l.k+1)
 	finish := func() error {
 		best, worst := l.k+step, 0
 		for _, q := range moves {
-			best, worst = min(best, q.from+q.by), max(worst, q.from+q.by)
+			best, worst = min(best, q.v), max(worst, q.v)
 		}
 		if worst-best > l.k {
 			return nil
 		}
 		clear(to)
+		shifted = shifted[:0]
 		for _, q := range moves {
-			to[q.from+q.by-best] += q.count
+			to[q.v-best] += q.count
+			shifted = append(shifted, part{q.v - best, q.w, q.count})
 		}
-		above := l.rank(to)
-		for _, q := range moves {
-			v := q.from + q.by - best
-			if above == rank && v == q.from {
-				continue
-			}
-			if err := visit(row{l.variable(above, to, v), l.variable(rank, m, q.from), to, m, v, q.from, true}); err != nil {
-				return err
-			}
-		}
-		return nil
+		return visit(to, l.rank(to), shifted)
 	}
 	// spreadOut decides for left candidates at depth v how many sink by t and more.
 	var spreadOut func(v, t, left int) error
 	spreadOut = func(v, t, left int) error {
 		if t == step || left == 0 {
 			if left > 0 {
-				moves = append(moves, move{v, t, left})
+				moves = append(moves, part{v + t, v, left})
 				defer func() { moves = moves[:len(moves)-1] }()
 			}
 			if v == l.k {
@@ -153,7 +164,7 @@ func (l *lattice) neighborRows(step, rank int, m []int, visit func(row) error) e
 		}
 		for count := 0; count <= left; count++ {
 			if count > 0 {
-				moves = append(moves, move{v, t, count})
+				moves = append(moves, part{v + t, v, count})
 			}
 			err := spreadOut(v, t+1, left-count)
 			if count > 0 {

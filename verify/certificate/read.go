@@ -30,10 +30,11 @@ const (
 )
 
 // level says which rows the program has beyond those of the level paper.
-type level struct{ privacy, monotone bool }
+type level struct{ privacy, monotone, approximate bool }
 
 var levels = map[string]level{
-	"paper": {}, "dp": {privacy: true}, "monotone": {monotone: true}, "full": {true, true},
+	"paper": {}, "dp": {privacy: true}, "monotone": {monotone: true}, "full": {privacy: true, monotone: true},
+	"approximate": {approximate: true}, // in version 2 only
 }
 
 // certificate is what a file holds.

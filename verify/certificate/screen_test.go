@@ -24,7 +24,7 @@ func TestScreenedRowsHold(t *testing.T) {
 	passed, violated := 0, 0
 	z := big.NewRat(3, 4)
 	for _, size := range [][2]int{{2, 2}, {3, 2}, {3, 3}, {4, 2}, {4, 3}} {
-		for _, of := range []level{{privacy: true}, {monotone: true}, {true, true}} {
+		for _, of := range []level{{privacy: true}, {monotone: true}, {privacy: true, monotone: true}} {
 			for range 8 {
 				l := newLattice(size[0], size[1])
 				p := &program{lattice: l, ctx: context.Background(), level: of}

@@ -24,6 +24,8 @@ type tableCertificate struct {
 	prior  string     // "uniform", "box", "weights", or "none" for the worst score vector
 	weight []*big.Rat // of each orbit; with prior none those of the dual
 	rows   []tableRow
+	delta  *big.Rat // with constraints approximate
+	events []event
 	cells  []*big.Rat // probability of one candidate, by number of the variable
 }
 
@@ -53,7 +55,7 @@ func readTable(r *reader, o Options) (*tableCertificate, error) {
 	if err := o.fits(c.n, depths); err != nil {
 		return c, err
 	}
-	r.long = max(r.long, maxBodyLength+2*(depths+3)*11+32)
+	r.long = max(r.long, maxBodyLength+2*(depths+3)*11+32+33*min(c.n, (depths+1)*(2*c.step+1)))
 	c.lat = newLattice(c.n, depths)
 	c.lat.number()
 	// The reader's count vectors have the length that c.k says.
@@ -86,10 +88,15 @@ func (r *reader) tableHeader(c *tableCertificate) error {
 	if err := r.epsilon(&c.certificate); err != nil {
 		return err
 	}
-	if err := r.oneOf("constraints", &c.constraints, "paper", "dp", "monotone", "full"); err != nil {
+	if err := r.oneOf("constraints", &c.constraints, "paper", "dp", "monotone", "full", "approximate"); err != nil {
 		return err
 	}
 	c.level = levels[c.constraints]
+	if c.level.approximate {
+		if err := r.delta(c); err != nil {
+			return err
+		}
+	}
 	r.long = max(r.long, 64+(c.k*c.step+1)*1024)
 	s, err := r.takeNext("loss")
 	if err != nil {
@@ -163,6 +170,9 @@ func (r *reader) weights(c *tableCertificate) error {
 
 // tableRows reads the multipliers.
 func (r *reader) tableRows(c *tableCertificate) error {
+	if c.level.approximate {
+		return r.events(c)
+	}
 	allowed := level{privacy: true, monotone: c.level.monotone} // every level has privacy rows, if not all of them
 	belongs := func(q cut) error { return q.check(c.step, !c.level.privacy) }
 	return r.multipliers("row", &c.certificate, allowed, belongs, func(q cut, rankM, rankL int) {
@@ -220,6 +230,9 @@ func checkTable(r *reader, o Options) (*Report, error) {
 		}
 		rep.Problem = c.problem()
 		rep.Problem.K, rep.Problem.Step = k, c.step
+		if c.delta != nil {
+			rep.Problem.Delta = new(number.Exact(c.delta))
+		}
 		for _, q := range c.claims {
 			rep.Claims = append(rep.Claims, Claim{On: q.On, Value: number.Bounds(q.lower, q.upper)})
 		}
@@ -279,7 +292,7 @@ func (c *tableCertificate) ends(prec uint) (low, high *big.Rat, err error) {
 //
 //	C[m][v] = w(m) m_v c_v - Σ_{rows with it on the left} ν + Σ_{rows with it on the right} ρ ν,
 //
-// and Σ_v m_v x[m][v] = 1, the objective is at least Σ_m min_v C[m][v]/m_v over Σ_m w(m). Without a prior the largest loss is at
+// and Σ_v m_v x[m][v] = 1, the objective is at least Σ_m min_v C[m][v]/m_v over Σ_m w(m), where from the sum zδ ν is taken for each event. Without a prior the largest loss is at
 // least the mean under any weights.
 func (c *tableCertificate) lower(z *big.Rat) *big.Rat {
 	total := new(big.Rat)
@@ -305,6 +318,7 @@ func (c *tableCertificate) lower(z *big.Rat) *big.Rat {
 		coefficient[r.b].Add(coefficient[r.b], rho)
 	}
 	sum, j := new(big.Rat), 0
+	sum.Sub(sum, c.lean(coefficient, z))
 	for _, m := range c.lat.orbits() {
 		var least *big.Rat
 		for _, count := range m {
@@ -354,9 +368,15 @@ func (c *tableCertificate) upper() *big.Rat {
 func (c *tableCertificate) violated(z *big.Rat, o Options) (string, error) {
 	var found string
 	steps := 0
-	visit := func(r row) error {
-		if steps++; steps%1024 == 0 && o.Context.Err() != nil {
+	tick := func() error {
+		if steps++; steps%1024 == 0 {
 			return o.Context.Err()
+		}
+		return nil
+	}
+	visit := func(r row) error {
+		if err := tick(); err != nil {
+			return err
 		}
 		right := c.cells[r.b]
 		if r.privacy {
@@ -369,7 +389,9 @@ func (c *tableCertificate) violated(z *big.Rat, o Options) (string, error) {
 	}
 	for rank, m := range c.lat.orbits() {
 		var err error
-		if c.level.privacy {
+		if c.level.approximate {
+			found, err = c.exceeded(rank, m, z, tick)
+		} else if c.level.privacy {
 			err = c.lat.neighborRows(c.step, rank, m, visit)
 		} else {
 			err = c.worstRows(rank, m, visit)

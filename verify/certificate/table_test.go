@@ -2,6 +2,7 @@ package certificate_test
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -17,11 +18,17 @@ import (
 )
 
 // tables are certificates of version 2 that package lp wrote, of exact optima: their claims have no room.
-func tables(t *testing.T) map[string]string {
+func tables(t *testing.T) map[string]string { return stored(t, "table", 14) }
+
+// approximations are those of optima over (ε,δ)-DP mechanisms.
+func approximations(t *testing.T) map[string]string { return stored(t, "approximate", 8) }
+
+// stored returns the certificates of the given kind.
+func stored(t *testing.T, kind string, count int) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob("testdata/table-*.cert")
+	files, err := filepath.Glob("testdata/" + kind + "-*.cert")
 	require.NoError(t, err)
-	require.Greater(t, len(files), 10)
+	require.Len(t, files, count)
 	out := map[string]string{}
 	for _, f := range files {
 		text, err := os.ReadFile(f)
@@ -92,8 +99,15 @@ func field(t *testing.T, lines []string, word string) string {
 	return ""
 }
 
+// both are tables and approximations.
+func both(t *testing.T) map[string]string {
+	out := tables(t)
+	maps.Copy(out, approximations(t))
+	return out
+}
+
 func TestTablesAreValid(t *testing.T) {
-	for name, text := range tables(t) {
+	for name, text := range both(t) {
 		lines := split(text)
 		r := verdict(t, lines)
 		require.True(t, r.Valid, "%s: %s", name, r.Reason)
@@ -114,7 +128,8 @@ func TestTablesAreValid(t *testing.T) {
 
 // Whatever line of a certificate of an exact optimum is changed, it is no longer valid.
 func TestDoctoredTables(t *testing.T) {
-	for name, text := range tables(t) {
+	tried, spared := 0, 0
+	for name, text := range both(t) {
 		lines := split(text)
 		reject := func(what string, doctored []string) {
 			t.Helper()
@@ -145,6 +160,26 @@ func TestDoctoredTables(t *testing.T) {
 				reject(line, replaced(i, 1, "9"))
 				if other, _ := strconv.Atoi(fields[1]); other != 1 {
 					reject(line, replaced(i, 1, "1"))
+				}
+			case "delta":
+				for _, delta := range []string{"-1/50", "1/49", "1/51", "2", "0.02", "zero"} {
+					reject("delta "+delta, with(i, "delta "+delta))
+				}
+			case "event":
+				reject(line, replaced(i, last, "0"))
+				reject(line, replaced(i, last, "-1"))
+				reject(line, replaced(i, last, "100000"))
+				for f := 1; f < last; f++ {
+					x, _ := strconv.Atoi(fields[f])
+					for _, other := range []int{x + 1, x - 1} {
+						doctored := replaced(i, f, strconv.Itoa(other))
+						if r := verdict(t, doctored); r.Valid { // another event may prove as much
+							assert.Contains(t, doctored[i], "event")
+							spared++
+							continue
+						}
+						tried++
+					}
 				}
 			case "weight", "row":
 				reject(line, replaced(i, last, "0"))
@@ -190,6 +225,37 @@ func TestDoctoredTables(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("events with another number: %d rejected, %d prove as much", tried, spared)
+	assert.Greater(t, tried, 10*spared)
+}
+
+// An event proves something of neighbours alone, and of no more candidates than there are.
+func TestEventsMustBelong(t *testing.T) {
+	text := approximations(t)["approximate-1.cert"] // n = 3, k = 2, step 2Δ
+	for _, c := range []struct{ event, reason string }{
+		{"event 3 0 0 0 3 0 0 0 4 1/1000", "count vector"},
+		{"event 3 0 0 1 2 0 0 0 2 1/1000", "candidates, or with more"},
+		{"event 3 0 0 2 0 1 0 0 2 1/1000", "no neighbors"},        // the third one rises by two steps
+		{"event 3 0 0 1 2 0 0 1 1 0 0 1 1/1000", "not after"},     // parts in the wrong order
+		{"event 3 0 0 1 2 0 0 1 1 0 1 1 1/1000", "not after"},     // the same part twice
+		{"event 3 0 0 1 2 0 0 0 0 1/1000", "parts without"},       // nobody
+		{"event 3 0 0 1 2 0 0 2 1 1/1000", "parts without"},       // nobody is at depth 2
+		{"event 3 0 0 1 2 0 1 1 1 1/1000", "parts without"},       // nor here at depth 1
+		{"event 3 0 0 1 2 0 1/1000", "fields"},                    // no parts
+		{"event 3 0 0 1 2 0 0 1 1/1000", "fields"},                // half a part
+		{"event 2 0 0 1 2 0 0 1 1 1/1000", "not 3 candidates"},    // two candidates
+		{"event 3 0 0 1 2 0 0 1 1 -1/1000", "not positive"},       // a negative multiplier
+		{"row p 0 3 0 0 1 1 2 0 1/1000", "expected"},              // rows of other levels
+		{"event 1 0 2 1 1 1 2 1 1 1/1000", "not after the event"}, // ahead of all others, which follow in order
+	} {
+		at := strings.Index(text, "\nevent ")
+		r := verdict(t, split(text[:at]+"\n"+c.event+text[at:]))
+		assert.False(t, r.Valid, c.event)
+		assert.Contains(t, r.Reason, c.reason, c.event)
+	}
+	// With less δ the table breaks an event, in either direction.
+	less := strings.Replace(text, "\ndelta 1/50\n", "\ndelta 1/51\n", 1)
+	assert.Contains(t, verdict(t, split(less)).Reason, "the table violates an event")
 }
 
 // A table is optimal for the rows of its own level. At another level its multipliers may prove as much, but where that level has more rows, the
