@@ -3,23 +3,10 @@
 package clp
 
 import (
-	"fmt"
 	"math"
 
 	"optratio/lp/linear"
 )
-
-// checkBasis reports a basis that does not fit m or holds an unknown status.
-func checkBasis(m *linear.Model, b *linear.Basis) error {
-	for _, list := range [][]linear.VarStatus{b.Col, b.Row} {
-		for i, s := range list {
-			if s < linear.AtLower || s > linear.Free {
-				return fmt.Errorf("clp: unknown status %d at place %d of the basis", s, i)
-			}
-		}
-	}
-	return b.Check(m)
-}
 
 // slackBasis has every row basic and every column at the bound that its cost
 // prefers, so that it is dual feasible wherever a slack basis can be.

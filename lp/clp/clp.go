@@ -63,17 +63,10 @@ func check(m *linear.Model, o linear.Options) error {
 	if len(m.Index) > math.MaxInt32 || m.Rows()+m.Cols() > math.MaxInt32 {
 		return fmt.Errorf("%w: %d rows, %d columns and %d entries are too many for CLP", linear.ErrModel, m.Rows(), m.Cols(), len(m.Index))
 	}
-	switch {
-	case o.Algorithm != linear.Auto && o.Algorithm != linear.Primal && o.Algorithm != linear.Dual:
-		return fmt.Errorf("clp: unknown algorithm %d", o.Algorithm)
-	case !(o.Feasible >= 0 && o.Feasible < 1 && o.Optimal >= 0 && o.Optimal < 1):
+	if max(o.Feasible, o.Optimal) >= 1 {
 		return fmt.Errorf("clp: tolerances %g and %g, want both in [0, 1)", o.Feasible, o.Optimal)
-	case o.MaxPivots < 0:
-		return fmt.Errorf("clp: pivot limit %d", o.MaxPivots)
-	case o.Basis != nil:
-		return checkBasis(m, o.Basis)
 	}
-	return nil
+	return o.Check(m)
 }
 
 // session is one call of Solve.

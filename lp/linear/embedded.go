@@ -2,7 +2,6 @@ package linear
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 )
@@ -30,7 +29,7 @@ func (Embedded) Solve(ctx context.Context, m *Model, o Options) (*Result, error)
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := checkOptions(m, o); err != nil {
+	if err := o.Check(m); err != nil {
 		return nil, err
 	}
 	if len(m.Start) == 0 {
@@ -49,29 +48,6 @@ func (Embedded) Solve(ctx context.Context, m *Model, o Options) (*Result, error)
 	s.rng = rand.New(rand.NewPCG(1, 2))
 	s.begin(o.Basis)
 	return s.result(m, s.run(o.Algorithm)), nil
-}
-
-func checkOptions(m *Model, o Options) error {
-	if !(o.Feasible >= 0) || !(o.Optimal >= 0) || o.MaxPivots < 0 {
-		return fmt.Errorf("options with tolerances %g and %g and pivot limit %d", o.Feasible, o.Optimal, o.MaxPivots)
-	}
-	if o.Algorithm < Auto || o.Algorithm > Dual {
-		return fmt.Errorf("unknown algorithm %d", o.Algorithm)
-	}
-	if o.Basis == nil {
-		return nil
-	}
-	if err := o.Basis.Check(m); err != nil {
-		return err
-	}
-	for _, part := range [][]VarStatus{o.Basis.Col, o.Basis.Row} {
-		for i, st := range part {
-			if st < AtLower || st > Free {
-				return fmt.Errorf("basis with unknown status %d at %d", st, i)
-			}
-		}
-	}
-	return nil
 }
 
 // begin sets up the starting basis.

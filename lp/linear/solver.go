@@ -35,20 +35,20 @@ func (b *Basis) Clone() *Basis {
 // equal reports whether both say the same of every column and row.
 func (b *Basis) equal(c *Basis) bool { return slices.Equal(b.Col, c.Col) && slices.Equal(b.Row, c.Row) }
 
-// Check reports whether b fits m: lengths, and as many basic variables as rows.
+// Check reports whether b fits m: lengths, known statuses, and as many basic variables as rows.
 func (b *Basis) Check(m *Model) error {
 	if len(b.Col) != m.Cols() || len(b.Row) != m.Rows() {
 		return fmt.Errorf("basis of %d columns and %d rows for a program of %d and %d", len(b.Col), len(b.Row), m.Cols(), m.Rows())
 	}
 	basic := 0
-	for _, s := range b.Col {
-		if s == Basic {
-			basic++
-		}
-	}
-	for _, s := range b.Row {
-		if s == Basic {
-			basic++
+	for _, part := range [][]VarStatus{b.Col, b.Row} {
+		for i, s := range part {
+			if s < AtLower || s > Free {
+				return fmt.Errorf("basis with unknown status %d at %d", s, i)
+			}
+			if s == Basic {
+				basic++
+			}
 		}
 	}
 	if basic != m.Rows() {
@@ -110,6 +110,19 @@ type Options struct {
 	MaxPivots int     // 0 for no limit
 	// Report, where not nil, is called now and then from the solving goroutine.
 	Report func(Progress)
+}
+
+// Check reports what is wrong with the options for a program.
+func (o Options) Check(m *Model) error {
+	switch {
+	case !(o.Feasible >= 0) || !(o.Optimal >= 0) || o.MaxPivots < 0:
+		return fmt.Errorf("options with tolerances %g and %g and pivot limit %d", o.Feasible, o.Optimal, o.MaxPivots)
+	case o.Algorithm < Auto || o.Algorithm > Dual:
+		return fmt.Errorf("unknown algorithm %d", o.Algorithm)
+	case o.Basis != nil:
+		return o.Basis.Check(m)
+	}
+	return nil
 }
 
 // Result is a floating-point answer: a proposal, not a proof.
