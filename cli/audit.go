@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/big"
 	"slices"
 	"time"
@@ -177,31 +175,9 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 		}
 	}
 	if o.Neighbors, err = verify.ParseNeighborhood(f.neighbors); err != nil {
-		o.Pairs, err = readPairs(ctx, f.neighbors)
+		o.Pairs, err = readAll(ctx, "--neighbors", f.neighbors, "linf, monotonic or a file of pairs", "the file has no pairs, give one a line such as 0,-1;1,-1", splitPair)
 	}
 	return o, err
-}
-
-// readPairs reads a file of neighbours, a pair q;q' of score vectors a line.
-func readPairs(ctx context.Context, path string) (pairs [][2][]*big.Rat, err error) {
-	err = readLines(ctx, "--neighbors", path, func(text string) error {
-		pair, err := splitPair(text)
-		if err != nil {
-			return err
-		}
-		pairs = append(pairs, pair)
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; give linf, monotonic or a file of pairs", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if pairs == nil {
-		return nil, usagef("--neighbors %s: the file has no pairs, give one a line such as 0,-1;1,-1", quoted(path))
-	}
-	return pairs, nil
 }
 
 func (f *auditFlags) run(ctx context.Context) error {

@@ -175,3 +175,22 @@ func readLines(ctx context.Context, flag, path string, each func(text string) er
 	}
 	return nil
 }
+
+// readAll reads a file of values, one a line. Where there is no such file, choices say what to give, if it need not be one; none is what is wrong
+// with a file without values.
+func readAll[T any](ctx context.Context, flag, path, choices, none string, parse func(text string) (T, error)) (out []T, err error) {
+	err = readLines(ctx, flag, path, func(text string) error {
+		x, err := parse(text)
+		out = append(out, x)
+		return err
+	})
+	switch {
+	case choices != "" && errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w; give %s", err, choices)
+	case err != nil:
+		return nil, err
+	case out == nil:
+		return nil, usagef("%s %s: %s", flag, quoted(path), none)
+	}
+	return out, nil
+}

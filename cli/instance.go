@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/big"
 	"strings"
 
@@ -153,26 +152,17 @@ func splitPair(text string) (pair [2][]*big.Rat, err error) {
 
 // readVectors reads the file of score vectors that --domain names, one a line, comma-separated or as a JSON array, all of one length. What else the flag
 // takes is in others.
-func readVectors(ctx context.Context, path, others string) (vectors [][]*big.Rat, err error) {
-	err = readLines(ctx, "--domain", path, func(text string) error {
+func readVectors(ctx context.Context, path, others string) ([][]*big.Rat, error) {
+	length := 0
+	return readAll(ctx, "--domain", path, others+" or a file of score vectors", "no score vectors, give one a line such as 0,-1,-2.5", func(text string) ([]*big.Rat, error) {
 		v, err := splitScores(text)
 		if err != nil {
-			return fmt.Errorf("%w; give scores separated by commas, or a JSON array of them", err)
+			return nil, fmt.Errorf("%w; give scores separated by commas, or a JSON array of them", err)
 		}
-		if len(vectors) > 0 && len(v) != len(vectors[0]) {
-			return fmt.Errorf("%d scores where the lines before have %d", len(v), len(vectors[0]))
+		if length > 0 && len(v) != length {
+			return nil, fmt.Errorf("%d scores where the lines before have %d", len(v), length)
 		}
-		vectors = append(vectors, v)
-		return nil
+		length = len(v)
+		return v, nil
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; give %s or a file of score vectors", err, others)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if vectors == nil {
-		return nil, usagef("--domain %s: no score vectors, give one a line such as 0,-1,-2.5", quoted(path))
-	}
-	return vectors, nil
 }

@@ -154,19 +154,14 @@ func (f *questionFlags) parseLoss(ctx context.Context) (variant.Loss, error) {
 }
 
 // readColumn reads a file of numbers, one a line.
-func readColumn(ctx context.Context, flag, path string) (out []*big.Rat, err error) {
-	err = readLines(ctx, flag, path, func(text string) error {
+func readColumn(ctx context.Context, flag, path string) ([]*big.Rat, error) {
+	return readAll(ctx, flag, path, "", "has no numbers, give one a line", func(text string) (*big.Rat, error) {
 		x, err := decimal.ParseNumber(text)
 		if err != nil {
-			return fmt.Errorf("%w; give one decimal or fraction a line", err)
+			return nil, fmt.Errorf("%w; give one decimal or fraction a line", err)
 		}
-		out = append(out, x)
-		return nil
+		return x, nil
 	})
-	if err == nil && out == nil {
-		err = usagef("%s %s: has no numbers, give one a line", flag, quoted(path))
-	}
-	return out, err
 }
 
 func (f *questionFlags) parsePrior(ctx context.Context, r *lp.Request, delta *big.Rat) (variant.Prior, error) {

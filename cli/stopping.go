@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -185,17 +184,17 @@ func parseProbability(name, text string) (*big.Rat, error) {
 
 // readArrivals reads one rank a line: a permutation of 1 to n.
 func readArrivals(ctx context.Context, path string, n int) ([]int, error) {
-	var arrivals []int
-	err := readLines(ctx, "--play", path, func(text string) error {
+	seen := map[int]bool{}
+	arrivals, err := readAll(ctx, "--play", path, "", fmt.Sprintf("0 ranks: give all n = %d, one a line", n), func(text string) (int, error) {
 		rank, err := strconv.Atoi(text)
-		if err != nil || rank < 1 || rank > n {
-			return fmt.Errorf("%s: give a rank from 1 to n = %d", quoted(text), n)
+		switch {
+		case err != nil || rank < 1 || rank > n:
+			return 0, fmt.Errorf("%s: give a rank from 1 to n = %d", quoted(text), n)
+		case seen[rank]:
+			return 0, fmt.Errorf("rank %d is there already: give every rank once", rank)
 		}
-		if slices.Contains(arrivals, rank) {
-			return fmt.Errorf("rank %d is there already: give every rank once", rank)
-		}
-		arrivals = append(arrivals, rank)
-		return nil
+		seen[rank] = true
+		return rank, nil
 	})
 	if err != nil {
 		return nil, err

@@ -76,24 +76,21 @@ type answer[T any] struct {
 	pmf            []T
 }
 
-// mean returns the expected depth.
-func mean[T any](f arith.Field[T], a answer[T]) T {
-	sum := f.Zero()
-	for i, v := range a.depths {
-		sum = f.Add(sum, f.Mul(f.FromInt(int64(v*a.counts[i])), a.pmf[i]))
-	}
-	return sum
-}
-
-// eachOrbit visits the orbits until the context ends.
-func eachOrbit(ctx context.Context, lat *lattice.Lattice, visit func(m []int) error) error {
+// eachOrbit visits the orbits until the context ends, with their weights and the expected depths that the answers mean.
+func eachOrbit[T any](ctx context.Context, f arith.Field[T], lat *lattice.Lattice, o lattice.Objective, ask func(m []int) (answer[T], error), visit func(weight *big.Int, mean T)) error {
 	for i, m := range lat.All() {
 		if i%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := visit(m); err != nil {
+		a, err := ask(m)
+		if err != nil {
 			return err
 		}
+		sum := f.Zero()
+		for i, v := range a.depths {
+			sum = f.Add(sum, f.Mul(f.FromInt(int64(v*a.counts[i])), a.pmf[i]))
+		}
+		visit(o.Weight(m), sum)
 	}
 	return nil
 }
@@ -101,13 +98,8 @@ func eachOrbit(ctx context.Context, lat *lattice.Lattice, visit func(m []int) er
 // exactTotal sums rationals, in pairs of pairs, so that the common denominator grows once.
 func exactTotal(ctx context.Context, lat *lattice.Lattice, o lattice.Objective, ask func(m []int) (answer[*big.Rat], error)) (value, error) {
 	var terms []*big.Rat
-	err := eachOrbit(ctx, lat, func(m []int) error {
-		a, err := ask(m)
-		if err == nil {
-			term := mean(arith.Rat{}, a)
-			terms = append(terms, term.Mul(term, new(big.Rat).SetInt(o.Weight(m))))
-		}
-		return err
+	err := eachOrbit(ctx, arith.Rat{}, lat, o, ask, func(weight *big.Int, mean *big.Rat) {
+		terms = append(terms, mean.Mul(mean, new(big.Rat).SetInt(weight)))
 	})
 	if err != nil {
 		return value{}, err
@@ -127,26 +119,16 @@ func pairwiseSum(ctx context.Context, terms []*big.Rat) *big.Rat {
 // enclosedTotal sums enclosures.
 func enclosedTotal(ctx context.Context, lat *lattice.Lattice, o lattice.Objective, prec uint, ask func(m []int) (answer[interval.Interval], error)) (value, error) {
 	sum := interval.NewAccumulator(prec)
-	err := eachOrbit(ctx, lat, func(m []int) error {
-		a, err := ask(m)
-		if err == nil {
-			sum.AddMul(interval.FromBig(o.Weight(m), prec), mean(arith.Interval{Prec: prec}, a))
-		}
-		return err
-	})
+	err := eachOrbit(ctx, arith.Interval{Prec: prec}, lat, o, ask, func(weight *big.Int, mean interval.Interval) { sum.AddMul(interval.FromBig(weight, prec), mean) })
 	return boxValue(sum.Value()), err
 }
 
 // estimatedTotal sums floating-point numbers.
 func estimatedTotal(ctx context.Context, lat *lattice.Lattice, o lattice.Objective, ask func(m []int) (answer[float64], error)) (value, error) {
 	sum := 0.0
-	err := eachOrbit(ctx, lat, func(m []int) error {
-		a, err := ask(m)
-		if err == nil {
-			w, _ := new(big.Float).SetInt(o.Weight(m)).Float64()
-			sum += w * mean(arith.Float{}, a)
-		}
-		return err
+	err := eachOrbit(ctx, arith.Float{}, lat, o, ask, func(weight *big.Int, mean float64) {
+		w, _ := new(big.Float).SetInt(weight).Float64()
+		sum += w * mean
 	})
 	return value{estimate: sum, method: "floating-point sum over the lattice"}, err
 }

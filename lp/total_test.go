@@ -12,6 +12,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/number/arith"
 	"optratio/number/interval"
 )
 
@@ -152,8 +153,12 @@ func TestErrorsOfTotals(t *testing.T) {
 	assert.Zero(t, v.exact.Cmp(byVectors(3, 2, lattice.Paper, big.NewRat(1, 1))), "uniform is em at ε = 0")
 	lat, err := lattice.New(2, 1)
 	require.NoError(t, err)
-	require.ErrorIs(t, eachOrbit(ctx, lat, func([]int) error { t.Error("asked after the end"); return nil }), context.Canceled)
-	require.ErrorIs(t, eachOrbit(context.Background(), lat, func([]int) error { return boom }), boom)
+	asked := 0
+	ask := func([]int) (answer[float64], error) { asked++; return answer[float64]{}, boom }
+	count := func(*big.Int, float64) { t.Error("a mean of no answer") }
+	require.ErrorIs(t, eachOrbit(ctx, arith.Float{}, lat, lattice.Paper, ask, count), context.Canceled)
+	assert.Zero(t, asked, "asked after the end")
+	require.ErrorIs(t, eachOrbit(context.Background(), arith.Float{}, lat, lattice.Paper, ask, count), boom)
 }
 
 // TestPartsOfTotals: values divided by a number of vectors, sums in pairs, and where a closed form is too long to be exact.
