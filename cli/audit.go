@@ -200,7 +200,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 		return f.table(ctx, o)
 	}, func(why string) *audit.Report {
 		return &audit.Report{Report: verify.Report{
-			Mechanism: f.pmfExec + f.sampleExec + f.pmfFile, Domain: f.domain, Properties: nothingDecided(o.Properties, why),
+			Mechanism: f.pmfExec + f.sampleExec + f.pmfFile, Domain: f.domain, Claimed: o.Epsilon.Number(), Properties: nothingDecided(o.Properties, why),
 		}}
 	})
 	done()

@@ -132,7 +132,7 @@ func (f *verifyFlags) run(ctx context.Context) error {
 		}
 		return verify.Lattice(ctx, j.Claim, f.n, f.k, j.options)
 	}, func(why string) *verify.Report {
-		return &verify.Report{Mechanism: name, Domain: f.domain, Properties: nothingDecided(j.options.Properties, why)}
+		return &verify.Report{Mechanism: name, Domain: f.domain, Claimed: j.Epsilon.Number(), Properties: nothingDecided(j.options.Properties, why)}
 	})
 	done()
 	if err != nil {

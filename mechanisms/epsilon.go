@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"optratio/internal/decimal"
+	"optratio/number"
 	"optratio/number/interval"
 )
 
@@ -91,6 +92,17 @@ func (e Epsilon) Eps() *big.Rat { return e.eps }
 
 // Exp returns e^ε where it is given as a rational, nil otherwise. Not to be modified.
 func (e Epsilon) Exp() *big.Rat { return e.exp }
+
+// Number returns ε: exactly where it is given as a rational, otherwise enclosed; no number where no parameter was set.
+func (e Epsilon) Number() number.Number {
+	switch {
+	case e.eps != nil:
+		return number.Exact(e.eps)
+	case e.exp != nil:
+		return number.Enclosed(e.Value(128))
+	}
+	return number.Number{}
+}
 
 // IsZero reports whether ε = 0.
 func (e Epsilon) IsZero() bool {

@@ -145,7 +145,8 @@ func (r Result) String() string {
 type Report struct {
 	Mechanism  string
 	Domain     string
-	Precision  *big.Rat // relative, of the probabilities: what is proved holds to it; nil where they are not approximate
+	Claimed    number.Number // the ε that is claimed
+	Precision  *big.Rat      // relative, of the probabilities: what is proved holds to it; nil where they are not approximate
 	Properties []Result
 }
 

@@ -51,7 +51,7 @@ func (p *Claim) complete(o *Options) error {
 
 // report names the mechanism in a report.
 func (p *Claim) report(r *Report) *Report {
-	r.Mechanism = p.Mechanism.Info().Name
+	r.Mechanism, r.Claimed = p.Mechanism.Info().Name, p.Epsilon.Number()
 	if m, ok := p.Mechanism.(mechanisms.Approximate); ok {
 		r.Precision = m.Precision()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -131,4 +132,33 @@ func TestZeroProblems(t *testing.T) {
 	subject := verify.SubjectFunc(func(verify.Vector) (*verify.Answer, error) { return nil, verify.ErrUndecided })
 	_, err = verify.Check(ctx, subject, subject, verify.ExpEpsilon(eps), &verify.Domain{}, verify.Options{})
 	assert.ErrorIs(t, err, verify.ErrClaim)
+}
+
+// TestWitnessHasBothDistributions compares the probabilities of a witness with the mechanism's own.
+func TestWitnessHasBothDistributions(t *testing.T) {
+	half := mechanisms.FromRational(mechanisms.Info{Name: "half"}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		if in.Scores[0].Cmp(in.Scores[1]) == 0 {
+			return []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 2)}, nil
+		}
+		if in.Scores[0].Cmp(in.Scores[1]) > 0 {
+			return []*big.Rat{big.NewRat(9, 10), big.NewRat(1, 10)}, nil
+		}
+		return []*big.Rat{big.NewRat(1, 10), big.NewRat(9, 10)}, nil
+	})
+	report := lattice(t, half, verify.Options{Properties: []verify.Property{verify.DP}})
+	assert.Equal(t, "1", report.Claimed.String())
+	w := report.Find(verify.DP).Witness
+	require.NotNil(t, w)
+	for _, side := range []struct {
+		scores []*big.Rat
+		pmf    []number.Number
+		p      number.Number
+	}{{w.Scores, w.PMF, w.P}, {w.Neighbor, w.NeighborPMF, w.PNeighbor}} {
+		require.Len(t, side.pmf, 2)
+		assert.Equal(t, side.p, side.pmf[*w.Candidate])
+		for r, p := range side.pmf {
+			want := []string{"0.1", "0.5", "0.9"}[1+side.scores[r].Cmp(side.scores[1-r])]
+			assert.Equal(t, want, p.String())
+		}
+	}
 }

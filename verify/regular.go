@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+
+	"optratio/number"
 )
 
 // both asks the subject about two vectors. Outcomes that one of the answers does not have, because they are labels that came later, have the
@@ -145,10 +147,25 @@ func (c *run) placed(t *tracker, q Vector) error {
 
 // pair describes two probabilities of candidate r.
 func (c *run) pair(q, other Vector, r int, p, o *Value) *Witness {
-	return &Witness{
+	w := &Witness{
 		Scores: c.dom.Space.Scores(q), Neighbor: c.dom.Space.Scores(other),
 		Candidate: &r, P: p.Number(), PNeighbor: o.Number(),
 	}
+	if a, b, err := c.both(q, other); err == nil && len(q) <= maxShown {
+		w.PMF, w.NeighborPMF = numbers(a.P), numbers(b.P)
+	}
+	return w
+}
+
+// maxShown is the number of candidates up to which a witness has all probabilities of its two score vectors.
+const maxShown = 20
+
+func numbers(values []*Value) []number.Number {
+	var out []number.Number
+	for _, v := range values {
+		out = append(out, v.Number())
+	}
+	return out
 }
 
 const unanswered = "not every question was answered with probabilities"

@@ -28,6 +28,8 @@ type Witness struct {
 	NeighborCandidate *int
 	Event             string // the output is not a candidate but this event, "error"
 	T                 *big.Rat
+	PMF               []number.Number // of all candidates at Scores, where the pair of vectors is of interest as a whole and has few candidates
+	NeighborPMF       []number.Number // and at Neighbor
 	P                 number.Number
 	PNeighbor         number.Number
 	PEM               number.Number
@@ -47,8 +49,10 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 		PNeighbor         *number.Number    `json:"p_neighbor,omitempty"`
 		PEM               *number.Number    `json:"p_em,omitempty"`
 		PExpected         *number.Number    `json:"p_expected,omitempty"`
+		PMF               []number.Number   `json:"pmf,omitempty"`
+		NeighborPMF       []number.Number   `json:"neighbor_pmf,omitempty"`
 	}
-	f := fields{Scores: ScoresJSON(w.Scores), NeighborCandidate: w.NeighborCandidate, P: w.P}
+	f := fields{Scores: ScoresJSON(w.Scores), NeighborCandidate: w.NeighborCandidate, P: w.P, PMF: w.PMF, NeighborPMF: w.NeighborPMF}
 	if w.Neighbor != nil {
 		f.Neighbor = ScoresJSON(w.Neighbor)
 	}

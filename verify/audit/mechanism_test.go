@@ -95,6 +95,13 @@ func TestZeroOptions(t *testing.T) {
 	r, err = Draws(context.Background(), em.(mechanisms.Sampler), rand.NewPCG(1, 1), Options{Epsilon: epsilon(t, "1"), Budget: 20_000})
 	require.NoError(t, err)
 	assert.True(t, r.LowerBound.IsValid() && r.Confidence.Cmp(big.NewRat(19, 20)) == 0)
+	require.NotEmpty(t, r.History)
+	for i, p := range r.History[1:] {
+		assert.Greater(t, p.Eps.Float64(), r.History[i].Eps.Float64())
+		assert.Greater(t, p.Samples, r.History[i].Samples)
+	}
+	assert.Equal(t, r.LowerBound, r.History[len(r.History)-1].Eps, "the bound that is reported is the last one")
+	assert.LessOrEqual(t, r.History[len(r.History)-1].Samples, r.Samples)
 	table := []Row{{Scores: []*big.Rat{new(big.Rat), new(big.Rat)}, PMF: []*verify.Value{verify.Rational(big.NewRat(1, 2)), verify.Rational(big.NewRat(1, 2))}}}
 	_, err = Table(context.Background(), "table", table, false, o)
 	assert.NoError(t, err)

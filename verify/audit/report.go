@@ -25,14 +25,20 @@ const (
 // Report is the outcome of an audit.
 type Report struct {
 	verify.Report
-	Claimed    number.Number // the ε that is claimed
 	TightEps   number.Number // of stated probabilities
 	LowerBound number.Number // on ε, of samples, at the confidence
 	Confidence *big.Rat      // of statistical verdicts; nil where there are none
 	Questions  int64
 	Samples    int64
 	Findings   []Finding
+	History    []Progress      // of an audit of samples: how the lower bound grew
 	Witness    *verify.Witness // the one that says most: of dp, else of the first property that is violated
+}
+
+// Progress says that so many samples sufficed for a lower bound on ε.
+type Progress struct {
+	Samples int64         `json:"samples"`
+	Eps     number.Number `json:"eps_lower_bound"`
 }
 
 // MarshalJSON writes the report.
@@ -72,12 +78,13 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Precision  *number.Number  `json:"precision,omitempty"`
 		Questions  int64           `json:"questions"`
 		Samples    int64           `json:"samples,omitempty"`
+		History    []Progress      `json:"history,omitempty"`
 		Properties []verify.Result `json:"properties"`
 		Findings   []finding       `json:"findings"`
 		Witness    *verify.Witness `json:"witness"`
 	}{
 		r.Mechanism, r.Domain, r.Claimed, r.TightEps, optional(r.LowerBound), confidence, precision,
-		r.Questions, r.Samples, r.Properties, findings, r.Witness,
+		r.Questions, r.Samples, r.History, r.Properties, findings, r.Witness,
 	})
 }
 
@@ -157,12 +164,6 @@ func (r *Report) somethingChecked() {
 }
 
 // claim is ε as a number.
-func (o *Options) claim() number.Number {
-	if eps := o.Epsilon.Eps(); eps != nil {
-		return number.Exact(eps)
-	}
-	return number.Enclosed(o.Epsilon.Value(128))
-}
 
 // String returns what was audited, the verdicts, and the findings.
 func (r *Report) String() string {
@@ -202,7 +203,7 @@ func examine(ctx context.Context, name string, subject verify.Subject, space *ve
 		return nil, err
 	}
 	r := &Report{Report: *report}
-	r.Precision, r.Mechanism, r.Claimed = o.Precision, name, o.claim()
+	r.Precision, r.Mechanism, r.Claimed = o.Precision, name, o.Epsilon.Number()
 	for i := range r.Properties {
 		res := &r.Properties[i]
 		if res.Name == verify.DP {

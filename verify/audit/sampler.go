@@ -206,6 +206,7 @@ type statistics struct {
 	drawn    int64
 	cuts     int // how often intervals were chosen
 	shown    map[string]*evidence
+	history  []Progress
 }
 
 // evidence is what the bets on one event at one pair saw.
@@ -246,7 +247,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{},
 	}
 	r := &Report{Confidence: o.Confidence}
-	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.claim()
+	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.Epsilon.Number()
 	res := verify.Result{Name: verify.DP, Verdict: verify.Undecided, Reason: "samples cannot prove privacy; none was found violated"}
 	err := st.run(dom)
 	if err != nil && !errors.Is(err, verify.ErrUndecided) {
@@ -257,6 +258,9 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	}
 	if o.wants() {
 		r.LowerBound = st.conclude(&res)
+		if !st.repeats.broken {
+			r.History = st.history
+		}
 		r.Properties = append(r.Properties, res)
 	}
 	st.o = whole
@@ -415,10 +419,15 @@ func (s *statistics) conclude(res *verify.Result) number.Number {
 	if at >= s.wealth.claimed {
 		res.Verdict, res.Reason, res.Witness = verify.Violated, "", w
 	}
+	return s.level(at)
+}
+
+// level returns the ε of a level.
+func (s *statistics) level(at int) number.Number {
 	if eps := s.wealth.levels[at].epsilon; eps != nil {
 		return number.Exact(eps)
 	}
-	return s.o.claim()
+	return s.o.Epsilon.Number()
 }
 
 // name says in a witness which outcomes make up the event.
