@@ -10,7 +10,7 @@ import (
 func init() {
 	const source = "Papernot & Steinke 2022, Cor. 3; Antonova et al., Private Selection with Heterogeneous Sensitivities, App. C"
 	add := func(info Info, shape func(Params) (*big.Rat, error)) {
-		Register(&randomStopping{info: info, shape: shape, known: new(recent)})
+		Register(&randomStopping{info: info, shape: shape, known: new(recent), nodes: new(recent)})
 	}
 	add(epsDPEach("rs", "random stopping: the best of geometrically many draws with Laplace noise of scale 3Δ_a/ε", "Liu & Talwar 2019; Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 1"),
 		func(Params) (*big.Rat, error) { return ratOne, nil })
@@ -35,8 +35,9 @@ func init() {
 type randomStopping struct {
 	info  Info
 	shape func(Params) (*big.Rat, error) // η
-	known *recent
-	ctx   context.Context // ends quadrature; nil for none
+	known *recent                        // answers
+	nodes *recent                        // see stoppingIntegral
+	ctx   context.Context                // ends quadrature; nil for none
 }
 
 // WithContext implements Slow.

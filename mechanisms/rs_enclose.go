@@ -7,15 +7,16 @@ import (
 	"strings"
 	"sync"
 
-	"optratio/internal/quadrature"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
 
 const (
-	stoppingMargin = 30.0 // e^-30 of slack beyond the precision asked for
-	stoppingBits   = 128  // the highest precision
-	stoppingNodes  = 200  // the most nodes of a rule
+	stoppingMargin = 8.0 // e^-8 of slack beyond the precision asked for
+	stoppingSpread = 22  // the most that the logarithm of E[K]/Pr[K=1] adds to that
+	stoppingGuard  = 40  // bits beyond those
+	stoppingBits   = 128 // the highest precision
+	stoppingNodes  = 200 // the most nodes of a rule
 )
 
 // Enclose returns ErrNoEnclosure at ε = 0, for more than 128 bits, and where there are so many candidates, or scales so
@@ -41,16 +42,16 @@ func (m *randomStopping) Enclose(in *Instance, prec uint) ([]interval.Interval, 
 	if p, ok := m.known.get(key); ok {
 		return scatter(group, p), nil
 	}
-	law := newEnclosedLaw(gamma, eta, len(in.Scores), prec+40)
-	// e^-reach is what is dropped, and an error of 8^{-2 nodes} is what is left of E[K].
-	reach := 0.7*float64(prec) + stoppingMargin
+	law := newEnclosedLaw(gamma, eta, len(in.Scores), prec+stoppingGuard)
+	// A probability is at least Pr[K=1]/n, and e^-reach of E[K]/n is what is dropped here and there. Where these are very different the
+	// result is not as narrow as it might be.
 	_, mean := law.mean.Float64()
-	mean *= float64(len(in.Scores))
-	nodes := (reach+math.Log1p(mean))/(2*math.Log(8)) + 2
-	if !(nodes <= stoppingNodes) || !(mean*math.Exp(-reach) < 0.5) {
+	least, _ := law.factor.Float64()
+	reach := math.Ln2*float64(prec) + min(math.Log(mean/least), stoppingSpread) + stoppingMargin
+	if mean *= float64(len(in.Scores)); !(mean*math.Exp(-reach) < 0.5) {
 		return nil, fmt.Errorf("%w: %.2g draws on average", ErrNoEnclosure, mean)
 	}
-	p, err := law.enclose(in.Epsilon, all, reach, quadrature.Legendre(int(nodes), prec+40))
+	p, err := law.enclose(in.Epsilon, all, reach, reach, m.nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +101,8 @@ type enclosedLaw struct {
 	arith.Interval
 	n          int
 	gamma, eta *big.Rat
+	at0        interval.Interval // γ
+	power      interval.Interval // -1-η
 	share      interval.Interval // (1-γ)/n
 	factor     interval.Interval
 	mean       interval.Interval
@@ -109,6 +112,7 @@ func newEnclosedLaw(gamma, eta *big.Rat, n int, prec uint) *enclosedLaw {
 	f := arith.Interval{Prec: prec}
 	rest := f.FromRat(new(big.Rat).Sub(ratOne, gamma))
 	l := &enclosedLaw{Interval: f, n: n, gamma: gamma, eta: eta, share: rest.Quo(f.FromInt(int64(n)))}
+	l.at0, l.power = f.FromRat(gamma), f.FromRat(new(big.Rat).Add(ratOne, eta)).Neg()
 	switch {
 	case gamma.Cmp(ratOne) == 0:
 		l.factor = f.One().Quo(f.FromInt(int64(n)))
@@ -136,16 +140,16 @@ func (l *enclosedLaw) expm1(x interval.Interval) interval.Interval {
 
 // v returns 1 - (1-γ)(1-h/n) = γ + (1-γ)h/n.
 func (l *enclosedLaw) v(h interval.Interval) interval.Interval {
-	return l.FromRat(l.gamma).Add(l.share.Mul(h))
+	return l.at0.Add(l.share.Mul(h))
 }
 
 // density returns φ'(1-h/n)/n.
 func (l *enclosedLaw) density(h interval.Interval) interval.Interval {
-	v, e := l.v(h), new(big.Rat).Add(ratOne, l.eta)
-	if e.IsInt() && e.Num().BitLen() < 16 {
-		return l.factor.Mul(v.Pow(-int(e.Num().Int64())))
+	v := l.v(h)
+	if l.eta.IsInt() && l.eta.Num().BitLen() < 16 {
+		return l.factor.Mul(v.Pow(-1 - int(l.eta.Num().Int64())))
 	}
-	return l.factor.Mul(interval.Exp(interval.Log(v).Mul(l.FromRat(e)).Neg()))
+	return l.factor.Mul(interval.Exp(interval.Log(v).Mul(l.power)))
 }
 
 // value returns φ(1-h/n).

@@ -10,51 +10,56 @@ import (
 	"optratio/number/interval"
 )
 
-const (
-	stoppingPanel = 0.37    // the widest panel, in the smallest scale that matters there
-	stoppingWork  = 400_000 // interval operations at most, an exponential counting as 25
-)
+// stoppingWork bounds the interval operations of one integral, an exponential counting as 25.
+const stoppingWork = 400_000
 
-// enclose returns the probability of one candidate of each group, enclosed whatever the reach > 0 and the rule: they only decide how wide the
-// result is. It is ErrNoEnclosure where that would take too long.
+// enclose returns the probability of one candidate of each group, enclosed whatever the reach > 0 and the digits: they only decide how wide the
+// result is, e^-digits being about what the rules miss of E[K]. It is ErrNoEnclosure where that would take too long.
 //
 // Between two cuts, which are the scores and the places where a candidate is e^-reach from being decided, each undecided
 // candidate's survival function is e or 1 - e for an exponential e, and each decided one's is in [0,τ] or [1-τ,1], τ = ½e^-reach. φ'
 // is monotone in the latter, so replacing them by constants of that range encloses the integral. What a candidate's own noise
 // does beyond its reach, on either side, adds at most τ E[K]/n.
-func (l *enclosedLaw) enclose(eps Epsilon, all []noisy, reach float64, rule *quadrature.Rule) ([]interval.Interval, error) {
-	edge := interval.Exp(interval.FromFloat(-reach, l.Prec)).Mul(l.FromRat(big.NewRat(1, 2)))
-	q := &stoppingIntegral{
-		law: l, eps: eps, value: eps.Value(l.Prec), all: all, reach: reach, rule: rule,
-		tau: interval.Hull(l.Zero(), edge),
-		p:   make([]interval.Interval, len(all)),
-	}
+func (l *enclosedLaw) enclose(eps Epsilon, all []noisy, reach, digits float64, nodes *recent) ([]interval.Interval, error) {
+	q := &stoppingIntegral{law: l, eps: eps, value: eps.Value(l.Prec), all: all, reach: reach, digits: digits, nodes: nodes}
+	q.low, q.high = q.value.Float64()
 	pieces, err := q.pieces()
 	if err != nil {
 		return nil, err
 	}
+	return q.integrate(pieces), nil
+}
+
+// integrate adds up the pieces and what is outside of them.
+func (q *stoppingIntegral) integrate(pieces []stoppingPiece) []interval.Interval {
+	l := q.law
+	edge := interval.Exp(interval.FromFloat(-q.reach, l.Prec)).Mul(l.FromRat(big.NewRat(1, 2)))
+	q.tau = interval.Hull(l.Zero(), edge)
 	beyond := interval.Hull(l.Zero(), edge.Mul(l.mean).Mul(l.FromInt(2)))
-	for g := range all {
-		if q.p[g] = beyond; all[g].rate == nil {
+	q.p = make([]interval.Interval, len(q.all))
+	for g := range q.all {
+		if q.p[g] = beyond; q.all[g].rate == nil {
 			q.p[g] = q.jump(g)
 		}
 	}
 	for _, piece := range pieces {
 		q.add(piece)
 	}
-	return q.p, nil
+	return q.p
 }
 
 // stoppingIntegral is what is common to all pieces of ∫ f_a(x) φ'(G(x))/n dx.
 type stoppingIntegral struct {
-	law   *enclosedLaw
-	eps   Epsilon
-	value interval.Interval // of ε
-	all   []noisy
-	reach float64
-	rule  *quadrature.Rule
-	tau   interval.Interval // [0, τ]
-	p     []interval.Interval
+	law       *enclosedLaw
+	eps       Epsilon
+	value     interval.Interval // of ε
+	low, high float64           // around ε
+	all       []noisy
+	reach     float64
+	digits    float64           // natural ones, of the rules
+	nodes     *recent           // what exponentials change by to the nodes of a rule
+	tau       interval.Interval // [0, τ]
+	p         []interval.Interval
 }
 
 // stoppingPiece is the range between two cuts.
@@ -62,19 +67,20 @@ type stoppingPiece struct {
 	from, to     *big.Rat
 	active       []int // the groups whose exponential matters there
 	below, above int   // how many other candidates are surely below it and above it
-	panels       int   // of equal width
+	ellipse      int   // ρ
+	nodes        int   // of the rule
+	halvings     []int // panels from left to right, each this often half of the piece
 }
 
 // pieces returns the pieces where some candidate is undecided, ascending. Cuts are the scores, and the reach of
 // every candidate, rounded outward.
 func (q *stoppingIntegral) pieces() ([]stoppingPiece, error) {
-	low, _ := q.value.Float64()
 	var cuts []*big.Rat
 	for _, g := range q.all {
 		cuts = append(cuts, g.at)
 		if g.rate != nil {
 			rate, _ := g.rate.Float64()
-			far := new(big.Rat).SetFloat64(1.0001 * q.reach / (low * rate))
+			far := new(big.Rat).SetFloat64(1.0001 * q.reach / (q.low * rate))
 			if far == nil {
 				return nil, fmt.Errorf("%w: noise beyond float64", ErrNoEnclosure)
 			}
@@ -90,9 +96,12 @@ func (q *stoppingIntegral) pieces() ([]stoppingPiece, error) {
 		if len(piece.active) == 0 {
 			continue
 		}
+		cost := math.Inf(1)
+		for _, rho := range [...]int{2, 3, 4, 6, 10, 16, 32, 64} {
+			cost = min(cost, q.plan(&piece, rho, cost))
+		}
 		pieces = append(pieces, piece)
-		work += float64(len(q.rule.X)*len(piece.active)) * (float64(piece.panels)*4 + 25)
-		if work > stoppingWork || piece.panels > stoppingWork {
+		if work += cost; work > stoppingWork {
 			return nil, fmt.Errorf("%w: quadrature would take too long", ErrNoEnclosure)
 		}
 	}
@@ -101,9 +110,7 @@ func (q *stoppingIntegral) pieces() ([]stoppingPiece, error) {
 
 // piece tells who is undecided between two neighbouring cuts.
 func (q *stoppingIntegral) piece(from, to *big.Rat) stoppingPiece {
-	low, high := q.value.Float64()
 	piece := stoppingPiece{from: from, to: to}
-	largest := 0.0
 	for g, x := range q.all {
 		if x.rate != nil {
 			rate, _ := x.rate.Float64()
@@ -111,9 +118,8 @@ func (q *stoppingIntegral) piece(from, to *big.Rat) stoppingPiece {
 			if gap.Sign() < 0 {
 				gap.Sub(x.at, to)
 			}
-			if d, _ := gap.Float64(); d*rate*low < 1.00005*q.reach {
+			if d, _ := gap.Float64(); d*rate*q.low < 1.00005*q.reach {
 				piece.active = append(piece.active, g)
-				largest = max(largest, rate)
 				continue
 			}
 		}
@@ -123,58 +129,140 @@ func (q *stoppingIntegral) piece(from, to *big.Rat) stoppingPiece {
 			piece.above += x.count
 		}
 	}
-	width, _ := new(big.Rat).Sub(to, from).Float64()
-	piece.panels = int(min(1e9, math.Ceil(width*largest*high/stoppingPanel))) + 1
 	return piece
+}
+
+// plan cuts a piece into panels that suit ellipses of parameter rho, and returns about how many interval operations they take. The piece
+// keeps them where that is less than best. Nothing rests on what is chosen here in floating point but how narrow the result is.
+//
+// A panel is halved until the exponentials e stay below 1 on its ellipse and those that turn by more than π/2 there are too
+// small to bring v below γ/2 or so: see bound.
+func (q *stoppingIntegral) plan(piece *stoppingPiece, rho int, best float64) float64 {
+	type wave struct{ rate, from, count float64 } // in nats for the whole piece; below 0 towards its score
+	gamma, _ := q.law.gamma.Float64()
+	eta, _ := q.law.eta.Float64()
+	room := 0.9 * gamma * float64(q.law.n) / (2 * max(1, 1+eta) * (1 - gamma)) // for what turns too far; +∞ at γ = 1
+	width := new(big.Rat).Sub(piece.to, piece.from)
+	waves := make([]wave, len(piece.active))
+	for j, g := range piece.active {
+		x := q.all[g]
+		rate, _ := new(big.Rat).Mul(width, x.rate).Float64()
+		gap, _ := new(big.Rat).Mul(new(big.Rat).Sub(piece.from, x.at), x.rate).Float64()
+		waves[j] = wave{rate * q.high, math.Abs(gap) * q.low, float64(x.count)}
+		if x.at.Cmp(piece.from) > 0 {
+			waves[j].rate = -waves[j].rate
+		}
+	}
+	wide, high := (float64(rho)+1/float64(rho))/2-1, (float64(rho)-1/float64(rho))/2
+	top := 0.0 // the largest e on an ellipse
+	fits := func(from, width float64) bool {
+		turning, largest := 0.0, 0.0
+		for _, w := range waves {
+			size := math.Abs(w.rate) * width / 2
+			near := w.from + w.rate*from
+			if w.rate < 0 {
+				near += w.rate * width
+			}
+			e := math.Exp(wide*size-near) / 2
+			if e > 0.999 {
+				return false
+			}
+			if largest = max(largest, e); w.rate > 0 && high*size > 1.57 {
+				turning += e * w.count
+			}
+		}
+		if turning > room {
+			return false
+		}
+		top = max(top, largest)
+		return true
+	}
+	var halvings []int
+	const deepest = 30
+	var cut func(from float64, depth int) bool
+	cut = func(from float64, depth int) bool {
+		width := math.Ldexp(1, -depth)
+		if fits(from, width) {
+			halvings = append(halvings, depth)
+			return true
+		}
+		return depth < deepest && len(halvings) < stoppingWork/100 && cut(from, depth+1) && cut(from+width/2, depth+1)
+	}
+	if !cut(0, 0) {
+		return math.Inf(1)
+	}
+	nodes := max(1, int(math.Ceil((q.digits+math.Log(top))/(2*math.Log(float64(rho)))+0.5)))
+	if nodes > 4 {
+		nodes = (nodes + 3) / 4 * 4 // rules of few different sizes: they are dear to make
+	}
+	if nodes > stoppingNodes {
+		return math.Inf(1)
+	}
+	each := float64(4*len(waves) + 12)
+	cost := float64(nodes) * (float64(len(halvings))*each + float64(len(waves)*(25/2+slices.Max(halvings))))
+	if cost < best {
+		piece.ellipse, piece.nodes, piece.halvings = rho, nodes, halvings
+	}
+	return cost
 }
 
 // wave is the exponential e = ½e^{-ε·rate·|x-at|} of an undecided group, followed from panel to panel.
 type wave struct {
-	e     interval.Interval   // at the left end of the panel
-	step  interval.Interval   // its change to the next panel
-	node  []interval.Interval // its change to each node of the panel
-	count interval.Interval   // of e in the sum of survival functions: negative where these are 1 - e
-	rate  interval.Interval   // ε·rate·width, which makes e a density in units of panels
-	sum   *interval.Accumulator
+	e      interval.Interval // at the left end of the panel
+	change []change          // over a panel that is so often half of the piece
+	count  interval.Interval // of e in the sum of survival functions: negative where these are 1 - e
+	rate   interval.Interval // ε·rate·width of the piece, which makes e a density in units of the piece
+	sum    *interval.Accumulator
+}
+
+// change is what an exponential e is multiplied by.
+type change struct {
+	step interval.Interval   // over a panel
+	node []interval.Interval // to each of its nodes
+	far  interval.Interval   // from the end of a panel where e is larger to the end of its ellipse
+}
+
+// doubled returns the changes over a panel of twice the width.
+func (c change) doubled() change {
+	d := change{c.step.Sqr(), make([]interval.Interval, len(c.node)), c.far.Sqr()}
+	for i, x := range c.node {
+		d.node[i] = x.Sqr()
+	}
+	return d
 }
 
 // add adds the integrals over a piece to the probabilities, panel by panel.
-//
-// On a panel the rule misses at most what quadrature.Rule.Error says of ρ = 8 and a bound on f_a φ'/n on the Bernstein ellipse.
-// With h half the width of the panel its half-axes are 4.07h and 3.94h. As h <= 0.19 scales, the exponentials turn by less than π/2 there
-// and grow by a factor of less than e^{0.19·5.07} < 3 from the left end, to less than 1; then every survival function has a real part
-// >= 0, so that |φ'| <= E[K] as on the real line.
 func (q *stoppingIntegral) add(piece stoppingPiece) {
-	l, n := q.law, len(q.rule.X)
-	width := new(big.Rat).Sub(piece.to, piece.from)
-	width.Quo(width, big.NewRat(int64(piece.panels), 1))
+	l, rule := q.law, quadrature.Legendre(piece.nodes, q.law.Prec)
 	constant := q.tau.Mul(l.FromInt(int64(piece.below))).Add(l.FromInt(int64(piece.above))).Sub(q.tau.Mul(l.FromInt(int64(piece.above))))
 	waves := make([]*wave, len(piece.active))
 	for j, g := range piece.active {
-		waves[j] = q.wave(q.all[g], piece.from, width)
+		waves[j] = q.wave(q.all[g], piece, rule)
 		if waves[j].count.Hi().Sign() < 0 {
 			constant = constant.Sub(waves[j].count)
 		}
 	}
-	missed := q.rule.Error(l.mean.Mul(l.FromInt(3)), 8)
-	missed = interval.Hull(missed.Neg(), missed)
 	e := make([]interval.Interval, len(waves))
-	for range piece.panels {
-		for i := range n {
+	for _, depth := range piece.halvings {
+		part := l.FromRat(new(big.Rat).SetFrac(ratOne.Num(), new(big.Int).Lsh(ratOne.Num(), uint(depth))))
+		for i := range rule.X {
 			h := interval.NewAccumulator(l.Prec)
 			h.Add(constant)
 			for j, w := range waves {
-				e[j] = w.e.Mul(w.node[i])
+				e[j] = w.e.Mul(w.change[depth].node[i])
 				h.AddMul(e[j], w.count)
 			}
-			weight := l.density(h.Value()).Mul(q.rule.Weight[i])
+			weight := l.density(h.Value()).Mul(rule.Weight[i]).Mul(part)
 			for j, w := range waves {
 				w.sum.AddMul(weight, e[j])
 			}
 		}
-		for _, w := range waves {
-			w.sum.AddMul(missed, w.e)
-			w.e = w.e.Mul(w.step)
+		bound, tops := q.bound(waves, depth, piece.ellipse)
+		missed := rule.Error(bound, piece.ellipse).Mul(part)
+		missed = interval.Hull(missed.Neg(), missed)
+		for j, w := range waves {
+			w.sum.AddMul(missed, tops[j])
+			w.e = w.e.Mul(w.change[depth].step)
 		}
 	}
 	for j, g := range piece.active {
@@ -182,29 +270,87 @@ func (q *stoppingIntegral) add(piece stoppingPiece) {
 	}
 }
 
-// wave returns a group's exponential on panels of a width from a place on, which its score does not lie right of unless it lies
-// beyond all of them.
-func (q *stoppingIntegral) wave(x noisy, from, width *big.Rat) *wave {
+// bound bounds |φ'|/n on the Bernstein ellipse of the panel where the waves stand, and every |e|.
+//
+// With r the rate of an exponential e times half the width of the panel, |e| grows by at most e^{r((ρ+1/ρ)/2-1)} from the end of the panel where it is larger to
+// the ellipse, and its argument is at most r(ρ-1/ρ)/2 there. So a survival function has a real part >= 0 where it is e and turns by at most π/2, >= -|e|
+// where it is e otherwise, and >= 1 - |e| where it is 1 - e. Those of decided candidates are constants >= 0. With -D the sum of what is negative
+// of these, Re v >= γ - (1-γ)D/n, and φ', a negative power of v, is at most what it is there where that is positive: no bound otherwise.
+func (q *stoppingIntegral) bound(waves []*wave, depth, rho int) (bound interval.Interval, tops []interval.Interval) {
 	l := q.law
-	gap := new(big.Rat).Sub(from, x.at)
+	deficit := l.Zero()
+	turn := l.FromRat(big.NewRat(int64(rho*rho-1), int64(4*rho)<<depth))
+	for _, w := range waves {
+		c := w.change[depth]
+		if w.count.Hi().Sign() < 0 {
+			top := w.e.Mul(c.step).Mul(c.far)
+			deficit = deficit.Add(top.Sub(l.One()).Max(l.Zero()).Mul(w.count.Neg()))
+			tops = append(tops, top)
+			continue
+		}
+		top := w.e.Mul(c.far)
+		if least, ok := w.rate.Mul(turn).LessEq(l.FromRat(quarterTurn)); !ok || !least {
+			deficit = deficit.Add(top.Mul(w.count))
+		}
+		tops = append(tops, top)
+	}
+	if s, ok := l.v(deficit.Neg()).Sign(); !ok || s <= 0 {
+		return interval.Whole(l.Prec), tops
+	}
+	return l.density(deficit.Neg()), tops
+}
+
+// quarterTurn is a little less than π/2.
+var quarterTurn = big.NewRat(157, 100)
+
+// wave returns a group's exponential at the left end of a piece, whose inside its score is not in.
+func (q *stoppingIntegral) wave(x noisy, piece stoppingPiece, rule *quadrature.Rule) *wave {
+	l := q.law
+	gap := new(big.Rat).Sub(piece.from, x.at)
 	gap.Mul(gap.Abs(gap), x.rate)
-	change := new(big.Rat).Mul(width, x.rate)
+	fall := new(big.Rat).Sub(piece.to, piece.from)
+	fall.Mul(fall, x.rate)
 	w := &wave{
 		e:     q.eps.expNeg(gap, l.Prec).Mul(l.FromRat(big.NewRat(1, 2))),
 		count: l.FromInt(int64(x.count)),
-		rate:  q.value.Mul(l.FromRat(change)),
+		rate:  q.value.Mul(l.FromRat(fall)),
 		sum:   interval.NewAccumulator(l.Prec),
 	}
-	if x.at.Cmp(from) > 0 {
-		change = change.Neg(change)
+	if x.at.Cmp(piece.from) > 0 {
+		fall.Neg(fall)
 		w.count = w.count.Neg()
 	}
-	w.step = q.eps.expNeg(change, l.Prec)
-	slope := q.value.Mul(l.FromRat(change)).Neg()
-	for _, t := range q.rule.X {
-		w.node = append(w.node, interval.Exp(slope.Mul(t)))
+	deepest := slices.Max(piece.halvings)
+	w.change = make([]change, deepest+1)
+	for d := deepest; d >= 0; d-- {
+		if d == deepest {
+			w.change[d] = q.change(fall.Quo(fall, new(big.Rat).SetInt(new(big.Int).Lsh(ratOne.Num(), uint(d)))), piece.ellipse, rule)
+		} else {
+			w.change[d] = w.change[d+1].doubled()
+		}
 	}
 	return w
+}
+
+// change returns what e^{-ε fall x} is multiplied by over a panel of width 1.
+func (q *stoppingIntegral) change(fall *big.Rat, rho int, rule *quadrature.Rule) change {
+	l, n := q.law, len(rule.X)
+	key := fmt.Sprint(q.eps, fall, rho, n, l.Prec)
+	if known, ok := q.nodes.get(key); ok {
+		return change{known[n], known[:n], known[n+1]}
+	}
+	slope := q.value.Mul(l.FromRat(fall)).Neg()
+	c := change{step: q.eps.expNeg(fall, l.Prec), node: make([]interval.Interval, n)}
+	for i := range (n + 1) / 2 {
+		c.node[i] = interval.Exp(slope.Mul(rule.X[i]))
+		if n-1-i > i { // the nodes mirror each other
+			c.node[n-1-i] = c.step.Quo(c.node[i])
+		}
+	}
+	// (ρ + 1/ρ)/2 - 1 = (ρ-1)²/2ρ half widths
+	c.far = interval.Exp(slope.Abs().Mul(l.FromRat(big.NewRat(int64((rho-1)*(rho-1)), int64(4*rho)))))
+	q.nodes.put(key, append(slices.Clone(c.node), c.step, c.far))
+	return c
 }
 
 // jump returns the probability of one candidate of a group without noise: what φ(G) jumps by at their score, in equal shares.

@@ -15,7 +15,7 @@ import (
 )
 
 // lossPrec is the precision in bits at which losses are summed where probabilities are not rational.
-const lossPrec = 128
+const lossPrec = 64
 
 // law is a mechanism on the grid. It is asked at scores relative to the best one, once for all shifts: what is rated is the
 // mechanism after that subtraction, which changes none that depends on differences of scores alone, as all of the registry do.
