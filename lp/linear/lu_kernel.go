@@ -13,6 +13,7 @@ type kernel struct {
 	colVal [][]float64
 	rowIdx [][]int32
 	size   []float64 // largest original entry of a column
+	top    []float64 // largest entry of a column now
 	byCol  buckets   // columns by entries left
 	byRow  buckets
 	mult   []float64 // multipliers of the current step by row
@@ -66,7 +67,7 @@ func (e *elimination) kernel() {
 	n := e.n
 	k := &kernel{
 		e: e, colIdx: make([][]int32, n), colVal: make([][]float64, n), rowIdx: make([][]int32, n),
-		size: make([]float64, n), byCol: newBuckets(n), byRow: newBuckets(n),
+		size: make([]float64, n), top: make([]float64, n), byCol: newBuckets(n), byRow: newBuckets(n),
 		mult: make([]float64, n), touch: make([]bool, n),
 	}
 	for j := range int32(n) {
@@ -85,6 +86,7 @@ func (e *elimination) kernel() {
 	}
 	for j := range int32(n) {
 		if e.rowOf[j] < 0 && len(k.colIdx[j]) > 0 {
+			k.top[j] = maxAbs(k.colVal[j])
 			k.byCol.move(j, len(k.colIdx[j]))
 		}
 		if e.colOf[j] < 0 && len(k.rowIdx[j]) > 0 {
@@ -150,7 +152,7 @@ func (b *buckets) first(n int) int {
 func (k *kernel) searchColumns(s *search, count int) (enough bool) {
 	for j := k.byCol.head[count]; j >= 0; {
 		following := k.byCol.next[j]
-		big := maxAbs(k.colVal[j])
+		big := k.top[j]
 		if big <= pivotRelative*k.size[j] {
 			k.discard(j)
 			j = following
@@ -172,17 +174,28 @@ func (k *kernel) searchColumns(s *search, count int) (enough bool) {
 	return false
 }
 
-// searchRows looks at the rows with count entries and reports whether the search has seen enough.
+// searchRows looks at the rows with count entries and reports whether the search has seen enough. Rows without an entry large enough in its
+// column are not looked at again before their pattern changes; their columns are.
 func (k *kernel) searchRows(s *search, count int) (enough bool) {
-	for i := k.byRow.head[count]; i >= 0; i = k.byRow.next[i] {
+	for i := k.byRow.head[count]; i >= 0; {
+		following := k.byRow.next[i]
+		fit := false
 		for _, j := range k.rowIdx[i] {
-			if cost := float64(count-1) * float64(len(k.colIdx[j])-1); cost < s.cost && k.stable(i, j) {
+			cost := float64(count-1) * float64(len(k.colIdx[j])-1)
+			if fit && cost >= s.cost || !k.stable(i, j) {
+				continue
+			}
+			if fit = true; cost < s.cost {
 				s.offer(i, j, cost)
 			}
+		}
+		if !fit {
+			k.byRow.move(i, -1)
 		}
 		if s.enough() {
 			return true
 		}
+		i = following
 	}
 	return false
 }
@@ -190,7 +203,7 @@ func (k *kernel) searchRows(s *search, count int) (enough bool) {
 // stable reports whether entry (i, j) is large enough in its column for a pivot.
 func (k *kernel) stable(i, j int32) bool {
 	v := math.Abs(k.colVal[j][slices.Index(k.colIdx[j], i)])
-	return v >= pivotThreshold*maxAbs(k.colVal[j]) && v > pivotRelative*k.size[j]
+	return v >= pivotThreshold*k.top[j] && v > pivotRelative*k.size[j]
 }
 
 // discard takes a column that is numerically zero out of the kernel.
@@ -285,7 +298,7 @@ func (k *kernel) update(i, c int32, pattern []int32) {
 		k.rowIdx[r] = append(k.rowIdx[r], c)
 		k.byRow.move(r, len(k.rowIdx[r]))
 	}
-	k.colIdx[c], k.colVal[c] = idx, val
+	k.colIdx[c], k.colVal[c], k.top[c] = idx, val, maxAbs(val)
 	if len(idx) == 0 {
 		k.byCol.move(c, -1)
 	} else {
