@@ -31,7 +31,11 @@ func TestManualHasEveryCommandAndFlag(t *testing.T) {
 		page, err := os.ReadFile(filepath.Join(folder, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"))
 		require.NoError(t, err)
 		text := strings.ReplaceAll(string(page), `\-`, "-")
-		c.Flags().VisitAll(func(f *pflag.Flag) { assert.Contains(t, text, "--"+f.Name, c.Name()) })
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				assert.True(t, strings.Contains(text, "--"+f.Name), "%s --%s", c.CommandPath(), f.Name)
+			}
+		})
 		for _, below := range c.Commands() {
 			visit(below)
 		}

@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"optratio/internal/report"
+	"optratio/lattice"
+	"optratio/mechanisms"
+)
+
+func init() { commands = append(commands, newReport) }
+
+// newReport is the command that draws the answer of a job as a page: report itself with the flags of ratio, or with --from; its
+// subcommands are the jobs.
+func newReport(s streams) *cobra.Command {
+	c := newReportOf(s, newRatio)
+	c.Use = "report [ratio|verify|audit|stopping] -o FILE.html …"
+	c.Short = "Draw the answer of a job as a page that stands alone"
+	c.Long = `Do a ratio, verify, audit or stopping job and draw its answer as one HTML page: the verdict in a sentence, the witness as a
+picture, what is proved and what is assumed, the certificate, and the command that gives the same answer. The page
+loads nothing and has no script. Its numbers are those of the job's JSON document, which is inside.
+--from FILE draws the document of a job that was done before with --json. The exit code is the job's.`
+	c.Example = `  optratio report -n 4 -k 4 --eps 0.5 -o report.html
+  optratio report verify --mechanism rnm-laplace -n 3 -k 2 --eps 1 -o report.html
+  optratio report audit --pmf-exec 'python3 mine.py' --eps 1 -o report.html
+  optratio report --from RESULT.json -o report.html`
+	var from string
+	c.Flags().StringVar(&from, "from", "", "a job's JSON document; no job is done then")
+	job := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !c.Flags().Changed("from") {
+			return job(c, args)
+		}
+		return reportFrom(c, from)
+	}
+	for _, of := range []func(streams) *cobra.Command{newRatio, newVerify, newAudit, newStopping} {
+		c.AddCommand(newReportOf(s, of))
+	}
+	return c
+}
+
+// newReportOf wraps the command of a job: its document goes into a page instead of to standard output.
+func newReportOf(s streams, of func(streams) *cobra.Command) *cobra.Command {
+	var document bytes.Buffer
+	c := of(streams{s.in, &document, s.err})
+	name := c.Name()
+	c.Short = "Draw the answer of " + choose(name == "audit", "an ", "a ") + name + " job as a page"
+	c.Example = ""
+	fs := c.Flags()
+	fs.Lookup("json").Hidden = true
+	var path string
+	fs.StringVarP(&path, "output", "o", "", "file of the page")
+	job := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		out, err := createReport(path)
+		if err != nil {
+			return err
+		}
+		if list := splitNames(text(fs, "eps") + text(fs, "exp-eps")); len(list) > 1 {
+			return usagef("--eps: a report is about one ε, give one")
+		}
+		page := report.Context{Command: commandLine(name, fs)}
+		drop, err := certify(fs, &page)
+		if err != nil {
+			return err
+		}
+		defer drop()
+		if err := fs.Set("json", "true"); err != nil {
+			return err
+		}
+		end := job(c, args)
+		if document.Len() == 0 {
+			return end
+		}
+		if cert := text(fs, "cert"); cert != "" {
+			if data, err := os.ReadFile(cert); err == nil {
+				page.Certificate = data
+			}
+		}
+		return errors.Join(writeReport(c, s.out, out, document.Bytes(), page), end)
+	}
+	return c
+}
+
+// text returns the value of a flag, "" where the command has none of this name.
+func text(fs *pflag.FlagSet, name string) string {
+	if f := fs.Lookup(name); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}
+
+func createReport(path string) (*outputFile, error) {
+	if path == "" {
+		return nil, usagef("-o is missing: name the file of the page, such as -o report.html")
+	}
+	return createOutput("-o", path)
+}
+
+// commandLine is the command line of the job itself, with the flags that were given.
+func commandLine(name string, fs *pflag.FlagSet) string {
+	words := []string{"optratio", name}
+	fs.Visit(func(f *pflag.Flag) {
+		switch dashes := choose(len(f.Name) == 1, "-", "--"); {
+		case f.Name == "output" || f.Name == "json":
+		case f.Value.Type() == "bool":
+			words = append(words, dashes+f.Name+choose(f.Value.String() == "true", "", "=false"))
+		default:
+			words = append(words, dashes+f.Name, shellQuoted(f.Value.String()))
+		}
+	})
+	return strings.Join(words, " ")
+}
+
+var plainWord = regexp.MustCompile(`^[\w./:,+=@%^-]+$`)
+
+// shellQuoted writes a word as a shell reads it.
+func shellQuoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// certified is the number of variables up to which a page has a certificate though none was asked for.
+const certified = 20_000
+
+// certify asks a small ratio job for a certificate, in a folder of its own that drop removes, unless there is to be one anyway.
+func certify(fs *pflag.FlagSet, page *report.Context) (drop func(), err error) {
+	if cert := text(fs, "cert"); fs.Lookup("cert") == nil || cert != "" {
+		page.CertificateName = filepath.Base(cert)
+		return func() {}, nil
+	}
+	n, errN := strconv.Atoi(text(fs, "n"))
+	k, errK := strconv.Atoi(text(fs, "k"))
+	plain := text(fs, "method") == "auto" && text(fs, "objective") != "minimax" && text(fs, "step") == "2delta" && text(fs, "loss") == "mean" && text(fs, "prior") == "" &&
+		text(fs, "pmf-exec") == "" && text(fs, "pmf-file") == ""
+	if errN != nil || errK != nil || n < 1 || k < 1 || n > certified || k > certified || !plain || fs.Changed("from") || lattice.Orbits(n, k).Cmp(big.NewInt(certified)) > 0 {
+		return func() {}, nil
+	}
+	folder, err := os.MkdirTemp("", "optratio")
+	if err != nil {
+		return nil, err
+	}
+	page.CertificateName = fmt.Sprintf("ratio-%d-%d.cert", n, k)
+	return func() { os.RemoveAll(folder) }, fs.Set("cert", filepath.Join(folder, page.CertificateName))
+}
+
+// writeReport writes the page of a document and says so.
+func writeReport(c *cobra.Command, stdout io.Writer, out *outputFile, document []byte, page report.Context) error {
+	page.Curve = curveFor(c.Context(), document)
+	p, err := report.New(document, page)
+	if err != nil {
+		return err
+	}
+	if err := out.commit(c.Context(), p.Write); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%s: %s\n", out.path, p.Word)
+	return nil
+}
+
+// reportFrom draws the document of a job that was done before.
+func reportFrom(c *cobra.Command, from string) error {
+	var others []string
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "from" && f.Name != "output" {
+			others = append(others, choose(len(f.Name) == 1, "-", "--")+f.Name)
+		}
+	})
+	if len(others) > 0 {
+		return usagef("--from: the job was done already, so that %s says nothing; leave it out", others[0])
+	}
+	out, err := createReport(text(c.Flags(), "output"))
+	if err != nil {
+		return err
+	}
+	in, err := openInput(c.Context(), "--from", from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	document, err := io.ReadAll(io.LimitReader(in, mostInput))
+	if err != nil {
+		return usagef("--from %s: cannot be read: %w", quoted(from), withoutPath(err))
+	}
+	if _, err := report.KindOf(document); err != nil {
+		return usagef("--from %s: %w; give what such a job printed with --json", quoted(from), err)
+	}
+	err = writeReport(c, c.OutOrStdout(), out, document, report.Context{})
+	if errors.Is(err, report.ErrDocument) {
+		return usagef("--from %s: %w", quoted(from), err)
+	}
+	return err
+}
+
+// curveSize is the number of orbits up to which a page has a curve over ε.
+const curveSize = 200
+
+var latticeName = regexp.MustCompile(`^Q\((\d+),(\d+)\), \d+ score vectors$`)
+
+// curveFor computes the ratios of a document's mechanisms over ε, as the ratio command does for a list of ε; nil where that would take
+// long or means nothing.
+func curveFor(ctx context.Context, document []byte) *report.Curve {
+	var d struct {
+		N, K                                              int
+		Eps                                               *string
+		ExpEps                                            *string `json:"exp_eps"`
+		Objective, Constraints, Step, Loss, Prior, Domain string
+		Monotonic                                         bool `json:"monotonic_scores"`
+		Mechanism                                         string
+		Mechanisms                                        []struct{ Name string }
+		Claimed                                           struct{ Lower string } `json:"claimed_eps"`
+	}
+	if json.Unmarshal(document, &d) != nil || ctx.Err() != nil {
+		return nil
+	}
+	names := []string{d.Mechanism}
+	if found := latticeName.FindStringSubmatch(d.Domain); found != nil {
+		d.N, _ = strconv.Atoi(found[1])
+		d.K, _ = strconv.Atoi(found[2])
+		d.Objective, d.Constraints, d.Step, d.Loss, d.Prior = "paper", "dp", "2delta", "mean", "uniform"
+		names = append(names, "pf", "em")
+	} else {
+		names = nil
+		for _, m := range d.Mechanisms {
+			names = append(names, m.Name)
+		}
+	}
+	slices.Sort(names[min(1, len(names)):])
+	names = slices.Compact(names)
+	if d.N < 1 || d.K < 1 || d.N > curveSize || d.K > curveSize || lattice.Orbits(d.N, d.K).Cmp(big.NewInt(curveSize)) > 0 ||
+		d.Step != "2delta" || d.Loss != "mean" || d.Prior != "uniform" || d.Objective != "paper" || d.Monotonic || len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		if _, err := mechanisms.Lookup(name); err != nil {
+			return nil
+		}
+	}
+	var list []string
+	for i := 1; i <= 24; i++ {
+		list = append(list, strconv.FormatFloat(float64(i)*0.05*spacing(d.Eps, d.ExpEps, d.Claimed.Lower), 'f', 2, 64))
+	}
+	args := []string{"ratio", "-n", strconv.Itoa(d.N), "-k", strconv.Itoa(d.K), "--constraints", d.Constraints, "--mechanism", strings.Join(names, ","), "--eps", strings.Join(list, ",")}
+	var out bytes.Buffer
+	if run(ctx, append(args, "--json", "--time-limit", "20s"), strings.NewReader(""), &output{w: &out}, io.Discard) != exitDone {
+		return nil
+	}
+	curve, err := report.CurveOf(out.Bytes())
+	if err != nil {
+		return nil
+	}
+	curve.Command = "optratio " + strings.Join(args, " ")
+	return curve
+}
+
+// spacing returns how many times 0.05 the points of a curve are apart, so that the job's ε is near its middle.
+func spacing(eps, exp *string, claimed string) float64 {
+	for _, text := range []*string{eps, exp, &claimed} {
+		if text == nil || *text == "" {
+			continue
+		}
+		if e, err := strconv.ParseFloat(*text, 64); err == nil {
+			return float64(min(max(1, int(2*e+0.999)), 8))
+		}
+	}
+	return 1
+}

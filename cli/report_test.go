@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// quietly runs a command line and returns its code and streams.
+func quietly(args ...string) (code int, out, errs string) {
+	var o, e bytes.Buffer
+	code = Run(context.Background(), args, strings.NewReader(""), &o, &e)
+	return code, o.String(), e.String()
+}
+
+// TestReportsAreTheCommandsAnswers draws a page of every kind from flags and from the document that the command prints: the document in
+// the page is the command's, digit for digit, the exit code is the command's too, and the command line on the page is the one that was given.
+func TestReportsAreTheCommandsAnswers(t *testing.T) {
+	table, err := filepath.Abs("../testdata/em.jsonl")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		line, word string
+		code       int
+	}{
+		{"ratio -n 3 -k 3 --exp-eps 3/2", "pf has ", 0},
+		{"ratio -n 3 -k 3 --exp-eps 5/2", "pf is optimal: no such mechanism has a smaller mean expected error", 0},
+		{"verify --mechanism rnm-laplace -n 2 -k 2 --eps 1", "It is 1-DP here; violated: being never worse than the exponential mechanism", 1},
+		{"verify --mechanism pf -n 2 -k 2 --eps 1", "Yes: it is 1-DP on what was examined", 0},
+		{"audit --pmf-file " + table + " --shifted --exp-eps 3/2 --property dp", "No: it is not ε-DP at ε = 0.405465…", 1},
+		{"stopping -n 5 --exp-eps 3/2 --lp", "The best private rule takes the best candidate with probability ", 0},
+	} {
+		words := strings.Fields(c.line)
+		path := filepath.Join(t.TempDir(), "page.html")
+		code, said, errs := quietly(append([]string{"report"}, append(words, "-o", path)...)...)
+		require.Equal(t, c.code, code, "%s: %s", c.line, errs)
+		page, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Contains(t, said, c.word)
+		assert.Contains(t, string(page), c.word)
+
+		code, document, _ := quietly(append(words, "--json")...)
+		assert.Equal(t, c.code, code)
+		inside := html.UnescapeString(regexp.MustCompile(`(?s)<pre>(\{.*?)</pre>`).FindStringSubmatch(string(page))[1])
+		same := func(text string) string { return unstable.ReplaceAllString(strings.TrimSpace(text), "${1}0") }
+		assert.Equal(t, same(document), same(inside), c.line)
+
+		given := html.UnescapeString(regexp.MustCompile(`<code>optratio (.*)</code>`).FindAllStringSubmatch(string(page), -1)[strings.Count(string(page), "<code>optratio ")-1][1])
+		_, again, _ := quietly(append(strings.Fields(given), "--json")...)
+		assert.Equal(t, same(document), same(again), given)
+
+		from := filepath.Join(t.TempDir(), "result.json")
+		require.NoError(t, os.WriteFile(from, []byte(document), 0o600))
+		code, said, errs = quietly("report", "--from", from, "-o", path)
+		assert.Zero(t, code, errs)
+		assert.Contains(t, said, c.word)
+	}
+}
+
+// TestReportHasTheCurveOfTheCommand compares the table behind a curve with what the command on the page prints.
+func TestReportHasTheCurveOfTheCommand(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "page.html")
+	code, _, errs := quietly("report", "-n", "3", "-k", "2", "--eps", "0.3", "-o", path)
+	require.Zero(t, code, errs)
+	page, err := os.ReadFile(path)
+	require.NoError(t, err)
+	line := html.UnescapeString(regexp.MustCompile(`<code>optratio (ratio [^<]*,[^<]*--eps[^<]*)</code>`).FindStringSubmatch(string(page))[1])
+	code, out, _ := quietly(append(strings.Fields(line), "--json")...)
+	require.Zero(t, code)
+	var docs []ratioDoc
+	require.NoError(t, json.Unmarshal([]byte(out), &docs))
+	require.Len(t, docs, 24)
+	for _, d := range docs {
+		for _, m := range d.Mechanisms {
+			assert.Contains(t, string(page), "<td>"+m.Ratio.String()+"</td>")
+		}
+	}
+	assert.Contains(t, string(page), "SHA-256", "a small ratio has its certificate")
+}
+
+// TestReportRefusals gives what no page can be made of.
+func TestReportRefusals(t *testing.T) {
+	folder := t.TempDir()
+	page := filepath.Join(folder, "page.html")
+	bad := filepath.Join(folder, "bad.json")
+	require.NoError(t, os.WriteFile(bad, []byte(`{"orbits":`), 0o600))
+	for _, c := range []struct{ line, part string }{
+		{"report -n 3 -k 2 --eps 1", "-o is missing"},
+		{"report -n 3 -k 2 --eps 1,2 -o " + page, "a report is about one ε"},
+		{"report --from " + bad + " -o " + page, "--from"},
+		{"report --from " + bad + " -n 3 -o " + page, "-n says nothing"},
+		{"report --from " + filepath.Join(folder, "none") + " -o " + page, "cannot be read"},
+		{"report -n 3 -k 2 --eps 1 -o " + folder, "is a folder"},
+		{"report verify --mechanism none -n 3 -k 2 --eps 1 -o " + page, "none"},
+		{"report -k 2 --eps 1 -o " + page, "-n"},
+	} {
+		code, out, errs := quietly(strings.Fields(c.line)...)
+		assert.Equal(t, exitUsage, code, c.line)
+		assert.Empty(t, out)
+		assert.Contains(t, errs, c.part, c.line)
+		assert.Equal(t, 1, strings.Count(errs, "\n"), c.line)
+	}
+	_, err := os.Stat(page)
+	assert.ErrorIs(t, err, os.ErrNotExist, "nothing is written where nothing is answered")
+}
+
+func TestShellQuoted(t *testing.T) {
+	for word, want := range map[string]string{"a/b.csv": "a/b.csv", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'"} {
+		assert.Equal(t, want, shellQuoted(word))
+	}
+}

@@ -1,0 +1,247 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// The pictures are 360 units wide, the width of a small phone, so that text stays readable there. Colours are classes of page.css.
+const (
+	chartWidth = 360.0
+	barLeft    = 8.0
+	barRight   = 288.0 // where a bar of the largest value ends; its number stands behind it
+	barHeight  = 14.0
+)
+
+// drawing collects the elements of an SVG.
+type drawing struct {
+	b strings.Builder
+	y float64 // where the next element goes
+}
+
+func (d *drawing) add(format string, args ...any) { fmt.Fprintf(&d.b, format+"\n", args...) }
+
+func (d *drawing) text(x, y float64, class, anchor, s string) {
+	d.add(`<text x="%s" y="%s" class="%s" text-anchor="%s">%s</text>`, at(x), at(y), class, anchor, html.EscapeString(s))
+}
+
+func (d *drawing) rect(x, y, w, h float64, class string) {
+	d.add(`<rect x="%s" y="%s" width="%s" height="%s" class="%s"/>`, at(x), at(y), at(w), at(h), class)
+}
+
+func (d *drawing) segment(x1, y1, x2, y2 float64, class string) {
+	d.add(`<line x1="%s" y1="%s" x2="%s" y2="%s" class="%s"/>`, at(x1), at(y1), at(x2), at(y2), class)
+}
+
+// svg closes the drawing; description is its text alternative.
+func (d *drawing) svg(description string) template.HTML {
+	return template.HTML(fmt.Sprintf("<svg viewBox=\"0 0 %s %s\" role=\"img\" aria-label=\"%s\">\n%s</svg>",
+		at(chartWidth), at(d.y), html.EscapeString(description), d.b.String()))
+}
+
+// at writes a coordinate, to a tenth of a unit.
+func at(x float64) string { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }
+
+// Bar is a bar of a bar chart. Band, where it is not nil, is the interval in which the bar may end.
+type bar struct {
+	class, label string
+	value        float64
+	number       string
+	band         *[2]float64
+}
+
+// group is a heading with its bars; a marked one is what the picture is about.
+type group struct {
+	heading string
+	bars    []bar
+	marked  string // what is said beside the heading; empty where the group is not marked
+	bad     bool   // it is marked because something is wrong
+}
+
+// bars draws groups of horizontal bars on a common scale from 0.
+func bars(groups []group, description string) template.HTML {
+	most := 0.0
+	for _, g := range groups {
+		for _, b := range g.bars {
+			most = math.Max(most, b.value)
+			if b.band != nil {
+				most = math.Max(most, b.band[1])
+			}
+		}
+	}
+	if most <= 0 || math.IsInf(most, 1) || math.IsNaN(most) {
+		most = 1
+	}
+	length := func(v float64) float64 { return math.Min(math.Max(v/most, 0), 1) * (barRight - barLeft) }
+	d := drawing{y: 4}
+	for _, g := range groups {
+		top := d.y
+		d.text(barLeft, d.y+13, choose(g.bad, "bad", choose(g.marked != "", "", "soft")), "start", g.heading+choose(g.marked != "", " – "+g.marked, ""))
+		d.y += 18
+		for _, b := range g.bars {
+			d.rect(barLeft, d.y, math.Max(length(b.value), 0.5), barHeight, b.class)
+			if b.band != nil {
+				from, to := length(b.band[0]), length(b.band[1])
+				d.rect(barLeft+from, d.y-2, math.Max(to-from, 1), barHeight+4, "band")
+			}
+			end := length(b.value)
+			if b.band != nil {
+				end = math.Max(end, length(b.band[1]))
+			}
+			switch label := b.number + choose(b.label != "", " "+b.label, ""); {
+			case end < 0.45*(barRight-barLeft):
+				d.text(barLeft+end+5, d.y+11, "", "start", label)
+			default: // below the bar, where there is room for it
+				d.y += barHeight + 2
+				d.text(barLeft, d.y+11, "", "start", label)
+			}
+			d.y += barHeight + 5
+		}
+		if g.marked != "" {
+			d.rect(2, top, chartWidth-4, d.y-top, choose(g.bad, "box", "plain box"))
+		}
+		d.y += 6
+	}
+	return d.svg(description)
+}
+
+// curve is a line of a line chart.
+type curve struct {
+	class, name string
+	x, y        []float64
+}
+
+// chart draws lines over a horizontal axis from 0, with a vertical mark.
+type chart struct {
+	curves         []curve
+	xTitle, yTitle string
+	low, high      float64 // of the vertical axis
+	mark           float64 // where a vertical line is drawn; NaN for none
+	markName       string
+	level          float64 // where a horizontal line is drawn; NaN for none
+	levelName      string
+	logX, steps    bool
+}
+
+func (c *chart) svg(description string) template.HTML {
+	const left, right, top, bottom = 46.0, 350.0, 26.0, 220.0
+	x0, x1 := math.Inf(1), math.Inf(-1)
+	for _, l := range c.curves {
+		for _, x := range l.x {
+			x0, x1 = math.Min(x0, x), math.Max(x1, x)
+		}
+	}
+	if !c.logX {
+		x0 = 0
+	}
+	scale := func(x float64) float64 {
+		if c.logX {
+			return math.Log10(math.Max(x, 1e-300))
+		}
+		return x
+	}
+	span := scale(x1) - scale(x0)
+	if !(span > 0) {
+		span = 1
+	}
+	px := func(x float64) float64 { return left + (scale(x)-scale(x0))/span*(right-left) }
+	py := func(y float64) float64 {
+		return bottom - math.Min(math.Max((y-c.low)/(c.high-c.low), 0), 1)*(bottom-top)
+	}
+	d := drawing{y: 264}
+	d.text(4, 14, "soft", "start", c.yTitle)
+	for _, t := range ticks(c.low, c.high, 5) {
+		d.segment(left, py(t), right, py(t), "axis")
+		d.text(left-4, py(t)+4, "soft", "end", strconv.FormatFloat(t, 'g', 5, 64))
+	}
+	for _, t := range xTicks(x0, x1, c.logX) {
+		d.segment(px(t), bottom, px(t), bottom+4, "axis")
+		d.text(px(t), bottom+17, "soft", "middle", short(t))
+	}
+	d.text(right, bottom+36, "soft", "end", c.xTitle)
+	if !math.IsNaN(c.level) && c.level >= c.low && c.level <= c.high {
+		d.segment(left, py(c.level), right, py(c.level), "mark")
+		d.text(left+3, py(c.level)-4, "", "start", c.levelName)
+	}
+	if !math.IsNaN(c.mark) && c.mark >= x0 && c.mark <= x1 {
+		d.segment(px(c.mark), top, px(c.mark), bottom, "mark")
+		anchor := choose(px(c.mark) > (left+right)/2, "end", "start")
+		d.text(px(c.mark)+choose(anchor == "end", -3.0, 3.0), top+10, "", anchor, c.markName)
+	}
+	legend := left
+	for _, l := range c.curves {
+		var path strings.Builder
+		for j := range l.x {
+			switch {
+			case j == 0:
+				fmt.Fprintf(&path, "M%s %s", at(px(l.x[j])), at(py(l.y[j])))
+			case c.steps:
+				fmt.Fprintf(&path, "H%s V%s", at(px(l.x[j])), at(py(l.y[j])))
+			default:
+				fmt.Fprintf(&path, "L%s %s", at(px(l.x[j])), at(py(l.y[j])))
+			}
+		}
+		d.add(`<path class="line %s" d="%s"/>`, l.class, path.String())
+		if len(c.curves) > 1 || l.name != "" {
+			d.segment(legend, 256, legend+18, 256, "line "+l.class)
+			d.text(legend+22, 260, "", "start", l.name)
+			legend += 36 + 7*float64(len(l.name))
+		}
+	}
+	return d.svg(description)
+}
+
+// ticks returns round numbers between two ends, about so many.
+func ticks(low, high float64, about int) []float64 {
+	if !(high > low) {
+		return []float64{low}
+	}
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(about))))
+	for _, factor := range []float64{1, 2, 5, 10} {
+		if (high-low)/(step*factor) <= float64(about) {
+			step *= factor
+			break
+		}
+	}
+	var out []float64
+	for i := math.Ceil(low/step - 1e-9); i*step <= high*(1+1e-12); i++ {
+		out = append(out, math.Abs(math.Round(i*step*1e12)/1e12)) // axes start at 0 or above; Abs makes -0 0
+	}
+	return out
+}
+
+func xTicks(low, high float64, log bool) []float64 {
+	if !log {
+		return ticks(low, high, 6)
+	}
+	var out []float64
+	for e := math.Ceil(math.Log10(low) - 1e-9); math.Pow(10, e) <= high; e++ {
+		out = append(out, math.Pow(10, e))
+	}
+	if len(out) < 2 {
+		out = []float64{low, high}
+	}
+	return out
+}
+
+// short writes a number of an axis.
+func short(x float64) string {
+	switch {
+	case x >= 1e6:
+		return strconv.FormatFloat(x/1e6, 'g', 3, 64) + "M"
+	case x >= 1e4:
+		return strconv.FormatFloat(math.Round(x/100)/10, 'g', -1, 64) + "k"
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+func choose[T any](b bool, yes, no T) T {
+	if b {
+		return yes
+	}
+	return no
+}

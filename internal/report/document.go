@@ -1,0 +1,205 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"optratio/number"
+)
+
+// Kind is a job that a page can be about.
+type Kind string
+
+const (
+	Ratio    Kind = "ratio"
+	Verify   Kind = "verify"
+	Audit    Kind = "audit"
+	Stopping Kind = "stopping"
+)
+
+// ErrDocument is wrapped by errors about what is no result of a job.
+var ErrDocument = errors.New("not the JSON document of one ratio, verify, audit or stopping job")
+
+// KindOf recognises the document of a job by its fields.
+func KindOf(document []byte) (Kind, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(document, &fields); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrDocument, err)
+	}
+	for _, k := range []struct {
+		kind   Kind
+		fields []string
+	}{
+		{Ratio, []string{"orbits", "optimum", "mechanisms"}},
+		{Audit, []string{"properties", "findings", "claimed_eps"}},
+		{Verify, []string{"properties", "mechanism", "claimed_eps"}},
+		{Stopping, []string{"outcome", "success", "threshold"}},
+	} {
+		missing := false
+		for _, name := range k.fields {
+			missing = missing || fields[name] == nil
+		}
+		if !missing {
+			return k.kind, nil
+		}
+	}
+	return "", ErrDocument
+}
+
+// ratioDocument is what a page needs of a ratio job's document.
+type ratioDocument struct {
+	N           int           `json:"n"`
+	K           int           `json:"k"`
+	Eps         *string       `json:"eps"`
+	ExpEps      *string       `json:"exp_eps"`
+	Objective   string        `json:"objective"`
+	Constraints string        `json:"constraints"`
+	Orbits      *big.Int      `json:"orbits"`
+	Variables   *big.Int      `json:"variables"`
+	Proof       string        `json:"proof"`
+	Solver      string        `json:"solver"`
+	Monotonic   bool          `json:"monotonic_scores"`
+	Step        string        `json:"step"`
+	Loss        string        `json:"loss"`
+	Prior       string        `json:"prior"`
+	Optimum     number.Number `json:"optimum"`
+	PFOptimal   *bool         `json:"pf_optimal"`
+	Mechanisms  []struct {
+		Name    string        `json:"name"`
+		Error   number.Number `json:"error"`
+		Ratio   number.Number `json:"ratio"`
+		Finding string        `json:"finding"`
+	} `json:"mechanisms"`
+	Undecided string `json:"undecided"`
+}
+
+// epsilon says which ε was given.
+func (d *ratioDocument) epsilon() string {
+	if d.Eps != nil {
+		return "ε = " + *d.Eps
+	}
+	if d.ExpEps != nil {
+		return "e^ε = " + *d.ExpEps
+	}
+	return ""
+}
+
+// verdictDocument is what a page needs of the document of a verify or audit job.
+type verdictDocument struct {
+	Mechanism  string         `json:"mechanism"`
+	Domain     string         `json:"domain"`
+	Claimed    number.Number  `json:"claimed_eps"`
+	TightEps   *number.Number `json:"tight_eps"`
+	LowerBound *number.Number `json:"eps_lower_bound"`
+	Confidence *float64       `json:"confidence"`
+	Precision  *number.Number `json:"precision"`
+	Samples    int64          `json:"samples"`
+	Questions  int64          `json:"questions"`
+	History    []struct {
+		Samples int64         `json:"samples"`
+		Eps     number.Number `json:"eps_lower_bound"`
+	} `json:"history"`
+	Properties []property `json:"properties"`
+	Findings   []struct {
+		Event  string   `json:"event"`
+		Detail string   `json:"detail"`
+		Scores []scalar `json:"scores"`
+		Times  int64    `json:"times"`
+	} `json:"findings"`
+}
+
+type property struct {
+	Name     string         `json:"name"`
+	Verdict  string         `json:"verdict"`
+	Checked  int64          `json:"checked"`
+	Reason   string         `json:"reason"`
+	Witness  *witness       `json:"witness"`
+	Attained *witness       `json:"attained"`
+	TightEps *number.Number `json:"tight_eps"`
+	TightExp *string        `json:"tight_exp_eps"`
+	Range    *number.Number `json:"range"`
+}
+
+func (d *verdictDocument) find(name string) *property {
+	for i := range d.Properties {
+		if d.Properties[i].Name == name {
+			return &d.Properties[i]
+		}
+	}
+	return nil
+}
+
+type witness struct {
+	Scores      []scalar        `json:"scores"`
+	Neighbor    []scalar        `json:"neighbor"`
+	Candidate   any             `json:"candidate"`
+	T           *number.Number  `json:"t"`
+	P           number.Number   `json:"p"`
+	PNeighbor   *number.Number  `json:"p_neighbor"`
+	PEM         *number.Number  `json:"p_em"`
+	PExpected   *number.Number  `json:"p_expected"`
+	PMF         []number.Number `json:"pmf"`
+	NeighborPMF []number.Number `json:"neighbor_pmf"`
+}
+
+// candidate returns the number of the candidate, -1 where the witness is about another event.
+func (w *witness) candidate() int {
+	if r, ok := w.Candidate.(float64); ok {
+		return int(r)
+	}
+	return -1
+}
+
+// event names what the probabilities are of.
+func (w *witness) event() string {
+	switch e := w.Candidate.(type) {
+	case float64:
+		return fmt.Sprintf("candidate %d", int(e))
+	case string:
+		return e
+	}
+	return "the event"
+}
+
+// scalar is a score as the document has it: a JSON number, or a string "p/q".
+type scalar string
+
+func (s *scalar) UnmarshalJSON(data []byte) error {
+	*s = scalar(strings.ReplaceAll(strings.Trim(string(data), `"`), "-", "−"))
+	return nil
+}
+
+func vector(scores []scalar) string {
+	var parts []string
+	for _, s := range scores {
+		parts = append(parts, string(s))
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// stoppingDocument is what a page needs of a stopping job's document.
+type stoppingDocument struct {
+	N          int             `json:"n"`
+	P          string          `json:"p"`
+	L          int             `json:"l"`
+	Eps        *string         `json:"eps"`
+	ExpEps     *string         `json:"exp_eps"`
+	Delta      string          `json:"delta"`
+	Win        int             `json:"win"`
+	Threshold  int             `json:"threshold"`
+	Outcome    []number.Number `json:"outcome"`
+	Success    number.Number   `json:"success"`
+	TightEps   number.Number   `json:"tight_eps"`
+	TightDelta *number.Number  `json:"tight_delta"`
+	Optimum    *number.Number  `json:"optimum"`
+	PMixBest   *struct {
+		P       number.Number `json:"p"`
+		Success number.Number `json:"success"`
+	} `json:"pmix_best"`
+	Ratio          *number.Number  `json:"ratio"`
+	OptimalOutcome []number.Number `json:"optimal_outcome"`
+	Undecided      string          `json:"undecided"`
+}

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"html/template"
+	"io"
+	"strconv"
+)
+
+// Page is what a page says, in the order in which it says it.
+type Page struct {
+	Title       string // the question
+	Tone        string // good, bad or open
+	Word        string // the verdict in a few words
+	Sentences   []string
+	Sections    []Section
+	Certificate *Certificate
+	Document    string // JSON, as the job printed it
+}
+
+// Section is a part of a page; what is empty is left out.
+type Section struct {
+	Title    string
+	Text     []string
+	Figure   *Figure
+	Table    *Table
+	Items    []string
+	Commands []string
+}
+
+// Figure is a picture, whose text alternative is in the SVG itself and whose numbers are a table.
+type Figure struct {
+	SVG     template.HTML
+	Caption string
+	Table   *Table
+}
+
+// Table is a table of text.
+type Table struct {
+	Head []string
+	Rows [][]string
+}
+
+// Certificate is a certificate inside the page.
+type Certificate struct {
+	Name   string
+	Text   string
+	SHA256 string
+	Bytes  int
+	Data   template.URL // empty where it is too large for a page
+}
+
+// Context is what a page says beside the answer of the job itself.
+type Context struct {
+	Command         string   // the command line that gives the same answer; empty where it is not known
+	Certificate     []byte   // nil for none
+	CertificateName string   // its file
+	Curve           *Curve   // nil for none
+	Notes           []string // on what could not be drawn
+}
+
+// largest certificate that is put into a page, in bytes.
+const maxCertificate = 5_000_000
+
+var (
+	//go:embed page.css
+	style string
+	//go:embed page.html
+	layout string
+
+	page = template.Must(template.New("page").Funcs(template.FuncMap{
+		"css":     func() template.CSS { return template.CSS(style) },
+		"verdict": func(s string) bool { return s == "proved" || s == "violated" || s == "undecided" },
+	}).Parse(layout))
+)
+
+// Write writes the page.
+func (p *Page) Write(w io.Writer) error { return page.Execute(w, p) }
+
+// New makes the page of a job's JSON document.
+func New(document []byte, c Context) (*Page, error) {
+	kind, err := KindOf(document)
+	if err != nil {
+		return nil, err
+	}
+	build := map[Kind]func([]byte, Context) (*Page, error){Ratio: ofRatio, Verify: ofVerdicts, Audit: ofVerdicts, Stopping: ofStopping}[kind]
+	p, err := build(document, c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Command != "" {
+		p.Sections = append(p.Sections, Section{Title: "Do it again", Text: []string{"This command gives the same answer; --json prints the document below."}, Commands: []string{c.Command}})
+	}
+	if c.Certificate != nil {
+		sum := sha256.Sum256(c.Certificate)
+		p.Certificate = &Certificate{
+			Name: c.CertificateName, SHA256: hex.EncodeToString(sum[:]), Bytes: len(c.Certificate),
+			Text: "The certificate holds the numbers that prove the bounds above. The command optratio check " + c.CertificateName + " verifies them with code that shares nothing with the solvers.",
+		}
+		if len(c.Certificate) <= maxCertificate {
+			p.Certificate.Data = template.URL("data:text/plain;base64," + base64.StdEncoding.EncodeToString(c.Certificate))
+		}
+	}
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, bytes.TrimSpace(document), "", "  "); err != nil {
+		return nil, err
+	}
+	p.Document = pretty.String()
+	return p, nil
+}
+
+// grouped writes a count with thin spaces between its thousands.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,212 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/number"
+)
+
+func ofRatio(document []byte, c Context) (*Page, error) {
+	var d ratioDocument
+	if err := json.Unmarshal(document, &d); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
+	}
+	p := &Page{Title: fmt.Sprintf("How far from optimal? n = %d candidates, scores down to k = %d steps, %s", d.N, d.K, d.epsilon())}
+	p.Tone, p.Word = d.headline()
+	p.Sentences = d.sentences()
+	p.Sections = append(p.Sections, d.errors())
+	if c.Curve != nil {
+		p.Sections = append(p.Sections, c.Curve.section(d.at()))
+	}
+	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: append(d.assumed(), c.Notes...)})
+	return p, nil
+}
+
+// at is the job's ε.
+func (d *ratioDocument) at() number.Number {
+	text := func(s *string) *big.Rat {
+		if s == nil {
+			return nil
+		}
+		r, _ := new(big.Rat).SetString(*s)
+		return r
+	}
+	if r := text(d.Eps); r != nil {
+		return number.Exact(r)
+	}
+	if r := text(d.ExpEps); r != nil {
+		f, _ := r.Float64()
+		return number.Estimate(math.Log(f), "the logarithm")
+	}
+	return number.Number{}
+}
+
+// headline is about the first mechanism that was rated.
+func (d *ratioDocument) headline() (tone, word string) {
+	if len(d.Mechanisms) == 0 {
+		return "open", "No mechanism was rated"
+	}
+	m := d.Mechanisms[0]
+	if m.Finding != "" {
+		return "bad", fmt.Sprintf("%s cannot be rated: %s", m.Name, m.Finding)
+	}
+	lo, ok := m.Ratio.Lower()
+	hi, bounded := m.Ratio.Upper()
+	one := big.NewRat(1, 1)
+	switch {
+	case !ok || !m.Ratio.IsRigorous():
+		return "open", fmt.Sprintf("%s: %s times the least error possible", m.Name, m.Ratio)
+	case bounded && hi.Cmp(one) < 0:
+		return "bad", fmt.Sprintf("%s is better than an ε-DP mechanism of this kind can be: it is not one", m.Name)
+	case bounded && lo.Cmp(one) == 0 && hi.Cmp(one) == 0:
+		return "good", fmt.Sprintf("%s is optimal: no such mechanism has a smaller %s", m.Name, d.measure())
+	case d.Undecided != "":
+		return "open", fmt.Sprintf("%s has between %s and %s times the least %s possible", m.Name, low(m.Ratio), high(m.Ratio), d.measure())
+	}
+	return "good", fmt.Sprintf("%s has %s times the least %s possible", m.Name, show(m.Ratio), d.measure())
+}
+
+func low(n number.Number) string {
+	s, _, _ := n.Strings()
+	return s
+}
+
+func high(n number.Number) string {
+	_, s, _ := n.Strings()
+	return s
+}
+
+// measure names what is minimised.
+func (d *ratioDocument) measure() string {
+	what := choose(d.Loss == "mean" || d.Loss == "", "expected error", "expected loss ("+d.Loss+")")
+	return choose(d.Objective == "minimax", "worst-case "+what, "mean "+what)
+}
+
+func (d *ratioDocument) sentences() []string {
+	var out []string
+	for _, m := range d.Mechanisms[min(1, len(d.Mechanisms)):] {
+		if m.Finding == "" {
+			out = append(out, fmt.Sprintf("%s: %s times.", m.Name, show(m.Ratio)))
+		}
+	}
+	if d.Undecided != "" {
+		out = append(out, "The job ended early: "+d.Undecided+". What is stated is certified all the same.")
+	}
+	return append(out, fmt.Sprintf("“Possible” means: for the mechanisms described at the end of this page, with scores that are multiples of %s, in the mean over all such score vectors%s.",
+		map[string]string{"2delta": "2Δ", "delta": "Δ", "": "2Δ"}[d.Step]+choose(d.Step != "2delta" && d.Step != "delta", d.Step, ""),
+		choose(d.Objective == "minimax", " replaced by the worst of them", "")))
+}
+
+// errors draws the errors of the mechanisms and the optimum.
+func (d *ratioDocument) errors() Section {
+	groups := []group{{heading: "the least possible", bars: []bar{{class: "three", value: d.Optimum.Float64(), number: show(d.Optimum)}}}}
+	table := &Table{Head: []string{"mechanism", d.measure(), "ratio to the least possible"}, Rows: [][]string{{"the least possible", d.Optimum.String(), "1"}}}
+	for _, m := range d.Mechanisms {
+		if m.Finding != "" {
+			continue
+		}
+		groups = append(groups, group{heading: m.Name, bars: []bar{{class: "one", value: m.Error.Float64(), number: show(m.Error)}}})
+		table.Rows = append(table.Rows, []string{m.Name, m.Error.String(), m.Ratio.String()})
+	}
+	unit := choose(d.Loss == "mean" || d.Loss == "", " in steps of "+choose(d.Monotonic, "Δ", "2Δ"), "")
+	return Section{Title: "Errors", Table: table, Figure: &Figure{
+		SVG: bars(groups, "Bars of the errors in the table below."), Caption: "The " + d.measure() + unit + ". Digits before … are certain.",
+	}}
+}
+
+// proofs explains how the optimum was had.
+var proofs = map[string]string{
+	"dual-recurrence":  "permute-and-flip's optimality follows from a theorem; no linear program was needed",
+	"dual-closed-form": "a closed-form bound",
+	"lumped":           "a linear program over classes of score vectors, whose multipliers bound the error of every such mechanism from below",
+	"lp":               "a linear program, whose multipliers bound the error of every such mechanism from below; they were evaluated in exact or outward-rounded arithmetic",
+}
+
+func (d *ratioDocument) assumed() []string {
+	size := ""
+	if d.Orbits != nil && d.Variables != nil {
+		size = fmt.Sprintf(" There are %s score vectors up to their order, and %s variables.", d.Orbits, d.Variables)
+	}
+	level := map[string]string{
+		"paper":    "The least error possible is a lower bound for every shift-invariant ε-DP mechanism: it asks for privacy towards the worst neighbours only, and is sometimes attained by no such mechanism (--constraints dp asks for all).",
+		"dp":       "The least error possible is that of shift-invariant ε-DP mechanisms, with privacy towards all neighbours.",
+		"monotone": "The least error possible is a lower bound for mechanisms that are shift-invariant, monotone and ε-DP.",
+		"full":     "The least error possible is a lower bound for mechanisms that are shift-invariant, monotone and ε-DP.",
+	}[d.Constraints]
+	proof := proofs[d.Proof]
+	if proof == "" {
+		proof = d.Proof
+	}
+	out := []string{"How it was found: " + proof + "." + size}
+	if level != "" {
+		out = append(out, level)
+	}
+	return append(out, "A solver's own figures appear nowhere; it only proposed where to look.",
+		"Neighbouring score vectors differ by at most the sensitivity Δ in every score. Other lattices, other priors and other losses have other answers.")
+}
+
+// Curve has errors of mechanisms over ε, as ratios to the optimum.
+type Curve struct {
+	Names   []string
+	Eps     []number.Number
+	Ratios  [][]number.Number // for each ε, of each mechanism
+	Command string            // prints these numbers
+}
+
+// section draws the curve, with a mark at an ε.
+func (c *Curve) section(mark number.Number) Section {
+	classes := []string{"one", "two", "three", "four"}
+	lines := make([]curve, min(len(c.Names), len(classes)))
+	table := &Table{Head: append([]string{"ε"}, c.Names...)}
+	most := 1.02
+	for i, eps := range c.Eps {
+		row := []string{eps.String()}
+		for j, r := range c.Ratios[i] {
+			row = append(row, r.String())
+			if j < len(lines) {
+				lines[j].class, lines[j].name = classes[j], c.Names[j]
+				lines[j].x, lines[j].y = append(lines[j].x, eps.Float64()), append(lines[j].y, r.Float64())
+				most = math.Max(most, r.Float64())
+			}
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	at := math.NaN()
+	if mark.IsValid() {
+		at = mark.Float64()
+	}
+	drawing := chart{
+		curves: lines, xTitle: "ε", yTitle: "error, over the least possible", low: 1, high: math.Min(1+1.05*(most-1), 4),
+		mark: at, markName: "this job", level: math.NaN(),
+	}
+	return Section{Title: "The same for other ε", Figure: &Figure{
+		SVG: drawing.svg("Ratio of each mechanism's error to the least possible, over ε; the numbers are in the table below."), Table: table,
+		Caption: "Errors over the least error possible, on the same lattice.",
+	}, Text: []string{"This command prints the numbers:"}, Commands: []string{c.Command}}
+}
+
+// CurveOf reads the JSON array that a ratio job prints for several ε.
+func CurveOf(documents []byte) (*Curve, error) {
+	var all []ratioDocument
+	if err := json.Unmarshal(documents, &all); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
+	}
+	var c Curve
+	for i, d := range all {
+		var ratios []number.Number
+		for _, m := range d.Mechanisms {
+			if i == 0 {
+				c.Names = append(c.Names, m.Name)
+			}
+			ratios = append(ratios, m.Ratio)
+		}
+		if len(ratios) != len(c.Names) {
+			return nil, ErrDocument
+		}
+		c.Eps, c.Ratios = append(c.Eps, d.at()), append(c.Ratios, ratios)
+	}
+	return &c, nil
+}

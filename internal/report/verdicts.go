@@ -1,0 +1,322 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"optratio/number"
+)
+
+// readable is how many digits of a number a sentence and a picture show.
+const readable = 6
+
+func show(n number.Number) string { return n.Format(readable) }
+
+func ofVerdicts(document []byte, c Context) (*Page, error) {
+	var d verdictDocument
+	if err := json.Unmarshal(document, &d); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
+	}
+	p := &Page{Title: fmt.Sprintf("Is %s %s?", d.Mechanism, d.private())}
+	p.Tone, p.Word = d.headline()
+	p.Sentences = d.sentences()
+	dp := d.find("dp")
+	for _, property := range d.Properties {
+		if property.Witness != nil && property.Verdict == "violated" {
+			p.Sections = append(p.Sections, d.drawn(&property, property.Witness, "Where "+longName[property.Name]+" fails"))
+		}
+	}
+	if dp != nil && dp.Attained != nil && dp.Witness == nil {
+		p.Sections = append(p.Sections, d.drawn(dp, dp.Attained, "Where it is closest to the limit"))
+	}
+	p.Sections = append(p.Sections, d.tight(dp)...)
+	if len(d.History) > 1 {
+		p.Sections = append(p.Sections, d.course())
+	}
+	if c.Curve != nil {
+		p.Sections = append(p.Sections, c.Curve.section(d.Claimed))
+	}
+	rows := [][]string{}
+	for _, r := range d.Properties {
+		remark := r.Reason
+		if r.TightEps != nil && r.Name == "dp" {
+			remark = strings.TrimPrefix(remark+"; tight ε "+r.TightEps.String(), "; ")
+		}
+		rows = append(rows, []string{longName[r.Name], r.Verdict, grouped(r.Checked), remark})
+	}
+	p.Sections = append(p.Sections, Section{
+		Title: "All properties", Text: append([]string{"Examined: " + d.Domain + "."}, c.Notes...),
+		Table: &Table{Head: []string{"property", "verdict", "checked", "remark"}, Rows: rows},
+	})
+	if len(d.Findings) > 0 {
+		var items []string
+		for _, f := range d.Findings {
+			items = append(items, fmt.Sprintf("%s on scores %s, %s times: %s", f.Event, vector(f.Scores), grouped(f.Times), f.Detail))
+		}
+		p.Sections = append(p.Sections, Section{Title: "Answers that are no probabilities", Items: items})
+	}
+	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: d.assumed()})
+	return p, nil
+}
+
+// longName says what a property is, for who never saw its name.
+var longName = map[string]string{
+	"dp": "ε-DP", "symmetry": "symmetry", "shift": "shift-invariance", "monotone": "monotonicity", "sum": "probabilities that sum to 1",
+	"dominates-em": "being never worse than the exponential mechanism", "dominates-em-mean": "a mean error at most the exponential mechanism's",
+	"bounded-range": "bounded range", "zcdp": "zero-concentrated DP", "rdp": "Rényi DP", "independence": "independence of the samples",
+	"answers": "answers to every question", "against": "agreement with the named mechanism",
+}
+
+func (d *verdictDocument) sampled() bool { return d.Confidence != nil }
+
+// private names the claim.
+func (d *verdictDocument) private() string {
+	if _, ok := d.Claimed.Rat(); ok {
+		return show(d.Claimed) + "-DP"
+	}
+	return "ε-DP at ε = " + show(d.Claimed)
+}
+
+// headline sums the verdicts up.
+func (d *verdictDocument) headline() (tone, word string) {
+	dp := d.find("dp")
+	var violated, undecided []string
+	for _, r := range d.Properties {
+		switch r.Verdict {
+		case "violated":
+			violated = append(violated, longName[r.Name])
+		case "undecided":
+			undecided = append(undecided, longName[r.Name])
+		}
+	}
+	switch {
+	case dp != nil && dp.Verdict == "violated":
+		return "bad", fmt.Sprintf("No: it is not %s", d.private())
+	case len(violated) > 0 && d.sampled() && d.find("independence") != nil && d.find("independence").Verdict == "violated":
+		return "bad", "Its samples are not independent, so nothing is concluded about ε"
+	case len(violated) > 0 && dp != nil && dp.Verdict == "proved":
+		return "bad", fmt.Sprintf("It is %s here; violated: %s", d.private(), strings.Join(violated, ", "))
+	case len(violated) > 0:
+		return "bad", "Fails: " + strings.Join(violated, ", ")
+	case d.sampled():
+		return "open", fmt.Sprintf("Samples did not refute that it is %s, which proves nothing", d.private())
+	case len(undecided) > 0 && dp != nil && dp.Verdict == "proved":
+		return "open", fmt.Sprintf("It is %s here; undecided: %s", d.private(), strings.Join(undecided, ", "))
+	case len(undecided) > 0 || len(d.Properties) == 0:
+		return "open", "Undecided: " + strings.Join(undecided, ", ")
+	case dp != nil:
+		return "good", fmt.Sprintf("Yes: it is %s on what was examined", d.private())
+	}
+	return "good", "Everything that was asked holds on what was examined"
+}
+
+// sentences tell the headline's reason.
+func (d *verdictDocument) sentences() []string {
+	var out []string
+	dp := d.find("dp")
+	if dp != nil && dp.Verdict == "violated" && dp.Witness != nil {
+		out = append(out, d.story(dp.Witness))
+	}
+	switch {
+	case d.sampled() && d.LowerBound != nil:
+		out = append(out, fmt.Sprintf("From %s samples, ε is at least %s with confidence %s; claimed: %s.",
+			grouped(d.Samples), show(*d.LowerBound), percent(*d.Confidence), show(d.Claimed)))
+	case dp != nil && dp.TightEps != nil:
+		out = append(out, fmt.Sprintf("The smallest ε that holds there is %s; claimed: %s.", show(*dp.TightEps), show(d.Claimed)))
+	}
+	return out
+}
+
+func percent(x float64) string { return strconv.FormatFloat(100*x, 'g', 6, 64) + " %" }
+
+// probability writes a probability, with the counts behind it where it is a frequency.
+func probability(p number.Number) string {
+	if r, ok := p.Rat(); ok {
+		switch {
+		case r.Sign() == 0:
+			return "0"
+		case !r.IsInt() && r.Denom().BitLen() <= 14:
+			return r.RatString()
+		}
+	}
+	if !p.IsRigorous() {
+		return show(p) + choose(p.Method() != "", " ("+p.Method()+")", "")
+	}
+	return show(p)
+}
+
+// story tells a violation of ε-DP.
+func (d *verdictDocument) story(w *witness) string {
+	if w.PNeighbor == nil {
+		return ""
+	}
+	text := fmt.Sprintf("On scores %s it picks %s with probability %s. One person's data can change the scores to %s, and there the probability is %s.",
+		vector(w.Scores), w.event(), probability(w.P), vector(w.Neighbor), probability(*w.PNeighbor))
+	if times, ok := quotient(w.P, *w.PNeighbor); ok {
+		text += fmt.Sprintf(" That is %s times as much; ε-DP allows at most e^ε times, here %s.", show(times), exponential(d.Claimed))
+	} else if hi, ok := w.PNeighbor.Upper(); ok && hi.Sign() == 0 {
+		text += " What can happen on one side and never on the other tells them apart: no ε suffices."
+	}
+	return text
+}
+
+// quotient encloses p/q.
+func quotient(p, q number.Number) (number.Number, bool) {
+	if !p.IsRigorous() || !q.IsRigorous() {
+		a, b := p.Float64(), q.Float64()
+		if b > 0 {
+			return number.Estimate(a/b, "of frequencies"), true
+		}
+		return number.Number{}, false
+	}
+	pl, ok1 := p.Lower()
+	ph, ok2 := p.Upper()
+	ql, ok3 := q.Lower()
+	qh, ok4 := q.Upper()
+	if !ok1 || !ok2 || !ok3 || !ok4 || ql.Sign() <= 0 || pl.Sign() < 0 {
+		return number.Number{}, false
+	}
+	return number.Bounds(new(big.Rat).Quo(pl, qh), new(big.Rat).Quo(ph, ql)), true
+}
+
+// exponential is e^ε to a few digits.
+func exponential(eps number.Number) string {
+	return strconv.FormatFloat(math.Exp(eps.Float64()), 'g', readable, 64)
+}
+
+// drawn is the section of a witness.
+func (d *verdictDocument) drawn(r *property, w *witness, title string) Section {
+	s := Section{Title: title}
+	if r.Name != "dp" || r.Verdict != "violated" {
+		s.Text = append(s.Text, d.plain(r, w))
+	}
+	if w.PNeighbor == nil || w.Neighbor == nil {
+		return s
+	}
+	banded := r.Name == "dp"
+	factor := math.Exp(d.Claimed.Float64())
+	chosen := w.candidate()
+	pair := func(name, marked string, p, q number.Number) group {
+		b := bar{class: "two", value: q.Float64(), number: show(q)}
+		if banded {
+			b.band = &[2]float64{p.Float64() / factor, math.Min(1, p.Float64()*factor)}
+		}
+		return group{heading: name, marked: marked, bad: marked != "" && r.Verdict == "violated", bars: []bar{{class: "one", value: p.Float64(), number: show(p)}, b}}
+	}
+	mark := choose(r.Verdict == "violated", "violated", "closest to the limit")
+	var groups []group
+	table := &Table{Head: []string{"outcome", "probability on " + vector(w.Scores), "probability on " + vector(w.Neighbor)}}
+	add := func(name, marked string, p, q number.Number) {
+		groups = append(groups, pair(name, marked, p, q))
+		table.Rows = append(table.Rows, []string{name, p.String(), q.String()})
+	}
+	if len(w.PMF) == len(w.NeighborPMF) && len(w.PMF) > 0 && chosen >= 0 {
+		for i := range w.PMF {
+			name := fmt.Sprintf("candidate %d", i)
+			if i < len(w.Scores) && i < len(w.Neighbor) {
+				name += fmt.Sprintf(", score %s → %s", w.Scores[i], w.Neighbor[i])
+			}
+			add(name, choose(i == chosen, mark, ""), w.PMF[i], w.NeighborPMF[i])
+		}
+	} else {
+		add(w.event(), mark, w.P, *w.PNeighbor)
+	}
+	caption := fmt.Sprintf("Upper bars: probabilities on scores %s. Lower bars: on the neighbouring scores %s.", vector(w.Scores), vector(w.Neighbor))
+	if banded {
+		caption += " The dashed frame is where the lower bar would end if this were ε-DP at the claimed ε: between e^-ε and e^ε times the upper one."
+	}
+	s.Figure = &Figure{SVG: bars(groups, caption+" "+d.plain(r, w)), Caption: caption, Table: table}
+	return s
+}
+
+// plain tells a witness of any property.
+func (d *verdictDocument) plain(r *property, w *witness) string {
+	text := fmt.Sprintf("On scores %s %s has probability %s", vector(w.Scores), w.event(), probability(w.P))
+	if w.T != nil {
+		text = fmt.Sprintf("On scores %s the error is at least %s with probability %s", vector(w.Scores), show(*w.T), probability(w.P))
+	}
+	switch {
+	case w.PNeighbor != nil && w.Neighbor != nil:
+		text += fmt.Sprintf(", on scores %s %s", vector(w.Neighbor), probability(*w.PNeighbor))
+	case w.PEM != nil:
+		text += fmt.Sprintf("; the exponential mechanism's is %s", probability(*w.PEM))
+	case w.PExpected != nil:
+		text += fmt.Sprintf("; it should be %s", probability(*w.PExpected))
+	}
+	return text + "."
+}
+
+// tight compares the tight ε, or its lower bound, with the claim.
+func (d *verdictDocument) tight(dp *property) []Section {
+	if dp == nil {
+		return nil
+	}
+	var found number.Number
+	name := "the smallest ε that holds there"
+	switch {
+	case d.sampled() && d.LowerBound != nil:
+		found, name = *d.LowerBound, "at least this, by the samples"
+	case dp.TightEps != nil:
+		found = *dp.TightEps
+	}
+	if !found.IsValid() || found.IsInf() {
+		return nil
+	}
+	over := dp.Verdict == "violated"
+	return []Section{{Title: "ε, claimed and found", Figure: &Figure{
+		SVG: bars([]group{
+			{heading: "claimed", bars: []bar{{class: "one", value: d.Claimed.Float64(), number: show(d.Claimed)}}},
+			{heading: name, bars: []bar{{class: choose(over, "two", "three"), value: found.Float64(), number: show(found)}}},
+		}, fmt.Sprintf("claimed ε %s, found %s", show(d.Claimed), show(found))),
+		Caption: choose(over, "More privacy was claimed than there is.", "No more than was claimed was found."),
+		Table:   &Table{Head: []string{"ε", "value"}, Rows: [][]string{{"claimed", d.Claimed.String()}, {name, found.String()}}},
+	}}}
+}
+
+// course draws how the lower bound grew with the samples.
+func (d *verdictDocument) course() Section {
+	line := curve{class: "one", name: "lower bound on ε"}
+	table := &Table{Head: []string{"samples", "ε at least"}}
+	most := d.Claimed.Float64()
+	for _, h := range d.History {
+		line.x, line.y = append(line.x, float64(h.Samples)), append(line.y, h.Eps.Float64())
+		most = math.Max(most, h.Eps.Float64())
+		table.Rows = append(table.Rows, []string{grouped(h.Samples), h.Eps.String()})
+	}
+	line.x, line.y = append(line.x, float64(d.Samples)), append(line.y, line.y[len(line.y)-1])
+	c := chart{
+		curves: []curve{line}, xTitle: "samples", yTitle: "ε", low: 0, high: 1.1 * most, logX: true, steps: true,
+		mark: math.NaN(), level: d.Claimed.Float64(), levelName: "claimed",
+	}
+	last := d.History[len(d.History)-1]
+	return Section{Title: "What the samples showed, and when", Figure: &Figure{
+		SVG:     c.svg(fmt.Sprintf("The lower bound on ε over the number of samples; it ends at %s after %s samples.", show(last.Eps), grouped(last.Samples))),
+		Caption: "The bound holds with the stated confidence at every number of samples at once, so that an audit may be stopped at any time.",
+		Table:   table,
+	}}
+}
+
+// assumed lists what the verdicts rest on.
+func (d *verdictDocument) assumed() []string {
+	var out []string
+	if d.sampled() {
+		out = append(out,
+			fmt.Sprintf("With probability at least %s over the samples no statement above is false.", percent(*d.Confidence)),
+			"Samples are assumed to be independent draws of the program's output on the scores that it is given; repetitions that contradict this are searched for.",
+			"Samples can refute privacy and cannot prove it.")
+	} else {
+		out = append(out, "Verdicts “proved” and “violated” were decided in exact or outward-rounded arithmetic, for every score vector and pair of neighbours that was examined: "+d.Domain+".")
+		if d.Questions > 0 {
+			out = append(out, "The answers that were given are assumed to be the program's probabilities, also whenever else it is asked.")
+		}
+		out = append(out, "Nothing is said about scores that were not examined.")
+	}
+	if d.Precision != nil {
+		out = append(out, "The probabilities are taken to be right to the relative precision "+d.Precision.String()+". A property is called violated only if no numbers within that precision have it.")
+	}
+	return out
+}
