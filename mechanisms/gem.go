@@ -12,8 +12,8 @@ import (
 
 func init() {
 	const source = "Antonova et al., Private Selection with Heterogeneous Sensitivities, "
-	Register(&gem{epsDPEach("gem", "generalised exponential mechanism: permute-and-flip on scores normalised against sensitive candidates", "Raskhodnikova & Smith 2016; "+source+"(6)"), +1})
-	Register(&gem{epsDPEach("mgem", "modified generalised exponential mechanism: the same, in favour of sensitive candidates", source+"IV-D"), -1})
+	Register(&gem{info: epsDPEach("gem", "generalised exponential mechanism: permute-and-flip on scores normalised against sensitive candidates", "Raskhodnikova & Smith 2016; "+source+"(6)"), sign: +1})
+	Register(&gem{info: epsDPEach("mgem", "modified generalised exponential mechanism: the same, in favour of sensitive candidates", source+"IV-D"), sign: -1})
 	Register(&combinedGEM{})
 }
 
@@ -25,8 +25,9 @@ func init() {
 // sensitivities that vanish together: -∞, 0 or +∞ as q_a is below, equal to or above q_b. A
 // candidate with q'_a = -∞ is never taken.
 type gem struct {
-	info Info
-	sign int64 // of t
+	info   Info
+	sign   int64 // of t
+	runner bool  // whether it is run on the depths of runnerExponents, which take the whole of ε
 }
 
 func (m *gem) Info() Info { return m.info }
@@ -72,9 +73,27 @@ func (in *Instance) choices() (alike []candidate, counts, class []int) {
 // candidate is a score and a sensitivity.
 type candidate struct{ q, d *big.Rat }
 
-// gemWeights returns, for each class, enclosures of e^{ε'q'/2}, ε' = share·ε. O(classes²) in float64, where most
+// gemWeights returns, for each class of so many candidates, enclosures of e^{ε'q'/2}, ε' = share·ε.
+func (m *gem) gemWeights(in *Instance, classes []candidate, counts []int, share *big.Rat, prec uint) ([]interval.Interval, error) {
+	exponents, err := m.exponents(in, classes, share, prec)
+	if err != nil {
+		return nil, err
+	}
+	if m.runner {
+		exponents = runnerExponents(exponents, counts)
+	}
+	out := make([]interval.Interval, len(exponents))
+	for a, x := range exponents {
+		if out[a] = interval.FromInt(0, prec); x != nil {
+			out[a] = interval.Exp(*x).SetPrec(prec)
+		}
+	}
+	return out, nil
+}
+
+// exponents returns, for each class, enclosures of ε'q'/2, ε' = share·ε, nil for a class that is never taken. O(classes²) in float64, where most
 // terms are seen to exceed the minimum by more than any rounding; the others are enclosed.
-func (m *gem) gemWeights(in *Instance, classes []candidate, share *big.Rat, prec uint) ([]interval.Interval, error) {
+func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec uint) ([]*interval.Interval, error) {
 	beta, err := in.Params.beta()
 	if err != nil {
 		return nil, err
@@ -85,7 +104,7 @@ func (m *gem) gemWeights(in *Instance, classes []candidate, share *big.Rat, prec
 	ln := interval.LogRat(odds, work)
 	zero := interval.FromInt(0, work)
 	near := m.newProposals(classes, eps, ln)
-	out := make([]interval.Interval, len(classes))
+	out := make([]*interval.Interval, len(classes))
 	for a, ca := range classes {
 		exponent, never := zero, false
 		for _, b := range near.minima(a) {
@@ -99,10 +118,8 @@ func (m *gem) gemWeights(in *Instance, classes []candidate, share *big.Rat, prec
 			value := ln.Mul(interval.FromRat(t.power, work)).Sub(eps.Mul(interval.FromRat(t.gap, work)))
 			exponent = exponent.Min(value)
 		}
-		if never {
-			out[a] = interval.FromInt(0, prec)
-		} else {
-			out[a] = interval.Exp(exponent).SetPrec(prec)
+		if !never {
+			out[a] = &exponent
 		}
 	}
 	return out, nil
@@ -164,7 +181,7 @@ func (m *gem) enclose(in *Instance, share *big.Rat, prec uint) ([]interval.Inter
 		return nil, err
 	}
 	classes, counts, class := in.choices()
-	weights, err := m.gemWeights(in, classes, share, prec)
+	weights, err := m.gemWeights(in, classes, counts, share, prec)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +201,9 @@ func (m *gem) Exact(in *Instance) ([]*big.Rat, error) {
 	beta, err := in.Params.beta()
 	if err != nil {
 		return nil, err
+	}
+	if m.runner {
+		return nil, ErrNotRational
 	}
 	classes, counts, class := in.choices()
 	odds := new(big.Rat).Quo(big.NewRat(int64(len(in.Scores)), 1), beta)
@@ -225,7 +245,7 @@ func (m *gem) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
 		return nil, err
 	}
 	delta := in.Sensitivity()
-	if slices.ContainsFunc(in.Sensitivities, func(d *big.Rat) bool { return d.Cmp(delta) != 0 }) {
+	if m.runner || slices.ContainsFunc(in.Sensitivities, func(d *big.Rat) bool { return d.Cmp(delta) != 0 }) {
 		return nil, ErrNotRational
 	}
 	if _, err := in.Params.beta(); err != nil {
@@ -255,6 +275,9 @@ func (m *gem) float(in *FloatInstance, eps float64) ([]float64, error) {
 	// Everything in units of 2/ε, so that ε = 0 needs no care: ε q'/2 = min [ε(q_a - q_b)/2 ∓ ln(n/β)(Δ_a - Δ_b)]/(Δ_a + Δ_b).
 	slope := float64(m.sign) * math.Log(float64(len(in.Scores))/b)
 	weights := normalisedScores(in, eps/2, slope)
+	if m.runner {
+		runnerFloat(weights)
+	}
 	counts := make([]int, len(weights))
 	for i, w := range weights {
 		weights[i], counts[i] = math.Exp(w), 1

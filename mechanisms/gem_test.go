@@ -282,8 +282,8 @@ func TestGEMWeightsEqualThoseOfAllPairs(t *testing.T) {
 			in.Scores, in.Sensitivities = append(in.Scores, q), append(in.Sensitivities, d)
 		}
 		for _, m := range []*gem{plainGEM, modifiedGEM} {
-			classes, _, _ := in.choices()
-			got, err := m.gemWeights(in, classes, ratOne, prec)
+			classes, counts, _ := in.choices()
+			got, err := m.gemWeights(in, classes, counts, ratOne, prec)
 			require.NoError(t, err)
 			eps, ln := in.Epsilon.Value(300), interval.LogRat(big.NewRat(500, 1), 300)
 			for a, ca := range classes {

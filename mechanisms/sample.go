@@ -126,13 +126,13 @@ func (m *byTies) Draws(in *Instance, src Source) (func() int, error) {
 
 // coins returns one coin per candidate for ε' = share·ε.
 func (m *gem) coins(d dice, in *Instance, share *big.Rat) ([]coin, error) {
-	classes, _, class := in.choices()
+	classes, counts, class := in.choices()
 	known := map[uint][]interval.Interval{}
 	weights := func(prec uint) ([]interval.Interval, error) {
 		w, ok := known[prec]
 		if !ok {
 			var err error
-			if w, err = m.gemWeights(in, classes, share, prec); err != nil {
+			if w, err = m.gemWeights(in, classes, counts, share, prec); err != nil {
 				return nil, err
 			}
 			known[prec] = w

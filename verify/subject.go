@@ -95,15 +95,21 @@ const (
 type Exact struct {
 	mechanism mechanisms.Mechanism
 	space     *Space
-	parts     int64 // depths are multiples of 1/parts lattice steps
+	parts     int64              // depths are multiples of 1/parts lattice steps
+	parameter mechanisms.Epsilon // ε' where forms are functions of e^{-ε'/parts}
 	exp, log  *ring
 	forms     map[string][]arith.RatFunc // the last ones that were asked for late
 }
 
 // ForMechanism returns the subject that answers with m's own probabilities on the space.
 func ForMechanism(m mechanisms.Mechanism, s *Space) *Exact {
-	e := &Exact{mechanism: m, space: s, parts: s.parts(m.Info().Uniform), log: logarithmRing(s.Epsilon)}
-	e.exp = exponentialRing(s.Epsilon, e.parts)
+	e := &Exact{mechanism: m, space: s, parts: s.parts(m.Info().Uniform), log: logarithmRing(s.Epsilon), parameter: s.Epsilon}
+	if own, ok := m.(mechanisms.Stepped); ok {
+		var steps []*big.Rat
+		steps, e.parameter = own.Steps(s.instance(make(Vector, len(s.Sensitivities))))
+		e.parts = s.partsOf(steps)
+	}
+	e.exp = exponentialRing(e.parameter, e.parts)
 	return e
 }
 
@@ -127,6 +133,11 @@ func (s *Space) parts(uniform bool) int64 {
 		pair := in.PairSensitivity()
 		steps = append(steps, new(big.Rat).Add(pair, pair))
 	}
+	return s.partsOf(steps)
+}
+
+// partsOf is parts for the steps that are counted in.
+func (s *Space) partsOf(steps []*big.Rat) int64 {
 	parts, own := big.NewInt(1), new(big.Rat).SetInt64(max(1, s.Gap))
 	own.Mul(own, s.Unit)
 	for _, step := range steps {
@@ -278,7 +289,7 @@ func wrap[T any](xs []T, value func(T) *Value) *Answer {
 
 // ExpEpsilon returns e^ε in the form in which it combines exactly with the subject's values.
 func (e *Exact) ExpEpsilon() *Value {
-	if _, ok := e.space.Epsilon.Z(); !ok && e.exp != nil {
+	if _, ok := e.space.Epsilon.Z(); !ok && e.exp != nil && e.parameter == e.space.Epsilon {
 		return function(arith.Pow(arith.Poly{}, arith.Poly{}.Z(), -int(e.parts)), e.exp)
 	}
 	return ExpEpsilon(e.space.Epsilon)

@@ -1,0 +1,186 @@
+package mechanisms
+
+import (
+	"math/big"
+	"slices"
+
+	"optratio/number/arith"
+	"optratio/number/interval"
+)
+
+// overDepths is a mechanism for one sensitivity, run on depths of its own making in place of (max q - q_r)/2Δ, and possibly
+// at another parameter.
+type overDepths struct {
+	info Info
+	base regular
+	// rescale returns the instance to run base on, with the candidates that keep takes part; the others are never taken.
+	rescale func(in *Instance) (scaled *Instance, keep []int, err error)
+	// steps is Steps of the interface Stepped.
+	steps func(in *Instance) (steps []*big.Rat, parameter Epsilon)
+}
+
+// regular is a mechanism for one sensitivity that depends on depths alone.
+type regular interface {
+	Symbolic
+	Sampler
+	FloatScorer
+}
+
+// Stepped is a mechanism that counts depths in steps of its own, or runs at a parameter of its own. Both depend on sensitivities, ε and
+// parameters alone, whatever the scores: scores that are multiples of u have depths that are sums of multiples of u/s for s among the steps, and where the
+// mechanism is Symbolic, its functions are of e^{-ε'·unit} for the parameter ε'.
+type Stepped interface {
+	Mechanism
+	Steps(in *Instance) (steps []*big.Rat, parameter Epsilon)
+}
+
+func (m *overDepths) Info() Info { return m.info }
+
+// Steps implements Stepped.
+func (m *overDepths) Steps(in *Instance) (steps []*big.Rat, parameter Epsilon) { return m.steps(in) }
+
+// onKept evaluates base on the candidates that take part. The others have the probability zero.
+func onKept[T any](m *overDepths, in *Instance, zero T, ask func(in *Instance) ([]T, error)) ([]T, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	scaled, keep, err := m.rescale(in)
+	if err != nil {
+		return nil, err
+	}
+	p, err := ask(scaled)
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Repeat([]T{zero}, len(in.Scores))
+	for i, r := range keep {
+		out[r] = p[i]
+	}
+	return out, nil
+}
+
+func (m *overDepths) Exact(in *Instance) ([]*big.Rat, error) {
+	return onKept(m, in, new(big.Rat), m.base.Exact)
+}
+
+func (m *overDepths) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+	return onKept(m, in, interval.FromInt(0, prec), func(in *Instance) ([]interval.Interval, error) { return m.base.Enclose(in, prec) })
+}
+
+func (m *overDepths) Float(in *Instance) ([]float64, error) {
+	return onKept(m, in, 0, m.base.Float)
+}
+
+// Symbolic takes the unit in depths, and returns functions of the power of the parameter that Steps returns.
+func (m *overDepths) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
+	return onKept(m, in, arith.Poly{}.Zero(), func(in *Instance) ([]arith.RatFunc, error) { return m.base.Symbolic(in, unit) })
+}
+
+// Draws runs base on the candidates that take part.
+func (m *overDepths) Draws(in *Instance, src Source) (func() int, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	scaled, keep, err := m.rescale(in)
+	if err != nil {
+		return nil, err
+	}
+	draw, err := m.base.Draws(scaled, src)
+	if err != nil {
+		return nil, err
+	}
+	return func() int { return keep[draw()] }, nil
+}
+
+// FloatScores takes scores and sensitivities as the numbers that they are in binary, so that depths are exact.
+func (m *overDepths) FloatScores(in *FloatInstance) ([]float64, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	eps, err := FromEpsilon(new(big.Rat).SetFloat64(in.Epsilon))
+	if err != nil {
+		return nil, err
+	}
+	exact := &Instance{Epsilon: eps, Params: in.Params}
+	for _, q := range in.Scores {
+		exact.Scores = append(exact.Scores, new(big.Rat).SetFloat64(q))
+	}
+	for _, d := range in.Sensitivities {
+		exact.Sensitivities = append(exact.Sensitivities, new(big.Rat).SetFloat64(d))
+	}
+	return m.Float(exact)
+}
+
+// relativeError is that of the mechanism on depths that are rounded once.
+func (m *overDepths) relativeError(in *FloatInstance) float64 {
+	if base, ok := m.base.(stater); ok {
+		return base.relativeError(in)
+	}
+	return 1e-11
+}
+
+// normalisedDepths returns gem's depths for t = 0,
+//
+//	d_a = max_b (q_b - q_a)/(Δ_a + Δ_b) >= 0,
+//
+// of the candidates that take part: those without sensitivity that have the best score of these, and all others. Each moves by at most 1 between
+// neighbours. O(classes²) in float64, and exact for the few terms that may be the largest.
+func (in *Instance) normalisedDepths() (depths []*big.Rat, keep []int) {
+	classes, _, class := in.choices()
+	plain := &gem{}
+	near := plain.newProposals(classes, interval.FromInt(2, 64), interval.FromInt(0, 64))
+	byClass := make([]*big.Rat, len(classes)) // nil: never taken
+	for a, ca := range classes {
+		deepest := new(big.Rat)
+		for _, b := range near.minima(a) {
+			t, ok := plain.pair(ca.q, ca.d, classes[b].q, classes[b].d)
+			if !ok {
+				continue
+			}
+			if t.never {
+				deepest = nil
+				break
+			}
+			if d := new(big.Rat).Add(t.gap, t.gap); d.Cmp(deepest) > 0 {
+				deepest = d
+			}
+		}
+		byClass[a] = deepest
+	}
+	for i, c := range class {
+		if byClass[c] != nil {
+			depths, keep = append(depths, byClass[c]), append(keep, i)
+		}
+	}
+	return depths, keep
+}
+
+// atDepths returns the instance whose candidates have the given depths in steps of 2Δ = 1.
+func atDepths(depths []*big.Rat, eps Epsilon) *Instance {
+	out := &Instance{Sensitivities: []*big.Rat{big.NewRat(1, 2)}, Epsilon: eps}
+	for _, d := range depths {
+		out.Scores = append(out.Scores, new(big.Rat).Neg(d))
+	}
+	return out
+}
+
+// pairSums returns Δ_a + Δ_b for all pairs of different candidates, each once.
+func (in *Instance) pairSums() (sums []*big.Rat) {
+	each := slices.Clone(in.EachSensitivity())
+	slices.SortFunc(each, (*big.Rat).Cmp)
+	var distinct []*big.Rat
+	for i, d := range each {
+		switch {
+		case i == 0 || d.Cmp(each[i-1]) != 0:
+			distinct = append(distinct, d)
+		case len(sums) == 0 || sums[len(sums)-1].Cmp(new(big.Rat).Add(d, d)) != 0:
+			sums = append(sums, new(big.Rat).Add(d, d))
+		}
+	}
+	for i, a := range distinct {
+		for _, b := range distinct[:i] {
+			sums = append(sums, new(big.Rat).Add(a, b))
+		}
+	}
+	return sums
+}
