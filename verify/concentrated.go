@@ -155,7 +155,6 @@ func (u *supremum) raise(x *contrast, witness func() *Witness) {
 	}
 	kl := x.divergence()
 	u.show(kl, 0, witness)
-	u.concede(interval.Point(kl.Hi()))
 	if u.most.Hi().Sign() <= 0 || !flat.IsFinite() { // D_1 is not told from 0
 		u.concede(flat)
 		return
@@ -192,7 +191,7 @@ func (u *supremum) near(x *contrast, kl, flat interval.Interval, end float64, wi
 		b := interval.FromFloat(last.a, renyiBits)
 		bound := kl.Add(b.Mul(flat))
 		if bound.Hi().Cmp(u.most.Mul(b.Add(interval.FromInt(1, renyiBits))).Lo()) <= 0 {
-			return // it is linear in s on either side, and holds at s = 0
+			return // as flat > ρ, the bound then holds for all smaller s too
 		}
 		if last.a < 0x1p-50 {
 			u.concede(bound)
