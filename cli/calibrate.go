@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/decimal"
+	"optratio/mechanisms"
 	"optratio/verify"
 )
 
@@ -26,18 +27,21 @@ type calibrateFlags struct {
 func newCalibrate(s streams) *cobra.Command {
 	f := calibrateFlags{job: job{streams: s}}
 	c := &cobra.Command{
-		Use:   "calibrate --mechanism NAME (-n N -k K | --domain FILE) (--eps E | --exp-eps A/B | --rho R)",
+		Use:   "calibrate --mechanism NAME (-n N -k K | --domain FILE | --domain real) (--eps E | --exp-eps A/B | --rho R)",
 		Short: "The largest parameter at which a mechanism is ε-DP, or ρ-zCDP",
 		Long: `The largest parameter ε' of a mechanism at which it is E-DP (or R-zCDP) on the lattice Q(n,k), or on given score
 vectors and their neighbours. Where it is a theorem that the mechanism is ε-DP for all scores at ε' = ε and at no larger
 one, that is the answer. Otherwise the domain decides, by bisection: the mechanism meets the target there at the
 lower end of what is printed, and misses it at the upper end; nothing is said of other parameters and scores.
+--domain real with --rho gives the parameter for all real scores and any number of candidates, which theorems know for
+pf, em and geo.
 
 --monotonic-scores takes neighbours that move all scores one way, on the lattice in steps of Δ, and runs the mechanism
 with 2Δ replaced by Δ: the parameter is the ε' to run it with in that way. --neighbors monotonic takes the same
 neighbours and leaves the mechanism as it is.`,
 		Example: `  optratio calibrate --mechanism rnm-laplace -n 3 -k 2 --eps 1
   optratio calibrate --mechanism em -n 3 -k 2 --rho 0.125
+  optratio calibrate --mechanism pf --domain real --rho 0.125
   optratio calibrate --mechanism krr -n 3 -k 2 --eps 1 --monotonic-scores
   optratio calibrate --mechanism gem --domain scores.txt --sensitivities 1,2 --eps 1 --gap 1e-3`,
 		Args: noArgs,
@@ -46,7 +50,7 @@ neighbours and leaves the mechanism as it is.`,
 	fs := c.Flags()
 	f.epsilon.add(c)
 	fs.StringVar(&f.rho, "rho", "", "zero-concentrated DP with this ρ, instead of ε-DP")
-	fs.StringVar(&f.gap, "gap", "", "relative width wanted of the parameter: (upper-lower)/upper (default 1e-9, with --rho 0.05)")
+	fs.StringVar(&f.gap, "gap", "", "relative width wanted of the parameter: (upper-lower)/upper (default 1e-9)")
 	addMonotonic(c, &f.monotonic)
 	f.domainFlags.add(c, "", "with --domain FILE: linf or monotonic")
 	f.job.add(c)
@@ -77,12 +81,39 @@ func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err er
 			return c, usagef("--gap %s: give a decimal > 0 such as 1e-9", quoted(f.gap))
 		}
 	}
-	if f.domain == "lattice" {
+	switch f.domain {
+	case "lattice":
 		c.N, c.K = f.n, f.k
 		return c, checkSize(f.n, f.k)
+	case "real":
+		c.AllScores = true
+		return c, f.checkReal(c.Target.Rho != nil, c.Claim.Mechanism)
 	}
 	c.Vectors, c.Neighbors, err = f.vectors(ctx, &c.Claim)
 	return c, err
+}
+
+// checkReal refuses --domain real where no theorem answers.
+func (f *calibrateFlags) checkReal(rho bool, m mechanisms.Mechanism) error {
+	switch {
+	case !rho:
+		return usagef("--domain real: is for --rho; with --eps leave it out, the lattice says where a theorem answers")
+	case f.n != 0 || f.k != 0 || f.sensitivities != "":
+		return usagef("--domain real: is about all scores of any number of candidates; leave out -n, -k and --sensitivities")
+	}
+	return checkConcentration(m)
+}
+
+// checkConcentration refuses mechanisms of which no theorem gives ρ for all real scores.
+func checkConcentration(m mechanisms.Mechanism) error {
+	zero, err := mechanisms.FromEpsilon(new(big.Rat))
+	if err != nil {
+		return err
+	}
+	if _, ok := mechanisms.Concentration(m, zero, 64); !ok {
+		return usagef("--domain real: ρ for all real scores is known for pf, em and geo only, not for %s; give --domain lattice", m.Info().Name)
+	}
+	return nil
 }
 
 func (f *calibrateFlags) run(ctx context.Context) error {
@@ -110,6 +141,10 @@ func printCalibration(w io.Writer, r *verify.Calibration, target, units string) 
 	fmt.Fprintf(w, "%s, target %s, on %s\n", r.Mechanism, target, r.Domain)
 	if r.Monotonic {
 		fmt.Fprintln(w, "run with 2Δ replaced by Δ, for neighbors that move all scores one way; of others nothing is said")
+	}
+	if r.Domain == verify.AllScores {
+		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met for all %sscores at the lower end, and missed at the upper end\n", r.Parameter, choose(r.Monotonic, "monotonic ", ""))
+		return nil
 	}
 	if r.Proof == verify.ByTheorem {
 		fmt.Fprintf(w, "parameter ε' = %s: by theorem it is ε-DP for all %sscores then, and at no larger parameter\n", r.Parameter, choose(r.Monotonic, "monotonic ", ""))

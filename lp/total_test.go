@@ -277,3 +277,31 @@ func TestStoppedSumsOfTotalsReachSlowMechanisms(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, ctx, s.ctx)
 }
+
+// TestMeanErrorIsWhatRatioRates: the mean error is the one that stands beside a mechanism's ratio.
+func TestMeanErrorIsWhatRatioRates(t *testing.T) {
+	krr, err := mechanisms.Lookup("krr")
+	require.NoError(t, err)
+	for _, eps := range []mechanisms.Epsilon{decimalEps(t, "0.7"), expEps(t, 3, 2)} {
+		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+			a, err := Ratio(context.Background(), Request{N: 3, K: 2, Epsilon: eps, Objective: o, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), krr}})
+			require.NoError(t, err)
+			for i, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), krr} {
+				mean, err := MeanError(context.Background(), m, 3, 2, o, eps)
+				require.NoError(t, err)
+				assert.InEpsilon(t, a.Mechanisms[i].Error.Float64(), mean.Float64(), 1e-15)
+				if want, ok := a.Mechanisms[i].Error.Rat(); ok {
+					got, ok := mean.Rat()
+					require.True(t, ok)
+					assert.Zero(t, got.Cmp(want))
+				}
+			}
+		}
+	}
+	_, err = MeanError(context.Background(), krr, 0, 2, lattice.Paper, decimalEps(t, "1"))
+	require.ErrorIs(t, err, ErrRequest)
+	_, err = MeanError(context.Background(), krr, 60, 60, lattice.Paper, decimalEps(t, "1"))
+	require.ErrorIs(t, err, ErrTooLarge)
+	_, err = MeanError(context.Background(), krr, 2, 2, lattice.Paper, mechanisms.Epsilon{})
+	require.ErrorIs(t, err, mechanisms.ErrEpsilon)
+}

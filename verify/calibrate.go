@@ -2,10 +2,12 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 
+	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -24,7 +26,7 @@ type Target struct {
 
 // Calibration is the parameter ε' at which a mechanism reaches a target.
 //
-// By theorem, it is the largest one at which the mechanism is ε-DP for all scores. On a domain, the mechanism was decided to meet the target at
+// By theorem, it is the largest one at which the mechanism is ε-DP, or ρ-zCDP, for all scores. On a domain, the mechanism was decided to meet the target at
 // the lower end of Parameter, and to miss it at the upper end. That larger parameters always mean less privacy is not assumed: nothing is
 // claimed of parameters in between, nor of those beyond the upper end.
 type Calibration struct {
@@ -48,7 +50,8 @@ type Calibrator struct {
 	N, K      int
 	Vectors   [][]*big.Rat
 	Neighbors Neighborhood
-	Gap       *big.Rat // relative width of the parameter's enclosure, > 0; nil for 1e-9, and for 1/20 with a ρ, which is enclosed to some per cent
+	AllScores bool     // all real scores at once instead, where Target has a ρ and a theorem gives that of the mechanism (mechanisms.Concentration)
+	Gap       *big.Rat // relative width of the parameter's enclosure, > 0; nil for 1e-9
 	Progress  func(tried int, low, high *big.Rat)
 }
 
@@ -67,9 +70,6 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 	}
 	if c.Gap == nil {
 		c.Gap = big.NewRat(1, 1e9)
-		if c.Target.Rho != nil {
-			c.Gap = big.NewRat(1, 20)
-		}
 	}
 	out := &Calibration{Mechanism: c.Claim.Mechanism.Info().Name, Monotonic: c.Claim.Monotonic, Proof: ByDomain}
 	if c.tightForAllScores() {
@@ -81,9 +81,26 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 		out.Proof, out.Parameter, out.Attained = ByTheorem, epsilonNumber(c.Target.Epsilon), at.attained
 		return out, nil
 	}
-	e := &ends{low: new(big.Rat)}
+	if c.AllScores {
+		return out, c.byTheorem(ctx, out)
+	}
+	e := &ends{low: c.knownToMeet(ctx)}
+	proposed, err := c.proposals(ctx, out)
+	if errors.Is(err, lattice.ErrSize) && e.low.Sign() > 0 {
+		out.Undecided, out.Parameter = err.Error(), number.Bounds(e.low, nil)
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
 	for next := c.begin(); next != nil; next = e.next(c.Gap) {
-		if c.unlimited(next) || out.Tried == mostTried {
+		if len(proposed) > 0 {
+			next, proposed = proposed[0], proposed[1:]
+		}
+		if next.Cmp(e.low) <= 0 {
+			next = new(big.Rat).Mul(e.low, big.NewRat(2, 1)) // met there already
+		}
+		if next.Cmp(big.NewRat(unlimitedParameter, 1)) > 0 || out.Tried == mostTried {
 			out.Undecided = fmt.Sprintf("no parameter was found that misses the target, of %d up to %s", out.Tried, ScoreText(e.low))
 			break
 		}
@@ -195,28 +212,52 @@ func (c *Calibrator) begin() *big.Rat {
 	return big.NewRat(1, 1)
 }
 
-// unlimited reports whether a parameter is so large that the search for one which misses the target ends.
-func (c *Calibrator) unlimited(x *big.Rat) bool { return x.Cmp(big.NewRat(1<<12, 1)) > 0 }
+// unlimitedParameter is so large that the search for a parameter which misses the target ends.
+const unlimitedParameter = 1 << 12
 
 // decided is what was found at one parameter.
 type decided struct {
 	verdict  Verdict
 	attained *Witness
 	reason   string
+	rho      float64 // the lower end of ρ, where the target is one
 }
 
 // decide decides whether the mechanism meets the target at a parameter.
 func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps mechanisms.Epsilon) (decided, error) {
+	if c.Target.Rho != nil {
+		return c.decideRho(ctx, out, eps, decidedRho)
+	}
+	r, err := c.examine(ctx, out, eps, Options{Properties: []Property{DP}, NoRange: true})
+	if err != nil {
+		return decided{}, err
+	}
+	want := epsilonNumber(c.Target.Epsilon)
+	least, _ := want.Lower()
+	most, _ := want.Upper()
+	lo, known := r.TightEps.Lower()
+	hi, bounded := r.TightEps.Upper()
+	switch {
+	case bounded && hi.Cmp(least) <= 0, r.TightExpEps != nil && c.Target.Epsilon.Exp() != nil && r.TightExpEps.Cmp(c.Target.Epsilon.Exp()) <= 0:
+		return decided{verdict: Proved, attained: r.Attained}, nil
+	case r.TightEps.IsInf(), known && lo.Cmp(most) > 0:
+		return decided{verdict: Violated, attained: r.Attained}, nil
+	}
+	reason := r.Reason
+	if reason == "" {
+		reason = fmt.Sprintf("the enclosure %s of the tight ε does not tell whether it is at most the target", r.TightEps)
+	}
+	return decided{verdict: Undecided, attained: r.Attained, reason: reason}, nil
+}
+
+// examine checks one property of the mechanism at a parameter on the domain.
+func (c *Calibrator) examine(ctx context.Context, out *Calibration, eps mechanisms.Epsilon, options Options) (*Result, error) {
 	claim := c.Claim
 	claim.Epsilon = eps
-	options := Options{Properties: []Property{DP}, NoRange: true}
-	if c.Target.Rho != nil {
-		options.Properties, options.Rho = []Property{ZCDP}, c.Target.Rho
-	}
 	var report *Report
 	var err error
 	if err = claim.complete(&options); err != nil {
-		return decided{}, err
+		return nil, err
 	}
 	// Unlike Scores and Lattice, these look for no smaller witness.
 	if len(c.Vectors) > 0 {
@@ -228,28 +269,11 @@ func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps mechanism
 		report, err = onLattice(ctx, claim, c.N, c.K, options)
 	}
 	if err != nil {
-		return decided{}, err
+		return nil, err
 	}
-	out.Tried++
+	if options.rho != leastRho {
+		out.Tried++
+	}
 	out.Domain = report.Domain
-	r := report.Properties[0]
-	if r.Name == ZCDP {
-		return decided{r.Verdict, r.Witness, r.Reason}, nil
-	}
-	want := epsilonNumber(c.Target.Epsilon)
-	least, _ := want.Lower()
-	most, _ := want.Upper()
-	lo, known := r.TightEps.Lower()
-	hi, bounded := r.TightEps.Upper()
-	switch {
-	case bounded && hi.Cmp(least) <= 0, r.TightExpEps != nil && c.Target.Epsilon.Exp() != nil && r.TightExpEps.Cmp(c.Target.Epsilon.Exp()) <= 0:
-		return decided{Proved, r.Attained, ""}, nil
-	case r.TightEps.IsInf(), known && lo.Cmp(most) > 0:
-		return decided{Violated, r.Attained, ""}, nil
-	}
-	reason := r.Reason
-	if reason == "" {
-		reason = fmt.Sprintf("the enclosure %s of the tight ε does not tell whether it is at most the target", r.TightEps)
-	}
-	return decided{Undecided, r.Attained, reason}, nil
+	return &report.Properties[0], nil
 }

@@ -233,6 +233,7 @@ type Options struct {
 	NoRange    bool       // DP without the range, which takes most of the time; has no effect where bounded-range is asked for
 	Limit      int64      // comparisons for each property after which it is undecided; 0: none
 	Rho        *big.Rat   // the ρ that zcdp is about; nil: any finite one
+	rho        rhoMode    // how much of ρ is wanted
 	Range      *big.Rat   // the range that bounded-range is about; nil: ε
 	Orders     []*big.Rat // of Rényi divergences, > 1; nil: 2, 3, …, 32
 	Progress   func(p Property, checked int64)

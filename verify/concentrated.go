@@ -27,6 +27,7 @@ const rhoGap = 1.0 / (1 << 30)
 type supremum struct {
 	least, most interval.Interval // points: ρ is in between
 	at          float64           // the s behind least; 0 for the limit α → 1
+	ceiling     bool              // most is a target, which least does not raise: above it, the search is over
 	infinite    bool
 	partial     bool // there are pairs that were not looked at
 	witness     func() *Witness
@@ -61,12 +62,17 @@ func (u *supremum) show(x interval.Interval, s float64, witness func() *Witness)
 		return
 	}
 	u.least = interval.Point(x.Lo())
-	u.concede(u.least.Mul(interval.FromFloat(1+rhoGap, renyiBits)))
+	if !u.ceiling {
+		u.concede(u.least.Mul(interval.FromFloat(1+rhoGap, renyiBits)))
+	}
 }
 
-// concede raises the upper end to x.
+// over reports whether the target is known to be exceeded.
+func (u *supremum) over() bool { return u.ceiling && u.least.Lo().Cmp(u.most.Hi()) > 0 }
+
+// concede raises the upper end to x, unless the search is over.
 func (u *supremum) concede(x interval.Interval) {
-	if x.Hi().Cmp(u.most.Hi()) <= 0 {
+	if u.over() || x.Hi().Cmp(u.most.Hi()) <= 0 {
 		return
 	}
 	if x.Hi().IsInf() { // nothing is known
@@ -179,11 +185,14 @@ func (u *supremum) near(x *contrast, kl, flat interval.Interval, end float64, wi
 		v := interval.FromFloat(s, renyiBits)
 		per = g.Quo(v.Add(v.Sqr()))
 		u.show(per, s, witness)
-		return interval.Point(g.Hi()), per.Mul(interval.FromFloat(1+rhoGap, renyiBits))
+		if per.RelWidth() > rhoGap { // where probabilities are not known well, this lets the subdivision end
+			return interval.Point(g.Hi()), per.Mul(interval.FromFloat(1+rhoGap, renyiBits))
+		}
+		return interval.Point(g.Hi()), per
 	}
 	inner := func(s float64) interval.Interval {
 		g, per := at(s)
-		u.concede(per) // where probabilities are not known well, this lets the subdivision end
+		u.concede(per)
 		return g
 	}
 	last := part{a: end, ga: inner(end)}
@@ -192,6 +201,9 @@ func (u *supremum) near(x *contrast, kl, flat interval.Interval, end float64, wi
 		bound := kl.Add(b.Mul(flat))
 		if bound.Hi().Cmp(u.most.Mul(b.Add(interval.FromInt(1, renyiBits))).Lo()) <= 0 {
 			return // as flat > ρ, the bound then holds for all smaller s too
+		}
+		if u.over() {
+			return
 		}
 		if last.a < 0x1p-50 {
 			u.concede(bound)
@@ -212,7 +224,7 @@ func (u *supremum) near(x *contrast, kl, flat interval.Interval, end float64, wi
 
 // settle bounds D_α/α on a part, halving it where that helps.
 func (u *supremum) settle(p part, at func(float64) interval.Interval) {
-	if u.below(p) {
+	if u.over() || u.below(p) {
 		return
 	}
 	middle := p.a + (p.b-p.a)/2
@@ -255,12 +267,18 @@ func (u *supremum) below(p part) bool {
 func (c *run) concentrated(t *tracker) (*supremum, error) {
 	zero := interval.FromInt(0, renyiBits)
 	u := &supremum{least: zero, most: zero, partial: true}
-	if err := c.propose(u); err != nil {
+	if err := c.propose(u); err != nil || c.opts.rho == leastRho {
 		return u, err
+	}
+	if target := c.opts.Rho; c.opts.rho == decidedRho {
+		u.ceiling, u.most = true, interval.Point(interval.FromRat(target, renyiBits).Lo())
 	}
 	for q, other := range c.dom.Neighbors {
 		if err := t.step(); err != nil {
 			return u, err
+		}
+		if u.over() {
+			return u, nil
 		}
 		a, b, err := c.both(q, other)
 		if err != nil {

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"optratio/lattice"
+	"optratio/lp"
+	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
+	"optratio/verify"
+)
+
+// concentratedDoc is the JSON document of a ratio job with --rho.
+type concentratedDoc struct {
+	N          int               `json:"n"`
+	K          int               `json:"k"`
+	Eps        *string           `json:"eps"`
+	ExpEps     *string           `json:"exp_eps"`
+	Rho        number.Number     `json:"rho"`
+	Domain     string            `json:"domain"`
+	Objective  string            `json:"objective"`
+	Monotonic  bool              `json:"monotonic_scores,omitempty"`
+	Orbits     *big.Int          `json:"orbits"`
+	Seconds    float64           `json:"seconds"`
+	Mechanisms []concentratedRow `json:"mechanisms"`
+	Undecided  string            `json:"undecided,omitempty"`
+}
+
+// concentratedRow is a mechanism at its largest parameter that is R-zCDP, as enclosed; error and ratio are those at the lower end, which is certified.
+type concentratedRow struct {
+	Name      string          `json:"name"`
+	Parameter number.Number   `json:"parameter"`
+	Proof     string          `json:"proof"`
+	Error     number.Number   `json:"error"`
+	Ratio     number.Number   `json:"ratio"`
+	Attained  *verify.Witness `json:"attained,omitempty"`
+}
+
+// withRho are the flags that go with --rho.
+var withRho = map[string]bool{
+	"rho": true, "n": true, "k": true, "mechanism": true, "objective": true, "domain": true, "gap": true, "monotonic-scores": true,
+	"sensitivity": true, "json": true, "time-limit": true, "max-memory": true,
+}
+
+// checkRho reads --rho and --domain, and refuses what makes no sense with them.
+func (f *ratioFlags) checkRho(flags *pflag.FlagSet) (rho *big.Rat, err error) {
+	if f.rho == "" {
+		if f.domain != "lattice" {
+			return nil, usagef("--domain %s: is for --rho", quoted(f.domain))
+		}
+		return nil, nil
+	}
+	if f.epsilon.eps != "" || f.epsilon.exp != "" {
+		return nil, usagef("--rho and --eps exclude each other: with --rho each mechanism has its own ε; give one of them")
+	}
+	flags.Visit(func(fl *pflag.Flag) {
+		if !withRho[fl.Name] && err == nil {
+			err = usagef("--%s: makes no sense with --rho, which compares mechanisms with each other on the lattice of step 2Δ; leave it out", fl.Name)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f.domain != "lattice" && f.domain != "real" {
+		return nil, usagef("--domain %s: give lattice or real", quoted(f.domain))
+	}
+	return parsePositive("rho", f.rho)
+}
+
+// runRho compares mechanisms at equal ρ.
+func (f *ratioFlags) runRho(ctx context.Context, rho *big.Rat) error {
+	begin := time.Now()
+	r, err := f.request(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Worst:
+		return usagef("--objective minimax: makes no sense with --rho, which compares mean errors; give paper or box")
+	case f.n < 2:
+		return usagef("-n %d: with --rho give at least 2 candidates; one makes no error at any ρ", f.n)
+	}
+	if f.domain == "real" {
+		for _, m := range r.Mechanisms {
+			if err := checkConcentration(m); err != nil {
+				return err
+			}
+		}
+	}
+	doc := &concentratedDoc{
+		N: f.n, K: f.k, Rho: number.Exact(rho), Domain: f.domain, Objective: f.objective, Monotonic: f.question.monotonic, Orbits: lattice.Orbits(f.n, f.k),
+	}
+	shown, done := progress(f.streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
+	for _, m := range r.Mechanisms {
+		none := concentratedRow{Name: m.Info().Name, Proof: "none", Parameter: number.Bounds(new(big.Rat), nil), Error: number.Bounds(new(big.Rat), big.NewRat(int64(f.k), 1)), Ratio: number.Bounds(new(big.Rat), nil)}
+		row, err := settle(ctx, func() (concentratedRow, error) { return f.atRho(ctx, r, m, rho, shown, doc) }, func(why string) concentratedRow {
+			doc.Undecided = why
+			return none
+		})
+		if err != nil {
+			done()
+			return err
+		}
+		doc.add(row)
+	}
+	done()
+	doc.Seconds = time.Since(begin).Seconds()
+	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.rho) }); err != nil {
+		return err
+	}
+	return ending(ctx, doc.Undecided)
+}
+
+// atRho calibrates one mechanism and rates it.
+func (f *ratioFlags) atRho(ctx context.Context, r lp.Request, m mechanisms.Mechanism, rho *big.Rat, shown func(string, ...any), doc *concentratedDoc) (row concentratedRow, err error) {
+	name := m.Info().Name
+	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m, Monotonic: f.question.monotonic}, Target: verify.Target{Rho: rho}, N: f.n, K: f.k, Gap: r.Gap, AllScores: f.domain == "real"}
+	c.Progress = func(tried int, low, _ *big.Rat) { shown("%s at least %s", name, low.FloatString(9)) }
+	cal, err := c.Calibrate(ctx)
+	if err != nil {
+		return row, err
+	}
+	if cal.Undecided != "" {
+		doc.Undecided = name + ": " + cal.Undecided
+	}
+	least, _ := cal.Parameter.Lower()
+	eps, err := mechanisms.FromEpsilon(least)
+	if err != nil {
+		return row, err
+	}
+	mean, err := lp.MeanError(ctx, m, f.n, f.k, r.Objective, eps)
+	if errors.Is(err, lp.ErrTooLarge) || ctx.Err() != nil {
+		doc.Undecided, mean, err = fmt.Sprint(err), number.Bounds(new(big.Rat), big.NewRat(int64(f.k), 1)), nil
+		if ctx.Err() != nil {
+			doc.Undecided = context.Cause(ctx).Error()
+		}
+	}
+	return concentratedRow{Name: name, Parameter: cal.Parameter, Proof: cal.Proof, Error: mean, Attained: cal.Attained}, err
+}
+
+// add appends a row with its ratio to the first.
+func (d *concentratedDoc) add(row concentratedRow) {
+	if len(d.Mechanisms) == 0 {
+		row.Ratio = number.Int(1)
+	} else if !row.Ratio.IsValid() {
+		row.Ratio = quotientOf(row.Error, d.Mechanisms[0].Error)
+	}
+	d.Mechanisms = append(d.Mechanisms, row)
+}
+
+// quotientOf encloses a/b for nonnegative numbers.
+func quotientOf(a, b number.Number) number.Number {
+	enclosed := func(x number.Number) interval.Interval {
+		low, _ := x.Lower()
+		high, bounded := x.Upper()
+		if low == nil || !bounded {
+			return interval.Whole(96).Abs()
+		}
+		return interval.Hull(interval.FromRat(low, 96), interval.FromRat(high, 96))
+	}
+	return number.Enclosed(enclosed(a).Quo(enclosed(b)).Max(interval.FromInt(0, 96)))
+}
+
+func (d *concentratedDoc) print(w io.Writer, rho string) error {
+	base := choose(d.Monotonic, "Δ", "2Δ")
+	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s, objective %s%s\n", d.N, d.K, rho, d.Objective, choose(d.Monotonic, ", monotonic scores", ""))
+	where := "on this lattice, of step " + base + "; other scores were not looked at"
+	if d.Domain == "real" {
+		where = "for all real scores and any number of candidates, by theorem"
+	}
+	fmt.Fprintf(w, "every mechanism runs at the largest parameter ε' at which it is %s-zCDP %s\n", rho, where)
+	fmt.Fprintf(w, "compared: mean expected errors over the lattice at the lower ends of the parameters, which are certified; the upper ends are not %s-zCDP\n\n", rho)
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(t, "mechanism\tparameter ε'\terror (steps of %s)\tratio to %s\n", base, d.Mechanisms[0].Name)
+	for _, m := range d.Mechanisms {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Name, m.Parameter, m.Error, m.Ratio)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if d.Undecided != "" {
+		fmt.Fprintln(w, "\nundecided: where an upper end is inf or far from the lower one, the error is that of a parameter that may be too small")
+	}
+	return nil
+}

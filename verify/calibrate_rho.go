@@ -1,0 +1,174 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
+)
+
+// AllScores is the domain of a calibration by theorem.
+const AllScores = "all real scores of two or more candidates"
+
+// rhoMode says how much of ρ is asked for.
+type rhoMode int
+
+const (
+	tightRho   rhoMode = iota
+	decidedRho         // on which side of the target it is
+	leastRho           // what the search in floating point finds, which is a lower bound
+)
+
+// decideRho decides whether ρ is at most the target at a parameter.
+func (c *Calibrator) decideRho(ctx context.Context, out *Calibration, eps mechanisms.Epsilon, mode rhoMode) (decided, error) {
+	options := Options{Properties: []Property{ZCDP}, rho: mode}
+	if mode == decidedRho {
+		options.Rho = c.Target.Rho
+	}
+	r, err := c.examine(ctx, out, eps, options)
+	if err != nil {
+		return decided{}, err
+	}
+	d := decided{verdict: r.Verdict, attained: r.Witness, reason: r.Reason, rho: math.Inf(1)}
+	if d.attained == nil {
+		d.attained = r.Attained
+	}
+	if lo, ok := r.Rho.Lower(); ok {
+		d.rho, _ = lo.Float64()
+	}
+	return d, nil
+}
+
+// nearRho returns the parameter at which the search in floating point puts ρ = R, or 0 where it does not find one: a proposal.
+func (c *Calibrator) nearRho(ctx context.Context, out *Calibration) (float64, error) {
+	target, _ := c.Target.Rho.Float64()
+	if target <= 0 {
+		return 0, nil
+	}
+	at := func(x float64) (float64, error) { // ln(ρ/R) at the parameter e^x
+		eps, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(math.Exp(x)))
+		if err != nil {
+			return 0, err
+		}
+		d, err := c.decideRho(ctx, out, eps, leastRho)
+		return math.Log(d.rho / target), err
+	}
+	gap, _ := c.Gap.Float64()
+	low := math.Log(2*target) / 2 // no ε-DP mechanism has a greater ρ than ε²/2
+	fl, err := at(low)
+	high, fh := low, fl
+	for err == nil && fh < 0 {
+		if low, fl, high = high, fh, high+math.Ln2; high > math.Log(unlimitedParameter) || ctx.Err() != nil {
+			return 0, nil
+		}
+		fh, err = at(high)
+	}
+	side := 0
+	for i := 0; err == nil && i < 60 && high-low > gap/30 && ctx.Err() == nil; i++ {
+		x := (low*fh - high*fl) / (fh - fl) // Illinois: the end that stays counts for half
+		if !(x > low && x < high) {
+			x = low + (high-low)/2
+		}
+		var f float64
+		switch f, err = at(x); {
+		case math.Abs(f) < gap/30:
+			low, high = x, x
+		case f < 0:
+			if low, fl = x, f; side < 0 {
+				fh /= 2
+			}
+			side = -1
+		default:
+			if high, fh = x, f; side > 0 {
+				fl /= 2
+			}
+			side = 1
+		}
+	}
+	return math.Exp(low), err
+}
+
+// decimalNear returns a rational of twelve digits near x > 0, which people can type.
+func decimalNear(x float64) *big.Rat {
+	r, ok := new(big.Rat).SetString(fmt.Sprintf("%.12g", x))
+	if !ok {
+		return new(big.Rat)
+	}
+	return r
+}
+
+// knownToMeet returns a parameter at which the target is met on the lattice because it is met for all real scores, or 0.
+func (c *Calibrator) knownToMeet(ctx context.Context) *big.Rat {
+	all := Calibration{}
+	if c.Target.Rho == nil || c.Target.Rho.Sign() <= 0 || len(c.Vectors) > 0 || c.byTheorem(ctx, &all) != nil {
+		return new(big.Rat)
+	}
+	low, _ := all.Parameter.Lower()
+	return low
+}
+
+// proposals returns parameters that are likely to be the ends of the enclosure.
+func (c *Calibrator) proposals(ctx context.Context, out *Calibration) ([]*big.Rat, error) {
+	if c.Target.Rho == nil {
+		return nil, nil
+	}
+	x, err := c.nearRho(ctx, out)
+	if err != nil || x == 0 {
+		return nil, err
+	}
+	gap, _ := c.Gap.Float64()
+	gap = min(gap, 0.5)
+	return []*big.Rat{decimalNear(x * (1 - gap/3)), decimalNear(x * (1 + gap/3))}, nil
+}
+
+// byTheorem finds the parameter for all real scores. ρ does not decrease in it.
+func (c *Calibrator) byTheorem(ctx context.Context, out *Calibration) error {
+	out.Proof, out.Domain = ByTheorem, AllScores
+	if c.Target.Rho == nil {
+		return fmt.Errorf("%w: all real scores at once are for a target ρ", ErrClaim)
+	}
+	zero, _ := mechanisms.FromEpsilon(new(big.Rat))
+	if _, ok := mechanisms.Concentration(c.Claim.Mechanism, zero, 64); !ok {
+		return fmt.Errorf("%w: no theorem gives the ρ of %s for all real scores; the lattice can be searched", ErrClaim, c.Claim.Mechanism.Info().Name)
+	}
+	low, high := new(big.Rat), (*big.Rat)(nil)
+	x, _ := c.Target.Rho.Float64()
+	for next := decimalNear(max(math.Sqrt(2*x), 1.0/(1<<20))); ; {
+		if ctx.Err() != nil {
+			out.Undecided = "it was stopped"
+			break
+		}
+		eps, err := mechanisms.FromEpsilon(next)
+		if err != nil {
+			return err
+		}
+		out.Tried++
+		rho, _ := mechanisms.Concentration(c.Claim.Mechanism, eps, 128)
+		switch s, ok := rho.Cmp(interval.FromRat(c.Target.Rho, 128)); {
+		case ok && s > 0:
+			high = next
+		case ok:
+			low = next
+		default:
+			out.Undecided = "128 bits do not tell ρ from the target"
+		}
+		if out.Undecided != "" || high != nil && narrow(low, high, c.Gap) {
+			break
+		}
+		if high == nil {
+			if next = new(big.Rat).Mul(next, big.NewRat(2, 1)); next.Cmp(big.NewRat(1e8, 1)) > 0 {
+				out.Undecided = "no parameter was found that misses the target"
+				break
+			}
+			continue
+		}
+		next = new(big.Rat).Add(low, high)
+		next.Quo(next, big.NewRat(2, 1))
+	}
+	out.Parameter = number.Bounds(low, high)
+	return nil
+}
