@@ -235,18 +235,19 @@ func TestEventsMustBelong(t *testing.T) {
 	for _, c := range []struct{ event, reason string }{
 		{"event 3 0 0 0 3 0 0 0 4 1/1000", "count vector"},
 		{"event 3 0 0 1 2 0 0 0 2 1/1000", "candidates, or with more"},
-		{"event 3 0 0 2 0 1 0 0 2 1/1000", "no neighbors"},        // the third one rises by two steps
-		{"event 3 0 0 1 2 0 0 1 1 0 0 1 1/1000", "not after"},     // parts in the wrong order
-		{"event 3 0 0 1 2 0 0 1 1 0 1 1 1/1000", "not after"},     // the same part twice
-		{"event 3 0 0 1 2 0 0 0 0 1/1000", "parts without"},       // nobody
-		{"event 3 0 0 1 2 0 0 2 1 1/1000", "parts without"},       // nobody is at depth 2
-		{"event 3 0 0 1 2 0 1 1 1 1/1000", "parts without"},       // nor here at depth 1
-		{"event 3 0 0 1 2 0 1/1000", "fields"},                    // no parts
-		{"event 3 0 0 1 2 0 0 1 1/1000", "fields"},                // half a part
-		{"event 2 0 0 1 2 0 0 1 1 1/1000", "not 3 candidates"},    // two candidates
-		{"event 3 0 0 1 2 0 0 1 1 -1/1000", "not positive"},       // a negative multiplier
-		{"row p 0 3 0 0 1 1 2 0 1/1000", "expected"},              // rows of other levels
-		{"event 1 0 2 1 1 1 2 1 1 1/1000", "not after the event"}, // ahead of all others, which follow in order
+		{"event 3 0 0 2 0 1 0 0 2 1/1000", "no neighbors"},              // the third one rises by two steps
+		{"event 3 0 0 1 1 1 0 0 1 0 2 1 1/1000", "no neighbors"},        // the second part rises by two steps
+		{"event 3 0 0 1 2 0 0 1 1 0 0 1 1/1000", "a part is not after"}, // parts in the wrong order
+		{"event 3 0 0 1 2 0 0 1 1 0 1 1 1/1000", "a part is not after"}, // the same part twice
+		{"event 3 0 0 1 2 0 0 0 0 1/1000", "parts without"},             // nobody
+		{"event 3 0 0 1 2 0 0 2 1 1/1000", "parts without"},             // nobody is at depth 2
+		{"event 3 0 0 1 2 0 1 1 1 1/1000", "parts without"},             // nor here at depth 1
+		{"event 3 0 0 1 2 0 1/1000", "fields"},                          // no parts
+		{"event 3 0 0 1 2 0 0 1 1/1000", "fields"},                      // half a part
+		{"event 2 0 0 1 2 0 0 1 1 1/1000", "not 3 candidates"},          // two candidates
+		{"event 3 0 0 1 2 0 0 1 1 -1/1000", "not positive"},             // a negative multiplier
+		{"row p 0 3 0 0 1 1 2 0 1/1000", "expected"},                    // rows of other levels
+		{"event 1 0 2 1 1 1 2 1 1 1/1000", "not after the event"},       // ahead of all others, which follow in order
 	} {
 		at := strings.Index(text, "\nevent ")
 		r := verdict(t, split(text[:at]+"\n"+c.event+text[at:]))
@@ -254,6 +255,8 @@ func TestEventsMustBelong(t *testing.T) {
 		assert.Contains(t, r.Reason, c.reason, c.event)
 	}
 	// With less δ the table breaks an event, in either direction.
+	negative := strings.Replace(text, "\ndelta 1/50\n", "\ndelta -1/50\n", 1)
+	assert.Contains(t, verdict(t, split(negative)).Reason, "delta is negative")
 	less := strings.Replace(text, "\ndelta 1/50\n", "\ndelta 1/51\n", 1)
 	assert.Contains(t, verdict(t, split(less)).Reason, "the table violates an event")
 }
