@@ -132,3 +132,28 @@ func TestLawDifferenceVanishes(t *testing.T) {
 		t.Error("a law that no rule has passes")
 	}
 }
+
+// Where the privacy rows alone decide (small ε), the optimum of one best candidate is q_1 = (1 - e^-ε)/(1 - e^-nε), of the law that falls by e^ε
+// from rank to rank, down to far below a solver's tolerances; the bound from above is that from the first round on, but for what floats hold.
+func TestUpperBoundOfSmallEps(t *testing.T) {
+	for _, s := range solvers() {
+		for _, eps := range []string{"e6/5", "e5/4"} {
+			p := problem(t, 100, 1, 1, eps, "0")
+			sol, err := Solve(t.Context(), p, Options{Solver: s, Rounds: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := new(big.Rat).Inv(p.Eps.Exp())
+			power := big.NewRat(1, 1)
+			for range p.N() {
+				power.Mul(power, q)
+			}
+			one := big.NewRat(1, 1)
+			law := q.Quo(q.Sub(one, q), power.Sub(one, power))
+			off, _ := new(big.Rat).Sub(sol.Upper, law).Float64()
+			if off < 0 || off > 1e-14 {
+				t.Errorf("%s, e^ε = %v: upper bound %v is %g above the law's", s.Name(), p.Eps.Exp(), sol.Optimum(), off)
+			}
+		}
+	}
+}

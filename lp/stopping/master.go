@@ -1,10 +1,12 @@
 package stopping
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"optratio/lp/linear"
@@ -299,50 +301,72 @@ func (m *master) priced(f *flow) rules.Stops {
 
 // lawMultipliers solves the relaxation that lets any probability vector be an outcome
 // law, and returns its multipliers: a start that is often close, and
-// optimal where the privacy rows alone decide.
+// optimal where the privacy rows alone decide. So they are solved for at far more than the precision of floating point, from laws
+// that fall off by powers of e^ε to where a solver's tolerances see nothing.
 func (m *master) lawMultipliers(ctx context.Context) (multipliers, error) {
 	n := m.p.N()
 	var rows []row
-	for {
-		lp := &linear.Model{}
-		lp.AddRow(1, 1)
+	have := map[row]bool{}
+	grow := func(x []float64) (added int) {
+		for _, r := range m.violated(x, 0) {
+			if !have[r] {
+				have[r] = true
+				rows = append(rows, r)
+				added++
+			}
+		}
+		return added
+	}
+	one, zero, e := big.NewRat(1, 1), new(big.Rat), new(big.Rat).SetFloat64(m.e)
+	delta, below := new(big.Rat).SetFloat64(m.delta), new(big.Rat).Neg(e)
+	program := func() *linear.Rational {
+		lp := &linear.Rational{}
+		lp.AddRow(one, one)
 		entries := make([][]int32, n)
-		values := make([][]float64, n)
+		values := make([][]*big.Rat, n)
 		for k := range n {
-			entries[k], values[k] = []int32{0}, []float64{1}
+			entries[k], values[k] = []int32{0}, []*big.Rat{one}
 		}
 		for _, r := range rows {
-			at := int32(lp.AddRow(math.Inf(-1), m.rowScale()*m.delta))
-			entries[r.i], values[r.i] = append(entries[r.i], at), append(values[r.i], m.rowScale())
-			entries[r.j], values[r.j] = append(entries[r.j], at), append(values[r.j], -m.rowScale()*m.e)
+			at := int32(lp.AddRow(nil, delta))
+			entries[r.i], values[r.i] = append(entries[r.i], at), append(values[r.i], one)
+			entries[r.j], values[r.j] = append(entries[r.j], at), append(values[r.j], below)
 		}
-		for k := range n {
-			lp.AddCol(-costScale*m.payoff[k], 0, math.Inf(1), entries[k], values[k])
+		for k, c := range m.p.Payoff {
+			lp.AddCol(new(big.Rat).Neg(c), zero, nil, entries[k], values[k])
 		}
-		res, err := m.solver.Solve(ctx, lp, linear.Options{})
-		switch {
-		case err != nil:
-			return nil, err
-		case res.Outcome == linear.Stopped:
-			return nil, context.Cause(ctx)
-		case res.Outcome != linear.Optimal:
-			return multipliers{}, nil
-		}
-		before := len(rows)
-		for _, r := range m.violated(res.X, 1e-9) {
-			if !slices.Contains(rows, r) {
-				rows = append(rows, r)
-			}
-		}
-		if len(rows) > before {
-			continue
-		}
-		lambda := multipliers{}
-		for i, r := range rows {
-			if y := -res.Duals[i+1] * m.rowScale() / costScale; y > 0 {
-				lambda[r] = y
-			}
-		}
-		return lambda, nil
+		return lp
 	}
+	g := &linear.Growing{Solver: m.solver, Rounds: 4 * n}
+	if _, err := g.Float(ctx, linear.Auto, func() *linear.Model { return program().Model() }, grow); err != nil || ctx.Err() != nil {
+		return nil, cmp.Or(err, context.Cause(ctx))
+	}
+	if g.Basis == nil {
+		return multipliers{}, nil
+	}
+	a, err := g.Settle(ctx, 0, program, func(a *linear.Approximation) int { return grow(unscaled(a.X, a.Shift)) })
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, linear.ErrUnsettled), errors.Is(err, linear.ErrSingular):
+		return multipliers{}, nil
+	case err != nil:
+		return nil, err
+	}
+	lambda := multipliers{}
+	for i, y := range unscaled(a.Y, a.Shift)[1:] {
+		if y < 0 {
+			lambda[rows[i]] = -y
+		}
+	}
+	return lambda, nil
+}
+
+// unscaled returns x/2^shift.
+func unscaled(x []*big.Int, shift uint) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i], _ = new(big.Float).SetMantExp(new(big.Float).SetInt(v), -int(shift)).Float64()
+	}
+	return out
 }
