@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -81,23 +82,30 @@ func ThresholdLaw[T any](ctx context.Context, f arith.Field[T], n, t int) ([]T, 
 		return slices.Repeat([]T{frac(1, n)}, n), nil
 	}
 	law := make([]T, n)
+	law[n-1] = f.Zero()
 	ended := func(k int) bool { return k%1024 == 0 && ctx.Err() != nil }
 	pass := frac(t-1, n)
 	// step[k] = C(n-t+1,k)/C(n-1,k), which is 0 from k = n-t+2 on.
-	step := make([]T, n)
-	step[0] = f.One()
+	step := []T{f.One()}
 	for k := 1; k < n; k++ {
 		if ended(k) {
 			return nil, context.Cause(ctx)
 		}
-		step[k] = f.Mul(step[k-1], frac(max(n-t+2-k, 0), n-k))
+		next := f.Mul(step[k-1], frac(max(n-t+2-k, 0), n-k))
+		if rest, ok := remainder(f, n, t, k, next); ok {
+			law[n-1] = f.Add(law[n-1], rest)
+			break
+		}
+		step = append(step, next)
 	}
-	law[n-1] = f.Mul(pass, frac(1, n-1))
+	law[n-1] = f.Add(law[n-1], f.Mul(pass, frac(1, n-1)))
 	for k := n - 1; k >= 2; k-- {
 		if ended(k) {
 			return nil, context.Cause(ctx)
 		}
-		law[k-1] = f.Add(law[k], f.Mul(f.Mul(pass, step[k]), frac(1, k)))
+		if law[k-1] = law[k]; k < len(step) {
+			law[k-1] = f.Add(law[k], f.Mul(f.Mul(pass, step[k]), frac(1, k)))
+		}
 	}
 	harmonic := f.Zero()
 	for i := n; i >= t; i-- {
@@ -108,6 +116,23 @@ func ThresholdLaw[T any](ctx context.Context, f arith.Field[T], n, t int) ([]T, 
 	}
 	law[0] = f.Mul(pass, harmonic)
 	return law, nil
+}
+
+// remainder encloses, in interval arithmetic, all that the recurrence of ThresholdLaw still adds from rank k on to ranks above, where that is below the
+// precision of the least probability: the summands pass·step[k]/k fall at least by the factor x = (n-t+1)/(n-1) from rank to rank, so that they add up
+// to something from 0 to pass·step[k]/(k(1-x)), 1-x = (t-2)/(n-1).
+// Ranks from k on have one enclosure then. Elsewhere, and in other arithmetic, ok is false.
+func remainder[T any](f arith.Field[T], n, t, k int, step T) (rest T, ok bool) {
+	g, enclosing := any(f).(arith.Interval)
+	if !enclosing || t < 3 || k < 2 {
+		return rest, false
+	}
+	x := any(step).(interval.Interval)
+	if _, most := x.Float64(); most > math.Ldexp(1, -int(g.Prec)-64) && most > 0 {
+		return rest, false
+	}
+	most := x.Mul(g.FromRat(big.NewRat(int64(t-1), int64(n)))).Mul(g.FromRat(big.NewRat(int64(n-1), int64(k)*int64(t-2))))
+	return any(interval.Hull(g.Zero(), most)).(T), true
 }
 
 // SecretaryLaw returns r_{·,n}, the law of the optimal secretary rule: the
@@ -134,6 +159,10 @@ func Mix[T any](f arith.Field[T], p T, a, b []T) []T {
 	rest := f.Sub(f.One(), p)
 	law := make([]T, len(a))
 	for k := range law {
+		if k > 0 && any(a[k]) == any(a[k-1]) && any(b[k]) == any(b[k-1]) {
+			law[k] = law[k-1] // most ranks of long laws share one enclosure
+			continue
+		}
 		law[k] = f.Add(f.Mul(p, a[k]), f.Mul(rest, b[k]))
 	}
 	return law
@@ -173,6 +202,10 @@ func EnclosedLaw(q []interval.Interval) Law {
 	l.den = new(big.Int).Lsh(big.NewInt(1), uint(shift))
 	up := new(big.Float)
 	for k, x := range q {
+		if k > 0 && x == q[k-1] { // the ranks that SecretaryLaw does not tell apart
+			l.lo[k], l.hi[k] = l.lo[k-1], l.hi[k-1]
+			continue
+		}
 		l.lo[k], l.hi[k] = new(big.Int), new(big.Int)
 		if x.Lo().Sign() > 0 {
 			up.SetMantExp(x.Lo(), shift).Int(l.lo[k]) // towards 0

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"optratio/number/arith"
 )
 
@@ -254,4 +257,68 @@ func BenchmarkSecretaryLawExact1000(b *testing.B) {
 	for b.Loop() {
 		secretary(b, 1000)
 	}
+}
+
+// In interval arithmetic the ranks that precision does not tell apart share one enclosure. It holds the exact probabilities, is narrow, and a long law is
+// mostly such ranks.
+func TestThresholdLawRemainder(t *testing.T) {
+	const n, prec = 700, 64
+	f := arith.Interval{Prec: prec}
+	for _, threshold := range []int{1, 2, 3, 4, 20, 258, 500, 690, 699, 700} {
+		exact, err := ThresholdLaw(t.Context(), arith.Rat{}, n, threshold)
+		require.NoError(t, err)
+		law, err := ThresholdLaw(t.Context(), f, n, threshold)
+		require.NoError(t, err)
+		distinct := 1
+		for k, q := range exact {
+			require.True(t, law[k].Contains(q), "threshold %d, rank %d: %v is not in %v", threshold, k+1, q, law[k])
+			require.Less(t, law[k].RelWidth(), 0x1p-45)
+			if k > 0 && law[k] != law[k-1] {
+				distinct++
+			}
+		}
+		if threshold == 258 {
+			assert.Less(t, distinct, 200)
+			p := big.NewRat(1, 3)
+			blind, err := BlindLaw(f, n)
+			require.NoError(t, err)
+			mixed := EnclosedLaw(Mix(f, f.FromRat(p), law, blind))
+			for k, x := range mixed.Numbers() {
+				low, _ := x.Lower()
+				high, _ := x.Upper()
+				q := new(big.Rat).Mul(p, exact[k])
+				q.Add(q, big.NewRat(2, 3*n))
+				require.True(t, low.Cmp(q) <= 0 && q.Cmp(high) <= 0, "rank %d", k+1)
+			}
+			assert.Same(t, mixed.lo[n-1], mixed.lo[n-2])
+		}
+	}
+}
+
+// The remainder bounds the sum of the summands that it stands for, which is not far below its upper end.
+func TestRemainder(t *testing.T) {
+	const n = 400
+	f := arith.Interval{Prec: 16}
+	for _, threshold := range []int{60, 148, 300} {
+		step, seen := big.NewRat(1, 1), 0
+		for k := 1; k <= n-threshold+1; k++ {
+			step.Mul(step, big.NewRat(int64(n-threshold+2-k), int64(n-k)))
+			rest, ok := remainder(f, n, threshold, k, f.FromRat(step))
+			if !ok || seen > 40 {
+				continue
+			}
+			seen++
+			sum, later := new(big.Rat), new(big.Rat).Set(step)
+			for j := k; j <= n-threshold+1; j++ {
+				sum.Add(sum, new(big.Rat).Mul(later, big.NewRat(int64(threshold-1), int64(n)*int64(j))))
+				later.Mul(later, big.NewRat(int64(n-threshold+1-j), int64(n-j-1)))
+			}
+			require.True(t, rest.Contains(sum), "threshold %d, rank %d", threshold, k)
+			more := new(big.Rat).Mul(sum, big.NewRat(20, 1))
+			require.False(t, rest.Contains(more))
+		}
+		assert.Greater(t, seen, 10)
+	}
+	_, ok := remainder(f, n, 2, 3, f.FromRat(new(big.Rat)))
+	assert.False(t, ok, "at threshold 2 the summands need not fall")
 }

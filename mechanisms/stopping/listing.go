@@ -60,7 +60,11 @@ func SecretaryMix(n int, p *big.Rat) (*Rule, error) {
 func (q Law) Numbers() []number.Number {
 	out := make([]number.Number, q.N())
 	for k := range out {
-		out[k] = q.At(k + 1)
+		if k > 0 && q.lo[k] == q.lo[k-1] && q.hi[k] == q.hi[k-1] { // one enclosure for both, as in EnclosedLaw
+			out[k] = out[k-1]
+		} else {
+			out[k] = q.At(k + 1)
+		}
 	}
 	return out
 }
