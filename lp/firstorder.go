@@ -17,19 +17,15 @@ import (
 // From firstOrderVariables variables on, the first-order method goes before the simplex method.
 const firstOrderVariables = 3000
 
-// firstOrderPrecision is the precision of enclosures that the first-order method's point is read with.
-const firstOrderPrecision = 128
-
 // firstOrder is the first-order method on a program, started at permute-and-flip and at the dual point of the closed-form bound.
 type firstOrder struct {
 	p      *Program
 	ascent *chain.Ascent
-	flip   float64   // permute-and-flip's mean error
-	gap    float64   // wanted
-	need   int       // injections of a basic solution
-	found  int       // of the image, when last counted
-	slack  []float64 // permute-and-flip for a smaller ε, by position, once it is needed
-	looks  int       // how often in a row it was settled
+	flip   float64 // permute-and-flip's mean error
+	gap    float64 // wanted
+	need   int     // injections of a basic solution
+	found  int     // of the image, when last counted
+	looks  int     // how often in a row it was settled
 }
 
 func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
@@ -40,8 +36,8 @@ func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
 	}
 	o := &firstOrder{p: p, need: p.Orbits() - len(f.Chains)}
 	o.gap, _ = gap.Float64()
-	numbers := enclosedNumbers{arith.Interval{Prec: firstOrderPrecision}}
-	start.X = p.probabilities(p.flipped(numbers, p.Epsilon.ExpNeg(big.NewRat(1, 1), firstOrderPrecision)))
+	numbers := enclosedNumbers{arith.Interval{Prec: floatPrecision}}
+	start.X = p.probabilities(p.flipped(numbers, p.Epsilon.ExpNeg(big.NewRat(1, 1), floatPrecision)))
 	for c, w := range f.Chains {
 		for i := f.Start[c]; i < f.Start[c+1]; i++ {
 			o.flip += w * f.Cost[i] * start.X[i]
@@ -153,35 +149,33 @@ func (o *firstOrder) injections() []injection {
 	return found
 }
 
-// basis guesses the optimal basis: every column, and the slacks of the links that carry most of an injection, filled up with those of the (T) rows of the
-// least reduced costs.
-func (o *firstOrder) basis() *linear.Basis {
-	p, found := o.p, o.injections()
+// start is where the simplex method goes on from the image: it takes the injections for basic, those of the largest masses first, and completes the basis
+// with those of the least reduced costs.
+func (o *firstOrder) start() linear.Start {
+	p := o.p
+	start := linear.Start{X: make([]float64, p.Variables())}
+	for i, j := range p.order {
+		start.X[j] = o.ascent.Image.X[i] * float64(p.vars.Count[j])
+		start.Off = append(start.Off, j)
+	}
+	row := func(s injection) int32 { return int32(p.Variables()) + p.link[p.order[s.position]] }
+	found := o.injections()
 	slices.SortFunc(found, func(x, y injection) int {
 		return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.position, y.position))
 	})
-	b := p.PermuteAndFlipBasis()
-	clear(b.Row)
-	basic := func(s injection) { b.Row[p.link[p.order[s.position]]] = linear.Basic }
-	left := min(o.need, len(found))
-	for _, s := range found[:left] {
-		basic(s)
+	off := make([]bool, len(p.order))
+	for _, s := range found {
+		start.Off = append(start.Off, row(s))
+		off[s.position] = true
 	}
-	if left < o.need {
-		others := slices.DeleteFunc(o.reducedCosts(), func(s injection) bool {
-			return b.Row[p.link[p.order[s.position]]] == linear.Basic || p.vars.Depth[p.order[s.position]] > 0
-		})
-		slices.SortFunc(others, func(x, y injection) int {
-			return cmp.Or(cmp.Compare(x.size, y.size), cmp.Compare(x.position, y.position))
-		})
-		for _, s := range others[:o.need-left] {
-			basic(s)
-		}
+	others := slices.DeleteFunc(o.reducedCosts(), func(s injection) bool { return off[s.position] })
+	slices.SortFunc(others, func(x, y injection) int {
+		return cmp.Or(cmp.Compare(x.size, y.size), cmp.Compare(x.position, y.position))
+	})
+	for _, s := range others {
+		start.Spare = append(start.Spare, row(s))
 	}
-	for i := range p.cuts {
-		b.Row[p.Orbits()+p.links()+i] = linear.Basic
-	}
-	return b
+	return start
 }
 
 // reducedCosts lists, for the image's dual and all positions after the first of a chain, by how much an injection there costs more than what it
@@ -199,7 +193,7 @@ func (o *firstOrder) reducedCosts() []injection {
 	return costs
 }
 
-// proposal returns the best dual point so far, and the injections of a feasible point near the image.
+// proposal returns the best dual point so far, and a feasible point near the image.
 func (o *firstOrder) proposal() *Proposal {
 	prop := o.p.emptyProposal()
 	for i, y := range o.ascent.Best {
@@ -208,83 +202,10 @@ func (o *firstOrder) proposal() *Proposal {
 	for i := range prop.Multiplier {
 		prop.Multiplier[i] = new(big.Rat)
 	}
-	if x := o.feasible(); x != nil {
-		o.inject(prop, x)
+	x := make([]float64, len(o.p.order))
+	for i, j := range o.p.order {
+		x[j] = o.ascent.Image.X[i]
 	}
+	prop.Injection = o.p.repaired(x)
 	return prop
-}
-
-// slackShare is the part of ε by which permute-and-flip is run at less, to have slack in every row.
-const slackShare = 0.25
-
-// rounding is the part of a probability by which feasible leaves rows violated; the bounds repair that.
-const rounding = 1e-15
-
-// feasible returns probabilities near the image, by position, that satisfy all rows but for rounding: the image, made to sum to 1 orbit by orbit,
-// mixed with permute-and-flip for a smaller ε, which has slack in every row, as far as violated rows need it. It returns nil where the image is no point.
-func (o *firstOrder) feasible() []float64 {
-	f := o.ascent.Form
-	x := slices.Clone(o.ascent.Image.X)
-	sum := make([]float64, o.p.Orbits())
-	for i, c := range f.Class {
-		sum[c] += f.Share[i] * x[i]
-	}
-	for i, c := range f.Class {
-		if x[i] /= sum[c]; math.IsNaN(x[i]) || math.IsInf(x[i], 0) {
-			return nil
-		}
-	}
-	slack := o.slackPoint()
-	share := 0.0
-	for c := range f.Chains {
-		for i := f.Start[c] + 1; i < f.Start[c+1]; i++ {
-			// The row's slack grows from -lack to that of the slack point as its share grows from 0 to 1.
-			lack, room := f.Z*x[i-1]-x[i], slack[i]-f.Z*slack[i-1]
-			if lack > rounding*x[i] {
-				share = max(share, lack/(lack+room))
-			}
-		}
-	}
-	for i := range x {
-		x[i] += share * (slack[i] - x[i])
-	}
-	return x
-}
-
-// slackPoint returns permute-and-flip for an ε smaller by slackShare, by position.
-func (o *firstOrder) slackPoint() []float64 {
-	if o.slack == nil {
-		z := o.p.Epsilon.ExpNeg(big.NewRat(1, 1), firstOrderPrecision).Near()
-		smaller := interval.FromFloat(math.Pow(z, 1-slackShare), firstOrderPrecision)
-		o.slack = o.p.probabilities(point(o.p, enclosedNumbers{arith.Interval{Prec: firstOrderPrecision}}, smaller, nil))
-	}
-	return o.slack
-}
-
-// inject sets the proposal's injections to those of the point x, orbit by orbit, so that rounding errors do not add up: each is what is missing from
-// the probability that those before it lead to.
-func (o *firstOrder) inject(prop *Proposal, x []float64) {
-	p := o.p
-	f := enclosedNumbers{arith.Interval{Prec: firstOrderPrecision}}
-	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), firstOrderPrecision)
-	target := make([]float64, len(x))
-	for i, j := range p.order {
-		target[j] = x[i]
-	}
-	u := make([]interval.Interval, p.Variables())
-	for i := range p.Orbits() {
-		first, end := p.vars.First[i], p.vars.First[i+1]
-		mass := interval.FromBig(p.mass[i], firstOrderPrecision)
-		rest := mass
-		for j := first + 1; j < end; j++ {
-			u[j] = f.Mul(z, u[p.vars.Up[j]])
-			want := f.Mul(mass, f.Mul(f.FromInt(int64(p.vars.Count[j])), interval.FromFloat(target[j], firstOrderPrecision)))
-			if s := f.Sub(want, u[j]).Near(); s > 0 {
-				prop.Injection[j] = ratFloat(s)
-				u[j] = f.Add(u[j], f.FromRat(prop.Injection[j]))
-			}
-			rest = f.Sub(rest, u[j])
-		}
-		u[first] = rest
-	}
 }

@@ -88,7 +88,7 @@ func TestFirstOrderBoundsHoldForAnyPoint(t *testing.T) {
 		for i, v := range o.ascent.Best {
 			o.ascent.Best[i] = f(i, v)
 		}
-		b := p.enclose(o.proposal(), firstOrderPrecision)
+		b := p.enclose(o.proposal(), floatPrecision)
 		assert.LessOrEqual(t, b.lower.Cmp(exact.lower), 0, name)
 		if b.upper != nil {
 			assert.GreaterOrEqual(t, b.upper.Cmp(exact.lower), 0, name)

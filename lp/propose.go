@@ -37,13 +37,11 @@ func (p *Program) fromResult(r *linear.Result) *Proposal {
 		mass[i], _ = new(big.Float).SetInt(n).Float64()
 		prop.Dual[i] = ratFloat(r.Duals[i] / mass[i])
 	}
-	for j, link := range p.link {
-		if link >= 0 && p.vars.Depth[j] > 0 && r.Basis.Row[link] == linear.Basic {
-			if s := r.Activity[link] * mass[p.vars.Orbit[j]]; s > 0 {
-				prop.Injection[j] = ratFloat(s)
-			}
-		}
+	x := make([]float64, p.Variables())
+	for j := range x {
+		x[j] = r.X[j] / float64(p.vars.Count[j])
 	}
+	prop.Injection = p.repaired(x)
 	first := p.Orbits() + p.links()
 	for i, c := range p.cuts {
 		prop.Multiplier[i] = ratFloat(max(0, r.Duals[first+i]) / mass[p.vars.Orbit[c.Above]])

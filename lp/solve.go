@@ -39,6 +39,9 @@ const (
 	cutBatch = 20000
 )
 
+// floatPrecision is the precision in bits with which proposals in floating point are evaluated.
+const floatPrecision = 128
+
 // promptVariables is the size up to which bounds are evaluated after the context has ended.
 const promptVariables = 150_000
 
@@ -61,33 +64,17 @@ type effort struct {
 
 // solve finds certified bounds within the gap of each other, or the exact optimum where z is rational.
 // A large program goes through the first-order method first, which may be enough; otherwise the embedded solver goes on from
-// the basis that it points to, and the given one has the later rounds.
+// the point that it leads to, and the given one from the basis that this ends with.
 func (p *Program) solve(ctx context.Context, e effort) (*solution, error) {
 	s := &solution{solver: e.solver.Name()}
 	g := &linear.Growing{Solver: e.solver, Basis: e.start, Rounds: cutRounds, Report: e.report}
 	defer func() { s.basis, s.pivots = g.Basis, g.Pivots }()
+	_, rational := p.Epsilon.Z()
+	enough := func() bool { return !rational && s.close(e.gap) }
 	if !e.direct && e.start == nil && p.Variables() >= firstOrderVariables {
-		s.solver = "first-order"
-		o := p.firstOrder(e.gap)
-		prove := func() {
-			prop := o.proposal()
-			s.accept(prop, p.enclose(prop, firstOrderPrecision), firstOrderPrecision)
-			if e.publish != nil {
-				e.publish(*s)
-			}
+		if err := p.approach(ctx, e, g, s); err != nil || ctx.Err() != nil || enough() {
+			return s, err
 		}
-		o.run(ctx, e.report, prove)
-		if ctx.Err() == nil || p.Variables() <= promptVariables {
-			prove()
-		}
-		if ctx.Err() != nil {
-			s.undecided = context.Cause(ctx).Error()
-			return s, nil
-		}
-		if _, rational := p.Epsilon.Z(); !rational && s.close(e.gap) {
-			return s, nil
-		}
-		g.Basis, g.First, s.solver = o.basis(), linear.Embedded{}, "first-order and embedded"
 	}
 	if g.Basis == nil {
 		g.Basis = p.PermuteAndFlipBasis()
@@ -99,23 +86,20 @@ func (p *Program) solve(ctx context.Context, e effort) (*solution, error) {
 	// Whatever the solver says of its answer, bounds evaluated from it hold. After a stop only what is quick is evaluated.
 	if stopped := ctx.Err() != nil; !stopped || p.Variables() <= promptVariables {
 		if result.Duals != nil && result.Basis != nil {
-			prop := p.fromResult(result)
-			s.accept(prop, p.enclose(prop, 128), 128)
+			p.prove(s, p.fromResult(result))
 		}
 		if !s.close(e.gap) {
-			prop := p.closedProposal()
-			s.accept(prop, p.enclose(prop, 128), 128)
+			p.prove(s, p.closedProposal())
 		}
 	}
-	z, rational := p.Epsilon.Z()
 	switch {
-	case !rational && s.close(e.gap):
+	case enough():
 		return s, nil
 	case result.Outcome != linear.Optimal:
 		s.undecided = result.Unfinished(ctx)
 		return s, nil
 	case rational:
-		err = p.solveExact(ctx, g, s, z)
+		err = p.solveExact(ctx, g, s)
 	case p.Epsilon.Float() > maxSharpEpsilon:
 		s.undecided = fmt.Sprintf("e^-ε is too small to solve the program for ε > %d", maxSharpEpsilon)
 	default:
@@ -123,6 +107,49 @@ func (p *Program) solve(ctx context.Context, e effort) (*solution, error) {
 	}
 	s.undecided, err = linear.Reason(ctx, s.undecided, err)
 	return s, err
+}
+
+// approach leads near the optimum by the first-order method, and from there to a basis unless the bounds are as close as asked by then. What
+// it has proved is published as it goes.
+func (p *Program) approach(ctx context.Context, e effort, g *linear.Growing, s *solution) error {
+	s.solver = "first-order"
+	publish := func(prop *Proposal) {
+		p.prove(s, prop)
+		if e.publish != nil {
+			e.publish(*s)
+		}
+	}
+	p.prove(s, p.closedProposal())
+	o := p.firstOrder(e.gap)
+	o.run(ctx, e.report, func() { publish(o.proposal()) })
+	if ctx.Err() == nil || p.Variables() <= promptVariables {
+		publish(o.proposal())
+	}
+	if ctx.Err() != nil {
+		s.undecided = context.Cause(ctx).Error()
+		return nil
+	}
+	if _, rational := p.Epsilon.Z(); !rational && s.close(e.gap) {
+		return nil
+	}
+	s.solver = "first-order and embedded"
+	result, err := linear.Embedded{}.Crossover(ctx, p.Model(), o.start(), e.report)
+	if err != nil {
+		return err
+	}
+	g.Basis, g.Pivots = result.Basis, result.Pivots
+	switch {
+	case ctx.Err() != nil:
+		s.undecided = result.Unfinished(ctx)
+	case result.Outcome == linear.Optimal:
+		publish(p.fromResult(result))
+	}
+	return nil
+}
+
+// prove takes what a proposal proves in outward-rounded arithmetic.
+func (p *Program) prove(s *solution, prop *Proposal) {
+	s.accept(prop, p.enclose(prop, floatPrecision), floatPrecision)
 }
 
 // accept takes each bound of a proposal that is better than the one so far, with the part of the proposal that it
@@ -189,7 +216,8 @@ func (p *Program) separateExact(u []*big.Int, z *big.Rat, spare *big.Int) int {
 }
 
 // solveExact turns the basis into the exact optimum at the rational z.
-func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *solution, z *big.Rat) error {
+func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *solution) error {
+	z, _ := p.Epsilon.Z()
 	e, err := g.Exact(ctx, func() *linear.Rational { return p.Rational(z) },
 		func(e *linear.Exact) int { return p.separateExact(e.X.Num, z, new(big.Int)) })
 	if err != nil {

@@ -44,7 +44,7 @@ func (Embedded) Solve(ctx context.Context, m *Model, o Options) (*Result, error)
 		o.Optimal = 1e-9
 	}
 	s := newSimplex(m, newScaling(m), o.Feasible, o.Optimal)
-	s.ctx, s.limit, s.report, s.near = ctx, o.MaxPivots, o.Report, o.Near
+	s.ctx, s.limit, s.report = ctx, o.MaxPivots, o.Report
 	s.rng = rand.New(rand.NewPCG(1, 2))
 	s.begin(o.Basis)
 	return s.result(m, s.run(o.Algorithm)), nil

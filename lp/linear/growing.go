@@ -1,7 +1,6 @@
 package linear
 
 import (
-	"cmp"
 	"context"
 	"slices"
 )
@@ -13,7 +12,6 @@ import (
 // given solution violates and returns how many. A caller that has seen enough returns 0.
 type Growing struct {
 	Solver Solver
-	First  Solver // for the first solve of Float, where not nil; Basis then is near the optimal one
 	Basis  *Basis // where the next solve starts, nil for the slack basis; every method leaves its last one here
 	Rounds int    // how often rows may be added in one call
 	Pivots int    // of Float, summed over the rounds and calls
@@ -34,14 +32,13 @@ func (g *Growing) extend(rows int) {
 // Float solves in floating point, the first time with the given algorithm. Where a solver fails it is not asked again: the
 // embedded one takes over. The result is the last one, whatever its outcome, and may violate rows after the last round.
 func (g *Growing) Float(ctx context.Context, algorithm Algorithm, program func() *Model, violated func(x []float64) int) (*Result, error) {
-	first := g.First
 	solvers := []Solver{g.Solver, Embedded{}} // to ask, each until it fails
 	for round := 0; ; round++ {
-		solver := cmp.Or(first, solvers[0])
+		solver := solvers[0]
 		m := program()
 		g.extend(m.Rows())
 		before := g.Pivots
-		o := Options{Algorithm: algorithm, Basis: g.Basis, Near: first != nil, Report: func(p Progress) {
+		o := Options{Algorithm: algorithm, Basis: g.Basis, Report: func(p Progress) {
 			if g.Report != nil {
 				p.Pivots += before
 				g.Report(p)
@@ -55,7 +52,6 @@ func (g *Growing) Float(ctx context.Context, algorithm Algorithm, program func()
 		if result.Basis != nil {
 			g.Basis = result.Basis
 		}
-		first = nil
 		if result.Outcome == Failed {
 			solvers = slices.DeleteFunc(solvers, func(s Solver) bool { return s.Name() == solver.Name() })
 			if len(solvers) == 0 {

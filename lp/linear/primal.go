@@ -41,10 +41,6 @@ func (s *simplex) primal() verdict {
 				s.restoreBounds()
 				return trouble
 			}
-			if s.near {
-				s.relaxBounds()
-				s.near = false
-			}
 			phase1 = s.infeasible() > 0
 			good = true
 		}

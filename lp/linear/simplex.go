@@ -47,7 +47,9 @@ type simplex struct {
 	breaks     []breakpoint // of the primal ratio test
 	candidates []candidate  // of the dual ratio test
 	flips      []int32
-	near       bool    // the start is near the optimum: the primal is to relax violated bounds at first
+	crossing   bool    // a crossover is looking for a basis: variables that a singular basis loses become loose
+	loose      []int32 // nonbasic variables between their bounds
+	patches    []int32 // row activities that stand in for variables lost then, at a bound
 	moved      bool    // some bound or cost is not the true one
 	perturb    float64 // size of the next perturbation
 	repairs    int     // variables that singular bases lost
@@ -130,7 +132,7 @@ func (s *simplex) rest(v int32) {
 func (s *simplex) refactor() {
 	nonzeros := 0
 	for _, v := range s.head {
-		if int(v) < s.cols {
+		if v >= 0 && int(v) < s.cols {
 			nonzeros += s.start[v+1] - s.start[v]
 		} else {
 			nonzeros++
@@ -142,7 +144,9 @@ func (s *simplex) refactor() {
 	for {
 		start, index, value = start[:1], index[:0], value[:0]
 		for _, v := range s.head {
-			if int(v) < s.cols {
+			if v < 0 {
+				// A column of zeros stands for a variable that is still to be found.
+			} else if int(v) < s.cols {
 				index = append(index, s.index[s.start[v]:s.start[v+1]]...)
 				value = append(value, s.value[s.start[v]:s.start[v+1]]...)
 			} else {
@@ -162,17 +166,14 @@ func (s *simplex) refactor() {
 		}
 		s.repairs += len(lack.Cols)
 		for k, j := range lack.Cols {
-			out := s.head[j]
-			s.place[out] = -1
-			s.status[out] = AtLower // or whichever bound is nearer
-			if math.Abs(s.x[out]-s.upper[out]) < math.Abs(s.x[out]-s.lower[out]) {
-				s.status[out] = AtUpper
-			}
-			s.rest(out)
+			s.lose(s.head[j])
 			in := int32(s.cols + lack.Rows[k])
 			s.head[j] = in
 			s.status[in] = Basic
 			s.weight[in] = 1
+			if s.crossing && (s.x[in] <= s.lower[in] || s.x[in] >= s.upper[in]) {
+				s.patches = append(s.patches, in)
+			}
 		}
 	}
 	old := append([]int32(nil), s.head...)
@@ -181,6 +182,23 @@ func (s *simplex) refactor() {
 		s.head[r] = v
 		s.place[v] = int32(r)
 	}
+}
+
+// lose makes a variable nonbasic that a singular basis has no place for, at the nearer bound or loose.
+func (s *simplex) lose(v int32) {
+	switch {
+	case v < 0:
+		return
+	case s.crossing:
+		s.loosen(v)
+		return
+	}
+	s.place[v] = -1
+	s.status[v] = AtLower
+	if math.Abs(s.x[v]-s.upper[v]) < math.Abs(s.x[v]-s.lower[v]) {
+		s.status[v] = AtUpper
+	}
+	s.rest(v)
 }
 
 // exactly switches off the dropping of tiny entries in sparse solves; the function that it returns switches it on again.

@@ -101,10 +101,7 @@ type Progress struct {
 // tolerances 1e-9, no pivot limit, start from the slack basis, no reports.
 type Options struct {
 	Algorithm Algorithm
-	Basis     *Basis // starting basis, nil for the slack basis; not modified
-	// Near says that the starting basis is close to an optimal one, although it may violate bounds. The embedded primal then relaxes these at first
-	// instead of seeking a feasible point without regard to the costs.
-	Near      bool
+	Basis     *Basis  // starting basis, nil for the slack basis; not modified
 	Feasible  float64 // primal feasibility tolerance, 0 for 1e-9
 	Optimal   float64 // dual feasibility tolerance, 0 for 1e-9
 	MaxPivots int     // 0 for no limit

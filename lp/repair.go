@@ -1,0 +1,66 @@
+package lp
+
+import (
+	"math"
+	"math/big"
+
+	"optratio/number/arith"
+	"optratio/number/interval"
+)
+
+// repairPrecision is the precision in bits at which a point is repaired.
+const repairPrecision = floatPrecision
+
+// leastInjection is the size, relative to the mass at its position, below which an injection counts for rounding error.
+const leastInjection = 1e-14
+
+// repaired returns injections of a feasible point near given probabilities of one candidate, by variable, which may violate every row a little. It
+// works orbit by orbit in the order of the lattice. Orbits that a chain passes at depths >= 1 come after those that it comes from, so that the least mass
+// of each depth is known; an injection adds what is missing to the wanted mass, and depth 0 has the rest. Where a candidate stands alone at depth 0, the orbit
+// that its chain goes on to comes before, and row (T) there bounds that rest from above. What is beyond that is injected at another depth, which is
+// possible at any of them. So a row that is violated costs no more than the mass it is violated by, carried to the end of a chain.
+//
+// Left to the bounds are errors of the order of 2^-repairPrecision, and rests below 0 where the given point is far from feasible.
+func (p *Program) repaired(x []float64) []*big.Rat {
+	f := enclosedNumbers{arith.Interval{Prec: repairPrecision}}
+	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), repairPrecision)
+	down := p.vars.DownAll()
+	injection := make([]*big.Rat, p.Variables())
+	u := make([]interval.Interval, p.Variables())
+	inject := func(j int32, amount *big.Float) {
+		r, _ := amount.Rat(nil)
+		if injection[j] != nil {
+			r.Add(r, injection[j])
+		}
+		injection[j] = r
+		u[j] = f.Add(u[j], interval.Point(amount))
+	}
+	for i := range p.Orbits() {
+		first, end := p.vars.First[i], p.vars.First[i+1]
+		mass := interval.FromBig(p.mass[i], repairPrecision)
+		rest := mass
+		place, most := end-1, 0.0 // the depth of the largest injection
+		for j := first + 1; j < end; j++ {
+			u[j] = f.Mul(z, u[p.vars.Up[j]])
+			if want := x[j] * float64(p.vars.Count[j]); want > 0 && !math.IsInf(want, 0) {
+				target := f.Mul(mass, interval.FromFloat(want, repairPrecision))
+				s := f.Sub(target, u[j])
+				if size := s.Near() / target.Near(); size > leastInjection {
+					inject(j, s.Mid())
+					if size *= want; size > most {
+						place, most = j, size
+					}
+				}
+			}
+			rest = f.Sub(rest, u[j])
+		}
+		if next := down[first]; next >= 0 && p.vars.Depth[next] == 0 && place > first {
+			if excess := f.Sub(rest, f.Quo(u[next], z)).Hi(); excess.Sign() > 0 && !excess.IsInf() {
+				inject(place, excess)
+				rest = f.Sub(rest, interval.Point(excess))
+			}
+		}
+		u[first] = rest
+	}
+	return injection
+}
