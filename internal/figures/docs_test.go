@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of docs/figures.md")
+var update = flag.Bool("update", false, "rewrite the tables of docs/figures.md and docs/zcdp.md")
 
 // TestDocument: the tables of docs/figures.md are those of the specs, and the pictures it shows are small and there.
 func TestDocument(t *testing.T) {

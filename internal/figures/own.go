@@ -74,6 +74,7 @@ var ownSpecs = []Spec{
 		Fast: map[string]string{"n": "8"},
 		Draw: drawStoppingRule,
 	},
+	rhoSpec,
 	{
 		Name:  "witness",
 		Shows: "two neighbours on which a mechanism is less private than claimed, with the band that ε allows",

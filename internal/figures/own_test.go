@@ -107,3 +107,17 @@ func TestEndsEncloseTheNumber(t *testing.T) {
 		assert.True(t, low <= at && at <= high)
 	}
 }
+
+// TestEqualRhoCurve: values of docs/zcdp.md at ρ = 0.1, and what it proves: the exponential mechanism is ahead for every number of candidates.
+func TestEqualRhoCurve(t *testing.T) {
+	f := drawn(t, "optratio-rho", "n", "2,50", "rho-range", "0.1:2", "points", "2")
+	assert.InDelta(t, 0.501049, series(t, f, "pf").Y[0], 1e-6)
+	assert.InDelta(t, 0.899404, series(t, f, "em").Y[0], 1e-6)
+	assert.InDelta(t, 0.450975, series(t, f, "geo").Y[0], 1e-6)
+	assert.InDelta(t, 1/0.593749678614, series(t, f, "n = 50").Y[0], 1e-8)
+	for _, name := range []string{"n = 2", "n = 50"} {
+		for _, y := range series(t, f, name).Lower {
+			assert.Greater(t, y, 1.0)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp"
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+// TestZCDPDocument: the tables of docs/zcdp.md.
+func TestZCDPDocument(t *testing.T) {
+	const document = "../../docs/zcdp.md"
+	data, err := os.ReadFile(document)
+	require.NoError(t, err)
+	text := string(data)
+	for name, table := range map[string]func(*testing.T) string{"real": realTable, "errors": errorTable, "lattice": latticeTable, "tight": tightTable} {
+		begin, end := "<!-- table: "+name+" -->\n", "<!-- end of table -->"
+		before, rest, ok := strings.Cut(text, begin)
+		require.True(t, ok, name)
+		old, after, ok := strings.Cut(rest, end)
+		require.True(t, ok, name)
+		want := table(t)
+		if *update {
+			text = before + begin + want + end + after
+			continue
+		}
+		assert.Equal(t, want, old, "go test ./internal/figures -run TestZCDPDocument -update")
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(document, []byte(text), 0o644))
+	}
+	for _, number := range []string{"0.26047…", "0.32965…"} {
+		assert.Contains(t, text, number)
+	}
+}
+
+// row is a line of a table.
+func row(cells ...any) string {
+	return "| " + strings.TrimSuffix(strings.Repeat("%v | ", len(cells)), " ") + "\n"
+}
+
+func line(cells ...any) string { return fmt.Sprintf(row(cells...), cells...) }
+
+func geometric(t *testing.T) mechanisms.Mechanism {
+	m, err := mechanisms.Lookup("geo")
+	require.NoError(t, err)
+	return m
+}
+
+// cutTo prints a number with digits after the point, the rest cut off, once its enclosure tells them.
+func cutTo(t *testing.T, low, high float64, digits int) string {
+	cut := func(x float64) string {
+		s := fmt.Sprintf("%.12f", x)
+		return s[:len(s)-12+digits]
+	}
+	require.Equal(t, cut(low), cut(high), "the enclosure does not tell the digits")
+	return cut(low)
+}
+
+// crossing is the distance g of two candidates, in steps of 2Δ, at which e^{gδ} + e^{-gε} = 2, and the largest error of the exponential mechanism at ε + δ over
+// permute-and-flip's at ε.
+func crossing(eps, delta float64) (g, most float64) {
+	low, high := 1e-3, 1.0
+	for range 60 {
+		if g = (low + high) / 2; math.Exp(g*delta)+math.Exp(-g*eps) < 2 {
+			low = g
+		} else {
+			high = g
+		}
+	}
+	for g := 0.001; g < 1; g += 0.001 {
+		most = max(most, 2*math.Exp(g*eps)/(1+math.Exp(g*(eps+delta))))
+	}
+	return low, most
+}
+
+func realTable(t *testing.T) string {
+	out := line("ε", "ρ em", "ρ pf", "ρ geo", "em at pf's ρ", "at least", "at most", "g*", "em/pf at most") + line("---", "---", "---", "---", "---", "---", "---", "---", "---")
+	for _, text := range []string{"0.1", "0.5", "1", "2", "3", "5"} {
+		eps, err := mechanisms.ParseEpsilon(text)
+		require.NoError(t, err)
+		cells := []any{text}
+		var flip *big.Rat
+		for _, m := range []mechanisms.Mechanism{mechanisms.Exponential(), mechanisms.PermuteAndFlip(), geometric(t)} {
+			rho, ok := mechanisms.Concentration(m, eps, 100)
+			require.True(t, ok)
+			low, high := rho.Float64()
+			cells = append(cells, cutTo(t, low, high, 6))
+			if m == mechanisms.PermuteAndFlip() {
+				flip, _ = rho.Lo().Rat(nil)
+			}
+		}
+		_, enclosed, err := atEqualRho(context.Background(), mechanisms.Exponential(), flip)
+		require.NoError(t, err)
+		at, e := enclosed.Float64(), eps.Float()
+		least, most := e+math.Log(2-math.Exp(-e)), e+2*math.Log(2-math.Exp(-e/2))
+		require.Less(t, least, at)
+		require.Less(t, at, most)
+		g, worst := crossing(e, at-e)
+		out += line(append(cells, fmt.Sprintf("%.4f", at), fmt.Sprintf("%.4f", least), fmt.Sprintf("%.4f", most), fmt.Sprintf("%.3f", g), fmt.Sprintf("%.3f", worst))...)
+	}
+	return out
+}
+
+func errorTable(t *testing.T) string {
+	rhos := []string{"0.001", "0.01", "0.1", "1", "4"}
+	header, under := []any{"n", "k"}, []any{"---", "---"}
+	for _, rho := range rhos {
+		header, under = append(header, "ρ = "+rho), append(under, "---")
+	}
+	out := line(header...) + line(under...)
+	type pair struct{ pf, em mechanisms.Epsilon }
+	at := map[string]pair{}
+	for _, text := range rhos {
+		rho, _ := new(big.Rat).SetString(text)
+		pf, _, err := atEqualRho(context.Background(), mechanisms.PermuteAndFlip(), rho)
+		require.NoError(t, err)
+		em, _, err := atEqualRho(context.Background(), mechanisms.Exponential(), rho)
+		require.NoError(t, err)
+		at[text] = pair{pf, em}
+	}
+	for _, s := range [][2]int{{2, 1}, {2, 4}, {5, 4}, {10, 4}, {50, 4}, {1000, 10}} {
+		cells := []any{s[0], s[1]}
+		for _, text := range rhos {
+			pf, err := lp.MeanError(context.Background(), mechanisms.PermuteAndFlip(), s[0], s[1], lattice.Paper, at[text].pf)
+			require.NoError(t, err)
+			em, err := lp.MeanError(context.Background(), mechanisms.Exponential(), s[0], s[1], lattice.Paper, at[text].em)
+			require.NoError(t, err)
+			low, _, high := ends(quotient(pf, em))
+			require.Greater(t, low, 1.0)
+			cells = append(cells, cutTo(t, low, high, 4))
+		}
+		out += line(cells...)
+	}
+	return out
+}
+
+func latticeTable(t *testing.T) string {
+	out := line("n", "k", "ρ", "pf", "em", "error pf/em") + line("---", "---", "---", "---", "---", "---")
+	for _, s := range [][2]int{{2, 3}, {3, 3}, {4, 3}, {3, 6}, {6, 1}} {
+		for _, text := range []string{"0.01", "0.1", "1", "4"} {
+			cells := []any{s[0], s[1], text}
+			rho, _ := new(big.Rat).SetString(text)
+			var mean [2]any
+			var number [2]float64
+			for i, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()} {
+				c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Target: verify.Target{Rho: rho}, N: s[0], K: s[1]}
+				r, err := c.Calibrate(context.Background())
+				require.NoError(t, err)
+				require.Empty(t, r.Undecided)
+				low, _, high := ends(r.Parameter)
+				mean[i] = cutTo(t, low, high, 4)
+				least, _ := r.Parameter.Lower()
+				eps, err := mechanisms.FromEpsilon(least)
+				require.NoError(t, err)
+				e, err := lp.MeanError(context.Background(), m, s[0], s[1], lattice.Paper, eps)
+				require.NoError(t, err)
+				number[i] = e.Float64()
+			}
+			ratio := number[0] / number[1]
+			require.Greater(t, ratio, 1.0)
+			out += line(append(cells, mean[0], mean[1], cutTo(t, ratio*(1-1e-9), ratio*(1+1e-9), 4))...)
+		}
+	}
+	return out
+}
+
+func tightTable(t *testing.T) string {
+	names := []string{"pf", "em", "krr", "rnm-laplace"}
+	out := line("n", "k", "pf", "order", "em", "krr", "rnm-laplace") + line("---", "---", "---", "---", "---", "---", "---")
+	for _, s := range [][2]int{{2, 2}, {3, 3}, {4, 4}, {5, 3}} {
+		cells := []any{s[0], s[1]}
+		for _, name := range names {
+			r := latticeRho(t, name, s[0], s[1], "1")
+			low, _, high := ends(r.Rho)
+			cells = append(cells, cutTo(t, low, high, 6))
+			if name == "pf" {
+				alpha, _ := r.Orders[0].Alpha.Float64()
+				cells = append(cells, fmt.Sprintf("%.1f", alpha))
+			}
+		}
+		out += line(cells...)
+	}
+	return out
+}
+
+func latticeRho(t *testing.T, name string, n, k int, eps string) *verify.Result {
+	m, err := mechanisms.Lookup(name)
+	require.NoError(t, err)
+	e, err := mechanisms.ParseEpsilon(eps)
+	require.NoError(t, err)
+	report, err := verify.Lattice(context.Background(), verify.Claim{Mechanism: m, Epsilon: e}, n, k, verify.Options{Properties: []verify.Property{verify.ZCDP}})
+	require.NoError(t, err)
+	return report.Find(verify.ZCDP)
+}
+
+// TestMoreCandidatesCanBeWorseOnLattices: at ε = 5 three candidates have a larger ρ on the lattice than two, and less at ε = 1.
+func TestMoreCandidatesCanBeWorseOnLattices(t *testing.T) {
+	for eps, more := range map[string]bool{"1": false, "5": true} {
+		two, _, twoHigh := ends(latticeRho(t, "pf", 2, 3, eps).Rho)
+		three, _, threeHigh := ends(latticeRho(t, "pf", 3, 3, eps).Rho)
+		assert.Equal(t, more, three > twoHigh, eps)
+		assert.Equal(t, !more, two > threeHigh, eps)
+	}
+}
+
+// TestExponentialMechanismIsAheadAtEqualRho: Theorem 4 of docs/zcdp.md, on every orbit of some lattices: the quotient of the distributions falls with the depth,
+// at the parameter ε + ln(2 - e^{-ε}), and does not at one that is clearly smaller.
+func TestExponentialMechanismIsAheadAtEqualRho(t *testing.T) {
+	for _, eps := range []float64{0.05, 0.5, 1, 3, 8} {
+		for _, share := range []float64{1, 0.8} {
+			pf, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(eps))
+			require.NoError(t, err)
+			em, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(eps + share*math.Log(2-math.Exp(-eps))))
+			require.NoError(t, err)
+			falls := true
+			for _, s := range [][2]int{{2, 4}, {3, 4}, {5, 3}} {
+				lat, err := lattice.New(s[0], s[1])
+				require.NoError(t, err)
+				for _, m := range lat.All() {
+					in := &mechanisms.Instance{Sensitivities: []*big.Rat{big.NewRat(1, 2)}}
+					for _, d := range lattice.Depths(m) {
+						in.Scores = append(in.Scores, big.NewRat(int64(-d), 1))
+					}
+					in.Epsilon = pf
+					flip, err := mechanisms.PermuteAndFlip().Float(in)
+					require.NoError(t, err)
+					in.Epsilon = em
+					exp, err := mechanisms.Exponential().Float(in)
+					require.NoError(t, err)
+					for i := 1; i < len(flip); i++ {
+						falls = falls && exp[i]/flip[i] <= exp[i-1]/flip[i-1]*(1+1e-12)
+					}
+				}
+			}
+			assert.Equal(t, share == 1, falls, "ε = %v, share %v", eps, share)
+		}
+	}
+}
