@@ -115,7 +115,11 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 			return o, usagef("--outcomes %s: they cannot be compared --against a mechanism's candidates", f.outcomes)
 		}
 	}
-	if o.Properties, err = verify.ParseProperties(splitNames(f.property)); err != nil {
+	properties, err := splitNames("property", f.property)
+	if err != nil {
+		return o, err
+	}
+	if o.Properties, err = verify.ParseProperties(properties); err != nil {
 		return o, usagef("--property: %w", err)
 	}
 	if f.sampleExec == "" && f.outcomes == audit.Labels {

@@ -168,7 +168,9 @@ func (f *banditFlags) parse() (err error) {
 	if c.Params, err = f.params.parse(); err != nil {
 		return err
 	}
-	c.Policies = splitNames(f.policies)
+	if c.Policies, err = splitNames("policy", f.policies); err != nil {
+		return err
+	}
 	if err := c.Check(); err != nil {
 		return usagef("--%s", strings.TrimPrefix(err.Error(), bandit.ErrConfig.Error()+": "))
 	}

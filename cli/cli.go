@@ -159,14 +159,12 @@ func newRoot(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.Version = Version
+	root.PersistentPreRunE = refuseEmpty
 	root.SetVersionTemplate(versionText())
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		var value *pflag.InvalidValueError
 		if errors.As(err, &value) {
-			name, cause := "--"+value.GetFlag().Name, value.Unwrap()
-			if len(name) == 3 {
-				name = name[1:]
-			}
+			name, cause := flagName(value.GetFlag()), value.Unwrap()
 			var number *strconv.NumError
 			if errors.As(cause, &number) {
 				cause = errors.New("give a whole number, not larger than the machine can hold")

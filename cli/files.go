@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -49,8 +50,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// commit fills the file and puts it in its place. Opening and writing end soon after the context does: a pipe may wait for ever for
-// its reader.
+// commit fills the file and puts it in its place. Opening and writing end soon after the context does, and a pipe that nobody opens to read is
+// given up after a while.
 func (f *outputFile) commit(ctx context.Context, write func(io.Writer) error) error {
 	if f == nil {
 		return nil
@@ -66,7 +67,7 @@ func (f *outputFile) commit(ctx context.Context, write func(io.Writer) error) er
 		defer os.Remove(name)
 	}
 	_, err := await(ctx, fileGrace, func() (any, error) {
-		file, err := os.OpenFile(name, os.O_WRONLY, 0)
+		file, err := openToWrite(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -80,6 +81,28 @@ func (f *outputFile) commit(ctx context.Context, write func(io.Writer) error) er
 		return nil, os.Rename(name, f.path)
 	})
 	return f.failed(ctx, err)
+}
+
+// pipePatience is how long a pipe is waited for that has no reader.
+var pipePatience = 10 * time.Second
+
+// openToWrite opens a file that is there. To open a pipe without a reader would wait for one for ever; without waiting it fails, and is tried
+// again now and then.
+func openToWrite(ctx context.Context, name string) (*os.File, error) {
+	end := time.Now().Add(pipePatience)
+	for {
+		file, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if !errors.Is(err, syscall.ENXIO) {
+			return file, err
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("nobody opened this pipe to read within %v", pipePatience)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func (f *outputFile) failed(ctx context.Context, err error) error {

@@ -26,6 +26,14 @@ func (f *epsilonFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.exp, "exp-eps", "", "e^ε as a fraction a/b or a decimal, taken exactly: results are exact rationals")
 }
 
+// list reads a list of values of one of the two flags; it does not parse them, and leaves it to parse to refuse both at once.
+func (f *epsilonFlags) list() ([]string, error) {
+	if f.eps != "" && f.exp != "" {
+		return nil, nil
+	}
+	return splitNames(choose(f.eps != "", "eps", "exp-eps"), f.eps+f.exp)
+}
+
 // text says which ε was given.
 func (f *epsilonFlags) text() string {
 	if f.eps != "" {
@@ -97,15 +105,37 @@ func quoted(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// splitNames reads a comma-separated list; nil for none.
-func splitNames(list string) []string {
-	var names []string
-	for name := range strings.SplitSeq(list, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
+// splitNames reads a flag's comma-separated list; nil for none.
+func splitNames(flag, list string) (names []string, err error) {
+	if list == "" {
+		return nil, nil
 	}
-	return names
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			return nil, usagef("--%s %s: an item of the list is empty; take a comma away, or fill in what is between them", flag, quoted(list))
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// refuseEmpty refuses flags that are given without a value, which would mean the default: a script's variable that is not set is not
+// taken for a choice.
+func refuseEmpty(c *cobra.Command, _ []string) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" {
+			err = usagef("%s %s: the value is empty; give one, or leave the flag out for the default", flagName(f), quoted(f.Value.String()))
+		}
+	})
+	return err
+}
+
+// flagName is how a flag is written.
+func flagName(f *pflag.Flag) string {
+	if f.Shorthand == f.Name {
+		return "-" + f.Name
+	}
+	return "--" + f.Name
 }
 
 func choose(b bool, yes, no string) string {
@@ -224,6 +254,9 @@ func (c *countFlag) Set(text string) error {
 	r, err := scaled(text)
 	if err != nil || !r.IsInt() || r.Num().BitLen() >= strconv.IntSize {
 		return errors.New("give a whole number, not larger than the machine can hold, such as 12, 10k, 3M or 1e6")
+	}
+	if r.Sign() < 0 {
+		return errors.New("nothing is counted below 0; give a whole number such as 12, 10k, 3M or 1e6")
 	}
 	*c = countFlag(r.Num().Int64())
 	return nil

@@ -15,7 +15,10 @@ import (
 
 // parse reads the flags and the files. The document that it returns has what is the same for every ε.
 func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *evaluateDoc, err error) {
-	in = &evaluateInput{eps: splitNames(f.epsilon.eps + f.epsilon.exp)}
+	in = &evaluateInput{}
+	if in.eps, err = f.epsilon.list(); err != nil {
+		return nil, nil, err
+	}
 	if f.epsilon.eps != "" && f.epsilon.exp != "" || len(in.eps) == 0 && f.target == "" {
 		_, err := f.epsilon.parse()
 		return nil, nil, err

@@ -174,7 +174,11 @@ type ratioDoc struct {
 }
 
 func (f *ratioFlags) run(ctx context.Context) error {
-	if list := splitNames(f.epsilon.eps + f.epsilon.exp); len(list) > 1 && (f.epsilon.eps == "" || f.epsilon.exp == "") {
+	list, err := f.epsilon.list()
+	if err != nil {
+		return err
+	}
+	if len(list) > 1 {
 		return f.runList(ctx, list)
 	}
 	var cert *outputFile

@@ -71,7 +71,9 @@ func newReportOf(s streams, of func(streams) *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if list := splitNames(text(fs, "eps") + text(fs, "exp-eps")); len(list) > 1 {
+		if list, err := (&epsilonFlags{text(fs, "eps"), text(fs, "exp-eps")}).list(); err != nil {
+			return err
+		} else if len(list) > 1 {
 			return usagef("--eps: a report is about one ε, give one")
 		}
 		page := report.Context{Command: commandLine(name, fs)}

@@ -82,7 +82,11 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 		return j, err
 	}
 	j.Epsilon, j.Monotonic = epsilon, f.monotonic
-	if j.options.Properties, err = verify.ParseProperties(splitNames(f.property)); err != nil {
+	properties, err := splitNames("property", f.property)
+	if err != nil {
+		return j, err
+	}
+	if j.options.Properties, err = verify.ParseProperties(properties); err != nil {
 		return j, usagef("--property: %w", err)
 	}
 	if j.options.Rho, j.options.Range, j.options.Properties, err = f.target.parse(j.options.Properties); err != nil {
