@@ -63,8 +63,11 @@ func (j *job) check(ctx context.Context, path string) error {
 func printReport(w io.Writer, r *certificate.Report) error {
 	if p := r.Problem; p != nil {
 		eps := "e^ε = " + fraction(p.ExpEps)
-		if _, ok := p.Eps.Rat(); ok {
+		switch _, rational := p.Eps.Rat(); {
+		case rational:
 			eps = "ε = " + p.Eps.String()
+		case !p.ExpEps.IsValid():
+			eps = "a range of z = e^-ε"
 		}
 		step := ""
 		if p.Step > 1 {

@@ -74,3 +74,10 @@ func closedWithin(ctx context.Context, n, k int, o lattice.Objective, eps mechan
 	f, z := arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec)
 	return overBox(ctx, f, z, o, k, func(a, b interval.Interval, k int) interval.Interval { return closedBound(f, a, b, n, k) })
 }
+
+// PermuteAndFlipTotal encloses the sum over all score vectors of Q(n,k) of permute-and-flip's expected error, in lattice steps of 2Δ, by the
+// closed form. It does not fall as ε does: permute-and-flip takes the candidate with the largest E_r - ε·depth_r, where E_r are independent exponential
+// variables; for given E_r the maximum of these linear functions of ε is convex in ε, so that the depth of the candidate that attains it does not rise with ε.
+func PermuteAndFlipTotal(n, k int, eps mechanisms.Epsilon, prec uint) interval.Interval {
+	return flipTotal(context.Background(), n, k, lattice.Paper, eps, prec)
+}

@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 	"internal/claims":         {"*"},
 	"internal/figures":        {"*"},
 	"internal/sweep":          {"*"},
+	"internal/ratiomap":       {arithmetic, "lattice", "lp", "lp/chain", "mechanisms"},
 	"internal/report":         {"*"},
 	"internal/evaluate":       {"*"},
 	"internal/scenario":       {"*"},

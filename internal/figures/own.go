@@ -39,6 +39,7 @@ var ownSpecs = []Spec{
 		Fast: map[string]string{"n": "3:4", "k": "2:3", "points": "4"},
 		Draw: drawWorstRatio,
 	},
+	mapSpec,
 	{
 		Name:  "resolution",
 		Shows: "ratios to the optimum of permute-and-flip, geometric noisy max and the exponential mechanism over the resolution of scores",

@@ -100,8 +100,11 @@ func Check(in io.Reader, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if version == magicTable {
+	switch version {
+	case magicTable:
 		return checkTable(r, o)
+	case magicInterval:
+		return checkInterval(r, o)
 	}
 	c, err := r.read(o)
 	rep := &Report{}

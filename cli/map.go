@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/decimal"
+	"optratio/internal/ratiomap"
+	"optratio/lp"
+)
+
+func init() { commands = append(commands, newMap) }
+
+type mapFlags struct {
+	job
+	ns, ks, target, gap, constraints, out, certs string
+	jobs, classes                                int
+	resume, lower                                bool
+}
+
+func newMap(s streams) *cobra.Command {
+	f := mapFlags{job: job{streams: s}}
+	c := &cobra.Command{
+		Use:   "map -n RANGE|all -k RANGE --target X -o FILE",
+		Short: "Proved bounds on permute-and-flip's ratio at every ε, over a grid of n and k",
+		Long: `For each n and k, intervals of z = e^-ε from 0 to 1 with a proved upper bound on permute-and-flip's ratio to the optimum on each of
+them, on the lattice of step 2Δ, for the mean error: so for every ε, not at samples. Intervals are halved until
+their bounds are at most the target. With -n all the numbers of candidates are, for each k, those that the
+closed form leaves open at the target, and the answer says whether the bound is proved for every n. --resume keeps
+what FILE has. --cert writes a certificate for each n and k, which optratio check accepts.`,
+		Example: `  optratio map -n all -k 1:3 --target 1.014 -o map.csv --cert certificates
+  optratio map -n 3:8 -k 2:6 --target 1.014 --gap 0.0005 --lower -o map.csv --resume`,
+		Args: noArgs,
+		RunE: f.limited(f.run),
+	}
+	fs := c.Flags()
+	fs.StringVarP(&f.ns, "n", "n", "", "numbers of candidates: "+rangeHelp+"; or all")
+	fs.StringVarP(&f.ks, "k", "k", "", "greatest depths: "+rangeHelp)
+	fs.StringVar(&f.target, "target", "1.014", "bound to be proved, more than 1")
+	fs.StringVar(&f.gap, "gap", "0", "also go on until the largest bound is at most this far above the largest ratio met, such as 0.0005; 0 to stop at the target")
+	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
+	fs.StringVarP(&f.out, "output", "o", "", "file for the bounds, .csv")
+	fs.StringVar(&f.certs, "cert", "", "folder for certificates")
+	fs.BoolVar(&f.lower, "lower", false, "also look for the largest ratio, which is proved to be attained, where the program is small enough")
+	countVar(fs, &f.classes, "max-classes", "", ratiomap.DefaultMaxClasses, "classes of score vectors whose multipliers may differ; more are slower, and may give better bounds")
+	countVar(fs, &f.jobs, "jobs", "", 0, "lattices at a time (default: all cores)")
+	fs.BoolVar(&f.resume, "resume", false, "keep what FILE has and is within the target, and compute the rest")
+	f.job.add(c)
+	return c
+}
+
+func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
+	p = &ratiomap.Plan{Lower: f.lower}
+	if f.ns != "all" {
+		if p.N, err = parseCounts("-n", f.ns); err != nil {
+			return nil, err
+		}
+	}
+	if p.K, err = parseCounts("-k", f.ks); err != nil {
+		return nil, err
+	}
+	if most := p.K[len(p.K)-1]; most > ratiomap.MaxDepth {
+		return nil, usagef("-k %s: has the value %d, give depths up to %d", quoted(f.ks), most, ratiomap.MaxDepth)
+	}
+	if p.Target, err = decimal.Parse(f.target); err != nil || p.Target.Cmp(big.NewRat(1, 1)) <= 0 {
+		return nil, usagef("--target %s: give a decimal above 1 such as 1.014", quoted(f.target))
+	}
+	gap, err := decimal.Parse(f.gap)
+	if err != nil || gap.Sign() < 0 {
+		return nil, usagef("--gap %s: give a decimal >= 0 such as 0.0005", quoted(f.gap))
+	}
+	p.Gap, _ = gap.Float64()
+	if gap.Sign() > 0 && p.Gap < ratiomap.MinGap {
+		return nil, usagef("--gap %s: give 0, or at least %g", quoted(f.gap), ratiomap.MinGap)
+	}
+	if p.Level, err = lp.ParseLevel(f.constraints); err != nil {
+		return nil, usagef("--constraints: %w", err)
+	}
+	if p.MaxClasses = f.classes; f.classes < 1 {
+		return nil, usagef("--max-classes %d: give a number of at least 1", f.classes)
+	}
+	return p, nil
+}
+
+func (f *mapFlags) files() (o ratiomap.Files, err error) {
+	switch {
+	case f.out == "":
+		return o, usagef("-o is missing: name a file for the bounds that ends in .csv")
+	case filepath.Ext(f.out) != ".csv":
+		return o, usagef("-o %s: give a name that ends in .csv", quoted(f.out))
+	case f.jobs < 0:
+		return o, usagef("--jobs %d: give a number of lattices at a time, or 0 for all cores", f.jobs)
+	}
+	o = ratiomap.Files{Path: filepath.Clean(f.out), Certs: f.certs, Resume: f.resume, Jobs: f.jobs}
+	if o.Jobs == 0 {
+		o.Jobs = runtime.GOMAXPROCS(0)
+	}
+	return o, nil
+}
+
+func (f *mapFlags) run(ctx context.Context) error {
+	p, err := f.plan()
+	if err != nil {
+		return err
+	}
+	o, err := f.files()
+	if err != nil {
+		return err
+	}
+	var done func()
+	o.Report, done = counter(f.streams, filepath.Base(o.Path))
+	s, err := ratiomap.Run(ctx, p, o)
+	done()
+	switch {
+	case errors.Is(err, ratiomap.ErrFile):
+		return &exit{exitUsage, err}
+	case isInput(err):
+		return &exit{exitUsage, err}
+	case s == nil:
+		return err
+	}
+	if err := f.show(s, func(w io.Writer) error { return printMap(w, s, p) }); err != nil {
+		return err
+	}
+	cause := context.Cause(ctx)
+	rest := fmt.Sprintf("%d of %d lattices are in %s, and --resume goes on from there", s.Lattices-s.Missing(), s.Lattices, s.File)
+	switch {
+	case s.Missing() > 0 && errors.Is(cause, errInterrupted):
+		return &exit{exitInterrupted, fmt.Errorf("interrupted; %s", rest)}
+	case s.Missing() > 0 && cause != nil:
+		return &exit{exitUndecided, fmt.Errorf("undecided: %w; %s", cause, rest)}
+	case err != nil:
+		return &exit{exitUndecided, fmt.Errorf("%w; %s", err, rest)}
+	case s.Open > 0:
+		return &exit{exitUndecided, fmt.Errorf("undecided: %d of %d lattices have a bound above the target %s", s.Open, s.Lattices, f.target)}
+	}
+	return nil
+}
+
+func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan) error {
+	fmt.Fprintf(w, "%s: %d of %d lattices; %d were there, %d are new\n", s.File, s.Lattices-s.Missing(), s.Lattices, s.Kept, s.Computed)
+	if s.At != nil {
+		fmt.Fprintf(w, "at every ε permute-and-flip's ratio is at most %s, the bound at n = %d, k = %d (constraints %s)\n", places(s.Bound), s.At.N, s.At.K, p.Level)
+	}
+	if s.SeenAt != nil {
+		fmt.Fprintf(w, "largest ratio seen: %s at n = %d, k = %d\n", strconv.FormatFloat(s.Seen, 'f', 8, 64), s.SeenAt.N, s.SeenAt.K)
+	}
+	for _, t := range s.Settled {
+		switch {
+		case t.All && t.K == 1:
+			fmt.Fprintln(w, "k = 1: 1 for every n and every ε, by theorem")
+		case t.All:
+			fmt.Fprintf(w, "k = %d: at most %s for every n and every ε (from n = %d on by the closed form)\n", t.K, places(t.Bound), t.From)
+		case len(t.Missing) > 0 && len(t.Missing) <= 10:
+			fmt.Fprintf(w, "k = %d: open for n = %s\n", t.K, strings.Trim(fmt.Sprint(t.Missing), "[]"))
+		default:
+			fmt.Fprintf(w, "k = %d: open for %d numbers of candidates below %d\n", t.K, len(t.Missing), t.From)
+		}
+	}
+	return nil
+}
+
+// places writes a bound with its five places.
+func places(x float64) string { return strconv.FormatFloat(x, 'f', 5, 64) }

@@ -1,0 +1,272 @@
+package ratiomap
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp"
+	"optratio/mechanisms"
+	"optratio/verify/certificate"
+)
+
+// optimum is the exact optimum of the program at z, over all score vectors, and permute-and-flip's error.
+func optimum(t *testing.T, n, k int, z *big.Rat) (best, flip *big.Rat) {
+	eps, err := mechanisms.FromExp(new(big.Rat).Inv(z))
+	require.NoError(t, err)
+	a, err := lp.Ratio(context.Background(), lp.Request{N: n, K: k, Epsilon: eps, Method: lp.Enumerated, Exact: true, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
+	require.NoError(t, err)
+	size := new(big.Rat).SetInt(lattice.Vectors(n, k, false))
+	best, ok := a.Optimum.Rat()
+	require.True(t, ok)
+	flip, ok = a.Mechanisms[0].Error.Rat()
+	require.True(t, ok)
+	return new(big.Rat).Mul(best, size), new(big.Rat).Mul(flip, size)
+}
+
+// TestBoundBetweenDualPoints: between two dual points the parabola is at most the exact optimum, and above what the end with the lower bound gives alone.
+func TestBoundBetweenDualPoints(t *testing.T) {
+	ctx := context.Background()
+	for _, s := range [][2]int{{3, 3}, {4, 3}, {3, 5}} {
+		f, err := newForm(s[0], s[1], s[1]+1, 1e6)
+		require.NoError(t, err)
+		p := &prover{n: s[0], k: s[1], form: f, options: Options{Gap: MinGap}}
+		const low, high = 640 << 10, 704 << 10
+		a, err := p.solve(ctx, low)
+		require.NoError(t, err)
+		b, err := p.solve(ctx, high)
+		require.NoError(t, err)
+		between := p.span(a, b)
+		for i := int64(0); i <= 8; i++ {
+			at := i << (pieceBits - 3)
+			best, flip := optimum(t, s[0], s[1], rational(low+(high-low)*i/8))
+			parabola := between.chord(at).Sub(between.bow(at))
+			bound, _ := parabola.Hi().Rat(nil)
+			assert.LessOrEqual(t, bound.Cmp(best), 0, "%v at %d/8", s, i)
+			if i > 0 { // that the optimum does not fall gives no more than the value at the left end
+				assert.Positive(t, parabola.Lo().Cmp(between.from.Hi()), "%v at %d/8", s, i)
+			}
+			enclosure := between.flip(at)
+			x, _ := enclosure.Lo().Rat(nil)
+			y, _ := enclosure.Hi().Rat(nil)
+			assert.True(t, x.Cmp(flip) <= 0 && flip.Cmp(y) <= 0)
+			if i == 0 || i == 8 { // there the point is as good as optimal
+				gap, _ := new(big.Rat).Quo(new(big.Rat).Sub(best, bound), best).Float64()
+				assert.Less(t, gap, 1e-5)
+			}
+		}
+	}
+}
+
+// TestClosedForm: the bound is permute-and-flip's closed form over the closed-form lower bound at z = 1 and no less than that elsewhere, and it falls with n.
+func TestClosedForm(t *testing.T) {
+	for k := 1; k <= 7; k++ {
+		last := new(big.Rat)
+		for n := 2; n <= 30; n++ {
+			bound := ClosedForm(n, k)
+			if n > 2 {
+				assert.Negative(t, bound.Cmp(last), "n = %d, k = %d", n, k)
+			}
+			last = bound
+			for _, z := range []*big.Rat{big.NewRat(1, 1000), big.NewRat(1, 2), big.NewRat(9, 10), one} {
+				a, b, power := new(big.Rat), new(big.Rat), big.NewRat(1, 1)
+				for v := 1; v <= k; v++ {
+					power = new(big.Rat).Mul(power, z)
+					a.Add(a, new(big.Rat).Mul(power, big.NewRat(int64(v), 1)))
+					b.Add(b, power)
+				}
+				tied := new(big.Int).Exp(big.NewInt(int64(k+1)), big.NewInt(int64(n)), nil)
+				single := new(big.Int).Exp(big.NewInt(int64(k)), big.NewInt(int64(n-1)), nil)
+				tied.Sub(tied, single.Mul(single, big.NewInt(int64(n+k))))
+				low := new(big.Rat).Quo(new(big.Rat).Mul(a, new(big.Rat).SetInt(tied)), new(big.Rat).Add(one, b))
+				eps, err := mechanisms.FromExp(new(big.Rat).Inv(z))
+				require.NoError(t, err)
+				flip := lp.PermuteAndFlipTotal(n, k, eps, 200)
+				least, _ := flip.Lo().Rat(nil)
+				most, _ := flip.Hi().Rat(nil)
+				if z == one {
+					assert.True(t, least.Quo(least, low).Cmp(bound) <= 0 && most.Quo(most, low).Cmp(bound) >= 0, "n = %d, k = %d", n, k)
+				} else {
+					assert.LessOrEqual(t, most.Quo(most, low).Cmp(bound), 0, "n = %d, k = %d, z = %s", n, k, z)
+				}
+			}
+		}
+	}
+	assert.Equal(t, 16, Settled(2, big.NewRat(1014, 1000)))
+	assert.Equal(t, 22, Settled(3, big.NewRat(1014, 1000)))
+}
+
+// TestErrorRisesWithZ: permute-and-flip's error over the lattice does not fall as z rises.
+func TestErrorRisesWithZ(t *testing.T) {
+	for _, s := range [][2]int{{3, 2}, {5, 4}, {20, 3}, {3, 12}} {
+		p := &prover{n: s[0], k: s[1]}
+		last := p.flip(1)
+		for z := int64(1); z <= 64; z++ {
+			next := p.flip(z << (zBits + pieceBits - 6))
+			assert.Positive(t, next.Lo().Cmp(last.Hi()))
+			last = next
+		}
+	}
+}
+
+func proved(t *testing.T, n, k int, o Options) (*Cover, string) {
+	c, err := Prove(context.Background(), n, k, lp.Paper, o)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, c.WriteCertificate(&b))
+	return c, b.String()
+}
+
+func valid(t *testing.T, text string) (ok bool, reason string) {
+	r, err := certificate.Check(strings.NewReader(text), certificate.Options{})
+	require.NoError(t, err)
+	return r.Valid, r.Reason
+}
+
+// TestCoversAreAccepted: what is proved here the checker proves too, and all ε are covered.
+func TestCoversAreAccepted(t *testing.T) {
+	target := big.NewRat(1012, 1000)
+	for _, s := range [][2]int{{1, 3}, {2, 4}, {4, 1}, {3, 2}, {4, 3}, {3, 6}, {9, 3}, {40, 2}} {
+		c, text := proved(t, s[0], s[1], Options{Target: target})
+		require.NoError(t, Check(c.rows()))
+		assert.LessOrEqual(t, c.Bound().Cmp(target), 0)
+		ok, reason := valid(t, text)
+		assert.True(t, ok, "%v: %s", s, reason)
+	}
+}
+
+// TestBoundsHold compares the bounds with exact ratios inside the intervals.
+func TestBoundsHold(t *testing.T) {
+	c, _ := proved(t, 3, 4, Options{Target: big.NewRat(1014, 1000), Gap: 0.001})
+	for _, i := range c.Intervals[1:] {
+		z := new(big.Rat).Add(i.From, i.To)
+		z.Quo(z, big.NewRat(2, 1))
+		best, flip := optimum(t, 3, 4, z)
+		assert.LessOrEqual(t, flip.Quo(flip, best).Cmp(i.Bound), 0, "z = %s", z)
+	}
+	most, _ := c.Bound().Float64()
+	assert.InDelta(t, 1.00883, most, 0.001) // docs/levels.md has the largest ratio of (3,4)
+}
+
+// TestDoctoredCertificates: a certificate in which anything that matters is changed proves nothing any more.
+func TestDoctoredCertificates(t *testing.T) {
+	c, text := proved(t, 4, 2, Options{Target: big.NewRat(1006, 1000)})
+	ok, reason := valid(t, text)
+	require.True(t, ok, reason)
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	find := func(word string, skip int) int {
+		for i, l := range lines {
+			if strings.HasPrefix(l, word+" ") {
+				if skip--; skip < 0 {
+					return i
+				}
+			}
+		}
+		t.Fatal(word)
+		return 0
+	}
+	with := func(change func(l []string) []string) string {
+		l := change(append([]string(nil), lines...))
+		l[len(l)-1] = fmt.Sprintf("end %d", len(l)-1)
+		return strings.Join(l, "\n") + "\n"
+	}
+	replaced := func(i int, s string) string { return with(func(l []string) []string { l[i] = s; return l }) }
+	same, reason := valid(t, with(func(l []string) []string { return l }))
+	require.True(t, same, reason)
+	bound, node := find("bound", 2), find("node", 3)
+	multiplier := func(by int64) string {
+		f := strings.Split(lines[node], " ")
+		y, _ := new(big.Int).SetString(f[3], 10)
+		f[3] = y.Add(y, big.NewInt(by)).String()
+		return replaced(node, strings.Join(f, " "))
+	}
+	for name, doctored := range map[string]string{
+		"an interval left out":  with(func(l []string) []string { return append(l[:bound], l[bound+2:]...) }),
+		"the last interval":     with(func(l []string) []string { return append(l[:find("node", len(c.nodes)-2)+1], l[len(l)-1]) }),
+		"a lower bound":         replaced(bound, "bound 1001/1000"),
+		"a lower claim":         replaced(find("claim", 0), "claim ratio pf 0 1 1001/1000"),
+		"no threshold":          with(func(l []string) []string { i := find("threshold", 0); return append(l[:i], l[i+1:]...) }),
+		"a threshold too far":   replaced(find("threshold", 0), "threshold 7/10"),
+		"a multiplier raised":   multiplier(1 << 24),
+		"a multiplier lowered":  multiplier(-1 << 24),
+		"a node moved":          replaced(node, strings.Replace(lines[node], "node ", "node 9", 1)),
+		"nodes exchanged":       with(func(l []string) []string { l[node], l[node+2] = l[node+2], l[node]; return l }),
+		"multipliers exchanged": replaced(node, "node "+strings.Fields(lines[node])[1]+" "+strings.Join(strings.Fields(lines[node+2])[2:], " ")),
+		"another lattice":       replaced(find("n", 0), "n 5"),
+		"another depth":         replaced(find("k", 0), "k 3"),
+		"finer classes":         replaced(find("top", 0), "top 2"),
+		"another scale":         replaced(find("scale", 0), "scale 8388608"),
+		"a closed form":         with(func(l []string) []string { return append(l[:find("top", 0)], "closed-form 1006/1000", "") }),
+		"only the threshold":    with(func(l []string) []string { return append(l[:find("top", 0)], "") }),
+		"multipliers left out":  replaced(node, strings.Join(strings.Fields(lines[node])[:4], " ")),
+		"an empty range":        replaced(find("claim", 0), "claim ratio pf 1 1 1006/1000"),
+		"a ratio below 1":       replaced(bound, "bound 999/1000"),
+		"a cut at the paper level": with(func(l []string) []string {
+			return append(l[:node+1], append([]string{"cut m 0 1 1 2 0 1 1 2 1"}, l[node+1:]...)...)
+		}),
+	} {
+		r, err := certificate.Check(strings.NewReader(doctored), certificate.Options{})
+		require.NoError(t, err, name)
+		assert.False(t, r.Valid, name)
+		assert.NotEmpty(t, r.Reason, name)
+	}
+}
+
+// TestTargetBeyondReach: a target below the truth is refused, with a cover that says how far it got.
+func TestTargetBeyondReach(t *testing.T) {
+	c, err := Prove(context.Background(), 3, 3, lp.Paper, Options{Target: big.NewRat(1005, 1000)}) // the largest ratio is 1.00647
+	require.ErrorIs(t, err, ErrTarget)
+	require.NoError(t, Check(c.rows()))
+	assert.Positive(t, c.Bound().Cmp(big.NewRat(1006, 1000)))
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = Prove(ended, 3, 3, lp.Paper, Options{Target: big.NewRat(1014, 1000)})
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// TestMonotoneLevel: with the rows of monotonicity (3,4) stays below what the paper's program allows there, and certificates hold these rows with
+// multipliers that cannot be changed, nor be used at the paper's level.
+func TestMonotoneLevel(t *testing.T) {
+	ctx := context.Background()
+	target := big.NewRat(1008, 1000) // the largest ratios are 1.00883 and 1.00668
+	_, err := Prove(ctx, 3, 4, lp.Paper, Options{Target: target})
+	require.ErrorIs(t, err, ErrTarget)
+	c, err := Prove(ctx, 3, 4, lp.Full, Options{Target: target})
+	require.NoError(t, err)
+	require.NoError(t, Check(c.rows()))
+	var b bytes.Buffer
+	require.NoError(t, c.WriteCertificate(&b))
+	text := b.String()
+	ok, reason := valid(t, text)
+	require.True(t, ok, reason)
+	require.Contains(t, text, "\ncut m ")
+	ok, _ = valid(t, strings.Replace(text, "constraints full", "constraints paper", 1))
+	assert.False(t, ok)
+	// The node's bound without its rows is that of the paper's program.
+	var kept []string
+	for _, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if !strings.HasPrefix(l, "cut ") {
+			kept = append(kept, l)
+		}
+	}
+	kept[len(kept)-1] = fmt.Sprintf("end %d", len(kept)-1)
+	ok, reason = valid(t, strings.Join(kept, "\n")+"\n")
+	assert.False(t, ok)
+	assert.Contains(t, reason, "the values prove a ratio of at most")
+	for _, i := range c.Intervals[1:] {
+		z := new(big.Rat).Add(i.From, i.To)
+		eps, err := mechanisms.FromExp(z.Quo(big.NewRat(2, 1), z))
+		require.NoError(t, err)
+		a, err := lp.Ratio(ctx, lp.Request{N: 3, K: 4, Epsilon: eps, Level: lp.Full, Method: lp.Enumerated, Exact: true, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
+		require.NoError(t, err)
+		ratio, _ := a.Mechanisms[0].Ratio.Rat()
+		assert.LessOrEqual(t, ratio.Cmp(i.Bound), 0)
+	}
+}

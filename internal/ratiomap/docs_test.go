@@ -1,0 +1,160 @@
+package ratiomap
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/big"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lp"
+)
+
+var update = flag.Bool("update", false, "rewrite the tables of docs/map.md")
+
+// mapTable reads testdata/map.csv, checks that each lattice's rows cover every ε, and returns them with the depths in it.
+func mapTable(t *testing.T) (table map[[2]int][]Row, ks []int) {
+	data, err := os.ReadFile("../../testdata/map.csv")
+	require.NoError(t, err)
+	rows, err := ReadTable(data)
+	require.NoError(t, err)
+	table = map[[2]int][]Row{}
+	for _, r := range rows {
+		at := [2]int{r.N, r.K}
+		table[at] = append(table[at], r)
+		if !slices.Contains(ks, r.K) {
+			ks = append(ks, r.K)
+		}
+	}
+	for _, rows := range table {
+		require.NoError(t, Check(rows))
+	}
+	return table, ks
+}
+
+// theorem is a line of Theorem 1: the bound for one k at every n and ε, and from which n on it is the closed form's.
+type theorem struct {
+	k, from, computed  int // computed: numbers of candidates with dual points
+	bound, seen        *big.Rat
+	boundAt, seenAt, n int
+}
+
+// theorems works out from the table what is proved for every n: the table has to hold all n up to one from which on the closed form is no larger.
+func theorems(t *testing.T, table map[[2]int][]Row, ks []int) (all []theorem) {
+	for _, k := range ks {
+		th := theorem{k: k, bound: one, seen: one}
+		for n := 2; table[[2]int{n, k}] != nil; n++ {
+			rows := table[[2]int{n, k}]
+			if b := boundOf(rows); b.Cmp(th.bound) > 0 {
+				th.bound, th.boundAt = b, n
+			}
+			if r := rows[0].SeenRatio; r != nil && r.Cmp(th.seen) > 0 {
+				th.seen, th.seenAt = r, n
+			}
+			if rows[len(rows)-1].Proof == ProofDual {
+				th.computed++
+			}
+			th.n = n
+		}
+		if k > 1 {
+			th.from = th.n + 1
+			if closed := up(ClosedForm(th.from, k)); closed.Cmp(th.bound) > 0 {
+				th.bound, th.boundAt = closed, th.from
+			}
+		}
+		all = append(all, th)
+	}
+	return all
+}
+
+// TestDocument: the tables of docs/map.md are what testdata/map.csv says.
+func TestDocument(t *testing.T) {
+	table, ks := mapTable(t)
+	var first, second strings.Builder
+	first.WriteString("| k | bound for every n and ε | largest ratio seen | n with dual points | closed form from n = |\n|---|---|---|---|---|\n")
+	for _, th := range theorems(t, table, ks) {
+		if th.k == 1 {
+			first.WriteString("| 1 | 1 | 1 | | |\n")
+			continue
+		}
+		fmt.Fprintf(&first, "| %d | **%s** | %s (n = %d) | 3 to %d | %d |\n", th.k, th.bound.FloatString(5), th.seen.FloatString(6), th.seenAt, th.computed+2, th.from)
+	}
+	second.WriteString("| n |")
+	for _, k := range ks[1:] {
+		fmt.Fprintf(&second, " k = %d |", k)
+	}
+	second.WriteString("\n|---|" + strings.Repeat("---|", len(ks)-1) + "\n")
+	for n := 3; n <= 16; n++ {
+		fmt.Fprintf(&second, "| %d |", n)
+		for _, k := range ks[1:] {
+			rows := table[[2]int{n, k}]
+			require.NotNil(t, rows, "n = %d, k = %d", n, k)
+			seen := ""
+			if r := rows[0].SeenRatio; r != nil {
+				seen = fmt.Sprintf(" (%s at ε = %s)", r.FloatString(6), text(rows[0].SeenEpsilon))
+			}
+			fmt.Fprintf(&second, " %s%s |", boundOf(rows).FloatString(5), seen)
+		}
+		second.WriteString("\n")
+	}
+	const path = "../../docs/map.md"
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	document := string(file)
+	for name, want := range map[string]string{"theorem": first.String(), "map": second.String()} {
+		begin, end := "<!-- table: "+name+" -->\n", "<!-- end of "+name+" -->"
+		before, rest, ok := strings.Cut(document, begin)
+		require.True(t, ok, name)
+		have, after, ok := strings.Cut(rest, end)
+		require.True(t, ok, name)
+		if !*update {
+			assert.Equal(t, want, have, "go test ./internal/ratiomap -run TestDocument -update")
+		}
+		document = before + begin + want + end + after
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(document), 0o644))
+	}
+}
+
+// again proves the bound of a lattice of the table anew, to five parts in a million.
+func again(t *testing.T, rows []Row) {
+	target := new(big.Rat).Add(boundOf(rows), big.NewRat(1, 200_000))
+	if boundOf(rows).Cmp(one) == 0 {
+		assert.Equal(t, ProofThreshold, rows[len(rows)-1].Proof)
+		return
+	}
+	_, err := Prove(context.Background(), rows[0].N, rows[0].K, lp.Paper, Options{Target: target, Gap: 0.0005})
+	assert.NoError(t, err, "n = %d, k = %d", rows[0].N, rows[0].K)
+}
+
+// TestMapAgain proves some bounds of the table anew; TestWholeMapAgain, with the other slow tests, all of them.
+func TestMapAgain(t *testing.T) {
+	table, _ := mapTable(t)
+	for _, at := range [][2]int{{2, 3}, {3, 2}, {5, 2}, {4, 3}, {12, 3}} {
+		again(t, table[at])
+	}
+}
+
+// TestSeenRatios: the largest ratios seen are attained, and the largest of each k is above what dual points that are off by a thousandth would allow.
+func TestSeenRatios(t *testing.T) {
+	table, ks := mapTable(t)
+	for _, at := range [][2]int{{3, 2}, {4, 3}, {3, 3}, {5, 2}} {
+		r := table[at][0]
+		c := &Cover{N: at[0], K: at[1], Level: lp.Paper}
+		low, err := c.ratioAt(context.Background(), r.SeenEpsilon)
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, low.Cmp(new(big.Rat).Sub(r.SeenRatio, big.NewRat(1, 100_000_000))), 0, "%v", at)
+	}
+	for _, th := range theorems(t, table, ks)[1:] {
+		assert.GreaterOrEqual(t, th.bound.Cmp(th.seen), 0)
+		gap, _ := new(big.Rat).Sub(th.bound, th.seen).Float64()
+		assert.Less(t, gap, 0.001, "k = %d", th.k)
+	}
+}

@@ -1,0 +1,95 @@
+package ratiomap
+
+import (
+	"bytes"
+	"context"
+	"math/big"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func plan() *Plan {
+	return &Plan{N: []int{2, 3, 4}, K: []int{1, 2}, Options: Options{Target: big.NewRat(1014, 1000)}, Lower: true}
+}
+
+func runTo(t *testing.T, p *Plan, f Files) *Summary {
+	s, err := Run(context.Background(), p, f)
+	require.NoError(t, err)
+	require.Zero(t, s.Missing())
+	return s
+}
+
+// TestResume: the file is the same bytes whole, and cut at any line or byte and resumed; what is complete is kept.
+func TestResume(t *testing.T) {
+	dir := t.TempDir()
+	f := Files{Path: filepath.Join(dir, "map.csv"), Certs: filepath.Join(dir, "certs"), Jobs: 2}
+	s := runTo(t, plan(), f)
+	assert.Equal(t, 6, s.Computed)
+	whole, err := os.ReadFile(f.Path)
+	require.NoError(t, err)
+	_, err = Run(context.Background(), plan(), f)
+	require.ErrorIs(t, err, ErrFile, "a file that exists is not replaced")
+	f.Resume = true
+	for _, cut := range []int{0, 10, len(whole) / 3, len(whole) / 2, len(whole) - 1, len(whole)} {
+		require.NoError(t, os.WriteFile(f.Path, whole[:cut], 0o644))
+		s := runTo(t, plan(), f)
+		assert.Equal(t, 6, s.Kept+s.Computed)
+		again, err := os.ReadFile(f.Path)
+		require.NoError(t, err)
+		assert.Equal(t, string(whole), string(again))
+		if cut == len(whole) {
+			assert.Zero(t, s.Computed)
+		}
+	}
+	// A certificate that is lost is made again.
+	require.NoError(t, os.Remove(filepath.Join(f.Certs, CertificateName(4, 2, 0))))
+	assert.Equal(t, 1, runTo(t, plan(), f).Computed)
+	other := plan()
+	other.Level = 3
+	_, err = Run(context.Background(), other, f)
+	assert.ErrorIs(t, err, ErrFile, "of another level")
+}
+
+// TestDoctoredTables: rows with a hole are not taken for a cover, and are computed again.
+func TestDoctoredTables(t *testing.T) {
+	dir := t.TempDir()
+	f := Files{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}
+	runTo(t, plan(), f)
+	whole, err := os.ReadFile(f.Path)
+	require.NoError(t, err)
+	rows, err := ReadTable(whole)
+	require.NoError(t, err)
+	for i := range rows {
+		if rows[i].N != 4 || rows[i].K != 2 {
+			continue
+		}
+		var b bytes.Buffer
+		require.NoError(t, WriteTable(&b, append(append([]Row(nil), rows[:i]...), rows[i+1:]...)))
+		require.NoError(t, os.WriteFile(f.Path, b.Bytes(), 0o644))
+		assert.Equal(t, 1, runTo(t, plan(), f).Computed, "without row %d", i)
+		again, err := os.ReadFile(f.Path)
+		require.NoError(t, err)
+		assert.Equal(t, string(whole), string(again))
+	}
+	for _, bad := range []string{"n,k\n", "n,k,constraints,z_from,z_to,bound,proof,classes,seen_eps,seen_ratio\nx,2,paper,0,1,1,threshold,0,,\n",
+		"n,k,constraints,z_from,z_to,bound,proof,classes,seen_eps,seen_ratio\n3,2,paper,0,?,1,threshold,0,,\n"} {
+		_, err := ReadTable([]byte(bad))
+		assert.Error(t, err, bad)
+	}
+}
+
+// TestSummary: k = 2 is settled for every n once those below 12 are there.
+func TestSummary(t *testing.T) {
+	p := plan()
+	p.N, p.K, p.Lower, p.Target = nil, []int{1, 2}, false, big.NewRat(106, 100)
+	s := runTo(t, p, Files{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 2})
+	assert.Equal(t, []Settlement{{K: 1, From: 2, Bound: 1, All: true}, {K: 2, From: 12, Bound: s.Settled[1].Bound, All: true}}, s.Settled)
+	p.N = []int{3, 5}
+	s = runTo(t, p, Files{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1})
+	assert.False(t, s.Settled[1].All)
+	assert.Equal(t, []int{4, 6, 7, 8, 9, 10, 11}, s.Settled[1].Missing)
+}

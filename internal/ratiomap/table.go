@@ -1,0 +1,210 @@
+package ratiomap
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+type writer = io.Writer
+
+// Row is a line of the table: the bound on one interval of z = e^-ε of one lattice.
+type Row struct {
+	N, K        int
+	Constraints string
+	Interval
+	Classes int // of count vectors that the multipliers tell apart, 0 where there are none
+	// SeenEpsilon and SeenRatio are the Seen of the whole lattice, the same in all its rows; nil where there is none.
+	SeenEpsilon, SeenRatio *big.Rat
+}
+
+var columns = []string{"n", "k", "constraints", "z_from", "z_to", "bound", "proof", "classes", "seen_eps", "seen_ratio"}
+
+// rows returns the lines of a cover.
+func (c *Cover) rows() []Row {
+	var rows []Row
+	for _, i := range c.Intervals {
+		r := Row{N: c.N, K: c.K, Constraints: c.Level.String(), Interval: i}
+		if i.Proof == ProofDual {
+			r.Classes = len(c.form.classes)
+		}
+		if c.Seen != nil {
+			r.SeenEpsilon, r.SeenRatio = c.Seen.Epsilon, c.Seen.Ratio
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// boundOf returns the largest bound of a lattice's rows.
+func boundOf(rows []Row) *big.Rat {
+	most := one
+	for i := range rows {
+		if rows[i].Bound.Cmp(most) > 0 {
+			most = rows[i].Bound
+		}
+	}
+	return most
+}
+
+// WriteTable writes rows as CSV. Numbers have all their decimals.
+func WriteTable(w io.Writer, rows []Row) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(columns); err != nil {
+		return err
+	}
+	optional := func(x *big.Rat) string {
+		if x == nil {
+			return ""
+		}
+		return text(x)
+	}
+	for _, r := range rows {
+		line := []string{strconv.Itoa(r.N), strconv.Itoa(r.K), r.Constraints, text(r.From), text(r.To), text(r.Bound), r.Proof, strconv.Itoa(r.Classes),
+			optional(r.SeenEpsilon), optional(r.SeenRatio)}
+		if err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// ReadTable reads rows, in the order of the file. A torn last line is no error; what is wrong elsewhere is, with its line.
+func ReadTable(data []byte) ([]Row, error) {
+	whole := data[:bytes.LastIndexByte(data, '\n')+1]
+	in := csv.NewReader(bytes.NewReader(whole))
+	head, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err != nil || !slices.Equal(head, columns) {
+		return nil, errors.New("line 1: not the head of a map's table")
+	}
+	var rows []Row
+	for {
+		fields, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		r, err := parseRow(fields)
+		if err != nil {
+			line, _ := in.FieldPos(0)
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		rows = append(rows, r)
+	}
+}
+
+func parseRow(fields []string) (r Row, err error) {
+	whole := func(i int) (x int) {
+		if err == nil {
+			if x, err = strconv.Atoi(fields[i]); err == nil && x < 0 {
+				err = fmt.Errorf("%s %d is negative", columns[i], x)
+			}
+		}
+		return x
+	}
+	number := func(i int) *big.Rat {
+		if fields[i] == "" && i >= 8 {
+			return nil
+		}
+		x, ok := new(big.Rat).SetString(fields[i])
+		if !ok && err == nil {
+			err = fmt.Errorf("%s %q is no number", columns[i], fields[i])
+		}
+		return x
+	}
+	r.N, r.K, r.Constraints = whole(0), whole(1), fields[2]
+	r.Interval = Interval{number(3), number(4), number(5), fields[6]}
+	r.Classes, r.SeenEpsilon, r.SeenRatio = whole(7), number(8), number(9)
+	return r, err
+}
+
+// Check reports what is wrong with the rows of one lattice, if they do not cover all z from 0 to 1 without a gap, or a bound has no such proof.
+func Check(rows []Row) error {
+	reached := new(big.Rat)
+	for i, r := range rows {
+		switch {
+		case r.From.Cmp(reached) != 0:
+			return fmt.Errorf("n = %d, k = %d: nothing from z = %s to %s", r.N, r.K, text(reached), text(r.From))
+		case r.To.Cmp(r.From) <= 0 || r.Bound.Cmp(one) < 0 || r.N != rows[0].N || r.K != rows[0].K || r.Constraints != rows[0].Constraints:
+			return fmt.Errorf("n = %d, k = %d: no interval at z = %s", r.N, r.K, text(r.From))
+		case (r.Proof == ProofThreshold) != (i == 0) || !slices.Contains([]string{ProofThreshold, ProofClosedForm, ProofDual}, r.Proof):
+			return fmt.Errorf("n = %d, k = %d: proof %q at z = %s", r.N, r.K, r.Proof, text(r.From))
+		}
+		reached = r.To
+	}
+	if reached.Cmp(one) != 0 {
+		return fmt.Errorf("n = %d, k = %d: nothing from z = %s to 1", rows[0].N, rows[0].K, text(reached))
+	}
+	return nil
+}
+
+// load reads the lattices that a run need not compute: those that the file has, complete and within the target. Nothing is read unless the run resumes, and
+// then a file that there is otherwise is an error.
+func (f *Files) load(p *Plan) (map[[2]int][]Row, error) {
+	table := map[[2]int][]Row{}
+	if f.Certs != "" {
+		if err := os.MkdirAll(f.Certs, 0o777); err != nil {
+			return nil, fmt.Errorf("%w %s: %w", ErrFile, f.Certs, err)
+		}
+	}
+	data, err := os.ReadFile(f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return table, nil
+	case err != nil:
+		return nil, fmt.Errorf("%w %s: %w", ErrFile, f.Path, err)
+	case !f.Resume:
+		return nil, fmt.Errorf("%w %s: exists; go on with --resume, or remove it", ErrFile, f.Path)
+	}
+	rows, err := ReadTable(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w %s: %w", ErrFile, f.Path, err)
+	}
+	for _, r := range rows {
+		if r.Constraints != p.Level.String() {
+			return nil, fmt.Errorf("%w %s: has constraints %s; name another file for %s", ErrFile, f.Path, r.Constraints, p.Level)
+		}
+		at := [2]int{r.N, r.K}
+		table[at] = append(table[at], r)
+	}
+	for _, at := range p.lattices() {
+		rows, have := table[at]
+		if !have {
+			continue
+		}
+		lacks := Check(rows) != nil || boundOf(rows).Cmp(p.Target) > 0
+		if f.Certs != "" && !lacks {
+			_, err := os.Stat(filepath.Join(f.Certs, CertificateName(at[0], at[1], p.Level)))
+			lacks = err != nil
+		}
+		if lacks {
+			delete(table, at)
+		}
+	}
+	return table, nil
+}
+
+// save writes all rows, by k, n and z.
+func (f *Files) save(table map[[2]int][]Row) error {
+	var rows []Row
+	for _, r := range table {
+		rows = append(rows, r...)
+	}
+	slices.SortFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(a.K, b.K), cmp.Compare(a.N, b.N), a.From.Cmp(b.From)) })
+	return replace(f.Path, func(w io.Writer) error { return WriteTable(w, rows) })
+}

@@ -1,0 +1,398 @@
+package certificate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"optratio/number"
+	"optratio/number/arith"
+	"optratio/number/interval"
+)
+
+// magicInterval is the first line of a certificate of a bound on permute-and-flip's ratio for all ε of a range. docs/certificate.md has the format
+// and docs/map.md the theorems.
+const magicInterval = "optratio-interval 1"
+
+// intervalCertificate is what such a file holds: a range of z = e^-ε in parts that follow each other.
+type intervalCertificate struct {
+	certificate
+	from, to, most *big.Rat // the claim: where from < z <= to, the ratio is at most this
+	threshold      *big.Rat // permute-and-flip is optimal up to this z; nil where the file does not say so
+	closed         *big.Rat // the bound by the closed form beyond; nil where there is none
+	classes        *classes
+	scale          int
+	nodes          []intervalNode
+}
+
+// intervalNode is a z with multipliers, and the ratio that is claimed between the node before and this one.
+type intervalNode struct {
+	z, most *big.Rat // most is nil at the first
+	y       []*big.Rat
+	cost    map[int]*big.Rat
+}
+
+// Limits on what an interval certificate may ask for.
+const (
+	maxScale         = 1 << 40
+	maxIntervalN     = 4096
+	maxIntervalK     = 1024
+	bytesPerClass    = 600 // classes with their positions, by estimate
+	intervalBits     = 128
+	maxIntervalParts = 30 // how often a part of the range is halved
+)
+
+// checkInterval decides whether the claim of an interval certificate follows.
+func checkInterval(r *reader, o Options) (*Report, error) {
+	c := &intervalCertificate{}
+	err := c.read(r, o)
+	rep := &Report{}
+	if c.n > 0 {
+		rep.Problem = &Problem{N: c.n, K: c.k, Step: 1, Objective: "paper", Constraints: c.constraints, Proof: "interval"}
+	}
+	if c.most != nil {
+		rep.Claims = []Claim{{On: fmt.Sprintf("ratio pf for %s < z <= %s", c.from.RatString(), c.to.RatString()), Value: number.Bounds(big.NewRat(1, 1), c.most)}}
+	}
+	var form malformed
+	switch {
+	case errors.As(err, &form):
+		rep.Reason = string(form)
+		return rep, nil
+	case err != nil:
+		return nil, err
+	}
+	if rep.Reason, err = c.decide(o.Context); err != nil {
+		return nil, err
+	}
+	rep.Valid = rep.Reason == ""
+	rep.Claims[0].Follows = rep.Valid
+	return rep, nil
+}
+
+func (c *intervalCertificate) read(r *reader, o Options) error {
+	if err := r.integer("n", 1, maxCandidates, &c.n); err != nil {
+		return err
+	}
+	if err := r.integer("k", 1, maxDepth, &c.k); err != nil {
+		return err
+	}
+	if err := r.oneOf("constraints", &c.constraints, "paper", "dp", "monotone", "full"); err != nil {
+		return err
+	}
+	if err := r.advance(); err != nil {
+		return err
+	}
+	f, err := r.fields("claim", 5)
+	if err != nil {
+		return err
+	}
+	if f[0] != "ratio" || f[1] != "pf" {
+		return r.badf("claim: not of the form ratio pf FROM TO X")
+	}
+	for i, to := range []**big.Rat{&c.from, &c.to, &c.most} {
+		if *to, err = r.share(f[2+i], i == 2); err != nil {
+			return err
+		}
+	}
+	if c.from.Cmp(c.to) >= 0 {
+		return r.badf("claim: from %s to %s is no range", quote(f[2]), quote(f[3]))
+	}
+	if err := r.advance(); err != nil {
+		return err
+	}
+	if r.is("threshold") {
+		if c.threshold, err = r.single("threshold", false); err != nil {
+			return err
+		}
+	}
+	if r.is("closed-form") {
+		if c.closed, err = r.single("closed-form", true); err != nil {
+			return err
+		}
+		return r.end()
+	}
+	if r.is("top") {
+		if err := c.body(r, o); err != nil {
+			return err
+		}
+	}
+	return r.end()
+}
+
+// share reads a number of (0, 1], 0 itself, or with bound one of at least 1.
+func (r *reader) share(s string, bound bool) (*big.Rat, error) {
+	x, err := parseValue(s[:min(len(s), maxEpsilonBits)], maxEpsilonBits)
+	one := big.NewRat(1, 1)
+	switch {
+	case err != nil:
+		return nil, r.badf("%s: %v", quote(s), err)
+	case bound && x.Cmp(one) < 0:
+		return nil, r.badf("%s: a ratio is at least 1", quote(s))
+	case !bound && (x.Sign() < 0 || x.Cmp(one) > 0):
+		return nil, r.badf("%s: z lies between 0 and 1", quote(s))
+	}
+	return x, nil
+}
+
+// single reads a line that is one number.
+func (r *reader) single(word string, bound bool) (*big.Rat, error) {
+	f, err := r.fields(word, 1)
+	if err != nil {
+		return nil, err
+	}
+	x, err := r.share(f[0], bound)
+	if err != nil {
+		return nil, err
+	}
+	return x, r.advance()
+}
+
+// body reads the nodes.
+func (c *intervalCertificate) body(r *reader, o Options) error {
+	number := func(word string, most int) (int, error) {
+		f, err := r.fields(word, 1)
+		if err != nil {
+			return 0, err
+		}
+		x, err := parseInteger(f[0], most)
+		if err != nil || x < 1 {
+			return 0, r.badf("%s: not a number from 1 to %d", word, most)
+		}
+		return x, r.advance()
+	}
+	top, err := number("top", maxDepth+1)
+	if err != nil {
+		return err
+	}
+	if c.n < 3 {
+		return r.badf("top: there is nothing to prove for n < 3")
+	}
+	if c.scale, err = number("scale", maxScale); err != nil {
+		return err
+	}
+	if c.n > maxIntervalN || c.k > maxIntervalK {
+		return fmt.Errorf("%w: n = %d and k = %d; multipliers are taken up to %d and %d", ErrLimit, c.n, c.k, maxIntervalN, maxIntervalK)
+	}
+	if c.classes, err = newClasses(c.n, c.k, top, int(o.MaxMemory)/(bytesPerClass*(2*c.k+1))); err != nil {
+		return err
+	}
+	r.long = max(r.long, 32*len(c.classes.mass)+maxEpsilonBits)
+	if top == c.k+1 {
+		if err := o.fits(c.n, c.k); err != nil {
+			return err
+		}
+		c.lat = newLattice(c.n, c.k)
+	}
+	for more := true; more; more = r.is("bound") {
+		node := intervalNode{}
+		if len(c.nodes) > 0 {
+			if node.most, err = r.single("bound", true); err != nil {
+				return err
+			}
+		}
+		if err := c.node(r, &node); err != nil {
+			return err
+		}
+		c.nodes = append(c.nodes, node)
+	}
+	return nil
+}
+
+// node reads a z, its multipliers, and those of the level's rows.
+func (c *intervalCertificate) node(r *reader, node *intervalNode) error {
+	f, err := r.fields("node", 1+len(c.classes.mass))
+	if err != nil {
+		return err
+	}
+	if node.z, err = r.share(f[0], false); err != nil {
+		return err
+	}
+	if node.z.Sign() == 0 || len(c.nodes) > 0 && node.z.Cmp(c.nodes[len(c.nodes)-1].z) <= 0 {
+		return r.badf("node: %s is not above 0 and the node before", quote(f[0]))
+	}
+	for _, s := range f[1:] {
+		digits := strings.TrimPrefix(s, "-")
+		if !canonicalDigits(digits) || len(digits) > 18 || s == "-0" {
+			return r.badf("node: %s is not a whole number of at most 18 digits", quote(s))
+		}
+		x, _ := new(big.Int).SetString(s, 10)
+		node.y = append(node.y, new(big.Rat).SetFrac(x, big.NewInt(int64(c.scale))))
+	}
+	if err := r.advance(); err != nil {
+		return err
+	}
+	if c.lat == nil || !r.is("cut") {
+		return nil
+	}
+	// Of the levels' rows those of monotonicity alone are of use between nodes: the others change with z.
+	at := map[[2]int]int{}
+	for i, class := range c.classes.class {
+		at[[2]int{class, c.classes.depth[i]}] = i
+	}
+	node.cost = map[int]*big.Rat{}
+	add := func(m []int, v int, x *big.Rat) {
+		i := at[[2]int{c.classes.index[c.classes.name(m)], v}]
+		if node.cost[i] == nil {
+			node.cost[i] = big.NewRat(int64(v), 1)
+		}
+		node.cost[i].Add(node.cost[i], x)
+	}
+	belongs := func(q cut) error { return q.check(1, false) }
+	return r.multipliers("cut", &c.certificate, level{monotone: levels[c.constraints].monotone}, belongs, func(q cut, _, _ int) {
+		add(q.m, q.v, new(big.Rat).Neg(q.mu))
+		add(q.l, q.w, q.shift(c.lat))
+	})
+}
+
+// decide returns why the claim does not follow, and "" if it does.
+func (c *intervalCertificate) decide(ctx context.Context) (string, error) {
+	reached := c.from
+	one := big.NewRat(1, 1)
+	if c.threshold != nil {
+		if c.from.Sign() != 0 {
+			return "threshold: the claim does not begin at 0", nil
+		}
+		if c.n > 2 && c.k > 1 && powers(c.threshold, c.k).Cmp(one) > 0 {
+			return fmt.Sprintf("threshold: z + … + z^k is more than 1 at z = %s", c.threshold.RatString()), nil
+		}
+		reached = c.threshold
+	}
+	if c.closed != nil {
+		if why := c.closedForm(); why != "" {
+			return why, nil
+		}
+		reached = one
+	}
+	for i := range c.nodes {
+		node := &c.nodes[i]
+		if i == 0 {
+			if node.z.Cmp(reached) > 0 {
+				return fmt.Sprintf("no proof from z = %s to %s", reached.RatString(), node.z.RatString()), nil
+			}
+			continue
+		}
+		if node.most.Cmp(c.most) > 0 {
+			return fmt.Sprintf("the bound up to z = %s is more than is claimed", node.z.RatString()), nil
+		}
+		reached = node.z
+	}
+	if reached.Cmp(c.to) < 0 {
+		return fmt.Sprintf("no proof from z = %s to %s", reached.RatString(), c.to.RatString()), nil
+	}
+	return c.between(ctx)
+}
+
+// powers returns z + … + z^k.
+func powers(z *big.Rat, k int) *big.Rat {
+	sum, power := new(big.Rat), big.NewRat(1, 1)
+	for range k {
+		sum.Add(sum, power.Mul(power, z))
+	}
+	return sum
+}
+
+// closedForm decides the bound at every z by the closed forms: with r = (n-1) k^(n-1) and t = (k+1)^n - k^n - n k^(n-1), the number of score vectors
+// with two or more best candidates, the ratio is at most 1 + r/t.
+func (c *intervalCertificate) closedForm() string {
+	switch {
+	case c.n < 2:
+		return ""
+	case float64(c.n)*float64(bits(c.k+1)) > maxClosedBits:
+		return "closed-form: the numbers are too long to compare"
+	case c.closed.Cmp(c.most) > 0:
+		return "closed-form: more than is claimed"
+	}
+	power := func(base, exponent int) *big.Int {
+		return new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(exponent)), nil)
+	}
+	single := power(c.k, c.n-1)
+	tied := power(c.k+1, c.n)
+	tied.Sub(tied, power(c.k, c.n)).Sub(tied, new(big.Int).Mul(big.NewInt(int64(c.n)), single))
+	bound := new(big.Rat).SetFrac(single.Mul(single, big.NewInt(int64(c.n-1))), tied)
+	bound.Add(bound, big.NewRat(1, 1))
+	if c.closed.Cmp(bound) < 0 {
+		return fmt.Sprintf("closed-form: %s is claimed, %s is proved", c.closed.RatString(), number.Exact(bound))
+	}
+	return ""
+}
+
+// between decides the bounds between the nodes.
+func (c *intervalCertificate) between(ctx context.Context) (string, error) {
+	var last *dualPoint
+	for i := range c.nodes {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		node := &c.nodes[i]
+		d := c.classes.walk(node.z, node.y, node.cost, intervalBits)
+		if last != nil {
+			bow := c.classes.bend(last, d, intervalBits).Mul(interval.FromRat(new(big.Rat).Sub(d.z, last.z), intervalBits))
+			p := &part{certificate: c, a: last, b: d, bow: bow, most: interval.FromRat(node.most, intervalBits)}
+			zero, one := new(big.Rat), big.NewRat(1, 1)
+			if why := p.decide(zero, one, p.flip(one), 0); why != "" {
+				return fmt.Sprintf("from z = %s to %s: %s", last.z.RatString(), d.z.RatString(), why), nil
+			}
+		}
+		last = d
+	}
+	return "", nil
+}
+
+// part is what lies between two nodes. At z = (1-t) z_a + t z_b the mean with weights 1-t and t of all multipliers, those of the rows (E),
+// (P), (T) and of cuts, is a point of the dual program. The bound that it gives is at least
+//
+//	(1-t) D_a + t D_b - t (1-t) bow
+//
+// with D the bounds at the nodes: every reduced cost c_i + z λ_{i+1} - λ_i is the mean of those at the nodes less t(1-t)(z_b - z_a) times the growth of
+// λ_{i+1}, and bow adds up the largest such terms of the classes, where they are positive.
+type part struct {
+	certificate *intervalCertificate
+	a, b        *dualPoint
+	bow, most   interval.Interval
+}
+
+// flip encloses permute-and-flip's total error at t.
+func (p *part) flip(t *big.Rat) interval.Interval {
+	z := new(big.Rat).Sub(p.b.z, p.a.z)
+	z.Mul(z, t).Add(z, p.a.z)
+	f := arith.Interval{Prec: intervalBits}
+	return closedForms(f, interval.FromRat(z, intervalBits), p.certificate.n, p.certificate.k, false).flip
+}
+
+// bound encloses the lower bound on the optimum at t.
+func (p *part) bound(t *big.Rat) interval.Interval {
+	x := interval.FromRat(t, intervalBits)
+	left := interval.FromInt(1, intervalBits).Sub(x)
+	return p.a.value.Mul(left).Add(p.b.value.Mul(x)).Sub(p.bow.Mul(x).Mul(left))
+}
+
+// decide returns why the ratio is not proved for all t in [s, t], and "" if it is. end is permute-and-flip's error at t. As this error does not fall when z
+// rises, it is at most end. The bound, a parabola open upwards as bow >= 0, is on [s, t] at least its lesser end less the most that it can sag
+// between them, bow (t-s)²/4.
+func (p *part) decide(s, t *big.Rat, end interval.Interval, depth int) string {
+	at := p.bound(t)
+	sag := new(big.Rat).Sub(t, s)
+	sag.Mul(sag, sag).Mul(sag, big.NewRat(1, 4))
+	low := p.bound(s).Min(at).Sub(p.bow.Mul(interval.FromRat(sag, intervalBits)))
+	if p.follows(end, low) {
+		return ""
+	}
+	if depth == maxIntervalParts || !p.follows(end, at) {
+		z := new(big.Rat).Sub(p.b.z, p.a.z)
+		z.Mul(z, t).Add(z, p.a.z)
+		return fmt.Sprintf("at z = %s the values prove a ratio of at most %.8g", z.FloatString(8), end.Quo(at).Near())
+	}
+	middle := new(big.Rat).Add(s, t)
+	middle.Mul(middle, big.NewRat(1, 2))
+	if why := p.decide(s, middle, p.flip(middle), depth+1); why != "" {
+		return why
+	}
+	return p.decide(middle, t, end, depth+1)
+}
+
+// follows reports whether error <= most · bound is certain.
+func (p *part) follows(end, bound interval.Interval) bool {
+	return bound.Lo().Sign() > 0 && end.Hi().Cmp(p.most.Mul(bound).Lo()) <= 0
+}
