@@ -329,7 +329,7 @@ func (c *intervalCertificate) between(ctx context.Context) (string, error) {
 		d := c.classes.walk(node.z, node.y, node.cost, intervalBits)
 		if last != nil {
 			bow := c.classes.bend(last, d, intervalBits).Mul(interval.FromRat(new(big.Rat).Sub(d.z, last.z), intervalBits))
-			p := &part{certificate: c, a: last, b: d, bow: bow, most: interval.FromRat(node.most, intervalBits)}
+			p := &stretch{certificate: c, a: last, b: d, bow: bow, most: interval.FromRat(node.most, intervalBits)}
 			zero, one := new(big.Rat), big.NewRat(1, 1)
 			if why := p.decide(zero, one, p.flip(one), 0); why != "" {
 				return fmt.Sprintf("from z = %s to %s: %s", last.z.RatString(), d.z.RatString(), why), nil
@@ -340,21 +340,21 @@ func (c *intervalCertificate) between(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// part is what lies between two nodes. At z = (1-t) z_a + t z_b the mean with weights 1-t and t of all multipliers, those of the rows (E),
+// stretch is what lies between two nodes. At z = (1-t) z_a + t z_b the mean with weights 1-t and t of all multipliers, those of the rows (E),
 // (P), (T) and of cuts, is a point of the dual program. The bound that it gives is at least
 //
 //	(1-t) D_a + t D_b - t (1-t) bow
 //
 // with D the bounds at the nodes: every reduced cost c_i + z λ_{i+1} - λ_i is the mean of those at the nodes less t(1-t)(z_b - z_a) times the growth of
 // λ_{i+1}, and bow adds up the largest such terms of the classes, where they are positive.
-type part struct {
+type stretch struct {
 	certificate *intervalCertificate
 	a, b        *dualPoint
 	bow, most   interval.Interval
 }
 
 // flip encloses permute-and-flip's total error at t.
-func (p *part) flip(t *big.Rat) interval.Interval {
+func (p *stretch) flip(t *big.Rat) interval.Interval {
 	z := new(big.Rat).Sub(p.b.z, p.a.z)
 	z.Mul(z, t).Add(z, p.a.z)
 	f := arith.Interval{Prec: intervalBits}
@@ -362,7 +362,7 @@ func (p *part) flip(t *big.Rat) interval.Interval {
 }
 
 // bound encloses the lower bound on the optimum at t.
-func (p *part) bound(t *big.Rat) interval.Interval {
+func (p *stretch) bound(t *big.Rat) interval.Interval {
 	x := interval.FromRat(t, intervalBits)
 	left := interval.FromInt(1, intervalBits).Sub(x)
 	return p.a.value.Mul(left).Add(p.b.value.Mul(x)).Sub(p.bow.Mul(x).Mul(left))
@@ -371,7 +371,7 @@ func (p *part) bound(t *big.Rat) interval.Interval {
 // decide returns why the ratio is not proved for all t in [s, t], and "" if it is. end is permute-and-flip's error at t. As this error does not fall when z
 // rises, it is at most end. The bound, a parabola open upwards as bow >= 0, is on [s, t] at least its lesser end less the most that it can sag
 // between them, bow (t-s)²/4.
-func (p *part) decide(s, t *big.Rat, end interval.Interval, depth int) string {
+func (p *stretch) decide(s, t *big.Rat, end interval.Interval, depth int) string {
 	at := p.bound(t)
 	sag := new(big.Rat).Sub(t, s)
 	sag.Mul(sag, sag).Mul(sag, big.NewRat(1, 4))
@@ -393,6 +393,6 @@ func (p *part) decide(s, t *big.Rat, end interval.Interval, depth int) string {
 }
 
 // follows reports whether error <= most · bound is certain.
-func (p *part) follows(end, bound interval.Interval) bool {
+func (p *stretch) follows(end, bound interval.Interval) bool {
 	return bound.Lo().Sign() > 0 && end.Hi().Cmp(p.most.Mul(bound).Lo()) <= 0
 }
