@@ -5,7 +5,7 @@ TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLE
 SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 
-.PHONY: run build install dist test bench mutate lint clp wheel python-test cluster-test
+.PHONY: run build install dist test bench mutate lint clp wheel python-test cluster-test browser-test
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -62,6 +62,10 @@ python-test: build
 # The shards of a sweep under a real Slurm of this one machine: as root, with slurm-wlm and munge installed.
 cluster-test: build
 	scripts/cluster-test
+
+# The pages in headless Chromium; pictures of them in dist/browser.
+browser-test:
+	GO=$(GO) scripts/browser-test
 
 clp:
 	@scripts/install-clp

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +20,7 @@ import (
 	"optratio/internal/report"
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 func init() { commands = append(commands, newReport) }
@@ -165,7 +165,11 @@ func certify(fs *pflag.FlagSet, page *report.Context) (drop func(), err error) {
 
 // writeReport writes the page of a document and says so.
 func writeReport(c *cobra.Command, stdout io.Writer, out *outputFile, document []byte, page report.Context) error {
-	page.Curve = curveFor(c.Context(), document)
+	page.Curve = curveFor(document, func(args []string) ([]byte, bool) {
+		var out bytes.Buffer
+		code := run(c.Context(), append(args, "--json"), strings.NewReader(""), &output{w: &out}, io.Discard)
+		return out.Bytes(), code == exitDone
+	})
 	p, err := report.New(document, page)
 	if err != nil {
 		return err
@@ -217,8 +221,8 @@ const curveSize = 200
 var latticeName = regexp.MustCompile(`^Q\((\d+),(\d+)\), \d+ score vectors$`)
 
 // curveFor computes the ratios of a document's mechanisms over ε, as the ratio command does for a list of ε; nil where that would take
-// long or means nothing.
-func curveFor(ctx context.Context, document []byte) *report.Curve {
+// long or means nothing. do runs a command line with --json.
+func curveFor(document []byte, do func(args []string) (document []byte, ok bool)) *report.Curve {
 	var d struct {
 		N, K                                              int
 		Eps                                               *string
@@ -229,7 +233,7 @@ func curveFor(ctx context.Context, document []byte) *report.Curve {
 		Mechanisms                                        []struct{ Name string }
 		Claimed                                           struct{ Lower string } `json:"claimed_eps"`
 	}
-	if json.Unmarshal(document, &d) != nil || ctx.Err() != nil {
+	if json.Unmarshal(document, &d) != nil {
 		return nil
 	}
 	names := []string{d.Mechanism}
@@ -260,13 +264,23 @@ func curveFor(ctx context.Context, document []byte) *report.Curve {
 		list = append(list, strconv.FormatFloat(float64(i)*0.05*spacing(d.Eps, d.ExpEps, d.Claimed.Lower), 'f', 2, 64))
 	}
 	args := []string{"ratio", "-n", strconv.Itoa(d.N), "-k", strconv.Itoa(d.K), "--constraints", d.Constraints, "--mechanism", strings.Join(names, ","), "--eps", strings.Join(list, ",")}
-	var out bytes.Buffer
-	if run(ctx, append(args, "--json", "--time-limit", "20s"), strings.NewReader(""), &output{w: &out}, io.Discard) != exitDone {
+	answers, ok := do(append(slices.Clone(args), "--time-limit", "20s"))
+	if !ok {
 		return nil
 	}
-	curve, err := report.CurveOf(out.Bytes())
+	curve, err := report.CurveOf(answers)
 	if err != nil {
 		return nil
+	}
+	if slices.Contains(names, "pf") {
+		var sharp struct {
+			Upper number.Number
+			Proof string
+		}
+		args := []string{"threshold", "-n", strconv.Itoa(d.N), "-k", strconv.Itoa(d.K), "--constraints", d.Constraints, "--time-limit", "20s"}
+		if answer, ok := do(args); ok && json.Unmarshal(answer, &sharp) == nil && sharp.Upper.Float64() > 0 {
+			curve.Sharp = &sharp.Upper
+		}
 	}
 	curve.Command = "optratio " + strings.Join(args, " ")
 	return curve

@@ -48,6 +48,7 @@ var mayImport = map[string][]string{
 	"internal/sweep":          {"*"},
 	"internal/ratiomap":       {arithmetic, "lattice", "lp", "lp/chain", "mechanisms"},
 	"internal/report":         {"*"},
+	"internal/serve":          {"internal/report"},
 	"internal/evaluate":       {"*"},
 	"internal/scenario":       {"*"},
 	"internal/bandit":         {"*"},

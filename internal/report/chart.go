@@ -115,13 +115,18 @@ type curve struct {
 	x, y        []float64
 }
 
-// chart draws lines over a horizontal axis from 0, with a vertical mark.
+// mark is a vertical line of a line chart.
+type mark struct {
+	x    float64
+	name string
+}
+
+// chart draws lines over a horizontal axis from 0.
 type chart struct {
 	curves         []curve
 	xTitle, yTitle string
 	low, high      float64 // of the vertical axis
-	mark           float64 // where a vertical line is drawn; NaN for none
-	markName       string
+	marks          []mark
 	level          float64 // where a horizontal line is drawn; NaN for none
 	levelName      string
 	logX, steps    bool
@@ -167,10 +172,12 @@ func (c *chart) svg(description string) template.HTML {
 		d.segment(left, py(c.level), right, py(c.level), "mark")
 		d.text(left+3, py(c.level)-4, "", "start", c.levelName)
 	}
-	if !math.IsNaN(c.mark) && c.mark >= x0 && c.mark <= x1 {
-		d.segment(px(c.mark), top, px(c.mark), bottom, "mark")
-		anchor := choose(px(c.mark) > (left+right)/2, "end", "start")
-		d.text(px(c.mark)+choose(anchor == "end", -3.0, 3.0), top+10, "", anchor, c.markName)
+	for i, m := range c.marks {
+		if m.x >= x0 && m.x <= x1 { // not for NaN
+			d.segment(px(m.x), top, px(m.x), bottom, "mark")
+			anchor := choose(px(m.x)+6.5*float64(len(m.name)) > right, "end", "start")
+			d.text(px(m.x)+choose(anchor == "end", -3.0, 3.0), top+10+14*float64(i), "", anchor, m.name)
+		}
 	}
 	legend := left
 	for _, l := range c.curves {

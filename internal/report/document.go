@@ -18,10 +18,11 @@ const (
 	Verify   Kind = "verify"
 	Audit    Kind = "audit"
 	Stopping Kind = "stopping"
+	Evaluate Kind = "evaluate"
 )
 
 // ErrDocument is wrapped by errors about what is no result of a job.
-var ErrDocument = errors.New("not the JSON document of one ratio, verify, audit or stopping job")
+var ErrDocument = errors.New("not the JSON document of one ratio, verify, audit, stopping or evaluate job")
 
 // KindOf recognises the document of a job by its fields.
 func KindOf(document []byte) (Kind, error) {
@@ -37,6 +38,7 @@ func KindOf(document []byte) (Kind, error) {
 		{Audit, []string{"properties", "findings", "claimed_eps"}},
 		{Verify, []string{"properties", "mechanism", "claimed_eps"}},
 		{Stopping, []string{"outcome", "success", "threshold"}},
+		{Evaluate, []string{"task", "bins", "mechanisms"}},
 	} {
 		missing := false
 		for _, name := range k.fields {

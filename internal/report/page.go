@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // Page is what a page says, in the order in which it says it.
@@ -82,13 +83,19 @@ var (
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error { return page.Execute(w, p) }
 
+// WriteBody writes what the page says, without the head of a page, for one that has its own.
+func (p *Page) WriteBody(w io.Writer) error { return page.ExecuteTemplate(w, "body", p) }
+
+// Style is the style sheet of a page.
+func Style() string { return style }
+
 // New makes the page of a job's JSON document.
 func New(document []byte, c Context) (*Page, error) {
 	kind, err := KindOf(document)
 	if err != nil {
 		return nil, err
 	}
-	build := map[Kind]func([]byte, Context) (*Page, error){Ratio: ofRatio, Verify: ofVerdicts, Audit: ofVerdicts, Stopping: ofStopping}[kind]
+	build := map[Kind]func([]byte, Context) (*Page, error){Ratio: ofRatio, Verify: ofVerdicts, Audit: ofVerdicts, Stopping: ofStopping, Evaluate: ofEvaluate}[kind]
 	p, err := build(document, c)
 	if err != nil {
 		return nil, err
@@ -121,4 +128,39 @@ func grouped(n int64) string {
 		s = s[:i] + "\u202f" + s[i:]
 	}
 	return s
+}
+
+// AddCommands adds a section of command lines that print the same numbers.
+func (p *Page) AddCommands(lines ...string) {
+	p.Sections = append(p.Sections, Section{Title: "Do it again", Text: []string{"These commands print the same numbers:"}, Commands: lines})
+}
+
+// Rename replaces a file's name in what the page says.
+func (p *Page) Rename(from, to string) {
+	replace := func(s *string) { *s = strings.ReplaceAll(*s, from, to) }
+	list := func(all []string) {
+		for i := range all {
+			replace(&all[i])
+		}
+	}
+	replace(&p.Title)
+	replace(&p.Word)
+	replace(&p.Document)
+	list(p.Sentences)
+	for i := range p.Sections {
+		s := &p.Sections[i]
+		replace(&s.Title)
+		list(s.Text)
+		list(s.Items)
+		list(s.Commands)
+		if s.Figure != nil {
+			s.Figure.SVG = template.HTML(strings.ReplaceAll(string(s.Figure.SVG), from, to))
+			replace(&s.Figure.Caption)
+		}
+		if s.Table != nil {
+			for _, row := range s.Table.Rows {
+				list(row)
+			}
+		}
+	}
 }

@@ -154,10 +154,11 @@ type Curve struct {
 	Eps     []number.Number
 	Ratios  [][]number.Number // for each ε, of each mechanism
 	Command string            // prints these numbers
+	Sharp   *number.Number    // the ε from which on permute-and-flip is optimal; nil where it is not known
 }
 
 // section draws the curve, with a mark at an ε.
-func (c *Curve) section(mark number.Number) Section {
+func (c *Curve) section(at number.Number) Section {
 	classes := []string{"one", "two", "three", "four"}
 	lines := make([]curve, min(len(c.Names), len(classes)))
 	table := &Table{Head: append([]string{"ε"}, c.Names...)}
@@ -174,17 +175,22 @@ func (c *Curve) section(mark number.Number) Section {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	at := math.NaN()
-	if mark.IsValid() {
-		at = mark.Float64()
+	var marks []mark
+	caption := "Errors over the least error possible, on the same lattice."
+	if at.IsValid() {
+		marks = append(marks, mark{at.Float64(), "this job"})
+	}
+	if c.Sharp != nil {
+		marks = append(marks, mark{c.Sharp.Float64(), "pf is optimal from here on"})
+		caption += " From ε = " + c.Sharp.Format(readable) + " on permute-and-flip is optimal."
 	}
 	drawing := chart{
 		curves: lines, xTitle: "ε", yTitle: "error, over the least possible", low: 1, high: math.Min(1+1.05*(most-1), 4),
-		mark: at, markName: "this job", level: math.NaN(),
+		marks: marks, level: math.NaN(),
 	}
 	return Section{Title: "The same for other ε", Figure: &Figure{
 		SVG: drawing.svg("Ratio of each mechanism's error to the least possible, over ε; the numbers are in the table below."), Table: table,
-		Caption: "Errors over the least error possible, on the same lattice.",
+		Caption: caption,
 	}, Text: []string{"This command prints the numbers:"}, Commands: []string{c.Command}}
 }
 

@@ -290,7 +290,7 @@ func (d *verdictDocument) course() Section {
 	line.x, line.y = append(line.x, float64(d.Samples)), append(line.y, line.y[len(line.y)-1])
 	c := chart{
 		curves: []curve{line}, xTitle: "samples", yTitle: "ε", low: 0, high: 1.1 * most, logX: true, steps: true,
-		mark: math.NaN(), level: d.Claimed.Float64(), levelName: "claimed",
+		level: d.Claimed.Float64(), levelName: "claimed",
 	}
 	last := d.History[len(d.History)-1]
 	return Section{Title: "What the samples showed, and when", Figure: &Figure{

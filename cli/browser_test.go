@@ -1,0 +1,161 @@
+//go:build browser
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// browser starts a headless Chromium and records what it logs as an error.
+func browser(t *testing.T) (ctx context.Context, errors *[]string) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("force-prefers-reduced-motion", true))
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(allocator)
+	t.Cleanup(stop)
+	ctx, stop = context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(stop)
+	errors = new([]string)
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			*errors = append(*errors, e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning {
+				*errors = append(*errors, fmt.Sprint(e.Args))
+			}
+		case *cdplog.EventEntryAdded:
+			if e.Entry.Level == cdplog.LevelError {
+				*errors = append(*errors, e.Entry.Text+" "+e.Entry.URL)
+			}
+		}
+	})
+	require.NoError(t, chromedp.Run(ctx, cdplog.Enable(), runtime.Enable()))
+	return ctx, errors
+}
+
+// shot keeps a picture of the whole page in BROWSER_SHOTS, where that is set.
+func shot(t *testing.T, ctx context.Context, name string) {
+	folder := os.Getenv("BROWSER_SHOTS")
+	if folder == "" {
+		return
+	}
+	var png []byte
+	require.NoError(t, chromedp.Run(ctx, chromedp.FullScreenshot(&png, 100)))
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644))
+}
+
+// fits asserts that nothing of the page is wider than the window.
+func fits(t *testing.T, ctx context.Context, name string) {
+	var wide, window int
+	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate("document.documentElement.scrollWidth", &wide), chromedp.Evaluate("innerWidth", &window)))
+	assert.LessOrEqual(t, wide, window, name)
+}
+
+var widths = []int64{360, 1400}
+
+// TestBrowserViews opens every view of the server and every kind of report at two widths.
+func TestBrowserViews(t *testing.T) {
+	at := served(t)
+	folder := t.TempDir()
+	files := httptest.NewServer(http.FileServer(http.Dir(folder)))
+	defer files.Close()
+	pages := map[string]string{
+		"explorer": at + "/?n=4&k=3&eps=0.5", "pmf": at + "/pmf?scores=0,-1,-3&eps=1", "audit": at + "/audit", "evaluate": at + "/evaluate", "error": at + "/pmf?scores=0,x",
+	}
+	table, err := filepath.Abs("../testdata/em.jsonl")
+	require.NoError(t, err)
+	for name, line := range map[string]string{
+		"report-ratio": "ratio -n 4 -k 3 --eps 0.5", "report-verify": "verify --mechanism rnm-laplace -n 3 -k 2 --eps 1",
+		"report-audit": "audit --pmf-file " + table + " --shifted --exp-eps 3/2", "report-stopping": "stopping -n 10 --eps 0.5 --lp",
+	} {
+		path := filepath.Join(folder, name+".html")
+		code, _, errs := quietly(append([]string{"report", "-o", path}, strings.Fields(line)...)...)
+		require.Less(t, code, 2, errs)
+		pages[name] = files.URL + "/" + name + ".html"
+	}
+	ctx, errors := browser(t)
+	for name, address := range pages {
+		for _, width := range widths {
+			*errors = nil
+			require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(width, 900), chromedp.Navigate(address), chromedp.WaitVisible("h1", chromedp.ByQuery)))
+			fits(t, ctx, name)
+			shot(t, ctx, fmt.Sprintf("%s-%d", name, width))
+			if name == "error" {
+				require.Len(t, *errors, 1, "the status 400 itself")
+				continue
+			}
+			assert.Empty(t, *errors, name)
+		}
+	}
+}
+
+// word is the headline of the answer on the page.
+const word = "#answer .word"
+
+// TestBrowserKeyboard uses the explorer with the keyboard alone, and compares its numbers with the command's.
+func TestBrowserKeyboard(t *testing.T) {
+	at := served(t)
+	ctx, errors := browser(t)
+	var text, address string
+	// The first stops of the Tab key are the link to the answer, four links, and the field n.
+	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1400, 900), chromedp.Navigate(at+"/?n=3&k=2&eps=0.3"), chromedp.WaitVisible(word, chromedp.ByQuery),
+		chromedp.KeyEvent(strings.Repeat(kb.Tab, 6)), chromedp.Evaluate("document.activeElement.id", &text)))
+	require.Equal(t, "n", text)
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.KeyEvent(kb.Tab), // the slider beside it
+		chromedp.KeyEvent(kb.ArrowRight),
+		chromedp.Poll(`document.querySelector("#answer h1").textContent.includes("n = 4") && document.getElementById("state").textContent === "done"`, nil),
+		chromedp.Text(word, &text, chromedp.ByQuery), chromedp.Location(&address)))
+	assert.Contains(t, address, "n=4&k=2&eps=0.3", "the address can be shared")
+	_, out, _ := quietly(strings.Fields("ratio -n 4 -k 2 --eps 0.3 --json")...)
+	var doc ratioDoc
+	require.NoError(t, json.Unmarshal([]byte(out), &doc))
+	assert.Equal(t, "pf has "+doc.Mechanisms[0].Ratio.Format(6)+" times the least mean expected error possible", text)
+	var cells string
+	require.NoError(t, chromedp.Run(ctx, chromedp.Text("#answer table", &cells, chromedp.ByQuery)))
+	for _, m := range doc.Mechanisms {
+		assert.Contains(t, cells, m.Error.String())
+		assert.Contains(t, cells, m.Ratio.String())
+	}
+	assert.Empty(t, *errors)
+
+	// A table is pasted and audited.
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(at+"/audit"), chromedp.WaitVisible("#table", chromedp.ByQuery), chromedp.Focus("#table", chromedp.ByQuery),
+		chromedp.KeyEvent(strings.Repeat(kb.Tab, 3)), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(word, chromedp.ByQuery), chromedp.Text(word, &text, chromedp.ByQuery)))
+	assert.Equal(t, "No: it is not 0.5-DP", text)
+	shot(t, ctx, "audited")
+	assert.Empty(t, *errors)
+
+	// A score is dragged by its slider.
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(at+"/pmf?scores=0,-1"), chromedp.WaitVisible(`[aria-label="score of candidate 1"]`, chromedp.ByQuery),
+		chromedp.Focus(`[aria-label="score of candidate 1"]`, chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight),
+		chromedp.Poll(`document.querySelector("#answer h1") && document.getElementById("state").textContent === "done"`, nil), chromedp.Location(&address)))
+	assert.Contains(t, address, "scores=0%2C-0.5")
+	assert.Empty(t, *errors)
+}
+
+// TestBrowserWithoutScript sends the form as a browser without scripts does.
+func TestBrowserWithoutScript(t *testing.T) {
+	at := served(t)
+	code, page := get(t, at+"/pmf?scores=0%2C-2&eps=1&first=pf&second=em")
+	assert.Equal(t, 200, code)
+	assert.Contains(t, page, "candidate 1, score -2")
+}

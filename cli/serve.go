@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/report"
+	"optratio/internal/serve"
+	"optratio/mechanisms"
+)
+
+func init() { commands = append(commands, newServe) }
+
+func newServe(s streams) *cobra.Command {
+	var addr string
+	var parallel int
+	c := &cobra.Command{
+		Use:   "serve [--addr localhost:0]",
+		Short: "Explore answers in a browser",
+		Long: `Serve pages to a browser on this machine: the ratio of any mechanism over n, k and ε, probabilities of two mechanisms on scores,
+the audit of a table, errors on a histogram. The address is printed on the first line, and nothing is opened. The pages'
+numbers are those of the commands that they name. Ctrl-C ends it.`,
+		Example: `  optratio serve
+  optratio serve --addr localhost:8080`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if parallel < 1 || parallel > 1000 {
+				return usagef("--jobs %d: give the number of jobs at a time, at least 1", parallel)
+			}
+			return serveOn(c.Context(), s, addr, parallel)
+		},
+	}
+	c.Flags().StringVar(&addr, "addr", "localhost:0", "host:port to listen on; port 0 is a free one")
+	c.Flags().IntVar(&parallel, "jobs", runtime.NumCPU(), "jobs at a time; others wait for their turn")
+	return c
+}
+
+// serveOn serves until the context ends.
+func serveOn(ctx context.Context, s streams, addr string, parallel int) error {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return usagef("--addr %s: %w; give host:port such as localhost:8080, or localhost:0 for a free port", quoted(addr), err)
+	}
+	server := serve.New(serve.Config{Addr: listener.Addr().String(), Mechanisms: mechanisms.Names(), Parallel: parallel, Run: runJob, Draw: drawJob}).HTTP()
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	fmt.Fprintf(s.out, "http://%s\n", listener.Addr())
+	select {
+	case err := <-ended:
+		if !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("%w: %w", errInternal, err)
+		}
+	case <-ctx.Done():
+	}
+	soon, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer stop()
+	if server.Shutdown(soon) != nil {
+		server.Close()
+	}
+	return context.Cause(ctx)
+}
+
+// runJob runs a command line in this process.
+func runJob(ctx context.Context, args []string) (code int, document []byte, message string) {
+	var out, errs bytes.Buffer
+	code = run(ctx, append(slices.Clone(args), "--json"), strings.NewReader(""), &output{w: &out}, &errs)
+	return code, out.Bytes(), strings.TrimSpace(errs.String())
+}
+
+// drawJob makes the page of a job's document.
+func drawJob(document []byte, args []string, do func([]string) ([]byte, bool)) (*report.Page, error) {
+	words := []string{"optratio"}
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--time-limit" { // the server's own
+			i++
+			continue
+		}
+		words = append(words, shellQuoted(args[i]))
+	}
+	c := report.Context{Command: strings.Join(words, " ")}
+	if do != nil {
+		c.Curve = curveFor(document, do)
+	}
+	return report.New(document, c)
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// served starts the serve command and returns the address that it prints.
+func served(t *testing.T) string {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	read, write := io.Pipe()
+	ended := make(chan int, 1)
+	var errs bytes.Buffer
+	go func() { ended <- Run(ctx, []string{"serve"}, strings.NewReader(""), write, &errs) }()
+	line, err := bufio.NewReader(read).ReadString('\n')
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		cancel(errInterrupted)
+		assert.Equal(t, exitInterrupted, <-ended)
+		assert.Equal(t, "optratio: interrupted\n", errs.String())
+	})
+	require.Regexp(t, `^http://(127\.0\.0\.1|\[::1\]):\d+\n$`, line)
+	return strings.TrimSpace(line)
+}
+
+func get(t *testing.T, address string) (int, string) {
+	r, err := http.Get(address)
+	require.NoError(t, err)
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return r.StatusCode, string(body)
+}
+
+// TestServedNumbersAreTheCommands compares what every view shows with what the command that it names prints.
+func TestServedNumbersAreTheCommands(t *testing.T) {
+	at := served(t)
+	code, page := get(t, at+"/?n=3&k=3&eps=3/2&mechanism=pf,geo")
+	require.Equal(t, 200, code)
+	_, out, _ := quietly(strings.Fields("ratio -n 3 -k 3 --exp-eps 3/2 --mechanism pf,geo --json")...)
+	var ratio ratioDoc
+	require.NoError(t, json.Unmarshal([]byte(out), &ratio))
+	for _, m := range ratio.Mechanisms {
+		assert.Contains(t, page, "<td>"+m.Ratio.String()+"</td>")
+		assert.Contains(t, page, "<td>"+m.Error.String()+"</td>")
+	}
+	assert.Contains(t, page, "optratio ratio -n 3 -k 3 --exp-eps 3/2 --mechanism pf,geo<")
+	assert.NotContains(t, page, "time-limit 1s")
+
+	code, page = get(t, at+"/pmf?scores=0,-1,-3&eps=1&first=pf&second=krr&part=1")
+	require.Equal(t, 200, code)
+	assert.NotContains(t, page, "<html")
+	for _, name := range []string{"pf", "krr"} {
+		line := "pmf --mechanism " + name + " --scores=0,-1,-3 --eps 1"
+		assert.Contains(t, page, "optratio "+line)
+		_, out, _ := quietly(append(strings.Fields(line), "--json")...)
+		var d struct{ PMF []json.RawMessage }
+		require.NoError(t, json.Unmarshal([]byte(out), &d))
+		_, text, _ := quietly(strings.Fields(line)...)
+		for _, cell := range strings.Fields(text) {
+			if strings.HasSuffix(cell, "…") {
+				assert.Contains(t, page, cell)
+			}
+		}
+	}
+
+	r, err := http.PostForm(at+"/audit", url.Values{"table": {`{"scores":[0,0],"pmf":["1/2","1/2"]}` + "\r\n" + `{"scores":[1,0],"pmf":["9/10","1/10"]}`}, "eps": {"0.5"}})
+	require.NoError(t, err)
+	body, _ := io.ReadAll(r.Body)
+	r.Body.Close()
+	assert.Equal(t, 200, r.StatusCode)
+	assert.Contains(t, string(body), "No: it is not 0.5-DP")
+	assert.Contains(t, string(body), "table.jsonl")
+	assert.NotContains(t, string(body), "/tmp/", "no file of the server shows")
+
+	r, err = http.PostForm(at+"/evaluate", url.Values{"counts": {"12\n7\n7\n3"}, "eps": {"1"}, "task": {"median"}})
+	require.NoError(t, err)
+	body, _ = io.ReadAll(r.Body)
+	r.Body.Close()
+	assert.Equal(t, 200, r.StatusCode)
+	assert.Contains(t, string(body), "The exponential mechanism&#39;s expected error is ")
+}
+
+// TestServedEvents reads the stream of an answer.
+func TestServedEvents(t *testing.T) {
+	code, stream := get(t, served(t)+"/events?n=4&k=3&eps=0.5")
+	assert.Equal(t, 200, code)
+	assert.Equal(t, 1, strings.Count(stream, "event: working\n"))
+	assert.GreaterOrEqual(t, strings.Count(stream, "event: answer\n"), 1)
+	assert.True(t, strings.HasSuffix(stream, "event: end\ndata: end\n\n"))
+	assert.Contains(t, stream, "times the least mean expected error possible")
+}
+
+// TestServedRefusals sends what must be refused.
+func TestServedRefusals(t *testing.T) {
+	at := served(t)
+	port := at[strings.LastIndexByte(at, ':'):]
+	ask := func(method, path, host, origin, body string) (int, string) {
+		r, err := http.NewRequest(method, at+path, strings.NewReader(body))
+		require.NoError(t, err)
+		r.Host = host
+		if method == "POST" {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(answer.Body)
+		assert.NotContains(t, string(text), "internal error")
+		return answer.StatusCode, string(text)
+	}
+	for _, c := range []struct {
+		method, path, host, origin, body string
+		code                             int
+	}{
+		{"GET", "/app.js", "localhost" + port, "", "", 200},
+		{"GET", "/app.js", "127.0.0.1" + port, "http://localhost" + port, "", 200},
+		{"GET", "/app.js", "evil.example" + port, "", "", 403},
+		{"GET", "/app.js", "localhost:1", "", "", 403},
+		{"GET", "/app.js", "", "", "", 200}, // the client fills in the address itself
+		{"POST", "/audit", "localhost" + port, "http://evil.example", "table=x", 403},
+		{"POST", "/audit", "localhost" + port, "null", "table=x", 403},
+		{"POST", "/audit", "localhost" + port, "", "table=" + strings.Repeat("x", 2<<20), 413},
+		{"POST", "/audit", "localhost" + port, "", "table=%zz", 400},
+		{"POST", "/audit", "localhost" + port, "", "table=notjson&eps=1", 400},
+		{"POST", "/evaluate", "localhost" + port, "", "counts=a,b&eps=1", 400},
+		{"POST", "/evaluate", "localhost" + port, "", "counts=1&task=/etc/passwd", 400},
+		{"GET", "/?n=1e9", "localhost" + port, "", "", 400},
+		{"GET", "/?n=61", "localhost" + port, "", "", 400},
+		{"GET", "/?eps=--cert", "localhost" + port, "", "", 400},
+		{"GET", "/?eps=1/0", "localhost" + port, "", "", 400},
+		{"GET", "/?mechanism=../../etc/passwd", "localhost" + port, "", "", 400},
+		{"GET", "/pmf?scores=1,x", "localhost" + port, "", "", 400},
+		{"GET", "/pmf?first=nobody", "localhost" + port, "", "", 400},
+		{"GET", "/etc/passwd", "localhost" + port, "", "", 404},
+		{"GET", "/..%2f..%2fetc/passwd", "localhost" + port, "", "", 404},
+		{"PUT", "/audit", "localhost" + port, "", "x", 405},
+	} {
+		code, text := ask(c.method, c.path, c.host, c.origin, c.body)
+		assert.Equal(t, c.code, code, "%s %s %s: %.300s", c.method, c.path, c.host, text)
+	}
+	// What is no HTTP, and a header without end.
+	for _, text := range []string{"nonsense\r\n\r\n", "GET / HTTP/1.1\r\nHost: localhost" + port + "\r\nX: " + strings.Repeat("y", 1<<16) + "\r\n\r\n"} {
+		c, err := net.Dial("tcp", strings.TrimPrefix(at, "http://"))
+		require.NoError(t, err)
+		_, _ = c.Write([]byte(text))
+		answer, _ := io.ReadAll(c)
+		assert.Regexp(t, `^HTTP/1.1 4\d\d `, string(answer))
+		c.Close()
+	}
+	code, _ := get(t, at+"/app.css")
+	assert.Equal(t, 200, code, "it goes on")
+}
+
+// TestServedClients has two hundred clients ask for small ratios at the same time.
+func TestServedClients(t *testing.T) {
+	at := served(t)
+	var all sync.WaitGroup
+	codes := make([]int, 200)
+	for i := range codes {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+			r, err := client.Get(fmt.Sprintf("%s/?n=%d&k=%d&eps=0.%d", at, 2+i%4, 1+i%3, 1+i%7))
+			if err != nil {
+				return
+			}
+			defer r.Body.Close()
+			if body, err := io.ReadAll(r.Body); err == nil && strings.Contains(string(body), `class="verdict good"`) {
+				codes[i] = r.StatusCode
+			}
+		}()
+	}
+	all.Wait()
+	for i, code := range codes {
+		assert.Equal(t, 200, code, "client %d", i)
+	}
+}
+
+// TestServedJobEndsWithItsClient goes away while a job runs; another one then gets its turn.
+func TestServedJobEndsWithItsClient(t *testing.T) {
+	at := served(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	for range 8 {
+		r, err := http.NewRequestWithContext(ctx, "GET", at+"/events?n=12&k=12&eps=0.2", nil)
+		require.NoError(t, err)
+		go func() {
+			if answer, err := http.DefaultClient.Do(r); err == nil {
+				_, _ = io.Copy(io.Discard, answer.Body)
+				answer.Body.Close()
+			}
+		}()
+	}
+	<-ctx.Done()
+	code, page := get(t, at+"/?n=2&k=1&eps=0.5")
+	assert.Equal(t, 200, code)
+	assert.Contains(t, page, "pf is optimal")
+}
+
+func TestServeRefusals(t *testing.T) {
+	for _, line := range []string{"serve --addr nowhere", "serve --addr localhost:99999", "serve --jobs 0", "serve now"} {
+		code, out, errs := quietly(strings.Fields(line)...)
+		assert.Equal(t, exitUsage, code, line)
+		assert.Empty(t, out)
+		assert.Equal(t, 1, strings.Count(errs, "\n"))
+	}
+}

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"optratio/number"
+)
+
+// ofEvaluate makes the page of an evaluate job: errors of mechanisms that select from a histogram.
+func ofEvaluate(document []byte, c Context) (*Page, error) {
+	var d struct {
+		Task       string  `json:"task"`
+		Bins       int64   `json:"bins"`
+		Eps        *string `json:"eps"`
+		ExpEps     *string `json:"exp_eps"`
+		Mechanisms []struct {
+			Name          string         `json:"name"`
+			Error         number.Number  `json:"expected_error"`
+			EquivalentEps *number.Number `json:"equivalent_eps"`
+		} `json:"mechanisms"`
+		Ratio     *number.Number `json:"ratio"`
+		Undecided string         `json:"undecided"`
+	}
+	if err := json.Unmarshal(document, &d); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
+	}
+	eps := (&ratioDocument{Eps: d.Eps, ExpEps: d.ExpEps}).epsilon()
+	p := &Page{Title: fmt.Sprintf("The %s of a histogram of %s bins, chosen privately, %s", d.Task, grouped(d.Bins), eps), Tone: "good", Word: "Errors of the mechanisms on this histogram"}
+	if d.Ratio != nil && d.Ratio.IsValid() {
+		p.Word = fmt.Sprintf("The exponential mechanism's expected error is %s times permute-and-flip's", show(*d.Ratio))
+	}
+	if d.Undecided != "" {
+		p.Tone = "open"
+		p.Sentences = append(p.Sentences, "The job ended early: "+d.Undecided+".")
+	}
+	table := &Table{Head: []string{"mechanism", "expected error", "ε at which it reaches permute-and-flip's error"}}
+	var groups []group
+	for _, m := range d.Mechanisms {
+		groups = append(groups, group{heading: m.Name, bars: []bar{{class: "one", value: m.Error.Float64(), number: show(m.Error)}}})
+		same := ""
+		if m.EquivalentEps != nil {
+			same = m.EquivalentEps.String()
+		}
+		table.Rows = append(table.Rows, []string{m.Name, m.Error.String(), same})
+	}
+	p.Sections = append(p.Sections, Section{Title: "Expected errors", Table: table, Figure: &Figure{
+		SVG: bars(groups, "Bars of the expected errors in the table below."), Caption: "The score of the best choice less that of the one taken, in the mean. Digits before … are certain.",
+	}})
+	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: append([]string{
+		"Errors are enclosures in outward-rounded arithmetic on exactly these counts.",
+		"They are themselves computed from private data: publishing them is not private.",
+	}, c.Notes...)})
+	return p, nil
+}
+
+// Compare makes a page of the pmf documents of one or more mechanisms on the same scores.
+func Compare(scores []string, documents [][]byte) (*Page, error) {
+	type pmf struct {
+		Mechanism string          `json:"mechanism"`
+		Eps       *string         `json:"eps"`
+		ExpEps    *string         `json:"exp_eps"`
+		PMF       []number.Number `json:"pmf"`
+		Error     number.Number   `json:"expected_error"`
+		MSE       number.Number   `json:"mse"`
+	}
+	var all []pmf
+	for _, document := range documents {
+		var d pmf
+		if err := json.Unmarshal(document, &d); err != nil || len(d.PMF) != len(scores) {
+			return nil, fmt.Errorf("%w: a pmf of %d scores", ErrDocument, len(scores))
+		}
+		all = append(all, d)
+	}
+	if len(all) == 0 {
+		return nil, ErrDocument
+	}
+	eps := (&ratioDocument{Eps: all[0].Eps, ExpEps: all[0].ExpEps}).epsilon()
+	p := &Page{Title: "Probabilities on given scores, " + eps, Tone: "good"}
+	classes := []string{"one", "two", "three"}
+	table := &Table{Head: []string{"candidate", "score"}}
+	errors := &Table{Head: []string{"mechanism", "expected error", "mean squared error"}}
+	for i, d := range all {
+		table.Head = append(table.Head, d.Mechanism)
+		errors.Rows = append(errors.Rows, []string{d.Mechanism, d.Error.String(), d.MSE.String()})
+		if i > 0 {
+			p.Word += ", "
+		}
+		p.Word += fmt.Sprintf("%s: expected error %s", d.Mechanism, show(d.Error))
+	}
+	var groups []group
+	for r, score := range scores {
+		g := group{heading: fmt.Sprintf("candidate %d, score %s", r, score)}
+		row := []string{fmt.Sprint(r), score}
+		for i, d := range all {
+			g.bars = append(g.bars, bar{class: classes[min(i, len(classes)-1)], value: d.PMF[r].Float64(), number: show(d.PMF[r]), label: d.Mechanism})
+			row = append(row, d.PMF[r].String())
+		}
+		groups, table.Rows = append(groups, g), append(table.Rows, row)
+	}
+	p.Sections = []Section{
+		{Title: "Probabilities", Figure: &Figure{SVG: bars(groups, "Bars of the probabilities in the table below."), Caption: "Digits before … are certain.", Table: table}},
+		{Title: "Errors", Table: errors},
+	}
+	return p, nil
+}

@@ -1,0 +1,111 @@
+package serve
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// fieldError says which field of a form is wrong.
+type fieldError struct{ field, message string }
+
+func (e *fieldError) Error() string { return e.field + ": " + e.message }
+
+// form reads the fields of a request and remembers the first error.
+type form struct {
+	values url.Values
+	err    error
+}
+
+func (f *form) fail(field, format string, args ...any) {
+	if f.err == nil {
+		f.err = &fieldError{field, fmt.Sprintf(format, args...)}
+	}
+}
+
+// count reads a whole number.
+func (f *form) count(field string, standard, least, most int) int {
+	text := f.values.Get(field)
+	if text == "" {
+		return standard
+	}
+	v, err := strconv.Atoi(text)
+	if err != nil || v < least || v > most {
+		f.fail(field, "give a whole number from %d to %d", least, most)
+		return standard
+	}
+	return v
+}
+
+var (
+	decimalText  = regexp.MustCompile(`^\d{1,6}(\.\d{1,12})?$`)
+	fractionText = regexp.MustCompile(`^\d{1,12}/\d{1,12}$`)
+	scoreText    = regexp.MustCompile(`^-?\d{1,9}(\.\d{1,9})?$`)
+)
+
+// epsilon reads ε, or e^ε where the field has a fraction, and returns the flag and its value.
+func (f *form) epsilon(standard string) []string {
+	text := strings.TrimSpace(f.values.Get("eps"))
+	switch {
+	case text == "":
+		return []string{"--eps", standard}
+	case decimalText.MatchString(text):
+		return []string{"--eps", text}
+	case fractionText.MatchString(text):
+		return []string{"--exp-eps", text}
+	}
+	f.fail("eps", "give ε as a decimal such as 0.5, or e^ε as a fraction such as 3/2")
+	return []string{"--eps", standard}
+}
+
+// scores reads a comma-separated list of decimals.
+func (f *form) scores(standard string) []string {
+	text := f.values.Get("scores")
+	if text == "" {
+		text = standard
+	}
+	list := strings.Split(strings.NewReplacer(" ", "", "−", "-").Replace(text), ",")
+	if len(list) > 50 {
+		f.fail("scores", "give at most 50")
+	}
+	for _, s := range list {
+		if !scoreText.MatchString(s) {
+			f.fail("scores", "give decimals, comma-separated, such as 0,-1,-2.5")
+		}
+	}
+	return list
+}
+
+// one reads one of some words.
+func (f *form) one(field, standard string, words ...string) string {
+	text := f.values.Get(field)
+	if text == "" {
+		return standard
+	}
+	if !slices.Contains(words, text) {
+		f.fail(field, "give one of %s", strings.Join(words, ", "))
+		return standard
+	}
+	return text
+}
+
+// names reads a comma-separated list of mechanisms.
+func (f *form) names(field, standard string, known []string) []string {
+	text := strings.ReplaceAll(f.values.Get(field), " ", "")
+	if text == "" {
+		text = standard
+	}
+	list := strings.Split(text, ",")
+	if len(list) > 8 {
+		f.fail(field, "give at most 8 mechanisms")
+	}
+	for _, name := range list {
+		if !slices.Contains(known, name) {
+			f.fail(field, "give names of mechanisms, comma-separated, such as pf,em")
+		}
+	}
+	return list
+}

@@ -1,0 +1,169 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"optratio/internal/report"
+)
+
+// Config is what a server needs.
+type Config struct {
+	Addr       string   // host:port that it listens on; requests must name this host
+	Mechanisms []string // that a form may name
+	Parallel   int      // jobs at a time, at least 1
+	// Run does the job of a command line, without --json, and returns its exit code, JSON document and message.
+	Run func(ctx context.Context, args []string) (code int, document []byte, message string)
+	// Draw makes the page of a document; args are those of the command line. It has the curve over ε where do, which runs a command
+	// line with --json, is not nil.
+	Draw func(document []byte, args []string, do func(args []string) (document []byte, ok bool)) (*report.Page, error)
+}
+
+// Limits of what a client may ask for.
+const (
+	maxBody     = 1 << 20          // bytes of a request's body
+	maxHeader   = 16 << 10         // bytes of its header
+	maxWaiting  = 64               // jobs of one client address that run or wait
+	maxWaitLoop = 1024             // the same for clients on this machine, which share an address
+	waitLimit   = 60 * time.Second // for a job's turn
+	readLimit   = 15 * time.Second // for a request to arrive
+	writeLimit  = 90 * time.Second // for an answer to be computed and read
+)
+
+// Server answers requests; it is an http.Handler.
+type Server struct {
+	Config
+	mux     *http.ServeMux
+	turns   chan struct{}
+	mu      sync.Mutex
+	waiting map[string]int
+	cache   *cache
+}
+
+// New returns a server.
+func New(c Config) *Server {
+	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), waiting: map[string]int{}, cache: newCache(500)}
+	s.routes()
+	return s
+}
+
+// HTTP returns the server as one of package net/http, with limits on slow and large requests.
+func (s *Server) HTTP() *http.Server {
+	return &http.Server{
+		Handler: s, ReadHeaderTimeout: readLimit / 3, ReadTimeout: readLimit, WriteTimeout: writeLimit, IdleTimeout: 60 * time.Second, MaxHeaderBytes: maxHeader,
+	}
+}
+
+// ServeHTTP refuses requests from other sites' pages, and passes on the others.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin") // without a referrer the browser would call the origin of a form null
+	h.Set("Cache-Control", "no-store")
+	if !s.local(r.Host) {
+		http.Error(w, "this server answers only to the address that it printed when it started", http.StatusForbidden)
+		return
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && !s.local(strings.TrimPrefix(origin, "http://")) || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+		http.Error(w, "this server takes no requests from the pages of other sites", http.StatusForbidden)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	s.mux.ServeHTTP(w, r)
+}
+
+// local reports whether a host is the one that this server listens on. A page of another site that a name server maps to
+// this machine has that site's name.
+func (s *Server) local(host string) bool {
+	if host == s.Addr {
+		return true
+	}
+	own, port, err := net.SplitHostPort(s.Addr)
+	name, other, err2 := net.SplitHostPort(host)
+	if err != nil || err2 != nil || port != other {
+		return false
+	}
+	ip := net.ParseIP(own)
+	loop := own == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+	return loop && (name == "localhost" || name == "127.0.0.1" || name == "::1") || ip != nil && ip.IsUnspecified() && net.ParseIP(name) != nil
+}
+
+// errBusy is what a client is told who asks for too much at once.
+var errBusy = errors.New("too many jobs at once; wait for some to end")
+
+// do runs a job when its turn comes. Equal jobs are done once. Errors are about limits, not about the job.
+func (s *Server) do(ctx context.Context, client string, args []string) (answer, error) {
+	if a, ok := s.cache.get(args); ok {
+		return a, nil
+	}
+	limit := maxWaiting
+	if ip := net.ParseIP(client); ip != nil && ip.IsLoopback() {
+		limit = maxWaitLoop
+	}
+	s.mu.Lock()
+	if s.waiting[client] >= limit {
+		s.mu.Unlock()
+		return answer{}, errBusy
+	}
+	s.waiting[client]++
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		if s.waiting[client]--; s.waiting[client] == 0 {
+			delete(s.waiting, client)
+		}
+		s.mu.Unlock()
+	}()
+	late := time.NewTimer(waitLimit)
+	defer late.Stop()
+	select {
+	case s.turns <- struct{}{}:
+		defer func() { <-s.turns }()
+	case <-late.C:
+		return answer{}, errBusy
+	case <-ctx.Done():
+		return answer{}, context.Cause(ctx)
+	}
+	if a, ok := s.cache.get(args); ok { // somebody else asked the same meanwhile
+		return a, nil
+	}
+	var a answer
+	a.code, a.document, a.message = s.Run(ctx, args)
+	if ctx.Err() != nil {
+		return answer{}, context.Cause(ctx)
+	}
+	if a.code == 0 || a.code == 1 { // what a time limit ended is not the last word
+		s.cache.put(args, a)
+	}
+	return a, nil
+}
+
+// doing returns a function that does a job and returns its document where it was decided.
+func (s *Server) doing(r *http.Request) func(args []string) ([]byte, bool) {
+	return func(args []string) ([]byte, bool) {
+		a, err := s.do(r.Context(), client(r), args)
+		return a.document, err == nil && a.code == 0
+	}
+}
+
+// answer is what a job ended with.
+type answer struct {
+	code     int
+	document []byte
+	message  string
+}
+
+// client is the address that a request comes from.
+func client(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
