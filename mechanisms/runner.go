@@ -29,7 +29,7 @@ func runnerOver(base regular, info Info) *overDepths {
 	return &overDepths{
 		info: info, base: base,
 		rescale: func(in *Instance) (*Instance, []int, error) {
-			if len(in.Scores) < 2 || in.alike() {
+			if len(in.Scores) < 2 || in.alike(big.NewRat(3, 5)) {
 				whole := *in
 				whole.Sensitivities = []*big.Rat{in.PairSensitivity()}
 				return &whole, everyone(len(in.Scores)), nil
@@ -49,7 +49,7 @@ func runnerOver(base regular, info Info) *overDepths {
 		},
 		steps: func(in *Instance) ([]*big.Rat, Epsilon) {
 			sums := in.pairSums()
-			if len(sums) == 0 || in.alike() {
+			if len(sums) == 0 || in.alike(big.NewRat(3, 5)) {
 				s := in.PairSensitivity()
 				return []*big.Rat{s.Add(s, s)}, in.Epsilon
 			}
@@ -69,15 +69,15 @@ func everyone(n int) []int {
 	return keep
 }
 
-// alike reports whether the least sum of two sensitivities exceeds 3/5 of the largest one.
-func (in *Instance) alike() bool {
+// alike reports whether the least sum of two sensitivities exceeds the share of the largest one.
+func (in *Instance) alike(share *big.Rat) bool {
 	each := slices.SortedFunc(slices.Values(in.EachSensitivity()), (*big.Rat).Cmp)
 	if len(each) < 2 {
 		return true
 	}
 	n := len(each)
 	least, most := new(big.Rat).Add(each[0], each[1]), new(big.Rat).Add(each[n-2], each[n-1])
-	return least.Mul(least, big.NewRat(5, 3)).Cmp(most) > 0
+	return least.Cmp(most.Mul(most, share)) > 0
 }
 
 // runnerExponents returns -εD_r, D_r = min(d_r, (d_r + d)/2), from -εd_r/2, of classes of so many candidates. No exponent

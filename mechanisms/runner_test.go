@@ -76,7 +76,7 @@ func TestRunnerDepthsMoveByOne(t *testing.T) {
 		if change.Cmp(ratOne) == 0 {
 			attained++
 		}
-		if in.alike() {
+		if in.alike(big.NewRat(3, 5)) {
 			continue
 		}
 		own++

@@ -1,16 +1,19 @@
 package heterogeneous
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math/big"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/lp/linear"
 	"optratio/lp/table"
 	"optratio/mechanisms"
 	"optratio/verify"
@@ -22,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the tables of docs/heterogeneou
 
 const docsFile = "../../docs/heterogeneous.md"
 
-var rated = []string{"pf-pair", "geo-pair", "rnm-exponential", "rnm-laplace", "gem", "mgem", "combined-gem", "≈rs", "krr"}
+var rated = []string{"pf-pair", "geo-pair", "pairwise", "pf-runner", "geo-runner", "gem-calibrated", "rnm-exponential", "rnm-laplace", "gem", "mgem", "combined-gem", "≈rs", "krr"}
 
 // cases are the sensitivities of the tables with their grids 0, 1, …, steps.
 var cases = []struct {
@@ -54,6 +57,20 @@ func short(t *testing.T, a *Result) string {
 	return a.Optimum.Format(10)
 }
 
+// pairwiseIsClose asserts what docs/unequal.md says of pairwise: it is no worse than pf-pair, and within 9.2 % of the optimum for e^ε <= 2.
+func pairwiseIsClose(t *testing.T, a *Result, sensitivities, e string) {
+	by := map[string]Rating{}
+	for _, m := range a.Mechanisms {
+		by[m.Name] = m
+	}
+	most, ok := by["pairwise"].Ratio.Upper()
+	require.True(t, ok)
+	if e != "4" {
+		assert.Negative(t, most.Cmp(rat("1092/1000")), "Δ = %s, e^ε = %s", sensitivities, e)
+	}
+	assert.LessOrEqual(t, by["pairwise"].Ratio.Float64(), by["pf-pair"].Ratio.Float64()+1e-9, "Δ = %s, e^ε = %s", sensitivities, e)
+}
+
 // ratios is the table of ratios to the best shift-invariant mechanism.
 func ratios(t *testing.T) string {
 	var b strings.Builder
@@ -61,6 +78,7 @@ func ratios(t *testing.T) string {
 	for i, c := range cases {
 		for _, e := range []string{"5/4", "2", "4"} {
 			a := solveWith(t, Request{Grid: docGrid(i, true), Epsilon: exp(t, e)}, rated...)
+			pairwiseIsClose(t, a, c.sensitivities, e)
 			cells := []string{c.sensitivities, e, short(t, a)}
 			for _, m := range a.Mechanisms {
 				if m.Ratio.IsRigorous() {
@@ -116,7 +134,7 @@ func objectives(t *testing.T) string {
 
 // wide is the table of wider grids.
 func wide(t *testing.T) string {
-	names := []string{"pf-pair", "geo-pair", "rnm-exponential", "gem", "mgem", "krr"}
+	names := []string{"pf-pair", "geo-pair", "pairwise", "pf-runner", "geo-runner", "gem-calibrated", "rnm-exponential", "gem", "mgem", "krr"}
 	var b strings.Builder
 	b.WriteString(header(append([]string{"Δ", "grid", "optimum"}, names...)...))
 	for _, c := range []struct {
@@ -125,6 +143,7 @@ func wide(t *testing.T) string {
 	}{{"1,4", 12}, {"1,4", 40}, {"1,1,4", 8}, {"1,1,4", 12}, {"1,2,4", 8}} {
 		g := grid(c.steps, true, strings.Split(c.sensitivities, ",")...)
 		a := solveWith(t, Request{Grid: g, Epsilon: exp(t, "2")}, names...)
+		pairwiseIsClose(t, a, c.sensitivities, "2")
 		cells := []string{c.sensitivities, fmt.Sprintf("0..%d", c.steps), short(t, a)}
 		for _, m := range a.Mechanisms {
 			require.Equal(t, verify.Proved, m.DP)
@@ -225,4 +244,23 @@ func TestGEMUsesMoreThanHalfOfEpsilonForThree(t *testing.T) {
 	low, ok := a.Mechanisms[0].TightEps.Lower()
 	require.True(t, ok)
 	assert.Positive(t, low.Cmp(rat("35/100")), "ln(2)/2 = 0.3466")
+}
+
+// The optimum for the mean over 0..4 is the same where the mechanism has to be ε-DP on 0..8: the smaller grid's border does not help it.
+func TestLargerGridsLeaveTheOptimum(t *testing.T) {
+	for sensitivities, want := range map[string]string{"1,1,4": "56/75", "1,2,4": "104/125"} {
+		g := grid(8, true, strings.Split(sensitivities, ",")...)
+		s, err := newSpace(&g)
+		require.NoError(t, err)
+		s.total = 0
+		for q, levels := range s.levels {
+			s.weight[q] = int64(max(0, 5-slices.Max(levels))) // the shifts within 0..4
+			s.total += s.weight[q]
+		}
+		p := newProgram(s, Absolute, Mean)
+		found, err := p.table.Solve(context.Background(), exp(t, "2"), linear.Embedded{}, big.NewRat(1, 1_000_000), nil)
+		require.NoError(t, err)
+		require.Zero(t, found.Lower.Cmp(found.Upper))
+		assert.Zero(t, found.Upper.Cmp(rat(want)), "%s: %s", sensitivities, found.Upper.RatString())
+	}
 }

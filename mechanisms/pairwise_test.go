@@ -1,0 +1,227 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/number/interval"
+)
+
+// circleAt returns the probability of the circle a, b, c for leads of which the third follows from the weights, and the leads.
+func circleAt(w [3]float64, x, y float64) circleBox {
+	return newCircleBox(w, [2]float64{x, x}, [2]float64{y, y})
+}
+
+// The probability of a circle, from 1 - Σf, against its definition: the share of so many draws.
+func TestCircleProbability(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 15))
+	for _, c := range [][5]float64{{2, 5, 5, 1.2, -0.5}, {3, 6, 5, -0.5, 0.3}, {2, 21, 21, -3, 0.4}, {2, 2, 2, 0.5, 0.5}} {
+		at := circleAt([3]float64(c[:3]), c[3], c[4])
+		const draws = 200_000
+		circles := 0
+		for range draws {
+			a, b, c := rng.ExpFloat64(), rng.ExpFloat64(), rng.ExpFloat64()
+			if a-b > at.low[0] && b-c > at.low[1] && c-a > at.low[2] {
+				circles++
+			}
+		}
+		frequency(t, at.most(), circles, draws, "circles")
+	}
+}
+
+// The bounds hold for leads drawn at random, probabilities and their fall along the fastest direction, by differences; and they are close to what a search
+// for the suprema found.
+func TestCircleBounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 15))
+	for _, c := range []struct{ d, known [3]float64 }{
+		{[3]float64{1, 1, 4}, [3]float64{0.0404, 0.056}}, {[3]float64{1, 2, 4}, [3]float64{0.0283, 0.035}},
+		{[3]float64{1, 1, 20}, [3]float64{0.1225, 0.133}}, {[3]float64{1, 4, 4}, [3]float64{0.0179, 0.032}},
+	} {
+		w := [3]float64{c.d[0] + c.d[1], c.d[1] + c.d[2], c.d[2] + c.d[0]}
+		bounds := newCircles(w)
+		assert.InDelta(t, c.known[0], bounds.most, 5e-3)
+		assert.InDelta(t, c.known[1], bounds.slope, 6e-3)
+		assert.Greater(t, bounds.most, c.known[0])
+		for trial := range 40_000 {
+			w := w
+			if trial%2 == 1 {
+				w[0], w[1] = w[1], w[0]
+			}
+			x, y := 4*rng.NormFloat64(), 4*rng.NormFloat64()
+			here := circleAt(w, x, y)
+			require.LessOrEqual(t, here.most(), bounds.most)
+			v, u := 2*rng.Float64()-1, 2*rng.Float64()-1
+			last := -(w[0]*v + w[1]*u) / w[2]
+			if math.Abs(last) > 1 {
+				continue
+			}
+			const h = 1e-5
+			there := circleAt(w, x+h*v, y+h*u)
+			rise := math.Log((1-there.most())/(1-here.most())) / h
+			require.LessOrEqual(t, rise, bounds.slope+1e-6, "%v at %v, %v", c.d, x, y)
+		}
+	}
+}
+
+// docs/unequal.md, Theorem 5: 3/16 bounds circles of three candidates whatever their sensitivities, and is approached as two of them become public.
+func TestCirclesOfThreeAreAtMostThreeSixteenths(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 15))
+	for range 100_000 {
+		d := [3]float64{math.Exp(4 * rng.NormFloat64()), math.Exp(4 * rng.NormFloat64()), math.Exp(4 * rng.NormFloat64())}
+		at := circleAt([3]float64{d[0] + d[1], d[1] + d[2], d[2] + d[0]}, 2*rng.NormFloat64(), 2*rng.NormFloat64())
+		require.LessOrEqual(t, at.most(), 3.0/16+1e-12)
+	}
+	// a is ahead of b for good, and b beats c iff E_b - E_c > ln(4/3), c beats a iff E_c + ln(4/3) > E_a.
+	l := math.Log(4.0 / 3)
+	assert.InDelta(t, 3.0/16, circleBox{low: [3]float64{math.Inf(-1), l, -l}}.most(), 1e-15)
+	assert.InDelta(t, 3.0/16, newCircles([3]float64{0, 1, 1}).most, 5e-3)
+}
+
+// sharesOf returns f_r and its sum at a parameter.
+func sharesOf(t testing.TB, in *Instance, eps Epsilon) (f []interval.Interval, total interval.Interval) {
+	classes, counts, class := in.choices()
+	byClass := wins(classes, counts, interval.FromInt(0, 100), func(top *big.Rat, gaps []*big.Rat, counts []int) interval.Interval {
+		require.Len(t, gaps, len(counts))
+		// Inclusion and exclusion: ∫ Π (1 - u w) = Σ over sets of (-1)^|S| Π w/(|S|+1).
+		var weights []interval.Interval
+		for s, g := range gaps {
+			for range counts[s] {
+				weights = append(weights, eps.ExpNeg(g, 100))
+			}
+		}
+		sum := interval.FromInt(0, 100)
+		for set := range 1 << len(weights) {
+			term, size := interval.FromInt(1, 100), int64(1)
+			for s, w := range weights {
+				if set>>s&1 == 1 {
+					term, size = term.Mul(w).Neg(), size+1
+				}
+			}
+			sum = sum.Add(term.Quo(interval.FromInt(size, 100)))
+		}
+		return eps.ExpNeg(top, 100).Mul(sum)
+	})
+	total = interval.FromInt(0, 100)
+	for _, c := range class {
+		total = total.Add(byClass[c])
+	}
+	return scatter(class, byClass), total
+}
+
+// pairwiseCases have few different sensitivities, so that circles are bounded a few times only.
+func pairwiseCase(t testing.TB, rng *rand.Rand) *Instance {
+	all := [][]string{{"1", "1", "4"}, {"1", "2", "4"}, {"1", "1", "1", "4"}, {"0", "1", "2"}, {"1", "4", "4", "1"}, {"1", "1"}, {"2", "2", "2"}}
+	in := &Instance{Sensitivities: ratsOf(t, all[rng.IntN(len(all))]...), Epsilon: decimalEps(t, "0.7")}
+	for range in.Sensitivities {
+		in.Scores = append(in.Scores, big.NewRat(rng.Int64N(30), 2))
+	}
+	return in
+}
+
+// Theorem 3: each f_r is ε-DP, and they sum to 1 at most; Theorem 4: drawn again at ε₀, the mechanism is ε-DP, which it is not at ε.
+func TestPairwiseIsPrivate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 15))
+	eps := decimalEps(t, "0.7")
+	limit := eps.ExpNeg(big.NewRat(-1, 1), 100)
+	exceeds := func(p, q interval.Interval) bool {
+		c, ok := p.Quo(q).Cmp(limit)
+		return ok && c > 0
+	}
+	uncalibrated, most := 0, 0.0
+	for range 1500 {
+		in := pairwiseCase(t, rng)
+		near := neighbor(in, rng)
+		f, sum := sharesOf(t, in, eps)
+		g, other := sharesOf(t, near, eps)
+		c, ok := sum.Cmp(interval.FromInt(1, 100))
+		require.False(t, ok && c > 0)
+		p, err := registry["pairwise"].Enclose(in, 80)
+		require.NoError(t, err)
+		q, err := registry["pairwise"].Enclose(near, 80)
+		require.NoError(t, err)
+		for r := range f {
+			require.False(t, exceeds(f[r], g[r]), "%v at %v", in.Scores, in.Sensitivities)
+			require.False(t, exceeds(p[r], q[r]), "%v at %v", in.Scores, in.Sensitivities)
+			if exceeds(f[r].Quo(sum), g[r].Quo(other)) {
+				uncalibrated++
+			}
+			if len(f) == 3 {
+				most = max(most, math.Log(p[r].Quo(q[r]).Near())/0.7)
+			}
+		}
+	}
+	assert.Positive(t, uncalibrated, "at ε itself it is not ε-DP")
+	assert.Greater(t, most, 0.95)
+}
+
+// The pmf is f/Σf at the parameter, and its floats agree.
+func TestPairwisePMF(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 15))
+	for range 60 {
+		in := pairwiseCase(t, rng)
+		got, err := registry["pairwise"].Enclose(in, 80)
+		require.NoError(t, err)
+		if !in.plain() {
+			f, sum := sharesOf(t, in, in.pairwiseParameter())
+			for r, x := range f {
+				_, meet := x.Quo(sum).Intersect(got[r])
+				require.True(t, meet)
+			}
+		}
+		want := make([]float64, len(got))
+		for r, x := range got {
+			want[r] = x.Near()
+		}
+		p, err := registry["pairwise"].Float(in)
+		require.NoError(t, err)
+		assert.InDeltaSlice(t, want, p, 1e-12, "%v at %v", in.Scores, in.Sensitivities)
+	}
+}
+
+// With equal sensitivities, and for two candidates, pairwise comparisons are permute-and-flip: the formula gives it at h = q as well.
+func TestPairwiseOfEqualSensitivities(t *testing.T) {
+	eps := decimalEps(t, "0.7")
+	in := &Instance{Scores: ratsOf(t, "0", "3", "1.5", "3"), Sensitivities: ratsOf(t, "2", "2", "2", "2"), Epsilon: eps}
+	f, sum := sharesOf(t, in, eps)
+	assert.True(t, sum.Contains(ratOne))
+	want, err := registry["pf"].Enclose(in, 80)
+	require.NoError(t, err)
+	got, err := registry["pairwise"].Enclose(in, 80)
+	require.NoError(t, err)
+	for r := range f {
+		_, meet := f[r].Intersect(want[r])
+		assert.True(t, meet)
+		_, meet = got[r].Intersect(want[r])
+		assert.True(t, meet)
+	}
+	// The parameter: never less than ε/2, as for many candidates; close to ε where circles are rare.
+	in.Sensitivities = ratsOf(t, "1", "1", "4")
+	in.Scores = in.Scores[:3]
+	assert.InDelta(t, 0.7/1.0595, in.pairwiseParameter().Float(), 1e-3)
+	in.Sensitivities = ratsOf(t, "1", "2", "4", "8")
+	in.Scores = ratsOf(t, "0", "0", "0", "0")
+	assert.InDelta(t, 0.35, in.pairwiseParameter().Float(), 1e-15)
+}
+
+// The table of docs/unequal.md.
+func TestTableOfCircles(t *testing.T) {
+	text, err := os.ReadFile("../docs/unequal.md")
+	require.NoError(t, err)
+	two, err := ParseExp("2")
+	require.NoError(t, err)
+	for _, d := range []string{"1,1,4", "1,2,4", "1,4,4", "1,1,20"} {
+		in := &Instance{Scores: ratsOf(t, "0", "0", "0"), Sensitivities: ratsOf(t, strings.Split(d, ",")...), Epsilon: two}
+		bounds := in.circles()
+		share := in.pairwiseParameter().Float() / math.Ln2
+		row := fmt.Sprintf("| %s | %.4f | %.4f | %.3f |\n", d, bounds.most, bounds.slope, share)
+		assert.True(t, strings.Contains(string(text), row), "no row %s", row)
+	}
+}
