@@ -15,6 +15,7 @@ import (
 
 	"optratio/internal/evaluate"
 	"optratio/internal/patience"
+	"optratio/internal/topk"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/lp/heterogeneous"
@@ -189,7 +190,7 @@ var inputErrors = []error{
 	lattice.ErrSize, lp.ErrMethod, lp.ErrTooLarge, lp.ErrNoCertificate, heterogeneous.ErrGrid,
 	mechanisms.ErrInstance, mechanisms.ErrEpsilon, stopping.ErrRange,
 	verify.ErrClaim, verify.ErrProperty, evaluate.ErrInput, evaluate.ErrNoWorst, audit.ErrOptions, audit.ErrTable,
-	certificate.ErrUnreadable, certificate.ErrIrrational,
+	certificate.ErrUnreadable, certificate.ErrIrrational, topk.ErrSize,
 }
 
 func isInput(err error) bool {

@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"internal/evaluate":       {"*"},
 	"internal/scenario":       {"*"},
 	"internal/bandit":         {"*"},
+	"internal/topk":           {"*"},
 	"cli":                     {"*"},
 	"cmd/optratio":            {"cli"},
 	"examples/":               {"*"},

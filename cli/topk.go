@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/decimal"
+	"optratio/internal/topk"
+	"optratio/lp/linear"
+	"optratio/number"
+)
+
+func init() { commands = append(commands, newTopK) }
+
+type topkFlags struct {
+	job
+	epsilon     epsilonFlags
+	n, k, top   int
+	mechanism   string
+	solver, gap string
+}
+
+func newTopK(s streams) *cobra.Command {
+	f := topkFlags{job: job{streams: s}}
+	c := &cobra.Command{
+		Use:   "topk -n N -k K --top T (--eps E | --exp-eps A/B)",
+		Short: "Choosing the top T of n candidates: peeling, one-shot noise and selection of sets against the best ε-DP choice",
+		Long: `The least mean regret that any shift-invariant ε-DP choice of T of n candidates can have on the lattice of step 2Δ, and how
+far mechanisms with the same budget of ε in all are from it. The regret of a set is the sum of its candidates' distances below the best score minus
+the least such sum, in steps of 2Δ. For each mechanism also: how private its sets, and its lists, really are on the lattice, and the ratio to the optimum
+at that ε. Mechanisms: peel:NAME (a registered mechanism at ε/T, again and again; peel:em is one-shot Gumbel noise),
+one-shot:exponential, joint:NAME (a registered mechanism among all sets), pairwise (every two sets are compared at their own scale).`,
+		Example: `  optratio topk -n 4 -k 3 --top 2 --exp-eps 4
+  optratio topk -n 4 -k 3 --top 2 --eps 1 --mechanism peel:pf,peel:krr --json`,
+		Args: noArgs,
+		RunE: f.limited(f.run),
+	}
+	fs := c.Flags()
+	f.epsilon.add(c)
+	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
+	countVar(fs, &f.k, "k", "k", 0, "greatest depth, at least 1")
+	countVar(fs, &f.top, "top", "", 2, "how many candidates are chosen")
+	fs.StringVar(&f.mechanism, "mechanism", topk.Standard, "mechanisms to rate")
+	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
+	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted: (upper-lower)/upper")
+	f.job.add(c)
+	return c
+}
+
+// topkDoc is the JSON document of the command.
+type topkDoc struct {
+	N          int           `json:"n"`
+	K          int           `json:"k"`
+	Top        int           `json:"top"`
+	Eps        *string       `json:"eps"`
+	ExpEps     *string       `json:"exp_eps"`
+	Orbits     int           `json:"orbits"`
+	Variables  int           `json:"variables"`
+	Rows       int           `json:"rows"`
+	Solver     string        `json:"solver"`
+	Seconds    float64       `json:"seconds"`
+	Optimum    number.Number `json:"optimum"`
+	Mechanisms []topk.Rated  `json:"mechanisms"`
+	Undecided  string        `json:"undecided,omitempty"`
+}
+
+func (f *topkFlags) request() (r topk.Request, err error) {
+	if err := checkSize(f.n, f.k); err != nil {
+		return r, err
+	}
+	if f.top < 1 || f.top > f.n {
+		return r, usagef("--top %d: give how many of the %d candidates are chosen, from 1 to %d", f.top, f.n, f.n)
+	}
+	r = topk.Request{N: f.n, K: f.k, Top: f.top}
+	if r.Epsilon, err = f.epsilon.parse(); err != nil {
+		return r, err
+	}
+	names, err := splitNames("mechanism", f.mechanism)
+	if err != nil {
+		return r, err
+	}
+	for _, name := range names {
+		m, err := topk.ParseMechanism(name)
+		if err != nil {
+			return r, usagef("--mechanism: %w", err)
+		}
+		r.Mechanisms = append(r.Mechanisms, m)
+	}
+	if r.Solver, err = findSolver(f.solver); err != nil {
+		return r, err
+	}
+	if r.Gap, err = decimal.Parse(f.gap); err != nil || r.Gap.Sign() <= 0 {
+		return r, usagef("--gap %s: give a decimal > 0 such as 1e-9", quoted(f.gap))
+	}
+	return r, nil
+}
+
+func (f *topkFlags) run(ctx context.Context) error {
+	r, err := f.request()
+	if err != nil {
+		return err
+	}
+	report, done := progress(f.streams, fmt.Sprintf("n = %d, k = %d, top %d", f.n, f.k, f.top))
+	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
+	a, err := settle(ctx, func() (*topk.Answer, error) {
+		a, err := topk.Solve(ctx, r)
+		if errors.Is(err, topk.ErrProbability) {
+			err = usagef("--mechanism: %w", err)
+		}
+		return a, err
+	}, func(why string) *topk.Answer {
+		return &topk.Answer{Optimum: number.Bounds(new(big.Rat), big.NewRat(int64(f.top)*int64(f.k), 1)), Mechanisms: []topk.Rated{}, Undecided: why}
+	})
+	done()
+	if err != nil {
+		return err
+	}
+	doc := topkDoc{
+		N: f.n, K: f.k, Top: f.top, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
+		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
+	}
+	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }); err != nil {
+		return err
+	}
+	return ending(ctx, a.Undecided)
+}
+
+// print writes the table for people.
+func (d *topkDoc) print(w io.Writer, eps string) error {
+	fmt.Fprintf(w, "top %d of n = %d, k = %d, %s in all\n", d.Top, d.N, d.K, eps)
+	fmt.Fprintf(w, "%d orbits, %d variables, %d rows\n", d.Orbits, d.Variables, d.Rows)
+	fmt.Fprintf(w, "optimum: %s (mean regret of a set, steps of 2Δ)\n\n", fraction(d.Optimum))
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "mechanism\tregret (steps of 2Δ)\tratio to the optimum\ttight ε of lists\ttight ε of sets\tratio at that ε")
+	for _, m := range d.Mechanisms {
+		lists := "-"
+		if m.Lists != nil {
+			lists = m.Lists.String()
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Error, m.Ratio, lists, m.Sets, m.Fair)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, m := range d.Mechanisms {
+		if m.Over {
+			fmt.Fprintf(w, "\n%s goes over the budget: compare its ratio at the ε that it has\n", m.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package topk
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+)
+
+// The tables of docs/topk.md: ratios to the optimum, those of mechanisms within the budget at ε and pairwise noisy max's at the ε that its sets have, and
+// tight ε over the budget.
+func TestTables(t *testing.T) {
+	text, err := os.ReadFile("../../docs/topk.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(text), "<!-- table: ratios -->\n")
+	require.True(t, found)
+	names := strings.Split(Standard, ",")
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | ")
+		if len(cells) < 2 && rows > 0 {
+			break
+		}
+		n, err := strconv.Atoi(cells[0])
+		if err != nil {
+			continue
+		}
+		rows++
+		whole := func(s string) int {
+			i, err := strconv.Atoi(s)
+			require.NoError(t, err)
+			return i
+		}
+		k, top := whole(cells[1]), whole(cells[2])
+		if n*k > largestTable {
+			continue
+		}
+		eps, err := mechanisms.ParseEpsilon(cells[3])
+		require.NoError(t, err)
+		a := ask(t, n, k, top, eps, names...)
+		want := cells
+		got := append([]string{}, cells[:4]...)
+		places := func(x interface{ Float64() float64 }, places int) string {
+			return fmt.Sprintf("%.*f", places, x.Float64())
+		}
+		got = append(got, places(a.Optimum, 5))
+		for _, m := range a.Mechanisms {
+			ratio := m.Ratio
+			if m.Name == "pairwise" {
+				ratio = m.Fair
+			}
+			assert.True(t, ratio.IsRigorous())
+			got = append(got, places(ratio, 3))
+		}
+		for i, m := range a.Mechanisms {
+			if i == 2 || i == 3 || i == 4 {
+				continue // one-shot exponential noise uses all of it, and sets have no lists
+			}
+			got = append(got, fmt.Sprintf("%.3f", m.Sets.Float64()/eps.Float()))
+		}
+		assert.Equal(t, strings.Join(want, " | "), strings.Join(got, " | "))
+		// What is said beside the table.
+		for _, m := range a.Mechanisms[:3] {
+			assert.InDelta(t, m.Sets.Float64(), m.Lists.Float64(), 1e-12, "lists give away no more than sets")
+		}
+		assert.InDelta(t, eps.Float(), a.Mechanisms[2].Sets.Float64(), 1e-12)
+		assert.Less(t, a.Mechanisms[2].Error.Float64(), a.Mechanisms[1].Error.Float64(), "one-shot exponential noise beats peeling permute-and-flip")
+		assert.Less(t, a.Mechanisms[1].Error.Float64(), a.Mechanisms[0].Error.Float64(), "which beats peeling the exponential mechanism")
+	}
+	assert.Equal(t, 15, rows)
+}

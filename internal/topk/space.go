@@ -1,0 +1,148 @@
+// Package topk is about choosing several candidates at once: the top of n by score. It computes the exact probabilities of peeling (one private
+// selection after another), of one-shot noise and of selection among sets on the lattice of score vectors with step 2Δ, how private each really is
+// there, and the least error that any ε-DP choice of a set can have, by a linear program.
+//
+// The error of a set is its regret: the sum of the depths of its candidates, in steps of 2Δ below the best score, minus the least sum that a set
+// of that size has. docs/topk.md says what was found.
+package topk
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"optratio/lattice"
+	"optratio/lp/table"
+	"optratio/lp/variant"
+)
+
+// ErrSize says that a question is malformed, or larger than this package enumerates.
+var ErrSize = errors.New("top-k")
+
+// MaxCells bounds the probabilities that are enumerated.
+const MaxCells = 200_000
+
+// space enumerates the outcomes of choosing top candidates of n, at one score vector of each orbit of Q(n,k). Outcomes with the same depths have
+// the same probability: such a class is a cell.
+type space struct {
+	n, k, top int
+	ordered   bool // outcomes are lists, not sets
+	vars      *lattice.Numbering
+	first     []int32            // of each orbit's cells; one more entry at the end
+	depths    [][]int            // of each cell's candidates, in the order of a list, or ascending
+	count     []int64            // of each cell's outcomes
+	index     []map[string]int32 // of each orbit's cells by their depths
+}
+
+func newSpace(n, k, top int, ordered bool) (*space, error) {
+	if n < 1 || k < 1 || top < 1 || top > n {
+		return nil, fmt.Errorf("%w: n = %d, k = %d, top = %d: want n and k at least 1 and top from 1 to n", ErrSize, n, k, top)
+	}
+	if k >= 256 || lattice.Variables(n, k).Cmp(big.NewInt(MaxCells)) > 0 {
+		return nil, fmt.Errorf("%w: n = %d, k = %d give more than %d probabilities; use smaller ones", ErrSize, n, k, MaxCells)
+	}
+	lat, err := lattice.New(n, k)
+	if err != nil {
+		return nil, err
+	}
+	s := &space{n: n, k: k, top: top, ordered: ordered, vars: lat.Number(), first: []int32{0}}
+	for _, m := range lat.All() {
+		if len(s.depths) > MaxCells {
+			return nil, fmt.Errorf("%w: n = %d, k = %d and top = %d give more than %d probabilities; use smaller ones", ErrSize, n, k, top, MaxCells)
+		}
+		at, left := map[string]int32{}, slices.Clone(m)
+		s.choose(left, nil, func(chosen []int) {
+			at[key(chosen)] = int32(len(s.depths))
+			s.depths = append(s.depths, slices.Clone(chosen))
+			s.count = append(s.count, s.outcomes(m, chosen))
+		})
+		s.index, s.first = append(s.index, at), append(s.first, int32(len(s.depths)))
+	}
+	return s, nil
+}
+
+// choose visits the ways of choosing top classes, of which left says how many members each has: all sequences, or the ascending ones.
+func (s *space) choose(left, chosen []int, visit func([]int)) {
+	if len(chosen) == s.top {
+		visit(chosen)
+		return
+	}
+	from := 0
+	if !s.ordered && len(chosen) > 0 {
+		from = chosen[len(chosen)-1]
+	}
+	for v := from; v < len(left); v++ {
+		if left[v] > 0 {
+			left[v]--
+			s.choose(left, append(chosen, v), visit)
+			left[v]++
+		}
+	}
+}
+
+// outcomes returns how many lists, or sets, of the candidates m have the given depths.
+func (s *space) outcomes(m, chosen []int) int64 {
+	left, count := slices.Clone(m), int64(1)
+	for i, v := range chosen {
+		count *= int64(left[v])
+		left[v]--
+		if !s.ordered {
+			repeated := int64(1) // how many of the chosen ones up to here have this depth
+			for _, w := range chosen[:i] {
+				if w == v {
+					repeated++
+				}
+			}
+			count /= repeated
+		}
+	}
+	return count
+}
+
+// key names a sequence of depths.
+func key(depths []int) string {
+	b := make([]byte, len(depths))
+	for i, v := range depths {
+		b[i] = byte(v)
+	}
+	return string(b)
+}
+
+// rows returns what ε-DP says of the cells, each once: x_Above >= z x_Below, for the same outcome at two neighbouring vectors.
+func (s *space) rows() []table.Row {
+	var rows []table.Row
+	have := map[[2]int32]bool{}
+	variant.Rows{Vars: s.vars, L: 1}.Pairs(func(pair table.Pair) bool {
+		left := make([]int, len(pair))
+		for i, p := range pair {
+			left[i] = int(p.Candidates)
+		}
+		s.choose(left, nil, func(parts []int) {
+			above, below := make([]int, s.top), make([]int, s.top)
+			for i, p := range parts {
+				above[i], below[i] = int(s.vars.Depth[pair[p].Above]), int(s.vars.Depth[pair[p].Below])
+			}
+			if !s.ordered {
+				slices.Sort(above)
+				slices.Sort(below)
+			}
+			a, b := s.index[s.vars.Orbit[pair[0].Above]][key(above)], s.index[s.vars.Orbit[pair[0].Below]][key(below)]
+			if at := [2]int32{a, b}; a != b && !have[at] {
+				have[at] = true
+				rows = append(rows, table.Row{Above: a, Below: b, Private: true})
+			}
+		})
+		return true
+	})
+	return rows
+}
+
+// regret returns the sum of depths above the least one at the orbit's vectors.
+func regret(orbit, chosen []int) int64 {
+	sum := 0
+	for i, v := range chosen {
+		sum += v - orbit[i] // orbit lists its depths in ascending order
+	}
+	return int64(sum)
+}

@@ -1,0 +1,247 @@
+package topk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/lp/table"
+	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
+)
+
+// Request asks for the best ε-DP choice of Top of N candidates on Q(N,K), and how far mechanisms with the same budget are from it.
+type Request struct {
+	N, K, Top  int
+	Epsilon    mechanisms.Epsilon // more than 0
+	Mechanisms []*Mechanism
+	Solver     linear.Solver
+	Gap        *big.Rat // of the optimum, where it is not exact
+	Report     func(linear.Progress)
+}
+
+// Rated is a mechanism beside the optimum. ε-DP is meant towards all neighbours of Q(N,K), q' within Δ of q in every score after a shift.
+type Rated struct {
+	Name  string        `json:"name"`
+	Error number.Number `json:"error"` // mean regret in steps of 2Δ
+	Ratio number.Number `json:"ratio"` // to the optimum at ε
+	// The least ε for which its sets, and its lists, are ε-DP on the lattice; Exp is e^ε where that is rational.
+	Sets     number.Number  `json:"tight_eps_sets"`
+	SetsExp  *string        `json:"tight_exp_eps_sets"`
+	Lists    *number.Number `json:"tight_eps_lists"` // nil where it returns no order
+	ListsExp *string        `json:"tight_exp_eps_lists"`
+	Over     bool           `json:"over_budget"` // its sets are certainly not ε-DP
+	// Fair is the ratio to the optimum at the ε that its sets really have.
+	Fair number.Number `json:"ratio_at_tight_eps"`
+}
+
+// Answer is the result of its Request. Optimum is the least mean regret, in steps of 2Δ.
+type Answer struct {
+	Optimum    number.Number
+	Orbits     int
+	Cells      int // probabilities of sets up to symmetry
+	Rows       int // between them
+	Mechanisms []Rated
+	Seconds    float64
+	Undecided  string
+}
+
+// Solve answers a request. Where the context ends, the answer says so and holds what is certain by then.
+func Solve(ctx context.Context, r Request) (*Answer, error) {
+	begin := time.Now()
+	sets, err := newSpace(r.N, r.K, r.Top, false)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := newSpace(r.N, r.K, r.Top, true)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{Request: r, ctx: ctx, sets: sets, lists: lists, setRows: sets.rows(), listRows: lists.rows()}
+	j.answer = &Answer{Orbits: sets.vars.Lattice.Len(), Cells: len(sets.depths), Rows: len(j.setRows)}
+	optimum, err := j.optimum(r.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	j.answer.Optimum = number.Bounds(optimum.Low, optimum.High)
+	for _, m := range r.Mechanisms {
+		if ctx.Err() != nil {
+			j.answer.Undecided = context.Cause(ctx).Error()
+			break
+		}
+		rated, err := j.rate(m, optimum)
+		if err != nil {
+			return nil, err
+		}
+		j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
+	}
+	j.answer.Seconds = time.Since(begin).Seconds()
+	return j.answer, nil
+}
+
+type job struct {
+	Request
+	ctx               context.Context
+	sets, lists       *space
+	setRows, listRows []table.Row
+	answer            *Answer
+}
+
+func (j *job) optimum(eps mechanisms.Epsilon) (table.Bounds, error) {
+	s, err := j.sets.optimum(j.ctx, j.setRows, eps, &j.Request)
+	if err != nil {
+		return table.Bounds{}, err
+	}
+	if s.Undecided != "" {
+		j.answer.Undecided = s.Undecided
+	}
+	return table.Bounds{Low: s.Lower, High: s.Upper}, nil
+}
+
+// precision of enclosures, in bits.
+const precision = 192
+
+func (j *job) rate(m *Mechanism, optimum table.Bounds) (rated Rated, err error) {
+	rated.Name = m.String()
+	loss, sets, lists, err := measure(m, j, exactly(m, j.Epsilon), ofRat)
+	if err != nil && !rational(err) {
+		loss, sets, lists, err = measure(m, j, enclosed(m, j.Epsilon, precision), ofInterval)
+	}
+	if err != nil {
+		return rated, err
+	}
+	rated.Error, rated.Ratio = number.Bounds(loss.Low, loss.High), loss.Over(optimum)
+	if rated.Sets, rated.SetsExp, err = logarithm(sets); err != nil {
+		return rated, err
+	}
+	if m.Lists() {
+		eps, exp, err := logarithm(lists)
+		if err != nil {
+			return rated, err
+		}
+		rated.Lists, rated.ListsExp = &eps, exp
+	}
+	if _, high := j.Epsilon.ExpBounds(precision); high != nil {
+		rated.Over = sets.Low.Cmp(high) > 0
+	}
+	fair, err := j.at(sets, rated.Sets)
+	if err != nil {
+		return rated, err
+	}
+	rated.Fair = loss.Over(fair)
+	return rated, nil
+}
+
+// shortExp is the length in bits up to which a rational e^ε is taken as it is.
+const shortExp = 64
+
+// at returns what lies between the optima at both ends of ε: a larger ε allows more.
+func (j *job) at(exp table.Bounds, eps number.Number) (table.Bounds, error) {
+	if exp.Exact() && exp.Low.Num().BitLen() <= shortExp {
+		e, err := mechanisms.FromExp(exp.Low)
+		if err != nil {
+			return table.Bounds{}, err
+		}
+		return j.optimum(e)
+	}
+	low, _ := eps.Lower()
+	high, _ := eps.Upper()
+	most, err := j.optimumAt(low)
+	if err != nil {
+		return most, err
+	}
+	least, err := j.optimumAt(high)
+	return table.Bounds{Low: least.Low, High: most.High}, err
+}
+
+// rounded returns a multiple of 10^-15, x or the next one below it, plus so many.
+func rounded(x *big.Rat, more int64) *big.Rat {
+	unit := big.NewInt(1e15)
+	n := new(big.Int).Mul(x.Num(), unit)
+	n.Quo(n, x.Denom())
+	return new(big.Rat).SetFrac(n.Add(n, big.NewInt(more)), unit)
+}
+
+func (j *job) optimumAt(eps *big.Rat) (table.Bounds, error) {
+	e, err := mechanisms.FromEpsilon(eps)
+	if err != nil {
+		return table.Bounds{}, err
+	}
+	return j.optimum(e)
+}
+
+// logarithm returns ln x for x >= 1, and x where it is known.
+func logarithm(x table.Bounds) (eps number.Number, exact *string, err error) {
+	if x.Exact() {
+		text := x.Low.RatString()
+		exact = &text
+		if x.Low.Cmp(big.NewRat(1, 1)) == 0 {
+			return number.Int(0), exact, nil
+		}
+	}
+	eps = number.Enclosed(interval.Hull(interval.LogRat(x.Low, precision), interval.LogRat(x.High, precision)))
+	low, _ := eps.Lower()
+	high, _ := eps.Upper()
+	return number.Bounds(rounded(low, 0), rounded(high, 1)), exact, nil
+}
+
+func ofRat(x *big.Rat) table.Bounds { return table.Bounds{Low: x, High: x} }
+
+func ofInterval(x interval.Interval) table.Bounds {
+	low, _ := x.Lo().Rat(nil)
+	high, _ := x.Hi().Rat(nil)
+	return table.Bounds{Low: low, High: high}
+}
+
+// measure returns a mechanism's mean regret and the greatest ratios of probabilities between neighbours.
+func measure[T any](m *Mechanism, j *job, a arithmetic[T], bounds func(T) table.Bounds) (loss, sets, lists table.Bounds, err error) {
+	p, err := distribution(m, j.sets, a)
+	if err != nil {
+		return loss, sets, lists, err
+	}
+	sum, total := a.f.Zero(), new(big.Int)
+	for i, counts := range j.sets.vars.Lattice.All() {
+		depths, n := lattice.Depths(counts), lattice.Multiplicity(counts)
+		total.Add(total, n)
+		for c := j.sets.first[i]; c < j.sets.first[i+1]; c++ {
+			weight := new(big.Rat).SetInt(n)
+			weight.Mul(weight, big.NewRat(j.sets.count[c]*regret(depths, j.sets.depths[c]), 1))
+			sum = a.f.Add(sum, a.f.Mul(p[c], a.f.FromRat(weight)))
+		}
+	}
+	loss = bounds(a.f.Quo(sum, a.f.FromRat(new(big.Rat).SetInt(total))))
+	if sets, err = greatest(a, p, j.setRows, bounds); err != nil || !m.Lists() {
+		return loss, sets, lists, err
+	}
+	if p, err = distribution(m, j.lists, a); err == nil {
+		lists, err = greatest(a, p, j.listRows, bounds)
+	}
+	return loss, sets, lists, err
+}
+
+// greatest returns the greatest ratio of probabilities that rows relate.
+func greatest[T any](a arithmetic[T], p []T, rows []table.Row, bounds func(T) table.Bounds) (table.Bounds, error) {
+	one := big.NewRat(1, 1)
+	most := table.Bounds{Low: one, High: one}
+	for _, r := range rows {
+		if bounds(p[r.Above]).Low.Sign() <= 0 {
+			return most, fmt.Errorf("%w: an outcome with probability 0, or too small to tell", ErrProbability)
+		}
+		x := bounds(a.f.Quo(p[r.Below], p[r.Above]))
+		if x.Low.Cmp(most.Low) > 0 {
+			most.Low = x.Low
+		}
+		if x.High.Cmp(most.High) > 0 {
+			most.High = x.High
+		}
+	}
+	return most, nil
+}
+
+// ErrProbability says that a mechanism's privacy could not be measured.
+var ErrProbability = errors.New("top-k mechanism")

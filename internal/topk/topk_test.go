@@ -1,0 +1,334 @@
+package topk
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lattice"
+	"optratio/lp/linear"
+	"optratio/lp/variant"
+	"optratio/mechanisms"
+	"optratio/number/arith"
+)
+
+func exp(t *testing.T, s string) mechanisms.Epsilon {
+	t.Helper()
+	eps, err := mechanisms.ParseExp(s)
+	require.NoError(t, err)
+	return eps
+}
+
+func ask(t *testing.T, n, k, top int, eps mechanisms.Epsilon, names ...string) *Answer {
+	t.Helper()
+	r := Request{N: n, K: k, Top: top, Epsilon: eps, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)}
+	for _, name := range names {
+		m, err := ParseMechanism(name)
+		require.NoError(t, err)
+		r.Mechanisms = append(r.Mechanisms, m)
+	}
+	a, err := Solve(context.Background(), r)
+	require.NoError(t, err)
+	require.Empty(t, a.Undecided)
+	return a
+}
+
+// single is the optimum of choosing one candidate, and permute-and-flip's error beside it.
+func single1(t *testing.T, n, k int, eps mechanisms.Epsilon) (optimum, flip *big.Rat) {
+	t.Helper()
+	p, err := variant.New(variant.Question{N: n, K: k, L: 1, Epsilon: eps, Neighbors: true})
+	require.NoError(t, err)
+	s, err := p.Solve(context.Background(), linear.Embedded{}, big.NewRat(1, 1e9), nil)
+	require.NoError(t, err)
+	b, err := p.Rate(context.Background(), mechanisms.PermuteAndFlip(), 128)
+	require.NoError(t, err)
+	require.True(t, s.Optimum.Exact() && b.Exact())
+	return s.Optimum.Low, b.Low
+}
+
+// Top 1 is selection; top n-1 is selection of the one to reject, with the lattice turned upside down.
+func TestOneChosenAndOneRejected(t *testing.T) {
+	for _, c := range [][2]int{{2, 3}, {3, 2}, {3, 3}, {4, 2}} {
+		for _, e := range []string{"5/4", "3"} {
+			eps := exp(t, e)
+			optimum, flip := single1(t, c[0], c[1], eps)
+			for _, top := range []int{1, c[0] - 1} {
+				names := []string{"joint:pf", "pairwise"}
+				if top == 1 {
+					names = append(names, "peel:pf", "one-shot:exponential")
+				}
+				a := ask(t, c[0], c[1], top, eps, names...)
+				got, ok := a.Optimum.Rat()
+				require.True(t, ok)
+				assert.Equal(t, optimum.RatString(), got.RatString(), "%v top %d", c, top)
+				for _, m := range a.Mechanisms {
+					got, ok := m.Error.Rat()
+					require.True(t, ok)
+					assert.Equal(t, flip.RatString(), got.RatString(), "%v top %d %s", c, top, m.Name)
+					assert.Equal(t, e, *m.SetsExp)
+				}
+			}
+		}
+	}
+}
+
+// By hand: depths 0, 0, 1, a factor of 1/2 a step. The candidate of depth v has t uniform on [0, 2^v], and the two with the smallest t are chosen.
+func TestExponentialNoiseByHand(t *testing.T) {
+	half := func(v int) *big.Rat { return arith.Pow(arith.Rat{}, big.NewRat(1, 2), v) }
+	for _, c := range []struct {
+		chosen, others []int
+		want           string
+	}{
+		{[]int{0, 0}, []int{1}, "1/3"}, // half of ∫_0^2 min(1,t)²/2 dt = 2/3
+		// t_0 < t_1 < both others' is ∫_0^1 t (1/2) (1-t) dt, and for the reverse order ∫_0^1 (t/2) (1-t) dt
+		{[]int{0, 1}, []int{0}, "1/12"}, {[]int{1, 0}, []int{0}, "1/12"},
+		{[]int{0}, []int{0, 1}, "5/12"}, // permute-and-flip: ∫_0^1 (1-t)(1-t/2) dt
+		{[]int{1}, []int{0, 0}, "1/6"},  // ∫_0^1 (1-t)²/2 dt
+		// all in order: half of the above where the rest is one candidate, whatever it does
+		{[]int{0, 0, 1}, nil, "1/3"}, {[]int{0, 1, 0}, nil, "1/12"}, {[]int{1, 0, 0}, nil, "1/12"},
+		{[]int{1, 0}, nil, "1/4"}, {[]int{2, 0}, nil, "1/8"}, {[]int{0, 2}, nil, "7/8"},
+	} {
+		assert.Equal(t, c.want, oneShot(arith.Rat{}, half, c.chosen, c.others).RatString(), "%v of %v", c.chosen, c.others)
+	}
+}
+
+// Every mechanism's probabilities sum to 1; sets and lists agree; and enclosures enclose.
+func TestDistributionsSumToOne(t *testing.T) {
+	for _, c := range [][3]int{{3, 2, 2}, {4, 2, 2}, {4, 2, 3}, {3, 3, 3}} {
+		eps := exp(t, map[int]string{2: "4", 3: "8"}[c[2]])
+		for _, name := range []string{"peel:em", "peel:pf", "one-shot:exponential", "joint:em", "joint:pf", "pairwise"} {
+			m, err := ParseMechanism(name)
+			require.NoError(t, err)
+			if name == "pairwise" {
+				eps = exp(t, "64") // has square and cube roots
+			}
+			for _, ordered := range []bool{false, true} {
+				if ordered && !m.Lists() {
+					continue
+				}
+				s, err := newSpace(c[0], c[1], c[2], ordered)
+				require.NoError(t, err)
+				p, err := distribution(m, s, exactly(m, eps))
+				require.NoError(t, err)
+				boxes, err := distribution(m, s, enclosed(m, eps, 128))
+				require.NoError(t, err)
+				for i := range s.vars.Lattice.Len() {
+					sum := new(big.Rat)
+					for j := s.first[i]; j < s.first[i+1]; j++ {
+						sum.Add(sum, new(big.Rat).Mul(p[j], big.NewRat(s.count[j], 1)))
+						b := ofInterval(boxes[j])
+						assert.True(t, b.Low.Cmp(p[j]) <= 0 && p[j].Cmp(b.High) <= 0, name)
+					}
+					assert.Equal(t, "1", sum.RatString(), name)
+				}
+			}
+		}
+	}
+}
+
+// everyVector returns all score vectors of Q(n,k) as depths.
+func everyVector(n, k int) (out [][]int) {
+	v := make([]int, n)
+	for {
+		if slices.Min(v) == 0 {
+			out = append(out, slices.Clone(v))
+		}
+		i := 0
+		for ; i < n; i++ {
+			if v[i]++; v[i] <= k {
+				break
+			}
+			v[i] = 0
+		}
+		if i == n {
+			return out
+		}
+	}
+}
+
+// everyOutcome returns all lists, or sets, of top of n candidates.
+func everyOutcome(n, top int, ordered bool) (out [][]int) {
+	for code := range power(n, top) {
+		var o []int
+		for range top {
+			o = append(o, code%n)
+			code /= n
+		}
+		sorted := slices.Compact(slices.Sorted(slices.Values(o)))
+		if len(sorted) == top && (ordered || slices.IsSorted(o)) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func power(n, e int) int {
+	x := 1
+	for range e {
+		x *= n
+	}
+	return x
+}
+
+// neighbors reports whether two vectors are, by the definition.
+func neighbors(a, b []int) bool {
+	low, high := a[0]-b[0], a[0]-b[0]
+	for r := range a {
+		low, high = min(low, a[r]-b[r]), max(high, a[r]-b[r])
+	}
+	return high-low <= 1
+}
+
+// cellOf returns the cell of an outcome at a vector.
+func (s *space) cellOf(v, outcome []int) int32 {
+	depths := make([]int, len(outcome))
+	for i, r := range outcome {
+		depths[i] = v[r]
+	}
+	if !s.ordered {
+		slices.Sort(depths)
+	}
+	return s.index[s.vars.Lattice.Rank(lattice.Count(v, s.k))][key(depths)]
+}
+
+// The rows between cells are those between all outcomes at all vectors.
+func TestRowsFromTheirDefinition(t *testing.T) {
+	for _, c := range [][3]int{{3, 2, 2}, {4, 1, 2}, {3, 2, 3}, {4, 2, 3}} {
+		for _, ordered := range []bool{false, true} {
+			s, err := newSpace(c[0], c[1], c[2], ordered)
+			require.NoError(t, err)
+			got := map[[2]int32]bool{}
+			for _, r := range s.rows() {
+				got[[2]int32{r.Above, r.Below}] = true
+			}
+			want, outcomes := map[[2]int32]bool{}, everyOutcome(c[0], c[2], ordered)
+			count := map[int32]int64{}
+			all := everyVector(c[0], c[1])
+			for _, a := range all {
+				for _, o := range outcomes {
+					count[s.cellOf(a, o)]++
+				}
+				for _, b := range all {
+					if !neighbors(a, b) {
+						continue
+					}
+					for _, o := range outcomes {
+						if x, y := s.cellOf(a, o), s.cellOf(b, o); x != y {
+							want[[2]int32{x, y}] = true
+						}
+					}
+				}
+			}
+			assert.Equal(t, want, got, "%v", c)
+			for i, m := range s.vars.Lattice.All() {
+				for j := s.first[i]; j < s.first[i+1]; j++ {
+					assert.Equal(t, count[j], s.count[j]*lattice.Multiplicity(m).Int64())
+				}
+			}
+		}
+	}
+}
+
+// The optimum is that of the program over all vectors and all sets, without symmetry and with every row.
+func TestOptimumOverAllVectors(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range [][3]int{{3, 2, 2}, {4, 1, 2}, {3, 3, 2}, {4, 1, 3}} {
+		for _, e := range []string{"5/4", "4"} {
+			eps := exp(t, e)
+			z, _ := eps.Z()
+			vectors, sets := everyVector(c[0], c[1]), everyOutcome(c[0], c[2], false)
+			p, one := &linear.Rational{}, big.NewRat(1, 1)
+			index, value := make([][]int32, len(vectors)*len(sets)), make([][]*big.Rat, len(vectors)*len(sets))
+			put := func(column, row int, x *big.Rat) {
+				index[column], value[column] = append(index[column], int32(row)), append(value[column], x)
+			}
+			for i := range vectors {
+				row := p.AddRow(one, one)
+				for o := range sets {
+					put(i*len(sets)+o, row, one)
+				}
+			}
+			for i, a := range vectors {
+				for j, b := range vectors {
+					if i == j || !neighbors(a, b) {
+						continue
+					}
+					for o := range sets {
+						row := p.AddRow(new(big.Rat), nil)
+						put(i*len(sets)+o, row, one)
+						put(j*len(sets)+o, row, new(big.Rat).Neg(z))
+					}
+				}
+			}
+			for i, a := range vectors {
+				best := slices.Sorted(slices.Values(a))
+				for o, set := range sets {
+					cost := 0
+					for m, r := range set {
+						cost += a[r] - best[m]
+					}
+					p.AddCol(big.NewRat(int64(cost), 1), new(big.Rat), nil, index[i*len(sets)+o], value[i*len(sets)+o])
+				}
+			}
+			start, err := linear.Embedded{}.Solve(ctx, p.Model(), linear.Options{})
+			require.NoError(t, err)
+			exact, err := p.Optimize(ctx, start.Basis, linear.Embedded{})
+			require.NoError(t, err)
+			got, ok := ask(t, c[0], c[1], c[2], eps).Optimum.Rat()
+			require.True(t, ok)
+			assert.Equal(t, exact.Objective.Quo(exact.Objective, big.NewRat(int64(len(vectors)), 1)).RatString(), got.RatString(), "%v %s", c, e)
+		}
+	}
+}
+
+// Theorem 1 of docs/topk.md: lists by one-shot exponential noise are ε-DP; and no less while somebody is left over.
+func TestOneShotUsesItsBudget(t *testing.T) {
+	for _, c := range [][3]int{{3, 2, 2}, {4, 2, 2}, {3, 3, 2}, {4, 2, 3}} {
+		e := map[int]string{2: "9/4", 3: "27/8"}[c[2]]
+		a := ask(t, c[0], c[1], c[2], exp(t, e), "one-shot:exponential", "peel:em", "peel:pf", "joint:em", "joint:pf")
+		assert.Equal(t, e, *a.Mechanisms[0].ListsExp)
+		assert.Equal(t, e, *a.Mechanisms[0].SetsExp)
+		for _, m := range a.Mechanisms {
+			assert.False(t, m.Over, m.Name)
+			require.NotNil(t, m.SetsExp, "%v %s", c, m.Name)
+			got, _ := new(big.Rat).SetString(*m.SetsExp)
+			want, _ := new(big.Rat).SetString(e)
+			assert.LessOrEqual(t, got.Cmp(want), 0, m.Name)
+		}
+	}
+}
+
+// Peeling the exponential mechanism by hand: depths 0, 1, 2 at a factor of 1/2 a step, the weights being 4, 2, 1.
+func TestPeelingByHand(t *testing.T) {
+	m, err := ParseMechanism("one-shot:gumbel")
+	require.NoError(t, err)
+	assert.Equal(t, "peel:em", m.String())
+	one := &single[*big.Rat]{m, 2, exactly(m, exp(t, "4")), []int{0, 1, 2}, map[string]*big.Rat{}}
+	for _, c := range []struct {
+		list []int
+		want string
+	}{{[]int{0, 1}, "8/21"}, {[]int{1, 0}, "8/35"}, {[]int{2, 1}, "1/21"}} {
+		x, err := one.list(c.list)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, x.RatString(), fmt.Sprint(c.list))
+	}
+}
+
+func TestMechanismNames(t *testing.T) {
+	for _, name := range []string{"peel", "peel:", "joint:nobody", "peel:krr", "peel:geo", "joint:lp-optimal", "one-shot:laplace", "pairwise:pf", "em", ""} {
+		_, err := ParseMechanism(name)
+		assert.Error(t, err, name)
+	}
+}
+
+func TestSizesAreChecked(t *testing.T) {
+	for _, c := range [][3]int{{0, 2, 1}, {2, 0, 1}, {2, 2, 3}, {2, 2, 0}, {40, 40, 2}, {3, 300, 2}} {
+		_, err := newSpace(c[0], c[1], c[2], false)
+		assert.ErrorIs(t, err, ErrSize)
+	}
+}
