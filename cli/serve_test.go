@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/serve"
 )
 
 // served starts the serve command and returns the address that it prints.
@@ -223,4 +225,26 @@ func TestServeRefusals(t *testing.T) {
 		assert.Empty(t, out)
 		assert.Equal(t, 1, strings.Count(errs, "\n"))
 	}
+}
+
+// TestServedSlowClients opens connections that never finish a request; others are answered meanwhile, and the server has a limit for each
+// part of a request.
+func TestServedSlowClients(t *testing.T) {
+	at := served(t)
+	request := "POST /audit HTTP/1.1\r\nHost: " + strings.TrimPrefix(at, "http://") + "\r\nContent-Length: 100\r\n\r\ntable="
+	for i := range 100 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(at, "http://"))
+		require.NoError(t, err)
+		defer c.Close()
+		_, err = c.Write([]byte(request[:len(request)*i/100]))
+		require.NoError(t, err)
+	}
+	code, page := get(t, at+"/?n=2&k=2&eps=0.5")
+	assert.Equal(t, 200, code)
+	assert.Contains(t, page, "pf is optimal")
+	s := serve.New(serve.Config{Addr: "localhost:1"}).HTTP()
+	for name, limit := range map[string]time.Duration{"header": s.ReadHeaderTimeout, "request": s.ReadTimeout, "answer": s.WriteTimeout, "idle": s.IdleTimeout} {
+		assert.True(t, limit > 0 && limit <= 2*time.Minute, name)
+	}
+	assert.Positive(t, s.MaxHeaderBytes)
 }
