@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// resultCommands are the command lines of docs/results.md.
+func resultCommands(t *testing.T) [][]string {
+	text, err := os.ReadFile("../docs/results.md")
+	require.NoError(t, err)
+	var all [][]string
+	for _, line := range regexp.MustCompile("\\| `optratio ([^`]*)` \\|").FindAllStringSubmatch(string(text), -1) {
+		all = append(all, strings.Fields(line[1]))
+	}
+	require.Greater(t, len(all), 20)
+	return all
+}
+
+// TestResultCommands parses the flags of every command line; the slow TestResultCommandsRun runs them.
+func TestResultCommands(t *testing.T) {
+	for _, args := range resultCommands(t) {
+		c, rest, err := newRoot(streams{}).Find(args)
+		require.NoError(t, err, args)
+		assert.Equal(t, args[0], c.Name())
+		assert.NoError(t, c.ParseFlags(rest), args)
+	}
+}
+
+// TestResultsHaveAStatus reads the second column of every table.
+func TestResultsHaveAStatus(t *testing.T) {
+	text, err := os.ReadFile("../docs/results.md")
+	require.NoError(t, err)
+	rows := 0
+	for _, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) != 6 || strings.Contains(line, "---") || strings.Contains(line, "| statement |") {
+			continue
+		}
+		rows++
+		assert.Regexp(t, `proved|certified|conjectured|refuted`, cells[2], line)
+	}
+	assert.Greater(t, rows, 20)
+	for _, name := range regexp.MustCompile(`\]\(([a-z-]+\.md)\)`).FindAllStringSubmatch(string(text), -1) {
+		_, err := os.Stat("../docs/" + name[1])
+		assert.NoError(t, err)
+	}
+}
