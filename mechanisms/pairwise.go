@@ -237,7 +237,12 @@ func (m *pairwise) FloatScores(in *FloatInstance) ([]float64, error) {
 				weights = append(weights, w)
 			}
 		}
-		p[r] = math.Exp(-top) * permuteAndFlipFloat(arith.Float{}, weights, ones[:len(weights)])[0]
+		u, g := permuteAndFlipNodes(weights, ones[:len(weights)])
+		sum := 0.0
+		for i := range g { // without r's own factor 1 - t
+			sum += g[i] / u[i]
+		}
+		p[r] = math.Exp(-top) * sum
 		total.add(p[r])
 	}
 	for r := range p {

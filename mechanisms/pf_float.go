@@ -28,6 +28,20 @@ const (
 // Practice, 2013, Thm. 19.3), 2e-17 of the integral. Where T w <= 1/8, ln(1 - t w) = -Σ_j (t w)^j/j is cut after 20 terms, which sums to
 // less than 40·8^{-20}. What remains is rounding.
 func permuteAndFlipFloat(_ arith.Field[float64], weights []float64, counts []int) []float64 {
+	u, g := permuteAndFlipNodes(weights, counts)
+	p := make([]float64, len(weights))
+	for r, w := range weights {
+		rest, sum := 1-w, 0.0
+		for i := range pfNodes {
+			sum += g[i] / (rest + u[i]*w)
+		}
+		p[r] = w * sum
+	}
+	return p
+}
+
+// permuteAndFlipNodes returns 1 - t at the nodes t of the integral, and the product over all weights there times the node's own weight.
+func permuteAndFlipNodes(weights []float64, counts []int) (u, g [pfNodes]float64) {
 	var total compensated
 	for i, w := range weights {
 		total.add(float64(counts[i]) * w)
@@ -44,14 +58,14 @@ func permuteAndFlipFloat(_ arith.Field[float64], weights []float64, counts []int
 		term := float64(counts[i]) * w
 		for j := range power {
 			power[j].add(term)
-			if term *= w; term == 0 {
+			if term *= w; term < 1e-30 { // of an exponent that is known to 1e-16
 				break
 			}
 		}
 	}
 
 	x, weight := legendre(pfNodes)
-	var t, u, g [pfNodes]float64 // nodes, their distances from 1, and weighted products
+	var t [pfNodes]float64 // nodes
 	for i := range pfNodes {
 		// 1 - x is the mirror image of x, and that is where small ones are accurate.
 		t[i] = end * x[i]
@@ -70,15 +84,7 @@ func permuteAndFlipFloat(_ arith.Field[float64], weights []float64, counts []int
 		}
 	}
 
-	p := make([]float64, len(weights))
-	for r, w := range weights {
-		rest, sum := 1-w, 0.0
-		for i := range pfNodes {
-			sum += g[i] / (rest + u[i]*w)
-		}
-		p[r] = w * sum
-	}
-	return p
+	return u, g
 }
 
 // compensated is a sum with its rounding errors carried along (Neumaier 1974).
