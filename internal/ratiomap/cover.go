@@ -73,6 +73,7 @@ const (
 	firstSteps = 8
 	maxNodes   = 2000
 	maxBits    = 1 << 20 // of the number of score vectors
+	fewOrbits  = 600     // up to which each orbit is a class, where the bound is to be close to the truth
 )
 
 // round is the unit of bounds, and margin by how much a bound exceeds its estimate at least, in these units.
@@ -197,6 +198,11 @@ func (p *prover) choose(ctx context.Context, from int64) error {
 	limit := p.options.MaxClasses
 	if limit == 0 {
 		limit = DefaultMaxClasses
+	}
+	if orbits := lattice.Orbits(p.n, p.k); p.options.Gap > 0 && orbits.Cmp(big.NewInt(min(fewOrbits, int64(limit)))) <= 0 {
+		var err error
+		p.form, err = newForm(p.n, p.k, p.k+1, fewOrbits)
+		return err
 	}
 	target, _ := p.options.Target.Float64()
 	worst := 0.0

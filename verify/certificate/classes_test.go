@@ -1,7 +1,11 @@
 package certificate
 
 import (
+	"context"
+	"fmt"
 	"math/big"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,4 +55,31 @@ func TestClassesHoldTheirVectors(t *testing.T) {
 	}
 	_, err := newClasses(8, 6, 3, 100)
 	assert.ErrorIs(t, err, ErrLimit)
+}
+
+// TestIntervalLimits: the check of a range ends with its context, and does not begin on numbers that are too long, or classes that are too many.
+func TestIntervalLimits(t *testing.T) {
+	text, err := os.ReadFile("../../testdata/interval.cert")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = Check(strings.NewReader(string(text)), Options{Context: ctx})
+	assert.ErrorIs(t, err, context.Canceled)
+	head := "optratio-interval 1\nn %d\nk %d\nconstraints paper\nclaim ratio pf 0 1 2\n"
+	for _, c := range []struct {
+		n, k int
+		body string
+	}{{5000, 2, "top 1\nscale 1\n"}, {3, 2000, "top 1\nscale 1\n"}, {400, 30, "top 9\nscale 1\n"}} {
+		_, err := Check(strings.NewReader(fmt.Sprintf(head, c.n, c.k)+c.body), Options{MaxMemory: 1 << 24})
+		assert.ErrorIs(t, err, ErrLimit)
+	}
+	for _, c := range []struct {
+		n, k int
+		body string
+	}{{3, 1 << 20, "threshold 1/3\nend 6\n"}, {1 << 30, 1 << 20, "closed-form 2\nend 6\n"}} {
+		r, err := Check(strings.NewReader(fmt.Sprintf(head, c.n, c.k)+c.body), Options{})
+		require.NoError(t, err)
+		assert.False(t, r.Valid)
+		assert.Contains(t, r.Reason, "too long")
+	}
 }

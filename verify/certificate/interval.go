@@ -41,7 +41,7 @@ const (
 	maxIntervalK     = 1024
 	bytesPerClass    = 600 // classes with their positions, by estimate
 	intervalBits     = 128
-	maxIntervalParts = 30 // how often a part of the range is halved
+	maxIntervalParts = 24 // how often a part of the range is halved
 )
 
 // checkInterval decides whether the claim of an interval certificate follows.
@@ -254,6 +254,9 @@ func (c *intervalCertificate) decide(ctx context.Context) (string, error) {
 		if c.from.Sign() != 0 {
 			return "threshold: the claim does not begin at 0", nil
 		}
+		if float64(c.k)*float64(c.threshold.Denom().BitLen()) > maxClosedBits {
+			return "threshold: the numbers are too long to compare", nil
+		}
 		if c.n > 2 && c.k > 1 && powers(c.threshold, c.k).Cmp(one) > 0 {
 			return fmt.Sprintf("threshold: z + … + z^k is more than 1 at z = %s", c.threshold.RatString()), nil
 		}
@@ -329,9 +332,13 @@ func (c *intervalCertificate) between(ctx context.Context) (string, error) {
 		d := c.classes.walk(node.z, node.y, node.cost, intervalBits)
 		if last != nil {
 			bow := c.classes.bend(last, d, intervalBits).Mul(interval.FromRat(new(big.Rat).Sub(d.z, last.z), intervalBits))
-			p := &stretch{certificate: c, a: last, b: d, bow: bow, most: interval.FromRat(node.most, intervalBits)}
+			p := &stretch{ctx: ctx, certificate: c, a: last, b: d, bow: bow, most: interval.FromRat(node.most, intervalBits)}
 			zero, one := new(big.Rat), big.NewRat(1, 1)
-			if why := p.decide(zero, one, p.flip(one), 0); why != "" {
+			why := p.decide(zero, one, p.flip(one), 0)
+			if err := ctx.Err(); err != nil {
+				return "", err
+			}
+			if why != "" {
 				return fmt.Sprintf("from z = %s to %s: %s", last.z.RatString(), d.z.RatString(), why), nil
 			}
 		}
@@ -348,6 +355,7 @@ func (c *intervalCertificate) between(ctx context.Context) (string, error) {
 // with D the bounds at the nodes: every reduced cost c_i + z λ_{i+1} - λ_i is the mean of those at the nodes less t(1-t)(z_b - z_a) times the growth of
 // λ_{i+1}, and bow adds up the largest such terms of the classes, where they are positive.
 type stretch struct {
+	ctx         context.Context
 	certificate *intervalCertificate
 	a, b        *dualPoint
 	bow, most   interval.Interval
@@ -379,7 +387,7 @@ func (p *stretch) decide(s, t *big.Rat, end interval.Interval, depth int) string
 	if p.follows(end, low) {
 		return ""
 	}
-	if depth == maxIntervalParts || !p.follows(end, at) {
+	if depth == maxIntervalParts || !p.follows(end, at) || p.ctx.Err() != nil {
 		z := new(big.Rat).Sub(p.b.z, p.a.z)
 		z.Mul(z, t).Add(z, p.a.z)
 		return fmt.Sprintf("at z = %s the values prove a ratio of at most %.8g", z.FloatString(8), end.Quo(at).Near())
