@@ -110,7 +110,7 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 	switch {
 	case f.epsilon.eps != "" && f.epsilon.exp == "":
 		if p.Epsilon, err = parseRange("--eps", f.epsilon.eps, "0.1:1:0.1 or 0.5,1", decimal.Parse); err == nil {
-			one.epsilon.eps = sweep.DecimalText(p.Epsilon[0])
+			one.epsilon.eps = decimal.Text(p.Epsilon[0])
 		}
 	case f.epsilon.eps == "" && f.epsilon.exp != "":
 		if p.Epsilon, err = parseRange("--exp-eps", f.epsilon.exp, "1:2:1/4 or 3/2,2", decimal.ParseNumber); err == nil {
@@ -149,7 +149,7 @@ func (f *sweepFlags) settings(one *ratioFlags, p *sweep.Plan) string {
 			words = append(words, name+"="+value)
 		}
 	}
-	add(r.Gap.Cmp(big.NewRat(1, 1e9)) != 0, "gap", sweep.DecimalText(r.Gap))
+	add(r.Gap.Cmp(big.NewRat(1, 1e9)) != 0, "gap", decimal.Text(r.Gap))
 	add(r.Method != lp.Auto, "method", r.Method.String())
 	add(r.Exact, "exact", "true")
 	add(r.Solver.Name() != linear.Embedded{}.Name(), "solver", r.Solver.Name())

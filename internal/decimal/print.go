@@ -194,3 +194,12 @@ func Hex(x *big.Rat) string {
 	f := new(big.Float).SetPrec(bits).SetInt(x.Num())
 	return f.SetMantExp(f, 1-x.Denom().BitLen()).Text('x', -1)
 }
+
+// Text writes a number that has finitely many decimals, with all of them.
+func Text(x *big.Rat) string {
+	for digits := 20; ; digits *= 2 {
+		if s := Lower(x, digits); s == Upper(x, digits) || digits > MaxLength {
+			return s
+		}
+	}
+}

@@ -319,18 +319,27 @@ func largest(pieces []piece) int {
 	return best
 }
 
-// piece proves a bound between two dual points, as small as the pieces that permute-and-flip's error is looked at on allow.
+// piece proves a bound between two dual points, as small as the pieces that permute-and-flip's error is looked at on allow. Where the points are so bad that they
+// prove no more than that the ratio is at most 1 + B' <= k + 1 (docs/levels.md), that is the bound.
 func (p *prover) piece(a, b *dual) piece {
 	s := p.span(a, b)
 	estimate := 1.0
+	most := big.NewRat(int64(p.k)+1, 1)
 	const looks = 64
 	for i := int64(0); i <= looks; i++ {
 		t := i << pieceBits / looks
-		estimate = max(estimate, s.flip(t).Quo(s.chord(t).Sub(s.bow(t))).Near())
+		bound := s.chord(t).Sub(s.bow(t))
+		if bound.Lo().Sign() <= 0 {
+			return piece{a, b, most}
+		}
+		estimate = max(estimate, s.flip(t).Quo(bound).Near())
 	}
-	bound := up(new(big.Rat).SetFloat64(estimate))
+	bound := up(new(big.Rat).SetFloat64(min(estimate, float64(p.k)+1)))
 	for extra := int64(margin); ; extra *= 2 {
 		tried := new(big.Rat).Add(bound, big.NewRat(extra, roundUnit))
+		if tried.Cmp(most) >= 0 {
+			return piece{a, b, most}
+		}
 		if s.proves(tried) {
 			return piece{a, b, tried}
 		}

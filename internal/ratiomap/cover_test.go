@@ -270,3 +270,18 @@ func TestMonotoneLevel(t *testing.T) {
 		assert.LessOrEqual(t, ratio.Cmp(i.Bound), 0)
 	}
 }
+
+// TestUselessPoints: between points that prove nothing the bound is the universal one.
+func TestUselessPoints(t *testing.T) {
+	f, err := newForm(3, 3, 4, 1e6)
+	require.NoError(t, err)
+	p := &prover{n: 3, k: 3, form: f, options: Options{Gap: MinGap}}
+	nothing := make([]int64, len(f.classes))
+	a, b := walk(f, 600<<10, nothing, nil), walk(f, 700<<10, nothing, nil)
+	assert.Zero(t, p.piece(a, b).bound.Cmp(big.NewRat(4, 1)))
+	large := make([]int64, len(f.classes))
+	for i := range large {
+		large[i] = -1 << 40
+	}
+	assert.Zero(t, p.piece(walk(f, 600<<10, large, nil), b).bound.Cmp(big.NewRat(4, 1)))
+}

@@ -56,7 +56,8 @@ func newMonotone(f *form) (*monotone, error) {
 	return m, nil
 }
 
-// solve finds multipliers at one z with package lp, those of rows of monotonicity included. It returns nil where no program had to be solved.
+// solve finds multipliers at one z with package lp, those of rows of monotonicity included. It returns nil where no program had to be solved, or
+// where its multipliers are too large to be true.
 func (m *monotone) solve(ctx context.Context, p *prover, z int64) (*dual, error) {
 	const digits = 1e12
 	eps, err := mechanisms.FromEpsilon(big.NewRat(int64(math.Round(-math.Log(float64(z)/(1<<zBits))*digits)), digits))
@@ -94,7 +95,11 @@ func (m *monotone) solve(ctx context.Context, p *prover, z int64) (*dual, error)
 		}
 	}
 	cuts = m.sorted(cuts)
-	d := walk(p.form, z, y, m.costs(p.form, cuts))
+	cost, ok := m.costs(p.form, cuts)
+	if !ok {
+		return nil, nil
+	}
+	d := walk(p.form, z, y, cost)
 	d.cuts = cuts
 	return d, nil
 }
@@ -117,22 +122,27 @@ func (m *monotone) sorted(cuts []cut) []cut {
 }
 
 // costs returns c_i with the rows taken off with their multipliers: with w = N(m) m_v, the row u_a >= (w_a/w_b) u_b takes μ from c_a and adds (w_a/w_b) μ to c_b. What
-// is added is rounded down, as u_b >= 0 allows.
-func (m *monotone) costs(f *form, cuts []cut) []int64 {
-	cost := make([]int64, len(f.class))
+// is added is rounded down, as u_b >= 0 allows. It reports false where a cost is too large for the walk.
+func (m *monotone) costs(f *form, cuts []cut) (cost []int64, ok bool) {
+	cost = make([]int64, len(f.class))
 	for i, v := range f.depth {
 		cost[i] = int64(v) << unitBits
 	}
+	small := func(x int64) bool { return x <= maxUnits && x >= -maxUnits }
 	weight := func(j int32) *big.Int {
 		w := big.NewInt(int64(m.vars.Count[j]))
 		return w.Mul(w, f.mass[m.class[m.vars.Orbit[j]]])
 	}
 	for _, c := range cuts {
 		added := new(big.Int).Mul(weight(c.above), big.NewInt(c.mu))
-		if added.Quo(added, weight(c.below)); added.BitLen() < 50 {
-			cost[m.at[c.below]] += added.Int64()
+		if added.Quo(added, weight(c.below)); added.CmpAbs(big.NewInt(maxUnits)) > 0 {
+			return nil, false
 		}
+		cost[m.at[c.below]] += added.Int64()
 		cost[m.at[c.above]] -= c.mu
+		if !small(cost[m.at[c.below]]) || !small(cost[m.at[c.above]]) {
+			return nil, false
+		}
 	}
-	return cost
+	return cost, true
 }

@@ -10,8 +10,8 @@ import (
 const (
 	unitBits = 32
 	zBits    = 20
-	// maxUnits bounds multipliers and costs, so that no λ overflows while k <= MaxDepth: λ is a sum of at most 2k+1 costs.
-	maxUnits = 1 << 50
+	// maxUnits bounds multipliers and costs, so that no λ overflows while k <= MaxDepth: λ is a sum of at most 2k+1 terms c_i - y_i.
+	maxUnits = 1 << 48
 	MaxDepth = 1 << 10
 )
 

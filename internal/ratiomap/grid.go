@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"optratio/internal/decimal"
 	"optratio/lp"
 )
 
@@ -236,15 +235,6 @@ func (s *Summary) summarise(p *Plan, table map[[2]int][]Row) {
 			t.Bound, _ = most.Float64()
 		}
 		s.Settled = append(s.Settled, t)
-	}
-}
-
-// text writes a number with finitely many decimals.
-func text(x *big.Rat) string {
-	for digits := 8; ; digits *= 2 {
-		if s := decimal.Lower(x, digits); s == decimal.Upper(x, digits) || digits > decimal.MaxLength {
-			return s
-		}
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"testing"
 )
 
-// TestWholeMapAgain proves every bound of testdata/map.csv anew: minutes.
+// TestWholeMapAgain proves every bound of the two maps of testdata anew: minutes.
 func TestWholeMapAgain(t *testing.T) {
-	table, _ := mapTable(t)
-	for _, rows := range table {
-		again(t, rows)
+	for _, name := range []string{"map.csv", "map-full.csv"} {
+		table, _ := mapTable(t, name)
+		for _, rows := range table {
+			again(t, rows)
+		}
 	}
 }

@@ -98,5 +98,6 @@ func (p *prover) depths() []int64 {
 	if p.monotone == nil {
 		return nil
 	}
-	return p.monotone.costs(p.form, nil)
+	cost, _ := p.monotone.costs(p.form, nil)
+	return cost
 }

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"optratio/internal/decimal"
 )
 
 type writer = io.Writer
@@ -66,10 +68,10 @@ func WriteTable(w io.Writer, rows []Row) error {
 		if x == nil {
 			return ""
 		}
-		return text(x)
+		return decimal.Text(x)
 	}
 	for _, r := range rows {
-		line := []string{strconv.Itoa(r.N), strconv.Itoa(r.K), r.Constraints, text(r.From), text(r.To), text(r.Bound), r.Proof, strconv.Itoa(r.Classes),
+		line := []string{strconv.Itoa(r.N), strconv.Itoa(r.K), r.Constraints, decimal.Text(r.From), decimal.Text(r.To), decimal.Text(r.Bound), r.Proof, strconv.Itoa(r.Classes),
 			optional(r.SeenEpsilon), optional(r.SeenRatio)}
 		if err := out.Write(line); err != nil {
 			return err
@@ -139,16 +141,16 @@ func Check(rows []Row) error {
 	for i, r := range rows {
 		switch {
 		case r.From.Cmp(reached) != 0:
-			return fmt.Errorf("n = %d, k = %d: nothing from z = %s to %s", r.N, r.K, text(reached), text(r.From))
+			return fmt.Errorf("n = %d, k = %d: nothing from z = %s to %s", r.N, r.K, decimal.Text(reached), decimal.Text(r.From))
 		case r.To.Cmp(r.From) <= 0 || r.Bound.Cmp(one) < 0 || r.N != rows[0].N || r.K != rows[0].K || r.Constraints != rows[0].Constraints:
-			return fmt.Errorf("n = %d, k = %d: no interval at z = %s", r.N, r.K, text(r.From))
+			return fmt.Errorf("n = %d, k = %d: no interval at z = %s", r.N, r.K, decimal.Text(r.From))
 		case (r.Proof == ProofThreshold) != (i == 0) || !slices.Contains([]string{ProofThreshold, ProofClosedForm, ProofDual}, r.Proof):
-			return fmt.Errorf("n = %d, k = %d: proof %q at z = %s", r.N, r.K, r.Proof, text(r.From))
+			return fmt.Errorf("n = %d, k = %d: proof %q at z = %s", r.N, r.K, r.Proof, decimal.Text(r.From))
 		}
 		reached = r.To
 	}
 	if reached.Cmp(one) != 0 {
-		return fmt.Errorf("n = %d, k = %d: nothing from z = %s to 1", rows[0].N, rows[0].K, text(reached))
+		return fmt.Errorf("n = %d, k = %d: nothing from z = %s to 1", rows[0].N, rows[0].K, decimal.Text(reached))
 	}
 	return nil
 }

@@ -93,18 +93,9 @@ func (p *Plan) parameters(at Point, mechanism string) Parameters {
 	if p.Exp {
 		q.ExpEps = at.Epsilon.RatString()
 	} else {
-		q.Eps = DecimalText(at.Epsilon)
+		q.Eps = decimal.Text(at.Epsilon)
 	}
 	return q
-}
-
-// DecimalText writes a number that has finitely many decimals, with all of them.
-func DecimalText(x *big.Rat) string {
-	for digits := 20; ; digits *= 2 {
-		if s := decimal.Lower(x, digits); s == decimal.Upper(x, digits) || digits > decimal.MaxLength {
-			return s
-		}
-	}
 }
 
 // Deal returns the points of a shard, those of least work first. Points are ordered by the size of their programs, then by n, k and ε, and dealt

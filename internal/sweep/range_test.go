@@ -110,7 +110,7 @@ func TestDecimalText(t *testing.T) {
 	} {
 		x, err := decimal.Parse(text)
 		require.NoError(t, err)
-		assert.Equal(t, want, DecimalText(x))
+		assert.Equal(t, want, decimal.Text(x))
 	}
 }
 

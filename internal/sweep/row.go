@@ -209,7 +209,7 @@ func (r *Row) complete() error {
 		return fmt.Errorf("n = %d and k = %d, want at least 1", r.N, r.K)
 	case err != nil || (r.Eps == "") == (r.ExpEps == ""):
 		return fmt.Errorf("eps = %q and exp_eps = %q, want a number and nothing", r.Eps, r.ExpEps)
-	case r.ExpEps != "" && value.RatString() != text || r.Eps != "" && (strings.Contains(text, "/") || DecimalText(value) != text):
+	case r.ExpEps != "" && value.RatString() != text || r.Eps != "" && (strings.Contains(text, "/") || decimal.Text(value) != text):
 		return fmt.Errorf("%s is not written as a sweep writes it", text)
 	case r.Objective == "" || r.Constraints == "" || r.Mechanism == "" || r.Proof == "" || r.Solver == "":
 		return errors.New("an empty field")
