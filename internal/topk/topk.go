@@ -54,6 +54,9 @@ type Answer struct {
 // Solve answers a request. Where the context ends, the answer says so and holds what is certain by then.
 func Solve(ctx context.Context, r Request) (*Answer, error) {
 	begin := time.Now()
+	if _, high := r.Epsilon.ExpBounds(64); high == nil {
+		return nil, fmt.Errorf("%w: ε is missing or more than 8192; use a smaller one", ErrSize)
+	}
 	sets, err := newSpace(r.N, r.K, r.Top, false)
 	if err != nil {
 		return nil, err
@@ -126,9 +129,8 @@ func (j *job) rate(m *Mechanism, optimum table.Bounds) (rated Rated, err error) 
 		}
 		rated.Lists, rated.ListsExp = &eps, exp
 	}
-	if _, high := j.Epsilon.ExpBounds(precision); high != nil {
-		rated.Over = sets.Low.Cmp(high) > 0
-	}
+	_, budget := j.Epsilon.ExpBounds(precision)
+	rated.Over = sets.Low.Cmp(budget) > 0
 	fair, err := j.at(sets, rated.Sets)
 	if err != nil {
 		return rated, err

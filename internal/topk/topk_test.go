@@ -3,6 +3,7 @@ package topk
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"testing"
@@ -12,9 +13,11 @@ import (
 
 	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/lp/table"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 func exp(t *testing.T, s string) mechanisms.Epsilon {
@@ -317,6 +320,86 @@ func TestPeelingByHand(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.want, x.RatString(), fmt.Sprint(c.list))
 	}
+}
+
+// Pairwise noisy max by its definition, in floating point: the sum of Pr[E_S in dx] times the chances that x + m(S,S') exceeds the other's noise.
+func TestPairwiseByItsDefinition(t *testing.T) {
+	m, err := ParseMechanism("pairwise")
+	require.NoError(t, err)
+	for _, depths := range [][]int{{0, 0, 1, 1}, {0, 1, 2, 2}, {0, 0, 0, 2}, {0, 0, 1, 2, 2}} {
+		const rate = 0.7
+		eps, err := mechanisms.ParseEpsilon("0.7")
+		require.NoError(t, err)
+		s := &single[interval.Interval]{m, 2, enclosed(m, eps, 128), depths, nil}
+		got, err := s.sets()
+		require.NoError(t, err)
+		sets := everyOutcome(len(depths), 2, false)
+		wins, total := map[string]float64{}, 0.0
+		for _, a := range sets {
+			sum := 0.0
+			const steps, top = 20_000, 40.0
+			for i := range steps {
+				x := (float64(i) + 0.5) * top / steps
+				term := rate * math.Exp(-rate*x) * top / steps
+				for _, b := range sets {
+					differ := 0
+					for _, r := range a {
+						if !slices.Contains(b, r) {
+							differ++
+						}
+					}
+					if differ > 0 {
+						lead := float64(depths[b[0]]+depths[b[1]]-depths[a[0]]-depths[a[1]]) / float64(differ)
+						term *= max(0, -math.Expm1(-rate*(x+lead)))
+					}
+				}
+				sum += term
+			}
+			total += sum
+			chosen := []int{depths[a[0]], depths[a[1]]}
+			slices.Sort(chosen)
+			wins[key(chosen)] = sum
+		}
+		for set, f := range wins {
+			x, _ := got[set].Lo().Float64()
+			assert.InDelta(t, f/total, x, 1e-5, "%v %v", depths, []byte(set))
+		}
+	}
+}
+
+// Two of four by pairwise noisy max need more than ε, and the optimum at the ε that they have lies between those at its ends.
+func TestOverTheBudget(t *testing.T) {
+	eps, err := mechanisms.ParseEpsilon("1")
+	require.NoError(t, err)
+	for _, e := range []mechanisms.Epsilon{eps, exp(t, "4")} {
+		a := ask(t, 4, 2, 2, e, "pairwise", "one-shot:exponential", "peel:pf")
+		assert.True(t, a.Mechanisms[0].Over)
+		assert.Greater(t, a.Mechanisms[0].Fair.Float64(), a.Mechanisms[0].Ratio.Float64())
+		assert.False(t, a.Mechanisms[1].Over)
+		assert.False(t, a.Mechanisms[2].Over)
+		for _, m := range a.Mechanisms {
+			low, _ := m.Fair.Lower()
+			high, _ := m.Fair.Upper()
+			assert.LessOrEqual(t, low.Cmp(high), 0)
+		}
+		// It uses the whole budget, so both ratios are the same; known as closely as the optimum is.
+		low, _ := a.Mechanisms[1].Fair.Lower()
+		high, _ := a.Mechanisms[1].Fair.Upper()
+		lower, _ := a.Mechanisms[1].Ratio.Lower()
+		upper, _ := a.Mechanisms[1].Ratio.Upper()
+		assert.True(t, low.Cmp(upper) <= 0 && lower.Cmp(high) <= 0)
+	}
+}
+
+// Probabilities too small to be told from 0 say nothing of privacy.
+func TestTooSmallToTell(t *testing.T) {
+	a := arithmetic[*big.Rat]{f: arith.Rat{}}
+	_, err := greatest(a, []*big.Rat{new(big.Rat), big.NewRat(1, 2)}, []table.Row{{Above: 0, Below: 1}}, ofRat)
+	assert.ErrorIs(t, err, ErrProbability)
+	eps, err := mechanisms.ParseEpsilon("10000")
+	require.NoError(t, err)
+	_, err = Solve(context.Background(), Request{N: 2, K: 1, Top: 1, Epsilon: eps, Solver: linear.Embedded{}, Gap: big.NewRat(1, 10)})
+	assert.ErrorIs(t, err, ErrSize)
 }
 
 func TestMechanismNames(t *testing.T) {
