@@ -78,7 +78,7 @@ func TestBrowserViews(t *testing.T) {
 	files := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	defer files.Close()
 	pages := map[string]string{
-		"explorer": at + "/?n=4&k=3&eps=0.5", "pmf": at + "/pmf?scores=0,-1,-3&eps=1", "audit": at + "/audit", "evaluate": at + "/evaluate", "error": at + "/pmf?scores=0,x",
+		"explorer": at + "/?n=4&k=3&eps=0.5", "map": at + "/map", "pmf": at + "/pmf?scores=0,-1,-3&eps=1", "audit": at + "/audit", "evaluate": at + "/evaluate", "error": at + "/pmf?scores=0,x",
 	}
 	table, err := filepath.Abs("../testdata/em.jsonl")
 	require.NoError(t, err)
@@ -115,9 +115,9 @@ func TestBrowserKeyboard(t *testing.T) {
 	at := served(t)
 	ctx, errors := browser(t)
 	var text, address string
-	// The first stops of the Tab key are the link to the answer, four links, and the field n.
+	// The first stops of the Tab key are the link to the answer, five links, and the field n.
 	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1400, 900), chromedp.Navigate(at+"/?n=3&k=2&eps=0.3"), chromedp.WaitVisible(word, chromedp.ByQuery),
-		chromedp.KeyEvent(strings.Repeat(kb.Tab, 6)), chromedp.Evaluate("document.activeElement.id", &text)))
+		chromedp.KeyEvent(strings.Repeat(kb.Tab, 7)), chromedp.Evaluate("document.activeElement.id", &text)))
 	require.Equal(t, "n", text)
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.KeyEvent(kb.Tab), // the slider beside it

@@ -43,7 +43,7 @@ type shown struct {
 	Fields            []field
 	Method            string
 	Live              bool // answers as one types
-	Answer            template.HTML
+	Answer, Extra     template.HTML
 	Error             string
 }
 
@@ -54,12 +54,13 @@ type viewLink struct {
 
 // kinds are the views, in the order of their links.
 var kinds = []struct{ path, name string }{
-	{"/", "How far from optimal"}, {"/pmf", "Probabilities"}, {"/audit", "Audit a table"}, {"/evaluate", "Histogram"},
+	{"/", "How far from optimal"}, {"/map", "Map"}, {"/pmf", "Probabilities"}, {"/audit", "Audit a table"}, {"/evaluate", "Histogram"},
 }
 
 func (s *Server) routes() {
 	s.mux.HandleFunc("GET /{$}", s.ratio)
 	s.mux.HandleFunc("GET /events", s.events)
+	s.mux.HandleFunc("GET /map", s.heat)
 	s.mux.HandleFunc("GET /pmf", s.pmf)
 	s.mux.HandleFunc("GET /audit", s.audit)
 	s.mux.HandleFunc("POST /audit", s.audit)

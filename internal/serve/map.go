@@ -1,0 +1,132 @@
+package serve
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"html/template"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"optratio/internal/report"
+)
+
+// mapped has, for each lattice and level, the largest bound of testdata/map.csv and the largest ratio seen there: the columns
+// n, k, constraints, bound, seen.
+//
+//go:embed map.csv
+var mapped string
+
+// bounded is a lattice of the map.
+type bounded struct {
+	n, k        int
+	constraints string
+	bound, seen string // decimals, rounded outward and as seen
+}
+
+// readMap reads the map; the file is a part of the program and right.
+func readMap() (rows []bounded) {
+	lines, err := csv.NewReader(strings.NewReader(mapped)).ReadAll()
+	if err != nil {
+		panic(err)
+	}
+	for _, l := range lines[1:] {
+		n, errN := strconv.Atoi(l[0])
+		k, errK := strconv.Atoi(l[1])
+		if errN != nil || errK != nil {
+			panic(fmt.Sprint("map.csv: ", l))
+		}
+		rows = append(rows, bounded{n, k, l[2], l[3], l[4]})
+	}
+	return rows
+}
+
+// heat draws the bounds of one level as a table of coloured cells, each of which leads to the explorer.
+func (s *Server) heat(w http.ResponseWriter, r *http.Request) {
+	f := &form{values: r.URL.Query()}
+	var levels []string
+	rows := readMap()
+	for _, b := range rows {
+		if !slices.Contains(levels, b.constraints) {
+			levels = append(levels, b.constraints)
+		}
+	}
+	level := f.one("constraints", levels[0], levels...)
+	v := shown{
+		Title: "Permute-and-flip at every ε", Path: "/map", Method: "get", Live: true,
+		Lead:   "For each number of candidates n and depth k: permute-and-flip's mean error is at most this many times the least possible, whatever ε is. The bounds are proved; certificates and the theorem for all n are in the documentation (map.md). A cell leads to the explorer.",
+		Fields: []field{{Name: "constraints", Label: "Compared with", Kind: "select", Value: level, Options: levels}},
+	}
+	if f.err != nil {
+		s.show(w, r, v, nil, f.err)
+		return
+	}
+	p := &report.Page{Title: "Bounds at level " + level, Tone: "good"}
+	var here []bounded
+	worst := bounded{bound: "1"}
+	for _, b := range rows {
+		if b.constraints == level {
+			here = append(here, b)
+			if value(b.bound) > value(worst.bound) {
+				worst = b
+			}
+		}
+	}
+	p.Word = "At every ε, permute-and-flip has at most " + worst.bound + " times the least mean expected error possible"
+	p.Sentences = []string{fmt.Sprintf("That is over all lattices below; the largest bound is at n = %d, k = %d.", worst.n, worst.k)}
+	p.AddCommands("optratio map -n all -k 1:6 --target 1.014 --gap 0.0005 --lower -o map.csv")
+	v.Extra = heatTable(here, value(worst.bound))
+	s.show(w, r, v, p, nil)
+}
+
+func value(text string) float64 {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
+
+// heatTable is a table with a row for each k and a column for each n. Colours only repeat what the numbers say.
+func heatTable(rows []bounded, worst float64) template.HTML {
+	at := map[[2]int]bounded{}
+	var ns, ks []int
+	for _, b := range rows {
+		at[[2]int{b.n, b.k}] = b
+		ns, ks = append(ns, b.n), append(ks, b.k)
+	}
+	slices.Sort(ns)
+	slices.Sort(ks)
+	ns, ks = slices.Compact(ns), slices.Compact(ks)
+	var b strings.Builder
+	b.WriteString(`<div class="wide" tabindex="0" role="region" aria-label="map"><table class="heat"><thead><tr><th scope="col">n</th>`)
+	for _, k := range ks {
+		fmt.Fprintf(&b, `<th scope="col">k = %d</th>`, k)
+	}
+	b.WriteString("</tr></thead><tbody>\n")
+	for _, n := range ns {
+		fmt.Fprintf(&b, `<tr><th scope="row">%d</th>`, n)
+		for _, k := range ks {
+			cell, ok := at[[2]int{n, k}]
+			if !ok {
+				b.WriteString("<td></td>")
+				continue
+			}
+			share := 0.0
+			if worst > 1 {
+				share = math.Min(math.Max((value(cell.bound)-1)/(worst-1), 0), 1)
+			}
+			title := ""
+			if cell.seen != "" {
+				title = ` title="largest ratio seen: ` + cell.seen + `"`
+			}
+			fmt.Fprintf(&b, `<td style="--heat: %.0f%%"%s><a href="/?n=%d&amp;k=%d&amp;eps=0.3">%s</a></td>`, 100*share, title, n, k, template.HTMLEscapeString(cell.bound))
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</tbody></table></div>")
+	return template.HTML(b.String())
+}

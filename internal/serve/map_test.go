@@ -1,0 +1,62 @@
+package serve
+
+import (
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write map.csv anew from testdata/map.csv")
+
+// TestMapIsTheData takes the largest bound of every lattice from the repository's map and compares them with what the page has.
+func TestMapIsTheData(t *testing.T) {
+	file, err := os.Open("../../testdata/map.csv")
+	require.NoError(t, err)
+	defer file.Close()
+	lines, err := csv.NewReader(file).ReadAll()
+	require.NoError(t, err)
+	column := map[string]int{}
+	for i, name := range lines[0] {
+		column[name] = i
+	}
+	for _, name := range []string{"n", "k", "constraints", "bound", "seen_ratio"} {
+		require.Contains(t, column, name)
+	}
+	greater := func(a, b string) bool {
+		x, ok := new(big.Rat).SetString(a)
+		y, known := new(big.Rat).SetString(b)
+		return ok && (!known || x.Cmp(y) > 0)
+	}
+	var order []string
+	bound, seen := map[string]string{}, map[string]string{}
+	for _, l := range lines[1:] {
+		key := strings.Join([]string{l[column["n"]], l[column["k"]], l[column["constraints"]]}, ",")
+		if bound[key] == "" {
+			order = append(order, key)
+		}
+		if b := l[column["bound"]]; greater(b, bound[key]) {
+			bound[key] = b
+		}
+		if s := l[column["seen_ratio"]]; greater(s, seen[key]) {
+			seen[key] = s
+		}
+	}
+	var b strings.Builder
+	b.WriteString("n,k,constraints,bound,seen\n")
+	for _, key := range order {
+		fmt.Fprintf(&b, "%s,%s,%s\n", key, bound[key], seen[key])
+	}
+	if *update {
+		require.NoError(t, os.WriteFile("map.csv", []byte(b.String()), 0o644))
+		return
+	}
+	assert.Equal(t, b.String(), mapped)
+	assert.NotEmpty(t, readMap())
+}
