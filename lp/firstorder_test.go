@@ -106,3 +106,23 @@ func TestStoppedFirstOrderKeepsItsBounds(t *testing.T) {
 	require.NotNil(t, s.lower)
 	assert.True(t, s.close(big.NewRat(1, 10)))
 }
+
+// TestSmallEpsilons: as ε falls, permute-and-flip's slack in rows (T), the gain over it and the injections fall like ε^(n-1), while the multipliers grow: the
+// point must still show the basis, and the crossover keep to it.
+func TestSmallEpsilons(t *testing.T) {
+	for _, e := range []string{"0.025", "0.1"} {
+		eps, err := mechanisms.ParseEpsilon(e)
+		require.NoError(t, err)
+		p, err := enumerate(context.Background(), 7, 6, lattice.Paper, Paper, eps)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, p.Variables(), firstOrderVariables)
+		s, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: big.NewRat(1, 1e12)})
+		require.NoError(t, err)
+		assert.Empty(t, s.undecided)
+		assert.Less(t, s.pivots, 300, "ε = %s", e)
+		direct, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, direct: true, gap: big.NewRat(1, 1e12)})
+		require.NoError(t, err)
+		assert.LessOrEqual(t, s.lower.Cmp(direct.upper), 0)
+		assert.LessOrEqual(t, direct.lower.Cmp(s.upper), 0)
+	}
+}

@@ -172,7 +172,7 @@ func mix(t float64, now, image, anchor []float64) {
 
 // restart makes the image the new anchor and balances the primal weight by the distances gone.
 func (a *Ascent) restart() {
-	if dx, dy := a.gone(); dx > 1e-24 && dy > 1e-24 {
+	if dx, dy := a.gone(); dx > 1e-32 && dy > 1e-32 {
 		a.Omega = math.Exp(0.5*math.Log(a.Omega) + 0.25*math.Log(dy/dx))
 	}
 	a.Now.copy(a.Image)

@@ -32,9 +32,9 @@ func (Embedded) Crossover(ctx context.Context, m *Model, start Start, report fun
 	if err := start.check(m); err != nil {
 		return nil, err
 	}
-	s := newSimplex(m, newScaling(m), 1e-9, 1e-9)
+	s := newSimplex(m, newScaling(m), finest, 1e-9)
 	s.ctx, s.report, s.rng = ctx, report, rand.New(rand.NewPCG(1, 2))
-	s.perturb = leastPerturb
+	s.perturb, s.yielding = 10*finest, true
 	s.settle(start)
 	s.push()
 	s.complete(start.Spare)

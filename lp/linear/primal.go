@@ -41,6 +41,9 @@ func (s *simplex) primal() verdict {
 				s.restoreBounds()
 				return trouble
 			}
+			if s.yielding {
+				s.yield()
+			}
 			phase1 = s.infeasible() > 0
 			good = true
 		}
@@ -293,6 +296,13 @@ func (s *simplex) relaxBounds() {
 		if up := s.upper[v]; up-s.x[v] <= s.perturb {
 			s.upper[v] = max(up, s.x[v]) + amount*(1+math.Abs(up))
 		}
+	}
+}
+
+// yield moves bounds that basic variables violate to where these are.
+func (s *simplex) yield() {
+	for _, v := range s.head {
+		s.lower[v], s.upper[v] = min(s.lower[v], s.x[v]), max(s.upper[v], s.x[v])
 	}
 }
 

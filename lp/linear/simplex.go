@@ -47,6 +47,7 @@ type simplex struct {
 	breaks     []breakpoint // of the primal ratio test
 	candidates []candidate  // of the dual ratio test
 	flips      []int32
+	yielding   bool    // bounds yield to basic variables that violate them when the factors are fresh
 	crossing   bool    // a crossover is looking for a basis: variables that a singular basis loses become loose
 	loose      []int32 // nonbasic variables between their bounds
 	patches    []int32 // row activities that stand in for variables lost then, at a bound
