@@ -33,7 +33,7 @@ func priceBound(t *testing.T, q variant.Question, optimum *big.Rat) *big.Rat {
 // small is a δ within the first linear piece of the curves that are asked for it.
 const small = "1e-12"
 
-// docs/approximate.md, Theorem 2 and what is computed beside Theorem 3: the price at δ = 0 never exceeds the bound, and equals it for the mean error.
+// docs/approximate.md, Theorem 2 and what is computed beside Theorem 3: the price at δ = 0 never exceeds the bound, and mostly equals it.
 func TestPriceAtZero(t *testing.T) {
 	rho, err := variant.Geometric(big.NewRat(2, 3))
 	require.NoError(t, err)
@@ -76,6 +76,14 @@ func TestPriceAtZero(t *testing.T) {
 		check(variant.Question{N: 3, K: 3, L: 1, Loss: variant.Top1()}, e, false)
 		check(variant.Question{N: 3, K: 2, L: 1, Loss: variant.Top1(), Worst: true}, e, false)
 	}
+	check(variant.Question{N: 3, K: 5, L: 1}, "13/10", false)
+	check(variant.Question{N: 3, K: 4, L: 1}, "69/50", false)
+	check(variant.Question{N: 3, K: 10, L: 1}, "11/10", false)
+	check(variant.Question{N: 4, K: 6, L: 1}, "61/50", false)
+	assert.Equal(t, "0.999091", less["3 10 1 e^ε = 11/10 mean uniform worst false"])
+	assert.Equal(t, "0.995624", less["4 6 1 e^ε = 61/50 mean uniform worst false"])
+	assert.Equal(t, "0.989050", less["3 5 1 e^ε = 13/10 mean uniform worst false"])
+	assert.Equal(t, "0.999579", less["3 4 1 e^ε = 69/50 mean uniform worst false"])
 	assert.Equal(t, "0.988965", less["3 3 1 e^ε = 5/4 top1 uniform worst false"])
 	assert.Equal(t, "0.500000", less["3 2 1 e^ε = 2 top1 uniform worst true"])
 	assert.Equal(t, 191, equal)
