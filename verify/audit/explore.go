@@ -29,6 +29,8 @@ const (
 	least          = 200  // samples that it pays to explore with
 	rivalPart      = 20   // such a part of a batch is drawn at either side of the most hopeful pair, where that is another
 	hysteresis     = 0.15 // in promise, before a pair that was bet on is left
+	loyalty        = 1.3  // likewise, where a claim is to be refuted: times its promise, whatever the event at the pair
+	rising         = 0    // logarithm of the wealth at the claim from which on a stage does not explore
 	mostOdd        = 6    // score vectors that are looked at apart from their class
 	oddness        = 8    // surprise from which on they are
 )
@@ -86,8 +88,11 @@ func (s *statistics) run(dom *verify.Domain) error {
 			return nil
 		}
 		share := mostExploring * stage
-		if !s.o.UntilRefuted {
+		switch {
+		case !s.o.UntilRefuted:
 			share = min(share, max(leastExploring*stage, enoughAClass*classes))
+		case s.wealth.total(s.wealth.levels[s.wealth.claimed]) > rising:
+			share = 0
 		}
 		if err := s.explore(int64(share)); err != nil {
 			return err
@@ -275,7 +280,8 @@ func (s *statistics) bet(end int64) (bool, error) {
 		best := edges[0]
 		for _, e := range edges {
 			// One that was bet on is only left for one that promises clearly more.
-			if base >= 0 && e.from == current.from && e.to == current.to && slices.Equal(e.event, current.event) && e.promise+hysteresis > best.promise {
+			stays := slices.Equal(e.event, current.event) && e.promise+hysteresis > best.promise || s.o.UntilRefuted && loyalty*e.promise > best.promise
+			if base >= 0 && e.from == current.from && e.to == current.to && stays {
 				best = e
 			}
 		}
@@ -291,7 +297,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 			base = -1 // events may be others
 			continue
 		}
-		r := bestRatio(best.p, best.o)
+		r := s.aim().ratio(best.p, best.o)
 		times := int64(min(size, float64(end-s.drawn))) / (r.at + r.near)
 		if times == 0 {
 			break

@@ -295,16 +295,36 @@ type aim struct {
 	claimed float64
 }
 
-// value rates an estimated ln p/o, of which the remaining draws will have the standard error future. Where a claim is to be
-// refuted, that is by how many of them it is exceeded.
-func (a aim) value(log, future float64) float64 {
-	switch {
-	case !a.refute:
-		return log - 2.7*future
-	case log > a.claimed:
-		return (log - a.claimed) / future
+// value rates probabilities that n and m draws estimate, moved by a number of standard errors. For a bound it is ln p/o less what the remaining draws leave
+// of doubt. Where a claim is to be refuted, it is by how many standard errors these draws would show p > e^ε o: the square of that is twice what the
+// logarithm of the wealth gains at the best stake, to second order.
+func (a aim) value(p, o, n, m, errors float64) float64 {
+	r := a.ratio(p, o)
+	draws := a.left / float64(r.at+r.near)
+	if !a.refute {
+		slack := math.Sqrt((1-p)/(p*n) + (1-o)/(o*m))
+		return math.Log(p/o) + errors*slack - 2.7*math.Sqrt((1-p)/(p*draws*float64(r.at))+(1-o)/(max(o, 1/a.left)*draws*float64(r.near)))
 	}
-	return log - a.claimed
+	c := math.Exp(a.claimed)
+	h := nullOf(n*p, m*o, n, m/c)
+	// Where one side was drawn far less often, either its own estimate or what the claim makes of the other's may be too sure.
+	own, near := max(p, h), max(o, h/c)
+	gap := p - c*o + errors*math.Sqrt(own*(1-own)/n+c*c*near*(1-near)/m)
+	return gap * math.Sqrt(draws*float64(r.at)/variance(nullOf(p, o, 1, 1/c), c, r))
+}
+
+// nullOf returns about the h for which the probabilities h, at the vector, and h/c make x hits in n draws there and y in c·m draws at the neighbour likeliest: see tie.
+func nullOf(x, y, n, m float64) float64 { return min(0.999, (x+y)/(n+m)) }
+
+// ratio returns how many draws at the neighbour for how many at the vector serve best: to tell p from o, or where a claim is to be refuted, the likeliest
+// probabilities that keep to it from others.
+func (a aim) ratio(p, o float64) ratio {
+	if a.refute {
+		c := math.Exp(a.claimed)
+		p = nullOf(p, o, 1, 1/c)
+		o = p / c
+	}
+	return bestRatio(p, o)
 }
 
 // outcome is one of a pair's, with how often it came at either side.
@@ -353,10 +373,6 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 			return
 		}
 		e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
-		r := bestRatio(e.p, e.o)
-		draws := a.left / float64(r.at+r.near)
-		future := math.Sqrt((1-e.p)/(e.p*draws*float64(r.at)) + (1-e.o)/(max(e.o, 1/a.left)*draws*float64(r.near)))
-		log := math.Log(e.p / e.o)
 		doubt := 0.0
 		if doubtful {
 			oneSided := in[0].r == 0 || in[len(in)-1].r == len(list)-1
@@ -364,8 +380,8 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 				doubt += 0.1 * max(0, math.Log((n+m)/500))
 			}
 		}
-		e.promise = a.value(log-doubt*e.slack, future)
-		best.hopeful = max(best.hopeful, a.value(log+(1.7-doubt)*e.slack, future))
+		e.promise = a.value(e.p, e.o, n, m, -doubt)
+		best.hopeful = max(best.hopeful, a.value(e.p, e.o, n, m, 1.7-doubt))
 		if e.promise > best.promise {
 			e.hopeful = best.hopeful
 			best = e
