@@ -21,7 +21,7 @@ func init() { commands = append(commands, newAudit) }
 type auditFlags struct {
 	job
 	pmfExec, sampleExec, pmfFile            string
-	n, k                                    int
+	n, k, children                          int
 	epsilon                                 epsilonFlags
 	domain, neighbors, sensitivity          string
 	property, against, precision, budgetStr string
@@ -78,6 +78,7 @@ R-zCDP and bounded range R; of a sampler, they are violated where a lower bound 
 	fs.StringVar(&f.until, "until", "budget", "end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget")
 	fs.StringVar(&f.outcomes, "outcomes", "index", "what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers)")
 	fs.StringVar(&f.budgetStr, "budget", "1M", "samples in all, such as 300k or 10M")
+	countVar(fs, &f.children, "children", "", 1, "with --sample-exec: run the program so many times at once; the samples of every question are dealt to them")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
 	f.junit.add(c)
@@ -95,7 +96,10 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if given != 1 {
 		return o, usagef("give exactly one of --pmf-exec, --sample-exec and --pmf-file")
 	}
-	o = audit.Options{N: f.n, K: f.k, Domain: f.domain, Seed: f.seed, Timeout: f.timeout}
+	o = audit.Options{N: f.n, K: f.k, Domain: f.domain, Seed: f.seed, Timeout: f.timeout, Children: f.children}
+	if f.children < 1 || f.children > 1 && f.sampleExec == "" {
+		return o, usagef("--children %d: give at least 1, and with more than 1 --sample-exec", f.children)
+	}
 	if f.timeout <= 0 {
 		return o, usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
 	}

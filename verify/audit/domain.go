@@ -35,6 +35,7 @@ type Options struct {
 	Budget     int64    // samples in all; 1000000
 	Confidence *big.Rat // of the lower bound on ε, and of the test of fit; 0.95
 	Outcomes   string   // of a sampler: Index (the default), Labels or Real
+	Children   int      // of a program that samples: so many run at the same time; 1
 	// UntilRefuted ends an audit of samples once the claim is refuted, and makes it look for that as early as it can. Otherwise
 	// the whole budget goes into the bound.
 	UntilRefuted bool
@@ -68,6 +69,8 @@ func (o *Options) check() error {
 	switch {
 	case o.Outcomes != "" && o.Outcomes != Index && o.Outcomes != Labels && o.Outcomes != Real:
 		return fmt.Errorf("%w: outcomes %q are none of index, labels, real", ErrOptions, o.Outcomes)
+	case o.Children < 0 || o.Children > mostChildren:
+		return fmt.Errorf("%w: %d children are not 1 to %d", ErrOptions, o.Children, mostChildren)
 	case o.Outcomes != "" && o.Outcomes != Index && o.Against != nil:
 		return fmt.Errorf("%w: outcomes that are no candidates cannot be compared with a mechanism's", ErrOptions)
 	case o.tellsShifts() && len(o.tested()) > 0:

@@ -29,8 +29,8 @@ const (
 	least          = 200  // samples that it pays to explore with
 	rivalPart      = 20   // such a part of a batch is drawn at either side of the most hopeful pair, where that is another
 	hysteresis     = 0.15 // in promise, before a pair that was bet on is left
-	loyalty        = 1.3  // likewise, where a claim is to be refuted: times its promise, whatever the event at the pair
-	rising         = 0    // logarithm of the wealth at the claim from which on a stage does not explore
+	loyalty        = 1.3  // likewise of numbers, where a claim is to be refuted: times its promise, whatever the event at the pair
+	rising         = 0    // logarithm of the wealth at the claim from which on a stage of numbers does not explore
 	mostOdd        = 6    // score vectors that are looked at apart from their class
 	oddness        = 8    // surprise from which on they are
 )
@@ -91,7 +91,7 @@ func (s *statistics) run(dom *verify.Domain) error {
 		switch {
 		case !s.o.UntilRefuted:
 			share = min(share, max(leastExploring*stage, enoughAClass*classes))
-		case s.wealth.total(s.wealth.levels[s.wealth.claimed]) > rising:
+		case s.field.ordered && s.wealth.total(s.wealth.levels[s.wealth.claimed]) > rising:
 			share = 0
 		}
 		if err := s.explore(int64(share)); err != nil {
@@ -159,7 +159,7 @@ func (s *statistics) sites(edges []edge) []int {
 
 // aim is what the rest of the budget is for.
 func (s *statistics) aim() aim {
-	return aim{float64(max(1, s.o.Budget-s.drawn)), s.o.UntilRefuted, s.o.Epsilon.Float()}
+	return aim{float64(max(1, s.o.Budget-s.drawn)), s.o.UntilRefuted, s.field.ordered, s.o.Epsilon.Float()}
 }
 
 // explore spends a number of samples on finding out which pairs promise most: all of them in the first round, fewer in each that
@@ -280,7 +280,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 		best := edges[0]
 		for _, e := range edges {
 			// One that was bet on is only left for one that promises clearly more.
-			stays := slices.Equal(e.event, current.event) && e.promise+hysteresis > best.promise || s.o.UntilRefuted && loyalty*e.promise > best.promise
+			stays := slices.Equal(e.event, current.event) && e.promise+hysteresis > best.promise || s.o.UntilRefuted && f.ordered && loyalty*e.promise > best.promise
 			if base >= 0 && e.from == current.from && e.to == current.to && stays {
 				best = e
 			}

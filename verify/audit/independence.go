@@ -39,8 +39,13 @@ const dependent = 1000
 func (t *independence) compare(a, b []int64, n int64, describe func() string) {
 	same, widest := true, 0
 	logH := -logChoose(2*n, n)
-	for len(a) < len(b) { // outcomes that came in the second half alone
-		a = append(slices.Clone(a), 0)
+	a, b = slices.Clone(a), slices.Clone(b)
+	for len(a) != len(b) { // outcomes that came in one half alone
+		if len(a) < len(b) {
+			a = append(a, 0)
+		} else {
+			b = append(b, 0)
+		}
 	}
 	for r := range a {
 		same = same && a[r] == b[r]

@@ -92,18 +92,24 @@ func (l *labelled) each(object json.RawMessage, what string, line []byte, f func
 		return fmt.Errorf("answered %s, which has no %s of labels", brief(line), what)
 	}
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
-		id, ok := l.ids[key]
-		if !ok {
-			if id = len(l.names); id >= mostLabels {
-				return fmt.Errorf("answered more than %d different labels in all", mostLabels)
-			}
-			l.ids[key], l.names = id, append(l.names, key)
+		if _, ok := l.ids[key]; !ok && len(l.names) >= mostLabels {
+			return fmt.Errorf("answered more than %d different labels in all", mostLabels)
 		}
-		if err := f(id, raw[key]); err != nil {
+		if err := f(l.number(key), raw[key]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// number returns the number of a label, which is the next one if it is new.
+func (l *labelled) number(name string) int {
+	id, ok := l.ids[name]
+	if !ok {
+		id = len(l.names)
+		l.ids[name], l.names = id, append(l.names, name)
+	}
+	return id
 }
 
 // parseCount reads one count of at most so many samples.

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"optratio/number"
@@ -42,14 +43,34 @@ func Samples(ctx context.Context, command string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := newAsker(ctx, command, space, &o)
-	defer a.child.stop()
-	r, err := o.statistics(ctx, command, newSampler(a), space, dom)
+	askers := make([]*asker, max(1, o.Children))
+	var asking sync.Mutex
+	questions := int64(0)
+	for i := range askers {
+		own := o
+		if report := o.Progress; report != nil {
+			own.Progress = func(int64) { // children ask at the same time
+				asking.Lock()
+				defer asking.Unlock()
+				questions++
+				report(questions)
+			}
+		}
+		askers[i] = newAsker(ctx, command, space, &own)
+		defer askers[i].child.stop()
+	}
+	s := newSampler(askers[0])
+	if len(askers) > 1 {
+		s = newSeveral(askers)
+	}
+	r, err := o.statistics(ctx, command, s, space, dom)
 	if err != nil {
 		return nil, err
 	}
-	a.finish()
-	r.account(a)
+	for _, a := range askers {
+		a.finish()
+	}
+	r.account(gather(askers))
 	return r, nil
 }
 
@@ -104,15 +125,22 @@ type labels struct {
 
 // newSampler returns a program as a sampler of the outcomes that are wanted.
 func newSampler(a *asker) sampler {
-	d := drawn{a, firstQuestion, lastQuestion}
+	d := newDrawn(a)
 	switch a.opts.Outcomes {
 	case Labels:
-		return &labels{d, labelled{ids: map[string]int{}}}
+		return &labels{*d, labelled{ids: map[string]int{}}}
 	case Real:
-		d.limit = mostValues
-		return &binned{valued: &d}
+		return &binned{valued: d}
 	}
-	return &d
+	return d
+}
+
+func newDrawn(a *asker) *drawn {
+	d := &drawn{a, firstQuestion, lastQuestion}
+	if a.opts.Outcomes == Real {
+		d.limit = mostValues
+	}
+	return d
 }
 
 func (d *drawn) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
@@ -149,18 +177,22 @@ func (d *drawn) expect(next iter.Seq2[verify.Vector, int64]) {
 // sums adds up the counts of several answers.
 func sums(d *drawn, q verify.Vector, samples int64, parse func([]byte, int64) ([]int64, error)) ([]int64, string, error) {
 	var counts []int64
-	event, err := questions(d, q, samples, parse, func(got []int64) {
-		for len(counts) < len(got) {
-			counts = append(counts, 0)
-		}
-		for i, c := range got {
-			counts[i] += c
-		}
-	})
+	event, err := questions(d, q, samples, parse, func(got []int64) { counts = added(counts, got) })
 	if err != nil || event != "" {
 		return nil, event, err
 	}
 	return counts, "", nil
+}
+
+// added adds counts to a sum, which may have fewer outcomes.
+func added(sum, counts []int64) []int64 {
+	for len(sum) < len(counts) {
+		sum = append(sum, 0)
+	}
+	for i, c := range counts {
+		sum[i] += c
+	}
+	return sum
 }
 
 // questions asks for samples in questions of a size that is answered soon.
@@ -343,6 +375,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 	}
 	var sum, before []int64
 	parts := halves(samples)
+	var children [][][]int64 // what each of several children counted, in either half
 	for part, n := range parts {
 		if n == 0 {
 			continue
@@ -360,6 +393,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 		}
 		s.drawn += n
 		s.field.add(i, got, n)
+		children = append(children, splits(s.sampler))
 		if part == 0 {
 			sum, before = slices.Clone(got), got
 			continue
@@ -372,14 +406,31 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 				return nil, errRepeats
 			}
 		}
-		for r, c := range got {
-			for len(sum) <= r {
-				sum = append(sum, 0)
-			}
-			sum[r] += c
+		sum = added(sum, got)
+	}
+	for _, counted := range children {
+		if err := s.compareChildren(p.q, counted); err != nil {
+			return nil, err
 		}
 	}
 	return sum, nil
+}
+
+// compareChildren tests whether two children of each pair repeat each other, as those do that start with one seed. How a sample was split among the children is
+// fair to bet on after how two samples compare, since given the counts of both together the splits of each are independent of that.
+func (s *statistics) compareChildren(q verify.Vector, counted [][]int64) error {
+	for i := 1; i < len(counted); i += 2 {
+		a, b := counted[i-1], counted[i]
+		if n := sumOf(a); n == sumOf(b) && n >= fewestCompared {
+			s.repeats.compare(a, b, n, func() string {
+				return fmt.Sprintf("two children that were asked for %d samples at %s answered %v and %v", n, scoresText(s.space.Scores(q)), a, b)
+			})
+		}
+		if s.repeats.broken {
+			return errRepeats
+		}
+	}
+	return nil
 }
 
 // fewestCompared is the fewest samples of which two halves are compared: those of fewer tell little.
@@ -436,6 +487,11 @@ func (s *statistics) name(w *verify.Witness, event []bool) {
 	case *labels:
 		w.Event = outcomes.event(event)
 		return
+	case *several:
+		if outcomes.labels != nil {
+			w.Event = outcomes.all.event(event)
+			return
+		}
 	case *binned:
 		w.Event = outcomes.interval(event)
 		return

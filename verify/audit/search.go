@@ -292,34 +292,43 @@ func (f *field) outcomes(e edge) int {
 type aim struct {
 	left    float64
 	refute  bool
+	many    bool // there are many events, as of numbers
 	claimed float64
 }
 
 // value rates probabilities that n and m draws estimate, moved by a number of standard errors. For a bound it is ln p/o less what the remaining draws leave
-// of doubt. Where a claim is to be refuted, it is by how many standard errors these draws would show p > e^ε o: the square of that is twice what the
-// logarithm of the wealth gains at the best stake, to second order.
+// of doubt. Where a claim is to be refuted, it is by how many standard errors these draws would show that p > e^ε o: of ln p/o for few events; where there are
+// many, as of numbers, of p - e^ε o, which a few lucky draws mislead less. The square of that is twice what the logarithm of the wealth gains at the
+// best stake, to second order.
 func (a aim) value(p, o, n, m, errors float64) float64 {
 	r := a.ratio(p, o)
 	draws := a.left / float64(r.at+r.near)
-	if !a.refute {
-		slack := math.Sqrt((1-p)/(p*n) + (1-o)/(o*m))
-		return math.Log(p/o) + errors*slack - 2.7*math.Sqrt((1-p)/(p*draws*float64(r.at))+(1-o)/(max(o, 1/a.left)*draws*float64(r.near)))
+	if a.refute && a.many {
+		c := math.Exp(a.claimed)
+		h := nullOf(n*p, m*o, n, m/c)
+		// Where one side was drawn far less often, either its own estimate or what the claim makes of the other's may be too sure.
+		own, near := max(p, h), max(o, h/c)
+		gap := p - c*o + errors*math.Sqrt(own*(1-own)/n+c*c*near*(1-near)/m)
+		return gap * math.Sqrt(draws*float64(r.at)/variance(nullOf(p, o, 1, 1/c), c, r))
 	}
-	c := math.Exp(a.claimed)
-	h := nullOf(n*p, m*o, n, m/c)
-	// Where one side was drawn far less often, either its own estimate or what the claim makes of the other's may be too sure.
-	own, near := max(p, h), max(o, h/c)
-	gap := p - c*o + errors*math.Sqrt(own*(1-own)/n+c*c*near*(1-near)/m)
-	return gap * math.Sqrt(draws*float64(r.at)/variance(nullOf(p, o, 1, 1/c), c, r))
+	log := math.Log(p/o) + errors*math.Sqrt((1-p)/(p*n)+(1-o)/(o*m))
+	future := math.Sqrt((1-p)/(p*draws*float64(r.at)) + (1-o)/(max(o, 1/a.left)*draws*float64(r.near)))
+	switch {
+	case !a.refute:
+		return log - 2.7*future
+	case log > a.claimed:
+		return (log - a.claimed) / future
+	}
+	return log - a.claimed
 }
 
 // nullOf returns about the h for which the probabilities h, at the vector, and h/c make x hits in n draws there and y in c·m draws at the neighbour likeliest: see tie.
 func nullOf(x, y, n, m float64) float64 { return min(0.999, (x+y)/(n+m)) }
 
-// ratio returns how many draws at the neighbour for how many at the vector serve best: to tell p from o, or where a claim is to be refuted, the likeliest
-// probabilities that keep to it from others.
+// ratio returns how many draws at the neighbour for how many at the vector serve best: to tell p from o, or where a claim is to be refuted by one of many
+// events, the likeliest probabilities that keep to it from others.
 func (a aim) ratio(p, o float64) ratio {
-	if a.refute {
+	if a.refute && a.many {
 		c := math.Exp(a.claimed)
 		p = nullOf(p, o, 1, 1/c)
 		o = p / c
@@ -376,7 +385,7 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 		doubt := 0.0
 		if doubtful {
 			oneSided := in[0].r == 0 || in[len(in)-1].r == len(list)-1
-			if doubt = f.doubt(oneSided); a.refute { // where much was drawn, many estimates were looked at
+			if doubt = f.doubt(oneSided, a.refute); a.refute { // where much was drawn, many estimates were looked at
 				doubt += 0.1 * max(0, math.Log((n+m)/500))
 			}
 		}
@@ -401,8 +410,10 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 
 // doubt is by how many standard errors an estimate is lowered: the best of many estimates errs on the high side, and of labels and
 // intervals there may be many.
-func (f *field) doubt(oneSided bool) float64 {
+func (f *field) doubt(oneSided, refute bool) float64 {
 	switch {
+	case f.ordered && oneSided && refute:
+		return 1.4
 	case f.ordered && oneSided:
 		return 2
 	case f.ordered:

@@ -1,0 +1,158 @@
+package audit
+
+import (
+	"iter"
+	"sync"
+
+	"optratio/verify"
+)
+
+// mostChildren bounds the children of one audit.
+const mostChildren = 64
+
+// several are children of one program that draw at the same time. The samples of every question are dealt to them, as many to each as to any other and the
+// rest to the first ones, whatever they answered before and however fast: what an audit asks of a child depends on the child's place and the seed alone. Each
+// is started again by itself.
+type several struct {
+	askers   []*asker
+	children []*drawn
+	labels   []labelled // of each child; nil where outcomes are no labels
+	all      labelled   // of all, in the order of the children
+	parts    [][]int64  // what each counted in the last sample
+	values   [][]float64
+}
+
+// newSeveral returns the askers as a sampler of the outcomes that are wanted.
+func newSeveral(askers []*asker) sampler {
+	s := &several{askers: askers, all: labelled{ids: map[string]int{}}}
+	for _, a := range askers {
+		s.children = append(s.children, newDrawn(a))
+		if a.opts.Outcomes == Labels {
+			s.labels = append(s.labels, labelled{ids: map[string]int{}})
+		}
+	}
+	if askers[0].opts.Outcomes == Real {
+		return &binned{valued: s}
+	}
+	return s
+}
+
+// share is how many of some samples a child draws.
+func (s *several) share(i int, samples int64) int64 {
+	n := int64(len(s.children))
+	if int64(i) < samples%n {
+		return samples/n + 1
+	}
+	return samples / n
+}
+
+// deal lets every child draw its share, and returns the first event or error in the order of the children.
+func (s *several) deal(samples int64, draw func(i int, samples int64) (event string, err error)) (string, error) {
+	events, errs := make([]string, len(s.children)), make([]error, len(s.children))
+	var drawing sync.WaitGroup
+	for i := range s.children {
+		if n := s.share(i, samples); n > 0 {
+			drawing.Go(func() { events[i], errs[i] = draw(i, n) })
+		}
+	}
+	drawing.Wait()
+	for i := range events {
+		if events[i] != "" || errs[i] != nil {
+			return events[i], errs[i]
+		}
+	}
+	return "", nil
+}
+
+func (s *several) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+	s.parts = make([][]int64, len(s.children))
+	event, err := s.deal(samples, func(i int, n int64) (event string, err error) {
+		if s.labels != nil {
+			s.parts[i], event, err = sums(s.children[i], q, n, s.labels[i].parse)
+		} else {
+			s.parts[i], event, err = s.children[i].Sample(q, n)
+		}
+		return event, err
+	})
+	if err != nil || event != "" {
+		return nil, event, err
+	}
+	var sum []int64
+	for i, counts := range s.parts {
+		if s.labels != nil {
+			s.parts[i] = s.renumbered(&s.labels[i], counts)
+		}
+		sum = added(sum, s.parts[i])
+	}
+	return sum, "", nil
+}
+
+// renumbered returns a child's counts by the numbers that all children's labels have.
+func (s *several) renumbered(own *labelled, counts []int64) []int64 {
+	var out []int64
+	for id, c := range counts {
+		at := s.all.number(own.names[id])
+		for len(out) <= at {
+			out = append(out, 0)
+		}
+		out[at] = c
+	}
+	return out
+}
+
+func (s *several) Values(q verify.Vector, samples int64) (all []float64, event string, err error) {
+	s.values = make([][]float64, len(s.children))
+	event, err = s.deal(samples, func(i int, n int64) (event string, err error) {
+		s.values[i], event, err = s.children[i].Values(q, n)
+		return event, err
+	})
+	for _, values := range s.values {
+		all = append(all, values...)
+	}
+	return all, event, err
+}
+
+// expect tells each child its share of what is drawn next.
+func (s *several) expect(next iter.Seq2[verify.Vector, int64]) {
+	for i, c := range s.children {
+		c.expect(func(yield func(verify.Vector, int64) bool) {
+			for q, samples := range next {
+				if n := s.share(i, samples); n > 0 && !yield(q, n) {
+					return
+				}
+			}
+		})
+	}
+}
+
+// splits returns what each of several children counted in the last sample; nil where there is one child.
+func splits(s sampler) [][]int64 {
+	switch s := s.(type) {
+	case *several:
+		return s.parts
+	case *binned:
+		if of, ok := s.valued.(*several); ok {
+			var out [][]int64
+			for _, values := range of.values {
+				out = append(out, s.count(values))
+			}
+			return out
+		}
+	}
+	return nil
+}
+
+// gather adds up what happened while the children were asked, in the first one's account.
+func gather(askers []*asker) *asker {
+	first := askers[0]
+	for _, a := range askers[1:] {
+		first.questions += a.questions
+		for _, f := range a.findings {
+			first.findings = addFinding(first.findings, f)
+		}
+		if first.child.confused == "" {
+			first.child.confused = a.child.confused
+		}
+	}
+	return first
+}
