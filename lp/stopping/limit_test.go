@@ -51,10 +51,8 @@ type laurent struct {
 func (f laurent) over(a, b interval.Interval) interval.Interval {
 	sum := whole(0)
 	for i, c := range f.c {
-		p, term := f.low+i+1, whole(0)
-		if p == 0 {
-			term = interval.Log(b.Quo(a))
-		} else {
+		term := interval.Log(b.Quo(a))
+		if p := f.low + i + 1; p != 0 {
 			term = power(b, p).Sub(power(a, p)).Quo(whole(p))
 		}
 		sum = sum.Add(interval.FromBig(c, limitBits).Mul(term))
