@@ -143,6 +143,39 @@ func TestIrrationalZ(t *testing.T) {
 	assert.Positive(t, s.Upper.Cmp(big.NewRat(2836690172, 1e10)), s.Upper.FloatString(12))
 }
 
+// content calls every basis that it starts from optimal, as CLP does where costs are 10^-13.
+type content struct{}
+
+func (content) Name() string { return "content" }
+
+func (content) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*linear.Result, error) {
+	result, err := linear.Embedded{}.Solve(ctx, m, linear.Options{Basis: o.Basis, MaxPivots: 1})
+	if err == nil && o.Basis != nil {
+		result.Basis = o.Basis.Clone()
+	}
+	if err == nil {
+		result.Outcome = linear.Optimal
+	}
+	return result, err
+}
+
+// Where a solver's bases do not settle, the embedded one is asked.
+func TestContentSolver(t *testing.T) {
+	for _, text := range []string{"3/2", "1.6487"} {
+		eps, err := mechanisms.ParseExp(text)
+		require.NoError(t, err)
+		for _, worst := range []bool{false, true} {
+			s, err := binary(6, worst).Solve(t.Context(), eps, content{}, big.NewRat(1, 1e12), nil)
+			require.NoError(t, err)
+			require.Empty(t, s.Undecided)
+			want, err := binary(6, worst).Solve(t.Context(), eps, linear.Embedded{}, big.NewRat(1, 1e12), nil)
+			require.NoError(t, err)
+			assert.Equal(t, want.Upper.RatString(), s.Upper.RatString())
+			assert.Equal(t, want.Lower.RatString(), s.Lower.RatString())
+		}
+	}
+}
+
 func TestAStoppedSolveHasBounds(t *testing.T) {
 	eps, err := mechanisms.ParseEpsilon("0.5")
 	require.NoError(t, err)
