@@ -65,6 +65,18 @@ func benchmarkRatio(b *testing.B, size int, eps mechanisms.Epsilon, solver linea
 	b.ReportMetric(float64(a.Pivots), "pivots")
 }
 
+// BenchmarkBuild enumerates a lattice and builds its program.
+func BenchmarkBuild(b *testing.B) {
+	for _, size := range [][2]int{{7, 7}, {8, 8}, {3, 50}, {40, 3}} {
+		b.Run(fmt.Sprintf("n=%d/k=%d", size[0], size[1]), func(b *testing.B) {
+			for b.Loop() {
+				m := newProgram(b, size[0], size[1], lattice.Paper, Paper, decimalEps(b, "0.5")).Model()
+				b.ReportMetric(float64(m.Rows()), "rows")
+			}
+		})
+	}
+}
+
 // BenchmarkBounds evaluates both rigorous bounds at 128 bits, without solving anything.
 func BenchmarkBounds(b *testing.B) {
 	for _, size := range []int{7, 8} {

@@ -96,12 +96,7 @@ print(repr(r.fun))
 
 // BenchmarkHiGHS is HiGHS as scipy calls it (python3-scipy), at ε = 0.5, the process's start-up of some 0.5 s included.
 func BenchmarkHiGHS(b *testing.B) {
-	python := ""
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		if python == "" && exec.Command(name, "-c", "import scipy.optimize").Run() == nil {
-			python = name
-		}
-	}
+	python := scipy()
 	if python == "" {
 		b.Skip("python3 with scipy is not installed")
 	}
@@ -110,20 +105,35 @@ func BenchmarkHiGHS(b *testing.B) {
 			p := newProgram(b, size, size, lattice.Paper, Paper, decimalEps(b, "0.5"))
 			m := p.Model()
 			base := filepath.Join(b.TempDir(), "program")
-			starts := make([]int64, len(m.Start))
-			for i, s := range m.Start {
-				starts[i] = int64(s)
-			}
-			for suffix, data := range map[string]any{
-				".value": m.Value, ".index": m.Index, ".start": starts, ".lower": m.RowLower, ".upper": m.RowUpper, ".cost": m.Cost,
-			} {
-				writeBinary(b, base+suffix, data)
-			}
+			writeHiGHS(b, base, m)
 			for b.Loop() {
 				out, err := exec.Command(python, "-c", highs, base, fmt.Sprint(m.Rows()), fmt.Sprint(m.Cols())).CombinedOutput()
 				require.NoError(b, err, string(out))
 			}
 		})
+	}
+}
+
+// scipy returns a Python that has scipy, or "".
+func scipy() string {
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(name, "-c", "import scipy.optimize").Run() == nil {
+			return name
+		}
+	}
+	return ""
+}
+
+// writeHiGHS writes a program as the script highs reads it.
+func writeHiGHS(b *testing.B, base string, m *linear.Model) {
+	starts := make([]int64, len(m.Start))
+	for i, s := range m.Start {
+		starts[i] = int64(s)
+	}
+	for suffix, data := range map[string]any{
+		".value": m.Value, ".index": m.Index, ".start": starts, ".lower": m.RowLower, ".upper": m.RowUpper, ".cost": m.Cost,
+	} {
+		writeBinary(b, base+suffix, data)
 	}
 }
 

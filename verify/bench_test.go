@@ -1,0 +1,25 @@
+package verify
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+)
+
+// BenchmarkLattice decides all properties of permute-and-flip on a lattice.
+func BenchmarkLattice(b *testing.B) {
+	eps, err := mechanisms.ParseEpsilon("0.5")
+	require.NoError(b, err)
+	for _, size := range [][2]int{{5, 5}, {3, 20}} {
+		b.Run(fmt.Sprintf("n=%d/k=%d", size[0], size[1]), func(b *testing.B) {
+			for b.Loop() {
+				report, err := Lattice(b.Context(), Claim{Mechanism: mechanisms.PermuteAndFlip(), Epsilon: eps}, size[0], size[1], Options{})
+				require.NoError(b, err)
+				require.Equal(b, Proved, report.Find(DP).Verdict)
+			}
+		})
+	}
+}
