@@ -190,3 +190,23 @@ func TestRandomStoppingOnEllipses(t *testing.T) {
 	require.Greater(t, nearest[0], 0.7)
 	require.Greater(t, nearest[1], 0.999)
 }
+
+// Weights beside which the precision is coarse have one factor together; probabilities are as before, exact ones enclosed.
+func TestPermuteAndFlipOfTinyWeights(t *testing.T) {
+	const prec = 40
+	rng := rand.New(rand.NewPCG(8, 9))
+	for range 20 {
+		weights, counts := []*big.Rat{big.NewRat(1, 1)}, []int{1 + rng.IntN(3)}
+		boxes := []interval.Interval{interval.FromInt(1, prec)}
+		for len(weights) < 8 {
+			w := new(big.Rat).SetFrac64(1+rng.Int64N(100), 1<<(30+rng.IntN(25)))
+			weights, counts = append(weights, w), append(counts, 1+rng.IntN(4))
+			boxes = append(boxes, interval.FromRat(w, prec))
+		}
+		exact := registry["pf"].(Weighted).WeightedExact(weights, counts)
+		for i, p := range permuteAndFlipByRule(quadrature.Legendre(40, prec), 30, boxes, counts) {
+			require.True(t, p.Contains(exact[i]), "%v of %v: %v is not in %v", weights, counts, exact[i], p)
+			require.Less(t, p.RelWidth(), 1e-6)
+		}
+	}
+}

@@ -128,12 +128,12 @@ func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec 
 // proposals are the terms of all pairs in float64, to tell which may be minimal.
 type proposals struct {
 	u, d, size []float64 // ε'q/2 ∓ ln(n/β)Δ, Δ, and a bound on |ε'q/2| + |ln(n/β)Δ|
-	value      []float64 // scratch
+	low        []float64 // scratch: of the terms of one candidate, less their margins
 	near       []int
 }
 
 func (m *gem) newProposals(classes []candidate, eps, ln interval.Interval) *proposals {
-	p := &proposals{value: make([]float64, len(classes))}
+	p := &proposals{low: make([]float64, len(classes))}
 	scale, slope := eps.Near()/2, float64(m.sign)*ln.Near()
 	for _, c := range classes {
 		q, _ := c.q.Float64()
@@ -145,32 +145,29 @@ func (m *gem) newProposals(classes []candidate, eps, ln interval.Interval) *prop
 	return p
 }
 
-// margin bounds the error of a computed term: 2^-48 of (size_a + size_b)/(Δ_a + Δ_b), as each of at most eight roundings
-// moves it by 2^-53 of that, and 2^-100 for scores that underflow.
-func (p *proposals) margin(a, b int) float64 {
-	return 0x1p-48*(p.size[a]+p.size[b])/(p.d[a]+p.d[b]) + 0x1p-100
-}
-
 // minima returns the classes b whose term with a may be the least one. A computed term differs from the true one by less than
-// its margin; it is left out where it exceeds another one by more than both margins. Where float64 overflows
+// its margin, which is 2^-48 of (size_a + size_b)/(Δ_a + Δ_b), as each of at most ten roundings
+// moves it by 2^-53 of that, and 2^-100 for scores that underflow. It is left out where it exceeds another one by more than both margins. Where float64 overflows
 // or Δ_a + Δ_b underflows, nothing is left out.
 func (p *proposals) minima(a int) []int {
 	p.near = p.near[:0]
 	least := math.Inf(1)
-	for b := range p.u {
-		sum := p.d[a] + p.d[b]
-		p.value[b] = (p.u[a] - p.u[b]) / sum
-		if err := p.margin(a, b); sum > 0x1p-900 && p.value[b]+err < least {
-			least = p.value[b] + err
-		}
-	}
-	for b := range p.u {
-		sum := p.d[a] + p.d[b]
-		err := p.margin(a, b)
-		if sum > 0x1p-900 && p.value[b]-err > least && !math.IsInf(p.value[b], 0) && !math.IsInf(err, 0) {
+	ua, da, size, low := p.u[a], p.d[a], 0x1p-48*p.size[a], p.low
+	for b, ub := range p.u {
+		sum := da + p.d[b]
+		if sum <= 0x1p-900 {
+			low[b] = math.Inf(-1)
 			continue
 		}
-		p.near = append(p.near, b)
+		part := 1 / sum
+		value, err := (ua-ub)*part, (size+0x1p-48*p.size[b])*part+0x1p-100
+		least = min(least, value+err)
+		low[b] = value - err
+	}
+	for b, x := range low {
+		if !(x > least) || math.IsInf(x, 0) {
+			p.near = append(p.near, b)
+		}
 	}
 	return p.near
 }

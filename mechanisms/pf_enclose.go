@@ -39,7 +39,8 @@ func permuteAndFlipEnclosed(f arith.Field[interval.Interval], weights []interval
 //	0 <= ∫_T^1 g_r dt <= ∫_T^∞ e^{-t(Σw-1)} dt = e^{-T(Σw-1)}/(Σw-1),
 //
 // and the rule is applied on [0,T], with |g_r| <= Π (1 + |t| w_s) <= e^{S T (1+a)/2}, a = (ρ+1/ρ)/2 = 37/12, on the Bernstein ellipse with
-// ρ = 6, whose points have |t| <= T (1+a)/2.
+// ρ = 6, whose points have |t| <= T (1+a)/2. Weights that are small beside the precision have one factor together, Π (1 - t w_s) >= 1 - Σ w_s, and probabilities
+// from w_r ∫ g dt to w_r/(1-w_r) ∫ g dt with g = Π (1 - t w_s) over all of them.
 func permuteAndFlipByRule(rule *quadrature.Rule, reach float64, weights []interval.Interval, counts []int) []interval.Interval {
 	nodes, work := len(rule.X), rule.X[0].Prec()
 	zero, one := interval.FromInt(0, work), interval.FromInt(1, work)
@@ -59,6 +60,7 @@ func permuteAndFlipByRule(rule *quadrature.Rule, reach float64, weights []interv
 		slack = slack.Add(interval.Hull(zero, interval.Exp(end.Mul(less).Neg()).Quo(less)))
 	}
 
+	tiny := new(big.Float).SetMantExp(big.NewFloat(1), -int(work))
 	// 1 - t w = (1-w) + (1-t) w, 1-t = (1-T) + T(1-x): nothing cancels.
 	distance := make([]interval.Interval, nodes)
 	g := make([]interval.Interval, nodes)
@@ -66,7 +68,13 @@ func permuteAndFlipByRule(rule *quadrature.Rule, reach float64, weights []interv
 		distance[i] = one.Sub(end).Add(end.Mul(rule.Rest[i]))
 		g[i] = end.Mul(rule.Weight[i])
 	}
+	small := func(w interval.Interval) bool { return w.Hi().Cmp(tiny) < 0 }
+	together := interval.NewAccumulator(work)
 	for s, w := range weights {
+		if small(w) {
+			together.AddMul(w, interval.FromInt(int64(counts[s]), work))
+			continue
+		}
 		rest := one.Sub(w)
 		for i := range nodes {
 			factor := rest.Add(distance[i].Mul(w))
@@ -76,8 +84,18 @@ func permuteAndFlipByRule(rule *quadrature.Rule, reach float64, weights []interv
 			g[i] = g[i].Mul(factor)
 		}
 	}
+	all, others := interval.NewAccumulator(work), interval.Hull(one.Sub(together.Value()), one)
+	for i := range nodes {
+		g[i] = g[i].Mul(others)
+		all.Add(g[i])
+	}
+	whole := all.Value().Add(slack)
 	p := make([]interval.Interval, len(weights))
 	for r, w := range weights {
+		if small(w) {
+			p[r] = w.Mul(whole).Mul(interval.Hull(one, one.Quo(one.Sub(w))))
+			continue
+		}
 		rest, sum := one.Sub(w), interval.NewAccumulator(work)
 		for i := range nodes {
 			sum.Add(g[i].Quo(rest.Add(distance[i].Mul(w))))

@@ -93,8 +93,12 @@ func (q *stoppingIntegral) pieces() ([]stoppingPiece, error) {
 	work := 0.0
 	for i := 1; i < len(cuts); i++ {
 		piece := q.piece(cuts[i-1], cuts[i])
+		work += float64(len(q.all)) / 2 // to tell who is undecided
 		if len(piece.active) == 0 {
 			continue
+		}
+		if least := float64(4 * (4*len(piece.active) + 12)); work+least > stoppingWork {
+			return nil, fmt.Errorf("%w: quadrature would take too long", ErrNoEnclosure)
 		}
 		cost := math.Inf(1)
 		for _, rho := range [...]int{2, 3, 4, 6, 10, 16, 32, 64} {
