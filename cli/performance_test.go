@@ -42,7 +42,7 @@ func TestPerformanceCommands(t *testing.T) {
 		}
 		return err
 	}))
-	made := regexp.MustCompile("make (\\w+)(?: BENCH='?([\\w|]+))?").FindAllStringSubmatch(string(text), -1)
+	made := regexp.MustCompile("(?m)(?:`|^    )make (\\w+)(?: BENCH='?([\\w|]+))?").FindAllStringSubmatch(string(text), -1)
 	require.NotEmpty(t, made)
 	for _, m := range made {
 		assert.Contains(t, string(makefile), "\n"+m[1]+":", "make %s", m[1])
