@@ -97,8 +97,6 @@ func (f *mapFlags) files() (o ratiomap.Files, err error) {
 		return o, usagef("-o is missing: name a file for the bounds that ends in .csv")
 	case filepath.Ext(f.out) != ".csv":
 		return o, usagef("-o %s: give a name that ends in .csv", quoted(f.out))
-	case f.jobs < 0:
-		return o, usagef("--jobs %d: give a number of lattices at a time, or 0 for all cores", f.jobs)
 	}
 	o = ratiomap.Files{Path: filepath.Clean(f.out), Certs: f.certs, Resume: f.resume, Jobs: f.jobs}
 	if o.Jobs == 0 {
