@@ -145,6 +145,10 @@ func BenchmarkPeers(b *testing.B) {
 				continue
 			}
 			took := process(b, peer.command[0], peer.command[1:]...)
+			if r := objectives[peer.name]; !took.late && r != nil && !r.MatchString(took.out) {
+				fmt.Print(" no answer |") // as HiGHS has none at (3,40)
+				continue
+			}
 			fmt.Printf(" %s |", bounded(took, fmt.Sprintf("%.1f", took.cpu/own.cpu)))
 			if !took.late {
 				optimum = agree(b, peer.name, took.out, optimum)
@@ -202,7 +206,6 @@ func agree(b *testing.B, peer, out string, optimum float64) float64 {
 		return optimum
 	}
 	all := r.FindAllStringSubmatch(out, -1)
-	require.NotEmpty(b, all, "%s: %s", peer, out)
 	own, err := strconv.ParseFloat(all[len(all)-1][1], 64)
 	require.NoError(b, err)
 	if !math.IsNaN(optimum) {
