@@ -101,10 +101,10 @@ func decimalNear(x float64) *big.Rat {
 	return r
 }
 
-// knownToMeet returns a parameter at which the target is met on the lattice because it is met for all real scores, or 0.
+// knownToMeet returns a parameter at which the target is met on the lattice because it is met for all real scores, or 0; that takes milliseconds, and is had even where the time is up.
 func (c *Calibrator) knownToMeet(ctx context.Context) *big.Rat {
 	all := Calibration{}
-	if c.Target.Rho == nil || c.Target.Rho.Sign() <= 0 || len(c.Vectors) > 0 || c.byTheorem(ctx, &all) != nil {
+	if c.Target.Rho == nil || c.Target.Rho.Sign() <= 0 || len(c.Vectors) > 0 || c.byTheorem(context.WithoutCancel(ctx), &all) != nil {
 		return new(big.Rat)
 	}
 	low, _ := all.Parameter.Lower()
