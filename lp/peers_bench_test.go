@@ -146,7 +146,7 @@ func BenchmarkPeers(b *testing.B) {
 			}
 			took := process(b, peer.command[0], peer.command[1:]...)
 			if r := objectives[peer.name]; !took.late && r != nil && !r.MatchString(took.out) {
-				fmt.Print(" no answer |") // as HiGHS has none at (3,40)
+				fmt.Print(" no answer |") // as HiGHS has none at (20,3)
 				continue
 			}
 			fmt.Printf(" %s |", bounded(took, fmt.Sprintf("%.1f", took.cpu/own.cpu)))
