@@ -241,7 +241,7 @@ func (j *job) some(ctx context.Context) error {
 const maxMassBits = 900
 
 // bytesPerVariable estimates what a variable of the enumerated program costs in memory, solver included.
-const bytesPerVariable = 3000
+const bytesPerVariable = 4000
 
 // ProgramMemory estimates the bytes that the whole program takes.
 func (r Request) ProgramMemory() *big.Int {
