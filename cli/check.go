@@ -82,6 +82,9 @@ func printReport(w io.Writer, r *certificate.Report) error {
 		return nil
 	}
 	fmt.Fprintln(w, "valid: every claim follows from the values in the file")
+	if r.Proves != "" {
+		fmt.Fprintf(w, "proved: %s\n", r.Proves)
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for _, q := range r.Claims {
 		fmt.Fprintf(t, "%s\t%s\n", q.On, q.Value)

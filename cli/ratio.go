@@ -125,9 +125,6 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 	if f.solver != "auto" && r.Method == lp.Auto {
 		r.Method = lp.Enumerated
 	}
-	if f.cert != "" && r.Method == lp.Lumped {
-		return r, usagef("--cert: bounds over classes of orbits have no certificate format; leave out --method lumped")
-	}
 	delta, err := parsePositive("sensitivity", f.sensitivity)
 	if err != nil {
 		return r, err

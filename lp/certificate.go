@@ -26,15 +26,20 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 	if a.Request.Varied() {
 		return fmt.Errorf("%w: no program was solved; use --method lp", ErrNoCertificate)
 	}
-	if a.Proof == ProofLumped || a.Proof == ProofMonotone {
+	r := a.Request
+	switch {
+	case a.Proof == ProofMonotone:
 		return fmt.Errorf("%w: proof %s", ErrNoCertificate, a.Proof)
+	case a.Proof == ProofLumped && a.Evidence == nil:
+		return fmt.Errorf("%w: its bounds are those of two methods; set Certified", ErrNoCertificate)
+	case a.Proof == ProofLumped && max(r.N, r.K) > maxLumped:
+		return fmt.Errorf("%w: proof %s with n or k above %d; use --method closed-form", ErrNoCertificate, a.Proof, maxLumped)
 	}
 	var vars *lattice.Numbering
-	if a.Evidence != nil {
+	if a.Proof == ProofLP {
 		vars = a.Evidence.Program.vars
 	}
 	c := &certificateWriter{Text: variant.NewText(w, vars)}
-	r := a.Request
 	c.Line("optratio-certificate 1")
 	c.Line("n %d", r.N)
 	c.Line("k %d", r.K)
@@ -51,11 +56,20 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 	}
 	c.Line("precision %d", prec)
 	c.claims(a)
-	if a.Proof == ProofLP {
+	switch a.Proof {
+	case ProofLP:
 		c.evidence(a.Evidence)
+	case ProofLumped:
+		y := a.Evidence.Classes.Multipliers
+		a.Evidence.Classes.Tree.Visit(
+			func(depth, count int) { c.Line("ask %d %d", depth, count) },
+			func(class int) { c.Line("class %s", c.value(y[class])) })
 	}
 	return c.End()
 }
+
+// maxLumped is what n and k may be in a certificate with proof lumped.
+const maxLumped = 1 << 14
 
 type certificateWriter struct {
 	*variant.Text

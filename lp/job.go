@@ -60,8 +60,9 @@ func (j *job) take(o outcome) error {
 	} else {
 		other = o
 	}
-	if other.proof != "" && (j.best.proof == ProofLumped || j.best.proof == ProofMonotone) && j.ceiling(other.upper).Cmp(j.ceiling(j.best.upper)) < 0 {
-		j.best.upper = other.upper
+	loose := j.best.proof == ProofMonotone || j.best.proof == ProofLumped && !j.Certified
+	if other.proof != "" && loose && j.ceiling(other.upper).Cmp(j.ceiling(j.best.upper)) < 0 {
+		j.best.upper, j.best.evidence = other.upper, nil
 	}
 	j.answer.Proof, j.answer.Evidence = j.best.proof, j.best.evidence
 	if j.reached() {
@@ -117,7 +118,7 @@ func narrow(x interval.Interval, gap *big.Rat) bool {
 //
 //   - the theorems;
 //   - lumping where the whole program is too large for the limits, or large while the closed-form bound is close already;
-//   - the whole program. Where that is large, some lumping goes before it, so that there are bounds if it is stopped.
+//   - the whole program.
 func (j *job) bound(ctx context.Context) error {
 	theorems, ok := patience.Await(ctx, boundGrace, func() outcome { return j.theorems(ctx) })
 	if !ok {
@@ -203,34 +204,29 @@ func (j *job) theorems(ctx context.Context) outcome {
 	return o
 }
 
-// How long lumping goes on where no limit was set, and what it may cost before the whole program is tried, in visits of positions, at some
-// 10 ns each: where it may be enough, and where it only serves to have bounds.
+// How long lumping goes on where no limit was set, what of a limit it leaves for proving the bound, and what it may cost before the whole program is
+// tried, in visits of positions, at some 10 ns each.
 const (
 	lumpedTime    = 100 * time.Second
-	lumpedReserve = 500 * time.Millisecond // of a limit, for proving the bound
-	promisingWork = 2_000_000_000
-	prudentWork   = 300_000_000
+	lumpedReserve = 500 * time.Millisecond
+	promisingWork = 300_000_000
+	lumpedClasses = 8192 // what a minute is enough for on lattices of 10^10 orbits
+	lumpedImprove = 0.01 // of the distance to permute-and-flip, below which more classes are not worth their time
 )
 
-// Numbers of variables from which lumping is tried before the whole program: where it may be enough, and in any case.
-const (
-	promisingVariables = 20_000
-	prudentVariables   = 100_000
-)
+// promisingVariables is the number of variables from which lumping is tried before the whole program where it may be enough.
+const promisingVariables = 20_000
 
-// some tries lumping, as far as that may spare the whole program or stand in for it. With y from classes of orbits the bound comes some orders
+// some tries lumping where it may spare the whole program or must stand in for it. With y from classes of orbits the bound comes some orders
 // of magnitude closer to the optimum than the closed-form one, which in turn is the closer the more candidates there are.
 func (j *job) some(ctx context.Context) error {
 	o := lumped.Options{}
-	above := func(limit int64) bool { return j.answer.Variables.Cmp(big.NewInt(limit)) >= 0 }
 	switch {
-	case j.Exact || j.Certified:
+	case j.Exact || j.Certified && max(j.N, j.K) > maxLumped:
 		return nil
 	case j.beyond() != "":
-	case above(promisingVariables) && narrow(j.total().enclosure(j.prec), big.NewRat(1, 1000)):
+	case j.answer.Variables.Cmp(big.NewInt(promisingVariables)) >= 0 && narrow(j.total().enclosure(j.prec), big.NewRat(1, 1000)):
 		o.MaxWork = promisingWork
-	case above(prudentVariables):
-		o.MaxWork = prudentWork
 	default:
 		return nil
 	}
@@ -343,6 +339,8 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
 		defer cancel()
 	}
 	gap, _ := j.Gap.Float64()
+	upper := j.best.upper.over(lattice.Vectors(j.N, j.K, false), j.prec).enclosure(j.prec)
+	o.Target, o.Improve, o.MaxClasses = upper.Near()*(1-gap/2), lumpedImprove, lumpedClasses
 	o.Precision, o.Gap, o.MaxMemory = j.prec, min(lumped.DefaultGap, gap), min(j.memory(), lumped.DefaultMaxMemory)
 	if j.Report != nil {
 		o.Report = func(p lumped.Progress) {
@@ -357,14 +355,18 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
 		out.pivots = result.Iterations
 		if result.Lower.Lo().Cmp(j.floor(out.lower)) > 0 {
 			out.lower, out.proof = boxValue(result.Lower), ProofLumped
+			out.evidence = &Evidence{Classes: result, Prec: j.prec}
 		}
 	case inner.Err() == nil && !errors.Is(err, lumped.ErrTooMany):
 		return outcome{err: err}
 	case inner.Err() == nil:
 		out.undecided = "lumping: " + err.Error()
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		out.undecided = context.Cause(ctx).Error()
+	case inner.Err() != nil:
+		out.undecided = "the bound over classes does not reach the gap in the time that there was"
 	}
 	return out
 }

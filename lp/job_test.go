@@ -97,7 +97,7 @@ func TestAutoRefusesNothingThatLumpingAnswers(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		reports := 0
 		a, err := Ratio(ctx, Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Report: func(linear.Progress) {
-			if reports++; reports == 10 {
+			if reports++; reports == 20 {
 				cancel()
 			}
 		}})

@@ -9,6 +9,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/lp/lumped"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -130,9 +131,10 @@ type Answer struct {
 
 // Evidence is what a certificate of an Answer has to hold.
 type Evidence struct {
-	Program  *Program  // with proof "lp"
-	Proposal *Proposal // with proof "lp"
-	Prec     uint      // bits of the evaluation, 0 for exact
+	Program  *Program       // with proof "lp"
+	Proposal *Proposal      // with proof "lp"
+	Classes  *lumped.Result // with proof "lumped"
+	Prec     uint           // bits of the evaluation, 0 for exact
 }
 
 // Ratio answers a request. An error is bad input, or ErrTooLarge where n and k are beyond all methods; where a limit or the context

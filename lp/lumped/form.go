@@ -27,7 +27,7 @@ func (a scaled) over(b scaled) float64 { return math.Ldexp(a.mant/b.mant, a.exp-
 func (p *program) form(z float64) *chain.Form {
 	f := &chain.Form{N: p.n, Z: z, Start: []int32{0}}
 	sum := new(big.Int)
-	class := make([]scaled, len(p.classes))
+	class := make([]scaled, len(p.weight))
 	for c, w := range p.weight {
 		class[c] = scale(w)
 		sum.Add(sum, w)
@@ -41,7 +41,7 @@ func (p *program) form(z float64) *chain.Form {
 		f.Chains = append(f.Chains, w.over(total))
 		for i := s.sequence; i >= 0; i = p.next[i] {
 			f.Class = append(f.Class, p.visit[i])
-			f.Cost = append(f.Cost, float64(p.cost(int(i))))
+			f.Cost = append(f.Cost, float64(p.cost[i]))
 			f.Share = append(f.Share, w.over(class[p.visit[i]]))
 		}
 		f.Start = append(f.Start, int32(len(f.Class)))

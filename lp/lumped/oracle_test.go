@@ -24,11 +24,11 @@ func (p *program) model(z float64) *linear.Model {
 		m.AddRow(share, share)
 	}
 	cost := make([]float64, len(p.visit))
-	entries := make([]float64, len(p.classes))
+	entries := make([]float64, len(p.weight))
 	var index []int32
 	var value []float64
 	for i := range p.visit {
-		cost[i] = float64(p.cost(i))
+		cost[i] = float64(p.cost[i])
 		if next := p.next[i]; next >= 0 {
 			cost[i] += z * cost[next]
 		}

@@ -60,8 +60,9 @@ func atLeast(count int) string {
 // Report is the outcome of a check.
 type Report struct {
 	Valid   bool          `json:"valid"`
-	Problem *Problem      `json:"problem"` // nil if the parameters could not be read
-	Optimum number.Number `json:"optimum"` // as claimed; no number unless valid
+	Problem *Problem      `json:"problem"`          // nil if the parameters could not be read
+	Optimum number.Number `json:"optimum"`          // as claimed; no number unless valid
+	Proves  string        `json:"proves,omitempty"` // what the proof says of the optimum where that is only a bound
 	Claims  []Claim       `json:"claims,omitempty"`
 	Reason  string        `json:"reason,omitempty"` // why not valid, one line
 }
@@ -132,9 +133,15 @@ func Check(in io.Reader, o Options) (*Report, error) {
 		return nil, err
 	}
 	if rep.Reason == "" {
-		rep.Valid, rep.Optimum = true, rep.Claims[0].Value
+		rep.Valid, rep.Optimum, rep.Proves = true, rep.Claims[0].Value, proves[c.proof]
 	}
 	return rep, nil
+}
+
+// proves says what of the optimum is proved by proofs that say what it lies between, not what it is.
+var proves = map[string]string{
+	"dual-closed-form": "bounds, not the optimum itself: a lower bound in closed form, and permute-and-flip's error",
+	"lumped":           "bounds, not the optimum itself: a lower bound from one multiplier for each class of count vectors, and permute-and-flip's error",
 }
 
 func (c *certificate) problem() *Problem {

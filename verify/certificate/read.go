@@ -43,7 +43,7 @@ type certificate struct {
 	eps, expEps *big.Rat // the one that the file states; the other is nil
 	objective   string   // "paper" or "box"
 	constraints string   // a key of levels
-	proof       string   // "lp", "dual-recurrence" or "dual-closed-form"
+	proof       string   // "lp", "dual-recurrence", "dual-closed-form" or "lumped"
 	precision   int
 	claims      []Claim
 
@@ -51,6 +51,8 @@ type certificate struct {
 	dual   []*big.Rat
 	inject []injection
 	cuts   []cut
+
+	lumps *partition // with proof lumped only
 }
 
 // injection is s > 0 of the variable (m, v), m having the given rank.
@@ -154,7 +156,13 @@ func (r *reader) read(o Options) (*certificate, error) {
 	if err := r.claims(c); err != nil {
 		return c, err
 	}
-	if c.proof == "lp" {
+	switch c.proof {
+	case "lumped":
+		r.long = max(r.long, maxBodyLength+32)
+		if err := r.partition(c, o); err != nil {
+			return c, err
+		}
+	case "lp":
 		if err := o.fits(c.n, c.k); err != nil {
 			return c, err
 		}
@@ -176,7 +184,7 @@ func (r *reader) header() (*certificate, error) {
 		func() error { return r.epsilon(c) },
 		func() error { return r.oneOf("objective", &c.objective, "paper", "box") },
 		func() error { return r.oneOf("constraints", &c.constraints, "paper", "dp", "monotone", "full") },
-		func() error { return r.oneOf("proof", &c.proof, "lp", "dual-recurrence", "dual-closed-form") },
+		func() error { return r.oneOf("proof", &c.proof, "lp", "dual-recurrence", "dual-closed-form", "lumped") },
 		func() error { return r.integer("precision", 0, 1<<30, &c.precision) },
 	}
 	for _, step := range steps {

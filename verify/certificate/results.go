@@ -110,6 +110,8 @@ func (ck *checker) bounds(prec uint) (res results, why string, err error) {
 	case "dual-closed-form":
 		res.lower = dual
 		return res, "", nil
+	case "lumped":
+		return ck.lumped(flip, all, prec)
 	}
 	if ck.z != nil {
 		return ck.exactBounds(flip, all)

@@ -41,6 +41,9 @@ func ExportVIPR(out io.Writer, in io.Reader, o Options) error {
 	case err != nil:
 		return err
 	}
+	if c.proof == "lumped" {
+		return errors.New("proof lumped has no form in the VIPR format, which lists the rows of the whole program")
+	}
 	ck, err := newChecker(c, o)
 	if err != nil {
 		return err

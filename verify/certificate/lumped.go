@@ -1,0 +1,460 @@
+package certificate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// partition divides the count vectors into classes by questions, in the order of the file: where fewer than count candidates are at the depth,
+// what follows is the next item, otherwise the one numbered more. An item with count 0 is a class, with the multiplier that all its count vectors
+// have.
+type partition struct {
+	items   []item
+	classes int
+	weights []*big.Int // of each class, in the order of the file: the number of score vectors in it
+	cost    *effort
+}
+
+type item struct {
+	depth, count int
+	more         int // of a question
+	y            *big.Rat
+	class        int // number of a class
+}
+
+// Limits of proof lumped.
+const (
+	maxLumpedSize = 1 << 14 // of n and of k
+	maxClasses    = 1 << 20
+	maxSteps      = 1 << 29 // of walking chains and of counting score vectors, each some nanoseconds
+	bytesPerClass = 1000    // beside what its multiplier takes
+	pollSteps     = 1 << 14 // from one look at the context to the next
+	maxNested     = 1 << 18 // divisions of ranges within each other
+)
+
+// effort counts what a check has cost, so that no file costs more than the limits allow.
+type effort struct {
+	ctx    context.Context
+	steps  int
+	polled int
+	memory int64 // what is left
+}
+
+func (e *effort) spend(steps int) error {
+	if e.steps += steps; e.steps > maxSteps {
+		return fmt.Errorf("%w: the classes of the certificate take more than %d steps", ErrLimit, maxSteps)
+	}
+	if e.steps-e.polled > pollSteps {
+		e.polled = e.steps
+		return e.ctx.Err()
+	}
+	return nil
+}
+
+func (e *effort) keep(bytes int) error {
+	if e.memory -= int64(bytes); e.memory < 0 {
+		return fmt.Errorf("%w: the classes of the certificate take more memory than allowed", ErrLimit)
+	}
+	return nil
+}
+
+// ranges is a set of count vectors of a number of candidates: those with lo[v] to hi[v] of them at depth v.
+type ranges struct {
+	n        int
+	lo, hi   []int
+	los, his int // their sums
+}
+
+// newRanges admits all count vectors of n >= 0 candidates with top of them at least at depth 0.
+func newRanges(n, k, top int) *ranges {
+	r := &ranges{n: n, lo: make([]int, k+1), hi: make([]int, k+1), los: top, his: n * (k + 1)}
+	for v := range r.hi {
+		r.hi[v] = n
+	}
+	r.lo[0] = top
+	return r
+}
+
+// some reports whether there are such count vectors.
+func (r *ranges) some() bool { return r.los <= r.n && r.n <= r.his }
+
+// set changes the range at depth v, and returns what it was.
+func (r *ranges) set(v, lo, hi int) (wasLo, wasHi int) {
+	wasLo, wasHi = r.lo[v], r.hi[v]
+	r.los += lo - wasLo
+	r.his += hi - wasHi
+	r.lo[v], r.hi[v] = lo, hi
+	return wasLo, wasHi
+}
+
+// partition reads the ask and class lines. Either answer to a question must be that of some count vector.
+func (r *reader) partition(c *certificate, o Options) error {
+	if max(c.n, c.k) > maxLumpedSize {
+		return fmt.Errorf("%w: proof lumped with n = %d, k = %d; neither may be more than %d", ErrLimit, c.n, c.k, maxLumpedSize)
+	}
+	cost := &effort{ctx: o.Context, memory: o.MaxMemory}
+	p := &partition{cost: cost}
+	c.lumps = p
+	words := newWords(c.n, cost)
+	at := newRanges(c.n, c.k, 1)
+	// The questions on the way from the first one to where the file is, answered "fewer" or not.
+	type open struct{ item, lo, hi int }
+	var path []open
+	for {
+		if err := cost.spend(1); err != nil {
+			return err
+		}
+		if !r.is("class") {
+			q, err := r.question(c, at)
+			if err != nil {
+				return err
+			}
+			lo, hi := at.set(q.depth, at.lo[q.depth], q.count-1)
+			path = append(path, open{len(p.items), lo, hi})
+			p.items = append(p.items, q)
+			continue
+		}
+		y, err := r.multiplier()
+		if err != nil {
+			return err
+		}
+		if p.classes++; p.classes > maxClasses {
+			return r.badf("more than %d classes", maxClasses)
+		}
+		if err := cost.keep(bytesPerClass + 4*len(r.next)); err != nil {
+			return err
+		}
+		w, err := words.count(at)
+		if err != nil {
+			return err
+		}
+		p.weights = append(p.weights, w)
+		p.items = append(p.items, item{y: y, class: p.classes - 1})
+		if err := r.advance(); err != nil {
+			return err
+		}
+		// On to the other answer of the last question that has still to get it.
+		for len(path) > 0 {
+			last := path[len(path)-1]
+			q := &p.items[last.item]
+			if q.more == 0 {
+				q.more = len(p.items)
+				at.set(q.depth, q.count, last.hi)
+				break
+			}
+			at.set(q.depth, last.lo, last.hi)
+			path = path[:len(path)-1]
+		}
+		if len(path) == 0 {
+			return nil
+		}
+	}
+}
+
+// question reads an ask line.
+func (r *reader) question(c *certificate, at *ranges) (q item, err error) {
+	rest, err := r.take("ask")
+	if err != nil {
+		return q, err
+	}
+	depth, count, ok := strings.Cut(rest, " ")
+	if !ok {
+		return q, r.badf("ask: a depth and a count expected")
+	}
+	if q.depth, err = parseInteger(depth, c.k); err != nil {
+		return q, r.badf("ask: depth: %v", err)
+	}
+	if q.count, err = parseInteger(count, c.n); err != nil {
+		return q, r.badf("ask: count: %v", err)
+	}
+	for _, half := range [][2]int{{at.lo[q.depth], q.count - 1}, {q.count, at.hi[q.depth]}} {
+		lo, hi := at.set(q.depth, half[0], half[1])
+		some := half[0] <= half[1] && at.some()
+		at.set(q.depth, lo, hi)
+		if !some {
+			return q, r.badf("ask: only one answer is possible here to whether fewer than %d candidates are at depth %d", q.count, q.depth)
+		}
+	}
+	return q, r.advance()
+}
+
+// multiplier reads a class line without going on to the next one.
+func (r *reader) multiplier() (*big.Rat, error) {
+	s, err := r.take("class")
+	if err != nil {
+		return nil, err
+	}
+	y, err := parseValue(s, maxBodyLength)
+	if err != nil {
+		return nil, r.badf("class: %v", err)
+	}
+	return y, nil
+}
+
+// words counts score vectors: words of n letters, one for each candidate, over an alphabet of depths. It shares the counts for alphabets that
+// begin alike.
+type words struct {
+	n    int
+	cost *effort
+	none []*alphabet // by the number of letters that may occur any number of times
+	c    map[[2]int]*big.Int
+}
+
+// alphabet is an alphabet with one more letter than the one before, which occurs lo to hi times.
+type alphabet struct {
+	before *alphabet
+	free   int // letters that may occur any number of times, where there is no alphabet before
+	lo, hi int
+	next   map[[2]int]*alphabet
+	counts map[int]*big.Int // of words, by length
+}
+
+func newWords(n int, cost *effort) *words { return &words{n: n, cost: cost, c: map[[2]int]*big.Int{}} }
+
+// count returns Σ N(m) over the count vectors in the ranges.
+func (w *words) count(at *ranges) (*big.Int, error) {
+	var letters [][2]int
+	free := 0
+	for v, lo := range at.lo {
+		if lo == 0 && at.hi[v] == w.n {
+			free++
+		} else if at.hi[v] > 0 {
+			letters = append(letters, [2]int{lo, at.hi[v]})
+		}
+	}
+	if err := w.cost.spend(len(at.lo)); err != nil {
+		return nil, err
+	}
+	// Letters that occur a known number of times come last: they need only one count of shorter words.
+	slices.SortFunc(letters, func(a, b [2]int) int {
+		if exactA, exactB := a[0] == a[1], b[0] == b[1]; exactA != exactB {
+			if exactA {
+				return 1
+			}
+			return -1
+		}
+		return slices.Compare(a[:], b[:])
+	})
+	for len(w.none) <= free {
+		w.none = append(w.none, &alphabet{free: len(w.none), next: map[[2]int]*alphabet{}, counts: map[int]*big.Int{}})
+	}
+	a := w.none[free]
+	for _, l := range letters {
+		b, ok := a.next[l]
+		if !ok {
+			b = &alphabet{before: a, lo: l[0], hi: l[1], next: map[[2]int]*alphabet{}, counts: map[int]*big.Int{}}
+			a.next[l] = b
+			if err := w.cost.keep(bytesPerClass); err != nil {
+				return nil, err
+			}
+		}
+		a = b
+	}
+	return w.of(a, w.n)
+}
+
+// of returns the number of words of a length over an alphabet: with c of them the last letter, C(length, c) times those of the rest.
+func (w *words) of(a *alphabet, length int) (*big.Int, error) {
+	if f, ok := a.counts[length]; ok {
+		return f, nil
+	}
+	f := new(big.Int)
+	if a.before == nil {
+		f.Exp(big.NewInt(int64(a.free)), big.NewInt(int64(length)), nil)
+	}
+	var term big.Int
+	for c := a.lo; a.before != nil && c <= min(a.hi, length); c++ {
+		rest, err := w.of(a.before, length-c)
+		if err != nil {
+			return nil, err
+		}
+		f.Add(f, term.Mul(w.choose(length, c), rest))
+		if err := w.cost.spend(1 + term.BitLen()/64); err != nil {
+			return nil, err
+		}
+	}
+	a.counts[length] = f
+	return f, w.cost.keep(64 + f.BitLen()/8)
+}
+
+func (w *words) choose(n, m int) *big.Int {
+	key := [2]int{n, m}
+	b, ok := w.c[key]
+	if !ok {
+		b = new(big.Int).Binomial(int64(n), int64(m))
+		w.c[key] = b
+	}
+	return b
+}
+
+// sinking evaluates the dual function at multipliers y(m) that are constant on classes. It walks all chains at once, from the deep end: a chain
+// is one candidate that sinks past n-1 others. What is known of the others are ranges, which are divided where it matters for the class of a position; so
+// chains are told apart only from where they visit different classes, and each set of chains that visit the same has its multiplier λ once.
+type sinking[T any] struct {
+	*partition
+	k       int
+	box     bool
+	deepest int // greatest depth of the others, under the objective box
+	ring    ring[T]
+	y       []T
+	least   []T // least y'(m) of each class so far
+	visited []bool
+	others  *ranges
+	nested  int
+	cost    *effort
+	price   int // steps that a position costs
+}
+
+// lumpedLower returns Σ N(class) y'(class), which the minimum is not below: with
+//
+//	λ_i = max(0, c_i + z λ_{i+1} - y_i),  λ = 0 at the first position of a chain,
+//
+// y'(class) is the least c_i + z λ_{i+1} - λ_i at any position in the class.
+func lumpedLower[T any](p *partition, r ring[T], n, k int, box bool, cost *effort, price int) (T, error) {
+	s := &sinking[T]{
+		partition: p, k: k, box: box, ring: r, cost: cost, price: price,
+		y: make([]T, 0, p.classes), least: make([]T, p.classes), visited: make([]bool, p.classes),
+	}
+	for _, x := range p.items {
+		if x.count == 0 {
+			s.y = append(s.y, r.rat(x.y))
+		}
+	}
+	zero := r.int(new(big.Int))
+	if n == 1 {
+		return zero, nil // one score vector and no error
+	}
+	if !box {
+		s.others = newRanges(n-1, k, 1)
+		if err := s.walk(0, 0, zero); err != nil {
+			return zero, err
+		}
+	} else {
+		for s.deepest = 0; s.deepest <= k; s.deepest++ {
+			s.others = newRanges(n-1, k, 1)
+			for v := s.deepest + 1; v <= k; v++ {
+				s.others.set(v, 0, 0)
+			}
+			s.others.set(s.deepest, 1, n-1)
+			if s.others.some() {
+				if err := s.walk(0, 0, zero); err != nil {
+					return zero, err
+				}
+			}
+		}
+	}
+	total := zero
+	for c, w := range p.weights {
+		if !s.visited[c] {
+			return zero, errors.New("a class is on no chain: please report this")
+		}
+		total = r.add(total, r.scale(s.least[c], w))
+	}
+	return total, nil
+}
+
+// walk goes on at position p, counted from the deep end, at some item of the partition, with the λ of the position after it.
+func (s *sinking[T]) walk(p, at int, lambda T) error {
+	for {
+		if err := s.cost.spend(1); err != nil {
+			return err
+		}
+		// The candidate is at depth v; once it is the best, the others are down steps deeper than at first.
+		v, down := max(s.k-p, 0), max(p-s.k, 0)
+		first := false
+		if p >= s.k {
+			rim := s.k - down // from here the others cannot sink further
+			if first = s.others.lo[rim] > 0; !first && s.others.hi[rim] > 0 {
+				return s.divide(rim, 1, p, at, lambda)
+			}
+		}
+		if q := s.items[at]; q.count > 0 {
+			u, wanted := q.depth-down, q.count // so many are wanted of the others at their depth u
+			if q.depth == v {
+				wanted--
+			}
+			lo, hi := 0, 0
+			if u >= 0 {
+				lo, hi = s.others.lo[u], s.others.hi[u]
+			}
+			switch {
+			case hi < wanted:
+				at++
+			case lo >= wanted:
+				at = q.more
+			default:
+				return s.divide(u, wanted, p, at, lambda)
+			}
+			continue
+		}
+		if err := s.cost.spend(s.price); err != nil {
+			return err
+		}
+		class := s.items[at].class
+		c := v
+		if s.box {
+			c *= s.k + 1 - max(v, s.deepest+down)
+		}
+		reduced := s.ring.add(s.ring.int(big.NewInt(int64(c))), s.ring.z(lambda))
+		left := reduced
+		if !first {
+			left = s.ring.min(reduced, s.y[class])
+			lambda = s.ring.max(s.ring.int(new(big.Int)), s.ring.sub(reduced, s.y[class]))
+		}
+		if s.visited[class] {
+			left = s.ring.min(left, s.least[class])
+		}
+		s.least[class], s.visited[class] = left, true
+		if first {
+			return nil
+		}
+		p, at = p+1, 0
+	}
+}
+
+// divide walks on with fewer than count of the others at depth v, and with count or more.
+func (s *sinking[T]) divide(v, count, p, at int, lambda T) error {
+	if s.nested++; s.nested > maxNested {
+		return fmt.Errorf("%w: the classes of the certificate divide chains more than %d times", ErrLimit, maxNested)
+	}
+	lo, hi := s.others.set(v, s.others.lo[v], count-1)
+	if s.others.some() {
+		if err := s.walk(p, at, lambda); err != nil {
+			return err
+		}
+	}
+	s.others.set(v, count, hi)
+	if s.others.some() {
+		if err := s.walk(p, at, lambda); err != nil {
+			return err
+		}
+	}
+	s.others.set(v, lo, hi)
+	s.nested--
+	return nil
+}
+
+// lumped returns the bounds of proof lumped: that of the multipliers, and permute-and-flip's error.
+func (ck *checker) lumped(flip, all value, prec uint) (results, string, error) {
+	c := ck.cert
+	sum := new(big.Int)
+	for _, w := range c.lumps.weights {
+		sum.Add(sum, w)
+	}
+	if n := int64(c.n); sum.Cmp(new(big.Int).Sub(power(c.k+1, n), power(c.k, n))) != 0 {
+		return results{}, "", errors.New("the classes do not make up all score vectors: please report this")
+	}
+	low, err := lumpedLower(c.lumps, enclosing{zz: ck.enclose(prec), prec: prec}, c.n, c.k, ck.box, c.lumps.cost, int(prec)/4)
+	if err != nil {
+		return results{}, "", err
+	}
+	return results{lower: enclosed(low).quo(all), upper: flip, flip: flip}, "", nil
+}
+
+func power(x int, n int64) *big.Int {
+	return new(big.Int).Exp(big.NewInt(int64(x)), big.NewInt(n), nil)
+}
