@@ -3,6 +3,8 @@ package lp
 import (
 	"context"
 	"math/big"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
+	"optratio/verify/certificate"
 )
 
 // The enclosure that lumping gives holds the optimum, at every level and for both objectives.
@@ -97,4 +100,55 @@ func TestCheckRequest(t *testing.T) {
 	assert.Equal(t, int64(100_000), r.Memory(), "lumping within the limit")
 	r.N, r.K, r.MaxMemory = 30, 30, 0
 	assert.Equal(t, int64(lumped.DefaultMaxMemory), r.Memory())
+}
+
+// Certificates of lumped bounds are valid, also of lattices that cannot be enumerated, and say what the answer says.
+func TestLumpedCertificates(t *testing.T) {
+	for _, r := range []Request{
+		{N: 4, K: 4, Epsilon: decimalEps(t, "0.5")},
+		{N: 5, K: 3, Epsilon: expEps(t, 3, 2), Objective: lattice.Box, Level: Full},
+		{N: 3, K: 5, Epsilon: decimalEps(t, "0.3"), Level: Monotone},
+		{N: 30, K: 25, Epsilon: decimalEps(t, "0.4"), Method: Auto, Certified: true},
+		{N: 40, K: 3, Epsilon: expEps(t, 5, 4), Objective: lattice.Box},
+		{N: 2, K: 4, Epsilon: decimalEps(t, "0")},
+	} {
+		if !r.Certified {
+			r.Method = Lumped
+		}
+		r.MaxWork = 3_000_000
+		a, err := Ratio(context.Background(), r)
+		require.NoError(t, err)
+		require.Equal(t, ProofLumped, a.Proof)
+		var file strings.Builder
+		require.NoError(t, a.WriteCertificate(&file))
+		rep, err := certificate.Check(strings.NewReader(file.String()), certificate.Options{})
+		require.NoError(t, err)
+		require.True(t, rep.Valid, "%d,%d: %s", r.N, r.K, rep.Reason)
+		assert.Equal(t, "lumped", rep.Problem.Proof)
+		assert.NotEmpty(t, rep.Proves)
+		// A lower end that is higher by one part in 10^9 is not proved.
+		lines := strings.Split(file.String(), "\n")
+		i := slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(s, "claim optimum ") })
+		f := strings.Fields(lines[i])
+		claimed, ok := new(big.Rat).SetString(f[2])
+		require.True(t, ok)
+		f[2] = claimed.Mul(claimed, big.NewRat(1e9+1, 1e9)).RatString()
+		lines[i] = strings.Join(f, " ")
+		rep, err = certificate.Check(strings.NewReader(strings.Join(lines, "\n")), certificate.Options{})
+		require.NoError(t, err)
+		assert.False(t, rep.Valid, "%d,%d", r.N, r.K)
+	}
+}
+
+// What is taken from two methods, or is beyond the checker, has no certificate, and says so.
+func TestNoLumpedCertificate(t *testing.T) {
+	r := Request{N: 4, K: 4, Epsilon: decimalEps(t, "0.5"), Method: Lumped}
+	a, err := Ratio(context.Background(), r)
+	require.NoError(t, err)
+	a.Evidence = nil
+	assert.ErrorIs(t, a.WriteCertificate(&strings.Builder{}), ErrNoCertificate)
+	a, err = Ratio(context.Background(), r)
+	require.NoError(t, err)
+	a.Request.K = maxLumped + 1
+	assert.ErrorIs(t, a.WriteCertificate(&strings.Builder{}), ErrNoCertificate)
 }

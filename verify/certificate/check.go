@@ -20,6 +20,8 @@ type Options struct {
 	// MaxPrecision in bits is up to which the precision of enclosures is raised where a claim is
 	// still undecided, as far as memory allows; 0 means 4096, and less than 128 means 128.
 	MaxPrecision uint
+	// MaxSteps is what walking the chains of proof lumped and counting its score vectors may cost, in steps of some nanoseconds; 0 means 2^29.
+	MaxSteps int
 }
 
 // bytesPerVariable is what the check needs for each variable, beside what long exact numbers and precisions above
@@ -32,6 +34,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxMemory <= 0 {
 		o.MaxMemory = 2 << 30
+	}
+	if o.MaxSteps <= 0 {
+		o.MaxSteps = 1 << 29
 	}
 	if o.MaxPrecision == 0 {
 		o.MaxPrecision = 4096

@@ -172,6 +172,9 @@ func drafts(t *testing.T) map[string]*draft {
 	wide(3, 2, "epsilon 1/3", "paper", "full")
 	wide(3, 3, "epsilon 2/5", "paper", "dp")
 	wide(3, 3, "epsilon 3/10", "box", "monotone")
+	for name, c := range classDrafts() {
+		ds[name] = c
+	}
 	return ds
 }
 
@@ -292,7 +295,10 @@ func TestLineOrder(t *testing.T) {
 				t.Fatalf("%s: %s: %v", name, what, err)
 			case err == nil && rep.Valid:
 				mustBeTrue(t, text, name+": "+what)
-				// Only claims on mechanisms, injections and cuts may be left out.
+				// Only claims on mechanisms, injections and cuts may be left out. Another order of multipliers is another point, of which the claims may be true.
+				if slices.Contains(lines, "proof lumped") && strings.HasSuffix(what, "swapped") {
+					return
+				}
 				if !strings.HasPrefix(what, "without claim error") && !strings.HasPrefix(what, "without claim ratio") &&
 					!strings.HasPrefix(what, "without inject") && !strings.HasPrefix(what, "without cut") {
 					t.Fatalf("%s: %s: valid", name, what)

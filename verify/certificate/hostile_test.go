@@ -266,6 +266,9 @@ func FuzzCheck(f *testing.F) {
 	f.Add(string(interval))
 	f.Add("optratio-interval 1\nn 3\nk 2\nconstraints full\nclaim ratio pf 0 1 2\nthreshold 1/2\nclosed-form 2\nend 7\n")
 	f.Add("optratio-interval 1\nn 3\nk 1\nconstraints full\nclaim ratio pf 1/2 1 3/2\ntop 2\nscale 2\nnode 1/2 1 1 0 0\ncut m 0 2 1 1 2 1 1\nbound 3/2\nnode 1 1 1 0 0\nend 12\n")
+	for _, d := range classDrafts() {
+		f.Add(d.String())
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

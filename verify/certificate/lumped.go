@@ -29,9 +29,7 @@ type item struct {
 // Limits of proof lumped.
 const (
 	maxLumpedSize = 1 << 14 // of n and of k
-	maxClasses    = 1 << 20
-	maxSteps      = 1 << 29 // of walking chains and of counting score vectors, each some nanoseconds
-	bytesPerClass = 1000    // beside what its multiplier takes
+	bytesPerClass = 1000    // so that memory limits their number; beside what its multiplier takes
 	pollSteps     = 1 << 14 // from one look at the context to the next
 	maxNested     = 1 << 18 // divisions of ranges within each other
 )
@@ -39,16 +37,16 @@ const (
 // effort counts what a check has cost, so that no file costs more than the limits allow.
 type effort struct {
 	ctx    context.Context
-	steps  int
-	polled int
+	steps  int   // that are left, each some nanoseconds
+	polled int   // those left at the last look at the context
 	memory int64 // what is left
 }
 
 func (e *effort) spend(steps int) error {
-	if e.steps += steps; e.steps > maxSteps {
-		return fmt.Errorf("%w: the classes of the certificate take more than %d steps", ErrLimit, maxSteps)
+	if e.steps -= steps; e.steps < 0 {
+		return fmt.Errorf("%w: the classes of the certificate take too many steps", ErrLimit)
 	}
-	if e.steps-e.polled > pollSteps {
+	if e.polled-e.steps > pollSteps {
 		e.polled = e.steps
 		return e.ctx.Err()
 	}
@@ -96,7 +94,7 @@ func (r *reader) partition(c *certificate, o Options) error {
 	if max(c.n, c.k) > maxLumpedSize {
 		return fmt.Errorf("%w: proof lumped with n = %d, k = %d; neither may be more than %d", ErrLimit, c.n, c.k, maxLumpedSize)
 	}
-	cost := &effort{ctx: o.Context, memory: o.MaxMemory}
+	cost := &effort{ctx: o.Context, memory: o.MaxMemory, steps: o.MaxSteps, polled: o.MaxSteps + pollSteps}
 	p := &partition{cost: cost}
 	c.lumps = p
 	words := newWords(c.n, cost)
@@ -122,9 +120,7 @@ func (r *reader) partition(c *certificate, o Options) error {
 		if err != nil {
 			return err
 		}
-		if p.classes++; p.classes > maxClasses {
-			return r.badf("more than %d classes", maxClasses)
-		}
+		p.classes++
 		if err := cost.keep(bytesPerClass + 4*len(r.next)); err != nil {
 			return err
 		}
@@ -201,7 +197,6 @@ type words struct {
 	n    int
 	cost *effort
 	none []*alphabet // by the number of letters that may occur any number of times
-	c    map[[2]int]*big.Int
 }
 
 // alphabet is an alphabet with one more letter than the one before, which occurs lo to hi times.
@@ -213,7 +208,7 @@ type alphabet struct {
 	counts map[int]*big.Int // of words, by length
 }
 
-func newWords(n int, cost *effort) *words { return &words{n: n, cost: cost, c: map[[2]int]*big.Int{}} }
+func newWords(n int, cost *effort) *words { return &words{n: n, cost: cost} }
 
 // count returns Σ N(m) over the count vectors in the ranges.
 func (w *words) count(at *ranges) (*big.Int, error) {
@@ -266,29 +261,28 @@ func (w *words) of(a *alphabet, length int) (*big.Int, error) {
 	if a.before == nil {
 		f.Exp(big.NewInt(int64(a.free)), big.NewInt(int64(length)), nil)
 	}
-	var term big.Int
+	var choose, term big.Int // C(length, c)
 	for c := a.lo; a.before != nil && c <= min(a.hi, length); c++ {
+		if c == a.lo {
+			if err := w.cost.spend(c * (1 + length/64)); err != nil {
+				return nil, err
+			}
+			choose.Binomial(int64(length), int64(c))
+		} else {
+			choose.Mul(&choose, term.SetInt64(int64(length-c+1)))
+			choose.Quo(&choose, term.SetInt64(int64(c)))
+		}
 		rest, err := w.of(a.before, length-c)
 		if err != nil {
 			return nil, err
 		}
-		f.Add(f, term.Mul(w.choose(length, c), rest))
-		if err := w.cost.spend(1 + term.BitLen()/64); err != nil {
+		f.Add(f, term.Mul(&choose, rest))
+		if err := w.cost.spend(1 + (choose.BitLen()/64+1)*(rest.BitLen()/64+1)); err != nil {
 			return nil, err
 		}
 	}
 	a.counts[length] = f
 	return f, w.cost.keep(64 + f.BitLen()/8)
-}
-
-func (w *words) choose(n, m int) *big.Int {
-	key := [2]int{n, m}
-	b, ok := w.c[key]
-	if !ok {
-		b = new(big.Int).Binomial(int64(n), int64(m))
-		w.c[key] = b
-	}
-	return b
 }
 
 // sinking evaluates the dual function at multipliers y(m) that are constant on classes. It walks all chains at once, from the deep end: a chain
@@ -397,7 +391,7 @@ func (s *sinking[T]) walk(p, at int, lambda T) error {
 		class := s.items[at].class
 		c := v
 		if s.box {
-			c *= s.k + 1 - max(v, s.deepest+down)
+			c *= s.k + 1 - max(v, s.deepest)
 		}
 		reduced := s.ring.add(s.ring.int(big.NewInt(int64(c))), s.ring.z(lambda))
 		left := reduced

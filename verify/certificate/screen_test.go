@@ -196,8 +196,8 @@ func TestWhereTheExponentialIsExact(t *testing.T) {
 
 // TestDefaults are those that the documentation of Options states.
 func TestDefaults(t *testing.T) {
-	assert.Equal(t, Options{Context: context.Background(), MaxMemory: 2 << 30, MaxPrecision: 4096}, Options{}.withDefaults())
-	own := Options{Context: t.Context(), MaxMemory: 1, MaxPrecision: 1}
+	assert.Equal(t, Options{Context: context.Background(), MaxMemory: 2 << 30, MaxPrecision: 4096, MaxSteps: 1 << 29}, Options{}.withDefaults())
+	own := Options{Context: t.Context(), MaxMemory: 1, MaxPrecision: 1, MaxSteps: 1}
 	assert.Equal(t, own, own.withDefaults())
 }
 
