@@ -29,7 +29,7 @@ type item struct {
 // Limits of proof lumped.
 const (
 	maxLumpedSize = 1 << 14 // of n and of k
-	bytesPerClass = 1000    // so that memory limits their number; beside what its multiplier takes
+	bytesPerLeaf  = 1000    // so that memory limits their number; beside what its multiplier takes
 	pollSteps     = 1 << 14 // from one look at the context to the next
 	maxNested     = 1 << 18 // divisions of ranges within each other
 )
@@ -121,7 +121,7 @@ func (r *reader) partition(c *certificate, o Options) error {
 			return err
 		}
 		p.classes++
-		if err := cost.keep(bytesPerClass + 4*len(r.next)); err != nil {
+		if err := cost.keep(bytesPerLeaf + 4*len(r.next)); err != nil {
 			return err
 		}
 		w, err := words.count(at)
@@ -243,7 +243,7 @@ func (w *words) count(at *ranges) (*big.Int, error) {
 		if !ok {
 			b = &alphabet{before: a, lo: l[0], hi: l[1], next: map[[2]int]*alphabet{}, counts: map[int]*big.Int{}}
 			a.next[l] = b
-			if err := w.cost.keep(bytesPerClass); err != nil {
+			if err := w.cost.keep(bytesPerLeaf); err != nil {
 				return nil, err
 			}
 		}
