@@ -14,7 +14,7 @@ import (
 	"optratio/internal/report"
 )
 
-// mapped has, for each lattice and level, the largest bound of testdata/map.csv and the largest ratio seen there: the columns
+// mapped has, for each lattice and level, the largest bound of testdata/map.csv or map-full.csv and the largest ratio seen there: the columns
 // n, k, constraints, bound, seen.
 //
 //go:embed map.csv
