@@ -225,3 +225,12 @@ func TestTableOfCircles(t *testing.T) {
 		assert.True(t, strings.Contains(string(text), row), "no row %s", row)
 	}
 }
+
+// A public candidate below another one is never taken, but the sensitive one has to beat it. With h = (1, 0, 1): f = ∫(1-u) du = 1/2, 0 and ∫(1-u)(1-uz) du = 1/2 - z/6.
+func TestPairwiseKeepsPublicCandidatesInComparisons(t *testing.T) {
+	in := &Instance{Scores: ratsOf(t, "1", "0", "2"), Sensitivities: ratsOf(t, "0", "0", "1"), Epsilon: decimalEps(t, "1")}
+	p, err := registry["pairwise"].Float(in)
+	require.NoError(t, err)
+	assert.Zero(t, p[1])
+	assert.InDelta(t, 1-math.Exp(-in.pairwiseParameter().Float())/3, p[2]/p[0], 1e-12)
+}
