@@ -228,14 +228,19 @@ func TestWhereTheLineEnds(t *testing.T) {
 		assert.Positive(t, approximately(t, q, beyond.RatString()).Optimum.Low.Cmp(line(beyond)), "%v", c)
 		t.Logf("%v: %s", c, end.RatString())
 	}
-	for n := 3; n <= 6; n++ {
-		for _, e := range []string{"11/10", "2", "5"} { // 2(1-z) / (n(n-1-2z))
-			q := variant.Question{N: n, K: 1, L: 1, Epsilon: exp(t, e)}
+	for _, c := range [][2]int{{3, 1}, {4, 1}, {5, 1}, {6, 1}, {3, 2}, {4, 2}, {5, 2}, {3, 3}, {4, 3}, {3, 4}, {3, 5}} {
+		for _, e := range []string{"11/10", "2", "5"} { // 2(1-z) z^{2k-2} / (n(n-1-2z^{2k-1}))
+			n, k := c[0], c[1]
+			if k > 1 && e == "11/10" {
+				continue // permute-and-flip is not optimal there
+			}
+			q := variant.Question{N: n, K: k, L: 1, Epsilon: exp(t, e)}
 			z, _ := q.Epsilon.Z()
 			want := new(big.Rat).Sub(big.NewRat(1, 1), z)
-			den := new(big.Rat).Mul(z, big.NewRat(2, 1))
+			want.Mul(want, power(z, 2*k-2))
+			den := new(big.Rat).Mul(power(z, 2*k-1), big.NewRat(2, 1))
 			den.Sub(big.NewRat(int64(n-1), 1), den).Mul(den, big.NewRat(int64(n), 2))
-			assert.Equal(t, want.Quo(want, den).RatString(), linearUntil(t, q).RatString())
+			assert.Equal(t, want.Quo(want, den).RatString(), linearUntil(t, q).RatString(), "%v %s", c, e)
 		}
 	}
 }
