@@ -121,3 +121,23 @@ func replayBlocks(t *testing.T, file, kind string) {
 		require.NoError(t, os.WriteFile(path, text, 0o644))
 	}
 }
+
+// TestTranscriptOfSamples runs the commands whose output depends on how fast a program answers, and compares what does not.
+func TestTranscriptOfSamples(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("the mechanisms of this tutorial are in Python")
+	}
+	text, err := os.ReadFile("../docs/tutorial-audit.md")
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)```console sampled\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	require.Len(t, blocks, 1)
+	got := replay(t, blocks[0][1])
+	for _, line := range strings.Split(blocks[0][1], "\n") {
+		for _, part := range []string{"$ optratio", "dp             violated", "[stderr]", "[exit "} {
+			if strings.HasPrefix(line, part) {
+				assert.Contains(t, got, part)
+			}
+		}
+	}
+	assert.Contains(t, got, "[exit 1]")
+}
