@@ -31,7 +31,7 @@ func (r *Request) complete() error {
 	if r.Method < Auto || r.Method > Enumerated {
 		return fmt.Errorf("%w: no method has the number %d", ErrRequest, r.Method)
 	}
-	if err := checkChoices(r.Gap, r.Objective, r.Level); err != nil {
+	if err := checkChoices(r.Gap, r.Objective, r.Level, r.Step); err != nil {
 		return err
 	}
 	_, rational := r.Epsilon.Z()
@@ -63,7 +63,7 @@ func (r *ThresholdRequest) complete() error {
 	if r.Gap.Sign() == 0 {
 		return fmt.Errorf("%w: the gap of a threshold must be positive", ErrRequest)
 	}
-	return checkChoices(r.Gap, r.Objective, r.Level)
+	return checkChoices(r.Gap, r.Objective, r.Level, r.Step)
 }
 
 func solverOf(s linear.Solver) linear.Solver {
@@ -73,7 +73,7 @@ func solverOf(s linear.Solver) linear.Solver {
 	return s
 }
 
-func checkChoices(gap *big.Rat, o lattice.Objective, level Level) error {
+func checkChoices(gap *big.Rat, o lattice.Objective, level Level, step int) error {
 	switch {
 	case gap.Sign() < 0:
 		return fmt.Errorf("%w: the gap %s is negative", ErrRequest, gap.RatString())
@@ -81,6 +81,8 @@ func checkChoices(gap *big.Rat, o lattice.Objective, level Level) error {
 		return fmt.Errorf("%w: no objective has the number %d", ErrRequest, o)
 	case level < Paper || level > Full:
 		return fmt.Errorf("%w: no constraints have the number %d", ErrRequest, level)
+	case step < 0:
+		return fmt.Errorf("%w: the step %d is negative; give L for scores 2Δ/L apart", ErrRequest, step)
 	}
 	return nil
 }

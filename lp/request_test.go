@@ -57,6 +57,7 @@ func TestRequestDefaults(t *testing.T) {
 		{Request{N: 3, K: 3, Epsilon: eps, Objective: 7}, ErrRequest},
 		{Request{N: 3, K: 3, Epsilon: eps, Level: -1}, ErrRequest},
 		{Request{N: 3, K: 3, Epsilon: eps, Method: 9}, ErrRequest},
+		{Request{N: 3, K: 3, Epsilon: eps, Step: -1}, ErrRequest},
 	} {
 		_, err := Ratio(ctx, c.r)
 		assert.ErrorIs(t, err, c.want, "%+v", c.r)

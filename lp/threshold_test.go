@@ -206,6 +206,8 @@ func TestThresholdRefused(t *testing.T) {
 		"gap 0":          {func(r *ThresholdRequest) { r.Gap = new(big.Rat) }, ErrRequest},
 		"gap < 0":        {func(r *ThresholdRequest) { r.Gap = big.NewRat(-1, 10) }, ErrRequest},
 		"level":          {func(r *ThresholdRequest) { r.Level = Full + 1 }, ErrRequest},
+		"step":           {func(r *ThresholdRequest) { r.Step = -1 }, ErrRequest},
+		"step, by LP":    {func(r *ThresholdRequest) { r.Step, r.ByLP = -2, true }, ErrRequest},
 		"losses":         {func(r *ThresholdRequest) { r.Loss = losses }, variant.ErrQuestion},
 		"factors":        {func(r *ThresholdRequest) { r.Prior = &factors }, variant.ErrQuestion},
 		"weights":        {func(r *ThresholdRequest) { r.Prior = &weighted }, ErrMethod},

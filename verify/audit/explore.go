@@ -370,10 +370,12 @@ func (s *statistics) settle(e edge, c counts) {
 	claimed := s.wealth.levels[s.wealth.claimed]
 	before, claim := s.wealth.sum(), s.wealth.total(claimed)
 	s.wealth.settle(c)
-	if at := s.wealth.bound(); at >= 0 {
-		if now := s.level(at); len(s.history) == 0 || now.Float64() > s.history[len(s.history)-1].Eps.Float64() {
-			s.history = append(s.history, Progress{s.drawn, now})
-		}
+	known := s.proved // a level that was reached stays so: only those above it are computed
+	for s.proved < len(s.wealth.levels) && s.wealth.reached(s.proved) {
+		s.proved++
+	}
+	if s.proved > known {
+		s.history = append(s.history, Progress{s.drawn, s.level(s.proved - 1)})
 	}
 	shown.counts = shown.counts.plus(c)
 	shown.gain += s.wealth.sum() - before

@@ -163,8 +163,6 @@ func (r *Report) somethingChecked() {
 	}
 }
 
-// claim is ε as a number.
-
 // String returns what was audited, the verdicts, and the findings.
 func (r *Report) String() string {
 	var b strings.Builder

@@ -239,6 +239,7 @@ type statistics struct {
 	cuts     int // how often intervals were chosen
 	shown    map[string]*evidence
 	history  []Progress
+	proved   int // levels, from the lowest, whose wealth has certainly reached the limit
 }
 
 // evidence is what the bets on one event at one pair saw.
