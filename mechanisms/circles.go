@@ -184,7 +184,7 @@ func circlesOf(deltas []float64) circles {
 			}
 		}
 	}
-	if len(deltas) > 3 {
+	if len(deltas) > 3 || len(deltas) == 3 && deltas[1] == 0 { // with two public candidates the leads need not satisfy Σ w_xy g_xy = 0
 		out.slope = 1
 	}
 	out.most = min(out.most, 1)

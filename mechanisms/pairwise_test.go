@@ -234,3 +234,11 @@ func TestPairwiseKeepsPublicCandidatesInComparisons(t *testing.T) {
 	assert.Zero(t, p[1])
 	assert.InDelta(t, 1-math.Exp(-in.pairwiseParameter().Float())/3, p[2]/p[0], 1e-12)
 }
+
+// TestPairwiseOfTwoPublicCandidates: the bound of the slope is not used there, so that ε₀ = max(ε/2, ε + ln(1-η)).
+func TestPairwiseOfTwoPublicCandidates(t *testing.T) {
+	assert.Equal(t, 1.0, circlesOf([]float64{0, 0, 1}).slope)
+	assert.Less(t, circlesOf([]float64{0, 1, 1}).slope, 1.0)
+	in := &Instance{Sensitivities: ratsOf(t, "0", "0", "1"), Scores: ratsOf(t, "0", "-1", "0"), Epsilon: decimalEps(t, "0.3")}
+	assert.InDelta(t, 0.15, in.pairwiseParameter().Float(), 1e-12, "0.3 + ln(13/16) is less")
+}
