@@ -34,7 +34,7 @@ func KindOf(document []byte) (Kind, error) {
 		kind   Kind
 		fields []string
 	}{
-		{Ratio, []string{"orbits", "optimum", "mechanisms"}},
+		{Ratio, []string{"orbits", "objective", "optimum", "mechanisms"}},
 		{Audit, []string{"properties", "findings", "claimed_eps"}},
 		{Verify, []string{"properties", "mechanism", "claimed_eps"}},
 		{Stopping, []string{"outcome", "success", "threshold"}},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"regexp"
@@ -135,7 +136,7 @@ func TestTicks(t *testing.T) {
 
 // TestOtherDocuments refuses what is no document of these jobs.
 func TestOtherDocuments(t *testing.T) {
-	for _, text := range []string{``, `[]`, `{}`, `{"mechanism":"pf","pmf":[]}`, `{"orbits":1,"optimum":1,"mechanisms":"no"}`, `{"outcome":[],"success":"x","threshold":1}`} {
+	for _, text := range []string{``, `[]`, `{}`, `{"mechanism":"pf","pmf":[]}`, `{"orbits":1,"objective":"paper","optimum":1,"mechanisms":"no"}`, `{"outcome":[],"success":"x","threshold":1}`} {
 		_, err := New([]byte(text), Context{})
 		assert.ErrorIs(t, err, ErrDocument, text)
 	}
@@ -171,4 +172,15 @@ func TestContrast(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestForeignDocuments: a verdict that is not known is no pass, and the document of a topk job is none of a ratio.
+func TestForeignDocuments(t *testing.T) {
+	for _, verdict := range []string{"", "Violated", "<b>proved"} {
+		_, err := ofVerdicts([]byte(fmt.Sprintf(`{"mechanism":"m","claimed_eps":{"lower":"1","upper":"1","exact":"1"},"properties":[{"name":"dp","verdict":%q}]}`, verdict)), Context{})
+		require.ErrorIs(t, err, ErrDocument, verdict)
+		require.ErrorContains(t, err, "is none of proved, violated and undecided")
+	}
+	_, err := KindOf([]byte(`{"n":4,"k":2,"top":2,"orbits":10,"optimum":{},"mechanisms":[]}`))
+	require.ErrorIs(t, err, ErrDocument)
 }

@@ -21,6 +21,12 @@ func ofVerdicts(document []byte, c Context) (*Page, error) {
 	if err := json.Unmarshal(document, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
 	}
+	for _, property := range d.Properties {
+		// A word that headline does not know must not count as a property that holds.
+		if v := property.Verdict; v != "proved" && v != "violated" && v != "undecided" {
+			return nil, fmt.Errorf("%w: property %q: verdict %q is none of proved, violated and undecided", ErrDocument, property.Name, v)
+		}
+	}
 	p := &Page{Title: fmt.Sprintf("Is %s %s?", d.Mechanism, d.private())}
 	p.Tone, p.Word = d.headline()
 	p.Sentences = d.sentences()
