@@ -4,6 +4,7 @@ GO ?= go
 TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo "-tags clp")
 SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
+COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
 .PHONY: run build install dist test bench mutate lint clp wheel python-test cluster-test browser-test
 
@@ -13,7 +14,7 @@ run: clp
 	bin/optratio ratio -n 4 -k 4 --eps 0.5
 
 build:
-	$(GO) build $(TAGS) -o bin/optratio ./cmd/optratio
+	$(GO) build $(TAGS) -ldflags "$(COMMIT)" -o bin/optratio ./cmd/optratio
 
 # The program, its manual pages and its shell completions below PREFIX; DESTDIR is put before it, for packages.
 PREFIX ?= /usr/local

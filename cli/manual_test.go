@@ -59,7 +59,7 @@ func TestManualHasEveryCommandAndFlag(t *testing.T) {
 func TestVersion(t *testing.T) {
 	var out, errs bytes.Buffer
 	require.Zero(t, Run(context.Background(), []string{"--version"}, nil, &out, &errs))
-	assert.Regexp(t, `^optratio `+Version+` \((commit [0-9a-f]{12}( with changes)? of [0-9-]{10}|unknown commit); go1.*, .*/.*; with(out)? CLP\)\n$`, out.String())
+	assert.Regexp(t, `^optratio `+Version+` \((commit [0-9a-f]{12}( with changes)?( of [0-9-]{10})?|unknown commit); go1.*, .*/.*; with(out)? CLP\)\n$`, out.String())
 }
 
 // TestCompletion asks what the shells would ask.

@@ -76,6 +76,9 @@ func newReportOf(s streams, of func(streams) *cobra.Command) *cobra.Command {
 		} else if len(list) > 1 {
 			return usagef("--eps: a report is about one ε, give one")
 		}
+		if text(fs, "rho") != "" && name == "ratio" {
+			return usagef("--rho: there is no page on mechanisms at equal ρ; the ratio command prints their table")
+		}
 		page := report.Context{Command: commandLine(name, fs)}
 		drop, err := certify(fs, &page)
 		if err != nil {
@@ -208,7 +211,7 @@ func reportFrom(c *cobra.Command, from string) error {
 	if _, err := report.KindOf(document); err != nil {
 		return usagef("--from %s: %w; give what such a job printed with --json", quoted(from), err)
 	}
-	err = writeReport(c, c.OutOrStdout(), out, document, report.Context{})
+	err = writeReport(c, c.OutOrStdout(), out, document, report.Context{Notes: []string{"This page was drawn from a document that a job had printed; nothing in it was computed again."}})
 	if errors.Is(err, report.ErrDocument) {
 		return usagef("--from %s: %w", quoted(from), err)
 	}

@@ -101,6 +101,7 @@ func TestReportRefusals(t *testing.T) {
 		{"report -n 3 -k 2 --eps 1 -o " + folder, "is a folder"},
 		{"report verify --mechanism none -n 3 -k 2 --eps 1 -o " + page, "none"},
 		{"report -k 2 --eps 1 -o " + page, "-n"},
+		{"report -n 3 -k 2 --rho 0.1 -o " + page, "no page on mechanisms at equal ρ"},
 	} {
 		code, out, errs := quietly(strings.Fields(c.line)...)
 		assert.Equal(t, exitUsage, code, c.line)

@@ -12,10 +12,13 @@ import (
 // Version is the version of this program: that of its wheel and of its archives too.
 const Version = "0.1.0"
 
+// commit is set by the Makefile, for toolchains that are told not to record it.
+var commit string
+
 // versionText is what --version prints: the version, the commit that it was built from where the Go toolchain
 // recorded it, the toolchain and platform, and whether CLP is inside.
 func versionText() string {
-	commit := "unknown commit"
+	commit := choose(commit == "", "unknown commit", "commit "+commit)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		settings := map[string]string{}
 		for _, s := range info.Settings {
