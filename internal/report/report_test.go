@@ -18,7 +18,7 @@ import (
 	"optratio/number"
 )
 
-const audited = `{"mechanism":"mine <script>alert(1)</script>","domain":"5 vectors","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},
+const audited = `{"mechanism":"mine <script>alert(1)</script>","domain":"5 vectors and their linf neighbors; and a side set of 3 vectors","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},
 "tight_eps":{"lower":"0.69314718055994","upper":"0.69314718055995","exact":null},"questions":5,"findings":[{"event":"error","detail":"NaN","scores":[0,"1/3"],"times":1234}],
 "properties":[{"name":"dp","verdict":"violated","checked":8,"tight_eps":{"lower":"0.69314718055994","upper":"0.69314718055995","exact":null},
 "witness":{"scores":[0,-2],"neighbor":[0,-4],"candidate":1,"p":{"lower":"0.2","upper":"0.2","exact":"1/5"},"p_neighbor":{"lower":"0.1","upper":"0.1","exact":"1/10"},
@@ -69,6 +69,9 @@ func TestVerdictComesFirst(t *testing.T) {
 	require.Positive(t, verdict)
 	assert.Less(t, verdict, strings.Index(page, "<svg"))
 	assert.Contains(t, page, "On scores (0, −2) it picks candidate 1 with probability 1/5. One person&#39;s data can change the scores to (0, −4), and there the probability is 1/10. That is 2 times as much; ε-DP allows at most e^ε times, here 1.64872.")
+	assert.Contains(t, page, "every score is at most the sensitivity higher or lower")
+	assert.Contains(t, page, "on which implementations often fail")
+	assert.NotContains(t, page, "monotonic neighbors")
 	assert.Contains(t, page, "candidate 1, score −2 → −4 – violated")
 	assert.Contains(t, page, "1\u202f234 times: NaN")
 	assert.NotContains(t, page, "candidate 0, score 0 → 0 – violated")

@@ -55,7 +55,7 @@ func ofVerdicts(document []byte, c Context) (*Page, error) {
 		rows = append(rows, []string{longName[r.Name], r.Verdict, grouped(r.Checked), remark})
 	}
 	p.Sections = append(p.Sections, Section{
-		Title: "All properties", Text: append([]string{"Examined: " + d.Domain + "."}, c.Notes...),
+		Title: "All properties", Text: append(d.examined(), c.Notes...),
 		Table: &Table{Head: []string{"property", "verdict", "checked", "remark"}, Rows: rows},
 	})
 	if len(d.Findings) > 0 {
@@ -67,6 +67,21 @@ func ofVerdicts(document []byte, c Context) (*Page, error) {
 	}
 	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: d.assumed()})
 	return p, nil
+}
+
+// examined names the domain, and explains its words.
+func (d *verdictDocument) examined() []string {
+	text := []string{"Examined: " + d.Domain + "."}
+	for _, word := range [][2]string{
+		{"linf neighbors", "“linf neighbors” of a score vector are all in which every score is at most the sensitivity higher or lower."},
+		{"monotonic neighbors", "“monotonic neighbors” of a score vector are all in which every score is at most the sensitivity higher, or every score at most that much lower."},
+		{"side set", "The “side set” has further score vectors, with ties, wide gaps and fractions, on which implementations often fail."},
+	} {
+		if strings.Contains(d.Domain, word[0]) {
+			text = append(text, word[1])
+		}
+	}
+	return text
 }
 
 // longName says what a property is, for who never saw its name.
