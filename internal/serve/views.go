@@ -116,14 +116,25 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, v shown, p *report
 // errInput is wrapped by what a job says of its input.
 var errInput = errors.New("input")
 
+// answered does a job; an answer without a document is an error about its input.
+func (s *Server) answered(r *http.Request, args []string) (answer, error) {
+	a, err := s.do(r.Context(), client(r), args)
+	if err == nil && (a.code == 2 || len(a.document) == 0) {
+		err = a.refused()
+	}
+	return a, err
+}
+
+// refused is what the job said, as an error about its input.
+func (a answer) refused() error {
+	return fmt.Errorf("%w: %s", errInput, strings.TrimPrefix(a.message, "optratio: "))
+}
+
 // page runs a job and draws its document.
 func (s *Server) page(r *http.Request, args []string, curve bool) (*report.Page, error) {
-	a, err := s.do(r.Context(), client(r), args)
+	a, err := s.answered(r, args)
 	if err != nil {
 		return nil, err
-	}
-	if a.code == 2 || len(a.document) == 0 {
-		return nil, fmt.Errorf("%w: %s", errInput, strings.TrimPrefix(a.message, "optratio: "))
 	}
 	if curve {
 		return s.Draw(a.document, args, s.doing(r))
@@ -203,11 +214,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		}
 		send("working", []byte("working, for up to "+stage.String()))
 		var a answer
-		if a, err = s.do(r.Context(), client(r), limited(args, stage)); err != nil {
-			break
-		}
-		if a.code == 2 || len(a.document) == 0 {
-			err = fmt.Errorf("%w: %s", errInput, strings.TrimPrefix(a.message, "optratio: "))
+		if a, err = s.answered(r, limited(args, stage)); err != nil {
 			break
 		}
 		decided := a.code != 3
@@ -264,8 +271,8 @@ func (s *Server) pmf(w http.ResponseWriter, r *http.Request) {
 		args := append([]string{"pmf", "--mechanism", name, "--scores=" + strings.Join(scores, ",")}, eps...)
 		lines = append(lines, "optratio "+strings.Join(args, " "))
 		var a answer
-		if a, err = s.do(r.Context(), client(r), limited(args, 5*time.Second)); err == nil && (a.code != 0 || len(a.document) == 0) {
-			err = fmt.Errorf("%w: %s", errInput, strings.TrimPrefix(a.message, "optratio: "))
+		if a, err = s.answered(r, limited(args, 5*time.Second)); err == nil && a.code != 0 {
+			err = a.refused()
 		}
 		documents = append(documents, a.document)
 	}
