@@ -51,15 +51,15 @@ func TestDocument(t *testing.T) {
 
 func TestLedgerThatIsCutShort(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	holds := func(context.Context) (Finding, error) { return Finding{Verdict: Holds, Domain: "n = 1"}, nil }
-	wait := func(ctx context.Context) (Finding, error) {
+	holds := func(*tally) Finding { return Finding{Verdict: Holds, Domain: "n = 1"} }
+	wait := func(t *tally) Finding {
 		cancel(errors.New("the time limit was reached"))
-		<-ctx.Done()
-		return Finding{}, ctx.Err()
+		<-t.ctx.Done()
+		return t.finding("n = 1", "")
 	}
-	entries := []Entry{{Source: PF, Item: "first", Check: holds}, {Source: PF, Item: "second", Check: wait}}
+	entries := []Entry{{Source: PF, Item: "first", check: holds}, {Source: PF, Item: "second", check: wait}}
 	for range 100 {
-		entries = append(entries, Entry{Source: Het, Item: "never", Check: wait})
+		entries = append(entries, Entry{Source: Het, Item: "never", check: wait})
 	}
 	l := NewLedger(entries)
 	calls := 0
@@ -80,9 +80,9 @@ func TestLedgerThatIsCutShort(t *testing.T) {
 
 func TestBrokenChecksHideNoOthers(t *testing.T) {
 	l := NewLedger([]Entry{
-		{Source: PF, Item: "panics", Check: func(context.Context) (Finding, error) { panic("no") }},
-		{Source: PF, Item: "fails", Check: func(context.Context) (Finding, error) { return Finding{}, errors.New("bad") }},
-		{Source: PF, Item: "holds", Check: func(context.Context) (Finding, error) { return Finding{Verdict: Holds}, nil }},
+		{Source: PF, Item: "panics", check: func(*tally) Finding { panic("no") }},
+		{Source: PF, Item: "fails", check: func(*tally) Finding { panic(errors.New("bad")) }},
+		{Source: PF, Item: "holds", check: func(*tally) Finding { return Finding{Verdict: Holds} }},
 	})
 	l.Run(context.Background(), nil)
 	results := l.Results("")

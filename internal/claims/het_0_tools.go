@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
@@ -16,20 +15,12 @@ import (
 
 // named returns a registered mechanism.
 func named(name string) mechanisms.Mechanism {
-	m, err := mechanisms.Lookup(name)
-	if err != nil {
-		panic(err) // a constant of this package
-	}
-	return m
+	return must(mechanisms.Lookup(name))
 }
 
 // epsilonOf reads a decimal ε.
 func epsilonOf(s string) mechanisms.Epsilon {
-	e, err := mechanisms.ParseEpsilon(s)
-	if err != nil {
-		panic(err) // a constant of this package
-	}
-	return e
+	return must(mechanisms.ParseEpsilon(s))
 }
 
 // rats reads rationals.
@@ -49,11 +40,8 @@ func rats(ss ...string) []*big.Rat {
 const enclosedBits = 64
 
 // loss encloses the mean of f(q* - q_M), f the identity or the square, of a mechanism on an instance.
-func loss(m mechanisms.Mechanism, in *mechanisms.Instance, square bool) (interval.Interval, error) {
-	p, err := m.Enclose(in, enclosedBits)
-	if err != nil {
-		return interval.Interval{}, fmt.Errorf("%s: %w", m.Info().Name, err)
-	}
+func loss(m mechanisms.Mechanism, in *mechanisms.Instance, square bool) interval.Interval {
+	p := must(m.Enclose(in, enclosedBits))
 	total, best := interval.FromInt(0, enclosedBits), in.Best()
 	for a, q := range in.Scores {
 		gap := sub(best, q)
@@ -64,28 +52,20 @@ func loss(m mechanisms.Mechanism, in *mechanisms.Instance, square bool) (interva
 			total = total.Add(p[a].Mul(interval.FromRat(gap, enclosedBits)))
 		}
 	}
-	return total, nil
+	return total
 }
 
 // mse is loss for the square.
-func mse(name string, in *mechanisms.Instance) (interval.Interval, error) {
+func mse(name string, in *mechanisms.Instance) interval.Interval {
 	return loss(named(name), in, true)
 }
 
 // bimodal returns scenario 1, 2 or 3 with so many candidates of the higher score, exactly.
-func bimodal(number, high int, eps string) (*mechanisms.Instance, error) {
-	s, err := scenario.Find(number)
-	if err != nil {
-		return nil, err
-	}
-	if s, err = s.WithHigh(high); err != nil {
-		return nil, err
-	}
-	trials, err := s.Generate(1, 1)
-	if err != nil {
-		return nil, err
-	}
-	return &mechanisms.Instance{Scores: exactly(trials.Scores[0]), Sensitivities: exactly(trials.Sensitivities), Epsilon: epsilonOf(eps)}, nil
+func bimodal(number, high int, eps string) *mechanisms.Instance {
+	s := must(scenario.Find(number))
+	s = must(s.WithHigh(high))
+	trials := must(s.Generate(1, 1))
+	return &mechanisms.Instance{Scores: exactly(trials.Scores[0]), Sensitivities: exactly(trials.Sensitivities), Epsilon: epsilonOf(eps)}
 }
 
 // exactly returns the shortest decimals that the float64s stand for.
@@ -98,23 +78,18 @@ func exactly(xs []float64) []*big.Rat {
 }
 
 // mses returns the enclosed mean squared errors of mechanisms in scenario 1, 2 or 3 with 50 candidates of either score.
-func mses(number int, eps string, names ...string) (map[string]interval.Interval, error) {
+func mses(number int, eps string, names ...string) map[string]interval.Interval {
 	return msesWith(number, scenario.Candidates/2, eps, names...)
 }
 
 // msesWith is mses with so many candidates of the higher score.
-func msesWith(number, high int, eps string, names ...string) (map[string]interval.Interval, error) {
-	in, err := bimodal(number, high, eps)
-	if err != nil {
-		return nil, err
-	}
+func msesWith(number, high int, eps string, names ...string) map[string]interval.Interval {
+	in := bimodal(number, high, eps)
 	out := map[string]interval.Interval{}
 	for _, name := range names {
-		if out[name], err = mse(name, in); err != nil {
-			return nil, err
-		}
+		out[name] = mse(name, in)
 	}
-	return out, nil
+	return out
 }
 
 // less reports whether x < y is certain.

@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 	"strings"
@@ -12,99 +11,34 @@ import (
 )
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: Het, Item: "Abstract",
-			Statement: "In all settings studied there is a mechanism that uses the candidates' own sensitivities and outperforms report noisy max",
-			Note:      "Section VI says itself that RS, GEM and mGEM lose to RNM in scenario 3. The introduction's \"in a wide variety of settings\" and \"in most natural settings\" are not touched by this.",
-			Check: inOneReading("it does not say whether the mechanism is a private one: RNMH, which is not, wins in scenarios 1 to 3, and of private ones it is false",
-				heterogeneousWins("gem", "mgem", "combined-gem", "rs", "rs-log")),
-		},
-		Entry{
-			Source: Het, Item: "I, no mechanism wins everywhere",
-			Statement: "For every mechanism studied there is a score function for which it performs worse than report noisy max",
-			Check:     losesSomewhere("rnm-exponential", "rnmh", "gem", "mgem", "combined-gem", "rs", "rs-log", "krr"),
-		},
-		Entry{
-			Source: Het, Item: "I, worse than random",
-			Statement: "For every mechanism that uses the candidates' own sensitivities there is a setting where it performs worse than random selection",
-			Check:     losesSomewhere("uniform", "rnmh", "gem", "mgem", "combined-gem", "rs", "rs-log"),
-		},
-		Entry{
-			Source: Het, Item: "I, eq. (3)",
-			Statement: "Report noisy max with exponential noise of mean 2Δ/ε is ε-differentially private",
-			Note:      "It is permute-and-flip (Ding et al. 2021), proved private for all scores by McKenna & Sheldon 2020, Thm. 1.",
-			Check:     latticeIsPrivate("rnm-exponential", "2"),
-		},
-		Entry{
-			Source: Het, Item: "I, eq. (5), mean",
-			Statement: "With k/2 candidates of score q_1 and sensitivity Δ_1, k/2 of q_2 > q_1 and Δ_2 < Δ_1, the left side of (5), the largest noise of the first half less that of the second, has positive mean, which grows linearly with Δ_1 - Δ_2 and " +
-				"about logarithmically with k",
-			Note:  "The mean is (2/ε) H_{k/2} (Δ_1 - Δ_2), H the harmonic numbers.",
-			Check: noiseMeans(func(eps *big.Rat) *big.Rat { return quo(rat(2, 1), eps) }),
-		},
-		Entry{
-			Source: Het, Item: "I, footnote 2",
-			Statement: "The mean of the left side of (5) is H_{k/2} (Δ_1 - Δ_2), for noise of mean 2Δ_a/ε",
-			Note:      "A factor 2/ε is missing; the formula is right at ε = 2. What the text draws from it (sign, growth) is not affected.",
-			Check:     noiseMeans(func(*big.Rat) *big.Rat { return one }),
-		},
-		Entry{
-			Source: Het, Item: "I, eq. (5), probabilities",
-			Statement: "In that setting RNMH may take one of the better candidates with probability less than 1/2, where k or Δ_1 - Δ_2 is large; report noisy max never does",
-			Note:      "Report noisy max takes a candidate of either half with probability 1/2 where all scores are equal, and raising the scores of one half only helps it.",
-			Check:     halfOfTheTime,
-		},
-		Entry{
-			Source: Het, Item: "I, eq. (5), converse",
-			Statement: "In that setting with Δ_1 < Δ_2 RNMH takes one of the better candidates more often than report noisy max",
-			Note:      "The better half has the same noise in both, of scale Δ_2, and the other half less in RNMH: with the same uniform numbers behind the noise RNMH takes a better candidate whenever report noisy max does.",
-			Check:     converse(rats("1", "3/2"), rats("9/5", "4")),
-		},
-		Entry{
-			Source: Het, Item: "II, random stopping",
-			Statement: "Returning the best of geometrically many runs of an ε-DP mechanism is 3ε-DP, of logarithmically many 2ε-DP (results of Liu & Talwar and of Papernot & Steinke)",
-			Note:      "Checked for runs that pick a candidate at random and add Laplace noise to its score, which is what the source uses.",
-			Check:     stoppingIsPrivate([]string{"rs", "rs-log"}, "1/20"),
-		},
-		Entry{
-			Source: Het, Item: "Definition 3.1, (1), (2)",
-			Statement: "(ε, δ)-differential privacy; the sensitivity of a candidate's score and of all",
-			Check:     notCheckable("definitions"),
-		},
-		Entry{
-			Source: Het, Item: "III-B, noise",
-			Statement: "The expected utility of report noisy max with exponential noise dominates that with Laplace and with Gumbel noise",
-			Note:      "For Gumbel noise, which is the exponential mechanism, it is Theorem 2 of McKenna & Sheldon 2020. For Laplace noise no proof for all scores is known to us.",
-			Check:     betterNoise("rnm-exponential", "rnm-laplace", "rnm-gumbel"),
-		},
-		Entry{
-			Source: Het, Item: "III-B, randomised response",
-			Statement: "k-randomised response takes the best with probability e^ε/(e^ε+k-1), each other with 1/(e^ε+k-1), and performs well when ε is large",
-			Note:      "In scenarios 1 to 3 it is the best of all private mechanisms studied at ε = 16.",
-			Check:     randomisedResponse,
-		},
-	)
+	register(Het, map[string]check{
+		"Abstract": inOneReading("it does not say whether the mechanism is a private one: RNMH, which is not, wins in scenarios 1 to 3, and of private ones it is false",
+			heterogeneousWins("gem", "mgem", "combined-gem", "rs", "rs-log")),
+		"I, no mechanism wins everywhere": losesSomewhere("rnm-exponential", "rnmh", "gem", "mgem", "combined-gem", "rs", "rs-log", "krr"),
+		"I, worse than random":            losesSomewhere("uniform", "rnmh", "gem", "mgem", "combined-gem", "rs", "rs-log"),
+		"I, eq. (3)":                      latticeIsPrivate("rnm-exponential", "2"),
+		"I, eq. (5), mean":                noiseMeans(func(eps *big.Rat) *big.Rat { return quo(rat(2, 1), eps) }),
+		"I, footnote 2":                   noiseMeans(func(*big.Rat) *big.Rat { return one }),
+		"I, eq. (5), probabilities":       halfOfTheTime,
+		"I, eq. (5), converse":            converse(rats("1", "3/2"), rats("9/5", "4")),
+		"II, random stopping":             stoppingIsPrivate([]string{"rs", "rs-log"}, "1/20"),
+		"Definition 3.1, (1), (2)":        notCheckable("definitions"),
+		"III-B, noise":                    betterNoise("rnm-exponential", "rnm-laplace", "rnm-gumbel"),
+		"III-B, randomised response":      randomisedResponse,
+	})
 }
 
 // grid of ε on which scenarios are compared; VIII names 0.01 to 16, "as before".
 var allEpsilons = []string{"0.01", "0.1", "0.5", "1", "2", "4", "8", "16"}
 
 // heterogeneousWins checks that in each of scenarios 1, 2, 3 one of the mechanisms has a smaller error than report noisy max at some ε.
-func heterogeneousWins(names ...string) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func heterogeneousWins(names ...string) check {
+	return func(t *tally) Finding {
 		var where []string
 		for number := 1; number <= 3; number++ {
 			winner, closest := "", ""
 			for _, eps := range allEpsilons {
-				if ctx.Err() != nil {
-					return Finding{}, ctx.Err()
-				}
-				errs, err := mses(number, eps, append([]string{"rnm-exponential"}, names...)...)
-				if err != nil {
-					return Finding{}, err
-				}
+				errs := mses(number, eps, append([]string{"rnm-exponential"}, names...)...)
 				for _, name := range names {
 					if below(errs[name], errs["rnm-exponential"]) {
 						winner = fmt.Sprintf("%s in scenario %d at ε = %s", name, number, eps)
@@ -145,29 +79,19 @@ func misleading(eps string) *mechanisms.Instance {
 }
 
 // losesSomewhere checks that each of the mechanisms has a larger error than the first somewhere: in scenario 1, 2 or 3 at ε = 1 or on the misleading instance at ε = 0.1.
-func losesSomewhere(to string, names ...string) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func losesSomewhere(to string, names ...string) check {
+	return func(t *tally) Finding {
 		var where []string
 		for _, name := range names {
 			found := ""
 			for number := 1; number <= 4 && found == ""; number++ {
 				in, at := misleading("0.1"), "on an instance where ten of 100 candidates are far worse and more sensitive than the others"
 				if number <= 3 {
-					var err error
-					if in, err = bimodal(number, 50, "1"); err != nil {
-						return Finding{}, err
-					}
+					in = bimodal(number, 50, "1")
 					at = fmt.Sprintf("in scenario %d at ε = 1", number)
 				}
-				reference, err := mse(to, in)
-				if err != nil {
-					return Finding{}, err
-				}
-				own, err := mse(name, in)
-				if err != nil {
-					return Finding{}, err
-				}
+				reference := mse(to, in)
+				own := mse(name, in)
 				if below(reference, own) {
 					found = fmt.Sprintf("%s %s: %.4g against %.4g", name, at, own.Near(), reference.Near())
 				}
@@ -180,14 +104,10 @@ func losesSomewhere(to string, names ...string) func(context.Context) (Finding, 
 }
 
 // latticeIsPrivate checks a mechanism of one sensitivity at e^ε.
-func latticeIsPrivate(name, exp string) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func latticeIsPrivate(name, exp string) check {
+	return func(t *tally) Finding {
 		for n := 2; n <= 4; n++ {
-			report, err := verify.Lattice(ctx, verify.Claim{Mechanism: named(name), Epsilon: expOf(rats(exp)[0])}, n, 3, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
-			if err != nil {
-				return Finding{}, err
-			}
+			report := must(verify.Lattice(t.ctx, verify.Claim{Mechanism: named(name), Epsilon: expOf(rats(exp)[0])}, n, 3, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}))
 			r := report.Properties[0]
 			t.expect(r.Verdict == verify.Proved, "n = %d: %s", n, r)
 		}
@@ -197,9 +117,8 @@ func latticeIsPrivate(name, exp string) func(context.Context) (Finding, error) {
 
 // noiseMeans checks the mean of the left side of (5) to be factor(ε)·H_{k/2}·(Δ_1 - Δ_2). The mean of the largest of m exponential numbers of mean μ
 // is the integral of 1 - (1 - e^{-x/μ})^m, that is μ Σ_j (-1)^{j+1} C(m,j)/j.
-func noiseMeans(factor func(eps *big.Rat) *big.Rat) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func noiseMeans(factor func(eps *big.Rat) *big.Rat) check {
+	return func(t *tally) Finding {
 		largest := func(m int, mean *big.Rat) *big.Rat {
 			total := new(big.Rat)
 			for j := 1; j <= m; j++ {
@@ -229,36 +148,26 @@ func noiseMeans(factor func(eps *big.Rat) *big.Rat) func(context.Context) (Findi
 }
 
 // ofTheBetter encloses the probability that one of the second half is taken.
-func ofTheBetter(name string, in *mechanisms.Instance) (interval.Interval, error) {
-	p, err := named(name).Enclose(in, enclosedBits)
-	if err != nil {
-		return interval.Interval{}, err
-	}
+func ofTheBetter(name string, in *mechanisms.Instance) interval.Interval {
+	p := must(named(name).Enclose(in, enclosedBits))
 	total := interval.FromInt(0, enclosedBits)
 	for _, x := range p[len(p)/2:] {
 		total = total.Add(x)
 	}
-	return total, nil
+	return total
 }
 
-func halfOfTheTime(context.Context) (Finding, error) {
-	var t tally
+func halfOfTheTime(t *tally) Finding {
 	half := interval.FromRat(rat(1, 2), enclosedBits)
 	seen := ""
 	for _, k := range []int{2, 4, 20, 100} {
 		for _, d1 := range rats("9/5", "6") {
 			for _, gap := range rats("1/2", "2") {
 				in := halves(k, gap, d1, one, epsilonOf("1"))
-				rnm, err := ofTheBetter("rnm-exponential", in)
-				if err != nil {
-					return Finding{}, err
-				}
+				rnm := ofTheBetter("rnm-exponential", in)
 				t.expect(below(half, rnm), "report noisy max, k = %d, Δ_1 = %s, gap %s: %.6f", k, d1.RatString(), gap.RatString(), rnm.Near())
 				if k == 100 {
-					rnmh, err := ofTheBetter("rnmh", in)
-					if err != nil {
-						return Finding{}, err
-					}
+					rnmh := ofTheBetter("rnmh", in)
 					t.expect(below(rnmh, half), "RNMH, k = %d, Δ_1 = %s, gap %s: %.6f", k, d1.RatString(), gap.RatString(), rnmh.Near())
 					seen = fmt.Sprintf("k = 100, Δ_1 = %s, Δ_2 = 1, gap %s: RNMH %.3g, report noisy max %.3g", d1.RatString(), gap.RatString(), rnmh.Near(), rnm.Near())
 				}
@@ -269,22 +178,15 @@ func halfOfTheTime(context.Context) (Finding, error) {
 }
 
 // converse checks that RNMH takes a better candidate more often, for each Δ_1 and Δ_2 given.
-func converse(lower, higher []*big.Rat) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func converse(lower, higher []*big.Rat) check {
+	return func(t *tally) Finding {
 		for _, k := range []int{2, 10, 60} {
 			for _, gap := range rats("1/10", "1", "5") {
 				for _, d1 := range lower {
 					for _, d2 := range higher {
 						in := halves(k, gap, d1, d2, epsilonOf("1"))
-						rnm, err := ofTheBetter("rnm-exponential", in)
-						if err != nil {
-							return Finding{}, err
-						}
-						rnmh, err := ofTheBetter("rnmh", in)
-						if err != nil {
-							return Finding{}, err
-						}
+						rnm := ofTheBetter("rnm-exponential", in)
+						rnmh := ofTheBetter("rnmh", in)
 						t.expect(below(rnm, rnmh), "k = %d, Δ = %s and %s, gap %s: RNMH %.6f, report noisy max %.6f", k, d1.RatString(), d2.RatString(), gap.RatString(), rnmh.Near(), rnm.Near())
 					}
 				}
@@ -295,19 +197,12 @@ func converse(lower, higher []*big.Rat) func(context.Context) (Finding, error) {
 }
 
 // stoppingIsPrivate checks random stopping at e^ε = 2: "rs" adds Laplace noise of scale 3Δ_a/ε to a score, so that its runs are ε/3-DP, and "rs-log" of scale 2Δ_a/ε.
-func stoppingIsPrivate(names []string, gammas ...string) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func stoppingIsPrivate(names []string, gammas ...string) check {
+	return func(t *tally) Finding {
 		for _, name := range names {
 			for _, gamma := range rats(gammas...) {
 				for _, d := range [][]*big.Rat{rats("1", "1"), rats("1", "3"), rats("0", "1"), rats("1", "2", "4")} {
-					if ctx.Err() != nil {
-						return Finding{}, ctx.Err()
-					}
-					worst, at, err := costOfNeighbours(named(name), expOf(rat(2, 1)), d, mechanisms.Params{Gamma: gamma})
-					if err != nil {
-						return Finding{}, err
-					}
+					worst, at := costOfNeighbours(named(name), expOf(rat(2, 1)), d, mechanisms.Params{Gamma: gamma})
 					t.expect(below(worst, interval.FromInt(2, enclosedBits)), "%s, γ = %s, sensitivities %s: %s", name, gamma.RatString(), text(d), at)
 				}
 			}
@@ -319,20 +214,17 @@ func stoppingIsPrivate(names []string, gammas ...string) func(context.Context) (
 
 // costOfNeighbours encloses the largest ratio of two probabilities of one candidate at neighbours, and says where: for some score vectors, and the neighbours in which
 // every score moves up or down by its sensitivity, not all the same way.
-func costOfNeighbours(m mechanisms.Mechanism, eps mechanisms.Epsilon, d []*big.Rat, params mechanisms.Params) (worst interval.Interval, at string, err error) {
+func costOfNeighbours(m mechanisms.Mechanism, eps mechanisms.Epsilon, d []*big.Rat, params mechanisms.Params) (worst interval.Interval, at string) {
 	vectors := [][]*big.Rat{rats("0", "0", "0"), rats("2", "1", "0")}
 	if len(d) == 2 {
 		vectors = [][]*big.Rat{rats("0", "0"), rats("0", "1"), rats("0", "3")}
 	}
-	ask := func(q []*big.Rat) ([]interval.Interval, error) {
-		return m.Enclose(&mechanisms.Instance{Scores: q, Sensitivities: d, Epsilon: eps, Params: params}, enclosedBits)
+	ask := func(q []*big.Rat) []interval.Interval {
+		return must(m.Enclose(&mechanisms.Instance{Scores: q, Sensitivities: d, Epsilon: eps, Params: params}, enclosedBits))
 	}
 	worst = interval.FromInt(1, enclosedBits)
 	for _, q := range vectors {
-		here, err := ask(q)
-		if err != nil {
-			return worst, at, err
-		}
+		here := ask(q)
 		for signs := 1; signs < 1<<len(d)-1; signs++ {
 			moved := make([]*big.Rat, len(q))
 			for a := range q {
@@ -340,10 +232,7 @@ func costOfNeighbours(m mechanisms.Mechanism, eps mechanisms.Epsilon, d []*big.R
 					moved[a] = sub(q[a], d[a])
 				}
 			}
-			there, err := ask(moved)
-			if err != nil {
-				return worst, at, err
-			}
+			there := ask(moved)
 			for a := range q {
 				for _, ratio := range []interval.Interval{here[a].Quo(there[a]), there[a].Quo(here[a])} {
 					if worst = worst.Max(ratio); below(worst.Sub(interval.FromFloat(1e-9, enclosedBits)), ratio) {
@@ -353,26 +242,19 @@ func costOfNeighbours(m mechanisms.Mechanism, eps mechanisms.Epsilon, d []*big.R
 			}
 		}
 	}
-	return worst, at, nil
+	return worst, at
 }
 
 // betterNoise checks that the first mechanism has at most the expected error of each of the others on the lattice.
-func betterNoise(first string, others ...string) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func betterNoise(first string, others ...string) check {
+	return func(t *tally) Finding {
 		for _, exp := range rats("5/4", "2", "10") {
 			for n := 2; n <= 4; n++ {
 				for _, q := range integerGrid(n, 3) {
 					in := &mechanisms.Instance{Scores: q, Sensitivities: rats("1/2"), Epsilon: expOf(exp)}
-					own, err := loss(named(first), in, false)
-					if err != nil {
-						return Finding{}, err
-					}
+					own := loss(named(first), in, false)
 					for _, name := range others {
-						other, err := loss(named(name), in, false)
-						if err != nil {
-							return Finding{}, err
-						}
+						other := loss(named(name), in, false)
 						// all errors are 0 where all scores are equal
 						t.expect(below(own, other) || own.IsPoint() && other.IsPoint(), "scores %s, e^ε = %s: %.6g against %.6g of %s", text(q), exp.RatString(), own.Near(), other.Near(), name)
 					}
@@ -383,18 +265,14 @@ func betterNoise(first string, others ...string) func(context.Context) (Finding,
 	}
 }
 
-func randomisedResponse(context.Context) (Finding, error) {
-	var t tally
+func randomisedResponse(t *tally) Finding {
 	for _, exp := range rats("3/2", "40") {
 		for k := 2; k <= 6; k++ {
 			in := &mechanisms.Instance{Sensitivities: rats("1"), Epsilon: expOf(exp)}
 			for i := range k {
 				in.Scores = append(in.Scores, rat(int64(i*i), 3))
 			}
-			p, err := named("krr").Exact(in)
-			if err != nil {
-				return Finding{}, err
-			}
+			p := must(named("krr").Exact(in))
 			total := add(exp, rat(int64(k-1), 1))
 			for i, x := range p {
 				want := quo(one, total)
@@ -408,10 +286,7 @@ func randomisedResponse(context.Context) (Finding, error) {
 	seen := ""
 	for number := 1; number <= 3; number++ {
 		names := []string{"krr", "rnm-exponential", "gem", "mgem", "combined-gem", "rs", "rs-log"}
-		errs, err := mses(number, "16", names...)
-		if err != nil {
-			return Finding{}, err
-		}
+		errs := mses(number, "16", names...)
 		for _, name := range names[1:] {
 			t.expect(below(errs["krr"], errs[name]), "scenario %d, ε = 16: %.3g against %.3g of %s", number, errs["krr"].Near(), errs[name].Near(), name)
 		}

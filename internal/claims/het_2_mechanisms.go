@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -13,90 +12,28 @@ import (
 )
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: Het, Item: "IV-A, RNMH",
-			Statement: "There are two sensitivities for which noisy max with exponential noise of mean 2Δ_a/ε is not ε'-DP for any ε': with Δ = (0, 1) the first candidate has probability 0 at scores (0, 1/2) and 1 - e^{-ε/4} at the neighbour (0, -1/2)",
-			Check:     ownScaleIsNotPrivate,
-		},
-		Entry{
-			Source: Het, Item: "IV-A, Laplace noise, kε",
-			Statement: "With Laplace noise of scale Δ_a/ε the best of k candidates is taken kε-privately",
-			Note:      "It is a function of k scores, each of which is released ε-privately.",
-			Check:     laplaceCosts(0),
-		},
-		Entry{
-			Source: Het, Item: "IV-A, Laplace noise, (k-1)ε",
-			Statement: "With Laplace noise of scale Δ_a/ε the best of k candidates is even taken (k-1)ε-privately, for all sensitivities",
-			Note: "For two candidates of sensitivity 1, from a tie to neighbours 2 apart, the probability of the one that falls behind goes from 1/2 to e^{-2ε}(1+ε)/2, and e^{2ε}/(1+ε) > e^ε at every ε > 0. kε is right, and approached for " +
-				"some sensitivities (docs/mechanisms.md).",
-			Check: laplaceCosts(1),
-		},
-		Entry{
-			Source: Het, Item: "IV-A and App. A, Laplace noise, tightness",
-			Statement: "There are sensitivities for which it is not ε'-private for any ε' < (k-1)ε: with Δ_1 = 0, the others 1, all scores 0, and neighbours in which all but the first are 1, the first one's probability falls by exactly e^{(k-1)ε}",
-			Check:     zeroAmongOnes,
-		},
-		Entry{
-			Source: Het, Item: "IV-B, Algorithm 1",
-			Statement: "RS_γ, the best of geometrically many draws with Laplace noise of scale 3Δ_a/ε, is ε-DP for every γ",
-			Note:      "Proved by Liu & Talwar 2019. The introduction calls it (ε, δ)-DP, which is weaker.",
-			Check:     stoppingIsPrivate([]string{"rs"}, "1/2", "1/20", "1/500"),
-		},
-		Entry{
-			Source: Het, Item: "IV-B, small γ",
-			Statement: "Where γ is small RS_γ is expected to behave as RNMH does, with slightly worse performance",
-			Check:     smallGamma,
-		},
-		Entry{
-			Source: Het, Item: "IV-B, App. C, truncated negative binomial law",
-			Statement: "With the number of draws from the truncated negative binomial law of shape η random stopping of ε-DP runs is (2+η)ε-DP (Papernot & Steinke, Cor. 3)",
-			Note:      "Checked with noise of scale (2+η)Δ_a/ε, for which that is ε.",
-			Check:     truncatedBinomialIsPrivate,
-		},
-		Entry{
-			Source: Het, Item: "IV-C, (6) and (7)",
-			Statement: "The normalised score q'_a = min_b ((q_a - tΔ_a) - (q_b - tΔ_b))/(Δ_a + Δ_b) has sensitivity at most 1, and (6) and (7) are the same",
-			Note:      "Each term changes by at most (Δ_a + Δ_b)/(Δ_a + Δ_b). The term b = a is 0, so that q' <= 0, and 0 at the largest q - tΔ.",
-			Check:     normalisedSensitivity(one),
-		},
-		Entry{
-			Source: Het, Item: "IV-C, where GEM is bad",
-			Statement: "GEM can perform poorly where the best candidate's sensitivity is close to the largest",
-			Check:     losesIn(1, "gem", "uniform"),
-		},
-		Entry{
-			Source: Het, Item: "IV-D, bound of GEM",
-			Statement: "With probability 1-β the candidate that GEM takes has a score of at least max_j (q_j - 4Δ_j ln(n/β)/ε)",
-			Note:      "By the tail bound of the exponential mechanism, which permute-and-flip inherits. The source leaves \"with probability 1-β\" to the meaning of β, and its first display has the chosen candidate on both sides.",
-			Check:     boundOfGEM("gem", big.NewRat(1, 1)),
-		},
-		Entry{
-			Source: Het, Item: "IV-D, general t",
-			Statement: "If the taken candidate c has q'_c >= -T, T = 2 ln(n/β)/ε, then q_c >= q_j - Δ_c (T - t) - Δ_j (T + t) for all j",
-			Check:     generalT,
-		},
-		Entry{
-			Source: Het, Item: "IV-D, mGEM",
-			Statement: "With t = -2 ln(n/β)/ε the error of the taken candidate c is at most 4Δ_c ln(n/β)/ε with probability 1-β: mGEM penalises low sensitivities",
-			Check:     boundOfGEM("mgem", big.NewRat(1, 1)),
-		},
-	)
+	register(Het, map[string]check{
+		"IV-A, RNMH":                                    ownScaleIsNotPrivate,
+		"IV-A, Laplace noise, kε":                       laplaceCosts(0),
+		"IV-A, Laplace noise, (k-1)ε":                   laplaceCosts(1),
+		"IV-A and App. A, Laplace noise, tightness":     zeroAmongOnes,
+		"IV-B, Algorithm 1":                             stoppingIsPrivate([]string{"rs"}, "1/2", "1/20", "1/500"),
+		"IV-B, small γ":                                 smallGamma,
+		"IV-B, App. C, truncated negative binomial law": truncatedBinomialIsPrivate,
+		"IV-C, (6) and (7)":                             normalisedSensitivity(one),
+		"IV-C, where GEM is bad":                        losesIn(1, "gem", "uniform"),
+		"IV-D, bound of GEM":                            boundOfGEM("gem", big.NewRat(1, 1)),
+		"IV-D, general t":                               generalT,
+		"IV-D, mGEM":                                    boundOfGEM("mgem", big.NewRat(1, 1)),
+	})
 }
 
-func ownScaleIsNotPrivate(context.Context) (Finding, error) {
-	var t tally
+func ownScaleIsNotPrivate(t *tally) Finding {
 	for _, e := range []string{"1/10", "1", "5"} {
-		eps, err := mechanisms.FromEpsilon(rats(e)[0])
-		if err != nil {
-			return Finding{}, err
-		}
+		eps := must(mechanisms.FromEpsilon(rats(e)[0]))
 		var first [2]interval.Interval
 		for i, q := range rats("1/2", "-1/2") {
-			p, err := named("rnmh").Enclose(&mechanisms.Instance{Scores: []*big.Rat{new(big.Rat), q}, Sensitivities: rats("0", "1"), Epsilon: eps}, enclosedBits)
-			if err != nil {
-				return Finding{}, err
-			}
+			p := must(named("rnmh").Enclose(&mechanisms.Instance{Scores: []*big.Rat{new(big.Rat), q}, Sensitivities: rats("0", "1"), Epsilon: eps}, enclosedBits))
 			first[i] = p[0]
 		}
 		want := enclose(one).Sub(interval.ExpRat(quo(rats(e)[0], rat(-4, 1)), precision))
@@ -107,16 +44,12 @@ func ownScaleIsNotPrivate(context.Context) (Finding, error) {
 }
 
 // laplaceCosts checks rnmh-laplace to be (k - less)ε-private at some score vectors.
-func laplaceCosts(fewer int) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func laplaceCosts(fewer int) check {
+	return func(t *tally) Finding {
 		m := named("rnmh-laplace")
 		for _, e := range rats("3/2", "101/100", "20") {
 			for _, d := range [][]*big.Rat{rats("1", "1"), rats("1", "3"), rats("1", "2", "2"), rats("1", "1", "1")} {
-				worst, at, err := costOfNeighbours(m, expOf(e), d, mechanisms.Params{})
-				if err != nil {
-					return Finding{}, err
-				}
+				worst, at := costOfNeighbours(m, expOf(e), d, mechanisms.Params{})
 				t.expect(below(worst, enclose(power(e, len(d)-fewer))), "e^ε = %s, sensitivities %s: %s; e^{%dε} is %.4g", e.RatString(), text(d), at, len(d)-fewer, enclose(power(e, len(d)-fewer)).Near())
 			}
 		}
@@ -124,8 +57,7 @@ func laplaceCosts(fewer int) func(context.Context) (Finding, error) {
 	}
 }
 
-func zeroAmongOnes(context.Context) (Finding, error) {
-	var t tally
+func zeroAmongOnes(t *tally) Finding {
 	m := named("rnmh-laplace").(mechanisms.Logarithmic)
 	for _, e := range rats("3/2", "5") {
 		for k := 2; k <= 7; k++ {
@@ -139,10 +71,7 @@ func zeroAmongOnes(context.Context) (Finding, error) {
 					}
 					in.Scores, in.Sensitivities = append(in.Scores, q), append(in.Sensitivities, d)
 				}
-				p, err := m.LogExact(in)
-				if err != nil {
-					return Finding{}, err
-				}
+				p := must(m.LogExact(in))
 				first[i] = p[0]
 			}
 			times := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(power(e, k-1), x) }
@@ -152,47 +81,28 @@ func zeroAmongOnes(context.Context) (Finding, error) {
 	return t.finding("e^ε = 3/2, 5, k = 2, …, 7, exact", "")
 }
 
-func smallGamma(context.Context) (Finding, error) {
+func smallGamma(t *tally) Finding {
 	var parts []string
 	for number := 1; number <= 2; number++ {
-		in, err := bimodal(number, 50, "2")
-		if err != nil {
-			return Finding{}, err
-		}
-		rnm, err := mse("rnm-exponential", in)
-		if err != nil {
-			return Finding{}, err
-		}
-		rnmh, err := mse("rnmh", in)
-		if err != nil {
-			return Finding{}, err
-		}
+		in := bimodal(number, 50, "2")
+		rnm := mse("rnm-exponential", in)
+		rnmh := mse("rnmh", in)
 		var rs []string
 		for _, gamma := range []string{"1/20", "1/200", "1/2000", "1/20000"} {
 			in.Params.Gamma = rats(gamma)[0]
-			x, err := mse("rs", in)
-			if err != nil {
-				return Finding{}, err
-			}
+			x := mse("rs", in)
 			rs = append(rs, fmt.Sprintf("%.3g at γ = %s", x.Near(), gamma))
 		}
 		parts = append(parts, fmt.Sprintf("scenario %d, ε = 2: mean squared errors of RNM %.3g, RNMH %.3g, RS %s", number, rnm.Near(), rnmh.Near(), strings.Join(rs, ", ")))
 	}
-	return Finding{Verdict: NotCheckable, Domain: "enclosed", Witness: "an expectation without numbers; " + strings.Join(parts, "; ") + ". RS does not tend to RNMH as γ falls: ever more draws of the same candidates favour the noisier ones without bound"}, nil
+	return Finding{Verdict: NotCheckable, Domain: "enclosed", Witness: "an expectation without numbers; " + strings.Join(parts, "; ") + ". RS does not tend to RNMH as γ falls: ever more draws of the same candidates favour the noisier ones without bound"}
 }
 
-func truncatedBinomialIsPrivate(ctx context.Context) (Finding, error) {
-	var t tally
+func truncatedBinomialIsPrivate(t *tally) Finding {
 	for _, eta := range rats("-1/2", "2") {
 		params := mechanisms.Params{Eta: eta, Gamma: rat(1, 20)}
 		for _, d := range [][]*big.Rat{rats("1", "1"), rats("0", "1"), rats("1", "3")} {
-			if ctx.Err() != nil {
-				return Finding{}, ctx.Err()
-			}
-			worst, at, err := costOfNeighbours(named("rs-tnb"), expOf(rat(2, 1)), d, params)
-			if err != nil {
-				return Finding{}, err
-			}
+			worst, at := costOfNeighbours(named("rs-tnb"), expOf(rat(2, 1)), d, params)
 			t.expect(below(worst, enclose(rat(2, 1))), "η = %s, sensitivities %s: %s", eta.RatString(), text(d), at)
 		}
 	}
@@ -223,9 +133,8 @@ func randomInstance(rng *rand.Rand, n int) (q, d []*big.Rat) {
 }
 
 // normalisedSensitivity checks (6) and (7) on random neighbours, and that no normalised score changes by more than most.
-func normalisedSensitivity(most *big.Rat) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func normalisedSensitivity(most *big.Rat) check {
+	return func(t *tally) Finding {
 		rng := rand.New(rand.NewPCG(2, 3))
 		largest := new(big.Rat)
 		for range 400 {
@@ -262,22 +171,17 @@ func normalisedSensitivity(most *big.Rat) func(context.Context) (Finding, error)
 }
 
 // losesIn checks that a mechanism has a larger error than another at ε = 1 in scenario 1, 2 or 3.
-func losesIn(number int, name, to string) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
-		errs, err := mses(number, "1", name, to)
-		if err != nil {
-			return Finding{}, err
-		}
+func losesIn(number int, name, to string) check {
+	return func(t *tally) Finding {
+		errs := mses(number, "1", name, to)
 		t.expect(below(errs[to], errs[name]), "%s %.4g, %s %.4g", name, errs[name].Near(), to, errs[to].Near())
 		return t.finding(fmt.Sprintf("scenario %d at ε = 1, enclosed", number), fmt.Sprintf("mean squared error %.4g, %s %.4g", errs[name].Near(), to, errs[to].Near()))
 	}
 }
 
 // boundOfGEM checks that gem or mgem violates its bound, times a share of its width, with probability at most β on random instances.
-func boundOfGEM(name string, share *big.Rat) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func boundOfGEM(name string, share *big.Rat) check {
+	return func(t *tally) Finding {
 		rng := rand.New(rand.NewPCG(4, 5))
 		most := 0.0
 		for _, beta := range rats("1/20", "1/2") {
@@ -285,14 +189,8 @@ func boundOfGEM(name string, share *big.Rat) func(context.Context) (Finding, err
 				n := 2 + rng.IntN(8)
 				q, d := randomInstance(rng, n)
 				eps := rat(1+rng.Int64N(80), 10)
-				e, err := mechanisms.FromEpsilon(eps)
-				if err != nil {
-					return Finding{}, err
-				}
-				p, err := named(name).Enclose(&mechanisms.Instance{Scores: q, Sensitivities: d, Epsilon: e, Params: mechanisms.Params{Beta: beta}}, enclosedBits)
-				if err != nil {
-					return Finding{}, err
-				}
+				e := must(mechanisms.FromEpsilon(eps))
+				p := must(named(name).Enclose(&mechanisms.Instance{Scores: q, Sensitivities: d, Epsilon: e, Params: mechanisms.Params{Beta: beta}}, enclosedBits))
 				width := interval.LogRat(quo(rat(int64(n), 1), beta), precision).Mul(enclose(mul(share, quo(rat(4, 1), eps)))) // 4 ln(n/β)/ε
 				violated := enclose(new(big.Rat))
 				for c := range q {
@@ -315,8 +213,7 @@ func boundOfGEM(name string, share *big.Rat) func(context.Context) (Finding, err
 	}
 }
 
-func generalT(context.Context) (Finding, error) {
-	var t tally
+func generalT(t *tally) Finding {
 	rng := rand.New(rand.NewPCG(6, 7))
 	for range 400 {
 		q, d := randomInstance(rng, 2+rng.IntN(5))

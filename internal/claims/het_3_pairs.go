@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -14,76 +13,20 @@ import (
 )
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: Het, Item: "V, best of two",
-			Statement: "In all scenarios studied one of GEM and mGEM is the best private mechanism, or comparable to the best",
-			Check:     bestOfTwo,
-		},
-		Entry{
-			Source: Het, Item: "V-A, GEM, Δ_1 > Δ_2, favourite",
-			Statement: "Of two candidates with q_1 < q_2 and Δ_1 > Δ_2 GEM favours the second",
-			Check:     pairClaim("gem", pairs(more, nil), neverWorseThanRandom),
-		},
-		Entry{
-			Source: Het, Item: "V-A, GEM, Δ_1 > Δ_2, against RNM",
-			Statement: "Of two candidates with q_1 < q_2 and Δ_1 > Δ_2 GEM takes the second more often than report noisy max does (stated as an expectation)",
-			Note:      "True iff (q_2-q_1) Δ_2 < t Δ_1 (Δ_1-Δ_2), t = 2 ln(2/β)/ε: not for scores far apart, where the handicap counts little and what counts is that GEM divides by Δ_1 + Δ_2 and wastes half of ε.",
-			Check:     pairClaim("gem", pairs(more, nil), betterThanRNM),
-		},
-		Entry{
-			Source: Het, Item: "V-A, GEM, Δ_1 < Δ_2",
-			Statement: "Of two candidates with q_1 < q_2 and Δ_1 < Δ_2 GEM favours the first, worse than RNM and than random selection, where q_1 - tΔ_1 > q_2 - tΔ_2: for large Δ_2 - Δ_1 or small ε",
-			Check:     pairClaim("gem", pairs(fewer, handicapDecides), worseThanRandom),
-		},
-		Entry{
-			Source: Het, Item: "V-A, mGEM, Δ_1 < Δ_2",
-			Statement: "Of two candidates with q_1 < q_2 and Δ_1 < Δ_2 mGEM takes the second more often than report noisy max does (stated as an expectation)",
-			Note:      "True iff (q_2-q_1) Δ_1 < |t| Δ_2 (Δ_2-Δ_1), for the same reason as with GEM.",
-			Check:     pairClaim("mgem", pairs(fewer, nil), betterThanRNM),
-		},
-		Entry{
-			Source: Het, Item: "V-A, mGEM, Δ_1 > Δ_2",
-			Statement: "Of two candidates with q_1 < q_2 and Δ_1 > Δ_2 mGEM can perform worse than random selection, as it can favour the first",
-			Note:      "Where q_2 - q_1 < |t|(Δ_1 - Δ_2).",
-			Check:     pairClaim("mgem", pairs(more, handicapDecides), worseThanRandom),
-		},
-		Entry{
-			Source: Het, Item: "V-A, errors of RNM and RNMH",
-			Statement: "Of two candidates with q_1 < q_2 report noisy max takes the first with probability exp(-ε(q_2-q_1)/2Δ)/2, RNMH with exp(-ε(q_2-q_1)/2Δ_1)/(1+Δ_2/Δ_1)",
-			Check:     twoCandidateFormulas(one),
-		},
-		Entry{
-			Source: Het, Item: "V-A, HG(RNM, RNMH)",
-			Statement: "HG(RNM, RNMH), the probability that report noisy max errs less that of RNMH, is positive for Δ_1 < Δ_2 and negative for Δ_1 > Δ_2",
-			Note:      "For Δ_1 < Δ_2 both factors of RNMH's probability are smaller; for Δ_1 > Δ_2 the exponents are the same, and 1/(1+Δ_2/Δ_1) > 1/2.",
-			Check:     signOfGain,
-		},
-		Entry{
-			Source: Het, Item: "Figure 2",
-			Statement: "HG(RNM, RS_γ) too is positive for Δ_1 < Δ_2 and negative for Δ_1 > Δ_2, at γ = 0.01, ε = 0.1 and scores 0 and 1",
-			Note:      "The range of the figure's axes is not given.",
-			Check:     figureTwo("rs"),
-		},
-		Entry{
-			Source: Het, Item: "V-A, mGEM and RS",
-			Statement: "Of two candidates: mGEM and RS_γ outperform report noisy max in the same settings, and perform worse than it and than random selection in the same settings (found empirically)",
-			Note: "At the parameters of figure 2 no difference was found. Where report noisy max errs rarely, RS_γ does not: both candidates being drawn takes two draws, and it errs with probability γ/(1+γ) at least, which mGEM does not. " +
-				"Beside the diagonal Δ_1 = Δ_2 they differ by less than a figure shows.",
-			Check: sameSettings("mgem", "rs"),
-		},
-		Entry{
-			Source: Het, Item: "V-B, order of candidates",
-			Statement: "But for the normalisation, GEM orders candidates by q - tΔ, mGEM by q + tΔ",
-			Note:      "The best under the normalised score are exactly the best under q - tΔ; behind them the denominators can change the order.",
-			Check:     ordersByHandicap,
-		},
-		Entry{
-			Source: Het, Item: "V-B, figures 3, 4 and 18",
-			Statement: "Two more scenarios: in the first mGEM and GEM beat report noisy max, in the second it overtakes mGEM at larger ε; figure 3 sketches why; with a weighted correlation the prediction is better",
-			Check:     notCheckable("the candidates of figures 4 and 18 are not listed, figure 3 has no numbers"),
-		},
-	)
+	register(Het, map[string]check{
+		"V, best of two":                   bestOfTwo,
+		"V-A, GEM, Δ_1 > Δ_2, favourite":   pairClaim("gem", pairs(more, nil), neverWorseThanRandom),
+		"V-A, GEM, Δ_1 > Δ_2, against RNM": pairClaim("gem", pairs(more, nil), betterThanRNM),
+		"V-A, GEM, Δ_1 < Δ_2":              pairClaim("gem", pairs(fewer, handicapDecides), worseThanRandom),
+		"V-A, mGEM, Δ_1 < Δ_2":             pairClaim("mgem", pairs(fewer, nil), betterThanRNM),
+		"V-A, mGEM, Δ_1 > Δ_2":             pairClaim("mgem", pairs(more, handicapDecides), worseThanRandom),
+		"V-A, errors of RNM and RNMH":      twoCandidateFormulas(one),
+		"V-A, HG(RNM, RNMH)":               signOfGain,
+		"Figure 2":                         figureTwo("rs"),
+		"V-A, mGEM and RS":                 sameSettings("mgem", "rs"),
+		"V-B, order of candidates":         ordersByHandicap,
+		"V-B, figures 3, 4 and 18":         notCheckable("the candidates of figures 4 and 18 are not listed, figure 3 has no numbers"),
+	})
 }
 
 // A pairCase is two candidates of scores 0 and gap > 0.
@@ -96,30 +39,19 @@ func (c pairCase) String() string {
 }
 
 func (c pairCase) instance() *mechanisms.Instance {
-	e, err := mechanisms.FromEpsilon(c.eps)
-	if err != nil {
-		panic(err) // a constant of this package
-	}
-	return &mechanisms.Instance{Scores: []*big.Rat{new(big.Rat), c.gap}, Sensitivities: []*big.Rat{c.d1, c.d2}, Epsilon: e}
+	return &mechanisms.Instance{Scores: []*big.Rat{new(big.Rat), c.gap}, Sensitivities: []*big.Rat{c.d1, c.d2}, Epsilon: must(mechanisms.FromEpsilon(c.eps))}
 }
 
 // err encloses the probability of taking the worse candidate.
-func (c pairCase) err(name string, gamma *big.Rat) (interval.Interval, error) {
+func (c pairCase) err(name string, gamma *big.Rat) interval.Interval {
 	in := c.instance()
 	in.Params.Gamma = gamma
-	p, err := named(name).Enclose(in, enclosedBits)
-	if err != nil {
-		return interval.Interval{}, err
-	}
-	return p[0], nil
+	return must(named(name).Enclose(in, enclosedBits))[0]
 }
 
 // againstRNM returns err of a mechanism and of report noisy max.
-func (c pairCase) againstRNM(name string) (own, rnm interval.Interval, err error) {
-	if own, err = c.err(name, nil); err == nil {
-		rnm, err = c.err("rnm-exponential", nil)
-	}
-	return own, rnm, err
+func (c pairCase) againstRNM(name string) (own, rnm interval.Interval) {
+	return c.err(name, nil), c.err("rnm-exponential", nil)
 }
 
 // handicap is t = 2 ln(n/β)/ε for the default β = 1/20.
@@ -176,15 +108,11 @@ func worseThanRandom(own, rnm interval.Interval) bool {
 	return below(enclose(rat(1, 2)), own) && below(rnm, own)
 }
 
-func pairClaim(name string, cases []pairCase, says comparison) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func pairClaim(name string, cases []pairCase, says comparison) check {
+	return func(t *tally) Finding {
 		failed := 0
 		for _, c := range cases {
-			own, rnm, err := c.againstRNM(name)
-			if err != nil {
-				return Finding{}, err
-			}
+			own, rnm := c.againstRNM(name)
 			if !says(own, rnm) {
 				failed++
 			}
@@ -198,9 +126,8 @@ func pairClaim(name string, cases []pairCase, says comparison) func(context.Cont
 }
 
 // twoCandidateFormulas checks V-A's formulas, RNMH's times a factor.
-func twoCandidateFormulas(factor *big.Rat) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func twoCandidateFormulas(factor *big.Rat) check {
+	return func(t *tally) Finding {
 		for _, c := range pairs() {
 			largest := c.d1
 			if fewer(c) {
@@ -214,10 +141,7 @@ func twoCandidateFormulas(factor *big.Rat) func(context.Context) (Finding, error
 				"rnmh":            fall(c.d1).Mul(enclose(quo(factor, add(one, quo(c.d2, c.d1))))),
 			}
 			for _, name := range []string{"rnm-exponential", "rnmh"} {
-				got, err := c.err(name, nil)
-				if err != nil {
-					return Finding{}, err
-				}
+				got := c.err(name, nil)
 				_, meet := got.Intersect(want[name])
 				t.expect(meet, "%s: %s %.8g, not %.8g", c, name, got.Near(), want[name].Near())
 			}
@@ -226,41 +150,27 @@ func twoCandidateFormulas(factor *big.Rat) func(context.Context) (Finding, error
 	}
 }
 
-func signOfGain(context.Context) (Finding, error) {
-	var t tally
+func signOfGain(t *tally) Finding {
 	for _, c := range pairs(func(c pairCase) bool { return more(c) || fewer(c) }) {
-		rnm, err := c.err("rnm-exponential", nil)
-		if err != nil {
-			return Finding{}, err
-		}
-		rnmh, err := c.err("rnmh", nil)
-		if err != nil {
-			return Finding{}, err
-		}
+		rnm := c.err("rnm-exponential", nil)
+		rnmh := c.err("rnmh", nil)
 		t.expect(below(rnmh, rnm) == fewer(c) && below(rnm, rnmh) == more(c), "%s: %.8g and %.8g", c, rnm.Near(), rnmh.Near())
 	}
 	return t.finding("the same pairs as in the entries on GEM, enclosed", "")
 }
 
 // figureTwo checks that a mechanism has RNMH's signs at the parameters of figure 2.
-func figureTwo(name string) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func figureTwo(name string) check {
+	return func(t *tally) Finding {
 		least := math.Inf(1)
 		rnm, own := named("rnm-exponential").(mechanisms.FloatScorer), named(name).(mechanisms.FloatScorer)
 		for i := 1; i <= 21; i++ {
 			for j := 1; j <= 21; j++ {
-				if ctx.Err() != nil {
-					return Finding{}, ctx.Err()
-				}
 				if i == j {
 					continue
 				}
 				d1, d2 := float64(i)/2, float64(j)/2
-				gain, err := scenario.Gain(rnm, own, d1, d2, 1, 0.1, mechanisms.Params{Gamma: rat(1, 100)})
-				if err != nil {
-					return Finding{}, err
-				}
+				gain := must(scenario.Gain(rnm, own, d1, d2, 1, 0.1, mechanisms.Params{Gamma: rat(1, 100)}))
 				least = min(least, math.Abs(gain))
 				t.expect(math.Abs(gain) > 1e-6 && (gain > 0) == (d1 < d2), "Δ = (%g, %g): %.6f", d1, d2, gain)
 			}
@@ -270,8 +180,8 @@ func figureTwo(name string) func(context.Context) (Finding, error) {
 }
 
 // sameSettings checks that two mechanisms are on the same side of report noisy max, and of random selection, for two candidates, which is the setting of V-A.
-func sameSettings(first, second string) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
+func sameSettings(first, second string) check {
+	return func(t *tally) Finding {
 		var differ []string
 		checked := 0
 		compare := func(where string, a, b, to interval.Interval, what string) {
@@ -286,24 +196,20 @@ func sameSettings(first, second string) func(context.Context) (Finding, error) {
 		} {
 			var errs [3]interval.Interval
 			for i, name := range []string{first, second, "rnm-exponential"} {
-				var err error
-				if errs[i], err = c.err(name, rat(1, 100)); err != nil {
-					return Finding{}, err
-				}
+				errs[i] = c.err(name, rat(1, 100))
 			}
 			compare(c.String(), errs[0], errs[1], errs[2], "RNM")
 			compare(c.String(), errs[0], errs[1], enclose(rat(1, 2)), "random")
 		}
 		domain := fmt.Sprintf("seven pairs, γ = 0.01, β = 0.05: %d comparisons, enclosed", checked)
 		if differ != nil {
-			return Finding{Verdict: Refuted, Domain: domain, Witness: strings.Join(differ, "; ")}, nil
+			return Finding{Verdict: Refuted, Domain: domain, Witness: strings.Join(differ, "; ")}
 		}
-		return Finding{Verdict: Holds, Domain: domain}, nil
+		return Finding{Verdict: Holds, Domain: domain}
 	}
 }
 
-func ordersByHandicap(context.Context) (Finding, error) {
-	var t tally
+func ordersByHandicap(t *tally) Finding {
 	rng := rand.New(rand.NewPCG(8, 9))
 	swapped := ""
 	for range 400 {
@@ -329,15 +235,12 @@ func ordersByHandicap(context.Context) (Finding, error) {
 	return t.finding("the best candidates of 400 random instances, t in [-20, 20], exact", swapped)
 }
 
-func bestOfTwo(context.Context) (Finding, error) {
+func bestOfTwo(t *tally) Finding {
 	var parts []string
 	for number := 1; number <= 3; number++ {
 		for _, eps := range []string{"1", "2", "8", "16"} {
 			names := []string{"gem", "mgem", "rnm-exponential", "krr", "combined-gem", "rs", "rs-log"}
-			errs, err := mses(number, eps, names...)
-			if err != nil {
-				return Finding{}, err
-			}
+			errs := mses(number, eps, names...)
 			own, best := errs["gem"].Min(errs["mgem"]).Near(), names[0]
 			for _, name := range names {
 				if below(errs[name], errs[best]) {
@@ -349,5 +252,5 @@ func bestOfTwo(context.Context) (Finding, error) {
 			}
 		}
 	}
-	return Finding{Verdict: NotCheckable, Domain: "scenarios 1 to 3, ε = 1, 2, 8, 16, mean squared errors, enclosed", Witness: "\"comparable\" is not defined; the better of the two is not the best at " + strings.Join(parts, "; ")}, nil
+	return Finding{Verdict: NotCheckable, Domain: "scenarios 1 to 3, ε = 1, 2, 8, 16, mean squared errors, enclosed", Witness: "\"comparable\" is not defined; the better of the two is not the best at " + strings.Join(parts, "; ")}
 }

@@ -13,92 +13,23 @@ import (
 )
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: Het, Item: "App. B, divergence",
-			Statement: "RS_γ with exponential noise of mean 6Δ_a/ε is not DP: with Δ_1 = 0, the others 1, all scores 1, and neighbours in which all but the first are 0, the ratio of the first one's probabilities tends to infinity with k for every ε > 0",
-			Note: "The printed probability at the neighbour counts draws that never meet candidate 1. Without them the ratio tends to 1/(1-(1-γ)(1-e^{-ε/6}))². Whatever the noise, a candidate is taken with probability between Pr[K=1]/k and E[K]/k, so that random " +
-				"stopping is 2 ln(1/γ)-DP (docs/mechanisms.md). Whether it is ε-DP at its own ε the example does not settle.",
-			Check: ratioDiverges(drawnAndBest),
-		},
-		Entry{
-			Source: Het, Item: "App. B, probabilities",
-			Statement: "There the first candidate has probability Σ_t (1-γ)^t k^{-t} = ((1-γ)/k)/(1 - (1-γ)/k) where all scores are 1",
-			Note:      "K = t has probability γ(1-γ)^{t-1}, not (1-γ)^t, which sums to 1/γ - 1. In ratios that cancels.",
-			Check:     printedProbability,
-		},
-		Entry{
-			Source: Het, Item: "Definition A.1",
-			Statement: "The truncated negative binomial law, (1-γ)^k/(γ^{-η}-1) Π_{l<k} (l+η)/(l+1), at η = 0 (1-γ)^k/(k ln(1/γ)), sums to 1 and has mean η(1-γ)/(γ(1-γ^η)), at η = 0 (1/γ-1)/ln(1/γ)",
-			Check:     negativeBinomial,
-		},
-		Entry{
-			Source: Het, Item: "App. C, improved RS",
-			Statement: "Random stopping with η = 0 is an improved version of RS_γ",
-			Check:     improvedVersion,
-		},
-		Entry{
-			Source: Het, Item: "App. D, effect of γ",
-			Statement: "The differences between report noisy max and RS_γ become more visible as γ increases",
-			Note:      "A slip: as γ decreases, which is what the sentences around it and the caption of figure 10 say.",
-			Check:     gainGrows(false),
-		},
-		Entry{
-			Source: Het, Item: "Figure 10, caption",
-			Statement: "As γ decreases a stronger effect of the sensitivities on HG(RNM, RS_γ) is observed",
-			Check:     gainGrows(true),
-		},
-		Entry{
-			Source: Het, Item: "App. E, scenario 1",
-			Statement: "In scenario 1 at ε = 2 RNMH, mGEM and RS perform better than report noisy max and GEM for most proportions of high scores",
-			Check:     splits(1, shares, []string{"rnmh", "mgem", "rs"}, []string{"rnm-exponential", "gem"}),
-		},
-		Entry{
-			Source: Het, Item: "App. E, scenario 2",
-			Statement: "In scenario 2 at ε = 2 only GEM gains, and the other heterogeneous mechanisms (RNMH, mGEM, RS) perform worse than random selection for all non-trivial proportions of high scores",
-			Note:      "True for RNMH and mGEM. RS with γ = 0.05 is slightly better than random selection for up to 43 high scores of 100, by 1.2 % at most, which a simulation may not show, and worse from 44 on.",
-			Check:     worseThanRandomAtAll("rnmh", "mgem", "rs"),
-		},
-		Entry{
-			Source: Het, Item: "App. E, extremes",
-			Statement: "In scenario 1 at ε = 2 the gap in performance is smallest for very few and for very many high scores",
-			Check:     gapAtExtremes,
-		},
-		Entry{
-			Source: Het, Item: "Figure 13, caption",
-			Statement: "The gap in performance is largest when there are a few high scores",
-			Check:     gapPeak,
-		},
-		Entry{
-			Source: Het, Item: "App. E, scenario 3",
-			Statement: "In scenario 3 at ε = 2 heterogeneity does not pay: report noisy max suffices for all proportions of high scores",
-			Note:      "For even numbers of high scores, half of which have either sensitivity. With one alone, of sensitivity 1.8, there is a correlation, and mGEM is better by 0.1 %.",
-			Check:     splits(3, even, []string{"rnm-exponential"}, []string{"gem", "mgem", "rs", "combined-gem"}),
-		},
-		Entry{
-			Source: Het, Item: "App. I, (16)",
-			Statement: "The largest of independent Laplace noises of scales b_a is at most x > 0 with probability Π_a (1 - e^{-x/b_a}/2), and at most 0 with probability 2^{-A}",
-			Check:     largestLaplace,
-		},
-		Entry{
-			Source: Het, Item: "App. I, (17)",
-			Statement: "A correlation weighted by buckets reflects mGEM's behaviour on the two scenarios of figure 4 better than Pearson's and Spearman's",
-			Check:     notCheckable("the candidates of figure 4 are not listed; optratio recommend computes the weighted correlation"),
-		},
-		Entry{
-			Source: Het, Item: "App. J, (18)",
-			Statement: "GEM's utility bound is worse than report noisy max's where the best candidate's sensitivity is more than half the largest",
-			Note: "With the bound 4Δ_* ln(n/β)/ε, Δ_* of the best candidate, against 2 max Δ ln(n/β)/ε. The bound of IV-D, a maximum over all j, can be better than that through the best: at scores (1, 0.99) and sensitivities (1, 0.01), ε = 1, it is 0.84 " +
-				"and report noisy max's -6.4, though 1 > 1/2.",
-			Check: boundsCompared,
-		},
-		Entry{
-			Source: Het, Item: "App. J, (19)",
-			Statement: "GEM's utility bound is worse than random selection, that is below the worst score, where Δ_* > (q_* - q_-)/(4 ln(A/β)/2)",
-			Note:      "A slip, \"/2\" for \"/ε\", of the source or of the text made of its PDF, which was read here: it is right at ε = 2. With ε it says that the bound exceeds the range of scores and so says nothing, not that GEM is worse than random selection.",
-			Check:     vacuousWhere(func(*big.Rat) *big.Rat { return rat(2, 1) }),
-		},
-	)
+	register(Het, map[string]check{
+		"App. B, divergence":    ratioDiverges(drawnAndBest),
+		"App. B, probabilities": printedProbability,
+		"Definition A.1":        negativeBinomial,
+		"App. C, improved RS":   improvedVersion,
+		"App. D, effect of γ":   gainGrows(false),
+		"Figure 10, caption":    gainGrows(true),
+		"App. E, scenario 1":    splits(1, shares, []string{"rnmh", "mgem", "rs"}, []string{"rnm-exponential", "gem"}),
+		"App. E, scenario 2":    worseThanRandomAtAll("rnmh", "mgem", "rs"),
+		"App. E, extremes":      gapAtExtremes,
+		"Figure 13, caption":    gapPeak,
+		"App. E, scenario 3":    splits(3, even, []string{"rnm-exponential"}, []string{"gem", "mgem", "rs", "combined-gem"}),
+		"App. I, (16)":          largestLaplace,
+		"App. I, (17)":          notCheckable("the candidates of figure 4 are not listed; optratio recommend computes the weighted correlation"),
+		"App. J, (18)":          boundsCompared,
+		"App. J, (19)":          vacuousWhere(func(*big.Rat) *big.Rat { return rat(2, 1) }),
+	})
 }
 
 // In App. B's example let a = 1 - e^{-ε/6} be the probability that another draw stays below candidate 1, and φ(s) = γs/(1-(1-γ)s) the generating function of the
@@ -120,9 +51,8 @@ func drawnAndBest(gamma, a *big.Rat, k int64) *big.Rat {
 }
 
 // ratioDiverges checks that the ratio of probabilities goes to infinity with k, given the probability of candidate 1 at the neighbour.
-func ratioDiverges(atNeighbour func(gamma, a *big.Rat, k int64) *big.Rat) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func ratioDiverges(atNeighbour func(gamma, a *big.Rat, k int64) *big.Rat) check {
+	return func(t *tally) Finding {
 		gamma := rat(1, 20)
 		for _, a := range rats("3/20", "1/2") { // ε = 0.975… and ε = 6 ln 2
 			ratio := func(probability func(gamma, a *big.Rat, k int64) *big.Rat, k int64) *big.Rat {
@@ -137,8 +67,7 @@ func ratioDiverges(atNeighbour func(gamma, a *big.Rat, k int64) *big.Rat) func(c
 	}
 }
 
-func printedProbability(context.Context) (Finding, error) {
-	var t tally
+func printedProbability(t *tally) Finding {
 	for _, gamma := range rats("1/20", "1/2", "1/3") {
 		for k := int64(2); k <= 20; k++ {
 			share := quo(sub(one, gamma), rat(k, 1))
@@ -149,8 +78,7 @@ func printedProbability(context.Context) (Finding, error) {
 	return t.finding("γ = 1/20, 1/2, 1/3, k = 2, …, 20, exact", "")
 }
 
-func negativeBinomial(context.Context) (Finding, error) {
-	var t tally
+func negativeBinomial(t *tally) Finding {
 	const terms = 700
 	for _, c := range []struct{ gamma, eta, power string }{ // power is γ^η
 		{"1/4", "1/2", "1/2"}, {"1/4", "-1/2", "2"}, {"1/10", "1", "1/10"}, {"1/3", "2", "1/9"}, {"1/5", "0", "1"},
@@ -183,39 +111,29 @@ func negativeBinomial(context.Context) (Finding, error) {
 	return t.finding("(γ, η) = (1/4, 1/2), (1/4, -1/2), (1/10, 1), (1/3, 2), (1/5, 0): 700 terms and a bound on the others, enclosed to 2⁻⁸⁰", "")
 }
 
-func improvedVersion(context.Context) (Finding, error) {
+func improvedVersion(t *tally) Finding {
 	var parts []string
 	for number := 1; number <= 2; number++ {
 		for _, eps := range []string{"1", "8"} {
-			errs, err := mses(number, eps, "rs", "rs-log")
-			if err != nil {
-				return Finding{}, err
-			}
+			errs := mses(number, eps, "rs", "rs-log")
 			parts = append(parts, fmt.Sprintf("scenario %d, ε = %s: %.3g with η = 0, %.3g with η = 1", number, eps, errs["rs-log"].Near(), errs["rs"].Near()))
 		}
 	}
 	return Finding{Verdict: NotCheckable, Domain: "scenarios 1 and 2, γ = 0.05, mean squared errors, enclosed",
-		Witness: "improved is the privacy bound, 2ε in place of 3ε (see II); of the error nothing is claimed: " + strings.Join(parts, "; ") + ". At equal γ there are fewer draws with η = 0"}, nil
+		Witness: "improved is the privacy bound, 2ε in place of 3ε (see II); of the error nothing is claimed: " + strings.Join(parts, "; ") + ". At equal γ there are fewer draws with η = 0"}
 }
 
 // gainGrows checks that |HG(RNM, RS_γ)| changes one way as γ falls.
-func gainGrows(asGammaFalls bool) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func gainGrows(asGammaFalls bool) check {
+	return func(t *tally) Finding {
 		seen := ""
 		for _, d := range [][2]string{{"1", "5"}, {"5", "1"}, {"2", "3"}, {"3", "2"}, {"1/2", "10"}} {
 			c := pairCase{rats(d[0])[0], rats(d[1])[0], one, rat(1, 10)}
-			rnm, err := c.err("rnm-exponential", nil)
-			if err != nil {
-				return Finding{}, err
-			}
+			rnm := c.err("rnm-exponential", nil)
 			var last interval.Interval
 			var shown []string
 			for i, gamma := range []string{"1/2", "1/5", "1/20", "1/100", "1/500"} {
-				rs, err := c.err("rs", rats(gamma)[0])
-				if err != nil {
-					return Finding{}, err
-				}
+				rs := c.err("rs", rats(gamma)[0])
 				gain := rnm.Sub(rs).Abs()
 				shown = append(shown, fmt.Sprintf("%.4f at γ = %s", gain.Near(), gamma))
 				if i > 0 {
@@ -230,7 +148,7 @@ func gainGrows(asGammaFalls bool) func(context.Context) (Finding, error) {
 }
 
 // split returns the enclosed mean squared errors in scenario 1, 2 or 3 at ε = 2 with so many high scores.
-func split(number, high int, names ...string) (map[string]interval.Interval, error) {
+func split(number, high int, names ...string) map[string]interval.Interval {
 	return msesWith(number, high, "2", names...)
 }
 
@@ -246,17 +164,10 @@ func sharesOf(numbers []int) string {
 }
 
 // splits checks that each of some mechanisms has a smaller error than each of others.
-func splits(number int, numbers []int, good, bad []string) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func splits(number int, numbers []int, good, bad []string) check {
+	return func(t *tally) Finding {
 		for _, high := range numbers {
-			if ctx.Err() != nil {
-				return Finding{}, ctx.Err()
-			}
-			errs, err := split(number, high, append(append([]string{}, good...), bad...)...)
-			if err != nil {
-				return Finding{}, err
-			}
+			errs := split(number, high, append(append([]string{}, good...), bad...)...)
 			for _, a := range good {
 				for _, b := range bad {
 					t.expect(below(errs[a], errs[b]), "%d high scores: %s %.4g, %s %.4g", high, a, errs[a].Near(), b, errs[b].Near())
@@ -268,18 +179,11 @@ func splits(number int, numbers []int, good, bad []string) func(context.Context)
 }
 
 // worseThanRandomAtAll checks scenario 2, and that GEM beats report noisy max there.
-func worseThanRandomAtAll(names ...string) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
+func worseThanRandomAtAll(names ...string) check {
+	return func(t *tally) Finding {
 		failed := map[string][]string{}
-		var t tally
 		for _, high := range shares {
-			if ctx.Err() != nil {
-				return Finding{}, ctx.Err()
-			}
-			errs, err := split(2, high, append([]string{"uniform", "gem", "rnm-exponential"}, names...)...)
-			if err != nil {
-				return Finding{}, err
-			}
+			errs := split(2, high, append([]string{"uniform", "gem", "rnm-exponential"}, names...)...)
 			t.expect(below(errs["gem"], errs["rnm-exponential"]), "%d high scores: GEM %.4g, RNM %.4g", high, errs["gem"].Near(), errs["rnm-exponential"].Near())
 			for _, name := range names {
 				if !t.expect(below(errs["uniform"], errs[name]), "%d high scores: %s %.4f, random selection %.4f", high, name, errs[name].Near(), errs["uniform"].Near()) && below(errs[name], errs["uniform"]) {
@@ -297,27 +201,18 @@ func worseThanRandomAtAll(names ...string) func(context.Context) (Finding, error
 }
 
 // gaps returns GEM's error less mGEM's in scenario 1.
-func gaps(ctx context.Context, numbers []int) ([]interval.Interval, error) {
+func gaps(ctx context.Context, numbers []int) []interval.Interval {
 	var out []interval.Interval
 	for _, high := range numbers {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		errs, err := split(1, high, "gem", "mgem")
-		if err != nil {
-			return nil, err
-		}
+		ensure(ctx.Err())
+		errs := split(1, high, "gem", "mgem")
 		out = append(out, errs["gem"].Sub(errs["mgem"]))
 	}
-	return out, nil
+	return out
 }
 
-func gapAtExtremes(ctx context.Context) (Finding, error) {
-	var t tally
-	gap, err := gaps(ctx, shares)
-	if err != nil {
-		return Finding{}, err
-	}
+func gapAtExtremes(t *tally) Finding {
+	gap := gaps(t.ctx, shares)
 	first, last := gap[0], gap[len(gap)-1]
 	for i, x := range gap[1 : len(gap)-1] {
 		t.expect(below(first, x) || below(last, x), "%d high scores: %.4g; %.4g and %.4g at the ends", shares[i+1], x.Near(), first.Near(), last.Near())
@@ -326,15 +221,12 @@ func gapAtExtremes(ctx context.Context) (Finding, error) {
 	return t.finding("GEM's error less mGEM's, scenario 1, "+sharesOf(shares), fmt.Sprintf("%.3g at 1 high score, %.3g at 50, %.3g at 99", first.Near(), gap[7].Near(), last.Near()))
 }
 
-func gapPeak(ctx context.Context) (Finding, error) {
+func gapPeak(t *tally) Finding {
 	var numbers []int
 	for high := 1; high < scenario.Candidates; high++ {
 		numbers = append(numbers, high)
 	}
-	gap, err := gaps(ctx, numbers)
-	if err != nil {
-		return Finding{}, err
-	}
+	gap := gaps(t.ctx, numbers)
 	most := 0
 	for i := range gap {
 		if below(gap[most], gap[i]) {
@@ -342,12 +234,11 @@ func gapPeak(ctx context.Context) (Finding, error) {
 		}
 	}
 	return Finding{Verdict: NotCheckable, Domain: "GEM's error less mGEM's, scenario 1, 1 to 99 high scores of 100, ε = 2, mean squared errors, enclosed",
-		Witness: fmt.Sprintf("\"a few\" is not defined, nor which gap is meant; this one is largest, %.3g, at %d high scores", gap[most].Near(), numbers[most])}, nil
+		Witness: fmt.Sprintf("\"a few\" is not defined, nor which gap is meant; this one is largest, %.3g, at %d high scores", gap[most].Near(), numbers[most])}
 }
 
 // largestLaplace checks (16) through noisy max: a candidate without noise and score x is taken iff no noisy score of the others, all 0, exceeds x.
-func largestLaplace(context.Context) (Finding, error) {
-	var t tally
+func largestLaplace(t *tally) Finding {
 	for _, scales := range [][]string{{"1"}, {"1/2", "1/2", "10"}, {"1", "2", "3", "4"}} {
 		for _, x := range rats("0", "1/2", "3") {
 			in := &mechanisms.Instance{Scores: []*big.Rat{x}, Sensitivities: rats("0"), Epsilon: epsilonOf("1")}
@@ -356,10 +247,7 @@ func largestLaplace(context.Context) (Finding, error) {
 				in.Scores, in.Sensitivities = append(in.Scores, new(big.Rat)), append(in.Sensitivities, b)
 				want = want.Mul(enclose(one).Sub(interval.ExpRat(quo(mul(rat(-1, 1), x), b), precision).Mul(enclose(rat(1, 2)))))
 			}
-			p, err := named("rnmh-laplace").Enclose(in, enclosedBits)
-			if err != nil {
-				return Finding{}, err
-			}
+			p := must(named("rnmh-laplace").Enclose(in, enclosedBits))
 			_, meet := p[0].Intersect(want)
 			t.expect(meet, "scales %s, x = %s: %.8f, not %.8f", strings.Join(scales, ", "), x.RatString(), p[0].Near(), want.Near())
 		}
@@ -367,18 +255,14 @@ func largestLaplace(context.Context) (Finding, error) {
 	return t.finding("three sets of scales, x = 0, 1/2, 3, enclosed: the probability of a candidate of score x without noise among candidates of score 0 with noise", "")
 }
 
-func boundsCompared(context.Context) (Finding, error) {
-	var t tally
+func boundsCompared(t *tally) Finding {
 	for _, star := range rats("1/10", "1/2", "51/100", "1", "3") {
 		for _, largest := range rats("1", "2", "3") {
 			if star.Cmp(largest) > 0 {
 				continue
 			}
 			in := &mechanisms.Instance{Scores: rats("5", "0", "1"), Sensitivities: []*big.Rat{star, largest, star}, Epsilon: epsilonOf("1")}
-			b, err := recommend.NewUtilityBounds(in)
-			if err != nil {
-				return Finding{}, err
-			}
+			b := must(recommend.NewUtilityBounds(in))
 			gem, _ := b.GEM.Lower()
 			rnm, _ := b.RNM.Upper()
 			t.expect((gem.Cmp(rnm) > 0) == (mul(rat(2, 1), star).Cmp(largest) > 0), "Δ_* = %s, largest %s: bounds %s and %s", star.RatString(), largest.RatString(), b.GEM, b.RNM)
@@ -388,20 +272,13 @@ func boundsCompared(context.Context) (Finding, error) {
 }
 
 // vacuousWhere checks (19) with something in the place of its 2: that GEM's bound on the error exceeds the range of scores iff Δ_* > (q_* - q_-)/(4 ln(A/β)/divisor).
-func vacuousWhere(divisor func(eps *big.Rat) *big.Rat) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func vacuousWhere(divisor func(eps *big.Rat) *big.Rat) check {
+	return func(t *tally) Finding {
 		for _, eps := range rats("2", "1", "4", "16", "1/10") {
 			for _, star := range rats("1/100", "1/10", "1/5", "1/2", "1", "4") {
-				e, err := mechanisms.FromEpsilon(eps)
-				if err != nil {
-					return Finding{}, err
-				}
+				e := must(mechanisms.FromEpsilon(eps))
 				in := &mechanisms.Instance{Scores: rats("3", "0", "1", "2"), Sensitivities: []*big.Rat{star, rat(4, 1), one, one}, Epsilon: e}
-				b, err := recommend.NewUtilityBounds(in)
-				if err != nil {
-					return Finding{}, err
-				}
+				b := must(recommend.NewUtilityBounds(in))
 				threshold := enclose(quo(mul(rat(3, 1), divisor(eps)), rat(4, 1))).Quo(interval.LogRat(rat(80, 1), precision))
 				condition := below(threshold, enclose(star))
 				t.expect(condition == b.GEMVacuous, "scores 3, 2, 1, 0, ε = %s, β = 0.05, Δ_* = %s: the condition is %t, and the error is bounded by %s, the range is 3", eps.RatString(), star.RatString(), condition, b.GEM)

@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -13,32 +12,16 @@ import (
 // The project's own statements about the mechanisms of this source; proofs are in docs/mechanisms.md.
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: Own, Item: "Random stopping, any noise",
-			Statement: "Whatever the scores and the noise, random stopping takes each of n candidates with probability between Pr[K=1]/n and E[K]/n, K the number of draws; so it is ln(E[K]/Pr[K=1])-DP, 2 ln(1/γ) for RS_γ",
-			Note:      "A candidate is taken where it is the only draw, and must be drawn to be taken.",
-			Check:     betweenDraws(1),
-		},
-		Entry{
-			Source: Own, Item: "Random stopping, many draws",
-			Statement: "As γ → 0 RS_γ takes a candidate of the largest sensitivity with probability tending to 1, whatever the scores; it does not tend to RNMH",
-			Note:      "The largest of N draws of Laplace noise of scale b is b ln N plus a random number whose law converges, and every candidate is drawn a number of times that goes to infinity like 1/γ.",
-			Check:     manyDraws("1/20", "1/200", "1/2000", "1/20000"),
-		},
-		Entry{
-			Source: Own, Item: "Two candidates, GEM and mGEM against report noisy max",
-			Statement: "Of two candidates with q_1 < q_2, GEM where Δ_1 > Δ_2, and mGEM where Δ_1 < Δ_2, takes the second more often than report noisy max iff (q_2-q_1) min Δ < |t| max Δ |Δ_1-Δ_2|",
-			Note:      "They take the first with probability e^{-εd/2}/2, d = ((q_2-q_1) + |t||Δ_1-Δ_2|)/(Δ_1+Δ_2), and report noisy max does with d = (q_2-q_1)/max Δ.",
-			Check:     handicapTest(handicapPays),
-		},
-	)
+	register(Own, map[string]check{
+		"Random stopping, any noise":                            betweenDraws(1),
+		"Random stopping, many draws":                           manyDraws("1/20", "1/200", "1/2000", "1/20000"),
+		"Two candidates, GEM and mGEM against report noisy max": handicapTest(handicapPays),
+	})
 }
 
 // betweenDraws checks n times the probabilities to be at least Pr[K=1] times a factor and at most E[K].
-func betweenDraws(factor int64) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func betweenDraws(factor int64) check {
+	return func(t *tally) Finding {
 		rng := rand.New(rand.NewPCG(10, 11))
 		for _, name := range []string{"rs", "rs-log"} {
 			for _, gamma := range rats("1/20", "1/3") {
@@ -50,17 +33,11 @@ func betweenDraws(factor int64) func(context.Context) (Finding, error) {
 				for range 6 {
 					q, d := randomInstance(rng, 2+rng.IntN(3))
 					in := &mechanisms.Instance{Scores: q, Sensitivities: d, Epsilon: epsilonOf("3"), Params: mechanisms.Params{Gamma: gamma}}
-					p, err := named(name).Enclose(in, enclosedBits)
-					if err != nil {
-						return Finding{}, err
-					}
+					p := must(named(name).Enclose(in, enclosedBits))
 					n := enclose(rat(int64(len(q)), 1))
 					for a := range q {
 						t.expect(below(once.Mul(enclose(rat(factor, 1))), p[a].Mul(n)) && below(p[a].Mul(n), mean), "%s, γ = %s, scores %s, sensitivities %s: n Pr[%d] = %.6f", name, gamma.RatString(), text(q), text(d), a, p[a].Mul(n).Near())
 					}
-				}
-				if ctx.Err() != nil {
-					return Finding{}, ctx.Err()
 				}
 			}
 		}
@@ -69,40 +46,26 @@ func betweenDraws(factor int64) func(context.Context) (Finding, error) {
 }
 
 // manyDraws checks that the probability of the more sensitive half tends to 1 in scenarios 1 and 2: it grows from each γ to the next, beyond 9/10, and beyond RNMH's.
-func manyDraws(gammas ...string) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func manyDraws(gammas ...string) check {
+	return func(t *tally) Finding {
 		var seen []string
 		for number := 1; number <= 2; number++ {
-			in, err := bimodal(number, 50, "2")
-			if err != nil {
-				return Finding{}, err
-			}
-			sensitive := func(m mechanisms.Mechanism) (interval.Interval, error) {
-				p, err := m.Enclose(in, enclosedBits)
-				if err != nil {
-					return interval.Interval{}, err
-				}
+			in := bimodal(number, 50, "2")
+			sensitive := func(m mechanisms.Mechanism) interval.Interval {
 				total := interval.FromInt(0, enclosedBits)
-				for a, x := range p {
+				for a, x := range must(m.Enclose(in, enclosedBits)) {
 					if in.Sensitivities[a].Cmp(one) > 0 {
 						total = total.Add(x)
 					}
 				}
-				return total, nil
+				return total
 			}
-			rnmh, err := sensitive(named("rnmh"))
-			if err != nil {
-				return Finding{}, err
-			}
+			rnmh := sensitive(named("rnmh"))
 			last := interval.FromInt(0, enclosedBits)
 			var shown []string
 			for _, gamma := range gammas {
 				in.Params.Gamma = rats(gamma)[0]
-				x, err := sensitive(mechanisms.Within(ctx, named("rs")))
-				if err != nil {
-					return Finding{}, err
-				}
+				x := sensitive(mechanisms.Within(t.ctx, named("rs")))
 				t.expect(below(last, x), "scenario %d, γ = %s: %.6f, and %.6f before", number, gamma, x.Near(), last.Near())
 				last, shown = x, append(shown, fmt.Sprintf("%.4f", x.Near()))
 			}
@@ -114,9 +77,8 @@ func manyDraws(gammas ...string) func(context.Context) (Finding, error) {
 }
 
 // handicapTest checks that gem and mgem beat report noisy max under a condition and only then.
-func handicapTest(condition func(pairCase) bool) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func handicapTest(condition func(pairCase) bool) check {
+	return func(t *tally) Finding {
 		for _, c := range pairs() {
 			name := "gem"
 			switch {
@@ -125,10 +87,7 @@ func handicapTest(condition func(pairCase) bool) func(context.Context) (Finding,
 			case !more(c):
 				continue
 			}
-			own, rnm, err := c.againstRNM(name)
-			if err != nil {
-				return Finding{}, err
-			}
+			own, rnm := c.againstRNM(name)
 			wins, loses := below(own, rnm), below(rnm, own)
 			t.expect(wins != loses && wins == condition(c), "%s: %s %.6f, report noisy max %.6f", c, name, own.Near(), rnm.Near())
 		}

@@ -22,8 +22,7 @@ func NewLedger(entries []Entry) *Ledger {
 	return &Ledger{entries: entries, results: make([]*Result, len(entries))}
 }
 
-// Run runs all entries, as many at a time as there are processors, and returns when all are done or ctx has ended. An entry whose
-// computation fails or panics is undecided, with the reason as its domain: one broken check does not hide the others. report, if not nil, is called
+// Run runs all entries, as many at a time as there are processors, and returns when all are done or ctx has ended. report, if not nil, is called
 // after each entry, one call at a time.
 func (l *Ledger) Run(ctx context.Context, report func(done, total int, r Result)) {
 	next := make(chan int)
@@ -41,7 +40,7 @@ func (l *Ledger) Run(ctx context.Context, report func(done, total int, r Result)
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := range next {
-				r := l.entries[i].attempt(ctx)
+				r := l.entries[i].run(ctx)
 				l.mu.Lock()
 				l.results[i] = &r
 				l.done++
@@ -53,23 +52,6 @@ func (l *Ledger) Run(ctx context.Context, report func(done, total int, r Result)
 		})
 	}
 	workers.Wait()
-}
-
-// attempt is Run with errors and panics as undecided results.
-func (e Entry) attempt(ctx context.Context) (r Result) {
-	failed := func(why any) Result {
-		return e.result(Finding{Verdict: Undecided, Domain: fmt.Sprintf("the check failed: %v", why)})
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			r = failed(p)
-		}
-	}()
-	r, err := e.Run(ctx)
-	if err != nil {
-		return failed(err)
-	}
-	return r
 }
 
 // Results returns a result for each entry, in their order. Those that are not done are undecided, with why as their domain.

@@ -15,78 +15,20 @@ import (
 )
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: Own, Item: "Threshold, Theorem 1",
-			Statement: "For n >= 3, at every level of constraints, permute-and-flip has the least mean error over Q(n,k) if and only if z + … + z^k <= 1, z = e^-ε; for n <= 2 or k = 1 it always has",
-			Note:      "Proved in docs/threshold.md.",
-			Check:     thresholdIs(func(z *big.Rat, k int) bool { return plain(z, k).Cmp(rat(1, 1)) <= 0 }),
-		},
-		Entry{
-			Source: Own, Item: "Threshold, ln 2",
-			Statement: "Permute-and-flip is optimal on every Q(n,k) once ε >= ln 2, and for no smaller ε is that so",
-			Note:      "Σ z^t < 1 for z <= 1/2, and the roots of x^k = x^{k-1} + … + 1 tend to 2.",
-			Check:     lnTwo,
-		},
-		Entry{
-			Source: Own, Item: "Threshold, Theorems 2 and 3",
-			Statement: "For the box objective the threshold is the same for n >= 4, and for n = 3 it is the one zero of F_k(z) = Σ_{j<=k} A_j (1 - B'_j), A_j = Σ_{v<=j} v z^v, B'_j = Σ_{v<=j} z^v, which is at a smaller ε",
-			Note:      "Proved in docs/threshold.md.",
-			Check:     boxThreshold,
-		},
-		Entry{
-			Source: Own, Item: "Threshold of the relaxed program",
-			Statement: "For n >= 3 permute-and-flip is optimal for the relaxed program of McKenna & Sheldon's Appendix D if and only if Σ_{v<=k} v z^v <= 1, which for k → ∞ is ε >= ln((3+√5)/2)",
-			Note:      "So Theorem 3's threshold is what its relaxation can give. Proved in docs/claims-proofs.md.",
-			Check:     relaxedThreshold,
-		},
-		Entry{
-			Source: Own, Item: "Levels, monotone implies dp",
-			Statement: "Worst-neighbour privacy and monotonicity inside Q(n,k) imply privacy between all neighbours inside it, so that the optima of the levels monotone and full are equal",
-			Note:      "Proved in docs/levels.md; here every row is minimised under the others.",
-			Check:     worstRowsSuffice(true),
-		},
-		Entry{
-			Source: Own, Item: "Levels, universal bound",
-			Statement: "Permute-and-flip's total error over Q(n,k) is at most 1 + z + … + z^k times the optimum at every level, and at most n/2 times that of monotone and full",
-			Note:      "Proved in docs/levels.md.",
-			Check:     universalBound,
-		},
-		Entry{
-			Source: Own, Item: "Levels, closed-form bound",
-			Statement: "The least total error over Q(n,k) is at least A/(1+B') [(k+1)^n - k^n - n k^{n-1}], A = Σ v z^v, B' = Σ z^v, v = 1, …, k",
-			Note:      "Proved in docs/levels.md.",
-			Check:     closedFormBound,
-		},
-		Entry{
-			Source: Own, Item: "Total of permute-and-flip",
-			Statement: "Its total error over Q(n,k) is A { [(k+1)^n - (k+1-B)^n]/B - [k^n - (k-B')^n]/B' }, B = 1 + B'",
-			Check:     totalOfFlip,
-		},
-		Entry{
-			Source: Own, Item: "Total of the exponential mechanism",
-			Statement: "Its total error over Q(n,k) is n ∫₀^∞ D(t) [S_0(t)^{n-1} - S_1(t)^{n-1}] dt, D(t) = Σ_v v z^v e^{-t z^v}, S_l(t) = Σ_{v>=l} e^{-t z^v}",
-			Check:     totalOfExponential,
-		},
-		Entry{
-			Source: Own, Item: "Losses, Theorem 1",
-			Statement: "For n >= 3, a prior Π g(depth) and a nondecreasing loss c with c(0) = 0 and g c not identically 0, permute-and-flip is optimal on Q(n,k) if and only if Σ_{u=1}^k z^u g(u) <= g(0): the loss does not matter",
-			Note:      "Proved in docs/losses.md.",
-			Check:     productPriors,
-		},
-		Entry{
-			Source: Own, Item: "Losses, the prior 2^-depth",
-			Statement: "With weights Π 2^{-depth} permute-and-flip is optimal on Q(n,k) at every ε, for every n, k and loss, so that it is Pareto optimal",
-			Note:      "Σ_u 2^{-u} z^u < 1. All weights are positive: a mechanism with no larger error anywhere and a smaller one somewhere would have a smaller mean. This proves McKenna & Sheldon's Proposition 6, and needs no monotonicity.",
-			Check:     halvingPrior,
-		},
-		Entry{
-			Source: Own, Item: "Losses, Theorem 2",
-			Statement: "For any symmetric prior a recurrence over the orbits decides whether permute-and-flip is optimal",
-			Note:      "Proved in docs/losses.md.",
-			Check:     anyPrior,
-		},
-	)
+	register(Own, map[string]check{
+		"Threshold, Theorem 1":               thresholdIs(func(z *big.Rat, k int) bool { return plain(z, k).Cmp(rat(1, 1)) <= 0 }),
+		"Threshold, ln 2":                    lnTwo,
+		"Threshold, Theorems 2 and 3":        boxThreshold,
+		"Threshold of the relaxed program":   relaxedThreshold,
+		"Levels, monotone implies dp":        worstRowsSuffice(true),
+		"Levels, universal bound":            universalBound,
+		"Levels, closed-form bound":          closedFormBound,
+		"Total of permute-and-flip":          totalOfFlip,
+		"Total of the exponential mechanism": totalOfExponential,
+		"Losses, Theorem 1":                  productPriors,
+		"Losses, the prior 2^-depth":         halvingPrior,
+		"Losses, Theorem 2":                  anyPrior,
+	})
 }
 
 // plain and weighted are the sums Σ z^v and Σ v z^v, v = 1, …, k.
@@ -107,19 +49,15 @@ func weighted(z *big.Rat, k int) *big.Rat {
 }
 
 // optimal reports whether permute-and-flip attains the exact minimum of Σ weight(m) loss(v) x over the rows of a program.
-func optimal(ctx context.Context, p *program, cost map[int32]*big.Rat) (bool, error) {
-	least, _, err := p.minimise(ctx, cost)
-	if err != nil {
-		return false, err
-	}
+func optimal(ctx context.Context, p *program, cost map[int32]*big.Rat) bool {
+	least, _ := p.minimise(ctx, cost)
 	own := value(cost, p.table(pf))
-	return least.Cmp(own) == 0, nil
+	return least.Cmp(own) == 0
 }
 
 // thresholdIs checks a criterion against exact optima of all levels, on both sides of the golden ratio, of the tribonacci constant and elsewhere.
-func thresholdIs(criterion func(z *big.Rat, k int) bool) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func thresholdIs(criterion func(z *big.Rat, k int) bool) check {
+	return func(t *tally) Finding {
 		sizes := [][2]int{{2, 3}, {3, 1}, {3, 2}, {3, 3}, {4, 2}}
 		exps := []string{"5/4", "1617/1000", "1619/1000", "1839/1000", "1840/1000", "3"}
 		for _, s := range sizes {
@@ -127,24 +65,17 @@ func thresholdIs(criterion func(z *big.Rat, k int) bool) func(context.Context) (
 				z, _ := fromExp(exp).Z()
 				want := s[0] <= 2 || s[1] == 1 || criterion(z, s[1])
 				for _, level := range []lp.Level{lp.Paper, lp.DP, lp.Monotone, lp.Full} {
-					p, err := newProgram(s[0], s[1], z, level)
-					if err != nil {
-						return Finding{}, err
-					}
-					got, err := optimal(ctx, p, p.total())
-					if err != nil {
-						return Finding{}, err
-					}
+					p := newProgram(s[0], s[1], z, level)
+					got := optimal(t.ctx, p, p.total())
 					t.expect(got == want, "Q(%d,%d), e^ε = %s, level %s: optimal is %v", s[0], s[1], exp, level, got)
 				}
 			}
 		}
-		return t.conclude(ctx, names(sizes)+", e^ε = "+strings.Join(exps, ", ")+", all four levels, exact linear programs", "")
+		return t.finding(names(sizes)+", e^ε = "+strings.Join(exps, ", ")+", all four levels, exact linear programs", "")
 	}
 }
 
-func lnTwo(ctx context.Context) (Finding, error) {
-	var t tally
+func lnTwo(t *tally) Finding {
 	two, below := fromExp("2"), fromExp("1999999/1000000")
 	for n := 1; n <= 40; n++ {
 		for k := 1; k <= 40; k++ {
@@ -158,11 +89,10 @@ func lnTwo(ctx context.Context) (Finding, error) {
 		}
 	}
 	t.expect(first > 0, "e^ε = 1.999999: optimal for all k <= 40")
-	return t.conclude(ctx, "n, k <= 40 at ε = ln 2 and n = 3 at e^ε = 1.999999, by the exact criterion", fmt.Sprintf("at e^ε = 1.999999 optimal for k < %d, not for k = %d", first, first))
+	return t.finding("n, k <= 40 at ε = ln 2 and n = 3 at e^ε = 1.999999, by the exact criterion", fmt.Sprintf("at e^ε = 1.999999 optimal for k < %d, not for k = %d", first, first))
 }
 
-func boxThreshold(ctx context.Context) (Finding, error) {
-	var t tally
+func boxThreshold(t *tally) Finding {
 	f := func(z *big.Rat, k int) *big.Rat {
 		total := new(big.Rat)
 		for j := 1; j <= k; j++ {
@@ -174,19 +104,13 @@ func boxThreshold(ctx context.Context) (Finding, error) {
 	for _, s := range [][2]int{{3, 2}, {3, 3}, {3, 4}, {4, 2}, {4, 3}} {
 		for _, exp := range exps {
 			z, _ := fromExp(exp).Z()
-			p, err := newProgram(s[0], s[1], z, lp.Paper)
-			if err != nil {
-				return Finding{}, err
-			}
+			p := newProgram(s[0], s[1], z, lp.Paper)
 			cost := map[int32]*big.Rat{}
 			for j, c := range p.total() {
 				deepest := int64(lattice.Deepest(lattice.Count(p.depths(j), s[1])))
 				cost[j] = mul(c, rat(int64(s[1])-deepest+1, 1))
 			}
-			got, err := optimal(ctx, p, cost)
-			if err != nil {
-				return Finding{}, err
-			}
+			got := optimal(t.ctx, p, cost)
 			want := plain(z, s[1]).Cmp(rat(1, 1)) <= 0
 			if s[0] == 3 {
 				want = f(z, s[1]).Sign() >= 0
@@ -205,72 +129,54 @@ func boxThreshold(ctx context.Context) (Finding, error) {
 		}
 		t.expect(changes == 1 && before < 0, "k = %d: F changes its sign %d times on a grid", k, changes)
 	}
-	return t.conclude(ctx, "Q(3,2), Q(3,3), Q(3,4), Q(4,2), Q(4,3), e^ε = "+strings.Join(exps, ", ")+", exact linear programs; signs of F_k for k <= 12 on a grid of 199", "")
+	return t.finding("Q(3,2), Q(3,3), Q(3,4), Q(4,2), Q(4,3), e^ε = "+strings.Join(exps, ", ")+", exact linear programs; signs of F_k for k <= 12 on a grid of 199", "")
 }
 
 // relaxedProgram is the relaxed program of Appendix D: each probability below the top is tied to that of the same candidate raised to the top.
-func relaxedProgram(n, k int, z *big.Rat) (*program, error) {
-	full, err := newProgram(n, k, z, lp.Paper)
-	if err != nil {
-		return nil, err
-	}
+func relaxedProgram(n, k int, z *big.Rat) *program {
+	full := newProgram(n, k, z, lp.Paper)
 	p := &program{vars: full.vars, z: z, rows: full.rows[:full.vars.Lattice.Len()]}
 	for j, v := range p.vars.Depth {
 		if v > 0 {
 			p.rows = append(p.rows, inequality{lower: new(big.Rat), at: map[int32]*big.Rat{int32(j): rat(1, 1), p.raised(int32(j)): new(big.Rat).Neg(power(z, int(v)))}})
 		}
 	}
-	return p, nil
+	return p
 }
 
-func relaxedThreshold(ctx context.Context) (Finding, error) {
-	var t tally
+func relaxedThreshold(t *tally) Finding {
 	sizes := [][2]int{{2, 3}, {3, 1}, {3, 2}, {3, 3}, {3, 6}, {4, 2}, {4, 3}}
 	exps := []string{"5/4", "2", "205/100", "23/10", "5/2", "21/8"}
 	for _, s := range sizes {
 		for _, exp := range exps {
 			z, _ := fromExp(exp).Z()
-			p, err := relaxedProgram(s[0], s[1], z)
-			if err != nil {
-				return Finding{}, err
-			}
-			got, err := optimal(ctx, p, p.total())
-			if err != nil {
-				return Finding{}, err
-			}
+			p := relaxedProgram(s[0], s[1], z)
+			got := optimal(t.ctx, p, p.total())
 			want := s[0] <= 2 || weighted(z, s[1]).Cmp(rat(1, 1)) <= 0
 			t.expect(got == want, "Q(%d,%d), e^ε = %s: optimal is %v", s[0], s[1], exp, got)
 		}
 	}
-	return t.conclude(ctx, names(sizes)+", e^ε = "+strings.Join(exps, ", ")+", exact linear programs", "")
+	return t.finding(names(sizes)+", e^ε = "+strings.Join(exps, ", ")+", exact linear programs", "")
 }
 
 // optima calls visit with the exact optimum of each level and permute-and-flip's total error, on some lattices.
-func optima(ctx context.Context, visit func(n, k int, z, optimum, flip *big.Rat, level lp.Level)) error {
+func optima(ctx context.Context, visit func(n, k int, z, optimum, flip *big.Rat, level lp.Level)) {
 	for _, s := range [][2]int{{2, 3}, {3, 2}, {3, 3}, {4, 2}} {
 		for _, z := range []*big.Rat{rat(10, 11), rat(4, 5), rat(2, 3), rat(1, 4)} {
 			for _, level := range []lp.Level{lp.Paper, lp.Monotone} {
-				p, err := newProgram(s[0], s[1], z, level)
-				if err != nil {
-					return err
-				}
-				least, _, err := p.minimise(ctx, p.total())
-				if err != nil {
-					return err
-				}
+				p := newProgram(s[0], s[1], z, level)
+				least, _ := p.minimise(ctx, p.total())
 				visit(s[0], s[1], z, least, value(p.total(), p.table(pf)), level)
 			}
 		}
 	}
-	return nil
 }
 
 const optimaDomain = "Q(2,3), Q(3,2), Q(3,3), Q(4,2), e^ε = 11/10, 5/4, 3/2, 4, levels paper and monotone, exact linear programs"
 
-func universalBound(ctx context.Context) (Finding, error) {
-	var t tally
+func universalBound(t *tally) Finding {
 	largest := rat(1, 1)
-	err := optima(ctx, func(n, k int, z, optimum, flip *big.Rat, level lp.Level) {
+	optima(t.ctx, func(n, k int, z, optimum, flip *big.Rat, level lp.Level) {
 		ratio := quo(flip, optimum)
 		if less(largest, ratio) {
 			largest = ratio
@@ -281,16 +187,12 @@ func universalBound(ctx context.Context) (Finding, error) {
 		}
 		t.expect(ratio.Cmp(bound) <= 0, "Q(%d,%d), z = %s, level %s: ratio %s", n, k, z.RatString(), level, decimals(ratio, 8))
 	})
-	if err != nil {
-		return Finding{}, err
-	}
-	return t.conclude(ctx, optimaDomain, "largest ratio "+decimals(largest, 6))
+	return t.finding(optimaDomain, "largest ratio "+decimals(largest, 6))
 }
 
-func closedFormBound(ctx context.Context) (Finding, error) {
-	var t tally
+func closedFormBound(t *tally) Finding {
 	closest := new(big.Rat)
-	err := optima(ctx, func(n, k int, z, optimum, flip *big.Rat, level lp.Level) {
+	optima(t.ctx, func(n, k int, z, optimum, flip *big.Rat, level lp.Level) {
 		count := sub(sub(power(rat(int64(k)+1, 1), n), power(rat(int64(k), 1), n)), mul(rat(int64(n), 1), power(rat(int64(k), 1), n-1)))
 		bound := mul(quo(weighted(z, k), add(rat(1, 1), plain(z, k))), count)
 		if share := quo(bound, optimum); less(closest, share) {
@@ -298,21 +200,14 @@ func closedFormBound(ctx context.Context) (Finding, error) {
 		}
 		t.expect(bound.Cmp(optimum) <= 0, "Q(%d,%d), z = %s, level %s: bound %s, optimum %s", n, k, z.RatString(), level, short(bound, 8), short(optimum, 8))
 	})
-	if err != nil {
-		return Finding{}, err
-	}
-	return t.conclude(ctx, optimaDomain, "largest quotient of bound and optimum "+decimals(closest, 4))
+	return t.finding(optimaDomain, "largest quotient of bound and optimum "+decimals(closest, 4))
 }
 
-func totalOfFlip(ctx context.Context) (Finding, error) {
-	var t tally
+func totalOfFlip(t *tally) Finding {
 	for n := 1; n <= 5; n++ {
 		for k := 1; k <= 4; k++ {
 			for _, z := range []*big.Rat{rat(10, 11), rat(1, 3)} {
-				p, err := newProgram(n, k, z, lp.Paper)
-				if err != nil {
-					return Finding{}, err
-				}
+				p := newProgram(n, k, z, lp.Paper)
 				got := value(p.total(), p.table(pf))
 				low := plain(z, k)
 				high := add(rat(1, 1), low)
@@ -325,26 +220,19 @@ func totalOfFlip(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "n <= 5, k <= 4, e^ε = 11/10, 3, exact", "")
+	return t.finding("n <= 5, k <= 4, e^ε = 11/10, 3, exact", "")
 }
 
-func totalOfExponential(ctx context.Context) (Finding, error) {
-	var t tally
+func totalOfExponential(t *tally) Finding {
 	for _, s := range [][2]int{{2, 4}, {3, 3}, {5, 2}, {6, 4}} {
 		for _, z := range []*big.Rat{rat(10, 11), rat(1, 3)} {
-			p, err := newProgram(s[0], s[1], z, lp.Paper)
-			if err != nil {
-				return Finding{}, err
-			}
+			p := newProgram(s[0], s[1], z, lp.Paper)
 			exact := value(p.total(), p.table(em))
-			box, err := totals.Exponential(ctx, s[0], s[1], func(prec uint) interval.Interval { return interval.FromRat(z, prec) }, lattice.Paper, 1e-12)
-			if err != nil {
-				return Finding{}, err
-			}
+			box := must(totals.Exponential(t.ctx, s[0], s[1], func(prec uint) interval.Interval { return interval.FromRat(z, prec) }, lattice.Paper, 1e-12))
 			t.expect(box.Contains(exact), "Q(%d,%d), z = %s: %s is not in %s", s[0], s[1], z.RatString(), exact.RatString(), box)
 		}
 	}
-	return t.conclude(ctx, "Q(2,4), Q(3,3), Q(5,2), Q(6,4), e^ε = 11/10, 3: the integral, enclosed to 10^-12, against exact sums", "")
+	return t.finding("Q(2,4), Q(3,3), Q(5,2), Q(6,4), e^ε = 11/10, 3: the integral, enclosed to 10^-12, against exact sums", "")
 }
 
 // losses are the mean error, its square, top-1 and the tail of two steps.
@@ -377,23 +265,16 @@ func product(g func(v int) *big.Rat) func(depths []int) *big.Rat {
 	}
 }
 
-func productPriors(ctx context.Context) (Finding, error) {
-	var t tally
+func productPriors(t *tally) Finding {
 	var yes, no int
 	for _, s := range [][2]int{{3, 2}, {3, 3}, {4, 2}} {
 		for _, z := range []*big.Rat{rat(9, 10), rat(2, 3), rat(1, 3)} {
-			p, err := newProgram(s[0], s[1], z, lp.Paper)
-			if err != nil {
-				return Finding{}, err
-			}
+			p := newProgram(s[0], s[1], z, lp.Paper)
 			for _, rho := range []*big.Rat{rat(1, 2), rat(4, 5), rat(1, 1), rat(3, 1)} {
 				g := func(v int) *big.Rat { return power(rho, v) }
 				want := plain(mul(z, rho), s[1]).Cmp(rat(1, 1)) <= 0
 				for name, loss := range losses {
-					got, err := optimal(ctx, p, p.cost(loss, product(g)))
-					if err != nil {
-						return Finding{}, err
-					}
+					got := optimal(t.ctx, p, p.cost(loss, product(g)))
 					if got {
 						yes++
 					} else {
@@ -404,39 +285,28 @@ func productPriors(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "Q(3,2), Q(3,3), Q(4,2), z = 9/10, 2/3, 1/3, g(u) = (1/2)^u, (4/5)^u, 1, 3^u, four losses, exact linear programs", fmt.Sprintf("optimal in %d cases, not in %d", yes, no))
+	return t.finding("Q(3,2), Q(3,3), Q(4,2), z = 9/10, 2/3, 1/3, g(u) = (1/2)^u, (4/5)^u, 1, 3^u, four losses, exact linear programs", fmt.Sprintf("optimal in %d cases, not in %d", yes, no))
 }
 
-func halvingPrior(ctx context.Context) (Finding, error) {
-	var t tally
+func halvingPrior(t *tally) Finding {
 	half := func(v int) *big.Rat { return power(rat(1, 2), v) }
 	for _, s := range [][2]int{{2, 4}, {3, 4}, {4, 3}, {5, 2}} {
 		for _, z := range []*big.Rat{rat(999, 1000), rat(9, 10), rat(1, 2)} {
-			p, err := newProgram(s[0], s[1], z, lp.Paper)
-			if err != nil {
-				return Finding{}, err
-			}
-			got, err := optimal(ctx, p, p.cost(losses["mean"], product(half)))
-			if err != nil {
-				return Finding{}, err
-			}
+			p := newProgram(s[0], s[1], z, lp.Paper)
+			got := optimal(t.ctx, p, p.cost(losses["mean"], product(half)))
 			t.expect(got, "Q(%d,%d), z = %s: not optimal", s[0], s[1], z.RatString())
 		}
 	}
-	return t.conclude(ctx, "Q(2,4), Q(3,4), Q(4,3), Q(5,2), z = 0.999, 0.9, 0.5, exact linear programs", "")
+	return t.finding("Q(2,4), Q(3,4), Q(4,3), Q(5,2), z = 0.999, 0.9, 0.5, exact linear programs", "")
 }
 
-func anyPrior(ctx context.Context) (Finding, error) {
-	var t tally
+func anyPrior(t *tally) Finding {
 	var yes int
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, s := range [][2]int{{3, 2}, {3, 3}, {4, 2}} {
 		for _, exp := range []string{"5/4", "8/5", "9/4"} {
 			z, _ := fromExp(exp).Z()
-			p, err := newProgram(s[0], s[1], z, lp.Paper)
-			if err != nil {
-				return Finding{}, err
-			}
+			p := newProgram(s[0], s[1], z, lp.Paper)
 			for range 8 {
 				weights := map[string]*big.Rat{}
 				var vectors [][]int
@@ -448,19 +318,10 @@ func anyPrior(ctx context.Context) (Finding, error) {
 					vectors = append(vectors, depths)
 					each = append(each, mul(w, new(big.Rat).SetInt(lattice.Multiplicity(m))))
 				}
-				prior, err := variant.Weighted(vectors, each)
-				if err != nil {
-					return Finding{}, err
-				}
-				q, err := variant.New(variant.Question{N: s[0], K: s[1], Epsilon: fromExp(exp), Prior: prior})
-				if err != nil {
-					return Finding{}, err
-				}
+				prior := must(variant.Weighted(vectors, each))
+				q := must(variant.New(variant.Question{N: s[0], K: s[1], Epsilon: fromExp(exp), Prior: prior}))
 				want, decided := q.PermuteAndFlipOptimal()
-				got, err := optimal(ctx, p, p.cost(losses["mean"], func(depths []int) *big.Rat { return weights[fmt.Sprint(depths)] }))
-				if err != nil {
-					return Finding{}, err
-				}
+				got := optimal(t.ctx, p, p.cost(losses["mean"], func(depths []int) *big.Rat { return weights[fmt.Sprint(depths)] }))
 				if got {
 					yes++
 				}
@@ -468,5 +329,5 @@ func anyPrior(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "Q(3,2), Q(3,3), Q(4,2), e^ε = 5/4, 8/5, 9/4, eight random priors each, exact linear programs against the recurrence", fmt.Sprintf("optimal in %d of %d cases", yes, t.checked))
+	return t.finding("Q(3,2), Q(3,3), Q(4,2), e^ε = 5/4, 8/5, 9/4, eight random priors each, exact linear programs against the recurrence", fmt.Sprintf("optimal in %d of %d cases", yes, t.checked))
 }

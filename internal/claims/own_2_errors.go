@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 
@@ -12,62 +11,21 @@ import (
 )
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: Own, Item: "Exponential mechanism over permute-and-flip",
-			Statement: "For all real scores and every candidate r that is not best, EM_r <= (1+S)/(p_r+S) PF_r < (1 + 1/n*) PF_r, S = Σ_{s≠r} p_s: for every loss that is 0 for the best, the exponential mechanism's expected loss is less than twice permute-and-flip's",
-			Note:      "Answers the open question of McKenna & Sheldon's section 4.1. Proved in docs/claims-proofs.md.",
-			Check:     pointwise,
-		},
-		Entry{
-			Source: Own, Item: "Theorem 2 of McKenna & Sheldon, one change of sign",
-			Statement: "With scores in ascending order PF_r - EM_r changes its sign at most once, from - to +",
-			Note:      "Replaces the step f_r of the published proof. Proved in docs/claims-proofs.md.",
-			Check:     oneChange,
-		},
-		Entry{
-			Source: Own, Item: "Proposition 4 of McKenna & Sheldon, the mean",
-			Statement: "Replacing two different weights below the top by their mean raises permute-and-flip's expected error",
-			Note:      "Replaces both cases of the published proof. Proved in docs/claims-proofs.md.",
-			Check:     meanIsWorse,
-		},
-		Entry{
-			Source: Own, Item: "Worst error of the exponential mechanism",
-			Statement: "It is (2Δ/ε) W((n-1)/e), W being Lambert's function, for n >= 2",
-			Note:      "Proved in docs/claims-proofs.md.",
-			Check:     lambert,
-		},
-		Entry{
-			Source: Own, Item: "Report noisy max, two candidates",
-			Statement: "For two candidates the exponential mechanism's error is at most that of report noisy max with Laplace noise, with equality only for equal scores",
-			Note:      "e^-d (2+d)/4 against e^-d/(1+e^-d), scores d·2Δ/ε apart. Proved in docs/claims-proofs.md.",
-			Check:     twoCandidates,
-		},
-		Entry{
-			Source: Own, Item: "Minimax, Theorem 1",
-			Statement: "Every ε-DP mechanism has sup_q Pr[error >= t] >= max((n-1)p/(2+(n-1)p), 1-1/(np)), every monotone one max((n-1)p/(2+(n-2)p), 1-1/(np)), for multiples t of 2Δ and p = e^{-εt/2Δ}",
-			Note:      "Proved in docs/minimax.md.",
-			Check:     minimaxBound,
-		},
-		Entry{
-			Source: Own, Item: "Minimax, Theorem 2",
-			Statement: "Permute-and-flip's and the exponential mechanism's worst tails are attained at (0, -t, …, -t): 1 - (1-(1-p)^n)/(np) and (n-1)p/(1+(n-1)p)",
-			Note:      "Proved in docs/minimax.md.",
-			Check:     worstTails,
-		},
-		Entry{
-			Source: Own, Item: "Minimax, Theorem 3",
-			Statement: "Permute-and-flip's worst tail is at most 1 + ((n-1)/(n+1))^{n-1} <= 5/4 times that of every ε-DP mechanism (n >= 3) and less than 1 + e^-2 times that of every monotone one; the exponential mechanism's is less than twice",
-			Note:      "Proved in docs/minimax.md.",
-			Check:     minimaxFactors,
-		},
-	)
+	register(Own, map[string]check{
+		"Exponential mechanism over permute-and-flip":        pointwise,
+		"Theorem 2 of McKenna & Sheldon, one change of sign": oneChange,
+		"Proposition 4 of McKenna & Sheldon, the mean":       meanIsWorse,
+		"Worst error of the exponential mechanism":           lambert,
+		"Report noisy max, two candidates":                   twoCandidates,
+		"Minimax, Theorem 1":                                 minimaxBound,
+		"Minimax, Theorem 2":                                 worstTails,
+		"Minimax, Theorem 3":                                 minimaxFactors,
+	})
 }
 
-func pointwise(ctx context.Context) (Finding, error) {
-	var t tally
+func pointwise(t *tally) Finding {
 	largest := new(big.Rat)
-	for p := range vectors(ctx, 6) {
+	for p := range vectors(t.ctx, 6) {
 		flip, exp := distribution(pf, p), distribution(em, p)
 		best := int64(0)
 		for _, w := range p {
@@ -88,12 +46,11 @@ func pointwise(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "n <= 6, "+wideDomain+", exact", "largest ratio of probabilities "+decimals(largest, 7))
+	return t.finding("n <= 6, "+wideDomain+", exact", "largest ratio of probabilities "+decimals(largest, 7))
 }
 
-func oneChange(ctx context.Context) (Finding, error) {
-	var t tally
-	for p := range vectors(ctx, 6) { // in ascending order
+func oneChange(t *tally) Finding {
+	for p := range vectors(t.ctx, 6) { // in ascending order
 		flip, exp := distribution(pf, p), distribution(em, p)
 		positive := false
 		for r := range p {
@@ -102,11 +59,10 @@ func oneChange(ctx context.Context) (Finding, error) {
 			positive = positive || s > 0
 		}
 	}
-	return t.conclude(ctx, "n <= 6, "+wideDomain+", exact", "")
+	return t.finding("n <= 6, "+wideDomain+", exact", "")
 }
 
-func meanIsWorse(ctx context.Context) (Finding, error) {
-	var t tally
+func meanIsWorse(t *tally) Finding {
 	for _, others := range [][]*big.Rat{{}, {rat(1, 100)}, {rat(1, 2)}, {rat(1, 1)}, {rat(1, 10), rat(9, 10)}} {
 		for i, x := range fractions(10) {
 			for _, y := range fractions(10)[i+1:] {
@@ -119,46 +75,35 @@ func meanIsWorse(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "pairs from 1/10, …, 1, five sets of other candidates, enclosed", fmt.Sprintf("%d pairs", t.checked))
+	return t.finding("pairs from 1/10, …, 1, five sets of other candidates, enclosed", fmt.Sprintf("%d pairs", t.checked))
 }
 
 // lambert compares the enclosed peak of formula 7 with W((n-1)/e): with x the peak, x e^x = (n-1)/e.
-func lambert(ctx context.Context) (Finding, error) {
-	var t tally
+func lambert(t *tally) Finding {
 	for _, n := range []int{2, 3, 4, 10, 100, 10000, 1000000} {
-		exp, err := highest(ctx, n, missedEM)
-		if err != nil {
-			return Finding{}, err
-		}
+		exp := highest(t.ctx, n, missedEM)
 		want := enclose(rat(int64(n)-1, 1)).Quo(interval.ExpRat(rat(1, 1), precision))
 		low, high := interval.Point(exp.value.Lo()), interval.Point(exp.value.Hi())
 		t.atMost(low.Mul(interval.Exp(low)), want, "n = %d: W((n-1)/e) is less than the peak %.8f", n, exp.value.Near())
 		t.atMost(want, high.Mul(interval.Exp(high)), "n = %d: W((n-1)/e) is more than the peak %.8f", n, exp.value.Near())
 	}
-	return t.conclude(ctx, "n = 2, 3, 4, 10, 100, 10^4, 10^6: the largest value of the error over all p, enclosed to 10^-7 without the formula", "")
+	return t.finding("n = 2, 3, 4, 10, 100, 10^4, 10^6: the largest value of the error over all p, enclosed to 10^-7 without the formula", "")
 }
 
-func twoCandidates(ctx context.Context) (Finding, error) {
-	var t tally
+func twoCandidates(t *tally) Finding {
 	m := named("rnm-laplace")
 	for i := int64(1); i <= 60; i++ {
 		c := rat(-i, 4) // d = i/8
-		noisy, exp, _, err := misses(2, c)
-		if err != nil {
-			return Finding{}, err
-		}
+		noisy, exp, _ := misses(2, c)
 		order, ok := exp.Cmp(noisy)
 		t.expect(ok && order < 0, "d = %s: the exponential mechanism misses with %.8f, report noisy max with %.8f", rat(i, 8).RatString(), exp.Near(), noisy.Near())
 		d := enclose(rat(i, 8))
 		_, same := noisy.Intersect(interval.Exp(d.Neg()).Mul(d.Add(enclose(rat(2, 1)))).Mul(enclose(rat(1, 4))))
 		t.expect(same, "d = %s: report noisy max misses with %.8f, not as the formula says", rat(i, 8).RatString(), noisy.Near())
 	}
-	tied, err := mechanisms.EnclosedDistribution(m, instance(2, new(big.Rat), rat(1, 1), rat(1, 1)), precision)
-	if err != nil {
-		return Finding{}, err
-	}
+	tied := must(mechanisms.EnclosedDistribution(m, instance(2, new(big.Rat), rat(1, 1), rat(1, 1)), precision))
 	t.expect(tied[0].Contains(rat(1, 2)), "equal scores: %s", tied[0])
-	return t.conclude(ctx, "d = 1/8, …, 60/8, enclosed", "")
+	return t.finding("d = 1/8, …, 60/8, enclosed", "")
 }
 
 // tailBound is the larger bound of Minimax, Theorem 1; less is 1 for monotone mechanisms.
@@ -170,30 +115,17 @@ func tailBound(n, less int, p *big.Rat) *big.Rat {
 	return x
 }
 
-func minimaxBound(ctx context.Context) (Finding, error) {
-	var t tally
+func minimaxBound(t *tally) Finding {
 	attained := 0
 	for _, s := range [][3]int{{2, 2, 1}, {3, 1, 1}, {3, 2, 1}, {3, 2, 2}, {4, 2, 1}} {
 		for _, z := range []*big.Rat{rat(1, 4), rat(3, 5), rat(9, 10)} {
-			e, err := mechanisms.FromExp(new(big.Rat).Inv(z))
-			if err != nil {
-				return Finding{}, err
-			}
+			e := must(mechanisms.FromExp(new(big.Rat).Inv(z)))
 			for _, monotone := range []bool{false, true} {
-				loss, err := variant.Tail(rat(int64(s[2]), 1))
-				if err != nil {
-					return Finding{}, err
-				}
-				q, err := variant.New(variant.Question{N: s[0], K: s[1], Epsilon: e, Loss: loss, Worst: true, Neighbors: true, Monotone: monotone})
-				if err != nil {
-					return Finding{}, err
-				}
-				got, err := q.Solve(ctx, linear.Embedded{}, new(big.Rat), nil)
-				if err != nil {
-					return Finding{}, err
-				}
+				loss := must(variant.Tail(rat(int64(s[2]), 1)))
+				q := must(variant.New(variant.Question{N: s[0], K: s[1], Epsilon: e, Loss: loss, Worst: true, Neighbors: true, Monotone: monotone}))
+				got := must(q.Solve(t.ctx, linear.Embedded{}, new(big.Rat), nil))
 				if got.Undecided != "" {
-					return Finding{Verdict: Undecided, Domain: got.Undecided}, ctx.Err()
+					return t.undecided(got.Undecided)
 				}
 				lower := 0
 				if monotone {
@@ -207,12 +139,11 @@ func minimaxBound(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "(n, k, t/2Δ) = (2,2,1), (3,1,1), (3,2,1), (3,2,2), (4,2,1), z = 1/4, 3/5, 9/10, with and without monotonicity, exact linear programs", fmt.Sprintf("the bound is the optimum in %d of %d cases", attained, t.checked))
+	return t.finding("(n, k, t/2Δ) = (2,2,1), (3,1,1), (3,2,1), (3,2,2), (4,2,1), z = 1/4, 3/5, 9/10, with and without monotonicity, exact linear programs", fmt.Sprintf("the bound is the optimum in %d of %d cases", attained, t.checked))
 }
 
-func worstTails(ctx context.Context) (Finding, error) {
-	var t tally
-	for p := range vectors(ctx, 6) {
+func worstTails(t *tally) Finding {
+	for p := range vectors(t.ctx, 6) {
 		for _, m := range []struct {
 			pmf  mechanisms.Weighted
 			name string
@@ -227,11 +158,10 @@ func worstTails(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "n <= 6, "+wideDomain+", exact", "")
+	return t.finding("n <= 6, "+wideDomain+", exact", "")
 }
 
-func minimaxFactors(ctx context.Context) (Finding, error) {
-	var t tally
+func minimaxFactors(t *tally) Finding {
 	limit := enclose(rat(1, 1)).Add(interval.ExpRat(rat(-2, 1), precision))
 	largest := new(big.Rat)
 	for n := 3; n <= 40; n++ {
@@ -249,5 +179,5 @@ func minimaxFactors(ctx context.Context) (Finding, error) {
 			t.expect(less(missEM(n, p), mul(rat(2, 1), tailBound(n, 0, p))), "n = %d, p = %s: the exponential mechanism", n, p.RatString())
 		}
 	}
-	return t.conclude(ctx, "n = 3, …, 40, p = 1/1000, 1/40, …, 1, 2/n, 2/(n+1), exact", "largest factor "+largest.RatString())
+	return t.finding("n = 3, …, 40, p = 1/1000, 1/40, …, 1, 2/n, 2/(n+1), exact", "largest factor "+largest.RatString())
 }

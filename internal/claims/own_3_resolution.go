@@ -15,116 +15,60 @@ import (
 
 func init() {
 	private := []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Sum}
-	entries = append(entries,
-		Entry{
-			Source: Own, Item: "Extension",
-			Statement: "Every table on Q(n,k) that is private between all neighbours extends to a symmetric, shift-invariant ε-DP mechanism for all real scores: round with one common uniform offset, cut depths at k",
-			Note:      "Proved in docs/extension.md. Here the optimal table of depth 2, or 1 for n = 4, extended to deeper and finer lattices.",
-			Check:     extension(private),
-		},
-		Entry{
-			Source: Own, Item: "Resolution, Theorem 1",
-			Statement: "Geometric noisy max is symmetric, shift-invariant, monotone and ε-DP for all real scores",
-			Note:      "Proved in docs/resolution.md.",
-			Check: steps(suite{
-				mechanism: named("geo"), properties: append([]verify.Property{verify.Monotone}, private...), lattices: [][2]int{{2, 3}, {3, 2}}, exps: []string{"11/10", "4"},
-			}, 1, 2, 3),
-		},
-		Entry{
-			Source: Own, Item: "Resolution, Theorem 2",
-			Statement: "On the lattice of step 2Δ geometric noisy max is permute-and-flip",
-			Note:      "Proved in docs/resolution.md.",
-			Check:     geometricIsFlip,
-		},
-		Entry{
-			Source: Own, Item: "Resolution, Theorem 4",
-			Statement: "For two candidates on the lattice of step Δ geometric noisy max is optimal and permute-and-flip at no ε > 0 is",
-			Note:      "Proved in docs/resolution.md.",
-			Check:     halfStep,
-		},
-		Entry{
-			Source: Own, Item: "Resolution, Theorem 5",
-			Statement: "On the lattice of step 2Δ/L, L >= 2, permute-and-flip's mean error, squared error and top-1 loss are optimal at no ε > 0, for no n >= 2 and k >= 1",
-			Note:      "Proved in docs/resolution.md.",
-			Check:     neverOptimal,
-		},
-		Entry{
-			Source: Own, Item: "Heterogeneous, Theorem 1",
-			Statement: "With the sum of the two largest sensitivities in place of 2Δ permute-and-flip (pf-pair) and geometric noisy max (geo-pair) stay ε-DP for candidates of different sensitivities",
-			Note:      "Proved in docs/heterogeneous.md.",
-			Check:     twoLargest,
-		},
-		Entry{
-			Source: Own, Item: "Heterogeneous, Theorem 2",
-			Statement: "For two candidates the best shift-invariant mechanism takes the worse one j steps below with probability z^j/2 where (Δ_1+Δ_2)/h is 1, rounded down; where it is 2, with z^{j/2}/2 for even j and z^{(j+1)/2}/(1+z) for odd j",
-			Note:      "Proved in docs/heterogeneous.md.",
-			Check:     twoSensitivities,
-		},
-		Entry{
-			Source: Own, Item: "Heterogeneous, Theorem 3",
-			Statement: "For two candidates whose exchanged scores are always neighbours randomised response is optimal among all ε-DP mechanisms, with error z/(1+z) times the gap",
-			Note:      "Proved in docs/heterogeneous.md.",
-			Check:     withinReach,
-		},
-		Entry{
-			Source: Own, Item: "Heterogeneous, Theorem 4",
-			Statement: "For two candidates gem and mgem with parameter ε are ε/2-DP",
-			Note:      "Proved in docs/heterogeneous.md. Not so for three candidates.",
-			Check:     halfOfEpsilon,
-		},
-		Entry{
-			Source: Own, Item: "Calibration",
-			Statement: "For n >= 2 candidates of equal sensitivity permute-and-flip and the exponential mechanism are ε'-DP at parameter ε' and at no larger one: the tight ε is attained by permute-and-flip, and approached by the exponential mechanism as scores sink",
-			Note:      "Proved in docs/mechanisms.md.",
-			Check:     calibration,
-		},
-		Entry{
-			Source: Own, Item: "Monotonic scores",
-			Statement: "A shift-invariant mechanism run for Δ/2 has towards neighbours that move all scores one way, by at most Δ, the privacy that it has towards neighbours that move by up to Δ/2 either way",
-			Note:      "Proved in docs/mechanisms.md.",
-			Check:     oneWay,
-		},
-	)
+	register(Own, map[string]check{
+		"Extension": extension(private),
+		"Resolution, Theorem 1": steps(suite{
+			mechanism: named("geo"), properties: append([]verify.Property{verify.Monotone}, private...), lattices: [][2]int{{2, 3}, {3, 2}}, exps: []string{"11/10", "4"},
+		}, 1, 2, 3),
+		"Resolution, Theorem 2":    geometricIsFlip,
+		"Resolution, Theorem 4":    halfStep,
+		"Resolution, Theorem 5":    neverOptimal,
+		"Heterogeneous, Theorem 1": twoLargest,
+		"Heterogeneous, Theorem 2": twoSensitivities,
+		"Heterogeneous, Theorem 3": withinReach,
+		"Heterogeneous, Theorem 4": halfOfEpsilon,
+		"Calibration":              calibration,
+		"Monotonic scores":         oneWay,
+	})
 }
 
 // steps runs a suite on lattices of several steps.
-func steps(s suite, each ...int) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
+func steps(s suite, each ...int) check {
+	return func(t *tally) Finding {
 		var domain string
 		for i, step := range each {
 			s.step = step
-			f, err := s.check(ctx)
-			if err != nil || f.Verdict != Holds {
-				return f, err
+			f := s.check(t)
+			if f.Verdict != Holds {
+				return f
 			}
 			if i > 0 {
 				domain += "; "
 			}
 			domain += f.Domain
 		}
-		return Finding{Verdict: Holds, Domain: domain}, nil
+		return Finding{Verdict: Holds, Domain: domain}
 	}
 }
 
-func extension(properties []verify.Property) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
+func extension(properties []verify.Property) check {
+	return func(t *tally) Finding {
 		var domain string
 		for _, c := range []struct{ n, k, step, deeper, finer int }{{2, 2, 1, 4, 2}, {3, 2, 1, 3, 2}, {3, 1, 2, 2, 4}, {4, 1, 1, 2, 1}} {
-			f, err := suite{mechanism: lp.Extended(c.k, c.step), properties: properties, lattices: [][2]int{{c.n, c.deeper}}, step: c.finer, exps: []string{"3/2"}}.check(ctx)
-			if err != nil || f.Verdict != Holds {
-				return f, err
+			f := suite{mechanism: lp.Extended(c.k, c.step), properties: properties, lattices: [][2]int{{c.n, c.deeper}}, step: c.finer, exps: []string{"3/2"}}.check(t)
+			if f.Verdict != Holds {
+				return f
 			}
 			if domain != "" {
 				domain += "; "
 			}
 			domain += fmt.Sprintf("optimum of Q(%d,%d), step 2Δ/%d, on %s", c.n, c.k, c.step, f.Domain)
 		}
-		return Finding{Verdict: Holds, Domain: domain}, nil
+		return Finding{Verdict: Holds, Domain: domain}
 	}
 }
 
-func geometricIsFlip(ctx context.Context) (Finding, error) {
-	var t tally
+func geometricIsFlip(t *tally) Finding {
 	geo := named("geo")
 	for _, s := range [][2]int{{2, 5}, {3, 4}, {4, 2}} {
 		for _, exp := range []string{"11/10", "3"} {
@@ -133,59 +77,42 @@ func geometricIsFlip(ctx context.Context) (Finding, error) {
 					continue
 				}
 				in := mechanisms.OnLattice(depths, fromExp(exp))
-				x, err := mechanisms.ExactDistribution(geo, in)
-				if err != nil {
-					return Finding{}, err
-				}
-				y, err := mechanisms.ExactDistribution(pf, in)
-				if err != nil {
-					return Finding{}, err
-				}
+				x := must(mechanisms.ExactDistribution(geo, in))
+				y := must(mechanisms.ExactDistribution(pf, in))
 				t.expect(equal(x, y), "depths %v, e^ε = %s: %s and %s", depths, exp, text(x), text(y))
 			}
 		}
 	}
-	return t.conclude(ctx, "Q(2,5), Q(3,4), Q(4,2), e^ε = 11/10, 3, exact", "")
+	return t.finding("Q(2,5), Q(3,4), Q(4,2), e^ε = 11/10, 3, exact", "")
 }
 
 // finer returns the ratios of permute-and-flip and geometric noisy max to the optimum on the lattice of step 2Δ/L, which are exact where e^{ε/L} is rational.
-func finer(ctx context.Context, n, k, step int, exp string) (flip, geo lp.Rated, err error) {
-	a, err := lp.Ratio(ctx, lp.Request{N: n, K: k, Step: step, Epsilon: fromExp(exp), Level: lp.DP, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), named("geo")}, Gap: rat(1, 1000000000)})
-	if err != nil {
-		return lp.Rated{}, lp.Rated{}, err
-	}
+func finer(ctx context.Context, n, k, step int, exp string) (flip, geo lp.Rated) {
+	a := must(lp.Ratio(ctx, lp.Request{N: n, K: k, Step: step, Epsilon: fromExp(exp), Level: lp.DP, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), named("geo")}, Gap: rat(1, 1000000000)}))
 	if a.Undecided != "" {
-		return lp.Rated{}, lp.Rated{}, fmt.Errorf("n = %d, k = %d, L = %d: %s", n, k, step, a.Undecided)
+		panic(fmt.Sprintf("n = %d, k = %d, L = %d: %s", n, k, step, a.Undecided))
 	}
-	return a.Mechanisms[0], a.Mechanisms[1], nil
+	return a.Mechanisms[0], a.Mechanisms[1]
 }
 
-func halfStep(ctx context.Context) (Finding, error) {
-	var t tally
+func halfStep(t *tally) Finding {
 	for _, k := range []int{1, 2, 4} {
 		for _, exp := range []string{"121/100", "9/4", "49"} {
-			flip, geo, err := finer(ctx, 2, k, 2, exp)
-			if err != nil {
-				return Finding{}, err
-			}
+			flip, geo := finer(t.ctx, 2, k, 2, exp)
 			ratio, ok := geo.Ratio.Rat()
 			t.expect(ok && ratio.Cmp(rat(1, 1)) == 0, "k = %d, e^ε = %s: geometric noisy max has ratio %s", k, exp, geo.Ratio)
 			low, ok := flip.Ratio.Lower()
 			t.expect(ok && less(rat(1, 1), low), "k = %d, e^ε = %s: permute-and-flip has ratio %s", k, exp, flip.Ratio)
 		}
 	}
-	return t.conclude(ctx, "n = 2, k = 1, 2, 4, e^ε = 121/100, 9/4, 49, exact linear programs with all rows", "")
+	return t.finding("n = 2, k = 1, 2, 4, e^ε = 121/100, 9/4, 49, exact linear programs with all rows", "")
 }
 
-func neverOptimal(ctx context.Context) (Finding, error) {
-	var t tally
+func neverOptimal(t *tally) Finding {
 	smallest := rat(1000, 1)
 	for _, c := range []struct{ n, k, step int }{{2, 2, 2}, {2, 2, 3}, {3, 1, 2}, {3, 2, 2}, {4, 1, 2}, {3, 1, 3}} {
 		for _, exp := range []string{"11/10", "2", "10"} {
-			flip, _, err := finer(ctx, c.n, c.k, c.step, exp)
-			if err != nil {
-				return Finding{}, err
-			}
+			flip, _ := finer(t.ctx, c.n, c.k, c.step, exp)
 			low, ok := flip.Ratio.Lower()
 			t.expect(ok && less(rat(1, 1), low), "n = %d, k = %d, L = %d, e^ε = %s: ratio %s", c.n, c.k, c.step, exp, flip.Ratio)
 			if ok && less(low, smallest) {
@@ -193,7 +120,7 @@ func neverOptimal(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "(n, k, L) = (2,2,2), (2,2,3), (3,1,2), (3,2,2), (4,1,2), (3,1,3), e^ε = 11/10, 2, 10, mean error, certified ratios above 1", "smallest ratio "+decimals(smallest, 8))
+	return t.finding("(n, k, L) = (2,2,2), (2,2,3), (3,1,2), (3,2,2), (4,1,2), (3,1,3), e^ε = 11/10, 2, 10, mean error, certified ratios above 1", "smallest ratio "+decimals(smallest, 8))
 }
 
 // scores lists all vectors of {0, 1, …, k}^n times a factor.
@@ -210,45 +137,36 @@ func scores(n, k int, times *big.Rat) [][]*big.Rat {
 }
 
 // private expects a mechanism to be DP around the vectors and returns the result.
-func (t *tally) private(ctx context.Context, name string, e mechanisms.Epsilon, deltas []*big.Rat, vectors [][]*big.Rat) (*verify.Result, error) {
-	report, err := verify.Scores(ctx, verify.Claim{Mechanism: named(name), Epsilon: e, Sensitivities: deltas}, vectors, verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
-	if err != nil {
-		return nil, err
-	}
+func (t *tally) private(name string, e mechanisms.Epsilon, deltas []*big.Rat, vectors [][]*big.Rat) *verify.Result {
+	report := must(verify.Scores(t.ctx, verify.Claim{Mechanism: named(name), Epsilon: e, Sensitivities: deltas}, vectors, verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}))
 	r := report.Find(verify.DP)
 	if r.Verdict == verify.Undecided {
 		t.unsettled = fmt.Sprintf("%s, sensitivities %s: %s", name, text(deltas), r.Reason)
-		return r, ctx.Err()
+		ensure(t.ctx.Err())
+		return r
 	}
 	t.expect(r.Verdict == verify.Proved, "%s, sensitivities %s: %s", name, text(deltas), r.Witness)
-	return r, nil
+	return r
 }
 
-func twoLargest(ctx context.Context) (Finding, error) {
-	var t tally
+func twoLargest(t *tally) Finding {
 	var checked int64
 	for _, deltas := range [][]*big.Rat{{rat(1, 1), rat(3, 1)}, {rat(0, 1), rat(2, 1)}, {rat(1, 1), rat(1, 1), rat(4, 1)}, {rat(1, 1), rat(2, 1), rat(4, 1)}} {
 		for _, name := range []string{"pf-pair", "geo-pair"} {
-			r, err := t.private(ctx, name, fromExp("2"), deltas, scores(len(deltas), 4-len(deltas)/3, rat(1, 1)))
-			if err != nil {
-				return Finding{}, err
-			}
+			r := t.private(name, fromExp("2"), deltas, scores(len(deltas), 4-len(deltas)/3, rat(1, 1)))
 			checked += r.Checked
 		}
 	}
-	return t.conclude(ctx, fmt.Sprintf("sensitivities (1,3), (0,2), (1,1,4), (1,2,4), integer scores and all their neighbours, e^ε = 2; %d comparisons, exact", checked), "")
+	return t.finding(fmt.Sprintf("sensitivities (1,3), (0,2), (1,1,4), (1,2,4), integer scores and all their neighbours, e^ε = 2; %d comparisons, exact", checked), "")
 }
 
 // solved returns the exact optimum of a grid 0, 1, …, k for two candidates.
-func solved(ctx context.Context, k int, deltas []*big.Rat, e mechanisms.Epsilon, invariant bool) (*big.Rat, error) {
-	a, err := heterogeneous.Solve(ctx, heterogeneous.Request{Grid: heterogeneous.Grid{Sensitivities: deltas, From: new(big.Rat), Step: rat(1, 1), Steps: k, ShiftInvariant: invariant}, Epsilon: e})
-	if err != nil {
-		return nil, err
-	}
+func solved(ctx context.Context, k int, deltas []*big.Rat, e mechanisms.Epsilon, invariant bool) *big.Rat {
+	a := must(heterogeneous.Solve(ctx, heterogeneous.Request{Grid: heterogeneous.Grid{Sensitivities: deltas, From: new(big.Rat), Step: rat(1, 1), Steps: k, ShiftInvariant: invariant}, Epsilon: e}))
 	if x, ok := a.Optimum.Rat(); ok && a.Undecided == "" {
-		return x, nil
+		return x
 	}
-	return nil, fmt.Errorf("no exact optimum: %s", a.Undecided)
+	panic("no exact optimum: " + a.Undecided)
 }
 
 // meanGap returns the mean over the grid of the gap times the probability of the worse candidate.
@@ -260,17 +178,13 @@ func meanGap(k int, wrong func(gap int) *big.Rat) *big.Rat {
 	return quo(total, rat(int64((k+1)*(k+1)), 1))
 }
 
-func twoSensitivities(ctx context.Context) (Finding, error) {
-	var t tally
+func twoSensitivities(t *tally) Finding {
 	for _, k := range []int{2, 5} {
 		for _, exp := range []string{"9/8", "3"} {
 			z, _ := fromExp(exp).Z()
 			for _, deltas := range [][]*big.Rat{{rat(1, 2), rat(1, 2)}, {rat(0, 1), rat(5, 4)}, {rat(1, 1), rat(1, 1)}, {rat(1, 2), rat(2, 1)}} {
 				reach := add(deltas[0], deltas[1])
-				got, err := solved(ctx, k, deltas, fromExp(exp), true)
-				if err != nil {
-					return Finding{}, err
-				}
+				got := solved(t.ctx, k, deltas, fromExp(exp), true)
 				want := meanGap(k, func(gap int) *big.Rat {
 					switch {
 					case less(reach, rat(2, 1)):
@@ -284,35 +198,27 @@ func twoSensitivities(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "grids 0..2 and 0..5, e^ε = 9/8, 3, sensitivities (1/2,1/2), (0,5/4), (1,1), (1/2,2), exact linear programs", "")
+	return t.finding("grids 0..2 and 0..5, e^ε = 9/8, 3, sensitivities (1/2,1/2), (0,5/4), (1,1), (1/2,2), exact linear programs", "")
 }
 
-func withinReach(ctx context.Context) (Finding, error) {
-	var t tally
+func withinReach(t *tally) Finding {
 	for _, k := range []int{1, 2, 4} {
 		for _, exp := range []string{"9/8", "2", "7"} {
 			z, _ := fromExp(exp).Z()
 			d := rat(int64(k), 1)
-			got, err := solved(ctx, k, []*big.Rat{d, d}, fromExp(exp), false)
-			if err != nil {
-				return Finding{}, err
-			}
+			got := solved(t.ctx, k, []*big.Rat{d, d}, fromExp(exp), false)
 			want := meanGap(k, func(int) *big.Rat { return quo(z, add(rat(1, 1), z)) })
 			t.expect(got.Cmp(want) == 0, "grid 0..%d, e^ε = %s: optimum %s, randomised response %s", k, exp, got.RatString(), want.RatString())
 		}
 	}
-	return t.conclude(ctx, "grids 0..1, 0..2, 0..4 with sensitivities as wide, e^ε = 9/8, 2, 7, exact linear programs over all mechanisms", "")
+	return t.finding("grids 0..1, 0..2, 0..4 with sensitivities as wide, e^ε = 9/8, 2, 7, exact linear programs over all mechanisms", "")
 }
 
-func halfOfEpsilon(ctx context.Context) (Finding, error) {
-	var t tally
+func halfOfEpsilon(t *tally) Finding {
 	for _, deltas := range [][]*big.Rat{{rat(1, 1), rat(1, 1)}, {rat(1, 1), rat(2, 1)}, {rat(1, 1), rat(4, 1)}} {
 		for _, name := range []string{"gem", "mgem"} {
 			e := fromExp("4")
-			r, err := t.private(ctx, name, e, deltas, scores(2, 6, rat(3, 1)))
-			if err != nil {
-				return Finding{}, err
-			}
+			r := t.private(name, e, deltas, scores(2, 6, rat(3, 1)))
 			tight, ok := r.TightEps.Upper()
 			half := e.Value(precision).Mul(enclose(rat(1, 2)))
 			t.expect(ok, "%s, sensitivities %s: no tight ε", name, text(deltas))
@@ -322,11 +228,10 @@ func halfOfEpsilon(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "gem and mgem, sensitivities (1,1), (1,2), (1,4), scores 0, 3, …, 18 and their neighbours, e^ε = 4: tight ε at most ε/2 + 10^-15, enclosed", "")
+	return t.finding("gem and mgem, sensitivities (1,1), (1,2), (1,4), scores 0, 3, …, 18 and their neighbours, e^ε = 4: tight ε at most ε/2 + 10^-15, enclosed", "")
 }
 
-func calibration(ctx context.Context) (Finding, error) {
-	var t tally
+func calibration(t *tally) Finding {
 	var seen string
 	for _, exp := range []string{"11/10", "3"} {
 		want := fromExp(exp).Exp()
@@ -334,13 +239,10 @@ func calibration(ctx context.Context) (Finding, error) {
 			for _, name := range []string{"pf", "em"} {
 				var last *big.Rat
 				for _, k := range []int{1, 2, 3, 5} {
-					report, err := verify.Lattice(ctx, verify.Claim{Mechanism: named(name), Epsilon: fromExp(exp)}, n, k, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
-					if err != nil {
-						return Finding{}, err
-					}
+					report := must(verify.Lattice(t.ctx, verify.Claim{Mechanism: named(name), Epsilon: fromExp(exp)}, n, k, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}))
 					tight := report.Find(verify.DP).TightExpEps
 					if tight == nil {
-						return Finding{Verdict: Undecided, Domain: name + ": the tight e^ε is not rational"}, ctx.Err()
+						return t.undecided(name + ": the tight e^ε is not rational")
 					}
 					if name == "pf" {
 						t.expect(tight.Cmp(want) == 0, "pf, Q(%d,%d), e^ε = %s: tight e^ε %s", n, k, exp, tight.RatString())
@@ -355,24 +257,20 @@ func calibration(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "n = 2, 4, k = 1, 2, 3, 5, e^ε = 11/10, 3, exact: equal to e^ε for pf, below it and rising with k for em", seen[:max(0, len(seen)-2)])
+	return t.finding("n = 2, 4, k = 1, 2, 3, 5, e^ε = 11/10, 3, exact: equal to e^ε for pf, below it and rising with k for em", seen[:max(0, len(seen)-2)])
 }
 
-func oneWay(ctx context.Context) (Finding, error) {
-	var t tally
+func oneWay(t *tally) Finding {
 	for _, name := range []string{"pf", "em", "geo", "krr", "rnm-laplace"} {
 		for _, s := range [][2]int{{2, 3}, {3, 2}} {
 			var tight [2]*verify.Result
 			for i, monotonic := range []bool{false, true} {
-				report, err := verify.Lattice(ctx, verify.Claim{Mechanism: named(name), Epsilon: fromExp("2"), Monotonic: monotonic}, s[0], s[1], verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
-				if err != nil {
-					return Finding{}, err
-				}
+				report := must(verify.Lattice(t.ctx, verify.Claim{Mechanism: named(name), Epsilon: fromExp("2"), Monotonic: monotonic}, s[0], s[1], verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}))
 				tight[i] = report.Find(verify.DP)
 			}
 			same := tight[0].Verdict == verify.Proved && tight[1].Verdict == verify.Proved && tight[0].TightEps.String() == tight[1].TightEps.String()
 			t.expect(same, "%s, Q(%d,%d): tight ε %s either way, %s one way", name, s[0], s[1], tight[0].TightEps, tight[1].TightEps)
 		}
 	}
-	return t.conclude(ctx, "pf, em, geo, krr, rnm-laplace, Q(2,3), Q(3,2), e^ε = 2: the tight ε on the lattice of step Δ, one way, is that on the lattice of step 2Δ, either way", "")
+	return t.finding("pf, em, geo, krr, rnm-laplace, Q(2,3), Q(3,2), e^ε = 2: the tight ε on the lattice of step Δ, one way, is that on the lattice of step 2Δ, either way", "")
 }

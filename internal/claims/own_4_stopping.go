@@ -12,38 +12,13 @@ import (
 )
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: Own, Item: "Stopping, the program",
-			Statement: "The best (ε,δ)-private stopping rule is the optimum of a linear program in the probabilities of reaching a time and taking a relative rank there; the certified search over rules finds it",
-			Note:      "docs/stopping.md.",
-			Check:     stoppingProgram,
-		},
-		Entry{
-			Source: Own, Item: "Stopping, limit",
-			Statement: "With V_n the best private success and V'_n that of rules that may pass everyone, (1-1/n) V'_{n-1} <= V_n <= V'_n <= V'_{n-1}, so that both converge to one limit",
-			Note:      "Proved in docs/stopping.md.",
-			Check:     stoppingLimit,
-		},
-		Entry{
-			Source: Own, Item: "Stopping, lower bound",
-			Statement: "For δ = 0, V'_n >= (1-ζ)(1 - e^{-ζ/(1-ζ)}) for every ζ < 1 with ζ >= e^{-ε/l}, so that the limit is positive",
-			Note:      "Proved in docs/stopping.md.",
-			Check:     stoppingFromBelow,
-		},
-		Entry{
-			Source: Own, Item: "Stopping, law bound",
-			Statement: "Under (ε,0)-privacy in d_l the best is taken with probability at most 1/Σ_{k<=n} z^{⌈(k-1)/l⌉}; for l = 1, ε > 0 and n >= 2 no stopping rule attains it",
-			Note:      "Proved in docs/stopping.md.",
-			Check:     stoppingFromAbove,
-		},
-		Entry{
-			Source: Own, Item: "Stopping, one dimension less",
-			Statement: "For n >= 2 the law of every stopping rule satisfies Σ_k (-1)^{k-1} C(n-1,k-1) q_k = 0",
-			Note:      "Proved in docs/stopping.md.",
-			Check:     stoppingDifference,
-		},
-	)
+	register(Own, map[string]check{
+		"Stopping, the program":        stoppingProgram,
+		"Stopping, limit":              stoppingLimit,
+		"Stopping, lower bound":        stoppingFromBelow,
+		"Stopping, law bound":          stoppingFromAbove,
+		"Stopping, one dimension less": stoppingDifference,
+	})
 }
 
 // A private rule is asked for with these parameters.
@@ -59,7 +34,7 @@ const privateDomain = "(e^ε, l, δ) = (3/2, 1, 0), (6/5, 2, 0), (5/4, 1, 1/20),
 
 // bestSuccess returns the optimum of the program with a variable for each time i and relative rank j <= i: the probability to reach i and take what is there, given that it has rank j.
 // With pass, rules may pass everyone.
-func (s privateRule) bestSuccess(ctx context.Context, n int, pass bool) (*big.Rat, error) {
+func (s privateRule) bestSuccess(ctx context.Context, n int, pass bool) *big.Rat {
 	cell := func(i, j int) int32 { return int32(i*(i-1)/2 + j - 1) }
 	var rows []inequality
 	reached := map[int32]*big.Rat{} // 1 - Pr[time i is reached]
@@ -113,48 +88,28 @@ func (s privateRule) bestSuccess(ctx context.Context, n int, pass bool) (*big.Ra
 	for c, x := range law[1] {
 		cost[c] = new(big.Rat).Neg(x)
 	}
-	least, _, err := minimise(ctx, int(cell(n, n))+1, rows, cost)
-	if err != nil {
-		return nil, err
-	}
-	return least.Neg(least), nil
+	least, _ := minimise(ctx, int(cell(n, n))+1, rows, cost)
+	return least.Neg(least)
 }
 
-func stoppingProgram(ctx context.Context) (Finding, error) {
-	var t tally
+func stoppingProgram(t *tally) Finding {
 	for _, s := range privateRules {
 		for n := 4; n <= 8; n += 2 {
-			want, err := s.bestSuccess(ctx, n, false)
-			if err != nil {
-				return Finding{}, err
-			}
-			payoff, err := optimum.TopK(n, 1)
-			if err != nil {
-				return Finding{}, err
-			}
-			got, err := optimum.Solve(ctx, &optimum.Problem{Payoff: payoff, L: s.l, Eps: fromExp(s.exp), Delta: s.delta}, optimum.Options{})
-			if err != nil {
-				return Finding{}, err
-			}
+			want := s.bestSuccess(t.ctx, n, false)
+			payoff := must(optimum.TopK(n, 1))
+			got := must(optimum.Solve(t.ctx, &optimum.Problem{Payoff: payoff, L: s.l, Eps: fromExp(s.exp), Delta: s.delta}, optimum.Options{}))
 			t.expect(got.Lower.Cmp(want) <= 0 && want.Cmp(got.Upper) <= 0 && got.Gap() < 1e-8, "%+v, n = %d: the program's optimum is %s, the search's %s", s, n, short(want, 10), got.Optimum())
 		}
 	}
-	return t.conclude(ctx, "n = 4, 6, 8, "+privateDomain+": exact linear programs against certified enclosures of width 10^-8", "")
+	return t.finding("n = 4, 6, 8, "+privateDomain+": exact linear programs against certified enclosures of width 10^-8", "")
 }
 
-func stoppingLimit(ctx context.Context) (Finding, error) {
-	var t tally
+func stoppingLimit(t *tally) Finding {
 	for _, s := range privateRules {
 		var before *big.Rat // V'_{n-1}
 		for n := s.l + 1; n <= 7; n++ {
-			must, err := s.bestSuccess(ctx, n, false)
-			if err != nil {
-				return Finding{}, err
-			}
-			may, err := s.bestSuccess(ctx, n, true)
-			if err != nil {
-				return Finding{}, err
-			}
+			must := s.bestSuccess(t.ctx, n, false)
+			may := s.bestSuccess(t.ctx, n, true)
 			t.expect(must.Cmp(may) <= 0, "%+v, n = %d: V = %s, V' = %s", s, n, must.RatString(), may.RatString())
 			if before != nil {
 				t.expect(may.Cmp(before) <= 0 && mul(rat(int64(n)-1, int64(n)), before).Cmp(must) <= 0, "%+v, n = %d: V = %s, V' = %s, before V' = %s", s, n, short(must, 8), short(may, 8), short(before, 8))
@@ -162,11 +117,10 @@ func stoppingLimit(ctx context.Context) (Finding, error) {
 			before = may
 		}
 	}
-	return t.conclude(ctx, "n <= 7, "+privateDomain+", exact linear programs", "")
+	return t.finding("n <= 7, "+privateDomain+", exact linear programs", "")
 }
 
-func stoppingFromBelow(ctx context.Context) (Finding, error) {
-	var t tally
+func stoppingFromBelow(t *tally) Finding {
 	one := enclose(rat(1, 1))
 	for _, s := range privateRules {
 		if s.delta.Sign() > 0 {
@@ -174,10 +128,7 @@ func stoppingFromBelow(ctx context.Context) (Finding, error) {
 		}
 		z, _ := fromExp(s.exp).Z()
 		for n := s.l + 1; n <= 8; n++ {
-			may, err := s.bestSuccess(ctx, n, true)
-			if err != nil {
-				return Finding{}, err
-			}
+			may := s.bestSuccess(t.ctx, n, true)
 			for _, zeta := range fractions(20)[:19] {
 				if less(power(zeta, s.l), z) {
 					continue
@@ -187,11 +138,10 @@ func stoppingFromBelow(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "n <= 8, "+privateDomain+" without the third, ζ = 1/20, …, 19/20, exact linear programs", "")
+	return t.finding("n <= 8, "+privateDomain+" without the third, ζ = 1/20, …, 19/20, exact linear programs", "")
 }
 
-func stoppingFromAbove(ctx context.Context) (Finding, error) {
-	var t tally
+func stoppingFromAbove(t *tally) Finding {
 	closest := new(big.Rat)
 	for _, s := range privateRules {
 		if s.delta.Sign() > 0 {
@@ -199,10 +149,7 @@ func stoppingFromAbove(ctx context.Context) (Finding, error) {
 		}
 		z, _ := fromExp(s.exp).Z()
 		for n := s.l + 1; n <= 8; n++ {
-			best, err := s.bestSuccess(ctx, n, false)
-			if err != nil {
-				return Finding{}, err
-			}
+			best := s.bestSuccess(t.ctx, n, false)
 			total := new(big.Rat)
 			for k := 1; k <= n; k++ {
 				total.Add(total, power(z, (k-1+s.l-1)/s.l))
@@ -214,18 +161,14 @@ func stoppingFromAbove(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "n <= 8, "+privateDomain+" without the third, exact linear programs", "largest quotient of optimum and bound "+decimals(closest, 6))
+	return t.finding("n <= 8, "+privateDomain+" without the third, exact linear programs", "largest quotient of optimum and bound "+decimals(closest, 6))
 }
 
-func stoppingDifference(ctx context.Context) (Finding, error) {
-	var t tally
+func stoppingDifference(t *tally) Finding {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for n := 2; n <= 12; n++ {
 		for range 5 {
-			rule, err := stopping.NewRuleFromStops(n, func(i, j int) *big.Rat { return rat(rng.Int64N(6), 5) })
-			if err != nil {
-				return Finding{}, err
-			}
+			rule := must(stopping.NewRuleFromStops(n, func(i, j int) *big.Rat { return rat(rng.Int64N(6), 5) }))
 			law := rule.Law()
 			total := new(big.Rat)
 			for k := 1; k <= n; k++ {
@@ -234,5 +177,5 @@ func stoppingDifference(ctx context.Context) (Finding, error) {
 			t.expect(total.Sign() == 0, "n = %d: the sum is %s for the law %s", n, total.RatString(), text(law))
 		}
 	}
-	return t.conclude(ctx, "n = 2, …, 12, five random rules each, exact", fmt.Sprintf("%d laws", t.checked))
+	return t.finding("n = 2, …, 12, five random rules each, exact", fmt.Sprintf("%d laws", t.checked))
 }

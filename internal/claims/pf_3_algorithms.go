@@ -1,48 +1,20 @@
 package claims
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 	"strings"
 )
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: PF, Version: "main", Item: "Algorithm 1",
-			Statement: "Going through the candidates in random order and returning each with probability p_r always returns a candidate, after at most n coin flips",
-			Note:      "A best candidate has p_r = 1.",
-			Check:     permutations,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Equation 5",
-			Statement: "On the 2Δ-lattice the recurrence (privacy tight for candidates that are not best, the rest shared by the best) defines a unique mechanism",
-			Note:      "It is permute-and-flip; the entry evaluates the recurrence as it stands.",
-			Check:     recurrenceOnLattice,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Equation 6, Proposition 3",
-			Statement: "For all real scores permute-and-flip solves the recurrence in which a candidate that is not best has e^{ε(q_r - q*)/2Δ} times the probability that it has when it is raised to the best score",
-			Check:     recurrenceForAllScores,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Section 3.1, cost of the recurrence",
-			Statement: "Evaluating Equation 6 directly by dynamic programming takes exponential time, the formula of Appendix E O(n²), sampling by Algorithm 1 linear time",
-			Note:      "Score vectors met by the recurrence at n different scores: one for each set of candidates raised to the top. The project's own evaluation of the probabilities takes O(n).",
-			Check:     costOfRecurrence,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Algorithm 2",
-			Statement: "Drawing candidates uniformly with replacement until the coin of one comes up heads is the exponential mechanism",
-			Check:     withReplacement,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Algorithm 3",
-			Statement: "Drawing without replacement instead is permute-and-flip",
-			Check:     withoutReplacement,
-		},
-	)
+	register(PF, map[string]check{
+		"Algorithm 1 | main":                         permutations,
+		"Equation 5 | main":                          recurrenceOnLattice,
+		"Equation 6, Proposition 3 | main":           recurrenceForAllScores,
+		"Section 3.1, cost of the recurrence | main": costOfRecurrence,
+		"Algorithm 2 | main":                         withReplacement,
+		"Algorithm 3 | main":                         withoutReplacement,
+	})
 }
 
 // same expects two distributions to be equal.
@@ -94,18 +66,16 @@ func flipByOrders(p []*big.Rat) (law []*big.Rat, left *big.Rat) {
 	return law, left
 }
 
-func permutations(ctx context.Context) (Finding, error) {
-	var t tally
-	for p := range vectors(ctx, 5) {
+func permutations(t *tally) Finding {
+	for p := range vectors(t.ctx, 5) {
 		law, left := flipByOrders(p)
 		t.expect(left.Sign() == 0, "weights %s: nobody is returned with probability %s", text(p), left.RatString())
 		t.same(p, law, distribution(pf, p), "law of the loop")
 	}
-	return t.conclude(ctx, "n <= 5, "+wideDomain+", all orders, exact", "")
+	return t.finding("n <= 5, "+wideDomain+", all orders, exact", "")
 }
 
-func recurrenceOnLattice(ctx context.Context) (Finding, error) {
-	var t tally
+func recurrenceOnLattice(t *tally) Finding {
 	sizes := [][2]int{{2, 5}, {3, 4}, {4, 3}}
 	for _, s := range sizes {
 		for _, z := range []*big.Rat{rat(10, 11), rat(1, 3)} {
@@ -145,7 +115,7 @@ func recurrenceOnLattice(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, names(sizes)+", e^ε = 11/10, 3, exact", fmt.Sprintf("%d probabilities", t.checked))
+	return t.finding(names(sizes)+", e^ε = 11/10, 3, exact", fmt.Sprintf("%d probabilities", t.checked))
 }
 
 // bySets evaluates Equation 6: raised has a bit for each candidate that was raised to the top. It returns the law at the weights p and how many score vectors it met.
@@ -179,17 +149,15 @@ func bySets(p []*big.Rat) (law []*big.Rat, states int) {
 	return law, len(memo)
 }
 
-func recurrenceForAllScores(ctx context.Context) (Finding, error) {
-	var t tally
-	for p := range vectors(ctx, 6) {
+func recurrenceForAllScores(t *tally) Finding {
+	for p := range vectors(t.ctx, 6) {
 		law, _ := bySets(p)
 		t.same(p, law, distribution(pf, p), "recurrence")
 	}
-	return t.conclude(ctx, "n <= 6, "+wideDomain+", exact", fmt.Sprintf("%d probabilities", t.checked))
+	return t.finding("n <= 6, "+wideDomain+", exact", fmt.Sprintf("%d probabilities", t.checked))
 }
 
-func costOfRecurrence(ctx context.Context) (Finding, error) {
-	var t tally
+func costOfRecurrence(t *tally) Finding {
 	const most = 12
 	for n := 2; n <= most; n++ {
 		p := make([]*big.Rat, n)
@@ -201,13 +169,12 @@ func costOfRecurrence(ctx context.Context) (Finding, error) {
 		_, steps := bySubsetSizes(p)
 		t.expect(steps <= 3*n*n && steps >= n*n, "n = %d: Appendix E takes %d steps", n, steps)
 	}
-	return t.conclude(ctx, fmt.Sprintf("n = 2, …, %d, counted", most), "2^(n-1) score vectors for the recurrence, between n² and 3n² steps for Appendix E, at most n flips by the entry on Algorithm 1")
+	return t.finding(fmt.Sprintf("n = 2, …, %d, counted", most), "2^(n-1) score vectors for the recurrence, between n² and 3n² steps for Appendix E, at most n flips by the entry on Algorithm 1")
 }
 
 // withReplacement solves x_r = p_r/n + x_r (1 - Σ p_s/n), which is what the loop does: it returns r now, or starts again.
-func withReplacement(ctx context.Context) (Finding, error) {
-	var t tally
-	for p := range vectors(ctx, 5) {
+func withReplacement(t *tally) Finding {
+	for p := range vectors(t.ctx, 5) {
 		n := rat(int64(len(p)), 1)
 		again := sub(rat(1, 1), quo(sum(p), n))
 		want := distribution(em, p)
@@ -216,13 +183,12 @@ func withReplacement(ctx context.Context) (Finding, error) {
 			t.expect(x.Cmp(want[r]) == 0, "weights %s, candidate %d: the loop %s, the exponential mechanism %s", text(p), r, short(x, 6), short(want[r], 6))
 		}
 	}
-	return t.conclude(ctx, "n <= 5, "+wideDomain+", exact", "")
+	return t.finding("n <= 5, "+wideDomain+", exact", "")
 }
 
 // withoutReplacement follows the sets of candidates that are left.
-func withoutReplacement(ctx context.Context) (Finding, error) {
-	var t tally
-	for p := range vectors(ctx, 5) {
+func withoutReplacement(t *tally) Finding {
+	for p := range vectors(t.ctx, 5) {
 		reach := map[uint]*big.Rat{1<<len(p) - 1: rat(1, 1)}
 		law := make([]*big.Rat, len(p))
 		for r := range law {
@@ -252,5 +218,5 @@ func withoutReplacement(ctx context.Context) (Finding, error) {
 		}
 		t.same(p, law, distribution(pf, p), "the loop")
 	}
-	return t.conclude(ctx, "n <= 5, "+wideDomain+", exact", "")
+	return t.finding("n <= 5, "+wideDomain+", exact", "")
 }

@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 	"strings"
@@ -15,59 +14,17 @@ import (
 func init() {
 	small := [][2]int{{2, 4}, {3, 3}, {4, 2}}
 	regular := []verify.Property{verify.Symmetry, verify.Shift, verify.Monotone, verify.Sum}
-	entries = append(entries,
-		Entry{
-			Source: PF, Version: "main", Item: "Definitions 1 to 3, Equation 4",
-			Statement: "Differential privacy, sensitivity, regularity (symmetry, shift-invariance, monotonicity) and the error of a mechanism",
-			Check:     notCheckable("definitions"),
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Definition 3, gloss",
-			Statement: "Informally, a mechanism is monotonic (as the exponential mechanism and permute-and-flip are) if increasing one quality score while decreasing others increases the probability of that outcome and decreases the probability of all other outcomes",
-			Note:      "The formal definition speaks of the candidate that rises alone, and is what the proofs use. Of the others the sentence is false for both mechanisms: a candidate that sinks by less than another one takes probability from it.",
-			Check:     gloss(func(p []*big.Rat) []*big.Rat { return distribution(em, p) }),
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Definition 4",
-			Statement: "The exponential mechanism is ε-DP and regular",
-			Note:      "McSherry & Talwar (2007).",
-			Check:     suite{mechanism: em, properties: append([]verify.Property{verify.DP}, regular...), lattices: small}.check,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Theorem 1",
-			Statement: "Permute-and-flip is regular and ε-DP",
-			Check:     suite{mechanism: pf, properties: append([]verify.Property{verify.DP}, regular...), lattices: small}.check,
-		},
-		Entry{
-			Source: PF, Version: "supplement", Item: "Lemma 3",
-			Statement: "Permute-and-flip is symmetric, shift-invariant and monotone",
-			Note:      "In the proof π(s) < π(s) under the product is a misprint for π(s) < π(r).",
-			Check:     suite{mechanism: pf, properties: regular, lattices: [][2]int{{2, 7}, {3, 4}, {5, 2}}, step: 2}.check,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Proposition 2",
-			Statement: "A regular mechanism is ε-DP if Pr[M(q) = r] >= e^-ε Pr[M(q + 2Δe_r) = r] for all q and r",
-			Note:      "On a bounded lattice too: each privacy row between neighbours inside it follows from the rows and monotonicity inside it (docs/levels.md). Without monotonicity it does not; see the entry on the program of Appendix D. The converse is true as well.",
-			Check:     worstRowsSuffice(true),
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Section 3.1, tight rows",
-			Statement: "Permute-and-flip's privacy constraint Pr[M(q) = r] >= e^-ε Pr[M(q + 2Δe_r) = r] is tight whenever q_r <= q* - 2Δ; at most n-1 of the n constraints of a score vector are tight",
-			Note:      "Exactly those of candidates that are not best are: n - n* of them, n* being the number of best ones.",
-			Check:     tightRows,
-		},
-		Entry{
-			Source: PF, Version: "supplement", Item: "Remark 1",
-			Statement: "Where adding an individual can only increase scores, permute-and-flip is ε/2-DP, and the worst neighbour of (q, r) is q + Δe_r",
-			Check:     monotonicScores(rat(2, 3)),
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Section 5, q* = 0",
-			Statement: "A regular mechanism is completely defined by its behaviour on score vectors with q* = 0",
-			Note:      "By shift-invariance: q and q - q* have equal probabilities.",
-			Check:     suite{mechanism: pf, properties: []verify.Property{verify.Shift}, lattices: [][2]int{{3, 4}, {4, 3}}}.check,
-		},
-	)
+	register(PF, map[string]check{
+		"Definitions 1 to 3, Equation 4 | main": notCheckable("definitions"),
+		"Definition 3, gloss | main":            gloss(func(p []*big.Rat) []*big.Rat { return distribution(em, p) }),
+		"Definition 4 | main":                   suite{mechanism: em, properties: append([]verify.Property{verify.DP}, regular...), lattices: small}.check,
+		"Theorem 1 | main":                      suite{mechanism: pf, properties: append([]verify.Property{verify.DP}, regular...), lattices: small}.check,
+		"Lemma 3 | supplement":                  suite{mechanism: pf, properties: regular, lattices: [][2]int{{2, 7}, {3, 4}, {5, 2}}, step: 2}.check,
+		"Proposition 2 | main":                  worstRowsSuffice(true),
+		"Section 3.1, tight rows | main":        tightRows,
+		"Remark 1 | supplement":                 monotonicScores(rat(2, 3)),
+		"Section 5, q* = 0 | main":              suite{mechanism: pf, properties: []verify.Property{verify.Shift}, lattices: [][2]int{{3, 4}, {4, 3}}}.check,
+	})
 }
 
 // exps are the e^ε of suites.
@@ -75,11 +32,7 @@ var exps = []string{"11/10", "3/2", "4"}
 
 // fromExp returns the parameter with the given e^ε.
 func fromExp(text string) mechanisms.Epsilon {
-	e, err := mechanisms.ParseExp(text)
-	if err != nil {
-		panic(err)
-	}
-	return e
+	return must(mechanisms.ParseExp(text))
 }
 
 // suite asks package verify for properties of a mechanism on lattices.
@@ -100,7 +53,7 @@ func names(lattices [][2]int) string {
 	return strings.Join(out, ", ")
 }
 
-func (s suite) check(ctx context.Context) (Finding, error) {
+func (s suite) check(t *tally) Finding {
 	if s.exps == nil {
 		s.exps = exps
 	}
@@ -114,31 +67,24 @@ func (s suite) check(ctx context.Context) (Finding, error) {
 	}
 	for _, l := range s.lattices {
 		for _, exp := range s.exps {
-			report, err := verify.Lattice(ctx, verify.Claim{Mechanism: s.mechanism, Epsilon: fromExp(exp)}, l[0], l[1], verify.Options{Properties: s.properties, Step: s.step, NoRange: true})
-			if err != nil {
-				return Finding{}, err
-			}
+			report := must(verify.Lattice(t.ctx, verify.Claim{Mechanism: s.mechanism, Epsilon: fromExp(exp)}, l[0], l[1], verify.Options{Properties: s.properties, Step: s.step, NoRange: true}))
 			for _, r := range report.Properties {
 				compared += r.Checked
 				switch r.Verdict {
 				case verify.Violated:
-					return Finding{Verdict: Refuted, Domain: domain(), Witness: fmt.Sprintf("e^ε = %s: not %s: %s", exp, r.Name, r.Witness)}, nil
+					return Finding{Verdict: Refuted, Domain: domain(), Witness: fmt.Sprintf("e^ε = %s: not %s: %s", exp, r.Name, r.Witness)}
 				case verify.Undecided:
-					if err := ctx.Err(); err != nil {
-						return Finding{}, err
-					}
-					return Finding{Verdict: Undecided, Domain: fmt.Sprintf("e^ε = %s: %s: %s", exp, r.Name, r.Reason)}, nil
+					return t.undecided(fmt.Sprintf("e^ε = %s: %s: %s", exp, r.Name, r.Reason))
 				}
 			}
 		}
 	}
-	return Finding{Verdict: Holds, Domain: domain()}, nil
+	return Finding{Verdict: Holds, Domain: domain()}
 }
 
 // gloss checks, from equal scores, that no other candidate's probability rises when one score rises by a step and all others sink by at least one.
-func gloss(pmf func(weights []*big.Rat) []*big.Rat) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func gloss(pmf func(weights []*big.Rat) []*big.Rat) check {
+	return func(t *tally) Finding {
 		for _, z := range []*big.Rat{rat(1, 2), rat(9, 10)} {
 			for _, a := range []int{1, 2, 10, 50} {
 				for _, b := range []int{1, 2, 10, 50} {
@@ -151,50 +97,39 @@ func gloss(pmf func(weights []*big.Rat) []*big.Rat) func(context.Context) (Findi
 				}
 			}
 		}
-		return t.conclude(ctx, "three equal scores, then one up by a step and the others down by 1, 2, 10 or 50, e^ε = 2, 10/9, exact", "")
+		return t.finding("three equal scores, then one up by a step and the others down by 1, 2, 10 or 50, e^ε = 2, 10/9, exact", "")
 	}
 }
 
 // worstRowsSuffice decides by linear programs whether privacy towards the worst neighbours, and monotonicity if it is asked for, imply privacy
 // towards every neighbour inside Q(n,k): each of these rows is minimised under the others.
-func worstRowsSuffice(monotone bool) func(context.Context) (Finding, error) {
+func worstRowsSuffice(monotone bool) check {
 	level := lp.Paper
 	if monotone {
 		level = lp.Monotone
 	}
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+	return func(t *tally) Finding {
 		sizes := [][2]int{{3, 2}, {3, 3}, {4, 2}}
 		for _, s := range sizes {
 			for _, z := range []*big.Rat{rat(2, 3), rat(1, 2)} {
-				p, err := newProgram(s[0], s[1], z, level)
-				if err != nil {
-					return Finding{}, err
-				}
+				p := newProgram(s[0], s[1], z, level)
 				for _, r := range p.private() {
 					cost := map[int32]*big.Rat{r.Above: rat(1, 1), r.Below: new(big.Rat).Neg(z)}
-					least, _, err := p.minimise(ctx, cost)
-					if err != nil {
-						return Finding{}, err
-					}
+					least, _ := p.minimise(t.ctx, cost)
 					if !t.expect(least.Sign() >= 0, "Q(%d,%d), e^ε = %s: x_%s - e^-ε x_%s can be %s", s[0], s[1], new(big.Rat).Inv(z).RatString(), p.name(r.Above), p.name(r.Below), least.RatString()) {
 						break
 					}
 				}
 			}
 		}
-		return t.conclude(ctx, fmt.Sprintf("%s, e^ε = 3/2, 2: %d rows of privacy, each by an exact linear program", names(sizes), t.checked), "")
+		return t.finding(fmt.Sprintf("%s, e^ε = 3/2, 2: %d rows of privacy, each by an exact linear program", names(sizes), t.checked), "")
 	}
 }
 
-func tightRows(ctx context.Context) (Finding, error) {
-	var t tally
+func tightRows(t *tally) Finding {
 	sizes := [][2]int{{2, 4}, {3, 4}, {4, 3}, {5, 2}}
 	for _, s := range sizes {
-		l, err := lattice.New(s[0], s[1])
-		if err != nil {
-			return Finding{}, err
-		}
+		l := must(lattice.New(s[0], s[1]))
 		for _, z := range []*big.Rat{rat(10, 11), rat(1, 3)} {
 			for _, m := range l.All() {
 				depths := lattice.Depths(m)
@@ -208,7 +143,7 @@ func tightRows(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, names(sizes)+", e^ε = 11/10, 3, exact", fmt.Sprintf("%d rows, tight exactly where the candidate is not best", t.checked))
+	return t.finding(names(sizes)+", e^ε = 11/10, 3, exact", fmt.Sprintf("%d rows, tight exactly where the candidate is not best", t.checked))
 }
 
 // atDepths returns the weights z^v of depths, shifted so that the largest is 1.
@@ -226,9 +161,8 @@ func atDepths(z *big.Rat, depths []int) []*big.Rat {
 
 // monotonicScores checks that permute-and-flip's probabilities at scores in multiples of Δ, with root = e^{-ε/2}, change by at most the factor 1/root when scores
 // rise by 0 or Δ each, and that the largest such factor is attained where one candidate rises alone.
-func monotonicScores(root *big.Rat) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func monotonicScores(root *big.Rat) check {
+	return func(t *tally) Finding {
 		const n, k = 3, 4
 		worst, alone := new(big.Rat), new(big.Rat)
 		for q := range boxes(n, k) {
@@ -255,6 +189,6 @@ func monotonicScores(root *big.Rat) func(context.Context) (Finding, error) {
 			}
 		}
 		t.expect(worst.Cmp(alone) == 0, "the largest factor is %s, where one candidate rises alone it is %s", worst.RatString(), alone.RatString())
-		return t.conclude(ctx, fmt.Sprintf("n = %d, depths to %dΔ, all scores rising by 0 or Δ, e^ε = %s, exact", n, k, new(big.Rat).Inv(mul(root, root)).RatString()), "largest factor "+worst.RatString())
+		return t.finding(fmt.Sprintf("n = %d, depths to %dΔ, all scores rising by 0 or Δ, e^ε = %s, exact", n, k, new(big.Rat).Inv(mul(root, root)).RatString()), "largest factor "+worst.RatString())
 	}
 }

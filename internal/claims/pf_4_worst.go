@@ -12,77 +12,20 @@ import (
 )
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: PF, Version: "main", Item: "Proposition 4",
-			Statement: "The worst expected errors of both mechanisms occur at q = (c, …, c, 0) for some c <= 0",
-			Note:      "Permute-and-flip's part of the published proof has a step that goes the wrong way; see the entry on it. docs/claims-proofs.md has a proof.",
-			Check:     worstScores,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Equations 7 and 8",
-			Statement: "At (c, …, c, 0), p = e^{εc/2Δ}, the expected errors are (2Δ/ε) ln(1/p) [1 - 1/(1+(n-1)p)] (exponential mechanism) and (2Δ/ε) ln(1/p) [1 - (1-(1-p)^n)/(np)] (permute-and-flip)",
-			Check:     worstFormulas,
-		},
-		Entry{
-			Source: PF, Version: "supplement", Item: "Proposition 4, proof, case 2",
-			Statement: "If p_1 < p_2 and p_1 ln p_1 >= p_2 ln p_2, then ½ Σ_{i,j} p_i ln p_i [a(1-p_j)+b] < p_1 ln p_1 [a(1-p_2)+b] + p_2 ln p_2 [a(1-p_1)+b], i, j = 1, 2, a, b >= 0",
-			Note: "The difference is ½ (A_1 - A_2)(B_1 - B_2) with A_i = p_i ln p_i, B_i = a(1-p_i)+b, which in this case is never negative: the inequality goes the other way. The proposition is true: replacing both by their mean lowers permute-and-flip's " +
-				"negative error in all cases (docs/claims-proofs.md).",
-			Check: caseTwo,
-		},
-		Entry{
-			Source: PF, Version: "supplement", Item: "Proposition 4, proof, equalities",
-			Statement: "2m ln m [a(1-m)+b] = (p_1+p_2) ln m [a(1-p_1)+b+a(1-p_2)+b] with m = (p_1+p_2)/2, and E = c[1 - (1-(1-p)^n)/(np)] with c = (2Δ/ε) ln p",
-			Note:      "Slips: a factor ½ is missing in the first (the next line has it), and a minus sign before c in the second (the next line has it).",
-			Check:     slipsOfProof,
-		},
-		Entry{
-			Source: PF, Version: "supplement", Item: "Proposition 4, proof, geometric sum",
-			Statement: "Σ_{i=1}^n (1/n)(1 - (1-p)^{i-1}) = 1 - (1-(1-p)^n)/(np)",
-			Check:     geometricSum,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Section 4.1, endpoints",
-			Statement: "At (c, …, c, 0) both errors are 0 at p = 1 and tend to 0 as p → 0",
-			Note:      "Both are at most (2Δ/ε)(n-1) p ln(1/p).",
-			Check:     endpoints,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Section 4.1, maximiser",
-			Statement: "The largest error of each mechanism at (c, …, c, 0) typically occurs near p = 1/n",
-			Note: "Within a factor of two for the n named, which include the n = 3 of the figure. Not for all n: the exponential mechanism's maximum is at p = W((n-1)/e)/(n-1), so n p grows like ln n; at n = 1000 n p is 4.4 for it and 6.0 for " +
-				"permute-and-flip.",
-			Check: maximiser(10),
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Proposition 5",
-			Statement: "At q = (c, …, c, 0) with c = -(2Δ/ε) ln n permute-and-flip's expected error is at least (Δ/2ε) ln n, and so is the exponential mechanism's",
-			Note:      "At p = 1/n the error is (2Δ/ε) ln n · (1-1/n)^n, and (1-1/n)^n rises with n from its value 1/4 at n = 2; at n = 1 both sides are 0.",
-			Check:     worstAtOneOverN(rat(1, 4)),
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Proposition 5, factor of four",
-			Statement: "The upper bounds (2Δ/ε) ln n are within a factor of four of being tight",
-			Note:      "The factors fall with n, to 1 in the limit.",
-			Check:     factorOfFour,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Section 4.1, ratio",
-			Statement: "At (c, …, c, 0) the ratio of expected errors, exponential mechanism over permute-and-flip, is always between one and two, and tends to two as p → 0",
-			Check:     ratioInClass,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Section 4.1, ratio and n",
-			Statement: "There the p at which the ratio has a fixed value decreases with n, and for every p > 0 the ratio tends to one as n grows",
-			Check:     ratioAndN,
-		},
-		Entry{
-			Source: PF, Version: "main", Item: "Figure 1(c), text",
-			Statement: "The ratio of the worst expected errors of the two mechanisms is largest at n = 2 and decays towards 1 as n grows",
-			Check:     ratioOfWorst,
-		},
-	)
+	register(PF, map[string]check{
+		"Proposition 4 | main":                             worstScores,
+		"Equations 7 and 8 | main":                         worstFormulas,
+		"Proposition 4, proof, case 2 | supplement":        caseTwo,
+		"Proposition 4, proof, equalities | supplement":    slipsOfProof,
+		"Proposition 4, proof, geometric sum | supplement": geometricSum,
+		"Section 4.1, endpoints | main":                    endpoints,
+		"Section 4.1, maximiser | main":                    maximiser(10),
+		"Proposition 5 | main":                             worstAtOneOverN(rat(1, 4)),
+		"Proposition 5, factor of four | main":             factorOfFour,
+		"Section 4.1, ratio | main":                        ratioInClass,
+		"Section 4.1, ratio and n | main":                  ratioAndN,
+		"Figure 1(c), text | main":                         ratioOfWorst,
+	})
 }
 
 // missEM and missPF are the probabilities that the best of (p, …, p, 1) is not taken: equations 7 and 8 over (2Δ/ε) ln(1/p). Both rise with p.
@@ -115,8 +58,7 @@ func fractions(parts int64) []*big.Rat {
 	return out
 }
 
-func worstFormulas(ctx context.Context) (Finding, error) {
-	var t tally
+func worstFormulas(t *tally) Finding {
 	for n := 1; n <= 12; n++ {
 		for _, p := range append(fractions(20), rat(1, 1000000)) {
 			w := oneBest(n, p)
@@ -128,7 +70,7 @@ func worstFormulas(ctx context.Context) (Finding, error) {
 			t.expect(y.Cmp(missPF(n, p)) == 0, "n = %d, p = %s: permute-and-flip misses with probability %s, not %s", n, p.RatString(), y.RatString(), missPF(n, p).RatString())
 		}
 	}
-	return t.conclude(ctx, "n = 1, …, 12, p = 10^-6, 1/20, …, 19/20, exact", "")
+	return t.finding("n = 1, …, 12, p = 10^-6, 1/20, …, 19/20, exact", "")
 }
 
 // A peak encloses the largest value of ln(1/p) miss(p) over p in (0,1], in units of 2Δ/ε, and has a p near which it is attained.
@@ -155,7 +97,7 @@ func missedPF(n int, p interval.Interval) (miss, slope interval.Interval) {
 // highest encloses the peak for n candidates, 2 <= n <= 10^6, to a relative width of 10^-7. With p = e^-s the function is f(s) = s miss(p) and f'(s) = miss - s p miss'(p).
 // On a cell [a, b] of s it is at most b miss(e^-a), as miss rises with p, and at most f(m) + |f'| (b-a)/2, m being the middle. Beyond s = 50 it is at most (n-1) s e^-s < 10^-13. Cells in
 // which it may exceed the best value known are halved.
-func highest(ctx context.Context, n int, miss missed) (peak, error) {
+func highest(ctx context.Context, n int, miss missed) peak {
 	const prec = 256
 	number := func(s float64) interval.Interval { return interval.FromFloat(s, prec) }
 	power := func(s float64) interval.Interval { return interval.Exp(number(-s)) }
@@ -176,9 +118,7 @@ func highest(ctx context.Context, n int, miss missed) (peak, error) {
 		try(float64(s))
 	}
 	for len(open) > 0 {
-		if err := ctx.Err(); err != nil {
-			return peak{}, err
-		}
+		ensure(ctx.Err())
 		c := open[len(open)-1]
 		open = open[:len(open)-1]
 		middle := (c.from + c.to) / 2
@@ -196,26 +136,19 @@ func highest(ctx context.Context, n int, miss missed) (peak, error) {
 			bound = highest
 		}
 	}
-	return peak{interval.New(known.Lo(), bound.Max(known).Hi()), at}, nil
+	return peak{interval.New(known.Lo(), bound.Max(known).Hi()), at}
 }
 
 // peaks returns both mechanisms' peaks for n candidates.
-func peaks(ctx context.Context, n int) (exp, flip peak, err error) {
-	if exp, err = highest(ctx, n, missedEM); err == nil {
-		flip, err = highest(ctx, n, missedPF)
-	}
-	return exp, flip, err
+func peaks(ctx context.Context, n int) (exp, flip peak) {
+	return highest(ctx, n, missedEM), highest(ctx, n, missedPF)
 }
 
-func worstScores(ctx context.Context) (Finding, error) {
-	var t tally
+func worstScores(t *tally) Finding {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var seen []string
 	for n := 2; n <= 5; n++ {
-		exp, flip, err := peaks(ctx, n)
-		if err != nil {
-			return Finding{}, err
-		}
+		exp, flip := peaks(t.ctx, n)
 		most := [2]float64{}
 		try := func(p []*big.Rat) {
 			x, y := meanError(p, distribution(em, p)), meanError(p, distribution(pf, p))
@@ -235,11 +168,10 @@ func worstScores(ctx context.Context) (Finding, error) {
 		}
 		seen = append(seen, fmt.Sprintf("n = %d: %.4f and %.4f, at (c, …, c, 0) %.4f and %.4f", n, most[0], most[1], exp.value.Near(), flip.value.Near()))
 	}
-	return t.conclude(ctx, "n = 2, …, 5, weights from {1/1000, 1/8, …, 1} and 300 random vectors each, enclosed", "largest errors in units of 2Δ/ε, "+strings.Join(seen, "; "))
+	return t.finding("n = 2, …, 5, weights from {1/1000, 1/8, …, 1} and 300 random vectors each, enclosed", "largest errors in units of 2Δ/ε, "+strings.Join(seen, "; "))
 }
 
-func caseTwo(ctx context.Context) (Finding, error) {
-	var t tally
+func caseTwo(t *tally) Finding {
 	for _, p1 := range fractions(20) {
 		for _, p2 := range fractions(20) {
 			if p1.Cmp(p2) >= 0 {
@@ -258,21 +190,19 @@ func caseTwo(ctx context.Context) (Finding, error) {
 			}
 		}
 	}
-	return t.conclude(ctx, "p_1 and p_2 in 1/20, …, 1, a = 1, b = 0, 1, enclosed", "")
+	return t.finding("p_1 and p_2 in 1/20, …, 1, a = 1, b = 0, 1, enclosed", "")
 }
 
-func slipsOfProof(ctx context.Context) (Finding, error) {
-	var t tally
+func slipsOfProof(t *tally) Finding {
 	p1, p2, a, b := rat(1, 4), rat(3, 4), rat(1, 1), rat(1, 1)
 	m := quo(add(p1, p2), rat(2, 1))
 	level := func(p *big.Rat) *big.Rat { return add(mul(a, sub(rat(1, 1), p)), b) }
 	left, right := mul(rat(2, 1), mul(m, level(m))), mul(add(p1, p2), add(level(p1), level(p2))) // times ln m
 	t.expect(left.Cmp(right) == 0, "p_1 = 1/4, p_2 = 3/4, a = b = 1: %s ln m against %s ln m; and E = c[…] is negative at p = 1/2, n = 2, where c = (2Δ/ε) ln p < 0 and […] = %s", left.RatString(), right.RatString(), missPF(2, rat(1, 2)).RatString())
-	return t.conclude(ctx, "one instance of each, exact", "")
+	return t.finding("one instance of each, exact", "")
 }
 
-func geometricSum(ctx context.Context) (Finding, error) {
-	var t tally
+func geometricSum(t *tally) Finding {
 	for n := 1; n <= 30; n++ {
 		for _, p := range fractions(7) {
 			total := new(big.Rat)
@@ -282,11 +212,10 @@ func geometricSum(ctx context.Context) (Finding, error) {
 			t.expect(total.Cmp(missPF(n, p)) == 0, "n = %d, p = %s: %s against %s", n, p.RatString(), total.RatString(), missPF(n, p).RatString())
 		}
 	}
-	return t.conclude(ctx, "n = 1, …, 30, p = 1/7, …, 1, exact", "")
+	return t.finding("n = 1, …, 30, p = 1/7, …, 1, exact", "")
 }
 
-func endpoints(ctx context.Context) (Finding, error) {
-	var t tally
+func endpoints(t *tally) Finding {
 	for _, n := range []int{2, 3, 10, 100} {
 		w := oneBest(n, rat(1, 1))
 		for _, m := range []*big.Rat{tail(w, distribution(em, w), rat(1, 2)), tail(w, distribution(pf, w), rat(1, 2))} {
@@ -302,35 +231,30 @@ func endpoints(ctx context.Context) (Finding, error) {
 		}
 		t.atMost(last, enclose(rat(1, 1<<60)), "n = %d, p = 2^-80: the error is still %.3g", n, last.Near())
 	}
-	return t.conclude(ctx, "n = 2, 3, 10, 100; p = 1 exact, p = 2^-10, …, 2^-80 enclosed", "")
+	return t.finding("n = 2, 3, 10, 100; p = 1 exact, p = 2^-10, …, 2^-80 enclosed", "")
 }
 
 // maximiser checks that n p is between 1/2 and 2 where the errors are largest, for n = 2, …, most: that larger values are attained there than anywhere outside.
-func maximiser(most int) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func maximiser(most int) check {
+	return func(t *tally) Finding {
 		var seen []string
 		for n := 2; n <= most; n++ {
-			exp, flip, err := peaks(ctx, n)
-			if err != nil {
-				return Finding{}, err
-			}
+			exp, flip := peaks(t.ctx, n)
 			near := func(p float64) bool { return float64(n)*p >= 0.5 && float64(n)*p <= 2 }
 			t.expect(near(exp.at) && near(flip.at), "n = %d: n p is %.2f for the exponential mechanism and %.2f for permute-and-flip", n, float64(n)*exp.at, float64(n)*flip.at)
 			seen = append(seen, fmt.Sprintf("%d: %.2f, %.2f", n, float64(n)*exp.at, float64(n)*flip.at))
 		}
-		return t.conclude(ctx, fmt.Sprintf("n = 2, …, %d: n p in [1/2, 2] where the largest error is attained to 10^-7", most), "n: n p of the exponential mechanism and of permute-and-flip: "+strings.Join(seen, "; "))
+		return t.finding(fmt.Sprintf("n = 2, …, %d: n p in [1/2, 2] where the largest error is attained to 10^-7", most), "n: n p of the exponential mechanism and of permute-and-flip: "+strings.Join(seen, "; "))
 	}
 }
 
 // worstAtOneOverN checks that permute-and-flip and the exponential mechanism miss the best of (1/n, …, 1/n, 1) with at least the given
 // probability, which Proposition 5 says with 1/4: the error is ln n units of 2Δ/ε then.
-func worstAtOneOverN(least *big.Rat) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func worstAtOneOverN(least *big.Rat) check {
+	return func(t *tally) Finding {
 		const most = 60
 		smallest := rat(1, 1)
-		for n := 2; n <= most && ctx.Err() == nil; n++ {
+		for n := 2; n <= most && t.ctx.Err() == nil; n++ {
 			p := oneBest(n, rat(1, int64(n)))
 			flip, exp := sub(rat(1, 1), distribution(pf, p)[n-1]), sub(rat(1, 1), distribution(em, p)[n-1])
 			if less(flip, smallest) {
@@ -338,29 +262,24 @@ func worstAtOneOverN(least *big.Rat) func(context.Context) (Finding, error) {
 			}
 			t.expect(flip.Cmp(least) >= 0 && exp.Cmp(flip) >= 0, "n = %d: the best is missed with probability %s by permute-and-flip, %s by the exponential mechanism", n, decimals(flip, 6), decimals(exp, 6))
 		}
-		return t.conclude(ctx, fmt.Sprintf("n = 2, …, %d, exact", most), "smallest factor of (2Δ/ε) ln n: "+smallest.RatString())
+		return t.finding(fmt.Sprintf("n = 2, …, %d, exact", most), "smallest factor of (2Δ/ε) ln n: "+smallest.RatString())
 	}
 }
 
-func factorOfFour(ctx context.Context) (Finding, error) {
-	var t tally
+func factorOfFour(t *tally) Finding {
 	var seen []string
 	for _, n := range []int{2, 3, 4, 10, 100, 10000} {
-		exp, flip, err := peaks(ctx, n)
-		if err != nil {
-			return Finding{}, err
-		}
+		exp, flip := peaks(t.ctx, n)
 		bound := log(rat(int64(n), 1))
 		four := enclose(rat(4, 1))
 		t.atMost(bound, four.Mul(exp.value), "n = %d: ln n is more than 4 times the exponential mechanism's worst error %.5f", n, exp.value.Near())
 		t.atMost(bound, four.Mul(flip.value), "n = %d: ln n is more than 4 times permute-and-flip's worst error %.5f", n, flip.value.Near())
 		seen = append(seen, fmt.Sprintf("n = %d: %.3f, %.3f", n, bound.Quo(exp.value).Near(), bound.Quo(flip.value).Near()))
 	}
-	return t.conclude(ctx, "n = 2, 3, 4, 10, 100, 10^4, enclosed", "factors of the exponential mechanism and of permute-and-flip: "+strings.Join(seen, "; "))
+	return t.finding("n = 2, 3, 4, 10, 100, 10^4, enclosed", "factors of the exponential mechanism and of permute-and-flip: "+strings.Join(seen, "; "))
 }
 
-func ratioInClass(ctx context.Context) (Finding, error) {
-	var t tally
+func ratioInClass(t *tally) Finding {
 	for _, n := range []int{2, 3, 4, 10, 50} {
 		tiny := rat(1, 1<<50)
 		for _, p := range append(fractions(50)[:49], rat(1, 1000), tiny) {
@@ -370,11 +289,10 @@ func ratioInClass(ctx context.Context) (Finding, error) {
 		ratio := quo(missEM(n, tiny), missPF(n, tiny))
 		t.expect(sub(rat(2, 1), ratio).Cmp(rat(1, 1<<40)) < 0, "n = %d, p = 2^-50: ratio %s", n, decimals(ratio, 12))
 	}
-	return t.conclude(ctx, "n = 2, 3, 4, 10, 50; p = 2^-50, 1/1000, 1/50, …, 49/50, exact", "at p = 2^-50 the ratio is within 2^-40 of 2")
+	return t.finding("n = 2, 3, 4, 10, 50; p = 2^-50, 1/1000, 1/50, …, 49/50, exact", "at p = 2^-50 the ratio is within 2^-40 of 2")
 }
 
-func ratioAndN(ctx context.Context) (Finding, error) {
-	var t tally
+func ratioAndN(t *tally) Finding {
 	points := append(fractions(10)[:9], rat(1, 1000), rat(1, 100))
 	for _, p := range points {
 		var last *big.Rat
@@ -391,18 +309,14 @@ func ratioAndN(ctx context.Context) (Finding, error) {
 		ratio := exp.Quo(flip)
 		t.atMost(ratio, enclose(rat(102, 100)), "p = %s, n = %d: ratio %.4f", p.RatString(), n, ratio.Near())
 	}
-	return t.conclude(ctx, "p = 1/1000, 1/100, 1/10, …, 9/10; the ratio falls with n at each p, n = 2, …, 60, exact; at n = 200000 it is below 1.02, enclosed", "")
+	return t.finding("p = 1/1000, 1/100, 1/10, …, 9/10; the ratio falls with n at each p, n = 2, …, 60, exact; at n = 200000 it is below 1.02, enclosed", "")
 }
 
-func ratioOfWorst(ctx context.Context) (Finding, error) {
-	var t tally
+func ratioOfWorst(t *tally) Finding {
 	var seen []string
 	var last interval.Interval
 	for i, n := range []int{2, 3, 4, 5, 7, 10, 30, 100, 1000, 10000, 1000000} {
-		exp, flip, err := peaks(ctx, n)
-		if err != nil {
-			return Finding{}, err
-		}
+		exp, flip := peaks(t.ctx, n)
 		ratio := exp.value.Quo(flip.value)
 		if i > 0 {
 			t.atMost(ratio, last, "n = %d: ratio %.5f, before it %.5f", n, ratio.Near(), last.Near())
@@ -411,5 +325,5 @@ func ratioOfWorst(ctx context.Context) (Finding, error) {
 		last = ratio
 		seen = append(seen, fmt.Sprintf("%d: %.4f", n, ratio.Near()))
 	}
-	return t.conclude(ctx, "n = 2, 3, 4, 5, 7, 10, 30, 100, …, 10^4, 10^6, enclosed", "n: ratio: "+strings.Join(seen, "; "))
+	return t.finding("n = 2, 3, 4, 5, 7, 10, 30, 100, …, 10^4, 10^6, enclosed", "n: ratio: "+strings.Join(seen, "; "))
 }

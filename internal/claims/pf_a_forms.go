@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -9,62 +8,28 @@ import (
 )
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: PF, Version: "supplement", Item: "Lemma 1",
-			Statement: "Pr[PF(q) = r] is p_r times the mean over all permutations of the product of 1 - p_s over the candidates s before r",
-			Check:     form("mean over permutations", byPermutations),
-		},
-		Entry{
-			Source: PF, Version: "supplement", Item: "Lemma 2",
-			Statement: "Pr[PF(q) = r] = p_r Σ_{S not containing r} (-1)^|S|/(|S|+1) Π_{s in S} p_s",
-			Check:     form("sum over subsets", func(p []*big.Rat, r int) *big.Rat { return bySubsets(p, r, 1) }),
-		},
-		Entry{
-			Source: PF, Version: "supplement", Item: "Lemma 2, proof",
-			Statement: "Pr[PF(q) = r] = p_r (1 - Σ_{S not containing r, |S| >= 1} (-1)^|S|/(|S|+1) Π_{s in S} p_s), the line before the last",
-			Note:      "A slip of the sign: inclusion and exclusion weigh S with (-1)^{|S|-1}. The last line, which is the lemma, is right.",
-			Check:     form("printed line", func(p []*big.Rat, r int) *big.Rat { return bySubsets(p, r, -1) }),
-		},
-		Entry{
-			Source: PF, Version: "supplement", Item: "Theorem 1, proof",
-			Statement: "For a best candidate r, Pr[PF(q) = r] + Σ_{S not containing r} (-1)^|S| |S|/(|S|+1) Π_{s in S} p_s = Π_{s≠r} (1 - p_s) >= 0, so that ln Pr[PF(q) = r] grows with q_r at a rate of at most ε/2Δ",
-			Note:      "Below the top the rate is exactly ε/2Δ, as p_r is a factor and nothing else depends on q_r.",
-			Check:     derivative,
-		},
-		Entry{
-			Source: PF, Version: "supplement", Item: "Lemma 4",
-			Statement: "If q_r <= q_s, then g_r <= g_s, where Pr[PF(q) = r] = p_r g_r",
-			Note:      "g_s - g_r = (p_s - p_r) ∫₀¹ t Π_{u≠r,s} (1 - t p_u) dt.",
-			Check:     factorsRise,
-		},
-		Entry{
-			Source: PF, Version: "supplement", Item: "Lemma 5",
-			Statement: "If f_1 <= … <= f_n sum to 0, then f_1 + … + f_s <= 0 for every s",
-			Note:      "The sums fall while f is negative and then rise to 0. The proof uses only that f changes its sign once.",
-			Check:     partialSums,
-		},
-		Entry{
-			Source: PF, Version: "supplement", Item: "Appendix E",
-			Statement: "With S(k,r) = S(k,r-1) + p_r S(k-1,r-1) and T(k,r) = S(k,n) - p_r T(k-1,r), Pr[PF(q) = r] = p_r Σ_{k=0}^n (-1)^k/(k+1) T(k,r), in O(n²) time",
-			Note:      "S(0,r) = 1 has to win over S(k,0) = 0 at k = r = 0. In float64 the alternating sum is useless for many candidates: with n tied scores its probabilities sum to 1.0045 at n = 50 and to 618 at n = 60.",
-			Check:     form("Appendix E", func(p []*big.Rat, r int) *big.Rat { x, _ := bySubsetSizes(p); return x[r] }),
-		},
-	)
+	register(PF, map[string]check{
+		"Lemma 1 | supplement":          form("mean over permutations", byPermutations),
+		"Lemma 2 | supplement":          form("sum over subsets", func(p []*big.Rat, r int) *big.Rat { return bySubsets(p, r, 1) }),
+		"Lemma 2, proof | supplement":   form("printed line", func(p []*big.Rat, r int) *big.Rat { return bySubsets(p, r, -1) }),
+		"Theorem 1, proof | supplement": derivative,
+		"Lemma 4 | supplement":          factorsRise,
+		"Lemma 5 | supplement":          partialSums,
+		"Appendix E | supplement":       form("Appendix E", func(p []*big.Rat, r int) *big.Rat { x, _ := bySubsetSizes(p); return x[r] }),
+	})
 }
 
 // form checks a formula for permute-and-flip's probabilities.
-func form(name string, pmf func(p []*big.Rat, r int) *big.Rat) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
-		for p := range vectors(ctx, 5) {
+func form(name string, pmf func(p []*big.Rat, r int) *big.Rat) check {
+	return func(t *tally) Finding {
+		for p := range vectors(t.ctx, 5) {
 			want := distribution(pf, p)
 			for r := range p {
 				got := pmf(p, r)
 				t.expect(got.Cmp(want[r]) == 0, "weights %s, candidate %d: %s %s, the probability is %s", text(p), r, name, short(got, 6), short(want[r], 6))
 			}
 		}
-		return t.conclude(ctx, "n <= 5, "+wideDomain+", exact", fmt.Sprintf("%d probabilities", t.checked))
+		return t.finding("n <= 5, "+wideDomain+", exact", fmt.Sprintf("%d probabilities", t.checked))
 	}
 }
 
@@ -140,9 +105,8 @@ func bySubsetSizes(p []*big.Rat) (law []*big.Rat, steps int) {
 	return law, steps
 }
 
-func derivative(ctx context.Context) (Finding, error) {
-	var t tally
-	for p := range vectors(ctx, 5) {
+func derivative(t *tally) Finding {
+	for p := range vectors(t.ctx, 5) {
 		x := distribution(pf, p)
 		for r := range p {
 			if p[r].Cmp(rat(1, 1)) < 0 {
@@ -161,22 +125,20 @@ func derivative(ctx context.Context) (Finding, error) {
 			t.expect(left.Cmp(right) == 0 && right.Sign() >= 0, "weights %s, candidate %d: %s against %s", text(p), r, left.RatString(), right.RatString())
 		}
 	}
-	return t.conclude(ctx, "n <= 5, "+wideDomain+", exact", "")
+	return t.finding("n <= 5, "+wideDomain+", exact", "")
 }
 
-func factorsRise(ctx context.Context) (Finding, error) {
-	var t tally
-	for p := range vectors(ctx, 6) {
+func factorsRise(t *tally) Finding {
+	for p := range vectors(t.ctx, 6) {
 		x := distribution(pf, p)
 		for r := 1; r < len(p); r++ { // weights rise along the vector
 			t.expect(quo(x[r-1], p[r-1]).Cmp(quo(x[r], p[r])) <= 0, "weights %s: g_%d > g_%d", text(p), r-1, r)
 		}
 	}
-	return t.conclude(ctx, "n <= 6, "+wideDomain+", exact", "")
+	return t.finding("n <= 6, "+wideDomain+", exact", "")
 }
 
-func partialSums(ctx context.Context) (Finding, error) {
-	var t tally
+func partialSums(t *tally) Finding {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		f := make([]int, 1+rng.IntN(12))
@@ -195,5 +157,5 @@ func partialSums(ctx context.Context) (Finding, error) {
 			t.expect(part <= 0, "%v: the first %d sum to %d", f, s+1, part)
 		}
 	}
-	return t.conclude(ctx, "2000 random sequences of at most 12 integers, exact", "")
+	return t.finding("2000 random sequences of at most 12 integers, exact", "")
 }

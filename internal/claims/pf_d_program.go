@@ -11,59 +11,42 @@ import (
 )
 
 // programOfAppendixD compares the optimum of the printed program with that of the program that has all rows of privacy and monotonicity between score vectors of Q(n,k).
-func programOfAppendixD(sizes ...[2]int) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func programOfAppendixD(sizes ...[2]int) check {
+	return func(t *tally) Finding {
 		for _, s := range sizes {
 			for _, z := range []*big.Rat{rat(8, 21), rat(2, 3)} {
 				var share [2]*big.Rat // permute-and-flip's total error over the optimum
 				for i, level := range []lp.Level{lp.Paper, lp.Full} {
-					p, err := newProgram(s[0], s[1], z, level)
-					if err != nil {
-						return Finding{}, err
-					}
-					least, _, err := p.minimise(ctx, p.total())
-					if err != nil {
-						return Finding{}, err
-					}
+					p := newProgram(s[0], s[1], z, level)
+					least, _ := p.minimise(t.ctx, p.total())
 					share[i] = quo(value(p.total(), p.table(pf)), least)
 				}
 				t.expect(share[0].Cmp(share[1]) == 0, "Q(%d,%d), e^ε = %s: permute-and-flip's total error is %s of the program's optimum, but only %s of the least that a table can have which is ε-DP between all neighbours of Q(%d,%d) and monotone",
 					s[0], s[1], new(big.Rat).Inv(z).RatString(), share[0].RatString(), share[1].RatString(), s[0], s[1])
 			}
 		}
-		return t.conclude(ctx, names(sizes)+", e^ε = 21/8, 3/2, exact linear programs", "")
+		return t.finding(names(sizes)+", e^ε = 21/8, 3/2, exact linear programs", "")
 	}
 }
 
 // symmetryIsFree compares the program over orbits with the one that has a variable for every score vector and candidate.
-func symmetryIsFree(ctx context.Context) (Finding, error) {
-	var t tally
+func symmetryIsFree(t *tally) Finding {
 	sizes := [][2]int{{2, 3}, {3, 2}, {3, 3}}
 	for _, s := range sizes {
 		for _, z := range []*big.Rat{rat(8, 21), rat(2, 3)} {
-			p, err := newProgram(s[0], s[1], z, lp.Paper)
-			if err != nil {
-				return Finding{}, err
-			}
-			want, _, err := p.minimise(ctx, p.total())
-			if err != nil {
-				return Finding{}, err
-			}
-			got, err := unreduced(ctx, s[0], s[1], z)
-			if err != nil {
-				return Finding{}, err
-			}
+			p := newProgram(s[0], s[1], z, lp.Paper)
+			want, _ := p.minimise(t.ctx, p.total())
+			got := unreduced(t.ctx, s[0], s[1], z)
 			t.expect(got.Cmp(want) == 0, "Q(%d,%d), e^ε = %s: %s with all variables, %s with one for each class", s[0], s[1], new(big.Rat).Inv(z).RatString(), short(got, 8), short(want, 8))
 		}
 	}
 	x, y := distribution(pf, atDepths(rat(2, 3), []int{2, 8, 0})), distribution(pf, atDepths(rat(2, 3), []int{0, 8, 2}))
 	t.expect(x[0].Cmp(y[2]) == 0, "x_1(-2,-8,0) = %s, x_3(0,-8,-2) = %s", x[0].RatString(), y[2].RatString())
-	return t.conclude(ctx, names(sizes)+", e^ε = 21/8, 3/2, exact linear programs", "")
+	return t.finding(names(sizes)+", e^ε = 21/8, 3/2, exact linear programs", "")
 }
 
 // unreduced minimises the total error over all tables on Q(n,k), symmetric or not, that are private towards the worst neighbours.
-func unreduced(ctx context.Context, n, k int, z *big.Rat) (*big.Rat, error) {
+func unreduced(ctx context.Context, n, k int, z *big.Rat) *big.Rat {
 	at := map[string]int32{}
 	var all [][]int
 	for depths := range boxes(n, k) {
@@ -93,73 +76,53 @@ func unreduced(ctx context.Context, n, k int, z *big.Rat) (*big.Rat, error) {
 		}
 		rows = append(rows, one)
 	}
-	least, _, err := minimise(ctx, len(all)*n, rows, cost)
-	return least, err
+	least, _ := minimise(ctx, len(all)*n, rows, cost)
+	return least
 }
 
 // relaxed compares the relaxed program with the full one.
-func relaxed(ctx context.Context) (Finding, error) {
-	var t tally
+func relaxed(t *tally) Finding {
 	var seen []string
 	sizes := [][2]int{{3, 2}, {3, 3}, {4, 2}}
 	for _, s := range sizes {
 		for _, z := range []*big.Rat{rat(8, 21), rat(1, 2), rat(2, 3)} {
-			full, err := newProgram(s[0], s[1], z, lp.Paper)
-			if err != nil {
-				return Finding{}, err
-			}
-			p, err := relaxedProgram(s[0], s[1], z)
-			if err != nil {
-				return Finding{}, err
-			}
+			full := newProgram(s[0], s[1], z, lp.Paper)
+			p := relaxedProgram(s[0], s[1], z)
 			x := p.table(pf)
 			t.expect(len(p.rows) == p.vars.Len(), "Q(%d,%d): %d constraints for %d variables", s[0], s[1], len(p.rows), p.vars.Len())
 			for _, row := range p.rows {
 				t.expect(value(row.at, x).Cmp(row.lower) == 0, "Q(%d,%d): permute-and-flip leaves a constraint slack", s[0], s[1])
 			}
 			own := value(p.total(), x)
-			loose, _, err := p.minimise(ctx, p.total())
-			if err != nil {
-				return Finding{}, err
-			}
-			tight, _, err := full.minimise(ctx, full.total())
-			if err != nil {
-				return Finding{}, err
-			}
+			loose, _ := p.minimise(t.ctx, p.total())
+			tight, _ := full.minimise(t.ctx, full.total())
 			t.expect(loose.Cmp(own) < 0 || tight.Cmp(own) == 0, "Q(%d,%d), z = %s: permute-and-flip is optimal for the relaxed program, but not for the full one", s[0], s[1], z.RatString())
 			if loose.Cmp(own) == 0 {
 				seen = append(seen, fmt.Sprintf("Q(%d,%d) at e^ε = %s", s[0], s[1], new(big.Rat).Inv(z).RatString()))
 			}
 		}
 	}
-	return t.conclude(ctx, names(sizes)+", e^ε = 21/8, 2, 3/2, exact linear programs", "optimal for the relaxed program: "+strings.Join(seen, ", "))
+	return t.finding(names(sizes)+", e^ε = 21/8, 2, 3/2, exact linear programs", "optimal for the relaxed program: "+strings.Join(seen, ", "))
 }
 
 // dualRecurrence evaluates the recurrence for y in units of 2Δ, over all score vectors, and checks equations 10 and 11 and the dual objective.
-func dualRecurrence(exps ...string) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func dualRecurrence(exps ...string) check {
+	return func(t *tally) Finding {
 		sizes := [][2]int{{3, 4}, {4, 3}, {5, 2}}
 		for _, s := range sizes {
 			for _, exp := range exps {
 				z, _ := fromExp(exp).Z()
-				total, err := checkDual(&t, s[0], s[1], z, exp)
-				if err != nil {
-					return Finding{}, err
-				}
-				p, err := newProgram(s[0], s[1], z, lp.Paper)
-				if err != nil {
-					return Finding{}, err
-				}
+				total := checkDual(t, s[0], s[1], z, exp)
+				p := newProgram(s[0], s[1], z, lp.Paper)
 				own := value(p.total(), p.table(pf))
 				t.expect(add(total, own).Sign() == 0, "Q(%d,%d), e^ε = %s: the dual value is %s, permute-and-flip's total error %s", s[0], s[1], exp, total.RatString(), own.RatString())
 			}
 		}
-		return t.conclude(ctx, names(sizes)+", e^ε = "+strings.Join(exps, ", ")+", exact", "")
+		return t.finding(names(sizes)+", e^ε = "+strings.Join(exps, ", ")+", exact", "")
 	}
 }
 
-func checkDual(t *tally, n, k int, z *big.Rat, exp string) (total *big.Rat, err error) {
+func checkDual(t *tally, n, k int, z *big.Rat, exp string) (total *big.Rat) {
 	memo := map[string][]*big.Rat{}
 	var solve func(depths []int) []*big.Rat
 	solve = func(depths []int) []*big.Rat {
@@ -220,12 +183,11 @@ func checkDual(t *tally, n, k int, z *big.Rat, exp string) (total *big.Rat, err 
 			t.expect(low.Cmp(y[r]) <= 0 && y[r].Cmp(high) <= 0, "e^ε = %s, depths %v, candidate %d: y = %s in units of 2Δ", exp, depths, r, short(y[r], 6))
 		}
 	}
-	return total, nil
+	return total
 }
 
 // lemmaSeven checks the closed form by partial sums with their exact remainder, and on which side of the root of x² - 3x + 1 the sum is at most 1.
-func lemmaSeven(ctx context.Context) (Finding, error) {
-	var t tally
+func lemmaSeven(t *tally) Finding {
 	for _, x := range []*big.Rat{rat(11, 10), rat(2, 1), rat(13, 5), rat(2618033988, 1000000000), rat(2618033989, 1000000000), rat(21, 8), rat(3, 1), rat(20, 1)} {
 		closed := quo(x, mul(sub(rat(1, 1), x), sub(rat(1, 1), x)))
 		z := new(big.Rat).Inv(x)
@@ -241,5 +203,5 @@ func lemmaSeven(ctx context.Context) (Finding, error) {
 		above := add(sub(mul(x, x), mul(rat(3, 1), x)), rat(1, 1)).Sign() >= 0 // x is at least the larger root, as x > 1
 		t.expect(above == (closed.Cmp(rat(1, 1)) <= 0), "e^ε = %s: the sum is %s", x.RatString(), short(closed, 6))
 	}
-	return t.conclude(ctx, "e^ε = 11/10, …, 20, among them two rationals 10^-9 apart with the threshold between them, exact", "")
+	return t.finding("e^ε = 11/10, …, 20, among them two rationals 10^-9 apart with the threshold between them, exact", "")
 }

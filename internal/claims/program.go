@@ -31,11 +31,8 @@ type inequality struct {
 }
 
 // newProgram returns the program of a level of docs/levels.md at z = e^{-ε}.
-func newProgram(n, k int, z *big.Rat, level lp.Level) (*program, error) {
-	l, err := lattice.New(n, k)
-	if err != nil {
-		return nil, err
-	}
+func newProgram(n, k int, z *big.Rat, level lp.Level) *program {
+	l := must(lattice.New(n, k))
 	p := &program{vars: l.Number(), z: z}
 	one := rat(1, 1)
 	for i := range l.Len() {
@@ -61,7 +58,7 @@ func newProgram(n, k int, z *big.Rat, level lp.Level) (*program, error) {
 	if level == lp.Monotone || level == lp.Full {
 		rows.Monotone(visit)
 	}
-	return p, nil
+	return p
 }
 
 // row writes x_Above - z x_Below >= 0, without z where the row is not private.
@@ -147,12 +144,12 @@ func value(at map[int32]*big.Rat, x []*big.Rat) *big.Rat {
 }
 
 // minimise returns the exact minimum of a cost and a point that attains it.
-func (p *program) minimise(ctx context.Context, cost map[int32]*big.Rat) (least *big.Rat, x []*big.Rat, err error) {
+func (p *program) minimise(ctx context.Context, cost map[int32]*big.Rat) (least *big.Rat, x []*big.Rat) {
 	return minimise(ctx, p.vars.Len(), p.rows, cost)
 }
 
 // minimise returns the exact minimum of a cost over the nonnegative points that satisfy the rows, and a point that attains it.
-func minimise(ctx context.Context, columns int, rows []inequality, cost map[int32]*big.Rat) (least *big.Rat, x []*big.Rat, err error) {
+func minimise(ctx context.Context, columns int, rows []inequality, cost map[int32]*big.Rat) (least *big.Rat, x []*big.Rat) {
 	r := new(linear.Rational)
 	index := make([][]int32, columns)
 	entry := make([][]*big.Rat, columns)
@@ -169,18 +166,12 @@ func minimise(ctx context.Context, columns int, rows []inequality, cost map[int3
 		}
 		r.AddCol(c, new(big.Rat), nil, index[j], entry[j])
 	}
-	proposed, err := linear.Embedded{}.Solve(ctx, r.Model(), linear.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	exact, err := r.Optimize(ctx, proposed.Basis, linear.Embedded{})
-	if err != nil {
-		return nil, nil, err
-	}
+	proposed := must(linear.Embedded{}.Solve(ctx, r.Model(), linear.Options{}))
+	exact := must(r.Optimize(ctx, proposed.Basis, linear.Embedded{}))
 	for j := range index {
 		x = append(x, exact.X.Rat(j))
 	}
-	return exact.Objective, x, nil
+	return exact.Objective, x
 }
 
 // boxes yields {0, …, k}^n.

@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"context"
 	"fmt"
 
 	rules "optratio/mechanisms/stopping"
@@ -24,16 +23,12 @@ func orders(n int) [][]int {
 	return out
 }
 
-func everyOrderIsReached(reading rules.Reading) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func everyOrderIsReached(reading rules.Reading) check {
+	return func(t *tally) Finding {
 		for n := 2; n <= 5; n++ {
 			for l := 1; l < n; l++ {
 				for _, to := range orders(n) {
-					d, err := rules.Distance(span(1, n), to, l, reading)
-					if err != nil {
-						return Finding{}, err
-					}
+					d := must(rules.Distance(span(1, n), to, l, reading))
 					t.expect(d >= 0, "n = %d, l = %d: no such swaps turn %v into %v", n, l, span(1, n), to)
 				}
 			}
@@ -42,9 +37,8 @@ func everyOrderIsReached(reading rules.Reading) func(context.Context) (Finding, 
 	}
 }
 
-func isMetric(reading rules.Reading) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func isMetric(reading rules.Reading) check {
+	return func(t *tally) Finding {
 		for n := 2; n <= 4; n++ {
 			all := orders(n)
 			for l := 1; l < n; l++ {
@@ -52,10 +46,7 @@ func isMetric(reading rules.Reading) func(context.Context) (Finding, error) {
 				for a := range all {
 					d[a] = make([]int, len(all))
 					for b := range all {
-						var err error
-						if d[a][b], err = rules.Distance(all[a], all[b], l, reading); err != nil {
-							return Finding{}, err
-						}
+						d[a][b] = must(rules.Distance(all[a], all[b], l, reading))
 						t.expect(d[a][b] >= 0, "n = %d, l = %d: no distance between %v and %v", n, l, all[a], all[b])
 						t.expect((d[a][b] == 0) == (a == b), "n = %d, l = %d: %d from %v to %v", n, l, d[a][b], all[a], all[b])
 					}
@@ -94,20 +85,13 @@ func olderProduct(n int) (swaps [][2]int) {
 }
 
 // exampleOne checks d_1, d_{n-1} and a product of swaps of neighbours from (n, 2, …, n-1, 1) to (1, …, n).
-func exampleOne(reading rules.Reading, neighbours func(n int) int, product func(n int) [][2]int) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func exampleOne(reading rules.Reading, neighbours func(n int) int, product func(n int) [][2]int) check {
+	return func(t *tally) Finding {
 		for n := 3; n <= 7; n++ {
 			from, to := span(1, n), span(1, n)
 			from[0], from[n-1] = n, 1
-			near, err := rules.Distance(to, from, 1, reading)
-			if err != nil {
-				return Finding{}, err
-			}
-			far, err := rules.Distance(to, from, n-1, reading)
-			if err != nil {
-				return Finding{}, err
-			}
+			near := must(rules.Distance(to, from, 1, reading))
+			far := must(rules.Distance(to, from, n-1, reading))
 			t.expect(near == neighbours(n), "n = %d: d_1 = %d, not %d", n, near, neighbours(n))
 			t.expect(far == 1, "n = %d: d_{n-1} = %d", n, far)
 			apart := 0
@@ -121,17 +105,17 @@ func exampleOne(reading rules.Reading, neighbours func(n int) int, product func(
 }
 
 // inSomeReading checks a statement under both readings of l apart; it is refuted if it fails under both.
-func inSomeReading(check func(rules.Reading) func(context.Context) (Finding, error)) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		first, err := check(rules.AtMost)(ctx)
-		if err != nil || first.Verdict != Refuted {
-			return first, err
+func inSomeReading(of func(rules.Reading) check) check {
+	return func(t *tally) Finding {
+		first := of(rules.AtMost)(&tally{ctx: t.ctx})
+		if first.Verdict != Refuted {
+			return first
 		}
-		second, err := check(rules.AtLeast)(ctx)
-		if err != nil || second.Verdict != Refuted {
-			return second, err
+		second := of(rules.AtLeast)(t)
+		if second.Verdict != Refuted {
+			return second
 		}
-		return Finding{Verdict: Refuted, Domain: first.Domain + "; " + second.Domain, Witness: first.Witness + "; at least l apart: " + second.Witness}, nil
+		return Finding{Verdict: Refuted, Domain: first.Domain + "; " + second.Domain, Witness: first.Witness + "; at least l apart: " + second.Witness}
 	}
 }
 
@@ -150,22 +134,15 @@ func swap(order []int, values [2]int) int {
 }
 
 // strongest checks that under d_{n-1} all orders that differ by one swap are neighbours, and under d_1 those alone that differ by one of neighbouring elements.
-func strongest(reading rules.Reading) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func strongest(reading rules.Reading) check {
+	return func(t *tally) Finding {
 		for n := 3; n <= 5; n++ {
 			for i := range n {
 				for j := i + 1; j < n; j++ {
 					to := span(1, n)
 					to[i], to[j] = to[j], to[i]
-					wide, err := rules.Distance(span(1, n), to, n-1, reading)
-					if err != nil {
-						return Finding{}, err
-					}
-					narrow, err := rules.Distance(span(1, n), to, 1, reading)
-					if err != nil {
-						return Finding{}, err
-					}
+					wide := must(rules.Distance(span(1, n), to, n-1, reading))
+					narrow := must(rules.Distance(span(1, n), to, 1, reading))
 					t.expect(wide == 1, "n = %d: %v is no neighbour under d_{n-1}", n, to)
 					t.expect((narrow == 1) == (j == i+1), "n = %d: d_1 to %v is %d", n, to, narrow)
 				}

@@ -14,68 +14,24 @@ import (
 )
 
 func init() {
-	entries = append(entries,
-		Entry{
-			Source: Stopping, Version: "newer", Item: "Theorem 3.1",
-			Statement: "Let l = l(n) → ∞ and let a stopping time with positive probabilities of all ranks be (ε, δ)-private with respect to d_l, with liminf (Pr[best] - δ) > 0. Then Pr[best] → 0 or ε → ∞",
-			Note: "Adding up q_1 - δ <= e^ε q_j for j = 2, …, l+1 gives l(q_1 - δ) <= e^ε (1 - q_1), so that ε >= ln l + ln(q_1 - δ). The first alternative is impossible under the hypothesis. The inequality needs no stopping rule: " +
-				"it holds for every law.",
-			Check: privacyOfManyRanks,
-		},
-		Entry{
-			Source: Stopping, Version: "older", Item: "Lemma 1",
-			Statement: "Let l = l(n) → ∞, p in (0, 1] and δ in [0, 1]. The p-mix of M* and the blind choice is (ε, δ)-private with respect to d_l only if ε → ∞",
-			Note: "For δ >= q_{1,n}, in particular for every constant δ > p/e and for δ = 1, the mix is (0, δ)-private at all large n, as no probability exceeds δ. The proof lets a numerator tend to p/e - δ without asking for its sign. Right for " +
-				"constant δ < p/e; the newer version has such a hypothesis in its Theorem 3.1.",
-			Check: epsilonGrows(new(big.Rat), rat(1, 10), rat(3, 10), rat(2, 5), one),
-		},
-		Entry{
-			Source: Stopping, Version: "newer", Item: "Remarks 1 and 2",
-			Statement: "In practice δ is asked to be very small, usually far below the probability of taking the best and the differences of neighbouring probabilities",
-			Check:     notCheckable("about practice"),
-		},
-		Entry{
-			Source: Stopping, Version: "newer", Item: "Theorem 3.2",
-			Statement: "With q the law of ranks, the least ε for which a stopping time is (ε, δ)-private with respect to d_l is the maximum of ln((q_i - δ)/q_j) over |i-j| <= l with q_i >= q_j and q_i - q_j > δ, and 0 where there is no such pair",
-			Note:      "A swap changes the probabilities of two candidates only, and only events that hold one of them matter; other members add the same to both sides.",
-			Check:     tightEpsilonIs(false),
-		},
-		Entry{
-			Source: Stopping, Version: "both", Item: "Fact 4",
-			Statement: "The blind choice, which takes the first candidate, is (0, 0)-private with respect to every metric",
-			Check:     blindChoice,
-		},
-		Entry{
-			Source: Stopping, Version: "both", Item: "Fact 5",
-			Statement: "The p-mix of an optimal rule and any other succeeds with probability at least p times that of the optimal rule",
-			Check:     mixSucceeds,
-		},
-		Entry{
-			Source: Stopping, Version: "older", Item: "Theorem 1",
-			Statement: "If an optimal rule is (ε, δ)-private with respect to d_l, and the other rule takes the k-th best with at most e^ε times the probability of the m-th best for all |k-m| <= l, then their p-mix is (ε, pδ)-private",
-			Note:      "For an event with the member of rank k and without that of rank m the mix exceeds e^ε times its neighbour by at most pδ + (1-p)(q'_k - e^ε q'_m) <= pδ.",
-			Check:     mixesArePrivate(func(e, p, delta *big.Rat, _ int) (*big.Rat, *big.Rat) { return e, mul(p, delta) }, false),
-		},
-		Entry{
-			Source: Stopping, Version: "older", Item: "Theorem 2",
-			Statement: "Under the hypotheses of Theorem 1 and p >= 1 - (e^ε - 1)/δ the p-mix is (ln(e^ε - (1-p)δ), δ)-private",
-			Note:      "By Theorem 1 P <= e^ε P' + pδ, and e^ε P' + pδ <= (e^ε - (1-p)δ)P' + δ as P' <= 1. The condition on p says that the new ε is not negative; δ > 0 is understood.",
-			Check: mixesArePrivate(func(e, p, delta *big.Rat, _ int) (*big.Rat, *big.Rat) {
-				if delta.Sign() == 0 || mul(sub(one, p), delta).Cmp(sub(e, one)) > 0 {
-					return nil, nil
-				}
-				return sub(e, mul(sub(one, p), delta)), delta
-			}, false),
-		},
-		Entry{
-			Source: Stopping, Version: "newer", Item: "Theorem 4.1",
-			Statement: "If an optimal rule is (ε, δ)-private with respect to d_l and the other rule takes all ranks with probability 1/n, then their p-mix is (ln(e^ε - (1-p)(e^ε - 1)/n), pδ)-private",
-			Note:      "P <= e^ε P' + pδ - (1-p)(e^ε - 1)|S|/n for every event S, and P' <= 1 <= |S|. It is not tight, which is not claimed.",
-			Check: mixesArePrivate(func(e, p, delta *big.Rat, n int) (*big.Rat, *big.Rat) {
-				return sub(e, quo(mul(sub(one, p), sub(e, one)), rat(int64(n), 1))), mul(p, delta)
-			}, true),
-		},
-	)
+	register(Stopping, map[string]check{
+		"Theorem 3.1 | newer":     privacyOfManyRanks,
+		"Lemma 1 | older":         epsilonGrows(new(big.Rat), rat(1, 10), rat(3, 10), rat(2, 5), one),
+		"Remarks 1 and 2 | newer": notCheckable("about practice"),
+		"Theorem 3.2 | newer":     tightEpsilonIs(false),
+		"Fact 4 | both":           blindChoice,
+		"Fact 5 | both":           mixSucceeds,
+		"Theorem 1 | older":       mixesArePrivate(func(e, p, delta *big.Rat, _ int) (*big.Rat, *big.Rat) { return e, mul(p, delta) }, false),
+		"Theorem 2 | older": mixesArePrivate(func(e, p, delta *big.Rat, _ int) (*big.Rat, *big.Rat) {
+			if delta.Sign() == 0 || mul(sub(one, p), delta).Cmp(sub(e, one)) > 0 {
+				return nil, nil
+			}
+			return sub(e, mul(sub(one, p), delta)), delta
+		}, false),
+		"Theorem 4.1 | newer": mixesArePrivate(func(e, p, delta *big.Rat, n int) (*big.Rat, *big.Rat) {
+			return sub(e, quo(mul(sub(one, p), sub(e, one)), rat(int64(n), 1))), mul(p, delta)
+		}, true),
+	})
 }
 
 // mixed returns the law of the p-mix of the secretary rule and the blind choice.
@@ -87,21 +43,14 @@ func mixed(law []*big.Rat, p *big.Rat) []*big.Rat {
 	return out
 }
 
-func privacyOfManyRanks(ctx context.Context) (Finding, error) {
-	var t tally
+func privacyOfManyRanks(t *tally) Finding {
 	for n := 3; n <= 40; n++ {
-		law, err := exactLaw(ctx, n)
-		if err != nil {
-			return Finding{}, err
-		}
+		law := exactLaw(t.ctx, n)
 		for _, p := range []*big.Rat{one, rat(1, 2), rat(1, 50)} {
 			q := mixed(law, p)
 			for l := 1; l < n; l++ {
 				for _, delta := range []*big.Rat{new(big.Rat), rat(1, 20), rat(3, 10)} {
-					tight, err := rules.TightEps(rules.ExactLaw(q), l, delta)
-					if err != nil {
-						return Finding{}, err
-					}
+					tight := must(rules.TightEps(rules.ExactLaw(q), l, delta))
 					left, right := mul(rat(int64(l), 1), sub(q[0], delta)), mul(tight.Upper, sub(one, q[0]))
 					t.expect(left.Cmp(right) <= 0, "n = %d, l = %d, p = %s, δ = %s: l(q_1 - δ) = %s, e^ε (1 - q_1) = %s", n, l, p.RatString(), delta.RatString(), short(left, 6), short(right, 6))
 				}
@@ -113,8 +62,8 @@ func privacyOfManyRanks(ctx context.Context) (Finding, error) {
 
 // epsilonGrows checks for each δ that the least ε at which the secretary rule is (ε, δ)-private with respect to d_l, l = ⌈√n⌉, goes to infinity. That no probability
 // exceeds δ from some n on, so that it is 0 there, refutes it: the largest one decreases in n.
-func epsilonGrows(deltas ...*big.Rat) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
+func epsilonGrows(deltas ...*big.Rat) check {
+	return func(t *tally) Finding {
 		sizes := []int{16, 64, 256, 1024}
 		domain := "p = 1, l = ⌈√n⌉, n = 16, 64, 256, 1024, exact, δ = "
 		var names, grown, refuting []string
@@ -122,18 +71,12 @@ func epsilonGrows(deltas ...*big.Rat) func(context.Context) (Finding, error) {
 			names = append(names, delta.RatString())
 			var tights []*big.Rat
 			for _, n := range sizes {
-				law, err := exactLaw(ctx, n)
-				if err != nil {
-					return Finding{}, err
-				}
+				law := exactLaw(t.ctx, n)
 				l := 1
 				for l*l < n {
 					l++
 				}
-				tight, err := rules.TightEps(rules.ExactLaw(law), l, delta)
-				if err != nil {
-					return Finding{}, err
-				}
+				tight := must(rules.TightEps(rules.ExactLaw(law), l, delta))
 				tights = append(tights, tight.Upper)
 			}
 			last := tights[len(tights)-1]
@@ -143,42 +86,33 @@ func epsilonGrows(deltas ...*big.Rat) func(context.Context) (Finding, error) {
 			case !slices.ContainsFunc(tights, func(e *big.Rat) bool { return e.Cmp(one) > 0 }):
 				refuting = append(refuting, delta.RatString())
 			default:
-				return Finding{Verdict: Undecided, Domain: domain + delta.RatString()}, nil
+				return Finding{Verdict: Undecided, Domain: domain + delta.RatString()}
 			}
 		}
 		domain += strings.Join(names, ", ")
 		if refuting != nil {
-			return Finding{Verdict: Refuted, Domain: domain, Witness: fmt.Sprintf("at δ = %s the least ε is 0 at each of these n", strings.Join(refuting, " and "))}, nil
+			return Finding{Verdict: Refuted, Domain: domain, Witness: fmt.Sprintf("at δ = %s the least ε is 0 at each of these n", strings.Join(refuting, " and "))}
 		}
-		return Finding{Verdict: Holds, Domain: domain, Witness: strings.Join(grown, ", ")}, nil
+		return Finding{Verdict: Holds, Domain: domain, Witness: strings.Join(grown, ", ")}
 	}
 }
 
 // randomLaw returns the law of a random stopping rule.
-func randomLaw(rng *rand.Rand, n int) ([]*big.Rat, error) {
-	rule, err := rules.NewRuleFromStops(n, func(int, int) *big.Rat { return rat(rng.Int64N(5), 4) })
-	if err != nil {
-		return nil, err
-	}
-	return rule.Law(), nil
+func randomLaw(rng *rand.Rand, n int) []*big.Rat {
+	rule := must(rules.NewRuleFromStops(n, func(int, int) *big.Rat { return rat(rng.Int64N(5), 4) }))
+	return rule.Law()
 }
 
 // someLaws returns laws of stopping rules for n candidates: the secretary rule's, p-mixes of it, and those of random rules.
-func someLaws(ctx context.Context, n int) ([][]*big.Rat, error) {
-	r, err := exactLaw(ctx, n)
-	if err != nil {
-		return nil, err
-	}
+func someLaws(ctx context.Context, n int) [][]*big.Rat {
+	r := exactLaw(ctx, n)
 	laws := [][]*big.Rat{r, mixed(r, rat(1, 2)), mixed(r, rat(1, 9))}
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	for range 12 {
-		law, err := randomLaw(rng, n)
-		if err != nil {
-			return nil, err
-		}
+		law := randomLaw(rng, n)
 		laws = append(laws, law)
 	}
-	return laws, nil
+	return laws
 }
 
 // leastExp returns the least e^ε, at least 1, for which every event S satisfies P(S) <= e^ε P'(S) + δ, for every swap of ranks at most l apart, where P' is the law of the
@@ -211,14 +145,10 @@ func leastExp(q []*big.Rat, l int, delta *big.Rat) *big.Rat {
 }
 
 // tightEpsilonIs compares Theorem 3.2's maximum with what all events ask for; with neighboursOnly the maximum is over |i-j| = 1 alone.
-func tightEpsilonIs(neighboursOnly bool) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func tightEpsilonIs(neighboursOnly bool) check {
+	return func(t *tally) Finding {
 		for n := 2; n <= 6; n++ {
-			laws, err := someLaws(ctx, n)
-			if err != nil {
-				return Finding{}, err
-			}
+			laws := someLaws(t.ctx, n)
 			for _, q := range laws {
 				if slices.ContainsFunc(q, func(x *big.Rat) bool { return x.Sign() == 0 || x.Cmp(one) == 0 }) {
 					continue // the theorem is about probabilities between 0 and 1
@@ -247,13 +177,9 @@ func tightEpsilonIs(neighboursOnly bool) func(context.Context) (Finding, error) 
 	}
 }
 
-func blindChoice(ctx context.Context) (Finding, error) {
-	var t tally
+func blindChoice(t *tally) Finding {
 	for n := 1; n <= 8; n++ {
-		law, err := playedLaw(n, 1)
-		if err != nil {
-			return Finding{}, err
-		}
+		law := playedLaw(n, 1)
 		for _, x := range law {
 			t.expect(x.Cmp(rat(1, int64(n))) == 0, "n = %d: law %s", n, text(law))
 		}
@@ -266,35 +192,23 @@ func blindChoice(ctx context.Context) (Finding, error) {
 }
 
 // best returns the law of a rule that is optimal for a set of ranks, given by its bits.
-func best(n, set int) ([]*big.Rat, error) {
+func best(n, set int) []*big.Rat {
 	payoff := make([]*big.Rat, n)
 	for k := range payoff {
 		payoff[k] = rat(int64(set>>k&1), 1)
 	}
 	_, stops, err := rules.Best(payoff)
-	if err != nil {
-		return nil, err
-	}
-	rule, err := stops.Rule()
-	if err != nil {
-		return nil, err
-	}
-	return rule.Law(), nil
+	ensure(err)
+	rule := must(stops.Rule())
+	return rule.Law()
 }
 
-func mixSucceeds(ctx context.Context) (Finding, error) {
-	var t tally
+func mixSucceeds(t *tally) Finding {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for n := 2; n <= 6; n++ {
 		for set := 1; set < 1<<n; set++ {
-			r, err := best(n, set)
-			if err != nil {
-				return Finding{}, err
-			}
-			other, err := randomLaw(rng, n)
-			if err != nil {
-				return Finding{}, err
-			}
+			r := best(n, set)
+			other := randomLaw(rng, n)
 			for _, p := range []*big.Rat{new(big.Rat), rat(1, 3), one} {
 				q := rules.Mix[*big.Rat](arith.Rat{}, p, r, other)
 				got, least := new(big.Rat), new(big.Rat)
@@ -311,22 +225,15 @@ func mixSucceeds(ctx context.Context) (Finding, error) {
 }
 
 // mixesArePrivate checks that p-mixes of rules with the hypotheses of Theorem 1 have the privacy that a theorem says; a theorem that says nothing of a case returns nil.
-func mixesArePrivate(says func(e, p, delta *big.Rat, n int) (exp, newDelta *big.Rat), uniform bool) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func mixesArePrivate(says func(e, p, delta *big.Rat, n int) (exp, newDelta *big.Rat), uniform bool) check {
+	return func(t *tally) Finding {
 		rng := rand.New(rand.NewPCG(7, 7))
 		for n := 2; n <= 5; n++ {
 			for set := 1; set < 1<<n; set++ {
-				r, err := best(n, set)
-				if err != nil {
-					return Finding{}, err
-				}
-				other, err := rules.BlindLaw[*big.Rat](arith.Rat{}, n)
-				if err == nil && !uniform {
-					other, err = randomLaw(rng, n)
-				}
-				if err != nil {
-					return Finding{}, err
+				r := best(n, set)
+				other := must(rules.BlindLaw[*big.Rat](arith.Rat{}, n))
+				if !uniform {
+					other = randomLaw(rng, n)
 				}
 				for l := 1; l < n; l++ {
 					flat := leastExp(other, l, new(big.Rat))
@@ -356,9 +263,5 @@ func mixesArePrivate(says func(e, p, delta *big.Rat, n int) (exp, newDelta *big.
 
 // expOf returns e^ε as a parameter.
 func expOf(e *big.Rat) mechanisms.Epsilon {
-	out, err := mechanisms.FromExp(e)
-	if err != nil {
-		panic(err) // a constant of this package
-	}
-	return out
+	return must(mechanisms.FromExp(e))
 }

@@ -10,152 +10,46 @@ import (
 )
 
 func init() {
-	const logConvex = "r is log-convex and convex in k for these n, which gives the inequality for all k, l and p at δ = 0; a δ > 0 takes more from the right side, as q_{k+l} <= q_{l+1}. " +
-		"It holds at n = 2, 5 and 6 too, and fails at n = 3 (l = 1) and n = 4 (l = 1, 2)."
-	entries = append(entries,
-		Entry{
-			Source: Stopping, Version: "both", Item: "Fact 6",
-			Statement: "The p-mix of M* and the blind choice takes the best with probability p·r_{1,n} + (1-p)/n ~ p/e",
-			Note:      "For p > 0: at p = 0 the right side of ~ is 0.",
-			Check:     mixTakesBest,
-		},
-		Entry{
-			Source: Stopping, Version: "both", Item: "Corollary 1",
-			Statement: "For every p in [0, 1] and every k = k(n) = o(n), q_{k,n} ~ (p/e) a_k",
-			Note: "Right for constant k and p > 0. Beyond k = 2.18 ln n both the blind choice's (1-p)/n and the last candidate's p/(en) exceed p·a_k/e by any factor, as the entry on Fact 2 explains; at p = 0 the right side is 0 " +
-				"and q_{k,n} = 1/n.",
-			Check: followsLaw(sublinearRanks, rat(1, 2), limitLaw),
-		},
-		Entry{
-			Source: Stopping, Version: "both", Item: "After Corollary 1, a_k",
-			Statement: "a_1 = 1 and a_2 = 1/e",
-			Note:      "Σ x^s/s = -ln(1-x) = 1 at x = 1 - 1/e, and the first term is x.",
-			Check:     firstCoefficients,
-		},
-		Entry{
-			Source: Stopping, Version: "older", Item: "Lemma 2",
-			Statement: "q_{k,n} is non-increasing in k",
-			Check:     nonincreasing(true),
-		},
-		Entry{
-			Source: Stopping, Version: "newer", Item: "Lemma 1",
-			Statement: "q_{k,n} is non-increasing in k",
-			Check:     nonincreasing(true),
-		},
-		Entry{
-			Source: Stopping, Version: "older", Item: "Lemma 3",
-			Statement: "For n >= 7, constant l, δ in [0, 1] and every k: (q_1 - δ)/q_{l+1} >= (q_k - δ)/q_{k+l}",
-			Note:      "k + l <= n is understood. " + logConvex,
-			Check:     firstPairIsWorst(7),
-		},
-		Entry{
-			Source: Stopping, Version: "newer", Item: "Lemma 2",
-			Statement: "For n >= 7, constant l, δ in [0, 1] and every k: (q_1 - δ)/q_{l+1} >= (q_k - δ)/q_{k+l}",
-			Note:      "k + l <= n is understood. " + logConvex,
-			Check:     firstPairIsWorst(7),
-		},
-		Entry{
-			Source: Stopping, Version: "both", Item: "Proof of Lemma 3 (newer: 2), n >= 7",
-			Statement: "For n >= 7 and k >= 2, r_k < r_{k+l}/a_{l+1}",
-			Note:      "By log-convexity the case k = 2 is the hardest.",
-			Check:     secondRatioBelowLimit,
-		},
-		Entry{
-			Source: Stopping, Version: "older", Item: "Theorem 3",
-			Statement: "For n >= 7 the p-mix is (ε, δ)-private with respect to d_l where ε >= ln((q_1 - δ)/q_{l+1}) if δ < q_1 - q_{l+1}, and ε >= 0 otherwise; the bound is ~ ln((p - δe)/(a_{l+1} p))",
-			Check:     closedFormOfEpsilon(7),
-		},
-		Entry{
-			Source: Stopping, Version: "newer", Item: "Theorem 4.2",
-			Statement: "For n >= 7 the p-mix is (ε, δ)-private with respect to d_l where ε >= ln((q_1 - δ)/q_{l+1}) if δ < q_1 - q_{l+1}, and ε >= 0 otherwise; the bounds are tight; the first is ~ ln((p - δe)/(a_{l+1} p))",
-			Check:     closedFormOfEpsilon(7),
-		},
-		Entry{
-			Source: Stopping, Version: "both", Item: "Corollary 2",
-			Statement: "For n >= 7 the p-mix is (ε, δ)-private with respect to d_l where δ >= q_1 - e^ε q_{l+1} if ε < ln(q_1/q_{l+1}), and δ >= 0 otherwise; the bound is ~ (p/e)(1 - a_{l+1} e^ε)",
-			Check:     closedFormOfDelta,
-		},
-		Entry{
-			Source: Stopping, Version: "older", Item: "After Corollary 2",
-			Statement: "By Theorem 1 the p-mix is (ε, pδ')-private, δ' = r_1 - e^ε r_{l+1}; by Corollary 2 it is (ε, pδ' - (1-p)(e^ε - 1)/n)-private, which is less by exactly what the proof of Theorem 1 gives away for a uniform second rule",
-			Check:     twoBoundsDiffer,
-		},
-		Entry{
-			Source: Stopping, Version: "both", Item: "Corollary 3",
-			Statement: "For n >= 7 the p-mix is (ε, δ)-private with respect to d_l where p <= (δ + (e^ε-1)/n)/(r_1 - e^ε r_{l+1} + (e^ε-1)/n) if δ < r_1 - e^ε r_{l+1}, and p <= 1 otherwise",
-			Note:      "It is the largest such p as well.",
-			Check:     closedFormOfP,
-		},
-		Entry{
-			Source: Stopping, Version: "both", Item: "Corollary 3, limit",
-			Statement: "The bound on p is ~ eδ/(1 - e^ε a_{l+1})",
-			Note:      "For δ > 0: at δ = 0 the right side is 0, and p is of the order of 1/n, with n times the success of the p-mix tending to 1 + (e^ε-1)/(1 - e^ε a_{l+1}).",
-			Check:     limitOfP,
-		},
-		Entry{
-			Source: Stopping, Version: "both", Item: "Example with δ = 0.01",
-			Statement: "Asymptotically, for l = 1 and δ = 0.01, ε does not exceed 1 for any p, not even at p = 1",
-			Note:      "ε = ln((p - δe)/(p/e)) rises with p to 1 + ln(1 - δe).",
-			Check:     exampleEpsilon,
-		},
-		Entry{
-			Source: Stopping, Version: "both", Item: "Example with ε = 0.5",
-			Statement: "Asymptotically, for l = 1 and ε = 0.5, δ <= 0.05 asks for p around 0.35",
-			Check:     exampleP(rat(35, 100), rat(1, 200)),
-		},
-		Entry{
-			Source: Stopping, Version: "newer", Item: "Example with δ = 0.05",
-			Statement: "Asymptotically, for l = 1 and δ = 0.05, p = 1 is sufficient from ε ≈ 0.85 on",
-			Check:     exampleWhole(rat(85, 100), rat(1, 200)),
-		},
-		Entry{
-			Source: Stopping, Version: "older", Item: "Example with δ = 0.05",
-			Statement: "Asymptotically, for l = 1 and δ = 0.05, p = 1 is sufficient from ε ≈ 0.8 on",
-			Note:      "p = 1 needs ε >= 1 + ln(1 - 0.05e). The newer version prints 0.85; 0.8 is that number cut, not rounded, after one digit, or read off a figure.",
-			Check:     exampleWhole(rat(8, 10), rat(1, 20)),
-		},
-		Entry{
-			Source: Stopping, Version: "newer", Item: "Text on figures",
-			Statement: "The references in the text to figures 3 and 6 stand for figures 2 and 3 and for 4, 5 and 6",
-			Check:     notCheckable("cross-references; the sentences say which curves are meant"),
-		},
-		Entry{
-			Source: Stopping, Version: "both", Item: "Conclusions",
-			Statement: "Other payoffs (expected rank, one of several best, full information, partial orders) and other algorithms than the p-mix may be more private or better for given ε and δ",
-			Check:     notCheckable("questions for later work; for one of several best, and for the best private rule of all, docs/stopping.md has answers"),
-		},
-	)
+	register(Stopping, map[string]check{
+		"Fact 6 | both":                              mixTakesBest,
+		"Corollary 1 | both":                         followsLaw(sublinearRanks, rat(1, 2), limitLaw),
+		"After Corollary 1, a_k | both":              firstCoefficients,
+		"Lemma 2 | older":                            nonincreasing(true),
+		"Lemma 1 | newer":                            nonincreasing(true),
+		"Lemma 3 | older":                            firstPairIsWorst(7),
+		"Lemma 2 | newer":                            firstPairIsWorst(7),
+		"Proof of Lemma 3 (newer: 2), n >= 7 | both": secondRatioBelowLimit,
+		"Theorem 3 | older":                          closedFormOfEpsilon(7),
+		"Theorem 4.2 | newer":                        closedFormOfEpsilon(7),
+		"Corollary 2 | both":                         closedFormOfDelta,
+		"After Corollary 2 | older":                  twoBoundsDiffer,
+		"Corollary 3 | both":                         closedFormOfP,
+		"Corollary 3, limit | both":                  limitOfP,
+		"Example with δ = 0.01 | both":               exampleEpsilon,
+		"Example with ε = 0.5 | both":                exampleP(rat(35, 100), rat(1, 200)),
+		"Example with δ = 0.05 | newer":              exampleWhole(rat(85, 100), rat(1, 200)),
+		"Example with δ = 0.05 | older":              exampleWhole(rat(8, 10), rat(1, 20)),
+		"Text on figures | newer":                    notCheckable("cross-references; the sentences say which curves are meant"),
+		"Conclusions | both":                         notCheckable("questions for later work; for one of several best, and for the best private rule of all, docs/stopping.md has answers"),
+	})
 }
 
 // laws of the secretary rule as large as exact checks take.
 const largestExact = 200
 
-func mixTakesBest(ctx context.Context) (Finding, error) {
-	var t tally
+func mixTakesBest(t *tally) Finding {
 	for n := 3; n <= 24; n++ {
 		tn := leastThreshold(n)
-		secretary, err := rules.ThresholdRule(n, tn)
-		if err != nil {
-			return Finding{}, err
-		}
-		blind, err := rules.ThresholdRule(n, 1)
-		if err != nil {
-			return Finding{}, err
-		}
+		secretary := must(rules.ThresholdRule(n, tn))
+		blind := must(rules.ThresholdRule(n, 1))
 		for _, p := range []*big.Rat{new(big.Rat), rat(1, 3), rat(9, 10), one} {
-			rule, err := rules.MixRules(p, secretary, blind)
-			if err != nil {
-				return Finding{}, err
-			}
+			rule := must(rules.MixRules(p, secretary, blind))
 			got, want := rule.Law()[0], add(mul(p, printedSuccess(n, tn)), quo(sub(one, p), rat(int64(n), 1)))
 			t.expect(got.Cmp(want) == 0, "n = %d, p = %s: %s, not %s", n, p.RatString(), got.RatString(), want.RatString())
 		}
 	}
 	const large = 100_000
-	law, err := enclosedLaw(ctx, large)
-	if err != nil {
-		return Finding{}, err
-	}
+	law := enclosedLaw(t.ctx, large)
 	p := enclose(rat(1, 3))
 	ratio := law[0].Mul(p).Add(enclose(rat(2, 3*large))).Quo(p.Mul(interval.ExpRat(rat(-1, 1), precision)))
 	near, _ := ratio.Sub(enclose(one)).Abs().Cmp(enclose(rat(1, 1000)))
@@ -163,13 +57,9 @@ func mixTakesBest(ctx context.Context) (Finding, error) {
 	return t.finding("n = 3, …, 24, four p, exact, against the law of the mixed rule; the ratio at n = 10⁵, p = 1/3, enclosed", fmt.Sprintf("ratio %.6f", ratio.Near()))
 }
 
-func firstCoefficients(context.Context) (Finding, error) {
-	var t tally
+func firstCoefficients(t *tally) Finding {
 	for k, want := range []interval.Interval{enclose(one), interval.ExpRat(rat(-1, 1), precision)} {
-		a, err := rules.AsymptoticEnclosure(k+1, precision)
-		if err != nil {
-			return Finding{}, err
-		}
+		a := must(rules.AsymptoticEnclosure(k+1, precision))
 		_, meet := a.Intersect(want)
 		width, _ := a.Width().Float64()
 		t.expect(meet && width < 1e-30, "a_%d = %v", k+1, a.Near())
@@ -178,14 +68,10 @@ func firstCoefficients(context.Context) (Finding, error) {
 }
 
 // nonincreasing checks r, and q for some p where mixes is set.
-func nonincreasing(mixes bool) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func nonincreasing(mixes bool) check {
+	return func(t *tally) Finding {
 		for n := 1; n <= largestExact; n++ {
-			law, err := exactLaw(ctx, n)
-			if err != nil {
-				return Finding{}, err
-			}
+			law := exactLaw(t.ctx, n)
 			for k := 1; k < n; k++ {
 				t.expect(law[k-1].Cmp(law[k]) >= 0, "n = %d: r_%d = %s < r_%d = %s", n, k, short(law[k-1], 8), k+1, short(law[k], 8))
 			}
@@ -201,14 +87,10 @@ func nonincreasing(mixes bool) func(context.Context) (Finding, error) {
 // firstPairIsWorst checks Lemma 3 from n = least on, through log-convexity and convexity of r: with c = (1-p)/n, at δ = 0,
 //
 //	q_1 q_{k+l} - q_k q_{l+1} = p² (r_1 r_{k+l} - r_k r_{l+1}) + pc (r_1 + r_{k+l} - r_k - r_{l+1}).
-func firstPairIsWorst(least int) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
+func firstPairIsWorst(least int) check {
+	return func(t *tally) Finding {
 		for n := least; n <= largestExact; n++ {
-			r, err := exactLaw(ctx, n)
-			if err != nil {
-				return Finding{}, err
-			}
+			r := exactLaw(t.ctx, n)
 			for k := 1; k+1 < n; k++ {
 				a, b, c := r[k-1], r[k], r[k+1]
 				t.expect(mul(a, c).Cmp(mul(b, b)) >= 0, "n = %d, l = 1, p = 1, δ = 0: r_%d/r_%d = %s < r_%d/r_%d = %s", n, k, k+1, short(quo(a, b), 6), k+1, k+2, short(quo(b, c), 6))
@@ -219,23 +101,16 @@ func firstPairIsWorst(least int) func(context.Context) (Finding, error) {
 	}
 }
 
-func secondRatioBelowLimit(ctx context.Context) (Finding, error) {
-	var t tally
+func secondRatioBelowLimit(t *tally) Finding {
 	const most = 60
 	var above []*big.Rat // upper ends of a_2, a_3, …: a larger a makes the claim harder
 	for l := 1; l <= most; l++ {
-		a, err := rules.AsymptoticEnclosure(l+1, precision)
-		if err != nil {
-			return Finding{}, err
-		}
+		a := must(rules.AsymptoticEnclosure(l+1, precision))
 		hi, _ := a.Hi().Rat(nil)
 		above = append(above, hi)
 	}
 	for n := 7; n <= most; n++ {
-		r, err := exactLaw(ctx, n)
-		if err != nil {
-			return Finding{}, err
-		}
+		r := exactLaw(t.ctx, n)
 		for l := 1; l+2 <= n; l++ {
 			for k := 2; k+l <= n; k++ {
 				t.expect(mul(r[k-1], above[l-1]).Cmp(r[k+l-1]) < 0, "n = %d, l = %d, k = %d", n, l, k)
@@ -246,58 +121,38 @@ func secondRatioBelowLimit(ctx context.Context) (Finding, error) {
 }
 
 // eachMix calls f for the laws of p-mixes, n from least to 30, all l.
-func eachMix(ctx context.Context, least int, f func(n, l int, p *big.Rat, q []*big.Rat) error) error {
+func eachMix(ctx context.Context, least int, f func(n, l int, p *big.Rat, q []*big.Rat)) {
 	for n := least; n <= 30; n++ {
-		law, err := exactLaw(ctx, n)
-		if err != nil {
-			return err
-		}
+		law := exactLaw(ctx, n)
 		for _, p := range []*big.Rat{one, rat(1, 2), rat(1, 10), rat(1, 1000)} {
 			q := mixed(law, p)
 			for l := 1; l < n; l++ {
-				if err := f(n, l, p, q); err != nil {
-					return err
-				}
+				f(n, l, p, q)
 			}
 		}
 	}
-	return ctx.Err()
 }
 
 // closedFormOfEpsilon checks Theorem 3 from n = least on, and its limit.
-func closedFormOfEpsilon(least int) func(context.Context) (Finding, error) {
-	return func(ctx context.Context) (Finding, error) {
-		var t tally
-		err := eachMix(ctx, least, func(n, l int, p *big.Rat, q []*big.Rat) error {
+func closedFormOfEpsilon(least int) check {
+	return func(t *tally) Finding {
+		eachMix(t.ctx, least, func(n, l int, p *big.Rat, q []*big.Rat) {
 			for _, delta := range []*big.Rat{new(big.Rat), rat(1, 100), rat(1, 20), rat(1, 5)} {
-				tight, err := rules.TightEps(rules.ExactLaw(q), l, delta)
-				if err != nil {
-					return err
-				}
+				tight := must(rules.TightEps(rules.ExactLaw(q), l, delta))
 				want := one
 				if x := quo(sub(q[0], delta), q[l]); x.Cmp(one) > 0 {
 					want = x
 				}
 				t.expect(tight.Upper != nil && tight.Upper.Cmp(want) == 0, "n = %d, l = %d, p = %s, δ = %s: e^ε = %s is needed, by ranks %d and %d, not %s", n, l, p.RatString(), delta.RatString(), short(tight.Upper, 6), tight.Pair.I, tight.Pair.J, short(want, 6))
 			}
-			return nil
 		})
-		if err != nil {
-			return Finding{}, err
-		}
 		const large = 10_000
-		law, err := enclosedLaw(ctx, large)
-		if err != nil {
-			return Finding{}, err
-		}
+		law := enclosedLaw(t.ctx, large)
 		worst := 0.0
 		for _, l := range []int{1, 2, 5} {
 			for _, p := range []*big.Rat{one, rat(1, 2)} {
 				for _, delta := range []*big.Rat{new(big.Rat), rat(1, 100), rat(1, 20)} {
-					a, err := rules.AsymptoticEnclosure(l+1, precision)
-					if err != nil {
-						return Finding{}, err
-					}
+					a := must(rules.AsymptoticEnclosure(l+1, precision))
 					at := func(k int) interval.Interval {
 						return law[k-1].Mul(enclose(p)).Add(enclose(quo(sub(one, p), rat(large, 1))))
 					}
@@ -313,35 +168,22 @@ func closedFormOfEpsilon(least int) func(context.Context) (Finding, error) {
 	}
 }
 
-func closedFormOfDelta(ctx context.Context) (Finding, error) {
-	var t tally
+func closedFormOfDelta(t *tally) Finding {
 	exps := []*big.Rat{one, rat(5, 4), rat(2, 1), rat(5, 1)}
-	err := eachMix(ctx, 7, func(n, l int, p *big.Rat, q []*big.Rat) error {
+	eachMix(t.ctx, 7, func(n, l int, p *big.Rat, q []*big.Rat) {
 		for _, e := range exps {
 			got, _, _, err := rules.TightDelta(rules.ExactLaw(q), l, expOf(e))
-			if err != nil {
-				return err
-			}
+			ensure(err)
 			want := sub(q[0], mul(e, q[l]))
 			if want.Sign() < 0 {
 				want = new(big.Rat)
 			}
 			t.expect(got.Cmp(want) == 0, "n = %d, l = %d, p = %s, e^ε = %s: δ = %s is needed, not %s", n, l, p.RatString(), e.RatString(), short(got, 6), short(want, 6))
 		}
-		return nil
 	})
-	if err != nil {
-		return Finding{}, err
-	}
 	const large = 10_000
-	law, err := enclosedLaw(ctx, large)
-	if err != nil {
-		return Finding{}, err
-	}
-	a, err := rules.AsymptoticEnclosure(2, precision)
-	if err != nil {
-		return Finding{}, err
-	}
+	law := enclosedLaw(t.ctx, large)
+	a := must(rules.AsymptoticEnclosure(2, precision))
 	for _, e := range exps[:3] {
 		ratio := law[0].Sub(enclose(e).Mul(law[1])).Quo(interval.ExpRat(rat(-1, 1), precision).Mul(enclose(one).Sub(a.Mul(enclose(e)))))
 		near, _ := ratio.Sub(enclose(one)).Abs().Cmp(enclose(rat(1, 200)))
@@ -350,13 +192,9 @@ func closedFormOfDelta(ctx context.Context) (Finding, error) {
 	return t.finding("n = 7, …, 30, all l, four p and e^ε: the least δ, exact; the limit at n = 10⁴, l = 1, p = 1, enclosed", "")
 }
 
-func twoBoundsDiffer(ctx context.Context) (Finding, error) {
-	var t tally
+func twoBoundsDiffer(t *tally) Finding {
 	for n := 7; n <= 30; n++ {
-		r, err := exactLaw(ctx, n)
-		if err != nil {
-			return Finding{}, err
-		}
+		r := exactLaw(t.ctx, n)
 		for _, p := range []*big.Rat{rat(1, 3), rat(9, 10)} {
 			q := mixed(r, p)
 			for _, e := range []*big.Rat{rat(5, 4), rat(3, 2)} {
@@ -372,26 +210,17 @@ func twoBoundsDiffer(ctx context.Context) (Finding, error) {
 	return t.finding("n = 7, …, 30, all l, two p and e^ε, exact", "")
 }
 
-func closedFormOfP(ctx context.Context) (Finding, error) {
-	var t tally
+func closedFormOfP(t *tally) Finding {
 	for n := 7; n <= 30; n++ {
-		r, err := exactLaw(ctx, n)
-		if err != nil {
-			return Finding{}, err
-		}
+		r := exactLaw(t.ctx, n)
 		for l := 1; l < n; l++ {
 			for _, e := range []*big.Rat{one, rat(5, 4), rat(2, 1)} {
 				for _, delta := range []*big.Rat{new(big.Rat), rat(1, 100), rat(1, 5)} {
 					want := printedP(r, l, e, delta)
-					pair, err := rules.Violated(mixed(r, want), l, expOf(e), delta)
-					if err != nil {
-						return Finding{}, err
-					}
+					pair := must(rules.Violated(mixed(r, want), l, expOf(e), delta))
 					t.expect(pair == rules.Pair{}, "n = %d, l = %d, e^ε = %s, δ = %s: ranks %d and %d at p = %s", n, l, e.RatString(), delta.RatString(), pair.I, pair.J, short(want, 6))
 					got, _, err := rules.LargestP(rules.ExactLaw(r), l, expOf(e), delta)
-					if err != nil {
-						return Finding{}, err
-					}
+					ensure(err)
 					t.expect(got.Cmp(want) == 0, "n = %d, l = %d, e^ε = %s, δ = %s: p = %s is private", n, l, e.RatString(), delta.RatString(), short(got, 6))
 				}
 			}
@@ -410,19 +239,12 @@ func printedP(r []*big.Rat, l int, e, delta *big.Rat) *big.Rat {
 	return quo(add(delta, blind), add(excess, blind))
 }
 
-func limitOfP(ctx context.Context) (Finding, error) {
-	var t tally
+func limitOfP(t *tally) Finding {
 	const large = 10_000
-	law, err := enclosedLaw(ctx, large)
-	if err != nil {
-		return Finding{}, err
-	}
+	law := enclosedLaw(t.ctx, large)
 	worst := 0.0
 	for _, l := range []int{1, 3} {
-		a, err := rules.AsymptoticEnclosure(l+1, precision)
-		if err != nil {
-			return Finding{}, err
-		}
+		a := must(rules.AsymptoticEnclosure(l+1, precision))
 		for _, delta := range []*big.Rat{rat(1, 100), rat(1, 20)} {
 			e, blind := rat(3, 2), rat(1, 2*large)
 			p := enclose(add(delta, blind)).Quo(law[0].Sub(enclose(e).Mul(law[l])).Add(enclose(blind)))
@@ -444,8 +266,7 @@ func limitEpsilon(p, delta *big.Rat) interval.Interval {
 	return enclose(one).Add(interval.Log(enclose(one).Sub(enclose(quo(delta, p)).Mul(e))))
 }
 
-func exampleEpsilon(context.Context) (Finding, error) {
-	var t tally
+func exampleEpsilon(t *tally) Finding {
 	for i := int64(1); i <= 20; i++ {
 		eps := limitEpsilon(rat(i, 20), rat(1, 100))
 		below, _ := eps.Cmp(enclose(one))
@@ -455,9 +276,8 @@ func exampleEpsilon(context.Context) (Finding, error) {
 }
 
 // exampleP checks that the largest p at ε = 1/2, δ = 1/20 is a printed number up to half a unit of its last digit.
-func exampleP(printed, half *big.Rat) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func exampleP(printed, half *big.Rat) check {
+	return func(t *tally) Finding {
 		p := enclose(rat(1, 20)).Mul(interval.ExpRat(one, precision)).Quo(enclose(one).Sub(interval.ExpRat(rat(-1, 2), precision)))
 		near, _ := p.Sub(enclose(printed)).Abs().Cmp(enclose(half))
 		t.expect(near < 0, "p = %.4f", p.Near())
@@ -466,9 +286,8 @@ func exampleP(printed, half *big.Rat) func(context.Context) (Finding, error) {
 }
 
 // exampleWhole checks that the ε from which p = 1 is sufficient at δ = 1/20 is a printed number up to half a unit of its last digit.
-func exampleWhole(printed, half *big.Rat) func(context.Context) (Finding, error) {
-	return func(context.Context) (Finding, error) {
-		var t tally
+func exampleWhole(printed, half *big.Rat) check {
+	return func(t *tally) Finding {
 		eps := limitEpsilon(one, rat(1, 20))
 		near, _ := eps.Sub(enclose(printed)).Abs().Cmp(enclose(half))
 		at := enclose(rat(1, 20)).Mul(interval.ExpRat(one, precision)).Quo(enclose(one).Sub(interval.ExpRat(sub(printed, one), precision)))

@@ -1,32 +1,22 @@
 package claims
 
 import (
-	"context"
 	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	rules "optratio/mechanisms/stopping"
 	"optratio/number/interval"
 )
 
-type check = func(context.Context) (Finding, error)
-
-func find(t *testing.T, c check) Finding {
-	t.Helper()
-	f, err := c(context.Background())
-	require.NoError(t, err)
-	return f
-}
+func find(t *testing.T, c check) Finding { return c(&tally{ctx: t.Context()}) }
 
 // Each computation says "refuted" of a statement that is false and "holds" of one that is true, whatever the source prints: where the source is wrong its statement is
 // corrected here, where it is right it is spoiled.
 func TestDoctoredStatementsAboutStopping(t *testing.T) {
-	lastFloor := func(n, k int) (interval.Interval, error) {
-		limit, err := limitLaw(n, k)
-		return limit.Add(interval.ExpRat(rat(-1, 1), precision).Quo(enclose(rat(int64(n), 1)))), err
+	lastFloor := func(n, k int) interval.Interval {
+		return limitLaw(n, k).Add(interval.ExpRat(rat(-1, 1), precision).Quo(enclose(rat(int64(n), 1))))
 	}
 	corrected := func(n, tn, k int) *big.Rat {
 		if k == 1 {
@@ -84,8 +74,7 @@ func TestDoctoredStatementsAboutStopping(t *testing.T) {
 
 // r_{k,4} is 11/24, 7/24, 4/24, 2/24: t_4 = 2, and of the 24 orders of arrival the rule takes the best in 11. The printed formula gives 13/24 for the best.
 func TestPrintedLawOfFour(t *testing.T) {
-	law, err := playedLaw(4, leastThreshold(4))
-	require.NoError(t, err)
+	law := playedLaw(4, leastThreshold(4))
 	assert.Equal(t, "(11/24, 7/24, 1/6, 1/12)", text(law))
 	assert.Equal(t, "13/24", printedLaw(4, 2, 1).RatString())
 	f := find(t, lawIs(1, printedLaw))
@@ -106,9 +95,8 @@ func TestLeastExp(t *testing.T) {
 
 // Nothing is decided where the ratio is neither near 1 nor beyond 2.
 func TestAsymptoticsLeftOpen(t *testing.T) {
-	f := find(t, followsLaw([]rankSequence{constant(2)}, one, func(n, k int) (interval.Interval, error) {
-		limit, err := limitLaw(n, k)
-		return limit.Mul(enclose(rat(9, 10))), err
+	f := find(t, followsLaw([]rankSequence{constant(2)}, one, func(n, k int) interval.Interval {
+		return limitLaw(n, k).Mul(enclose(rat(9, 10)))
 	}))
 	assert.Equal(t, Undecided, f.Verdict)
 }

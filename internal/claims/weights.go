@@ -12,19 +12,46 @@ import (
 	"optratio/number/interval"
 )
 
+// A check computes a verdict. It is to an entry what a test is to package testing: it makes its comparisons through a tally, and an error that no statement is about
+// ends it.
+type check func(t *tally) Finding
+
 // A tally counts the comparisons of a check and remembers the first that failed.
 type tally struct {
+	ctx                context.Context
 	checked            int
 	witness, unsettled string
 }
 
+// must returns x where a computation succeeded. Otherwise it panics with the computation's error, which makes the entry undecided.
+func must[T any](x T, err error) T {
+	ensure(err)
+	return x
+}
+
+// ensure panics with an error that is not nil.
+func ensure(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 // expect counts a comparison. Where it is the first that is false, the rest says in numbers how. It returns whether to go on.
+// It ends the check where the context has ended and nothing is refuted yet.
 func (t *tally) expect(ok bool, format string, args ...any) bool {
 	t.checked++
 	if !ok && t.witness == "" {
 		t.witness = fmt.Sprintf(format, args...)
 	}
+	t.alive()
 	return t.witness == ""
+}
+
+// alive ends the check where the context has ended and nothing is refuted.
+func (t *tally) alive() {
+	if t.witness == "" {
+		ensure(t.ctx.Err())
+	}
 }
 
 // atMost expects x <= y of two enclosed numbers. Where the enclosures do not tell, the whole check is undecided unless something else refutes it.
@@ -37,25 +64,24 @@ func (t *tally) atMost(x, y interval.Interval, format string, args ...any) bool 
 	return t.expect(holds, format, args...)
 }
 
-// finding is what the comparisons show: that the statement holds on the domain, where seen are the extreme values, or the witness against it.
-func (t *tally) finding(domain, seen string) (Finding, error) {
-	switch {
-	case t.witness != "":
-		return Finding{Verdict: Refuted, Domain: domain, Witness: t.witness}, nil
-	case t.unsettled != "":
-		return Finding{Verdict: Undecided, Domain: t.unsettled}, nil
-	case t.checked == 0:
-		return Finding{Verdict: Undecided, Domain: "nothing was compared"}, nil
-	}
-	return Finding{Verdict: Holds, Domain: domain, Witness: seen}, nil
+// undecided is the finding of a check that could not be carried through.
+func (t *tally) undecided(why string) Finding {
+	ensure(t.ctx.Err())
+	return Finding{Verdict: Undecided, Domain: why}
 }
 
-// conclude is finding for a check that ctx may have cut short: unless something is refuted by then, its error is that of ctx.
-func (t *tally) conclude(ctx context.Context, domain, seen string) (Finding, error) {
-	if t.witness == "" && ctx.Err() != nil {
-		return Finding{}, ctx.Err()
+// finding is what the comparisons show: that the statement holds on the domain, where seen are the extreme values, or the witness against it.
+func (t *tally) finding(domain, seen string) Finding {
+	t.alive()
+	switch {
+	case t.witness != "":
+		return Finding{Verdict: Refuted, Domain: domain, Witness: t.witness}
+	case t.unsettled != "":
+		return Finding{Verdict: Undecided, Domain: t.unsettled}
+	case t.checked == 0:
+		return Finding{Verdict: Undecided, Domain: "nothing was compared"}
 	}
-	return t.finding(domain, seen)
+	return Finding{Verdict: Holds, Domain: domain, Witness: seen}
 }
 
 func rat(a, b int64) *big.Rat { return big.NewRat(a, b) }

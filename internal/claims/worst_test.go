@@ -6,14 +6,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // The enclosed peaks hold what a plain search in float64 finds, and the exponential mechanism's is Lambert's W((n-1)/e).
 func TestPeaks(t *testing.T) {
 	for _, n := range []int{2, 3, 10, 1000, 1000000} {
-		exp, flip, err := peaks(context.Background(), n)
-		require.NoError(t, err)
+		exp, flip := peaks(context.Background(), n)
 		var best [2]float64
 		for s := 0.0; s < 40; s += 1e-3 {
 			p, m := math.Exp(-s), float64(n)
