@@ -55,6 +55,12 @@ var targets = []target{
 	{pkg: "lp", files: []string{"total.go"}, run: "FlipTotal|ExponentialTotal|OfTotals|SizesOf|StoppedSums|OptimalMechanismAttains"},
 	{pkg: "lp", files: []string{"threshold.go"}, run: "Threshold|Simplest"},
 	{pkg: "lp", files: []string{"optimality.go"}, run: "ThresholdDecides|DualPoint|ThresholdIsSharp|ThresholdTable"},
+	{pkg: "lp", files: []string{"repair.go"}, run: "Repair"},
+	{pkg: "lp/lumped", files: []string{"bound.go", "dual.go", "weight.go"}},
+	{pkg: "lp/table"},
+	{pkg: "lp/variant"},
+	{pkg: "internal/ratiomap", files: []string{"prove.go", "dual.go", "cover.go"},
+		run: "BoundBetween|ClosedForm|ErrorRises|CoversAre|BoundsHold|DoctoredCert|Target|Useless|Walk|Units"},
 	{pkg: "verify"},
 	{pkg: "proptest"},
 	{pkg: "verify/audit", files: []string{"bet.go", "binomial.go", "wealth.go", "fit.go", "independence.go"},
@@ -152,6 +158,10 @@ func run(root, module string, tg target, sample, seed int, wanted func(id string
 			r.wrong = append(r.wrong, "no such mutant: "+id)
 		}
 	}
+	mutants = slices.DeleteFunc(mutants, func(m mutant) bool { return !wanted(m.id) })
+	if len(mutants) == 0 {
+		return r, nil
+	}
 	slices.SortFunc(mutants, func(a, b mutant) int { return cmp.Compare(a.rank(seed), b.rank(seed)) })
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
@@ -168,8 +178,8 @@ func run(root, module string, tg target, sample, seed int, wanted func(id string
 		if sample > 0 && tried == sample {
 			break
 		}
-		if !wanted(m.id) || p.check(m) != nil {
-			continue // unwanted, or not Go
+		if p.check(m) != nil {
+			continue // not Go
 		}
 		v, _, out := p.try(dir, &m, limit)
 		if v == unbuilt {

@@ -310,6 +310,30 @@ func TestLimitsOfClasses(t *testing.T) {
 	}
 }
 
+// staircase asks whether fewer than most, most-1, …, 1 candidates are at a depth.
+func staircase(depth, most int) []string {
+	var lines []string
+	for count := most; count > 0; count-- {
+		lines = append(lines, fmt.Sprintf("ask %d %d", depth, count))
+	}
+	return append(lines, slices.Repeat([]string{"class 0"}, most+1)...)
+}
+
+// TestNestingOfDivisions, statement 10: the staircase right below the greatest depth divides what is known of the others once a stair at every one of k
+// positions of a chain, each division within those before, where fewer candidates are always looked at first. With 17 stairs and k = 2^14 these are 17·2^14
+// divisions within each other, which is more than the 2^18 that are allowed. The limit is on nesting and not on the number of divisions: some half a million of
+// them that are soon at their end are no hindrance.
+func TestNestingOfDivisions(t *testing.T) {
+	const n, k, limit = 20, 1 << 14, "divide chains more than 262144 times"
+	_, err := certificate.Check(strings.NewReader(lumpedText(n, k, staircase(k-1, 17)...)), certificate.Options{})
+	if !errors.Is(err, certificate.ErrLimit) || !strings.Contains(err.Error(), limit) {
+		t.Error(err)
+	}
+	if rep := check(t, lumpedText(6, 40, staircase(20, 5)...)); !rep.Valid {
+		t.Error(rep.Reason)
+	}
+}
+
 // TestClassesStoppedAtAnyPoint: where the context ends the check says so.
 func TestClassesStoppedAtAnyPoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
