@@ -31,7 +31,6 @@ type Args struct {
 
 	values map[string]string
 	report Report
-	err    error
 }
 
 // NewArgs returns the values given, by name, and defaults for the others. A name that the figure does not have is an error.
@@ -82,14 +81,9 @@ func (a *Args) Text(name string) string {
 	return v
 }
 
-// Err returns the first error of the values read so far.
-func (a *Args) Err() error { return a.err }
-
-// fail remembers the first error.
+// fail ends the figure: what was given for a parameter is wrong.
 func (a *Args) fail(name, remedy string) {
-	if a.err == nil {
-		a.err = fmt.Errorf("%w: %s %q: %s", ErrParameter, flagName(name), a.Text(name), remedy)
-	}
+	ensure(fmt.Errorf("%w: %s %q: %s", ErrParameter, flagName(name), a.Text(name), remedy))
 }
 
 // step tells how far the computation is.
@@ -104,7 +98,6 @@ func (a *Args) Int(name string, least, most int) int {
 	v, err := strconv.Atoi(a.Text(name))
 	if err != nil || v < least || v > most {
 		a.fail(name, fmt.Sprintf("give a whole number from %d to %d", least, most))
-		return least
 	}
 	return v
 }
@@ -125,11 +118,8 @@ func (a *Args) Float(name string, ok func(float64) bool, remedy string) float64 
 
 // Rat is Float, exactly.
 func (a *Args) Rat(name string, ok func(float64) bool, remedy string) *big.Rat {
-	if a.Float(name, ok, remedy); a.err != nil {
-		return new(big.Rat)
-	}
-	list, _ := decimal.ParseList(a.Text(name), 1) // Float has read it
-	return list[0]
+	a.Float(name, ok, remedy)
+	return must(decimal.ParseList(a.Text(name), 1))[0]
 }
 
 // Floats returns a list of numbers, in which from:to:step stands for a range.
@@ -147,7 +137,6 @@ func (a *Args) list(name string, most int, ok func(float64) bool, remedy string)
 	}
 	if err != nil || most == 1 && strings.Contains(a.Text(name), ":") {
 		a.fail(name, remedy)
-		return []float64{1}
 	}
 	return out
 }
@@ -170,7 +159,6 @@ func (a *Args) Range(name string, positive bool) (from, to float64) {
 	y, err2 := decimal.ParseNumber(right)
 	if !ok || err != nil || err2 != nil {
 		a.fail(name, "give from:to, such as 0.01:10")
-		return 0.1, 1
 	}
 	from, _ = x.Float64()
 	to, _ = y.Float64()
@@ -239,7 +227,6 @@ func (a *Args) mechanismNames(name string) []mechanisms.Mechanism {
 		m, err := mechanisms.Lookup(text)
 		if err != nil {
 			a.fail(name, "give names that optratio mechanisms lists, separated by commas")
-			return nil
 		}
 		if !slices.Contains(out, m) {
 			out = append(out, m)

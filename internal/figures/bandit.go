@@ -19,7 +19,7 @@ var trialSpecs = []Spec{
 			{"mechanism", "rnm-exponential,gem,mgem,rs", "mechanisms, by name"}, gammaParam, drawsParam, {"trials", "5", trials.Usage}, seedParam,
 		},
 		Fast: map[string]string{"slopes": "-5,5", "mechanism": "rnm-exponential,gem", "eps": "1,4", "draws": "20", "trials": "2"},
-		Draw: drawCorrelations,
+		draw: drawCorrelations,
 	},
 	{
 		Name: "het-9", Shows: "the bandit whose arms change: rewards of policies, and what one of them knows", Source: hetSource + "9",
@@ -30,22 +30,19 @@ var trialSpecs = []Spec{
 			{"policy", "mgem", "the policy whose estimates and quantiles are shown"}, {"runs", "10", "runs that rewards are averaged over"}, seedParam, {"points", "100", pointsParam.Usage},
 		},
 		Fast: map[string]string{"horizon": "600", "shift": "300", "mechanism": "ucb,mgem", "runs": "2", "points": "5"},
-		Draw: drawBandit,
+		draw: drawBandit,
 	},
 }
 
 // perRow is how many slopes stand side by side.
 const perRow = 4
 
-func drawCorrelations(ctx context.Context, a *Args) (*Figure, error) {
+func drawCorrelations(ctx context.Context, a *Args) *Figure {
 	slopes := a.Floats("slopes", moderate, wantModerate)
 	epsilons, list := a.Floats("eps", positive, wantPositives), a.floatMechanisms()
 	draws, rated, seed := a.Int("draws", 2, 100_000), a.Int("trials", 1, 10_000), a.Seed()
 	params, _ := a.gammas()
 	rated = min(rated, draws)
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	f := &Figure{
 		Title: "Scores and sensitivities of increasing correlation",
 		Subtitle: fmt.Sprintf("Above: candidates; below: mean squared error, averaged over %d of %d draws (seed %d). The source does not define the sensitivities: here they are 0.1 at least and linear in the part of the scores that does not change from draw to draw. After %s6.",
@@ -56,10 +53,7 @@ func drawCorrelations(ctx context.Context, a *Args) (*Figure, error) {
 	for chunk := range slices.Chunk(slopes, perRow) {
 		var top, bottom []*Panel
 		for _, slope := range chunk {
-			t, err := scenario.Correlated(slope).Generate(seed, draws)
-			if err != nil {
-				return nil, err
-			}
+			t := must(scenario.Correlated(slope).Generate(seed, draws))
 			cloud := candidateMeans("candidates", Points, t.Scores)
 			cloud.X = t.Sensitivities
 			top = append(top, &Panel{Title: "t = " + digits(slope), X: Axis{Name: "sensitivity", Label: "sensitivity"}, Y: Axis{Name: "score", Label: "mean score"}, Series: []*Series{cloud}})
@@ -68,10 +62,7 @@ func drawCorrelations(ctx context.Context, a *Args) (*Figure, error) {
 			for _, m := range list {
 				curve := &Series{Name: short(m), Kind: lineOf(m, Marked)}
 				for _, eps := range epsilons {
-					e, err := few.Errors(ctx, m, eps, params[0])
-					if err != nil {
-						return nil, err
-					}
+					e := must(few.Errors(ctx, m, eps, params[0]))
 					curve.add(eps, e.MSE)
 					done++
 					a.step(done, len(slopes)*len(list)*len(epsilons))
@@ -87,10 +78,10 @@ func drawCorrelations(ctx context.Context, a *Args) (*Figure, error) {
 			p.Y.Label = ""
 		}
 	}
-	return f, nil
+	return f
 }
 
-func drawBandit(ctx context.Context, a *Args) (*Figure, error) {
+func drawBandit(ctx context.Context, a *Args) *Figure {
 	c := bandit.Default()
 	c.Horizon = a.Int("horizon", 10, 1_000_000)
 	c.Shift, c.Runs, c.Points = a.Int("shift", 0, c.Horizon), a.Int("runs", 1, 1000), a.Int("points", 2, 1000)
@@ -99,13 +90,7 @@ func drawBandit(ctx context.Context, a *Args) (*Figure, error) {
 	if which < 0 || a.Text("policy") == bandit.UCB || a.Text("policy") == bandit.Thompson {
 		a.fail("policy", "give one of the mechanisms of --mechanism")
 	}
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
-	result, err := bandit.Run(ctx, c, a.step)
-	if err != nil {
-		return nil, err
-	}
+	result := must(bandit.Run(ctx, c, a.step))
 	times := asFloats(result.Times)
 	rewards := &Panel{Title: "Cumulative reward", X: Axis{Name: "step", Label: "step"}, Y: Axis{Name: "reward", Label: "reward"}}
 	for i, o := range result.Outcomes {
@@ -151,5 +136,5 @@ func drawBandit(ctx context.Context, a *Args) (*Figure, error) {
 		Subtitle: fmt.Sprintf("Simulation: rewards are means of %d runs (seed %d), the rest is the first run; arms change after %d of %d steps. What the source leaves open is as in optratio bandit. After %s9.",
 			c.Runs, c.Seed, c.Shift, c.Horizon, hetSource),
 		Panels: [][]*Panel{{rewards, means}, bottom}, Height: 200,
-	}, nil
+	}
 }

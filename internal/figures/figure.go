@@ -93,7 +93,37 @@ type Spec struct {
 	Params []Param
 	// Fast are values of parameters that make the figure quick to compute, for tests.
 	Fast map[string]string
-	Draw func(ctx context.Context, a *Args) (*Figure, error)
+	draw func(ctx context.Context, a *Args) *Figure
+}
+
+// Draw computes the figure. The first error, of a parameter or of a computation, ends it.
+func (s *Spec) Draw(ctx context.Context, a *Args) (f *Figure, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case failure:
+			err = p.err
+		default:
+			panic(p)
+		}
+	}()
+	return s.draw(ctx, a), nil
+}
+
+// failure is what a draw function panics with where it cannot go on, so that it reads as a list of steps. Draw returns its error.
+type failure struct{ err error }
+
+// must returns x, and ends the figure where there is an error.
+func must[T any](x T, err error) T {
+	ensure(err)
+	return x
+}
+
+// ensure ends the figure where there is an error.
+func ensure(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
 }
 
 // add appends a point.

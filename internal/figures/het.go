@@ -32,67 +32,67 @@ var hetSpecs = []Spec{
 		Name: "het-1", Shows: "scenarios 1 to 3: scores and sensitivities, and mean squared errors over ε", Source: hetSource + "1",
 		Open:   "the values of ε",
 		Params: []Param{hetEps, hetNames, gammaParam}, Fast: map[string]string{"mechanism": "rnm-exponential,gem", "eps": "1,4"},
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawScenarios(ctx, a, 1, 2, 3) },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawScenarios(ctx, a, 1, 2, 3) },
 	},
 	{
 		Name: "het-2", Shows: "how much more often random stopping takes the better of two candidates than report noisy max", Source: hetSource + "2",
 		Open:   "the range of sensitivities; how many trials its estimates have",
 		Params: []Param{{"eps", "0.1", "privacy parameter ε"}, {"gap", "1", "difference of the two scores"}, {"gamma", "0.01", "γ of random stopping"}, deltaRange, {"points", "41", cells.Usage}}, Fast: fastMap,
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawGains(ctx, a, "2", "rs") },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawGains(ctx, a, "2", "rs") },
 	},
 	{
 		Name: "het-5", Shows: "scenarios 4 to 6: scores and sensitivities, and mean squared errors over ε", Source: hetSource + "5",
 		Open:   "the number of draws, the seed, whether second parameters are σ or σ², the values of ε",
 		Params: []Param{hetEps, hetNames, gammaParam, drawsParam, trials, seedParam}, Fast: fastRun,
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawScenarios(ctx, a, 4, 5, 6) },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawScenarios(ctx, a, 4, 5, 6) },
 	},
 	{
 		Name: "het-7", Shows: "scenarios 7 and 8: scores and sensitivities by group, and mean squared errors of the adaptive choice over ε", Source: hetSource + "7",
 		Open:   "the mean of the noise (0 here), the values of ε",
 		Params: []Param{hetEps, {"mechanism", "rnm-exponential,gem,mgem,combined-gem", "mechanisms, by name"}, gammaParam, {"draws", "5000", drawsParam.Usage}, {"trials", "40", trials.Usage}, seedParam}, Fast: fastRun,
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawScenarios(ctx, a, 7, 8) },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawScenarios(ctx, a, 7, 8) },
 	},
 	{
 		Name: "het-10", Shows: "het-2 for several γ", Source: hetSource + "10",
 		Open:   "the list of γ, the range of sensitivities",
 		Params: []Param{{"eps", "0.1", "privacy parameter ε"}, {"gap", "1", "difference of the two scores"}, {"gamma", "0.5,0.1,0.01,0.001", "γ of random stopping, a panel for each"}, deltaRange, cells}, Fast: fastMap,
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawGains(ctx, a, "10", "rs") },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawGains(ctx, a, "10", "rs") },
 	},
 	{
 		Name: "het-11", Shows: "how much more often noise by each candidate's sensitivity takes the better of two candidates, over ε and gaps", Source: hetSource + "11",
 		Open:   "the range of sensitivities",
 		Params: []Param{{"eps", "0.1,1,3", "values of ε, a row for each"}, {"gap", "0.1,1,2,5", "differences of the two scores, a column for each"}, deltaRange, cells}, Fast: fastMap,
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawGains(ctx, a, "11", "rnmh") },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawGains(ctx, a, "11", "rnmh") },
 	},
 	{
 		Name: "het-12", Shows: "het-2 over ε and gaps", Source: hetSource + "12",
 		Open:   "the range of sensitivities",
 		Params: []Param{{"eps", "0.1,1,3", "values of ε, a row for each"}, {"gap", "0.1,1,2,5", "differences of the two scores, a column for each"}, {"gamma", "0.01", "γ of random stopping"}, deltaRange, cells}, Fast: fastMap,
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawGains(ctx, a, "12", "rs") },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawGains(ctx, a, "12", "rs") },
 	},
 	{
 		Name: "het-13", Shows: "mean squared errors over the share of high scores, scenarios 1 to 3", Source: hetSource + "13",
 		Open:   "the grid of shares",
 		Params: []Param{{"eps", "2", "privacy parameter ε"}, hetNames, gammaParam, {"share", "1,3:97:2,99", "numbers of high scores among the 100"}}, Fast: map[string]string{"mechanism": "rnm-exponential,gem", "share": "10,50"},
-		Draw: drawShares,
+		draw: drawShares,
 	},
 	{
 		Name: "het-14", Shows: "distribution of scores by candidate and group, strong polarisation", Source: hetSource + "14",
 		Open:   "the mean of the noise; of whom the 5 and 95 % lines are: both readings are drawn",
 		Params: []Param{{"sigma", "0.5", "standard deviation of the noise"}, {"t", "0", "mean of the noise"}},
-		Draw:   func(_ context.Context, a *Args) (*Figure, error) { return drawGroups(a, 14) },
+		draw:   func(_ context.Context, a *Args) *Figure { return drawGroups(a, 14) },
 	},
 	{
 		Name: "het-15", Shows: "distribution of scores by candidate and group, weak polarisation", Source: hetSource + "15",
 		Open:   "as in het-14",
 		Params: []Param{{"sigma", "3", "standard deviation of the noise"}, {"t", "0", "mean of the noise"}},
-		Draw:   func(_ context.Context, a *Args) (*Figure, error) { return drawGroups(a, 15) },
+		draw:   func(_ context.Context, a *Args) *Figure { return drawGroups(a, 15) },
 	},
 	{
 		Name: "het-17", Shows: "density of the largest of independent Laplace variables of various scales", Source: hetSource + "17",
 		Open:   "the number of variables",
 		Params: []Param{{"n", "20", "number of variables"}, {"x-range", "-2:90", "ends of the axis"}, {"points", "400", pointsParam.Usage}}, Fast: map[string]string{"points": "20"},
-		Draw: drawLargestLaplace,
+		draw: drawLargestLaplace,
 	},
 }
 
@@ -137,7 +137,7 @@ func lineOf(m mechanisms.Mechanism, usual Kind) Kind {
 }
 
 // drawScenarios draws scores and sensitivities above, and mean squared errors below.
-func drawScenarios(ctx context.Context, a *Args, numbers ...int) (*Figure, error) {
+func drawScenarios(ctx context.Context, a *Args, numbers ...int) *Figure {
 	epsilons := a.Floats("eps", positive, wantPositives)
 	list, params := a.floatMechanisms(), mechanisms.Params{}
 	if gamma, _ := a.gammas(); len(gamma) > 0 {
@@ -148,19 +148,10 @@ func drawScenarios(ctx context.Context, a *Args, numbers ...int) (*Figure, error
 		draws, rated, seed = a.Int("draws", 2, 100_000), a.Int("trials", 1, 10_000), a.Seed()
 		rated = min(rated, draws)
 	}
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	var top, bottom []*Panel
 	for column, number := range numbers {
-		s, err := scenario.Find(number)
-		if err != nil {
-			return nil, err
-		}
-		t, err := s.Generate(seed, draws)
-		if err != nil {
-			return nil, err
-		}
+		s := must(scenario.Find(number))
+		t := must(s.Generate(seed, draws))
 		p := &Panel{
 			X: Axis{Name: "eps", Label: "ε", Log: true}, Y: Axis{Name: "mse", Label: "mean squared error"},
 			Series: []*Series{},
@@ -171,10 +162,7 @@ func drawScenarios(ctx context.Context, a *Args, numbers ...int) (*Figure, error
 			curve := &Series{Name: short(m), Kind: lineOf(m, Marked)}
 			for j, eps := range epsilons {
 				a.step((column*len(list)+i)*len(epsilons)+j, total)
-				e, err := few.Errors(ctx, m, eps, params)
-				if err != nil {
-					return nil, err
-				}
+				e := must(few.Errors(ctx, m, eps, params))
 				curve.add(eps, e.MSE)
 			}
 			p.Series = append(p.Series, curve)
@@ -193,7 +181,7 @@ func drawScenarios(ctx context.Context, a *Args, numbers ...int) (*Figure, error
 		Title:    fmt.Sprintf("Scores and sensitivities, and mechanisms' errors: scenarios %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")),
 		Subtitle: fmt.Sprintf("Above: each candidate's mean score and its sensitivity%s. Below: mean squared difference to the best score. %s After %s%s.", map[bool]string{true: ", as a bar up and down"}[numbers[0] < 7], how, hetSource, map[int]string{1: "1", 4: "5", 7: "7"}[numbers[0]]),
 		Panels:   [][]*Panel{top, bottom}, Height: 190,
-	}, nil
+	}
 }
 
 // candidatesOf draws each candidate's mean score with its sensitivity, for each group of trials apart where there are two.
@@ -234,7 +222,7 @@ func candidateMeans(name string, kind Kind, scores [][]float64) *Series {
 }
 
 // drawGains draws maps of HG(rnm, other) over the sensitivities of two candidates: a panel for each γ, or for each ε and gap.
-func drawGains(ctx context.Context, a *Args, number, other string) (*Figure, error) {
+func drawGains(ctx context.Context, a *Args, number, other string) *Figure {
 	epsilons, gaps := a.Floats("eps", positive, wantPositives), a.Floats("gap", positive, wantPositives)
 	from, to := a.Range("delta-range", true)
 	points := a.Int("points", 2, 200)
@@ -248,17 +236,8 @@ func drawGains(ctx context.Context, a *Args, number, other string) (*Figure, err
 			a.fail(name, "give one number")
 		}
 	}
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
-	rnm, err := mechanisms.Lookup("rnm-exponential")
-	if err != nil {
-		return nil, err
-	}
-	m, err := mechanisms.Lookup(other)
-	if err != nil {
-		return nil, err
-	}
+	rnm := must(mechanisms.Lookup("rnm-exponential"))
+	m := must(mechanisms.Lookup(other))
 	deltas := evenly(from, to, points)
 	f := &Figure{Scale: &Scale{Name: "gain", Label: "Pr[rnm errs] − Pr[" + other + " errs]", Diverging: true}}
 	done := 0
@@ -275,14 +254,10 @@ func drawGains(ctx context.Context, a *Args, number, other string) (*Figure, err
 					p.Title = fmt.Sprintf("ε = %s, gap %s", digits(eps), digits(gap))
 				}
 				for _, d1 := range deltas {
-					if ctx.Err() != nil {
-						return nil, context.Cause(ctx)
-					}
+					ensure(context.Cause(ctx))
 					column := make([]float64, len(deltas))
 					for j, d2 := range deltas {
-						if column[j], err = scenario.Gain(rnm.(mechanisms.FloatScorer), m.(mechanisms.FloatScorer), d1, d2, gap, eps, params[g]); err != nil {
-							return nil, err
-						}
+						column[j] = must(scenario.Gain(rnm.(mechanisms.FloatScorer), m.(mechanisms.FloatScorer), d1, d2, gap, eps, params[g]))
 						most = max(most, math.Abs(column[j]))
 					}
 					p.Cells.Z = append(p.Cells.Z, column)
@@ -312,7 +287,7 @@ func drawGains(ctx context.Context, a *Args, number, other string) (*Figure, err
 	}
 	f.Title = map[string]string{"rs": "Two candidates: random stopping against report noisy max", "rnmh": "Two candidates: noise by each one's sensitivity against report noisy max"}[other]
 	f.Subtitle = fmt.Sprintf("How much more often %s takes the better one, of sensitivity Δ₂, than rnm does, from the mechanisms' probabilities; %sblue where rnm is better. After %s%s, whose range of sensitivities is open.", other, fixed, hetSource, number)
-	return f, nil
+	return f
 }
 
 // trimLabels leaves labels of axes at the left and at the bottom alone.
@@ -329,19 +304,13 @@ func (f *Figure) trimLabels() {
 	}
 }
 
-func drawShares(ctx context.Context, a *Args) (*Figure, error) {
+func drawShares(ctx context.Context, a *Args) *Figure {
 	eps := a.Float("eps", positive, wantPositive)
 	list, shares := a.floatMechanisms(), a.Ints("share", 1, scenario.Candidates-1)
 	params, _ := a.gammas()
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	var row []*Panel
 	for number := 1; number <= 3; number++ {
-		s, err := scenario.Find(number)
-		if err != nil {
-			return nil, err
-		}
+		s := must(scenario.Find(number))
 		p := &Panel{
 			Title: fmt.Sprintf("Scenario %d", number),
 			X:     Axis{Name: "high", Label: "high scores of 100"}, Y: Axis{Name: "mse", Label: "mean squared error"},
@@ -353,18 +322,9 @@ func drawShares(ctx context.Context, a *Args) (*Figure, error) {
 			curve := &Series{Name: short(m), Kind: lineOf(m, Curve)}
 			for j, high := range shares {
 				a.step(((number-1)*len(list)+i)*len(shares)+j, 3*len(list)*len(shares))
-				split, err := s.WithHigh(high)
-				if err != nil {
-					return nil, err
-				}
-				t, err := split.Generate(1, 1)
-				if err != nil {
-					return nil, err
-				}
-				e, err := t.Errors(ctx, m, eps, params[0])
-				if err != nil {
-					return nil, err
-				}
+				split := must(s.WithHigh(high))
+				t := must(split.Generate(1, 1))
+				e := must(t.Errors(ctx, m, eps, params[0]))
 				curve.add(float64(high), e.MSE)
 			}
 			p.Series = append(p.Series, curve)
@@ -375,7 +335,7 @@ func drawShares(ctx context.Context, a *Args) (*Figure, error) {
 		Title:    "Errors over the share of high scores",
 		Subtitle: fmt.Sprintf("Scores 1 and -1, sensitivities 1.8 and 1: scenario 1 gives the larger ones to high scores, 2 to low scores, 3 to every other candidate. ε = %s; errors over the mechanisms' probabilities. After %s13.", digits(eps), hetSource),
 		Panels:   [][]*Panel{row},
-	}, nil
+	}
 }
 
 // Quantiles of the standard normal law: of 3/4 and of 95/100.
@@ -384,12 +344,9 @@ const (
 	z95 = 1.6448536269514722
 )
 
-func drawGroups(a *Args, number int) (*Figure, error) {
+func drawGroups(a *Args, number int) *Figure {
 	sigma := a.Float("sigma", positive, wantPositive)
 	t := a.Float("t", moderate, wantModerate)
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	var row []*Panel
 	for group, sign := range []float64{1, -1} {
 		p := &Panel{Title: fmt.Sprintf("Group %d", group), X: Axis{Name: "candidate", Label: "candidate"}, Y: Axis{Name: "score", Label: "score", Min: -8 - 2*sigma + min(t, 0), Max: 8 + 2*sigma + max(t, 0)}}
@@ -416,7 +373,7 @@ func drawGroups(a *Args, number int) (*Figure, error) {
 		Title:    "Scores by candidate and group: " + map[int]string{14: "strong", 15: "weak"}[number] + " polarisation",
 		Subtitle: fmt.Sprintf("Scores are -8 + 8a/100 in group 0, its negative in group 1, plus normal noise of mean %s and standard deviation %s. Quantiles of these laws, not of a sample. After %s%d.", digits(t), digits(sigma), hetSource, number),
 		Panels:   [][]*Panel{row},
-	}, nil
+	}
 }
 
 // mixtureQuantile returns the quantile of an even mixture of two normal laws with means base and -base, by bisection.
@@ -450,12 +407,9 @@ func laplaceMaximum(x float64, scales []float64) float64 {
 	return product * sum
 }
 
-func drawLargestLaplace(_ context.Context, a *Args) (*Figure, error) {
+func drawLargestLaplace(_ context.Context, a *Args) *Figure {
 	n, points := a.Int("n", 2, 10_000), a.Int("points", 2, 20_000)
 	from, to := a.Range("x-range", false)
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	const small, large = 0.5, 10
 	p := &Panel{X: Axis{Name: "x", Label: "x"}, Y: Axis{Name: "density", Label: "density of the largest variable", Log: true, Min: 1e-4, Max: 2}}
 	one := slices.Repeat([]float64{small}, n)
@@ -472,5 +426,5 @@ func drawLargestLaplace(_ context.Context, a *Args) (*Figure, error) {
 		Title:    "The largest of independent Laplace variables",
 		Subtitle: fmt.Sprintf("Exact density for %d variables, on a logarithmic scale. After %s17, which has an estimate, and does not say how many variables.", n, hetSource),
 		Panels:   single(p),
-	}, nil
+	}
 }

@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -30,41 +29,41 @@ var histogramSpecs = []Spec{
 		Name: "pf-3a", Shows: "expected error of em and pf over ε, mode of a histogram", Source: pfSource + "3a",
 		Open:   "the range of ε, how bins were folded, whether scores count as monotonic",
 		Params: []Param{histogramParam, binsParam, scoresParam, curvePoints}, Fast: fastCurves,
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "3a", "mode") },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawErrorCurves(ctx, a, "3a", "mode") },
 	},
 	{
 		Name: "pf-3b", Shows: "expected error of em and pf over ε, median of a histogram", Source: pfSource + "3b",
 		Open:   "the range of ε, how bins were folded, ties of the median",
 		Params: []Param{histogramParam, binsParam, curvePoints}, Fast: fastCurves,
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "3b", "median") },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawErrorCurves(ctx, a, "3b", "median") },
 	},
 	{
 		Name: "pf-3c", Shows: "expected errors of em and pf on five histograms at equal ε, median", Source: pfSource + "3c",
 		Params: []Param{histogramsParam, binsParam, targetParam}, Fast: map[string]string{"bins": "128"},
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorBars(ctx, a, "3c", "median") },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawErrorBars(ctx, a, "3c", "median") },
 	},
 	{
 		Name: "pf-5", Shows: "expected error of em and pf over ε, mode of five histograms", Source: pfSource + "5 (supplement)",
 		Open:   "as in pf-3a",
 		Params: []Param{histogramsParam, binsParam, scoresParam, curvePoints}, Fast: fastCurves,
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "5", "mode") },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawErrorCurves(ctx, a, "5", "mode") },
 	},
 	{
 		Name: "pf-6", Shows: "expected error of em and pf over ε, median of five histograms", Source: pfSource + "6 (supplement)",
 		Open:   "as in pf-3b",
 		Params: []Param{histogramsParam, binsParam, curvePoints}, Fast: fastCurves,
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorCurves(ctx, a, "6", "median") },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawErrorCurves(ctx, a, "6", "median") },
 	},
 	{
 		Name: "pf-7a", Shows: "expected errors of em and pf on five histograms at equal ε, mode", Source: pfSource + "7a (supplement)",
 		Open:   "as in pf-3a",
 		Params: []Param{histogramsParam, binsParam, scoresParam, targetParam}, Fast: map[string]string{"bins": "128"},
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorBars(ctx, a, "7a", "mode") },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawErrorBars(ctx, a, "7a", "mode") },
 	},
 	{
 		Name: "pf-7b", Shows: "expected errors of em and pf on five histograms at equal ε, median", Source: pfSource + "7b (supplement)",
 		Params: []Param{histogramsParam, binsParam, targetParam}, Fast: map[string]string{"bins": "128"},
-		Draw: func(ctx context.Context, a *Args) (*Figure, error) { return drawErrorBars(ctx, a, "7b", "median") },
+		draw: func(ctx context.Context, a *Args) *Figure { return drawErrorBars(ctx, a, "7b", "median") },
 	},
 }
 
@@ -122,13 +121,8 @@ func (a *Args) histograms(most int) (list []histogram, from string) {
 	if text := a.Text("histogram"); text != "" {
 		list, from = nil, ""
 		for path := range a.texts("histogram") {
-			counts, err := a.ReadHistogram(path)
-			if err != nil {
-				a.err = cmp.Or(a.err, err)
-				return nil, ""
-			}
 			name, _, _ := strings.Cut(filepath.Base(path), ".")
-			list = append(list, histogram{name, counts})
+			list = append(list, histogram{name, must(a.ReadHistogram(path))})
 		}
 		if len(list) > most {
 			a.fail("histogram", fmt.Sprintf("give at most %d", most))
@@ -155,14 +149,11 @@ type task struct {
 }
 
 // task returns the scores of the mode or the median.
-func (a *Args) task(kind string, counts []int64) (*task, error) {
+func (a *Args) task(kind string, counts []int64) *task {
 	scores, monotonic := evaluate.ModeScores(counts), false
 	switch {
 	case kind == "median":
-		var err error
-		if scores, err = evaluate.MedianScores(counts); err != nil {
-			return nil, err
-		}
+		scores = must(evaluate.MedianScores(counts))
 	case a.Text("scores") == "monotonic":
 		monotonic = true
 	case a.Text("scores") == "doubled":
@@ -171,43 +162,37 @@ func (a *Args) task(kind string, counts []int64) (*task, error) {
 		}
 	case a.Text("scores") != "plain":
 		a.fail("scores", "give monotonic, doubled or plain")
-		return nil, a.Err()
 	}
-	p, err := evaluate.New(scores, big.NewRat(1, 1), monotonic)
-	t := &task{Problem: p, sensitivity: 1}
+	t := &task{Problem: must(evaluate.New(scores, big.NewRat(1, 1), monotonic)), sensitivity: 1}
 	if monotonic {
 		t.sensitivity = 0.5
 	}
 	for _, s := range scores {
 		t.scores = append(t.scores, float64(s))
 	}
-	return t, err
+	return t
 }
 
 // expected returns a mechanism's expected error in float64.
-func (t *task) expected(name string, eps float64) (float64, error) {
+func (t *task) expected(name string, eps float64) float64 {
 	in := &mechanisms.FloatInstance{Scores: t.scores, Sensitivities: []float64{t.sensitivity}, Epsilon: eps}
-	pmf, err := floats(name, in)
 	best, sum := math.Inf(-1), 0.0
 	for _, q := range t.scores {
 		best = max(best, q)
 	}
-	for i, p := range pmf {
+	for i, p := range floats(name, in) {
 		sum += p * (best - t.scores[i])
 	}
-	return sum, err
+	return sum
 }
 
 // epsilonOf returns the ε at which the exponential mechanism's expected error is the target.
-func (t *task) epsilonOf(ctx context.Context, target float64, of string) (float64, error) {
-	r, err := t.Reaching(ctx, mechanisms.Exponential(), number.Exact(new(big.Rat).SetFloat64(target)))
-	if err != nil {
-		return 0, err
-	}
+func (t *task) epsilonOf(ctx context.Context, target float64, of string) float64 {
+	r := must(t.Reaching(ctx, mechanisms.Exponential(), number.Exact(new(big.Rat).SetFloat64(target))))
 	if eps := r.Float64(); eps > 0 && !math.IsInf(eps, 0) {
-		return eps, nil
+		return eps
 	}
-	return 0, fmt.Errorf("%w: --histogram: on %s the exponential mechanism's expected error is below %s at every ε; give another histogram, or another --target where there is one", ErrParameter, of, digits(target))
+	panic(failure{fmt.Errorf("%w: --histogram: on %s the exponential mechanism's expected error is below %s at every ε; give another histogram, or another --target where there is one", ErrParameter, of, digits(target))})
 }
 
 // unit is what errors of a task are counted in.
@@ -231,16 +216,13 @@ func (a *Args) scoring(kind string) string {
 // sentences has one space where sentences are left out.
 func sentences(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func drawErrorCurves(ctx context.Context, a *Args, letter, kind string) (*Figure, error) {
+func drawErrorCurves(ctx context.Context, a *Args, letter, kind string) *Figure {
 	most := 5
 	if strings.HasPrefix(letter, "3") {
 		most = 1
 	}
 	list, from := a.histograms(most)
 	points := a.Int("points", 2, 1000)
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	f := &Figure{
 		Title: fmt.Sprintf("Expected error over ε: the %s of %s", kind, map[bool]string{true: "a histogram", false: "histograms"}[most == 1]),
 		Subtitle: sentences(fmt.Sprintf("%s %s Cut where em's error falls below 1. From the mechanisms' probabilities in float64. After %s%s.",
@@ -250,14 +232,8 @@ func drawErrorCurves(ctx context.Context, a *Args, letter, kind string) (*Figure
 		f.Height = 190
 	}
 	for i, h := range list {
-		t, err := a.task(kind, h.counts)
-		if err != nil {
-			return nil, err
-		}
-		end, err := t.epsilonOf(ctx, 1, h.name)
-		if err != nil {
-			return nil, err
-		}
+		t := a.task(kind, h.counts)
+		end := t.epsilonOf(ctx, 1, h.name)
 		p := &Panel{
 			Title: fmt.Sprintf("%s (%d bins)", h.name, len(h.counts)),
 			X:     Axis{Name: "eps", Label: "ε"}, Y: Axis{Name: "error", Label: "expected error (" + a.unit(kind) + ")", Log: true},
@@ -266,13 +242,8 @@ func drawErrorCurves(ctx context.Context, a *Args, letter, kind string) (*Figure
 			s := &Series{Name: name, Kind: Curve}
 			for j, eps := range evenly(end/float64(points), end, points) {
 				a.step((2*i+m)*points+j, 2*len(list)*points)
-				if ctx.Err() != nil {
-					return nil, context.Cause(ctx)
-				}
-				y, err := t.expected(name, eps)
-				if err != nil {
-					return nil, err
-				}
+				ensure(context.Cause(ctx))
+				y := t.expected(name, eps)
 				s.add(eps, y)
 			}
 			p.Series = append(p.Series, s)
@@ -285,33 +256,21 @@ func drawErrorCurves(ctx context.Context, a *Args, letter, kind string) (*Figure
 		last := len(f.Panels) - 1
 		f.Panels[last] = append(f.Panels[last], p)
 	}
-	return f, nil
+	return f
 }
 
-func drawErrorBars(ctx context.Context, a *Args, letter, kind string) (*Figure, error) {
+func drawErrorBars(ctx context.Context, a *Args, letter, kind string) *Figure {
 	list, from := a.histograms(5)
 	target := a.Float("target", positive, wantPositive)
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	p := &Panel{X: Axis{Name: "histogram", Label: "histogram"}, Y: Axis{Name: "error", Label: "expected error (" + a.unit(kind) + ")"}}
 	em, pf := &Series{Name: "em", Kind: Bars}, &Series{Name: "pf", Kind: Bars}
 	for i, h := range list {
 		a.step(i, len(list))
-		t, err := a.task(kind, h.counts)
-		if err != nil {
-			return nil, err
-		}
-		eps, err := t.epsilonOf(ctx, target, h.name)
-		if err != nil {
-			return nil, err
-		}
+		t := a.task(kind, h.counts)
+		eps := t.epsilonOf(ctx, target, h.name)
 		p.X.Names = append(p.X.Names, fmt.Sprintf("%s\nε = %s", h.name, digits(roundTo(eps, 3))))
 		for _, s := range []*Series{em, pf} {
-			y, err := t.expected(s.Name, eps)
-			if err != nil {
-				return nil, err
-			}
+			y := t.expected(s.Name, eps)
 			s.add(float64(i), y)
 		}
 	}
@@ -321,5 +280,5 @@ func drawErrorBars(ctx context.Context, a *Args, letter, kind string) (*Figure, 
 		Subtitle: sentences(fmt.Sprintf("%s %s From the mechanisms' probabilities in float64. After %s%s.",
 			a.scoring(kind), from, pfSource, letter)),
 		Panels: single(p),
-	}, nil
+	}
 }

@@ -22,19 +22,16 @@ var mapSpec = Spec{
 		{"gap", "0.0005", "how far the largest bound may be above the largest ratio met, as of optratio map"},
 	},
 	Fast: map[string]string{"n": "3:4", "k": "2:3", "gap": "0.001"},
-	Draw: drawMap,
+	draw: drawMap,
 }
 
 // leastEpsilon is where the axis of ε begins: the bound of the interval that reaches down to 0 is drawn from there.
 const leastEpsilon = 0.01
 
-func drawMap(ctx context.Context, a *Args) (*Figure, error) {
+func drawMap(ctx context.Context, a *Args) *Figure {
 	ns, ks := a.Ints("n", 3, 60), a.Ints("k", 1, 30)
 	target := a.Rat("target", func(x float64) bool { return x > 1 }, "give a decimal above 1 such as 1.014")
 	gap := a.Float("gap", func(x float64) bool { return x == 0 || x >= ratiomap.MinGap }, fmt.Sprintf("give 0, or at least %g", ratiomap.MinGap))
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	scale := &Scale{Name: "bound", Label: "bound on the ratio at every ε", Min: 1}
 	cells := &Panel{
 		Title: "largest over all ε > 0",
@@ -51,8 +48,8 @@ func drawMap(ctx context.Context, a *Args) (*Figure, error) {
 		var column []float64
 		for j, n := range ns {
 			c, err := ratiomap.Prove(ctx, n, k, lp.Paper, ratiomap.Options{Target: target, Gap: gap})
-			if err != nil && !errors.Is(err, ratiomap.ErrTarget) {
-				return nil, err
+			if !errors.Is(err, ratiomap.ErrTarget) {
+				ensure(err)
 			}
 			bound := outward(c.Bound(), math.Inf(1))
 			column, scale.Max = append(column, bound), max(scale.Max, bound)
@@ -68,7 +65,7 @@ func drawMap(ctx context.Context, a *Args) (*Figure, error) {
 		Subtitle: "Upper bounds on its mean error over the optimum, proved on intervals of ε that leave out none, on the lattice of step 2Δ. " +
 			"They hold against every shift-invariant ε-DP mechanism.",
 		Scale: scale, Panels: [][]*Panel{{cells, curves}},
-	}, nil
+	}
 }
 
 // steps draws the bound of every interval as a level line, from small ε on.

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ var ownSpecs = []Spec{
 			{"k", "1:16", "depths of the lattice, in steps of 2Δ"},
 		},
 		Fast: map[string]string{"k": "1:5"},
-		Draw: drawThreshold,
+		draw: drawThreshold,
 	},
 	{
 		Name:  "worst-ratio",
@@ -37,7 +38,7 @@ var ownSpecs = []Spec{
 			{"points", "12", "number of values of ε or of another quantity on the axis"},
 		},
 		Fast: map[string]string{"n": "3:4", "k": "2:3", "points": "4"},
-		Draw: drawWorstRatio,
+		draw: drawWorstRatio,
 	},
 	mapSpec,
 	{
@@ -50,7 +51,7 @@ var ownSpecs = []Spec{
 			{"eps", "0.5,1,2", "values of ε, a panel for each"},
 		},
 		Fast: map[string]string{"steps": "1:2", "eps": "1"},
-		Draw: drawResolution,
+		draw: drawResolution,
 	},
 	{
 		Name:  "private-stopping",
@@ -61,7 +62,7 @@ var ownSpecs = []Spec{
 			{"l", "1", "neighbours swap two candidates at most l places apart"},
 		},
 		Fast: map[string]string{"n": "2:6"},
-		Draw: drawPrivateStopping,
+		draw: drawPrivateStopping,
 	},
 	{
 		Name:  "stopping-rule",
@@ -73,7 +74,7 @@ var ownSpecs = []Spec{
 			{"ranks", "12", "ranks shown, from the best"},
 		},
 		Fast: map[string]string{"n": "8"},
-		Draw: drawStoppingRule,
+		draw: drawStoppingRule,
 	},
 	rhoSpec,
 	{
@@ -87,7 +88,7 @@ var ownSpecs = []Spec{
 			{"runs-at", "1", "the ε that the mechanism is run at; twice the claimed one is what forgetting the 2 of 2Δ does to the exponential mechanism"},
 		},
 		Fast: map[string]string{"n": "3"},
-		Draw: drawWitness,
+		draw: drawWitness,
 	},
 }
 
@@ -123,11 +124,8 @@ func (s *Series) certify(x float64, y number.Number) {
 	s.Lower, s.Upper = append(s.Lower, low), append(s.Upper, high)
 }
 
-func drawThreshold(ctx context.Context, a *Args) (*Figure, error) {
+func drawThreshold(ctx context.Context, a *Args) *Figure {
 	ks := a.Ints("k", 1, 200)
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	paper := &Series{Name: "every n ≥ 3", Kind: Marked}
 	box := &Series{Name: "n = 3, weights of the box", Kind: Marked}
 	for i, k := range ks {
@@ -136,13 +134,8 @@ func drawThreshold(ctx context.Context, a *Args) (*Figure, error) {
 			to        *Series
 			objective lattice.Objective
 		}{{paper, lattice.Paper}, {box, lattice.Box}} {
-			t, err := lp.Threshold(ctx, lp.ThresholdRequest{N: 3, K: k, Objective: c.objective, Gap: big.NewRat(1, 1e12)})
-			if err != nil {
-				return nil, err
-			}
-			if t.Undecided != "" {
-				return nil, stopped(ctx, t.Undecided)
-			}
+			t := must(lp.Threshold(ctx, lp.ThresholdRequest{N: 3, K: k, Objective: c.objective, Gap: big.NewRat(1, 1e12)}))
+			settled(ctx, t.Undecided)
 			low, _, _ := ends(t.Lower)
 			_, _, high := ends(t.Upper)
 			c.to.add(float64(k), (low+high)/2)
@@ -160,48 +153,35 @@ func drawThreshold(ctx context.Context, a *Args) (*Figure, error) {
 			Y:      Axis{Name: "eps", Label: "threshold of ε", Min: 0, Max: 1.05},
 			Series: []*Series{paper, box, limit, source},
 		}),
-	}, nil
+	}
 }
 
 // ErrUndecided is wrapped where a number of a figure could not be certified.
 var ErrUndecided = errors.New("undecided")
 
-// stopped is the error of a computation that a limit ended.
-func stopped(ctx context.Context, why string) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
+// settled ends the figure where a computation says why it is undecided.
+func settled(ctx context.Context, why string) {
+	if why != "" {
+		ensure(cmp.Or(context.Cause(ctx), fmt.Errorf("%w: %s", ErrUndecided, why)))
 	}
-	return fmt.Errorf("%w: %s", ErrUndecided, why)
 }
 
 // rate returns the answer to a request, all of it.
-func rate(ctx context.Context, r lp.Request) (*lp.Answer, error) {
-	answer, err := lp.Ratio(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	if answer.Undecided != "" {
-		return nil, stopped(ctx, answer.Undecided)
-	}
-	return answer, nil
+func rate(ctx context.Context, r lp.Request) *lp.Answer {
+	answer := must(lp.Ratio(ctx, r))
+	settled(ctx, answer.Undecided)
+	return answer
 }
 
 // exactly returns the ε that is the given short decimal.
 func exactly(x float64) mechanisms.Epsilon {
-	e, err := mechanisms.ParseEpsilon(strconv.FormatFloat(x, 'f', -1, 64))
-	if err != nil {
-		panic(fmt.Sprintf("figures: ε = %v: %v", x, err))
-	}
-	return e
+	return must(mechanisms.ParseEpsilon(strconv.FormatFloat(x, 'f', -1, 64)))
 }
 
-func drawWorstRatio(ctx context.Context, a *Args) (*Figure, error) {
+func drawWorstRatio(ctx context.Context, a *Args) *Figure {
 	ns, ks := a.Ints("n", 3, 12), a.Ints("k", 1, 30)
 	from, to := a.Range("eps-range", true)
 	points := a.Int("points", 2, 200)
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	grid := evenly(from, to, points)
 	scale := &Scale{Name: "ratio", Label: "largest ratio to the optimum", Min: 1}
 	f := &Figure{
@@ -223,13 +203,10 @@ func drawWorstRatio(ctx context.Context, a *Args) (*Figure, error) {
 			for _, n := range ns {
 				most, sure := 1.0, 1.0
 				for _, eps := range grid {
-					answer, err := rate(ctx, lp.Request{
+					answer := rate(ctx, lp.Request{
 						N: n, K: k, Epsilon: exactly(roundTo(eps, 6)), Level: level, Gap: big.NewRat(1, 1e6),
 						Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()},
 					})
-					if err != nil {
-						return nil, err
-					}
 					low, at, _ := ends(answer.Mechanisms[0].Ratio)
 					most, sure = max(most, at), max(sure, low)
 				}
@@ -242,7 +219,7 @@ func drawWorstRatio(ctx context.Context, a *Args) (*Figure, error) {
 		}
 		f.Panels = append(f.Panels, []*Panel{p})
 	}
-	return f, nil
+	return f
 }
 
 func asFloats(values []int) []float64 {
@@ -253,17 +230,11 @@ func asFloats(values []int) []float64 {
 	return out
 }
 
-func drawResolution(ctx context.Context, a *Args) (*Figure, error) {
+func drawResolution(ctx context.Context, a *Args) *Figure {
 	n, k := a.Int("n", 2, 6), a.Int("k", 1, 10)
 	steps := a.Ints("steps", 1, 30)
 	list, shown := a.Epsilons("eps")
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
-	geo, err := mechanisms.Lookup("geo")
-	if err != nil {
-		return nil, err
-	}
+	geo := must(mechanisms.Lookup("geo"))
 	rated := []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), geo, mechanisms.Exponential()}
 	var row []*Panel
 	for i, eps := range list {
@@ -280,10 +251,7 @@ func drawResolution(ctx context.Context, a *Args) (*Figure, error) {
 		}
 		for j, step := range steps {
 			a.step(i*len(steps)+j, len(list)*len(steps))
-			answer, err := rate(ctx, lp.Request{N: n, K: k, Epsilon: eps, Level: lp.DP, Step: step, Gap: big.NewRat(1, 1e6), Mechanisms: rated})
-			if err != nil {
-				return nil, err
-			}
+			answer := rate(ctx, lp.Request{N: n, K: k, Epsilon: eps, Level: lp.DP, Step: step, Gap: big.NewRat(1, 1e6), Mechanisms: rated})
 			for m := range rated {
 				p.Series[m].certify(float64(step), answer.Mechanisms[m].Ratio)
 			}
@@ -294,15 +262,12 @@ func drawResolution(ctx context.Context, a *Args) (*Figure, error) {
 		Title:    "The resolution of scores decides which mechanism is best",
 		Subtitle: fmt.Sprintf("Ratio of the mean error to the optimum of all shift-invariant ε-DP mechanisms for scores 2Δ/L apart; n = %d candidates, depth %d steps of 2Δ. At L = 1 geo (geometric noisy max) is pf (permute-and-flip). Each panel has its own scale. Certified to 1e-6.", n, k),
 		Panels:   [][]*Panel{row}, Height: 220,
-	}, nil
+	}
 }
 
-func drawPrivateStopping(ctx context.Context, a *Args) (*Figure, error) {
+func drawPrivateStopping(ctx context.Context, a *Args) *Figure {
 	ns := a.Ints("n", 2, 300)
 	eps, l := a.Epsilon("eps"), a.Int("l", 1, 100)
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	best := &Series{Name: "best private rule", Kind: Marked}
 	mix := &Series{Name: "best p-mix of the secretary rule", Kind: Marked}
 	secretary := &Series{Name: "secretary rule, not private", Kind: Marked}
@@ -312,22 +277,15 @@ func drawPrivateStopping(ctx context.Context, a *Args) (*Figure, error) {
 		if l >= n {
 			continue
 		}
-		problem, sol, err := bestRule(ctx, n, l, eps)
-		if err != nil {
-			return nil, err
-		}
+		problem, sol := bestRule(ctx, n, l, eps)
 		best.certify(float64(n), sol.Optimum())
-		m, err := problem.SecretaryMix(ctx, sol)
-		if err != nil {
-			return nil, err
-		}
+		m := must(problem.SecretaryMix(ctx, sol))
 		mix.certify(float64(n), m.Success)
 		secretary.certify(float64(n), number.Exact(sol.Free[0]))
 		any.add(float64(n), lawBound(n, l, eps.Float()))
 	}
 	if len(best.X) == 0 {
 		a.fail("n", fmt.Sprintf("give numbers above l = %d", l))
-		return nil, a.Err()
 	}
 	limit := sample("limit of the rule with constant rate", Reference, []float64{best.X[0], best.X[len(best.X)-1]}, func(float64) float64 { return constantRate(eps.Float(), l) })
 	return &Figure{
@@ -338,7 +296,7 @@ func drawPrivateStopping(ctx context.Context, a *Args) (*Figure, error) {
 			Y:      Axis{Name: "success", Label: "Pr[the best is taken]", Min: 0, Max: max(0.02, 1.05*secretary.Y[0])},
 			Series: []*Series{best, mix, secretary, any, limit},
 		}),
-	}, nil
+	}
 }
 
 // lawBound bounds the probability of taking the best of n under (ε, 0)-privacy, by whatever means: 1/Σ_k z^⌈(k-1)/l⌉, z = e^-ε, as the k-th best has at
@@ -359,32 +317,23 @@ func constantRate(eps float64, l int) float64 {
 }
 
 // bestRule returns the best (ε, 0)-private rule for taking the best of n candidates.
-func bestRule(ctx context.Context, n, l int, eps mechanisms.Epsilon) (*lpstopping.Problem, *lpstopping.Solution, error) {
-	payoff, err := lpstopping.TopK(n, 1)
-	if err != nil {
-		return nil, nil, err
-	}
+func bestRule(ctx context.Context, n, l int, eps mechanisms.Epsilon) (*lpstopping.Problem, *lpstopping.Solution) {
+	payoff := must(lpstopping.TopK(n, 1))
 	p := &lpstopping.Problem{Payoff: payoff, L: l, Eps: eps}
-	sol, err := lpstopping.Solve(ctx, p, lpstopping.Options{})
-	if err == nil && sol.Stopped != nil {
-		err = stopped(ctx, sol.Stopped.Error())
+	sol := must(lpstopping.Solve(ctx, p, lpstopping.Options{}))
+	if sol.Stopped != nil {
+		settled(ctx, sol.Stopped.Error())
 	}
-	return p, sol, err
+	return p, sol
 }
 
-func drawStoppingRule(ctx context.Context, a *Args) (*Figure, error) {
+func drawStoppingRule(ctx context.Context, a *Args) *Figure {
 	n, eps := a.Int("n", 2, 150), a.Epsilon("eps")
 	l := a.Int("l", 1, 149)
 	if l >= n {
 		a.fail("l", fmt.Sprintf("give a number from 1 to n-1 = %d", n-1))
 	}
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
-	_, sol, err := bestRule(ctx, n, l, eps)
-	if err != nil {
-		return nil, err
-	}
+	_, sol := bestRule(ctx, n, l, eps)
 	ranks := min(a.Int("ranks", 1, 150), n)
 	g := &Cells{Y: evenly(1, float64(ranks), ranks)}
 	for i := 1; i <= n; i++ {
@@ -409,28 +358,19 @@ func drawStoppingRule(ctx context.Context, a *Args) (*Figure, error) {
 			Cells: g,
 		}),
 		Height: 220,
-	}, nil
+	}
 }
 
-func drawWitness(ctx context.Context, a *Args) (*Figure, error) {
+func drawWitness(ctx context.Context, a *Args) *Figure {
 	list := a.mechanismNames("mechanism")
 	n, k := a.Int("n", 2, 8), a.Int("k", 1, 6)
 	claimed, runs := a.Epsilon("eps"), a.Epsilon("runs-at")
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	m := list[0]
-	report, err := verify.Lattice(ctx, verify.Claim{Mechanism: m, Epsilon: runs}, n, k, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
-	if err != nil {
-		return nil, err
-	}
+	report := must(verify.Lattice(ctx, verify.Claim{Mechanism: m, Epsilon: runs}, n, k, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}))
 	r := report.Find(verify.DP)
-	w := r.Attained
+	w := cmp.Or(r.Attained, r.Witness)
 	if w == nil {
-		w = r.Witness
-	}
-	if w == nil {
-		return nil, stopped(ctx, r.Reason)
+		settled(ctx, cmp.Or(r.Reason, "no neighbours were compared"))
 	}
 	p := &Panel{
 		X: Axis{Name: "candidate", Label: "candidate (numbered from 0)"},
@@ -439,10 +379,7 @@ func drawWitness(ctx context.Context, a *Args) (*Figure, error) {
 	first, second := &Series{Name: "q = (" + scoreList(w.Scores) + ")", Kind: Bars}, &Series{Name: "q' = (" + scoreList(w.Neighbor) + ")", Kind: Bars}
 	band := &Series{Name: "allowed at q': within a factor e^ε of q", Kind: Ranges}
 	for i, scores := range [][]*big.Rat{w.Scores, w.Neighbor} {
-		pmf, err := m.Float(&mechanisms.Instance{Scores: scores, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: runs})
-		if err != nil {
-			return nil, err
-		}
+		pmf := must(m.Float(&mechanisms.Instance{Scores: scores, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: runs}))
 		for c, x := range pmf {
 			[]*Series{first, second}[i].add(float64(c), x)
 			if i == 0 {
@@ -463,7 +400,7 @@ func drawWitness(ctx context.Context, a *Args) (*Figure, error) {
 		Subtitle: fmt.Sprintf("Claimed: ε = %s. Run at ε = %s with Δ = 1. Of all neighbours on the lattice with n = %d and depth %d these differ most (up to a shift of all scores), at candidate %d: tight ε = %s, which %s the claim.",
 			a.Text("eps"), a.Text("runs-at"), n, k, *w.Candidate, r.TightEps.Format(8), verdict),
 		Panels: single(p),
-	}, nil
+	}
 }
 
 func scoreList(scores []*big.Rat) string {

@@ -25,22 +25,16 @@ var rhoSpec = Spec{
 		{"points", "19", "number of values of ρ"},
 	},
 	Fast: map[string]string{"n": "2,5", "points": "3"},
-	Draw: drawRho,
+	draw: drawRho,
 }
 
 // atEqualRho returns the largest parameter at which a mechanism is R-zCDP for all real scores: its lower end, and the enclosure.
-func atEqualRho(ctx context.Context, m mechanisms.Mechanism, rho *big.Rat) (mechanisms.Epsilon, number.Number, error) {
+func atEqualRho(ctx context.Context, m mechanisms.Mechanism, rho *big.Rat) (mechanisms.Epsilon, number.Number) {
 	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Target: verify.Target{Rho: rho}, AllScores: true}
-	out, err := c.Calibrate(ctx)
-	if err != nil {
-		return mechanisms.Epsilon{}, number.Number{}, err
-	}
-	if out.Undecided != "" {
-		return mechanisms.Epsilon{}, number.Number{}, stopped(ctx, out.Undecided)
-	}
+	out := must(c.Calibrate(ctx))
+	settled(ctx, out.Undecided)
 	low, _ := out.Parameter.Lower()
-	eps, err := mechanisms.FromEpsilon(low)
-	return eps, out.Parameter, err
+	return must(mechanisms.FromEpsilon(low)), out.Parameter
 }
 
 // quotient encloses x/y for positive enclosures.
@@ -53,17 +47,11 @@ func quotient(x, y number.Number) number.Number {
 	return number.Enclosed(box(x).Quo(box(y)))
 }
 
-func drawRho(ctx context.Context, a *Args) (*Figure, error) {
+func drawRho(ctx context.Context, a *Args) *Figure {
 	ns, k := a.Ints("n", 2, 1000), a.Int("k", 1, 50)
 	from, to := a.Range("rho-range", true)
 	points := a.Int("points", 2, 200)
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
-	geo, err := mechanisms.Lookup("geo")
-	if err != nil {
-		return nil, err
-	}
+	geo := must(mechanisms.Lookup("geo"))
 	list := []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential(), geo}
 	x := Axis{Name: "rho", Label: "ρ of zero-concentrated privacy", Log: true}
 	errors := &Panel{Title: "mean errors", X: x, Y: Axis{Name: "ratio", Label: "error of pf / error of em"}}
@@ -80,10 +68,7 @@ func drawRho(ctx context.Context, a *Args) (*Figure, error) {
 		x, _ := rho.Float64()
 		var run [2]mechanisms.Epsilon
 		for j, m := range list {
-			eps, enclosed, err := atEqualRho(ctx, m, rho)
-			if err != nil {
-				return nil, err
-			}
+			eps, enclosed := atEqualRho(ctx, m, rho)
 			if parameters.Series[j].certify(x, enclosed); j < len(run) {
 				run[j] = eps
 			}
@@ -92,9 +77,7 @@ func drawRho(ctx context.Context, a *Args) (*Figure, error) {
 			a.step(i*len(ns)+j, points*len(ns))
 			var mean [2]number.Number
 			for h := range mean {
-				if mean[h], err = lp.MeanError(ctx, list[h], n, k, lattice.Paper, run[h]); err != nil {
-					return nil, err
-				}
+				mean[h] = must(lp.MeanError(ctx, list[h], n, k, lattice.Paper, run[h]))
 			}
 			errors.Series[j].certify(x, quotient(mean[0], mean[1]))
 		}
@@ -104,5 +87,5 @@ func drawRho(ctx context.Context, a *Args) (*Figure, error) {
 		Title:    "At equal ρ the exponential mechanism is ahead",
 		Subtitle: fmt.Sprintf("Each mechanism runs at the largest parameter at which it is ρ-zCDP for all real scores and any number of candidates (docs/zcdp.md). Left: mean error of permute-and-flip (pf) over that of the exponential mechanism (em) on the lattice of n candidates, step 2Δ and depth %d steps. Right: the parameters; geo is geometric noisy max. Certified to a relative 1e-9.", k),
 		Panels:   [][]*Panel{{errors, parameters}}, Height: 220,
-	}, nil
+	}
 }

@@ -24,54 +24,50 @@ var stoppingSpecs = []Spec{
 		Name: "stopping-1", Shows: "limit region of (ε, δ) in which the p-mix is private", Source: stoppingSource + "1",
 		Open:   "p, l",
 		Params: []Param{{"p", "1", "weight of the secretary rule"}, lOne, epsAxis, pointsParam}, Fast: fastStop,
-		Draw: func(_ context.Context, a *Args) (*Figure, error) { return drawRegions(a, 1) },
+		draw: func(_ context.Context, a *Args) *Figure { return drawRegions(a, 1) },
 	},
 	{
 		Name: "stopping-2", Shows: "boundaries of that region for several p", Source: stoppingSource + "2",
 		Open:   "l, the list of p, the range of ε",
 		Params: []Param{{"p", "0.2,0.4,0.6,0.8,1", "weights of the secretary rule, a curve for each"}, lOne, epsAxis, pointsParam}, Fast: fastStop,
-		Draw: func(_ context.Context, a *Args) (*Figure, error) { return drawRegions(a, 2) },
+		draw: func(_ context.Context, a *Args) *Figure { return drawRegions(a, 2) },
 	},
 	{
 		Name: "stopping-3", Shows: "boundaries of that region for several l", Source: stoppingSource + "3",
 		Open:   "p, the list of l, the range of ε",
 		Params: []Param{{"p", "1", "weight of the secretary rule"}, {"l", "1,2,3,5,8", "distances of neighbours, a curve for each"}, epsAxis, pointsParam}, Fast: fastStop,
-		Draw: func(_ context.Context, a *Args) (*Figure, error) { return drawRegions(a, 3) },
+		draw: func(_ context.Context, a *Args) *Figure { return drawRegions(a, 3) },
 	},
 	{
 		Name: "stopping-4", Shows: "least ε of the p-mix over p", Source: stoppingSource + "4",
 		Params: []Param{{"delta", "0.01", "privacy parameter δ"}, lOne, finiteN, pointsParam}, Fast: map[string]string{"points": "9", "n": "12"},
-		Draw: drawLeastEps,
+		draw: drawLeastEps,
 	},
 	{
 		Name: "stopping-5", Shows: "least δ of the p-mix over p", Source: stoppingSource + "5",
 		Params: []Param{{"eps", "0.5", "privacy parameter ε"}, lOne, finiteN, pointsParam}, Fast: map[string]string{"points": "9", "n": "12"},
-		Draw: drawLeastDelta,
+		draw: drawLeastDelta,
 	},
 	{
 		Name: "stopping-6", Shows: "largest p of the p-mix over ε", Source: stoppingSource + "6",
 		Open:   "the range of ε",
 		Params: []Param{{"delta", "0.05", "privacy parameter δ"}, lOne, {"eps-range", "0:1.2", "ends of the axis of ε"}, finiteN, pointsParam}, Fast: map[string]string{"points": "9", "n": "12"},
-		Draw: drawLargestP,
+		draw: drawLargestP,
 	},
 }
 
 // limits encloses a limit for many candidates at each of the given numbers, rounded to nine digits.
-func limits(name string, grid []float64, limit func(x float64, exact *big.Rat) (number.Number, error)) (*Series, error) {
+func limits(name string, grid []float64, limit func(x float64, exact *big.Rat) (number.Number, error)) *Series {
 	s := &Series{Name: name, Kind: Curve}
 	for _, x := range grid {
 		x = roundTo(x, 9)
 		exact, _ := new(big.Rat).SetString(digits(x))
-		y, err := limit(x, exact)
-		if err != nil {
-			return nil, err
-		}
-		s.certify(x, y)
+		s.certify(x, must(limit(x, exact)))
 	}
-	return s, nil
+	return s
 }
 
-func drawRegions(a *Args, which int) (*Figure, error) {
+func drawRegions(a *Args, which int) *Figure {
 	ps, ls := a.Floats("p", probability, wantProbability), a.Ints("l", 1, 1000)
 	from, to := a.Range("eps-range", false)
 	points := a.Int("points", 2, 10000)
@@ -83,21 +79,15 @@ func drawRegions(a *Args, which int) (*Figure, error) {
 	case which != 3 && len(ls) > 1:
 		a.fail("l", "give one whole number")
 	}
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
 	grid := evenly(from, to, points)
 	panel := &Panel{X: Axis{Name: "eps", Label: "ε", Min: from, Max: to}, Y: Axis{Name: "delta", Label: "δ", Min: 0, Max: 0.4}}
 	for _, p := range ps {
 		for _, l := range ls {
 			name := map[int]string{1: "least δ, and where the p-mix is private", 2: "p = " + digits(p), 3: fmt.Sprintf("l = %d", l)}[which]
 			weight, _ := new(big.Rat).SetString(digits(p))
-			edge, err := limits(name, grid, func(eps float64, _ *big.Rat) (number.Number, error) {
+			edge := limits(name, grid, func(eps float64, _ *big.Rat) (number.Number, error) {
 				return stopping.LimitDelta(weight, l, exactly(eps))
 			})
-			if err != nil {
-				return nil, err
-			}
 			if which == 1 {
 				edge.Kind, edge.Lower, edge.Upper = Area, edge.Y, slices.Repeat([]float64{panel.Y.Max}, len(grid))
 			}
@@ -115,25 +105,19 @@ func drawRegions(a *Args, which int) (*Figure, error) {
 		Title:    map[int]string{1: "Where the p-mix is private", 2: "Where the p-mix is private, for several p", 3: "Where the p-mix is private, for several distances l"}[which],
 		Subtitle: fmt.Sprintf("Limit for many candidates: the p-mix is (ε, δ)-private on and above the curve, δ = (p/e)(1 - a(l+1)e^ε) where that is positive, a(k) = Σ (1-1/e)^s/s over s ≥ k; %s. After %s%d, whose parameters are open.", fixed, stoppingSource, which),
 		Panels:   single(panel),
-	}, nil
+	}
 }
 
 // exactPoints are values of p for exact points.
 const exactPoints = 12
 
 // mixes returns the p-mix's law for some p, exactly.
-func mixes(ctx context.Context, n int, visit func(p *big.Rat, law stopping.Law) error) error {
+func mixes(ctx context.Context, n int, visit func(p float64, law stopping.Law)) {
 	for i := 1; i <= exactPoints; i++ {
 		p := big.NewRat(int64(i), int64(exactPoints))
-		law, err := stopping.SecretaryMixLaw(ctx, n, p)
-		if err != nil {
-			return err
-		}
-		if err := visit(p, law); err != nil {
-			return err
-		}
+		x, _ := p.Float64()
+		visit(x, must(stopping.SecretaryMixLaw(ctx, n, p)))
 	}
-	return nil
 }
 
 // sizes reads l and n, and makes the series of exact points.
@@ -147,27 +131,13 @@ func (a *Args) sizes() (l, n int, exact *Series) {
 
 const limitName = "limit for many candidates"
 
-func drawLeastEps(ctx context.Context, a *Args) (*Figure, error) {
+func drawLeastEps(ctx context.Context, a *Args) *Figure {
 	l, n, exact := a.sizes()
 	delta, points := a.Rat("delta", probability, wantProbability), a.Int("points", 2, 10000)
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
-	err := mixes(ctx, n, func(p *big.Rat, law stopping.Law) error {
-		tight, err := stopping.TightEps(law, l, delta)
-		if err == nil {
-			x, _ := p.Float64()
-			exact.certify(x, tight.Eps())
-		}
-		return err
+	mixes(ctx, n, func(p float64, law stopping.Law) {
+		exact.certify(p, must(stopping.TightEps(law, l, delta)).Eps())
 	})
-	if err != nil {
-		return nil, err
-	}
-	limit, err := limits(limitName, evenly(1/float64(points), 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return stopping.LimitEps(p, delta, l) })
-	if err != nil {
-		return nil, err
-	}
+	limit := limits(limitName, evenly(1/float64(points), 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return stopping.LimitEps(p, delta, l) })
 	return &Figure{
 		Title:    "The least ε of the p-mix",
 		Subtitle: fmt.Sprintf("Least ε for which playing the secretary rule with probability p, else taking anybody, is (ε, %s)-private; l = %d. Limit: ln((p-δe)/(a(l+1)p)) where that is positive, a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s4.", a.Text("delta"), l, stoppingSource),
@@ -175,30 +145,18 @@ func drawLeastEps(ctx context.Context, a *Args) (*Figure, error) {
 			X: Axis{Name: "p", Label: "p, the weight of the secretary rule", Min: 0, Max: 1}, Y: Axis{Name: "eps", Label: "least ε"},
 			Series: []*Series{limit, exact},
 		}),
-	}, nil
+	}
 }
 
-func drawLeastDelta(ctx context.Context, a *Args) (*Figure, error) {
+func drawLeastDelta(ctx context.Context, a *Args) *Figure {
 	l, n, exact := a.sizes()
 	eps, points := a.Epsilon("eps"), a.Int("points", 2, 10000)
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
-	err := mixes(ctx, n, func(p *big.Rat, law stopping.Law) error {
+	mixes(ctx, n, func(p float64, law stopping.Law) {
 		low, high, _, err := stopping.TightDelta(law, l, eps)
-		if err == nil {
-			x, _ := p.Float64()
-			exact.certify(x, number.Bounds(low, high))
-		}
-		return err
+		ensure(err)
+		exact.certify(p, number.Bounds(low, high))
 	})
-	if err != nil {
-		return nil, err
-	}
-	limit, err := limits(limitName, evenly(0, 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return stopping.LimitDelta(p, l, eps) })
-	if err != nil {
-		return nil, err
-	}
+	limit := limits(limitName, evenly(0, 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return stopping.LimitDelta(p, l, eps) })
 	return &Figure{
 		Title:    "The least δ of the p-mix",
 		Subtitle: fmt.Sprintf("Least δ for which playing the secretary rule with probability p, else taking anybody, is (%s, δ)-private; l = %d. Limit: (p/e)(1 - a(l+1)e^ε), a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s5.", a.Text("eps"), l, stoppingSource),
@@ -207,35 +165,24 @@ func drawLeastDelta(ctx context.Context, a *Args) (*Figure, error) {
 			Y:      Axis{Name: "delta", Label: "least δ"},
 			Series: []*Series{limit, exact},
 		}),
-	}, nil
+	}
 }
 
-func drawLargestP(ctx context.Context, a *Args) (*Figure, error) {
+func drawLargestP(ctx context.Context, a *Args) *Figure {
 	l, n, exact := a.sizes()
 	delta, points := a.Rat("delta", probability, wantProbability), a.Int("points", 2, 10000)
 	from, to := a.Range("eps-range", false)
 	if from < 0 {
 		a.fail("eps-range", "give from:to with 0 <= from < to")
 	}
-	if a.Err() != nil {
-		return nil, a.Err()
-	}
-	law, err := stopping.SecretaryMixLaw(ctx, n, big.NewRat(1, 1))
-	if err != nil {
-		return nil, err
-	}
+	law := must(stopping.SecretaryMixLaw(ctx, n, big.NewRat(1, 1)))
 	for _, eps := range evenly(from, to, exactPoints+1) {
 		eps = roundTo(eps, 6)
 		low, high, err := stopping.LargestP(law, l, exactly(eps), delta)
-		if err != nil {
-			return nil, err
-		}
+		ensure(err)
 		exact.certify(eps, number.Bounds(low, high))
 	}
-	limit, err := limits(limitName, evenly(from, to, points), func(eps float64, _ *big.Rat) (number.Number, error) { return stopping.LimitP(l, exactly(eps), delta) })
-	if err != nil {
-		return nil, err
-	}
+	limit := limits(limitName, evenly(from, to, points), func(eps float64, _ *big.Rat) (number.Number, error) { return stopping.LimitP(l, exactly(eps), delta) })
 	return &Figure{
 		Title:    "The largest p of a private p-mix",
 		Subtitle: fmt.Sprintf("Largest weight p of the secretary rule for which the p-mix is (ε, %s)-private; l = %d. Limit: eδ/(1 - a(l+1)e^ε), at most 1, a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s6, whose range of ε is open.", a.Text("delta"), l, stoppingSource),
@@ -243,5 +190,5 @@ func drawLargestP(ctx context.Context, a *Args) (*Figure, error) {
 			X: Axis{Name: "eps", Label: "ε", Min: from, Max: to}, Y: Axis{Name: "p", Label: "largest p", Min: 0, Max: 1.04},
 			Series: []*Series{limit, exact},
 		}),
-	}, nil
+	}
 }
