@@ -119,12 +119,8 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 			return o, usagef("--outcomes %s: they cannot be compared --against a mechanism's candidates", f.outcomes)
 		}
 	}
-	properties, err := splitNames("property", f.property)
-	if err != nil {
+	if o.Properties, err = parseProperties(f.property); err != nil {
 		return o, err
-	}
-	if o.Properties, err = verify.ParseProperties(properties); err != nil {
-		return o, usagef("--property: %w", err)
 	}
 	if f.sampleExec == "" && f.outcomes == audit.Labels {
 		if f.property == "" {

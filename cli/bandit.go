@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -209,10 +210,7 @@ func (f *banditFlags) run(ctx context.Context) (err error) {
 	if err := files[1].commit(ctx, func(w io.Writer) error { return traces(w, r) }); err != nil {
 		return err
 	}
-	if err := f.show(doc, doc.print); err != nil {
-		return err
-	}
-	return ending(ctx, doc.Undecided)
+	return cmp.Or(f.show(doc, doc.print), ending(ctx, doc.Undecided))
 }
 
 // banditDoc is the JSON document of a simulation.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/decimal"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -77,8 +77,8 @@ func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err er
 		return c, err
 	}
 	if f.gap != "" {
-		if c.Gap, err = decimal.Parse(f.gap); err != nil || c.Gap.Sign() <= 0 {
-			return c, usagef("--gap %s: give a decimal > 0 such as 1e-9", quoted(f.gap))
+		if c.Gap, err = parseGap(f.gap); err != nil {
+			return c, err
 		}
 	}
 	switch f.domain {
@@ -131,10 +131,7 @@ func (f *calibrateFlags) run(ctx context.Context) error {
 		return err
 	}
 	target := choose(f.rho != "", f.rho+"-zCDP", "ε-DP with "+f.epsilon.text())
-	if err := f.show(r, func(w io.Writer) error { return printCalibration(w, r, target, f.units()) }); err != nil {
-		return err
-	}
-	return ending(ctx, r.Undecided)
+	return cmp.Or(f.show(r, func(w io.Writer) error { return printCalibration(w, r, target, f.units()) }), ending(ctx, r.Undecided))
 }
 
 func printCalibration(w io.Writer, r *verify.Calibration, target, units string) error {

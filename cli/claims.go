@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -84,10 +85,7 @@ func (f *claimsFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.show(a.results, func(w io.Writer) error { return f.print(w, a.results) }); err != nil {
-		return err
-	}
-	return ending(ctx, a.undecided)
+	return cmp.Or(f.show(a.results, func(w io.Writer) error { return f.print(w, a.results) }), ending(ctx, a.undecided))
 }
 
 // print writes the sections of docs/claims.md, or a table followed by what the refuted statements say and what contradicts them.

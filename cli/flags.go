@@ -119,6 +119,19 @@ func splitNames(flag, list string) (names []string, err error) {
 	return names, nil
 }
 
+// parseProperties reads --property.
+func parseProperties(list string) ([]verify.Property, error) {
+	names, err := splitNames("property", list)
+	if err != nil {
+		return nil, err
+	}
+	properties, err := verify.ParseProperties(names)
+	if err != nil {
+		return nil, usagef("--property: %w", err)
+	}
+	return properties, nil
+}
+
 // refuseEmpty refuses flags that are given without a value, which would mean the default: a script's variable that is not set is not
 // taken for a choice.
 func refuseEmpty(c *cobra.Command, _ []string) (err error) {
@@ -151,6 +164,24 @@ func optional(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// parsed reads a flag; an error names it.
+func parsed[T any](name, text string, parse func(string) (T, error)) (T, error) {
+	x, err := parse(text)
+	if err != nil {
+		err = usagef("--%s: %w", name, err)
+	}
+	return x, err
+}
+
+// parseGap reads --gap, the relative width of an answer wanted, > 0.
+func parseGap(text string) (*big.Rat, error) {
+	gap, err := decimal.Parse(text)
+	if err != nil || gap.Sign() <= 0 {
+		return nil, usagef("--gap %s: give a decimal > 0 such as 1e-9", quoted(text))
+	}
+	return gap, nil
 }
 
 // parsePositive reads a flag that is a decimal > 0.

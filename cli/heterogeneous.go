@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,28 +124,15 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 	if err := g.Check(); err != nil {
 		return r, usagef("--sensitivities %s with --grid %s: %w", quoted(f.sensitivities), quoted(f.grid), err)
 	}
-	if r.Epsilon, err = f.epsilon.parse(); err != nil {
-		return r, err
-	}
-	if r.Criterion, err = heterogeneous.ParseCriterion(f.objective); err != nil {
-		return r, usagef("--objective: %w", err)
-	}
-	if r.Loss, err = heterogeneous.ParseLoss(f.loss); err != nil {
-		return r, usagef("--loss: %w", err)
-	}
-	if r.Mechanisms, err = f.mechanisms(); err != nil {
-		return r, err
-	}
-	if r.Params, err = f.params.parse(); err != nil {
-		return r, err
-	}
-	if r.Solver, err = findSolver(f.solver); err != nil {
-		return r, err
-	}
-	if r.Gap, err = decimal.Parse(f.gap); err != nil || r.Gap.Sign() <= 0 {
-		return r, usagef("--gap %s: give a decimal > 0 such as 1e-9", quoted(f.gap))
-	}
-	return r, nil
+	var errs [7]error
+	r.Epsilon, errs[0] = f.epsilon.parse()
+	r.Criterion, errs[1] = parsed("objective", f.objective, heterogeneous.ParseCriterion)
+	r.Loss, errs[2] = parsed("loss", f.loss, heterogeneous.ParseLoss)
+	r.Mechanisms, errs[3] = f.mechanisms()
+	r.Params, errs[4] = f.params.parse()
+	r.Solver, errs[5] = findSolver(f.solver)
+	r.Gap, errs[6] = parseGap(f.gap)
+	return r, cmp.Or(errs[:]...)
 }
 
 // mechanisms reads --mechanism.
@@ -232,10 +220,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 			doc.Optimal = append(doc.Optimal, optimalRow{exactNumbers(row.Scores), exactNumbers(row.PMF)})
 		}
 	}
-	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }); err != nil {
-		return err
-	}
-	return ending(ctx, a.Undecided)
+	return cmp.Or(f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }), ending(ctx, a.Undecided))
 }
 
 // print writes the table for people.

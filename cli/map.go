@@ -82,8 +82,8 @@ func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
 	if gap.Sign() > 0 && p.Gap < ratiomap.MinGap {
 		return nil, usagef("--gap %s: give 0, or at least %g", quoted(f.gap), ratiomap.MinGap)
 	}
-	if p.Level, err = lp.ParseLevel(f.constraints); err != nil {
-		return nil, usagef("--constraints: %w", err)
+	if p.Level, err = parsed("constraints", f.constraints, lp.ParseLevel); err != nil {
+		return nil, err
 	}
 	if p.MaxClasses = f.classes; f.classes < 1 {
 		return nil, usagef("--max-classes %d: give a number of at least 1", f.classes)

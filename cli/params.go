@@ -49,8 +49,8 @@ func (f *paramFlags) onLattice(m mechanisms.Mechanism, k int) (mechanisms.Mechan
 	level := lp.Paper
 	if f.constraints != "" {
 		var err error
-		if level, err = lp.ParseLevel(f.constraints); err != nil {
-			return nil, usagef("--constraints: %w", err)
+		if level, err = parsed("constraints", f.constraints, lp.ParseLevel); err != nil {
+			return nil, err
 		}
 	}
 	return lp.OnLattice(m, k, lattice.Paper, level), nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -78,10 +79,7 @@ func (f *pmfFlags) run(ctx context.Context) error {
 		return err
 	}
 	doc := pmfDoc{m.Info().Name, optional(f.epsilon.eps), optional(f.epsilon.exp), a, f.monotonic, undecided}
-	if err := f.show(doc, func(w io.Writer) error { return printPMF(w, in, a) }); err != nil {
-		return err
-	}
-	return ending(ctx, undecided)
+	return cmp.Or(f.show(doc, func(w io.Writer) error { return printPMF(w, in, a) }), ending(ctx, undecided))
 }
 
 // asked is mechanisms.Ask with errors that name the mechanism.

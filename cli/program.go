@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"math/big"
 
 	"github.com/spf13/cobra"
@@ -62,18 +63,13 @@ func (f *programFlags) parse() (p program, err error) {
 		return p, err
 	}
 	p.n, p.k = f.n, f.k
-	if p.objective, err = lattice.ParseObjective(f.objective); err != nil {
-		return p, usagef("--objective: %w", err)
-	}
-	if p.level, err = lp.ParseLevel(f.constraints); err != nil {
-		return p, usagef("--constraints: %w", err)
-	}
-	if p.solver, err = findSolver(f.solver); err != nil {
-		return p, err
-	}
+	var errs [4]error
+	p.objective, errs[0] = parsed("objective", f.objective, lattice.ParseObjective)
+	p.level, errs[1] = parsed("constraints", f.constraints, lp.ParseLevel)
+	p.solver, errs[2] = findSolver(f.solver)
 	if p.gap, err = decimal.Parse(f.gap); err != nil || p.gap.Sign() < 0 {
-		return p, usagef("--gap %s: give a decimal >= 0 such as 1e-9", quoted(f.gap))
+		errs[3] = usagef("--gap %s: give a decimal >= 0 such as 1e-9", quoted(f.gap))
 	}
 	p.maxMemory, err = f.bytes()
-	return p, err
+	return p, cmp.Or(append(errs[:], err)...)
 }

@@ -118,8 +118,8 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 	if r.Mechanisms, err = findMechanisms(f.mechanism); err != nil {
 		return r, err
 	}
-	if r.Method, err = lp.ParseMethod(f.method); err != nil {
-		return r, usagef("--method: %w", err)
+	if r.Method, err = parsed("method", f.method, lp.ParseMethod); err != nil {
+		return r, err
 	}
 	r.Direct = f.solver != "auto"
 	if f.solver != "auto" && r.Method == lp.Auto {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,10 +115,7 @@ func (f *ratioFlags) runRho(ctx context.Context, rho *big.Rat) error {
 	}
 	done()
 	doc.Seconds = time.Since(begin).Seconds()
-	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.rho) }); err != nil {
-		return err
-	}
-	return ending(ctx, doc.Undecided)
+	return cmp.Or(f.show(doc, func(w io.Writer) error { return doc.print(w, f.rho) }), ending(ctx, doc.Undecided))
 }
 
 // atRho calibrates one mechanism and rates it.

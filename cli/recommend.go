@@ -84,10 +84,7 @@ func (f *recommendFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.show(r, func(w io.Writer) error { return printRecommendation(w, r) }); err != nil {
-		return err
-	}
-	return ending(ctx, r.Undecided)
+	return cmp.Or(f.show(r, func(w io.Writer) error { return printRecommendation(w, r) }), ending(ctx, r.Undecided))
 }
 
 func printRecommendation(w io.Writer, r *recommend.Recommendation) error {

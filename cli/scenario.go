@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -293,10 +294,7 @@ func (f *scenarioFlags) run(ctx context.Context) (err error) {
 	if err := file.commit(ctx, doc.csv); err != nil {
 		return err
 	}
-	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f) }); err != nil {
-		return err
-	}
-	return ending(ctx, doc.Undecided)
+	return cmp.Or(f.show(doc, func(w io.Writer) error { return doc.print(w, f) }), ending(ctx, doc.Undecided))
 }
 
 // correlated is how many trials at most the rank correlation is taken over.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -141,11 +142,10 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 		return in, err
 	}
 	if f.epsilon.eps != "" || f.epsilon.exp != "" {
-		eps, err := f.epsilon.parse()
-		if err != nil {
+		in.eps = new(mechanisms.Epsilon)
+		if *in.eps, err = f.epsilon.parse(); err != nil {
 			return in, err
 		}
-		in.eps = &eps
 	}
 	if f.lp && in.eps == nil {
 		return in, usagef("--lp: epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
@@ -239,10 +239,7 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 		}
 		doc.Play = &game
 	}
-	if err := f.show(doc, doc.print); err != nil {
-		return err
-	}
-	return ending(ctx, doc.Undecided)
+	return cmp.Or(f.show(doc, doc.print), ending(ctx, doc.Undecided))
 }
 
 // stage is one of the computations that make up the document. Where a limit ends it, or ended one before, its result is the zero value.

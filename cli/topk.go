@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/decimal"
 	"optratio/internal/topk"
 	"optratio/lp/linear"
 	"optratio/number"
@@ -78,27 +78,20 @@ func (f *topkFlags) request() (r topk.Request, err error) {
 		return r, usagef("--top %d: give how many of the %d candidates are chosen, from 1 to %d", f.top, f.n, f.n)
 	}
 	r = topk.Request{N: f.n, K: f.k, Top: f.top}
-	if r.Epsilon, err = f.epsilon.parse(); err != nil {
-		return r, err
-	}
-	names, err := splitNames("mechanism", f.mechanism)
-	if err != nil {
-		return r, err
-	}
+	var errs [4]error
+	var names []string
+	r.Epsilon, errs[0] = f.epsilon.parse()
+	names, errs[1] = splitNames("mechanism", f.mechanism)
+	r.Solver, errs[2] = findSolver(f.solver)
+	r.Gap, errs[3] = parseGap(f.gap)
 	for _, name := range names {
-		m, err := topk.ParseMechanism(name)
+		m, err := parsed("mechanism", name, topk.ParseMechanism)
 		if err != nil {
-			return r, usagef("--mechanism: %w", err)
+			return r, cmp.Or(errs[0], err)
 		}
 		r.Mechanisms = append(r.Mechanisms, m)
 	}
-	if r.Solver, err = findSolver(f.solver); err != nil {
-		return r, err
-	}
-	if r.Gap, err = decimal.Parse(f.gap); err != nil || r.Gap.Sign() <= 0 {
-		return r, usagef("--gap %s: give a decimal > 0 such as 1e-9", quoted(f.gap))
-	}
-	return r, nil
+	return r, cmp.Or(errs[:]...)
 }
 
 func (f *topkFlags) run(ctx context.Context) error {
@@ -125,10 +118,7 @@ func (f *topkFlags) run(ctx context.Context) error {
 		N: f.n, K: f.k, Top: f.top, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
 		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 	}
-	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }); err != nil {
-		return err
-	}
-	return ending(ctx, a.Undecided)
+	return cmp.Or(f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }), ending(ctx, a.Undecided))
 }
 
 // print writes the table for people.

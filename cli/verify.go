@@ -74,25 +74,14 @@ type verifyJob struct {
 }
 
 func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
-	epsilon, err := f.epsilon.parse()
-	if err != nil {
-		return j, err
-	}
-	if j.Claim, err = f.claim(); err != nil {
-		return j, err
-	}
-	j.Epsilon, j.Monotonic = epsilon, f.monotonic
-	properties, err := splitNames("property", f.property)
-	if err != nil {
-		return j, err
-	}
-	if j.options.Properties, err = verify.ParseProperties(properties); err != nil {
-		return j, usagef("--property: %w", err)
-	}
-	if j.options.Rho, j.options.Range, j.options.Properties, err = f.target.parse(j.options.Properties); err != nil {
-		return j, err
-	}
-	if j.options.Orders, err = parseNumbers(ctx, "orders", f.orders, ""); err != nil {
+	var errs [5]error
+	j.Claim, errs[1] = f.claim()
+	j.Epsilon, errs[0] = f.epsilon.parse()
+	j.Monotonic = f.monotonic
+	j.options.Properties, errs[2] = parseProperties(f.property)
+	j.options.Rho, j.options.Range, j.options.Properties, errs[3] = f.target.parse(j.options.Properties)
+	j.options.Orders, errs[4] = parseNumbers(ctx, "orders", f.orders, "")
+	if err := cmp.Or(errs[:]...); err != nil {
 		return j, err
 	}
 	for _, a := range j.options.Orders {
