@@ -235,9 +235,9 @@ func (f failing) Solve(context.Context, *linear.Model, linear.Options) (*linear.
 	return nil, f.err
 }
 
-// TestThresholdOfALongGap: the ends are 2^-200 apart, and on either side of the golden ratio.
+// TestThresholdOfALongGap: the ends are 2^-500 apart, on either side of the golden ratio, and their logarithms are told apart.
 func TestThresholdOfALongGap(t *testing.T) {
-	gap := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 200))
+	gap := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 500))
 	a, err := Threshold(context.Background(), ThresholdRequest{N: 3, K: 2, Gap: gap})
 	require.NoError(t, err)
 	for x, sign := range map[*big.Rat]int{a.LowerExp: -1, a.UpperExp: 1} {
@@ -246,6 +246,9 @@ func TestThresholdOfALongGap(t *testing.T) {
 	}
 	width := new(big.Rat).Sub(a.UpperExp, a.LowerExp)
 	assert.LessOrEqual(t, width.Cmp(gap), 0)
+	lower, _ := a.Lower.Upper()
+	upper, _ := a.Upper.Lower()
+	assert.Negative(t, lower.Cmp(upper))
 }
 
 // TestThresholdDecidesLongDecimals: ln of the golden ratio to 200 digits and one unit more or less of the last: enclosures have to be refined beyond 512 bits.

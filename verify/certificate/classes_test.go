@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/number/interval"
 )
 
 // TestClassesHoldTheirVectors counts the score vectors of each class orbit by orbit, and walks the chain of every orbit of the others: it visits the classes that the
@@ -81,5 +83,22 @@ func TestIntervalLimits(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, r.Valid)
 		assert.Contains(t, r.Reason, "too long")
+	}
+}
+
+// TestSagBetweenNodes: where the bound is 100 at both nodes and sags by 40/4 between them, and permute-and-flip's error grows by next to nothing, a ratio is
+// proved if 90 times it is at least the error.
+func TestSagBetweenNodes(t *testing.T) {
+	number := func(x int64) interval.Interval { return interval.FromInt(x, intervalBits) }
+	p := &stretch{
+		ctx: context.Background(), certificate: &intervalCertificate{certificate: certificate{n: 3, k: 2}}, bow: number(40),
+		a: &dualPoint{z: big.NewRat(900_000_000, 1_000_000_000), value: number(100)}, b: &dualPoint{z: big.NewRat(900_000_001, 1_000_000_000), value: number(100)},
+	}
+	zero, one := new(big.Rat), big.NewRat(1, 1)
+	end := p.flip(one)
+	for millionths, want := range map[int64]bool{-1: false, 1: true} {
+		p.most = end.Quo(number(90)).Mul(interval.FromRat(big.NewRat(1_000_000+millionths, 1_000_000), intervalBits))
+		why := p.decide(zero, one, end, 0)
+		assert.Equal(t, want, why == "", why)
 	}
 }

@@ -123,7 +123,7 @@ func (c *intervalCertificate) read(r *reader, o Options) error {
 
 // share reads a number of (0, 1], 0 itself, or with bound one of at least 1.
 func (r *reader) share(s string, bound bool) (*big.Rat, error) {
-	x, err := parseValue(s[:min(len(s), maxEpsilonBits)], maxEpsilonBits)
+	x, err := parseValue(s, maxEpsilonBits)
 	one := big.NewRat(1, 1)
 	switch {
 	case err != nil:

@@ -1,0 +1,336 @@
+package certificate_test
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// intervalText is an interval certificate with the given lines after the constraints.
+func intervalText(n, k int, level string, lines ...string) string {
+	all := append([]string{"optratio-interval 1", fmt.Sprint("n ", n), fmt.Sprint("k ", k), "constraints " + level}, lines...)
+	return strings.Join(all, "\n") + fmt.Sprintf("\nend %d\n", len(all))
+}
+
+// TestRangesByTheorem: what a threshold and the closed form settle, and that one claim without a proof for a part of its range, or with more or less in a line
+// than the format allows, is not valid.
+func TestRangesByTheorem(t *testing.T) {
+	long := strings.Repeat("0", 2500)
+	nines := strings.Repeat("9", 2500)
+	for _, c := range []struct {
+		n, k   int
+		lines  string
+		reason string // empty: valid
+	}{
+		{3, 2, "claim ratio pf 0 618/1000 1|threshold 618/1000", "lowest terms"},
+		{3, 2, "claim ratio pf 0 309/500 1|threshold 309/500", ""}, // the golden ratio is 1.6180…
+		{3, 2, "claim ratio pf 0 309/500 2|threshold 309/500", ""},
+		{3, 2, "claim ratio pf 0 1/2 1|threshold 309/500", ""},
+		{3, 2, "claim ratio pf 0 619/1000 1|threshold 619/1000", "z + … + z^k is more than 1"},
+		{3, 2, "claim ratio pf 0 619/1000 1|threshold 309/500", "no proof from z = 309/500 to 619/1000"},
+		{3, 2, "claim ratio pf 1/2 309/500 1|threshold 309/500", "does not begin at 0"},
+		{3, 2, "claim ratio pf 0 1/2 1", "no proof from z = 0 to 1/2"},
+		{3, 3, "claim ratio pf 0 309/500 1|threshold 309/500", "z + … + z^k is more than 1"},
+		{3, 1, "claim ratio pf 0 1 1|threshold 1", ""},
+		{2, 5, "claim ratio pf 0 1 1|threshold 1", ""},
+		{1, 5, "claim ratio pf 0 1 1|threshold 1", ""},
+		{3, 2, "claim ratio pf 0 1 1|threshold 1", "z + … + z^k is more than 1"},
+		{3, 2, "claim ratio pf 0 1 2|threshold 3/2", "z lies between 0 and 1"},
+		{3, 2, "claim ratio pf 0 1 2|threshold -1/2", "z lies between 0 and 1"},
+		// 27 - 8 - 12 = 7 score vectors with two best ones or more; (3-1) 4 = 8.
+		{3, 2, "claim ratio pf 0 1 15/7|closed-form 15/7", ""},
+		{3, 2, "claim ratio pf 1/3 2/3 15/7|closed-form 15/7", ""},
+		{3, 2, "claim ratio pf 0 1 3|threshold 1/2|closed-form 5/2", ""},
+		{3, 2, "claim ratio pf 0 1 2|closed-form 2", "2 is claimed, 2.142"},
+		{3, 2, "claim ratio pf 0 1 2|closed-form 15/7", "more than is claimed"},
+		{2, 2, "claim ratio pf 0 1 3|closed-form 3", ""}, // 9 - 4 - 4 = 1 and 2
+		{2, 2, "claim ratio pf 0 1 3|closed-form 299/100", "299/100 is claimed"},
+		{1, 2, "claim ratio pf 0 1 1|closed-form 1", ""},
+		{3, 2, "claim ratio pf 0 1 15/7|closed-form 15/7|threshold 1/2", `"threshold 1/2" where a line "end"`},
+		{3, 2, "claim ratio pf 1/2 1/2 2|closed-form 15/7", "is no range"},
+		{3, 2, "claim ratio pf 2/3 1/2 2|closed-form 15/7", "is no range"},
+		{3, 2, "claim ratio pf 0 1 99/100|closed-form 15/7", "a ratio is at least 1"},
+		{3, 2, "claim ratio pf 0 11/10 3|closed-form 15/7", "z lies between 0 and 1"},
+		{3, 2, "claim ratio pf -1/10 1 3|closed-form 15/7", "z lies between 0 and 1"},
+		{3, 2, "claim ratio em 0 1 3|closed-form 15/7", "not of the form"},
+		{3, 2, "claim error pf 0 1 3|closed-form 15/7", "not of the form"},
+		{3, 2, "claim ratio pf 0 1|closed-form 15/7", "4 fields where 5 were expected"},
+		{3, 2, "claim ratio pf 0 1 3 3|closed-form 15/7", "6 fields where 5 were expected"},
+		{3, 2, "claim ratio pf 0 x 3|closed-form 15/7", "not a number"},
+		// A number of more than 4096 bytes is none, whatever its beginning says: these begin as 10^906 and 10^-4094.
+		{3, 2, "claim ratio pf 0 1 1" + long + "/" + nines + "|closed-form 15/7", "number too long"},
+		{3, 2, "claim ratio pf 0 1 3|closed-form 1" + long + "/" + nines, "number too long"},
+		{3, 2, "claim ratio pf 1/1" + long + long + " 1 3|closed-form 15/7", "number too long"},
+	} {
+		rep := check(t, intervalText(c.n, c.k, "paper", strings.Split(c.lines, "|")...))
+		assert.Equal(t, c.reason == "", rep.Valid, "n = %d, k = %d, %.200s: %s", c.n, c.k, c.lines, rep.Reason)
+		assert.Contains(t, rep.Reason, c.reason, "n = %d, k = %d, %.200s", c.n, c.k, c.lines)
+		if rep.Valid {
+			assert.True(t, rep.Claims[0].Follows)
+			assert.Equal(t, c.n, rep.Problem.N)
+		}
+	}
+	rep := check(t, intervalText(3, 2, "none", "claim ratio pf 0 1 3", "closed-form 15/7"))
+	assert.Contains(t, rep.Reason, "constraints")
+}
+
+// node is a z with multipliers of classes and, with one class to a count vector, of rows of monotonicity.
+type node struct {
+	z    *big.Rat
+	y    []*big.Rat
+	cuts map[levelRow]*big.Rat
+}
+
+// classOf numbers the classes of count vectors from their definition: start, greatest depth, and top counts from the start on, in this order.
+func (p *problem) classOf(top int) (class []int, count int) {
+	keys := make([][]int, len(p.orbits))
+	for i, m := range p.orbits {
+		q := spreadOut(m) // depths, best first
+		start, deepest := q[1], q[len(q)-1]
+		keys[i] = append([]int{start, deepest}, m[start:min(start+top, deepest+1)]...)
+	}
+	sorted := slices.Clone(keys)
+	slices.SortFunc(sorted, slices.Compare[[]int])
+	sorted = slices.CompactFunc(sorted, slices.Equal[[]int])
+	for _, key := range keys {
+		i, _ := slices.BinarySearchFunc(sorted, key, slices.Compare[[]int])
+		class = append(class, i)
+	}
+	return class, len(sorted)
+}
+
+func spreadOut(m []int) (q []int) {
+	for v, c := range m {
+		q = append(q, slices.Repeat([]int{v}, c)...)
+	}
+	return q
+}
+
+// nodeValue returns the dual function's value at a node and the multipliers λ of all variables, from the definition.
+func (p *problem) nodeValue(x node, class []int) (value *big.Rat, lambda []*big.Rat) {
+	cost := make([]*big.Rat, len(p.vars))
+	for i := range cost {
+		cost[i] = p.cost(i)
+	}
+	for r, mu := range x.cuts {
+		shift := new(big.Rat).Mul(mu, p.weight(r.a))
+		cost[r.a].Sub(cost[r.a], mu)
+		cost[r.b].Add(cost[r.b], shift.Quo(shift, p.weight(r.b)))
+	}
+	orbit := map[string]int{}
+	for i, m := range p.orbits {
+		orbit[fmt.Sprint(m)] = i
+	}
+	least := make([]*big.Rat, len(x.y))
+	lambda = make([]*big.Rat, len(p.vars))
+	for _, i := range p.fromTheDeepEnd() {
+		c := class[orbit[fmt.Sprint(p.vars[i].m)]]
+		v := new(big.Rat).Set(cost[i])
+		if after := p.after()[i]; after >= 0 {
+			v.Add(v, new(big.Rat).Mul(x.z, lambda[after]))
+		}
+		lambda[i] = new(big.Rat).Sub(v, x.y[c])
+		if lambda[i].Sign() < 0 {
+			lambda[i].SetInt64(0)
+		}
+		if v.Sub(v, lambda[i]); least[c] == nil || v.Cmp(least[c]) < 0 {
+			least[c] = v
+		}
+	}
+	value = new(big.Rat)
+	for i, m := range p.orbits {
+		value.Add(value, new(big.Rat).Mul(p.multiplicity(m), least[class[i]]))
+	}
+	return value, lambda
+}
+
+// after returns the next variable on the chain of each, away from its beginning, or -1.
+func (p *problem) after() []int {
+	next := slices.Repeat([]int{-1}, len(p.vars))
+	for i, b := range p.before {
+		if b >= 0 {
+			next[b] = i
+		}
+	}
+	return next
+}
+
+// fromTheDeepEnd lists the variables, each after the next one on its chain.
+func (p *problem) fromTheDeepEnd() (order []int) {
+	for i, next := range p.after() {
+		for ; next < 0 && i >= 0; i = p.before[i] {
+			order = append(order, i)
+		}
+	}
+	return order
+}
+
+// growth is Σ N(class) max (λ^b_{i+1} - λ^a_{i+1})⁺.
+func (p *problem) growth(a, b []*big.Rat, class []int, classes int) *big.Rat {
+	most := make([]*big.Rat, classes)
+	for i := range most {
+		most[i] = new(big.Rat)
+	}
+	sum := new(big.Rat)
+	after := p.after()
+	for o, m := range p.orbits {
+		for v, count := range m {
+			if next := after[p.index[key(m, v)]]; count > 0 && next >= 0 {
+				if d := new(big.Rat).Sub(b[next], a[next]); d.Cmp(most[class[o]]) > 0 {
+					most[class[o]] = d
+				}
+			}
+		}
+	}
+	for o, m := range p.orbits {
+		sum.Add(sum, new(big.Rat).Mul(p.multiplicity(m), most[class[o]]))
+	}
+	return sum
+}
+
+// flipAt returns permute-and-flip's total error at z.
+func (p *problem) flipAt(z *big.Rat) *big.Rat {
+	q := *p
+	q.z = z
+	sum := new(big.Rat)
+	for i, u := range q.flipPoint() {
+		sum.Add(sum, new(big.Rat).Mul(p.cost(i), u))
+	}
+	return sum
+}
+
+// between returns the largest ratio that the multipliers leave at some parts of the way from a to b, nil where they prove nothing at one, and whether it is
+// inside, where neither end nor the bound's least value at an end would show it.
+func (p *problem) between(a, b node, class []int) (most *big.Rat, inside bool) {
+	low, la := p.nodeValue(a, class)
+	high, lb := p.nodeValue(b, class)
+	width := new(big.Rat).Sub(b.z, a.z)
+	bow := new(big.Rat).Mul(p.growth(la, lb, class, len(a.y)), width)
+	const parts = 64
+	for i := range int64(parts + 1) {
+		t, rest := big.NewRat(i, parts), big.NewRat(parts-i, parts)
+		bound := new(big.Rat).Mul(low, rest)
+		bound.Add(bound, new(big.Rat).Mul(high, t))
+		bound.Sub(bound, rest.Mul(rest, t).Mul(rest, bow))
+		if bound.Sign() <= 0 {
+			return nil, false
+		}
+		z := new(big.Rat).Mul(width, t)
+		flip := p.flipAt(z.Add(z, a.z))
+		if ratio := flip.Quo(flip, bound); most == nil || ratio.Cmp(most) > 0 {
+			most = ratio
+		}
+	}
+	least := low
+	if high.Cmp(low) < 0 {
+		least = high
+	}
+	end := p.flipAt(b.z)
+	return most, end.Quo(end, least).Cmp(most) < 0
+}
+
+const nodeScale = 1 << 20
+
+func (p *problem) nodeLines(top int, nodes []node, bound *big.Rat) []string {
+	lines := []string{fmt.Sprint("top ", top), fmt.Sprint("scale ", nodeScale)}
+	for i, x := range nodes {
+		if i > 0 {
+			lines = append(lines, "bound "+bound.RatString())
+		}
+		line := "node " + x.z.RatString()
+		for _, y := range x.y {
+			line += " " + new(big.Rat).Mul(y, big.NewRat(nodeScale, 1)).RatString()
+		}
+		lines = append(lines, line)
+		for _, r := range p.levelRows() {
+			if mu := x.cuts[r]; mu != nil {
+				a, b := p.vars[r.a], p.vars[r.b]
+				lines = append(lines, fmt.Sprintf("cut m %d %s %d %s %s", a.v, counts(a.m), b.v, counts(b.m), mu.RatString()))
+			}
+		}
+	}
+	return lines
+}
+
+// TestRangesBetweenNodes: with any multipliers at two nodes, a ratio is proved for all that lies between them if it is more than the largest one that the definitions
+// leave at a grid of points, by more than these are apart, and not proved if it is less. Some of the largest ratios are inside the range, where neither end shows them.
+func TestRangesBetweenNodes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	near, inner := 0, 0
+	for _, c := range []struct {
+		n, k, top int
+		level     string
+		trials    int
+		lowered   bool // some multipliers of the second node are too small, which bends the bound between the nodes down
+	}{
+		{3, 2, 3, "paper", 20, false}, {3, 3, 4, "dp", 6, false}, {3, 3, 2, "paper", 8, false}, {4, 2, 1, "full", 8, false}, {3, 3, 4, "monotone", 8, false},
+		{3, 2, 4, "full", 3, false}, {4, 2, 3, "paper", 60, true},
+	} {
+		p := newProblem(c.n, c.k, "3/2", "paper", c.level)
+		class, classes := p.classOf(c.top)
+		rows := p.levelRows()
+		for range c.trials {
+			var nodes []node
+			noise := []float64{0, 0.01, 0.3}[rng.IntN(3)]
+			from := 600 + rng.Int64N(300)
+			for i, z := range []*big.Rat{big.NewRat(from, 1000), big.NewRat(from+1+rng.Int64N(1000-from), 1000)} {
+				q := newProblem(c.n, c.k, new(big.Rat).Inv(z).RatString(), "paper", c.level)
+				q.level = "paper"
+				sol := q.solve()
+				x := node{z: z, y: make([]*big.Rat, classes)}
+				for o, y := range sol.y {
+					f, _ := y.Float64()
+					if c.lowered && i == 1 && rng.IntN(3) == 0 {
+						f -= float64(int(1)<<rng.IntN(4)) * rng.Float64() / 4
+					}
+					x.y[class[o]] = big.NewRat(int64((f+noise*(2*rng.Float64()-1))*nodeScale), nodeScale)
+				}
+				for _, r := range rows {
+					if r.kind == "m" && c.top == c.k+1 && rng.IntN(4) == 0 {
+						if x.cuts == nil {
+							x.cuts = map[levelRow]*big.Rat{}
+						}
+						x.cuts[r] = big.NewRat(1+rng.Int64N(50), 1024)
+					}
+				}
+				nodes = append(nodes, x)
+			}
+			most, inside := p.between(nodes[0], nodes[1], class)
+			if c.lowered && !inside {
+				continue
+			}
+			claim := func(bound *big.Rat) (bool, string) {
+				head := fmt.Sprintf("claim ratio pf %s %s %s", nodes[0].z.RatString(), nodes[1].z.RatString(), bound.RatString())
+				rep := check(t, intervalText(c.n, c.k, c.level, append([]string{head}, p.nodeLines(c.top, nodes, bound)...)...))
+				return rep.Valid, rep.Reason
+			}
+			if most == nil {
+				ok, reason := claim(big.NewRat(1000, 1))
+				assert.False(t, ok)
+				assert.Contains(t, reason, "the values prove")
+				continue
+			}
+			near++
+			if inside {
+				inner++
+			}
+			less := new(big.Rat).Mul(most, big.NewRat(999_999_999, 1_000_000_000))
+			if less.Cmp(big.NewRat(1, 1)) >= 0 {
+				ok, reason := claim(less)
+				require.False(t, ok, "%+v: %s", c, less.FloatString(9))
+				assert.Contains(t, reason, "the values prove a ratio of at most")
+			}
+			ok, reason := claim(new(big.Rat).Mul(most, big.NewRat(1001, 1000)))
+			require.True(t, ok, "%+v: %s %s", c, most.FloatString(9), reason)
+		}
+	}
+	t.Log(near, inner)
+	assert.Greater(t, near, 30)
+	assert.Greater(t, inner, 1)
+}
