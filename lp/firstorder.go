@@ -11,7 +11,6 @@ import (
 	"optratio/lp/chain"
 	"optratio/lp/linear"
 	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 // From firstOrderVariables variables on, the first-order method goes before the simplex method.
@@ -36,8 +35,7 @@ func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
 	}
 	o := &firstOrder{p: p, need: p.Orbits() - len(f.Chains)}
 	o.gap, _ = gap.Float64()
-	numbers := enclosedNumbers{arith.Interval{Prec: floatPrecision}}
-	start.X = p.probabilities(p.flipped(numbers, p.Epsilon.ExpNeg(big.NewRat(1, 1), floatPrecision)))
+	start.X = p.probabilities(p.flipped())
 	for c, w := range f.Chains {
 		for i := f.Start[c]; i < f.Start[c+1]; i++ {
 			o.flip += w * f.Cost[i] * start.X[i]
@@ -49,12 +47,11 @@ func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
 }
 
 // probabilities reads masses u, by variable, as probabilities of one candidate, by position.
-func (p *Program) probabilities(u []interval.Interval) []float64 {
+func (p *Program) probabilities(u []ball) []float64 {
+	mass := p.floatMass()
 	x := make([]float64, len(p.order))
 	for i, j := range p.order {
-		weight := new(big.Float).SetInt(p.mass[p.vars.Orbit[j]])
-		weight.Mul(weight, big.NewFloat(float64(p.vars.Count[j])))
-		x[i], _ = weight.Quo(u[j].Mid(), weight).Float64()
+		x[i] = u[j].hi / mass[p.vars.Orbit[j]] / float64(p.vars.Count[j])
 	}
 	return x
 }

@@ -198,7 +198,7 @@ func (s *optimum) mixed(u []interval.Interval, f enclosedNumbers, prec uint) []i
 	}
 	own := enclosedNumbers{arith.Interval{Prec: s.solution.prec}}
 	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), own.Prec)
-	theta, ok := mixture(p, own, z, point(p, own, z, s.solution.proposal.Injection), p.flipped(own, z))
+	theta, ok := mixture(p, own, z, point(p, own, z, s.solution.proposal.Injection), point(p, own, z, nil))
 	if !ok || theta.Sign() == 0 {
 		return u
 	}

@@ -8,7 +8,6 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
-	"optratio/number/interval"
 )
 
 // Program is the linear program of the optimal mechanism on Q(n,k), enumerated. Columns are the
@@ -21,8 +20,8 @@ type Program struct {
 	Level     Level
 	Epsilon   mechanisms.Epsilon
 
-	cuts []Cut               // rows of the level in force
-	flip []interval.Interval // permute-and-flip at the last precision used
+	cuts []Cut  // rows of the level in force
+	flip []ball // permute-and-flip, from flipped
 
 	lat    *lattice.Lattice
 	vars   *lattice.Numbering
@@ -86,9 +85,8 @@ func (p *Program) Model() *linear.Model {
 		RowLower: make([]float64, 0, p.Orbits()+p.links()),
 		RowUpper: make([]float64, 0, p.Orbits()+p.links()),
 	}
-	mass := make([]float64, p.Orbits())
-	for i, n := range p.mass {
-		mass[i], _ = new(big.Float).SetInt(n).Float64()
+	mass := p.floatMass()
+	for range mass {
 		m.AddRow(1, 1)
 	}
 	for range p.links() {
@@ -111,6 +109,15 @@ func (p *Program) Model() *linear.Model {
 		}))
 	})
 	return m
+}
+
+// floatMass returns N(m) of each orbit, rounded.
+func (p *Program) floatMass() []float64 {
+	mass := make([]float64, p.Orbits())
+	for i, n := range p.mass {
+		mass[i], _ = n.Float64()
+	}
+	return mass
 }
 
 // Rational returns the program with exact numbers, at the given rational z.

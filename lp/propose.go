@@ -7,7 +7,6 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 // ratFloat returns x as a rational, 0 where it is not finite.
@@ -32,10 +31,9 @@ func (p *Program) emptyProposal() *Proposal {
 // fromResult reads a proposal from a solver's answer to Model.
 func (p *Program) fromResult(r *linear.Result) *Proposal {
 	prop := p.emptyProposal()
-	mass := make([]float64, p.Orbits())
-	for i, n := range p.mass {
-		mass[i], _ = new(big.Float).SetInt(n).Float64()
-		prop.Dual[i] = ratFloat(r.Duals[i] / mass[i])
+	mass := p.floatMass()
+	for i, n := range mass {
+		prop.Dual[i] = ratFloat(r.Duals[i] / n)
 	}
 	x := make([]float64, p.Variables())
 	for j := range x {
@@ -111,22 +109,32 @@ func (p *Program) closedProposal() *Proposal {
 // bounds holds a lower and an upper bound on the optimum.
 type bounds struct{ lower, upper *big.Rat }
 
-// enclose evaluates a proposal in outward-rounded arithmetic of the given precision.
+// enclose evaluates a proposal in outward-rounded arithmetic of the given precision. For floatPrecision that is arithmetic on balls, unless it proves
+// too little.
 func (p *Program) enclose(prop *Proposal, prec uint) bounds {
-	f := enclosedNumbers{arith.Interval{Prec: prec}}
 	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), prec)
-	var b bounds
-	b.lower = f.Floor(lowerBound(p, f, z, prop))
-	if upper, ok := upperBound(p, f, z, prop, p.flipped(f, z)); ok {
+	if prec == floatPrecision {
+		if b := evaluate(p, balls{}, balls{}.fromInterval(z), prop, p.flipped()); b.lower != nil && b.upper != nil {
+			return b
+		}
+	}
+	f := enclosedNumbers{arith.Interval{Prec: prec}}
+	return evaluate(p, f, z, prop, point(p, f, z, nil))
+}
+
+// evaluate returns the bounds that a proposal proves, given permute-and-flip's masses.
+func evaluate[T any](p *Program, f ordered[T], z T, prop *Proposal, flip []T) bounds {
+	b := bounds{lower: f.Floor(lowerBound(p, f, z, prop))}
+	if upper, ok := upperBound(p, f, z, prop, flip); ok {
 		b.upper = f.Ceil(upper)
 	}
 	return b
 }
 
-// flipped returns permute-and-flip's masses, kept for the last precision asked for.
-func (p *Program) flipped(f enclosedNumbers, z interval.Interval) []interval.Interval {
-	if p.flip == nil || p.flip[0].Prec() != f.Prec {
-		p.flip = point(p, f, z, nil)
+// flipped returns permute-and-flip's masses.
+func (p *Program) flipped() []ball {
+	if p.flip == nil {
+		p.flip = point(p, balls{}, balls{}.fromInterval(p.Epsilon.ExpNeg(big.NewRat(1, 1), floatPrecision)), nil)
 	}
 	return p.flip
 }

@@ -3,13 +3,7 @@ package lp
 import (
 	"math"
 	"math/big"
-
-	"optratio/number/arith"
-	"optratio/number/interval"
 )
-
-// repairPrecision is the precision in bits at which a point is repaired.
-const repairPrecision = floatPrecision
 
 // leastInjection is the size, relative to the mass at its position, below which an injection counts for rounding error.
 const leastInjection = 1e-14
@@ -20,33 +14,35 @@ const leastInjection = 1e-14
 // that its chain goes on to comes before, and row (T) there bounds that rest from above. What is beyond that is injected at another depth, which is
 // possible at any of them. So a row that is violated costs no more than the mass it is violated by, carried to the end of a chain.
 //
-// Left to the bounds are errors of the order of 2^-repairPrecision, and rests below 0 where the given point is far from feasible.
+// Left to the bounds are errors of the order of ballError, and rests below 0 where the given point is far from feasible.
 func (p *Program) repaired(x []float64) []*big.Rat {
-	f := enclosedNumbers{arith.Interval{Prec: repairPrecision}}
-	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), repairPrecision)
+	f := balls{}
+	z := f.fromInterval(p.Epsilon.ExpNeg(big.NewRat(1, 1), floatPrecision))
 	down := p.vars.DownAll()
 	injection := make([]*big.Rat, p.Variables())
-	u := make([]interval.Interval, p.Variables())
-	inject := func(j int32, amount *big.Float) {
-		r, _ := amount.Rat(nil)
+	u := make([]ball, p.Variables())
+	inject := func(j int32, amount ball) {
+		r := ratFloat(amount.hi)
+		r.Add(r, ratFloat(amount.lo))
 		if injection[j] != nil {
 			r.Add(r, injection[j])
 		}
 		injection[j] = r
-		u[j] = f.Add(u[j], interval.Point(amount))
+		amount.err = 0
+		u[j] = f.Add(u[j], amount)
 	}
 	for i := range p.Orbits() {
 		first, end := p.vars.First[i], p.vars.First[i+1]
-		mass := interval.FromBig(p.mass[i], repairPrecision)
+		mass := f.FromRat(new(big.Rat).SetInt(p.mass[i]))
 		rest := mass
 		place, most := end-1, 0.0 // the depth of the largest injection
 		for j := first + 1; j < end; j++ {
 			u[j] = f.Mul(z, u[p.vars.Up[j]])
 			if want := x[j] * float64(p.vars.Count[j]); want > 0 && !math.IsInf(want, 0) {
-				target := f.Mul(mass, interval.FromFloat(want, repairPrecision))
+				target := f.Mul(mass, ball{hi: want})
 				s := f.Sub(target, u[j])
-				if size := s.Near() / target.Near(); size > leastInjection {
-					inject(j, s.Mid())
+				if size := s.hi / target.hi; size > leastInjection {
+					inject(j, s)
 					if size *= want; size > most {
 						place, most = j, size
 					}
@@ -55,9 +51,11 @@ func (p *Program) repaired(x []float64) []*big.Rat {
 			rest = f.Sub(rest, u[j])
 		}
 		if next := down[first]; next >= 0 && p.vars.Depth[next] == 0 && place > first {
-			if excess := f.Sub(rest, f.Quo(u[next], z)).Hi(); excess.Sign() > 0 && !excess.IsInf() {
+			excess := f.Sub(rest, f.Quo(u[next], z))
+			if hi, lo := twoSum(excess.hi, excess.lo+4*excess.err); hi > 0 && !math.IsInf(hi, 0) {
+				excess = ball{hi: hi, lo: lo} // its upper end, and a little more
 				inject(place, excess)
-				rest = f.Sub(rest, interval.Point(excess))
+				rest = f.Sub(rest, excess)
 			}
 		}
 		u[first] = rest

@@ -33,23 +33,26 @@ type Ascent struct {
 	Infeasible float64   // Σ N |1 - A x| over the lattice at the image
 	Iterations int
 
-	anchor      Point
-	average     float64 // weight of the anchor in the average that is still to be taken before the next step; 0 for none
-	parts       []part
-	pull, shift []float64 // A x of the image and of the step; shift also is scratch
+	anchor  Point
+	average float64 // weight of the anchor in the average that is still to be taken before the next step; 0 for none
+	parts   []part
+	at      struct{ now, image, anchor []float64 } // A x of each
+	scratch []float64
 }
 
-// part is a range of chains that one goroutine works on.
+// part is a range of chains, and one of classes, that one goroutine works on.
 type part struct {
-	from, to     int
-	pull, shift  []float64
-	stack        []block
-	change, cost float64
+	from, to                 int
+	first, last              int
+	pull                     []float64 // A x of the image from these chains alone
+	stack                    []block
+	change, cost, infeasible float64
+	dx, dy                   float64
 }
 
 // A form with more positions than partLength is cut into parts of about that length, but at most maxParts.
 const (
-	partLength = 8192
+	partLength = 24576
 	maxParts   = 8
 )
 
@@ -57,17 +60,17 @@ const (
 func NewAscent(f *Form, start Point, omega float64) *Ascent {
 	classes := len(f.Weight)
 	a := &Ascent{Form: f, Omega: omega, Now: NewPoint(f), Image: NewPoint(f), anchor: NewPoint(f)}
-	a.shift, a.pull, a.Best = make([]float64, classes), make([]float64, classes), make([]float64, classes)
+	a.at.now, a.at.image, a.at.anchor = make([]float64, classes), make([]float64, classes), make([]float64, classes)
+	a.scratch, a.Best = make([]float64, classes), make([]float64, classes)
 	count := min(maxParts, 1+len(f.Class)/partLength)
 	next := 0
 	for i := range count {
-		p := part{from: next, pull: a.pull, shift: a.shift}
+		p := part{from: next, first: i * classes / count, last: (i + 1) * classes / count, pull: make([]float64, classes)}
 		for next < len(f.Chains) && int(f.Start[next]) < (i+1)*len(f.Class)/count {
 			next++
 		}
-		if p.to = next; i > 0 {
-			p.pull, p.shift = make([]float64, classes), make([]float64, classes)
-		}
+		p.to = next
+		p.stack = make([]block, len(f.Power)+1)
 		a.parts = append(a.parts, p)
 	}
 	a.Now.copy(start)
@@ -80,10 +83,10 @@ func NewAscent(f *Form, start Point, omega float64) *Ascent {
 
 // offer keeps y, repaired, if its bound is the best so far.
 func (a *Ascent) offer(y []float64) {
-	copy(a.shift, y)
-	if v := a.Form.Repair(a.shift); v > a.Bound {
+	copy(a.scratch, y)
+	if v := a.Form.Repair(a.scratch); v > a.Bound {
 		a.Bound = v
-		copy(a.Best, a.shift)
+		a.Best, a.scratch = a.scratch, a.Best
 	}
 }
 
@@ -100,71 +103,82 @@ func (a *Ascent) each(work func(p *part)) {
 // step takes the average that is still to be taken, stores T(now) in the image and returns the squared length of T(now) - now in the norm of the
 // method.
 func (a *Ascent) step() float64 {
-	f := a.Form
-	root := math.Sqrt(float64(f.N))
+	root := math.Sqrt(float64(a.Form.N))
 	tau, sigma := 0.999/(root*a.Omega), 0.999*a.Omega/root
-	if a.average > 0 {
-		mix(a.average, a.Now.Y, a.Image.Y, a.anchor.Y)
-	}
+	a.each(func(p *part) {
+		if a.average > 0 {
+			mix(a.average, a.Now.Y[p.first:p.last], a.Image.Y[p.first:p.last], a.anchor.Y[p.first:p.last])
+			mix(a.average, a.at.now[p.first:p.last], a.at.image[p.first:p.last], a.at.anchor[p.first:p.last])
+		}
+	})
 	a.each(func(p *part) { a.advance(p, tau) })
+	a.each(func(p *part) { a.climb(p, sigma) })
 	change := 0.0
 	a.Primal, a.Infeasible, a.average = 0, 0, 0
 	for i := range a.parts {
 		p := &a.parts[i]
-		change += p.change / tau
+		change += p.change
 		a.Primal += p.cost
-		if i > 0 {
-			for c, v := range p.pull {
-				a.pull[c] += v
-			}
-			for c, v := range p.shift {
-				a.shift[c] += v
-			}
-		}
-	}
-	y, image := a.Now.Y, a.Image.Y
-	for c, w := range f.Weight {
-		miss := 1 - a.pull[c]
-		d := sigma * (miss - a.shift[c])
-		image[c] = y[c] + d
-		change += w * (d*d/sigma + 2*d*a.shift[c])
-		a.Infeasible += w * math.Abs(miss)
+		a.Infeasible += p.infeasible
 	}
 	return max(change, 0)
 }
 
-// advance is the primal half of a step on one part.
+// climb is the dual half of a step on the classes of one part.
+func (a *Ascent) climb(p *part, sigma float64) {
+	image := a.at.image[p.first:p.last]
+	copy(image, a.parts[0].pull[p.first:p.last])
+	for i := 1; i < len(a.parts); i++ {
+		for c, v := range a.parts[i].pull[p.first:p.last] {
+			image[c] += v
+		}
+	}
+	p.infeasible = 0
+	now, y, next, weight := a.at.now[p.first:p.last], a.Now.Y[p.first:p.last], a.Image.Y[p.first:p.last], a.Form.Weight[p.first:p.last]
+	for c, v := range image {
+		shift := v - now[c]
+		d := sigma * (1 - v - shift)
+		next[c] = y[c] + d
+		p.change += weight[c] * (d*d/sigma + 2*d*shift)
+		p.infeasible += weight[c] * math.Abs(1-v)
+	}
+}
+
+// advance is the primal half of a step on the chains of one part.
 func (a *Ascent) advance(p *part, tau float64) {
 	f := a.Form
 	clear(p.pull)
-	clear(p.shift)
 	p.change, p.cost = 0, 0
+	y, pull := a.Now.Y, p.pull
 	for s := p.from; s < p.to; s++ {
 		from, to := f.Start[s], f.Start[s+1]
 		x, image := a.Now.X[from:to], a.Image.X[from:to]
 		cost, class, share := f.Cost[from:to], f.Class[from:to], f.Share[from:to]
+		image = image[:len(x)]
+		cost, class, share = cost[:len(x)], class[:len(x)], share[:len(x)]
 		if a.average > 0 {
 			mix(a.average, x, image, a.anchor.X[from:to])
 		}
 		for i, v := range x {
-			image[i] = v - tau*(cost[i]-a.Now.Y[class[i]])
+			image[i] = v - tau*(cost[i]-y[class[i]])
 		}
-		p.stack = f.project(image, p.stack)
+		f.project(image, p.stack)
 		sum, squares := 0.0, 0.0
 		for i, v := range image {
 			d := v - x[i]
 			squares += d * d
 			sum += cost[i] * v
-			p.pull[class[i]] += share[i] * v
-			p.shift[class[i]] += share[i] * d
+			pull[class[i]] += share[i] * v
 		}
 		p.change += f.Chains[s] * squares
 		p.cost += f.Chains[s] * sum
 	}
+	p.change /= tau
 }
 
 // mix moves now to the average of the reflection 2 image - now and the anchor, the latter with weight t.
 func mix(t float64, now, image, anchor []float64) {
+	image, anchor = image[:len(now)], anchor[:len(now)]
 	for i, v := range now {
 		now[i] = (1-t)*(2*image[i]-v) + t*anchor[i]
 	}
@@ -175,23 +189,50 @@ func (a *Ascent) restart() {
 	if dx, dy := a.gone(); dx > 1e-32 && dy > 1e-32 {
 		a.Omega = math.Exp(0.5*math.Log(a.Omega) + 0.25*math.Log(dy/dx))
 	}
-	a.Now.copy(a.Image)
-	a.anchor.copy(a.Image)
+	a.each(func(p *part) {
+		from, to := a.Form.Start[p.from], a.Form.Start[p.to]
+		copy(a.Now.X[from:to], a.Image.X[from:to])
+		copy(a.anchor.X[from:to], a.Image.X[from:to])
+	})
+	for _, y := range [][]float64{a.Now.Y, a.anchor.Y} {
+		copy(y, a.Image.Y)
+	}
+	a.land()
+}
+
+// land starts anew where now is the anchor, and A x of it is that of the parts.
+func (a *Ascent) land() {
 	a.average = 0
+	clear(a.at.now)
+	for i := range a.parts {
+		for c, v := range a.parts[i].pull {
+			a.at.now[c] += v
+		}
+	}
+	copy(a.at.anchor, a.at.now)
 }
 
 // gone returns the squared distances from the anchor to the image.
 func (a *Ascent) gone() (dx, dy float64) {
 	f := a.Form
-	for s, w := range f.Chains {
-		for i := f.Start[s]; i < f.Start[s+1]; i++ {
-			d := a.Image.X[i] - a.anchor.X[i]
-			dx += w * d * d
+	a.each(func(p *part) {
+		p.dx, p.dy = 0, 0
+		for s := p.from; s < p.to; s++ {
+			sum := 0.0
+			for i := f.Start[s]; i < f.Start[s+1]; i++ {
+				d := a.Image.X[i] - a.anchor.X[i]
+				sum += d * d
+			}
+			p.dx += f.Chains[s] * sum
 		}
-	}
-	for c, w := range f.Weight {
-		d := a.Image.Y[c] - a.anchor.Y[c]
-		dy += w * d * d
+		for c := p.first; c < p.last; c++ {
+			d := a.Image.Y[c] - a.anchor.Y[c]
+			p.dy += f.Weight[c] * d * d
+		}
+	})
+	for i := range a.parts {
+		dx += a.parts[i].dx
+		dy += a.parts[i].dy
 	}
 	return dx, dy
 }
@@ -236,7 +277,13 @@ const every = 64
 func (a *Ascent) Run(ctx context.Context, most int, watch func() Outcome) bool {
 	first, last, age := 0.0, math.Inf(1), 0
 	a.anchor.copy(a.Now)
-	a.average = 0
+	a.each(func(p *part) {
+		clear(p.pull)
+		for i := a.Form.Start[p.from]; i < a.Form.Start[p.to]; i++ {
+			p.pull[a.Form.Class[i]] += a.Form.Share[i] * a.Now.X[i]
+		}
+	})
+	a.land()
 	for ; a.Iterations < most; a.Iterations++ {
 		if ctx.Err() != nil {
 			return false

@@ -11,23 +11,25 @@ import "math"
 // In the inner products weighted by W and N the operator x ↦ (Σ W x)/N(class) has norm sqrt(n), as Σ W = n N(class) over
 // the positions of a class, and its adjoint only reads y at the class of a position.
 type Form struct {
-	N      int       // candidates
-	Start  []int32   // chain s holds positions Start[s]..Start[s+1], from first to deepest
-	Class  []int32   // of each position
-	Cost   []float64 // of each position
-	Share  []float64 // W / N(class) of each position
-	Chains []float64 // W of each chain over |Q|
-	Weight []float64 // N of each class over |Q|
-	Z      float64   // e^{-ε}
-	Power  []float64 // z^i, from Prepare
-	norm   []float64 // Σ_{j<i} z^2j
+	N       int       // candidates
+	Start   []int32   // chain s holds positions Start[s]..Start[s+1], from first to deepest
+	Class   []int32   // of each position
+	Cost    []float64 // of each position
+	Share   []float64 // W / N(class) of each position
+	Chains  []float64 // W of each chain over |Q|
+	Weight  []float64 // N of each class over |Q|
+	Z       float64   // e^{-ε}
+	Power   []float64 // z^i, from Prepare
+	inverse []float64 // 1 / Σ_{j<i} z^2j
 }
 
 // Prepare tabulates powers of z for chains of at most the given length. It must be called before anything else is done with the form.
 func (f *Form) Prepare(length int) {
-	f.Power, f.norm = []float64{1}, []float64{0}
+	f.Power, f.inverse = []float64{1}, []float64{0}
+	norm := 0.0
 	for i := range length {
-		f.norm = append(f.norm, f.norm[i]+f.Power[i]*f.Power[i])
+		norm += f.Power[i] * f.Power[i]
+		f.inverse = append(f.inverse, 1/norm)
 		f.Power = append(f.Power, f.Power[i]*f.Z)
 	}
 }
@@ -39,32 +41,41 @@ type block struct {
 }
 
 // project replaces a by the nearest point of the cone a_0 >= 0, a_i >= z a_{i-1}: pool adjacent violators with geometric
-// blocks.
-func (f *Form) project(a []float64, stack []block) []block {
-	stack = stack[:0]
-	for _, v := range a {
-		b := block{1, v, v}
-		for len(stack) > 0 {
-			last := stack[len(stack)-1]
-			if b.head >= f.Power[last.length]*last.head {
+// blocks. The stack has room for one more block than a is long.
+func (f *Form) project(a []float64, stack []block) {
+	top := 0 // of the stack, below which the blocks before b are
+	b := block{1, a[0], a[0]}
+	for _, v := range a[1:] {
+		if least := f.Power[b.length] * b.head; v >= least {
+			stack[top] = b
+			top++
+			b = block{1, v, v}
+			continue
+		}
+		b.sum += f.Power[b.length] * v
+		b.length++
+		b.head = b.sum * f.inverse[b.length]
+		for top > 0 {
+			last := &stack[top-1]
+			power := f.Power[last.length]
+			if b.head >= power*last.head {
 				break
 			}
-			b.sum = last.sum + f.Power[last.length]*b.sum
+			b.sum = last.sum + power*b.sum
 			b.length += last.length
-			b.head = b.sum / f.norm[b.length]
-			stack = stack[:len(stack)-1]
+			b.head = b.sum * f.inverse[b.length]
+			top--
 		}
-		stack = append(stack, b)
 	}
+	stack[top] = b
 	i := 0
-	for _, b := range stack {
+	for _, b := range stack[:top+1] {
 		head := max(b.head, 0)
-		for j := range b.length {
-			a[i+j] = f.Power[j] * head
+		for j, power := range f.Power[:b.length] {
+			a[i+j] = power * head
 		}
 		i += b.length
 	}
-	return stack
 }
 
 // Repair lowers y until it is dual feasible, up to rounding, and returns the bound Σ N y it then gives, over |Q|. Feasible

@@ -22,7 +22,7 @@ func TestProjection(t *testing.T) {
 				a[i] = rng.NormFloat64() * math.Pow(z, float64(i)*rng.Float64())
 			}
 			x := slices.Clone(a)
-			f.project(x, nil)
+			f.project(x, make([]block, 13))
 			dot := 0.0
 			for i := range x {
 				dot += (a[i] - x[i]) * x[i]
