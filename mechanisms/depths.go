@@ -124,28 +124,27 @@ func (m *overDepths) relativeError(in *FloatInstance) float64 {
 //	d_a = max_b (q_b - q_a)/(Δ_a + Δ_b) >= 0,
 //
 // of the candidates that take part: those without sensitivity that have the best score of these, and all others. Each moves by at most 1 between
-// neighbours. O(classes²) in float64, and exact for the few terms that may be the largest.
+// neighbours. O(n log n), and exact.
 func (in *Instance) normalisedDepths() (depths []*big.Rat, keep []int) {
 	classes, _, class := in.choices()
-	plain := &gem{}
-	near := plain.newProposals(classes, interval.FromInt(2, 64), interval.FromInt(0, 64))
+	below := func(a, b int) *big.Rat {
+		sum := new(big.Rat).Add(classes[a].d, classes[b].d)
+		return sum.Quo(new(big.Rat).Sub(classes[b].q, classes[a].q), sum)
+	}
+	hull := newEnvelope(classes)
 	byClass := make([]*big.Rat, len(classes)) // nil: never taken
-	for a, ca := range classes {
-		deepest := new(big.Rat)
-		for _, b := range near.minima(a) {
-			t, ok := plain.pair(ca.q, ca.d, classes[b].q, classes[b].d)
-			if !ok {
-				continue
-			}
-			if t.never {
-				deepest = nil
-				break
-			}
-			if d := new(big.Rat).Add(t.gap, t.gap); d.Cmp(deepest) > 0 {
-				deepest = d
+	for a := range classes {
+		// The deepest one is the least minus depth.
+		near, never := hull.minima(a, 1, 0, func(a, l, r int) (int, bool) { return below(a, r).Cmp(below(a, l)), true })
+		if never {
+			continue
+		}
+		byClass[a] = new(big.Rat)
+		for _, b := range near {
+			if d := below(a, b); d.Cmp(byClass[a]) > 0 {
+				byClass[a] = d
 			}
 		}
-		byClass[a] = deepest
 	}
 	for i, c := range class {
 		if byClass[c] != nil {

@@ -32,17 +32,17 @@ func TestPermuteAndFlipByRulesOfFewNodes(t *testing.T) {
 		exact := registry["pf"].(Weighted).WeightedExact(weights, counts)
 		for nodes := 1; nodes <= 6; nodes++ {
 			for _, reach := range []float64{1, 3, 8, 300} {
-				for i, p := range permuteAndFlipByRule(quadrature.Legendre(nodes, prec), reach, boxes, counts) {
+				for i, p := range permuteAndFlipByRule(quadrature.Legendre(nodes, prec), reach, prec, boxes, counts) {
 					require.True(t, p.Contains(exact[i]), "%d nodes, reach %g, %v of %v: %v is not in %v", nodes, reach, weights, counts, exact[i], p)
 				}
 			}
 		}
 		// Many nodes leave what lies beyond the reach, which is there.
-		for i, p := range permuteAndFlipByRule(quadrature.Legendre(60, prec), 3, boxes, counts) {
+		for i, p := range permuteAndFlipByRule(quadrature.Legendre(60, prec), 3, prec, boxes, counts) {
 			require.True(t, p.Contains(exact[i]))
 			require.Greater(t, p.RelWidth(), 1e-6)
 		}
-		for i, p := range permuteAndFlipByRule(quadrature.Legendre(150, prec), 60, boxes, counts) {
+		for i, p := range permuteAndFlipByRule(quadrature.Legendre(150, prec), 60, prec, boxes, counts) {
 			require.True(t, p.Contains(exact[i]))
 			require.Less(t, p.RelWidth(), 1e-24)
 		}
@@ -204,9 +204,61 @@ func TestPermuteAndFlipOfTinyWeights(t *testing.T) {
 			boxes = append(boxes, interval.FromRat(w, prec))
 		}
 		exact := registry["pf"].(Weighted).WeightedExact(weights, counts)
-		for i, p := range permuteAndFlipByRule(quadrature.Legendre(40, prec), 30, boxes, counts) {
+		for i, p := range permuteAndFlipByRule(quadrature.Legendre(40, prec), 30, prec, boxes, counts) {
 			require.True(t, p.Contains(exact[i]), "%v of %v: %v is not in %v", weights, counts, exact[i], p)
 			require.Less(t, p.RelWidth(), 1e-6)
 		}
 	}
+}
+
+// Series of too few terms must still hold the exact values, and are then as wide as what they leave out.
+func TestPermuteAndFlipByShortSeries(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 11))
+	const prec = 160
+	for range 20 {
+		var weights []*big.Rat
+		var counts []int
+		var boxes []interval.Interval
+		for i := range 8 { // all light but one
+			w := big.NewRat(1+rng.Int64N(60), 1000)
+			if i == 0 {
+				w = big.NewRat(1, 1)
+			}
+			weights, counts, boxes = append(weights, w), append(counts, 1+rng.IntN(4)), append(boxes, interval.FromRat(w, prec))
+		}
+		exact := registry["pf"].(Weighted).WeightedExact(weights, counts)
+		widest := math.Inf(1)
+		for _, bits := range []uint{1, 2, 4, 8, 16, 32, 64, 128} {
+			width := 0.0
+			for i, p := range permuteAndFlipByRule(quadrature.Legendre(60, prec), 60, bits, boxes, counts) {
+				require.True(t, p.Contains(exact[i]), "%d bits, %v of %v: %v is not in %v", bits, weights, counts, exact[i], p)
+				width = max(width, p.RelWidth())
+			}
+			require.LessOrEqual(t, width, widest)
+			require.Less(t, width, 40*math.Pow(0.5, float64(min(bits, 60))))
+			widest = width
+		}
+	}
+}
+
+// K terms of a series in x <= 2^-e leave 2^-prec: 2^{-eK} <= 2^-prec, and K-1 terms would not.
+func TestSeriesTerms(t *testing.T) {
+	for _, prec := range []uint{53, 128, 166} {
+		assert.Equal(t, 1, seriesTerms(new(big.Float), prec))
+		for e := range 400 {
+			for _, part := range []float64{1, 0.75, 0.5000001} {
+				k := seriesTerms(new(big.Float).SetMantExp(big.NewFloat(part), -e), prec)
+				exponent := e // 2^-e is above x, but for x = 2^-e itself
+				if part == 1 {
+					exponent--
+				}
+				if exponent < lightBits {
+					assert.Zero(t, k)
+					continue
+				}
+				assert.True(t, exponent*k >= int(prec) && exponent*(k-1) < int(prec), "2^-%d: %d terms", exponent, k)
+			}
+		}
+	}
+	assert.Zero(t, seriesTerms(new(big.Float).SetInf(false), 128))
 }

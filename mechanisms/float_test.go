@@ -256,3 +256,32 @@ func BenchmarkEnclosedPermuteAndFlip(b *testing.B) {
 		})
 	}
 }
+
+// What report noisy max leaves out at the left is at most e^-45 in all, and not much less than that is left in.
+func TestNoisyMaxLeavesOutWhatIsRare(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 42))
+	for trial := range 60 {
+		laplace, n := trial%2 == 0, 1+rng.IntN(3000)
+		laws := make([]noiseLaw, n)
+		for i := range laws {
+			laws[i] = noiseLaw{-100 * rng.Float64(), 0.1 + 5*rng.Float64()}
+		}
+		lo, hi, breaks := span(laws)
+		if !laplace {
+			lo = breaks[len(breaks)-1]
+		}
+		product := func(x float64) float64 {
+			log := 0.0
+			for _, l := range laws {
+				log += math.Log(l.cdf(x, laplace))
+			}
+			return log
+		}
+		at := decided(laws, laplace, lo, hi)
+		require.GreaterOrEqual(t, at, lo)
+		require.LessOrEqual(t, product(at), -noiseReach+1e-9)
+		require.Greater(t, product(at+1e-6), -noiseReach, "trial %d", trial)
+	}
+	// At the places where it matters least, nothing is: one candidate's noise below its reach.
+	require.Equal(t, -1.0, decided([]noiseLaw{{0, 1}}, true, -1, 1))
+}

@@ -91,8 +91,7 @@ func (m *gem) gemWeights(in *Instance, classes []candidate, counts []int, share 
 	return out, nil
 }
 
-// exponents returns, for each class, enclosures of ε'q'/2, ε' = share·ε, nil for a class that is never taken. O(classes²) in float64, where most
-// terms are seen to exceed the minimum by more than any rounding; the others are enclosed.
+// exponents returns, for each class, enclosures of ε'q'/2, ε' = share·ε, nil for a class that is never taken, in O(n log n).
 func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec uint) ([]*interval.Interval, error) {
 	beta, err := in.Params.beta()
 	if err != nil {
@@ -102,74 +101,32 @@ func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec 
 	eps := in.Epsilon.Value(work).Mul(interval.FromRat(share, work))
 	odds := new(big.Rat).Quo(big.NewRat(int64(len(in.Scores)), 1), beta) // n/β
 	ln := interval.LogRat(odds, work)
+	slope := ln.Mul(interval.FromInt(m.sign, work))
+	half := eps.Mul(interval.FromRat(big.NewRat(1, 2), work))
+	u, d := make([]interval.Interval, len(classes)), make([]interval.Interval, len(classes)) // u = ε'q/2 ∓ ln(n/β)Δ
+	for i, c := range classes {
+		d[i] = interval.FromRat(c.d, work)
+		u[i] = half.Mul(interval.FromRat(c.q, work)).Sub(slope.Mul(d[i]))
+	}
+	hull := newEnvelope(classes)
 	zero := interval.FromInt(0, work)
-	near := m.newProposals(classes, eps, ln)
 	out := make([]*interval.Interval, len(classes))
 	for a, ca := range classes {
-		exponent, never := zero, false
-		for _, b := range near.minima(a) {
-			t, ok := m.pair(ca.q, ca.d, classes[b].q, classes[b].d)
-			if a == b || !ok {
-				continue
-			}
-			if never = t.never; never {
-				break
-			}
-			value := ln.Mul(interval.FromRat(t.power, work)).Sub(eps.Mul(interval.FromRat(t.gap, work)))
-			exponent = exponent.Min(value)
-		}
-		if !never {
-			out[a] = &exponent
-		}
-	}
-	return out, nil
-}
-
-// proposals are the terms of all pairs in float64, to tell which may be minimal.
-type proposals struct {
-	u, d, size []float64 // ε'q/2 ∓ ln(n/β)Δ, Δ, and a bound on |ε'q/2| + |ln(n/β)Δ|
-	low        []float64 // scratch: of the terms of one candidate, less their margins
-	near       []int
-}
-
-func (m *gem) newProposals(classes []candidate, eps, ln interval.Interval) *proposals {
-	p := &proposals{low: make([]float64, len(classes))}
-	scale, slope := eps.Near()/2, float64(m.sign)*ln.Near()
-	for _, c := range classes {
-		q, _ := c.q.Float64()
-		d, _ := c.d.Float64()
-		p.u = append(p.u, scale*q-slope*d)
-		p.d = append(p.d, d)
-		p.size = append(p.size, scale*math.Abs(q)+math.Abs(slope)*d)
-	}
-	return p
-}
-
-// minima returns the classes b whose term with a may be the least one. A computed term differs from the true one by less than
-// its margin, which is 2^-48 of (size_a + size_b)/(Δ_a + Δ_b), as each of at most ten roundings
-// moves it by 2^-53 of that, and 2^-100 for scores that underflow. It is left out where it exceeds another one by more than both margins. Where float64 overflows
-// or Δ_a + Δ_b underflows, nothing is left out.
-func (p *proposals) minima(a int) []int {
-	p.near = p.near[:0]
-	least := math.Inf(1)
-	ua, da, size, low := p.u[a], p.d[a], 0x1p-48*p.size[a], p.low
-	for b, ub := range p.u {
-		sum := da + p.d[b]
-		if sum <= 0x1p-900 {
-			low[b] = math.Inf(-1)
+		near, never := hull.minima(a, half.Near(), slope.Near(), func(a, l, r int) (int, bool) {
+			return u[a].Sub(u[l]).Mul(d[a].Add(d[r])).Cmp(u[a].Sub(u[r]).Mul(d[a].Add(d[l])))
+		})
+		if never {
 			continue
 		}
-		part := 1 / sum
-		value, err := (ua-ub)*part, (size+0x1p-48*p.size[b])*part+0x1p-100
-		least = min(least, value+err)
-		low[b] = value - err
-	}
-	for b, x := range low {
-		if !(x > least) || math.IsInf(x, 0) {
-			p.near = append(p.near, b)
+		exponent := zero
+		for _, b := range near {
+			if t, ok := m.pair(ca.q, ca.d, classes[b].q, classes[b].d); ok && a != b {
+				exponent = exponent.Min(ln.Mul(interval.FromRat(t.power, work)).Sub(eps.Mul(interval.FromRat(t.gap, work))))
+			}
 		}
+		out[a] = &exponent
 	}
-	return p.near
+	return out, nil
 }
 
 // enclose returns the pmf with ε' = share·ε.

@@ -58,6 +58,7 @@ func maxByQuadrature(ctx context.Context, laws []noiseLaw, laplace bool, extra i
 			}
 		}
 	}
+	lo = decided(laws, laplace, lo, hi)
 	q := &noiseIntegral{ctx: ctx, laws: laws, laplace: laplace, extra: extra}
 	q.node = func(weight float64, active []int, density, cdf []float64) {
 		product, exponent := weight, 0
@@ -78,6 +79,28 @@ func maxByQuadrature(ctx context.Context, laws []noiseLaw, laplace bool, extra i
 	}
 	q.run(lo, hi, breaks)
 	return p, q.panels
+}
+
+// decided returns a place from lo on, near the last one below which the largest noisy score lies with a probability of at most e^-noiseReach, the product of all
+// distribution functions: what the integrals there of all candidates together add up to.
+func decided(laws []noiseLaw, laplace bool, lo, hi float64) float64 {
+	rare := func(x float64) bool {
+		product := 1.0
+		for _, l := range laws {
+			if l.scale > 0 {
+				product *= l.cdf(x, laplace)
+			}
+		}
+		return product <= math.Exp(-noiseReach)
+	}
+	for range 50 {
+		if middle := lo + (hi-lo)/2; rare(middle) {
+			lo = middle
+		} else {
+			hi = middle
+		}
+	}
+	return lo
 }
 
 // cdf returns the probability of a noisy score of at most x, for a scale above 0.

@@ -25,7 +25,8 @@ func permuteAndFlipEnclosed(f arith.Field[interval.Interval], weights []interval
 	reach := 0.7*float64(prec) + 10 // e^{-0.7} < 1/2
 	// The exponent of the bound on the ellipse, at most 49/24 reach, and the bits are paid for by 2 ln 6 = 3.58 a node.
 	nodes := int((2.05*reach+0.7*float64(prec)+20)/3.58) + 2
-	p := permuteAndFlipByRule(quadrature.Legendre(nodes, prec+uint(math.Ilogb(float64(n)))+24), reach, weights, counts)
+	work := prec + uint(math.Ilogb(float64(n))) + 24
+	p := permuteAndFlipByRule(quadrature.Legendre(nodes, work), reach, work, weights, counts)
 	for i := range p {
 		p[i] = p[i].SetPrec(prec)
 	}
@@ -33,15 +34,20 @@ func permuteAndFlipEnclosed(f arith.Field[interval.Interval], weights []interval
 }
 
 // permuteAndFlipByRule encloses permute-and-flip in O(n) by the integral w_r ∫_0^1 g_r(t) dt, g_r = Π_{s≠r} (1 - t w_s), whatever the
-// rule and the reach > 0: they only decide how wide the result is. With S the largest that Σ w may be, T = min(1, reach/S), and
+// rule, the reach > 0 and the bits of series: they only decide how wide the result is. With S the largest that Σ w may be, T = min(1, reach/S), and
 // 0 <= g_r <= 1 on [0,1],
 //
 //	0 <= ∫_T^1 g_r dt <= ∫_T^∞ e^{-t(Σw-1)} dt = e^{-T(Σw-1)}/(Σw-1),
 //
 // and the rule is applied on [0,T], with |g_r| <= Π (1 + |t| w_s) <= e^{S T (1+a)/2}, a = (ρ+1/ρ)/2 = 37/12, on the Bernstein ellipse with
-// ρ = 6, whose points have |t| <= T (1+a)/2. Weights that are small beside the precision have one factor together, Π (1 - t w_s) >= 1 - Σ w_s, and probabilities
-// from w_r ∫ g dt to w_r/(1-w_r) ∫ g dt with g = Π (1 - t w_s) over all of them.
-func permuteAndFlipByRule(rule *quadrature.Rule, reach float64, weights []interval.Interval, counts []int) []interval.Interval {
+// ρ = 6, whose points have |t| <= T (1+a)/2.
+//
+// A weight with x = T w <= 2^-e, e >= 4, is light and takes K = ⌈bits/e⌉ terms of series in place of as many factors and quotients as there are nodes: with τ = t/T
+//
+//	ln Π (1 - t w_s) = -Σ_k τ^k Σ_s x_s^k/k,   1/(1 - t w_r) = Σ_k x_r^k τ^k,
+//
+// products and sums over light weights s, where what is left out is between 0 and 2^-bits/15 for each s, and between 0 and 2^-bits·16/15 for r.
+func permuteAndFlipByRule(rule *quadrature.Rule, reach float64, bits uint, weights []interval.Interval, counts []int) []interval.Interval {
 	nodes, work := len(rule.X), rule.X[0].Prec()
 	zero, one := interval.FromInt(0, work), interval.FromInt(1, work)
 	total := interval.NewAccumulator(work)
@@ -60,47 +66,90 @@ func permuteAndFlipByRule(rule *quadrature.Rule, reach float64, weights []interv
 		slack = slack.Add(interval.Hull(zero, interval.Exp(end.Mul(less).Neg()).Quo(less)))
 	}
 
-	tiny := new(big.Float).SetMantExp(big.NewFloat(1), -int(work))
-	// 1 - t w = (1-w) + (1-t) w, 1-t = (1-T) + T(1-x): nothing cancels.
+	// 1 - t w = (1-w) + (1-t) w, 1-t = (1-T) + T(1-τ): nothing cancels.
 	distance := make([]interval.Interval, nodes)
 	g := make([]interval.Interval, nodes)
 	for i := range nodes {
 		distance[i] = one.Sub(end).Add(end.Mul(rule.Rest[i]))
 		g[i] = end.Mul(rule.Weight[i])
 	}
-	small := func(w interval.Interval) bool { return w.Hi().Cmp(tiny) < 0 }
-	together := interval.NewAccumulator(work)
+	x, terms, light := make([]interval.Interval, len(weights)), make([]int, len(weights)), int64(0) // terms is 0 for a weight that is not light
+	var power []*interval.Accumulator                                                               // Σ x^k over the light ones, k from 1
 	for s, w := range weights {
-		if small(w) {
-			together.AddMul(w, interval.FromInt(int64(counts[s]), work))
+		x[s] = w.Mul(end)
+		if terms[s] = seriesTerms(x[s].Hi(), bits); terms[s] == 0 {
+			rest := one.Sub(w)
+			for i := range nodes {
+				factor := rest.Add(distance[i].Mul(w))
+				if counts[s] > 1 {
+					factor = factor.Pow(counts[s])
+				}
+				g[i] = g[i].Mul(factor)
+			}
 			continue
 		}
-		rest := one.Sub(w)
-		for i := range nodes {
-			factor := rest.Add(distance[i].Mul(w))
-			if counts[s] > 1 {
-				factor = factor.Pow(counts[s])
+		light += int64(counts[s])
+		y := interval.FromInt(int64(counts[s]), work)
+		for k := range terms[s] {
+			if k == len(power) {
+				power = append(power, interval.NewAccumulator(work))
 			}
-			g[i] = g[i].Mul(factor)
+			y = y.Mul(x[s])
+			power[k].Add(y)
 		}
 	}
-	all, others := interval.NewAccumulator(work), interval.Hull(one.Sub(together.Value()), one)
-	for i := range nodes {
-		g[i] = g[i].Mul(others)
-		all.Add(g[i])
+	epsilon := interval.Hull(zero, interval.Point(new(big.Float).SetPrec(work).SetMantExp(big.NewFloat(1), -int(bits)))) // [0, 2^-bits]
+	omitted := epsilon.Mul(interval.FromRat(big.NewRat(light, 15), work))
+	moments := make([]*interval.Accumulator, max(1, len(power))) // Σ g τ^k over the nodes
+	for k := range moments {
+		moments[k] = interval.NewAccumulator(work)
 	}
-	whole := all.Value().Add(slack)
+	for i := range nodes {
+		sum := zero
+		for k := len(power); k > 0; k-- {
+			sum = sum.Add(power[k-1].Value().Quo(interval.FromInt(int64(k), work))).Mul(rule.X[i])
+		}
+		g[i] = g[i].Mul(interval.Exp(sum.Add(omitted).Neg()))
+		y := g[i]
+		for k := range moments {
+			moments[k].Add(y)
+			y = y.Mul(rule.X[i])
+		}
+	}
+	slack = slack.Add(epsilon.Mul(moments[0].Value()).Mul(interval.FromRat(big.NewRat(16, 15), work)))
+	values := make([]interval.Interval, len(moments))
+	for k, m := range moments {
+		values[k] = m.Value()
+	}
 	p := make([]interval.Interval, len(weights))
 	for r, w := range weights {
-		if small(w) {
-			p[r] = w.Mul(whole).Mul(interval.Hull(one, one.Quo(one.Sub(w))))
-			continue
+		sum := zero
+		if terms[r] == 0 {
+			rest, all := one.Sub(w), interval.NewAccumulator(work)
+			for i := range nodes {
+				all.Add(g[i].Quo(rest.Add(distance[i].Mul(w))))
+			}
+			sum = all.Value()
 		}
-		rest, sum := one.Sub(w), interval.NewAccumulator(work)
-		for i := range nodes {
-			sum.Add(g[i].Quo(rest.Add(distance[i].Mul(w))))
+		for k := terms[r]; k > 0; k-- {
+			sum = sum.Mul(x[r]).Add(values[k-1])
 		}
-		p[r] = w.Mul(sum.Value().Add(slack))
+		p[r] = w.Mul(sum.Add(slack))
 	}
 	return p
+}
+
+// lightBits is the least e of a light weight.
+const lightBits = 4
+
+// seriesTerms returns the least K with 2^{-eK} <= 2^-bits, where 2^-e is the least power of two above x >= 0, and 0 where e < lightBits.
+func seriesTerms(x *big.Float, bits uint) int {
+	if x.Sign() == 0 {
+		return 1
+	}
+	e := -x.MantExp(nil)
+	if x.IsInf() || e < lightBits {
+		return 0
+	}
+	return (int(bits) + e - 1) / e
 }

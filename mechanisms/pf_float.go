@@ -58,7 +58,7 @@ func permuteAndFlipNodes(weights []float64, counts []int) (u, g [pfNodes]float64
 		term := float64(counts[i]) * w
 		for j := range power {
 			power[j].add(term)
-			if term *= w; term < 1e-30 { // of an exponent that is known to 1e-16
+			if term *= w; term < 1e-23 { // of an exponent that is known to 1e-16
 				break
 			}
 		}
@@ -87,16 +87,13 @@ func permuteAndFlipNodes(weights []float64, counts []int) (u, g [pfNodes]float64
 	return u, g
 }
 
-// compensated is a sum with its rounding errors carried along (Neumaier 1974).
+// compensated is a sum with its rounding errors carried along (Neumaier 1974), each by the six operations of Knuth's TwoSum, which need no branch.
 type compensated struct{ sum, lost float64 }
 
 func (c *compensated) add(x float64) {
 	s := c.sum + x
-	if math.Abs(c.sum) >= math.Abs(x) {
-		c.lost += (c.sum - s) + x
-	} else {
-		c.lost += (x - s) + c.sum
-	}
+	part := s - c.sum
+	c.lost += (c.sum - (s - part)) + (x - part)
 	c.sum = s
 }
 

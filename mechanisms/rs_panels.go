@@ -75,6 +75,16 @@ type stoppingPiece struct {
 // pieces returns the pieces where some candidate is undecided, ascending. Cuts are the scores, and the reach of
 // every candidate, rounded outward.
 func (q *stoppingIntegral) pieces() ([]stoppingPiece, error) {
+	const tooLong = "%w: quadrature would take too long"
+	scores := 0 // cuts are at least as many, and groups ascend
+	for g, x := range q.all {
+		if g == 0 || x.at.Cmp(q.all[g-1].at) != 0 {
+			scores++
+		}
+	}
+	if float64(scores-1)*float64(len(q.all))/2 > stoppingWork {
+		return nil, fmt.Errorf(tooLong, ErrNoEnclosure)
+	}
 	var cuts []*big.Rat
 	for _, g := range q.all {
 		cuts = append(cuts, g.at)
@@ -98,7 +108,7 @@ func (q *stoppingIntegral) pieces() ([]stoppingPiece, error) {
 			continue
 		}
 		if least := float64(4 * (4*len(piece.active) + 12)); work+least > stoppingWork {
-			return nil, fmt.Errorf("%w: quadrature would take too long", ErrNoEnclosure)
+			return nil, fmt.Errorf(tooLong, ErrNoEnclosure)
 		}
 		cost := math.Inf(1)
 		for _, rho := range [...]int{2, 3, 4, 6, 10, 16, 32, 64} {
@@ -106,7 +116,7 @@ func (q *stoppingIntegral) pieces() ([]stoppingPiece, error) {
 		}
 		pieces = append(pieces, piece)
 		if work += cost; work > stoppingWork {
-			return nil, fmt.Errorf("%w: quadrature would take too long", ErrNoEnclosure)
+			return nil, fmt.Errorf(tooLong, ErrNoEnclosure)
 		}
 	}
 	return pieces, nil
