@@ -187,10 +187,13 @@ func (c *Calibrator) tightForAllScores() bool {
 	if len(c.Vectors) > 0 {
 		n = len(c.Vectors[0])
 	}
-	same := !slices.ContainsFunc(c.Claim.Sensitivities, func(d *big.Rat) bool { return d == nil || d.Cmp(c.Claim.Sensitivities[0]) != 0 })
 	m := c.Claim.Mechanism
-	return c.Target.Rho == nil && n >= 2 && same && (c.Neighbors == Linf || len(c.Vectors) == 0 || c.Claim.Monotonic) &&
+	return c.Target.Rho == nil && n >= 2 && c.sameSensitivities() && (c.Neighbors == Linf || len(c.Vectors) == 0 || c.Claim.Monotonic) &&
 		(m == mechanisms.PermuteAndFlip() || m == mechanisms.Exponential())
+}
+
+func (c *Calibrator) sameSensitivities() bool {
+	return !slices.ContainsFunc(c.Claim.Sensitivities, func(d *big.Rat) bool { return d == nil || d.Cmp(c.Claim.Sensitivities[0]) != 0 })
 }
 
 func epsilonNumber(e mechanisms.Epsilon) number.Number {

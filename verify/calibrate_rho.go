@@ -131,6 +131,9 @@ func (c *Calibrator) byTheorem(ctx context.Context, out *Calibration) error {
 	if c.Target.Rho == nil {
 		return fmt.Errorf("%w: all real scores at once are for a target ρ", ErrClaim)
 	}
+	if !c.sameSensitivities() || c.Neighbors != Linf && !c.Claim.Monotonic {
+		return fmt.Errorf("%w: all real scores at once are for candidates of one sensitivity that move either way, or run for monotonic scores", ErrClaim)
+	}
 	zero, _ := mechanisms.FromEpsilon(new(big.Rat))
 	if _, ok := mechanisms.Concentration(c.Claim.Mechanism, zero, 64); !ok {
 		return fmt.Errorf("%w: no theorem gives the ρ of %s for all real scores; the lattice can be searched", ErrClaim, c.Claim.Mechanism.Info().Name)

@@ -75,6 +75,10 @@ func TestCalibrationByTheorem(t *testing.T) {
 
 	vectors := [][]*big.Rat{rats(t, "0", "0"), rats(t, "0", "-1"), rats(t, "0", "-2")}
 	c := Calibrator{Claim: problem(t, "pf", "0"), Target: half, Vectors: vectors, Gap: big.NewRat(1, 1000)}
+	all, err := c.Calibrate(context.Background())
+	require.NoError(t, err)
+	assert.Equal(t, ByTheorem, all.Proof)
+	assert.Equal(t, "0.5", all.Parameter.String())
 	for _, change := range []struct {
 		what string
 		make func(c *Calibrator)
@@ -90,6 +94,20 @@ func TestCalibrationByTheorem(t *testing.T) {
 		assert.Equal(t, ByDomain, r.Proof, change.what)
 		assert.InDelta(t, change.want, r.Parameter.Float64(), 1e-3, change.what)
 	}
+	// One candidate is always chosen, at any parameter; and one vector is a domain like any other.
+	c.Vectors = [][]*big.Rat{rats(t, "0")}
+	alone, err := c.Calibrate(context.Background())
+	require.NoError(t, err)
+	assert.Equal(t, ByDomain, alone.Proof)
+	assert.Contains(t, alone.Undecided, "no parameter was found that misses the target")
+	c = Calibrator{Claim: problem(t, "krr", "0"), Target: half, Vectors: [][]*big.Rat{rats(t, "0", "-2", "-2")}}
+	once, err := c.Calibrate(context.Background())
+	require.NoError(t, err)
+	assert.NotNil(t, once.Violated)
+	c.Vectors = append(c.Vectors, c.Vectors[0])
+	twice, err := c.Calibrate(context.Background())
+	require.NoError(t, err)
+	assert.Equal(t, twice.Parameter, once.Parameter)
 }
 
 // Run with 2Δ replaced by Δ, at neighbours that rise by up to Δ a shift-invariant mechanism has the parameter that it has at the sensitivity Δ/2 and
@@ -211,6 +229,13 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 	// ε-DP for all scores is another matter, and a lattice that is too large has the theorem's parameter.
 	_, err := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Epsilon: parse(t, "3/2")}, AllScores: true}.Calibrate(context.Background())
 	require.ErrorIs(t, err, ErrClaim)
+	// The theorem is on candidates that all move by the same, either way: fewer neighbors have a larger parameter.
+	for _, change := range []func(c *Calibrator){func(c *Calibrator) { c.Claim.Sensitivities = rats(t, "1", "0") }, func(c *Calibrator) { c.Neighbors = Monotonic }} {
+		c := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Rho: target}, AllScores: true}
+		change(&c)
+		_, err := c.Calibrate(context.Background())
+		require.ErrorIs(t, err, ErrClaim)
+	}
 	r, err := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Rho: target}, N: 100, K: 50}.Calibrate(context.Background())
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Undecided)
@@ -218,4 +243,30 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 	require.Positive(t, low.Sign())
 	_, bounded := r.Parameter.Upper()
 	require.False(t, bounded)
+}
+
+// TestEndsAroundWhatIsOpen: parameters that are not decided are between the ends; the search goes on below the least and above the greatest of them, until
+// each is close to its end, and upwards alone while no parameter misses the target.
+func TestEndsAroundWhatIsOpen(t *testing.T) {
+	gap := big.NewRat(1, 1000)
+	e := &ends{low: big.NewRat(1, 1)}
+	require.Zero(t, e.next(gap).Cmp(big.NewRat(2, 1)))
+	for _, x := range []int64{4, 2, 8, 6} {
+		e.open(big.NewRat(x, 1))
+	}
+	require.Zero(t, e.least.Cmp(big.NewRat(2, 1)))
+	require.Zero(t, e.most.Cmp(big.NewRat(8, 1)))
+	require.Zero(t, e.next(gap).Cmp(big.NewRat(16, 1)))
+	e.high = big.NewRat(10, 1)
+	require.Zero(t, e.next(gap).Cmp(big.NewRat(3, 2)), "below the least open one first")
+	e.low = big.NewRat(19_999, 10_000)
+	require.Zero(t, e.next(gap).Cmp(big.NewRat(9, 1)), "then above the greatest")
+	e.low = big.NewRat(3, 1)
+	require.Zero(t, e.next(gap).Cmp(big.NewRat(9, 1)), "what is met beyond an open one")
+	e.high = big.NewRat(80_005, 10_000)
+	require.Nil(t, e.next(gap))
+	e.low, e.least, e.most = big.NewRat(8, 1), nil, nil
+	require.Nil(t, e.next(gap), "as close as asked")
+	e.low = big.NewRat(79, 10)
+	require.Zero(t, e.next(gap).Cmp(big.NewRat(159_005, 20_000)))
 }

@@ -29,6 +29,7 @@ var (
 	packages = flag.String("packages", "", "packages to mutate, as in number/interval,lp; all: every one of the list")
 	sample   = flag.Int("sample", 100, "mutants a package, drawn at random; 0: every one")
 	seed     = flag.Int("seed", 1, "of the sample")
+	tests    = flag.String("tests", "", "tests to run in place of those of the list: survivors of fewer tests are tried again with all")
 	only     = flag.String("only", "", "text that the names of the mutants to try have in them; a file of such texts, one a line, after @")
 )
 
@@ -82,6 +83,7 @@ func TestMutants(t *testing.T) {
 	fmt.Println("| package | mutants | tried | killed | equivalent | survived | score | seed | time |\n|---|---|---|---|---|---|---|---|---|")
 	var rows []string
 	for _, tg := range targets {
+		tg.run = cmp.Or(*tests, tg.run)
 		if *packages == "all" || slices.Contains(strings.Split(*packages, ","), tg.pkg) {
 			r, err := run(root, module, tg, *sample, *seed, wanted, list, os.Stderr)
 			require.NoError(t, err)
