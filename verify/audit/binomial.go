@@ -47,7 +47,7 @@ func logFactorial(n int64) interval.Interval {
 //
 //	t_{i+1}/t_i = (n-i)/(i+1) · p/(1-p)
 //
-// falls, until a geometric series bounds the rest. Where x is not above the mean it returns 1.
+// falls. Where x is not above the mean it returns 1.
 func upperTail(n, x int64, p interval.Interval) interval.Interval {
 	one := interval.FromInt(1, binomialBits)
 	if x > n {
@@ -60,15 +60,26 @@ func upperTail(n, x int64, p interval.Interval) interval.Interval {
 	log := logFactorial(n).Sub(logFactorial(x)).Sub(logFactorial(n - x))
 	log = log.Add(interval.FromInt(x, binomialBits).Mul(interval.Log(p)))
 	log = log.Add(interval.FromInt(n-x, binomialBits).Mul(interval.Log(q)))
-	term, odds := interval.Exp(log), p.Quo(q)
+	odds := p.Quo(q)
+	return fallingSum(interval.Exp(log), x, n, func(i int64) interval.Interval {
+		return interval.FromRat(big.NewRat(n-i, i+1), binomialBits).Mul(odds)
+	})
+}
+
+// fallingSum bounds t_x + … + t_last from above, or returns 1 where that is less: ratio(i) encloses t_{i+1}/t_i and falls, so that once it is below 1 a geometric series
+// bounds the rest.
+func fallingSum(term interval.Interval, x, last int64, ratio func(i int64) interval.Interval) interval.Interval {
+	one, small := interval.FromInt(1, binomialBits), interval.FromRat(big.NewRat(1, 1<<40), binomialBits)
 	sum := term
-	for i := x; i < n; i++ {
-		ratio := interval.FromRat(big.NewRat(n-i, i+1), binomialBits).Mul(odds)
-		rest := term.Mul(ratio).Quo(one.Sub(ratio)) // ratio < 1, as x is above the mean
-		if small, ok := rest.Cmp(sum.Mul(interval.FromRat(big.NewRat(1, 1<<40), binomialBits))); ok && small < 0 {
-			return sum.Add(rest).Min(one)
+	for i := x; i < last; i++ {
+		r := ratio(i)
+		if below, ok := r.Cmp(one); ok && below < 0 {
+			rest := term.Mul(r).Quo(one.Sub(r))
+			if less, ok := rest.Cmp(sum.Mul(small)); ok && less < 0 {
+				return sum.Add(rest).Min(one)
+			}
 		}
-		term = term.Mul(ratio)
+		term = term.Mul(r)
 		sum = sum.Add(term)
 	}
 	return sum.Min(one)

@@ -199,20 +199,30 @@ func (s *statistics) explore(samples int64) error {
 			part *= 2
 		}
 		each := max(2, part/int64(max(1, len(sites))))
-		for at, i := range sites {
-			s.expect(sites[at:], each)
-			if err := s.draw1(i, min(each, s.o.Budget-s.drawn)); err != nil {
-				return err
-			}
+		if err := s.drawEach(sites, each); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// draw1 draws samples for the search alone.
-func (s *statistics) draw1(i int, samples int64) error {
-	_, err := s.draw(i, samples)
-	return err
+// drawEach draws samples at places for the search alone, as long as there are any in the budget.
+func (s *statistics) drawEach(places []int, each int64) error {
+	for at, i := range places {
+		s.expect(places[at:], each)
+		if _, err := s.draw(i, min(each, s.o.Budget-s.drawn)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawBoth draws at two places.
+func (s *statistics) drawBoth(i int, n int64, j int, m int64) (own, near []int64, err error) {
+	if own, err = s.draw(i, n); err == nil {
+		near, err = s.draw(j, m)
+	}
+	return own, near, err
 }
 
 // screen draws a few samples at as many score vectors as it can, more at those that are least like their class, and returns the
@@ -233,11 +243,8 @@ func (s *statistics) screen(samples int64) ([]edge, error) {
 		places = f.oddest(places)
 		places = places[:min(len(places), stage.keep)]
 		each := int64(stage.share * float64(samples) / float64(max(1, len(places))))
-		for at, i := range places {
-			s.expect(places[at:], each)
-			if err := s.draw1(i, min(each, s.o.Budget-s.drawn)); err != nil {
-				return nil, err
-			}
+		if err := s.drawEach(places, each); err != nil {
+			return nil, err
 		}
 	}
 	places = f.oddest(places)
@@ -314,11 +321,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 		if times == 0 {
 			break
 		}
-		own, err := s.draw(best.from, times*r.at)
-		if err != nil {
-			return false, err
-		}
-		near, err := s.draw(best.to, times*r.near)
+		own, near, err := s.drawBoth(best.from, times*r.at, best.to, times*r.near)
 		if err != nil {
 			return false, err
 		}
@@ -335,7 +338,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 		}
 		if rival := slices.MaxFunc(edges, func(a, b edge) int { return cmp.Compare(a.hopeful, b.hopeful) }); rival.hopeful > best.hopeful {
 			for _, i := range []int{s.site(rival.from), s.site(rival.to)} {
-				if err := s.draw1(i, min(times*(r.at+r.near)/rivalPart, end-s.drawn)); err != nil {
+				if _, err := s.draw(i, min(times*(r.at+r.near)/rivalPart, end-s.drawn)); err != nil {
 					return false, err
 				}
 			}

@@ -40,12 +40,11 @@ func (o *Options) sampleDomain() (*verify.Space, *verify.Domain, error) {
 	}
 	out.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
 		for _, q := range far {
+			if o.tellsShifts() && (!yield(q, q.Plus(unit)) || !yield(q, q.Plus(-unit))) {
+				return
+			}
 			for s := range o.extremes(len(q), unit) {
-				other := slices.Clone(q)
-				for r := range other {
-					other[r] += s[r]
-				}
-				if !yield(q, other) {
+				if !yield(q, moved(q, s)) {
 					return
 				}
 			}
@@ -122,12 +121,6 @@ func (o *Options) extremes(n int, unit int64) iter.Seq[verify.Vector] {
 		others = 0
 	}
 	return func(yield func(verify.Vector) bool) {
-		if o.tellsShifts() {
-			all := slices.Repeat([]int64{unit}, n)
-			if !yield(all) || !yield(scaled(all, -1)) {
-				return
-			}
-		}
 		for r := range n {
 			s := slices.Repeat([]int64{others}, n)
 			s[r] = unit

@@ -27,8 +27,7 @@ func (s *statistics) fit(alpha *big.Rat) (*verify.Result, error) {
 	res := &verify.Result{Name: Against, Verdict: verify.Undecided, Reason: "the samples fit " + name}
 	named := verify.ForMechanism(s.o.Against, s.space)
 	tests := 2 * s.planned * int64(len(s.field.places[0].q))
-	level := interval.FromRat(new(big.Rat).Quo(alpha, big.NewRat(max(1, tests), 1)), binomialBits)
-	strongest := interval.FromInt(1, binomialBits)
+	strongest := newStrongest(alpha, tests)
 	for _, t := range s.samples {
 		q := s.field.places[t.place].q
 		want, err := named.Answer(q)
@@ -38,18 +37,12 @@ func (s *statistics) fit(alpha *big.Rat) (*verify.Result, error) {
 		for r, x := range t.counts {
 			res.Checked++
 			p := want.P[r].Enclose(binomialBits)
-			tail := tailOf(t.total, x, p)
-			if less, ok := tail.Cmp(strongest); !ok || less >= 0 {
+			if !strongest.refutes(tailOf(t.total, x, p)) {
 				continue
 			}
-			strongest = tail
-			if holds, ok := tail.LessEq(level); !ok || !holds {
-				continue
-			}
-			all := tail.Mul(interval.FromInt(tests, binomialBits))
 			res.Verdict = verify.Violated
 			res.Reason = fmt.Sprintf("the samples are not those of %s: candidate %d was taken %d times of %d, p <= %s in %d tests together",
-				name, r, x, t.total, scientific(all), tests)
+				name, r, x, t.total, strongest.text(), tests)
 			res.Witness = &verify.Witness{
 				Scores: s.space.Scores(q), Candidate: &r, P: frequency(x, t.total), PExpected: want.P[r].Number(),
 			}
@@ -61,9 +54,30 @@ func (s *statistics) fit(alpha *big.Rat) (*verify.Result, error) {
 	return res, nil
 }
 
-// scientific writes a bound on a probability, rounded up.
-func scientific(x interval.Interval) string {
-	_, hi := x.Float64()
+// strongest is the least of the tails of a number of tests, which share a level.
+type strongest struct {
+	tail, level interval.Interval
+	tests       int64
+}
+
+func newStrongest(alpha *big.Rat, tests int64) *strongest {
+	share := new(big.Rat).Quo(alpha, big.NewRat(max(1, tests), 1))
+	return &strongest{interval.FromInt(1, binomialBits), interval.FromRat(share, binomialBits), tests}
+}
+
+// refutes reports whether a tail is the least so far, and at most a test's share of the level.
+func (s *strongest) refutes(tail interval.Interval) bool {
+	if less, ok := tail.Cmp(s.tail); !ok || less >= 0 {
+		return false
+	}
+	s.tail = tail
+	holds, ok := tail.LessEq(s.level)
+	return ok && holds
+}
+
+// text writes a bound on the p-value of all tests together, rounded up.
+func (s *strongest) text() string {
+	_, hi := s.tail.Mul(interval.FromInt(s.tests, binomialBits)).Float64()
 	if hi < 1e-300 {
 		return "1e-300"
 	}

@@ -258,11 +258,8 @@ func (s *statistics) pilot(b *binned) error {
 	slices.Sort(places)
 	places = slices.Compact(places)
 	each := max(1, min(s.o.Budget/10, pilots)/int64(len(places)))
-	for at, i := range places {
-		s.expect(places[at:], each)
-		if err := s.draw1(i, each); err != nil {
-			return err
-		}
+	if err := s.drawEach(places, each); err != nil {
+		return err
 	}
 	s.recut()
 	if len(b.cuts) == 0 {

@@ -372,19 +372,15 @@ func (f *field) judge(e edge, a aim, doubtful bool, hits func(place int) (hits [
 func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m float64) edge {
 	best := e
 	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
-	list := make([]outcome, len(own))
-	for r := range list {
-		list[r] = outcome{r, own[r], near[r]}
-	}
-	try := func(x, y float64, in []outcome) {
+	f.events(own, near, n, m, func(x, y float64, in []outcome) {
 		e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1)
-		if e.p <= e.o || len(in) == len(list) {
+		if e.p <= e.o || len(in) == len(own) {
 			return
 		}
 		e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
 		doubt := 0.0
 		if doubtful {
-			oneSided := in[0].r == 0 || in[len(in)-1].r == len(list)-1
+			oneSided := in[0].r == 0 || in[len(in)-1].r == len(own)-1
 			if doubt = f.doubt(oneSided, a.refute); a.refute { // where much was drawn, many estimates were looked at
 				doubt += 0.1 * max(0, math.Log((n+m)/500))
 			}
@@ -394,18 +390,33 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 		if e.promise > best.promise {
 			e.hopeful = best.hopeful
 			best = e
-			best.event = make([]bool, len(list))
-			for _, o := range in {
-				best.event[o.r] = true
-			}
+			best.event = union(in, len(own))
 		}
+	})
+	return best
+}
+
+// events tries events of a pair whose outcomes came own and near times in n and m draws: where these are numbers, intervals; otherwise the unions of those whose
+// ratios are estimated highest.
+func (f *field) events(own, near []float64, n, m float64, try func(x, y float64, in []outcome)) {
+	list := make([]outcome, len(own))
+	for r := range list {
+		list[r] = outcome{r, own[r], near[r]}
 	}
 	if f.ordered {
 		intervals(list, try)
 	} else {
 		likeliest(list, n, m, try)
 	}
-	return best
+}
+
+// union marks some of so many outcomes.
+func union(in []outcome, outcomes int) []bool {
+	event := make([]bool, outcomes)
+	for _, o := range in {
+		event[o.r] = true
+	}
+	return event
 }
 
 // doubt is by how many standard errors an estimate is lowered: the best of many estimates errs on the high side, and of labels and

@@ -110,11 +110,7 @@ func (o *Options) sideDomain(space *verify.Space, vectors []verify.Vector) *veri
 		rng := random()
 		for _, q := range vectors {
 			for step := range o.sideSteps(len(q), rng) {
-				other := slices.Clone(q)
-				for r, s := range step {
-					other[r] += s
-				}
-				if !yield(q, other) {
+				if !yield(q, moved(q, step)) {
 					return
 				}
 			}
@@ -157,14 +153,8 @@ func (o *Options) sideSteps(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
 				}
 			}
 		} else {
-			others := int64(-whole)
-			if o.Neighbors == verify.Monotonic {
-				others = 0
-			}
-			for r := range n {
-				s := slices.Repeat([]int64{others}, n)
-				s[r] = whole
-				if !yield(s) || !yield(scaled(s, -1)) {
+			for s := range o.extremes(n, whole) {
+				if !yield(s) {
 					return
 				}
 			}
@@ -208,6 +198,15 @@ func supported(vectors []verify.Vector, n int, probe verify.Subject) ([]verify.V
 		}
 	}
 	return out, nil
+}
+
+// moved returns q a step further.
+func moved(q, step verify.Vector) verify.Vector {
+	out := slices.Clone(q)
+	for r, s := range step {
+		out[r] += s
+	}
+	return out
 }
 
 func scaled(q verify.Vector, factor int64) verify.Vector {

@@ -133,10 +133,7 @@ func (s *statistics) compare(places []int) error {
 	for i := range plan {
 		c := &plan[i]
 		var err error
-		if c.own, err = s.draw(s.field.place(c.q), each); err != nil {
-			return err
-		}
-		if c.near, err = s.draw(s.field.place(c.other), each); err != nil {
+		if c.own, c.near, err = s.drawBoth(s.field.place(c.q), each, s.field.place(c.other), each); err != nil {
 			return err
 		}
 	}
@@ -153,11 +150,10 @@ func (s *statistics) comparisons(alpha *big.Rat) []verify.Result {
 			}
 		}
 	}
-	level := interval.FromRat(new(big.Rat).Quo(alpha, big.NewRat(max(1, tests), 1)), binomialBits)
 	var out []verify.Result
 	for _, p := range s.o.tested() {
 		res := verify.Result{Name: p, Verdict: verify.Undecided}
-		strongest := interval.FromInt(1, binomialBits)
+		strongest := newStrongest(alpha, tests)
 		for _, c := range s.compared {
 			if c.property != p || c.own == nil || c.near == nil {
 				continue
@@ -176,16 +172,12 @@ func (s *statistics) comparisons(alpha *big.Rat) []verify.Result {
 					}
 					tail = tail.Mul(interval.FromInt(2, binomialBits))
 				}
-				if less, ok := tail.Cmp(strongest); !ok || less >= 0 {
-					continue
-				}
-				strongest = tail
-				if holds, ok := tail.LessEq(level); !ok || !holds {
+				if !strongest.refutes(tail) {
 					continue
 				}
 				res.Verdict = verify.Violated
 				res.Reason = fmt.Sprintf("by a test of samples: candidate %d was taken %d times of %d, and candidate %d %d times of %d, p <= %s in %d comparisons together",
-					r, x, n, at, y, m, scientific(tail.Mul(interval.FromInt(tests, binomialBits))), tests)
+					r, x, n, at, y, m, strongest.text(), tests)
 				res.Witness = &verify.Witness{
 					Scores: s.space.Scores(c.q), Neighbor: s.space.Scores(c.other), Candidate: &r, P: frequency(x, n), PNeighbor: frequency(y, m),
 				}
@@ -216,9 +208,7 @@ func sumOf(counts []int64) (n int64) {
 // hypergeometricTail bounds from above the probability that of `hits` draws without replacement among n + m, x or more are of the n. Where x is not above the mean it
 // returns 1. The first term is C(n,x) C(m,hits-x) / C(n+m,hits); those that follow fall by ratios that fall,
 //
-//	t_{i+1}/t_i = (n-i)(hits-i) / ((i+1)(m-hits+i+1)),
-//
-// so that a geometric series bounds the rest.
+//	t_{i+1}/t_i = (n-i)(hits-i) / ((i+1)(m-hits+i+1)).
 func hypergeometricTail(n, m, hits, x int64) interval.Interval {
 	one := interval.FromInt(1, binomialBits)
 	if mean := new(big.Rat).Mul(big.NewRat(hits, 1), big.NewRat(n, n+m)); big.NewRat(x, 1).Cmp(mean) <= 0 {
@@ -227,23 +217,12 @@ func hypergeometricTail(n, m, hits, x int64) interval.Interval {
 	choose := func(n, k int64) interval.Interval {
 		return logFactorial(n).Sub(logFactorial(k)).Sub(logFactorial(n - k))
 	}
-	last := min(n, hits)
 	term := interval.Exp(choose(n, x).Add(choose(m, hits-x)).Sub(choose(n+m, hits)))
-	sum := term
-	for i := x; i < last; i++ {
+	return fallingSum(term, x, min(n, hits), func(i int64) interval.Interval {
 		num := new(big.Int).Mul(big.NewInt(n-i), big.NewInt(hits-i))
 		den := new(big.Int).Mul(big.NewInt(i+1), big.NewInt(m-hits+i+1))
-		ratio := interval.FromRat(new(big.Rat).SetFrac(num, den), binomialBits)
-		if below, ok := ratio.Cmp(one); ok && below < 0 {
-			rest := term.Mul(ratio).Quo(one.Sub(ratio))
-			if small, ok := rest.Cmp(sum.Mul(interval.FromRat(big.NewRat(1, 1<<40), binomialBits))); ok && small < 0 {
-				return sum.Add(rest).Min(one)
-			}
-		}
-		term = term.Mul(ratio)
-		sum = sum.Add(term)
-	}
-	return sum.Min(one)
+		return interval.FromRat(new(big.Rat).SetFrac(num, den), binomialBits)
+	})
 }
 
 // wide is a pair of neighbours at which the ratios of two events differ.
@@ -299,25 +278,13 @@ func (s *statistics) widest(p verify.Property) *wide {
 func (f *field) distant(e edge) (event []bool, value float64) {
 	own, n := f.hits(e.from, f.outcomes(e))
 	near, m := f.hits(e.to, f.outcomes(e))
-	list := make([]outcome, len(own))
-	for r := range list {
-		list[r] = outcome{r, own[r], near[r]}
-	}
-	try := func(x, y float64, in []outcome) {
+	f.events(own, near, n, m, func(x, y float64, in []outcome) {
 		p, o := (x+0.5)/(n+1), (y+0.5)/(m+1)
 		p, o = p-2*math.Sqrt(p*(1-p)/n), o+2*math.Sqrt(o*(1-o)/m)
 		if d := math.Log(p*p/o + (1-p)*(1-p)/(1-o)); 0 < o && o < p && d > value {
-			value, event = d, make([]bool, len(list))
-			for _, o := range in {
-				event[o.r] = true
-			}
+			value, event = d, union(in, len(own))
 		}
-	}
-	if f.ordered {
-		intervals(list, try)
-	} else {
-		likeliest(list, n, m, try)
-	}
+	})
 	return event, value
 }
 
@@ -333,12 +300,7 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 		res.Reason = "no pair of neighbors was looked at"
 		return res, nil
 	}
-	half := samples / 2
-	own, err := s.draw(w.from, half)
-	if err != nil {
-		return res, err
-	}
-	near, err := s.draw(w.to, half)
+	own, near, err := s.drawBoth(w.from, samples/2, w.to, samples/2)
 	if err != nil {
 		return res, err
 	}
