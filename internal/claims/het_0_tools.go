@@ -2,7 +2,6 @@ package claims
 
 import (
 	"math/big"
-	"slices"
 	"strconv"
 
 	"optratio/internal/scenario"
@@ -92,24 +91,10 @@ func msesWith(number, high int, eps string, names ...string) map[string]interval
 	return out
 }
 
-// less reports whether x < y is certain.
+// below reports whether x < y is certain.
 func below(x, y interval.Interval) bool {
 	c, ok := x.Cmp(y)
 	return ok && c < 0
-}
-
-// integerGrid returns all vectors of n integer scores from 0 to most.
-func integerGrid(n int, most int64) [][]*big.Rat {
-	if n == 0 {
-		return [][]*big.Rat{nil}
-	}
-	var out [][]*big.Rat
-	for _, shorter := range integerGrid(n-1, most) {
-		for q := range most + 1 {
-			out = append(out, append(slices.Clone(shorter), rat(q, 1)))
-		}
-	}
-	return out
 }
 
 // halves returns an instance of k candidates, the first half of which have score -gap and sensitivity d1, the others score 0 and sensitivity d2.

@@ -250,7 +250,7 @@ func betterNoise(first string, others ...string) check {
 	return func(t *tally) Finding {
 		for _, exp := range rats("5/4", "2", "10") {
 			for n := 2; n <= 4; n++ {
-				for _, q := range integerGrid(n, 3) {
+				for _, q := range scores(n, 3, one) {
 					in := &mechanisms.Instance{Scores: q, Sensitivities: rats("1/2"), Epsilon: expOf(exp)}
 					own := loss(named(first), in, false)
 					for _, name := range others {

@@ -178,9 +178,7 @@ func universalBound(t *tally) Finding {
 	largest := rat(1, 1)
 	optima(t.ctx, func(n, k int, z, optimum, flip *big.Rat, level lp.Level) {
 		ratio := quo(flip, optimum)
-		if less(largest, ratio) {
-			largest = ratio
-		}
+		largest = larger(largest, ratio)
 		bound := add(rat(1, 1), plain(z, k))
 		if half := rat(int64(n), 2); level == lp.Monotone && less(half, bound) {
 			bound = half
@@ -195,9 +193,7 @@ func closedFormBound(t *tally) Finding {
 	optima(t.ctx, func(n, k int, z, optimum, flip *big.Rat, level lp.Level) {
 		count := sub(sub(power(rat(int64(k)+1, 1), n), power(rat(int64(k), 1), n)), mul(rat(int64(n), 1), power(rat(int64(k), 1), n-1)))
 		bound := mul(quo(weighted(z, k), add(rat(1, 1), plain(z, k))), count)
-		if share := quo(bound, optimum); less(closest, share) {
-			closest = share
-		}
+		closest = larger(closest, quo(bound, optimum))
 		t.expect(bound.Cmp(optimum) <= 0, "Q(%d,%d), z = %s, level %s: bound %s, optimum %s", n, k, z.RatString(), level, short(bound, 8), short(optimum, 8))
 	})
 	return t.finding(optimaDomain, "largest quotient of bound and optimum "+decimals(closest, 4))

@@ -72,7 +72,7 @@ func geometricIsFlip(t *tally) Finding {
 	geo := named("geo")
 	for _, s := range [][2]int{{2, 5}, {3, 4}, {4, 2}} {
 		for _, exp := range []string{"11/10", "3"} {
-			for depths := range boxes(s[0], s[1]) {
+			for _, depths := range boxes(s[0], s[1]) {
 				if slices.Min(depths) > 0 {
 					continue
 				}
@@ -126,7 +126,7 @@ func neverOptimal(t *tally) Finding {
 // scores lists all vectors of {0, 1, …, k}^n times a factor.
 func scores(n, k int, times *big.Rat) [][]*big.Rat {
 	var out [][]*big.Rat
-	for q := range boxes(n, k) {
+	for _, q := range boxes(n, k) {
 		v := make([]*big.Rat, n)
 		for i, x := range q {
 			v[i] = mul(rat(int64(x), 1), times)

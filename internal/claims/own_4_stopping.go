@@ -156,9 +156,7 @@ func stoppingFromAbove(t *tally) Finding {
 			}
 			bound := new(big.Rat).Inv(total)
 			t.expect(best.Cmp(bound) <= 0 && (s.l > 1 || best.Cmp(bound) < 0), "%+v, n = %d: the best success is %s, the bound %s", s, n, short(best, 8), short(bound, 8))
-			if share := quo(best, bound); less(closest, share) {
-				closest = share
-			}
+			closest = larger(closest, quo(best, bound))
 		}
 	}
 	return t.finding("n <= 8, "+privateDomain+" without the third, exact linear programs", "largest quotient of optimum and bound "+decimals(closest, 6))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 func init() {
@@ -24,27 +26,6 @@ func (t *tally) same(p, got, want []*big.Rat, what string) {
 	}
 }
 
-// permuted calls visit with every order of 0, …, n-1.
-func permuted(n int, visit func(order []int)) {
-	order := make([]int, n)
-	used := make([]bool, n)
-	var place func(i int)
-	place = func(i int) {
-		if i == n {
-			visit(order)
-			return
-		}
-		for c := range n {
-			if !used[c] {
-				used[c], order[i] = true, c
-				place(i + 1)
-				used[c] = false
-			}
-		}
-	}
-	place(0)
-}
-
 func factorial(n int) *big.Rat { return new(big.Rat).SetInt(new(big.Int).MulRange(1, int64(n))) }
 
 // flipByOrders is permute-and-flip's law as Algorithm 1 states it: the mean over all orders of the law of flipping coins in that order. What is left after the last
@@ -55,14 +36,14 @@ func flipByOrders(p []*big.Rat) (law []*big.Rat, left *big.Rat) {
 		law[r] = new(big.Rat)
 	}
 	share := new(big.Rat).Inv(factorial(len(p)))
-	permuted(len(p), func(order []int) {
+	for _, order := range combin.Permutations(len(p), len(p)) {
 		alive := share
 		for _, r := range order {
 			law[r].Add(law[r], mul(alive, p[r]))
 			alive = mul(alive, sub(rat(1, 1), p[r]))
 		}
 		left.Add(left, alive)
-	})
+	}
 	return law, left
 }
 
@@ -106,7 +87,7 @@ func recurrenceOnLattice(t *tally) Finding {
 				memo[key] = x
 				return x
 			}
-			for depths := range boxes(s[0], s[1]) {
+			for _, depths := range boxes(s[0], s[1]) {
 				if !strings.Contains(fmt.Sprint(depths), "0") {
 					continue
 				}

@@ -165,9 +165,9 @@ func monotonicScores(root *big.Rat) check {
 	return func(t *tally) Finding {
 		const n, k = 3, 4
 		worst, alone := new(big.Rat), new(big.Rat)
-		for q := range boxes(n, k) {
+		for _, q := range boxes(n, k) {
 			x := distribution(pf, atDepths(root, q))
-			for d := range boxes(n, 1) {
+			for _, d := range boxes(n, 1) {
 				up := make([]int, n)
 				rising := 0
 				for i := range q {
@@ -177,9 +177,7 @@ func monotonicScores(root *big.Rat) check {
 				y := distribution(pf, atDepths(root, up))
 				for r := range q {
 					for _, factor := range []*big.Rat{quo(x[r], y[r]), quo(y[r], x[r])} {
-						if less(worst, factor) {
-							worst = factor
-						}
+						worst = larger(worst, factor)
 						if rising == 1 && d[r] == 1 && less(alone, factor) {
 							alone = factor
 						}

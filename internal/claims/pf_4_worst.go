@@ -1,13 +1,14 @@
 package claims
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"strings"
 
+	"optratio/internal/evaluate"
+	"optratio/mechanisms"
 	"optratio/number/interval"
 )
 
@@ -79,76 +80,24 @@ type peak struct {
 	at    float64
 }
 
-// missed encloses the probability of missing, and p times its derivative, for all p of an interval.
-type missed func(n int, p interval.Interval) (miss, slope interval.Interval)
-
-func missedEM(n int, p interval.Interval) (miss, slope interval.Interval) {
-	one := interval.FromInt(1, p.Prec())
-	miss = one.Sub(one.Quo(one.Add(p.Mul(interval.FromInt(int64(n)-1, p.Prec())))))
-	return miss, miss.Mul(one.Sub(miss))
-}
-
-func missedPF(n int, p interval.Interval) (miss, slope interval.Interval) {
-	one := interval.FromInt(1, p.Prec())
-	hit := one.Sub(one.Sub(p).Pow(n)).Quo(p.Mul(interval.FromInt(int64(n), p.Prec())))
-	return one.Sub(hit), hit.Sub(one.Sub(p).Pow(n - 1))
-}
-
-// highest encloses the peak for n candidates, 2 <= n <= 10^6, to a relative width of 10^-7. With p = e^-s the function is f(s) = s miss(p) and f'(s) = miss - s p miss'(p).
-// On a cell [a, b] of s it is at most b miss(e^-a), as miss rises with p, and at most f(m) + |f'| (b-a)/2, m being the middle. Beyond s = 50 it is at most (n-1) s e^-s < 10^-13. Cells in
-// which it may exceed the best value known are halved.
-func highest(ctx context.Context, n int, miss missed) peak {
-	const prec = 256
-	number := func(s float64) interval.Interval { return interval.FromFloat(s, prec) }
-	power := func(s float64) interval.Interval { return interval.Exp(number(-s)) }
-	known, at, bound := number(0), 0.0, number(1e-13)
-	wanted := number(1 + 1e-7)
-	try := func(s float64) interval.Interval {
-		chance, _ := miss(n, power(s))
-		v := number(s).Mul(chance)
-		if v.Lo().Cmp(known.Lo()) > 0 {
-			known, at = v, math.Exp(-s)
-		}
-		return v
+// peaks returns the peaks of the exponential mechanism and of permute-and-flip for n >= 2 candidates. With Δ = 1/2 and ε = 1 errors are in units of 2Δ/ε.
+func peaks(n int) (exp, flip peak) {
+	worst := must(evaluate.NewWorstCase(n, rat(1, 2), false))
+	of := func(m mechanisms.Mechanism) peak {
+		most, gap, err := worst.Worst(m, epsilonOf("1"))
+		ensure(err)
+		low, _ := most.Lower()
+		high, _ := most.Upper()
+		return peak{interval.Hull(enclose(low), enclose(high)), math.Exp(-gap.Float64())}
 	}
-	type cell struct{ from, to float64 }
-	var open []cell
-	for s := range 50 {
-		open = append(open, cell{float64(s), float64(s + 1)})
-		try(float64(s))
-	}
-	for len(open) > 0 {
-		ensure(ctx.Err())
-		c := open[len(open)-1]
-		open = open[:len(open)-1]
-		middle := (c.from + c.to) / 2
-		v := try(middle)
-		chance, slope := miss(n, interval.Hull(power(c.to), power(c.from)))
-		rate := chance.Sub(interval.Hull(number(c.from), number(c.to)).Mul(slope)).Abs()
-		highest := v.Add(rate.Mul(number((c.to - c.from) / 2)))
-		chance, _ = miss(n, power(c.from))
-		if u := number(c.to).Mul(chance); u.Hi().Cmp(highest.Hi()) < 0 {
-			highest = u
-		}
-		if highest.Hi().Cmp(known.Mul(wanted).Lo()) > 0 {
-			open = append(open, cell{c.from, middle}, cell{middle, c.to})
-		} else if highest.Hi().Cmp(bound.Hi()) > 0 {
-			bound = highest
-		}
-	}
-	return peak{interval.New(known.Lo(), bound.Max(known).Hi()), at}
-}
-
-// peaks returns both mechanisms' peaks for n candidates.
-func peaks(ctx context.Context, n int) (exp, flip peak) {
-	return highest(ctx, n, missedEM), highest(ctx, n, missedPF)
+	return of(em), of(pf)
 }
 
 func worstScores(t *tally) Finding {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var seen []string
 	for n := 2; n <= 5; n++ {
-		exp, flip := peaks(t.ctx, n)
+		exp, flip := peaks(n)
 		most := [2]float64{}
 		try := func(p []*big.Rat) {
 			x, y := meanError(p, distribution(em, p)), meanError(p, distribution(pf, p))
@@ -185,8 +134,7 @@ func caseTwo(t *tally) Finding {
 				b1, b2 := enclose(add(sub(rat(1, 1), p1), b)), enclose(add(sub(rat(1, 1), p2), b))
 				left := a1.Add(a2).Mul(b1.Add(b2)).Mul(enclose(rat(1, 2)))
 				right := a1.Mul(b2).Add(a2.Mul(b1))
-				c, ok := left.Cmp(right)
-				t.expect(ok && c < 0, "p_1 = %s, p_2 = %s, a = 1, b = %s: the left-hand side is %.5f, the right-hand side %.5f", p1.RatString(), p2.RatString(), b.RatString(), left.Near(), right.Near())
+				t.expect(below(left, right), "p_1 = %s, p_2 = %s, a = 1, b = %s: the left-hand side is %.5f, the right-hand side %.5f", p1.RatString(), p2.RatString(), b.RatString(), left.Near(), right.Near())
 			}
 		}
 	}
@@ -239,7 +187,7 @@ func maximiser(most int) check {
 	return func(t *tally) Finding {
 		var seen []string
 		for n := 2; n <= most; n++ {
-			exp, flip := peaks(t.ctx, n)
+			exp, flip := peaks(n)
 			near := func(p float64) bool { return float64(n)*p >= 0.5 && float64(n)*p <= 2 }
 			t.expect(near(exp.at) && near(flip.at), "n = %d: n p is %.2f for the exponential mechanism and %.2f for permute-and-flip", n, float64(n)*exp.at, float64(n)*flip.at)
 			seen = append(seen, fmt.Sprintf("%d: %.2f, %.2f", n, float64(n)*exp.at, float64(n)*flip.at))
@@ -257,9 +205,7 @@ func worstAtOneOverN(least *big.Rat) check {
 		for n := 2; n <= most && t.ctx.Err() == nil; n++ {
 			p := oneBest(n, rat(1, int64(n)))
 			flip, exp := sub(rat(1, 1), distribution(pf, p)[n-1]), sub(rat(1, 1), distribution(em, p)[n-1])
-			if less(flip, smallest) {
-				smallest = flip
-			}
+			smallest = smaller(smallest, flip)
 			t.expect(flip.Cmp(least) >= 0 && exp.Cmp(flip) >= 0, "n = %d: the best is missed with probability %s by permute-and-flip, %s by the exponential mechanism", n, decimals(flip, 6), decimals(exp, 6))
 		}
 		return t.finding(fmt.Sprintf("n = 2, …, %d, exact", most), "smallest factor of (2Δ/ε) ln n: "+smallest.RatString())
@@ -269,7 +215,7 @@ func worstAtOneOverN(least *big.Rat) check {
 func factorOfFour(t *tally) Finding {
 	var seen []string
 	for _, n := range []int{2, 3, 4, 10, 100, 10000} {
-		exp, flip := peaks(t.ctx, n)
+		exp, flip := peaks(n)
 		bound := log(rat(int64(n), 1))
 		four := enclose(rat(4, 1))
 		t.atMost(bound, four.Mul(exp.value), "n = %d: ln n is more than 4 times the exponential mechanism's worst error %.5f", n, exp.value.Near())
@@ -304,9 +250,10 @@ func ratioAndN(t *tally) Finding {
 			last = ratio
 		}
 		n := 200000
-		exp, _ := missedEM(n, enclose(p))
-		flip, _ := missedPF(n, enclose(p))
-		ratio := exp.Quo(flip)
+		miss := func(m mechanisms.Weighted) interval.Interval { // of each of n-1 candidates
+			return m.WeightedEnclose([]interval.Interval{enclose(one), enclose(p)}, []int{1, n - 1})[1]
+		}
+		ratio := miss(em).Quo(miss(pf))
 		t.atMost(ratio, enclose(rat(102, 100)), "p = %s, n = %d: ratio %.4f", p.RatString(), n, ratio.Near())
 	}
 	return t.finding("p = 1/1000, 1/100, 1/10, …, 9/10; the ratio falls with n at each p, n = 2, …, 60, exact; at n = 200000 it is below 1.02, enclosed", "")
@@ -316,7 +263,7 @@ func ratioOfWorst(t *tally) Finding {
 	var seen []string
 	var last interval.Interval
 	for i, n := range []int{2, 3, 4, 5, 7, 10, 30, 100, 1000, 10000, 1000000} {
-		exp, flip := peaks(t.ctx, n)
+		exp, flip := peaks(n)
 		ratio := exp.value.Quo(flip.value)
 		if i > 0 {
 			t.atMost(ratio, last, "n = %d: ratio %.5f, before it %.5f", n, ratio.Near(), last.Near())

@@ -111,7 +111,7 @@ func withoutPrivacy(t *tally) Finding {
 		return t.undecided("the mechanism that never errs was not found regular: " + regular.Witness)
 	}
 	total := new(big.Rat)
-	for depths := range boxes(3, 3) {
+	for _, depths := range boxes(3, 3) {
 		p := atDepths(rat(8, 21), depths)
 		x := distribution(pf, p)
 		for r, v := range depths {
@@ -212,9 +212,7 @@ func largest(ctx context.Context, n, k int, o lattice.Objective) (low, high *big
 		if less(low, l) {
 			low, at = l, eps
 		}
-		if less(high, h) {
-			high = h
-		}
+		high = larger(high, h)
 	}
 	return low, high, at
 }
@@ -227,9 +225,7 @@ func figureTwoLargest(t *tally) Finding {
 		most, least, where := rat(1, 1), rat(1, 1), ""
 		for _, s := range [][2]int{{4, 4}, {4, 8}, {5, 4}} {
 			low, high, at := largest(t.ctx, s[0], s[1], o)
-			if less(most, high) {
-				most = high
-			}
+			most = larger(most, high)
 			if less(least, low) {
 				least, where = low, fmt.Sprintf("n = %d, k = %d, ε = %s", s[0], s[1], at)
 			}
@@ -261,12 +257,8 @@ func figureTwoCandidates(t *tally) Finding {
 		low, high, _ := largest(t.ctx, n, 4, lattice.Box)
 		seen = append(seen, fmt.Sprintf("n = %d: %s", n, decimals(low, 5)))
 		low, high = sub(low, rat(1, 1)), sub(high, rat(1, 1))
-		if less(low, least) {
-			least = low
-		}
-		if less(most, high) {
-			most = high
-		}
+		least = smaller(least, low)
+		most = larger(most, high)
 	}
 	t.expect(most.Cmp(mul(rat(2, 1), least)) <= 0, "the largest excesses over 1 are between %s and %s", decimals(least, 3), decimals(most, 3))
 	return t.finding("k = 4, n = 3, …, 6, box objective, largest ratio over "+figureGrid, strings.Join(seen, ", "))

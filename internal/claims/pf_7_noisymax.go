@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"optratio/mechanisms"
 	"optratio/number/interval"
 	"optratio/verify"
@@ -107,8 +109,7 @@ func flipIsBest(t *tally) Finding {
 		c := rat(-i, 2)
 		noisy, exp, flip := misses(3, c)
 		for _, other := range []interval.Interval{noisy, exp} {
-			order, ok := flip.Cmp(other)
-			t.expect(ok && order < 0, "c = %s: permute-and-flip misses with probability %.6f, another one with %.6f", c.FloatString(1), flip.Near(), other.Near())
+			t.expect(below(flip, other), "c = %s: permute-and-flip misses with probability %.6f, another one with %.6f", c.FloatString(1), flip.Near(), other.Near())
 		}
 	}
 	return t.finding("n = 3, c = -0.5, -1, …, -20, enclosed", "")
@@ -189,15 +190,7 @@ func laplaceIntegral(t *tally) Finding {
 
 func generalised(t *tally) Finding {
 	for _, deltas := range [][]*big.Rat{{rat(1, 1), rat(2, 1)}, {rat(1, 1), rat(1, 1), rat(3, 1)}} {
-		var vectors [][]*big.Rat
-		for q := range boxes(len(deltas), 2) {
-			scores := make([]*big.Rat, len(q))
-			for i, x := range q {
-				scores[i] = rat(int64(2*x), 1)
-			}
-			vectors = append(vectors, scores)
-		}
-		report := must(verify.Scores(t.ctx, verify.Claim{Mechanism: named("gem"), Epsilon: fromExp("2"), Sensitivities: deltas}, vectors, verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}))
+		report := must(verify.Scores(t.ctx, verify.Claim{Mechanism: named("gem"), Epsilon: fromExp("2"), Sensitivities: deltas}, scores(len(deltas), 2, rat(2, 1)), verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}))
 		r := report.Find(verify.DP)
 		if r.Verdict == verify.Undecided {
 			return t.undecided(r.Reason)
@@ -213,13 +206,13 @@ func earlyStop(t *tally) Finding {
 	for p := range vectors(t.ctx, 5) {
 		n := len(p)
 		flips := new(big.Rat)
-		permuted(n, func(order []int) {
+		for _, order := range combin.Permutations(n, n) {
 			alive := rat(1, 1)
 			for _, r := range order {
 				flips.Add(flips, alive)
 				alive = mul(alive, sub(rat(1, 1), p[r]))
 			}
-		})
+		}
 		flips = quo(flips, factorial(n))
 		elementary := make([]*big.Rat, n+1)
 		for j := range elementary {

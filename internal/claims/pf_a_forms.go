@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 func init() {
@@ -35,16 +37,13 @@ func form(name string, pmf func(p []*big.Rat, r int) *big.Rat) check {
 
 func byPermutations(p []*big.Rat, r int) *big.Rat {
 	total := new(big.Rat)
-	permuted(len(p), func(order []int) {
+	for _, order := range combin.Permutations(len(p), len(p)) {
 		product := rat(1, 1)
-		for _, s := range order {
-			if s == r {
-				break
-			}
+		for _, s := range order[:slices.Index(order, r)] {
 			product = mul(product, sub(rat(1, 1), p[s]))
 		}
 		total.Add(total, product)
-	})
+	}
 	return mul(p[r], quo(total, factorial(len(p))))
 }
 

@@ -49,7 +49,7 @@ func symmetryIsFree(t *tally) Finding {
 func unreduced(ctx context.Context, n, k int, z *big.Rat) *big.Rat {
 	at := map[string]int32{}
 	var all [][]int
-	for depths := range boxes(n, k) {
+	for _, depths := range boxes(n, k) {
 		if slices.Min(depths) == 0 {
 			at[fmt.Sprint(depths)] = int32(len(all) * n)
 			all = append(all, depths)
@@ -162,7 +162,7 @@ func checkDual(t *tally, n, k int, z *big.Rat, exp string) (total *big.Rat) {
 		return y
 	}
 	total = new(big.Rat)
-	for depths := range boxes(n, k) {
+	for _, depths := range boxes(n, k) {
 		if slices.Min(depths) > 0 {
 			continue
 		}

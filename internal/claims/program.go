@@ -3,10 +3,11 @@ package claims
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math/big"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat/combin"
 
 	"optratio/lattice"
 	"optratio/lp"
@@ -174,23 +175,5 @@ func minimise(ctx context.Context, columns int, rows []inequality, cost map[int3
 	return exact.Objective, x
 }
 
-// boxes yields {0, …, k}^n.
-func boxes(n, k int) iter.Seq[[]int] {
-	return func(yield func([]int) bool) {
-		q := make([]int, n)
-		for {
-			if !yield(slices.Clone(q)) {
-				return
-			}
-			i := 0
-			for i < n && q[i] == k {
-				q[i] = 0
-				i++
-			}
-			if i == n {
-				return
-			}
-			q[i]++
-		}
-	}
-}
+// boxes returns {0, …, k}^n.
+func boxes(n, k int) [][]int { return combin.Cartesian(slices.Repeat([]int{k + 1}, n)) }

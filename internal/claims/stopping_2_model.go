@@ -187,8 +187,7 @@ func bestIsTakenWith(formula func(n, t int) *big.Rat) check {
 		const large = 10_000
 		law := enclosedLaw(t.ctx, large)
 		off := law[0].Sub(interval.ExpRat(rat(-1, 1), precision)).Abs()
-		near, _ := off.Cmp(interval.FromRat(rat(1, large), precision))
-		t.expect(near < 0, "n = %d: %v", large, law[0].Near())
+		t.expect(below(off, interval.FromRat(rat(1, large), precision)), "n = %d: %v", large, law[0].Near())
 		return t.finding("n = 3, …, 40, exact, against the law found by following the rule; within 1/n of 1/e, enclosed, at n = 10⁴", fmt.Sprintf("%.8f at n = 10⁴", law[0].Near()))
 	}
 }

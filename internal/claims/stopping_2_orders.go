@@ -3,6 +3,8 @@ package claims
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	rules "optratio/mechanisms/stopping"
 )
 
@@ -10,17 +12,13 @@ import (
 
 // orders returns all orders of 1, …, n.
 func orders(n int) [][]int {
-	if n == 0 {
-		return [][]int{nil}
-	}
-	var out [][]int
-	for _, shorter := range orders(n - 1) {
-		for at := range n {
-			order := append([]int{}, shorter[:at]...)
-			out = append(out, append(append(order, n), shorter[at:]...))
+	all := combin.Permutations(n, n)
+	for _, order := range all {
+		for i := range order {
+			order[i]++
 		}
 	}
-	return out
+	return all
 }
 
 func everyOrderIsReached(reading rules.Reading) check {

@@ -52,8 +52,7 @@ func mixTakesBest(t *tally) Finding {
 	law := enclosedLaw(t.ctx, large)
 	p := enclose(rat(1, 3))
 	ratio := law[0].Mul(p).Add(enclose(rat(2, 3*large))).Quo(p.Mul(interval.ExpRat(rat(-1, 1), precision)))
-	near, _ := ratio.Sub(enclose(one)).Abs().Cmp(enclose(rat(1, 1000)))
-	t.expect(near < 0, "n = 10⁵, p = 1/3: ratio %.6f", ratio.Near())
+	t.expect(below(ratio.Sub(enclose(one)).Abs(), enclose(rat(1, 1000))), "n = 10⁵, p = 1/3: ratio %.6f", ratio.Near())
 	return t.finding("n = 3, …, 24, four p, exact, against the law of the mixed rule; the ratio at n = 10⁵, p = 1/3, enclosed", fmt.Sprintf("ratio %.6f", ratio.Near()))
 }
 
@@ -158,8 +157,7 @@ func closedFormOfEpsilon(least int) check {
 					}
 					limit := interval.Log(enclose(p).Sub(enclose(delta).Mul(interval.ExpRat(one, precision))).Quo(a.Mul(enclose(p))))
 					off := interval.Log(at(1).Sub(enclose(delta)).Quo(at(l + 1))).Quo(limit).Sub(enclose(one)).Abs()
-					near, _ := off.Cmp(enclose(rat(1, 200)))
-					t.expect(near < 0, "n = 10⁴, l = %d, p = %s, δ = %s: off its limit by %.2g of it", l, p.RatString(), delta.RatString(), off.Near())
+					t.expect(below(off, enclose(rat(1, 200))), "n = 10⁴, l = %d, p = %s, δ = %s: off its limit by %.2g of it", l, p.RatString(), delta.RatString(), off.Near())
 					worst = max(worst, off.Near())
 				}
 			}
@@ -186,8 +184,7 @@ func closedFormOfDelta(t *tally) Finding {
 	a := must(rules.AsymptoticEnclosure(2, precision))
 	for _, e := range exps[:3] {
 		ratio := law[0].Sub(enclose(e).Mul(law[1])).Quo(interval.ExpRat(rat(-1, 1), precision).Mul(enclose(one).Sub(a.Mul(enclose(e)))))
-		near, _ := ratio.Sub(enclose(one)).Abs().Cmp(enclose(rat(1, 200)))
-		t.expect(near < 0, "n = 10⁴, p = 1, l = 1, e^ε = %s: ratio %.6f to the limit", e.RatString(), ratio.Near())
+		t.expect(below(ratio.Sub(enclose(one)).Abs(), enclose(rat(1, 200))), "n = 10⁴, p = 1, l = 1, e^ε = %s: ratio %.6f to the limit", e.RatString(), ratio.Near())
 	}
 	return t.finding("n = 7, …, 30, all l, four p and e^ε: the least δ, exact; the limit at n = 10⁴, l = 1, p = 1, enclosed", "")
 }
@@ -250,8 +247,7 @@ func limitOfP(t *tally) Finding {
 			p := enclose(add(delta, blind)).Quo(law[0].Sub(enclose(e).Mul(law[l])).Add(enclose(blind)))
 			limit := enclose(delta).Mul(interval.ExpRat(one, precision)).Quo(enclose(one).Sub(enclose(e).Mul(a)))
 			off := p.Quo(limit).Sub(enclose(one)).Abs()
-			near, _ := off.Cmp(enclose(rat(1, 50)))
-			t.expect(near < 0, "n = 10⁴, l = %d, δ = %s: off by %.2g", l, delta.RatString(), off.Near())
+			t.expect(below(off, enclose(rat(1, 50))), "n = 10⁴, l = %d, δ = %s: off by %.2g", l, delta.RatString(), off.Near())
 			worst = max(worst, off.Near())
 		}
 	}
@@ -269,8 +265,7 @@ func limitEpsilon(p, delta *big.Rat) interval.Interval {
 func exampleEpsilon(t *tally) Finding {
 	for i := int64(1); i <= 20; i++ {
 		eps := limitEpsilon(rat(i, 20), rat(1, 100))
-		below, _ := eps.Cmp(enclose(one))
-		t.expect(below < 0, "p = %s: ε = %.4f", rat(i, 20).RatString(), eps.Near())
+		t.expect(below(eps, enclose(one)), "p = %s: ε = %.4f", rat(i, 20).RatString(), eps.Near())
 	}
 	return t.finding("p = 1/20, …, 1, enclosed", fmt.Sprintf("ε = %.4f at p = 1", limitEpsilon(one, rat(1, 100)).Near()))
 }
@@ -279,8 +274,7 @@ func exampleEpsilon(t *tally) Finding {
 func exampleP(printed, half *big.Rat) check {
 	return func(t *tally) Finding {
 		p := enclose(rat(1, 20)).Mul(interval.ExpRat(one, precision)).Quo(enclose(one).Sub(interval.ExpRat(rat(-1, 2), precision)))
-		near, _ := p.Sub(enclose(printed)).Abs().Cmp(enclose(half))
-		t.expect(near < 0, "p = %.4f", p.Near())
+		t.expect(below(p.Sub(enclose(printed)).Abs(), enclose(half)), "p = %.4f", p.Near())
 		return t.finding("enclosed; a printed number stands for what rounds to it", fmt.Sprintf("p = %.4f", p.Near()))
 	}
 }

@@ -80,8 +80,7 @@ func flatTail(t *tally) Finding {
 		for _, share := range []float64{0.05, 0.2, 0.5, 0.8, 1} {
 			k := int(share * float64(n))
 			off := law[k-1].Mul(interval.ExpRat(one, precision)).Mul(enclose(rat(int64(n), 1))).Sub(enclose(one)).Abs()
-			near, _ := off.Cmp(enclose(rat(5, int64(n))))
-			t.expect(near < 0, "n = %d, k = %d: r_k·en is off 1 by %.2g", n, k, off.Near())
+			t.expect(below(off, enclose(rat(5, int64(n)))), "n = %d, k = %d: r_k·en is off 1 by %.2g", n, k, off.Near())
 			worst = max(worst, off.Near())
 		}
 	}
@@ -99,8 +98,7 @@ func belowSum(t *tally) Finding {
 			power = power.Mul(x)
 			most = most.Max(law[k-1].Quo(power.Add(floor)))
 		}
-		below, _ := most.Cmp(enclose(add(one, rat(2, int64(n)))))
-		t.expect(below < 0, "n = %d: %.6f", n, most.Near())
+		t.expect(below(most, enclose(add(one, rat(2, int64(n))))), "n = %d: %.6f", n, most.Near())
 		seen += fmt.Sprintf("%.6f at n = %d; ", most.Near(), n)
 	}
 	return t.finding("the maximum over all k is below 1 + 2/n at n = 100, 500, 2000, 10⁴, enclosed", "maximum "+seen[:len(seen)-2])
@@ -124,8 +122,7 @@ func uniformLaw(floor int64) check {
 				a = a.Sub(power.Quo(enclose(rat(int64(k), 1))))
 				power = power.Mul(x)
 			}
-			near, ok := most.Sqr().Mul(enclose(rat(int64(n), 1))).Cmp(enclose(rat(16, 1)))
-			t.expect(ok && near < 0, "n = %d: off by %.4f of it", n, most.Near())
+			t.expect(below(most.Sqr().Mul(enclose(rat(int64(n), 1))), enclose(rat(16, 1))), "n = %d: off by %.4f of it", n, most.Near())
 			seen += fmt.Sprintf("%.4f at n = %d, ", most.Near(), n)
 		}
 		return t.finding("the largest relative difference over all k is below 4/√n at n = 100, 1000, 10⁴, enclosed", seen[:len(seen)-2])
@@ -151,8 +148,7 @@ func ratiosFall(t *tally) Finding {
 	}
 	a := coefficients(202)
 	for k := range 200 {
-		c, ok := a[k].Mul(a[k+2]).Cmp(a[k+1].Sqr())
-		t.expect(ok && c > 0, "a_%d/a_%d against a_%d/a_%d", k+1, k+2, k+2, k+3)
+		t.expect(below(a[k+1].Sqr(), a[k].Mul(a[k+2])), "a_%d/a_%d against a_%d/a_%d", k+1, k+2, k+2, k+3)
 	}
 	return t.finding(fmt.Sprintf("r_k/r_{k+1} >= r_{k+1}/r_{k+2} for n = 5, …, %d and all k, exact; a_k/a_{k+1} > a_{k+1}/a_{k+2} for k <= 200, enclosed", largestExact), "")
 }
@@ -163,10 +159,8 @@ func telescopingBound(t *tally) Finding {
 	beta := func(k int) interval.Interval { return x.Pow(k).Quo(enclose(rat(int64(k), 1))) }
 	f := func(k int) interval.Interval { return beta(k).Sqr().Quo(beta(k).Sub(beta(k + 1))) }
 	for s := 1; s <= 200; s++ {
-		c, ok := beta(s).Cmp(f(s).Sub(f(s + 1)))
-		t.expect(ok && c > 0, "s = %d: β_s = %.6g, f(s) - f(s+1) = %.6g", s, beta(s).Near(), f(s).Sub(f(s+1)).Near())
-		c, ok = a[s-1].Cmp(f(s))
-		t.expect(ok && c > 0, "k = %d: a_k = %.6g, f(k) = %.6g", s, a[s-1].Near(), f(s).Near())
+		t.expect(below(f(s).Sub(f(s+1)), beta(s)), "s = %d: β_s = %.6g, f(s) - f(s+1) = %.6g", s, beta(s).Near(), f(s).Sub(f(s+1)).Near())
+		t.expect(below(f(s), a[s-1]), "k = %d: a_k = %.6g, f(k) = %.6g", s, a[s-1].Near(), f(s).Near())
 	}
 	return t.finding("s, k = 1, …, 200, enclosed", "")
 }
@@ -175,8 +169,7 @@ func boundedRatios(t *tally) Finding {
 	a := coefficients(120)
 	for l := 1; l <= 20; l++ {
 		for k := 2; k+l <= len(a); k++ {
-			c, ok := a[k-1].Mul(a[l]).Cmp(a[k+l-1])
-			t.expect(ok && c < 0, "k = %d, l = %d: a_k/a_{k+l} = %.6g, 1/a_{l+1} = %.6g", k, l, a[k-1].Quo(a[k+l-1]).Near(), a[l].Inv().Near())
+			t.expect(below(a[k-1].Mul(a[l]), a[k+l-1]), "k = %d, l = %d: a_k/a_{k+l} = %.6g, 1/a_{l+1} = %.6g", k, l, a[k-1].Quo(a[k+l-1]).Near(), a[l].Inv().Near())
 		}
 	}
 	return t.finding("a_k/a_{k+l} < 1/a_{l+1} for l <= 20, k + l <= 120, enclosed", "")

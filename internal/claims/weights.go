@@ -93,6 +93,20 @@ func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
 
 func less(x, y *big.Rat) bool { return x.Cmp(y) < 0 }
 
+func larger(x, y *big.Rat) *big.Rat {
+	if less(x, y) {
+		return y
+	}
+	return x
+}
+
+func smaller(x, y *big.Rat) *big.Rat {
+	if less(y, x) {
+		return y
+	}
+	return x
+}
+
 func sum(xs []*big.Rat) *big.Rat {
 	total := new(big.Rat)
 	for _, x := range xs {
