@@ -61,7 +61,9 @@ func TestTailsOfEnclosedProbabilities(t *testing.T) {
 
 // TestTailsAreWrittenRoundedUp: never as 0, and never as less than they may be.
 func TestTailsAreWrittenRoundedUp(t *testing.T) {
-	write := func(x float64) string { return (&strongest{tail: interval.FromFloat(x, binomialBits), tests: 1}).text() }
+	write := func(x float64) string {
+		return (&strongest{tail: interval.FromFloat(x, binomialBits), tests: 1}).text()
+	}
 	assert.Equal(t, "1e-300", write(0))
 	assert.Equal(t, "1e-300", write(1e-310))
 	assert.Equal(t, "1.1e-300", write(1e-300))
