@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/decimal"
 	"optratio/lp"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
@@ -296,7 +297,7 @@ var proofText = map[string]string{
 // print writes the table for people.
 func (d *ratioDoc) print(w io.Writer, eps, question string) error {
 	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, d.Constraints, question)
-	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", count(d.Orbits), count(d.Variables), proofText[d.Proof])
+	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", decimal.Count(d.Orbits), decimal.Count(d.Variables), proofText[d.Proof])
 	base := choose(d.Monotonic, "Δ", "2Δ")
 	column, unit := fmt.Sprintf("error (steps of %s)", base), "expected error in steps of "+base
 	if d.Loss != "mean" {
@@ -337,15 +338,4 @@ func (d *ratioDoc) print(w io.Writer, eps, question string) error {
 		}
 	}
 	return nil
-}
-
-// count writes a count in full while it is readable.
-func count(x *big.Int) string {
-	if x == nil {
-		return "unknown"
-	}
-	if x.BitLen() <= 50 {
-		return x.String()
-	}
-	return new(big.Float).SetInt(x).Text('g', 4)
 }

@@ -106,5 +106,5 @@ func (f *subjectFlags) doc(s *audit.Stated, r *lp.Request) *subjectDoc {
 
 func (d *subjectDoc) String() string {
 	return fmt.Sprintf("subject: %s, asked about %d of %s score vectors%s; its numbers stand for what is within a relative precision of %s",
-		d.Source, d.Asked, count(d.Vectors), choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
+		d.Source, d.Asked, decimal.Count(d.Vectors), choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
 }

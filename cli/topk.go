@@ -99,6 +99,8 @@ func (f *topkFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	most := big.NewInt(int64(min(f.top, f.n-f.top))) // as many candidates at most are not among the best ones
+	most.Mul(most, big.NewInt(int64(f.k)))
 	report, done := progress(f.streams, fmt.Sprintf("n = %d, k = %d, top %d", f.n, f.k, f.top))
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
 	a, err := settle(ctx, func() (*topk.Answer, error) {
@@ -108,7 +110,7 @@ func (f *topkFlags) run(ctx context.Context) error {
 		}
 		return a, err
 	}, func(why string) *topk.Answer {
-		return &topk.Answer{Optimum: number.Bounds(new(big.Rat), big.NewRat(int64(f.top)*int64(f.k), 1)), Mechanisms: []topk.Rated{}, Undecided: why}
+		return &topk.Answer{Optimum: number.Bounds(new(big.Rat), new(big.Rat).SetInt(most)), Mechanisms: []topk.Rated{}, Undecided: why}
 	})
 	done()
 	if err != nil {
@@ -124,8 +126,14 @@ func (f *topkFlags) run(ctx context.Context) error {
 // print writes the table for people.
 func (d *topkDoc) print(w io.Writer, eps string) error {
 	fmt.Fprintf(w, "top %d of n = %d, k = %d, %s in all\n", d.Top, d.N, d.K, eps)
-	fmt.Fprintf(w, "%d orbits, %d variables, %d rows\n", d.Orbits, d.Variables, d.Rows)
-	fmt.Fprintf(w, "optimum: %s (mean regret of a set, steps of 2Δ)\n\n", fraction(d.Optimum))
+	if d.Orbits > 0 {
+		fmt.Fprintf(w, "%d orbits, %d variables, %d rows\n", d.Orbits, d.Variables, d.Rows)
+	}
+	fmt.Fprintf(w, "optimum: %s (mean regret of a set, steps of 2Δ)\n", fraction(d.Optimum))
+	if len(d.Mechanisms) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "mechanism\tregret (steps of 2Δ)\tratio to the optimum\ttight ε of lists\ttight ε of sets\tratio at that ε")
 	for _, m := range d.Mechanisms {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"optratio/internal/decimal"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/variant"
@@ -146,7 +147,7 @@ func (e *extension) table(n int, eps mechanisms.Epsilon) (*extendedTable, error)
 	}
 	if v := lattice.Variables(n, k*e.step); v.Cmp(big.NewInt(maxOptimalVariables)) > 0 {
 		return nil, fmt.Errorf("%w: lp-extended at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
-			mechanisms.ErrInstance, n, k, v, maxOptimalVariables)
+			mechanisms.ErrInstance, n, k, decimal.Count(v), maxOptimalVariables)
 	}
 	e.tables.mu.Lock()
 	defer e.tables.mu.Unlock()

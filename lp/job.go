@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"optratio/internal/decimal"
 	"optratio/internal/patience"
 	"optratio/lattice"
 	"optratio/lp/linear"
@@ -267,7 +268,7 @@ func (j *job) beyond() string {
 	need := new(big.Int).Mul(j.answer.Variables, big.NewInt(bytesPerVariable))
 	if limit := big.NewInt(j.memory()); need.Cmp(limit) > 0 {
 		return fmt.Sprintf("n = %d and k = %d give %s variables, about %s of memory, over the limit of %s; use smaller n and k, or --max-memory",
-			j.N, j.K, j.answer.Variables, bytesText(need), bytesText(limit))
+			j.N, j.K, decimal.Count(j.answer.Variables), bytesText(need), bytesText(limit))
 	}
 	if bits := lattice.Vectors(j.N, j.K, false).BitLen(); bits > maxMassBits {
 		return fmt.Sprintf("n = %d and k = %d: orbits of up to 2^%d score vectors are beyond floating-point solvers; use --method auto", j.N, j.K, bits)

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"sync"
 
+	"optratio/internal/decimal"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
@@ -123,7 +124,7 @@ var optimalGap = big.NewRat(1, 1e12)
 func (o *solutions) solve(ctx context.Context, n, k int, objective lattice.Objective, level Level, eps mechanisms.Epsilon) (*optimum, error) {
 	if v := lattice.Variables(n, k); v.Cmp(big.NewInt(maxOptimalVariables)) > 0 {
 		return nil, fmt.Errorf("%w: lp-optimal at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
-			mechanisms.ErrInstance, n, k, v, maxOptimalVariables)
+			mechanisms.ErrInstance, n, k, decimal.Count(v), maxOptimalVariables)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()

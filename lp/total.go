@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/decimal"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/mechanisms/totals"
@@ -57,7 +58,7 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 	lat, err := lattice.New(n, k)
 	if err != nil || lat.Len() > maxEnumerate {
 		return value{}, fmt.Errorf("%w: the error of %s needs a sum over %s orbits; leave it out with --mechanism pf",
-			ErrTooLarge, m.Info().Name, lattice.Orbits(n, k))
+			ErrTooLarge, m.Info().Name, decimal.Count(lattice.Orbits(n, k)))
 	}
 	if w, ok := m.(mechanisms.Weighted); ok {
 		return totalOfWeights(ctx, w, lat, o, eps, prec)

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/decimal"
 	"optratio/internal/patience"
 	"optratio/lattice"
 	"optratio/lp/table"
@@ -181,7 +182,7 @@ func (j *variedJob) beyond() string {
 		return ""
 	}
 	return fmt.Sprintf("n = %d, k = %d in steps of 2Δ/%d give %s variables, about %s of memory, over the limit of %s; use smaller n, k or L, or --max-memory",
-		j.N, j.K, max(1, j.Step), j.answer.Variables, bytesText(need), bytesText(big.NewInt(limit)))
+		j.N, j.K, max(1, j.Step), decimal.Count(j.answer.Variables), bytesText(need), bytesText(big.NewInt(limit)))
 }
 
 // reached reports whether the optimum is known as closely as asked.

@@ -281,3 +281,18 @@ func TestPrintExtremes(t *testing.T) {
 		}
 	}
 }
+
+func TestCount(t *testing.T) {
+	for text, want := range map[string]string{
+		"0": "0", "1125899906842623": "1125899906842623", "1125899906842624": "about 1.1e15",
+		"12345678901234567890123456789012345678901234567890123456": "about 1.2e55",
+	} {
+		x, _ := new(big.Int).SetString(text, 10)
+		if got := Count(x); got != want {
+			t.Errorf("Count(%s) = %s, want %s", text, got, want)
+		}
+	}
+	if got := Count(nil); got != "unknown" {
+		t.Errorf("Count(nil) = %s", got)
+	}
+}

@@ -25,6 +25,17 @@ func Nearest[T *big.Float | *big.Rat](x T, digits int) string {
 	return directed(any(x), digits, nearest)
 }
 
+// Count writes a count for people: in full while it is readable, else as "about 1.2e55"; nil is "unknown".
+func Count(x *big.Int) string {
+	switch {
+	case x == nil:
+		return "unknown"
+	case x.BitLen() <= 50:
+		return x.String()
+	}
+	return "about " + strings.Replace(new(big.Float).SetInt(x).Text('e', 1), "e+", "e", 1)
+}
+
 // direction is that of the rounding of a signed number. On magnitudes, down and up change
 // places for negative numbers.
 type direction int

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/decimal"
 	"optratio/number"
 )
 
@@ -128,7 +129,7 @@ var proofs = map[string]string{
 func (d *ratioDocument) assumed() []string {
 	size := ""
 	if d.Orbits != nil && d.Variables != nil {
-		size = fmt.Sprintf(" There are %s score vectors up to their order, and %s variables.", d.Orbits, d.Variables)
+		size = fmt.Sprintf(" There are %s score vectors up to their order, and %s variables.", decimal.Count(d.Orbits), decimal.Count(d.Variables))
 	}
 	level := map[string]string{
 		"paper":    "The least error possible is a lower bound for every shift-invariant ε-DP mechanism: it asks for privacy towards the worst neighbours only, and is sometimes attained by no such mechanism (--constraints dp asks for all).",

@@ -184,6 +184,8 @@ func distribution[T any](m *Mechanism, s *space, a arithmetic[T]) ([]T, error) {
 			chosen := s.depths[j]
 			x, err := a.f.Zero(), error(nil)
 			switch {
+			case !s.ordered && s.top == s.n: // there is one set
+				x = a.f.One()
 			case jointly != nil:
 				x = jointly[key(chosen)]
 			case s.ordered:

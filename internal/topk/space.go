@@ -17,8 +17,11 @@ import (
 	"optratio/lp/variant"
 )
 
-// ErrSize says that a question is malformed, or larger than this package enumerates.
-var ErrSize = errors.New("top-k")
+// ErrSize says that a question is malformed, ErrLarge that it is larger than this package enumerates.
+var (
+	ErrSize  = errors.New("top-k")
+	ErrLarge = errors.New("the limit of enumeration was reached")
+)
 
 // MaxCells bounds the probabilities that are enumerated.
 const MaxCells = 200_000
@@ -39,8 +42,9 @@ func newSpace(n, k, top int, ordered bool) (*space, error) {
 	if n < 1 || k < 1 || top < 1 || top > n {
 		return nil, fmt.Errorf("%w: n = %d, k = %d, top = %d: want n and k at least 1 and top from 1 to n", ErrSize, n, k, top)
 	}
-	if k >= 256 || lattice.Variables(n, k).Cmp(big.NewInt(MaxCells)) > 0 {
-		return nil, fmt.Errorf("%w: n = %d, k = %d give more than %d probabilities; use smaller ones", ErrSize, n, k, MaxCells)
+	large := fmt.Errorf("%w: -n %d -k %d --top %d give more than %d probabilities; use a smaller -n, -k or --top", ErrLarge, n, k, top, MaxCells)
+	if max(n, k) > MaxCells || lattice.Variables(n, k).Cmp(big.NewInt(MaxCells)) > 0 {
+		return nil, large
 	}
 	lat, err := lattice.New(n, k)
 	if err != nil {
@@ -49,7 +53,7 @@ func newSpace(n, k, top int, ordered bool) (*space, error) {
 	s := &space{n: n, k: k, top: top, ordered: ordered, vars: lat.Number(), first: []int32{0}}
 	for _, m := range lat.All() {
 		if len(s.depths) > MaxCells {
-			return nil, fmt.Errorf("%w: n = %d, k = %d and top = %d give more than %d probabilities; use smaller ones", ErrSize, n, k, top, MaxCells)
+			return nil, large
 		}
 		at, left := map[string]int32{}, slices.Clone(m)
 		s.choose(left, nil, func(chosen []int) {
@@ -102,9 +106,9 @@ func (s *space) outcomes(m, chosen []int) int64 {
 
 // key names a sequence of depths.
 func key(depths []int) string {
-	b := make([]byte, len(depths))
-	for i, v := range depths {
-		b[i] = byte(v)
+	b := make([]byte, 0, 3*len(depths))
+	for _, v := range depths { // below 2^24
+		b = append(b, byte(v>>16), byte(v>>8), byte(v))
 	}
 	return string(b)
 }

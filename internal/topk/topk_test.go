@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -410,8 +411,53 @@ func TestMechanismNames(t *testing.T) {
 }
 
 func TestSizesAreChecked(t *testing.T) {
-	for _, c := range [][3]int{{0, 2, 1}, {2, 0, 1}, {2, 2, 3}, {2, 2, 0}, {40, 40, 2}, {3, 300, 2}} {
+	for _, c := range [][3]int{{0, 2, 1}, {2, 0, 1}, {2, 2, 3}, {2, 2, 0}} {
 		_, err := newSpace(c[0], c[1], c[2], false)
 		assert.ErrorIs(t, err, ErrSize)
+	}
+}
+
+// All n of n are one set: its regret is 0, and so is the ε of choosing it, whatever the mechanism computes.
+func TestAllCandidatesChosen(t *testing.T) {
+	eps, err := mechanisms.ParseEpsilon("1")
+	require.NoError(t, err)
+	for _, m := range ask(t, 3, 2, 3, eps, strings.Split(Standard, ",")...).Mechanisms {
+		zero, ok := m.Sets.Rat()
+		assert.True(t, ok && zero.Sign() == 0, "%s: %s", m.Name, m.Sets)
+		assert.Equal(t, "1", *m.SetsExp)
+		assert.Equal(t, "1", m.Ratio.String())
+	}
+}
+
+// As ε grows the best choice's regret is of the order of z, whose constant does not change, at any magnitude of z.
+func TestChoicesAtLargeEpsilon(t *testing.T) {
+	scaled := func(text string) float64 {
+		eps, err := mechanisms.ParseEpsilon(text)
+		require.NoError(t, err)
+		a := ask(t, 4, 2, 2, eps)
+		low, ok := a.Optimum.Lower()
+		require.True(t, ok)
+		z, _ := eps.ExpNeg(big.NewRat(1, 1), 128).Lo().Rat(nil)
+		f, _ := low.Quo(low, z).Float64()
+		return f
+	}
+	want := scaled("30")
+	for _, eps := range []string{"100", "500", "700"} {
+		assert.InEpsilon(t, want, scaled(eps), 1e-8, eps)
+	}
+}
+
+func TestLargeQuestionsAreNoMistakes(t *testing.T) {
+	eps, err := mechanisms.ParseEpsilon("1")
+	require.NoError(t, err)
+	for _, s := range [][3]int{{40, 10, 3}, {10, 5, 9}, {1 << 30, 1 << 30, 1 << 20}} {
+		_, err := Solve(context.Background(), Request{N: s[0], K: s[1], Top: s[2], Epsilon: eps, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+		assert.ErrorIs(t, err, ErrLarge)
+		assert.ErrorContains(t, err, fmt.Sprintf("-n %d -k %d --top %d", s[0], s[1], s[2]))
+	}
+	s, err := newSpace(2, 300, 1, false) // depths beyond a byte
+	require.NoError(t, err)
+	for i := 1; i <= 300; i++ {
+		assert.Len(t, s.index[i], 2)
 	}
 }

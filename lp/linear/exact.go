@@ -263,7 +263,7 @@ func Reason(ctx context.Context, soFar string, err error) (reason string, rest e
 // the exact solution in the same way.
 func (r *Rational) Optimize(ctx context.Context, b *Basis, solver Solver) (*Exact, error) {
 	for range settleRounds {
-		settled, s, _, err := r.settle(ctx, b, solver)
+		settled, s, _, err := r.settle(ctx, b, solver, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -285,14 +285,10 @@ func (r *Rational) Optimize(ctx context.Context, b *Basis, solver Solver) (*Exac
 	return nil, ErrUnsettled
 }
 
-// Settle is Optimize without the exact last step: the optimal basis, as far as
-// 2^-96 can tell, and its solution with shift bits after the binary point.
+// Settle is Optimize without the exact last step: the optimal basis, as far as half of its bits can tell, and its solution with shift bits
+// after the binary point, at least settleShift.
 func (r *Rational) Settle(ctx context.Context, b *Basis, solver Solver, shift uint) (*Basis, *Approximation, error) {
-	b, s, a, err := r.settle(ctx, b, solver)
-	if err != nil || shift <= a.Shift {
-		return b, a, err
-	}
-	a, err = s.approximate(ctx, shift)
+	b, _, a, err := r.settle(ctx, b, solver, shift)
 	return b, a, err
 }
 
@@ -301,10 +297,9 @@ const (
 	settleRounds = 30
 )
 
-// settle finds a basis whose solution at settleShift bits violates nothing by more than 2^-96.
-func (r *Rational) settle(ctx context.Context, b *Basis, solver Solver) (*Basis, *basisSystem, *Approximation, error) {
-	slack := new(big.Rat).SetFrac(unit, new(big.Int).Lsh(unit, settleShift/2))
-	next := b
+// settle finds a basis whose solution at settleShift bits, and then at shift bits, violates nothing by more than half of these bits show.
+func (r *Rational) settle(ctx context.Context, b *Basis, solver Solver, shift uint) (*Basis, *basisSystem, *Approximation, error) {
+	next, bits := b, uint(settleShift)
 	for range settleRounds {
 		b, err := r.proper(next)
 		if err != nil {
@@ -314,21 +309,27 @@ func (r *Rational) settle(ctx context.Context, b *Basis, solver Solver) (*Basis,
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		a, err := s.approximate(ctx, settleShift)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		den := new(big.Int).Lsh(unit, a.Shift)
-		x, y := &Fractions{a.X, den}, &Fractions{a.Y, den}
-		v := r.violations(b, x, y, slack)
-		if v.none() {
-			return b, s, a, nil
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, nil, nil, err
-		}
-		if next, err = r.magnify(ctx, b, x, y, v, solver); err != nil {
-			return nil, nil, nil, err
+		for {
+			a, err := s.approximate(ctx, bits)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			den := new(big.Int).Lsh(unit, a.Shift)
+			x, y := &Fractions{a.X, den}, &Fractions{a.Y, den}
+			v := r.violations(b, x, y, new(big.Rat).SetFrac(unit, new(big.Int).Lsh(unit, bits/2)))
+			if !v.none() {
+				if err := ctx.Err(); err != nil {
+					return nil, nil, nil, err
+				}
+				if next, err = r.magnify(ctx, b, x, y, v, solver); err != nil {
+					return nil, nil, nil, err
+				}
+				break
+			}
+			if bits >= shift {
+				return b, s, a, nil
+			}
+			bits = shift
 		}
 	}
 	return nil, nil, nil, ErrUnsettled

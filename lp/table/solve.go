@@ -17,7 +17,7 @@ const (
 	// rowRounds bounds the rounds of adding rows.
 	rowRounds = 500
 	// maxShift bounds the precision, in bits, at which a basis is solved for an irrational z.
-	maxShift = 1 << 12
+	maxShift = 1 << 14
 )
 
 // Solution is what solving a program has shown: Lower <= optimum <= Upper, the dual that Lower follows from, and the
@@ -95,6 +95,10 @@ func (p *Program) Solve(ctx context.Context, eps mechanisms.Epsilon, solver line
 func (p *Program) solve(ctx context.Context, s *Solution, eps mechanisms.Epsilon, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) error {
 	low, high := Between(eps, 128)
 	z := middle(low, high)
+	larger := p.larger(z)
+	if len(larger) > 0 {
+		z = larger[0]
+	}
 	g := &linear.Growing{Solver: solver, Rounds: rowRounds, Report: report}
 	var broken error // what ended the search for violated rows
 	model := func() *linear.Model { return p.rational(z).Model() }
@@ -106,13 +110,19 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps mechanisms.Epsilon
 		return err
 	}
 	s.Pivots = g.Pivots
-	if result.X != nil && result.Duals != nil && len(result.Duals) == p.fixed()+len(p.rows) {
+	if len(larger) == 0 && result.X != nil && result.Duals != nil && len(result.Duals) == p.fixed()+len(p.rows) {
 		s.take(p, &proposal{dyadic(result.X[:p.cells()]), dyadic(result.Duals[p.groups():])}, low, high)
 	}
-	// Of numerical trouble the basis may still be good: what settles it decides.
-	if broken != nil || result.Outcome != linear.Optimal && (result.Outcome != linear.Failed || g.Basis == nil) {
+	// The program has a solution, the interior table, and no loss is negative: another outcome is numerical trouble, of which the basis may still
+	// be good. What settles it decides.
+	if broken != nil || result.Outcome == linear.Stopped || result.Outcome != linear.Optimal && g.Basis == nil {
 		s.Undecided = result.Unfinished(ctx)
 		return nil
+	}
+	for _, z := range larger {
+		if err := p.settle(ctx, g, z); err != nil {
+			return err
+		}
 	}
 	if low.Cmp(high) == 0 {
 		return p.solveExact(ctx, g, s, low)
@@ -213,21 +223,72 @@ func (p *Program) separateBig(ctx context.Context, x []*big.Int, den *big.Int, z
 	return events + rows, err
 }
 
-// solveExact turns the basis into the exact optimum at a rational z.
-func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *Solution, z *big.Rat) error {
+// exact turns the basis into the exact optimum at a rational z.
+func (p *Program) exact(ctx context.Context, g *linear.Growing, z *big.Rat) (*linear.Exact, error) {
 	var broken error
 	e, err := g.Exact(ctx, func() *linear.Rational { return p.rational(z) }, func(e *linear.Exact) (added int) {
 		added, broken = p.separateBig(ctx, e.X.Num, e.X.Den, z, new(big.Int))
 		return added
 	})
-	if err != nil || broken != nil {
-		return cmp.Or(err, broken)
+	return e, cmp.Or(err, broken)
+}
+
+// solveExact takes the exact optimum at z = e^{-ε} where that is rational.
+func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *Solution, z *big.Rat) error {
+	e, err := p.exact(ctx, g, z)
+	if err != nil {
+		return err
 	}
 	s.take(p, p.read(e.X, e.Y), z, z)
 	if s.Lower.Cmp(s.Upper) != 0 {
 		return fmt.Errorf("table: an exact solution gives bounds %s and %s", s.Lower.FloatString(20), s.Upper.FloatString(20))
 	}
 	return nil
+}
+
+// larger returns values from a moderate one down at which the basis is to be made optimal, one after the other, before it is at z. Far below them
+// solvers work with numbers that they take for 0, and a basis that is optimal where z is small beside 1 and δ mostly stays so for every smaller z.
+func (p *Program) larger(z *big.Rat) (out []*big.Rat) {
+	one, small := big.NewRat(1, 1), big.NewRat(1, 1<<20)
+	last := one
+	if p.Delta.Sign() > 0 && p.Delta.Cmp(one) < 0 {
+		last = new(big.Rat).Mul(p.Delta, small)
+	}
+	for x := new(big.Rat).Set(small); x.Cmp(z) > 0; x = new(big.Rat).Mul(x, small) {
+		if out = append(out, x); x.Cmp(last) < 0 {
+			break
+		}
+	}
+	return out
+}
+
+// nothing asks whether the optimum is 0, which no approximation shows: whether it is at a z' >= high with so many bits. A larger z allows fewer
+// tables, so that the one found there serves. Where the optimum is 0 at the true z, which is transcendental, it is 0 at some greater one as well: the greatest
+// z where it is 0 is algebraic.
+func (p *Program) nothing(ctx context.Context, g *linear.Growing, s *Solution, high *big.Rat, bits uint) error {
+	scale := new(big.Int).Lsh(big.NewInt(1), bits)
+	up := new(big.Int).Mul(high.Num(), scale)
+	up.Quo(up, high.Denom())
+	z := new(big.Rat).SetFrac(up.Add(up, big.NewInt(1)), scale)
+	if z.Cmp(big.NewRat(1, 1)) > 0 {
+		return nil
+	}
+	other := &linear.Growing{Solver: g.Solver, Basis: g.Basis, Rounds: g.Rounds, Report: g.Report}
+	e, err := p.exact(ctx, other, z)
+	if err == nil {
+		s.take(p, p.read(e.X, e.Y), s.ZLow, z)
+	}
+	return err
+}
+
+// settle makes the basis optimal at z.
+func (p *Program) settle(ctx context.Context, g *linear.Growing, z *big.Rat) error {
+	var broken error
+	_, err := g.Settle(ctx, 0, func() *linear.Rational { return p.rational(z) }, func(a *linear.Approximation) (added int) {
+		added, broken = p.separateBig(ctx, a.X, new(big.Int).Lsh(big.NewInt(1), a.Shift), z, a.Noise())
+		return added
+	})
+	return cmp.Or(err, broken)
 }
 
 // sharpen raises the precision of the basis's solution until the bounds are close.
@@ -250,6 +311,11 @@ func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, e
 		}
 		if s.close(gap) {
 			return nil
+		}
+		if s.Lower.Sign() == 0 && p.Delta.Sign() > 0 {
+			if err := p.nothing(ctx, g, s, high, shift/12); err != nil || s.Upper.Sign() == 0 {
+				return err
+			}
 		}
 	}
 	s.Undecided = fmt.Sprintf("the gap was not reached with %d bits", maxShift)

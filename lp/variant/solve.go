@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/decimal"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/table"
@@ -42,7 +43,7 @@ func New(q Question) (*Program, error) {
 	}
 	if v := lattice.Variables(q.N, q.Depths()); v.Cmp(big.NewInt(MaxVariables)) > 0 {
 		return nil, fmt.Errorf("%w: n = %d, k = %d in steps of 2Δ/%d give %s variables, more than %d; use smaller n, k or L",
-			lattice.ErrSize, q.N, q.K, q.L, v, MaxVariables)
+			lattice.ErrSize, q.N, q.K, q.L, decimal.Count(v), MaxVariables)
 	}
 	p := &Program{Question: q, lat: lat, vars: lat.Number(), losses: losses}
 	if !q.Worst {
