@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/lattice"
 	"optratio/mechanisms"
 )
 
@@ -229,6 +230,11 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 	// ε-DP for all scores is another matter, and a lattice that is too large has the theorem's parameter.
 	_, err := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Epsilon: parse(t, "3/2")}, AllScores: true}.Calibrate(context.Background())
 	require.ErrorIs(t, err, ErrClaim)
+	// What 128 bits do not decide ends the search.
+	fine := Calibrator{Claim: problem(t, "em", "0"), Target: Target{Rho: target}, AllScores: true, Gap: new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 150))}
+	close, err := fine.Calibrate(context.Background())
+	require.NoError(t, err)
+	require.Contains(t, close.Undecided, "128 bits")
 	// The theorem is on candidates that all move by the same, either way: fewer neighbors have a larger parameter.
 	for _, change := range []func(c *Calibrator){func(c *Calibrator) { c.Claim.Sensitivities = rats(t, "1", "0") }, func(c *Calibrator) { c.Neighbors = Monotonic }} {
 		c := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Rho: target}, AllScores: true}
@@ -239,6 +245,8 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 	r, err := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Rho: target}, N: 100, K: 50}.Calibrate(context.Background())
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Undecided)
+	_, err = Calibrator{Claim: problem(t, "krr", "0"), Target: Target{Rho: target}, N: 100, K: 50}.Calibrate(context.Background())
+	require.ErrorIs(t, err, lattice.ErrSize, "of which no theorem knows the parameter")
 	low, _ := r.Parameter.Lower()
 	require.Positive(t, low.Sign())
 	_, bounded := r.Parameter.Upper()

@@ -45,6 +45,145 @@ func binary(k int, worst bool) *Program {
 	return p
 }
 
+// approximate is binary with approximate privacy, between differences that are one step apart.
+func approximate(k int, worst bool, delta *big.Rat) *Program {
+	p := binary(k, worst)
+	p.Each = func(func(Row) bool) bool { return true }
+	p.Delta = delta
+	p.Pairs = func(visit func(Pair) bool) bool {
+		for v := 1; v <= k; v++ {
+			top, low, topBefore, lowBefore := int32(2*v-1), int32(2*v), int32(max(0, 2*v-3)), int32(2*v-2)
+			if !visit(Pair{{top, topBefore, 1}, {low, lowBefore, 1}}) || !visit(Pair{{topBefore, top, 1}, {lowBefore, low, 1}}) {
+				return false
+			}
+		}
+		return true
+	}
+	return p
+}
+
+// lowest returns the least probabilities of the lower one of two candidates: from 1/2 on, p_v = max(0, z (p_{v-1} - δ)), which the event of the lower one
+// asks for. No other event asks for more: 1 - p_{v-1} >= 1/2 >= z/2, and 1 - p_v does not fall.
+func lowest(k int, z, delta *big.Rat) []*big.Rat {
+	p := []*big.Rat{big.NewRat(1, 2)}
+	for v := 1; v <= k; v++ {
+		x := new(big.Rat).Sub(p[v-1], delta)
+		if x.Mul(x, z).Sign() < 0 {
+			x.SetInt64(0)
+		}
+		p = append(p, x)
+	}
+	return p
+}
+
+// errorOf returns the mean error of these probabilities, or the largest.
+func errorOf(p []*big.Rat, worst bool) *big.Rat {
+	sum, most := new(big.Rat), new(big.Rat)
+	for v, x := range p {
+		at := new(big.Rat).Mul(x, big.NewRat(int64(v), 1))
+		sum.Add(sum, new(big.Rat).Mul(at, big.NewRat(2, int64(2*len(p)-1))))
+		if at.Cmp(most) > 0 {
+			most = at
+		}
+	}
+	if worst {
+		return most
+	}
+	return sum
+}
+
+// TestTwoCandidatesApproximately: the optimum under (ε,δ)-DP in closed form, exactly at rational z and closely at others; and the price of δ is what the bound changes by.
+func TestTwoCandidatesApproximately(t *testing.T) {
+	for _, delta := range []*big.Rat{new(big.Rat), big.NewRat(1, 50), big.NewRat(1, 7), big.NewRat(2, 5), big.NewRat(3, 1)} {
+		for _, worst := range []bool{false, true} {
+			eps, err := mechanisms.ParseExp("3/2")
+			require.NoError(t, err)
+			z, _ := eps.Z()
+			p := approximate(5, worst, delta)
+			s, err := p.Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
+			require.NoError(t, err)
+			want := errorOf(lowest(5, z, delta), worst)
+			require.Equal(t, want.RatString(), s.Lower.RatString(), "δ = %s", delta)
+			require.Equal(t, want.RatString(), s.Upper.RatString(), "δ = %s", delta)
+			require.Equal(t, want.Sign() > 0, s.Rows > 0)
+			if want.Sign() > 0 { // a little more δ lowers the bound by its price
+				more := approximate(5, worst, new(big.Rat).Add(delta, big.NewRat(1, 1000)))
+				require.NoError(t, more.check())
+				fall := new(big.Rat).Sub(want, more.LowerBound(s.Dual, z))
+				require.Equal(t, new(big.Rat).Mul(p.Price(s.Dual, z), big.NewRat(1, 1000)).RatString(), fall.RatString())
+				require.Positive(t, fall.Sign())
+			}
+			half, err := mechanisms.ParseEpsilon("0.5")
+			require.NoError(t, err)
+			gap := big.NewRat(1, 1e15)
+			s, err = approximate(5, worst, delta).Solve(context.Background(), half, linear.Embedded{}, gap, nil)
+			require.NoError(t, err)
+			require.Empty(t, s.Undecided)
+			low, high := Between(half, 256)
+			require.LessOrEqual(t, s.Lower.Cmp(errorOf(lowest(5, high, delta), worst)), 0)
+			require.GreaterOrEqual(t, s.Upper.Cmp(errorOf(lowest(5, low, delta), worst)), 0)
+			require.True(t, s.close(gap))
+		}
+	}
+}
+
+// TestPairsOfNonsenseHold: whatever is proposed, the table is (ε,δ)-close between all neighbours by the definition, not much further inside than needed, and the bound holds.
+func TestPairsOfNonsenseHold(t *testing.T) {
+	eps, err := mechanisms.ParseExp("3/2")
+	require.NoError(t, err)
+	z, _ := eps.Z()
+	delta := big.NewRat(1, 20)
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, worst := range []bool{false, true} {
+		p := approximate(3, worst, delta)
+		s, err := p.Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
+		require.NoError(t, err)
+		mixed := 0
+		for range 300 {
+			prop := p.inside()
+			for g := range p.groups() {
+				for j := p.First[g]; j < p.First[g+1]; j++ {
+					prop.x.Num[j] = big.NewInt(int64(rng.IntN(100)))
+				}
+			}
+			prop.x.Den = big.NewInt(100)
+			for i := range prop.y.Num {
+				prop.y.Num[i] = big.NewInt(int64(rng.IntN(400) - 100))
+			}
+			if b := p.LowerBound(p.dual(prop), z); b != nil {
+				assert.LessOrEqual(t, b.Cmp(s.Lower), 0)
+			}
+			table := p.feasible(prop, z)
+			assert.GreaterOrEqual(t, table.Value().Cmp(s.Upper), 0)
+			excess := func() *big.Rat {
+				most := new(big.Rat)
+				p.Pairs(func(q Pair) bool {
+					sum := new(big.Rat)
+					for _, part := range q {
+						x := new(big.Rat).Mul(z, table.At(int(part.Below)))
+						if x.Sub(x, table.At(int(part.Above))).Sign() > 0 {
+							sum.Add(sum, x)
+						}
+					}
+					if sum.Cmp(most) > 0 {
+						most = sum
+					}
+					return true
+				})
+				return most
+			}
+			room := new(big.Rat).Mul(z, delta)
+			assert.LessOrEqual(t, excess().Cmp(room), 0)
+			if table.theta.Sign() > 0 && table.theta.Cmp(big.NewRat(1, 1)) < 0 {
+				mixed++
+				table.theta.Mul(table.theta, big.NewRat(999, 1000))
+				assert.Positive(t, excess().Cmp(room), "less of the interior table is not enough")
+			}
+		}
+		assert.Greater(t, mixed, 50)
+	}
+}
+
 // For two candidates permute-and-flip is optimal: z^v/2 for the lower one, mean error 2 Σ v z^v/2 over 2k+1 vectors, and the worst
 // vector's error is max v z^v/2.
 func TestTwoCandidatesExactly(t *testing.T) {

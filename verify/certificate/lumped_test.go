@@ -291,12 +291,15 @@ func TestLimitsOfClasses(t *testing.T) {
 		text string
 		o    certificate.Options
 	}{
-		"n":        {lumpedText(1<<14+1, 2, good...), certificate.Options{}},
-		"k":        {lumpedText(3, 1<<14+1, good...), certificate.Options{}},
-		"memory":   {lumpedText(3, 2, good...), certificate.Options{MaxMemory: 1000}},
-		"reading":  {lumpedText(3, 2, good...), certificate.Options{MaxSteps: 5}},
-		"chains":   {lumpedText(30, 30, good...), certificate.Options{MaxSteps: 1500}},
-		"counting": {lumpedText(16000, 4, "ask 0 8000", "class 0", "class 1"), certificate.Options{MaxSteps: 100_000}},
+		"n":       {lumpedText(1<<14+1, 2, good...), certificate.Options{}},
+		"k":       {lumpedText(3, 1<<14+1, good...), certificate.Options{}},
+		"memory":  {lumpedText(3, 2, good...), certificate.Options{MaxMemory: 1000}},
+		"reading": {lumpedText(3, 2, good...), certificate.Options{MaxSteps: 5}},
+		"chains":  {lumpedText(30, 30, good...), certificate.Options{MaxSteps: 1500}},
+		// C(16000, 8000) takes as many steps as it has factors, times their words; with what it is multiplied by it takes few.
+		"binomials":         {lumpedText(16000, 1, "ask 0 8000", "class 0", "ask 0 8001", "class 0", "class 0"), certificate.Options{MaxSteps: 4_000_000}},
+		"counting":          {lumpedText(16000, 4, "ask 0 8000", "class 0", "class 1"), certificate.Options{MaxSteps: 100_000}},
+		"counting the last": {lumpedText(16000, 4, "ask 0 2", "class 0", "class 1"), certificate.Options{MaxSteps: 100_000}},
 	} {
 		rep, err := certificate.Check(strings.NewReader(c.text), c.o)
 		if !errors.Is(err, certificate.ErrLimit) {
