@@ -340,3 +340,110 @@ func TestRangesBetweenNodes(t *testing.T) {
 	assert.Greater(t, near, 30)
 	assert.Greater(t, inner, 1)
 }
+
+// TestFormOfNodes: what the lines of nodes may hold, and how the parts of a range follow each other.
+func TestFormOfNodes(t *testing.T) {
+	const n, k = 3, 2
+	p := newProblem(n, k, "3/2", "paper", "full")
+	class, classes := p.classOf(k + 1)
+	var nodes []node
+	for _, z := range []string{"3/5", "4/5", "1"} {
+		sol := newProblem(n, k, new(big.Rat).Inv(rat(z)).RatString(), "paper", "paper").solve()
+		x := node{z: rat(z), y: make([]*big.Rat, classes)}
+		for o, y := range sol.y {
+			f, _ := y.Float64()
+			x.y[class[o]] = big.NewRat(int64(f*nodeScale), nodeScale)
+		}
+		nodes = append(nodes, x)
+	}
+	for _, r := range p.levelRows() { // multipliers that prove next to nothing, for the order of the lines alone
+		if r.kind == "m" && len(nodes[1].cuts) < 2 {
+			if nodes[1].cuts == nil {
+				nodes[1].cuts = map[levelRow]*big.Rat{}
+			}
+			nodes[1].cuts[r] = big.NewRat(1, 1<<30)
+		}
+	}
+	base := append([]string{"claim ratio pf 0 1 3/2", "threshold 3/5"}, p.nodeLines(k+1, nodes, big.NewRat(3, 2))...)
+	verdict := func(change func(l []string) []string) (bool, string) {
+		rep := check(t, intervalText(n, k, "full", change(slices.Clone(base))...))
+		return rep.Valid, rep.Reason
+	}
+	ok, reason := verdict(func(l []string) []string { return l })
+	require.True(t, ok, reason)
+	find := func(prefix string) int {
+		return slices.IndexFunc(base, func(l string) bool { return strings.HasPrefix(l, prefix) })
+	}
+	claim, top, scale, first, second, cut, third := 0, 2, 3, find("node 3/5"), find("node 4/5"), find("cut"), find("node 1 ")
+	field := func(line, i int, value string) func(l []string) []string {
+		return func(l []string) []string {
+			f := strings.Fields(l[line])
+			f[i] = value
+			l[line] = strings.Join(f, " ")
+			return l
+		}
+	}
+	set := func(line int, text string) func(l []string) []string {
+		return func(l []string) []string { l[line] = text; return l }
+	}
+	for _, c := range []struct {
+		change func(l []string) []string
+		reason string // empty: valid
+	}{
+		{set(claim, "claim ratio pf 0 4/5 3/2"), ""},
+		{set(claim, "claim ratio pf 1/10 9/10 3/2"), "does not begin at 0"},
+		{func(l []string) []string {
+			return append([]string{"claim ratio pf 13/20 9/10 3/2"}, l[2:]...)
+		}, ""},
+		{func(l []string) []string {
+			return append([]string{"claim ratio pf 11/20 9/10 3/2"}, l[2:]...)
+		}, "no proof from z = 11/20 to 3/5"},
+		{set(1, "threshold 59/100"), "no proof from z = 59/100 to 3/5"},
+		{set(1, "threshold 61/100"), ""},
+		{set(claim, "claim ratio pf 0 1 14/10"), "lowest terms"},
+		{set(claim, "claim ratio pf 0 1 7/5"), "more than is claimed"},
+		{set(first+1, "bound 7/5"), ""},
+		{set(first+1, "bound 8/5"), "more than is claimed"},
+		{set(first+1, "bound 9/10"), "a ratio is at least 1"},
+		{set(first+1, "bound 1"), "the values prove a ratio"},
+		{func(l []string) []string { return l[:cut+2] }, "no proof from z = 4/5 to 1"},
+		{func(l []string) []string { return l[:third] }, `where a line "node"`},
+		{func(l []string) []string { return l[:first] }, `where a line "node"`},
+		{field(second, 1, "3/5"), "not above 0 and the node before"},
+		{field(second, 1, "1/2"), "not above 0 and the node before"},
+		{field(first, 1, "0"), "not above 0"},
+		{field(third, 1, "11/10"), "z lies between 0 and 1"},
+		{field(first, 1, "-3/5"), "z lies between 0 and 1"},
+		{field(first, 2, "1/2"), "not a whole number"},
+		{field(first, 2, "-0"), "not a whole number"},
+		{field(first, 2, "01"), "not a whole number"},
+		{field(first, 2, "--1"), "not a whole number"},
+		{field(first, 2, "1"+strings.Repeat("0", 18)), "at most 18 digits"},
+		{field(first, 2, "-1"+strings.Repeat("0", 17)), "the values prove a ratio"}, // of 18 digits
+		{set(first, base[first]+" 1"), "fields"},
+		{set(top, "top 0"), "not a number from 1"},
+		{set(top, "top 1 1"), "fields"},
+		{set(top, "top 1"), `where a line "end"`}, // there are as many classes, but no rows
+		{set(top, "top 4"), `where a line "end"`},
+		{set(top, fmt.Sprint("top ", 1<<62)), "not a number from 1"},
+		{set(scale, "scale 0"), "not a number from 1"},
+		{set(scale, fmt.Sprint("scale ", 1<<40)), "the values prove a ratio"},
+		{set(scale, fmt.Sprint("scale ", 1<<40+1)), "not a number from 1"},
+		{func(l []string) []string { l[cut], l[cut+1] = l[cut+1], l[cut]; return l }, "not after the row"},
+		{func(l []string) []string { l[cut] = "cut p" + strings.TrimPrefix(l[cut], "cut m"); return l }, "kind"},
+		{field(cut, 2*k+6, "0"), "not positive"},
+	} {
+		ok, reason := verdict(c.change)
+		lines := c.change(slices.Clone(base))
+		assert.Equal(t, c.reason == "", ok, "%q: %s", lines, reason)
+		assert.Contains(t, reason, c.reason, "%q", lines)
+	}
+	for _, level := range []string{"paper", "dp"} {
+		rep := check(t, intervalText(n, k, level, base...))
+		assert.Contains(t, rep.Reason, "kind")
+	}
+	rep := check(t, intervalText(n, k, "monotone", base...))
+	assert.True(t, rep.Valid, rep.Reason)
+	rep = check(t, intervalText(2, k, "full", base...))
+	assert.Contains(t, rep.Reason, "nothing to prove for n < 3")
+}

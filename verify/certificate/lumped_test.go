@@ -337,8 +337,13 @@ func TestNestingOfDivisions(t *testing.T) {
 	}
 }
 
-// TestClassesStoppedAtAnyPoint: where the context ends the check says so.
+// TestClassesStoppedAtAnyPoint: where the context ends the check says so, be it before the first class.
 func TestClassesStoppedAtAnyPoint(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := certificate.Check(strings.NewReader(lumpedText(3, 2, "ask 0 2")), certificate.Options{Context: ended}); !errors.Is(err, context.Canceled) {
+		t.Errorf("no class: %v", err)
+	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	p := newProblem(5, 4, "3/2", "paper", "paper")
 	text := p.classDraft("exp-epsilon 3/2", randomTree(rng, p.orbits, 60)).claim("optimum", "0", "4").String()
