@@ -64,6 +64,13 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 		a.Evidence.Classes.Tree.Visit(
 			func(depth, count int) { c.Line("ask %d %d", depth, count) },
 			func(class int) { c.Line("class %s", c.value(y[class])) })
+		for _, q := range a.Evidence.Injections {
+			where := "any"
+			if q.Deepest {
+				where = "deepest"
+			}
+			c.Line("product %d %d %d %s %s %s", q.Tops, q.Depth, q.Empty, where, c.value(q.Ratio), c.value(q.Amount))
+		}
 	}
 	return c.End()
 }

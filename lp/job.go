@@ -14,6 +14,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
+	"optratio/lp/product"
 	"optratio/number/interval"
 )
 
@@ -348,6 +349,9 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
 			j.Report(linear.Progress{Pivots: p.Iterations, Objective: p.Bound})
 		}
 	}
+	inner, stop := context.WithCancel(inner)
+	defer stop()
+	point := j.product(inner)
 	out := j.best
 	out.solver, out.undecided = "lumped", "the bound over classes does not reach the gap; it is what lumping gives here"
 	result, err := lumped.Bound(inner, j.N, j.K, j.Epsilon, j.Objective, o)
@@ -357,6 +361,13 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
 		if result.Lower.Lo().Cmp(j.floor(out.lower)) > 0 {
 			out.lower, out.proof = boxValue(result.Lower), ProofLumped
 			out.evidence = &Evidence{Classes: result, Prec: j.prec}
+			if j.reaches(out) { // with permute-and-flip as the feasible point
+				break
+			}
+			if p := point(); p != nil {
+				out.upper = boxValue(j.flip.enclosure(j.prec).Sub(p.Saving))
+				out.evidence.Injections = p.Injections
+			}
 		}
 	case inner.Err() == nil && !errors.Is(err, lumped.ErrTooMany):
 		return outcome{err: err}
@@ -370,6 +381,23 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
 		out.undecided = "the bound over classes does not reach the gap in the time that there was"
 	}
 	return out
+}
+
+// product looks for a feasible point that is better than permute-and-flip while lumping is at work. What it returns waits for it, and returns nil where there is none. Such
+// points are feasible at level paper; where the whole program can be solved, that finds better ones.
+func (j *job) product(ctx context.Context) func() *product.Result {
+	if j.Level != Paper || j.flip == nil || j.Method != Lumped && j.beyond() == "" {
+		return func() *product.Result { return nil }
+	}
+	done := make(chan *product.Result, 1)
+	go func() {
+		r, err := product.Bound(ctx, j.N, j.K, j.Epsilon, j.Objective, j.prec)
+		if err != nil || len(r.Injections) == 0 {
+			r = nil
+		}
+		done <- r
+	}()
+	return func() *product.Result { return <-done }
 }
 
 // bytesText writes a number of bytes with a unit.

@@ -20,7 +20,7 @@ var lossesForTest = map[string]func(v int) *big.Rat{
 	"odd":    func(v int) *big.Rat { return big.NewRat(int64(v*v*v+v%2), 7) },
 }
 
-func product(g []*big.Rat) func([]int) *big.Rat {
+func productOf(g []*big.Rat) func([]int) *big.Rat {
 	return func(q []int) *big.Rat {
 		w := big.NewRat(1, 1)
 		for _, v := range q {
@@ -84,7 +84,7 @@ func TestThresholdOfProductPriors(t *testing.T) {
 		for lossName, loss := range lossesForTest {
 			for priorName, g := range priors {
 				for _, z := range []*big.Rat{big.NewRat(2, 5), big.NewRat(11, 20), big.NewRat(13, 20), big.NewRat(17, 20)} {
-					s := small{n: n, k: k, l: 1, level: Paper, loss: loss, prior: product(g)}
+					s := small{n: n, k: k, l: 1, level: Paper, loss: loss, prior: productOf(g)}
 					sum := new(big.Rat).Neg(g[0])
 					for u := 1; u <= k; u++ {
 						sum.Add(sum, new(big.Rat).Mul(power(z, u), g[u]))

@@ -14,6 +14,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
+	"optratio/number"
 	"optratio/verify/certificate"
 )
 
@@ -151,4 +152,46 @@ func TestNoLumpedCertificate(t *testing.T) {
 	require.NoError(t, err)
 	a.Request.K = maxLumped + 1
 	assert.ErrorIs(t, a.WriteCertificate(&strings.Builder{}), ErrNoCertificate)
+}
+
+// TestLumpedEncloses: both ends of lumped answers are proved, the optimum lies between them, and the lower end of permute-and-flip's ratio is above 1 where points in product form are
+// feasible, at level paper.
+func TestLumpedEncloses(t *testing.T) {
+	for _, c := range []struct {
+		n, k   int
+		o      lattice.Objective
+		within float64 // of what permute-and-flip is from the optimum
+	}{{4, 4, lattice.Paper, 1e-4}, {5, 5, lattice.Paper, 0.05}, {6, 4, lattice.Box, 0.2}, {3, 7, lattice.Paper, 0.05}} {
+		for _, level := range []Level{Paper, Full} {
+			r := Request{N: c.n, K: c.k, Epsilon: decimalEps(t, "0.45"), Objective: c.o, Level: level, Method: Lumped, MaxWork: 20_000_000}
+			a, err := Ratio(context.Background(), r)
+			require.NoError(t, err)
+			r.Method, r.Gap = Enumerated, big.NewRat(1, 1e7)
+			b, err := Ratio(context.Background(), r)
+			require.NoError(t, err)
+			low, high := bothEnds(t, a.Optimum)
+			least, most := bothEnds(t, b.Optimum)
+			require.LessOrEqual(t, low.Cmp(most), 0, "%v", c)
+			require.GreaterOrEqual(t, high.Cmp(least), 0, "%v", c)
+			ratio, _ := bothEnds(t, a.Mechanisms[0].Ratio)
+			if level == Full {
+				require.Zero(t, ratio.Cmp(big.NewRat(1, 1)), "points in product form need not satisfy the rows of this level")
+				continue
+			}
+			flip, _ := bothEnds(t, b.Mechanisms[0].Error)
+			far := new(big.Rat).Quo(new(big.Rat).Sub(high, least), new(big.Rat).Sub(flip, least))
+			part, _ := far.Float64()
+			require.Less(t, part, c.within, "%v", c)
+			require.Positive(t, ratio.Cmp(big.NewRat(1, 1)), "%v", c)
+		}
+	}
+}
+
+func bothEnds(t *testing.T, x number.Number) (low, high *big.Rat) {
+	t.Helper()
+	low, ok := x.Lower()
+	require.True(t, ok)
+	high, ok = x.Upper()
+	require.True(t, ok)
+	return low, high
 }

@@ -10,6 +10,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
+	"optratio/lp/product"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -135,6 +136,8 @@ type Evidence struct {
 	Proposal *Proposal      // with proof "lp"
 	Classes  *lumped.Result // with proof "lumped"
 	Prec     uint           // bits of the evaluation, 0 for exact
+	// Injections, with proof "lumped", are those of the feasible point that the upper bound is had from; none for permute-and-flip.
+	Injections []product.Injection
 }
 
 // Ratio answers a request. An error is bad input, or ErrTooLarge where n and k are beyond all methods; where a limit or the context

@@ -432,7 +432,7 @@ func (s *sinking[T]) divide(v, count, p, at int, lambda T) error {
 	return nil
 }
 
-// lumped returns the bounds of proof lumped: that of the multipliers, and permute-and-flip's error.
+// lumped returns the bounds of proof lumped: that of the multipliers, and the error of the point of the product lines, or of permute-and-flip if there are none.
 func (ck *checker) lumped(flip, all value, prec uint) (results, string, error) {
 	c := ck.cert
 	sum := new(big.Int)
@@ -446,7 +446,14 @@ func (ck *checker) lumped(flip, all value, prec uint) (results, string, error) {
 	if err != nil {
 		return results{}, "", err
 	}
-	return results{lower: enclosed(low).quo(all), upper: flip, flip: flip}, "", nil
+	res := results{lower: enclosed(low).quo(all), upper: flip, flip: flip}
+	if len(c.products) == 0 {
+		return res, "", nil
+	}
+	saved, why, open, err := productChange(c, ck.enclose(prec), ck.box)
+	res.open = open
+	res.upper = flip.add(enclosed(saved).quo(all)).min(flip)
+	return res, why, err
 }
 
 func power(x int, n int64) *big.Int {

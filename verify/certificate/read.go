@@ -52,7 +52,8 @@ type certificate struct {
 	inject []injection
 	cuts   []cut
 
-	lumps *partition // with proof lumped only
+	lumps    *partition // with proof lumped only
+	products []product  // with proof lumped only
 }
 
 // injection is s > 0 of the variable (m, v), m having the given rank.
@@ -160,6 +161,9 @@ func (r *reader) read(o Options) (*certificate, error) {
 	case "lumped":
 		r.long = max(r.long, maxBodyLength+32)
 		if err := r.partition(c, o); err != nil {
+			return c, err
+		}
+		if err := r.products(c); err != nil {
 			return c, err
 		}
 	case "lp":

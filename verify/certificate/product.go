@@ -1,0 +1,298 @@
+package certificate
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"optratio/number/interval"
+)
+
+// product is a line of that name: on count vectors with tops best candidates, each candidate at the depth has s = amount Π g(v) more than privacy asks for, the product being over
+// the other candidates at depths v >= 1, with g(v) = 0 for v <= empty and 1 - ratio z^(v-empty-1) for v > empty; with deepest, only where one of them is at depth k.
+type product struct {
+	tops, depth, empty int
+	deepest            bool
+	ratio, amount      *big.Rat
+}
+
+// products reads the product lines, if any.
+func (r *reader) products(c *certificate) error {
+	for r.is("product") {
+		if c.constraints != "paper" {
+			return r.badf("product: such points are feasible with constraints paper only")
+		}
+		f, err := r.fields("product", 6)
+		if err != nil {
+			return err
+		}
+		var q product
+		for i, at := range []*int{&q.tops, &q.depth, &q.empty} {
+			if *at, err = parseInteger(f[i], max(c.n, c.k)); err != nil {
+				return r.badf("product: %v", err)
+			}
+		}
+		if q.tops < 1 || q.tops >= c.n || q.depth < 1 || q.depth > c.k || q.empty >= c.k || f[3] != "any" && f[3] != "deepest" {
+			return r.badf("product: from 1 to n-1 best candidates, a depth from 1 to k, fewer than k empty depths, and any or deepest expected")
+		}
+		q.deepest = f[3] == "deepest"
+		for i, at := range []**big.Rat{&q.ratio, &q.amount} {
+			if *at, err = parseValue(f[4+i], maxBodyLength); err != nil {
+				return r.badf("product: %v", err)
+			}
+		}
+		if q.ratio.Sign() < 0 || q.ratio.Cmp(big.NewRat(1, 1)) > 0 || q.amount.Sign() <= 0 {
+			return r.badf("product: a ratio from 0 to 1 and an amount above 0 expected")
+		}
+		if err := c.lumps.cost.keep(bytesPerLeaf + 4*len(r.next)); err != nil {
+			return err
+		}
+		c.products = append(c.products, q)
+		if err := r.advance(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// productPoint works out the point of product lines orbit by orbit, on those count vectors that decide whether it is feasible and those that they follow from.
+type productPoint struct {
+	n, k   int
+	list   []product
+	depths []int // at which there are candidates, ascending
+	power  []interval.Interval
+	g      [][][]interval.Interval // g(v)^c of each product, by place in depths and by count c
+	known  map[string]interval.Interval
+	cost   *effort
+	price  int
+	prec   uint
+}
+
+// decisive returns the depths of other candidates at which a slack can be least: with all others in place it is affine in 1, z^v, the b = z^(v-depth) [v >= depth]
+// and g of each product, and the same at v+1, if those are what a row looks at (sunk). On depths where all of these are affine in z^v it is least at an end.
+func (p *productPoint) decisive(sunk bool) []int {
+	last, kink, deepest := p.k, 1, false
+	if sunk {
+		last--
+	}
+	for _, q := range p.list {
+		kink, deepest = max(kink, q.depth, q.empty+1), deepest || q.deepest
+	}
+	var at []int
+	for v := 1; v <= last; v++ {
+		if v <= kink || v == last || deepest && v == last-1 {
+			at = append(at, v)
+		}
+	}
+	return at
+}
+
+func newProductPoint(c *certificate, zz interval.Interval) (*productPoint, error) {
+	p := &productPoint{
+		n: c.n, k: c.k, list: c.products, known: map[string]interval.Interval{}, cost: c.lumps.cost, prec: zz.Prec(), price: int(zz.Prec()) / 4,
+	}
+	p.depths = append(p.decisive(true), 1)
+	for _, v := range p.decisive(true) {
+		p.depths = append(p.depths, v+1)
+	}
+	p.depths = append(p.depths, p.decisive(false)...)
+	slices.Sort(p.depths)
+	p.depths = slices.Compact(p.depths)
+	if err := p.cost.keep((p.k + len(p.list)*len(p.depths)*p.n) * (200 + int(p.prec)/2)); err != nil {
+		return nil, err
+	}
+	p.power = append(p.power, interval.FromInt(1, p.prec))
+	for v := range p.k {
+		p.power = append(p.power, p.power[v].Mul(zz))
+	}
+	for _, q := range p.list {
+		var g [][]interval.Interval
+		for _, v := range p.depths {
+			powers := []interval.Interval{p.power[0]}
+			for c := range p.n - 1 {
+				powers = append(powers, powers[c].Mul(p.weight(&q, v)))
+			}
+			g = append(g, powers)
+		}
+		p.g = append(p.g, g)
+	}
+	return p, nil
+}
+
+// weight returns g(v).
+func (p *productPoint) weight(q *product, v int) interval.Interval {
+	if v <= q.empty {
+		return interval.FromInt(0, p.prec)
+	}
+	return p.power[0].Sub(interval.FromRat(q.ratio, p.prec).Mul(p.power[v-q.empty-1]))
+}
+
+// best returns x[m][0] for the count vector with so many candidates at each of the depths and the others at depth 0: with s the injections,
+//
+//	m_0 x[m][0] = 1 - Σ_v m_v x[m][v],   x[m][v] = z^v x[m^{v→0}][0] + Σ_{w<=v} z^(v-w) s(m^{v→w}, w),
+//
+// which is what a chain brings from where its candidate is at depth 0.
+func (p *productPoint) best(counts []int) (interval.Interval, error) {
+	key := fmt.Sprint(counts)
+	if x, ok := p.known[key]; ok {
+		return x, nil
+	}
+	tops := p.n
+	for _, c := range counts {
+		tops -= c
+	}
+	rest := interval.FromInt(1, p.prec)
+	others := slices.Clone(counts)
+	for i, c := range counts {
+		if c == 0 {
+			continue
+		}
+		others[i]--
+		v := p.depths[i]
+		above, err := p.best(others)
+		if err != nil {
+			return rest, err
+		}
+		x := p.power[v].Mul(above)
+		for j := range p.list {
+			if q := &p.list[j]; q.tops == tops && q.depth <= v {
+				x = x.Add(p.power[v-q.depth].Mul(p.injected(j, others)))
+			}
+		}
+		rest = rest.Sub(x.Mul(interval.FromInt(int64(c), p.prec)))
+		others[i]++
+	}
+	rest = rest.Quo(interval.FromInt(int64(tops), p.prec))
+	p.known[key] = rest
+	if err := p.cost.keep(200 + int(p.prec)/2 + len(key)); err != nil {
+		return rest, err
+	}
+	return rest, p.cost.spend(p.price * len(counts))
+}
+
+// injected returns s where these are the other candidates at depths >= 1.
+func (p *productPoint) injected(j int, others []int) interval.Interval {
+	q := &p.list[j]
+	s := interval.FromRat(q.amount, p.prec)
+	if last := len(others) - 1; q.deepest && (p.depths[last] < p.k || others[last] == 0) {
+		return interval.FromInt(0, p.prec)
+	}
+	for i, c := range others {
+		s = s.Mul(p.g[j][i][c])
+	}
+	return s
+}
+
+// feasible decides whether all slacks are >= 0.
+func (p *productPoint) feasible() (verdict, error) {
+	result := holds
+	for _, sunk := range []bool{true, false} {
+		at := p.decisive(sunk)
+		places := make([]int, len(at))
+		for i, v := range at {
+			places[i] = slices.Index(p.depths, v)
+		}
+		counts := make([]int, len(p.depths))
+		var each func(i, left int) error
+		each = func(i, left int) error {
+			if i < len(places) {
+				for c := range left + 1 {
+					counts[places[i]] = c
+					if err := each(i+1, left-c); err != nil {
+						return err
+					}
+				}
+				counts[places[i]] = 0
+				return nil
+			}
+			if !sunk && counts[len(counts)-1] == 0 { // nobody is at depth k: row (T) asks for more
+				return nil
+			}
+			slack, err := p.best(counts)
+			if err != nil {
+				return err
+			}
+			if sunk {
+				below := make([]int, len(counts))
+				for i, c := range counts {
+					if c > 0 {
+						below[slices.Index(p.depths, p.depths[i]+1)] += c
+					}
+				}
+				below[0] += left // all best candidates but one, at depth 1; left does not count the one
+				x, err := p.best(below)
+				if err != nil {
+					return err
+				}
+				slack = slack.Sub(p.power[1].Mul(x))
+			}
+			result = result.and(exactly(new(big.Rat)).lessEq(enclosed(slack)))
+			return p.cost.spend(p.price)
+		}
+		if err := each(0, p.n-1); err != nil {
+			return undecided, err
+		}
+	}
+	return result, nil
+}
+
+// change returns by how much the objective of the point is above permute-and-flip's. Injections add their reduced costs at the dual point of proof dual-recurrence, y = Y_{m_0}: on the
+// chain of others with j = tops best ones λ_u = u - Y_j + z λ_{u+1} is what a unit injected at depth u costs. Under the objective box this holds for each lesser depth.
+func (p *productPoint) change(box bool) (interval.Interval, error) {
+	zero := interval.FromInt(0, p.prec)
+	total := zero
+	for i := range p.list {
+		q := &p.list[i]
+		ways := new(big.Int).Binomial(int64(p.n-1), int64(q.tops))
+		ways.Mul(ways, big.NewInt(int64(p.n)))
+		scale := interval.FromBig(ways, p.prec).Mul(interval.FromRat(q.amount, p.prec))
+		a, b, sum := zero, zero, zero
+		for k := 1; k <= p.k; k++ {
+			a, b = a.Add(p.power[k].Mul(interval.FromInt(int64(k), p.prec))), b.Add(p.power[k])
+			before := sum
+			sum = sum.Add(p.weight(q, k))
+			if k < p.k && (!box || q.deepest) {
+				continue
+			}
+			y := zero
+			for range q.tops - 1 {
+				y = a.Sub(b.Mul(y))
+			}
+			lambda := zero
+			for u := k; u >= q.depth; u-- {
+				lambda = interval.FromInt(int64(u), p.prec).Sub(y).Add(p.power[1].Mul(lambda))
+			}
+			if err := p.cost.spend(p.price * (q.tops + k)); err != nil {
+				return zero, err
+			}
+			others := sum.Pow(p.n - 1 - q.tops)
+			if q.deepest {
+				others = others.Sub(before.Pow(p.n - 1 - q.tops))
+			}
+			total = total.Add(scale.Mul(lambda).Mul(others))
+		}
+	}
+	return total, nil
+}
+
+// productChange returns by how much the total error of the point of the product lines is above permute-and-flip's; why says that the point is not feasible, and open
+// that it is not known to be.
+func productChange(c *certificate, zz interval.Interval, box bool) (change interval.Interval, why, open string, err error) {
+	change = interval.FromInt(0, zz.Prec())
+	p, err := newProductPoint(c, zz)
+	if err != nil {
+		return change, "", "", err
+	}
+	v, err := p.feasible()
+	if err != nil {
+		return change, "", "", err
+	}
+	switch v {
+	case fails:
+		return change, "the point of the product lines is not feasible", "", nil
+	case undecided:
+		open = "the point of the product lines is not known to be feasible"
+	}
+	change, err = p.change(box)
+	return change, "", open, err
+}
