@@ -25,6 +25,7 @@ type firstOrder struct {
 	need   int     // injections of a basic solution
 	found  int     // of the image, when last counted
 	looks  int     // how often in a row it was settled
+	proved int     // iteration of the last proof
 }
 
 func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
@@ -94,36 +95,55 @@ const (
 	settledInfeasible = 1e-7
 )
 
-// run iterates until the bound is within the gap of permute-and-flip or of the primal, or the image has so nearly the number of injections of a basic
-// solution that the simplex method has little left to do. Now and then, at growing intervals, it calls prove.
-func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prove func()) {
-	a, next := o.ascent, firstOrderProve
+// Where the injections have not settled after balanceIterations and the gap is no less than balanceGap, bounds are what the method goes on for: both come
+// nearer to the optimum at the same pace, the upper one being about balanceSpread times the infeasibility away.
+const (
+	balanceIterations = 3000
+	balanceGap        = 1e-7
+	balanceSpread     = 4
+)
+
+// run iterates until the bounds are close enough, or the image has so nearly the number of injections of a basic solution that the simplex method has
+// little left to do. It calls prove, which reports whether the bounds are close enough, at growing intervals and where they may be.
+func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prove func() bool) {
+	a, next, retry := o.ascent, firstOrderProve, 0
 	watch := a.Until(o.gap/4, math.Inf(1), func() {
 		if report != nil {
 			report(linear.Progress{Pivots: a.Iterations, Objective: a.Bound, PrimalInfeasible: a.Infeasible})
 		}
 	})
 	a.Run(ctx, firstOrderIterations, func() chain.Outcome {
-		if a.Iterations >= next {
-			next *= 3
-			prove()
-		}
-		if o.flip-a.Bound <= o.gap/2*o.flip {
-			return chain.Converged
-		}
-		if a.Iterations%firstOrderCount == firstOrderCount-1 {
-			before := o.found
-			o.found = len(o.injections())
-			near := func(x, y int) bool { return settledShare*(max(x-y, y-x)-1) <= o.need }
-			if o.looks++; !near(o.found, o.need) || !near(o.found, before) || a.Infeasible > settledInfeasible {
-				o.looks = 0
+		due := a.Iterations >= next
+		if close := math.Abs(a.Primal-a.Bound)+2*balanceSpread*a.Infeasible <= o.gap*a.Bound; due || close && a.Iterations >= retry {
+			if due {
+				next *= 3
 			}
-			if o.looks == settledLooks {
+			retry = a.Iterations * 5 / 4
+			if o.proved = a.Iterations; prove() {
 				return chain.Converged
 			}
 		}
+		switch {
+		case o.flip-a.Bound <= o.gap/2*o.flip:
+			return chain.Converged
+		case a.Iterations >= balanceIterations && o.gap >= balanceGap:
+			a.Spread = balanceSpread
+		case a.Iterations%firstOrderCount == firstOrderCount-1 && o.settled():
+			return chain.Converged
+		}
 		return watch()
 	})
+}
+
+// settled counts the injections and reports whether they have settled.
+func (o *firstOrder) settled() bool {
+	before := o.found
+	o.found = len(o.injections())
+	near := func(x, y int) bool { return settledShare*(max(x-y, y-x)-1) <= o.need }
+	if o.looks++; !near(o.found, o.need) || !near(o.found, before) || o.ascent.Infeasible > settledInfeasible {
+		o.looks = 0
+	}
+	return o.looks == settledLooks
 }
 
 // injection is one at a position, with its mass over that of the lattice, or what it costs.

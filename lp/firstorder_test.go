@@ -58,7 +58,7 @@ func TestFirstOrderAgainstSimplex(t *testing.T) {
 func TestFirstOrderIsReproducible(t *testing.T) {
 	run := func() *firstOrder {
 		o := largeProgram(t, 6, 9, "7/5").firstOrder(big.NewRat(1, 1e4))
-		o.run(context.Background(), nil, func() {})
+		o.run(context.Background(), nil, func() bool { return false })
 		return o
 	}
 	a, b := run(), run()
@@ -81,7 +81,7 @@ func TestFirstOrderBoundsHoldForAnyPoint(t *testing.T) {
 	}
 	for name, f := range spoil {
 		o := p.firstOrder(big.NewRat(1, 1e9))
-		o.run(context.Background(), nil, func() {})
+		o.run(context.Background(), nil, func() bool { return false })
 		for i, v := range o.ascent.Image.X {
 			o.ascent.Image.X[i] = f(i, v)
 		}

@@ -72,7 +72,7 @@ func (p *Program) solve(ctx context.Context, e effort) (*solution, error) {
 	_, rational := p.Epsilon.Z()
 	enough := func() bool { return !rational && s.close(e.gap) }
 	if !e.direct && e.start == nil && p.Variables() >= firstOrderVariables {
-		if err := p.approach(ctx, e, g, s); err != nil || ctx.Err() != nil || enough() {
+		if err := p.approach(ctx, e, g, s, enough); err != nil || ctx.Err() != nil || enough() {
 			return s, err
 		}
 	}
@@ -111,7 +111,7 @@ func (p *Program) solve(ctx context.Context, e effort) (*solution, error) {
 
 // approach leads near the optimum by the first-order method, and from there to a basis unless the bounds are as close as asked by then. What
 // it has proved is published as it goes.
-func (p *Program) approach(ctx context.Context, e effort, g *linear.Growing, s *solution) error {
+func (p *Program) approach(ctx context.Context, e effort, g *linear.Growing, s *solution, enough func() bool) error {
 	s.solver = "first-order"
 	publish := func(prop *Proposal) {
 		p.prove(s, prop)
@@ -121,15 +121,17 @@ func (p *Program) approach(ctx context.Context, e effort, g *linear.Growing, s *
 	}
 	p.prove(s, p.closedProposal())
 	o := p.firstOrder(e.gap)
-	o.run(ctx, e.report, func() { publish(o.proposal()) })
-	if ctx.Err() == nil || p.Variables() <= promptVariables {
+	o.run(ctx, e.report, func() bool {
+		publish(o.proposal())
+		return enough()
+	})
+	if o.proved < o.ascent.Iterations && (ctx.Err() == nil || p.Variables() <= promptVariables) {
 		publish(o.proposal())
 	}
 	if ctx.Err() != nil {
 		s.undecided = context.Cause(ctx).Error()
-		return nil
 	}
-	if _, rational := p.Epsilon.Z(); !rational && s.close(e.gap) {
+	if ctx.Err() != nil || enough() {
 		return nil
 	}
 	s.solver = "first-order and embedded"

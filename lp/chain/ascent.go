@@ -32,6 +32,9 @@ type Ascent struct {
 	Primal     float64   // cost at the image, as a mean over the lattice
 	Infeasible float64   // Σ N |1 - A x| over the lattice at the image
 	Iterations int
+	// Spread says how a restart sets the primal weight: where it is positive, so that Spread times Infeasible becomes about what the bound lacks of the
+	// primal cost, and where it is 0, by the distances gone.
+	Spread float64
 
 	anchor  Point
 	average float64 // weight of the anchor in the average that is still to be taken before the next step; 0 for none
@@ -186,7 +189,9 @@ func mix(t float64, now, image, anchor []float64) {
 
 // restart makes the image the new anchor and balances the primal weight by the distances gone.
 func (a *Ascent) restart() {
-	if dx, dy := a.gone(); dx > 1e-32 && dy > 1e-32 {
+	if a.Spread > 0 {
+		a.Omega *= min(2, max(0.5, math.Pow(a.Spread*a.Infeasible/math.Abs(a.Primal-a.Bound), 0.25)))
+	} else if dx, dy := a.gone(); dx > 1e-32 && dy > 1e-32 {
 		a.Omega = math.Exp(0.5*math.Log(a.Omega) + 0.25*math.Log(dy/dx))
 	}
 	a.each(func(p *part) {
