@@ -102,3 +102,37 @@ func TestSagBetweenNodes(t *testing.T) {
 		assert.Equal(t, want, why == "", why)
 	}
 }
+
+// TestOnlyWhatIsCertainFollows: an error of 3 is at most the ratio times a bound of 2 where the ratio is at least 3/2 for certain, all of them enclosed.
+func TestOnlyWhatIsCertainFollows(t *testing.T) {
+	between := func(lo, hi int64) interval.Interval {
+		return interval.Hull(interval.FromRat(big.NewRat(lo, 2), intervalBits), interval.FromRat(big.NewRat(hi, 2), intervalBits))
+	}
+	for _, c := range []struct {
+		end, bound, most [2]int64 // halves
+		want             bool
+	}{
+		{[2]int64{6, 6}, [2]int64{4, 4}, [2]int64{3, 3}, true}, {[2]int64{5, 6}, [2]int64{4, 5}, [2]int64{3, 4}, true},
+		{[2]int64{5, 7}, [2]int64{4, 5}, [2]int64{3, 4}, false}, {[2]int64{6, 6}, [2]int64{3, 5}, [2]int64{3, 3}, false}, {[2]int64{6, 6}, [2]int64{4, 4}, [2]int64{2, 4}, false},
+		{[2]int64{0, 0}, [2]int64{0, 0}, [2]int64{3, 3}, false},
+	} {
+		p := &stretch{most: between(c.most[0], c.most[1])}
+		assert.Equal(t, c.want, p.follows(between(c.end[0], c.end[1]), between(c.bound[0], c.bound[1])), "%v", c)
+	}
+}
+
+// TestPartsEnd: where the bound rises up to the largest ratio, at the right end, ever smaller parts prove a claim that is ever closer to it, down to parts of 2^-24.
+func TestPartsEnd(t *testing.T) {
+	number := func(x int64) interval.Interval { return interval.FromInt(x, intervalBits) }
+	p := &stretch{
+		ctx: context.Background(), certificate: &intervalCertificate{certificate: certificate{n: 3, k: 2}}, bow: number(0),
+		a: &dualPoint{z: big.NewRat(1, 2), value: number(99)}, b: &dualPoint{z: big.NewRat(9, 10), value: number(100)},
+	}
+	zero, one := new(big.Rat), big.NewRat(1, 1)
+	end := p.flip(one)
+	for room, want := range map[int64]bool{1e4: true, 1e12: false} {
+		p.most = end.Quo(number(100)).Mul(interval.FromRat(big.NewRat(room+1, room), intervalBits))
+		why := p.decide(zero, one, end, 0)
+		assert.Equal(t, want, why == "", "%d: %s", room, why)
+	}
+}

@@ -72,6 +72,11 @@ func TestRangesByTheorem(t *testing.T) {
 		assert.Equal(t, c.reason == "", rep.Valid, "n = %d, k = %d, %.200s: %s", c.n, c.k, c.lines, rep.Reason)
 		assert.Contains(t, rep.Reason, c.reason, "n = %d, k = %d, %.200s", c.n, c.k, c.lines)
 		if rep.Valid {
+			f := strings.Fields(strings.Split(c.lines, "|")[0])
+			assert.Equal(t, fmt.Sprintf("ratio pf for %s < z <= %s", f[3], f[4]), rep.Claims[0].On)
+			low, _ := rep.Claims[0].Value.Lower()
+			high, _ := rep.Claims[0].Value.Upper()
+			assert.Equal(t, []string{"1", f[5]}, []string{low.RatString(), high.RatString()})
 			assert.True(t, rep.Claims[0].Follows)
 			assert.Equal(t, c.n, rep.Problem.N)
 		}
