@@ -132,7 +132,6 @@ func (c *classes) each(n int, visit func(m []int, mass func() *big.Int) bool) {
 				return false
 			}
 		}
-		m[v] = 0
 		return true
 	}
 	for from := range c.k + 1 {

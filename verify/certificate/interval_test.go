@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/verify/certificate"
 )
 
 // intervalText is an interval certificate with the given lines after the constraints.
@@ -442,6 +444,25 @@ func TestFormOfNodes(t *testing.T) {
 		lines := c.change(slices.Clone(base))
 		assert.Equal(t, c.reason == "", ok, "%q: %s", lines, reason)
 		assert.Contains(t, reason, c.reason, "%q", lines)
+	}
+	// A line that is missing, that is there twice, or that is too long for any format.
+	text := split(intervalText(n, k, "full", base...))
+	for i, line := range text[:len(text)-1] {
+		if strings.HasPrefix(line, "cut") {
+			continue // of multipliers, fewer are multipliers
+		}
+		for _, lines := range [][]string{slices.Delete(slices.Clone(text), i, i+1), slices.Insert(slices.Clone(text), i, line)} {
+			lines[len(lines)-1] = fmt.Sprintf("end %d", len(lines)-1)
+			if rep, err := certificate.Check(strings.NewReader(strings.Join(lines, "\n")+"\n"), certificate.Options{}); err == nil {
+				assert.False(t, rep.Valid, "%q", lines)
+				assert.NotEmpty(t, rep.Reason, "%q", lines)
+			} else {
+				assert.Zero(t, i, "%q: %v", lines, err) // of no version
+			}
+		}
+		lines := slices.Clone(text)
+		lines[i+1] += strings.Repeat(" ", 1<<20)
+		assert.Contains(t, check(t, strings.Join(lines, "\n")+"\n").Reason, "longer than", "%q", line)
 	}
 	for _, level := range []string{"paper", "dp"} {
 		rep := check(t, intervalText(n, k, level, base...))

@@ -312,3 +312,41 @@ func TestTableRowsMustBelong(t *testing.T) {
 		assert.Contains(t, r.Reason, c.reason, c.row)
 	}
 }
+
+// TestTableLinesAreExplained: what is wrong with a line is said, also where what is left would not be valid for another reason.
+func TestTableLinesAreExplained(t *testing.T) {
+	uniform, weighted := tables(t)["table-01.cert"], tables(t)["table-03.cert"]
+	all := weighted[strings.Index(weighted, "\nweight"):strings.Index(weighted, "\nrow")]
+	for _, c := range []struct{ text, old, new, reason string }{
+		// Two probabilities of the three candidates, which still sum to 1.
+		{uniform, "cell 0 2 1 0 0 0 328/793\ncell 1 2 1 0 0 0 137/793", "cell 0 2 1 0 0 0 11/20\ncell 1 2 1 0 0 0 -1/10", "negative"},
+		{uniform, "cell 0 2 1 0 0 0 328/793\ncell 1 2 1 0 0 0 137/793", "cell 0 2 1 0 0 0 1/3\ncell 1 2 1 0 0 0 1/3", "violates a row"},
+		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 0 2 1 0 0 0 1", "sum to"},
+		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 0 3 0 0 0 0 328/793", "not the next variable"},
+		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 1 2 1 0 0 0 328/793", "not the next variable"},
+		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 0 2 2 0 0 0 328/793", "count vector"},
+		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 0 2 1 0 0 0 x", "cell: not a number"},
+		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 0 2 1 0 0 0", "fields"},
+		{weighted, "weight 2 1 0 0 0 0x1.ep+02", "weight 2 2 0 0 0 0x1.ep+02", "count vector"},
+		{weighted, "weight 2 1 0 0 0 0x1.ep+02", "weight 2 1 0 0 0 0 0x1.ep+02", "fields"},
+		{weighted, "weight 2 1 0 0 0 0x1.ep+02", "weight 2 1 0 0 0 0", "not positive"},
+		{weighted, "weight 2 1 0 0 0 0x1.ep+02", "weight 2 1 0 0 0 -2", "not positive"},
+		{weighted, "weight 2 1 0 0 0 0x1.ep+02", "weight 3 0 0 0 0 1", "not after the count vector"},
+		{weighted, all, "", `no line "weight"`},
+		{weighted, "loss 0 1/4 1 9/4 4", "loss 0 1/4 1 9/4", "4 values for 5 depths"},
+		{weighted, "loss 0 1/4 1 9/4 4", "loss 0 1 1/4 9/4 4", "falling"},
+		{weighted, "loss 0 1/4 1 9/4 4", "loss 1/8 1/4 1 9/4 4", "not 0 at first"},
+		{weighted, "loss 0 1/4 1 9/4 4", "loss 0 1/4 1 9/4 x", "loss: not a number"},
+		{weighted, "step 2", "step 32769", "k·L is more than"},
+		{weighted, "step 2", "step 65537", "step"},
+		{weighted, "prior weights", "prior uniform", `"weight`},
+		{weighted, "claim optimum 2447/3847 2447/3847", "claim optimum 0 2447/3848", "and less is claimed"},
+		{weighted, "claim optimum 2447/3847 2447/3847", "claim optimum 2447/3846 1", "and more is claimed"},
+		{weighted, "claim optimum 2447/3847 2447/3847", "claim ratio 1 1", "claim"},
+	} {
+		require.Contains(t, c.text, c.old)
+		r := verdict(t, split(strings.Replace(c.text, c.old, c.new, 1)))
+		assert.False(t, r.Valid, c.new)
+		assert.Contains(t, r.Reason, c.reason, c.new)
+	}
+}
