@@ -15,8 +15,6 @@ import (
 	"optratio/verify/audit"
 )
 
-func init() { commands = append(commands, newAudit) }
-
 // auditFlags are the flags of the audit command.
 type auditFlags struct {
 	job
@@ -211,9 +209,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.show(r, func(w io.Writer) error { return printAudit(w, r, f.epsilon.text(), scoreUnits("Δ = "+f.sensitivity)) }); err != nil {
-		return err
-	}
+	f.show(r, func(w io.Writer) { printAudit(w, r, f.epsilon.text(), scoreUnits("Δ = "+f.sensitivity)) })
 	title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, f.epsilon.text())
 	if err := f.junit.write(ctx, title, &r.Report, r.Findings); err != nil {
 		return err
@@ -233,10 +229,8 @@ func (f *auditFlags) table(ctx context.Context, o audit.Options) (*audit.Report,
 }
 
 // printAudit writes the table for people.
-func printAudit(w io.Writer, r *audit.Report, eps, units string) error {
-	if err := printVerdicts(w, fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, eps), units, r.Properties); err != nil {
-		return err
-	}
+func printAudit(w io.Writer, r *audit.Report, eps, units string) {
+	printVerdicts(w, fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, eps), units, r.Properties)
 	for _, finding := range r.Findings {
 		fmt.Fprintf(w, "finding: %s\n", finding)
 	}
@@ -253,5 +247,4 @@ func printAudit(w io.Writer, r *audit.Report, eps, units string) error {
 			fmt.Fprintf(w, "the tight ε is attained at %s\n", dp.Attained)
 		}
 	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -19,11 +18,6 @@ import (
 	"optratio/internal/decimal"
 	"optratio/number"
 )
-
-func init() {
-	commands = append(commands, newBandit)
-	inputErrors = append(inputErrors, bandit.ErrConfig)
-}
 
 // banditFlags are the flags of the bandit command.
 type banditFlags struct {
@@ -210,7 +204,8 @@ func (f *banditFlags) run(ctx context.Context) (err error) {
 	if err := files[1].commit(ctx, func(w io.Writer) error { return traces(w, r) }); err != nil {
 		return err
 	}
-	return cmp.Or(f.show(doc, doc.print), ending(ctx, doc.Undecided))
+	f.show(doc, doc.print)
+	return ending(ctx, doc.Undecided)
 }
 
 // banditDoc is the JSON document of a simulation.
@@ -310,7 +305,7 @@ func (d *banditDoc) fill(r *bandit.Result) {
 	}
 }
 
-func (d *banditDoc) print(w io.Writer) error {
+func (d *banditDoc) print(w io.Writer) {
 	fmt.Fprintf(w, "%d runs of %d steps, arms change after %d; seed %d; %s counter\n", d.Runs, d.Horizon, d.Shift, d.Seed, d.Counter)
 	fmt.Fprintf(w, "regret in mean rewards, ± one standard error; steps after the change, median / largest of the runs\n\n")
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
@@ -318,7 +313,7 @@ func (d *banditDoc) print(w io.Writer) error {
 	for _, p := range d.Policies {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%.1f %%\t%s\t%s\n", p.Policy, p.RegretBefore, p.RegretAfter, p.Regret, p.Reward, 100*p.BestAfter.Mean.Float64(), p.FirstBest, p.Switch)
 	}
-	return t.Flush()
+	t.Flush()
 }
 
 // curves writes means over the runs over time, with bands of 1.96 standard errors.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,8 +11,6 @@ import (
 	"optratio/mechanisms"
 	"optratio/verify"
 )
-
-func init() { commands = append(commands, newCalibrate) }
 
 // calibrateFlags are the flags of the calibrate command.
 type calibrateFlags struct {
@@ -131,21 +128,22 @@ func (f *calibrateFlags) run(ctx context.Context) error {
 		return err
 	}
 	target := choose(f.rho != "", f.rho+"-zCDP", "ε-DP with "+f.epsilon.text())
-	return cmp.Or(f.show(r, func(w io.Writer) error { return printCalibration(w, r, target, f.units()) }), ending(ctx, r.Undecided))
+	f.show(r, func(w io.Writer) { printCalibration(w, r, target, f.units()) })
+	return ending(ctx, r.Undecided)
 }
 
-func printCalibration(w io.Writer, r *verify.Calibration, target, units string) error {
+func printCalibration(w io.Writer, r *verify.Calibration, target, units string) {
 	fmt.Fprintf(w, "%s, target %s, on %s\n", r.Mechanism, target, r.Domain)
 	if r.Monotonic {
 		fmt.Fprintln(w, "run with 2Δ replaced by Δ, for neighbors that move all scores one way; of others nothing is said")
 	}
 	if r.Domain == verify.AllScores {
 		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met for all %sscores at the lower end, and missed at the upper end\n", r.Parameter, choose(r.Monotonic, "monotonic ", ""))
-		return nil
+		return
 	}
 	if r.Proof == verify.ByTheorem {
 		fmt.Fprintf(w, "parameter ε' = %s: by theorem it is ε-DP for all %sscores then, and at no larger parameter\n", r.Parameter, choose(r.Monotonic, "monotonic ", ""))
-		return nil
+		return
 	}
 	fmt.Fprintf(w, "parameter ε' = %s, from %d parameters that were decided\n", r.Parameter, r.Tried)
 	fmt.Fprintln(w, "at the lower end the target is met on this domain; other scores were not looked at")
@@ -158,5 +156,4 @@ func printCalibration(w io.Writer, r *verify.Calibration, target, units string) 
 	if r.Attained != nil || r.Violated != nil {
 		fmt.Fprintln(w, units)
 	}
-	return nil
 }

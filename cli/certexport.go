@@ -10,8 +10,6 @@ import (
 	"optratio/verify/certificate"
 )
 
-func init() { commands = append(commands, newCertExport) }
-
 func newCertExport(s streams) *cobra.Command {
 	var vipr bool
 	j := job{streams: s} // without --json, as it writes no document

@@ -12,8 +12,6 @@ import (
 	"optratio/verify/certificate"
 )
 
-func init() { commands = append(commands, newCheck) }
-
 func newCheck(s streams) *cobra.Command {
 	j := job{streams: s}
 	c := &cobra.Command{
@@ -51,16 +49,14 @@ func (j *job) check(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := j.show(doc, func(w io.Writer) error { return printReport(w, doc.Report) }); err != nil {
-		return err
-	}
+	j.show(doc, func(w io.Writer) { printReport(w, doc.Report) })
 	if !doc.Valid && doc.Undecided == "" {
 		return &exit{exitViolated, errors.New("invalid certificate: " + doc.Reason)}
 	}
 	return ending(ctx, doc.Undecided)
 }
 
-func printReport(w io.Writer, r *certificate.Report) error {
+func printReport(w io.Writer, r *certificate.Report) {
 	if p := r.Problem; p != nil {
 		eps := "e^ε = " + fraction(p.ExpEps)
 		switch _, rational := p.Eps.Rat(); {
@@ -79,7 +75,7 @@ func printReport(w io.Writer, r *certificate.Report) error {
 		fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s, proof %s\n", p.N, p.K, eps, p.Objective, p.Constraints, step, p.Proof)
 	}
 	if !r.Valid {
-		return nil
+		return
 	}
 	fmt.Fprintln(w, "valid: every claim follows from the values in the file")
 	if r.Proves != "" {
@@ -89,5 +85,5 @@ func printReport(w io.Writer, r *certificate.Report) error {
 	for _, q := range r.Claims {
 		fmt.Fprintf(t, "%s\t%s\n", q.On, q.Value)
 	}
-	return t.Flush()
+	t.Flush()
 }

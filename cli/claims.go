@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,8 +10,6 @@ import (
 
 	"optratio/internal/claims"
 )
-
-func init() { commands = append(commands, newClaims) }
 
 type claimsFlags struct {
 	job
@@ -85,23 +82,22 @@ func (f *claimsFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(f.show(a.results, func(w io.Writer) error { return f.print(w, a.results) }), ending(ctx, a.undecided))
+	f.show(a.results, func(w io.Writer) { f.print(w, a.results) })
+	return ending(ctx, a.undecided)
 }
 
 // print writes the sections of docs/claims.md, or a table followed by what the refuted statements say and what contradicts them.
-func (f *claimsFlags) print(w io.Writer, results []claims.Result) error {
+func (f *claimsFlags) print(w io.Writer, results []claims.Result) {
 	if f.markdown {
-		_, err := io.WriteString(w, claims.Markdown(results))
-		return err
+		io.WriteString(w, claims.Markdown(results))
+		return
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "source\titem\tversion\tverdict")
 	for _, r := range results {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Source, r.Item, r.Version, r.Verdict)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	t.Flush()
 	for _, r := range results {
 		if r.Verdict == claims.Refuted {
 			fmt.Fprintf(w, "\n%s, %s: %s\n  refuted: %s\n", r.Source, r.Item, r.Statement, r.Witness)
@@ -110,6 +106,5 @@ func (f *claimsFlags) print(w io.Writer, results []claims.Result) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%d entries: %s\n", len(results), claims.Summary(results))
-	return err
+	fmt.Fprintf(w, "\n%d entries: %s\n", len(results), claims.Summary(results))
 }

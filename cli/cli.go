@@ -128,7 +128,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout *output, st
 		code = exitUsage
 	}
 	if asJSON := c.Flags().Lookup("json"); asJSON != nil && asJSON.Changed && code >= exitUndecided && stdout.written.Load() == 0 {
-		_ = writeJSON(stdout, map[string]string{"undecided": err.Error()}) // a limit left no time for more
+		writeJSON(stdout, map[string]string{"undecided": err.Error()}) // a limit left no time for more
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(stderr, "optratio: "+strings.Join(strings.Fields(text), " "))
@@ -173,7 +173,11 @@ func newRoot(s streams) *cobra.Command {
 		}
 		return usagef("%w; %s --help lists the flags", err, c.CommandPath())
 	})
-	for _, make := range commands {
+	for _, make := range []func(streams) *cobra.Command{
+		newRatio, newThreshold, newSweep, newMerge, newMap, newCheck, newCertExport, newHeterogeneous, newTopK, newStopping,
+		newMechanisms, newPMF, newRecommend, newCalibrate, newVerify, newAudit, newEvaluate, newScenario, newBandit,
+		newClaims, newFigure, newReport, newServe, newManual,
+	} {
 		root.AddCommand(make(s))
 	}
 	addCompletion(root)
@@ -184,6 +188,3 @@ func newRoot(s streams) *cobra.Command {
 	}
 	return root
 }
-
-// commands makes the commands besides the root; each command's file adds its own.
-var commands = []func(streams) *cobra.Command{newRatio}

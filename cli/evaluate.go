@@ -14,8 +14,6 @@ import (
 	"optratio/number"
 )
 
-func init() { commands = append(commands, newEvaluate) }
-
 // evaluateFlags are the flags of the evaluate command.
 type evaluateFlags struct {
 	job
@@ -142,9 +140,7 @@ func (f *evaluateFlags) run(ctx context.Context) error {
 	if len(in.eps) == 1 {
 		shown = docs[0]
 	}
-	if err := f.show(shown, func(w io.Writer) error { return printEvaluation(w, docs) }); err != nil {
-		return err
-	}
+	f.show(shown, func(w io.Writer) { printEvaluation(w, docs) })
 	for _, d := range docs {
 		if err := ending(ctx, d.Undecided); err != nil {
 			return err
@@ -256,7 +252,7 @@ func (e *evaluation) extras(row *evaluatedEntry) error {
 }
 
 // printEvaluation writes the table for people.
-func printEvaluation(w io.Writer, docs []*evaluateDoc) error {
+func printEvaluation(w io.Writer, docs []*evaluateDoc) {
 	d := docs[0]
 	fmt.Fprintf(w, "task %s, ", d.Task)
 	switch {
@@ -277,9 +273,7 @@ func printEvaluation(w io.Writer, docs []*evaluateDoc) error {
 				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", given(d), m.Name, m.ExpectedError, m.Ratio, m.EquivalentEps)
 			}
 		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
+		t.Flush()
 		for _, d := range docs {
 			for _, m := range d.Mechanisms {
 				if m.ExpectedFlips != nil {
@@ -295,7 +289,7 @@ func printEvaluation(w io.Writer, docs []*evaluateDoc) error {
 			fmt.Fprintf(t, "%s\t%s\n", m.Name, *m.TargetEps)
 		}
 	}
-	return t.Flush()
+	t.Flush()
 }
 
 // given returns the ε of a document as it was given.

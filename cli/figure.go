@@ -18,8 +18,6 @@ import (
 	"optratio/internal/figures"
 )
 
-func init() { commands = append(commands, newFigure) }
-
 type figureFlags struct {
 	job
 	out, data string
@@ -59,7 +57,8 @@ give the same bytes. docs/figures.md describes the figures, and those of the sou
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.limited(func(ctx context.Context) error {
 			if f.list {
-				return f.show(figureList(), printFigureNames)
+				f.show(figureList(), printFigureNames)
+				return nil
 			}
 			return f.run(ctx, args[0], fs)
 		})(c, args)
@@ -150,13 +149,10 @@ func figureList() []figureDoc {
 	return docs
 }
 
-func printFigureNames(w io.Writer) error {
+func printFigureNames(w io.Writer) {
 	for _, s := range figures.Specs() {
-		if _, err := fmt.Fprintln(w, s.Name); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, s.Name)
 	}
-	return nil
 }
 
 // drawnDoc is the JSON document of a figure that was drawn.
@@ -236,10 +232,11 @@ func (f *figureFlags) run(ctx context.Context, name string, fs *pflag.FlagSet) e
 		}
 	}
 	doc := drawnDoc{name, d.figure.Title, d.figure.Subtitle, a.Values(), f.out, f.data, time.Since(start).Seconds()}
-	return f.show(doc, doc.print)
+	f.show(doc, doc.print)
+	return nil
 }
 
-func (d *drawnDoc) print(w io.Writer) error {
+func (d *drawnDoc) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s\n%s\n", d.Name, d.Title, d.Subtitle)
 	if len(d.Parameters) > 0 {
 		var list []string
@@ -252,8 +249,7 @@ func (d *drawnDoc) print(w io.Writer) error {
 	if d.Data != "" {
 		files += " and " + d.Data
 	}
-	_, err := fmt.Fprintf(w, "written to %s\n", files)
-	return err
+	fmt.Fprintf(w, "written to %s\n", files)
 }
 
 // figureError makes errors about parameters usage errors, and says of others that there is no figure.

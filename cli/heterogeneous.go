@@ -21,8 +21,6 @@ import (
 	"optratio/verify"
 )
 
-func init() { commands = append(commands, newHeterogeneous) }
-
 type heterogeneousFlags struct {
 	job
 	epsilon                 epsilonFlags
@@ -220,11 +218,12 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 			doc.Optimal = append(doc.Optimal, optimalRow{exactNumbers(row.Scores), exactNumbers(row.PMF)})
 		}
 	}
-	return cmp.Or(f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }), ending(ctx, a.Undecided))
+	f.show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
+	return ending(ctx, a.Undecided)
 }
 
 // print writes the table for people.
-func (d *heterogeneousDoc) print(w io.Writer, eps string) error {
+func (d *heterogeneousDoc) print(w io.Writer, eps string) {
 	plainly := func(xs []number.Number) string {
 		texts := make([]string, len(xs))
 		for i, x := range xs {
@@ -248,23 +247,21 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Loss, m.Ratio, m.DP, tight)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	t.Flush()
 	for _, m := range d.Mechanisms {
 		if v := m.Witness; v != nil {
 			fmt.Fprintf(w, "\n%s is not ε-DP there: %s (candidates counted from 0)\n", m.Name, v)
 		}
 	}
 	if d.Optimal == nil {
-		return nil
+		return
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(t, "scores\tprobabilities of an optimal mechanism")
 	for _, row := range d.Optimal {
 		fmt.Fprintf(t, "%s\t%s\n", plainly(row.Scores), plainly(row.PMF))
 	}
-	return t.Flush()
+	t.Flush()
 }
 
 // fraction writes an exact number as a fraction while that is short.

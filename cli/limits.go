@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/bandit"
 	"optratio/internal/evaluate"
 	"optratio/internal/patience"
 	"optratio/internal/topk"
@@ -190,7 +191,7 @@ var inputErrors = []error{
 	lattice.ErrSize, lp.ErrMethod, lp.ErrTooLarge, lp.ErrNoCertificate, heterogeneous.ErrGrid,
 	mechanisms.ErrInstance, mechanisms.ErrEpsilon, stopping.ErrRange,
 	verify.ErrClaim, verify.ErrProperty, evaluate.ErrInput, evaluate.ErrNoWorst, audit.ErrOptions, audit.ErrTable,
-	certificate.ErrUnreadable, certificate.ErrIrrational, topk.ErrSize,
+	certificate.ErrUnreadable, certificate.ErrIrrational, topk.ErrSize, bandit.ErrConfig,
 }
 
 func isInput(err error) bool {

@@ -12,8 +12,6 @@ import (
 	"optratio/mechanisms"
 )
 
-func init() { commands = append(commands, newManual) }
-
 // newManual is the command that writes the manual pages, which `make install` and `make dist` call.
 func newManual(s streams) *cobra.Command {
 	return &cobra.Command{

@@ -18,8 +18,6 @@ import (
 	"optratio/lp"
 )
 
-func init() { commands = append(commands, newMap) }
-
 type mapFlags struct {
 	job
 	ns, ks, target, gap, constraints, out, certs string
@@ -126,9 +124,7 @@ func (f *mapFlags) run(ctx context.Context) error {
 	case s == nil:
 		return err
 	}
-	if err := f.show(s, func(w io.Writer) error { return printMap(w, s, p) }); err != nil {
-		return err
-	}
+	f.show(s, func(w io.Writer) { printMap(w, s, p) })
 	cause := context.Cause(ctx)
 	rest := fmt.Sprintf("%d of %d lattices are in %s, and --resume goes on from there", s.Lattices-s.Missing(), s.Lattices, s.File)
 	switch {
@@ -144,7 +140,7 @@ func (f *mapFlags) run(ctx context.Context) error {
 	return nil
 }
 
-func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan) error {
+func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan) {
 	fmt.Fprintf(w, "%s: %d of %d lattices; %d were there, %d are new\n", s.File, s.Lattices-s.Missing(), s.Lattices, s.Kept, s.Computed)
 	if s.Kept > 0 {
 		fmt.Fprintf(w, "what was there is taken as %s has it and was not proved again; without --resume everything is\n", s.File)
@@ -167,7 +163,6 @@ func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan) error {
 			fmt.Fprintf(w, "k = %d: open for %d numbers of candidates below %d\n", t.K, len(t.Missing), t.From)
 		}
 	}
-	return nil
 }
 
 // places writes a bound with its five places.

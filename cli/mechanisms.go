@@ -10,8 +10,6 @@ import (
 	"optratio/mechanisms"
 )
 
-func init() { commands = append(commands, newMechanisms) }
-
 func newMechanisms(s streams) *cobra.Command {
 	j := job{streams: s}
 	c := &cobra.Command{
@@ -31,18 +29,19 @@ func newMechanisms(s streams) *cobra.Command {
 				}
 				docs = append(docs, d)
 			}
-			return j.show(docs, func(w io.Writer) error { return printMechanisms(w, docs) })
+			j.show(docs, func(w io.Writer) { printMechanisms(w, docs) })
+			return nil
 		},
 	}
 	c.Flags().BoolVar(&j.json, "json", false, "print one JSON document")
 	return c
 }
 
-func printMechanisms(w io.Writer, docs []mechanisms.Description) error {
+func printMechanisms(w io.Writer, docs []mechanisms.Description) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "name\tprivacy claim\tsensitivities\tpmf\tsampler\tsource")
 	for _, d := range docs {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, d.Claim, choose(d.Uniform, "one", "each"), d.PMF, choose(d.Sampler, "yes", "no"), d.Source)
 	}
-	return t.Flush()
+	t.Flush()
 }

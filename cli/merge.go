@@ -11,8 +11,6 @@ import (
 	"optratio/internal/sweep"
 )
 
-func init() { commands = append(commands, newMerge) }
-
 type mergeFlags struct {
 	job
 	out string
@@ -94,9 +92,7 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	if some, all := table.Missing(mostLacking); all > 0 {
 		doc.Lacking, doc.Missing = some, all
 	}
-	if err := f.show(doc, doc.print); err != nil {
-		return err
-	}
+	f.show(doc, doc.print)
 	if doc.Missing > 0 {
 		return &exit{exitUndecided, fmt.Errorf("undecided: %d rows are missing in %s, the first for %s; end the shards with sweep --resume and merge again", doc.Missing, f.out, doc.Lacking[0])}
 	}
@@ -106,18 +102,15 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	return nil
 }
 
-func (d mergeDoc) print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s: %d rows of %d files\n", d.File, d.Rows, d.Parts)
+func (d mergeDoc) print(w io.Writer) {
+	fmt.Fprintf(w, "%s: %d rows of %d files\n", d.File, d.Rows, d.Parts)
 	for i, p := range d.Lacking {
-		if err == nil && i == 0 {
-			_, err = fmt.Fprintf(w, "%d rows are missing:\n", d.Missing)
+		if i == 0 {
+			fmt.Fprintf(w, "%d rows are missing:\n", d.Missing)
 		}
-		if err == nil {
-			_, err = fmt.Fprintf(w, "  %s\n", p)
-		}
+		fmt.Fprintf(w, "  %s\n", p)
 	}
-	if err == nil && d.Missing > len(d.Lacking) {
-		_, err = fmt.Fprintln(w, "  …")
+	if d.Missing > len(d.Lacking) {
+		fmt.Fprintln(w, "  …")
 	}
-	return err
 }

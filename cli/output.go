@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,19 +30,24 @@ func (o *output) Write(p []byte) (int, error) {
 }
 
 // writeJSON writes the one document of a --json run.
-func writeJSON(w io.Writer, doc any) error {
-	e := json.NewEncoder(w)
+func writeJSON(w io.Writer, doc any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(doc)
+	if err := e.Encode(doc); err != nil {
+		panic(err) // a document of ours that is none
+	}
+	_, _ = b.WriteTo(w)
 }
 
-// show prints an answer: as the one JSON document, or as print does for people. run knows what cannot be written.
-func (j *job) show(doc any, print func(io.Writer) error) error {
+// show prints an answer: as the one JSON document, or as print does for people. That the output cannot be written is for run to say, which looks at what it remembers.
+func (j *job) show(doc any, print func(io.Writer)) {
 	if j.json {
-		return writeJSON(j.out, doc)
+		writeJSON(j.out, doc)
+	} else {
+		print(j.out)
 	}
-	return print(j.out)
 }
 
 // counter returns a function that shows on a terminal how many of all steps are done; elsewhere it shows nothing. After done nothing is shown.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,8 +14,6 @@ import (
 	"optratio/number"
 	"optratio/verify"
 )
-
-func init() { commands = append(commands, newPMF) }
 
 type pmfFlags struct {
 	job
@@ -79,7 +76,8 @@ func (f *pmfFlags) run(ctx context.Context) error {
 		return err
 	}
 	doc := pmfDoc{m.Info().Name, optional(f.epsilon.eps), optional(f.epsilon.exp), a, f.monotonic, undecided}
-	return cmp.Or(f.show(doc, func(w io.Writer) error { return printPMF(w, in, a) }), ending(ctx, undecided))
+	f.show(doc, func(w io.Writer) { printPMF(w, in, a) })
+	return ending(ctx, undecided)
 }
 
 // asked is mechanisms.Ask with errors that name the mechanism.
@@ -108,7 +106,7 @@ func anyAnswer(in *mechanisms.Instance) *mechanisms.Distribution {
 	}
 }
 
-func printPMF(w io.Writer, in *mechanisms.Instance, a *mechanisms.Distribution) error {
+func printPMF(w io.Writer, in *mechanisms.Instance, a *mechanisms.Distribution) {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "candidate (from 0)\tscore\tprobability")
 	for i, p := range a.PMF[:min(mostRows, len(a.PMF))] {
@@ -118,5 +116,5 @@ func printPMF(w io.Writer, in *mechanisms.Instance, a *mechanisms.Distribution) 
 		fmt.Fprintf(t, "…\t(--json has all %d)\n", len(in.Scores))
 	}
 	fmt.Fprintf(t, "\nexpected error, in units of the scores\t\t%s\nmean squared error, in their squares\t\t%s\n", a.ExpectedError, a.MSE)
-	return t.Flush()
+	t.Flush()
 }

@@ -189,9 +189,7 @@ func (f *ratioFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text(), f.question.text()) }); err != nil {
-		return err
-	}
+	f.show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text(), f.question.text()) })
 	if err := cert.commit(ctx, a.WriteCertificate); err != nil {
 		return err
 	}
@@ -295,7 +293,7 @@ var proofText = map[string]string{
 }
 
 // print writes the table for people.
-func (d *ratioDoc) print(w io.Writer, eps, question string) error {
+func (d *ratioDoc) print(w io.Writer, eps, question string) {
 	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, d.Constraints, question)
 	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", decimal.Count(d.Orbits), decimal.Count(d.Variables), proofText[d.Proof])
 	base := choose(d.Monotonic, "Δ", "2Δ")
@@ -326,9 +324,7 @@ func (d *ratioDoc) print(w io.Writer, eps, question string) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Error, m.Ratio)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	t.Flush()
 	if d.Subject != nil {
 		fmt.Fprintf(w, "\n%s\n", d.Subject)
 	}
@@ -337,5 +333,4 @@ func (d *ratioDoc) print(w io.Writer, eps, question string) error {
 			fmt.Fprintf(w, "\n%s is better than any regular %s mechanism can be: it is not one at this ε\n", m.Name, choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
 		}
 	}
-	return nil
 }

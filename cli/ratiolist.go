@@ -36,9 +36,7 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 			end = err
 		}
 	}
-	if err := f.show(docs, func(w io.Writer) error { return f.printList(w, name, list, docs) }); err != nil {
-		return err
-	}
+	f.show(docs, func(w io.Writer) { f.printList(w, name, list, docs) })
 	if end == nil && len(docs) < len(list) {
 		end = ending(ctx, fmt.Sprintf("%d of %d ε were answered", len(docs), len(list)))
 	}
@@ -46,9 +44,9 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 }
 
 // printList writes the table for people, a line for each ε and mechanism.
-func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*ratioDoc) error {
+func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*ratioDoc) {
 	if len(docs) == 0 {
-		return nil
+		return
 	}
 	unit := choose(f.question.loss == "mean", fmt.Sprintf("error (steps of %s)", choose(f.question.monotonic, "Δ", "2Δ")), "loss")
 	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", f.n, f.k, f.objective, f.question.level(f.constraints), f.question.text())
@@ -63,5 +61,5 @@ func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", list[i], m.Name, m.Error, d.Optimum, m.Ratio, d.Proof)
 		}
 	}
-	return t.Flush()
+	t.Flush()
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,7 +114,8 @@ func (f *ratioFlags) runRho(ctx context.Context, rho *big.Rat) error {
 	}
 	done()
 	doc.Seconds = time.Since(begin).Seconds()
-	return cmp.Or(f.show(doc, func(w io.Writer) error { return doc.print(w, f.rho) }), ending(ctx, doc.Undecided))
+	f.show(doc, func(w io.Writer) { doc.print(w, f.rho) })
+	return ending(ctx, doc.Undecided)
 }
 
 // atRho calibrates one mechanism and rates it.
@@ -168,7 +168,7 @@ func quotientOf(a, b number.Number) number.Number {
 	return number.Enclosed(enclosed(a).Quo(enclosed(b)).Max(interval.FromInt(0, 96)))
 }
 
-func (d *concentratedDoc) print(w io.Writer, rho string) error {
+func (d *concentratedDoc) print(w io.Writer, rho string) {
 	base := choose(d.Monotonic, "Δ", "2Δ")
 	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s, objective %s%s\n", d.N, d.K, rho, d.Objective, choose(d.Monotonic, ", monotonic scores", ""))
 	where := "on this lattice, of step " + base + "; other scores were not looked at"
@@ -182,11 +182,8 @@ func (d *concentratedDoc) print(w io.Writer, rho string) error {
 	for _, m := range d.Mechanisms {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Name, m.Parameter, m.Error, m.Ratio)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	t.Flush()
 	if d.Undecided != "" {
 		fmt.Fprintln(w, "\nundecided: where an upper end is inf or far from the lower one, the error is that of a parameter that may be too small")
 	}
-	return nil
 }

@@ -14,8 +14,6 @@ import (
 	"optratio/mechanisms/recommend"
 )
 
-func init() { commands = append(commands, newRecommend) }
-
 type recommendFlags struct {
 	job
 	instanceFlags
@@ -84,10 +82,11 @@ func (f *recommendFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(f.show(r, func(w io.Writer) error { return printRecommendation(w, r) }), ending(ctx, r.Undecided))
+	f.show(r, func(w io.Writer) { printRecommendation(w, r) })
+	return ending(ctx, r.Undecided)
 }
 
-func printRecommendation(w io.Writer, r *recommend.Recommendation) error {
+func printRecommendation(w io.Writer, r *recommend.Recommendation) {
 	for i, list := range [][]recommend.Rated{r.Mechanisms, r.NotPrivate} {
 		if len(list) == 0 {
 			continue
@@ -100,9 +99,7 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) error {
 		for _, m := range list {
 			fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.MSE, m.ExpectedError)
 		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
+		t.Flush()
 	}
 	for _, line := range r.Unanswered {
 		fmt.Fprintf(w, "no answer from %s\n", line)
@@ -111,6 +108,5 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) error {
 	fmt.Fprintf(w, "\nrecommended: %s\n", cmp.Or(r.Recommended, "none"))
 	fmt.Fprintf(w, "correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s\n", h.Spearman, h.Pearson, h.BucketCorrelation)
 	fmt.Fprintf(w, "utility bounds: gem %s, noisy max %s%s\n", h.Bounds.GEM, h.Bounds.RNM, choose(h.Bounds.GEMVacuous, " (gem's exceeds the range of scores)", ""))
-	_, err := fmt.Fprintf(w, "note: %s\n", r.Warning)
-	return err
+	fmt.Fprintf(w, "note: %s\n", r.Warning)
 }

@@ -23,8 +23,6 @@ import (
 	"optratio/number"
 )
 
-func init() { commands = append(commands, newReport) }
-
 // newReport is the command that draws the answer of a job as a page: report itself with the flags of ratio, or with --from; its
 // subcommands are the jobs.
 func newReport(s streams) *cobra.Command {

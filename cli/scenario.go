@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,8 +16,6 @@ import (
 	"optratio/mechanisms"
 	"optratio/number"
 )
-
-func init() { commands = append(commands, newScenario) }
 
 // scenarioFlags are the flags of the scenario command.
 type scenarioFlags struct {
@@ -294,7 +291,8 @@ func (f *scenarioFlags) run(ctx context.Context) (err error) {
 	if err := file.commit(ctx, doc.csv); err != nil {
 		return err
 	}
-	return cmp.Or(f.show(doc, func(w io.Writer) error { return doc.print(w, f) }), ending(ctx, doc.Undecided))
+	f.show(doc, func(w io.Writer) { doc.print(w, f) })
+	return ending(ctx, doc.Undecided)
 }
 
 // correlated is how many trials at most the rank correlation is taken over.
@@ -393,9 +391,7 @@ func (f *scenarioFlags) runGain(ctx context.Context, params mechanisms.Params, f
 		}
 	}
 	if file == nil || f.json {
-		if err := f.show(doc, doc.csv); err != nil {
-			return err
-		}
+		f.show(doc, func(w io.Writer) { _ = doc.csv(w) })
 	}
 	return ending(ctx, doc.Undecided)
 }

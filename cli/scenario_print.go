@@ -193,14 +193,12 @@ func ends(x number.Number) (lower, upper string) {
 var usual = []string{"em", "pf", "pf-pair", "rnm-laplace", "krr", "gem", "mgem", "combined-gem", "rs", "uniform"}
 
 // print writes the tables for people; the last ones have all private mechanisms where these were chosen by name.
-func (d *scenarioDoc) print(w io.Writer, f *scenarioFlags) error {
+func (d *scenarioDoc) print(w io.Writer, f *scenarioFlags) {
 	for _, p := range d.Scenarios {
 		if f.summary {
 			break
 		}
-		if err := p.print(w, f.by, d); err != nil {
-			return err
-		}
+		p.print(w, f.by, d)
 	}
 	fmt.Fprintln(w, "best private mechanism by mean squared error, and the factor by which the others exceed it")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -222,9 +220,7 @@ func (d *scenarioDoc) print(w io.Writer, f *scenarioFlags) error {
 			fmt.Fprintf(t, "\t%s\n", cmp.Or(strings.Join(a.AsGood, " "), "-"))
 		}
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	t.Flush()
 	fmt.Fprintln(w, "\nnever far off: the largest of these factors, over all of the above")
 	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range d.Worst {
@@ -233,7 +229,7 @@ func (d *scenarioDoc) print(w io.Writer, f *scenarioFlags) error {
 			fmt.Fprintf(t, "%s\t%s\tat scenario %s, %s = %s\n", f.Mechanism, factorText(f.Factor.Float64()), at, f.name(), f.epsText)
 		}
 	}
-	return t.Flush()
+	t.Flush()
 }
 
 // name is the scenario's, with its split where that is not half and half.
@@ -258,7 +254,7 @@ func (d *scenarioDoc) columns(named bool) (out []string) {
 }
 
 // print writes one scenario: a line for each mechanism, a column for each ε.
-func (p *scenarioPart) print(w io.Writer, by string, d *scenarioDoc) error {
+func (p *scenarioPart) print(w io.Writer, by string, d *scenarioDoc) {
 	fmt.Fprintf(w, "scenario %s: %s", p.Scenario, p.Summary)
 	if p.Share != "" {
 		fmt.Fprintf(w, " (share with the higher score %s)", p.Share)
@@ -300,14 +296,11 @@ func (p *scenarioPart) print(w io.Writer, by string, d *scenarioDoc) error {
 			fmt.Fprintf(t, "%s\t%s\n", strings.Join(l.names, " = "), strings.Join(l.cells, "\t"))
 		}
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	t.Flush()
 	for _, line := range p.Unanswered {
 		fmt.Fprintf(w, "no answer at %s\n", line)
 	}
-	_, err := fmt.Fprintln(w)
-	return err
+	fmt.Fprintln(w)
 }
 
 // tableLine is one line of a table: mechanisms whose errors are the same at every ε.

@@ -19,8 +19,6 @@ import (
 	"optratio/mechanisms"
 )
 
-func init() { commands = append(commands, newServe) }
-
 func newServe(s streams) *cobra.Command {
 	var addr string
 	var parallel int

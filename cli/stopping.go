@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,8 +19,6 @@ import (
 	"optratio/mechanisms/stopping"
 	"optratio/number"
 )
-
-func init() { commands = append(commands, newStopping) }
 
 // stoppingFlags are the flags of the stopping command.
 type stoppingFlags struct {
@@ -239,7 +236,8 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 		}
 		doc.Play = &game
 	}
-	return cmp.Or(f.show(doc, doc.print), ending(ctx, doc.Undecided))
+	f.show(doc, doc.print)
+	return ending(ctx, doc.Undecided)
 }
 
 // stage is one of the computations that make up the document. Where a limit ends it, or ended one before, its result is the zero value.
@@ -342,7 +340,7 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *stoppin
 // shownRanks is how many ranks the table for people shows.
 const shownRanks = 12
 
-func (d *stoppingDoc) print(w io.Writer) error {
+func (d *stoppingDoc) print(w io.Writer) {
 	fmt.Fprintf(w, "n = %d, l = %d, p = %s, δ = %s", d.N, d.L, d.P, d.Delta)
 	if d.Threshold > 0 {
 		fmt.Fprintf(w, "; the secretary rule passes %d and takes the next best so far", d.Threshold-1)
@@ -388,7 +386,7 @@ func (d *stoppingDoc) print(w io.Writer) error {
 	if d.Play != nil {
 		fmt.Fprintf(t, "\nplayed: stopped at time %d and took rank %d (a chance of %s with these arrivals)\n", d.Play.Time, d.Play.Rank, short(d.Play.Stop))
 	}
-	return t.Flush()
+	t.Flush()
 }
 
 // short is a probability for a table where its digits do not matter.

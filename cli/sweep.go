@@ -22,8 +22,6 @@ import (
 	"optratio/mechanisms"
 )
 
-func init() { commands = append(commands, newSweep) }
-
 // sweepFlags are the flags of ratio, but that n, k and ε are ranges, and where the rows go.
 type sweepFlags struct {
 	ratioFlags
@@ -207,9 +205,7 @@ func (f *sweepFlags) run(ctx context.Context) error {
 	if s == nil {
 		return &exit{exitUsage, fmt.Errorf("-o: %w", err)}
 	}
-	if err := f.show(s, func(w io.Writer) error { return printSweep(w, s, o.Shard) }); err != nil {
-		return err
-	}
+	f.show(s, func(w io.Writer) { printSweep(w, s, o.Shard) })
 	return sweepEnding(ctx, s, err)
 }
 
@@ -232,11 +228,10 @@ func sweepEnding(ctx context.Context, s *sweep.Summary, err error) error {
 	return nil
 }
 
-func printSweep(w io.Writer, s *sweep.Summary, shard sweep.Shard) error {
+func printSweep(w io.Writer, s *sweep.Summary, shard sweep.Shard) {
 	part := ""
 	if shard.Count > 1 {
 		part = fmt.Sprintf(" of shard %d of %d", shard.Index, shard.Count)
 	}
-	_, err := fmt.Fprintf(w, "%s: %d of %d rows%s; %d were there, %d are new\n", s.File, s.Rows-s.Missing(), s.Rows, part, s.Kept, s.Computed)
-	return err
+	fmt.Fprintf(w, "%s: %d of %d rows%s; %d were there, %d are new\n", s.File, s.Rows-s.Missing(), s.Rows, part, s.Kept, s.Computed)
 }

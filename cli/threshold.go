@@ -14,8 +14,6 @@ import (
 	"optratio/number"
 )
 
-func init() { commands = append(commands, newThreshold) }
-
 type thresholdFlags struct {
 	programFlags
 	question     questionFlags
@@ -120,9 +118,7 @@ func (f *thresholdFlags) run(ctx context.Context) error {
 		Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform"}[f.objective], f.objective), Lower: a.Lower, Upper: a.Upper,
 		LowerExp: bracketEnd(a.LowerExp), UpperExp: bracketEnd(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
 	}
-	if err := f.show(doc, func(w io.Writer) error { return doc.print(w, f.question.text()) }); err != nil {
-		return err
-	}
+	f.show(doc, func(w io.Writer) { doc.print(w, f.question.text()) })
 	for i, end := range []*lp.Answer{a.Below, a.Above} {
 		if files != nil && end != nil {
 			if err := files[i].commit(ctx, end.WriteCertificate); err != nil {
@@ -141,20 +137,19 @@ func bracketEnd(r *big.Rat) number.Number {
 	return number.Exact(r)
 }
 
-func (d *thresholdDoc) print(w io.Writer, question string) error {
+func (d *thresholdDoc) print(w io.Writer, question string) {
 	step := strings.NewReplacer("delta", "Δ").Replace(d.Step)
 	if d.Upper.IsInf() || d.Upper.IsValid() && d.Upper.Float64() == 0 {
-		_, err := fmt.Fprintf(w, "n = %d, k = %d%s: on the lattice of step %s permute-and-flip is optimal at %s ε\n", d.N, d.K, question, step, choose(d.Upper.IsInf(), "no", "every"))
-		return err
+		fmt.Fprintf(w, "n = %d, k = %d%s: on the lattice of step %s permute-and-flip is optimal at %s ε\n", d.N, d.K, question, step, choose(d.Upper.IsInf(), "no", "every"))
+		return
 	}
-	_, err := fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s, lattice of step %s; proof: %s\n", d.N, d.K, d.Objective, d.Constraints, question, step, d.Proof)
+	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s, lattice of step %s; proof: %s\n", d.N, d.K, d.Objective, d.Constraints, question, step, d.Proof)
 	for _, end := range []struct {
 		says     string
 		eps, exp number.Number
 	}{{"not optimal", d.Lower, d.LowerExp}, {"optimal", d.Upper, d.UpperExp}} {
-		if r, ok := end.exp.Rat(); ok && err == nil {
-			_, err = fmt.Fprintf(w, "permute-and-flip is %s at ε = %s (e^ε = %s)\n", end.says, end.eps, r.RatString())
+		if r, ok := end.exp.Rat(); ok {
+			fmt.Fprintf(w, "permute-and-flip is %s at ε = %s (e^ε = %s)\n", end.says, end.eps, r.RatString())
 		}
 	}
-	return err
 }

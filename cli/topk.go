@@ -16,8 +16,6 @@ import (
 	"optratio/number"
 )
 
-func init() { commands = append(commands, newTopK) }
-
 type topkFlags struct {
 	job
 	epsilon     epsilonFlags
@@ -120,11 +118,12 @@ func (f *topkFlags) run(ctx context.Context) error {
 		N: f.n, K: f.k, Top: f.top, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
 		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 	}
-	return cmp.Or(f.show(doc, func(w io.Writer) error { return doc.print(w, f.epsilon.text()) }), ending(ctx, a.Undecided))
+	f.show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
+	return ending(ctx, a.Undecided)
 }
 
 // print writes the table for people.
-func (d *topkDoc) print(w io.Writer, eps string) error {
+func (d *topkDoc) print(w io.Writer, eps string) {
 	fmt.Fprintf(w, "top %d of n = %d, k = %d, %s in all\n", d.Top, d.N, d.K, eps)
 	if d.Orbits > 0 {
 		fmt.Fprintf(w, "%d orbits, %d variables, %d rows\n", d.Orbits, d.Variables, d.Rows)
@@ -143,13 +142,10 @@ func (d *topkDoc) print(w io.Writer, eps string) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Error, m.Ratio, lists, m.Sets, m.Fair)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	t.Flush()
 	for _, m := range d.Mechanisms {
 		if m.Over {
 			fmt.Fprintf(w, "\n%s goes over the budget: compare its ratio at the ε that it has\n", m.Name)
 		}
 	}
-	return nil
 }
