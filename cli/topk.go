@@ -130,7 +130,7 @@ func (d *topkDoc) print(w io.Writer, eps string) {
 	}
 	fmt.Fprintf(w, "optimum: %s (mean regret of a set, steps of 2Δ)\n", fraction(d.Optimum))
 	if len(d.Mechanisms) == 0 {
-		return nil
+		return
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
