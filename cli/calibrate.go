@@ -27,15 +27,15 @@ func newCalibrate(s streams) *cobra.Command {
 		Use:   "calibrate --mechanism NAME (-n N -k K | --domain FILE | --domain real) (--eps E | --exp-eps A/B | --rho R)",
 		Short: "The largest parameter at which a mechanism is ε-DP, or ρ-zCDP",
 		Long: `The largest parameter ε' of a mechanism at which it is E-DP (or R-zCDP) on the lattice Q(n,k), or on given score
-vectors and their neighbours. Where it is a theorem that the mechanism is ε-DP for all scores at ε' = ε and at no larger
+vectors and their neighbors. Where it is a theorem that the mechanism is ε-DP for all scores at ε' = ε and at no larger
 one, that is the answer. Otherwise the domain decides, by bisection: the mechanism meets the target there at the
 lower end of what is printed, and misses it at the upper end; nothing is said of other parameters and scores.
 --domain real with --rho gives the parameter for all real scores and any number of candidates, which theorems know for
 pf, em and geo.
 
---monotonic-scores takes neighbours that move all scores one way, on the lattice in steps of Δ, and runs the mechanism
+--monotonic-scores takes neighbors that move all scores one way, on the lattice in steps of Δ, and runs the mechanism
 with 2Δ replaced by Δ: the parameter is the ε' to run it with in that way. --neighbors monotonic takes the same
-neighbours and leaves the mechanism as it is.`,
+neighbors and leaves the mechanism as it is.`,
 		Example: `  optratio calibrate --mechanism rnm-laplace -n 3 -k 2 --eps 1
   optratio calibrate --mechanism em -n 3 -k 2 --rho 0.125
   optratio calibrate --mechanism pf --domain real --rho 0.125

@@ -37,7 +37,7 @@ flips in the mean: so many scores it has to evaluate where the best one is known
 
 Scores of a bin r with count x_r, where N is the number of items, A_r how many are in bins up
 to r, and B_r = A_r - x_r:
-  mode        x_r. Sensitivity 1, and with --monotonic-scores neighbours only add items.
+  mode        x_r. Sensitivity 1, and with --monotonic-scores neighbors only add items.
   median      -max(0, N - 2A_r, 2B_r - N + 1): minus the number of items to add or remove
               before r is the median. Sensitivity 1; not monotonic.
   quantile:P  for P = a/b the same for the bin with B_r < P·N <= A_r:
@@ -45,7 +45,7 @@ to r, and B_r = A_r - x_r:
               monotonic; quantile:1/2 is the median.
   scores      --scores FILE, one score a line.
   worst-case  the scores (c, …, c, 0) of n candidates whose c is worst for each mechanism.
-Neighbours add or remove one item. Where one item moves to another bin instead, the
+Neighbors add or remove one item. Where one item moves to another bin instead, the
 sensitivity is 1 for the mode, whose scores are not monotonic then, and 2 for quantiles.
 
 A histogram is a .npy file of one dimension, or a text file with one count a line. Errors are

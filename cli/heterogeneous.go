@@ -232,7 +232,7 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) {
 		return strings.Join(texts, ", ")
 	}
 	fmt.Fprintf(w, "sensitivities %s, scores %s, %s\n", plainly(d.Sensitivities), d.Grid, eps)
-	fmt.Fprintf(w, "%d score vectors%s, %d pairs of neighbours, %d rows generated\n",
+	fmt.Fprintf(w, "%d score vectors%s, %d pairs of neighbors, %d rows generated\n",
 		d.Vectors, choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
 	what := choose(d.Loss == "mse", "mean squared error", "expected error")
 	what = choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")

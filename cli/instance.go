@@ -126,7 +126,7 @@ func splitScores(text string) ([]*big.Rat, error) {
 	return out, nil
 }
 
-// splitPair reads two neighbours: scores;scores, or a JSON array of two arrays.
+// splitPair reads two neighbors: scores;scores, or a JSON array of two arrays.
 func splitPair(text string) (pair [2][]*big.Rat, err error) {
 	const want = "give scores;scores such as 0,-1;1,-1, or [[0,-1],[1,-1]]"
 	left, right, ok := strings.Cut(text, ";")

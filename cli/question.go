@@ -93,7 +93,7 @@ func (f *questionFlags) apply(ctx context.Context, r *lp.Request, delta *big.Rat
 	if r.Step, err = f.parseStep(); err != nil {
 		return err
 	}
-	if f.monotonic { // neighbours are those of scores that move by Δ/2 either way, up to a shift
+	if f.monotonic { // neighbors are those of scores that move by Δ/2 either way, up to a shift
 		delta = new(big.Rat).Quo(delta, big.NewRat(2, 1))
 	}
 	if r.Loss, err = f.parseLoss(ctx); err != nil {

@@ -306,7 +306,7 @@ func (d *ratioDoc) print(w io.Writer, eps, question string) {
 		fmt.Fprintf(w, "price of δ: the optimum falls by at most %s for each unit that δ grows\n", *d.Price)
 	}
 	if d.Step != choose(d.Monotonic, "delta", "2delta") && (d.Constraints == "paper" || d.Constraints == "monotone") {
-		fmt.Fprintf(w, "at this step the worst neighbours alone leave much of privacy out: --constraints dp gives a larger lower bound\n")
+		fmt.Fprintf(w, "at this step the worst neighbors alone leave much of privacy out: --constraints dp gives a larger lower bound\n")
 	}
 	if d.Monotonic {
 		fmt.Fprintf(w, "every mechanism runs with 2Δ replaced by Δ, at which it has the same privacy for monotonic scores; ratios are those of the step 2Δ without them\n")

@@ -38,7 +38,7 @@ func newStopping(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stopping -n N",
 		Short: "Private optimal stopping: outcome law, tight privacy and the best private rule",
-		Long: `The secretary problem with n candidates under differential privacy. Neighbouring
+		Long: `The secretary problem with n candidates under differential privacy. Neighboring
 preference orders swap two candidates at most l places apart. Without --lp:
 the outcome law of the p-mix of the optimal secretary rule and the blind choice,
 the least ε for --delta and the least δ for --eps. With --lp: the best rule that is
@@ -55,7 +55,7 @@ privacy region. With --distance: how many swaps of elements at most l places apa
 	}
 	fs := c.Flags()
 	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
-	countVar(fs, &f.l, "l", "l", 1, "neighbours swap two candidates at most l places apart, 1 to n-1")
+	countVar(fs, &f.l, "l", "l", 1, "neighbors swap two candidates at most l places apart, 1 to n-1")
 	fs.IntVar(&f.win, "win", 1, "winning is taking one of so many best")
 	fs.StringVar(&f.p, "p", "1", "play the secretary rule with this probability, else take the first candidate")
 	fs.StringVar(&f.delta, "delta", "0", "privacy parameter δ as a decimal, 0 to 1")

@@ -33,15 +33,15 @@ func newVerify(s streams) *cobra.Command {
 		Use:   "verify --mechanism NAME -n N -k K (--eps E | --exp-eps A/B)",
 		Short: "Decide exactly which properties a mechanism has on a lattice",
 		Long: `Decide exactly, on every score vector of n candidates with best score 0 and steps of 2Δ (--step: finer
-ones) down to -2Δk, and all neighbours among them, whether a mechanism is ε-DP, symmetric, shift-invariant, monotone, and
+ones) down to -2Δk, and all neighbors among them, whether a mechanism is ε-DP, symmetric, shift-invariant, monotone, and
 never worse than the exponential mechanism. Says how private it is (tight ε, with the pair that attains it)
 and shows the smallest witness of what fails. Also: bounded-range, dominates-em-mean, rdp, zcdp. With
 --rho R it decides R-zCDP, with --range R bounded range R (by default at most ε).
 
 With --domain FILE (score vectors, one a line, comma-separated or JSON arrays) it does the same for these and their
-neighbours: every score up to its sensitivity up or down (--neighbors linf), or all in one direction (monotonic).
+neighbors: every score up to its sensitivity up or down (--neighbors linf), or all in one direction (monotonic).
 --neighbors monotonic leaves the mechanism as it is, which is then ε/2-DP if it is ε-DP and shift-invariant;
---monotonic-scores takes the same neighbours, on the lattice in steps of Δ, and runs it with 2Δ replaced by Δ.`,
+--monotonic-scores takes the same neighbors, on the lattice in steps of Δ, and runs it with 2Δ replaced by Δ.`,
 		Example: `  optratio verify --mechanism pf -n 4 -k 3 --exp-eps 3/2
   optratio verify --mechanism geo -n 3 -k 2 --step delta --exp-eps 3/2
   optratio verify --mechanism krr -n 3 -k 2 --eps 0.5 --property dp,bounded-range

@@ -5,7 +5,7 @@ package lattice
 // sink step by step: its variables form a chain. At first it stands alone
 // above the others, which approach it; then it sinks through depths 0 to k.
 // Every variable lies on exactly one chain, which is the path along which the
-// worst neighbours of a regular mechanism lie (McKenna & Sheldon 2020, Prop. 2).
+// worst neighbors of a regular mechanism lie (McKenna & Sheldon 2020, Prop. 2).
 
 // Numbering numbers the pairs (m, v): orbit by orbit, shallow depths first.
 // For n = 1 there is one orbit of one variable.

@@ -101,7 +101,7 @@ func TestThresholdIsSharp(t *testing.T) {
 
 // The dual point of the theorem, written out orbit by orbit and walked along all chains in exact arithmetic, is
 // worth permute-and-flip's error where it is optimal and strictly less elsewhere. At the thresholds' rational
-// neighbours this is the proof itself, for every size that it is run on.
+// neighbors this is the proof itself, for every size that it is run on.
 func TestDualPointOfTheThreshold(t *testing.T) {
 	for _, s := range [][2]int{{3, 2}, {3, 5}, {4, 3}, {5, 3}, {6, 2}} {
 		n, k := s[0], s[1]

@@ -17,7 +17,7 @@
 //	(T)  x[m][0] >= z x[m'][0]                A best candidate rises by one step: m' has it alone at depth 0 and all others one step deeper, none
 //	                                          beyond depth k. Again its probability may grow by e^ε at most.
 //
-// Both are privacy towards the neighbour in which one candidate is raised by 2Δ against all others; they differ in whose depth changes, since
+// Both are privacy towards the neighbor in which one candidate is raised by 2Δ against all others; they differ in whose depth changes, since
 // depths count from the best score. Following one candidate from where it is far above all others down to depth k, each of its variables
 // is bounded below by z times the one before: such a sequence is a chain, and every variable lies on one chain.
 //

@@ -97,7 +97,7 @@ func TestWhereTheRatioPeaks(t *testing.T) {
 	assert.Equal(t, 1, at10.Cmp(at11))
 	assert.Equal(t, "1.01330425", cut(at10, 8))
 	assert.Equal(t, "1.01330389", cut(at11, 8))
-	// The neighbours on the grid are lower.
+	// The neighbors on the grid are lower.
 	for _, eps := range []string{"0.3205", "0.3206"} {
 		_, beside := flipRatio(t, 4, 10, eps, Paper)
 		assert.Negative(t, beside.Cmp(at10))

@@ -69,7 +69,7 @@ func TestExtendedAttainsTheOptimum(t *testing.T) {
 		hi, _ := a.Mechanisms[0].Ratio.Upper()
 		assert.Positive(t, lo.Cmp(big.NewRat(99_999_999, 100_000_000)), "%s", a.Mechanisms[0].Ratio)
 		assert.Negative(t, hi.Cmp(big.NewRat(100_000_001, 100_000_000)), "%s", a.Mechanisms[0].Ratio)
-		// Random neighbours, scores in fifths of Δ, Δ = 1: every probability within a factor e^ε, decided with an enclosure of it.
+		// Random neighbors, scores in fifths of Δ, Δ = 1: every probability within a factor e^ε, decided with an enclosure of it.
 		rng := rand.New(rand.NewPCG(41, 42))
 		factor, _ := eps.ExpNeg(big.NewRat(-1, 1), 192).Lo().Rat(nil)
 		for range 300 {

@@ -59,7 +59,7 @@ func violations(t *testing.T, s small, z *big.Rat, table func([]int) []*big.Rat,
 	lattice := vectors(s.n, most)
 	for i := range trials {
 		q, p := make([]int, s.n), make([]int, s.n)
-		for r := range q { // every other pair is on the lattice, with neighbours as far away as they can be: Δ is l/2 steps
+		for r := range q { // every other pair is on the lattice, with neighbors as far away as they can be: Δ is l/2 steps
 			q[r] = -rng.IntN((most + 2) * parts)
 			p[r] = q[r] + rng.IntN(s.l*parts+1) - s.l*parts/2
 			if i%2 == 0 {

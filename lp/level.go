@@ -13,9 +13,9 @@ import (
 type Level int
 
 const (
-	// Paper: privacy towards the worst neighbour q + 2Δe_r only (McKenna & Sheldon 2020, App. D).
+	// Paper: privacy towards the worst neighbor q + 2Δe_r only (McKenna & Sheldon 2020, App. D).
 	Paper Level = iota
-	// DP: privacy towards all neighbours: x_r(q') >= z x_r(q) for every two vectors of
+	// DP: privacy towards all neighbors: x_r(q') >= z x_r(q) for every two vectors of
 	// Q(n,k) that differ by 0 or 1 step in each score, after a shift.
 	DP
 	// Monotone: the paper's, and x_r(q) <= x_r(q') whenever q, q' are in Q(n,k) and, after a

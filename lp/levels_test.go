@@ -78,7 +78,7 @@ func TestLevelTable(t *testing.T) {
 	assert.Equal(t, 72, computed)
 }
 
-// Monotonicity and the paper's rows imply privacy towards all neighbours: at every exact optimum of
+// Monotonicity and the paper's rows imply privacy towards all neighbors: at every exact optimum of
 // the monotone level each row of DP holds, whether it was asked for or not.
 func TestMonotoneImpliesDP(t *testing.T) {
 	for _, s := range [][2]int{{3, 3}, {3, 5}, {4, 4}, {5, 3}} {
@@ -121,7 +121,7 @@ func TestPaperOptimumIsNotPrivate(t *testing.T) {
 			above := x(c.Above)
 			t.Logf("depths %v, candidate at %d: %s", lattice.Depths(m), p.vars.Depth[c.Above], above.RatString())
 			below := x(c.Below)
-			t.Logf("  neighbour %v, candidate at %d: %s", lattice.Depths(m), p.vars.Depth[c.Below], below.RatString())
+			t.Logf("  neighbor %v, candidate at %d: %s", lattice.Depths(m), p.vars.Depth[c.Below], below.RatString())
 		}
 		return true
 	})

@@ -81,7 +81,7 @@ func unreduced(n, k int, o lattice.Objective, level Level, z *big.Rat) *linear.R
 	}
 	for i, q := range vectors {
 		for r := range n {
-			// The worst neighbour: candidate r rises by a step.
+			// The worst neighbor: candidate r rises by a step.
 			up := slices.Clone(q)
 			up[r]--
 			if j, ok := at[fmt.Sprint(normal(up))]; ok && i != j {

@@ -70,7 +70,7 @@ type Request struct {
 	Prior *variant.Prior
 	// Worst asks for the largest expected loss of a score vector instead of the mean.
 	Worst bool
-	// Delta, where not nil, asks for the optimum over (ε,δ)-DP mechanisms towards all neighbours on the lattice, 0 <= δ <= 1. Level is then Paper
+	// Delta, where not nil, asks for the optimum over (ε,δ)-DP mechanisms towards all neighbors on the lattice, 0 <= δ <= 1. Level is then Paper
 	// or DP, and says nothing more.
 	Delta      *big.Rat
 	Level      Level

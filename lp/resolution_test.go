@@ -203,7 +203,7 @@ func TestRatiosAtHalfTheStep(t *testing.T) {
 	assert.Equal(t, "79668972303/79650517415", ratio.Quo(ratio, optimum).RatString())
 	ratio = s.total(func(q []int) []*big.Rat { return flip(root, q) })
 	assert.Equal(t, "2518774620/2275729069", ratio.Quo(ratio, optimum).RatString())
-	// The worst neighbours alone say much less.
+	// The worst neighbors alone say much less.
 	for _, c := range []struct {
 		level Level
 		want  string

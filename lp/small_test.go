@@ -17,7 +17,7 @@ import (
 // docs/resolution.md, docs/losses.md, docs/minimax.md and docs/extension.md.
 type small struct {
 	n, k, l int                      // candidates, greatest depth in steps of 2Δ, steps of the lattice in 2Δ
-	level   Level                    // Paper: the worst neighbours only; DP: all neighbours; Monotone: the worst neighbours and monotonicity; Full: all
+	level   Level                    // Paper: the worst neighbors only; DP: all neighbors; Monotone: the worst neighbors and monotonicity; Full: all
 	loss    func(depth int) *big.Rat // depth in steps of the lattice
 	prior   func(q []int) *big.Rat   // weight of a score vector, given as depths, by which the mean is weighted; nil: 1
 	worst   bool                     // minimise the largest expected loss of a vector instead of the weighted total

@@ -232,7 +232,7 @@ func TestTinyMultipliersDecide(t *testing.T) {
 	assert.Equal(t, "9.3576e-14", a.Optimum.Format(5)[:6]+"e-14")
 }
 
-// δ = 0 is privacy towards all neighbours: the same answer, exactly, with theorems and without.
+// δ = 0 is privacy towards all neighbors: the same answer, exactly, with theorems and without.
 func TestDeltaZeroIsPure(t *testing.T) {
 	for _, size := range [][2]int{{1, 2}, {2, 3}, {3, 3}, {4, 2}, {3, 4}} {
 		for _, e := range []string{"5/4", "3/2", "5/2"} {

@@ -15,7 +15,7 @@ import (
 )
 
 // Noise of scale Δ_a/ε is claimed to make noisy max (n-1)ε-DP. Two candidates of sensitivity 1 refute it at every ε: from a
-// tie to neighbours 2 apart the loser's probability falls from 1/2 to e^{-2ε}(1+ε)/2, by e^{2ε}/(1+ε) > e^ε.
+// tie to neighbors 2 apart the loser's probability falls from 1/2 to e^{-2ε}(1+ε)/2, by e^{2ε}/(1+ε) > e^ε.
 func TestLaplaceNoiseOfItsOwnScaleCostsMoreThanClaimed(t *testing.T) {
 	for _, e := range []string{"101/100", "3/2", "20"} {
 		eps, err := ParseExp(e)

@@ -7,7 +7,7 @@ import (
 	"optratio/number/interval"
 )
 
-// Concentration returns the tight ρ for which a mechanism at the parameter ε satisfies ρ-zCDP (Bun & Steinke 2016) for all real scores, neighbours
+// Concentration returns the tight ρ for which a mechanism at the parameter ε satisfies ρ-zCDP (Bun & Steinke 2016) for all real scores, neighbors
 // that move each score by at most Δ, and any number n >= 2 of candidates: the greatest D_α/α over all of these and all orders α > 1. It is known for
 // the exponential mechanism, permute-and-flip and geometric noisy max; ok is false for others. It does not decrease in ε. With z = e^{-ε}:
 //

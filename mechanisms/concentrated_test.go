@@ -21,7 +21,7 @@ func bernoulli(p, o, alpha float64) float64 {
 	return math.Log1p(p*math.Expm1(s*math.Log(p/o))+(1-p)*math.Expm1(s*math.Log((1-p)/(1-o)))) / (alpha * s)
 }
 
-// TestConcentrationOfTwoCandidates: the closed forms are the greatest D_α/α over gaps x of two candidates' scores, neighbours, and orders, each taken from
+// TestConcentrationOfTwoCandidates: the closed forms are the greatest D_α/α over gaps x of two candidates' scores, neighbors, and orders, each taken from
 // the mechanisms' probabilities on a grid.
 func TestConcentrationOfTwoCandidates(t *testing.T) {
 	flip := func(x, _ float64) float64 { // Pr[the first], x times 2Δ/ε ahead
@@ -70,7 +70,7 @@ func TestConcentrationOfTwoCandidates(t *testing.T) {
 	}
 }
 
-// TestConcentrationIsAboveManyCandidates: random neighbours of three to six real scores have no greater D_α/α.
+// TestConcentrationIsAboveManyCandidates: random neighbors of three to six real scores have no greater D_α/α.
 func TestConcentrationIsAboveManyCandidates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	geo, err := Lookup("geo")
@@ -112,7 +112,7 @@ func TestConcentrationIsAboveManyCandidates(t *testing.T) {
 	}
 }
 
-// TestTwoCandidatesAreWorstForFlips checks the step that the proof of docs/zcdp.md rests on, in exact arithmetic on random neighbours of two to five scores
+// TestTwoCandidatesAreWorstForFlips checks the step that the proof of docs/zcdp.md rests on, in exact arithmetic on random neighbors of two to five scores
 // whose weights are rational: with X = σk₀/h₀ and Y = z/X, both in [z, 1], the ratio of candidate r's probabilities is at most X(2-X)/z and that of
 // candidate s's, the other way, at most Y(2-Y)/z.
 func TestTwoCandidatesAreWorstForFlips(t *testing.T) {

@@ -124,7 +124,7 @@ func (m *overDepths) relativeError(in *FloatInstance) float64 {
 //	d_a = max_b (q_b - q_a)/(Δ_a + Δ_b) >= 0,
 //
 // of the candidates that take part: those without sensitivity that have the best score of these, and all others. Each moves by at most 1 between
-// neighbours. O(n log n), and exact.
+// neighbors. O(n log n), and exact.
 func (in *Instance) normalisedDepths() (depths []*big.Rat, keep []int) {
 	classes, _, class := in.choices()
 	below := func(a, b int) *big.Rat {

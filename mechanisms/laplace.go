@@ -12,7 +12,7 @@ type logLinear[T any] struct{ a, b T }
 // laplaceMax returns, for each group, the probability that one given candidate of it has the largest
 // score plus Laplace noise of density (ε rate/2) e^{-ε rate |x|}.
 //
-// Between two neighbouring scores l and l+h every distribution function is one exponential: with s the
+// Between two neighboring scores l and l+h every distribution function is one exponential: with s the
 // distance above l, F = 1 - b e^{-ε rate s}, b = ½ e^{-ε rate (l-q)}, for the scores up to l, and
 // F = u e^{+ε rate s}, u = ½ e^{-ε rate (q-l)}, for those above. So the integrand is an
 // exponential sum, and each of its terms integrates to

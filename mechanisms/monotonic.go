@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// MonotonicSensitivities returns the sensitivities to run m with where scores are monotonic: neighbours differ by q'_a - q_a in
-// [0, Δ_a] for every candidate a, or the reverse. Whatever privacy m has at the returned ones, for neighbours that differ by up to
+// MonotonicSensitivities returns the sensitivities to run m with where scores are monotonic: neighbors differ by q'_a - q_a in
+// [0, Δ_a] for every candidate a, or the reverse. Whatever privacy m has at the returned ones, for neighbors that differ by up to
 // these either way, it has for the given ones and monotonic scores; for equal sensitivities the two are the same statement.
 //
 //   - With equal sensitivities Δ, and for mechanisms that take one, the largest: Δ/2 each. Subtracting Δ/2 from all scores of q' leaves no

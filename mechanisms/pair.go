@@ -15,7 +15,7 @@ func init() {
 // pair is a mechanism for one sensitivity with 2Δ replaced by the sum S of the two largest sensitivities.
 //
 // Any regular ε-DP mechanism (McKenna & Sheldon 2020, Def. 3) stays ε-DP so: the difference of candidate r's score to any
-// other's changes by at most S, so up to a shift neighbours differ no more against r than by S at r alone.
+// other's changes by at most S, so up to a shift neighbors differ no more against r than by S at r alone.
 // docs/heterogeneous.md has the proof and how much it gains.
 type pair struct {
 	flip interface {

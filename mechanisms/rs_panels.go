@@ -122,7 +122,7 @@ func (q *stoppingIntegral) pieces() ([]stoppingPiece, error) {
 	return pieces, nil
 }
 
-// piece tells who is undecided between two neighbouring cuts.
+// piece tells who is undecided between two neighboring cuts.
 func (q *stoppingIntegral) piece(from, to *big.Rat) stoppingPiece {
 	piece := stoppingPiece{from: from, to: to}
 	for g, x := range q.all {

@@ -24,7 +24,7 @@ func init() {
 //
 // where d_r are gem's normalised depths for t = 0 and d is the second smallest of them, the runner-up's; where the least sum of two
 // sensitivities exceeds 3/5 of the largest one, S, on those of pf-pair, (max q - q_r)/S, which are then larger for most scores. Which of the two
-// depends on the sensitivities alone. No difference of two D_r changes by more than 1 between neighbours.
+// depends on the sensitivities alone. No difference of two D_r changes by more than 1 between neighbors.
 func runnerOver(base regular, info Info) *overDepths {
 	return &overDepths{
 		info: info, base: base,

@@ -60,7 +60,7 @@ func runnerDepths(t testing.TB, in *Instance) []*big.Rat {
 	return scaled.Depths()
 }
 
-// docs/unequal.md, Theorem 2: between neighbours no difference of two depths changes by more than 1; some change by 1. With a larger share of a candidate's
+// docs/unequal.md, Theorem 2: between neighbors no difference of two depths changes by more than 1; some change by 1. With a larger share of a candidate's
 // own depth than a half that is not so.
 func TestRunnerDepthsMoveByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 15))
@@ -100,7 +100,7 @@ func TestRunnerDepthsMoveByOne(t *testing.T) {
 	assert.Greater(t, violated, 10)
 }
 
-// The handicap only shifts scores by fixed amounts, so that gem-runner and mgem-runner are ε-DP as well; all of the new mechanisms, on random neighbours.
+// The handicap only shifts scores by fixed amounts, so that gem-runner and mgem-runner are ε-DP as well; all of the new mechanisms, on random neighbors.
 func TestUnequalMechanismsArePrivate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 15))
 	for _, name := range []string{"gem-calibrated", "pf-runner", "geo-runner", "gem-runner", "mgem-runner"} {
@@ -223,7 +223,7 @@ func TestGEMParameter(t *testing.T) {
 	assert.False(t, gemKeeps(4, below, two))
 }
 
-// docs/unequal.md, Theorem 1: neighbours at which the parameter is used up, for n >= 3.
+// docs/unequal.md, Theorem 1: neighbors at which the parameter is used up, for n >= 3.
 func TestGEMParameterIsTight(t *testing.T) {
 	for _, sensitivities := range [][]string{{"4", "1", "1"}, {"2", "1", "3", "2"}, {"3", "0.5", "2", "2", "3"}} {
 		n := len(sensitivities)

@@ -6,7 +6,7 @@
 //		}, proptest.Options{})
 //	}
 //
-// Every property becomes a subtest: ε-DP towards all neighbours, symmetry, shift-invariance,
+// Every property becomes a subtest: ε-DP towards all neighbors, symmetry, shift-invariance,
 // monotonicity, the sum of the probabilities, dominance over the exponential mechanism, and that
 // there is an answer, always the same. All of them run, whatever fails; a failure shows the smallest case that was
 // found and the seed that leads to it.

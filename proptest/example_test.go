@@ -9,7 +9,7 @@ import (
 	"optratio/verify"
 )
 
-// The calibration for monotonic scores, taken for plain neighbours: ε doubles.
+// The calibration for monotonic scores, taken for plain neighbors: ε doubles.
 func ExampleCheck() {
 	failures, err := proptest.Check(func(c proptest.Case) ([]float64, error) {
 		best, total := slices.Max(c.Scores), 0.0

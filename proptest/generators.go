@@ -18,7 +18,7 @@ type Case struct {
 	Scores      []float64
 	Sensitivity float64
 	Epsilon     float64
-	Monotonic   bool // neighbours' scores all move in one direction
+	Monotonic   bool // neighbors' scores all move in one direction
 }
 
 func (c Case) String() string {
@@ -33,7 +33,7 @@ const (
 )
 
 // Scores generates score vectors of 1 to 5 candidates, rarely up to 8, in units of Δ, weighted to what goes wrong: one and two
-// candidates, ties, near ties, neighbours by the sensitivity, huge gaps, offsets. They shrink towards few
+// candidates, ties, near ties, neighbors by the sensitivity, huge gaps, offsets. They shrink towards few
 // candidates and round numbers.
 func Scores() gopter.Gen {
 	return func(p *gopter.GenParameters) *gopter.GenResult {
@@ -91,7 +91,7 @@ func drawEpsilon(rng *rand.Rand) float64 {
 	return float64(1+rng.Intn(64)) / 16
 }
 
-// Permutations generates permutations of n candidates. They shrink to a swap of two neighbours.
+// Permutations generates permutations of n candidates. They shrink to a swap of two neighbors.
 func Permutations(n int) gopter.Gen {
 	return func(p *gopter.GenParameters) *gopter.GenResult {
 		return gopter.NewGenResult(p.Rng.Perm(n), func(v any) gopter.Shrink {
@@ -118,7 +118,7 @@ func displaced(p []int) (count int) {
 	return count
 }
 
-// Neighbors generates the scores of neighbours of a case: every score moves by at most the sensitivity, mostly by
+// Neighbors generates the scores of neighbors of a case: every score moves by at most the sensitivity, mostly by
 // all of it or not at all, and in one direction where the case says so. They shrink towards the case's own.
 func Neighbors(c Case) gopter.Gen {
 	return func(p *gopter.GenParameters) *gopter.GenResult {

@@ -113,7 +113,7 @@ func Defaults() []verify.Property {
 // Options steer the suite. The zero value tests the defaults, 60 cases each, with seed 1.
 type Options struct {
 	Properties []verify.Property
-	Neighbors  verify.Neighborhood // of neighbours
+	Neighbors  verify.Neighborhood // of neighbors
 	Cases      int                 // random cases for each property
 	Seed       int64
 	Precision  float64 // relative, of the probabilities; 0: that of a mechanisms.Approximate, of others 1e-9
@@ -264,7 +264,7 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 	return f, err
 }
 
-// at tests a property at one case and its neighbours.
+// at tests a property at one case and its neighbors.
 func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 	fail := &Failure{Property: p, Case: c, Seed: s.o.Seed}
 	switch p {

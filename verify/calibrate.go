@@ -35,14 +35,14 @@ type Calibration struct {
 	Monotonic bool          `json:"monotonic_scores,omitempty"` // the parameter is for running it with 2Δ replaced by Δ
 	Parameter number.Number `json:"parameter"`
 	Proof     string        `json:"proof"`
-	Attained  *Witness      `json:"attained"` // the neighbours that are closest to missing the target at the lower end
+	Attained  *Witness      `json:"attained"` // the neighbors that are closest to missing the target at the lower end
 	Violated  *Witness      `json:"violated"` // those that miss it at the upper end
 	Tried     int           `json:"tried"`    // parameters that were decided
 	Undecided string        `json:"undecided,omitempty"`
 }
 
 // Calibrator finds the parameter at which the mechanism of a claim, whose Epsilon is not used, meets a target on a domain: the lattice
-// Q(N,K), or the vectors and their neighbours where there are any. With Claim.Monotonic the neighbours move all scores one way, whatever
+// Q(N,K), or the vectors and their neighbors where there are any. With Claim.Monotonic the neighbors move all scores one way, whatever
 // Neighbors is, and the mechanism runs with 2Δ replaced by Δ (mechanisms.MonotonicSensitivities).
 type Calibrator struct {
 	Claim     Claim
@@ -180,7 +180,7 @@ func narrow(low, high, gap *big.Rat) bool {
 }
 
 // tightForAllScores reports whether it is known that the largest parameter for all scores is ε itself: for permute-and-flip and the
-// exponential mechanism of at least two candidates with the same sensitivity, whose neighbours move by it either way, or one way
+// exponential mechanism of at least two candidates with the same sensitivity, whose neighbors move by it either way, or one way
 // where 2Δ is replaced by Δ: as they are shift-invariant, that is to move by Δ/2 either way at the sensitivity Δ/2.
 func (c *Calibrator) tightForAllScores() bool {
 	n := c.N

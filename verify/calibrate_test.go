@@ -62,7 +62,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// The theorem is applied to the mechanisms that it is about, two or more candidates of one sensitivity and neighbours that move either way.
+// The theorem is applied to the mechanisms that it is about, two or more candidates of one sensitivity and neighbors that move either way.
 func TestCalibrationByTheorem(t *testing.T) {
 	half := Target{Epsilon: parse(t, "0.5")}
 	for _, name := range []string{"pf", "em"} {
@@ -111,8 +111,8 @@ func TestCalibrationByTheorem(t *testing.T) {
 	assert.Equal(t, twice.Parameter, once.Parameter)
 }
 
-// Run with 2Δ replaced by Δ, at neighbours that rise by up to Δ a shift-invariant mechanism has the parameter that it has at the sensitivity Δ/2 and
-// neighbours that move by Δ/2 either way. Where the mechanism is left as it is, permute-and-flip has twice that at neighbours that rise.
+// Run with 2Δ replaced by Δ, at neighbors that rise by up to Δ a shift-invariant mechanism has the parameter that it has at the sensitivity Δ/2 and
+// neighbors that move by Δ/2 either way. Where the mechanism is left as it is, permute-and-flip has twice that at neighbors that rise.
 func TestCalibrationForMonotonicScores(t *testing.T) {
 	vectors := [][]*big.Rat{rats(t, "0", "0", "0"), rats(t, "0", "-1", "-1"), rats(t, "0", "0", "-1"), rats(t, "0", "-2", "-2")}
 	find := func(name string, change func(c *Calibrator)) *Calibration {

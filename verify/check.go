@@ -17,9 +17,9 @@ type Property string
 
 // The properties. On a domain, each is a conjunction of comparisons.
 const (
-	// DP: Pr[M(q) = r] <= e^ε Pr[M(q') = r] for all neighbours q, q' and every r.
+	// DP: Pr[M(q) = r] <= e^ε Pr[M(q') = r] for all neighbors q, q' and every r.
 	DP Property = "dp"
-	// BoundedRange: for all neighbours, max_r ratio <= e^ε min_r ratio, where ratio is
+	// BoundedRange: for all neighbors, max_r ratio <= e^ε min_r ratio, where ratio is
 	// Pr[M(q) = r]/Pr[M(q') = r] (Durfee & Rogers 2019).
 	BoundedRange Property = "bounded-range"
 	// Symmetry: permuting the scores permutes the probabilities.
@@ -36,7 +36,7 @@ const (
 	DominatesEM Property = "dominates-em"
 	// DominatesEMMean: the expected error is at most the exponential mechanism's.
 	DominatesEMMean Property = "dominates-em-mean"
-	// RDP: the Rényi divergences of all neighbours are finite; the tight ones at given orders are
+	// RDP: the Rényi divergences of all neighbors are finite; the tight ones at given orders are
 	// enclosed (Mironov 2017).
 	RDP Property = "rdp"
 	// ZCDP: there is a finite ρ such that the divergence of every order α is at most ρα
@@ -228,7 +228,7 @@ type Options struct {
 	Properties []Property
 	Readings   bool       // values given Within bounds stand for any number there: violated is what fails for all choices of such numbers
 	MaxPrec    uint       // bits up to which enclosures are refined; 0: 1024
-	Worst      bool       // take DP to the worst neighbours alone, once regularity was proved, which Readings never prove; there is no range then
+	Worst      bool       // take DP to the worst neighbors alone, once regularity was proved, which Readings never prove; there is no range then
 	Step       int        // of Lattice: the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ
 	NoRange    bool       // DP without the range, which takes most of the time; has no effect where bounded-range is asked for
 	Limit      int64      // comparisons for each property after which it is undecided; 0: none
@@ -315,7 +315,7 @@ func proved(found map[Property]*Result, properties ...Property) bool {
 	return true
 }
 
-// worst checks privacy towards the worst neighbours.
+// worst checks privacy towards the worst neighbors.
 func (c *run) worst() (*Result, error) {
 	few := *c
 	dom := *c.dom
@@ -332,7 +332,7 @@ func (c *run) worst() (*Result, error) {
 	return res, nil
 }
 
-// one checks one property, or the two that concern ratios over neighbours together. With proofOnly, only a proof is of
+// one checks one property, or the two that concern ratios over neighbors together. With proofOnly, only a proof is of
 // use to the caller: the check ends at the first instance that is undecided or a counterexample.
 func (c *run) one(p Property, proofOnly bool) ([]*Result, error) {
 	res := &Result{Name: p}

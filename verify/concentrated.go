@@ -12,7 +12,7 @@ import (
 // rhoGap is the relative width to which ρ is enclosed where probabilities are known well enough.
 const rhoGap = 1.0 / (1 << 30)
 
-// supremum encloses ρ = sup of D_α(M(q) ‖ M(q'))/α over ordered pairs of neighbours and orders α > 1.
+// supremum encloses ρ = sup of D_α(M(q) ‖ M(q'))/α over ordered pairs of neighbors and orders α > 1.
 //
 // The proof that no pair and order exceeds the upper end uses, for one ordered pair P, Q with l = ln(P/Q) and s = α-1 > 0, the cumulant
 // generating function
@@ -262,7 +262,7 @@ func (u *supremum) below(p part) bool {
 	return slope.Sqr().Hi().Cmp(two.Sqr().Mul(u.most).Mul(k).Lo()) <= 0
 }
 
-// concentrated encloses ρ over all pairs of neighbours. A search in floating point proposes a pair and an order; they give the lower end, and every pair is
+// concentrated encloses ρ over all pairs of neighbors. A search in floating point proposes a pair and an order; they give the lower end, and every pair is
 // then shown not to exceed the upper one.
 func (c *run) concentrated(t *tracker) (*supremum, error) {
 	zero := interval.FromInt(0, renyiBits)

@@ -3,8 +3,8 @@
 // monotone: McKenna & Sheldon 2020, Def. 3), and whether it is at least as good as the
 // exponential mechanism.
 //
-// Lattice checks every score vector of Q(n,k) and every pair of neighbours among them; Scores
-// does the same for given vectors and a model of neighbours; Check is the engine of
+// Lattice checks every score vector of Q(n,k) and every pair of neighbors among them; Scores
+// does the same for given vectors and a model of neighbors; Check is the engine of
 // both, for anything that answers questions. Verdicts are proved, violated or undecided,
 // and mean the domain that was checked. A failed check is a value, a Witness, and is made small.
 //

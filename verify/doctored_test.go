@@ -109,7 +109,7 @@ var gallery = []struct {
 		DP:       "scores (0, 0) and (-2, 0), candidate 0: 1 and 0",
 		Symmetry: "scores (0, 0) and (0, 0), candidate 1 (there 0): 0 and 1",
 	}},
-	{doctored{name: "monotonic calibration for plain neighbours", pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
+	{doctored{name: "monotonic calibration for plain neighbors", pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
 		return exactly(t, "pf", scaled(in, big.NewRat(2, 1), new(big.Rat)))
 	}}, []Property{DP}, "81/16", nil, map[Property]string{
 		DP: "scores (0, 0) and (0, -2), candidate 1: 0.5 and 0.0987654320987…",

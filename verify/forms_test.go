@@ -248,7 +248,7 @@ func TestSortedVectors(t *testing.T) {
 	assert.Equal(t, 5, asked)
 }
 
-// TestStepsOfNeighbors: which vectors are neighbours, by listing them.
+// TestStepsOfNeighbors: which vectors are neighbors, by listing them.
 func TestStepsOfNeighbors(t *testing.T) {
 	list := func(m Neighborhood, deltas ...int64) (all []Vector) {
 		for s := range m.Steps(deltas, nil) {

@@ -19,7 +19,7 @@ type Claim struct {
 	Epsilon       mechanisms.Epsilon
 	Sensitivities []*big.Rat // one for all candidates, or one each; nil: 1
 	Params        mechanisms.Params
-	// Monotonic says that neighbours move all scores one way, each by at most its sensitivity. The mechanism then runs with
+	// Monotonic says that neighbors move all scores one way, each by at most its sensitivity. The mechanism then runs with
 	// mechanisms.MonotonicSensitivities, and the lattice has steps of Δ.
 	Monotonic bool
 }
@@ -68,17 +68,17 @@ var ErrClaim = errors.New("cannot check")
 const maxDepths = 1 << 20
 
 // Lattice checks the mechanism on Q(n,k), the score vectors with best score 0 and all
-// scores multiples of 2Δ down to -2Δk. Neighbours are the pairs of Q(n,k) that, after a shift, differ by
+// scores multiples of 2Δ down to -2Δk. Neighbors are the pairs of Q(n,k) that, after a shift, differ by
 // 0 or 2Δ in every score. Shift-invariance is checked for shifts of every vector by half a step, a step and
 // k steps either way. The problem must have one sensitivity.
 //
-// With Options.Step = L > 1 the vectors are those of the lattice of step 2Δ/L, down to -2Δk as before. Neighbours are then the pairs of which
-// the changes of any two scores differ by at most 2Δ, which are neighbours after a shift by a real number.
+// With Options.Step = L > 1 the vectors are those of the lattice of step 2Δ/L, down to -2Δk as before. Neighbors are then the pairs of which
+// the changes of any two scores differ by at most 2Δ, which are neighbors after a shift by a real number.
 //
 // Of more than manyVectors vectors, mechanisms whose probabilities are by their type a function of the weights
 // e^{-ε·depth} alone (mechanisms.Weighted) are taken to be symmetric and shift-invariant.
 //
-// With Claim.Monotonic the lattice has steps of Δ, and neighbours differ, after a shift, by 0 or Δ in every score.
+// With Claim.Monotonic the lattice has steps of Δ, and neighbors differ, after a shift, by 0 or Δ in every score.
 //
 // The verdicts on a mechanism whose numbers are approximate (mechanisms.Approximate) are those of Options.Readings, and the
 // report states the precision.
@@ -154,7 +154,7 @@ func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, e
 	own := ForMechanism(p.Mechanism, space)
 	exp := own.ExpEpsilon()
 	dom := latticeDomain(q, space, parts)
-	if p.Monotonic { // after a shift, neighbours are the pairs that differ by 0 or Δ in every score
+	if p.Monotonic { // after a shift, neighbors are the pairs that differ by 0 or Δ in every score
 		if parts == 1 {
 			dom.Name += " in steps of Δ"
 		}
@@ -259,7 +259,7 @@ func within(q Vector, k int) bool {
 }
 
 // raised yields the pairs of a vector and the vector with its candidates raised by 0 to most steps each, shifted into
-// Q(n,k). Rising by most steps less what one has risen leads back, so that every pair of neighbours comes from either side; it is yielded
+// Q(n,k). Rising by most steps less what one has risen leads back, so that every pair of neighbors comes from either side; it is yielded
 // from one. With symmetry, vectors are in descending order, and of candidates that are tied the first ones rise most.
 func raised(vectors iter.Seq[Vector], k, most int, symmetric bool) iter.Seq2[Vector, Vector] {
 	return func(yield func(Vector, Vector) bool) {
@@ -290,9 +290,9 @@ func raised(vectors iter.Seq[Vector], k, most int, symmetric bool) iter.Seq2[Vec
 	}
 }
 
-// worst yields, for every vector and candidate, the neighbour that is worst for a regular mechanism and that candidate's
+// worst yields, for every vector and candidate, the neighbor that is worst for a regular mechanism and that candidate's
 // being taken: the one with that candidate alone raised (McKenna & Sheldon 2020, Prop. 2). Where it is at the top and
-// others are at depth k, those have to rise with it, for the neighbour to lie in Q(n,k): any neighbour of Q(n,k) in
+// others are at depth k, those have to rise with it, for the neighbor to lie in Q(n,k): any neighbor of Q(n,k) in
 // which it rises has them raised too, and all others no lower, so that monotonicity gives the bound. Where it does not rise,
 // its probability does not either.
 func worst(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq2[Vector, Vector] {

@@ -192,7 +192,7 @@ func maxRat(a, b *big.Rat) *big.Rat {
 	return a
 }
 
-// ratios checks pure privacy and, unless NoRange is set, bounded range, and finds the tight parameters, over all pairs of neighbours.
+// ratios checks pure privacy and, unless NoRange is set, bounded range, and finds the tight parameters, over all pairs of neighbors.
 func (c *run) ratios() ([]*Result, error) {
 	dp, br := &Result{Name: DP}, &Result{Name: BoundedRange}
 	private, bounded := &tracker{run: c, res: dp}, &tracker{run: c, res: br}
@@ -266,7 +266,7 @@ func (c *run) atMostClaimed(tight number.Number) number.Number {
 	return number.Bounds(lo, most)
 }
 
-// eachRatio goes through the pairs of neighbours until an error ends it.
+// eachRatio goes through the pairs of neighbors until an error ends it.
 func (c *run) eachRatio(private, bounded *tracker, tight, widest *greatest) error {
 	for q, other := range c.dom.Neighbors {
 		a, b, err := c.both(q, other)

@@ -11,17 +11,17 @@ import (
 // Order is the tight Rényi divergence of one order.
 type Order struct {
 	Alpha *big.Rat
-	Eps   number.Number // max over neighbours of D_α(M(q) ‖ M(q'))
+	Eps   number.Number // max over neighbors of D_α(M(q) ‖ M(q'))
 }
 
 const renyiBits = 128
 
-// divergence is D_α over all pairs of neighbours, enclosed; infinite where supports differ.
+// divergence is D_α over all pairs of neighbors, enclosed; infinite where supports differ.
 type divergence struct {
 	alpha    *big.Rat
 	x        interval.Interval
 	infinite bool
-	witness  func() *Witness // of the neighbours where it is attained, as far as enclosures tell
+	witness  func() *Witness // of the neighbors where it is attained, as far as enclosures tell
 }
 
 func (d divergence) number() number.Number {
@@ -121,7 +121,7 @@ func (c *run) orders() []*big.Rat {
 	return orders
 }
 
-// divergence returns max D_α over the neighbours, for α >= 1; order 1 is the Kullback–Leibler divergence.
+// divergence returns max D_α over the neighbors, for α >= 1; order 1 is the Kullback–Leibler divergence.
 func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
 	d := divergence{alpha: alpha, x: interval.FromInt(0, renyiBits)}
 	for q, other := range c.dom.Neighbors {
@@ -201,7 +201,7 @@ func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x interval.Int
 	return interval.Log(sum).Quo(interval.FromRat(excess, renyiBits)), -1, nil
 }
 
-// mostLikely describes two neighbours at the candidate whose probabilities' ratio is the largest, as far as float64 numbers tell.
+// mostLikely describes two neighbors at the candidate whose probabilities' ratio is the largest, as far as float64 numbers tell.
 func (c *run) mostLikely(q, other Vector, a, b *Answer) *Witness {
 	at, most := 0, 0.0
 	for r := range a.P {

@@ -11,7 +11,7 @@ import (
 	"optratio/mechanisms"
 )
 
-// Neighborhood says which score vectors are neighbours.
+// Neighborhood says which score vectors are neighbors.
 type Neighborhood int
 
 const (
@@ -40,14 +40,14 @@ func (m Neighborhood) String() string {
 	return "linf"
 }
 
-// allCorners is the most candidates for which every combination of steps is a neighbour;
+// allCorners is the most candidates for which every combination of steps is a neighbor;
 // above, the extreme ones and randomCorners drawn ones are.
 const (
 	allCorners    = 5
 	randomCorners = 8
 )
 
-// Steps yields the differences q' - q of the neighbours checked for a vector, given each
+// Steps yields the differences q' - q of the neighbors checked for a vector, given each
 // candidate's sensitivity in units. Up to five candidates these are all combinations of 0 and ±Δ_a
 // (Monotonic: of 0 and Δ_a, and the reverse). Above they are the extreme ones, where one candidate moves
 // against all others (Monotonic: moves alone, or all others do), and random ones.
@@ -139,21 +139,21 @@ func (q Vector) plusVector(step Vector) Vector {
 	return out
 }
 
-// Around describes the domain that consists of given vectors and their neighbours.
+// Around describes the domain that consists of given vectors and their neighbors.
 type Around struct {
 	Name      string
 	Space     *Space
 	Vectors   iter.Seq[Vector]
 	Deltas    []int64 // each candidate's sensitivity in units
 	Neighbors Neighborhood
-	Seed      uint64 // of the random neighbours
+	Seed      uint64 // of the random neighbors
 	Far       int64  // a shift in units that a few of the vectors are also checked under; 0: none
 }
 
 // farShifts is how many vectors are checked under the far shift.
 const farShifts = 4
 
-// Domain returns the domain. Neighbours may leave the set of vectors. Shifts are by the greatest
+// Domain returns the domain. Neighbors may leave the set of vectors. Shifts are by the greatest
 // sensitivity, up and down; lowered are single candidates by their sensitivity.
 func (a Around) Domain() *Domain {
 	d := &Domain{Name: a.Name, Space: a.Space, Vectors: a.Vectors}
@@ -195,7 +195,7 @@ func (a Around) Domain() *Domain {
 	return d
 }
 
-// Scores checks the mechanism on the given score vectors, all of one length, and their neighbours in
+// Scores checks the mechanism on the given score vectors, all of one length, and their neighbors in
 // the model, by the claim's sensitivities; in Monotonic if the claim says that scores are monotonic. Witnesses are shrunk: see Shrink.
 func Scores(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborhood, opts Options) (*Report, error) {
 	if err := p.complete(&opts); err != nil {

@@ -53,8 +53,8 @@ func TestMonotonicScoresHalveEpsilon(t *testing.T) {
 	require.InDelta(t, math.Log(1.5)/2, report.Find(DP).TightEps.Float64(), 1e-15)
 }
 
-// Where scores are monotonic, a shift-invariant mechanism run with Δ/2 has, at neighbours that rise by up to Δ, exactly the privacy that it
-// has with Δ/2 at neighbours that move by Δ/2 either way. Not halving would leave ε/2, halving twice 2ε.
+// Where scores are monotonic, a shift-invariant mechanism run with Δ/2 has, at neighbors that rise by up to Δ, exactly the privacy that it
+// has with Δ/2 at neighbors that move by Δ/2 either way. Not halving would leave ε/2, halving twice 2ε.
 func TestMonotonicScoresAtTheirParameter(t *testing.T) {
 	vectors := [][]*big.Rat{rats(t, "0", "0", "0"), rats(t, "0", "-1", "-2"), rats(t, "0", "-3", "-3"), rats(t, "0", "-2", "-2"), rats(t, "0", "0", "-1")}
 	for _, name := range []string{"pf", "em", "geo", "krr", "rnm-laplace", "pf-pair"} {
@@ -129,7 +129,7 @@ func TestPerCandidateSensitivities(t *testing.T) {
 	require.Equal(t, "scores (0, 0) and (-1, 1), candidate 0: 0.5 and 0.0987654320987…", dp.Witness.String())
 }
 
-// Above five candidates only extreme and random neighbours are asked for; both models must contain
+// Above five candidates only extreme and random neighbors are asked for; both models must contain
 // the worst one of a regular mechanism.
 func TestStepsContainTheWorstNeighbor(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 6, 9} {

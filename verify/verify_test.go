@@ -168,7 +168,7 @@ func TestRenyiOfRandomisedResponse(t *testing.T) {
 		Properties: []Property{RDP, ZCDP, DP}, Orders: rats(t, "1", "3/2", "2", "7"),
 	})
 	require.NoError(t, err)
-	// Neighbours: (1/2, 1/2) and (3/4, 1/4).
+	// Neighbors: (1/2, 1/2) and (3/4, 1/4).
 	p, q := []float64{0.5, 0.5}, []float64{0.75, 0.25}
 	divergence := func(p, q []float64, alpha float64) float64 {
 		if alpha == 1 {
@@ -210,7 +210,7 @@ func TestRenyiOfRandomisedResponse(t *testing.T) {
 	require.True(t, inf.Find(RDP).Orders[0].Eps.IsInf())
 }
 
-// The worst neighbours of a regular mechanism give the tight ε of all; those of others are not asked for.
+// The worst neighbors of a regular mechanism give the tight ε of all; those of others are not asked for.
 func TestWorstNeighborsSuffice(t *testing.T) {
 	for _, name := range []string{"pf", "em", "krr", "rnm-laplace", "uniform"} {
 		for _, c := range []struct{ n, k int }{{1, 2}, {2, 1}, {2, 3}, {3, 2}, {4, 2}} {

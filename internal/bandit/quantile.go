@@ -17,7 +17,7 @@ func laplace(scale float64, rng *rand.Rand) float64 {
 // privateQuantile returns the q-quantile of values, which lie in [low, high], by the exponential mechanism: it is ε-DP towards replacing one value by another.
 //
 // The utility of a point x is -|#{values < x} - q·n|, which such a replacement changes by at most 1, so a point has density proportional to e^{ε·utility/2} on [low, high]. The utility is constant between
-// neighbouring values: an interval is drawn by its length times that factor, and a point in it uniformly (Smith 2011, Alg. 2). With grid >= 2 only so many evenly spaced points,
+// neighboring values: an interval is drawn by its length times that factor, and a point in it uniformly (Smith 2011, Alg. 2). With grid >= 2 only so many evenly spaced points,
 // the ends among them, are candidates, as in the exponential mechanism for finite sets. Values are sorted in place.
 func privateQuantile(values []float64, low, high, q, epsilon float64, grid int, rng *rand.Rand) float64 {
 	slices.Sort(values)

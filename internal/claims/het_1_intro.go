@@ -111,7 +111,7 @@ func latticeIsPrivate(name, exp string) check {
 			r := report.Properties[0]
 			t.expect(r.Verdict == verify.Proved, "n = %d: %s", n, r)
 		}
-		return t.finding("e^ε = "+exp+", all neighbours of Q(n,3), n = 2, 3, 4, exact", "")
+		return t.finding("e^ε = "+exp+", all neighbors of Q(n,3), n = 2, 3, 4, exact", "")
 	}
 }
 
@@ -202,19 +202,19 @@ func stoppingIsPrivate(names []string, gammas ...string) check {
 		for _, name := range names {
 			for _, gamma := range rats(gammas...) {
 				for _, d := range [][]*big.Rat{rats("1", "1"), rats("1", "3"), rats("0", "1"), rats("1", "2", "4")} {
-					worst, at := costOfNeighbours(named(name), expOf(rat(2, 1)), d, mechanisms.Params{Gamma: gamma})
+					worst, at := costOfNeighbors(named(name), expOf(rat(2, 1)), d, mechanisms.Params{Gamma: gamma})
 					t.expect(below(worst, interval.FromInt(2, enclosedBits)), "%s, γ = %s, sensitivities %s: %s", name, gamma.RatString(), text(d), at)
 				}
 			}
 		}
-		return t.finding("e^ε = 2, γ = "+strings.Join(gammas, ", ")+"; sensitivities (1, 1), (1, 3), (0, 1), (1, 2, 4); scores (0, 0), (0, 1), (0, 3) of two candidates, (0, 0, 0) and (2, 1, 0) of three, and the neighbours "+
+		return t.finding("e^ε = 2, γ = "+strings.Join(gammas, ", ")+"; sensitivities (1, 1), (1, 3), (0, 1), (1, 2, 4); scores (0, 0), (0, 1), (0, 3) of two candidates, (0, 0, 0) and (2, 1, 0) of three, and the neighbors "+
 			"that move every score by its sensitivity, not all the same way; enclosed", "")
 	}
 }
 
-// costOfNeighbours encloses the largest ratio of two probabilities of one candidate at neighbours, and says where: for some score vectors, and the neighbours in which
+// costOfNeighbors encloses the largest ratio of two probabilities of one candidate at neighbors, and says where: for some score vectors, and the neighbors in which
 // every score moves up or down by its sensitivity, not all the same way.
-func costOfNeighbours(m mechanisms.Mechanism, eps mechanisms.Epsilon, d []*big.Rat, params mechanisms.Params) (worst interval.Interval, at string) {
+func costOfNeighbors(m mechanisms.Mechanism, eps mechanisms.Epsilon, d []*big.Rat, params mechanisms.Params) (worst interval.Interval, at string) {
 	vectors := [][]*big.Rat{rats("0", "0", "0"), rats("2", "1", "0")}
 	if len(d) == 2 {
 		vectors = [][]*big.Rat{rats("0", "0"), rats("0", "1"), rats("0", "3")}

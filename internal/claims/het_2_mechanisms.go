@@ -49,11 +49,11 @@ func laplaceCosts(fewer int) check {
 		m := named("rnmh-laplace")
 		for _, e := range rats("3/2", "101/100", "20") {
 			for _, d := range [][]*big.Rat{rats("1", "1"), rats("1", "3"), rats("1", "2", "2"), rats("1", "1", "1")} {
-				worst, at := costOfNeighbours(m, expOf(e), d, mechanisms.Params{})
+				worst, at := costOfNeighbors(m, expOf(e), d, mechanisms.Params{})
 				t.expect(below(worst, enclose(power(e, len(d)-fewer))), "e^ε = %s, sensitivities %s: %s; e^{%dε} is %.4g", e.RatString(), text(d), at, len(d)-fewer, enclose(power(e, len(d)-fewer)).Near())
 			}
 		}
-		return t.finding("e^ε = 3/2, 101/100, 20; sensitivities (1, 1), (1, 3), (1, 2, 2), (1, 1, 1); scores (0, 0), (0, 1), (0, 3), (0, 0, 0), (2, 1, 0) and the neighbours that move every score by its sensitivity, not all the same way; enclosed", "")
+		return t.finding("e^ε = 3/2, 101/100, 20; sensitivities (1, 1), (1, 3), (1, 2, 2), (1, 1, 1); scores (0, 0), (0, 1), (0, 3), (0, 0, 0), (2, 1, 0) and the neighbors that move every score by its sensitivity, not all the same way; enclosed", "")
 	}
 }
 
@@ -102,11 +102,11 @@ func truncatedBinomialIsPrivate(t *tally) Finding {
 	for _, eta := range rats("-1/2", "2") {
 		params := mechanisms.Params{Eta: eta, Gamma: rat(1, 20)}
 		for _, d := range [][]*big.Rat{rats("1", "1"), rats("0", "1"), rats("1", "3")} {
-			worst, at := costOfNeighbours(named("rs-tnb"), expOf(rat(2, 1)), d, params)
+			worst, at := costOfNeighbors(named("rs-tnb"), expOf(rat(2, 1)), d, params)
 			t.expect(below(worst, enclose(rat(2, 1))), "η = %s, sensitivities %s: %s", eta.RatString(), text(d), at)
 		}
 	}
-	return t.finding("e^ε = 2, γ = 1/20, η = -1/2 and 2 (1 and 0 are RS and the entry on II), sensitivities (1, 1), (0, 1), (1, 3), scores (0, 0), (0, 1), (0, 3) and the neighbours that move both scores by their sensitivities, one up and one down; enclosed", "")
+	return t.finding("e^ε = 2, γ = 1/20, η = -1/2 and 2 (1 and 0 are RS and the entry on II), sensitivities (1, 1), (0, 1), (1, 3), scores (0, 0), (0, 1), (0, 3) and the neighbors that move both scores by their sensitivities, one up and one down; enclosed", "")
 }
 
 // normalised returns the scores (6) in exact arithmetic, for positive sensitivities.
@@ -132,7 +132,7 @@ func randomInstance(rng *rand.Rand, n int) (q, d []*big.Rat) {
 	return q, d
 }
 
-// normalisedSensitivity checks (6) and (7) on random neighbours, and that no normalised score changes by more than most.
+// normalisedSensitivity checks (6) and (7) on random neighbors, and that no normalised score changes by more than most.
 func normalisedSensitivity(most *big.Rat) check {
 	return func(t *tally) Finding {
 		rng := rand.New(rand.NewPCG(2, 3))
@@ -166,7 +166,7 @@ func normalisedSensitivity(most *big.Rat) check {
 			}
 			t.expect(top.Sign() == 0, "scores %s: the best normalised score is %s", text(q), top.RatString())
 		}
-		return t.finding("400 random instances of 2 to 5 candidates with a neighbour each, exact", "largest change "+largest.RatString())
+		return t.finding("400 random instances of 2 to 5 candidates with a neighbor each, exact", "largest change "+largest.RatString())
 	}
 }
 

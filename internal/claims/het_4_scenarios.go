@@ -153,11 +153,11 @@ func scenarioSix(t *tally) Finding {
 func combinedIsPrivate(t *tally) Finding {
 	for _, choice := range rats("3/5", "1/10") {
 		for _, d := range [][]*big.Rat{rats("1", "3"), rats("2", "1"), rats("1", "2", "4"), rats("4", "1", "2")} {
-			worst, at := costOfNeighbours(named("combined-gem"), expOf(rat(2, 1)), d, mechanisms.Params{EpsChoice: choice})
+			worst, at := costOfNeighbors(named("combined-gem"), expOf(rat(2, 1)), d, mechanisms.Params{EpsChoice: choice})
 			t.expect(below(worst, enclose(rat(2, 1))), "ε_c = %s ε, sensitivities %s: %s", choice.RatString(), text(d), at)
 		}
 	}
-	return t.finding("e^ε = 2, ε_c = 0.6 ε and 0.1 ε; four sets of sensitivities, scores (0, 0), (0, 1), (0, 3), (0, 0, 0), (2, 1, 0) and the neighbours that move every score by its sensitivity, not all the same way; enclosed", "")
+	return t.finding("e^ε = 2, ε_c = 0.6 ε and 0.1 ε; four sets of sensitivities, scores (0, 0), (0, 1), (0, 3), (0, 0, 0), (2, 1, 0) and the neighbors that move every score by its sensitivity, not all the same way; enclosed", "")
 }
 
 func adaptiveWins(grid ...string) check {

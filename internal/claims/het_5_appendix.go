@@ -40,18 +40,18 @@ func phi(gamma, s *big.Rat) *big.Rat {
 	return quo(mul(gamma, s), sub(one, mul(sub(one, gamma), s)))
 }
 
-// neighbourProbability is the source's probability, with the weights γ(1-γ)^{t-1} of the geometric law, which cancel in the ratio.
-func neighbourProbability(gamma, a *big.Rat, k int64) *big.Rat {
+// neighborProbability is the source's probability, with the weights γ(1-γ)^{t-1} of the geometric law, which cancel in the ratio.
+func neighborProbability(gamma, a *big.Rat, k int64) *big.Rat {
 	return phi(gamma, quo(add(one, mul(rat(k-1, 1), a)), rat(k, 1)))
 }
 
 // drawnAndBest is the probability that candidate 1 is drawn and every other draw stays below.
 func drawnAndBest(gamma, a *big.Rat, k int64) *big.Rat {
-	return sub(neighbourProbability(gamma, a, k), phi(gamma, quo(mul(rat(k-1, 1), a), rat(k, 1))))
+	return sub(neighborProbability(gamma, a, k), phi(gamma, quo(mul(rat(k-1, 1), a), rat(k, 1))))
 }
 
-// ratioDiverges checks that the ratio of probabilities goes to infinity with k, given the probability of candidate 1 at the neighbour.
-func ratioDiverges(atNeighbour func(gamma, a *big.Rat, k int64) *big.Rat) check {
+// ratioDiverges checks that the ratio of probabilities goes to infinity with k, given the probability of candidate 1 at the neighbor.
+func ratioDiverges(atNeighbor func(gamma, a *big.Rat, k int64) *big.Rat) check {
 	return func(t *tally) Finding {
 		gamma := rat(1, 20)
 		for _, a := range rats("3/20", "1/2") { // ε = 0.975… and ε = 6 ln 2
@@ -59,8 +59,8 @@ func ratioDiverges(atNeighbour func(gamma, a *big.Rat, k int64) *big.Rat) check 
 				return quo(probability(gamma, a, k), phi(gamma, rat(1, k)))
 			}
 			for k := int64(10); k < 1_000_000; k *= 10 {
-				t.expect(ratio(atNeighbour, 10*k).Cmp(mul(rat(3, 2), ratio(atNeighbour, k))) > 0, "γ = 1/20, e^{-ε/6} = %s: %s at k = %d and %s at k = 10⁶; the limit is %s; the printed formula gives %s at k = 10⁶", sub(one, a).RatString(),
-					decimals(ratio(atNeighbour, k), 5), k, decimals(ratio(atNeighbour, 1_000_000), 5), decimals(quo(one, power(sub(one, mul(sub(one, gamma), a)), 2)), 5), decimals(ratio(neighbourProbability, 1_000_000), 5))
+				t.expect(ratio(atNeighbor, 10*k).Cmp(mul(rat(3, 2), ratio(atNeighbor, k))) > 0, "γ = 1/20, e^{-ε/6} = %s: %s at k = %d and %s at k = 10⁶; the limit is %s; the printed formula gives %s at k = 10⁶", sub(one, a).RatString(),
+					decimals(ratio(atNeighbor, k), 5), k, decimals(ratio(atNeighbor, 1_000_000), 5), decimals(quo(one, power(sub(one, mul(sub(one, gamma), a)), 2)), 5), decimals(ratio(neighborProbability, 1_000_000), 5))
 			}
 		}
 		return t.finding("γ = 1/20, e^{-ε/6} = 17/20 and 1/2, k = 10, 10², …, 10⁶, exact", "")

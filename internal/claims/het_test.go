@@ -46,7 +46,7 @@ func TestDoctoredStatementsAboutHeterogeneousSensitivities(t *testing.T) {
 		"the wrong choice is worse than random at 8":    {wrongChoice("8"), Refuted},
 		"scenario 5 has the order of scenario 4":        {drawnOrder(5, []string{"mgem", "rs"}, []string{"gem"}), Refuted},
 		"the adaptive choice wins at 0.1":               {adaptiveWins("0.1"), Refuted},
-		"App. B with its printed probability":           {ratioDiverges(neighbourProbability), Holds},
+		"App. B with its printed probability":           {ratioDiverges(neighborProbability), Holds},
 		"the gain falls with γ":                         {gainGrows(true), Holds},
 		"scenario 2 at the splits of scenario 1":        {splits(2, []int{50}, []string{"rnmh", "mgem"}, []string{"gem"}), Refuted},
 		"App. E, scenario 2, without RS":                {worseThanRandomAtAll("rnmh", "mgem"), Holds},
@@ -125,8 +125,8 @@ func TestBoundThroughAnotherCandidate(t *testing.T) {
 	assert.Equal(t, "-6.4", fmt.Sprintf("%.1f", enclose(one).Sub(ln.Mul(enclose(rat(2, 1)))).Near()))
 }
 
-func TestCostOfNeighbours(t *testing.T) {
-	worst, at := costOfNeighbours(named("rnm-exponential"), expOf(rat(2, 1)), rats("1", "1"), mechanisms.Params{})
+func TestCostOfNeighbors(t *testing.T) {
+	worst, at := costOfNeighbors(named("rnm-exponential"), expOf(rat(2, 1)), rats("1", "1"), mechanisms.Params{})
 	assert.True(t, worst.Contains(rat(2, 1)), "the probability of what is not best falls by exactly e^ε")
 	assert.NotEmpty(t, at)
 }

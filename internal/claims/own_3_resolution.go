@@ -157,7 +157,7 @@ func twoLargest(t *tally) Finding {
 			checked += r.Checked
 		}
 	}
-	return t.finding(fmt.Sprintf("sensitivities (1,3), (0,2), (1,1,4), (1,2,4), integer scores and all their neighbours, e^ε = 2; %d comparisons, exact", checked), "")
+	return t.finding(fmt.Sprintf("sensitivities (1,3), (0,2), (1,1,4), (1,2,4), integer scores and all their neighbors, e^ε = 2; %d comparisons, exact", checked), "")
 }
 
 // solved returns the exact optimum of a grid 0, 1, …, k for two candidates.
@@ -228,7 +228,7 @@ func halfOfEpsilon(t *tally) Finding {
 			}
 		}
 	}
-	return t.finding("gem and mgem, sensitivities (1,1), (1,2), (1,4), scores 0, 3, …, 18 and their neighbours, e^ε = 4: tight ε at most ε/2 + 10^-15, enclosed", "")
+	return t.finding("gem and mgem, sensitivities (1,1), (1,2), (1,4), scores 0, 3, …, 18 and their neighbors, e^ε = 4: tight ε at most ε/2 + 10^-15, enclosed", "")
 }
 
 func calibration(t *tally) Finding {

@@ -101,8 +101,8 @@ func gloss(pmf func(weights []*big.Rat) []*big.Rat) check {
 	}
 }
 
-// worstRowsSuffice decides by linear programs whether privacy towards the worst neighbours, and monotonicity if it is asked for, imply privacy
-// towards every neighbour inside Q(n,k): each of these rows is minimised under the others.
+// worstRowsSuffice decides by linear programs whether privacy towards the worst neighbors, and monotonicity if it is asked for, imply privacy
+// towards every neighbor inside Q(n,k): each of these rows is minimised under the others.
 func worstRowsSuffice(monotone bool) check {
 	level := lp.Paper
 	if monotone {

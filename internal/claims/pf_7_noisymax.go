@@ -198,7 +198,7 @@ func generalised(t *tally) Finding {
 		t.checked += int(r.Checked)
 		t.expect(r.Verdict == verify.Proved, "sensitivities %s: %s", text(deltas), r.Witness)
 	}
-	return t.finding("gem, which runs permute-and-flip on the normalised scores; sensitivities (1, 2) and (1, 1, 3), scores 0, 2, 4 and all their neighbours, e^ε = 2, enclosed", fmt.Sprintf("%d comparisons", t.checked-2))
+	return t.finding("gem, which runs permute-and-flip on the normalised scores; sensitivities (1, 2) and (1, 1, 3), scores 0, 2, 4 and all their neighbors, e^ε = 2, enclosed", fmt.Sprintf("%d comparisons", t.checked-2))
 }
 
 // earlyStop compares the mean number of coins over all orders with the formula of the note.

@@ -21,7 +21,7 @@ func programOfAppendixD(sizes ...[2]int) check {
 					least, _ := p.minimise(t.ctx, p.total())
 					share[i] = quo(value(p.total(), p.table(pf)), least)
 				}
-				t.expect(share[0].Cmp(share[1]) == 0, "Q(%d,%d), e^ε = %s: permute-and-flip's total error is %s of the program's optimum, but only %s of the least that a table can have which is ε-DP between all neighbours of Q(%d,%d) and monotone",
+				t.expect(share[0].Cmp(share[1]) == 0, "Q(%d,%d), e^ε = %s: permute-and-flip's total error is %s of the program's optimum, but only %s of the least that a table can have which is ε-DP between all neighbors of Q(%d,%d) and monotone",
 					s[0], s[1], new(big.Rat).Inv(z).RatString(), share[0].RatString(), share[1].RatString(), s[0], s[1])
 			}
 		}
@@ -45,7 +45,7 @@ func symmetryIsFree(t *tally) Finding {
 	return t.finding(names(sizes)+", e^ε = 21/8, 3/2, exact linear programs", "")
 }
 
-// unreduced minimises the total error over all tables on Q(n,k), symmetric or not, that are private towards the worst neighbours.
+// unreduced minimises the total error over all tables on Q(n,k), symmetric or not, that are private towards the worst neighbors.
 func unreduced(ctx context.Context, n, k int, z *big.Rat) *big.Rat {
 	at := map[string]int32{}
 	var all [][]int

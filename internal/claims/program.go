@@ -71,7 +71,7 @@ func (p *program) row(r table.Row) inequality {
 	return inequality{lower: new(big.Rat), at: map[int32]*big.Rat{r.Above: rat(1, 1), r.Below: below}}
 }
 
-// private lists the rows of privacy between all neighbours inside Q(n,k), each once.
+// private lists the rows of privacy between all neighbors inside Q(n,k), each once.
 func (p *program) private() []table.Row {
 	var out []table.Row
 	variant.Rows{Vars: p.vars, L: 1}.Neighbors(func(r table.Row) bool {

@@ -82,15 +82,15 @@ func olderProduct(n int) (swaps [][2]int) {
 	return swaps
 }
 
-// exampleOne checks d_1, d_{n-1} and a product of swaps of neighbours from (n, 2, …, n-1, 1) to (1, …, n).
-func exampleOne(reading rules.Reading, neighbours func(n int) int, product func(n int) [][2]int) check {
+// exampleOne checks d_1, d_{n-1} and a product of swaps of neighbors from (n, 2, …, n-1, 1) to (1, …, n).
+func exampleOne(reading rules.Reading, neighbors func(n int) int, product func(n int) [][2]int) check {
 	return func(t *tally) Finding {
 		for n := 3; n <= 7; n++ {
 			from, to := span(1, n), span(1, n)
 			from[0], from[n-1] = n, 1
 			near := must(rules.Distance(to, from, 1, reading))
 			far := must(rules.Distance(to, from, n-1, reading))
-			t.expect(near == neighbours(n), "n = %d: d_1 = %d, not %d", n, near, neighbours(n))
+			t.expect(near == neighbors(n), "n = %d: d_1 = %d, not %d", n, near, neighbors(n))
 			t.expect(far == 1, "n = %d: d_{n-1} = %d", n, far)
 			apart := 0
 			for _, s := range product(n) {
@@ -131,7 +131,7 @@ func swap(order []int, values [2]int) int {
 	return max(at[0]-at[1], at[1]-at[0])
 }
 
-// strongest checks that under d_{n-1} all orders that differ by one swap are neighbours, and under d_1 those alone that differ by one of neighbouring elements.
+// strongest checks that under d_{n-1} all orders that differ by one swap are neighbors, and under d_1 those alone that differ by one of neighboring elements.
 func strongest(reading rules.Reading) check {
 	return func(t *tally) Finding {
 		for n := 3; n <= 5; n++ {
@@ -141,7 +141,7 @@ func strongest(reading rules.Reading) check {
 					to[i], to[j] = to[j], to[i]
 					wide := must(rules.Distance(span(1, n), to, n-1, reading))
 					narrow := must(rules.Distance(span(1, n), to, 1, reading))
-					t.expect(wide == 1, "n = %d: %v is no neighbour under d_{n-1}", n, to)
+					t.expect(wide == 1, "n = %d: %v is no neighbor under d_{n-1}", n, to)
 					t.expect((narrow == 1) == (j == i+1), "n = %d: d_1 to %v is %d", n, to, narrow)
 				}
 			}

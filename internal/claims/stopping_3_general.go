@@ -144,8 +144,8 @@ func leastExp(q []*big.Rat, l int, delta *big.Rat) *big.Rat {
 	return worst
 }
 
-// tightEpsilonIs compares Theorem 3.2's maximum with what all events ask for; with neighboursOnly the maximum is over |i-j| = 1 alone.
-func tightEpsilonIs(neighboursOnly bool) check {
+// tightEpsilonIs compares Theorem 3.2's maximum with what all events ask for; with neighborsOnly the maximum is over |i-j| = 1 alone.
+func tightEpsilonIs(neighborsOnly bool) check {
 	return func(t *tally) Finding {
 		for n := 2; n <= 6; n++ {
 			laws := someLaws(t.ctx, n)
@@ -156,7 +156,7 @@ func tightEpsilonIs(neighboursOnly bool) check {
 				for l := 1; l < n; l++ {
 					for _, delta := range []*big.Rat{new(big.Rat), rat(1, 20), rat(1, 4)} {
 						reach := l
-						if neighboursOnly {
+						if neighborsOnly {
 							reach = 1
 						}
 						want := one

@@ -31,7 +31,7 @@ type Problem struct {
 	counts []int
 }
 
-// New returns the problem of integer scores. With monotonic, neighbours move all scores one way, by at most the sensitivity, and each
+// New returns the problem of integer scores. With monotonic, neighbors move all scores one way, by at most the sensitivity, and each
 // mechanism runs with mechanisms.MonotonicSensitivities. The error is ErrInput.
 func New(scores []int64, sensitivity *big.Rat, monotonic bool) (*Problem, error) {
 	p := &Problem{n: len(scores), sensitivity: sensitivity, monotonic: monotonic}

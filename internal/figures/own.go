@@ -59,7 +59,7 @@ var ownSpecs = []Spec{
 		Params: []Param{
 			{"n", "2:12,14,17,20,25,30,40,50,70,100", "numbers of candidates"},
 			{"eps", "0.5", "privacy parameter ε"},
-			{"l", "1", "neighbours swap two candidates at most l places apart"},
+			{"l", "1", "neighbors swap two candidates at most l places apart"},
 		},
 		Fast: map[string]string{"n": "2:6"},
 		draw: drawPrivateStopping,
@@ -70,7 +70,7 @@ var ownSpecs = []Spec{
 		Params: []Param{
 			{"n", "30", "number of candidates"},
 			{"eps", "0.5", "privacy parameter ε"},
-			{"l", "1", "neighbours swap two candidates at most l places apart"},
+			{"l", "1", "neighbors swap two candidates at most l places apart"},
 			{"ranks", "12", "ranks shown, from the best"},
 		},
 		Fast: map[string]string{"n": "8"},
@@ -79,7 +79,7 @@ var ownSpecs = []Spec{
 	rhoSpec,
 	{
 		Name:  "witness",
-		Shows: "two neighbours on which a mechanism is less private than claimed, with the band that ε allows",
+		Shows: "two neighbors on which a mechanism is less private than claimed, with the band that ε allows",
 		Params: []Param{
 			{"mechanism", "em", "mechanism, by name"},
 			{"n", "4", "number of candidates"},
@@ -290,7 +290,7 @@ func drawPrivateStopping(ctx context.Context, a *Args) *Figure {
 	limit := sample("limit of the rule with constant rate", Reference, []float64{best.X[0], best.X[len(best.X)-1]}, func(float64) float64 { return constantRate(eps.Float(), l) })
 	return &Figure{
 		Title:    "What privacy costs in optimal stopping",
-		Subtitle: fmt.Sprintf("Probability of taking the best of n candidates under (ε, 0)-privacy, ε = %s, neighbouring orders swapping two candidates at most %d apart. Rules certified to a relative 1e-9.", a.Text("eps"), l),
+		Subtitle: fmt.Sprintf("Probability of taking the best of n candidates under (ε, 0)-privacy, ε = %s, neighboring orders swapping two candidates at most %d apart. Rules certified to a relative 1e-9.", a.Text("eps"), l),
 		Panels: single(&Panel{
 			X:      Axis{Name: "n", Label: "candidates n", Log: true},
 			Y:      Axis{Name: "success", Label: "Pr[the best is taken]", Min: 0, Max: max(0.02, 1.05*secretary.Y[0])},
@@ -370,7 +370,7 @@ func drawWitness(ctx context.Context, a *Args) *Figure {
 	r := report.Find(verify.DP)
 	w := cmp.Or(r.Attained, r.Witness)
 	if w == nil {
-		settled(ctx, cmp.Or(r.Reason, "no neighbours were compared"))
+		settled(ctx, cmp.Or(r.Reason, "no neighbors were compared"))
 	}
 	p := &Panel{
 		X: Axis{Name: "candidate", Label: "candidate (numbered from 0)"},
@@ -396,8 +396,8 @@ func drawWitness(ctx context.Context, a *Args) *Figure {
 		verdict = "breaks"
 	}
 	return &Figure{
-		Title: fmt.Sprintf("The neighbours on which %s is least private", m.Info().Name),
-		Subtitle: fmt.Sprintf("Claimed: ε = %s. Run at ε = %s with Δ = 1. Of all neighbours on the lattice with n = %d and depth %d these differ most (up to a shift of all scores), at candidate %d: tight ε = %s, which %s the claim.",
+		Title: fmt.Sprintf("The neighbors on which %s is least private", m.Info().Name),
+		Subtitle: fmt.Sprintf("Claimed: ε = %s. Run at ε = %s with Δ = 1. Of all neighbors on the lattice with n = %d and depth %d these differ most (up to a shift of all scores), at candidate %d: tight ε = %s, which %s the claim.",
 			a.Text("eps"), a.Text("runs-at"), n, k, *w.Candidate, r.TightEps.Format(8), verdict),
 		Panels: single(p),
 	}

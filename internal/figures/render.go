@@ -399,7 +399,7 @@ func (g cellPlot) Plot(c draw.Canvas, p *plot.Plot) {
 				continue
 			}
 			col := g.scale.at(z)
-			// A little more than the cell, so that no background shines through between neighbours.
+			// A little more than the cell, so that no background shines through between neighbors.
 			right, top := min(xs[i+1]+0.4, c.Max.X), min(ys[j+1]+0.4, c.Max.Y)
 			c.SetColor(col)
 			c.Fill(vg.Rectangle{Min: vg.Point{X: xs[i], Y: ys[j]}, Max: vg.Point{X: right, Y: top}}.Path())

@@ -138,7 +138,7 @@ func inside(c draw.Canvas, pt vg.Point) vg.Point {
 	return vg.Point{X: pt.X, Y: min(max(pt.Y, c.Min.Y), c.Max.Y)}
 }
 
-// fill is the colour of bars: the line's own where lines are dashed, a light one where they are not, so that neighbours differ
+// fill is the colour of bars: the line's own where lines are dashed, a light one where they are not, so that neighbors differ
 // without colours too.
 func (k look) fill() color.NRGBA {
 	if k.dashes != nil {

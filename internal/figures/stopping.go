@@ -13,7 +13,7 @@ import (
 const stoppingSource = "Grining, Klonowski & Sulkowska, Fig. "
 
 var (
-	lOne     = Param{"l", "1", "neighbours swap two candidates at most l places apart"}
+	lOne     = Param{"l", "1", "neighbors swap two candidates at most l places apart"}
 	finiteN  = Param{"n", "100", "number of candidates for the exact points beside the limit"}
 	epsAxis  = Param{"eps-range", "0:2.5", "ends of the axis of ε"}
 	fastStop = map[string]string{"points": "9"}
@@ -35,7 +35,7 @@ var stoppingSpecs = []Spec{
 	{
 		Name: "stopping-3", Shows: "boundaries of that region for several l", Source: stoppingSource + "3",
 		Open:   "p, the list of l, the range of ε",
-		Params: []Param{{"p", "1", "weight of the secretary rule"}, {"l", "1,2,3,5,8", "distances of neighbours, a curve for each"}, epsAxis, pointsParam}, Fast: fastStop,
+		Params: []Param{{"p", "1", "weight of the secretary rule"}, {"l", "1,2,3,5,8", "distances of neighbors, a curve for each"}, epsAxis, pointsParam}, Fast: fastStop,
 		draw: func(_ context.Context, a *Args) *Figure { return drawRegions(a, 3) },
 	},
 	{

@@ -132,8 +132,8 @@ func (d *ratioDocument) assumed() []string {
 		size = fmt.Sprintf(" There are %s score vectors up to their order, and %s variables.", decimal.Count(d.Orbits), decimal.Count(d.Variables))
 	}
 	level := map[string]string{
-		"paper":    "The least error possible is a lower bound for every shift-invariant ε-DP mechanism: it asks for privacy towards the worst neighbours only, and is sometimes attained by no such mechanism (--constraints dp asks for all).",
-		"dp":       "The least error possible is that of shift-invariant ε-DP mechanisms, with privacy towards all neighbours.",
+		"paper":    "The least error possible is a lower bound for every shift-invariant ε-DP mechanism: it asks for privacy towards the worst neighbors only, and is sometimes attained by no such mechanism (--constraints dp asks for all).",
+		"dp":       "The least error possible is that of shift-invariant ε-DP mechanisms, with privacy towards all neighbors.",
 		"monotone": "The least error possible is a lower bound for mechanisms that are shift-invariant, monotone and ε-DP.",
 		"full":     "The least error possible is a lower bound for mechanisms that are shift-invariant, monotone and ε-DP.",
 	}[d.Constraints]
@@ -146,7 +146,7 @@ func (d *ratioDocument) assumed() []string {
 		out = append(out, level)
 	}
 	return append(out, "A solver's own figures appear nowhere; it only proposed where to look.",
-		"Neighbouring score vectors differ by at most the sensitivity Δ in every score. Other lattices, other priors and other losses have other answers.")
+		"Neighboring score vectors differ by at most the sensitivity Δ in every score. Other lattices, other priors and other losses have other answers.")
 }
 
 // Curve has errors of mechanisms over ε, as ratios to the optimum.

@@ -43,7 +43,7 @@ func ofStopping(document []byte, _ Context) (*Page, error) {
 	}
 	p.Sections = append(p.Sections, d.outcomes(), Section{Title: "What is proved, and what is assumed", Items: []string{
 		"The order of the candidates' quality is the secret; they arrive in a uniformly random order, and only their ranks among those seen so far are known.",
-		fmt.Sprintf("Two orders are neighbours if exchanging two candidates, of ranks at most %d apart, turns one into the other.", d.L),
+		fmt.Sprintf("Two orders are neighbors if exchanging two candidates, of ranks at most %d apart, turns one into the other.", d.L),
 		"Probabilities are exact rationals or enclosures in outward-rounded arithmetic; digits before … are certain.",
 	}})
 	return p, nil

@@ -246,7 +246,7 @@ func (d *verdictDocument) drawn(r *property, w *witness, title string) Section {
 	} else {
 		add(w.event(), mark, w.P, *w.PNeighbor)
 	}
-	caption := fmt.Sprintf("Upper bars: probabilities on scores %s. Lower bars: on the neighbouring scores %s.", vector(w.Scores), vector(w.Neighbor))
+	caption := fmt.Sprintf("Upper bars: probabilities on scores %s. Lower bars: on the neighboring scores %s.", vector(w.Scores), vector(w.Neighbor))
 	if banded {
 		caption += " The dashed frame is where the lower bar would end if this were ε-DP at the claimed ε: between e^-ε and e^ε times the upper one."
 	}
@@ -330,7 +330,7 @@ func (d *verdictDocument) assumed() []string {
 			"Samples are assumed to be independent draws of the program's output on the scores that it is given; repetitions that contradict this are searched for.",
 			"Samples can refute privacy and cannot prove it.")
 	} else {
-		out = append(out, "Verdicts “proved” and “violated” were decided in exact or outward-rounded arithmetic, for every score vector and pair of neighbours that was examined: "+d.Domain+".")
+		out = append(out, "Verdicts “proved” and “violated” were decided in exact or outward-rounded arithmetic, for every score vector and pair of neighbors that was examined: "+d.Domain+".")
 		if d.Questions > 0 {
 			out = append(out, "The answers that were given are assumed to be the program's probabilities, also whenever else it is asked.")
 		}

@@ -173,7 +173,7 @@ func (s *Server) ratioJob(values url.Values) (args []string, v shown, err error)
 			{Name: "k", Label: "Depth, k steps of 2Δ", Kind: "range", Value: strconv.Itoa(k), Least: "1", Most: "12", Step: "1"},
 			{Name: "eps", Label: "Privacy, ε (or e^ε as a fraction)", Kind: "range", Value: eps[1], Least: "0.05", Most: "2", Step: "0.05"},
 			{Name: "constraints", Label: "Compared with", Kind: "select", Value: level, Options: []string{"paper", "dp", "monotone", "full"},
-				Help: "paper: privacy towards the worst neighbours; dp: towards all; monotone, full: mechanisms that are monotone as well"},
+				Help: "paper: privacy towards the worst neighbors; dp: towards all; monotone, full: mechanisms that are monotone as well"},
 			{Name: "mechanism", Label: "Mechanisms", Kind: "text", Value: strings.Join(names, ",")},
 		},
 	}
@@ -305,14 +305,14 @@ const exampleTable = `{"scores":[0,0],"pmf":["1/2","1/2"]}
 func (s *Server) audit(w http.ResponseWriter, r *http.Request) {
 	s.paste(w, r, shown{
 		Title: "Audit a table of probabilities", Path: "/audit", Method: "post",
-		Lead: "Paste one line for each score vector: its scores, and the probability of each candidate, as numbers or fractions. Rows whose scores differ by at most the sensitivity 1 are neighbours.",
+		Lead: "Paste one line for each score vector: its scores, and the probability of each candidate, as numbers or fractions. Rows whose scores differ by at most the sensitivity 1 are neighbors.",
 	}, "table", "The table, a JSON object a line", exampleTable, "table.jsonl", func(f *form, path string) []string {
 		args := append([]string{"audit", "--pmf-file", path}, f.epsilon("0.5")...)
 		if f.one("shifted", "no", "no", "yes") == "yes" {
 			args = append(args, "--shifted")
 		}
 		return args
-	}, field{Name: "shifted", Label: "Rows are neighbours after a shift of all scores too", Kind: "select", Options: []string{"no", "yes"}})
+	}, field{Name: "shifted", Label: "Rows are neighbors after a shift of all scores too", Kind: "select", Options: []string{"no", "yes"}})
 }
 
 func (s *Server) evaluate(w http.ResponseWriter, r *http.Request) {

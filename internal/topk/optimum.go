@@ -42,7 +42,7 @@ func (s *space) program(rows []table.Row, eps mechanisms.Epsilon) *table.Program
 	return p
 }
 
-// base returns b such that the choice of sets with weights b^regret is strictly ε-DP. Between neighbours each depth rises by 0 or 1 before the vectors are
+// base returns b such that the choice of sets with weights b^regret is strictly ε-DP. Between neighbors each depth rises by 0 or 1 before the vectors are
 // shifted, so that the weight of one set relative to another's changes by the factor b^top at most, and so does a probability; b^top >= 1 - (1-z)/2 > z.
 func (s *space) base(eps mechanisms.Epsilon) *big.Rat {
 	low, _ := table.Between(eps, 64)

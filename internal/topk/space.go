@@ -113,7 +113,7 @@ func key(depths []int) string {
 	return string(b)
 }
 
-// rows returns what ε-DP says of the cells, each once: x_Above >= z x_Below, for the same outcome at two neighbouring vectors.
+// rows returns what ε-DP says of the cells, each once: x_Above >= z x_Below, for the same outcome at two neighboring vectors.
 func (s *space) rows() []table.Row {
 	var rows []table.Row
 	have := map[[2]int32]bool{}

@@ -25,7 +25,7 @@ type Request struct {
 	Report     func(linear.Progress)
 }
 
-// Rated is a mechanism beside the optimum. ε-DP is meant towards all neighbours of Q(N,K), q' within Δ of q in every score after a shift.
+// Rated is a mechanism beside the optimum. ε-DP is meant towards all neighbors of Q(N,K), q' within Δ of q in every score after a shift.
 type Rated struct {
 	Name  string        `json:"name"`
 	Error number.Number `json:"error"` // mean regret in steps of 2Δ
@@ -200,7 +200,7 @@ func ofInterval(x interval.Interval) table.Bounds {
 	return table.Bounds{Low: low, High: high}
 }
 
-// measure returns a mechanism's mean regret and the greatest ratios of probabilities between neighbours.
+// measure returns a mechanism's mean regret and the greatest ratios of probabilities between neighbors.
 func measure[T any](m *Mechanism, j *job, a arithmetic[T], bounds func(T) table.Bounds) (loss, sets, lists table.Bounds, err error) {
 	p, err := distribution(m, j.sets, a)
 	if err != nil {

@@ -199,7 +199,7 @@ func TestLyingSolversAreFoundOut(t *testing.T) {
 	}
 }
 
-// The optimum falls as ε grows; the enclosure at an ε with irrational e^ε lies between exact neighbours, and is as narrow as asked.
+// The optimum falls as ε grows; the enclosure at an ε with irrational e^ε lies between exact neighbors, and is as narrow as asked.
 func TestIrrationalExpIsEnclosed(t *testing.T) {
 	half, err := mechanisms.ParseEpsilon("0.5")
 	require.NoError(t, err)

@@ -28,7 +28,7 @@ func pow(z *big.Rat, n int) *big.Rat { return arith.Pow(arith.Field[*big.Rat](ar
 //
 // D = 1: w(j) >= z w(j-1), so w(j) >= z^j/2, attained by permute-and-flip.
 //
-// D = 2: differences 1 and -1 are neighbours, so w(1) >= z(1 - w(1)), w(1) >= z/(1+z); further w(j) >= z w(j-2) gives
+// D = 2: differences 1 and -1 are neighbors, so w(1) >= z(1 - w(1)), w(1) >= z/(1+z); further w(j) >= z w(j-2) gives
 // w(j) >= z^{j/2}/2 for even j and z^{(j+1)/2}/(1+z) for odd j. That is private: the sequence of w(-j) = 1 - w(j)
 // and w(j) decreases, and each term is at least z times the term two before it.
 func TestTwoCandidatesInClosedForm(t *testing.T) {
@@ -58,7 +58,7 @@ func TestTwoCandidatesInClosedForm(t *testing.T) {
 	}
 }
 
-// Where exchanging two candidates' scores gives a neighbour, every mechanism has w(q) + w(q̄) >= 2z/(1+z) for the probabilities of
+// Where exchanging two candidates' scores gives a neighbor, every mechanism has w(q) + w(q̄) >= 2z/(1+z) for the probabilities of
 // taking the worse: add w(q) >= z(1 - w(q̄)) and w(q̄) >= z(1 - w(q)). Randomised response attains that
 // everywhere, and is optimal where the sensitivities exceed the width of the grid.
 func TestRandomisedResponseIsOptimalForTwoCloseCandidates(t *testing.T) {

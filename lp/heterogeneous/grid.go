@@ -12,7 +12,7 @@ import (
 // ErrGrid is wrapped by errors about grids.
 var ErrGrid = errors.New("grid")
 
-// Limits of grids: score vectors, pairs of neighbours, and candidates.
+// Limits of grids: score vectors, pairs of neighbors, and candidates.
 const (
 	MaxVectors    = 4096
 	maxPairs      = 1 << 22
@@ -26,7 +26,7 @@ type Grid struct {
 	From, Step    *big.Rat   // Step > 0
 	Steps         int        // >= 1
 	// ShiftInvariant restricts mechanisms to functions of the differences of scores. The vectors are then those with
-	// least level 0, each standing for all its shifts within the grid; and two are neighbours iff
+	// least level 0, each standing for all its shifts within the grid; and two are neighbors iff
 	// they are after some real shift, that is iff each difference of two scores changes by at most Δ_a + Δ_b.
 	ShiftInvariant bool
 }
@@ -66,7 +66,7 @@ type space struct {
 	neighbors [][]int32 // of each vector, itself excluded, ascending
 }
 
-// newSpace lists the vectors and the neighbours of a grid.
+// newSpace lists the vectors and the neighbors of a grid.
 func newSpace(g *Grid) (*space, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func advance(at []int, top int) bool {
 	return false
 }
 
-// link finds the neighbours.
+// link finds the neighbors.
 func (s *space) link() error {
 	alone, pair := s.reach()
 	s.neighbors = make([][]int32, len(s.levels))
@@ -116,7 +116,7 @@ func (s *space) link() error {
 			s.neighbors[i] = append(s.neighbors[i], int32(j))
 			s.neighbors[j] = append(s.neighbors[j], int32(i))
 			if pairs++; pairs > maxPairs {
-				return fmt.Errorf("%w: more than %d pairs of neighbours; take fewer candidates or a coarser grid", ErrGrid, maxPairs)
+				return fmt.Errorf("%w: more than %d pairs of neighbors; take fewer candidates or a coarser grid", ErrGrid, maxPairs)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func (s *space) reach() (alone []int, pair [][]int) {
 	return alone, pair
 }
 
-// near reports whether two vectors are neighbours. For shifts: the intervals of shifts that
+// near reports whether two vectors are neighbors. For shifts: the intervals of shifts that
 // suit single candidates have a common point iff any two of them do (Helly).
 func (s *space) near(p, q []int, alone []int, pair [][]int) bool {
 	for a := range p {

@@ -50,7 +50,7 @@ type Row struct {
 // Result is the result of a Request.
 type Result struct {
 	Vectors    int           // score vectors, up to shifts where mechanisms are shift-invariant
-	Neighbors  int           // unordered pairs of neighbours
+	Neighbors  int           // unordered pairs of neighbors
 	Variables  int           // probabilities
 	Rows       int           // rows (P) that were generated, of 2·Neighbors·n
 	Pivots     int           // of the floating-point solver

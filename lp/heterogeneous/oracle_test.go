@@ -208,7 +208,7 @@ func TestOptimumIsThatOfTheWholeProgram(t *testing.T) {
 }
 
 // With equal sensitivities Δ = step/2 a shift-invariant mechanism may be taken symmetric without loss, and the program is
-// that of package lp with all neighbours and the box's weights.
+// that of package lp with all neighbors and the box's weights.
 func TestEqualSensitivitiesGiveTheSymmetricProgram(t *testing.T) {
 	for _, c := range []struct {
 		n, k int

@@ -80,7 +80,7 @@ func (s *space) vector(q int) verify.Vector {
 	return out
 }
 
-// privacy decides every row (P) of the grid and finds the tight ε, the largest ln x_r(q)/x_r(q') over neighbours q, q'.
+// privacy decides every row (P) of the grid and finds the tight ε, the largest ln x_r(q)/x_r(q') over neighbors q, q'.
 // Of estimates there is no verdict.
 func (l *law) privacy(ctx context.Context) (*verify.Result, error) {
 	if l.values == nil {

@@ -95,7 +95,7 @@ func solveWith(t *testing.T, r Request, names ...string) *Result {
 	return a
 }
 
-// tightest goes through all neighbours among the grid's vectors with a mechanism's exact probabilities, and returns the largest
+// tightest goes through all neighbors among the grid's vectors with a mechanism's exact probabilities, and returns the largest
 // quotient of two. Mechanisms that depend on ε times scores alone are asked at scores times parts and at e^{ε/parts}, so that depths are integers.
 func tightest(t *testing.T, g *Grid, name string, root mechanisms.Epsilon, parts int64, tick *big.Rat) *big.Rat {
 	m, vectors, most := lookup(t, name), box(g), new(big.Rat)

@@ -103,7 +103,7 @@ func (p *program) each(visit func(table.Row) bool) bool {
 	return true
 }
 
-// start returns for each x_r(q') the row of the neighbour q where r leads the others by most.
+// start returns for each x_r(q') the row of the neighbor q where r leads the others by most.
 func (p *program) start() (rows []table.Row) {
 	lead := make([]int, len(p.levels)*p.n)
 	for q, levels := range p.levels {

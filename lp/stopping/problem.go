@@ -29,7 +29,7 @@ import (
 // Problem is one instance: Payoff[k-1] is for taking the k-th best of len(Payoff) candidates. Payoff and Eps are required.
 type Problem struct {
 	Payoff []*big.Rat
-	L      int // the distance of neighbours; 0 for 1
+	L      int // the distance of neighbors; 0 for 1
 	Eps    mechanisms.Epsilon
 	Delta  *big.Rat // nil for 0
 }

@@ -27,13 +27,13 @@ type Row struct {
 	Private      bool
 }
 
-// Part says that a number of candidates have the cell Below in one group and Above in a neighbouring one.
+// Part says that a number of candidates have the cell Below in one group and Above in a neighboring one.
 type Part struct {
 	Above, Below int32
 	Candidates   int64
 }
 
-// Pair is two neighbouring groups, q of the cells Below and q' of the cells Above: each candidate belongs to one part. The
+// Pair is two neighboring groups, q of the cells Below and q' of the cells Above: each candidate belongs to one part. The
 // choice at q is (ε,δ)-close to the one at q' iff Σ max(0, x_Below - e^ε x_Above) <= δ over all candidates, that is iff every
 // event, a set of candidates, satisfies
 //
@@ -64,7 +64,7 @@ type Program struct {
 	// false, and reports whether it never did.
 	Start []Row
 	Each  func(visit func(Row) bool) bool
-	// Pairs visits, for approximate privacy, all ordered pairs of neighbouring groups, as Each does; Delta >= 0 is their δ. Each then visits no
+	// Pairs visits, for approximate privacy, all ordered pairs of neighboring groups, as Each does; Delta >= 0 is their δ. Each then visits no
 	// private row. Without it, Delta is not used. The visitor does not keep the pair.
 	Pairs func(visit func(Pair) bool) bool
 	Delta *big.Rat

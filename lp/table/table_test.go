@@ -14,7 +14,7 @@ import (
 )
 
 // binary is the program of two candidates whose scores differ by 0 to k steps of 2Δ: groups are the differences, and for the
-// difference 0 both share a cell. The worst-neighbour rows make p_v >= z p_{v-1} for the lower one, and (T) for the upper one.
+// difference 0 both share a cell. The worst-neighbor rows make p_v >= z p_{v-1} for the lower one, and (T) for the upper one.
 func binary(k int, worst bool) *Program {
 	p := &Program{Worst: worst}
 	half := big.NewRat(1, 2)

@@ -52,7 +52,7 @@ func TestApproximateOptima(t *testing.T) {
 	}
 }
 
-// overAllVectors is the program over all score vectors without any symmetry, from the definition: for every ordered pair of neighbours q, q' and every
+// overAllVectors is the program over all score vectors without any symmetry, from the definition: for every ordered pair of neighbors q, q' and every
 // candidate r a slack s >= x_r(q) - e^ε x_r(q'), s >= 0, whose sum over r is at most δ.
 func overAllVectors(q variant.Question, losses []*big.Rat, z, delta *big.Rat) *linear.Rational {
 	zero, one := new(big.Rat), big.NewRat(1, 1)
@@ -200,7 +200,7 @@ func private(t *testing.T, s *variant.Solution, l int, z, delta *big.Rat) {
 	}
 }
 
-// At δ = 0 the optimum is that of ε-DP towards all neighbours.
+// At δ = 0 the optimum is that of ε-DP towards all neighbors.
 func TestApproximateAtZero(t *testing.T) {
 	for _, c := range []variant.Question{
 		{N: 3, K: 3, Epsilon: exp(t, "3/2")}, {N: 4, K: 3, Epsilon: exp(t, "5/4")}, {N: 3, K: 2, L: 2, Epsilon: exp(t, "2")},

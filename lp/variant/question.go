@@ -4,7 +4,7 @@
 //
 // Score vectors are those of n candidates whose depths, their distances below the best score, are 0, 1/L, 2/L, …, k in steps
 // of 2Δ, where 2Δ/L is the step of the lattice. Mechanisms are symmetric (which costs nothing:
-// averaging over permutations keeps privacy and expected loss) and shift-invariant. Two vectors are neighbours iff they
+// averaging over permutations keeps privacy and expected loss) and shift-invariant. Two vectors are neighbors iff they
 // are after some shift by a real number, that is iff the changes of any two scores differ by at most 2Δ.
 //
 // The package builds programs of package table and rates mechanisms against them.
@@ -28,10 +28,10 @@ type Question struct {
 	Loss    Loss
 	Prior   Prior // not used where Worst is set
 	Worst   bool
-	// Neighbors ties every two neighbouring vectors of the lattice. Without it only the worst neighbour q + 2Δe_r of q and r
+	// Neighbors ties every two neighboring vectors of the lattice. Without it only the worst neighbor q + 2Δe_r of q and r
 	// counts (McKenna & Sheldon 2020, App. D), which for L > 1 is far from all that privacy requires.
 	Neighbors bool
-	// Delta, where not nil, is the δ >= 0 of (ε,δ)-DP towards every neighbour of the lattice: for neighbours q, q' the probability of any set of candidates
+	// Delta, where not nil, is the δ >= 0 of (ε,δ)-DP towards every neighbor of the lattice: for neighbors q, q' the probability of any set of candidates
 	// at q is at most e^ε times that at q' plus δ. Neighbors is then not used; at δ = 0 both say the same.
 	Delta *big.Rat
 	// Monotone requires that a candidate's probability does not fall when its score rises and the others' fall.

@@ -42,7 +42,7 @@ func (s Rows) Worst(visit func(table.Row) bool) bool {
 	return true
 }
 
-// Neighbors visits x_r(q') >= z x_r(q) for all neighbours q, q' of the lattice and all r.
+// Neighbors visits x_r(q') >= z x_r(q) for all neighbors q, q' of the lattice and all r.
 func (s Rows) Neighbors(visit func(table.Row) bool) bool {
 	return s.Pairs(func(pair table.Pair) bool {
 		for _, p := range pair {
@@ -54,8 +54,8 @@ func (s Rows) Neighbors(visit func(table.Row) bool) bool {
 	})
 }
 
-// Pairs visits all ordered pairs of neighbours q, q' of the lattice, up to permutations: from q, candidates of each depth rise
-// by 0 to L steps, some of them by none. Whatever changes of scores make two vectors neighbours, they differ by a shift from such ones.
+// Pairs visits all ordered pairs of neighbors q, q' of the lattice, up to permutations: from q, candidates of each depth rise
+// by 0 to L steps, some of them by none. Whatever changes of scores make two vectors neighbors, they differ by a shift from such ones.
 func (s Rows) Pairs(visit func(table.Pair) bool) bool {
 	k := s.Vars.Lattice.K()
 	rise := &composition{most: s.L}

@@ -64,7 +64,7 @@ func TestFinerLattice(t *testing.T) {
 		assert.InDelta(t, c.pf, ratio(t, p, optimum, "pf"), 5.1e-5)
 		assert.InDelta(t, c.geo, ratio(t, p, optimum, "geo"), 5.1e-5)
 	}
-	// (3,2), L = 2, ε = ln 2: worst neighbours alone leave the program loose.
+	// (3,2), L = 2, ε = ln 2: worst neighbors alone leave the program loose.
 	loose, worst := solve(t, variant.Question{N: 3, K: 2, L: 2, Epsilon: exp(t, "2")})
 	tight, all := solve(t, variant.Question{N: 3, K: 2, L: 2, Epsilon: exp(t, "2"), Neighbors: true})
 	assert.InDelta(t, 1.096, ratio(t, loose, worst, "pf"), 5.1e-4)

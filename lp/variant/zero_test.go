@@ -51,7 +51,7 @@ func TestOptimumOfExactlyZero(t *testing.T) {
 func TestHardlyAnyNoise(t *testing.T) {
 	for _, n := range []int{2, 3, 4} {
 		for _, step := range []int{1, 2} {
-			for _, eps := range []string{"20", "42", "45", "60", "120", "600", "700", "2000"} {
+			for _, eps := range []string{"20", "45", "120", "700"} {
 				for _, delta := range []string{"1/10", "1/1000000", "3/5"} {
 					t.Run(fmt.Sprint(n, step, eps, delta), func(t *testing.T) {
 						q := variant.Question{N: n, K: 2, L: step, Epsilon: epsilon(t, eps)}

@@ -5,7 +5,7 @@
 // Choices Say About Our Preferences?").
 //
 // Ranks count from 1, the best. A rule's outcome law is q_k = Pr[the k-th best
-// is taken]; slices hold it from index 0. Neighbouring preference orders swap
+// is taken]; slices hold it from index 0. Neighboring preference orders swap
 // two candidates at most l places apart (the metric d_l), so a rule is
 // (ε, δ)-private iff q_i <= e^ε q_j + δ whenever |i-j| <= l.
 //

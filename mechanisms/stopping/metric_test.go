@@ -91,7 +91,7 @@ func TestExampleOne(t *testing.T) {
 			t.Errorf("n = %d: the older version's product is right after all", n)
 		}
 	}
-	// The newer version's product does, by swaps of neighbours only.
+	// The newer version's product does, by swaps of neighbors only.
 	for n := 3; n <= 8; n++ {
 		order := identity(n)
 		order[0], order[n-1] = n, 1
@@ -179,7 +179,7 @@ func TestWhichOrdersCanBeReached(t *testing.T) {
 	for n := 2; n <= 6; n++ {
 		for l := 1; l < n; l++ {
 			all := true
-			for i := range n - 1 { // swaps of neighbours generate all orders
+			for i := range n - 1 { // swaps of neighbors generate all orders
 				to := identity(n)
 				to[i], to[i+1] = to[i+1], to[i]
 				all = all && must(Distance(identity(n), to, l, AtLeast)) >= 0

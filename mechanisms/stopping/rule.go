@@ -54,7 +54,7 @@ func ReachAfter(reach *big.Rat, row []*big.Rat) *big.Rat {
 	return stop.Sub(reach, stop)
 }
 
-// sumRats adds up, running through equal neighbours with one multiplication.
+// sumRats adds up, running through equal neighbors with one multiplication.
 func sumRats(x []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	for i := 0; i < len(x); {

@@ -333,7 +333,7 @@ func TestDecisions(t *testing.T) {
 			t.Errorf("%v ∩ %v: %t", c.x, c.y, ok)
 		}
 	}
-	// 1/3 is between two neighbours of one bit, but in neither point.
+	// 1/3 is between two neighbors of one bit, but in neither point.
 	third := big.NewRat(1, 3)
 	if x := FromRat(third, 24); !x.Contains(third) || Point(x.Lo()).Contains(third) || Point(x.Hi()).Contains(third) {
 		t.Errorf("1/3 in %v", x)

@@ -46,7 +46,7 @@ func farApart(z, a, b *big.Float) bool {
 
 // stickyPair replaces the smaller one of a and b by a number of the same sign whose exponent is 2·prec + 2
 // below the larger one's. Either is less than half the distance from the larger one, which has
-// at most prec bits, to its neighbours, so that the rounded sum and difference stay the same.
+// at most prec bits, to its neighbors, so that the rounded sum and difference stay the same.
 func stickyPair(z, a, b *big.Float) (*big.Float, *big.Float) {
 	sticky := func(small, large *big.Float) *big.Float {
 		s := new(big.Float).SetPrec(1)

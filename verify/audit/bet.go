@@ -7,8 +7,8 @@ import (
 	"optratio/number/interval"
 )
 
-// A bet is made before a batch of na draws at one score vector and nb draws at its neighbour. Every draw at the vector
-// multiplies the wealth by x1 where it falls into an event and by x0 where it does not; every draw at the neighbour
+// A bet is made before a batch of na draws at one score vector and nb draws at its neighbor. Every draw at the vector
+// multiplies the wealth by x1 where it falls into an event and by x0 where it does not; every draw at the neighbor
 // multiplies it by y1 or y0; and the batch as a whole by e^{-na(x0-1)-nb(y0-1)}. With
 //
 //	0 < x0 <= x1,   0 < y1 <= y0,   na (x1-x0) e^ε <= nb (y0-y1)
@@ -22,7 +22,7 @@ var noBet = bet{1, 1, 1, 1}
 // most of the largest stake at which a factor would be 0.
 const boldest = 0.98
 
-// ratio is how many draws at the neighbour there are for how many at the vector.
+// ratio is how many draws at the neighbor there are for how many at the vector.
 type ratio struct{ at, near int64 }
 
 // newBet returns the bet with stake u = x1-x0 against privacy at c = e^ε whose factors are 1 on average where the event has
@@ -50,12 +50,12 @@ func largestStake(h, c float64, r ratio) float64 {
 }
 
 // variance returns the rate at which a stake's square costs: a stake u gains u·gap - u²·variance/2 per draw at the vector,
-// to second order, where gap is the probability there less c times that at the neighbour.
+// to second order, where gap is the probability there less c times that at the neighbor.
 func variance(h, c float64, r ratio) float64 {
 	return h*(1-h) + float64(r.at)/float64(r.near)*c*c*(h/c)*(1-h/c)
 }
 
-// counts are the draws of some batches: at the vector and its neighbour, and how many of them were in the event.
+// counts are the draws of some batches: at the vector and its neighbor, and how many of them were in the event.
 type counts struct{ drawn, hits, drawnNear, hitsNear int64 }
 
 func (c counts) plus(d counts) counts {

@@ -49,7 +49,7 @@ func TestBetsAreFair(t *testing.T) {
 		}
 	}
 	require.Greater(t, highest, 0.99) // and where it can be fair it nearly is
-	// One that stakes too little at the neighbour is found out.
+	// One that stakes too little at the neighbor is found out.
 	b := newBet(0.5, 0.3, 2, ratio{1, 1})
 	b.y0, b.y1 = 1+(b.y0-1)/1.01, 1-(1-b.y1)/1.01
 	require.False(t, b.fair(2, ratio{1, 1}))

@@ -22,7 +22,7 @@ type Options struct {
 	Domain      string // "lattice" (the default), "half-lattice" or "random"; ignored where Vectors are given
 	Vectors     [][]*big.Rat
 	Neighbors   verify.Neighborhood
-	Pairs       [][2][]*big.Rat // neighbours, instead of those of the model
+	Pairs       [][2][]*big.Rat // neighbors, instead of those of the model
 	Epsilon     mechanisms.Epsilon
 	Sensitivity *big.Rat // 1
 	Seed        uint64
@@ -96,7 +96,7 @@ func (o *Options) check() error {
 // randomVectors is how many vectors the random domain has.
 const randomVectors = 40
 
-// domain returns the vectors, and a unit for them and their neighbours. Of more than most vectors of a lattice,
+// domain returns the vectors, and a unit for them and their neighbors. Of more than most vectors of a lattice,
 // or given ones, so many are drawn at random; most = 0: all are taken.
 func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 	space := &verify.Space{Unit: o.Sensitivity, Sensitivities: []*big.Rat{o.Sensitivity}, Epsilon: o.Epsilon}
@@ -198,7 +198,7 @@ func (o *Options) given(space *verify.Space) (int, []verify.Vector, error) {
 	return count, ints, nil
 }
 
-// pairDomain has given pairs for neighbours.
+// pairDomain has given pairs for neighbors.
 func (o *Options) pairDomain(space *verify.Space, name string, vectors, pairs []verify.Vector) *verify.Domain {
 	dom := verify.Around{
 		Name: fmt.Sprintf("%s, %d given pairs", name, len(pairs)/2), Space: space, Vectors: slices.Values(vectors),
@@ -242,7 +242,7 @@ func drawGrid(n, depth int, step int64, count int, rng *rand.Rand) []verify.Vect
 }
 
 // clearGap returns a gap near the given one, both in Δ, at which weights e^{-ε·gap/2Δ} are either normal numbers of double
-// precision, there and at all neighbours, or 0 at all of them.
+// precision, there and at all neighbors, or 0 at all of them.
 func (o *Options) clearGap(gap float64) float64 {
 	const normal, zero = 680, 760 // e^-708.4 is the least normal number, e^-745.2 becomes 0
 	eps := o.Epsilon.Float()

@@ -114,7 +114,7 @@ func (o *Options) farVectors(unit int64) []verify.Vector {
 // tellsShifts reports whether outcomes are no candidates, so that they may depend on a number that is added to all scores.
 func (o *Options) tellsShifts() bool { return o.Outcomes == Labels || o.Outcomes == Real }
 
-// extremes yields the steps to neighbours at which one candidate moves against all others, or alone where scores are monotonic.
+// extremes yields the steps to neighbors at which one candidate moves against all others, or alone where scores are monotonic.
 func (o *Options) extremes(n int, unit int64) iter.Seq[verify.Vector] {
 	others := -unit
 	if o.Neighbors == verify.Monotonic {

@@ -14,7 +14,7 @@ import (
 // ownPrecision is the relative precision to which probabilities of this process are taken that are enclosed.
 var ownPrecision = big.NewRat(1, 1e15)
 
-// Mechanism audits a mechanism of this process as PMF does a program: on the domain, whose neighbours may leave it, and on a side
+// Mechanism audits a mechanism of this process as PMF does a program: on the domain, whose neighbors may leave it, and on a side
 // set of other score vectors and numbers of candidates. Rational probabilities are taken as they are, those of
 // mechanisms.Approximate to their precision, and others to a relative precision of 1e-15; Options.Precision is ignored. An error that
 // it returns, or a panic, is a finding. Package verify decides without any such precision, on lattices and their like.

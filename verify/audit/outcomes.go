@@ -209,7 +209,7 @@ func (b *binned) choose(values []float64) {
 	b.cuts = slices.Compact(b.cuts)
 }
 
-// interval describes an event of neighbouring outcomes.
+// interval describes an event of neighboring outcomes.
 func (b *binned) interval(event []bool) string {
 	first := slices.Index(event, true)
 	last := first

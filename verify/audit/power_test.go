@@ -169,7 +169,7 @@ func TestSamplesToRefute(t *testing.T) {
 	require.Less(t, median(needed), 12_000.0)
 }
 
-// responseLaw is randomised response about the best candidate: every pair of neighbours between which the best one changes is on
+// responseLaw is randomised response about the best candidate: every pair of neighbors between which the best one changes is on
 // the bound.
 func responseLaw(eps float64) law {
 	return func(q []float64) []float64 {

@@ -28,7 +28,7 @@ type expecter interface {
 }
 
 const (
-	mostPairs     = 200_000 // of neighbours; more are thinned out at random
+	mostPairs     = 200_000 // of neighbors; more are thinned out at random
 	mostNumbers   = 4 << 20 // scores in all pairs
 	fewestVectors = 64      // that the domain is not thinned out below
 	samplesAPlace = 200     // of the budget, for each score vector of the domain
@@ -100,7 +100,7 @@ func (o *Options) vectorsToSample() int {
 	return max(1, min(room, max(fewestVectors, int(o.Budget/samplesAPlace))))
 }
 
-// pairsOf is the most pairs of neighbours of n candidates that are kept.
+// pairsOf is the most pairs of neighbors of n candidates that are kept.
 func pairsOf(n int) int { return max(1, min(mostPairs, mostNumbers/(2*n))) }
 
 // Questions grow from the first to the last of these numbers of samples, as long as answers take no longer than that part of
@@ -254,7 +254,7 @@ type evidence struct {
 // errRepeats ends an audit whose samples are not independent.
 var errRepeats = fmt.Errorf("%w: the samples are not independent, so that no ε is concluded from them", verify.ErrUndecided)
 
-// statistics searches the score vectors for neighbours that look bad, and bets on what it found that fresh samples show it
+// statistics searches the score vectors for neighbors that look bad, and bets on what it found that fresh samples show it
 // too (docs/auditing.md). The budget is the only limit, but for the context: what is known when it ends is reported.
 func (o *Options) statistics(ctx context.Context, name string, s sampler, space *verify.Space, dom *verify.Domain) (*Report, error) {
 	if o.Budget < 1 {

@@ -363,7 +363,7 @@ func TestSizesAreLimited(t *testing.T) {
 	require.InEpsilon(t, 3e18, gridSize(3, 1_000_000_000), 1e-6)
 }
 
-// Far gaps give weights that double precision holds, or that are 0 at neighbours too.
+// Far gaps give weights that double precision holds, or that are 0 at neighbors too.
 func TestGapsAreClear(t *testing.T) {
 	for _, eps := range []string{"0.05", "0.74", "1", "7.2", "20", "300", "5000", "1e12"} {
 		o := samplerOptions(t, eps, 1)

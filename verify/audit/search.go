@@ -32,7 +32,7 @@ type class struct {
 	members []int // places
 }
 
-// edge is a pair of neighbours, and the event there that promises most.
+// edge is a pair of neighbors, and the event there that promises most.
 type edge struct {
 	from, to int // places
 	event    []bool
@@ -43,7 +43,7 @@ type edge struct {
 	rank     int     // before anything is drawn
 }
 
-// field is what an audit of samples searches: score vectors, their classes, and pairs of neighbours, of each class of pairs one.
+// field is what an audit of samples searches: score vectors, their classes, and pairs of neighbors, of each class of pairs one.
 // Sharing what is known between like vectors is of no consequence for the verdict, which rests on fresh samples.
 type field struct {
 	places   []*place
@@ -115,7 +115,7 @@ func (f *field) place(q verify.Vector) int {
 	return i
 }
 
-// collect takes the pairs of neighbours, at most room of them, drawn at random from the first ones.
+// collect takes the pairs of neighbors, at most room of them, drawn at random from the first ones.
 func (f *field) collect(dom *verify.Domain, room int, stopped func() error) error {
 	met := 0
 	var kept [][2]verify.Vector
@@ -176,7 +176,7 @@ func (f *field) collect(dom *verify.Domain, room int, stopped func() error) erro
 }
 
 // lone reports whether one candidate moves against all others, which all move alike: of regular mechanisms such
-// neighbours are the worst (McKenna & Sheldon 2020, Prop. 2).
+// neighbors are the worst (McKenna & Sheldon 2020, Prop. 2).
 func lone(q, other verify.Vector) bool {
 	steps := make([]int64, len(q))
 	for r := range q {
@@ -322,10 +322,10 @@ func (a aim) value(p, o, n, m, errors float64) float64 {
 	return log - a.claimed
 }
 
-// nullOf returns about the h for which the probabilities h, at the vector, and h/c make x hits in n draws there and y in c·m draws at the neighbour likeliest: see tie.
+// nullOf returns about the h for which the probabilities h, at the vector, and h/c make x hits in n draws there and y in c·m draws at the neighbor likeliest: see tie.
 func nullOf(x, y, n, m float64) float64 { return min(0.999, (x+y)/(n+m)) }
 
-// ratio returns how many draws at the neighbour for how many at the vector serve best: to tell p from o, or where a claim is to be refuted by one of many
+// ratio returns how many draws at the neighbor for how many at the vector serve best: to tell p from o, or where a claim is to be refuted by one of many
 // events, the likeliest probabilities that keep to it from others.
 func (a aim) ratio(p, o float64) ratio {
 	if a.refute && a.many {
@@ -473,7 +473,7 @@ func intervals(list []outcome, try func(x, y float64, in []outcome)) {
 	}
 }
 
-// bestRatio returns how many draws at the neighbour for how many at the vector serve best to tell p from o.
+// bestRatio returns how many draws at the neighbor for how many at the vector serve best to tell p from o.
 func bestRatio(p, o float64) ratio {
 	want := math.Sqrt((1 - o) / o / ((1 - p) / p))
 	best, off := ratio{1, 1}, math.Inf(1)

@@ -17,7 +17,7 @@ import (
 // mechanisms are broken where lattices do not go. Its units are Δ/10^9.
 const (
 	whole        = 1_000_000_000 // Δ
-	sideNeighbor = 4             // neighbours at corners and as many inside the box, drawn
+	sideNeighbor = 4             // neighbors at corners and as many inside the box, drawn
 	largest      = 8             // candidates
 )
 
@@ -35,7 +35,7 @@ func (o *Options) offset() int64 {
 	return int64(max(1, min(1e6, 2e5/max(o.Epsilon.Float(), 1e-3))))
 }
 
-// vanishing returns a gap in Δ at which, and at whose neighbours, e^{-ε·gap/2Δ} is 0 in double precision, where such
+// vanishing returns a gap in Δ at which, and at whose neighbors, e^{-ε·gap/2Δ} is 0 in double precision, where such
 // gaps are not too large.
 func (o *Options) vanishing() int64 {
 	return int64(o.clearGap(math.Ceil(min(4e6, 1600/max(o.Epsilon.Float(), 1e-9)+4))))
@@ -101,7 +101,7 @@ func (o *Options) sideVectors(rng *rand.Rand) []verify.Vector {
 	return out
 }
 
-// sideDomain has the vectors and, for each, neighbours at corners and inside the box of sensitivities, shifts by
+// sideDomain has the vectors and, for each, neighbors at corners and inside the box of sensitivities, shifts by
 // fractions and lowered scores. What is drawn depends on the seed alone.
 func (o *Options) sideDomain(space *verify.Space, vectors []verify.Vector) *verify.Domain {
 	random := func() *rand.Rand { return rand.New(rand.NewPCG(o.Seed, 0x73696465)) }
@@ -141,7 +141,7 @@ func (o *Options) sideDomain(space *verify.Space, vectors []verify.Vector) *veri
 	return dom
 }
 
-// sideSteps yields steps to neighbours: the model's, of more than two candidates the extreme ones and some corners,
+// sideSteps yields steps to neighbors: the model's, of more than two candidates the extreme ones and some corners,
 // and some within the box.
 func (o *Options) sideSteps(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
 	return func(yield func(verify.Vector) bool) {

@@ -102,8 +102,8 @@ func eachLine(r io.Reader, name string, f func([]byte) error) error {
 }
 
 // Table audits a table of probabilities. Its domain are the rows' vectors, and every pair of rows that a property relates is
-// compared: neighbours are the pairs of o.Pairs, or without any the pairs of rows whose scores differ by at most the
-// sensitivity each (Monotonic: all in one direction). With shifted, pairs count that are neighbours after a shift, as they
+// compared: neighbors are the pairs of o.Pairs, or without any the pairs of rows whose scores differ by at most the
+// sensitivity each (Monotonic: all in one direction). With shifted, pairs count that are neighbors after a shift, as they
 // are for mechanisms that are shift-invariant.
 func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options) (*Report, error) {
 	if err := o.complete(); err != nil {
@@ -180,7 +180,7 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 	return r, nil
 }
 
-// near reports whether two vectors are neighbours in the model.
+// near reports whether two vectors are neighbors in the model.
 func (o *Options) near(a, b verify.Vector, reach int64, shifted bool) bool {
 	low, high := spread(a, b)
 	switch {

@@ -225,7 +225,7 @@ func hypergeometricTail(n, m, hits, x int64) interval.Interval {
 	})
 }
 
-// wide is a pair of neighbours at which the ratios of two events differ.
+// wide is a pair of neighbors at which the ratios of two events differ.
 type wide struct {
 	edge
 	low   []bool // the event whose ratio is small
@@ -362,7 +362,7 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 	return res, nil
 }
 
-// concentration returns a lower bound on ρ of zCDP where an event has a probability of at least p at one of two neighbours, and at most o at the other: the greatest
+// concentration returns a lower bound on ρ of zCDP where an event has a probability of at least p at one of two neighbors, and at most o at the other: the greatest
 // over orders α > 1 of D_α/α, D_α being the Rényi divergence of the two Bernoulli distributions, which rises with p and falls with o as long as p > o. The order is
 // proposed in floating point.
 func concentration(p, o *big.Rat) interval.Interval {

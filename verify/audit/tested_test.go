@@ -99,7 +99,7 @@ func TestBoundsOnRangeAndRho(t *testing.T) {
 		target  *big.Rat
 		verdict verify.Verdict
 	}{
-		// Permute-and-flip's range on neighbours reaches beyond ε; the exponential mechanism has range ε.
+		// Permute-and-flip's range on neighbors reaches beyond ε; the exponential mechanism has range ε.
 		{flipLaw(1), verify.BoundedRange, nil, verify.Violated},
 		{softmaxLaw(1, 1), verify.BoundedRange, nil, verify.Undecided},
 		{softmaxLaw(1, 1), verify.BoundedRange, big.NewRat(4, 5), verify.Violated},

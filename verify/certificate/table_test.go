@@ -229,7 +229,7 @@ func TestDoctoredTables(t *testing.T) {
 	assert.Greater(t, tried, 10*spared)
 }
 
-// An event proves something of neighbours alone, and of no more candidates than there are.
+// An event proves something of neighbors alone, and of no more candidates than there are.
 func TestEventsMustBelong(t *testing.T) {
 	text := approximations(t)["approximate-1.cert"] // n = 3, k = 2, step 2Δ
 	for _, c := range []struct{ event, reason string }{

@@ -100,7 +100,7 @@ var mechanisms = map[string]func(question) any{
 	},
 	// The best is picked before there is any noise.
 	"argmax-first": func(q question) any { return argmax(q.Scores) },
-	// Calibrated for scores that can only grow, whatever the neighbours are.
+	// Calibrated for scores that can only grow, whatever the neighbors are.
 	"monotonic-calibration": func(q question) any { return flip(q, 2) },
 	// The score's sensitivity was declared half of what it is.
 	"half-sensitivity": func(q question) any {
