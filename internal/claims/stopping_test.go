@@ -38,7 +38,7 @@ func TestDoctoredStatementsAboutStopping(t *testing.T) {
 		"swaps at least l apart, right distances":  {exampleOne(rules.AtLeast, func(int) int { return 1 }, func(n int) [][2]int { return nil }), Refuted},
 		"the older product with the newer numbers": {exampleOne(rules.AtMost, func(n int) int { return 2*n - 3 }, olderProduct), Refuted},
 		"the older example with newer swaps":       {inSomeReading(func(r rules.Reading) check { return exampleOne(r, func(n int) int { return 2*n - 3 }, newerProduct) }), Holds},
-		"singletons of neighboring ranks":         {tightEpsilonIs(true), Refuted},
+		"singletons of neighboring ranks":          {tightEpsilonIs(true), Refuted},
 		"mixes with half the δ": {mixesArePrivate(func(e, p, delta *big.Rat, _ int) (*big.Rat, *big.Rat) {
 			return e, quo(mul(p, delta), rat(2, 1))
 		}, false), Refuted},

@@ -21,7 +21,7 @@ const (
 	maxKinked = 5
 	roundRows = 100 // that are added at a time
 	maxRounds = 60
-	maxPivots = 2000 // of a round; neighbouring ratios give columns that are nearly parallel
+	maxPivots = 2000 // of a round; neighboring ratios give columns that are nearly parallel
 	// tolerance is that of rows, relative to their slack at permute-and-flip, and costTolerance that of the reduced costs, relative to the largest gain.
 	tolerance     = 1e-9
 	costTolerance = 1e-7

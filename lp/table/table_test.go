@@ -127,7 +127,7 @@ func TestTwoCandidatesApproximately(t *testing.T) {
 	}
 }
 
-// TestPairsOfNonsenseHold: whatever is proposed, the table is (ε,δ)-close between all neighbours by the definition, not much further inside than needed, and the bound holds.
+// TestPairsOfNonsenseHold: whatever is proposed, the table is (ε,δ)-close between all neighbors by the definition, not much further inside than needed, and the bound holds.
 func TestPairsOfNonsenseHold(t *testing.T) {
 	eps, err := mechanisms.ParseExp("3/2")
 	require.NoError(t, err)
