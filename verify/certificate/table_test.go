@@ -350,3 +350,47 @@ func TestTableLinesAreExplained(t *testing.T) {
 		assert.Contains(t, r.Reason, c.reason, c.new)
 	}
 }
+
+// TestLongLosses: a line with the losses of many depths is longer than any other.
+func TestLongLosses(t *testing.T) {
+	const k = 700
+	var loss []string
+	for i := range k + 1 {
+		loss = append(loss, fmt.Sprint(i)+strings.Repeat("0", min(i, 1)*900))
+	}
+	cell := "cell 0 1" + strings.Repeat(" 0", k) + " 1"
+	r := verdict(t, []string{"optratio-certificate 2", "n 1", fmt.Sprint("k ", k), "step 1", "exp-epsilon 2", "constraints dp", "loss " + strings.Join(loss, " "), "prior uniform", "precision 0", "claim optimum 0 0", cell, "end"})
+	assert.True(t, r.Valid, r.Reason)
+}
+
+// TestPrecisionOfTables: the more digits of z a certificate was written with, the more of its claim is decided, up to the precision that the options allow.
+func TestPrecisionOfTables(t *testing.T) {
+	text := stored(t, "enclosed", 3)["enclosed-17.cert"]
+	lines := split(text)
+	at, precision := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "claim optimum ") }), slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "precision ") })
+	ends := strings.Fields(lines[at])
+	sharpest := func(bits int, o certificate.Options) *big.Rat {
+		known, _ := new(big.Rat).SetString(ends[2])
+		refuted := new(big.Rat).Add(known, big.NewRat(1, 1e6))
+		for range 230 {
+			middle := new(big.Rat).Add(known, refuted)
+			middle.Quo(middle, big.NewRat(2, 1))
+			doctored := slices.Clone(lines)
+			doctored[precision] = fmt.Sprint("precision ", bits)
+			doctored[at] = fmt.Sprintf("claim optimum %s 1000", middle.RatString())
+			r, err := certificate.Check(strings.NewReader(strings.Join(doctored, "\n")+"\n"), o)
+			require.NoError(t, err)
+			if r.Valid {
+				known = middle
+			} else {
+				refuted = middle
+			}
+		}
+		return known
+	}
+	coarse, fine, finest := sharpest(0, certificate.Options{}), sharpest(64, certificate.Options{}), sharpest(200, certificate.Options{})
+	assert.Negative(t, coarse.Cmp(fine))
+	assert.Negative(t, fine.Cmp(finest))
+	assert.Zero(t, sharpest(200, certificate.Options{MaxPrecision: 128}).Cmp(fine))
+	assert.Zero(t, sharpest(200, certificate.Options{MaxPrecision: 1}).Cmp(fine))
+}
