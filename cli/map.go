@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,13 +17,14 @@ import (
 	"optratio/internal/decimal"
 	"optratio/internal/ratiomap"
 	"optratio/lp"
+	"optratio/verify/certificate"
 )
 
 type mapFlags struct {
 	job
-	ns, ks, target, gap, constraints, out, certs string
-	jobs, classes                                int
-	resume, lower                                bool
+	ns, ks, target, gap, constraints, out, certs, shard string
+	jobs, classes                                       int
+	resume, lower                                       bool
 }
 
 func newMap(s streams) *cobra.Command {
@@ -34,9 +36,13 @@ func newMap(s streams) *cobra.Command {
 them, on the lattice of step 2Δ, for the mean error: so for every ε, not at samples. Intervals are halved until
 their bounds are at most the target. With -n all the numbers of candidates are, for each k, those that the
 closed form leaves open at the target, and the answer says whether the bound is proved for every n. --resume keeps
-what FILE has. --cert writes a certificate for each n and k, which optratio check accepts.`,
+what FILE has; with --cert what has a certificate there, which is checked again. --cert writes a certificate for each n and k,
+which optratio check accepts. --shard I/M computes one of M parts; in a Slurm job array and in a Kubernetes indexed Job (with
+JOB_COMPLETIONS) that is the default. %i in FILE is the shard's number. optratio merge puts the parts together.`,
 		Example: `  optratio map -n all -k 1:3 --target 1.014 -o map.csv --cert certificates
-  optratio map -n 3:8 -k 2:6 --target 1.014 --gap 0.0005 --lower -o map.csv --resume`,
+  optratio map -n 3:8 -k 2:6 --target 1.014 --gap 0.0005 --lower -o map.csv --resume
+  optratio map -n all -k 7 --shard 0/8 -o part-%i.csv --cert certificates --resume
+  optratio merge -o map.csv part-*.csv`,
 		Args: noArgs,
 		RunE: f.limited(f.run),
 	}
@@ -46,7 +52,8 @@ what FILE has. --cert writes a certificate for each n and k, which optratio chec
 	fs.StringVar(&f.target, "target", "1.014", "bound to be proved, more than 1")
 	fs.StringVar(&f.gap, "gap", "0", "also go on until the largest bound is at most this far above the largest ratio met, such as 0.0005; 0 to stop at the target")
 	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
-	fs.StringVarP(&f.out, "output", "o", "", "file for the bounds, .csv")
+	fs.StringVarP(&f.out, "output", "o", "", "file for the bounds, .csv; %i in it stands for the shard's number")
+	fs.StringVar(&f.shard, "shard", "", "compute part I of M, given as I/M with I from 0")
 	fs.StringVar(&f.certs, "cert", "", "folder for certificates")
 	fs.BoolVar(&f.lower, "lower", false, "also look for the largest ratio, which is proved to be attained, where the program is small enough")
 	countVar(fs, &f.classes, "max-classes", "", ratiomap.DefaultMaxClasses, "classes of score vectors whose multipliers may differ; more are slower, and may give better bounds")
@@ -57,7 +64,11 @@ what FILE has. --cert writes a certificate for each n and k, which optratio chec
 }
 
 func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
-	p = &ratiomap.Plan{Lower: f.lower}
+	shard, err := parseShard(f.shard)
+	if err != nil {
+		return nil, err
+	}
+	p = &ratiomap.Plan{Lower: f.lower, Part: shard.Index, Parts: shard.Count}
 	if f.ns != "all" {
 		if p.N, err = parseCounts("-n", f.ns); err != nil {
 			return nil, err
@@ -89,14 +100,14 @@ func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
 	return p, nil
 }
 
-func (f *mapFlags) files() (o ratiomap.Files, err error) {
+func (f *mapFlags) files(p *ratiomap.Plan) (o ratiomap.Files, err error) {
 	switch {
 	case f.out == "":
 		return o, usagef("-o is missing: name a file for the bounds that ends in .csv")
 	case filepath.Ext(f.out) != ".csv":
 		return o, usagef("-o %s: give a name that ends in .csv", quoted(f.out))
 	}
-	o = ratiomap.Files{Path: filepath.Clean(f.out), Certs: f.certs, Resume: f.resume, Jobs: f.jobs}
+	o = ratiomap.Files{Path: shardPath(f.out, p.Part), Certs: f.certs, Resume: f.resume, Jobs: f.jobs, Valid: f.valid}
 	if o.Jobs == 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
@@ -108,7 +119,7 @@ func (f *mapFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o, err := f.files()
+	o, err := f.files(p)
 	if err != nil {
 		return err
 	}
@@ -122,9 +133,9 @@ func (f *mapFlags) run(ctx context.Context) error {
 	case isInput(err):
 		return &exit{exitUsage, err}
 	case s == nil:
-		return err
+		return ending(ctx, err.Error())
 	}
-	f.show(s, func(w io.Writer) { printMap(w, s, p) })
+	f.show(s, func(w io.Writer) { printMap(w, s, p, f.certs != "") })
 	cause := context.Cause(ctx)
 	rest := fmt.Sprintf("%d of %d lattices are in %s, and --resume goes on from there", s.Lattices-s.Missing(), s.Lattices, s.File)
 	switch {
@@ -140,10 +151,27 @@ func (f *mapFlags) run(ctx context.Context) error {
 	return nil
 }
 
-func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan) {
+// valid checks a certificate. One that takes more than the limits of a check is not valid.
+func (f *mapFlags) valid(ctx context.Context, text []byte) (bool, error) {
+	most, err := f.bytes()
+	if err != nil {
+		return false, err
+	}
+	report, err := certificate.Check(bytes.NewReader(text), certificate.Options{Context: ctx, MaxMemory: most})
+	if err != nil {
+		return false, context.Cause(ctx)
+	}
+	return report.Valid, nil
+}
+
+func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan, certified bool) {
 	fmt.Fprintf(w, "%s: %d of %d lattices; %d were there, %d are new\n", s.File, s.Lattices-s.Missing(), s.Lattices, s.Kept, s.Computed)
 	if s.Kept > 0 {
-		fmt.Fprintf(w, "what was there is taken as %s has it and was not proved again; without --resume everything is\n", s.File)
+		trust := fmt.Sprintf("what was there is taken as %s has it and was not proved again; without --resume everything is", s.File)
+		if certified {
+			trust = "the certificates of what was there were checked again"
+		}
+		fmt.Fprintln(w, trust)
 	}
 	if s.At != nil {
 		fmt.Fprintf(w, "at every ε permute-and-flip's ratio is at most %s, the bound at n = %d, k = %d (constraints %s)\n", places(s.Bound), s.At.N, s.At.K, p.Level)

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/ratiomap"
 	"optratio/internal/sweep"
 )
 
@@ -20,10 +23,11 @@ func newMerge(s streams) *cobra.Command {
 	f := mergeFlags{job: job{streams: s}}
 	c := &cobra.Command{
 		Use:   "merge -o FILE PART…",
-		Short: "Put the files of a sweep's shards together, in order",
+		Short: "Put the files of the shards of a sweep or a map together, in order",
 		Long: `The rows of all parts, ordered by n, k, ε, objective, constraints and the mechanism's name: what the whole sweep would
 have written. A row that several parts hold must be the same in all of them, apart from its seconds. Where a row is missing of
-the grid that the rows span, FILE is written all the same, and the exit code is 3. Parts and FILE end in .csv or .parquet.`,
+the grid that the rows span, FILE is written all the same, and the exit code is 3. Parts and FILE end in .csv or .parquet.
+Files of a map (.csv) are merged likewise, lattice by lattice; optratio map --resume says what is missing.`,
 		Example: `  optratio merge -o ratios.csv part-*.csv`,
 	}
 	var parts []string
@@ -58,6 +62,9 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	isParquet, err := sweep.IsParquet(f.out)
 	if err != nil {
 		return usagef("-o %s: give a name that ends in .csv or .parquet", quoted(f.out))
+	}
+	if done, err := f.merged(parts); done || err != nil {
+		return err
 	}
 	out, err := createOutput("-o", f.out)
 	if err != nil {
@@ -100,6 +107,33 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 		return &exit{exitUndecided, errors.New("undecided: the parts hold no rows; end the shards with sweep --resume and merge again")}
 	}
 	return nil
+}
+
+// mapMergeDoc is the JSON document of a merge of maps.
+type mapMergeDoc struct {
+	File     string `json:"file"`
+	Parts    int    `json:"parts"`
+	Lattices int    `json:"lattices"`
+}
+
+// merged puts the files of a map together, if the first one is of a map.
+func (f *mergeFlags) merged(parts []string) (done bool, err error) {
+	head, err := os.ReadFile(parts[0])
+	if err != nil || !ratiomap.IsTable(head) {
+		return false, nil // what is wrong with it is said by who reads it
+	}
+	if filepath.Ext(f.out) != ".csv" {
+		return false, usagef("-o %s: maps are merged into a file that ends in .csv", quoted(f.out))
+	}
+	lattices, err := ratiomap.Merge(filepath.Clean(f.out), parts)
+	if err != nil {
+		return false, &exit{exitUsage, err}
+	}
+	doc := mapMergeDoc{f.out, len(parts), lattices}
+	f.show(doc, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: %d lattices of %d files; optratio map --resume says what is missing\n", doc.File, doc.Lattices, doc.Parts)
+	})
+	return true, nil
 }
 
 func (d mergeDoc) print(w io.Writer) {

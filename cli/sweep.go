@@ -168,14 +168,10 @@ func (f *sweepFlags) options() (o sweep.Options, err error) {
 	if f.jobs < 0 {
 		return o, usagef("--jobs %d: give a number of rows at a time, or 0 for all cores", f.jobs)
 	}
-	if f.shard != "" {
-		if o.Shard, err = sweep.ParseShard(f.shard); err != nil {
-			return o, usagef("--shard: %w; give I/M with I from 0 to M-1 such as 0/4", err)
-		}
-	} else if o.Shard, err = sweep.Environment(os.Getenv); err != nil {
-		return o, usagef("%w; give --shard I/M, or a job array such as 0-3", err)
+	if o.Shard, err = parseShard(f.shard); err != nil {
+		return o, err
 	}
-	o.Path = filepath.Clean(strings.ReplaceAll(f.out, "%i", strconv.Itoa(o.Shard.Index)))
+	o.Path = shardPath(f.out, o.Shard.Index)
 	if _, err := sweep.IsParquet(o.Path); err != nil {
 		return o, usagef("-o %s: give a name that ends in .csv or .parquet", quoted(f.out))
 	}
@@ -184,6 +180,23 @@ func (f *sweepFlags) options() (o sweep.Options, err error) {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
 	return o, nil
+}
+
+// parseShard reads what --shard says, or else what a scheduler's environment does.
+func parseShard(text string) (shard sweep.Shard, err error) {
+	if text != "" {
+		if shard, err = sweep.ParseShard(text); err != nil {
+			return shard, usagef("--shard: %w; give I/M with I from 0 to M-1 such as 0/4", err)
+		}
+	} else if shard, err = sweep.Environment(os.Getenv); err != nil {
+		return shard, usagef("%w; give --shard I/M, or a job array such as 0-3", err)
+	}
+	return shard, nil
+}
+
+// shardPath puts a shard's number for %i in the name of a file.
+func shardPath(out string, index int) string {
+	return filepath.Clean(strings.ReplaceAll(out, "%i", strconv.Itoa(index)))
 }
 
 func (f *sweepFlags) run(ctx context.Context) error {

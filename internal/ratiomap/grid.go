@@ -23,6 +23,8 @@ type Plan struct {
 	K     []int // in increasing order
 	Level lp.Level
 	Options
+	// Part and Parts say which of so many parts of the grid is computed, counted from 0: of the lattices in order of their work every Parts-th. With Parts 0 it is the whole.
+	Part, Parts int
 	// Lower asks for a ratio that is attained somewhere, on lattices of at most MaxSeen variables.
 	Lower bool
 }
@@ -31,8 +33,10 @@ type Plan struct {
 type Files struct {
 	Path   string // CSV
 	Certs  string // folder for certificates; "" for none
-	Resume bool   // lattices that Path has are kept, with a folder for certificates those that have one
+	Resume bool   // lattices that Path has are kept, with a folder for certificates those whose certificate proves what Path says
 	Jobs   int    // lattices at a time, at least 1
+	// Valid decides whether a certificate is valid; needed to resume with a folder for certificates.
+	Valid  func(ctx context.Context, text []byte) (bool, error)
 	Report func(done, total int)
 }
 
@@ -56,7 +60,7 @@ type Summary struct {
 	At       *Place       `json:"at,omitempty"` // of the largest bound
 	Seen     float64      `json:"seen,omitempty"`
 	SeenAt   *Place       `json:"seen_at,omitempty"` // of the largest ratio that is attained
-	Settled  []Settlement `json:"settled"`
+	Settled  []Settlement `json:"settled"`           // of a whole grid
 	Seconds  float64      `json:"seconds"`
 }
 
@@ -72,8 +76,21 @@ func (s *Summary) Missing() int { return s.Lattices - s.Kept - s.Computed }
 // ErrFile is wrapped by errors about the files of a run.
 var ErrFile = errors.New("file")
 
-// lattices lists the grid's (n, k), by k.
+// lattices lists the (n, k) of the part, by k.
 func (p *Plan) lattices() [][2]int {
+	all := p.whole()
+	if p.Parts < 2 {
+		return all
+	}
+	mine := map[[2]int]bool{}
+	for i, at := range slices.SortedStableFunc(slices.Values(all), func(a, b [2]int) int { return cmp.Compare(work(b), work(a)) }) {
+		mine[at] = i%p.Parts == p.Part
+	}
+	return slices.DeleteFunc(all, func(at [2]int) bool { return !mine[at] })
+}
+
+// whole lists the grid's (n, k), by k.
+func (p *Plan) whole() [][2]int {
 	var all [][2]int
 	for _, k := range p.K {
 		ns := p.N
@@ -94,7 +111,7 @@ func (p *Plan) lattices() [][2]int {
 func Run(ctx context.Context, p *Plan, f Files) (*Summary, error) {
 	begin := time.Now()
 	all := p.lattices()
-	table, err := f.load(p)
+	table, err := f.load(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -214,6 +231,9 @@ func (s *Summary) summarise(p *Plan, table map[[2]int][]Row) {
 				s.Seen, s.SeenAt = r, &Place{at[0], at[1]}
 			}
 		}
+	}
+	if s.Settled = []Settlement{}; p.Parts > 1 {
+		return
 	}
 	for _, k := range p.K {
 		t := Settlement{K: k, From: Settled(k, p.Target), All: true}

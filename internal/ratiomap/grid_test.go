@@ -3,13 +3,18 @@ package ratiomap
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/verify/certificate"
 )
 
 func plan() *Plan {
@@ -26,7 +31,7 @@ func runTo(t *testing.T, p *Plan, f Files) *Summary {
 // TestResume: the file is the same bytes whole, and cut at any line or byte and resumed; what is complete is kept.
 func TestResume(t *testing.T) {
 	dir := t.TempDir()
-	f := Files{Path: filepath.Join(dir, "map.csv"), Certs: filepath.Join(dir, "certs"), Jobs: 2}
+	f := Files{Path: filepath.Join(dir, "map.csv"), Certs: filepath.Join(dir, "certs"), Jobs: 2, Valid: accepted}
 	s := runTo(t, plan(), f)
 	assert.Equal(t, 6, s.Computed)
 	whole, err := os.ReadFile(f.Path)
@@ -92,4 +97,97 @@ func TestSummary(t *testing.T) {
 	s = runTo(t, p, Files{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1})
 	assert.False(t, s.Settled[1].All)
 	assert.Equal(t, []int{4, 6, 7, 8, 9, 10, 11}, s.Settled[1].Missing)
+}
+
+// accepted checks certificates as the command does.
+func accepted(ctx context.Context, text []byte) (bool, error) {
+	report, err := certificate.Check(bytes.NewReader(text), certificate.Options{Context: ctx})
+	return err == nil && report.Valid, context.Cause(ctx)
+}
+
+// TestKeptRowsAreCheckedAgain: with a folder for certificates, rows that a certificate does not prove are computed again, be it the file that was changed, the certificate or both.
+func TestKeptRowsAreCheckedAgain(t *testing.T) {
+	dir := t.TempDir()
+	f := Files{Path: filepath.Join(dir, "map.csv"), Certs: filepath.Join(dir, "certs"), Jobs: 1, Resume: true, Valid: accepted}
+	runTo(t, plan(), f)
+	whole, err := os.ReadFile(f.Path)
+	require.NoError(t, err)
+	rows, err := ReadTable(whole)
+	require.NoError(t, err)
+	i := slices.IndexFunc(rows, func(r Row) bool { return r.N == 4 && r.K == 2 && r.Proof == ProofDual })
+	path := filepath.Join(f.Certs, CertificateName(4, 2, 0))
+	cert, err := os.ReadFile(path)
+	require.NoError(t, err)
+	better := big.NewRat(100001, 100000) // than what is true
+
+	doctored := string(cert)
+	for j := i; j < len(rows) && rows[j].N == 4 && rows[j].K == 2; j++ {
+		doctored = strings.Replace(doctored, "bound "+rows[j].Bound.RatString()+"\n", "bound "+better.RatString()+"\n", 1)
+		doctored = strings.Replace(doctored, "claim ratio pf 0 1 "+rows[j].Bound.RatString()+"\n", "claim ratio pf 0 1 "+better.RatString()+"\n", 1)
+		rows[j].Bound = better
+	}
+	changed := text(rows)
+	require.NotEqual(t, string(whole), changed)
+	require.NotEqual(t, string(cert), doctored)
+	for name, c := range map[string][2]string{"file": {changed, string(cert)}, "certificate": {string(whole), doctored}, "both": {changed, doctored}, "neither": {string(whole), string(cert)}} {
+		require.NoError(t, os.WriteFile(f.Path, []byte(c[0]), 0o644))
+		require.NoError(t, os.WriteFile(path, []byte(c[1]), 0o644))
+		s := runTo(t, plan(), f)
+		want := 1
+		if name == "neither" {
+			want = 0
+		}
+		assert.Equal(t, want, s.Computed, name)
+		again, err := os.ReadFile(f.Path)
+		require.NoError(t, err)
+		assert.Equal(t, string(whole), string(again), name)
+	}
+	// The file is left alone where the check does not come to its end.
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = Run(ctx, plan(), f)
+	require.ErrorIs(t, err, context.Canceled)
+	again, err := os.ReadFile(f.Path)
+	require.NoError(t, err)
+	assert.Equal(t, string(whole), string(again))
+}
+
+// TestShards: parts of a grid, merged in any order and overlapping, are the same bytes as the whole; parts that differ are not merged.
+func TestShards(t *testing.T) {
+	dir := t.TempDir()
+	f := Files{Path: filepath.Join(dir, "map.csv"), Jobs: 1}
+	runTo(t, plan(), f)
+	whole, err := os.ReadFile(f.Path)
+	require.NoError(t, err)
+	var parts []string
+	computed := 0
+	for part := range 4 {
+		p := plan()
+		p.Part, p.Parts = part, 4
+		g := Files{Path: filepath.Join(dir, fmt.Sprint("part-", part, ".csv")), Jobs: 1}
+		s := runTo(t, p, g)
+		assert.Equal(t, s.Lattices, s.Computed)
+		assert.Empty(t, s.Settled)
+		computed += s.Computed
+		parts = append([]string{g.Path}, parts...)
+	}
+	assert.Equal(t, 6, computed)
+	merged := filepath.Join(dir, "merged.csv")
+	for _, some := range [][]string{parts, append(parts, f.Path, parts[1])} {
+		lattices, err := Merge(merged, some)
+		require.NoError(t, err)
+		assert.Equal(t, 6, lattices)
+		again, err := os.ReadFile(merged)
+		require.NoError(t, err)
+		assert.Equal(t, string(whole), string(again))
+	}
+	assert.True(t, IsTable(whole))
+	for name, change := range map[string][2]string{"another bound": {",1,threshold", ",1.5,threshold"}, "other constraints": {"paper", "full"}, "a hole": {",threshold,", ",dual,"}} {
+		bad := filepath.Join(dir, "bad.csv")
+		require.NoError(t, os.WriteFile(bad, []byte(strings.ReplaceAll(string(whole), change[0], change[1])), 0o644))
+		_, err = Merge(merged, []string{parts[0], parts[1], bad})
+		assert.ErrorIs(t, err, ErrFile, name)
+	}
+	_, err = Merge(merged, []string{filepath.Join(dir, "none.csv")})
+	assert.ErrorIs(t, err, ErrFile)
 }

@@ -3,6 +3,7 @@ package ratiomap
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -13,8 +14,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"optratio/internal/decimal"
+	"optratio/lp"
 )
 
 type writer = io.Writer
@@ -155,34 +158,29 @@ func Check(rows []Row) error {
 	return nil
 }
 
-// load reads the lattices that a run need not compute: those that the file has, complete and within the target. Nothing is read unless the run resumes, and
-// then a file that there is otherwise is an error.
-func (f *Files) load(p *Plan) (map[[2]int][]Row, error) {
-	table := map[[2]int][]Row{}
+// load reads the lattices that a run need not compute: those that the file has, complete and within the target, and with a folder for certificates those whose certificate proves what
+// the rows say. Nothing is read unless the run resumes, and a file that exists is an error then.
+func (f *Files) load(ctx context.Context, p *Plan) (map[[2]int][]Row, error) {
 	if f.Certs != "" {
 		if err := os.MkdirAll(f.Certs, 0o777); err != nil {
 			return nil, fmt.Errorf("%w %s: %w", ErrFile, f.Certs, err)
 		}
 	}
-	data, err := os.ReadFile(f.Path)
+	_, err := os.Stat(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return table, nil
-	case err != nil:
-		return nil, fmt.Errorf("%w %s: %w", ErrFile, f.Path, err)
-	case !f.Resume:
+		return map[[2]int][]Row{}, nil
+	case err == nil && !f.Resume:
 		return nil, fmt.Errorf("%w %s: exists; go on with --resume, or remove it", ErrFile, f.Path)
 	}
-	rows, err := ReadTable(data)
+	table, err := read(f.Path)
 	if err != nil {
-		return nil, fmt.Errorf("%w %s: %w", ErrFile, f.Path, err)
+		return nil, err
 	}
-	for _, r := range rows {
-		if r.Constraints != p.Level.String() {
-			return nil, fmt.Errorf("%w %s: has constraints %s; name another file for %s", ErrFile, f.Path, r.Constraints, p.Level)
+	for _, rows := range table {
+		if c := rows[0].Constraints; c != p.Level.String() {
+			return nil, fmt.Errorf("%w %s: has constraints %s; name another file for %s", ErrFile, f.Path, c, p.Level)
 		}
-		at := [2]int{r.N, r.K}
-		table[at] = append(table[at], r)
 	}
 	for _, at := range p.lattices() {
 		rows, have := table[at]
@@ -191,8 +189,11 @@ func (f *Files) load(p *Plan) (map[[2]int][]Row, error) {
 		}
 		lacks := Check(rows) != nil || boundOf(rows).Cmp(p.Target) > 0
 		if f.Certs != "" && !lacks {
-			_, err := os.Stat(filepath.Join(f.Certs, CertificateName(at[0], at[1], p.Level)))
-			lacks = err != nil
+			proved, err := f.proved(ctx, rows, p.Level)
+			if err != nil {
+				return nil, err
+			}
+			lacks = !proved
 		}
 		if lacks {
 			delete(table, at)
@@ -200,6 +201,108 @@ func (f *Files) load(p *Plan) (map[[2]int][]Row, error) {
 	}
 	return table, nil
 }
+
+// read returns the rows of a file by lattice.
+func read(path string) (map[[2]int][]Row, error) {
+	data, err := os.ReadFile(path)
+	var rows []Row
+	if err == nil {
+		rows, err = ReadTable(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w %s: %w", ErrFile, path, err)
+	}
+	table := map[[2]int][]Row{}
+	for _, r := range rows {
+		at := [2]int{r.N, r.K}
+		if have := table[at]; have != nil && have[0].Constraints != r.Constraints {
+			return nil, fmt.Errorf("%w %s: has two kinds of constraints", ErrFile, path)
+		}
+		table[at] = append(table[at], r)
+	}
+	return table, nil
+}
+
+// proved reports whether a lattice has a certificate that is valid and states what the rows say, ratios seen aside.
+func (f *Files) proved(ctx context.Context, rows []Row, level lp.Level) (bool, error) {
+	text, err := os.ReadFile(filepath.Join(f.Certs, CertificateName(rows[0].N, rows[0].K, level)))
+	if err != nil || !cites(string(text), rows) {
+		return false, nil
+	}
+	return f.Valid(ctx, text)
+}
+
+// cites reports whether the lines of a certificate are about the lattice and the intervals of the rows, with the same bounds.
+func cites(text string, rows []Row) bool {
+	want := []string{fmt.Sprint("n ", rows[0].N), fmt.Sprint("k ", rows[0].K), "constraints " + rows[0].Constraints, "claim ratio pf 0 1 " + boundOf(rows).RatString()}
+	for i, r := range rows {
+		switch r.Proof {
+		case ProofThreshold:
+			want = append(want, "threshold "+r.To.RatString())
+		case ProofClosedForm:
+			want = append(want, "closed-form "+r.Bound.RatString())
+		default:
+			if rows[i-1].Proof != ProofDual {
+				want = append(want, "node "+r.From.RatString())
+			}
+			want = append(want, "bound "+r.Bound.RatString(), "node "+r.To.RatString())
+		}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		switch word, rest, _ := strings.Cut(line, " "); word {
+		case "n", "k", "constraints", "claim", "threshold", "closed-form", "bound":
+		case "node":
+			z, _, _ := strings.Cut(rest, " ")
+			line = "node " + z
+		default:
+			continue
+		}
+		if len(want) == 0 || want[0] != line {
+			return false
+		}
+		want = want[1:]
+	}
+	return len(want) == 0
+}
+
+// Merge puts the files of shards together in one, and returns how many lattices that has. A lattice that several parts have must be the same in all of them.
+func Merge(path string, parts []string) (lattices int, err error) {
+	all, from := map[[2]int][]Row{}, map[[2]int]string{}
+	for _, part := range parts {
+		table, err := read(part)
+		if err != nil {
+			return 0, err
+		}
+		for at, rows := range table {
+			if err := Check(rows); err != nil {
+				return 0, fmt.Errorf("%w %s: %w", ErrFile, part, err)
+			}
+			if have, twice := all[at]; twice && text(have) != text(rows) {
+				return 0, fmt.Errorf("%w %s: differs from %s at n = %d, k = %d; merge files of one map and one version of the program", ErrFile, part, from[at], at[0], at[1])
+			}
+			all[at], from[at] = rows, part
+		}
+	}
+	levels := map[string]string{}
+	for at, rows := range all {
+		levels[rows[0].Constraints] = from[at]
+	}
+	if len(levels) > 1 {
+		return 0, fmt.Errorf("%w %s: the parts have different constraints; merge files of one map", ErrFile, parts[0])
+	}
+	return len(all), (&Files{Path: path}).save(all)
+}
+
+// text returns rows as the file has them.
+func text(rows []Row) string {
+	var b strings.Builder
+	_ = WriteTable(&b, rows) // a builder takes everything
+	return b.String()
+}
+
+// IsTable reports whether a file begins like a map's table.
+func IsTable(data []byte) bool { return bytes.HasPrefix(data, []byte(strings.Join(columns, ",")+"\n")) }
 
 // save writes all rows, by k, n and z.
 func (f *Files) save(table map[[2]int][]Row) error {
