@@ -90,7 +90,7 @@ func (balls) Neg(a ball) ball      { return ball{-a.hi, -a.lo, a.err} }
 func (f balls) Sub(a, b ball) ball { return f.Add(a, f.Neg(b)) }
 
 func (balls) Mul(a, b ball) ball {
-	p := a.hi * b.hi
+	p := float64(a.hi * b.hi) // The conversion rounds p: without it p may be fused into the sums of rounded, which would count rest's part of it twice.
 	rest := math.FMA(a.hi, b.hi, -p) + (a.hi*b.lo + a.lo*b.hi)
 	return rounded(p, rest, math.Abs(a.hi)*b.err*ballUp+math.Abs(b.hi)*a.err*ballUp+a.err*b.err)
 }

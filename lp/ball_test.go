@@ -1,6 +1,9 @@
 package lp
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -104,6 +107,32 @@ func TestBallsAreNarrow(t *testing.T) {
 		assert.True(t, f.Negative(nothing))
 		assert.True(t, math.IsInf(f.Mul(nothing, f.Zero()).err, 1))
 	}
+}
+
+// TestBallProductsAreRounded: a compiler may fuse a product into a sum that it finds its way into, as those for arm64 do, unless a conversion to float64 stands between. So
+// every product that is kept in a variable has one. The tests of balls themselves notice only on the processor that they run on.
+func TestBallProductsAreRounded(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "ball.go", nil, 0)
+	require.NoError(t, err)
+	bare := func(e ast.Expr) bool {
+		b, ok := e.(*ast.BinaryExpr)
+		return ok && b.Op == token.MUL
+	}
+	rounded := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, e := range n.Rhs {
+				assert.False(t, bare(e) && n.Tok == token.DEFINE, "a product is kept as it is")
+			}
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "float64" && bare(n.Args[0]) {
+				rounded++
+			}
+		}
+		return true
+	})
+	assert.Positive(t, rounded)
 }
 
 // TestBallsBeyondTheExponents: such an end makes a wide ball, at once.
