@@ -118,8 +118,11 @@ func mixture[T any](p *Program, f ordered[T], z T, u, flip []T) (theta *big.Rat,
 }
 
 // upperBound evaluates a feasible point near the proposal's: the point of its injections, mixed with
-// permute-and-flip just enough. It reports false where there is none.
+// permute-and-flip just enough. It reports false where there is none. Without injections it is permute-and-flip, which satisfies every row.
 func upperBound[T any](p *Program, f ordered[T], z T, prop *Proposal, flip []T) (T, bool) {
+	if prop.Injection == nil {
+		return objective(p, f, flip), true
+	}
 	u := point(p, f, z, prop.Injection)
 	value := objective(p, f, u)
 	theta, ok := mixture(p, f, z, u, flip)

@@ -255,3 +255,18 @@ func TestMixtureByHand(t *testing.T) {
 	_, ok = mixture(free, exact, big.NewRat(1, 1), u, flip)
 	assert.False(t, ok, "a tie below z u_b where there is no room")
 }
+
+// TestPermuteAndFlipBoundsWithoutSlack: on many candidates its slack in rows (T) is too small for 128 bits to show. It bounds the optimum all the same.
+func TestPermuteAndFlipBoundsWithoutSlack(t *testing.T) {
+	p := newProgram(t, 50, 2, lattice.Paper, Paper, decimalEps(t, "0.1"))
+	f := enclosedNumbers{arith.Interval{Prec: floatPrecision}}
+	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), floatPrecision)
+	flip := point(p, f, z, nil)
+	_, ok := mixture(p, f, z, flip, flip)
+	require.False(t, ok)
+	b := p.enclose(p.closedProposal(), floatPrecision)
+	require.NotNil(t, b.upper)
+	total, _ := PermuteAndFlipTotal(50, 2, p.Epsilon, 256).Lo().Rat(nil)
+	assert.GreaterOrEqual(t, b.upper.Cmp(total), 0)
+	assert.LessOrEqual(t, b.upper.Cmp(new(big.Rat).Mul(total, big.NewRat(1e15+1, 1e15))), 0)
+}

@@ -128,7 +128,7 @@ func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prov
 			return chain.Converged
 		case a.Iterations >= balanceIterations && o.gap >= balanceGap:
 			a.Spread = balanceSpread
-		case a.Iterations%firstOrderCount == firstOrderCount-1 && o.settled():
+		case a.Iterations%firstOrderCount == firstOrderCount-1 && (o.gap < balanceGap || o.p.Variables() <= promptVariables) && o.settled():
 			return chain.Converged
 		}
 		return watch()

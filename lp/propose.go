@@ -109,12 +109,12 @@ func (p *Program) closedProposal() *Proposal {
 // bounds holds a lower and an upper bound on the optimum.
 type bounds struct{ lower, upper *big.Rat }
 
-// enclose evaluates a proposal in outward-rounded arithmetic of the given precision. For floatPrecision that is arithmetic on balls, unless it proves
-// too little.
+// enclose evaluates a proposal in outward-rounded arithmetic of the given precision. For floatPrecision that is arithmetic on balls; a small program's
+// proposal is evaluated in intervals where that proves too little.
 func (p *Program) enclose(prop *Proposal, prec uint) bounds {
 	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), prec)
 	if prec == floatPrecision {
-		if b := evaluate(p, balls{}, balls{}.fromInterval(z), prop, p.flipped()); b.lower != nil && b.upper != nil {
+		if b := evaluate(p, balls{}, balls{}.fromInterval(z), prop, p.flipped()); b.lower != nil && b.upper != nil || p.Variables() > promptVariables {
 			return b
 		}
 	}
