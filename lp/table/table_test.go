@@ -14,19 +14,21 @@ import (
 )
 
 // binary is the program of two candidates whose scores differ by 0 to k steps of 2Δ: groups are the differences, and for the
-// difference 0 both share a cell. The worst-neighbor rows make p_v >= z p_{v-1} for the lower one, and (T) for the upper one.
-func binary(k int, worst bool) *Program {
+// difference 0 both share a cell. The worst-neighbour rows make p_v >= z p_{v-1} for the lower one, and (T) for the upper one.
+func binary(k int, worst bool) *Program { return below(1, k, worst) }
+
+// below is binary with a number of lower candidates, which are equal.
+func below(lower int64, k int, worst bool) *Program {
 	p := &Program{Worst: worst}
-	half := big.NewRat(1, 2)
 	add := func(count, loss int64) {
-		p.Count, p.Loss, p.Interior = append(p.Count, count), append(p.Loss, big.NewInt(loss)), append(p.Interior, half)
+		p.Count, p.Loss, p.Interior = append(p.Count, count), append(p.Loss, big.NewInt(loss)), append(p.Interior, big.NewRat(1, lower+1))
 	}
 	p.First = []int32{0, 1}
-	add(2, 0)
+	add(lower+1, 0)
 	p.Weight = []*big.Int{big.NewInt(1)}
 	for v := 1; v <= k; v++ {
 		add(1, 0)
-		add(1, int64(v))
+		add(lower, int64(v))
 		p.First = append(p.First, int32(len(p.Count)))
 		p.Weight = append(p.Weight, big.NewInt(2))
 	}
@@ -45,15 +47,15 @@ func binary(k int, worst bool) *Program {
 	return p
 }
 
-// approximate is binary with approximate privacy, between differences that are one step apart.
-func approximate(k int, worst bool, delta *big.Rat) *Program {
-	p := binary(k, worst)
+// approximate is below with approximate privacy, between differences that are one step apart.
+func approximate(lower int64, k int, worst bool, delta *big.Rat) *Program {
+	p := below(lower, k, worst)
 	p.Each = func(func(Row) bool) bool { return true }
 	p.Delta = delta
 	p.Pairs = func(visit func(Pair) bool) bool {
 		for v := 1; v <= k; v++ {
 			top, low, topBefore, lowBefore := int32(2*v-1), int32(2*v), int32(max(0, 2*v-3)), int32(2*v-2)
-			if !visit(Pair{{top, topBefore, 1}, {low, lowBefore, 1}}) || !visit(Pair{{topBefore, top, 1}, {lowBefore, low, 1}}) {
+			if !visit(Pair{{top, topBefore, 1}, {low, lowBefore, lower}}) || !visit(Pair{{topBefore, top, 1}, {lowBefore, low, lower}}) {
 				return false
 			}
 		}
@@ -62,12 +64,12 @@ func approximate(k int, worst bool, delta *big.Rat) *Program {
 	return p
 }
 
-// lowest returns the least probabilities of the lower one of two candidates: from 1/2 on, p_v = max(0, z (p_{v-1} - δ)), which the event of the lower one
-// asks for. No other event asks for more: 1 - p_{v-1} >= 1/2 >= z/2, and 1 - p_v does not fall.
-func lowest(k int, z, delta *big.Rat) []*big.Rat {
-	p := []*big.Rat{big.NewRat(1, 2)}
+// lowest returns the least probabilities of one lower candidate: p_v = max(0, z (p_{v-1} - δ/lower)), which the event of all lower ones asks for. No other event
+// asks for more where 1 - lower·p_0 >= z (1 - lower·p_1), since after that no lower candidate is more probable than at first.
+func lowest(lower int64, k int, z, delta *big.Rat) []*big.Rat {
+	p := []*big.Rat{big.NewRat(1, lower+1)}
 	for v := 1; v <= k; v++ {
-		x := new(big.Rat).Sub(p[v-1], delta)
+		x := new(big.Rat).Sub(p[v-1], new(big.Rat).Quo(delta, big.NewRat(lower, 1)))
 		if x.Mul(x, z).Sign() < 0 {
 			x.SetInt64(0)
 		}
@@ -77,10 +79,10 @@ func lowest(k int, z, delta *big.Rat) []*big.Rat {
 }
 
 // errorOf returns the mean error of these probabilities, or the largest.
-func errorOf(p []*big.Rat, worst bool) *big.Rat {
+func errorOf(lower int64, p []*big.Rat, worst bool) *big.Rat {
 	sum, most := new(big.Rat), new(big.Rat)
 	for v, x := range p {
-		at := new(big.Rat).Mul(x, big.NewRat(int64(v), 1))
+		at := new(big.Rat).Mul(x, big.NewRat(int64(v)*lower, 1))
 		sum.Add(sum, new(big.Rat).Mul(at, big.NewRat(2, int64(2*len(p)-1))))
 		if at.Cmp(most) > 0 {
 			most = at
@@ -92,36 +94,68 @@ func errorOf(p []*big.Rat, worst bool) *big.Rat {
 	return sum
 }
 
-// TestTwoCandidatesApproximately: the optimum under (ε,δ)-DP in closed form, exactly at rational z and closely at others; and the price of δ is what the bound changes by.
-func TestTwoCandidatesApproximately(t *testing.T) {
+// valueOf is the objective of a table from its definition.
+func valueOf(p *Program, t *Table) *big.Rat {
+	sum, most, total := new(big.Rat), new(big.Rat), new(big.Rat)
+	for g := range p.groups() {
+		at := new(big.Rat)
+		for j := p.First[g]; j < p.First[g+1]; j++ {
+			x := t.At(int(j))
+			x.Mul(x, new(big.Rat).SetInt64(p.Count[j]))
+			at.Add(at, x.Mul(x, new(big.Rat).SetInt(p.Loss[j])))
+		}
+		if at.Cmp(most) > 0 {
+			most = at
+		}
+		w := new(big.Rat).SetInt(p.Weight[g])
+		total.Add(total, w)
+		sum.Add(sum, w.Mul(w, at))
+	}
+	if p.Worst {
+		return most
+	}
+	return sum.Quo(sum, total)
+}
+
+// TestLowestApproximately: the optimum under (ε,δ)-DP in closed form, exactly at rational z and closely at others; and the price of δ is what the bound changes by.
+func TestLowestApproximately(t *testing.T) {
+	for _, c := range []struct {
+		lower    int64
+		exp, eps string
+	}{{1, "3/2", "0.5"}, {2, "4", "1.5"}, {3, "7", "2"}} {
+		lowestApproximately(t, c.lower, c.exp, c.eps)
+	}
+}
+
+func lowestApproximately(t *testing.T, lower int64, exp, epsilon string) {
 	for _, delta := range []*big.Rat{new(big.Rat), big.NewRat(1, 50), big.NewRat(1, 7), big.NewRat(2, 5), big.NewRat(3, 1)} {
 		for _, worst := range []bool{false, true} {
-			eps, err := mechanisms.ParseExp("3/2")
+			eps, err := mechanisms.ParseExp(exp)
 			require.NoError(t, err)
 			z, _ := eps.Z()
-			p := approximate(5, worst, delta)
+			p := approximate(lower, 5, worst, delta)
 			s, err := p.Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
 			require.NoError(t, err)
-			want := errorOf(lowest(5, z, delta), worst)
+			want := errorOf(lower, lowest(lower, 5, z, delta), worst)
 			require.Equal(t, want.RatString(), s.Lower.RatString(), "δ = %s", delta)
 			require.Equal(t, want.RatString(), s.Upper.RatString(), "δ = %s", delta)
 			require.Equal(t, want.Sign() > 0, s.Rows > 0)
 			if want.Sign() > 0 { // a little more δ lowers the bound by its price
-				more := approximate(5, worst, new(big.Rat).Add(delta, big.NewRat(1, 1000)))
+				more := approximate(lower, 5, worst, new(big.Rat).Add(delta, big.NewRat(1, 1000)))
 				require.NoError(t, more.check())
 				fall := new(big.Rat).Sub(want, more.LowerBound(s.Dual, z))
 				require.Equal(t, new(big.Rat).Mul(p.Price(s.Dual, z), big.NewRat(1, 1000)).RatString(), fall.RatString())
 				require.Positive(t, fall.Sign())
 			}
-			half, err := mechanisms.ParseEpsilon("0.5")
+			half, err := mechanisms.ParseEpsilon(epsilon)
 			require.NoError(t, err)
 			gap := big.NewRat(1, 1e15)
-			s, err = approximate(5, worst, delta).Solve(context.Background(), half, linear.Embedded{}, gap, nil)
+			s, err = approximate(lower, 5, worst, delta).Solve(context.Background(), half, linear.Embedded{}, gap, nil)
 			require.NoError(t, err)
 			require.Empty(t, s.Undecided)
 			low, high := Between(half, 256)
-			require.LessOrEqual(t, s.Lower.Cmp(errorOf(lowest(5, high, delta), worst)), 0)
-			require.GreaterOrEqual(t, s.Upper.Cmp(errorOf(lowest(5, low, delta), worst)), 0)
+			require.LessOrEqual(t, s.Lower.Cmp(errorOf(lower, lowest(lower, 5, high, delta), worst)), 0)
+			require.GreaterOrEqual(t, s.Upper.Cmp(errorOf(lower, lowest(lower, 5, low, delta), worst)), 0)
 			require.True(t, s.close(gap))
 		}
 	}
@@ -134,8 +168,9 @@ func TestPairsOfNonsenseHold(t *testing.T) {
 	z, _ := eps.Z()
 	delta := big.NewRat(1, 20)
 	rng := rand.New(rand.NewPCG(7, 8))
-	for _, worst := range []bool{false, true} {
-		p := approximate(3, worst, delta)
+	for i, worst := range []bool{false, true, false, true} {
+		lower := int64(1 + i/2)
+		p := approximate(lower, 3, worst, delta)
 		s, err := p.Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
 		require.NoError(t, err)
 		mixed := 0
@@ -155,6 +190,7 @@ func TestPairsOfNonsenseHold(t *testing.T) {
 			}
 			table := p.feasible(prop, z)
 			assert.GreaterOrEqual(t, table.Value().Cmp(s.Upper), 0)
+			assert.Equal(t, valueOf(p, table).RatString(), table.Value().RatString())
 			excess := func() *big.Rat {
 				most := new(big.Rat)
 				p.Pairs(func(q Pair) bool {
@@ -162,7 +198,7 @@ func TestPairsOfNonsenseHold(t *testing.T) {
 					for _, part := range q {
 						x := new(big.Rat).Mul(z, table.At(int(part.Below)))
 						if x.Sub(x, table.At(int(part.Above))).Sign() > 0 {
-							sum.Add(sum, x)
+							sum.Add(sum, x.Mul(x, big.NewRat(part.Candidates, 1)))
 						}
 					}
 					if sum.Cmp(most) > 0 {
@@ -247,6 +283,7 @@ func TestBoundsOfNonsenseHold(t *testing.T) {
 			}
 			table := p.feasible(prop, z)
 			assert.GreaterOrEqual(t, table.Value().Cmp(s.Upper), 0)
+			assert.Equal(t, valueOf(p, table).RatString(), table.Value().RatString())
 			if table.theta.Sign() > 0 && table.theta.Cmp(big.NewRat(1, 1)) < 0 {
 				repaired++
 			}
