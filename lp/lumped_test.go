@@ -3,7 +3,10 @@ package lp
 import (
 	"context"
 	"math/big"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -194,4 +197,35 @@ func bothEnds(t *testing.T, x number.Number) (low, high *big.Rat) {
 	high, ok = x.Upper()
 	require.True(t, ok)
 	return low, high
+}
+
+// TestProductDocument: the smaller lattices of the table in docs/product.md have ratios with that lower end, and the solved ones lie within.
+func TestProductDocument(t *testing.T) {
+	file, err := os.ReadFile("../docs/product.md")
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)^\| (\d+) \| (\d+) \| (\d+) \| \[([\d.]+), ([\d.]+)\] \| ([\d.]*) *\|$`).FindAllStringSubmatch(string(file), -1)
+	require.Len(t, rows, 7)
+	for _, row := range rows {
+		n, _ := strconv.Atoi(row[1])
+		k, _ := strconv.Atoi(row[2])
+		require.Equal(t, lattice.Orbits(n, k).String(), row[3])
+		number := func(text string) *big.Rat {
+			x, ok := new(big.Rat).SetString(text)
+			require.True(t, ok, text)
+			return x
+		}
+		if row[6] != "" {
+			require.LessOrEqual(t, number(row[4]).Cmp(number(row[6])), 0, row[0])
+			require.LessOrEqual(t, number(row[6]).Cmp(number(row[5])), 0, row[0])
+		}
+		if n+k > 12 {
+			continue
+		}
+		a, err := Ratio(context.Background(), Request{N: n, K: k, Epsilon: decimalEps(t, "0.5"), Method: Lumped, MaxWork: 50_000_000})
+		require.NoError(t, err)
+		low, high := bothEnds(t, a.Mechanisms[0].Ratio)
+		require.GreaterOrEqual(t, low.Cmp(number(row[4])), 0, row[0])
+		require.GreaterOrEqual(t, number(row[5]).Cmp(low), 0, row[0])
+		require.GreaterOrEqual(t, new(big.Rat).Add(number(row[5]), big.NewRat(1, 1000)).Cmp(high), 0, row[0])
+	}
 }
