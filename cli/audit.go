@@ -146,6 +146,12 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if o.Rho, o.Range, o.Properties, err = f.target.parse(o.Properties); err != nil {
 		return o, err
 	}
+	if f.sampleExec != "" && f.target.delta != "" {
+		return o, usagef("--delta: samples do not bound it; give --pmf-exec or --pmf-file, or leave it out")
+	}
+	if o.Delta, o.Properties, err = f.target.approximate(o.Properties, f.property == ""); err != nil {
+		return o, err
+	}
 	if f.against != "" {
 		if o.Against, err = findMechanism("against", f.against); err != nil {
 			return o, err

@@ -68,11 +68,12 @@ func addMonotonic(c *cobra.Command, to *bool) {
 }
 
 // targetFlags are --rho and --range, the privacy of other kinds than ε-DP that verdicts are about.
-type targetFlags struct{ rho, bounded string }
+type targetFlags struct{ rho, bounded, delta string }
 
 func (f *targetFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.rho, "rho", "", "target of zero-concentrated DP: also decide zcdp with this ρ")
 	c.Flags().StringVar(&f.bounded, "range", "", "target of bounded range, in the units of ε: also decide bounded-range with this instead of ε")
+	c.Flags().StringVar(&f.delta, "delta", "", "decide (ε,δ)-DP with this δ, a decimal or fraction from 0 to 1: approximate-dp, by default in the place of dp")
 }
 
 // parse returns the targets, nil where none is given, and the properties with those that they are about.
@@ -95,6 +96,23 @@ func (f *targetFlags) parse(properties []verify.Property) (rho, bounded *big.Rat
 		}
 	}
 	return rho, bounded, properties, nil
+}
+
+// approximate returns --delta, nil where it is not given, and the properties with approximate-dp, which takes the place of dp among the defaults.
+func (f *targetFlags) approximate(properties []verify.Property, byDefault bool) (delta *big.Rat, all []verify.Property, err error) {
+	if f.delta == "" {
+		return nil, properties, nil
+	}
+	delta, err = parseDelta(f.delta)
+	at := slices.Index(properties, verify.DP)
+	switch {
+	case slices.Contains(properties, verify.ApproximateDP):
+	case byDefault && at >= 0:
+		properties[at] = verify.ApproximateDP
+	default:
+		properties = append(properties, verify.ApproximateDP)
+	}
+	return delta, properties, err
 }
 
 // quoted shows a user's text in a message, without its middle where it is very long.

@@ -118,13 +118,22 @@ func (f *questionFlags) level(constraints string) string {
 	return choose(f.delta == "", constraints, variant.Approximate)
 }
 
+// parseDelta reads a δ.
+func parseDelta(text string) (*big.Rat, error) {
+	x, err := decimal.ParseNumber(text)
+	if err != nil || x.Sign() < 0 || x.Cmp(big.NewRat(1, 1)) > 0 {
+		return nil, usagef("--delta %s: give a decimal or a fraction from 0 to 1 such as 1e-6", quoted(text))
+	}
+	return x, nil
+}
+
 // parseDelta puts --delta into a request whose level is set.
 func (f *questionFlags) parseDelta(r *lp.Request) (err error) {
 	if f.delta == "" {
 		return nil
 	}
-	if r.Delta, err = decimal.ParseNumber(f.delta); err != nil || r.Delta.Sign() < 0 || r.Delta.Cmp(big.NewRat(1, 1)) > 0 {
-		return usagef("--delta %s: give a decimal or a fraction from 0 to 1 such as 1e-6", quoted(f.delta))
+	if r.Delta, err = parseDelta(f.delta); err != nil {
+		return err
 	}
 	if r.Level >= lp.Monotone {
 		return usagef("--delta: (ε,δ)-DP towards all neighbors is all that it asks; leave out --constraints %s", r.Level)

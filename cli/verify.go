@@ -36,7 +36,8 @@ func newVerify(s streams) *cobra.Command {
 ones) down to -2Δk, and all neighbors among them, whether a mechanism is ε-DP, symmetric, shift-invariant, monotone, and
 never worse than the exponential mechanism. Says how private it is (tight ε, with the pair that attains it)
 and shows the smallest witness of what fails. Also: bounded-range, dominates-em-mean, rdp, zcdp. With
---rho R it decides R-zCDP, with --range R bounded range R (by default at most ε).
+--rho R it decides R-zCDP, with --range R bounded range R (by default at most ε). With --delta D it decides (ε,D)-DP instead of
+ε-DP, and says which δ would do.
 
 With --domain FILE (score vectors, one a line, comma-separated or JSON arrays) it does the same for these and their
 neighbors: every score up to its sensitivity up or down (--neighbors linf), or all in one direction (monotonic).
@@ -46,6 +47,7 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
   optratio verify --mechanism geo -n 3 -k 2 --step delta --exp-eps 3/2
   optratio verify --mechanism krr -n 3 -k 2 --eps 0.5 --property dp,bounded-range
   optratio verify --mechanism em -n 3 -k 2 --eps 1 --rho 0.125 --range 1
+  optratio verify --mechanism em -n 3 -k 2 --eps 0.8 --delta 1e-3
   optratio verify --mechanism rnmh --domain scores.txt --sensitivities 0,1 --eps 1 --property dp`,
 		Args: noArgs,
 		RunE: f.limited(f.run),
@@ -86,6 +88,9 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 		if a.Cmp(big.NewRat(1, 1)) < 0 {
 			return j, usagef("--orders: %s is below 1, give orders of at least 1", a.RatString())
 		}
+	}
+	if j.options.Delta, j.options.Properties, err = f.target.approximate(j.options.Properties, f.property == ""); err != nil {
+		return j, err
 	}
 	if f.domain == "lattice" {
 		if j.options.Worst = f.neighbors == "worst"; !j.options.Worst && f.neighbors != "linf" {

@@ -22,6 +22,9 @@ const (
 	// BoundedRange: for all neighbors, max_r ratio <= e^ε min_r ratio, where ratio is
 	// Pr[M(q) = r]/Pr[M(q') = r] (Durfee & Rogers 2019).
 	BoundedRange Property = "bounded-range"
+	// ApproximateDP: (ε,δ)-DP, Pr[M(q) in S] <= e^ε Pr[M(q') in S] + δ for all neighbors q, q' and every set S of candidates, that is
+	// Σ_r max(0, Pr[M(q) = r] - e^ε Pr[M(q') = r]) <= δ.
+	ApproximateDP Property = "approximate-dp"
 	// Symmetry: permuting the scores permutes the probabilities.
 	Symmetry Property = "symmetry"
 	// Shift: adding one number to all scores changes nothing.
@@ -51,7 +54,7 @@ func Defaults() []Property {
 
 // All lists every property.
 func All() []Property {
-	return append(Defaults(), BoundedRange, DominatesEMMean, RDP, ZCDP)
+	return append(Defaults(), BoundedRange, DominatesEMMean, RDP, ZCDP, ApproximateDP)
 }
 
 // ErrProperty is wrapped by errors about names of properties.
@@ -92,14 +95,15 @@ type Result struct {
 	Checked  int64    // comparisons made
 	Reason   string   // why it is undecided, or how it was proved without comparisons
 	Witness  *Witness // of a violation
-	Attained *Witness // DP, ZCDP: where the tight ε or ρ is attained
+	Attained *Witness // DP, ApproximateDP, ZCDP: where the tight ε, δ or ρ is attained
 
 	TightEps    number.Number // DP: the least ε for which the domain's pairs satisfy it; +Inf where supports differ
 	TightExpEps *big.Rat      // e^TightEps where that is known to be rational
 	Range       number.Number // DP, bounded-range: the least ε for which the domain's pairs have bounded range
 	Orders      []Order       // RDP; ZCDP: the one at which ρ is attained, where 1 stands for the limit of orders above it
 	Rho         number.Number // ZCDP: the least ρ, over all orders
-	Target      number.Number // ZCDP, bounded-range: the ρ or range that the verdict is about, where one was given
+	TightDelta  number.Number // ApproximateDP: the least δ, at the ε that is claimed
+	Target      number.Number // ZCDP, bounded-range, ApproximateDP: the ρ, range or δ that the verdict is about, where one was given
 }
 
 // Remark says what a result holds beside its verdict: the tight parameters, and the reason where there is one.
@@ -113,6 +117,9 @@ func (r Result) Remark() string {
 	}
 	if r.Range.IsValid() {
 		parts = append(parts, "range "+r.Range.String())
+	}
+	if r.TightDelta.IsValid() {
+		parts = append(parts, "tight δ "+r.TightDelta.String())
 	}
 	if r.Rho.IsValid() {
 		parts = append(parts, "ρ "+r.Rho.String())
@@ -234,6 +241,7 @@ type Options struct {
 	Limit      int64      // comparisons for each property after which it is undecided; 0: none
 	Rho        *big.Rat   // the ρ that zcdp is about; nil: any finite one
 	rho        rhoMode    // how much of ρ is wanted
+	Delta      *big.Rat   // the δ that approximate-dp is about; nil: 0
 	Range      *big.Rat   // the range that bounded-range is about; nil: ε
 	Orders     []*big.Rat // of Rényi divergences, > 1; nil: 2, 3, …, 32
 	Progress   func(p Property, checked int64)
@@ -275,7 +283,7 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 	c := &run{ctx: ctx, opts: opts, dom: dom, subject: subject, em: em, exp: exp}
 	found := map[Property]*Result{}
 	// Symmetry and shift-invariance are questions about single vectors; once symmetry is proved it saves work on the others.
-	order := []Property{Symmetry, Shift, Sum, Monotone, DP, BoundedRange, DominatesEM, DominatesEMMean, RDP, ZCDP}
+	order := []Property{Symmetry, Shift, Sum, Monotone, DP, ApproximateDP, BoundedRange, DominatesEM, DominatesEMMean, RDP, ZCDP}
 	for _, p := range order {
 		asked := slices.Contains(opts.Properties, p)
 		useful := p == Symmetry && dom.Representatives != nil ||
@@ -358,6 +366,9 @@ func (c *run) one(p Property, proofOnly bool) ([]*Result, error) {
 		err = c.dominates(t, true)
 	case DP, BoundedRange:
 		return c.ratios()
+	case ApproximateDP:
+		res, err := c.approximate()
+		return []*Result{res}, err
 	case RDP, ZCDP:
 		return c.renyi()
 	}

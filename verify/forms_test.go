@@ -126,7 +126,7 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, Defaults(), got)
 	_, err = ParseProperties([]string{"dp", "privacy"})
 	assert.ErrorIs(t, err, ErrProperty)
-	assert.Len(t, All(), 10)
+	assert.Len(t, All(), 11)
 	for _, m := range []Neighborhood{Linf, Monotonic} {
 		back, err := ParseNeighborhood(m.String())
 		require.NoError(t, err)

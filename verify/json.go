@@ -34,6 +34,13 @@ func (r Result) MarshalJSON() ([]byte, error) {
 			Range       number.Number `json:"range"`
 			Attained    *Witness      `json:"attained"`
 		}{head, r.TightEps, fraction(r.TightExpEps), r.Range, r.Attained})
+	case ApproximateDP:
+		return json.Marshal(struct {
+			common
+			TightDelta number.Number  `json:"tight_delta"`
+			Target     *number.Number `json:"target,omitempty"`
+			Attained   *Witness       `json:"attained"`
+		}{head, r.TightDelta, r.target(), r.Attained})
 	case BoundedRange:
 		return json.Marshal(struct {
 			common

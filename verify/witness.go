@@ -14,6 +14,7 @@ import (
 //
 // Which fields are set depends on the property:
 //   - dp, monotone, shift: Scores, Neighbor, Candidate, P, PNeighbor;
+//   - approximate-dp: Scores, Neighbor, Candidates, a set, and its probabilities P and PNeighbor;
 //   - symmetry: likewise, and NeighborCandidate, the place in Neighbor that the candidate takes;
 //   - bounded-range: likewise, with the candidate's ratio the largest and NeighborCandidate's the
 //     smallest;
@@ -25,6 +26,7 @@ type Witness struct {
 	Scores            []*big.Rat
 	Neighbor          []*big.Rat
 	Candidate         *int
+	Candidates        []int
 	NeighborCandidate *int
 	Event             string // the output is not a candidate but this event, "error"
 	T                 *big.Rat
@@ -43,6 +45,7 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 		Scores            []json.RawMessage `json:"scores"`
 		Neighbor          []json.RawMessage `json:"neighbor,omitempty"`
 		Candidate         any               `json:"candidate,omitempty"`
+		Candidates        []int             `json:"candidates,omitempty"`
 		NeighborCandidate *int              `json:"neighbor_candidate,omitempty"`
 		T                 *number.Number    `json:"t,omitempty"`
 		P                 number.Number     `json:"p"`
@@ -52,7 +55,7 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 		PMF               []number.Number   `json:"pmf,omitempty"`
 		NeighborPMF       []number.Number   `json:"neighbor_pmf,omitempty"`
 	}
-	f := fields{Scores: ScoresJSON(w.Scores), NeighborCandidate: w.NeighborCandidate, P: w.P, PMF: w.PMF, NeighborPMF: w.NeighborPMF}
+	f := fields{Scores: ScoresJSON(w.Scores), Candidates: w.Candidates, NeighborCandidate: w.NeighborCandidate, P: w.P, PMF: w.PMF, NeighborPMF: w.NeighborPMF}
 	if w.Neighbor != nil {
 		f.Neighbor = ScoresJSON(w.Neighbor)
 	}
@@ -109,6 +112,10 @@ func (w *Witness) String() string {
 	switch {
 	case w.Event != "":
 		fmt.Fprintf(&b, ", output %q", w.Event)
+	case len(w.Candidates) == 1:
+		fmt.Fprintf(&b, ", candidate %d", w.Candidates[0])
+	case w.Candidates != nil:
+		fmt.Fprintf(&b, ", candidates %s together", strings.Trim(strings.ReplaceAll(fmt.Sprint(w.Candidates), " ", ", "), "[]"))
 	case w.Candidate != nil:
 		fmt.Fprintf(&b, ", candidate %d", *w.Candidate)
 		if w.NeighborCandidate != nil {

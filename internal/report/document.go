@@ -123,6 +123,17 @@ type property struct {
 	TightEps *number.Number `json:"tight_eps"`
 	TightExp *string        `json:"tight_exp_eps"`
 	Range    *number.Number `json:"range"`
+
+	TightDelta *number.Number `json:"tight_delta"`
+	Target     *number.Number `json:"target"`
+}
+
+// claim is the property that is the claim: ε-DP, or (ε,δ)-DP where that alone was asked for; nil where neither was.
+func (d *verdictDocument) claim() *property {
+	if dp := d.find("dp"); dp != nil {
+		return dp
+	}
+	return d.find("approximate-dp")
 }
 
 func (d *verdictDocument) find(name string) *property {
@@ -138,6 +149,7 @@ type witness struct {
 	Scores      []scalar        `json:"scores"`
 	Neighbor    []scalar        `json:"neighbor"`
 	Candidate   any             `json:"candidate"`
+	Candidates  []int           `json:"candidates"`
 	T           *number.Number  `json:"t"`
 	P           number.Number   `json:"p"`
 	PNeighbor   *number.Number  `json:"p_neighbor"`
@@ -157,6 +169,9 @@ func (w *witness) candidate() int {
 
 // event names what the probabilities are of.
 func (w *witness) event() string {
+	if len(w.Candidates) > 0 {
+		return choose(len(w.Candidates) == 1, "candidate ", "one of the candidates ") + strings.Trim(strings.ReplaceAll(fmt.Sprint(w.Candidates), " ", ", "), "[]")
+	}
 	switch e := w.Candidate.(type) {
 	case float64:
 		return fmt.Sprintf("candidate %d", int(e))

@@ -62,7 +62,7 @@ type Context struct {
 	Certificate     []byte   // nil for none
 	CertificateName string   // its file
 	Curve           *Curve   // nil for none
-	Notes           []string // on what could not be drawn
+	Notes           []string // on how the page was made, for its head
 }
 
 // largest certificate that is put into a page, in bytes.
@@ -100,6 +100,7 @@ func New(document []byte, c Context) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Sentences = append(p.Sentences, c.Notes...)
 	if c.Command != "" {
 		p.Sections = append(p.Sections, Section{Title: "Do it again", Text: []string{"This command gives the same answer; --json prints the document below."}, Commands: []string{c.Command}})
 	}

@@ -22,7 +22,7 @@ func ofRatio(document []byte, c Context) (*Page, error) {
 	if c.Curve != nil {
 		p.Sections = append(p.Sections, c.Curve.section(d.at()))
 	}
-	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: append(d.assumed(), c.Notes...)})
+	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: d.assumed()})
 	return p, nil
 }
 

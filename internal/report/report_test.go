@@ -18,6 +18,20 @@ import (
 	"optratio/number"
 )
 
+// TestPageOfApproximatePrivacy: (ε,δ)-DP is the claim where it alone was asked for.
+func TestPageOfApproximatePrivacy(t *testing.T) {
+	page := render(t, `{"mechanism":"mine","domain":"d","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},"properties":[{"name":"approximate-dp","verdict":"violated",
+"checked":8,"tight_delta":{"lower":"0.25","upper":"0.25","exact":"1/4"},"target":{"lower":"0.125","upper":"0.125","exact":"1/8"},
+"witness":{"scores":[0,0,0],"neighbor":[0,-2,-2],"candidates":[1,2],"p":{"lower":"0.5","upper":"0.5","exact":"1/2"},"p_neighbor":{"lower":"0.25","upper":"0.25","exact":"1/4"}}}]}`, Context{Notes: []string{"It was drawn from a file."}})
+	wellFormed(t, page)
+	for _, part := range []string{
+		"No: it is not (ε,δ)-DP at ε = 0.5 and δ = 0.125", "The smallest δ that holds there at ε = 0.5 is 0.25.",
+		"On scores (0, 0, 0) one of the candidates 1, 2 has probability 1/2, on scores (0, −2, −2) 1/4.", "tight δ 0.25", "It was drawn from a file.",
+	} {
+		assert.Contains(t, page, part)
+	}
+}
+
 const audited = `{"mechanism":"mine <script>alert(1)</script>","domain":"5 vectors and their linf neighbors; and a side set of 3 vectors","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},
 "tight_eps":{"lower":"0.69314718055994","upper":"0.69314718055995","exact":null},"questions":5,"findings":[{"event":"error","detail":"NaN","scores":[0,"1/3"],"times":1234}],
 "properties":[{"name":"dp","verdict":"violated","checked":8,"tight_eps":{"lower":"0.69314718055994","upper":"0.69314718055995","exact":null},

@@ -8,7 +8,7 @@ import (
 )
 
 // ofEvaluate makes the page of an evaluate job: errors of mechanisms that select from a histogram.
-func ofEvaluate(document []byte, c Context) (*Page, error) {
+func ofEvaluate(document []byte, _ Context) (*Page, error) {
 	var d struct {
 		Task       string  `json:"task"`
 		Bins       int64   `json:"bins"`
@@ -47,10 +47,10 @@ func ofEvaluate(document []byte, c Context) (*Page, error) {
 	p.Sections = append(p.Sections, Section{Title: "Expected errors", Table: table, Figure: &Figure{
 		SVG: bars(groups, "Bars of the expected errors in the table below."), Caption: "The score of the best choice less that of the one taken, in the mean. Digits before … are certain.",
 	}})
-	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: append([]string{
+	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: []string{
 		"Errors are enclosures in outward-rounded arithmetic on exactly these counts.",
 		"They are themselves computed from private data: publishing them is not private.",
-	}, c.Notes...)})
+	}})
 	return p, nil
 }
 

@@ -36,8 +36,8 @@ func ofVerdicts(document []byte, c Context) (*Page, error) {
 			p.Sections = append(p.Sections, d.drawn(&property, property.Witness, "Where "+longName[property.Name]+" fails"))
 		}
 	}
-	if dp != nil && dp.Attained != nil && dp.Witness == nil {
-		p.Sections = append(p.Sections, d.drawn(dp, dp.Attained, "Where it is closest to the limit"))
+	if claim := d.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil {
+		p.Sections = append(p.Sections, d.drawn(claim, claim.Attained, "Where it is closest to the limit"))
 	}
 	p.Sections = append(p.Sections, d.tight(dp)...)
 	if len(d.History) > 1 {
@@ -52,10 +52,13 @@ func ofVerdicts(document []byte, c Context) (*Page, error) {
 		if r.TightEps != nil && r.Name == "dp" {
 			remark = strings.TrimPrefix(remark+"; tight ε "+r.TightEps.String(), "; ")
 		}
+		if r.TightDelta != nil {
+			remark = strings.TrimPrefix(remark+"; tight δ "+r.TightDelta.String(), "; ")
+		}
 		rows = append(rows, []string{longName[r.Name], r.Verdict, grouped(r.Checked), remark})
 	}
 	p.Sections = append(p.Sections, Section{
-		Title: "All properties", Text: append(d.examined(), c.Notes...),
+		Title: "All properties", Text: d.examined(),
 		Table: &Table{Head: []string{"property", "verdict", "checked", "remark"}, Rows: rows},
 	})
 	if len(d.Findings) > 0 {
@@ -86,7 +89,7 @@ func (d *verdictDocument) examined() []string {
 
 // longName says what a property is, for who never saw its name.
 var longName = map[string]string{
-	"dp": "ε-DP", "symmetry": "symmetry", "shift": "shift-invariance", "monotone": "monotonicity", "sum": "probabilities that sum to 1",
+	"dp": "ε-DP", "approximate-dp": "(ε,δ)-DP", "symmetry": "symmetry", "shift": "shift-invariance", "monotone": "monotonicity", "sum": "probabilities that sum to 1",
 	"dominates-em": "being never worse than the exponential mechanism", "dominates-em-mean": "a mean error at most the exponential mechanism's",
 	"bounded-range": "bounded range", "zcdp": "zero-concentrated DP", "rdp": "Rényi DP", "independence": "independence of the samples",
 	"answers": "answers to every question", "against": "agreement with the named mechanism",
@@ -96,6 +99,13 @@ func (d *verdictDocument) sampled() bool { return d.Confidence != nil }
 
 // private names the claim.
 func (d *verdictDocument) private() string {
+	if claim := d.claim(); claim != nil && claim.Name == "approximate-dp" {
+		delta := number.Int(0)
+		if claim.Target != nil {
+			delta = *claim.Target
+		}
+		return fmt.Sprintf("(ε,δ)-DP at ε = %s and δ = %s", show(d.Claimed), show(delta))
+	}
 	if _, ok := d.Claimed.Rat(); ok {
 		return show(d.Claimed) + "-DP"
 	}
@@ -104,7 +114,7 @@ func (d *verdictDocument) private() string {
 
 // headline sums the verdicts up.
 func (d *verdictDocument) headline() (tone, word string) {
-	dp := d.find("dp")
+	dp := d.claim()
 	var violated, undecided []string
 	for _, r := range d.Properties {
 		switch r.Verdict {
@@ -141,6 +151,12 @@ func (d *verdictDocument) sentences() []string {
 	dp := d.find("dp")
 	if dp != nil && dp.Verdict == "violated" && dp.Witness != nil {
 		out = append(out, d.story(dp.Witness))
+	}
+	if claim := d.claim(); claim != nil && claim.TightDelta != nil {
+		if claim.Witness != nil {
+			out = append(out, d.plain(claim, claim.Witness))
+		}
+		out = append(out, fmt.Sprintf("The smallest δ that holds there at ε = %s is %s.", show(d.Claimed), show(*claim.TightDelta)))
 	}
 	switch {
 	case d.sampled() && d.LowerBound != nil:

@@ -49,8 +49,8 @@ def _file(folder, name, lines):
 
 
 def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, domain=None, neighbors=None, sensitivity=None, properties=None,
-          against=None, precision=None, outcomes=None, rho=None, range=None, confidence=None, budget=None, until=None, seed=None, timeout=None,
-          time_limit=None, progress=None):
+          against=None, precision=None, outcomes=None, rho=None, range=None, delta=None, confidence=None, budget=None, until=None, seed=None,
+          timeout=None, time_limit=None, children=None, progress=None):
     """Examines a mechanism that is a Python function, and returns a Report.
 
     pmf: a function f(scores, epsilon, sensitivity) that returns a probability for each score. Floats stand for any real number within
@@ -62,7 +62,10 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
     domain: "lattice", "half-lattice", "random", or a list of score vectors. neighbors: "linf", "monotonic", or a list of pairs of vectors.
     properties: names such as ["dp", "symmetry"]; see `optratio audit --help`, which describes the other parameters too.
     rho, range: what is claimed beside ε: ρ of zCDP, and the bounded range, as targets of verdicts.
+    delta: of a pmf, decide (ε,δ)-DP with this δ instead of ε-DP.
     outcomes: "index", "labels" (any strings or lists) or "real" (numbers, for sample alone). With "labels", pmf returns a dict of probabilities.
+    children: of sample, so many calls at the same time, in threads of this process: faster where the function waits, or computes outside
+        Python's interpreter lock, as NumPy does for much. It must be safe to call from several threads.
     timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted.
     progress: True, False, a function of (questions, samples), or None for a line on stderr where that is a terminal.
 
@@ -77,7 +80,7 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
         raise TypeError(f"{f!r:.80} is no function")
     program = find_program()
     shown = _Progress(progress)
-    server = Server(answer_pmf(f) if pmf else answer_samples(f, outcomes or "index"), shown)
+    server = Server(answer_pmf(f) if pmf else answer_samples(f, outcomes or "index"), shown, threads=(children or 1) > 1)
     try:
         folder = server.folder.name
         if domain is not None and not isinstance(domain, str):
@@ -89,8 +92,8 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
         flags = {
             "pmf-exec" if pmf else "sample-exec": server.command, "eps": eps, "exp-eps": exp_eps, "n": n, "k": k, "domain": domain,
             "neighbors": neighbors, "sensitivity": sensitivity, "property": properties, "against": against, "pmf-precision": precision,
-            "outcomes": outcomes, "rho": rho, "range": range, "confidence": confidence, "budget": budget, "until": until, "seed": seed,
-            "timeout": None if timeout is None else f"{timeout}s", "time-limit": None if time_limit is None else f"{time_limit}s",
+            "outcomes": outcomes, "rho": rho, "range": range, "delta": delta, "confidence": confidence, "budget": budget, "until": until, "seed": seed,
+            "timeout": None if timeout is None else f"{timeout}s", "time-limit": None if time_limit is None else f"{time_limit}s", "children": children,
         }
         args = [program, "audit", "--json"]
         for name, value in flags.items():

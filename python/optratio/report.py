@@ -51,6 +51,7 @@ class Witness:
     def __init__(self, document):
         self.document = document
         self.scores, self.neighbor = document["scores"], document.get("neighbor")
+        self.candidates = document.get("candidates")
         self.candidate, self.neighbor_candidate = document.get("candidate"), document.get("neighbor_candidate")
         self.event, self.t = document.get("event"), _optional(document.get("t"))
         self.p, self.p_neighbor = Number(document["p"]), _optional(document.get("p_neighbor"))
@@ -60,7 +61,9 @@ class Witness:
         text = f"scores {_scores(self.scores)}"
         if self.neighbor is not None:
             text += f" and {_scores(self.neighbor)}"
-        if isinstance(self.candidate, int):
+        if self.candidates is not None:
+            text += f", candidate {self.candidates[0]}" if len(self.candidates) == 1 else f", candidates {', '.join(map(str, self.candidates))} together"
+        elif isinstance(self.candidate, int):
             text += f", candidate {self.candidate}"
         elif self.candidate is not None:
             text += f", output {self.candidate!r}"
@@ -108,7 +111,7 @@ class Property:
         self.witness = Witness(document["witness"]) if document.get("witness") else None
         self.attained = Witness(document["attained"]) if document.get("attained") else None
         self.tight_eps, self.range = _optional(document.get("tight_eps")), _optional(document.get("range"))
-        self.rho = _optional(document.get("rho"))
+        self.rho, self.tight_delta = _optional(document.get("rho")), _optional(document.get("tight_delta"))
         self.ok = self.verdict == "proved"
 
     def remark(self):
@@ -116,6 +119,8 @@ class Property:
         parts = []
         if self.tight_eps is not None:
             parts.append(f"tight ε {self.tight_eps}")
+        if self.tight_delta is not None:
+            parts.append(f"tight δ {self.tight_delta}")
         if self.rho is not None:
             parts.append(f"ρ {self.rho}")
         if self.reason:

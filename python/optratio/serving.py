@@ -12,6 +12,7 @@ import shlex
 import socket
 import sys
 import tempfile
+import threading
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -128,13 +129,14 @@ def answer_samples(f, outcomes):
 
 
 class Server:
-    """A socket on which questions are answered, one after the other, in the thread that calls serve."""
+    """A socket on which questions are answered, one after the other, in the thread that calls serve, or of each connection in one of its own."""
 
-    def __init__(self, answer, asked=lambda questions, samples: None):
+    def __init__(self, answer, asked=lambda questions, samples: None, threads=False):
         if not hasattr(socket, "AF_UNIX"):
             raise OSError("audits of Python functions need Unix sockets, which this system does not have; "
                           "write the function as a program for optratio audit --pmf-exec")
-        self.answer, self.asked = answer, asked
+        self.answer, self.asked, self.threads = answer, asked, threads
+        self.lock = threading.Lock()
         self.questions = self.samples = 0
         self.error = None  # the first exception of the function
         self.fatal = None  # an AnswerError, which ends the audit
@@ -164,11 +166,27 @@ class Server:
             for key, _ in self.selector.select(0.05):
                 if key.data is None:
                     connection, _ = self.listener.accept()
+                    if self.threads:
+                        threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
+                        continue
                     self.selector.register(connection, selectors.EVENT_READ, bytearray())
                     continue
-                self._read(key.fileobj, key.data)
+                if not self._read(key.fileobj, key.data):
+                    self.selector.unregister(key.fileobj)
+                    key.fileobj.close()
+
+    def _converse(self, connection):
+        """Answers one connection's questions to its end."""
+        buffer = bytearray()
+        with connection:
+            try:
+                while self.fatal is None and self._read(connection, buffer):
+                    pass
+            except BaseException as e:  # serve ends, and the audit raises it
+                self.fatal = e
 
     def _read(self, connection, buffer):
+        """Answers the questions that came. Returns whether there may be more."""
         try:
             data = connection.recv(65536)
             buffer += data
@@ -177,18 +195,17 @@ class Server:
                 buffer[:] = rest
                 connection.sendall(self._reply(line))
         except (BrokenPipeError, ConnectionResetError):
-            data = b""
-        if not data:
-            self.selector.unregister(connection)
-            connection.close()
+            return False
+        return bool(data)
 
     def _reply(self, line):
         q = json.loads(line)
         q["scores"] = [_number(s) for s in q["scores"]]
         q["epsilon"], q["sensitivity"] = float(q["epsilon"]), float(q["sensitivity"])
-        self.questions += 1
-        self.samples += q.get("samples", 0)
-        self.asked(self.questions, self.samples)
+        with self.lock:
+            self.questions += 1
+            self.samples += q.get("samples", 0)
+            self.asked(self.questions, self.samples)
         try:
             answer = self.answer(q)
         except AnswerError as e:

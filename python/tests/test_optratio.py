@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 from decimal import Decimal
 from fractions import Fraction
@@ -144,6 +146,44 @@ class Samples(unittest.TestCase):
         self.assertFalse(report.ok)
         self.assertEqual(report.dp.verdict, "violated")
         self.assertGreater(float(report.eps_lower_bound), 1)
+
+    def test_children(self):
+        together, most, lock = 0, 0, threading.Lock()
+
+        def many(scores, epsilon, sensitivity, samples):
+            nonlocal together, most
+            with lock:
+                together += 1
+                most = max(most, together)
+            time.sleep(0.01)
+            drawn = [draw(scores, epsilon, sensitivity) for _ in range(samples)]
+            with lock:
+                together -= 1
+            return drawn
+        report = optratio.audit(sample=many, eps=1, n=2, k=1, budget=20_000, children=3)
+        self.assertTrue(report.ok, report)
+        self.assertEqual(report.samples, 20_000)
+        self.assertEqual(most, 3)
+
+        def broken(scores, epsilon, sensitivity):
+            raise ZeroDivisionError("nothing")
+        report = optratio.audit(sample=broken, eps=1, n=2, k=1, budget=20_000, children=2)
+        self.assertFalse(report.ok)
+        self.assertIsInstance(report.exception, ZeroDivisionError)
+        with self.assertRaises(TypeError):
+            optratio.audit(sample=lambda *q: None, eps=1, n=2, k=1, budget=20_000, children=2)
+        with self.assertRaises(optratio.UsageError):
+            optratio.audit(pmf=permute_and_flip, eps=1, children=2)
+
+    def test_delta(self):
+        def response(scores, epsilon, sensitivity):
+            best = Fraction(3, 4) if max(scores) > min(scores) else Fraction(1, 2)
+            return [best if q == max(scores) else 1 - best for q in scores]
+        for delta, verdict in (("3/16", "proved"), ("0.18", "violated")):  # 1/2 - 5/4 1/4
+            report = optratio.audit(pmf=response, exp_eps="5/4", domain=[(0, 0), (0, -2)], neighbors=[((0, 0), (0, -2))], delta=delta)
+            found = report.approximate_dp
+            self.assertEqual(found.verdict, verdict)
+            self.assertEqual(found.tight_delta.exact, "3/16")
 
     def test_labels(self):
         def votes(scores, epsilon, sensitivity, samples):

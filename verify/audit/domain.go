@@ -28,6 +28,7 @@ type Options struct {
 	Seed        uint64
 	Properties  []verify.Property    // of probabilities, nil: verify.Defaults; of samplers those of Testable, nil: dp
 	Rho, Range  *big.Rat             // targets of zcdp and bounded-range: see verify.Options
+	Delta       *big.Rat             // target of approximate-dp, of probabilities alone
 	Against     mechanisms.Mechanism // compare the answers with its probabilities; may be nil
 
 	Precision  *big.Rat // relative, of JSON numbers; 1e-9

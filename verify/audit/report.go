@@ -144,7 +144,7 @@ func (r *Report) answers() {
 
 // instances says what a property compares.
 var instances = map[verify.Property]string{
-	verify.DP: "neighbors", verify.BoundedRange: "neighbors", verify.RDP: "neighbors", verify.ZCDP: "neighbors",
+	verify.DP: "neighbors", verify.BoundedRange: "neighbors", verify.RDP: "neighbors", verify.ZCDP: "neighbors", verify.ApproximateDP: "neighbors",
 	verify.Symmetry: "candidates or vectors with the same scores", verify.Shift: "vectors that differ by a shift",
 	verify.Monotone: "two vectors", verify.DominatesEM: "candidates below the best", verify.DominatesEMMean: "candidates below the best",
 }
@@ -195,7 +195,7 @@ func examine(ctx context.Context, name string, subject verify.Subject, space *ve
 	em := mechanisms.Exponential()
 	exp := verify.ExpEpsilon(o.Epsilon)
 	subject = verify.Remember(subject)
-	options := verify.Options{Properties: o.Properties, Readings: o.Precision != nil, Rho: o.Rho, Range: o.Range}
+	options := verify.Options{Properties: o.Properties, Readings: o.Precision != nil, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
 	report, err := verify.Check(ctx, subject, verify.Remember(verify.ForMechanism(em, space)), exp, dom, options)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ const (
 var Testable = []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Monotone, verify.BoundedRange, verify.ZCDP}
 
 // OfLabels are the properties of stated probabilities that are about any outcomes; the first three are those to decide by default.
-var OfLabels = []verify.Property{verify.DP, verify.BoundedRange, verify.Sum, verify.RDP, verify.ZCDP}
+var OfLabels = []verify.Property{verify.DP, verify.BoundedRange, verify.Sum, verify.RDP, verify.ZCDP, verify.ApproximateDP}
 
 // comparison is of the counts at two score vectors: to[r] is the candidate at the second that r at the first is compared with, -1 for none. atLeast says
 // that the second's probability must not be less; otherwise they must be equal.
