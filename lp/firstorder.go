@@ -98,7 +98,7 @@ const (
 // Where the injections have not settled after balanceIterations and the gap is no less than balanceGap, bounds are what the method goes on for: both come
 // nearer to the optimum at the same pace, the upper one being about balanceSpread times the infeasibility away.
 const (
-	balanceIterations = 3000
+	balanceIterations = 1000
 	balanceGap        = 1e-7
 	balanceSpread     = 4
 )
@@ -118,7 +118,7 @@ func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prov
 			if due {
 				next *= 3
 			}
-			retry = a.Iterations * 5 / 4
+			retry = a.Iterations * 9 / 8
 			if o.proved = a.Iterations; prove() {
 				return chain.Converged
 			}

@@ -67,6 +67,20 @@ func TestFirstOrderIsReproducible(t *testing.T) {
 	assert.Equal(t, a.ascent.Best, b.ascent.Best)
 }
 
+// TestFirstOrderReachesTheGapByItself: where the injections have not settled, both bounds go on, to the gap that is asked for.
+func TestFirstOrderReachesTheGapByItself(t *testing.T) {
+	p := newProgram(t, 7, 7, lattice.Paper, Paper, decimalEps(t, "0.2"))
+	gap := big.NewRat(1, 1e6)
+	s, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: gap})
+	require.NoError(t, err)
+	assert.Equal(t, "first-order", s.solver)
+	assert.True(t, s.close(gap))
+	o := p.firstOrder(gap)
+	o.run(context.Background(), nil, func() bool { return false })
+	assert.Equal(t, float64(balanceSpread), o.ascent.Spread)
+	assert.Greater(t, o.ascent.Iterations, balanceIterations)
+}
+
 // TestFirstOrderBoundsHoldForAnyPoint: the bounds are evaluated, not believed. A spoilt image and dual give wide ones, or none.
 func TestFirstOrderBoundsHoldForAnyPoint(t *testing.T) {
 	p := largeProgram(t, 6, 8, "3/2")

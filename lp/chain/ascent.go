@@ -190,7 +190,7 @@ func mix(t float64, now, image, anchor []float64) {
 // restart makes the image the new anchor and balances the primal weight by the distances gone.
 func (a *Ascent) restart() {
 	if a.Spread > 0 {
-		a.Omega *= min(2, max(0.5, math.Pow(a.Spread*a.Infeasible/math.Abs(a.Primal-a.Bound), 0.25)))
+		a.Omega *= min(16, max(1./16, math.Pow(a.Spread*a.Infeasible/math.Abs(a.Primal-a.Bound), 0.25)))
 	} else if dx, dy := a.gone(); dx > 1e-32 && dy > 1e-32 {
 		a.Omega = math.Exp(0.5*math.Log(a.Omega) + 0.25*math.Log(dy/dx))
 	}
