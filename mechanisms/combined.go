@@ -72,10 +72,8 @@ func (m combinedGEM) Exact(in *Instance) ([]*big.Rat, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	if _, _, _, _, err := in.parts(); err != nil {
-		return nil, err
-	}
-	return nil, ErrNotRational
+	_, _, _, _, err := in.parts()
+	return nil, cmp.Or(err, ErrNotRational)
 }
 
 func (m combinedGEM) Float(in *Instance) ([]float64, error) { return floats(m, in) }

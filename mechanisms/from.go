@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -240,10 +241,7 @@ type enclosed struct {
 func (m *enclosed) Info() Info { return m.info }
 
 func (m *enclosed) Exact(in *Instance) ([]*big.Rat, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	return nil, ErrNotRational
+	return nil, cmp.Or(in.Check(), ErrNotRational)
 }
 
 func (m *enclosed) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
@@ -311,10 +309,7 @@ func (m *floating) Info() Info { return m.info }
 func (m *floating) Precision() *big.Rat { return m.precision }
 
 func (m *floating) Exact(in *Instance) ([]*big.Rat, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	return nil, ErrNotRational
+	return nil, cmp.Or(in.Check(), ErrNotRational)
 }
 
 func (m *floating) Float(in *Instance) ([]float64, error) {

@@ -129,10 +129,8 @@ func (m *randomStopping) checked(in *Instance) (gamma, eta *big.Rat, err error) 
 }
 
 func (m *randomStopping) Exact(in *Instance) ([]*big.Rat, error) {
-	if _, _, err := m.checked(in); err != nil {
-		return nil, err
-	}
-	return nil, ErrNotRational
+	_, _, err := m.checked(in)
+	return nil, cmp.Or(err, ErrNotRational)
 }
 
 func (m *randomStopping) Float(in *Instance) ([]float64, error) { return floats(m, in) }

@@ -7,11 +7,11 @@ import (
 	"math/big"
 	"strconv"
 
+	"optratio/internal/evaluate"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
 	"optratio/verify"
 )
 
@@ -35,16 +35,6 @@ func atEqualRho(ctx context.Context, m mechanisms.Mechanism, rho *big.Rat) (mech
 	settled(ctx, out.Undecided)
 	low, _ := out.Parameter.Lower()
 	return must(mechanisms.FromEpsilon(low)), out.Parameter
-}
-
-// quotient encloses x/y for positive enclosures.
-func quotient(x, y number.Number) number.Number {
-	box := func(x number.Number) interval.Interval {
-		low, _ := x.Lower()
-		high, _ := x.Upper()
-		return interval.Hull(interval.FromRat(low, 96), interval.FromRat(high, 96))
-	}
-	return number.Enclosed(box(x).Quo(box(y)))
 }
 
 func drawRho(ctx context.Context, a *Args) *Figure {
@@ -79,7 +69,7 @@ func drawRho(ctx context.Context, a *Args) *Figure {
 			for h := range mean {
 				mean[h] = must(lp.MeanError(ctx, list[h], n, k, lattice.Paper, run[h]))
 			}
-			errors.Series[j].certify(x, quotient(mean[0], mean[1]))
+			errors.Series[j].certify(x, evaluate.Ratio(mean[0], mean[1]))
 		}
 	}
 	errors.Series = append(errors.Series, sample("equal", Reference, []float64{from, to}, func(float64) float64 { return 1 }))

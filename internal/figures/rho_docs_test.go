@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/evaluate"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -134,7 +135,7 @@ func errorTable(t *testing.T) string {
 			require.NoError(t, err)
 			em, err := lp.MeanError(context.Background(), mechanisms.Exponential(), s[0], s[1], lattice.Paper, at[text].em)
 			require.NoError(t, err)
-			low, _, high := ends(quotient(pf, em))
+			low, _, high := ends(evaluate.Ratio(pf, em))
 			require.Greater(t, low, 1.0)
 			cells = append(cells, cutTo(t, low, high, 4))
 		}

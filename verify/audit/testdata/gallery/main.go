@@ -72,6 +72,25 @@ func argmax(scores []float64) []float64 {
 // exp is math.Exp that overflows where double precision does, which on some machines math.Exp does a little earlier.
 func exp(x float64) float64 { return math.Exp(x/2) * math.Exp(x/2) }
 
+// weights are e^{εq/2Δ}, with their sum.
+func weights(q question, exp func(float64) float64) (w []float64, total float64) {
+	for _, s := range q.Scores {
+		w = append(w, exp(q.Epsilon*s/(2*q.Sensitivity)))
+		total += w[len(w)-1]
+	}
+	return w, total
+}
+
+// laplace is report noisy max of two, with Laplace noise of scale factor·Δ/ε.
+func laplace(q question, factor float64) []float64 {
+	x := q.Epsilon * math.Abs(q.Scores[0]-q.Scores[1]) / (factor * q.Sensitivity)
+	worse := 0.5 * math.Exp(-x) * (1 + x/2)
+	if q.Scores[0] < q.Scores[1] {
+		return []float64{worse, 1 - worse}
+	}
+	return []float64{1 - worse, worse}
+}
+
 var rng = rand.New(rand.NewPCG(1, 2)) // the same samples in every run
 
 // values draws the greatest of the scores with noise.
@@ -109,30 +128,18 @@ var mechanisms = map[string]func(question) any{
 	},
 	// The best score is not subtracted before exponentiation.
 	"overflow": func(q question) any {
-		p, total := make([]float64, len(q.Scores)), 0.0
-		for i, s := range q.Scores {
-			p[i] = math.Exp(q.Epsilon * s / (2 * q.Sensitivity))
-			total += p[i]
-		}
-		texts := make([]json.RawMessage, len(p))
+		p, total := weights(q, math.Exp)
 		for i := range p {
-			texts[i] = json.RawMessage(fmt.Sprint(p[i] / total))
+			p[i] /= total
 		}
-		return texts
+		return p
 	},
 	// The noisy value is returned, not whose it is.
 	"noisy-value": func(q question) any { return map[string]float64{"value": slices.Max(q.Scores) + 0.25} },
 	// A factor 2 in the noise that nothing needs.
 	"wasted-half": func(q question) any { return flip(q, 0.5) },
 	// Report noisy max with Laplace noise, two candidates: private, and worse than the exponential mechanism.
-	"laplace": func(q question) any {
-		x := q.Epsilon * math.Abs(q.Scores[0]-q.Scores[1]) / (2 * q.Sensitivity)
-		worse := 0.5 * math.Exp(-x) * (1 + x/2)
-		if q.Scores[0] < q.Scores[1] {
-			return []float64{worse, 1 - worse}
-		}
-		return []float64{1 - worse, worse}
-	},
+	"laplace": func(q question) any { return laplace(q, 2) },
 	// Thresholds on the scores themselves.
 	"clipped": func(q question) any {
 		for i := range q.Scores {
@@ -249,11 +256,7 @@ var mechanisms = map[string]func(question) any{
 				p[i] *= others / others // 0/0 where they underflow
 			}
 		}
-		texts := make([]json.RawMessage, len(p))
-		for i := range p {
-			texts[i] = json.RawMessage(fmt.Sprint(p[i]))
-		}
-		return texts
+		return p
 	},
 	"late": func(q question) any {
 		asked[fmt.Sprint(len(asked))] = true
@@ -284,21 +287,12 @@ var mechanisms = map[string]func(question) any{
 		if len(q.Scores) != 2 {
 			return map[string]string{"error": "two candidates, please"}
 		}
-		x := q.Epsilon * math.Abs(q.Scores[0]-q.Scores[1]) / q.Sensitivity
-		worse := 0.5 * math.Exp(-x) * (1 + x/2)
-		if q.Scores[0] < q.Scores[1] {
-			return []float64{worse, 1 - worse}
-		}
-		return []float64{1 - worse, worse}
+		return laplace(q, 1)
 	},
 	// Weights are not scaled by the best one. Where one overflows, the cumulative sums are 0 before it and NaN from there on, and the
 	// search for a random number in them, a multiple of 2^-53, ends at it unless that number is 0.
 	"overflow-search": func(q question) any {
-		p, total := make([]float64, len(q.Scores)), 0.0
-		for i, s := range q.Scores {
-			p[i] = exp(q.Epsilon * s / (2 * q.Sensitivity))
-			total += p[i]
-		}
+		p, total := weights(q, exp)
 		if i := slices.Index(p, math.Inf(1)); i >= 0 {
 			out := slices.Repeat([]string{"0/1"}, len(p))
 			out[0], out[i] = "1/9007199254740992", "9007199254740991/9007199254740992"
@@ -317,11 +311,10 @@ var mechanisms = map[string]func(question) any{
 	},
 	// The same weights, without a search: those that overflow share the probability, and where only their sum does, all share it.
 	"overflow-uniform": func(q question) any {
-		p, total, infinite := make([]float64, len(q.Scores)), 0.0, 0
-		for i, s := range q.Scores {
-			p[i] = exp(q.Epsilon * s / (2 * q.Sensitivity))
-			total += p[i]
-			if math.IsInf(p[i], 1) {
+		p, total := weights(q, exp)
+		infinite := 0
+		for _, x := range p {
+			if math.IsInf(x, 1) {
 				infinite++
 			}
 		}
@@ -399,12 +392,8 @@ func main() {
 		switch a := mechanism(q).(type) {
 		case map[string]string, map[string]float64, map[string][]float64, map[string][]int:
 			err = out.Encode(a)
-		case []json.RawMessage: // may hold NaN, which is no JSON
-			texts := make([]string, len(a))
-			for i, t := range a {
-				texts[i] = string(t)
-			}
-			_, err = fmt.Printf("{\"pmf\":[%s]}\n", strings.Join(texts, ","))
+		case []float64: // may hold NaN, which is no JSON
+			_, err = fmt.Printf("{\"pmf\":[%s]}\n", strings.Trim(strings.ReplaceAll(fmt.Sprint(a), " ", ","), "[]"))
 		default:
 			err = out.Encode(map[string]any{"pmf": a})
 		}
