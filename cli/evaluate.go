@@ -218,7 +218,7 @@ func (e *evaluation) reach(row *evaluatedEntry, m mechanisms.Mechanism, pfError 
 		})
 	}
 	if _, bounded := pfError.Upper(); m == mechanisms.PermuteAndFlip() && e.eps.IsSet() {
-		row.EquivalentEps = epsilonNumber(e.eps)
+		row.EquivalentEps = e.eps.Number()
 	} else if bounded || pfError.Method() != "" {
 		if row.EquivalentEps, err = at(pfError); err != nil {
 			return err
@@ -230,14 +230,6 @@ func (e *evaluation) reach(row *evaluatedEntry, m mechanisms.Mechanism, pfError 
 		return err
 	}
 	return nil
-}
-
-// epsilonNumber returns ε.
-func epsilonNumber(eps mechanisms.Epsilon) number.Number {
-	if r := eps.Eps(); r != nil {
-		return number.Exact(r)
-	}
-	return number.Enclosed(eps.Value(128))
 }
 
 // extras adds what is known of permute-and-flip alone: the coins that it flips.

@@ -78,7 +78,7 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Proof, out.Parameter, out.Attained = ByTheorem, epsilonNumber(c.Target.Epsilon), at.attained
+		out.Proof, out.Parameter, out.Attained = ByTheorem, c.Target.Epsilon.Number(), at.attained
 		return out, nil
 	}
 	if c.AllScores {
@@ -196,13 +196,6 @@ func (c *Calibrator) sameSensitivities() bool {
 	return !slices.ContainsFunc(c.Claim.Sensitivities, func(d *big.Rat) bool { return d == nil || d.Cmp(c.Claim.Sensitivities[0]) != 0 })
 }
 
-func epsilonNumber(e mechanisms.Epsilon) number.Number {
-	if eps := e.Eps(); eps != nil {
-		return number.Exact(eps)
-	}
-	return number.Enclosed(e.Value(128))
-}
-
 // begin returns a parameter > 0 near which the answer may be.
 func (c *Calibrator) begin() *big.Rat {
 	x := c.Target.Epsilon.Float()
@@ -235,7 +228,7 @@ func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps mechanism
 	if err != nil {
 		return decided{}, err
 	}
-	want := epsilonNumber(c.Target.Epsilon)
+	want := c.Target.Epsilon.Number()
 	least, _ := want.Lower()
 	most, _ := want.Upper()
 	lo, known := r.TightEps.Lower()

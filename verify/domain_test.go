@@ -228,7 +228,7 @@ func TestEventsTellVectorsApart(t *testing.T) {
 				if c.a.Event == "" {
 					first = o
 				}
-				assert.Equal(t, textScores(d.Space.Scores(first)), textScores(r.Witness.Scores), "%s: the vector without an answer", p)
+				assert.Equal(t, ScoresText(d.Space.Scores(first)), ScoresText(r.Witness.Scores), "%s: the vector without an answer", p)
 			}
 			if want == Undecided {
 				assert.Equal(t, unanswered, r.Reason, p)

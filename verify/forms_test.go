@@ -167,7 +167,7 @@ func TestShrinkEndsAtSimpleCases(t *testing.T) {
 	for _, c := range Simpler(own) {
 		if len(c.Scores) == 2 {
 			require.Len(t, c.Sensitivities, 2)
-			fewer = append(fewer, textScores(c.Scores)+textScores(c.Sensitivities))
+			fewer = append(fewer, ScoresText(c.Scores)+ScoresText(c.Sensitivities))
 		}
 	}
 	assert.Equal(t, []string{"(2, 3)(20, 30)", "(1, 3)(10, 30)", "(1, 2)(10, 20)"}, fewer)

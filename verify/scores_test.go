@@ -80,7 +80,7 @@ func TestMonotonicScoresAtTheirParameter(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, coarse.Find(DP).TightEps.Float64(), fine.Find(DP).TightEps.Float64(), 1e-15, name)
 		if name == "pf" {
-			require.Equal(t, "(0, 0, -1)", textScores(fine.Find(DP).Attained.Neighbor), "in steps of Δ = 1")
+			require.Equal(t, "(0, 0, -1)", ScoresText(fine.Find(DP).Attained.Neighbor), "in steps of Δ = 1")
 		}
 	}
 }

@@ -47,15 +47,18 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 		Candidate         any               `json:"candidate,omitempty"`
 		Candidates        []int             `json:"candidates,omitempty"`
 		NeighborCandidate *int              `json:"neighbor_candidate,omitempty"`
-		T                 *number.Number    `json:"t,omitempty"`
+		T                 number.Number     `json:"t,omitzero"`
 		P                 number.Number     `json:"p"`
-		PNeighbor         *number.Number    `json:"p_neighbor,omitempty"`
-		PEM               *number.Number    `json:"p_em,omitempty"`
-		PExpected         *number.Number    `json:"p_expected,omitempty"`
+		PNeighbor         number.Number     `json:"p_neighbor,omitzero"`
+		PEM               number.Number     `json:"p_em,omitzero"`
+		PExpected         number.Number     `json:"p_expected,omitzero"`
 		PMF               []number.Number   `json:"pmf,omitempty"`
 		NeighborPMF       []number.Number   `json:"neighbor_pmf,omitempty"`
 	}
-	f := fields{Scores: ScoresJSON(w.Scores), Candidates: w.Candidates, NeighborCandidate: w.NeighborCandidate, P: w.P, PMF: w.PMF, NeighborPMF: w.NeighborPMF}
+	f := fields{
+		Scores: ScoresJSON(w.Scores), Candidates: w.Candidates, NeighborCandidate: w.NeighborCandidate,
+		P: w.P, PNeighbor: w.PNeighbor, PEM: w.PEM, PExpected: w.PExpected, PMF: w.PMF, NeighborPMF: w.NeighborPMF,
+	}
 	if w.Neighbor != nil {
 		f.Neighbor = ScoresJSON(w.Neighbor)
 	}
@@ -66,17 +69,7 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 		f.Candidate = *w.Candidate
 	}
 	if w.T != nil {
-		t := number.Exact(w.T)
-		f.T = &t
-	}
-	if w.PNeighbor.IsValid() {
-		f.PNeighbor = &w.PNeighbor
-	}
-	if w.PEM.IsValid() {
-		f.PEM = &w.PEM
-	}
-	if w.PExpected.IsValid() {
-		f.PExpected = &w.PExpected
+		f.T = number.Exact(w.T)
 	}
 	return json.Marshal(f)
 }
@@ -105,9 +98,9 @@ func ScoreText(s *big.Rat) string {
 // String describes the witness in one line.
 func (w *Witness) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "scores %s", textScores(w.Scores))
+	fmt.Fprintf(&b, "scores %s", ScoresText(w.Scores))
 	if w.Neighbor != nil {
-		fmt.Fprintf(&b, " and %s", textScores(w.Neighbor))
+		fmt.Fprintf(&b, " and %s", ScoresText(w.Neighbor))
 	}
 	switch {
 	case w.Event != "":
@@ -137,7 +130,8 @@ func (w *Witness) String() string {
 	return b.String()
 }
 
-func textScores(scores []*big.Rat) string {
+// ScoresText returns scores as (0, -1, 1/3).
+func ScoresText(scores []*big.Rat) string {
 	parts := make([]string, len(scores))
 	for i, s := range scores {
 		parts[i] = ScoreText(s)

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
 
 	"optratio/lattice"
 	"optratio/lp"
@@ -376,7 +375,7 @@ func drawWitness(ctx context.Context, a *Args) *Figure {
 		X: Axis{Name: "candidate", Label: "candidate (numbered from 0)"},
 		Y: Axis{Name: "probability", Label: "probability"},
 	}
-	first, second := &Series{Name: "q = (" + scoreList(w.Scores) + ")", Kind: Bars}, &Series{Name: "q' = (" + scoreList(w.Neighbor) + ")", Kind: Bars}
+	first, second := &Series{Name: "q = " + verify.ScoresText(w.Scores), Kind: Bars}, &Series{Name: "q' = " + verify.ScoresText(w.Neighbor), Kind: Bars}
 	band := &Series{Name: "allowed at q': within a factor e^ε of q", Kind: Ranges}
 	for i, scores := range [][]*big.Rat{w.Scores, w.Neighbor} {
 		pmf := must(m.Float(&mechanisms.Instance{Scores: scores, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: runs}))
@@ -401,12 +400,4 @@ func drawWitness(ctx context.Context, a *Args) *Figure {
 			a.Text("eps"), a.Text("runs-at"), n, k, *w.Candidate, r.TightEps.Format(8), verdict),
 		Panels: single(p),
 	}
-}
-
-func scoreList(scores []*big.Rat) string {
-	text := make([]string, len(scores))
-	for i, s := range scores {
-		text[i] = verify.ScoreText(s)
-	}
-	return strings.Join(text, ", ")
 }

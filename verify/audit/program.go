@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"optratio/mechanisms"
@@ -39,21 +38,13 @@ type Finding struct {
 func (f Finding) String() string {
 	text := f.Event + ": "
 	if f.Scores != nil {
-		text += "scores " + scoresText(f.Scores) + ": "
+		text += "scores " + verify.ScoresText(f.Scores) + ": "
 	}
 	text += f.Detail
 	if f.Times > 1 {
 		text += fmt.Sprintf(" (the first of %d of this kind)", f.Times)
 	}
 	return text
-}
-
-func scoresText(scores []*big.Rat) string {
-	texts := make([]string, len(scores))
-	for i, s := range scores {
-		texts[i] = verify.ScoreText(s)
-	}
-	return "(" + strings.Join(texts, ", ") + ")"
 }
 
 // variable is what differs between findings of one kind: what was answered, and numbers.

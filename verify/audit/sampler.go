@@ -401,7 +401,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 		}
 		if n == parts[0] {
 			s.repeats.compare(before, got, n, func() string {
-				return fmt.Sprintf("asked twice for %d samples at %s, it answered %v and %v", n, scoresText(s.space.Scores(p.q)), before, got)
+				return fmt.Sprintf("asked twice for %d samples at %s, it answered %v and %v", n, verify.ScoresText(s.space.Scores(p.q)), before, got)
 			})
 			if s.repeats.broken {
 				return nil, errRepeats
@@ -424,7 +424,7 @@ func (s *statistics) compareChildren(q verify.Vector, counted [][]int64) error {
 		a, b := counted[i-1], counted[i]
 		if n := sumOf(a); n == sumOf(b) && n >= fewestCompared {
 			s.repeats.compare(a, b, n, func() string {
-				return fmt.Sprintf("two children that were asked for %d samples at %s answered %v and %v", n, scoresText(s.space.Scores(q)), a, b)
+				return fmt.Sprintf("two children that were asked for %d samples at %s answered %v and %v", n, verify.ScoresText(s.space.Scores(q)), a, b)
 			})
 		}
 		if s.repeats.broken {

@@ -88,7 +88,7 @@ func NewTable(name string, rows []Row, symmetric bool, o Options) (*Stated, erro
 				scores, pmf = append(scores, row.Scores[r]), append(pmf, row.PMF[r])
 			}
 		}
-		key := scoresText(scores)
+		key := verify.ScoresText(scores)
 		if _, twice := s.rows[key]; twice && !symmetric {
 			return nil, fmt.Errorf("%w: %s: scores %s are there twice", ErrTable, name, key)
 		}
@@ -222,7 +222,7 @@ func (s *Stated) placed(depths []*big.Rat) (a *meanAnswer, place []int, err erro
 func (s *stating) mean(ctx context.Context, distinct []*big.Rat, order []int) (*meanAnswer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := fmt.Sprint(scoresText(distinct), order)
+	key := fmt.Sprint(verify.ScoresText(distinct), order)
 	if a := s.known[key]; a != nil {
 		return a, a.err
 	}
@@ -283,9 +283,9 @@ func (s *stating) scores(depths []*big.Rat) []*big.Rat {
 
 // row returns the table's row of some scores.
 func (s *stating) row(scores []*big.Rat) ([]*verify.Value, error) {
-	p, ok := s.rows[scoresText(scores)]
+	p, ok := s.rows[verify.ScoresText(scores)]
 	if !ok {
-		return nil, fmt.Errorf("%w: %s has no row for the scores %s%s", ErrTable, s.table, scoresText(scores), orderHint(s.symmetric))
+		return nil, fmt.Errorf("%w: %s has no row for the scores %s%s", ErrTable, s.table, verify.ScoresText(scores), orderHint(s.symmetric))
 	}
 	return p, nil
 }
@@ -314,12 +314,12 @@ func (s *stating) ask(ctx context.Context, scores []*big.Rat) (p []*verify.Value
 	for r, v := range p {
 		x := v.Enclose(statedBits)
 		if sign, ok := x.Sign(); ok && sign < 0 {
-			return nil, fmt.Errorf("%w: at the scores %s the probability of candidate %d is %s", mechanisms.ErrAnswer, scoresText(scores), r, v.Number())
+			return nil, fmt.Errorf("%w: at the scores %s the probability of candidate %d is %s", mechanisms.ErrAnswer, verify.ScoresText(scores), r, v.Number())
 		}
 		sum = sum.Add(x)
 	}
 	if one := big.NewFloat(1); sum.Lo().Cmp(one) > 0 || sum.Hi().Cmp(one) < 0 {
-		return nil, fmt.Errorf("%w: at the scores %s the probabilities sum to %s", mechanisms.ErrAnswer, scoresText(scores), number.Enclosed(sum))
+		return nil, fmt.Errorf("%w: at the scores %s the probabilities sum to %s", mechanisms.ErrAnswer, verify.ScoresText(scores), number.Enclosed(sum))
 	}
 	return p, nil
 }
@@ -341,7 +341,7 @@ func (s *stating) question(ctx context.Context, scores []*big.Rat) ([]*verify.Va
 	case err != nil:
 		return nil, err
 	case a.Event != "":
-		return nil, fmt.Errorf("%w: at the scores %s: %s", mechanisms.ErrAnswer, scoresText(scores), a.Event)
+		return nil, fmt.Errorf("%w: at the scores %s: %s", mechanisms.ErrAnswer, verify.ScoresText(scores), a.Event)
 	}
 	return a.P, nil
 }

@@ -142,7 +142,7 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 			for side, scores := range pair {
 				q, err := space.Vector(scores)
 				if err != nil || known[fmt.Sprint(q)] == nil {
-					return nil, fmt.Errorf("%w: pair %d of neighbors: the scores %s are in no row of %s", ErrTable, i+1, scoresText(scores), name)
+					return nil, fmt.Errorf("%w: pair %d of neighbors: the scores %s are in no row of %s", ErrTable, i+1, verify.ScoresText(scores), name)
 				}
 				pairs[i][side] = q
 			}
