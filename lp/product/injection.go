@@ -59,7 +59,7 @@ func cost[T any](f arith.Field[T], q *Injection, power []T, n, k int, objective 
 	sum, a, b := f.Zero(), f.Zero(), f.Zero()
 	for depth := 1; depth <= k; depth++ {
 		a, b = f.Add(a, f.Mul(f.FromInt(int64(depth)), power[depth])), f.Add(b, power[depth])
-		if depth < k && (objective == lattice.Paper || q.Deepest) || depth < q.Depth {
+		if depth < k && objective == lattice.Paper || depth < q.Depth {
 			continue
 		}
 		y := f.Zero()

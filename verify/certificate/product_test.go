@@ -117,15 +117,19 @@ func TestProductLines(t *testing.T) {
 		exp       string
 		objective string
 	}{
-		{2, 2, "3/2", "paper"}, {3, 1, "3/2", "paper"}, {3, 3, "5/4", "paper"}, {3, 5, "3/2", "box"}, {4, 3, "6/5", "paper"}, {4, 4, "3/2", "paper"}, {5, 2, "4/3", "box"}, {5, 3, "3/2", "paper"},
+		{2, 2, "3/2", "paper"}, {3, 1, "3/2", "paper"}, {3, 3, "5/4", "paper"}, {3, 5, "3/2", "box"}, {4, 3, "6/5", "paper"}, {4, 4, "3/2", "paper"}, {5, 2, "4/3", "box"}, {5, 3, "3/2", "paper"}, {3, 7, "8/7", "paper"}, {4, 5, "6/5", "paper"},
 	} {
 		p := newProblem(c.n, c.k, c.exp, c.objective, "paper")
 		flip := new(big.Rat).Quo(func() *big.Rat { _, v := p.point(nil); return v }(), p.scoreVectors())
-		for range 8 {
+		for range 24 {
 			var lines []productLine
+			most := c.k
+			if rng.IntN(2) == 0 { // many depths between those that decide
+				most = min(c.k, 2)
+			}
 			for range 1 + rng.IntN(3) {
 				lines = append(lines, productLine{
-					1 + rng.IntN(c.n-1), 1 + rng.IntN(c.k), rng.IntN(c.k), rng.IntN(2) == 0, big.NewRat(int64(rng.IntN(5)), 4), big.NewRat(1+rng.Int64N(300), 100),
+					1 + rng.IntN(c.n-1), 1 + rng.IntN(most), rng.IntN(most), rng.IntN(2) == 0, big.NewRat(int64(rng.IntN(5)), 4), big.NewRat(1+rng.Int64N(300), 100),
 				})
 			}
 			share := p.share(lines)
