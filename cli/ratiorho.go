@@ -48,7 +48,7 @@ type concentratedRow struct {
 // withRho are the flags that go with --rho.
 var withRho = map[string]bool{
 	"rho": true, "n": true, "k": true, "mechanism": true, "objective": true, "domain": true, "gap": true, "monotonic-scores": true,
-	"sensitivity": true, "json": true, "time-limit": true, "max-memory": true,
+	"sensitivity": true, "json": true, "output": true, "time-limit": true, "max-memory": true,
 }
 
 // checkRho reads --rho and --domain, and refuses what makes no sense with them.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,10 +18,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"optratio/internal/decimal"
 	"optratio/internal/report"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/verify/certificate"
 )
 
 // newReport is the command that draws the answer of a job as a page: report itself with the flags of ratio, or with --from; its
@@ -32,7 +35,8 @@ func newReport(s streams) *cobra.Command {
 	c.Long = `Do a ratio, verify, audit or stopping job and draw its answer as one HTML page: the verdict in a sentence, the witness as a
 picture, what is proved and what is assumed, the certificate, and the command that gives the same answer. The page
 loads nothing and has no script. Its numbers are those of the job's JSON document, which is inside.
---from FILE draws the document of a job that was done before with --json. The exit code is the job's.`
+--from FILE draws the document of a job that was done before with --json; with --cert FILE beside it that certificate
+is checked, and whether it proves the document's optimum. The exit code is the job's.`
 	c.Example = `  optratio report -n 4 -k 4 --eps 0.5 -o report.html
   optratio report verify --mechanism rnm-laplace -n 3 -k 2 --eps 1 -o report.html
   optratio report audit --pmf-exec 'python3 mine.py' --eps 1 -o report.html
@@ -73,9 +77,6 @@ func newReportOf(s streams, of func(streams) *cobra.Command) *cobra.Command {
 			return err
 		} else if len(list) > 1 {
 			return usagef("--eps: a report is about one ε, give one")
-		}
-		if text(fs, "rho") != "" && name == "ratio" {
-			return usagef("--rho: there is no page on mechanisms at equal ρ; the ratio command prints their table")
 		}
 		page := report.Context{Command: commandLine(name, fs)}
 		drop, err := certify(fs, &page)
@@ -151,7 +152,7 @@ func certify(fs *pflag.FlagSet, page *report.Context) (drop func(), err error) {
 	}
 	n, errN := strconv.Atoi(text(fs, "n"))
 	k, errK := strconv.Atoi(text(fs, "k"))
-	plain := text(fs, "method") == "auto" && text(fs, "objective") != "minimax" && text(fs, "step") == "2delta" && text(fs, "loss") == "mean" && text(fs, "prior") == "" &&
+	plain := text(fs, "rho") == "" && text(fs, "delta") == "" && text(fs, "method") == "auto" && text(fs, "objective") != "minimax" && text(fs, "step") == "2delta" && text(fs, "loss") == "mean" && text(fs, "prior") == "" &&
 		text(fs, "pmf-exec") == "" && text(fs, "pmf-file") == ""
 	if errN != nil || errK != nil || n < 1 || k < 1 || n > certified || k > certified || !plain || fs.Changed("from") || lattice.Orbits(n, k).Cmp(big.NewInt(certified)) > 0 {
 		return func() {}, nil
@@ -186,7 +187,7 @@ func writeReport(c *cobra.Command, stdout io.Writer, out *outputFile, document [
 func reportFrom(c *cobra.Command, from string) error {
 	var others []string
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "from" && f.Name != "output" {
+		if f.Name != "from" && f.Name != "output" && f.Name != "cert" {
 			others = append(others, choose(len(f.Name) == 1, "-", "--")+f.Name)
 		}
 	})
@@ -209,11 +210,71 @@ func reportFrom(c *cobra.Command, from string) error {
 	if _, err := report.KindOf(document); err != nil {
 		return usagef("--from %s: %w; give what such a job printed with --json", quoted(from), err)
 	}
-	err = writeReport(c, c.OutOrStdout(), out, document, report.Context{Notes: []string{"This page was drawn from a document that a job had printed; nothing in it was computed again."}})
+	page := report.Context{Notes: []string{"This page was drawn from a document that a job had printed; nothing in it was computed again."}}
+	if path := text(c.Flags(), "cert"); path != "" {
+		if err := checkDocument(c.Context(), document, path, &page); err != nil {
+			return err
+		}
+	}
+	err = writeReport(c, c.OutOrStdout(), out, document, page)
 	if errors.Is(err, report.ErrDocument) {
 		return usagef("--from %s: %w", quoted(from), err)
 	}
 	return err
+}
+
+// checkDocument checks a certificate, that it is about the document's question, and that it proves the document's optimum; the page then has it and says so.
+func checkDocument(ctx context.Context, document []byte, path string, page *report.Context) error {
+	in, err := openInput(ctx, "--cert", path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if page.Certificate, err = io.ReadAll(io.LimitReader(in, mostInput)); err != nil {
+		return usagef("--cert %s: cannot be read: %w", quoted(path), withoutPath(err))
+	}
+	r, err := certificate.Check(bytes.NewReader(page.Certificate), certificate.Options{Context: ctx})
+	if err != nil {
+		return usagef("--cert %s: %w", quoted(path), err)
+	}
+	if !r.Valid {
+		return &exit{exitViolated, fmt.Errorf("--cert %s: invalid certificate: %s", quoted(path), r.Reason)}
+	}
+	var d ratioDoc
+	if json.Unmarshal(document, &d) != nil || d.Step == "" {
+		return usagef("--cert: the document of --from is not that of one ratio job; leave it out")
+	}
+	step, err := (&questionFlags{step: d.Step, monotonic: d.Monotonic}).parseStep()
+	q := r.Problem
+	objective, known := map[string]string{"uniform": "paper", "box": "box", "none": "none"}[d.Prior] // as certificates call it
+	if !known {
+		objective = "weights"
+	}
+	same := func(text *string, x number.Number) bool {
+		if text == nil {
+			return false
+		}
+		want, err := decimal.ParseNumber(*text)
+		got, ok := x.Rat()
+		return err == nil && ok && want.Cmp(got) == 0
+	}
+	equal := func(a, b number.Number) bool {
+		aLow, aHigh, _ := a.Strings()
+		bLow, bHigh, _ := b.Strings()
+		return aLow == bLow && aHigh == bHigh
+	}
+	delta := (d.Delta == nil) == (q.Delta == nil) && (d.Delta == nil || equal(*d.Delta, *q.Delta))
+	if err != nil || q.N != d.N || q.K != d.K || q.Step != step || !same(d.Eps, q.Eps) && !same(d.ExpEps, q.ExpEps) ||
+		strings.Replace(q.Objective, "uniform", "paper", 1) != objective || q.Constraints != d.Constraints || !delta {
+		return usagef("--cert %s: is about another question than the document of --from; give that document's own certificate", quoted(path))
+	}
+	if !equal(r.Optimum, d.Optimum) {
+		return &exit{exitViolated, fmt.Errorf("--cert %s: proves the optimum %s, which is not the document's %s", quoted(path), r.Optimum, d.Optimum)}
+	}
+	page.CertificateName = filepath.Base(path)
+	page.Notes = []string{"This page was drawn from a document that a job had printed. Its certificate " + page.CertificateName +
+		" was checked now: it is valid, and proves the least possible error above; what is said of the mechanisms was not computed again."}
+	return nil
 }
 
 // curveSize is the number of orbits up to which a page has a curve over ε.

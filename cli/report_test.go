@@ -33,6 +33,9 @@ func TestReportsAreTheCommandsAnswers(t *testing.T) {
 	}{
 		{"ratio -n 3 -k 3 --exp-eps 3/2", "pf has ", 0},
 		{"ratio -n 3 -k 3 --exp-eps 5/2", "pf is optimal: no such mechanism has a smaller mean expected error", 0},
+		{"ratio -n 3 -k 2 --rho 0.1 --mechanism pf,em", "em: a mean expected error of ", 0},
+		{"ratio -n 3 -k 2 --exp-eps 3/2 --delta 1/10", "pf has ", 0},
+		{"verify --mechanism em -n 2 -k 1 --eps 1 --delta 0.1 --property approximate-dp", "Yes: it is (ε,δ)-DP at ε = 1 and δ = 0.1", 0},
 		{"verify --mechanism rnm-laplace -n 2 -k 2 --eps 1", "It is 1-DP here; violated: being never worse than the exponential mechanism", 1},
 		{"verify --mechanism pf -n 2 -k 2 --eps 1", "Yes: it is 1-DP on what was examined", 0},
 		{"audit --pmf-file " + table + " --shifted --exp-eps 3/2 --property dp", "No: it is not ε-DP at ε = 0.405465…", 1},
@@ -62,6 +65,53 @@ func TestReportsAreTheCommandsAnswers(t *testing.T) {
 		code, said, errs = quietly("report", "--from", from, "-o", path)
 		assert.Zero(t, code, errs)
 		assert.Contains(t, said, c.word)
+	}
+}
+
+// TestReportChecksACertificate: with --from and --cert the page says that the certificate proves its optimum, and no page is drawn where it does not.
+func TestReportChecksACertificate(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	write := func(name, text string) string {
+		require.NoError(t, os.WriteFile(at(name), []byte(text), 0o600))
+		return at(name)
+	}
+	for _, line := range []string{
+		"-n 3 -k 3 --eps 0.3", "-n 3 -k 2 --exp-eps 3/2 --objective box", "-n 2 -k 2 --eps 1 --objective minimax --step delta", "-n 3 -k 2 --exp-eps 2 --delta 1/100",
+		"-n 3 -k 2 --exp-eps 2 --prior geometric:1/2 --loss square",
+	} {
+		code, document, errs := quietly(append([]string{"ratio", "--json", "--method", "lp", "--cert", at("a.cert")}, strings.Fields(line)...)...)
+		require.Zero(t, code, errs)
+		code, _, errs = quietly("report", "--from", write("a.json", document), "--cert", at("a.cert"), "-o", at("page.html"))
+		require.Zero(t, code, "%s: %s", line, errs)
+		page, err := os.ReadFile(at("page.html"))
+		require.NoError(t, err)
+		assert.Contains(t, string(page), "was checked now: it is valid")
+		require.NoError(t, os.Remove(at("page.html")))
+
+		certificate, err := os.ReadFile(at("a.cert"))
+		require.NoError(t, err)
+		other := strings.NewReplacer(`"k": 2`, `"k": 4`, `"k": 3`, `"k": 4`).Replace(document)
+		wrong := regexp.MustCompile(`(?s)"optimum": \{[^}]*\}`).ReplaceAllString(document, `"optimum": {"lower": "0.0625", "upper": "0.0625", "exact": "1/16"}`)
+		require.NotEqual(t, document, wrong, line)
+		for _, c := range []struct {
+			document, certificate, part string
+			code                        int
+		}{
+			{other, string(certificate), "another question", exitUsage},
+			{wrong, string(certificate), "which is not the document's", exitViolated},
+			{document, strings.Replace(string(certificate), "claim optimum 0.", "claim optimum 0.9", 1), "invalid", exitViolated},
+			{document, "no certificate", "--cert", exitUsage},
+		} {
+			if c.certificate == string(certificate) && c.code == exitViolated && strings.Contains(c.part, "invalid") {
+				continue // its claim is a fraction
+			}
+			code, _, errs := quietly("report", "--from", write("b.json", c.document), "--cert", write("b.cert", c.certificate), "-o", at("page.html"))
+			assert.Equal(t, c.code, code, "%s: %s", line, errs)
+			assert.Contains(t, errs, c.part)
+			_, err := os.Stat(at("page.html"))
+			assert.ErrorIs(t, err, os.ErrNotExist)
+		}
 	}
 }
 
@@ -101,7 +151,6 @@ func TestReportRefusals(t *testing.T) {
 		{"report -n 3 -k 2 --eps 1 -o " + folder, "is a folder"},
 		{"report verify --mechanism none -n 3 -k 2 --eps 1 -o " + page, "none"},
 		{"report -k 2 --eps 1 -o " + page, "-n"},
-		{"report -n 3 -k 2 --rho 0.1 -o " + page, "no page on mechanisms at equal ρ"},
 	} {
 		code, out, errs := quietly(strings.Fields(c.line)...)
 		assert.Equal(t, exitUsage, code, c.line)

@@ -15,6 +15,7 @@ type Kind string
 
 const (
 	Ratio    Kind = "ratio"
+	Rho      Kind = "rho" // a ratio job with --rho
 	Verify   Kind = "verify"
 	Audit    Kind = "audit"
 	Stopping Kind = "stopping"
@@ -35,6 +36,7 @@ func KindOf(document []byte) (Kind, error) {
 		fields []string
 	}{
 		{Ratio, []string{"orbits", "objective", "optimum", "mechanisms"}},
+		{Rho, []string{"rho", "domain", "orbits", "mechanisms"}},
 		{Audit, []string{"properties", "findings", "claimed_eps"}},
 		{Verify, []string{"properties", "mechanism", "claimed_eps"}},
 		{Stopping, []string{"outcome", "success", "threshold"}},
@@ -53,22 +55,23 @@ func KindOf(document []byte) (Kind, error) {
 
 // ratioDocument is what a page needs of a ratio job's document.
 type ratioDocument struct {
-	N           int           `json:"n"`
-	K           int           `json:"k"`
-	Eps         *string       `json:"eps"`
-	ExpEps      *string       `json:"exp_eps"`
-	Objective   string        `json:"objective"`
-	Constraints string        `json:"constraints"`
-	Orbits      *big.Int      `json:"orbits"`
-	Variables   *big.Int      `json:"variables"`
-	Proof       string        `json:"proof"`
-	Solver      string        `json:"solver"`
-	Monotonic   bool          `json:"monotonic_scores"`
-	Step        string        `json:"step"`
-	Loss        string        `json:"loss"`
-	Prior       string        `json:"prior"`
-	Optimum     number.Number `json:"optimum"`
-	PFOptimal   *bool         `json:"pf_optimal"`
+	N           int            `json:"n"`
+	K           int            `json:"k"`
+	Eps         *string        `json:"eps"`
+	ExpEps      *string        `json:"exp_eps"`
+	Objective   string         `json:"objective"`
+	Constraints string         `json:"constraints"`
+	Orbits      *big.Int       `json:"orbits"`
+	Variables   *big.Int       `json:"variables"`
+	Proof       string         `json:"proof"`
+	Solver      string         `json:"solver"`
+	Monotonic   bool           `json:"monotonic_scores"`
+	Step        string         `json:"step"`
+	Loss        string         `json:"loss"`
+	Prior       string         `json:"prior"`
+	Delta       *number.Number `json:"delta"`
+	Optimum     number.Number  `json:"optimum"`
+	PFOptimal   *bool          `json:"pf_optimal"`
 	Mechanisms  []struct {
 		Name    string        `json:"name"`
 		Error   number.Number `json:"error"`

@@ -95,7 +95,7 @@ func New(document []byte, c Context) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	build := map[Kind]func([]byte, Context) (*Page, error){Ratio: ofRatio, Verify: ofVerdicts, Audit: ofVerdicts, Stopping: ofStopping, Evaluate: ofEvaluate}[kind]
+	build := map[Kind]func([]byte, Context) (*Page, error){Ratio: ofRatio, Rho: ofConcentrated, Verify: ofVerdicts, Audit: ofVerdicts, Stopping: ofStopping, Evaluate: ofEvaluate}[kind]
 	p, err := build(document, c)
 	if err != nil {
 		return nil, err

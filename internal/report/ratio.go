@@ -16,6 +16,9 @@ func ofRatio(document []byte, c Context) (*Page, error) {
 		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
 	}
 	p := &Page{Title: fmt.Sprintf("How far from optimal? n = %d candidates, scores down to k = %d steps, %s", d.N, d.K, d.epsilon())}
+	if d.Delta != nil {
+		p.Title += ", δ = " + show(*d.Delta)
+	}
 	p.Tone, p.Word = d.headline()
 	p.Sentences = d.sentences()
 	p.Sections = append(p.Sections, d.errors())
@@ -61,7 +64,7 @@ func (d *ratioDocument) headline() (tone, word string) {
 	case !ok || !m.Ratio.IsRigorous():
 		return "open", fmt.Sprintf("%s: %s times the least error possible", m.Name, m.Ratio)
 	case bounded && hi.Cmp(one) < 0:
-		return "bad", fmt.Sprintf("%s is better than an ε-DP mechanism of this kind can be: it is not one", m.Name)
+		return "bad", fmt.Sprintf("%s is better than an %s mechanism of this kind can be: it is not one", m.Name, choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
 	case bounded && lo.Cmp(one) == 0 && hi.Cmp(one) == 0:
 		return "good", fmt.Sprintf("%s is optimal: no such mechanism has a smaller %s", m.Name, d.measure())
 	case d.Undecided != "":
@@ -132,10 +135,11 @@ func (d *ratioDocument) assumed() []string {
 		size = fmt.Sprintf(" There are %s score vectors up to their order, and %s variables.", decimal.Count(d.Orbits), decimal.Count(d.Variables))
 	}
 	level := map[string]string{
-		"paper":    "The least error possible is a lower bound for every shift-invariant ε-DP mechanism: it asks for privacy towards the worst neighbors only, and is sometimes attained by no such mechanism (--constraints dp asks for all).",
-		"dp":       "The least error possible is that of shift-invariant ε-DP mechanisms, with privacy towards all neighbors.",
-		"monotone": "The least error possible is a lower bound for mechanisms that are shift-invariant, monotone and ε-DP.",
-		"full":     "The least error possible is a lower bound for mechanisms that are shift-invariant, monotone and ε-DP.",
+		"paper":       "The least error possible is a lower bound for every shift-invariant ε-DP mechanism: it asks for privacy towards the worst neighbors only, and is sometimes attained by no such mechanism (--constraints dp asks for all).",
+		"dp":          "The least error possible is that of shift-invariant ε-DP mechanisms, with privacy towards all neighbors.",
+		"monotone":    "The least error possible is a lower bound for mechanisms that are shift-invariant, monotone and ε-DP.",
+		"approximate": "The least error possible is that of shift-invariant (ε,δ)-DP mechanisms, with privacy towards all neighbors.",
+		"full":        "The least error possible is a lower bound for mechanisms that are shift-invariant, monotone and ε-DP.",
 	}[d.Constraints]
 	proof := proofs[d.Proof]
 	if proof == "" {

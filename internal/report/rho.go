@@ -1,0 +1,77 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"optratio/number"
+)
+
+// concentratedDocument is what a page needs of the document of a ratio job with --rho.
+type concentratedDocument struct {
+	N          int           `json:"n"`
+	K          int           `json:"k"`
+	Rho        number.Number `json:"rho"`
+	Domain     string        `json:"domain"`
+	Monotonic  bool          `json:"monotonic_scores"`
+	Mechanisms []struct {
+		Name      string        `json:"name"`
+		Parameter number.Number `json:"parameter"`
+		Proof     string        `json:"proof"`
+		Error     number.Number `json:"error"`
+		Ratio     number.Number `json:"ratio"`
+	} `json:"mechanisms"`
+	Undecided string `json:"undecided"`
+}
+
+func ofConcentrated(document []byte, _ Context) (*Page, error) {
+	var d concentratedDocument
+	if err := json.Unmarshal(document, &d); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
+	}
+	if len(d.Mechanisms) == 0 {
+		return nil, fmt.Errorf("%w: no mechanisms", ErrDocument)
+	}
+	first, base := d.Mechanisms[0].Name, choose(d.Monotonic, "Δ", "2Δ")
+	p := &Page{Title: fmt.Sprintf("Which errs least at equal ρ = %s? n = %d candidates, scores down to k = %d steps", show(d.Rho), d.N, d.K), Tone: "good"}
+	best := d.Mechanisms[0]
+	table := &Table{Head: []string{"mechanism", "parameter ε'", "mean expected error", "ratio to " + first}}
+	var groups []group
+	for _, m := range d.Mechanisms {
+		if m.Error.Float64() < best.Error.Float64() {
+			best = m
+		}
+		groups = append(groups, group{heading: m.Name, bars: []bar{{class: "one", value: m.Error.Float64(), number: show(m.Error)}}})
+		table.Rows = append(table.Rows, []string{m.Name, m.Parameter.String(), m.Error.String(), m.Ratio.String()})
+	}
+	p.Word = fmt.Sprintf("%s: a mean expected error of %s", best.Name, show(best.Error))
+	for _, m := range d.Mechanisms {
+		if m.Name == best.Name {
+			continue
+		}
+		hi, bounded := best.Error.Upper()
+		if lo, ok := m.Error.Lower(); !ok || !bounded || lo.Cmp(hi) < 0 {
+			p.Tone, p.Word = "open", "The errors are not known closely enough to tell which is least"
+		}
+	}
+	where := "on the lattice of step " + base + "; other scores were not looked at"
+	if d.Domain == "real" {
+		where = "for all real scores and any number of candidates, by theorem"
+	}
+	p.Sentences = []string{fmt.Sprintf("Every mechanism runs at the largest parameter ε' at which it is %s-zCDP %s.", show(d.Rho), where)}
+	if d.Undecided != "" {
+		p.Tone = "open"
+		p.Sentences = append(p.Sentences, "The job ended early: "+d.Undecided+". What is stated is certified all the same.")
+	}
+	p.Sections = []Section{
+		{Title: "Errors", Table: table, Figure: &Figure{
+			SVG: bars(groups, "Bars of the errors in the table below."), Caption: "The mean expected error in steps of " + base + ". Digits before … are certain.",
+		}},
+		{Title: "What is proved, and what is assumed", Items: []string{
+			"Errors are those at the lower ends of the parameters, at which each mechanism is certainly ρ-zCDP; at the upper ends it is not.",
+			"Means are over all score vectors of the lattice of step " + base + " with these n and k.",
+			"Equal ρ, not equal ε, is what counts where many private choices are composed.",
+		}},
+	}
+	return p, nil
+}
