@@ -54,24 +54,30 @@ func flipTotalExact(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
 	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return permuteAndFlipTotal(f, a, b, n, k) })
 }
 
-// closedBound returns a lower bound on the optimum of the program with the paper's objective,
+// closedBound returns a lower bound on the optimum of the program with the paper's objective, the larger of
 //
-//	A/(1+B') · [(k+1)^n - k^n - n k^{n-1}],
+//	A/(1+B') · [(k+1)^n - k^n - n k^{n-1}]   and   A · [(k+1)^n/(1+B') - k^n/B'],
 //
-// from the dual point y(m) = 0 where m_0 = 1, A/(1+B') elsewhere, which is feasible
-// at every ε. The bracket counts the vectors of Q(n,k) with two or more best candidates.
+// from dual points that are feasible at every ε. The first is A/(1+B') where two or more candidates are best and 0 elsewhere; the bracket counts the vectors
+// of Q(n,k) of that kind. The second is A/(1+B') · (1 - (k-D)/B') where the deepest candidate is at depth D, for n >= 2 (docs/universal.md); it is
+// A k^{n-1} (n B' - k) / (B' (1+B')) more, and is looked at where B' >= 1: for less permute-and-flip is optimal.
 //
-// Permute-and-flip's total error is at most A times that count: below j+1 tied best candidates each other one at depth v has a probability of
-// at most z^v/(j+1). So permute-and-flip is within a factor of 1 + B' <= 1/(1 - e^{-ε}) of the optimum for all n and k.
-func closedBound[T any](f arith.Field[T], a, b T, n, k int) T {
-	return f.Mul(f.Quo(a, f.Add(b, f.One())), variant.Tied(f, f.FromInt(int64(k)+1), f.FromInt(int64(k)), f.One(), n))
+// Permute-and-flip's total error is at most A times the first bracket: below j+1 tied best candidates each other one at depth v has a probability of
+// at most z^v/(j+1). So permute-and-flip is within a factor of 1 + B' <= 1/(1-z) of the optimum for all n and k.
+func closedBound[T any](f ordered[T], a, b T, n, k int) T {
+	tied := variant.Tied(f, f.FromInt(int64(k)+1), f.FromInt(int64(k)), f.One(), n)
+	more := f.Sub(f.Mul(f.FromInt(int64(n)), b), f.FromInt(int64(k)))
+	if n >= 2 && !f.Negative(more) && !f.Negative(f.Sub(b, f.One())) {
+		tied = f.Add(tied, f.Quo(f.Mul(arith.Pow(f, f.FromInt(int64(k)), n-1), more), b))
+	}
+	return f.Mul(f.Quo(a, f.Add(b, f.One())), tied)
 }
 
 // closedWithin returns an enclosure of the closed-form lower bound on the optimum,
 // at every level of constraints. Under the box objective it is the sum of the bounds over Q(n,j), j <= k: a point
 // that is feasible for Q(n,k) is so on each of these.
 func closedWithin(ctx context.Context, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
-	f, z := arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec)
+	f, z := enclosedNumbers{arith.Interval{Prec: prec}}, eps.ExpNeg(big.NewRat(1, 1), prec)
 	return overBox(ctx, f, z, o, k, func(a, b interval.Interval, k int) interval.Interval { return closedBound(f, a, b, n, k) })
 }
 

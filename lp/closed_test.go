@@ -56,14 +56,17 @@ func TestClosedBoundIsBelowTheOptimum(t *testing.T) {
 				assert.True(t, closedWithin(context.Background(), s[0], s[1], o, e, 128).Contains(bound))
 			}
 			p := newProgram(t, s[0], s[1], lattice.Paper, Paper, e)
-			a, b := arith.PowerSums(exactNumbers{}, z, s[1])
-			level := a.Quo(a, b.Add(b, big.NewRat(1, 1)))
+			c := newUniversal(t, s[0], s[1], z)
+			level := quotient(c.a, plus(c.b, 1))
+			crowded := c.b.Cmp(ratOf(1, 1)) >= 0 && c.b.Cmp(ratOf(int64(c.k), int64(c.n))) > 0
 			prop := &Proposal{}
 			m := make([]int, s[1]+1)
 			for i := range p.Orbits() {
 				p.lat.Unrank(i, m)
 				prop.Dual = append(prop.Dual, new(big.Rat))
-				if m[0] >= 2 {
+				if crowded {
+					prop.Dual[i] = c.deepest(lattice.Depths(m))
+				} else if m[0] >= 2 {
 					prop.Dual[i] = level
 				}
 			}
@@ -224,6 +227,6 @@ func TestExponentialTotalBySumAndIntegral(t *testing.T) {
 
 // closedExact is closedWithin as a rational, for rational z = e^{-ε}.
 func closedExact(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
-	f := arith.Rat{}
+	f := exactNumbers{}
 	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return closedBound(f, a, b, n, k) })
 }

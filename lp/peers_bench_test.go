@@ -182,7 +182,7 @@ func BenchmarkGrowth(b *testing.B) {
 		"ratio -n 8 -k 4 --eps 0.5 --mechanism pf --method lp", "ratio -n 16 -k 4 --eps 0.5 --mechanism pf --method lp",
 		"ratio -n 60 -k 3 --eps 0.5 --mechanism pf --method lp", "ratio -n 3 -k 50 --eps 0.02 --mechanism pf --method lp",
 		"ratio -n 6 -k 6 --exp-eps 3/2 --mechanism pf --method lp", "ratio -n 7 -k 7 --exp-eps 3/2 --mechanism pf --method lp",
-		"ratio -n 20 -k 10 --eps 0.5 --method lumped --gap 0.01", "threshold -n 5 -k 5 --method lp",
+		"ratio -n 14 -k 14 --eps 0.5 --method lumped --gap 0.02", "threshold -n 5 -k 5 --method lp",
 		"verify --mechanism pf -n 6 -k 6 --eps 0.5", "verify --mechanism pf -n 3 -k 50 --eps 0.5",
 		"stopping -n 1000000", "stopping -n 100 --eps 0.2 --lp",
 		"heterogeneous --sensitivities 1,2,4 --grid 0:12 --shift-invariant --exp-eps 2",

@@ -78,7 +78,7 @@ func (p *Program) fromApproximation(b *linear.Basis, a *linear.Approximation, z 
 	return p.fromValues(b, z, at(a.X), at(a.Y))
 }
 
-// closedProposal is the closed-form bound's dual point, rounded, and permute-and-flip.
+// closedProposal is the first of the closed-form bound's dual points, rounded, and permute-and-flip.
 func (p *Program) closedProposal() *Proposal {
 	z := math.Exp(-p.Epsilon.Float())
 	mean := make([]*big.Rat, p.K+1) // by the depths that the objective gives an orbit: A_j/(1+B'_j), summed

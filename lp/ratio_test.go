@@ -195,7 +195,7 @@ func TestRatiosBeyondAllExponents(t *testing.T) {
 
 // Where the closed form is close and the program large, lumping is tried first.
 func TestAutoTriesLumping(t *testing.T) {
-	a, err := Ratio(context.Background(), Request{N: 60, K: 3, Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+	a, err := Ratio(context.Background(), Request{N: 16, K: 6, Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Solver: linear.Embedded{}, Gap: big.NewRat(1, 1600)})
 	require.NoError(t, err)
 	assert.Equal(t, ProofLumped, a.Proof)
 	assert.Empty(t, a.Undecided)

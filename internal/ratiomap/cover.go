@@ -82,16 +82,23 @@ const (
 	margin    = 2
 )
 
-// ClosedForm returns a bound on permute-and-flip's ratio at every ε and every level of constraints,
+// ClosedForm returns a bound on permute-and-flip's ratio at every ε and every level of constraints, the smaller of
 //
-//	1 + (n-1) k^(n-1) / ((k+1)^n - k^n - n k^(n-1)),
+//	1 + (n-1) k^(n-1) / ((k+1)^n - k^n - n k^(n-1))   and   1 + (k-1)^n / ((k+1)^n - 2 k^n),
 //
-// which falls strictly as n grows (docs/map.md). n >= 2.
+// the second where (k+1)^n > 2 k^n. Both fall strictly as n grows (docs/map.md). n >= 2.
 func ClosedForm(n, k int) *big.Rat {
-	low := new(big.Int).Exp(big.NewInt(int64(k)), big.NewInt(int64(n-1)), nil)
-	high := new(big.Int).Exp(big.NewInt(int64(k+1)), big.NewInt(int64(n)), nil)
-	high.Sub(high, new(big.Int).Mul(low, big.NewInt(int64(n+k))))
-	excess := new(big.Rat).SetFrac(low.Mul(low, big.NewInt(int64(n-1))), high)
+	power := func(base, exponent int) *big.Int {
+		return new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(exponent)), nil)
+	}
+	low, high := power(k, n-1), power(k+1, n)
+	tied := new(big.Int).Sub(high, new(big.Int).Mul(low, big.NewInt(int64(n+k))))
+	excess := new(big.Rat).SetFrac(new(big.Int).Mul(low, big.NewInt(int64(n-1))), tied)
+	if high.Sub(high, low.Mul(low, big.NewInt(int64(2*k)))); high.Sign() > 0 {
+		if deep := new(big.Rat).SetFrac(power(k-1, n), high); deep.Cmp(excess) < 0 {
+			excess = deep
+		}
+	}
 	return excess.Add(excess, big.NewRat(1, 1))
 }
 

@@ -41,7 +41,7 @@ func mapTable(t *testing.T, name string) (table map[[2]int][]Row, ks []int) {
 
 // theorem is a line of Theorem 1: the bound for one k at every n and ε, and from which n on it is the closed form's.
 type theorem struct {
-	k, from, computed  int // computed: numbers of candidates with dual points
+	k, from, computed  int // computed: the last number of candidates with dual points
 	bound, seen        *big.Rat
 	boundAt, seenAt, n int
 }
@@ -59,12 +59,12 @@ func theorems(t *testing.T, table map[[2]int][]Row, ks []int) (all []theorem) {
 				th.seen, th.seenAt = r, n
 			}
 			if rows[len(rows)-1].Proof == ProofDual {
-				th.computed++
+				th.computed = n
 			}
 			th.n = n
 		}
 		if k > 1 {
-			th.from = th.n + 1
+			th.from = th.computed + 1
 			if closed := up(ClosedForm(th.from, k)); closed.Cmp(th.bound) > 0 {
 				th.bound, th.boundAt = closed, th.from
 			}
@@ -84,7 +84,7 @@ func TestDocument(t *testing.T) {
 			first.WriteString("| 1 | 1 | 1 | | |\n")
 			continue
 		}
-		fmt.Fprintf(&first, "| %d | **%s** | %s (n = %d) | 3 to %d | %d |\n", th.k, th.bound.FloatString(5), th.seen.FloatString(6), th.seenAt, th.computed+2, th.from)
+		fmt.Fprintf(&first, "| %d | **%s** | %s (n = %d) | 3 to %d | %d |\n", th.k, th.bound.FloatString(5), th.seen.FloatString(6), th.seenAt, th.computed, th.from)
 	}
 	second.WriteString("| n |")
 	for _, k := range ks[1:] {

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"optratio/number/arith"
+	"optratio/number/interval"
 )
 
 // totals are sums over the score vectors of the lattice, known in closed form.
@@ -19,9 +20,10 @@ type totals[T any] struct {
 // With A = Σ v z^v, B' = Σ_{v>=1} z^v and y = k - B', permute-and-flip's total error over Q(n,k) is
 // A {[(k+1)^n - y^n]/(B'+1) - [k^n - y^n]/B'}, where (k+1) - y = B'+1 and k - y = B', so that either quotient is a
 // sum of n products without cancellation. The dual point y(m) = A/(1+B') for m_0 >= 2 has the value
-// A/(1+B') [(k+1)^n - k^n - n k^{n-1}]. Under the objective box both are summed over the depths 1 to k, a restriction
-// of a feasible point to score vectors of lesser depth being feasible there.
-func closedForms[T any](f arith.Field[T], z T, n, k int, box bool) totals[T] {
+// A/(1+B') [(k+1)^n - k^n - n k^{n-1}]. The dual point y(m) = A/(1+B') (1 - (k-D)/B'), D being the depth of the deepest, has the value A [(k+1)^n/(1+B') - k^n/B'] for n >= 2
+// (docs/universal.md). It is taken where B' >= 1 and n B' > k: then its value is the larger one. Under the objective box all are summed over the depths 1 to k, a restriction
+// of a feasible point to score vectors of lesser depth being feasible there. below reports whether a number may be negative.
+func closedForms[T any](f arith.Field[T], below func(T) bool, z T, n, k int, box bool) totals[T] {
 	t := totals[T]{flip: f.Zero(), dual: f.Zero(), sum: f.Zero()}
 	a, power := f.Zero(), f.One()
 	num := func(i int) T { return f.FromInt(int64(i)) }
@@ -39,6 +41,9 @@ func closedForms[T any](f arith.Field[T], z T, n, k int, box bool) totals[T] {
 		// n j^{n-1} is what n vectors with a single best one are.
 		single := f.Mul(num(n), arith.Pow(f, num(j), n-1))
 		vectors := f.Sub(f.Sub(upper, lower), single)
+		if crowded(f, below, t.sum, n, j) {
+			vectors = f.Sub(upper, f.Quo(f.Mul(f.Add(f.One(), t.sum), lower), t.sum))
+		}
 		t.dual = f.Add(t.dual, f.Mul(f.Quo(a, f.Add(f.One(), t.sum)), vectors))
 	}
 	t.all = arith.Pow(f, num(k+1), n)
@@ -47,6 +52,16 @@ func closedForms[T any](f arith.Field[T], z T, n, k int, box bool) totals[T] {
 	}
 	return t
 }
+
+// crowded reports whether B' >= 1 and n B' >= k for sure.
+func crowded[T any](f arith.Field[T], below func(T) bool, sum T, n, k int) bool {
+	num := func(i int) T { return f.FromInt(int64(i)) }
+	return n >= 2 && !below(f.Sub(sum, f.One())) && !below(f.Sub(f.Mul(num(n), sum), num(k)))
+}
+
+// negative reports whether a rational is below 0, mayBeNegative whether a number in an enclosure can be.
+func negative(x *big.Rat) bool               { return x.Sign() < 0 }
+func mayBeNegative(x interval.Interval) bool { return x.Lo().Sign() < 0 }
 
 // powerQuotient returns (x^n - y^n)/(x - y) = Σ_{i<n} x^{n-1-i} y^i, which is n x^{n-1} where x = y, and
 // x^n, for n >= 1. It doubles the number of terms: that for 2m is that for m times x^m + y^m.

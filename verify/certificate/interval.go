@@ -297,7 +297,8 @@ func powers(z *big.Rat, k int) *big.Rat {
 }
 
 // closedForm decides the bound at every z by the closed forms: with r = (n-1) k^(n-1) and t = (k+1)^n - k^n - n k^(n-1), the number of score vectors
-// with two or more best candidates, the ratio is at most 1 + r/t.
+// with two or more best candidates, the ratio is at most 1 + r/t. Where B' <= 1 permute-and-flip is optimal; elsewhere the ratio is also at most 1 + (k-B')^n / (B' (k+1)^n - (1+B') k^n), if the
+// denominator is positive, which falls as B' rises and is at most its value at B' = 1.
 func (c *intervalCertificate) closedForm() string {
 	switch {
 	case c.n < 2:
@@ -310,13 +311,15 @@ func (c *intervalCertificate) closedForm() string {
 	power := func(base, exponent int) *big.Int {
 		return new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(exponent)), nil)
 	}
-	single := power(c.k, c.n-1)
-	tied := power(c.k+1, c.n)
-	tied.Sub(tied, power(c.k, c.n)).Sub(tied, new(big.Int).Mul(big.NewInt(int64(c.n)), single))
-	bound := new(big.Rat).SetFrac(single.Mul(single, big.NewInt(int64(c.n-1))), tied)
-	bound.Add(bound, big.NewRat(1, 1))
-	if c.closed.Cmp(bound) < 0 {
-		return fmt.Sprintf("closed-form: %s is claimed, %s is proved", c.closed.RatString(), number.Exact(bound))
+	holds := func(over, under *big.Int) bool { // whether 1 + over/under is at most what is claimed
+		x := new(big.Rat).Sub(c.closed, big.NewRat(1, 1))
+		return under.Sign() > 0 && x.Mul(x, new(big.Rat).SetInt(under)).Cmp(new(big.Rat).SetInt(over)) >= 0
+	}
+	single, all := power(c.k, c.n-1), power(c.k+1, c.n)
+	tied := new(big.Int).Sub(all, new(big.Int).Mul(big.NewInt(int64(c.n+c.k)), single))
+	over := new(big.Int).Mul(big.NewInt(int64(c.n-1)), single)
+	if !holds(over, tied) && !holds(power(c.k-1, c.n), all.Sub(all, single.Mul(single, big.NewInt(int64(2*c.k))))) {
+		return fmt.Sprintf("closed-form: %s is claimed, which does not follow", c.closed.RatString())
 	}
 	return ""
 }
@@ -366,7 +369,7 @@ func (p *stretch) flip(t *big.Rat) interval.Interval {
 	z := new(big.Rat).Sub(p.b.z, p.a.z)
 	z.Mul(z, t).Add(z, p.a.z)
 	f := arith.Interval{Prec: intervalBits}
-	return closedForms(f, interval.FromRat(z, intervalBits), p.certificate.n, p.certificate.k, false).flip
+	return closedForms(f, mayBeNegative, interval.FromRat(z, intervalBits), p.certificate.n, p.certificate.k, false).flip
 }
 
 // bound encloses the lower bound on the optimum at t.

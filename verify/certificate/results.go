@@ -43,11 +43,11 @@ func (ck *checker) closed(prec uint) (flip, dual, sum, all value, err error) {
 		return flip, dual, sum, all, fmt.Errorf("%w: n = %d, k = %d takes too long", ErrLimit, c.n, c.k)
 	}
 	if ck.z != nil && ck.closedBits() <= maxClosedBits {
-		t := closedForms(arith.Rat{}, ck.z, c.n, c.k, ck.box)
+		t := closedForms(arith.Rat{}, negative, ck.z, c.n, c.k, ck.box)
 		all = exactly(t.all)
 		return exactly(t.flip).quo(all), exactly(t.dual).quo(all), exactly(t.sum), all, nil
 	}
-	t := closedForms(arith.Interval{Prec: prec}, ck.enclose(prec), c.n, c.k, ck.box)
+	t := closedForms(arith.Interval{Prec: prec}, mayBeNegative, ck.enclose(prec), c.n, c.k, ck.box)
 	all = enclosed(t.all)
 	return enclosed(t.flip).quo(all), enclosed(t.dual).quo(all), enclosed(t.sum), all, nil
 }
@@ -86,7 +86,7 @@ func (ck *checker) results(prec uint) (res results, why string, err error) {
 
 // scoreVectors returns ΣW for a lattice that is enumerated.
 func (ck *checker) scoreVectors() value {
-	t := closedForms(arith.Rat{}, new(big.Rat), ck.n, ck.k, ck.box)
+	t := closedForms(arith.Rat{}, negative, new(big.Rat), ck.n, ck.k, ck.box)
 	return exactly(t.all)
 }
 

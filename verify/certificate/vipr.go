@@ -7,6 +7,8 @@ import (
 	"io"
 	"math/big"
 	"strings"
+
+	"optratio/number/arith"
 )
 
 // Errors that ExportVIPR wraps.
@@ -101,6 +103,7 @@ func (ck *checker) expand() error {
 		least = 0
 	}
 	byBest := make(map[[2]int]*big.Rat) // multiplier, by depth and m_0
+	slope := make(map[int]*big.Rat)     // by depth j: what it falls by for each step that the deepest is above j; none if it depends on m_0
 	a, sum, power := new(big.Rat), new(big.Rat), big.NewRat(1, 1)
 	one := big.NewRat(1, 1)
 	for j := 0; j <= ck.k; j++ {
@@ -113,6 +116,10 @@ func (ck *checker) expand() error {
 			continue
 		}
 		y := new(big.Rat)
+		if ck.cert.proof == "dual-closed-form" && crowded(arith.Rat{}, negative, sum, ck.n, j) {
+			y.Quo(a, new(big.Rat).Add(one, sum))
+			slope[j] = new(big.Rat).Quo(y, sum)
+		}
 		for best := 1; best <= ck.n; best++ {
 			byBest[[2]int{j, best}] = y
 			if ck.cert.proof == "dual-recurrence" {
@@ -126,6 +133,9 @@ func (ck *checker) expand() error {
 		y := new(big.Rat)
 		for j := max(deepest(m), least); j <= ck.k; j++ {
 			y.Add(y, byBest[[2]int{j, m[0]}])
+			if slope[j] != nil {
+				y.Sub(y, new(big.Rat).Mul(slope[j], big.NewRat(int64(j-deepest(m)), 1)))
+			}
 		}
 		ck.dual = append(ck.dual, y)
 	}
