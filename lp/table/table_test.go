@@ -156,9 +156,22 @@ func lowestApproximately(t *testing.T, lower int64, exp, epsilon string) {
 			low, high := Between(half, 256)
 			require.LessOrEqual(t, s.Lower.Cmp(errorOf(lower, lowest(lower, 5, high, delta), worst)), 0)
 			require.GreaterOrEqual(t, s.Upper.Cmp(errorOf(lower, lowest(lower, 5, low, delta), worst)), 0)
-			require.True(t, s.close(gap))
+			width := new(big.Rat).Sub(s.Upper, s.Lower)
+			require.LessOrEqual(t, width.Cmp(new(big.Rat).Mul(gap, s.Upper)), 0)
 		}
 	}
+}
+
+// TestDeltaIsNeeded: events without δ, or with a negative one, make no program; rows alone need none.
+func TestDeltaIsNeeded(t *testing.T) {
+	for _, delta := range []*big.Rat{nil, big.NewRat(-1, 50)} {
+		require.ErrorIs(t, approximate(1, 2, false, delta).check(), ErrProgram)
+		p := binary(2, false)
+		p.Delta = delta
+		require.NoError(t, p.check())
+		require.Zero(t, p.Delta.Sign())
+	}
+	require.NoError(t, approximate(1, 2, false, new(big.Rat)).check())
 }
 
 // TestPairsOfNonsenseHold: whatever is proposed, the table is (ε,δ)-close between all neighbors by the definition, not much further inside than needed, and the bound holds.
