@@ -234,6 +234,9 @@ func checkDocument(ctx context.Context, document []byte, path string, page *repo
 		return usagef("--cert %s: cannot be read: %w", quoted(path), withoutPath(err))
 	}
 	r, err := certificate.Check(bytes.NewReader(page.Certificate), certificate.Options{Context: ctx})
+	if ctx.Err() != nil {
+		return ending(ctx, "the certificate was not checked to its end")
+	}
 	if err != nil {
 		return usagef("--cert %s: %w", quoted(path), err)
 	}
