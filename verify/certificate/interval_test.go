@@ -49,10 +49,14 @@ func TestRangesByTheorem(t *testing.T) {
 		{3, 2, "claim ratio pf 0 1 15/7|closed-form 15/7", ""},
 		{3, 2, "claim ratio pf 1/3 2/3 15/7|closed-form 15/7", ""},
 		{3, 2, "claim ratio pf 0 1 3|threshold 1/2|closed-form 5/2", ""},
-		{3, 2, "claim ratio pf 0 1 2|closed-form 2", "2 is claimed, 2.142"},
+		{3, 2, "claim ratio pf 0 1 2|closed-form 12/11", ""}, // (2-1)^3 = 1 and 27 - 2·8 = 11
+		{3, 2, "claim ratio pf 0 1 2|closed-form 1090/1000", "lowest terms"},
+		{3, 2, "claim ratio pf 0 1 2|closed-form 109/100", "109/100 is claimed, which does not follow"},
+		{3, 4, "claim ratio pf 0 1 2|closed-form 2", "2 is claimed, which does not follow"}, // 125 - 2·64 is below 0, and (3-1) 16 more than 125 - 64 - 48
 		{3, 2, "claim ratio pf 0 1 2|closed-form 15/7", "more than is claimed"},
 		{2, 2, "claim ratio pf 0 1 3|closed-form 3", ""}, // 9 - 4 - 4 = 1 and 2
-		{2, 2, "claim ratio pf 0 1 3|closed-form 299/100", "299/100 is claimed"},
+		{2, 2, "claim ratio pf 0 1 3|closed-form 2", ""}, // 1 and 9 - 8 = 1
+		{2, 2, "claim ratio pf 0 1 3|closed-form 199/100", "199/100 is claimed"},
 		{1, 2, "claim ratio pf 0 1 1|closed-form 1", ""},
 		{3, 2, "claim ratio pf 0 1 15/7|closed-form 15/7|threshold 1/2", `"threshold 1/2" where a line "end"`},
 		{3, 2, "claim ratio pf 1/2 1/2 2|closed-form 15/7", "is no range"},
