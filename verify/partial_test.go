@@ -36,8 +36,10 @@ func TestOthersMayNotGain(t *testing.T) {
 func TestWhatIsNeverChosenHasNoRatio(t *testing.T) {
 	q, o := Vector{0, 0, 0}, Vector{1, 1, 1}
 	d, subject := asked([][2]Vector{{q, o}}, map[string]*Answer{"[0 0 0]": pmf("1/2", "1/2", "0"), "[1 1 1]": pmf("2/5", "3/5", "0")})
-	report, err := Check(context.Background(), subject, subject, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{DP, BoundedRange}})
+	report, err := Check(context.Background(), subject, subject, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{DP, BoundedRange, RDP, ZCDP}})
 	require.NoError(t, err)
+	assert.Equal(t, Proved, report.Find(RDP).Verdict)
+	assert.Equal(t, Proved, report.Find(ZCDP).Verdict)
 	assert.Equal(t, Proved, report.Find(DP).Verdict)
 	assert.Equal(t, "5/4", report.Find(DP).TightExpEps.RatString())
 	assert.Equal(t, Proved, report.Find(BoundedRange).Verdict)
