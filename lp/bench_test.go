@@ -54,15 +54,20 @@ func BenchmarkExact(b *testing.B) {
 }
 
 func benchmarkRatio(b *testing.B, size int, eps mechanisms.Epsilon, solver linear.Solver) {
+	b.ReportMetric(float64(ratioOfPF(b, size, size, eps, solver).Pivots), "pivots")
+}
+
+// ratioOfPF is permute-and-flip's ratio by the whole program, to 1e-9.
+func ratioOfPF(b *testing.B, n, k int, eps mechanisms.Epsilon, solver linear.Solver) *Answer {
 	pf, err := mechanisms.Lookup("pf")
 	require.NoError(b, err)
 	a, err := Ratio(context.Background(), Request{
-		N: size, K: size, Epsilon: eps, Objective: lattice.Paper, Mechanisms: []mechanisms.Mechanism{pf},
+		N: n, K: k, Epsilon: eps, Objective: lattice.Paper, Mechanisms: []mechanisms.Mechanism{pf},
 		Method: Enumerated, Solver: solver, Gap: big.NewRat(1, 1e9),
 	})
 	require.NoError(b, err)
 	require.Empty(b, a.Undecided)
-	b.ReportMetric(float64(a.Pivots), "pivots")
+	return a
 }
 
 // BenchmarkBuild enumerates a lattice and builds its program.
