@@ -1,10 +1,15 @@
 package stopping
 
 import (
+	"context"
 	"math"
 	"math/big"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"optratio/lp/linear"
+	"optratio/mechanisms"
 	rules "optratio/mechanisms/stopping"
 )
 
@@ -155,5 +160,40 @@ func TestUpperBoundOfSmallEps(t *testing.T) {
 				t.Errorf("%s, e^ε = %v: upper bound %v is %g above the law's", s.Name(), p.Eps.Exp(), sol.Optimum(), off)
 			}
 		}
+	}
+}
+
+// The multipliers of the chain in closed form bound the relaxation as those of its linear program do: with them every adjusted payoff is at most the
+// optimum, and for any payoffs.
+func TestChainMultipliersEqualTheProgramOfTheRelaxation(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 52))
+	spoiled := 0
+	for trial := range 60 {
+		n := 2 + rng.IntN(30)
+		payoff := make([]*big.Rat, n)
+		for k := range payoff {
+			payoff[k] = big.NewRat(rng.Int64N(41)-20, 4)
+			if trial%3 == 0 { // the best few
+				payoff[k] = big.NewRat(int64(min(1, max(0, 1+trial/6-k))), 1)
+			}
+		}
+		p := must((Problem{Payoff: payoff, Eps: must(mechanisms.ParseEpsilon([]string{"0.02", "0.3", "1.5"}[rng.IntN(3)]))}).complete())
+		m := newMaster(p, linear.Embedded{})
+		bound := func(lambda multipliers) float64 {
+			adjusted, offset := m.adjusted(lambda)
+			return slices.Max(adjusted) + offset
+		}
+		lambda := m.chainMultipliers()
+		if lambda == nil && trial%3 > 0 { // not where the best few are wanted
+			spoiled++
+			continue
+		}
+		chain, program := bound(lambda), bound(must(m.settledMultipliers(context.Background())))
+		if math.Abs(chain-program) > 1e-9*(1+math.Abs(program)) {
+			t.Fatalf("trial %d, n = %d: bound %.15g, want %.15g for %v at %v", trial, n, chain, program, payoff, p.Eps)
+		}
+	}
+	if spoiled > 20 {
+		t.Errorf("%d of 60 spoiled", spoiled)
 	}
 }

@@ -13,24 +13,29 @@ import (
 	rules "optratio/mechanisms/stopping"
 )
 
-// The master program. A rule is a flow through the times: the probability
-// of reaching time i is shared among patterns, sets of relative ranks that are
-// taken at that time. Rows: one per time (what reaches it is what the patterns of
-// the time before let pass) and the privacy rows found so far. Columns: the
+// The master program. Times are cut into blocks, of one time each for few candidates. A rule is a flow through the blocks: the probability
+// of reaching the first time of a block is shared among patterns, deterministic rules for the times of
+// the block. Rows: one per block (what reaches it is what the patterns of
+// the block before let pass) and the privacy rows found so far. Columns: the
 // patterns found so far. Every mixture of deterministic rules is such a flow,
 // and every flow is a rule. Patterns are found by dynamic programming against
-// the multipliers (Dantzig & Wolfe 1960, one block per time).
+// the multipliers (Dantzig & Wolfe 1960, one subproblem per block).
 
-// pattern is a set of relative ranks taken at one time; set[j-1] for rank j, len(set) the time.
+// mostBlocks is the largest number of blocks. More make fewer rounds of longer programs.
+const mostBlocks = 50
+
+// pattern is what is taken at the times of one block; sets[i][j-1] for relative rank j at its time i, counted from 0.
 type pattern struct {
-	set  []bool
-	pass float64   // probability that the arrival is not taken
-	law  []float64 // final ranks, jointly with being taken
-	gain float64   // payoff of law
+	block int
+	sets  [][]bool
+	pass  float64   // probability that nothing is taken
+	law   []float64 // final ranks, jointly with being taken
+	gain  float64   // payoff of law
 }
 
 type master struct {
 	p        *Problem
+	first    []int   // the first time of each block, from 1, and n+1
 	scale    float64 // of the costs
 	payoff   []float64
 	e, delta float64 // e^ε and δ
@@ -49,7 +54,7 @@ type flow struct {
 	weights []float64   // of the patterns
 	law     []float64   // the outcome law
 	lambda  multipliers // of the privacy rows
-	future  []float64   // future[i] is the value of being at time i+1, by the rows of the times
+	future  []float64   // of being at the first time of a block, by the rows of the blocks
 	value   float64
 	optimal bool // by the solver's word
 }
@@ -70,6 +75,10 @@ func newMaster(p *Problem, solver linear.Solver) *master {
 	m.e, _ = e.Float64()
 	m.delta, _ = p.Delta.Float64()
 	n := p.N()
+	blocks := min(n, mostBlocks)
+	for i := range blocks + 1 {
+		m.first = append(m.first, 1+i*n/blocks)
+	}
 	all, none := make(rules.Stops, n), make(rules.Stops, n)
 	for i := range n {
 		all[i], none[i] = make([]bool, i+1), make([]bool, i+1)
@@ -85,24 +94,20 @@ func newMaster(p *Problem, solver linear.Solver) *master {
 // addPatterns adds the patterns of a deterministic rule, as far as the context lets it, and returns how many were new.
 func (m *master) addPatterns(ctx context.Context, stops rules.Stops) int {
 	added := 0
-	for _, set := range stops {
+	for b := range m.blocks() {
 		if ctx.Err() != nil {
 			break
 		}
-		key := packed(set)
+		first := m.first[b]
+		sets := stops[first-1 : m.first[b+1]-1]
+		key := packed(sets)
 		if m.seen[key] {
 			continue
 		}
 		m.seen[key] = true
 		added++
-		pass := 0
-		for _, taken := range set {
-			if !taken {
-				pass++
-			}
-		}
-		law := m.law(set, pass)
-		m.patterns = append(m.patterns, pattern{set: set, pass: float64(pass) / float64(len(set)), law: law, gain: dotFloat(m.payoff, law)})
+		law, pass := m.law(first, sets)
+		m.patterns = append(m.patterns, pattern{block: b, sets: sets, pass: pass, law: law, gain: dotFloat(m.payoff, law)})
 		if m.basis != nil {
 			m.basis.Col = append(m.basis.Col, linear.AtLower)
 		}
@@ -110,25 +115,31 @@ func (m *master) addPatterns(ctx context.Context, stops rules.Stops) int {
 	return added
 }
 
-// law returns the final ranks of a pattern that passes so many relative ranks, jointly with being taken.
-func (m *master) law(set []bool, pass int) []float64 {
-	switch n := m.p.N(); pass {
-	case len(set):
-		return make([]float64, n)
-	case 0:
-		return slices.Repeat([]float64{1 / float64(n)}, n)
-	default:
-		return rules.TakenFrom(n, set)
+func (m *master) blocks() int { return len(m.first) - 1 }
+
+// law returns the final ranks of a pattern, jointly with being taken, and the probability that it takes nothing. Of a pattern that takes everything or nothing
+// they are known at once.
+func (m *master) law(first int, sets [][]bool) ([]float64, float64) {
+	n := m.p.N()
+	if !slices.Contains(sets[0], false) {
+		return slices.Repeat([]float64{1 / float64(n)}, n), 0
 	}
+	if !slices.ContainsFunc(sets, func(set []bool) bool { return slices.Contains(set, true) }) {
+		return make([]float64, n), 1
+	}
+	return rules.TakenFrom(n, first, sets)
 }
 
-// packed is a map key for a set: eight ranks a byte, and the length.
-func packed(set []bool) string {
-	key := make([]byte, 2+(len(set)+7)/8)
-	key[0], key[1] = byte(len(set)), byte(len(set)>>8)
-	for j, taken := range set {
-		if taken {
-			key[2+j/8] |= 1 << (j % 8)
+// packed is a map key for sets: eight ranks a byte, after the length of the first one.
+func packed(sets [][]bool) string {
+	key := []byte{byte(len(sets[0])), byte(len(sets[0]) >> 8)}
+	for _, set := range sets {
+		at := len(key)
+		key = append(key, make([]byte, (len(set)+7)/8)...)
+		for j, taken := range set {
+			if taken {
+				key[at+j/8] |= 1 << (j % 8)
+			}
 		}
 	}
 	return string(key)
@@ -156,9 +167,9 @@ func (m *master) addRows(rows []row) int {
 const entryFloor = 1e-12
 
 func (m *master) model() *linear.Model {
-	lp, n := &linear.Model{}, m.p.N()
+	lp, blocks := &linear.Model{}, m.blocks()
 	lp.AddRow(1, 1)
-	for range n - 1 {
+	for range blocks - 1 {
 		lp.AddRow(0, 0)
 	}
 	for range m.rows {
@@ -167,14 +178,13 @@ func (m *master) model() *linear.Model {
 	var index []int32
 	var value []float64
 	for _, c := range m.patterns {
-		time := len(c.set)
-		index, value = append(index[:0], int32(time-1)), append(value[:0], 1)
-		if time < n && c.pass > 0 {
-			index, value = append(index, int32(time)), append(value, -c.pass)
+		index, value = append(index[:0], int32(c.block)), append(value[:0], 1)
+		if c.block < blocks-1 && c.pass > 0 {
+			index, value = append(index, int32(c.block+1)), append(value, -c.pass)
 		}
 		for i, r := range m.rows {
 			if x := m.rowScale() * (c.law[r.i] - m.e*c.law[r.j]); math.Abs(x) > entryFloor {
-				index, value = append(index, int32(n+i)), append(value, x)
+				index, value = append(index, int32(blocks+i)), append(value, x)
 			}
 		}
 		lp.AddCol(-m.scale*c.gain, 0, math.Inf(1), index, value)
@@ -193,8 +203,8 @@ func (m *master) solve(ctx context.Context) (*flow, error) {
 		return nil, err
 	}
 	m.basis = res.Basis
-	n := m.p.N()
-	f := &flow{weights: make([]float64, lp.Cols()), law: make([]float64, n), lambda: multipliers{}, future: make([]float64, n), optimal: res.Outcome == linear.Optimal}
+	blocks := m.blocks()
+	f := &flow{weights: make([]float64, lp.Cols()), law: make([]float64, m.p.N()), lambda: multipliers{}, future: make([]float64, blocks), optimal: res.Outcome == linear.Optimal}
 	for c, w := range res.X {
 		if w <= 0 {
 			continue
@@ -205,12 +215,12 @@ func (m *master) solve(ctx context.Context) (*flow, error) {
 			f.law[k] += w * q
 		}
 	}
-	for i := range n {
+	for i := range blocks {
 		f.future[i] = -res.Duals[i] / m.scale
 	}
 	for i, r := range m.rows {
 		// A minimisation with a row bounded above: its multiplier is <= 0.
-		if y := -res.Duals[n+i] * m.rowScale() / m.scale; y > 0 {
+		if y := -res.Duals[blocks+i] * m.rowScale() / m.scale; y > 0 {
 			f.lambda[r] = y
 		}
 	}
@@ -219,9 +229,9 @@ func (m *master) solve(ctx context.Context) (*flow, error) {
 
 // answer tries the basis of the last solve, then a fresh start. With new columns only that basis
 // is primal feasible; with new rows, too, it is neither, and the dual simplex was found the steadier. A solver that goes
-// round in circles is stopped at a generous number of pivots.
+// round in circles is stopped at a generous number of pivots, and one whose weights are no probabilities is not believed.
 func (m *master) answer(ctx context.Context, lp *linear.Model) (*linear.Result, error) {
-	warm := linear.Options{Basis: m.basis, Algorithm: linear.Dual}
+	warm := linear.Options{Basis: m.basis, Algorithm: linear.Primal}
 	if m.basis != nil && m.solved == len(m.rows) {
 		warm.Algorithm = linear.Primal
 	}
@@ -238,7 +248,7 @@ func (m *master) answer(ctx context.Context, lp *linear.Model) (*linear.Result, 
 			return nil, context.Cause(ctx)
 		}
 		if outcome = res.Outcome; (outcome == linear.Optimal || outcome == linear.Failed) &&
-			len(res.X) == lp.Cols() && len(res.Duals) == lp.Rows() && finite(res.X) && finite(res.Duals) {
+			len(res.X) == lp.Cols() && len(res.Duals) == lp.Rows() && finite(res.X) && finite(res.Duals) && slices.Max(res.X) < 1.001 {
 			return res, nil
 		}
 	}
@@ -284,26 +294,107 @@ func (m *master) adjusted(lambda multipliers) (payoff []float64, offset float64)
 	return payoff, offset
 }
 
-// priced returns for each time the pattern that gains most against the master's own future values.
+// priced returns for each block the pattern that gains most against the master's own future values.
 func (m *master) priced(f *flow) rules.Stops {
 	payoff, _ := m.adjusted(f.lambda)
 	n := len(payoff)
 	stops := make(rules.Stops, n)
+	value, block := 0.0, m.blocks() // of going on, and the block after the current time
 	rules.BackwardFloat(payoff, func(time int, g []float64, _ float64) {
-		set := make([]bool, time)
-		for j, x := range g {
-			set[j] = time == n || x > f.future[time]
+		if time == m.first[block]-1 {
+			if block < m.blocks() {
+				value = f.future[block]
+			}
+			block--
 		}
-		stops[time-1] = set
+		set, sum := make([]bool, time), 0.0
+		for j, x := range g {
+			if set[j] = time == n || x > value; !set[j] {
+				x = value
+			}
+			sum += x
+		}
+		stops[time-1], value = set, sum/float64(time)
 	})
 	return stops
 }
 
 // lawMultipliers solves the relaxation that lets any probability vector be an outcome
 // law, and returns its multipliers: a start that is often close, and
-// optimal where the privacy rows alone decide. So they are solved for at far more than the precision of floating point, from laws
-// that fall off by powers of e^ε to where a solver's tolerances see nothing.
+// optimal where the privacy rows alone decide.
 func (m *master) lawMultipliers(ctx context.Context) (multipliers, error) {
+	if m.p.L == 1 && m.delta == 0 {
+		if lambda := m.chainMultipliers(); lambda != nil {
+			return lambda, nil
+		}
+	}
+	return m.settledMultipliers(ctx)
+}
+
+// chainMultipliers returns the multipliers of the relaxation where the rows are q_k <= e^ε q_{k+1} and q_{k+1} <= e^ε q_k alone; nil where
+// rounding spoils them, as it does where laws are least at the first rank and fall off from another one. For a value v, multipliers that make the adjusted payoffs of all ranks but the first one v are
+//
+//	f_n = c_n - v,   f_k = c_k - v + max(e^ε f_{k+1}, e^-ε f_{k+1}):
+//
+// f_{k+1} for the second row if it is positive, -e^-ε f_{k+1} for the first one otherwise. The first rank's is v + f_1, and f_1 is
+// convex and falls with v, so that Newton's method from the left finds its root, which is the optimum. Laws fall off by powers of e^ε, but nothing
+// cancels on the way.
+func (m *master) chainMultipliers() multipliers {
+	n := m.p.N()
+	v, f := slices.Min(m.payoff), make([]float64, n)
+	for range 10 * n {
+		slope, growth := 0.0, 0.0
+		for k := n - 1; k >= 0; k-- {
+			next := 0.0
+			if k < n-1 {
+				next = f[k+1]
+			}
+			if growth = 1 / m.e; next > 0 {
+				growth = m.e
+			}
+			f[k], slope = m.payoff[k]-v+growth*next, growth*slope-1
+		}
+		better := v - f[0]/slope
+		if !(better > v) { // by rounding at the latest
+			break
+		}
+		v = better
+	}
+	lambda := multipliers{}
+	for k, x := range f[1:] {
+		if x > 0 {
+			lambda[row{k + 1, k}] = x
+		} else if x < 0 {
+			lambda[row{k, k + 1}] = -x / m.e
+		}
+	}
+	if !(math.Abs(f[0]) <= 1e-13*(1+math.Abs(v))) {
+		return nil
+	}
+	return lambda
+}
+
+// felt returns the rows of the multipliers of a relaxation that its law feels: those before it has fallen below entryFloor. Others would only be
+// noise in the master, which adds what is broken.
+func (m *master) felt(lambda multipliers) []row {
+	if m.p.L > 1 || m.delta > 0 {
+		return lambda.rows()
+	}
+	law := slices.Repeat([]float64{1}, m.p.N())
+	for k := range law[1:] {
+		if _, up := lambda[row{k + 1, k}]; up {
+			law[k+1] = law[k] * m.e
+		} else {
+			law[k+1] = law[k] / m.e
+		}
+	}
+	least := slices.Max(law) * entryFloor
+	return slices.DeleteFunc(lambda.rows(), func(r row) bool { return min(law[r.i], law[r.j]) < least })
+}
+
+// settledMultipliers solves the relaxation as a linear program, at far more than the precision of floating point, from laws
+// that fall off by powers of e^ε to where a solver's tolerances see nothing.
+func (m *master) settledMultipliers(ctx context.Context) (multipliers, error) {
 	n := m.p.N()
 	var rows []row
 	have := map[row]bool{}

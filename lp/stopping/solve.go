@@ -111,7 +111,7 @@ func leaving(ctx context.Context, rest time.Duration) (context.Context, context.
 }
 
 // patience is the number of rounds without progress that the search accepts.
-const patience = 8
+const patience = 15
 
 // search is the state of the column generation.
 type search struct {
@@ -147,10 +147,10 @@ func (s *search) run(ctx context.Context) error {
 	}
 	s.price(ctx, start)
 	s.price(ctx, multipliers{})
-	s.m.addRows(start.rows())
+	s.m.addRows(s.m.felt(start))
 	least, idle, fresh := math.Inf(1), 0, false
 	for s.rounds = 1; s.rounds <= s.o.Rounds; s.rounds++ {
-		f, err := s.m.solve(ctx)
+		f, broken, err := s.settled(ctx)
 		if err != nil {
 			if fresh || ctx.Err() != nil {
 				return err
@@ -159,7 +159,6 @@ func (s *search) run(ctx context.Context) error {
 			continue
 		}
 		s.last, fresh = f, false
-		broken := s.m.addRows(s.m.violated(f.law, s.tolerance()))
 		added := broken
 		center := s.center
 		for _, t := range smoothing {
@@ -191,8 +190,21 @@ func (s *search) run(ctx context.Context) error {
 	return fmt.Errorf("%d rounds without reaching the gap", s.o.Rounds)
 }
 
+// settled solves the master until its law breaks no privacy row that it does not have, and returns how many were new.
+func (s *search) settled(ctx context.Context) (f *flow, broken int, err error) {
+	for {
+		if f, err = s.m.solve(ctx); err != nil {
+			return nil, broken, err
+		}
+		added := s.m.addRows(s.m.violated(f.law, s.tolerance()))
+		if broken += added; added == 0 {
+			return f, broken, nil
+		}
+	}
+}
+
 // tolerance is what a privacy row may be broken by before it enters the master.
-func (s *search) tolerance() float64 { return 1e-12 / float64(s.p.N()) }
+func (s *search) tolerance() float64 { return max(1e-12, s.o.Gap/8*(s.m.e-1)) / float64(s.p.N()) }
 
 // blend returns t·a + (1-t)·b.
 func blend(a, b multipliers, t float64) multipliers {
@@ -308,7 +320,7 @@ func roundDown(x *big.Rat, bits uint) *big.Rat {
 const snap = 1e-13
 
 // rule returns the rule of a flow with exact weights: shares of the patterns'
-// weights at each time, clipped to what really reaches that time.
+// weights at each time of their blocks, clipped to what really reaches that time.
 func (m *master) rule(f *flow) (*rules.Rule, error) {
 	n := m.p.N()
 	share := make([][]float64, n) // summed weights of the patterns with this rank
@@ -320,12 +332,17 @@ func (m *master) rule(f *flow) (*rules.Rule, error) {
 		if w == 0 {
 			continue
 		}
-		set := m.patterns[c].set
-		total[len(set)-1] += w
-		for j, taken := range set {
-			if taken {
-				share[len(set)-1][j] += w
+		for _, set := range m.patterns[c].sets {
+			total[len(set)-1] += w
+			passed := 0
+			for j, taken := range set {
+				if taken {
+					share[len(set)-1][j] += w
+				} else {
+					passed++
+				}
 			}
+			w *= float64(passed) / float64(len(set))
 		}
 	}
 	weight := make([][]*big.Rat, n)

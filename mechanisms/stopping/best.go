@@ -59,17 +59,28 @@ func BackwardFloat(payoff []float64, visit func(time int, g []float64, next floa
 	return backward(ring[float64](floatRing{}), payoff, visit)
 }
 
-// TakenFrom returns, in floating point, the probabilities of the final ranks jointly with
-// the event that the arrival at a given time has one of the relative ranks
-// marked in set (set[j-1] for rank j) among len(set) = time arrivals, out of n.
-func TakenFrom(n int, set []bool) []float64 {
-	time := len(set)
-	return forward(ring[float64](floatRing{}), time, n, func(i, j int) float64 {
-		if i == time && set[j-1] {
-			return 1
+// TakenFrom returns, in floating point, the probabilities of the final ranks out of n jointly with being taken by
+// sets at the times first, first+1, …, for a rule that reaches the first of them; sets[i][j-1] says whether relative rank j is
+// taken among the first+i arrivals. It also returns the probability that none of them takes anything.
+func TakenFrom(n, first int, sets [][]bool) (law []float64, pass float64) {
+	reach := make([]float64, len(sets)+1)
+	reach[0] = 1
+	for i, set := range sets {
+		passed := 0
+		for _, taken := range set {
+			if !taken {
+				passed++
+			}
+		}
+		reach[i+1] = reach[i] * float64(passed) / float64(len(set))
+	}
+	law = forward(ring[float64](floatRing{}), first, n, func(i, j int) float64 {
+		if i < first+len(sets) && sets[i-first][j-1] {
+			return reach[i-first]
 		}
 		return 0
 	})
+	return law, reach[len(sets)]
 }
 
 func record[T any](r ring[T], stops Stops) func(int, []T, T) {

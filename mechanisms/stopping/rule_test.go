@@ -196,19 +196,26 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// A deterministic rule's law is the sum of what is taken at each time, times the probability of getting there.
+// A deterministic rule's law is the sum of what is taken in each of any blocks of times, times the probability of getting there.
 func TestTakenFrom(t *testing.T) {
 	const n = 9
 	_, stops := BestFloat([]float64{3, 2, 1, 0, 0, 0, 0, 0, 0})
-	sum := make([]float64, n)
-	for i, reach := range stops.Reach() {
-		for k, x := range TakenFrom(n, stops[i]) {
-			sum[k] += reach * x
+	reach := stops.Reach()
+	for _, first := range [][]int{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {1, 4, 5, 10}, {1, 10}} {
+		sum := make([]float64, n)
+		for b := range len(first) - 1 {
+			law, pass := TakenFrom(n, first[b], stops[first[b]-1:first[b+1]-1])
+			for k, x := range law {
+				sum[k] += reach[first[b]-1] * x
+			}
+			if first[b+1] <= n && math.Abs(reach[first[b]-1]*pass-reach[first[b+1]-1]) > 1e-15 {
+				t.Errorf("%v, block %d: passed with probability %g", first, b, pass)
+			}
 		}
-	}
-	for k, q := range stops.Law() {
-		if math.Abs(sum[k]-q) > 1e-15 {
-			t.Errorf("rank %d: %g, want %g", k+1, sum[k], q)
+		for k, q := range stops.Law() {
+			if math.Abs(sum[k]-q) > 1e-15 {
+				t.Errorf("%v, rank %d: %g, want %g", first, k+1, sum[k], q)
+			}
 		}
 	}
 }

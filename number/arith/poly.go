@@ -11,7 +11,8 @@ import (
 // in a form that is modified later.
 type poly = []*big.Int
 
-var one = big.NewInt(1)
+// Never written to; nought stands for all coefficients that are 0 in the long and sparse polynomials of deep score vectors.
+var one, nought = big.NewInt(1), new(big.Int)
 
 func clonePoly(p poly) poly {
 	q := make(poly, len(p))
@@ -35,9 +36,11 @@ func equalPoly(p, q poly) bool {
 }
 
 func negPoly(p poly) poly {
-	q := make(poly, len(p))
+	q := slices.Clone(p)
 	for i, c := range p {
-		q[i] = new(big.Int).Neg(c)
+		if c.Sign() != 0 {
+			q[i] = new(big.Int).Neg(c)
+		}
 	}
 	return q
 }
@@ -46,10 +49,15 @@ func addPoly(p, q poly) poly {
 	if len(p) < len(q) {
 		p, q = q, p
 	}
-	s := make(poly, len(p))
-	copy(s, p)
+	s := slices.Clone(p)
 	for i, c := range q {
-		s[i] = new(big.Int).Add(p[i], c)
+		switch {
+		case c.Sign() == 0:
+		case p[i].Sign() == 0:
+			s[i] = c
+		default:
+			s[i] = new(big.Int).Add(p[i], c)
+		}
 	}
 	return trim(s)
 }
@@ -63,18 +71,24 @@ func mulPoly(p, q poly) poly {
 		return p
 	}
 	s := make(poly, len(p)+len(q)-1)
-	for i := range s {
-		s[i] = new(big.Int)
-	}
 	var t big.Int
 	for i, a := range p {
 		if a.Sign() == 0 {
 			continue
 		}
 		for j, b := range q {
-			if b.Sign() != 0 {
+			switch {
+			case b.Sign() == 0:
+			case s[i+j] == nil:
+				s[i+j] = new(big.Int).Mul(a, b)
+			default:
 				s[i+j].Add(s[i+j], t.Mul(a, b))
 			}
+		}
+	}
+	for i, c := range s {
+		if c == nil {
+			s[i] = nought
 		}
 	}
 	return s

@@ -62,14 +62,14 @@ func (r RatFunc) Eval(z interval.Interval) interval.Interval {
 
 func horner(p poly, z interval.Interval) interval.Interval {
 	prec := z.Prec()
-	s := interval.FromInt(0, prec)
+	s, pending := interval.FromInt(0, prec), 0 // the value is s·z^pending
 	for i := len(p) - 1; i >= 0; i-- {
-		s = s.Mul(z)
 		if p[i].Sign() != 0 {
-			s = s.Add(interval.FromBig(p[i], prec))
+			s, pending = s.Mul(z.Pow(pending)).Add(interval.FromBig(p[i], prec)), 0
 		}
+		pending++
 	}
-	return s
+	return s.Mul(z.Pow(max(0, pending-1)))
 }
 
 // EvalRat returns r(z) exactly; ok is false if z is a pole.
