@@ -15,6 +15,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // byDepths is the symmetric, shift-invariant mechanism with these probabilities, "p/q", for scores in descending order, 0 0 -2 and the like.
@@ -190,4 +191,35 @@ func TestTightDeltaInPart(t *testing.T) {
 	assert.Equal(t, Violated, r.Verdict)
 	assert.Equal(t, "error", r.Witness.Event)
 	assert.Equal(t, "1", r.TightDelta.String())
+}
+
+// Where the sign of p - e^ε q is not known, what it may add counts: between tied candidates and scores one step apart with p in [7/10, 8/10] for the better one and
+// [33/100, 34/100] for the other, at e^ε = 3/2, the sums lie in [0, 1/20] and [0, 1/200].
+func TestTightDeltaOfUnknownSigns(t *testing.T) {
+	space := &Space{Unit: big.NewRat(1, 1), Gap: 2, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: parse(t, "3/2")}
+	q, err := lattice.New(2, 1)
+	require.NoError(t, err)
+	half := ratio64(1, 2)
+	subject := SubjectFunc(func(v Vector) (*Answer, error) {
+		p := []*Value{half, half}
+		if v[0] != v[1] {
+			p = []*Value{box(0.7, 0.8), box(0.33, 0.34)}
+			if v[0] < v[1] {
+				slices.Reverse(p)
+			}
+		}
+		return &Answer{P: p}, nil
+	})
+	for text, want := range map[string]Verdict{"1/100": Undecided, "51/1000": Proved, "0": Undecided} {
+		d, _ := new(big.Rat).SetString(text)
+		report, err := Check(context.Background(), subject, ForMechanism(mechanisms.Exponential(), space), ExpEpsilon(space.Epsilon), latticeDomain(q, space, 1),
+			Options{Properties: []Property{ApproximateDP}, Delta: d})
+		require.NoError(t, err)
+		r := report.Properties[0]
+		assert.Equal(t, want, r.Verdict, text)
+		low, _ := r.TightDelta.Lower()
+		high, _ := r.TightDelta.Upper()
+		assert.Zero(t, low.Sign())
+		assert.InDelta(t, 0.05, number.Exact(high).Float64(), 1e-9)
+	}
 }
