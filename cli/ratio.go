@@ -285,8 +285,8 @@ func (f *ratioFlags) anyRatio(r lp.Request, why string) *lp.Answer {
 // proofText explains a proof in a few words.
 var proofText = map[string]string{
 	lp.ProofRecurrence: "permute-and-flip is provably optimal, no linear program needed",
-	lp.ProofClosedForm: "closed-form bound, no linear program needed",
-	lp.ProofMonotone:   "bound from monotonicity in closed form, no linear program needed",
+	lp.ProofClosedForm: "closed-form bound, without a linear program",
+	lp.ProofMonotone:   "bound from monotonicity in closed form, without a linear program",
 	lp.ProofLumped:     "linear program over classes of orbits",
 	lp.ProofLP:         "linear program",
 	"none":             "none",

@@ -356,7 +356,7 @@ func (d *stoppingDoc) print(w io.Writer) {
 		if m := b.WinMixBest; m != nil {
 			fmt.Fprintf(w, "best p-mix of the best rule without privacy for one of the best %d: %s, p = %s\n", d.Win, m.Success, m.P)
 		}
-		fmt.Fprintf(w, "ratio to the secretary rule's: %s\n", b.Ratio)
+		fmt.Fprintf(w, "ratio of the best private rule to the best p-mix of the secretary rule: %s\n", b.Ratio)
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)

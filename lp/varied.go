@@ -176,13 +176,19 @@ func (j *variedJob) beyond() string {
 	if limit == 0 {
 		limit = DefaultMemory
 	}
-	limit = min(limit, variant.MaxVariables*bytesPerVariable)
-	need := new(big.Int).Mul(j.answer.Variables, big.NewInt(bytesPerVariable))
-	if need.Cmp(big.NewInt(limit)) <= 0 {
-		return ""
+	steps := "2Δ"
+	if j.Step > 1 {
+		steps = fmt.Sprintf("2Δ/%d", j.Step)
 	}
-	return fmt.Sprintf("n = %d, k = %d in steps of 2Δ/%d give %s variables, about %s of memory, over the limit of %s; use smaller n, k or L, or --max-memory",
-		j.N, j.K, max(1, j.Step), decimal.Count(j.answer.Variables), bytesText(need), bytesText(big.NewInt(limit)))
+	size := fmt.Sprintf("n = %d, k = %d in steps of %s give %s variables", j.N, j.K, steps, decimal.Count(j.answer.Variables))
+	if j.answer.Variables.Cmp(big.NewInt(variant.MaxVariables)) > 0 {
+		return fmt.Sprintf("%s, more than %d; use smaller n or k, or a coarser step", size, variant.MaxVariables)
+	}
+	if need := new(big.Int).Mul(j.answer.Variables, big.NewInt(bytesPerVariable)); need.Cmp(big.NewInt(limit)) > 0 {
+		return fmt.Sprintf("%s, about %s of memory, over the limit of %s; use smaller n or k, a coarser step, or --max-memory",
+			size, bytesText(need), bytesText(big.NewInt(limit)))
+	}
+	return ""
 }
 
 // reached reports whether the optimum is known as closely as asked.

@@ -42,7 +42,7 @@ func New(q Question) (*Program, error) {
 		return nil, err
 	}
 	if v := lattice.Variables(q.N, q.Depths()); v.Cmp(big.NewInt(MaxVariables)) > 0 {
-		return nil, fmt.Errorf("%w: n = %d, k = %d in steps of 2Δ/%d give %s variables, more than %d; use smaller n, k or L",
+		return nil, fmt.Errorf("%w: n = %d, k = %d in steps of 2Δ/%d give %s variables, more than %d; use smaller n or k, or a coarser step",
 			lattice.ErrSize, q.N, q.K, q.L, decimal.Count(v), MaxVariables)
 	}
 	p := &Program{Question: q, lat: lat, vars: lat.Number(), losses: losses}
