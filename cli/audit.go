@@ -123,6 +123,9 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if f.sampleExec == "" && f.outcomes == audit.Labels {
 		if f.property == "" {
 			o.Properties = slices.Clone(audit.OfLabels[:3])
+			if f.target.delta != "" { // a bounded range implies ε-DP, which is not claimed then
+				o.Properties = []verify.Property{verify.DP, verify.Sum}
+			}
 		}
 		for _, p := range o.Properties {
 			if !slices.Contains(audit.OfLabels, p) {

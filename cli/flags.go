@@ -99,9 +99,13 @@ func (f *targetFlags) parse(properties []verify.Property) (rho, bounded *big.Rat
 }
 
 // approximate returns --delta, nil where it is not given, and the properties with approximate-dp, which takes the place of dp among the defaults.
+// A δ of 0, which is ε-DP, is never meant by leaving it out.
 func (f *targetFlags) approximate(properties []verify.Property, byDefault bool) (delta *big.Rat, all []verify.Property, err error) {
 	if f.delta == "" {
-		return nil, properties, nil
+		if slices.Contains(properties, verify.ApproximateDP) {
+			err = usagef("--property %s: it is about a δ; give --delta too, such as --delta 1e-6", verify.ApproximateDP)
+		}
+		return nil, properties, err
 	}
 	delta, err = parseDelta(f.delta)
 	at := slices.Index(properties, verify.DP)

@@ -11,18 +11,20 @@ __all__ = ["assert_dp"]
 
 
 def assert_dp(**arguments):
-    """Asserts that a function is ε-DP: audit with these arguments finds nothing. Returns the report.
+    """Asserts that a function is ε-DP, or with delta (ε,δ)-DP: audit with these arguments finds nothing. Returns the report.
 
     A pmf must be proved on its domain; of a sample nothing must be found. Other properties are asserted too where properties names them.
     The message of the AssertionError has the smallest witness.
     """
     __tracebackhide__ = True  # pytest shows the test, not this function
+    delta = arguments.get("delta")
     if "pmf" in arguments:
-        arguments.setdefault("properties", ["dp"])
+        arguments.setdefault("properties", ["dp" if delta is None else "approximate-dp"])
     report = audit(**{"progress": False, **arguments})
     if not report.ok:
         failed = report.violated or [p for p in report.properties.values() if p.verdict == "undecided"]
-        lines = [f"{report.mechanism} is not proved to be {report.claimed_eps}-DP" if not report.violated
+        claim = f"{report.claimed_eps}-DP" if delta is None else f"({report.claimed_eps}, {delta})-DP"
+        lines = [f"{report.mechanism} is not proved to be {claim}" if not report.violated
                  else f"{report.mechanism} fails its audit at ε = {report.claimed_eps}"]
         raise AssertionError("\n".join([*lines, *map(str, failed), report._conclusion()])) from report.exception
     return report

@@ -326,6 +326,21 @@ class Assertion(unittest.TestCase):
         with self.assertRaisesRegex(AssertionError, "not proved to be 1-DP\ndp: undecided"):
             assert_dp(pmf=permute_and_flip, eps=1, n=5, k=4, time_limit=0.2)
 
+    def test_delta(self):
+        # At ε = 1 a candidate has 1/2 at (0, 0) and e^-2/2 at (1, -1): the lattice's least δ is 1/2 - e·e^-2/2 = 0.316.
+        # Of gaps x, and 2 - x the other way, it is 1 - e^-x/2 - e^(x-1)/2, at most 1 - e^-(1/2) = 0.3935.
+        arguments = {"pmf": forgotten, "eps": 1, "n": 2, "k": 1}
+        found = assert_dp(**arguments, delta=0.394)
+        self.assertAlmostEqual(float(found.approximate_dp.tight_delta), 0.5 - math.exp(-1) / 2, 6)
+        self.assertEqual((list(found.properties)[0], found.approximate_dp.verdict), ("approximate-dp", "proved"))
+        self.assertNotIn("dp", found.properties)
+        with self.assertRaisesRegex(AssertionError, "forgotten fails its audit at ε = 1\napproximate-dp: violated"):
+            assert_dp(**arguments, delta=0.3)
+        with self.assertRaisesRegex(AssertionError, "\ndp: violated"):
+            assert_dp(**arguments)
+        with self.assertRaisesRegex(AssertionError, r"not proved to be \(1, 0.3\)-DP\napproximate-dp: undecided"):
+            assert_dp(pmf=permute_and_flip, eps=1, n=5, k=4, delta=0.3, time_limit=0.2)
+
     def test_cause(self):
         def f(*_):
             raise ValueError("no such thing")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/mechanisms"
 	"optratio/verify"
 )
 
@@ -74,6 +75,34 @@ func TestTablesOfLabels(t *testing.T) {
 	require.InDelta(t, 0.693147, r.TightEps.Float64(), 1e-5)
 	require.Equal(t, verify.Violated, r.Find(verify.BoundedRange).Verdict) // 2 ln 2
 	require.Regexp(t, "and . the other way", r.Find(verify.BoundedRange).Witness.Event)
+	// (ε,δ)-DP names the outputs of a set, here at e^ε = 2: b and c have 1/4 - 2·1/10 each, and a less than twice as much the other way; c alone has 1/6 - 2·0.
+	for want, text := range map[string]string{
+		"one of b, c": `{"scores":[0,0],"pmf":{"a":"8/10","b":"1/10","c":"1/10"}}
+{"scores":[1,0],"pmf":{"a":"1/2","c":"1/4","b":"1/4"}}
+`,
+		"c": `{"scores":[0,0],"pmf":{"a":"1/2","b":"1/2"}}
+{"scores":[1,0],"pmf":{"a":"5/12","c":"1/6","b":"5/12"}}
+`,
+	} {
+		rows, err = ReadLabels(strings.NewReader(text), "t", big.NewRat(1, 1e9))
+		require.NoError(t, err)
+		exp, err := mechanisms.ParseExp("2")
+		require.NoError(t, err)
+		for delta, verdict := range map[string]verify.Verdict{"1/100": verify.Violated, "1/2": verify.Proved} {
+			d, _ := new(big.Rat).SetString(delta)
+			r, err = Table(context.Background(), "t", rows, false, Options{Epsilon: exp, Outcomes: Labels, Properties: OfLabels[5:], Delta: d})
+			require.NoError(t, err)
+			found := r.Find(verify.ApproximateDP)
+			require.Equal(t, verdict, found.Verdict)
+			for _, w := range []*verify.Witness{found.Witness, found.Attained} {
+				if w != nil {
+					require.Equal(t, want, w.Event)
+					require.Nil(t, w.Candidates)
+				}
+			}
+			require.NotNil(t, found.Attained)
+		}
+	}
 	_, err = ReadLabels(strings.NewReader(`{"scores":[0,0],"pmf":[1,0]}`), "t", big.NewRat(1, 1e9))
 	require.ErrorIs(t, err, ErrTable)
 }

@@ -243,10 +243,15 @@ func (l *labelled) event(event []bool) string {
 			in = append(in, l.names[i])
 		}
 	}
-	if len(in) == 1 {
-		return in[0]
+	return oneOf(in)
+}
+
+// oneOf says in words what a set of labels is.
+func oneOf(labels []string) string {
+	if len(labels) == 1 {
+		return labels[0]
 	}
-	return "one of " + strings.Join(in, ", ")
+	return "one of " + strings.Join(labels, ", ")
 }
 
 // pilot draws values at the score vectors of the first pairs, so that there are intervals.

@@ -113,7 +113,15 @@ func (r *Report) nameOutcomes(names []string) {
 	for _, p := range r.Properties {
 		for _, w := range []*verify.Witness{p.Witness, p.Attained} {
 			switch {
-			case w == nil || w.Candidate == nil || w.Event != "":
+			case w == nil || w.Event != "":
+				continue
+			case w.Candidates != nil:
+				var set []string
+				for _, r := range w.Candidates {
+					set = append(set, names[r])
+				}
+				w.Event, w.Candidates = oneOf(set), nil
+			case w.Candidate == nil:
 				continue
 			case w.NeighborCandidate != nil:
 				w.Event = fmt.Sprintf("%s, and %s the other way", names[*w.Candidate], names[*w.NeighborCandidate])
