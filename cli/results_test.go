@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +17,7 @@ func resultCommands(t *testing.T) [][]string {
 	text, err := os.ReadFile("../docs/results.md")
 	require.NoError(t, err)
 	var all [][]string
-	for _, line := range regexp.MustCompile("\\| `optratio ([^`]*)` \\|").FindAllStringSubmatch(string(text), -1) {
+	for _, line := range regexp.MustCompile("(?m)`optratio ([^`|]*)`[^`|\n]* \\|$").FindAllStringSubmatch(string(text), -1) {
 		all = append(all, strings.Fields(line[1]))
 	}
 	require.Greater(t, len(all), 20)
@@ -50,4 +52,15 @@ func TestResultsHaveAStatus(t *testing.T) {
 		_, err := os.Stat("../docs/" + name[1])
 		assert.NoError(t, err)
 	}
+
+	claims, err := os.ReadFile("../docs/claims.md")
+	require.NoError(t, err)
+	entries, refuted := 0, 0
+	for _, m := range regexp.MustCompile(`(?m)^(\d+) entries:(?:.* (\d+) refuted)?`).FindAllStringSubmatch(string(claims), -1) {
+		n, _ := strconv.Atoi(m[1])
+		r, _ := strconv.Atoi(m[2])
+		entries, refuted = entries+n, refuted+r
+	}
+	assert.Contains(t, string(text), fmt.Sprintf("has %d statements", entries))
+	assert.Contains(t, string(text), fmt.Sprintf("by a computation: %d are refuted", refuted))
 }

@@ -117,8 +117,18 @@ func TestTableOfOnePercent(t *testing.T) {
 		row[3] = rounded(t, optimum.Low, optimum.High, 6)
 		row[4] = rounded(t, price(optimum.High), price(optimum.Low), 2)
 		percent := new(big.Rat).Quo(optimum.Low, price(optimum.Low))
-		f, _ := percent.Mul(percent, big.NewRat(1, 100)).Float64()
-		row[5] = fmt.Sprintf("%.2g", f)
+		percent.Mul(percent, big.NewRat(1, 100))
+		// The last column is rounded down to two digits: the page promises one percent for every δ up to it.
+		printed, ok := new(big.Rat).SetString(row[5])
+		require.True(t, ok, row[5])
+		f, _ := printed.Float64()
+		digits := fmt.Sprintf("%.1e", f)
+		step, _ := new(big.Rat).SetString("0.1" + digits[3:])
+		assert.LessOrEqual(t, printed.Cmp(percent), 0, "δ = %s costs more than one percent at n = %d, k = %d", row[5], n, k)
+		assert.Positive(t, step.Add(step, printed).Cmp(percent), "two digits of δ are more than %s at n = %d, k = %d", row[5], n, k)
+		if f < 1e-4 {
+			assert.Equal(t, digits, row[5])
+		}
 		assert.Equal(t, want, asTable(row))
 	}
 }
