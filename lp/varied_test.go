@@ -109,7 +109,7 @@ func TestVariedRequestsWithinLimits(t *testing.T) {
 	top := lp.Request{N: 400, K: 40, Step: 2, Loss: variant.Top1(), Worst: true, Level: lp.DP}
 	a := varied(t, context.Background(), "0.7", top)
 	assert.Equal(t, lp.ProofClosedForm, a.Proof)
-	assert.Contains(t, a.Undecided, "of memory, over the limit")
+	assert.Contains(t, a.Undecided, "more than 2000000; use smaller n or k, or a coarser step")
 	assert.Less(t, a.Mechanisms[0].Ratio.Float64(), 2.1)
 	assert.Contains(t, a.Mechanisms[2].Error.String(), "[0, 1]")
 	small := top
