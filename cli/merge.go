@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -118,8 +117,7 @@ type mapMergeDoc struct {
 
 // merged puts the files of a map together, if the first one is of a map.
 func (f *mergeFlags) merged(parts []string) (done bool, err error) {
-	head, err := os.ReadFile(parts[0])
-	if err != nil || !ratiomap.IsTable(head) {
+	if !ratiomap.IsTable(parts[0]) {
 		return false, nil // what is wrong with it is said by who reads it
 	}
 	if filepath.Ext(f.out) != ".csv" {

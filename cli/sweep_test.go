@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,6 +32,21 @@ func rowsOf(t *testing.T, path string) string {
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return regexp.MustCompile(`(?m),[0-9.]+$`).ReplaceAllString(string(data), "")
+}
+
+// TestMergeReadsPipes: looking whether the first part is one of a map takes nothing from a pipe.
+func TestMergeReadsPipes(t *testing.T) {
+	dir := t.TempDir()
+	whole, pipe, merged := filepath.Join(dir, "whole.csv"), filepath.Join(dir, "pipe.csv"), filepath.Join(dir, "merged.csv")
+	finishes(t, exitDone, "sweep", "-n", "2:3", "-k", "1", "--eps", "0.5", "-o", whole)
+	data, err := os.ReadFile(whole)
+	require.NoError(t, err)
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(pipe, data, 0o600) }()
+	finishes(t, exitDone, "merge", "-o", merged, "--time-limit", "60s", pipe)
+	require.NoError(t, <-written)
+	assert.Equal(t, rowsOf(t, whole), rowsOf(t, merged))
 }
 
 // The sweep of 320 rows is the same whole, as Parquet, by one job and by several, in three shards, cut and resumed, and as the Kubernetes manifest

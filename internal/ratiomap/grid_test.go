@@ -181,7 +181,14 @@ func TestShards(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, string(whole), string(again))
 	}
-	assert.True(t, IsTable(whole))
+	assert.True(t, IsTable(f.Path))
+	other := filepath.Join(dir, "other.csv")
+	for _, text := range []string{"", string(whole[:20]), strings.Replace(string(whole), "z_from", "z", 1)} {
+		require.NoError(t, os.WriteFile(other, []byte(text), 0o644))
+		assert.False(t, IsTable(other))
+	}
+	assert.False(t, IsTable(dir))
+	assert.False(t, IsTable(filepath.Join(dir, "none.csv")))
 	for name, change := range map[string][2]string{"another bound": {",1,threshold", ",1.5,threshold"}, "other constraints": {"paper", "full"}, "a hole": {",threshold,", ",dual,"}} {
 		bad := filepath.Join(dir, "bad.csv")
 		require.NoError(t, os.WriteFile(bad, []byte(strings.ReplaceAll(string(whole), change[0], change[1])), 0o644))

@@ -301,8 +301,21 @@ func text(rows []Row) string {
 	return b.String()
 }
 
-// IsTable reports whether a file begins like a map's table.
-func IsTable(data []byte) bool { return bytes.HasPrefix(data, []byte(strings.Join(columns, ",")+"\n")) }
+// IsTable reports whether a regular file begins like a map's table. Others are not looked into: what is read of a pipe is gone.
+func IsTable(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	want := strings.Join(columns, ",") + "\n"
+	head := make([]byte, len(want))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == want
+}
 
 // save writes all rows, by k, n and z.
 func (f *Files) save(table map[[2]int][]Row) error {
