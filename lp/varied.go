@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/decimal"
 	"optratio/internal/patience"
 	"optratio/lattice"
 	"optratio/lp/table"
@@ -176,17 +175,13 @@ func (j *variedJob) beyond() string {
 	if limit == 0 {
 		limit = DefaultMemory
 	}
-	steps := "2Δ"
-	if j.Step > 1 {
-		steps = fmt.Sprintf("2Δ/%d", j.Step)
-	}
-	size := fmt.Sprintf("n = %d, k = %d in steps of %s give %s variables", j.N, j.K, steps, decimal.Count(j.answer.Variables))
-	if j.answer.Variables.Cmp(big.NewInt(variant.MaxVariables)) > 0 {
-		return fmt.Sprintf("%s, more than %d; use smaller n or k, or a coarser step", size, variant.MaxVariables)
+	q := j.question()
+	if why := q.TooMany(); why != "" {
+		return why
 	}
 	if need := new(big.Int).Mul(j.answer.Variables, big.NewInt(bytesPerVariable)); need.Cmp(big.NewInt(limit)) > 0 {
 		return fmt.Sprintf("%s, about %s of memory, over the limit of %s; use smaller n or k, a coarser step, or --max-memory",
-			size, bytesText(need), bytesText(big.NewInt(limit)))
+			q.Size(), bytesText(need), bytesText(big.NewInt(limit)))
 	}
 	return ""
 }

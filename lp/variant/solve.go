@@ -41,9 +41,8 @@ func New(q Question) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v := lattice.Variables(q.N, q.Depths()); v.Cmp(big.NewInt(MaxVariables)) > 0 {
-		return nil, fmt.Errorf("%w: n = %d, k = %d in steps of 2Δ/%d give %s variables, more than %d; use smaller n or k, or a coarser step",
-			lattice.ErrSize, q.N, q.K, q.L, decimal.Count(v), MaxVariables)
+	if why := q.TooMany(); why != "" {
+		return nil, fmt.Errorf("%w: %s", lattice.ErrSize, why)
 	}
 	p := &Program{Question: q, lat: lat, vars: lat.Number(), losses: losses}
 	if !q.Worst {
@@ -57,6 +56,23 @@ func New(q Question) (*Program, error) {
 
 // MaxVariables bounds the programs that New writes out.
 const MaxVariables = 2_000_000
+
+// Size says how many variables the question's program has.
+func (q *Question) Size() string {
+	steps := "2Δ"
+	if q.L > 1 {
+		steps = fmt.Sprintf("2Δ/%d", q.L)
+	}
+	return fmt.Sprintf("n = %d, k = %d in steps of %s give %s variables", q.N, q.K, steps, decimal.Count(lattice.Variables(q.N, q.Depths())))
+}
+
+// TooMany says why New refuses a question for its size; it is empty where it does not.
+func (q *Question) TooMany() string {
+	if lattice.Variables(q.N, q.Depths()).Cmp(big.NewInt(MaxVariables)) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, more than %d; use smaller n or k, or a coarser step", q.Size(), MaxVariables)
+}
 
 // build makes the table program.
 func (p *Program) build() {
