@@ -81,17 +81,21 @@ func writeLP(b *testing.B, file string, r *linear.Rational) {
 	require.NoError(b, w.Flush())
 }
 
-const highs = `
-import sys, numpy as np
+const highs = linprogInput + `
+print(repr(linprog(**program(*sys.argv[1:])).fun))
+`
+
+// linprogInput is the part of a script that reads a program of writeHiGHS, as the arguments of linprog.
+const linprogInput = `
+import sys, time, numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csc_matrix
-name, rows, cols = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-d = lambda s, t: np.fromfile(name + s, dtype=t)
-a = csc_matrix((d(".value", "f8"), d(".index", "i4"), d(".start", "i8")), shape=(rows, cols)).tocsr()
-lower, upper = d(".lower", "f8"), d(".upper", "f8")
-e = lower == upper
-r = linprog(d(".cost", "f8"), A_ub=-a[~e], b_ub=-lower[~e], A_eq=a[e], b_eq=lower[e], method="highs")
-print(repr(r.fun))
+def program(name, rows, cols):
+    d = lambda s, t: np.fromfile(name + s, dtype=t)
+    a = csc_matrix((d(".value", "f8"), d(".index", "i4"), d(".start", "i8")), shape=(int(rows), int(cols))).tocsr()
+    lower, upper = d(".lower", "f8"), d(".upper", "f8")
+    e = lower == upper
+    return dict(c=d(".cost", "f8"), A_ub=-a[~e], b_ub=-lower[~e], A_eq=a[e], b_eq=lower[e], method="highs")
 `
 
 // BenchmarkHiGHS is HiGHS as scipy calls it (python3-scipy), at ε = 0.5, the process's start-up of some 0.5 s included.

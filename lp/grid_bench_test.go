@@ -20,8 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/lattice"
-	"optratio/lp/clp"
-	"optratio/lp/linear"
 )
 
 // gridLimit is the elapsed time after which HiGHS gives up on one program.
@@ -30,19 +28,12 @@ const gridLimit = 60 * time.Second
 var gridEpsilons = []string{"0.02", "0.05", "0.1", "0.2", "0.35", "0.5", "0.69"}
 
 // gridScript solves one program a line from its standard input, cold, and prints the processor time that linprog took, its status and its optimum.
-const gridScript = `
-import sys, time, numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csc_matrix
+const gridScript = linprogInput + `
 for line in sys.stdin:
     name, rows, cols, limit = line.split()
-    d = lambda s, t: np.fromfile(name + s, dtype=t)
-    a = csc_matrix((d(".value", "f8"), d(".index", "i4"), d(".start", "i8")), shape=(int(rows), int(cols))).tocsr()
-    lower, upper = d(".lower", "f8"), d(".upper", "f8")
-    e = lower == upper
-    cost, unequal, free, equal, fixed = d(".cost", "f8"), -a[~e], -lower[~e], a[e], lower[e]
+    p = program(name, rows, cols)
     start = time.process_time()
-    r = linprog(cost, A_ub=unequal, b_ub=free, A_eq=equal, b_eq=fixed, method="highs", options={"time_limit": float(limit)})
+    r = linprog(**p, options={"time_limit": float(limit)})
     print(time.process_time() - start, r.status, repr(r.fun), flush=True)
 `
 
@@ -103,11 +94,10 @@ func gridProgram(b *testing.B, dir, program string, n, k int, eps string, in io.
 	c := gridCell{n: n, k: k, eps: eps, rows: m.Rows()}
 	c.whole = process(b, program, "ratio", "-n", fmt.Sprint(n), "-k", fmt.Sprint(k), "--eps", eps, "--mechanism", "pf", "--method", "lp", "--json").cpu
 
-	var solver linear.Solver = linear.Embedded{}
-	if clp.Available {
-		var err error
-		solver, err = clp.New()
-		require.NoError(b, err)
+	installed := solvers(b)
+	solver, ok := installed["clp"]
+	if !ok {
+		solver = installed["embedded"]
 	}
 	start := processorTime()
 	ratioOfPF(b, n, k, decimalEps(b, eps), solver)

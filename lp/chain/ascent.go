@@ -187,7 +187,7 @@ func mix(t float64, now, image, anchor []float64) {
 	}
 }
 
-// restart makes the image the new anchor and balances the primal weight by the distances gone.
+// restart makes the image the new anchor and balances the primal weight, as Spread says.
 func (a *Ascent) restart() {
 	if a.Spread > 0 {
 		a.Omega *= min(16, max(1./16, math.Pow(a.Spread*a.Infeasible/math.Abs(a.Primal-a.Bound), 0.25)))
