@@ -138,9 +138,6 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 	if err := f.question.apply(ctx, &r, delta); err != nil {
 		return r, err
 	}
-	if f.cert != "" && r.Varied() && r.Method == lp.Auto {
-		r.Method = lp.Enumerated // a certificate holds multipliers and a table
-	}
 	return r, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/lp/variant"
 	"optratio/mechanisms"
 )
 
@@ -47,14 +48,46 @@ func (r *Request) complete() error {
 	case r.MaxWork < 0:
 		return fmt.Errorf("%w: the limit of work %d is negative", ErrRequest, r.MaxWork)
 	}
+	if err := checkWeights(r.Objective, r.Prior, r.Worst); err != nil {
+		return err
+	}
 	if err := fits(r.N, r.K); err != nil || !r.Varied() {
 		return err
 	}
-	if r.Method == Lumped {
-		return fmt.Errorf("%w: lumped is for the mean error on the lattice of step 2Δ under the uniform or box prior; use --method lp", ErrMethod)
+	if err := r.completeVaried(); err != nil {
+		return err
 	}
 	q := r.question()
 	return fits(r.N, q.Depths())
+}
+
+// completeVaried refuses what a varied request has no use for, and takes the one method that has certificates where one is asked for.
+func (r *Request) completeVaried() error {
+	switch {
+	case r.Method == Lumped:
+		return fmt.Errorf("%w: lumped is for the mean error on the lattice of step 2Δ under the uniform or box prior; use --method lp", ErrMethod)
+	case r.Method == ClosedForm && r.Certified:
+		return fmt.Errorf("%w: closed-form proves no certificate of another step, loss, prior or δ; use --method lp", ErrMethod)
+	case r.Start != nil:
+		return fmt.Errorf("%w: Start is a basis of the published program, and Step, Loss, Prior, Worst or Delta ask for another one", ErrRequest)
+	case r.MaxWork != 0:
+		return fmt.Errorf("%w: MaxWork bounds lumping, which no request with Step, Loss, Prior, Worst or Delta uses", ErrRequest)
+	}
+	if r.Certified {
+		r.Method = Enumerated
+	}
+	return nil
+}
+
+// checkWeights refuses two answers to the question of how score vectors are weighed.
+func checkWeights(o lattice.Objective, prior *variant.Prior, worst bool) error {
+	switch {
+	case prior != nil && o != lattice.Paper:
+		return fmt.Errorf("%w: Objective %s and Prior exclude each other", ErrRequest, o)
+	case worst && (prior != nil || o != lattice.Paper):
+		return fmt.Errorf("%w: Worst takes the worst score vector, whatever the weights: leave out Objective and Prior", ErrRequest)
+	}
+	return nil
 }
 
 // complete fills in defaults and checks what else is in the request than n and k.
@@ -63,7 +96,10 @@ func (r *ThresholdRequest) complete() error {
 	if r.Gap.Sign() == 0 {
 		return fmt.Errorf("%w: the gap of a threshold must be positive", ErrRequest)
 	}
-	return checkChoices(r.Gap, r.Objective, r.Level, r.Step)
+	if err := checkChoices(r.Gap, r.Objective, r.Level, r.Step); err != nil {
+		return err
+	}
+	return checkWeights(r.Objective, r.Prior, false)
 }
 
 func solverOf(s linear.Solver) linear.Solver {

@@ -66,9 +66,9 @@ type Request struct {
 	Step int
 	// Loss is what the objective is the mean of: the error in steps of 2Δ by default.
 	Loss variant.Loss
-	// Prior weighs the score vectors; nil for Objective's.
+	// Prior weighs the score vectors; nil for Objective's. With a Prior, Objective is to be left out.
 	Prior *variant.Prior
-	// Worst asks for the largest expected loss of a score vector instead of the mean.
+	// Worst asks for the largest expected loss of a score vector instead of the mean. Objective and Prior are then to be left out.
 	Worst bool
 	// Delta, where not nil, asks for the optimum over (ε,δ)-DP mechanisms towards all neighbors on the lattice, 0 <= δ <= 1. Level is then Paper
 	// or DP, and says nothing more.
@@ -77,17 +77,20 @@ type Request struct {
 	Mechanisms []mechanisms.Mechanism // nil for permute-and-flip and the exponential mechanism
 	Method     Method
 	Solver     linear.Solver // for the linear programs; nil for linear.Embedded
-	Direct     bool          // solve by the simplex method alone, which otherwise starts where the first-order method points to if the program is large
-	Exact      bool          // accept exact rationals only
+	// Direct asks for the simplex method alone. Without it a large program's starts where the first-order method points to; varied requests (Varied) are
+	// always solved by the simplex method alone.
+	Direct bool
+	Exact  bool // accept exact rationals only
 	// Gap is (upper-lower)/upper wanted of every ratio; nil for 1e-9. What the precision of a mechanism's own numbers adds
 	// (mechanisms.Approximate) does not count.
 	Gap       *big.Rat
 	MaxMemory int64 // bytes; 0 for DefaultMemory
 	// MaxWork bounds lumping by its work instead of by time: it ends after so many visits of positions, at some 10 ns each, and an answer that was
-	// had before the context ended is the same on every machine. 0 for a limit of time: that of the context, or 100 seconds.
-	MaxWork   int64
-	Start     *linear.Basis // of the whole program; nil for permute-and-flip's
-	Certified bool          // only proofs that WriteCertificate can write, where the method leaves a choice
+	// had before the context ended is the same on every machine. 0 for a limit of time: that of the context, or 100 seconds. Varied requests refuse it.
+	MaxWork int64
+	Start   *linear.Basis // of the whole program; nil for permute-and-flip's. Varied requests refuse it.
+	// Certified asks for proofs that WriteCertificate can write: where Method leaves a choice, only such are taken, and for varied requests Auto stands for Enumerated.
+	Certified bool
 	Report    func(linear.Progress)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/lattice"
+	"optratio/lp/linear"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -68,6 +69,53 @@ func TestRequestDefaults(t *testing.T) {
 	}
 	_, err = Threshold(ctx, ThresholdRequest{})
 	assert.ErrorIs(t, err, lattice.ErrSize)
+}
+
+// What a request says is answered or refused, and never left out of account.
+func TestVariedRequestsIgnoreNothing(t *testing.T) {
+	eps, weights := decimalEps(t, "0.4"), variant.Box()
+	square := Request{N: 3, K: 2, Epsilon: eps, Loss: variant.Square()}
+	for name, c := range map[string]struct {
+		spoil func(r *Request)
+		want  error
+		says  string
+	}{
+		"objective and prior":     {func(r *Request) { r.Objective, r.Prior = lattice.Box, &weights }, ErrRequest, "Objective box and Prior"},
+		"worst and objective":     {func(r *Request) { r.Objective, r.Worst = lattice.Box, true }, ErrRequest, "Worst"},
+		"worst and prior":         {func(r *Request) { r.Prior, r.Worst = &weights, true }, ErrRequest, "Worst"},
+		"start":                   {func(r *Request) { r.Start = new(linear.Basis) }, ErrRequest, "Start"},
+		"work":                    {func(r *Request) { r.MaxWork = 1 }, ErrRequest, "MaxWork"},
+		"certified by no program": {func(r *Request) { r.Certified, r.Method = true, ClosedForm }, ErrMethod, "certificate"},
+	} {
+		r := square
+		c.spoil(&r)
+		_, err := Ratio(t.Context(), r)
+		require.ErrorIs(t, err, c.want, name)
+		assert.ErrorContains(t, err, c.says, name)
+		assert.Equal(t, err, r.Check(), name)
+	}
+	_, err := Threshold(t.Context(), ThresholdRequest{N: 3, K: 2, Objective: lattice.Box, Prior: &weights})
+	assert.ErrorIs(t, err, ErrRequest)
+
+	free, err := Ratio(t.Context(), square)
+	require.NoError(t, err)
+	direct := square
+	direct.Direct = true
+	a, err := Ratio(t.Context(), direct)
+	require.NoError(t, err)
+	assert.Equal(t, free.Optimum, a.Optimum)
+	for _, certified := range []Request{square, {N: 3, K: 2, Epsilon: eps, Worst: true}, {N: 3, K: 2, Epsilon: eps, Prior: &weights, Level: DP}, {N: 2, K: 2, Epsilon: eps, Delta: big.NewRat(1, 100)}} {
+		certified.Certified = true
+		a, err := Ratio(t.Context(), certified)
+		require.NoError(t, err)
+		var text strings.Builder
+		require.NoError(t, a.WriteCertificate(&text))
+		report, err := certificate.Check(strings.NewReader(text.String()), certificate.Options{})
+		require.NoError(t, err)
+		assert.True(t, report.Valid, report.Reason)
+		low, high, _ := a.Optimum.Strings()
+		assert.Contains(t, text.String(), "claim optimum "+low+" "+high+"\n")
+	}
 }
 
 // half is half of the exponential mechanism and half uniform, under any name.

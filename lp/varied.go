@@ -154,13 +154,11 @@ func (j *variedJob) solve(ctx context.Context) error {
 		price := s.Price()
 		a.Price = new(number.Bounds(price.Low, price.High))
 	}
-	if a.Undecided == "" || s.Optimum.Low.Cmp(j.optimum.Low) >= 0 {
-		a.Proof = ProofLP
+	alone := a.Undecided == "" || j.Certified // a certificate proves both ends or none
+	if alone || s.Optimum.Low.Cmp(j.optimum.Low) >= 0 {
+		a.Proof, j.optimum.Low = ProofLP, s.Optimum.Low
 	}
-	if a.Undecided == "" || s.Optimum.Low.Cmp(j.optimum.Low) > 0 {
-		j.optimum.Low = s.Optimum.Low
-	}
-	if a.Undecided == "" || s.Optimum.High.Cmp(j.optimum.High) < 0 {
+	if alone || s.Optimum.High.Cmp(j.optimum.High) < 0 {
 		j.optimum.High = s.Optimum.High
 	}
 	if j.Exact && a.Undecided == "" && !j.optimum.Exact() {

@@ -77,7 +77,10 @@ func (p *Plan) Check(ctx context.Context) error {
 // request returns the job of a point. Its Epsilon is a new one and shares no memory with that of other jobs.
 func (p *Plan) request(at Point) (lp.Request, error) {
 	r := p.Request
-	r.N, r.K, r.MaxWork = at.N, at.K, MaxWork
+	r.N, r.K = at.N, at.K
+	if !r.Varied() { // others have no lumping
+		r.MaxWork = MaxWork
+	}
 	var err error
 	if p.Exp {
 		r.Epsilon, err = mechanisms.FromExp(at.Epsilon)
