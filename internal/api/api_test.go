@@ -209,9 +209,14 @@ func TestOutsideModule(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o644))
 	}
-	module := "module example.com/outside\n\ngo 1.26.0\n\nrequire optratio v0.0.0\n\nreplace optratio => " + repository + "\n"
+	// It requires what this repository requires, at the same versions, as go mod tidy would write it there. With GOPROXY=off
+	// the test fails where the outside module's build needs a module that this repository's own build has not fetched.
+	own, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	outside := "module example.com/outside\n\nrequire optratio v0.0.0\n\nreplace optratio => " + repository + "\n"
+	module := strings.Replace(string(own), "module optratio\n", outside, 1)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o644))
-	environment := []string{"GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off"}
+	environment := []string{"GOFLAGS=-mod=readonly", "GOPROXY=off", "GOWORK=off"}
 	t.Logf("%s", run(t, dir, environment, "go", "test", "./..."))
 	out := run(t, dir, environment, "go", "run", ".", "ratio", "-n", "3", "-k", "2", "--eps", "0.5", "--mechanism", "softmax,em", "--json")
 	var doc struct {
