@@ -6,7 +6,7 @@ SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
-.PHONY: run build install dist test bench mutate lint clp wheel python-test cluster-test browser-test
+.PHONY: run build install dist test test-slow bench mutate lint clp wheel python-test cluster-test browser-test
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -30,9 +30,14 @@ install: build
 dist:
 	GO=$(GO) scripts/dist
 
+# The tests: five minutes on two cores with empty caches. go test runs vet's checks that find bugs; make lint runs all of them.
 test: clp
-	$(GO) vet $(TAGS) ./...
 	$(GO) test $(TAGS) ./...
+
+# All tests, with those that recompute documents, figures and transcripts, and large instances. RUN narrows the choice: make test-slow RUN=TestTables
+RUN ?= .
+test-slow: clp
+	$(GO) test $(SLOW) -run '$(RUN)' -timeout 60m ./...
 
 # Benchmarks, and the tests on large instances. BENCH narrows the choice: make bench BENCH=77
 BENCH ?= .

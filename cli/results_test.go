@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/slowtest"
 )
 
 // resultCommands are the command lines of docs/results.md.
@@ -31,6 +33,19 @@ func TestResultCommands(t *testing.T) {
 		require.NoError(t, err, args)
 		assert.Equal(t, args[0], c.Name())
 		assert.NoError(t, c.ParseFlags(rest), args)
+	}
+}
+
+// TestResultCommandsRun runs every command line of docs/results.md. Some are ended by their own time limit.
+func TestResultCommandsRun(t *testing.T) {
+	slowtest.Only(t)
+	all := resultCommands(t)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Symlink(sharedData, "testdata"))
+	for _, args := range all {
+		code, out, errs := quietly(args...)
+		assert.Contains(t, []int{exitDone, exitViolated, exitUndecided}, code, "%s: %s", args, errs)
+		assert.True(t, out != "" || args[0] == "map", args)
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/slowtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the transcripts with what the commands print now")
@@ -94,12 +96,21 @@ func TestTranscripts(t *testing.T) {
 func TestTranscriptsOfDocuments(t *testing.T) {
 	for _, file := range []string{"../README.md", "../docs/scenarios.md", "../docs/tutorial-choose.md", "../docs/tutorial-audit.md"} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
+			if file != "../README.md" {
+				slowtest.Only(t)
+			}
 			if _, err := exec.LookPath("python3"); err != nil && strings.HasSuffix(file, "audit.md") {
 				t.Skip("the mechanisms of this tutorial are in Python")
 			}
 			replayBlocks(t, file, "console")
 		})
 	}
+}
+
+// Blocks of documents that take long to recompute.
+func TestSlowTranscripts(t *testing.T) {
+	slowtest.Only(t)
+	replayBlocks(t, "../docs/scenarios.md", "console slow")
 }
 
 // replayBlocks performs the commands of a document's code blocks of one kind.
@@ -124,6 +135,7 @@ func replayBlocks(t *testing.T, file, kind string) {
 
 // TestTranscriptOfSamples runs the commands whose output depends on how fast a program answers, and compares what does not.
 func TestTranscriptOfSamples(t *testing.T) {
+	slowtest.Only(t)
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("the mechanisms of this tutorial are in Python")
 	}

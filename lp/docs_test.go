@@ -13,14 +13,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/number/arith"
 )
-
-// largestLattice bounds n·k in the numbers of docs/levels.md that are recomputed; the build tag slow lifts it.
-var largestLattice = 60
 
 // doc returns the text of a document of the project.
 func doc(t *testing.T, name string) string {
@@ -79,7 +77,7 @@ func TestWorstRatios(t *testing.T) {
 			m := entry.FindStringSubmatch(c)
 			require.NotNil(t, m, c)
 			entries++
-			if n*ks[i] > largestLattice {
+			if n*ks[i] > 60 && !slowtest.Enabled {
 				continue
 			}
 			lower, upper := flipRatio(t, n, ks[i], m[2], level)
@@ -102,7 +100,7 @@ func TestWhereTheRatioPeaks(t *testing.T) {
 		_, beside := flipRatio(t, 4, 10, eps, Paper)
 		assert.Negative(t, beside.Cmp(at10))
 	}
-	if largestLattice >= 96 {
+	if slowtest.Enabled {
 		largest, _ := flipRatio(t, 6, 16, "0.3", Paper)
 		assert.Equal(t, "1.01388", cut(largest, 5))
 	}

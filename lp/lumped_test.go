@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
@@ -54,6 +55,7 @@ func (pressed) Deadline() (time.Time, bool) { return time.Now(), true }
 
 // With a limit of work the clock has no say in what lumping finds, by itself or within Auto.
 func TestMaxWorkIsNoMatterOfTime(t *testing.T) {
+	slowtest.Only(t)
 	for name, r := range map[string]Request{
 		"lumped":                {N: 6, K: 6, Method: Lumped},
 		"auto, past the memory": {N: 7, K: 7, MaxMemory: 1e6},
@@ -108,6 +110,7 @@ func TestCheckRequest(t *testing.T) {
 
 // Certificates of lumped bounds are valid, also of lattices that cannot be enumerated, and say what the answer says.
 func TestLumpedCertificates(t *testing.T) {
+	slowtest.Only(t)
 	for _, r := range []Request{
 		{N: 4, K: 4, Epsilon: decimalEps(t, "0.5")},
 		{N: 5, K: 3, Epsilon: expEps(t, 3, 2), Objective: lattice.Box, Level: Full},

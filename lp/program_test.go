@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	gonum "gonum.org/v1/gonum/optimize/convex/lp"
 
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/lp/clp"
 	"optratio/lp/linear"
@@ -20,6 +21,7 @@ import (
 // The program over orbits has the optimum of the program over all score vectors,
 // at every level and for both objectives.
 func TestSymmetricProgramEqualsUnreduced(t *testing.T) {
+	slowtest.Only(t)
 	for _, s := range [][2]int{{2, 1}, {2, 3}, {3, 1}, {3, 2}, {3, 3}, {4, 2}} {
 		for _, level := range []Level{Paper, DP, Monotone, Full} {
 			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
@@ -195,6 +196,7 @@ func TestRatiosBeyondAllExponents(t *testing.T) {
 
 // Where the closed form is close and the program large, lumping is tried first.
 func TestAutoTriesLumping(t *testing.T) {
+	slowtest.Only(t)
 	a, err := Ratio(context.Background(), Request{N: 16, K: 6, Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Solver: linear.Embedded{}, Gap: big.NewRat(1, 1600)})
 	require.NoError(t, err)
 	assert.Equal(t, ProofLumped, a.Proof)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/variant"
@@ -237,6 +238,7 @@ func (f failing) Solve(context.Context, *linear.Model, linear.Options) (*linear.
 
 // TestThresholdOfALongGap: the ends are 2^-500 apart, on either side of the golden ratio, and their logarithms are told apart.
 func TestThresholdOfALongGap(t *testing.T) {
+	slowtest.Only(t)
 	gap := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 500))
 	a, err := Threshold(context.Background(), ThresholdRequest{N: 3, K: 2, Gap: gap})
 	require.NoError(t, err)

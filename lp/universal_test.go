@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number/arith"
@@ -252,6 +253,7 @@ func factor(b *big.Rat, w int) *big.Rat {
 
 // The integrals over y of both sides, given t, are N(t) and D(t); N is at most C_w(B') D.
 func TestSharesOfTheUniversalBound(t *testing.T) {
+	slowtest.Only(t)
 	r := rand.New(rand.NewPCG(3, 3))
 	one, half := ratOf(1, 1), ratOf(1, 2)
 	for range 4000 {

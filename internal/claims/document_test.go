@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/slowtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the lists of docs/claims.md with what the ledger computes now")
@@ -19,6 +21,7 @@ const document = "../../docs/claims.md"
 
 // Every entry is computed, and docs/claims.md states what came out. Nothing is undecided: a check that fails or panics would be.
 func TestDocument(t *testing.T) {
+	slowtest.Only(t)
 	for _, source := range Sources() {
 		t.Run(string(source), func(t *testing.T) {
 			entries := All(source)

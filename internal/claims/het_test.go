@@ -9,12 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/scenario"
+	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 	"optratio/number/interval"
 )
 
 // Each computation says "refuted" of a statement that is false and "holds" of one that is true, whatever the source says: its statements are corrected or spoiled here.
 func TestDoctoredStatementsAboutHeterogeneousSensitivities(t *testing.T) {
+	slowtest.Only(t)
 	for name, c := range map[string]struct {
 		check   check
 		verdict Verdict

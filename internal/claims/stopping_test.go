@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"optratio/internal/slowtest"
 	rules "optratio/mechanisms/stopping"
 	"optratio/number/interval"
 )
@@ -15,6 +16,7 @@ func find(t *testing.T, c check) Finding { return c(&tally{ctx: t.Context()}) }
 // Each computation says "refuted" of a statement that is false and "holds" of one that is true, whatever the source prints: where the source is wrong its statement is
 // corrected here, where it is right it is spoiled.
 func TestDoctoredStatementsAboutStopping(t *testing.T) {
+	slowtest.Only(t)
 	lastFloor := func(n, k int) interval.Interval {
 		return limitLaw(n, k).Add(interval.ExpRat(rat(-1, 1), precision).Quo(enclose(rat(int64(n), 1))))
 	}

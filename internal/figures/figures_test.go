@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/slowtest"
 )
 
 // drawn computes a figure with its fast parameters, changed by the given ones: name, value, ….
@@ -63,6 +65,7 @@ func written(t *testing.T, f *Figure, format Format) []byte {
 // TestEveryFigure draws every figure with fast parameters: the data are numbers under the names of the series, the three formats can be opened, and
 // the same parameters give the same bytes.
 func TestEveryFigure(t *testing.T) {
+	slowtest.Only(t)
 	for _, spec := range Specs() {
 		t.Run(spec.Name, func(t *testing.T) {
 			f := drawn(t, spec.Name)
@@ -269,6 +272,7 @@ func TestTicks(t *testing.T) {
 
 // TestNoTwoSeriesLookAlike: within a figure no two series have the same dashes and marker, so that none is told from another by colour alone; and mechanisms keep their colours.
 func TestNoTwoSeriesLookAlike(t *testing.T) {
+	slowtest.Only(t)
 	crowded := map[string][]string{
 		"het-1": {"mechanism", "rnm-exponential,rnmh,gem,mgem,rs,rs-log,krr,uniform"},
 		"het-9": {"mechanism", "ucb,thompson,krr,rnm-exponential,rs,gem,mgem"},

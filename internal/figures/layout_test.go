@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"optratio/internal/slowtest"
 )
 
 // A page records where texts are drawn, as boxes on the page: from the baseline up to the height of capitals.
@@ -83,6 +85,7 @@ func texts(f *Figure) *page {
 
 // TestTextsHaveRoom: in no figure a text leaves the page or meets another one.
 func TestTextsHaveRoom(t *testing.T) {
+	slowtest.Only(t)
 	for _, spec := range Specs() {
 		p := texts(drawn(t, spec.Name))
 		assert.Greater(t, len(p.texts), 8, spec.Name)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/evaluate"
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -21,6 +22,7 @@ import (
 
 // TestZCDPDocument: the tables of docs/zcdp.md.
 func TestZCDPDocument(t *testing.T) {
+	slowtest.Only(t)
 	const document = "../../docs/zcdp.md"
 	data, err := os.ReadFile(document)
 	require.NoError(t, err)

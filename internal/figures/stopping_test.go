@@ -5,10 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"optratio/internal/slowtest"
 )
 
 // TestStoppingCurves: the closed forms of the source with a_2 = 1/e and a_3 = a_2 - (1-1/e)²/2, and exact values for 100 candidates.
 func TestStoppingCurves(t *testing.T) {
+	slowtest.Only(t)
 	f := drawn(t, "stopping-2", "points", "26")
 	for name, p := range map[string]float64{"p = 0.2": 0.2, "p = 1": 1} {
 		s := series(t, f, name)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/slowtest"
 )
 
 const subject = `package p
@@ -117,6 +119,7 @@ func TestMutantsOfASource(t *testing.T) {
 // TestScores runs the tester on tests that notice everything but what is the same, and on tests that notice little. An endless
 // loop counts as noticed.
 func TestScores(t *testing.T) {
+	slowtest.Only(t)
 	if testing.Short() {
 		t.Skip("compiles some thirty programs")
 	}
@@ -177,6 +180,7 @@ func TestListOfEquivalents(t *testing.T) {
 
 // Whoever changes a line that the list of equivalents names is told so by the ordinary tests.
 func TestListedMutantsExist(t *testing.T) {
+	slowtest.Only(t)
 	if testing.Short() {
 		t.Skip("loads every package of the list")
 	}

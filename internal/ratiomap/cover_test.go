@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -256,6 +257,7 @@ func TestTargetBeyondReach(t *testing.T) {
 // TestMonotoneLevel: with the rows of monotonicity (3,4) stays below what the paper's program allows there, and certificates hold these rows with
 // multipliers that cannot be changed, nor be used at the paper's level.
 func TestMonotoneLevel(t *testing.T) {
+	slowtest.Only(t)
 	ctx := context.Background()
 	target := big.NewRat(1008, 1000) // the largest ratios are 1.00883 and 1.00668
 	_, err := Prove(ctx, 3, 4, lp.Paper, Options{Target: target})

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/decimal"
+	"optratio/internal/slowtest"
 	"optratio/lp"
 )
 
@@ -157,8 +158,20 @@ func again(t *testing.T, rows []Row) {
 	assert.NoError(t, err, "n = %d, k = %d", rows[0].N, rows[0].K)
 }
 
+// TestWholeMapAgain proves every bound of the two maps of testdata anew: minutes.
+func TestWholeMapAgain(t *testing.T) {
+	slowtest.Only(t)
+	for _, name := range []string{"map.csv", "map-full.csv"} {
+		table, _ := mapTable(t, name)
+		for _, rows := range table {
+			again(t, rows)
+		}
+	}
+}
+
 // TestMapAgain proves some bounds of the table anew; TestWholeMapAgain, with the other slow tests, all of them.
 func TestMapAgain(t *testing.T) {
+	slowtest.Only(t)
 	table, _ := mapTable(t, "map.csv")
 	for _, at := range [][2]int{{2, 3}, {3, 2}, {5, 2}, {4, 3}, {12, 3}} {
 		again(t, table[at])

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/verify/certificate"
 )
 
@@ -61,6 +62,7 @@ func TestResume(t *testing.T) {
 
 // TestDoctoredTables: rows with a hole are not taken for a cover, and are computed again.
 func TestDoctoredTables(t *testing.T) {
+	slowtest.Only(t)
 	dir := t.TempDir()
 	f := Files{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}
 	runTo(t, plan(), f)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/decimal"
+	"optratio/internal/slowtest"
 	"optratio/lp"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
@@ -163,6 +164,7 @@ func TestDeal(t *testing.T) {
 
 // What a kill leaves of the file at any byte is completed to the same rows.
 func TestResumeAtEveryByte(t *testing.T) {
+	slowtest.Only(t)
 	p := grid(t, "2,3", "2", "0.2,2")
 	want := whole(t, p)
 	for name, stride := range map[string]int{"rows.csv": 1, "rows.parquet": 11} { // journals are CSV files, too

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lp/linear"
 	"optratio/lp/table"
 	"optratio/mechanisms"
@@ -174,6 +175,7 @@ func budget(t *testing.T) string {
 }
 
 func TestTablesOfTheDocs(t *testing.T) {
+	slowtest.Only(t)
 	text, err := os.ReadFile(docsFile)
 	require.NoError(t, err)
 	doc := string(text)

@@ -9,11 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"optratio/internal/slowtest"
 	"optratio/lp/linear"
 )
-
-// largestRow bounds n in the rows that TestDocumentTable recomputes; the build tag slow lifts it.
-var largestRow = 30
 
 // certain says that every number of an enclosure begins with the digits shown.
 func certain(lo, hi *big.Rat, shown string) bool {
@@ -45,7 +43,7 @@ func TestDocumentTable(t *testing.T) {
 			continue
 		}
 		rows++
-		if n > largestRow {
+		if n > 30 && !slowtest.Enabled {
 			continue
 		}
 		p := problem(t, n, must(strconv.Atoi(cells[4])), must(strconv.Atoi(cells[3])), cells[1], cells[2])
@@ -296,9 +294,7 @@ func TestNumbersOfTheProse(t *testing.T) {
 
 // At n = 100 optima for small ε come close to the bound for any law; the build tag slow has them.
 func TestNearlyAttainedBound(t *testing.T) {
-	if largestRow < 100 {
-		t.Skip("with -tags slow")
-	}
+	slowtest.Only(t)
 	for eps, want := range map[string]string{"3/10": "0.25914480", "1/2": "0.34725013"} {
 		sol := check(t, problem(t, 100, 1, 1, eps, "0"), solvers()[len(solvers())-1])
 		if !certain(sol.Lower, sol.Upper, want) {

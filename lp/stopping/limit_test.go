@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"optratio/internal/slowtest"
 	"optratio/number/interval"
 )
 
@@ -107,6 +108,7 @@ func limitLaw(starts []interval.Interval, k int, from interval.Interval) interva
 // u < z, grows by z < γ at most there and after the second start by u k/(k-r+1), which is checked to be at most γ. So if the integral over u > γ outweighs the negative part at K, it does for
 // all larger k.
 func TestLimitFromBelow(t *testing.T) {
+	slowtest.Only(t)
 	var starts []interval.Interval
 	left := ratsOf(t, limitRule)
 	one := big.NewRat(1, 1)
@@ -247,6 +249,7 @@ func (v *stoppingValue) excess(j, r int, a, b *big.Float, taken bool) interval.I
 
 // TestLimitFromAbove: no rule of the limit model gains more for the payoffs 1 - λ_1, e^ε λ_1 - λ_2, …, and so no limit of private rules takes the best more often.
 func TestLimitFromAbove(t *testing.T) {
+	slowtest.Only(t)
 	var starts []interval.Interval
 	for _, x := range ratsOf(t, limitStarts) {
 		starts = append(starts, box(x))

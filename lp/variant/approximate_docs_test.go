@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
 )
@@ -53,14 +54,12 @@ func rounded(t *testing.T, low, high *big.Rat, places int) string {
 }
 
 func TestTableOfApproximateOptima(t *testing.T) {
+	slowtest.Only(t)
 	rows := approximateTable(t, "optima")
 	require.Len(t, rows, 12)
 	for _, row := range rows[1:] {
 		want := asTable(row)
 		n, k := whole(t, row[0]), whole(t, row[1])
-		if n*k > largestTable {
-			continue
-		}
 		q := variant.Question{N: n, K: k, L: 1, Epsilon: epsilon(t, row[2])}
 		for i, delta := range rows[0][3:8] {
 			s := approximately(t, q, strings.TrimPrefix(delta, "δ = "))
@@ -78,7 +77,7 @@ func TestTableOfManyCandidates(t *testing.T) {
 	for _, row := range rows[1:] {
 		want := asTable(row)
 		n := whole(t, row[0])
-		if n > largestTable {
+		if n > 40 && !slowtest.Enabled {
 			continue
 		}
 		q := variant.Question{N: n, K: 1, L: 1, Epsilon: epsilon(t, "1")}

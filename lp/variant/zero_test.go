@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lp/linear"
 	"optratio/lp/variant"
 )
@@ -49,6 +50,7 @@ func TestOptimumOfExactlyZero(t *testing.T) {
 
 // At ε beyond what floating-point solvers see, too, the optimum is settled, from bases at moderate z; two candidates have the sum of Theorem 4.
 func TestHardlyAnyNoise(t *testing.T) {
+	slowtest.Only(t)
 	for _, n := range []int{2, 3, 4} {
 		for _, step := range []int{1, 2} {
 			for _, eps := range []string{"20", "45", "120", "700"} {

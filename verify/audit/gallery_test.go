@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/verify"
 )
 
@@ -27,6 +28,7 @@ func buildGallery(t *testing.T) string {
 }
 
 func TestGallery(t *testing.T) {
+	slowtest.Only(t)
 	gallery := buildGallery(t)
 	f, err := os.Open("testdata/gallery/verdicts.txt")
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mathext"
 
+	"optratio/internal/slowtest"
 	"optratio/verify"
 )
 
@@ -106,6 +107,7 @@ func (s *noisyExponential) Values(q verify.Vector, samples int64) ([]float64, st
 
 // An audit that ends with the refutation needs at most three times what an oracle does that knows where to look.
 func TestSamplesToRefuteNearTheOracle(t *testing.T) {
+	slowtest.Only(t)
 	const eps = 0.5
 	value := math.Inf(1) // of values below v, all scores raised by 1
 	for v := -8.0; v <= 0; v += 0.05 {

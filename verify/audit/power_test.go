@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -129,6 +130,7 @@ func firstSeed() uint64 {
 }
 
 func TestBoundNearTheOracle(t *testing.T) {
+	slowtest.Only(t)
 	for _, c := range []struct {
 		budget int64
 		least  float64
@@ -156,6 +158,7 @@ func TestBoundNearTheOracle(t *testing.T) {
 }
 
 func TestSamplesToRefute(t *testing.T) {
+	slowtest.Only(t)
 	var needed []float64
 	for seed := range uint64(runs(9)) {
 		o := samplerOptions(t, "0.5", 1_000_000)
@@ -182,8 +185,16 @@ func responseLaw(eps float64) law {
 	}
 }
 
+// TestAThousandAudits is TestFalseAlarms with as many audits as docs/auditing.md reports.
+func TestAThousandAudits(t *testing.T) {
+	slowtest.Only(t)
+	t.Setenv("AUDIT_RUNS", "1000")
+	TestFalseAlarms(t)
+}
+
 // Mechanisms at exactly their ε are refuted more rarely than the level of 5 % permits: in at most 1 % of the audits and one more.
 func TestFalseAlarms(t *testing.T) {
+	slowtest.Only(t)
 	counts := func(l law) func(seed uint64) sampler {
 		return func(seed uint64) sampler { return newLawSampler(l, seed+1000) }
 	}

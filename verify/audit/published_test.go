@@ -10,12 +10,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/verify"
 )
 
 // docs/gallery.md shows bugs of published implementations. Each has a subject of the same mathematical behaviour in testdata/gallery; the audit
 // finds what the page says it finds.
 func TestPublishedBugs(t *testing.T) {
+	slowtest.Only(t)
 	gallery := buildGallery(t)
 	text, err := os.ReadFile("../../docs/gallery.md")
 	require.NoError(t, err)

@@ -1,5 +1,3 @@
-//go:build slow
-
 package heterogeneous
 
 import (
@@ -8,11 +6,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"optratio/internal/slowtest"
 	"optratio/verify"
 )
 
 // The estimates of random stopping in the docs against its enclosures, which are slow; they also prove it ε-DP on every grid there.
 func TestRandomStoppingRigorously(t *testing.T) {
+	slowtest.Only(t)
 	for i, c := range cases {
 		for _, e := range []string{"5/4", "2", "4"} {
 			a := solveWith(t, Request{Grid: docGrid(i, true), Epsilon: exp(t, e)}, "rs", "≈rs")

@@ -1,6 +1,0 @@
-//go:build !slow
-
-package scenario
-
-// everySplit asks tests for all splits.
-const everySplit = false

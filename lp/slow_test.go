@@ -1,5 +1,0 @@
-//go:build slow
-
-package lp
-
-func init() { largestLattice = 1 << 20 }

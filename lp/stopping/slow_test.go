@@ -1,5 +1,0 @@
-//go:build slow
-
-package stopping
-
-func init() { largestRow = 1000 }
