@@ -29,6 +29,10 @@ func (r *Request) complete() error {
 		return fmt.Errorf("%w: mechanism %d is nil", ErrRequest, i)
 	}
 	r.Solver, r.Gap = solverOf(r.Solver), cmp.Or(r.Gap, big.NewRat(1, 1e9))
+	// A prior that an objective says too is that objective: what is spelled out has the answer of what is left out.
+	if o, ok := objectiveOf(r.Prior, r.Objective); ok {
+		r.Objective, r.Prior = o, nil
+	}
 	if r.Method < Auto || r.Method > Enumerated {
 		return fmt.Errorf("%w: no method has the number %d", ErrRequest, r.Method)
 	}
@@ -93,6 +97,9 @@ func checkWeights(o lattice.Objective, prior *variant.Prior, worst bool) error {
 // complete fills in defaults and checks what else is in the request than n and k.
 func (r *ThresholdRequest) complete() error {
 	r.Solver, r.Gap = solverOf(r.Solver), cmp.Or(r.Gap, big.NewRat(1, 1e6))
+	if o, ok := objectiveOf(r.Prior, r.Objective); ok {
+		r.Objective, r.Prior = o, nil
+	}
 	if r.Gap.Sign() == 0 {
 		return fmt.Errorf("%w: the gap of a threshold must be positive", ErrRequest)
 	}

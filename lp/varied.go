@@ -17,7 +17,16 @@ import (
 
 // Varied reports whether a request asks more than the published program: then package variant answers it.
 func (r *Request) Varied() bool {
-	return r.Step > 1 || r.Worst || !r.Loss.IsMean() || r.Prior != nil || r.Delta != nil
+	_, named := objectiveOf(r.Prior, r.Objective)
+	return r.Step > 1 || r.Worst || !r.Loss.IsMean() || !named || r.Delta != nil
+}
+
+// objectiveOf returns the objective that a prior is: o for none. It reports false where the prior is no objective.
+func objectiveOf(prior *variant.Prior, o lattice.Objective) (lattice.Objective, bool) {
+	if prior == nil {
+		return o, true
+	}
+	return prior.Objective()
 }
 
 // question returns the request as package variant takes it.

@@ -259,3 +259,22 @@ func TestDeltaIsChecked(t *testing.T) {
 		assert.Error(t, err)
 	}
 }
+
+// What is left out and what is spelled out is one question: the same answer, by the same engine.
+func TestSpelledOutIsThePlainQuestion(t *testing.T) {
+	for o, prior := range map[lattice.Objective]variant.Prior{lattice.Paper: variant.Uniform(), lattice.Box: variant.Box()} {
+		r := lp.Request{N: 4, K: 3, Objective: o, Method: lp.Enumerated}
+		want := asked(t, "3/2", r)
+		r.Objective, r.Step, r.Loss, r.Prior = lattice.Paper, 1, variant.Mean(), &prior
+		assert.False(t, r.Varied())
+		got := asked(t, "3/2", r)
+		assert.Equal(t, want.Evidence.Proposal, got.Evidence.Proposal)
+		assert.Equal(t, want.Mechanisms, got.Mechanisms)
+		assert.Equal(t, want.Pivots, got.Pivots)
+		a, err := lp.Threshold(context.Background(), lp.ThresholdRequest{N: 3, K: 3, Objective: o})
+		require.NoError(t, err)
+		b, err := lp.Threshold(context.Background(), lp.ThresholdRequest{N: 3, K: 3, Prior: &prior})
+		require.NoError(t, err)
+		assert.Equal(t, a, b)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"optratio/lp/linear"
+	"optratio/number/arith"
 )
 
 // proposal is a point and multipliers that bounds are evaluated from. Nothing about it is trusted: whatever its
@@ -233,29 +234,57 @@ func (p *Program) feasible(prop *proposal, z *big.Rat) *Table {
 func (t *Table) Value() *big.Rat {
 	p := t.program
 	keep := new(big.Rat).Sub(big.NewRat(1, 1), t.theta)
-	sum, most, total := new(big.Rat), new(big.Rat), new(big.Int)
+	most, sum := new(big.Rat), new(big.Int) // of the proposal's table; the sum times its denominator
 	var term big.Int
 	for g := range p.groups() {
-		own, inside := new(big.Int), new(big.Rat)
+		own := new(big.Int)
 		for j := p.First[g]; j < p.First[g+1]; j++ {
 			own.Add(own, term.Mul(p.Loss[j], t.x.Num[j]))
-			if t.theta.Sign() > 0 && p.Loss[j].Sign() > 0 {
-				x := new(big.Rat).SetInt(term.Mul(p.Loss[j], term.SetInt64(p.Count[j])))
-				inside.Add(inside, x.Mul(x, p.Interior[j]))
-			}
-		}
-		at := new(big.Rat).SetFrac(own, t.x.Den)
-		at.Add(at.Mul(at, keep), inside.Mul(inside, t.theta))
-		if at.Cmp(most) > 0 {
-			most.Set(at)
 		}
 		if !p.Worst {
-			sum.Add(sum, at.Mul(at, new(big.Rat).SetInt(p.Weight[g])))
-			total.Add(total, p.Weight[g])
+			sum.Add(sum, own.Mul(own, p.Weight[g]))
+			continue
+		}
+		at := new(big.Rat).SetFrac(own, t.x.Den)
+		if t.theta.Sign() > 0 {
+			at.Add(at.Mul(at, keep), new(big.Rat).Mul(p.inside()[g], t.theta))
+		}
+		if at.Cmp(most) > 0 {
+			most.Set(at)
 		}
 	}
 	if p.Worst {
 		return most
 	}
-	return sum.Quo(sum, new(big.Rat).SetInt(total))
+	mean := new(big.Rat).SetFrac(sum, term.Mul(p.total, t.x.Den))
+	if t.theta.Sign() > 0 {
+		mean.Add(mean.Mul(mean, keep), new(big.Rat).Mul(p.inside()[0], t.theta))
+	}
+	return mean
+}
+
+// inside returns the expected loss of the interior table: of each group with Worst, else their mean alone.
+func (p *Program) inside() []*big.Rat {
+	if p.interior != nil {
+		return p.interior
+	}
+	den, total := arith.CommonDenominator(p.Interior), new(big.Int)
+	var term big.Int
+	for g := range p.groups() {
+		sum := new(big.Int)
+		for j := p.First[g]; j < p.First[g+1]; j++ {
+			x := p.Interior[j]
+			term.Mul(term.Quo(den, x.Denom()), x.Num())
+			sum.Add(sum, term.Mul(term.Mul(&term, p.Loss[j]), big.NewInt(p.Count[j])))
+		}
+		if p.Worst {
+			p.interior = append(p.interior, new(big.Rat).SetFrac(sum, den))
+		} else {
+			total.Add(total, sum.Mul(sum, p.Weight[g]))
+		}
+	}
+	if !p.Worst {
+		p.interior = append(p.interior, new(big.Rat).SetFrac(total, den.Mul(den, p.total)))
+	}
+	return p.interior
 }

@@ -75,8 +75,9 @@ type Program struct {
 	rows []Cut
 	have map[string]bool
 	of   []int32 // group of each cell
-	// common is the least common multiple of all counts.
-	common *big.Int
+	// common is the least common multiple of all counts, total the sum of the weights.
+	common, total *big.Int
+	interior      []*big.Rat // what inside returns
 }
 
 // ErrProgram is wrapped by errors about a malformed program.
@@ -90,7 +91,7 @@ func (p *Program) check() error {
 	}
 	p.of, p.common = make([]int32, cells), big.NewInt(1)
 	counts := map[int64]bool{}
-	total := new(big.Int)
+	p.total, p.interior = new(big.Int), nil
 	for g := range p.groups() {
 		if p.First[g+1] <= p.First[g] {
 			return fmt.Errorf("%w: group %d has no cells", ErrProgram, g)
@@ -111,9 +112,9 @@ func (p *Program) check() error {
 		if p.Weight[g].Sign() < 0 {
 			return fmt.Errorf("%w: group %d has weight %s", ErrProgram, g, p.Weight[g])
 		}
-		total.Add(total, p.Weight[g])
+		p.total.Add(p.total, p.Weight[g])
 	}
-	if !p.Worst && total.Sign() == 0 {
+	if !p.Worst && p.total.Sign() == 0 {
 		return fmt.Errorf("%w: all weights are 0", ErrProgram)
 	}
 	if p.Pairs == nil {

@@ -78,7 +78,7 @@ func (p *Program) Solve(ctx context.Context, eps mechanisms.Epsilon, solver line
 	s := &Solution{}
 	low, high := Between(eps, 128)
 	// The interior table and no multipliers are an answer from the start.
-	s.take(p, p.inside(), low, high)
+	s.take(p, p.start(), low, high)
 	err := p.solve(ctx, s, eps, solver, gap, report)
 	if embedded := (linear.Embedded{}); errors.Is(err, linear.ErrUnsettled) && solver.Name() != embedded.Name() {
 		// Another solver may be content with a basis that exact arithmetic is not: CLP, with losses of 10^-13 at ε = 30.
@@ -133,8 +133,8 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps mechanisms.Epsilon
 	return p.sharpen(ctx, g, s, eps, gap)
 }
 
-// inside proposes the interior table, and with Worst equal weights.
-func (p *Program) inside() *proposal {
+// start proposes the interior table, and with Worst equal weights.
+func (p *Program) start() *proposal {
 	prop := &proposal{
 		&linear.Fractions{Num: make([]*big.Int, p.cells()), Den: big.NewInt(1)},
 		&linear.Fractions{Num: make([]*big.Int, p.fixed()-p.groups()+len(p.rows)), Den: big.NewInt(1)},

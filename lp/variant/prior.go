@@ -102,6 +102,14 @@ func (p Prior) String() string {
 	return p.kind
 }
 
+// Objective returns the objective of package lattice that a uniform or box prior is, and false for any other prior.
+func (p Prior) Objective() (o lattice.Objective, ok bool) {
+	if p.kind == "box" {
+		return lattice.Box, true
+	}
+	return lattice.Paper, p.kind == ""
+}
+
 // product returns the factor of each depth, and false where the prior is no product.
 func (p Prior) product(q *Question) (factors []*big.Rat, ok bool, err error) {
 	switch p.kind {
