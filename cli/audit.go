@@ -24,7 +24,7 @@ type auditFlags struct {
 	domain, neighbors, sensitivity          string
 	property, against, precision, budgetStr string
 	confidence, until, outcomes             string
-	shifted                                 bool
+	shifted, cleanEnv                       bool
 	seed                                    uint64
 	timeout                                 time.Duration
 	junit                                   junitFlag
@@ -37,7 +37,7 @@ func newAudit(s streams) *cobra.Command {
 		Use:   "audit (--pmf-exec CMD | --sample-exec CMD | --pmf-file FILE) --eps E",
 		Short: "Examine a mechanism in any language, or a table of its probabilities",
 		Long: `Examine a mechanism in any language. CMD is a command line for sh -c, started once and again
-after a crash. It is sent one JSON object a line,
+after a crash. It gets this command's environment, unless --clean-env is given. It is sent one JSON object a line,
   {"scores":[0,-1,-2.5],"epsilon":1,"sensitivity":1,"monotonic":false}
 and answers one line each: {"pmf":[0.6,0.3,0.1]}, in numbers or strings "p/q". A sampler is also sent
 "samples":N and answers {"counts":[…]}, with --outcomes labels {"counts":{"a":12,"nobody":3}}, with --outcomes real
@@ -77,6 +77,7 @@ R-zCDP and bounded range R; of a sampler, they are violated where a lower bound 
 	fs.StringVar(&f.outcomes, "outcomes", "index", "what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers)")
 	fs.StringVar(&f.budgetStr, "budget", "1M", "samples in all, such as 300k or 10M")
 	countVar(fs, &f.children, "children", "", 1, "with --sample-exec: run the program so many times at once; the samples of every question are dealt to them")
+	addCleanEnv(c, &f.cleanEnv)
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
 	f.junit.add(c)
@@ -94,7 +95,7 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if given != 1 {
 		return o, usagef("give exactly one of --pmf-exec, --sample-exec and --pmf-file")
 	}
-	o = audit.Options{N: f.n, K: f.k, Domain: f.domain, Seed: f.seed, Timeout: f.timeout, Children: f.children}
+	o = audit.Options{N: f.n, K: f.k, Domain: f.domain, Seed: f.seed, Timeout: f.timeout, Children: f.children, CleanEnv: f.cleanEnv}
 	if f.children < 1 || f.children > 1 && f.sampleExec == "" {
 		return o, usagef("--children %d: give at least 1, and with more than 1 --sample-exec", f.children)
 	}

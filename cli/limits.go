@@ -53,8 +53,8 @@ func (j *job) limited(run func(context.Context) error) func(*cobra.Command, []st
 
 // limits are --time-limit and --max-memory, which every command has that can run long.
 //
-// Both bound the whole command: a monitor compares the memory of the process with --max-memory, and the garbage collector works
-// harder as it comes near. When a limit is reached, or at Ctrl-C and SIGTERM, the command's context ends with the cause.
+// Both bound the whole command: a monitor compares the memory of the process, and of programs under audit with all that they started, with
+// --max-memory, and the garbage collector works harder as it comes near. When a limit is reached, or at Ctrl-C and SIGTERM, the command's context ends with the cause.
 // The computation then has grace to return the best answer so far; see settle.
 type limits struct {
 	time   time.Duration
@@ -65,6 +65,7 @@ const (
 	grace       = 1600 * time.Millisecond // for a computation to return after its context has ended
 	fileGrace   = 300 * time.Millisecond  // for a file to be opened, or written, after that
 	memoryTick  = 20 * time.Millisecond
+	othersTick  = 5   // memoryTicks between two looks at what programs under audit hold, which the whole list of processes tells
 	memoryShare = 0.9 // of --max-memory is where the garbage collector tries to stay below
 	liveShare   = 0.7 // of --max-memory, from which live objects end the work
 )
@@ -117,15 +118,28 @@ func (l *limits) start(ctx context.Context) (limited context.Context, stop func(
 	limited, cancel := context.WithCancelCause(ctx)
 	before := debug.SetMemoryLimit(int64(memoryShare * float64(most)))
 	go func() {
-		for limited.Err() == nil {
+		others := int64(0)
+		for tick := 0; limited.Err() == nil; tick++ {
+			if tick%othersTick == 0 {
+				others = audit.ProgramsMemory()
+			}
 			// Near its soft limit the garbage collector would take most of the time: what is live has to stay well below it.
-			if memoryInUse() > most || liveHeap() > int64(liveShare*float64(most)) {
-				cancel(limitError(fmt.Sprintf("the memory limit of %s was reached", l.memory)))
+			if memoryInUse()+others > most || liveHeap() > int64(liveShare*float64(most)) {
+				cancel(l.reached(others))
 			}
 			time.Sleep(memoryTick)
 		}
 	}()
 	return limited, func() { cancel(nil); end(); debug.SetMemoryLimit(before) }, nil
+}
+
+// reached says that the memory limit was reached, with so many bytes in programs under audit.
+func (l *limits) reached(others int64) error {
+	text := fmt.Sprintf("the memory limit of %s was reached", l.memory)
+	if others > 0 {
+		text += fmt.Sprintf(", of which the program under audit holds %d MB", (others+500_000)/1_000_000)
+	}
+	return limitError(text)
 }
 
 // liveHeap returns the bytes that the last garbage collection found in use.

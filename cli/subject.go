@@ -21,7 +21,7 @@ import (
 type subjectFlags struct {
 	exec, file, precision string
 	timeout               time.Duration
-	symmetric             bool
+	symmetric, cleanEnv   bool
 }
 
 func (f *subjectFlags) add(c *cobra.Command) {
@@ -30,7 +30,13 @@ func (f *subjectFlags) add(c *cobra.Command) {
 	fs.StringVar(&f.file, "pmf-file", "", "rate this table of probabilities too, as subject: a line {\"scores\":[0,-2],\"pmf\":[0.7,0.3]} for each score vector")
 	fs.StringVar(&f.precision, "pmf-precision", "1e-9", "relative precision of the subject's probabilities")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer of the subject")
+	addCleanEnv(c, &f.cleanEnv)
 	fs.BoolVar(&f.symmetric, "assume-symmetric", false, "ask the subject about one order of each score vector, as if it were symmetric, which is not checked")
+}
+
+// addCleanEnv adds --clean-env.
+func addCleanEnv(c *cobra.Command, to *bool) {
+	c.Flags().BoolVar(to, "clean-env", false, "start the program with an empty environment, not with that of this command")
 }
 
 func (f *subjectFlags) given() bool { return f.exec != "" || f.file != "" }
@@ -60,7 +66,7 @@ func (f *subjectFlags) parse(ctx context.Context, eps mechanisms.Epsilon, delta 
 	if err != nil {
 		return nil, err
 	}
-	o := audit.Options{Epsilon: eps, Sensitivity: delta, Neighbors: model, Precision: precision, Timeout: f.timeout, Progress: progress}
+	o := audit.Options{Epsilon: eps, Sensitivity: delta, Neighbors: model, Precision: precision, Timeout: f.timeout, CleanEnv: f.cleanEnv, Progress: progress}
 	if f.exec != "" {
 		return audit.NewProgram(f.exec, f.symmetric, o)
 	}

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +26,7 @@ const (
 type child struct {
 	command string
 	timeout time.Duration
+	clean   bool // it does not get the environment
 	p       *process
 	starts  int
 	// confused says why answers cannot be told which questions they belong to, once that is so.
@@ -36,14 +37,14 @@ type child struct {
 
 // process is one run of the program.
 type process struct {
-	cmd    *exec.Cmd
+	guard  *guard
 	stdin  io.WriteCloser
 	lines  chan []byte   // answers; closed at the end of output
 	broken error         // why output ended, if not by its end; to be read after lines is closed
 	quit   chan struct{} // closed to stop the reader
 	stderr *tail
 	ended  chan struct{} // closed after the process was waited for
-	status error         // from Wait, to be read after ended is closed
+	status error         // how it ended, nil for status 0; to be read after ended is closed
 	once   sync.Once
 	served int      // answers given
 	ahead  [][]byte // questions written before it was their turn
@@ -62,12 +63,34 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
+// endStatus says how a program ended that did not end with status 0.
+type endStatus struct {
+	text string // such as "exit status 3" or "signal: killed"
+	code int    // -1 after a signal
+}
+
+func (e *endStatus) Error() string { return e.text }
+
+// endedAs returns what a process's state says of its end, nil for status 0.
+func endedAs(state *os.ProcessState) error {
+	if state == nil || state.Success() {
+		return nil
+	}
+	return &endStatus{state.String(), state.ExitCode()}
+}
+
 // errStart says that no shell could be started at all.
 var errStart = errors.New("cannot start a shell")
 
 func (c *child) start() error {
-	cmd := exec.Command("sh", "-c", c.command)
-	ownGroup(cmd)
+	g, err := guarded(c.command)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errStart, err)
+	}
+	cmd := g.cmd
+	if c.clean {
+		cmd.Env = []string{}
+	}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -80,12 +103,12 @@ func (c *child) start() error {
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := g.start(); err != nil {
 		return fmt.Errorf("%w: %w", errStart, err)
 	}
 	c.starts++
 	p := &process{
-		cmd: cmd, stdin: stdin, lines: make(chan []byte, 1), quit: make(chan struct{}),
+		guard: g, stdin: stdin, lines: make(chan []byte, 1), quit: make(chan struct{}),
 		stderr: &tail{}, ended: make(chan struct{}),
 	}
 	c.p = p
@@ -94,21 +117,17 @@ func (c *child) start() error {
 	read := make(chan struct{})
 	go func() { p.read(stdout); close(read) }()
 	go func() {
-		// Wait closes the pipes, so output comes first; a grandchild that keeps them open after the process
-		// has ended is cut off.
-		state, _ := cmd.Process.Wait()
+		// Output comes before the pipes are closed; whoever keeps them open after the program has ended is cut off.
+		status := g.wait()
 		p.mu.Lock()
 		p.reaped = true
-		killGroup(cmd) // what it left behind; its number is not in use again yet
 		p.mu.Unlock()
 		select {
 		case <-read:
 		case <-time.After(lastWords):
 		case <-p.quit:
 		}
-		if state != nil && !state.Success() {
-			p.status = &exec.ExitError{ProcessState: state}
-		}
+		p.status = status
 		_ = stdin.Close()
 		_ = stdout.Close()
 		_ = stderr.Close()
@@ -291,20 +310,20 @@ func (c *child) gone() error {
 		return &failure{text: "closed its output" + p.stderr.last()}
 	}
 	if p.status != nil {
-		var exit *exec.ExitError
-		unstarted := errors.As(p.status, &exit) && (exit.ExitCode() == 126 || exit.ExitCode() == 127)
+		var end *endStatus
+		unstarted := errors.As(p.status, &end) && (end.code == 126 || end.code == 127)
 		return &failure{text: p.status.Error() + p.stderr.last(), unstarted: unstarted && p.served == 0}
 	}
 	return &failure{text: "ended without an answer" + p.stderr.last(), quiet: p.served > 0}
 }
 
-// kill ends the process group and waits until the process is reaped.
+// kill ends the program with what it started, and waits until it is reaped.
 func (p *process) kill() {
 	p.once.Do(func() {
 		close(p.quit)
 		p.mu.Lock()
 		if !p.reaped {
-			killGroup(p.cmd)
+			p.guard.kill()
 		}
 		p.mu.Unlock()
 		_ = p.stdin.Close()

@@ -10,7 +10,8 @@
 //
 // Programs are not trusted to behave: whatever is no answer (a crash, silence, NaN, a wrong
 // length) is the output event "error", which counts as an output like any other and is
-// a Finding. Children run in a process group of their own, which is killed, and are always reaped.
+// a Finding. What a program starts ends with it, and with the audit, however that ends: on Linux even what has left its process group or was orphaned, and even after
+// SIGKILL, since a supervisor stands between the two. For that a process of this package starts its own executable again, under another name.
 //
 // Probabilities are checked by package verify, a JSON number standing for every real
 // number near it. Samples permit statistical verdicts alone: a lower bound on ε at a

@@ -37,6 +37,7 @@ type Options struct {
 	Confidence *big.Rat // of the lower bound on ε, and of the test of fit; 0.95
 	Outcomes   string   // of a sampler: Index (the default), Labels or Real
 	Children   int      // of a program that samples: so many run at the same time; 1
+	CleanEnv   bool     // programs do not get the environment of this process
 	// UntilRefuted ends an audit of samples once the claim is refuted, and makes it look for that as early as it can. Otherwise
 	// the whole budget goes into the bound.
 	UntilRefuted bool

@@ -125,7 +125,7 @@ func (a *asker) line(q verify.Vector, samples int64) []byte {
 func newAsker(ctx context.Context, command string, space *verify.Space, o *Options) *asker {
 	return &asker{
 		ctx: ctx, opts: o, space: space, epsilon: epsilonText(o.Epsilon),
-		child: &child{command: command, timeout: o.Timeout},
+		child: &child{command: command, timeout: o.Timeout, clean: o.CleanEnv},
 	}
 }
 
