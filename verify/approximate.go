@@ -82,6 +82,10 @@ func (c *run) approximate() (*Result, error) {
 		if err != nil {
 			return err
 		}
+		if t.silent(a, b) {
+			partial = true
+			return nil
+		}
 		for _, d := range []struct {
 			a, b  *Answer
 			q, to Vector
@@ -100,7 +104,7 @@ func (c *run) approximate() (*Result, error) {
 					w.Candidate, w.Candidates = nil, e.candidates
 					return w
 				})
-			case d.a.Event != "" && d.b.Event == "":
+			case d.a.Event != "":
 				show(event{excess: Rational(big.NewRat(1, 1))}, d.q, d.to, func() *Witness { return c.eventPair(d.q, d.to) })
 			}
 		}

@@ -273,6 +273,7 @@ func (c *run) concentrated(t *tracker) (*supremum, error) {
 	if target := c.opts.Rho; c.opts.rho == decidedRho {
 		u.ceiling, u.most = true, interval.Point(interval.FromRat(target, renyiBits).Lo())
 	}
+	missed := false
 	for q, other := range c.dom.Neighbors {
 		if err := t.step(); err != nil {
 			return u, err
@@ -285,13 +286,8 @@ func (c *run) concentrated(t *tracker) (*supremum, error) {
 			return u, err
 		}
 		if a.Event != "" || b.Event != "" {
-			if (a.Event == "") != (b.Event == "") {
-				u.infinite = true
-				if a.Event == "" {
-					q, other = other, q
-				}
-				t.fail(size(len(q), q, other), func() *Witness { return c.eventPair(q, other) })
-			}
+			missed = t.silent(a, b) || missed
+			u.infinite = c.eventDiffers(t, a, b, q, other) || u.infinite
 			continue
 		}
 		if c.supportsDiffer(t, q, other, a, b) {
@@ -303,7 +299,7 @@ func (c *run) concentrated(t *tracker) (*supremum, error) {
 		u.raise(&forth, witness)
 		u.raise(&back, witness)
 	}
-	u.partial = !u.most.IsFinite()
+	u.partial = missed || !u.most.IsFinite()
 	return u, nil
 }
 

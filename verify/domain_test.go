@@ -201,9 +201,14 @@ func pmf(ps ...string) *Answer {
 	return a
 }
 
-// TestEventsTellVectorsApart: an answer against none violates what compares the two; none on both sides proves nothing.
+// TestEventsTellVectorsApart: an answer against none violates what compares the two; none on both sides proves nothing, nor does an event
+// that did not come again.
 func TestEventsTellVectorsApart(t *testing.T) {
-	even, none := pmf("1/2", "1/2"), &Answer{Event: "error: x"}
+	even, none, once := pmf("1/2", "1/2"), &Answer{Event: "error: x"}, &Answer{Event: "error: x", Unsteady: true}
+	silence := map[Property]Verdict{
+		DP: Undecided, BoundedRange: Undecided, ApproximateDP: Undecided, RDP: Undecided, ZCDP: Undecided,
+		Shift: Undecided, Symmetry: Undecided, Sum: Undecided, Monotone: Undecided,
+	}
 	q, o := Vector{0, 0}, Vector{1, 1}
 	em := SubjectFunc(func(Vector) (*Answer, error) { return even, nil })
 	for _, c := range []struct {
@@ -213,7 +218,9 @@ func TestEventsTellVectorsApart(t *testing.T) {
 		{even, even, map[Property]Verdict{DP: Proved, BoundedRange: Proved, Shift: Proved, Symmetry: Proved, Sum: Proved, Monotone: Proved, RDP: Proved, ZCDP: Proved, DominatesEM: Proved, DominatesEMMean: Proved}},
 		{even, none, map[Property]Verdict{DP: Violated, BoundedRange: Violated, Shift: Violated, Symmetry: Violated, Sum: Undecided, Monotone: Undecided, RDP: Violated, ZCDP: Violated}},
 		{none, even, map[Property]Verdict{DP: Violated, BoundedRange: Violated, Shift: Violated, Symmetry: Violated, Sum: Undecided, Monotone: Undecided, RDP: Violated, ZCDP: Violated}},
-		{none, none, map[Property]Verdict{Shift: Undecided, Symmetry: Undecided, Sum: Undecided, Monotone: Undecided}},
+		{none, none, silence},
+		{even, once, silence},
+		{once, none, silence},
 	} {
 		d, subject := asked([][2]Vector{{q, o}}, map[string]*Answer{fmt.Sprint(q): c.a, fmt.Sprint(o): c.b})
 		for p, want := range c.want {
@@ -231,7 +238,12 @@ func TestEventsTellVectorsApart(t *testing.T) {
 				assert.Equal(t, ScoresText(d.Space.Scores(first)), ScoresText(r.Witness.Scores), "%s: the vector without an answer", p)
 			}
 			if want == Undecided {
-				assert.Equal(t, unanswered, r.Reason, p)
+				assert.Contains(t, []string{unanswered, unsteady}, r.Reason, p)
+				assert.False(t, r.TightEps.IsValid(), "%s of %v and %v: %s", p, c.a, c.b, r)
+				for _, order := range r.Orders {
+					_, bounded := order.Eps.Upper()
+					assert.False(t, bounded, "%s of %v and %v: %s", p, c.a, c.b, r)
+				}
 			}
 			if p == DP && want == Violated {
 				assert.True(t, r.TightEps.IsInf())

@@ -332,11 +332,12 @@ func (c *run) neighbors(t *tracker, tight *greatest, a, b *Answer, q, other Vect
 
 // supports handles a pair of which one gives an event and the other, maybe, does not.
 func (c *run) supports(t *tracker, tight, widest *greatest, a, b *Answer, q, other Vector) error {
+	if t.silent(a, b) {
+		tight.partial = true
+		return nil
+	}
 	if err := t.step(); err != nil {
 		return err
-	}
-	if a.Event != "" && b.Event != "" {
-		return nil
 	}
 	if a.Event == "" {
 		q, other = other, q

@@ -168,17 +168,33 @@ func numbers(values []*Value) []number.Number {
 	return out
 }
 
-const unanswered = "not every question was answered with probabilities"
+const (
+	unanswered = "not every question was answered with probabilities"
+	unsteady   = "a question was not answered once, and answered when it was asked again"
+)
+
+// silent reports whether two answers say nothing about each other: neither is a pmf, or one is an event of unknown probability. That
+// leaves the property undecided.
+func (t *tracker) silent(a, b *Answer) bool {
+	switch {
+	case a.Unsteady || b.Unsteady:
+		t.undecide(unsteady)
+	case a.Event != "" && b.Event != "":
+		t.undecide(unanswered)
+	default:
+		return false
+	}
+	return true
+}
 
 // events compares two answers, one of which at least is no pmf: they differ where the other one is, and where
 // neither is there is nothing to compare.
 func (c *run) events(t *tracker, a, b *Answer, q, other Vector) error {
+	if t.silent(a, b) {
+		return nil
+	}
 	if err := t.step(); err != nil {
 		return err
-	}
-	if a.Event != "" && b.Event != "" {
-		t.undecide(unanswered)
-		return nil
 	}
 	if a.Event == "" {
 		q, other = other, q

@@ -21,6 +21,7 @@ type divergence struct {
 	alpha    *big.Rat
 	x        interval.Interval
 	infinite bool
+	partial  bool            // there are neighbors that could not be compared
 	witness  func() *Witness // of the neighbors where it is attained, as far as enclosures tell
 }
 
@@ -28,7 +29,11 @@ func (d divergence) number() number.Number {
 	if d.infinite {
 		return number.Infinity()
 	}
-	return number.Enclosed(d.x)
+	x := number.Enclosed(d.x)
+	if lo, ok := x.Lower(); ok && d.partial {
+		return number.Bounds(lo, nil)
+	}
+	return x
 }
 
 // renyi encloses the Rényi divergences at the given orders, and the tight zero-concentrated ρ.
@@ -133,13 +138,8 @@ func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
 			return d, err
 		}
 		if a.Event != "" || b.Event != "" {
-			if (a.Event == "") != (b.Event == "") {
-				d.infinite = true
-				if a.Event == "" {
-					q, other = other, q
-				}
-				t.fail(size(len(q), q, other), func() *Witness { return c.eventPair(q, other) })
-			}
+			d.partial = d.partial || t.silent(a, b)
+			d.infinite = c.eventDiffers(t, a, b, q, other) || d.infinite
 			continue
 		}
 		for _, pair := range [][2]*Answer{{a, b}, {b, a}} {
@@ -163,6 +163,18 @@ func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
 		}
 	}
 	return d, nil
+}
+
+// eventDiffers reports whether one of the answers is an event and the other one is not, and records it.
+func (c *run) eventDiffers(t *tracker, a, b *Answer, q, other Vector) bool {
+	if a.Unsteady || b.Unsteady || (a.Event == "") == (b.Event == "") {
+		return false
+	}
+	if a.Event == "" {
+		q, other = other, q
+	}
+	t.fail(size(len(q), q, other), func() *Witness { return c.eventPair(q, other) })
+	return true
 }
 
 // between returns

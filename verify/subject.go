@@ -60,6 +60,9 @@ func (s *Space) instance(q Vector) *mechanisms.Instance {
 type Answer struct {
 	P     []*Value
 	Event string // what came instead of probabilities: "error" with a reason
+	// Unsteady says that the event did not come again when the question was repeated, so that its probability is not known. Nothing is
+	// concluded from such an answer.
+	Unsteady bool
 }
 
 // Subject is a mechanism under examination. An error ends the examination; what the

@@ -29,7 +29,7 @@ func ExampleMechanism() {
 	fmt.Println(r.Find(verify.Shift), err)
 	fmt.Println(r.Findings[0])
 	// Output:
-	// shift: violated, 458 checked
+	// shift: violated, 449 checked
 	//   fails at scores (3000) and (0), output "error": 1 and 0 <nil>
 	// error: scores (3000, 3000, 3000): bad answer: no maximum subtracted states the probability NaN of candidate 0 (the first of 20 of this kind)
 }

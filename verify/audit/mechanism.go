@@ -61,7 +61,7 @@ type called struct {
 func (c *called) on(m mechanisms.Mechanism, space *verify.Space) verify.Subject {
 	inner := verify.ForMechanism(m, space)
 	_, approximate := m.(mechanisms.Approximate)
-	return verify.SubjectFunc(func(q verify.Vector) (a *verify.Answer, err error) {
+	once := func(q verify.Vector, again bool) (a *verify.Answer, err error) {
 		if c.ctx.Err() != nil {
 			return nil, errStopped
 		}
@@ -75,7 +75,9 @@ func (c *called) on(m mechanisms.Mechanism, space *verify.Space) verify.Subject 
 			if err == nil || errors.Is(err, verify.ErrUndecided) {
 				return
 			}
-			c.findings = addFinding(c.findings, Finding{Event: "error", Detail: err.Error(), Scores: space.Scores(q)})
+			if !again { // one finding is enough
+				c.findings = addFinding(c.findings, Finding{Event: "error", Detail: err.Error(), Scores: space.Scores(q)})
+			}
 			a, err = &verify.Answer{Event: err.Error()}, nil
 		}()
 		if a, err = inner.Answer(q); err != nil || approximate {
@@ -88,6 +90,13 @@ func (c *called) on(m mechanisms.Mechanism, space *verify.Space) verify.Subject 
 			}
 		}
 		return &verify.Answer{P: p}, nil
+	}
+	return verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) {
+		a, steady, err := twice(func(again bool) (*verify.Answer, error) { return once(q, again) })
+		if err == nil && !steady {
+			c.findings = addFinding(c.findings, Finding{Event: "different answers", Detail: answeredOnce, Scores: space.Scores(q)})
+		}
+		return a, err
 	})
 }
 

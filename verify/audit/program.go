@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -20,8 +21,8 @@ type Duration = time.Duration
 
 const (
 	mostTimeouts  = 3       // after so many the program is not asked again
-	mostFailures  = 100     // likewise, of all kinds
-	mostSilence   = 10      // likewise, where it never answered at all
+	mostLosses    = 100     // likewise, of failures after which it was started again
+	mostSilence   = 10      // likewise, of all failures, where it never answered at all
 	mostFindings  = 20      // kinds kept for the report
 	mostQuestions = 500_000 // about different score vectors
 	askedTwice    = 50      // questions that are repeated at the end
@@ -78,6 +79,7 @@ type asker struct {
 	questions int64
 	numbers   int64 // probabilities asked for
 	failures  int
+	losses    int // failures after which there was no process any more
 	timeouts  int
 	answered  bool
 	findings  []Finding
@@ -150,7 +152,7 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	if a.child.confused != "" {
 		return answer, "", fmt.Errorf("%w: %s", verify.ErrUndecided, confusion(a.child))
 	}
-	if a.timeouts >= mostTimeouts || a.failures >= mostFailures || a.failures >= mostSilence && !a.answered {
+	if a.timeouts >= mostTimeouts || a.losses >= mostLosses || a.failures >= mostSilence && !a.answered {
 		return answer, "", fmt.Errorf("%w: the program failed %d times and is not asked again", verify.ErrUndecided, a.failures)
 	}
 	if a.questions >= mostQuestions || a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0 {
@@ -189,6 +191,9 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	if f.timeout {
 		a.timeouts++
 	}
+	if a.child.p == nil {
+		a.losses++
+	}
 	a.find(Finding{Event: "error", Detail: f.text, Scores: a.space.Scores(q)})
 	return answer, f.text, nil
 }
@@ -208,8 +213,37 @@ func (a *asker) find(f Finding) {
 // probabilities is a program that states its probabilities, as a Subject.
 type probabilities struct{ *asker }
 
-// Answer asks the program.
+// Answer asks the program. What it does not answer it is asked again: a failure that comes again is an event that has the probability 1
+// there, as far as can be told, and one that does not has an unknown one.
 func (p probabilities) Answer(q verify.Vector) (*verify.Answer, error) {
+	muted := p.muted
+	a, steady, err := twice(func(again bool) (*verify.Answer, error) {
+		p.muted = muted || again // one finding is enough
+		return p.once(q)
+	})
+	p.muted = muted
+	if err == nil && !steady {
+		p.find(Finding{Event: "different answers", Detail: answeredOnce, Scores: p.space.Scores(q)})
+	}
+	return a, err
+}
+
+// answeredOnce describes a failure that does not come again.
+const answeredOnce = "an answer once, an error the other time"
+
+// twice asks once, and again where an event came; steady is false where that did not come again.
+func twice(ask func(again bool) (*verify.Answer, error)) (a *verify.Answer, steady bool, err error) {
+	if a, err = ask(false); err != nil || a.Event == "" {
+		return a, true, err
+	}
+	again, err := ask(true)
+	if err != nil {
+		return nil, true, err
+	}
+	return &verify.Answer{Event: a.Event, Unsteady: again.Event == ""}, again.Event != "", nil
+}
+
+func (p probabilities) once(q verify.Vector) (*verify.Answer, error) {
 	values, event, err := ask(p.asker, q, 0, func(line []byte) ([]*verify.Value, error) {
 		if p.labels != nil {
 			return p.labels.parsePMF(line, p.opts.Precision)
@@ -258,7 +292,7 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	err = o.aside(ctx, r, func(space *verify.Space) verify.Subject {
 		side = &asker{
 			ctx: ctx, opts: &o, space: space, epsilon: a.epsilon, child: a.child,
-			answered: a.answered, failures: a.failures, timeouts: a.timeouts, labels: a.labels,
+			answered: a.answered, failures: a.failures, losses: a.losses, timeouts: a.timeouts, labels: a.labels,
 		}
 		second = &transcript{inner: probabilities{side}}
 		return second
@@ -275,6 +309,9 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	if err := a.repeat(first); err != nil {
 		return nil, err
 	}
+	if err := a.confirm(r); err != nil {
+		return nil, err
+	}
 	a.finish()
 	if side != nil {
 		for _, f := range side.findings {
@@ -287,6 +324,55 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 		r.nameOutcomes(a.labels.names)
 	}
 	return r, nil
+}
+
+// confirm asks again, now that other questions came in between, about the witnesses in which the program did not answer at one of two
+// vectors. Where it does not fail at the same one alone, the property is undecided.
+func (a *asker) confirm(r *Report) error {
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		w := p.Witness
+		if p.Verdict != verify.Violated || w == nil || w.Event != noAnswer || len(w.Neighbor) == 0 {
+			continue
+		}
+		failed, err := a.fails(w.Scores)
+		if err != nil {
+			return err
+		}
+		other, err := a.fails(w.Neighbor)
+		if err != nil {
+			return err
+		}
+		if failed && !other || a.ctx.Err() != nil {
+			continue
+		}
+		a.find(Finding{Event: "different answers", Detail: answeredOnce, Scores: w.Scores})
+		*p = verify.Result{Name: p.Name, Verdict: verify.Undecided, Checked: p.Checked, Reason: "the failure at " + verify.ScoresText(w.Scores) + " did not come again"}
+		if p.Name == verify.DP {
+			r.TightEps = number.Number{}
+		}
+	}
+	r.Witness = nil
+	r.chooseWitness()
+	return nil
+}
+
+// noAnswer is the event of a witness where nothing was answered.
+const noAnswer = "error"
+
+// fails asks about scores once more, whatever the limits, and reports whether there is no answer.
+func (a *asker) fails(scores []*big.Rat) (bool, error) {
+	space := &verify.Space{Unit: verify.Unit([][]*big.Rat{scores, {a.opts.Sensitivity}})}
+	q, err := space.Vector(scores)
+	if err != nil {
+		return false, err
+	}
+	more := &asker{ctx: a.ctx, opts: a.opts, space: space, epsilon: a.epsilon, child: a.child, answered: true, muted: true, labels: a.labels}
+	answer, err := probabilities{more}.once(q)
+	if errors.Is(err, verify.ErrUndecided) {
+		return false, nil
+	}
+	return err == nil && answer.Event != "", err
 }
 
 // finish lets the program end.
@@ -322,7 +408,7 @@ func (a *asker) repeat(t *transcript) error {
 	}
 	for _, i := range order {
 		q, before := t.asked[i], t.answers[i]
-		again, err := probabilities{a}.Answer(q)
+		again, err := probabilities{a}.once(q)
 		switch {
 		case errors.Is(err, verify.ErrUndecided):
 			return nil
@@ -339,7 +425,7 @@ func (a *asker) repeat(t *transcript) error {
 // difference describes how two answers to one question differ, "" where they need not.
 func (a *asker) difference(first, again *verify.Answer) string {
 	if (first.Event == "") != (again.Event == "") {
-		return "an answer once, an error the other time"
+		return answeredOnce
 	}
 	zero := verify.Rational(new(big.Rat))
 	at := func(p []*verify.Value, r int) *verify.Value {

@@ -1,0 +1,106 @@
+//go:build unix
+
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+// Where nothing is answered, whatever comes instead, nothing is proved and no tight ε is named: not by a program, nor by a mechanism of this process.
+func TestNothingAnsweredIsNothingProved(t *testing.T) {
+	o := tableOptions(t)
+	o.Properties = verify.All()
+	o.N, o.Timeout = 1, time.Minute
+	undecided := func(r *Report, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		for _, p := range r.Properties {
+			if p.Name == Answers {
+				require.Equal(t, verify.Violated, p.Verdict)
+				continue
+			}
+			require.Equal(t, verify.Undecided, p.Verdict, "%v", p)
+		}
+		require.False(t, r.TightEps.IsValid(), "%v", r)
+		require.Zero(t, r.Find(verify.DP).Checked)
+	}
+	for _, answer := range []string{`{"error":"no"}`, `{"pmf":[NaN]}`, `{"pmf":[1,0,0,0]}`} {
+		undecided(PMF(context.Background(), fmt.Sprintf("while read q; do echo '%s'; done", answer), o))
+	}
+	em := mechanisms.Exponential()
+	undecided(Mechanism(context.Background(), mechanisms.FromRational(em.Info(), func(*mechanisms.Instance) ([]*big.Rat, error) {
+		return nil, errors.New("never")
+	}), o))
+}
+
+// uniformly answers about two candidates, but for what a shell pattern for the question says.
+func uniformly(pattern, instead string) string {
+	return fmt.Sprintf(`while read q; do case $q in %s) %s;; *,*,*,*,*) echo '{"pmf":["1/2","1/2"]}';; *) echo '{"pmf":[1]}';; esac; done`, pattern, instead)
+}
+
+// A failure that comes again at one of two neighbors, and not at the other, violates dp, whatever it is; one that does not come again
+// leaves it undecided, at once or later.
+func TestFailuresAsEvents(t *testing.T) {
+	here := "*[[]0,0]*"
+	o := tableOptions(t)
+	o.N, o.K, o.Timeout, o.Properties = 2, 1, time.Minute, []verify.Property{verify.DP}
+	for instead, verdict := range map[string]verify.Verdict{
+		`echo '{"error":"ties"}'`:      verify.Violated,
+		`echo '{"pmf":[NaN,NaN]}'`:     verify.Violated,
+		`exit 3`:                       verify.Violated,
+		`exec sleep 100`:               verify.Violated,
+		`echo '{"pmf":["1/2","1/2"]}'`: verify.Proved,
+		// Each of these fails so many times and answers then: when it is asked at once, by another pair, when everything else was asked.
+		`failing 1`: verify.Undecided,
+		`failing 2`: verify.Undecided,
+		`failing 3`: verify.Undecided,
+	} {
+		o.Timeout = time.Minute
+		if instead == `exec sleep 100` {
+			o.Timeout = 200 * time.Millisecond
+		}
+		command := uniformly(here, instead)
+		var times int
+		if n, _ := fmt.Sscanf(instead, "failing %d", &times); n == 1 {
+			count := filepath.Join(t.TempDir(), "count")
+			command = uniformly(here, fmt.Sprintf(
+				`if test $(cat %[1]s 2>/dev/null | wc -l) -lt %[2]d; then echo >>%[1]s; echo '{"error":"busy"}'; else echo '{"pmf":["1/2","1/2"]}'; fi`, count, times))
+		}
+		r, err := PMF(context.Background(), command, o)
+		require.NoError(t, err)
+		dp := r.Find(verify.DP)
+		require.Equal(t, verdict, dp.Verdict, "%s: %v", instead, r)
+		switch verdict {
+		case verify.Violated:
+			require.True(t, r.TightEps.IsInf())
+			require.Equal(t, "error", dp.Witness.Event)
+			require.Equal(t, "(0, 0)", verify.ScoresText(dp.Witness.Scores))
+			require.NotEqual(t, "(0, 0)", verify.ScoresText(dp.Witness.Neighbor))
+		case verify.Undecided:
+			require.Nil(t, dp.Witness)
+			require.Equal(t, verify.Violated, r.Find(Answers).Verdict, "%s", instead)
+		}
+	}
+}
+
+// What a program answers about fewer candidates than the domain has is no part of the domain where it never answers that.
+func TestOtherNumbersOfCandidatesAreNoEvents(t *testing.T) {
+	o := tableOptions(t)
+	o.N, o.K, o.Timeout, o.Properties = 2, 1, time.Minute, []verify.Property{verify.DP}
+	command := `while read q; do case $q in *,*,*,*,*) echo '{"pmf":["1/2","1/2"]}';; *) echo '{"error":"two, please"}';; esac; done`
+	r, err := PMF(context.Background(), command, o)
+	require.NoError(t, err)
+	require.Equal(t, verify.Proved, r.Find(verify.DP).Verdict, "%v", r)
+	require.Empty(t, r.Findings)
+}
