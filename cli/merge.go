@@ -72,7 +72,10 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	table, err := await(ctx, 0, func() (*sweep.Table, error) {
 		var read []sweep.Part
 		for _, name := range parts {
-			t, err := sweep.Load(name)
+			t, err := sweep.Load(ctx, name)
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
 			if err != nil {
 				return nil, &exit{exitUsage, err}
 			}

@@ -40,7 +40,7 @@ func newSweep(s streams) *cobra.Command {
 		Short: "Ratios over a grid of n, k and ε, in one file; resumable, and in shards for many machines",
 		Long: `A grid of ratio jobs: one row for each n, k, ε and mechanism, in a .csv or .parquet file. Ranges are taken
 exactly: 0.1:1.0:0.1 has ten values. The numbers of a row depend on its parameters alone, not on how the
-work was cut or stopped; only the seconds do not. --resume keeps the rows that FILE holds. --shard I/M computes one of M
+work was cut or stopped; only the seconds do not. A FILE that exists is refused, unless --resume says that its rows are kept. --shard I/M computes one of M
 parts; in a Slurm job array and in a Kubernetes indexed Job (with JOB_COMPLETIONS) that is the default. %i in
 FILE is the shard's number. optratio merge puts the parts together. --solver auto is the embedded solver,
 in every build.`,
@@ -227,6 +227,8 @@ func sweepEnding(ctx context.Context, s *sweep.Summary, err error) error {
 	cause := context.Cause(ctx)
 	rest := fmt.Sprintf("%d of %d rows are in %s, and --resume goes on from there", s.Rows-s.Missing(), s.Rows, s.File)
 	switch {
+	case cause != nil && errors.Is(err, cause):
+		return fmt.Errorf("undecided: %w; %s and puts them in order", cause, rest)
 	case errors.Is(err, sweep.ErrFile), isInput(err), errors.Is(err, sweep.ErrRow):
 		return &exit{exitUsage, err}
 	case err != nil:

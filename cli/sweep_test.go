@@ -132,9 +132,10 @@ func TestSweepSettings(t *testing.T) {
 		"monotonic_scores=true": {"--monotonic-scores", "--max-memory", "3G"},
 		"max_memory=1000000000": {"--max-memory", "1G"},
 	} {
+		_ = os.Remove(path)
 		args = append([]string{"sweep", "-n", "2", "-k", "2", "--eps", "0.5", "-o", path}, args...)
 		finishes(t, exitDone, args...)
-		table, err := sweep.Load(path)
+		table, err := sweep.Load(t.Context(), path)
 		require.NoError(t, err)
 		assert.Equal(t, want, table.Settings)
 		finishes(t, exitDone, append(args, "--resume")...)
@@ -148,8 +149,9 @@ func TestSweepSettings(t *testing.T) {
 		{"--objective", "minimax", "--loss", "tail:1"},
 		{"--loss", "square", "--constraints", "full"},
 	} {
+		require.NoError(t, os.Remove(path))
 		finishes(t, exitDone, append([]string{"sweep", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "-o", path}, args...)...)
-		table, err := sweep.Load(path)
+		table, err := sweep.Load(t.Context(), path)
 		require.NoError(t, err)
 		out, _ := finishes(t, exitDone, append([]string{"ratio", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "--json"}, args...)...)
 		var doc struct {
@@ -181,6 +183,8 @@ func TestSweepTimeLimit(t *testing.T) {
 	e.check(t, exitUndecided)
 	assert.Contains(t, e.err, "the time limit of 1s was reached; 1 of 2 rows are in "+path+", and --resume goes on from there")
 	args[2] = "2"
+	_, errs := finishes(t, exitUsage, args[:len(args)-1]...)
+	assert.Contains(t, errs, "exists; go on with --resume, or remove it")
 	out, _ := finishes(t, exitDone, args...)
 	assert.Contains(t, out, "1 of 1 rows; 1 were there, 0 are new")
 }

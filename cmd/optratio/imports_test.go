@@ -18,6 +18,7 @@ import (
 // internal/ that are listed under arithmetic are open to all.
 var mayImport = map[string][]string{
 	"internal/decimal":        {},
+	"internal/grid":           {},
 	"internal/patience":       {},
 	"internal/quadrature":     {"number/interval"},
 	"number/interval":         {},
@@ -47,7 +48,7 @@ var mayImport = map[string][]string{
 	"internal/claims":         {"*"},
 	"internal/figures":        {"*"},
 	"internal/sweep":          {"*"},
-	"internal/ratiomap":       {arithmetic, "lattice", "lp", "lp/chain", "mechanisms"},
+	"internal/ratiomap":       {arithmetic, "internal/grid", "lattice", "lp", "lp/chain", "mechanisms"},
 	"internal/report":         {"*"},
 	"internal/serve":          {"internal/report"},
 	"internal/evaluate":       {"*"},

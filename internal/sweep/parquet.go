@@ -2,6 +2,8 @@ package sweep
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -35,8 +37,8 @@ func writeParquet[T any](w io.Writer, rows []T) error {
 	return p.Close()
 }
 
-// ParseParquet reads what WriteParquet wrote.
-func ParseParquet(data []byte) (t *Table, err error) {
+// ParseParquet reads what WriteParquet wrote. Where the context ends before that is done, the error is its cause.
+func ParseParquet(ctx context.Context, data []byte) (t *Table, err error) {
 	defer func() {
 		if p := recover(); p != nil { // of the Parquet library, about a damaged file
 			t, err = nil, fmt.Errorf("%w: damaged: %v", ErrFile, p)
@@ -62,19 +64,30 @@ func ParseParquet(data []byte) (t *Table, err error) {
 			return nil, fmt.Errorf("%w: column %d is %s, want %s", ErrFile, i+1, names[i], name)
 		}
 	}
-	rows, err := parquet.Read[settled](bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
-	}
+	in := parquet.NewGenericReader[settled](file)
+	defer in.Close()
 	t = &Table{}
-	for i, r := range rows {
-		if err := r.Row.complete(); err != nil {
-			return nil, fmt.Errorf("%w: row %d: %w", ErrFile, i+1, err)
+	rows := make([]settled, 1000)
+	for {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
-		if i > 0 && r.Settings != t.Settings {
-			return nil, fmt.Errorf("%w: row %d: settings %q and before it %q", ErrFile, i+1, r.Settings, t.Settings)
+		n, err := in.Read(rows)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%w: %w", ErrFile, err)
 		}
-		t.Settings, t.Rows = r.Settings, append(t.Rows, r.Row)
+		for _, r := range rows[:n] {
+			at := len(t.Rows) + 1
+			if err := r.Row.complete(); err != nil {
+				return nil, fmt.Errorf("%w: row %d: %w", ErrFile, at, err)
+			}
+			if at > 1 && r.Settings != t.Settings {
+				return nil, fmt.Errorf("%w: row %d: settings %q and before it %q", ErrFile, at, r.Settings, t.Settings)
+			}
+			t.Settings, t.Rows = r.Settings, append(t.Rows, r.Row)
+		}
+		if err != nil {
+			return t, nil
+		}
 	}
-	return t, nil
 }

@@ -57,10 +57,10 @@ func (p *Plan) Check(ctx context.Context) error {
 	}
 	for _, n := range p.N {
 		for _, k := range p.K {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
 			for _, eps := range p.Epsilon {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
 				r, err := p.request(Point{N: n, K: k, Epsilon: eps})
 				if err == nil {
 					err = r.Check()

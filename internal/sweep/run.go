@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"optratio/internal/patience"
 	"optratio/lp"
 	"optratio/number"
 )
@@ -44,7 +45,7 @@ const syncEvery = time.Second
 
 // Run computes the rows of a shard that its file does not hold. When the context ends it returns at once; what was computed by then is in
 // the file, and Missing tells how much is not. A file with all rows of its shard is in the order of compare. Where there is a Summary beside an error, some
-// jobs failed, and the others were done.
+// jobs failed, and the others were done; or the error is the context's cause, and the rows are not in order yet. Without a Summary, no job was begun.
 func Run(ctx context.Context, p *Plan, o Options) (*Summary, error) {
 	begin := time.Now()
 	if err := p.Check(ctx); err != nil {
@@ -54,7 +55,7 @@ func Run(ctx context.Context, p *Plan, o Options) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := openStore(p, o, points)
+	f, err := openStore(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +63,9 @@ func Run(ctx context.Context, p *Plan, o Options) (*Summary, error) {
 	defer func() { s.Seconds = time.Since(begin).Seconds() }()
 	var due []Point
 	for _, at := range points {
+		if ctx.Err() != nil {
+			return nil, errors.Join(context.Cause(ctx), f.close())
+		}
 		missing := f.missing(p, at)
 		s.Kept += len(p.Request.Mechanisms) - missing
 		if missing > 0 {
@@ -69,19 +73,18 @@ func Run(ctx context.Context, p *Plan, o Options) (*Summary, error) {
 		}
 	}
 	err = p.compute(ctx, o, due, func(rows []Row) error {
-		added, err := f.append(rows)
+		added, err := f.append(p, rows)
 		s.Computed += added
 		if o.Report != nil {
 			o.Report(s.Kept+s.Computed, s.Rows)
 		}
 		return err
 	}, f.sync)
+	s.Open = f.open
 	if err == nil && s.Missing() == 0 {
-		err = f.finish()
-	}
-	for i := range f.table.Rows {
-		if p.open(&f.table.Rows[i]) {
-			s.Open++
+		var ended bool
+		if err, ended = patience.Await(ctx, 0, func() error { return f.finish(ctx) }); !ended {
+			err = context.Cause(ctx)
 		}
 	}
 	return s, errors.Join(err, f.close())

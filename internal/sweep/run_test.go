@@ -63,7 +63,7 @@ var seconds = regexp.MustCompile(`(?m),[0-9.]+$`)
 
 // rows returns the text of a file's rows without their seconds, and checks that they are in order.
 func rows(t testing.TB, path string) string {
-	table, err := Load(path)
+	table, err := Load(t.Context(), path)
 	require.NoError(t, err)
 	require.True(t, slices.IsSortedFunc(table.Rows, compare))
 	if !strings.HasSuffix(path, ".parquet") {
@@ -89,7 +89,7 @@ func TestRowsAreAnswers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	s := run(t, p, Options{Path: path, Jobs: 3})
 	assert.Equal(t, Summary{File: path, Rows: 24, Computed: 24, Seconds: s.Seconds}, *s)
-	table, err := Load(path)
+	table, err := Load(t.Context(), path)
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 24)
 	proofs := map[string]bool{}
@@ -119,7 +119,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 		for i := range count {
 			path := filepath.Join(t.TempDir(), fmt.Sprintf("part%d.%s", i, []string{"csv", "parquet"}[i%2]))
 			run(t, p, Options{Path: path, Shard: Shard{i, count}, Jobs: 2})
-			part, err := Load(path)
+			part, err := Load(t.Context(), path)
 			require.NoError(t, err)
 			parts = append(parts, Part{path, part})
 		}
@@ -170,7 +170,7 @@ func TestResumeAtEveryByte(t *testing.T) {
 	for name, stride := range map[string]int{"rows.csv": 1, "rows.parquet": 11} { // journals are CSV files, too
 		path := filepath.Join(t.TempDir(), name)
 		run(t, p, Options{Path: path})
-		table, err := Load(path)
+		table, err := Load(t.Context(), path)
 		require.NoError(t, err)
 		slices.Reverse(table.Rows) // rows come in any order
 		var b strings.Builder
@@ -258,7 +258,7 @@ func TestStoppedAnywhere(t *testing.T) {
 		cancel()
 		require.NoError(t, err)
 		require.Positive(t, s.Missing(), "stopped at call %d", stop)
-		table, err := Load(path)
+		table, err := Load(t.Context(), path)
 		require.NoError(t, err)
 		assert.Len(t, table.Rows, s.Computed)
 		data, err := os.ReadFile(path)
@@ -420,7 +420,7 @@ func TestExactRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	s := run(t, p, Options{Path: path})
 	assert.Zero(t, s.Open)
-	table, err := Load(path)
+	table, err := Load(t.Context(), path)
 	require.NoError(t, err)
 	r := table.Rows[1]
 	assert.Equal(t, [3]string{"5/4", "357956/390625", "357956/390625"}, [3]string{r.ExpEps, r.ErrorLower, r.ErrorUpper}) // as cli's transcript ratio.txt

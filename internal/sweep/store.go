@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	files "optratio/internal/grid"
 )
 
 // store is the file of a run. Rows are appended as they come to a CSV file: to the file itself, or, as Parquet files cannot be appended to, to
@@ -22,10 +25,8 @@ type store struct {
 	have    map[Parameters]int // row of the table
 	onDisk  []byte             // of the CSV file when it was opened; nil where it was changed since
 	dirty   bool
+	open    int // rows wider than the gap
 }
-
-// fsync waits until a file is safe from a loss of power. Tests that write thousands of files do not wait.
-var fsync = (*os.File).Sync
 
 // IsParquet reports whether a file is to be a Parquet file by its name; an error where it is neither that nor a CSV file.
 func IsParquet(path string) (bool, error) {
@@ -38,8 +39,9 @@ func IsParquet(path string) (bool, error) {
 	return false, at(path, errors.New("the name ends neither in .csv nor in .parquet"))
 }
 
-// Load reads a file of rows, by its name a CSV or a Parquet file; with a Parquet file also its journal, if it is not finished.
-func Load(path string) (*Table, error) {
+// Load reads a file of rows, by its name a CSV or a Parquet file; with a Parquet file also its journal, if it is not finished. Where the context ends before that is done,
+// the error is its cause.
+func Load(ctx context.Context, path string) (*Table, error) {
 	isParquet, err := IsParquet(path)
 	if err != nil {
 		return nil, err
@@ -52,7 +54,7 @@ func Load(path string) (*Table, error) {
 	if err != nil {
 		return nil, at(path, fmt.Errorf("cannot be read: %w", err))
 	}
-	t, _, err := readRows(path, name, data)
+	t, _, err := readRows(ctx, path, name, data)
 	return t, err
 }
 
@@ -66,9 +68,9 @@ func journalName(path string, isParquet bool) string {
 
 // readRows reads a CSV file, or a journal and its Parquet file, of which one that was cut holds no rows. It returns how many bytes of data, which are those of
 // the CSV file, are whole lines.
-func readRows(path, name string, data []byte) (t *Table, whole int, err error) {
-	if t, whole, err = ParseCSV(data); err != nil {
-		return nil, 0, at(name, err)
+func readRows(ctx context.Context, path, name string, data []byte) (t *Table, whole int, err error) {
+	if t, whole, err = ParseCSV(ctx, data); err != nil {
+		return nil, 0, read(ctx, name, err)
 	}
 	if name == path {
 		return t, whole, nil
@@ -80,12 +82,12 @@ func readRows(path, name string, data []byte) (t *Table, whole int, err error) {
 	if err != nil {
 		return nil, 0, at(path, fmt.Errorf("cannot be read: %w", err))
 	}
-	done, err := ParseParquet(file)
+	done, err := ParseParquet(ctx, file)
 	switch {
-	case err != nil && wasCut(file):
+	case err != nil && ctx.Err() == nil && wasCut(file):
 		return t, whole, nil
 	case err != nil:
-		return nil, 0, at(path, err)
+		return nil, 0, read(ctx, path, err)
 	case len(t.Rows) > 0 && len(done.Rows) > 0 && t.Settings != done.Settings:
 		return nil, 0, at(path, fmt.Errorf("was made with %s, its journal %s with %s; remove one of them", settingsText(done.Settings), name, settingsText(t.Settings)))
 	case len(t.Rows) == 0:
@@ -102,6 +104,14 @@ func wasCut(file []byte) bool {
 		return bytes.HasPrefix([]byte(magic), file)
 	}
 	return bytes.HasPrefix(file, []byte(magic)) && !bytes.HasSuffix(file[len(magic):], []byte(magic))
+}
+
+// read returns the cause of a context that ended while a file was read, or else what is wrong with the file.
+func read(ctx context.Context, path string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return at(path, err)
 }
 
 // at puts a file's name in front of an error, which then wraps ErrFile.
@@ -127,9 +137,10 @@ func (e *fileError) Error() string {
 
 func (e *fileError) Unwrap() []error { return []error{e.err, ErrFile} }
 
-// openStore opens the file of a run, and reads the rows that it holds if the run resumes.
-func openStore(p *Plan, o Options, points []Point) (s *store, err error) {
-	s = &store{path: o.Path}
+// openStore opens the file of a run, and reads the rows that it holds if the run resumes. Without Resume a file that is there is refused. Where the context ends
+// before that is done, the error is its cause.
+func openStore(ctx context.Context, p *Plan, o Options) (s *store, err error) {
+	s = &store{path: o.Path, table: &Table{Settings: p.Settings}, have: map[Parameters]int{}}
 	if s.parquet, err = IsParquet(o.Path); err != nil {
 		return nil, err
 	}
@@ -139,10 +150,14 @@ func openStore(p *Plan, o Options, points []Point) (s *store, err error) {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o777); err != nil {
 		return nil, at(o.Path, fmt.Errorf("cannot be written: %w", err))
 	}
-	if s.journal, err = openLocked(journalName(s.path, s.parquet)); err != nil {
-		return nil, err
+	if _, err := os.Lstat(s.path); err == nil && s.parquet && !o.Resume {
+		return nil, at(o.Path, files.ErrExists)
 	}
-	if err := s.begin(p, o, points); err != nil {
+	name := journalName(s.path, s.parquet)
+	if s.journal, err = files.Open(name, !o.Resume); err != nil {
+		return nil, at(name, err)
+	}
+	if err := s.begin(ctx, p); err != nil {
 		if info, err := s.journal.Stat(); err == nil && info.Size() == 0 {
 			_ = os.Remove(s.journal.Name()) // it was not there before
 		}
@@ -151,53 +166,19 @@ func openStore(p *Plan, o Options, points []Point) (s *store, err error) {
 	return s, nil
 }
 
-// openLocked opens a regular file that no other process has locked.
-func openLocked(name string) (*os.File, error) {
-	for {
-		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-			return nil, at(name, errors.New("is no regular file, to which rows can be added"))
-		}
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
-		if err != nil {
-			return nil, at(name, fmt.Errorf("cannot be written: %w", err))
-		}
-		if err := lock(f); err != nil {
-			return nil, errors.Join(at(name, errors.New("another process is writing it; wait for that, or name another file")), f.Close())
-		}
-		// Another process may have put its finished file in this one's place meanwhile.
-		opened, err1 := f.Stat()
-		there, err2 := os.Stat(name)
-		if err1 == nil && err2 == nil && os.SameFile(opened, there) {
-			return f, nil
-		}
-		if err := f.Close(); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// begin reads what the file holds. Without Resume it becomes empty, unless it holds some of the rows that this run is about and not all of
-// them.
-func (s *store) begin(p *Plan, o Options, points []Point) error {
-	data, err := io.ReadAll(s.journal)
+// begin reads what the file holds, and leaves it ready to be appended to.
+func (s *store) begin(ctx context.Context, p *Plan) error {
+	info, err := s.journal.Stat()
 	if err != nil {
 		return err
 	}
-	t, whole, err := readRows(s.path, s.journal.Name(), data)
-	if err == nil {
-		err = s.keep(p, t)
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(s.journal, data); err != nil {
+		return err
 	}
-	if !o.Resume {
-		if missing := s.count(p, points); err == nil && len(s.have) > 0 && missing > 0 {
-			return at(o.Path, fmt.Errorf("holds %d rows of this sweep already, and %d are missing; go on with --resume, or remove it", len(s.have), missing))
-		}
-		whole, s.have, err = 0, map[Parameters]int{}, nil
-		s.table = &Table{Settings: p.Settings}
-		if s.parquet {
-			if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
+	t, whole, err := readRows(ctx, s.path, s.journal.Name(), data)
+	if err == nil {
+		err = s.keep(ctx, p, t)
 	}
 	if err != nil {
 		return err
@@ -209,17 +190,19 @@ func (s *store) begin(p *Plan, o Options, points []Point) error {
 }
 
 // keep takes the rows of a table, which must be of this grid, each once.
-func (s *store) keep(p *Plan, t *Table) error {
-	s.table, s.have = &Table{Settings: p.Settings}, map[Parameters]int{}
+func (s *store) keep(ctx context.Context, p *Plan, t *Table) error {
 	if len(t.Rows) > 0 && t.Settings != p.Settings {
 		return at(s.path, fmt.Errorf("was made with %s, not with %s; give the same flags, or another file", settingsText(t.Settings), settingsText(p.Settings)))
 	}
 	for _, r := range t.Rows {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if !p.holds(&r) {
 			return at(s.path, fmt.Errorf("has a row for %s, which is not in this sweep; give the same flags, or another file", r.Parameters))
 		}
 		if i, twice := s.have[r.Parameters]; !twice {
-			s.add(r)
+			s.add(p, r)
 		} else if !s.table.Rows[i].same(r) {
 			return at(s.path, fmt.Errorf("has two different rows for %s; remove both", r.Parameters))
 		}
@@ -234,7 +217,10 @@ func settingsText(s string) string {
 	return s
 }
 
-func (s *store) add(r Row) {
+func (s *store) add(p *Plan, r Row) {
+	if p.open(&r) {
+		s.open++
+	}
 	s.have[r.Parameters] = len(s.table.Rows)
 	s.table.Rows = append(s.table.Rows, r)
 }
@@ -245,13 +231,6 @@ func (s *store) missing(p *Plan, at Point) (n int) {
 		if _, ok := s.have[p.parameters(at, name)]; !ok {
 			n++
 		}
-	}
-	return n
-}
-
-func (s *store) count(p *Plan, points []Point) (n int) {
-	for _, at := range points {
-		n += s.missing(p, at)
 	}
 	return n
 }
@@ -275,18 +254,18 @@ func (s *store) repair(data []byte, whole int) error {
 }
 
 // append adds those rows that the file does not hold, in one write, and returns how many.
-func (s *store) append(rows []Row) (int, error) {
+func (s *store) append(p *Plan, rows []Row) (int, error) {
 	rows = slices.DeleteFunc(rows, func(r Row) bool { _, ok := s.have[r.Parameters]; return ok })
-	lines, err := s.table.lines(rows)
-	if err != nil {
+	var lines bytes.Buffer
+	if err := s.table.writeLines(&lines, rows); err != nil {
 		return 0, err
 	}
 	s.onDisk, s.dirty = nil, true
-	if _, err := s.journal.Write(lines); err != nil {
+	if _, err := s.journal.Write(lines.Bytes()); err != nil {
 		return 0, s.notWritten(err)
 	}
 	for _, r := range rows {
-		s.add(r)
+		s.add(p, r)
 	}
 	return len(rows), nil
 }
@@ -297,21 +276,21 @@ func (s *store) sync() error {
 		return nil
 	}
 	s.dirty = false
-	if err := fsync(s.journal); err != nil {
+	if err := files.Sync(s.journal); err != nil {
 		return s.notWritten(err)
 	}
 	return nil
 }
 
-// finish puts the rows in order and the file in its place.
-func (s *store) finish() error {
+// finish puts the rows in order and the file in its place. Where the context ends before that, the file is left as it is and the error is the cause.
+func (s *store) finish(ctx context.Context) error {
 	slices.SortFunc(s.table.Rows, compare)
 	var b bytes.Buffer
 	write := s.table.WriteCSV
 	if s.parquet {
 		write = s.table.WriteParquet
 	}
-	if err := write(&b); err != nil {
+	if err := write(files.Writer(ctx, &b)); err != nil {
 		return err
 	}
 	there := s.onDisk
@@ -319,33 +298,22 @@ func (s *store) finish() error {
 		there, _ = os.ReadFile(s.path)
 	}
 	if !bytes.Equal(b.Bytes(), there) {
-		if err := replace(s.path, b.Bytes()); err != nil {
+		whole, err := files.Replace(s.path, func(w io.Writer) error {
+			_, err := files.Writer(ctx, w).Write(b.Bytes())
+			return err
+		})
+		if ctx.Err() != nil && err != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
+			err = whole.Close()
+		}
+		if err != nil {
 			return s.notWritten(err)
 		}
 	}
 	if s.parquet {
 		return os.Remove(s.journal.Name())
-	}
-	return nil
-}
-
-// replace writes a file beside its place and renames it, so that after a kill or a loss of power there is the old one or the new one.
-func replace(path string, data []byte) error {
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new") // one name: what a kill left is overwritten
-	f, err := os.Create(temp)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, fsync(f), f.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	if folder, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = fsync(folder) // not every system can
-		return folder.Close()
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package sweep
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	files "optratio/internal/grid"
 )
 
 // A file of other parameters is refused, in one line that names it, and left as it is.
@@ -63,26 +67,31 @@ func TestRefusedFiles(t *testing.T) {
 	}
 }
 
-// Without --resume a file is made anew, unless it holds a part of this very sweep.
-func TestStartingAnew(t *testing.T) {
+// Without --resume a file that is there is refused and left as it is, whatever it holds; with it a grid can grow.
+func TestExistingFiles(t *testing.T) {
 	for _, name := range []string{"rows.csv", "rows.parquet"} {
 		path := filepath.Join(t.TempDir(), "folder", name)
 		p := grid(t, "2,3", "1", "0.5")
 		run(t, p, Options{Path: path})
-		s := run(t, p, Options{Path: path})
-		assert.Equal(t, 4, s.Computed, "a whole file is made anew")
-		larger := grid(t, "2:4", "1", "0.5")
-		_, err := Run(context.Background(), larger, Options{Path: path})
-		require.ErrorIs(t, err, ErrFile)
-		assert.Contains(t, err.Error(), "holds 4 rows of this sweep already, and 2 are missing; go on with --resume, or remove it")
-		s = run(t, larger, Options{Path: path, Resume: true})
-		assert.Equal(t, [2]int{4, 2}, [2]int{s.Kept, s.Computed}, "a grid can grow")
-		run(t, grid(t, "5", "1", "0.5"), Options{Path: path})
-		assert.Equal(t, 2, strings.Count(rows(t, path), "\n5,"))
-		assert.Equal(t, 3, strings.Count(rows(t, path), "\n"))
-		files, err := os.ReadDir(filepath.Dir(path))
+		before, err := os.ReadFile(path)
 		require.NoError(t, err)
-		assert.Len(t, files, 1, "nothing is left beside the file")
+		larger := grid(t, "2:4", "1", "0.5")
+		for _, p := range []*Plan{p, larger, grid(t, "5", "1", "0.5")} {
+			_, err := Run(context.Background(), p, Options{Path: path})
+			require.ErrorIs(t, err, ErrFile)
+			assert.Contains(t, err.Error(), path+": exists; go on with --resume, or remove it")
+			after, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Equal(t, before, after)
+		}
+		s := run(t, larger, Options{Path: path, Resume: true})
+		assert.Equal(t, [2]int{4, 2}, [2]int{s.Kept, s.Computed}, "a grid can grow")
+		entries, err := os.ReadDir(filepath.Dir(path))
+		require.NoError(t, err)
+		assert.Len(t, entries, 1, "nothing is left beside the file")
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		_, err = Run(context.Background(), p, Options{Path: path})
+		assert.ErrorIs(t, err, ErrFile, "an empty file")
 	}
 }
 
@@ -145,7 +154,7 @@ func TestStoppedAgain(t *testing.T) {
 	require.Positive(t, s.Missing())
 	left, err := os.ReadFile(path)
 	require.NoError(t, err)
-	_, whole, err := ParseCSV(left)
+	_, whole, err := ParseCSV(t.Context(), left)
 	require.NoError(t, err)
 	assert.Equal(t, len(left), whole)
 	assert.Equal(t, 1+s.Kept+s.Computed, strings.Count(string(left), "\n"))
@@ -154,15 +163,13 @@ func TestStoppedAgain(t *testing.T) {
 // Two runs do not write one file at the same time.
 func TestLockedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	f, err := openLocked(path)
+	f, err := files.Open(path, false)
 	require.NoError(t, err)
-	_, err = Run(context.Background(), small(t), Options{Path: path})
+	_, err = Run(context.Background(), small(t), Options{Path: path, Resume: true})
 	require.ErrorIs(t, err, ErrFile)
 	assert.Contains(t, err.Error(), "another process is writing it")
 	require.NoError(t, f.Close())
-	run(t, small(t), Options{Path: path})
-	_, err = openLocked(filepath.Dir(path))
-	assert.ErrorContains(t, err, "no regular file")
+	run(t, small(t), Options{Path: path, Resume: true})
 }
 
 // A file that cannot be written is an error, and nothing else is done.
@@ -173,7 +180,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	defer full.Close()
 	s := &store{journal: full, table: &Table{}, have: map[Parameters]int{}}
-	_, err = s.append([]Row{{}})
+	_, err = s.append(small(t), []Row{{}})
 	assert.ErrorIs(t, err, ErrFile)
 	assert.Empty(t, s.table.Rows)
 	stop := errors.Join(ErrFile)
@@ -218,7 +225,7 @@ func TestKill(t *testing.T) {
 			data, _ := os.ReadFile(journal)
 			return strings.Count(string(data), "\n") - 1
 		}
-		require.Eventually(t, func() bool { return written() >= 20 }, patience, patience/10000)
+		require.Eventually(t, func() bool { return written() >= 20 }, longest, longest/10000)
 		require.NoError(t, c.Process.Kill())
 		_ = c.Wait()
 		there := written()
@@ -227,5 +234,56 @@ func TestKill(t *testing.T) {
 		assert.Equal(t, there, s.Kept)
 		assert.Positive(t, s.Computed)
 		assert.Equal(t, whole(t, p), rows(t, path))
+	}
+}
+
+// spent is a context that ends when it is asked the so many-th time whether it has.
+type spent struct {
+	context.Context
+	asked, most int
+}
+
+var errSpent = errors.New("spent")
+
+func (c *spent) Err() error {
+	if c.asked++; c.asked > c.most {
+		return errSpent
+	}
+	return nil
+}
+
+// Reading a file of many rows ends with the context, line by line, and leaves the file as it is; so do its parts when they are merged.
+func TestReadingEndsWithTheContext(t *testing.T) {
+	for _, name := range []string{"rows.csv", "rows.parquet"} {
+		path := filepath.Join(t.TempDir(), name)
+		rows := make([]string, 4000)
+		for i := range rows {
+			rows[i] = strings.Replace(line, "0.2,", fmt.Sprintf("0.%d1,", i+1), 1)
+		}
+		var b bytes.Buffer
+		want := table(t, rows...)
+		write := want.WriteCSV
+		if name == "rows.parquet" {
+			write = want.WriteParquet
+		}
+		require.NoError(t, write(&b))
+		require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
+		p := grid(t, "2", "1", "0.21")
+		for most := range 4 {
+			_, err := Load(&spent{Context: context.Background(), most: most}, path)
+			require.ErrorIs(t, err, errSpent)
+			s, err := Run(&spent{Context: context.Background(), most: most}, p, Options{Path: path, Resume: true})
+			require.Nil(t, s)
+			require.ErrorIs(t, err, errSpent)
+			assert.NotErrorIs(t, err, ErrFile, "the file is not at fault")
+			after, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, b.Bytes(), after)
+		}
+		files, err := os.ReadDir(filepath.Dir(path))
+		require.NoError(t, err)
+		if name == "rows.csv" {
+			assert.Len(t, files, 1)
+		}
 	}
 }

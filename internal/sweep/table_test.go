@@ -9,15 +9,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	files "optratio/internal/grid"
 )
 
 func TestMain(m *testing.M) {
-	fsync = func(*os.File) error { return nil }
+	files.Sync = func(*os.File) error { return nil }
 	os.Exit(m.Run())
 }
 
-// patience is how long a test waits for what is sure to come.
-const patience = 5 * time.Minute
+// longest is how long a test waits for what is sure to come.
+const longest = 5 * time.Minute
 
 const line = "2,1,0.2,,paper,paper,pf,0.27,0.28,1,1.5,lp,clp,0.250000\n"
 
@@ -26,7 +28,7 @@ func table(t testing.TB, lines ...string) *Table {
 	if strings.Contains(strings.Join(lines, ""), "gap=") {
 		header = string((&Table{Settings: "any"}).header())
 	}
-	parsed, whole, err := ParseCSV([]byte(header + strings.Join(lines, "")))
+	parsed, whole, err := ParseCSV(t.Context(), []byte(header+strings.Join(lines, "")))
 	require.NoError(t, err)
 	require.Len(t, parsed.Rows, len(lines))
 	require.Positive(t, whole)
@@ -72,7 +74,7 @@ func TestParquetKeepsRows(t *testing.T) {
 		want := table(t, rows...)
 		var b bytes.Buffer
 		require.NoError(t, want.WriteParquet(&b))
-		got, err := ParseParquet(b.Bytes())
+		got, err := ParseParquet(t.Context(), b.Bytes())
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
@@ -86,19 +88,19 @@ func FuzzParseCSV(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, whole, err := ParseCSV(data)
+		table, whole, err := ParseCSV(t.Context(), data)
 		if err != nil {
 			assert.ErrorIs(t, err, ErrFile)
 			return
 		}
 		require.LessOrEqual(t, whole, len(data))
-		again, length, err := ParseCSV(data[:whole])
+		again, length, err := ParseCSV(t.Context(), data[:whole])
 		require.NoError(t, err)
 		assert.Equal(t, whole, length)
 		assert.Equal(t, table, again)
 		var b bytes.Buffer
 		require.NoError(t, table.WriteCSV(&b))
-		back, _, err := ParseCSV(b.Bytes())
+		back, _, err := ParseCSV(t.Context(), b.Bytes())
 		require.NoError(t, err)
 		require.Len(t, back.Rows, len(table.Rows))
 		for i, r := range back.Rows {

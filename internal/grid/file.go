@@ -1,0 +1,124 @@
+// Package grid has what the files of grids of jobs have in common, those of sweeps and of maps: one process at a time writes such a file, and what
+// takes the place of another file is whole.
+package grid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Reasons why a file is not opened.
+var (
+	ErrExists = errors.New("exists; go on with --resume, or remove it")
+	ErrLocked = errors.New("another process is writing it; wait for that, or name another file")
+)
+
+// Sync waits until a file is safe from a loss of power. Tests that write thousands of files do not wait.
+var Sync = (*os.File).Sync
+
+// Open opens a regular file to read and write, and locks it until it is closed or the process ends. The file is made where it is not there; where fresh is set,
+// one that is there is ErrExists. It fails with ErrLocked where another process has locked it.
+func Open(name string, fresh bool) (*os.File, error) { return open(name, fresh, false) }
+
+func open(name string, fresh, wait bool) (*os.File, error) {
+	how := os.O_RDWR | os.O_CREATE
+	if fresh {
+		how |= os.O_EXCL
+	}
+	for {
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+			return nil, errors.New("is no regular file, to which rows can be added")
+		}
+		f, err := os.OpenFile(name, how, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			return nil, ErrExists
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot be written: %w", err)
+		}
+		if err := lock(f, wait); err != nil {
+			return nil, errors.Join(ErrLocked, f.Close())
+		}
+		// Another process may have put its finished file in this one's place meanwhile.
+		opened, err1 := f.Stat()
+		there, err2 := os.Stat(name)
+		if err1 == nil && err2 == nil && os.SameFile(opened, there) {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// beside names the file that is written in place of another one until it is whole. There is one such name: what a kill left is overwritten.
+func beside(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
+}
+
+// Replace writes a file beside its place and renames it, so that after a kill or a loss of power there is the old one or the new one. The new file is returned
+// open at its end and locked, so that whoever has locked the old one goes on holding the file of that name.
+func Replace(path string, write func(io.Writer) error) (*os.File, error) {
+	temp := beside(path)
+	f, err := open(temp, false, true)
+	if err != nil {
+		return nil, err
+	}
+	if err = f.Truncate(0); err == nil {
+		err = write(f)
+	}
+	if err = errors.Join(err, Sync(f)); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(temp))
+	}
+	if folder, err := os.Open(filepath.Dir(path)); err == nil {
+		_ = Sync(folder) // not every system can
+		_ = folder.Close()
+	}
+	return f, nil
+}
+
+// Clean removes what killed processes left of files in a folder that were to be replaced and whose names end in suffix. What a living process is writing stays.
+func Clean(folder, suffix string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), suffix+".new")
+		if !ok || !strings.HasPrefix(name, ".") || !e.Type().IsRegular() {
+			continue
+		}
+		f, err := open(filepath.Join(folder, e.Name()), false, false)
+		if err != nil { // another process is at it
+			continue
+		}
+		if err := errors.Join(os.Remove(f.Name()), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Writer returns a writer that fails with the cause of a context once that has ended.
+func Writer(ctx context.Context, w io.Writer) io.Writer { return &writer{ctx, w} }
+
+type writer struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, context.Cause(w.ctx)
+	}
+	return w.w.Write(p)
+}

@@ -1,0 +1,81 @@
+package grid
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, s)
+		return err
+	}
+}
+
+// One holder at a time has a file, also after it has been replaced.
+func TestOneHolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	f, err := Open(path, true)
+	require.NoError(t, err)
+	_, err = Open(path, false)
+	require.ErrorIs(t, err, ErrLocked)
+	whole, err := Replace(path, text("a\n"))
+	require.NoError(t, err)
+	require.NoError(t, f.Close(), "what was there before")
+	_, err = Open(path, false)
+	require.ErrorIs(t, err, ErrLocked)
+	_, err = io.WriteString(whole, "b\n")
+	require.NoError(t, err)
+	require.NoError(t, whole.Close())
+	_, err = Open(path, true)
+	require.ErrorIs(t, err, ErrExists)
+	f, err = Open(path, false)
+	require.NoError(t, err)
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	require.NoError(t, err)
+	assert.Equal(t, "a\nb\n", string(data))
+	_, err = Open(filepath.Dir(path), false)
+	assert.ErrorContains(t, err, "no regular file")
+}
+
+// What cannot be written leaves the old file and nothing else; what a kill left is written over, or cleaned away unless somebody is writing it.
+func TestReplaceAndClean(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "3-2.cert")
+	names := func() (out []string) {
+		entries, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		for _, e := range entries {
+			out = append(out, e.Name())
+		}
+		return out
+	}
+	require.NoError(t, os.WriteFile(beside(path), []byte("a long rest of what was killed"), 0o600))
+	f, err := Replace(path, text("new"))
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	failure := errors.New("full")
+	_, err = Replace(path, func(io.Writer) error { return failure })
+	require.ErrorIs(t, err, failure)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "new", string(data))
+	assert.Equal(t, []string{"3-2.cert"}, names())
+
+	dead, alive, other := beside(path), beside(filepath.Join(folder, "4-2.cert")), beside(filepath.Join(folder, "rows.csv"))
+	for _, name := range []string{dead, other} {
+		require.NoError(t, os.WriteFile(name, nil, 0o600))
+	}
+	writer, err := Open(alive, true)
+	require.NoError(t, err)
+	defer writer.Close()
+	require.NoError(t, Clean(folder, ".cert"))
+	assert.Equal(t, []string{filepath.Base(alive), filepath.Base(other), "3-2.cert"}, names())
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package grid
+
+import "os"
+
+func lock(*os.File, bool) error { return nil }
