@@ -6,7 +6,7 @@ SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
-.PHONY: run build install dist test test-slow bench mutate lint clp wheel python-test cluster-test browser-test
+.PHONY: run build papers install dist test test-slow bench mutate lint clp wheel python-test cluster-test browser-test
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -15,6 +15,10 @@ run: clp
 
 build:
 	$(GO) build $(TAGS) -ldflags "$(COMMIT)" -o bin/optratio ./cmd/optratio
+
+# The reproduction of the papers, a module of its own: their claims, figures, scenarios and bandit.
+papers:
+	$(GO) build -C papers $(TAGS) -o ../bin/papers .
 
 # The program, its manual pages and its shell completions below PREFIX; DESTDIR is put before it, for packages.
 PREFIX ?= /usr/local
@@ -33,11 +37,13 @@ dist:
 # The tests: five minutes on two cores with empty caches. go test runs vet's checks that find bugs; make lint runs all of them.
 test: clp
 	$(GO) test $(TAGS) ./...
+	$(GO) test -C papers $(TAGS) ./...
 
 # All tests, with those that recompute documents, figures and transcripts, and large instances. RUN narrows the choice: make test-slow RUN=TestTables
 RUN ?= .
 test-slow: clp
 	$(GO) test $(SLOW) -run '$(RUN)' -timeout 60m ./...
+	$(GO) test -C papers $(SLOW) -run '$(RUN)' -timeout 60m ./...
 
 # Benchmarks, and the tests on large instances. BENCH narrows the choice: make bench BENCH=77
 BENCH ?= .
@@ -57,6 +63,8 @@ lint:
 	$(GO) vet $(SLOW) ./...
 	$(GO) tool staticcheck ./...
 	$(GO) tool staticcheck $(SLOW) ./...
+	$(GO) vet -C papers $(SLOW) ./...
+	staticcheck=$$($(GO) tool -n staticcheck) && cd papers && $$staticcheck $(SLOW) ./...
 
 # The Python package with the program inside, in dist/.
 wheel:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/verify"
 	"optratio/verify/audit"
@@ -17,7 +18,7 @@ import (
 
 // auditFlags are the flags of the audit command.
 type auditFlags struct {
-	job
+	command.Job
 	pmfExec, sampleExec, pmfFile            string
 	n, k, children                          int
 	epsilon                                 epsilonFlags
@@ -31,8 +32,8 @@ type auditFlags struct {
 	target                                  targetFlags
 }
 
-func newAudit(s streams) *cobra.Command {
-	f := auditFlags{job: job{streams: s}}
+func newAudit(s command.Streams) *cobra.Command {
+	f := auditFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "audit (--pmf-exec CMD | --sample-exec CMD | --pmf-file FILE) --eps E",
 		Short: "Examine a mechanism in any language, or a table of its probabilities",
@@ -54,15 +55,15 @@ R-zCDP and bounded range R; of a sampler, they are violated where a lower bound 
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
 	fs.StringVar(&f.pmfExec, "pmf-exec", "", "program that states probabilities")
 	fs.StringVar(&f.sampleExec, "sample-exec", "", "program that draws samples")
 	fs.StringVar(&f.pmfFile, "pmf-file", "", "table of probabilities")
-	countVar(fs, &f.n, "n", "n", 3, "number of candidates")
-	countVar(fs, &f.k, "k", "k", 2, "greatest depth, in steps of 2Δ")
+	command.CountVar(fs, &f.n, "n", "n", 3, "number of candidates")
+	command.CountVar(fs, &f.k, "k", "k", 2, "greatest depth, in steps of 2Δ")
 	f.epsilon.add(c)
 	fs.StringVar(&f.domain, "domain", "lattice", "lattice, half-lattice, random, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, monotonic, or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]")
@@ -76,12 +77,12 @@ R-zCDP and bounded range R; of a sampler, they are violated where a lower bound 
 	fs.StringVar(&f.until, "until", "budget", "end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget")
 	fs.StringVar(&f.outcomes, "outcomes", "index", "what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers)")
 	fs.StringVar(&f.budgetStr, "budget", "1M", "samples in all, such as 300k or 10M")
-	countVar(fs, &f.children, "children", "", 1, "with --sample-exec: run the program so many times at once; the samples of every question are dealt to them")
+	command.CountVar(fs, &f.children, "children", "", 1, "with --sample-exec: run the program so many times at once; the samples of every question are dealt to them")
 	addCleanEnv(c, &f.cleanEnv)
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
 	f.junit.add(c)
-	f.job.add(c)
+	f.Job.Add(c)
 	return c
 }
 
@@ -93,29 +94,29 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 		}
 	}
 	if given != 1 {
-		return o, usagef("give exactly one of --pmf-exec, --sample-exec and --pmf-file")
+		return o, command.Usagef("give exactly one of --pmf-exec, --sample-exec and --pmf-file")
 	}
 	o = audit.Options{N: f.n, K: f.k, Domain: f.domain, Seed: f.seed, Timeout: f.timeout, Children: f.children, CleanEnv: f.cleanEnv}
 	if f.children < 1 || f.children > 1 && f.sampleExec == "" {
-		return o, usagef("--children %d: give at least 1, and with more than 1 --sample-exec", f.children)
+		return o, command.Usagef("--children %d: give at least 1, and with more than 1 --sample-exec", f.children)
 	}
 	if f.timeout <= 0 {
-		return o, usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
+		return o, command.Usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
 	}
 	if o.Epsilon, err = f.epsilon.parse(); err != nil {
 		return o, err
 	}
-	if o.Sensitivity, err = parsePositive("sensitivity", f.sensitivity); err != nil {
+	if o.Sensitivity, err = command.ParsePositive("sensitivity", f.sensitivity); err != nil {
 		return o, err
 	}
 	if o.Outcomes = f.outcomes; f.outcomes != audit.Index {
 		switch {
 		case f.outcomes != audit.Labels && f.outcomes != audit.Real:
-			return o, usagef("--outcomes %s: give index, labels or real", quoted(f.outcomes))
+			return o, command.Usagef("--outcomes %s: give index, labels or real", command.Quoted(f.outcomes))
 		case f.sampleExec == "" && f.outcomes == audit.Real:
-			return o, usagef("--outcomes %s: this needs --sample-exec", f.outcomes)
+			return o, command.Usagef("--outcomes %s: this needs --sample-exec", f.outcomes)
 		case f.against != "":
-			return o, usagef("--outcomes %s: they cannot be compared --against a mechanism's candidates", f.outcomes)
+			return o, command.Usagef("--outcomes %s: they cannot be compared --against a mechanism's candidates", f.outcomes)
 		}
 	}
 	if o.Properties, err = parseProperties(f.property); err != nil {
@@ -130,7 +131,7 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 		}
 		for _, p := range o.Properties {
 			if !slices.Contains(audit.OfLabels, p) {
-				return o, usagef("--property %s: %s is about candidates, and --outcomes are labels", quoted(f.property), p)
+				return o, command.Usagef("--property %s: %s is about candidates, and --outcomes are labels", command.Quoted(f.property), p)
 			}
 		}
 	}
@@ -141,9 +142,9 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 		for _, p := range o.Properties {
 			switch {
 			case !slices.Contains(audit.Testable, p):
-				return o, usagef("--property %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range", quoted(f.property), p)
+				return o, command.Usagef("--property %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range", command.Quoted(f.property), p)
 			case f.outcomes != audit.Index && slices.Contains(audit.Testable[1:4], p):
-				return o, usagef("--property %s: %s is about candidates, and --outcomes are %s", quoted(f.property), p, f.outcomes)
+				return o, command.Usagef("--property %s: %s is about candidates, and --outcomes are %s", command.Quoted(f.property), p, f.outcomes)
 			}
 		}
 	}
@@ -151,13 +152,13 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 		return o, err
 	}
 	if f.sampleExec != "" && f.target.delta != "" {
-		return o, usagef("--delta: samples do not bound it; give --pmf-exec or --pmf-file, or leave it out")
+		return o, command.Usagef("--delta: samples do not bound it; give --pmf-exec or --pmf-file, or leave it out")
 	}
 	if o.Delta, o.Properties, err = f.target.approximate(o.Properties, f.property == ""); err != nil {
 		return o, err
 	}
 	if f.against != "" {
-		if o.Against, err = findMechanism("against", f.against); err != nil {
+		if o.Against, err = command.FindMechanism("against", f.against); err != nil {
 			return o, err
 		}
 	}
@@ -165,15 +166,15 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 		return o, err
 	}
 	if o.Confidence, err = decimal.ParseNumber(f.confidence); err != nil || o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
-		return o, usagef("--confidence %s: give a decimal between 0 and 1 such as 0.95", quoted(f.confidence))
+		return o, command.Usagef("--confidence %s: give a decimal between 0 and 1 such as 0.95", command.Quoted(f.confidence))
 	}
-	budget, err := scaled(f.budgetStr)
+	budget, err := command.Scaled(f.budgetStr)
 	if err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50 {
-		return o, usagef("--budget %s: give a number of samples such as 1000000, 3M or 1e6", quoted(f.budgetStr))
+		return o, command.Usagef("--budget %s: give a number of samples such as 1000000, 3M or 1e6", command.Quoted(f.budgetStr))
 	}
 	o.Budget, o.UntilRefuted = budget.Num().Int64(), f.until == "refuted"
 	if f.until != "refuted" && f.until != "budget" {
-		return o, usagef("--until %s: give refuted or budget", quoted(f.until))
+		return o, command.Usagef("--until %s: give refuted or budget", command.Quoted(f.until))
 	}
 	if f.pmfFile == "" {
 		switch f.domain {
@@ -187,7 +188,7 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 		}
 	}
 	if o.Neighbors, err = verify.ParseNeighborhood(f.neighbors); err != nil {
-		o.Pairs, err = readAll(ctx, "--neighbors", f.neighbors, "linf, monotonic or a file of pairs", "the file has no pairs, give one a line such as 0,-1;1,-1", splitPair)
+		o.Pairs, err = command.ReadAll(ctx, "--neighbors", f.neighbors, "linf, monotonic or a file of pairs", "the file has no pairs, give one a line such as 0,-1;1,-1", splitPair)
 	}
 	return o, err
 }
@@ -200,9 +201,9 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := f.junit.create(); err != nil {
 		return err
 	}
-	shown, done := progress(f.streams, "audit")
+	shown, done := command.Progress(f.Streams, "audit")
 	o.Progress = func(n int64) { shown("%d questions", n) }
-	r, err := settle(ctx, func() (*audit.Report, error) {
+	r, err := command.Settle(ctx, func() (*audit.Report, error) {
 		switch {
 		case f.pmfExec != "":
 			return audit.PMF(ctx, f.pmfExec, o)
@@ -219,7 +220,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.show(r, func(w io.Writer) { printAudit(w, r, f.epsilon.text(), scoreUnits("Δ = "+f.sensitivity)) })
+	f.Show(r, func(w io.Writer) { printAudit(w, r, f.epsilon.text(), scoreUnits("Δ = "+f.sensitivity)) })
 	title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, f.epsilon.text())
 	if err := f.junit.write(ctx, title, &r.Report, r.Findings); err != nil {
 		return err

@@ -8,21 +8,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
 
 // calibrateFlags are the flags of the calibrate command.
 type calibrateFlags struct {
-	job
+	command.Job
 	domainFlags
 	epsilon   epsilonFlags
 	rho, gap  string
 	monotonic bool
 }
 
-func newCalibrate(s streams) *cobra.Command {
-	f := calibrateFlags{job: job{streams: s}}
+func newCalibrate(s command.Streams) *cobra.Command {
+	f := calibrateFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "calibrate --mechanism NAME (-n N -k K | --domain FILE | --domain real) (--eps E | --exp-eps A/B | --rho R)",
 		Short: "The largest parameter at which a mechanism is ε-DP, or ρ-zCDP",
@@ -41,8 +42,8 @@ neighbors and leaves the mechanism as it is.`,
   optratio calibrate --mechanism pf --domain real --rho 0.125
   optratio calibrate --mechanism krr -n 3 -k 2 --eps 1 --monotonic-scores
   optratio calibrate --mechanism gem --domain scores.txt --sensitivities 1,2 --eps 1 --gap 1e-3`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
 	f.epsilon.add(c)
@@ -50,13 +51,13 @@ neighbors and leaves the mechanism as it is.`,
 	fs.StringVar(&f.gap, "gap", "", "relative width wanted of the parameter: (upper-lower)/upper (default 1e-9)")
 	addMonotonic(c, &f.monotonic)
 	f.domainFlags.add(c, "", "with --domain FILE: linf or monotonic")
-	f.job.add(c)
+	f.Job.Add(c)
 	return c
 }
 
 func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err error) {
 	if f.mechanism == "" {
-		return c, usagef("--mechanism is missing: give one that optratio mechanisms lists")
+		return c, command.Usagef("--mechanism is missing: give one that optratio mechanisms lists")
 	}
 	if c.Claim, err = f.claim(); err != nil {
 		return c, err
@@ -64,9 +65,9 @@ func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err er
 	c.Claim.Monotonic = f.monotonic
 	switch {
 	case f.rho != "" && (f.epsilon.eps != "" || f.epsilon.exp != ""):
-		return c, usagef("--rho and --eps exclude each other: give one of them")
+		return c, command.Usagef("--rho and --eps exclude each other: give one of them")
 	case f.rho != "":
-		c.Target.Rho, err = parsePositive("rho", f.rho)
+		c.Target.Rho, err = command.ParsePositive("rho", f.rho)
 	default:
 		c.Target.Epsilon, err = f.epsilon.parse()
 	}
@@ -94,9 +95,9 @@ func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err er
 func (f *calibrateFlags) checkReal(rho bool, m mechanisms.Mechanism) error {
 	switch {
 	case !rho:
-		return usagef("--domain real: is for --rho; with --eps leave it out, the lattice says where a theorem answers")
+		return command.Usagef("--domain real: is for --rho; with --eps leave it out, the lattice says where a theorem answers")
 	case f.n != 0 || f.k != 0 || f.sensitivities != "":
-		return usagef("--domain real: is about all scores of any number of candidates; leave out -n, -k and --sensitivities")
+		return command.Usagef("--domain real: is about all scores of any number of candidates; leave out -n, -k and --sensitivities")
 	}
 	return checkConcentration(m)
 }
@@ -108,7 +109,7 @@ func checkConcentration(m mechanisms.Mechanism) error {
 		return err
 	}
 	if _, ok := mechanisms.Concentration(m, zero, 64); !ok {
-		return usagef("--domain real: ρ for all real scores is known for pf, em and geo only, not for %s; give --domain lattice", m.Info().Name)
+		return command.Usagef("--domain real: ρ for all real scores is known for pf, em and geo only, not for %s; give --domain lattice", m.Info().Name)
 	}
 	return nil
 }
@@ -118,18 +119,18 @@ func (f *calibrateFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shown, done := progress(f.streams, "calibrate")
+	shown, done := command.Progress(f.Streams, "calibrate")
 	c.Progress = func(tried int, low, _ *big.Rat) { shown("%d parameters, at least %s", tried, low.FloatString(9)) }
-	r, err := settle(ctx, func() (*verify.Calibration, error) { return c.Calibrate(ctx) }, func(why string) *verify.Calibration {
+	r, err := command.Settle(ctx, func() (*verify.Calibration, error) { return c.Calibrate(ctx) }, func(why string) *verify.Calibration {
 		return &verify.Calibration{Mechanism: f.mechanism, Domain: f.domain, Monotonic: f.monotonic, Proof: verify.ByDomain, Undecided: why}
 	})
 	done()
 	if err != nil {
 		return err
 	}
-	target := choose(f.rho != "", f.rho+"-zCDP", "ε-DP with "+f.epsilon.text())
-	f.show(r, func(w io.Writer) { printCalibration(w, r, target, f.units()) })
-	return ending(ctx, r.Undecided)
+	target := command.Choose(f.rho != "", f.rho+"-zCDP", "ε-DP with "+f.epsilon.text())
+	f.Show(r, func(w io.Writer) { printCalibration(w, r, target, f.units()) })
+	return command.Ending(ctx, r.Undecided)
 }
 
 func printCalibration(w io.Writer, r *verify.Calibration, target, units string) {
@@ -138,11 +139,11 @@ func printCalibration(w io.Writer, r *verify.Calibration, target, units string) 
 		fmt.Fprintln(w, "run with 2Δ replaced by Δ, for neighbors that move all scores one way; of others nothing is said")
 	}
 	if r.Domain == verify.AllScores {
-		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met for all %sscores at the lower end, and missed at the upper end\n", r.Parameter, choose(r.Monotonic, "monotonic ", ""))
+		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met for all %sscores at the lower end, and missed at the upper end\n", r.Parameter, command.Choose(r.Monotonic, "monotonic ", ""))
 		return
 	}
 	if r.Proof == verify.ByTheorem {
-		fmt.Fprintf(w, "parameter ε' = %s: by theorem it is ε-DP for all %sscores then, and at no larger parameter\n", r.Parameter, choose(r.Monotonic, "monotonic ", ""))
+		fmt.Fprintf(w, "parameter ε' = %s: by theorem it is ε-DP for all %sscores then, and at no larger parameter\n", r.Parameter, command.Choose(r.Monotonic, "monotonic ", ""))
 		return
 	}
 	fmt.Fprintf(w, "parameter ε' = %s, from %d parameters that were decided\n", r.Parameter, r.Tried)

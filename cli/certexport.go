@@ -7,12 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/verify/certificate"
 )
 
-func newCertExport(s streams) *cobra.Command {
+func newCertExport(s command.Streams) *cobra.Command {
 	var vipr bool
-	j := job{streams: s} // without --json, as it writes no document
+	j := command.Job{Streams: s} // without --json, as it writes no document
 	var output string
 	c := &cobra.Command{
 		Use:   "cert-export --vipr FILE [-o FILE]",
@@ -21,22 +22,22 @@ func newCertExport(s streams) *cobra.Command {
 VIPR 1.0 format, which independent checkers such as viprchk read.`,
 		Args: oneFile,
 	}
-	c.RunE = j.limited(func(ctx context.Context) error {
+	c.RunE = j.Limited(func(ctx context.Context) error {
 		if !vipr {
-			return usagef("cert-export: name the format, --vipr")
+			return command.Usagef("cert-export: name the format, --vipr")
 		}
-		return j.certExport(ctx, c.Flags().Arg(0), output)
+		return certExport(ctx, &j, c.Flags().Arg(0), output)
 	})
 	c.Flags().BoolVar(&vipr, "vipr", false, "the VIPR 1.0 format")
-	j.limits.add(c)
+	j.Limits.Add(c)
 	c.Flags().StringVarP(&output, "output", "o", "", "file to write, standard output if not given")
 	return c
 }
 
-func (j *job) certExport(ctx context.Context, path, output string) error {
-	most, _ := j.bytes() // which start has read
+func certExport(ctx context.Context, j *command.Job, path, output string) error {
+	most, _ := j.Bytes() // which start has read
 	export := func(w io.Writer) error {
-		in, err := openInput(ctx, "", path)
+		in, err := command.OpenInput(ctx, "", path)
 		if err != nil {
 			return err
 		}
@@ -45,26 +46,26 @@ func (j *job) certExport(ctx context.Context, path, output string) error {
 	}
 	var err error
 	if output == "" {
-		_, err = await(ctx, grace, func() (any, error) { return nil, export(j.out) })
+		_, err = command.Await(ctx, command.Grace, func() (any, error) { return nil, export(j.Out) })
 	} else {
-		file, err2 := createOutput("-o", output)
+		file, err2 := command.CreateOutput("-o", output)
 		if err2 != nil {
 			return err2
 		}
-		err = file.commit(ctx, export)
+		err = file.Commit(ctx, export)
 	}
-	var e *exit
+	var e *command.ExitError
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return ending(ctx, context.Cause(ctx).Error()+"; nothing was written")
+		return command.Ending(ctx, context.Cause(ctx).Error()+"; nothing was written")
 	case errors.Is(err, certificate.ErrInvalid):
-		return &exit{exitViolated, err}
+		return command.Exit(command.Violated, err)
 	case errors.Is(err, certificate.ErrLimit):
-		return &exit{exitUndecided, err}
+		return command.Exit(command.Undecided, err)
 	case errors.As(err, &e):
 		return err
 	}
-	return usagef("%s: %w", quoted(path), err)
+	return command.Usagef("%s: %w", command.Quoted(path), err)
 }

@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/verify/certificate"
 )
 
-func newCheck(s streams) *cobra.Command {
-	j := job{streams: s}
+func newCheck(s command.Streams) *cobra.Command {
+	j := command.Job{Streams: s}
 	c := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Check a certificate with code that shares nothing with the solvers",
@@ -21,8 +22,8 @@ func newCheck(s streams) *cobra.Command {
 every claim in it follows from the values it holds, in exact or outward-rounded arithmetic.`,
 		Args: oneFile,
 	}
-	c.RunE = j.limited(func(ctx context.Context) error { return j.check(ctx, c.Flags().Arg(0)) })
-	j.add(c)
+	c.RunE = j.Limited(func(ctx context.Context) error { return check(ctx, &j, c.Flags().Arg(0)) })
+	j.Add(c)
 	return c
 }
 
@@ -32,28 +33,28 @@ type checkDoc struct {
 	Undecided string `json:"undecided,omitempty"`
 }
 
-func (j *job) check(ctx context.Context, path string) error {
-	most, _ := j.bytes() // which start has read
-	doc, err := settle(ctx, func() (checkDoc, error) {
-		file, err := openInput(ctx, "", path)
+func check(ctx context.Context, j *command.Job, path string) error {
+	most, _ := j.Bytes() // which start has read
+	doc, err := command.Settle(ctx, func() (checkDoc, error) {
+		file, err := command.OpenInput(ctx, "", path)
 		if err != nil {
 			return checkDoc{}, err
 		}
 		defer file.Close()
 		report, err := certificate.Check(file, certificate.Options{Context: ctx, MaxMemory: most})
 		if err != nil {
-			return checkDoc{}, fmt.Errorf("%s: %w", quoted(path), err)
+			return checkDoc{}, fmt.Errorf("%s: %w", command.Quoted(path), err)
 		}
 		return checkDoc{Report: report}, nil
 	}, func(why string) checkDoc { return checkDoc{&certificate.Report{Reason: "undecided"}, why} })
 	if err != nil {
 		return err
 	}
-	j.show(doc, func(w io.Writer) { printReport(w, doc.Report) })
+	j.Show(doc, func(w io.Writer) { printReport(w, doc.Report) })
 	if !doc.Valid && doc.Undecided == "" {
-		return &exit{exitViolated, errors.New("invalid certificate: " + doc.Reason)}
+		return command.Exit(command.Violated, errors.New("invalid certificate: "+doc.Reason))
 	}
-	return ending(ctx, doc.Undecided)
+	return command.Ending(ctx, doc.Undecided)
 }
 
 func printReport(w io.Writer, r *certificate.Report) {

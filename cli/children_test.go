@@ -14,6 +14,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/command"
+	"optratio/internal/command/commandtest"
 )
 
 // fugitives is a program that never answers, and first starts processes that leave it in several ways, each of which writes its
@@ -72,7 +75,7 @@ func TestNothingSurvives(t *testing.T) {
 				args = append(args, "--timeout", "900s")
 			}
 			c := exec.Command(os.Args[0], args...)
-			c.Env = append(os.Environ(), asCommand+"=1", "D="+folder)
+			c.Env = append(os.Environ(), commandtest.AsCommand+"=1", "D="+folder)
 			require.NoError(t, c.Start())
 			pids := awaitFugitives(t, folder)
 			if signal != nil {
@@ -88,11 +91,11 @@ func TestNothingSurvives(t *testing.T) {
 func TestMemoryOfPrograms(t *testing.T) {
 	// tail keeps what it cannot write, in a process that has left the group.
 	hold := `setsid sh -c 'head -c 300000000 /dev/zero | tail -c 250000000 | sleep 900' & sleep 900`
-	e := spawn(t, []string{"audit", "--pmf-exec", hold, "--eps", "1", "--timeout", "900s", "--max-memory", "200M", "--json"})
-	doc := e.check(t, exitUndecided)
-	assert.Contains(t, e.err, "the memory limit of 200M was reached, of which the program under audit holds")
+	e := commandtest.Spawn(t, []string{"audit", "--pmf-exec", hold, "--eps", "1", "--timeout", "900s", "--max-memory", "200M", "--json"})
+	doc := e.Check(t, command.Undecided)
+	assert.Contains(t, e.Err, "the memory limit of 200M was reached, of which the program under audit holds")
 	assert.NotEmpty(t, doc["properties"])
-	assert.Less(t, e.took, time.Minute)
+	assert.Less(t, e.Took, time.Minute)
 }
 
 // Programs get the environment, and nothing of it with --clean-env.
@@ -108,8 +111,8 @@ func TestEnvironmentOfPrograms(t *testing.T) {
 			if clean {
 				line = append(line, "--clean-env")
 			}
-			e := spawn(t, line)
-			assert.Equal(t, exitDone, e.code, e.err)
+			e := commandtest.Spawn(t, line)
+			assert.Equal(t, command.Done, e.Code, e.Err)
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			assert.Equal(t, !clean, strings.Contains(string(text), "SECRET_OF_THE_CALLER"), "%s", text)

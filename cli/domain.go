@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/verify"
 )
 
@@ -14,33 +15,33 @@ type domainFlags struct {
 	n, k                                  int
 	mechanism, sensitivity, sensitivities string
 	domain, neighbors                     string
-	params                                paramFlags
+	params                                command.ParamFlags
 }
 
 func (f *domainFlags) add(c *cobra.Command, mechanism, neighbors string) {
 	fs := c.Flags()
 	fs.StringVar(&f.mechanism, "mechanism", mechanism, "mechanism, by name")
-	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
-	countVar(fs, &f.k, "k", "k", 0, "greatest depth in steps of 2Δ, at least 1")
+	command.CountVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
+	command.CountVar(fs, &f.k, "k", "k", 0, "greatest depth in steps of 2Δ, at least 1")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "with --domain FILE: a sensitivity for each candidate")
 	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
 	fs.StringVar(&f.neighbors, "neighbors", "linf", neighbors)
-	f.params.add(c)
+	f.params.Add(c)
 }
 
 // claim returns the mechanism with its parameters and one sensitivity for all candidates.
 func (f *domainFlags) claim() (c verify.Claim, err error) {
-	if c.Mechanism, err = findMechanism("mechanism", f.mechanism); err != nil {
+	if c.Mechanism, err = command.FindMechanism("mechanism", f.mechanism); err != nil {
 		return c, err
 	}
-	if c.Mechanism, err = f.params.onLattice(c.Mechanism, 0); err != nil {
+	if c.Mechanism, err = f.params.OnLattice(c.Mechanism, 0); err != nil {
 		return c, err
 	}
-	if c.Params, err = f.params.parse(); err != nil {
+	if c.Params, err = f.params.Parse(); err != nil {
 		return c, err
 	}
-	delta, err := parsePositive("sensitivity", f.sensitivity)
+	delta, err := command.ParsePositive("sensitivity", f.sensitivity)
 	c.Sensitivities = []*big.Rat{delta}
 	return c, err
 }
@@ -59,7 +60,7 @@ func (f *domainFlags) vectors(ctx context.Context, c *verify.Claim) (vectors [][
 		return nil, model, err
 	}
 	if model, err = verify.ParseNeighborhood(f.neighbors); err != nil {
-		return nil, model, usagef("--neighbors: %w", err)
+		return nil, model, command.Usagef("--neighbors: %w", err)
 	}
 	if f.sensitivities != "" {
 		c.Sensitivities, err = parseNumbers(ctx, "sensitivities", f.sensitivities, "")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/evaluate"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -16,7 +17,7 @@ import (
 
 // evaluateFlags are the flags of the evaluate command.
 type evaluateFlags struct {
-	job
+	command.Job
 	epsilon                 epsilonFlags
 	task, histogram, scores string
 	bins, n                 int
@@ -25,8 +26,8 @@ type evaluateFlags struct {
 	target                  string
 }
 
-func newEvaluate(s streams) *cobra.Command {
-	f := evaluateFlags{job: job{streams: s}}
+func newEvaluate(s command.Streams) *cobra.Command {
+	f := evaluateFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "evaluate --task mode|median|quantile:P|scores|worst-case (--histogram FILE | --scores FILE | -n N) --eps E",
 		Short: "Expected errors of mechanisms on a histogram's mode or quantiles, on your scores, and on the worst ones",
@@ -54,21 +55,21 @@ in units of the scores. Several ε, separated by commas, give one table (with --
   optratio evaluate --task median --histogram testdata/spiky.npy --bins 256 --eps 0.01
   optratio evaluate --task quantile:0.9 --histogram testdata/spiky.npy --target-error 50
   optratio evaluate --task worst-case -n 10 --eps 1`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	f.epsilon.add(c)
 	fs := c.Flags()
 	fs.StringVar(&f.task, "task", "", "mode, median, quantile:P, scores or worst-case")
 	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one a line")
 	fs.StringVar(&f.scores, "scores", "", "file of scores, one a line")
-	countVar(fs, &f.bins, "bins", "", 0, "sum adjacent bins so that so many remain, a divisor of those there are (default: all)")
-	countVar(fs, &f.n, "n", "n", 0, "worst-case: number of candidates")
+	command.CountVar(fs, &f.bins, "bins", "", 0, "sum adjacent bins so that so many remain, a divisor of those there are (default: all)")
+	command.CountVar(fs, &f.n, "n", "n", 0, "worst-case: number of candidates")
 	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate, by name")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of the scores")
 	fs.StringVar(&f.target, "target-error", "", "also find the ε at which each mechanism has this expected error; --eps may be left out then")
 	addMonotonic(c, &f.monotonic)
-	f.job.add(c)
+	f.Job.Add(c)
 	return c
 }
 
@@ -111,7 +112,7 @@ func (f *evaluateFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, done := progress(f.streams, f.task)
+	report, done := command.Progress(f.Streams, f.task)
 	defer done()
 	to := &f.epsilon.eps
 	if f.epsilon.exp != "" {
@@ -140,9 +141,9 @@ func (f *evaluateFlags) run(ctx context.Context) error {
 	if len(in.eps) == 1 {
 		shown = docs[0]
 	}
-	f.show(shown, func(w io.Writer) { printEvaluation(w, docs) })
+	f.Show(shown, func(w io.Writer) { printEvaluation(w, docs) })
 	for _, d := range docs {
-		if err := ending(ctx, d.Undecided); err != nil {
+		if err := command.Ending(ctx, d.Undecided); err != nil {
 			return err
 		}
 	}
@@ -170,7 +171,7 @@ func (e *evaluation) number(m mechanisms.Mechanism, what string, compute func() 
 		return unknown(cause.Error()), nil
 	}
 	e.report("%s of %s", what, m.Info().Name)
-	x, err := settle(e.ctx, compute, unknown)
+	x, err := command.Settle(e.ctx, compute, unknown)
 	if err != nil {
 		err = fmt.Errorf("--mechanism %s: %w", m.Info().Name, err)
 	}
@@ -255,11 +256,11 @@ func printEvaluation(w io.Writer, docs []*evaluateDoc) {
 	default:
 		fmt.Fprintf(w, "%d bins with %d items and %d different scores", d.Bins, *d.Items, d.Classes)
 	}
-	fmt.Fprintf(w, ", Δ = %s%s\n", d.Sensitivity, choose(d.Monotonic, ", monotonic scores", ""))
+	fmt.Fprintf(w, ", Δ = %s%s\n", d.Sensitivity, command.Choose(d.Monotonic, ", monotonic scores", ""))
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	if d.Eps != nil || d.ExpEps != nil {
 		fmt.Fprintln(w)
-		fmt.Fprintf(t, "%s\tmechanism\texpected error\ttimes pf's\tε for pf's error\n", choose(d.Eps != nil, "ε", "e^ε"))
+		fmt.Fprintf(t, "%s\tmechanism\texpected error\ttimes pf's\tε for pf's error\n", command.Choose(d.Eps != nil, "ε", "e^ε"))
 		for _, d := range docs {
 			for _, m := range d.Mechanisms {
 				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", given(d), m.Name, m.ExpectedError, m.Ratio, m.EquivalentEps)

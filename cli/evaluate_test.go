@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/command"
 )
 
 // evaluated runs optratio evaluate --json and reads what it prints.
@@ -20,7 +22,7 @@ func evaluated[T any](t *testing.T, want int, args ...string) (doc T, errs strin
 	var out, problems bytes.Buffer
 	code := Run(context.Background(), append([]string{"evaluate", "--json"}, args...), strings.NewReader(""), &out, &problems)
 	require.Equal(t, want, code, problems.String())
-	if code != exitUsage {
+	if code != command.Usage {
 		require.NoError(t, json.Unmarshal(out.Bytes(), &doc), out.String())
 	}
 	assert.LessOrEqual(t, strings.Count(problems.String(), "\n"), 1)
@@ -37,11 +39,11 @@ func written(t *testing.T, name, text string) string {
 func TestMonotonicModeIsDoubled(t *testing.T) {
 	counts := written(t, "counts.csv", "3\n9\n4\n7\n1\n0\n")
 	at := func(args ...string) evaluateDoc {
-		doc, _ := evaluated[evaluateDoc](t, exitDone, append([]string{"--task", "mode", "--histogram", counts}, args...)...)
+		doc, _ := evaluated[evaluateDoc](t, command.Done, append([]string{"--task", "mode", "--histogram", counts}, args...)...)
 		return doc
 	}
 	want := at("--eps", "0.3", "--monotonic-scores")
-	doubled, _ := evaluated[evaluateDoc](t, exitDone, "--task", "mode", "--eps", "0.3", "--histogram", written(t, "twice", "6\n18\n8\n14\n2\n0\n"))
+	doubled, _ := evaluated[evaluateDoc](t, command.Done, "--task", "mode", "--eps", "0.3", "--histogram", written(t, "twice", "6\n18\n8\n14\n2\n0\n"))
 	for i, m := range want.Mechanisms {
 		for _, same := range []evaluateDoc{at("--eps", "0.3", "--sensitivity", "0.5"), at("--eps", "0.6")} {
 			assert.Equal(t, m.ExpectedError, same.Mechanisms[i].ExpectedError)
@@ -56,7 +58,7 @@ func TestHistogramFiles(t *testing.T) {
 	data, err := filepath.Abs("../testdata/spiky")
 	require.NoError(t, err)
 	ask := func(task, file string, more ...string) evaluateDoc {
-		doc, _ := evaluated[evaluateDoc](t, exitDone, append([]string{"--eps", "0.1", "--task", task, "--histogram", file}, more...)...)
+		doc, _ := evaluated[evaluateDoc](t, command.Done, append([]string{"--eps", "0.1", "--task", task, "--histogram", file}, more...)...)
 		doc.Task = ""
 		return doc
 	}
@@ -72,10 +74,10 @@ func TestHistogramFiles(t *testing.T) {
 func TestEvaluateList(t *testing.T) {
 	counts := written(t, "counts.csv", "3\n9\n4\n")
 	for _, flag := range []string{"--eps", "--exp-eps"} {
-		list, _ := evaluated[[]evaluateDoc](t, exitDone, "--task", "mode", "--histogram", counts, flag, "1.5,2")
+		list, _ := evaluated[[]evaluateDoc](t, command.Done, "--task", "mode", "--histogram", counts, flag, "1.5,2")
 		require.Len(t, list, 2)
 		for i, text := range []string{"1.5", "2"} {
-			one, _ := evaluated[evaluateDoc](t, exitDone, "--task", "mode", "--histogram", counts, flag, text)
+			one, _ := evaluated[evaluateDoc](t, command.Done, "--task", "mode", "--histogram", counts, flag, text)
 			assert.Equal(t, one, list[i])
 		}
 	}
@@ -84,7 +86,7 @@ func TestEvaluateList(t *testing.T) {
 // The ε that is found gives the error that was wanted: that of permute-and-flip, and --target-error.
 func TestEvaluateBack(t *testing.T) {
 	counts := written(t, "counts.csv", "3\n9\n4\n7\n")
-	doc, _ := evaluated[evaluateDoc](t, exitDone, "--task", "mode", "--histogram", counts, "--eps", "0.4", "--target-error", "0.25", "--mechanism", "em,rnm-laplace,krr,pf")
+	doc, _ := evaluated[evaluateDoc](t, command.Done, "--task", "mode", "--histogram", counts, "--eps", "0.4", "--target-error", "0.25", "--mechanism", "em,rnm-laplace,krr,pf")
 	pf := doc.Mechanisms[3].ExpectedError.Float64()
 	for _, m := range doc.Mechanisms {
 		for _, c := range []struct {
@@ -92,12 +94,12 @@ func TestEvaluateBack(t *testing.T) {
 			want float64
 		}{{m.EquivalentEps.Float64(), pf}, {m.TargetEps.Float64(), 0.25}} {
 			eps := new(big.Rat).SetFloat64(c.at).FloatString(40)
-			again, _ := evaluated[evaluateDoc](t, exitDone, "--task", "mode", "--histogram", counts, "--eps", eps, "--mechanism", m.Name)
+			again, _ := evaluated[evaluateDoc](t, command.Done, "--task", "mode", "--histogram", counts, "--eps", eps, "--mechanism", m.Name)
 			assert.InEpsilon(t, c.want, again.Mechanisms[0].ExpectedError.Float64(), 1e-9, m.Name)
 		}
 	}
 	// --target-error alone needs no ε.
-	alone, _ := evaluated[evaluateDoc](t, exitDone, "--task", "mode", "--histogram", counts, "--target-error", "0.25", "--mechanism", "em")
+	alone, _ := evaluated[evaluateDoc](t, command.Done, "--task", "mode", "--histogram", counts, "--target-error", "0.25", "--mechanism", "em")
 	assert.Equal(t, doc.Mechanisms[0].TargetEps, alone.Mechanisms[0].TargetEps)
 	assert.False(t, alone.Ratio.IsValid())
 }
@@ -109,12 +111,12 @@ func TestMalformedHistograms(t *testing.T) {
 		"1152921504606846976\n1\n": "more than 2^60 items",
 	} {
 		path := written(t, "h.csv", text)
-		_, errs := evaluated[evaluateDoc](t, exitUsage, "--task", "mode", "--eps", "1", "--histogram", path)
+		_, errs := evaluated[evaluateDoc](t, command.Usage, "--task", "mode", "--eps", "1", "--histogram", path)
 		assert.Contains(t, errs, "h.csv")
 		assert.Contains(t, errs, want)
 	}
 	for name, text := range map[string]string{"a.npy": "3\n4\n", "b.NPY": "", "c.npy": "\x93NUMPY\x01\x00\xff\xff{"} {
-		_, errs := evaluated[evaluateDoc](t, exitUsage, "--task", "mode", "--eps", "1", "--histogram", written(t, name, text))
+		_, errs := evaluated[evaluateDoc](t, command.Usage, "--task", "mode", "--eps", "1", "--histogram", written(t, name, text))
 		assert.Contains(t, errs, name+": not a histogram")
 		assert.Contains(t, errs, "numpy.save")
 	}
@@ -136,7 +138,7 @@ func TestEvaluateUsage(t *testing.T) {
 		{"-n alone", "--task worst-case --eps 1 -n 3 --scores " + scores},
 		{"give mode, median", "--eps 1"},
 	} {
-		_, errs := evaluated[evaluateDoc](t, exitUsage, strings.Fields(c.args)...)
+		_, errs := evaluated[evaluateDoc](t, command.Usage, strings.Fields(c.args)...)
 		assert.Contains(t, errs, c.want, c.args)
 	}
 }
@@ -147,7 +149,7 @@ func TestEvaluateEnded(t *testing.T) {
 	var out, errs bytes.Buffer
 	path, err := filepath.Abs("../testdata/spiky.csv")
 	require.NoError(t, err)
-	f := evaluateFlags{job: job{streams: streams{nil, &out, &errs}, json: true}, task: "mode", histogram: path, mechanism: "pf,em", sensitivity: "1"}
+	f := evaluateFlags{Job: command.Job{Streams: command.Streams{Out: &out, Err: &errs}, JSON: true}, task: "mode", histogram: path, mechanism: "pf,em", sensitivity: "1"}
 	f.epsilon.eps = "1,2,3"
 	in, doc, err := f.parse(ctx)
 	require.NoError(t, err)

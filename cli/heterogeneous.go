@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/lp/heterogeneous"
 	"optratio/lp/linear"
@@ -22,19 +23,19 @@ import (
 )
 
 type heterogeneousFlags struct {
-	job
+	command.Job
 	epsilon                 epsilonFlags
 	sensitivities, grid     string
 	step                    string
 	mechanism               string
 	objective, loss         string
 	shiftInvariant, optimal bool
-	params                  paramFlags
+	params                  command.ParamFlags
 	solver, gap             string
 }
 
-func newHeterogeneous(s streams) *cobra.Command {
-	f := heterogeneousFlags{job: job{streams: s}}
+func newHeterogeneous(s command.Streams) *cobra.Command {
+	f := heterogeneousFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "heterogeneous --sensitivities D,… (--eps E | --exp-eps A/B)",
 		Short: "Certified ratio of mechanisms to the best one for unequal sensitivities, on a small grid",
@@ -45,8 +46,8 @@ With --shift-invariant the best mechanism may look at differences of scores only
 ones do.`,
 		Example: `  optratio heterogeneous --sensitivities 1,2 --grid 0:4 --exp-eps 2
   optratio heterogeneous --sensitivities 1,2,4 --shift-invariant --eps 0.5 --mechanism gem,krr --json`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
 	f.epsilon.add(c)
@@ -58,17 +59,17 @@ ones do.`,
 	fs.StringVar(&f.loss, "loss", "error", "error (q* - q) or mse (its square)")
 	fs.BoolVar(&f.shiftInvariant, "shift-invariant", false, "the best mechanism among those that look at differences of scores only")
 	fs.BoolVar(&f.optimal, "optimal", false, "print an optimal mechanism, too")
-	f.params.add(c)
+	f.params.Add(c)
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted: (upper-lower)/upper")
-	f.job.add(c)
+	f.Job.Add(c)
 	return c
 }
 
 // parseGrid reads --grid.
 func parseGrid(text string) (from, step *big.Rat, steps int, err error) {
 	remedy := func(why string) error {
-		return usagef("--grid %s: %s; give from:to or from:to:step such as 0:4:0.5", quoted(text), why)
+		return command.Usagef("--grid %s: %s; give from:to or from:to:step such as 0:4:0.5", command.Quoted(text), why)
 	}
 	parts := strings.Split(text, ":")
 	if len(parts) < 2 || len(parts) > 3 {
@@ -100,7 +101,7 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 		return r, err
 	}
 	if g.Sensitivities == nil {
-		return r, usagef("sensitivities are missing: give --sensitivities 1,2, one for each candidate")
+		return r, command.Usagef("sensitivities are missing: give --sensitivities 1,2, one for each candidate")
 	}
 	grid := f.grid
 	if f.step != "" {
@@ -110,7 +111,7 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 			return r, err
 		}
 		if strings.Count(grid, ":") != 1 {
-			return r, usagef("--step %s with --grid %s: give the grid as from:to, or leave out --step", quoted(f.step), quoted(grid))
+			return r, command.Usagef("--step %s with --grid %s: give the grid as from:to, or leave out --step", command.Quoted(f.step), command.Quoted(grid))
 		}
 		step := new(big.Rat).Mul(slices.MaxFunc(g.Sensitivities, (*big.Rat).Cmp), big.NewRat(2, int64(l)))
 		grid += ":" + step.RatString()
@@ -120,14 +121,14 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 	}
 	g.ShiftInvariant = f.shiftInvariant
 	if err := g.Check(); err != nil {
-		return r, usagef("--sensitivities %s with --grid %s: %w", quoted(f.sensitivities), quoted(f.grid), err)
+		return r, command.Usagef("--sensitivities %s with --grid %s: %w", command.Quoted(f.sensitivities), command.Quoted(f.grid), err)
 	}
 	var errs [7]error
 	r.Epsilon, errs[0] = f.epsilon.parse()
-	r.Criterion, errs[1] = parsed("objective", f.objective, heterogeneous.ParseCriterion)
-	r.Loss, errs[2] = parsed("loss", f.loss, heterogeneous.ParseLoss)
+	r.Criterion, errs[1] = command.Parsed("objective", f.objective, heterogeneous.ParseCriterion)
+	r.Loss, errs[2] = command.Parsed("loss", f.loss, heterogeneous.ParseLoss)
 	r.Mechanisms, errs[3] = f.mechanisms()
-	r.Params, errs[4] = f.params.parse()
+	r.Params, errs[4] = f.params.Parse()
 	r.Solver, errs[5] = findSolver(f.solver)
 	r.Gap, errs[6] = parseGap(f.gap)
 	return r, cmp.Or(errs[:]...)
@@ -135,10 +136,10 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 
 // mechanisms reads --mechanism.
 func (f *heterogeneousFlags) mechanisms() ([]mechanisms.Mechanism, error) {
-	found, err := findMechanisms(f.mechanism)
+	found, err := command.FindMechanisms(f.mechanism)
 	for _, m := range found {
 		if m.Info().Name == "lp-optimal" {
-			return nil, usagef("--mechanism lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
+			return nil, command.Usagef("--mechanism lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
 		}
 	}
 	return found, err
@@ -185,15 +186,15 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, done := progress(f.streams, "sensitivities "+f.sensitivities)
+	report, done := command.Progress(f.Streams, "sensitivities "+f.sensitivities)
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := settle(ctx, func() (*heterogeneous.Result, error) {
+	a, err := command.Settle(ctx, func() (*heterogeneous.Result, error) {
 		a, err := heterogeneous.Solve(ctx, r)
 		switch {
 		case errors.Is(err, mechanisms.ErrInstance):
 			err = fmt.Errorf("--mechanism: %w", err)
 		case errors.Is(err, heterogeneous.ErrGrid):
-			err = fmt.Errorf("--grid %s: %w", quoted(f.grid), err)
+			err = fmt.Errorf("--grid %s: %w", command.Quoted(f.grid), err)
 		}
 		return a, err
 	}, func(why string) *heterogeneous.Result {
@@ -218,8 +219,8 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 			doc.Optimal = append(doc.Optimal, optimalRow{exactNumbers(row.Scores), exactNumbers(row.PMF)})
 		}
 	}
-	f.show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
-	return ending(ctx, a.Undecided)
+	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
+	return command.Ending(ctx, a.Undecided)
 }
 
 // print writes the table for people.
@@ -233,13 +234,13 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) {
 	}
 	fmt.Fprintf(w, "sensitivities %s, scores %s, %s\n", plainly(d.Sensitivities), d.Grid, eps)
 	fmt.Fprintf(w, "%d score vectors%s, %d pairs of neighbors, %d rows generated\n",
-		d.Vectors, choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
-	what := choose(d.Loss == "mse", "mean squared error", "expected error")
-	what = choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")
+		d.Vectors, command.Choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
+	what := command.Choose(d.Loss == "mse", "mean squared error", "expected error")
+	what = command.Choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")
 	fmt.Fprintf(w, "optimum: %s (%s)\n\n", fraction(d.Optimum), what)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(t, "mechanism\terror (%s)\tratio to the optimum\tε-DP on the grid\ttight ε there\n",
-		choose(d.Loss == "mse", "squares of the scores' units", "units of the scores"))
+		command.Choose(d.Loss == "mse", "squares of the scores' units", "units of the scores"))
 	for _, m := range d.Mechanisms {
 		tight := m.TightEps.String()
 		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/command"
 	"optratio/lp/heterogeneous"
 )
 
@@ -19,9 +20,9 @@ func FuzzGrid(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		from, step, steps, err := parseGrid(text)
 		if err != nil {
-			var e *exit
+			var e *command.ExitError
 			require.True(t, errors.As(err, &e))
-			assert.Equal(t, exitUsage, e.code)
+			assert.Equal(t, command.Usage, e.Code)
 			return
 		}
 		require.Positive(t, step.Sign())

@@ -2,12 +2,10 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"math/big"
-	"path/filepath"
 	"strings"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/evaluate"
 	"optratio/mechanisms"
@@ -26,21 +24,21 @@ func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *eval
 	if len(in.eps) == 0 {
 		in.eps = []string{""}
 	}
-	if in.list, err = findMechanisms(f.mechanism); err != nil {
+	if in.list, err = command.FindMechanisms(f.mechanism); err != nil {
 		return nil, nil, err
 	}
-	sensitivity, err := parsePositive("sensitivity", f.sensitivity)
+	sensitivity, err := command.ParsePositive("sensitivity", f.sensitivity)
 	if err != nil {
 		return nil, nil, err
 	}
 	if f.target != "" {
-		if in.target, err = parsePositive("target-error", f.target); err != nil {
+		if in.target, err = command.ParsePositive("target-error", f.target); err != nil {
 			return nil, nil, err
 		}
 	}
 	for _, m := range in.list {
 		if _, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{sensitivity}); err != nil && f.monotonic {
-			return nil, nil, usagef("--monotonic-scores: %w", err)
+			return nil, nil, command.Usagef("--monotonic-scores: %w", err)
 		}
 	}
 	doc = &evaluateDoc{Task: f.task, Sensitivity: f.sensitivity, Monotonic: f.monotonic, TargetError: optional(f.target)}
@@ -57,10 +55,10 @@ func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *eval
 
 func (f *evaluateFlags) worstCase(doc *evaluateDoc, sensitivity *big.Rat) (evaluate.Question, error) {
 	if f.n < 1 {
-		return nil, usagef("-n %d: --task worst-case needs the number of candidates, at least 1", f.n)
+		return nil, command.Usagef("-n %d: --task worst-case needs the number of candidates, at least 1", f.n)
 	}
 	if f.histogram != "" || f.scores != "" || f.bins != 0 {
-		return nil, usagef("--task worst-case takes -n alone, not --histogram, --scores or --bins")
+		return nil, command.Usagef("--task worst-case takes -n alone, not --histogram, --scores or --bins")
 	}
 	doc.Bins = f.n
 	return evaluate.NewWorstCase(f.n, sensitivity, f.monotonic)
@@ -68,18 +66,18 @@ func (f *evaluateFlags) worstCase(doc *evaluateDoc, sensitivity *big.Rat) (evalu
 
 func (f *evaluateFlags) ownScores(ctx context.Context, doc *evaluateDoc, sensitivity *big.Rat) (evaluate.Question, error) {
 	if f.scores == "" || f.histogram != "" || f.bins != 0 || f.n != 0 {
-		return nil, usagef("--task scores takes --scores FILE, and neither --histogram, --bins nor -n")
+		return nil, command.Usagef("--task scores takes --scores FILE, and neither --histogram, --bins nor -n")
 	}
 	scores, err := readColumn(ctx, "--scores", f.scores)
 	if err != nil {
 		return nil, err
 	}
-	p, err := await(ctx, grace, func() (*evaluate.Problem, error) { return evaluate.NewRational(scores, sensitivity, f.monotonic) })
+	p, err := command.Await(ctx, command.Grace, func() (*evaluate.Problem, error) { return evaluate.NewRational(scores, sensitivity, f.monotonic) })
 	if cause := context.Cause(ctx); cause != nil && p == nil {
 		return nil, cause
 	}
 	if err != nil {
-		return nil, usagef("%s: %w", f.scores, err)
+		return nil, command.Usagef("%s: %w", f.scores, err)
 	}
 	doc.Bins, doc.Classes = len(scores), p.Classes()
 	return p, nil
@@ -92,33 +90,33 @@ func (f *evaluateFlags) histogramScores(ctx context.Context, doc *evaluateDoc, s
 	case err != nil:
 		return nil, err
 	case quantile != nil && f.monotonic:
-		return nil, usagef("--monotonic-scores: one more item raises some scores of a quantile and lowers others; leave it out")
+		return nil, command.Usagef("--monotonic-scores: one more item raises some scores of a quantile and lowers others; leave it out")
 	case f.histogram == "":
-		return nil, usagef("--task %s: the histogram is missing: give --histogram FILE", f.task)
+		return nil, command.Usagef("--task %s: the histogram is missing: give --histogram FILE", f.task)
 	case f.scores != "" || f.n != 0:
-		return nil, usagef("--task %s takes --histogram, and neither --scores nor -n: leave them out", f.task)
+		return nil, command.Usagef("--task %s takes --histogram, and neither --scores nor -n: leave them out", f.task)
 	}
-	scores, err := readHistogram(ctx, f.histogram)
+	scores, err := command.ReadHistogram(ctx, f.histogram)
 	if err != nil {
 		return nil, err
 	}
 	items, err := evaluate.Total(scores)
 	if err != nil {
-		return nil, usagef("%s: %w", f.histogram, err)
+		return nil, command.Usagef("%s: %w", f.histogram, err)
 	}
 	if f.bins != 0 {
 		if scores, err = evaluate.Fold(scores, f.bins); err != nil {
-			return nil, usagef("--bins: %w", err)
+			return nil, command.Usagef("--bins: %w", err)
 		}
 	}
 	if quantile != nil {
 		if scores, err = evaluate.QuantileScores(scores, quantile); err != nil {
-			return nil, usagef("--task %s: %w", f.task, err)
+			return nil, command.Usagef("--task %s: %w", f.task, err)
 		}
 	}
 	p, err := evaluate.New(scores, sensitivity, f.monotonic)
 	if err != nil {
-		return nil, usagef("%s: %w", f.histogram, err)
+		return nil, command.Usagef("%s: %w", f.histogram, err)
 	}
 	doc.Bins, doc.Items, doc.Classes = len(scores), &items, p.Classes()
 	return p, nil
@@ -134,43 +132,9 @@ func (f *evaluateFlags) quantile() (*big.Rat, error) {
 	case isQuantile:
 		p, err := decimal.ParseNumber(text)
 		if err != nil || p.Sign() <= 0 || p.Cmp(big.NewRat(1, 1)) >= 0 {
-			return nil, usagef("--task %s: give a decimal or a fraction between 0 and 1 after quantile:, such as quantile:0.9", quoted(f.task))
+			return nil, command.Usagef("--task %s: give a decimal or a fraction between 0 and 1 after quantile:, such as quantile:0.9", command.Quoted(f.task))
 		}
 		return p, nil
 	}
-	return nil, usagef("--task %s: give mode, median, quantile:P, scores or worst-case", quoted(f.task))
-}
-
-// readHistogram reads counts: a .npy file, or one count a line.
-func readHistogram(ctx context.Context, path string) (counts []int64, err error) {
-	if strings.EqualFold(filepath.Ext(path), ".npy") {
-		file, err := openInput(ctx, "--histogram", path)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		data, err := io.ReadAll(io.LimitReader(file, mostInput))
-		if cause := context.Cause(ctx); cause != nil && err != nil {
-			return nil, fmt.Errorf("--histogram %s: cannot be read: %w", quoted(path), cause)
-		}
-		if err != nil {
-			return nil, usagef("--histogram %s: cannot be read: %w", quoted(path), withoutPath(err))
-		}
-		if len(data) == mostInput {
-			return nil, usagef("%s: longer than %d MiB, give a smaller file", path, mostInput>>20)
-		}
-		if counts, err = evaluate.ReadNPY(data); err != nil {
-			return nil, usagef("%s: %w", path, err)
-		}
-		return counts, nil
-	}
-	err = readLines(ctx, "--histogram", path, func(text string) error {
-		x, err := evaluate.ParseCount(text)
-		counts = append(counts, x)
-		return err
-	})
-	if err == nil && counts == nil {
-		err = usagef("--histogram %s: has no counts, give one a line", quoted(path))
-	}
-	return counts, err
+	return nil, command.Usagef("--task %s: give mode, median, quantile:P, scores or worst-case", command.Quoted(f.task))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/mechanisms"
 )
@@ -20,7 +21,7 @@ type instanceFlags struct {
 	scores, scoresFile               string
 	sensitivity                      string
 	sensitivities, sensitivitiesFile string
-	params                           paramFlags
+	params                           command.ParamFlags
 	depth                            int
 	monotonic                        bool
 }
@@ -34,8 +35,8 @@ func (f *instanceFlags) add(c *cobra.Command) {
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each score; mechanisms for one Δ take the largest")
 	fs.StringVar(&f.sensitivitiesFile, "sensitivities-file", "", "file of sensitivities, one a line")
 	addMonotonic(c, &f.monotonic)
-	f.params.add(c)
-	countVar(fs, &f.depth, "k", "k", 0, "lp-optimal: depth of the lattice (default: the deepest score)")
+	f.params.Add(c)
+	command.CountVar(fs, &f.depth, "k", "k", 0, "lp-optimal: depth of the lattice (default: the deepest score)")
 }
 
 func (f *instanceFlags) parse(ctx context.Context) (*mechanisms.Instance, error) {
@@ -44,29 +45,29 @@ func (f *instanceFlags) parse(ctx context.Context) (*mechanisms.Instance, error)
 		return nil, err
 	}
 	in := &mechanisms.Instance{Epsilon: eps}
-	if in.Params, err = f.params.parse(); err != nil {
+	if in.Params, err = f.params.Parse(); err != nil {
 		return nil, err
 	}
 	if in.Scores, err = parseNumbers(ctx, "scores", f.scores, f.scoresFile); err != nil {
 		return nil, err
 	}
 	if in.Scores == nil {
-		return nil, usagef("scores are missing: give --scores 0,-1,-3 or --scores-file FILE")
+		return nil, command.Usagef("scores are missing: give --scores 0,-1,-3 or --scores-file FILE")
 	}
 	if in.Sensitivities, err = parseNumbers(ctx, "sensitivities", f.sensitivities, f.sensitivitiesFile); err != nil {
 		return nil, err
 	}
 	if in.Sensitivities == nil {
-		one, err := parsePositive("sensitivity", f.sensitivity)
+		one, err := command.ParsePositive("sensitivity", f.sensitivity)
 		if err != nil {
 			return nil, err
 		}
 		in.Sensitivities = []*big.Rat{one}
 	} else if s, q := len(in.Sensitivities), len(in.Scores); s != 1 && s != q {
-		return nil, usagef("--sensitivities: %d for %d scores, give one for each", s, q)
+		return nil, command.Usagef("--sensitivities: %d for %d scores, give one for each", s, q)
 	}
 	if err := in.Check(); err != nil {
-		return nil, usagef("--sensitivities: %w", err)
+		return nil, command.Usagef("--sensitivities: %w", err)
 	}
 	return in, nil
 }
@@ -77,10 +78,10 @@ func parseNumbers(ctx context.Context, name, list, file string) (out []*big.Rat,
 	case list == "" && file == "":
 		return nil, nil
 	case list != "" && file != "":
-		return nil, usagef("--%s and --%s-file exclude each other: give one of them", name, name)
+		return nil, command.Usagef("--%s and --%s-file exclude each other: give one of them", name, name)
 	case list != "":
 		if out, err = splitNumbers(list); err != nil {
-			return nil, usagef("--%s: %w; give decimals separated by commas", name, err)
+			return nil, command.Usagef("--%s: %w; give decimals separated by commas", name, err)
 		}
 		return out, nil
 	}
@@ -107,7 +108,7 @@ func splitScores(text string) ([]*big.Rat, error) {
 	}
 	var items []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &items); err != nil {
-		return nil, fmt.Errorf("%s is no JSON array", quoted(text))
+		return nil, fmt.Errorf("%s is no JSON array", command.Quoted(text))
 	}
 	out := make([]*big.Rat, len(items))
 	for i, item := range items {
@@ -154,7 +155,7 @@ func splitPair(text string) (pair [2][]*big.Rat, err error) {
 // takes is in others.
 func readVectors(ctx context.Context, path, others string) ([][]*big.Rat, error) {
 	length := 0
-	return readAll(ctx, "--domain", path, others+" or a file of score vectors", "no score vectors, give one a line such as 0,-1,-2.5", func(text string) ([]*big.Rat, error) {
+	return command.ReadAll(ctx, "--domain", path, others+" or a file of score vectors", "no score vectors, give one a line such as 0,-1,-2.5", func(text string) ([]*big.Rat, error) {
 		v, err := splitScores(text)
 		if err != nil {
 			return nil, fmt.Errorf("%w; give scores separated by commas, or a JSON array of them", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/verify"
 	"optratio/verify/audit"
 )
@@ -16,7 +17,7 @@ import (
 // junitFlag is --junit, a file of verdicts in the XML format that continuous-integration servers read.
 type junitFlag struct {
 	path string
-	file *outputFile
+	file *command.OutputFile
 }
 
 func (f *junitFlag) add(c *cobra.Command) {
@@ -26,14 +27,14 @@ func (f *junitFlag) add(c *cobra.Command) {
 // create looks whether the file can be written, before any work is done.
 func (f *junitFlag) create() (err error) {
 	if f.path != "" {
-		f.file, err = createOutput("--junit", f.path)
+		f.file, err = command.CreateOutput("--junit", f.path)
 	}
 	return err
 }
 
 // write fills the file, where one is wanted. title says what was examined.
 func (f *junitFlag) write(ctx context.Context, title string, report *verify.Report, findings []audit.Finding) error {
-	return f.file.commit(ctx, func(w io.Writer) error { return writeJUnit(w, title, report, findings) })
+	return f.file.Commit(ctx, func(w io.Writer) error { return writeJUnit(w, title, report, findings) })
 }
 
 // junitSuites is the root of a JUnit document. It has one suite, with a test case for each property: failed where the property is violated,

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/command"
 )
 
 // judged runs a command with --junit and --json and returns both documents.
@@ -39,11 +41,11 @@ func TestJUnit(t *testing.T) {
 		code int
 		want map[string]string // what the failure, or the skipped case, says
 	}{
-		"all proved":             {[]string{"verify", "--mechanism", "pf", "-n", "3", "-k", "2", "--exp-eps", "2"}, exitDone, nil},
-		"violated":               {[]string{"verify", "--mechanism", "krr", "-n", "3", "-k", "2", "--exp-eps", "2", "--property", "dp,bounded-range,dominates-em"}, exitViolated, map[string]string{"dominates-em": "Pr[error >= "}},
-		"program":                {[]string{"audit", "--pmf-exec", `while read -r q; do echo '{"pmf":["1/2","1/4","1/4"]}'; done`, "--eps", "1", "-n", "3", "-k", "1", "--property", "dp,symmetry"}, exitViolated, map[string]string{"symmetry": "scores (0, 0"}},
-		"escaped":                {[]string{"audit", "--pmf-exec", "sh " + odd, "--eps", "1", "-n", "2", "-k", "1", "--property", "dp"}, exitViolated, map[string]string{"dp": "undecided", "answers": `<a> & \"b\" ]]> \x01 é`}},
-		"sampler, nothing found": {[]string{"audit", "--sample-exec", `while read -r q; do s=${q##*:}; s=${s%?}; echo "{\"counts\":[$((s/2)),$((s-s/2))]}"; done`, "--eps", "1", "-n", "2", "-k", "1", "--budget", "2000"}, exitDone, map[string]string{"dp": "undecided"}},
+		"all proved":             {[]string{"verify", "--mechanism", "pf", "-n", "3", "-k", "2", "--exp-eps", "2"}, command.Done, nil},
+		"violated":               {[]string{"verify", "--mechanism", "krr", "-n", "3", "-k", "2", "--exp-eps", "2", "--property", "dp,bounded-range,dominates-em"}, command.Violated, map[string]string{"dominates-em": "Pr[error >= "}},
+		"program":                {[]string{"audit", "--pmf-exec", `while read -r q; do echo '{"pmf":["1/2","1/4","1/4"]}'; done`, "--eps", "1", "-n", "3", "-k", "1", "--property", "dp,symmetry"}, command.Violated, map[string]string{"symmetry": "scores (0, 0"}},
+		"escaped":                {[]string{"audit", "--pmf-exec", "sh " + odd, "--eps", "1", "-n", "2", "-k", "1", "--property", "dp"}, command.Violated, map[string]string{"dp": "undecided", "answers": `<a> & \"b\" ]]> \x01 é`}},
+		"sampler, nothing found": {[]string{"audit", "--sample-exec", `while read -r q; do s=${q##*:}; s=${s%?}; echo "{\"counts\":[$((s/2)),$((s-s/2))]}"; done`, "--eps", "1", "-n", "2", "-k", "1", "--budget", "2000"}, command.Done, map[string]string{"dp": "undecided"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite, doc, code := judged(t, c.args...)
@@ -70,7 +72,7 @@ func TestJUnit(t *testing.T) {
 				}
 			}
 			require.Equal(t, []int{len(suite.Cases), failures, skipped, 0}, []int{suite.Tests, suite.Failures, suite.Skipped, suite.Errors})
-			require.Equal(t, code == exitViolated, failures > 0)
+			require.Equal(t, code == command.Violated, failures > 0)
 		})
 	}
 }
@@ -80,7 +82,7 @@ func TestJUnitCannotBeWritten(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	var out, problems bytes.Buffer
 	code := Run(context.Background(), []string{"audit", "--eps", "1", "--pmf-exec", "touch " + ran, "--junit", filepath.Join(t.TempDir(), "no", "file.xml")}, strings.NewReader(""), &out, &problems)
-	assert.Equal(t, exitUsage, code)
+	assert.Equal(t, command.Usage, code)
 	assert.Contains(t, problems.String(), "--junit ")
 	assert.Equal(t, 1, strings.Count(problems.String(), "\n"))
 	assert.NoFileExists(t, ran)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -16,14 +15,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/command"
+	"optratio/internal/command/commandtest"
 	"optratio/mechanisms"
 )
 
-// The test binary is the command itself where this variable is set, so that signals and limits act on a process of its own.
-const asCommand = "OPTRATIO_TEST_COMMAND"
-
+// The test binary is the command itself, or a program under audit, where variables say so.
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
+	if os.Getenv(commandtest.AsCommand) != "" {
 		Main()
 	}
 	if kind := os.Getenv(asSubject); kind != "" {
@@ -31,60 +30,6 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(m.Run())
-}
-
-// ended is what is left of a process.
-type ended struct {
-	code     int
-	out, err string
-	killed   bool          // by a signal that it did not handle
-	took     time.Duration // since the last signal, or since the start
-}
-
-// spawn runs a command line as a process of its own. With signals it sends each of them, all at once, after a while; a process
-// that has not come to handle them by then is started again and given more time.
-func spawn(t *testing.T, args []string, signals ...os.Signal) ended {
-	t.Helper()
-	for wait := 500 * time.Millisecond; ; wait *= 2 {
-		c := exec.Command(os.Args[0], args...)
-		c.Env = append(os.Environ(), asCommand+"=1")
-		var out, errs strings.Builder
-		c.Stdout, c.Stderr = &out, &errs
-		require.NoError(t, c.Start())
-		begin := time.Now()
-		hang := time.AfterFunc(2*time.Minute, func() { _ = c.Process.Kill() })
-		if len(signals) > 0 {
-			time.Sleep(wait)
-			begin = time.Now()
-			for _, s := range signals {
-				_ = c.Process.Signal(s)
-			}
-		}
-		_ = c.Wait()
-		require.True(t, hang.Stop(), "optratio %s did not end", strings.Join(args, " "))
-		e := ended{c.ProcessState.ExitCode(), out.String(), errs.String(), c.ProcessState.ExitCode() < 0, time.Since(begin)}
-		if !e.killed || wait > 20*time.Second {
-			return e
-		}
-	}
-}
-
-// check wants one line on standard error and no trace, and a JSON document, which it returns.
-func (e ended) check(t *testing.T, codes ...int) map[string]any {
-	t.Helper()
-	assert.Contains(t, codes, e.code, e.err)
-	assert.LessOrEqual(t, strings.Count(e.err, "\n"), 1, e.err)
-	assert.NotContains(t, e.err, "goroutine ")
-	var doc map[string]any
-	require.NoError(t, json.Unmarshal([]byte(e.out), &doc), "%q", e.out)
-	return doc
-}
-
-// fifo makes a pipe that nobody opens at the other end.
-func fifo(t *testing.T) string {
-	path := filepath.Join(t.TempDir(), "pipe")
-	require.NoError(t, syscall.Mkfifo(path, 0o600))
-	return path
 }
 
 // scoresFile has so many scores.
@@ -110,41 +55,20 @@ func long(t *testing.T) map[string][]string {
 		"evaluate":      {"evaluate", "--task", "scores", "--scores", scoresFile(t, 20_000), "--eps", "1", "--mechanism", "rnm-laplace"},
 		"heterogeneous": {"heterogeneous", "--sensitivities", "1,2,4", "--grid", "0:9", "--eps", "0.5"},
 		"stopping":      {"stopping", "-n", "1000", "--lp", "--eps", "0.5"},
-		"scenario":      {"scenario", "4", "--trials", "1000"},
-		"gain":          {"scenario", "--gain", "rs,rnmh", "--delta-range", "0.01:10:0.01"},
-		"bandit":        {"bandit", "--runs", "1000"},
-		"figure":        {"figure", "worst-ratio", "-n", "9", "-k", "9", "-o", filepath.Join(t.TempDir(), "f.svg")},
 	}
 }
 
 // Ctrl-C and SIGTERM, also twice in a row as timeout sends it, end every command with what is known.
 func TestSignalsEndEveryCommand(t *testing.T) {
-	term := []os.Signal{syscall.SIGTERM, syscall.SIGTERM}
-	for name, args := range long(t) {
-		t.Run(name, func(t *testing.T) {
-			e := spawn(t, append(args, "--json"), term...)
-			t.Logf("ended %v after SIGTERM twice", e.took)
-			e.check(t, exitInterrupted)
-			assert.Contains(t, e.err, "interrupted")
-		})
-	}
+	commandtest.EndAtSignals(t, long(t))
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		e := spawn(t, append(long(t)["ratio"], "--json"), s)
-		e.check(t, exitInterrupted)
+		e := commandtest.Spawn(t, append(long(t)["ratio"], "--json"), s)
+		e.Check(t, command.Interrupted)
 	}
 }
 
 // A time limit ends every command with what is known, and says so.
-func TestTimeLimitsEndEveryCommand(t *testing.T) {
-	for name, args := range long(t) {
-		t.Run(name, func(t *testing.T) {
-			e := spawn(t, append(args, "--json", "--time-limit", "300ms"))
-			t.Logf("ended %v after the start", e.took)
-			e.check(t, exitUndecided)
-			assert.Contains(t, e.err, "the time limit of 300ms was reached")
-		})
-	}
-}
+func TestTimeLimitsEndEveryCommand(t *testing.T) { commandtest.EndAtTimeLimits(t, long(t)) }
 
 // Jobs that take or took for ever, or too much memory, end within their limit. What ends before it is answered.
 func TestHardJobs(t *testing.T) {
@@ -178,82 +102,68 @@ func TestHardJobs(t *testing.T) {
 	} {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			e := spawn(t, append(strings.Fields(line), "--json", "--time-limit", "300ms"))
-			t.Logf("%v, exit %d: %.70s", e.took, e.code, line)
-			e.check(t, exitDone, exitUndecided)
-			assert.NotContains(t, e.err, "internal error")
+			e := commandtest.Spawn(t, append(strings.Fields(line), "--json", "--time-limit", "300ms"))
+			t.Logf("%v, exit %d: %.70s", e.Took, e.Code, line)
+			e.Check(t, command.Done, command.Undecided)
+			assert.NotContains(t, e.Err, "internal error")
 		})
 	}
 }
 
 // Pipes that nobody writes or reads are waited for as long as the limits allow.
 func TestPipesObeyLimits(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		args []string
-	}{
-		{"scores", []string{"pmf", "--eps", "1", "--scores-file", fifo(t)}},
-		{"sensitivities", []string{"recommend", "--eps", "1", "--scores", "1,2", "--sensitivities-file", fifo(t)}},
-		{"domain", []string{"verify", "--eps", "1", "--domain", fifo(t)}},
-		{"neighbors", []string{"audit", "--eps", "1", "--pmf-exec", "true", "--neighbors", fifo(t)}},
-		{"table", []string{"audit", "--eps", "1", "--pmf-file", fifo(t)}},
-		{"histogram", []string{"evaluate", "--task", "mode", "--eps", "1", "--histogram", fifo(t)}},
-		{"figure", []string{"figure", "pf-3b", "-o", filepath.Join(t.TempDir(), "f.svg"), "--histogram", fifo(t)}},
-		{"arrivals", []string{"stopping", "-n", "3", "--play", fifo(t)}},
-		{"certificate", []string{"check", fifo(t)}},
-		{"export", []string{"cert-export", "--vipr", fifo(t)}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			e := spawn(t, append(c.args, "--time-limit", "200ms"))
-			assert.Equal(t, exitUndecided, e.code, e.err)
-			assert.Contains(t, e.err, "the time limit of 200ms was reached")
-			e = spawn(t, c.args, syscall.SIGTERM, syscall.SIGTERM)
-			assert.Equal(t, exitInterrupted, e.code, e.err)
-			assert.Equal(t, 1, strings.Count(e.err, "\n"), e.err)
-			assert.NotContains(t, e.err, "the answer", "there is none")
-		})
-	}
+	commandtest.WaitForPipes(t, map[string][]string{
+		"scores":        {"pmf", "--eps", "1", "--scores-file", commandtest.Pipe(t)},
+		"sensitivities": {"recommend", "--eps", "1", "--scores", "1,2", "--sensitivities-file", commandtest.Pipe(t)},
+		"domain":        {"verify", "--eps", "1", "--domain", commandtest.Pipe(t)},
+		"neighbors":     {"audit", "--eps", "1", "--pmf-exec", "true", "--neighbors", commandtest.Pipe(t)},
+		"table":         {"audit", "--eps", "1", "--pmf-file", commandtest.Pipe(t)},
+		"histogram":     {"evaluate", "--task", "mode", "--eps", "1", "--histogram", commandtest.Pipe(t)},
+		"arrivals":      {"stopping", "-n", "3", "--play", commandtest.Pipe(t)},
+		"certificate":   {"check", commandtest.Pipe(t)},
+		"export":        {"cert-export", "--vipr", commandtest.Pipe(t)},
+	})
 	// A pipe for the certificate does not hold up the answer.
-	e := spawn(t, []string{"-n", "3", "-k", "3", "--eps", "0.5", "--json", "--time-limit", "2s", "--cert", fifo(t)})
-	doc := e.check(t, exitUndecided)
+	e := commandtest.Spawn(t, []string{"-n", "3", "-k", "3", "--eps", "0.5", "--json", "--time-limit", "2s", "--cert", commandtest.Pipe(t)})
+	doc := e.Check(t, command.Undecided)
 	assert.NotContains(t, doc, "undecided", "the answer itself is complete")
-	assert.Contains(t, e.err, "--cert")
+	assert.Contains(t, e.Err, "--cert")
 }
 
 // A line that the end of the context cuts off is not judged.
 func TestCutLines(t *testing.T) {
-	path := fifo(t)
+	path := commandtest.Pipe(t)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
 		w, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if assert.NoError(t, err) {
 			_, _ = w.WriteString("1\n2\n-")
-			cancel(errInterrupted)
+			cancel(command.ErrInterrupted)
 		}
 	}()
-	err := readLines(ctx, "--scores-file", path, func(text string) error {
+	err := command.ReadLines(ctx, "--scores-file", path, func(text string) error {
 		if text == "-" {
 			return errors.New("no number")
 		}
 		return nil
 	})
-	assert.ErrorIs(t, err, errInterrupted)
+	assert.ErrorIs(t, err, command.ErrInterrupted)
 }
 
 // What waits at the other end of a pipe is read and written.
 func TestPipesWork(t *testing.T) {
-	in, out := fifo(t), fifo(t)
+	in, out := commandtest.Pipe(t), commandtest.Pipe(t)
 	go func() { _ = os.WriteFile(in, []byte("0\n-1\n"), 0o600) }()
-	e := spawn(t, []string{"pmf", "--scores-file", in, "--exp-eps", "2", "--json"})
-	assert.Len(t, e.check(t, exitDone)["pmf"], 2)
+	e := commandtest.Spawn(t, []string{"pmf", "--scores-file", in, "--exp-eps", "2", "--json"})
+	assert.Len(t, e.Check(t, command.Done)["pmf"], 2)
 	written := make(chan string)
 	go func() {
 		text, err := os.ReadFile(out)
 		assert.NoError(t, err)
 		written <- string(text)
 	}()
-	e = spawn(t, []string{"-n", "3", "-k", "2", "--exp-eps", "2", "--json", "--cert", out})
-	e.check(t, exitDone)
+	e = commandtest.Spawn(t, []string{"-n", "3", "-k", "2", "--exp-eps", "2", "--json", "--cert", out})
+	e.Check(t, command.Done)
 	assert.Contains(t, <-written, "\nend")
 }
 
@@ -268,17 +178,17 @@ func TestEndlessInput(t *testing.T) {
 		{"stopping", "-n", "3", "--play", "/dev/zero"},
 		{"check", "/dev/zero"},
 	} {
-		e := spawn(t, args)
-		assert.Equal(t, exitUsage, e.code, "%v: %s", args, e.err)
-		assert.Equal(t, 1, strings.Count(e.err, "\n"), e.err)
+		e := commandtest.Spawn(t, args)
+		assert.Equal(t, command.Usage, e.Code, "%v: %s", args, e.Err)
+		assert.Equal(t, 1, strings.Count(e.Err, "\n"), e.Err)
 	}
 }
 
 // Memory is bounded: a job that would take gigabytes ends at its limit.
 func TestMemoryLimit(t *testing.T) {
-	e := spawn(t, []string{"ratio", "-n", "9", "-k", "9", "--eps", "0.3", "--mechanism", "pf", "--method", "lumped", "--json", "--max-memory", "8M"})
-	e.check(t, exitUndecided)
-	assert.Contains(t, e.err, "the memory limit of 8M was reached")
+	e := commandtest.Spawn(t, []string{"ratio", "-n", "9", "-k", "9", "--eps", "0.3", "--mechanism", "pf", "--method", "lumped", "--json", "--max-memory", "8M"})
+	e.Check(t, command.Undecided)
+	assert.Contains(t, e.Err, "the memory limit of 8M was reached")
 }
 
 // What cannot be written is no success, and costs nothing of what can.
@@ -286,17 +196,17 @@ func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here")
 	}
-	e := spawn(t, []string{"-n", "3", "-k", "3", "--eps", "0.5", "--json", "--cert", "/dev/full"})
-	doc := e.check(t, exitUsage)
+	e := commandtest.Spawn(t, []string{"-n", "3", "-k", "3", "--eps", "0.5", "--json", "--cert", "/dev/full"})
+	doc := e.Check(t, command.Usage)
 	assert.Contains(t, doc, "optimum")
-	assert.Contains(t, e.err, "--cert \"/dev/full\": not written: no space left on device")
+	assert.Contains(t, e.Err, "--cert \"/dev/full\": not written: no space left on device")
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer full.Close()
 	for _, args := range [][]string{{"--help"}, {"verify", "--help"}, {"mechanisms"}, {"-n", "3", "-k", "2", "--exp-eps", "2"}, {"-n", "3", "-k", "2", "--exp-eps", "2", "--json"}} {
 		var errs strings.Builder
 		code := Run(context.Background(), args, strings.NewReader(""), full, &errs)
-		assert.Equal(t, exitUsage, code, args)
+		assert.Equal(t, command.Usage, code, args)
 		assert.Equal(t, "optratio: standard output: no space left on device; what is written there is incomplete\n", errs.String(), args)
 	}
 }
@@ -304,7 +214,7 @@ func TestFullDisk(t *testing.T) {
 // settle hands on what a computation says, in time or a little later, and has an answer where the computation has none.
 func TestSettle(t *testing.T) {
 	ended, cancel := context.WithCancelCause(context.Background())
-	cancel(errInterrupted)
+	cancel(command.ErrInterrupted)
 	trivial := func(why string) string { return "trivial: " + why }
 	for _, c := range []struct {
 		name    string
@@ -317,19 +227,19 @@ func TestSettle(t *testing.T) {
 		{"late answer", ended, func() (string, error) { time.Sleep(50 * time.Millisecond); return "partial", nil }, "partial", 0},
 		{"no answer", ended, func() (string, error) { select {} }, "trivial: interrupted", 0},
 		{"failure", context.Background(), func() (string, error) { return "", errors.New("solver failed") }, "trivial: solver failed", 0},
-		{"cause", ended, func() (string, error) { return "", fmt.Errorf("late: %w", errInterrupted) }, "trivial: late: interrupted", 0},
-		{"bad input", context.Background(), func() (string, error) { return "", mechanisms.ErrInstance }, "", exitUsage},
-		{"own end", context.Background(), func() (string, error) { return "", &exit{exitViolated, errors.New("x")} }, "", exitViolated},
+		{"cause", ended, func() (string, error) { return "", fmt.Errorf("late: %w", command.ErrInterrupted) }, "trivial: late: interrupted", 0},
+		{"bad input", context.Background(), func() (string, error) { return "", mechanisms.ErrInstance }, "", command.Usage},
+		{"own end", context.Background(), func() (string, error) { return "", command.Exit(command.Violated, errors.New("x")) }, "", command.Violated},
 		{"panic", context.Background(), func() (string, error) { panic("oops") }, "trivial: internal error, please report it: oops", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := settle(c.ctx, c.compute, trivial)
+			got, err := command.Settle(c.ctx, c.compute, trivial)
 			assert.Equal(t, c.want, got)
-			var e *exit
+			var e *command.ExitError
 			if c.code == 0 {
 				assert.NoError(t, err)
 			} else if assert.ErrorAs(t, err, &e) {
-				assert.Equal(t, c.code, e.code)
+				assert.Equal(t, c.code, e.Code)
 			}
 		})
 	}
@@ -338,9 +248,9 @@ func TestSettle(t *testing.T) {
 // A job that has ended before it starts answers too.
 func TestCancelledBeforehand(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(errInterrupted)
+	cancel(command.ErrInterrupted)
 	var out, errs strings.Builder
 	code := Run(ctx, []string{"-n", "4", "-k", "4", "--eps", "0.5", "--json"}, strings.NewReader(""), &out, &errs)
-	assert.Equal(t, exitInterrupted, code)
+	assert.Equal(t, command.Interrupted, code)
 	assert.True(t, json.Valid([]byte(out.String())))
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"optratio/internal/figures"
+	"optratio/internal/command"
 	"optratio/mechanisms"
 )
 
 // newManual is the command that writes the manual pages, which `make install` and `make dist` call.
-func newManual(s streams) *cobra.Command {
+func newManual(s command.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:     "manual FOLDER",
 		Short:   "Write the manual pages, one for every command",
@@ -21,21 +21,21 @@ func newManual(s streams) *cobra.Command {
 		Example: "  optratio manual /usr/local/share/man/man1",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return usagef("manual takes one folder, got %d arguments", len(args))
+				return command.Usagef("manual takes one folder, got %d arguments", len(args))
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
-				return usagef("folder %s: %w; give one that can be written", quoted(args[0]), withoutPath(err))
+				return command.Usagef("folder %s: %w; give one that can be written", command.Quoted(args[0]), command.WithoutPath(err))
 			}
 			// The tree is made anew without streams, so that nothing of this call shows. A fixed date makes the same bytes whenever it is called.
 			date := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-			root := newRoot(streams{})
+			root := newRoot(command.Streams{})
 			root.DisableAutoGenTag = true
 			header := doc.GenManHeader{Title: "OPTRATIO", Section: "1", Date: &date, Source: "optratio " + Version, Manual: "optratio manual"}
 			if err := doc.GenManTree(root, &header, args[0]); err != nil {
-				return usagef("folder %s: %w; give one that can be written", quoted(args[0]), withoutPath(err))
+				return command.Usagef("folder %s: %w; give one that can be written", command.Quoted(args[0]), command.WithoutPath(err))
 			}
 			return nil
 		},
@@ -53,13 +53,6 @@ func addCompletion(c *cobra.Command) {
 			// The error says that there is a function already, or no such flag: neither is so.
 			_ = c.RegisterFlagCompletionFunc(name, completeList(values))
 		}
-	}
-	if c.Name() == "figure" {
-		var names []string
-		for _, s := range figures.Specs() {
-			names = append(names, s.Name)
-		}
-		c.ValidArgsFunction = completeList(names)
 	}
 	for _, below := range c.Commands() {
 		addCompletion(below)

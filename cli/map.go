@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/ratiomap"
 	"optratio/lp"
@@ -21,14 +22,14 @@ import (
 )
 
 type mapFlags struct {
-	job
+	command.Job
 	ns, ks, target, gap, constraints, out, certs, shard string
 	jobs, classes                                       int
 	resume, lower                                       bool
 }
 
-func newMap(s streams) *cobra.Command {
-	f := mapFlags{job: job{streams: s}}
+func newMap(s command.Streams) *cobra.Command {
+	f := mapFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "map -n RANGE|all -k RANGE --target X -o FILE",
 		Short: "Proved bounds on permute-and-flip's ratio at every ε, over a grid of n and k",
@@ -43,8 +44,8 @@ JOB_COMPLETIONS) that is the default. %i in FILE is the shard's number. optratio
   optratio map -n 3:8 -k 2:6 --target 1.014 --gap 0.0005 --lower -o map.csv --resume
   optratio map -n all -k 7 --shard 0/8 -o part-%i.csv --cert certificates --resume
   optratio merge -o map.csv part-*.csv`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
 	fs.StringVarP(&f.ns, "n", "n", "", "numbers of candidates: "+rangeHelp+"; or all")
@@ -56,10 +57,10 @@ JOB_COMPLETIONS) that is the default. %i in FILE is the shard's number. optratio
 	fs.StringVar(&f.shard, "shard", "", "compute part I of M, given as I/M with I from 0")
 	fs.StringVar(&f.certs, "cert", "", "folder for certificates")
 	fs.BoolVar(&f.lower, "lower", false, "also look for the largest ratio, which is proved to be attained, where the program is small enough")
-	countVar(fs, &f.classes, "max-classes", "", ratiomap.DefaultMaxClasses, "classes of score vectors whose multipliers may differ; more are slower, and may give better bounds")
-	countVar(fs, &f.jobs, "jobs", "", 0, "lattices at a time (default: all cores)")
+	command.CountVar(fs, &f.classes, "max-classes", "", ratiomap.DefaultMaxClasses, "classes of score vectors whose multipliers may differ; more are slower, and may give better bounds")
+	command.CountVar(fs, &f.jobs, "jobs", "", 0, "lattices at a time (default: all cores)")
 	fs.BoolVar(&f.resume, "resume", false, "keep what FILE has and is within the target, and compute the rest")
-	f.job.add(c)
+	f.Job.Add(c)
 	return c
 }
 
@@ -78,24 +79,24 @@ func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
 		return nil, err
 	}
 	if most := p.K[len(p.K)-1]; most > ratiomap.MaxDepth {
-		return nil, usagef("-k %s: has the value %d, give depths up to %d", quoted(f.ks), most, ratiomap.MaxDepth)
+		return nil, command.Usagef("-k %s: has the value %d, give depths up to %d", command.Quoted(f.ks), most, ratiomap.MaxDepth)
 	}
 	if p.Target, err = decimal.Parse(f.target); err != nil || p.Target.Cmp(big.NewRat(1, 1)) <= 0 {
-		return nil, usagef("--target %s: give a decimal above 1 such as 1.014", quoted(f.target))
+		return nil, command.Usagef("--target %s: give a decimal above 1 such as 1.014", command.Quoted(f.target))
 	}
 	gap, err := decimal.Parse(f.gap)
 	if err != nil || gap.Sign() < 0 {
-		return nil, usagef("--gap %s: give a decimal >= 0 such as 0.0005", quoted(f.gap))
+		return nil, command.Usagef("--gap %s: give a decimal >= 0 such as 0.0005", command.Quoted(f.gap))
 	}
 	p.Gap, _ = gap.Float64()
 	if gap.Sign() > 0 && p.Gap < ratiomap.MinGap {
-		return nil, usagef("--gap %s: give 0, or at least %g", quoted(f.gap), ratiomap.MinGap)
+		return nil, command.Usagef("--gap %s: give 0, or at least %g", command.Quoted(f.gap), ratiomap.MinGap)
 	}
-	if p.Level, err = parsed("constraints", f.constraints, lp.ParseLevel); err != nil {
+	if p.Level, err = command.Parsed("constraints", f.constraints, lp.ParseLevel); err != nil {
 		return nil, err
 	}
 	if p.MaxClasses = f.classes; f.classes < 1 {
-		return nil, usagef("--max-classes %d: give a number of at least 1", f.classes)
+		return nil, command.Usagef("--max-classes %d: give a number of at least 1", f.classes)
 	}
 	return p, nil
 }
@@ -103,9 +104,9 @@ func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
 func (f *mapFlags) files(p *ratiomap.Plan) (o ratiomap.Files, err error) {
 	switch {
 	case f.out == "":
-		return o, usagef("-o is missing: name a file for the bounds that ends in .csv")
+		return o, command.Usagef("-o is missing: name a file for the bounds that ends in .csv")
 	case filepath.Ext(f.out) != ".csv":
-		return o, usagef("-o %s: give a name that ends in .csv", quoted(f.out))
+		return o, command.Usagef("-o %s: give a name that ends in .csv", command.Quoted(f.out))
 	}
 	o = ratiomap.Files{Path: shardPath(f.out, p.Part), Certs: f.certs, Resume: f.resume, Jobs: f.jobs, Valid: f.valid}
 	if o.Jobs == 0 {
@@ -124,36 +125,36 @@ func (f *mapFlags) run(ctx context.Context) error {
 		return err
 	}
 	var done func()
-	o.Report, done = counter(f.streams, filepath.Base(o.Path))
+	o.Report, done = command.Counter(f.Streams, filepath.Base(o.Path))
 	s, err := ratiomap.Run(ctx, p, o)
 	done()
 	switch {
 	case errors.Is(err, ratiomap.ErrFile):
-		return &exit{exitUsage, err}
-	case isInput(err):
-		return &exit{exitUsage, err}
+		return command.Exit(command.Usage, err)
+	case command.IsInput(err):
+		return command.Exit(command.Usage, err)
 	case s == nil:
-		return ending(ctx, err.Error())
+		return command.Ending(ctx, err.Error())
 	}
-	f.show(s, func(w io.Writer) { printMap(w, s, p, f.certs != "") })
+	f.Show(s, func(w io.Writer) { printMap(w, s, p, f.certs != "") })
 	cause := context.Cause(ctx)
 	rest := fmt.Sprintf("%d of %d lattices are in %s, and --resume goes on from there", s.Lattices-s.Missing(), s.Lattices, s.File)
 	switch {
-	case s.Missing() > 0 && errors.Is(cause, errInterrupted):
-		return &exit{exitInterrupted, fmt.Errorf("interrupted; %s", rest)}
+	case s.Missing() > 0 && errors.Is(cause, command.ErrInterrupted):
+		return command.Exit(command.Interrupted, fmt.Errorf("interrupted; %s", rest))
 	case s.Missing() > 0 && cause != nil:
-		return &exit{exitUndecided, fmt.Errorf("undecided: %w; %s", cause, rest)}
+		return command.Exit(command.Undecided, fmt.Errorf("undecided: %w; %s", cause, rest))
 	case err != nil:
-		return &exit{exitUndecided, fmt.Errorf("%w; %s", err, rest)}
+		return command.Exit(command.Undecided, fmt.Errorf("%w; %s", err, rest))
 	case s.Open > 0:
-		return &exit{exitUndecided, fmt.Errorf("undecided: %d of %d lattices have a bound above the target %s", s.Open, s.Lattices, f.target)}
+		return command.Exit(command.Undecided, fmt.Errorf("undecided: %d of %d lattices have a bound above the target %s", s.Open, s.Lattices, f.target))
 	}
 	return nil
 }
 
 // valid checks a certificate. One that takes more than the limits of a check is not valid.
 func (f *mapFlags) valid(ctx context.Context, text []byte) (bool, error) {
-	most, err := f.bytes()
+	most, err := f.Bytes()
 	if err != nil {
 		return false, err
 	}

@@ -7,15 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/mechanisms"
 )
 
-func newMechanisms(s streams) *cobra.Command {
-	j := job{streams: s}
+func newMechanisms(s command.Streams) *cobra.Command {
+	j := command.Job{Streams: s}
 	c := &cobra.Command{
 		Use:   "mechanisms",
 		Short: "The mechanisms by name, with source, privacy claim, and what is known of them",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			var docs []mechanisms.Description
 			for _, name := range mechanisms.Names() {
@@ -29,11 +30,11 @@ func newMechanisms(s streams) *cobra.Command {
 				}
 				docs = append(docs, d)
 			}
-			j.show(docs, func(w io.Writer) { printMechanisms(w, docs) })
+			j.Show(docs, func(w io.Writer) { printMechanisms(w, docs) })
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&j.json, "json", false, "print one JSON document")
+	c.Flags().BoolVar(&j.JSON, "json", false, "print one JSON document")
 	return c
 }
 
@@ -41,7 +42,7 @@ func printMechanisms(w io.Writer, docs []mechanisms.Description) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "name\tprivacy claim\tsensitivities\tpmf\tsampler\tsource")
 	for _, d := range docs {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, d.Claim, choose(d.Uniform, "one", "each"), d.PMF, choose(d.Sampler, "yes", "no"), d.Source)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, d.Claim, command.Choose(d.Uniform, "one", "each"), d.PMF, command.Choose(d.Sampler, "yes", "no"), d.Source)
 	}
 	t.Flush()
 }

@@ -9,17 +9,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/ratiomap"
 	"optratio/internal/sweep"
 )
 
 type mergeFlags struct {
-	job
+	command.Job
 	out string
 }
 
-func newMerge(s streams) *cobra.Command {
-	f := mergeFlags{job: job{streams: s}}
+func newMerge(s command.Streams) *cobra.Command {
+	f := mergeFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "merge -o FILE PART…",
 		Short: "Put the files of the shards of a sweep or a map together, in order",
@@ -32,13 +33,13 @@ Files of a map (.csv) are merged likewise, lattice by lattice; optratio map --re
 	var parts []string
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if parts = args; len(parts) == 0 {
-			return usagef("merge: give the files of the shards, such as part-*.csv")
+			return command.Usagef("merge: give the files of the shards, such as part-*.csv")
 		}
 		return nil
 	}
-	c.RunE = f.limited(func(ctx context.Context) error { return f.run(ctx, parts) })
+	c.RunE = f.Limited(func(ctx context.Context) error { return f.run(ctx, parts) })
 	c.Flags().StringVarP(&f.out, "output", "o", "", "file for all rows, .csv or .parquet")
-	f.job.add(c)
+	f.Job.Add(c)
 	return c
 }
 
@@ -56,20 +57,20 @@ const mostLacking = 10
 
 func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	if f.out == "" {
-		return usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
+		return command.Usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
 	}
 	isParquet, err := sweep.IsParquet(f.out)
 	if err != nil {
-		return usagef("-o %s: give a name that ends in .csv or .parquet", quoted(f.out))
+		return command.Usagef("-o %s: give a name that ends in .csv or .parquet", command.Quoted(f.out))
 	}
 	if done, err := f.merged(parts); done || err != nil {
 		return err
 	}
-	out, err := createOutput("-o", f.out)
+	out, err := command.CreateOutput("-o", f.out)
 	if err != nil {
 		return err
 	}
-	table, err := await(ctx, 0, func() (*sweep.Table, error) {
+	table, err := command.Await(ctx, 0, func() (*sweep.Table, error) {
 		var read []sweep.Part
 		for _, name := range parts {
 			t, err := sweep.Load(ctx, name)
@@ -77,13 +78,13 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 				return nil, context.Cause(ctx)
 			}
 			if err != nil {
-				return nil, &exit{exitUsage, err}
+				return nil, command.Exit(command.Usage, err)
 			}
 			read = append(read, sweep.Part{Name: name, Table: t})
 		}
 		t, err := sweep.Merge(read)
 		if err != nil {
-			return nil, &exit{exitUsage, err}
+			return nil, command.Exit(command.Usage, err)
 		}
 		return t, nil
 	})
@@ -94,19 +95,19 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	if isParquet {
 		write = table.WriteParquet
 	}
-	if err := out.commit(ctx, write); err != nil {
+	if err := out.Commit(ctx, write); err != nil {
 		return err
 	}
 	doc := mergeDoc{File: f.out, Parts: len(parts), Rows: len(table.Rows), Lacking: []sweep.Parameters{}}
 	if some, all := table.Missing(mostLacking); all > 0 {
 		doc.Lacking, doc.Missing = some, all
 	}
-	f.show(doc, doc.print)
+	f.Show(doc, doc.print)
 	if doc.Missing > 0 {
-		return &exit{exitUndecided, fmt.Errorf("undecided: %d rows are missing in %s, the first for %s; end the shards with sweep --resume and merge again", doc.Missing, f.out, doc.Lacking[0])}
+		return command.Exit(command.Undecided, fmt.Errorf("undecided: %d rows are missing in %s, the first for %s; end the shards with sweep --resume and merge again", doc.Missing, f.out, doc.Lacking[0]))
 	}
 	if doc.Rows == 0 {
-		return &exit{exitUndecided, errors.New("undecided: the parts hold no rows; end the shards with sweep --resume and merge again")}
+		return command.Exit(command.Undecided, errors.New("undecided: the parts hold no rows; end the shards with sweep --resume and merge again"))
 	}
 	return nil
 }
@@ -124,14 +125,14 @@ func (f *mergeFlags) merged(parts []string) (done bool, err error) {
 		return false, nil // what is wrong with it is said by who reads it
 	}
 	if filepath.Ext(f.out) != ".csv" {
-		return false, usagef("-o %s: maps are merged into a file that ends in .csv", quoted(f.out))
+		return false, command.Usagef("-o %s: maps are merged into a file that ends in .csv", command.Quoted(f.out))
 	}
 	lattices, err := ratiomap.Merge(filepath.Clean(f.out), parts)
 	if err != nil {
-		return false, &exit{exitUsage, err}
+		return false, command.Exit(command.Usage, err)
 	}
 	doc := mapMergeDoc{f.out, len(parts), lattices}
-	f.show(doc, func(w io.Writer) {
+	f.Show(doc, func(w io.Writer) {
 		fmt.Fprintf(w, "%s: %d lattices of %d files; optratio map --resume says what is missing\n", doc.File, doc.Lattices, doc.Parts)
 	})
 	return true, nil

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/command"
 )
 
 // The figures of docs/performance.md are a recorded run's, which a test cannot repeat. But every command that it names is one: flags and their
@@ -21,12 +22,12 @@ func TestPerformanceCommands(t *testing.T) {
 	commands := regexp.MustCompile("`optratio ([^`]+)`").FindAllStringSubmatch(string(text), -1)
 	require.Greater(t, len(commands), 12)
 	for _, c := range commands {
-		root := newRoot(streams{strings.NewReader(""), io.Discard, io.Discard})
+		root := newRoot(command.Streams{})
 		found, rest, err := root.Find(strings.Fields(c[1]))
 		require.NoError(t, err, c[1])
 		assert.NoError(t, found.ParseFlags(rest), c[1])
 		assert.Empty(t, found.Flags().Args(), c[1])
-		assert.NoError(t, refuseEmpty(found, nil), c[1])
+		assert.NoError(t, command.RefuseEmpty(found, nil), c[1])
 	}
 
 	makefile, err := os.ReadFile("../Makefile")

@@ -10,19 +10,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
 )
 
 type pmfFlags struct {
-	job
+	command.Job
 	instanceFlags
 	mechanism string
 }
 
-func newPMF(s streams) *cobra.Command {
-	f := pmfFlags{job: job{streams: s}}
+func newPMF(s command.Streams) *cobra.Command {
+	f := pmfFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "pmf --mechanism NAME --scores Q,… (--eps E | --exp-eps A/B)",
 		Short: "A mechanism's output probabilities and error on given scores",
@@ -31,12 +32,12 @@ its mean squared error, in the units of the scores. Exact rationals where they a
 rational, enclosures where a closed form gives them, marked estimates otherwise.`,
 		Example: `  optratio pmf --mechanism pf --scores 0,-1,-3 --eps 1
   optratio pmf --mechanism gem --scores 0,1,0.4 --sensitivities 1,0.5,2 --eps 0.5`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	f.instanceFlags.add(c)
 	c.Flags().StringVar(&f.mechanism, "mechanism", "pf", "the mechanism, by name")
-	f.job.add(c)
+	f.Job.Add(c)
 	return c
 }
 
@@ -55,20 +56,20 @@ func (f *pmfFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := findMechanism("mechanism", f.mechanism)
+	m, err := command.FindMechanism("mechanism", f.mechanism)
 	if err != nil {
 		return err
 	}
-	if m, err = f.params.onLattice(m, f.depth); err != nil {
+	if m, err = f.params.OnLattice(m, f.depth); err != nil {
 		return err
 	}
 	if f.monotonic {
 		if in.Sensitivities, err = mechanisms.MonotonicSensitivities(m, in.Sensitivities); err != nil {
-			return usagef("--monotonic-scores: %w", err)
+			return command.Usagef("--monotonic-scores: %w", err)
 		}
 	}
 	var undecided string
-	a, err := settle(ctx, func() (*mechanisms.Distribution, error) { return asked(mechanisms.Within(ctx, m), in) }, func(why string) *mechanisms.Distribution {
+	a, err := command.Settle(ctx, func() (*mechanisms.Distribution, error) { return asked(mechanisms.Within(ctx, m), in) }, func(why string) *mechanisms.Distribution {
 		undecided = why
 		return anyAnswer(in)
 	})
@@ -76,8 +77,8 @@ func (f *pmfFlags) run(ctx context.Context) error {
 		return err
 	}
 	doc := pmfDoc{m.Info().Name, optional(f.epsilon.eps), optional(f.epsilon.exp), a, f.monotonic, undecided}
-	f.show(doc, func(w io.Writer) { printPMF(w, in, a) })
-	return ending(ctx, undecided)
+	f.Show(doc, func(w io.Writer) { printPMF(w, in, a) })
+	return command.Ending(ctx, undecided)
 }
 
 // asked is mechanisms.Ask with errors that name the mechanism.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/lattice"
 	"optratio/lp"
@@ -14,7 +15,7 @@ import (
 
 // programFlags are the flags of every command that works on the optimal-mechanism program.
 type programFlags struct {
-	job
+	command.Job
 	n, k                   int
 	objective, constraints string
 	solver, gap            string
@@ -22,8 +23,8 @@ type programFlags struct {
 
 func (f *programFlags) add(c *cobra.Command, gap string) {
 	fs := c.Flags()
-	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
-	countVar(fs, &f.k, "k", "k", 0, "greatest depth, at least 1")
+	command.CountVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
+	command.CountVar(fs, &f.k, "k", "k", 0, "greatest depth, at least 1")
 	f.addChoices(c, gap)
 }
 
@@ -34,7 +35,7 @@ func (f *programFlags) addChoices(c *cobra.Command, gap string) {
 	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", gap, "relative width wanted: (upper-lower)/upper")
-	f.job.add(c)
+	f.Job.Add(c)
 }
 
 // program is what programFlags say.
@@ -50,10 +51,10 @@ type program struct {
 // checkSize checks -n and -k.
 func checkSize(n, k int) error {
 	if n < 1 {
-		return usagef("-n %d: give the number of candidates, at least 1", n)
+		return command.Usagef("-n %d: give the number of candidates, at least 1", n)
 	}
 	if k < 1 {
-		return usagef("-k %d: give the greatest depth, at least 1", k)
+		return command.Usagef("-k %d: give the greatest depth, at least 1", k)
 	}
 	return nil
 }
@@ -64,12 +65,12 @@ func (f *programFlags) parse() (p program, err error) {
 	}
 	p.n, p.k = f.n, f.k
 	var errs [4]error
-	p.objective, errs[0] = parsed("objective", f.objective, lattice.ParseObjective)
-	p.level, errs[1] = parsed("constraints", f.constraints, lp.ParseLevel)
+	p.objective, errs[0] = command.Parsed("objective", f.objective, lattice.ParseObjective)
+	p.level, errs[1] = command.Parsed("constraints", f.constraints, lp.ParseLevel)
 	p.solver, errs[2] = findSolver(f.solver)
 	if p.gap, err = decimal.Parse(f.gap); err != nil || p.gap.Sign() < 0 {
-		errs[3] = usagef("--gap %s: give a decimal >= 0 such as 1e-9", quoted(f.gap))
+		errs[3] = command.Usagef("--gap %s: give a decimal >= 0 such as 1e-9", command.Quoted(f.gap))
 	}
-	p.maxMemory, err = f.bytes()
+	p.maxMemory, err = f.Bytes()
 	return p, cmp.Or(append(errs[:], err)...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/lp"
 	"optratio/lp/variant"
@@ -66,7 +67,7 @@ func (f *questionFlags) parseStep() (int, error) {
 	}
 	l, err := parseStep("2" + f.step)
 	if err != nil {
-		return 0, usagef("--step %s: with --monotonic-scores give delta, or delta/L with a whole number L such as delta/2", quoted(f.step))
+		return 0, command.Usagef("--step %s: with --monotonic-scores give delta, or delta/L with a whole number L such as delta/2", command.Quoted(f.step))
 	}
 	return l, nil
 }
@@ -85,7 +86,7 @@ func parseStep(s string) (int, error) {
 			return l, nil
 		}
 	}
-	return 0, usagef("--step %s: give 2delta, delta, or 2delta/L with a whole number L such as 2delta/3", quoted(s))
+	return 0, command.Usagef("--step %s: give 2delta, delta, or 2delta/L with a whole number L such as 2delta/3", command.Quoted(s))
 }
 
 // apply puts the flags into a request whose N and K are set. Scores of prior files have the sensitivity delta.
@@ -115,14 +116,14 @@ func (f *questionFlags) apply(ctx context.Context, r *lp.Request, delta *big.Rat
 
 // level returns the name of the rows that the flags ask for.
 func (f *questionFlags) level(constraints string) string {
-	return choose(f.delta == "", constraints, variant.Approximate)
+	return command.Choose(f.delta == "", constraints, variant.Approximate)
 }
 
 // parseDelta reads a δ.
 func parseDelta(text string) (*big.Rat, error) {
 	x, err := decimal.ParseNumber(text)
 	if err != nil || x.Sign() < 0 || x.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, usagef("--delta %s: give a decimal or a fraction from 0 to 1 such as 1e-6", quoted(text))
+		return nil, command.Usagef("--delta %s: give a decimal or a fraction from 0 to 1 such as 1e-6", command.Quoted(text))
 	}
 	return x, nil
 }
@@ -136,7 +137,7 @@ func (f *questionFlags) parseDelta(r *lp.Request) (err error) {
 		return err
 	}
 	if r.Level >= lp.Monotone {
-		return usagef("--delta: (ε,δ)-DP towards all neighbors is all that it asks; leave out --constraints %s", r.Level)
+		return command.Usagef("--delta: (ε,δ)-DP towards all neighbors is all that it asks; leave out --constraints %s", r.Level)
 	}
 	return nil
 }
@@ -147,7 +148,7 @@ func (f *questionFlags) parseLoss(ctx context.Context) (variant.Loss, error) {
 	case "mean", "square", "top1", "tail":
 		loss, err := variant.ParseLoss(f.loss)
 		if err != nil {
-			return loss, usagef("--loss: %w", err)
+			return loss, command.Usagef("--loss: %w", err)
 		}
 		return loss, nil
 	}
@@ -157,14 +158,14 @@ func (f *questionFlags) parseLoss(ctx context.Context) (variant.Loss, error) {
 	}
 	loss, err := variant.Losses(values)
 	if err != nil {
-		return loss, usagef("--loss %s: %w", f.loss, err)
+		return loss, command.Usagef("--loss %s: %w", f.loss, err)
 	}
 	return loss, nil
 }
 
 // readColumn reads a file of numbers, one a line.
 func readColumn(ctx context.Context, flag, path string) ([]*big.Rat, error) {
-	return readAll(ctx, flag, path, "", "has no numbers, give one a line", func(text string) (*big.Rat, error) {
+	return command.ReadAll(ctx, flag, path, "", "has no numbers, give one a line", func(text string) (*big.Rat, error) {
 		x, err := decimal.ParseNumber(text)
 		if err != nil {
 			return nil, fmt.Errorf("%w; give one decimal or fraction a line", err)
@@ -177,7 +178,7 @@ func (f *questionFlags) parsePrior(ctx context.Context, r *lp.Request, delta *bi
 	kind, path, _ := strings.Cut(f.prior, ":")
 	fail := func(p variant.Prior, err error) (variant.Prior, error) {
 		if err != nil {
-			err = usagef("--prior %s: %w", quoted(f.prior), err)
+			err = command.Usagef("--prior %s: %w", command.Quoted(f.prior), err)
 		}
 		return p, err
 	}
@@ -202,12 +203,12 @@ func (f *questionFlags) parsePrior(ctx context.Context, r *lp.Request, delta *bi
 // by a semicolon and its weight.
 func readWeightedVectors(ctx context.Context, path string, weighted bool, r *lp.Request, delta *big.Rat) (depths [][]int, weights []*big.Rat, err error) {
 	step := new(big.Rat).Mul(delta, big.NewRat(2, int64(r.Step)))
-	err = readLines(ctx, "--prior", path, func(text string) error {
+	err = command.ReadLines(ctx, "--prior", path, func(text string) error {
 		weight := big.NewRat(1, 1)
 		if weighted {
 			left, right, ok := strings.Cut(text, ";")
 			if !ok {
-				return fmt.Errorf("%s has no weight; give score,score,…;weight", quoted(text))
+				return fmt.Errorf("%s has no weight; give score,score,…;weight", command.Quoted(text))
 			}
 			var err error
 			if weight, err = decimal.ParseNumber(strings.TrimSpace(right)); err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/command"
 )
 
 // answered runs a ratio job and returns its document.
@@ -18,7 +20,7 @@ func answered(t *testing.T, args ...string) (doc ratioDoc, errs string, code int
 	t.Helper()
 	var out, problems bytes.Buffer
 	code = Run(context.Background(), append([]string{"ratio", "--json", "--solver", "embedded"}, args...), strings.NewReader(""), &out, &problems)
-	if code != exitUsage {
+	if code != command.Usage {
 		require.NoError(t, json.Unmarshal(out.Bytes(), &doc), problems.String())
 	}
 	return doc, problems.String(), code
@@ -65,7 +67,7 @@ func TestPriorsFromFiles(t *testing.T) {
 		"":                "the prior's weights are all 0",
 	} {
 		_, problems, code := answered(t, "-n", "2", "-k", "2", "--exp-eps", "2", "--sensitivity", "0.5", "--prior", "scores:"+write(text))
-		assert.Equal(t, exitUsage, code)
+		assert.Equal(t, command.Usage, code)
 		assert.Contains(t, problems, want)
 	}
 }

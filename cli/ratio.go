@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/lp"
 	"optratio/lp/linear"
@@ -32,8 +33,8 @@ type ratioFlags struct {
 	exact             bool
 }
 
-func newRatio(s streams) *cobra.Command {
-	f := ratioFlags{programFlags: programFlags{job: job{streams: s}}}
+func newRatio(s command.Streams) *cobra.Command {
+	f := ratioFlags{programFlags: programFlags{Job: command.Job{Streams: s}}}
 	c := &cobra.Command{
 		Use:   "ratio -n N -k K (--eps E | --exp-eps A/B | --rho R)",
 		Short: "Certified optimality ratio of mechanisms on the lattice of n candidates and depth k",
@@ -55,12 +56,12 @@ Equal ρ, not equal ε, is what counts where many choices are composed.`,
   optratio -n 3 -k 2 --eps 1 --pmf-exec 'python3 examples/audit/em.py'`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command or argument %s; optratio --help lists the commands", quoted(args[0]))
+				return command.Usagef("unknown command or argument %s; optratio --help lists the commands", command.Quoted(args[0]))
 			}
 			return nil
 		},
 	}
-	c.RunE = f.limited(func(ctx context.Context) error {
+	c.RunE = f.Limited(func(ctx context.Context) error {
 		rho, err := f.checkRho(c.Flags())
 		switch {
 		case err != nil:
@@ -105,7 +106,7 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 		return r, err
 	}
 	if f.question.prior != "" && f.objective != "paper" {
-		return r, usagef("--objective %s and --prior exclude each other: give one of them", f.objective)
+		return r, command.Usagef("--objective %s and --prior exclude each other: give one of them", f.objective)
 	}
 	r = lp.Request{Worst: worst, N: p.n, K: p.k, Objective: p.objective, Level: p.level, Solver: p.solver, Gap: p.gap, MaxMemory: p.maxMemory, Exact: f.exact, Certified: f.cert != ""}
 	if f.rho == "" {
@@ -114,25 +115,25 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 		}
 	}
 	if f.exact && f.epsilon.exp == "" {
-		return r, usagef("--exact: exact results need a rational e^ε, give --exp-eps instead of --eps")
+		return r, command.Usagef("--exact: exact results need a rational e^ε, give --exp-eps instead of --eps")
 	}
-	if r.Mechanisms, err = findMechanisms(f.mechanism); err != nil {
+	if r.Mechanisms, err = command.FindMechanisms(f.mechanism); err != nil {
 		return r, err
 	}
-	if r.Method, err = parsed("method", f.method, lp.ParseMethod); err != nil {
+	if r.Method, err = command.Parsed("method", f.method, lp.ParseMethod); err != nil {
 		return r, err
 	}
 	r.Direct = f.solver != "auto"
 	if f.solver != "auto" && r.Method == lp.Auto {
 		r.Method = lp.Enumerated
 	}
-	delta, err := parsePositive("sensitivity", f.sensitivity)
+	delta, err := command.ParsePositive("sensitivity", f.sensitivity)
 	if err != nil {
 		return r, err
 	}
 	for _, m := range r.Mechanisms {
 		if _, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{delta}); err != nil && f.question.monotonic {
-			return r, usagef("--monotonic-scores: %w", err)
+			return r, command.Usagef("--monotonic-scores: %w", err)
 		}
 	}
 	if err := f.question.apply(ctx, &r, delta); err != nil {
@@ -176,18 +177,18 @@ func (f *ratioFlags) run(ctx context.Context) error {
 	if len(list) > 1 {
 		return f.runList(ctx, list)
 	}
-	var cert *outputFile
+	var cert *command.OutputFile
 	doc, a, err := f.answer(ctx, func() (err error) {
 		if f.cert != "" {
-			cert, err = createOutput("--cert", f.cert)
+			cert, err = command.CreateOutput("--cert", f.cert)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	f.show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text(), f.question.text()) })
-	if err := cert.commit(ctx, a.WriteCertificate); err != nil {
+	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text(), f.question.text()) })
+	if err := cert.Commit(ctx, a.WriteCertificate); err != nil {
 		return err
 	}
 	return doc.ending(ctx)
@@ -202,7 +203,7 @@ func (f *ratioFlags) answer(ctx context.Context, ready func() error) (*ratioDoc,
 	if err := ready(); err != nil {
 		return nil, nil, err
 	}
-	report, done := progress(f.streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
+	report, done := command.Progress(f.Streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
 	subject, err := f.addSubject(ctx, &r, func(n int64) { report("the subject was asked about %d score vectors", n) })
 	if err != nil {
 		done()
@@ -212,7 +213,7 @@ func (f *ratioFlags) answer(ctx context.Context, ready func() error) (*ratioDoc,
 		defer subject.Close()
 	}
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := settle(ctx, func() (*lp.Answer, error) { return lp.Ratio(ctx, r) }, func(why string) *lp.Answer { return f.anyRatio(r, why) })
+	a, err := command.Settle(ctx, func() (*lp.Answer, error) { return lp.Ratio(ctx, r) }, func(why string) *lp.Answer { return f.anyRatio(r, why) })
 	done()
 	if err != nil {
 		return nil, nil, err
@@ -235,20 +236,20 @@ func (f *ratioFlags) answer(ctx context.Context, ready func() error) (*ratioDoc,
 func (d *ratioDoc) ending(ctx context.Context) error {
 	for _, m := range d.Mechanisms {
 		if m.Finding != "" {
-			return &exit{exitViolated, errors.New(m.Finding)}
+			return command.Exit(command.Violated, errors.New(m.Finding))
 		}
 	}
-	return ending(ctx, d.Undecided)
+	return command.Ending(ctx, d.Undecided)
 }
 
 // addSubject adds the user's own mechanism to a request, and returns it; nil where there is none.
 func (f *ratioFlags) addSubject(ctx context.Context, r *lp.Request, progress func(int64)) (*audit.Stated, error) {
-	delta, err := parsePositive("sensitivity", f.sensitivity)
+	delta, err := command.ParsePositive("sensitivity", f.sensitivity)
 	if err != nil {
 		return nil, err
 	}
 	if r.Worst && f.subject.given() && !f.subject.symmetric {
-		return nil, usagef("--objective minimax: the largest loss of a mechanism that is not symmetric depends on the order of the scores; give --assume-symmetric if the subject is")
+		return nil, command.Usagef("--objective minimax: the largest loss of a mechanism that is not symmetric depends on the order of the scores; give --assume-symmetric if the subject is")
 	}
 	model := verify.Linf
 	if f.question.monotonic {
@@ -258,7 +259,7 @@ func (f *ratioFlags) addSubject(ctx context.Context, r *lp.Request, progress fun
 	if err != nil || subject == nil {
 		return nil, err
 	}
-	if _, err := settle(ctx, func() (bool, error) { return true, subject.Try(ctx, r.N, r.K, max(1, r.Step)) }, func(string) bool { return false }); err != nil {
+	if _, err := command.Settle(ctx, func() (bool, error) { return true, subject.Try(ctx, r.N, r.K, max(1, r.Step)) }, func(string) bool { return false }); err != nil {
 		subject.Close()
 		return nil, err
 	}
@@ -293,16 +294,16 @@ var proofText = map[string]string{
 func (d *ratioDoc) print(w io.Writer, eps, question string) {
 	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, d.Constraints, question)
 	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", decimal.Count(d.Orbits), decimal.Count(d.Variables), proofText[d.Proof])
-	base := choose(d.Monotonic, "Δ", "2Δ")
+	base := command.Choose(d.Monotonic, "Δ", "2Δ")
 	column, unit := fmt.Sprintf("error (steps of %s)", base), "expected error in steps of "+base
 	if d.Loss != "mean" {
 		column, unit = "loss", "expected loss"
 	}
-	fmt.Fprintf(w, "optimum: %s (%s %s)\n", d.Optimum, choose(d.Objective == "minimax", "largest", "mean"), unit)
+	fmt.Fprintf(w, "optimum: %s (%s %s)\n", d.Optimum, command.Choose(d.Objective == "minimax", "largest", "mean"), unit)
 	if d.Price != nil {
 		fmt.Fprintf(w, "price of δ: the optimum falls by at most %s for each unit that δ grows\n", *d.Price)
 	}
-	if d.Step != choose(d.Monotonic, "delta", "2delta") && (d.Constraints == "paper" || d.Constraints == "monotone") {
+	if d.Step != command.Choose(d.Monotonic, "delta", "2delta") && (d.Constraints == "paper" || d.Constraints == "monotone") {
 		fmt.Fprintf(w, "at this step the worst neighbors alone leave much of privacy out: --constraints dp gives a larger lower bound\n")
 	}
 	if d.Monotonic {
@@ -327,7 +328,7 @@ func (d *ratioDoc) print(w io.Writer, eps, question string) {
 	}
 	for _, m := range d.Mechanisms {
 		if hi, ok := m.Ratio.Upper(); ok && hi.Cmp(big.NewRat(1, 1)) < 0 {
-			fmt.Fprintf(w, "\n%s is better than any regular %s mechanism can be: it is not one at this ε\n", m.Name, choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
+			fmt.Fprintf(w, "\n%s is better than any regular %s mechanism can be: it is not one at this ε\n", m.Name, command.Choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
 		}
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"optratio/internal/command"
 )
 
 // runList does the job for several ε, and prints one table, or one JSON array.
 func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 	if f.cert != "" {
-		return usagef("--cert: a certificate is about one ε, give one")
+		return command.Usagef("--cert: a certificate is about one ε, give one")
 	}
 	to, name := &f.epsilon.eps, "ε"
 	if f.epsilon.exp != "" {
@@ -36,9 +38,9 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 			end = err
 		}
 	}
-	f.show(docs, func(w io.Writer) { f.printList(w, name, list, docs) })
+	f.Show(docs, func(w io.Writer) { f.printList(w, name, list, docs) })
 	if end == nil && len(docs) < len(list) {
-		end = ending(ctx, fmt.Sprintf("%d of %d ε were answered", len(docs), len(list)))
+		end = command.Ending(ctx, fmt.Sprintf("%d of %d ε were answered", len(docs), len(list)))
 	}
 	return end
 }
@@ -48,7 +50,7 @@ func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*
 	if len(docs) == 0 {
 		return
 	}
-	unit := choose(f.question.loss == "mean", fmt.Sprintf("error (steps of %s)", choose(f.question.monotonic, "Δ", "2Δ")), "loss")
+	unit := command.Choose(f.question.loss == "mean", fmt.Sprintf("error (steps of %s)", command.Choose(f.question.monotonic, "Δ", "2Δ")), "loss")
 	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", f.n, f.k, f.objective, f.question.level(f.constraints), f.question.text())
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", name, unit)

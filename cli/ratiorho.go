@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"optratio/internal/command"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -55,25 +56,25 @@ var withRho = map[string]bool{
 func (f *ratioFlags) checkRho(flags *pflag.FlagSet) (rho *big.Rat, err error) {
 	if f.rho == "" {
 		if f.domain != "lattice" {
-			return nil, usagef("--domain %s: is for --rho", quoted(f.domain))
+			return nil, command.Usagef("--domain %s: is for --rho", command.Quoted(f.domain))
 		}
 		return nil, nil
 	}
 	if f.epsilon.eps != "" || f.epsilon.exp != "" {
-		return nil, usagef("--rho and --eps exclude each other: with --rho each mechanism has its own ε; give one of them")
+		return nil, command.Usagef("--rho and --eps exclude each other: with --rho each mechanism has its own ε; give one of them")
 	}
 	flags.Visit(func(fl *pflag.Flag) {
 		if !withRho[fl.Name] && err == nil {
-			err = usagef("--%s: makes no sense with --rho, which compares mechanisms with each other on the lattice of step 2Δ; leave it out", fl.Name)
+			err = command.Usagef("--%s: makes no sense with --rho, which compares mechanisms with each other on the lattice of step 2Δ; leave it out", fl.Name)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	if f.domain != "lattice" && f.domain != "real" {
-		return nil, usagef("--domain %s: give lattice or real", quoted(f.domain))
+		return nil, command.Usagef("--domain %s: give lattice or real", command.Quoted(f.domain))
 	}
-	return parsePositive("rho", f.rho)
+	return command.ParsePositive("rho", f.rho)
 }
 
 // runRho compares mechanisms at equal ρ.
@@ -85,9 +86,9 @@ func (f *ratioFlags) runRho(ctx context.Context, rho *big.Rat) error {
 	}
 	switch {
 	case r.Worst:
-		return usagef("--objective minimax: makes no sense with --rho, which compares mean errors; give paper or box")
+		return command.Usagef("--objective minimax: makes no sense with --rho, which compares mean errors; give paper or box")
 	case f.n < 2:
-		return usagef("-n %d: with --rho give at least 2 candidates; one makes no error at any ρ", f.n)
+		return command.Usagef("-n %d: with --rho give at least 2 candidates; one makes no error at any ρ", f.n)
 	}
 	if f.domain == "real" {
 		for _, m := range r.Mechanisms {
@@ -99,10 +100,10 @@ func (f *ratioFlags) runRho(ctx context.Context, rho *big.Rat) error {
 	doc := &concentratedDoc{
 		N: f.n, K: f.k, Rho: number.Exact(rho), Domain: f.domain, Objective: f.objective, Monotonic: f.question.monotonic, Orbits: lattice.Orbits(f.n, f.k),
 	}
-	shown, done := progress(f.streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
+	shown, done := command.Progress(f.Streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
 	for _, m := range r.Mechanisms {
 		none := concentratedRow{Name: m.Info().Name, Proof: "none", Parameter: number.Bounds(new(big.Rat), nil), Error: number.Bounds(new(big.Rat), big.NewRat(int64(f.k), 1)), Ratio: number.Bounds(new(big.Rat), nil)}
-		row, err := settle(ctx, func() (concentratedRow, error) { return f.atRho(ctx, r, m, rho, shown, doc) }, func(why string) concentratedRow {
+		row, err := command.Settle(ctx, func() (concentratedRow, error) { return f.atRho(ctx, r, m, rho, shown, doc) }, func(why string) concentratedRow {
 			doc.Undecided = why
 			return none
 		})
@@ -114,8 +115,8 @@ func (f *ratioFlags) runRho(ctx context.Context, rho *big.Rat) error {
 	}
 	done()
 	doc.Seconds = time.Since(begin).Seconds()
-	f.show(doc, func(w io.Writer) { doc.print(w, f.rho) })
-	return ending(ctx, doc.Undecided)
+	f.Show(doc, func(w io.Writer) { doc.print(w, f.rho) })
+	return command.Ending(ctx, doc.Undecided)
 }
 
 // atRho calibrates one mechanism and rates it.
@@ -169,8 +170,8 @@ func quotientOf(a, b number.Number) number.Number {
 }
 
 func (d *concentratedDoc) print(w io.Writer, rho string) {
-	base := choose(d.Monotonic, "Δ", "2Δ")
-	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s, objective %s%s\n", d.N, d.K, rho, d.Objective, choose(d.Monotonic, ", monotonic scores", ""))
+	base := command.Choose(d.Monotonic, "Δ", "2Δ")
+	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s, objective %s%s\n", d.N, d.K, rho, d.Objective, command.Choose(d.Monotonic, ", monotonic scores", ""))
 	where := "on this lattice, of step " + base + "; other scores were not looked at"
 	if d.Domain == "real" {
 		where = "for all real scores and any number of candidates, by theorem"

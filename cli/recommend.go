@@ -9,39 +9,40 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/mechanisms/recommend"
 )
 
 type recommendFlags struct {
-	job
+	command.Job
 	instanceFlags
 	mechanism string
 	step      string
 }
 
-func newRecommend(s streams) *cobra.Command {
-	f := recommendFlags{job: job{streams: s}}
+func newRecommend(s command.Streams) *cobra.Command {
+	f := recommendFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "recommend --scores Q,… --sensitivities D,… (--eps E | --exp-eps A/B)",
 		Short: "Which mechanism for these scores: the error of each, and statistics that predict it",
 		Long: `The mean squared and the expected error of each mechanism on given scores and sensitivities,
 best first, and the best one; those that do not claim ε-DP stand apart below, and are never recommended.
 Choosing by looking at private scores is itself not private.`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	f.instanceFlags.add(c)
 	c.Flags().StringVar(&f.mechanism, "mechanism", "all", "mechanisms to rate, by name; all leaves out lp-optimal, which lives on the lattice, and without -k lp-extended, whose lattice must not depend on the scores")
 	c.Flags().StringVar(&f.step, "step", "2delta", "with -k: distance of the scores of lp-extended's table, 2delta, delta or 2delta/L; all others are rated at the scores as they are")
-	f.job.add(c)
+	f.Job.Add(c)
 	return c
 }
 
 func (f *recommendFlags) candidates() ([]mechanisms.Mechanism, error) {
 	if f.mechanism != "all" {
-		return findMechanisms(f.mechanism)
+		return command.FindMechanisms(f.mechanism)
 	}
 	parts, err := parseStep(f.step)
 	if err != nil {
@@ -75,15 +76,15 @@ func (f *recommendFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := settle(ctx, func() (*recommend.Recommendation, error) { return recommend.For(ctx, in, list, f.monotonic) },
+	r, err := command.Settle(ctx, func() (*recommend.Recommendation, error) { return recommend.For(ctx, in, list, f.monotonic) },
 		func(why string) *recommend.Recommendation {
 			return &recommend.Recommendation{Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
 		})
 	if err != nil {
 		return err
 	}
-	f.show(r, func(w io.Writer) { printRecommendation(w, r) })
-	return ending(ctx, r.Undecided)
+	f.Show(r, func(w io.Writer) { printRecommendation(w, r) })
+	return command.Ending(ctx, r.Undecided)
 }
 
 func printRecommendation(w io.Writer, r *recommend.Recommendation) {
@@ -107,6 +108,6 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) {
 	h := r.Heuristics
 	fmt.Fprintf(w, "\nrecommended: %s\n", cmp.Or(r.Recommended, "none"))
 	fmt.Fprintf(w, "correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s\n", h.Spearman, h.Pearson, h.BucketCorrelation)
-	fmt.Fprintf(w, "utility bounds: gem %s, noisy max %s%s\n", h.Bounds.GEM, h.Bounds.RNM, choose(h.Bounds.GEMVacuous, " (gem's exceeds the range of scores)", ""))
+	fmt.Fprintf(w, "utility bounds: gem %s, noisy max %s%s\n", h.Bounds.GEM, h.Bounds.RNM, command.Choose(h.Bounds.GEMVacuous, " (gem's exceeds the range of scores)", ""))
 	fmt.Fprintf(w, "note: %s\n", r.Warning)
 }

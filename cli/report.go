@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/report"
 	"optratio/lattice"
@@ -28,7 +29,7 @@ import (
 
 // newReport is the command that draws the answer of a job as a page: report itself with the flags of ratio, or with --from; its
 // subcommands are the jobs.
-func newReport(s streams) *cobra.Command {
+func newReport(s command.Streams) *cobra.Command {
 	c := newReportOf(s, newRatio)
 	c.Use = "report [ratio|verify|audit|stopping] -o FILE.html …"
 	c.Short = "Draw the answer of a job as a page that stands alone"
@@ -50,18 +51,18 @@ is checked, and whether it proves the document's optimum. The exit code is the j
 		}
 		return reportFrom(c, from)
 	}
-	for _, of := range []func(streams) *cobra.Command{newRatio, newVerify, newAudit, newStopping} {
+	for _, of := range []func(command.Streams) *cobra.Command{newRatio, newVerify, newAudit, newStopping} {
 		c.AddCommand(newReportOf(s, of))
 	}
 	return c
 }
 
 // newReportOf wraps the command of a job: its document goes into a page instead of to standard output.
-func newReportOf(s streams, of func(streams) *cobra.Command) *cobra.Command {
+func newReportOf(s command.Streams, of func(command.Streams) *cobra.Command) *cobra.Command {
 	var document bytes.Buffer
-	c := of(streams{s.in, &document, s.err})
+	c := of(command.Streams{In: s.In, Out: &document, Err: s.Err})
 	name := c.Name()
-	c.Short = "Draw the answer of " + choose(name == "audit", "an ", "a ") + name + " job as a page"
+	c.Short = "Draw the answer of " + command.Choose(name == "audit", "an ", "a ") + name + " job as a page"
 	c.Example = ""
 	fs := c.Flags()
 	fs.Lookup("json").Hidden = true
@@ -76,7 +77,7 @@ func newReportOf(s streams, of func(streams) *cobra.Command) *cobra.Command {
 		if list, err := (&epsilonFlags{text(fs, "eps"), text(fs, "exp-eps")}).list(); err != nil {
 			return err
 		} else if len(list) > 1 {
-			return usagef("--eps: a report is about one ε, give one")
+			return command.Usagef("--eps: a report is about one ε, give one")
 		}
 		page := report.Context{Command: commandLine(name, fs)}
 		drop, err := certify(fs, &page)
@@ -96,7 +97,7 @@ func newReportOf(s streams, of func(streams) *cobra.Command) *cobra.Command {
 				page.Certificate = data
 			}
 		}
-		return errors.Join(writeReport(c, s.out, out, document.Bytes(), page), end)
+		return errors.Join(writeReport(c, s.Out, out, document.Bytes(), page), end)
 	}
 	return c
 }
@@ -109,21 +110,21 @@ func text(fs *pflag.FlagSet, name string) string {
 	return ""
 }
 
-func createReport(path string) (*outputFile, error) {
+func createReport(path string) (*command.OutputFile, error) {
 	if path == "" {
-		return nil, usagef("-o is missing: name the file of the page, such as -o report.html")
+		return nil, command.Usagef("-o is missing: name the file of the page, such as -o report.html")
 	}
-	return createOutput("-o", path)
+	return command.CreateOutput("-o", path)
 }
 
 // commandLine is the command line of the job itself, with the flags that were given.
 func commandLine(name string, fs *pflag.FlagSet) string {
 	words := []string{"optratio", name}
 	fs.Visit(func(f *pflag.Flag) {
-		switch dashes := choose(len(f.Name) == 1, "-", "--"); {
+		switch dashes := command.Choose(len(f.Name) == 1, "-", "--"); {
 		case f.Name == "output" || f.Name == "json":
 		case f.Value.Type() == "bool":
-			words = append(words, dashes+f.Name+choose(f.Value.String() == "true", "", "=false"))
+			words = append(words, dashes+f.Name+command.Choose(f.Value.String() == "true", "", "=false"))
 		default:
 			words = append(words, dashes+f.Name, shellQuoted(f.Value.String()))
 		}
@@ -166,20 +167,20 @@ func certify(fs *pflag.FlagSet, page *report.Context) (drop func(), err error) {
 }
 
 // writeReport writes the page of a document and says so.
-func writeReport(c *cobra.Command, stdout io.Writer, out *outputFile, document []byte, page report.Context) error {
+func writeReport(c *cobra.Command, stdout io.Writer, out *command.OutputFile, document []byte, page report.Context) error {
 	page.Curve = curveFor(document, func(args []string) ([]byte, bool) {
 		var out bytes.Buffer
-		code := run(c.Context(), append(args, "--json"), strings.NewReader(""), &output{w: &out}, io.Discard)
-		return out.Bytes(), code == exitDone
+		code := Run(c.Context(), append(args, "--json"), strings.NewReader(""), &out, io.Discard)
+		return out.Bytes(), code == command.Done
 	})
 	p, err := report.New(document, page)
 	if err != nil {
 		return err
 	}
-	if err := out.commit(c.Context(), p.Write); err != nil {
+	if err := out.Commit(c.Context(), p.Write); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%s: %s\n", out.path, p.Word)
+	fmt.Fprintf(stdout, "%s: %s\n", out.Path, p.Word)
 	return nil
 }
 
@@ -188,27 +189,27 @@ func reportFrom(c *cobra.Command, from string) error {
 	var others []string
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name != "from" && f.Name != "output" && f.Name != "cert" {
-			others = append(others, choose(len(f.Name) == 1, "-", "--")+f.Name)
+			others = append(others, command.Choose(len(f.Name) == 1, "-", "--")+f.Name)
 		}
 	})
 	if len(others) > 0 {
-		return usagef("--from: the job was done already, so that %s says nothing; leave it out", others[0])
+		return command.Usagef("--from: the job was done already, so that %s says nothing; leave it out", others[0])
 	}
 	out, err := createReport(text(c.Flags(), "output"))
 	if err != nil {
 		return err
 	}
-	in, err := openInput(c.Context(), "--from", from)
+	in, err := command.OpenInput(c.Context(), "--from", from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	document, err := io.ReadAll(io.LimitReader(in, mostInput))
+	document, err := io.ReadAll(io.LimitReader(in, command.MostInput))
 	if err != nil {
-		return usagef("--from %s: cannot be read: %w", quoted(from), withoutPath(err))
+		return command.Usagef("--from %s: cannot be read: %w", command.Quoted(from), command.WithoutPath(err))
 	}
 	if _, err := report.KindOf(document); err != nil {
-		return usagef("--from %s: %w; give what such a job printed with --json", quoted(from), err)
+		return command.Usagef("--from %s: %w; give what such a job printed with --json", command.Quoted(from), err)
 	}
 	page := report.Context{Notes: []string{"This page was drawn from a document that a job had printed; nothing in it was computed again."}}
 	if path := text(c.Flags(), "cert"); path != "" {
@@ -218,34 +219,34 @@ func reportFrom(c *cobra.Command, from string) error {
 	}
 	err = writeReport(c, c.OutOrStdout(), out, document, page)
 	if errors.Is(err, report.ErrDocument) {
-		return usagef("--from %s: %w", quoted(from), err)
+		return command.Usagef("--from %s: %w", command.Quoted(from), err)
 	}
 	return err
 }
 
 // checkDocument checks a certificate, that it is about the document's question, and that it proves the document's optimum; the page then has it and says so.
 func checkDocument(ctx context.Context, document []byte, path string, page *report.Context) error {
-	in, err := openInput(ctx, "--cert", path)
+	in, err := command.OpenInput(ctx, "--cert", path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if page.Certificate, err = io.ReadAll(io.LimitReader(in, mostInput)); err != nil {
-		return usagef("--cert %s: cannot be read: %w", quoted(path), withoutPath(err))
+	if page.Certificate, err = io.ReadAll(io.LimitReader(in, command.MostInput)); err != nil {
+		return command.Usagef("--cert %s: cannot be read: %w", command.Quoted(path), command.WithoutPath(err))
 	}
 	r, err := certificate.Check(bytes.NewReader(page.Certificate), certificate.Options{Context: ctx})
 	if ctx.Err() != nil {
-		return ending(ctx, "the certificate was not checked to its end")
+		return command.Ending(ctx, "the certificate was not checked to its end")
 	}
 	if err != nil {
-		return usagef("--cert %s: %w", quoted(path), err)
+		return command.Usagef("--cert %s: %w", command.Quoted(path), err)
 	}
 	if !r.Valid {
-		return &exit{exitViolated, fmt.Errorf("--cert %s: invalid certificate: %s", quoted(path), r.Reason)}
+		return command.Exit(command.Violated, fmt.Errorf("--cert %s: invalid certificate: %s", command.Quoted(path), r.Reason))
 	}
 	var d ratioDoc
 	if json.Unmarshal(document, &d) != nil || d.Step == "" {
-		return usagef("--cert: the document of --from is not that of one ratio job; leave it out")
+		return command.Usagef("--cert: the document of --from is not that of one ratio job; leave it out")
 	}
 	step, err := (&questionFlags{step: d.Step, monotonic: d.Monotonic}).parseStep()
 	q := r.Problem
@@ -269,10 +270,10 @@ func checkDocument(ctx context.Context, document []byte, path string, page *repo
 	delta := (d.Delta == nil) == (q.Delta == nil) && (d.Delta == nil || equal(*d.Delta, *q.Delta))
 	if err != nil || q.N != d.N || q.K != d.K || q.Step != step || !same(d.Eps, q.Eps) && !same(d.ExpEps, q.ExpEps) ||
 		strings.Replace(q.Objective, "uniform", "paper", 1) != objective || q.Constraints != d.Constraints || !delta {
-		return usagef("--cert %s: is about another question than the document of --from; give that document's own certificate", quoted(path))
+		return command.Usagef("--cert %s: is about another question than the document of --from; give that document's own certificate", command.Quoted(path))
 	}
 	if !equal(r.Optimum, d.Optimum) {
-		return &exit{exitViolated, fmt.Errorf("--cert %s: proves the optimum %s, which is not the document's %s", quoted(path), r.Optimum, d.Optimum)}
+		return command.Exit(command.Violated, fmt.Errorf("--cert %s: proves the optimum %s, which is not the document's %s", command.Quoted(path), r.Optimum, d.Optimum))
 	}
 	page.CertificateName = filepath.Base(path)
 	page.Notes = []string{"This page was drawn from a document that a job had printed. Its certificate " + page.CertificateName +

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"html"
 	"os"
@@ -13,13 +11,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/command"
+	"optratio/internal/command/commandtest"
 )
 
 // quietly runs a command line and returns its code and streams.
 func quietly(args ...string) (code int, out, errs string) {
-	var o, e bytes.Buffer
-	code = Run(context.Background(), args, strings.NewReader(""), &o, &e)
-	return code, o.String(), e.String()
+	return commandtest.Run(Run).Quietly(args...)
 }
 
 // TestReportsAreTheCommandsAnswers draws a page of every kind from flags and from the document that the command prints: the document in
@@ -53,7 +52,9 @@ func TestReportsAreTheCommandsAnswers(t *testing.T) {
 		code, document, _ := quietly(append(words, "--json")...)
 		assert.Equal(t, c.code, code)
 		inside := html.UnescapeString(regexp.MustCompile(`(?s)<pre>(\{.*?)</pre>`).FindStringSubmatch(string(page))[1])
-		same := func(text string) string { return unstable.ReplaceAllString(strings.TrimSpace(text), "${1}0") }
+		same := func(text string) string {
+			return commandtest.Unstable.ReplaceAllString(strings.TrimSpace(text), "${1}0")
+		}
 		assert.Equal(t, same(document), same(inside), c.line)
 
 		given := html.UnescapeString(regexp.MustCompile(`<code>optratio (.*)</code>`).FindAllStringSubmatch(string(page), -1)[strings.Count(string(page), "<code>optratio ")-1][1])
@@ -98,12 +99,12 @@ func TestReportChecksACertificate(t *testing.T) {
 			document, certificate, part string
 			code                        int
 		}{
-			{other, string(certificate), "another question", exitUsage},
-			{wrong, string(certificate), "which is not the document's", exitViolated},
-			{document, strings.Replace(string(certificate), "claim optimum 0.", "claim optimum 0.9", 1), "invalid", exitViolated},
-			{document, "no certificate", "--cert", exitUsage},
+			{other, string(certificate), "another question", command.Usage},
+			{wrong, string(certificate), "which is not the document's", command.Violated},
+			{document, strings.Replace(string(certificate), "claim optimum 0.", "claim optimum 0.9", 1), "invalid", command.Violated},
+			{document, "no certificate", "--cert", command.Usage},
 		} {
-			if c.certificate == string(certificate) && c.code == exitViolated && strings.Contains(c.part, "invalid") {
+			if c.certificate == string(certificate) && c.code == command.Violated && strings.Contains(c.part, "invalid") {
 				continue // its claim is a fraction
 			}
 			code, _, errs := quietly("report", "--from", write("b.json", c.document), "--cert", write("b.cert", c.certificate), "-o", at("page.html"))
@@ -153,7 +154,7 @@ func TestReportRefusals(t *testing.T) {
 		{"report -k 2 --eps 1 -o " + page, "-n"},
 	} {
 		code, out, errs := quietly(strings.Fields(c.line)...)
-		assert.Equal(t, exitUsage, code, c.line)
+		assert.Equal(t, command.Usage, code, c.line)
 		assert.Empty(t, out)
 		assert.Contains(t, errs, c.part, c.line)
 		assert.Equal(t, 1, strings.Count(errs, "\n"), c.line)

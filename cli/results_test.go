@@ -11,42 +11,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/command"
+	"optratio/internal/command/commandtest"
 	"optratio/internal/slowtest"
 )
 
-// resultCommands are the command lines of docs/results.md.
-func resultCommands(t *testing.T) [][]string {
-	text, err := os.ReadFile("../docs/results.md")
-	require.NoError(t, err)
-	var all [][]string
-	for _, line := range regexp.MustCompile("(?m)`optratio ([^`|]*)`[^`|\n]* \\|$").FindAllStringSubmatch(string(text), -1) {
-		all = append(all, strings.Fields(line[1]))
-	}
-	require.Greater(t, len(all), 20)
-	return all
-}
-
-// TestResultCommands parses the flags of every command line; the slow TestResultCommandsRun runs them.
+// TestResultCommands parses the flags of every command line of docs/results.md.
 func TestResultCommands(t *testing.T) {
-	for _, args := range resultCommands(t) {
-		c, rest, err := newRoot(streams{}).Find(args)
-		require.NoError(t, err, args)
-		assert.Equal(t, args[0], c.Name())
-		assert.NoError(t, c.ParseFlags(rest), args)
-	}
+	commandtest.ParseResults(t, newRoot(command.Streams{}), 20)
 }
 
-// TestResultCommandsRun runs every command line of docs/results.md. Some are ended by their own time limit.
 func TestResultCommandsRun(t *testing.T) {
 	slowtest.Only(t)
-	all := resultCommands(t)
-	t.Chdir(t.TempDir())
-	require.NoError(t, os.Symlink(sharedData, "testdata"))
-	for _, args := range all {
-		code, out, errs := quietly(args...)
-		assert.Contains(t, []int{exitDone, exitViolated, exitUndecided}, code, "%s: %s", args, errs)
-		assert.True(t, out != "" || args[0] == "map", args)
-	}
+	programs.RunResults(t, "optratio")
 }
 
 // TestResultsHaveAStatus reads the second column of every table.

@@ -14,12 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/report"
 	"optratio/internal/serve"
 	"optratio/mechanisms"
 )
 
-func newServe(s streams) *cobra.Command {
+func newServe(s command.Streams) *cobra.Command {
 	var addr string
 	var parallel int
 	c := &cobra.Command{
@@ -30,10 +31,10 @@ the audit of a table, errors on a histogram. The address is printed on the first
 numbers are those of the commands that they name. Ctrl-C ends it.`,
 		Example: `  optratio serve
   optratio serve --addr localhost:8080`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if parallel < 1 || parallel > 1000 {
-				return usagef("--jobs %d: give the number of jobs at a time, at least 1", parallel)
+				return command.Usagef("--jobs %d: give the number of jobs at a time, at least 1", parallel)
 			}
 			return serveOn(c.Context(), s, addr, parallel)
 		},
@@ -44,20 +45,20 @@ numbers are those of the commands that they name. Ctrl-C ends it.`,
 }
 
 // serveOn serves until the context ends.
-func serveOn(ctx context.Context, s streams, addr string, parallel int) error {
+func serveOn(ctx context.Context, s command.Streams, addr string, parallel int) error {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return usagef("--addr %s: %w; give host:port such as localhost:8080, or localhost:0 for a free port", quoted(addr), err)
+		return command.Usagef("--addr %s: %w; give host:port such as localhost:8080, or localhost:0 for a free port", command.Quoted(addr), err)
 	}
 	server := serve.New(serve.Config{Addr: listener.Addr().String(), Mechanisms: mechanisms.Names(), Parallel: parallel, Run: runJob, Draw: drawJob}).HTTP()
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	fmt.Fprintf(s.out, "http://%s\n", listener.Addr())
+	fmt.Fprintf(s.Out, "http://%s\n", listener.Addr())
 	select {
 	case err := <-ended:
 		if !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("%w: %w", errInternal, err)
+			return fmt.Errorf("%w: %w", command.ErrInternal, err)
 		}
 	case <-ctx.Done():
 	}
@@ -72,7 +73,7 @@ func serveOn(ctx context.Context, s streams, addr string, parallel int) error {
 // runJob runs a command line in this process.
 func runJob(ctx context.Context, args []string) (code int, document []byte, message string) {
 	var out, errs bytes.Buffer
-	code = run(ctx, append(slices.Clone(args), "--json"), strings.NewReader(""), &output{w: &out}, &errs)
+	code = Run(ctx, append(slices.Clone(args), "--json"), strings.NewReader(""), &out, &errs)
 	return code, out.Bytes(), strings.TrimSpace(errs.String())
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/command"
 	"optratio/internal/serve"
 )
 
@@ -31,8 +32,8 @@ func served(t *testing.T) string {
 	line, err := bufio.NewReader(read).ReadString('\n')
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		cancel(errInterrupted)
-		assert.Equal(t, exitInterrupted, <-ended)
+		cancel(command.ErrInterrupted)
+		assert.Equal(t, command.Interrupted, <-ended)
 		assert.Equal(t, "optratio: interrupted\n", errs.String())
 	})
 	require.Regexp(t, `^http://(127\.0\.0\.1|\[::1\]):\d+\n$`, line)
@@ -221,7 +222,7 @@ func TestServedJobEndsWithItsClient(t *testing.T) {
 func TestServeRefusals(t *testing.T) {
 	for _, line := range []string{"serve --addr nowhere", "serve --addr localhost:99999", "serve --jobs 0", "serve now"} {
 		code, out, errs := quietly(strings.Fields(line)...)
-		assert.Equal(t, exitUsage, code, line)
+		assert.Equal(t, command.Usage, code, line)
 		assert.Empty(t, out)
 		assert.Equal(t, 1, strings.Count(errs, "\n"))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/lp/linear"
 	lpstopping "optratio/lp/stopping"
@@ -22,7 +23,7 @@ import (
 
 // stoppingFlags are the flags of the stopping command.
 type stoppingFlags struct {
-	job
+	command.Job
 	n, l, win         int
 	p, delta          string
 	epsilon           epsilonFlags
@@ -33,8 +34,8 @@ type stoppingFlags struct {
 	from, to          string // of --distance
 }
 
-func newStopping(s streams) *cobra.Command {
-	f := stoppingFlags{job: job{streams: s}}
+func newStopping(s command.Streams) *cobra.Command {
+	f := stoppingFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "stopping -n N",
 		Short: "Private optimal stopping: outcome law, tight privacy and the best private rule",
@@ -50,12 +51,12 @@ privacy region. With --distance: how many swaps of elements at most l places apa
   optratio stopping -n 30 --eps 0.5 --lp --rule
   optratio stopping --asymptotic --p 0.5 --delta 0.01 --boundary 0:1:0.25
   optratio stopping --distance 3,1,2 -l 1`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
-	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
-	countVar(fs, &f.l, "l", "l", 1, "neighbors swap two candidates at most l places apart, 1 to n-1")
+	command.CountVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
+	command.CountVar(fs, &f.l, "l", "l", 1, "neighbors swap two candidates at most l places apart, 1 to n-1")
 	fs.IntVar(&f.win, "win", 1, "winning is taking one of so many best")
 	fs.StringVar(&f.p, "p", "1", "play the secretary rule with this probability, else take the first candidate")
 	fs.StringVar(&f.delta, "delta", "0", "privacy parameter δ as a decimal, 0 to 1")
@@ -70,7 +71,7 @@ privacy region. With --distance: how many swaps of elements at most l places apa
 	fs.StringVar(&f.limit.boundary, "boundary", "", "with --asymptotic: also the least δ at each ε of this list, decimals and ranges from:to:step")
 	fs.StringVar(&f.from, "distance", "", "the distance d_l from this order, a list of 1 to n, to --distance-to: any n for l = 1 and l = n-1, at most 9 otherwise")
 	fs.StringVar(&f.to, "distance-to", "", "see --distance (default: 1,2,…,n)")
-	f.job.add(c)
+	f.Job.Add(c)
 	return c
 }
 
@@ -124,13 +125,13 @@ type stoppingInput struct {
 
 func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error) {
 	if f.n < 1 || f.n > stopping.MaxCandidates {
-		return in, usagef("-n %d: give the number of candidates, 1 to %d", f.n, stopping.MaxCandidates)
+		return in, command.Usagef("-n %d: give the number of candidates, 1 to %d", f.n, stopping.MaxCandidates)
 	}
 	if err := stopping.CheckDistance(f.n, f.l); err != nil {
-		return in, usagef("-l %d: give a distance from 1 to n-1 = %d", f.l, max(f.n-1, 1))
+		return in, command.Usagef("-l %d: give a distance from 1 to n-1 = %d", f.l, max(f.n-1, 1))
 	}
 	if f.win < 1 || f.win > f.n {
-		return in, usagef("--win %d: give a number from 1 to n = %d", f.win, f.n)
+		return in, command.Usagef("--win %d: give a number from 1 to n = %d", f.win, f.n)
 	}
 	if in.p, err = parseProbability("p", f.p); err != nil {
 		return in, err
@@ -145,25 +146,25 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 		}
 	}
 	if f.lp && in.eps == nil {
-		return in, usagef("--lp: epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
+		return in, command.Usagef("--lp: epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
 	}
 	if f.lp && f.n > lpstopping.MaxCandidates {
-		return in, usagef("-n %d: --lp takes at most %d candidates", f.n, lpstopping.MaxCandidates)
+		return in, command.Usagef("-n %d: --lp takes at most %d candidates", f.n, lpstopping.MaxCandidates)
 	}
 	if f.rule && !f.lp {
-		return in, usagef("--rule: needs --lp; without it the rule is the p-mix of passing threshold-1 candidates")
+		return in, command.Usagef("--rule: needs --lp; without it the rule is the p-mix of passing threshold-1 candidates")
 	}
 	if in.gap, err = strconv.ParseFloat(f.gap, 64); err != nil || !(in.gap >= 0 && in.gap < 1) {
-		return in, usagef("--gap %s: give a decimal from 0 to 1 such as 1e-9", quoted(f.gap))
+		return in, command.Usagef("--gap %s: give a decimal from 0 to 1 such as 1e-9", command.Quoted(f.gap))
 	}
 	if in.payoff, err = lpstopping.TopK(f.n, f.win); err != nil {
-		return in, usagef("--win: %w", err)
+		return in, command.Usagef("--win: %w", err)
 	}
 	if in.solver, err = findSolver(f.solver); err != nil {
 		return in, err
 	}
 	if f.play != "" && f.n > lpstopping.MaxCandidates {
-		return in, usagef("-n %d: --play takes at most %d candidates", f.n, lpstopping.MaxCandidates)
+		return in, command.Usagef("-n %d: --play takes at most %d candidates", f.n, lpstopping.MaxCandidates)
 	}
 	if f.play != "" {
 		in.arrivals, err = readArrivals(ctx, f.play, f.n)
@@ -174,7 +175,7 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 func parseProbability(name, text string) (*big.Rat, error) {
 	r, err := decimal.Parse(text)
 	if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, usagef("--%s %s: give a decimal from 0 to 1", name, quoted(text))
+		return nil, command.Usagef("--%s %s: give a decimal from 0 to 1", name, command.Quoted(text))
 	}
 	return r, nil
 }
@@ -182,11 +183,11 @@ func parseProbability(name, text string) (*big.Rat, error) {
 // readArrivals reads one rank a line: a permutation of 1 to n.
 func readArrivals(ctx context.Context, path string, n int) ([]int, error) {
 	seen := map[int]bool{}
-	arrivals, err := readAll(ctx, "--play", path, "", fmt.Sprintf("0 ranks: give all n = %d, one a line", n), func(text string) (int, error) {
+	arrivals, err := command.ReadAll(ctx, "--play", path, "", fmt.Sprintf("0 ranks: give all n = %d, one a line", n), func(text string) (int, error) {
 		rank, err := strconv.Atoi(text)
 		switch {
 		case err != nil || rank < 1 || rank > n:
-			return 0, fmt.Errorf("%s: give a rank from 1 to n = %d", quoted(text), n)
+			return 0, fmt.Errorf("%s: give a rank from 1 to n = %d", command.Quoted(text), n)
 		case seen[rank]:
 			return 0, fmt.Errorf("rank %d is there already: give every rank once", rank)
 		}
@@ -197,7 +198,7 @@ func readArrivals(ctx context.Context, path string, n int) ([]int, error) {
 		return nil, err
 	}
 	if len(arrivals) != n {
-		return nil, usagef("--play %s: %d ranks: give all n = %d, one a line", quoted(path), len(arrivals), n)
+		return nil, command.Usagef("--play %s: %d ranks: give all n = %d, one a line", command.Quoted(path), len(arrivals), n)
 	}
 	return arrivals, nil
 }
@@ -209,7 +210,7 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 	case f.limit.asymptotic:
 		return f.runLimit()
 	case f.limit.boundary != "":
-		return usagef("--boundary: is about the limit, add --asymptotic")
+		return command.Usagef("--boundary: is about the limit, add --asymptotic")
 	}
 	in, err := f.parse(ctx)
 	if err != nil {
@@ -236,8 +237,8 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 		}
 		doc.Play = &game
 	}
-	f.show(doc, doc.print)
-	return ending(ctx, doc.Undecided)
+	f.Show(doc, doc.print)
+	return command.Ending(ctx, doc.Undecided)
 }
 
 // stage is one of the computations that make up the document. Where a limit ends it, or ended one before, its result is the zero value.
@@ -246,7 +247,7 @@ func stage[T any](ctx context.Context, doc *stoppingDoc, compute func() (T, erro
 	if doc.Undecided != "" {
 		return none, nil
 	}
-	return settle(ctx, compute, func(why string) T { doc.Undecided = why; return none })
+	return command.Settle(ctx, compute, func(why string) T { doc.Undecided = why; return none })
 }
 
 // answer computes everything but the game, as far as the limits let it; the rule is nil without --lp.
@@ -296,7 +297,7 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *stoppin
 		Optimum: any, PMixBest: pmixDoc{number.Bounds(new(big.Rat), big.NewRat(1, 1)), any}, Ratio: number.Bounds(big.NewRat(1, 1), nil),
 		Solver: in.solver.Name(),
 	}
-	report, done := progress(f.streams, fmt.Sprintf("n = %d", f.n))
+	report, done := command.Progress(f.Streams, fmt.Sprintf("n = %d", f.n))
 	options := lpstopping.Options{Solver: in.solver, Gap: in.gap, Report: func(p lpstopping.Progress) {
 		report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
 	}}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"optratio/internal/command"
 	"optratio/mechanisms"
 	"optratio/mechanisms/stopping"
 	"optratio/number"
@@ -44,13 +45,13 @@ type boundaryPoint struct {
 
 func (f *stoppingFlags) runLimit() error {
 	if f.n != 0 || f.lp || f.play != "" {
-		return usagef("--asymptotic: is the limit of large n; leave out -n, --lp and --play")
+		return command.Usagef("--asymptotic: is the limit of large n; leave out -n, --lp and --play")
 	}
 	if f.l < 1 || f.l > stopping.MaxCandidates {
-		return usagef("-l %d: give a distance from 1 to %d", f.l, stopping.MaxCandidates)
+		return command.Usagef("-l %d: give a distance from 1 to %d", f.l, stopping.MaxCandidates)
 	}
 	if f.win < 1 || f.win > 1000 {
-		return usagef("--win %d: give a number from 1 to 1000", f.win)
+		return command.Usagef("--win %d: give a number from 1 to 1000", f.win)
 	}
 	p, err := parseProbability("p", f.p)
 	if err != nil {
@@ -86,23 +87,23 @@ func (f *stoppingFlags) runLimit() error {
 		doc.TightDel, doc.LargestP = &tight, &largest
 	}
 	if f.limit.boundary != "" {
-		list, err := parseList("boundary", f.limit.boundary, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
+		list, err := command.ParseList("boundary", f.limit.boundary, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
 		if err != nil {
 			return err
 		}
 		for _, x := range list {
 			eps, err := mechanisms.FromEpsilon(x)
 			if err != nil {
-				return usagef("--boundary: %w", err)
+				return command.Usagef("--boundary: %w", err)
 			}
 			least, err := stopping.LimitDelta(p, f.l, eps)
 			if err != nil {
 				return err
 			}
-			doc.Boundary = append(doc.Boundary, boundaryPoint{exactText(x), least})
+			doc.Boundary = append(doc.Boundary, boundaryPoint{command.ExactText(x), least})
 		}
 	}
-	f.show(doc, doc.print)
+	f.Show(doc, doc.print)
 	return nil
 }
 
@@ -156,7 +157,7 @@ func (f *stoppingFlags) runDistance(ctx context.Context) error {
 		distance int
 		method   string
 	}
-	a, err := await(ctx, grace, func() (a answer, err error) {
+	a, err := command.Await(ctx, command.Grace, func() (a answer, err error) {
 		a.distance, a.method, err = stopping.SwapDistance(from, to, f.l)
 		return a, err
 	})
@@ -164,10 +165,10 @@ func (f *stoppingFlags) runDistance(ctx context.Context) error {
 		if len(from) == len(to) && f.l > 1 && f.l < len(from)-1 {
 			err = fmt.Errorf("%w; -l 1 and -l n-1 take any number", err)
 		}
-		return usagef("--distance: %w", err)
+		return command.Usagef("--distance: %w", err)
 	}
 	doc.Distance, doc.Method = a.distance, a.method
-	f.show(doc, func(w io.Writer) {
+	f.Show(doc, func(w io.Writer) {
 		fmt.Fprintf(w, "d_%d = %d (%s)\n", doc.L, doc.Distance, map[string]string{
 			"inversions": "the number of inversions", "cycles": "the number of candidates less that of cycles", "search": "by search",
 		}[doc.Method])
@@ -178,12 +179,12 @@ func (f *stoppingFlags) runDistance(ctx context.Context) error {
 // parseOrder reads an order: whole numbers separated by commas, which SwapDistance checks.
 func parseOrder(name, text string) (out []int, err error) {
 	if text == "" {
-		return nil, usagef("--%s: is missing; give an order such as 3,1,2", name)
+		return nil, command.Usagef("--%s: is missing; give an order such as 3,1,2", name)
 	}
 	for item := range strings.SplitSeq(text, ",") {
 		v, err := strconv.Atoi(strings.TrimSpace(item))
 		if err != nil {
-			return nil, usagef("--%s %s: %s is no whole number; give an order such as 3,1,2", name, quoted(text), quoted(item))
+			return nil, command.Usagef("--%s %s: %s is no whole number; give an order such as 3,1,2", name, command.Quoted(text), command.Quoted(item))
 		}
 		out = append(out, v)
 	}

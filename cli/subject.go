@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/lattice"
 	"optratio/lp"
@@ -45,7 +46,7 @@ func (f *subjectFlags) given() bool { return f.exec != "" || f.file != "" }
 func parsePrecision(text string) (*big.Rat, error) {
 	p, err := decimal.ParseNumber(text)
 	if err != nil || p.Sign() < 0 || p.Cmp(big.NewRat(1, 1)) >= 0 {
-		return nil, usagef("--pmf-precision %s: give a decimal >= 0 and below 1 such as 1e-9", quoted(text))
+		return nil, command.Usagef("--pmf-precision %s: give a decimal >= 0 and below 1 such as 1e-9", command.Quoted(text))
 	}
 	return p, nil
 }
@@ -54,13 +55,13 @@ func parsePrecision(text string) (*big.Rat, error) {
 func (f *subjectFlags) parse(ctx context.Context, eps mechanisms.Epsilon, delta *big.Rat, model verify.Neighborhood, progress func(int64)) (*audit.Stated, error) {
 	switch {
 	case !f.given() && f.symmetric:
-		return nil, usagef("--assume-symmetric: this is about --pmf-exec or --pmf-file, give one of them")
+		return nil, command.Usagef("--assume-symmetric: this is about --pmf-exec or --pmf-file, give one of them")
 	case !f.given():
 		return nil, nil
 	case f.exec != "" && f.file != "":
-		return nil, usagef("--pmf-exec and --pmf-file exclude each other: give one of them")
+		return nil, command.Usagef("--pmf-exec and --pmf-file exclude each other: give one of them")
 	case f.timeout <= 0:
-		return nil, usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
+		return nil, command.Usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
 	}
 	precision, err := parsePrecision(f.precision)
 	if err != nil {
@@ -79,7 +80,7 @@ func (f *subjectFlags) parse(ctx context.Context, eps mechanisms.Epsilon, delta 
 
 // readTable reads --pmf-file.
 func readTable(ctx context.Context, path string, precision *big.Rat, labels bool) ([]audit.Row, error) {
-	file, err := openInput(ctx, "--pmf-file", path)
+	file, err := command.OpenInput(ctx, "--pmf-file", path)
 	if err != nil {
 		return nil, err
 	}
@@ -112,5 +113,5 @@ func (f *subjectFlags) doc(s *audit.Stated, r *lp.Request) *subjectDoc {
 
 func (d *subjectDoc) String() string {
 	return fmt.Sprintf("subject: %s, asked about %d of %s score vectors%s; its numbers stand for what is within a relative precision of %s",
-		d.Source, d.Asked, decimal.Count(d.Vectors), choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
+		d.Source, d.Asked, decimal.Count(d.Vectors), command.Choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
 }

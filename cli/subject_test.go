@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/command"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -79,7 +80,7 @@ func subjectCommand(kind string) string {
 // A program that answers with permute-and-flip's probabilities has permute-and-flip's numbers.
 func TestRatioOfASubject(t *testing.T) {
 	for _, more := range [][]string{nil, {"--step", "delta", "--constraints", "dp"}, {"--objective", "box"}, {"--loss", "top1"}, {"--sensitivity", "2.5"}, {"--assume-symmetric"}, {"--monotonic-scores"}} {
-		name := choose(slices.Contains(more, "--step"), "geo", "pf")
+		name := command.Choose(slices.Contains(more, "--step"), "geo", "pf")
 		args := append([]string{"-n", "3", "-k", "2", "--exp-eps", "3/2", "--mechanism", name, "--pmf-exec", subjectCommand("exact")}, more...)
 		doc, problems, code := answered(t, args...)
 		require.Zero(t, code, "%v: %s", more, problems)
@@ -129,7 +130,7 @@ func TestFindingsOfASubject(t *testing.T) {
 	for _, more := range [][]string{nil, {"--step", "delta"}} {
 		args := append([]string{"-n", "2", "-k", "1", "--exp-eps", "3/2", "--mechanism", "pf", "--pmf-exec", subjectCommand("double")}, more...)
 		doc, problems, code := answered(t, args...)
-		assert.Equal(t, exitViolated, code)
+		assert.Equal(t, command.Violated, code)
 		assert.Contains(t, problems, "subject: bad answer: at the scores (0, 0) the probabilities sum to 2")
 		assert.True(t, doc.Mechanisms[0].Ratio.IsRigorous())
 		assert.False(t, doc.Mechanisms[1].Error.IsValid())
@@ -140,7 +141,7 @@ func TestFindingsOfASubject(t *testing.T) {
 // A program that does not answer within the time limit leaves the others rated.
 func TestSlowSubject(t *testing.T) {
 	doc, problems, code := answered(t, "-n", "2", "-k", "1", "--exp-eps", "3/2", "--mechanism", "pf", "--time-limit", "200ms", "--pmf-exec", "sleep 60")
-	assert.Equal(t, exitUndecided, code)
+	assert.Equal(t, command.Undecided, code)
 	assert.Contains(t, problems, "time limit")
 	assert.Len(t, doc.Mechanisms, 1)
 }
@@ -167,11 +168,11 @@ func TestRatioOfATable(t *testing.T) {
 	assert.Equal(t, doc.Mechanisms[0].Error, doc.Mechanisms[1].Error)
 
 	_, problems, code = answered(t, append(args, write(rows[1:]...))...)
-	assert.Equal(t, exitUsage, code)
+	assert.Equal(t, command.Usage, code)
 	assert.Contains(t, problems, "has no row for the scores (0, 0, 0); add it")
 	few := write(rows[0], rows[len(rows)-1], rows[len(rows)-3]) // ties, one below, two below
 	_, problems, code = answered(t, append(args, few)...)
-	assert.Equal(t, exitUsage, code, problems)
+	assert.Equal(t, command.Usage, code, problems)
 	doc, problems, code = answered(t, append(args, few, "--assume-symmetric")...)
 	require.Zero(t, code, problems)
 	assert.Equal(t, doc.Mechanisms[0].Error, doc.Mechanisms[1].Error)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/sweep"
 	"optratio/lp"
@@ -33,8 +34,8 @@ type sweepFlags struct {
 
 const rangeHelp = "values and ranges from:to[:step], separated by commas"
 
-func newSweep(s streams) *cobra.Command {
-	f := sweepFlags{ratioFlags: ratioFlags{programFlags: programFlags{job: job{streams: s}}}}
+func newSweep(s command.Streams) *cobra.Command {
+	f := sweepFlags{ratioFlags: ratioFlags{programFlags: programFlags{Job: command.Job{Streams: s}}}}
 	c := &cobra.Command{
 		Use:   "sweep -n RANGE -k RANGE (--eps RANGE | --exp-eps RANGE) -o FILE",
 		Short: "Ratios over a grid of n, k and ε, in one file; resumable, and in shards for many machines",
@@ -47,8 +48,8 @@ in every build.`,
 		Example: `  optratio sweep -n 2:6 -k 4 --eps 0.05:1.5:0.05 -o ratios.csv
   optratio sweep -n 2:8 -k 1:8 --eps 0.1:1:0.1 --shard 0/4 -o part-%i.csv --resume
   optratio merge -o ratios.parquet part-0.csv part-1.csv part-2.csv part-3.csv`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
 	fs.StringVarP(&f.ns, "n", "n", "", "numbers of candidates: "+rangeHelp)
@@ -60,7 +61,7 @@ in every build.`,
 	f.addWhat(c)
 	fs.StringVarP(&f.out, "output", "o", "", "file for the rows, .csv or .parquet; %i in it stands for the shard's number")
 	fs.StringVar(&f.shard, "shard", "", "compute part I of M, given as I/M with I from 0")
-	countVar(fs, &f.jobs, "jobs", "", 0, "rows at a time (default: all cores)")
+	command.CountVar(fs, &f.jobs, "jobs", "", 0, "rows at a time (default: all cores)")
 	fs.BoolVar(&f.resume, "resume", false, "keep the rows that the file holds, and compute the others")
 	fs.Lookup("prior").Usage = "weights of score vectors: uniform, box or geometric:R"
 	fs.Lookup("loss").Usage = "mean (the error in steps of 2Δ), square, top1 or tail:T (error >= T steps of 2Δ)"
@@ -71,21 +72,21 @@ in every build.`,
 func parseRange(flag, text, example string, parse func(string) (*big.Rat, error)) ([]*big.Rat, error) {
 	values, err := sweep.Range(text, parse)
 	if err != nil {
-		return nil, usagef("%s %s: %w; give values or from:to[:step] such as %s", flag, quoted(text), err, example)
+		return nil, command.Usagef("%s %s: %w; give values or from:to[:step] such as %s", flag, command.Quoted(text), err, example)
 	}
 	return values, nil
 }
 
 // parseCounts reads a range of whole numbers.
 func parseCounts(flag, text string) ([]int, error) {
-	values, err := parseRange(flag, text, "2:5 or 2,4,8", scaled)
+	values, err := parseRange(flag, text, "2:5 or 2,4,8", command.Scaled)
 	if err != nil {
 		return nil, err
 	}
 	var counts []int
 	for _, v := range values {
 		if !v.IsInt() || v.Sign() <= 0 || v.Num().BitLen() > 31 {
-			return nil, usagef("%s %s: has the value %s, give whole numbers from 1 to 2^31", flag, quoted(text), v.RatString())
+			return nil, command.Usagef("%s %s: has the value %s, give whole numbers from 1 to 2^31", flag, command.Quoted(text), v.RatString())
 		}
 		counts = append(counts, int(v.Num().Int64()))
 	}
@@ -119,10 +120,10 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 		return nil, err
 	}
 	if kind, _, _ := strings.Cut(f.question.loss, ":"); !slices.Contains([]string{"mean", "square", "top1", "tail"}, kind) {
-		return nil, usagef("--loss %s: a sweep takes mean, square, top1 or tail:T", quoted(f.question.loss))
+		return nil, command.Usagef("--loss %s: a sweep takes mean, square, top1 or tail:T", command.Quoted(f.question.loss))
 	}
 	if kind, _, _ := strings.Cut(f.question.prior, ":"); !slices.Contains([]string{"", "uniform", "box", "geometric"}, kind) {
-		return nil, usagef("--prior %s: a sweep takes uniform, box or geometric:R", quoted(f.question.prior))
+		return nil, command.Usagef("--prior %s: a sweep takes uniform, box or geometric:R", command.Quoted(f.question.prior))
 	}
 	if p.Request, err = one.request(ctx); err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 	slices.SortFunc(p.Request.Mechanisms, func(a, b mechanisms.Mechanism) int { return strings.Compare(a.Info().Name, b.Info().Name) })
 	p.Objective, p.Constraints, p.Settings = f.objective, f.constraints, f.settings(&one, p)
 	if err := p.Check(ctx); err != nil && ctx.Err() == nil {
-		return nil, &exit{exitUsage, err}
+		return nil, command.Exit(command.Usage, err)
 	}
 	return p, nil
 }
@@ -156,24 +157,24 @@ func (f *sweepFlags) settings(one *ratioFlags, p *sweep.Plan) string {
 	add(one.question.monotonic, "monotonic_scores", "true")
 	add(!r.Loss.IsMean(), "loss", r.Loss.String())
 	add(one.question.prior != "", "prior", one.question.prior)
-	add(r.MaxMemory != standardMemory && !p.FitsIn(min(r.MaxMemory, standardMemory)), "max_memory", strconv.FormatInt(r.MaxMemory, 10))
+	add(r.MaxMemory != command.StandardMemory && !p.FitsIn(min(r.MaxMemory, command.StandardMemory)), "max_memory", strconv.FormatInt(r.MaxMemory, 10))
 	return strings.Join(words, " ")
 }
 
 // options turns the flags into where the rows go.
 func (f *sweepFlags) options() (o sweep.Options, err error) {
 	if f.out == "" {
-		return o, usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
+		return o, command.Usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
 	}
 	if f.jobs < 0 {
-		return o, usagef("--jobs %d: give a number of rows at a time, or 0 for all cores", f.jobs)
+		return o, command.Usagef("--jobs %d: give a number of rows at a time, or 0 for all cores", f.jobs)
 	}
 	if o.Shard, err = parseShard(f.shard); err != nil {
 		return o, err
 	}
 	o.Path = shardPath(f.out, o.Shard.Index)
 	if _, err := sweep.IsParquet(o.Path); err != nil {
-		return o, usagef("-o %s: give a name that ends in .csv or .parquet", quoted(f.out))
+		return o, command.Usagef("-o %s: give a name that ends in .csv or .parquet", command.Quoted(f.out))
 	}
 	o.Resume, o.Jobs = f.resume, f.jobs
 	if o.Jobs == 0 {
@@ -186,10 +187,10 @@ func (f *sweepFlags) options() (o sweep.Options, err error) {
 func parseShard(text string) (shard sweep.Shard, err error) {
 	if text != "" {
 		if shard, err = sweep.ParseShard(text); err != nil {
-			return shard, usagef("--shard: %w; give I/M with I from 0 to M-1 such as 0/4", err)
+			return shard, command.Usagef("--shard: %w; give I/M with I from 0 to M-1 such as 0/4", err)
 		}
 	} else if shard, err = sweep.Environment(os.Getenv); err != nil {
-		return shard, usagef("%w; give --shard I/M, or a job array such as 0-3", err)
+		return shard, command.Usagef("%w; give --shard I/M, or a job array such as 0-3", err)
 	}
 	return shard, nil
 }
@@ -209,16 +210,16 @@ func (f *sweepFlags) run(ctx context.Context) error {
 		return err
 	}
 	var done func()
-	o.Report, done = counter(f.streams, filepath.Base(o.Path))
+	o.Report, done = command.Counter(f.Streams, filepath.Base(o.Path))
 	s, err := sweep.Run(ctx, p, o)
 	done()
 	if s == nil && ctx.Err() != nil {
 		return fmt.Errorf("undecided: %w; no row was begun", context.Cause(ctx))
 	}
 	if s == nil {
-		return &exit{exitUsage, fmt.Errorf("-o: %w", err)}
+		return command.Exit(command.Usage, fmt.Errorf("-o: %w", err))
 	}
-	f.show(s, func(w io.Writer) { printSweep(w, s, o.Shard) })
+	f.Show(s, func(w io.Writer) { printSweep(w, s, o.Shard) })
 	return sweepEnding(ctx, s, err)
 }
 
@@ -229,16 +230,16 @@ func sweepEnding(ctx context.Context, s *sweep.Summary, err error) error {
 	switch {
 	case cause != nil && errors.Is(err, cause):
 		return fmt.Errorf("undecided: %w; %s and puts them in order", cause, rest)
-	case errors.Is(err, sweep.ErrFile), isInput(err), errors.Is(err, sweep.ErrRow):
-		return &exit{exitUsage, err}
+	case errors.Is(err, sweep.ErrFile), command.IsInput(err), errors.Is(err, sweep.ErrRow):
+		return command.Exit(command.Usage, err)
 	case err != nil:
-		return &exit{exitUndecided, fmt.Errorf("%w; %s", err, rest)}
-	case s.Missing() > 0 && errors.Is(cause, errInterrupted):
-		return &exit{exitInterrupted, fmt.Errorf("interrupted; %s", rest)}
+		return command.Exit(command.Undecided, fmt.Errorf("%w; %s", err, rest))
+	case s.Missing() > 0 && errors.Is(cause, command.ErrInterrupted):
+		return command.Exit(command.Interrupted, fmt.Errorf("interrupted; %s", rest))
 	case s.Missing() > 0:
-		return &exit{exitUndecided, fmt.Errorf("undecided: %w; %s", cause, rest)}
+		return command.Exit(command.Undecided, fmt.Errorf("undecided: %w; %s", cause, rest))
 	case s.Open > 0:
-		return &exit{exitUndecided, fmt.Errorf("undecided: %d of %d rows in %s are wider than the gap, which their method did not reach", s.Open, s.Rows, s.File)}
+		return command.Exit(command.Undecided, fmt.Errorf("undecided: %d of %d rows in %s are wider than the gap, which their method did not reach", s.Open, s.Rows, s.File))
 	}
 	return nil
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,13 +17,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/command"
+	"optratio/internal/command/commandtest"
 	"optratio/internal/sweep"
 )
 
 // finishes runs a command line in process, which must end with the code, and returns what it printed.
 func finishes(t *testing.T, code int, args ...string) (out, errs string) {
 	t.Helper()
-	out, errs, got := command(t, args...)
+	got, out, errs := quietly(args...)
 	require.Equal(t, code, got, "%v: %s", args, errs)
 	return out, errs
 }
@@ -38,13 +42,13 @@ func rowsOf(t *testing.T, path string) string {
 func TestMergeReadsPipes(t *testing.T) {
 	dir := t.TempDir()
 	whole, pipe, merged := filepath.Join(dir, "whole.csv"), filepath.Join(dir, "pipe.csv"), filepath.Join(dir, "merged.csv")
-	finishes(t, exitDone, "sweep", "-n", "2:3", "-k", "1", "--eps", "0.5", "-o", whole)
+	finishes(t, command.Done, "sweep", "-n", "2:3", "-k", "1", "--eps", "0.5", "-o", whole)
 	data, err := os.ReadFile(whole)
 	require.NoError(t, err)
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	written := make(chan error, 1)
 	go func() { written <- os.WriteFile(pipe, data, 0o600) }()
-	finishes(t, exitDone, "merge", "-o", merged, "--time-limit", "60s", pipe)
+	finishes(t, command.Done, "merge", "-o", merged, "--time-limit", "60s", pipe)
 	require.NoError(t, <-written)
 	assert.Equal(t, rowsOf(t, whole), rowsOf(t, merged))
 }
@@ -55,11 +59,11 @@ func TestSweepHoweverCut(t *testing.T) {
 	dir := t.TempDir()
 	file := func(format string, args ...any) string { return filepath.Join(dir, fmt.Sprintf(format, args...)) }
 	grid := []string{"sweep", "-n", "2:5", "-k", "1:4", "--eps", "0.1:1.0:0.1", "-o"}
-	sweeping := func(args ...string) { finishes(t, exitDone, append(grid[:len(grid):len(grid)], args...)...) }
+	sweeping := func(args ...string) { finishes(t, command.Done, append(grid[:len(grid):len(grid)], args...)...) }
 	merging := func(name, pattern string) {
 		parts, err := filepath.Glob(file("%s", pattern))
 		require.NoError(t, err)
-		finishes(t, exitDone, append([]string{"merge", "-o", file("%s", name)}, parts...)...)
+		finishes(t, command.Done, append([]string{"merge", "-o", file("%s", name)}, parts...)...)
 	}
 	sweeping(file("whole.csv"), "--jobs", "1")
 	want := rowsOf(t, file("whole.csv"))
@@ -106,7 +110,7 @@ func TestSweepHoweverCut(t *testing.T) {
 		for j, arg := range pod {
 			pod[j] = strings.Replace(arg, "/out/", file("pods")+"/", 1)
 		}
-		finishes(t, exitDone, pod...)
+		finishes(t, command.Done, pod...)
 	}
 	merging("pods.csv", "pods/part-*.csv")
 	same("pods.csv")
@@ -114,7 +118,7 @@ func TestSweepHoweverCut(t *testing.T) {
 
 	for i := range 4 {
 		c := exec.Command("bash", append([]string{"../examples/cluster/slurm.sbatch"}, append(grid[1:len(grid):len(grid)], file("tasks/part-%%i.csv"))...)...)
-		c.Env = append(os.Environ(), asCommand+"=1", "OPTRATIO="+os.Args[0], fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", i), "SLURM_ARRAY_TASK_COUNT=4", "SLURM_ARRAY_TASK_MIN=0", "SLURM_ARRAY_TASK_MAX=3")
+		c.Env = append(os.Environ(), commandtest.AsCommand+"=1", "OPTRATIO="+os.Args[0], fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", i), "SLURM_ARRAY_TASK_COUNT=4", "SLURM_ARRAY_TASK_MIN=0", "SLURM_ARRAY_TASK_MAX=3")
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, string(out))
 		assert.Contains(t, string(out), fmt.Sprintf("part-%d.csv: 80 of 80 rows of shard %d of 4", i, i))
@@ -134,13 +138,13 @@ func TestSweepSettings(t *testing.T) {
 	} {
 		_ = os.Remove(path)
 		args = append([]string{"sweep", "-n", "2", "-k", "2", "--eps", "0.5", "-o", path}, args...)
-		finishes(t, exitDone, args...)
+		finishes(t, command.Done, args...)
 		table, err := sweep.Load(t.Context(), path)
 		require.NoError(t, err)
 		assert.Equal(t, want, table.Settings)
-		finishes(t, exitDone, append(args, "--resume")...)
+		finishes(t, command.Done, append(args, "--resume")...)
 		if want != "" {
-			_, errs := finishes(t, exitUsage, "sweep", "-n", "2", "-k", "2", "--eps", "0.5", "-o", path, "--resume")
+			_, errs := finishes(t, command.Usage, "sweep", "-n", "2", "-k", "2", "--eps", "0.5", "-o", path, "--resume")
 			assert.Contains(t, errs, "was made with "+want+", not with all settings as by default")
 		}
 	}
@@ -150,10 +154,10 @@ func TestSweepSettings(t *testing.T) {
 		{"--loss", "square", "--constraints", "full"},
 	} {
 		require.NoError(t, os.Remove(path))
-		finishes(t, exitDone, append([]string{"sweep", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "-o", path}, args...)...)
+		finishes(t, command.Done, append([]string{"sweep", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "-o", path}, args...)...)
 		table, err := sweep.Load(t.Context(), path)
 		require.NoError(t, err)
-		out, _ := finishes(t, exitDone, append([]string{"ratio", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "--json"}, args...)...)
+		out, _ := finishes(t, command.Done, append([]string{"ratio", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "--json"}, args...)...)
 		var doc struct {
 			Objective, Constraints string
 			Mechanisms             []struct {
@@ -177,14 +181,19 @@ func TestSweepSettings(t *testing.T) {
 func TestSweepTimeLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	args := []string{"sweep", "-n", "2", "-k", "9", "--eps", "0.3", "--mechanism", "pf", "-o", path, "--resume"}
-	finishes(t, exitDone, args...)
+	finishes(t, command.Done, args...)
 	args[2] = "2,9"
-	e := spawn(t, append(args, "--time-limit", "1s", "--json"))
-	e.check(t, exitUndecided)
-	assert.Contains(t, e.err, "the time limit of 1s was reached; 1 of 2 rows are in "+path+", and --resume goes on from there")
+	e := commandtest.Spawn(t, append(args, "--time-limit", "1s", "--json"))
+	e.Check(t, command.Undecided)
+	assert.Contains(t, e.Err, "the time limit of 1s was reached; 1 of 2 rows are in "+path+", and --resume goes on from there")
 	args[2] = "2"
-	_, errs := finishes(t, exitUsage, args[:len(args)-1]...)
+	_, errs := finishes(t, command.Usage, args[:len(args)-1]...)
 	assert.Contains(t, errs, "exists; go on with --resume, or remove it")
-	out, _ := finishes(t, exitDone, args...)
+	out, _ := finishes(t, command.Done, args...)
 	assert.Contains(t, out, "1 of 1 rows; 1 were there, 0 are new")
+}
+
+// More jobs than there can be do no harm.
+func TestManyJobs(t *testing.T) {
+	finishes(t, command.Done, "sweep", "-n", "2", "-k", "1", "--eps", "1", "--jobs", strconv.Itoa(math.MaxInt), "-o", filepath.Join(t.TempDir(), "x.csv"))
 }

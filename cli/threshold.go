@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/lp"
 	"optratio/number"
 )
@@ -20,8 +21,8 @@ type thresholdFlags struct {
 	method, cert string
 }
 
-func newThreshold(s streams) *cobra.Command {
-	f := thresholdFlags{programFlags: programFlags{job: job{streams: s}}}
+func newThreshold(s command.Streams) *cobra.Command {
+	f := thresholdFlags{programFlags: programFlags{Job: command.Job{Streams: s}}}
 	c := &cobra.Command{
 		Use:   "threshold -n N -k K",
 		Short: "The ε at which permute-and-flip becomes optimal on the lattice of step 2Δ",
@@ -32,8 +33,8 @@ soon as a depth between the multiples of 2Δ has a weight and a loss.`,
 		Example: `  optratio threshold -n 4 -k 4
   optratio threshold -n 4 -k 4 --loss top1 --prior geometric:0.8
   optratio threshold -n 4 -k 4 --step delta`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	f.programFlags.add(c, "1e-6")
 	f.question.add(c)
@@ -65,20 +66,20 @@ func (f *thresholdFlags) request(ctx context.Context) (r lp.ThresholdRequest, er
 	}
 	r = lp.ThresholdRequest{N: p.n, K: p.k, Objective: p.objective, Level: p.level, Gap: p.gap, Solver: p.solver, MaxMemory: p.maxMemory}
 	if r.Gap.Sign() == 0 {
-		return r, usagef("--gap 0: thresholds are irrational, give a gap > 0")
+		return r, command.Usagef("--gap 0: thresholds are irrational, give a gap > 0")
 	}
 	switch f.method {
 	case "auto", "closed-form":
 	case "lp":
 		r.ByLP = true
 	default:
-		return r, usagef("--method %s: give auto or lp", quoted(f.method))
+		return r, command.Usagef("--method %s: give auto or lp", command.Quoted(f.method))
 	}
 	if f.cert != "" && !r.ByLP {
-		return r, usagef("--cert: certificates come with --method lp")
+		return r, command.Usagef("--cert: certificates come with --method lp")
 	}
 	if f.question.prior != "" && f.objective != "paper" {
-		return r, usagef("--objective %s and --prior exclude each other: give one of them", f.objective)
+		return r, command.Usagef("--objective %s and --prior exclude each other: give one of them", f.objective)
 	}
 	asked := lp.Request{N: r.N, K: r.K}
 	if err := f.question.apply(ctx, &asked, big.NewRat(1, 1)); err != nil {
@@ -93,21 +94,21 @@ func (f *thresholdFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var files []*outputFile
+	var files []*command.OutputFile
 	if f.cert != "" {
 		for _, end := range []string{".lower", ".upper"} {
-			file, err := createOutput("--cert", f.cert+end)
+			file, err := command.CreateOutput("--cert", f.cert+end)
 			if err != nil {
 				return err
 			}
 			files = append(files, file)
 		}
 	}
-	report, done := progress(f.streams, fmt.Sprintf("threshold of n = %d, k = %d", f.n, f.k))
+	report, done := command.Progress(f.Streams, fmt.Sprintf("threshold of n = %d, k = %d", f.n, f.k))
 	r.Report = func(exp *big.Rat, optimal bool) {
-		report("permute-and-flip is %s at e^ε = %s", choose(optimal, "optimal", "not optimal"), exp.RatString())
+		report("permute-and-flip is %s at e^ε = %s", command.Choose(optimal, "optimal", "not optimal"), exp.RatString())
 	}
-	a, err := settle(ctx, func() (*lp.ThresholdAnswer, error) { return lp.Threshold(ctx, r) },
+	a, err := command.Settle(ctx, func() (*lp.ThresholdAnswer, error) { return lp.Threshold(ctx, r) },
 		func(why string) *lp.ThresholdAnswer { return &lp.ThresholdAnswer{Proof: "none", Undecided: why} })
 	done()
 	if err != nil {
@@ -118,15 +119,15 @@ func (f *thresholdFlags) run(ctx context.Context) error {
 		Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform"}[f.objective], f.objective), Lower: a.Lower, Upper: a.Upper,
 		LowerExp: bracketEnd(a.LowerExp), UpperExp: bracketEnd(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
 	}
-	f.show(doc, func(w io.Writer) { doc.print(w, f.question.text()) })
+	f.Show(doc, func(w io.Writer) { doc.print(w, f.question.text()) })
 	for i, end := range []*lp.Answer{a.Below, a.Above} {
 		if files != nil && end != nil {
-			if err := files[i].commit(ctx, end.WriteCertificate); err != nil {
+			if err := files[i].Commit(ctx, end.WriteCertificate); err != nil {
 				return err
 			}
 		}
 	}
-	return ending(ctx, a.Undecided)
+	return command.Ending(ctx, a.Undecided)
 }
 
 // bracketEnd returns an end of the bracket as a number, none where it was not decided.
@@ -140,7 +141,7 @@ func bracketEnd(r *big.Rat) number.Number {
 func (d *thresholdDoc) print(w io.Writer, question string) {
 	step := strings.NewReplacer("delta", "Δ").Replace(d.Step)
 	if d.Upper.IsInf() || d.Upper.IsValid() && d.Upper.Float64() == 0 {
-		fmt.Fprintf(w, "n = %d, k = %d%s: on the lattice of step %s permute-and-flip is optimal at %s ε\n", d.N, d.K, question, step, choose(d.Upper.IsInf(), "no", "every"))
+		fmt.Fprintf(w, "n = %d, k = %d%s: on the lattice of step %s permute-and-flip is optimal at %s ε\n", d.N, d.K, question, step, command.Choose(d.Upper.IsInf(), "no", "every"))
 		return
 	}
 	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s, lattice of step %s; proof: %s\n", d.N, d.K, d.Objective, d.Constraints, question, step, d.Proof)

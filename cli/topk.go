@@ -11,21 +11,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/internal/topk"
 	"optratio/lp/linear"
 	"optratio/number"
 )
 
 type topkFlags struct {
-	job
+	command.Job
 	epsilon     epsilonFlags
 	n, k, top   int
 	mechanism   string
 	solver, gap string
 }
 
-func newTopK(s streams) *cobra.Command {
-	f := topkFlags{job: job{streams: s}}
+func newTopK(s command.Streams) *cobra.Command {
+	f := topkFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "topk -n N -k K --top T (--eps E | --exp-eps A/B)",
 		Short: "Choosing the top T of n candidates: peeling, one-shot noise and selection of sets against the best ε-DP choice",
@@ -36,18 +37,18 @@ at that ε. Mechanisms: peel:NAME (a registered mechanism at ε/T, again and aga
 one-shot:exponential, joint:NAME (a registered mechanism among all sets), pairwise (every two sets are compared at their own scale).`,
 		Example: `  optratio topk -n 4 -k 3 --top 2 --exp-eps 4
   optratio topk -n 4 -k 3 --top 2 --eps 1 --mechanism peel:pf,peel:krr --json`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
 	f.epsilon.add(c)
-	countVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
-	countVar(fs, &f.k, "k", "k", 0, "greatest depth, at least 1")
-	countVar(fs, &f.top, "top", "", 2, "how many candidates are chosen")
+	command.CountVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
+	command.CountVar(fs, &f.k, "k", "k", 0, "greatest depth, at least 1")
+	command.CountVar(fs, &f.top, "top", "", 2, "how many candidates are chosen")
 	fs.StringVar(&f.mechanism, "mechanism", topk.Standard, "mechanisms to rate")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted: (upper-lower)/upper")
-	f.job.add(c)
+	f.Job.Add(c)
 	return c
 }
 
@@ -73,17 +74,17 @@ func (f *topkFlags) request() (r topk.Request, err error) {
 		return r, err
 	}
 	if f.top < 1 || f.top > f.n {
-		return r, usagef("--top %d: give how many of the %d candidates are chosen, from 1 to %d", f.top, f.n, f.n)
+		return r, command.Usagef("--top %d: give how many of the %d candidates are chosen, from 1 to %d", f.top, f.n, f.n)
 	}
 	r = topk.Request{N: f.n, K: f.k, Top: f.top}
 	var errs [4]error
 	var names []string
 	r.Epsilon, errs[0] = f.epsilon.parse()
-	names, errs[1] = splitNames("mechanism", f.mechanism)
+	names, errs[1] = command.SplitNames("mechanism", f.mechanism)
 	r.Solver, errs[2] = findSolver(f.solver)
 	r.Gap, errs[3] = parseGap(f.gap)
 	for _, name := range names {
-		m, err := parsed("mechanism", name, topk.ParseMechanism)
+		m, err := command.Parsed("mechanism", name, topk.ParseMechanism)
 		if err != nil {
 			return r, cmp.Or(errs[0], err)
 		}
@@ -99,12 +100,12 @@ func (f *topkFlags) run(ctx context.Context) error {
 	}
 	most := big.NewInt(int64(min(f.top, f.n-f.top))) // as many candidates at most are not among the best ones
 	most.Mul(most, big.NewInt(int64(f.k)))
-	report, done := progress(f.streams, fmt.Sprintf("n = %d, k = %d, top %d", f.n, f.k, f.top))
+	report, done := command.Progress(f.Streams, fmt.Sprintf("n = %d, k = %d, top %d", f.n, f.k, f.top))
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := settle(ctx, func() (*topk.Answer, error) {
+	a, err := command.Settle(ctx, func() (*topk.Answer, error) {
 		a, err := topk.Solve(ctx, r)
 		if errors.Is(err, topk.ErrProbability) {
-			err = usagef("--mechanism: %w", err)
+			err = command.Usagef("--mechanism: %w", err)
 		}
 		return a, err
 	}, func(why string) *topk.Answer {
@@ -118,8 +119,8 @@ func (f *topkFlags) run(ctx context.Context) error {
 		N: f.n, K: f.k, Top: f.top, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
 		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 	}
-	f.show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
-	return ending(ctx, a.Undecided)
+	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
+	return command.Ending(ctx, a.Undecided)
 }
 
 // print writes the table for people.

@@ -12,13 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/command"
 	"optratio/number"
 	"optratio/verify"
 )
 
 // verifyFlags are the flags of the verify command.
 type verifyFlags struct {
-	job
+	command.Job
 	domainFlags
 	epsilon                epsilonFlags
 	property, orders, step string
@@ -27,8 +28,8 @@ type verifyFlags struct {
 	junit                  junitFlag
 }
 
-func newVerify(s streams) *cobra.Command {
-	f := verifyFlags{job: job{streams: s}}
+func newVerify(s command.Streams) *cobra.Command {
+	f := verifyFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "verify --mechanism NAME -n N -k K (--eps E | --exp-eps A/B)",
 		Short: "Decide exactly which properties a mechanism has on a lattice",
@@ -49,8 +50,8 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
   optratio verify --mechanism em -n 3 -k 2 --eps 1 --rho 0.125 --range 1
   optratio verify --mechanism em -n 3 -k 2 --eps 0.8 --delta 1e-3
   optratio verify --mechanism rnmh --domain scores.txt --sensitivities 0,1 --eps 1 --property dp`,
-		Args: noArgs,
-		RunE: f.limited(f.run),
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
 	f.epsilon.add(c)
@@ -61,7 +62,7 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
 	addMonotonic(c, &f.monotonic)
 	f.domainFlags.add(c, "pf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	f.junit.add(c)
-	f.job.add(c)
+	f.Job.Add(c)
 	return c
 }
 
@@ -86,7 +87,7 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 	}
 	for _, a := range j.options.Orders {
 		if a.Cmp(big.NewRat(1, 1)) < 0 {
-			return j, usagef("--orders: %s is below 1, give orders of at least 1", a.RatString())
+			return j, command.Usagef("--orders: %s is below 1, give orders of at least 1", a.RatString())
 		}
 	}
 	if j.options.Delta, j.options.Properties, err = f.target.approximate(j.options.Properties, f.property == ""); err != nil {
@@ -94,18 +95,18 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 	}
 	if f.domain == "lattice" {
 		if j.options.Worst = f.neighbors == "worst"; !j.options.Worst && f.neighbors != "linf" {
-			return j, usagef("--neighbors %s: on the lattice, give linf or worst", quoted(f.neighbors))
+			return j, command.Usagef("--neighbors %s: on the lattice, give linf or worst", command.Quoted(f.neighbors))
 		}
 		if j.options.Step, err = (&questionFlags{step: f.step, monotonic: f.monotonic}).parseStep(); err != nil {
 			return j, err
 		}
 		if j.options.Worst && j.options.Step > 1 {
-			return j, usagef("--neighbors worst: the worst neighbors do not suffice with --step %s; leave it out", f.step)
+			return j, command.Usagef("--neighbors worst: the worst neighbors do not suffice with --step %s; leave it out", f.step)
 		}
 		return j, checkSize(f.n, f.k)
 	}
 	if f.step != "2delta" {
-		return j, usagef("--step: is for --domain lattice; the vectors of %s are as far apart as they are", quoted(f.domain))
+		return j, command.Usagef("--step: is for --domain lattice; the vectors of %s are as far apart as they are", command.Quoted(f.domain))
 	}
 	j.vectors, j.model, err = f.vectors(ctx, &j.Claim)
 	return j, err
@@ -120,9 +121,9 @@ func (f *verifyFlags) run(ctx context.Context) error {
 		return err
 	}
 	name := j.Mechanism.Info().Name
-	shown, done := progress(f.streams, name)
+	shown, done := command.Progress(f.Streams, name)
 	j.options.Progress = func(property verify.Property, n int64) { shown("%s, %d comparisons", property, n) }
-	report, err := settle(ctx, func() (*verify.Report, error) {
+	report, err := command.Settle(ctx, func() (*verify.Report, error) {
 		if j.vectors != nil {
 			return verify.Scores(ctx, j.Claim, j.vectors, j.model, j.options)
 		}
@@ -138,7 +139,7 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	if report.Precision != nil {
 		title += fmt.Sprintf("\nproperties hold to the relative precision %s of its probabilities", number.Exact(report.Precision))
 	}
-	f.show(report, func(w io.Writer) { printVerdicts(w, title, f.units(), report.Properties) })
+	f.Show(report, func(w io.Writer) { printVerdicts(w, title, f.units(), report.Properties) })
 	if err := f.junit.write(ctx, title, report, nil); err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 	for _, r := range properties {
 		shown = shown || r.Witness != nil || r.Attained != nil
 		if r.Witness != nil {
-			fmt.Fprintf(w, "%s %s: %s\n", r.Name, choose(r.Verdict == verify.Violated, "fails", "is undecided for"), r.Witness)
+			fmt.Fprintf(w, "%s %s: %s\n", r.Name, command.Choose(r.Verdict == verify.Violated, "fails", "is undecided for"), r.Witness)
 		}
 	}
 	for _, r := range properties {
@@ -202,9 +203,9 @@ func verdict(ctx context.Context, report *verify.Report) error {
 	}
 	switch sum {
 	case verify.Violated:
-		return &exit{exitViolated, errors.New("violated: " + strings.Join(names, ", "))}
+		return command.Exit(command.Violated, errors.New("violated: "+strings.Join(names, ", ")))
 	case verify.Undecided:
-		return ending(ctx, strings.Join(names, ", ")+": "+reason)
+		return command.Ending(ctx, strings.Join(names, ", ")+": "+reason)
 	}
 	return nil
 }

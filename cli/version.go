@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"optratio/internal/command"
 	"optratio/lp/clp"
 )
 
@@ -18,7 +19,7 @@ var commit string
 // versionText is what --version prints: the version, the commit that it was built from where the Go toolchain
 // recorded it, the toolchain and platform, and whether CLP is inside.
 func versionText() string {
-	commit := choose(commit == "", "unknown commit", "commit "+commit)
+	commit := command.Choose(commit == "", "unknown commit", "commit "+commit)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		settings := map[string]string{}
 		for _, s := range info.Settings {
@@ -34,5 +35,5 @@ func versionText() string {
 			}
 		}
 	}
-	return fmt.Sprintf("optratio %s (%s; %s, %s/%s; %s CLP)\n", Version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, choose(clp.Available, "with", "without"))
+	return fmt.Sprintf("optratio %s (%s; %s, %s/%s; %s CLP)\n", Version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, command.Choose(clp.Available, "with", "without"))
 }

@@ -1,0 +1,219 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// OutputFile is a file that appears whole or not at all: it is written beside its place and renamed. What is there and is no
+// regular file, such as a pipe, is written to as it is.
+type OutputFile struct {
+	flag, Path string
+	direct     bool
+}
+
+// CreateOutput looks whether an output file can be written, so that this is known before any work.
+func CreateOutput(flag, path string) (*OutputFile, error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, Usagef("%s %s: is a folder; name a file", flag, Quoted(path))
+	case err == nil && !info.Mode().IsRegular():
+		return &OutputFile{flag, path, true}, nil
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, Usagef("%s %s: cannot be written: %w", flag, Quoted(path), WithoutPath(err))
+	}
+	temp.Close()
+	return &OutputFile{flag, path, false}, os.Remove(temp.Name())
+}
+
+// WithoutPath takes the name out of an error about a file, where the message names it already.
+func WithoutPath(err error) error {
+	var place *fs.PathError
+	if errors.As(err, &place) {
+		return place.Err
+	}
+	return err
+}
+
+// Commit fills the file and puts it in its place. Opening and writing end soon after the context does, and a pipe that nobody opens to read is
+// given up after a while.
+func (f *OutputFile) Commit(ctx context.Context, write func(io.Writer) error) error {
+	if f == nil {
+		return nil
+	}
+	name := f.Path
+	if !f.direct {
+		temp, err := os.CreateTemp(filepath.Dir(f.Path), "."+filepath.Base(f.Path)+".*")
+		if err != nil {
+			return f.failed(ctx, err)
+		}
+		name = temp.Name()
+		temp.Close()
+		defer os.Remove(name)
+	}
+	_, err := Await(ctx, fileGrace, func() (any, error) {
+		file, err := openToWrite(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		err = write(file)
+		if !f.direct {
+			err = errors.Join(err, file.Chmod(0o644))
+		}
+		if err = errors.Join(err, file.Close()); err != nil || f.direct {
+			return nil, err
+		}
+		return nil, os.Rename(name, f.Path)
+	})
+	return f.failed(ctx, err)
+}
+
+// PipePatience is how long a pipe is waited for that has no reader.
+var PipePatience = 10 * time.Second
+
+// openToWrite opens a file that is there. To open a pipe without a reader would wait for one for ever; without waiting it fails, and is tried
+// again now and then.
+func openToWrite(ctx context.Context, name string) (*os.File, error) {
+	end := time.Now().Add(PipePatience)
+	for {
+		file, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if !errors.Is(err, syscall.ENXIO) {
+			return file, err
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("nobody opened this pipe to read within %v", PipePatience)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (f *OutputFile) failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s %s: not written: %w", f.flag, Quoted(f.Path), WithoutPath(err))
+	if errors.Is(err, context.Cause(ctx)) {
+		return err
+	}
+	return Exit(Usage, err)
+}
+
+// MostInput bounds what is read of a file of numbers, in bytes.
+const MostInput = 1 << 28
+
+// longestInput bounds a line of such a file, in bytes.
+const longestInput = 1 << 24
+
+// input is an open file whose reading ends with an error when the context does.
+type input struct {
+	ctx  context.Context
+	file *os.File
+	stop func() bool
+}
+
+// OpenInput opens the input file that a flag names, or an argument where flag is "". Of a pipe it waits for the writer, as long as the
+// context lasts.
+func OpenInput(ctx context.Context, flag, path string) (*input, error) {
+	name := strings.TrimSpace(flag + " " + Quoted(path))
+	file, err := Await(ctx, 0, func() (*os.File, error) { return os.Open(path) })
+	if cause := context.Cause(ctx); cause != nil && err != nil {
+		return nil, fmt.Errorf("%s: cannot be read: %w", name, cause)
+	}
+	if err != nil {
+		return nil, Usagef("%s: cannot be read: %w", name, WithoutPath(err))
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(Usagef("%s: is a folder; name a file", name), file.Close())
+	}
+	// Only pipes, terminals and sockets know deadlines; other files do not make their reader wait.
+	stop := context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Now()) })
+	return &input{ctx, file, stop}, nil
+}
+
+func (f *input) Read(p []byte) (int, error) {
+	if err := context.Cause(f.ctx); err != nil {
+		return 0, err
+	}
+	n, err := f.file.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = context.Cause(f.ctx)
+	}
+	return n, err
+}
+
+func (f *input) Close() error {
+	f.stop()
+	return f.file.Close()
+}
+
+// ReadLines calls each for the lines of a file that are neither empty nor comments, which begin with #. Errors of each come
+// back with file and line.
+func ReadLines(ctx context.Context, flag, path string, each func(text string) error) error {
+	file, err := OpenInput(ctx, flag, path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	rest := &io.LimitedReader{R: file, N: MostInput}
+	lines := bufio.NewScanner(rest)
+	lines.Buffer(nil, longestInput)
+	at := 1
+	for ; lines.Scan() && ctx.Err() == nil; at++ { // the last line before the end of the context may be cut
+		text := strings.TrimSpace(lines.Text())
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		if err := each(text); err != nil && ctx.Err() == nil {
+			return Usagef("%s:%d: %w", path, at, err)
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("%s:%d: cannot be read: %w", path, at, err)
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return Usagef("%s:%d: a line of more than %d bytes, is it a text file?", path, at, longestInput)
+	} else if err != nil {
+		return Usagef("%s:%d: cannot be read: %w", path, at, WithoutPath(err))
+	}
+	if rest.N == 0 {
+		return Usagef("%s: longer than %d MiB, give a smaller file", path, MostInput>>20)
+	}
+	return nil
+}
+
+// ReadAll reads a file of values, one a line. Where there is no such file, choices say what to give, if it need not be one; none is what is wrong
+// with a file without values.
+func ReadAll[T any](ctx context.Context, flag, path, choices, none string, parse func(text string) (T, error)) (out []T, err error) {
+	err = ReadLines(ctx, flag, path, func(text string) error {
+		x, err := parse(text)
+		out = append(out, x)
+		return err
+	})
+	switch {
+	case choices != "" && errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w; give %s", err, choices)
+	case err != nil:
+		return nil, err
+	case out == nil:
+		return nil, Usagef("%s %s: %s", flag, Quoted(path), none)
+	}
+	return out, nil
+}

@@ -1,0 +1,141 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"optratio/internal/decimal"
+)
+
+// Quoted shows a user's text in a message, without its middle where it is very long.
+func Quoted(s string) string {
+	if r := []rune(s); len(r) > 80 {
+		s = string(r[:40]) + "…" + string(r[len(r)-20:])
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+func Choose(b bool, yes, no string) string {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// SplitNames reads a flag's comma-separated list; nil for none.
+func SplitNames(flag, list string) (names []string, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			return nil, Usagef("--%s %s: an item of the list is empty; take a comma away, or fill in what is between them", flag, Quoted(list))
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// Parsed reads a flag; an error names it.
+func Parsed[T any](name, text string, parse func(string) (T, error)) (T, error) {
+	x, err := parse(text)
+	if err != nil {
+		err = Usagef("--%s: %w", name, err)
+	}
+	return x, err
+}
+
+// ParsePositive reads a flag that is a decimal > 0.
+func ParsePositive(name, text string) (*big.Rat, error) {
+	r, err := decimal.Parse(text)
+	if err != nil {
+		return nil, Usagef("--%s: %w; give a decimal > 0", name, err)
+	}
+	if r.Sign() <= 0 {
+		return nil, Usagef("--%s %s: give a decimal > 0", name, Quoted(text))
+	}
+	return r, nil
+}
+
+// Scaled reads a decimal that may end in k, M, G or T, for thousands, millions and so on.
+func Scaled(text string) (*big.Rat, error) {
+	scale := int64(1)
+	digits := strings.TrimRight(text, "kMGT")
+	if len(digits) == len(text)-1 {
+		for range strings.IndexByte("kMGT", text[len(digits)]) + 1 {
+			scale *= 1000
+		}
+		text = digits
+	}
+	r, err := decimal.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return r.Mul(r, big.NewRat(scale, 1)), nil
+}
+
+// parseBytes reads a size such as 8000000000, 8G or 500M.
+func parseBytes(name, text string) (int64, error) {
+	if r, err := Scaled(text); err == nil && r.Sign() > 0 {
+		if f, _ := r.Float64(); f >= 1 && f < 1e18 {
+			return int64(f), nil
+		}
+	}
+	return 0, Usagef("--%s %s: give a number of bytes such as 8G", name, Quoted(text))
+}
+
+// CountFlag is the value of a flag that counts something: 12, 10k, 3M, 1e6.
+type CountFlag int
+
+// CountVar adds a flag for a count, with a shorthand unless that is empty.
+func CountVar(fs *pflag.FlagSet, to *int, name, short string, standard int, usage string) {
+	*to = standard
+	fs.VarP((*CountFlag)(to), name, short, usage)
+}
+
+func (c *CountFlag) String() string { return strconv.Itoa(int(*c)) }
+
+func (c *CountFlag) Type() string { return "int" }
+
+// Set reads a whole number.
+func (c *CountFlag) Set(text string) error {
+	r, err := Scaled(text)
+	if err != nil || !r.IsInt() || r.Num().BitLen() >= strconv.IntSize {
+		return errors.New("give a whole number, not larger than the machine can hold, such as 12, 10k, 3M or 1e6")
+	}
+	if r.Sign() < 0 {
+		return errors.New("nothing is counted below 0; give a whole number such as 12, 10k, 3M or 1e6")
+	}
+	*c = CountFlag(r.Num().Int64())
+	return nil
+}
+
+// MostEps bounds lists of ε, of splits and of sensitivities.
+const MostEps = 10_000
+
+// ParseList reads a flag that is a list of numbers, of which each has to pass the check.
+func ParseList(name, text, want string, ok func(*big.Rat) bool) ([]*big.Rat, error) {
+	list, err := decimal.ParseList(text, MostEps)
+	if err != nil {
+		return nil, Usagef("--%s %s: %w; give %s, separated by commas or as from:to:step", name, Quoted(text), err, want)
+	}
+	for _, x := range list {
+		if !ok(x) {
+			return nil, Usagef("--%s %s: %s: give %s", name, Quoted(text), x.RatString(), want)
+		}
+	}
+	return list, nil
+}
+
+// ExactText writes a number of a list as a decimal, where it is one, or as a fraction.
+func ExactText(x *big.Rat) string {
+	if places, exact := x.FloatPrec(); exact && places < 20 {
+		return x.FloatString(places)
+	}
+	return x.RatString()
+}

@@ -1,0 +1,231 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/evaluate"
+	"optratio/internal/patience"
+	"optratio/internal/topk"
+	"optratio/lattice"
+	"optratio/lp"
+	"optratio/lp/heterogeneous"
+	"optratio/mechanisms"
+	"optratio/mechanisms/stopping"
+	"optratio/verify"
+	"optratio/verify/audit"
+	"optratio/verify/certificate"
+)
+
+// Job is what the commands have in common that can run long.
+type Job struct {
+	Streams
+	Limits
+	JSON bool
+}
+
+func (j *Job) Add(c *cobra.Command) {
+	j.Limits.Add(c)
+	c.Flags().BoolVar(&j.JSON, "json", false, "print one JSON document")
+}
+
+// Limited returns a command's function that runs under the limits.
+func (j *Job) Limited(run func(context.Context) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		ctx, stop, err := j.start(c.Context())
+		if err != nil {
+			return err
+		}
+		defer stop()
+		return run(ctx)
+	}
+}
+
+// Limits are --time-limit and --max-memory, which every command has that can run long.
+//
+// Both bound the whole command: a monitor compares the memory of the process, and of programs under audit with all that they started, with
+// --max-memory, and the garbage collector works harder as it comes near. When a limit is reached, or at Ctrl-C and SIGTERM, the command's context ends with the cause.
+// The computation then has grace to return the best answer so far; see settle.
+type Limits struct {
+	time   time.Duration
+	memory string
+}
+
+const (
+	Grace       = 1600 * time.Millisecond // for a computation to return after its context has ended
+	fileGrace   = 300 * time.Millisecond  // for a file to be opened, or written, after that
+	memoryTick  = 20 * time.Millisecond
+	othersTick  = 5   // memoryTicks between two looks at what programs under audit hold, which the whole list of processes tells
+	memoryShare = 0.9 // of --max-memory is where the garbage collector tries to stay below
+	liveShare   = 0.7 // of --max-memory, from which live objects end the work
+)
+
+// StandardMemory is --max-memory by default, in bytes.
+const StandardMemory = 12_000_000_000
+
+// ErrInterrupted is the cause of a context that Ctrl-C or SIGTERM ended.
+var ErrInterrupted = errors.New("interrupted")
+
+// limitError is the cause of a context that a limit ended.
+type limitError string
+
+func (e limitError) Error() string { return string(e) }
+
+func (l *Limits) Add(c *cobra.Command) {
+	c.Flags().Var((*duration)(&l.time), "time-limit", "end after this long with the best answer so far, such as 30s; 0 for no limit")
+	c.Flags().StringVar(&l.memory, "max-memory", strconv.FormatInt(StandardMemory/1e9, 10)+"G", "end before more bytes are in use, with the best answer so far")
+}
+
+// duration is the value of --time-limit.
+type duration time.Duration
+
+func (d *duration) String() string { return time.Duration(*d).String() }
+func (d *duration) Type() string   { return "duration" }
+
+// Set refuses what would be no limit but 0.
+func (d *duration) Set(text string) error {
+	t, err := time.ParseDuration(text)
+	if err != nil || t < 0 {
+		return errors.New("give a duration such as 30s, or 0 for no limit")
+	}
+	*d = duration(t)
+	return nil
+}
+
+// Bytes returns --max-memory.
+func (l *Limits) Bytes() (int64, error) { return parseBytes("max-memory", l.memory) }
+
+// start begins to watch the limits, until stop is called.
+func (l *Limits) start(ctx context.Context) (limited context.Context, stop func(), err error) {
+	most, err := l.Bytes()
+	if err != nil {
+		return nil, nil, err
+	}
+	end := func() {}
+	if l.time > 0 {
+		ctx, end = context.WithTimeoutCause(ctx, l.time, limitError(fmt.Sprintf("the time limit of %s was reached", l.time)))
+	}
+	limited, cancel := context.WithCancelCause(ctx)
+	before := debug.SetMemoryLimit(int64(memoryShare * float64(most)))
+	go func() {
+		others := int64(0)
+		for tick := 0; limited.Err() == nil; tick++ {
+			if tick%othersTick == 0 {
+				others = audit.ProgramsMemory()
+			}
+			// Near its soft limit the garbage collector would take most of the time: what is live has to stay well below it.
+			if memoryInUse()+others > most || liveHeap() > int64(liveShare*float64(most)) {
+				cancel(l.reached(others))
+			}
+			time.Sleep(memoryTick)
+		}
+	}()
+	return limited, func() { cancel(nil); end(); debug.SetMemoryLimit(before) }, nil
+}
+
+// reached says that the memory limit was reached, with so many bytes in programs under audit.
+func (l *Limits) reached(others int64) error {
+	text := fmt.Sprintf("the memory limit of %s was reached", l.memory)
+	if others > 0 {
+		text += fmt.Sprintf(", of which the program under audit holds %d MB", (others+500_000)/1_000_000)
+	}
+	return limitError(text)
+}
+
+// liveHeap returns the bytes that the last garbage collection found in use.
+func liveHeap() int64 {
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64())
+}
+
+// memoryInUse returns the bytes that this process occupies: what the system says, which includes C libraries, and where it
+// does not say, what the Go runtime holds.
+func memoryInUse() int64 {
+	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
+		if fields := strings.Fields(string(text)); len(fields) > 1 {
+			if pages, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
+				return pages * int64(os.Getpagesize())
+			}
+		}
+	}
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
+}
+
+// Settle returns what compute returns. Where the context has ended and compute does not return within grace, or where
+// it fails for another reason than its input, the answer is trivial(why): one that holds whatever the computation would have found.
+// A computation that is given up goes on in the background until the process ends.
+func Settle[T any](ctx context.Context, compute func() (T, error), trivial func(why string) T) (T, error) {
+	answer, err := Await(ctx, Grace, compute)
+	var e *ExitError
+	switch {
+	case err == nil, errors.As(err, &e):
+		return answer, err
+	case IsInput(err) && !errors.Is(err, context.Cause(ctx)):
+		return answer, Exit(Usage, err)
+	}
+	return trivial(err.Error()), nil
+}
+
+// Await returns what f returns, or, a while after the end of the context, the cause of that. A panic of f is an error.
+func Await[T any](ctx context.Context, after time.Duration, f func() (T, error)) (value T, err error) {
+	type result struct {
+		value T
+		err   error
+	}
+	r, ok := patience.Await(ctx, after, func() (r result) {
+		defer func() {
+			if p := recover(); p != nil {
+				r.err = fmt.Errorf("%w: %v", ErrInternal, p)
+			}
+		}()
+		r.value, r.err = f()
+		return r
+	})
+	if !ok {
+		return value, context.Cause(ctx)
+	}
+	return r.value, r.err
+}
+
+// inputErrors are what the packages wrap in errors about what they are asked; every other error is a failure to answer.
+var inputErrors = []error{
+	lattice.ErrSize, lp.ErrMethod, lp.ErrTooLarge, lp.ErrNoCertificate, heterogeneous.ErrGrid,
+	mechanisms.ErrInstance, mechanisms.ErrEpsilon, stopping.ErrRange,
+	verify.ErrClaim, verify.ErrProperty, evaluate.ErrInput, evaluate.ErrNoWorst, audit.ErrOptions, audit.ErrTable,
+	certificate.ErrUnreadable, certificate.ErrIrrational, topk.ErrSize,
+}
+
+func IsInput(err error) bool {
+	for _, sentinel := range inputErrors {
+		if errors.Is(err, sentinel) {
+			return true
+		}
+	}
+	return false
+}
+
+// Ending turns the reason why an answer is undecided, or "", into the command's end.
+func Ending(ctx context.Context, undecided string) error {
+	switch {
+	case undecided == "":
+		return nil
+	case errors.Is(context.Cause(ctx), ErrInterrupted):
+		return Exit(Interrupted, errors.New("interrupted before the end: an answer is the best so far"))
+	}
+	if cause := context.Cause(ctx); cause != nil && !strings.Contains(undecided, cause.Error()) {
+		undecided = cause.Error() + "; " + undecided
+	}
+	return Exit(Undecided, fmt.Errorf("undecided: %s", undecided))
+}

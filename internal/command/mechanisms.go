@@ -1,0 +1,83 @@
+package command
+
+import (
+	"math/big"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/decimal"
+	"optratio/lattice"
+	"optratio/lp"
+	"optratio/mechanisms"
+)
+
+// ParamFlags are the parameters of mechanisms that have any.
+type ParamFlags struct {
+	gamma, beta, eta, epsChoice string
+	constraints                 string
+}
+
+func (f *ParamFlags) Add(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVar(&f.gamma, "gamma", "", "rs, rs-log, rs-tnb: success parameter γ of the number of draws (default 0.05)")
+	fs.StringVar(&f.beta, "beta", "", "gem, mgem, combined-gem: failure probability β (default 0.05)")
+	fs.StringVar(&f.eta, "eta", "", "rs-tnb: shape η of the number of draws (default 1)")
+	fs.StringVar(&f.epsChoice, "eps-choice", "", "combined-gem: share of ε for the choice (default 0.6)")
+	fs.StringVar(&f.constraints, "constraints", "", "lp-optimal: paper, dp, monotone or full (default paper)")
+}
+
+func (f *ParamFlags) Parse() (mechanisms.Params, error) {
+	var p mechanisms.Params
+	for _, q := range []struct {
+		name, text string
+		to         **big.Rat
+	}{
+		{"gamma", f.gamma, &p.Gamma}, {"beta", f.beta, &p.Beta}, {"eta", f.eta, &p.Eta}, {"eps-choice", f.epsChoice, &p.EpsChoice},
+	} {
+		if q.text != "" {
+			var err error
+			if *q.to, err = decimal.ParseNumber(q.text); err != nil {
+				return p, Usagef("--%s: %w; give a decimal", q.name, err)
+			}
+		}
+	}
+	return p, nil
+}
+
+// OnLattice returns the mechanism with --constraints and, unless it is 0, the depth k of the lattice.
+func (f *ParamFlags) OnLattice(m mechanisms.Mechanism, k int) (mechanisms.Mechanism, error) {
+	level := lp.Paper
+	if f.constraints != "" {
+		var err error
+		if level, err = Parsed("constraints", f.constraints, lp.ParseLevel); err != nil {
+			return nil, err
+		}
+	}
+	return lp.OnLattice(m, k, lattice.Paper, level), nil
+}
+
+// FindMechanism reads one name, of the given flag.
+func FindMechanism(flag, name string) (mechanisms.Mechanism, error) {
+	m, err := mechanisms.Lookup(strings.TrimSpace(name))
+	if err != nil {
+		return nil, Usagef("--%s %s: no such mechanism; give one that optratio mechanisms lists", flag, Quoted(name))
+	}
+	return m, nil
+}
+
+// FindMechanisms reads a comma-separated list of names.
+func FindMechanisms(list string) ([]mechanisms.Mechanism, error) {
+	var found []mechanisms.Mechanism
+	seen := map[string]bool{}
+	for name := range strings.SplitSeq(list, ",") {
+		m, err := FindMechanism("mechanism", name)
+		if err != nil {
+			return nil, err
+		}
+		if own := m.Info().Name; !seen[own] {
+			found, seen[own] = append(found, m), true
+		}
+	}
+	return found, nil
+}

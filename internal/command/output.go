@@ -1,0 +1,85 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// output is the standard output of a command. It counts what was written and remembers that an error occurred.
+type output struct {
+	w       io.Writer
+	err     atomic.Pointer[error]
+	written atomic.Int64
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	o.written.Add(int64(n))
+	if err != nil {
+		o.err.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
+// writeJSON writes the one document of a --json run.
+func writeJSON(w io.Writer, doc any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(doc); err != nil {
+		panic(err) // a document of ours that is none
+	}
+	_, _ = b.WriteTo(w)
+}
+
+// Show prints an answer: as the one JSON document, or as print does for people. That the output cannot be written is for run to say, which looks at what it remembers.
+func (j *Job) Show(doc any, print func(io.Writer)) {
+	if j.JSON {
+		writeJSON(j.Out, doc)
+	} else {
+		print(j.Out)
+	}
+}
+
+// Counter returns a function that shows on a terminal how many of all steps are done; elsewhere it shows nothing. After done nothing is shown.
+func Counter(s Streams, what string) (report func(done, total int), done func()) {
+	f, ok := s.Err.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return func(int, int) {}, func() {}
+	}
+	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	return func(done, total int) {
+		if bar.GetMax() != total {
+			bar.ChangeMax(total)
+		}
+		_ = bar.Set(done)
+	}, func() { _ = bar.Finish() }
+}
+
+// Progress returns a function that shows how far a computation is, on a terminal; elsewhere it shows nothing. After done nothing is
+// shown any more, even if the computation goes on.
+func Progress(s Streams, what string) (report func(format string, args ...any), done func()) {
+	f, ok := s.Err.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return func(string, ...any) {}, func() {}
+	}
+	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what),
+		progressbar.OptionSpinnerType(14), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	var over atomic.Bool
+	return func(format string, args ...any) {
+		if !over.Load() {
+			bar.Describe(what + ": " + fmt.Sprintf(format, args...))
+			_ = bar.Add(1)
+		}
+	}, func() { over.Store(true); _ = bar.Finish() }
+}

@@ -1,0 +1,170 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Exit codes, the same for every command.
+const (
+	Done        = 0   // done, or the property holds
+	Violated    = 1   // a checked property is violated
+	Usage       = 2   // usage or bad input
+	Undecided   = 3   // a limit was reached before an answer
+	Interrupted = 130 // stopped by Ctrl-C
+)
+
+// ExitError is an error that carries an exit code. Where it has no text, the command has said all there is to say.
+type ExitError struct {
+	Code int
+	err  error
+}
+
+func (e *ExitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *ExitError) Unwrap() error { return e.err }
+
+// Exit returns an error that ends the command with an exit code; it prints nothing more where err is nil.
+func Exit(code int, err error) error { return &ExitError{code, err} }
+
+// Usagef returns a usage error, which is one line that names the flag or place and the remedy.
+func Usagef(format string, args ...any) error {
+	return Exit(Usage, fmt.Errorf(format, args...))
+}
+
+// NoArgs refuses arguments of a command that has none.
+func NoArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef("unexpected argument %s; %s --help tells what it takes", Quoted(args[0]), c.CommandPath())
+	}
+	return nil
+}
+
+// Streams are the standard streams of a command.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Main runs the command line of this process by the command tree that newRoot makes, and exits with its code. Ctrl-C and SIGTERM, however
+// often they come, end it within about two seconds with the best answer so far.
+func Main(newRoot func(Streams) *cobra.Command) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	out := &output{w: os.Stdout}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals // later ones find the channel full and do nothing
+		cancel(ErrInterrupted)
+		// The answer is on its way by now, unless nobody reads it.
+		time.Sleep(Grace + fileGrace)
+		for before := int64(-1); out.written.Load() != before; time.Sleep(time.Second) {
+			before = out.written.Load()
+		}
+		os.Exit(Interrupted)
+	}()
+	os.Exit(run(ctx, newRoot, os.Args[1:], os.Stdin, out, os.Stderr))
+}
+
+// Run runs the command line args by the command tree that newRoot makes, and returns its exit code. Every error is one line on stderr.
+func Run(ctx context.Context, newRoot func(Streams) *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return run(ctx, newRoot, args, stdin, &output{w: stdout}, stderr)
+}
+
+func run(ctx context.Context, newRoot func(Streams) *cobra.Command, args []string, stdin io.Reader, stdout *output, stderr io.Writer) int {
+	root := newRoot(Streams{stdin, stdout, stderr})
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.PersistentPreRunE = RefuseEmpty
+	root.SetFlagErrorFunc(flagError)
+	root.SetArgs(args)
+	c, err := execute(ctx, root)
+	code := Done
+	var e *ExitError
+	var l limitError
+	switch {
+	case stdout.err.Load() != nil:
+		code, err = Usage, fmt.Errorf("standard output: %w; what is written there is incomplete", WithoutPath(*stdout.err.Load()))
+	case err == nil:
+		return Done
+	case errors.As(err, &e):
+		code = e.Code
+	case errors.Is(err, ErrInterrupted):
+		code = Interrupted
+	case errors.As(err, &l), errors.Is(err, ErrInternal), ctx.Err() != nil:
+		code = Undecided
+	default: // what cobra itself finds wrong is usage
+		code = Usage
+	}
+	if asJSON := c.Flags().Lookup("json"); asJSON != nil && asJSON.Changed && code >= Undecided && stdout.written.Load() == 0 {
+		writeJSON(stdout, map[string]string{"undecided": err.Error()}) // a limit left no time for more
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(stderr, root.Name()+": "+strings.Join(strings.Fields(text), " "))
+	}
+	return code
+}
+
+// ErrInternal is wrapped by the error that a panic becomes.
+var ErrInternal = errors.New("internal error, please report it")
+
+// execute runs the command that the arguments name.
+func execute(ctx context.Context, root *cobra.Command) (c *cobra.Command, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c, err = root, fmt.Errorf("%w: %v", ErrInternal, p)
+		}
+	}()
+	return root.ExecuteContextC(ctx)
+}
+
+// flagError is the usage error for a flag that is unknown, or whose value is not one.
+func flagError(c *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		name, cause := FlagName(value.GetFlag()), value.Unwrap()
+		var number *strconv.NumError
+		if errors.As(cause, &number) {
+			cause = errors.New("give a whole number, not larger than the machine can hold")
+		}
+		return Usagef("%s %s: %w", name, Quoted(value.GetValue()), cause)
+	}
+	return Usagef("%w; %s --help lists the flags", err, c.CommandPath())
+}
+
+// RefuseEmpty refuses flags that are given without a value, which would mean the default: a script's variable that is not set is not
+// taken for a choice.
+func RefuseEmpty(c *cobra.Command, _ []string) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" {
+			err = Usagef("%s %s: the value is empty; give one, or leave the flag out for the default", FlagName(f), Quoted(f.Value.String()))
+		}
+	})
+	return err
+}
+
+// FlagName is how a flag is written.
+func FlagName(f *pflag.Flag) string {
+	if f.Shorthand == f.Name {
+		return "-" + f.Name
+	}
+	return "--" + f.Name
+}
