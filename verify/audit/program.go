@@ -289,7 +289,7 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	}
 	var side *asker
 	var second *transcript
-	err = o.aside(ctx, r, func(space *verify.Space) verify.Subject {
+	err = o.aside(ctx, r, farthest, func(space *verify.Space) verify.Subject {
 		side = &asker{
 			ctx: ctx, opts: &o, space: space, epsilon: a.epsilon, child: a.child,
 			answered: a.answered, failures: a.failures, losses: a.losses, timeouts: a.timeouts, labels: a.labels,

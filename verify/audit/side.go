@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -218,8 +219,9 @@ func scaled(q verify.Vector, factor int64) verify.Vector {
 }
 
 // aside examines the side set and adds to r what is violated or undecided there. There is none where vectors or pairs are
-// given: these are all that is asked about. asking gives the subject for the side set, retry one for trying things out.
-func (o Options) aside(ctx context.Context, r *Report, asking, retry func(*verify.Space) verify.Subject) error {
+// given: these are all that is asked about. asking gives the subject for the side set, retry one for trying things out. Cliffs are
+// looked for up to reach·Δ from the origin.
+func (o Options) aside(ctx context.Context, r *Report, reach int64, asking, retry func(*verify.Space) verify.Subject) error {
 	if len(o.Vectors) > 0 || len(o.Pairs) > 0 {
 		return nil
 	}
@@ -242,13 +244,33 @@ func (o Options) aside(ctx context.Context, r *Report, asking, retry func(*verif
 	if err != nil {
 		return err
 	}
-	s, err := examine(ctx, r.Mechanism, asking(space), space, o.sideDomain(space, vectors), &o, retry)
+	dom := o.sideDomain(space, vectors)
+	if len(vectors) > 0 && o.aboutNeighbors() {
+		n := len(slices.MaxFunc(vectors, func(a, b verify.Vector) int { return cmp.Compare(len(a), len(b)) }))
+		pairs, err := o.findCliffs(min(n, o.N), reach, retry(space))
+		if err != nil {
+			return err
+		}
+		for _, p := range pairs {
+			vectors = append(vectors, p[0].q, p[1].q)
+		}
+		dom = o.sideDomain(space, vectors)
+		dom.Neighbors = withCliffs(pairs, dom.Neighbors)
+	}
+	s, err := examine(ctx, r.Mechanism, asking(space), space, dom, &o, retry)
 	if err != nil {
 		return err
 	}
 	r.Domain += fmt.Sprintf("; and a side set of %d vectors", len(vectors))
 	r.merge(s)
 	return nil
+}
+
+// aboutNeighbors reports whether a property is asked for that compares neighbors.
+func (o *Options) aboutNeighbors() bool {
+	return o.Properties == nil || slices.ContainsFunc(o.Properties, func(p verify.Property) bool {
+		return slices.Contains([]verify.Property{verify.DP, verify.BoundedRange, verify.ApproximateDP, verify.RDP, verify.ZCDP}, p)
+	})
 }
 
 // merge adds the verdicts on a side set. Where a property holds on both, r's values stay, which are those of
