@@ -48,6 +48,7 @@ func cut(x *big.Rat, places int) string {
 
 // The table of the worst ratios in docs/levels.md, recomputed at the ε that it names.
 func TestWorstRatios(t *testing.T) {
+	slowtest.Only(t)
 	_, table, found := strings.Cut(doc(t, "levels.md"), "<!-- table: worst -->\n")
 	require.True(t, found)
 	entry := regexp.MustCompile(`([0-9.]+) \(([0-9.]+)\)`)

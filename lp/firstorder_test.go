@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
@@ -124,6 +125,7 @@ func TestStoppedFirstOrderKeepsItsBounds(t *testing.T) {
 // TestSmallEpsilons: as ε falls, permute-and-flip's slack in rows (T), the gain over it and the injections fall like ε^(n-1), while the multipliers grow: the
 // point must still show the basis, and the crossover keep to it.
 func TestSmallEpsilons(t *testing.T) {
+	slowtest.Only(t)
 	for _, e := range []string{"0.025", "0.1"} {
 		eps, err := mechanisms.ParseEpsilon(e)
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/patience"
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
@@ -83,6 +84,7 @@ func TestMemoryDoesNotGrowWithEpsilon(t *testing.T) {
 // What the whole program is too large for, Auto answers by lumping: to the gap where that is possible, otherwise as far as the
 // context lets it.
 func TestAutoRefusesNothingThatLumpingAnswers(t *testing.T) {
+	slowtest.Only(t)
 	for _, c := range []struct {
 		n, k int
 		eps  string
@@ -170,6 +172,7 @@ func TestMonotonicityBoundsTheOptimum(t *testing.T) {
 
 // Lumping that is told to cost little does, and its bound holds all the same; its answer does not depend on the time it took.
 func TestLumpingWithinItsWork(t *testing.T) {
+	slowtest.Only(t)
 	e := decimalEps(t, "0.5")
 	var bounds []*big.Float
 	for _, work := range []int64{1, 2_000_000, 2_000_000, 0} {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
@@ -33,6 +34,7 @@ func levelRatios(t *testing.T, n, k int, e mechanisms.Epsilon) (ratios [4]*big.R
 // ../testdata/levels.csv has permute-and-flip's ratio to the four optima for n, k <= 5 and several e^ε; docs/levels.md
 // says what is to be seen in it.
 func TestLevelTable(t *testing.T) {
+	slowtest.Only(t)
 	const file = "../testdata/levels.csv"
 	if *update {
 		f, err := os.Create(file)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"optratio/internal/slowtest"
 )
 
 // tailLoss is 1 where the error is t steps of 2Δ or more, on the lattice of step 2Δ/l.
@@ -41,6 +43,7 @@ func minimaxBound(n, less int, p *big.Rat) *big.Rat {
 
 // docs/minimax.md, Theorem 1: the bounds hold, and are the exact optima of the program on the small lattices named there.
 func TestMinimaxBounds(t *testing.T) {
+	slowtest.Only(t)
 	for _, c := range []struct {
 		n, k, t int
 		attains bool

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number/arith"
@@ -191,6 +192,7 @@ func TestPartsOfTotals(t *testing.T) {
 // TestSizesOfExactTotals: permute-and-flip's total is exact while n·k times the bits of z's denominator and one more are fewer than 2¹⁹, here 4n, 8n, and
 // far more for an e^ε of 400000 bits, whose denominator counts and not its numerator; and so is a sum of weights up to 2²² bits of all denominators together.
 func TestSizesOfExactTotals(t *testing.T) {
+	slowtest.Only(t)
 	ctx := context.Background()
 	e := expEps(t, 4, 1)
 	for _, c := range []struct {

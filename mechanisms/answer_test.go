@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/number/interval"
 )
 
@@ -56,6 +57,7 @@ func TestStoppingLawsOfLargeShapes(t *testing.T) {
 
 // Whatever γ and η, an answer has probabilities that add up to 1, and there is an error where there is none.
 func TestExtremeStoppingLaws(t *testing.T) {
+	slowtest.Only(t)
 	refused := 0
 	for _, n := range []int{2, 12} {
 		for _, eps := range []string{"0", "1"} {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/slowtest"
 )
 
 // bernoulli is D_α/α of two Bernoulli distributions in floating point; α = 1 is the Kullback–Leibler divergence.
@@ -72,6 +74,7 @@ func TestConcentrationOfTwoCandidates(t *testing.T) {
 
 // TestConcentrationIsAboveManyCandidates: random neighbors of three to six real scores have no greater D_α/α.
 func TestConcentrationIsAboveManyCandidates(t *testing.T) {
+	slowtest.Only(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	geo, err := Lookup("geo")
 	require.NoError(t, err)

@@ -13,12 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/quadrature"
+	"optratio/internal/slowtest"
 	"optratio/number/interval"
 )
 
 // Permute-and-flip by rules of too few nodes and with too short a reach must still hold the exact values, and is then as wide as
 // its errors are.
 func TestPermuteAndFlipByRulesOfFewNodes(t *testing.T) {
+	slowtest.Only(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	const prec = 160
 	for range 30 {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
@@ -53,6 +54,7 @@ func TestFloatPermuteAndFlipLiesInItsEnclosure(t *testing.T) {
 // One best candidate and n-1 of weight p: the best one is taken with
 // probability ∫ (1-tp)^{n-1} dt = (1-(1-p)^n)/(np).
 func TestFloatPermuteAndFlipOfVeryManyCandidates(t *testing.T) {
+	slowtest.Only(t)
 	pf := registry["pf"].(FloatScorer)
 	for _, n := range []int{3, 100, 3000, 1_000_000} {
 		for _, depth := range []float64{0, 1e-6, 0.3, 4, 15, 30, 600} {
@@ -212,6 +214,7 @@ func BenchmarkGeometric(b *testing.B) {
 
 // Above some size enclosures come from quadrature: they must hold what the exact body and the closed form give.
 func TestEnclosedPermuteAndFlipOfManyCandidates(t *testing.T) {
+	slowtest.Only(t)
 	f := arith.Interval{Prec: 128}
 	rng := rand.New(rand.NewPCG(17, 18))
 	for _, depth := range []float64{5} {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/slowtest"
 )
 
 // parts returns scores that are the given numbers of parts of 2Δ below 0, for Δ = 1/2.
@@ -183,6 +185,7 @@ func TestGeometricFloatScores(t *testing.T) {
 }
 
 func TestGeometricManyCandidates(t *testing.T) {
+	slowtest.Only(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 200_000
 	in := &FloatInstance{Sensitivities: []float64{1}, Epsilon: 1, Scores: make([]float64, n)}

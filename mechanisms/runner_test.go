@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/number/interval"
 )
 
@@ -254,6 +255,7 @@ func TestGEMParameterIsTight(t *testing.T) {
 }
 
 func TestRunnerOfManyCandidates(t *testing.T) {
+	slowtest.Only(t)
 	in := &FloatInstance{Epsilon: 1}
 	rng := rand.New(rand.NewPCG(4, 15))
 	for range 10_000 {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -69,6 +70,7 @@ func TestErrorsAreExact(t *testing.T) {
 
 // Larger ones, where classes of equal scores are enclosed; with Δ = 1 and e^ε = 9/4 a unit has the weight 2/3, which only the oracle knows.
 func TestErrorsAreEnclosed(t *testing.T) {
+	slowtest.Only(t)
 	rng := rand.New(rand.NewPCG(4, 1))
 	eps := exponential(t, "9/4")
 	for _, size := range []struct{ bins, most int }{{65, 1}, {66, 2}, {303, 1}} {
@@ -93,6 +95,7 @@ func TestErrorsAreEnclosed(t *testing.T) {
 
 // The tail of deep candidates is bounded, not dropped: with a tail that carries something, enclosures are wide and still right.
 func TestTailIsEnclosed(t *testing.T) {
+	slowtest.Only(t)
 	rng := rand.New(rand.NewPCG(5, 1))
 	scores := ModeScores(randomCounts(rng, 66, 20))
 	p, err := New(scores, half, false)

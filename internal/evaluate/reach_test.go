@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -57,6 +58,7 @@ func TestReachingByHand(t *testing.T) {
 // At the ends of every enclosure the error is on the stated sides of the target, asked independently, and enclosures are narrow. Some of the targets
 // are errors of permute-and-flip that float64 cannot hold.
 func TestReachingIsBracketed(t *testing.T) {
+	slowtest.Only(t)
 	rng := rand.New(rand.NewPCG(10, 1))
 	p, err := New(randomCounts(rng, 90, 400), big.NewRat(1, 1), false)
 	require.NoError(t, err)

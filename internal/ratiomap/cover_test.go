@@ -136,6 +136,7 @@ func valid(t *testing.T, text string) (ok bool, reason string) {
 
 // TestCoversAreAccepted: what is proved here the checker proves too, and all ε are covered.
 func TestCoversAreAccepted(t *testing.T) {
+	slowtest.Only(t)
 	target := big.NewRat(1012, 1000)
 	for _, s := range [][2]int{{1, 3}, {2, 4}, {4, 1}, {3, 2}, {4, 3}, {3, 6}, {9, 3}, {40, 2}} {
 		c, text := proved(t, s[0], s[1], Options{Target: target})

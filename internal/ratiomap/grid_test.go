@@ -91,6 +91,7 @@ func TestDoctoredTables(t *testing.T) {
 
 // TestSummary: k = 2 is settled for every n once those below 12 are there.
 func TestSummary(t *testing.T) {
+	slowtest.Only(t)
 	p := plan()
 	p.N, p.K, p.Lower, p.Target = nil, []int{1, 2}, false, big.NewRat(1004, 1000)
 	s := runTo(t, p, Files{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 2})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
 )
@@ -210,6 +211,7 @@ func linearUntil(t *testing.T, q variant.Question) *big.Rat {
 
 // docs/approximate.md: up to linearUntil the optimum falls in proportion to δ, and beyond more slowly.
 func TestWhereTheLineEnds(t *testing.T) {
+	slowtest.Only(t)
 	for _, c := range []struct {
 		n, k int
 		e    string

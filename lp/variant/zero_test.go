@@ -89,6 +89,7 @@ func TestHardlyAnyNoise(t *testing.T) {
 
 // Without a δ the same: e^ε = 10^300, exactly, and ε = 5000.
 func TestHardlyAnyNoiseWithoutDelta(t *testing.T) {
+	slowtest.Only(t)
 	for _, q := range []variant.Question{
 		{N: 3, K: 3, L: 2, Epsilon: exp(t, "1"+fmt.Sprintf("%0300d", 0)), Neighbors: true},
 		{N: 3, K: 2, L: 2, Epsilon: epsilon(t, "5000"), Neighbors: true, Monotone: true},

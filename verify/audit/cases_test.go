@@ -8,11 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/verify"
 )
 
 // Bugs that are hard to find. Each is refuted by an audit at its defaults or with the budget that stands beside it.
 func TestHardCases(t *testing.T) {
+	slowtest.Only(t)
 	pf := flipLaw(1)
 	badAt := func(bad []float64) law {
 		return func(q []float64) []float64 {

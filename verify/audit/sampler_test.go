@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -131,6 +132,7 @@ func TestSamplesFitTheirMechanismOnly(t *testing.T) {
 // Over many audits of a mechanism at its exact ε, the bound exceeds ε at most as often as the confidence
 // says; here at 50 %, so that a broken correction shows.
 func TestLowerBoundCovers(t *testing.T) {
+	slowtest.Only(t)
 	const audits = 40
 	above := 0
 	// The pair's tight ε is 1, at candidate 1.
@@ -283,6 +285,7 @@ func (s *failing) Sample(q verify.Vector, samples int64) ([]int64, string, error
 // The test of fit keeps to its level on correct samplers, though the audit draws more where it looks bad, and shows its
 // strongest evidence.
 func TestFitIsNoFalseAlarm(t *testing.T) {
+	slowtest.Only(t)
 	pf, err := mechanisms.Lookup("pf")
 	require.NoError(t, err)
 	alarms, n := 0, runs(20)
@@ -321,6 +324,7 @@ func TestFitIsNoFalseAlarm(t *testing.T) {
 
 // Domains of any size are audited within the budget, and not at all once there is no time.
 func TestHugeDomainsOfSamplers(t *testing.T) {
+	slowtest.Only(t)
 	for _, c := range []struct{ n, k int }{{9, 5}, {3, 100_000}, {3, deepest}, {300, 1}} {
 		o := samplerOptions(t, "0.5", 20_000)
 		o.N, o.K = c.n, c.k

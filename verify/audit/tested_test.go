@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/verify"
 )
 
@@ -75,6 +76,7 @@ func TestPropertiesOfSamplers(t *testing.T) {
 
 // TestFalseAlarmsOfComparisons: of many tests of a correct sampler at 80 %, one in five may fail; fewer do.
 func TestFalseAlarmsOfComparisons(t *testing.T) {
+	slowtest.Only(t)
 	alarms := 0
 	for seed := range uint64(40) {
 		o := samplerOptions(t, "1", 20_000)

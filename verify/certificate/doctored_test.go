@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"optratio/internal/slowtest"
 	"optratio/verify/certificate"
 )
 
@@ -188,6 +189,7 @@ func TestDraftsAreValid(t *testing.T) {
 
 // TestEveryChangedByte changes each byte of each certificate: what is still found valid must be true.
 func TestEveryChangedByte(t *testing.T) {
+	slowtest.Only(t)
 	accepted, rejected := 0, 0
 	for name, d := range drafts(t) {
 		text := d.String()
