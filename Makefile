@@ -13,12 +13,13 @@ run: clp
 	@$(MAKE) --no-print-directory build
 	bin/optratio ratio -n 4 -k 4 --eps 0.5
 
+# Without the symbol table and debugging data, which only debuggers read, the program is a third smaller; panics and profiles name functions and lines all the same.
 build:
-	$(GO) build $(TAGS) -ldflags "$(COMMIT)" -o bin/optratio ./cmd/optratio
+	$(GO) build $(TAGS) -ldflags "-s -w $(COMMIT)" -o bin/optratio ./cmd/optratio
 
 # The reproduction of the papers, a module of its own: their claims, figures, scenarios and bandit.
 papers:
-	$(GO) build -C papers $(TAGS) -o ../bin/papers .
+	$(GO) build -C papers $(TAGS) -ldflags "-s -w" -o ../bin/papers .
 
 # The program, its manual pages and its shell completions below PREFIX; DESTDIR is put before it, for packages.
 PREFIX ?= /usr/local
