@@ -22,8 +22,13 @@ type Proposal struct {
 //	λ_i = max(0, c_i + z λ_{i+1} - y_i),  λ = 0 at the first position,
 //
 // the reduced costs give y'(m) = min_v (c_i + z λ_{i+1} - λ_i) over the depths v of m,
-// and Σ N(m) y'(m) is at most the optimum by weak duality. c_i = f(m) v, plus the cuts' part.
+// and Σ N(m) y'(m) is at most the optimum by weak duality. c_i = w(m) c(v), plus the cuts' part.
 func lowerBound[T any](p *Program, f ordered[T], z T, prop *Proposal) T {
+	return walk(p, f, z, prop, func(int32, T) {})
+}
+
+// walk is lowerBound, which tells the multiplier λ of each row (P) and (T), by the variable that the row bounds from below.
+func walk[T any](p *Program, f ordered[T], z T, prop *Proposal, multiplier func(j int32, lambda T)) T {
 	y := make([]T, p.Orbits())
 	for i := range y {
 		y[i] = f.FromRat(prop.Dual[i])
@@ -31,14 +36,14 @@ func lowerBound[T any](p *Program, f ordered[T], z T, prop *Proposal) T {
 	extra := cutCosts(p, f, z, prop)
 	best := make([]T, p.Orbits())
 	seen := make([]bool, p.Orbits())
-	zero := f.Zero()
+	zero, cost := f.Zero(), costIn(p, f)
 	for c := range len(p.chain) - 1 {
 		positions := p.order[p.chain[c]:p.chain[c+1]]
 		below := zero // λ_{i+1}
 		for i := len(positions) - 1; i >= 0; i-- {
 			j := positions[i]
 			orbit := p.vars.Orbit[j]
-			reduced := f.Add(f.FromInt(p.cost(int(j))), f.Mul(z, below))
+			reduced := f.Add(cost(j), f.Mul(z, below))
 			if e, ok := extra[j]; ok {
 				reduced = f.Add(reduced, e)
 			}
@@ -46,6 +51,7 @@ func lowerBound[T any](p *Program, f ordered[T], z T, prop *Proposal) T {
 			if i > 0 {
 				lambda = f.Max(zero, f.Sub(reduced, y[orbit]))
 				reduced = f.Sub(reduced, lambda)
+				multiplier(j, lambda)
 			}
 			if seen[orbit] {
 				reduced = f.Min(reduced, best[orbit])
@@ -81,12 +87,12 @@ func point[T any](p *Program, f ordered[T], z T, injection []*big.Rat) []T {
 	return u
 }
 
-// objective returns Σ f(m) v u[m][v].
+// objective returns Σ w(m) c(v) u[m][v].
 func objective[T any](p *Program, f ordered[T], u []T) T {
-	sum := f.Zero()
+	sum, cost := f.Zero(), costIn(p, f)
 	for j := range u {
-		if c := p.cost(j); c != 0 {
-			sum = f.Add(sum, f.Mul(f.FromInt(c), u[j]))
+		if p.weight[p.vars.Orbit[j]].Sign() > 0 && p.loss[p.vars.Depth[j]].Sign() > 0 {
+			sum = f.Add(sum, f.Mul(cost(int32(j)), u[j]))
 		}
 	}
 	return sum

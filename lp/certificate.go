@@ -23,6 +23,13 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 	if a.varied != nil {
 		return a.varied.WriteCertificate(w, a.Request.Level.String())
 	}
+	if a.Request.Varied() && a.Proof == ProofLP {
+		t, err := a.tabulated()
+		if err != nil {
+			return err
+		}
+		return t.WriteCertificate(w, a.Request.Level.String())
+	}
 	if a.Request.Varied() {
 		return fmt.Errorf("%w: no program was solved; use --method lp", ErrNoCertificate)
 	}

@@ -29,9 +29,8 @@ func (r *Request) complete() error {
 		return fmt.Errorf("%w: mechanism %d is nil", ErrRequest, i)
 	}
 	r.Solver, r.Gap = solverOf(r.Solver), cmp.Or(r.Gap, big.NewRat(1, 1e9))
-	// A prior that an objective says too is that objective: what is spelled out has the answer of what is left out.
-	if o, ok := objectiveOf(r.Prior, r.Objective); ok {
-		r.Objective, r.Prior = o, nil
+	if err := settleWeights(&r.Objective, &r.Prior, r.Worst); err != nil {
+		return err
 	}
 	if r.Method < Auto || r.Method > Enumerated {
 		return fmt.Errorf("%w: no method has the number %d", ErrRequest, r.Method)
@@ -51,9 +50,6 @@ func (r *Request) complete() error {
 		return fmt.Errorf("%w: the optimum over (ε,δ)-DP mechanisms has no constraints %s", ErrRequest, r.Level)
 	case r.MaxWork < 0:
 		return fmt.Errorf("%w: the limit of work %d is negative", ErrRequest, r.MaxWork)
-	}
-	if err := checkWeights(r.Objective, r.Prior, r.Worst); err != nil {
-		return err
 	}
 	if err := fits(r.N, r.K); err != nil || !r.Varied() {
 		return err
@@ -83,13 +79,17 @@ func (r *Request) completeVaried() error {
 	return nil
 }
 
-// checkWeights refuses two answers to the question of how score vectors are weighed.
-func checkWeights(o lattice.Objective, prior *variant.Prior, worst bool) error {
+// settleWeights refuses two answers to the question of how score vectors are weighed, and makes a prior that is an objective that objective: what is
+// spelled out has the answer of what is left out.
+func settleWeights(o *lattice.Objective, prior **variant.Prior, worst bool) error {
 	switch {
-	case prior != nil && o != lattice.Paper:
-		return fmt.Errorf("%w: Objective %s and Prior exclude each other", ErrRequest, o)
-	case worst && (prior != nil || o != lattice.Paper):
+	case *prior != nil && *o != lattice.Paper:
+		return fmt.Errorf("%w: Objective %s and Prior exclude each other", ErrRequest, *o)
+	case worst && (*prior != nil || *o != lattice.Paper):
 		return fmt.Errorf("%w: Worst takes the worst score vector, whatever the weights: leave out Objective and Prior", ErrRequest)
+	}
+	if same, ok := objectiveOf(*prior, *o); ok {
+		*o, *prior = same, nil
 	}
 	return nil
 }
@@ -97,16 +97,13 @@ func checkWeights(o lattice.Objective, prior *variant.Prior, worst bool) error {
 // complete fills in defaults and checks what else is in the request than n and k.
 func (r *ThresholdRequest) complete() error {
 	r.Solver, r.Gap = solverOf(r.Solver), cmp.Or(r.Gap, big.NewRat(1, 1e6))
-	if o, ok := objectiveOf(r.Prior, r.Objective); ok {
-		r.Objective, r.Prior = o, nil
+	if err := settleWeights(&r.Objective, &r.Prior, false); err != nil {
+		return err
 	}
 	if r.Gap.Sign() == 0 {
 		return fmt.Errorf("%w: the gap of a threshold must be positive", ErrRequest)
 	}
-	if err := checkChoices(r.Gap, r.Objective, r.Level, r.Step); err != nil {
-		return err
-	}
-	return checkWeights(r.Objective, r.Prior, false)
+	return checkChoices(r.Gap, r.Objective, r.Level, r.Step)
 }
 
 func solverOf(s linear.Solver) linear.Solver {

@@ -31,8 +31,11 @@ type firstOrder struct {
 func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
 	f := p.chainForm()
 	start := chain.NewPoint(f)
+	pull := 0.0 // the start's mean multiplier
 	for i, r := range p.closedProposal().Dual {
-		start.Y[i], _ = r.Float64()
+		y, _ := r.Float64()
+		start.Y[i] = math.Ldexp(y, -p.shift)
+		pull += f.Weight[i] * start.Y[i]
 	}
 	o := &firstOrder{p: p, need: p.Orbits() - len(f.Chains)}
 	o.gap, _ = gap.Float64()
@@ -42,8 +45,11 @@ func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
 			o.flip += w * f.Cost[i] * start.X[i]
 		}
 	}
-	a, b := arith.PowerSums(arith.Float{}, f.Z, p.K)
-	o.ascent = chain.NewAscent(f, start, math.Sqrt(float64(p.N))*a/(1+b))
+	if p.start == nil {
+		a, b := arith.PowerSums(arith.Float{}, f.Z, p.K)
+		pull = a / (1 + b)
+	}
+	o.ascent = chain.NewAscent(f, start, math.Sqrt(float64(p.N))*cmp.Or(pull, 1))
 	return o
 }
 
@@ -69,8 +75,9 @@ func (p *Program) chainForm() *chain.Form {
 	for i, m := range p.mass {
 		f.Weight[i], _ = new(big.Float).Quo(new(big.Float).SetInt(m), total).Float64()
 	}
+	cost := p.floatCosts()
 	for i, j := range p.order {
-		f.Class[i], f.Cost[i], f.Share[i] = p.vars.Orbit[j], float64(p.cost(int(j))), float64(p.vars.Count[j])
+		f.Class[i], f.Cost[i], f.Share[i] = p.vars.Orbit[j], cost(j), float64(p.vars.Count[j])
 	}
 	for c := range f.Chains {
 		i := p.chain[c]
@@ -214,7 +221,7 @@ func (o *firstOrder) reducedCosts() []injection {
 func (o *firstOrder) proposal() *Proposal {
 	prop := o.p.emptyProposal()
 	for i, y := range o.ascent.Best {
-		prop.Dual[i] = ratFloat(y)
+		prop.Dual[i] = o.p.multiplier(y)
 	}
 	for i := range prop.Multiplier {
 		prop.Multiplier[i] = new(big.Rat)

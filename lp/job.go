@@ -315,9 +315,10 @@ func (o outcome) from(p *Program, s *solution, prec uint) outcome {
 	}
 	proposal := *s.proposal
 	o.proof, o.evidence = ProofLP, &Evidence{Program: p, Proposal: &proposal, Prec: s.prec}
-	o.lower = exactValue(s.lower)
-	if s.upper != nil && exactValue(s.upper).enclosure(prec).Lo().Cmp(o.upper.enclosure(prec).Hi()) <= 0 {
-		o.upper = exactValue(s.upper)
+	in := func(x *big.Rat) value { return exactValue(new(big.Rat).Mul(x, p.unit)) }
+	o.lower = in(s.lower)
+	if s.upper != nil && in(s.upper).enclosure(prec).Lo().Cmp(o.upper.enclosure(prec).Hi()) <= 0 {
+		o.upper = in(s.upper)
 	} else {
 		// Permute-and-flip is the better feasible point: the one without injections.
 		proposal.Injection = nil

@@ -20,16 +20,16 @@ type Program struct {
 	Level     Level
 	Epsilon   mechanisms.Epsilon
 
+	costs
 	cuts []Cut  // rows of the level in force
 	flip []ball // permute-and-flip, from flipped
 
-	lat    *lattice.Lattice
-	vars   *lattice.Numbering
-	mass   []*big.Int // N(m) of each orbit
-	factor []int64    // W(m)/N(m) of each orbit
-	link   []int32    // row of each variable's own (P) or (T) row, -1 for the first of a chain
-	chain  []int32    // start of each chain in order
-	order  []int32    // variables chain by chain
+	lat   *lattice.Lattice
+	vars  *lattice.Numbering
+	mass  []*big.Int // N(m) of each orbit
+	link  []int32    // row of each variable's own (P) or (T) row, -1 for the first of a chain
+	chain []int32    // start of each chain in order
+	order []int32    // variables chain by chain
 }
 
 // enumerate makes the program, for as long as the context lasts.
@@ -40,14 +40,13 @@ func enumerate(ctx context.Context, n, k int, o lattice.Objective, level Level, 
 	}
 	p := &Program{N: n, K: k, Objective: o, Level: level, Epsilon: eps, lat: lat, vars: lat.Number()}
 	p.mass = make([]*big.Int, lat.Len())
-	p.factor = make([]int64, lat.Len())
 	for i, m := range lat.All() {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		p.mass[i] = lattice.Multiplicity(m)
-		p.factor[i] = o.Factor(m)
 	}
+	p.costs = published(lat, o)
 	p.link = make([]int32, p.vars.Len())
 	row := int32(lat.Len())
 	for j, up := range p.vars.Up {
@@ -67,11 +66,6 @@ func (p *Program) Orbits() int { return p.lat.Len() }
 // Variables returns the number of columns.
 func (p *Program) Variables() int { return p.vars.Len() }
 
-// cost returns f(m)·v, the objective's coefficient of variable j.
-func (p *Program) cost(j int) int64 {
-	return p.factor[p.vars.Orbit[j]] * int64(p.vars.Depth[j])
-}
-
 // links returns the number of (P) and (T) rows.
 func (p *Program) links() int { return p.vars.Len() - (len(p.chain) - 1) }
 
@@ -85,7 +79,7 @@ func (p *Program) Model() *linear.Model {
 		RowLower: make([]float64, 0, p.Orbits()+p.links()),
 		RowUpper: make([]float64, 0, p.Orbits()+p.links()),
 	}
-	mass := p.floatMass()
+	mass, cost := p.floatMass(), p.floatCosts()
 	for range mass {
 		m.AddRow(1, 1)
 	}
@@ -97,7 +91,7 @@ func (p *Program) Model() *linear.Model {
 	}
 	p.columns(func(j int, rows []int32, entries []entry) {
 		orbit := p.vars.Orbit[j]
-		m.AddCol(float64(p.cost(j))*mass[orbit], 0, math.Inf(1), rows, numbers(entries, 1, func(e entry) float64 {
+		m.AddCol(cost(int32(j))*mass[orbit], 0, math.Inf(1), rows, numbers(entries, 1, func(e entry) float64 {
 			if e.cut == nil {
 				return -z * mass[orbit] / mass[p.vars.Orbit[e.down]]
 			}
@@ -123,6 +117,7 @@ func (p *Program) floatMass() []float64 {
 // Rational returns the program with exact numbers, at the given rational z.
 func (p *Program) Rational(z *big.Rat) *linear.Rational {
 	one, zero, minus := big.NewRat(1, 1), new(big.Rat), new(big.Rat).Neg(z)
+	cost := costIn(p, exactNumbers{})
 	r := new(linear.Rational)
 	for _, mass := range p.mass {
 		n := new(big.Rat).SetInt(mass)
@@ -135,7 +130,7 @@ func (p *Program) Rational(z *big.Rat) *linear.Rational {
 		r.AddRow(zero, nil)
 	}
 	p.columns(func(j int, rows []int32, entries []entry) {
-		r.AddCol(big.NewRat(p.cost(j), 1), zero, nil, rows, numbers(entries, one, func(e entry) *big.Rat {
+		r.AddCol(cost(int32(j)), zero, nil, rows, numbers(entries, one, func(e entry) *big.Rat {
 			if e.cut == nil {
 				return minus
 			}

@@ -33,7 +33,7 @@ func (p *Program) fromResult(r *linear.Result) *Proposal {
 	prop := p.emptyProposal()
 	mass := p.floatMass()
 	for i, n := range mass {
-		prop.Dual[i] = ratFloat(r.Duals[i] / n)
+		prop.Dual[i] = p.multiplier(r.Duals[i] / n)
 	}
 	x := make([]float64, p.Variables())
 	for j := range x {
@@ -42,7 +42,7 @@ func (p *Program) fromResult(r *linear.Result) *Proposal {
 	prop.Injection = p.repaired(x)
 	first := p.Orbits() + p.links()
 	for i, c := range p.cuts {
-		prop.Multiplier[i] = ratFloat(max(0, r.Duals[first+i]) / mass[p.vars.Orbit[c.Above]])
+		prop.Multiplier[i] = p.multiplier(max(0, r.Duals[first+i]) / mass[p.vars.Orbit[c.Above]])
 	}
 	return prop
 }
@@ -80,6 +80,16 @@ func (p *Program) fromApproximation(b *linear.Basis, a *linear.Approximation, z 
 
 // closedProposal is the first of the closed-form bound's dual points, rounded, and permute-and-flip.
 func (p *Program) closedProposal() *Proposal {
+	prop := &Proposal{Dual: make([]*big.Rat, p.Orbits())}
+	if p.start != nil {
+		for i, m := range p.lat.All() {
+			prop.Dual[i] = new(big.Rat)
+			if m[0] >= 2 {
+				prop.Dual[i].Mul(p.start, prop.Dual[i].SetInt(p.weight[i]))
+			}
+		}
+		return prop
+	}
 	z := math.Exp(-p.Epsilon.Float())
 	mean := make([]*big.Rat, p.K+1) // by the depths that the objective gives an orbit: A_j/(1+B'_j), summed
 	sum := 0.0
@@ -96,7 +106,6 @@ func (p *Program) closedProposal() *Proposal {
 			mean[j] = mean[p.K]
 		}
 	}
-	prop := &Proposal{Dual: make([]*big.Rat, p.Orbits())}
 	for i, m := range p.lat.All() {
 		prop.Dual[i] = new(big.Rat)
 		if m[0] >= 2 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"sync/atomic"
 
 	"optratio/internal/patience"
 	"optratio/lattice"
@@ -140,6 +141,9 @@ func (j *variedJob) bound(ctx context.Context) error {
 
 // solve bounds the optimum by the program.
 func (j *variedJob) solve(ctx context.Context) error {
+	if !j.Worst && j.Delta == nil && j.Step <= 1 {
+		return j.solveChains(ctx)
+	}
 	type solved struct {
 		*variant.Solution
 		err error
@@ -171,6 +175,68 @@ func (j *variedJob) solve(ctx context.Context) error {
 		j.optimum.High = s.Optimum.High
 	}
 	if j.Exact && a.Undecided == "" && !j.optimum.Exact() {
+		a.Undecided = "the optimum is not known exactly"
+	}
+	return nil
+}
+
+// solveChains bounds the optimum by the program in chain form.
+func (j *variedJob) solveChains(ctx context.Context) error {
+	type solved struct {
+		outcome
+		err error
+	}
+	known := outcome{lower: exactValue(j.optimum.Low), upper: exactValue(j.optimum.High)}
+	// what rounding adds when a mechanism is rated fits beside this gap
+	gap := new(big.Rat).Mul(j.Gap, big.NewRat(999, 1000))
+	var published atomic.Pointer[outcome]
+	s, ok := patience.Await(ctx, boundGrace, func() solved {
+		p, err := enumerate(ctx, j.N, j.K, j.Objective, j.Level, j.Epsilon)
+		if err != nil {
+			return solved{err: err}
+		}
+		if p.costs, err = p.costsOf(j.question()); err != nil {
+			return solved{err: err}
+		}
+		s, err := p.solve(ctx, effort{
+			solver: j.Solver, direct: j.Direct, gap: gap, report: j.Report,
+			publish: func(s solution) {
+				so := known.from(p, &s, j.prec)
+				published.Store(&so)
+			},
+		})
+		if err != nil {
+			return solved{err: err}
+		}
+		return solved{outcome: known.from(p, s, j.prec)}
+	})
+	switch {
+	case !ok && published.Load() == nil:
+		j.answer.Undecided = context.Cause(ctx).Error()
+		return nil
+	case !ok:
+		s.outcome = *published.Load()
+		s.undecided = context.Cause(ctx).Error()
+	case s.err != nil && ctx.Err() != nil:
+		j.answer.Undecided = context.Cause(ctx).Error()
+		return nil
+	case s.err != nil:
+		return s.err
+	}
+	a := j.answer
+	a.Solver, a.Pivots, a.Undecided, a.Basis = s.solver, s.pivots, s.undecided, s.basis
+	if s.proof != "" && (a.Undecided == "" || s.lower.exact.Cmp(j.optimum.Low) >= 0) {
+		a.Proof, a.Evidence = ProofLP, s.evidence
+	}
+	if s.lower.exact.Cmp(j.optimum.Low) > 0 {
+		j.optimum.Low = s.lower.exact
+	}
+	if s.upper.exact.Cmp(j.optimum.High) < 0 {
+		j.optimum.High = s.upper.exact
+	}
+	if j.reached() {
+		a.Undecided = ""
+	} else if j.Exact && a.Undecided == "" {
 		a.Undecided = "the optimum is not known exactly"
 	}
 	return nil

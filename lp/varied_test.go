@@ -61,6 +61,47 @@ func TestTwoRoutesToOneOptimum(t *testing.T) {
 	}
 }
 
+// The chain form and the table engine are two routes to the optimum of any loss and prior, at every level.
+func TestChainsAgreeWithTheTable(t *testing.T) {
+	prior := func(p variant.Prior, err error) *variant.Prior {
+		require.NoError(t, err)
+		return &p
+	}
+	fraction := func(s string) *big.Rat { x, _ := new(big.Rat).SetString(s); return x }
+	steep, err := variant.Losses([]*big.Rat{new(big.Rat), new(big.Rat), fraction("2/7"), fraction("1e9")})
+	require.NoError(t, err)
+	cases := []lp.Request{
+		{N: 1, K: 2, Loss: variant.Square()},
+		{N: 3, K: 3, Loss: steep, Objective: lattice.Box},
+		{N: 3, K: 3, Loss: variant.Top1(), Prior: prior(variant.Geometric(fraction("3")))},
+		{N: 4, K: 2, Prior: prior(variant.Product([]*big.Rat{fraction("1/3"), fraction("5e20"), new(big.Rat)}))},
+		{N: 3, K: 3, Loss: variant.Square(), Prior: prior(variant.Weighted([][]int{{0, 1, 2}, {0, 0, 3}, {3, 1, 0}}, []*big.Rat{fraction("1"), fraction("2/3"), fraction("1e-9")}))},
+	}
+	for i, r := range cases {
+		for _, level := range []lp.Level{lp.Paper, lp.DP, lp.Monotone, lp.Full} {
+			for _, e := range []string{"5/4", "3"} {
+				r.Level, r.Method = level, lp.Enumerated
+				got := asked(t, e, r)
+				q := variant.Question{N: r.N, K: r.K, Epsilon: got.Request.Epsilon, Loss: r.Loss, Neighbors: level == lp.DP || level == lp.Full, Monotone: level >= lp.Monotone}
+				if q.Prior = variant.Box(); r.Objective == lattice.Paper {
+					q.Prior = variant.Uniform()
+				}
+				if r.Prior != nil {
+					q.Prior = *r.Prior
+				}
+				p, err := variant.New(q)
+				require.NoError(t, err)
+				want, err := p.Solve(context.Background(), linear.Embedded{}, new(big.Rat), nil)
+				require.NoError(t, err)
+				exact, ok := got.Optimum.Rat()
+				require.True(t, ok)
+				require.True(t, want.Optimum.Exact())
+				assert.Equal(t, want.Optimum.Low.RatString(), exact.RatString(), "case %d, %v, e^ε = %s", i, level, e)
+			}
+		}
+	}
+}
+
 // Equal sensitivities on a grid of integers, mechanisms shift-invariant: the same question to the program over all score vectors.
 // There a vector counts for its shifts within the grid, which is the box objective.
 func TestResolutionsAgreeWithTheGridProgram(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/number/arith"
 )
 
 const (
@@ -43,6 +44,27 @@ func (s *Solution) take(p *Program, prop *proposal, zLow, zHigh *big.Rat) {
 	if v := t.Value(); s.Upper == nil || v.Cmp(s.Upper) < 0 {
 		s.Upper, s.Table, s.ZHigh = v, t, zHigh
 	}
+}
+
+// Prove returns what a proposal shows without a solver: masses of the cells and multipliers of rows, in the units of Dual, for a z between the ends.
+func (p *Program) Prove(mass []*big.Rat, rows []Row, multiplier []*big.Rat, zLow, zHigh *big.Rat) (*Solution, error) {
+	p.Start = rows
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	s := &Solution{Rows: len(rows)}
+	s.take(p, &proposal{fractions(mass), fractions(multiplier)}, zLow, zHigh)
+	return s, nil
+}
+
+// fractions writes numbers over one denominator.
+func fractions(xs []*big.Rat) *linear.Fractions {
+	out := &linear.Fractions{Den: arith.CommonDenominator(xs)}
+	for _, x := range xs {
+		n := new(big.Int).Quo(out.Den, x.Denom())
+		out.Num = append(out.Num, n.Mul(n, x.Num()))
+	}
+	return out
 }
 
 // close reports whether Upper - Lower <= gap·Upper.

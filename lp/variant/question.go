@@ -13,6 +13,7 @@ package variant
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"optratio/lattice"
@@ -72,6 +73,44 @@ func (q *Question) Depths() int { return q.K * max(1, q.L) }
 
 // depth returns depth number v in steps of 2Δ.
 func (q *Question) depth(v int) *big.Rat { return big.NewRat(int64(v), int64(max(1, q.L))) }
+
+// Costs returns the loss of each depth and the weight of each orbit of the question's lattice, in the question's own units.
+func (q *Question) Costs(lat *lattice.Lattice) (losses, weights []*big.Rat, err error) {
+	if err = q.check(); err != nil {
+		return nil, nil, err
+	}
+	if losses, err = q.Loss.of(q); err != nil {
+		return nil, nil, err
+	}
+	weights, err = q.Prior.of(q, lat)
+	return losses, weights, err
+}
+
+// Start returns the multiplier of permute-and-flip's closed-form bound on the lattice of step 2Δ (docs/losses.md): with the factors g of a product prior, or
+// g = 1, it is Σ z^u g(u) c(u) / Σ z^u g(u) for each vector, times its weight, where two or more candidates are best. It is rounded, and no bound by itself.
+func (q *Question) Start(losses []*big.Rat) *big.Rat {
+	factors, product, err := q.Prior.product(q)
+	z := math.Exp(-q.Epsilon.Float())
+	most, power, sum, all := losses[len(losses)-1], 1.0, 0.0, 0.0
+	for v, c := range losses {
+		g := power
+		if err == nil && product {
+			factor, _ := new(big.Rat).Quo(factors[v], factors[0]).Float64()
+			g *= factor
+		}
+		if c.Sign() > 0 {
+			share, _ := new(big.Rat).Quo(c, most).Float64()
+			sum += g * share
+		}
+		all += g
+		power *= z
+	}
+	x := new(big.Rat)
+	if s := sum / all; s > 0 && !math.IsInf(s, 0) {
+		x.SetFloat64(s)
+	}
+	return x.Mul(x, most)
+}
 
 // Instance returns the question to a mechanism that a count vector's depths are: scores in steps of the lattice, so that 2Δ = L.
 func (q *Question) Instance(m []int) *mechanisms.Instance {

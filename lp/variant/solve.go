@@ -82,13 +82,13 @@ func (p *Program) build() {
 		t.Delta, t.Pairs = p.Question.Delta, Rows{p.vars, p.Question.L}.Pairs
 	}
 	var integers []*big.Int
-	integers, p.unit = overCommon(p.losses)
+	integers, p.unit = arith.Multiples(p.losses)
 	for j := range p.vars.Len() {
 		t.Count = append(t.Count, int64(p.vars.Count[j]))
 		t.Loss = append(t.Loss, integers[p.vars.Depth[j]])
 	}
 	if !p.Question.Worst {
-		t.Weight, p.mass = overCommon(p.weights)
+		t.Weight, p.mass = arith.Multiples(p.weights)
 	}
 	Rows{p.vars, p.Question.L}.Worst(func(r table.Row) bool {
 		t.Start = append(t.Start, r)
@@ -96,24 +96,6 @@ func (p *Program) build() {
 	})
 	t.Interior = p.interior()
 	p.table = t
-}
-
-// overCommon returns rationals >= 0 as multiples of a unit.
-func overCommon(xs []*big.Rat) (multiples []*big.Int, unit *big.Rat) {
-	den := arith.CommonDenominator(xs)
-	common := new(big.Int)
-	for _, x := range xs {
-		m := new(big.Int).Quo(den, x.Denom())
-		multiples = append(multiples, m.Mul(m, x.Num()))
-		common.GCD(nil, nil, common, m)
-	}
-	if common.Sign() == 0 {
-		common.SetInt64(1)
-	}
-	for _, m := range multiples {
-		m.Quo(m, common)
-	}
-	return multiples, new(big.Rat).SetFrac(common, den)
 }
 
 // interior returns the exponential mechanism with a weight per step of the lattice half-way between z^{1/L} and 1, rounded: private
@@ -157,10 +139,24 @@ type Solution struct {
 // Solve bounds the optimum: exactly where e^ε is rational, to the gap otherwise, or as far as the context lets it.
 func (p *Program) Solve(ctx context.Context, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) (*Solution, error) {
 	s, err := p.table.Solve(ctx, p.Question.Epsilon, solver, gap, report)
+	return p.solution(s, err)
+}
+
+func (p *Program) solution(s *table.Solution, err error) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
 	return &Solution{s, table.Bounds{Low: new(big.Rat).Mul(s.Lower, p.unit), High: new(big.Rat).Mul(s.Upper, p.unit)}, p}, nil
+}
+
+// Prove returns what a table of masses, by variable, and multipliers of rows show. A row's multiplier is in the units of the prior and the loss, and
+// for its upper variable's mass.
+func (p *Program) Prove(mass []*big.Rat, rows []table.Row, multiplier []*big.Rat, zLow, zHigh *big.Rat) (*Solution, error) {
+	unit := new(big.Rat).Mul(p.unit, p.mass)
+	for i, x := range multiplier {
+		multiplier[i] = new(big.Rat).Quo(x, unit)
+	}
+	return p.solution(p.table.Prove(mass, rows, multiplier, zLow, zHigh))
 }
 
 // Price returns by how much the optimum falls at most for each unit of δ: whatever δ', the optimum at δ' is at least the lower end of the optimum minus

@@ -54,3 +54,21 @@ func CommonDenominator(xs []*big.Rat) *big.Int {
 	}
 	return den
 }
+
+// Multiples returns rationals >= 0 as multiples of a unit, the greatest common one.
+func Multiples(xs []*big.Rat) (multiples []*big.Int, unit *big.Rat) {
+	den := CommonDenominator(xs)
+	common := new(big.Int)
+	for _, x := range xs {
+		m := new(big.Int).Quo(den, x.Denom())
+		multiples = append(multiples, m.Mul(m, x.Num()))
+		common.GCD(nil, nil, common, m)
+	}
+	if common.Sign() == 0 {
+		common.SetInt64(1)
+	}
+	for _, m := range multiples {
+		m.Quo(m, common)
+	}
+	return multiples, new(big.Rat).SetFrac(common, den)
+}

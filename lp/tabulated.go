@@ -1,0 +1,69 @@
+package lp
+
+import (
+	"math/big"
+
+	"optratio/lp/table"
+	"optratio/lp/variant"
+	"optratio/number/arith"
+	"optratio/number/interval"
+)
+
+// tabulated returns what proves an answer as a table of probabilities and multipliers of rows, which certificates of other losses and priors hold.
+func (a *Answer) tabulated() (*variant.Solution, error) {
+	e := a.Evidence
+	p, prec := e.Program, e.Prec
+	t, err := variant.New(a.Request.question())
+	if err != nil {
+		return nil, err
+	}
+	if prec == 0 {
+		z, _ := p.Epsilon.Z()
+		return tabulate(p, t, exactNumbers{}, z, z, z, e.Proposal, func(x *big.Rat) *big.Rat { return x })
+	}
+	prec += tablePrecision
+	f, scale := enclosedNumbers{arith.Interval{Prec: prec}}, new(big.Int).Lsh(one, prec)
+	low, high := table.Between(p.Epsilon, prec)
+	return tabulate(p, t, f, p.Epsilon.ExpNeg(big.NewRat(1, 1), prec), low, high, e.Proposal, func(x interval.Interval) *big.Rat {
+		r, _ := x.Mid().Rat(nil)
+		if r == nil {
+			return new(big.Rat)
+		}
+		n := new(big.Int).Mul(r.Num(), scale)
+		return r.SetFrac(n.Quo(n, r.Denom()), scale)
+	})
+}
+
+// tablePrecision is how many bits more than the evaluation a table has: it is mixed with another one until every row holds, which it misses by as little.
+const tablePrecision = 64
+
+// tabulate reads a proposal as a table, mixed with permute-and-flip as upperBound does, and multipliers of all rows, as walk finds them.
+func tabulate[T any](p *Program, t *variant.Program, f ordered[T], z T, low, high *big.Rat, prop *Proposal, rational func(T) *big.Rat) (*variant.Solution, error) {
+	u, flip := point(p, f, z, prop.Injection), point(p, f, z, nil)
+	share := f.Zero()
+	if theta, ok := mixture(p, f, z, u, flip); ok {
+		share = f.FromRat(theta)
+	} else {
+		u = flip
+	}
+	mass := make([]*big.Rat, len(u))
+	for j := range u {
+		of := f.FromRat(new(big.Rat).SetInt(p.mass[p.vars.Orbit[j]]))
+		mass[j] = rational(f.Quo(f.Add(u[j], f.Mul(share, f.Sub(flip[j], u[j]))), of))
+	}
+	var rows []table.Row
+	var multiplier []*big.Rat
+	add := func(r table.Row, mu *big.Rat) {
+		if mu != nil && mu.Sign() > 0 {
+			mu = new(big.Rat).Mul(mu, new(big.Rat).SetInt(p.mass[p.vars.Orbit[r.Above]]))
+			rows, multiplier = append(rows, r), append(multiplier, mu.Mul(mu, p.pay))
+		}
+	}
+	walk(p, f, z, prop, func(j int32, lambda T) {
+		add(table.Row{Above: j, Below: p.vars.Up[j], Private: true}, rational(lambda))
+	})
+	for i, c := range prop.Cuts {
+		add(c, prop.Multiplier[i])
+	}
+	return t.Prove(mass, rows, multiplier, low, high)
+}
