@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	files "optratio/internal/grid"
 	"optratio/internal/ratiomap"
 	"optratio/internal/sweep"
 )
@@ -63,12 +65,19 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	if err != nil {
 		return command.Usagef("-o %s: give a name that ends in .csv or .parquet", command.Quoted(f.out))
 	}
-	if done, err := f.merged(parts); done || err != nil {
+	if done, err := f.merged(ctx, parts); done || err != nil {
 		return err
 	}
 	out, err := command.CreateOutput("-o", f.out)
 	if err != nil {
 		return err
+	}
+	if info, err := os.Stat(f.out); err == nil && info.Mode().IsRegular() { // a sweep may be writing it
+		held, err := files.Open(f.out, false)
+		if err != nil {
+			return command.Usagef("-o %s: %w", f.out, err)
+		}
+		defer held.Close()
 	}
 	table, err := command.Await(ctx, 0, func() (*sweep.Table, error) {
 		var read []sweep.Part
@@ -120,14 +129,17 @@ type mapMergeDoc struct {
 }
 
 // merged puts the files of a map together, if the first one is of a map.
-func (f *mergeFlags) merged(parts []string) (done bool, err error) {
+func (f *mergeFlags) merged(ctx context.Context, parts []string) (done bool, err error) {
 	if !ratiomap.IsTable(parts[0]) {
 		return false, nil // what is wrong with it is said by who reads it
 	}
 	if filepath.Ext(f.out) != ".csv" {
 		return false, command.Usagef("-o %s: maps are merged into a file that ends in .csv", command.Quoted(f.out))
 	}
-	lattices, err := ratiomap.Merge(filepath.Clean(f.out), parts)
+	lattices, err := ratiomap.Merge(ctx, filepath.Clean(f.out), parts)
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
+		return false, cause
+	}
 	if err != nil {
 		return false, command.Exit(command.Usage, err)
 	}

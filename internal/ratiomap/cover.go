@@ -88,35 +88,56 @@ const (
 //
 // the second where (k+1)^n > 2 k^n. Both fall strictly as n grows (docs/map.md). n >= 2.
 func ClosedForm(n, k int) *big.Rat {
+	forms := closedForms(n, k)
+	excess := new(big.Rat).SetFrac(forms[0].num, forms[0].den)
+	if len(forms) > 1 {
+		if deep := new(big.Rat).SetFrac(forms[1].num, forms[1].den); deep.Cmp(excess) < 0 {
+			excess = deep
+		}
+	}
+	return excess.Add(excess, one)
+}
+
+// ratio is a fraction of integers, not in lowest terms: den > 0.
+type ratio struct{ num, den *big.Int }
+
+// closedForms returns the fractions of ClosedForm, without the 1.
+func closedForms(n, k int) []ratio {
 	power := func(base, exponent int) *big.Int {
 		return new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(exponent)), nil)
 	}
 	low, high := power(k, n-1), power(k+1, n)
 	tied := new(big.Int).Sub(high, new(big.Int).Mul(low, big.NewInt(int64(n+k))))
-	excess := new(big.Rat).SetFrac(new(big.Int).Mul(low, big.NewInt(int64(n-1))), tied)
+	forms := []ratio{{new(big.Int).Mul(low, big.NewInt(int64(n-1))), tied}}
 	if high.Sub(high, low.Mul(low, big.NewInt(int64(2*k)))); high.Sign() > 0 {
-		if deep := new(big.Rat).SetFrac(power(k-1, n), high); deep.Cmp(excess) < 0 {
-			excess = deep
-		}
+		forms = append(forms, ratio{power(k-1, n), high})
 	}
-	return excess.Add(excess, big.NewRat(1, 1))
+	return forms
 }
 
-// Settled returns the least n from which on the closed form is at most the target, which is above 1.
-func Settled(k int, target *big.Rat) int {
-	within := func(n int) bool { return ClosedForm(n, k).Cmp(target) <= 0 }
+// Settled returns the least n from which on the closed form is at most the target, which is above 1. Where the context ends before that is known, the error is its cause.
+func Settled(ctx context.Context, k int, target *big.Rat) (int, error) {
+	excess := new(big.Rat).Sub(target, one)
+	within := func(n int) bool {
+		return slices.ContainsFunc(closedForms(n, k), func(f ratio) bool {
+			return new(big.Int).Mul(f.num, excess.Denom()).Cmp(new(big.Int).Mul(f.den, excess.Num())) <= 0
+		})
+	}
 	low, high := 1, 2 // not within, as far as it is known, and within
-	for !within(high) {
+	for ctx.Err() == nil && !within(high) {
 		low, high = high, 2*high
 	}
-	for high-low > 1 {
+	for ctx.Err() == nil && high-low > 1 {
 		if middle := (low + high) / 2; within(middle) {
 			high = middle
 		} else {
 			low = middle
 		}
 	}
-	return high
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	return high, nil
 }
 
 // Prove covers all ε for one lattice. Where the error is ErrTarget the cover is complete, but its bound is above the target.
@@ -158,7 +179,7 @@ func Prove(ctx context.Context, n, k int, level lp.Level, o Options) (*Cover, er
 		return &paper, err
 	}
 	var err error
-	if p.form, err = newForm(n, k, k+1, MaxMonotone); err != nil {
+	if p.form, err = newForm(ctx, n, k, k+1, MaxMonotone); err != nil {
 		return nil, err
 	}
 	if p.monotone, err = newMonotone(p.form); err != nil {
@@ -172,12 +193,14 @@ func threshold(k int) int64 {
 	low, high := int64(1<<(zBits-1)), int64(1<<zBits)
 	for high-low > grid {
 		middle := (low + high) / 2
-		z := rational(middle)
-		sum, power := new(big.Rat), big.NewRat(1, 1)
+		// Σ z^v in units of 2^-(zBits k), by Horner's rule
+		z, sum, unit := big.NewInt(middle), new(big.Int), big.NewInt(1)
 		for range k {
-			sum.Add(sum, power.Mul(power, z))
+			sum.Add(sum, unit)
+			sum.Mul(sum, z)
+			unit.Lsh(unit, zBits)
 		}
-		if sum.Cmp(big.NewRat(1, 1)) <= 0 {
+		if sum.Cmp(unit) <= 0 {
 			low = middle
 		} else {
 			high = middle
@@ -208,7 +231,7 @@ func (p *prover) choose(ctx context.Context, from int64) error {
 	}
 	if orbits := lattice.Orbits(p.n, p.k); p.options.Gap > 0 && orbits.Cmp(big.NewInt(min(fewOrbits, int64(limit)))) <= 0 {
 		var err error
-		p.form, err = newForm(p.n, p.k, p.k+1, fewOrbits)
+		p.form, err = newForm(ctx, p.n, p.k, p.k+1, fewOrbits)
 		return err
 	}
 	target, _ := p.options.Target.Float64()
@@ -216,7 +239,7 @@ func (p *prover) choose(ctx context.Context, from int64) error {
 	for top := 1; top <= p.k+1; top++ {
 		q := &prover{n: p.n, k: p.k, options: p.options}
 		var err error
-		q.form, err = newForm(p.n, p.k, top, limit)
+		q.form, err = newForm(ctx, p.n, p.k, top, limit)
 		if errors.Is(err, errTooMany) && top > 1 {
 			return nil
 		}

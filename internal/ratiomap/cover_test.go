@@ -37,7 +37,7 @@ func optimum(t *testing.T, n, k int, z *big.Rat) (best, flip *big.Rat) {
 func TestBoundBetweenDualPoints(t *testing.T) {
 	ctx := context.Background()
 	for _, s := range [][2]int{{3, 3}, {4, 3}, {3, 5}} {
-		f, err := newForm(s[0], s[1], s[1]+1, 1e6)
+		f, err := newForm(t.Context(), s[0], s[1], s[1]+1, 1e6)
 		require.NoError(t, err)
 		p := &prover{n: s[0], k: s[1], form: f, options: Options{Gap: MinGap}}
 		const low, high = 640 << 10, 704 << 10
@@ -104,7 +104,18 @@ func TestClosedForm(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, 5, Settled(2, big.NewRat(1014, 1000)))
+	from, err := Settled(t.Context(), 2, big.NewRat(1014, 1000))
+	require.NoError(t, err)
+	assert.Equal(t, 5, from)
+	for k := 1; k <= 12; k++ { // the fractions that Settled compares are those of the closed form
+		target := big.NewRat(102, 100)
+		from, err := Settled(t.Context(), k, target)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, ClosedForm(from, k).Cmp(target), 0, k)
+		if from > 2 {
+			assert.Positive(t, ClosedForm(from-1, k).Cmp(target), k)
+		}
+	}
 }
 
 // TestErrorRisesWithZ: permute-and-flip's error over the lattice does not fall as z rises.
@@ -298,7 +309,7 @@ func TestMonotoneLevel(t *testing.T) {
 
 // TestUselessPoints: between points that prove nothing the bound is the universal one.
 func TestUselessPoints(t *testing.T) {
-	f, err := newForm(3, 3, 4, 1e6)
+	f, err := newForm(t.Context(), 3, 3, 4, 1e6)
 	require.NoError(t, err)
 	p := &prover{n: 3, k: 3, form: f, options: Options{Gap: MinGap}}
 	nothing := make([]int64, len(f.classes))

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the tables of docs/map.md")
 func mapTable(t *testing.T, name string) (table map[[2]int][]Row, ks []int) {
 	data, err := os.ReadFile("../../testdata/" + name)
 	require.NoError(t, err)
-	rows, err := ReadTable(data)
+	rows, err := ReadTable(t.Context(), data)
 	require.NoError(t, err)
 	table = map[[2]int][]Row{}
 	for _, r := range rows {
@@ -132,7 +132,9 @@ func TestWithinOnePercent(t *testing.T) {
 	paper, _ := mapTable(t, "map.csv")
 	full, ks := mapTable(t, "map-full.csv")
 	for k := 1; k <= slices.Max(ks); k++ {
-		for n := 2; n < Settled(k, percent); n++ {
+		from, err := Settled(t.Context(), k, percent)
+		require.NoError(t, err)
+		for n := 2; n < from; n++ {
 			at := [2]int{n, k}
 			within := func(rows []Row, levels ...string) bool {
 				return rows != nil && boundOf(rows).Cmp(percent) <= 0 && slices.Contains(levels, rows[0].Constraints)

@@ -1,6 +1,7 @@
 package ratiomap
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -73,8 +74,9 @@ func vectors(m []int, top int) *big.Int {
 	return total
 }
 
-// newForm lists the classes and chains. It fails with errTooMany where there are more classes than limit.
-func newForm(n, k, top, limit int) (*form, error) {
+// newForm lists the classes and chains. It fails with errTooMany where there are more classes than limit. Where the context ends before that
+// is done, the error is its cause.
+func newForm(ctx context.Context, n, k, top, limit int) (*form, error) {
 	f := &form{n: n, k: k, top: top, start: []int32{0}}
 	ids := map[string]int32{}
 	visit := func(m []int, depth int) {
@@ -108,7 +110,10 @@ func newForm(n, k, top, limit int) (*form, error) {
 		f.start = append(f.start, int32(len(f.class)))
 		f.weight = append(f.weight, new(big.Int).Mul(big.NewInt(int64(n)), vectors(o, top)))
 		if len(f.classes) > limit {
-			err = fmt.Errorf("%w: more than %d", errTooMany, limit)
+			err = fmt.Errorf("%w: n = %d, k = %d have more than %d", errTooMany, n, k, limit)
+		}
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
 		}
 		return err == nil
 	})

@@ -16,7 +16,7 @@ func TestClassesAddUp(t *testing.T) {
 	for n := 3; n <= 7; n++ {
 		for k := 1; k <= 5; k++ {
 			for top := 1; top <= k+1; top++ {
-				f, err := newForm(n, k, top, 1e6)
+				f, err := newForm(t.Context(), n, k, top, 1e6)
 				require.NoError(t, err)
 				all := new(big.Int)
 				visits := make([]*big.Int, len(f.classes))
@@ -44,7 +44,7 @@ func TestClassesAddUp(t *testing.T) {
 
 // TestTooManyClasses: the limit holds.
 func TestTooManyClasses(t *testing.T) {
-	_, err := newForm(8, 6, 3, 100)
+	_, err := newForm(t.Context(), 8, 6, 3, 100)
 	assert.ErrorIs(t, err, errTooMany)
 }
 
@@ -91,7 +91,7 @@ func dualOf(t *testing.T, f *form, z *big.Rat, y []int64) *big.Rat {
 func TestWalkIsTheDualFunction(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	for _, s := range [][3]int{{3, 3, 4}, {4, 3, 4}, {4, 3, 2}, {5, 3, 1}, {3, 5, 2}} {
-		f, err := newForm(s[0], s[1], s[2], 1e6)
+		f, err := newForm(t.Context(), s[0], s[1], s[2], 1e6)
 		require.NoError(t, err)
 		for range 20 {
 			z := 1<<(zBits-1) + rng.Int64N(1<<(zBits-1)+1)

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"os"
-	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"optratio/lp"
@@ -73,52 +70,83 @@ type Place struct {
 // Missing returns how many lattices are yet to be computed.
 func (s *Summary) Missing() int { return s.Lattices - s.Kept - s.Computed }
 
-// ErrFile is wrapped by errors about the files of a run.
-var ErrFile = errors.New("file")
+// ErrFile is wrapped by errors about the files of a run, and ErrInternal by errors that panics became.
+var (
+	ErrFile     = errors.New("file")
+	ErrInternal = errors.New("internal error, please report it")
+)
 
-// lattices lists the (n, k) of the part, by k.
-func (p *Plan) lattices() [][2]int {
-	all := p.whole()
-	if p.Parts < 2 {
-		return all
-	}
-	mine := map[[2]int]bool{}
-	for i, at := range slices.SortedStableFunc(slices.Values(all), func(a, b [2]int) int { return cmp.Compare(work(b), work(a)) }) {
-		mine[at] = i%p.Parts == p.Part
-	}
-	return slices.DeleteFunc(all, func(at [2]int) bool { return !mine[at] })
+// MaxLattices bounds the lattices of a grid.
+const MaxLattices = 1_000_000
+
+// layout is a plan written out.
+type layout struct {
+	lattices [][2]int    // (n, k) of the part, by k, then n
+	settled  map[int]int // Settled of each k; none where the part is not the whole
 }
 
-// whole lists the grid's (n, k), by k.
-func (p *Plan) whole() [][2]int {
-	var all [][2]int
+// lay writes a plan out. Where the context ends before that is done, the error is its cause.
+func (p *Plan) lay(ctx context.Context) (*layout, error) {
+	l := &layout{settled: map[int]int{}}
+	whole := p.Parts < 2
 	for _, k := range p.K {
 		ns := p.N
-		if ns == nil {
-			for n := 2; n <= max(2, Settled(k, p.Target)); n++ {
-				ns = append(ns, n)
+		if ns == nil || whole {
+			from, err := Settled(ctx, k, p.Target)
+			if err != nil {
+				return nil, err
+			}
+			if l.settled[k] = from; ns == nil {
+				ns = count(2, max(2, from))
 			}
 		}
+		if len(l.lattices)+len(ns) > MaxLattices {
+			return nil, fmt.Errorf("%w: more than %d lattices; give fewer n or k at a time", lp.ErrTooLarge, MaxLattices)
+		}
 		for _, n := range ns {
-			all = append(all, [2]int{n, k})
+			l.lattices = append(l.lattices, [2]int{n, k})
 		}
 	}
-	return all
+	if !whole {
+		l.lattices, l.settled = p.mine(l.lattices), nil
+	}
+	return l, nil
 }
 
-// Run proves bounds for the lattices of a grid that the file does not have. What is finished when the context ends is in the file. Numbers of a lattice depend
-// on its parameters and the options alone.
+// count lists the whole numbers of a range.
+func count(from, to int) (out []int) {
+	for n := from; n <= to; n++ {
+		out = append(out, n)
+	}
+	return out
+}
+
+// mine returns the lattices of the part.
+func (p *Plan) mine(all [][2]int) (mine [][2]int) {
+	slices.SortStableFunc(all, func(a, b [2]int) int { return cmp.Compare(work(b), work(a)) })
+	for i := p.Part; i < len(all); i += p.Parts {
+		mine = append(mine, all[i])
+	}
+	slices.SortFunc(mine, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) })
+	return mine
+}
+
+// Run proves bounds for the lattices of a grid that the file does not have. When the context ends it returns at once, and what was finished by then is in the file. A
+// lattice that fails does not keep the others from being computed. Numbers of a lattice depend on its parameters and the options alone. Without a Summary no lattice was begun.
 func Run(ctx context.Context, p *Plan, f Files) (*Summary, error) {
 	begin := time.Now()
-	all := p.lattices()
-	table, err := f.load(ctx, p)
+	l, err := p.lay(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Summary{File: f.Path, Lattices: len(all)}
+	table, err := f.open(ctx, p, l.lattices)
+	if err != nil {
+		return nil, err
+	}
+	s := &Summary{File: f.Path, Lattices: len(l.lattices)}
 	var due [][2]int
-	for _, at := range all {
-		if table[at] != nil {
+	for _, at := range l.lattices {
+		if table.rows[at] != nil {
 			s.Kept++
 		} else {
 			due = append(due, at)
@@ -126,23 +154,23 @@ func Run(ctx context.Context, p *Plan, f Files) (*Summary, error) {
 	}
 	// The large ones come first, so that no core waits for one at the end.
 	slices.SortStableFunc(due, func(a, b [2]int) int { return cmp.Compare(work(b), work(a)) })
-	if err := f.save(table); err != nil {
-		return nil, err
-	}
-	err = f.compute(ctx, p, due, func(c *Cover) error {
+	err = p.compute(ctx, f.Jobs, due, func(c *Cover) error {
 		if f.Certs != "" {
 			if err := f.certify(c); err != nil {
 				return err
 			}
 		}
-		table[[2]int{c.N, c.K}] = c.rows()
 		s.Computed++
 		if f.Report != nil {
 			f.Report(s.Kept+s.Computed, s.Lattices)
 		}
-		return f.save(table)
+		return table.append(c)
 	})
-	s.summarise(p, table)
+	if err == nil && s.Missing() == 0 {
+		err = table.finish()
+	}
+	err = errors.Join(err, table.close())
+	s.summarise(p, l, table.rows)
 	s.Seconds = time.Since(begin).Seconds()
 	return s, err
 }
@@ -150,43 +178,57 @@ func Run(ctx context.Context, p *Plan, f Files) (*Summary, error) {
 // work is a measure of what a lattice takes.
 func work(at [2]int) int { return at[0] * at[1] * at[1] }
 
-// compute proves bounds for some lattices, several at a time. take gets them one after the other.
-func (f *Files) compute(ctx context.Context, p *Plan, due [][2]int, take func(*Cover) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var group sync.WaitGroup
-	var mutex sync.Mutex
-	var failed error
-	next := make(chan [2]int)
-	for range max(1, f.Jobs) {
-		group.Go(func() {
-			for at := range next {
-				c, err := p.one(ctx, at)
-				mutex.Lock()
-				if err == nil && ctx.Err() == nil {
-					err = take(c)
-				}
-				if err != nil && ctx.Err() == nil {
-					failed = err
-					cancel(err)
-				}
-				mutex.Unlock()
-			}
-		})
+// compute proves bounds for some lattices, several at a time. take gets them one after the other, and none after the end of the context. The first error of a lattice is
+// returned when all have been tried; one about a file at once.
+func (p *Plan) compute(ctx context.Context, jobs int, due [][2]int, take func(*Cover) error) error {
+	type result struct {
+		cover *Cover
+		err   error
 	}
-	for _, at := range due {
+	results := make(chan result, max(1, jobs)) // so that a worker that is left behind can end
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	running := 0
+	var failed error
+	for len(due) > 0 || running > 0 {
+		for ; len(due) > 0 && running < max(1, jobs); running++ {
+			at := due[0]
+			due = due[1:]
+			go func() {
+				c, err := p.one(inner, at)
+				results <- result{c, err}
+			}()
+		}
+		var r result
 		select {
-		case next <- at:
 		case <-ctx.Done():
+			return nil
+		case r = <-results:
+			running--
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if r.err == nil {
+			r.err = take(r.cover)
+		}
+		if errors.Is(r.err, ErrFile) {
+			return r.err
+		}
+		if failed == nil {
+			failed = r.err
 		}
 	}
-	close(next)
-	group.Wait()
 	return failed
 }
 
 // one proves the bound of a lattice. That it is above the target is no error here.
 func (p *Plan) one(ctx context.Context, at [2]int) (c *Cover, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: n = %d, k = %d: %v", ErrInternal, at[0], at[1], r)
+		}
+	}()
 	c, err = Prove(ctx, at[0], at[1], p.Level, p.Options)
 	if err != nil && !errors.Is(err, ErrTarget) {
 		return nil, err
@@ -199,21 +241,11 @@ func (p *Plan) one(ctx context.Context, at [2]int) (c *Cover, err error) {
 	return c, nil
 }
 
-// CertificateName is the name of a lattice's certificate in its folder.
-func CertificateName(n, k int, level lp.Level) string {
-	return fmt.Sprintf("%d-%d-%s.cert", n, k, level)
-}
-
-// certify writes a lattice's certificate.
-func (f *Files) certify(c *Cover) error {
-	return replace(filepath.Join(f.Certs, CertificateName(c.N, c.K, c.Level)), c.WriteCertificate)
-}
-
 // summarise fills in what the table shows.
-func (s *Summary) summarise(p *Plan, table map[[2]int][]Row) {
+func (s *Summary) summarise(p *Plan, l *layout, table map[[2]int][]Row) {
 	s.Bound = 1
 	bounds := map[[2]int]*big.Rat{}
-	for _, at := range p.lattices() {
+	for _, at := range l.lattices {
 		rows := table[at]
 		if rows == nil {
 			continue
@@ -236,7 +268,7 @@ func (s *Summary) summarise(p *Plan, table map[[2]int][]Row) {
 		return
 	}
 	for _, k := range p.K {
-		t := Settlement{K: k, From: Settled(k, p.Target), All: true}
+		t := Settlement{K: k, From: l.settled[k], All: true}
 		most := up(ClosedForm(max(2, t.From), k))
 		for n := 3; n < t.From && k > 1; n++ { // for n <= 2 or k = 1 it is 1 by theorem
 			bound := bounds[[2]int{n, k}]
@@ -256,22 +288,4 @@ func (s *Summary) summarise(p *Plan, table map[[2]int][]Row) {
 		}
 		s.Settled = append(s.Settled, t)
 	}
-}
-
-// replace writes a file that appears whole or not at all.
-func replace(path string, write func(w writer) error) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("%w %s: %w", ErrFile, path, err)
-	}
-	defer os.Remove(temp.Name())
-	err = write(temp)
-	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("%w %s: %w", ErrFile, path, err)
-	}
-	return nil
 }

@@ -3,18 +3,21 @@ package ratiomap
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
+	"optratio/lp"
 	"optratio/verify/certificate"
 )
 
@@ -68,7 +71,7 @@ func TestDoctoredTables(t *testing.T) {
 	runTo(t, plan(), f)
 	whole, err := os.ReadFile(f.Path)
 	require.NoError(t, err)
-	rows, err := ReadTable(whole)
+	rows, err := ReadTable(t.Context(), whole)
 	require.NoError(t, err)
 	for i := range rows {
 		if rows[i].N != 4 || rows[i].K != 2 {
@@ -84,7 +87,7 @@ func TestDoctoredTables(t *testing.T) {
 	}
 	for _, bad := range []string{"n,k\n", "n,k,constraints,z_from,z_to,bound,proof,classes,seen_eps,seen_ratio\nx,2,paper,0,1,1,threshold,0,,\n",
 		"n,k,constraints,z_from,z_to,bound,proof,classes,seen_eps,seen_ratio\n3,2,paper,0,?,1,threshold,0,,\n"} {
-		_, err := ReadTable([]byte(bad))
+		_, err := ReadTable(t.Context(), []byte(bad))
 		assert.Error(t, err, bad)
 	}
 }
@@ -115,7 +118,7 @@ func TestKeptRowsAreCheckedAgain(t *testing.T) {
 	runTo(t, plan(), f)
 	whole, err := os.ReadFile(f.Path)
 	require.NoError(t, err)
-	rows, err := ReadTable(whole)
+	rows, err := ReadTable(t.Context(), whole)
 	require.NoError(t, err)
 	i := slices.IndexFunc(rows, func(r Row) bool { return r.N == 4 && r.K == 2 && r.Proof == ProofDual })
 	path := filepath.Join(f.Certs, CertificateName(4, 2, 0))
@@ -177,7 +180,7 @@ func TestShards(t *testing.T) {
 	assert.Equal(t, 6, computed)
 	merged := filepath.Join(dir, "merged.csv")
 	for _, some := range [][]string{parts, append(parts, f.Path, parts[1])} {
-		lattices, err := Merge(merged, some)
+		lattices, err := Merge(t.Context(), merged, some)
 		require.NoError(t, err)
 		assert.Equal(t, 6, lattices)
 		again, err := os.ReadFile(merged)
@@ -195,9 +198,120 @@ func TestShards(t *testing.T) {
 	for name, change := range map[string][2]string{"another bound": {",1,threshold", ",1.5,threshold"}, "other constraints": {"paper", "full"}, "a hole": {",threshold,", ",dual,"}} {
 		bad := filepath.Join(dir, "bad.csv")
 		require.NoError(t, os.WriteFile(bad, []byte(strings.ReplaceAll(string(whole), change[0], change[1])), 0o644))
-		_, err = Merge(merged, []string{parts[0], parts[1], bad})
+		_, err = Merge(t.Context(), merged, []string{parts[0], parts[1], bad})
 		assert.ErrorIs(t, err, ErrFile, name)
 	}
-	_, err = Merge(merged, []string{filepath.Join(dir, "none.csv")})
+	_, err = Merge(t.Context(), merged, []string{filepath.Join(dir, "none.csv")})
 	assert.ErrorIs(t, err, ErrFile)
+}
+
+// spent is a context that ends when it is asked the so many-th time whether it has.
+type spent struct {
+	context.Context
+	left atomic.Int64
+}
+
+var errSpent = errors.New("spent")
+
+func (c *spent) Err() error {
+	if c.left.Add(-1) < 0 {
+		return errSpent
+	}
+	return nil
+}
+
+func spentAfter(looks int64) *spent {
+	c := &spent{Context: context.Background()}
+	c.left.Store(looks)
+	return c
+}
+
+// Writing out a grid, listing the classes of a lattice and reading a table all end with the context, before their work is done.
+func TestPlanningEndsWithTheContext(t *testing.T) {
+	p := &Plan{K: count(1, 1000), Options: Options{Target: big.NewRat(1014, 1000)}}
+	path := filepath.Join(t.TempDir(), "map.csv")
+	for looks := range int64(40) {
+		_, err := Run(spentAfter(looks), p, Files{Path: path, Jobs: 1})
+		require.ErrorIs(t, err, errSpent)
+	}
+	assert.NoFileExists(t, path)
+	_, err := newForm(spentAfter(3), 400, 400, 2, 1e6)
+	require.ErrorIs(t, err, errSpent)
+	_, err = ReadTable(spentAfter(2), []byte(text(slices.Repeat([]Row{{N: 2, K: 1, Constraints: "paper", Interval: Interval{new(big.Rat), one, one, ProofThreshold}}}, 5))))
+	require.ErrorIs(t, err, errSpent)
+	_, err = (&Plan{N: count(2, 3000), K: count(1, 1000), Options: p.Options}).lay(t.Context())
+	assert.ErrorIs(t, err, lp.ErrTooLarge)
+}
+
+// Rows that are written one after the other are put in order at the end, and a run that has been stopped leaves those of whole lattices.
+func TestStoppedRun(t *testing.T) {
+	dir := t.TempDir()
+	f := Files{Path: filepath.Join(dir, "map.csv"), Jobs: 1}
+	p := plan()
+	runTo(t, p, f)
+	whole, err := os.ReadFile(f.Path)
+	require.NoError(t, err)
+	g := Files{Path: filepath.Join(dir, "stopped.csv"), Jobs: 1, Resume: true}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	g.Report = func(done, _ int) {
+		if done == 3 {
+			cancel(errSpent)
+		}
+	}
+	s, err := Run(ctx, p, g)
+	require.NoError(t, err)
+	assert.Equal(t, 3, s.Missing())
+	g.Report = nil
+	s, err = Run(t.Context(), p, g)
+	require.NoError(t, err)
+	assert.Equal(t, [2]int{3, 3}, [2]int{s.Kept, s.Computed})
+	again, err := os.ReadFile(g.Path)
+	require.NoError(t, err)
+	assert.Equal(t, string(whole), string(again))
+}
+
+// A second run on the file of one at work is refused, and so is a merge into it; no row is lost.
+func TestTwoRunsOnOneFile(t *testing.T) {
+	f := Files{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1}
+	second := f
+	second.Resume = true
+	tried := 0
+	f.Report = func(int, int) {
+		tried++
+		_, err := Run(t.Context(), plan(), second)
+		assert.ErrorIs(t, err, ErrFile)
+		assert.ErrorContains(t, err, "another process is writing it")
+		_, err = Merge(t.Context(), f.Path, []string{"../../testdata/map.csv"})
+		assert.ErrorContains(t, err, "another process is writing it")
+	}
+	assert.Equal(t, 6, runTo(t, plan(), f).Computed)
+	assert.Equal(t, 6, tried)
+	assert.Equal(t, 6, runTo(t, plan(), second).Kept)
+}
+
+// What a killed run left of a certificate is gone after the next one, whatever lattice it was of; what a living process writes is left to it.
+func TestRestsOfKilledRuns(t *testing.T) {
+	dir := t.TempDir()
+	f := Files{Path: filepath.Join(dir, "map.csv"), Certs: filepath.Join(dir, "certs"), Jobs: 1, Resume: true, Valid: accepted}
+	require.NoError(t, os.Mkdir(f.Certs, 0o700))
+	for _, name := range []string{".4-2-paper.cert.new", ".9-9-paper.cert.new"} {
+		require.NoError(t, os.WriteFile(filepath.Join(f.Certs, name), []byte("optratio-interval 1\nn 4"), 0o600))
+	}
+	runTo(t, plan(), f)
+	for _, folder := range []string{dir, f.Certs} {
+		entries, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		for _, e := range entries {
+			assert.False(t, strings.HasPrefix(e.Name(), "."), e.Name())
+		}
+	}
+}
+
+// A lattice that cannot be computed does not keep the others from being.
+func TestOneLatticeFails(t *testing.T) {
+	p := plan()
+	p.N, p.K, p.MaxClasses = []int{3, 40}, []int{2, 30}, 40
+	s, err := Run(t.Context(), p, Files{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1})
+	require.ErrorIs(t, err, errTooMany)
+	assert.Equal(t, 2, s.Computed)
 }

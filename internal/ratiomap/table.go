@@ -2,25 +2,20 @@ package ratiomap
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/big"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"optratio/internal/decimal"
-	"optratio/lp"
+	files "optratio/internal/grid"
 )
-
-type writer = io.Writer
 
 // Row is a line of the table: the bound on one interval of z = e^-ε of one lattice.
 type Row struct {
@@ -63,10 +58,15 @@ func boundOf(rows []Row) *big.Rat {
 
 // WriteTable writes rows as CSV. Numbers have all their decimals.
 func WriteTable(w io.Writer, rows []Row) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(columns); err != nil {
+	if _, err := io.WriteString(w, strings.Join(columns, ",")+"\n"); err != nil {
 		return err
 	}
+	return writeRows(w, rows)
+}
+
+// writeRows writes the lines of rows.
+func writeRows(w io.Writer, rows []Row) error {
+	out := csv.NewWriter(w)
 	optional := func(x *big.Rat) string {
 		if x == nil {
 			return ""
@@ -84,8 +84,8 @@ func WriteTable(w io.Writer, rows []Row) error {
 	return out.Error()
 }
 
-// ReadTable reads rows, in the order of the file. A torn last line is no error; what is wrong elsewhere is, with its line.
-func ReadTable(data []byte) ([]Row, error) {
+// ReadTable reads rows, in the order of the file. A torn last line is no error; what is wrong elsewhere is, with its line. Where the context ends before that is done, the error is its cause.
+func ReadTable(ctx context.Context, data []byte) ([]Row, error) {
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
 	in := csv.NewReader(bytes.NewReader(whole))
 	head, err := in.Read()
@@ -97,6 +97,9 @@ func ReadTable(data []byte) ([]Row, error) {
 	}
 	var rows []Row
 	for {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		fields, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			return rows, nil
@@ -158,56 +161,11 @@ func Check(rows []Row) error {
 	return nil
 }
 
-// load reads the lattices that a run need not compute: those that the file has, complete and within the target, and with a folder for certificates those whose certificate proves what
-// the rows say. Nothing is read unless the run resumes, and a file that exists is an error then.
-func (f *Files) load(ctx context.Context, p *Plan) (map[[2]int][]Row, error) {
-	if f.Certs != "" {
-		if err := os.MkdirAll(f.Certs, 0o777); err != nil {
-			return nil, fmt.Errorf("%w %s: %w", ErrFile, f.Certs, err)
-		}
-	}
-	_, err := os.Stat(f.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return map[[2]int][]Row{}, nil
-	case err == nil && !f.Resume:
-		return nil, fmt.Errorf("%w %s: exists; go on with --resume, or remove it", ErrFile, f.Path)
-	}
-	table, err := read(f.Path)
-	if err != nil {
-		return nil, err
-	}
-	for _, rows := range table {
-		if c := rows[0].Constraints; c != p.Level.String() {
-			return nil, fmt.Errorf("%w %s: has constraints %s; name another file for %s", ErrFile, f.Path, c, p.Level)
-		}
-	}
-	for _, at := range p.lattices() {
-		rows, have := table[at]
-		if !have {
-			continue
-		}
-		lacks := Check(rows) != nil || boundOf(rows).Cmp(p.Target) > 0
-		if f.Certs != "" && !lacks {
-			proved, err := f.proved(ctx, rows, p.Level)
-			if err != nil {
-				return nil, err
-			}
-			lacks = !proved
-		}
-		if lacks {
-			delete(table, at)
-		}
-	}
-	return table, nil
-}
-
 // read returns the rows of a file by lattice.
-func read(path string) (map[[2]int][]Row, error) {
-	data, err := os.ReadFile(path)
-	var rows []Row
-	if err == nil {
-		rows, err = ReadTable(data)
+func read(ctx context.Context, path string, data []byte) (map[[2]int][]Row, error) {
+	rows, err := ReadTable(ctx, data)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrFile, path, err)
@@ -221,15 +179,6 @@ func read(path string) (map[[2]int][]Row, error) {
 		table[at] = append(table[at], r)
 	}
 	return table, nil
-}
-
-// proved reports whether a lattice has a certificate that is valid and states what the rows say, ratios seen aside.
-func (f *Files) proved(ctx context.Context, rows []Row, level lp.Level) (bool, error) {
-	text, err := os.ReadFile(filepath.Join(f.Certs, CertificateName(rows[0].N, rows[0].K, level)))
-	if err != nil || !cites(string(text), rows) {
-		return false, nil
-	}
-	return f.Valid(ctx, text)
 }
 
 // cites reports whether the lines of a certificate are about the lattice and the intervals of the rows, with the same bounds.
@@ -266,15 +215,23 @@ func cites(text string, rows []Row) bool {
 	return len(want) == 0
 }
 
-// Merge puts the files of shards together in one, and returns how many lattices that has. A lattice that several parts have must be the same in all of them.
-func Merge(path string, parts []string) (lattices int, err error) {
+// Merge puts the files of shards together in one, and returns how many lattices that has. A lattice that several parts have must be the same in all of them. Where the context
+// ends before that is done, the error is its cause.
+func Merge(ctx context.Context, path string, parts []string) (lattices int, err error) {
 	all, from := map[[2]int][]Row{}, map[[2]int]string{}
 	for _, part := range parts {
-		table, err := read(part)
+		data, err := os.ReadFile(part)
+		if err != nil {
+			return 0, fmt.Errorf("%w %s: %w", ErrFile, part, err)
+		}
+		table, err := read(ctx, part, data)
 		if err != nil {
 			return 0, err
 		}
 		for at, rows := range table {
+			if ctx.Err() != nil {
+				return 0, context.Cause(ctx)
+			}
 			if err := Check(rows); err != nil {
 				return 0, fmt.Errorf("%w %s: %w", ErrFile, part, err)
 			}
@@ -291,7 +248,12 @@ func Merge(path string, parts []string) (lattices int, err error) {
 	if len(levels) > 1 {
 		return 0, fmt.Errorf("%w %s: the parts have different constraints; merge files of one map", ErrFile, parts[0])
 	}
-	return len(all), (&Files{Path: path}).save(all)
+	file, err := files.Open(path, false)
+	if err != nil {
+		return 0, fmt.Errorf("%w %s: %w", ErrFile, path, err)
+	}
+	s := &store{path: path, file: file, rows: all}
+	return len(all), errors.Join(s.finish(), s.close())
 }
 
 // text returns rows as the file has them.
@@ -315,14 +277,4 @@ func IsTable(path string) bool {
 	head := make([]byte, len(want))
 	_, err = io.ReadFull(f, head)
 	return err == nil && string(head) == want
-}
-
-// save writes all rows, by k, n and z.
-func (f *Files) save(table map[[2]int][]Row) error {
-	var rows []Row
-	for _, r := range table {
-		rows = append(rows, r...)
-	}
-	slices.SortFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(a.K, b.K), cmp.Compare(a.N, b.N), a.From.Cmp(b.From)) })
-	return replace(f.Path, func(w io.Writer) error { return WriteTable(w, rows) })
 }
