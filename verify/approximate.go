@@ -64,11 +64,14 @@ func (c *run) approximate() (*Result, error) {
 	res.Target = number.Exact(delta)
 	t := &tracker{run: c, res: res}
 	bound, least, partial := Rational(delta), Rational(new(big.Rat)), false
+	bounded := Rational(plus(delta, deltaSlack)) // of readings
 	var attained func() *Witness
 	show := func(e event, q, other Vector, w func() *Witness) {
 		switch s, ok := e.excess.compare(bound, t.precision()); {
 		case !ok:
-			t.unclear()
+			if s, ok := e.excess.compare(bounded, 128); !c.opts.Readings || !ok || s > 0 {
+				t.unclear()
+			}
 		case s > 0:
 			t.fail(size(len(e.candidates), q, other), w)
 		}
@@ -98,6 +101,9 @@ func (c *run) approximate() (*Result, error) {
 				t.undecide("probabilities are negative")
 				partial = true
 			case d.a.Event == "" && d.b.Event == "":
+				if !d.a.whole() || !d.b.whole() {
+					t.undecide(noDistribution)
+				}
 				e := c.excess(d.a.P, d.b.P, t.precision())
 				show(e, d.q, d.to, func() *Witness {
 					w := c.pair(d.q, d.to, 0, e.p, e.o)
@@ -134,5 +140,6 @@ func (c *run) approximate() (*Result, error) {
 	if attained != nil {
 		res.Attained = attained()
 	}
+	c.readOff(res, "δ", res.TightDelta, res.Target)
 	return res, nil
 }

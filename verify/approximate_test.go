@@ -193,7 +193,7 @@ func TestTightDeltaInPart(t *testing.T) {
 	assert.Equal(t, "1", r.TightDelta.String())
 }
 
-// Where the sign of p - e^ε q is not known, what it may add counts: between tied candidates and scores one step apart with p in [7/10, 8/10] for the better one and
+// Where the sign of p - e^ε q is not known, what it may add counts: between tied candidates and scores one step apart with p in [66/100, 8/10] for the better one and
 // [33/100, 34/100] for the other, at e^ε = 3/2, the sums lie in [0, 1/20] and [0, 1/200].
 func TestTightDeltaOfUnknownSigns(t *testing.T) {
 	space := &Space{Unit: big.NewRat(1, 1), Gap: 2, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: parse(t, "3/2")}
@@ -203,7 +203,7 @@ func TestTightDeltaOfUnknownSigns(t *testing.T) {
 	subject := SubjectFunc(func(v Vector) (*Answer, error) {
 		p := []*Value{half, half}
 		if v[0] != v[1] {
-			p = []*Value{box(0.7, 0.8), box(0.33, 0.34)}
+			p = []*Value{box(0.66, 0.8), box(0.33, 0.34)}
 			if v[0] < v[1] {
 				slices.Reverse(p)
 			}

@@ -233,7 +233,8 @@ func (d *Domain) lacks(p Property) bool {
 // Options steer a check. The zero value checks the defaults without limits.
 type Options struct {
 	Properties []Property
-	Readings   bool       // values given Within bounds stand for any number there: violated is what fails for all choices of such numbers
+	Readings   bool       // values given Within bounds stand for any number there: proved is what holds for all choices of such numbers, violated what fails for all
+	Slack      *big.Rat   // what ε may be exceeded by; nil: nothing by exact numbers, and with Readings 1e-6 of ε by what readings leave open
 	MaxPrec    uint       // bits up to which enclosures are refined; 0: 1024
 	Worst      bool       // take DP to the worst neighbors alone, once regularity was proved, which Readings never prove; there is no range then
 	Step       int        // of Lattice: the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ
@@ -254,7 +255,9 @@ type run struct {
 	dom     *Domain
 	subject Subject
 	em      Subject
-	exp     *Value // e^ε
+	claim   *Value // e^ε
+	exp     *Value // e^{ε+slack}, of the slack that is given
+	most    *Value // what ratios may come to in readings that do not exceed it for certain
 }
 
 // errStop ends a property's loop; the reason is in its result.
@@ -280,7 +283,8 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 		opts.MaxPrec = 1024
 	}
 	opts.NoRange = opts.NoRange && !slices.Contains(opts.Properties, BoundedRange)
-	c := &run{ctx: ctx, opts: opts, dom: dom, subject: subject, em: em, exp: exp}
+	c := &run{ctx: ctx, opts: opts, dom: dom, subject: subject, em: em, claim: exp, exp: withSlack(exp, opts.Slack)}
+	c.most = c.loose()
 	found := map[Property]*Result{}
 	// Symmetry and shift-invariance are questions about single vectors; once symmetry is proved it saves work on the others.
 	order := []Property{Symmetry, Shift, Sum, Monotone, DP, ApproximateDP, BoundedRange, DominatesEM, DominatesEMMean, RDP, ZCDP}
@@ -396,7 +400,8 @@ type tracker struct {
 	undecided string
 	witness   func() *Witness
 	size      []int64
-	proofOnly bool // the check ends at the first comparison that rules a proof out
+	doubt     float64 // the greatest part by which numbers may exceed their limit in some reading
+	proofOnly bool    // the check ends at the first comparison that rules a proof out
 }
 
 // step counts a comparison, and reports errStop when it is time to end.
@@ -437,9 +442,11 @@ func (t *tracker) precision() uint {
 
 // unclear records a comparison that was not decided.
 func (t *tracker) unclear() {
-	if !t.run.opts.Readings {
-		t.undecide(fmt.Sprintf("enclosures of %d bits do not tell two numbers apart", t.run.opts.MaxPrec))
+	if t.run.opts.Readings {
+		t.undecide(openReading)
+		return
 	}
+	t.undecide(fmt.Sprintf("enclosures of %d bits do not tell two numbers apart", t.run.opts.MaxPrec))
 }
 
 // fail records a violation, to be described by witness where no smaller one turns up.
@@ -463,6 +470,9 @@ func (t *tracker) finish(err error) error {
 		t.res.Verdict, t.res.Reason = Undecided, t.undecided
 	default:
 		t.res.Verdict = Proved
+		if doubt := t.doubted(); doubt != "" && t.res.Reason == "" {
+			t.res.Reason = doubt
+		}
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ type supremum struct {
 	ceiling     bool              // most is a target, which least does not raise: above it, the search is over
 	infinite    bool
 	partial     bool // there are pairs that were not looked at
+	open        bool // there are readings of a pair without an upper end
 	witness     func() *Witness
 }
 
@@ -37,7 +38,7 @@ func (u *supremum) number() number.Number {
 	switch {
 	case u.infinite:
 		return number.Infinity()
-	case u.partial:
+	case u.partial || u.open:
 		lo, _ := u.least.Lo().Rat(nil)
 		return number.Bounds(lo, nil)
 	}
@@ -48,7 +49,7 @@ func (u *supremum) number() number.Number {
 func (u *supremum) order() Order {
 	alpha := new(big.Rat).SetFloat64(u.at)
 	alpha.Add(alpha, big.NewRat(1, 1))
-	tight := supremum{least: u.least.Mul(interval.FromRat(alpha, renyiBits)), most: u.most.Mul(interval.FromRat(alpha, renyiBits)), partial: u.partial}
+	tight := supremum{least: u.least.Mul(interval.FromRat(alpha, renyiBits)), most: u.most.Mul(interval.FromRat(alpha, renyiBits)), partial: u.partial, open: u.open}
 	return Order{alpha, tight.number()}
 }
 
@@ -76,7 +77,7 @@ func (u *supremum) concede(x interval.Interval) {
 		return
 	}
 	if x.Hi().IsInf() { // nothing is known
-		u.partial = true
+		u.open = true
 		return
 	}
 	u.most = interval.Point(x.Hi())
@@ -290,8 +291,11 @@ func (c *run) concentrated(t *tracker) (*supremum, error) {
 			u.infinite = c.eventDiffers(t, a, b, q, other) || u.infinite
 			continue
 		}
-		if c.supportsDiffer(t, q, other, a, b) {
+		if c.supportsDiffer(t, u, q, other, a, b) {
 			u.infinite = true
+			continue
+		}
+		if u.open { // which decides the verdict, unless supports differ for certain
 			continue
 		}
 		forth, back := c.against(a.P, b.P, t.precision())
@@ -299,15 +303,26 @@ func (c *run) concentrated(t *tracker) (*supremum, error) {
 		u.raise(&forth, witness)
 		u.raise(&back, witness)
 	}
+	if u.open {
+		t.undecide(openReading)
+	}
 	u.partial = missed || !u.most.IsFinite()
 	return u, nil
 }
 
 // supportsDiffer reports whether one of the answers has a probability 0 where the other has not, and records it.
-func (c *run) supportsDiffer(t *tracker, q, other Vector, a, b *Answer) (differ bool) {
+func (c *run) supportsDiffer(t *tracker, u *supremum, q, other Vector, a, b *Answer) (differ bool) {
 	for r := range a.P {
 		pZero, oZero := a.P[r].zero(t.precision()), b.P[r].zero(t.precision())
 		if pZero == oZero {
+			continue
+		}
+		positive := a.P[r]
+		if pZero {
+			positive = b.P[r]
+		}
+		if s, ok := positive.sign(t.precision()); !ok || s < 0 {
+			u.open = true // 0 in some readings
 			continue
 		}
 		differ = true

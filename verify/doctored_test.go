@@ -126,7 +126,7 @@ var gallery = []struct {
 	}},
 	{doctored{name: "loses mass", pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
 		return times(big.NewRat(99, 100), exactly(t, "pf", in))
-	}}, []Property{Sum}, "9/4", nil, map[Property]string{
+	}}, []Property{Sum}, "", []Property{DP}, map[Property]string{
 		Sum: "scores (0): 0.99",
 	}},
 	{doctored{name: "favours the first", pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {

@@ -13,8 +13,12 @@ import (
 type ratio struct {
 	num, den []*Value
 	infinite bool
+	open     bool    // any number from lo on, +∞ among them
 	lo, hi   float64 // outward-rounded bounds
 }
+
+// between0 is the ratio of two numbers that may both be 0.
+var between0 = ratio{open: true, hi: math.Inf(1)}
 
 // quotient returns p/q, whose signs are known to be positive; with q = 0 it is infinite.
 func quotient(p, q *Value, qZero bool) ratio {
@@ -27,6 +31,8 @@ func quotient(p, q *Value, qZero bool) ratio {
 	r.lo, r.hi = max(0, down(plo/qhi)), math.Inf(1)
 	if qlo > 0 {
 		r.hi = up(phi / qlo)
+	} else if s, ok := q.sign(64); q.fixed && (!ok || s == 0) {
+		return ratio{open: true, lo: r.lo, hi: r.hi}
 	}
 	if p == q {
 		r.lo, r.hi = 1, 1
@@ -36,8 +42,11 @@ func quotient(p, q *Value, qZero bool) ratio {
 
 // times returns r·s.
 func (r ratio) times(s ratio) ratio {
-	if r.infinite || s.infinite {
+	switch {
+	case r.infinite || s.infinite:
 		return quotient(nil, nil, true)
+	case r.open || s.open:
+		return ratio{open: true, lo: max(0, down(r.lo*s.lo)), hi: math.Inf(1)}
 	}
 	return ratio{
 		num: slices.Concat(r.num, s.num), den: slices.Concat(r.den, s.den),
@@ -66,6 +75,8 @@ func (r ratio) compare(s ratio, limit uint) (int, bool) {
 		return 1, true
 	case r.hi < s.lo:
 		return -1, true
+	case r.open || s.open:
+		return 0, false
 	case slices.Equal(r.num, s.num) && slices.Equal(r.den, s.den):
 		return 0, true
 	}
@@ -74,8 +85,14 @@ func (r ratio) compare(s ratio, limit uint) (int, bool) {
 
 // log returns ln r, and r itself where it is rational.
 func (r ratio) log() (number.Number, *big.Rat) {
-	if r.infinite {
+	switch {
+	case r.infinite:
 		return number.Infinity(), nil
+	case r.open && r.lo > 0:
+		low, _ := interval.Log(interval.FromFloat(r.lo, 64)).Lo().Rat(nil)
+		return number.Bounds(low, nil), nil
+	case r.open:
+		return number.Bounds(nil, nil), nil
 	}
 	num, den := product(r.num), product(r.den)
 	v := num.quo(den)
@@ -204,9 +221,10 @@ func (c *run) ratios() ([]*Result, error) {
 	if tight.partial = tight.partial || ended != nil; tight.seen || !tight.partial {
 		dp.TightEps, dp.TightExpEps = tight.log()
 	}
-	if dp.Verdict == Proved && !c.opts.Readings {
+	if dp.Verdict == Proved && !c.opts.Readings && c.opts.Slack == nil {
 		dp.TightEps = c.atMostClaimed(dp.TightEps)
 	}
+	c.readOff(dp, "ε", dp.TightEps, c.claimed())
 	if tight.witness != nil {
 		dp.Attained = tight.witness()
 	}
@@ -217,7 +235,7 @@ func (c *run) ratios() ([]*Result, error) {
 		br.Verdict, br.Reason = Undecided, dp.Reason
 		return []*Result{dp, br}, nil
 	}
-	if widest.seen && c.opts.Range == nil {
+	if widest.seen && c.opts.Range == nil && !c.opts.Readings {
 		claim := quotient(c.exp, Rational(big.NewRat(1, 1)), false)
 		switch s, ok := widest.best.compare(claim, c.opts.MaxPrec); {
 		case ok && s > 0:
@@ -230,7 +248,9 @@ func (c *run) ratios() ([]*Result, error) {
 	dp.Range, _ = widest.log()
 	if c.opts.Range != nil {
 		br.Target = number.Exact(c.opts.Range)
-		bounded.atMost(dp.Range, c.opts.Range, widest.witness)
+		bounded.atMost(dp.Range, br.Target, widest.witness)
+	} else if widest.seen && c.opts.Readings {
+		bounded.atMost(dp.Range, c.limit(), widest.witness)
 	}
 	if err := bounded.finish(nil); err != nil {
 		return nil, err
@@ -239,16 +259,34 @@ func (c *run) ratios() ([]*Result, error) {
 		br.Verdict, br.Reason = Undecided, private.undecided
 	}
 	br.Range = dp.Range
+	claimed := br.Target
+	if !claimed.IsValid() {
+		claimed = c.claimed()
+	}
+	c.readOff(br, "range", br.Range, claimed)
 	return []*Result{dp, br}, nil
 }
 
-// atMost requires that an enclosed number is at most a target. One that no bits tell from it is undecided.
-func (t *tracker) atMost(x number.Number, target *big.Rat, witness func() *Witness) {
+// claimed returns the ε that is claimed; limit that and the slack which was given.
+func (c *run) claimed() number.Number { return logOf(c.claim) }
+func (c *run) limit() number.Number   { return logOf(c.exp) }
+
+func logOf(v *Value) number.Number {
+	x, _ := quotient(v, Rational(big.NewRat(1, 1)), false).log()
+	return x
+}
+
+// atMost requires that an enclosed number is at most a target. One that no bits tell from it is undecided, but where it is of readings that may
+// exceed it by rounding alone.
+func (t *tracker) atMost(x, target number.Number, witness func() *Witness) {
 	hi, bounded := x.Upper()
 	lo, finite := x.Lower()
+	least, _ := target.Lower()
+	most, _ := target.Upper()
 	switch {
-	case bounded && hi.Cmp(target) <= 0:
-	case x.IsInf() || finite && lo.Cmp(target) > 0:
+	case bounded && hi.Cmp(least) <= 0:
+	case bounded && t.run.opts.Readings && lo.Cmp(most) <= 0 && hi.Cmp(plus(least, epsSlack)) <= 0:
+	case x.IsInf() || finite && lo.Cmp(most) > 0:
 		t.fail(nil, witness)
 	default:
 		t.unclear()
@@ -257,8 +295,7 @@ func (t *tracker) atMost(x number.Number, target *big.Rat, witness func() *Witne
 
 // atMostClaimed returns the part of an enclosure of the tight ε that is not above the ε that was proved.
 func (c *run) atMostClaimed(tight number.Number) number.Number {
-	claimed, _ := quotient(c.exp, Rational(big.NewRat(1, 1)), false).log()
-	most, ok := claimed.Upper()
+	most, ok := c.limit().Upper()
 	lo, finite := tight.Lower()
 	if hi, bounded := tight.Upper(); !ok || !finite || bounded && hi.Cmp(most) <= 0 || lo.Cmp(most) > 0 {
 		return tight
@@ -280,6 +317,9 @@ func (c *run) eachRatio(private, bounded *tracker, tight, widest *greatest) erro
 			private.undecide("probabilities are negative")
 			tight.partial = true
 		default:
+			if !a.whole() || !b.whole() {
+				private.undecide(noDistribution)
+			}
 			if err = c.neighbors(private, tight, a, b, q, other); err == nil && !c.opts.NoRange {
 				c.spread(bounded, widest, a, b, q, other)
 			}
@@ -304,6 +344,18 @@ func (c *run) proper(a *Answer) bool {
 	return true
 }
 
+const noDistribution = "probabilities do not sum to 1"
+
+// whole reports whether the probabilities sum to 1 in some reading, as far as float64 bounds tell.
+func (a *Answer) whole() bool {
+	least, most := 0.0, 0.0
+	for _, p := range a.P {
+		lo, hi := p.bounds()
+		least, most = down(least+lo), up(most+hi)
+	}
+	return least <= 1 && most >= 1
+}
+
 // neighbors compares the candidates' probabilities in both directions.
 func (c *run) neighbors(t *tracker, tight *greatest, a, b *Answer, q, other Vector) error {
 	for r := range a.P {
@@ -318,16 +370,45 @@ func (c *run) neighbors(t *tracker, tight *greatest, a, b *Answer, q, other Vect
 				continue
 			}
 			w := func() *Witness { return c.pair(d.q, d.to, r, d.p, d.o) }
-			switch s, ok := d.p.exceeds(c.exp, d.o, t.precision()); {
-			case !ok:
+			s, ok := d.p.exceeds(c.exp, d.o, t.precision())
+			if ok && s > 0 && d.o.zeroed {
+				ok = c.beyondRounding(d.p)
+			}
+			switch {
+			case !ok && !c.withinSlack(d.p, d.o):
 				t.unclear()
-			case s > 0:
+			case ok && s > 0:
 				t.fail(size(r, d.q, d.to), w)
 			}
-			tight.show(quotient(d.p, d.o, d.o.zero(t.precision())), t.precision(), w)
+			tight.show(c.over(d.p, d.o, d.o.zero(t.precision()), t.precision()), t.precision(), w)
 		}
 	}
 	return nil
+}
+
+// withinSlack reports whether p is at most e^ε·o in every reading, but for what ε may be exceeded by.
+func (c *run) withinSlack(p, o *Value) bool {
+	if !c.opts.Readings {
+		return false
+	}
+	s, ok := p.exceeds(c.most, o, 128)
+	return ok && s <= 0
+}
+
+// over returns p/o, which is not told from 0/0 where o is 0, or was rounded to 0, and p may be.
+func (c *run) over(p, o *Value, oZero bool, limit uint) ratio {
+	if oZero {
+		if s, ok := p.sign(limit); !ok || s <= 0 || o.zeroed && !c.beyondRounding(p) {
+			return between0
+		}
+	}
+	return quotient(p, o, oZero)
+}
+
+// beyondRounding reports whether p exceeds e^ε times every number that double precision may round to 0.
+func (c *run) beyondRounding(p *Value) bool {
+	s, ok := p.exceeds(c.exp, vanishing, 128)
+	return ok && s > 0
 }
 
 // supports handles a pair of which one gives an event and the other, maybe, does not.
@@ -360,8 +441,8 @@ func (c *run) spread(t *tracker, widest *greatest, a, b *Answer, q, other Vector
 			continue
 		}
 		t.res.Checked++
-		most.show(quotient(p, o, oZero), t.precision(), func() *Witness { top = r; return nil })
-		least.show(quotient(o, p, pZero), t.precision(), func() *Witness { bottom = r; return nil })
+		most.show(c.over(p, o, oZero, t.precision()), t.precision(), func() *Witness { top = r; return nil })
+		least.show(c.over(o, p, pZero, t.precision()), t.precision(), func() *Witness { bottom = r; return nil })
 	}
 	if !most.seen {
 		return

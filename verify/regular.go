@@ -47,7 +47,9 @@ func (t *tracker) require(a, b *Value, allowed func(sign int) bool, size []int64
 	}
 	switch s, ok := a.compare(b, t.precision()); {
 	case !ok:
-		t.unclear()
+		if !(allowed(1) || t.excused(a, b)) || !(allowed(-1) || t.excused(b, a)) {
+			t.unclear()
+		}
 	case !allowed(s):
 		t.fail(size, w)
 	}
@@ -325,7 +327,7 @@ func (c *run) sum(t *tracker) error {
 		total := Rational(new(big.Rat))
 		for r, p := range a.P {
 			total = total.add(p)
-			if lo, _ := p.bounds(); lo > 0 {
+			if lo, _ := p.bounds(); lo >= 0 {
 				continue
 			}
 			switch s, ok := p.sign(t.precision()); {

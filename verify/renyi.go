@@ -21,7 +21,7 @@ type divergence struct {
 	alpha    *big.Rat
 	x        interval.Interval
 	infinite bool
-	partial  bool            // there are neighbors that could not be compared
+	partial  bool            // there are neighbors that could not be compared, or readings without an upper end
 	witness  func() *Witness // of the neighbors where it is attained, as far as enclosures tell
 }
 
@@ -91,6 +91,7 @@ func (c *run) aim(zcdp *Result, attained func() *Witness) error {
 	hi, bounded := zcdp.Rho.Upper()
 	switch {
 	case bounded && hi.Cmp(c.opts.Rho) <= 0:
+	case bounded && c.opts.Readings && lo.Cmp(c.opts.Rho) <= 0 && hi.Cmp(plus(c.opts.Rho, epsSlack)) <= 0:
 	case lo.Cmp(c.opts.Rho) > 0:
 		t.fail(nil, attained)
 	default:
@@ -103,16 +104,27 @@ func (c *run) aim(zcdp *Result, attained func() *Witness) error {
 		implied := func(eta *big.Rat) *big.Rat {
 			return new(big.Rat).Quo(new(big.Rat).Mul(eta, eta), big.NewRat(8, 1))
 		}
-		low, _ := results[0].Range.Lower()
 		eta, ok := results[0].Range.Upper()
 		if ok && (!bounded || implied(eta).Cmp(hi) < 0) {
 			zcdp.Rho = number.Bounds(lo, implied(eta))
 		}
-		if !ok || implied(eta).Cmp(c.opts.Rho) > 0 && !(c.opts.Readings && implied(low).Cmp(c.opts.Rho) <= 0) {
+		most := c.opts.Rho
+		if c.opts.Readings {
+			most = plus(most, epsSlack)
+		}
+		switch {
+		case ok && implied(eta).Cmp(most) <= 0:
+		case c.opts.Readings:
+			t.undecide(openReading)
+		default:
 			t.undecide("the enclosure of ρ does not tell whether it is at most the target")
 		}
 	}
-	return t.finish(nil)
+	if err := t.finish(nil); err != nil {
+		return err
+	}
+	c.readOff(zcdp, "ρ", zcdp.Rho, zcdp.Target)
+	return nil
 }
 
 func (c *run) orders() []*big.Rat {
@@ -159,6 +171,14 @@ func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
 			if x.Lo().Cmp(d.x.Lo()) > 0 || d.witness == nil {
 				d.witness = func() *Witness { return c.mostLikely(q, other, a, b) }
 			}
+			if x.Hi().IsInf() {
+				t.undecide(openReading)
+				d.partial = true
+				if x.Lo().IsInf() {
+					continue
+				}
+				x = interval.Point(x.Lo())
+			}
 			d.x = d.x.Max(x)
 		}
 	}
@@ -190,7 +210,10 @@ func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x interval.Int
 			continue
 		}
 		if o[r].zero(t.precision()) {
-			return sum, r, nil
+			if s, ok := p[r].sign(t.precision()); ok && s > 0 {
+				return sum, r, nil
+			}
+			return interval.Whole(renyiBits), -1, nil // 0 in some readings
 		}
 		own := p[r].Enclose(renyiBits)
 		quotient := own.Quo(o[r].Enclose(renyiBits))

@@ -278,7 +278,9 @@ func readings(m mechanisms.Approximate, in *mechanisms.Instance) (*Answer, error
 	return wrap(boxes, func(x interval.Interval) *Value {
 		lo, _ := x.Lo().Rat(nil)
 		hi, _ := x.Hi().Rat(nil)
-		return Within(lo, hi)
+		v := Within(lo, hi)
+		v.zeroed = lo.Sign() == 0 && hi.Sign() == 0
+		return v
 	}), nil
 }
 

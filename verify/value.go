@@ -20,6 +20,7 @@ type Value struct {
 	box    func(prec uint) interval.Interval // where neither; nil: from lo to hi
 	late   func() (arith.RatFunc, bool)      // beside box: the function of ring's number, where it can be had
 	fixed  bool                              // the enclosure does not depend on prec
+	zeroed bool                              // 0, of a number that was computed in double precision and may have vanished by rounding
 	lo, hi float64                           // outward-rounded bounds, where known is set
 	known  bool
 }
@@ -48,8 +49,13 @@ func Within(lo, hi *big.Rat) *Value {
 	return v
 }
 
-// Nearly returns what a number x stands for that was computed in double precision: see mechanisms.Readings.
-func Nearly(x, precision *big.Rat) *Value { return Within(mechanisms.Readings(x, precision)) }
+// Nearly returns what a number x stands for that was computed in double precision: see mechanisms.Readings. A 0 is 0, but where a claim is refuted
+// only because it is exactly that, and not a number below 2^-1074, the claim is undecided.
+func Nearly(x, precision *big.Rat) *Value {
+	v := Within(mechanisms.Readings(x, precision))
+	v.zeroed = x.Sign() == 0 && precision.Sign() > 0
+	return v
+}
 
 // lately returns a number that all enclosures of box contain, and that is a function of the ring's number, for long polynomials: that is formed
 // only where enclosures do not tell two numbers apart.
@@ -261,6 +267,9 @@ func (v *Value) exceeds(factor, w *Value, limit uint) (int, bool) {
 		return 1, true
 	case vhi < down(flo*wlo):
 		return -1, true
+	}
+	if v.fixed || w.fixed {
+		limit = min(limit, 128) // what is not known better is not told apart by more bits
 	}
 	return v.sub(factor.mul(w)).sign(limit)
 }

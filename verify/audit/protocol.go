@@ -134,7 +134,7 @@ func repeatedKey(text []byte) string {
 
 // parsePMF reads n probabilities from an answer. JSON numbers stand for any real number within the relative
 // precision of them, and below 2^-1022, where double precision has no such relative accuracy, also
-// within 2^-1074; 0 is 0. Strings "p/q" are exact.
+// within 2^-1074 (verify.Nearly); strings "p/q" and decimals in strings are exact.
 func parsePMF(line []byte, n int, precision *big.Rat) ([]*verify.Value, error) {
 	r, err := parseReply(line)
 	if err != nil {
@@ -152,7 +152,7 @@ func readProbability(text json.RawMessage, precision *big.Rat) (*verify.Value, e
 	if err != nil {
 		return nil, err
 	}
-	if exact || x.Sign() == 0 {
+	if exact {
 		return verify.Rational(x), nil
 	}
 	return verify.Nearly(x, precision), nil

@@ -1,0 +1,112 @@
+package verify
+
+import (
+	"fmt"
+	"math/big"
+
+	"optratio/internal/decimal"
+	"optratio/number"
+	"optratio/number/interval"
+)
+
+// How verdicts are taken where numbers are not exact (Options.Readings). Every number stands for an interval of readings. A property is violated
+// where a comparison fails for every reading. It is proved where every comparison holds for every reading, but for what rounding may do: an upper
+// end may exceed its limit by a small part of it, named here. Privacy is then proved at the upper end of the tight ε, which the verdict states.
+// Otherwise it is undecided. So numbers that are too coarse prove nothing, and a claim that is met exactly can be proved of rounded numbers.
+var (
+	epsSlack   = big.NewRat(1, 1_000_000) // of ε, where Options.Slack does not say otherwise; and of a range and ρ
+	deltaSlack = big.NewRat(1, 1_000)     // of δ
+	vanishing  = Rational(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1074)))
+
+	// openReading is the reason of comparisons that hold for some readings and fail for others.
+	openReading = "the numbers are not known well enough: fractions in strings, or a smaller relative precision where it is true, decide it"
+)
+
+// equalityPart is the part of a number by which the readings of two numbers that are to be equal, or of which one is to be no greater, may
+// differ.
+const equalityPart = 1e-6
+
+// loose returns e^ε with what readings may exceed it by.
+func (c *run) loose() *Value {
+	if c.opts.Slack != nil {
+		return c.exp
+	}
+	part := new(big.Rat).Add(big.NewRat(1, 1), epsSlack)
+	return Refinable(func(prec uint) interval.Interval {
+		return interval.Exp(interval.Log(c.exp.Enclose(prec)).Mul(interval.FromRat(part, prec)))
+	})
+}
+
+// withSlack returns e^{ε+slack}.
+func withSlack(exp *Value, slack *big.Rat) *Value {
+	if slack == nil || slack.Sign() == 0 {
+		return exp
+	}
+	return Refinable(func(prec uint) interval.Interval {
+		return exp.Enclose(prec).Mul(interval.Exp(interval.FromRat(slack, prec)))
+	})
+}
+
+// plus returns x and the given part of it.
+func plus(x, part *big.Rat) *big.Rat {
+	y := new(big.Rat).Mul(x, part)
+	return y.Add(y, x)
+}
+
+// excused reports whether, of two numbers that the readings do not tell apart, a exceeds b by no more than rounding may do, in every reading.
+func (t *tracker) excused(a, b *Value) bool {
+	if !t.run.opts.Readings {
+		return false
+	}
+	over := a.Enclose(128).Hi()
+	if low := b.Enclose(128).Lo(); over.Cmp(low) > 0 {
+		if low.Sign() <= 0 {
+			return false
+		}
+		excess := interval.Point(over).Quo(interval.Point(low)).Sub(interval.FromInt(1, 128))
+		_, part := excess.Float64()
+		if part > equalityPart {
+			return false
+		}
+		t.doubt = max(t.doubt, part)
+	}
+	return true
+}
+
+// doubted says up to what part of the numbers a property is proved.
+func (t *tracker) doubted() string {
+	if t.doubt == 0 {
+		return ""
+	}
+	return "up to the part " + decimal.Upper(new(big.Rat).SetFloat64(t.doubt), 1) + " of the numbers, which are not known better"
+}
+
+// readOff says what the readings leave of a verdict on privacy: the upper end at which it is proved, or what would decide it.
+func (c *run) readOff(res *Result, symbol string, tight, claimed number.Number) {
+	hi, bounded := tight.Upper()
+	most, ok := claimed.Upper()
+	switch {
+	case !ok:
+	case res.Verdict == Undecided && res.Reason == openReading:
+		res.Reason = fmt.Sprintf("by its numbers the tight %s is in %s, and %s is claimed: fractions in strings, or a smaller relative precision where it is true, decide it",
+			symbol, fromTo(tight), claimed.Format(10))
+	case res.Verdict == Proved && bounded && hi.Cmp(most) > 0:
+		res.Reason = fmt.Sprintf("proved at %s <= %s (claimed %s", symbol, decimal.Upper(hi, 10), claimed.Format(10))
+		if lo, _ := tight.Lower(); lo != nil && lo.Cmp(hi) < 0 && res.TightExpEps == nil {
+			res.Reason += "; the numbers are good to " + decimal.Upper(new(big.Rat).Sub(hi, lo), 1)
+		}
+		res.Reason += ")"
+	}
+}
+
+// fromTo writes an enclosure with both ends, which may be far apart.
+func fromTo(x number.Number) string {
+	lower, upper := "0", "∞"
+	if lo, ok := x.Lower(); ok {
+		lower = decimal.Lower(lo, 6)
+	}
+	if hi, ok := x.Upper(); ok {
+		upper = decimal.Upper(hi, 6)
+	}
+	return "[" + lower + ", " + upper + "]"
+}

@@ -1,0 +1,176 @@
+package verify
+
+import (
+	"context"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+)
+
+// readingsOf checks properties on two neighbors with stated numbers, e^ε = 2 being claimed.
+func readingsOf(t *testing.T, o Options, p, q []*Value) *Report {
+	t.Helper()
+	space := &Space{Unit: one, Sensitivities: []*big.Rat{one}, Epsilon: parse(t, "2")}
+	a, b := Vector{0, 0}, Vector{1, 0}
+	pair := func(yield func(Vector, Vector) bool) { yield(a, b) }
+	dom := &Domain{Name: "two vectors", Space: space, Neighbors: pair, Shifted: pair, Lowered: pair,
+		Vectors: func(yield func(Vector) bool) { _ = yield(a) && yield(b) }}
+	subject := SubjectFunc(func(v Vector) (*Answer, error) {
+		if v[0] == 0 {
+			return &Answer{P: p}, nil
+		}
+		return &Answer{P: q}, nil
+	})
+	o.Readings = true
+	report, err := Check(context.Background(), subject, ForMechanism(mechanisms.Exponential(), space), ExpEpsilon(space.Epsilon), dom, o)
+	require.NoError(t, err)
+	return report
+}
+
+// numbersOf reads decimals as JSON numbers of the given relative precision.
+func numbersOf(t *testing.T, precision string, texts ...string) (out []*Value) {
+	t.Helper()
+	part, ok := new(big.Rat).SetString(precision)
+	require.True(t, ok)
+	for _, text := range texts {
+		x, ok := new(big.Rat).SetString(text)
+		require.True(t, ok)
+		out = append(out, Nearly(x, part))
+	}
+	return out
+}
+
+// A claim is proved where every reading of the numbers keeps it, but for the slack, and then at the upper end of the tight ε.
+func TestProvedForEveryReading(t *testing.T) {
+	for _, c := range []struct {
+		precision string
+		p, q      []string
+		dp        Verdict
+		reason    string
+	}{
+		{"1e-9", []string{"0.5", "0.5"}, []string{"0.75", "0.25"}, Proved, "proved at ε <= 0.6931471826 (claimed 0.6931471805…; the numbers are good to 5e-9)"},
+		{"1e-9", []string{"0.5", "0.5"}, []string{"0.7", "0.3"}, Proved, ""},
+		{"1e-9", []string{"0.5", "0.5"}, []string{"0.7501", "0.2499"}, Violated, ""},
+		{"1e-3", []string{"0.5", "0.5"}, []string{"0.75", "0.25"}, Undecided, "by its numbers the tight ε is in [0.691147, 0.695148], and 0.6931471805… is claimed"},
+		{"1e-3", []string{"0.5", "0.5"}, []string{"0.7501", "0.2499"}, Undecided, "by its numbers the tight ε is in"},
+		{"0.5", []string{"0.5", "0.5"}, []string{"0.9", "0.1"}, Undecided, "by its numbers the tight ε is in"},
+		// What underflows may be 0, on either side.
+		{"1e-9", []string{"1", "1e-400"}, []string{"1", "0"}, Undecided, "[0, ∞]"},
+		{"1e-9", []string{"1", "1e-400"}, []string{"1", "1e-400"}, Undecided, "[0, ∞]"},
+		{"1e-9", []string{"1", "5e-324"}, []string{"1", "1e-323"}, Undecided, "by its numbers the tight ε is in"},
+		{"1e-9", []string{"1", "1e-400"}, []string{"1", "1e-300"}, Violated, ""},
+		// A 0 is 0, but 10^-323 beside it may be within e^ε of what was rounded to it.
+		{"1e-9", []string{"1", "0"}, []string{"1", "0"}, Proved, ""},
+		{"1e-9", []string{"1", "0"}, []string{"1", "1e-323"}, Undecided, "∞]"},
+		{"1e-9", []string{"1", "0"}, []string{"1", "1e-320"}, Violated, ""},
+		{"1e-9", []string{"1", "0"}, []string{"0.9", "0.1"}, Violated, ""},
+		{"0", []string{"1", "0"}, []string{"1", "1e-323"}, Violated, ""},
+	} {
+		dp := readingsOf(t, Options{Properties: []Property{DP}}, numbersOf(t, c.precision, c.p...), numbersOf(t, c.precision, c.q...)).Properties[0]
+		assert.Equal(t, c.dp, dp.Verdict, "%v: %s", c, dp)
+		if c.reason == "" {
+			assert.Empty(t, dp.Reason, "%v", c)
+		}
+		assert.Contains(t, dp.Reason, c.reason, "%v", c)
+		if hi, bounded := dp.TightEps.Upper(); c.dp == Proved {
+			require.True(t, bounded)
+			assert.LessOrEqual(t, hi.Cmp(plus(big.NewRat(693148, 1000000), epsSlack)), 0)
+		}
+	}
+}
+
+// With a slack of one's own, a claim is about ε and the slack, of exact numbers too.
+func TestSlack(t *testing.T) {
+	half, three := []*Value{ratio64(1, 2), ratio64(1, 2)}, []*Value{ratio64(751, 1000), ratio64(249, 1000)} // e^ε = 500/249, ε = ln 2 + 0.00401
+	for text, want := range map[string]Verdict{"0": Violated, "4/1000": Violated, "41/10000": Proved} {
+		slack, _ := new(big.Rat).SetString(text)
+		dp := readingsOf(t, Options{Properties: []Property{DP}, Slack: slack}, half, three).Properties[0]
+		assert.Equal(t, want, dp.Verdict, text)
+		if want == Proved {
+			assert.Equal(t, "proved at ε <= 0.697155202 (claimed 0.6931471805…)", dp.Reason)
+		}
+	}
+	dp := readingsOf(t, Options{Properties: []Property{DP}, Slack: new(big.Rat)}, numbersOf(t, "1e-9", "0.5", "0.5"), numbersOf(t, "1e-9", "0.75", "0.25")).Properties[0]
+	assert.Equal(t, Undecided, dp.Verdict, "without any slack, rounded numbers do not prove what is met exactly")
+}
+
+// Every property fails closed on numbers that are too coarse, or that underflow.
+func TestOtherPropertiesOfReadings(t *testing.T) {
+	others := []Property{BoundedRange, Symmetry, Shift, Monotone, Sum, DominatesEM, DominatesEMMean, RDP, ZCDP}
+	fair := readingsOf(t, Options{Properties: others}, numbersOf(t, "1e-9", "0.5", "0.5"), numbersOf(t, "1e-9", "0.5", "0.5"))
+	for _, p := range fair.Properties {
+		want := Proved
+		if p.Name == DominatesEM || p.Name == DominatesEMMean {
+			want = Violated // a candidate that is worse is as likely
+		}
+		assert.Equal(t, want, p.Verdict, "%s", p)
+	}
+	assert.Equal(t, "up to the part 3e-9 of the numbers, which are not known better", fair.Find(Shift).Reason)
+	coarse := readingsOf(t, Options{Properties: others}, numbersOf(t, "0.9", "0.5", "0.5"), numbersOf(t, "0.9", "0.6", "0.4"))
+	for _, p := range coarse.Properties {
+		want := Undecided
+		if p.Name == RDP || p.Name == ZCDP {
+			want = Proved // the divergences are finite in every reading
+		}
+		assert.Equal(t, want, p.Verdict, "%s", p)
+	}
+	for _, q := range []string{"0", "1e-400", "1e-310"} {
+		under := readingsOf(t, Options{Properties: []Property{BoundedRange, Shift, Monotone, RDP, ZCDP}, Orders: []*big.Rat{one, big.NewRat(2, 1), big.NewRat(5, 2)}},
+			numbersOf(t, "1e-9", "1", "1e-400"), numbersOf(t, "1e-9", "1", q))
+		for _, p := range under.Properties {
+			if q == "1e-310" && p.Name != RDP && p.Name != ZCDP {
+				continue // it is above every reading of the other
+			}
+			if q == "0" && p.Name == Monotone {
+				assert.Equal(t, Proved, p.Verdict, "a candidate that is to be no likelier is not, in any reading")
+				continue
+			}
+			assert.Equal(t, Undecided, p.Verdict, "%s: %s", q, p)
+			for _, x := range []interface{ Upper() (*big.Rat, bool) }{p.Range, p.Rho} {
+				_, bounded := x.Upper()
+				assert.False(t, bounded, "%s: %s", q, p)
+			}
+		}
+	}
+	// ρ of two vectors with e^l = 3/2 and 1/2: 0.1589… with the target at it, and above.
+	rho := func(precision, target string) Result {
+		r, _ := new(big.Rat).SetString(target)
+		return *readingsOf(t, Options{Properties: []Property{ZCDP}, Rho: r}, numbersOf(t, precision, "0.5", "0.5"), numbersOf(t, precision, "0.75", "0.25")).Find(ZCDP)
+	}
+	assert.Equal(t, Proved, rho("1e-9", "0.2").Verdict)
+	assert.Equal(t, Violated, rho("1e-9", "0.1").Verdict)
+	assert.Equal(t, Undecided, rho("0.3", "0.2").Verdict)
+}
+
+// δ: a set of readings proves what exceeds the claimed δ by a thousandth of it at most.
+func TestDeltaOfReadings(t *testing.T) {
+	for _, c := range []struct {
+		precision, delta string
+		want             Verdict
+	}{
+		{"1e-9", "1/20", Proved}, {"1e-9", "51/1000", Proved}, {"1e-9", "49/1000", Violated}, {"1e-3", "1/20", Undecided}, {"1e-9", "1e-12", Violated},
+	} {
+		d, _ := new(big.Rat).SetString(c.delta)
+		r := readingsOf(t, Options{Properties: []Property{ApproximateDP}, Delta: d}, numbersOf(t, c.precision, "0.5", "0.5"), numbersOf(t, c.precision, "0.775", "0.225")).Properties[0]
+		assert.Equal(t, c.want, r.Verdict, "%v: %s", c, r)
+	}
+	// An excess of 10^-10, which numbers of nine digits do not show.
+	d := big.NewRat(1, 1_000_000_000_000)
+	p, q := []string{"0.5", "0.5"}, []string{"0.7500000001", "0.2499999999"}
+	r := readingsOf(t, Options{Properties: []Property{ApproximateDP}, Delta: d}, numbersOf(t, "1e-9", p...), numbersOf(t, "1e-9", q...)).Properties[0]
+	assert.Equal(t, Undecided, r.Verdict, "%s", r)
+	r = readingsOf(t, Options{Properties: []Property{ApproximateDP}, Delta: d}, numbersOf(t, "0", p...), numbersOf(t, "0", q...)).Properties[0]
+	assert.Equal(t, Violated, r.Verdict, "%s", r)
+}
+
+// Numbers that are no distribution prove nothing about one.
+func TestNoDistributionIsNotPrivate(t *testing.T) {
+	for _, p := range []Property{DP, ApproximateDP} {
+		r := readingsOf(t, Options{Properties: []Property{p}}, numbersOf(t, "1e-9", "0.1", "0.1"), numbersOf(t, "1e-9", "0.1", "0.1")).Properties[0]
+		assert.Equal(t, []any{Undecided, noDistribution}, []any{r.Verdict, r.Reason}, p)
+	}
+}
