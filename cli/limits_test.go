@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -148,6 +149,35 @@ func TestCutLines(t *testing.T) {
 		return nil
 	})
 	assert.ErrorIs(t, err, command.ErrInterrupted)
+}
+
+// A table whose reading a limit or a signal ends is not judged by the line that this cuts off.
+func TestCutTables(t *testing.T) {
+	for name, args := range map[string][]string{
+		"audit":  {"audit", "--eps", "1", "--json", "--pmf-file"},
+		"labels": {"audit", "--eps", "1", "--json", "--outcomes", "labels", "--pmf-file"},
+		"ratio":  {"-n", "2", "-k", "1", "--eps", "1", "--json", "--pmf-file"},
+	} {
+		for _, limited := range []bool{false, true} {
+			path := commandtest.Pipe(t)
+			file, err := os.OpenFile(path, os.O_RDWR, 0) // which does not wait for a reader
+			require.NoError(t, err)
+			_, err = file.WriteString(`{"scores":[0,0],"pmf":["1/2"`)
+			require.NoError(t, err)
+			var e commandtest.Ended
+			if args := append(slices.Clone(args), path); limited {
+				e = commandtest.Spawn(t, append(args, "--time-limit", "300ms"))
+				e.Check(t, command.Undecided)
+				assert.Contains(t, e.Err, "time limit", name)
+			} else {
+				e = commandtest.Spawn(t, args, syscall.SIGTERM)
+				e.Check(t, command.Interrupted)
+			}
+			assert.NotContains(t, e.Out+e.Err, "unexpected end of JSON", name)
+			assert.NotContains(t, e.Out+e.Err, "bad file", name)
+			require.NoError(t, file.Close())
+		}
+	}
 }
 
 // What waits at the other end of a pipe is read and written.

@@ -85,10 +85,15 @@ func readTable(ctx context.Context, path string, precision *big.Rat, labels bool
 		return nil, err
 	}
 	defer file.Close()
+	read := audit.ReadTable
 	if labels {
-		return audit.ReadLabels(file, path, precision)
+		read = audit.ReadLabels
 	}
-	return audit.ReadTable(file, path, precision)
+	rows, err := read(file, path, precision)
+	if cause := context.Cause(ctx); err != nil && cause != nil { // which ended it
+		return nil, fmt.Errorf("--pmf-file %s: not read to its end: %w", command.Quoted(path), cause)
+	}
+	return rows, err
 }
 
 // subjectDoc says in a JSON document what was rated as subject.

@@ -56,6 +56,9 @@ func NoArgs(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// lastLine is how long the line may take that a command writes when it is ended.
+const lastLine = 50 * time.Millisecond
+
 // Streams are the standard streams of a command.
 type Streams struct {
 	In       io.Reader
@@ -72,10 +75,20 @@ func Main(newRoot func(Streams) *cobra.Command) {
 	go func() {
 		<-signals // later ones find the channel full and do nothing
 		cancel(ErrInterrupted)
-		// The answer is on its way by now, unless nobody reads it.
+		// The answer is on its way by now, unless nothing comes, or nobody reads it.
+		before := out.written.Load()
 		time.Sleep(Grace + fileGrace)
-		for before := int64(-1); out.written.Load() != before; time.Sleep(time.Second) {
+		for ; out.written.Load() != before; time.Sleep(time.Second) {
 			before = out.written.Load()
+		}
+		said := make(chan struct{})
+		go func() {
+			fmt.Fprintln(os.Stderr, newRoot(Streams{}).Name()+": interrupted: no answer came in time")
+			close(said)
+		}()
+		select {
+		case <-said:
+		case <-time.After(lastLine): // nobody reads that either
 		}
 		os.Exit(Interrupted)
 	}()

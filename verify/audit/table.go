@@ -76,29 +76,26 @@ func readRows(r io.Reader, name string, pmf func(raw, line json.RawMessage, n in
 	return rows, err
 }
 
-// eachLine calls f for every line that is not blank, and puts the place before its error.
+// eachLine calls f for every line that is not blank, and puts the place before its error. A line at which reading fails is not looked at, as it may be
+// cut off.
 func eachLine(r io.Reader, name string, f func([]byte) error) error {
-	scanner := bufio.NewScanner(r)
-	scanner.Buffer(nil, longestLine)
-	at := 0
-	for scanner.Scan() {
-		at++
-		line := bytes.TrimSpace(scanner.Bytes())
-		if len(line) == 0 {
-			continue
+	lines := bufio.NewReader(r)
+	for at := 1; ; at++ {
+		line, err := readLine(lines)
+		last := errors.Is(err, io.EOF)
+		if last {
+			err = nil
 		}
-		if err := f(line); err != nil {
+		if line = bytes.TrimSpace(line); err == nil && len(line) > 0 {
+			err = f(line)
+		}
+		switch {
+		case err != nil:
 			return fmt.Errorf("%w: %s:%d: %w", ErrTable, name, at, err)
+		case last:
+			return nil
 		}
 	}
-	err := scanner.Err()
-	if errors.Is(err, bufio.ErrTooLong) {
-		err = errLong
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %s:%d: %w", ErrTable, name, at+1, err)
-	}
-	return nil
 }
 
 // Table audits a table of probabilities. Its domain are the rows' vectors, and every pair of rows that a property relates is
