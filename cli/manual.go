@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 
 	"optratio/internal/command"
 	"optratio/mechanisms"
@@ -29,17 +31,79 @@ func newManual(s command.Streams) *cobra.Command {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return command.Usagef("folder %s: %w; give one that can be written", command.Quoted(args[0]), command.WithoutPath(err))
 			}
-			// The tree is made anew without streams, so that nothing of this call shows. A fixed date makes the same bytes whenever it is called.
-			date := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			// The tree is made anew without streams, so that nothing of this call shows.
 			root := newRoot(command.Streams{})
-			root.DisableAutoGenTag = true
-			header := doc.GenManHeader{Title: "OPTRATIO", Section: "1", Date: &date, Source: "optratio " + Version, Manual: "optratio manual"}
-			if err := doc.GenManTree(root, &header, args[0]); err != nil {
+			if err := writeManual(root, args[0]); err != nil {
 				return command.Usagef("folder %s: %w; give one that can be written", command.Quoted(args[0]), command.WithoutPath(err))
 			}
 			return nil
 		},
 	}
+}
+
+// writeManual writes the pages of a command and of those below it.
+func writeManual(c *cobra.Command, folder string) error {
+	c.InitDefaultHelpFlag()
+	name := pageName(c)
+	if err := os.WriteFile(filepath.Join(folder, name+".1"), []byte(manualPage(c)), 0o644); err != nil {
+		return err
+	}
+	for _, below := range c.Commands() {
+		if below.IsAvailableCommand() {
+			if err := writeManual(below, folder); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+
+// roff takes the meaning of text for the formatter away: of backslashes, hyphens that are minus signs, and requests, which begin a line.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace("\n" + text)
+	return text[1:]
+}
+
+// manualPage writes a command's page for man(7). Its date is fixed: the same command makes the same bytes.
+func manualPage(c *cobra.Command) string {
+	var b strings.Builder
+	section := func(name, text string) { fmt.Fprintf(&b, ".SH %s\n%s\n", name, strings.TrimRight(text, "\n")) }
+	fmt.Fprintf(&b, ".TH %q 1 \"Jan 2026\" %q \"optratio manual\"\n", strings.ToUpper(pageName(c)), "optratio "+Version)
+	section("NAME", roff(pageName(c)+" - "+c.Short))
+	section("SYNOPSIS", ".B "+roff(c.UseLine()))
+	section("DESCRIPTION", strings.ReplaceAll(roff(cmp.Or(c.Long, c.Short)), "\n\n", "\n.PP\n"))
+	var options strings.Builder
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		short := ""
+		if f.Shorthand != "" {
+			short = "-" + f.Shorthand + ", "
+		}
+		kind, usage := pflag.UnquoteUsage(f)
+		fmt.Fprintf(&options, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(short+"--"+f.Name+" "+kind)), roff(usage))
+		if zero := f.DefValue == "" || f.DefValue == "false" || f.DefValue == "0"; !zero {
+			fmt.Fprintf(&options, "(default %s)\n", roff(f.DefValue))
+		}
+	})
+	section("OPTIONS", options.String())
+	if c.Example != "" {
+		section("EXAMPLE", ".nf\n"+roff(c.Example)+"\n.fi")
+	}
+	var others []string
+	if c.HasParent() {
+		others = append(others, ".BR "+roff(pageName(c.Parent()))+" (1)")
+	}
+	for _, below := range c.Commands() {
+		if below.IsAvailableCommand() {
+			others = append(others, ".BR "+roff(pageName(below))+" (1)")
+		}
+	}
+	section("SEE ALSO", strings.Join(others, ",\n"))
+	return b.String()
 }
 
 // addCompletion tells the shells which values the flags and arguments of a command and of those below it take, where they are names.

@@ -44,6 +44,9 @@ func TestManualHasEveryCommandAndFlag(t *testing.T) {
 	visit(newRoot(command.Streams{}))
 	assert.Greater(t, pages, 20)
 
+	// A line that begins with a dot or a quote would be a request.
+	assert.Equal(t, "a\n\\&.b\n\\&'c\\e \\-d", roff("a\n.b\n'c\\ -d"))
+
 	first, err := os.ReadFile(filepath.Join(folder, "optratio.1"))
 	require.NoError(t, err)
 	require.Zero(t, Run(context.Background(), []string{"manual", folder}, nil, &out, &errs))

@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -130,4 +131,17 @@ func TestImportsPointOneWay(t *testing.T) {
 	assert.False(t, allowed("verify", "lp/heterogeneous"))
 	assert.False(t, allowed("nowhere", "lattice"))
 	assert.False(t, allowed("cmd/optratio", "lp"))
+}
+
+// What the program links is what its start and its size come from: no plotting library, and no tools that write manual pages or matrices.
+func TestLinked(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	require.NoError(t, err)
+	packages := strings.Fields(string(out))
+	assert.LessOrEqual(t, len(packages), 350)
+	for _, p := range packages {
+		for _, not := range []string{"gonum.org/v1/plot", "gonum.org/v1/gonum/mat", "github.com/spf13/cobra/doc", "optratio/papers", "testing"} {
+			assert.False(t, p == not || strings.HasPrefix(p, not+"/"), p)
+		}
+	}
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"reflect"
-
-	"github.com/sbinet/npyio/npy"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"optratio/internal/decimal"
 )
@@ -18,52 +18,108 @@ import (
 var ErrFile = errors.New("not a histogram")
 
 // ReadNPY returns the counts in a .npy file, the whole of which is data: a one-dimensional array of integers, or of floats with whole values, none of
-// them negative. Errors wrap ErrFile.
+// them negative. Errors wrap ErrFile. The format is numpy's (numpy.lib.format): a header that is a Python dictionary, then the entries.
 func ReadNPY(data []byte) ([]int64, error) {
-	r, rest, err := openNPY(data)
+	header, entries, err := splitNPY(data)
 	if err != nil {
 		return nil, err
 	}
-	shape, kind := r.Header.Descr.Shape, r.Header.Descr.Type
+	var found [3]string
+	for i, key := range []string{`'descr': *'([^']*)'`, `'fortran_order': *(True|False)`, `'shape': *\(([-0-9, ]*)\)`} {
+		m := regexp.MustCompile(key).FindSubmatch(header)
+		if m == nil {
+			return nil, fmt.Errorf("%w: its header has no %s; write one with numpy.save", ErrFile, key[:strings.IndexByte(key, ':')])
+		}
+		found[i] = string(m[1])
+	}
+	kind, shape := found[0], strings.FieldsFunc(found[2], func(r rune) bool { return r == ',' || r == ' ' })
 	if len(shape) != 1 {
 		return nil, fmt.Errorf("%w: an array of %d dimensions; save one of one dimension, such as counts.ravel()", ErrFile, len(shape))
 	}
-	t := npy.TypeFrom(kind)
-	if t == nil || t.Kind() == reflect.String || t.Kind() == reflect.Complex64 || t.Kind() == reflect.Complex128 || t.Kind() == reflect.Bool {
-		return nil, notCounts(kind)
+	read := entryReader(kind)
+	if read == nil {
+		return nil, fmt.Errorf("%w: entries of type %q; save integers, such as counts.astype('int64')", ErrFile, kind)
 	}
-	if n, size := shape[0], int(t.Size()); n < 1 || n > rest/size {
-		return nil, fmt.Errorf("%w: %d entries of %d bytes announced and %d bytes there; is it cut off?", ErrFile, n, size, rest)
-	} else if n*size != rest {
-		return nil, fmt.Errorf("%w: %d bytes after the array; save one array", ErrFile, rest-n*size)
+	size := int(kind[2] - '0')
+	if n, err := strconv.Atoi(shape[0]); err != nil || n < 1 || n > len(entries)/size {
+		return nil, fmt.Errorf("%w: %s entries of %d bytes announced and %d bytes there; is it cut off?", ErrFile, shape[0], size, len(entries))
+	} else if n*size != len(entries) {
+		return nil, fmt.Errorf("%w: %d bytes after the array; save one array", ErrFile, len(entries)-n*size)
 	}
-	switch t.Kind() {
-	case reflect.Int8:
-		return entries[int8](r)
-	case reflect.Int16:
-		return entries[int16](r)
-	case reflect.Int32:
-		return entries[int32](r)
-	case reflect.Int64:
-		return entries[int64](r)
-	case reflect.Uint8:
-		return entries[uint8](r)
-	case reflect.Uint16:
-		return entries[uint16](r)
-	case reflect.Uint32:
-		return entries[uint32](r)
-	case reflect.Uint64:
-		return entries[uint64](r)
-	case reflect.Float32:
-		return entries[float32](r)
-	case reflect.Float64:
-		return entries[float64](r)
+	counts := make([]int64, len(entries)/size)
+	for i := range counts {
+		count, x := read(entries[i*size:])
+		if !(x >= 0) || x > MaxTotal || count > MaxTotal || x != math.Floor(x) {
+			return nil, fmt.Errorf("%w: bin %d is %v; counts are whole numbers from 0 to 2^60", ErrFile, i, x)
+		}
+		counts[i] = count
 	}
-	return nil, notCounts(kind)
+	return counts, nil
 }
 
-func notCounts(kind string) error {
-	return fmt.Errorf("%w: entries of type %q; save integers, such as counts.astype('int64')", ErrFile, kind)
+// splitNPY returns the header of a .npy file and what follows it.
+func splitNPY(data []byte) (header, entries []byte, err error) {
+	if len(data) < 12 || !bytes.HasPrefix(data, []byte("\x93NUMPY")) {
+		return nil, nil, fmt.Errorf("%w: no .npy file; write one with numpy.save", ErrFile)
+	}
+	length, start := uint64(binary.LittleEndian.Uint16(data[8:])), 10
+	switch data[6] {
+	case 1:
+	case 2:
+		length, start = uint64(binary.LittleEndian.Uint32(data[8:])), 12
+	default:
+		return nil, nil, fmt.Errorf("%w: major version %d of the format; write one with numpy.save", ErrFile, data[6])
+	}
+	if length > uint64(len(data)-start) {
+		return nil, nil, fmt.Errorf("%w: it ends within its header; is it cut off?", ErrFile)
+	}
+	return data[start : start+int(length)], data[start+int(length):], nil
+}
+
+// entryReader returns the function that reads an entry of a type such as <i8 or >f4: as an integer, which is right where the value is a count,
+// and as a float. It is nil for types that are no counts.
+func entryReader(kind string) func([]byte) (int64, float64) {
+	if len(kind) != 3 || !strings.Contains("<>|", kind[:1]) {
+		return nil
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if kind[0] == '>' {
+		order = binary.BigEndian
+	}
+	word := map[byte]func([]byte) uint64{
+		'1': func(p []byte) uint64 { return uint64(p[0]) },
+		'2': func(p []byte) uint64 { return uint64(order.Uint16(p)) },
+		'4': func(p []byte) uint64 { return uint64(order.Uint32(p)) },
+		'8': order.Uint64,
+	}[kind[2]]
+	if word == nil {
+		return nil
+	}
+	switch kind[1:] {
+	case "f4":
+		return func(p []byte) (int64, float64) {
+			x := math.Float32frombits(order.Uint32(p))
+			return int64(x), float64(x)
+		}
+	case "f8":
+		return func(p []byte) (int64, float64) {
+			x := math.Float64frombits(order.Uint64(p))
+			return int64(x), x
+		}
+	}
+	switch unused := 64 - 8*(kind[2]-'0'); kind[1] {
+	case 'i': // the sign is extended
+		return func(p []byte) (int64, float64) {
+			x := int64(word(p)<<unused) >> unused
+			return x, float64(x)
+		}
+	case 'u':
+		return func(p []byte) (int64, float64) {
+			x := word(p)
+			return int64(x), float64(x)
+		}
+	}
+	return nil
 }
 
 // ParseCount reads a count: a whole number from 0 to 2^60, in any notation of a decimal.
@@ -76,46 +132,4 @@ func ParseCount(text string) (int64, error) {
 		return 0, fmt.Errorf("%q is not a whole number from 0 to 2^60; give one count a line", text)
 	}
 	return r.Num().Int64(), nil
-}
-
-// openNPY reads the header, and returns the reader and how many bytes are left. What the library takes for granted is checked before, and its
-// panics on malformed headers become errors.
-func openNPY(data []byte) (r *npy.Reader, rest int, err error) {
-	malformed := fmt.Errorf("%w: no .npy file; write one with numpy.save", ErrFile)
-	defer func() {
-		if recover() != nil {
-			r, rest, err = nil, 0, malformed
-		}
-	}()
-	if len(data) < 12 || !bytes.HasPrefix(data, npy.Magic[:]) {
-		return nil, 0, malformed
-	}
-	header, start := uint64(binary.LittleEndian.Uint16(data[8:])), 10
-	if data[6] > 1 {
-		header, start = uint64(binary.LittleEndian.Uint32(data[8:])), 12
-	}
-	if header > uint64(len(data)-start) {
-		return nil, 0, malformed
-	}
-	in := bytes.NewReader(data)
-	if r, err = npy.NewReader(in); err != nil {
-		return nil, 0, fmt.Errorf("%w: %v; write one with numpy.save", ErrFile, err)
-	}
-	return r, in.Len(), nil
-}
-
-// entries reads all entries and checks that they are counts.
-func entries[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](r *npy.Reader) ([]int64, error) {
-	var values []T
-	if err := r.Read(&values); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFile, err)
-	}
-	counts := make([]int64, len(values))
-	for i, x := range values {
-		if f := float64(x); !(f >= 0) || f > MaxTotal || f != math.Floor(f) {
-			return nil, fmt.Errorf("%w: bin %d is %v; counts are whole numbers from 0 to 2^60", ErrFile, i, x)
-		}
-		counts[i] = int64(x)
-	}
-	return counts, nil
 }

@@ -69,6 +69,7 @@ func TestReadNPY(t *testing.T) {
 		}
 	}
 	var file bytes.Buffer
+	want = []int64{3, MaxTotal - 1, MaxTotal} // more digits than a float has
 	require.NoError(t, npy.Write(&file, want))
 	got, err := ReadNPY(file.Bytes())
 	require.NoError(t, err)
@@ -81,29 +82,30 @@ func TestReadNPYRefuses(t *testing.T) {
 		return numpyFile(1, numpyHeader(kind, "(2,)"), packed(binary.LittleEndian, 8, 0, bits))
 	}
 	for want, data := range map[string][]byte{
-		"no .npy file":         []byte("3\n4\n5\n6\n7\n8\n9\n"),
-		"write one with numpy": {0x93, 'N', 'U', 'M'},
-		"2 dimensions":         numpyFile(1, numpyHeader("<i8", "(1, 2)"), whole),
-		"0 dimensions":         numpyFile(1, numpyHeader("<i8", "()"), whole[:8]),
-		"counts.ravel()":       numpyFile(1, strings.Replace(numpyHeader("<i8", "(2, 1)"), "False", "True", 1), whole),
-		"'fortran_order'":      numpyFile(1, strings.Replace(numpyHeader("<i8", "(2,)"), "False", "Maybe", 1), whole),
-		"is it cut off?":       numpyFile(1, numpyHeader("<i8", "(2,)"), whole[:15]),
-		"after the array":      numpyFile(1, numpyHeader("<i8", "(2,)"), append(whole, 0)),
-		"0 entries":            numpyFile(1, numpyHeader("<i8", "(0,)"), nil),
-		"-2 entries":           numpyFile(1, numpyHeader("<i8", "(-2,)"), whole),
-		"bytes announced":      numpyFile(1, numpyHeader("<i8", "(9223372036854775807,)"), whole),
-		`type "<c16"`:          numpyFile(1, numpyHeader("<c16", "(1,)"), append(whole, whole...)),
-		`type "|b1"`:           numpyFile(1, numpyHeader("|b1", "(2,)"), []byte{0, 1}),
-		`type "<U1"`:           numpyFile(1, numpyHeader("<U1", "(2,)"), whole),
-		`type "<M8[s]"`:        numpyFile(1, numpyHeader("<M8[s]", "(2,)"), whole),
-		"astype('int64')":      numpyFile(1, numpyHeader("<f2", "(2,)"), whole[:4]),
-		"major version":        numpyFile(3, numpyHeader("<i8", "(2,)"), whole),
-		"bin 1 is -1":          eight("<i8", math.MaxUint64),
-		"from 0 to 2^60":       eight("<u8", 1<<61),
-		"bin 1 is NaN":         eight("<f8", math.Float64bits(math.NaN())),
-		"bin 1 is +Inf":        eight("<f8", math.Float64bits(math.Inf(1))),
-		"bin 1 is 2.5":         eight("<f8", math.Float64bits(2.5)),
-		"bin 1 is -3":          eight("<f8", math.Float64bits(-3)),
+		"no .npy file":              []byte("3\n4\n5\n6\n7\n8\n9\n"),
+		"write one with numpy":      {0x93, 'N', 'U', 'M'},
+		"2 dimensions":              numpyFile(1, numpyHeader("<i8", "(1, 2)"), whole),
+		"0 dimensions":              numpyFile(1, numpyHeader("<i8", "()"), whole[:8]),
+		"counts.ravel()":            numpyFile(1, strings.Replace(numpyHeader("<i8", "(2, 1)"), "False", "True", 1), whole),
+		"'fortran_order'":           numpyFile(1, strings.Replace(numpyHeader("<i8", "(2,)"), "False", "Maybe", 1), whole),
+		"is it cut off?":            numpyFile(1, numpyHeader("<i8", "(2,)"), whole[:15]),
+		"after the array":           numpyFile(1, numpyHeader("<i8", "(2,)"), append(whole, 0)),
+		"0 entries":                 numpyFile(1, numpyHeader("<i8", "(0,)"), nil),
+		"-2 entries":                numpyFile(1, numpyHeader("<i8", "(-2,)"), whole),
+		"bytes announced":           numpyFile(1, numpyHeader("<i8", "(9223372036854775807,)"), whole),
+		`type "<c16"`:               numpyFile(1, numpyHeader("<c16", "(1,)"), append(whole, whole...)),
+		`type "|b1"`:                numpyFile(1, numpyHeader("|b1", "(2,)"), []byte{0, 1}),
+		`type "<U1"`:                numpyFile(1, numpyHeader("<U1", "(2,)"), whole),
+		`type "<M8[s]"`:             numpyFile(1, numpyHeader("<M8[s]", "(2,)"), whole),
+		"astype('int64')":           numpyFile(1, numpyHeader("<f2", "(2,)"), whole[:4]),
+		"major version":             numpyFile(3, numpyHeader("<i8", "(2,)"), whole),
+		"bin 1 is -1":               eight("<i8", math.MaxUint64),
+		"from 0 to 2^60":            eight("<u8", 1<<61),
+		"bin 1 is 1.15292150460684": eight("<i8", 1<<60+1),
+		"bin 1 is NaN":              eight("<f8", math.Float64bits(math.NaN())),
+		"bin 1 is +Inf":             eight("<f8", math.Float64bits(math.Inf(1))),
+		"bin 1 is 2.5":              eight("<f8", math.Float64bits(2.5)),
+		"bin 1 is -3":               eight("<f8", math.Float64bits(-3)),
 	} {
 		_, err := ReadNPY(data)
 		assert.ErrorIs(t, err, ErrFile, want)
