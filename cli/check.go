@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +42,10 @@ func check(ctx context.Context, j *command.Job, path string) error {
 			return checkDoc{}, err
 		}
 		defer file.Close()
-		report, err := certificate.Check(file, certificate.Options{Context: ctx, MaxMemory: most})
+		report, err := certificate.Check(file, certificate.Options{Context: ctx, MaxMemory: most, MaxSteps: steps(ctx)})
+		if errors.Is(err, certificate.ErrLimit) {
+			err = fmt.Errorf("%w; --time-limit and --max-memory raise the limits", err)
+		}
 		if err != nil {
 			return checkDoc{}, fmt.Errorf("%s: %w", command.Quoted(path), err)
 		}
@@ -56,6 +60,17 @@ func check(ctx context.Context, j *command.Job, path string) error {
 	}
 	return command.Ending(ctx, doc.Undecided)
 }
+
+// steps returns what a check may cost: as many steps as there is time for, where that is more than without a limit of time.
+func steps(ctx context.Context) int {
+	if end, ok := ctx.Deadline(); ok {
+		return max(defaultSteps, int(time.Until(end)/certificate.StepTime))
+	}
+	return defaultSteps
+}
+
+// defaultSteps are a few seconds.
+const defaultSteps = 1 << 29
 
 func printReport(w io.Writer, r *certificate.Report) {
 	if p := r.Problem; p != nil {

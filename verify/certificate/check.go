@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"time"
 
 	"optratio/number"
 	"optratio/number/interval"
@@ -20,9 +21,16 @@ type Options struct {
 	// MaxPrecision in bits is up to which the precision of enclosures is raised where a claim is
 	// still undecided, as far as memory allows; 0 means 4096, and less than 128 means 128.
 	MaxPrecision uint
-	// MaxSteps is what walking the chains of proof lumped and counting its score vectors may cost, in steps of some nanoseconds; 0 means 2^29.
+	// MaxSteps is what the check may cost by its own estimate, in steps of some nanoseconds (StepTime): the closed forms at all precisions together, an enumeration of the
+	// lattice, walking the chains of proof lumped and counting its score vectors. 0 means 2^29.
 	MaxSteps int
 }
+
+// StepTime is about what a step takes.
+const StepTime = 4 * time.Nanosecond
+
+// stepsPerVariable is what a variable of an enumeration costs at the least.
+const stepsPerVariable = 256
 
 // bytesPerVariable is what the check needs for each variable, beside what long exact numbers and precisions above
 // 192 bits take.
@@ -44,13 +52,16 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// fits returns ErrLimit if enumerating the lattice exceeds the memory allowed.
+// fits returns ErrLimit if enumerating the lattice exceeds the memory or the steps allowed.
 func (o Options) fits(n, k int) error {
 	variables, table := variableCount(n, k), (n+1)*(k+1)
 	need := float64(variables)*bytesPerVariable + float64(table)*16
 	if need > float64(o.MaxMemory) {
 		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g bytes; the limit is %d",
 			ErrLimit, n, k, atLeast(variables), need, o.MaxMemory)
+	}
+	if steps := float64(variables) * stepsPerVariable; steps > float64(o.MaxSteps) {
+		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g steps; the limit is %d", ErrLimit, n, k, atLeast(variables), steps, o.MaxSteps)
 	}
 	return nil
 }
@@ -99,7 +110,7 @@ type Claim struct {
 //
 // A certificate that is not valid is no error: the report says why. The error wraps ErrUnreadable if
 // the input cannot be read or is no certificate of this version at all, and ErrLimit if
-// the check would need more memory than o allows; it is that of the context if that ended.
+// a claim is not decided with the memory, the steps and the precision that o allows; it is that of the context if that ended.
 func Check(in io.Reader, o Options) (*Report, error) {
 	o = o.withDefaults()
 	r, version, err := open(in)
@@ -173,6 +184,8 @@ type checker struct {
 	o    Options
 	z    *big.Rat // e^-ε where it is rational
 
+	spent float64 // steps of closed forms
+
 	fixed *results // what is exact, and so does not depend on the precision
 	em    *big.Rat // total error of the exponential mechanism, once known exactly
 }
@@ -245,7 +258,7 @@ func (ck *checker) decide() (reason string, err error) {
 			return "", nil
 		}
 		if prec >= ck.o.MaxPrecision {
-			return open, nil
+			return "", fmt.Errorf("%w: %s", ErrLimit, open)
 		}
 	}
 }

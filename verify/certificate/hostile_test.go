@@ -375,3 +375,26 @@ func TestStoppedAtAnyPoint(t *testing.T) {
 		}
 	}
 }
+
+// TestUndecidedIsNotInvalid: what the limits leave undecided is no verdict. A true claim about a lattice of 2^(2^30) score vectors is refused by what its closed forms would
+// cost, and so is a small file that asks for long fractions or for an enumeration; none of them is called invalid.
+func TestUndecidedIsNotInvalid(t *testing.T) {
+	text := func(n, k int, eps, objective, proof string, claims ...string) string {
+		lines := []string{"optratio-certificate 1", fmt.Sprint("n ", n), fmt.Sprint("k ", k), eps, "objective " + objective, "constraints paper", "proof " + proof, "precision 192"}
+		lines = append(lines, claims...)
+		return strings.Join(lines, "\n") + fmt.Sprintf("\nend %d\n", len(lines))
+	}
+	for name, c := range map[string]struct {
+		text string
+		says string
+	}{
+		"huge":      {text(1<<30, 1<<20, "exp-epsilon 3", "paper", "dual-recurrence", "claim optimum 0 1048576"), "steps"},
+		"fractions": {text(2, 30_000, "exp-epsilon 3", "paper", "dual-recurrence", "claim optimum 0 1"), "steps"},
+		"em":        {text(12, 12, "epsilon 1", "paper", "dual-recurrence", "claim optimum 0 12", "claim error em 0 12"), "variables"},
+	} {
+		rep, err := certificate.Check(strings.NewReader(c.text), certificate.Options{})
+		if !errors.Is(err, certificate.ErrLimit) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error %v, report %+v", name, err, rep)
+		}
+	}
+}

@@ -42,7 +42,11 @@ func (ck *checker) closed(prec uint) (flip, dual, sum, all value, err error) {
 	if work+float64(c.k) > 1<<22 {
 		return flip, dual, sum, all, fmt.Errorf("%w: n = %d, k = %d takes too long", ErrLimit, c.n, c.k)
 	}
-	if ck.z != nil && ck.closedBits() <= maxClosedBits {
+	exact := ck.z != nil && ck.closedBits() <= maxClosedBits
+	if err := ck.spend(prec, exact); err != nil {
+		return flip, dual, sum, all, err
+	}
+	if exact {
 		t := closedForms(arith.Rat{}, negative, ck.z, c.n, c.k, ck.box)
 		all = exactly(t.all)
 		return exactly(t.flip).quo(all), exactly(t.dual).quo(all), exactly(t.sum), all, nil
@@ -50,6 +54,27 @@ func (ck *checker) closed(prec uint) (flip, dual, sum, all value, err error) {
 	t := closedForms(arith.Interval{Prec: prec}, mayBeNegative, ck.enclose(prec), c.n, c.k, ck.box)
 	all = enclosed(t.all)
 	return enclosed(t.flip).quo(all), enclosed(t.dual).quo(all), enclosed(t.sum), all, nil
+}
+
+// spend counts what the closed forms cost, exactly or at a precision, in steps. It returns ErrLimit where all that was spent would be more than is allowed.
+func (ck *checker) spend(prec uint, exact bool) error {
+	c := ck.cert
+	operations, words := 4*float64(c.k), float64(prec)/64
+	if ck.box {
+		operations *= 1 + 2*float64(bits(c.n))
+	}
+	each := 50 + words*words/2
+	if exact { // fractions that are reduced to lowest terms after each operation
+		words = ck.closedBits() / 64
+		if !ck.box {
+			words /= float64(c.n)
+		}
+		each = 100 + words*words
+	}
+	if ck.spent += operations * each; ck.spent > float64(ck.o.MaxSteps) {
+		return fmt.Errorf("%w: the closed forms of n = %d, k = %d at %d bits take about %.3g steps; the limit is %d", ErrLimit, c.n, c.k, prec, ck.spent, ck.o.MaxSteps)
+	}
+	return nil
 }
 
 // closedBits estimates the length of the exact closed forms.
