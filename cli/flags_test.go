@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -40,6 +42,25 @@ func TestEmptyItemsAreRefused(t *testing.T) {
 		{"heterogeneous", "--sensitivities", "1,,2", "--exp-eps", "2"},
 		{"stopping", "--asymptotic", "--boundary", "0,,1"},
 	}...)
+}
+
+// Control characters of a file's name, of a label and of what a program says do not reach the terminal as they are.
+func TestControlCharactersAreShown(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a\x1b[31mb.csv")
+	rows := `{"scores":[0,0],"pmf":{"x\u001b[31m":1}}` + "\n" + `{"scores":[1,0],"pmf":{"y":1}}`
+	require.NoError(t, os.WriteFile(name, []byte(rows), 0o600))
+	for _, args := range [][]string{
+		{"merge", "-o", filepath.Join(t.TempDir(), "x.csv"), name},
+		{"check", name},
+		{"verify", "--eps", "1", "--mechanism", "em", "--domain", name},
+		{"audit", "--eps", "1", "--pmf-file", name},
+		{"audit", "--eps", "1", "--pmf-file", name, "--outcomes", "labels"},
+		{"audit", "--eps", "1", "--pmf-exec", "echo 'no\x1b[31m' >&2; exit 1", "-n", "1", "-k", "1"},
+	} {
+		_, out, errs := quietly(args...)
+		assert.NotContains(t, out+errs, "\x1b", "%q", args)
+		assert.Contains(t, out+errs, `\x1b[31m`, "%q", args)
+	}
 }
 
 // A pipe that nobody reads is not waited for without end.

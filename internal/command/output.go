@@ -6,12 +6,45 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
+
+// Printable returns text with everything escaped that a terminal may take for a command: control characters but line ends and tabs, and bytes that
+// are no UTF-8. All that a command writes to its standard streams goes through it, whatever names, labels and messages of other programs it holds.
+func Printable(text []byte) []byte {
+	out := text[:0:0]
+	for rest := text; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			out = fmt.Appendf(out, `\x%02x`, rest[0])
+		case r != '\n' && r != '\t' && unicode.IsControl(r):
+			quoted := strconv.QuoteRune(r)
+			out = append(out, quoted[1:len(quoted)-1]...)
+		default:
+			out = append(out, rest[:size]...)
+		}
+		rest = rest[size:]
+	}
+	return out
+}
+
+// printable writes what is printable to w.
+type printable struct{ w io.Writer }
+
+func (p printable) Write(text []byte) (int, error) {
+	if _, err := p.w.Write(Printable(text)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
 
 // output is the standard output of a command. It counts what was written and remembers that an error occurred.
 type output struct {
@@ -21,7 +54,7 @@ type output struct {
 }
 
 func (o *output) Write(p []byte) (int, error) {
-	n, err := o.w.Write(p)
+	n, err := printable{o.w}.Write(p)
 	o.written.Add(int64(n))
 	if err != nil {
 		o.err.CompareAndSwap(nil, &err)
@@ -38,7 +71,20 @@ func writeJSON(w io.Writer, doc any) {
 	if err := e.Encode(doc); err != nil {
 		panic(err) // a document of ours that is none
 	}
-	_, _ = b.WriteTo(w)
+	_, _ = w.Write(escapedJSON(b.Bytes()))
+}
+
+// escapedJSON returns JSON in which the control characters are escaped too that it need not escape, all of them in strings.
+func escapedJSON(text []byte) []byte {
+	out := text[:0:0]
+	for _, r := range string(text) {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 // Show prints an answer: as the one JSON document, or as print does for people. That the output cannot be written is for run to say, which looks at what it remembers.

@@ -105,7 +105,7 @@ func run(ctx context.Context, newRoot func(Streams) *cobra.Command, args []strin
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetIn(stdin)
 	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetErr(printable{stderr})
 	root.PersistentPreRunE = RefuseEmpty
 	root.SetFlagErrorFunc(flagError)
 	root.SetArgs(args)
@@ -131,7 +131,7 @@ func run(ctx context.Context, newRoot func(Streams) *cobra.Command, args []strin
 		writeJSON(stdout, map[string]string{"undecided": err.Error()}) // a limit left no time for more
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(stderr, root.Name()+": "+strings.Join(strings.Fields(text), " "))
+		fmt.Fprintln(printable{stderr}, root.Name()+": "+strings.Join(strings.Fields(text), " "))
 	}
 	return code
 }
