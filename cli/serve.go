@@ -55,6 +55,9 @@ func serveOn(ctx context.Context, s command.Streams, addr string, parallel int) 
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	fmt.Fprintf(s.Out, "http://%s\n", listener.Addr())
+	if everywhere(listener.Addr()) {
+		fmt.Fprintln(s.Err, "optratio: warning: every machine that reaches this one can use the server; --addr localhost:0 is for this machine alone")
+	}
 	select {
 	case err := <-ended:
 		if !errors.Is(err, http.ErrServerClosed) {
@@ -68,6 +71,12 @@ func serveOn(ctx context.Context, s command.Streams, addr string, parallel int) 
 		server.Close()
 	}
 	return context.Cause(ctx)
+}
+
+// everywhere reports whether an address is that of all interfaces.
+func everywhere(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsUnspecified()
 }
 
 // runJob runs a command line in this process.

@@ -249,3 +249,10 @@ func TestServedSlowClients(t *testing.T) {
 	}
 	assert.Positive(t, s.MaxHeaderBytes)
 }
+
+// A server that all machines can reach says so.
+func TestServeEverywhere(t *testing.T) {
+	for ip, want := range map[string]bool{"0.0.0.0": true, "::": true, "127.0.0.1": false, "::1": false, "192.0.2.1": false} {
+		assert.Equal(t, want, everywhere(&net.TCPAddr{IP: net.ParseIP(ip), Port: 80}), ip)
+	}
+}

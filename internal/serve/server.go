@@ -30,7 +30,8 @@ const (
 	maxHeader   = 16 << 10         // bytes of its header
 	maxWaiting  = 64               // jobs of one client address that run or wait
 	maxWaitLoop = 1024             // the same for clients on this machine, which share an address
-	waitLimit   = 60 * time.Second // for a job's turn
+	waitLimit   = 10 * time.Second // for a job's turn
+	answerLimit = 20 * time.Second // for all jobs of a request, waiting included; a stream of answers has none
 	readLimit   = 15 * time.Second // for a request to arrive
 	writeLimit  = 90 * time.Second // for an answer to be computed and read
 )
@@ -40,6 +41,8 @@ type Server struct {
 	Config
 	mux     *http.ServeMux
 	turns   chan struct{}
+	wait    time.Duration // waitLimit and answerLimit; tests have shorter ones
+	patient time.Duration
 	mu      sync.Mutex
 	waiting map[string]int
 	cache   *cache
@@ -47,7 +50,7 @@ type Server struct {
 
 // New returns a server.
 func New(c Config) *Server {
-	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), waiting: map[string]int{}, cache: newCache(500)}
+	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, waiting: map[string]int{}, cache: newCache(500)}
 	s.routes()
 	return s
 }
@@ -75,6 +78,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if r.URL.Path != streamPath {
+		ctx, cancel := context.WithTimeoutCause(r.Context(), s.patient, errLate)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
 	s.mux.ServeHTTP(w, r)
 }
 
@@ -96,6 +104,9 @@ func (s *Server) local(host string) bool {
 
 // errBusy is what a client is told who asks for too much at once.
 var errBusy = errors.New("too many jobs at once; wait for some to end")
+
+// errLate is what a client is told whose answer takes too long.
+var errLate = errors.New("the server is too busy to answer in time; try again, or use the command")
 
 // do runs a job when its turn comes. Equal jobs are done once. Errors are about limits, not about the job.
 func (s *Server) do(ctx context.Context, client string, args []string) (answer, error) {
@@ -120,7 +131,7 @@ func (s *Server) do(ctx context.Context, client string, args []string) (answer, 
 		}
 		s.mu.Unlock()
 	}()
-	late := time.NewTimer(waitLimit)
+	late := time.NewTimer(s.wait)
 	defer late.Stop()
 	select {
 	case s.turns <- struct{}{}:

@@ -57,9 +57,12 @@ var kinds = []struct{ path, name string }{
 	{"/", "How far from optimal"}, {"/map", "Map"}, {"/pmf", "Probabilities"}, {"/audit", "Audit a table"}, {"/evaluate", "Histogram"},
 }
 
+// streamPath is where answers are streamed as they get better.
+const streamPath = "/events"
+
 func (s *Server) routes() {
 	s.mux.HandleFunc("GET /{$}", s.ratio)
-	s.mux.HandleFunc("GET /events", s.events)
+	s.mux.HandleFunc("GET "+streamPath, s.events)
 	s.mux.HandleFunc("GET /map", s.heat)
 	s.mux.HandleFunc("GET /pmf", s.pmf)
 	s.mux.HandleFunc("GET /audit", s.audit)
