@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"lp/table":                {arithmetic, "lp/linear", "mechanisms"},
 	"lp/variant":              {arithmetic, "lattice", "lp/linear", "lp/table", "mechanisms"},
 	"lp":                      {arithmetic, "internal/patience", "lattice", "lp/chain", "lp/linear", "lp/lumped", "lp/product", "lp/table", "lp/variant", "mechanisms", "mechanisms/totals"},
-	"lp/heterogeneous":        {arithmetic, "lp/linear", "lp/table", "mechanisms", "verify"},
+	"lp/heterogeneous":        {arithmetic, "internal/patience", "lp/linear", "lp/table", "mechanisms", "verify"},
 	"lp/stopping":             {arithmetic, "lp/linear", "mechanisms", "mechanisms/stopping"},
 	"verify":                  {arithmetic, "lattice", "mechanisms"},
 	"verify/audit":            {arithmetic, "mechanisms", "verify"},

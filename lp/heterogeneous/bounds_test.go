@@ -240,6 +240,45 @@ func TestStoppedWorkIsCertifiedAllTheSame(t *testing.T) {
 	assert.GreaterOrEqual(t, upper.Cmp(truth), 0)
 }
 
+// stuck is a solver that begins and does not end by itself.
+type stuck struct{ begin func() }
+
+func (stuck) Name() string { return "stuck" }
+
+func (s stuck) Solve(context.Context, *linear.Model, linear.Options) (*linear.Result, error) {
+	s.begin()
+	return nil, errors.New("the test is over")
+}
+
+// A solver that does not look at the limits is left behind: what is asked about is counted all the same, and each mechanism has its row.
+func TestStuckSolver(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	over := make(chan struct{})
+	defer close(over)
+	solver := stuck{func() { cancel(errors.New("enough")); <-over }}
+	r := Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "2"), Solver: solver, Mechanisms: []mechanisms.Mechanism{lookup(t, "krr")}}
+	a, err := Solve(ctx, r)
+	require.NoError(t, err)
+	assert.Equal(t, "enough", a.Undecided)
+	assert.Equal(t, [2]int{16, 32}, [2]int{a.Vectors, a.Variables})
+	assert.Positive(t, a.Neighbors)
+	require.Len(t, a.Mechanisms, 1)
+	assert.Equal(t, verify.Undecided, a.Mechanisms[0].DP)
+}
+
+// One mechanism that fails does not take the others' rows with it, and says why it has none.
+func TestOneMechanismFails(t *testing.T) {
+	broken := mechanisms.FromRational(mechanisms.Info{Name: "broken"}, func(*mechanisms.Instance) ([]*big.Rat, error) { return nil, errors.New("overflow") })
+	r := Request{Grid: grid(2, false, "1", "2"), Epsilon: exp(t, "2"), Mechanisms: []mechanisms.Mechanism{broken, lookup(t, "krr")}}
+	a, err := Solve(t.Context(), r)
+	require.NoError(t, err)
+	assert.Contains(t, a.Undecided, "broken: ")
+	assert.Contains(t, a.Undecided, "overflow")
+	require.Len(t, a.Mechanisms, 2)
+	assert.Equal(t, verify.Undecided, a.Mechanisms[0].DP)
+	assert.Equal(t, verify.Proved, a.Mechanisms[1].DP)
+}
+
 // Where e^{-ε} is too small to be written as a rational, bounds are from its ends 0 and 2^-40000.
 func TestHugeEpsilonIsEnclosed(t *testing.T) {
 	for _, text := range []string{"1e10", "1e300"} {

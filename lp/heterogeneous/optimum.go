@@ -1,13 +1,16 @@
 package heterogeneous
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 	"strings"
 	"time"
 
+	"optratio/internal/patience"
 	"optratio/lp/linear"
 	"optratio/lp/table"
 	"optratio/mechanisms"
@@ -103,34 +106,66 @@ func Solve(ctx context.Context, r Request) (*Result, error) {
 		return nil, err
 	}
 	p := newProgram(s, r.Loss, r.Criterion)
-	found, err := p.table.Solve(ctx, r.Epsilon, r.Solver, r.Gap, r.Report)
-	if err != nil {
-		return nil, err
-	}
-	a := &Result{
-		Vectors: len(s.levels), Variables: len(s.levels) * s.n, Rows: found.Rows, Pivots: found.Pivots, Undecided: found.Undecided,
-		program: p, solution: found,
-	}
+	a := &Result{Vectors: len(s.levels), Variables: len(s.levels) * s.n, Optimum: number.Bounds(new(big.Rat), nil)}
 	for _, near := range s.neighbors {
 		a.Neighbors += len(near)
 	}
 	a.Neighbors /= 2
-	unit := p.unit()
-	optimum := table.Bounds{Low: new(big.Rat).Mul(found.Lower, unit), High: new(big.Rat).Mul(found.Upper, unit)}
-	a.Optimum = number.Bounds(optimum.Low, optimum.High)
-	for _, m := range r.Mechanisms {
-		rated, err := p.rate(ctx, m, &r, optimum)
-		if err != nil && ctx.Err() != nil {
-			a.Undecided = context.Cause(ctx).Error()
-			break
+	type solved struct {
+		*table.Solution
+		err error
+	}
+	found, ended := patience.Await(ctx, grace, func() solved {
+		t, err := p.table.Solve(ctx, r.Epsilon, r.Solver, r.Gap, r.Report)
+		return solved{t, err}
+	})
+	switch {
+	case !ended:
+		a.Undecided = context.Cause(ctx).Error()
+		for _, m := range r.Mechanisms {
+			a.Mechanisms = append(a.Mechanisms, unrated(m))
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.Info().Name, err)
+	case found.err != nil:
+		return nil, found.err
+	default:
+		a.Rows, a.Pivots, a.Undecided, a.program, a.solution = found.Rows, found.Pivots, found.Undecided, p, found.Solution
+		if err := a.rate(ctx, &r); err != nil {
+			return nil, err
 		}
-		a.Mechanisms = append(a.Mechanisms, rated)
 	}
 	a.Seconds = time.Since(begin).Seconds()
 	return a, nil
+}
+
+// grace is how long the program is waited for after the end of the context: single operations on long numbers do not look at it.
+const grace = 500 * time.Millisecond
+
+// rate fills in the optimum and the mechanisms' rows. A mechanism whose numbers are beyond the arithmetic, or that the context leaves no time for, has a row that says nothing; the
+// others have theirs. The error is bad input.
+func (a *Result) rate(ctx context.Context, r *Request) error {
+	unit := a.program.unit()
+	optimum := table.Bounds{Low: new(big.Rat).Mul(a.solution.Lower, unit), High: new(big.Rat).Mul(a.solution.Upper, unit)}
+	a.Optimum = number.Bounds(optimum.Low, optimum.High)
+	for _, m := range r.Mechanisms {
+		rated, err := a.program.rate(ctx, m, r, optimum)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			a.Undecided, rated = context.Cause(ctx).Error(), unrated(m)
+		case errors.Is(err, mechanisms.ErrInstance):
+			return fmt.Errorf("%s: %w", m.Info().Name, err)
+		default:
+			a.Undecided, rated = cmp.Or(a.Undecided, fmt.Sprintf("%s: %v", m.Info().Name, err)), unrated(m)
+		}
+		a.Mechanisms = append(a.Mechanisms, rated)
+	}
+	return nil
+}
+
+// unrated is the row of a mechanism that nothing is known of.
+func unrated(m mechanisms.Mechanism) Rating {
+	anything := number.Bounds(new(big.Rat), nil)
+	return Rating{Name: m.Info().Name, Loss: anything, Ratio: anything, DP: verify.Undecided, TightEps: anything}
 }
 
 // Mechanism returns a mechanism that attains the upper end of Optimum and is ε-DP on the grid, with exact
