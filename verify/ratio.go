@@ -83,6 +83,14 @@ func (r ratio) compare(s ratio, limit uint) (int, bool) {
 	return product(r.num).mul(product(s.den)).compare(product(s.num).mul(product(r.den)), limit)
 }
 
+// end returns the upper end of the enclosure from which log takes its own.
+func (r ratio) end() *big.Float {
+	if r.infinite || r.open {
+		return new(big.Float).SetInf(false)
+	}
+	return product(r.num).quo(product(r.den)).narrow(128).Hi()
+}
+
 // log returns ln r, and r itself where it is rational.
 func (r ratio) log() (number.Number, *big.Rat) {
 	switch {
@@ -132,7 +140,8 @@ func monomial(num, den []*big.Int) (power int, ok bool) {
 type greatest struct {
 	best    ratio
 	seen    bool
-	rivals  []ratio // not known to be smaller than best
+	rivals  []ratio    // not known to be smaller than best
+	end     *big.Float // the upper end of the rival
 	witness func() *Witness
 	partial bool // there are ratios that it was not shown
 }
@@ -154,12 +163,10 @@ func (g *greatest) show(r ratio, limit uint, witness func() *Witness) {
 	}
 }
 
-// keep remembers a rival by the greater of its bounds, of which one is enough.
+// keep remembers a rival by its upper end, of which the greatest is enough. The float64 bounds are too coarse for that where numbers underflow.
 func (g *greatest) keep(r ratio) {
-	if len(g.rivals) == 0 {
-		g.rivals = []ratio{r}
-	} else if r.hi > g.rivals[0].hi {
-		g.rivals[0] = r
+	if end := r.end(); len(g.rivals) == 0 || end.Cmp(g.end) > 0 {
+		g.rivals, g.end = []ratio{r}, end
 	}
 }
 
