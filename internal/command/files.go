@@ -66,7 +66,7 @@ func (f *OutputFile) Commit(ctx context.Context, write func(io.Writer) error) er
 		temp.Close()
 		defer os.Remove(name)
 	}
-	_, err := Await(ctx, fileGrace, func() (any, error) {
+	_, err := Await(ctx, f.grace(ctx), func() (any, error) {
 		file, err := openToWrite(ctx, name)
 		if err != nil {
 			return nil, err
@@ -103,6 +103,21 @@ func openToWrite(ctx context.Context, name string) (*os.File, error) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// grace is how long after the end of the context a file is waited for: what is left of the two seconds where the work has ended sooner, as a proof that is printed is to be
+// written too. A pipe may never be read.
+func (f *OutputFile) grace(ctx context.Context) time.Duration {
+	end, limited := ctx.Deadline()
+	switch {
+	case f.direct:
+		return fileGrace
+	case ctx.Err() == nil:
+		return Grace
+	case limited:
+		return max(fileGrace, time.Until(end.Add(Grace+fileGrace)))
+	}
+	return fileGrace
 }
 
 func (f *OutputFile) failed(ctx context.Context, err error) error {

@@ -1,0 +1,34 @@
+package command
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A file whose content is known when the time limit is reached is written in what is left of the two seconds; a pipe is given up sooner.
+func TestFilesAreWrittenAfterTheLimit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cert")
+	f, err := CreateOutput("--cert", path)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	<-ctx.Done()
+	err = f.Commit(ctx, func(w io.Writer) error {
+		time.Sleep(2 * fileGrace)
+		_, err := io.WriteString(w, "whole")
+		return err
+	})
+	require.NoError(t, err)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "whole", string(text))
+	f.direct = true
+	assert.Equal(t, fileGrace, f.grace(ctx))
+}
