@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ type auditFlags struct {
 	pmfExec, sampleExec, pmfFile            string
 	n, k, children                          int
 	epsilon                                 epsilonFlags
-	domain, neighbors, sensitivity          string
+	domain, neighbors, sensitivity, inputs  string
 	property, against, precision, budgetStr string
 	confidence, until, outcomes             string
 	shifted, cleanEnv                       bool
@@ -49,11 +50,17 @@ where no reading satisfies it. A sampler gives a lower bound on ε at --confiden
 within its ε is never proved to, and exits 0. Of samplers, --property takes dp, symmetry, shift, monotone and
 bounded-range; these are tests, which share what --confidence leaves to chance.
 
-A table has one line {"scores":[…],"pmf":[…]} for each score vector. --rho R and --range R also decide
+With --inputs FILE the questions are not about scores but the JSON values of FILE, one a line: {"input":[3,1],"epsilon":1,"sensitivity":1}.
+--neighbors FILE then says which of them are neighbors: a line 0,3 (the lines are numbered from 0; empty ones and those that begin with # do
+not count), or [A,B] with two of the values; a third number is a distance d, at which the pair is compared at dε. Pairs are looked at both
+ways unless the first line is "oneway": then 0,3 says that Pr[S] of input 0 is at most e^ε times that of input 3.
+
+A table has one line {"scores":[…],"pmf":[…]} for each score vector, or {"input":…,"pmf":…} for each input. --rho R and --range R also decide
 R-zCDP and bounded range R; of a sampler, they are violated where a lower bound exceeds R.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
+  optratio audit --pmf-exec ./histogram --inputs datasets.jsonl --neighbors pairs.txt --outcomes labels --eps 1
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,
 		Args: command.NoArgs,
 		RunE: f.Limited(f.run),
@@ -66,7 +73,8 @@ R-zCDP and bounded range R; of a sampler, they are violated where a lower bound 
 	command.CountVar(fs, &f.k, "k", "k", 2, "greatest depth, in steps of 2Δ")
 	f.epsilon.add(c)
 	fs.StringVar(&f.domain, "domain", "lattice", "lattice, half-lattice, random, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
-	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, monotonic, or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]")
+	fs.StringVar(&f.inputs, "inputs", "", "file of what is asked about instead of scores, a JSON value a line; needs --neighbors FILE")
+	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, monotonic, or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]; of inputs 0,3 or [A,B], with a distance 0,3,2")
 	fs.BoolVar(&f.shifted, "shifted", false, "with --pmf-file: rows are neighbors also if they are after a shift")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
 	fs.StringVar(&f.property, "property", "", "properties, by name (default dp,symmetry,shift,monotone,sum,dominates-em; of samplers dp)")
@@ -122,10 +130,15 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if o.Properties, err = parseProperties(f.property); err != nil {
 		return o, err
 	}
-	if f.sampleExec == "" && f.outcomes == audit.Labels {
+	if f.inputs != "" {
+		if err := f.aboutInputs(&o); err != nil {
+			return o, err
+		}
+	}
+	if f.sampleExec == "" && (f.outcomes == audit.Labels || f.inputs != "") {
 		if f.property == "" {
 			o.Properties = slices.Clone(audit.OfLabels[:3])
-			if f.target.delta != "" { // a bounded range implies ε-DP, which is not claimed then
+			if f.target.delta != "" || f.inputs != "" { // a bounded range implies ε-DP, which is not claimed then
 				o.Properties = []verify.Property{verify.DP, verify.Sum}
 			}
 		}
@@ -176,6 +189,10 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if f.until != "refuted" && f.until != "budget" {
 		return o, command.Usagef("--until %s: give refuted or budget", command.Quoted(f.until))
 	}
+	if f.inputs != "" {
+		o.Inputs, err = f.readInputs(ctx)
+		return o, err
+	}
 	if f.pmfFile == "" {
 		switch f.domain {
 		case "lattice", "half-lattice", "random":
@@ -213,14 +230,14 @@ func (f *auditFlags) run(ctx context.Context) error {
 		return f.table(ctx, o)
 	}, func(why string) *audit.Report {
 		return &audit.Report{Report: verify.Report{
-			Mechanism: f.pmfExec + f.sampleExec + f.pmfFile, Domain: f.domain, Claimed: o.Epsilon.Number(), Properties: nothingDecided(o.Properties, why),
+			Mechanism: f.pmfExec + f.sampleExec + f.pmfFile, Domain: cmp.Or(f.inputs, f.domain), Claimed: o.Epsilon.Number(), Properties: nothingDecided(o.Properties, why),
 		}}
 	})
 	done()
 	if err != nil {
 		return err
 	}
-	f.Show(r, func(w io.Writer) { printAudit(w, r, f.epsilon.text(), scoreUnits("Δ = "+f.sensitivity)) })
+	f.Show(r, func(w io.Writer) { printAudit(w, r, f.epsilon.text(), f.units()) })
 	title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, f.epsilon.text())
 	if err := f.junit.write(ctx, title, &r.Report, r.Findings); err != nil {
 		return err
@@ -235,6 +252,9 @@ func (f *auditFlags) table(ctx context.Context, o audit.Options) (*audit.Report,
 	rows, err := readTable(ctx, f.pmfFile, o.Precision, o.Outcomes == audit.Labels)
 	if err != nil {
 		return nil, err
+	}
+	if len(rows) > 0 && rows[0].Input != nil && f.inputs == "" {
+		return nil, command.Usagef("--pmf-file %s: its rows are about inputs, give them with --inputs FILE and their pairs with --neighbors FILE", command.Quoted(f.pmfFile))
 	}
 	return audit.Table(ctx, f.pmfFile, rows, f.shifted, o)
 }

@@ -54,7 +54,7 @@ func (c *run) excess(p, o []*Value, precision uint) event {
 	return e
 }
 
-// approximate checks (ε,δ)-privacy and finds the least δ, over all pairs of neighbors in both directions.
+// approximate checks (ε,δ)-privacy and finds the least δ, over all pairs of neighbors in both directions, or in theirs.
 func (c *run) approximate() (*Result, error) {
 	res := &Result{Name: ApproximateDP}
 	delta := c.opts.Delta
@@ -89,10 +89,13 @@ func (c *run) approximate() (*Result, error) {
 			partial = true
 			return nil
 		}
-		for _, d := range []struct {
+		for i, d := range [2]struct {
 			a, b  *Answer
 			q, to Vector
 		}{{a, b, q, other}, {b, a, other, q}} {
+			if i == 1 && c.dom.Directed {
+				break
+			}
 			if err := t.step(); err != nil {
 				return err
 			}
@@ -110,8 +113,8 @@ func (c *run) approximate() (*Result, error) {
 					w.Candidate, w.Candidates = nil, e.candidates
 					return w
 				})
-			case d.a.Event != "":
-				show(event{excess: Rational(big.NewRat(1, 1))}, d.q, d.to, func() *Witness { return c.eventPair(d.q, d.to) })
+			case d.a.Event != "", c.dom.Directed && d.b.Event != "":
+				show(event{excess: Rational(big.NewRat(1, 1))}, d.q, d.to, func() *Witness { return c.onlyOne(d.a, d.q, d.to) })
 			}
 		}
 		return nil

@@ -200,8 +200,11 @@ type Domain struct {
 	Space     *Space
 	Vectors   iter.Seq[Vector]
 	Neighbors iter.Seq2[Vector, Vector] // every unordered pair, at least once
-	Shifted   iter.Seq2[Vector, Vector] // pairs that differ by one number added to all scores
-	Lowered   iter.Seq2[Vector, Vector] // pairs that Monotone compares, at the candidates that gain and lose most by the step
+	// Directed says that privacy binds each pair of Neighbors in its own order alone: Pr[M(q) in S] <= e^ε Pr[M(q') in S] + δ for (q, q'), and D_α(M(q) ‖ M(q')).
+	// The range, which is the same in either order, does not depend on it.
+	Directed bool
+	Shifted  iter.Seq2[Vector, Vector] // pairs that differ by one number added to all scores
+	Lowered  iter.Seq2[Vector, Vector] // pairs that Monotone compares, at the candidates that gain and lose most by the step
 	// Permuted are the pairs that Symmetry compares: vectors with the same scores up to their order and a number added to
 	// all, of which either may be the same. nil: each vector is compared with its scores in descending order.
 	Permuted iter.Seq2[Vector, Vector]

@@ -291,8 +291,12 @@ func (c *run) concentrated(t *tracker) (*supremum, error) {
 			u.infinite = c.eventDiffers(t, a, b, q, other) || u.infinite
 			continue
 		}
-		if c.supportsDiffer(t, u, q, other, a, b) {
-			u.infinite = true
+		differ, wider := c.supportsDiffer(t, u, q, other, a, b)
+		u.infinite = u.infinite || differ
+		if missed = missed || wider; wider {
+			t.undecide("of a pair that is looked at in one order, the second may have outcomes that the first never has: no upper bound on ρ is known then")
+		}
+		if differ || wider {
 			continue
 		}
 		if u.open { // which decides the verdict, unless supports differ for certain
@@ -301,7 +305,9 @@ func (c *run) concentrated(t *tracker) (*supremum, error) {
 		forth, back := c.against(a.P, b.P, t.precision())
 		witness := func() *Witness { return c.mostLikely(q, other, a, b) }
 		u.raise(&forth, witness)
-		u.raise(&back, witness)
+		if !c.dom.Directed {
+			u.raise(&back, witness)
+		}
 	}
 	if u.open {
 		t.undecide(openReading)
@@ -310,11 +316,16 @@ func (c *run) concentrated(t *tracker) (*supremum, error) {
 	return u, nil
 }
 
-// supportsDiffer reports whether one of the answers has a probability 0 where the other has not, and records it.
-func (c *run) supportsDiffer(t *tracker, u *supremum, q, other Vector, a, b *Answer) (differ bool) {
+// supportsDiffer reports whether one of the answers has a probability 0 where the other has not, and records it. Of a directed domain that counts for the
+// second answer alone; wider says that the first has such a 0.
+func (c *run) supportsDiffer(t *tracker, u *supremum, q, other Vector, a, b *Answer) (differ, wider bool) {
 	for r := range a.P {
 		pZero, oZero := a.P[r].zero(t.precision()), b.P[r].zero(t.precision())
 		if pZero == oZero {
+			continue
+		}
+		if pZero && c.dom.Directed {
+			wider = true
 			continue
 		}
 		positive := a.P[r]
@@ -332,7 +343,7 @@ func (c *run) supportsDiffer(t *tracker, u *supremum, q, other Vector, a, b *Ans
 		}
 		t.fail(size(r, from, to), func() *Witness { return c.pair(from, to, r, p, o) })
 	}
-	return differ
+	return differ, wider
 }
 
 // propose searches the pairs in floating point, and shows the best that it finds.
@@ -350,7 +361,7 @@ func (c *run) propose(u *supremum) error {
 		if a.Event != "" || b.Event != "" {
 			continue
 		}
-		for _, pair := range [][2]*Answer{{a, b}, {b, a}} {
+		for _, pair := range c.directions(a, b) {
 			s, x := highest(pair[0].P, pair[1].P, most)
 			if !(x > most) || math.IsInf(x, 0) {
 				continue

@@ -363,13 +363,16 @@ func (a *Answer) whole() bool {
 	return least <= 1 && most >= 1
 }
 
-// neighbors compares the candidates' probabilities in both directions.
+// neighbors compares the candidates' probabilities in both directions, or in that of the pair.
 func (c *run) neighbors(t *tracker, tight *greatest, a, b *Answer, q, other Vector) error {
 	for r := range a.P {
-		for _, d := range []struct {
+		for i, d := range [2]struct {
 			p, o  *Value
 			q, to Vector
 		}{{a.P[r], b.P[r], q, other}, {b.P[r], a.P[r], other, q}} {
+			if i == 1 && c.dom.Directed {
+				break
+			}
 			if err := t.step(); err != nil {
 				return err
 			}
@@ -427,10 +430,7 @@ func (c *run) supports(t *tracker, tight, widest *greatest, a, b *Answer, q, oth
 	if err := t.step(); err != nil {
 		return err
 	}
-	if a.Event == "" {
-		q, other = other, q
-	}
-	w := func() *Witness { return c.eventPair(q, other) }
+	w := func() *Witness { return c.onlyOne(a, q, other) }
 	t.fail(size(len(q), q, other), w)
 	tight.show(quotient(nil, nil, true), 0, w)
 	widest.show(quotient(nil, nil, true), 0, w)

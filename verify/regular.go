@@ -153,7 +153,7 @@ func (c *run) pair(q, other Vector, r int, p, o *Value) *Witness {
 		Scores: c.dom.Space.Scores(q), Neighbor: c.dom.Space.Scores(other),
 		Candidate: &r, P: p.Number(), PNeighbor: o.Number(),
 	}
-	if a, b, err := c.both(q, other); err == nil && len(q) <= maxShown {
+	if a, b, err := c.both(q, other); err == nil && len(q) <= maxShown && max(len(a.P), len(b.P)) <= maxShown {
 		w.PMF, w.NeighborPMF = numbers(a.P), numbers(b.P)
 	}
 	return w
@@ -210,6 +210,19 @@ func (c *run) eventPair(q, other Vector) *Witness {
 	w := c.pair(q, other, 0, Rational(big.NewRat(1, 1)), Rational(new(big.Rat)))
 	w.Candidate, w.Event = nil, "error"
 	return w
+}
+
+// onlyOne is a pair of which one gives an event and the other does not; a is q's answer. Of a directed domain it keeps the pair's order.
+func (c *run) onlyOne(a *Answer, q, other Vector) *Witness {
+	switch {
+	case a.Event != "":
+		return c.eventPair(q, other)
+	case c.dom.Directed:
+		w := c.eventPair(q, other)
+		w.Event = "an answer"
+		return w
+	}
+	return c.eventPair(other, q)
 }
 
 // shift compares vectors that differ by a constant.

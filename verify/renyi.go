@@ -127,6 +127,14 @@ func (c *run) aim(zcdp *Result, attained func() *Witness) error {
 	return nil
 }
 
+// directions are the orders in which a pair is looked at.
+func (c *run) directions(a, b *Answer) [][2]*Answer {
+	if c.dom.Directed {
+		return [][2]*Answer{{a, b}}
+	}
+	return [][2]*Answer{{a, b}, {b, a}}
+}
+
 func (c *run) orders() []*big.Rat {
 	if c.opts.Orders != nil {
 		return c.opts.Orders
@@ -154,7 +162,7 @@ func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
 			d.infinite = c.eventDiffers(t, a, b, q, other) || d.infinite
 			continue
 		}
-		for _, pair := range [][2]*Answer{{a, b}, {b, a}} {
+		for _, pair := range c.directions(a, b) {
 			x, at, err := c.between(t, pair[0].P, pair[1].P, alpha)
 			if err != nil {
 				return d, err
@@ -190,10 +198,7 @@ func (c *run) eventDiffers(t *tracker, a, b *Answer, q, other Vector) bool {
 	if a.Unsteady || b.Unsteady || (a.Event == "") == (b.Event == "") {
 		return false
 	}
-	if a.Event == "" {
-		q, other = other, q
-	}
-	t.fail(size(len(q), q, other), func() *Witness { return c.eventPair(q, other) })
+	t.fail(size(len(q), q, other), func() *Witness { return c.onlyOne(a, q, other) })
 	return true
 }
 

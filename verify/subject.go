@@ -301,12 +301,15 @@ func (e *Exact) ExpEpsilon() *Value {
 }
 
 // ExpEpsilon returns e^ε, exactly where it is rational, as enclosures otherwise.
-func ExpEpsilon(eps mechanisms.Epsilon) *Value {
-	if z, ok := eps.Z(); ok {
-		return Rational(new(big.Rat).Inv(z))
+func ExpEpsilon(eps mechanisms.Epsilon) *Value { return ExpTimes(eps, big.NewRat(1, 1)) }
+
+// ExpTimes returns e^{dε} for d > 0.
+func ExpTimes(eps mechanisms.Epsilon, d *big.Rat) *Value {
+	if inverse, ok := eps.ExpNegRat(d); ok {
+		return Rational(inverse.Inv(inverse))
 	}
-	minusOne := big.NewRat(-1, 1)
-	return Refinable(func(prec uint) interval.Interval { return eps.ExpNeg(minusOne, prec) })
+	minus := new(big.Rat).Neg(d)
+	return Refinable(func(prec uint) interval.Interval { return eps.ExpNeg(minus, prec) })
 }
 
 // memo keeps the answers of a subject.

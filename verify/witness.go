@@ -25,6 +25,9 @@ import (
 type Witness struct {
 	Scores            []*big.Rat
 	Neighbor          []*big.Rat
+	Input             json.RawMessage // in place of Scores, where a mechanism was asked about other things
+	NeighborInput     json.RawMessage
+	Distance          *big.Rat // of the two, in whose multiple of ε they are compared; nil: 1
 	Candidate         *int
 	Candidates        []int
 	NeighborCandidate *int
@@ -42,8 +45,11 @@ type Witness struct {
 // digits and as "p/q" otherwise.
 func (w *Witness) MarshalJSON() ([]byte, error) {
 	type fields struct {
-		Scores            []json.RawMessage `json:"scores"`
+		Scores            any               `json:"scores,omitempty"`
 		Neighbor          []json.RawMessage `json:"neighbor,omitempty"`
+		Input             json.RawMessage   `json:"input,omitempty"`
+		NeighborInput     json.RawMessage   `json:"neighbor_input,omitempty"`
+		Distance          number.Number     `json:"distance,omitzero"`
 		Candidate         any               `json:"candidate,omitempty"`
 		Candidates        []int             `json:"candidates,omitempty"`
 		NeighborCandidate *int              `json:"neighbor_candidate,omitempty"`
@@ -56,11 +62,17 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 		NeighborPMF       []number.Number   `json:"neighbor_pmf,omitempty"`
 	}
 	f := fields{
-		Scores: ScoresJSON(w.Scores), Candidates: w.Candidates, NeighborCandidate: w.NeighborCandidate,
+		Input: w.Input, NeighborInput: w.NeighborInput, Candidates: w.Candidates, NeighborCandidate: w.NeighborCandidate,
 		P: w.P, PNeighbor: w.PNeighbor, PEM: w.PEM, PExpected: w.PExpected, PMF: w.PMF, NeighborPMF: w.NeighborPMF,
+	}
+	if w.Input == nil {
+		f.Scores = ScoresJSON(w.Scores)
 	}
 	if w.Neighbor != nil {
 		f.Neighbor = ScoresJSON(w.Neighbor)
+	}
+	if w.Distance != nil {
+		f.Distance = number.Exact(w.Distance)
 	}
 	switch {
 	case w.Event != "":
@@ -98,9 +110,18 @@ func ScoreText(s *big.Rat) string {
 // String describes the witness in one line.
 func (w *Witness) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "scores %s", ScoresText(w.Scores))
-	if w.Neighbor != nil {
-		fmt.Fprintf(&b, " and %s", ScoresText(w.Neighbor))
+	switch {
+	case w.NeighborInput != nil:
+		fmt.Fprintf(&b, "inputs %s and %s", InputText(w.Input), InputText(w.NeighborInput))
+	case w.Input != nil:
+		fmt.Fprintf(&b, "input %s", InputText(w.Input))
+	case w.Neighbor != nil:
+		fmt.Fprintf(&b, "scores %s and %s", ScoresText(w.Scores), ScoresText(w.Neighbor))
+	default:
+		fmt.Fprintf(&b, "scores %s", ScoresText(w.Scores))
+	}
+	if w.Distance != nil {
+		fmt.Fprintf(&b, " at distance %s", ScoreText(w.Distance))
 	}
 	switch {
 	case w.Event != "":
@@ -128,6 +149,15 @@ func (w *Witness) String() string {
 		fmt.Fprintf(&b, ": %s", w.P)
 	}
 	return b.String()
+}
+
+// InputText returns a JSON value as it was given; of one that is long, the beginning.
+func InputText(value json.RawMessage) string {
+	const most = 120
+	if len(value) <= most {
+		return string(value)
+	}
+	return strings.ToValidUTF8(string(value[:most]), "") + "…"
 }
 
 // ScoresText returns scores as (0, -1, 1/3).

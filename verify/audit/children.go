@@ -24,11 +24,11 @@ type several struct {
 
 // newSeveral returns the askers as a sampler of the outcomes that are wanted.
 func newSeveral(askers []*asker) sampler {
-	s := &several{askers: askers, all: labelled{ids: map[string]int{}}}
+	s := &several{askers: askers, all: *newLabelled(askers[0].opts)}
 	for _, a := range askers {
 		s.children = append(s.children, newDrawn(a))
-		if a.opts.Outcomes == Labels {
-			s.labels = append(s.labels, labelled{ids: map[string]int{}})
+		if a.opts.Outcomes == Labels || a.opts.counted() {
+			s.labels = append(s.labels, *newLabelled(a.opts))
 		}
 	}
 	if askers[0].opts.Outcomes == Real {

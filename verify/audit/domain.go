@@ -23,6 +23,7 @@ type Options struct {
 	Vectors     [][]*big.Rat
 	Neighbors   verify.Neighborhood
 	Pairs       [][2][]*big.Rat // neighbors, instead of those of the model
+	Inputs      *Inputs         // what is asked about instead of score vectors, with neighbors; nil: score vectors
 	Epsilon     mechanisms.Epsilon
 	Sensitivity *big.Rat // 1
 	Seed        uint64
@@ -79,6 +80,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("%w: %s is about candidates, and outcomes are %s", ErrOptions, o.tested()[0], o.Outcomes)
 	case o.Sensitivity.Sign() <= 0:
 		return fmt.Errorf("%w: the sensitivity must be positive", ErrOptions)
+	case o.Inputs != nil:
+		return o.Inputs.check(o)
 	case len(o.Vectors) > 0 || len(o.Pairs) > 0:
 		return nil
 	case o.N < 1:
@@ -102,6 +105,10 @@ const randomVectors = 40
 // or given ones, so many are drawn at random; most = 0: all are taken.
 func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 	space := &verify.Space{Unit: o.Sensitivity, Sensitivities: []*big.Rat{o.Sensitivity}, Epsilon: o.Epsilon}
+	if o.Inputs != nil {
+		space.Unit = big.NewRat(1, 1)
+		return space, o.Inputs.domain(space, nil), nil
+	}
 	if most > 0 && (o.Domain == "lattice" || o.Domain == "half-lattice") {
 		space.Unit = new(big.Rat).Quo(o.Sensitivity, big.NewRat(fractions, 1))
 	}

@@ -159,7 +159,7 @@ func (s *statistics) sites(edges []edge) []int {
 
 // aim is what the rest of the budget is for.
 func (s *statistics) aim() aim {
-	return aim{float64(max(1, s.o.Budget-s.drawn)), s.o.UntilRefuted, s.field.ordered, s.o.Epsilon.Float()}
+	return aim{left: float64(max(1, s.o.Budget-s.drawn)), refute: s.o.UntilRefuted, many: s.field.ordered, claimed: s.o.Epsilon.Float()}
 }
 
 // explore spends a number of samples on finding out which pairs promise most: all of them in the first round, fewer in each that
@@ -304,7 +304,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 			base = -1 // events may be others
 			continue
 		}
-		r := s.aim().ratio(best.p, best.o)
+		r := s.aim().at(best.reach()).ratio(best.p, best.o)
 		times := int64(min(size, float64(end-s.drawn))) / (r.at + r.near)
 		if times == 0 {
 			break
@@ -313,7 +313,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 		same := base >= 0 && best.from == current.from && best.to == current.to && slices.Equal(best.event, current.event)
 		if !same || drawn > 2*base {
 			horizon := float64(s.o.Budget-s.drawn) * float64(r.at) / float64(r.at+r.near)
-			s.wealth.open(best.p, best.o, best.slack, r, horizon)
+			s.wealth.openAt(best.distance, best.p, best.o, best.slack, r, horizon)
 			current, base = best, max(1, drawn)
 		}
 		r = s.wealth.segs[len(s.wealth.segs)-1].ratio

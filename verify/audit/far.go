@@ -17,7 +17,7 @@ const fractions = 1000
 // vectors or pairs are given, score vectors that lattices of small depth do not have.
 func (o *Options) sampleDomain() (*verify.Space, *verify.Domain, error) {
 	space, dom, err := o.domain(o.vectorsToSample())
-	if err != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 || o.N < 2 {
+	if err != nil || o.Inputs != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 || o.N < 2 {
 		return space, dom, err
 	}
 	unit := new(big.Rat).Quo(o.Sensitivity, space.Unit).Num().Int64()

@@ -26,7 +26,7 @@ const (
 // guess sorts the pairs, and says what is expected. Of labels nothing is known before. The verdict does not rest on it: only where is
 // searched, and what is bet, does.
 func (f *field) guess(a aim, unit float64, model verify.Neighborhood) {
-	if !f.pooled && !f.ordered {
+	if f.alone || !f.pooled && !f.ordered {
 		return
 	}
 	rate := a.claimed / 2

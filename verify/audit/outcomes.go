@@ -38,6 +38,12 @@ const (
 type labelled struct {
 	ids   map[string]int
 	names []string
+	list  bool // answers are lists, whose entry i is about the outcome i
+}
+
+// newLabelled returns what reads the answers: objects, or lists where outcomes are indices.
+func newLabelled(o *Options) *labelled {
+	return &labelled{ids: map[string]int{}, list: o.Outcomes == "" || o.Outcomes == Index}
 }
 
 // parse reads how often each label came in so many samples.
@@ -87,6 +93,9 @@ func (l *labelled) readPMF(raw json.RawMessage, line []byte, precision *big.Rat)
 
 // each calls f for every label of a JSON object, with its number.
 func (l *labelled) each(object json.RawMessage, what string, line []byte, f func(id int, text json.RawMessage) error) error {
+	if l.list {
+		return l.eachPlace(object, what, line, f)
+	}
 	var raw map[string]json.RawMessage
 	if object == nil || json.Unmarshal(object, &raw) != nil || len(raw) == 0 {
 		return fmt.Errorf("answered %s, which has no %s of labels", brief(line), what)
@@ -96,6 +105,23 @@ func (l *labelled) each(object json.RawMessage, what string, line []byte, f func
 			return fmt.Errorf("answered more than %d different labels in all", mostLabels)
 		}
 		if err := f(l.number(key), raw[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachPlace is each for a list.
+func (l *labelled) eachPlace(list json.RawMessage, what string, line []byte, f func(id int, text json.RawMessage) error) error {
+	var raw []json.RawMessage
+	if list == nil || json.Unmarshal(list, &raw) != nil || len(raw) == 0 {
+		return fmt.Errorf("answered %s, which has no list of %s", brief(line), what)
+	}
+	if len(raw) > mostLabels {
+		return fmt.Errorf("answered %d %s, more than %d", len(raw), what, mostLabels)
+	}
+	for i, text := range raw {
+		if err := f(l.number(strconv.Itoa(i)), text); err != nil {
 			return err
 		}
 	}

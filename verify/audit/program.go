@@ -30,16 +30,20 @@ const (
 
 // Finding is something that a program did which it should not, whatever its probabilities.
 type Finding struct {
-	Event  string     // "error", "different answers" or "exit"
-	Detail string     // what happened, the first time
-	Scores []*big.Rat // what it was asked then, nil for what happened outside a question
-	Times  int64      // how often something of this kind happened
+	Event  string          // "error", "different answers" or "exit"
+	Detail string          // what happened, the first time
+	Scores []*big.Rat      // what it was asked then, nil for what happened outside a question
+	Input  json.RawMessage // likewise, where it was no score vector
+	Times  int64           // how often something of this kind happened
 }
 
 func (f Finding) String() string {
 	text := f.Event + ": "
 	if f.Scores != nil {
 		text += "scores " + verify.ScoresText(f.Scores) + ": "
+	}
+	if f.Input != nil {
+		text += "input " + verify.InputText(f.Input) + ": "
 	}
 	text += f.Detail
 	if f.Times > 1 {
@@ -117,6 +121,10 @@ func (t *scoreTexts) of(space *verify.Space, q verify.Vector) []json.RawMessage 
 
 // line returns the question about q.
 func (a *asker) line(q verify.Vector, samples int64) []byte {
+	if in := a.opts.Inputs; in != nil {
+		asked := question{input: in.Values[q[0]], epsilon: a.epsilon, sensitivity: a.opts.Sensitivity, samples: samples}
+		return asked.line()
+	}
 	asked := question{
 		scores: a.texts.of(a.space, q), epsilon: a.epsilon, sensitivity: a.opts.Sensitivity,
 		monotonic: a.opts.Neighbors == verify.Monotonic, samples: samples,
@@ -194,7 +202,7 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	if a.child.p == nil {
 		a.losses++
 	}
-	a.find(Finding{Event: "error", Detail: f.text, Scores: a.space.Scores(q)})
+	a.find(a.opts.finding("error", f.text, a.space, q))
 	return answer, f.text, nil
 }
 
@@ -268,20 +276,25 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	}
 	a := newAsker(ctx, command, space, &o)
 	defer a.child.stop()
-	if o.Outcomes == Labels {
-		a.labels = &labelled{ids: map[string]int{}}
-		if o.Properties == nil {
+	if o.Outcomes == Labels || o.Inputs != nil {
+		a.labels = newLabelled(&o)
+		if o.Properties == nil && o.Inputs != nil {
+			o.Properties = ofInputs
+		} else if o.Properties == nil {
 			o.Properties = OfLabels[:3]
 		}
 	}
 	first := &transcript{inner: probabilities{a}}
 	var smaller *asker // asks about smaller cases, which are not part of the domain
-	retry := func(space *verify.Space) verify.Subject {
-		if smaller == nil {
-			smaller = &asker{ctx: ctx, opts: &o, child: a.child, epsilon: a.epsilon, muted: true, labels: a.labels}
+	var retry func(space *verify.Space) verify.Subject
+	if o.Inputs == nil { // of inputs there are none that are known to be smaller
+		retry = func(space *verify.Space) verify.Subject {
+			if smaller == nil {
+				smaller = &asker{ctx: ctx, opts: &o, child: a.child, epsilon: a.epsilon, muted: true, labels: a.labels}
+			}
+			smaller.space = space
+			return probabilities{smaller}
 		}
-		smaller.space = space
-		return probabilities{smaller}
 	}
 	r, err := examine(ctx, command, first, space, dom, &o, retry)
 	if err != nil {
@@ -320,9 +333,10 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	}
 	r.somethingChecked()
 	r.account(a)
-	if a.labels != nil {
+	if a.labels != nil && !a.labels.list {
 		r.nameOutcomes(a.labels.names)
 	}
+	r.nameInputs(o.Inputs)
 	return r, nil
 }
 
@@ -416,7 +430,7 @@ func (a *asker) repeat(t *transcript) error {
 			return err
 		}
 		if detail := a.difference(before, again); detail != "" {
-			a.find(Finding{Event: "different answers", Detail: detail, Scores: a.space.Scores(q)})
+			a.find(a.opts.finding("different answers", detail, a.space, q))
 		}
 	}
 	return nil
@@ -438,7 +452,7 @@ func (a *asker) difference(first, again *verify.Answer) string {
 		p, o := at(first.P, r), at(again.P, r)
 		if s, ok := p.Compare(o); ok && s != 0 {
 			name := fmt.Sprintf("candidate %d", r)
-			if a.labels != nil {
+			if a.labels != nil && !a.labels.list {
 				name = fmt.Sprintf("output %q", a.labels.names[r])
 			}
 			return fmt.Sprintf("asked twice, %s has probability %s, then %s", name, p.Number(), o.Number())

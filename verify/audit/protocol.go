@@ -16,7 +16,8 @@ import (
 // question is what a program is asked.
 type question struct {
 	scores      []json.RawMessage
-	epsilon     string // a decimal
+	input       json.RawMessage // in place of scores
+	epsilon     string          // a decimal
 	sensitivity *big.Rat
 	monotonic   bool
 	samples     int64 // 0: the probabilities are wanted
@@ -25,14 +26,18 @@ type question struct {
 // line returns the question as the program reads it.
 func (q *question) line() []byte {
 	var b bytes.Buffer
-	b.WriteString(`{"scores":[`)
-	for i, s := range q.scores {
-		if i > 0 {
-			b.WriteByte(',')
+	if q.input != nil {
+		fmt.Fprintf(&b, `{"input":%s,"epsilon":%s,"sensitivity":%s`, q.input, q.epsilon, sensitivityText(q.sensitivity))
+	} else {
+		b.WriteString(`{"scores":[`)
+		for i, s := range q.scores {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.Write(s)
 		}
-		b.Write(s)
+		fmt.Fprintf(&b, `],"epsilon":%s,"sensitivity":%s,"monotonic":%t`, q.epsilon, sensitivityText(q.sensitivity), q.monotonic)
 	}
-	fmt.Fprintf(&b, `],"epsilon":%s,"sensitivity":%s,"monotonic":%t`, q.epsilon, sensitivityText(q.sensitivity), q.monotonic)
 	if q.samples > 0 {
 		fmt.Fprintf(&b, `,"samples":%d`, q.samples)
 	}

@@ -47,11 +47,12 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Event  string            `json:"event"`
 		Detail string            `json:"detail"`
 		Scores []json.RawMessage `json:"scores"`
+		Input  json.RawMessage   `json:"input,omitempty"`
 		Times  int64             `json:"times"`
 	}
 	findings := make([]finding, len(r.Findings))
 	for i, f := range r.Findings {
-		findings[i] = finding{f.Event, f.Detail, verify.ScoresJSON(f.Scores), f.Times}
+		findings[i] = finding{f.Event, f.Detail, verify.ScoresJSON(f.Scores), f.Input, f.Times}
 	}
 	optional := func(x number.Number) *number.Number {
 		if !x.IsValid() {
@@ -204,7 +205,7 @@ func examine(ctx context.Context, name string, subject verify.Subject, space *ve
 	exp := verify.ExpEpsilon(o.Epsilon)
 	subject = verify.Remember(subject)
 	options := verify.Options{Properties: o.Properties, Readings: o.Precision != nil, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
-	report, err := verify.Check(ctx, subject, verify.Remember(verify.ForMechanism(em, space)), exp, dom, options)
+	report, err := o.decide(ctx, subject, verify.Remember(verify.ForMechanism(em, space)), dom, options)
 	if err != nil {
 		return nil, err
 	}

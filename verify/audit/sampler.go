@@ -126,10 +126,10 @@ type labels struct {
 // newSampler returns a program as a sampler of the outcomes that are wanted.
 func newSampler(a *asker) sampler {
 	d := newDrawn(a)
-	switch a.opts.Outcomes {
-	case Labels:
-		return &labels{*d, labelled{ids: map[string]int{}}}
-	case Real:
+	switch {
+	case a.opts.Outcomes == Labels || a.opts.counted():
+		return &labels{*d, *newLabelled(a.opts)}
+	case a.opts.Outcomes == Real:
 		return &binned{valued: d}
 	}
 	return d
@@ -276,7 +276,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
 	st := &statistics{
-		ctx: ctx, o: o, sampler: s, space: space, rng: rng, field: newField(o.Outcomes, rng),
+		ctx: ctx, o: o, sampler: s, space: space, rng: rng, field: newField(o, rng),
 		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{},
 	}
 	r := &Report{Confidence: o.Confidence}
@@ -321,6 +321,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 		}
 		r.Properties = append(r.Properties, *fit)
 	}
+	r.nameInputs(o.Inputs)
 	r.chooseWitness()
 	return r, nil
 }
@@ -401,7 +402,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 		}
 		if n == parts[0] {
 			s.repeats.compare(before, got, n, func() string {
-				return fmt.Sprintf("asked twice for %d samples at %s, it answered %v and %v", n, verify.ScoresText(s.space.Scores(p.q)), before, got)
+				return fmt.Sprintf("asked twice for %d samples at %s, it answered %v and %v", n, s.at(p.q), before, got)
 			})
 			if s.repeats.broken {
 				return nil, errRepeats
@@ -424,7 +425,7 @@ func (s *statistics) compareChildren(q verify.Vector, counted [][]int64) error {
 		a, b := counted[i-1], counted[i]
 		if n := sumOf(a); n == sumOf(b) && n >= fewestCompared {
 			s.repeats.compare(a, b, n, func() string {
-				return fmt.Sprintf("two children that were asked for %d samples at %s answered %v and %v", n, verify.ScoresText(s.space.Scores(q)), a, b)
+				return fmt.Sprintf("two children that were asked for %d samples at %s answered %v and %v", n, s.at(q), a, b)
 			})
 		}
 		if s.repeats.broken {
@@ -432,6 +433,11 @@ func (s *statistics) compareChildren(q verify.Vector, counted [][]int64) error {
 		}
 	}
 	return nil
+}
+
+// at says in words where samples are drawn.
+func (s *statistics) at(q verify.Vector) string {
+	return strings.TrimPrefix(s.o.asked(s.space, q), "scores ")
 }
 
 // fewestCompared is the fewest samples of which two halves are compared: those of fewer tell little.
@@ -486,10 +492,12 @@ func (s *statistics) level(at int) number.Number {
 func (s *statistics) name(w *verify.Witness, event []bool) {
 	switch outcomes := s.sampler.(type) {
 	case *labels:
-		w.Event = outcomes.event(event)
-		return
+		if !outcomes.list {
+			w.Event = outcomes.event(event)
+			return
+		}
 	case *several:
-		if outcomes.labels != nil {
+		if outcomes.labels != nil && !outcomes.all.list {
 			w.Event = outcomes.all.event(event)
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 
@@ -39,8 +40,18 @@ type edge struct {
 	p, o     float64 // its probabilities, as far as is known
 	slack    float64 // standard error of ln p/o
 	promise  float64
-	hopeful  float64 // what it, or another event at the pair, promises if the estimate errs on the low side
-	rank     int     // before anything is drawn
+	hopeful  float64  // what it, or another event at the pair, promises if the estimate errs on the low side
+	rank     int      // before anything is drawn
+	distance *big.Rat // in whose multiple of ε the two are compared; nil: 1
+}
+
+// reach is the distance of a pair, in floating point.
+func (e edge) reach() float64 {
+	if e.distance == nil {
+		return 1
+	}
+	x, _ := e.distance.Float64()
+	return x
 }
 
 // field is what an audit of samples searches: score vectors, their classes, and pairs of neighbors, of each class of pairs one.
@@ -54,14 +65,17 @@ type field struct {
 	all      [][2]int // every pair
 	pooled   bool     // outcomes are candidates
 	ordered  bool     // outcomes are ranges of numbers, in their order
+	alone    bool     // no place is like another: they are no score vectors
+	directed bool     // pairs are looked at in their order alone
+	distance func(q, other verify.Vector) *big.Rat
 	rng      *rand.Rand
 	expected func(verify.Vector) []float64 // what is expected before anything is drawn, in place of as many draws; nil: nothing
 }
 
-func newField(outcomes string, rng *rand.Rand) *field {
+func newField(o *Options, rng *rand.Rand) *field {
 	return &field{
 		byKey: map[string]int{}, byShape: map[string]int{}, rng: rng,
-		pooled: outcomes == "" || outcomes == Index, ordered: outcomes == Real,
+		pooled: (o.Outcomes == "" || o.Outcomes == Index) && o.Inputs == nil, ordered: o.Outcomes == Real, alone: o.Inputs != nil, distance: o.distance,
 	}
 }
 
@@ -117,6 +131,7 @@ func (f *field) place(q verify.Vector) int {
 
 // collect takes the pairs of neighbors, at most room of them, drawn at random from the first ones.
 func (f *field) collect(dom *verify.Domain, room int, stopped func() error) error {
+	f.directed = dom.Directed
 	met := 0
 	var kept [][2]verify.Vector
 	for q, other := range dom.Neighbors {
@@ -142,7 +157,7 @@ func (f *field) collect(dom *verify.Domain, room int, stopped func() error) erro
 			return err
 		}
 		pair := [2]int{f.place(p[0]), f.place(p[1])}
-		if pair[0] > pair[1] {
+		if pair[0] > pair[1] && !f.directed {
 			pair[0], pair[1] = pair[1], pair[0]
 		}
 		if seen[pair] {
@@ -155,7 +170,7 @@ func (f *field) collect(dom *verify.Domain, room int, stopped func() error) erro
 		if !ok {
 			i = len(f.edges)
 			shapes[shape] = i
-			f.edges, times = append(f.edges, edge{from: pair[0], to: pair[1]}), append(times, 0)
+			f.edges, times = append(f.edges, edge{from: pair[0], to: pair[1], distance: f.distance(p[0], p[1])}), append(times, 0)
 		}
 		times[i]++
 		if low, high := spread(p[0], p[1]); lone(p[0], p[1]) || !f.pooled && low == high {
@@ -189,7 +204,7 @@ func lone(q, other verify.Vector) bool {
 
 // shape returns what pairs have in common that differ by the order of candidates, shifts of either side and its direction.
 func (f *field) shape(pair [2]int) string {
-	if !f.pooled && !f.ordered {
+	if f.alone || !f.pooled && !f.ordered {
 		return fmt.Sprint(pair)
 	}
 	a, b := f.places[pair[0]], f.places[pair[1]]
@@ -294,6 +309,13 @@ type aim struct {
 	refute  bool
 	many    bool // there are many events, as of numbers
 	claimed float64
+	reach   float64 // of the pair that is rated; 0: 1
+}
+
+// at is the aim for a pair at a distance, at which ε counts so many times.
+func (a aim) at(reach float64) aim {
+	a.claimed, a.reach = reach*a.claimed, reach
+	return a
 }
 
 // value rates probabilities that n and m draws estimate, moved by a number of standard errors. For a bound it is ln p/o less what the remaining draws leave
@@ -315,7 +337,7 @@ func (a aim) value(p, o, n, m, errors float64) float64 {
 	future := math.Sqrt((1-p)/(p*draws*float64(r.at)) + (1-o)/(max(o, 1/a.left)*draws*float64(r.near)))
 	switch {
 	case !a.refute:
-		return log - 2.7*future
+		return (log - 2.7*future) / cmp.Or(a.reach, 1)
 	case log > a.claimed:
 		return (log - a.claimed) / future
 	}
@@ -355,9 +377,12 @@ func (f *field) judge(e edge, a aim, doubtful bool, hits func(place int) (hits [
 	own, n := hits(e.from)
 	near, m := hits(e.to)
 	if n > 0 && m > 0 {
-		for range 2 {
+		for side := range 2 {
 			e.from, e.to = e.to, e.from
 			own, near, n, m = near, own, m, n
+			if f.directed && side == 0 {
+				continue
+			}
 			one := f.oneWay(e, a, doubtful, own, near, n, m)
 			if hopeful = max(hopeful, one.hopeful); one.promise > best.promise {
 				best = one
@@ -372,6 +397,7 @@ func (f *field) judge(e edge, a aim, doubtful bool, hits func(place int) (hits [
 func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m float64) edge {
 	best := e
 	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
+	a = a.at(e.reach())
 	f.events(own, near, n, m, func(x, y float64, in []outcome) {
 		e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1)
 		if e.p <= e.o || len(in) == len(own) {

@@ -222,7 +222,7 @@ func scaled(q verify.Vector, factor int64) verify.Vector {
 // given: these are all that is asked about. asking gives the subject for the side set, retry one for trying things out. Cliffs are
 // looked for up to reach·Δ from the origin.
 func (o Options) aside(ctx context.Context, r *Report, reach int64, asking, retry func(*verify.Space) verify.Subject) error {
-	if len(o.Vectors) > 0 || len(o.Pairs) > 0 {
+	if o.Inputs != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 {
 		return nil
 	}
 	o.Against = nil

@@ -76,6 +76,9 @@ func NewTable(name string, rows []Row, symmetric bool, o Options) (*Stated, erro
 	}
 	s := &stating{opts: o, table: name, rows: map[string][]*verify.Value{}, symmetric: symmetric, known: map[string]*meanAnswer{}}
 	for _, row := range rows {
+		if row.Input != nil {
+			return nil, fmt.Errorf("%w: %s: its rows are about inputs, not scores", ErrTable, name)
+		}
 		scores, pmf := row.Scores, row.PMF
 		if symmetric {
 			order := make([]int, len(scores))

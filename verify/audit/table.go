@@ -22,13 +22,22 @@ var ErrTable = errors.New("bad file")
 type Row struct {
 	Scores []*big.Rat
 	PMF    []*verify.Value
-	Labels []string // of the probabilities; nil where they are the candidates'
+	Labels []string        // of the probabilities; nil where they are the candidates'
+	Input  json.RawMessage // in place of scores, where the table is about other inputs
 }
 
 // ReadTable reads a table of probabilities, one JSON object a line as programs answer them, with the
 // question's scores: {"scores":[0,-1],"pmf":["2/3",0.333333333333]}. Blank lines are skipped.
+//
+// A table may be about any inputs instead: {"input":[3,1],"pmf":["2/3",0.333333333333]}. All its rows have scores then, or all an input.
 func ReadTable(r io.Reader, name string, precision *big.Rat) ([]Row, error) {
-	return readRows(r, name, func(list, line json.RawMessage, n int) ([]*verify.Value, error) { return readPMF(list, n, precision) })
+	list := &labelled{ids: map[string]int{}, list: true}
+	return readRows(r, name, func(raw, line json.RawMessage, n int) ([]*verify.Value, error) {
+		if n == 0 {
+			return list.readPMF(raw, line, precision)
+		}
+		return readPMF(raw, n, precision)
+	})
 }
 
 // ReadLabels reads a table whose probabilities are those of labels: {"scores":[0,-1],"pmf":{"a":"2/3","nobody":"1/3"}}.
@@ -48,13 +57,19 @@ func readRows(r io.Reader, name string, pmf func(raw, line json.RawMessage, n in
 	err := eachLine(r, name, func(line []byte) error {
 		var raw struct {
 			Scores []json.RawMessage `json:"scores"`
+			Input  json.RawMessage   `json:"input"`
 			PMF    json.RawMessage   `json:"pmf"`
 		}
 		if err := json.Unmarshal(line, &raw); err != nil {
 			return fmt.Errorf("no JSON object with scores and pmf: %w", err)
 		}
-		if len(raw.Scores) == 0 {
+		switch {
+		case len(raw.Scores) > 0 && raw.Input != nil:
+			return errors.New("scores and an input, give one of them")
+		case len(raw.Scores) == 0 && raw.Input == nil:
 			return errors.New("no scores")
+		case len(rows) > 0 && (rows[0].Input != nil) != (raw.Input != nil):
+			return errors.New("some rows have scores and some an input")
 		}
 		scores := make([]*big.Rat, len(raw.Scores))
 		for i, text := range raw.Scores {
@@ -67,7 +82,7 @@ func readRows(r io.Reader, name string, pmf func(raw, line json.RawMessage, n in
 		if err != nil {
 			return err
 		}
-		rows = append(rows, Row{Scores: scores, PMF: p})
+		rows = append(rows, Row{Scores: scores, PMF: p, Input: raw.Input})
 		return nil
 	})
 	if err == nil && len(rows) == 0 {
@@ -103,8 +118,14 @@ func eachLine(r io.Reader, name string, f func([]byte) error) error {
 // sensitivity each (Monotonic: all in one direction). With shifted, pairs count that are neighbors after a shift, as they
 // are for mechanisms that are shift-invariant.
 func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options) (*Report, error) {
+	if o.Inputs != nil {
+		return tableOfInputs(ctx, name, rows, o)
+	}
 	if err := o.complete(); err != nil {
 		return nil, err
+	}
+	if slices.ContainsFunc(rows, func(r Row) bool { return r.Input != nil }) {
+		return nil, fmt.Errorf("%w: %s: its rows are about inputs: say which of them are neighbors", ErrTable, name)
 	}
 	given := o.Pairs
 	o.Vectors, o.Pairs = nil, nil
@@ -173,6 +194,50 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 	if rows[0].Labels != nil {
 		r.nameOutcomes(rows[0].Labels)
 	}
+	r.Questions = int64(len(rows))
+	return r, nil
+}
+
+// tableOfInputs is Table for a table that is about the inputs of the options, each of which has to have a row.
+func tableOfInputs(ctx context.Context, name string, rows []Row, o Options) (*Report, error) {
+	if o.Properties == nil {
+		o.Properties = ofInputs
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	known := map[string]*verify.Answer{}
+	for _, row := range rows {
+		key, err := InputKey(row.Input)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%w: %s: a row without an input, and inputs are asked about", ErrTable, name)
+		case known[key] != nil:
+			return nil, fmt.Errorf("%w: %s: the input %s is there twice", ErrTable, name, verify.InputText(row.Input))
+		}
+		known[key] = &verify.Answer{P: row.PMF}
+	}
+	answers := make([]*verify.Answer, len(o.Inputs.Values))
+	for i, value := range o.Inputs.Values {
+		key, err := InputKey(value)
+		if answers[i] = known[key]; err != nil || answers[i] == nil {
+			return nil, fmt.Errorf("%w: %s: no row for the input %s", ErrTable, name, verify.InputText(value))
+		}
+	}
+	space, dom, err := o.domain(0)
+	if err != nil {
+		return nil, err
+	}
+	subject := verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return answers[q[0]], nil })
+	r, err := examine(ctx, name, subject, space, dom, &o, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.somethingChecked()
+	if len(rows) > 0 && rows[0].Labels != nil {
+		r.nameOutcomes(rows[0].Labels)
+	}
+	r.nameInputs(o.Inputs)
 	r.Questions = int64(len(rows))
 	return r, nil
 }

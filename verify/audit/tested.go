@@ -247,8 +247,10 @@ func (s *statistics) widest(p verify.Property) *wide {
 		}
 		w := wide{edge: up, value: up.promise}
 		if p == verify.ZCDP {
-			for range 2 {
-				up.from, up.to = up.to, up.from
+			for side := range 2 {
+				if up.from, up.to = up.to, up.from; f.directed && side == 0 {
+					continue
+				}
 				if event, value := f.distant(up); best == nil || value > best.value {
 					w.edge, w.value = up, value
 					w.event = event
@@ -261,7 +263,7 @@ func (s *statistics) widest(p verify.Property) *wide {
 			// The best event of the other direction, at the same pair.
 			own, n := f.hits(up.from, f.outcomes(up))
 			near, m := f.hits(up.to, f.outcomes(up))
-			down := f.oneWay(edge{from: up.to, to: up.from}, a, true, near, own, m, n)
+			down := f.oneWay(edge{from: up.to, to: up.from, distance: up.distance}, a, true, near, own, m, n)
 			if down.event == nil {
 				continue
 			}
@@ -353,6 +355,12 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 	default: // any finite ρ
 		res.Reason = text + "; no target was given"
 		return res, nil
+	}
+	if w.distance != nil { // ε counts so many times, and ρ by the square
+		d := interval.FromRat(w.distance, binomialBits)
+		if limit = limit.Mul(d); p == verify.ZCDP {
+			limit = limit.Mul(d)
+		}
 	}
 	if over, ok := least.Cmp(limit); ok && over > 0 {
 		res.Verdict, res.Witness, res.Reason = verify.Violated, witness, text

@@ -29,6 +29,7 @@ type level struct {
 type segment struct {
 	ratio  ratio
 	bets   [][stakes]bet // for every level
+	claims []float64     // at least e^{dε} of every level, at the pair's distance d
 	counts counts
 }
 
@@ -43,10 +44,12 @@ type batch struct {
 type wealth struct {
 	levels  []*level // ascending
 	claimed int
-	weights [stakes]float64 // of the stakes, exact in binary, with sum 1 at most
-	limit   *big.Rat        // 1/α
-	log     float64         // ln 1/α
-	patient bool            // it is the bound at the end that counts
+	weights [stakes]float64      // of the stakes, exact in binary, with sum 1 at most
+	limit   *big.Rat             // 1/α
+	log     float64              // ln 1/α
+	exact   mechanisms.Epsilon   // the claimed ε
+	far     map[string][]float64 // claims at distances
+	patient bool                 // it is the bound at the end that counts
 	segs    []*segment
 	batches []batch
 }
@@ -61,7 +64,7 @@ const (
 
 // newWealth returns the processes for a claimed ε. patient puts most of the wealth on the smallest stake.
 func newWealth(claimed mechanisms.Epsilon, alpha *big.Rat, patient bool) *wealth {
-	w := &wealth{limit: new(big.Rat).Inv(alpha), patient: patient}
+	w := &wealth{limit: new(big.Rat).Inv(alpha), patient: patient, exact: claimed}
 	limit, _ := w.limit.Float64()
 	w.log = math.Log(limit)
 	w.weights = [stakes]float64{3. / 16, 3. / 16, 3. / 32, 3. / 32, 3. / 32, 3. / 32}
@@ -106,35 +109,67 @@ func above(x interval.Interval) float64 {
 	return hi
 }
 
-// open starts a segment: from the next batch on, the bets are those for an event whose probabilities are about p and o, for as
+// claims returns at least e^{dε} for every level's ε; d = nil: 1.
+func (w *wealth) claims(d *big.Rat) []float64 {
+	key := "1"
+	if d != nil {
+		key = d.RatString()
+	}
+	if known := w.far[key]; known != nil {
+		return known
+	}
+	if w.far == nil {
+		w.far = map[string][]float64{}
+	}
+	out := make([]float64, len(w.levels))
+	for i, l := range w.levels {
+		switch {
+		case key == "1":
+			out[i] = l.c
+		case l.epsilon == nil:
+			out[i] = above(verify.ExpTimes(w.exact, d).Enclose(binomialBits))
+		default:
+			out[i] = above(interval.ExpRat(new(big.Rat).Mul(l.epsilon, d), binomialBits))
+		}
+	}
+	w.far[key] = out
+	return out
+}
+
+// open is openAt for neighbors at distance 1.
+func (w *wealth) open(p, o, slack float64, r ratio, horizon float64) {
+	w.openAt(nil, p, o, slack, r, horizon)
+}
+
+// openAt starts a segment at a pair at distance d: from the next batch on, the bets are those for an event whose probabilities are about p and o, for as
 // many draws at the vector as horizon says. slack is the standard error of ln p/o; no bet is made against an ε that is
 // further above it.
-func (w *wealth) open(p, o, slack float64, r ratio, horizon float64) {
-	s := &segment{ratio: r, bets: make([][stakes]bet, len(w.levels))}
-	for i, l := range w.levels {
+func (w *wealth) openAt(d *big.Rat, p, o, slack float64, r ratio, horizon float64) {
+	s := &segment{ratio: r, bets: make([][stakes]bet, len(w.levels)), claims: w.claims(d)}
+	for i, c := range s.claims {
 		for k := range s.bets[i] {
 			s.bets[i][k] = noBet
 		}
-		if math.Log(p/o)+slack <= math.Log(l.c) || math.IsInf(l.c, 1) {
+		if math.Log(p/o)+slack <= math.Log(c) || math.IsInf(c, 1) {
 			continue
 		}
-		h := tie(p, o, l.c, r)
-		v := variance(h, l.c, r)
+		h := tie(p, o, c, r)
+		v := variance(h, c, r)
 		u := math.Sqrt(2 * (w.log - math.Log(w.weights[0])) / (v * max(1, horizon)))
 		if w.patient {
 			for k := range s.bets[i] {
-				s.bets[i][k] = newBet(math.Ldexp(u, 2*k), h, l.c, r)
+				s.bets[i][k] = newBet(math.Ldexp(u, 2*k), h, c, r)
 			}
 			continue
 		}
 		for k := range s.bets[i] {
-			s.bets[i][k] = newBet(math.Ldexp(u, 2*(k-estimated)), h, l.c, r)
+			s.bets[i][k] = newBet(math.Ldexp(u, 2*(k-estimated)), h, c, r)
 		}
 		// The stakes at which the logarithm of the wealth rises fastest if the estimate is right, and if it is half a standard error too high.
-		excess := math.Log(p/o) - math.Log(l.c)
-		best := (p - l.c*o) / v
-		s.bets[i][0] = newBet(max(u, best), h, l.c, r)
-		s.bets[i][1] = newBet(max(u, best*min(1, max(0, excess-slack/2)/max(excess, 1e-9))), h, l.c, r)
+		excess := math.Log(p/o) - math.Log(c)
+		best := (p - c*o) / v
+		s.bets[i][0] = newBet(max(u, best), h, c, r)
+		s.bets[i][1] = newBet(max(u, best*min(1, max(0, excess-slack/2)/max(excess, 1e-9))), h, c, r)
 	}
 	w.segs = append(w.segs, s)
 }
@@ -188,7 +223,7 @@ func (w *wealth) reached(i int) bool {
 			if b == noBet || sums[at] == (counts{}) {
 				continue
 			}
-			if !b.fair(l.c, s.ratio) {
+			if !b.fair(s.claims[i], s.ratio) {
 				return false
 			}
 			log = log.Add(b.enclose(sums[at]))

@@ -1,0 +1,363 @@
+package audit
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"optratio/internal/decimal"
+	"optratio/number"
+	"optratio/verify"
+)
+
+// Inputs are what a mechanism is asked about where that is no score vector: a data set, a count, any JSON value. To the engine an input is
+// a vector with one entry, its place in Values.
+type Inputs struct {
+	Name   string            // in the report, such as a file
+	Values []json.RawMessage // one JSON value each, passed on as it is
+	Pairs  []InputPair
+	OneWay bool // each pair is looked at in its order alone: Pr[M(from) in S] <= e^(distance·ε) Pr[M(to) in S]
+}
+
+// InputPair is a pair of neighbors, by their places in Values. It is compared at Distance times ε, Distance² times ρ, and an unchanged δ.
+type InputPair struct {
+	From, To int
+	Distance *big.Rat // nil: 1
+}
+
+// ofInputs are the properties to decide by default.
+var ofInputs = []verify.Property{verify.DP, verify.Sum}
+
+// check reports what is wrong with the inputs, and with options that do not go with them.
+func (in *Inputs) check(o *Options) error {
+	switch {
+	case len(in.Values) == 0:
+		return fmt.Errorf("%w: there are no inputs", ErrOptions)
+	case len(in.Pairs) == 0:
+		return fmt.Errorf("%w: there are no pairs of neighbors among the inputs", ErrOptions)
+	case len(o.Vectors) > 0 || len(o.Pairs) > 0 || o.Against != nil:
+		return fmt.Errorf("%w: inputs do not go with score vectors, or with a mechanism to compare with", ErrOptions)
+	}
+	for i, value := range in.Values {
+		if !json.Valid(value) || bytes.ContainsAny(value, "\n\r") {
+			return fmt.Errorf("%w: input %d is no JSON value on one line", ErrOptions, i)
+		}
+	}
+	for i, p := range in.Pairs {
+		if p.Distance != nil && p.Distance.Sign() <= 0 {
+			return fmt.Errorf("%w: pair %d has a distance that is not positive", ErrOptions, i)
+		}
+		if p.From < 0 || p.To < 0 || max(p.From, p.To) >= len(in.Values) {
+			return fmt.Errorf("%w: pair %d is of inputs %d and %d, and there are %d", ErrOptions, i, p.From, p.To, len(in.Values))
+		}
+		if slices.Contains(o.Properties, verify.RDP) && p.distance().Cmp(big.NewRat(1, 1)) != 0 {
+			return fmt.Errorf("%w: rdp is about neighbors, and pair %d has a distance other than 1", ErrOptions, i)
+		}
+	}
+	for _, p := range o.Properties {
+		if !slices.Contains(OfLabels, p) {
+			return fmt.Errorf("%w: %s is about candidates and scores, and inputs have none", ErrOptions, p)
+		}
+	}
+	return nil
+}
+
+// counted reports whether outcomes are indices, counted from 0, and questions are no scores, which would say how many there are.
+func (o *Options) counted() bool {
+	return o.Inputs != nil && (o.Outcomes == "" || o.Outcomes == Index)
+}
+
+func (p InputPair) distance() *big.Rat { return cmp.Or(p.Distance, big.NewRat(1, 1)) }
+
+// distance returns the least distance that a pair is stated with; nil where it is no pair.
+func (in *Inputs) distance(from, to int) (least *big.Rat) {
+	for _, p := range in.Pairs {
+		if p.From == from && p.To == to || !in.OneWay && p.From == to && p.To == from {
+			if d := p.distance(); least == nil || d.Cmp(least) < 0 {
+				least = d
+			}
+		}
+	}
+	return least
+}
+
+// domain has the inputs for vectors and, for neighbors, the pairs at a distance; nil: all.
+func (in *Inputs) domain(space *verify.Space, distance *big.Rat) *verify.Domain {
+	dom := &verify.Domain{
+		Name:  fmt.Sprintf("the %d inputs of %s, %d pairs", len(in.Values), cmp.Or(in.Name, "a list"), len(in.Pairs)),
+		Space: space, Directed: in.OneWay,
+	}
+	if in.OneWay {
+		dom.Name += " that are looked at one way"
+	}
+	dom.Vectors = func(yield func(verify.Vector) bool) {
+		for i := range in.Values {
+			if !yield(verify.Vector{int64(i)}) {
+				return
+			}
+		}
+	}
+	dom.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
+		for _, p := range in.Pairs {
+			if (distance == nil || p.distance().Cmp(distance) == 0) && !yield(verify.Vector{int64(p.From)}, verify.Vector{int64(p.To)}) {
+				return
+			}
+		}
+	}
+	return dom
+}
+
+// distances lists the distances of pairs, ascending.
+func (in *Inputs) distances() []*big.Rat {
+	var all []*big.Rat
+	for _, p := range in.Pairs {
+		all = append(all, p.distance())
+	}
+	slices.SortFunc(all, (*big.Rat).Cmp)
+	return slices.CompactFunc(all, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
+}
+
+// decide is verify.Check on all inputs: once for each distance d of pairs, at dε, d²ρ and a range d times as large, with what is tight put back
+// into the units of distance 1.
+func (o *Options) decide(ctx context.Context, subject, em verify.Subject, dom *verify.Domain, options verify.Options) (*verify.Report, error) {
+	if o.Inputs == nil {
+		return verify.Check(ctx, subject, em, verify.ExpEpsilon(o.Epsilon), dom, options)
+	}
+	var all *verify.Report
+	for i, d := range o.Inputs.distances() {
+		part := options
+		square := new(big.Rat).Mul(d, d)
+		part.Range, part.Rho, part.Slack = times(options.Range, d), times(options.Rho, square), times(options.Slack, d)
+		if i > 0 { // the sum is about single inputs
+			part.Properties = slices.DeleteFunc(slices.Clone(options.Properties), func(p verify.Property) bool { return p == verify.Sum })
+			if len(part.Properties) == 0 {
+				break
+			}
+		}
+		r, err := verify.Check(ctx, subject, em, verify.ExpTimes(o.Epsilon, d), o.Inputs.domain(dom.Space, d), part)
+		if err != nil {
+			return nil, err
+		}
+		for j := range r.Properties {
+			p := &r.Properties[j]
+			for _, w := range []*verify.Witness{p.Witness, p.Attained} {
+				if w != nil && w.Neighbor != nil && d.Cmp(big.NewRat(1, 1)) != 0 {
+					w.Distance = d
+				}
+			}
+			if d.Cmp(big.NewRat(1, 1)) != 0 {
+				if p.TightExpEps = nil; p.Reason != "" {
+					p.Reason = fmt.Sprintf("at distance %s, whose multiple of ε counts: %s", verify.ScoreText(d), p.Reason)
+				}
+			}
+			p.TightEps, p.Range, p.Rho = per(p.TightEps, d), per(p.Range, d), per(p.Rho, square)
+			if p.Name != verify.ApproximateDP {
+				p.Target = per(p.Target, d)
+				if p.Name == verify.ZCDP {
+					p.Target = per(p.Target, d)
+				}
+			}
+		}
+		if all == nil {
+			r.Domain = dom.Name
+			all = r
+			continue
+		}
+		for _, p := range r.Properties {
+			join(all.Find(p.Name), p)
+		}
+	}
+	return all, nil
+}
+
+// join adds to a verdict that on more pairs.
+func join(all *verify.Result, more verify.Result) {
+	checked := all.Checked + more.Checked
+	over := all.Verdict != verify.Violated && (more.Verdict == verify.Violated || all.Verdict == verify.Proved && more.Verdict == verify.Undecided)
+	if over {
+		all.Verdict, all.Reason, all.Witness = more.Verdict, more.Reason, more.Witness
+	}
+	all.Checked = checked
+	tight := func(own, other *number.Number) bool {
+		was, is := *own, *other
+		*own = greater(was, is)
+		low, _ := was.Lower()
+		higher, ok := is.Lower()
+		return !was.IsInf() && (is.IsInf() || ok && low != nil && higher.Cmp(low) > 0)
+	}
+	tight(&all.Range, &more.Range)
+	if tight(&all.TightEps, &more.TightEps) || tight(&all.TightDelta, &more.TightDelta) || tight(&all.Rho, &more.Rho) {
+		all.Attained, all.TightExpEps, all.Orders = more.Attained, more.TightExpEps, more.Orders
+	}
+}
+
+// times returns x·d; nil for nil.
+func times(x, d *big.Rat) *big.Rat {
+	if x == nil {
+		return nil
+	}
+	return new(big.Rat).Mul(x, d)
+}
+
+// per returns x/d.
+func per(x number.Number, d *big.Rat) number.Number {
+	lo, low := x.Lower()
+	hi, high := x.Upper()
+	if r, ok := x.Rat(); ok {
+		return number.Exact(new(big.Rat).Quo(r, d))
+	}
+	if !x.IsValid() || x.IsInf() || !low && !high {
+		return x
+	}
+	if low {
+		lo = new(big.Rat).Quo(lo, d)
+	}
+	if high {
+		hi = new(big.Rat).Quo(hi, d)
+	}
+	return number.Bounds(lo, hi)
+}
+
+// greater returns the greater one of two numbers, enclosed; where one of them is not known, nothing is known from above.
+func greater(x, y number.Number) number.Number {
+	switch {
+	case x.IsInf() || !y.IsValid() && !x.IsValid():
+		return x
+	case y.IsInf():
+		return y
+	}
+	end := func(bound func(number.Number) (*big.Rat, bool)) (most *big.Rat, all bool) {
+		all = true
+		for _, n := range []number.Number{x, y} {
+			b, ok := bound(n)
+			if all = all && ok; ok && (most == nil || b.Cmp(most) > 0) {
+				most = b
+			}
+		}
+		return most, all
+	}
+	lo, _ := end(number.Number.Lower)
+	hi, all := end(number.Number.Upper)
+	switch {
+	case !all:
+		return number.Bounds(lo, nil)
+	case lo != nil && lo.Cmp(hi) == 0:
+		return number.Exact(lo)
+	}
+	return number.Bounds(lo, hi)
+}
+
+// distance returns the distance of a pair of neighbors; nil: 1.
+func (o *Options) distance(q, other verify.Vector) *big.Rat {
+	if o.Inputs == nil {
+		return nil
+	}
+	return o.Inputs.distance(int(q[0]), int(other[0]))
+}
+
+// asked says in words what was asked about: scores or an input.
+func (o *Options) asked(space *verify.Space, q verify.Vector) string {
+	if o.Inputs != nil {
+		return "input " + verify.InputText(o.Inputs.Values[q[0]])
+	}
+	return "scores " + verify.ScoresText(space.Scores(q))
+}
+
+// finding is a finding at a question.
+func (o *Options) finding(event, detail string, space *verify.Space, q verify.Vector) Finding {
+	if o.Inputs != nil {
+		return Finding{Event: event, Detail: detail, Input: o.Inputs.Values[q[0]]}
+	}
+	return Finding{Event: event, Detail: detail, Scores: space.Scores(q)}
+}
+
+// nameInputs puts inputs into the witnesses, in place of their numbers.
+func (r *Report) nameInputs(in *Inputs) {
+	if in == nil {
+		return
+	}
+	one := big.NewRat(1, 1)
+	for _, p := range r.Properties {
+		for _, w := range []*verify.Witness{p.Witness, p.Attained} {
+			if w == nil || w.Input != nil {
+				continue
+			}
+			from := int(w.Scores[0].Num().Int64())
+			w.Input, w.Scores = in.Values[from], nil
+			if w.Neighbor == nil {
+				continue
+			}
+			to := int(w.Neighbor[0].Num().Int64())
+			w.NeighborInput, w.Neighbor = in.Values[to], nil
+			if d := in.distance(from, to); w.Distance == nil && d != nil && d.Cmp(one) != 0 {
+				w.Distance = d
+			}
+		}
+	}
+}
+
+// InputKey returns a text that two JSON values share if they are the same value, whatever the spaces and the order of keys. Numbers are the same where they are
+// written alike.
+func InputKey(value json.RawMessage) (string, error) {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	var x any
+	if err := d.Decode(&x); err != nil {
+		return "", err
+	}
+	key, err := json.Marshal(x) // with sorted keys
+	return string(key), err
+}
+
+// ParseInputPair reads a line of a file of pairs: two line numbers from 0, or a JSON array of two of the inputs; then, optionally, a distance, a
+// decimal or a fraction, which is a number or a string in an array. keys has the first place of every input, by InputKey; n is how many there are.
+func ParseInputPair(text string, keys map[string]int, n int) (p InputPair, err error) {
+	const want = `give two line numbers such as 0,3 or a JSON array of two inputs, and a distance after them if it is not 1`
+	var parts []json.RawMessage
+	array := text[0] == '['
+	if array {
+		if json.Unmarshal([]byte(text), &parts) != nil {
+			return p, fmt.Errorf("no JSON; %s", want)
+		}
+	} else {
+		for _, part := range bytes.Split([]byte(text), []byte{','}) {
+			parts = append(parts, bytes.TrimSpace(part))
+		}
+	}
+	if len(parts) != 2 && len(parts) != 3 {
+		return p, fmt.Errorf("%d fields; %s", len(parts), want)
+	}
+	for i, at := range []*int{&p.From, &p.To} {
+		if array {
+			key, err := InputKey(parts[i])
+			place, ok := keys[key]
+			if err != nil || !ok {
+				return p, fmt.Errorf("%s is none of the inputs", brief(parts[i]))
+			}
+			*at = place
+			continue
+		}
+		x, err := decimal.Parse(string(parts[i]))
+		if err != nil || !x.IsInt() || x.Sign() < 0 {
+			return p, fmt.Errorf("%s is no line number; %s", brief(parts[i]), want)
+		}
+		if x.Cmp(big.NewRat(int64(n), 1)) >= 0 {
+			return p, fmt.Errorf("there is no input %s, they are numbered from 0 to %d", brief(parts[i]), n-1)
+		}
+		*at = int(x.Num().Int64())
+	}
+	if len(parts) == 3 {
+		text := string(parts[2])
+		if array {
+			_ = json.Unmarshal(parts[2], &text) // of a string what is in it
+		}
+		if p.Distance, err = decimal.ParseNumber(text); err != nil || p.Distance.Sign() <= 0 {
+			return p, fmt.Errorf("%s is no distance, give a positive number such as 2, 0.5 or 1/3", brief(parts[2]))
+		}
+	}
+	return p, nil
+}

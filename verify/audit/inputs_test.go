@@ -1,0 +1,273 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+// rowsOf audits a table with a row {"input":…,"pmf":…} for each of the lines, and the pairs of a file.
+func rowsOf(t *testing.T, exp string, table, pairs []string, properties ...verify.Property) (*Report, error) {
+	t.Helper()
+	rows, err := ReadLabels(strings.NewReader(strings.Join(table, "\n")), "table", big.NewRat(1, 1e9))
+	require.NoError(t, err)
+	in, keys := &Inputs{}, map[string]int{}
+	for i, r := range rows {
+		key, err := InputKey(r.Input)
+		require.NoError(t, err)
+		keys[key] = i
+		in.Values = append(in.Values, r.Input)
+	}
+	for _, text := range pairs {
+		if in.OneWay = in.OneWay || text == "oneway"; text == "oneway" {
+			continue
+		}
+		p, err := ParseInputPair(text, keys, len(rows))
+		require.NoError(t, err)
+		in.Pairs = append(in.Pairs, p)
+	}
+	eps, err := mechanisms.ParseExp(exp)
+	require.NoError(t, err)
+	o := Options{Inputs: in, Epsilon: eps, Outcomes: Labels, Properties: properties, Rho: big.NewRat(1, 1)}
+	return Table(context.Background(), "table", rows, false, o)
+}
+
+// Data sets of different lengths are neighbors where a row was added. The mechanism's ratios, by hand: 2/3 : 1/2, 1/3 : 1/2, hence e^ε = 3/2.
+var addRemove = []string{
+	`{"input":[3,1],"pmf":{"yes":"2/3","no":"1/3"}}`,
+	`{"input":[3],"pmf":{"yes":"1/2","no":"1/2"}}`,
+	`{"input":{"rows":[]},"pmf":{"no":"1"}}`,
+}
+
+func TestInputs(t *testing.T) {
+	for _, c := range []struct {
+		name, exp string
+		pairs     []string
+		verdict   verify.Verdict
+		tight     string // e^ε, "" for ∞
+		witness   string
+	}{
+		{"proved", "3/2", []string{"0,1"}, verify.Proved, "3/2", ""},
+		{"violated", "1.49", []string{"[[3], [3,1]]"}, verify.Violated, "3/2", `{"input":[3],"neighbor_input":[3,1],"candidate":"no",`},
+		{"support", "100", []string{"1,2"}, verify.Violated, "", `{"input":[3],"neighbor_input":{"rows":[]},"candidate":"yes",`},
+		{"one way", "4/3", []string{"oneway", "0,1"}, verify.Proved, "4/3", ""},
+		{"the other way", "4/3", []string{"oneway", "1,0"}, verify.Violated, "3/2", `{"input":[3],"neighbor_input":[3,1],"candidate":"no",`},
+		{"to a wider support", "2", []string{"oneway", "2,1"}, verify.Proved, "2", ""},
+		{"to a narrower one", "2", []string{"oneway", "1,2"}, verify.Violated, "", `{"input":[3],"neighbor_input":{"rows":[]},"candidate":"yes",`},
+	} {
+		r, err := rowsOf(t, c.exp, addRemove, c.pairs, verify.DP, verify.Sum)
+		require.NoError(t, err, c.name)
+		dp := r.Find(verify.DP)
+		assert.Equal(t, c.verdict, dp.Verdict, "%s: %v", c.name, r)
+		assert.Equal(t, verify.Proved, r.Find(verify.Sum).Verdict, c.name)
+		if c.tight == "" {
+			assert.True(t, r.TightEps.IsInf(), c.name)
+		} else {
+			require.NotNil(t, dp.TightExpEps, c.name)
+			assert.Equal(t, c.tight, dp.TightExpEps.RatString(), c.name)
+		}
+		doc, err := json.Marshal(r.Witness)
+		require.NoError(t, err)
+		assert.True(t, strings.HasPrefix(string(doc), c.witness), "%s: %s", c.name, doc)
+		assert.NotContains(t, string(doc), "scores")
+	}
+}
+
+// Counts 0, 1, 2 with probabilities of "low" 4/7, 2/7, 1/7: the ratios of neighbors are at most 2, and those at distance 2 at most 4. Whatever the distance, the
+// tight ε is in its unit, and so are the range, ρ (in its square) and what is proved.
+var counts0to2 = []string{
+	`{"input":0,"pmf":{"low":"4/7","high":"3/7"}}`,
+	`{"input":1,"pmf":{"low":"2/7","high":"5/7"}}`,
+	`{"input":2,"pmf":{"low":"1/7","high":"6/7"}}`,
+}
+
+func TestDistances(t *testing.T) {
+	for _, c := range []struct {
+		pairs   []string
+		exp     string
+		verdict verify.Verdict
+		tight   float64
+	}{
+		{[]string{"0,1", "1,2"}, "2", verify.Proved, math.Ln2},
+		{[]string{"0,1", "1,2", "0,2,2"}, "2", verify.Proved, math.Ln2},
+		{[]string{"0,1", "1,2", "0,2,1.99"}, "2", verify.Violated, 2 * math.Ln2 / 1.99},
+		{[]string{"0,2,4"}, "1.5", verify.Proved, math.Ln2 / 2},
+		{[]string{"0,2,4"}, "1.41", verify.Violated, math.Ln2 / 2}, // of √2
+		{[]string{`[0,1,"1/2"]`}, "3.9", verify.Violated, 2 * math.Ln2},
+		{[]string{`[0,1,"1/2"]`}, "4", verify.Proved, 2 * math.Ln2},
+	} {
+		r, err := rowsOf(t, c.exp, counts0to2, c.pairs, verify.DP, verify.BoundedRange, verify.ZCDP)
+		require.NoError(t, err)
+		assert.Equal(t, c.verdict, r.Find(verify.DP).Verdict, "%v: %v", c.pairs, r)
+		assert.InDelta(t, c.tight, r.TightEps.Float64(), 1e-9, "%v", c.pairs)
+		if c.verdict == verify.Violated {
+			assert.NotNil(t, r.Witness.Input)
+		}
+	}
+	near, err := rowsOf(t, "2", counts0to2, []string{"0,2"}, verify.DP, verify.BoundedRange, verify.ZCDP)
+	require.NoError(t, err)
+	far, err := rowsOf(t, "2", counts0to2, []string{"0,2,3"}, verify.DP, verify.BoundedRange, verify.ZCDP)
+	require.NoError(t, err)
+	assert.InDelta(t, math.Log(4*2), near.Find(verify.BoundedRange).Range.Float64(), 1e-9) // 4 and 1/2
+	assert.InDelta(t, math.Log(8)/3, far.Find(verify.BoundedRange).Range.Float64(), 1e-9)
+	assert.InEpsilon(t, near.Find(verify.ZCDP).Rho.Float64()/9, far.Find(verify.ZCDP).Rho.Float64(), 1e-3)
+	one, ok := far.Find(verify.ZCDP).Target.Rat()
+	require.True(t, ok)
+	assert.Equal(t, "1", one.RatString())
+	_, err = rowsOf(t, "2", counts0to2, []string{"0,2,3"}, verify.RDP)
+	assert.ErrorIs(t, err, ErrOptions)
+}
+
+// Directions of the other properties: where a pair is looked at in its order alone, the least δ and the Rényi divergences are those of that order.
+func TestOneWay(t *testing.T) {
+	find := func(pairs []string, p verify.Property) *verify.Result {
+		r, err := rowsOf(t, "1.25", addRemove, pairs, p)
+		require.NoError(t, err)
+		return r.Find(p)
+	}
+	delta := func(pairs ...string) string {
+		x, ok := find(pairs, verify.ApproximateDP).TightDelta.Rat()
+		require.True(t, ok)
+		return x.RatString()
+	}
+	assert.Equal(t, "1/24", delta("oneway", "0,1")) // 2/3 - 5/4 · 1/2
+	assert.Equal(t, "1/12", delta("oneway", "1,0")) // 1/2 - 5/4 · 1/3
+	assert.Equal(t, "1/12", delta("0,1"))
+	order := func(pairs ...string) float64 { return find(pairs, verify.RDP).Orders[0].Eps.Float64() }
+	assert.InDelta(t, math.Log(8./9+2./9), order("oneway", "0,1"), 1e-12) // of order 2: Σ p²/o
+	assert.InDelta(t, math.Log(3./8+3./4), order("oneway", "1,0"), 1e-12)
+	assert.InDelta(t, math.Log(3./8+3./4), order("0,1"), 1e-12)
+	assert.Equal(t, verify.Proved, find([]string{"oneway", "0,1"}, verify.ZCDP).Verdict)
+	assert.Less(t, find([]string{"oneway", "0,1"}, verify.ZCDP).Rho.Float64(), find([]string{"oneway", "1,0"}, verify.ZCDP).Rho.Float64())
+	assert.Equal(t, verify.Undecided, find([]string{"oneway", "2,1"}, verify.ZCDP).Verdict) // D_α is ln 2, and the method does not know
+	assert.Equal(t, verify.Violated, find([]string{"oneway", "1,2"}, verify.ZCDP).Verdict)
+}
+
+// Lists say what is about which index, as long as they may be; the input is passed on as it was written.
+func TestInputsOfPrograms(t *testing.T) {
+	in := &Inputs{Values: []json.RawMessage{[]byte(`[1, 2.50]`), []byte(`"x"`), []byte(`{"a":null}`)}, Pairs: []InputPair{{From: 0, To: 1}}}
+	program := `while read q; do case $q in '{"input":[1, 2.50],"epsilon":0.7,"sensitivity":1}') echo '{"pmf":["1/2","1/2"]}';; *a*) echo '{"error":"a"}';; *) echo '{"pmf":["1/2","1/4","1/4"]}';; esac; done`
+	o := Options{Inputs: in, Epsilon: epsilon(t, "0.7")}
+	r, err := PMF(context.Background(), program, o)
+	require.NoError(t, err)
+	assert.True(t, r.TightEps.IsInf(), "%v", r)
+	require.NotNil(t, r.Witness.Candidate)
+	assert.Equal(t, 2, *r.Witness.Candidate)
+	assert.Equal(t, `"x"`, string(r.Witness.Input))
+	require.Len(t, r.Findings, 1) // the sum is about every input
+	assert.Contains(t, r.Findings[0].String(), `error: input {"a":null}: said error`)
+	doc, err := json.Marshal(r)
+	require.NoError(t, err)
+	assert.Contains(t, string(doc), `"input":{"a":null},"times":`)
+
+	for name, wrong := range map[string]func(*Options){
+		"candidates": func(o *Options) { o.Properties = []verify.Property{verify.Symmetry} },
+		"no pairs":   func(o *Options) { o.Inputs = &Inputs{Values: in.Values} },
+		"a pair of an input that is not there": func(o *Options) {
+			o.Inputs = &Inputs{Values: in.Values, Pairs: []InputPair{{From: 0, To: 3}}}
+		},
+		"no distance": func(o *Options) { o.Inputs = &Inputs{Values: in.Values, Pairs: []InputPair{{0, 1, new(big.Rat)}}} },
+		"no JSON":     func(o *Options) { o.Inputs = &Inputs{Values: []json.RawMessage{[]byte("{")}, Pairs: in.Pairs} },
+	} {
+		bad := o
+		wrong(&bad)
+		_, err := PMF(context.Background(), program, bad)
+		assert.ErrorIs(t, err, ErrOptions, name)
+	}
+}
+
+// response answers truthfully with probability e^ε/(1+e^ε): exactly ε-DP.
+type response struct {
+	eps float64
+	rng *rand.Rand
+}
+
+func (r response) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+	counts := make([]int64, 2)
+	for range samples {
+		out := q[0]
+		if r.rng.Float64() >= 1/(1+math.Exp(-r.eps)) {
+			out = 1 - out
+		}
+		counts[out]++
+	}
+	return counts, "", nil
+}
+
+// TestSampledInputs: a bound on ε is in the unit of distance 1, and what a pair may do at a distance is no violation.
+func TestSampledInputs(t *testing.T) {
+	for _, c := range []struct {
+		distance, claimed string
+		violated          bool
+		low, high         float64
+	}{{"1", "0.7", true, 0.85, 1}, {"2", "0.45", true, 0.42, 0.5}, {"2", "0.5", false, 0.42, 0.5}, {"1/2", "1.7", true, 1.7, 2}} {
+		d, ok := new(big.Rat).SetString(c.distance)
+		require.True(t, ok)
+		o := samplerOptions(t, c.claimed, 100_000)
+		o.Inputs = &Inputs{Values: []json.RawMessage{[]byte("false"), []byte("true")}, Pairs: []InputPair{{0, 1, d}}}
+		r, err := draw("response", response{1, rand.New(rand.NewPCG(1, 2))}, o)
+		require.NoError(t, err)
+		name := fmt.Sprintf("%+v: %v", c, r)
+		assert.Equal(t, c.violated, r.Find(verify.DP).Verdict == verify.Violated, name)
+		assert.Less(t, c.low, r.LowerBound.Float64(), name)
+		assert.LessOrEqual(t, r.LowerBound.Float64(), c.high, name)
+		require.NotNil(t, r.Find(verify.DP).Attained)
+		assert.NotNil(t, r.Find(verify.DP).Attained.NeighborInput)
+	}
+	// One way: no event is likelier from 0 to 1 by more than e^0.69…, though one is from 1 to 0.
+	o := samplerOptions(t, "0.3", 100_000)
+	o.Inputs = &Inputs{Values: []json.RawMessage{[]byte("0"), []byte("1")}, Pairs: []InputPair{{From: 0, To: 1}}, OneWay: true}
+	for _, c := range []struct {
+		from     int
+		violated bool
+	}{{0, false}, {1, true}} {
+		o.Inputs.Pairs[0] = InputPair{From: c.from, To: 1 - c.from}
+		r, err := draw("one-sided", oneSided{rand.New(rand.NewPCG(1, 2))}, o)
+		require.NoError(t, err)
+		assert.Equal(t, c.violated, r.Find(verify.DP).Verdict == verify.Violated, "%d: %v", c.from, r)
+	}
+}
+
+// oneSided gives outcome 1 with probability 1/20 at input 0 and 1/4 at input 1: ratios of at most 19/15 one way, and of 5 the other way.
+type oneSided struct{ rng *rand.Rand }
+
+func (s oneSided) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+	counts := make([]int64, 2)
+	for range samples {
+		if s.rng.Float64() < []float64{0.05, 0.25}[q[0]] {
+			counts[1]++
+		} else {
+			counts[0]++
+		}
+	}
+	return counts, "", nil
+}
+
+func FuzzParseInputPair(f *testing.F) {
+	for _, text := range []string{"0,1", "0,1,2", `["a",[1]]`, `["a",[1],"1/2"]`, "0", "[", "0,1,-1", "0,9", "-1,0", `[1,2]`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if text == "" {
+			return // such lines are left out
+		}
+		p, err := ParseInputPair(text, map[string]int{`"a"`: 0, `[1]`: 1}, 2)
+		if err != nil {
+			return
+		}
+		assert.Less(t, max(p.From, p.To), 2)
+		assert.GreaterOrEqual(t, min(p.From, p.To), 0)
+		assert.True(t, p.Distance == nil || p.Distance.Sign() > 0)
+	})
+}
