@@ -29,6 +29,7 @@ type auditFlags struct {
 	shifted, cleanEnv                       bool
 	seed                                    uint64
 	timeout                                 time.Duration
+	cert                                    string
 	junit                                   junitFlag
 	target                                  targetFlags
 }
@@ -90,6 +91,7 @@ R-zCDP and bounded range R; of a sampler, they are violated where a lower bound 
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
 	f.junit.add(c)
+	addCert(c, &f.cert)
 	f.Job.Add(c)
 	return c
 }
@@ -218,6 +220,10 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := f.junit.create(); err != nil {
 		return err
 	}
+	cert, err := f.createCert()
+	if err != nil {
+		return err
+	}
 	shown, done := command.Progress(f.Streams, "audit")
 	o.Progress = func(n int64) { shown("%d questions", n) }
 	r, err := command.Settle(ctx, func() (*audit.Report, error) {
@@ -242,10 +248,36 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := f.junit.write(ctx, title, &r.Report, r.Findings); err != nil {
 		return err
 	}
+	if err := commitWitness(ctx, cert, f.Streams, &r.Report, f.setting(&o)); err != nil {
+		return err
+	}
 	if f.sampleExec != "" && r.Verdict() == verify.Undecided && ctx.Err() == nil && r.Compared() {
 		return nil // nothing found
 	}
 	return verdict(ctx, &r.Report)
+}
+
+// createCert prepares --cert.
+func (f *auditFlags) createCert() (*command.OutputFile, error) {
+	if f.cert != "" && f.sampleExec != "" {
+		return nil, command.Usagef("--cert: samples prove nothing that could be checked; give --pmf-exec or --pmf-file, or leave it out")
+	}
+	return createCert(f.cert)
+}
+
+// setting is what a witness's certificate says beside the report.
+func (f *auditFlags) setting(o *audit.Options) verify.Setting {
+	s := verify.Setting{
+		Epsilon: o.Epsilon, Stated: true, Neighbors: neighborsWord(o.Neighbors), Sensitivity: o.Sensitivity,
+		Scale: new(big.Rat).Mul(o.Sensitivity, big.NewRat(2, 1)), Delta: o.Delta,
+	}
+	switch {
+	case o.Pairs != nil:
+		s.Neighbors = "stated"
+	case f.shifted:
+		s.Neighbors = "shifted"
+	}
+	return s
 }
 
 func (f *auditFlags) table(ctx context.Context, o audit.Options) (*audit.Report, error) {

@@ -72,15 +72,22 @@ func steps(ctx context.Context) int {
 // defaultSteps are a few seconds.
 const defaultSteps = 1 << 29
 
+// epsilonOf says at which ε a certificate's problem is.
+func epsilonOf(p *certificate.Problem) string {
+	switch _, rational := p.Eps.Rat(); {
+	case rational:
+		return "ε = " + p.Eps.String()
+	case !p.ExpEps.IsValid():
+		return "a range of z = e^-ε"
+	}
+	return "e^ε = " + fraction(p.ExpEps)
+}
+
 func printReport(w io.Writer, r *certificate.Report) {
-	if p := r.Problem; p != nil {
-		eps := "e^ε = " + fraction(p.ExpEps)
-		switch _, rational := p.Eps.Rat(); {
-		case rational:
-			eps = "ε = " + p.Eps.String()
-		case !p.ExpEps.IsValid():
-			eps = "a range of z = e^-ε"
-		}
+	if p := r.Problem; p != nil && p.About != "" {
+		fmt.Fprintf(w, "%s: %s, %s\n", p.Kind, p.About, epsilonOf(p))
+	} else if p != nil {
+		eps := epsilonOf(p)
 		step := ""
 		if p.Step > 1 {
 			step = fmt.Sprintf(", scores 2Δ/%d apart", p.Step)

@@ -31,7 +31,7 @@ type heterogeneousFlags struct {
 	objective, loss         string
 	shiftInvariant, optimal bool
 	params                  command.ParamFlags
-	solver, gap             string
+	solver, gap, cert       string
 }
 
 func newHeterogeneous(s command.Streams) *cobra.Command {
@@ -62,6 +62,7 @@ ones do.`,
 	f.params.Add(c)
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted: (upper-lower)/upper")
+	addCert(c, &f.cert)
 	f.Job.Add(c)
 	return c
 }
@@ -186,6 +187,10 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	cert, err := createCert(f.cert)
+	if err != nil {
+		return err
+	}
 	report, done := command.Progress(f.Streams, "sensitivities "+f.sensitivities)
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
 	a, err := command.Settle(ctx, func() (*heterogeneous.Result, error) {
@@ -220,6 +225,9 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 		}
 	}
 	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
+	if err := cert.Commit(ctx, a.WriteCertificate); err != nil && !errors.Is(err, heterogeneous.ErrNoCertificate) {
+		return err
+	}
 	return command.Ending(ctx, a.Undecided)
 }
 

@@ -29,6 +29,7 @@ type stoppingFlags struct {
 	epsilon           epsilonFlags
 	lp, rule          bool
 	play, solver, gap string
+	cert              string
 	seed              uint64
 	limit             limitFlags
 	from, to          string // of --distance
@@ -71,6 +72,7 @@ privacy region. With --distance: how many swaps of elements at most l places apa
 	fs.StringVar(&f.limit.boundary, "boundary", "", "with --asymptotic: also the least δ at each ε of this list, decimals and ranges from:to:step")
 	fs.StringVar(&f.from, "distance", "", "the distance d_l from this order, a list of 1 to n, to --distance-to: any n for l = 1 and l = n-1, at most 9 otherwise")
 	fs.StringVar(&f.to, "distance-to", "", "see --distance (default: 1,2,…,n)")
+	addCert(c, &f.cert)
 	f.Job.Add(c)
 	return c
 }
@@ -92,6 +94,8 @@ type stoppingDoc struct {
 	*bestDoc
 	Play      *stopping.Game `json:"play,omitempty"`
 	Undecided string         `json:"undecided,omitempty"`
+
+	solution *lpstopping.Solution
 }
 
 // bestDoc is what --lp adds.
@@ -150,6 +154,9 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 	}
 	if f.lp && f.n > lpstopping.MaxCandidates {
 		return in, command.Usagef("-n %d: --lp takes at most %d candidates", f.n, lpstopping.MaxCandidates)
+	}
+	if f.cert != "" && !f.lp {
+		return in, command.Usagef("--cert: needs --lp; there is nothing to certify without it")
 	}
 	if f.rule && !f.lp {
 		return in, command.Usagef("--rule: needs --lp; without it the rule is the p-mix of passing threshold-1 candidates")
@@ -216,6 +223,10 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	cert, err := createCert(f.cert)
+	if err != nil {
+		return err
+	}
 	doc := &stoppingDoc{
 		N: f.n, P: f.p, L: f.l, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Delta: f.delta, Win: f.win,
 	}
@@ -238,6 +249,11 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 		doc.Play = &game
 	}
 	f.Show(doc, doc.print)
+	if doc.solution != nil {
+		if err := cert.Commit(ctx, doc.solution.WriteCertificate); err != nil {
+			return err
+		}
+	}
 	return command.Ending(ctx, doc.Undecided)
 }
 
@@ -308,6 +324,7 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *stoppin
 		return nil, err
 	}
 	b := doc.bestDoc
+	doc.solution = sol
 	b.Optimum, b.Rounds, b.Pivots = sol.Optimum(), sol.Rounds, sol.Pivots
 	b.OptimalOutcome = stopping.ExactLaw(sol.Law).Numbers()
 	if f.rule {

@@ -19,10 +19,10 @@ import (
 
 type topkFlags struct {
 	command.Job
-	epsilon     epsilonFlags
-	n, k, top   int
-	mechanism   string
-	solver, gap string
+	epsilon           epsilonFlags
+	n, k, top         int
+	mechanism         string
+	solver, gap, cert string
 }
 
 func newTopK(s command.Streams) *cobra.Command {
@@ -48,6 +48,7 @@ one-shot:exponential, joint:NAME (a registered mechanism among all sets), pairwi
 	fs.StringVar(&f.mechanism, "mechanism", topk.Standard, "mechanisms to rate")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted: (upper-lower)/upper")
+	addCert(c, &f.cert)
 	f.Job.Add(c)
 	return c
 }
@@ -100,6 +101,10 @@ func (f *topkFlags) run(ctx context.Context) error {
 	}
 	most := big.NewInt(int64(min(f.top, f.n-f.top))) // as many candidates at most are not among the best ones
 	most.Mul(most, big.NewInt(int64(f.k)))
+	cert, err := createCert(f.cert)
+	if err != nil {
+		return err
+	}
 	report, done := command.Progress(f.Streams, fmt.Sprintf("n = %d, k = %d, top %d", f.n, f.k, f.top))
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
 	a, err := command.Settle(ctx, func() (*topk.Answer, error) {
@@ -120,6 +125,9 @@ func (f *topkFlags) run(ctx context.Context) error {
 		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 	}
 	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
+	if err := cert.Commit(ctx, a.WriteCertificate); err != nil && !errors.Is(err, topk.ErrNoCertificate) {
+		return err
+	}
 	return command.Ending(ctx, a.Undecided)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -23,6 +24,7 @@ type verifyFlags struct {
 	domainFlags
 	epsilon                epsilonFlags
 	property, orders, step string
+	cert                   string
 	monotonic              bool
 	target                 targetFlags
 	junit                  junitFlag
@@ -62,6 +64,7 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
 	addMonotonic(c, &f.monotonic)
 	f.domainFlags.add(c, "pf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	f.junit.add(c)
+	addCert(c, &f.cert)
 	f.Job.Add(c)
 	return c
 }
@@ -120,6 +123,10 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	if err := f.junit.create(); err != nil {
 		return err
 	}
+	cert, err := f.createCert(&j)
+	if err != nil {
+		return err
+	}
 	name := j.Mechanism.Info().Name
 	shown, done := command.Progress(f.Streams, name)
 	j.options.Progress = func(property verify.Property, n int64) { shown("%s, %d comparisons", property, n) }
@@ -143,7 +150,39 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	if err := f.junit.write(ctx, title, report, nil); err != nil {
 		return err
 	}
+	if err := commitWitness(ctx, cert, f.Streams, report, j.setting()); err != nil {
+		return err
+	}
 	return verdict(ctx, report)
+}
+
+// createCert prepares --cert.
+func (f *verifyFlags) createCert(j *verifyJob) (*command.OutputFile, error) {
+	if d := j.Claim.Sensitivities; f.cert != "" && slices.ContainsFunc(d, func(x *big.Rat) bool { return x.Cmp(d[0]) != 0 }) {
+		return nil, command.Usagef("--cert: a witness's certificate has one sensitivity for all candidates; leave it out")
+	}
+	return createCert(f.cert)
+}
+
+// neighborsWord is how a certificate names who is a neighbor.
+func neighborsWord(m verify.Neighborhood) string {
+	return command.Choose(m == verify.Monotonic, "monotonic", "linf")
+}
+
+// setting is what a witness's certificate says beside the report: on the lattice neighbors are neighbors after a shift.
+func (j *verifyJob) setting() verify.Setting {
+	s := verify.Setting{Epsilon: j.Epsilon, Neighbors: "shifted", Sensitivity: big.NewRat(1, 1), Delta: j.options.Delta}
+	if len(j.Claim.Sensitivities) > 0 {
+		s.Sensitivity = j.Claim.Sensitivities[0]
+	}
+	if j.vectors != nil {
+		s.Neighbors = neighborsWord(j.model)
+	}
+	s.Scale = new(big.Rat).Mul(s.Sensitivity, big.NewRat(2, 1))
+	if j.Monotonic {
+		s.Neighbors, s.Scale = "monotonic", s.Sensitivity
+	}
+	return s
 }
 
 // nothingDecided returns results that are all undecided.

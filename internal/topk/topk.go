@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/number/interval"
+	"optratio/verify/certificate/text"
 )
 
 // Request asks for the best ε-DP choice of Top of N candidates on Q(N,K), and how far mechanisms with the same budget are from it.
@@ -49,6 +51,31 @@ type Answer struct {
 	Mechanisms []Rated
 	Seconds    float64
 	Undecided  string
+
+	request  Request
+	program  *table.Program
+	solution *table.Solution
+}
+
+// ErrNoCertificate says that nothing was solved.
+var ErrNoCertificate = errors.New("no certificate: nothing was solved")
+
+// WriteCertificate writes what proves the enclosure of the optimum, in the format of docs/certificate.md. The same answer gives the same bytes.
+func (a *Answer) WriteCertificate(w io.Writer) error {
+	if a.solution == nil {
+		return ErrNoCertificate
+	}
+	c := text.NewWriter(w)
+	c.Line("optratio-certificate 3")
+	c.Line("problem topk")
+	c.Line("n %d", a.request.N)
+	c.Line("k %d", a.request.K)
+	c.Line("top %d", a.request.Top)
+	c.Epsilon(a.request.Epsilon.Exp(), a.request.Epsilon.Eps())
+	c.Line("precision %d", a.solution.Precision())
+	c.Claim(a.solution.Lower, a.solution.Upper)
+	a.program.Write(c, a.solution, big.NewRat(1, 1))
+	return c.End()
 }
 
 // Solve answers a request. Where the context ends, the answer says so and holds what is certain by then.
@@ -67,10 +94,11 @@ func Solve(ctx context.Context, r Request) (*Answer, error) {
 	}
 	j := &job{Request: r, ctx: ctx, sets: sets, lists: lists, setRows: sets.rows(), listRows: lists.rows()}
 	j.answer = &Answer{Orbits: sets.vars.Lattice.Len(), Cells: len(sets.depths), Rows: len(j.setRows)}
-	optimum, err := j.optimum(r.Epsilon)
-	if err != nil {
+	j.answer.request, j.answer.program = r, sets.program(j.setRows, r.Epsilon)
+	if j.answer.solution, err = j.answer.program.Solve(ctx, r.Epsilon, r.Solver, r.Gap, r.Report); err != nil {
 		return nil, err
 	}
+	optimum := j.bounds(j.answer.solution)
 	j.answer.Optimum = number.Bounds(optimum.Low, optimum.High)
 	for _, m := range r.Mechanisms {
 		if ctx.Err() != nil {
@@ -100,10 +128,15 @@ func (j *job) optimum(eps mechanisms.Epsilon) (table.Bounds, error) {
 	if err != nil {
 		return table.Bounds{}, err
 	}
+	return j.bounds(s), nil
+}
+
+// bounds returns a solution's enclosure, and keeps what it says of limits.
+func (j *job) bounds(s *table.Solution) table.Bounds {
 	if s.Undecided != "" {
 		j.answer.Undecided = s.Undecided
 	}
-	return table.Bounds{Low: s.Lower, High: s.Upper}, nil
+	return table.Bounds{Low: s.Lower, High: s.Upper}
 }
 
 // precision of enclosures, in bits.

@@ -63,6 +63,7 @@ type Result struct {
 	Undecided string
 	Seconds   float64
 
+	epsilon  mechanisms.Epsilon
 	program  *program
 	solution *table.Solution
 }
@@ -106,7 +107,7 @@ func Solve(ctx context.Context, r Request) (*Result, error) {
 		return nil, err
 	}
 	p := newProgram(s, r.Loss, r.Criterion)
-	a := &Result{Vectors: len(s.levels), Variables: len(s.levels) * s.n, Optimum: number.Bounds(new(big.Rat), nil)}
+	a := &Result{epsilon: r.Epsilon, Vectors: len(s.levels), Variables: len(s.levels) * s.n, Optimum: number.Bounds(new(big.Rat), nil)}
 	for _, near := range s.neighbors {
 		a.Neighbors += len(near)
 	}

@@ -40,6 +40,9 @@ type Solution struct {
 	Patterns     int // columns of it
 	Pivots       int
 	Stopped      error // what ended the search early: the context, the solver, or nil
+
+	problem     *Problem
+	multipliers multipliers // that Upper follows from; none where it is the optimum without privacy
 }
 
 // String returns the enclosure of the optimum and what ended the search early, if anything did.
@@ -229,7 +232,7 @@ func (p *Problem) withoutSearch() (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	sol := &Solution{Upper: value, Free: free.Law()}
+	sol := &Solution{Upper: value, Free: free.Law(), problem: p}
 	return sol, sol.consider(p, free, sol.Free)
 }
 
@@ -242,7 +245,7 @@ func (s *search) certify(sol *Solution) error {
 			return err
 		}
 		if upper.Cmp(sol.Upper) < 0 {
-			sol.Upper = upper
+			sol.Upper, sol.multipliers = upper, s.center
 		}
 	}
 	if s.last != nil {

@@ -1,7 +1,6 @@
 package variant
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -9,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"optratio/internal/decimal"
 	"optratio/lattice"
 	"optratio/lp/table"
 	"optratio/mechanisms"
-	"optratio/number"
+	"optratio/verify/certificate/text"
 )
 
 // WriteCertificate writes what proves the optimum's enclosure, in version 2 of the format of docs/certificate.md: multipliers of
@@ -53,11 +51,7 @@ func (s *Solution) WriteCertificate(w io.Writer, level string) error {
 	}
 	c.Line("prior %s", prior)
 	c.Line("precision %d", prec)
-	low, high := s.Optimum.Low.RatString(), s.Optimum.High.RatString()
-	if !s.Optimum.Exact() {
-		low, high, _ = number.Bounds(s.Optimum.Low, s.Optimum.High).Strings()
-	}
-	c.Line("claim optimum %s %s", low, high)
+	c.Claim(s.Optimum.Low, s.Optimum.High)
 	if prior == "weights" || prior == "none" {
 		for i := range p.lat.Len() {
 			x := new(big.Rat)
@@ -67,7 +61,7 @@ func (s *Solution) WriteCertificate(w io.Writer, level string) error {
 				x.Set(p.weights[i])
 			}
 			if x.Sign() > 0 {
-				c.Line("weight %s %s", c.Orbit(i), value(x))
+				c.Line("weight %s %s", c.Orbit(i), text.Value(x))
 			}
 		}
 	}
@@ -76,7 +70,7 @@ func (s *Solution) WriteCertificate(w io.Writer, level string) error {
 	if !q.Worst {
 		unit = new(big.Rat).Mul(unit, p.mass)
 	}
-	multiplier := func(i int) string { return value(new(big.Rat).Mul(p.table.Nu(s.Dual, i), unit)) }
+	multiplier := func(i int) string { return text.Value(new(big.Rat).Mul(p.table.Nu(s.Dual, i), unit)) }
 	if q.Delta != nil {
 		c.events(s.Dual.Rows, multiplier)
 	} else {
@@ -87,37 +81,22 @@ func (s *Solution) WriteCertificate(w io.Writer, level string) error {
 		c.Rows("row", rows, multiplier)
 	}
 	for j := range p.vars.Len() {
-		c.Line("cell %s %s", c.Variable(int32(j)), value(s.Table.At(j)))
+		c.Line("cell %s %s", c.Variable(int32(j)), text.Value(s.Table.At(j)))
 	}
 	return c.End()
 }
 
-// Text writes the lines of a certificate, in either version of its format.
+// Text writes the lines of a certificate about a numbered lattice.
 type Text struct {
-	w     *bufio.Writer
-	lines int
-	vars  *lattice.Numbering
+	*text.Writer
+	vars *lattice.Numbering
 }
 
 // NewText begins a certificate about a numbered lattice, which may be nil where no line names a count vector.
-func NewText(w io.Writer, vars *lattice.Numbering) *Text {
-	return &Text{w: bufio.NewWriter(w), vars: vars}
-}
-
-// Line writes a line.
-func (c *Text) Line(format string, args ...any) {
-	fmt.Fprintf(c.w, format+"\n", args...) // bufio keeps the first error for End
-	c.lines++
-}
+func NewText(w io.Writer, vars *lattice.Numbering) *Text { return &Text{text.NewWriter(w), vars} }
 
 // Epsilon writes the line of ε, or of e^ε where that is known.
-func (c *Text) Epsilon(eps mechanisms.Epsilon) {
-	if exp := eps.Exp(); exp != nil {
-		c.Line("exp-epsilon %s", exp.RatString())
-	} else {
-		c.Line("epsilon %s", eps.Eps().RatString())
-	}
-}
+func (c *Text) Epsilon(eps mechanisms.Epsilon) { c.Writer.Epsilon(eps.Exp(), eps.Eps()) }
 
 // Orbit returns the counts of an orbit.
 func (c *Text) Orbit(i int) string {
@@ -155,7 +134,7 @@ func (c *Text) events(events []table.Cut, multiplier func(i int) string) {
 	type line struct {
 		above, below int32 // orbits
 		parts        []int // depth in one, depth in the other, candidates; and so on
-		text         string
+		end          string
 	}
 	lines := make([]line, len(events))
 	for i, e := range events {
@@ -167,26 +146,12 @@ func (c *Text) events(events []table.Cut, multiplier func(i int) string) {
 		for _, q := range parts {
 			at.parts = append(at.parts, int(c.vars.Depth[q.Above]), int(c.vars.Depth[q.Below]), int(q.Candidates))
 		}
-		at.text = strings.Trim(fmt.Sprint(at.parts), "[]") + " " + multiplier(i)
+		at.end = strings.Trim(fmt.Sprint(at.parts), "[]") + " " + multiplier(i)
 	}
 	slices.SortFunc(lines, func(a, b line) int {
 		return cmp.Or(cmp.Compare(a.above, b.above), cmp.Compare(a.below, b.below), slices.Compare(a.parts, b.parts))
 	})
 	for _, l := range lines {
-		c.Line("event %s %s %s", c.Orbit(int(l.above)), c.Orbit(int(l.below)), l.text)
+		c.Line("event %s %s %s", c.Orbit(int(l.above)), c.Orbit(int(l.below)), l.end)
 	}
-}
-
-// End writes the last line.
-func (c *Text) End() error {
-	c.Line("end %d", c.lines)
-	return c.w.Flush()
-}
-
-// value writes a rational, or a dyadic one as a hexadecimal float, exactly.
-func value(x *big.Rat) string {
-	if d := x.Denom(); !x.IsInt() && d.TrailingZeroBits() == uint(d.BitLen()-1) {
-		return decimal.Hex(x)
-	}
-	return x.RatString()
 }

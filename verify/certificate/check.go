@@ -85,6 +85,8 @@ type Report struct {
 
 // Problem is what a certificate is about.
 type Problem struct {
+	Kind        string         `json:"kind,omitempty"`  // of version 3: the section
+	About       string         `json:"about,omitempty"` // of version 3: the problem in one line
 	N           int            `json:"n"`
 	K           int            `json:"k"`
 	Step        int            `json:"step"` // the L of scores 2Δ/L apart
@@ -97,7 +99,7 @@ type Problem struct {
 }
 
 // Claim is an enclosure that a certificate claims: of the optimum, of the mean error of a
-// mechanism in the same unit, or of the ratio of that to the optimum.
+// mechanism in the same unit, or of the ratio of that to the optimum; or that what a witness shows is more than 0.
 type Claim struct {
 	On      string        `json:"on"` // "optimum", "error pf", "error em", "ratio pf" or "ratio em"
 	Value   number.Number `json:"value"`
@@ -122,6 +124,8 @@ func Check(in io.Reader, o Options) (*Report, error) {
 		return checkTable(r, o)
 	case magicInterval:
 		return checkInterval(r, o)
+	case magicSection:
+		return checkSection(r, o)
 	}
 	c, err := r.read(o)
 	rep := &Report{}

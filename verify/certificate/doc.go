@@ -2,6 +2,9 @@
 // hold what it takes to prove an enclosure of the program's optimum, and of the error and
 // the ratio of permute-and-flip and of the exponential mechanism.
 //
+// Files of version 3 are about other problems: finite ones in general, those of unequal sensitivities, of several choices, of optimal stopping, and
+// witnesses of violations; see section.
+//
 // It shares nothing with the solvers. It builds the program from the parameters in the
 // file with an enumerator of its own, takes from the file only the multipliers and the
 // injections, and works out from these what they prove. A certificate is valid if it has the

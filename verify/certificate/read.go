@@ -138,11 +138,11 @@ func (r *reader) is(word string) bool { return !r.done && strings.HasPrefix(r.ne
 // open reads the first line, which names the version.
 func open(in io.Reader) (r *reader, version string, err error) {
 	r = &reader{in: bufio.NewReaderSize(in, 1<<16), long: maxLine}
-	if err := r.advance(); err != nil || !slices.Contains([]string{magic, magicTable, magicInterval}, r.next) {
+	if err := r.advance(); err != nil || !slices.Contains([]string{magic, magicTable, magicInterval, magicSection}, r.next) {
 		if err != nil && errors.Is(err, ErrUnreadable) {
 			return nil, "", err
 		}
-		return nil, "", fmt.Errorf("%w: line 1: not %q, %q or %q", ErrUnreadable, magic, magicTable, magicInterval)
+		return nil, "", fmt.Errorf("%w: line 1: not %q, %q, %q or %q", ErrUnreadable, magic, magicTable, magicSection, magicInterval)
 	}
 	return r, r.next, nil
 }

@@ -1,0 +1,36 @@
+package heterogeneous
+
+import (
+	"errors"
+	"io"
+	"math/big"
+
+	"optratio/verify/certificate/text"
+)
+
+// ErrNoCertificate says that nothing was solved.
+var ErrNoCertificate = errors.New("no certificate: nothing was solved")
+
+// WriteCertificate writes what proves the enclosure of the optimum, in the format of docs/certificate.md. The same answer gives the same bytes.
+func (a *Result) WriteCertificate(w io.Writer) error {
+	if a.program == nil || a.solution == nil {
+		return ErrNoCertificate
+	}
+	p, g := a.program, a.program.grid
+	c := text.NewWriter(w)
+	c.Line("optratio-certificate 3")
+	c.Line("problem heterogeneous")
+	c.Values("sensitivities", g.Sensitivities)
+	c.Values("from", []*big.Rat{g.From})
+	c.Values("step", []*big.Rat{g.Step})
+	c.Line("steps %d", g.Steps)
+	c.Line("mechanisms %s", map[bool]string{false: "all", true: "shift-invariant"}[g.ShiftInvariant])
+	c.Line("loss %s", map[Loss]string{Absolute: "error", Squared: "mse"}[p.loss])
+	c.Line("prior %s", map[Criterion]string{Mean: "uniform", Worst: "worst"}[p.criterion])
+	c.Epsilon(a.epsilon.Exp(), a.epsilon.Eps())
+	c.Line("precision %d", a.solution.Precision())
+	unit := p.unit()
+	c.Claim(new(big.Rat).Mul(a.solution.Lower, unit), new(big.Rat).Mul(a.solution.Upper, unit))
+	p.table.Write(c, a.solution, unit)
+	return c.End()
+}

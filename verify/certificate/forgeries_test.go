@@ -1,0 +1,5 @@
+//go:build !slow
+
+package certificate_test
+
+const forgeries = 400 // of each question

@@ -1,0 +1,430 @@
+package certificate_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/internal/topk"
+	"optratio/lp/heterogeneous"
+	"optratio/lp/linear"
+	lpstopping "optratio/lp/stopping"
+	"optratio/lp/table"
+	"optratio/mechanisms"
+	"optratio/verify/certificate"
+	"optratio/verify/certificate/text"
+)
+
+// The certificates of version 3 are forged here. What is true is told by oracles that share nothing with the checker: the solvers and the registered mechanisms.
+
+// lines is a certificate taken apart.
+type lines []string
+
+func (l lines) String() string { return strings.Join(l, "\n") + "\n" }
+
+// ended returns the lines with the count that belongs in the last one.
+func (l lines) ended() lines {
+	if n := len(l); n > 0 && strings.HasPrefix(l[n-1], "end ") {
+		l[n-1] = fmt.Sprintf("end %d", n-1)
+	}
+	return l
+}
+
+// field returns what follows the first word of the first line with it, "" where there is none.
+func (l lines) field(word string) string {
+	for _, line := range l {
+		if rest, ok := strings.CutPrefix(line, word+" "); ok {
+			return rest
+		}
+	}
+	return ""
+}
+
+func rational(s string) *big.Rat {
+	x, ok := new(big.Rat).SetString(s)
+	if f, _, err := big.ParseFloat(s, 0, 2000, big.ToZero); !ok && err == nil {
+		x, _ = f.Rat(nil)
+	}
+	if x == nil {
+		x = new(big.Rat)
+	}
+	return x
+}
+
+func rationals(s string) (out []*big.Rat) {
+	for _, f := range strings.Fields(s) {
+		out = append(out, rational(f))
+	}
+	return out
+}
+
+func (l lines) whole(word string) int { i, _ := strconv.Atoi(l.field(word)); return i }
+
+func (l lines) epsilon() (mechanisms.Epsilon, error) {
+	if s := l.field("exp-epsilon"); s != "" {
+		return mechanisms.FromExp(rational(s))
+	}
+	return mechanisms.FromEpsilon(rational(l.field("epsilon")))
+}
+
+// writer is an answer that certificates are written of.
+type proof struct {
+	lower, upper *big.Rat
+	write        func(*bytes.Buffer) error
+}
+
+func enclosure(x interface {
+	Lower() (*big.Rat, bool)
+	Upper() (*big.Rat, bool)
+}, write func(*bytes.Buffer) error) (*proof, error) {
+	low, _ := x.Lower()
+	high, _ := x.Upper()
+	return &proof{low, high, write}, nil
+}
+
+// solve answers the question that the header of a certificate asks, by the solver for its kind.
+func (l lines) solve() (*proof, error) {
+	eps, err := l.epsilon()
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	switch l.field("problem") {
+	case "heterogeneous":
+		r := heterogeneous.Request{Epsilon: eps, Grid: heterogeneous.Grid{
+			Sensitivities: rationals(l.field("sensitivities")), From: rational(l.field("from")), Step: rational(l.field("step")), Steps: l.whole("steps"),
+			ShiftInvariant: l.field("mechanisms") == "shift-invariant",
+		}}
+		if l.field("loss") == "mse" {
+			r.Loss = heterogeneous.Squared
+		}
+		if l.field("prior") == "worst" {
+			r.Criterion = heterogeneous.Worst
+		}
+		a, err := heterogeneous.Solve(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		return enclosure(a.Optimum, func(b *bytes.Buffer) error { return a.WriteCertificate(b) })
+	case "topk":
+		a, err := topk.Solve(ctx, topk.Request{N: l.whole("n"), K: l.whole("k"), Top: l.whole("top"), Epsilon: eps, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+		if err != nil {
+			return nil, err
+		}
+		return enclosure(a.Optimum, func(b *bytes.Buffer) error { return a.WriteCertificate(b) })
+	case "stopping":
+		p := &lpstopping.Problem{Payoff: rationals(l.field("payoff")), L: l.whole("distance"), Eps: eps, Delta: rational(l.field("delta"))}
+		s, err := lpstopping.Solve(ctx, p, lpstopping.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return &proof{s.Lower, s.Upper, func(b *bytes.Buffer) error { return s.WriteCertificate(b) }}, nil
+	case "table":
+		return l.solveTable(eps)
+	}
+	return nil, errors.New("no such problem")
+}
+
+// solveTable solves a problem that the file states with distances 1, by lp/table.
+func (l lines) solveTable(eps mechanisms.Epsilon) (*proof, error) {
+	n, outputs := l.whole("inputs"), l.whole("outputs")
+	p := &table.Program{First: []int32{0}, Worst: l.field("prior") == "worst", Delta: rational(l.field("delta"))}
+	// Losses and weights are whole numbers there; they have small denominators here.
+	const unit = 5040
+	prior := rationals(l.field("prior"))
+	var pairs [][2]int32
+	var row int
+	for _, line := range l {
+		f := strings.Fields(line)
+		switch f[0] {
+		case "loss":
+			for _, x := range rationals(strings.TrimPrefix(line, "loss ")) {
+				p.Loss = append(p.Loss, new(big.Rat).Mul(x, big.NewRat(unit, 1)).Num())
+				p.Count = append(p.Count, 1)
+				p.Interior = append(p.Interior, big.NewRat(1, int64(outputs)))
+			}
+			p.First = append(p.First, int32(len(p.Loss)))
+			if !p.Worst {
+				p.Weight = append(p.Weight, new(big.Rat).Mul(prior[row], big.NewRat(unit, 1)).Num())
+			}
+			row++
+		case "pair", "arrow":
+			a, b := int32(rational(f[1]).Num().Int64()), int32(rational(f[2]).Num().Int64())
+			if f[3] != "1" {
+				return nil, errors.New("a distance other than 1")
+			}
+			if pairs = append(pairs, [2]int32{a, b}); f[0] == "pair" {
+				pairs = append(pairs, [2]int32{b, a})
+			}
+		case "forbidden":
+			return nil, errors.New("not solved here")
+		}
+	}
+	rows := func(q [2]int32) (out table.Pair) {
+		for k := range int32(outputs) {
+			out = append(out, table.Part{Above: q[0]*int32(outputs) + k, Below: q[1]*int32(outputs) + k, Candidates: 1})
+		}
+		return out
+	}
+	p.Each = func(func(table.Row) bool) bool { return true }
+	if p.Delta.Sign() > 0 {
+		p.Pairs = func(visit func(table.Pair) bool) bool {
+			return !slices.ContainsFunc(pairs, func(q [2]int32) bool { return !visit(rows(q)) })
+		}
+	} else {
+		p.Each = func(visit func(table.Row) bool) bool {
+			for _, q := range pairs {
+				for _, r := range rows(q) {
+					if !visit(table.Row{Above: r.Above, Below: r.Below, Private: true}) {
+						return false
+					}
+				}
+			}
+			return true
+		}
+	}
+	s, err := p.Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
+	if err != nil || len(p.First) != n+1 {
+		return nil, fmt.Errorf("not solved: %w", err)
+	}
+	scale := big.NewRat(1, unit)
+	low, high := new(big.Rat).Mul(s.Lower, scale), new(big.Rat).Mul(s.Upper, scale)
+	return &proof{low, high, func(b *bytes.Buffer) error {
+		w := text.NewWriter(b)
+		for _, line := range l {
+			switch {
+			case strings.HasPrefix(line, "precision "):
+				w.Line("precision %d", s.Precision())
+			case strings.HasPrefix(line, "claim "):
+				w.Claim(low, high)
+			default:
+				w.Line("%s", line)
+			}
+		}
+		// The multipliers are in the units of the weights as they stand in the file: those of the solver are unit times as large, and so are its losses.
+		multiply := scale
+		if !p.Worst {
+			multiply = new(big.Rat).Mul(scale, scale)
+		}
+		p.Write(w, s, multiply)
+		return w.End()
+	}}, nil
+}
+
+// asked returns the lines of a question.
+func asked(s string) lines { return strings.Split(strings.TrimSpace(s), "\n") }
+
+// questions are small problems of every kind, with optima that are theorems or are computed elsewhere where that is said.
+var questions = []struct{ text, optimum string }{
+	{"problem heterogeneous\nsensitivities 1 2\nfrom 0\nstep 1\nsteps 2\nmechanisms all\nloss error\nprior uniform\nexp-epsilon 2", ""},
+	{"problem heterogeneous\nsensitivities 1 2\nfrom 0\nstep 1/2\nsteps 3\nmechanisms shift-invariant\nloss mse\nprior worst\nepsilon 1/2", ""},
+	{"problem topk\nn 3\nk 2\ntop 1\nexp-epsilon 3/2", "329/684"}, // selection: ratio --constraints dp
+	{"problem topk\nn 4\nk 1\ntop 2\nepsilon 1", ""},
+	{"problem stopping\nn 4\ndistance 1\ndelta 0\npayoff 1 0 0 0\nexp-epsilon 3/2", ""},
+	{"problem stopping\nn 5\ndistance 2\ndelta 1/100\npayoff 1 1/2 0 0 0\nepsilon 1/2", ""},
+	// Ghosh, Roughgarden & Sundararajan: counts 0..3, mean absolute loss.
+	{"problem table\ninputs 4\noutputs 4\ndelta 0\nexp-epsilon 2\nprecision 0\nclaim optimum 0 1\nprior 1 1 1 1\nloss 0 1 2 3\nloss 1 0 1 2\nloss 2 1 0 1\nloss 3 2 1 0\npair 0 1 1\npair 1 2 1\npair 2 3 1", "17/24"},
+	// Gupte & Sundararajan: the largest loss, counts 0..4.
+	{"problem table\ninputs 5\noutputs 5\ndelta 0\nexp-epsilon 2\nprecision 0\nclaim optimum 0 1\nprior worst\nloss 0 1 2 3 4\nloss 1 0 1 2 3\nloss 2 1 0 1 2\nloss 3 2 1 0 1\nloss 4 3 2 1 0\npair 0 1 1\npair 1 2 1\npair 2 3 1\npair 3 4 1", "36/43"},
+	// Kairouz et al.: (k-1)(1-δ)/(k-1+E) at k = 3, E = 2, δ = 1/10.
+	{"problem table\ninputs 3\noutputs 3\ndelta 1/10\nexp-epsilon 2\nprecision 0\nclaim optimum 0 1\nprior 1 1 1\nloss 0 1 1\nloss 1 0 1\nloss 1 1 0\npair 0 1 1\npair 0 2 1\npair 1 2 1", "9/20"},
+	// A path whose middle has no prior: 1/4, and not 1/5 as without it.
+	{"problem table\ninputs 3\noutputs 2\ndelta 0\nexp-epsilon 2\nprecision 0\nclaim optimum 0 1\nprior 1 0 1\nloss 0 1\nloss 0 0\nloss 1 0\npair 0 1 1\npair 1 2 1", ""},
+}
+
+// certified returns the certificate of a question.
+func certified(t testing.TB, question string) (lines, *proof) {
+	p, err := asked(question).solve()
+	require.NoError(t, err, question)
+	var b bytes.Buffer
+	require.NoError(t, p.write(&b))
+	l := asked(b.String())
+	if l[0] != "optratio-certificate 3" { // of a table, which has no command yet
+		l = append(lines{"optratio-certificate 3"}, l...)
+	}
+	return l.ended(), p
+}
+
+func checked(t testing.TB, l lines) (*certificate.Report, error) {
+	return certificate.Check(strings.NewReader(l.String()), certificate.Options{MaxSteps: 1 << 24})
+}
+
+// Every kind of section is accepted as it is written, and what it proves is what the theorems say. It proves that and no more: a claim that is sharper by what
+// separates the oracle's bounds is refused.
+func TestSections(t *testing.T) {
+	for _, q := range questions {
+		l, p := certified(t, q.text)
+		r, err := checked(t, l)
+		require.NoError(t, err, "%s", l)
+		require.True(t, r.Valid, "%s\n%s", r.Reason, l)
+		if q.optimum != "" {
+			assert.Equal(t, q.optimum, p.lower.RatString(), q.text)
+			assert.Equal(t, q.optimum, p.upper.RatString(), q.text)
+		}
+		for i, line := range l {
+			if !strings.HasPrefix(line, "claim ") {
+				continue
+			}
+			for _, claim := range [][2]*big.Rat{
+				{new(big.Rat).Add(p.upper, big.NewRat(1, 1e15)), big.NewRat(1e9, 1)},
+				{new(big.Rat), new(big.Rat).Sub(p.lower, big.NewRat(1, 1e15))},
+			} {
+				other := slices.Clone(l)
+				other[i] = "claim optimum " + claim[0].RatString() + " " + claim[1].RatString()
+				r, err := checked(t, other)
+				require.NoError(t, err)
+				assert.False(t, r.Valid, "%s", other[i])
+				assert.Contains(t, r.Reason, "is claimed")
+			}
+		}
+	}
+}
+
+// forge returns a certificate with one to three changes.
+func forge(rng *rand.Rand, base lines) lines {
+	l := slices.Clone(base)
+	for range 1 + rng.IntN(3) {
+		i := 1 + rng.IntN(len(l)-1)
+		switch rng.IntN(9) {
+		case 0:
+			l = slices.Delete(l, i, i+1)
+		case 1:
+			l = slices.Insert(l, i, l[i])
+		case 2:
+			j := 1 + rng.IntN(len(l)-1)
+			l[i], l[j] = l[j], l[i]
+		case 3: // one character
+			if b := []byte(l[i]); len(b) > 0 {
+				b[rng.IntN(len(b))] = "0123456789/-p. x"[rng.IntN(16)]
+				l[i] = string(b)
+			}
+		case 4, 5, 6: // one number
+			f := strings.Split(l[i], " ")
+			if k := rng.IntN(len(f)); k > 0 {
+				x := rational(f[k])
+				switch rng.IntN(7) {
+				case 0:
+					x.Mul(x, big.NewRat(2, 1))
+				case 1:
+					x.Neg(x)
+				case 2:
+					x.SetInt64(0)
+				case 3:
+					x.Add(x, big.NewRat(1, 1))
+				case 4:
+					x.Mul(x, big.NewRat(999, 1000))
+				case 5:
+					x.Add(x, new(big.Rat).SetFrac64(1, 1<<40))
+				case 6:
+					x.SetInt64(int64(rng.IntN(5)))
+				}
+				f[k] = text.Value(x)
+				l[i] = strings.Join(f, " ")
+			}
+		case 7: // mass from one cell to another
+			f := strings.Split(l[i], " ")
+			if f[0] == "input" && len(f) > 2 {
+				a, b := 1+rng.IntN(len(f)-1), 1+rng.IntN(len(f)-1)
+				share := new(big.Rat).Mul(rational(f[a]), big.NewRat(int64(rng.IntN(9)), 1<<rng.IntN(12)))
+				if a != b {
+					f[a], f[b] = text.Value(new(big.Rat).Sub(rational(f[a]), share)), text.Value(new(big.Rat).Add(rational(f[b]), share))
+				}
+				l[i] = strings.Join(f, " ")
+			}
+		case 8: // a claim that is somewhat sharper, or false
+			for i := range l {
+				if f := strings.Split(l[i], " "); f[0] == "claim" && len(f) == 4 {
+					low, high := rational(f[2]), rational(f[3])
+					step := new(big.Rat).Mul(high, big.NewRat(int64(rng.IntN(3)-1), 1<<rng.IntN(50)))
+					l[i] = "claim optimum " + low.Add(low, step).RatString() + " " + high.Add(high, step).RatString()
+				}
+			}
+		}
+		if len(l) < 3 {
+			return base
+		}
+	}
+	if rng.IntN(8) > 0 {
+		l = l.ended()
+	}
+	return l
+}
+
+// missing says what a section cannot do without, "" where all is there.
+func (l lines) missing() string {
+	for _, word := range []string{"problem", "claim", "end"} {
+		if l.field(word) == "" {
+			return word
+		}
+	}
+	if l.field("epsilon") == "" && l.field("exp-epsilon") == "" {
+		return "epsilon"
+	}
+	if l.field("problem") != "stopping" && l.field("input") == "" {
+		return "input"
+	}
+	return ""
+}
+
+// Forged certificates are refused, or what they claim is true all the same.
+func TestForgedSections(t *testing.T) {
+	accepted, undecided := 0, 0
+	for k, q := range questions {
+		base, p := certified(t, q.text)
+		truth := map[string]*proof{strings.Join(base.question(), "\n"): p}
+		rng := rand.New(rand.NewPCG(22, uint64(k)))
+		for i := range forgeries {
+			l := forge(rng, base)
+			r, err := checked(t, l)
+			if errors.Is(err, certificate.ErrLimit) {
+				undecided++
+				continue
+			}
+			if err != nil {
+				require.ErrorIs(t, err, certificate.ErrUnreadable, "%s", l)
+				continue
+			}
+			if !r.Valid || slices.Equal(l, base) {
+				continue
+			}
+			accepted++
+			require.Empty(t, l.missing(), "forgery %d of %q:\n%s", i, q.text, l)
+			key := strings.Join(l.question(), "\n")
+			if truth[key] == nil {
+				p, err := l.solve()
+				if err != nil {
+					t.Logf("no oracle (%v): %s", err, key)
+					continue
+				}
+				truth[key] = p
+			}
+			low, high, _ := strings.Cut(l.field("claim optimum"), " ")
+			require.LessOrEqual(t, rational(low).Cmp(truth[key].upper), 0, "forgery %d of %q:\n%s", i, q.text, l)
+			require.GreaterOrEqual(t, rational(high).Cmp(truth[key].lower), 0, "forgery %d of %q:\n%s", i, q.text, l)
+		}
+	}
+	t.Logf("%d forgeries, %d accepted with a true claim, %d not decided", forgeries*len(questions), accepted, undecided)
+	assert.Positive(t, accepted, "forgeries that only break the form test little")
+}
+
+// question returns the lines that say what is asked.
+func (l lines) question() (out lines) {
+	for _, line := range l {
+		switch word, _, _ := strings.Cut(line, " "); word {
+		case "claim", "precision", "input", "weight", "multiplier", "take", "end":
+		default:
+			out = append(out, line)
+		}
+	}
+	return out
+}

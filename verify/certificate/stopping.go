@@ -1,0 +1,329 @@
+package certificate
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// stopping is the best private rule of optimal stopping (docs/stopping.md). n candidates arrive in random order; at time i a rule knows the relative ranks of the first i alone,
+// stops with the i-th or goes on, and must take the last one if it comes to that. With q_k the probability of taking the k-th best,
+//
+//	maximise   Σ payoff_k q_k    subject to   q_i <= e^ε q_j + δ   for 0 < |i-j| <= distance.
+//
+// A file holds multipliers λ >= 0 of these rows. The optimum is at most the best value of any rule for the payoffs payoff_k - Σ_j λ_kj + e^ε Σ_i λ_ik, plus δ Σ λ, by weak
+// duality. That value is a dynamic program: with g_i(j) the expected payoff of stopping at time i with relative rank j, which is 1 the best,
+//
+//	g_n(j) = w_j,   g_{i-1}(j) = (j g_i(j+1) + (i-j) g_i(j))/i,   V_n = mean of g_n,   V_i = mean over j of max(g_i(j), V_{i+1}),
+//
+// since the i-th arrival has each of the i ranks with the same probability, and j of them are above. And a rule, by x_i(j) = Pr[time i is reached, and its candidate
+// taken | its relative rank is j]. The law of what it takes follows the same transition forwards, from x_i(j)/i at time i and relative rank j; if it satisfies
+// the rows, its payoff is a lower bound. Both are worked out in whole numbers.
+type stopping struct {
+	e        certificate
+	n        int
+	distance int
+	delta    *big.Rat
+	payoff   []*big.Rat
+	lambda   []rankPair
+	takes    []take
+}
+
+// rankPair is a row with its multiplier; ranks count from 0.
+type rankPair struct {
+	i, j int
+	nu   *big.Rat
+}
+
+// take says that x_i(j) = x for j from from to to; a nil x is the probability that time i is reached.
+type take struct {
+	time, from, to int
+	x              *big.Rat
+}
+
+func (s *stopping) read(r *reader, o Options) error {
+	r.long = maxSectionLine
+	err := r.advance()
+	if err == nil {
+		s.n, err = r.whole("n", 1, maxDepth)
+	}
+	if err == nil {
+		s.distance, err = r.whole("distance", 1, max(s.n-1, 1))
+	}
+	if err == nil {
+		s.delta, err = r.number("delta", new(big.Rat))
+	}
+	if err == nil {
+		s.payoff, err = r.numbers("payoff", s.n)
+	}
+	if err == nil {
+		err = r.parameters(&s.e)
+	}
+	if err != nil {
+		return err
+	}
+	n := float64(s.n)
+	if err := o.sized(n*n*(n*math.Log2(n+1)+1024)/64*2 + n*float64(s.distance)*2); err != nil {
+		return err
+	}
+	if err := s.multipliers(r); err != nil {
+		return err
+	}
+	return s.rule(r)
+}
+
+func (s *stopping) multipliers(r *reader) error {
+	last := [2]int{}
+	for r.is("multiplier") {
+		f, err := r.fields("multiplier", 3)
+		if err != nil {
+			return err
+		}
+		var at [2]int
+		for i := range at {
+			if at[i], err = parseInteger(f[i], s.n); err != nil || at[i] == 0 {
+				return r.badf("multiplier: %s is no rank", quote(f[i]))
+			}
+		}
+		if gap := at[0] - at[1]; gap == 0 || max(gap, -gap) > s.distance {
+			return r.badf("multiplier: the ranks %d and %d are no neighbors", at[0], at[1])
+		}
+		if at[0] < last[0] || at[0] == last[0] && at[1] <= last[1] {
+			return r.badf("multiplier: not after the row of the line before")
+		}
+		last = at
+		nu, err := r.positive("multiplier", f[2])
+		if err != nil {
+			return err
+		}
+		s.lambda = append(s.lambda, rankPair{at[0] - 1, at[1] - 1, nu})
+		if err := r.advance(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stopping) rule(r *reader) error {
+	time, rank := 0, 0
+	for r.is("take") {
+		f, err := r.fields("take", 4)
+		if err != nil {
+			return err
+		}
+		var x [3]int
+		for i := range x {
+			if x[i], err = parseInteger(f[i], s.n); err != nil {
+				return r.badf("take: %v", err)
+			}
+		}
+		t := take{time: x[0], from: x[1], to: x[2]}
+		if t.time < time || t.time == time && t.from <= rank || t.from < 1 || t.to < t.from || t.to > t.time {
+			return r.badf("take: no relative ranks after those of the line before")
+		}
+		time, rank = t.time, t.to
+		if f[3] != "all" {
+			if t.x, err = r.positive("take", f[3]); err != nil {
+				return err
+			}
+		}
+		s.takes = append(s.takes, t)
+		if err := r.advance(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stopping) proves(o Options) (lower, upper *big.Rat, reason string, err error) {
+	low, high, err := s.e.power(big.NewRat(1, 1), min(uint(s.e.precision)+64, max(o.MaxPrecision, 128)))
+	if err != nil {
+		return nil, nil, "", err
+	}
+	var most *big.Rat // at least e^ε
+	if low.Sign() > 0 {
+		most = new(big.Rat).Inv(low)
+	} else if len(s.lambda) > 0 {
+		return nil, nil, "e^ε is not enclosed at this precision", nil
+	}
+	if upper, err = s.upper(most, o); err != nil {
+		return nil, nil, "", err
+	}
+	law, reason, err := s.law(o)
+	if err != nil || reason != "" {
+		return nil, nil, reason, err
+	}
+	if reason = s.broken(law, new(big.Rat).Inv(high)); reason != "" {
+		return nil, nil, reason, nil
+	}
+	lower = new(big.Rat)
+	for k, q := range law {
+		lower.Add(lower, new(big.Rat).Mul(s.payoff[k], q))
+	}
+	return lower, upper, "", nil
+}
+
+// upper returns the bound of the multipliers, with e at least e^ε.
+func (s *stopping) upper(e *big.Rat, o Options) (*big.Rat, error) {
+	w := make([]*big.Rat, s.n)
+	for k, c := range s.payoff {
+		w[k] = new(big.Rat).Set(c)
+	}
+	total := new(big.Rat)
+	for _, l := range s.lambda {
+		w[l.i].Sub(w[l.i], l.nu)
+		w[l.j].Add(w[l.j], new(big.Rat).Mul(e, l.nu))
+		total.Add(total, l.nu)
+	}
+	g, scale, err := common(w)
+	if err != nil {
+		return nil, err
+	}
+	// g is scale times g_i; with v = scale·i·V_i, the next time's is scale·V_{i+1} in the units of this one.
+	v := new(big.Int)
+	for _, x := range g {
+		v.Add(v, x)
+	}
+	var a big.Int
+	for i := s.n; i > 1; i-- {
+		if err := o.Context.Err(); err != nil {
+			return nil, err
+		}
+		scale.Mul(scale, a.SetInt64(int64(i)))
+		sum := new(big.Int)
+		for j := 1; j < i; j++ {
+			x := g[j-1]
+			x.Mul(x, a.SetInt64(int64(i-j)))
+			x.Add(x, a.Mul(a.SetInt64(int64(j)), g[j])) // g[j] still belongs to time i
+			if x.Cmp(v) > 0 {
+				sum.Add(sum, x)
+			} else {
+				sum.Add(sum, v)
+			}
+		}
+		v = sum
+	}
+	return total.Mul(total, s.delta).Add(total, new(big.Rat).SetFrac(v, scale)), nil
+}
+
+// maxCommonBits bounds common denominators.
+const maxCommonBits = 1 << 17
+
+// common returns the numerators of numbers over a common denominator.
+func common(xs []*big.Rat) (num []*big.Int, den *big.Int, err error) {
+	den = big.NewInt(1)
+	for _, x := range xs {
+		if new(big.Int).Rem(den, x.Denom()).Sign() == 0 {
+			continue
+		}
+		g := new(big.Int).GCD(nil, nil, den, x.Denom())
+		if den.Mul(den, g.Quo(x.Denom(), g)).BitLen() > maxCommonBits {
+			return nil, nil, fmt.Errorf("%w: no common denominator of at most %d bits", ErrLimit, maxCommonBits)
+		}
+	}
+	for _, x := range xs {
+		n := new(big.Int).Quo(den, x.Denom())
+		num = append(num, n.Mul(n, x.Num()))
+	}
+	return num, den, nil
+}
+
+// law returns the probabilities of taking the k-th best, or why the rule is none.
+func (s *stopping) law(o Options) (law []*big.Rat, reason string, err error) {
+	reach, last := big.NewRat(1, 1), 0
+	var values []*big.Rat
+	for at := 0; at < len(s.takes); {
+		time, taken, ranks := s.takes[at].time, new(big.Rat), 0
+		for ; at < len(s.takes) && s.takes[at].time == time; at++ {
+			t := &s.takes[at]
+			if t.x == nil {
+				t.x = new(big.Rat).Set(reach)
+			}
+			if t.x.Cmp(reach) > 0 {
+				return nil, fmt.Sprintf("take: at time %d more is taken than reaches it", time), nil
+			}
+			if t.x.Cmp(reach) == 0 {
+				ranks += t.to - t.from + 1
+			}
+			values = append(values, t.x)
+			taken.Add(taken, new(big.Rat).Mul(t.x, big.NewRat(int64(t.to-t.from+1), 1)))
+		}
+		if last = time; time == s.n && ranks == s.n {
+			reach = new(big.Rat)
+			continue
+		}
+		reach = new(big.Rat).Sub(reach, taken.Quo(taken, big.NewRat(int64(time), 1)))
+	}
+	if reach.Sign() != 0 {
+		return nil, fmt.Sprintf("take: after time %d the rule has taken nobody with probability %s", last, quote(reach.RatString())), nil
+	}
+	num, den, err := common(values)
+	if err != nil {
+		return nil, "", err
+	}
+	// f is i!·den times the probability of having taken the one that has relative rank j+1 among the first i.
+	f := make([]*big.Int, s.n)
+	for j := range f {
+		f[j] = new(big.Int)
+	}
+	factorial := big.NewInt(1) // (i-1)!
+	var a, b big.Int
+	at := 0
+	for i := 1; i <= s.n; i++ {
+		if err := o.Context.Err(); err != nil {
+			return nil, "", err
+		}
+		for j := i - 1; j >= 0; j-- {
+			f[j].Mul(f[j], a.SetInt64(int64(i-1-j)))
+			if j > 0 {
+				f[j].Add(f[j], b.Mul(f[j-1], a.SetInt64(int64(j))))
+			}
+		}
+		for ; at < len(s.takes) && s.takes[at].time == i; at++ {
+			x := new(big.Int).Mul(num[at], factorial)
+			for j := s.takes[at].from; j <= s.takes[at].to; j++ {
+				f[j-1].Add(f[j-1], x)
+			}
+		}
+		factorial.Mul(factorial, a.SetInt64(int64(i)))
+	}
+	den.Mul(den, factorial)
+	for _, x := range f {
+		law = append(law, new(big.Rat).SetFrac(x, den))
+	}
+	return law, "", nil
+}
+
+// broken says which row a law does not satisfy with e, which is at most e^ε; "" where it satisfies all.
+func (s *stopping) broken(law []*big.Rat, e *big.Rat) string {
+	most := make([]*big.Rat, s.n)
+	for j, q := range law {
+		most[j] = new(big.Rat).Mul(e, q)
+		most[j].Add(most[j], s.delta)
+	}
+	for i, q := range law {
+		for j := max(0, i-s.distance); j < min(s.n, i+s.distance+1); j++ {
+			if j != i && q.Cmp(most[j]) > 0 {
+				return fmt.Sprintf("the rule is not private: ranks %d and %d", i+1, j+1)
+			}
+		}
+	}
+	return ""
+}
+
+func (s *stopping) stated() *Claim {
+	if len(s.e.claims) == 0 {
+		return nil
+	}
+	return &s.e.claims[0]
+}
+
+func (s *stopping) about(p *Problem) {
+	p.N, p.Objective, p.Constraints = s.n, "mean", "dp"
+	s.e.describe(p)
+	p.About = fmt.Sprintf("optimal stopping with n = %d candidates, neighbors at distance %d", s.n, s.distance)
+	if s.delta != nil && s.delta.Sign() > 0 {
+		p.Constraints = "approximate"
+		p.About += ", δ = " + s.delta.RatString()
+	}
+}

@@ -1,0 +1,242 @@
+package certificate_test
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+	"optratio/number/interval"
+	"optratio/verify/certificate"
+)
+
+// section returns a certificate of the given lines.
+func section(body string) lines {
+	l := append(lines{"optratio-certificate 3"}, asked(body)...)
+	return append(l, "end").withEnd()
+}
+
+func (l lines) withEnd() lines {
+	l[len(l)-1] = "end 0"
+	return l.ended()
+}
+
+// Two inputs with the 0/1 loss at distance d have the optimum 1/(1+e^{dε}), by two multipliers; with one direction of privacy alone it is 1/(2e^ε), and where an output is
+// forbidden at a neighbor, it cannot be answered. All of it is worked out by hand.
+func TestTablesByHand(t *testing.T) {
+	const head = "problem table\ninputs 2\noutputs 2\ndelta 0\nexp-epsilon %s\nprecision 64\nclaim optimum %s\nprior 1 1\nloss 0 1\nloss 1 0\n"
+	for name, c := range map[string]struct {
+		body  string
+		valid bool
+	}{
+		"d = 2":            {fmt.Sprintf(head, "2", "1/5 1/5") + "pair 0 1 2\ninput 4/5 1/5\ninput 1/5 4/5\nmultiplier 1 3 4/5\nmultiplier 2 0 4/5", true},
+		"d = 2, too good":  {fmt.Sprintf(head, "2", "1/6 1/6") + "pair 0 1 2\ninput 5/6 1/6\ninput 1/6 5/6\nmultiplier 1 3 4/5\nmultiplier 2 0 4/5", false},
+		"d = 1/2":          {fmt.Sprintf(head, "4", "0.333333333 0.333333334") + "pair 0 1 1/2\ninput 0.6666666666 0.3333333334\ninput 0.3333333334 0.6666666666", false}, // decimals are for claims
+		"d = 1/2, e^ε = 4": {fmt.Sprintf(head, "4", "0.333333333 0.333333334") + "pair 0 1 1/2\ninput 6666666666/10000000000 3333333334/10000000000\ninput 1 0", false},
+		"d = 1/2, dyadic": {fmt.Sprintf(head, "4", "0.333332 0.333334") + "pair 0 1 1/2\ninput 349525/524288 174763/524288\ninput 174763/524288 349525/524288\n" +
+			"multiplier 1 3 2/3\nmultiplier 2 0 2/3", true},
+		"d = 0":        {fmt.Sprintf(head, "2", "1/2 1/2") + "pair 0 1 0\ninput 1/2 1/2\ninput 1/2 1/2\nmultiplier 1 3 1/2\nmultiplier 2 0 1/2", true},
+		"one way":      {fmt.Sprintf(head, "2", "1/4 1/4") + "arrow 0 1 1\ninput 1/2 1/2\ninput 0 1\nmultiplier 1 3 1", true},
+		"not that way": {fmt.Sprintf(head, "2", "1/4 1/4") + "arrow 1 0 1\ninput 1/2 1/2\ninput 0 1\nmultiplier 1 3 1", false},
+		"both ways":    {fmt.Sprintf(head, "2", "1/4 1/4") + "pair 0 1 1\ninput 1/2 1/2\ninput 0 1\nmultiplier 1 3 1", false},
+		"forbidden":    {fmt.Sprintf(head, "2", "1/2 1/2") + "forbidden 0 1\npair 0 1 1\ninput 1 0\ninput 1 0\nmultiplier 1 3 2", true},
+		"answered":     {fmt.Sprintf(head, "2", "1/3 1/2") + "forbidden 0 1\npair 0 1 1\ninput 2/3 1/3\ninput 1/3 2/3\nmultiplier 1 3 2", false},
+		"allowed":      {fmt.Sprintf(head, "2", "1/2 1/2") + "pair 0 1 1\ninput 1 0\ninput 1 0\nmultiplier 1 3 2", false}, // the optimum is 1/3 then
+		"no row":       {fmt.Sprintf(head, "2", "0 1") + "pair 0 1 1\ninput 1 0\ninput 1 0\nmultiplier 0 3 1", false},
+		"an outcome":   {fmt.Sprintf(head, "2", "0 1") + "pair 0 1 1\ninput 1 0\ninput 1/2 1/4", false},
+		"twice":        {fmt.Sprintf(head, "2", "0 1") + "pair 0 1 1\npair 1 0 2\ninput 1 0\ninput 1 0", false},
+	} {
+		l := section(c.body)
+		r, err := checked(t, l)
+		require.NoError(t, err, name)
+		assert.Equal(t, c.valid, r.Valid, "%s: %s\n%s", name, r.Reason, l)
+	}
+}
+
+// witnesses are violations, by mechanisms with a formula and by stated numbers.
+var witnesses = []string{
+	"problem witness\nproperty dominates-em\nmechanism krr\nexp-epsilon 2\nscale 2\nscores 0 -4\nt 4",
+	"problem witness\nproperty dominates-em\nmechanism krr\nepsilon 1/2\nscale 1\nscores 0 0 -3 -4\nt 3",
+	// Neighbors that differ by 2Δ where the mechanism is run for Δ.
+	"problem witness\nproperty dp\nmechanism em\nexp-epsilon 3/2\nscale 1\nscores 2 0 0\nneighbors linf\nsensitivity 1\ndelta 0\nneighbor 1 1 1\ncandidate 0",
+	"problem witness\nproperty dp\nmechanism pf\nepsilon 1\nscale 1\nscores 0 -1\nneighbors monotonic\nsensitivity 2\ndelta 1/100\nneighbor 2 -1",
+	"problem witness\nproperty dp\nmechanism table\nexp-epsilon 2\nscale 2\nscores 0 1\nneighbors linf\nsensitivity 1\ndelta 0\nneighbor 1 1\ncandidate 1\npmf - 0.9\nneighbor-pmf 0.55,0.57 0.44,0.448",
+	"problem witness\nproperty dp\nmechanism table\nexp-epsilon 2\nscale 2\nscores 0 1\nneighbors stated\nsensitivity 1\ndelta 1/10\nneighbor 7 1\npmf 1/10 9/10\nneighbor-pmf 7/10 3/10",
+}
+
+// oracle works a witness's excess out with the registered mechanisms.
+func (l lines) oracle(t *testing.T) interval.Interval {
+	const prec = 300
+	eps, err := l.epsilon()
+	require.NoError(t, err)
+	at := func(name, scores string) []interval.Interval {
+		m, err := mechanisms.Lookup(name)
+		require.NoError(t, err)
+		half := new(big.Rat).Quo(rational(l.field("scale")), big.NewRat(2, 1))
+		p, err := mechanisms.EnclosedDistribution(m, &mechanisms.Instance{Scores: rationals(scores), Sensitivities: []*big.Rat{half}, Epsilon: eps}, prec)
+		require.NoError(t, err)
+		return p
+	}
+	stated := func(word string) (out []interval.Interval) {
+		for _, f := range strings.Fields(l.field(word)) {
+			lo, hi, two := strings.Cut(f, ",")
+			if !two {
+				hi = lo
+			}
+			out = append(out, interval.Hull(interval.FromRat(rational(lo), prec), interval.FromRat(rational(hi), prec)))
+		}
+		return out
+	}
+	name := l.field("mechanism")
+	sum := interval.FromInt(0, prec)
+	if l.field("property") == "dominates-em" {
+		scores, p, em := rationals(l.field("scores")), at(name, l.field("scores")), at("em", l.field("scores"))
+		best := slices.MaxFunc(scores, (*big.Rat).Cmp)
+		for r, q := range scores {
+			if new(big.Rat).Sub(best, q).Cmp(rational(l.field("t"))) >= 0 {
+				sum = sum.Add(p[r].Sub(em[r]))
+			}
+		}
+		return sum
+	}
+	var p, other []interval.Interval
+	if name == "table" {
+		p, other = stated("pmf"), stated("neighbor-pmf")
+	} else {
+		p, other = at(name, l.field("scores")), at(name, l.field("neighbor"))
+	}
+	e := eps.ExpNeg(big.NewRat(-1, 1), prec)
+	if delta := rational(l.field("delta")); delta.Sign() > 0 {
+		for r := range p {
+			sum = sum.Add(p[r].Sub(e.Mul(other[r])).Max(interval.FromInt(0, prec)))
+		}
+		return sum.Sub(interval.FromRat(delta, prec))
+	}
+	r := l.whole("candidate")
+	return p[r].Sub(e.Mul(other[r]))
+}
+
+// close reports whether the vectors are neighbors, by the definition.
+func (l lines) close() bool {
+	p, q, delta := rationals(l.field("scores")), rationals(l.field("neighbor")), rational(l.field("sensitivity"))
+	up, down, near := true, true, true
+	for r := range p {
+		d := new(big.Rat).Sub(q[r], p[r])
+		up, down = up && d.Sign() >= 0, down && d.Sign() <= 0
+		near = near && new(big.Rat).Abs(d).Cmp(delta) <= 0
+	}
+	switch l.field("neighbors") {
+	case "stated":
+		return l.field("mechanism") == "table"
+	case "shifted":
+		for r := range p {
+			for s := range p {
+				d := new(big.Rat).Sub(q[r], p[r])
+				if d.Sub(d, new(big.Rat).Sub(q[s], p[s])).Cmp(new(big.Rat).Mul(delta, big.NewRat(2, 1))) > 0 {
+					return false
+				}
+			}
+		}
+		return true
+	case "monotonic":
+		return near && (up || down)
+	}
+	return near
+}
+
+// Witnesses are decided anew; forged ones are refused, or are true all the same.
+func TestWitnesses(t *testing.T) {
+	accepted := 0
+	for k, text := range witnesses {
+		base := section(text)
+		r, err := checked(t, base)
+		require.NoError(t, err, text)
+		require.True(t, r.Valid, "%s: %s", r.Reason, text)
+		require.Len(t, r.Claims, 1)
+		low, ok := r.Claims[0].Value.Lower()
+		require.True(t, ok)
+		assert.Positive(t, low.Sign())
+		rng := rand.New(rand.NewPCG(23, uint64(k)))
+		for range forgeries {
+			l := forge(rng, base)
+			r, err := checked(t, l)
+			if err != nil || !r.Valid || slices.Equal(l, base) {
+				continue
+			}
+			accepted++
+			if strings.Contains(l.field("pmf")+l.field("neighbor-pmf"), "-") {
+				l = slices.Clone(l)
+				for i := range l {
+					l[i] = strings.ReplaceAll(l[i], " - ", " 0 ") // of no interest to the oracle
+				}
+			}
+			require.Positive(t, l.oracle(t).Hi().Sign(), "%s", l)
+			require.True(t, l.field("property") != "dp" || l.close(), "%s", l)
+		}
+	}
+	t.Logf("%d of %d accepted, all true", accepted, forgeries*len(witnesses))
+	assert.Positive(t, accepted)
+}
+
+// What cannot be decided is not called valid.
+func TestWitnessesUndecided(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Replace(witnesses[0], "mechanism krr", "mechanism rs", 1):            "there is no formula for mechanism",
+		strings.Replace(witnesses[4], "0.44,0.448", "0.44,0.46", 1):                  "too close to tell",
+		strings.Replace(witnesses[4], "neighbor-pmf 0.55,0.57", "neighbor-pmf -", 1): "", // not needed
+		strings.Replace(witnesses[4], "0.44,0.448", "-", 1):                          "not there",
+		strings.Replace(witnesses[5], "7/10 3/10", "7/10 -", 1):                      "not there",
+		strings.Replace(witnesses[4], "neighbors linf", "neighbors monotonic", 1):    "",
+		strings.Replace(witnesses[4], "sensitivity 1", "sensitivity 1/2", 1):         "no neighbors",
+		strings.Replace(witnesses[2], "neighbors linf", "neighbors stated", 1):       "is decided here",
+		strings.Replace(witnesses[2], "neighbors linf", "neighbors monotonic", 1):    "no neighbors",
+		strings.Replace(witnesses[2], "candidate 0", "candidate 1", 1):               "not violated there",
+		strings.Replace(witnesses[2], "scale 1", "scale 2", 1):                       "not violated there",
+		strings.Replace(witnesses[5], "pmf 1/10 9/10", "pmf 1/5 9/10", 1):            "do not sum to 1",
+		strings.Replace(witnesses[3], "\nneighbor 2 -1", "\nneighbor 2 -1 0", 1):     "2 were expected",
+		strings.Replace(witnesses[4], "\nneighbor-pmf 0.55,0.57 0.44,0.448", "", 1):  "neighbor-pmf",
+	} {
+		r, err := checked(t, section(text))
+		switch {
+		case err != nil:
+			assert.ErrorIs(t, err, certificate.ErrLimit)
+			assert.ErrorContains(t, err, want)
+		case want == "":
+			assert.True(t, r.Valid, "%s: %s", r.Reason, text)
+		default:
+			assert.False(t, r.Valid, text)
+			assert.Contains(t, r.Reason, want)
+		}
+	}
+}
+
+// A few bytes ask for no more than a moment: what takes longer is refused by its header, with the figure.
+func TestSectionsThatCostTooMuch(t *testing.T) {
+	const rest = "\nexp-epsilon 2\nprecision 0\nclaim optimum 0 1"
+	for _, text := range []string{
+		"problem heterogeneous\nsensitivities 1 1 1 1 1 1 1 1\nfrom 0\nstep 1\nsteps 1000000\nmechanisms all\nloss error\nprior uniform" + rest,
+		"problem heterogeneous\nsensitivities 1 1 1\nfrom 0\nstep 1\nsteps 400\nmechanisms shift-invariant\nloss error\nprior uniform" + rest,
+		"problem topk\nn 1000\nk 500\ntop 400" + rest,
+		"problem topk\nn 1000000\nk 1\ntop 1" + rest,
+		"problem topk\nn 12\nk 12\ntop 6" + rest,
+		"problem stopping\nn 3000\ndistance 1\ndelta 0\npayoff" + strings.Repeat(" 1", 3000) + rest,
+		"problem table\ninputs 2\noutputs 1\ndelta 0" + rest + "\nprior 1 1\nloss 0\nloss 0\npair 0 1 1" + strings.Repeat("0", 300) + "\ninput 1\ninput 1",
+		"problem witness\nproperty dominates-em\nmechanism pf\nexp-epsilon 2\nscale 1\nscores" + strings.Repeat(" 1", 3000) + "\nt 1",
+		"problem witness\nproperty dominates-em\nmechanism pf\nexp-epsilon 2\nscale 1\nscores 0 1" + strings.Repeat("0", 300) + "\nt 1",
+	} {
+		begin := time.Now()
+		r, err := certificate.Check(strings.NewReader(section(text).String()), certificate.Options{})
+		if assert.Error(t, err, "%.60s: %v", text, r) {
+			assert.True(t, errors.Is(err, certificate.ErrLimit), "%v", err)
+		}
+		assert.Less(t, time.Since(begin), 10*time.Second, "%.60s", text)
+	}
+}
