@@ -34,8 +34,8 @@ var sections = map[string]func() section{
 	"witness":       func() section { return &witness{} },
 }
 
-// errUndecided is wrapped by the error of a check that cannot tell: no statement about the certificate.
-var errUndecided = fmt.Errorf("%w: this cannot be decided here", ErrLimit)
+// ErrUndecided is wrapped by the error of a check that cannot tell, whatever the limits are.
+var ErrUndecided = errors.New("this cannot be decided here")
 
 // checkSection decides whether the claim of a certificate of version 3 follows.
 func checkSection(r *reader, o Options) (*Report, error) {

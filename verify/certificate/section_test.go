@@ -139,8 +139,16 @@ func (l lines) solve() (*proof, error) {
 func (l lines) solveTable(eps mechanisms.Epsilon) (*proof, error) {
 	n, outputs := l.whole("inputs"), l.whole("outputs")
 	p := &table.Program{First: []int32{0}, Worst: l.field("prior") == "worst", Delta: rational(l.field("delta"))}
-	// Losses and weights are whole numbers there; they have small denominators here.
-	const unit = 5040
+	// Losses and weights are whole numbers there.
+	unit := big.NewRat(1, 1)
+	for _, line := range l {
+		if f := strings.Fields(line); f[0] == "loss" || f[0] == "prior" {
+			for _, x := range f[1:] {
+				unit.Mul(unit, new(big.Rat).SetInt(new(big.Rat).Mul(unit, rational(x)).Denom()))
+			}
+		}
+	}
+	integer := func(x *big.Rat) *big.Int { return new(big.Rat).Mul(x, unit).Num() }
 	prior := rationals(l.field("prior"))
 	var pairs [][2]int32
 	var row int
@@ -149,13 +157,13 @@ func (l lines) solveTable(eps mechanisms.Epsilon) (*proof, error) {
 		switch f[0] {
 		case "loss":
 			for _, x := range rationals(strings.TrimPrefix(line, "loss ")) {
-				p.Loss = append(p.Loss, new(big.Rat).Mul(x, big.NewRat(unit, 1)).Num())
+				p.Loss = append(p.Loss, integer(x))
 				p.Count = append(p.Count, 1)
 				p.Interior = append(p.Interior, big.NewRat(1, int64(outputs)))
 			}
 			p.First = append(p.First, int32(len(p.Loss)))
 			if !p.Worst {
-				p.Weight = append(p.Weight, new(big.Rat).Mul(prior[row], big.NewRat(unit, 1)).Num())
+				p.Weight = append(p.Weight, integer(prior[row]))
 			}
 			row++
 		case "pair", "arrow":
@@ -197,7 +205,7 @@ func (l lines) solveTable(eps mechanisms.Epsilon) (*proof, error) {
 	if err != nil || len(p.First) != n+1 {
 		return nil, fmt.Errorf("not solved: %w", err)
 	}
-	scale := big.NewRat(1, unit)
+	scale := new(big.Rat).Inv(unit)
 	low, high := new(big.Rat).Mul(s.Lower, scale), new(big.Rat).Mul(s.Upper, scale)
 	return &proof{low, high, func(b *bytes.Buffer) error {
 		w := text.NewWriter(b)

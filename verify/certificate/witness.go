@@ -167,7 +167,7 @@ func up(x *big.Rat) *big.Float {
 func (w *witness) proves(o Options) (lower, upper *big.Rat, reason string, err error) {
 	formula := formulas[w.mechanism]
 	if formula == nil && w.mechanism != "table" {
-		return nil, nil, "", fmt.Errorf("%w: there is no formula for mechanism %s; there is one for em, pf and krr", errUndecided, quote(w.mechanism))
+		return nil, nil, "", fmt.Errorf("%w: there is no formula for mechanism %s; there is one for em, pf and krr", ErrUndecided, quote(w.mechanism))
 	}
 	if formula != nil && w.neighbors == "stated" {
 		return nil, nil, "neighbors stated: of a mechanism with a formula, who is a neighbor is decided here", nil
@@ -190,7 +190,7 @@ func (w *witness) proves(o Options) (lower, upper *big.Rat, reason string, err e
 		case ok, excess.rat == nil && excess.enc.Hi().Sign() <= 0:
 			return nil, nil, "the property is not violated there", nil
 		case prec >= o.MaxPrecision:
-			return nil, nil, "", fmt.Errorf("%w: the probabilities are too close to tell at %d bits", errUndecided, prec)
+			return nil, nil, "", fmt.Errorf("%w: the probabilities are too close to tell at %d bits", ErrUndecided, prec)
 		}
 	}
 }

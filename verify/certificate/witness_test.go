@@ -207,7 +207,7 @@ func TestWitnessesUndecided(t *testing.T) {
 		r, err := checked(t, section(text))
 		switch {
 		case err != nil:
-			assert.ErrorIs(t, err, certificate.ErrLimit)
+			assert.ErrorIs(t, err, certificate.ErrUndecided)
 			assert.ErrorContains(t, err, want)
 		case want == "":
 			assert.True(t, r.Valid, "%s: %s", r.Reason, text)
