@@ -26,6 +26,7 @@ type firstOrder struct {
 	found  int     // of the image, when last counted
 	looks  int     // how often in a row it was settled
 	proved int     // iteration of the last proof
+	frugal bool    // no basis is sought: bounds are all that there will be
 }
 
 func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
@@ -119,7 +120,11 @@ func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prov
 			report(linear.Progress{Pivots: a.Iterations, Objective: a.Bound, PrimalInfeasible: a.Infeasible})
 		}
 	})
-	a.Run(ctx, firstOrderIterations, func() chain.Outcome {
+	most := firstOrderIterations
+	if o.frugal {
+		most = math.MaxInt
+	}
+	a.Run(ctx, most, func() chain.Outcome {
 		due := a.Iterations >= next
 		if close := math.Abs(a.Primal-a.Bound)+2*balanceSpread*a.Infeasible <= o.gap*a.Bound; due || close && a.Iterations >= retry {
 			if due {
@@ -133,7 +138,7 @@ func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prov
 		switch {
 		case o.flip-a.Bound <= o.gap/2*o.flip:
 			return chain.Converged
-		case a.Iterations >= balanceIterations && o.gap >= balanceGap:
+		case a.Iterations >= balanceIterations && (o.gap >= balanceGap || o.frugal):
 			a.Spread = balanceSpread
 		case a.Iterations%firstOrderCount == firstOrderCount-1 && (o.gap < balanceGap || o.p.Variables() <= promptVariables) && o.settled():
 			return chain.Converged

@@ -32,6 +32,30 @@ func largeProgram(t *testing.T, n, k int, exp string) *Program {
 }
 
 // TestFirstOrderAgainstSimplex: whatever path leads there, the exact optimum is the same, and the bounds proved on the way enclose it.
+// TestBoundsWithinLessMemory: where the simplex method has no room, the first-order method goes on until the bounds are as close as asked.
+func TestBoundsWithinLessMemory(t *testing.T) {
+	r := Request{N: 6, K: 6, Epsilon: decimalEps(t, "0.5"), Gap: big.NewRat(1, 1e6), Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}}
+	want, err := Ratio(t.Context(), r)
+	require.NoError(t, err)
+	for level, undecided := range map[Level]bool{Paper: false, Monotone: true} {
+		r.Level, r.MaxMemory = level, 2e6
+		require.Less(t, r.MaxMemory, r.ProgramMemory().Int64())
+		a, err := Ratio(t.Context(), r)
+		require.NoError(t, err)
+		assert.Equal(t, undecided, a.Undecided != "", a.Undecided)
+		if !undecided {
+			assert.Equal(t, [2]string{"first-order", ProofLP}, [2]string{a.Solver, a.Proof})
+			low, _ := want.Optimum.Lower()
+			high, _ := a.Optimum.Upper()
+			assert.LessOrEqual(t, low.Cmp(high), 0)
+		}
+	}
+	r.MaxMemory, r.Level = 100_000, Paper
+	a, err := Ratio(t.Context(), r)
+	require.NoError(t, err)
+	assert.Contains(t, a.Undecided, "over the limit of 100 kB")
+}
+
 func TestFirstOrderAgainstSimplex(t *testing.T) {
 	for _, c := range large {
 		p := largeProgram(t, c.n, c.k, c.exp)

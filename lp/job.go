@@ -226,7 +226,7 @@ func (j *job) some(ctx context.Context) error {
 	switch {
 	case j.Exact || j.Certified && max(j.N, j.K) > maxLumped:
 		return nil
-	case j.beyond() != "":
+	case j.beyond() != "" || j.frugal():
 	case j.answer.Variables.Cmp(big.NewInt(promisingVariables)) >= 0 && narrow(j.total().enclosure(j.prec), big.NewRat(1, 1000)):
 		o.MaxWork = promisingWork
 	default:
@@ -238,8 +238,11 @@ func (j *job) some(ctx context.Context) error {
 // maxMassBits bounds the weights of orbits that are handed to floating-point solvers.
 const maxMassBits = 900
 
-// bytesPerVariable estimates what a variable of the enumerated program costs in memory, solver included.
-const bytesPerVariable = 4000
+// What a variable of the enumerated program costs in memory by estimate: with the simplex method, and with the first-order method alone.
+const (
+	bytesPerVariable  = 4000
+	bytesByFirstOrder = 800
+)
 
 // ProgramMemory estimates the bytes that the whole program takes.
 func (r Request) ProgramMemory() *big.Int {
@@ -247,11 +250,28 @@ func (r Request) ProgramMemory() *big.Int {
 	return need.Mul(need, big.NewInt(bytesPerVariable))
 }
 
-// Memory estimates the bytes that answering the request takes at most: those of the whole program, or of lumping where that is beyond MaxMemory.
+// frugal reports whether the whole program fits into memory for the first-order method alone. What that reaches is a question of time, so that it does not
+// stand in where the clock must have no say, nor where a solver was asked for or an exact optimum.
+func (r Request) frugal() bool {
+	limit := big.NewInt(cmp.Or(r.MaxMemory, DefaultMemory))
+	return r.ProgramMemory().Cmp(limit) > 0 && r.frugalMemory().Cmp(limit) <= 0 && r.MaxWork == 0 && !r.Exact && !r.Direct && r.Start == nil && !r.Varied()
+}
+
+// frugalMemory estimates the bytes that the whole program takes without the simplex method.
+func (r Request) frugalMemory() *big.Int {
+	need := lattice.Variables(r.N, r.K)
+	return need.Mul(need, big.NewInt(bytesByFirstOrder))
+}
+
+// Memory estimates the bytes that answering the request takes at most: those of the whole program, with the first-order method alone where more is beyond
+// MaxMemory, or of lumping where that is.
 func (r Request) Memory() int64 {
 	limit := cmp.Or(r.MaxMemory, DefaultMemory)
 	if need := r.ProgramMemory(); need.Cmp(big.NewInt(limit)) <= 0 {
 		return need.Int64()
+	}
+	if r.frugal() {
+		return r.frugalMemory().Int64()
 	}
 	return min(limit, lumped.DefaultMaxMemory)
 }
@@ -266,8 +286,8 @@ func (j *job) memory() int64 {
 
 // beyond says why the whole program cannot be solved within the limits; it is empty where it can.
 func (j *job) beyond() string {
-	need := new(big.Int).Mul(j.answer.Variables, big.NewInt(bytesPerVariable))
-	if limit := big.NewInt(j.memory()); need.Cmp(limit) > 0 {
+	need := j.ProgramMemory()
+	if limit := big.NewInt(j.memory()); need.Cmp(limit) > 0 && !j.frugal() {
 		return fmt.Sprintf("n = %d and k = %d give %s variables, about %s of memory, over the limit of %s; use smaller n and k, or --max-memory",
 			j.N, j.K, decimal.Count(j.answer.Variables), bytesText(need), bytesText(limit))
 	}
@@ -295,7 +315,7 @@ func (j *job) enumerated(ctx context.Context) outcome {
 		return outcome{err: err}
 	}
 	s, err := program.solve(ctx, effort{
-		solver: j.Solver, direct: j.Direct, start: j.Start, gap: j.Gap, report: j.Report,
+		solver: j.Solver, direct: j.Direct, start: j.Start, gap: j.Gap, report: j.Report, frugal: j.frugal(),
 		publish: func(s solution) {
 			so := o.from(program, &s, j.prec)
 			j.published.Store(&so)
@@ -336,6 +356,9 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
 		if deadline, limited := ctx.Deadline(); limited {
 			most = time.Until(deadline)
 			most -= min(most/10, lumpedReserve)
+			if j.Method == Auto && j.frugal() { // the program comes next, and further
+				most /= 4
+			}
 		}
 		var cancel context.CancelFunc
 		inner, cancel = context.WithTimeout(ctx, most)

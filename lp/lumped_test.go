@@ -103,7 +103,9 @@ func TestCheckRequest(t *testing.T) {
 	assert.Equal(t, int64(95*bytesPerVariable), r.Memory())
 	assert.Equal(t, big.NewInt(95*bytesPerVariable), r.ProgramMemory())
 	r.MaxMemory = 100_000
-	assert.Equal(t, int64(100_000), r.Memory(), "lumping within the limit")
+	assert.Equal(t, int64(95*bytesByFirstOrder), r.Memory(), "bounds by the first-order method")
+	r.MaxMemory = 50_000
+	assert.Equal(t, int64(50_000), r.Memory(), "lumping within the limit")
 	r.N, r.K, r.MaxMemory = 30, 30, 0
 	assert.Equal(t, int64(lumped.DefaultMaxMemory), r.Memory())
 }

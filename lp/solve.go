@@ -55,6 +55,7 @@ const maxSharpEpsilon = 10_000
 type effort struct {
 	solver linear.Solver
 	direct bool          // by the simplex method alone
+	frugal bool          // by the first-order method alone, for as long as the bounds come closer
 	start  *linear.Basis // of the simplex method, nil for permute-and-flip's or what the first-order method points to
 	gap    *big.Rat
 	report func(linear.Progress)
@@ -71,8 +72,8 @@ func (p *Program) solve(ctx context.Context, e effort) (*solution, error) {
 	defer func() { s.basis, s.pivots = g.Basis, g.Pivots }()
 	_, rational := p.Epsilon.Z()
 	enough := func() bool { return !rational && s.close(e.gap) }
-	if !e.direct && e.start == nil && p.Variables() >= firstOrderVariables {
-		if err := p.approach(ctx, e, g, s, enough); err != nil || ctx.Err() != nil || enough() {
+	if !e.direct && e.start == nil && (e.frugal || p.Variables() >= firstOrderVariables) {
+		if err := p.approach(ctx, e, g, s, enough); err != nil || ctx.Err() != nil || e.frugal || enough() {
 			return s, err
 		}
 	}
@@ -121,6 +122,7 @@ func (p *Program) approach(ctx context.Context, e effort, g *linear.Growing, s *
 	}
 	p.prove(s, p.closedProposal())
 	o := p.firstOrder(e.gap)
+	o.frugal = e.frugal
 	o.run(ctx, e.report, func() bool {
 		publish(o.proposal())
 		return enough()
@@ -128,10 +130,14 @@ func (p *Program) approach(ctx context.Context, e effort, g *linear.Growing, s *
 	if o.proved < o.ascent.Iterations && (ctx.Err() == nil || p.Variables() <= promptVariables) {
 		publish(o.proposal())
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		s.undecided = context.Cause(ctx).Error()
-	}
-	if ctx.Err() != nil || enough() {
+		return nil
+	case enough():
+		return nil
+	case e.frugal:
+		s.undecided = "the first-order method comes no closer, and there is no memory for more; see --max-memory"
 		return nil
 	}
 	s.solver = "first-order and embedded"

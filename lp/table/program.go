@@ -72,9 +72,14 @@ type Program struct {
 	// that is possible.
 	Interior []*big.Rat
 
+	// Near, where not nil, is a table near the optimum that satisfies every row, in rounded probabilities of one candidate, none of them 0: without
+	// Pairs, solving starts from there.
+	Near []float64
+
 	rows []Cut
-	have map[string]bool
-	of   []int32 // group of each cell
+	have map[string]bool // cuts in force by their keys
+	held map[Row]bool    // and those that are rows
+	of   []int32         // group of each cell
 	// common is the least common multiple of all counts, total the sum of the weights.
 	common, total *big.Int
 	interior      []*big.Rat // what inside returns
@@ -123,7 +128,7 @@ func (p *Program) check() error {
 	if p.Delta == nil || p.Delta.Sign() < 0 {
 		return fmt.Errorf("%w: no δ >= 0", ErrProgram)
 	}
-	p.rows, p.have = nil, map[string]bool{}
+	p.rows, p.have, p.held = nil, map[string]bool{}, map[Row]bool{}
 	for _, r := range p.Start {
 		p.add(r)
 	}
@@ -155,13 +160,15 @@ func (p *Program) fixed() int {
 }
 
 func (p *Program) add(r Row) bool {
-	if r.Above == r.Below {
+	if r.Above == r.Below || p.held[r] {
 		return false
 	}
-	return p.cut(Cut{[]Part{{r.Above, r.Below, 1}}, r.Private})
+	p.held[r] = true
+	p.rows = append(p.rows, Cut{[]Part{{r.Above, r.Below, 1}}, r.Private})
+	return true
 }
 
-// cut puts a cut in force, and reports false where it was already.
+// cut puts a cut that is no row in force, and reports false where it was already.
 func (p *Program) cut(c Cut) bool {
 	key := c.key()
 	if p.have[key] {

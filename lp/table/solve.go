@@ -124,6 +124,11 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps mechanisms.Epsilon
 	g := &linear.Growing{Solver: solver, Rounds: rowRounds, Report: report}
 	var broken error // what ended the search for violated rows
 	model := func() *linear.Model { return p.rational(z).Model() }
+	if p.Near != nil && p.Pairs == nil && len(larger) == 0 {
+		if err := p.cross(ctx, g, z, report); err != nil {
+			return err
+		}
+	}
 	result, err := g.Float(ctx, linear.Auto, model, func(x []float64) (added int) {
 		added, broken = p.separateFloat(ctx, x, z)
 		return added

@@ -77,7 +77,7 @@ func (q *Question) TooMany() string {
 // build makes the table program.
 func (p *Program) build() {
 	t := &table.Program{First: p.vars.First, Worst: p.Question.Worst}
-	t.Each = func(visit func(table.Row) bool) bool { return p.Question.eachRow(p.vars, visit) }
+	t.Each = p.eachRow()
 	if p.Question.Delta != nil {
 		t.Delta, t.Pairs = p.Question.Delta, Rows{p.vars, p.Question.L}.Pairs
 	}
@@ -95,7 +95,59 @@ func (p *Program) build() {
 		return true
 	})
 	t.Interior = p.interior()
+	if p.vars.Len() >= nearVariables && p.Question.Delta == nil {
+		t.Near = p.near()
+	}
 	p.table = t
+}
+
+// keptRows is the number of rows up to which they are kept instead of being found again each time.
+const keptRows = 4_000_000
+
+// eachRow returns the visitor of all rows.
+func (p *Program) eachRow() func(visit func(table.Row) bool) bool {
+	var kept []table.Row
+	if !p.Question.eachRow(p.vars, func(r table.Row) bool {
+		kept = append(kept, r)
+		return len(kept) <= keptRows
+	}) {
+		return func(visit func(table.Row) bool) bool { return p.Question.eachRow(p.vars, visit) }
+	}
+	return func(visit func(table.Row) bool) bool {
+		for _, r := range kept {
+			if !visit(r) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// nearVariables is the number of variables from which a program is solved from a table near its optimum.
+const nearVariables = 1000
+
+// near returns a mechanism that is near the optimum: permute-and-flip, or geometric noisy max on lattices of smaller steps. Both satisfy the rows of every
+// level. It returns nil where a probability is too small for a float64.
+func (p *Program) near() []float64 {
+	m := mechanisms.PermuteAndFlip()
+	if p.Question.L > 1 {
+		m, _ = mechanisms.Lookup("geo")
+	}
+	out := make([]float64, p.vars.Len())
+	for i, counts := range p.lat.All() {
+		pmf, err := m.Float(p.Question.Instance(counts))
+		if err != nil {
+			return nil
+		}
+		r := 0
+		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+			if out[j] = pmf[r]; !(out[j] > 0) {
+				return nil
+			}
+			r += int(p.vars.Count[j])
+		}
+	}
+	return out
 }
 
 // interior returns the exponential mechanism with a weight per step of the lattice half-way between z^{1/L} and 1, rounded: private
