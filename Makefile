@@ -51,7 +51,7 @@ BENCH ?= .
 bench: clp
 	$(GO) test $(SLOW) -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./...
 
-# The mutation tester, docs/testing.md. One package and a sample of its mutants: make mutate PKG=number/interval SAMPLE=100 SEED=1
+# The mutation tester, docs/development/testing.md. One package and a sample of its mutants: make mutate PKG=number/interval SAMPLE=100 SEED=1
 PKG ?= all
 SAMPLE ?= 100
 SEED ?= 1

@@ -14,10 +14,10 @@ import (
 	"optratio/internal/command"
 )
 
-// The figures of docs/performance.md are a recorded run's, which a test cannot repeat. But every command that it names is one: flags and their
+// The figures of docs/development/performance.md are a recorded run's, which a test cannot repeat. But every command that it names is one: flags and their
 // values are taken, benchmarks and make's targets exist.
 func TestPerformanceCommands(t *testing.T) {
-	text, err := os.ReadFile("../docs/performance.md")
+	text, err := os.ReadFile("../docs/development/performance.md")
 	require.NoError(t, err)
 	commands := regexp.MustCompile("`optratio ([^`]+)`").FindAllStringSubmatch(string(text), -1)
 	require.Greater(t, len(commands), 12)

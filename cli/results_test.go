@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,7 +19,7 @@ import (
 	"optratio/internal/slowtest"
 )
 
-// TestResultCommands parses the flags of every command line of docs/results.md.
+// TestResultCommands parses the flags of every command line of docs/results/results.md.
 func TestResultCommands(t *testing.T) {
 	commandtest.ParseResults(t, newRoot(command.Streams{}), 20)
 }
@@ -28,7 +31,7 @@ func TestResultCommandsRun(t *testing.T) {
 
 // TestResultsHaveAStatus reads the second column of every table.
 func TestResultsHaveAStatus(t *testing.T) {
-	text, err := os.ReadFile("../docs/results.md")
+	text, err := os.ReadFile("../docs/results/results.md")
 	require.NoError(t, err)
 	rows := 0
 	for _, line := range strings.Split(string(text), "\n") {
@@ -40,12 +43,7 @@ func TestResultsHaveAStatus(t *testing.T) {
 		assert.Regexp(t, `proved|certified|conjectured|refuted`, cells[2], line)
 	}
 	assert.Greater(t, rows, 20)
-	for _, name := range regexp.MustCompile(`\]\(([a-z-]+\.md)\)`).FindAllStringSubmatch(string(text), -1) {
-		_, err := os.Stat("../docs/" + name[1])
-		assert.NoError(t, err)
-	}
-
-	claims, err := os.ReadFile("../docs/claims.md")
+	claims, err := os.ReadFile("../papers/docs/claims.md")
 	require.NoError(t, err)
 	entries, refuted := 0, 0
 	for _, m := range regexp.MustCompile(`(?m)^(\d+) entries:(?:.* (\d+) refuted)?`).FindAllStringSubmatch(string(claims), -1) {
@@ -55,4 +53,30 @@ func TestResultsHaveAStatus(t *testing.T) {
 	}
 	assert.Contains(t, string(text), fmt.Sprintf("has %d statements", entries))
 	assert.Contains(t, string(text), fmt.Sprintf("by a computation: %d are refuted", refuted))
+}
+
+// TestLinksOfDocuments: every link to a file leads to one.
+func TestLinksOfDocuments(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#\s]+)`)
+	documents, links := 0, 0
+	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() && strings.HasPrefix(entry.Name(), ".git") {
+			return cmp.Or(err, filepath.SkipDir)
+		}
+		if filepath.Ext(path) != ".md" {
+			return nil
+		}
+		documents++
+		text, err := os.ReadFile(path)
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if target := m[1]; !strings.Contains(target, "://") {
+				links++
+				_, err := os.Stat(filepath.Join(filepath.Dir(path), target))
+				assert.NoError(t, err, path)
+			}
+		}
+		return err
+	}))
+	assert.Greater(t, documents, 20)
+	assert.Greater(t, links, 50)
 }

@@ -19,7 +19,7 @@ func TestTranscripts(t *testing.T) { programs.Transcripts(t) }
 
 // The console blocks of the README and of documents made of them are what the commands print.
 func TestTranscriptsOfDocuments(t *testing.T) {
-	for _, file := range []string{"../README.md", "../docs/tutorial-choose.md", "../docs/tutorial-audit.md"} {
+	for _, file := range []string{"../README.md", "../docs/use/tutorial-choose.md", "../docs/use/tutorial-audit.md"} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			if file != "../README.md" {
 				slowtest.Only(t)
@@ -38,7 +38,7 @@ func TestTranscriptOfSamples(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("the mechanisms of this tutorial are in Python")
 	}
-	blocks := commandtest.Blocks(t, "../docs/tutorial-audit.md", "console sampled")
+	blocks := commandtest.Blocks(t, "../docs/use/tutorial-audit.md", "console sampled")
 	require.Len(t, blocks, 1)
 	got := programs.Replay(t, blocks[0])
 	for _, line := range strings.Split(blocks[0], "\n") {

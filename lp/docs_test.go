@@ -22,7 +22,7 @@ import (
 
 // doc returns the text of a document of the project.
 func doc(t *testing.T, name string) string {
-	text, err := os.ReadFile("../docs/" + name)
+	text, err := os.ReadFile("../docs/results/" + name)
 	require.NoError(t, err)
 	return string(text)
 }
@@ -46,7 +46,7 @@ func cut(x *big.Rat, places int) string {
 	return digits[:len(digits)-places] + "." + digits[len(digits)-places:]
 }
 
-// The table of the worst ratios in docs/levels.md, recomputed at the ε that it names.
+// The table of the worst ratios in docs/results/levels.md, recomputed at the ε that it names.
 func TestWorstRatios(t *testing.T) {
 	slowtest.Only(t)
 	_, table, found := strings.Cut(doc(t, "levels.md"), "<!-- table: worst -->\n")
@@ -89,7 +89,7 @@ func TestWorstRatios(t *testing.T) {
 	assert.Equal(t, 48, entries)
 }
 
-// docs/levels.md: (4,10) beats (4,11) by less than a millionth, at the ε where each is largest on a grid.
+// docs/results/levels.md: (4,10) beats (4,11) by less than a millionth, at the ε where each is largest on a grid.
 func TestWhereTheRatioPeaks(t *testing.T) {
 	at10, _ := flipRatio(t, 4, 10, "0.32055", Paper)
 	_, at11 := flipRatio(t, 4, 11, "0.2962", Paper)
@@ -138,7 +138,7 @@ func TestLevelsDifferAtTwo(t *testing.T) {
 	}
 }
 
-// The universal bound of docs/levels.md: permute-and-flip's total error is at most A·T <= (1+B')·optimum, T the number of
+// The universal bound of docs/results/levels.md: permute-and-flip's total error is at most A·T <= (1+B')·optimum, T the number of
 // vectors with two or more best candidates, and at most n/2 times the optimum with monotonicity.
 func TestUniversalBound(t *testing.T) {
 	one := big.NewRat(1, 1)
@@ -183,7 +183,7 @@ func TestUniversalBound(t *testing.T) {
 	}
 }
 
-// The box objective at n = 3 (docs/threshold.md, Theorem 3): all λ_t >= 0 iff F_k = Σ A_j (1-B'_j) >= 0, which changes its sign once, at a
+// The box objective at n = 3 (docs/results/threshold.md, Theorem 3): all λ_t >= 0 iff F_k = Σ A_j (1-B'_j) >= 0, which changes its sign once, at a
 // larger z than Theorem 1's threshold. The sums are written out as the theorems print them.
 func TestOneBoxThreshold(t *testing.T) {
 	one := big.NewRat(1, 1)
@@ -249,7 +249,7 @@ func TestOneBoxThreshold(t *testing.T) {
 	assert.Equal(t, "0.943296", largest.FloatString(6))
 }
 
-// The thresholds that docs/threshold.md prints for (3,4).
+// The thresholds that docs/results/threshold.md prints for (3,4).
 func TestThresholdsOfTheDocument(t *testing.T) {
 	text := doc(t, "threshold.md")
 	for _, o := range []lattice.Objective{lattice.Box, lattice.Paper} {

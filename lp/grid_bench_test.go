@@ -52,7 +52,7 @@ func (c gridCell) ratios() (whole, inside float64) { return c.peer / c.whole, c.
 // BenchmarkGrid is the main job beside HiGHS for all n, k <= 8 and ε from 0.02 to 0.69, HiGHS being asked cold for each program. optratio's time
 // is twice that of everything, from n, k and ε to an answer certified to 1e-9: of a process of its own, which takes some 0.02 s to start, and of
 // lp.Ratio in a process that runs. HiGHS's is that of scipy's linprog on matrices that are in memory already. It prints the table of
-// docs/performance.md, and every program where optratio takes longer. BENCH=Grid/n=3 is the part with three candidates, BENCH=Grid/n=8/k=8 one line of it.
+// docs/development/performance.md, and every program where optratio takes longer. BENCH=Grid/n=3 is the part with three candidates, BENCH=Grid/n=8/k=8 one line of it.
 func BenchmarkGrid(b *testing.B) {
 	python := scipy()
 	if python == "" {

@@ -31,7 +31,7 @@ func levelRatios(t *testing.T, n, k int, e mechanisms.Epsilon) (ratios [4]*big.R
 	return ratios
 }
 
-// ../testdata/levels.csv has permute-and-flip's ratio to the four optima for n, k <= 5 and several e^ε; docs/levels.md
+// ../testdata/levels.csv has permute-and-flip's ratio to the four optima for n, k <= 5 and several e^ε; docs/results/levels.md
 // says what is to be seen in it.
 func TestLevelTable(t *testing.T) {
 	slowtest.Only(t)
@@ -58,7 +58,7 @@ func TestLevelTable(t *testing.T) {
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	require.NoError(t, err)
-	doc, err := os.ReadFile("../docs/levels.md")
+	doc, err := os.ReadFile("../docs/results/levels.md")
 	require.NoError(t, err)
 	computed := 0
 	for _, row := range rows[1:] {
@@ -69,7 +69,7 @@ func TestLevelTable(t *testing.T) {
 		e, err := mechanisms.ParseExp(row[2])
 		require.NoError(t, err)
 		if row[3] != "1" {
-			assert.Contains(t, string(doc), fmt.Sprintf("\n| %s | %s | %s | %s |", row[0], row[1], row[2], short(t, row[3])), "docs/levels.md")
+			assert.Contains(t, string(doc), fmt.Sprintf("\n| %s | %s | %s | %s |", row[0], row[1], row[2], short(t, row[3])), "docs/results/levels.md")
 		}
 		r := levelRatios(t, n, k, e)
 		for l := Paper; l <= Full; l++ {
@@ -147,7 +147,7 @@ func TestLargestMonotoneRatioSeen(t *testing.T) {
 	assert.InDelta(t, 1.00898, a.Mechanisms[0].Ratio.Float64(), 5e-6)
 }
 
-// short is a ratio as the table in docs/levels.md writes it.
+// short is a ratio as the table in docs/results/levels.md writes it.
 func short(t *testing.T, ratio string) string {
 	if len(ratio) <= 24 {
 		return ratio

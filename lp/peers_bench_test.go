@@ -116,7 +116,7 @@ func writeMPS(b *testing.B, file string, m *linear.Model) {
 
 // BenchmarkPeers is the main job beside other people's solvers on the same program, cold, all of them whole processes in one run: seconds of
 // processor time and peak memory of optratio, which certifies its answer to 1e-9, and the factors that others take. It prints the table of
-// docs/performance.md. Peers solve the program once it is written down; enumerating and writing it is not in their time. A peer that is not installed
+// docs/development/performance.md. Peers solve the program once it is written down; enumerating and writing it is not in their time. A peer that is not installed
 // is named; one that takes more than a hundred seconds has a ">". With -short only small lattices are compared.
 func BenchmarkPeers(b *testing.B) {
 	dir := b.TempDir()
@@ -173,7 +173,7 @@ func buildProgram(b *testing.B, dir string) string {
 	return program
 }
 
-// BenchmarkGrowth is optratio alone, as whole processes: how its processor time and memory grow with n and k. It prints the second table of docs/performance.md.
+// BenchmarkGrowth is optratio alone, as whole processes: how its processor time and memory grow with n and k. It prints the second table of docs/development/performance.md.
 func BenchmarkGrowth(b *testing.B) {
 	program := buildProgram(b, b.TempDir())
 	fmt.Println("\nWhole processes:\n\n| command | processor time, s | MB |\n| --- | --- | --- |")

@@ -11,7 +11,7 @@ import (
 func init() {
 	Register(&overDepths{
 		info: epsDPEach("gem-calibrated", "permute-and-flip on gem's depths, at the largest parameter that keeps it ε-DP for all scores",
-			"Raskhodnikova & Smith 2016 (gem); parameter: this project, docs/unequal.md, Theorem 1"),
+			"Raskhodnikova & Smith 2016 (gem); parameter: this project, docs/results/unequal.md, Theorem 1"),
 		base: flip,
 		rescale: func(in *Instance) (*Instance, []int, error) {
 			depths, keep := in.normalisedDepths()
@@ -27,7 +27,7 @@ func init() {
 //	e^ε = (n/z') ∫₀¹ (1-u)(1-uz')^{n-2} du = (n-1 - n y + y^n)/((n-1) z'^3),  z' = e^{-ε'}, y = 1-z',
 //
 // exactly for n = 3 where e^ε is rational, and else rounded down to the next e^{ε'} that is a multiple of 2^-96 and that
-// outward-rounded arithmetic proves to be small enough. docs/unequal.md has the proof.
+// outward-rounded arithmetic proves to be small enough. docs/results/unequal.md has the proof.
 func (in *Instance) gemParameter() Epsilon {
 	n, each, e := len(in.Scores), in.EachSensitivity(), in.Epsilon.Exp()
 	switch same := !slices.ContainsFunc(each, func(d *big.Rat) bool { return d.Cmp(each[0]) != 0 }); {

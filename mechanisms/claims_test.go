@@ -107,9 +107,9 @@ func TestExponentialNoiseUnderRandomStoppingDoesNotDiverge(t *testing.T) {
 	}
 }
 
-// The numbers that docs/mechanisms.md prints, recomputed: each is in the text as it is formatted here.
+// The numbers that docs/results/mechanisms.md prints, recomputed: each is in the text as it is formatted here.
 func TestNumbersOfTheDocument(t *testing.T) {
-	text, err := os.ReadFile("../docs/mechanisms.md")
+	text, err := os.ReadFile("../docs/results/mechanisms.md")
 	require.NoError(t, err)
 	in := &Instance{Sensitivities: ratsOf(t, "1", "2", "2"), Epsilon: decimalEps(t, "1")}
 	var p [2]interval.Interval

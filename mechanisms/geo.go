@@ -12,14 +12,14 @@ import (
 
 func init() {
 	flip := &geometric{bodies{
-		info:  epsDP("geo", "report noisy max with geometric noise, in steps of 2Δ", "docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012"),
+		info:  epsDP("geo", "report noisy max with geometric noise, in steps of 2Δ", "docs/results/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012"),
 		rat:   geometricBody[*big.Rat],
 		box:   geometricBody[interval.Interval],
 		fun:   geometricBody[arith.RatFunc],
 		guard: func(n int) uint { return 2*uint(n) + 64 },
 	}}
 	Register(flip)
-	Register(&pair{flip, epsDPEach("geo-pair", "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ", "docs/heterogeneous.md, Theorem 1; docs/resolution.md")})
+	Register(&pair{flip, epsDPEach("geo-pair", "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ", "docs/results/heterogeneous.md, Theorem 1; docs/results/resolution.md")})
 }
 
 // geometric takes the candidate with the largest q_r + 2Δ X_r, the X_r independent with Pr[X_r >= t] = z^t for
@@ -31,7 +31,7 @@ func init() {
 //
 //	Pr[r] = w_r Σ_j ∫ Π_{φ_s = φ_r, s ≠ r} (1 - u w_s) du · Π_{φ_s < φ_r} (1 - z^{j+1} w_s) · Π_{φ_s > φ_r} (1 - z^j w_s),
 //
-// the integral from z^{j+1} to z^j. docs/resolution.md has the proofs.
+// the integral from z^{j+1} to z^j. docs/results/resolution.md has the proofs.
 type geometric struct{ bodies }
 
 // level is a set of candidates of the same depth: they share φ, known by its place in ascending order, and c.

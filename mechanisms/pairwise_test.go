@@ -71,7 +71,7 @@ func TestCircleBounds(t *testing.T) {
 	}
 }
 
-// docs/unequal.md, Theorem 5: 3/16 bounds circles of three candidates whatever their sensitivities, and is approached as two of them become public.
+// docs/results/unequal.md, Theorem 5: 3/16 bounds circles of three candidates whatever their sensitivities, and is approached as two of them become public.
 func TestCirclesOfThreeAreAtMostThreeSixteenths(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 15))
 	for range 100_000 {
@@ -211,9 +211,9 @@ func TestPairwiseOfEqualSensitivities(t *testing.T) {
 	assert.InDelta(t, 0.35, in.pairwiseParameter().Float(), 1e-15)
 }
 
-// The table of docs/unequal.md.
+// The table of docs/results/unequal.md.
 func TestTableOfCircles(t *testing.T) {
-	text, err := os.ReadFile("../docs/unequal.md")
+	text, err := os.ReadFile("../docs/results/unequal.md")
 	require.NoError(t, err)
 	two, err := ParseExp("2")
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 func init() {
 	const (
 		halfway = ", deeper candidates halfway between the runner-up's depth and their own"
-		source  = "this project, docs/unequal.md, Theorem 2"
+		source  = "this project, docs/results/unequal.md, Theorem 2"
 	)
 	Register(runnerOver(flip, epsDPEach("pf-runner", "permute-and-flip on gem's depths"+halfway, source)))
 	Register(runnerOver(registry["geo"].(regular), epsDPEach("geo-runner", "geometric noisy max on gem's depths"+halfway, source)))

@@ -61,7 +61,7 @@ func runnerDepths(t testing.TB, in *Instance) []*big.Rat {
 	return scaled.Depths()
 }
 
-// docs/unequal.md, Theorem 2: between neighbors no difference of two depths changes by more than 1; some change by 1. With a larger share of a candidate's
+// docs/results/unequal.md, Theorem 2: between neighbors no difference of two depths changes by more than 1; some change by 1. With a larger share of a candidate's
 // own depth than a half that is not so.
 func TestRunnerDepthsMoveByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 15))
@@ -224,7 +224,7 @@ func TestGEMParameter(t *testing.T) {
 	assert.False(t, gemKeeps(4, below, two))
 }
 
-// docs/unequal.md, Theorem 1: neighbors at which the parameter is used up, for n >= 3.
+// docs/results/unequal.md, Theorem 1: neighbors at which the parameter is used up, for n >= 3.
 func TestGEMParameterIsTight(t *testing.T) {
 	for _, sensitivities := range [][]string{{"4", "1", "1"}, {"2", "1", "3", "2"}, {"3", "0.5", "2", "2", "3"}} {
 		n := len(sensitivities)

@@ -43,7 +43,7 @@ func newBandit(s command.Streams) *cobra.Command {
 sees a normal reward, clipped to --clip; after --shift steps the arms' laws change. ucb and thompson are not private. Every other policy is a registered mechanism that selects
 with --eps-select (krr with --eps-krr) on private means: running sums by the hybrid or the tree counter with --eps-mean for each arm, over the public counts, and
 sensitivities that are differences of private quantiles of the last full --window rewards of each arm, with --eps-quantile for each pair. Regret is in mean rewards of the
-arms. Everything is an estimate, with its standard error over the runs. Defaults are the source's where it has them; docs/scenarios.md lists what it leaves open.`,
+arms. Everything is an estimate, with its standard error over the runs. Defaults are the source's where it has them; papers/docs/scenarios.md lists what it leaves open.`,
 		Example: `  papers bandit --runs 30
   papers bandit -T 2000 --shift 500 --runs 10 --policy ucb,krr,mgem -o curves.csv
   papers bandit --alpha 0.01 --policy ucb,mgem`,

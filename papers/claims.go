@@ -35,7 +35,7 @@ was not reached is "undecided".`,
 	}
 	c.Flags().StringVar(&f.source, "source", "", "pf, het, stopping or optratio; all of them where it is not given")
 	c.Flags().StringVar(&f.item, "item", "", "only entries whose item contains this text")
-	c.Flags().BoolVar(&f.markdown, "markdown", false, "print the sections of docs/claims.md")
+	c.Flags().BoolVar(&f.markdown, "markdown", false, "print the sections of papers/docs/claims.md")
 	f.Job.Add(c)
 	return c
 }
@@ -87,7 +87,7 @@ func (f *claimsFlags) run(ctx context.Context) error {
 	return command.Ending(ctx, a.undecided)
 }
 
-// print writes the sections of docs/claims.md, or a table followed by what the refuted statements say and what contradicts them.
+// print writes the sections of papers/docs/claims.md, or a table followed by what the refuted statements say and what contradicts them.
 func (f *claimsFlags) print(w io.Writer, results []claims.Result) {
 	if f.markdown {
 		io.WriteString(w, claims.Markdown(results))

@@ -33,7 +33,7 @@ func newFigure(s command.Streams) *cobra.Command {
 		Long: `Draw a figure of the sources, or one of the project's own, as SVG, PNG or PDF, by the end of the file's
 name; --data writes the plotted numbers as CSV. --list names the figures, one a line; with --json also what each shows,
 its source, and its parameters with their defaults, which papers figure NAME --help tells too. What a source leaves open is a parameter. The same parameters
-give the same bytes. docs/figures.md describes the figures, and those of the sources that cannot be drawn again.`,
+give the same bytes. papers/docs/figures.md describes the figures, and those of the sources that cannot be drawn again.`,
 		Example: `  papers figure --list
   papers figure pf-1a -o pf-1a.svg --data pf-1a.csv
   papers figure pf-2b -o pf-2b.png --objective paper --points 100`,

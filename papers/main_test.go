@@ -33,8 +33,8 @@ func TestTranscripts(t *testing.T) { programs.Transcripts(t) }
 // The console blocks of the document are what the commands print.
 func TestTranscriptsOfScenarios(t *testing.T) {
 	slowtest.Only(t)
-	programs.Document(t, "../docs/scenarios.md", "console")
-	programs.Document(t, "../docs/scenarios.md", "console slow")
+	programs.Document(t, "../papers/docs/scenarios.md", "console")
+	programs.Document(t, "../papers/docs/scenarios.md", "console slow")
 }
 
 func TestResultCommands(t *testing.T) {

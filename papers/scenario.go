@@ -45,7 +45,7 @@ func newScenario(s command.Streams) *cobra.Command {
 without a number all eight. Scenarios 1 to 3 are two groups of scores, split half and half or as --share says. In 4 to 8 scores are drawn
 from a seed: --draws score vectors, whose deciles give the sensitivities, and of these --trials are rated. --t has the family of increasing
 correlation instead (their figure 6; the source leaves its sensitivities open: here 0.1 for the least one, and linear in the
-scores' systematic part, docs/scenarios.md).
+scores' systematic part, papers/docs/scenarios.md).
 
 In each trial the errors are means over the mechanism's own randomness, computed from its probabilities in float64 and not sampled; what is printed is their average
 over the trials. With --rigorous, for scenarios 1 to 3, they are exact or enclosed where a mechanism allows. The last tables name the best private mechanism at each ε, and by

@@ -19,13 +19,13 @@ var ErrNoCertificate = errors.New("no certificate")
 type Setting struct {
 	Epsilon     mechanisms.Epsilon
 	Stated      bool     // the probabilities are those of a table or program; the certificate states them
-	Neighbors   string   // linf, monotonic, shifted or stated, as docs/certificate.md has it
+	Neighbors   string   // linf, monotonic, shifted or stated, as docs/reference/certificate.md has it
 	Sensitivity *big.Rat // Δ
 	Scale       *big.Rat // what the mechanism divides scores by
 	Delta       *big.Rat // of approximate-dp
 }
 
-// WriteCertificate writes the witness of a violation of dp, approximate-dp or dominates-em, the first of them that there is, in the format of docs/certificate.md.
+// WriteCertificate writes the witness of a violation of dp, approximate-dp or dominates-em, the first of them that there is, in the format of docs/reference/certificate.md.
 func (r *Report) WriteCertificate(w io.Writer, s Setting) error {
 	for _, name := range []Property{DP, ApproximateDP, DominatesEM} {
 		for _, p := range r.Properties {

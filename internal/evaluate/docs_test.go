@@ -50,7 +50,7 @@ func posed(t *testing.T, task string, counts []int64) *Problem {
 	return p
 }
 
-// results are the numbers of a row of docs/evaluate.md: the errors of pf and em, their ratio, how many times ε em needs for pf's error, and pf's flips.
+// results are the numbers of a row of docs/reference/evaluate.md: the errors of pf and em, their ratio, how many times ε em needs for pf's error, and pf's flips.
 func results(t *testing.T, p *Problem, eps mechanisms.Epsilon) []number.Number {
 	out := make([]number.Number, 5)
 	var err error
@@ -82,9 +82,9 @@ func printed(t *testing.T, text string, x number.Number, row string) {
 	}
 }
 
-// tableRows returns the cells of the lines of docs/evaluate.md that begin like this.
+// tableRows returns the cells of the lines of docs/reference/evaluate.md that begin like this.
 func tableRows(t *testing.T, first string) (rows [][]string) {
-	text, err := os.ReadFile("../../docs/evaluate.md")
+	text, err := os.ReadFile("../../docs/reference/evaluate.md")
 	require.NoError(t, err)
 	for _, line := range regexp.MustCompile(`(?m)^\| `+first+` \|.*$`).FindAllString(string(text), -1) {
 		cells := strings.Split(strings.Trim(line, "| "), "|")
@@ -121,7 +121,7 @@ func TestDocumentedWorst(t *testing.T) {
 	}
 }
 
-// So are the tables on DPBench's data where the variable names a folder with its files (docs/evaluate.md says where they are from).
+// So are the tables on DPBench's data where the variable names a folder with its files (docs/reference/evaluate.md says where they are from).
 const dpbench = "OPTRATIO_DPBENCH"
 
 func TestDocumentedData(t *testing.T) {

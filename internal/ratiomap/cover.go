@@ -14,7 +14,7 @@ import (
 
 // Proofs of the bound on an interval.
 const (
-	ProofThreshold  = "threshold"   // permute-and-flip is optimal: z + … + z^k <= 1, n <= 2 or k = 1 (docs/threshold.md)
+	ProofThreshold  = "threshold"   // permute-and-flip is optimal: z + … + z^k <= 1, n <= 2 or k = 1 (docs/results/threshold.md)
 	ProofClosedForm = "closed-form" // ClosedForm
 	ProofDual       = "dual"        // dual points at both ends
 )
@@ -86,7 +86,7 @@ const (
 //
 //	1 + (n-1) k^(n-1) / ((k+1)^n - k^n - n k^(n-1))   and   1 + (k-1)^n / ((k+1)^n - 2 k^n),
 //
-// the second where (k+1)^n > 2 k^n. Both fall strictly as n grows (docs/map.md). n >= 2.
+// the second where (k+1)^n > 2 k^n. Both fall strictly as n grows (docs/results/map.md). n >= 2.
 func ClosedForm(n, k int) *big.Rat {
 	forms := closedForms(n, k)
 	excess := new(big.Rat).SetFrac(forms[0].num, forms[0].den)
@@ -350,7 +350,7 @@ func largest(pieces []piece) int {
 }
 
 // piece proves a bound between two dual points, as small as the pieces that permute-and-flip's error is looked at on allow. Where the points are so bad that they
-// prove no more than that the ratio is at most 1 + B' <= k + 1 (docs/levels.md), that is the bound.
+// prove no more than that the ratio is at most 1 + B' <= k + 1 (docs/results/levels.md), that is the bound.
 func (p *prover) piece(a, b *dual) piece {
 	s := p.span(a, b)
 	estimate := 1.0

@@ -18,7 +18,7 @@ import (
 	"optratio/lp"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of docs/map.md")
+var update = flag.Bool("update", false, "rewrite the tables of docs/results/map.md")
 
 // mapTable reads a map of testdata, checks that each lattice's rows cover every ε, and returns them with the depths in it.
 func mapTable(t *testing.T, name string) (table map[[2]int][]Row, ks []int) {
@@ -75,7 +75,7 @@ func theorems(t *testing.T, table map[[2]int][]Row, ks []int) (all []theorem) {
 	return all
 }
 
-// TestDocument: the tables of docs/map.md are what testdata/map.csv says.
+// TestDocument: the tables of docs/results/map.md are what testdata/map.csv says.
 func TestDocument(t *testing.T) {
 	table, ks := mapTable(t, "map.csv")
 	var first, second strings.Builder
@@ -105,7 +105,7 @@ func TestDocument(t *testing.T) {
 		}
 		second.WriteString("\n")
 	}
-	const path = "../../docs/map.md"
+	const path = "../../docs/results/map.md"
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
 	document := string(file)
@@ -142,7 +142,7 @@ func TestWithinOnePercent(t *testing.T) {
 			assert.True(t, n == 2 || within(paper[at], "paper") || within(full[at], "full"), "n = %d, k = %d", n, k)
 		}
 	}
-	document, err := os.ReadFile("../../docs/map.md")
+	document, err := os.ReadFile("../../docs/results/map.md")
 	require.NoError(t, err)
 	assert.Contains(t, string(document), fmt.Sprintf("**Theorem 2.** *For every n, every k <= %d and every ε > 0", slices.Max(ks)))
 }

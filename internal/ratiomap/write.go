@@ -12,7 +12,7 @@ import (
 	"optratio/lattice"
 )
 
-// WriteCertificate writes what proves the cover's bound at every ε, in the format of docs/certificate.md. The same cover gives the same bytes.
+// WriteCertificate writes what proves the cover's bound at every ε, in the format of docs/reference/certificate.md. The same cover gives the same bytes.
 func (c *Cover) WriteCertificate(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	lines := 0

@@ -290,7 +290,7 @@ func TestOptimumOverAllVectors(t *testing.T) {
 	}
 }
 
-// Theorem 1 of docs/topk.md: lists by one-shot exponential noise are ε-DP; and no less while somebody is left over.
+// Theorem 1 of docs/results/topk.md: lists by one-shot exponential noise are ε-DP; and no less while somebody is left over.
 func TestOneShotUsesItsBudget(t *testing.T) {
 	for _, c := range [][3]int{{3, 2, 2}, {4, 2, 2}, {3, 3, 2}, {4, 2, 3}} {
 		e := map[int]string{2: "9/4", 3: "27/8"}[c[2]]

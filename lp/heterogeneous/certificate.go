@@ -11,7 +11,7 @@ import (
 // ErrNoCertificate says that nothing was solved.
 var ErrNoCertificate = errors.New("no certificate: nothing was solved")
 
-// WriteCertificate writes what proves the enclosure of the optimum, in the format of docs/certificate.md. The same answer gives the same bytes.
+// WriteCertificate writes what proves the enclosure of the optimum, in the format of docs/reference/certificate.md. The same answer gives the same bytes.
 func (a *Result) WriteCertificate(w io.Writer) error {
 	if a.program == nil || a.solution == nil {
 		return ErrNoCertificate

@@ -20,11 +20,11 @@ import (
 	"optratio/verify"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of docs/heterogeneous.md with what is computed now")
+var update = flag.Bool("update", false, "rewrite the tables of docs/results/heterogeneous.md with what is computed now")
 
-// The tables of docs/heterogeneous.md, each between two comments there.
+// The tables of docs/results/heterogeneous.md, each between two comments there.
 
-const docsFile = "../../docs/heterogeneous.md"
+const docsFile = "../../docs/results/heterogeneous.md"
 
 var rated = []string{"pf-pair", "geo-pair", "pairwise", "pf-runner", "geo-runner", "gem-calibrated", "rnm-exponential", "rnm-laplace", "gem", "mgem", "combined-gem", "≈rs", "krr"}
 
@@ -58,7 +58,7 @@ func short(t *testing.T, a *Result) string {
 	return a.Optimum.Format(10)
 }
 
-// pairwiseIsClose asserts what docs/unequal.md says of pairwise: it is no worse than pf-pair, and within 9.2 % of the optimum for e^ε <= 2.
+// pairwiseIsClose asserts what docs/results/unequal.md says of pairwise: it is no worse than pf-pair, and within 9.2 % of the optimum for e^ε <= 2.
 func pairwiseIsClose(t *testing.T, a *Result, sensitivities, e string) {
 	by := map[string]Rating{}
 	for _, m := range a.Mechanisms {

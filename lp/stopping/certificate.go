@@ -7,7 +7,7 @@ import (
 	"optratio/verify/certificate/text"
 )
 
-// WriteCertificate writes what proves Lower and Upper, in the format of docs/certificate.md: the multipliers of privacy rows and the rule. The same solution gives the
+// WriteCertificate writes what proves Lower and Upper, in the format of docs/reference/certificate.md: the multipliers of privacy rows and the rule. The same solution gives the
 // same bytes.
 func (s *Solution) WriteCertificate(w io.Writer) error {
 	p := s.problem

@@ -9,7 +9,7 @@ import (
 	"optratio/number/interval"
 )
 
-// The limit of the best private success at ε = 1/2, l = 1, δ = 0 (docs/stopping.md): from below by a rule of the limit model whose law is private, from above by
+// The limit of the best private success at ε = 1/2, l = 1, δ = 0 (docs/results/stopping.md): from below by a rule of the limit model whose law is private, from above by
 // multipliers of privacy rows and the value of optimal stopping in the limit model for the payoffs that they make. Both were found in floating point; here they are
 // checked in outward-rounded arithmetic. Times are given as what is left, 1 - t.
 const (

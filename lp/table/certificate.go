@@ -18,7 +18,7 @@ func (s *Solution) Precision() int {
 }
 
 // Write writes what proves a solution's bounds: the table, and the weights and multipliers of the dual, as sections of finite problems have them
-// (docs/certificate.md). unit is what losses are multiplied by in the certificate. Programs with Pairs
+// (docs/reference/certificate.md). unit is what losses are multiplied by in the certificate. Programs with Pairs
 // must have cells of one candidate each, those with monotonicity rows are not written.
 func (p *Program) Write(w *text.Writer, s *Solution, unit *big.Rat) {
 	for g := range p.groups() {

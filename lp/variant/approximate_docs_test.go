@@ -16,10 +16,10 @@ import (
 	"optratio/mechanisms"
 )
 
-// approximateTable returns the rows of a table in docs/approximate.md, the head first.
+// approximateTable returns the rows of a table in docs/results/approximate.md, the head first.
 func approximateTable(t *testing.T, name string) (rows [][]string) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/approximate.md")
+	text, err := os.ReadFile("../../docs/results/approximate.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(text), "<!-- table: "+name+" -->\n")
 	require.True(t, found)

@@ -51,9 +51,9 @@ func overBoth(t *testing.T, n, k, l int, eps mechanisms.Epsilon) (low, high floa
 	return value(s.Lower), value(s.Upper)
 }
 
-// The figures are those of docs/resolution.md.
+// The figures are those of docs/results/resolution.md.
 func TestNoMechanismIsAsGoodAsBoth(t *testing.T) {
-	text, err := os.ReadFile("../../docs/resolution.md")
+	text, err := os.ReadFile("../../docs/results/resolution.md")
 	require.NoError(t, err)
 	for _, c := range []struct{ n, k, l int }{{3, 1, 2}, {3, 2, 2}, {4, 1, 2}, {4, 2, 2}, {3, 2, 3}} {
 		row := fmt.Sprintf("| (%d,%d) | 2Δ/%d |", c.n, c.k, c.l)

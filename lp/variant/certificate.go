@@ -14,7 +14,7 @@ import (
 	"optratio/verify/certificate/text"
 )
 
-// WriteCertificate writes what proves the optimum's enclosure, in version 2 of the format of docs/certificate.md: multipliers of
+// WriteCertificate writes what proves the optimum's enclosure, in version 2 of the format of docs/reference/certificate.md: multipliers of
 // rows for the lower bound, a table that satisfies every row for the upper one. level names the constraints. The same solution gives the
 // same bytes.
 func (s *Solution) WriteCertificate(w io.Writer, level string) error {

@@ -22,7 +22,7 @@ type Closed struct {
 // maxClosedBits bounds the length of rationals in closed forms; beyond it they are enclosed.
 const maxClosedBits = 1 << 16
 
-// Closed evaluates the theorems of docs/losses.md, docs/minimax.md and docs/approximate.md, exactly where z^{1/L} is rational and the numbers are not too long,
+// Closed evaluates the theorems of docs/results/losses.md, docs/results/minimax.md and docs/results/approximate.md, exactly where z^{1/L} is rational and the numbers are not too long,
 // else with the given precision in bits. They are about
 //
 //   - means under a product prior (the uniform one is), of any loss: permute-and-flip's at every L, and the optimum for L = 1;
@@ -93,7 +93,7 @@ func uniformMean[T any](f arith.Field[T], n int, losses, factors []*big.Rat) T {
 	return f.Quo(f.Mul(sum, arith.DifferenceQuotient(f, high, low, n-1)), arith.DifferenceQuotient(f, high, low, n))
 }
 
-// approximate turns bounds for δ = 0 into those for the question's δ by docs/approximate.md: with U the uniform choice's objective,
+// approximate turns bounds for δ = 0 into those for the question's δ by docs/results/approximate.md: with U the uniform choice's objective,
 //
 //	opt(0) - nδ z/(1-z) (U - opt(0)) <= opt(δ) <= (1-δ) opt(0).
 func approximate[T any](c *Closed, q *Question, f arith.Field[T], uniform, z T, bounds func(T) table.Bounds) {
@@ -139,7 +139,7 @@ func (c *Closed) lower(high *big.Rat) {
 	}
 }
 
-// tail is docs/minimax.md, Theorems 1 and 2, for a loss that begins at depth number first.
+// tail is docs/results/minimax.md, Theorems 1 and 2, for a loss that begins at depth number first.
 func tail[T any](c *Closed, q *Question, f arith.Field[T], first int, power func(v int) T, bounds func(T) table.Bounds) {
 	if first > q.Depths() || q.N == 1 {
 		none := table.Bounds{Low: new(big.Rat), High: new(big.Rat)}
@@ -172,7 +172,7 @@ func tail[T any](c *Closed, q *Question, f arith.Field[T], first int, power func
 	c.raise(scale(f.Sub(one, f.Quo(one, f.Mul(n, p)))).Low)
 }
 
-// means is docs/losses.md for a prior of factors g. With c the loss, G = Σ g(u), G' = G - g(0), Z = Σ g(u) z^u, A = Σ z^u g(u) c(u),
+// means is docs/results/losses.md for a prior of factors g. With c the loss, G = Σ g(u), G' = G - g(0), Z = Σ g(u) z^u, A = Σ z^u g(u) c(u),
 // permute-and-flip's mean is
 //
 //	A · { [G^n - (G-Z)^n]/Z - [G'^n - (G-Z)^n]/Z' } / (G^n - G'^n),  Z' = Z - g(0),
@@ -239,7 +239,7 @@ const (
 	FromSomeOn              // from some ε > 0 on, and not below
 )
 
-// FlipOptimal says by docs/losses.md, Theorem 1, and docs/resolution.md, Theorem 5, where permute-and-flip has the least mean loss under
+// FlipOptimal says by docs/results/losses.md, Theorem 1, and docs/results/resolution.md, Theorem 5, where permute-and-flip has the least mean loss under
 // the question's prior, at whatever level of constraints: on the lattice of step 2Δ for product priors, on finer ones where it never is.
 func (q Question) FlipOptimal() (Where, error) {
 	if err := q.check(); err != nil {

@@ -90,7 +90,7 @@ func TestTheoremsAgreeWithPrograms(t *testing.T) {
 			check(variant.Question{N: n, K: 2, L: 2, Loss: loss, Worst: true, Neighbors: true}, "3/2")
 		}
 		check(variant.Question{N: n, K: 1, L: 2, Loss: variant.Square(), Prior: uneven, Neighbors: true}, "3/2")
-		for _, loss := range []variant.Loss{variant.Mean(), tailHalf} { // Theorem 5 of docs/resolution.md
+		for _, loss := range []variant.Loss{variant.Mean(), tailHalf} { // Theorem 5 of docs/results/resolution.md
 			for _, monotone := range []bool{false, true} {
 				for _, e := range []string{"9/8", "4"} {
 					check(variant.Question{N: n, K: 2, L: 2, Loss: loss, Prior: rho, Neighbors: true, Monotone: monotone}, e)

@@ -34,7 +34,7 @@ func priceBound(t *testing.T, q variant.Question, optimum *big.Rat) *big.Rat {
 // small is a δ within the first linear piece of the curves that are asked for it.
 const small = "1e-12"
 
-// docs/approximate.md, Theorem 2 and what is computed beside Theorem 3: the price at δ = 0 never exceeds the bound, and mostly equals it.
+// docs/results/approximate.md, Theorem 2 and what is computed beside Theorem 3: the price at δ = 0 never exceeds the bound, and mostly equals it.
 func TestPriceAtZero(t *testing.T) {
 	rho, err := variant.Geometric(big.NewRat(2, 3))
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestPriceAtZero(t *testing.T) {
 	assert.Equal(t, 191, equal)
 }
 
-// y returns Y_j of docs/threshold.md: Y_1 = 0, Y_{j+1} = A - B' Y_j.
+// y returns Y_j of docs/results/threshold.md: Y_1 = 0, Y_{j+1} = A - B' Y_j.
 func y(a, b *big.Rat, j int) *big.Rat {
 	x := new(big.Rat)
 	for range j - 1 {
@@ -111,7 +111,7 @@ func power(x *big.Rat, n int) *big.Rat {
 	return out
 }
 
-// docs/approximate.md, Corollary: the price where permute-and-flip is optimal as z Σ λ / |Q| over the rows (P), and for k = 1 in closed form.
+// docs/results/approximate.md, Corollary: the price where permute-and-flip is optimal as z Σ λ / |Q| over the rows (P), and for k = 1 in closed form.
 func TestPriceFromTheRecurrence(t *testing.T) {
 	for _, c := range []struct {
 		n, k int
@@ -209,7 +209,7 @@ func linearUntil(t *testing.T, q variant.Question) *big.Rat {
 	return most.Quo(most, den.Sub(big.NewRat(1, 1), den))
 }
 
-// docs/approximate.md: up to linearUntil the optimum falls in proportion to δ, and beyond more slowly.
+// docs/results/approximate.md: up to linearUntil the optimum falls in proportion to δ, and beyond more slowly.
 func TestWhereTheLineEnds(t *testing.T) {
 	slowtest.Only(t)
 	for _, c := range []struct {
@@ -247,7 +247,7 @@ func TestWhereTheLineEnds(t *testing.T) {
 	}
 }
 
-// docs/approximate.md, Theorem 4: two candidates, a_v = max(0, z^v/2 - δ(z + … + z^v)) for the worse one, whatever the prior and the loss.
+// docs/results/approximate.md, Theorem 4: two candidates, a_v = max(0, z^v/2 - δ(z + … + z^v)) for the worse one, whatever the prior and the loss.
 func TestTwoCandidatesApproximately(t *testing.T) {
 	rho, err := variant.Geometric(big.NewRat(3, 2))
 	require.NoError(t, err)
@@ -292,7 +292,7 @@ func TestTwoCandidatesApproximately(t *testing.T) {
 	}
 }
 
-// docs/approximate.md, Theorem 1: an (ε,δ)-DP table mixed with the uniform choice satisfies every privacy row; with a little less of it, it need not.
+// docs/results/approximate.md, Theorem 1: an (ε,δ)-DP table mixed with the uniform choice satisfies every privacy row; with a little less of it, it need not.
 func TestMixingMakesPure(t *testing.T) {
 	tight := 0
 	for _, c := range []variant.Question{{N: 3, K: 2, L: 1, Epsilon: exp(t, "3/2")}, {N: 4, K: 2, L: 1, Epsilon: exp(t, "2")}, {N: 3, K: 1, L: 2, Epsilon: exp(t, "5/4")}} {
@@ -327,7 +327,7 @@ func TestMixingMakesPure(t *testing.T) {
 	assert.Positive(t, tight)
 }
 
-// docs/approximate.md, Theorem 5: opt(δ) >= z^k U - kδ(1-z^k)/(e^ε-1).
+// docs/results/approximate.md, Theorem 5: opt(δ) >= z^k U - kδ(1-z^k)/(e^ε-1).
 func TestBoundWithoutTheNumberOfCandidates(t *testing.T) {
 	for _, c := range []variant.Question{{N: 2, K: 2, L: 1}, {N: 4, K: 1, L: 1}, {N: 12, K: 1, L: 1}, {N: 4, K: 3, L: 1}} {
 		for _, e := range []string{"11/10", "3/2"} {

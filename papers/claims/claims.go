@@ -1,6 +1,6 @@
 // Package claims is the ledger: what the sources and the project state about private selection and private stopping,
 // and what a computation says of each statement. The statements stand in the folder statements, a file for each source; a check is a small function that computes
-// its verdict anew each time it runs; nothing is looked up. docs/claims.md is generated from the entries.
+// its verdict anew each time it runs; nothing is looked up. papers/docs/claims.md is generated from the entries.
 //
 // A verdict holds on the domain that it names. "refuted" comes with a witness, and with the source's own quantifiers in the statement, so that
 // a reader can check that the witness contradicts what the source says and not what somebody made of it.

@@ -15,11 +15,11 @@ import (
 	"optratio/internal/slowtest"
 )
 
-var update = flag.Bool("update", false, "rewrite the lists of docs/claims.md with what the ledger computes now")
+var update = flag.Bool("update", false, "rewrite the lists of papers/docs/claims.md with what the ledger computes now")
 
-const document = "../../docs/claims.md"
+const document = "../docs/claims.md"
 
-// Every entry is computed, and docs/claims.md states what came out. Nothing is undecided: a check that fails or panics would be.
+// Every entry is computed, and papers/docs/claims.md states what came out. Nothing is undecided: a check that fails or panics would be.
 func TestDocument(t *testing.T) {
 	slowtest.Only(t)
 	for _, source := range Sources() {

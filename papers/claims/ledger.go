@@ -113,12 +113,12 @@ func Sources() []Source {
 	return out
 }
 
-// begin and end mark a source's section in docs/claims.md.
+// begin and end mark a source's section in papers/docs/claims.md.
 func begin(s Source) string { return fmt.Sprintf("<!-- ledger: %s -->\n", s) }
 
 const end = "<!-- end -->\n"
 
-// Markdown returns the sections of docs/claims.md that list the results, one section for each source that has any.
+// Markdown returns the sections of papers/docs/claims.md that list the results, one section for each source that has any.
 func Markdown(results []Result) string {
 	var b strings.Builder
 	for _, t := range titles {

@@ -140,7 +140,7 @@ func ratios(ctx context.Context, n, k int, e mechanisms.Epsilon, o lattice.Objec
 	return a.Mechanisms[0], a.Mechanisms[1]
 }
 
-// optimalFrom checks that permute-and-flip is optimal at a rational e^ε, by exact programs, and at a decimal ε on many more lattices by the criterion that docs/threshold.md proves.
+// optimalFrom checks that permute-and-flip is optimal at a rational e^ε, by exact programs, and at a decimal ε on many more lattices by the criterion that docs/results/threshold.md proves.
 func optimalFrom(exp, eps string) check {
 	return func(t *tally) Finding {
 		sizes := [][2]int{{2, 3}, {3, 2}, {3, 4}, {4, 3}, {5, 2}}

@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of docs/figures.md and docs/zcdp.md")
+var update = flag.Bool("update", false, "rewrite the tables of papers/docs/figures.md and docs/results/zcdp.md")
 
-// TestDocument: the tables of docs/figures.md are those of the specs, and the pictures it shows are small and there.
+// TestDocument: the tables of papers/docs/figures.md are those of the specs, and the pictures it shows are small and there.
 func TestDocument(t *testing.T) {
-	const document, begin, end = "../../docs/figures.md", "<!-- tables -->\n", "<!-- end of tables -->"
+	const document, begin, end = "../docs/figures.md", "<!-- tables -->\n", "<!-- end of tables -->"
 	var b strings.Builder
 	part := ""
 	for _, s := range Specs() {

@@ -21,7 +21,7 @@ func at(t *testing.T, f *Figure, panel int, name string, x float64) float64 {
 	return math.NaN()
 }
 
-// TestBimodalScenarios: errors of scenarios 1 to 3 as docs/scenarios.md has them.
+// TestBimodalScenarios: errors of scenarios 1 to 3 as papers/docs/scenarios.md has them.
 func TestBimodalScenarios(t *testing.T) {
 	f := drawn(t, "het-1", "mechanism", "rnm-exponential,gem,mgem,rs,rnmh,uniform", "eps", "1,2")
 	for _, c := range []struct {

@@ -299,7 +299,7 @@ func drawPrivateStopping(ctx context.Context, a *Args) *Figure {
 }
 
 // lawBound bounds the probability of taking the best of n under (ε, 0)-privacy, by whatever means: 1/Σ_k z^⌈(k-1)/l⌉, z = e^-ε, as the k-th best has at
-// least z^⌈(k-1)/l⌉ times that probability (docs/stopping.md).
+// least z^⌈(k-1)/l⌉ times that probability (docs/results/stopping.md).
 func lawBound(n, l int, eps float64) float64 {
 	sum := 0.0
 	for k := n; k >= 1; k-- {
@@ -309,7 +309,7 @@ func lawBound(n, l int, eps float64) float64 {
 }
 
 // constantRate is the limit, for many candidates, of the success of the private rule that stops at a constant rate: (1-ζ)(1-e^{-ζ/(1-ζ)}), ζ = e^{-ε/l}
-// (docs/stopping.md).
+// (docs/results/stopping.md).
 func constantRate(eps float64, l int) float64 {
 	z := math.Exp(-eps / float64(l))
 	return (1 - z) * -math.Expm1(-z/(1-z))

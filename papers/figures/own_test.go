@@ -24,7 +24,7 @@ func TestThresholdCurve(t *testing.T) {
 	}
 }
 
-// TestWorstRatios: values of docs/levels.md, and that monotonicity brings the optimum closer.
+// TestWorstRatios: values of docs/results/levels.md, and that monotonicity brings the optimum closer.
 func TestWorstRatios(t *testing.T) {
 	f := drawn(t, "worst-ratio", "n", "3", "k", "3", "eps-range", "0.3:0.4", "points", "11")
 	paper, monotone := f.each()[0].Cells, f.each()[1].Cells
@@ -35,7 +35,7 @@ func TestWorstRatios(t *testing.T) {
 	assert.InDelta(t, 1856.0/1845, monotone.Z[0][0], 5e-4)
 }
 
-// TestResolutionCurve: digits of docs/resolution.md at (3,3), ε = 1, and that at L = 1 geometric noisy max is permute-and-flip.
+// TestResolutionCurve: digits of docs/results/resolution.md at (3,3), ε = 1, and that at L = 1 geometric noisy max is permute-and-flip.
 func TestResolutionCurve(t *testing.T) {
 	f := drawn(t, "resolution", "k", "3")
 	pf, geo := series(t, f, "pf"), series(t, f, "geo")
@@ -44,7 +44,7 @@ func TestResolutionCurve(t *testing.T) {
 	assert.InDelta(t, pf.Y[0], geo.Y[0], 1e-6)
 }
 
-// TestPrivateStoppingCurve: values of docs/stopping.md at n = 10.
+// TestPrivateStoppingCurve: values of docs/results/stopping.md at n = 10.
 func TestPrivateStoppingCurve(t *testing.T) {
 	f := drawn(t, "private-stopping", "n", "5,10")
 	best, mix := series(t, f, "best private rule"), series(t, f, "best p-mix of the secretary rule")
@@ -108,7 +108,7 @@ func TestEndsEncloseTheNumber(t *testing.T) {
 	}
 }
 
-// TestEqualRhoCurve: values of docs/zcdp.md at ρ = 0.1, and what it proves: the exponential mechanism is ahead for every number of candidates.
+// TestEqualRhoCurve: values of docs/results/zcdp.md at ρ = 0.1, and what it proves: the exponential mechanism is ahead for every number of candidates.
 func TestEqualRhoCurve(t *testing.T) {
 	f := drawn(t, "optratio-rho", "n", "2,50", "rho-range", "0.1:2", "points", "2")
 	assert.InDelta(t, 0.501049, series(t, f, "pf").Y[0], 1e-6)

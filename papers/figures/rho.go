@@ -75,7 +75,7 @@ func drawRho(ctx context.Context, a *Args) *Figure {
 	errors.Series = append(errors.Series, sample("equal", Reference, []float64{from, to}, func(float64) float64 { return 1 }))
 	return &Figure{
 		Title:    "At equal ρ the exponential mechanism is ahead",
-		Subtitle: fmt.Sprintf("Each mechanism runs at the largest parameter at which it is ρ-zCDP for all real scores and any number of candidates (docs/zcdp.md). Left: mean error of permute-and-flip (pf) over that of the exponential mechanism (em) on the lattice of n candidates, step 2Δ and depth %d steps. Right: the parameters; geo is geometric noisy max. Certified to a relative 1e-9.", k),
+		Subtitle: fmt.Sprintf("Each mechanism runs at the largest parameter at which it is ρ-zCDP for all real scores and any number of candidates (docs/results/zcdp.md). Left: mean error of permute-and-flip (pf) over that of the exponential mechanism (em) on the lattice of n candidates, step 2Δ and depth %d steps. Right: the parameters; geo is geometric noisy max. Certified to a relative 1e-9.", k),
 		Panels:   [][]*Panel{{errors, parameters}}, Height: 220,
 	}
 }

@@ -20,10 +20,10 @@ import (
 	"optratio/verify"
 )
 
-// TestZCDPDocument: the tables of docs/zcdp.md.
+// TestZCDPDocument: the tables of docs/results/zcdp.md.
 func TestZCDPDocument(t *testing.T) {
 	slowtest.Only(t)
-	const document = "../../docs/zcdp.md"
+	const document = "../../docs/results/zcdp.md"
 	data, err := os.ReadFile(document)
 	require.NoError(t, err)
 	text := string(data)
@@ -215,7 +215,7 @@ func TestMoreCandidatesCanBeWorseOnLattices(t *testing.T) {
 	}
 }
 
-// TestExponentialMechanismIsAheadAtEqualRho: Theorem 4 of docs/zcdp.md, on every orbit of some lattices: the quotient of the distributions falls with the depth,
+// TestExponentialMechanismIsAheadAtEqualRho: Theorem 4 of docs/results/zcdp.md, on every orbit of some lattices: the quotient of the distributions falls with the depth,
 // at the parameter ε + ln(2 - e^{-ε}), and does not at one that is clearly smaller.
 func TestExponentialMechanismIsAheadAtEqualRho(t *testing.T) {
 	for _, eps := range []float64{0.05, 0.5, 1, 3, 8} {

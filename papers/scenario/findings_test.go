@@ -30,7 +30,7 @@ func split(t testing.TB, number, better int) *Trials {
 	return trials
 }
 
-// App. E, figure 13 (ε = 2): what docs/scenarios.md says of it. Those with quadrature are asked at some of the splits only, unless long tests are wanted.
+// App. E, figure 13 (ε = 2): what papers/docs/scenarios.md says of it. Those with quadrature are asked at some of the splits only, unless long tests are wanted.
 func TestSplitsOfTheSource(t *testing.T) {
 	last, widest, at := 0, 0.0, 0
 	for better := 1; better < Candidates; better++ {

@@ -134,7 +134,7 @@ func TestBoundNearTheOracle(t *testing.T) {
 	for _, c := range []struct {
 		budget int64
 		least  float64
-	}{{10_000, 0.59}, {1_000_000, 0.912}} { // medians of few runs scatter; docs/auditing.md has those of many
+	}{{10_000, 0.59}, {1_000_000, 0.912}} { // medians of few runs scatter; docs/reference/auditing.md has those of many
 		t.Run(strconv.FormatInt(c.budget, 10), func(t *testing.T) {
 			var bounds []float64
 			above := 0
@@ -185,7 +185,7 @@ func responseLaw(eps float64) law {
 	}
 }
 
-// TestAThousandAudits is TestFalseAlarms with as many audits as docs/auditing.md reports.
+// TestAThousandAudits is TestFalseAlarms with as many audits as docs/reference/auditing.md reports.
 func TestAThousandAudits(t *testing.T) {
 	slowtest.Only(t)
 	t.Setenv("AUDIT_RUNS", "1000")

@@ -14,12 +14,12 @@ import (
 	"optratio/verify"
 )
 
-// docs/gallery.md shows bugs of published implementations. Each has a subject of the same mathematical behaviour in testdata/gallery; the audit
+// docs/results/gallery.md shows bugs of published implementations. Each has a subject of the same mathematical behaviour in testdata/gallery; the audit
 // finds what the page says it finds.
 func TestPublishedBugs(t *testing.T) {
 	slowtest.Only(t)
 	gallery := buildGallery(t)
-	text, err := os.ReadFile("../../docs/gallery.md")
+	text, err := os.ReadFile("../../docs/results/gallery.md")
 	require.NoError(t, err)
 	page := string(text)
 	// e^(1420/2) overflows, e^(1419/2) does not

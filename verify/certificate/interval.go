@@ -12,8 +12,8 @@ import (
 	"optratio/number/interval"
 )
 
-// magicInterval is the first line of a certificate of a bound on permute-and-flip's ratio for all ε of a range. docs/certificate.md has the format
-// and docs/map.md the theorems.
+// magicInterval is the first line of a certificate of a bound on permute-and-flip's ratio for all ε of a range. docs/reference/certificate.md has the format
+// and docs/results/map.md the theorems.
 const magicInterval = "optratio-interval 1"
 
 // intervalCertificate is what such a file holds: a range of z = e^-ε in parts that follow each other.

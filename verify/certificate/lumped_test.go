@@ -240,7 +240,7 @@ func lumpedText(n, k int, lines ...string) string {
 	return lumpedDraft(n, k, lines...).claim("optimum", "0", "100").String()
 }
 
-// TestFormOfClasses: the numbers are those of the statements in docs/certificate.md.
+// TestFormOfClasses: the numbers are those of the statements in docs/reference/certificate.md.
 func TestFormOfClasses(t *testing.T) {
 	good := []string{"ask 0 2", "class 0", "class 1/2"}
 	if rep := check(t, lumpedText(3, 2, good...)); !rep.Valid {

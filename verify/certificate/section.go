@@ -10,7 +10,7 @@ import (
 )
 
 // magicSection is the first line of version 3. What such a file is about and how it is proved is a section of the format, which its second line names;
-// docs/certificate.md has all of them.
+// docs/reference/certificate.md has all of them.
 const magicSection = "optratio-certificate 3"
 
 // section is a file of version 3: a problem with its proof.

@@ -12,7 +12,7 @@ import (
 )
 
 // magicTable is the first line of version 2, for lattices of other steps, other losses and priors, and the worst score vector. It
-// holds multipliers of rows and a table of probabilities; docs/certificate.md has the format.
+// holds multipliers of rows and a table of probabilities; docs/reference/certificate.md has the format.
 const magicTable = "optratio-certificate 2"
 
 // tableCertificate is what a file of version 2 holds, and with it the program.

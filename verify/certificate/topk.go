@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// topK is the best choice of T of n candidates at once, on the lattice Q(n,k) of score vectors up to symmetry (docs/topk.md). Inputs are the count vectors m in descending
+// topK is the best choice of T of n candidates at once, on the lattice Q(n,k) of score vectors up to symmetry (docs/results/topk.md). Inputs are the count vectors m in descending
 // lexicographic order, with weight N(m). Cells are the ways to choose: t_v of the m_v candidates at each depth v, Σ t_v = T, in descending lexicographic order; such a cell
 // has Π C(m_v, t_v) sets. Its loss is the sum of the chosen depths minus the least sum that T candidates have. Neighbors are the vectors of Q(n,k) whose
 // depths are higher by 0 or 1 after a shift; a set has at one of them at least z times its probability at the other.

@@ -1,4 +1,4 @@
-// Package text writes the lines of certificates, in the format of docs/certificate.md. The packages that find proofs use it; the checker does not, and shares
+// Package text writes the lines of certificates, in the format of docs/reference/certificate.md. The packages that find proofs use it; the checker does not, and shares
 // nothing with it.
 package text
 
