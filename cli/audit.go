@@ -25,6 +25,7 @@ type auditFlags struct {
 	epsilon                                 epsilonFlags
 	domain, neighbors, sensitivity, inputs  string
 	property, against, precision, budgetStr string
+	slack                                   string
 	confidence, until, outcomes             string
 	shifted, cleanEnv                       bool
 	seed                                    uint64
@@ -46,8 +47,9 @@ and answers one line each: {"pmf":[0.6,0.3,0.1]}, in numbers or strings "p/q". A
 "samples":N and answers {"counts":[…]}, with --outcomes labels {"counts":{"a":12,"nobody":3}}, with --outcomes real
 {"values":[…]}. With --outcomes labels, probabilities are stated as {"pmf":{"a":0.5,"nobody":"1/2"}}. Errors, crashes, NaN and silence are findings.
 
-JSON numbers stand for any real number within --pmf-precision of them. A property of stated probabilities is violated
-where no reading satisfies it. A sampler gives a lower bound on ε at --confidence; one that keeps
+JSON numbers stand for any real number within --pmf-precision of them. A property of stated probabilities is proved where
+every reading of the numbers has it, violated where none has, and undecided otherwise, with exit code 3; ε may be exceeded by --slack.
+The exit code is about what --property names, by default dp, and about the answers; the others are facts then. A sampler gives a lower bound on ε at --confidence; one that keeps
 within its ε is never proved to, and exits 0. Of samplers, --property takes dp, symmetry, shift, monotone and
 bounded-range; these are tests, which share what --confidence leaves to chance.
 
@@ -78,7 +80,8 @@ R-zCDP and bounded range R; of a sampler, they are violated where a lower bound 
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, monotonic, or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]; of inputs 0,3 or [A,B], with a distance 0,3,2")
 	fs.BoolVar(&f.shifted, "shifted", false, "with --pmf-file: rows are neighbors also if they are after a shift")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ")
-	fs.StringVar(&f.property, "property", "", "properties, by name (default dp,symmetry,shift,monotone,sum,dominates-em; of samplers dp)")
+	fs.StringVar(&f.property, "property", "", "properties, by name (default dp, with the others that are decided at once as facts that do not change the exit code; of samplers dp)")
+	fs.StringVar(&f.slack, "slack", "", slackUsage)
 	f.target.add(c)
 	fs.StringVar(&f.against, "against", "", "compare with this mechanism's probabilities")
 	fs.StringVar(&f.precision, "pmf-precision", "1e-9", "relative precision of the probabilities")
@@ -138,12 +141,6 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 		}
 	}
 	if f.sampleExec == "" && (f.outcomes == audit.Labels || f.inputs != "") {
-		if f.property == "" {
-			o.Properties = slices.Clone(audit.OfLabels[:3])
-			if f.target.delta != "" || f.inputs != "" { // a bounded range implies ε-DP, which is not claimed then
-				o.Properties = []verify.Property{verify.DP, verify.Sum}
-			}
-		}
 		for _, p := range o.Properties {
 			if !slices.Contains(audit.OfLabels, p) {
 				return o, command.Usagef("--property %s: %s is about candidates, and --outcomes are labels", command.Quoted(f.property), p)
@@ -169,7 +166,10 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if f.sampleExec != "" && f.target.delta != "" {
 		return o, command.Usagef("--delta: samples do not bound it; give --pmf-exec or --pmf-file, or leave it out")
 	}
-	if o.Delta, o.Properties, err = f.target.approximate(o.Properties, f.property == ""); err != nil {
+	if o.Delta, err = f.target.approximate(o.Properties); err != nil {
+		return o, err
+	}
+	if o.Slack, err = parseSlack(f.slack); err != nil {
 		return o, err
 	}
 	if f.against != "" {
@@ -225,6 +225,8 @@ func (f *auditFlags) run(ctx context.Context) error {
 		return err
 	}
 	shown, done := command.Progress(f.Streams, "audit")
+	decided := verify.Options{Properties: o.Properties, Facts: o.Facts, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
+	decided.Complete()
 	o.Progress = func(n int64) { shown("%d questions", n) }
 	r, err := command.Settle(ctx, func() (*audit.Report, error) {
 		switch {
@@ -236,7 +238,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 		return f.table(ctx, o)
 	}, func(why string) *audit.Report {
 		return &audit.Report{Report: verify.Report{
-			Mechanism: f.pmfExec + f.sampleExec + f.pmfFile, Domain: cmp.Or(f.inputs, f.domain), Claimed: o.Epsilon.Number(), Properties: nothingDecided(o.Properties, why),
+			Mechanism: f.pmfExec + f.sampleExec + f.pmfFile, Domain: cmp.Or(f.inputs, f.domain), Claimed: o.Epsilon.Number(), Properties: nothingDecided(decided.Properties, decided.Facts, why),
 		}}
 	})
 	done()
@@ -306,6 +308,9 @@ func printAudit(w io.Writer, r *audit.Report, eps, units string) {
 		fmt.Fprintf(w, "ε is at least %s with confidence %g, from %d samples; claimed: %s\n", r.LowerBound, confidence, r.Samples, r.Claimed)
 	case r.TightEps.IsValid():
 		fmt.Fprintf(w, "tight ε %s; claimed: %s\n", r.TightEps, r.Claimed)
+		if r.DomainEps.IsValid() && r.DomainEps.String() != r.TightEps.String() {
+			fmt.Fprintf(w, "tight ε %s on the domain alone, without the side set\n", r.DomainEps)
+		}
 		if dp := r.Find(verify.DP); dp != nil && dp.Attained != nil && dp.Witness != nil {
 			fmt.Fprintf(w, "the tight ε is attained at %s\n", dp.Attained)
 		}

@@ -28,9 +28,9 @@ func newCalibrate(s command.Streams) *cobra.Command {
 		Use:   "calibrate --mechanism NAME (-n N -k K | --domain FILE | --domain real) (--eps E | --exp-eps A/B | --rho R)",
 		Short: "The largest parameter at which a mechanism is ε-DP, or ρ-zCDP",
 		Long: `The largest parameter ε' of a mechanism at which it is E-DP (or R-zCDP) on the lattice Q(n,k), or on given score
-vectors and their neighbors. Where it is a theorem that the mechanism is ε-DP for all scores at ε' = ε and at no larger
-one, that is the answer. Otherwise the domain decides, by bisection: the mechanism meets the target there at the
-lower end of what is printed, and misses it at the upper end; nothing is said of other parameters and scores.
+vectors and their neighbors. The domain decides, by bisection: the mechanism meets the target there at the
+lower end of what is printed, and misses it at the upper end; nothing is said of other parameters and scores. Beside it
+stands the largest parameter for all real scores, where a theorem knows it.
 --domain real with --rho gives the parameter for all real scores and any number of candidates, which theorems know for
 pf, em and geo.
 
@@ -142,8 +142,11 @@ func printCalibration(w io.Writer, r *verify.Calibration, target, units string) 
 		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met for all %sscores at the lower end, and missed at the upper end\n", r.Parameter, command.Choose(r.Monotonic, "monotonic ", ""))
 		return
 	}
+	if r.AllScores.IsValid() {
+		defer fmt.Fprintf(w, "for all real %sscores: parameter ε' = %s, by theorem\n", command.Choose(r.Monotonic, "monotonic ", ""), r.AllScores)
+	}
 	if r.Proof == verify.ByTheorem {
-		fmt.Fprintf(w, "parameter ε' = %s: by theorem it is ε-DP for all %sscores then, and at no larger parameter\n", r.Parameter, command.Choose(r.Monotonic, "monotonic ", ""))
+		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met there then, and at no larger parameter\n", r.Parameter)
 		return
 	}
 	fmt.Fprintf(w, "parameter ε' = %s, from %d parameters that were decided\n", r.Parameter, r.Tried)

@@ -72,7 +72,7 @@ func (f *targetFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.delta, "delta", "", "decide (ε,δ)-DP with this δ, a decimal or fraction from 0 to 1: approximate-dp, by default in the place of dp")
 }
 
-// parse returns the targets, nil where none is given, and the properties with those that they are about.
+// parse returns the targets, nil where none is given, and the properties, where some are named, with those that they are about.
 func (f *targetFlags) parse(properties []verify.Property) (rho, bounded *big.Rat, all []verify.Property, err error) {
 	for _, t := range []struct {
 		name, text string
@@ -87,32 +87,36 @@ func (f *targetFlags) parse(properties []verify.Property) (rho, bounded *big.Rat
 			return nil, nil, nil, command.Usagef("--%s %s: give a decimal >= 0 such as 0.125", t.name, command.Quoted(t.text))
 		}
 		*t.to = r
-		if !slices.Contains(properties, t.property) {
+		if len(properties) > 0 && !slices.Contains(properties, t.property) {
 			properties = append(properties, t.property)
 		}
 	}
 	return rho, bounded, properties, nil
 }
 
-// approximate returns --delta, nil where it is not given, and the properties with approximate-dp, which takes the place of dp among the defaults.
-// A δ of 0, which is ε-DP, is never meant by leaving it out.
-func (f *targetFlags) approximate(properties []verify.Property, byDefault bool) (delta *big.Rat, all []verify.Property, err error) {
-	if f.delta == "" {
-		if slices.Contains(properties, verify.ApproximateDP) {
-			err = command.Usagef("--property %s: it is about a δ; give --delta too, such as --delta 1e-6", verify.ApproximateDP)
-		}
-		return nil, properties, err
+// approximate returns --delta, nil where it is not given. A δ of 0, which is ε-DP, is never meant by leaving it out.
+func (f *targetFlags) approximate(properties []verify.Property) (delta *big.Rat, err error) {
+	if f.delta != "" {
+		return parseDelta(f.delta)
 	}
-	delta, err = parseDelta(f.delta)
-	at := slices.Index(properties, verify.DP)
-	switch {
-	case slices.Contains(properties, verify.ApproximateDP):
-	case byDefault && at >= 0:
-		properties[at] = verify.ApproximateDP
-	default:
-		properties = append(properties, verify.ApproximateDP)
+	if slices.Contains(properties, verify.ApproximateDP) {
+		err = command.Usagef("--property %s: it is about a δ; give --delta too, such as --delta 1e-6", verify.ApproximateDP)
 	}
-	return delta, properties, err
+	return nil, err
+}
+
+const slackUsage = "by how much the upper end of the tight ε may exceed ε (default: 1e-6 of ε for numbers that are not exact, and 0 for exact ones)"
+
+// parseSlack reads --slack, nil where it is not given.
+func parseSlack(text string) (*big.Rat, error) {
+	if text == "" {
+		return nil, nil
+	}
+	r, err := decimal.ParseNumber(text)
+	if err != nil || r.Sign() < 0 {
+		return nil, command.Usagef("--slack %s: give a decimal >= 0 such as 1e-6", command.Quoted(text))
+	}
+	return r, nil
 }
 
 // parseProperties reads --property.

@@ -78,15 +78,17 @@ func writeJUnit(w io.Writer, title string, report *verify.Report, findings []aud
 				text += "\n  " + f.String()
 			}
 		}
-		switch p.Verdict {
-		case verify.Violated:
+		switch {
+		case p.Fact: // passes, whatever it is
+			c.Out = text
+		case p.Verdict == verify.Violated:
 			message := cmp.Or(p.Remark(), string(p.Verdict))
 			if p.Witness != nil {
 				message = "fails at " + p.Witness.String()
 			}
 			c.Failure = &junitNote{message, string(p.Verdict), text}
 			suite.Failures++
-		case verify.Undecided:
+		case p.Verdict == verify.Undecided:
 			c.Skipped = &junitNote{Message: strings.TrimSuffix("undecided: "+p.Remark(), ": ")}
 			suite.Skipped++
 		default:

@@ -25,6 +25,7 @@ type verifyFlags struct {
 	epsilon                epsilonFlags
 	property, orders, step string
 	cert                   string
+	slack                  string
 	monotonic              bool
 	target                 targetFlags
 	junit                  junitFlag
@@ -37,7 +38,8 @@ func newVerify(s command.Streams) *cobra.Command {
 		Short: "Decide exactly which properties a mechanism has on a lattice",
 		Long: `Decide exactly, on every score vector of n candidates with best score 0 and steps of 2Δ (--step: finer
 ones) down to -2Δk, and all neighbors among them, whether a mechanism is ε-DP, symmetric, shift-invariant, monotone, and
-never worse than the exponential mechanism. Says how private it is (tight ε, with the pair that attains it)
+never worse than the exponential mechanism. The exit code is about what --property names, by default dp; the others are
+facts then, which the mechanism has or does not have. Says how private it is (tight ε, with the pair that attains it)
 and shows the smallest witness of what fails. Also: bounded-range, dominates-em-mean, rdp, zcdp. With
 --rho R it decides R-zCDP, with --range R bounded range R (by default at most ε). With --delta D it decides (ε,D)-DP instead of
 ε-DP, and says which δ would do.
@@ -57,7 +59,8 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
 	}
 	fs := c.Flags()
 	f.epsilon.add(c)
-	fs.StringVar(&f.property, "property", "", "properties, by name (default dp,symmetry,shift,monotone,sum,dominates-em)")
+	fs.StringVar(&f.property, "property", "", "properties, by name (default dp, with symmetry, shift, monotone, sum and dominates-em as facts that do not change the exit code)")
+	fs.StringVar(&f.slack, "slack", "", slackUsage)
 	fs.StringVar(&f.step, "step", "2delta", "distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; -k counts steps of 2Δ all the same")
 	fs.StringVar(&f.orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
 	f.target.add(c)
@@ -93,9 +96,13 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 			return j, command.Usagef("--orders: %s is below 1, give orders of at least 1", a.RatString())
 		}
 	}
-	if j.options.Delta, j.options.Properties, err = f.target.approximate(j.options.Properties, f.property == ""); err != nil {
+	if j.options.Delta, err = f.target.approximate(j.options.Properties); err != nil {
 		return j, err
 	}
+	if j.options.Slack, err = parseSlack(f.slack); err != nil {
+		return j, err
+	}
+	j.options.Complete()
 	if f.domain == "lattice" {
 		if j.options.Worst = f.neighbors == "worst"; !j.options.Worst && f.neighbors != "linf" {
 			return j, command.Usagef("--neighbors %s: on the lattice, give linf or worst", command.Quoted(f.neighbors))
@@ -136,7 +143,7 @@ func (f *verifyFlags) run(ctx context.Context) error {
 		}
 		return verify.Lattice(ctx, j.Claim, f.n, f.k, j.options)
 	}, func(why string) *verify.Report {
-		return &verify.Report{Mechanism: name, Domain: f.domain, Claimed: j.Epsilon.Number(), Properties: nothingDecided(j.options.Properties, why)}
+		return &verify.Report{Mechanism: name, Domain: f.domain, Claimed: j.Epsilon.Number(), Properties: nothingDecided(j.options.Properties, j.options.Facts, why)}
 	})
 	done()
 	if err != nil {
@@ -186,10 +193,10 @@ func (j *verifyJob) setting() verify.Setting {
 }
 
 // nothingDecided returns results that are all undecided.
-func nothingDecided(properties []verify.Property, why string) []verify.Result {
+func nothingDecided(asked, facts []verify.Property, why string) []verify.Result {
 	var out []verify.Result
-	for _, p := range properties {
-		out = append(out, verify.Result{Name: p, Verdict: verify.Undecided, Reason: why})
+	for i, p := range slices.Concat(asked, facts) {
+		out = append(out, verify.Result{Name: p, Verdict: verify.Undecided, Fact: i >= len(asked), Reason: why})
 	}
 	return out
 }
@@ -204,7 +211,7 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 	fmt.Fprintln(w, title)
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for _, r := range properties {
-		fmt.Fprintf(t, "%s\t%s\t%d checked\t%s\n", r.Name, r.Verdict, r.Checked, r.Remark())
+		fmt.Fprintf(t, "%s\t%s\t%d checked\t%s\n", r.Name, r.Word(), r.Checked, r.Remark())
 	}
 	t.Flush()
 	shown := false
@@ -236,7 +243,7 @@ func verdict(ctx context.Context, report *verify.Report) error {
 	var names []string
 	var reason string
 	for _, r := range report.Properties {
-		if r.Verdict == sum {
+		if r.Verdict == sum && !r.Fact {
 			names, reason = append(names, string(r.Name)), cmp.Or(reason, r.Reason)
 		}
 	}

@@ -26,7 +26,8 @@ type Target struct {
 
 // Calibration is the parameter ε' at which a mechanism reaches a target.
 //
-// By theorem, it is the largest one at which the mechanism is ε-DP, or ρ-zCDP, for all scores. On a domain, the mechanism was decided to meet the target at
+// By theorem, it is the largest one at which the mechanism is ε-DP, or ρ-zCDP, there; AllScores is the largest for all real scores, where a theorem
+// knows it. On a domain, the mechanism was decided to meet the target at
 // the lower end of Parameter, and to miss it at the upper end. That larger parameters always mean less privacy is not assumed: nothing is
 // claimed of parameters in between, nor of those beyond the upper end.
 type Calibration struct {
@@ -34,6 +35,7 @@ type Calibration struct {
 	Domain    string        `json:"domain"`
 	Monotonic bool          `json:"monotonic_scores,omitempty"` // the parameter is for running it with 2Δ replaced by Δ
 	Parameter number.Number `json:"parameter"`
+	AllScores number.Number `json:"all_scores"`
 	Proof     string        `json:"proof"`
 	Attained  *Witness      `json:"attained"` // the neighbors that are closest to missing the target at the lower end
 	Violated  *Witness      `json:"violated"` // those that miss it at the upper end
@@ -72,19 +74,25 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 		c.Gap = big.NewRat(1, 1e9)
 	}
 	out := &Calibration{Mechanism: c.Claim.Mechanism.Info().Name, Monotonic: c.Claim.Monotonic, Proof: ByDomain}
-	if c.tightForAllScores() {
-		// Q(2,1) has the pair at which permute-and-flip attains ε; for the exponential mechanism it is the limit of deep scores.
+	if c.AllScores {
+		err := c.byTheorem(ctx, out)
+		out.AllScores = out.Parameter
+		return out, err
+	}
+	low := new(big.Rat)
+	if out.AllScores = c.forAllScores(ctx); out.AllScores.IsValid() {
+		low, _ = out.AllScores.Lower()
+	}
+	if out.AllScores.IsValid() && c.Target.Rho == nil && len(c.Vectors) == 0 && c.K >= 1 && c.Claim.Mechanism == mechanisms.PermuteAndFlip() {
+		// Q(2,1) is in the lattice, where permute-and-flip attains whatever ε it runs at.
 		at, err := c.decide(ctx, out, c.Target.Epsilon)
-		if err != nil {
+		if err != nil && !errors.Is(err, lattice.ErrSize) {
 			return nil, err
 		}
 		out.Proof, out.Parameter, out.Attained = ByTheorem, c.Target.Epsilon.Number(), at.attained
 		return out, nil
 	}
-	if c.AllScores {
-		return out, c.byTheorem(ctx, out)
-	}
-	e := &ends{low: c.knownToMeet(ctx)}
+	e := &ends{low: low}
 	proposed, err := c.proposals(ctx, out)
 	if errors.Is(err, lattice.ErrSize) && e.low.Sign() > 0 {
 		out.Undecided, out.Parameter = err.Error(), number.Bounds(e.low, nil)

@@ -101,14 +101,20 @@ func decimalNear(x float64) *big.Rat {
 	return r
 }
 
-// knownToMeet returns a parameter at which the target is met on the lattice because it is met for all real scores, or 0; that takes milliseconds, and is had even where the time is up.
-func (c *Calibrator) knownToMeet(ctx context.Context) *big.Rat {
-	all := Calibration{}
-	if c.Target.Rho == nil || c.Target.Rho.Sign() <= 0 || len(c.Vectors) > 0 || c.byTheorem(context.WithoutCancel(ctx), &all) != nil {
-		return new(big.Rat)
+// forAllScores returns the largest parameter for all real scores, where a theorem gives it, otherwise no number. Target is met at it on every
+// domain. That takes milliseconds, and is had even where the time is up.
+func (c *Calibrator) forAllScores(ctx context.Context) number.Number {
+	if c.Target.Rho == nil {
+		if c.tightForAllScores() {
+			return c.Target.Epsilon.Number()
+		}
+		return number.Number{}
 	}
-	low, _ := all.Parameter.Lower()
-	return low
+	all := Calibration{}
+	if c.Target.Rho.Sign() <= 0 || len(c.Vectors) > 0 || c.byTheorem(context.WithoutCancel(ctx), &all) != nil {
+		return number.Number{}
+	}
+	return all.Parameter
 }
 
 // proposals returns parameters that are likely to be the ends of the enclosure.

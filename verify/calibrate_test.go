@@ -67,19 +67,31 @@ func TestCalibrationByTheorem(t *testing.T) {
 	half := Target{Epsilon: parse(t, "0.5")}
 	for _, name := range []string{"pf", "em"} {
 		r := calibrated(t, name, half)
-		assert.Equal(t, ByTheorem, r.Proof)
-		exact, ok := r.Parameter.Rat()
+		exact, ok := r.AllScores.Rat()
 		require.True(t, ok)
 		assert.Equal(t, "1/2", exact.RatString())
+		// On the lattice permute-and-flip attains its ε, and the exponential mechanism does not.
+		assert.Equal(t, name == "pf", r.Proof == ByTheorem)
+		low, _ := r.Parameter.Lower()
+		assert.Equal(t, name == "pf", low.Cmp(exact) == 0, "%s: %s", name, r.Parameter)
 	}
+	// e^ε = 2 on Q(2,4): (1+e^{-4x})/(1+e^{-3x})·e^x = 2.
+	two := Calibrator{Claim: problem(t, "em", "2"), Target: Target{Epsilon: parse(t, "2")}, N: 2, K: 4}
+	r, err := two.Calibrate(context.Background())
+	require.NoError(t, err)
+	assert.InDelta(t, 0.74522685, r.Parameter.Float64(), 1e-8)
+	assert.Equal(t, parse(t, "2").Number(), r.AllScores)
+	assert.Equal(t, ByDomain, r.Proof)
 	assert.NotNil(t, calibrated(t, "pf", half).Attained)
 
 	vectors := [][]*big.Rat{rats(t, "0", "0"), rats(t, "0", "-1"), rats(t, "0", "-2")}
 	c := Calibrator{Claim: problem(t, "pf", "0"), Target: half, Vectors: vectors, Gap: big.NewRat(1, 1000)}
 	all, err := c.Calibrate(context.Background())
 	require.NoError(t, err)
-	assert.Equal(t, ByTheorem, all.Proof)
-	assert.Equal(t, "0.5", all.Parameter.String())
+	assert.Equal(t, ByDomain, all.Proof)
+	assert.Equal(t, "0.5", all.AllScores.String())
+	least, _ := all.Parameter.Lower()
+	assert.Zero(t, least.Cmp(big.NewRat(1, 2)), "where all scores meet the target, these do")
 	for _, change := range []struct {
 		what string
 		make func(c *Calibrator)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/decimal"
 	"optratio/number"
 )
 
@@ -47,7 +48,7 @@ const (
 	ZCDP Property = "zcdp"
 )
 
-// Defaults are the properties checked where none are named.
+// Defaults are the properties checked where none are named: the first is asked for, the others are reported as facts.
 func Defaults() []Property {
 	return []Property{DP, Symmetry, Shift, Monotone, Sum, DominatesEM}
 }
@@ -60,11 +61,8 @@ func All() []Property {
 // ErrProperty is wrapped by errors about names of properties.
 var ErrProperty = errors.New("unknown property")
 
-// ParseProperties reads names; none give the defaults.
+// ParseProperties reads names; none give nil, which stands for the defaults.
 func ParseProperties(names []string) ([]Property, error) {
-	if len(names) == 0 {
-		return Defaults(), nil
-	}
 	var out []Property
 	for _, name := range names {
 		p := Property(name)
@@ -92,6 +90,7 @@ const (
 type Result struct {
 	Name     Property
 	Verdict  Verdict
+	Fact     bool     // nobody asked for it: it counts for no report's verdict (Options.Facts)
 	Checked  int64    // comparisons made
 	Reason   string   // why it is undecided, or how it was proved without comparisons
 	Witness  *Witness // of a violation
@@ -103,6 +102,8 @@ type Result struct {
 	Orders      []Order       // RDP; ZCDP: the one at which ρ is attained, where 1 stands for the limit of orders above it
 	Rho         number.Number // ZCDP: the least ρ, over all orders
 	TightDelta  number.Number // ApproximateDP: the least δ, at the ε that is claimed
+	Doubt       float64       // proved up to this part of the numbers, which are not known better (Options.Readings)
+	Relaxed     *Relaxed      // DP: where the tight ε is infinite because of tiny probabilities alone
 	Target      number.Number // ZCDP, bounded-range, ApproximateDP: the ρ, range or δ that the verdict is about, where one was given
 }
 
@@ -127,6 +128,12 @@ func (r Result) Remark() string {
 			parts[len(parts)-1] += " at order " + number.Exact(r.Orders[0].Alpha).Format(5)
 		}
 	}
+	if r.Relaxed != nil {
+		parts = append(parts, r.Relaxed.String())
+	}
+	if r.Doubt > 0 {
+		parts = append(parts, "up to the part "+decimal.Upper(new(big.Rat).SetFloat64(r.Doubt), 1)+" of the numbers, which are not known better")
+	}
 	if r.Target.IsValid() {
 		parts = append(parts, "wanted at most "+r.Target.String())
 	}
@@ -138,7 +145,7 @@ func (r Result) Remark() string {
 
 // String returns the verdict in one line, and its witness in another one where there is one.
 func (r Result) String() string {
-	text := fmt.Sprintf("%s: %s, %d checked", r.Name, r.Verdict, r.Checked)
+	text := fmt.Sprintf("%s: %s, %d checked", r.Name, r.Word(), r.Checked)
 	if remark := r.Remark(); remark != "" {
 		text += ", " + remark
 	}
@@ -146,6 +153,17 @@ func (r Result) String() string {
 		text += "\n  fails at " + r.Witness.String()
 	}
 	return text
+}
+
+// Word is the verdict, or of a fact whether the mechanism has the property.
+func (r Result) Word() string {
+	switch {
+	case r.Fact && r.Verdict == Proved:
+		return "has it"
+	case r.Fact && r.Verdict == Violated:
+		return "does not have it"
+	}
+	return string(r.Verdict)
 }
 
 // Report holds the verdicts on a mechanism.
@@ -180,11 +198,12 @@ func (r *Report) Find(p Property) *Result {
 	return nil
 }
 
-// Verdict sums up: violated where any property is, otherwise undecided where any is.
+// Verdict sums up the properties that were asked for: violated where any is, otherwise undecided where any is.
 func (r *Report) Verdict() Verdict {
 	v := Proved
 	for _, p := range r.Properties {
 		switch {
+		case p.Fact:
 		case p.Verdict == Violated:
 			return Violated
 		case p.Verdict == Undecided:
@@ -233,9 +252,12 @@ func (d *Domain) lacks(p Property) bool {
 	return d.Neighbors == nil
 }
 
-// Options steer a check. The zero value checks the defaults without limits.
+// Options steer a check. The zero value decides dp and reports the other defaults as facts, without limits.
 type Options struct {
+	// Properties are what is asked for. Without any it is dp, or approximate-dp where Delta is set, and Facts are the other defaults.
+	// Beside those that are named it is zcdp where Rho is set, bounded-range where Range is, and approximate-dp where Delta is.
 	Properties []Property
+	Facts      []Property // reported as well, but without weight in the report's verdict
 	Readings   bool       // values given Within bounds stand for any number there: proved is what holds for all choices of such numbers, violated what fails for all
 	Slack      *big.Rat   // what ε may be exceeded by; nil: nothing by exact numbers, and with Readings 1e-6 of ε by what readings leave open
 	MaxPrec    uint       // bits up to which enclosures are refined; 0: 1024
@@ -269,9 +291,9 @@ var errStop = errors.New("stop")
 // Check decides properties of the subject on the domain. em answers for the exponential mechanism and exp is
 // e^ε. Cancelling the context leaves what was not finished undecided.
 func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, opts Options) (*Report, error) {
-	if len(opts.Properties) == 0 {
-		opts.Properties = Defaults()
-	}
+	opts.Complete()
+	asked, facts := opts.Properties, opts.Facts
+	opts.Properties = slices.Concat(asked, facts)
 	if i := slices.IndexFunc(opts.Properties, func(p Property) bool { return !slices.Contains(All(), p) }); i >= 0 {
 		return nil, fmt.Errorf("%w %q, want some of %v", ErrProperty, opts.Properties[i], All())
 	}
@@ -315,10 +337,45 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 		}
 	}
 	report := &Report{Domain: dom.Name}
-	for _, p := range opts.Properties {
+	for i, p := range opts.Properties {
 		report.Properties = append(report.Properties, *found[p])
+		report.Properties[i].Fact = i >= len(asked)
 	}
 	return report, nil
+}
+
+// Complete fills in the properties that are asked for by default, and those that the targets ask for.
+func (o *Options) Complete() {
+	if len(o.Properties) == 0 {
+		o.Properties = []Property{DP}
+		if o.Delta != nil {
+			o.Properties[0] = ApproximateDP
+		}
+		if o.Facts == nil {
+			o.Facts = Defaults()[1:]
+		}
+	}
+	o.Properties = slices.Clone(o.Properties)
+	for _, t := range []struct {
+		target   *big.Rat
+		property Property
+	}{{o.Rho, ZCDP}, {o.Range, BoundedRange}, {o.Delta, ApproximateDP}} {
+		if t.target != nil && !slices.Contains(o.Properties, t.property) {
+			o.Properties = append(o.Properties, t.property)
+		}
+	}
+	o.Facts = slices.DeleteFunc(slices.Clone(o.Facts), func(p Property) bool { return slices.Contains(o.Properties, p) })
+}
+
+// Only returns the options for one property alone.
+func (o Options) Only(p Property) Options {
+	o.Properties, o.Facts = []Property{p}, nil
+	for target, property := range map[**big.Rat]Property{&o.Rho: ZCDP, &o.Range: BoundedRange, &o.Delta: ApproximateDP} {
+		if property != p {
+			*target = nil
+		}
+	}
+	return o
 }
 
 func proved(found map[Property]*Result, properties ...Property) bool {
@@ -473,9 +530,7 @@ func (t *tracker) finish(err error) error {
 		t.res.Verdict, t.res.Reason = Undecided, t.undecided
 	default:
 		t.res.Verdict = Proved
-		if doubt := t.doubted(); doubt != "" && t.res.Reason == "" {
-			t.res.Reason = doubt
-		}
+		t.res.Doubt = t.doubt
 	}
 	return nil
 }

@@ -16,11 +16,16 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	type common struct {
 		Name    Property `json:"name"`
 		Verdict Verdict  `json:"verdict"`
+		Asked   *bool    `json:"asked,omitempty"` // false of facts
 		Checked int64    `json:"checked"`
 		Reason  string   `json:"reason,omitempty"`
 		Witness *Witness `json:"witness"`
 	}
-	head := common{r.Name, r.Verdict, r.Checked, r.Reason, r.Witness}
+	var asked *bool
+	if r.Fact {
+		asked = new(bool)
+	}
+	head := common{r.Name, r.Verdict, asked, r.Checked, r.Reason, r.Witness}
 	var orders []order
 	for _, o := range r.Orders {
 		orders = append(orders, order{number.Exact(o.Alpha), o.Eps})
@@ -32,8 +37,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 			TightEps    number.Number `json:"tight_eps"`
 			TightExpEps *string       `json:"tight_exp_eps"`
 			Range       number.Number `json:"range"`
+			Relaxed     *Relaxed      `json:"with_delta,omitempty"`
 			Attained    *Witness      `json:"attained"`
-		}{head, r.TightEps, fraction(r.TightExpEps), r.Range, r.Attained})
+		}{head, r.TightEps, fraction(r.TightExpEps), r.Range, r.Relaxed, r.Attained})
 	case ApproximateDP:
 		return json.Marshal(struct {
 			common

@@ -109,7 +109,8 @@ func Lattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, err
 
 // smallest looks for r's violation on the smaller lattices.
 func smallest(ctx context.Context, p Claim, n, k int, r *Result, opts Options) *Witness {
-	opts.Properties, opts.Progress = []Property{r.Name}, nil
+	opts = opts.Only(r.Name)
+	opts.Progress = nil
 	opts.MaxPrec = 128 // what is violated needs little
 	for fewer := 1; fewer <= n; fewer++ {
 		for shallower := 1; shallower <= k; shallower++ {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"slices"
@@ -232,6 +233,12 @@ func (c *run) ratios() ([]*Result, error) {
 		dp.TightEps = c.atMostClaimed(dp.TightEps)
 	}
 	c.readOff(dp, "ε", dp.TightEps, c.claimed())
+	if dp.TightEps.IsInf() && ended == nil {
+		var err error
+		if dp.Relaxed, err = c.relax(); err != nil && !errors.Is(err, ErrUndecided) {
+			return nil, err
+		}
+	}
 	if tight.witness != nil {
 		dp.Attained = tight.witness()
 	}

@@ -73,14 +73,6 @@ func (t *tracker) excused(a, b *Value) bool {
 	return true
 }
 
-// doubted says up to what part of the numbers a property is proved.
-func (t *tracker) doubted() string {
-	if t.doubt == 0 {
-		return ""
-	}
-	return "up to the part " + decimal.Upper(new(big.Rat).SetFloat64(t.doubt), 1) + " of the numbers, which are not known better"
-}
-
 // readOff says what the readings leave of a verdict on privacy: the upper end at which it is proved, or what would decide it.
 func (c *run) readOff(res *Result, symbol string, tight, claimed number.Number) {
 	hi, bounded := tight.Upper()

@@ -211,7 +211,7 @@ func Scores(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborho
 		if r.Verdict != Violated {
 			continue
 		}
-		opts.Properties = []Property{r.Name}
+		opts := opts.Only(r.Name)
 		r.Witness = Shrink(ctx, Case{r.Witness.Scores, p.Sensitivities}, r.Witness, func(c Case) *Witness {
 			q := p
 			q.Sensitivities = c.Sensitivities

@@ -119,6 +119,7 @@ type verdictDocument struct {
 type property struct {
 	Name     string         `json:"name"`
 	Verdict  string         `json:"verdict"`
+	Asked    *bool          `json:"asked"` // false of a fact, which the headline is not about
 	Checked  int64          `json:"checked"`
 	Reason   string         `json:"reason"`
 	Witness  *witness       `json:"witness"`
@@ -129,6 +130,17 @@ type property struct {
 
 	TightDelta *number.Number `json:"tight_delta"`
 	Target     *number.Number `json:"target"`
+}
+
+// word is the verdict, or of a fact whether the mechanism has the property.
+func (p *property) word() string {
+	switch {
+	case p.Asked == nil || *p.Asked || p.Verdict == "undecided":
+		return p.Verdict
+	case p.Verdict == "proved":
+		return "has it"
+	}
+	return "does not have it"
 }
 
 // claim is the property that is the claim: ε-DP, or (ε,δ)-DP where that alone was asked for; nil where neither was.

@@ -82,7 +82,7 @@ func TestVerdictComesFirst(t *testing.T) {
 	verdict := strings.Index(page, "No: it is not 0.5-DP")
 	require.Positive(t, verdict)
 	assert.Less(t, verdict, strings.Index(page, "<svg"))
-	assert.Contains(t, page, "On scores (0, −2) it picks candidate 1 with probability 1/5. One person&#39;s data can change the scores to (0, −4), and there the probability is 1/10. That is 2 times as much; ε-DP allows at most e^ε times, here 1.64872.")
+	assert.Contains(t, page, "On scores (0, −2) it picks candidate 1 with probability 1/5. One person&#39;s data can change the scores to (0, −4), and there the probability is 1/10. That is 2 times less; ε-DP allows at most e^ε times, here 1.64872.")
 	assert.Contains(t, page, "every score is at most the sensitivity higher or lower")
 	assert.Contains(t, page, "on which implementations often fail")
 	assert.NotContains(t, page, "monotonic neighbors")

@@ -55,7 +55,7 @@ func ofVerdicts(document []byte, c Context) (*Page, error) {
 		if r.TightDelta != nil {
 			remark = strings.TrimPrefix(remark+"; tight δ "+r.TightDelta.String(), "; ")
 		}
-		rows = append(rows, []string{longName[r.Name], r.Verdict, grouped(r.Checked), remark})
+		rows = append(rows, []string{longName[r.Name], r.word(), grouped(r.Checked), remark})
 	}
 	p.Sections = append(p.Sections, Section{
 		Title: "All properties", Text: d.examined(),
@@ -117,6 +117,9 @@ func (d *verdictDocument) headline() (tone, word string) {
 	dp := d.claim()
 	var violated, undecided []string
 	for _, r := range d.Properties {
+		if r.Asked != nil && !*r.Asked {
+			continue
+		}
 		switch r.Verdict {
 		case "violated":
 			violated = append(violated, longName[r.Name])
@@ -194,7 +197,7 @@ func (d *verdictDocument) story(w *witness) string {
 	text := fmt.Sprintf("On scores %s it picks %s with probability %s. One person's data can change the scores to %s, and there the probability is %s.",
 		vector(w.Scores), w.event(), probability(w.P), vector(w.Neighbor), probability(*w.PNeighbor))
 	if times, ok := quotient(w.P, *w.PNeighbor); ok {
-		text += fmt.Sprintf(" That is %s times as much; ε-DP allows at most e^ε times, here %s.", show(times), exponential(d.Claimed))
+		text += fmt.Sprintf(" That is %s times less; ε-DP allows at most e^ε times, here %s.", show(times), exponential(d.Claimed))
 	} else if hi, ok := w.PNeighbor.Upper(); ok && hi.Sign() == 0 {
 		text += " What can happen on one side and never on the other tells them apart: no ε suffices."
 	}
@@ -353,7 +356,7 @@ func (d *verdictDocument) assumed() []string {
 		out = append(out, "Nothing is said about scores that were not examined.")
 	}
 	if d.Precision != nil {
-		out = append(out, "The probabilities are taken to be right to the relative precision "+d.Precision.String()+". A property is called violated only if no numbers within that precision have it.")
+		out = append(out, "The probabilities are taken to be right to the relative precision "+d.Precision.String()+". A property is called proved only if all numbers within that precision have it, and violated only if none have.")
 	}
 	return out
 }

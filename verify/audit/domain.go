@@ -27,7 +27,9 @@ type Options struct {
 	Epsilon     mechanisms.Epsilon
 	Sensitivity *big.Rat // 1
 	Seed        uint64
-	Properties  []verify.Property    // of probabilities, nil: verify.Defaults; of samplers those of Testable, nil: dp
+	Properties  []verify.Property    // of probabilities, nil: as in verify.Options, of labels with the facts that are about them; of samplers those of Testable, nil: dp
+	Facts       []verify.Property    // of probabilities: reported as well, as in verify.Options
+	Slack       *big.Rat             // what ε may be exceeded by: see verify.Options
 	Rho, Range  *big.Rat             // targets of zcdp and bounded-range: see verify.Options
 	Delta       *big.Rat             // target of approximate-dp, of probabilities alone
 	Against     mechanisms.Mechanism // compare the answers with its probabilities; may be nil
@@ -56,6 +58,12 @@ func (o *Options) complete() error {
 	o.Confidence = cmp.Or(o.Confidence, big.NewRat(19, 20))
 	o.Budget = cmp.Or(o.Budget, 1_000_000)
 	o.Timeout = cmp.Or(max(o.Timeout, 0), 10*time.Second)
+	if len(o.Properties) == 0 && (o.Outcomes == Labels || o.Inputs != nil) && o.Facts == nil {
+		o.Facts = []verify.Property{verify.BoundedRange, verify.Sum}
+		if o.Delta != nil || o.Inputs != nil { // a bounded range implies ε-DP, which is not claimed with a δ
+			o.Facts = o.Facts[1:]
+		}
+	}
 	return o.check()
 }
 

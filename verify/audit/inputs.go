@@ -29,9 +29,6 @@ type InputPair struct {
 	Distance *big.Rat // nil: 1
 }
 
-// ofInputs are the properties to decide by default.
-var ofInputs = []verify.Property{verify.DP, verify.Sum}
-
 // check reports what is wrong with the inputs, and with options that do not go with them.
 func (in *Inputs) check(o *Options) error {
 	switch {
@@ -133,7 +130,9 @@ func (o *Options) decide(ctx context.Context, subject, em verify.Subject, dom *v
 		square := new(big.Rat).Mul(d, d)
 		part.Range, part.Rho, part.Slack = times(options.Range, d), times(options.Rho, square), times(options.Slack, d)
 		if i > 0 { // the sum is about single inputs
-			part.Properties = slices.DeleteFunc(slices.Clone(options.Properties), func(p verify.Property) bool { return p == verify.Sum })
+			single := func(p verify.Property) bool { return p == verify.Sum }
+			part.Properties = slices.DeleteFunc(slices.Clone(options.Properties), single)
+			part.Facts = slices.DeleteFunc(slices.Clone(options.Facts), single)
 			if len(part.Properties) == 0 {
 				break
 			}
@@ -150,6 +149,7 @@ func (o *Options) decide(ctx context.Context, subject, em verify.Subject, dom *v
 				}
 			}
 			if d.Cmp(big.NewRat(1, 1)) != 0 {
+				p.Relaxed = nil
 				if p.TightExpEps = nil; p.Reason != "" {
 					p.Reason = fmt.Sprintf("at distance %s, whose multiple of ε counts: %s", verify.ScoreText(d), p.Reason)
 				}
@@ -168,31 +168,11 @@ func (o *Options) decide(ctx context.Context, subject, em verify.Subject, dom *v
 			continue
 		}
 		for _, p := range r.Properties {
-			join(all.Find(p.Name), p)
+			found := all.Find(p.Name)
+			*found = both(*found, p)
 		}
 	}
 	return all, nil
-}
-
-// join adds to a verdict that on more pairs.
-func join(all *verify.Result, more verify.Result) {
-	checked := all.Checked + more.Checked
-	over := all.Verdict != verify.Violated && (more.Verdict == verify.Violated || all.Verdict == verify.Proved && more.Verdict == verify.Undecided)
-	if over {
-		all.Verdict, all.Reason, all.Witness = more.Verdict, more.Reason, more.Witness
-	}
-	all.Checked = checked
-	tight := func(own, other *number.Number) bool {
-		was, is := *own, *other
-		*own = greater(was, is)
-		low, _ := was.Lower()
-		higher, ok := is.Lower()
-		return !was.IsInf() && (is.IsInf() || ok && low != nil && higher.Cmp(low) > 0)
-	}
-	tight(&all.Range, &more.Range)
-	if tight(&all.TightEps, &more.TightEps) || tight(&all.TightDelta, &more.TightDelta) || tight(&all.Rho, &more.Rho) {
-		all.Attained, all.TightExpEps, all.Orders = more.Attained, more.TightExpEps, more.Orders
-	}
 }
 
 // times returns x·d; nil for nil.
@@ -218,35 +198,6 @@ func per(x number.Number, d *big.Rat) number.Number {
 	}
 	if high {
 		hi = new(big.Rat).Quo(hi, d)
-	}
-	return number.Bounds(lo, hi)
-}
-
-// greater returns the greater one of two numbers, enclosed; where one of them is not known, nothing is known from above.
-func greater(x, y number.Number) number.Number {
-	switch {
-	case x.IsInf() || !y.IsValid() && !x.IsValid():
-		return x
-	case y.IsInf():
-		return y
-	}
-	end := func(bound func(number.Number) (*big.Rat, bool)) (most *big.Rat, all bool) {
-		all = true
-		for _, n := range []number.Number{x, y} {
-			b, ok := bound(n)
-			if all = all && ok; ok && (most == nil || b.Cmp(most) > 0) {
-				most = b
-			}
-		}
-		return most, all
-	}
-	lo, _ := end(number.Number.Lower)
-	hi, all := end(number.Number.Upper)
-	switch {
-	case !all:
-		return number.Bounds(lo, nil)
-	case lo != nil && lo.Cmp(hi) == 0:
-		return number.Exact(lo)
 	}
 	return number.Bounds(lo, hi)
 }

@@ -265,7 +265,7 @@ func (p probabilities) once(q verify.Vector) (*verify.Answer, error) {
 }
 
 // PMF audits a program that states its probabilities, on the domain and on a side set of other score vectors and numbers of
-// candidates. The tight ε is that of the domain, unless the side set alone refutes privacy.
+// candidates.
 func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -278,11 +278,6 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	defer a.child.stop()
 	if o.Outcomes == Labels || o.Inputs != nil {
 		a.labels = newLabelled(&o)
-		if o.Properties == nil && o.Inputs != nil {
-			o.Properties = ofInputs
-		} else if o.Properties == nil {
-			o.Properties = OfLabels[:3]
-		}
 	}
 	first := &transcript{inner: probabilities{a}}
 	var smaller *asker // asks about smaller cases, which are not part of the domain
@@ -361,9 +356,9 @@ func (a *asker) confirm(r *Report) error {
 			continue
 		}
 		a.find(Finding{Event: "different answers", Detail: answeredOnce, Scores: w.Scores})
-		*p = verify.Result{Name: p.Name, Verdict: verify.Undecided, Checked: p.Checked, Reason: "the failure at " + verify.ScoresText(w.Scores) + " did not come again"}
+		*p = verify.Result{Name: p.Name, Fact: p.Fact, Verdict: verify.Undecided, Checked: p.Checked, Reason: "the failure at " + verify.ScoresText(w.Scores) + " did not come again"}
 		if p.Name == verify.DP {
-			r.TightEps = number.Number{}
+			r.TightEps, r.DomainEps = number.Number{}, number.Number{}
 		}
 	}
 	r.Witness = nil

@@ -25,7 +25,8 @@ const (
 // Report is the outcome of an audit.
 type Report struct {
 	verify.Report
-	TightEps   number.Number // of stated probabilities
+	TightEps   number.Number // of stated probabilities, over all that was looked at
+	DomainEps  number.Number // the tight ε of the domain alone, without the side set
 	LowerBound number.Number // on ε, of samples, at the confidence
 	Confidence *big.Rat      // of statistical verdicts; nil where there are none
 	Questions  int64
@@ -74,6 +75,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Domain     string          `json:"domain"`
 		Claimed    number.Number   `json:"claimed_eps"`
 		TightEps   number.Number   `json:"tight_eps"`
+		DomainEps  *number.Number  `json:"tight_eps_domain,omitempty"`
 		LowerBound *number.Number  `json:"eps_lower_bound,omitempty"`
 		Confidence *float64        `json:"confidence,omitempty"`
 		Precision  *number.Number  `json:"precision,omitempty"`
@@ -84,7 +86,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Findings   []finding       `json:"findings"`
 		Witness    *verify.Witness `json:"witness"`
 	}{
-		r.Mechanism, r.Domain, r.Claimed, r.TightEps, optional(r.LowerBound), confidence, precision,
+		r.Mechanism, r.Domain, r.Claimed, r.TightEps, optional(r.DomainEps), optional(r.LowerBound), confidence, precision,
 		r.Questions, r.Samples, r.History, r.Properties, findings, r.Witness,
 	})
 }
@@ -99,9 +101,9 @@ func (r *Report) account(a *asker) {
 	if a.child.confused != "" {
 		for i := range r.Properties {
 			p := &r.Properties[i]
-			*p = verify.Result{Name: p.Name, Verdict: verify.Undecided, Checked: p.Checked, Reason: confusion(a.child)}
+			*p = verify.Result{Name: p.Name, Fact: p.Fact, Verdict: verify.Undecided, Checked: p.Checked, Reason: confusion(a.child)}
 		}
-		r.TightEps, r.Witness = number.Number{}, nil
+		r.TightEps, r.DomainEps, r.Witness = number.Number{}, number.Number{}, nil
 		if r.LowerBound.IsValid() {
 			r.LowerBound = number.Int(0)
 		}
@@ -165,9 +167,9 @@ func (r *Report) somethingChecked() {
 		if p.Verdict != verify.Proved || p.Checked > 0 {
 			continue
 		}
-		*p = verify.Result{Name: p.Name, Verdict: verify.Undecided, Reason: "nothing to check: there are no " + cmp.Or(instances[p.Name], "instances") + " in the domain"}
+		*p = verify.Result{Name: p.Name, Fact: p.Fact, Verdict: verify.Undecided, Reason: "nothing to check: there are no " + cmp.Or(instances[p.Name], "instances") + " in the domain"}
 		if p.Name == verify.DP {
-			r.TightEps = number.Number{}
+			r.TightEps, r.DomainEps = number.Number{}, number.Number{}
 		}
 	}
 }
@@ -179,6 +181,9 @@ func (r *Report) String() string {
 	if r.TightEps.IsValid() {
 		fmt.Fprintf(&b, ", tight ε %s", r.TightEps)
 	}
+	if r.DomainEps.IsValid() {
+		fmt.Fprintf(&b, ", on the domain alone %s", r.DomainEps)
+	}
 	if r.LowerBound.IsValid() {
 		fmt.Fprintf(&b, ", ε at least %s", r.LowerBound)
 	}
@@ -188,10 +193,10 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// chooseWitness takes dp's witness, or the first that there is.
+// chooseWitness takes dp's witness, or the first that there is of what was asked for.
 func (r *Report) chooseWitness() {
 	for _, p := range r.Properties {
-		if p.Witness != nil && (r.Witness == nil || p.Name == verify.DP) {
+		if p.Witness != nil && !p.Fact && (r.Witness == nil || p.Name == verify.DP) {
 			r.Witness = p.Witness
 		}
 	}
@@ -204,7 +209,8 @@ func examine(ctx context.Context, name string, subject verify.Subject, space *ve
 	em := mechanisms.Exponential()
 	exp := verify.ExpEpsilon(o.Epsilon)
 	subject = verify.Remember(subject)
-	options := verify.Options{Properties: o.Properties, Readings: o.Precision != nil, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
+	options := verify.Options{Properties: o.Properties, Facts: o.Facts, Readings: o.Precision != nil, Slack: o.Slack, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
+	options.Complete()
 	report, err := o.decide(ctx, subject, verify.Remember(verify.ForMechanism(em, space)), dom, options)
 	if err != nil {
 		return nil, err
@@ -214,15 +220,15 @@ func examine(ctx context.Context, name string, subject verify.Subject, space *ve
 	for i := range r.Properties {
 		res := &r.Properties[i]
 		if res.Name == verify.DP {
-			r.TightEps = res.TightEps
+			r.TightEps, r.DomainEps = res.TightEps, res.TightEps
 		}
 		if res.Verdict != verify.Violated || retry == nil {
 			continue
 		}
-		options.Properties = []verify.Property{res.Name}
+		only := options.Only(res.Name)
 		start := verify.Case{Scores: res.Witness.Scores, Sensitivities: space.Sensitivities}
 		res.Witness = verify.Shrink(ctx, start, res.Witness, func(c verify.Case) *verify.Witness {
-			return o.around(ctx, c, em, exp, options, retry)
+			return o.around(ctx, c, em, exp, only, retry)
 		})
 	}
 	if o.Against != nil {

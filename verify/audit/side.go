@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -77,7 +78,7 @@ func (o *Options) sideVectors(rng *rand.Rand) []verify.Vector {
 	add(n, 0, -12*whole, -11*whole, -10*whole, -9*whole) // a leader
 	// All others' weights are 0 in double precision, with the exponent ε·q/2Δ and with ε·q/Δ; tied, and not.
 	for m := 2; m <= n; m = max(m+1, n) {
-		gap := o.vanishing() * whole
+		gap := min(3*o.vanishing(), 4e6) * whole // also where the mechanism runs at a third of the claimed ε
 		q := slices.Repeat([]int64{-gap}, m)
 		q[0] = 0
 		add(m, q...)
@@ -273,8 +274,7 @@ func (o *Options) aboutNeighbors() bool {
 	})
 }
 
-// merge adds the verdicts on a side set. Where a property holds on both, r's values stay, which are those of
-// its domain.
+// merge adds the verdicts and tight parameters on a side set, so that r's are those of both.
 func (r *Report) merge(side *Report) {
 	for i := range r.Properties {
 		own := &r.Properties[i]
@@ -282,19 +282,101 @@ func (r *Report) merge(side *Report) {
 		if other == nil {
 			continue
 		}
-		checked := own.Checked + other.Checked
-		switch {
-		case own.Verdict == verify.Violated:
-		case other.Verdict == verify.Violated:
-			*own = *other
-			if own.Name == verify.DP {
-				r.TightEps = own.TightEps
-			}
-		case other.Verdict == verify.Undecided && own.Verdict == verify.Proved:
-			own.Verdict, own.Reason = verify.Undecided, other.Reason
+		*own = both(*own, *other)
+		if own.Name == verify.DP {
+			r.TightEps = own.TightEps
 		}
-		own.Checked = checked
 	}
 	r.Witness = nil
 	r.chooseWitness()
+}
+
+// both returns the result on two sets of comparisons of what was found on each.
+func both(a, b verify.Result) verify.Result {
+	out := a
+	switch {
+	case a.Verdict == verify.Violated:
+	case b.Verdict == verify.Violated, b.Verdict == verify.Undecided && a.Verdict == verify.Proved:
+		out.Verdict, out.Reason, out.Witness = b.Verdict, b.Reason, b.Witness
+	}
+	out.Checked += b.Checked
+	out.Doubt = max(a.Doubt, b.Doubt)
+	out.Relaxed = nil
+	if relaxed := a.Relaxing().And(b.Relaxing()); a.Relaxed != nil || b.Relaxed != nil {
+		out.Relaxed = relaxed
+	}
+	var fromB bool
+	out.TightEps, fromB = greater(a.TightEps, b.TightEps)
+	out.TightExpEps = a.TightExpEps
+	if fromB {
+		out.TightExpEps, out.Attained = b.TightExpEps, b.Attained
+	}
+	out.Range, _ = greater(a.Range, b.Range)
+	if out.TightDelta, fromB = greater(a.TightDelta, b.TightDelta); fromB {
+		out.Attained = b.Attained
+	}
+	if out.Rho, fromB = greater(a.Rho, b.Rho); fromB && a.Name == verify.ZCDP {
+		out.Orders, out.Attained = b.Orders, b.Attained
+	}
+	if a.Name == verify.RDP && len(a.Orders) == len(b.Orders) {
+		out.Orders = slices.Clone(a.Orders)
+		for i := range out.Orders {
+			out.Orders[i].Eps, _ = greater(a.Orders[i].Eps, b.Orders[i].Eps)
+		}
+	}
+	if a.Verdict == verify.Proved && b.Verdict == verify.Proved && over(limited(b), limited(a)) {
+		out.Reason = b.Reason // which names the upper end
+	}
+	return out
+}
+
+// limited is the number that a verdict on privacy is about.
+func limited(r verify.Result) number.Number {
+	switch r.Name {
+	case verify.BoundedRange:
+		return r.Range
+	case verify.ApproximateDP:
+		return r.TightDelta
+	case verify.ZCDP:
+		return r.Rho
+	}
+	return r.TightEps
+}
+
+// over reports whether the upper end of x is above that of y.
+func over(x, y number.Number) bool {
+	a, ok := x.Upper()
+	b, also := y.Upper()
+	return ok && also && a.Cmp(b) > 0
+}
+
+// greater encloses the greater one of two numbers that are not negative, and reports whether the second one's lower end is above the first one's. Of
+// one that is not known nothing but that is.
+func greater(x, y number.Number) (most number.Number, second bool) {
+	low := func(x number.Number) *big.Rat {
+		if lo, ok := x.Lower(); ok {
+			return lo
+		}
+		return new(big.Rat)
+	}
+	switch {
+	case !x.IsValid() && !y.IsValid(), x.IsInf():
+		return x, false
+	case y.IsInf():
+		return y, true
+	}
+	a, b := low(x), low(y)
+	second = a.Cmp(b) < 0
+	if second {
+		a = b
+	}
+	hi, ok := x.Upper()
+	other, also := y.Upper()
+	switch {
+	case !ok || !also:
+		return number.Bounds(a, nil), second
+	case hi.Cmp(other) < 0:
+		hi = other
+	}
+	return number.Bounds(a, hi), second
 }

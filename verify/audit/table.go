@@ -200,9 +200,6 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 
 // tableOfInputs is Table for a table that is about the inputs of the options, each of which has to have a row.
 func tableOfInputs(ctx context.Context, name string, rows []Row, o Options) (*Report, error) {
-	if o.Properties == nil {
-		o.Properties = ofInputs
-	}
 	if err := o.complete(); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,90 @@
+package verify
+
+import (
+	"fmt"
+	"math/big"
+
+	"optratio/internal/decimal"
+	"optratio/number"
+	"optratio/number/interval"
+)
+
+// Relaxed says what a δ does to an infinite tight ε: with δ = Delta the tight ε is at most Eps. It is looked for where probabilities below 2^-50 alone
+// make ε infinite, as those of samplers do that turn a float64 number between 0 and 1 into an outcome.
+type Relaxed struct {
+	Delta number.Number `json:"delta"`
+	Eps   number.Number `json:"eps"`
+}
+
+func (r *Relaxed) String() string {
+	return fmt.Sprintf("with δ = %s the tight ε is at most %s", r.Delta, r.Eps)
+}
+
+// And returns what holds where r holds on a part of what is examined and s on another; nil where either is.
+func (r *Relaxed) And(s *Relaxed) *Relaxed {
+	if r == nil || s == nil {
+		return nil
+	}
+	most := func(x, y number.Number) number.Number {
+		a, _ := x.Upper()
+		b, _ := y.Upper()
+		return number.Exact(maxRat(a, b))
+	}
+	return &Relaxed{most(r.Delta, s.Delta), most(r.Eps, s.Eps)}
+}
+
+// Relaxing returns r.Relaxed, or where the tight ε is finite that no δ is needed; nil where neither is known.
+func (r *Result) Relaxing() *Relaxed {
+	if hi, bounded := r.TightEps.Upper(); bounded && r.Relaxed == nil && !r.TightEps.IsInf() {
+		return &Relaxed{number.Int(0), number.Exact(hi)}
+	}
+	return r.Relaxed
+}
+
+// tiny is the probability up to which a part of the outcomes may be left to δ.
+var tiny = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 50))
+
+// relax looks for a tiny δ with which ε is finite: ε from the outcomes that are not tiny, then the least δ at that ε, over all neighbors, rounded up.
+func (c *run) relax() (*Relaxed, error) {
+	g := &greatest{}
+	least, _ := tiny.Float64()
+	for q, other := range c.dom.Neighbors {
+		a, b, err := c.both(q, other)
+		if err != nil || a.Event != "" || b.Event != "" || c.ctx.Err() != nil {
+			return nil, err
+		}
+		for r := range a.P {
+			for _, d := range [][2]*Value{{a.P[r], b.P[r]}, {b.P[r], a.P[r]}} {
+				if _, hi := d[0].bounds(); hi > least {
+					g.show(c.over(d[0], d[1], d[1].zero(128), 128), 128, nil)
+				}
+			}
+		}
+	}
+	x, _ := g.log()
+	hi, bounded := x.Upper()
+	if !bounded || x.IsInf() {
+		return nil, nil
+	}
+	eps, err := decimal.Parse(decimal.Upper(hi, 4))
+	if err != nil {
+		return nil, err
+	}
+	at := *c
+	at.exp = Refinable(func(prec uint) interval.Interval { return interval.ExpRat(eps, prec) })
+	at.claim, at.most = at.exp, at.exp
+	at.opts.Delta, at.opts.Progress, at.opts.Limit = big.NewRat(1, 1), nil, 0
+	res, err := at.approximate()
+	if err != nil {
+		return nil, err
+	}
+	hi, bounded = res.TightDelta.Upper()
+	if res.Verdict != Proved || !bounded {
+		return nil, nil
+	}
+	delta, err := decimal.Parse(decimal.Upper(hi, 2))
+	if err != nil || delta.Cmp(tiny) > 0 {
+		return nil, err
+	}
+	return &Relaxed{number.Exact(delta), number.Exact(eps)}, nil
+}
