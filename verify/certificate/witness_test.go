@@ -61,6 +61,31 @@ func TestTablesByHand(t *testing.T) {
 	}
 }
 
+// What is no table and what is no rule is refused, whatever it would gain.
+func TestNoTableAndNoRule(t *testing.T) {
+	const rule = "problem stopping\nn 2\ndistance 1\ndelta 1\npayoff %s\nexp-epsilon 2\nprecision 0\nclaim optimum %s\n"
+	for text, want := range map[string]string{
+		"problem table\ninputs 1\noutputs 2\ndelta 0\nexp-epsilon 2\nprecision 0\nclaim optimum -1 -1\nprior 1\nloss 0 1\ninput 2 -1": "negative",
+		fmt.Sprintf(rule, "1 0", "1/2 1/2") + "take 1 1 1 all":                                                                        "",
+		fmt.Sprintf(rule, "1 0", "1/2 1/2") + "take 2 1 2 all":                                                                        "",
+		fmt.Sprintf(rule, "1 0", "1 1") + "take 1 1 1 2\ntake 2 1 2 all":                                                              "more is taken than reaches it",
+		fmt.Sprintf(rule, "-1 -1", "-1/2 0") + "take 1 1 1 1/2":                                                                       "taken nobody",
+		fmt.Sprintf(rule, "-1 -1", "-1/2 0") + "take 1 1 1 1/2\ntake 2 1 1 all":                                                       "taken nobody",
+		fmt.Sprintf(rule, "1 0", "0 1") + "take 1 1 1 all\ntake 1 1 1 all":                                                            "no relative ranks",
+		fmt.Sprintf(strings.Replace(rule, "delta 1", "delta 0", 1), "1 -1", "0 1/4") + "multiplier 1 2 1\ntake 1 1 1 all":             "and less is claimed",
+	} {
+		r, err := checked(t, section(text))
+		require.NoError(t, err, text)
+		assert.Equal(t, want == "", r.Valid, "%s: %s", r.Reason, text)
+		assert.Contains(t, r.Reason, want)
+	}
+	// Without stopping at the first, the best of two is taken if it comes last; a rule that waits for it is not private.
+	r, err := checked(t, section("problem stopping\nn 3\ndistance 1\ndelta 0\npayoff 1 0 0\nexp-epsilon 11/10\nprecision 0\nclaim optimum 1/2 1/2\ntake 2 1 1 all\ntake 3 1 3 all"))
+	require.NoError(t, err)
+	assert.False(t, r.Valid)
+	assert.Contains(t, r.Reason, "not private")
+}
+
 // witnesses are violations, by mechanisms with a formula and by stated numbers.
 var witnesses = []string{
 	"problem witness\nproperty dominates-em\nmechanism krr\nexp-epsilon 2\nscale 2\nscores 0 -4\nt 4",
