@@ -45,7 +45,7 @@ after a crash. It gets this command's environment, unless --clean-env is given. 
   {"scores":[0,-1,-2.5],"epsilon":1,"sensitivity":1,"monotonic":false}
 and answers one line each: {"pmf":[0.6,0.3,0.1]}, in numbers or strings "p/q". A sampler is also sent
 "samples":N and answers {"counts":[…]}, with --outcomes labels {"counts":{"a":12,"nobody":3}}, with --outcomes real
-{"values":[…]}. With --outcomes labels, probabilities are stated as {"pmf":{"a":0.5,"nobody":"1/2"}}. Errors, crashes, NaN and silence are findings.
+{"values":[…]}, with --outcomes mixed the same, each value a JSON list or object of labels and numbers. With --outcomes labels, probabilities are stated as {"pmf":{"a":0.5,"nobody":"1/2"}}. Errors, crashes, NaN and silence are findings.
 
 JSON numbers stand for any real number within --pmf-precision of them. A property of stated probabilities is proved where
 every reading of the numbers has it, violated where none has, and undecided otherwise, with exit code 3; ε may be exceeded by --slack.
@@ -87,7 +87,7 @@ R-zCDP and bounded range R; of a sampler, they are violated where a lower bound 
 	fs.StringVar(&f.precision, "pmf-precision", "1e-9", "relative precision of the probabilities")
 	fs.StringVar(&f.confidence, "confidence", "0.95", "of a sampler's lower bound on ε")
 	fs.StringVar(&f.until, "until", "budget", "end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget")
-	fs.StringVar(&f.outcomes, "outcomes", "index", "what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers)")
+	fs.StringVar(&f.outcomes, "outcomes", "index", "what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers) or mixed (lists or objects of labels and numbers)")
 	fs.StringVar(&f.budgetStr, "budget", "1M", "samples in all, such as 300k or 10M")
 	command.CountVar(fs, &f.children, "children", "", 1, "with --sample-exec: run the program so many times at once; the samples of every question are dealt to them")
 	addCleanEnv(c, &f.cleanEnv)
@@ -124,10 +124,12 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	}
 	if o.Outcomes = f.outcomes; f.outcomes != audit.Index {
 		switch {
-		case f.outcomes != audit.Labels && f.outcomes != audit.Real:
-			return o, command.Usagef("--outcomes %s: give index, labels or real", command.Quoted(f.outcomes))
-		case f.sampleExec == "" && f.outcomes == audit.Real:
+		case f.outcomes != audit.Labels && f.outcomes != audit.Real && f.outcomes != audit.Mixed:
+			return o, command.Usagef("--outcomes %s: give index, labels, real or mixed", command.Quoted(f.outcomes))
+		case f.sampleExec == "" && (f.outcomes == audit.Real || f.outcomes == audit.Mixed):
 			return o, command.Usagef("--outcomes %s: this needs --sample-exec", f.outcomes)
+		case f.outcomes == audit.Mixed && f.children > 1:
+			return o, command.Usagef("--children %d: with --outcomes mixed one child draws", f.children)
 		case f.against != "":
 			return o, command.Usagef("--outcomes %s: they cannot be compared --against a mechanism's candidates", f.outcomes)
 		}

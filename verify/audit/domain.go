@@ -78,8 +78,10 @@ const (
 
 func (o *Options) check() error {
 	switch {
-	case o.Outcomes != "" && o.Outcomes != Index && o.Outcomes != Labels && o.Outcomes != Real:
-		return fmt.Errorf("%w: outcomes %q are none of index, labels, real", ErrOptions, o.Outcomes)
+	case o.Outcomes == Mixed && o.Children > 1:
+		return fmt.Errorf("%w: mixed outcomes are drawn by one child", ErrOptions)
+	case o.Outcomes != "" && o.Outcomes != Index && o.Outcomes != Labels && o.Outcomes != Real && o.Outcomes != Mixed:
+		return fmt.Errorf("%w: outcomes %q are none of index, labels, real, mixed", ErrOptions, o.Outcomes)
 	case o.Children < 0 || o.Children > mostChildren:
 		return fmt.Errorf("%w: %d children are not 1 to %d", ErrOptions, o.Children, mostChildren)
 	case o.Outcomes != "" && o.Outcomes != Index && o.Against != nil:

@@ -68,8 +68,12 @@ func (s *statistics) run(dom *verify.Domain) error {
 	}
 	unit, _ := new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit).Float64()
 	s.field.guess(s.aim(), unit, s.o.Neighbors)
-	if b, ok := s.sampler.(*binned); ok {
-		if err := s.pilot(b); err != nil {
+	if _, ok := s.sampler.(learner); ok {
+		wanted := int64(pilots)
+		if s.o.Outcomes == Mixed {
+			wanted = mixedPilots
+		}
+		if err := s.pilot(wanted); err != nil {
 			return err
 		}
 	}

@@ -112,7 +112,9 @@ func (o *Options) farVectors(unit int64) []verify.Vector {
 }
 
 // tellsShifts reports whether outcomes are no candidates, so that they may depend on a number that is added to all scores.
-func (o *Options) tellsShifts() bool { return o.Outcomes == Labels || o.Outcomes == Real }
+func (o *Options) tellsShifts() bool {
+	return o.Outcomes == Labels || o.Outcomes == Real || o.Outcomes == Mixed
+}
 
 // extremes yields the steps to neighbors at which one candidate moves against all others, or alone where scores are monotonic.
 func (o *Options) extremes(n int, unit int64) iter.Seq[verify.Vector] {

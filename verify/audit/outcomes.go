@@ -20,6 +20,7 @@ const (
 	Index  = "index"  // a candidate: {"counts":[12,3]}
 	Labels = "labels" // any string: {"counts":{"a":12,"nobody":3}}
 	Real   = "real"   // a number: {"values":[0.25,-1.5]}
+	Mixed  = "mixed"  // a JSON value made of labels and numbers: {"values":[["no",0.25],["no","no"]]}
 )
 
 const (
@@ -280,31 +281,45 @@ func oneOf(labels []string) string {
 	return "one of " + strings.Join(labels, ", ")
 }
 
-// pilot draws values at the score vectors of the first pairs, so that there are intervals.
-func (s *statistics) pilot(b *binned) error {
+// pilot draws outcomes at the score vectors of the first pairs, so that there are cells.
+func (s *statistics) pilot(wanted int64) error {
 	var places []int
 	for _, e := range s.field.edges[:min(len(s.field.edges), pilotPairs)] {
 		places = append(places, e.from, e.to)
 	}
 	slices.Sort(places)
 	places = slices.Compact(places)
-	each := max(1, min(s.o.Budget/10, pilots)/int64(len(places)))
+	each := max(1, min(s.o.Budget/10, wanted)/int64(len(places)))
 	if err := s.drawEach(places, each); err != nil {
 		return err
 	}
 	s.recut()
-	if len(b.cuts) == 0 {
+	if s.cuts == 0 {
 		return fmt.Errorf("%w: there are no values", verify.ErrUndecided)
 	}
 	return nil
 }
 
-// recut chooses intervals anew where there are far more values now. All counts of the field are of the new ones then; bets that
-// were made are over.
-func (s *statistics) recut() {
-	b, ok := s.sampler.(*binned)
-	if !ok || b.known < 2*b.cutOf || b.known == 0 || b.known >= mostKept {
-		return
+// learner is a sampler whose outcomes are cells of a partition that is chosen by what was drawn.
+type learner interface {
+	sampler
+	// learn chooses the partition anew where there are far more outcomes now, and reports whether it did.
+	learn(f *field) bool
+	// kept says how many of the outcomes that are kept of a place fall into each cell.
+	kept(q verify.Vector) (counts []int64, drawn int64)
+	event(event []bool) string
+}
+
+func (b *binned) event(event []bool) string { return b.interval(event) }
+
+func (b *binned) kept(q verify.Vector) ([]int64, int64) {
+	values := b.first[vectorKey(q)]
+	return b.count(values), int64(len(values))
+}
+
+func (b *binned) learn(*field) bool {
+	if b.known < 2*b.cutOf || b.known == 0 || b.known >= mostKept {
+		return false
 	}
 	var all []float64
 	for _, values := range b.first {
@@ -315,17 +330,26 @@ func (s *statistics) recut() {
 		}
 	}
 	if b.cutOf = b.known; len(all) == 0 {
-		return
+		return false
 	}
 	b.choose(all)
+	return true
+}
+
+// recut chooses the cells anew where there are far more outcomes now. All counts of the field are of the new ones then; bets that
+// were made are over.
+func (s *statistics) recut() {
+	l, ok := s.sampler.(learner)
+	if !ok || !l.learn(s.field) {
+		return
+	}
 	for _, c := range s.field.classes {
 		c.counts, c.total = nil, 0
 	}
 	for i, p := range s.field.places {
-		values := b.first[vectorKey(p.q)]
 		p.counts, p.total = nil, 0
-		if len(values) > 0 {
-			s.field.add(i, b.count(values), int64(len(values)))
+		if counts, drawn := l.kept(p.q); drawn > 0 {
+			s.field.add(i, counts, drawn)
 		}
 	}
 	s.cuts++

@@ -131,13 +131,15 @@ func newSampler(a *asker) sampler {
 		return &labels{*d, *newLabelled(a.opts)}
 	case a.opts.Outcomes == Real:
 		return &binned{valued: d}
+	case a.opts.Outcomes == Mixed:
+		return newMixed(d)
 	}
 	return d
 }
 
 func newDrawn(a *asker) *drawn {
 	d := &drawn{a, firstQuestion, lastQuestion}
-	if a.opts.Outcomes == Real {
+	if a.opts.Outcomes == Real || a.opts.Outcomes == Mixed {
 		d.limit = mostValues
 	}
 	return d
@@ -501,8 +503,8 @@ func (s *statistics) name(w *verify.Witness, event []bool) {
 			w.Event = outcomes.all.event(event)
 			return
 		}
-	case *binned:
-		w.Event = outcomes.interval(event)
+	case learner:
+		w.Event = outcomes.event(event)
 		return
 	}
 	var in []int

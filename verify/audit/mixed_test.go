@@ -1,0 +1,90 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/internal/slowtest"
+	"optratio/verify"
+)
+
+// mixedOptions are about answers to queries, of which each one differs by 1 between neighbors.
+func mixedOptions(t *testing.T, budget int64) Options {
+	values := []json.RawMessage{[]byte("[0,0,0,0,0]"), []byte("[1,1,1,1,-1]"), []byte("[-1,-1,-1,-1,1]"), []byte("[1,1,1,1,1]")}
+	return Options{
+		Inputs:  &Inputs{Values: values, Pairs: []InputPair{{From: 0, To: 1}, {From: 0, To: 2}, {From: 0, To: 3}}},
+		Epsilon: epsilon(t, "1"), Outcomes: Mixed, Seed: 1, Budget: budget, Confidence: big.NewRat(19, 20), UntilRefuted: true, Timeout: time.Minute,
+	}
+}
+
+// The sparse vector technique that answers with the noisy value it compared (Lyu, Su & Li 2017, Alg. 3) is not private for any ε: all below, and then an answer
+// below 0, is likelier by e^{n/4}-like factors. It is found without being told which labels and thresholds count; the technique that
+// answers with labels alone is ε-DP, and is not refuted.
+func TestMixedOutcomes(t *testing.T) {
+	slowtest.Only(t)
+	gallery := buildGallery(t)
+	r, err := Samples(context.Background(), gallery+" sparse-answer", mixedOptions(t, 3_000_000))
+	require.NoError(t, err)
+	require.Equal(t, verify.Violated, r.Find(verify.DP).Verdict, "%v", r)
+	assert.Contains(t, r.Find(verify.DP).Witness.Event, "an outcome with ")
+	t.Logf("%d samples: %v", r.Samples, r.Witness)
+	r, err = Samples(context.Background(), gallery+" sparse", mixedOptions(t, 300_000))
+	require.NoError(t, err)
+	require.Equal(t, verify.Undecided, r.Find(verify.DP).Verdict, "%v", r)
+	assert.Less(t, r.LowerBound.Float64(), 1.0)
+}
+
+// What is in an outcome, at which place.
+func TestMixtures(t *testing.T) {
+	got, err := parseMixtures([]byte(`{"values":[["no",2.5,{"a":true}],7]}`), 2)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"[0]": `"no"`, "[2].a": "true"}, got[0].labels)
+	assert.Equal(t, map[string]float64{"[1]": 2.5, "length of ": 3, `how often "no"`: 1, "how often true": 1}, got[0].numbers)
+	assert.Equal(t, map[string]float64{"": 7}, got[1].numbers)
+	for _, bad := range []string{`{"values":[1]}`, `{"values":[1,1e999]}`, `{"counts":[1,1]}`, `{"values":[1,[NaN]]}`} {
+		_, err := parseMixtures([]byte(bad), 2)
+		assert.Error(t, err, bad)
+	}
+	assert.True(t, split{place: "[1]", number: true, at: 2.5}.holds(got[0]))
+	assert.False(t, split{place: "[1]", number: true, at: 2.5}.holds(got[1]), "a number that is not there is not at most anything")
+	assert.True(t, split{place: "[0]", label: `"no"`}.holds(got[0]))
+}
+
+// Outcomes are ["left", x] or ["right", x] with x uniform, and input 1 never has x < 0.2 on the left: no single label and no single threshold says so, but a cell does.
+func TestMixedPartition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	f := newField(&Options{Outcomes: Mixed, Inputs: &Inputs{}}, rng)
+	m := newMixed(nil)
+	for at := range int64(2) {
+		q := verify.Vector{at}
+		f.place(q)
+		for range 2000 {
+			side, x := []string{"left", "right"}[rng.IntN(2)], rng.Float64()
+			if at == 1 && side == "left" {
+				x = 0.2 + 0.8*x
+			}
+			m.first[vectorKey(q)] = append(m.first[vectorKey(q)], mixture{map[string]string{"[0]": side}, map[string]float64{"[1]": x}})
+			m.known++
+		}
+	}
+	f.edges = []edge{{from: 0, to: 1}}
+	require.True(t, m.learn(f))
+	require.False(t, m.learn(f), "there is nothing new to learn from")
+	own, drawn := m.kept(verify.Vector{0})
+	near, _ := m.kept(verify.Vector{1})
+	require.EqualValues(t, 2000, drawn)
+	inside := int64(0)
+	for i := range own {
+		if near[i] == 0 {
+			inside += own[i]
+		}
+	}
+	assert.Greater(t, inside, int64(120)) // of about 200
+}
