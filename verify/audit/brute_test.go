@@ -3,15 +3,19 @@ package audit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -285,4 +289,145 @@ func logRat(x *big.Rat) float64 {
 	e = m.MantExp(m)
 	f, _ := m.Float64()
 	return math.Log(f) + float64(e)*math.Ln2
+}
+
+// TestVerdictsOnTroubledMechanisms does the same for mechanisms that compute in double precision, with kinds of trouble that only they have.
+// What is proved must hold on every pair of neighbors of the domain, which the test goes through by itself; what clearly fails there must be
+// found; and every witness must be two neighbors of which the claim is false by the mechanism's own answers.
+func TestVerdictsOnTroubledMechanisms(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 13))
+	kinds := []string{"none", "no number far from 0", "errors where all are tied", "absorbed scores", "steps of a cumulative sum", "few digits", "overflow", "nothing answered"}
+	seen, count := map[string]int{}, 32
+	if slowtest.Enabled {
+		count = 2000
+	}
+	for i := range count {
+		kind := kinds[i%len(kinds)]
+		factor := []float64{0.25, 0.5, 0.5, 0.8}[rng.IntN(4)] // of ε; 1/2 is the exponential mechanism's
+		far, digits := []float64{5, 1000, 1e6}[rng.IntN(3)], 3+rng.IntN(8)
+		law := func(scores []float64, _, eps float64) ([]float64, error) {
+			top, all := slices.Max(scores), 0.0
+			if kind == "nothing answered" || kind == "errors where all are tied" && slices.Min(scores) == top {
+				return nil, errors.New("no answer")
+			}
+			p := make([]float64, len(scores))
+			for r, q := range scores {
+				switch {
+				case kind == "no number far from 0" && math.Abs(q) > far:
+					q = math.NaN()
+				case kind == "absorbed scores":
+					q = (q + 0x1p53) - 0x1p53
+				}
+				p[r] = math.Exp(factor * eps * (q - top))
+				if kind == "overflow" {
+					p[r] = math.Exp(factor * eps * q)
+				}
+				all += p[r]
+			}
+			sum, before := 0.0, 0.0
+			for r := range p {
+				p[r] /= all
+				switch kind {
+				case "steps of a cumulative sum":
+					sum += p[r]
+					p[r], before = math.Round(sum*1024)/1024-before, math.Round(sum*1024)/1024
+				case "few digits":
+					p[r], _ = strconv.ParseFloat(strconv.FormatFloat(p[r], 'e', digits-1, 64), 64)
+				}
+			}
+			return p, nil
+		}
+		precision := 1e-12
+		if kind == "few digits" {
+			precision = 5 * math.Pow(10, -float64(digits))
+		}
+		eps, n := []string{"1", "0.5"}[rng.IntN(2)], 2+rng.IntN(2)
+		o := Options{N: n, K: 1 + rng.IntN(4-n), Epsilon: epsilon(t, eps), Seed: 1, Properties: []verify.Property{verify.DP}}
+		m := mechanisms.FromFloat(mechanisms.Info{Name: "subject"}, precision, law)
+		r, err := Mechanism(context.Background(), m, o)
+		require.NoError(t, err)
+		p := r.Properties[0]
+		seen[fmt.Sprint(kind, " ", p.Verdict)]++
+		most, answered := greatestLogRatio(n, o.K, func(q []float64) []float64 {
+			a, err := law(q, 1, o.Epsilon.Float())
+			if err != nil || math.IsNaN(a[0]+a[len(a)-1]) {
+				return nil
+			}
+			return a
+		})
+		e := o.Epsilon.Float()
+		about := fmt.Sprintf("%d, %s, factor %v, ε = %s, n = %d, k = %d, far %v, %d digits: %s, %s; by enumeration %v", i, kind, factor, eps, n, o.K, far, digits, p.Verdict, p.Reason, most)
+		switch p.Verdict {
+		case verify.Proved:
+			require.True(t, answered, about)
+			require.LessOrEqual(t, most, e*(1+1e-6)+1e-11, about)
+		case verify.Violated:
+			require.NotNil(t, p.Witness, about)
+			q, other := floats(p.Witness.Scores), floats(p.Witness.Neighbor)
+			for r := range q {
+				require.LessOrEqual(t, math.Abs(q[r]-other[r]), 1.0, about)
+			}
+			a, errA := law(q, 1, e)
+			b, errB := law(other, 1, e)
+			failed := func(p []float64, err error) bool {
+				return err != nil || slices.ContainsFunc(p, func(x float64) bool { return !(x >= 0 && x <= 2) })
+			}
+			if failed(a, errA) != failed(b, errB) {
+				continue
+			}
+			require.NotNil(t, p.Witness.Candidate, about)
+			require.Greater(t, a[*p.Witness.Candidate], math.Exp(e)*b[*p.Witness.Candidate], about)
+		default:
+			require.False(t, answered && most > e*1.001+3*precision, about)
+		}
+	}
+	require.Equal(t, count/len(kinds), seen["nothing answered undecided"])
+	for _, verdict := range []string{"none proved", "none violated", "no number far from 0 violated", "errors where all are tied violated", "overflow violated"} {
+		require.Positive(t, seen[verdict], "%v", seen)
+	}
+	t.Log(seen)
+}
+
+// greatestLogRatio goes through the lattice of n candidates and depth k in steps of 2Δ = 2 and all neighbors, and returns the largest ln of a
+// ratio of probabilities, +Inf where one of two neighbors is answered alone, and whether any vector of the lattice is answered.
+func greatestLogRatio(n, k int, law func([]float64) []float64) (most float64, answered bool) {
+	q, step := make([]float64, n), make([]float64, n)
+	var vectors, steps func(r int)
+	steps = func(r int) {
+		if r < n {
+			for step[r] = -1; step[r] <= 1; step[r]++ {
+				steps(r + 1)
+			}
+			return
+		}
+		other := make([]float64, n)
+		for i := range q {
+			other[i] = q[i] + step[i]
+		}
+		a, b := law(q), law(other)
+		switch {
+		case (a == nil) != (b == nil):
+			most = math.Inf(1)
+		case a != nil:
+			for i := range a {
+				if a[i] != 0 || b[i] != 0 {
+					most = max(most, math.Abs(math.Log(a[i]/b[i])))
+				}
+			}
+		}
+		answered = answered || a != nil
+	}
+	vectors = func(r int) {
+		if r < n {
+			for q[r] = -2 * float64(k); q[r] <= 0; q[r] += 2 {
+				vectors(r + 1)
+			}
+			return
+		}
+		if slices.Max(q) == 0 {
+			steps(0)
+		}
+	}
+	vectors(0)
+	return most, answered
 }
