@@ -50,7 +50,8 @@ def _file(folder, name, lines):
 
 def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, domain=None, neighbors=None, sensitivity=None, properties=None,
           against=None, precision=None, outcomes=None, rho=None, range=None, delta=None, confidence=None, budget=None, until=None, seed=None,
-          timeout=None, time_limit=None, children=None, progress=None):
+          timeout=None, time_limit=None, children=None, progress=None,
+          inputs=None):
     """Examines a mechanism that is a Python function, and returns a Report.
 
     pmf: a function f(scores, epsilon, sensitivity) that returns a probability for each score. Floats stand for any real number within
@@ -63,7 +64,9 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
     properties: names such as ["dp", "symmetry"]; see `optratio audit --help`, which describes the other parameters too.
     rho, range: what is claimed beside ε: ρ of zCDP, and the bounded range, as targets of verdicts.
     delta: of a pmf, decide (ε,δ)-DP with this δ instead of ε-DP.
-    outcomes: "index", "labels" (any strings or lists) or "real" (numbers, for sample alone). With "labels", pmf returns a dict of probabilities.
+    inputs: a list of what is asked about instead of scores, anything that json.dumps writes: f(input, epsilon, sensitivity). neighbors is then a list of
+        pairs of their places, (0, 1) or with a distance (0, 3, 2); with "oneway" in front, each is looked at in its order alone.
+    outcomes: "index", "labels" (any strings or lists), "real" (numbers, for sample alone) or "mixed" (lists or dicts of both, likewise). With "labels", pmf returns a dict of probabilities.
     children: of sample, so many calls at the same time, in threads of this process: faster where the function waits, or computes outside
         Python's interpreter lock, as NumPy does for much. It must be safe to call from several threads.
     timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted.
@@ -85,12 +88,15 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
         folder = server.folder.name
         if domain is not None and not isinstance(domain, str):
             domain = _file(folder, "domain", map(_vector, domain))
+        if inputs is not None and not isinstance(inputs, str):
+            inputs = _file(folder, "inputs", map(json.dumps, inputs))
+            neighbors = _file(folder, "neighbors", ('"oneway"' if p == "oneway" else _vector(p) for p in neighbors or []))
         if neighbors is not None and not isinstance(neighbors, str):
             neighbors = _file(folder, "neighbors", (f"{_vector(a)};{_vector(b)}" for a, b in neighbors))
         if properties is not None and not isinstance(properties, str):
             properties = ",".join(properties)
         flags = {
-            "pmf-exec" if pmf else "sample-exec": server.command, "eps": eps, "exp-eps": exp_eps, "n": n, "k": k, "domain": domain,
+            "pmf-exec" if pmf else "sample-exec": server.command, "eps": eps, "exp-eps": exp_eps, "n": n, "k": k, "domain": domain, "inputs": inputs,
             "neighbors": neighbors, "sensitivity": sensitivity, "property": properties, "against": against, "pmf-precision": precision,
             "outcomes": outcomes, "rho": rho, "range": range, "delta": delta, "confidence": confidence, "budget": budget, "until": until, "seed": seed,
             "timeout": None if timeout is None else f"{timeout}s", "time-limit": None if time_limit is None else f"{time_limit}s", "children": children,

@@ -50,7 +50,9 @@ class Witness:
 
     def __init__(self, document):
         self.document = document
-        self.scores, self.neighbor = document["scores"], document.get("neighbor")
+        self.scores, self.neighbor = document.get("scores"), document.get("neighbor")
+        self.input, self.neighbor_input = document.get("input"), document.get("neighbor_input")  # of audits of inputs
+        self.distance = _optional(document.get("distance"))
         self.candidates = document.get("candidates")
         self.candidate, self.neighbor_candidate = document.get("candidate"), document.get("neighbor_candidate")
         self.event, self.t = document.get("event"), _optional(document.get("t"))
@@ -58,7 +60,11 @@ class Witness:
         self.p_em, self.p_expected = _optional(document.get("p_em")), _optional(document.get("p_expected"))
 
     def __str__(self):
-        text = f"scores {_scores(self.scores)}"
+        if self.scores is None:
+            text = f"input {self.input!r}" + ("" if "neighbor_input" not in self.document else f" and {self.neighbor_input!r}")
+            text += "" if self.distance is None else f" at distance {self.distance}"
+        else:
+            text = f"scores {_scores(self.scores)}"
         if self.neighbor is not None:
             text += f" and {_scores(self.neighbor)}"
         if self.candidates is not None:
@@ -92,9 +98,10 @@ class Finding:
 
     def __init__(self, document):
         self.event, self.detail, self.scores, self.times = document["event"], document["detail"], document["scores"], document["times"]
+        self.input, self.has_input = document.get("input"), "input" in document
 
     def __str__(self):
-        place = f"scores {_scores(self.scores)}: " if self.scores else ""
+        place = f"scores {_scores(self.scores)}: " if self.scores else f"input {self.input!r}: " if self.has_input else ""
         more = f" (the first of {self.times} of this kind)" if self.times > 1 else ""
         return f"{self.event}: {place}{self.detail}{more}"
 

@@ -64,7 +64,7 @@ def _probability(p):
 def answer_pmf(f):
     """Makes of a function that returns probabilities one that answers a question."""
     def answer(q):
-        p = f(q["scores"], q["epsilon"], q["sensitivity"])
+        p = f(_asked(q), q["epsilon"], q["sensitivity"])
         try:
             if hasattr(p, "items"):  # a dict of labels
                 return {"pmf": {_label(x): _probability(y) for x, y in p.items()}}
@@ -72,6 +72,11 @@ def answer_pmf(f):
         except TypeError as e:
             raise AnswerError(f"pmf returned {p!r:.80}, which is no list of probabilities (floats, fractions, or strings p/q)") from e
     return answer
+
+
+def _asked(q):
+    """What a question is about: scores, or any input."""
+    return q["scores"] if "scores" in q else q["input"]
 
 
 def _label(x):
@@ -104,13 +109,15 @@ def answer_samples(f, outcomes):
         many = False
 
     def answer(q):
-        arguments = (q["scores"], q["epsilon"], q["sensitivity"])
+        arguments = (_asked(q), q["epsilon"], q["sensitivity"])
         if many:
             drawn = f(*arguments, samples=q["samples"])
         else:
             drawn = [f(*arguments) for _ in range(q["samples"])]
         if outcomes == "real":
             return {"values": [float(x) for x in drawn]}
+        if outcomes == "mixed":
+            return {"values": list(drawn)}
         if isinstance(drawn, dict):
             counts = drawn
         else:
@@ -124,7 +131,7 @@ def answer_samples(f, outcomes):
             for x, times in counts.items():
                 out[_label(x)] += operator.index(times)
             return {"counts": out}
-        return {"counts": _counts(counts, len(q["scores"]))}
+        return {"counts": _counts(counts, len(q["scores"]) if "scores" in q else max(counts) + 1)}
     return answer
 
 
@@ -200,7 +207,8 @@ class Server:
 
     def _reply(self, line):
         q = json.loads(line)
-        q["scores"] = [_number(s) for s in q["scores"]]
+        if "scores" in q:
+            q["scores"] = [_number(s) for s in q["scores"]]
         q["epsilon"], q["sensitivity"] = float(q["epsilon"]), float(q["sensitivity"])
         with self.lock:
             self.questions += 1

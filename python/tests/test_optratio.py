@@ -394,5 +394,23 @@ class Wheel(unittest.TestCase):
             self.assertEqual(out.split(), [str(program.resolve()), "proved"])
 
 
+class Inputs(unittest.TestCase):
+    def test_pairs_one_way_and_at_a_distance(self):
+        table = {0: {"low": "4/7", "high": "3/7"}, 1: {"low": "2/7", "high": "5/7"}, 2: {"low": "1/7", "high": "6/7"}}
+
+        def tight(*neighbors):
+            r = optratio.audit(pmf=lambda x, epsilon, sensitivity: table[x["count"]], inputs=[{"count": i} for i in range(3)],
+                               neighbors=neighbors, outcomes="labels", exp_eps=2, properties="dp")
+            return r.ok, float(r.tight_eps)
+
+        self.assertEqual(tight((0, 1), (1, 2), (0, 2, 2))[0], True)
+        self.assertAlmostEqual(tight((0, 2, 4))[1], math.log(4) / 4)
+        self.assertAlmostEqual(tight("oneway", (1, 0))[1], math.log(5 / 3))
+        self.assertFalse(tight((0, 2))[0])
+        r = optratio.audit(pmf=lambda x, epsilon, sensitivity: table[x["count"]], inputs=[{"count": 0}, {"count": 2}], neighbors=[(0, 1)],
+                           outcomes="labels", exp_eps=2, properties="dp")
+        self.assertEqual((r.witness.input, r.witness.neighbor_input, r.witness.scores), ({"count": 0}, {"count": 2}, None))
+
+
 if __name__ == "__main__":
     unittest.main()
