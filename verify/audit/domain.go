@@ -241,23 +241,69 @@ func gridSize(n, depth int) float64 {
 	return math.Pow(k+1, float64(n)) * -math.Expm1(float64(n)*math.Log1p(-1/(k+1)))
 }
 
-// drawGrid draws vectors of verify.Grid: any of them, and ones with few different depths.
+// drawGrid draws vectors of verify.Grid: first, in a random arrangement each, those with two depths and one candidate, two or all but one at the top, at every
+// gap; then one of every orbit, where these take at most half of the room; and then any, every other one with few depths. A symmetric mechanism
+// is thus seen as a whole wherever its orbits are few.
 func drawGrid(n, depth int, step int64, count int, rng *rand.Rand) []verify.Vector {
-	out := make([]verify.Vector, count)
-	for i := range out {
+	out, seen := make([]verify.Vector, 0, count), map[string]bool{}
+	add := func(depths []int) {
+		orbit := slices.Sorted(slices.Values(depths))
+		if key := fmt.Sprint(orbit); !seen[key] && len(out) < count {
+			seen[key] = true
+			out = append(out, arranged(orbit, step, rng))
+		}
+	}
+	gaps := 1 // between those that are taken, so that they leave half of the room
+	for 3*(depth/gaps) > max(3, count/2) {
+		gaps++
+	}
+	for gap := gaps; gap <= depth; gap += gaps {
+		for _, top := range []int{1, 2, n - 1} {
+			if 0 < top && top < n {
+				add(slices.Concat(make([]int, top), slices.Repeat([]int{gap}, n-top)))
+			}
+		}
+	}
+	if orbits := new(big.Int).Binomial(int64(n-1+depth), int64(min(depth, n-1))); orbits.IsInt64() && orbits.Int64() <= int64(count/2) {
+		for depths := make([]int, n); ; {
+			add(depths)
+			// The next one: the last depth that can grow takes those after it with it.
+			at := n - 1
+			for at > 0 && depths[at] == depth {
+				at--
+			}
+			if at == 0 {
+				break
+			}
+			for r, d := at, depths[at]+1; r < n; r++ {
+				depths[r] = d
+			}
+		}
+	}
+	for len(out) < count {
 		q := make(verify.Vector, n)
 		few := []int{0, 1, rng.IntN(depth + 1)}
 		for r := range q {
 			d := rng.IntN(depth + 1)
-			if i%2 == 0 {
+			if len(out)%2 == 0 {
 				d = few[rng.IntN(len(few))]
 			}
 			q[r] = -step * int64(d)
 		}
 		q[rng.IntN(n)] = 0
-		out[i] = q
+		out = append(out, q)
 	}
 	return out
+}
+
+// arranged returns the vector with the given depths, in an order that is drawn at random.
+func arranged(depths []int, step int64, rng *rand.Rand) verify.Vector {
+	q := make(verify.Vector, len(depths))
+	for r, d := range depths {
+		q[r] = -step * int64(d)
+	}
+	rng.Shuffle(len(q), func(i, j int) { q[i], q[j] = q[j], q[i] })
+	return q
 }
 
 // clearGap returns a gap near the given one, both in Δ, at which weights e^{-ε·gap/2Δ} are either normal numbers of double

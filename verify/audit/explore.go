@@ -28,7 +28,7 @@ const (
 	finalists      = 12   // pairs of either kind between which is chosen before a bet
 	least          = 200  // samples that it pays to explore with
 	rivalPart      = 20   // such a part of a batch is drawn at either side of the most hopeful pair, where that is another
-	hysteresis     = 0.15 // in promise, before a pair that was bet on is left
+	hysteresis     = 0.05 // in promise, before a pair that was bet on is left
 	loyalty        = 1.3  // likewise of numbers, where a claim is to be refuted: times its promise, whatever the event at the pair
 	rising         = 0    // logarithm of the wealth at the claim from which on a stage of numbers does not explore
 	mostOdd        = 6    // score vectors that are looked at apart from their class
@@ -187,7 +187,8 @@ func (s *statistics) explore(samples int64) error {
 	}
 	defer s.recut()
 	for round := range rounds {
-		if s.recut(); round > 0 {
+		s.recut()
+		if f.refit(s.aim()); round > 0 {
 			edges = f.rank(edges, s.aim(), hopeful)
 			edges = edges[:min(len(edges), max(fewestPairs, int(staying*float64(len(edges)))))]
 		}
@@ -278,12 +279,14 @@ func (s *statistics) finalists() []edge {
 // whether the claim is refuted and that was all that was wanted.
 func (s *statistics) bet(end int64) (bool, error) {
 	f := s.field
+	f.refit(s.aim())
 	edges := s.finalists()
 	lastBets := end - (end-s.drawn)/4
 	size := max(40, firstBatch*float64(end-s.drawn))
 	var current edge
 	base := int64(-1) // draws at the pair when the segment was opened
 	for s.drawn < end && len(edges) > 0 {
+		f.refit(s.aim())
 		edges = f.rank(edges, s.aim(), promise)
 		if len(edges) == 0 {
 			break

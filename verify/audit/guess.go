@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -21,6 +22,9 @@ const (
 	believed    = 30     // draws that what is expected of a candidate counts for
 	typical     = 1.5    // factor of the exponent then
 	mostGuessed = 10_000 // pairs
+
+	mostFitted   = 60 // classes, those with the most draws, that say what a guess is worth
+	hundredTimes = 100
 )
 
 // guess sorts the pairs, and says what is expected. Of labels nothing is known before. The verdict does not rest on it: only where is
@@ -59,8 +63,120 @@ func (f *field) guess(a aim, unit float64, model verify.Neighborhood) {
 	}
 	slices.SortStableFunc(f.edges, func(a, b edge) int { return cmp.Compare(a.rank, b.rank) })
 	if f.pooled {
-		f.expected = func(q verify.Vector) []float64 { return exponential(q, unit/(typical*rate), believed) }
+		f.scale = unit / (typical * rate)
 	}
+}
+
+// laws are the mechanisms that a guess can be: the exponential one, and the candidate whose score is largest with Laplace or exponential noise, which is permute-and-flip.
+var laws = []func(q verify.Vector, scale, draws float64) []float64{
+	exponential,
+	noisyArgMax(func(x float64) float64 {
+		if x < 0 {
+			return math.Exp(x) / 2
+		}
+		return 1 - math.Exp(-x)/2
+	}),
+	noisyArgMax(func(x float64) float64 { return -math.Expm1(-max(0, x)) }),
+}
+
+// noisyArgMax returns how often each candidate is expected in a number of draws of the one with the largest noisy score, where the noise in units of the scale
+// has a distribution function: a sum over the winner's noise, good to a few percent.
+func noisyArgMax(below func(float64) float64) func(q verify.Vector, scale, draws float64) []float64 {
+	const least, most, step = -6, 20, 0.5
+	return func(q verify.Vector, scale, draws float64) []float64 {
+		sizes := map[int64]float64{}
+		for _, x := range q {
+			sizes[x]++
+		}
+		levels := slices.Sorted(maps.Keys(sizes))
+		share, total := map[int64]float64{}, 0.0
+		for _, own := range levels {
+			for x := least + step/2; x < most; x += step {
+				p := below(x+step/2) - below(x-step/2)
+				for _, other := range levels {
+					rivals := sizes[other]
+					if other == own {
+						rivals--
+					}
+					if rivals > 0 && p > 0 {
+						p *= math.Pow(below(x+float64(own-other)/scale), rivals)
+					}
+				}
+				share[own] += p
+			}
+			total += share[own] * sizes[own]
+		}
+		out := make([]float64, len(q))
+		for r, x := range q {
+			out[r] = draws * share[x] / total
+		}
+		return out
+	}
+}
+
+// refit compares what was drawn with these laws at scales from a quarter to four times the least one that is private, and says how many draws the best
+// is worth: as many as make all counts likeliest, if each class's probabilities are drawn from the Dirichlet distribution about that mechanism's. A class
+// that would be more than a hundred times as likely if it were worth the least keeps to that, so that a fault at a few score vectors is not averaged away.
+func (f *field) refit(a aim) {
+	if !f.pooled || a.refute || f.scale == 0 {
+		return
+	}
+	var drawn []*class
+	total := int64(0)
+	for _, c := range f.classes {
+		if total += c.total; c.total > 0 {
+			drawn = append(drawn, c)
+		}
+	}
+	if total < f.fitted+f.fitted/2 || len(drawn) == 0 {
+		return
+	}
+	f.fitted, f.fits = total, f.fits+1
+	slices.SortStableFunc(drawn, func(a, b *class) int { return -cmp.Compare(a.total, b.total) })
+	most, best := drawn[:min(len(drawn), mostFitted)], math.Inf(-1)
+	scale, weight := f.scale, float64(believed)
+	for law := range laws {
+		for factor := -8; factor <= 8; factor++ {
+			at := f.scale * typical * math.Exp2(float64(factor)/4)
+			expected, own := make([][]float64, len(most)), make([]float64, len(most))
+			for i, c := range most {
+				expected[i] = laws[law](f.places[c.members[0]].q, at, 1)
+				own[i] = f.likelihood(c, expected[i], believed)
+			}
+			for w := float64(believed); w < 1e6; w *= 4 {
+				sum := 0.0
+				for i, c := range most {
+					sum += max(own[i]-math.Log(hundredTimes), f.likelihood(c, expected[i], w))
+				}
+				if sum > best {
+					best, scale, weight, f.law = sum, at, w, law
+				}
+			}
+		}
+	}
+	f.at = scale
+	for _, c := range f.classes {
+		if c.weight = weight; c.total > 0 {
+			expected := laws[f.law](f.places[c.members[0]].q, scale, 1)
+			if f.likelihood(c, expected, weight) < f.likelihood(c, expected, believed)-math.Log(hundredTimes) {
+				c.weight = believed
+			}
+		}
+	}
+}
+
+// likelihood returns the logarithm of that of a class's counts, where its probabilities have the Dirichlet distribution about the expected ones with a weight.
+func (f *field) likelihood(c *class, expected []float64, weight float64) float64 {
+	lgamma := func(x float64) float64 { y, _ := math.Lgamma(x); return y }
+	q := f.places[c.members[0]]
+	sum := lgamma(weight) - lgamma(weight+float64(c.total))
+	for r, p := range expected {
+		if l := q.level[r]; slices.Index(q.level, l) == r && l < len(c.counts) {
+			p = max(1e-9, weight*p*float64(c.sizes[l]))
+			sum += lgamma(p+float64(c.counts[l])) - lgamma(p)
+		}
+	}
+	return sum
 }
 
 // exponential returns how often each candidate is expected in a number of draws from the exponential mechanism with weights e^{q/scale}.

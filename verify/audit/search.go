@@ -21,6 +21,7 @@ type place struct {
 	level    []int     // of every candidate, in the class; nil where outcomes are no candidates
 	odd      bool      // it is not like the rest of its class
 	expected []float64 // hits of each candidate, of as many draws as a guess is worth
+	fits     int       // that the expected ones are of
 	event    string    // that came instead of an answer; it is not asked again
 }
 
@@ -30,7 +31,8 @@ type class struct {
 	counts  []int64 // of levels, or of outcomes
 	sizes   []int64 // of levels
 	total   int64
-	members []int // places
+	weight  float64 // draws that a guess counts for
+	members []int   // places
 }
 
 // edge is a pair of neighbors, and the event there that promises most.
@@ -69,7 +71,11 @@ type field struct {
 	directed bool     // pairs are looked at in their order alone
 	distance func(q, other verify.Vector) *big.Rat
 	rng      *rand.Rand
-	expected func(verify.Vector) []float64 // what is expected before anything is drawn, in place of as many draws; nil: nothing
+	scale    float64 // of the exponential mechanism that is guessed at before anything is drawn; 0: nothing is guessed
+	law      int     // the one of laws that fits best what was drawn,
+	at       float64 // and its scale
+	fitted   int64   // draws when that was found
+	fits     int     // how often it was
 }
 
 func newField(o *Options, rng *rand.Rand) *field {
@@ -129,7 +135,8 @@ func (f *field) place(q verify.Vector) int {
 	return i
 }
 
-// collect takes the pairs of neighbors, at most room of them, drawn at random from the first ones.
+// collect takes the pairs of neighbors, at most room of them: the first half of the room is for those that come first, the other half is drawn at random from
+// those that follow.
 func (f *field) collect(dom *verify.Domain, room int, stopped func() error) error {
 	f.directed = dom.Directed
 	met := 0
@@ -144,10 +151,10 @@ func (f *field) collect(dom *verify.Domain, room int, stopped func() error) erro
 		if slices.Equal(q, other) {
 			continue
 		}
-		if len(kept) < room {
+		if first := room / 2; len(kept) < room {
 			kept = append(kept, [2]verify.Vector{q, other})
-		} else if i := f.rng.IntN(met); i < room {
-			kept[i] = [2]verify.Vector{q, other}
+		} else if i := f.rng.IntN(met - first); first+i < room {
+			kept[first+i] = [2]verify.Vector{q, other}
 		}
 	}
 	shapes, times := map[string]int{}, []int{}
@@ -282,16 +289,20 @@ func (f *field) hits(i, outcomes int) (hits []float64, drawn float64) {
 			hits[r] = float64(counts[r])
 		}
 	}
-	if f.expected == nil {
+	if f.scale == 0 {
 		return hits, float64(total)
 	}
-	if p.expected == nil {
-		p.expected = f.expected(p.q)
+	weight := float64(believed)
+	if f.fits > 0 && !p.odd {
+		weight = c.weight
+	}
+	if p.expected == nil || p.fits != f.fits {
+		p.expected, p.fits = laws[f.law](p.q, cmp.Or(f.at, f.scale), 1), f.fits
 	}
 	for r := range hits {
-		hits[r] += p.expected[r]
+		hits[r] += weight * p.expected[r]
 	}
-	return hits, float64(total) + believed
+	return hits, float64(total) + weight
 }
 
 // outcomes is how many outcomes are known at two places.
