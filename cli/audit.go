@@ -59,7 +59,7 @@ not count), or [A,B] with two of the values; a third number is a distance d, at 
 ways unless the first line is "oneway": then 0,3 says that Pr[S] of input 0 is at most e^ε times that of input 3.
 
 A table has one line {"scores":[…],"pmf":[…]} for each score vector, or {"input":…,"pmf":…} for each input. --rho R and --range R also decide
-R-zCDP and bounded range R; of a sampler, they are violated where a lower bound exceeds R.`,
+R-zCDP and bounded range R, and --delta D (ε,D)-DP instead of ε-DP; of a sampler, they are violated where a lower bound exceeds R or D.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
@@ -153,10 +153,17 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 		if f.property == "" {
 			o.Properties = []verify.Property{verify.DP}
 		}
+		switch at := slices.Index(o.Properties, verify.DP); {
+		case f.target.delta == "" || slices.Contains(o.Properties, verify.ApproximateDP):
+		case f.property == "":
+			o.Properties[at] = verify.ApproximateDP
+		default:
+			o.Properties = append(o.Properties, verify.ApproximateDP)
+		}
 		for _, p := range o.Properties {
 			switch {
 			case !slices.Contains(audit.Testable, p):
-				return o, command.Usagef("--property %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range", command.Quoted(f.property), p)
+				return o, command.Usagef("--property %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range, zcdp, approximate-dp", command.Quoted(f.property), p)
 			case f.outcomes != audit.Index && slices.Contains(audit.Testable[1:4], p):
 				return o, command.Usagef("--property %s: %s is about candidates, and --outcomes are %s", command.Quoted(f.property), p, f.outcomes)
 			}
@@ -164,9 +171,6 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	}
 	if o.Rho, o.Range, o.Properties, err = f.target.parse(o.Properties); err != nil {
 		return o, err
-	}
-	if f.sampleExec != "" && f.target.delta != "" {
-		return o, command.Usagef("--delta: samples do not bound it; give --pmf-exec or --pmf-file, or leave it out")
 	}
 	if o.Delta, err = f.target.approximate(o.Properties); err != nil {
 		return o, err
@@ -305,6 +309,8 @@ func printAudit(w io.Writer, r *audit.Report, eps, units string) {
 	switch {
 	case independent != nil && independent.Verdict == verify.Violated:
 		fmt.Fprintf(w, "no ε is concluded from %d samples that are not independent; claimed: %s\n", r.Samples, r.Claimed)
+	case r.DeltaBound.IsValid() && !r.LowerBound.IsValid(): // the reason of approximate-dp says it
+		fmt.Fprintf(w, "%d samples\n", r.Samples)
 	case r.LowerBound.IsValid():
 		confidence, _ := r.Confidence.Float64()
 		fmt.Fprintf(w, "ε is at least %s with confidence %g, from %d samples; claimed: %s\n", r.LowerBound, confidence, r.Samples, r.Claimed)

@@ -98,7 +98,7 @@ echo "{\"counts\":[$c,$((n-c))]}"; done`
 // Children that start with one seed repeat each other, which is found; those with seeds of their own do not.
 func TestChildrenIndependent(t *testing.T) {
 	audit := func(start string, children int) *Report {
-		o := samplerOptions(t, "1", 4000)
+		o := samplerOptions(t, "1", 8000)
 		o.N, o.Children = 2, children
 		r, err := Samples(context.Background(), start+"; "+seeded, o)
 		require.NoError(t, err)

@@ -163,7 +163,10 @@ func (s *statistics) sites(edges []edge) []int {
 
 // aim is what the rest of the budget is for.
 func (s *statistics) aim() aim {
-	return aim{left: float64(max(1, s.o.Budget-s.drawn)), refute: s.o.UntilRefuted, many: s.field.ordered, claimed: s.o.Epsilon.Float()}
+	return aim{
+		left: float64(max(1, s.o.Budget-s.drawn)), refute: s.o.UntilRefuted && s.o.wants(), many: s.field.ordered, claimed: s.o.Epsilon.Float(),
+		approximate: !s.o.wants() && slices.Contains(s.o.measured(), verify.ApproximateDP),
+	}
 }
 
 // explore spends a number of samples on finding out which pairs promise most: all of them in the first round, fewer in each that
@@ -292,12 +295,8 @@ func (s *statistics) bet(end int64) (bool, error) {
 			break
 		}
 		best := edges[0]
-		for _, e := range edges {
-			// One that was bet on is only left for one that promises clearly more.
-			stays := slices.Equal(e.event, current.event) && e.promise+hysteresis > best.promise || s.o.UntilRefuted && f.ordered && loyalty*e.promise > best.promise
-			if base >= 0 && e.from == current.from && e.to == current.to && stays {
-				best = e
-			}
+		if base >= 0 {
+			best = s.keep(edges, current)
 		}
 		// As long as there is nothing that a bet on the claim could be won with, most of a stage goes into the search.
 		if s.o.UntilRefuted && best.promise <= 0 && s.drawn < lastBets {
@@ -343,16 +342,38 @@ func (s *statistics) bet(end int64) (bool, error) {
 				return true, nil
 			}
 		}
-		if rival := slices.MaxFunc(edges, func(a, b edge) int { return cmp.Compare(a.hopeful, b.hopeful) }); rival.hopeful > best.hopeful {
-			for _, i := range []int{s.site(rival.from), s.site(rival.to)} {
-				if _, err := s.draw(i, min(times*(r.at+r.near)/rivalPart, end-s.drawn)); err != nil {
-					return false, err
-				}
-			}
+		if err := s.drawRival(edges, best, times*(r.at+r.near)/rivalPart, end); err != nil {
+			return false, err
 		}
 		size *= nextBatch
 	}
 	return false, nil
+}
+
+// keep returns the pair that was bet on where the first of the ranked ones does not promise clearly more, and that first one otherwise.
+func (s *statistics) keep(edges []edge, current edge) edge {
+	best := edges[0]
+	for _, e := range edges {
+		stays := slices.Equal(e.event, current.event) && e.promise+hysteresis > best.promise || s.o.UntilRefuted && s.field.ordered && loyalty*e.promise > best.promise
+		if e.from == current.from && e.to == current.to && stays {
+			best = e
+		}
+	}
+	return best
+}
+
+// drawRival draws some samples, up to an end, at either side of the most hopeful pair, where that is not the one that was bet on.
+func (s *statistics) drawRival(edges []edge, best edge, samples, end int64) error {
+	rival := slices.MaxFunc(edges, func(a, b edge) int { return cmp.Compare(a.hopeful, b.hopeful) })
+	if rival.hopeful <= best.hopeful {
+		return nil
+	}
+	for _, i := range []int{s.site(rival.from), s.site(rival.to)} {
+		if _, err := s.draw(i, min(samples, end-s.drawn)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hitsOf counts the draws in an event.

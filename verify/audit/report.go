@@ -28,6 +28,7 @@ type Report struct {
 	TightEps   number.Number // of stated probabilities, over all that was looked at
 	DomainEps  number.Number // the tight ε of the domain alone, without the side set
 	LowerBound number.Number // on ε, of samples, at the confidence
+	DeltaBound number.Number // on δ at the claimed ε, likewise
 	Confidence *big.Rat      // of statistical verdicts; nil where there are none
 	Questions  int64
 	Samples    int64
@@ -77,6 +78,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		TightEps   number.Number   `json:"tight_eps"`
 		DomainEps  *number.Number  `json:"tight_eps_domain,omitempty"`
 		LowerBound *number.Number  `json:"eps_lower_bound,omitempty"`
+		DeltaBound *number.Number  `json:"delta_lower_bound,omitempty"`
 		Confidence *float64        `json:"confidence,omitempty"`
 		Precision  *number.Number  `json:"precision,omitempty"`
 		Questions  int64           `json:"questions"`
@@ -86,7 +88,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Findings   []finding       `json:"findings"`
 		Witness    *verify.Witness `json:"witness"`
 	}{
-		r.Mechanism, r.Domain, r.Claimed, r.TightEps, optional(r.DomainEps), optional(r.LowerBound), confidence, precision,
+		r.Mechanism, r.Domain, r.Claimed, r.TightEps, optional(r.DomainEps), optional(r.LowerBound), optional(r.DeltaBound), confidence, precision,
 		r.Questions, r.Samples, r.History, r.Properties, findings, r.Witness,
 	})
 }

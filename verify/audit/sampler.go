@@ -270,7 +270,11 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	alpha.Quo(alpha, big.NewRat(o.parts(), 1))
 	whole := o
 	measured := o.measured()
-	reserve := int64(rangeShare * float64(o.Budget))
+	share := rangeShare
+	if !o.wants() && slices.Equal(measured, []verify.Property{verify.ApproximateDP}) {
+		share = deltaShare
+	}
+	reserve := int64(share * float64(o.Budget))
 	if len(measured) > 0 {
 		less := *o
 		less.Budget -= reserve
@@ -301,7 +305,16 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	st.o = whole
 	var more []verify.Result
 	for _, p := range measured {
-		res, err := st.measure(p, alpha, reserve/int64(len(measured)))
+		var res verify.Result
+		var err error
+		if part := reserve / int64(len(measured)); p == verify.ApproximateDP {
+			var bound *big.Rat
+			if res, bound, err = st.measureDelta(alpha, part); bound != nil {
+				r.DeltaBound = floored(bound)
+			}
+		} else {
+			res, err = st.measure(p, alpha, part)
+		}
 		if err != nil && !errors.Is(err, verify.ErrUndecided) {
 			return nil, err
 		}

@@ -321,6 +321,8 @@ type aim struct {
 	many    bool // there are many events, as of numbers
 	claimed float64
 	reach   float64 // of the pair that is rated; 0: 1
+	// approximate: it is for the greatest δ at the claimed ε.
+	approximate bool
 }
 
 // at is the aim for a pair at a distance, at which ε counts so many times.
@@ -336,6 +338,15 @@ func (a aim) at(reach float64) aim {
 func (a aim) value(p, o, n, m, errors float64) float64 {
 	r := a.ratio(p, o)
 	draws := a.left / float64(r.at+r.near)
+	if a.approximate {
+		c := math.Exp(a.claimed)
+		own, near := max(p, 1/n), max(o, 1/m) // what came never or once is not known better than that
+		if errors < 0 {                       // no bet corrects a choice that is too bold
+			errors *= 2
+		}
+		doubt := errors * math.Sqrt(own*(1-min(own, 1))/n+c*c*near*(1-min(near, 1))/m)
+		return p - c*o + doubt - 2.7*math.Sqrt((p*(1-p)+c*c*o*(1-o))/(draws/2))
+	}
 	if a.refute && a.many {
 		c := math.Exp(a.claimed)
 		h := nullOf(n*p, m*o, n, m/c)

@@ -18,11 +18,12 @@ const (
 	testShare     = 0.25 // of the budget, unless nothing else is asked for
 	fewestForTest = 300  // draws at either vector of a comparison, where there are several
 	mostTests     = 200  // comparisons of vectors, of one property
-	rangeShare    = 0.2  // of the budget, for bounded range and ρ
+	rangeShare    = 0.2  // of the budget, for bounded range, ρ and δ,
+	deltaShare    = 0.5  // or this where δ alone is asked for: one half chooses, the other one tests
 )
 
 // Testable are the properties that samples can tell about: dp; those that are tested by comparisons; and those that a bound refutes.
-var Testable = []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Monotone, verify.BoundedRange, verify.ZCDP}
+var Testable = []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Monotone, verify.BoundedRange, verify.ZCDP, verify.ApproximateDP}
 
 // OfLabels are the properties of stated probabilities that are about any outcomes; the first three are those to decide by default.
 var OfLabels = []verify.Property{verify.DP, verify.BoundedRange, verify.Sum, verify.RDP, verify.ZCDP, verify.ApproximateDP}
@@ -52,16 +53,16 @@ func (o *Options) tested() []verify.Property {
 func (o *Options) measured() []verify.Property {
 	var out []verify.Property
 	for _, p := range Testable[4:] {
-		if slices.Contains(o.Properties, p) {
+		if slices.Contains(o.Properties, p) || o.Properties == nil && o.Delta != nil && p == verify.ApproximateDP {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// wants reports whether a sampler's ε is asked for.
+// wants reports whether a sampler's ε is asked for, as it is unless a δ or other properties are.
 func (o *Options) wants() bool {
-	return o.Properties == nil || slices.Contains(o.Properties, verify.DP)
+	return o.Properties == nil && o.Delta == nil || slices.Contains(o.Properties, verify.DP)
 }
 
 // parts is among how many verdicts the level is divided.
@@ -235,7 +236,7 @@ type wide struct {
 // widest returns the pair at which the bounds promise most: of bounded range with a second event, of ρ with one.
 func (s *statistics) widest(p verify.Property) *wide {
 	f := s.field
-	a := aim{left: float64(max(1, s.o.Budget-s.drawn))}
+	a := aim{left: float64(max(1, s.o.Budget-s.drawn)), approximate: p == verify.ApproximateDP, claimed: s.o.Epsilon.Float()}
 	var best *wide
 	for _, e := range f.edges {
 		if f.places[e.from].event != "" || f.places[e.to].event != "" {
