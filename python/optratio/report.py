@@ -109,12 +109,13 @@ class Finding:
 
 
 class Property:
-    """The verdict on one property: "proved", "violated" or "undecided", and what it rests on."""
+    """The verdict on one property: "proved", "violated" or "undecided", and what it rests on. asked is False for a fact, which nobody asked
+    for by name and which does not make a report fail."""
 
     def __init__(self, document):
         self.document = document
         self.name, self.verdict, self.checked = document["name"], document["verdict"], document["checked"]
-        self.reason = document.get("reason", "")
+        self.reason, self.asked = document.get("reason", ""), document.get("asked", True)
         self.witness = Witness(document["witness"]) if document.get("witness") else None
         self.attained = Witness(document["attained"]) if document.get("attained") else None
         self.tight_eps, self.range = _optional(document.get("tight_eps")), _optional(document.get("range"))
@@ -148,7 +149,7 @@ class Property:
 class Report:
     """The outcome of an audit. Each property is an attribute, with _ for -: report.dp.verdict, report.dominates_em.witness.
 
-    ok: nothing is violated, and of stated probabilities nothing is undecided. tight_eps: the least ε of stated probabilities;
+    ok: of what was asked for, by default dp and answers to every question, nothing is violated, and of stated probabilities nothing is undecided. tight_eps: the least ε of stated probabilities;
     eps_lower_bound: of samples, at the confidence. witness: the smallest that was found, of dp where there is one.
     findings: what went wrong beside probabilities. exception: the first exception of the function.
     """
@@ -175,8 +176,8 @@ class Report:
 
     @property
     def violated(self):
-        """The properties that are violated."""
-        return [p for p in self.properties.values() if p.verdict == "violated"]
+        """The properties that were asked for and are violated."""
+        return [p for p in self.properties.values() if p.asked and p.verdict == "violated"]
 
     def to_json(self, **options):
         """The program's JSON document, with the function's name for the mechanism."""
