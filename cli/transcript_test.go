@@ -13,19 +13,21 @@ import (
 	"optratio/internal/slowtest"
 )
 
+const guide = "../docs/use/guide.md"
+
 var programs = commandtest.Programs{"optratio": Run}
 
 func TestTranscripts(t *testing.T) { programs.Transcripts(t) }
 
-// The console blocks of the README and of documents made of them are what the commands print.
+// The console blocks of the README and of the guide are what the commands print.
 func TestTranscriptsOfDocuments(t *testing.T) {
-	for _, file := range []string{"../README.md", "../docs/use/tutorial-choose.md", "../docs/use/tutorial-audit.md"} {
+	for _, file := range []string{"../README.md", guide} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			if file != "../README.md" {
 				slowtest.Only(t)
 			}
-			if _, err := exec.LookPath("python3"); err != nil && strings.HasSuffix(file, "audit.md") {
-				t.Skip("the mechanisms of this tutorial are in Python")
+			if _, err := exec.LookPath("python3"); err != nil {
+				t.Skip("the mechanisms under audit are in Python")
 			}
 			programs.Document(t, file, "console")
 		})
@@ -36,9 +38,9 @@ func TestTranscriptsOfDocuments(t *testing.T) {
 func TestTranscriptOfSamples(t *testing.T) {
 	slowtest.Only(t)
 	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("the mechanisms of this tutorial are in Python")
+		t.Skip("the mechanism under audit is in Python")
 	}
-	blocks := commandtest.Blocks(t, "../docs/use/tutorial-audit.md", "console sampled")
+	blocks := commandtest.Blocks(t, guide, "console sampled")
 	require.Len(t, blocks, 1)
 	got := programs.Replay(t, blocks[0])
 	for _, line := range strings.Split(blocks[0], "\n") {

@@ -185,13 +185,13 @@ func TestExportedSignaturesNameNothingInternal(t *testing.T) {
 	assert.Empty(t, names(inside))
 }
 
-// The README's program is the one in examples/mechanism, which the next test compiles in a module of its own.
-func TestREADMEShowsTheExample(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+// The program of docs/reference/go.md is the one in examples/mechanism, which the next test compiles in a module of its own.
+func TestDocumentShowsTheExample(t *testing.T) {
+	document, err := os.ReadFile(filepath.Join(root, "docs/reference/go.md"))
 	require.NoError(t, err)
 	program, err := os.ReadFile(filepath.Join(root, "examples/mechanism/main.go"))
 	require.NoError(t, err)
-	block := regexp.MustCompile("(?s)```go\n(package main.*?)```").FindSubmatch(readme)
+	block := regexp.MustCompile("(?s)```go\n(package main.*?)```").FindSubmatch(document)
 	require.NotNil(t, block)
 	assert.Equal(t, string(program), string(block[1]))
 }
