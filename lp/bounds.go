@@ -1,6 +1,10 @@
 package lp
 
-import "math/big"
+import (
+	"math/big"
+
+	"optratio/lp/chain"
+)
 
 // Proposal is a candidate solution that bounds are evaluated from. Nothing about it is trusted: whatever
 // its numbers are, the bounds hold; if they are good, the bounds are close.
@@ -16,13 +20,8 @@ type Proposal struct {
 	Multiplier []*big.Rat
 }
 
-// lowerBound evaluates the dual function at the proposal: for any y on the (E) rows and any
-// nonnegative multipliers of the cuts, walking each chain from its deep end with
-//
-//	λ_i = max(0, c_i + z λ_{i+1} - y_i),  λ = 0 at the first position,
-//
-// the reduced costs give y'(m) = min_v (c_i + z λ_{i+1} - λ_i) over the depths v of m,
-// and Σ N(m) y'(m) is at most the optimum by weak duality. c_i = w(m) c(v), plus the cuts' part.
+// lowerBound evaluates the dual function at the proposal: for any y on the (E) rows and any nonnegative multipliers of the cuts Σ N(m) y'(m) is at
+// most the optimum, with y' as chain.Dual has it. c_i = w(m) c(v), plus the cuts' part.
 func lowerBound[T any](p *Program, f ordered[T], z T, prop *Proposal) T {
 	return walk(p, f, z, prop, func(int32, T) {})
 }
@@ -33,35 +32,23 @@ func walk[T any](p *Program, f ordered[T], z T, prop *Proposal, multiplier func(
 	for i := range y {
 		y[i] = f.FromRat(prop.Dual[i])
 	}
-	extra := cutCosts(p, f, z, prop)
-	best := make([]T, p.Orbits())
-	seen := make([]bool, p.Orbits())
-	zero, cost := f.Zero(), costIn(p, f)
+	dual, extra, cost := chain.NewDual(f, z, y), cutCosts(p, f, z, prop), costIn(p, f)
 	for c := range len(p.chain) - 1 {
 		positions := p.order[p.chain[c]:p.chain[c+1]]
-		below := zero // λ_{i+1}
+		lambda := f.Zero()
 		for i := len(positions) - 1; i >= 0; i-- {
 			j := positions[i]
-			orbit := p.vars.Orbit[j]
-			reduced := f.Add(cost(j), f.Mul(z, below))
+			at := cost(j)
 			if e, ok := extra[j]; ok {
-				reduced = f.Add(reduced, e)
+				at = f.Add(at, e)
 			}
-			lambda := zero
-			if i > 0 {
-				lambda = f.Max(zero, f.Sub(reduced, y[orbit]))
-				reduced = f.Sub(reduced, lambda)
+			if lambda = dual.Visit(p.vars.Orbit[j], at, lambda, i == 0); i > 0 {
 				multiplier(j, lambda)
 			}
-			if seen[orbit] {
-				reduced = f.Min(reduced, best[orbit])
-			}
-			best[orbit], seen[orbit] = reduced, true
-			below = lambda
 		}
 	}
-	sum := zero
-	for i, b := range best {
+	sum := f.Zero()
+	for i, b := range dual.Least {
 		sum = f.Add(sum, f.Mul(f.FromRat(new(big.Rat).SetInt(p.mass[i])), b))
 	}
 	return sum
