@@ -251,10 +251,10 @@ func (r Request) ProgramMemory() *big.Int {
 }
 
 // frugal reports whether the whole program fits into memory for the first-order method alone. What that reaches is a question of time, so that it does not
-// stand in where the clock must have no say, nor where a solver was asked for or an exact optimum.
+// stand in where the clock must have no say, nor for a method that was asked for, or an exact optimum.
 func (r Request) frugal() bool {
 	limit := big.NewInt(cmp.Or(r.MaxMemory, DefaultMemory))
-	return r.ProgramMemory().Cmp(limit) > 0 && r.frugalMemory().Cmp(limit) <= 0 && r.MaxWork == 0 && !r.Exact && !r.Direct && r.Start == nil && !r.Varied()
+	return r.ProgramMemory().Cmp(limit) > 0 && r.frugalMemory().Cmp(limit) <= 0 && r.Method == Auto && r.MaxWork == 0 && !r.Exact && !r.Varied()
 }
 
 // frugalMemory estimates the bytes that the whole program takes without the simplex method.
@@ -356,7 +356,7 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
 		if deadline, limited := ctx.Deadline(); limited {
 			most = time.Until(deadline)
 			most -= min(most/10, lumpedReserve)
-			if j.Method == Auto && j.frugal() { // the program comes next, and further
+			if j.frugal() { // the program comes next, and further
 				most /= 4
 			}
 		}
