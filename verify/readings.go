@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 	"math/big"
+	"strconv"
 
 	"optratio/internal/decimal"
 	"optratio/number"
@@ -81,9 +82,9 @@ func (c *run) readOff(res *Result, symbol string, tight, claimed number.Number) 
 	case !ok:
 	case res.Verdict == Undecided && res.Reason == openReading:
 		res.Reason = fmt.Sprintf("by its numbers the tight %s is in %s, and %s is claimed: fractions in strings, or a smaller relative precision where it is true, decide it",
-			symbol, fromTo(tight), claimed.Format(10))
+			symbol, fromTo(tight), strconv.FormatFloat(claimed.Float64(), 'g', 10, 64))
 	case res.Verdict == Proved && bounded && hi.Cmp(most) > 0:
-		res.Reason = fmt.Sprintf("proved at %s <= %s (claimed %s", symbol, decimal.Upper(hi, 10), claimed.Format(10))
+		res.Reason = fmt.Sprintf("proved at %s <= %s (claimed %s", symbol, decimal.Upper(hi, 10), strconv.FormatFloat(claimed.Float64(), 'g', 10, 64))
 		if lo, _ := tight.Lower(); lo != nil && lo.Cmp(hi) < 0 && res.TightExpEps == nil {
 			res.Reason += "; the numbers are good to " + decimal.Upper(new(big.Rat).Sub(hi, lo), 1)
 		}
