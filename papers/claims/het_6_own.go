@@ -9,7 +9,7 @@ import (
 	"optratio/number/interval"
 )
 
-// The project's own statements about the mechanisms of this source; proofs are in docs/results/mechanisms.md.
+// The project's own statements about the mechanisms of this source; proofs are in papers/docs/claims-proofs.md.
 
 func init() {
 	register(Own, map[string]check{

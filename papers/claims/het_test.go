@@ -81,7 +81,7 @@ func TestExactScenarios(t *testing.T) {
 	}
 }
 
-// Report noisy max at ε = 1 in scenario 1 errs by 1.45324695 (docs/results/mechanisms.md); random selection by 2, half the time by 2.
+// Report noisy max at ε = 1 in scenario 1 errs by 1.45324695 (papers/docs/claims-proofs.md); random selection by 2, half the time by 2.
 func TestErrorsOfScenarioOne(t *testing.T) {
 	errs := mses(1, "1", "rnm-exponential", "uniform")
 	assert.InDelta(t, 1.45324695, errs["rnm-exponential"].Near(), 5e-9)
