@@ -62,14 +62,16 @@ func shot(t *testing.T, ctx context.Context, name string) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644))
 }
 
-// fits asserts that nothing of the page is wider than the window.
+// fits asserts that nothing of the page is wider than the window, and that no table has to be scrolled.
 func fits(t *testing.T, ctx context.Context, name string) {
-	var wide, window int
+	var wide, window, beyond int
+	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`Math.max(0, ...[...document.querySelectorAll(".wide")].map(e => e.scrollWidth - e.clientWidth))`, &beyond)))
+	assert.Zero(t, beyond, "%s: how far a table reaches beyond its place", name)
 	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate("document.documentElement.scrollWidth", &wide), chromedp.Evaluate("innerWidth", &window)))
 	assert.LessOrEqual(t, wide, window, name)
 }
 
-var widths = []int64{360, 1400}
+var widths = []int64{360, 1200}
 
 // TestBrowserViews opens every view of the server and every kind of report at two widths.
 func TestBrowserViews(t *testing.T) {

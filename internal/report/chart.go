@@ -7,14 +7,15 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // The pictures are 360 units wide, the width of a small phone, so that text stays readable there. Colours are classes of page.css.
 const (
 	chartWidth = 360.0
 	barLeft    = 8.0
-	barRight   = 288.0 // where a bar of the largest value ends; its number stands behind it
-	barHeight  = 14.0
+	barRight   = 348.0 // where a bar of the largest value ends; its number stands above it
+	barHeight  = 10.0
 )
 
 // drawing collects the elements of an SVG.
@@ -83,21 +84,12 @@ func bars(groups []group, description string) template.HTML {
 		d.text(barLeft, d.y+13, choose(g.bad, "bad", choose(g.marked != "", "", "soft")), "start", g.heading+choose(g.marked != "", " – "+g.marked, ""))
 		d.y += 18
 		for _, b := range g.bars {
+			d.text(barLeft, d.y+11, "", "start", b.number+choose(b.label != "", " "+b.label, ""))
+			d.y += 17
 			d.rect(barLeft, d.y, math.Max(length(b.value), 0.5), barHeight, b.class)
 			if b.band != nil {
 				from, to := length(b.band[0]), length(b.band[1])
 				d.rect(barLeft+from, d.y-2, math.Max(to-from, 1), barHeight+4, "band")
-			}
-			end := length(b.value)
-			if b.band != nil {
-				end = math.Max(end, length(b.band[1]))
-			}
-			switch label := b.number + choose(b.label != "", " "+b.label, ""); {
-			case end < 0.45*(barRight-barLeft):
-				d.text(barLeft+end+5, d.y+11, "", "start", label)
-			default: // below the bar, where there is room for it
-				d.y += barHeight + 2
-				d.text(barLeft, d.y+11, "", "start", label)
 			}
 			d.y += barHeight + 5
 		}
@@ -115,7 +107,7 @@ type curve struct {
 	x, y        []float64
 }
 
-// mark is a vertical line of a line chart.
+// mark is a vertical line of a line chart, which the legend names.
 type mark struct {
 	x    float64
 	name string
@@ -127,7 +119,7 @@ type chart struct {
 	xTitle, yTitle string
 	low, high      float64 // of the vertical axis
 	marks          []mark
-	level          float64 // where a horizontal line is drawn; NaN for none
+	level          float64 // where a horizontal line is drawn, which the legend names; NaN for none
 	levelName      string
 	logX, steps    bool
 }
@@ -157,7 +149,7 @@ func (c *chart) svg(description string) template.HTML {
 	py := func(y float64) float64 {
 		return bottom - math.Min(math.Max((y-c.low)/(c.high-c.low), 0), 1)*(bottom-top)
 	}
-	d := drawing{y: 264}
+	var d drawing
 	d.text(4, 14, "soft", "start", c.yTitle)
 	for _, t := range ticks(c.low, c.high, 5) {
 		d.segment(left, py(t), right, py(t), "axis")
@@ -168,18 +160,17 @@ func (c *chart) svg(description string) template.HTML {
 		d.text(px(t), bottom+17, "soft", "middle", short(t))
 	}
 	d.text(right, bottom+36, "soft", "end", c.xTitle)
-	if !math.IsNaN(c.level) && c.level >= c.low && c.level <= c.high {
-		d.segment(left, py(c.level), right, py(c.level), "mark")
-		d.text(left+3, py(c.level)-4, "", "start", c.levelName)
-	}
-	for i, m := range c.marks {
-		if m.x >= x0 && m.x <= x1 { // not for NaN
-			d.segment(px(m.x), top, px(m.x), bottom, "mark")
-			anchor := choose(px(m.x)+6.5*float64(len(m.name)) > right, "end", "start")
-			d.text(px(m.x)+choose(anchor == "end", -3.0, 3.0), top+10+14*float64(i), "", anchor, m.name)
-		}
-	}
+	d.y = 256
 	legend := left
+	name := func(class, name string) { // names stand below the chart, where they cross nothing
+		width := 36 + 6.5*float64(utf8.RuneCountInString(name))
+		if legend > left && legend+width > chartWidth {
+			legend, d.y = left, d.y+18
+		}
+		d.segment(legend, d.y, legend+18, d.y, class)
+		d.text(legend+22, d.y+4, "", "start", name)
+		legend += width
+	}
 	for _, l := range c.curves {
 		var path strings.Builder
 		for j := range l.x {
@@ -194,11 +185,21 @@ func (c *chart) svg(description string) template.HTML {
 		}
 		d.add(`<path class="line %s" d="%s"/>`, l.class, path.String())
 		if len(c.curves) > 1 || l.name != "" {
-			d.segment(legend, 256, legend+18, 256, "line "+l.class)
-			d.text(legend+22, 260, "", "start", l.name)
-			legend += 36 + 7*float64(len(l.name))
+			name("line "+l.class, l.name)
 		}
 	}
+	if !math.IsNaN(c.level) && c.level >= c.low && c.level <= c.high {
+		d.segment(left, py(c.level), right, py(c.level), "mark")
+		name("mark", c.levelName)
+	}
+	for i, m := range c.marks {
+		if m.x >= x0 && m.x <= x1 { // not for NaN
+			class := choose(i == 0, "mark", "mark other")
+			d.segment(px(m.x), top, px(m.x), bottom, class)
+			name(class, m.name)
+		}
+	}
+	d.y += 12
 	return d.svg(description)
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"html"
 	"html/template"
 	"io"
 	"strconv"
@@ -76,6 +77,7 @@ var (
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
 		"css":     func() template.CSS { return template.CSS(style) },
+		"typeset": Typeset,
 		"verdict": func(s string) bool { return s == "proved" || s == "violated" || s == "undecided" },
 	}).Parse(layout))
 )
@@ -85,6 +87,11 @@ func (p *Page) Write(w io.Writer) error { return page.Execute(w, p) }
 
 // WriteBody writes what the page says, without the head of a page, for one that has its own.
 func (p *Page) WriteBody(w io.Writer) error { return page.ExecuteTemplate(w, "body", p) }
+
+// Typeset escapes a text and sets the powers e^ε and e^-ε in it as such.
+func Typeset(text string) template.HTML {
+	return template.HTML(strings.NewReplacer("e^-ε", "e<sup>−ε</sup>", "e^ε", "e<sup>ε</sup>").Replace(html.EscapeString(text)))
+}
 
 // Style is the style sheet of a page.
 func Style() string { return style }

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"math"
 	"regexp"
@@ -82,7 +83,7 @@ func TestVerdictComesFirst(t *testing.T) {
 	verdict := strings.Index(page, "No: it is not 0.5-DP")
 	require.Positive(t, verdict)
 	assert.Less(t, verdict, strings.Index(page, "<svg"))
-	assert.Contains(t, page, "On scores (0, −2) it picks candidate 1 with probability 1/5. One person&#39;s data can change the scores to (0, −4), and there the probability is 1/10. That is 2 times less; ε-DP allows at most e^ε times, here 1.64872.")
+	assert.Contains(t, page, "On scores (0, −2) it picks candidate 1 with probability 1/5. One person&#39;s data can change the scores to (0, −4), and there the probability is 1/10. That is 2 times less; ε-DP allows at most e<sup>ε</sup> times, here 1.64872.")
 	assert.Contains(t, page, "every score is at most the sensitivity higher or lower")
 	assert.Contains(t, page, "on which implementations often fail")
 	assert.NotContains(t, page, "monotonic neighbors")
@@ -134,11 +135,36 @@ func TestQuotient(t *testing.T) {
 func TestBarsEndWhereTheNumbersSay(t *testing.T) {
 	svg := string(bars([]group{{heading: "a", bars: []bar{{class: "one", value: 0.5, number: "0.5", band: &[2]float64{0.25, 1}}}}, {heading: "b", bars: []bar{{class: "two", value: 0.1, number: "0.1"}}}}, "text"))
 	full := barRight - barLeft
-	assert.Contains(t, svg, `width="`+at(full*0.5)+`" height="14" class="one"`)
+	assert.Contains(t, svg, `width="`+at(full*0.5)+`" height="10" class="one"`)
 	assert.Contains(t, svg, `<rect x="`+at(barLeft+full*0.25)+`"`)
-	assert.Contains(t, svg, `width="`+at(full*0.75)+`" height="18" class="band"`)
-	assert.Contains(t, svg, `width="`+at(full*0.1)+`" height="14" class="two"`)
+	assert.Contains(t, svg, `width="`+at(full*0.75)+`" height="14" class="band"`)
+	assert.Contains(t, svg, `width="`+at(full*0.1)+`" height="10" class="two"`)
 	assert.Contains(t, svg, `aria-label="text"`)
+}
+
+// TestNamesAreBelowTheChart: no name is where lines are, and long legends have several rows within the width.
+func TestNamesAreBelowTheChart(t *testing.T) {
+	c := chart{
+		curves: []curve{{class: "one", name: "pf", x: []float64{0.1, 1}, y: []float64{1, 2}}, {class: "two", name: "em", x: []float64{0.1, 1}, y: []float64{2, 1}}},
+		low:    1, high: 2, level: 1.5, levelName: "claimed", marks: []mark{{0.5, "this job"}, {0.51, "pf is optimal from here on"}},
+	}
+	svg := c.svg("text")
+	seen, last := 0, 0.0
+	for _, m := range regexp.MustCompile(`<text x="([0-9.]+)" y="([0-9.]+)" class="" text-anchor="start">([^<]*)<`).FindAllStringSubmatch(string(svg), -1) {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		y, _ := strconv.ParseFloat(m[2], 64)
+		assert.Greater(t, y, 230.0, m[3])
+		assert.Less(t, x+6.5*float64(len(m[3])), chartWidth, m[3])
+		seen, last = seen+1, y
+	}
+	assert.Equal(t, 5, seen)
+	assert.Contains(t, svg, fmt.Sprintf(`viewBox="0 0 360 %g"`, last+8))
+}
+
+// TestPowersAreTypeset: in texts, with everything else escaped.
+func TestPowersAreTypeset(t *testing.T) {
+	assert.Equal(t, template.HTML("1 &lt; e<sup>ε</sup>, e<sup>−ε</sup>"), Typeset("1 < e^ε, e^-ε"))
+	assert.Contains(t, render(t, audited, Context{}), "between e<sup>−ε</sup> and e<sup>ε</sup> times the upper one.")
 }
 
 func TestTicks(t *testing.T) {

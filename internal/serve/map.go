@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"math/big"
 	"net/http"
 	"slices"
 	"strconv"
@@ -57,7 +58,7 @@ func (s *Server) heat(w http.ResponseWriter, r *http.Request) {
 	level := f.one("constraints", levels[0], levels...)
 	v := shown{
 		Title: "Permute-and-flip at every ε", Path: "/map", Method: "get", Live: true,
-		Lead:   "For each number of candidates n and depth k: permute-and-flip's mean error is at most this many times the least possible, whatever ε is. The bounds are proved; certificates and the theorem for all n are in the documentation (map.md). A cell leads to the explorer.",
+		Lead:   "For each number of candidates n and depth k: permute-and-flip's mean error is at most so far above the least possible, whatever ε is. Cells say by how many percent it is above that at most, rounded up. The bounds are proved; certificates and the theorem for all n are in the documentation (map.md). A cell leads to the explorer.",
 		Fields: []field{{Name: "constraints", Label: "Compared with", Kind: "select", Value: level, Options: levels}},
 	}
 	if f.err != nil {
@@ -91,7 +92,19 @@ func value(text string) float64 {
 	return x
 }
 
-// heatTable is a table with a row for each k and a column for each n. Colours only repeat what the numbers say.
+// above writes by how many percent a ratio exceeds 1, rounded up to two decimals.
+func above(ratio string) string {
+	x, ok := new(big.Rat).SetString(ratio)
+	if !ok {
+		panic("map.csv: " + ratio)
+	}
+	x.Mul(x.Sub(x, big.NewRat(1, 1)), big.NewRat(10000, 1))
+	up := new(big.Int).Add(x.Num(), new(big.Int).Sub(x.Denom(), big.NewInt(1)))
+	hundredths := up.Quo(up, x.Denom()).Int64()
+	return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
+}
+
+// heatTable is a table with a row for each n and a column for each k. Colours only repeat what the numbers say.
 func heatTable(rows []bounded, worst float64) template.HTML {
 	at := map[[2]int]bounded{}
 	var ns, ks []int
@@ -103,9 +116,9 @@ func heatTable(rows []bounded, worst float64) template.HTML {
 	slices.Sort(ks)
 	ns, ks = slices.Compact(ns), slices.Compact(ks)
 	var b strings.Builder
-	b.WriteString(`<div class="wide" tabindex="0" role="region" aria-label="map"><table class="heat"><thead><tr><th scope="col">n</th>`)
+	b.WriteString(`<div class="wide" tabindex="0" role="region" aria-label="map"><table class="heat"><thead><tr><th scope="col">n \ k</th>`)
 	for _, k := range ks {
-		fmt.Fprintf(&b, `<th scope="col">k = %d</th>`, k)
+		fmt.Fprintf(&b, `<th scope="col">%d</th>`, k)
 	}
 	b.WriteString("</tr></thead><tbody>\n")
 	for _, n := range ns {
@@ -120,11 +133,11 @@ func heatTable(rows []bounded, worst float64) template.HTML {
 			if worst > 1 {
 				share = math.Min(math.Max((value(cell.bound)-1)/(worst-1), 0), 1)
 			}
-			title := ""
+			title := "at most " + cell.bound + " times"
 			if cell.seen != "" {
-				title = ` title="largest ratio seen: ` + cell.seen + `"`
+				title += "; largest ratio seen: " + cell.seen
 			}
-			fmt.Fprintf(&b, `<td style="--heat: %.0f%%"%s><a href="/?n=%d&amp;k=%d&amp;eps=0.3">%s</a></td>`, 100*share, title, n, k, template.HTMLEscapeString(cell.bound))
+			fmt.Fprintf(&b, `<td style="--heat: %.0f%%" title="%s"><a href="/?n=%d&amp;k=%d&amp;eps=0.3">%s</a></td>`, 100*share, template.HTMLEscapeString(title), n, k, above(cell.bound))
 		}
 		b.WriteString("</tr>\n")
 	}

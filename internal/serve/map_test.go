@@ -68,3 +68,16 @@ func TestMapIsTheData(t *testing.T) {
 	assert.Equal(t, b.String(), mapped)
 	assert.NotEmpty(t, readMap())
 }
+
+// TestPercentsAreRoundedUp: a cell claims no more than what is proved.
+func TestPercentsAreRoundedUp(t *testing.T) {
+	for ratio, percent := range map[string]string{"1": "0.00", "1.0031": "0.31", "1.00310001": "0.32", "1.01379": "1.38", "1.1": "10.00"} {
+		assert.Equal(t, percent, above(ratio))
+	}
+	for _, b := range readMap() {
+		shown, ok := new(big.Rat).SetString(above(b.bound))
+		assert.True(t, ok)
+		bound, _ := new(big.Rat).SetString(b.bound)
+		assert.GreaterOrEqual(t, shown.Add(shown.Quo(shown, big.NewRat(100, 1)), big.NewRat(1, 1)).Cmp(bound), 0)
+	}
+}

@@ -25,7 +25,7 @@ var (
 	//go:embed app.css
 	style string
 
-	view = template.Must(template.New("view").Parse(layout))
+	view = template.Must(template.New("view").Funcs(template.FuncMap{"typeset": report.Typeset}).Parse(layout))
 )
 
 // field is an input of a view's form.

@@ -54,7 +54,7 @@ func TestDocument(t *testing.T) {
 		require.NoError(t, os.WriteFile(document, []byte(before+begin+b.String()+end+after), 0o644))
 		return
 	}
-	assert.Equal(t, b.String(), old, "go test ./internal/figures -run TestDocument -update")
+	assert.Equal(t, b.String(), old, "go test -C papers ./figures -run TestDocument -update")
 
 	pictures, err := os.ReadDir("../../docs/figures")
 	require.NoError(t, err)
@@ -63,6 +63,9 @@ func TestDocument(t *testing.T) {
 		info, err := p.Info()
 		require.NoError(t, err)
 		total += info.Size()
+		svg, err := os.ReadFile("../../docs/figures/" + p.Name())
+		require.NoError(t, err)
+		checkColours(t, svg)
 		assert.Contains(t, string(text), "figures/"+p.Name())
 		_, err = Lookup(strings.TrimSuffix(p.Name(), ".svg"))
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,7 +143,18 @@ func checkData(t *testing.T, f *Figure) {
 	assert.Greater(t, len(rows), 3)
 }
 
+// checkColours reads the colours of a picture: six hexadecimal digits, or none.
+func checkColours(t *testing.T, file []byte) {
+	t.Helper()
+	colours := regexp.MustCompile(`(?:fill|stroke):([^;"]*)`).FindAllSubmatch(file, -1)
+	assert.NotEmpty(t, colours)
+	for _, c := range colours {
+		assert.Regexp(t, `^(none|#[0-9A-F]{6})$`, string(c[1]))
+	}
+}
+
 func checkSVG(t *testing.T, f *Figure, file []byte) {
+	checkColours(t, file)
 	decoder := xml.NewDecoder(bytes.NewReader(file))
 	elements, text := map[string]int{}, ""
 	for {

@@ -166,7 +166,7 @@ func (f *Figure) drawPanels(c draw.Canvas, l *layout) (low, high vg.Length) {
 // plotOf makes the axes of a panel and puts its data between them.
 func (f *Figure) plotOf(p *Panel, l *layout, columns int) *plot.Plot {
 	q := plot.New()
-	q.BackgroundColor = color.Transparent
+	q.BackgroundColor = nil // a transparent one has no valid colour in SVG
 	q.Title.Text, q.Title.Padding = p.Title, 4
 	q.Title.TextStyle = panelStyle
 	q.Title.TextStyle.XAlign, q.Title.TextStyle.YAlign = draw.XCenter, draw.YBottom
