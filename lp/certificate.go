@@ -20,10 +20,7 @@ var ErrNoCertificate = errors.New("no certificate for this answer")
 // WriteCertificate writes what proves the answer's enclosures of the optimum and of the errors
 // and ratios of permute-and-flip and the exponential mechanism, in the format of docs/reference/certificate.md. The same answer gives the same bytes.
 func (a *Answer) WriteCertificate(w io.Writer) error {
-	if a.varied != nil {
-		return a.varied.WriteCertificate(w, a.Request.Level.String())
-	}
-	if a.Request.Varied() && a.Proof == ProofLP {
+	if a.Request.Varied() && a.Evidence != nil {
 		t, err := a.tabulated()
 		if err != nil {
 			return err

@@ -15,6 +15,8 @@ import (
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
 	"optratio/lp/product"
+	"optratio/lp/variant"
+	"optratio/number"
 	"optratio/number/interval"
 )
 
@@ -23,8 +25,10 @@ type job struct {
 	Request
 	answer *Answer
 	prec   uint
-	best   outcome // the bounds on the total optimum so far
-	flip   *value  // permute-and-flip's total error, once it is known
+	best   outcome          // the bounds on the total optimum so far
+	flip   *value           // permute-and-flip's total error, once it is known
+	closed *variant.Closed  // of a varied request
+	orbits *variant.Program // of a varied request, once its lattice is enumerated
 	// published is what the method at work has proved so far, for when it does not end in time.
 	published atomic.Pointer[outcome]
 }
@@ -39,7 +43,9 @@ type outcome struct {
 	pivots       int
 	evidence     *Evidence
 	basis        *linear.Basis
-	undecided    string // which limit was met, empty where the method went to its end
+	price        *number.Number   // as Answer has it
+	orbits       *variant.Program // the lattice of a varied request, written out
+	undecided    string           // which limit was met, empty where the method went to its end
 	err          error
 }
 
@@ -51,7 +57,16 @@ func (j *job) take(o outcome) error {
 	}
 	j.answer.Undecided = o.undecided
 	if o.flip != nil {
-		j.flip, j.answer.PFOptimal = o.flip, o.flipOptimal
+		j.flip = o.flip
+	}
+	if o.flipOptimal != nil {
+		j.answer.PFOptimal = o.flipOptimal
+	}
+	if o.orbits != nil {
+		j.orbits = o.orbits
+	}
+	if o.price != nil {
+		j.answer.Price = o.price
 	}
 	if o.solver != "" {
 		j.answer.Solver, j.answer.Pivots, j.answer.Basis = o.solver, o.pivots, o.basis
@@ -65,6 +80,9 @@ func (j *job) take(o outcome) error {
 	loose := j.best.proof == ProofMonotone || j.best.proof == ProofLumped && !j.Certified
 	if other.proof != "" && loose && j.ceiling(other.upper).Cmp(j.ceiling(j.best.upper)) < 0 {
 		j.best.upper, j.best.evidence = other.upper, nil
+	}
+	if j.Varied() && other.proof != "" && !j.reached() && j.ceiling(other.upper).Cmp(j.ceiling(j.best.upper)) < 0 {
+		j.best.upper = other.upper // a certificate claims what its own table proves
 	}
 	j.answer.Proof, j.answer.Evidence = j.best.proof, j.best.evidence
 	if j.reached() {
@@ -122,8 +140,13 @@ func narrow(x interval.Interval, gap *big.Rat) bool {
 //   - lumping where the whole program is too large for the limits, or large while the closed-form bound is close already;
 //   - the whole program.
 func (j *job) bound(ctx context.Context) error {
-	theorems, ok := patience.Await(ctx, boundGrace, func() outcome { return j.theorems(ctx) })
-	if !ok {
+	var theorems outcome
+	if ok := true; j.Varied() {
+		var err error
+		if theorems, err = j.closedForms(); err != nil {
+			return err
+		}
+	} else if theorems, ok = patience.Await(ctx, boundGrace, func() outcome { return j.theorems(ctx) }); !ok {
 		theorems = j.nothing(context.Cause(ctx).Error())
 	}
 	if err := j.take(theorems); err != nil || j.Method == ClosedForm || j.best.proof == ProofRecurrence {
@@ -224,7 +247,7 @@ const promisingVariables = 20_000
 func (j *job) some(ctx context.Context) error {
 	o := lumped.Options{}
 	switch {
-	case j.Exact || j.Certified && max(j.N, j.K) > maxLumped:
+	case j.Varied() || j.Exact || j.Certified && max(j.N, j.K) > maxLumped:
 		return nil
 	case j.beyond() != "" || j.frugal():
 	case j.answer.Variables.Cmp(big.NewInt(promisingVariables)) >= 0 && narrow(j.total().enclosure(j.prec), big.NewRat(1, 1000)):
@@ -286,6 +309,9 @@ func (j *job) memory() int64 {
 
 // beyond says why the whole program cannot be solved within the limits; it is empty where it can.
 func (j *job) beyond() string {
+	if j.Varied() {
+		return j.tooMany()
+	}
 	need := j.ProgramMemory()
 	if limit := big.NewInt(j.memory()); need.Cmp(limit) > 0 && !j.frugal() {
 		return fmt.Sprintf("n = %d and k = %d give %s variables, about %s of memory, over the limit of %s; use smaller n and k, or --max-memory",
@@ -306,7 +332,18 @@ func (j *job) enumerated(ctx context.Context) outcome {
 		}
 		return o
 	}
+	if j.Varied() {
+		return j.written(ctx)
+	}
+	return j.solved(ctx, o, j.Gap)
+}
+
+// solved solves the whole program, in chain form.
+func (j *job) solved(ctx context.Context, o outcome, gap *big.Rat) outcome {
 	program, err := enumerate(ctx, j.N, j.K, j.Objective, j.Level, j.Epsilon)
+	if err == nil && j.Varied() {
+		program.costs, err = program.costsOf(j.question())
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			o.undecided = context.Cause(ctx).Error()
@@ -315,7 +352,7 @@ func (j *job) enumerated(ctx context.Context) outcome {
 		return outcome{err: err}
 	}
 	s, err := program.solve(ctx, effort{
-		solver: j.Solver, direct: j.Direct, start: j.Start, gap: j.Gap, report: j.Report, frugal: j.frugal(),
+		solver: j.Solver, direct: j.Direct, start: j.Start, gap: gap, report: j.Report, frugal: j.frugal(),
 		publish: func(s solution) {
 			so := o.from(program, &s, j.prec)
 			j.published.Store(&so)

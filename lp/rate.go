@@ -16,14 +16,25 @@ import (
 // rate evaluates the mechanisms against the optimum, raising the precision until
 // the enclosures of the errors add nothing of note to the gap.
 func (j *job) rate(ctx context.Context) error {
-	size := j.Objective.Total(j.N, j.K)
-	j.answer.Optimum = toNumber(j.total().over(size, j.prec))
+	size := big.NewInt(1)
+	if j.Varied() {
+		b := j.optimum()
+		j.answer.Optimum = number.Bounds(b.Low, b.High)
+	} else {
+		size = j.Objective.Total(j.N, j.K)
+		j.answer.Optimum = toNumber(j.total().over(size, j.prec))
+	}
 	grace, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	stop := context.AfterFunc(ctx, func() {
 		time.AfterFunc(ratingGrace, func() { cancel(context.Cause(ctx)) })
 	})
 	defer stop()
+	if j.Varied() {
+		if err := j.enumerate(grace); err != nil {
+			return err
+		}
+	}
 	for _, m := range j.Mechanisms {
 		if err := j.rateOne(grace, m, size); err != nil {
 			return err
@@ -42,6 +53,10 @@ func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism, size *big.Int
 		t, ok := patience.Await(ctx, 0, func() attempt {
 			if m == mechanisms.PermuteAndFlip() && prec == j.prec && j.flip != nil {
 				return attempt{*j.flip, nil}
+			}
+			if j.Varied() {
+				v, err := j.lossOf(ctx, m, prec)
+				return attempt{v, err}
 			}
 			v, err := total(ctx, m, j.N, j.K, j.Objective, j.Level, j.Epsilon, prec)
 			return attempt{v, err}
@@ -63,12 +78,17 @@ func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism, size *big.Int
 		if t.err != nil {
 			return t.err
 		}
-		ratio := j.ratioOf(m, t.value, prec)
-		wide := ratio.exact == nil && ratio.rigorous() && !narrow(ratio.box, RatioGap(j.Gap, m))
+		var ratio number.Number
+		if j.Varied() {
+			ratio = j.variedRatio(m, t.value, prec)
+		} else {
+			ratio = toNumber(j.ratioOf(m, t.value, prec))
+		}
+		wide := !near(ratio, RatioGap(j.Gap, m))
 		if wide && j.reached() && prec < 1<<12 && !approximate(m) {
 			continue
 		}
-		rated := Rated{Name: m.Info().Name, Error: toNumber(t.over(size, prec)), Ratio: toNumber(ratio)}
+		rated := Rated{Name: m.Info().Name, Error: toNumber(t.over(size, prec)), Ratio: ratio}
 		j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
 		if wide && j.answer.Undecided == "" {
 			j.answer.Undecided = unreached(m)

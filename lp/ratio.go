@@ -129,16 +129,15 @@ type Answer struct {
 	Evidence *Evidence
 	// Basis is the final basis of the enumerated program, where there was one.
 	Basis *linear.Basis
-
-	varied *variant.Solution // of a varied request whose program was solved
 }
 
 // Evidence is what a certificate of an Answer has to hold.
 type Evidence struct {
-	Program  *Program       // with proof "lp"
-	Proposal *Proposal      // with proof "lp"
-	Classes  *lumped.Result // with proof "lumped"
-	Prec     uint           // bits of the evaluation, 0 for exact
+	Program  *Program          // with proof "lp"
+	Proposal *Proposal         // with proof "lp"
+	table    *variant.Solution // with proof "lp", instead of both, where the program is one of tables
+	Classes  *lumped.Result    // with proof "lumped"
+	Prec     uint              // bits of the evaluation, 0 for exact
 	// Injections, with proof "lumped", are those of the feasible point that the upper bound is had from; none for permute-and-flip.
 	Injections []product.Injection
 }
@@ -151,18 +150,14 @@ func Ratio(ctx context.Context, r Request) (*Answer, error) {
 	if err := r.complete(); err != nil {
 		return nil, err
 	}
-	if r.Varied() {
-		a, err := variedRatio(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		a.Seconds = time.Since(begin).Seconds()
-		return a, nil
-	}
+	depths := r.K * max(1, r.Step)
 	j := &job{Request: r, answer: &Answer{
-		Request: r, Orbits: lattice.Orbits(r.N, r.K), Variables: lattice.Variables(r.N, r.K), Solver: "none",
+		Request: r, Orbits: lattice.Orbits(r.N, depths), Variables: lattice.Variables(r.N, depths), Solver: "none",
 	}}
 	j.prec = 192 + 2*uint(bitLength(r.N)+bitLength(r.K))
+	if r.Varied() {
+		j.prec += uint(r.Gap.Denom().BitLen())
+	}
 	var silence func()
 	j.Report, silence = guarded(r.Report)
 	defer silence()

@@ -12,6 +12,9 @@ import (
 // tabulated returns what proves an answer as a table of probabilities and multipliers of rows, which certificates of other losses and priors hold.
 func (a *Answer) tabulated() (*variant.Solution, error) {
 	e := a.Evidence
+	if e.table != nil {
+		return e.table, nil
+	}
 	p, prec := e.Program, e.Prec
 	t, err := variant.New(a.Request.question())
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"sync/atomic"
 
 	"optratio/internal/patience"
 	"optratio/lattice"
@@ -14,9 +13,11 @@ import (
 	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/number/interval"
 )
 
-// Varied reports whether a request asks more than the published program: then package variant answers it.
+// Varied reports whether a request asks more than the published program. Its bounds then are on the mean, or largest, loss itself instead of on
+// a total over the lattice.
 func (r *Request) Varied() bool {
 	_, named := objectiveOf(r.Prior, r.Objective)
 	return r.Step > 1 || r.Worst || !r.Loss.IsMean() || !named || r.Delta != nil
@@ -45,223 +46,214 @@ func (r *Request) question() variant.Question {
 	return q
 }
 
-// variedJob is a varied request at work.
-type variedJob struct {
-	Request
-	answer  *Answer
-	prec    uint
-	closed  *variant.Closed
-	program *variant.Program // nil where the lattice is not enumerated
-	optimum table.Bounds
+// chained reports whether the request's program is one of chains, whatever its loss and prior: a mean on the lattice of step 2Δ.
+func (r *Request) chained() bool { return !r.Worst && r.Delta == nil && r.Step <= 1 }
+
+// enclosed returns a number between bounds; without an upper one it is at most the largest loss.
+func (j *job) enclosed(b table.Bounds, prec uint) value {
+	if b.Exact() {
+		return exactValue(b.Low)
+	}
+	high := b.High
+	if high == nil {
+		high = j.closed.MaxLoss
+	}
+	return boxValue(interval.Hull(interval.FromRat(b.Low, prec), interval.FromRat(high, prec)))
 }
 
-// variedRatio answers a varied request: by theorems alone where they settle it, or where the lattice is too large to be enumerated; by the
-// linear-time test for permute-and-flip; else by the program.
-func variedRatio(ctx context.Context, r Request) (*Answer, error) {
-	q := r.question()
-	j := &variedJob{Request: r, prec: 192 + 2*uint(bitLength(r.N)+bitLength(r.K)) + uint(r.Gap.Denom().BitLen())}
-	j.answer = &Answer{Request: r, Orbits: lattice.Orbits(r.N, q.Depths()), Variables: lattice.Variables(r.N, q.Depths()), Solver: "none"}
-	var err error
-	if j.closed, err = q.Closed(j.prec); err != nil {
-		return nil, err
+// closedForms bounds the optimum of a varied request by theorems.
+func (j *job) closedForms() (o outcome, err error) {
+	if j.closed, err = j.question().Closed(j.prec); err != nil {
+		return o, err
 	}
-	j.optimum, j.answer.Proof, j.answer.PFOptimal = j.closed.Optimum, ProofClosedForm, j.closed.PFOptimal
-	if j.flipOptimal() {
-		j.answer.Proof = ProofRecurrence
+	c := j.closed
+	o = outcome{lower: j.enclosed(table.Bounds{Low: c.Optimum.Low, High: c.Optimum.Low}, j.prec), upper: exactValue(c.MaxLoss), proof: ProofClosedForm, flipOptimal: c.PFOptimal}
+	if c.Optimum.High != nil {
+		o.upper = exactValue(c.Optimum.High)
 	}
-	if err := j.bound(ctx); err != nil {
-		return nil, err
+	if c.PFOptimal != nil && *c.PFOptimal && j.Method != Enumerated {
+		o.proof = ProofRecurrence
 	}
-	j.answer.Optimum = number.Bounds(j.optimum.Low, j.optimum.High)
-	return j.answer, j.rate(ctx)
-}
-
-func (j *variedJob) flipOptimal() bool { return j.answer.PFOptimal != nil && *j.answer.PFOptimal }
-
-// bound bounds the optimum.
-func (j *variedJob) bound(ctx context.Context) error {
 	if j.Method == ClosedForm {
-		if !j.closed.Theorem {
-			return fmt.Errorf("%w: no theorem bounds this optimum from below; use --method lp", ErrMethod)
+		if !c.Theorem {
+			return o, fmt.Errorf("%w: no theorem bounds this optimum from below; use --method lp", ErrMethod)
 		}
-		if !j.reached() {
-			j.answer.Undecided = "the closed-form bound does not reach the gap; try --method lp"
-		}
-		return nil
+		o.undecided = "the closed-form bound does not reach the gap; try --method lp"
 	}
-	if j.Method == Auto && j.reached() && j.ratedByTheorems() {
-		return nil
-	}
-	if why := j.beyond(); why != "" {
-		if j.Method != Auto || !j.reached() {
-			j.answer.Undecided = why
-		}
-		return nil
-	}
-	type written struct {
-		program *variant.Program
-		optimal *bool // whether permute-and-flip is
-		err     error
-	}
-	w, ok := patience.Await(ctx, boundGrace, func() written {
-		p, err := variant.New(j.question())
-		if err != nil || j.closed.PFOptimal != nil {
-			return written{p, j.closed.PFOptimal, err}
-		}
-		optimal, decided := p.PermuteAndFlipOptimal()
-		if !decided {
-			return written{program: p}
-		}
-		return written{program: p, optimal: &optimal}
-	})
-	if !ok {
-		j.answer.Undecided = context.Cause(ctx).Error()
-		return nil
-	}
-	if w.err != nil {
-		return w.err
-	}
-	j.program, j.answer.PFOptimal = w.program, w.optimal
-	if j.flipOptimal() && j.Method == Auto {
-		j.answer.Proof = ProofRecurrence
-		if j.closed.PermuteAndFlip != nil {
-			j.optimum = *j.closed.PermuteAndFlip
-			return nil
-		}
-		flip, err := j.program.Rate(ctx, mechanisms.PermuteAndFlip(), j.prec)
-		if err == nil {
-			j.optimum = flip
-		} else if ctx.Err() != nil {
-			j.answer.Undecided, err = context.Cause(ctx).Error(), nil
-		}
-		return err
-	}
-	return j.solve(ctx)
+	return o, nil
 }
 
-// solve bounds the optimum by the program.
-func (j *variedJob) solve(ctx context.Context) error {
-	if !j.Worst && j.Delta == nil && j.Step <= 1 {
-		return j.solveChains(ctx)
+// written answers a varied request by its lattice: by the linear-time test for permute-and-flip, else by the program.
+func (j *job) written(ctx context.Context) outcome {
+	o := j.best
+	q := j.question()
+	p, err := variant.New(q)
+	if err != nil {
+		return outcome{err: err}
 	}
-	type solved struct {
-		*variant.Solution
-		err error
+	o.orbits = p
+	if j.answer.PFOptimal == nil {
+		if optimal, decided := p.PermuteAndFlipOptimal(); decided {
+			o.flipOptimal = &optimal
+		}
+		if o.flipOptimal != nil && *o.flipOptimal && j.Method == Auto {
+			flip, err := p.Rate(ctx, mechanisms.PermuteAndFlip(), j.prec)
+			if err == nil {
+				o.lower, o.upper, o.proof = j.enclosed(flip, j.prec), j.enclosed(flip, j.prec), ProofRecurrence
+			} else if ctx.Err() != nil {
+				o.undecided, err = context.Cause(ctx).Error(), nil
+			}
+			o.err = err
+			return o
+		}
 	}
-	// what rounding adds when a mechanism is rated fits beside this gap
-	gap := new(big.Rat).Mul(j.Gap, big.NewRat(999, 1000))
-	s, ok := patience.Await(ctx, boundGrace, func() solved {
-		s, err := j.program.Solve(ctx, j.Solver, gap, j.Report)
-		return solved{s, err}
-	})
-	if !ok {
-		j.answer.Undecided = context.Cause(ctx).Error()
-		return nil
+	gap := new(big.Rat).Mul(j.Gap, big.NewRat(999, 1000)) // what rounding adds when a mechanism is rated fits beside it
+	if j.chained() {
+		return j.solved(ctx, o, gap)
 	}
-	if s.err != nil {
-		return s.err
+	s, err := p.Solve(ctx, j.Solver, gap, j.Report)
+	if err != nil {
+		return outcome{err: err}
 	}
-	a := j.answer
-	a.Solver, a.Pivots, a.Undecided, a.varied = j.Solver.Name(), s.Pivots, s.Undecided, s.Solution
-	if j.Delta != nil && s.Undecided == "" {
-		price := s.Price()
-		a.Price = new(number.Bounds(price.Low, price.High))
+	o.solver, o.pivots, o.undecided = j.Solver.Name(), s.Pivots, s.Undecided
+	if o.undecided == "" || s.Optimum.Low.Cmp(o.lower.exact) >= 0 {
+		o.lower, o.proof, o.evidence = exactValue(s.Optimum.Low), ProofLP, &Evidence{table: s}
 	}
-	alone := a.Undecided == "" || j.Certified // a certificate proves both ends or none
-	if alone || s.Optimum.Low.Cmp(j.optimum.Low) >= 0 {
-		a.Proof, j.optimum.Low = ProofLP, s.Optimum.Low
+	if o.undecided == "" || s.Optimum.High.Cmp(o.upper.exact) < 0 {
+		o.upper = exactValue(s.Optimum.High)
 	}
-	if alone || s.Optimum.High.Cmp(j.optimum.High) < 0 {
-		j.optimum.High = s.Optimum.High
+	if o.undecided == "" {
+		if j.Delta != nil {
+			price := s.Price()
+			o.price = new(number.Bounds(price.Low, price.High))
+		}
+		if j.Exact && !j.reaches(o) {
+			o.undecided = "the optimum is not known exactly"
+		}
 	}
-	if j.Exact && a.Undecided == "" && !j.optimum.Exact() {
-		a.Undecided = "the optimum is not known exactly"
-	}
-	return nil
+	return o
 }
 
-// solveChains bounds the optimum by the program in chain form.
-func (j *variedJob) solveChains(ctx context.Context) error {
-	type solved struct {
-		outcome
-		err error
-	}
-	known := outcome{lower: exactValue(j.optimum.Low), upper: exactValue(j.optimum.High)}
-	// what rounding adds when a mechanism is rated fits beside this gap
-	gap := new(big.Rat).Mul(j.Gap, big.NewRat(999, 1000))
-	var published atomic.Pointer[outcome]
-	s, ok := patience.Await(ctx, boundGrace, func() solved {
-		p, err := enumerate(ctx, j.N, j.K, j.Objective, j.Level, j.Epsilon)
-		if err != nil {
-			return solved{err: err}
-		}
-		if p.costs, err = p.costsOf(j.question()); err != nil {
-			return solved{err: err}
-		}
-		s, err := p.solve(ctx, effort{
-			solver: j.Solver, direct: j.Direct, gap: gap, report: j.Report,
-			publish: func(s solution) {
-				so := known.from(p, &s, j.prec)
-				published.Store(&so)
-			},
-		})
-		if err != nil {
-			return solved{err: err}
-		}
-		return solved{outcome: known.from(p, s, j.prec)}
-	})
-	switch {
-	case !ok && published.Load() == nil:
-		j.answer.Undecided = context.Cause(ctx).Error()
-		return nil
-	case !ok:
-		s.outcome = *published.Load()
-		s.undecided = context.Cause(ctx).Error()
-	case s.err != nil && ctx.Err() != nil:
-		j.answer.Undecided = context.Cause(ctx).Error()
-		return nil
-	case s.err != nil:
-		return s.err
-	}
-	a := j.answer
-	a.Solver, a.Pivots, a.Undecided, a.Basis = s.solver, s.pivots, s.undecided, s.basis
-	if s.proof != "" && (a.Undecided == "" || s.lower.exact.Cmp(j.optimum.Low) >= 0) {
-		a.Proof, a.Evidence = ProofLP, s.evidence
-	}
-	if s.lower.exact.Cmp(j.optimum.Low) > 0 {
-		j.optimum.Low = s.lower.exact
-	}
-	if s.upper.exact.Cmp(j.optimum.High) < 0 {
-		j.optimum.High = s.upper.exact
-	}
-	if j.reached() {
-		a.Undecided = ""
-	} else if j.Exact && a.Undecided == "" {
-		a.Undecided = "the optimum is not known exactly"
-	}
-	return nil
-}
-
-// beyond says why the lattice is not enumerated; it is empty where it can be.
-func (j *variedJob) beyond() string {
-	limit := j.MaxMemory
-	if limit == 0 {
-		limit = DefaultMemory
-	}
+// tooMany says why the lattice of a varied request is not enumerated; it is empty where it can be.
+func (j *job) tooMany() string {
 	q := j.question()
 	if why := q.TooMany(); why != "" {
 		return why
 	}
-	if need := new(big.Int).Mul(j.answer.Variables, big.NewInt(bytesPerVariable)); need.Cmp(big.NewInt(limit)) > 0 {
-		return fmt.Sprintf("%s, about %s of memory, over the limit of %s; use smaller n or k, a coarser step, or --max-memory",
-			q.Size(), bytesText(need), bytesText(big.NewInt(limit)))
+	need, limit := j.ProgramMemory(), big.NewInt(j.memory())
+	if need.Cmp(limit) <= 0 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("%s, about %s of memory, over the limit of %s; use smaller n or k, a coarser step, or --max-memory", q.Size(), bytesText(need), bytesText(limit))
 }
 
-// reached reports whether the optimum is known as closely as asked.
-func (j *variedJob) reached() bool {
-	return j.optimum.Exact() || !j.Exact && near(number.Bounds(j.optimum.Low, j.optimum.High), j.Gap)
+// byTheorem returns a mechanism's loss where a theorem gives it.
+func (j *job) byTheorem(m mechanisms.Mechanism, prec uint) (*table.Bounds, error) {
+	c, err := j.closed, error(nil)
+	if prec != j.prec {
+		c, err = j.question().Closed(prec)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case m == mechanisms.PermuteAndFlip():
+		return c.PermuteAndFlip, nil
+	case m == mechanisms.Exponential():
+		return c.Exponential, nil
+	}
+	return nil, nil
+}
+
+// lossOf returns a mechanism's loss in a varied request: by theorem, but for a request for the program, which is a route of its own, or from its
+// probabilities on the lattice.
+func (j *job) lossOf(ctx context.Context, m mechanisms.Mechanism, prec uint) (value, error) {
+	known, err := j.byTheorem(m, prec)
+	if err != nil {
+		return value{}, err
+	}
+	p := j.orbits
+	switch {
+	case known != nil && (p == nil || j.Method != Enumerated):
+		return j.enclosed(*known, prec), nil
+	case p == nil:
+		return j.enclosed(table.Bounds{Low: new(big.Rat)}, prec), nil
+	}
+	m = mechanisms.Within(ctx, m)
+	b, err := p.Rate(ctx, m, prec)
+	v := value{method: "floating-point sum over the lattice"}
+	switch {
+	case err == nil:
+		return j.enclosed(b, prec), nil
+	case errors.Is(err, mechanisms.ErrNoEnclosure):
+		v.estimate, err = p.Estimate(ctx, m)
+	}
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%s: %w", m.Info().Name, err)
+	}
+	return v, err
+}
+
+// enumerate writes out the lattice of a varied request where a mechanism is to be rated on it that no theorem rates.
+func (j *job) enumerate(ctx context.Context) error {
+	asks := slices.ContainsFunc(j.Mechanisms, func(m mechanisms.Mechanism) bool {
+		known, err := j.byTheorem(m, j.prec)
+		return known == nil || err != nil
+	})
+	if j.orbits != nil || !asks || j.tooMany() != "" {
+		return nil
+	}
+	type written struct {
+		*variant.Program
+		err error
+	}
+	w, ok := patience.Await(ctx, 0, func() written {
+		p, err := variant.New(j.question())
+		return written{p, err}
+	})
+	if ok {
+		j.orbits = w.Program
+	}
+	return w.err
+}
+
+// variedRatio returns a mechanism's loss over the optimum, 1 where both are 0.
+func (j *job) variedRatio(m mechanisms.Mechanism, loss value, prec uint) number.Number {
+	isPF := m == mechanisms.PermuteAndFlip()
+	best := j.optimum()
+	switch {
+	case isPF && j.answer.Proof == ProofRecurrence:
+		return number.Int(1)
+	case !loss.rigorous():
+		at, _ := new(big.Rat).Add(best.Low, best.High).Float64()
+		switch {
+		case at > 0:
+			return number.Estimate(2*loss.estimate/at, loss.method)
+		case loss.estimate == 0:
+			return number.Int(1)
+		}
+		return number.Infinity()
+	}
+	ratio := boundsOf(loss, prec).Over(best)
+	if low, ok := ratio.Lower(); ok && isPF && low.Cmp(big.NewRat(1, 1)) < 0 {
+		// It satisfies every level's rows: the optimum is at most its loss.
+		high, _ := ratio.Upper()
+		return number.Bounds(big.NewRat(1, 1), high)
+	}
+	return ratio
+}
+
+// optimum returns the bounds of a varied request.
+func (j *job) optimum() table.Bounds {
+	return table.Bounds{Low: boundsOf(j.best.lower, j.prec).Low, High: boundsOf(j.best.upper, j.prec).High}
+}
+
+// boundsOf returns rationals on either side of a rigorous value.
+func boundsOf(v value, prec uint) table.Bounds {
+	if v.exact != nil {
+		return table.Bounds{Low: v.exact, High: v.exact}
+	}
+	low, high := table.Ends(v.enclosure(prec))
+	return table.Bounds{Low: low, High: high}
 }
 
 // near reports whether upper - lower <= gap·upper; of estimates and infinities it has no complaint.
@@ -272,100 +264,4 @@ func near(x number.Number, gap *big.Rat) bool {
 	low, ok := x.Lower()
 	high, finite := x.Upper()
 	return ok && finite && new(big.Rat).Sub(high, low).Cmp(new(big.Rat).Mul(gap, high)) <= 0
-}
-
-// byTheorem returns a mechanism's objective where a theorem gives it.
-func (j *variedJob) byTheorem(m mechanisms.Mechanism) *table.Bounds {
-	switch m {
-	case mechanisms.PermuteAndFlip():
-		return j.closed.PermuteAndFlip
-	case mechanisms.Exponential():
-		return j.closed.Exponential
-	}
-	return nil
-}
-
-func (j *variedJob) ratedByTheorems() bool {
-	return !slices.ContainsFunc(j.Mechanisms, func(m mechanisms.Mechanism) bool { return j.byTheorem(m) == nil })
-}
-
-// rate evaluates the mechanisms against the optimum.
-func (j *variedJob) rate(ctx context.Context) error {
-	for _, m := range j.Mechanisms {
-		rated, err := j.rateOne(ctx, m)
-		switch {
-		case err == nil:
-		case ctx.Err() != nil:
-			j.answer.Undecided = context.Cause(ctx).Error()
-			return nil
-		case errors.Is(err, mechanisms.ErrAnswer):
-			rated.Finding = rated.Name + ": " + err.Error()
-		default:
-			return fmt.Errorf("%s: %w", rated.Name, err)
-		}
-		j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
-		if j.answer.Undecided == "" && !near(rated.Ratio, RatioGap(j.Gap, m)) {
-			j.answer.Undecided = unreached(m)
-		}
-	}
-	return nil
-}
-
-// known returns what is known of a mechanism's objective without asking it, nil where it is to be asked.
-func (j *variedJob) known(m mechanisms.Mechanism) *table.Bounds {
-	b := j.byTheorem(m)
-	switch {
-	case b == nil && j.program == nil:
-		return &table.Bounds{Low: new(big.Rat), High: j.closed.MaxLoss}
-	case j.program != nil && j.Method == Enumerated: // a route of its own
-		return nil
-	}
-	return b
-}
-
-func (j *variedJob) rateOne(ctx context.Context, m mechanisms.Mechanism) (rated Rated, err error) {
-	rated.Name = m.Info().Name
-	if known := j.known(m); known != nil {
-		rated.Error, rated.Ratio = number.Bounds(known.Low, known.High), known.Over(j.optimum)
-	} else if rated.Error, rated.Ratio, err = variedRating(ctx, j.program, m, j.optimum, j.prec); err != nil {
-		return rated, err
-	}
-	if m != mechanisms.PermuteAndFlip() {
-		return rated, nil
-	}
-	if j.flipOptimal() && j.Method != Enumerated {
-		rated.Ratio = number.Int(1)
-	} else if low, ok := rated.Ratio.Lower(); ok && low.Cmp(big.NewRat(1, 1)) < 0 {
-		// It satisfies every level's rows: the optimum is at most its loss.
-		high, _ := rated.Ratio.Upper()
-		rated.Ratio = number.Bounds(big.NewRat(1, 1), high)
-	}
-	return rated, nil
-}
-
-// variedRating returns a mechanism's objective and its ratio to the optimum, 1 where both are 0.
-func variedRating(ctx context.Context, p *variant.Program, m mechanisms.Mechanism, optimum table.Bounds, prec uint) (loss, ratio number.Number, err error) {
-	m = mechanisms.Within(ctx, m)
-	b, err := p.Rate(ctx, m, prec)
-	if errors.Is(err, mechanisms.ErrNoEnclosure) {
-		x, err := p.Estimate(ctx, m)
-		if err != nil {
-			return loss, ratio, err
-		}
-		const method = "floating-point sum over the lattice"
-		at, _ := new(big.Rat).Add(optimum.Low, optimum.High).Float64()
-		switch {
-		case at > 0:
-			ratio = number.Estimate(2*x/at, method)
-		case x == 0:
-			ratio = number.Int(1)
-		default:
-			ratio = number.Infinity()
-		}
-		return number.Estimate(x, method), ratio, nil
-	}
-	if err != nil {
-		return loss, ratio, err
-	}
-	return number.Bounds(b.Low, b.High), b.Over(optimum), nil
 }

@@ -38,10 +38,10 @@ func overBoth(t *testing.T, n, k, l int, eps mechanisms.Epsilon) (low, high floa
 		up := new(big.Int).Quo(new(big.Int).Add(least.Num(), new(big.Int).Sub(least.Denom(), big.NewInt(1))), least.Denom())
 		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
 			loss := new(big.Int).Lsh(big.NewInt(int64(p.vars.Depth[j])), bits)
-			p.table.Loss[j] = loss.Add(loss.Sub(loss, up), most)
+			p.tabled().Loss[j] = loss.Add(loss.Sub(loss, up), most)
 		}
 	}
-	s, err := p.table.Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
+	s, err := p.tabled().Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
 	require.NoError(t, err)
 	value := func(x *big.Rat) float64 {
 		x = new(big.Rat).Sub(x, new(big.Rat).SetInt(most))

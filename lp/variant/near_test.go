@@ -24,7 +24,7 @@ func TestNearTablesLeadToTheSameOptimum(t *testing.T) {
 		solve := func(near func(p *Program) []float64) *Solution {
 			p, err := New(q)
 			require.NoError(t, err)
-			require.Nil(t, p.table.Near, "too small")
+			require.Nil(t, p.tabled().Near, "too small")
 			p.table.Near = near(p)
 			s, err := p.Solve(context.Background(), linear.Embedded{}, big.NewRat(1, 1e9), nil)
 			require.NoError(t, err)
@@ -48,5 +48,5 @@ func TestNearTablesLeadToTheSameOptimum(t *testing.T) {
 	}
 	large, err := New(Question{N: 5, K: 4, L: 2, Epsilon: eps, Neighbors: true})
 	require.NoError(t, err)
-	assert.NotNil(t, large.table.Near)
+	assert.NotNil(t, large.tabled().Near)
 }

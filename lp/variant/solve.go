@@ -50,7 +50,6 @@ func New(q Question) (*Program, error) {
 			return nil, err
 		}
 	}
-	p.build()
 	return p, nil
 }
 
@@ -74,8 +73,11 @@ func (q *Question) TooMany() string {
 	return fmt.Sprintf("%s, more than %d; use smaller n or k, or a coarser step", q.Size(), MaxVariables)
 }
 
-// build makes the table program.
-func (p *Program) build() {
+// tabled returns the program over tables.
+func (p *Program) tabled() *table.Program {
+	if p.table != nil {
+		return p.table
+	}
 	t := &table.Program{First: p.vars.First, Worst: p.Question.Worst}
 	t.Each = p.eachRow()
 	if p.Question.Delta != nil {
@@ -99,6 +101,7 @@ func (p *Program) build() {
 		t.Near = p.near()
 	}
 	p.table = t
+	return t
 }
 
 // keptRows is the number of rows up to which they are kept instead of being found again each time.
@@ -190,7 +193,7 @@ type Solution struct {
 
 // Solve bounds the optimum: exactly where e^ε is rational, to the gap otherwise, or as far as the context lets it.
 func (p *Program) Solve(ctx context.Context, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) (*Solution, error) {
-	s, err := p.table.Solve(ctx, p.Question.Epsilon, solver, gap, report)
+	s, err := p.tabled().Solve(ctx, p.Question.Epsilon, solver, gap, report)
 	return p.solution(s, err)
 }
 
@@ -204,11 +207,11 @@ func (p *Program) solution(s *table.Solution, err error) (*Solution, error) {
 // Prove returns what a table of masses, by variable, and multipliers of rows show. A row's multiplier is in the units of the prior and the loss, and
 // for its upper variable's mass.
 func (p *Program) Prove(mass []*big.Rat, rows []table.Row, multiplier []*big.Rat, zLow, zHigh *big.Rat) (*Solution, error) {
-	unit := new(big.Rat).Mul(p.unit, p.mass)
+	t, unit := p.tabled(), new(big.Rat).Mul(p.unit, p.mass)
 	for i, x := range multiplier {
 		multiplier[i] = new(big.Rat).Quo(x, unit)
 	}
-	return p.solution(p.table.Prove(mass, rows, multiplier, zLow, zHigh))
+	return p.solution(t.Prove(mass, rows, multiplier, zLow, zHigh))
 }
 
 // Price returns by how much the optimum falls at most for each unit of δ: whatever δ', the optimum at δ' is at least the lower end of the optimum minus
