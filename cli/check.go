@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,6 +32,9 @@ type checkDoc struct {
 	*certificate.Report
 	Undecided string `json:"undecided,omitempty"`
 }
+
+// Schema names the form of the JSON document.
+func (checkDoc) Schema() string { return "optratio.check/1" }
 
 func check(ctx context.Context, j *command.Job, path string) error {
 	most, _ := j.Bytes() // which start has read
@@ -95,7 +97,7 @@ func printReport(w io.Writer, r *certificate.Report) {
 		if p.Delta != nil {
 			step += ", δ = " + fraction(*p.Delta)
 		}
-		fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s, proof %s\n", p.N, p.K, eps, p.Objective, p.Constraints, step, p.Proof)
+		fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s, proof %s\n", p.N, p.K, eps, p.Objective, explained(p.Constraints), step, p.Proof)
 	}
 	if !r.Valid {
 		return
@@ -104,7 +106,7 @@ func printReport(w io.Writer, r *certificate.Report) {
 	if r.Proves != "" {
 		fmt.Fprintf(w, "proved: %s\n", r.Proves)
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	t := command.Table(w, 3)
 	for _, q := range r.Claims {
 		fmt.Fprintf(t, "%s\t%s\n", q.On, q.Value)
 	}

@@ -46,6 +46,16 @@ func newRoot(s command.Streams) *cobra.Command {
 	root := newRatio(s)
 	root.Use = "optratio"
 	root.Short = "Decide exactly how good a differentially private selection mechanism is"
+	root.Long = overview
+	root.Example = "  optratio -n 4 -k 4 --eps 0.5\n  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1\n  optratio pmf --mechanism pf --scores 0,-1,-3 --eps 1"
+	root.SetUsageFunc(usage)
+	rate := root.RunE
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().NFlag() == 0 {
+			return c.Help()
+		}
+		return rate(c, args)
+	}
 	root.Version = Version
 	root.SetVersionTemplate(versionText())
 	for _, make := range []func(command.Streams) *cobra.Command{
@@ -59,6 +69,7 @@ func newRoot(s command.Streams) *cobra.Command {
 			return command.Usagef("%s is a command of the program papers, which make papers leaves in bin/papers: papers %s", name, name)
 		}})
 	}
+	group(root)
 	addCompletion(root)
 	root.SetOut(s.Out) // where the commands that this makes will write
 	root.InitDefaultCompletionCmd()

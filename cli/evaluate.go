@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +28,7 @@ type evaluateFlags struct {
 func newEvaluate(s command.Streams) *cobra.Command {
 	f := evaluateFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
-		Use:   "evaluate --task mode|median|quantile:P|scores|worst-case (--histogram FILE | --scores FILE | -n N) --eps E",
+		Use:   "evaluate --task mode|median|quantile:P|scores|worst-case (--histogram FILE | --scores Q,… | -n N) --eps E",
 		Short: "Expected errors of mechanisms on a histogram's mode or quantiles, on your scores, and on the worst ones",
 		Long: `Expected errors of mechanisms that select a bin of a histogram, how many times more the
 exponential mechanism errs than permute-and-flip, and the ε at which each mechanism reaches
@@ -44,12 +43,13 @@ to r, and B_r = A_r - x_r:
   quantile:P  for P = a/b the same for the bin with B_r < P·N <= A_r:
               -⌈max(0, aN - bA_r, bB_r - aN + 1)/max(a, b-a)⌉. Sensitivity 1; not
               monotonic; quantile:1/2 is the median.
-  scores      --scores FILE, one score a line.
+  scores      --scores, a list or a file with one score a line.
   worst-case  the scores (c, …, c, 0) of n candidates whose c is worst for each mechanism.
 Neighbors add or remove one item. Where one item moves to another bin instead, the
 sensitivity is 1 for the mode, whose scores are not monotonic then, and 2 for quantiles.
 
-A histogram is a .npy file of one dimension, or a text file with one count a line. Errors are
+A histogram is a .npy file of one dimension, or a text file with one count a line, after
+the name of its bin and a comma or a tab where it has two columns; a first line of names is passed over. Errors are
 in units of the scores. Several ε, separated by commas, give one table (with --json an array).`,
 		Example: `  optratio evaluate --task mode --histogram testdata/spiky.csv --eps 0.05,0.1 --monotonic-scores
   optratio evaluate --task median --histogram testdata/spiky.npy --bins 256 --eps 0.01
@@ -61,8 +61,8 @@ in units of the scores. Several ε, separated by commas, give one table (with --
 	f.epsilon.add(c)
 	fs := c.Flags()
 	fs.StringVar(&f.task, "task", "", "mode, median, quantile:P, scores or worst-case")
-	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one a line")
-	fs.StringVar(&f.scores, "scores", "", "file of scores, one a line")
+	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one a line, the last of two columns")
+	fs.StringVar(&f.scores, "scores", "", "scores, comma-separated, or a file with one a line")
 	command.CountVar(fs, &f.bins, "bins", "", 0, "sum adjacent bins so that so many remain, a divisor of those there are (default: all)")
 	command.CountVar(fs, &f.n, "n", "n", 0, "worst-case: number of candidates")
 	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate, by name")
@@ -88,6 +88,9 @@ type evaluateDoc struct {
 	Ratio       number.Number    `json:"ratio"` // the exponential mechanism's error over permute-and-flip's
 	Undecided   string           `json:"undecided,omitempty"`
 }
+
+// Schema names the form of the JSON document.
+func (evaluateDoc) Schema() string { return "optratio.evaluate/1" }
 
 // evaluatedEntry is a mechanism's row. Numbers that were not asked for are null, or left out.
 type evaluatedEntry struct {
@@ -137,11 +140,12 @@ func (f *evaluateFlags) run(ctx context.Context) error {
 		}
 	}
 	done()
-	var shown any = docs
+	print := func(w io.Writer) { printEvaluation(w, docs) }
 	if len(in.eps) == 1 {
-		shown = docs[0]
+		f.Show(docs[0], print)
+	} else {
+		command.ShowAll(&f.Job, docs, print)
 	}
-	f.Show(shown, func(w io.Writer) { printEvaluation(w, docs) })
 	for _, d := range docs {
 		if err := command.Ending(ctx, d.Undecided); err != nil {
 			return err
@@ -257,7 +261,7 @@ func printEvaluation(w io.Writer, docs []*evaluateDoc) {
 		fmt.Fprintf(w, "%d bins with %d items and %d different scores", d.Bins, *d.Items, d.Classes)
 	}
 	fmt.Fprintf(w, ", Δ = %s%s\n", d.Sensitivity, command.Choose(d.Monotonic, ", monotonic scores", ""))
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	t := command.Table(w, 3)
 	if d.Eps != nil || d.ExpEps != nil {
 		fmt.Fprintln(w)
 		fmt.Fprintf(t, "%s\tmechanism\texpected error\ttimes pf's\tε for pf's error\n", command.Choose(d.Eps != nil, "ε", "e^ε"))

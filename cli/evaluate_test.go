@@ -65,6 +65,9 @@ func TestHistogramFiles(t *testing.T) {
 	assert.Equal(t, ask("median", data+".csv"), ask("median", data+".npy"))
 	assert.Equal(t, ask("median", data+".csv"), ask("quantile:1/2", data+".npy"))
 	assert.NotEqual(t, ask("median", data+".csv"), ask("quantile:0.4", data+".npy"))
+	for name, text := range map[string]string{"head.csv": "count\n1\n2\n3\n4\n5\n6\n", "two.csv": "age,count\n0,1\n10,2\n20,3\n30,4\n40,5\n50,6\n", "tab.tsv": "a\t1\nc\t2\nb\t3\nd\t4\ne\t5\nf\t6\n"} {
+		assert.Equal(t, ask("median", written(t, "plain.csv", "1\n2\n3\n4\n5\n6\n")), ask("median", written(t, name, text)), name)
+	}
 	folded := ask("mode", written(t, "a.csv", "# counts\n1\n2\n\n3\n4\n5\n6\n"), "--bins", "3")
 	assert.Equal(t, ask("mode", written(t, "b.txt", "3\n7.0\n11\n")), folded)
 	assert.Equal(t, 3, folded.Bins)
@@ -107,7 +110,7 @@ func TestEvaluateBack(t *testing.T) {
 // A malformed file is one line that names the file and the line, or the bin of an array, and says what to do.
 func TestMalformedHistograms(t *testing.T) {
 	for text, want := range map[string]string{
-		"3\nfour\n": ":2: ", "3\n4\n-1\n": ":3: ", "NaN\n": ":1: ", "1,2\n": ":1: ", "2.5\n": ":1: ", "": "has no counts", "# none\n": "has no counts",
+		"3\nfour\n": ":2: ", "3\n4\n-1\n": ":3: ", "NaN\n": ":1: ", "1,2\n3\n": ":2: ", "1,2,3\n": ":1: ", "2,5\n1,4\n": ":2: bin 1 comes after bin 2", "bin,count\n0,x\n": ":2: ", "count\n": "has no counts", "3\ncount\n": ":2: ", "2.5\n": ":1: ", "": "has no counts", "# none\n": "has no counts",
 		"1152921504606846976\n1\n": "more than 2^60 items",
 	} {
 		path := written(t, "h.csv", text)

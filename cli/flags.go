@@ -125,11 +125,7 @@ func parseProperties(list string) ([]verify.Property, error) {
 	if err != nil {
 		return nil, err
 	}
-	properties, err := verify.ParseProperties(names)
-	if err != nil {
-		return nil, command.Usagef("--property: %w", err)
-	}
-	return properties, nil
+	return command.Parsed("property", list, func(string) ([]verify.Property, error) { return verify.ParseProperties(names) })
 }
 
 // optional returns nil for an empty flag, for JSON.
@@ -166,5 +162,5 @@ func findSolver(name string) (linear.Solver, error) {
 		}
 		return s, nil
 	}
-	return nil, command.Usagef("--solver %s: give auto, clp or embedded", command.Quoted(name))
+	return nil, command.Usagef("--solver %s: give auto, clp or embedded%s", command.Quoted(name), command.DidYouMean(name, command.Choices("solver")))
 }

@@ -9,7 +9,6 @@ import (
 	"math/big"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +51,7 @@ ones do.`,
 	fs := c.Flags()
 	f.epsilon.add(c)
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each candidate")
-	fs.StringVar(&f.grid, "grid", "0:4:1", "scores of every candidate: from:to[:step]")
+	fs.StringVar(&f.grid, "grid", "0:4:1", "scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1")
 	fs.StringVar(&f.step, "step", "", "step of --grid from:to as a part of twice the largest sensitivity: 2delta, delta or 2delta/L")
 	fs.StringVar(&f.mechanism, "mechanism", "pf-pair,pairwise,geo-runner,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr", "mechanisms to rate, by name")
 	fs.StringVar(&f.objective, "objective", "mean", "mean over the grid or worst score vector")
@@ -70,10 +69,13 @@ ones do.`,
 // parseGrid reads --grid.
 func parseGrid(text string) (from, step *big.Rat, steps int, err error) {
 	remedy := func(why string) error {
-		return command.Usagef("--grid %s: %s; give from:to or from:to:step such as 0:4:0.5", command.Quoted(text), why)
+		return command.Usagef("--grid %s: %s; give from:to, from:to:step such as 0:4:0.5, or 4 for 0:4", command.Quoted(text), why)
 	}
 	parts := strings.Split(text, ":")
-	if len(parts) < 2 || len(parts) > 3 {
+	if len(parts) == 1 { // the largest alone
+		parts = []string{"0", text}
+	}
+	if len(parts) > 3 {
 		return nil, nil, 0, remedy("not a range")
 	}
 	ends := []*big.Rat{nil, nil, big.NewRat(1, 1)}
@@ -111,13 +113,19 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 		if err != nil {
 			return r, err
 		}
+		if !strings.Contains(grid, ":") {
+			grid = "0:" + grid
+		}
 		if strings.Count(grid, ":") != 1 {
 			return r, command.Usagef("--step %s with --grid %s: give the grid as from:to, or leave out --step", command.Quoted(f.step), command.Quoted(grid))
 		}
 		step := new(big.Rat).Mul(slices.MaxFunc(g.Sensitivities, (*big.Rat).Cmp), big.NewRat(2, int64(l)))
 		grid += ":" + step.RatString()
 	}
-	if g.From, g.Step, g.Steps, err = parseGrid(grid); err != nil {
+	if g.From, g.Step, g.Steps, err = parseGrid(grid); !strings.Contains(f.grid, ":") {
+		f.grid = "0:" + f.grid
+	}
+	if err != nil {
 		return r, err
 	}
 	g.ShiftInvariant = f.shiftInvariant
@@ -167,6 +175,9 @@ type heterogeneousDoc struct {
 	Optimal        []optimalRow           `json:"optimal,omitempty"`
 	Undecided      string                 `json:"undecided,omitempty"`
 }
+
+// Schema names the form of the JSON document.
+func (heterogeneousDoc) Schema() string { return "optratio.heterogeneous/1" }
 
 // optimalRow is an optimal mechanism at one score vector.
 type optimalRow struct {
@@ -246,7 +257,7 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) {
 	what := command.Choose(d.Loss == "mse", "mean squared error", "expected error")
 	what = command.Choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")
 	fmt.Fprintf(w, "optimum: %s (%s)\n\n", fraction(d.Optimum), what)
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	t := command.Table(w, 3)
 	fmt.Fprintf(t, "mechanism\terror (%s)\tratio to the optimum\tε-DP on the grid\ttight ε there\n",
 		command.Choose(d.Loss == "mse", "squares of the scores' units", "units of the scores"))
 	for _, m := range d.Mechanisms {

@@ -66,9 +66,9 @@ func (f *evaluateFlags) worstCase(doc *evaluateDoc, sensitivity *big.Rat) (evalu
 
 func (f *evaluateFlags) ownScores(ctx context.Context, doc *evaluateDoc, sensitivity *big.Rat) (evaluate.Question, error) {
 	if f.scores == "" || f.histogram != "" || f.bins != 0 || f.n != 0 {
-		return nil, command.Usagef("--task scores takes --scores FILE, and neither --histogram, --bins nor -n")
+		return nil, command.Usagef("--task scores takes --scores, a list or a file, and neither --histogram, --bins nor -n")
 	}
-	scores, err := readColumn(ctx, "--scores", f.scores)
+	scores, err := listOrFile(ctx, "--scores", f.scores)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (f *evaluateFlags) ownScores(ctx context.Context, doc *evaluateDoc, sensiti
 		return nil, cause
 	}
 	if err != nil {
-		return nil, command.Usagef("%s: %w", f.scores, err)
+		return nil, command.Usagef("--scores %s: %w", command.Quoted(f.scores), err)
 	}
 	doc.Bins, doc.Classes = len(scores), p.Classes()
 	return p, nil
@@ -136,5 +136,5 @@ func (f *evaluateFlags) quantile() (*big.Rat, error) {
 		}
 		return p, nil
 	}
-	return nil, command.Usagef("--task %s: give mode, median, quantile:P, scores or worst-case", command.Quoted(f.task))
+	return nil, command.Usagef("--task %s: give mode, median, quantile:P, scores or worst-case%s", command.Quoted(f.task), command.DidYouMean(f.task, command.Choices("task")))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,10 +30,10 @@ type instanceFlags struct {
 func (f *instanceFlags) add(c *cobra.Command) {
 	f.epsilon.add(c)
 	fs := c.Flags()
-	fs.StringVar(&f.scores, "scores", "", "scores, comma-separated decimals or fractions")
+	fs.StringVar(&f.scores, "scores", "", "scores, comma-separated decimals or fractions, or a file with one a line")
 	fs.StringVar(&f.scoresFile, "scores-file", "", "file of scores, one a line")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of all candidates")
-	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each score; mechanisms for one Δ take the largest")
+	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each score, as a list or a file; mechanisms for one Δ take the largest")
 	fs.StringVar(&f.sensitivitiesFile, "sensitivities-file", "", "file of sensitivities, one a line")
 	addMonotonic(c, &f.monotonic)
 	f.params.Add(c)
@@ -80,12 +81,21 @@ func parseNumbers(ctx context.Context, name, list, file string) (out []*big.Rat,
 	case list != "" && file != "":
 		return nil, command.Usagef("--%s and --%s-file exclude each other: give one of them", name, name)
 	case list != "":
-		if out, err = splitNumbers(list); err != nil {
-			return nil, command.Usagef("--%s: %w; give decimals separated by commas", name, err)
-		}
+		return listOrFile(ctx, "--"+name, list)
+	}
+	return readColumn(ctx, "--"+name+"-file", file, "")
+}
+
+// listOrFile reads numbers that are separated by commas, or else the file of this name, which has one a line.
+func listOrFile(ctx context.Context, flag, text string) ([]*big.Rat, error) {
+	out, err := splitNumbers(text)
+	if err == nil {
 		return out, nil
 	}
-	return readColumn(ctx, "--"+name+"-file", file)
+	if _, missing := os.Stat(text); missing != nil {
+		return nil, command.Usagef("%s: %w; give decimals separated by commas, or a file with one a line", flag, err)
+	}
+	return readColumn(ctx, flag, text, "")
 }
 
 // splitNumbers reads decimals and fractions separated by commas.

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"optratio/internal/command"
-	"optratio/mechanisms"
 )
 
 // newManual is the command that writes the manual pages, which `make install` and `make dist` call.
@@ -108,14 +107,10 @@ func manualPage(c *cobra.Command) string {
 
 // addCompletion tells the shells which values the flags and arguments of a command and of those below it take, where they are names.
 func addCompletion(c *cobra.Command) {
-	lists := map[string][]string{
-		"mechanism": mechanisms.Names(), "against": mechanisms.Names(),
-		"solver": {"auto", "clp", "embedded"}, "constraints": {"paper", "dp", "monotone", "full"},
-	}
-	for name, values := range lists {
+	for _, name := range []string{"mechanism", "against", "property", "solver", "constraints"} {
 		if c.Flags().Lookup(name) != nil {
 			// The error says that there is a function already, or no such flag: neither is so.
-			_ = c.RegisterFlagCompletionFunc(name, completeList(values))
+			_ = c.RegisterFlagCompletionFunc(name, completeList(command.Choices(name)))
 		}
 	}
 	for _, below := range c.Commands() {

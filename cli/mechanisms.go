@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +29,7 @@ func newMechanisms(s command.Streams) *cobra.Command {
 				}
 				docs = append(docs, d)
 			}
-			j.Show(docs, func(w io.Writer) { printMechanisms(w, docs) })
+			command.ShowAll(&j, docs, func(w io.Writer) { printMechanisms(w, docs) })
 			return nil
 		},
 	}
@@ -39,7 +38,7 @@ func newMechanisms(s command.Streams) *cobra.Command {
 }
 
 func printMechanisms(w io.Writer, docs []mechanisms.Description) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := command.Table(w, 2)
 	fmt.Fprintln(t, "name\tprivacy claim\tsensitivities\tpmf\tsampler\tsource")
 	for _, d := range docs {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, d.Claim, command.Choose(d.Uniform, "one", "each"), d.PMF, command.Choose(d.Sampler, "yes", "no"), d.Source)

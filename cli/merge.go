@@ -18,7 +18,8 @@ import (
 
 type mergeFlags struct {
 	command.Job
-	out string
+	out   string
+	union bool
 }
 
 func newMerge(s command.Streams) *cobra.Command {
@@ -28,7 +29,8 @@ func newMerge(s command.Streams) *cobra.Command {
 		Short: "Put the files of the shards of a sweep or a map together, in order",
 		Long: `The rows of all parts, ordered by n, k, ε, objective, constraints and the mechanism's name: what the whole sweep would
 have written. A row that several parts hold must be the same in all of them, apart from its seconds. Where a row is missing of
-the grid that the rows span, FILE is written all the same, and the exit code is 3. Parts and FILE end in .csv or .parquet.
+the grid that the rows span, FILE is written all the same, and the exit code is 3; --union puts sweeps of different grids
+together, of which no row is called missing. Parts and FILE end in .csv or .parquet.
 Files of a map (.csv) are merged likewise, lattice by lattice; optratio map --resume says what is missing.`,
 		Example: `  optratio merge -o ratios.csv part-*.csv`,
 	}
@@ -41,6 +43,7 @@ Files of a map (.csv) are merged likewise, lattice by lattice; optratio map --re
 	}
 	c.RunE = f.Limited(func(ctx context.Context) error { return f.run(ctx, parts) })
 	c.Flags().StringVarP(&f.out, "output", "o", "", "file for all rows, .csv or .parquet")
+	c.Flags().BoolVar(&f.union, "union", false, "the parts are of several sweeps, whose rows need not span one grid: nothing is called missing")
 	f.Job.Add(c)
 	return c
 }
@@ -53,6 +56,9 @@ type mergeDoc struct {
 	Missing int                `json:"missing"`
 	Lacking []sweep.Parameters `json:"lacking"` // the first of the missing rows
 }
+
+// Schema names the form of the JSON document.
+func (mergeDoc) Schema() string { return "optratio.merge/1" }
 
 // mostLacking bounds how many missing rows are shown.
 const mostLacking = 10
@@ -108,12 +114,12 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 		return err
 	}
 	doc := mergeDoc{File: f.out, Parts: len(parts), Rows: len(table.Rows), Lacking: []sweep.Parameters{}}
-	if some, all := table.Missing(mostLacking); all > 0 {
+	if some, all := table.Missing(mostLacking); all > 0 && !f.union {
 		doc.Lacking, doc.Missing = some, all
 	}
 	f.Show(doc, doc.print)
 	if doc.Missing > 0 {
-		return command.Exit(command.Undecided, fmt.Errorf("undecided: %d rows are missing in %s, the first for %s; end the shards with sweep --resume and merge again", doc.Missing, f.out, doc.Lacking[0]))
+		return command.Exit(command.Undecided, fmt.Errorf("undecided: %d rows are missing in %s, the first for %s; end the shards with sweep --resume and merge again, or give --union if the parts are of different grids", doc.Missing, f.out, doc.Lacking[0]))
 	}
 	if doc.Rows == 0 {
 		return command.Exit(command.Undecided, errors.New("undecided: the parts hold no rows; end the shards with sweep --resume and merge again"))
@@ -127,6 +133,9 @@ type mapMergeDoc struct {
 	Parts    int    `json:"parts"`
 	Lattices int    `json:"lattices"`
 }
+
+// Schema names the form of the JSON document.
+func (mapMergeDoc) Schema() string { return "optratio.merge-map/1" }
 
 // merged puts the files of a map together, if the first one is of a map.
 func (f *mergeFlags) merged(ctx context.Context, parts []string) (done bool, err error) {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/big"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -25,18 +24,19 @@ type pmfFlags struct {
 func newPMF(s command.Streams) *cobra.Command {
 	f := pmfFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
-		Use:   "pmf --mechanism NAME --scores Q,… (--eps E | --exp-eps A/B)",
-		Short: "A mechanism's output probabilities and error on given scores",
+		Use:   "pmf --mechanism NAME,… --scores Q,… (--eps E | --exp-eps A/B)",
+		Short: "Mechanisms' output probabilities and errors on given scores",
 		Long: `The probability that a mechanism takes each candidate, its expected error q* - q and
 its mean squared error, in the units of the scores. Exact rationals where they are
 rational, enclosures where a closed form gives them, marked estimates otherwise.`,
 		Example: `  optratio pmf --mechanism pf --scores 0,-1,-3 --eps 1
+  optratio pmf --mechanism pf,em --scores testdata/scores.txt --eps 1 --digits 6
   optratio pmf --mechanism gem --scores 0,1,0.4 --sensitivities 1,0.5,2 --eps 0.5`,
 		Args: command.NoArgs,
 		RunE: f.Limited(f.run),
 	}
 	f.instanceFlags.add(c)
-	c.Flags().StringVar(&f.mechanism, "mechanism", "pf", "the mechanism, by name")
+	c.Flags().StringVar(&f.mechanism, "mechanism", "pf", "mechanisms, by name; of several, a column each, and with --json an array")
 	f.Job.Add(c)
 	return c
 }
@@ -51,34 +51,55 @@ type pmfDoc struct {
 	Undecided string `json:"undecided,omitempty"`
 }
 
+// Schema names the form of the JSON document.
+func (pmfDoc) Schema() string { return "optratio.pmf/1" }
+
 func (f *pmfFlags) run(ctx context.Context) error {
 	in, err := f.parse(ctx)
 	if err != nil {
 		return err
 	}
-	m, err := command.FindMechanism("mechanism", f.mechanism)
+	list, err := command.FindMechanisms(f.mechanism)
 	if err != nil {
 		return err
 	}
-	if m, err = f.params.OnLattice(m, f.depth); err != nil {
-		return err
-	}
-	if f.monotonic {
-		if in.Sensitivities, err = mechanisms.MonotonicSensitivities(m, in.Sensitivities); err != nil {
-			return command.Usagef("--monotonic-scores: %w", err)
+	docs := make([]*pmfDoc, len(list))
+	for i, m := range list {
+		if docs[i], err = f.answer(ctx, m, in); err != nil {
+			return err
 		}
 	}
-	var undecided string
-	a, err := command.Settle(ctx, func() (*mechanisms.Distribution, error) { return asked(mechanisms.Within(ctx, m), in) }, func(why string) *mechanisms.Distribution {
-		undecided = why
-		return anyAnswer(in)
-	})
-	if err != nil {
-		return err
+	if len(docs) == 1 {
+		f.Show(docs[0], func(w io.Writer) { printPMF(w, in, docs) })
+	} else {
+		command.ShowAll(&f.Job, docs, func(w io.Writer) { printPMF(w, in, docs) })
 	}
-	doc := pmfDoc{m.Info().Name, optional(f.epsilon.eps), optional(f.epsilon.exp), a, f.monotonic, undecided}
-	f.Show(doc, func(w io.Writer) { printPMF(w, in, a) })
-	return command.Ending(ctx, undecided)
+	for _, d := range docs {
+		if err := command.Ending(ctx, d.Undecided); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answer asks one mechanism.
+func (f *pmfFlags) answer(ctx context.Context, m mechanisms.Mechanism, in *mechanisms.Instance) (*pmfDoc, error) {
+	m, err := f.params.OnLattice(m, f.depth)
+	if err != nil {
+		return nil, err
+	}
+	at := *in
+	if f.monotonic {
+		if at.Sensitivities, err = mechanisms.MonotonicSensitivities(m, in.Sensitivities); err != nil {
+			return nil, command.Usagef("--monotonic-scores: %w", err)
+		}
+	}
+	doc := &pmfDoc{Mechanism: m.Info().Name, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Monotonic: f.monotonic}
+	doc.Distribution, err = command.Settle(ctx, func() (*mechanisms.Distribution, error) { return asked(mechanisms.Within(ctx, m), &at) }, func(why string) *mechanisms.Distribution {
+		doc.Undecided = why
+		return anyAnswer(&at)
+	})
+	return doc, err
 }
 
 // asked is mechanisms.Ask with errors that name the mechanism.
@@ -107,15 +128,34 @@ func anyAnswer(in *mechanisms.Instance) *mechanisms.Distribution {
 	}
 }
 
-func printPMF(w io.Writer, in *mechanisms.Instance, a *mechanisms.Distribution) {
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "candidate (from 0)\tscore\tprobability")
-	for i, p := range a.PMF[:min(mostRows, len(a.PMF))] {
-		fmt.Fprintf(t, "%d\t%s\t%s\n", i, verify.ScoreText(in.Scores[i]), p)
+// printPMF writes a table with a column for each mechanism.
+func printPMF(w io.Writer, in *mechanisms.Instance, docs []*pmfDoc) {
+	t := command.Table(w, 3)
+	rows, all := 0, true
+	row := func(head string, value func(*pmfDoc) string) {
+		fmt.Fprint(t, head)
+		for _, d := range docs {
+			fmt.Fprintf(t, "\t%s", value(d))
+		}
+		fmt.Fprintln(t)
 	}
-	if len(a.PMF) > mostRows {
+	row("candidate (from 0)\tscore", func(d *pmfDoc) string { return command.Choose(len(docs) == 1, "probability", d.Mechanism) })
+	for _, d := range docs {
+		rows, all = max(rows, min(mostRows, len(d.PMF))), all && len(d.PMF) <= mostRows
+	}
+	for i := range rows {
+		row(fmt.Sprintf("%d\t%s", i, verify.ScoreText(in.Scores[i])), func(d *pmfDoc) string {
+			if i >= len(d.PMF) {
+				return "-" // nothing is known of so many
+			}
+			return d.PMF[i].String()
+		})
+	}
+	if !all {
 		fmt.Fprintf(t, "…\t(--json has all %d)\n", len(in.Scores))
 	}
-	fmt.Fprintf(t, "\nexpected error, in units of the scores\t\t%s\nmean squared error, in their squares\t\t%s\n", a.ExpectedError, a.MSE)
+	fmt.Fprintln(t)
+	row("expected error, in units of the scores\t", func(d *pmfDoc) string { return d.ExpectedError.String() })
+	row("mean squared error, in their squares\t", func(d *pmfDoc) string { return d.MSE.String() })
 	t.Flush()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,6 +120,17 @@ func (f *questionFlags) level(constraints string) string {
 	return command.Choose(f.delta == "", constraints, variant.Approximate)
 }
 
+// explained says what the rows of a level ask for.
+func explained(constraints string) string {
+	return map[string]string{
+		"paper":             "paper (privacy towards the worst neighbors)",
+		"dp":                "dp (privacy towards all neighbors)",
+		"monotone":          "monotone (privacy towards the worst neighbors, monotone mechanisms)",
+		"full":              "full (privacy towards all neighbors, monotone mechanisms)",
+		variant.Approximate: variant.Approximate + " (privacy towards all neighbors)",
+	}[constraints]
+}
+
 // parseDelta reads a δ.
 func parseDelta(text string) (*big.Rat, error) {
 	x, err := decimal.ParseNumber(text)
@@ -152,7 +164,8 @@ func (f *questionFlags) parseLoss(ctx context.Context) (variant.Loss, error) {
 		}
 		return loss, nil
 	}
-	values, err := readColumn(ctx, "--loss", f.loss)
+	const choices = "mean, square, top1, tail:T or a file with the loss of each depth"
+	values, err := readColumn(ctx, "--loss", f.loss, choices+command.DidYouMean(name, command.Choices("loss")))
 	if err != nil {
 		return variant.Loss{}, err
 	}
@@ -163,9 +176,9 @@ func (f *questionFlags) parseLoss(ctx context.Context) (variant.Loss, error) {
 	return loss, nil
 }
 
-// readColumn reads a file of numbers, one a line.
-func readColumn(ctx context.Context, flag, path string) ([]*big.Rat, error) {
-	return command.ReadAll(ctx, flag, path, "", "has no numbers, give one a line", func(text string) (*big.Rat, error) {
+// readColumn reads a file of numbers, one a line. Where there is no such file, choices say what to give, if it need not be one.
+func readColumn(ctx context.Context, flag, path, choices string) ([]*big.Rat, error) {
+	return command.ReadAll(ctx, flag, path, choices, "has no numbers, give one a line", func(text string) (*big.Rat, error) {
 		x, err := decimal.ParseNumber(text)
 		if err != nil {
 			return nil, fmt.Errorf("%w; give one decimal or fraction a line", err)
@@ -184,7 +197,7 @@ func (f *questionFlags) parsePrior(ctx context.Context, r *lp.Request, delta *bi
 	}
 	switch kind {
 	case "product":
-		factors, err := readColumn(ctx, "--prior", path)
+		factors, err := readColumn(ctx, "--prior", path, "")
 		if err != nil {
 			return variant.Prior{}, err
 		}
@@ -196,7 +209,11 @@ func (f *questionFlags) parsePrior(ctx context.Context, r *lp.Request, delta *bi
 		}
 		return fail(variant.Weighted(depths, weights))
 	}
-	return fail(variant.ParsePrior(f.prior))
+	prior, err := variant.ParsePrior(f.prior)
+	if near := command.DidYouMean(kind, command.Choices("prior")); err != nil && near != "" && !slices.Contains(command.Choices("prior"), kind) {
+		err = fmt.Errorf("%w%s", err, near)
+	}
+	return fail(prior, err)
 }
 
 // readWeightedVectors reads score vectors of the user, one a line, as numbers of depths on the request's lattice; with weighted each is followed

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +35,9 @@ type ratioFlags struct {
 func newRatio(s command.Streams) *cobra.Command {
 	f := ratioFlags{programFlags: programFlags{Job: command.Job{Streams: s}}}
 	c := &cobra.Command{
-		Use:   "ratio -n N -k K (--eps E | --exp-eps A/B | --rho R)",
-		Short: "Certified optimality ratio of mechanisms on the lattice of n candidates and depth k",
+		Annotations: map[string]string{"flags": "ratio"},
+		Use:         "ratio -n N -k K (--eps E | --exp-eps A/B | --rho R)",
+		Short:       "Certified optimality ratio of mechanisms on the lattice of n candidates and depth k",
 		Long: `Certified optimality ratio: a mechanism's mean expected error over all score
 vectors of n candidates on the lattice of step 2Δ, best score 0, worst at least -2Δk,
 over a lower bound on what any shift-invariant ε-DP mechanism can have there (with
@@ -56,7 +56,13 @@ Equal ρ, not equal ε, is what counts where many choices are composed.`,
   optratio -n 3 -k 2 --eps 1 --pmf-exec 'python3 examples/audit/em.py'`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return command.Usagef("unknown command or argument %s; optratio --help lists the commands", command.Quoted(args[0]))
+				var names []string
+				for _, other := range c.Root().Commands() {
+					if !other.Hidden {
+						names = append(names, other.Name())
+					}
+				}
+				return command.Usagef("unknown command or argument %s; optratio --help lists the commands%s", command.Quoted(args[0]), command.DidYouMean(args[0], names))
 			}
 			return nil
 		},
@@ -168,6 +174,9 @@ type ratioDoc struct {
 	Subject     *subjectDoc    `json:"subject,omitempty"`
 	Undecided   string         `json:"undecided,omitempty"`
 }
+
+// Schema names the form of the JSON document.
+func (ratioDoc) Schema() string { return "optratio.ratio/1" }
 
 func (f *ratioFlags) run(ctx context.Context) error {
 	list, err := f.epsilon.list()
@@ -292,7 +301,7 @@ var proofText = map[string]string{
 
 // print writes the table for people.
 func (d *ratioDoc) print(w io.Writer, eps, question string) {
-	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, d.Constraints, question)
+	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, explained(d.Constraints), question)
 	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", decimal.Count(d.Orbits), decimal.Count(d.Variables), proofText[d.Proof])
 	base := command.Choose(d.Monotonic, "Δ", "2Δ")
 	column, unit := fmt.Sprintf("error (steps of %s)", base), "expected error in steps of "+base
@@ -313,7 +322,7 @@ func (d *ratioDoc) print(w io.Writer, eps, question string) {
 		fmt.Fprintf(w, "permute-and-flip is optimal for this lattice, loss and prior\n")
 	}
 	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	t := command.Table(w, 3)
 	fmt.Fprintf(t, "mechanism\t%s\tratio to the optimum\n", column)
 	for _, m := range d.Mechanisms {
 		if m.Finding != "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"optratio/internal/command"
 )
@@ -38,7 +37,7 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 			end = err
 		}
 	}
-	f.Show(docs, func(w io.Writer) { f.printList(w, name, list, docs) })
+	command.ShowAll(&f.Job, docs, func(w io.Writer) { f.printList(w, name, list, docs) })
 	if end == nil && len(docs) < len(list) {
 		end = command.Ending(ctx, fmt.Sprintf("%d of %d ε were answered", len(docs), len(list)))
 	}
@@ -51,8 +50,8 @@ func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*
 		return
 	}
 	unit := command.Choose(f.question.loss == "mean", fmt.Sprintf("error (steps of %s)", command.Choose(f.question.monotonic, "Δ", "2Δ")), "loss")
-	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", f.n, f.k, f.objective, f.question.level(f.constraints), f.question.text())
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", f.n, f.k, f.objective, explained(f.question.level(f.constraints)), f.question.text())
+	t := command.Table(w, 3)
 	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", name, unit)
 	for i, d := range docs {
 		for _, m := range d.Mechanisms {

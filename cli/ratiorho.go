@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -35,6 +34,9 @@ type concentratedDoc struct {
 	Mechanisms []concentratedRow `json:"mechanisms"`
 	Undecided  string            `json:"undecided,omitempty"`
 }
+
+// Schema names the form of the JSON document.
+func (concentratedDoc) Schema() string { return "optratio.rho/1" }
 
 // concentratedRow is a mechanism at its largest parameter that is R-zCDP, as enclosed; error and ratio are those at the lower end, which is certified.
 type concentratedRow struct {
@@ -178,7 +180,7 @@ func (d *concentratedDoc) print(w io.Writer, rho string) {
 	}
 	fmt.Fprintf(w, "every mechanism runs at the largest parameter ε' at which it is %s-zCDP %s\n", rho, where)
 	fmt.Fprintf(w, "compared: mean expected errors over the lattice at the lower ends of the parameters, which are certified; the upper ends are not %s-zCDP\n\n", rho)
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	t := command.Table(w, 3)
 	fmt.Fprintf(t, "mechanism\tparameter ε'\terror (steps of %s)\tratio to %s\n", base, d.Mechanisms[0].Name)
 	for _, m := range d.Mechanisms {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Name, m.Parameter, m.Error, m.Ratio)

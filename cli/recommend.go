@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +94,7 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) {
 		if i > 0 {
 			fmt.Fprintln(w, "\nnot ε-DP at this ε, for comparison only:")
 		}
-		t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+		t := command.Table(w, 3)
 		fmt.Fprintln(t, "mechanism\tmean squared error (in squared units)\texpected error (in units of the scores)")
 		for _, m := range list {
 			fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.MSE, m.ExpectedError)

@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,6 +96,9 @@ type stoppingDoc struct {
 
 	solution *lpstopping.Solution
 }
+
+// Schema names the form of the JSON document.
+func (stoppingDoc) Schema() string { return "optratio.stopping/1" }
 
 // bestDoc is what --lp adds.
 type bestDoc struct {
@@ -377,7 +379,7 @@ func (d *stoppingDoc) print(w io.Writer) {
 		fmt.Fprintf(w, "ratio of the best private rule to the best p-mix of the secretary rule: %s\n", b.Ratio)
 	}
 	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	t := command.Table(w, 3)
 	head := "rank (1 is the best)\tPr[taken]"
 	ranks := d.Outcome[:min(shownRanks, len(d.Outcome))]
 	both := d.bestDoc != nil && len(d.OptimalOutcome) >= len(ranks)

@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"optratio/internal/command"
 	"optratio/mechanisms"
@@ -37,6 +36,9 @@ type limitDoc struct {
 	LargestP *number.Number  `json:"largest_p"` // for ε and δ
 	Boundary []boundaryPoint `json:"boundary,omitempty"`
 }
+
+// Schema names the form of the JSON document.
+func (limitDoc) Schema() string { return "optratio.stopping-limit/1" }
 
 type boundaryPoint struct {
 	Eps   string        `json:"eps"`
@@ -115,7 +117,7 @@ func (d *limitDoc) print(w io.Writer) {
 		fmt.Fprintf(w, "least δ for this ε: %s\n", d.TightDel)
 		fmt.Fprintf(w, "largest p for this ε and δ: %s\n", d.LargestP)
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	t := command.Table(w, 3)
 	fmt.Fprintln(t, "\nrank (1 is the best)\tPr[taken]")
 	for k, q := range d.Outcome {
 		fmt.Fprintf(t, "%d\t%s\n", k+1, q)
@@ -137,6 +139,9 @@ type distanceDoc struct {
 	Distance int    `json:"distance"`
 	Method   string `json:"method"`
 }
+
+// Schema names the form of the JSON document.
+func (distanceDoc) Schema() string { return "optratio.stopping-distance/1" }
 
 func (f *stoppingFlags) runDistance(ctx context.Context) error {
 	from, err := parseOrder("distance", f.from)

@@ -59,6 +59,9 @@ type thresholdDoc struct {
 	Undecided   string        `json:"undecided,omitempty"`
 }
 
+// Schema names the form of the JSON document.
+func (thresholdDoc) Schema() string { return "optratio.threshold/1" }
+
 func (f *thresholdFlags) request(ctx context.Context) (r lp.ThresholdRequest, err error) {
 	p, err := f.programFlags.parse()
 	if err != nil {
@@ -144,7 +147,7 @@ func (d *thresholdDoc) print(w io.Writer, question string) {
 		fmt.Fprintf(w, "n = %d, k = %d%s: on the lattice of step %s permute-and-flip is optimal at %s ε\n", d.N, d.K, question, step, command.Choose(d.Upper.IsInf(), "no", "every"))
 		return
 	}
-	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s, lattice of step %s; proof: %s\n", d.N, d.K, d.Objective, d.Constraints, question, step, d.Proof)
+	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s, lattice of step %s; proof: %s\n", d.N, d.K, d.Objective, explained(d.Constraints), question, step, d.Proof)
 	for _, end := range []struct {
 		says     string
 		eps, exp number.Number

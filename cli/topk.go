@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -69,6 +68,9 @@ type topkDoc struct {
 	Mechanisms []topk.Rated  `json:"mechanisms"`
 	Undecided  string        `json:"undecided,omitempty"`
 }
+
+// Schema names the form of the JSON document.
+func (topkDoc) Schema() string { return "optratio.topk/1" }
 
 func (f *topkFlags) request() (r topk.Request, err error) {
 	if err := checkSize(f.n, f.k); err != nil {
@@ -142,7 +144,7 @@ func (d *topkDoc) print(w io.Writer, eps string) {
 		return
 	}
 	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	t := command.Table(w, 3)
 	fmt.Fprintln(t, "mechanism\tregret (steps of 2Δ)\tratio to the optimum\ttight ε of lists\ttight ε of sets\tratio at that ε")
 	for _, m := range d.Mechanisms {
 		lists := "-"

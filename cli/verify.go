@@ -9,7 +9,6 @@ import (
 	"math/big"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -209,7 +208,7 @@ func scoreUnits(sensitivity string) string {
 // printVerdicts writes the table for people, then the witnesses, and the units of what is in them.
 func printVerdicts(w io.Writer, title, units string, properties []verify.Result) {
 	fmt.Fprintln(w, title)
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	t := command.Table(w, 3)
 	for _, r := range properties {
 		fmt.Fprintf(t, "%s\t%s\t%d checked\t%s\n", r.Name, r.Word(), r.Checked, r.Remark())
 	}

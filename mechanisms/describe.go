@@ -15,6 +15,9 @@ type Description struct {
 	Sampler bool   `json:"sampler"`
 }
 
+// Schema names the form of the JSON document.
+func (Description) Schema() string { return "optratio.mechanism/1" }
+
 // Describe tries the mechanism on a small instance to see in which form it has its probabilities.
 func Describe(m Mechanism) (Description, error) {
 	info := m.Info()

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -221,6 +220,9 @@ type banditDoc struct {
 	config    *bandit.Config
 }
 
+// Schema names the form of the JSON document.
+func (banditDoc) Schema() string { return "papers.bandit/1" }
+
 // banditMean is a mean over the runs.
 type banditMean struct {
 	Mean   number.Number  `json:"mean"`
@@ -309,7 +311,7 @@ func (d *banditDoc) fill(r *bandit.Result) {
 func (d *banditDoc) print(w io.Writer) {
 	fmt.Fprintf(w, "%d runs of %d steps, arms change after %d; seed %d; %s counter\n", d.Runs, d.Horizon, d.Shift, d.Seed, d.Counter)
 	fmt.Fprintf(w, "regret in mean rewards, ± one standard error; steps after the change, median / largest of the runs\n\n")
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	t := command.Table(w, 3)
 	fmt.Fprintln(t, "policy\tregret before\tregret after\tregret\treward\tbest arm after\tfirst takes it\tmostly takes it")
 	for _, p := range d.Policies {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%.1f %%\t%s\t%s\n", p.Policy, p.RegretBefore, p.RegretAfter, p.Regret, p.Reward, 100*p.BestAfter.Mean.Float64(), p.FirstBest, p.Switch)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -83,7 +82,7 @@ func (f *claimsFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Show(a.results, func(w io.Writer) { f.print(w, a.results) })
+	command.ShowAll(&f.Job, a.results, func(w io.Writer) { f.print(w, a.results) })
 	return command.Ending(ctx, a.undecided)
 }
 
@@ -93,7 +92,7 @@ func (f *claimsFlags) print(w io.Writer, results []claims.Result) {
 		io.WriteString(w, claims.Markdown(results))
 		return
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := command.Table(w, 2)
 	fmt.Fprintln(t, "source\titem\tversion\tverdict")
 	for _, r := range results {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Source, r.Item, r.Version, r.Verdict)

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,7 +60,7 @@ give the same bytes. papers/docs/figures.md describes the figures, and those of 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.Limited(func(ctx context.Context) error {
 			if f.list {
-				f.Show(figureList(), printFigureNames)
+				command.ShowAll(&f.Job, figureList(), printFigureNames)
 				return nil
 			}
 			return f.run(ctx, args[0], fs)
@@ -120,7 +119,7 @@ func describeFigure(w io.Writer, s *figures.Spec) {
 		return
 	}
 	fmt.Fprintln(w, "\nParameters:")
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	t := command.Table(w, 3)
 	for _, p := range s.Params {
 		fmt.Fprintf(t, "  %s\t%s\n", p.Flag(), p.Usage+command.Choose(p.Default == "", "", " (default "+p.Default+")"))
 	}
@@ -140,6 +139,9 @@ type figureDoc struct {
 	Open       string         `json:"open"`
 	Parameters []parameterDoc `json:"parameters"`
 }
+
+// Schema names the form of the JSON document.
+func (figureDoc) Schema() string { return "papers.figure/1" }
 
 func figureList() []figureDoc {
 	var docs []figureDoc
@@ -169,6 +171,9 @@ type drawnDoc struct {
 	Data       string            `json:"data,omitempty"`
 	Seconds    float64           `json:"seconds"`
 }
+
+// Schema names the form of the JSON document.
+func (drawnDoc) Schema() string { return "papers.drawn/1" }
 
 func (f *figureFlags) run(ctx context.Context, name string, fs *pflag.FlagSet) error {
 	spec, err := figures.Lookup(name)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"optratio/internal/command"
 	"optratio/number"
@@ -25,6 +24,9 @@ type scenarioDoc struct {
 	Worst     []worstFactor   `json:"worst"` // of every mechanism, over all that was rated, least first
 	Undecided string          `json:"undecided,omitempty"`
 }
+
+// Schema names the form of the JSON document.
+func (scenarioDoc) Schema() string { return "papers.scenario/1" }
 
 // epsText is an ε as it was given: ε itself or e^ε.
 type epsText struct {
@@ -202,7 +204,7 @@ func (d *scenarioDoc) print(w io.Writer, f *scenarioFlags) {
 		p.print(w, f.by, d)
 	}
 	fmt.Fprintln(w, "best private mechanism by mean squared error, and the factor by which the others exceed it")
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := command.Table(w, 2)
 	columns := d.columns(f.mechanism != "all")
 	letter := "ε"
 	if len(d.Worst) > 0 {
@@ -223,7 +225,7 @@ func (d *scenarioDoc) print(w io.Writer, f *scenarioFlags) {
 	}
 	t.Flush()
 	fmt.Fprintln(w, "\nnever far off: the largest of these factors, over all of the above")
-	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t = command.Table(w, 2)
 	for _, f := range d.Worst {
 		if f.Private {
 			at := command.Choose(f.Share == "", f.Scenario, f.Scenario+" ("+f.Share+" high)")
@@ -282,7 +284,7 @@ func (p *scenarioPart) print(w io.Writer, by string, d *scenarioDoc) {
 		fmt.Fprintf(w, ": mean of %d trials of %d drawn, seed %d; standard errors are at most %.0f %% of it", p.Trials, d.Draws, d.Seed, math.Ceil(100*largest))
 	}
 	fmt.Fprint(w, "\n\n")
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := command.Table(w, 2)
 	fmt.Fprint(t, "mechanism")
 	for _, a := range p.Advice {
 		fmt.Fprintf(t, "\t%s = %s", a.name(), a)
@@ -357,6 +359,9 @@ type gainDoc struct {
 	Points     []gainPoint `json:"points"`
 	Undecided  string      `json:"undecided,omitempty"`
 }
+
+// Schema names the form of the JSON document.
+func (gainDoc) Schema() string { return "papers.gain/1" }
 
 type gainPoint struct {
 	epsText

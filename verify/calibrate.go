@@ -43,6 +43,9 @@ type Calibration struct {
 	Undecided string        `json:"undecided,omitempty"`
 }
 
+// Schema names the form of the JSON document.
+func (Calibration) Schema() string { return "optratio.calibrate/1" }
+
 // Calibrator finds the parameter at which the mechanism of a claim, whose Epsilon is not used, meets a target on a domain: the lattice
 // Q(N,K), or the vectors and their neighbors where there are any. With Claim.Monotonic the neighbors move all scores one way, whatever
 // Neighbors is, and the mechanism runs with 2Δ replaced by Δ (mechanisms.MonotonicSensitivities).

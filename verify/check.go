@@ -175,6 +175,9 @@ type Report struct {
 	Properties []Result
 }
 
+// Schema names the form of the JSON document.
+func (*Report) Schema() string { return "optratio.verify/1" }
+
 // String returns a line on the domain and those of the results.
 func (r *Report) String() string {
 	var b strings.Builder

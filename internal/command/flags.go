@@ -45,7 +45,8 @@ func SplitNames(flag, list string) (names []string, err error) {
 func Parsed[T any](name, text string, parse func(string) (T, error)) (T, error) {
 	x, err := parse(text)
 	if err != nil {
-		err = Usagef("--%s: %w", name, err)
+		names := Choices(name)
+		err = Usagef("--%s: %w%s", name, err, DidYouMean(unknown(text, names), names))
 	}
 	return x, err
 }

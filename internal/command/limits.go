@@ -30,12 +30,14 @@ import (
 type Job struct {
 	Streams
 	Limits
-	JSON bool
+	JSON   bool
+	digits digits
 }
 
 func (j *Job) Add(c *cobra.Command) {
 	j.Limits.Add(c)
 	c.Flags().BoolVar(&j.JSON, "json", false, "print one JSON document")
+	c.Flags().Var(&j.digits, "digits", "how many digits the numbers of tables have, 1 to 12")
 }
 
 // Limited returns a command's function that runs under the limits.

@@ -61,7 +61,7 @@ func (f *ParamFlags) OnLattice(m mechanisms.Mechanism, k int) (mechanisms.Mechan
 func FindMechanism(flag, name string) (mechanisms.Mechanism, error) {
 	m, err := mechanisms.Lookup(strings.TrimSpace(name))
 	if err != nil {
-		return nil, Usagef("--%s %s: no such mechanism; give one that optratio mechanisms lists", flag, Quoted(name))
+		return nil, Usagef("--%s %s: no such mechanism; give one that optratio mechanisms lists%s", flag, Quoted(name), DidYouMean(strings.TrimSpace(name), mechanisms.Names()))
 	}
 	return m, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -62,15 +63,33 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeJSON writes the one document of a --json run.
-func writeJSON(w io.Writer, doc any) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+// Document is what --json prints. Schema names its form and the version of that, such as "optratio.ratio/1"; it is the first field.
+type Document interface{ Schema() string }
+
+// encoded returns a document as compact JSON, with its schema before the fields of its own.
+func encoded(doc Document) []byte {
+	var fields bytes.Buffer
+	e := json.NewEncoder(&fields)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(doc); err != nil {
-		panic(err) // a document of ours that is none
+	err := e.Encode(doc)
+	body, isObject := bytes.CutPrefix(bytes.TrimSpace(fields.Bytes()), []byte("{"))
+	if err != nil || !isObject {
+		panic(fmt.Errorf("%s is no JSON object: %v", doc.Schema(), err)) // a document of ours that is none
 	}
+	out := fmt.Appendf(nil, `{"schema":%q`, doc.Schema())
+	if body[0] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, body...)
+}
+
+// writeJSON writes the one JSON text of a --json run.
+func writeJSON(w io.Writer, compact []byte) {
+	var b bytes.Buffer
+	if err := json.Indent(&b, compact, "", "  "); err != nil {
+		panic(err)
+	}
+	b.WriteByte('\n')
 	_, _ = w.Write(escapedJSON(b.Bytes()))
 }
 
@@ -87,14 +106,43 @@ func escapedJSON(text []byte) []byte {
 	return out
 }
 
-// Show prints an answer: as the one JSON document, or as print does for people. That the output cannot be written is for run to say, which looks at what it remembers.
-func (j *Job) Show(doc any, print func(io.Writer)) {
+// Show prints an answer: as the one JSON document, or as print does for people. Where the output cannot be written, run says so: it asks
+// the output, which remembers its errors.
+func (j *Job) Show(doc Document, print func(io.Writer)) {
 	if j.JSON {
-		writeJSON(j.Out, doc)
+		writeJSON(j.Out, encoded(doc))
 	} else {
-		print(j.Out)
+		print(j.text())
 	}
 }
+
+// text returns where text for people goes.
+func (j *Job) text() io.Writer {
+	if j.digits > 0 {
+		return short{j.Out, int(j.digits)}
+	}
+	return j.Out
+}
+
+// ShowAll prints several answers of one command, with --json as an array of documents.
+func ShowAll[D Document](j *Job, docs []D, print func(io.Writer)) {
+	if !j.JSON {
+		print(j.text())
+		return
+	}
+	all := make([][]byte, len(docs))
+	for i, doc := range docs {
+		all[i] = encoded(doc)
+	}
+	writeJSON(j.Out, slices.Concat([]byte("["), bytes.Join(all, []byte(",")), []byte("]")))
+}
+
+// undecidedDoc is the document of a command to which a limit left no time for more.
+type undecidedDoc struct {
+	Undecided string `json:"undecided"`
+}
+
+func (undecidedDoc) Schema() string { return "optratio.undecided/1" }
 
 // Counter returns a function that shows on a terminal how many of all steps are done; elsewhere it shows nothing. After done nothing is shown.
 func Counter(s Streams, what string) (report func(done, total int), done func()) {

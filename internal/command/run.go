@@ -128,7 +128,7 @@ func run(ctx context.Context, newRoot func(Streams) *cobra.Command, args []strin
 		code = Usage
 	}
 	if asJSON := c.Flags().Lookup("json"); asJSON != nil && asJSON.Changed && code >= Undecided && stdout.written.Load() == 0 {
-		writeJSON(stdout, map[string]string{"undecided": err.Error()}) // a limit left no time for more
+		writeJSON(stdout, encoded(undecidedDoc{err.Error()}))
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(printable{stderr}, root.Name()+": "+strings.Join(strings.Fields(text), " "))
@@ -160,7 +160,14 @@ func flagError(c *cobra.Command, err error) error {
 		}
 		return Usagef("%s %s: %w", name, Quoted(value.GetValue()), cause)
 	}
-	return Usagef("%w; %s --help lists the flags", err, c.CommandPath())
+	var names []string
+	var missing *pflag.NotExistError
+	near := ""
+	if errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "" {
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		near = strings.Replace(DidYouMean(missing.GetSpecifiedName(), names), "mean ", "mean --", 1)
+	}
+	return Usagef("%w; %s --help lists the flags%s", err, c.CommandPath(), near)
 }
 
 // RefuseEmpty refuses flags that are given without a value, which would mean the default: a script's variable that is not set is not

@@ -37,6 +37,13 @@ func TestHangingCommandIsEnded(t *testing.T) {
 	assert.Less(t, e.Took, 2500*time.Millisecond, "2 s and what a loaded machine adds")
 }
 
+// labelled is a document with a label.
+type labelled struct {
+	Label string `json:"label"`
+}
+
+func (labelled) Schema() string { return "test.labelled/1" }
+
 // Whatever is written, no byte reaches a terminal that it may take for a command, and JSON is what it was.
 func TestControlBytesAreEscaped(t *testing.T) {
 	nasty := "a\x1b[31m\x07\r\x00\x7f\u009b2Jé\xe9\xff\tε"
@@ -45,7 +52,7 @@ func TestControlBytesAreEscaped(t *testing.T) {
 		"text":  func(s command.Streams) error { _, err := fmt.Fprintln(s.Out, nasty); return err },
 		"usage": nil,
 		"json": func(s command.Streams) error {
-			(&command.Job{Streams: s, JSON: true}).Show(map[string]string{"label": nasty}, nil)
+			(&command.Job{Streams: s, JSON: true}).Show(labelled{nasty}, nil)
 			return nil
 		},
 	} {

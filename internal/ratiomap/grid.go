@@ -61,6 +61,9 @@ type Summary struct {
 	Seconds  float64      `json:"seconds"`
 }
 
+// Schema names the form of the JSON document.
+func (Summary) Schema() string { return "optratio.map/1" }
+
 // Place names a lattice.
 type Place struct {
 	N int `json:"n"`

@@ -37,6 +37,9 @@ type Summary struct {
 	Seconds  float64 `json:"seconds"`
 }
 
+// Schema names the form of the JSON document.
+func (Summary) Schema() string { return "optratio.sweep/1" }
+
 // Missing returns how many rows are yet to be computed.
 func (s *Summary) Missing() int { return s.Rows - s.Kept - s.Computed }
 

@@ -40,6 +40,9 @@ type Recommendation struct {
 	Undecided string `json:"undecided,omitempty"`
 }
 
+// Schema names the form of the JSON document.
+func (Recommendation) Schema() string { return "optratio.recommend/1" }
+
 // Warning comes with every recommendation.
 const Warning = "choosing a mechanism by looking at private scores is itself not private: decide from public knowledge, or pay for the look as combined-gem does"
 

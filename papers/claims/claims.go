@@ -66,6 +66,9 @@ type Result struct {
 	Note      string  `json:"note,omitempty"`
 }
 
+// Schema names the form of the JSON document.
+func (Result) Schema() string { return "papers.claim/1" }
+
 // checks are the computations by source and heading. Each file of checks registers its own.
 var checks = map[Source]map[string]check{PF: {}, Het: {}, Stopping: {}, Own: {}}
 

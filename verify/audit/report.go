@@ -37,6 +37,9 @@ type Report struct {
 	Witness    *verify.Witness // the one that says most: of dp, else of the first property that is violated
 }
 
+// Schema names the form of the JSON document.
+func (*Report) Schema() string { return "optratio.audit/1" }
+
 // Progress says that so many samples sufficed for a lower bound on ε.
 type Progress struct {
 	Samples int64         `json:"samples"`

@@ -1,0 +1,95 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+	"optratio/verify/audit"
+)
+
+// Choices returns the names that a flag takes, nil for one that takes other things too, or is not known.
+func Choices(flag string) []string {
+	switch flag {
+	case "mechanism", "against", "gain":
+		return mechanisms.Names()
+	case "property":
+		var names []string
+		for _, p := range append(verify.All(), audit.Answers, audit.Against) {
+			names = append(names, string(p))
+		}
+		return names
+	case "solver":
+		return []string{"auto", "clp", "embedded"}
+	case "constraints":
+		return []string{"paper", "dp", "monotone", "full"}
+	case "objective":
+		return []string{"paper", "box", "minimax"}
+	case "method":
+		return []string{"auto", "closed-form", "lumped", "lp"}
+	case "loss":
+		return []string{"mean", "square", "top1", "tail"}
+	case "prior":
+		return []string{"uniform", "box", "geometric", "product", "scores", "histogram"}
+	case "task":
+		return []string{"mode", "median", "quantile", "scores", "worst-case"}
+	}
+	return nil
+}
+
+// DidYouMean ends a message on a name that is not known: with the nearest of the names that are, and with nothing where none is near.
+func DidYouMean(text string, names []string) string {
+	plain := strings.NewReplacer("-", "", "_", "", " ", "")
+	letters := []rune(plain.Replace(strings.ToLower(text)))
+	best, least := "", max(1, (len(letters)+1)/3)
+	for _, name := range names {
+		d := distance(letters, []rune(plain.Replace(name)))
+		if len(text) > 2 && (strings.HasPrefix(name, text) || len(name) > 2 && strings.HasPrefix(text, name)) {
+			d = min(d, 1)
+		}
+		if d < least || d == least && best == "" {
+			best, least = name, d
+		}
+	}
+	if best == "" || least >= len(letters) {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance counts the letters to insert, delete, replace, or exchange with the next one, that turn a into b.
+func distance(a, b []rune) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			same := rows[i-1][j-1]
+			if a[i-1] != b[j-1] {
+				same++
+			}
+			rows[i][j] = min(same, rows[i-1][j]+1, rows[i][j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}
+
+// unknown returns the first name of a list that is not one of the names, "" where all are.
+func unknown(list string, names []string) string {
+	for name := range strings.SplitSeq(list, ",") {
+		name, _, _ = strings.Cut(strings.TrimSpace(name), ":")
+		if !slices.Contains(names, name) {
+			return name
+		}
+	}
+	return ""
+}
