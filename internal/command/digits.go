@@ -83,4 +83,4 @@ type tableWriter struct {
 }
 
 // Flush writes the table.
-func (t *tableWriter) Flush() { _ = t.columns.Flush() }
+func (t *tableWriter) Flush() error { return t.columns.Flush() }
