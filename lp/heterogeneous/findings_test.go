@@ -266,3 +266,15 @@ func TestLargerGridsLeaveTheOptimum(t *testing.T) {
 		assert.Zero(t, found.Upper.Cmp(rat(want)), "%s: %s", sensitivities, found.Upper.RatString())
 	}
 }
+
+// At very large and very small ε floating point leads to no optimal basis; whole numbers do. 9/8 is the limit of the ratio for large ε.
+func TestExtremePrivacy(t *testing.T) {
+	slowtest.Only(t)
+	for eps, want := range map[string]string{"30": "1.1250000000", "1e-9": "1.00000000"} {
+		epsilon, err := mechanisms.ParseEpsilon(eps)
+		require.NoError(t, err)
+		a := solveWith(t, Request{Grid: grid(2, true, "1", "1", "4"), Epsilon: epsilon}, "geo-pair")
+		assert.Contains(t, a.Mechanisms[0].Ratio.Format(11), want, "ε = %s", eps)
+		assert.Equal(t, verify.Proved, a.Mechanisms[0].DP)
+	}
+}

@@ -72,6 +72,9 @@ func (g *Growing) Exact(ctx context.Context, program func() *Rational, violated 
 		r := program()
 		g.extend(r.Rows())
 		e, err := r.Optimize(ctx, g.Basis, g.Solver)
+		if lost(err) {
+			e, err = r.pivot(ctx)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +92,12 @@ func (g *Growing) Settle(ctx context.Context, shift uint, program func() *Ration
 		r := program()
 		g.extend(r.Rows())
 		b, a, err := r.Settle(ctx, g.Basis, g.Solver, shift)
+		if lost(err) {
+			var e *Exact
+			if e, err = r.pivot(ctx); err == nil {
+				b, a = e.Basis, e.rounded(max(shift, settleShift))
+			}
+		}
 		if err != nil {
 			return nil, err
 		}

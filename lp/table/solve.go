@@ -320,7 +320,9 @@ func (p *Program) settle(ctx context.Context, g *linear.Growing, z *big.Rat) err
 
 // sharpen raises the precision of the basis's solution until the bounds are close.
 func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, eps mechanisms.Epsilon, gap *big.Rat) error {
-	for shift := uint(192); shift <= maxShift; shift *= 2 {
+	least, _ := Between(eps, 128)
+	small := max(0, least.Denom().BitLen()-least.Num().BitLen()) // losses are as small as z
+	for shift := uint(192 + small); shift <= maxShift; shift *= 2 {
 		low, high := Between(eps, shift+64)
 		z := middle(low, high)
 		var broken error
