@@ -240,7 +240,7 @@ func lumpedText(n, k int, lines ...string) string {
 	return lumpedDraft(n, k, lines...).claim("optimum", "0", "100").String()
 }
 
-// TestFormOfClasses: the numbers are those of the statements in docs/reference/certificate.md.
+// TestFormOfClasses: each breaks the form of decision trees in docs/reference/certificate.md.
 func TestFormOfClasses(t *testing.T) {
 	good := []string{"ask 0 2", "class 0", "class 1/2"}
 	if rep := check(t, lumpedText(3, 2, good...)); !rep.Valid {
@@ -250,23 +250,23 @@ func TestFormOfClasses(t *testing.T) {
 		lines  []string
 		reason string
 	}{
-		"1, no tree":             {nil, `"end 9" where a line "ask" was expected`},
-		"1, a class is missing":  {good[:2], `"end 11" where a line "ask" was expected`},
-		"1, a class too many":    {append(good, "class 0"), `"class 0" where a line "end" was expected`},
-		"1, a question at last":  {append(good, "ask 1 1"), `"ask 1 1" where a line "end" was expected`},
-		"1, one field":           {[]string{"ask 0", "class 0", "class 1/2"}, "a depth and a count expected"},
-		"1, three fields":        {[]string{"ask 0 2 1", "class 0", "class 1/2"}, "not a non-negative integer"},
-		"2, no such depth":       {[]string{"ask 3 1", "class 0", "class 1/2"}, "depth"},
-		"2, fewer than none":     {[]string{"ask 0 0", "class 0", "class 1/2"}, "only one answer is possible"},
-		"2, none at depth 0":     {[]string{"ask 0 1", "class 0", "class 1/2"}, "only one answer is possible"},
-		"2, all at depth 1":      {[]string{"ask 1 3", "class 0", "class 1/2"}, "only one answer is possible"},
-		"2, more than n":         {[]string{"ask 0 4", "class 0", "class 1/2"}, "count"},
-		"2, asked twice":         {[]string{"ask 0 2", "ask 0 2", "class 0", "class 0", "class 1/2"}, "only one answer is possible"},
-		"2, known by the others": {[]string{"ask 0 2", "ask 1 1", "class 0", "ask 1 2", "ask 2 1", "class 0", "class 0", "class 0", "class 1/2"}, "only one answer is possible"},
-		"4, no number":           {[]string{"ask 0 2", "class x", "class 1/2"}, "class: not a number"},
-		"4, not reduced":         {[]string{"ask 0 2", "class 0", "class 2/4"}, "lowest terms"},
-		"4, too long":            {[]string{"ask 0 2", "class 0", "class " + strings.Repeat("1", 1<<17)}, "class: number too long"},
-		"multipliers of orbits":  {[]string{"dual 3 0 0 1"}, `where a line "ask" was expected`},
+		"no tree":               {nil, `"end 9" where a line "ask" was expected`},
+		"a class is missing":    {good[:2], `"end 11" where a line "ask" was expected`},
+		"a class too many":      {append(good, "class 0"), `"class 0" where a line "end" was expected`},
+		"a question at last":    {append(good, "ask 1 1"), `"ask 1 1" where a line "end" was expected`},
+		"one field":             {[]string{"ask 0", "class 0", "class 1/2"}, "a depth and a count expected"},
+		"three fields":          {[]string{"ask 0 2 1", "class 0", "class 1/2"}, "not a non-negative integer"},
+		"no such depth":         {[]string{"ask 3 1", "class 0", "class 1/2"}, "depth"},
+		"fewer than none":       {[]string{"ask 0 0", "class 0", "class 1/2"}, "only one answer is possible"},
+		"none at depth 0":       {[]string{"ask 0 1", "class 0", "class 1/2"}, "only one answer is possible"},
+		"all at depth 1":        {[]string{"ask 1 3", "class 0", "class 1/2"}, "only one answer is possible"},
+		"more than n":           {[]string{"ask 0 4", "class 0", "class 1/2"}, "count"},
+		"asked twice":           {[]string{"ask 0 2", "ask 0 2", "class 0", "class 0", "class 1/2"}, "only one answer is possible"},
+		"known by the others":   {[]string{"ask 0 2", "ask 1 1", "class 0", "ask 1 2", "ask 2 1", "class 0", "class 0", "class 0", "class 1/2"}, "only one answer is possible"},
+		"no number":             {[]string{"ask 0 2", "class x", "class 1/2"}, "class: not a number"},
+		"not reduced":           {[]string{"ask 0 2", "class 0", "class 2/4"}, "lowest terms"},
+		"too long":              {[]string{"ask 0 2", "class 0", "class " + strings.Repeat("1", 1<<17)}, "class: number too long"},
+		"multipliers of orbits": {[]string{"dual 3 0 0 1"}, `where a line "ask" was expected`},
 	} {
 		rep := check(t, lumpedText(3, 2, c.lines...))
 		if rep.Valid || !strings.Contains(rep.Reason, c.reason) {
@@ -284,7 +284,7 @@ func TestFormOfClasses(t *testing.T) {
 	}
 }
 
-// TestLimitsOfClasses, statement 10: what costs too much ends undecided, whatever it is that costs.
+// TestLimitsOfClasses: what costs too much ends undecided, whatever it is that costs.
 func TestLimitsOfClasses(t *testing.T) {
 	good := []string{"ask 0 2", "class 0", "class 1/2"}
 	for name, c := range map[string]struct {
@@ -322,7 +322,7 @@ func staircase(depth, most int) []string {
 	return append(lines, slices.Repeat([]string{"class 0"}, most+1)...)
 }
 
-// TestNestingOfDivisions, statement 10: the staircase right below the greatest depth divides what is known of the others once a stair at every one of k
+// TestNestingOfDivisions: the staircase right below the greatest depth divides what is known of the others once a stair at every one of k
 // positions of a chain, each division within those before, where fewer candidates are always looked at first. With 17 stairs and k = 2^14 these are 17·2^14
 // divisions within each other, which is more than the 2^18 that are allowed. The limit is on nesting and not on the number of divisions: some half a million of
 // them that are soon at their end are no hindrance.
