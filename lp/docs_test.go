@@ -102,8 +102,10 @@ func TestWhereTheRatioPeaks(t *testing.T) {
 		assert.Negative(t, beside.Cmp(at10))
 	}
 	if slowtest.Enabled {
-		largest, _ := flipRatio(t, 6, 16, "0.3", Paper)
-		assert.Equal(t, "1.01388", cut(largest, 5))
+		largest, _ := flipRatio(t, 6, 15, "0.3065", Paper)
+		assert.Equal(t, "1.0139146135", cut(largest, 10))
+		largest, _ = flipRatio(t, 6, 9, "0.425", Monotone)
+		assert.Equal(t, "1.0090240139", cut(largest, 10))
 	}
 	low11, _ := flipRatio(t, 4, 11, "0.2962", Paper)
 	for _, eps := range []string{"0.29615", "0.29625"} {
