@@ -128,9 +128,6 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 	if p.Request, err = one.request(ctx); err != nil {
 		return nil, err
 	}
-	if f.solver == "auto" {
-		p.Request.Solver = linear.Embedded{} // rows must not depend on the build
-	}
 	slices.SortFunc(p.Request.Mechanisms, func(a, b mechanisms.Mechanism) int { return strings.Compare(a.Info().Name, b.Info().Name) })
 	p.Objective, p.Constraints, p.Settings = f.objective, f.constraints, f.settings(&one, p)
 	if err := p.Check(ctx); err != nil && ctx.Err() == nil {
