@@ -24,8 +24,8 @@ func mixedOptions(t *testing.T, budget int64) Options {
 	}
 }
 
-// The sparse vector technique that answers with the noisy value it compared (Lyu, Su & Li 2017, Alg. 3) is not private for any ε: all below, and then an answer
-// below 0, is likelier by e^{n/4}-like factors. It is found without being told which labels and thresholds count; the technique that
+// The sparse vector technique that answers with the noisy value it compared (Lyu, Su & Li 2017, Alg. 3) is (nε/2)-DP for n queries and no less: n-1 times below, and then an
+// answer below 0, is likelier by that factor where no query is 1 higher. It is found without being told which labels and thresholds count; the technique that
 // answers with labels alone is ε-DP, and is not refuted.
 func TestMixedOutcomes(t *testing.T) {
 	slowtest.Only(t)
