@@ -17,12 +17,12 @@ import (
 )
 
 type question struct {
-	Scores      []float64 `json:"scores"`
-	Input       []float64 `json:"input"` // answers to queries of sensitivity 1
-	Epsilon     float64   `json:"epsilon"`
-	Sensitivity float64   `json:"sensitivity"`
-	Monotonic   bool      `json:"monotonic"`
-	Samples     int       `json:"samples"`
+	Scores      []float64       `json:"scores"`
+	Input       json.RawMessage `json:"input"`
+	Epsilon     float64         `json:"epsilon"`
+	Sensitivity float64         `json:"sensitivity"`
+	Monotonic   bool            `json:"monotonic"`
+	Samples     int             `json:"samples"`
 }
 
 // softmax is the exponential mechanism with a factor in the exponent.
@@ -106,30 +106,6 @@ func values(q question, noise func() float64) map[string][]float64 {
 	return map[string][]float64{"values": out}
 }
 
-// sparse is the sparse vector technique with threshold 0 that ends at the first query above: half of ε for the threshold, and noise of scale times 2/ε for the queries.
-// A query above is answered by numeric, or "above" where that is nil.
-func sparse(q question, scale float64, numeric func(noisy float64) any) map[string][][]any {
-	laplace := func(scale float64) float64 { return scale * (rng.ExpFloat64() - rng.ExpFloat64()) }
-	out := make([][]any, q.Samples)
-	for i := range out {
-		threshold := laplace(2 / q.Epsilon)
-		for _, x := range q.Input {
-			noisy := x + laplace(scale*2/q.Epsilon)
-			if noisy < threshold {
-				out[i] = append(out[i], "below")
-				continue
-			}
-			answer := any("above")
-			if numeric != nil {
-				answer = numeric(noisy)
-			}
-			out[i] = append(out[i], answer)
-			break
-		}
-	}
-	return map[string][][]any{"values": out}
-}
-
 var asked = map[string]bool{}
 
 var mechanisms = map[string]func(question) any{
@@ -153,7 +129,7 @@ var mechanisms = map[string]func(question) any{
 	},
 	// The best score is not subtracted before exponentiation.
 	"overflow": func(q question) any {
-		p, total := weights(q, math.Exp)
+		p, total := weights(q, exp)
 		for i := range p {
 			p[i] /= total
 		}
@@ -372,9 +348,6 @@ var mechanisms = map[string]func(question) any{
 	// The greatest noisy score is returned, with Laplace or exponential noise of scale 2Δ/ε.
 	"value-laplace":     func(q question) any { return values(q, func() float64 { return rng.ExpFloat64() - rng.ExpFloat64() }) },
 	"value-exponential": func(q question) any { return values(q, rng.ExpFloat64) },
-	// The sparse vector technique as it should be, and one that answers with the noisy value that was compared.
-	"sparse":        func(q question) any { return sparse(q, 2, nil) },
-	"sparse-answer": func(q question) any { return sparse(q, 1, func(noisy float64) any { return noisy }) },
 	// A uniform multiple of 2^-53 is searched for in cumulative sums in double precision. The probabilities are exact.
 	"cumulative": func(q question) any {
 		p, sum, before := softmax(q, 1), 0.0, big.NewInt(-1)
@@ -418,7 +391,7 @@ func main() {
 		}
 		var err error
 		switch a := mechanism(q).(type) {
-		case map[string]string, map[string]float64, map[string][]float64, map[string][]int, map[string][][]any:
+		case map[string]string, map[string]float64, map[string][]float64, map[string][]int, map[string]any:
 			err = out.Encode(a)
 		case []float64: // may hold NaN, which is no JSON
 			_, err = fmt.Printf("{\"pmf\":[%s]}\n", strings.Trim(strings.ReplaceAll(fmt.Sprint(a), " ", ","), "[]"))
