@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"optratio/internal/command"
-	"optratio/internal/document"
 )
 
 // runList does the job for several ε, and prints one table, or one JSON array.
@@ -23,7 +22,7 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 			return err
 		}
 	}
-	var docs []*document.Ratio
+	var docs []*ratioDoc
 	var end error
 	for _, *to = range list {
 		if ctx.Err() != nil {
@@ -34,7 +33,7 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 			return err
 		}
 		docs = append(docs, doc)
-		if err := ratioEnding(ctx, doc); err != nil && end == nil {
+		if err := doc.ending(ctx); err != nil && end == nil {
 			end = err
 		}
 	}
@@ -46,7 +45,7 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 }
 
 // printList writes the table for people, a line for each ε and mechanism.
-func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*document.Ratio) {
+func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*ratioDoc) {
 	if len(docs) == 0 {
 		return
 	}
