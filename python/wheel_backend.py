@@ -34,9 +34,21 @@ def metadata():
 
 
 def go_build(path):
-    """Builds the program without cgo, so that it needs no library of the machine that runs it."""
-    subprocess.run([os.environ.get("GO", "go"), "build", "-trimpath", "-o", str(path), "./cmd/optratio"],
-                   cwd=HERE.parent, env={**os.environ, "CGO_ENABLED": "0"}, check=True)
+    """Builds the program without cgo, so that it needs no library of the machine that runs it. On a terminal it shows how many packages are compiled."""
+    command = [os.environ.get("GO", "go"), "build", "-v", "-trimpath", "-o", str(path), "./cmd/optratio"]
+    compiled, shown = 0, sys.stderr.isatty()
+    with subprocess.Popen(command, cwd=HERE.parent, env={**os.environ, "CGO_ENABLED": "0"}, stderr=subprocess.PIPE, text=True) as build:
+        for line in build.stderr:
+            if re.fullmatch(r"[\w./~-]+\n", line):  # -v prints each package that is compiled
+                compiled += 1
+                if shown:
+                    print(f"\r\033[Kbuilding the program: {compiled} packages, {line.strip()}", end="", file=sys.stderr, flush=True)
+            else:
+                print(line, end="", file=sys.stderr)
+    if shown and compiled:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    if build.returncode != 0:
+        raise subprocess.CalledProcessError(build.returncode, command)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

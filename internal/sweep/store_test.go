@@ -79,7 +79,7 @@ func TestExistingFiles(t *testing.T) {
 		for _, p := range []*Plan{p, larger, grid(t, "5", "1", "0.5")} {
 			_, err := Run(context.Background(), p, Options{Path: path})
 			require.ErrorIs(t, err, ErrFile)
-			assert.Contains(t, err.Error(), path+": exists; go on with --resume, or remove it")
+			assert.Contains(t, err.Error(), path+": exists; remove it to begin anew")
 			after, err := os.ReadFile(path)
 			require.NoError(t, err)
 			assert.Equal(t, before, after)
