@@ -128,7 +128,7 @@ func TestBrowserKeyboard(t *testing.T) {
 		chromedp.Text(word, &text, chromedp.ByQuery), chromedp.Location(&address)))
 	assert.Contains(t, address, "n=4&k=2&eps=0.3", "the address can be shared")
 	_, out, _ := quietly(strings.Fields("ratio -n 4 -k 2 --eps 0.3 --json")...)
-	var doc ratioDoc
+	var doc document.Ratio
 	require.NoError(t, json.Unmarshal([]byte(out), &doc))
 	assert.Equal(t, "pf has "+doc.Mechanisms[0].Ratio.Format(6)+" times the least mean expected error possible", text)
 	var cells string

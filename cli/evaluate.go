@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 	"optratio/internal/evaluate"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -73,35 +74,6 @@ in units of the scores. Several ε, separated by commas, give one table (with --
 	return c
 }
 
-// evaluateDoc is the JSON document for one ε.
-type evaluateDoc struct {
-	Task        string           `json:"task"`
-	Bins        int              `json:"bins"`
-	Items       *int64           `json:"items,omitempty"`
-	Classes     int              `json:"different_scores,omitempty"`
-	Eps         *string          `json:"eps"`
-	ExpEps      *string          `json:"exp_eps"`
-	Sensitivity string           `json:"sensitivity"`
-	Monotonic   bool             `json:"monotonic_scores,omitempty"`
-	TargetError *string          `json:"target_error,omitempty"`
-	Mechanisms  []evaluatedEntry `json:"mechanisms"`
-	Ratio       number.Number    `json:"ratio"` // the exponential mechanism's error over permute-and-flip's
-	Undecided   string           `json:"undecided,omitempty"`
-}
-
-// Schema names the form of the JSON document.
-func (evaluateDoc) Schema() string { return "optratio.evaluate/1" }
-
-// evaluatedEntry is a mechanism's row. Numbers that were not asked for are null, or left out.
-type evaluatedEntry struct {
-	Name          string         `json:"name"`
-	ExpectedError number.Number  `json:"expected_error"`
-	Ratio         number.Number  `json:"ratio"` // over permute-and-flip's error
-	EquivalentEps number.Number  `json:"equivalent_eps"`
-	TargetEps     *number.Number `json:"target_eps,omitempty"`
-	ExpectedFlips *number.Number `json:"expected_flips,omitempty"`
-}
-
 // evaluateInput is what the flags say, checked.
 type evaluateInput struct {
 	question evaluate.Question
@@ -121,7 +93,7 @@ func (f *evaluateFlags) run(ctx context.Context) error {
 	if f.epsilon.exp != "" {
 		to = &f.epsilon.exp
 	}
-	var docs []*evaluateDoc
+	var docs []*document.Evaluate
 	for i, text := range in.eps {
 		*to = text
 		d := *doc
@@ -158,7 +130,7 @@ func (f *evaluateFlags) run(ctx context.Context) error {
 type evaluation struct {
 	ctx    context.Context
 	in     *evaluateInput
-	doc    *evaluateDoc
+	doc    *document.Evaluate
 	eps    mechanisms.Epsilon // not set where only --target-error is asked for
 	report func(format string, args ...any)
 }
@@ -196,7 +168,7 @@ func (e *evaluation) fill() error {
 		e.doc.Ratio = evaluate.Ratio(found[em], found[pf])
 	}
 	for _, m := range e.in.list {
-		row := evaluatedEntry{Name: m.Info().Name, ExpectedError: found[m]}
+		row := document.Evaluated{Name: m.Info().Name, ExpectedError: found[m]}
 		if e.eps.IsSet() {
 			row.Ratio = number.Int(1)
 			if m != pf {
@@ -216,7 +188,7 @@ func (e *evaluation) fill() error {
 }
 
 // reach finds the ε at which a mechanism has permute-and-flip's error, and the target error.
-func (e *evaluation) reach(row *evaluatedEntry, m mechanisms.Mechanism, pfError number.Number) (err error) {
+func (e *evaluation) reach(row *document.Evaluated, m mechanisms.Mechanism, pfError number.Number) (err error) {
 	at := func(target number.Number) (number.Number, error) {
 		return e.number(m, "the ε for an error", func() (number.Number, error) {
 			return e.in.question.Reaching(e.ctx, mechanisms.Within(e.ctx, m), target)
@@ -238,7 +210,7 @@ func (e *evaluation) reach(row *evaluatedEntry, m mechanisms.Mechanism, pfError 
 }
 
 // extras adds what is known of permute-and-flip alone: the coins that it flips.
-func (e *evaluation) extras(row *evaluatedEntry) error {
+func (e *evaluation) extras(row *document.Evaluated) error {
 	p, ok := e.in.question.(*evaluate.Problem)
 	if !ok {
 		return nil
@@ -249,7 +221,7 @@ func (e *evaluation) extras(row *evaluatedEntry) error {
 }
 
 // printEvaluation writes the table for people.
-func printEvaluation(w io.Writer, docs []*evaluateDoc) {
+func printEvaluation(w io.Writer, docs []*document.Evaluate) {
 	d := docs[0]
 	fmt.Fprintf(w, "task %s, ", d.Task)
 	switch {
@@ -290,7 +262,7 @@ func printEvaluation(w io.Writer, docs []*evaluateDoc) {
 }
 
 // given returns the ε of a document as it was given.
-func given(d *evaluateDoc) string {
+func given(d *document.Evaluate) string {
 	if d.Eps != nil {
 		return *d.Eps
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 )
 
 // evaluated runs optratio evaluate --json and reads what it prints.
@@ -38,14 +39,14 @@ func written(t *testing.T, name, text string) string {
 // Monotonic scores, half the sensitivity, twice the ε and scores of twice the count are one thing, the last with twice the errors.
 func TestMonotonicModeIsDoubled(t *testing.T) {
 	counts := written(t, "counts.csv", "3\n9\n4\n7\n1\n0\n")
-	at := func(args ...string) evaluateDoc {
-		doc, _ := evaluated[evaluateDoc](t, command.Done, append([]string{"--task", "mode", "--histogram", counts}, args...)...)
+	at := func(args ...string) document.Evaluate {
+		doc, _ := evaluated[document.Evaluate](t, command.Done, append([]string{"--task", "mode", "--histogram", counts}, args...)...)
 		return doc
 	}
 	want := at("--eps", "0.3", "--monotonic-scores")
-	doubled, _ := evaluated[evaluateDoc](t, command.Done, "--task", "mode", "--eps", "0.3", "--histogram", written(t, "twice", "6\n18\n8\n14\n2\n0\n"))
+	doubled, _ := evaluated[document.Evaluate](t, command.Done, "--task", "mode", "--eps", "0.3", "--histogram", written(t, "twice", "6\n18\n8\n14\n2\n0\n"))
 	for i, m := range want.Mechanisms {
-		for _, same := range []evaluateDoc{at("--eps", "0.3", "--sensitivity", "0.5"), at("--eps", "0.6")} {
+		for _, same := range []document.Evaluate{at("--eps", "0.3", "--sensitivity", "0.5"), at("--eps", "0.6")} {
 			assert.Equal(t, m.ExpectedError, same.Mechanisms[i].ExpectedError)
 		}
 		assert.InEpsilon(t, 2*m.ExpectedError.Float64(), doubled.Mechanisms[i].ExpectedError.Float64(), 1e-15)
@@ -57,8 +58,8 @@ func TestMonotonicModeIsDoubled(t *testing.T) {
 func TestHistogramFiles(t *testing.T) {
 	data, err := filepath.Abs("../testdata/spiky")
 	require.NoError(t, err)
-	ask := func(task, file string, more ...string) evaluateDoc {
-		doc, _ := evaluated[evaluateDoc](t, command.Done, append([]string{"--eps", "0.1", "--task", task, "--histogram", file}, more...)...)
+	ask := func(task, file string, more ...string) document.Evaluate {
+		doc, _ := evaluated[document.Evaluate](t, command.Done, append([]string{"--eps", "0.1", "--task", task, "--histogram", file}, more...)...)
 		doc.Task = ""
 		return doc
 	}
@@ -77,10 +78,10 @@ func TestHistogramFiles(t *testing.T) {
 func TestEvaluateList(t *testing.T) {
 	counts := written(t, "counts.csv", "3\n9\n4\n")
 	for _, flag := range []string{"--eps", "--exp-eps"} {
-		list, _ := evaluated[[]evaluateDoc](t, command.Done, "--task", "mode", "--histogram", counts, flag, "1.5,2")
+		list, _ := evaluated[[]document.Evaluate](t, command.Done, "--task", "mode", "--histogram", counts, flag, "1.5,2")
 		require.Len(t, list, 2)
 		for i, text := range []string{"1.5", "2"} {
-			one, _ := evaluated[evaluateDoc](t, command.Done, "--task", "mode", "--histogram", counts, flag, text)
+			one, _ := evaluated[document.Evaluate](t, command.Done, "--task", "mode", "--histogram", counts, flag, text)
 			assert.Equal(t, one, list[i])
 		}
 	}
@@ -89,7 +90,7 @@ func TestEvaluateList(t *testing.T) {
 // The ε that is found gives the error that was wanted: that of permute-and-flip, and --target-error.
 func TestEvaluateBack(t *testing.T) {
 	counts := written(t, "counts.csv", "3\n9\n4\n7\n")
-	doc, _ := evaluated[evaluateDoc](t, command.Done, "--task", "mode", "--histogram", counts, "--eps", "0.4", "--target-error", "0.25", "--mechanism", "em,rnm-laplace,krr,pf")
+	doc, _ := evaluated[document.Evaluate](t, command.Done, "--task", "mode", "--histogram", counts, "--eps", "0.4", "--target-error", "0.25", "--mechanism", "em,rnm-laplace,krr,pf")
 	pf := doc.Mechanisms[3].ExpectedError.Float64()
 	for _, m := range doc.Mechanisms {
 		for _, c := range []struct {
@@ -97,12 +98,12 @@ func TestEvaluateBack(t *testing.T) {
 			want float64
 		}{{m.EquivalentEps.Float64(), pf}, {m.TargetEps.Float64(), 0.25}} {
 			eps := new(big.Rat).SetFloat64(c.at).FloatString(40)
-			again, _ := evaluated[evaluateDoc](t, command.Done, "--task", "mode", "--histogram", counts, "--eps", eps, "--mechanism", m.Name)
+			again, _ := evaluated[document.Evaluate](t, command.Done, "--task", "mode", "--histogram", counts, "--eps", eps, "--mechanism", m.Name)
 			assert.InEpsilon(t, c.want, again.Mechanisms[0].ExpectedError.Float64(), 1e-9, m.Name)
 		}
 	}
 	// --target-error alone needs no ε.
-	alone, _ := evaluated[evaluateDoc](t, command.Done, "--task", "mode", "--histogram", counts, "--target-error", "0.25", "--mechanism", "em")
+	alone, _ := evaluated[document.Evaluate](t, command.Done, "--task", "mode", "--histogram", counts, "--target-error", "0.25", "--mechanism", "em")
 	assert.Equal(t, doc.Mechanisms[0].TargetEps, alone.Mechanisms[0].TargetEps)
 	assert.False(t, alone.Ratio.IsValid())
 }
@@ -114,12 +115,12 @@ func TestMalformedHistograms(t *testing.T) {
 		"1152921504606846976\n1\n": "more than 2^60 items",
 	} {
 		path := written(t, "h.csv", text)
-		_, errs := evaluated[evaluateDoc](t, command.Usage, "--task", "mode", "--eps", "1", "--histogram", path)
+		_, errs := evaluated[document.Evaluate](t, command.Usage, "--task", "mode", "--eps", "1", "--histogram", path)
 		assert.Contains(t, errs, "h.csv")
 		assert.Contains(t, errs, want)
 	}
 	for name, text := range map[string]string{"a.npy": "3\n4\n", "b.NPY": "", "c.npy": "\x93NUMPY\x01\x00\xff\xff{"} {
-		_, errs := evaluated[evaluateDoc](t, command.Usage, "--task", "mode", "--eps", "1", "--histogram", written(t, name, text))
+		_, errs := evaluated[document.Evaluate](t, command.Usage, "--task", "mode", "--eps", "1", "--histogram", written(t, name, text))
 		assert.Contains(t, errs, name+": not a histogram")
 		assert.Contains(t, errs, "numpy.save")
 	}
@@ -141,7 +142,7 @@ func TestEvaluateUsage(t *testing.T) {
 		{"-n alone", "--task worst-case --eps 1 -n 3 --scores " + scores},
 		{"give mode, median", "--eps 1"},
 	} {
-		_, errs := evaluated[evaluateDoc](t, command.Usage, strings.Fields(c.args)...)
+		_, errs := evaluated[document.Evaluate](t, command.Usage, strings.Fields(c.args)...)
 		assert.Contains(t, errs, c.want, c.args)
 	}
 }

@@ -7,12 +7,13 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/document"
 	"optratio/internal/evaluate"
 	"optratio/mechanisms"
 )
 
 // parse reads the flags and the files. The document that it returns has what is the same for every ε.
-func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *evaluateDoc, err error) {
+func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *document.Evaluate, err error) {
 	in = &evaluateInput{}
 	if in.eps, err = f.epsilon.list(); err != nil {
 		return nil, nil, err
@@ -41,7 +42,7 @@ func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *eval
 			return nil, nil, command.Usagef("--monotonic-scores: %w", err)
 		}
 	}
-	doc = &evaluateDoc{Task: f.task, Sensitivity: f.sensitivity, Monotonic: f.monotonic, TargetError: optional(f.target)}
+	doc = &document.Evaluate{Task: f.task, Sensitivity: f.sensitivity, Monotonic: f.monotonic, TargetError: optional(f.target)}
 	switch f.task {
 	case "worst-case":
 		in.question, err = f.worstCase(doc, sensitivity)
@@ -53,7 +54,7 @@ func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *eval
 	return in, doc, err
 }
 
-func (f *evaluateFlags) worstCase(doc *evaluateDoc, sensitivity *big.Rat) (evaluate.Question, error) {
+func (f *evaluateFlags) worstCase(doc *document.Evaluate, sensitivity *big.Rat) (evaluate.Question, error) {
 	if f.n < 1 {
 		return nil, command.Usagef("-n %d: --task worst-case needs the number of candidates, at least 1", f.n)
 	}
@@ -64,7 +65,7 @@ func (f *evaluateFlags) worstCase(doc *evaluateDoc, sensitivity *big.Rat) (evalu
 	return evaluate.NewWorstCase(f.n, sensitivity, f.monotonic)
 }
 
-func (f *evaluateFlags) ownScores(ctx context.Context, doc *evaluateDoc, sensitivity *big.Rat) (evaluate.Question, error) {
+func (f *evaluateFlags) ownScores(ctx context.Context, doc *document.Evaluate, sensitivity *big.Rat) (evaluate.Question, error) {
 	if f.scores == "" || f.histogram != "" || f.bins != 0 || f.n != 0 {
 		return nil, command.Usagef("--task scores takes --scores, a list or a file, and neither --histogram, --bins nor -n")
 	}
@@ -84,7 +85,7 @@ func (f *evaluateFlags) ownScores(ctx context.Context, doc *evaluateDoc, sensiti
 }
 
 // histogramScores reads a histogram and makes the scores of --task from it.
-func (f *evaluateFlags) histogramScores(ctx context.Context, doc *evaluateDoc, sensitivity *big.Rat) (evaluate.Question, error) {
+func (f *evaluateFlags) histogramScores(ctx context.Context, doc *document.Evaluate, sensitivity *big.Rat) (evaluate.Question, error) {
 	quantile, err := f.quantile()
 	switch {
 	case err != nil:

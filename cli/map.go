@@ -130,7 +130,7 @@ func (f *mapFlags) run(ctx context.Context) error {
 	done()
 	switch {
 	case errors.Is(err, ratiomap.ErrFile):
-		return command.Exit(command.Usage, err)
+		return command.Exit(command.Usage, resumable(err))
 	case command.IsInput(err):
 		return command.Exit(command.Usage, err)
 	case s == nil:

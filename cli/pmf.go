@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -41,19 +42,6 @@ rational, enclosures where a closed form gives them, marked estimates otherwise.
 	return c
 }
 
-// pmfDoc is the JSON document of a pmf.
-type pmfDoc struct {
-	Mechanism string  `json:"mechanism"`
-	Eps       *string `json:"eps"`
-	ExpEps    *string `json:"exp_eps"`
-	*mechanisms.Distribution
-	Monotonic bool   `json:"monotonic_scores,omitempty"`
-	Undecided string `json:"undecided,omitempty"`
-}
-
-// Schema names the form of the JSON document.
-func (pmfDoc) Schema() string { return "optratio.pmf/1" }
-
 func (f *pmfFlags) run(ctx context.Context) error {
 	in, err := f.parse(ctx)
 	if err != nil {
@@ -63,7 +51,7 @@ func (f *pmfFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	docs := make([]*pmfDoc, len(list))
+	docs := make([]*document.PMF, len(list))
 	for i, m := range list {
 		if docs[i], err = f.answer(ctx, m, in); err != nil {
 			return err
@@ -83,7 +71,7 @@ func (f *pmfFlags) run(ctx context.Context) error {
 }
 
 // answer asks one mechanism.
-func (f *pmfFlags) answer(ctx context.Context, m mechanisms.Mechanism, in *mechanisms.Instance) (*pmfDoc, error) {
+func (f *pmfFlags) answer(ctx context.Context, m mechanisms.Mechanism, in *mechanisms.Instance) (*document.PMF, error) {
 	m, err := f.params.OnLattice(m, f.depth)
 	if err != nil {
 		return nil, err
@@ -94,7 +82,7 @@ func (f *pmfFlags) answer(ctx context.Context, m mechanisms.Mechanism, in *mecha
 			return nil, command.Usagef("--monotonic-scores: %w", err)
 		}
 	}
-	doc := &pmfDoc{Mechanism: m.Info().Name, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Monotonic: f.monotonic}
+	doc := &document.PMF{Mechanism: m.Info().Name, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Monotonic: f.monotonic}
 	doc.Distribution, err = command.Settle(ctx, func() (*mechanisms.Distribution, error) { return asked(mechanisms.Within(ctx, m), &at) }, func(why string) *mechanisms.Distribution {
 		doc.Undecided = why
 		return anyAnswer(&at)
@@ -129,22 +117,22 @@ func anyAnswer(in *mechanisms.Instance) *mechanisms.Distribution {
 }
 
 // printPMF writes a table with a column for each mechanism.
-func printPMF(w io.Writer, in *mechanisms.Instance, docs []*pmfDoc) {
+func printPMF(w io.Writer, in *mechanisms.Instance, docs []*document.PMF) {
 	t := command.Table(w, 3)
 	rows, all := 0, true
-	row := func(head string, value func(*pmfDoc) string) {
+	row := func(head string, value func(*document.PMF) string) {
 		fmt.Fprint(t, head)
 		for _, d := range docs {
 			fmt.Fprintf(t, "\t%s", value(d))
 		}
 		fmt.Fprintln(t)
 	}
-	row("candidate (from 0)\tscore", func(d *pmfDoc) string { return command.Choose(len(docs) == 1, "probability", d.Mechanism) })
+	row("candidate (from 0)\tscore", func(d *document.PMF) string { return command.Choose(len(docs) == 1, "probability", d.Mechanism) })
 	for _, d := range docs {
 		rows, all = max(rows, min(mostRows, len(d.PMF))), all && len(d.PMF) <= mostRows
 	}
 	for i := range rows {
-		row(fmt.Sprintf("%d\t%s", i, verify.ScoreText(in.Scores[i])), func(d *pmfDoc) string {
+		row(fmt.Sprintf("%d\t%s", i, verify.ScoreText(in.Scores[i])), func(d *document.PMF) string {
 			if i >= len(d.PMF) {
 				return "-" // nothing is known of so many
 			}
@@ -155,7 +143,7 @@ func printPMF(w io.Writer, in *mechanisms.Instance, docs []*pmfDoc) {
 		fmt.Fprintf(t, "…\t(--json has all %d)\n", len(in.Scores))
 	}
 	fmt.Fprintln(t)
-	row("expected error, in units of the scores\t", func(d *pmfDoc) string { return d.ExpectedError.String() })
-	row("mean squared error, in their squares\t", func(d *pmfDoc) string { return d.MSE.String() })
+	row("expected error, in units of the scores\t", func(d *document.PMF) string { return d.ExpectedError.String() })
+	row("mean squared error, in their squares\t", func(d *document.PMF) string { return d.MSE.String() })
 	t.Flush()
 }

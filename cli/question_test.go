@@ -13,10 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 )
 
 // answered runs a ratio job and returns its document.
-func answered(t *testing.T, args ...string) (doc ratioDoc, errs string, code int) {
+func answered(t *testing.T, args ...string) (doc document.Ratio, errs string, code int) {
 	t.Helper()
 	var out, problems bytes.Buffer
 	code = Run(context.Background(), append([]string{"ratio", "--json", "--solver", "embedded"}, args...), strings.NewReader(""), &out, &problems)

@@ -12,6 +12,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/document"
 	"optratio/lp"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
@@ -148,36 +149,6 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 	return r, nil
 }
 
-// ratioDoc is the JSON document of a ratio job.
-type ratioDoc struct {
-	N           int            `json:"n"`
-	K           int            `json:"k"`
-	Eps         *string        `json:"eps"`
-	ExpEps      *string        `json:"exp_eps"`
-	Objective   string         `json:"objective"`
-	Constraints string         `json:"constraints"`
-	Orbits      *big.Int       `json:"orbits"`
-	Variables   *big.Int       `json:"variables"`
-	Proof       string         `json:"proof"`
-	Solver      string         `json:"solver"`
-	Pivots      int            `json:"pivots"`
-	Seconds     float64        `json:"seconds"`
-	Monotonic   bool           `json:"monotonic_scores,omitempty"`
-	Step        string         `json:"step"`
-	Loss        string         `json:"loss"`
-	Prior       string         `json:"prior"`
-	Delta       *number.Number `json:"delta,omitempty"`
-	Optimum     number.Number  `json:"optimum"`
-	Price       *number.Number `json:"price,omitempty"` // of δ, in the unit of the optimum
-	PFOptimal   *bool          `json:"pf_optimal"`
-	Mechanisms  []lp.Rated     `json:"mechanisms"`
-	Subject     *subjectDoc    `json:"subject,omitempty"`
-	Undecided   string         `json:"undecided,omitempty"`
-}
-
-// Schema names the form of the JSON document.
-func (ratioDoc) Schema() string { return "optratio.ratio/1" }
-
 func (f *ratioFlags) run(ctx context.Context) error {
 	list, err := f.epsilon.list()
 	if err != nil {
@@ -196,15 +167,15 @@ func (f *ratioFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text(), f.question.text()) })
+	f.Show(doc, func(w io.Writer) { printRatio(w, doc, f.epsilon.text(), f.question.text()) })
 	if err := cert.Commit(ctx, a.WriteCertificate); err != nil {
 		return err
 	}
-	return doc.ending(ctx)
+	return ratioEnding(ctx, doc)
 }
 
 // answer does the job for one ε; ready is called once the flags are found to be right.
-func (f *ratioFlags) answer(ctx context.Context, ready func() error) (*ratioDoc, *lp.Answer, error) {
+func (f *ratioFlags) answer(ctx context.Context, ready func() error) (*document.Ratio, *lp.Answer, error) {
 	r, err := f.request(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -227,7 +198,7 @@ func (f *ratioFlags) answer(ctx context.Context, ready func() error) (*ratioDoc,
 	if err != nil {
 		return nil, nil, err
 	}
-	doc := &ratioDoc{
+	doc := &document.Ratio{
 		N: f.n, K: f.k, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp),
 		Objective: f.objective, Constraints: f.question.level(f.constraints),
 		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
@@ -241,8 +212,8 @@ func (f *ratioFlags) answer(ctx context.Context, ready func() error) (*ratioDoc,
 	return doc, a, nil
 }
 
-// ending turns what the answer says into the command's end.
-func (d *ratioDoc) ending(ctx context.Context) error {
+// ratioEnding turns what the answer says into the command's end.
+func ratioEnding(ctx context.Context, d *document.Ratio) error {
 	for _, m := range d.Mechanisms {
 		if m.Finding != "" {
 			return command.Exit(command.Violated, errors.New(m.Finding))
@@ -299,8 +270,8 @@ var proofText = map[string]string{
 	"none":             "none",
 }
 
-// print writes the table for people.
-func (d *ratioDoc) print(w io.Writer, eps, question string) {
+// printRatio writes the table for people.
+func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
 	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, explained(d.Constraints), question)
 	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", decimal.Count(d.Orbits), decimal.Count(d.Variables), proofText[d.Proof])
 	base := command.Choose(d.Monotonic, "Δ", "2Δ")
@@ -333,7 +304,7 @@ func (d *ratioDoc) print(w io.Writer, eps, question string) {
 	}
 	t.Flush()
 	if d.Subject != nil {
-		fmt.Fprintf(w, "\n%s\n", d.Subject)
+		fmt.Fprintf(w, "\n%s\n", subjectText(d.Subject))
 	}
 	for _, m := range d.Mechanisms {
 		if hi, ok := m.Ratio.Upper(); ok && hi.Cmp(big.NewRat(1, 1)) < 0 {

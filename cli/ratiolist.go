@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 )
 
 // runList does the job for several ε, and prints one table, or one JSON array.
@@ -22,7 +23,7 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 			return err
 		}
 	}
-	var docs []*ratioDoc
+	var docs []*document.Ratio
 	var end error
 	for _, *to = range list {
 		if ctx.Err() != nil {
@@ -33,7 +34,7 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 			return err
 		}
 		docs = append(docs, doc)
-		if err := doc.ending(ctx); err != nil && end == nil {
+		if err := ratioEnding(ctx, doc); err != nil && end == nil {
 			end = err
 		}
 	}
@@ -45,7 +46,7 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 }
 
 // printList writes the table for people, a line for each ε and mechanism.
-func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*ratioDoc) {
+func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*document.Ratio) {
 	if len(docs) == 0 {
 		return
 	}

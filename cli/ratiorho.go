@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -18,35 +19,6 @@ import (
 	"optratio/number/interval"
 	"optratio/verify"
 )
-
-// concentratedDoc is the JSON document of a ratio job with --rho.
-type concentratedDoc struct {
-	N          int               `json:"n"`
-	K          int               `json:"k"`
-	Eps        *string           `json:"eps"`
-	ExpEps     *string           `json:"exp_eps"`
-	Rho        number.Number     `json:"rho"`
-	Domain     string            `json:"domain"`
-	Objective  string            `json:"objective"`
-	Monotonic  bool              `json:"monotonic_scores,omitempty"`
-	Orbits     *big.Int          `json:"orbits"`
-	Seconds    float64           `json:"seconds"`
-	Mechanisms []concentratedRow `json:"mechanisms"`
-	Undecided  string            `json:"undecided,omitempty"`
-}
-
-// Schema names the form of the JSON document.
-func (concentratedDoc) Schema() string { return "optratio.rho/1" }
-
-// concentratedRow is a mechanism at its largest parameter that is R-zCDP, as enclosed; error and ratio are those at the lower end, which is certified.
-type concentratedRow struct {
-	Name      string          `json:"name"`
-	Parameter number.Number   `json:"parameter"`
-	Proof     string          `json:"proof"`
-	Error     number.Number   `json:"error"`
-	Ratio     number.Number   `json:"ratio"`
-	Attained  *verify.Witness `json:"attained,omitempty"`
-}
 
 // withRho are the flags that go with --rho.
 var withRho = map[string]bool{
@@ -99,13 +71,13 @@ func (f *ratioFlags) runRho(ctx context.Context, rho *big.Rat) error {
 			}
 		}
 	}
-	doc := &concentratedDoc{
+	doc := &document.Rho{
 		N: f.n, K: f.k, Rho: number.Exact(rho), Domain: f.domain, Objective: f.objective, Monotonic: f.question.monotonic, Orbits: lattice.Orbits(f.n, f.k),
 	}
 	shown, done := command.Progress(f.Streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
 	for _, m := range r.Mechanisms {
-		none := concentratedRow{Name: m.Info().Name, Proof: "none", Parameter: number.Bounds(new(big.Rat), nil), Error: number.Bounds(new(big.Rat), big.NewRat(int64(f.k), 1)), Ratio: number.Bounds(new(big.Rat), nil)}
-		row, err := command.Settle(ctx, func() (concentratedRow, error) { return f.atRho(ctx, r, m, rho, shown, doc) }, func(why string) concentratedRow {
+		none := document.AtRho{Name: m.Info().Name, Proof: "none", Parameter: number.Bounds(new(big.Rat), nil), Error: number.Bounds(new(big.Rat), big.NewRat(int64(f.k), 1)), Ratio: number.Bounds(new(big.Rat), nil)}
+		row, err := command.Settle(ctx, func() (document.AtRho, error) { return f.atRho(ctx, r, m, rho, shown, doc) }, func(why string) document.AtRho {
 			doc.Undecided = why
 			return none
 		})
@@ -113,16 +85,16 @@ func (f *ratioFlags) runRho(ctx context.Context, rho *big.Rat) error {
 			done()
 			return err
 		}
-		doc.add(row)
+		addAtRho(doc, row)
 	}
 	done()
 	doc.Seconds = time.Since(begin).Seconds()
-	f.Show(doc, func(w io.Writer) { doc.print(w, f.rho) })
+	f.Show(doc, func(w io.Writer) { printRho(w, doc, f.rho) })
 	return command.Ending(ctx, doc.Undecided)
 }
 
 // atRho calibrates one mechanism and rates it.
-func (f *ratioFlags) atRho(ctx context.Context, r lp.Request, m mechanisms.Mechanism, rho *big.Rat, shown func(string, ...any), doc *concentratedDoc) (row concentratedRow, err error) {
+func (f *ratioFlags) atRho(ctx context.Context, r lp.Request, m mechanisms.Mechanism, rho *big.Rat, shown func(string, ...any), doc *document.Rho) (row document.AtRho, err error) {
 	name := m.Info().Name
 	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m, Monotonic: f.question.monotonic}, Target: verify.Target{Rho: rho}, N: f.n, K: f.k, Gap: r.Gap, AllScores: f.domain == "real"}
 	c.Progress = func(tried int, low, _ *big.Rat) { shown("%s at least %s", name, low.FloatString(9)) }
@@ -145,11 +117,15 @@ func (f *ratioFlags) atRho(ctx context.Context, r lp.Request, m mechanisms.Mecha
 			doc.Undecided = context.Cause(ctx).Error()
 		}
 	}
-	return concentratedRow{Name: name, Parameter: cal.Parameter, Proof: cal.Proof, Error: mean, Attained: cal.Attained}, err
+	row = document.AtRho{Name: name, Parameter: cal.Parameter, Proof: cal.Proof, Error: mean}
+	if cal.Attained != nil {
+		row.Attained = cal.Attained
+	}
+	return row, err
 }
 
-// add appends a row with its ratio to the first.
-func (d *concentratedDoc) add(row concentratedRow) {
+// addAtRho appends a row with its ratio to the first.
+func addAtRho(d *document.Rho, row document.AtRho) {
 	if len(d.Mechanisms) == 0 {
 		row.Ratio = number.Int(1)
 	} else if !row.Ratio.IsValid() {
@@ -171,7 +147,7 @@ func quotientOf(a, b number.Number) number.Number {
 	return number.Enclosed(enclosed(a).Quo(enclosed(b)).Max(interval.FromInt(0, 96)))
 }
 
-func (d *concentratedDoc) print(w io.Writer, rho string) {
+func printRho(w io.Writer, d *document.Rho, rho string) {
 	base := command.Choose(d.Monotonic, "Δ", "2Δ")
 	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s, objective %s%s\n", d.N, d.K, rho, d.Objective, command.Choose(d.Monotonic, ", monotonic scores", ""))
 	where := "on this lattice, of step " + base + "; other scores were not looked at"

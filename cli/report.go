@@ -20,6 +20,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/document"
 	"optratio/internal/report"
 	"optratio/lattice"
 	"optratio/mechanisms"
@@ -59,8 +60,8 @@ is checked, and whether it proves the document's optimum. The exit code is the j
 
 // newReportOf wraps the command of a job: its document goes into a page instead of to standard output.
 func newReportOf(s command.Streams, of func(command.Streams) *cobra.Command) *cobra.Command {
-	var document bytes.Buffer
-	c := of(command.Streams{In: s.In, Out: &document, Err: s.Err})
+	var printed bytes.Buffer
+	c := of(command.Streams{In: s.In, Out: &printed, Err: s.Err})
 	name := c.Name()
 	c.Short = "Draw the answer of " + command.Choose(name == "audit", "an ", "a ") + name + " job as a page"
 	c.Example = ""
@@ -89,7 +90,7 @@ func newReportOf(s command.Streams, of func(command.Streams) *cobra.Command) *co
 			return err
 		}
 		end := job(c, args)
-		if document.Len() == 0 {
+		if printed.Len() == 0 {
 			return end
 		}
 		if cert := text(fs, "cert"); cert != "" {
@@ -97,7 +98,7 @@ func newReportOf(s command.Streams, of func(command.Streams) *cobra.Command) *co
 				page.Certificate = data
 			}
 		}
-		return errors.Join(writeReport(c, s.Out, out, document.Bytes(), page), end)
+		return errors.Join(writeReport(c, s.Out, out, printed.Bytes(), page), end)
 	}
 	return c
 }
@@ -167,13 +168,13 @@ func certify(fs *pflag.FlagSet, page *report.Context) (drop func(), err error) {
 }
 
 // writeReport writes the page of a document and says so.
-func writeReport(c *cobra.Command, stdout io.Writer, out *command.OutputFile, document []byte, page report.Context) error {
-	page.Curve = curveFor(document, func(args []string) ([]byte, bool) {
+func writeReport(c *cobra.Command, stdout io.Writer, out *command.OutputFile, printed []byte, page report.Context) error {
+	page.Curve = curveFor(printed, func(args []string) ([]byte, bool) {
 		var out bytes.Buffer
 		code := Run(c.Context(), append(args, "--json"), strings.NewReader(""), &out, io.Discard)
 		return out.Bytes(), code == command.Done
 	})
-	p, err := report.New(document, page)
+	p, err := report.New(printed, page)
 	if err != nil {
 		return err
 	}
@@ -204,20 +205,20 @@ func reportFrom(c *cobra.Command, from string) error {
 		return err
 	}
 	defer in.Close()
-	document, err := io.ReadAll(io.LimitReader(in, command.MostInput))
+	printed, err := io.ReadAll(io.LimitReader(in, command.MostInput))
 	if err != nil {
 		return command.Usagef("--from %s: cannot be read: %w", command.Quoted(from), command.WithoutPath(err))
 	}
-	if _, err := report.KindOf(document); err != nil {
+	if _, err := report.KindOf(printed); err != nil {
 		return command.Usagef("--from %s: %w; give what such a job printed with --json", command.Quoted(from), err)
 	}
 	page := report.Context{Notes: []string{"This page was drawn from a document that a job had printed; nothing in it was computed again."}}
 	if path := text(c.Flags(), "cert"); path != "" {
-		if err := checkDocument(c.Context(), document, path, &page); err != nil {
+		if err := checkDocument(c.Context(), printed, path, &page); err != nil {
 			return err
 		}
 	}
-	err = writeReport(c, c.OutOrStdout(), out, document, page)
+	err = writeReport(c, c.OutOrStdout(), out, printed, page)
 	if errors.Is(err, report.ErrDocument) {
 		return command.Usagef("--from %s: %w", command.Quoted(from), err)
 	}
@@ -225,7 +226,7 @@ func reportFrom(c *cobra.Command, from string) error {
 }
 
 // checkDocument checks a certificate, that it is about the document's question, and that it proves the document's optimum; the page then has it and says so.
-func checkDocument(ctx context.Context, document []byte, path string, page *report.Context) error {
+func checkDocument(ctx context.Context, printed []byte, path string, page *report.Context) error {
 	in, err := command.OpenInput(ctx, "--cert", path)
 	if err != nil {
 		return err
@@ -244,8 +245,8 @@ func checkDocument(ctx context.Context, document []byte, path string, page *repo
 	if !r.Valid {
 		return command.Exit(command.Violated, fmt.Errorf("--cert %s: invalid certificate: %s", command.Quoted(path), r.Reason))
 	}
-	var d ratioDoc
-	if json.Unmarshal(document, &d) != nil || d.Step == "" {
+	var d document.Ratio
+	if json.Unmarshal(printed, &d) != nil || d.Step == "" {
 		return command.Usagef("--cert: the document of --from is not that of one ratio job; leave it out")
 	}
 	step, err := (&questionFlags{step: d.Step, monotonic: d.Monotonic}).parseStep()
@@ -284,42 +285,16 @@ func checkDocument(ctx context.Context, document []byte, path string, page *repo
 // curveSize is the number of orbits up to which a page has a curve over ε.
 const curveSize = 200
 
-var latticeName = regexp.MustCompile(`^Q\((\d+),(\d+)\), \d+ score vectors$`)
-
-// curveFor computes the ratios of a document's mechanisms over ε, as the ratio command does for a list of ε; nil where that would take
+// curveFor computes the ratios of a job's mechanisms over ε, as the ratio command does for a list of ε; nil where that would take
 // long or means nothing. do runs a command line with --json.
-func curveFor(document []byte, do func(args []string) (document []byte, ok bool)) *report.Curve {
-	var d struct {
-		N, K                                              int
-		Eps                                               *string
-		ExpEps                                            *string `json:"exp_eps"`
-		Objective, Constraints, Step, Loss, Prior, Domain string
-		Monotonic                                         bool `json:"monotonic_scores"`
-		Mechanism                                         string
-		Mechanisms                                        []struct{ Name string }
-		Claimed                                           struct{ Lower string } `json:"claimed_eps"`
-	}
-	if json.Unmarshal(document, &d) != nil {
+func curveFor(printed []byte, do func(args []string) (printed []byte, ok bool)) *report.Curve {
+	j, err := report.CurveOver(printed)
+	if err != nil || j.N > curveSize || j.K > curveSize || lattice.Orbits(j.N, j.K).Cmp(big.NewInt(curveSize)) > 0 {
 		return nil
 	}
-	names := []string{d.Mechanism}
-	if found := latticeName.FindStringSubmatch(d.Domain); found != nil {
-		d.N, _ = strconv.Atoi(found[1])
-		d.K, _ = strconv.Atoi(found[2])
-		d.Objective, d.Constraints, d.Step, d.Loss, d.Prior = "paper", "dp", "2delta", "mean", "uniform"
-		names = append(names, "pf", "em")
-	} else {
-		names = nil
-		for _, m := range d.Mechanisms {
-			names = append(names, m.Name)
-		}
-	}
+	names := j.Names
 	slices.Sort(names[min(1, len(names)):])
 	names = slices.Compact(names)
-	if d.N < 1 || d.K < 1 || d.N > curveSize || d.K > curveSize || lattice.Orbits(d.N, d.K).Cmp(big.NewInt(curveSize)) > 0 ||
-		d.Step != "2delta" || d.Loss != "mean" || d.Prior != "uniform" || d.Objective != "paper" || d.Monotonic || len(names) == 0 {
-		return nil
-	}
 	for _, name := range names {
 		if _, err := mechanisms.Lookup(name); err != nil {
 			return nil
@@ -327,9 +302,9 @@ func curveFor(document []byte, do func(args []string) (document []byte, ok bool)
 	}
 	var list []string
 	for i := 1; i <= 24; i++ {
-		list = append(list, strconv.FormatFloat(float64(i)*0.05*spacing(d.Eps, d.ExpEps, d.Claimed.Lower), 'f', 2, 64))
+		list = append(list, strconv.FormatFloat(float64(i)*0.05*spacing(j.Eps.Float64()), 'f', 2, 64))
 	}
-	args := []string{"ratio", "-n", strconv.Itoa(d.N), "-k", strconv.Itoa(d.K), "--constraints", d.Constraints, "--mechanism", strings.Join(names, ","), "--eps", strings.Join(list, ",")}
+	args := []string{"ratio", "-n", strconv.Itoa(j.N), "-k", strconv.Itoa(j.K), "--constraints", j.Constraints, "--mechanism", strings.Join(names, ","), "--eps", strings.Join(list, ",")}
 	answers, ok := do(append(slices.Clone(args), "--time-limit", "20s"))
 	if !ok {
 		return nil
@@ -343,7 +318,7 @@ func curveFor(document []byte, do func(args []string) (document []byte, ok bool)
 			Upper number.Number
 			Proof string
 		}
-		args := []string{"threshold", "-n", strconv.Itoa(d.N), "-k", strconv.Itoa(d.K), "--constraints", d.Constraints, "--time-limit", "20s"}
+		args := []string{"threshold", "-n", strconv.Itoa(j.N), "-k", strconv.Itoa(j.K), "--constraints", j.Constraints, "--time-limit", "20s"}
 		if answer, ok := do(args); ok && json.Unmarshal(answer, &sharp) == nil && sharp.Upper.Float64() > 0 {
 			curve.Sharp = &sharp.Upper
 		}
@@ -353,14 +328,4 @@ func curveFor(document []byte, do func(args []string) (document []byte, ok bool)
 }
 
 // spacing returns how many times 0.05 the points of a curve are apart, so that the job's ε is near its middle.
-func spacing(eps, exp *string, claimed string) float64 {
-	for _, text := range []*string{eps, exp, &claimed} {
-		if text == nil || *text == "" {
-			continue
-		}
-		if e, err := strconv.ParseFloat(*text, 64); err == nil {
-			return float64(min(max(1, int(2*e+0.999)), 8))
-		}
-	}
-	return 1
-}
+func spacing(eps float64) float64 { return float64(min(max(1, int(2*eps+0.999)), 8)) }

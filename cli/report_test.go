@@ -14,6 +14,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/command/commandtest"
+	"optratio/internal/document"
 )
 
 // quietly runs a command line and returns its code and streams.
@@ -126,7 +127,7 @@ func TestReportHasTheCurveOfTheCommand(t *testing.T) {
 	line := html.UnescapeString(regexp.MustCompile(`<code>optratio (ratio [^<]*,[^<]*--eps[^<]*)</code>`).FindStringSubmatch(string(page))[1])
 	code, out, _ := quietly(append(strings.Fields(line), "--json")...)
 	require.Zero(t, code)
-	var docs []ratioDoc
+	var docs []document.Ratio
 	require.NoError(t, json.Unmarshal([]byte(out), &docs))
 	require.Len(t, docs, 24)
 	for _, d := range docs {

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 	"optratio/internal/serve"
 )
 
@@ -55,7 +56,7 @@ func TestServedNumbersAreTheCommands(t *testing.T) {
 	code, page := get(t, at+"/?n=3&k=3&eps=3/2&mechanism=pf,geo")
 	require.Equal(t, 200, code)
 	_, out, _ := quietly(strings.Fields("ratio -n 3 -k 3 --exp-eps 3/2 --mechanism pf,geo --json")...)
-	var ratio ratioDoc
+	var ratio document.Ratio
 	require.NoError(t, json.Unmarshal([]byte(out), &ratio))
 	for _, m := range ratio.Mechanisms {
 		assert.Contains(t, page, "<td>"+m.Ratio.String()+"</td>")

@@ -13,6 +13,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/document"
 	"optratio/lp/linear"
 	lpstopping "optratio/lp/stopping"
 	"optratio/mechanisms"
@@ -31,7 +32,8 @@ type stoppingFlags struct {
 	cert              string
 	seed              uint64
 	limit             limitFlags
-	from, to          string // of --distance
+	from, to          string               // of --distance
+	solution          *lpstopping.Solution // of --lp, once it is found
 }
 
 func newStopping(s command.Streams) *cobra.Command {
@@ -74,49 +76,6 @@ privacy region. With --distance: how many swaps of elements at most l places apa
 	addCert(c, &f.cert)
 	f.Job.Add(c)
 	return c
-}
-
-// stoppingDoc is the JSON document of a stopping job.
-type stoppingDoc struct {
-	N          int             `json:"n"`
-	P          string          `json:"p"`
-	L          int             `json:"l"`
-	Eps        *string         `json:"eps"`
-	ExpEps     *string         `json:"exp_eps"`
-	Delta      string          `json:"delta"`
-	Win        int             `json:"win"`
-	Threshold  int             `json:"threshold"`
-	Outcome    []number.Number `json:"outcome"`
-	Success    number.Number   `json:"success"`
-	TightEps   number.Number   `json:"tight_eps"`
-	TightDelta *number.Number  `json:"tight_delta"`
-	*bestDoc
-	Play      *stopping.Game `json:"play,omitempty"`
-	Undecided string         `json:"undecided,omitempty"`
-
-	solution *lpstopping.Solution
-}
-
-// Schema names the form of the JSON document.
-func (stoppingDoc) Schema() string { return "optratio.stopping/1" }
-
-// bestDoc is what --lp adds.
-type bestDoc struct {
-	Optimum        number.Number     `json:"optimum"`
-	PMixBest       pmixDoc           `json:"pmix_best"`              // of the secretary rule
-	WinMixBest     *pmixDoc          `json:"win_mix_best,omitempty"` // of the best rule without privacy for --win
-	Ratio          number.Number     `json:"ratio"`
-	OptimalOutcome []number.Number   `json:"optimal_outcome"`
-	Solver         string            `json:"solver"`
-	Rounds         int               `json:"rounds"`
-	Pivots         int               `json:"pivots"`
-	Seconds        float64           `json:"seconds"`
-	Rule           []stopping.Moment `json:"rule,omitempty"`
-}
-
-type pmixDoc struct {
-	P       number.Number `json:"p"`
-	Success number.Number `json:"success"`
 }
 
 // stoppingInput is what the flags say, checked.
@@ -229,7 +188,7 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := &stoppingDoc{
+	doc := &document.Stopping{
 		N: f.n, P: f.p, L: f.l, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Delta: f.delta, Win: f.win,
 	}
 	rule, err := f.answer(ctx, in, doc)
@@ -250,9 +209,9 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 		}
 		doc.Play = &game
 	}
-	f.Show(doc, doc.print)
-	if doc.solution != nil {
-		if err := cert.Commit(ctx, doc.solution.WriteCertificate); err != nil {
+	f.Show(doc, func(w io.Writer) { printStopping(w, doc) })
+	if f.solution != nil {
+		if err := cert.Commit(ctx, f.solution.WriteCertificate); err != nil {
 			return err
 		}
 	}
@@ -260,7 +219,7 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 }
 
 // stage is one of the computations that make up the document. Where a limit ends it, or ended one before, its result is the zero value.
-func stage[T any](ctx context.Context, doc *stoppingDoc, compute func() (T, error)) (T, error) {
+func stage[T any](ctx context.Context, doc *document.Stopping, compute func() (T, error)) (T, error) {
 	var none T
 	if doc.Undecided != "" {
 		return none, nil
@@ -269,7 +228,7 @@ func stage[T any](ctx context.Context, doc *stoppingDoc, compute func() (T, erro
 }
 
 // answer computes everything but the game, as far as the limits let it; the rule is nil without --lp.
-func (f *stoppingFlags) answer(ctx context.Context, in stoppingInput, doc *stoppingDoc) (*stopping.Rule, error) {
+func (f *stoppingFlags) answer(ctx context.Context, in stoppingInput, doc *document.Stopping) (*stopping.Rule, error) {
 	threshold, err := stage(ctx, doc, func() (int, error) { return stopping.Threshold(f.n) })
 	if err != nil {
 		return nil, err
@@ -307,12 +266,12 @@ func (f *stoppingFlags) answer(ctx context.Context, in stoppingInput, doc *stopp
 }
 
 // best fills in what --lp asks for.
-func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *stoppingDoc) (*stopping.Rule, error) {
+func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *document.Stopping) (*stopping.Rule, error) {
 	p := &lpstopping.Problem{Payoff: in.payoff, L: f.l, Eps: *in.eps, Delta: in.delta}
 	// Taking the first candidate is private, and takes one of the best with this probability.
 	any := number.Bounds(big.NewRat(int64(f.win), int64(f.n)), big.NewRat(1, 1))
-	doc.bestDoc = &bestDoc{
-		Optimum: any, PMixBest: pmixDoc{number.Bounds(new(big.Rat), big.NewRat(1, 1)), any}, Ratio: number.Bounds(big.NewRat(1, 1), nil),
+	doc.BestRule = &document.BestRule{
+		Optimum: any, PMixBest: document.PMix{P: number.Bounds(new(big.Rat), big.NewRat(1, 1)), Success: any}, Ratio: number.Bounds(big.NewRat(1, 1), nil),
 		Solver: in.solver.Name(),
 	}
 	report, done := command.Progress(f.Streams, fmt.Sprintf("n = %d", f.n))
@@ -325,8 +284,8 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *stoppin
 	if err != nil || sol == nil {
 		return nil, err
 	}
-	b := doc.bestDoc
-	doc.solution = sol
+	b := doc.BestRule
+	f.solution = sol
 	b.Optimum, b.Rounds, b.Pivots = sol.Optimum(), sol.Rounds, sol.Pivots
 	b.OptimalOutcome = stopping.ExactLaw(sol.Law).Numbers()
 	if f.rule {
@@ -337,14 +296,14 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *stoppin
 		return nil, err
 	}
 	if mix != nil {
-		b.PMixBest, b.Ratio = pmixDoc{mix.P, mix.Success}, mix.Ratio
+		b.PMixBest, b.Ratio = document.PMix{P: mix.P, Success: mix.Success}, mix.Ratio
 	}
 	if f.win > 1 {
 		if mix, err = stage(ctx, doc, func() (*lpstopping.Mix, error) { m, err := p.FreeMix(sol); return &m, err }); err != nil {
 			return nil, err
 		}
 		if mix != nil {
-			b.WinMixBest = &pmixDoc{mix.P, mix.Success}
+			b.WinMixBest = &document.PMix{P: mix.P, Success: mix.Success}
 		}
 	}
 	b.Seconds = time.Since(start).Seconds()
@@ -360,7 +319,7 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *stoppin
 // shownRanks is how many ranks the table for people shows.
 const shownRanks = 12
 
-func (d *stoppingDoc) print(w io.Writer) {
+func printStopping(w io.Writer, d *document.Stopping) {
 	fmt.Fprintf(w, "n = %d, l = %d, p = %s, δ = %s", d.N, d.L, d.P, d.Delta)
 	if d.Threshold > 0 {
 		fmt.Fprintf(w, "; the secretary rule passes %d and takes the next best so far", d.Threshold-1)
@@ -370,7 +329,7 @@ func (d *stoppingDoc) print(w io.Writer) {
 	if d.TightDelta != nil {
 		fmt.Fprintf(w, "least δ for this ε: %s\n", d.TightDelta)
 	}
-	if b := d.bestDoc; b != nil {
+	if b := d.BestRule; b != nil {
 		fmt.Fprintf(w, "\nbest private rule: %s\n", b.Optimum)
 		fmt.Fprintf(w, "best p-mix of the secretary rule: %s, p = %s\n", b.PMixBest.Success, b.PMixBest.P)
 		if m := b.WinMixBest; m != nil {
@@ -382,7 +341,7 @@ func (d *stoppingDoc) print(w io.Writer) {
 	t := command.Table(w, 3)
 	head := "rank (1 is the best)\tPr[taken]"
 	ranks := d.Outcome[:min(shownRanks, len(d.Outcome))]
-	both := d.bestDoc != nil && len(d.OptimalOutcome) >= len(ranks)
+	both := d.BestRule != nil && len(d.OptimalOutcome) >= len(ranks)
 	if both {
 		head += "\tbest private rule"
 	}
@@ -397,7 +356,7 @@ func (d *stoppingDoc) print(w io.Writer) {
 	if len(d.Outcome) > shownRanks {
 		fmt.Fprintf(t, "…\t(--json has all %d)\n", d.N)
 	}
-	if d.bestDoc != nil && len(d.Rule) > 0 {
+	if d.BestRule != nil && len(d.Rule) > 0 {
 		fmt.Fprintln(t, "\ntime\treached\ttake relative ranks (with probability)")
 		for _, r := range d.Rule {
 			fmt.Fprintf(t, "%d\t%s\t%s\n", r.Time, short(r.Reach), takes(r.Take))

@@ -10,6 +10,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/document"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -96,27 +97,21 @@ func readTable(ctx context.Context, path string, precision *big.Rat, labels bool
 	return rows, err
 }
 
-// subjectDoc says in a JSON document what was rated as subject.
-type subjectDoc struct {
-	Source           string        `json:"source"`
-	Asked            int64         `json:"asked"`   // score vectors, of
-	Vectors          *big.Int      `json:"vectors"` // so many
-	AssumedSymmetric bool          `json:"assumed_symmetric"`
-	Precision        number.Number `json:"precision"`
-}
-
-func (f *subjectFlags) doc(s *audit.Stated, r *lp.Request) *subjectDoc {
+func (f *subjectFlags) doc(s *audit.Stated, r *lp.Request) *document.Subject {
 	if s == nil {
 		return nil
 	}
-	d := &subjectDoc{f.exec + f.file, s.Asked(), lattice.Vectors(r.N, r.K*max(1, r.Step), false), f.symmetric, number.Exact(s.Precision())}
+	d := &document.Subject{
+		Source: f.exec + f.file, Asked: s.Asked(), Vectors: lattice.Vectors(r.N, r.K*max(1, r.Step), false), AssumedSymmetric: f.symmetric, Precision: number.Exact(s.Precision()),
+	}
 	if f.symmetric {
 		d.Vectors = lattice.Orbits(r.N, r.K*max(1, r.Step))
 	}
 	return d
 }
 
-func (d *subjectDoc) String() string {
+// subjectText says what was rated as subject.
+func subjectText(d *document.Subject) string {
 	return fmt.Sprintf("subject: %s, asked about %d of %s score vectors%s; its numbers stand for what is within a relative precision of %s",
 		d.Source, d.Asked, decimal.Count(d.Vectors), command.Choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
 }

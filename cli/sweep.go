@@ -17,6 +17,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	files "optratio/internal/grid"
 	"optratio/internal/sweep"
 	"optratio/lp"
 	"optratio/lp/linear"
@@ -214,10 +215,18 @@ func (f *sweepFlags) run(ctx context.Context) error {
 		return fmt.Errorf("undecided: %w; no row was begun", context.Cause(ctx))
 	}
 	if s == nil {
-		return command.Exit(command.Usage, fmt.Errorf("-o: %w", err))
+		return command.Exit(command.Usage, fmt.Errorf("-o: %w", resumable(err)))
 	}
 	f.Show(s, func(w io.Writer) { printSweep(w, s, o.Shard) })
 	return sweepEnding(ctx, s, err)
+}
+
+// resumable adds to the error on a file that is there how to go on with it.
+func resumable(err error) error {
+	if errors.Is(err, files.ErrExists) {
+		return fmt.Errorf("%w, or go on with --resume", err)
+	}
+	return err
 }
 
 // sweepEnding turns what a run did into the command's end.

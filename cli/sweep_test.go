@@ -188,7 +188,7 @@ func TestSweepTimeLimit(t *testing.T) {
 	assert.Contains(t, e.Err, "the time limit of 1s was reached; 1 of 2 rows are in "+path+", and --resume goes on from there")
 	args[2] = "2"
 	_, errs := finishes(t, command.Usage, args[:len(args)-1]...)
-	assert.Contains(t, errs, "exists; go on with --resume, or remove it")
+	assert.Contains(t, errs, "exists; remove it to begin anew, or go on with --resume")
 	out, _ := finishes(t, command.Done, args...)
 	assert.Contains(t, out, "1 of 1 rows; 1 were there, 0 are new")
 }

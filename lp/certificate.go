@@ -28,7 +28,7 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 		return t.WriteCertificate(w, a.Request.Level.String())
 	}
 	if a.Request.Varied() {
-		return fmt.Errorf("%w: no program was solved; use --method lp", ErrNoCertificate)
+		return fmt.Errorf("%w: no program was solved; use method lp", ErrNoCertificate)
 	}
 	r := a.Request
 	switch {
@@ -37,7 +37,7 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 	case a.Proof == ProofLumped && a.Evidence == nil:
 		return fmt.Errorf("%w: its bounds are those of two methods; set Certified", ErrNoCertificate)
 	case a.Proof == ProofLumped && max(r.N, r.K) > maxLumped:
-		return fmt.Errorf("%w: proof %s with n or k above %d; use --method closed-form", ErrNoCertificate, a.Proof, maxLumped)
+		return fmt.Errorf("%w: proof %s with n or k above %d; use method closed-form", ErrNoCertificate, a.Proof, maxLumped)
 	}
 	var vars *lattice.Numbering
 	if a.Proof == ProofLP {

@@ -65,9 +65,9 @@ func (r *Request) complete() error {
 func (r *Request) completeVaried() error {
 	switch {
 	case r.Method == Lumped:
-		return fmt.Errorf("%w: lumped is for the mean error on the lattice of step 2Δ under the uniform or box prior; use --method lp", ErrMethod)
+		return fmt.Errorf("%w: lumped is for the mean error on the lattice of step 2Δ under the uniform or box prior; use method lp", ErrMethod)
 	case r.Method == ClosedForm && r.Certified:
-		return fmt.Errorf("%w: closed-form proves no certificate of another step, loss, prior or δ; use --method lp", ErrMethod)
+		return fmt.Errorf("%w: closed-form proves no certificate of another step, loss, prior or δ; use method lp", ErrMethod)
 	case r.Start != nil:
 		return fmt.Errorf("%w: Start is a basis of the published program, and Step, Loss, Prior, Worst or Delta ask for another one", ErrRequest)
 	case r.MaxWork != 0:

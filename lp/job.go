@@ -224,7 +224,7 @@ func (j *job) theorems(ctx context.Context) outcome {
 		}
 	}
 	if j.Method == ClosedForm {
-		o.undecided = "the closed-form bound does not reach the gap; try --method lp or --method lumped"
+		o.undecided = "the closed-form bound does not reach the gap; try method lp or lumped"
 	}
 	return o
 }
@@ -314,11 +314,11 @@ func (j *job) beyond() string {
 	}
 	need := j.ProgramMemory()
 	if limit := big.NewInt(j.memory()); need.Cmp(limit) > 0 && !j.frugal() {
-		return fmt.Sprintf("n = %d and k = %d give %s variables, about %s of memory, over the limit of %s; use smaller n and k, or --max-memory",
+		return fmt.Sprintf("n = %d and k = %d give %s variables, about %s of memory, over the limit of %s; use smaller n and k, or more memory",
 			j.N, j.K, decimal.Count(j.answer.Variables), bytesText(need), bytesText(limit))
 	}
 	if bits := lattice.Vectors(j.N, j.K, false).BitLen(); bits > maxMassBits {
-		return fmt.Sprintf("n = %d and k = %d: orbits of up to 2^%d score vectors are beyond floating-point solvers; use --method auto", j.N, j.K, bits)
+		return fmt.Sprintf("n = %d and k = %d: orbits of up to 2^%d score vectors are beyond floating-point solvers; use method auto", j.N, j.K, bits)
 	}
 	return ""
 }

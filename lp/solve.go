@@ -137,7 +137,7 @@ func (p *Program) approach(ctx context.Context, e effort, g *linear.Growing, s *
 	case enough():
 		return nil
 	case e.frugal:
-		s.undecided = "the first-order method comes no closer, and there is no memory for more; see --max-memory"
+		s.undecided = "the first-order method comes no closer, and there is no memory for more; raise the limit of memory"
 		return nil
 	}
 	s.solver = "first-order and embedded"

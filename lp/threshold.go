@@ -123,7 +123,7 @@ func (r *ThresholdRequest) where() (variant.Where, error) {
 	case where == variant.Unknown:
 		return where, fmt.Errorf("%w: no theorem says that there is one threshold for this lattice, loss and prior; ask for the ratio at one epsilon instead", ErrMethod)
 	case where == variant.Nowhere && r.ByLP:
-		return where, fmt.Errorf("%w: that permute-and-flip is optimal at no epsilon is a theorem, not a program's answer; leave out --method lp", ErrMethod)
+		return where, fmt.Errorf("%w: that permute-and-flip is optimal at no epsilon is a theorem, not a program's answer; leave out method lp", ErrMethod)
 	}
 	return where, nil
 }

@@ -57,7 +57,7 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Obje
 	}
 	lat, err := lattice.New(n, k)
 	if err != nil || lat.Len() > maxEnumerate {
-		return value{}, fmt.Errorf("%w: the error of %s needs a sum over %s orbits; leave it out with --mechanism pf",
+		return value{}, fmt.Errorf("%w: the error of %s needs a sum over %s orbits; leave it out of the mechanisms",
 			ErrTooLarge, m.Info().Name, decimal.Count(lattice.Orbits(n, k)))
 	}
 	if w, ok := m.(mechanisms.Weighted); ok {

@@ -76,9 +76,9 @@ func (j *job) closedForms() (o outcome, err error) {
 	}
 	if j.Method == ClosedForm {
 		if !c.Theorem {
-			return o, fmt.Errorf("%w: no theorem bounds this optimum from below; use --method lp", ErrMethod)
+			return o, fmt.Errorf("%w: no theorem bounds this optimum from below; use method lp", ErrMethod)
 		}
-		o.undecided = "the closed-form bound does not reach the gap; try --method lp"
+		o.undecided = "the closed-form bound does not reach the gap; try method lp"
 	}
 	return o, nil
 }
@@ -144,7 +144,7 @@ func (j *job) tooMany() string {
 	if need.Cmp(limit) <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, about %s of memory, over the limit of %s; use smaller n or k, a coarser step, or --max-memory", q.Size(), bytesText(need), bytesText(limit))
+	return fmt.Sprintf("%s, about %s of memory, over the limit of %s; use smaller n or k, a coarser step, or more memory", q.Size(), bytesText(need), bytesText(limit))
 }
 
 // byTheorem returns a mechanism's loss where a theorem gives it.

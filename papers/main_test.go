@@ -33,8 +33,9 @@ func TestTranscripts(t *testing.T) { programs.Transcripts(t) }
 // The console blocks of the document are what the commands print.
 func TestTranscriptsOfScenarios(t *testing.T) {
 	slowtest.Only(t)
-	programs.Document(t, "../papers/docs/scenarios.md", "console")
-	programs.Document(t, "../papers/docs/scenarios.md", "console slow")
+	for _, kind := range []string{"console", "console slow"} {
+		t.Run(kind, func(t *testing.T) { programs.Document(t, "../papers/docs/scenarios.md", kind) })
+	}
 }
 
 func TestResultCommands(t *testing.T) {

@@ -166,10 +166,20 @@ func (r Result) Word() string {
 	return string(r.Verdict)
 }
 
+// Where says which lattice was looked at: all score vectors of N candidates down to K steps, best score 0. A step is 2Δ/Parts, or Δ/Parts
+// for monotonic scores.
+type Where struct {
+	N         int  `json:"n"`
+	K         int  `json:"k"`
+	Parts     int  `json:"parts"`
+	Monotonic bool `json:"monotonic_scores"`
+}
+
 // Report holds the verdicts on a mechanism.
 type Report struct {
 	Mechanism  string
 	Domain     string
+	Lattice    Where         // that was looked at; the zero value where it was none
 	Claimed    number.Number // the ε that is claimed
 	Precision  *big.Rat      // relative, of the probabilities: what is proved holds to it; nil where they are not approximate
 	Properties []Result

@@ -101,8 +101,9 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Mechanism  string         `json:"mechanism"`
 		Domain     string         `json:"domain"`
+		Lattice    Where          `json:"lattice,omitzero"`
 		Claimed    number.Number  `json:"claimed_eps"`
 		Precision  *number.Number `json:"precision,omitempty"`
 		Properties []Result       `json:"properties"`
-	}{r.Mechanism, r.Domain, r.Claimed, r.precision(), r.Properties})
+	}{r.Mechanism, r.Domain, r.Lattice, r.Claimed, r.precision(), r.Properties})
 }

@@ -169,6 +169,7 @@ func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, e
 	if err != nil {
 		return nil, err
 	}
+	report.Lattice = Where{N: n, K: k, Parts: parts, Monotonic: p.Monotonic}
 	return p.report(report), nil
 }
 

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,6 +51,7 @@ var mayImport = map[string][]string{
 	"mechanisms/recommend":    {arithmetic, "internal/patience", "mechanisms"},
 	"internal/sweep":          {"*"},
 	"internal/ratiomap":       {arithmetic, "internal/grid", "lattice", "lp", "lp/chain", "mechanisms"},
+	"internal/document":       {arithmetic, "lp", "mechanisms", "mechanisms/stopping"},
 	"internal/report":         {"*"},
 	"internal/serve":          {"internal/report"},
 	"internal/evaluate":       {"*"},
@@ -145,4 +148,30 @@ func TestLinked(t *testing.T) {
 			assert.False(t, p == not || strings.HasPrefix(p, not+"/"), p)
 		}
 	}
+}
+
+// TestLibrariesNameNoFlags looks for flags in the texts of packages that others import: their errors name parameters, and only the commands name
+// flags.
+func TestLibrariesNameNoFlags(t *testing.T) {
+	flagName := regexp.MustCompile(`(^|[ (])--[a-z]`)
+	literals := 0
+	for _, folder := range []string{"lattice", "lp", "mechanisms", "number", "proptest", "verify", "internal/evaluate", "internal/grid", "internal/ratiomap", "internal/sweep", "internal/topk"} {
+		require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			require.NoError(t, err)
+			ast.Inspect(file, func(n ast.Node) bool {
+				if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+					literals++
+					s, _ := strconv.Unquote(text.Value)
+					assert.NotRegexp(t, flagName, s, path)
+				}
+				return true
+			})
+			return nil
+		}))
+	}
+	assert.Greater(t, literals, 1000)
 }

@@ -15,7 +15,7 @@ import (
 
 // Reasons why a file is not opened.
 var (
-	ErrExists = errors.New("exists; go on with --resume, or remove it")
+	ErrExists = errors.New("exists; remove it to begin anew")
 	ErrLocked = errors.New("another process is writing it; wait for that, or name another file")
 )
 

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
+	"slices"
 	"strings"
 
+	"optratio/internal/document"
 	"optratio/number"
+	"optratio/verify"
 )
 
 // Kind is a job that a page can be about.
@@ -25,77 +27,40 @@ const (
 // ErrDocument is wrapped by errors about what is no result of a job.
 var ErrDocument = errors.New("not the JSON document of one ratio, verify, audit, stopping or evaluate job")
 
-// KindOf recognises the document of a job by its fields.
-func KindOf(document []byte) (Kind, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(document, &fields); err != nil {
+// KindOf recognises the document of a job by its schema.
+func KindOf(printed []byte) (Kind, error) {
+	var d struct{ Schema string }
+	if err := json.Unmarshal(printed, &d); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrDocument, err)
 	}
-	for _, k := range []struct {
-		kind   Kind
-		fields []string
-	}{
-		{Ratio, []string{"orbits", "objective", "optimum", "mechanisms"}},
-		{Rho, []string{"rho", "domain", "orbits", "mechanisms"}},
-		{Audit, []string{"properties", "findings", "claimed_eps"}},
-		{Verify, []string{"properties", "mechanism", "claimed_eps"}},
-		{Stopping, []string{"outcome", "success", "threshold"}},
-		{Evaluate, []string{"task", "bins", "mechanisms"}},
-	} {
-		missing := false
-		for _, name := range k.fields {
-			missing = missing || fields[name] == nil
-		}
-		if !missing {
-			return k.kind, nil
-		}
+	name, _ := strings.CutPrefix(d.Schema, "optratio.")
+	name, version, _ := strings.Cut(name, "/")
+	kind := Kind(name)
+	if version != "1" || !slices.Contains([]Kind{Ratio, Rho, Verify, Audit, Stopping, Evaluate}, kind) {
+		return "", fmt.Errorf("%w: its schema is %q", ErrDocument, d.Schema)
 	}
-	return "", ErrDocument
+	return kind, nil
 }
 
-// ratioDocument is what a page needs of a ratio job's document.
-type ratioDocument struct {
-	N           int            `json:"n"`
-	K           int            `json:"k"`
-	Eps         *string        `json:"eps"`
-	ExpEps      *string        `json:"exp_eps"`
-	Objective   string         `json:"objective"`
-	Constraints string         `json:"constraints"`
-	Orbits      *big.Int       `json:"orbits"`
-	Variables   *big.Int       `json:"variables"`
-	Proof       string         `json:"proof"`
-	Solver      string         `json:"solver"`
-	Monotonic   bool           `json:"monotonic_scores"`
-	Step        string         `json:"step"`
-	Loss        string         `json:"loss"`
-	Prior       string         `json:"prior"`
-	Delta       *number.Number `json:"delta"`
-	Optimum     number.Number  `json:"optimum"`
-	PFOptimal   *bool          `json:"pf_optimal"`
-	Mechanisms  []struct {
-		Name    string        `json:"name"`
-		Error   number.Number `json:"error"`
-		Ratio   number.Number `json:"ratio"`
-		Finding string        `json:"finding"`
-	} `json:"mechanisms"`
-	Undecided string `json:"undecided"`
-}
+// ratioDocument is a ratio job's document, of which a page is drawn.
+type ratioDocument document.Ratio
 
-// epsilon says which ε was given.
-func (d *ratioDocument) epsilon() string {
-	if d.Eps != nil {
-		return "ε = " + *d.Eps
+// given says which ε was given, as itself or as e^ε.
+func given(eps, exp *string) string {
+	switch {
+	case eps != nil:
+		return "ε = " + *eps
+	case exp != nil:
+		return "e^ε = " + *exp
 	}
-	if d.ExpEps != nil {
-		return "e^ε = " + *d.ExpEps
-	}
-	return ""
+	return "ε not given"
 }
 
 // verdictDocument is what a page needs of the document of a verify or audit job.
 type verdictDocument struct {
 	Mechanism  string         `json:"mechanism"`
 	Domain     string         `json:"domain"`
+	Lattice    verify.Where   `json:"lattice"`
 	Claimed    number.Number  `json:"claimed_eps"`
 	TightEps   *number.Number `json:"tight_eps"`
 	LowerBound *number.Number `json:"eps_lower_bound"`
@@ -212,26 +177,5 @@ func vector(scores []scalar) string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// stoppingDocument is what a page needs of a stopping job's document.
-type stoppingDocument struct {
-	N          int             `json:"n"`
-	P          string          `json:"p"`
-	L          int             `json:"l"`
-	Eps        *string         `json:"eps"`
-	ExpEps     *string         `json:"exp_eps"`
-	Delta      string          `json:"delta"`
-	Win        int             `json:"win"`
-	Threshold  int             `json:"threshold"`
-	Outcome    []number.Number `json:"outcome"`
-	Success    number.Number   `json:"success"`
-	TightEps   number.Number   `json:"tight_eps"`
-	TightDelta *number.Number  `json:"tight_delta"`
-	Optimum    *number.Number  `json:"optimum"`
-	PMixBest   *struct {
-		P       number.Number `json:"p"`
-		Success number.Number `json:"success"`
-	} `json:"pmix_best"`
-	Ratio          *number.Number  `json:"ratio"`
-	OptimalOutcome []number.Number `json:"optimal_outcome"`
-	Undecided      string          `json:"undecided"`
-}
+// stoppingDocument is a stopping job's document, of which a page is drawn.
+type stoppingDocument document.Stopping

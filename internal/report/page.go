@@ -97,13 +97,13 @@ func Typeset(text string) template.HTML {
 func Style() string { return style }
 
 // New makes the page of a job's JSON document.
-func New(document []byte, c Context) (*Page, error) {
-	kind, err := KindOf(document)
+func New(printed []byte, c Context) (*Page, error) {
+	kind, err := KindOf(printed)
 	if err != nil {
 		return nil, err
 	}
 	build := map[Kind]func([]byte, Context) (*Page, error){Ratio: ofRatio, Rho: ofConcentrated, Verify: ofVerdicts, Audit: ofVerdicts, Stopping: ofStopping, Evaluate: ofEvaluate}[kind]
-	p, err := build(document, c)
+	p, err := build(printed, c)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func New(document []byte, c Context) (*Page, error) {
 		}
 	}
 	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, bytes.TrimSpace(document), "", "  "); err != nil {
+	if err := json.Indent(&pretty, bytes.TrimSpace(printed), "", "  "); err != nil {
 		return nil, err
 	}
 	p.Document = pretty.String()

@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -10,12 +11,12 @@ import (
 	"optratio/number"
 )
 
-func ofRatio(document []byte, c Context) (*Page, error) {
+func ofRatio(printed []byte, c Context) (*Page, error) {
 	var d ratioDocument
-	if err := json.Unmarshal(document, &d); err != nil {
+	if err := json.Unmarshal(printed, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
 	}
-	p := &Page{Title: fmt.Sprintf("How far from optimal? n = %d candidates, scores down to k = %d steps, %s", d.N, d.K, d.epsilon())}
+	p := &Page{Title: fmt.Sprintf("How far from optimal? n = %d candidates, scores down to k = %d steps, %s", d.N, d.K, given(d.Eps, d.ExpEps))}
 	if d.Delta != nil {
 		p.Title += ", δ = " + show(*d.Delta)
 	}
@@ -197,6 +198,50 @@ func (c *Curve) section(at number.Number) Section {
 		SVG: drawing.svg("Ratio of each mechanism's error to the least possible, over ε; the numbers are in the table below."), Table: table,
 		Caption: caption,
 	}, Text: []string{"This command prints the numbers:"}, Commands: []string{c.Command}}
+}
+
+// Job is a job whose mechanisms can be rated at other ε.
+type Job struct {
+	N, K        int
+	Constraints string
+	Names       []string
+	Eps         number.Number // the job's own
+}
+
+// errNoCurve says that a job is not about the plain question, or about no lattice.
+var errNoCurve = errors.New("no curve over ε")
+
+// CurveOver returns the job of a document, if a curve over ε says something of it: it is about the mean error on the lattice of step 2Δ, or about
+// properties there of a mechanism, which is then compared with pf and em.
+func CurveOver(printed []byte) (*Job, error) {
+	kind, err := KindOf(printed)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case Ratio:
+		var d ratioDocument
+		if err := json.Unmarshal(printed, &d); err != nil {
+			return nil, err
+		}
+		if d.Step != "2delta" || d.Loss != "mean" || d.Prior != "uniform" || d.Objective != "paper" || d.Monotonic || d.Delta != nil || len(d.Mechanisms) == 0 {
+			return nil, errNoCurve
+		}
+		j := &Job{N: d.N, K: d.K, Constraints: d.Constraints, Eps: d.at()}
+		for _, m := range d.Mechanisms {
+			j.Names = append(j.Names, m.Name)
+		}
+		return j, nil
+	case Verify:
+		var d verdictDocument
+		if err := json.Unmarshal(printed, &d); err != nil {
+			return nil, err
+		}
+		if l := d.Lattice; l.N > 0 && l.Parts == 1 && !l.Monotonic {
+			return &Job{N: l.N, K: l.K, Constraints: "dp", Names: []string{d.Mechanism, "pf", "em"}, Eps: d.Claimed}, nil
+		}
+	}
+	return nil, errNoCurve
 }
 
 // CurveOf reads the JSON array that a ratio job prints for several ε.

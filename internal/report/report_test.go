@@ -21,7 +21,7 @@ import (
 
 // TestPageOfApproximatePrivacy: (ε,δ)-DP is the claim where it alone was asked for.
 func TestPageOfApproximatePrivacy(t *testing.T) {
-	page := render(t, `{"mechanism":"mine","domain":"d","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},"properties":[{"name":"approximate-dp","verdict":"violated",
+	page := render(t, `{"schema":"optratio.verify/1","mechanism":"mine","domain":"d","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},"properties":[{"name":"approximate-dp","verdict":"violated",
 "checked":8,"tight_delta":{"lower":"0.25","upper":"0.25","exact":"1/4"},"target":{"lower":"0.125","upper":"0.125","exact":"1/8"},
 "witness":{"scores":[0,0,0],"neighbor":[0,-2,-2],"candidates":[1,2],"p":{"lower":"0.5","upper":"0.5","exact":"1/2"},"p_neighbor":{"lower":"0.25","upper":"0.25","exact":"1/4"}}}]}`, Context{Notes: []string{"It was drawn from a file."}})
 	wellFormed(t, page)
@@ -33,7 +33,7 @@ func TestPageOfApproximatePrivacy(t *testing.T) {
 	}
 }
 
-const audited = `{"mechanism":"mine <script>alert(1)</script>","domain":"5 vectors and their linf neighbors; and a side set of 3 vectors","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},
+const audited = `{"schema":"optratio.audit/1","mechanism":"mine <script>alert(1)</script>","domain":"5 vectors and their linf neighbors; and a side set of 3 vectors","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},
 "tight_eps":{"lower":"0.69314718055994","upper":"0.69314718055995","exact":null},"questions":5,"findings":[{"event":"error","detail":"NaN","scores":[0,"1/3"],"times":1234}],
 "properties":[{"name":"dp","verdict":"violated","checked":8,"tight_eps":{"lower":"0.69314718055994","upper":"0.69314718055995","exact":null},
 "witness":{"scores":[0,-2],"neighbor":[0,-4],"candidate":1,"p":{"lower":"0.2","upper":"0.2","exact":"1/5"},"p_neighbor":{"lower":"0.1","upper":"0.1","exact":"1/10"},
@@ -107,7 +107,7 @@ func TestHeadlines(t *testing.T) {
 		{`{"name":"dp","verdict":"violated"}`, `,"confidence":0.95`, "bad", "No: it is not 0.5-DP"},
 		{`{"name":"dp","verdict":"undecided"},{"name":"independence","verdict":"violated"}`, `,"confidence":0.95`, "bad", "Its samples are not independent, so nothing is concluded about ε"},
 	} {
-		p, err := New([]byte(`{"mechanism":"m","domain":"d","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},"findings":[],"properties":[`+c.properties+`]`+c.more+`}`), Context{})
+		p, err := New([]byte(`{"schema":"optratio.verify/1","mechanism":"m","domain":"d","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},"findings":[],"properties":[`+c.properties+`]`+c.more+`}`), Context{})
 		require.NoError(t, err)
 		assert.Equal(t, c.tone, p.Tone, c.properties)
 		assert.Equal(t, c.word, p.Word, c.properties)
@@ -179,7 +179,8 @@ func TestTicks(t *testing.T) {
 
 // TestOtherDocuments refuses what is no document of these jobs.
 func TestOtherDocuments(t *testing.T) {
-	for _, text := range []string{``, `[]`, `{}`, `{"mechanism":"pf","pmf":[]}`, `{"orbits":1,"objective":"paper","optimum":1,"mechanisms":"no"}`, `{"outcome":[],"success":"x","threshold":1}`} {
+	for _, text := range []string{``, `[]`, `{}`, `{"mechanism":"pf","pmf":[]}`, `{"schema":"optratio.ratio/1","orbits":1,"objective":"paper","optimum":1,"mechanisms":"no"}`, `{"schema":"optratio.stopping/1","outcome":[],"success":"x","threshold":1}`,
+		`{"schema":"optratio.ratio/2","n":1}`, `{"n":2,"k":1,"orbits":2,"objective":"paper","optimum":{},"mechanisms":[]}`} {
 		_, err := New([]byte(text), Context{})
 		assert.ErrorIs(t, err, ErrDocument, text)
 	}
@@ -224,6 +225,6 @@ func TestForeignDocuments(t *testing.T) {
 		require.ErrorIs(t, err, ErrDocument, verdict)
 		require.ErrorContains(t, err, "is none of proved, violated and undecided")
 	}
-	_, err := KindOf([]byte(`{"n":4,"k":2,"top":2,"orbits":10,"optimum":{},"mechanisms":[]}`))
+	_, err := KindOf([]byte(`{"schema":"optratio.topk/1","n":4,"k":2,"top":2,"orbits":10,"optimum":{},"mechanisms":[]}`))
 	require.ErrorIs(t, err, ErrDocument)
 }

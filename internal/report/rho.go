@@ -4,29 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"optratio/number"
+	"optratio/internal/document"
 )
 
-// concentratedDocument is what a page needs of the document of a ratio job with --rho.
-type concentratedDocument struct {
-	N          int           `json:"n"`
-	K          int           `json:"k"`
-	Rho        number.Number `json:"rho"`
-	Domain     string        `json:"domain"`
-	Monotonic  bool          `json:"monotonic_scores"`
-	Mechanisms []struct {
-		Name      string        `json:"name"`
-		Parameter number.Number `json:"parameter"`
-		Proof     string        `json:"proof"`
-		Error     number.Number `json:"error"`
-		Ratio     number.Number `json:"ratio"`
-	} `json:"mechanisms"`
-	Undecided string `json:"undecided"`
-}
-
-func ofConcentrated(document []byte, _ Context) (*Page, error) {
-	var d concentratedDocument
-	if err := json.Unmarshal(document, &d); err != nil {
+func ofConcentrated(printed []byte, _ Context) (*Page, error) {
+	var d document.Rho
+	if err := json.Unmarshal(printed, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
 	}
 	if len(d.Mechanisms) == 0 {

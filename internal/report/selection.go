@@ -4,31 +4,19 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"optratio/number"
+	"optratio/internal/document"
 )
 
 // ofEvaluate makes the page of an evaluate job: errors of mechanisms that select from a histogram.
-func ofEvaluate(document []byte, _ Context) (*Page, error) {
-	var d struct {
-		Task       string  `json:"task"`
-		Bins       int64   `json:"bins"`
-		Eps        *string `json:"eps"`
-		ExpEps     *string `json:"exp_eps"`
-		Mechanisms []struct {
-			Name          string         `json:"name"`
-			Error         number.Number  `json:"expected_error"`
-			EquivalentEps *number.Number `json:"equivalent_eps"`
-		} `json:"mechanisms"`
-		Ratio     *number.Number `json:"ratio"`
-		Undecided string         `json:"undecided"`
-	}
-	if err := json.Unmarshal(document, &d); err != nil {
+func ofEvaluate(printed []byte, _ Context) (*Page, error) {
+	var d document.Evaluate
+	if err := json.Unmarshal(printed, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
 	}
-	eps := (&ratioDocument{Eps: d.Eps, ExpEps: d.ExpEps}).epsilon()
-	p := &Page{Title: fmt.Sprintf("The %s of a histogram of %s bins, chosen privately, %s", d.Task, grouped(d.Bins), eps), Tone: "good", Word: "Errors of the mechanisms on this histogram"}
-	if d.Ratio != nil && d.Ratio.IsValid() {
-		p.Word = fmt.Sprintf("The exponential mechanism's expected error is %s times permute-and-flip's", show(*d.Ratio))
+	eps := given(d.Eps, d.ExpEps)
+	p := &Page{Title: fmt.Sprintf("The %s of a histogram of %s bins, chosen privately, %s", d.Task, grouped(int64(d.Bins)), eps), Tone: "good", Word: "Errors of the mechanisms on this histogram"}
+	if d.Ratio.IsValid() {
+		p.Word = fmt.Sprintf("The exponential mechanism's expected error is %s times permute-and-flip's", show(d.Ratio))
 	}
 	if d.Undecided != "" {
 		p.Tone = "open"
@@ -37,12 +25,12 @@ func ofEvaluate(document []byte, _ Context) (*Page, error) {
 	table := &Table{Head: []string{"mechanism", "expected error", "ε at which it reaches permute-and-flip's error"}}
 	var groups []group
 	for _, m := range d.Mechanisms {
-		groups = append(groups, group{heading: m.Name, bars: []bar{{class: "one", value: m.Error.Float64(), number: show(m.Error)}}})
+		groups = append(groups, group{heading: m.Name, bars: []bar{{class: "one", value: m.ExpectedError.Float64(), number: show(m.ExpectedError)}}})
 		same := ""
-		if m.EquivalentEps != nil {
+		if m.EquivalentEps.IsValid() {
 			same = m.EquivalentEps.String()
 		}
-		table.Rows = append(table.Rows, []string{m.Name, m.Error.String(), same})
+		table.Rows = append(table.Rows, []string{m.Name, m.ExpectedError.String(), same})
 	}
 	p.Sections = append(p.Sections, Section{Title: "Expected errors", Table: table, Figure: &Figure{
 		SVG: bars(groups, "Bars of the expected errors in the table below."), Caption: "The score of the best choice less that of the one taken, in the mean. Digits before … are certain.",
@@ -56,18 +44,10 @@ func ofEvaluate(document []byte, _ Context) (*Page, error) {
 
 // Compare makes a page of the pmf documents of one or more mechanisms on the same scores.
 func Compare(scores []string, documents [][]byte) (*Page, error) {
-	type pmf struct {
-		Mechanism string          `json:"mechanism"`
-		Eps       *string         `json:"eps"`
-		ExpEps    *string         `json:"exp_eps"`
-		PMF       []number.Number `json:"pmf"`
-		Error     number.Number   `json:"expected_error"`
-		MSE       number.Number   `json:"mse"`
-	}
-	var all []pmf
-	for _, document := range documents {
-		var d pmf
-		if err := json.Unmarshal(document, &d); err != nil || len(d.PMF) != len(scores) {
+	var all []document.PMF
+	for _, printed := range documents {
+		var d document.PMF
+		if err := json.Unmarshal(printed, &d); err != nil || d.Distribution == nil || len(d.PMF) != len(scores) {
 			return nil, fmt.Errorf("%w: a pmf of %d scores", ErrDocument, len(scores))
 		}
 		all = append(all, d)
@@ -75,18 +55,18 @@ func Compare(scores []string, documents [][]byte) (*Page, error) {
 	if len(all) == 0 {
 		return nil, ErrDocument
 	}
-	eps := (&ratioDocument{Eps: all[0].Eps, ExpEps: all[0].ExpEps}).epsilon()
+	eps := given(all[0].Eps, all[0].ExpEps)
 	p := &Page{Title: "Probabilities on given scores, " + eps, Tone: "good"}
 	classes := []string{"one", "two", "three"}
 	table := &Table{Head: []string{"candidate", "score"}}
 	errors := &Table{Head: []string{"mechanism", "expected error", "mean squared error"}}
 	for i, d := range all {
 		table.Head = append(table.Head, d.Mechanism)
-		errors.Rows = append(errors.Rows, []string{d.Mechanism, d.Error.String(), d.MSE.String()})
+		errors.Rows = append(errors.Rows, []string{d.Mechanism, d.ExpectedError.String(), d.MSE.String()})
 		if i > 0 {
 			p.Word += ", "
 		}
-		p.Word += fmt.Sprintf("%s: expected error %s", d.Mechanism, show(d.Error))
+		p.Word += fmt.Sprintf("%s: expected error %s", d.Mechanism, show(d.ExpectedError))
 	}
 	var groups []group
 	for r, score := range scores {

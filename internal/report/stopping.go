@@ -7,28 +7,19 @@ import (
 	"optratio/number"
 )
 
-func ofStopping(document []byte, _ Context) (*Page, error) {
+func ofStopping(printed []byte, _ Context) (*Page, error) {
 	var d stoppingDocument
-	if err := json.Unmarshal(document, &d); err != nil {
+	if err := json.Unmarshal(printed, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
 	}
-	privacy := "ε not given"
-	switch {
-	case d.Eps != nil:
-		privacy = "ε = " + *d.Eps
-	case d.ExpEps != nil:
-		privacy = "e^ε = " + *d.ExpEps
-	}
-	p := &Page{Title: fmt.Sprintf("Choosing one of n = %d candidates as they arrive, %s, δ = %s, l = %d", d.N, privacy, d.Delta, d.L)}
+	p := &Page{Title: fmt.Sprintf("Choosing one of n = %d candidates as they arrive, %s, δ = %s, l = %d", d.N, given(d.Eps, d.ExpEps), d.Delta, d.L)}
 	p.Tone = "good"
 	what := choose(d.Win == 1, "the best candidate", fmt.Sprintf("one of the best %d", d.Win))
 	rule := fmt.Sprintf("The optimal rule without privacy, followed with probability %s", d.P)
 	switch {
-	case d.Optimum != nil:
-		p.Word = fmt.Sprintf("The best private rule takes %s with probability %s", what, show(*d.Optimum))
-		if d.PMixBest != nil && d.Ratio != nil {
-			p.Sentences = append(p.Sentences, fmt.Sprintf("The best mixture of the secretary rule with a random choice reaches %s; the best private rule is %s times as good.", show(d.PMixBest.Success), show(*d.Ratio)))
-		}
+	case d.BestRule != nil:
+		p.Word = fmt.Sprintf("The best private rule takes %s with probability %s", what, show(d.Optimum))
+		p.Sentences = append(p.Sentences, fmt.Sprintf("The best mixture of the secretary rule with a random choice reaches %s; the best private rule is %s times as good.", show(d.PMixBest.Success), show(d.Ratio)))
 	default:
 		p.Word = fmt.Sprintf("This rule takes %s with probability %s", what, show(d.Success))
 	}
@@ -57,10 +48,13 @@ func (d *stoppingDocument) outcomes() Section {
 	laws := []struct {
 		class, name string
 		law         []number.Number
-	}{{"one", "the optimal rule without privacy", d.Outcome}, {"two", "the best private rule", d.OptimalOutcome}}
+	}{{"one", "the optimal rule without privacy", d.Outcome}, {"two", "the best private rule", nil}}
+	if d.BestRule != nil {
+		laws[1].law = d.OptimalOutcome
+	}
 	var groups []group
 	table := &Table{Head: []string{"rank", laws[0].name}}
-	if d.OptimalOutcome != nil {
+	if laws[1].law != nil {
 		table.Head = append(table.Head, laws[1].name)
 	}
 	for k := range min(len(d.Outcome), shownRanks) {
@@ -75,7 +69,7 @@ func (d *stoppingDocument) outcomes() Section {
 		groups, table.Rows = append(groups, g), append(table.Rows, row)
 	}
 	caption := "Probability of taking the candidate of each rank, rank 1 being the best. First bars: " + laws[0].name + choose(d.P == "1", "", ", mixed with probability "+d.P) + "."
-	if d.OptimalOutcome != nil {
+	if laws[1].law != nil {
 		caption += " Second bars: " + laws[1].name + "."
 	}
 	if len(d.Outcome) > shownRanks {

@@ -16,9 +16,9 @@ const readable = 6
 
 func show(n number.Number) string { return n.Format(readable) }
 
-func ofVerdicts(document []byte, c Context) (*Page, error) {
+func ofVerdicts(printed []byte, c Context) (*Page, error) {
 	var d verdictDocument
-	if err := json.Unmarshal(document, &d); err != nil {
+	if err := json.Unmarshal(printed, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
 	}
 	for _, property := range d.Properties {

@@ -42,7 +42,7 @@ func newSpace(n, k, top int, ordered bool) (*space, error) {
 	if n < 1 || k < 1 || top < 1 || top > n {
 		return nil, fmt.Errorf("%w: n = %d, k = %d, top = %d: want n and k at least 1 and top from 1 to n", ErrSize, n, k, top)
 	}
-	large := fmt.Errorf("%w: -n %d -k %d --top %d give more than %d probabilities; use a smaller -n, -k or --top", ErrLarge, n, k, top, MaxCells)
+	large := fmt.Errorf("%w: n = %d, k = %d, top = %d give more than %d probabilities; use a smaller n, k or top", ErrLarge, n, k, top, MaxCells)
 	if max(n, k) > MaxCells || lattice.Variables(n, k).Cmp(big.NewInt(MaxCells)) > 0 {
 		return nil, large
 	}

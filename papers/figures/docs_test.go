@@ -28,9 +28,9 @@ func TestDocument(t *testing.T) {
 		if part != fmt.Sprint(family) {
 			part = fmt.Sprint(family)
 			head := map[int]string{-1: "The project's own", 0: "McKenna & Sheldon, Permute-and-Flip", 1: "Antonova et al., Private Selection with Heterogeneous Sensitivities", 2: "Grining, Klonowski & Sulkowska, What Do Our Choices Say About Our Preferences?"}[family]
-			fmt.Fprintf(&b, "\n### %s\n\n| name | shows | open in the source |\n|---|---|---|\n", head)
+			fmt.Fprintf(&b, "\n### %s\n\n| name | shows |\n|---|---|\n", head)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, s.Shows, s.Open)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", s.Name, s.Shows)
 	}
 	b.WriteString("\n### Figures that cannot be drawn again\n\n| name | why |\n|---|---|\n")
 	for _, name := range slices.SortedFunc(maps.Keys(Impossible), func(a, b string) int { return order(a) - order(b) }) {

@@ -1,0 +1,163 @@
+// Package document has the JSON documents of the jobs that commands print and reports draw: one type each, whose field tags are the form.
+// It computes nothing.
+package document
+
+import (
+	"math/big"
+
+	"optratio/lp"
+	"optratio/mechanisms"
+	"optratio/mechanisms/stopping"
+	"optratio/number"
+)
+
+// Ratio is the JSON document of a ratio job.
+type Ratio struct {
+	N           int            `json:"n"`
+	K           int            `json:"k"`
+	Eps         *string        `json:"eps"`
+	ExpEps      *string        `json:"exp_eps"`
+	Objective   string         `json:"objective"`
+	Constraints string         `json:"constraints"`
+	Orbits      *big.Int       `json:"orbits"`
+	Variables   *big.Int       `json:"variables"`
+	Proof       string         `json:"proof"`
+	Solver      string         `json:"solver"`
+	Pivots      int            `json:"pivots"`
+	Seconds     float64        `json:"seconds"`
+	Monotonic   bool           `json:"monotonic_scores,omitempty"`
+	Step        string         `json:"step"`
+	Loss        string         `json:"loss"`
+	Prior       string         `json:"prior"`
+	Delta       *number.Number `json:"delta,omitempty"`
+	Optimum     number.Number  `json:"optimum"`
+	Price       *number.Number `json:"price,omitempty"` // of δ, in the unit of the optimum
+	PFOptimal   *bool          `json:"pf_optimal"`
+	Mechanisms  []lp.Rated     `json:"mechanisms"`
+	Subject     *Subject       `json:"subject,omitempty"`
+	Undecided   string         `json:"undecided,omitempty"`
+}
+
+// Schema names the form of the JSON document.
+func (Ratio) Schema() string { return "optratio.ratio/1" }
+
+// Subject says in a JSON document what was rated as subject.
+type Subject struct {
+	Source           string        `json:"source"`
+	Asked            int64         `json:"asked"`   // score vectors, of
+	Vectors          *big.Int      `json:"vectors"` // so many
+	AssumedSymmetric bool          `json:"assumed_symmetric"`
+	Precision        number.Number `json:"precision"`
+}
+
+// Rho is the JSON document of a ratio job with --rho.
+type Rho struct {
+	N          int           `json:"n"`
+	K          int           `json:"k"`
+	Eps        *string       `json:"eps"`
+	ExpEps     *string       `json:"exp_eps"`
+	Rho        number.Number `json:"rho"`
+	Domain     string        `json:"domain"`
+	Objective  string        `json:"objective"`
+	Monotonic  bool          `json:"monotonic_scores,omitempty"`
+	Orbits     *big.Int      `json:"orbits"`
+	Seconds    float64       `json:"seconds"`
+	Mechanisms []AtRho       `json:"mechanisms"`
+	Undecided  string        `json:"undecided,omitempty"`
+}
+
+// Schema names the form of the JSON document.
+func (Rho) Schema() string { return "optratio.rho/1" }
+
+// AtRho is a mechanism at its largest parameter that is R-zCDP, as enclosed; error and ratio are those at the lower end, which is certified.
+type AtRho struct {
+	Name      string        `json:"name"`
+	Parameter number.Number `json:"parameter"`
+	Proof     string        `json:"proof"`
+	Error     number.Number `json:"error"`
+	Ratio     number.Number `json:"ratio"`
+	Attained  any           `json:"attained,omitempty"`
+}
+
+// PMF is the JSON document of a pmf.
+type PMF struct {
+	Mechanism string  `json:"mechanism"`
+	Eps       *string `json:"eps"`
+	ExpEps    *string `json:"exp_eps"`
+	*mechanisms.Distribution
+	Monotonic bool   `json:"monotonic_scores,omitempty"`
+	Undecided string `json:"undecided,omitempty"`
+}
+
+// Schema names the form of the JSON document.
+func (PMF) Schema() string { return "optratio.pmf/1" }
+
+// Evaluate is the JSON document for one ε.
+type Evaluate struct {
+	Task        string        `json:"task"`
+	Bins        int           `json:"bins"`
+	Items       *int64        `json:"items,omitempty"`
+	Classes     int           `json:"different_scores,omitempty"`
+	Eps         *string       `json:"eps"`
+	ExpEps      *string       `json:"exp_eps"`
+	Sensitivity string        `json:"sensitivity"`
+	Monotonic   bool          `json:"monotonic_scores,omitempty"`
+	TargetError *string       `json:"target_error,omitempty"`
+	Mechanisms  []Evaluated   `json:"mechanisms"`
+	Ratio       number.Number `json:"ratio"` // the exponential mechanism's error over permute-and-flip's
+	Undecided   string        `json:"undecided,omitempty"`
+}
+
+// Schema names the form of the JSON document.
+func (Evaluate) Schema() string { return "optratio.evaluate/1" }
+
+// Evaluated is a mechanism's row. Numbers that were not asked for are null, or left out.
+type Evaluated struct {
+	Name          string         `json:"name"`
+	ExpectedError number.Number  `json:"expected_error"`
+	Ratio         number.Number  `json:"ratio"` // over permute-and-flip's error
+	EquivalentEps number.Number  `json:"equivalent_eps"`
+	TargetEps     *number.Number `json:"target_eps,omitempty"`
+	ExpectedFlips *number.Number `json:"expected_flips,omitempty"`
+}
+
+// Stopping is the JSON document of a stopping job.
+type Stopping struct {
+	N          int             `json:"n"`
+	P          string          `json:"p"`
+	L          int             `json:"l"`
+	Eps        *string         `json:"eps"`
+	ExpEps     *string         `json:"exp_eps"`
+	Delta      string          `json:"delta"`
+	Win        int             `json:"win"`
+	Threshold  int             `json:"threshold"`
+	Outcome    []number.Number `json:"outcome"`
+	Success    number.Number   `json:"success"`
+	TightEps   number.Number   `json:"tight_eps"`
+	TightDelta *number.Number  `json:"tight_delta"`
+	*BestRule
+	Play      *stopping.Game `json:"play,omitempty"`
+	Undecided string         `json:"undecided,omitempty"`
+}
+
+// Schema names the form of the JSON document.
+func (Stopping) Schema() string { return "optratio.stopping/1" }
+
+// BestRule is what --lp adds.
+type BestRule struct {
+	Optimum        number.Number     `json:"optimum"`
+	PMixBest       PMix              `json:"pmix_best"`              // of the secretary rule
+	WinMixBest     *PMix             `json:"win_mix_best,omitempty"` // of the best rule without privacy for --win
+	Ratio          number.Number     `json:"ratio"`
+	OptimalOutcome []number.Number   `json:"optimal_outcome"`
+	Solver         string            `json:"solver"`
+	Rounds         int               `json:"rounds"`
+	Pivots         int               `json:"pivots"`
+	Seconds        float64           `json:"seconds"`
+	Rule           []stopping.Moment `json:"rule,omitempty"`
+}
+
+type PMix struct {
+	P       number.Number `json:"p"`
+	Success number.Number `json:"success"`
+}
