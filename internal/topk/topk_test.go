@@ -453,7 +453,7 @@ func TestLargeQuestionsAreNoMistakes(t *testing.T) {
 	for _, s := range [][3]int{{40, 10, 3}, {10, 5, 9}, {1 << 30, 1 << 30, 1 << 20}} {
 		_, err := Solve(context.Background(), Request{N: s[0], K: s[1], Top: s[2], Epsilon: eps, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
 		assert.ErrorIs(t, err, ErrLarge)
-		assert.ErrorContains(t, err, fmt.Sprintf("-n %d -k %d --top %d", s[0], s[1], s[2]))
+		assert.ErrorContains(t, err, fmt.Sprintf("n = %d, k = %d, top = %d", s[0], s[1], s[2]))
 	}
 	s, err := newSpace(2, 300, 1, false) // depths beyond a byte
 	require.NoError(t, err)

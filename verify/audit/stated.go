@@ -297,7 +297,7 @@ func orderHint(symmetric bool) string {
 	if symmetric {
 		return " in any order"
 	}
-	return "; add it, or rate one order of each scores with --assume-symmetric"
+	return "; add it, or rate one order of each scores, assuming that it is symmetric"
 }
 
 // ask asks about one score vector. What is no distribution in any reading is an error.
