@@ -251,7 +251,7 @@ func checkDocument(ctx context.Context, printed []byte, path string, page *repor
 	}
 	step, err := (&questionFlags{step: d.Step, monotonic: d.Monotonic}).parseStep()
 	q := r.Problem
-	objective, known := map[string]string{"uniform": "paper", "box": "box", "none": "none"}[d.Prior] // as certificates call it
+	objective, known := map[string]string{"uniform": "paper", "box": "box", "none": "worst"}[d.Prior] // as certificates call it
 	if !known {
 		objective = "weights"
 	}

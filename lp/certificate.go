@@ -44,7 +44,6 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 		vars = a.Evidence.Program.vars
 	}
 	c := &certificateWriter{Text: variant.NewText(w, vars)}
-	c.Line("optratio-certificate 1")
 	c.Line("n %d", r.N)
 	c.Line("k %d", r.K)
 	c.Epsilon(r.Epsilon)

@@ -33,7 +33,7 @@ func (r *Report) WriteCertificate(w io.Writer, s Setting) error {
 			if p.Name != name || p.Verdict != Violated || v == nil || v.Event != "" || v.NeighborCandidate != nil {
 				continue
 			}
-			return r.writeWitness(text.NewWriter(w), name, v, &s)
+			return r.writeWitness(text.NewWriter(w, "witness"), name, v, &s)
 		}
 	}
 	return fmt.Errorf("%w: no violation of dp, approximate-dp or dominates-em at score vectors", ErrNoCertificate)
@@ -43,8 +43,6 @@ func (r *Report) writeWitness(c *text.Writer, name Property, v *Witness, s *Sett
 	if name == ApproximateDP && s.Stated && v.PMF == nil {
 		return fmt.Errorf("%w: the witness has more candidates than it shows probabilities of", ErrNoCertificate)
 	}
-	c.Line("optratio-certificate 3")
-	c.Line("problem witness")
 	mechanism := r.Mechanism
 	if s.Stated {
 		mechanism = "table"

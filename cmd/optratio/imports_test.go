@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"proptest":                {arithmetic, "lattice", "mechanisms", "verify"},
 	"mechanisms/recommend":    {arithmetic, "internal/patience", "mechanisms"},
 	"internal/sweep":          {"*"},
-	"internal/ratiomap":       {arithmetic, "internal/grid", "lattice", "lp", "lp/chain", "mechanisms"},
+	"internal/ratiomap":       {arithmetic, "internal/grid", "lattice", "lp", "lp/chain", "mechanisms", "verify/certificate/text"},
 	"internal/document":       {arithmetic, "lp", "mechanisms", "mechanisms/stopping"},
 	"internal/report":         {"*"},
 	"internal/serve":          {"internal/report"},

@@ -295,7 +295,7 @@ func TestRestsOfKilledRuns(t *testing.T) {
 	f := Files{Path: filepath.Join(dir, "map.csv"), Certs: filepath.Join(dir, "certs"), Jobs: 1, Resume: true, Valid: accepted}
 	require.NoError(t, os.Mkdir(f.Certs, 0o700))
 	for _, name := range []string{".4-2-paper.cert.new", ".9-9-paper.cert.new"} {
-		require.NoError(t, os.WriteFile(filepath.Join(f.Certs, name), []byte("optratio-interval 1\nn 4"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(f.Certs, name), []byte("optratio-certificate 3\nproblem interval\nn 4"), 0o600))
 	}
 	runTo(t, plan(), f)
 	for _, folder := range []string{dir, f.Certs} {

@@ -1,7 +1,6 @@
 package ratiomap
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -10,48 +9,42 @@ import (
 	"strings"
 
 	"optratio/lattice"
+	certificate "optratio/verify/certificate/text"
 )
 
 // WriteCertificate writes what proves the cover's bound at every ε, in the format of docs/reference/certificate.md. The same cover gives the same bytes.
 func (c *Cover) WriteCertificate(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	lines := 0
-	line := func(format string, args ...any) {
-		fmt.Fprintf(out, format+"\n", args...)
-		lines++
-	}
-	line("optratio-interval 1")
-	line("n %d", c.N)
-	line("k %d", c.K)
-	line("constraints %s", c.Level)
-	line("claim ratio pf 0 1 %s", c.Bound().RatString())
+	out := certificate.NewWriter(w, "interval")
+	out.Line("n %d", c.N)
+	out.Line("k %d", c.K)
+	out.Line("constraints %s", c.Level)
+	out.Line("claim ratio pf 0 1 %s", c.Bound().RatString())
 	order := c.order()
 	for _, i := range c.Intervals {
 		switch i.Proof {
 		case ProofThreshold:
-			line("threshold %s", i.To.RatString())
+			out.Line("threshold %s", i.To.RatString())
 		case ProofClosedForm:
-			line("closed-form %s", i.Bound.RatString())
+			out.Line("closed-form %s", i.Bound.RatString())
 		}
 	}
 	for i, d := range c.nodes {
 		if i == 0 {
-			line("top %d", c.form.top)
-			line("scale %d", 1<<multiplierBits)
+			out.Line("top %d", c.form.top)
+			out.Line("scale %d", 1<<multiplierBits)
 		} else {
-			line("bound %s", c.Intervals[len(c.Intervals)-len(c.nodes)+i].Bound.RatString())
+			out.Line("bound %s", c.Intervals[len(c.Intervals)-len(c.nodes)+i].Bound.RatString())
 		}
-		fmt.Fprintf(out, "node %s", rational(d.z).RatString())
+		var node strings.Builder
 		for _, class := range order {
-			fmt.Fprintf(out, " %d", d.y[class]>>(unitBits-multiplierBits))
+			fmt.Fprintf(&node, " %d", d.y[class]>>(unitBits-multiplierBits))
 		}
-		line("")
-		if err := c.writeCuts(line, d); err != nil {
+		out.Line("node %s%s", rational(d.z).RatString(), node.String())
+		if err := c.writeCuts(out, d); err != nil {
 			return err
 		}
 	}
-	line("end %d", lines)
-	return out.Flush()
+	return out.End()
 }
 
 // order returns the classes in the order that certificates have them: by start, greatest depth, and the counts from the start on.
@@ -74,7 +67,7 @@ func (c *Cover) order() []int {
 var one = big.NewRat(1, 1)
 
 // writeCuts writes the rows of monotonicity of a node with their multipliers.
-func (c *Cover) writeCuts(line func(format string, args ...any), d *dual) error {
+func (c *Cover) writeCuts(out *certificate.Writer, d *dual) error {
 	if len(d.cuts) == 0 {
 		return nil
 	}
@@ -89,7 +82,7 @@ func (c *Cover) writeCuts(line func(format string, args ...any), d *dual) error 
 		return fmt.Sprintf("%d %s", vars.Depth[j], strings.Trim(fmt.Sprint(m), "[]"))
 	}
 	for _, r := range d.cuts {
-		line("cut m %s %s %s", variable(r.above), variable(r.below), big.NewRat(r.mu, 1<<unitBits).RatString())
+		out.Line("cut m %s %s %s", variable(r.above), variable(r.below), big.NewRat(r.mu, 1<<unitBits).RatString())
 	}
 	return nil
 }

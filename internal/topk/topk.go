@@ -65,16 +65,14 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 	if a.solution == nil {
 		return ErrNoCertificate
 	}
-	c := text.NewWriter(w)
-	c.Line("optratio-certificate 3")
-	c.Line("problem topk")
+	c := text.NewWriter(w, "topk")
 	c.Line("n %d", a.request.N)
 	c.Line("k %d", a.request.K)
 	c.Line("top %d", a.request.Top)
 	c.Epsilon(a.request.Epsilon.Exp(), a.request.Epsilon.Eps())
 	c.Line("precision %d", a.solution.Precision())
 	c.Claim(a.solution.Lower, a.solution.Upper)
-	a.program.Write(c, a.solution, big.NewRat(1, 1))
+	a.program.Write(c, a.solution, big.NewRat(1, 1), nil)
 	return c.End()
 }
 

@@ -17,9 +17,7 @@ func (a *Result) WriteCertificate(w io.Writer) error {
 		return ErrNoCertificate
 	}
 	p, g := a.program, a.program.grid
-	c := text.NewWriter(w)
-	c.Line("optratio-certificate 3")
-	c.Line("problem heterogeneous")
+	c := text.NewWriter(w, "heterogeneous")
 	c.Values("sensitivities", g.Sensitivities)
 	c.Values("from", []*big.Rat{g.From})
 	c.Values("step", []*big.Rat{g.Step})
@@ -31,6 +29,6 @@ func (a *Result) WriteCertificate(w io.Writer) error {
 	c.Line("precision %d", a.solution.Precision())
 	unit := p.unit()
 	c.Claim(new(big.Rat).Mul(a.solution.Lower, unit), new(big.Rat).Mul(a.solution.Upper, unit))
-	p.table.Write(c, a.solution, unit)
+	p.table.Write(c, a.solution, unit, nil)
 	return c.End()
 }

@@ -11,9 +11,7 @@ import (
 // same bytes.
 func (s *Solution) WriteCertificate(w io.Writer) error {
 	p := s.problem
-	c := text.NewWriter(w)
-	c.Line("optratio-certificate 3")
-	c.Line("problem stopping")
+	c := text.NewWriter(w, "stopping")
 	c.Line("n %d", p.N())
 	c.Line("distance %d", p.L)
 	c.Values("delta", []*big.Rat{p.Delta})

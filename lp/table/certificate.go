@@ -2,9 +2,11 @@ package table
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math/big"
 	"slices"
+	"strings"
 
 	"optratio/verify/certificate/text"
 )
@@ -18,9 +20,9 @@ func (s *Solution) Precision() int {
 }
 
 // Write writes what proves a solution's bounds: the table, and the weights and multipliers of the dual, as sections of finite problems have them
-// (docs/reference/certificate.md). unit is what losses are multiplied by in the certificate. Programs with Pairs
-// must have cells of one candidate each, those with monotonicity rows are not written.
-func (p *Program) Write(w *text.Writer, s *Solution, unit *big.Rat) {
+// (docs/reference/certificate.md). unit is what losses are multiplied by in the certificate; weights are those of the groups that it is to state, nil where it
+// says in another way what they are.
+func (p *Program) Write(w *text.Writer, s *Solution, unit *big.Rat, weights []*big.Rat) {
 	for g := range p.groups() {
 		var x []*big.Rat
 		for j := p.First[g]; j < p.First[g+1]; j++ {
@@ -29,30 +31,41 @@ func (p *Program) Write(w *text.Writer, s *Solution, unit *big.Rat) {
 		w.Values("input", x)
 	}
 	if p.Worst {
-		for g, weight := range s.Dual.Weight {
-			if weight.Sign() > 0 {
-				w.Line("weight %d %s", g, text.Value(new(big.Rat).SetFrac(weight, s.Dual.Den)))
-			}
+		weights = nil
+		for _, weight := range s.Dual.Weight {
+			weights = append(weights, new(big.Rat).SetFrac(weight, s.Dual.Den))
 		}
 	}
-	// An event with a multiplier is that multiplier on each of its rows: of a pair, the largest sum of those of a row is at most the sum over events.
-	type row struct{ above, below int32 }
-	sum := map[row]*big.Rat{}
+	for g, weight := range weights {
+		if weight.Sign() > 0 {
+			w.Line("weight %d %s", g, text.Value(weight))
+		}
+	}
+	// A row may be there for privacy and for monotonicity, which are one line.
+	type line struct {
+		parts []Part
+		nu    *big.Rat
+	}
+	byParts := map[string]*line{}
 	for i, r := range s.Dual.Rows {
-		nu := p.Nu(s.Dual, i)
-		nu.Mul(nu, unit)
-		for _, q := range r.Parts {
-			at := row{q.Above, q.Below}
-			if sum[at] == nil {
-				sum[at] = new(big.Rat)
-			}
-			sum[at].Add(sum[at], nu)
+		parts := slices.SortedFunc(slices.Values(r.Parts), comparePart)
+		at := byParts[fmt.Sprint(parts)]
+		if at == nil {
+			at = &line{parts, new(big.Rat)}
+			byParts[fmt.Sprint(parts)] = at
+		}
+		at.nu.Add(at.nu, p.Nu(s.Dual, i))
+	}
+	for _, l := range slices.SortedFunc(maps.Values(byParts), func(a, b *line) int { return slices.CompareFunc(a.parts, b.parts, comparePart) }) {
+		if l.nu.Sign() > 0 {
+			w.Line("multiplier %s %s", strings.Trim(fmt.Sprint(l.parts), "[]"), text.Value(l.nu.Mul(l.nu, unit)))
 		}
 	}
-	order := slices.SortedFunc(maps.Keys(sum), func(a, b row) int {
-		return cmp.Or(cmp.Compare(a.above, b.above), cmp.Compare(a.below, b.below))
-	})
-	for _, r := range order {
-		w.Line("multiplier %d %d %s", r.above, r.below, text.Value(sum[r]))
-	}
+}
+
+// String writes a part as certificates do.
+func (q Part) String() string { return fmt.Sprint(q.Above, " ", q.Below, " ", q.Candidates) }
+
+func comparePart(a, b Part) int {
+	return cmp.Or(cmp.Compare(a.Above, b.Above), cmp.Compare(a.Below, b.Below), cmp.Compare(a.Candidates, b.Candidates))
 }

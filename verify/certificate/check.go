@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // Options bound the work of a check. The zero value is fit for use.
@@ -52,27 +51,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// fits returns ErrLimit if enumerating the lattice exceeds the memory or the steps allowed.
-func (o Options) fits(n, k int) error {
-	variables, table := variableCount(n, k), (n+1)*(k+1)
-	need := float64(variables)*bytesPerVariable + float64(table)*16
-	if need > float64(o.MaxMemory) {
-		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g bytes; the limit is %d",
-			ErrLimit, n, k, atLeast(variables), need, o.MaxMemory)
-	}
-	if steps := float64(variables) * stepsPerVariable; steps > float64(o.MaxSteps) {
-		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g steps; the limit is %d", ErrLimit, n, k, atLeast(variables), steps, o.MaxSteps)
-	}
-	return nil
-}
-
-func atLeast(count int) string {
-	if count >= maxCount {
-		return "more than 10^18"
-	}
-	return fmt.Sprint(count)
-}
-
 // Report is the outcome of a check.
 type Report struct {
 	Valid   bool          `json:"valid"`
@@ -85,8 +63,8 @@ type Report struct {
 
 // Problem is what a certificate is about.
 type Problem struct {
-	Kind        string         `json:"kind,omitempty"`  // of version 3: the section
-	About       string         `json:"about,omitempty"` // of version 3: the problem in one line
+	Kind        string         `json:"kind"`            // the section
+	About       string         `json:"about,omitempty"` // the problem in one line, where what follows does not say all
 	N           int            `json:"n"`
 	K           int            `json:"k"`
 	Step        int            `json:"step"` // the L of scores 2Δ/L apart
@@ -108,77 +86,94 @@ type Claim struct {
 	lower, upper *big.Rat
 }
 
+// section is what a file is about and how it is proved; docs/reference/certificate.md has all of them.
+type section interface {
+	// read reads all lines between the one that names the section and the last one. It refuses work out of proportion with ErrLimit.
+	read(r *reader, o Options)
+	// about describes the problem, after as much was read as could be, and reports whether there is anything to say of it.
+	about(p *Problem) bool
+	// stated returns the claims.
+	stated() []Claim
+	// decide sets which claims follow, and says why one does not.
+	decide(o Options) (reason string, err error)
+}
+
+// sections makes one of each kind.
+var sections = map[string]func() section{
+	"program":       func() section { return &certificate{} },
+	"lattice":       func() section { return &orbits{} },
+	"interval":      func() section { return &intervalCertificate{} },
+	"heterogeneous": func() section { return &heterogeneous{} },
+	"topk":          func() section { return &topK{} },
+	"table":         func() section { return &explicit{} },
+	"stopping":      func() section { return &stopping{} },
+	"witness":       func() section { return &witness{} },
+}
+
 // Check reads a certificate and decides whether every claim in it follows from what it holds.
 //
 // A certificate that is not valid is no error: the report says why. The error wraps ErrUnreadable if
-// the input cannot be read or is no certificate of this version at all, and ErrLimit if
-// a claim is not decided with the memory, the steps and the precision that o allows; it is that of the context if that ended.
+// the input cannot be read or is no certificate of this format at all, ErrLimit if
+// a claim is not decided with the memory, the steps and the precision that o allows, and ErrUndecided if it cannot be; it is that of the context if that ended.
 func Check(in io.Reader, o Options) (*Report, error) {
 	o = o.withDefaults()
-	r, version, err := open(in)
+	r, kind, s, err := open(in)
 	if err != nil {
 		return nil, err
 	}
-	switch version {
-	case magicTable:
-		return checkTable(r, o)
-	case magicInterval:
-		return checkInterval(r, o)
-	case magicSection:
-		return checkSection(r, o)
-	}
-	c, err := r.read(o)
 	rep := &Report{}
-	if c != nil {
-		rep.Problem = c.problem()
-		rep.Claims = c.claims
-		for i, q := range rep.Claims {
-			rep.Claims[i].Value = number.Bounds(q.lower, q.upper)
+	if s != nil {
+		s.read(r, o)
+		r.end()
+		problem := &Problem{Kind: kind, Step: 1, Proof: "lp"}
+		if s.about(problem) {
+			rep.Problem = problem
 		}
 	}
+	if err = r.err; err == nil {
+		rep.Reason, err = s.decide(o)
+	}
 	var form malformed
-	switch {
-	case errors.As(err, &form):
-		rep.Reason = string(form)
-		return rep, nil
-	case err != nil:
-		return nil, err
+	if errors.As(err, &form) {
+		rep.Reason, err = string(form), nil
 	}
-	ck, err := newChecker(c, o)
 	if err != nil {
 		return nil, err
 	}
-	rep.Reason, err = ck.decide()
-	if err != nil {
-		return nil, err
+	if s != nil {
+		rep.Claims = s.stated()
 	}
 	if rep.Reason == "" {
-		rep.Valid, rep.Optimum, rep.Proves = true, rep.Claims[0].Value, proves[c.proof]
+		rep.Valid, rep.Proves = true, proves[rep.Problem.Proof]
+		if q := rep.Claims[0]; q.On == "optimum" {
+			rep.Optimum = q.Value
+		}
 	}
 	return rep, nil
+}
+
+// judge decides a claim by what is proved: bounds, of which one that is nil is none. q.lower or q.upper is nil where nothing is claimed there.
+func (q *Claim) judge(lower, upper *big.Rat) string {
+	shown := func(bound *big.Rat) string {
+		if bound == nil {
+			return "nothing"
+		}
+		return exactly(bound).String()
+	}
+	switch {
+	case q.lower != nil && (lower == nil || q.lower.Cmp(lower) > 0):
+		return fmt.Sprintf("claim %s: %v and more is claimed, %v is proved", q.On, exactly(q.lower), shown(lower))
+	case q.upper != nil && (upper == nil || q.upper.Cmp(upper) < 0):
+		return fmt.Sprintf("claim %s: %v and less is claimed, %v is proved", q.On, exactly(q.upper), shown(upper))
+	}
+	q.Follows = true
+	return ""
 }
 
 // proves says what of the optimum is proved by proofs that say what it lies between, not what it is.
 var proves = map[string]string{
 	"dual-closed-form": "bounds, not the optimum itself: a lower bound in closed form, and permute-and-flip's error",
 	"lumped":           "bounds, not the optimum itself: a lower bound from one multiplier for each class of count vectors, and the error of a feasible point, at worst permute-and-flip",
-}
-
-func (c *certificate) problem() *Problem {
-	p := &Problem{N: c.n, K: c.k, Step: 1, Objective: c.objective, Constraints: c.constraints, Proof: c.proof}
-	const prec = 128
-	switch {
-	case c.eps != nil:
-		p.Eps = number.Exact(c.eps)
-		p.ExpEps = number.Enclosed(interval.ExpRat(c.eps, prec))
-		if c.eps.Sign() == 0 {
-			p.ExpEps = number.Int(1)
-		}
-	default:
-		p.ExpEps = number.Exact(c.expEps)
-		p.Eps = number.Enclosed(interval.LogRat(c.expEps, prec))
-	}
-	return p
 }
 
 // checker works out what a certificate proves.

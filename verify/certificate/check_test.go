@@ -85,7 +85,7 @@ func TestReportJSON(t *testing.T) {
 	if invalid["valid"] != false || !ok || optimum != nil || invalid["reason"] == "" || invalid["problem"] == nil {
 		t.Errorf("invalid: %v", invalid)
 	}
-	torn := object("optratio-certificate 1\nn 2\n")
+	torn := object("optratio-certificate 3\nproblem program\nn 2\n")
 	if problem, ok := torn["problem"]; torn["valid"] != false || !ok || problem != nil {
 		t.Errorf("torn: %v", torn)
 	}

@@ -67,7 +67,7 @@ func TestIntervalLimits(t *testing.T) {
 	cancel()
 	_, err = Check(strings.NewReader(string(text)), Options{Context: ctx})
 	assert.ErrorIs(t, err, context.Canceled)
-	head := "optratio-interval 1\nn %d\nk %d\nconstraints paper\nclaim ratio pf 0 1 2\n"
+	head := "optratio-certificate 3\nproblem interval\nn %d\nk %d\nconstraints paper\nclaim ratio pf 0 1 2\n"
 	for _, c := range []struct {
 		n, k int
 		body string
@@ -78,7 +78,7 @@ func TestIntervalLimits(t *testing.T) {
 	for _, c := range []struct {
 		n, k int
 		body string
-	}{{3, 1 << 20, "threshold 1/3\nend 6\n"}, {1 << 30, 1 << 20, "closed-form 2\nend 6\n"}} {
+	}{{3, 1 << 20, "threshold 1/3\nend 7\n"}, {1 << 30, 1 << 20, "closed-form 2\nend 7\n"}} {
 		r, err := Check(strings.NewReader(fmt.Sprintf(head, c.n, c.k)+c.body), Options{})
 		require.NoError(t, err)
 		assert.False(t, r.Valid)
@@ -91,7 +91,7 @@ func TestIntervalLimits(t *testing.T) {
 func TestSagBetweenNodes(t *testing.T) {
 	number := func(x int64) interval.Interval { return interval.FromInt(x, intervalBits) }
 	p := &stretch{
-		ctx: context.Background(), certificate: &intervalCertificate{certificate: certificate{n: 3, k: 2}}, bow: number(40),
+		ctx: context.Background(), certificate: &intervalCertificate{n: 3, k: 2}, bow: number(40),
 		a: &dualPoint{z: big.NewRat(900_000_000, 1_000_000_000), value: number(100)}, b: &dualPoint{z: big.NewRat(900_000_001, 1_000_000_000), value: number(100)},
 	}
 	zero, one := new(big.Rat), big.NewRat(1, 1)
@@ -125,7 +125,7 @@ func TestOnlyWhatIsCertainFollows(t *testing.T) {
 func TestPartsEnd(t *testing.T) {
 	number := func(x int64) interval.Interval { return interval.FromInt(x, intervalBits) }
 	p := &stretch{
-		ctx: context.Background(), certificate: &intervalCertificate{certificate: certificate{n: 3, k: 2}}, bow: number(0),
+		ctx: context.Background(), certificate: &intervalCertificate{n: 3, k: 2}, bow: number(0),
 		a: &dualPoint{z: big.NewRat(1, 2), value: number(99)}, b: &dualPoint{z: big.NewRat(9, 10), value: number(100)},
 	}
 	zero, one := new(big.Rat), big.NewRat(1, 1)

@@ -18,7 +18,7 @@ func byTheorem(n, k int, epsilon, objective, proof string) *draft {
 		epsilon = "exp-epsilon " + epsilon
 	}
 	return &draft{header: []string{
-		"optratio-certificate 1", fmt.Sprint("n ", n), fmt.Sprint("k ", k), epsilon,
+		"optratio-certificate 3", "problem program", fmt.Sprint("n ", n), fmt.Sprint("k ", k), epsilon,
 		"objective " + objective, "constraints paper", "proof " + proof, "precision 0",
 	}}
 }
@@ -162,7 +162,7 @@ func TestLargeLattice(t *testing.T) {
 	if check(t, d.String()).Valid {
 		t.Error("a ratio closer to 1 than ((k-B')/(k+1))^n / B' was proved")
 	}
-	d.header[4] = "objective box"
+	d.header[5] = "objective box"
 	d.claims = nil
 	if rep := check(t, d.claim("optimum", "1", "100").claim("ratio pf", "1", "1.001").String()); !rep.Valid {
 		t.Error(rep.Reason)

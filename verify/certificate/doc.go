@@ -1,13 +1,13 @@
-// Package certificate checks certificates of the optimal-mechanism program: files that
-// hold what it takes to prove an enclosure of the program's optimum, and of the error and
-// the ratio of permute-and-flip and of the exponential mechanism.
+// Package certificate checks certificates: files that hold what it takes to prove bounds on an optimum, of the optimal-mechanism program and of other private choices,
+// or that a mechanism lacks a property.
 //
-// Files of version 3 are about other problems: finite ones in general, those of unequal sensitivities, of several choices, of optimal stopping, and
-// witnesses of violations; see section.
+// There is one format, whose second line names a section: what the file is about and how it is proved. To read the package, begin with check.go, which says what a
+// section is, and read.go, from which all sections take their lines. Then come section program (program.go; bound.go for proof lp, closed.go and recurrence.go for
+// the proofs by theorem, lumped.go and product.go for proof lumped), interval.go with classes.go, finite.go with the finite problems orbits.go (section lattice),
+// heterogeneous.go, topk.go and explicit.go (section table), and stopping.go and witness.go. lattice.go and level.go enumerate count vectors, chains and rows.
 //
 // It shares nothing with the solvers. It builds the program from the parameters in the
-// file with an enumerator of its own, takes from the file only the multipliers and the
-// injections, and works out from these what they prove. A certificate is valid if it has the
+// file with an enumerator of its own, takes from the file only multipliers and points, and works out from these what they prove. A certificate is valid if it has the
 // form that the format prescribes and every claim in it follows. Nothing that the
 // file holds need be true for the verdict to be right: any multipliers give some lower
 // bound, any injections some feasible point, and a claim stands or falls with those.

@@ -79,6 +79,7 @@ var truths = map[string]truth{}
 
 // truthOf reads the header of a text and returns the truth about its problem; ok is false if it is too large.
 func truthOf(text string) (t truth, ok bool) {
+	_, text, _ = strings.Cut(text, "\n")
 	lines := strings.SplitN(text, "\n", 8)
 	head := strings.Join(lines[1:6], "\n")
 	if t, ok := truths[head]; ok {

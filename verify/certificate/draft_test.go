@@ -39,7 +39,7 @@ func (p *problem) draft(epsilon string, sol *solution, format func(*big.Rat) str
 		objective = "box"
 	}
 	d := &draft{header: []string{
-		"optratio-certificate 1", fmt.Sprint("n ", p.n), fmt.Sprint("k ", p.k), epsilon,
+		"optratio-certificate 3", "problem program", fmt.Sprint("n ", p.n), fmt.Sprint("k ", p.k), epsilon,
 		"objective " + objective, "constraints " + p.level, "proof lp", "precision 0",
 	}}
 	for i, m := range p.orbits {

@@ -260,7 +260,7 @@ func TestPaperOptimumFailsAtHigherLevels(t *testing.T) {
 	for _, level := range []string{"dp", "monotone", "full"} {
 		p := newProblem(3, 3, "3/2", "paper", "paper")
 		d := p.draft("exp-epsilon 3/2", p.solve(), (*big.Rat).RatString)
-		d.header[5] = "constraints " + level
+		d.header[6] = "constraints " + level
 		optimum := newProblem(3, 3, "3/2", "paper", level).truth()["optimum"][0]
 		below := new(big.Rat).Sub(optimum, rat("1e-30"))
 		if check(t, d.claim("optimum", "0", below).String()).Valid {
@@ -355,7 +355,7 @@ func TestRejectedLines(t *testing.T) {
 		}
 		changed := *d
 		changed.header = slices.Clone(d.header)
-		changed.header[5] = "constraints " + level
+		changed.header[6] = "constraints " + level
 		if check(t, changed.String()).Valid {
 			t.Errorf("%s with the rows of full", level)
 		}

@@ -10,7 +10,8 @@ import (
 // Two candidates at depths 0 and 1, e^ε = 3/2: permute-and-flip is optimal, by multipliers that
 // are worked out by hand. With z = 2/3, u(1,1) at depth 1 is at least z u(2,0) = z, whence the minimum is 2/3.
 func ExampleCheck() {
-	const file = `optratio-certificate 1
+	const file = `optratio-certificate 3
+problem program
 n 2
 k 1
 exp-epsilon 3/2
@@ -23,7 +24,7 @@ claim error pf 0.2 0.3
 claim ratio pf 1 1
 dual 2 0 2/3
 dual 1 1 0
-end 13
+end 14
 `
 	rep, err := certificate.Check(strings.NewReader(file), certificate.Options{})
 	fmt.Println(rep.Valid, rep.Optimum, err)
@@ -38,7 +39,8 @@ end 13
 
 // The same proof in the VIPR format.
 func ExampleExportVIPR() {
-	const file = `optratio-certificate 1
+	const file = `optratio-certificate 3
+problem program
 n 2
 k 1
 exp-epsilon 3/2
@@ -47,7 +49,7 @@ constraints paper
 proof dual-recurrence
 precision 0
 claim optimum 2/9 2/9
-end 9
+end 10
 `
 	var out strings.Builder
 	err := certificate.ExportVIPR(&out, strings.NewReader(file), certificate.Options{})

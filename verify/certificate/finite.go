@@ -3,6 +3,7 @@ package certificate
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"optratio/number/interval"
@@ -13,44 +14,75 @@ import (
 //
 //	minimise   Σ_i w_i Σ_{j of i} count_j loss_j x_j / Σ_i w_i,    or the largest Σ_{j of i} count_j loss_j x_j of any i
 //	(E)        Σ_{j of i} count_j x_j = 1                           every i
-//	(P)        Σ max(0, z^d x_b - x_a) <= z^d δ                     every ordered pair of inputs at distance d, over its rows (a, b)
+//	(P)        Σ c max(0, z^d x_b - x_a) <= z^d δ                   every ordered pair of inputs at distance d, over its rows (a, b), c times each
 //	           x >= 0, and 0 where forbidden
 //
 // with z = e^{-ε}, which is Pr[M(x') ∈ S] <= e^{dε} Pr[M(x) ∈ S] + δ for every set S; at δ = 0 it is x_a >= z^d x_b for every row.
 //
-// A file holds multipliers ν >= 0 of rows and a table. What it proves is a lower bound by weak duality, whatever the multipliers are: with
+// A file holds a table and multipliers ν >= 0 of events: Σ c' (x_a - z^d x_b) + z^d δ >= 0 over some rows of a pair, c' <= c times each, which follows from (P). What it
+// proves is a lower bound by weak duality, whatever the multipliers are: with
 //
-//	C_j = w_i count_j loss_j - Σ_{rows (j,b)} ν + Σ_{rows (a,j)} z^d ν
+//	C_j = w_i count_j loss_j - Σ_{parts (j,b)} c' ν + Σ_{parts (a,j)} c' z^d ν
 //
-// the minimum times Σ w is at least Σ_i min_{j of i} C_j/count_j - Σ_pairs z^d δ max ν, since Σ_rows ν (z^d x_b - x_a) is at most the largest ν of the
-// pair times Σ max(0, z^d x_b - x_a). The largest loss is at least every weighted mean of them. And an upper bound: the value of the table, if it satisfies every row.
+// the minimum times Σ w is at least Σ_i min_{j of i} C_j/count_j - δ Σ_events z^d ν. The largest loss is at least every weighted mean of them. And an upper bound: the
+// value of the table, if it satisfies (P).
 //
 // A larger z allows fewer tables, at each d and δ, so that the first bound at the lower end of an enclosure of z, and a table that
 // is feasible at its upper end, hold for what lies between.
 type finite struct {
-	e         certificate // ε, the precision and the claim
+	setting
 	first     []int
 	count     []*big.Rat // nil: all are 1
 	loss      []*big.Rat
 	forbidden []bool // nil: none are
 	weight    []*big.Rat
+	weighted  bool // by lines of the file
 	worst     bool
-	delta     *big.Rat
+	delta     *big.Rat   // nil for 0
 	distances []*big.Rat // those that pairs have; nil for 1 alone
-	// pairs visits every ordered pair of neighbors with its rows. The same row may be in several pairs only where δ = 0.
+	// pairs visits every ordered pair of neighbors with its rows.
 	pairs func(visit func(p pair) error) error
 
-	nu map[privacyRow]*big.Rat
-	x  []*big.Rat
+	events map[privacyRow][]*event // by their first part
+	open   int                     // events that no pair has been found for
+	x      []*big.Rat
 }
 
 // privacyRow is a row (P): the cells a and b.
 type privacyRow struct{ a, b int }
 
+// part is a row so many times.
+type part struct {
+	privacyRow
+	count int
+}
+
+// event has parts in order, each of another row, and a multiplier.
+type event struct {
+	parts []part
+	nu    *big.Rat
+}
+
 // pair is two neighbors. Its rows are valid until the visit ends.
 type pair struct {
-	rows     []privacyRow
+	rows     []part
 	distance int // which of the distances
+}
+
+// has reports whether an event is one of the pair.
+func (p pair) has(e *event) bool {
+	for _, want := range e.parts {
+		there := 0
+		for _, row := range p.rows {
+			if row.privacyRow == want.privacyRow {
+				there += row.count
+			}
+		}
+		if there < want.count {
+			return false
+		}
+	}
+	return true
 }
 
 func (f *finite) inputs() int { return len(f.first) - 1 }
@@ -64,123 +96,93 @@ func (f *finite) mass(j int, x *big.Rat) *big.Rat {
 	return new(big.Rat).Mul(x, f.count[j])
 }
 
-// parameters reads ε, the precision and the claim, after the lines that the kind of problem has of its own. The reader is at the line of ε.
-func (r *reader) parameters(c *certificate) error {
-	err := r.epsilonOf(c)
-	if err != nil {
-		return err
-	}
-	if c.precision, err = r.whole("precision", 0, 1<<14); err != nil {
-		return err
-	}
-	q, err := r.claim("optimum")
-	if err != nil {
-		return err
-	}
-	c.claims = []Claim{q}
-	return r.advance()
+// parameters reads ε, the precision and the claim, after the lines that the kind of problem has of its own.
+func (s *setting) parameters(r *reader) {
+	s.epsilon(r)
+	s.precision = r.whole("precision", 0, 1<<14)
+	s.claim(r, "optimum")
 }
 
-// body reads the table, the weights of the dual and the multipliers. grow appends the cells of the next input: the problem becomes no larger than the
+// body reads the table, weights and multipliers. grow appends the cells of the next input: the problem becomes no larger than the
 // file says it is.
-func (f *finite) body(r *reader, inputs int, grow func(i int)) error {
+func (f *finite) body(r *reader, inputs int, grow func(i int)) {
 	r.long = maxSectionLine
 	f.first = []int{0}
 	one := big.NewRat(1, 1)
-	for i := range inputs {
+	for i := 0; i < inputs && r.err == nil; i++ {
 		from := f.cells()
 		grow(i)
 		f.first = append(f.first, len(f.loss))
-		x, err := r.numbers("input", f.cells()-from)
-		if err != nil {
-			return err
-		}
 		sum := new(big.Rat)
-		for k, p := range x {
+		for k, p := range r.numbers("input", f.cells()-from) {
 			if p.Sign() < 0 {
-				return malformed(fmt.Sprintf("input %d: the probability of cell %d is negative", i, k))
+				r.failf("input %d: the probability of cell %d is negative", i, k)
 			}
 			if f.forbidden != nil && f.forbidden[from+k] && p.Sign() != 0 {
-				return malformed(fmt.Sprintf("input %d: cell %d is forbidden", i, k))
+				r.failf("input %d: cell %d is forbidden", i, k)
 			}
 			sum.Add(sum, f.mass(from+k, p))
+			f.x = append(f.x, p)
 		}
 		if sum.Cmp(one) != 0 {
-			return malformed(fmt.Sprintf("input %d: the probabilities sum to %s, not to 1", i, quote(sum.RatString())))
-		}
-		f.x = append(f.x, x...)
-	}
-	if f.worst {
-		if err := f.weights(r); err != nil {
-			return err
+			r.failf("input %d: the probabilities sum to %s, not to 1", i, quote(sum.RatString()))
 		}
 	}
-	f.nu = map[privacyRow]*big.Rat{}
-	last := privacyRow{-1, -1}
+	if f.worst || f.weighted {
+		f.weights(r)
+	}
+	f.events = map[privacyRow][]*event{}
+	var last []int
 	for r.is("multiplier") {
-		s, err := r.fields("multiplier", 3)
-		if err != nil {
-			return err
+		fields := r.fields("multiplier", 0)
+		var e event
+		var key []int
+		if len(fields)%3 != 1 || len(fields) < 4 {
+			r.failf("multiplier: %d fields where parts of 3 numbers each and a value were expected", len(fields))
 		}
-		var at privacyRow
-		for i, to := range []*int{&at.a, &at.b} {
-			if *to, err = parseInteger(s[i], f.cells()-1); err != nil {
-				return r.badf("multiplier: %v", err)
+		for ; r.err == nil && len(fields) > 1; fields = fields[3:] {
+			a, b := r.integer("multiplier", fields[0], 0, f.cells()-1), r.integer("multiplier", fields[1], 0, f.cells()-1)
+			count := r.integer("multiplier", fields[2], 1, maxCandidates)
+			if n := len(key); n > 0 && slices.Compare([]int{a, b}, key[n-3:n-1]) <= 0 {
+				r.failf("multiplier: a part is not after the one before it")
 			}
+			e.parts, key = append(e.parts, part{privacyRow{a, b}, count}), append(key, a, b, count)
 		}
-		if at.a < last.a || at.a == last.a && at.b <= last.b {
-			return r.badf("multiplier: not after the row of the line before")
+		if slices.Compare(key, last) <= 0 {
+			r.failf("multiplier: not after the event of the line before")
 		}
-		last = at
-		if f.nu[at], err = r.positive("multiplier", s[2]); err != nil {
-			return err
-		}
-		if err := r.advance(); err != nil {
-			return err
+		if last, e.nu = key, r.positive("multiplier", fields[0]); r.err == nil {
+			f.events[e.parts[0].privacyRow] = append(f.events[e.parts[0].privacyRow], &e)
+			f.open++
 		}
 	}
-	return nil
 }
 
-// maxSectionLine is how long a line may be: that of an input has all its probabilities.
-const maxSectionLine = 1 << 28
-
-// weights reads the weights of the dual where the largest loss is minimised.
-func (f *finite) weights(r *reader) error {
+// weights reads weights of inputs: where the largest loss is minimised those of the dual.
+func (f *finite) weights(r *reader) {
 	f.weight = make([]*big.Rat, f.inputs())
 	for i := range f.weight {
 		f.weight[i] = new(big.Rat)
 	}
-	last := -1
-	for r.is("weight") {
-		s, err := r.fields("weight", 2)
-		if err != nil {
-			return err
+	for last := -1; r.is("weight"); {
+		s := r.fields("weight", 2)
+		i := r.integer("weight", s[0], 0, f.inputs()-1)
+		if i <= last {
+			r.failf("weight: not an input after that of the line before")
 		}
-		i, err := parseInteger(s[0], f.inputs()-1)
-		if err != nil || i <= last {
-			return r.badf("weight: not an input after that of the line before")
-		}
-		last = i
-		if f.weight[i], err = r.positive("weight", s[1]); err != nil {
-			return err
-		}
-		if err := r.advance(); err != nil {
-			return err
-		}
+		last, f.weight[i] = i, r.positive("weight", s[1])
 	}
-	return nil
 }
 
 // powers returns an enclosure of z^d for each distance d, somewhat closer than the writer had it.
 func (f *finite) powers(o Options) (low, high []*big.Rat, err error) {
-	prec := min(uint(f.e.precision)+64, max(o.MaxPrecision, 128))
+	prec := min(uint(f.precision)+64, max(o.MaxPrecision, 128))
 	distances := f.distances
 	if distances == nil {
 		distances = []*big.Rat{big.NewRat(1, 1)}
 	}
 	for _, d := range distances {
-		l, h, err := f.e.power(d, prec)
+		l, h, err := f.power(d, prec)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -190,7 +192,7 @@ func (f *finite) powers(o Options) (low, high []*big.Rat, err error) {
 }
 
 // power returns rationals that z^d lies between, the same one twice where it is known to be rational.
-func (c *certificate) power(d *big.Rat, prec uint) (low, high *big.Rat, err error) {
+func (c *setting) power(d *big.Rat, prec uint) (low, high *big.Rat, err error) {
 	const most = 1 << 13 // what dε may be, and bits of a power that is kept exactly
 	switch {
 	case d.Sign() == 0 || c.eps != nil && c.eps.Sign() == 0:
@@ -224,57 +226,67 @@ func (c *certificate) power(d *big.Rat, prec uint) (low, high *big.Rat, err erro
 
 func ratFloat(x *big.Rat) float64 { f, _ := x.Float64(); return f }
 
-// proves returns both bounds.
-func (f *finite) proves(o Options) (lower, upper *big.Rat, reason string, err error) {
+// decide works out both bounds.
+func (f *finite) decide(o Options) (string, error) {
 	low, high, err := f.powers(o)
 	if err != nil {
-		return nil, nil, "", err
+		return "", err
 	}
 	t, err := f.wholeNumbers(high, o.MaxMemory)
 	if err != nil {
-		return nil, nil, "", err
+		return "", err
 	}
 	coefficient := f.costs()
 	found, steps := "", 0
-	price := new(big.Rat) // Σ_pairs z^d max ν
-	var term big.Rat
+	price := new(big.Rat) // Σ_events z^d ν
 	err = f.pairs(func(p pair) error {
-		if steps++; steps%1024 == 0 && o.Context.Err() != nil {
-			return o.Context.Err()
+		for _, row := range p.rows {
+			at := f.events[row.privacyRow]
+			if steps += 1 + len(at); len(at) == 0 {
+				continue
+			}
+			f.events[row.privacyRow] = slices.DeleteFunc(at, func(e *event) bool {
+				if !p.has(e) {
+					return false
+				}
+				nu := new(big.Rat).Mul(e.nu, low[p.distance])
+				price.Add(price, nu)
+				for _, q := range e.parts {
+					times := big.NewRat(int64(q.count), 1)
+					coefficient[q.a].Sub(coefficient[q.a], new(big.Rat).Mul(e.nu, times))
+					coefficient[q.b].Add(coefficient[q.b], times.Mul(times, nu))
+				}
+				f.open--
+				return true
+			})
 		}
 		if found == "" {
 			found = t.violated(p)
 		}
-		var most *big.Rat
-		for _, row := range p.rows {
-			nu := f.nu[row]
-			if nu == nil {
-				continue
-			}
-			delete(f.nu, row) // a row may be in several pairs; it counts once
-			coefficient[row.a].Sub(coefficient[row.a], nu)
-			coefficient[row.b].Add(coefficient[row.b], term.Mul(nu, low[p.distance]))
-			if most == nil || nu.Cmp(most) > 0 {
-				most = nu
-			}
-		}
-		if most != nil {
-			price.Add(price, term.Mul(most, low[p.distance]))
-		}
-		return nil
+		return o.poll(&steps)
 	})
 	switch {
 	case err != nil:
-		return nil, nil, "", err
+		return "", err
 	case found != "":
-		return nil, nil, found, nil
-	case len(f.nu) > 0:
-		return nil, nil, "a multiplier is of no row of the problem", nil
+		return found, nil
+	case f.open > 0:
+		return "a multiplier is of no rows of neighbors", nil
 	}
-	if lower, reason = f.bound(coefficient, price); reason != "" {
-		return nil, nil, reason, nil
+	lower, reason := f.bound(coefficient, price)
+	if reason != "" {
+		return reason, nil
 	}
-	return lower, f.value(), "", nil
+	return f.claims[0].judge(lower, f.value()), nil
+}
+
+// poll looks at the context now and then.
+func (o Options) poll(steps *int) error {
+	if *steps < 1024 {
+		return nil
+	}
+	*steps = 0
+	return o.Context.Err()
 }
 
 // costs returns w count loss of every cell.
@@ -314,7 +326,11 @@ func (f *finite) bound(coefficient []*big.Rat, price *big.Rat) (*big.Rat, string
 	if f.delta != nil {
 		sum.Sub(sum, new(big.Rat).Mul(price, f.delta))
 	}
-	return sum.Quo(sum, total), ""
+	// No mean of losses is below the least of them.
+	if least := slices.MinFunc(f.loss, (*big.Rat).Cmp); sum.Quo(sum, total).Cmp(least) < 0 {
+		return least, ""
+	}
+	return sum, ""
 }
 
 // value returns the table's objective.
@@ -388,27 +404,13 @@ func (t *wholeTable) violated(p pair) string {
 		if sum == nil {
 			sum = new(big.Int)
 		}
-		sum.Add(sum, right[row.b]).Sub(sum, left[row.a])
+		over := new(big.Int).Sub(right[row.b], left[row.a])
+		sum.Add(sum, over.Mul(over, big.NewInt(int64(row.count))))
 	}
 	if sum != nil && new(big.Rat).SetInt(sum).Cmp(room) > 0 {
 		return fmt.Sprintf("the table violates (ε,δ)-privacy between the inputs of cells %d and %d", p.rows[0].a, p.rows[0].b)
 	}
 	return ""
-}
-
-func (f *finite) stated() *Claim {
-	if len(f.e.claims) == 0 {
-		return nil
-	}
-	return &f.e.claims[0]
-}
-
-// describe fills in what a problem says of ε.
-func (c *certificate) describe(p *Problem) {
-	if c.eps != nil || c.expEps != nil {
-		known := c.problem()
-		p.Eps, p.ExpEps = known.Eps, known.ExpEps
-	}
 }
 
 // list writes rationals for people.
@@ -418,4 +420,12 @@ func list(xs []*big.Rat) string {
 		out = append(out, x.RatString())
 	}
 	return strings.Join(out, ", ")
+}
+
+// sized returns ErrLimit where a check takes more steps than allowed, by its own estimate.
+func (o Options) sized(steps float64) error {
+	if steps > float64(o.MaxSteps) {
+		return fmt.Errorf("%w: the check takes about %.3g steps; the limit is %.3g", ErrLimit, steps, float64(o.MaxSteps))
+	}
+	return nil
 }

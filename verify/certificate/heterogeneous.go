@@ -24,60 +24,32 @@ type heterogeneous struct {
 // maxGridCandidates bounds the candidates of a grid.
 const maxGridCandidates = 64
 
-func (h *heterogeneous) read(r *reader, o Options) error {
-	zero := new(big.Rat)
-	if err := r.advance(); err != nil {
-		return err
-	}
-	var err error
-	if h.sensitivities, err = r.numbers("sensitivities", 0); err != nil {
-		return err
-	}
+func (h *heterogeneous) read(r *reader, o Options) {
+	h.sensitivities = r.numbers("sensitivities", 0)
 	if len(h.sensitivities) > maxGridCandidates || slices.ContainsFunc(h.sensitivities, func(d *big.Rat) bool { return d.Sign() < 0 }) {
-		return malformed(fmt.Sprintf("sensitivities: not 1 to %d numbers that are not negative", maxGridCandidates))
+		r.failf("sensitivities: not 1 to %d numbers that are not negative", maxGridCandidates)
 	}
-	if x, err := r.numbers("from", 1); err == nil {
-		h.from = x[0]
-	} else {
-		return err
+	h.from = r.value("from", r.take("from"))
+	if h.step = r.number("step", 0); h.step.Sign() == 0 {
+		r.failf("step is 0")
 	}
-	if h.step, err = r.number("step", zero); err != nil {
-		return err
-	}
-	if h.step.Sign() == 0 {
-		return malformed("step is 0")
-	}
-	if h.steps, err = r.whole("steps", 1, maxDepth); err != nil {
-		return err
-	}
-	mechanisms, err := r.word("mechanisms", "all", "shift-invariant")
-	if err != nil {
-		return err
-	}
-	loss, err := r.word("loss", "error", "mse")
-	if err != nil {
-		return err
-	}
-	prior, err := r.word("prior", "uniform", "worst")
-	if err != nil {
-		return err
-	}
-	h.shifts, h.squared, h.worst = mechanisms == "shift-invariant", loss == "mse", prior == "worst"
-	if err := r.parameters(&h.e); err != nil {
-		return err
-	}
+	h.steps = r.whole("steps", 1, maxDepth)
+	h.shifts = r.word("mechanisms", "all", "shift-invariant") == "shift-invariant"
+	h.squared = r.word("loss", "error", "mse") == "mse"
+	h.worst = r.word("prior", "uniform", "worst") == "worst"
+	h.parameters(r)
 	n := len(h.sensitivities)
 	all := math.Pow(float64(h.steps+1), float64(n))
 	inputs := all
 	if h.shifts {
 		inputs -= math.Pow(float64(h.steps), float64(n))
 	}
-	if err := o.sized(64*all*float64(n) + inputs*inputs*float64(n)); err != nil {
-		return err
+	if r.stop(o.sized(64*all*float64(n) + inputs*inputs*float64(n))); r.err != nil {
+		return
 	}
 	h.enumerate()
 	h.pairs = h.neighbors
-	return h.body(r, len(h.vectors), h.cellsOf)
+	h.body(r, len(h.vectors), h.cellsOf)
 }
 
 // enumerate lists the vectors with their weights.
@@ -145,7 +117,7 @@ func (h *heterogeneous) neighbors(visit func(pair) error) error {
 		}
 	}
 	zero := place(new(big.Rat))
-	rows := make([]privacyRow, n)
+	rows := make([]part, n)
 	for i, p := range h.vectors {
 		for j, q := range h.vectors {
 			if i == j {
@@ -163,7 +135,7 @@ func (h *heterogeneous) neighbors(visit func(pair) error) error {
 				continue
 			}
 			for r := range rows {
-				rows[r] = privacyRow{h.first[i] + r, h.first[j] + r}
+				rows[r] = part{privacyRow{h.first[i] + r, h.first[j] + r}, 1}
 			}
 			if err := visit(pair{rows: rows}); err != nil {
 				return err
@@ -173,15 +145,15 @@ func (h *heterogeneous) neighbors(visit func(pair) error) error {
 	return nil
 }
 
-func (h *heterogeneous) about(p *Problem) {
+func (h *heterogeneous) about(p *Problem) bool {
 	p.N, p.K = len(h.sensitivities), h.steps
 	p.Objective, p.Constraints = "mean", "dp"
 	if h.worst {
 		p.Objective = "worst"
 	}
-	h.e.describe(p)
-	if h.step == nil {
-		return
+	h.describe(p)
+	if len(h.claims) == 0 {
+		return false
 	}
 	what, which := "error", "all mechanisms"
 	if h.squared {
@@ -191,4 +163,5 @@ func (h *heterogeneous) about(p *Problem) {
 		which = "shift-invariant mechanisms"
 	}
 	p.About = fmt.Sprintf("sensitivities %s, scores from %s in %d steps of %s, %s", list(h.sensitivities), h.from.RatString(), h.steps, h.step.RatString(), which+", "+what)
+	return true
 }

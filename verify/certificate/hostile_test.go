@@ -38,7 +38,7 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func header(n, k, epsilon, objective, constraints, proof string) string {
-	return fmt.Sprintf("optratio-certificate 1\nn %s\nk %s\n%s\nobjective %s\nconstraints %s\nproof %s\nprecision 128\n",
+	return fmt.Sprintf("optratio-certificate 3\nproblem program\nn %s\nk %s\n%s\nobjective %s\nconstraints %s\nproof %s\nprecision 128\n",
 		n, k, epsilon, objective, constraints, proof)
 }
 
@@ -53,8 +53,8 @@ func TestHostile(t *testing.T) {
 		"binary":            bytes.NewReader(bytes.Repeat([]byte{0xff, 0}, 1000)),
 		"no newline":        &endless{text: "a", left: 1 << 26},
 		"newlines":          &endless{text: "\n", left: 1 << 26},
-		"endless line":      io.MultiReader(strings.NewReader("optratio-certificate 1\n"), &endless{text: "n", left: 1 << 28}),
-		"next version":      strings.NewReader("optratio-certificate 2\n"),
+		"endless line":      io.MultiReader(strings.NewReader("optratio-certificate 3\nproblem program\n"), &endless{text: "n", left: 1 << 28}),
+		"next version":      strings.NewReader("optratio-certificate 4\n"),
 		"huge n":            strings.NewReader(header("1000000000000000000000", "1", "epsilon 1", "paper", "paper", "lp")),
 		"large n":           strings.NewReader(header("1000000000", "1000000", "epsilon 1", "paper", "paper", "lp") + claim),
 		"large k":           strings.NewReader(header("1", "1000000", "epsilon 1", "paper", "paper", "lp") + claim + "dual 1"),
@@ -72,16 +72,16 @@ func TestHostile(t *testing.T) {
 		"decimal epsilon":   strings.NewReader(header("2", "1", "epsilon 0.5", "paper", "paper", "lp")),
 		"long epsilon":      strings.NewReader(header("2", "1", "epsilon "+digits[:1<<17], "paper", "paper", "lp")),
 		"two epsilons":      strings.NewReader(header("2", "1", "epsilon 1\nexp-epsilon 2", "paper", "paper", "lp")),
-		"huge epsilon":      strings.NewReader(header("100000", "100", "epsilon "+digits[:1000], "paper", "paper", "dual-closed-form") + "claim optimum 0 0\nend 9\n"),
+		"huge epsilon":      strings.NewReader(header("100000", "100", "epsilon "+digits[:1000], "paper", "paper", "dual-closed-form") + "claim optimum 0 0\nend 10\n"),
 		"tiny epsilon": strings.NewReader(header("100000", "100", "epsilon 1/"+digits[:1000], "paper", "paper", "dual-closed-form") +
-			"claim optimum 0 1\nend 9\n"),
+			"claim optimum 0 1\nend 10\n"),
 		"large e^epsilon": strings.NewReader(header("100000", "100", "exp-epsilon "+digits[:1000], "paper", "paper", "dual-closed-form") +
-			"claim optimum 0 0\nend 9\n"),
+			"claim optimum 0 0\nend 10\n"),
 		"close to 1": strings.NewReader(header("3", "20000", "exp-epsilon "+digits[:1000]+"8/"+digits[:1000]+"7", "box", "paper", "dual-recurrence") +
-			"claim optimum 0 0\nend 9\n"),
-		"large box":         strings.NewReader(header("1000000000", "1000000", "epsilon 1", "box", "paper", "dual-closed-form") + claim + "end 9\n"),
-		"large closed form": strings.NewReader(header("1000000000", "1000", "exp-epsilon 3/2", "paper", "paper", "dual-closed-form") + "claim optimum 1 1\nend 9\n"),
-		"em too large":      strings.NewReader(header("100000", "100", "epsilon 1", "paper", "paper", "dual-recurrence") + claim + "claim error em 0 1\nend 10\n"),
+			"claim optimum 0 0\nend 10\n"),
+		"large box":         strings.NewReader(header("1000000000", "1000000", "epsilon 1", "box", "paper", "dual-closed-form") + claim + "end 10\n"),
+		"large closed form": strings.NewReader(header("1000000000", "1000", "exp-epsilon 3/2", "paper", "paper", "dual-closed-form") + "claim optimum 1 1\nend 10\n"),
+		"em too large":      strings.NewReader(header("100000", "100", "epsilon 1", "paper", "paper", "dual-recurrence") + claim + "claim error em 0 1\nend 11\n"),
 		"decimal exponent":  strings.NewReader(small + "claim optimum 0 1e999999999\n"),
 		"small exponent":    strings.NewReader(small + "claim optimum 1e-999999999 1\n"),
 		"hex exponent":      strings.NewReader(small + claim + "dual 2 0 0x1p+999999999\n"),
@@ -96,7 +96,7 @@ func TestHostile(t *testing.T) {
 		"underscore":        strings.NewReader(small + claim + "dual 2 0 1_0\n"),
 		"upper case hex":    strings.NewReader(small + claim + "dual 2 0 0X1P+00\n"),
 		"order":             strings.NewReader(small + "claim optimum 1 0\n"),
-		"huge precision":    strings.NewReader(strings.Replace(header("2", "1", "epsilon 1", "paper", "paper", "dual-recurrence"), "128", "999999999", 1) + "claim optimum 0 1e-9\nend 9\n"),
+		"huge precision":    strings.NewReader(strings.Replace(header("2", "1", "epsilon 1", "paper", "paper", "dual-recurrence"), "128", "999999999", 1) + "claim optimum 0 1e-9\nend 10\n"),
 	}
 	for name, in := range cases {
 		var before, after runtime.MemStats
@@ -139,7 +139,7 @@ func TestCommonDenominatorIsBounded(t *testing.T) {
 		m[i]++
 		fmt.Fprintf(&b, "dual %s 1/%v\n", counts(m), q.Add(q, big.NewInt(1)))
 	}
-	fmt.Fprintf(&b, "end %d\n", 9+k+1)
+	fmt.Fprintf(&b, "end %d\n", 10+k+1)
 	_, err := certificate.Check(strings.NewReader(b.String()), certificate.Options{MaxMemory: 4 << 20})
 	if !errors.Is(err, certificate.ErrLimit) {
 		t.Errorf("error %v, want ErrLimit", err)
@@ -195,7 +195,7 @@ func TestCommonFactorsAreShared(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "dual %s 1/%v\n", m, den)
 		}
-		b.WriteString("end 15\n")
+		b.WriteString("end 16\n")
 		rep, err := certificate.Check(strings.NewReader(b.String()), certificate.Options{MaxMemory: 200 << 10})
 		if !errors.Is(err, want) || err == nil && !rep.Valid {
 			t.Errorf("shared %t: %+v, %v", shared, rep, err)
@@ -208,16 +208,16 @@ func TestLengthsOfLines(t *testing.T) {
 	for _, c := range []struct {
 		length int
 		reason string
-	}{{1 << 16, ""}, {1<<16 + 1, "line 10: dual: number too long"}} {
-		text := header("1", "0", "exp-epsilon 3/2", "paper", "paper", "lp") + "claim optimum 0 0\ndual 1 -" + strings.Repeat("7", c.length-1) + "\nend 10\n"
+	}{{1 << 16, ""}, {1<<16 + 1, "line 11: dual: number too long"}} {
+		text := header("1", "0", "exp-epsilon 3/2", "paper", "paper", "lp") + "claim optimum 0 0\ndual 1 -" + strings.Repeat("7", c.length-1) + "\nend 11\n"
 		rep, err := certificate.Check(strings.NewReader(text), certificate.Options{})
 		if err != nil || !strings.HasPrefix(rep.Reason, c.reason) || strings.HasPrefix(rep.Reason, "line") != (c.reason != "") {
 			t.Errorf("%d bytes: %+v, %v", c.length, rep, err)
 		}
 	}
 	const most = 2<<18 + 64
-	for length, reason := range map[int]string{most: "line 2: n: ", most + 1: "line 2: longer than 524352 bytes"} {
-		rep, err := certificate.Check(strings.NewReader("optratio-certificate 1\nn "+strings.Repeat("x", length-2)+"\n"), certificate.Options{})
+	for length, reason := range map[int]string{most: "line 3: n: ", most + 1: "line 3: longer than 524352 bytes"} {
+		rep, err := certificate.Check(strings.NewReader("optratio-certificate 3\nproblem program\nn "+strings.Repeat("x", length-2)+"\n"), certificate.Options{})
 		if err != nil || !strings.HasPrefix(rep.Reason, reason) {
 			t.Errorf("%d bytes: %+v, %v", length, rep, err)
 		}
@@ -264,8 +264,8 @@ func FuzzCheck(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(interval))
-	f.Add("optratio-interval 1\nn 3\nk 2\nconstraints full\nclaim ratio pf 0 1 2\nthreshold 1/2\nclosed-form 2\nend 7\n")
-	f.Add("optratio-interval 1\nn 3\nk 1\nconstraints full\nclaim ratio pf 1/2 1 3/2\ntop 2\nscale 2\nnode 1/2 1 1 0 0\ncut m 0 2 1 1 2 1 1\nbound 3/2\nnode 1 1 1 0 0\nend 12\n")
+	f.Add("optratio-certificate 3\nproblem interval\nn 3\nk 2\nconstraints full\nclaim ratio pf 0 1 2\nthreshold 1/2\nclosed-form 2\nend 8\n")
+	f.Add("optratio-certificate 3\nproblem interval\nn 3\nk 1\nconstraints full\nclaim ratio pf 1/2 1 3/2\ntop 2\nscale 2\nnode 1/2 1 1 0 0\ncut m 0 2 1 1 2 1 1\nbound 3/2\nnode 1 1 1 0 0\nend 13\n")
 	for _, d := range classDrafts() {
 		f.Add(d.String())
 	}
@@ -380,7 +380,7 @@ func TestStoppedAtAnyPoint(t *testing.T) {
 // cost, and so is a small file that asks for long fractions or for an enumeration; none of them is called invalid.
 func TestUndecidedIsNotInvalid(t *testing.T) {
 	text := func(n, k int, eps, objective, proof string, claims ...string) string {
-		lines := []string{"optratio-certificate 1", fmt.Sprint("n ", n), fmt.Sprint("k ", k), eps, "objective " + objective, "constraints paper", "proof " + proof, "precision 192"}
+		lines := []string{"optratio-certificate 3", "problem program", fmt.Sprint("n ", n), fmt.Sprint("k ", k), eps, "objective " + objective, "constraints paper", "proof " + proof, "precision 192"}
 		lines = append(lines, claims...)
 		return strings.Join(lines, "\n") + fmt.Sprintf("\nend %d\n", len(lines))
 	}
@@ -395,6 +395,26 @@ func TestUndecidedIsNotInvalid(t *testing.T) {
 		rep, err := certificate.Check(strings.NewReader(c.text), certificate.Options{})
 		if !errors.Is(err, certificate.ErrLimit) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, report %+v", name, err, rep)
+		}
+	}
+}
+
+// TestOlderFormats: files of formats that are no longer read are refused with a line that says how to write them again.
+func TestOlderFormats(t *testing.T) {
+	for _, first := range []string{"optratio-certificate 1", "optratio-certificate 2", "optratio-interval 1"} {
+		for _, read := range []func(text string) error{
+			func(text string) error {
+				_, err := certificate.Check(strings.NewReader(text), certificate.Options{})
+				return err
+			},
+			func(text string) error {
+				return certificate.ExportVIPR(io.Discard, strings.NewReader(text), certificate.Options{})
+			},
+		} {
+			err := read(first + "\nn 3\n")
+			if !errors.Is(err, certificate.ErrUnreadable) || !strings.Contains(err.Error(), "write the certificate again") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v", first, err)
+			}
 		}
 	}
 }

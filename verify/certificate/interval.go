@@ -2,7 +2,6 @@ package certificate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -12,13 +11,13 @@ import (
 	"optratio/number/interval"
 )
 
-// magicInterval is the first line of a certificate of a bound on permute-and-flip's ratio for all ε of a range. docs/reference/certificate.md has the format
-// and docs/results/map.md the theorems.
-const magicInterval = "optratio-interval 1"
-
-// intervalCertificate is what such a file holds: a range of z = e^-ε in parts that follow each other.
+// intervalCertificate is section interval: a bound on permute-and-flip's ratio for every z = e^-ε of a range, in parts that follow each other. docs/results/map.md has the
+// theorems.
 type intervalCertificate struct {
-	certificate
+	setting
+	n, k           int
+	constraints    string
+	lat            *lattice // where rows of the level may have multipliers
 	from, to, most *big.Rat // the claim: where from < z <= to, the ratio is at most this
 	threshold      *big.Rat // permute-and-flip is optimal up to this z; nil where the file does not say so
 	closed         *big.Rat // the bound by the closed form beyond; nil where there is none
@@ -44,135 +43,69 @@ const (
 	maxIntervalParts = 24 // how often a part of the range is halved
 )
 
-// checkInterval decides whether the claim of an interval certificate follows.
-func checkInterval(r *reader, o Options) (*Report, error) {
-	c := &intervalCertificate{}
-	err := c.read(r, o)
-	rep := &Report{}
-	if c.n > 0 {
-		rep.Problem = &Problem{N: c.n, K: c.k, Step: 1, Objective: "paper", Constraints: c.constraints, Proof: "interval"}
-	}
-	if c.most != nil {
-		rep.Claims = []Claim{{On: fmt.Sprintf("ratio pf for %s < z <= %s", c.from.RatString(), c.to.RatString()), Value: number.Bounds(big.NewRat(1, 1), c.most)}}
-	}
-	var form malformed
-	switch {
-	case errors.As(err, &form):
-		rep.Reason = string(form)
-		return rep, nil
-	case err != nil:
-		return nil, err
-	}
-	if rep.Reason, err = c.decide(o.Context); err != nil {
-		return nil, err
-	}
-	rep.Valid = rep.Reason == ""
-	rep.Claims[0].Follows = rep.Valid
-	return rep, nil
+func (c *intervalCertificate) about(p *Problem) bool {
+	p.N, p.K, p.Objective, p.Constraints, p.Proof = c.n, c.k, "paper", c.constraints, "interval"
+	return c.constraints != ""
 }
 
-func (c *intervalCertificate) read(r *reader, o Options) error {
-	if err := r.integer("n", 1, maxCandidates, &c.n); err != nil {
-		return err
-	}
-	if err := r.integer("k", 1, maxDepth, &c.k); err != nil {
-		return err
-	}
-	if err := r.oneOf("constraints", &c.constraints, "paper", "dp", "monotone", "full"); err != nil {
-		return err
-	}
-	if err := r.advance(); err != nil {
-		return err
-	}
-	f, err := r.fields("claim", 5)
-	if err != nil {
-		return err
-	}
+func (c *intervalCertificate) read(r *reader, o Options) {
+	c.n = r.whole("n", 1, maxCandidates)
+	c.k = r.whole("k", 1, maxDepth)
+	c.constraints = r.word("constraints", "paper", "dp", "monotone", "full")
+	f := r.fields("claim", 5)
 	if f[0] != "ratio" || f[1] != "pf" {
-		return r.badf("claim: not of the form ratio pf FROM TO X")
+		r.failf("claim: not of the form ratio pf FROM TO X")
 	}
-	for i, to := range []**big.Rat{&c.from, &c.to, &c.most} {
-		if *to, err = r.share(f[2+i], i == 2); err != nil {
-			return err
-		}
+	c.from, c.to, c.most = r.share(f[2], false), r.share(f[3], false), r.share(f[4], true)
+	if r.err != nil {
+		return
 	}
 	if c.from.Cmp(c.to) >= 0 {
-		return r.badf("claim: from %s to %s is no range", quote(f[2]), quote(f[3]))
+		r.failf("claim: from %s to %s is no range", quote(f[2]), quote(f[3]))
 	}
-	if err := r.advance(); err != nil {
-		return err
-	}
+	on := fmt.Sprintf("ratio pf for %s < z <= %s", c.from.RatString(), c.to.RatString())
+	c.claims = []Claim{{On: on, Value: number.Bounds(big.NewRat(1, 1), c.most), upper: c.most}}
 	if r.is("threshold") {
-		if c.threshold, err = r.single("threshold", false); err != nil {
-			return err
-		}
+		c.threshold = r.share(r.take("threshold"), false)
 	}
-	if r.is("closed-form") {
-		if c.closed, err = r.single("closed-form", true); err != nil {
-			return err
-		}
-		return r.end()
+	switch {
+	case r.is("closed-form"):
+		c.closed = r.share(r.take("closed-form"), true)
+	case r.is("top"):
+		r.stop(c.body(r, o))
 	}
-	if r.is("top") {
-		if err := c.body(r, o); err != nil {
-			return err
-		}
-	}
-	return r.end()
 }
 
-// share reads a number of (0, 1], 0 itself, or with bound one of at least 1.
-func (r *reader) share(s string, bound bool) (*big.Rat, error) {
+// share parses a number of (0, 1], 0 itself, or with bound one of at least 1.
+func (r *reader) share(s string, bound bool) *big.Rat {
+	if r.err != nil {
+		return new(big.Rat)
+	}
 	x, err := parseValue(s, maxEpsilonBits)
 	one := big.NewRat(1, 1)
 	switch {
 	case err != nil:
-		return nil, r.badf("%s: %v", quote(s), err)
+		r.failf("%s: %v", quote(s), err)
+		return new(big.Rat)
 	case bound && x.Cmp(one) < 0:
-		return nil, r.badf("%s: a ratio is at least 1", quote(s))
+		r.failf("%s: a ratio is at least 1", quote(s))
 	case !bound && (x.Sign() < 0 || x.Cmp(one) > 0):
-		return nil, r.badf("%s: z lies between 0 and 1", quote(s))
+		r.failf("%s: z lies between 0 and 1", quote(s))
 	}
-	return x, nil
-}
-
-// single reads a line that is one number.
-func (r *reader) single(word string, bound bool) (*big.Rat, error) {
-	f, err := r.fields(word, 1)
-	if err != nil {
-		return nil, err
-	}
-	x, err := r.share(f[0], bound)
-	if err != nil {
-		return nil, err
-	}
-	return x, r.advance()
+	return x
 }
 
 // body reads the nodes.
-func (c *intervalCertificate) body(r *reader, o Options) error {
-	number := func(word string, most int) (int, error) {
-		f, err := r.fields(word, 1)
-		if err != nil {
-			return 0, err
-		}
-		x, err := parseInteger(f[0], most)
-		if err != nil || x < 1 {
-			return 0, r.badf("%s: not a number from 1 to %d", word, most)
-		}
-		return x, r.advance()
-	}
-	top, err := number("top", maxDepth+1)
-	if err != nil {
-		return err
-	}
+func (c *intervalCertificate) body(r *reader, o Options) (err error) {
+	top := r.whole("top", 1, maxDepth+1)
 	if c.n < 3 {
-		return r.badf("top: there is nothing to prove for n < 3")
+		r.failf("top: there is nothing to prove for n < 3")
 	}
-	if c.scale, err = number("scale", maxScale); err != nil {
-		return err
-	}
-	if c.n > maxIntervalN || c.k > maxIntervalK {
+	c.scale = r.whole("scale", 1, maxScale)
+	switch {
+	case r.err != nil:
+		return r.err
+	case c.n > maxIntervalN || c.k > maxIntervalK:
 		return fmt.Errorf("%w: n = %d and k = %d; multipliers are taken up to %d and %d", ErrLimit, c.n, c.k, maxIntervalN, maxIntervalK)
 	}
 	if c.classes, err = newClasses(c.n, c.k, top, int(o.MaxMemory)/(bytesPerClass*(2*c.k+1))); err != nil {
@@ -188,43 +121,34 @@ func (c *intervalCertificate) body(r *reader, o Options) error {
 	for more := true; more; more = r.is("bound") {
 		node := intervalNode{}
 		if len(c.nodes) > 0 {
-			if node.most, err = r.single("bound", true); err != nil {
-				return err
-			}
+			node.most = r.share(r.take("bound"), true)
 		}
-		if err := c.node(r, &node); err != nil {
-			return err
-		}
+		c.node(r, &node)
 		c.nodes = append(c.nodes, node)
 	}
 	return nil
 }
 
 // node reads a z, its multipliers, and those of the level's rows.
-func (c *intervalCertificate) node(r *reader, node *intervalNode) error {
-	f, err := r.fields("node", 1+len(c.classes.mass))
-	if err != nil {
-		return err
-	}
-	if node.z, err = r.share(f[0], false); err != nil {
-		return err
-	}
+func (c *intervalCertificate) node(r *reader, node *intervalNode) {
+	f := r.fields("node", 1+len(c.classes.mass))
+	node.z = r.share(f[0], false)
 	if node.z.Sign() == 0 || len(c.nodes) > 0 && node.z.Cmp(c.nodes[len(c.nodes)-1].z) <= 0 {
-		return r.badf("node: %s is not above 0 and the node before", quote(f[0]))
+		r.failf("node: %s is not above 0 and the node before", quote(f[0]))
 	}
 	for _, s := range f[1:] {
 		digits := strings.TrimPrefix(s, "-")
 		if !canonicalDigits(digits) || len(digits) > 18 || s == "-0" {
-			return r.badf("node: %s is not a whole number of at most 18 digits", quote(s))
+			r.failf("node: %s is not a whole number of at most 18 digits", quote(s))
+		}
+		if r.err != nil {
+			return
 		}
 		x, _ := new(big.Int).SetString(s, 10)
 		node.y = append(node.y, new(big.Rat).SetFrac(x, big.NewInt(int64(c.scale))))
 	}
-	if err := r.advance(); err != nil {
-		return err
-	}
 	if c.lat == nil || !r.is("cut") {
-		return nil
+		return
 	}
 	// Of the levels' rows those of monotonicity alone are of use between nodes: the others change with z.
 	at := map[[2]int]int{}
@@ -239,15 +163,21 @@ func (c *intervalCertificate) node(r *reader, node *intervalNode) error {
 		}
 		node.cost[i].Add(node.cost[i], x)
 	}
-	belongs := func(q cut) error { return q.check(1, false) }
-	return r.multipliers("cut", &c.certificate, level{monotone: levels[c.constraints].monotone}, belongs, func(q cut, _, _ int) {
+	r.cuts(c.lat, c.constraints, level{monotone: levels[c.constraints].monotone}, func(q cut) {
 		add(q.m, q.v, new(big.Rat).Neg(q.mu))
 		add(q.l, q.w, q.shift(c.lat))
 	})
 }
 
 // decide returns why the claim does not follow, and "" if it does.
-func (c *intervalCertificate) decide(ctx context.Context) (string, error) {
+func (c *intervalCertificate) decide(o Options) (string, error) {
+	why, err := c.covered(o.Context)
+	c.claims[0].Follows = why == "" && err == nil
+	return why, err
+}
+
+// covered returns why the parts do not prove the ratio for the whole range, and "" if they do.
+func (c *intervalCertificate) covered(ctx context.Context) (string, error) {
 	reached := c.from
 	one := big.NewRat(1, 1)
 	if c.threshold != nil {

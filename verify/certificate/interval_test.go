@@ -16,7 +16,7 @@ import (
 
 // intervalText is an interval certificate with the given lines after the constraints.
 func intervalText(n, k int, level string, lines ...string) string {
-	all := append([]string{"optratio-interval 1", fmt.Sprint("n ", n), fmt.Sprint("k ", k), "constraints " + level}, lines...)
+	all := append([]string{"optratio-certificate 3", "problem interval", fmt.Sprint("n ", n), fmt.Sprint("k ", k), "constraints " + level}, lines...)
 	return strings.Join(all, "\n") + fmt.Sprintf("\nend %d\n", len(all))
 }
 
@@ -425,6 +425,8 @@ func TestFormOfNodes(t *testing.T) {
 		{field(first, 1, "0"), "not above 0"},
 		{field(third, 1, "11/10"), "z lies between 0 and 1"},
 		{field(first, 1, "-3/5"), "z lies between 0 and 1"},
+		{field(first, 1, "x"), "not a number"},
+		{set(first+1, "bound x"), "not a number"},
 		{field(first, 2, "1/2"), "not a whole number"},
 		{field(first, 2, "-0"), "not a whole number"},
 		{field(first, 2, "01"), "not a whole number"},
@@ -432,14 +434,14 @@ func TestFormOfNodes(t *testing.T) {
 		{field(first, 2, "1"+strings.Repeat("0", 18)), "at most 18 digits"},
 		{field(first, 2, "-1"+strings.Repeat("0", 17)), "the values prove a ratio"}, // of 18 digits
 		{set(first, base[first]+" 1"), "fields"},
-		{set(top, "top 0"), "not a number from 1"},
-		{set(top, "top 1 1"), "fields"},
+		{set(top, "top 0"), "top is less than 1"},
+		{set(top, "top 1 1"), "not a non-negative integer"},
 		{set(top, "top 1"), `where a line "end"`}, // there are as many classes, but no rows
 		{set(top, "top 4"), `where a line "end"`},
-		{set(top, fmt.Sprint("top ", 1<<62)), "not a number from 1"},
-		{set(scale, "scale 0"), "not a number from 1"},
+		{set(top, fmt.Sprint("top ", 1<<62)), "is more than"},
+		{set(scale, "scale 0"), "scale is less than 1"},
 		{set(scale, fmt.Sprint("scale ", 1<<40)), "the values prove a ratio"},
-		{set(scale, fmt.Sprint("scale ", 1<<40+1)), "not a number from 1"},
+		{set(scale, fmt.Sprint("scale ", 1<<40+1)), "is more than"},
 		{func(l []string) []string { l[cut], l[cut+1] = l[cut+1], l[cut]; return l }, "not after the row"},
 		{func(l []string) []string { l[cut] = "cut p" + strings.TrimPrefix(l[cut], "cut m"); return l }, "kind"},
 		{field(cut, 2*k+6, "0"), "not positive"},

@@ -148,7 +148,7 @@ func TestLevelRows(t *testing.T) {
 				}
 				err := l.rows(of, func(r row) error {
 					q := cut{privacy: of.privacy, m: r.m, l: r.l, v: r.v, w: r.w}
-					if err := q.check(1, false); err != nil && r.a != r.b {
+					if err := q.check(); err != nil && r.a != r.b {
 						t.Errorf("(%d, %d): %v, %d over %v, %d: %v", n, k, r.m, r.v, r.l, r.w, err)
 					}
 					if r.a != l.variable(l.rank(r.m), r.m, r.v) || r.b != l.variable(l.rank(r.l), r.l, r.w) {
@@ -194,7 +194,7 @@ func TestLevelRows(t *testing.T) {
 									t.Errorf("(%d, %d) %+v: %v, %d over %v, %d: %v, want %v", n, k, of, m, v, o, w, reach[a][b], want)
 								}
 								q := cut{privacy: of.privacy, m: m, l: o, v: v, w: w}
-								if got := q.check(1, false) == nil; a != b && got != related(of, m, o, v, w) {
+								if got := q.check() == nil; a != b && got != related(of, m, o, v, w) {
 									t.Errorf("(%d, %d) %+v: %v, %d over %v, %d: check %v", n, k, of, m, v, o, w, got)
 								}
 							}

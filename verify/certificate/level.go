@@ -18,14 +18,13 @@ func spread(m []int, given int) []int {
 	return depths
 }
 
-// check reports why the row x[m][v] >= ρ x[l][w] does not belong to a program whose scores are 2Δ/step apart, if it does not. With worst, the
-// only rows of privacy are those against the worst neighbor, where the given candidate alone lies 2Δ higher.
+// check reports why the row x[m][v] >= ρ x[l][w] does not belong to the program, if it does not.
 //
 // Every kind asks for an assignment of the other candidates of m to those of l under which all
 // differences of depth lie within bounds. Sorting both sides gives the assignment whose least difference is
 // greatest and whose greatest difference is least (exchange two pairs that cross), hence
 // one within the bounds if there is any.
-func (q cut) check(step int, worst bool) error {
+func (q cut) check() error {
 	if q.m[q.v] == 0 || q.l[q.w] == 0 {
 		return errors.New("a variable without a candidate")
 	}
@@ -46,10 +45,8 @@ func (q cut) check(step int, worst bool) error {
 	case !q.privacy && least < given:
 		// Some shift c must have v <= w + c and α >= β + c for all others.
 		return errors.New("the given candidate is not raised against every other")
-	case q.privacy && worst && (least != given-step || most != given-step):
-		return errors.New("not the worst neighbor: the given candidate alone lies 2Δ higher")
-	case q.privacy && !worst && max(most, given)-min(least, given) > step:
-		// After some shift all differences must lie between 0 and step.
+	case q.privacy && max(most, given)-min(least, given) > 1:
+		// After some shift all differences must be 0 or 1.
 		return errors.New("the vectors are no neighbors: changes of two scores differ by more than 2Δ")
 	}
 	return nil
@@ -64,7 +61,7 @@ type row struct {
 	privacy bool
 }
 
-// rows calls visit for rows that imply all those which a level adds to the program of version 1. Rows (T) may be
+// rows calls visit for rows that imply all those which a level adds to section program. Rows (T) may be
 // among them, but never rows (P), which hold identically at the points that they are asked of. The count vectors are reused. It stops
 // at visit's first error.
 func (l *lattice) rows(of level, visit func(row) error) error {
@@ -110,7 +107,7 @@ func (q row) chained() bool {
 
 // neighborRows visits x_a >= z x_b for b = (m, v) and every neighbor a.
 func (l *lattice) neighborRows(step, rank int, m []int, visit func(row) error) error {
-	return l.neighbors(step, m, func(to []int, above int, parts []part) error {
+	return l.neighbors(step, m, func(to []int, above int, parts []move) error {
 		for _, q := range parts {
 			if above == rank && q.v == q.w {
 				continue
@@ -123,15 +120,15 @@ func (l *lattice) neighborRows(step, rank int, m []int, visit func(row) error) e
 	})
 }
 
-// part is a number of candidates at depth w of one vector and depth v of a neighbor.
-type part struct{ v, w, count int }
+// move is a number of candidates at depth w of one vector and depth v of a neighbor.
+type move struct{ v, w, count int }
 
-// neighbors visits every neighbor of m with its rank and the parts that the candidates fall into: from m, candidates of each depth sink by 0 to step of
+// neighbors visits every neighbor of m with its rank and the moves that the candidates fall into: from m, candidates of each depth sink by 0 to step of
 // its steps, and the depths are counted from the best one again. Changes of depth whose spread is at most step are of this kind after a shift. The
 // slices are reused.
-func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, parts []part) error) error {
-	var moves []part // to depth v, before the shift
-	shifted := make([]part, 0, step*len(m))
+func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, parts []move) error) error {
+	var moves []move // to depth v, before the shift
+	shifted := make([]move, 0, step*len(m))
 	to := make([]int, l.k+1)
 	finish := func() error {
 		best, worst := l.k+step, 0
@@ -145,7 +142,7 @@ func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, p
 		shifted = shifted[:0]
 		for _, q := range moves {
 			to[q.v-best] += q.count
-			shifted = append(shifted, part{q.v - best, q.w, q.count})
+			shifted = append(shifted, move{q.v - best, q.w, q.count})
 		}
 		return visit(to, l.rank(to), shifted)
 	}
@@ -154,7 +151,7 @@ func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, p
 	spreadOut = func(v, t, left int) error {
 		if t == step || left == 0 {
 			if left > 0 {
-				moves = append(moves, part{v + t, v, left})
+				moves = append(moves, move{v + t, v, left})
 				defer func() { moves = moves[:len(moves)-1] }()
 			}
 			if v == l.k {
@@ -164,7 +161,7 @@ func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, p
 		}
 		for count := 0; count <= left; count++ {
 			if count > 0 {
-				moves = append(moves, part{v + t, v, count})
+				moves = append(moves, move{v + t, v, count})
 			}
 			err := spreadOut(v, t+1, left-count)
 			if count > 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 )
 
 // partition divides the count vectors into classes by questions, in the order of the file: where fewer than count candidates are at the depth,
@@ -90,7 +89,7 @@ func (r *ranges) set(v, lo, hi int) (wasLo, wasHi int) {
 }
 
 // partition reads the ask and class lines. Either answer to a question must be that of some count vector.
-func (r *reader) partition(c *certificate, o Options) error {
+func (c *certificate) partition(r *reader, o Options) error {
 	if max(c.n, c.k) > maxLumpedSize {
 		return fmt.Errorf("%w: proof lumped with n = %d, k = %d; neither may be more than %d", ErrLimit, c.n, c.k, maxLumpedSize)
 	}
@@ -107,18 +106,18 @@ func (r *reader) partition(c *certificate, o Options) error {
 			return err
 		}
 		if !r.is("class") {
-			q, err := r.question(c, at)
-			if err != nil {
-				return err
+			q := r.question(c, at)
+			if r.err != nil {
+				return r.err
 			}
 			lo, hi := at.set(q.depth, at.lo[q.depth], q.count-1)
 			path = append(path, open{len(p.items), lo, hi})
 			p.items = append(p.items, q)
 			continue
 		}
-		y, err := r.multiplier()
-		if err != nil {
-			return err
+		y := r.value("class", r.take("class"))
+		if r.err != nil {
+			return r.err
 		}
 		p.classes++
 		if err := cost.keep(bytesPerLeaf + 4*len(r.next)); err != nil {
@@ -130,9 +129,6 @@ func (r *reader) partition(c *certificate, o Options) error {
 		}
 		p.weights = append(p.weights, w)
 		p.items = append(p.items, item{y: y, class: p.classes - 1})
-		if err := r.advance(); err != nil {
-			return err
-		}
 		// On to the other answer of the last question that has still to get it.
 		for len(path) > 0 {
 			last := path[len(path)-1]
@@ -152,43 +148,22 @@ func (r *reader) partition(c *certificate, o Options) error {
 }
 
 // question reads an ask line.
-func (r *reader) question(c *certificate, at *ranges) (q item, err error) {
-	rest, err := r.take("ask")
-	if err != nil {
-		return q, err
-	}
-	depth, count, ok := strings.Cut(rest, " ")
-	if !ok {
-		return q, r.badf("ask: a depth and a count expected")
-	}
-	if q.depth, err = parseInteger(depth, c.k); err != nil {
-		return q, r.badf("ask: depth: %v", err)
-	}
-	if q.count, err = parseInteger(count, c.n); err != nil {
-		return q, r.badf("ask: count: %v", err)
+func (r *reader) question(c *certificate, at *ranges) (q item) {
+	f := r.fields("ask", 2)
+	q.depth = r.integer("ask: depth", f[0], 0, c.k)
+	q.count = r.integer("ask: count", f[1], 0, c.n)
+	if r.err != nil {
+		return q
 	}
 	for _, half := range [][2]int{{at.lo[q.depth], q.count - 1}, {q.count, at.hi[q.depth]}} {
 		lo, hi := at.set(q.depth, half[0], half[1])
 		some := half[0] <= half[1] && at.some()
 		at.set(q.depth, lo, hi)
 		if !some {
-			return q, r.badf("ask: only one answer is possible here to whether fewer than %d candidates are at depth %d", q.count, q.depth)
+			r.failf("ask: only one answer is possible here to whether fewer than %d candidates are at depth %d", q.count, q.depth)
 		}
 	}
-	return q, r.advance()
-}
-
-// multiplier reads a class line without going on to the next one.
-func (r *reader) multiplier() (*big.Rat, error) {
-	s, err := r.take("class")
-	if err != nil {
-		return nil, err
-	}
-	y, err := parseValue(s, maxBodyLength)
-	if err != nil {
-		return nil, r.badf("class: %v", err)
-	}
-	return y, nil
+	return q
 }
 
 // words counts score vectors: words of n letters, one for each candidate, over an alphabet of depths. It shares the counts for alphabets that

@@ -111,9 +111,9 @@ func (p *problem) lumpedValue(tree *question) *big.Rat {
 // classDraft is a certificate with a tree, without claims.
 func (p *problem) classDraft(epsilon string, tree *question) *draft {
 	d := lumpedDraft(p.n, p.k, tree.lines()...)
-	d.header[3], d.header[5] = epsilon, "constraints "+p.level
+	d.header[4], d.header[6] = epsilon, "constraints "+p.level
 	if p.box {
-		d.header[4] = "objective box"
+		d.header[5] = "objective box"
 	}
 	return d
 }
@@ -232,7 +232,7 @@ func TestDoctoredClasses(t *testing.T) {
 
 func lumpedDraft(n, k int, lines ...string) *draft {
 	return &draft{body: lines, header: []string{
-		"optratio-certificate 1", fmt.Sprint("n ", n), fmt.Sprint("k ", k), "epsilon 1/2", "objective paper", "constraints paper", "proof lumped", "precision 128",
+		"optratio-certificate 3", "problem program", fmt.Sprint("n ", n), fmt.Sprint("k ", k), "epsilon 1/2", "objective paper", "constraints paper", "proof lumped", "precision 128",
 	}}
 }
 
@@ -250,12 +250,12 @@ func TestFormOfClasses(t *testing.T) {
 		lines  []string
 		reason string
 	}{
-		"no tree":               {nil, `"end 9" where a line "ask" was expected`},
-		"a class is missing":    {good[:2], `"end 11" where a line "ask" was expected`},
+		"no tree":               {nil, `"end 10" where a line "ask" was expected`},
+		"a class is missing":    {good[:2], `"end 12" where a line "ask" was expected`},
 		"a class too many":      {append(good, "class 0"), `"class 0" where a line "end" was expected`},
 		"a question at last":    {append(good, "ask 1 1"), `"ask 1 1" where a line "end" was expected`},
-		"one field":             {[]string{"ask 0", "class 0", "class 1/2"}, "a depth and a count expected"},
-		"three fields":          {[]string{"ask 0 2 1", "class 0", "class 1/2"}, "not a non-negative integer"},
+		"one field":             {[]string{"ask 0", "class 0", "class 1/2"}, "1 fields where 2 were expected"},
+		"three fields":          {[]string{"ask 0 2 1", "class 0", "class 1/2"}, "3 fields where 2"},
 		"no such depth":         {[]string{"ask 3 1", "class 0", "class 1/2"}, "depth"},
 		"fewer than none":       {[]string{"ask 0 0", "class 0", "class 1/2"}, "only one answer is possible"},
 		"none at depth 0":       {[]string{"ask 0 1", "class 0", "class 1/2"}, "only one answer is possible"},
@@ -274,7 +274,7 @@ func TestFormOfClasses(t *testing.T) {
 		}
 	}
 	text := lumpedText(3, 2, good...)
-	for _, torn := range []string{strings.TrimSuffix(text, "end 12\n"), strings.Replace(text, "end 12", "end 13", 1), text + "\n", text + "class 0\n"} {
+	for _, torn := range []string{strings.TrimSuffix(text, "end 13\n"), strings.Replace(text, "end 13", "end 14", 1), text + "\n", text + "class 0\n"} {
 		if check(t, torn).Valid {
 			t.Errorf("valid:\n%s", torn)
 		}

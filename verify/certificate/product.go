@@ -16,43 +16,27 @@ type product struct {
 	ratio, amount      *big.Rat
 }
 
-// products reads the product lines, if any.
-func (r *reader) products(c *certificate) error {
+// readProducts reads the product lines, if any.
+func (c *certificate) readProducts(r *reader) {
 	for r.is("product") {
-		if c.constraints != "paper" {
-			return r.badf("product: such points are feasible with constraints paper only")
-		}
-		f, err := r.fields("product", 6)
-		if err != nil {
-			return err
-		}
-		var q product
+		f := r.fields("product", 6)
+		q := product{deepest: f[3] == "deepest"}
 		for i, at := range []*int{&q.tops, &q.depth, &q.empty} {
-			if *at, err = parseInteger(f[i], max(c.n, c.k)); err != nil {
-				return r.badf("product: %v", err)
-			}
+			*at = r.integer("product", f[i], 0, max(c.n, c.k))
 		}
-		if q.tops < 1 || q.tops >= c.n || q.depth < 1 || q.depth > c.k || q.empty >= c.k || f[3] != "any" && f[3] != "deepest" {
-			return r.badf("product: from 1 to n-1 best candidates, a depth from 1 to k, fewer than k empty depths, and any or deepest expected")
+		if c.constraints != "paper" {
+			r.failf("product: such points are feasible with constraints paper only")
 		}
-		q.deepest = f[3] == "deepest"
-		for i, at := range []**big.Rat{&q.ratio, &q.amount} {
-			if *at, err = parseValue(f[4+i], maxBodyLength); err != nil {
-				return r.badf("product: %v", err)
-			}
+		if q.tops < 1 || q.tops >= c.n || q.depth < 1 || q.depth > c.k || q.empty >= c.k || f[3] != "any" && !q.deepest {
+			r.failf("product: from 1 to n-1 best candidates, a depth from 1 to k, fewer than k empty depths, and any or deepest expected")
 		}
+		q.ratio, q.amount = r.value("product", f[4]), r.value("product", f[5])
 		if q.ratio.Sign() < 0 || q.ratio.Cmp(big.NewRat(1, 1)) > 0 || q.amount.Sign() <= 0 {
-			return r.badf("product: a ratio from 0 to 1 and an amount above 0 expected")
+			r.failf("product: a ratio from 0 to 1 and an amount above 0 expected")
 		}
-		if err := c.lumps.cost.keep(bytesPerLeaf + 4*len(r.next)); err != nil {
-			return err
-		}
+		r.stop(c.lumps.cost.keep(bytesPerLeaf + 4*len(r.next)))
 		c.products = append(c.products, q)
-		if err := r.advance(); err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // productPoint works out the point of product lines orbit by orbit, on those count vectors that decide whether it is feasible and those that they follow from.

@@ -146,7 +146,7 @@ func TestProductLines(t *testing.T) {
 				}
 				draft := func(upper *big.Rat) string {
 					d := lumpedDraft(c.n, c.k, body...)
-					d.header[3], d.header[4] = "exp-epsilon "+c.exp, "objective "+c.objective
+					d.header[4], d.header[5] = "exp-epsilon "+c.exp, "objective "+c.objective
 					return d.claim("optimum", "0", upper).String()
 				}
 				hair := big.NewRat(1, 1e12)

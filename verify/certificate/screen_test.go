@@ -86,7 +86,7 @@ func checkText(t *testing.T, lines ...string) *Report {
 }
 
 func headerLines(epsilon, proof string) []string {
-	return []string{"optratio-certificate 1", "n 3", "k 2", epsilon, "objective paper", "constraints paper", "proof " + proof, "precision 0"}
+	return []string{"optratio-certificate 3", "problem program", "n 3", "k 2", epsilon, "objective paper", "constraints paper", "proof " + proof, "precision 0"}
 }
 
 // TestNoPrivacyLoss: at ε = 0 the mechanisms are uniform, and claims on them are decided exactly. Over the vectors of three candidates
@@ -101,13 +101,13 @@ func TestNoPrivacyLoss(t *testing.T) {
 	}
 	mean := big.NewRat(sum, 3*count).RatString()
 	for _, epsilon := range []string{"epsilon 0", "exp-epsilon 1"} {
-		lines := append(headerLines(epsilon, "dual-closed-form"), "claim optimum 0 "+mean, "claim error pf "+mean+" "+mean, "end 10")
+		lines := append(headerLines(epsilon, "dual-closed-form"), "claim optimum 0 "+mean, "claim error pf "+mean+" "+mean, "end 11")
 		rep := checkText(t, lines...)
 		assert.True(t, rep.Valid, rep.Reason)
 		assert.Equal(t, "1", rep.Problem.ExpEps.String())
 		assert.Equal(t, "0", rep.Problem.Eps.String())
 		above := new(big.Rat).Add(big.NewRat(sum, 3*count), new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(2000), nil)))
-		lines[9] = "claim error pf " + above.RatString() + " 2"
+		lines[10] = "claim error pf " + above.RatString() + " 2"
 		assert.False(t, checkText(t, lines...).Valid)
 	}
 }
@@ -121,25 +121,25 @@ func TestReasonsNameTheLine(t *testing.T) {
 		lines  []string
 		reason string
 	}{
-		{with(), `line 9: the file ends where a line "claim optimum" was expected`},
-		{with("end 8"), `line 9: "end 8" where a line "claim optimum" was expected`},
-		{with("claim error pf 0 1", "end 9"), `line 9: "claim error pf 0 1" where a line "claim optimum" was expected`},
-		{with("claim optimum 0"), "line 9: claim optimum: two numbers expected"},
-		{with("claim optimum 2 1"), "line 9: claim optimum: the lower bound exceeds the upper bound"},
-		{with("claim optimum x 1"), "line 9: claim optimum: not a number"},
-		{with("claim optimum 0 1/"), "line 9: claim optimum: not a number"},
-		{with("claim optimum 0 1", "dual 2 1 0 0"), "line 10: dual: the count vector is not the next one, 3 0 0"},
-		{with(dual[:2]...), `line 11: the file ends where a line "dual" was expected`},
-		{with(dual...), `line 16: the file ends where a line "end" was expected`},
-		{with(append(dual[:7:7], "dual 0 0 3 0")...), `line 16: "dual 0 0 3 0" where a line "end" was expected`},
-		{with(append(dual[:7:7], "inject 1 2 1 0")...), "line 16: inject: 4 fields where 5 were expected"},
-		{with(append(dual[:7:7], "inject 1 2 1 0 0")...), "line 16: inject: the value is not positive"},
-		{with(append(dual[:7:7], "inject 2 2 1 0 1")...), "line 16: inject: no variable at depth 2"},
-		{with(append(dual[:7:7], "inject 0 2 1 0 1")...), "line 16: inject: no variable at depth 0"},
-		{with(append(dual[:7:7], "inject 1 2 1 0 1", "inject 1 2 1 0 1")...), "line 17: inject: not after the variable of the line before"},
-		{with(append(dual[:7:7], "cut p 1 2 1 0 0 3 0 0 1")...), `line 16: cut: kind "p" is no row of level paper`},
-		{with(append(dual[:7:7], "end 14")...), `line 16: end "14" after 15 lines`},
-		{with(append(dual[:7:7], "end 15", "end 15")...), "line 17: a line after the end"},
+		{with(), `line 10: the file ends where a line "claim optimum" was expected`},
+		{with("end 9"), `line 10: "end 9" where a line "claim optimum" was expected`},
+		{with("claim error pf 0 1", "end 10"), `line 10: "claim error pf 0 1" where a line "claim optimum" was expected`},
+		{with("claim optimum 0"), "line 10: claim optimum: 1 fields where 2 were expected"},
+		{with("claim optimum 2 1"), "line 10: claim optimum: the lower bound exceeds the upper bound"},
+		{with("claim optimum x 1"), "line 10: claim optimum: not a number"},
+		{with("claim optimum 0 1/"), "line 10: claim optimum: not a number"},
+		{with("claim optimum 0 1", "dual 2 1 0 0"), "line 11: dual: the count vector is not the next one, 3 0 0"},
+		{with(dual[:2]...), `line 12: the file ends where a line "dual" was expected`},
+		{with(dual...), `line 17: the file ends where a line "end" was expected`},
+		{with(append(dual[:7:7], "dual 0 0 3 0")...), `line 17: "dual 0 0 3 0" where a line "end" was expected`},
+		{with(append(dual[:7:7], "inject 1 2 1 0")...), "line 17: inject: 4 fields where 5 were expected"},
+		{with(append(dual[:7:7], "inject 1 2 1 0 0")...), "line 17: inject: the value is not positive"},
+		{with(append(dual[:7:7], "inject 2 2 1 0 1")...), "line 17: inject: no variable at depth 2"},
+		{with(append(dual[:7:7], "inject 0 2 1 0 1")...), "line 17: inject: no variable at depth 0"},
+		{with(append(dual[:7:7], "inject 1 2 1 0 1", "inject 1 2 1 0 1")...), "line 18: inject: not after the variable of the line before"},
+		{with(append(dual[:7:7], "cut p 1 2 1 0 0 3 0 0 1")...), `line 17: cut: kind "p" is no row of level paper`},
+		{with(append(dual[:7:7], "end 15")...), `line 17: end "15" after 16 lines`},
+		{with(append(dual[:7:7], "end 16", "end 16")...), "line 18: a line after the end"},
 	} {
 		rep := checkText(t, c.lines...)
 		assert.False(t, rep.Valid)
@@ -147,8 +147,8 @@ func TestReasonsNameTheLine(t *testing.T) {
 	}
 	torn, err := Check(strings.NewReader(strings.Join(with("claim optimum 0 1", "end"), "\n")), Options{})
 	require.NoError(t, err)
-	assert.Equal(t, "line 10: the file ends within the line", torn.Reason)
-	rep := checkText(t, with(append(dual[:7:7], "end 15")...)...)
+	assert.Equal(t, "line 11: the file ends within the line", torn.Reason)
+	rep := checkText(t, with(append(dual[:7:7], "end 16")...)...)
 	assert.True(t, rep.Valid, rep.Reason)
 }
 
@@ -166,7 +166,7 @@ func TestBitsOfEpsilon(t *testing.T) {
 		{"epsilon 1/" + power(4095), true}, {"epsilon 1/" + power(4096), false}, {"epsilon " + strings.Repeat("9", 4097), false},
 		{"exp-epsilon 1/2", false}, {"epsilon -1", false}, {"epsilon 1", true},
 	} {
-		rep := checkText(t, append(headerLines(c.epsilon, "dual-closed-form"), "claim optimum 0 2", "end 9")...)
+		rep := checkText(t, append(headerLines(c.epsilon, "dual-closed-form"), "claim optimum 0 2", "end 10")...)
 		assert.Equal(t, c.ok, rep.Valid, "%.40s: %s", c.epsilon, rep.Reason)
 	}
 }
@@ -228,7 +228,7 @@ func TestStoppedSumsOfTheExponential(t *testing.T) {
 	_, err = exponentialExact(p, big.NewRat(1, 2))
 	assert.ErrorIs(t, err, context.Canceled)
 	for _, epsilon := range []string{"epsilon 1/3", "exp-epsilon 3/2"} {
-		text := strings.Join(append(headerLines(epsilon, "dual-closed-form"), "claim optimum 0 2", "claim error em 0 2", "end 10"), "\n") + "\n"
+		text := strings.Join(append(headerLines(epsilon, "dual-closed-form"), "claim optimum 0 2", "claim error em 0 2", "end 11"), "\n") + "\n"
 		rep, err := Check(strings.NewReader(text), Options{})
 		require.NoError(t, err)
 		assert.True(t, rep.Valid, rep.Reason)
@@ -237,12 +237,12 @@ func TestStoppedSumsOfTheExponential(t *testing.T) {
 	}
 }
 
-// TestSmallestTable is a valid certificate of version 2 for one candidate, who is chosen without a loss.
+// TestSmallestTable is a valid certificate of section lattice for one candidate, who is chosen without a loss.
 func TestSmallestTable(t *testing.T) {
-	lines := []string{"optratio-certificate 2", "n 1", "k 1", "step 1", "exp-epsilon 3/2", "constraints paper", "loss 0 1", "prior uniform", "precision 0",
-		"claim optimum 0 0", "cell 0 1 0 1", "end 11"}
+	lines := []string{magic, "problem lattice", "n 1", "k 1", "step 1", "constraints paper", "loss 0 1", "prior uniform", "exp-epsilon 3/2", "precision 0",
+		"claim optimum 0 0", "input 1", "end 12"}
 	rep := checkText(t, lines...)
 	assert.True(t, rep.Valid, rep.Reason)
-	lines[9] = "claim optimum 1/1000 1"
+	lines[10] = "claim optimum 1/1000 1"
 	assert.False(t, checkText(t, lines...).Valid)
 }

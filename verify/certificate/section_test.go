@@ -208,9 +208,10 @@ func (l lines) solveTable(eps mechanisms.Epsilon) (*proof, error) {
 	scale := new(big.Rat).Inv(unit)
 	low, high := new(big.Rat).Mul(s.Lower, scale), new(big.Rat).Mul(s.Upper, scale)
 	return &proof{low, high, func(b *bytes.Buffer) error {
-		w := text.NewWriter(b)
+		w := text.NewWriter(b, l.field("problem"))
 		for _, line := range l {
 			switch {
+			case line == l[0] || strings.HasPrefix(line, "problem "):
 			case strings.HasPrefix(line, "precision "):
 				w.Line("precision %d", s.Precision())
 			case strings.HasPrefix(line, "claim "):
@@ -224,7 +225,7 @@ func (l lines) solveTable(eps mechanisms.Epsilon) (*proof, error) {
 		if !p.Worst {
 			multiply = new(big.Rat).Mul(scale, scale)
 		}
-		p.Write(w, s, multiply)
+		p.Write(w, s, multiply, nil)
 		return w.End()
 	}}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 )
 
 // stopping is the best private rule of optimal stopping (docs/results/stopping.md). n candidates arrive in random order; at time i a rule knows the relative ranks of the first i alone,
@@ -20,7 +21,7 @@ import (
 // taken | its relative rank is j]. The law of what it takes follows the same transition forwards, from x_i(j)/i at time i and relative rank j; if it satisfies
 // the rows, its payoff is a lower bound. Both are worked out in whole numbers.
 type stopping struct {
-	e        certificate
+	setting
 	n        int
 	distance int
 	delta    *big.Rat
@@ -41,126 +42,69 @@ type take struct {
 	x              *big.Rat
 }
 
-func (s *stopping) read(r *reader, o Options) error {
+func (s *stopping) read(r *reader, o Options) {
 	r.long = maxSectionLine
-	err := r.advance()
-	if err == nil {
-		s.n, err = r.whole("n", 1, maxDepth)
-	}
-	if err == nil {
-		s.distance, err = r.whole("distance", 1, max(s.n-1, 1))
-	}
-	if err == nil {
-		s.delta, err = r.number("delta", new(big.Rat))
-	}
-	if err == nil {
-		s.payoff, err = r.numbers("payoff", s.n)
-	}
-	if err == nil {
-		err = r.parameters(&s.e)
-	}
-	if err != nil {
-		return err
-	}
+	s.n = r.whole("n", 1, maxDepth)
+	s.distance = r.whole("distance", 1, max(s.n-1, 1))
+	s.delta = r.number("delta", 0)
+	s.payoff = r.numbers("payoff", s.n)
+	s.parameters(r)
 	n := float64(s.n)
-	if err := o.sized(n*n*(n*math.Log2(n+1)+1024)/64*2 + n*float64(s.distance)*2); err != nil {
-		return err
-	}
-	if err := s.multipliers(r); err != nil {
-		return err
-	}
-	return s.rule(r)
-}
-
-func (s *stopping) multipliers(r *reader) error {
+	r.stop(o.sized(n*n*(n*math.Log2(n+1)+1024)/64*2 + n*float64(s.distance)*2))
 	last := [2]int{}
 	for r.is("multiplier") {
-		f, err := r.fields("multiplier", 3)
-		if err != nil {
-			return err
-		}
-		var at [2]int
-		for i := range at {
-			if at[i], err = parseInteger(f[i], s.n); err != nil || at[i] == 0 {
-				return r.badf("multiplier: %s is no rank", quote(f[i]))
-			}
-		}
+		f := r.fields("multiplier", 3)
+		at := [2]int{r.integer("multiplier", f[0], 1, s.n), r.integer("multiplier", f[1], 1, s.n)}
 		if gap := at[0] - at[1]; gap == 0 || max(gap, -gap) > s.distance {
-			return r.badf("multiplier: the ranks %d and %d are no neighbors", at[0], at[1])
+			r.failf("multiplier: the ranks %d and %d are no neighbors", at[0], at[1])
 		}
-		if at[0] < last[0] || at[0] == last[0] && at[1] <= last[1] {
-			return r.badf("multiplier: not after the row of the line before")
+		if slices.Compare(at[:], last[:]) <= 0 {
+			r.failf("multiplier: not after the row of the line before")
 		}
 		last = at
-		nu, err := r.positive("multiplier", f[2])
-		if err != nil {
-			return err
-		}
-		s.lambda = append(s.lambda, rankPair{at[0] - 1, at[1] - 1, nu})
-		if err := r.advance(); err != nil {
-			return err
-		}
+		s.lambda = append(s.lambda, rankPair{at[0] - 1, at[1] - 1, r.positive("multiplier", f[2])})
 	}
-	return nil
-}
-
-func (s *stopping) rule(r *reader) error {
 	time, rank := 0, 0
 	for r.is("take") {
-		f, err := r.fields("take", 4)
-		if err != nil {
-			return err
-		}
-		var x [3]int
-		for i := range x {
-			if x[i], err = parseInteger(f[i], s.n); err != nil {
-				return r.badf("take: %v", err)
-			}
-		}
-		t := take{time: x[0], from: x[1], to: x[2]}
+		f := r.fields("take", 4)
+		t := take{time: r.integer("take", f[0], 0, s.n), from: r.integer("take", f[1], 0, s.n), to: r.integer("take", f[2], 0, s.n)}
 		if t.time < time || t.time == time && t.from <= rank || t.from < 1 || t.to < t.from || t.to > t.time {
-			return r.badf("take: no relative ranks after those of the line before")
+			r.failf("take: no relative ranks after those of the line before")
 		}
-		time, rank = t.time, t.to
-		if f[3] != "all" {
-			if t.x, err = r.positive("take", f[3]); err != nil {
-				return err
-			}
+		if time, rank = t.time, t.to; f[3] != "all" {
+			t.x = r.positive("take", f[3])
 		}
 		s.takes = append(s.takes, t)
-		if err := r.advance(); err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
-func (s *stopping) proves(o Options) (lower, upper *big.Rat, reason string, err error) {
-	low, high, err := s.e.power(big.NewRat(1, 1), min(uint(s.e.precision)+64, max(o.MaxPrecision, 128)))
+func (s *stopping) decide(o Options) (string, error) {
+	low, high, err := s.power(big.NewRat(1, 1), min(uint(s.precision)+64, max(o.MaxPrecision, 128)))
 	if err != nil {
-		return nil, nil, "", err
+		return "", err
 	}
 	var most *big.Rat // at least e^ε
 	if low.Sign() > 0 {
 		most = new(big.Rat).Inv(low)
 	} else if len(s.lambda) > 0 {
-		return nil, nil, "e^ε is not enclosed at this precision", nil
+		return "e^ε is not enclosed at this precision", nil
 	}
-	if upper, err = s.upper(most, o); err != nil {
-		return nil, nil, "", err
+	upper, err := s.upper(most, o)
+	if err != nil {
+		return "", err
 	}
 	law, reason, err := s.law(o)
+	if err == nil && reason == "" {
+		reason = s.broken(law, new(big.Rat).Inv(high))
+	}
 	if err != nil || reason != "" {
-		return nil, nil, reason, err
+		return reason, err
 	}
-	if reason = s.broken(law, new(big.Rat).Inv(high)); reason != "" {
-		return nil, nil, reason, nil
-	}
-	lower = new(big.Rat)
+	lower := new(big.Rat)
 	for k, q := range law {
 		lower.Add(lower, new(big.Rat).Mul(s.payoff[k], q))
 	}
-	return lower, upper, "", nil
+	return s.claims[0].judge(lower, upper), nil
 }
 
 // upper returns the bound of the multipliers, with e at least e^ε.
@@ -311,19 +255,13 @@ func (s *stopping) broken(law []*big.Rat, e *big.Rat) string {
 	return ""
 }
 
-func (s *stopping) stated() *Claim {
-	if len(s.e.claims) == 0 {
-		return nil
-	}
-	return &s.e.claims[0]
-}
-
-func (s *stopping) about(p *Problem) {
+func (s *stopping) about(p *Problem) bool {
 	p.N, p.Objective, p.Constraints = s.n, "mean", "dp"
-	s.e.describe(p)
+	s.describe(p)
 	p.About = fmt.Sprintf("optimal stopping with n = %d candidates, neighbors at distance %d", s.n, s.distance)
 	if s.delta != nil && s.delta.Sign() > 0 {
 		p.Constraints = "approximate"
 		p.About += ", δ = " + s.delta.RatString()
 	}
+	return true
 }

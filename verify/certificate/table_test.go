@@ -17,7 +17,7 @@ import (
 	"optratio/verify/certificate"
 )
 
-// tables are certificates of version 2 that package lp wrote, of exact optima: their claims have no room.
+// tables are certificates of section lattice that package lp wrote, of exact optima: their claims have no room.
 func tables(t *testing.T) map[string]string { return stored(t, "table", 14) }
 
 // approximations are those of optima over (ε,δ)-DP mechanisms.
@@ -38,7 +38,7 @@ func stored(t *testing.T, kind string, count int) map[string]string {
 	return out
 }
 
-// verdict checks a certificate of version 2 whose last line is made to fit.
+// verdict checks a certificate whose last line is made to fit.
 func verdict(t *testing.T, lines []string) *certificate.Report {
 	t.Helper()
 	lines = slices.Clone(lines)
@@ -77,10 +77,10 @@ func TestEnclosedTables(t *testing.T) {
 			out[slices.Index(lines, "epsilon "+field(t, lines, "epsilon"))] = eps
 			assert.False(t, verdict(t, out).Valid, eps)
 		}
-		for _, precision := range []string{"0", "64", "16384"} { // how closely the writer had z; z is enclosed for itself
+		for _, precision := range []string{"64", "16384"} { // how closely the writer had z; z is enclosed for itself
 			out := slices.Clone(lines)
 			out[slices.Index(lines, "precision "+field(t, lines, "precision"))] = "precision " + precision
-			assert.Equal(t, precision != "0", verdict(t, out).Valid, "%s: %s", precision, verdict(t, out).Reason)
+			assert.True(t, verdict(t, out).Valid, "%s: %s", precision, verdict(t, out).Reason)
 		}
 	}
 }
@@ -154,42 +154,32 @@ func TestDoctoredTables(t *testing.T) {
 			reject("repeated: "+line, slices.Insert(slices.Clone(lines), i, line))
 			reject("a field too many: "+line, with(i, line+" 1"))
 			switch fields[0] {
-			case "cell":
-				reject(line, replaced(i, last, "1/7919")) // breaks the sum
-				reject(line, replaced(i, last, "-1/2"))
-				reject(line, replaced(i, 1, "9"))
-				if other, _ := strconv.Atoi(fields[1]); other != 1 {
-					reject(line, replaced(i, 1, "1"))
+			case "input":
+				for f := 1; f <= last; f++ {
+					reject(line, replaced(i, f, "1/7919")) // breaks the sum
+					reject(line, replaced(i, f, "-1/2"))
 				}
 			case "delta":
 				for _, delta := range []string{"-1/50", "1/49", "1/51", "2", "0.02", "zero"} {
 					reject("delta "+delta, with(i, "delta "+delta))
 				}
-			case "event":
+			case "weight", "multiplier":
 				reject(line, replaced(i, last, "0"))
 				reject(line, replaced(i, last, "-1"))
-				reject(line, replaced(i, last, "100000"))
+				if fields[0] == "multiplier" {
+					reject(line, replaced(i, last, "100000"))
+				}
 				for f := 1; f < last; f++ {
+					reject(line, replaced(i, f, "99"))
 					x, _ := strconv.Atoi(fields[f])
 					for _, other := range []int{x + 1, x - 1} {
-						doctored := replaced(i, f, strconv.Itoa(other))
-						if r := verdict(t, doctored); r.Valid { // another event may prove as much
-							assert.Contains(t, doctored[i], "event")
+						if verdict(t, replaced(i, f, strconv.Itoa(other))).Valid { // another row may prove as much
 							spared++
 							continue
 						}
 						tried++
 					}
 				}
-			case "weight", "row":
-				reject(line, replaced(i, last, "0"))
-				reject(line, replaced(i, last, "-1"))
-				if fields[0] == "row" {
-					reject(line, replaced(i, last, "100000"))
-					reject(line, replaced(i, 1, "x"))
-					reject(line, replaced(i, 2, "99"))
-				}
-				reject(line, replaced(i, last-1, "7")) // more candidates
 			case "claim":
 				value, _ := new(big.Rat).SetString(fields[2])
 				tiny := big.NewRat(1, 1e15)
@@ -215,7 +205,7 @@ func TestDoctoredTables(t *testing.T) {
 				reject("constraints", with(i, "constraints none"))
 			case "prior":
 				reject("prior", with(i, "prior none at all"))
-				for _, p := range []string{"uniform", "box", "weights", "none"} {
+				for _, p := range []string{"uniform", "box", "weights", "worst"} {
 					if p != fields[1] && !strings.Contains(text, "\nweight ") {
 						reject("prior "+p, with(i, "prior "+p))
 					}
@@ -225,40 +215,42 @@ func TestDoctoredTables(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("events with another number: %d rejected, %d prove as much", tried, spared)
+	t.Logf("multipliers of other rows: %d rejected, %d prove as much", tried, spared)
 	assert.Greater(t, tried, 10*spared)
 }
 
 // An event proves something of neighbors alone, and of no more candidates than there are.
 func TestEventsMustBelong(t *testing.T) {
-	text := approximations(t)["approximate-1.cert"] // n = 3, k = 2, step 2Δ
+	text := approximations(t)["approximate-1.cert"] // n = 3, k = 2: cells 0 | 1 2 | 3 4 | 5 6 | 7 8 9 | 10 11
 	for _, c := range []struct{ event, reason string }{
-		{"event 3 0 0 0 3 0 0 0 4 1/1000", "count vector"},
-		{"event 3 0 0 1 2 0 0 0 2 1/1000", "candidates, or with more"},
-		{"event 3 0 0 2 0 1 0 0 2 1/1000", "no neighbors"},              // the third one rises by two steps
-		{"event 3 0 0 1 1 1 0 0 1 0 2 1 1/1000", "no neighbors"},        // the second part rises by two steps
-		{"event 3 0 0 1 2 0 0 1 1 0 0 1 1/1000", "a part is not after"}, // parts in the wrong order
-		{"event 3 0 0 1 2 0 0 1 1 0 1 1 1/1000", "a part is not after"}, // the same part twice
-		{"event 3 0 0 1 2 0 0 0 0 1/1000", "parts without"},             // nobody
-		{"event 3 0 0 1 2 0 0 2 1 1/1000", "parts without"},             // nobody is at depth 2
-		{"event 3 0 0 1 2 0 1 1 1 1/1000", "parts without"},             // nor here at depth 1
-		{"event 3 0 0 1 2 0 1/1000", "fields"},                          // no parts
-		{"event 3 0 0 1 2 0 0 1 1/1000", "fields"},                      // half a part
-		{"event 2 0 0 1 2 0 0 1 1 1/1000", "not 3 candidates"},          // two candidates
-		{"event 3 0 0 1 2 0 0 1 1 -1/1000", "not positive"},             // a negative multiplier
-		{"row p 0 3 0 0 1 1 2 0 1/1000", "expected"},                    // rows of other levels
-		{"event 1 0 2 1 1 1 2 1 1 1/1000", "not after the event"},       // ahead of all others, which follow in order
+		{"0 0 4 1/1000", "no rows of neighbors"},       // four candidates
+		{"0 5 2 1/1000", "no rows of neighbors"},       // one alone is on top
+		{"1 3 1 1/1000", ""},                           // the third one rises from depth 2 to depth 1
+		{"1 11 1 1/1000", "no rows of neighbors"},      // two steps apart
+		{"1 4 1 1/1000", "no rows of neighbors"},       // the third one rises by two steps
+		{"1 5 1 1 6 2 1/1000", "no rows of neighbors"}, // there are two at depth 0, but one of them only was at depth 1 before
+		{"1 5 1 1 5 1 1/1000", "a part is not after"},  // the same part twice
+		{"2 5 1 1 6 1 1/1000", "a part is not after"},  // parts in the wrong order
+		{"1 5 0 1/1000", "multiplier is less than 1"},  // nobody
+		{"1 5 1/1000", "fields"},                       // half a part
+		{"1/1000", "fields"},                           // no parts
+		{"1 12 1 1/1000", "more than 11"},              // no such cell
+		{"1 5 1 -1/1000", "not positive"},              // a negative multiplier
+		{"0 0 1 1/1000", ""},                           // of neighbors that are the same vector, which is true as well
 	} {
-		at := strings.Index(text, "\nevent ")
-		r := verdict(t, split(text[:at]+"\n"+c.event+text[at:]))
-		assert.False(t, r.Valid, c.event)
+		head, _, _ := strings.Cut(text, "\nmultiplier ")
+		wide := strings.Replace(head, "claim optimum 1898/4275", "claim optimum 0", 1)
+		r := verdict(t, split(wide+"\nmultiplier "+c.event+"\nend"))
+		assert.Equal(t, c.reason == "", r.Valid, "%s: %s", c.event, r.Reason)
 		assert.Contains(t, r.Reason, c.reason, c.event)
 	}
+	at := strings.Index(text, "\nmultiplier ")
+	assert.Contains(t, verdict(t, split(text[:at]+"\nmultiplier 0 5 2 1/1000"+text[at:])).Reason, "not after the event")
 	// With less δ the table breaks an event, in either direction.
 	negative := strings.Replace(text, "\ndelta 1/50\n", "\ndelta -1/50\n", 1)
-	assert.Contains(t, verdict(t, split(negative)).Reason, "delta is negative")
+	assert.Contains(t, verdict(t, split(negative)).Reason, "delta is less than 0")
 	less := strings.Replace(text, "\ndelta 1/50\n", "\ndelta 1/51\n", 1)
-	assert.Contains(t, verdict(t, split(less)).Reason, "the table violates an event")
+	assert.Contains(t, verdict(t, split(less)).Reason, "the table violates (ε,δ)-privacy")
 }
 
 // A table is optimal for the rows of its own level. At another level its multipliers may prove as much, but where that level has more rows, the
@@ -281,7 +273,7 @@ func TestTablesOfAnotherLevel(t *testing.T) {
 			}
 			// Either the optimum is the same, or a row is refused.
 			if !r.Valid {
-				assert.Contains(t, r.Reason, "row: ", "%s at %s", name, other)
+				assert.Regexp(t, "no rows of neighbors|more is claimed", r.Reason, "%s at %s", name, other)
 			}
 		}
 	}
@@ -291,55 +283,53 @@ func TestTablesOfAnotherLevel(t *testing.T) {
 // Rows that are none of the program prove nothing: at the level paper only the worst neighbors are tied, and with L = 2 vectors
 // whose changes differ by three steps are no neighbors.
 func TestTableRowsMustBelong(t *testing.T) {
-	text := tables(t)["table-01.cert"] // paper, n = 3, kL = 4
-	require.Contains(t, text, "\nconstraints paper\n")
-	dp := strings.Replace(text, "constraints paper", "constraints dp", 1)
-	for _, c := range []struct{ text, row, reason string }{
-		{text, "row p 1 2 1 0 0 0 0 3 0 0 0 0 1/1000", "not the worst neighbor"}, // one sinks by a single step
-		{text, "row m 1 2 1 0 0 0 0 3 0 0 0 0 1/1000", "kind"},                   // the level has no monotone rows
-		{text, "row p 3 2 0 0 1 0 0 3 0 0 0 0 1/1000", "not the worst neighbor"}, // three steps
-		{dp, "row p 3 2 0 0 1 0 0 3 0 0 0 0 1/1000", "no neighbors"},
-		{text, "row p 0 3 0 0 0 0 0 3 0 0 0 0 1/1000", "itself"},
-		{text, "row p 1 3 0 0 0 0 0 3 0 0 0 0 1/1000", "without a candidate"},
+	in := map[string]string{"paper": "01", "dp": "04", "monotone": "07", "full": "10"} // n = 3, kL = 4: cells 0 | 1 2 | 3 4 | 5 6 | 7 8 | …
+	for _, c := range []struct {
+		level, row string
+		belongs    bool
+	}{
+		{"paper", "2 0 1", false}, // one sinks by a single step
+		{"dp", "2 0 1", true},
+		{"paper", "0 2 1", false},
+		{"monotone", "0 2 1", true}, // one that rises has more
+		{"monotone", "2 0 1", false},
+		{"paper", "6 0 1", false}, // three steps
+		{"dp", "6 0 1", false},
+		{"full", "6 0 1", false},
 	} {
-		at := strings.Index(c.text, "\ncell ")
-		if first := strings.Index(c.text, "\nrow "); first >= 0 {
-			at = first // ahead of all others, which it may not follow in order
-		}
-		r := verdict(t, split(c.text[:at]+"\n"+c.row+c.text[at:]))
+		text := tables(t)["table-"+in[c.level]+".cert"]
+		require.Contains(t, text, "\nconstraints "+c.level+"\n")
+		head, _, _ := strings.Cut(text, "\nmultiplier ")
+		r := verdict(t, split(head+"\nmultiplier "+c.row+" 1/1000\nend"))
 		assert.False(t, r.Valid)
-		assert.Contains(t, r.Reason, "row: ", c.row)
-		assert.Contains(t, r.Reason, c.reason, c.row)
+		assert.Equal(t, c.belongs, !strings.Contains(r.Reason, "no rows of neighbors"), "%s %s: %s", c.level, c.row, r.Reason)
 	}
 }
 
 // TestTableLinesAreExplained: what is wrong with a line is said, also where what is left would not be valid for another reason.
 func TestTableLinesAreExplained(t *testing.T) {
 	uniform, weighted := tables(t)["table-01.cert"], tables(t)["table-03.cert"]
-	all := weighted[strings.Index(weighted, "\nweight"):strings.Index(weighted, "\nrow")]
+	all := weighted[strings.Index(weighted, "\nweight"):strings.Index(weighted, "\nmultiplier")]
 	for _, c := range []struct{ text, old, new, reason string }{
-		// Two probabilities of the three candidates, which still sum to 1.
-		{uniform, "cell 0 2 1 0 0 0 328/793\ncell 1 2 1 0 0 0 137/793", "cell 0 2 1 0 0 0 11/20\ncell 1 2 1 0 0 0 -1/10", "negative"},
-		{uniform, "cell 0 2 1 0 0 0 328/793\ncell 1 2 1 0 0 0 137/793", "cell 0 2 1 0 0 0 1/3\ncell 1 2 1 0 0 0 1/3", "violates a row"},
-		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 0 2 1 0 0 0 1", "sum to"},
-		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 0 3 0 0 0 0 328/793", "not the next variable"},
-		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 1 2 1 0 0 0 328/793", "not the next variable"},
-		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 0 2 2 0 0 0 328/793", "count vector"},
-		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 0 2 1 0 0 0 x", "cell: not a number"},
-		{uniform, "cell 0 2 1 0 0 0 328/793", "cell 0 2 1 0 0 0", "fields"},
-		{weighted, "weight 2 1 0 0 0 0x1.ep+02", "weight 2 2 0 0 0 0x1.ep+02", "count vector"},
-		{weighted, "weight 2 1 0 0 0 0x1.ep+02", "weight 2 1 0 0 0 0 0x1.ep+02", "fields"},
-		{weighted, "weight 2 1 0 0 0 0x1.ep+02", "weight 2 1 0 0 0 0", "not positive"},
-		{weighted, "weight 2 1 0 0 0 0x1.ep+02", "weight 2 1 0 0 0 -2", "not positive"},
-		{weighted, "weight 2 1 0 0 0 0x1.ep+02", "weight 3 0 0 0 0 1", "not after the count vector"},
-		{weighted, all, "", `no line "weight"`},
-		{weighted, "loss 0 1/4 1 9/4 4", "loss 0 1/4 1 9/4", "4 values for 5 depths"},
+		{uniform, "input 328/793 137/793", "input 11/20 -1/10", "negative"}, // which still sums to 1
+		{uniform, "input 328/793 137/793", "input 1/3 1/3", "violates a row"},
+		{uniform, "input 328/793 137/793", "input 1 137/793", "sum to"},
+		{uniform, "input 328/793 137/793", "input x 137/793", "input: not a number"},
+		{uniform, "input 328/793 137/793", "input 328/793", "1 numbers where 2"},
+		{uniform, "input 328/793 137/793\n", "", "sum to"},
+		{weighted, "weight 1 0x1.ep+02", "weight 15 0x1.ep+02", "is more than 14"},
+		{weighted, "weight 1 0x1.ep+02", "weight 1 0 0x1.ep+02", "fields"},
+		{weighted, "weight 1 0x1.ep+02", "weight 1 0", "not positive"},
+		{weighted, "weight 1 0x1.ep+02", "weight 1 -2", "not positive"},
+		{weighted, "weight 1 0x1.ep+02", "weight 0 1", "not an input after that"},
+		{weighted, all, "", "the weights are all 0"},
+		{weighted, "loss 0 1/4 1 9/4 4", "loss 0 1/4 1 9/4", "4 numbers where 5"},
 		{weighted, "loss 0 1/4 1 9/4 4", "loss 0 1 1/4 9/4 4", "falling"},
 		{weighted, "loss 0 1/4 1 9/4 4", "loss 1/8 1/4 1 9/4 4", "not 0 at first"},
 		{weighted, "loss 0 1/4 1 9/4 4", "loss 0 1/4 1 9/4 x", "loss: not a number"},
 		{weighted, "step 2", "step 32769", "k·L is more than"},
 		{weighted, "step 2", "step 65537", "step"},
-		{weighted, "prior weights", "prior uniform", `"weight`},
+		{weighted, "prior weights", "prior uniform", `"weight 0 1" where`},
 		{weighted, "claim optimum 2447/3847 2447/3847", "claim optimum 0 2447/3848", "and less is claimed"},
 		{weighted, "claim optimum 2447/3847 2447/3847", "claim optimum 2447/3846 1", "and more is claimed"},
 		{weighted, "claim optimum 2447/3847 2447/3847", "claim ratio 1 1", "claim"},
@@ -358,8 +348,7 @@ func TestLongLosses(t *testing.T) {
 	for i := range k + 1 {
 		loss = append(loss, fmt.Sprint(i)+strings.Repeat("0", min(i, 1)*900))
 	}
-	cell := "cell 0 1" + strings.Repeat(" 0", k) + " 1"
-	r := verdict(t, []string{"optratio-certificate 2", "n 1", fmt.Sprint("k ", k), "step 1", "exp-epsilon 2", "constraints dp", "loss " + strings.Join(loss, " "), "prior uniform", "precision 0", "claim optimum 0 0", cell, "end"})
+	r := verdict(t, []string{"optratio-certificate 3", "problem lattice", "n 1", fmt.Sprint("k ", k), "step 1", "constraints dp", "loss " + strings.Join(loss, " "), "prior uniform", "exp-epsilon 2", "precision 0", "claim optimum 0 0", "input 1", "end"})
 	assert.True(t, r.Valid, r.Reason)
 }
 

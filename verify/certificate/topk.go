@@ -20,37 +20,23 @@ type topK struct {
 	index     []map[string]int // of an input's cells by their t
 }
 
-func (c *topK) read(r *reader, o Options) error {
-	err := r.advance()
-	for _, p := range []struct {
-		word string
-		to   *int
-		most int
-	}{{"n", &c.n, maxDepth}, {"k", &c.k, maxDepth}, {"top", &c.top, maxDepth}} {
-		if err != nil {
-			return err
-		}
-		*p.to, err = r.whole(p.word, 1, p.most)
-	}
-	if err != nil {
-		return err
-	}
-	if c.top > c.n {
-		return malformed("top is more than n")
-	}
-	if err := r.parameters(&c.e); err != nil {
-		return err
+func (c *topK) read(r *reader, o Options) {
+	c.n = r.whole("n", 1, maxDepth)
+	c.k = r.whole("k", 1, maxDepth)
+	c.top = r.whole("top", 1, c.n)
+	if c.parameters(r); r.err != nil {
+		return
 	}
 	// Of a count vector: the ways to let some candidates sink, and the ways to choose among those that sink and those that do not.
 	sink := math.Min(math.Pow(2, float64(c.n)), math.Pow(float64(c.n)/float64(c.k+1)+1, float64(c.k+1)))
 	choose := math.Min(float64(binomial(c.n, c.top)), float64(binomial(c.top+2*c.k+1, c.top)))
-	if err := o.sized(16 * float64(orbitCount(c.n, c.k)) * sink * choose * float64(c.k+1)); err != nil {
-		return err
+	if r.stop(o.sized(16 * float64(orbitCount(c.n, c.k)) * sink * choose * float64(c.k+1))); r.err != nil {
+		return
 	}
 	c.lat = newLattice(c.n, c.k)
 	c.at = c.lat.first()
 	c.pairs = c.neighbors
-	return c.body(r, orbitCount(c.n, c.k), c.cellsOf)
+	c.body(r, orbitCount(c.n, c.k), c.cellsOf)
 }
 
 // cellsOf appends the cells of the next count vector.
@@ -136,7 +122,7 @@ func (c *topK) neighbor(i int, sink []int, visit func(pair) error) error {
 	}
 	to = to[:c.k+1]
 	above := c.lat.rank(to)
-	var rows []privacyRow
+	var rows []part
 	_ = chosen(classes, c.top, func(t []int) error {
 		here, there := make([]int, c.k+1), make([]int, c.k+2)
 		for j, x := range t {
@@ -146,14 +132,15 @@ func (c *topK) neighbor(i int, sink []int, visit func(pair) error) error {
 				there[v+j%2-shift] += x
 			}
 		}
-		rows = append(rows, privacyRow{c.index[above][fmt.Sprint(there[:c.k+1])], c.index[i][fmt.Sprint(here)]})
+		rows = append(rows, part{privacyRow{c.index[above][fmt.Sprint(there[:c.k+1])], c.index[i][fmt.Sprint(here)]}, 1})
 		return nil
 	})
 	return visit(pair{rows: rows})
 }
 
-func (c *topK) about(p *Problem) {
+func (c *topK) about(p *Problem) bool {
 	p.N, p.K, p.Objective, p.Constraints = c.n, c.k, "paper", "dp"
-	c.e.describe(p)
+	c.describe(p)
 	p.About = fmt.Sprintf("top %d of n = %d, k = %d, mean regret of a set in steps of 2Δ", c.top, c.n, c.k)
+	return true
 }

@@ -28,20 +28,24 @@ var (
 // rest on. The errors are those of Check and ErrInvalid and ErrIrrational.
 func ExportVIPR(out io.Writer, in io.Reader, o Options) error {
 	o = o.withDefaults()
-	r, version, err := open(in)
+	r, _, s, err := open(in)
 	if err != nil {
 		return err
 	}
-	if version != magic {
-		return errors.New("only certificates of version 1 can be written in the VIPR format")
+	c, ok := s.(*certificate)
+	if !ok && s != nil {
+		return errors.New("only certificates of section program can be written in the VIPR format")
 	}
-	c, err := r.read(o)
+	if ok {
+		c.read(r, o)
+		r.end()
+	}
 	var form malformed
 	switch {
-	case errors.As(err, &form):
-		return fmt.Errorf("%w: %w", ErrInvalid, err)
-	case err != nil:
-		return err
+	case errors.As(r.err, &form):
+		return fmt.Errorf("%w: %w", ErrInvalid, r.err)
+	case r.err != nil:
+		return r.err
 	}
 	if c.proof == "lumped" {
 		return errors.New("proof lumped has no form in the VIPR format, which lists the rows of the whole program")

@@ -13,7 +13,7 @@ import (
 // witness shows that a mechanism lacks a property, at scores and, for dp, at neighboring ones. The probabilities are worked out here where there is a formula for the mechanism.
 // Where the file states them, as of a table under audit, they are the file's, and what is decided is that these numbers violate the property.
 type witness struct {
-	e                certificate
+	setting
 	property         string // "dp" or "dominates-em"
 	mechanism        string // a name, or "table"
 	neighbors        string // "linf", "monotonic", "shifted", or "stated"
@@ -24,7 +24,6 @@ type witness struct {
 	scores, neighbor []*big.Rat
 	candidate        int
 	pmf, other       []value // of a table; a value without a number is not known
-	claim            Claim
 }
 
 // formulas are the mechanisms whose probabilities this package knows, with the ones that are the same.
@@ -32,125 +31,69 @@ var formulas = map[string]func(depths []value, z value) []value{
 	"em": exponential, "rnm-gumbel": exponential, "pf": permuteAndFlip, "rnm-exponential": permuteAndFlip, "krr": randomised,
 }
 
-func (w *witness) read(r *reader, o Options) error {
+func (w *witness) read(r *reader, o Options) {
 	r.long = maxSectionLine
-	err := r.advance()
-	if err == nil {
-		w.property, err = r.word("property", "dp", "dominates-em")
+	w.property = r.word("property", "dp", "dominates-em")
+	w.mechanism = r.take("mechanism")
+	w.epsilon(r)
+	if w.scale = r.number("scale", 0); w.scale.Sign() == 0 {
+		r.failf("scale is 0")
 	}
-	if err == nil {
-		w.mechanism, err = r.take("mechanism")
-	}
-	if err == nil {
-		err = r.advance()
-	}
-	if err == nil {
-		err = r.epsilonOf(&w.e)
-	}
-	if err == nil {
-		w.scale, err = r.number("scale", new(big.Rat))
-	}
-	if err == nil {
-		w.scores, err = r.numbers("scores", 0)
-	}
-	if err == nil && w.scale.Sign() == 0 {
-		err = malformed("scale is 0")
-	}
-	if err != nil {
-		return err
-	}
+	w.scores = r.numbers("scores", 0)
 	n := float64(len(w.scores))
-	if err := o.sized(n * n * 512); err != nil {
-		return err
+	if r.stop(o.sized(n * n * 512)); r.err != nil {
+		return
 	}
+	q := Claim{On: "Pr[error >= t] - that of em", lower: new(big.Rat)}
 	if w.property == "dominates-em" {
-		w.claim.On = "Pr[error >= t] - that of em"
-		w.t, err = r.number("t", new(big.Rat))
+		w.t = r.number("t", 0)
 	} else {
-		w.claim.On = "p - e^ε p'"
-		err = w.pair(r)
+		q.On = "p - e^ε p'"
+		w.neighbors = r.word("neighbors", "linf", "monotonic", "shifted", "stated")
+		w.sensitivity = r.number("sensitivity", 0)
+		w.delta = r.number("delta", 0)
+		if w.neighbor = r.numbers("neighbor", len(w.scores)); w.delta.Sign() == 0 {
+			w.candidate = r.whole("candidate", 0, len(w.scores)-1)
+		}
 	}
-	if err == nil && w.mechanism == "table" {
-		err = w.table(r)
+	if w.mechanism == "table" {
+		if w.pmf = w.row(r, "pmf"); w.property == "dp" {
+			w.other = w.row(r, "neighbor-pmf")
+		}
 	}
-	w.claim.lower = new(big.Rat)
-	return err
+	w.claims = []Claim{q}
 }
 
-// epsilonOf reads the line of ε.
-func (r *reader) epsilonOf(c *certificate) error {
-	word, to, least := "epsilon", &c.eps, new(big.Rat)
-	if r.is("exp-epsilon") {
-		word, to, least = "exp-epsilon", &c.expEps, big.NewRat(1, 1)
-	}
-	x, err := r.number(word, least)
-	if err == nil && max(x.Num().BitLen(), x.Denom().BitLen()) > maxEpsilonBits {
-		return r.badf("%s: a number of more than %d bits", word, maxEpsilonBits)
-	}
-	*to = x
-	return err
-}
-
-// pair reads the lines that dp has: who are neighbors, δ, the neighboring scores and the candidate.
-func (w *witness) pair(r *reader) (err error) {
-	if w.neighbors, err = r.word("neighbors", "linf", "monotonic", "shifted", "stated"); err != nil {
-		return err
-	}
-	if w.sensitivity, err = r.number("sensitivity", new(big.Rat)); err != nil {
-		return err
-	}
-	if w.delta, err = r.number("delta", new(big.Rat)); err != nil {
-		return err
-	}
-	if w.neighbor, err = r.numbers("neighbor", len(w.scores)); err != nil {
-		return err
-	}
-	if w.delta.Sign() == 0 {
-		w.candidate, err = r.whole("candidate", 0, len(w.scores)-1)
-	}
-	return err
-}
-
-// table reads the rows that the file states: a rational, LO,HI where a number is only enclosed, or - where it is not known, for each candidate.
-func (w *witness) table(r *reader) error {
-	row := func(word string) (out []value, err error) {
-		f, err := r.fields(word, len(w.scores))
-		if err != nil {
-			return nil, err
+// row reads a row of probabilities that the file states: a rational, LO,HI where a number is only enclosed, or - where it is not known, for each candidate.
+func (w *witness) row(r *reader, word string) (out []value) {
+	f := r.fields(word, len(w.scores))
+	low, high := new(big.Rat), new(big.Rat) // sums
+	for _, s := range f {
+		if s == "-" {
+			out = append(out, value{})
+			continue
 		}
-		low, high := new(big.Rat), new(big.Rat) // sums
-		for _, s := range f {
-			if s == "-" {
-				out = append(out, value{})
-				continue
-			}
-			los, his, two := strings.Cut(s, ",")
-			lo, err := parseClaimed(los)
-			hi := lo
-			if err == nil && two {
-				hi, err = parseClaimed(his)
-			}
-			if err != nil || lo.Sign() < 0 || lo.Cmp(hi) > 0 {
-				return nil, r.badf("%s: %s is no probability", word, quote(s))
-			}
-			low.Add(low, lo)
-			high.Add(high, hi)
-			if out = append(out, exactly(lo)); two {
-				out[len(out)-1] = enclosed(interval.New(down(lo), up(hi)))
-			}
+		los, his, two := strings.Cut(s, ",")
+		lo, err := parseClaimed(los)
+		hi := lo
+		if err == nil && two {
+			hi, err = parseClaimed(his)
 		}
-		one := big.NewRat(1, 1)
-		if low.Cmp(one) > 0 || high.Cmp(one) < 0 && !slices.Contains(f, "-") {
-			return nil, r.badf("%s: the probabilities do not sum to 1", word)
+		if err != nil || lo.Sign() < 0 || lo.Cmp(hi) > 0 {
+			r.failf("%s: %s is no probability", word, quote(s))
+			return nil
 		}
-		return out, r.advance()
+		low.Add(low, lo)
+		high.Add(high, hi)
+		if out = append(out, exactly(lo)); two {
+			out[len(out)-1] = enclosed(interval.New(down(lo), up(hi)))
+		}
 	}
-	var err error
-	if w.pmf, err = row("pmf"); err != nil || w.property != "dp" {
-		return err
+	one := big.NewRat(1, 1)
+	if low.Cmp(one) > 0 || high.Cmp(one) < 0 && !slices.Contains(f, "-") {
+		r.failf("%s: the probabilities do not sum to 1", word)
 	}
-	w.other, err = row("neighbor-pmf")
-	return err
+	return out
 }
 
 const tableBits = 512 // of the ends of a table's enclosures
@@ -163,34 +106,34 @@ func up(x *big.Rat) *big.Float {
 	return new(big.Float).SetPrec(tableBits).SetMode(big.ToPositiveInf).SetRat(x)
 }
 
-// proves decides whether the property is violated.
-func (w *witness) proves(o Options) (lower, upper *big.Rat, reason string, err error) {
+// decide decides whether the property is violated.
+func (w *witness) decide(o Options) (string, error) {
 	formula := formulas[w.mechanism]
-	if formula == nil && w.mechanism != "table" {
-		return nil, nil, "", fmt.Errorf("%w: there is no formula for mechanism %s; there is one for em, pf and krr", ErrUndecided, quote(w.mechanism))
-	}
-	if formula != nil && w.neighbors == "stated" {
-		return nil, nil, "neighbors stated: of a mechanism with a formula, who is a neighbor is decided here", nil
-	}
-	if w.property == "dp" && !w.related() {
-		return nil, nil, fmt.Sprintf("the scores are no neighbors (%s)", w.neighbors), nil
+	switch {
+	case formula == nil && w.mechanism != "table":
+		return "", fmt.Errorf("%w: there is no formula for mechanism %s; there is one for em, pf and krr", ErrUndecided, quote(w.mechanism))
+	case formula != nil && w.neighbors == "stated":
+		return "neighbors stated: of a mechanism with a formula, who is a neighbor is decided here", nil
+	case w.property == "dp" && !w.related():
+		return fmt.Sprintf("the scores are no neighbors (%s)", w.neighbors), nil
 	}
 	for prec := uint(128); ; prec *= 2 {
 		excess, err := w.excess(formula, prec)
 		if err != nil {
-			return nil, nil, "", err
+			return "", err
 		}
 		switch sign, ok := excess.sign(); {
 		case ok && sign > 0:
-			if excess.rat != nil {
-				return excess.rat, nil, "", nil
+			lower := excess.rat
+			if lower == nil {
+				lower, _ = excess.enc.Lo().Rat(nil)
 			}
-			lower, _ = excess.enc.Lo().Rat(nil)
-			return lower, nil, "", nil
+			w.claims[0].Value = number.Bounds(lower, nil)
+			return w.claims[0].judge(lower, nil), nil
 		case ok, excess.rat == nil && excess.enc.Hi().Sign() <= 0:
-			return nil, nil, "the property is not violated there", nil
+			return "the property is not violated there", nil
 		case prec >= o.MaxPrecision:
-			return nil, nil, "", fmt.Errorf("%w: the probabilities are too close to tell at %d bits", ErrUndecided, prec)
+			return "", fmt.Errorf("%w: the probabilities are too close to tell at %d bits", ErrUndecided, prec)
 		}
 	}
 }
@@ -222,7 +165,7 @@ func (w *witness) related() bool {
 
 // excess returns by how much the property is violated: more than 0 if it is.
 func (w *witness) excess(formula func([]value, value) []value, prec uint) (value, error) {
-	z, err := w.e.enclosure(big.NewRat(1, 1), prec)
+	z, err := w.enclosure(big.NewRat(1, 1), prec)
 	if err != nil {
 		return value{}, err
 	}
@@ -277,7 +220,7 @@ func (w *witness) excess(formula func([]value, value) []value, prec uint) (value
 func known(v value) bool { return v.rat != nil || v.enc.Lo() != nil }
 
 // enclosure returns z^d.
-func (c *certificate) enclosure(d *big.Rat, prec uint) (value, error) {
+func (c *setting) enclosure(d *big.Rat, prec uint) (value, error) {
 	low, high, err := c.power(d, prec)
 	switch {
 	case err != nil:
@@ -295,7 +238,7 @@ func (w *witness) probabilities(formula func([]value, value) []value, scores []*
 	for r, q := range scores {
 		d := new(big.Rat).Sub(best, q)
 		var err error
-		if weights[r], err = w.e.enclosure(d.Quo(d, w.scale), prec); err != nil {
+		if weights[r], err = w.enclosure(d.Quo(d, w.scale), prec); err != nil {
 			return nil, err
 		}
 	}
@@ -366,16 +309,9 @@ func randomised(p []value, z value) []value {
 	return out
 }
 
-func (w *witness) stated() *Claim {
-	if w.claim.lower == nil {
-		return nil
-	}
-	return &w.claim
-}
-
-func (w *witness) about(p *Problem) {
+func (w *witness) about(p *Problem) bool {
 	p.N, p.Proof, p.Constraints = len(w.scores), "witness", w.property
-	w.e.describe(p)
+	w.describe(p)
 	p.About = fmt.Sprintf("mechanism %s lacks property %s at scores %s", quote(w.mechanism), w.property, list(w.scores))
 	if w.mechanism == "table" {
 		p.About = fmt.Sprintf("the probabilities that this file states lack property %s at scores %s", w.property, list(w.scores))
@@ -389,4 +325,5 @@ func (w *witness) about(p *Problem) {
 	if w.delta != nil && w.delta.Sign() > 0 {
 		p.Delta = new(number.Exact(w.delta))
 	}
+	return true
 }

@@ -37,20 +37,20 @@ func TestTablesByHand(t *testing.T) {
 		body  string
 		valid bool
 	}{
-		"d = 2":            {fmt.Sprintf(head, "2", "1/5 1/5") + "pair 0 1 2\ninput 4/5 1/5\ninput 1/5 4/5\nmultiplier 1 3 4/5\nmultiplier 2 0 4/5", true},
-		"d = 2, too good":  {fmt.Sprintf(head, "2", "1/6 1/6") + "pair 0 1 2\ninput 5/6 1/6\ninput 1/6 5/6\nmultiplier 1 3 4/5\nmultiplier 2 0 4/5", false},
+		"d = 2":            {fmt.Sprintf(head, "2", "1/5 1/5") + "pair 0 1 2\ninput 4/5 1/5\ninput 1/5 4/5\nmultiplier 1 3 1 4/5\nmultiplier 2 0 1 4/5", true},
+		"d = 2, too good":  {fmt.Sprintf(head, "2", "1/6 1/6") + "pair 0 1 2\ninput 5/6 1/6\ninput 1/6 5/6\nmultiplier 1 3 1 4/5\nmultiplier 2 0 1 4/5", false},
 		"d = 1/2":          {fmt.Sprintf(head, "4", "0.333333333 0.333333334") + "pair 0 1 1/2\ninput 0.6666666666 0.3333333334\ninput 0.3333333334 0.6666666666", false}, // decimals are for claims
 		"d = 1/2, e^ε = 4": {fmt.Sprintf(head, "4", "0.333333333 0.333333334") + "pair 0 1 1/2\ninput 6666666666/10000000000 3333333334/10000000000\ninput 1 0", false},
 		"d = 1/2, dyadic": {fmt.Sprintf(head, "4", "0.333332 0.333334") + "pair 0 1 1/2\ninput 349525/524288 174763/524288\ninput 174763/524288 349525/524288\n" +
-			"multiplier 1 3 2/3\nmultiplier 2 0 2/3", true},
-		"d = 0":        {fmt.Sprintf(head, "2", "1/2 1/2") + "pair 0 1 0\ninput 1/2 1/2\ninput 1/2 1/2\nmultiplier 1 3 1/2\nmultiplier 2 0 1/2", true},
-		"one way":      {fmt.Sprintf(head, "2", "1/4 1/4") + "arrow 0 1 1\ninput 1/2 1/2\ninput 0 1\nmultiplier 1 3 1", true},
-		"not that way": {fmt.Sprintf(head, "2", "1/4 1/4") + "arrow 1 0 1\ninput 1/2 1/2\ninput 0 1\nmultiplier 1 3 1", false},
-		"both ways":    {fmt.Sprintf(head, "2", "1/4 1/4") + "pair 0 1 1\ninput 1/2 1/2\ninput 0 1\nmultiplier 1 3 1", false},
-		"forbidden":    {fmt.Sprintf(head, "2", "1/2 1/2") + "forbidden 0 1\npair 0 1 1\ninput 1 0\ninput 1 0\nmultiplier 1 3 2", true},
-		"answered":     {fmt.Sprintf(head, "2", "1/3 1/2") + "forbidden 0 1\npair 0 1 1\ninput 2/3 1/3\ninput 1/3 2/3\nmultiplier 1 3 2", false},
-		"allowed":      {fmt.Sprintf(head, "2", "1/2 1/2") + "pair 0 1 1\ninput 1 0\ninput 1 0\nmultiplier 1 3 2", false}, // the optimum is 1/3 then
-		"no row":       {fmt.Sprintf(head, "2", "0 1") + "pair 0 1 1\ninput 1 0\ninput 1 0\nmultiplier 0 3 1", false},
+			"multiplier 1 3 1 2/3\nmultiplier 2 0 1 2/3", true},
+		"d = 0":        {fmt.Sprintf(head, "2", "1/2 1/2") + "pair 0 1 0\ninput 1/2 1/2\ninput 1/2 1/2\nmultiplier 1 3 1 1/2\nmultiplier 2 0 1 1/2", true},
+		"one way":      {fmt.Sprintf(head, "2", "1/4 1/4") + "arrow 0 1 1\ninput 1/2 1/2\ninput 0 1\nmultiplier 1 3 1 1", true},
+		"not that way": {fmt.Sprintf(head, "2", "1/4 1/4") + "arrow 1 0 1\ninput 1/2 1/2\ninput 0 1\nmultiplier 1 3 1 1", false},
+		"both ways":    {fmt.Sprintf(head, "2", "1/4 1/4") + "pair 0 1 1\ninput 1/2 1/2\ninput 0 1\nmultiplier 1 3 1 1", false},
+		"forbidden":    {fmt.Sprintf(head, "2", "1/2 1/2") + "forbidden 0 1\npair 0 1 1\ninput 1 0\ninput 1 0\nmultiplier 1 3 1 2", true},
+		"answered":     {fmt.Sprintf(head, "2", "1/3 1/2") + "forbidden 0 1\npair 0 1 1\ninput 2/3 1/3\ninput 1/3 2/3\nmultiplier 1 3 1 2", false},
+		"allowed":      {fmt.Sprintf(head, "2", "1/2 1/2") + "pair 0 1 1\ninput 1 0\ninput 1 0\nmultiplier 1 3 1 2", false}, // the optimum is 1/3 then
+		"no row":       {fmt.Sprintf(head, "2", "0 1") + "pair 0 1 1\ninput 1 0\ninput 1 0\nmultiplier 0 3 1 1", false},
 		"an outcome":   {fmt.Sprintf(head, "2", "0 1") + "pair 0 1 1\ninput 1 0\ninput 1/2 1/4", false},
 		"twice":        {fmt.Sprintf(head, "2", "0 1") + "pair 0 1 1\npair 1 0 2\ninput 1 0\ninput 1 0", false},
 	} {

@@ -19,8 +19,13 @@ type Writer struct {
 	lines int
 }
 
-// NewWriter begins a certificate.
-func NewWriter(w io.Writer) *Writer { return &Writer{w: bufio.NewWriter(w)} }
+// NewWriter begins a certificate of the given section.
+func NewWriter(w io.Writer, section string) *Writer {
+	c := &Writer{w: bufio.NewWriter(w)}
+	c.Line("optratio-certificate 3")
+	c.Line("problem %s", section)
+	return c
+}
 
 // Line writes a line.
 func (c *Writer) Line(format string, args ...any) {
