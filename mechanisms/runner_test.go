@@ -104,7 +104,7 @@ func TestRunnerDepthsMoveByOne(t *testing.T) {
 // The handicap only shifts scores by fixed amounts, so that gem-runner and mgem-runner are ε-DP as well; all of the new mechanisms, on random neighbors.
 func TestUnequalMechanismsArePrivate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 15))
-	for _, name := range []string{"gem-calibrated", "pf-runner", "geo-runner", "gem-runner", "mgem-runner"} {
+	for _, name := range []string{"gem-calibrated", "pf-runner", "geo-runner", "gem-runner", "mgem-runner", "pf-partner", "geo-partner"} {
 		most := 0.0
 		for range 400 {
 			in := unequal(t, rng)
@@ -135,7 +135,7 @@ func TestUnequalMechanismsOfTwoOrEqual(t *testing.T) {
 		{Scores: ratsOf(t, "0", "-6", "-4"), Sensitivities: ratsOf(t, "1", "1", "1"), Epsilon: ratio},
 		{Scores: ratsOf(t, "5"), Sensitivities: ratsOf(t, "2"), Epsilon: ratio},
 	} {
-		for name, same := range map[string]string{"gem-calibrated": "pf-pair", "pf-runner": "pf-pair", "geo-runner": "geo-pair"} {
+		for name, same := range map[string]string{"gem-calibrated": "pf-pair", "pf-runner": "pf-pair", "geo-runner": "geo-pair", "pf-partner": "pf-pair", "geo-partner": "geo-pair"} {
 			want, err := registry[same].Exact(in)
 			require.NoError(t, err)
 			got, err := registry[name].Exact(in)
@@ -167,7 +167,7 @@ func TestRunnerByHand(t *testing.T) {
 // The three arithmetics agree, with public candidates and ties, and with as many candidates as enclosures are given for.
 func TestUnequalFloats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 15))
-	for _, name := range []string{"gem-calibrated", "pf-runner", "geo-runner", "gem-runner", "mgem-runner"} {
+	for _, name := range []string{"gem-calibrated", "pf-runner", "geo-runner", "gem-runner", "mgem-runner", "pf-partner", "geo-partner"} {
 		for trial := range 40 {
 			in := unequal(t, rng)
 			if trial%4 == 0 {

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite the tables of docs/results/hete
 
 const docsFile = "../../docs/results/heterogeneous.md"
 
-var rated = []string{"pf-pair", "geo-pair", "pairwise", "pf-runner", "geo-runner", "gem-calibrated", "rnm-exponential", "rnm-laplace", "gem", "mgem", "combined-gem", "≈rs", "krr"}
+var rated = []string{"pf-pair", "geo-pair", "pairwise", "pf-runner", "geo-runner", "pf-partner", "geo-partner", "gem-calibrated", "rnm-exponential", "rnm-laplace", "gem", "mgem", "combined-gem", "≈rs", "krr"}
 
 // cases are the sensitivities of the tables with their grids 0, 1, …, steps.
 var cases = []struct {
@@ -135,7 +135,7 @@ func objectives(t *testing.T) string {
 
 // wide is the table of wider grids.
 func wide(t *testing.T) string {
-	names := []string{"pf-pair", "geo-pair", "pairwise", "pf-runner", "geo-runner", "gem-calibrated", "rnm-exponential", "gem", "mgem", "krr"}
+	names := []string{"pf-pair", "geo-pair", "pairwise", "pf-runner", "geo-runner", "pf-partner", "geo-partner", "gem-calibrated", "rnm-exponential", "gem", "mgem", "krr"}
 	var b strings.Builder
 	b.WriteString(header(append([]string{"Δ", "grid", "optimum"}, names...)...))
 	for _, c := range []struct {
@@ -146,6 +146,23 @@ func wide(t *testing.T) string {
 		a := solveWith(t, Request{Grid: g, Epsilon: exp(t, "2")}, names...)
 		pairwiseIsClose(t, a, c.sensitivities, "2")
 		cells := []string{c.sensitivities, fmt.Sprintf("0..%d", c.steps), short(t, a)}
+		for _, m := range a.Mechanisms {
+			require.Equal(t, verify.Proved, m.DP)
+			cells = append(cells, m.Ratio.Format(5))
+		}
+		b.WriteString(line(cells...))
+	}
+	return b.String()
+}
+
+// partners is the table of sensitivities of which more than one is large, on the grid 0, 1, …, 8.
+func partners(t *testing.T) string {
+	names := []string{"pf-pair", "pf-runner", "pf-partner", "geo-pair", "geo-runner", "geo-partner", "pairwise"}
+	var b strings.Builder
+	b.WriteString(header(append([]string{"Δ", "e^ε", "optimum"}, names...)...))
+	for _, c := range []struct{ sensitivities, e string }{{"1,4,4", "2"}, {"1,4,4", "4"}, {"2,3,4", "2"}, {"2,3,4", "4"}, {"1,2,4", "2"}} {
+		a := solveWith(t, Request{Grid: grid(8, true, strings.Split(c.sensitivities, ",")...), Epsilon: exp(t, c.e)}, names...)
+		cells := []string{c.sensitivities, c.e, short(t, a)}
 		for _, m := range a.Mechanisms {
 			require.Equal(t, verify.Proved, m.DP)
 			cells = append(cells, m.Ratio.Format(5))
@@ -182,7 +199,7 @@ func TestTablesOfTheDocs(t *testing.T) {
 	for _, table := range []struct {
 		name string
 		make func(*testing.T) string
-	}{{"ratios", ratios}, {"invariance", invariance}, {"wide", wide}, {"objectives", objectives}, {"budget", budget}} {
+	}{{"ratios", ratios}, {"invariance", invariance}, {"wide", wide}, {"partners", partners}, {"objectives", objectives}, {"budget", budget}} {
 		open, end := "<!-- table "+table.name+" -->\n", "<!-- end -->"
 		_, rest, ok := strings.Cut(doc, open)
 		require.True(t, ok, "no table %s", table.name)
@@ -264,6 +281,15 @@ func TestLargerGridsLeaveTheOptimum(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, found.Lower.Cmp(found.Upper))
 		assert.Zero(t, found.Upper.Cmp(rat(want)), "%s: %s", sensitivities, found.Upper.RatString())
+	}
+}
+
+// docs/results/unequal.md, Theorem 6: partner depths are not always better than runners. Those of geometric noise are exact.
+func TestPartnersAgainstRunners(t *testing.T) {
+	a := solveWith(t, Request{Grid: grid(4, true, "1", "4", "4"), Epsilon: exp(t, "2")}, "geo-partner", "geo-runner", "pf-partner")
+	for i, want := range []string{"1.0184…", "1.0158…", "1.1104…"} {
+		assert.Equal(t, want, a.Mechanisms[i].Ratio.Format(5))
+		assert.Equal(t, verify.Proved, a.Mechanisms[i].DP)
 	}
 }
 
