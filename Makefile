@@ -6,7 +6,7 @@ SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
-.PHONY: run build papers install dist test test-slow bench mutate lint clp wheel python-test cluster-test browser-test
+.PHONY: run build papers install dist test test-slow bench mutate lint clp wheel python-test cluster-test browser-test proofs
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -86,3 +86,7 @@ browser-test:
 
 clp:
 	@scripts/install-clp
+
+# The machine-checked proofs, compiled from nothing: proofs/README.md.
+proofs:
+	proofs/build

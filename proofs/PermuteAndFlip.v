@@ -1,0 +1,148 @@
+(* Permute-and-flip on the lattice, and its optimality where z + ... + z^k <= 1 (docs/results/threshold.md, Theorem 1). *)
+From mathcomp Require Import all_ssreflect all_algebra.
+From Optratio Require Import Mechanisms Program CountVectors Threshold.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.Theory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(* Complementary slackness along chains: where every row with a multiplier is tight, the two sides are equal. *)
+Section Tight.
+Variables (R : realFieldType) (T : finType) (z : R).
+Variables (P : pred T) (next : T -> option T) (x c y lam : T -> R).
+Hypothesis next_inj : forall a b d, P a -> P b -> next a = Some d -> next b = Some d -> a = b.
+Hypothesis next_P : forall a d, P a -> next a = Some d -> P d.
+Hypothesis tight : forall a d, P a -> next a = Some d -> lam d * x d = z * lam d * x a.
+Hypothesis onto : forall d, P d -> lam d != 0 -> exists2 a, P a & next a = Some d.
+Hypothesis red : forall a, P a -> lam a + y a = c a + z * oapp lam 0 (next a).
+Lemma tight_chain : \sum_(a | P a) y a * x a = \sum_(a | P a) c a * x a.
+Proof.
+pose A := [set a | P a && isSome (next a)]; pose h a := odflt a (next a); pose F a := lam a * x a.
+have hinj : {in A &, injective h}.
+  move=> a b; rewrite !inE /h => /andP[Pa]; case Ea: (next a) => [a'|//] _.
+  by move=> /andP[Pb]; case Eb: (next b) => [b'|//] _ /= E; apply: (next_inj Pa Pb Ea); rewrite Eb E.
+have E1 : \sum_(a | P a) z * oapp lam 0 (next a) * x a = \sum_(a | P a) F a.
+  transitivity (\sum_(a in A) F (h a)).
+    rewrite (bigID (fun a => isSome (next a))) /= [X in _ + X]big1 ?addr0; last first.
+      by move=> a /andP[_]; case: (next a) => //= _; rewrite mulr0 mul0r.
+    rewrite (eq_bigl (mem A)) => [|a]; last by rewrite !inE.
+    apply: eq_bigr => a; rewrite !inE /h /F => /andP[Pa]; case E: (next a) => [d|//] _ /=.
+    by rewrite (tight Pa E).
+  rewrite -(big_imset F hinj) [RHS](bigID (mem (h @: A))) /= [X in _ = _ + X]big1 ?addr0.
+    apply: eq_bigl => d; case I: (d \in _); last by rewrite andbF.
+    rewrite andbT; case/imsetP: I => a; rewrite inE /h => /andP[Pa].
+    by case E: (next a) => [d'|//] _ /= ->; rewrite (next_P Pa E).
+  move=> d /andP[Pd]; rewrite /F; case: (eqVneq (lam d) 0) => [->|nz]; first by rewrite mul0r.
+  have [a Pa E] := onto Pd nz; case/negP; apply/imsetP; exists a; rewrite ?inE ?Pa /h E //.
+apply/eqP; rewrite -subr_eq0 -sumrB.
+rewrite (eq_bigr (fun a => z * oapp lam 0 (next a) * x a - F a)) => [|a Pa].
+  by rewrite sumrB E1 subrr.
+rewrite -mulrBl /F -mulrBl; congr (_ * _).
+by apply/eqP; rewrite subr_eq addrAC eq_sym subr_eq addrC -(red Pa) addrC.
+Qed.
+End Tight.
+
+Section Pf.
+Variable R : realFieldType.
+(* The integral of a polynomial over [0, 1]. *)
+Definition int (p : {poly R}) : R := \sum_(i < size p) p`_i / i.+1%:R.
+Implicit Types p q : {poly R}.
+Lemma intE p N : (size p <= N)%N -> int p = \sum_(i < N) p`_i / i.+1%:R.
+Proof.
+move=> le; rewrite /int (big_ord_widen _ (fun i => p`_i / i.+1%:R) le) big_mkcond.
+apply: eq_bigr => i _; case: ltnP => // ge; by rewrite nth_default ?mul0r.
+Qed.
+Lemma intD p q : int (p + q) = int p + int q.
+Proof.
+pose N := maxn (size p) (size q).
+rewrite (@intE _ N) ?size_add // (@intE p N) ?leq_maxl // (@intE q N) ?leq_maxr // -big_split.
+by apply: eq_bigr => i _; rewrite coefD mulrDl.
+Qed.
+Lemma intZ c p : int (c *: p) = c * int p.
+Proof.
+rewrite (@intE _ (size p)) ?size_scale_leq // /int mulr_sumr.
+by apply: eq_bigr => i _; rewrite coefZ mulrA.
+Qed.
+Lemma int0 : int 0 = 0. Proof. by rewrite /int size_poly0 big_ord0. Qed.
+Lemma int_sum I (s : seq I) (F : I -> {poly R}) : int (\sum_(i <- s) F i) = \sum_(i <- s) int (F i).
+Proof. by elim/big_rec2: _ => [|i a b _ <-]; rewrite ?int0 ?intD. Qed.
+Lemma int_deriv p : int p^`() = p.[1] - p.[0].
+Proof.
+rewrite (@intE _ (size p)); last by rewrite (leq_trans (size_poly _ _)) // leq_pred.
+rewrite horner_coef0 [p.[1]](@horner_coef_wide _ (size p).+1) ?leqnSn // big_ord_recl.
+rewrite expr0 mulr1 [RHS]addrC addKr; apply: eq_bigr => i _.
+by rewrite coef_deriv expr1n mulr1 -mulr_natr mulfK // pnatr_eq0.
+Qed.
+
+Lemma deriv_bigprod (I : eqType) (s : seq I) (f : I -> {poly R}) : uniq s ->
+  (\prod_(i <- s) f i)^`() = \sum_(r <- s) (f r)^`() * \prod_(i <- s | i != r) f i.
+Proof.
+elim: s => [|a s IH] /=; first by rewrite !big_nil derivC.
+case/andP => na us; rewrite !big_cons derivM IH // eqxx /=; congr (_ * _ + _).
+  rewrite big_seq_cond [RHS]big_seq_cond; apply: eq_bigl => i.
+  by case: eqP => [->|]; rewrite ?(negbTE na) ?andbT.
+rewrite mulr_sumr big_seq [RHS]big_seq; apply: eq_bigr => r rs; rewrite big_cons.
+by case: eqP => [E|_]; [rewrite E rs in na | rewrite /= mulrCA].
+Qed.
+
+Variable n : nat.
+Implicit Types w : 'I_n -> R.
+(* Permute-and-flip takes candidate r with probability w_r times the integral over t in [0, 1] of the product of
+   1 - t w_s over the others, where w_s is e^(-epsilon/(2 Delta)) to the power of the distance from the best score. *)
+Definition pf w r : R := w r * int (\prod_(s < n | s != r) (1 - w s *: 'X)).
+
+Lemma pf_sum w : (exists s, w s = 1) -> \sum_r pf w r = 1.
+Proof.
+case=> s ps.
+have E : \sum_r pf w r = - int ((\prod_(i < n) (1 - w i *: 'X))^`()).
+  rewrite deriv_bigprod ?index_enum_uniq // int_sum -sumrN; apply: eq_bigr => r _.
+  by rewrite derivB derivZ derivX derivC sub0r alg_polyC mulNr -scaleN1r intZ mulN1r opprK mul_polyC intZ.
+rewrite E int_deriv !horner_prod (bigD1 s) //= hornerD hornerN hornerZ hornerX hornerC ps mulr1 subrr mul0r sub0r opprK.
+by apply: big1 => i _; rewrite hornerD hornerN hornerZ hornerX hornerC mulr0 subr0.
+Qed.
+
+Lemma pf_tight w w' z r : w' r = z * w r -> (forall s, s != r -> w' s = w s) -> pf w' r = z * pf w r.
+Proof.
+move=> E1 E2; rewrite /pf E1 mulrA; congr (_ * int _).
+by apply: eq_bigr => s sr; rewrite E2.
+Qed.
+
+Variables (k : nat) (z : R).
+(* Its table on the lattice of step 2 Delta, where w_s = z^depth. *)
+Definition pf_table : table R n k := fun d r => pf (fun s => z ^+ d s) r.
+
+Lemma pf_value : \sum_(d : depths n k | in_lattice d) \sum_r (d r)%:R * pf_table d r = \sum_(d : depths n k | in_lattice d) Y k z (cnt d 0).
+Proof.
+have -> : \sum_(d : depths n k | in_lattice d) Y k z (cnt d 0) = \sum_r \sum_(d : depths n k | in_lattice d) Y k z (cnt d 0) * pf_table d r.
+  rewrite exchange_big /=; apply: eq_bigr => d /existsP[s /eqP ds]; rewrite -mulr_sumr pf_sum ?mulr1 //.
+  by exists s; rewrite ds expr0.
+rewrite exchange_big /=; apply: eq_bigr => r _; apply/esym.
+apply: (@tight_chain R _ z (@in_lattice n k) (next r) (fun d => pf_table d r) (fun d => (d r)%:R) (fun d => Y k z (cnt d 0)) (lamT z r)).
+- exact: next_injective.
+- exact: next_in_lattice.
+- move=> a d Qa; rewrite /next; case L: (lone a r).
+    by case=> <-; rewrite /lamT ffunE eqxx /= (lone_top Qa L) !(mul0r, mulr0).
+  case: ltnP => // lt [<-]; rewrite [z * _]mulrC -mulrA; congr (_ * _).
+  apply: pf_tight => [|s sr]; first by rewrite ffunE eqxx inordK // exprS.
+  by rewrite ffunE (negbTE sr).
+- move=> d Qd; rewrite /lamT; case E: (val (d r)) => [|t]; rewrite ?eqxx // => _.
+  pose a : depths n k := [ffun s => if s == r then inord t else d s].
+  have tk : (t.+1 <= k)%N by rewrite -ltnS -E ltn_ord.
+  have [s ds sr] : exists2 s, d s = 0%N :> nat & s != r.
+    case/existsP: Qd => s /eqP ds; exists s => //; apply/eqP => e; by move: E; rewrite -e /= ds.
+  exists a; first by apply/existsP; exists s; rewrite ffunE (negbTE sr) ds.
+  have -> : next r a = Some (sink a r).
+    rewrite /next ffunE eqxx inordK ?ltnS ?(ltnW tk) // tk; case: ifP => // /forallP/(_ s).
+    by rewrite sr ffunE (negbTE sr) ds.
+  congr Some; apply/ffunP => i; rewrite !ffunE; case: eqP => [->|//]; apply: val_inj.
+  by rewrite /= ?ffunE ?eqxx !inordK ?ltnS ?(ltnW tk) ?E.
+- by move=> a Qa; apply: red_holds.
+Qed.
+
+(* At every level it has the least mean error, for all n and k with z + ... + z^k <= 1. *)
+Theorem pf_optimal (t : table R n k) : 0 < z -> \sum_(1 <= v < k.+1) z ^+ v <= 1 ->
+  feasible z Paper t -> table_mean pf_table <= table_mean t.
+Proof.
+move=> z0 B1 ft; rewrite ler_wpmul2r ?invr_ge0 ?ler0n //.
+by rewrite [table_error pf_table]pf_value; exact: threshold_lower_bound.
+Qed.
+End Pf.
