@@ -16,6 +16,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/grid"
 	"optratio/internal/ratiomap"
 	"optratio/lp"
 	"optratio/verify/certificate"
@@ -69,7 +70,7 @@ func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p = &ratiomap.Plan{Lower: f.lower, Part: shard.Index, Parts: shard.Count}
+	p = &ratiomap.Plan{Lower: f.lower, Shard: shard}
 	if f.ns != "all" {
 		if p.N, err = parseCounts("-n", f.ns); err != nil {
 			return nil, err
@@ -108,7 +109,8 @@ func (f *mapFlags) files(p *ratiomap.Plan) (o ratiomap.Files, err error) {
 	case filepath.Ext(f.out) != ".csv":
 		return o, command.Usagef("-o %s: give a name that ends in .csv", command.Quoted(f.out))
 	}
-	o = ratiomap.Files{Path: shardPath(f.out, p.Part), Certs: f.certs, Resume: f.resume, Jobs: f.jobs, Valid: f.valid}
+	o = ratiomap.Files{Certs: f.certs, Valid: f.valid}
+	o.Path, o.Resume, o.Jobs = shardPath(f.out, p.Shard.Index), f.resume, f.jobs
 	if o.Jobs == 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
@@ -129,7 +131,7 @@ func (f *mapFlags) run(ctx context.Context) error {
 	s, err := ratiomap.Run(ctx, p, o)
 	done()
 	switch {
-	case errors.Is(err, ratiomap.ErrFile):
+	case errors.Is(err, grid.ErrFile):
 		return command.Exit(command.Usage, resumable(err))
 	case command.IsInput(err):
 		return command.Exit(command.Usage, err)

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
-	files "optratio/internal/grid"
+	"optratio/internal/grid"
 	"optratio/internal/ratiomap"
 	"optratio/internal/sweep"
 )
@@ -67,54 +66,32 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	if f.out == "" {
 		return command.Usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
 	}
-	isParquet, err := sweep.IsParquet(f.out)
+	isParquet, err := grid.IsParquet(f.out)
 	if err != nil {
 		return command.Usagef("-o %s: give a name that ends in .csv or .parquet", command.Quoted(f.out))
 	}
-	if done, err := f.merged(ctx, parts); done || err != nil {
-		return err
-	}
-	out, err := command.CreateOutput("-o", f.out)
-	if err != nil {
-		return err
-	}
-	if info, err := os.Stat(f.out); err == nil && info.Mode().IsRegular() { // a sweep may be writing it
-		held, err := files.Open(f.out, false)
+	if ratiomap.Rows.IsTable(parts[0]) {
+		if isParquet {
+			return command.Usagef("-o %s: maps are merged into a file that ends in .csv", command.Quoted(f.out))
+		}
+		lattices := 0
+		_, err := merged(ctx, f.out, ratiomap.Rows, func() (t *grid.Table[ratiomap.Row], err error) {
+			t, lattices, err = ratiomap.Merge(ctx, parts)
+			return t, err
+		})
 		if err != nil {
-			return command.Usagef("-o %s: %w", f.out, err)
+			return err
 		}
-		defer held.Close()
+		doc := mapMergeDoc{f.out, len(parts), lattices}
+		f.Show(doc, doc.print)
+		return nil
 	}
-	table, err := command.Await(ctx, 0, func() (*sweep.Table, error) {
-		var read []sweep.Part
-		for _, name := range parts {
-			t, err := sweep.Load(ctx, name)
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
-			if err != nil {
-				return nil, command.Exit(command.Usage, err)
-			}
-			read = append(read, sweep.Part{Name: name, Table: t})
-		}
-		t, err := sweep.Merge(read)
-		if err != nil {
-			return nil, command.Exit(command.Usage, err)
-		}
-		return t, nil
-	})
+	table, err := merged(ctx, f.out, sweep.Rows, func() (*grid.Table[sweep.Row], error) { return sweep.Rows.Merge(ctx, parts) })
 	if err != nil {
-		return err
-	}
-	write := table.WriteCSV
-	if isParquet {
-		write = table.WriteParquet
-	}
-	if err := out.Commit(ctx, write); err != nil {
 		return err
 	}
 	doc := mergeDoc{File: f.out, Parts: len(parts), Rows: len(table.Rows), Lacking: []sweep.Parameters{}}
-	if some, all := table.Missing(mostLacking); all > 0 && !f.union {
+	if some, all := sweep.Missing(table, mostLacking); all > 0 && !f.union {
 		doc.Lacking, doc.Missing = some, all
 	}
 	f.Show(doc, doc.print)
@@ -137,26 +114,34 @@ type mapMergeDoc struct {
 // Schema names the form of the JSON document.
 func (mapMergeDoc) Schema() string { return "optratio.merge-map/1" }
 
-// merged puts the files of a map together, if the first one is of a map.
-func (f *mergeFlags) merged(ctx context.Context, parts []string) (done bool, err error) {
-	if !ratiomap.IsTable(parts[0]) {
-		return false, nil // what is wrong with it is said by who reads it
-	}
-	if filepath.Ext(f.out) != ".csv" {
-		return false, command.Usagef("-o %s: maps are merged into a file that ends in .csv", command.Quoted(f.out))
-	}
-	lattices, err := ratiomap.Merge(ctx, filepath.Clean(f.out), parts)
-	if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
-		return false, cause
-	}
+func (d mapMergeDoc) print(w io.Writer) {
+	fmt.Fprintf(w, "%s: %d lattices of %d files; optratio map --resume says what is missing\n", d.File, d.Lattices, d.Parts)
+}
+
+// merged merges files into one that no run is writing meanwhile.
+func merged[R any](ctx context.Context, path string, kind *grid.Kind[R], merge func() (*grid.Table[R], error)) (*grid.Table[R], error) {
+	out, err := command.CreateOutput("-o", path)
 	if err != nil {
-		return false, command.Exit(command.Usage, err)
+		return nil, err
 	}
-	doc := mapMergeDoc{f.out, len(parts), lattices}
-	f.Show(doc, func(w io.Writer) {
-		fmt.Fprintf(w, "%s: %d lattices of %d files; optratio map --resume says what is missing\n", doc.File, doc.Lattices, doc.Parts)
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		held, err := grid.Open(path, false)
+		if err != nil {
+			return nil, command.Usagef("-o %s: %w", path, err)
+		}
+		defer held.Close()
+	}
+	table, err := command.Await(ctx, 0, func() (*grid.Table[R], error) {
+		t, err := merge()
+		if err != nil && ctx.Err() == nil {
+			err = command.Exit(command.Usage, err)
+		}
+		return t, err
 	})
-	return true, nil
+	if err != nil {
+		return nil, err
+	}
+	return table, out.Commit(ctx, func(w io.Writer) error { return kind.Write(w, path, table) })
 }
 
 func (d mergeDoc) print(w io.Writer) {

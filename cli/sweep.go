@@ -17,7 +17,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
-	files "optratio/internal/grid"
+	"optratio/internal/grid"
 	"optratio/internal/sweep"
 	"optratio/lp"
 	"optratio/lp/linear"
@@ -71,7 +71,7 @@ in every build.`,
 
 // parseRange reads a range that a flag holds.
 func parseRange(flag, text, example string, parse func(string) (*big.Rat, error)) ([]*big.Rat, error) {
-	values, err := sweep.Range(text, parse)
+	values, err := grid.Range(text, parse)
 	if err != nil {
 		return nil, command.Usagef("%s %s: %w; give values or from:to[:step] such as %s", flag, command.Quoted(text), err, example)
 	}
@@ -160,34 +160,34 @@ func (f *sweepFlags) settings(one *ratioFlags, p *sweep.Plan) string {
 }
 
 // options turns the flags into where the rows go.
-func (f *sweepFlags) options() (o sweep.Options, err error) {
+func (f *sweepFlags) options() (o grid.Options, shard grid.Shard, err error) {
 	if f.out == "" {
-		return o, command.Usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
+		return o, shard, command.Usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
 	}
 	if f.jobs < 0 {
-		return o, command.Usagef("--jobs %d: give a number of rows at a time, or 0 for all cores", f.jobs)
+		return o, shard, command.Usagef("--jobs %d: give a number of rows at a time, or 0 for all cores", f.jobs)
 	}
-	if o.Shard, err = parseShard(f.shard); err != nil {
-		return o, err
+	if shard, err = parseShard(f.shard); err != nil {
+		return o, shard, err
 	}
-	o.Path = shardPath(f.out, o.Shard.Index)
-	if _, err := sweep.IsParquet(o.Path); err != nil {
-		return o, command.Usagef("-o %s: give a name that ends in .csv or .parquet", command.Quoted(f.out))
+	o.Path = shardPath(f.out, shard.Index)
+	if _, err := grid.IsParquet(o.Path); err != nil {
+		return o, shard, command.Usagef("-o %s: give a name that ends in .csv or .parquet", command.Quoted(f.out))
 	}
 	o.Resume, o.Jobs = f.resume, f.jobs
 	if o.Jobs == 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
-	return o, nil
+	return o, shard, nil
 }
 
 // parseShard reads what --shard says, or else what a scheduler's environment does.
-func parseShard(text string) (shard sweep.Shard, err error) {
+func parseShard(text string) (shard grid.Shard, err error) {
 	if text != "" {
-		if shard, err = sweep.ParseShard(text); err != nil {
+		if shard, err = grid.ParseShard(text); err != nil {
 			return shard, command.Usagef("--shard: %w; give I/M with I from 0 to M-1 such as 0/4", err)
 		}
-	} else if shard, err = sweep.Environment(os.Getenv); err != nil {
+	} else if shard, err = grid.Environment(os.Getenv); err != nil {
 		return shard, command.Usagef("%w; give --shard I/M, or a job array such as 0-3", err)
 	}
 	return shard, nil
@@ -203,13 +203,13 @@ func (f *sweepFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o, err := f.options()
+	o, shard, err := f.options()
 	if err != nil {
 		return err
 	}
 	var done func()
 	o.Report, done = command.Counter(f.Streams, filepath.Base(o.Path))
-	s, err := sweep.Run(ctx, p, o)
+	s, err := sweep.Run(ctx, p, shard, o)
 	done()
 	if s == nil && ctx.Err() != nil {
 		return fmt.Errorf("undecided: %w; no row was begun", context.Cause(ctx))
@@ -217,13 +217,13 @@ func (f *sweepFlags) run(ctx context.Context) error {
 	if s == nil {
 		return command.Exit(command.Usage, fmt.Errorf("-o: %w", resumable(err)))
 	}
-	f.Show(s, func(w io.Writer) { printSweep(w, s, o.Shard) })
+	f.Show(s, func(w io.Writer) { printSweep(w, s, shard) })
 	return sweepEnding(ctx, s, err)
 }
 
 // resumable adds to the error on a file that is there how to go on with it.
 func resumable(err error) error {
-	if errors.Is(err, files.ErrExists) {
+	if errors.Is(err, grid.ErrExists) {
 		return fmt.Errorf("%w, or go on with --resume", err)
 	}
 	return err
@@ -236,7 +236,7 @@ func sweepEnding(ctx context.Context, s *sweep.Summary, err error) error {
 	switch {
 	case cause != nil && errors.Is(err, cause):
 		return fmt.Errorf("undecided: %w; %s and puts them in order", cause, rest)
-	case errors.Is(err, sweep.ErrFile), command.IsInput(err), errors.Is(err, sweep.ErrRow):
+	case errors.Is(err, grid.ErrFile), command.IsInput(err), errors.Is(err, sweep.ErrRow):
 		return command.Exit(command.Usage, err)
 	case err != nil:
 		return command.Exit(command.Undecided, fmt.Errorf("%w; %s", err, rest))
@@ -250,7 +250,7 @@ func sweepEnding(ctx context.Context, s *sweep.Summary, err error) error {
 	return nil
 }
 
-func printSweep(w io.Writer, s *sweep.Summary, shard sweep.Shard) {
+func printSweep(w io.Writer, s *sweep.Summary, shard grid.Shard) {
 	part := ""
 	if shard.Count > 1 {
 		part = fmt.Sprintf(" of shard %d of %d", shard.Index, shard.Count)

@@ -19,6 +19,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/command/commandtest"
+	"optratio/internal/grid"
 	"optratio/internal/sweep"
 )
 
@@ -51,6 +52,22 @@ func TestMergeReadsPipes(t *testing.T) {
 	finishes(t, command.Done, "merge", "-o", merged, "--time-limit", "60s", pipe)
 	require.NoError(t, <-written)
 	assert.Equal(t, rowsOf(t, whole), rowsOf(t, merged))
+}
+
+// A file that a run is writing is not merged into.
+func TestMergeIntoAFileAtWork(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "map.csv")
+	held, err := grid.Open(path, true)
+	require.NoError(t, err)
+	_, errs := finishes(t, command.Usage, "merge", "-o", path, "../testdata/map.csv")
+	assert.Contains(t, errs, "another process is writing it")
+	require.NoError(t, held.Close())
+	finishes(t, command.Done, "merge", "-o", path, "../testdata/map.csv")
+	want, err := os.ReadFile("../testdata/map.csv")
+	require.NoError(t, err)
+	merged, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(merged))
 }
 
 // The sweep of 320 rows is the same whole, as Parquet, by one job and by several, in three shards, cut and resumed, and as the Kubernetes manifest
@@ -139,7 +156,7 @@ func TestSweepSettings(t *testing.T) {
 		_ = os.Remove(path)
 		args = append([]string{"sweep", "-n", "2", "-k", "2", "--eps", "0.5", "-o", path}, args...)
 		finishes(t, command.Done, args...)
-		table, err := sweep.Load(t.Context(), path)
+		table, err := sweep.Rows.Load(t.Context(), path)
 		require.NoError(t, err)
 		assert.Equal(t, want, table.Settings)
 		finishes(t, command.Done, append(args, "--resume")...)
@@ -155,7 +172,7 @@ func TestSweepSettings(t *testing.T) {
 	} {
 		require.NoError(t, os.Remove(path))
 		finishes(t, command.Done, append([]string{"sweep", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "-o", path}, args...)...)
-		table, err := sweep.Load(t.Context(), path)
+		table, err := sweep.Rows.Load(t.Context(), path)
 		require.NoError(t, err)
 		out, _ := finishes(t, command.Done, append([]string{"ratio", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "--json"}, args...)...)
 		var doc struct {

@@ -21,7 +21,7 @@ import (
 // internal/ that are listed under arithmetic are open to all.
 var mayImport = map[string][]string{
 	"internal/decimal":        {},
-	"internal/grid":           {},
+	"internal/grid":           {arithmetic, "internal/patience"},
 	"internal/patience":       {},
 	"internal/quadrature":     {"number/interval"},
 	"number/interval":         {},

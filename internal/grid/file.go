@@ -1,9 +1,8 @@
-// Package grid has what the files of grids of jobs have in common, those of sweeps and of maps: one process at a time writes such a file, and what
-// takes the place of another file is whole.
+// Package grid runs grids of jobs and keeps what they find as rows of a file, for sweeps and for maps. A run can be stopped and resumed, and cut into shards whose files are
+// merged. One process at a time writes such a file, and what takes the place of another file is whole.
 package grid
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -106,19 +105,4 @@ func Clean(folder, suffix string) error {
 		}
 	}
 	return nil
-}
-
-// Writer returns a writer that fails with the cause of a context once that has ended.
-func Writer(ctx context.Context, w io.Writer) io.Writer { return &writer{ctx, w} }
-
-type writer struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-func (w *writer) Write(p []byte) (int, error) {
-	if w.ctx.Err() != nil {
-		return 0, context.Cause(w.ctx)
-	}
-	return w.w.Write(p)
 }

@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -78,4 +79,23 @@ func TestReplaceAndClean(t *testing.T) {
 	defer writer.Close()
 	require.NoError(t, Clean(folder, ".cert"))
 	assert.Equal(t, []string{filepath.Base(alive), filepath.Base(other), "3-2.cert"}, names())
+}
+
+// A file that cannot be written is an error, and nothing else is done.
+func TestFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("there is no /dev/full here")
+	}
+	defer full.Close()
+	kind := &Kind[string]{Columns: []string{"word"}, Fields: func(r string) []string { return []string{r} }, Key: func(r string) string { return r }}
+	s := &store[string]{kind: kind, journal: full, table: &Table[string]{}, have: map[string]int{}}
+	assert.ErrorIs(t, s.append([]string{"a"}), ErrFile)
+	assert.Empty(t, s.table.Rows)
+	calls := 0
+	j := &Jobs[string, string]{Answer: func(_ context.Context, at string) ([]string, func() error, error) { return []string{at}, nil, nil }}
+	take := func(string, []string, func() error) error { calls++; return ErrFile }
+	err = j.compute(t.Context(), 1, []string{"a", "b", "c"}, take, func() error { return nil })
+	assert.ErrorIs(t, err, ErrFile)
+	assert.Equal(t, 1, calls)
 }

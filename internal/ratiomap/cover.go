@@ -69,7 +69,7 @@ var ErrTarget = errors.New("the target was not reached")
 
 // Limits of the search: the grid of z that intervals begin and end on, in units of 2^-zBits, how many there are at first, and how many at most.
 const (
-	grid       = 1 << 6
+	gridStep   = 1 << 6
 	firstSteps = 8
 	maxNodes   = 2000
 	maxBits    = 1 << 20 // of the number of score vectors
@@ -191,7 +191,7 @@ func Prove(ctx context.Context, n, k int, level lp.Level, o Options) (*Cover, er
 // threshold returns the last z on the grid with z + … + z^k <= 1, below which permute-and-flip is optimal for every n; k >= 2.
 func threshold(k int) int64 {
 	low, high := int64(1<<(zBits-1)), int64(1<<zBits)
-	for high-low > grid {
+	for high-low > gridStep {
 		middle := (low + high) / 2
 		// Σ z^v in units of 2^-(zBits k), by Horner's rule
 		z, sum, unit := big.NewInt(middle), new(big.Int), big.NewInt(1)
@@ -280,7 +280,7 @@ type piece struct {
 
 // cover proves bounds on intervals from the threshold to 1 and halves the one with the largest bound until that is small enough.
 func (p *prover) cover(ctx context.Context, c *Cover, from int64) error {
-	at := func(i int64) int64 { return from + (1<<zBits-from)*i/firstSteps/grid*grid }
+	at := func(i int64) int64 { return from + (1<<zBits-from)*i/firstSteps/gridStep*gridStep }
 	var pieces []piece
 	last, err := p.solve(ctx, from)
 	if err != nil {
@@ -310,7 +310,7 @@ func (p *prover) cover(ctx context.Context, c *Cover, from int64) error {
 			break
 		}
 		a, b := pieces[i].a, pieces[i].b
-		middle := (a.z + b.z) / 2 / grid * grid
+		middle := (a.z + b.z) / 2 / gridStep * gridStep
 		if middle <= a.z || len(pieces) >= maxNodes {
 			err = fmt.Errorf("%w at n = %d, k = %d", ErrTarget, p.n, p.k)
 			break

@@ -79,7 +79,7 @@ func TestClosedForm(t *testing.T) {
 			}
 			last = bound
 			for i := range 20 {
-				z := threshold(k) + grid // the first of its grid with B' > 1
+				z := threshold(k) + gridStep // the first of its grid with B' > 1
 				z += (1<<zBits - z) * int64(i) / 19
 				at := rational(z)
 				eps, err := mechanisms.FromExp(new(big.Rat).Inv(at))

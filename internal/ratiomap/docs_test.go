@@ -24,8 +24,7 @@ var update = flag.Bool("update", false, "rewrite the tables of docs/results/map.
 func mapTable(t testing.TB, name string) (table map[[2]int][]Row, ks []int) {
 	data, err := os.ReadFile("../../testdata/" + name)
 	require.NoError(t, err)
-	rows, err := ReadTable(t.Context(), data)
-	require.NoError(t, err)
+	rows := rowsOf(t, data)
 	table = map[[2]int][]Row{}
 	for _, r := range rows {
 		at := [2]int{r.N, r.K}

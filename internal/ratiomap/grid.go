@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"optratio/internal/grid"
 	"optratio/lp"
 )
 
@@ -20,21 +21,19 @@ type Plan struct {
 	K     []int // in increasing order
 	Level lp.Level
 	Options
-	// Part and Parts say which of so many parts of the grid is computed, counted from 0: of the lattices in order of their work every Parts-th. With Parts 0 it is the whole.
-	Part, Parts int
+	// Shard is the part of the grid that is computed: of the lattices in order of their work every so many-th.
+	Shard grid.Shard
 	// Lower asks for a ratio that is attained somewhere, on lattices of at most MaxSeen variables.
 	Lower bool
 }
 
-// Files say where what is proved goes.
+// Files say where what is proved goes. Where a run resumes, lattices that the file has are kept, with a folder for certificates those whose certificate proves what
+// the file says.
 type Files struct {
-	Path   string // CSV
-	Certs  string // folder for certificates; "" for none
-	Resume bool   // lattices that Path has are kept, with a folder for certificates those whose certificate proves what Path says
-	Jobs   int    // lattices at a time, at least 1
+	grid.Options
+	Certs string // folder for certificates; "" for none
 	// Valid decides whether a certificate is valid; needed to resume with a folder for certificates.
-	Valid  func(ctx context.Context, text []byte) (bool, error)
-	Report func(done, total int)
+	Valid func(ctx context.Context, text []byte) (bool, error)
 }
 
 // Settlement says from which n on the closed form bounds the ratio for one k, and whether all smaller n are in the file with a bound within the target.
@@ -73,12 +72,6 @@ type Place struct {
 // Missing returns how many lattices are yet to be computed.
 func (s *Summary) Missing() int { return s.Lattices - s.Kept - s.Computed }
 
-// ErrFile is wrapped by errors about the files of a run, and ErrInternal by errors that panics became.
-var (
-	ErrFile     = errors.New("file")
-	ErrInternal = errors.New("internal error, please report it")
-)
-
 // MaxLattices bounds the lattices of a grid.
 const MaxLattices = 1_000_000
 
@@ -91,7 +84,7 @@ type layout struct {
 // lay writes a plan out. Where the context ends before that is done, the error is its cause.
 func (p *Plan) lay(ctx context.Context) (*layout, error) {
 	l := &layout{settled: map[int]int{}}
-	whole := p.Parts < 2
+	whole := p.Shard.Count < 2
 	for _, k := range p.K {
 		ns := p.N
 		if ns == nil || whole {
@@ -127,7 +120,7 @@ func count(from, to int) (out []int) {
 // mine returns the lattices of the part.
 func (p *Plan) mine(all [][2]int) (mine [][2]int) {
 	slices.SortStableFunc(all, func(a, b [2]int) int { return cmp.Compare(work(b), work(a)) })
-	for i := p.Part; i < len(all); i += p.Parts {
+	for i := p.Shard.Index; i < len(all); i += p.Shard.Count {
 		mine = append(mine, all[i])
 	}
 	slices.SortFunc(mine, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) })
@@ -142,38 +135,23 @@ func Run(ctx context.Context, p *Plan, f Files) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := f.open(ctx, p, l.lattices)
-	if err != nil {
+	// The large ones come first, so that no core waits for one at the end.
+	due := slices.Clone(l.lattices)
+	slices.SortStableFunc(due, func(a, b [2]int) int { return cmp.Compare(work(b), work(a)) })
+	jobs := &grid.Jobs[[2]int, Row]{
+		Kind: Rows, Points: due,
+		Keys: func(at [2]int) []string {
+			return []string{Row{N: at[0], K: at[1], Interval: Interval{From: new(big.Rat)}}.key()}
+		},
+		Keep:   func(ctx context.Context, rows []Row) ([]Row, error) { return f.keep(ctx, p, rows, l.lattices) },
+		Answer: func(ctx context.Context, at [2]int) ([]Row, func() error, error) { return f.answer(ctx, p, at) },
+	}
+	done, table, err := jobs.Run(ctx, f.Options)
+	if table == nil {
 		return nil, err
 	}
-	s := &Summary{File: f.Path, Lattices: len(l.lattices)}
-	var due [][2]int
-	for _, at := range l.lattices {
-		if table.rows[at] != nil {
-			s.Kept++
-		} else {
-			due = append(due, at)
-		}
-	}
-	// The large ones come first, so that no core waits for one at the end.
-	slices.SortStableFunc(due, func(a, b [2]int) int { return cmp.Compare(work(b), work(a)) })
-	err = p.compute(ctx, f.Jobs, due, func(c *Cover) error {
-		if f.Certs != "" {
-			if err := f.certify(c); err != nil {
-				return err
-			}
-		}
-		s.Computed++
-		if f.Report != nil {
-			f.Report(s.Kept+s.Computed, s.Lattices)
-		}
-		return table.append(c)
-	})
-	if err == nil && s.Missing() == 0 {
-		err = table.finish()
-	}
-	err = errors.Join(err, table.close())
-	s.summarise(p, l, table.rows)
+	s := &Summary{File: f.Path, Lattices: done.All, Kept: done.Kept, Computed: done.Computed}
+	s.summarise(p, l, byLattice(table.Rows))
 	s.Seconds = time.Since(begin).Seconds()
 	return s, err
 }
@@ -181,67 +159,21 @@ func Run(ctx context.Context, p *Plan, f Files) (*Summary, error) {
 // work is a measure of what a lattice takes.
 func work(at [2]int) int { return at[0] * at[1] * at[1] }
 
-// compute proves bounds for some lattices, several at a time. take gets them one after the other, and none after the end of the context. The first error of a lattice is
-// returned when all have been tried; one about a file at once.
-func (p *Plan) compute(ctx context.Context, jobs int, due [][2]int, take func(*Cover) error) error {
-	type result struct {
-		cover *Cover
-		err   error
-	}
-	results := make(chan result, max(1, jobs)) // so that a worker that is left behind can end
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	running := 0
-	var failed error
-	for len(due) > 0 || running > 0 {
-		for ; len(due) > 0 && running < max(1, jobs); running++ {
-			at := due[0]
-			due = due[1:]
-			go func() {
-				c, err := p.one(inner, at)
-				results <- result{c, err}
-			}()
-		}
-		var r result
-		select {
-		case <-ctx.Done():
-			return nil
-		case r = <-results:
-			running--
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		if r.err == nil {
-			r.err = take(r.cover)
-		}
-		if errors.Is(r.err, ErrFile) {
-			return r.err
-		}
-		if failed == nil {
-			failed = r.err
-		}
-	}
-	return failed
-}
-
-// one proves the bound of a lattice. That it is above the target is no error here.
-func (p *Plan) one(ctx context.Context, at [2]int) (c *Cover, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: n = %d, k = %d: %v", ErrInternal, at[0], at[1], r)
-		}
-	}()
-	c, err = Prove(ctx, at[0], at[1], p.Level, p.Options)
+// answer proves the bound of a lattice. That it is above the target is no error here.
+func (f *Files) answer(ctx context.Context, p *Plan, at [2]int) (rows []Row, save func() error, err error) {
+	c, err := Prove(ctx, at[0], at[1], p.Level, p.Options)
 	if err != nil && !errors.Is(err, ErrTarget) {
-		return nil, err
+		return nil, nil, err
 	}
 	if p.Lower {
 		if err := c.look(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return c, nil
+	if f.Certs != "" {
+		save = func() error { return f.certify(c) }
+	}
+	return c.rows(), save, nil
 }
 
 // summarise fills in what the table shows.
@@ -267,7 +199,7 @@ func (s *Summary) summarise(p *Plan, l *layout, table map[[2]int][]Row) {
 			}
 		}
 	}
-	if s.Settled = []Settlement{}; p.Parts > 1 {
+	if s.Settled = []Settlement{}; p.Shard.Count > 1 {
 		return
 	}
 	for _, k := range p.K {

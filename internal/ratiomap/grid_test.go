@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/grid"
 	"optratio/internal/slowtest"
 	"optratio/lp"
 	"optratio/verify/certificate"
@@ -23,6 +24,20 @@ import (
 
 func plan() *Plan {
 	return &Plan{N: []int{2, 3, 4}, K: []int{1, 2}, Options: Options{Target: big.NewRat(1014, 1000)}, Lower: true}
+}
+
+// rowsOf reads the rows of a file, and text writes them.
+func rowsOf(t testing.TB, data []byte) []Row {
+	table, whole, err := Rows.ParseCSV(t.Context(), data)
+	require.NoError(t, err)
+	require.Len(t, data, whole)
+	return table.Rows
+}
+
+func text(t testing.TB, rows []Row) string {
+	var b strings.Builder
+	require.NoError(t, Rows.WriteCSV(&b, &grid.Table[Row]{Rows: rows}))
+	return b.String()
 }
 
 func runTo(t *testing.T, p *Plan, f Files) *Summary {
@@ -35,13 +50,13 @@ func runTo(t *testing.T, p *Plan, f Files) *Summary {
 // TestResume: the file is the same bytes whole, and cut at any line or byte and resumed; what is complete is kept.
 func TestResume(t *testing.T) {
 	dir := t.TempDir()
-	f := Files{Path: filepath.Join(dir, "map.csv"), Certs: filepath.Join(dir, "certs"), Jobs: 2, Valid: accepted}
+	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 2}, Certs: filepath.Join(dir, "certs"), Valid: accepted}
 	s := runTo(t, plan(), f)
 	assert.Equal(t, 6, s.Computed)
 	whole, err := os.ReadFile(f.Path)
 	require.NoError(t, err)
 	_, err = Run(context.Background(), plan(), f)
-	require.ErrorIs(t, err, ErrFile, "a file that exists is not replaced")
+	require.ErrorIs(t, err, grid.ErrFile, "a file that exists is not replaced")
 	f.Resume = true
 	for _, cut := range []int{0, 10, len(whole) / 3, len(whole) / 2, len(whole) - 1, len(whole)} {
 		require.NoError(t, os.WriteFile(f.Path, whole[:cut], 0o644))
@@ -60,35 +75,34 @@ func TestResume(t *testing.T) {
 	other := plan()
 	other.Level = 3
 	_, err = Run(context.Background(), other, f)
-	assert.ErrorIs(t, err, ErrFile, "of another level")
+	assert.ErrorIs(t, err, grid.ErrFile, "of another level")
 }
 
 // TestDoctoredTables: rows with a hole are not taken for a cover, and are computed again.
 func TestDoctoredTables(t *testing.T) {
 	slowtest.Only(t)
 	dir := t.TempDir()
-	f := Files{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}
+	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}}
 	runTo(t, plan(), f)
 	whole, err := os.ReadFile(f.Path)
 	require.NoError(t, err)
-	rows, err := ReadTable(t.Context(), whole)
-	require.NoError(t, err)
+	rows := rowsOf(t, whole)
 	for i := range rows {
 		if rows[i].N != 4 || rows[i].K != 2 {
 			continue
 		}
 		var b bytes.Buffer
-		require.NoError(t, WriteTable(&b, append(append([]Row(nil), rows[:i]...), rows[i+1:]...)))
+		require.NoError(t, Rows.WriteCSV(&b, &grid.Table[Row]{Rows: slices.Delete(slices.Clone(rows), i, i+1)}))
 		require.NoError(t, os.WriteFile(f.Path, b.Bytes(), 0o644))
 		assert.Equal(t, 1, runTo(t, plan(), f).Computed, "without row %d", i)
 		again, err := os.ReadFile(f.Path)
 		require.NoError(t, err)
 		assert.Equal(t, string(whole), string(again))
 	}
-	for _, bad := range []string{"n,k\n", "n,k,constraints,z_from,z_to,bound,proof,classes,seen_eps,seen_ratio\nx,2,paper,0,1,1,threshold,0,,\n",
-		"n,k,constraints,z_from,z_to,bound,proof,classes,seen_eps,seen_ratio\n3,2,paper,0,?,1,threshold,0,,\n"} {
-		_, err := ReadTable(t.Context(), []byte(bad))
-		assert.Error(t, err, bad)
+	head, good := strings.Join(columns, ",")+"\n", "3,2,paper,0,1,1,threshold,0,,\n"
+	for _, bad := range []string{"n,k\n", head + "x,2,paper,0,1,1,threshold,0,,\n" + good, head + "3,2,paper,0,?,1,threshold,0,,\n" + good} {
+		_, _, err := Rows.ParseCSV(t.Context(), []byte(bad))
+		assert.ErrorIs(t, err, grid.ErrFile, bad)
 	}
 }
 
@@ -97,10 +111,10 @@ func TestSummary(t *testing.T) {
 	slowtest.Only(t)
 	p := plan()
 	p.N, p.K, p.Lower, p.Target = nil, []int{1, 2}, false, big.NewRat(1004, 1000)
-	s := runTo(t, p, Files{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 2})
+	s := runTo(t, p, Files{Options: grid.Options{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 2}})
 	assert.Equal(t, []Settlement{{K: 1, From: 2, Bound: 1, All: true}, {K: 2, From: 6, Bound: s.Settled[1].Bound, All: true}}, s.Settled)
 	p.N = []int{3, 5}
-	s = runTo(t, p, Files{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1})
+	s = runTo(t, p, Files{Options: grid.Options{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1}})
 	assert.False(t, s.Settled[1].All)
 	assert.Equal(t, []int{4}, s.Settled[1].Missing)
 }
@@ -114,12 +128,11 @@ func accepted(ctx context.Context, text []byte) (bool, error) {
 // TestKeptRowsAreCheckedAgain: with a folder for certificates, rows that a certificate does not prove are computed again, be it the file that was changed, the certificate or both.
 func TestKeptRowsAreCheckedAgain(t *testing.T) {
 	dir := t.TempDir()
-	f := Files{Path: filepath.Join(dir, "map.csv"), Certs: filepath.Join(dir, "certs"), Jobs: 1, Resume: true, Valid: accepted}
+	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}, Certs: filepath.Join(dir, "certs"), Valid: accepted}
 	runTo(t, plan(), f)
 	whole, err := os.ReadFile(f.Path)
 	require.NoError(t, err)
-	rows, err := ReadTable(t.Context(), whole)
-	require.NoError(t, err)
+	rows := rowsOf(t, whole)
 	i := slices.IndexFunc(rows, func(r Row) bool { return r.N == 4 && r.K == 2 && r.Proof == ProofDual })
 	path := filepath.Join(f.Certs, CertificateName(4, 2, 0))
 	cert, err := os.ReadFile(path)
@@ -132,7 +145,7 @@ func TestKeptRowsAreCheckedAgain(t *testing.T) {
 		doctored = strings.Replace(doctored, "claim ratio pf 0 1 "+rows[j].Bound.RatString()+"\n", "claim ratio pf 0 1 "+better.RatString()+"\n", 1)
 		rows[j].Bound = better
 	}
-	changed := text(rows)
+	changed := text(t, rows)
 	require.NotEqual(t, string(whole), changed)
 	require.NotEqual(t, string(cert), doctored)
 	for name, c := range map[string][2]string{"file": {changed, string(cert)}, "certificate": {string(whole), doctored}, "both": {changed, doctored}, "neither": {string(whole), string(cert)}} {
@@ -161,7 +174,7 @@ func TestKeptRowsAreCheckedAgain(t *testing.T) {
 // TestShards: parts of a grid, merged in any order and overlapping, are the same bytes as the whole; parts that differ are not merged.
 func TestShards(t *testing.T) {
 	dir := t.TempDir()
-	f := Files{Path: filepath.Join(dir, "map.csv"), Jobs: 1}
+	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1}}
 	runTo(t, plan(), f)
 	whole, err := os.ReadFile(f.Path)
 	require.NoError(t, err)
@@ -169,8 +182,8 @@ func TestShards(t *testing.T) {
 	computed := 0
 	for part := range 4 {
 		p := plan()
-		p.Part, p.Parts = part, 4
-		g := Files{Path: filepath.Join(dir, fmt.Sprint("part-", part, ".csv")), Jobs: 1}
+		p.Shard = grid.Shard{Index: part, Count: 4}
+		g := Files{Options: grid.Options{Path: filepath.Join(dir, fmt.Sprint("part-", part, ".csv")), Jobs: 1}}
 		s := runTo(t, p, g)
 		assert.Equal(t, s.Lattices, s.Computed)
 		assert.Empty(t, s.Settled)
@@ -178,31 +191,28 @@ func TestShards(t *testing.T) {
 		parts = append([]string{g.Path}, parts...)
 	}
 	assert.Equal(t, 6, computed)
-	merged := filepath.Join(dir, "merged.csv")
 	for _, some := range [][]string{parts, append(parts, f.Path, parts[1])} {
-		lattices, err := Merge(t.Context(), merged, some)
+		merged, lattices, err := Merge(t.Context(), some)
 		require.NoError(t, err)
 		assert.Equal(t, 6, lattices)
-		again, err := os.ReadFile(merged)
-		require.NoError(t, err)
-		assert.Equal(t, string(whole), string(again))
+		assert.Equal(t, string(whole), text(t, merged.Rows))
 	}
-	assert.True(t, IsTable(f.Path))
+	assert.True(t, Rows.IsTable(f.Path))
 	other := filepath.Join(dir, "other.csv")
 	for _, text := range []string{"", string(whole[:20]), strings.Replace(string(whole), "z_from", "z", 1)} {
 		require.NoError(t, os.WriteFile(other, []byte(text), 0o644))
-		assert.False(t, IsTable(other))
+		assert.False(t, Rows.IsTable(other))
 	}
-	assert.False(t, IsTable(dir))
-	assert.False(t, IsTable(filepath.Join(dir, "none.csv")))
+	assert.False(t, Rows.IsTable(dir))
+	assert.False(t, Rows.IsTable(filepath.Join(dir, "none.csv")))
 	for name, change := range map[string][2]string{"another bound": {",1,threshold", ",1.5,threshold"}, "other constraints": {"paper", "full"}, "a hole": {",threshold,", ",dual,"}} {
 		bad := filepath.Join(dir, "bad.csv")
 		require.NoError(t, os.WriteFile(bad, []byte(strings.ReplaceAll(string(whole), change[0], change[1])), 0o644))
-		_, err = Merge(t.Context(), merged, []string{parts[0], parts[1], bad})
-		assert.ErrorIs(t, err, ErrFile, name)
+		_, _, err = Merge(t.Context(), []string{parts[0], parts[1], bad})
+		assert.ErrorIs(t, err, grid.ErrFile, name)
 	}
-	_, err = Merge(t.Context(), merged, []string{filepath.Join(dir, "none.csv")})
-	assert.ErrorIs(t, err, ErrFile)
+	_, _, err = Merge(t.Context(), []string{filepath.Join(dir, "none.csv")})
+	assert.ErrorIs(t, err, grid.ErrFile)
 }
 
 // spent is a context that ends when it is asked the so many-th time whether it has.
@@ -231,13 +241,13 @@ func TestPlanningEndsWithTheContext(t *testing.T) {
 	p := &Plan{K: count(1, 1000), Options: Options{Target: big.NewRat(1014, 1000)}}
 	path := filepath.Join(t.TempDir(), "map.csv")
 	for looks := range int64(40) {
-		_, err := Run(spentAfter(looks), p, Files{Path: path, Jobs: 1})
+		_, err := Run(spentAfter(looks), p, Files{Options: grid.Options{Path: path, Jobs: 1}})
 		require.ErrorIs(t, err, errSpent)
 	}
 	assert.NoFileExists(t, path)
 	_, err := newForm(spentAfter(3), 400, 400, 2, 1e6)
 	require.ErrorIs(t, err, errSpent)
-	_, err = ReadTable(spentAfter(2), []byte(text(slices.Repeat([]Row{{N: 2, K: 1, Constraints: "paper", Interval: Interval{new(big.Rat), one, one, ProofThreshold}}}, 5))))
+	_, _, err = Rows.ParseCSV(spentAfter(2), []byte(text(t, slices.Repeat([]Row{{N: 2, K: 1, Constraints: "paper", Interval: Interval{new(big.Rat), one, one, ProofThreshold}}}, 5))))
 	require.ErrorIs(t, err, errSpent)
 	_, err = (&Plan{N: count(2, 3000), K: count(1, 1000), Options: p.Options}).lay(t.Context())
 	assert.ErrorIs(t, err, lp.ErrTooLarge)
@@ -246,12 +256,12 @@ func TestPlanningEndsWithTheContext(t *testing.T) {
 // Rows that are written one after the other are put in order at the end, and a run that has been stopped leaves those of whole lattices.
 func TestStoppedRun(t *testing.T) {
 	dir := t.TempDir()
-	f := Files{Path: filepath.Join(dir, "map.csv"), Jobs: 1}
+	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1}}
 	p := plan()
 	runTo(t, p, f)
 	whole, err := os.ReadFile(f.Path)
 	require.NoError(t, err)
-	g := Files{Path: filepath.Join(dir, "stopped.csv"), Jobs: 1, Resume: true}
+	g := Files{Options: grid.Options{Path: filepath.Join(dir, "stopped.csv"), Jobs: 1, Resume: true}}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	g.Report = func(done, _ int) {
 		if done == 3 {
@@ -270,18 +280,16 @@ func TestStoppedRun(t *testing.T) {
 	assert.Equal(t, string(whole), string(again))
 }
 
-// A second run on the file of one at work is refused, and so is a merge into it; no row is lost.
+// A second run on the file of one at work is refused; no row is lost.
 func TestTwoRunsOnOneFile(t *testing.T) {
-	f := Files{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1}
+	f := Files{Options: grid.Options{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1}}
 	second := f
 	second.Resume = true
 	tried := 0
 	f.Report = func(int, int) {
 		tried++
 		_, err := Run(t.Context(), plan(), second)
-		assert.ErrorIs(t, err, ErrFile)
-		assert.ErrorContains(t, err, "another process is writing it")
-		_, err = Merge(t.Context(), f.Path, []string{"../../testdata/map.csv"})
+		assert.ErrorIs(t, err, grid.ErrFile)
 		assert.ErrorContains(t, err, "another process is writing it")
 	}
 	assert.Equal(t, 6, runTo(t, plan(), f).Computed)
@@ -292,7 +300,7 @@ func TestTwoRunsOnOneFile(t *testing.T) {
 // What a killed run left of a certificate is gone after the next one, whatever lattice it was of; what a living process writes is left to it.
 func TestRestsOfKilledRuns(t *testing.T) {
 	dir := t.TempDir()
-	f := Files{Path: filepath.Join(dir, "map.csv"), Certs: filepath.Join(dir, "certs"), Jobs: 1, Resume: true, Valid: accepted}
+	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}, Certs: filepath.Join(dir, "certs"), Valid: accepted}
 	require.NoError(t, os.Mkdir(f.Certs, 0o700))
 	for _, name := range []string{".4-2-paper.cert.new", ".9-9-paper.cert.new"} {
 		require.NoError(t, os.WriteFile(filepath.Join(f.Certs, name), []byte("optratio-certificate 3\nproblem interval\nn 4"), 0o600))
@@ -311,7 +319,7 @@ func TestRestsOfKilledRuns(t *testing.T) {
 func TestOneLatticeFails(t *testing.T) {
 	p := plan()
 	p.N, p.K, p.MaxClasses = []int{3, 40}, []int{2, 30}, 40
-	s, err := Run(t.Context(), p, Files{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1})
+	s, err := Run(t.Context(), p, Files{Options: grid.Options{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1}})
 	require.ErrorIs(t, err, errTooMany)
 	assert.Equal(t, 2, s.Computed)
 }

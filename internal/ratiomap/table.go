@@ -1,20 +1,16 @@
 package ratiomap
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"math/big"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"optratio/internal/decimal"
-	files "optratio/internal/grid"
+	"optratio/internal/grid"
 )
 
 // Row is a line of the table: the bound on one interval of z = e^-ε of one lattice.
@@ -56,66 +52,35 @@ func boundOf(rows []Row) *big.Rat {
 	return most
 }
 
-// WriteTable writes rows as CSV. Numbers have all their decimals.
-func WriteTable(w io.Writer, rows []Row) error {
-	if _, err := io.WriteString(w, strings.Join(columns, ",")+"\n"); err != nil {
-		return err
-	}
-	return writeRows(w, rows)
-}
+// Rows is the kind of rows that maps have. Numbers have all their decimals.
+var Rows = &grid.Kind[Row]{Name: "map", Columns: columns, Fields: Row.fields, Parse: parseRow, Key: Row.key, Compare: compare, Same: same}
 
-// writeRows writes the lines of rows.
-func writeRows(w io.Writer, rows []Row) error {
-	out := csv.NewWriter(w)
+// fields returns what a line of a file has.
+func (r Row) fields() []string {
 	optional := func(x *big.Rat) string {
 		if x == nil {
 			return ""
 		}
 		return decimal.Text(x)
 	}
-	for _, r := range rows {
-		line := []string{strconv.Itoa(r.N), strconv.Itoa(r.K), r.Constraints, decimal.Text(r.From), decimal.Text(r.To), decimal.Text(r.Bound), r.Proof, strconv.Itoa(r.Classes),
-			optional(r.SeenEpsilon), optional(r.SeenRatio)}
-		if err := out.Write(line); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// ReadTable reads rows, in the order of the file. A torn last line is no error; what is wrong elsewhere is, with its line. Where the context ends before that is done, the error is its cause.
-func ReadTable(ctx context.Context, data []byte) ([]Row, error) {
-	whole := data[:bytes.LastIndexByte(data, '\n')+1]
-	in := csv.NewReader(bytes.NewReader(whole))
-	head, err := in.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, nil
-	}
-	if err != nil || !slices.Equal(head, columns) {
-		return nil, errors.New("line 1: not the head of a map's table")
-	}
-	var rows []Row
-	for {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		fields, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		r, err := parseRow(fields)
-		if err != nil {
-			line, _ := in.FieldPos(0)
-			return nil, fmt.Errorf("line %d: %w", line, err)
-		}
-		rows = append(rows, r)
+	return []string{
+		strconv.Itoa(r.N), strconv.Itoa(r.K), r.Constraints, decimal.Text(r.From), decimal.Text(r.To), decimal.Text(r.Bound), r.Proof, strconv.Itoa(r.Classes),
+		optional(r.SeenEpsilon), optional(r.SeenRatio),
 	}
 }
 
+func (r Row) key() string {
+	return fmt.Sprintf("n = %d, k = %d, z from %s", r.N, r.K, decimal.Text(r.From))
+}
+
+// compare orders rows by k, n and z.
+func compare(a, b Row) int {
+	return cmp.Or(cmp.Compare(a.K, b.K), cmp.Compare(a.N, b.N), a.From.Cmp(b.From))
+}
+
+func same(a, b Row) bool { return slices.Equal(a.fields(), b.fields()) }
+
+// parseRow reads what a line of a file has.
 func parseRow(fields []string) (r Row, err error) {
 	whole := func(i int) (x int) {
 		if err == nil {
@@ -161,24 +126,14 @@ func Check(rows []Row) error {
 	return nil
 }
 
-// read returns the rows of a file by lattice.
-func read(ctx context.Context, path string, data []byte) (map[[2]int][]Row, error) {
-	rows, err := ReadTable(ctx, data)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w %s: %w", ErrFile, path, err)
-	}
+// byLattice returns rows by their n and k.
+func byLattice(rows []Row) map[[2]int][]Row {
 	table := map[[2]int][]Row{}
 	for _, r := range rows {
 		at := [2]int{r.N, r.K}
-		if have := table[at]; have != nil && have[0].Constraints != r.Constraints {
-			return nil, fmt.Errorf("%w %s: has two kinds of constraints", ErrFile, path)
-		}
 		table[at] = append(table[at], r)
 	}
-	return table, nil
+	return table
 }
 
 // cites reports whether the lines of a certificate are about the lattice and the intervals of the rows, with the same bounds.
@@ -215,66 +170,23 @@ func cites(text string, rows []Row) bool {
 	return len(want) == 0
 }
 
-// Merge puts the files of shards together in one, and returns how many lattices that has. A lattice that several parts have must be the same in all of them. Where the context
-// ends before that is done, the error is its cause.
-func Merge(ctx context.Context, path string, parts []string) (lattices int, err error) {
-	all, from := map[[2]int][]Row{}, map[[2]int]string{}
-	for _, part := range parts {
-		data, err := os.ReadFile(part)
-		if err != nil {
-			return 0, fmt.Errorf("%w %s: %w", ErrFile, part, err)
+// Merge returns the rows of the files of shards in order, and how many lattices they are of. A lattice that several parts have must be the same in all of them. Where the
+// context ends before that is done, the error is its cause.
+func Merge(ctx context.Context, parts []string) (t *grid.Table[Row], lattices int, err error) {
+	if t, err = Rows.Merge(ctx, parts); err != nil {
+		return nil, 0, err
+	}
+	table := byLattice(t.Rows)
+	for _, rows := range table {
+		if ctx.Err() != nil {
+			return nil, 0, context.Cause(ctx)
 		}
-		table, err := read(ctx, part, data)
-		if err != nil {
-			return 0, err
+		if err := Check(rows); err != nil {
+			return nil, 0, fmt.Errorf("%w: the parts together: %w; end the run of the part with resume, and merge again", grid.ErrFile, err)
 		}
-		for at, rows := range table {
-			if ctx.Err() != nil {
-				return 0, context.Cause(ctx)
-			}
-			if err := Check(rows); err != nil {
-				return 0, fmt.Errorf("%w %s: %w", ErrFile, part, err)
-			}
-			if have, twice := all[at]; twice && text(have) != text(rows) {
-				return 0, fmt.Errorf("%w %s: differs from %s at n = %d, k = %d; merge files of one map and one version of the program", ErrFile, part, from[at], at[0], at[1])
-			}
-			all[at], from[at] = rows, part
+		if rows[0].Constraints != t.Rows[0].Constraints {
+			return nil, 0, fmt.Errorf("%w: the parts have different constraints; merge files of one map", grid.ErrFile)
 		}
 	}
-	levels := map[string]string{}
-	for at, rows := range all {
-		levels[rows[0].Constraints] = from[at]
-	}
-	if len(levels) > 1 {
-		return 0, fmt.Errorf("%w %s: the parts have different constraints; merge files of one map", ErrFile, parts[0])
-	}
-	file, err := files.Open(path, false)
-	if err != nil {
-		return 0, fmt.Errorf("%w %s: %w", ErrFile, path, err)
-	}
-	s := &store{path: path, file: file, rows: all}
-	return len(all), errors.Join(s.finish(), s.close())
-}
-
-// text returns rows as the file has them.
-func text(rows []Row) string {
-	var b strings.Builder
-	_ = WriteTable(&b, rows) // a builder takes everything
-	return b.String()
-}
-
-// IsTable reports whether a regular file begins like a map's table. Others are not looked into: what is read of a pipe is gone.
-func IsTable(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	want := strings.Join(columns, ",") + "\n"
-	head := make([]byte, len(want))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == want
+	return t, len(table), nil
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+
+	"optratio/internal/grid"
 )
 
 // settled is a row of a table with settings, in Parquet.
@@ -16,20 +18,20 @@ type settled struct {
 	Settings string `parquet:"settings"`
 }
 
-// WriteParquet writes the table as one Parquet file with the columns of the CSV file: n and k are integers, seconds is a double, all others are texts, so
+// writeParquet writes the table as one Parquet file with the columns of the CSV file: n and k are integers, seconds is a double, all others are texts, so
 // that no digit of a bound is lost.
-func (t *Table) WriteParquet(w io.Writer) error {
+func writeParquet(w io.Writer, t *grid.Table[Row]) error {
 	if t.Settings == "" {
-		return writeParquet(w, t.Rows)
+		return writeRows(w, t.Rows)
 	}
 	rows := make([]settled, len(t.Rows))
 	for i, r := range t.Rows {
 		rows[i] = settled{r, t.Settings}
 	}
-	return writeParquet(w, rows)
+	return writeRows(w, rows)
 }
 
-func writeParquet[T any](w io.Writer, rows []T) error {
+func writeRows[T any](w io.Writer, rows []T) error {
 	p := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("optratio", "", ""))
 	if _, err := p.Write(rows); err != nil {
 		return err
@@ -37,36 +39,36 @@ func writeParquet[T any](w io.Writer, rows []T) error {
 	return p.Close()
 }
 
-// ParseParquet reads what WriteParquet wrote. Where the context ends before that is done, the error is its cause.
-func ParseParquet(ctx context.Context, data []byte) (t *Table, err error) {
+// parseParquet reads what writeParquet wrote. Where the context ends before that is done, the error is its cause.
+func parseParquet(ctx context.Context, data []byte) (t *grid.Table[Row], err error) {
 	defer func() {
 		if p := recover(); p != nil { // of the Parquet library, about a damaged file
-			t, err = nil, fmt.Errorf("%w: damaged: %v", ErrFile, p)
+			t, err = nil, fmt.Errorf("%w: damaged: %v", grid.ErrFile, p)
 		}
 	}()
 	file, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+		return nil, fmt.Errorf("%w: %w", grid.ErrFile, err)
 	}
 	var names []string
 	for _, column := range file.Schema().Columns() {
 		names = append(names, column[len(column)-1])
 	}
 	want := len(columns)
-	if len(names) == want+1 && names[want] == settingsColumn {
+	if len(names) == want+1 && names[want] == grid.SettingsColumn {
 		want++
 	}
 	if len(names) != want {
-		return nil, fmt.Errorf("%w: its columns are not those of a sweep", ErrFile)
+		return nil, fmt.Errorf("%w: its columns are not those of a sweep", grid.ErrFile)
 	}
 	for i, name := range columns {
 		if names[i] != name {
-			return nil, fmt.Errorf("%w: column %d is %s, want %s", ErrFile, i+1, names[i], name)
+			return nil, fmt.Errorf("%w: column %d is %s, want %s", grid.ErrFile, i+1, names[i], name)
 		}
 	}
 	in := parquet.NewGenericReader[settled](file)
 	defer in.Close()
-	t = &Table{}
+	t = &grid.Table[Row]{}
 	rows := make([]settled, 1000)
 	for {
 		if ctx.Err() != nil {
@@ -74,15 +76,15 @@ func ParseParquet(ctx context.Context, data []byte) (t *Table, err error) {
 		}
 		n, err := in.Read(rows)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%w: %w", ErrFile, err)
+			return nil, fmt.Errorf("%w: %w", grid.ErrFile, err)
 		}
 		for _, r := range rows[:n] {
 			at := len(t.Rows) + 1
 			if err := r.Row.complete(); err != nil {
-				return nil, fmt.Errorf("%w: row %d: %w", ErrFile, at, err)
+				return nil, fmt.Errorf("%w: row %d: %w", grid.ErrFile, at, err)
 			}
 			if at > 1 && r.Settings != t.Settings {
-				return nil, fmt.Errorf("%w: row %d: settings %q and before it %q", ErrFile, at, r.Settings, t.Settings)
+				return nil, fmt.Errorf("%w: row %d: settings %q and before it %q", grid.ErrFile, at, r.Settings, t.Settings)
 			}
 			t.Settings, t.Rows = r.Settings, append(t.Rows, r.Row)
 		}

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"optratio/internal/decimal"
+	"optratio/internal/grid"
 	"optratio/lp"
 	"optratio/lp/lumped"
 	"optratio/mechanisms"
@@ -103,7 +104,7 @@ func (p *Plan) parameters(at Point, mechanism string) Parameters {
 
 // Deal returns the points of a shard, those of least work first. Points are ordered by the size of their programs, then by n, k and ε, and dealt
 // out in that order, back and forth, so that shards have about the same work. The error is the context's.
-func (p *Plan) Deal(ctx context.Context, s Shard) ([]Point, error) {
+func (p *Plan) Deal(ctx context.Context, s grid.Shard) ([]Point, error) {
 	type size struct {
 		n, k   int
 		need   *big.Int

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/decimal"
+	"optratio/internal/grid"
 	"optratio/internal/slowtest"
 	"optratio/lp"
 	"optratio/lp/linear"
@@ -25,17 +26,17 @@ import (
 	"optratio/mechanisms"
 )
 
-// grid returns a plan with permute-and-flip and the exponential mechanism.
-func grid(t testing.TB, n, k, eps string) *Plan {
+// plan returns a plan with permute-and-flip and the exponential mechanism.
+func plan(t testing.TB, n, k, eps string) *Plan {
 	whole := func(text string) (out []int) {
-		values, err := Range(text, decimal.Parse)
+		values, err := grid.Range(text, decimal.Parse)
 		require.NoError(t, err)
 		for _, v := range values {
 			out = append(out, int(v.Num().Int64()))
 		}
 		return out
 	}
-	values, err := Range(eps, decimal.Parse)
+	values, err := grid.Range(eps, decimal.Parse)
 	require.NoError(t, err)
 	return &Plan{
 		N: whole(n), K: whole(k), Epsilon: values, Objective: "paper", Constraints: "paper",
@@ -44,16 +45,18 @@ func grid(t testing.TB, n, k, eps string) *Plan {
 }
 
 // small has rows of every proof.
-func small(t testing.TB) *Plan { return grid(t, "2:4", "1,3", "0.2,0.6") }
+func small(t testing.TB) *Plan { return plan(t, "2:4", "1,3", "0.2,0.6") }
 
-func deal(t testing.TB, p *Plan, s Shard) []Point {
+func deal(t testing.TB, p *Plan, s grid.Shard) []Point {
 	points, err := p.Deal(context.Background(), s)
 	require.NoError(t, err)
 	return points
 }
 
-func run(t testing.TB, p *Plan, o Options) *Summary {
-	s, err := Run(context.Background(), p, o)
+func run(t testing.TB, p *Plan, o grid.Options) *Summary { return runShard(t, p, grid.Shard{}, o) }
+
+func runShard(t testing.TB, p *Plan, shard grid.Shard, o grid.Options) *Summary {
+	s, err := Run(context.Background(), p, shard, o)
 	require.NoError(t, err)
 	require.Zero(t, s.Missing())
 	return s
@@ -63,7 +66,7 @@ var seconds = regexp.MustCompile(`(?m),[0-9.]+$`)
 
 // rows returns the text of a file's rows without their seconds, and checks that they are in order.
 func rows(t testing.TB, path string) string {
-	table, err := Load(t.Context(), path)
+	table, err := Rows.Load(t.Context(), path)
 	require.NoError(t, err)
 	require.True(t, slices.IsSortedFunc(table.Rows, compare))
 	if !strings.HasSuffix(path, ".parquet") {
@@ -72,14 +75,14 @@ func rows(t testing.TB, path string) string {
 		return seconds.ReplaceAllString(string(data), "")
 	}
 	var b strings.Builder
-	require.NoError(t, table.WriteCSV(&b))
+	require.NoError(t, Rows.WriteCSV(&b, table))
 	return seconds.ReplaceAllString(b.String(), "")
 }
 
 // whole returns the rows of a plan computed at once, by one job at a time.
 func whole(t testing.TB, p *Plan) string {
 	path := filepath.Join(t.TempDir(), "whole.csv")
-	run(t, p, Options{Path: path})
+	run(t, p, grid.Options{Path: path})
 	return rows(t, path)
 }
 
@@ -87,9 +90,9 @@ func whole(t testing.TB, p *Plan) string {
 func TestRowsAreAnswers(t *testing.T) {
 	p := small(t)
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	s := run(t, p, Options{Path: path, Jobs: 3})
+	s := run(t, p, grid.Options{Path: path, Jobs: 3})
 	assert.Equal(t, Summary{File: path, Rows: 24, Computed: 24, Seconds: s.Seconds}, *s)
-	table, err := Load(t.Context(), path)
+	table, err := Rows.Load(t.Context(), path)
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 24)
 	proofs := map[string]bool{}
@@ -115,34 +118,32 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	p := small(t)
 	want := whole(t, p)
 	for _, count := range []int{1, 2, 3, 5, 12, 13} {
-		var parts []Part
+		var parts []string
 		for i := range count {
 			path := filepath.Join(t.TempDir(), fmt.Sprintf("part%d.%s", i, []string{"csv", "parquet"}[i%2]))
-			run(t, p, Options{Path: path, Shard: Shard{i, count}, Jobs: 2})
-			part, err := Load(t.Context(), path)
-			require.NoError(t, err)
-			parts = append(parts, Part{path, part})
+			runShard(t, p, grid.Shard{Index: i, Count: count}, grid.Options{Path: path, Jobs: 2})
+			parts = append(parts, path)
 		}
 		slices.Reverse(parts)
-		merged, err := Merge(parts)
+		merged, err := Rows.Merge(t.Context(), parts)
 		require.NoError(t, err)
 		var b strings.Builder
-		require.NoError(t, merged.WriteCSV(&b))
+		require.NoError(t, Rows.WriteCSV(&b, merged))
 		assert.Equal(t, want, seconds.ReplaceAllString(b.String(), ""), "%d shards", count)
-		_, missing := merged.Missing(1)
+		_, missing := Missing(merged, 1)
 		assert.Zero(t, missing)
 	}
 }
 
 // Shards are disjoint, and their programs of about the same size.
 func TestDeal(t *testing.T) {
-	p := grid(t, "2:6", "1:6", "0.1:1:0.1")
-	all := deal(t, p, Shard{0, 1})
+	p := plan(t, "2:6", "1:6", "0.1:1:0.1")
+	all := deal(t, p, grid.Shard{Index: 0, Count: 1})
 	require.Len(t, all, 300)
 	for _, count := range []int{2, 7, 100} {
 		seen := map[string]int{}
 		for i := range count {
-			mine := deal(t, p, Shard{i, count})
+			mine := deal(t, p, grid.Shard{Index: i, Count: count})
 			assert.InDelta(t, 300/count, len(mine), 1)
 			for j, at := range mine {
 				seen[fmt.Sprint(at.N, at.K, at.Epsilon)]++
@@ -158,23 +159,23 @@ func TestDeal(t *testing.T) {
 		return sum
 	}
 	for i := range 4 {
-		assert.InEpsilon(t, memory(all)/4, memory(deal(t, p, Shard{i, 4})), 0.03)
+		assert.InEpsilon(t, memory(all)/4, memory(deal(t, p, grid.Shard{Index: i, Count: 4})), 0.03)
 	}
 }
 
 // What a kill leaves of the file at any byte is completed to the same rows.
 func TestResumeAtEveryByte(t *testing.T) {
 	slowtest.Only(t)
-	p := grid(t, "2,3", "2", "0.2,2")
+	p := plan(t, "2,3", "2", "0.2,2")
 	want := whole(t, p)
 	for name, stride := range map[string]int{"rows.csv": 1, "rows.parquet": 11} { // journals are CSV files, too
 		path := filepath.Join(t.TempDir(), name)
-		run(t, p, Options{Path: path})
-		table, err := Load(t.Context(), path)
+		run(t, p, grid.Options{Path: path})
+		table, err := Rows.Load(t.Context(), path)
 		require.NoError(t, err)
 		slices.Reverse(table.Rows) // rows come in any order
 		var b strings.Builder
-		require.NoError(t, table.WriteCSV(&b))
+		require.NoError(t, Rows.WriteCSV(&b, table))
 		data, last := b.String(), 0
 		for cut := 0; cut <= len(data); cut += stride {
 			journal := path
@@ -183,7 +184,7 @@ func TestResumeAtEveryByte(t *testing.T) {
 				require.NoError(t, os.RemoveAll(path))
 			}
 			require.NoError(t, os.WriteFile(journal, []byte(data[:cut]), 0o600))
-			s := run(t, p, Options{Path: path, Resume: true, Jobs: 1})
+			s := run(t, p, grid.Options{Path: path, Resume: true, Jobs: 1})
 			assert.Equal(t, want, rows(t, path), "%s, cut at byte %d", name, cut)
 			assert.Equal(t, max(0, strings.Count(data[:cut], "\n")-1), s.Kept, "%s, cut at byte %d: whole rows are kept", name, cut)
 			assert.GreaterOrEqual(t, s.Kept, last)
@@ -198,20 +199,20 @@ func TestResumeAtEveryByte(t *testing.T) {
 
 // A Parquet file that was cut, which none of this program's runs leaves, is made anew; what is no Parquet file is not touched.
 func TestCutParquet(t *testing.T) {
-	p := grid(t, "2", "1", "0.2")
+	p := plan(t, "2", "1", "0.2")
 	want := whole(t, p)
 	path := filepath.Join(t.TempDir(), "rows.parquet")
-	run(t, p, Options{Path: path})
+	run(t, p, grid.Options{Path: path})
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for cut := 0; cut < len(data); cut += 1 + cut/8 {
 		require.NoError(t, os.WriteFile(path, data[:cut], 0o600))
-		run(t, p, Options{Path: path, Resume: true})
+		run(t, p, grid.Options{Path: path, Resume: true})
 		assert.Equal(t, want, rows(t, path), "cut at byte %d", cut)
 	}
 	require.NoError(t, os.WriteFile(path, []byte("a photograph"), 0o600))
-	_, err = Run(context.Background(), p, Options{Path: path, Resume: true})
-	assert.ErrorIs(t, err, ErrFile)
+	_, err = Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path, Resume: true})
+	assert.ErrorIs(t, err, grid.ErrFile)
 	left, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, "a photograph", string(left))
@@ -239,7 +240,7 @@ func (m *meddler) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
 // A row whose answer comes after the end of the context is not kept, at whatever point of the work that is, and the rows that are kept do not show
 // that there was an end.
 func TestStoppedAnywhere(t *testing.T) {
-	p := grid(t, "2,3", "2", "0.2,0.6")
+	p := plan(t, "2,3", "2", "0.2,0.6")
 	quiet := newMeddler(t, func(int64) {})
 	p.Request.Mechanisms = append(p.Request.Mechanisms, quiet)
 	want := whole(t, p)
@@ -254,11 +255,11 @@ func TestStoppedAnywhere(t *testing.T) {
 			}
 		})
 		path := filepath.Join(t.TempDir(), "rows.csv")
-		s, err := Run(ctx, p, Options{Path: path})
+		s, err := Run(ctx, p, grid.Shard{}, grid.Options{Path: path})
 		cancel()
 		require.NoError(t, err)
 		require.Positive(t, s.Missing(), "stopped at call %d", stop)
-		table, err := Load(t.Context(), path)
+		table, err := Rows.Load(t.Context(), path)
 		require.NoError(t, err)
 		assert.Len(t, table.Rows, s.Computed)
 		data, err := os.ReadFile(path)
@@ -266,7 +267,7 @@ func TestStoppedAnywhere(t *testing.T) {
 		for line := range strings.SplitSeq(seconds.ReplaceAllString(string(data), ""), "\n") {
 			assert.Contains(t, lines, line, "stopped at call %d", stop)
 		}
-		resumed := run(t, p, Options{Path: path, Resume: true})
+		resumed := run(t, p, grid.Options{Path: path, Resume: true})
 		assert.Equal(t, s.Computed, resumed.Kept)
 		assert.Equal(t, want, rows(t, path), "stopped at call %d", stop)
 	}
@@ -285,14 +286,14 @@ func (s stopping) Solve(ctx context.Context, m *linear.Model, o linear.Options) 
 
 // Rows that a job has when the context has ended are not kept, also where they are there at the same time as the end.
 func TestRowsOfTheEnd(t *testing.T) {
-	p := grid(t, "2,3", "3", "0.2") // the first by theorem, the second by the solver
+	p := plan(t, "2,3", "3", "0.2") // the first by theorem, the second by the solver
 	want := whole(t, p)
 	for range 20 {
 		ctx, cancel := context.WithCancel(context.Background())
 		first := make(chan bool)
 		p.Request.Solver = stopping{do: func() { <-first; cancel() }}
 		path := filepath.Join(t.TempDir(), "rows.csv")
-		s, err := Run(ctx, p, Options{Path: path, Jobs: 2, Report: func(done, _ int) {
+		s, err := Run(ctx, p, grid.Shard{}, grid.Options{Path: path, Jobs: 2, Report: func(done, _ int) {
 			if done == 2 {
 				close(first)
 				time.Sleep(20 * time.Millisecond) // so that the other job ends meanwhile
@@ -301,7 +302,7 @@ func TestRowsOfTheEnd(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 2, s.Missing())
 		p.Request.Solver = linear.Embedded{}
-		run(t, p, Options{Path: path, Resume: true})
+		run(t, p, grid.Options{Path: path, Resume: true})
 		require.Equal(t, want, rows(t, path))
 	}
 }
@@ -313,12 +314,12 @@ func (pressed) Deadline() (time.Time, bool) { return time.Now(), true }
 
 // A deadline that is near has no influence on rows, not even of a method that has limits of its own.
 func TestDeadlinesDoNotShow(t *testing.T) {
-	p := grid(t, "5", "5", "0.5")
+	p := plan(t, "5", "5", "0.5")
 	p.Request.Method = lp.Lumped
 	want := whole(t, p)
 	assert.Contains(t, want, lp.ProofLumped)
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	s, err := Run(pressed{context.Background()}, p, Options{Path: path})
+	s, err := Run(pressed{context.Background()}, p, grid.Shard{}, grid.Options{Path: path})
 	require.NoError(t, err)
 	assert.Equal(t, want, rows(t, path))
 	assert.Equal(t, 2, s.Open, "lumping does not reach the gap")
@@ -329,7 +330,7 @@ func TestOtherMechanismsDoNotShow(t *testing.T) {
 	krr, err := mechanisms.Lookup("krr")
 	require.NoError(t, err)
 	for _, step := range []int{1, 2} {
-		p := grid(t, "2,3", "2", "0.2,1.5")
+		p := plan(t, "2,3", "2", "0.2,1.5")
 		p.Request.Step = step
 		few := whole(t, p)
 		p.Request.Mechanisms = append([]mechanisms.Mechanism{krr}, p.Request.Mechanisms...)
@@ -345,12 +346,12 @@ func TestOtherMechanismsDoNotShow(t *testing.T) {
 
 // A job that fails or panics does not keep the others from being done.
 func TestFailingJobs(t *testing.T) {
-	p := grid(t, "2,3", "1", "0.5")
+	p := plan(t, "2,3", "1", "0.5")
 	p.Request.Mechanisms[0] = newMeddler(t, func(int64) { panic("no such luck") })
 	p.Request.Mechanisms = p.Request.Mechanisms[:1]
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	s, err := Run(context.Background(), p, Options{Path: path, Jobs: 2})
-	assert.ErrorIs(t, err, ErrInternal)
+	s, err := Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path, Jobs: 2})
+	assert.ErrorIs(t, err, grid.ErrInternal)
 	assert.Equal(t, 2, s.Missing())
 	first := true
 	p.Request.Mechanisms[0] = newMeddler(t, func(int64) {
@@ -359,17 +360,17 @@ func TestFailingJobs(t *testing.T) {
 			panic("only once")
 		}
 	})
-	s, err = Run(context.Background(), p, Options{Path: path, Resume: true})
-	assert.ErrorIs(t, err, ErrInternal)
+	s, err = Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path, Resume: true})
+	assert.ErrorIs(t, err, grid.ErrInternal)
 	assert.Equal(t, 1, s.Missing())
-	run(t, p, Options{Path: path, Resume: true})
+	run(t, p, grid.Options{Path: path, Resume: true})
 }
 
 // As many jobs run at a time as was asked, and no more than the memory allows.
 func TestJobsAndMemory(t *testing.T) {
-	p := grid(t, "3", "2", "0.3,0.4,0.5,0.6")
+	p := plan(t, "3", "2", "0.3,0.4,0.5,0.6")
 	p.Request.Mechanisms = p.Request.Mechanisms[:1]
-	one := deal(t, p, Shard{})[0].memory
+	one := deal(t, p, grid.Shard{})[0].memory
 	for _, c := range []struct {
 		jobs   int
 		memory int64
@@ -394,33 +395,33 @@ func TestJobsAndMemory(t *testing.T) {
 			time.Sleep(5 * time.Millisecond) // so that one job too many is seen
 			running.Add(-1)
 		})
-		run(t, p, Options{Path: filepath.Join(t.TempDir(), "rows.csv"), Jobs: c.jobs})
+		run(t, p, grid.Options{Path: filepath.Join(t.TempDir(), "rows.csv"), Jobs: c.jobs})
 		assert.Equal(t, c.want, most.Load(), "%+v", c)
 	}
 }
 
 // Rows that are wider than the gap are counted, also those that were in the file before.
 func TestOpenRows(t *testing.T) {
-	p := grid(t, "4", "4", "0.3,2")
+	p := plan(t, "4", "4", "0.3,2")
 	p.Request.Method = lp.ClosedForm
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	s := run(t, p, Options{Path: path})
+	s := run(t, p, grid.Options{Path: path})
 	assert.Equal(t, 2, s.Open, "permute-and-flip is optimal at ε = 2")
-	s = run(t, p, Options{Path: path, Resume: true})
+	s = run(t, p, grid.Options{Path: path, Resume: true})
 	assert.Equal(t, [2]int{4, 2}, [2]int{s.Kept, s.Open})
 	p.Request.Gap = big.NewRat(9, 10)
-	s = run(t, p, Options{Path: path, Resume: true})
+	s = run(t, p, grid.Options{Path: path, Resume: true})
 	assert.Zero(t, s.Open)
 }
 
 // With Exact, rows hold fractions.
 func TestExactRows(t *testing.T) {
-	p := grid(t, "3", "4", "1.25")
+	p := plan(t, "3", "4", "1.25")
 	p.Exp, p.Request.Exact = true, true
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	s := run(t, p, Options{Path: path})
+	s := run(t, p, grid.Options{Path: path})
 	assert.Zero(t, s.Open)
-	table, err := Load(t.Context(), path)
+	table, err := Rows.Load(t.Context(), path)
 	require.NoError(t, err)
 	r := table.Rows[1]
 	assert.Equal(t, [3]string{"5/4", "357956/390625", "357956/390625"}, [3]string{r.ExpEps, r.ErrorLower, r.ErrorUpper}) // as cli's transcript ratio.txt
@@ -428,7 +429,7 @@ func TestExactRows(t *testing.T) {
 
 // Where a limit of memory makes a difference to rows it is a setting.
 func TestFitsIn(t *testing.T) {
-	p := grid(t, "2,12", "2,12", "0.5")
+	p := plan(t, "2,12", "2,12", "0.5")
 	need := p.Request
 	need.N, need.K = 12, 12
 	limit := need.ProgramMemory().Int64()

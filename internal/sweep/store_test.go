@@ -14,14 +14,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	files "optratio/internal/grid"
+	"optratio/internal/grid"
 )
 
 // A file of other parameters is refused, in one line that names it, and left as it is.
 func TestRefusedFiles(t *testing.T) {
-	p := grid(t, "2,3", "1,2", "0.2,0.6")
+	p := plan(t, "2,3", "1,2", "0.2,0.6")
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	run(t, p, Options{Path: path})
+	run(t, p, grid.Options{Path: path})
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lines := strings.SplitAfter(string(data), "\n")
@@ -48,7 +48,7 @@ func TestRefusedFiles(t *testing.T) {
 		"settings change": {text: strings.TrimSuffix(lines[0], "\n") + ",settings\n" + strings.TrimSuffix(lines[1], "\n") + ",gap=1\n" + strings.TrimSuffix(lines[2], "\n") + ",gap=2\n" + lines[3],
 			want: `:3: settings "gap=2" and before it "gap=1"`},
 	} {
-		p := grid(t, "2,3", "1,2", "0.2,0.6")
+		p := plan(t, "2,3", "1,2", "0.2,0.6")
 		text := string(data)
 		if c.spoil != nil {
 			c.spoil(p)
@@ -56,8 +56,8 @@ func TestRefusedFiles(t *testing.T) {
 			text = c.text
 		}
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := Run(context.Background(), p, Options{Path: path, Resume: true})
-		require.ErrorIs(t, err, ErrFile, name)
+		_, err := Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path, Resume: true})
+		require.ErrorIs(t, err, grid.ErrFile, name)
 		assert.Contains(t, err.Error(), c.want, name)
 		assert.Contains(t, err.Error(), path, name)
 		assert.NotContains(t, err.Error(), "\n", name)
@@ -71,27 +71,27 @@ func TestRefusedFiles(t *testing.T) {
 func TestExistingFiles(t *testing.T) {
 	for _, name := range []string{"rows.csv", "rows.parquet"} {
 		path := filepath.Join(t.TempDir(), "folder", name)
-		p := grid(t, "2,3", "1", "0.5")
-		run(t, p, Options{Path: path})
+		p := plan(t, "2,3", "1", "0.5")
+		run(t, p, grid.Options{Path: path})
 		before, err := os.ReadFile(path)
 		require.NoError(t, err)
-		larger := grid(t, "2:4", "1", "0.5")
-		for _, p := range []*Plan{p, larger, grid(t, "5", "1", "0.5")} {
-			_, err := Run(context.Background(), p, Options{Path: path})
-			require.ErrorIs(t, err, ErrFile)
+		larger := plan(t, "2:4", "1", "0.5")
+		for _, p := range []*Plan{p, larger, plan(t, "5", "1", "0.5")} {
+			_, err := Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path})
+			require.ErrorIs(t, err, grid.ErrFile)
 			assert.Contains(t, err.Error(), path+": exists; remove it to begin anew")
 			after, err := os.ReadFile(path)
 			require.NoError(t, err)
 			assert.Equal(t, before, after)
 		}
-		s := run(t, larger, Options{Path: path, Resume: true})
+		s := run(t, larger, grid.Options{Path: path, Resume: true})
 		assert.Equal(t, [2]int{4, 2}, [2]int{s.Kept, s.Computed}, "a grid can grow")
 		entries, err := os.ReadDir(filepath.Dir(path))
 		require.NoError(t, err)
 		assert.Len(t, entries, 1, "nothing is left beside the file")
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
-		_, err = Run(context.Background(), p, Options{Path: path})
-		assert.ErrorIs(t, err, ErrFile, "an empty file")
+		_, err = Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path})
+		assert.ErrorIs(t, err, grid.ErrFile, "an empty file")
 	}
 }
 
@@ -99,11 +99,11 @@ func TestExistingFiles(t *testing.T) {
 func TestNothingToDo(t *testing.T) {
 	for _, name := range []string{"rows.csv", "rows.parquet"} {
 		path := filepath.Join(t.TempDir(), name)
-		p := grid(t, "2,3", "1", "0.5")
-		run(t, p, Options{Path: path})
+		p := plan(t, "2,3", "1", "0.5")
+		run(t, p, grid.Options{Path: path})
 		before, err := os.Stat(path)
 		require.NoError(t, err)
-		s := run(t, p, Options{Path: path, Resume: true})
+		s := run(t, p, grid.Options{Path: path, Resume: true})
 		assert.Equal(t, 4, s.Kept)
 		after, err := os.Stat(path)
 		require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestShardsInOneFile(t *testing.T) {
 	p := small(t)
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	for i := range 3 {
-		run(t, p, Options{Path: path, Shard: Shard{i, 3}, Resume: true})
+		runShard(t, p, grid.Shard{Index: i, Count: 3}, grid.Options{Path: path, Resume: true})
 	}
 	assert.Equal(t, whole(t, p), rows(t, path))
 }
@@ -125,14 +125,14 @@ func TestShardsInOneFile(t *testing.T) {
 func TestAfterLossOfPower(t *testing.T) {
 	p := small(t)
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	run(t, p, Options{Path: path})
+	run(t, p, grid.Options{Path: path})
 	want := rows(t, path)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for _, tail := range []string{"\x00\x00\x00", "\x00\x002,1,0.2\n", "4,4,0.", "garbage\n", "4,4,0.5,,paper\n"} {
 		half := strings.LastIndex(string(data[:len(data)/2]), "\n") + 1
 		require.NoError(t, os.WriteFile(path, append(data[:half:half], tail...), 0o600))
-		s := run(t, p, Options{Path: path, Resume: true})
+		s := run(t, p, grid.Options{Path: path, Resume: true})
 		assert.Equal(t, strings.Count(string(data[:half]), "\n")-1, s.Kept, "%q", tail)
 		assert.Equal(t, want, rows(t, path), "%q", tail)
 	}
@@ -142,19 +142,19 @@ func TestAfterLossOfPower(t *testing.T) {
 func TestStoppedAgain(t *testing.T) {
 	p := small(t)
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	run(t, p, Options{Path: path})
+	run(t, p, grid.Options{Path: path})
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	cut := strings.Index(string(data), "\n4,3,") - 10
 	require.NoError(t, os.WriteFile(path, append(data[:cut:cut], strings.Repeat("\x00", 5000)...), 0o600))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s, err := Run(ctx, p, Options{Path: path, Resume: true, Report: func(int, int) { cancel() }})
+	s, err := Run(ctx, p, grid.Shard{}, grid.Options{Path: path, Resume: true, Report: func(int, int) { cancel() }})
 	require.NoError(t, err)
 	require.Positive(t, s.Missing())
 	left, err := os.ReadFile(path)
 	require.NoError(t, err)
-	_, whole, err := ParseCSV(t.Context(), left)
+	_, whole, err := Rows.ParseCSV(t.Context(), left)
 	require.NoError(t, err)
 	assert.Equal(t, len(left), whole)
 	assert.Equal(t, 1+s.Kept+s.Computed, strings.Count(string(left), "\n"))
@@ -163,31 +163,13 @@ func TestStoppedAgain(t *testing.T) {
 // Two runs do not write one file at the same time.
 func TestLockedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	f, err := files.Open(path, false)
+	f, err := grid.Open(path, false)
 	require.NoError(t, err)
-	_, err = Run(context.Background(), small(t), Options{Path: path, Resume: true})
-	require.ErrorIs(t, err, ErrFile)
+	_, err = Run(context.Background(), small(t), grid.Shard{}, grid.Options{Path: path, Resume: true})
+	require.ErrorIs(t, err, grid.ErrFile)
 	assert.Contains(t, err.Error(), "another process is writing it")
 	require.NoError(t, f.Close())
-	run(t, small(t), Options{Path: path, Resume: true})
-}
-
-// A file that cannot be written is an error, and nothing else is done.
-func TestFullDisk(t *testing.T) {
-	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
-	if err != nil {
-		t.Skip("there is no /dev/full here")
-	}
-	defer full.Close()
-	s := &store{journal: full, table: &Table{}, have: map[Parameters]int{}}
-	_, err = s.append(small(t), []Row{{}})
-	assert.ErrorIs(t, err, ErrFile)
-	assert.Empty(t, s.table.Rows)
-	stop := errors.Join(ErrFile)
-	calls := 0
-	err = small(t).compute(context.Background(), Options{Jobs: 1}, deal(t, small(t), Shard{}), func([]Row) error { calls++; return stop }, func() error { return nil })
-	assert.ErrorIs(t, err, ErrFile)
-	assert.Equal(t, 1, calls)
+	run(t, small(t), grid.Options{Path: path, Resume: true})
 }
 
 const victim = "OPTRATIO_SWEEP_VICTIM"
@@ -204,11 +186,11 @@ func TestVictim(t *testing.T) {
 			select {} // so that the process cannot be done before it is killed
 		}
 	})
-	_, _ = Run(context.Background(), p, Options{Path: path, Resume: true, Jobs: 2})
+	_, _ = Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path, Resume: true, Jobs: 2})
 }
 
 func killed(t testing.TB) *Plan {
-	p := grid(t, "2:5", "2,3", "0.1:1:0.1")
+	p := plan(t, "2:5", "2,3", "0.1:1:0.1")
 	p.Request.Mechanisms[0] = newMeddler(t, func(int64) {})
 	return p
 }
@@ -217,7 +199,7 @@ func killed(t testing.TB) *Plan {
 func TestKill(t *testing.T) {
 	for _, name := range []string{"rows.csv", "rows.parquet"} {
 		path := filepath.Join(t.TempDir(), name)
-		journal := journalName(path, name == "rows.parquet")
+		journal := strings.ReplaceAll(path, ".parquet", ".parquet.csv")
 		c := exec.Command(os.Args[0], "-test.run=^TestVictim$")
 		c.Env = append(os.Environ(), victim+"="+path)
 		require.NoError(t, c.Start())
@@ -230,7 +212,7 @@ func TestKill(t *testing.T) {
 		_ = c.Wait()
 		there := written()
 		p := killed(t)
-		s := run(t, p, Options{Path: path, Resume: true, Jobs: 2})
+		s := run(t, p, grid.Options{Path: path, Resume: true, Jobs: 2})
 		assert.Equal(t, there, s.Kept)
 		assert.Positive(t, s.Computed)
 		assert.Equal(t, whole(t, p), rows(t, path))
@@ -262,28 +244,24 @@ func TestReadingEndsWithTheContext(t *testing.T) {
 		}
 		var b bytes.Buffer
 		want := table(t, rows...)
-		write := want.WriteCSV
-		if name == "rows.parquet" {
-			write = want.WriteParquet
-		}
-		require.NoError(t, write(&b))
+		require.NoError(t, Rows.Write(&b, path, want))
 		require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
-		p := grid(t, "2", "1", "0.21")
+		p := plan(t, "2", "1", "0.21")
 		for most := range 4 {
-			_, err := Load(&spent{Context: context.Background(), most: most}, path)
+			_, err := Rows.Load(&spent{Context: context.Background(), most: most}, path)
 			require.ErrorIs(t, err, errSpent)
-			s, err := Run(&spent{Context: context.Background(), most: most}, p, Options{Path: path, Resume: true})
+			s, err := Run(&spent{Context: context.Background(), most: most}, p, grid.Shard{}, grid.Options{Path: path, Resume: true})
 			require.Nil(t, s)
 			require.ErrorIs(t, err, errSpent)
-			assert.NotErrorIs(t, err, ErrFile, "the file is not at fault")
+			assert.NotErrorIs(t, err, grid.ErrFile, "the file is not at fault")
 			after, err := os.ReadFile(path)
 			require.NoError(t, err)
 			require.Equal(t, b.Bytes(), after)
 		}
-		files, err := os.ReadDir(filepath.Dir(path))
+		entries, err := os.ReadDir(filepath.Dir(path))
 		require.NoError(t, err)
 		if name == "rows.csv" {
-			assert.Len(t, files, 1)
+			assert.Len(t, entries, 1)
 		}
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	files "optratio/internal/grid"
+	"optratio/internal/grid"
 )
 
 func TestMain(m *testing.M) {
-	files.Sync = func(*os.File) error { return nil }
+	grid.Sync = func(*os.File) error { return nil }
 	os.Exit(m.Run())
 }
 
@@ -23,12 +23,20 @@ const longest = 5 * time.Minute
 
 const line = "2,1,0.2,,paper,paper,pf,0.27,0.28,1,1.5,lp,clp,0.250000\n"
 
-func table(t testing.TB, lines ...string) *Table {
-	header := string((&Table{}).header())
-	if strings.Contains(strings.Join(lines, ""), "gap=") {
-		header = string((&Table{Settings: "any"}).header())
+var header = strings.Join(columns, ",") + "\n"
+
+var headerSettled = strings.Join(columns, ",") + ",settings\n"
+
+// text is a file of lines.
+func text(lines ...string) string {
+	if all := strings.Join(lines, ""); strings.Contains(all, "gap=") {
+		return headerSettled + all
 	}
-	parsed, whole, err := ParseCSV(t.Context(), []byte(header+strings.Join(lines, "")))
+	return header + strings.Join(lines, "")
+}
+
+func table(t testing.TB, lines ...string) *grid.Table[Row] {
+	parsed, whole, err := Rows.ParseCSV(t.Context(), []byte(text(lines...)))
 	require.NoError(t, err)
 	require.Len(t, parsed.Rows, len(lines))
 	require.Positive(t, whole)
@@ -36,29 +44,34 @@ func table(t testing.TB, lines ...string) *Table {
 }
 
 func TestMerge(t *testing.T) {
+	t.Chdir(t.TempDir())
+	part := func(name string, lines ...string) string {
+		require.NoError(t, os.WriteFile(name, []byte(text(lines...)), 0o600))
+		return name
+	}
 	with := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(line) }
-	a := Part{"a.csv", table(t, with("0.2,", "0.4,"), line)}
-	b := Part{"b.csv", table(t, with("2,1,", "3,1,", "clp,0.25", "clp,7.25"), with("clp,0.25", "clp,9.25"), with("0.2,", "0.1,"))}
-	merged, err := Merge([]Part{a, b})
+	a := part("a.csv", with("0.2,", "0.4,"), line)
+	b := part("b.csv", with("2,1,", "3,1,", "clp,0.25", "clp,7.25"), with("clp,0.25", "clp,9.25"), with("0.2,", "0.1,"))
+	merged, err := Rows.Merge(t.Context(), []string{a, b})
 	require.NoError(t, err)
 	var out bytes.Buffer
-	require.NoError(t, merged.WriteCSV(&out))
-	assert.Equal(t, string((&Table{}).header())+with("0.2,", "0.1,")+line+with("0.2,", "0.4,")+with("2,1,", "3,1,", "clp,0.25", "clp,7.25"), out.String())
-	some, all := merged.Missing(1)
+	require.NoError(t, Rows.WriteCSV(&out, merged))
+	assert.Equal(t, header+with("0.2,", "0.1,")+line+with("0.2,", "0.4,")+with("2,1,", "3,1,", "clp,0.25", "clp,7.25"), out.String())
+	some, all := Missing(merged, 1)
 	assert.Equal(t, 2, all, "n = 3 lacks ε = 0.1 and 0.4")
 	assert.Equal(t, []Parameters{{N: 3, K: 1, Eps: "0.1", Objective: "paper", Constraints: "paper", Mechanism: "pf"}}, some)
-	some, _ = merged.Missing(9)
+	some, _ = Missing(merged, 9)
 	assert.Equal(t, "0.4", some[1].Eps)
 
-	for want, part := range map[string]Part{
-		"c.csv: differs from a.csv in the row for n = 2, k = 1, ε = 0.2, objective paper, constraints paper, pf": {"c.csv", table(t, with("0.28", "0.29"))},
-		"c.csv: was made with gap=1, a.csv with all settings as by default":                                      {"c.csv", table(t, with("2,1,", "4,1,", ".250000", ".250000,gap=1"))},
+	for want, line := range map[string]string{
+		"c.csv: differs from a.csv in the row for n = 2, k = 1, ε = 0.2, objective paper, constraints paper, pf": with("0.28", "0.29"),
+		"c.csv: was made with gap=1, a.csv with all settings as by default":                                      with("2,1,", "4,1,", ".250000", ".250000,gap=1"),
 	} {
-		_, err := Merge([]Part{a, b, part})
-		require.ErrorIs(t, err, ErrFile)
+		_, err := Rows.Merge(t.Context(), []string{a, b, part("c.csv", line)})
+		require.ErrorIs(t, err, grid.ErrFile)
 		assert.True(t, strings.HasPrefix(err.Error(), want), err)
 	}
-	empty, err := Merge([]Part{{"e.csv", &Table{}}})
+	empty, err := Rows.Merge(t.Context(), []string{part("e.csv")})
 	require.NoError(t, err)
 	assert.Empty(t, empty.Rows)
 }
@@ -73,8 +86,8 @@ func TestParquetKeepsRows(t *testing.T) {
 		}
 		want := table(t, rows...)
 		var b bytes.Buffer
-		require.NoError(t, want.WriteParquet(&b))
-		got, err := ParseParquet(t.Context(), b.Bytes())
+		require.NoError(t, writeParquet(&b, want))
+		got, err := parseParquet(t.Context(), b.Bytes())
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
@@ -82,25 +95,23 @@ func TestParquetKeepsRows(t *testing.T) {
 
 // FuzzParseCSV: what is read is written back as it was, and no text is a panic.
 func FuzzParseCSV(f *testing.F) {
-	header := string((&Table{}).header())
-	long := string((&Table{Settings: "any"}).header())
-	for _, text := range []string{"", header, header + line, header + line + line[:20], header + "x\n", header[:5], long + strings.Replace(line, ".250000", ".250000,gap=1", 1), header + strings.Replace(line, "0.2,", ",2/1", 1)} {
+	for _, text := range []string{"", header, header + line, header + line + line[:20], header + "x\n", header[:5], headerSettled + strings.Replace(line, ".250000", ".250000,gap=1", 1), header + strings.Replace(line, "0.2,", ",2/1", 1)} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, whole, err := ParseCSV(t.Context(), data)
+		table, whole, err := Rows.ParseCSV(t.Context(), data)
 		if err != nil {
-			assert.ErrorIs(t, err, ErrFile)
+			assert.ErrorIs(t, err, grid.ErrFile)
 			return
 		}
 		require.LessOrEqual(t, whole, len(data))
-		again, length, err := ParseCSV(t.Context(), data[:whole])
+		again, length, err := Rows.ParseCSV(t.Context(), data[:whole])
 		require.NoError(t, err)
 		assert.Equal(t, whole, length)
 		assert.Equal(t, table, again)
 		var b bytes.Buffer
-		require.NoError(t, table.WriteCSV(&b))
-		back, _, err := ParseCSV(t.Context(), b.Bytes())
+		require.NoError(t, Rows.WriteCSV(&b, table))
+		back, _, err := Rows.ParseCSV(t.Context(), b.Bytes())
 		require.NoError(t, err)
 		require.Len(t, back.Rows, len(table.Rows))
 		for i, r := range back.Rows {
