@@ -94,6 +94,9 @@ func printReport(w io.Writer, r *certificate.Report) {
 		if p.Step > 1 {
 			step = fmt.Sprintf(", scores 2Δ/%d apart", p.Step)
 		}
+		if p.Top > 1 {
+			step += fmt.Sprintf(", top %d", p.Top)
+		}
 		if p.Delta != nil {
 			step += ", δ = " + fraction(*p.Delta)
 		}

@@ -65,10 +65,18 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 	if a.solution == nil {
 		return ErrNoCertificate
 	}
-	c := text.NewWriter(w, "topk")
+	depths := ""
+	for v := range a.request.K + 1 {
+		depths += fmt.Sprint(" ", v)
+	}
+	c := text.NewWriter(w, "lattice")
 	c.Line("n %d", a.request.N)
 	c.Line("k %d", a.request.K)
+	c.Line("step 1")
 	c.Line("top %d", a.request.Top)
+	c.Line("constraints dp")
+	c.Line("loss%s", depths)
+	c.Line("prior uniform")
 	c.Epsilon(a.request.Epsilon.Exp(), a.request.Epsilon.Eps())
 	c.Line("precision %d", a.solution.Precision())
 	c.Claim(a.solution.Lower, a.solution.Upper)

@@ -23,6 +23,7 @@ func (s *Solution) WriteCertificate(w io.Writer, level string) error {
 	c.Line("n %d", q.N)
 	c.Line("k %d", q.K)
 	c.Line("step %d", q.L)
+	c.Line("top 1")
 	if q.Delta != nil {
 		c.Line("constraints %s", Approximate)
 		c.Line("delta %s", q.Delta.RatString())

@@ -67,7 +67,8 @@ type Problem struct {
 	About       string         `json:"about,omitempty"` // the problem in one line, where what follows does not say all
 	N           int            `json:"n"`
 	K           int            `json:"k"`
-	Step        int            `json:"step"` // the L of scores 2Δ/L apart
+	Step        int            `json:"step"`          // the L of scores 2Δ/L apart
+	Top         int            `json:"top,omitempty"` // how many candidates are chosen, where more than one
 	Eps         number.Number  `json:"eps"`
 	ExpEps      number.Number  `json:"exp_eps"`
 	Objective   string         `json:"objective"`
@@ -104,7 +105,6 @@ var sections = map[string]func() section{
 	"lattice":       func() section { return &orbits{} },
 	"interval":      func() section { return &intervalCertificate{} },
 	"heterogeneous": func() section { return &heterogeneous{} },
-	"topk":          func() section { return &topK{} },
 	"table":         func() section { return &explicit{} },
 	"stopping":      func() section { return &stopping{} },
 	"witness":       func() section { return &witness{} },

@@ -4,7 +4,7 @@
 // There is one format, whose second line names a section: what the file is about and how it is proved. To read the package, begin with check.go, which says what a
 // section is, and read.go, from which all sections take their lines. Then come section program (program.go; bound.go for proof lp, closed.go and recurrence.go for
 // the proofs by theorem, lumped.go and product.go for proof lumped), interval.go with classes.go, finite.go with the finite problems orbits.go (section lattice),
-// heterogeneous.go, topk.go and explicit.go (section table), and stopping.go and witness.go. lattice.go and level.go enumerate count vectors, chains and rows.
+// heterogeneous.go and explicit.go (section table), and stopping.go and witness.go. lattice.go and level.go enumerate count vectors, chains and rows.
 //
 // It shares nothing with the solvers. It builds the program from the parameters in the
 // file with an enumerator of its own, takes from the file only multipliers and points, and works out from these what they prove. A certificate is valid if it has the

@@ -2,4 +2,4 @@
 
 package certificate_test
 
-const forgeries = 30_000 // of each question
+const forgeries = 300_000 // of each kind

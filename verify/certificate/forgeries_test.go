@@ -2,4 +2,4 @@
 
 package certificate_test
 
-const forgeries = 400 // of each question
+const forgeries = 1_000 // of each kind

@@ -2,27 +2,33 @@ package certificate
 
 import (
 	"errors"
+	"iter"
 	"math/big"
 
 	"optratio/number"
 )
 
-// orbits is section lattice: the optimal-mechanism program with scores 2Δ/L apart, any losses and priors, and (ε,δ)-privacy (docs/results/resolution.md, losses.md,
-// minimax.md, approximate.md), as a finite problem. Inputs are the count vectors m of depths 0, 1/L, …, k in descending lexicographic order; cells are the depths v
-// with m_v > 0, of which each candidate there has the probability x.
+// orbits is section lattice: the optimal-mechanism program with scores 2Δ/L apart, any losses and priors, (ε,δ)-privacy, and the choice of T candidates at once
+// (docs/results/resolution.md, losses.md, minimax.md, approximate.md, topk.md), as a finite problem. Inputs are the count vectors m of depths 0, 1/L, …, k in
+// descending lexicographic order. Cells are the ways t to choose: t_v of the m_v candidates at each depth v, Σ t_v = T, in descending lexicographic order; such a cell
+// has Π C(m_v, t_v) sets, of which each has the probability x. Its loss is the sum of the chosen depths' losses less the least sum that T candidates have. With T = 1
+// the cells are the depths v with m_v > 0, and their loss is that of v.
 type orbits struct {
 	finite
-	n, k, step  int
-	constraints string
-	level       level
-	prior       string // "uniform", "box", "weights", or "worst"
-	cost        []*big.Rat
-	lat         *lattice
-	at          []int // that count vector
+	n, k, step, top int
+	constraints     string
+	level           level
+	prior           string // "uniform", "box", "weights", or "worst"
+	cost            []*big.Rat
+	lat             *lattice
+	at              []int // the count vector of the next input
 }
 
-// maxParts bounds L, and k·L.
-const maxParts = 1 << 16
+// Limits of section lattice.
+const (
+	maxParts    = 1 << 16 // of L, and of k·L
+	stepsPerRow = 32      // that a row of privacy costs for each candidate, at the least
+)
 
 func (c *orbits) read(r *reader, o Options) {
 	c.n = r.whole("n", 1, maxCandidates)
@@ -30,9 +36,14 @@ func (c *orbits) read(r *reader, o Options) {
 	if c.step = r.whole("step", 1, maxParts); c.k*c.step > maxParts {
 		r.failf("step: k·L is more than %d", maxParts)
 	}
+	c.top = r.whole("top", 1, max(c.n, 1))
 	c.constraints = r.word("constraints", "paper", "dp", "monotone", "full", "approximate")
 	if c.level = levels[c.constraints]; c.level.approximate {
 		c.delta = r.number("delta", 0)
+	}
+	everybody := c.level.privacy || c.level.approximate
+	if c.top > 1 && c.constraints != "dp" {
+		r.failf("top: more than one with constraints dp only")
 	}
 	depths := c.k * c.step
 	r.long = max(r.long, 64+(depths+1)*1024)
@@ -45,7 +56,14 @@ func (c *orbits) read(r *reader, o Options) {
 	c.prior = r.word("prior", "uniform", "box", "weights", "worst")
 	c.worst, c.weighted = c.prior == "worst", c.prior == "weights"
 	c.parameters(r)
-	if r.stop(o.fits(c.n, depths)); r.err != nil {
+	r.stop(o.fits(c.n, depths))
+	if everybody {
+		// A row says for each candidate of a count vector at which depth it is, by how much it sinks, and whether it is chosen.
+		ways := (depths + 1) * (c.step + 1)
+		rows := float64(binomial(c.top+ways-1, c.top)) * float64(binomial(c.n-c.top+ways-1, c.n-c.top))
+		r.stop(o.sized(rows * stepsPerRow))
+	}
+	if r.err != nil {
 		return
 	}
 	c.lat = newLattice(c.n, depths)
@@ -58,10 +76,21 @@ func (c *orbits) read(r *reader, o Options) {
 
 // cellsOf appends the cells of the next count vector.
 func (c *orbits) cellsOf(int) {
+	least, left := new(big.Rat), c.top
 	for v, count := range c.at {
-		if count > 0 {
-			c.count, c.loss = append(c.count, big.NewRat(int64(count), 1)), append(c.loss, c.cost[v])
+		best := min(count, left)
+		least.Add(least, new(big.Rat).Mul(c.cost[v], big.NewRat(int64(best), 1)))
+		left -= best
+	}
+	for t := range chosen(c.at, c.top) {
+		count, loss := big.NewInt(1), new(big.Rat).Neg(least)
+		for v, x := range t {
+			if x > 0 {
+				count.Mul(count, new(big.Int).Binomial(int64(c.at[v]), int64(x)))
+				loss.Add(loss, new(big.Rat).Mul(c.cost[v], big.NewRat(int64(x), 1)))
+			}
 		}
+		c.count, c.loss = append(c.count, new(big.Rat).SetInt(count)), append(c.loss, loss)
 	}
 	if !c.worst && !c.weighted {
 		w := new(big.Rat).SetInt(c.lat.multiplicity(c.at))
@@ -73,9 +102,61 @@ func (c *orbits) cellsOf(int) {
 	c.lat.next(c.at)
 }
 
+// chosen yields all t with t_i <= m_i and a given sum, in descending lexicographic order. The slice is reused.
+func chosen(m []int, sum int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		t, left := make([]int, len(m)), sum
+		// As many as possible of what is left from i on.
+		fill := func(i int) {
+			for ; i < len(m); i++ {
+				t[i] = min(m[i], left)
+				left -= t[i]
+			}
+		}
+		for fill(0); left == 0; {
+			if !yield(t) {
+				return
+			}
+			// The last place that can give one to those after it.
+			i, room := len(m)-1, 0
+			for ; i >= 0 && (t[i] == 0 || room <= left); i-- {
+				room += m[i]
+				left += t[i]
+			}
+			if i < 0 {
+				return
+			}
+			t[i]--
+			left++
+			fill(i + 1)
+		}
+	}
+}
+
+// cell returns the number of cell t of count vector m. Those before it choose as many down to some depth, and more there.
+func (c *orbits) cell(rank int, m, t []int) int {
+	ways := make([]int, c.top+1) // to choose so many below depth v
+	ways[0] = 1
+	at, left := c.first[rank], 0
+	for v := len(m) - 1; v >= 0; v-- {
+		left += t[v]
+		for x := t[v] + 1; x <= min(m[v], left); x++ {
+			at += ways[left-x]
+		}
+		for sum := c.top; sum > 0; sum-- {
+			for x := 1; x <= min(m[v], sum); x++ {
+				ways[sum] += ways[sum-x]
+			}
+		}
+	}
+	return at
+}
+
 // neighbors visits the rows of the level. A row of monotonicity comes before the same one of privacy, which it implies.
 func (c *orbits) neighbors(visit func(pair) error) error {
 	var rows []part
+	var counts []int
+	here, there := make([]int, c.lat.k+1), make([]int, c.lat.k+1) // chosen at the count vector and at its neighbor
 	one := func(distance int) func(row) error {
 		return func(q row) error {
 			rows = append(rows[:0], part{privacyRow{q.a, q.b}, 1})
@@ -95,9 +176,20 @@ func (c *orbits) neighbors(visit func(pair) error) error {
 			continue
 		}
 		err := c.lat.neighbors(c.step, m, func(to []int, above int, moves []move) error {
-			rows = rows[:0]
+			rows, counts = rows[:0], counts[:0]
 			for _, q := range moves {
-				rows = append(rows, part{privacyRow{c.lat.variable(above, to, q.v), c.lat.variable(rank, m, q.w)}, q.count})
+				counts = append(counts, q.count)
+			}
+			for t := range chosen(counts, c.top) {
+				clear(here)
+				clear(there)
+				times := 1
+				for i, x := range t {
+					here[moves[i].w] += x
+					there[moves[i].v] += x
+					times *= binomial(moves[i].count, x)
+				}
+				rows = append(rows, part{privacyRow{c.cell(above, to, there), c.cell(rank, m, here)}, times})
 			}
 			return visit(pair{rows, 0})
 		})
@@ -137,6 +229,9 @@ func (c *orbits) shifted(rank int, m []int, by int, visit func(row) error) error
 func (c *orbits) about(p *Problem) bool {
 	p.N, p.K, p.Step, p.Objective, p.Constraints = c.n, c.k, c.step, c.prior, c.constraints
 	c.describe(p)
+	if c.top > 1 {
+		p.Top = c.top
+	}
 	if c.delta != nil {
 		p.Delta = new(number.Exact(c.delta))
 	}

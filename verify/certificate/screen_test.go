@@ -239,8 +239,8 @@ func TestStoppedSumsOfTheExponential(t *testing.T) {
 
 // TestSmallestTable is a valid certificate of section lattice for one candidate, who is chosen without a loss.
 func TestSmallestTable(t *testing.T) {
-	lines := []string{magic, "problem lattice", "n 1", "k 1", "step 1", "constraints paper", "loss 0 1", "prior uniform", "exp-epsilon 3/2", "precision 0",
-		"claim optimum 0 0", "input 1", "end 12"}
+	lines := []string{magic, "problem lattice", "n 1", "k 1", "step 1", "top 1", "constraints paper", "loss 0 1", "prior uniform", "exp-epsilon 3/2", "precision 0",
+		"claim optimum 0 0", "input 1", "end 13"}
 	rep := checkText(t, lines...)
 	assert.True(t, rep.Valid, rep.Reason)
 	lines[10] = "claim optimum 1/1000 1"

@@ -329,6 +329,9 @@ func TestTableLinesAreExplained(t *testing.T) {
 		{weighted, "loss 0 1/4 1 9/4 4", "loss 0 1/4 1 9/4 x", "loss: not a number"},
 		{weighted, "step 2", "step 32769", "k·L is more than"},
 		{weighted, "step 2", "step 65537", "step"},
+		{weighted, "top 1", "top 2", "with constraints dp only"},
+		{weighted, "top 1", "top 4", "is more than 3"},
+		{uniform, "top 1", "top 0", "less than 1"},
 		{weighted, "prior weights", "prior uniform", `"weight 0 1" where`},
 		{weighted, "claim optimum 2447/3847 2447/3847", "claim optimum 0 2447/3848", "and less is claimed"},
 		{weighted, "claim optimum 2447/3847 2447/3847", "claim optimum 2447/3846 1", "and more is claimed"},
@@ -348,7 +351,7 @@ func TestLongLosses(t *testing.T) {
 	for i := range k + 1 {
 		loss = append(loss, fmt.Sprint(i)+strings.Repeat("0", min(i, 1)*900))
 	}
-	r := verdict(t, []string{"optratio-certificate 3", "problem lattice", "n 1", fmt.Sprint("k ", k), "step 1", "constraints dp", "loss " + strings.Join(loss, " "), "prior uniform", "exp-epsilon 2", "precision 0", "claim optimum 0 0", "input 1", "end"})
+	r := verdict(t, []string{"optratio-certificate 3", "problem lattice", "n 1", fmt.Sprint("k ", k), "step 1", "top 1", "constraints dp", "loss " + strings.Join(loss, " "), "prior uniform", "exp-epsilon 2", "precision 0", "claim optimum 0 0", "input 1", "end"})
 	assert.True(t, r.Valid, r.Reason)
 }
 
