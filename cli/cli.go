@@ -59,7 +59,7 @@ func newRoot(s command.Streams) *cobra.Command {
 	root.Version = Version
 	root.SetVersionTemplate(versionText())
 	for _, make := range []func(command.Streams) *cobra.Command{
-		newRatio, newThreshold, newSweep, newMerge, newMap, newCheck, newCertExport, newHeterogeneous, newTopK, newStopping,
+		newRatio, newThreshold, newSweep, newMerge, newMap, newCheck, newCertExport, newOptimum, newHeterogeneous, newTopK, newStopping,
 		newMechanisms, newPMF, newRecommend, newCalibrate, newVerify, newAudit, newEvaluate, newReport, newServe, newManual,
 	} {
 		root.AddCommand(make(s))

@@ -15,7 +15,7 @@ import (
 var groups = []struct{ title, commands string }{
 	{"Answer", "ratio threshold map sweep merge pmf mechanisms evaluate"},
 	{"Your mechanism", "verify audit calibrate recommend"},
-	{"Other problems", "heterogeneous topk stopping"},
+	{"Other problems", "optimum heterogeneous topk stopping"},
 	{"Look", "report serve"},
 	{"Trust", "check cert-export"},
 }

@@ -51,7 +51,8 @@ var mayImport = map[string][]string{
 	"mechanisms/recommend":    {arithmetic, "internal/patience", "mechanisms"},
 	"internal/sweep":          {"*"},
 	"internal/ratiomap":       {arithmetic, "internal/grid", "lattice", "lp", "lp/chain", "mechanisms", "verify/certificate/text"},
-	"internal/document":       {arithmetic, "lp", "mechanisms", "mechanisms/stopping"},
+	"internal/document":       {arithmetic, "lp", "mechanisms", "mechanisms/stopping", "optimum"},
+	"optimum":                 {arithmetic, "internal/patience", "lp/linear", "lp/table", "mechanisms", "verify", "verify/certificate/text"},
 	"internal/report":         {"*"},
 	"internal/serve":          {"internal/report"},
 	"internal/evaluate":       {"*"},
@@ -155,7 +156,7 @@ func TestLinked(t *testing.T) {
 func TestLibrariesNameNoFlags(t *testing.T) {
 	flagName := regexp.MustCompile(`(^|[ (])--[a-z]`)
 	literals := 0
-	for _, folder := range []string{"lattice", "lp", "mechanisms", "number", "proptest", "verify", "internal/evaluate", "internal/grid", "internal/ratiomap", "internal/sweep", "internal/topk"} {
+	for _, folder := range []string{"lattice", "lp", "mechanisms", "number", "optimum", "proptest", "verify", "internal/evaluate", "internal/grid", "internal/ratiomap", "internal/sweep", "internal/topk"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
 				return err

@@ -21,6 +21,7 @@ import (
 	"optratio/lp/heterogeneous"
 	"optratio/mechanisms"
 	"optratio/mechanisms/stopping"
+	"optratio/optimum"
 	"optratio/verify"
 	"optratio/verify/audit"
 	"optratio/verify/certificate"
@@ -206,7 +207,7 @@ var inputErrors = []error{
 	lattice.ErrSize, lp.ErrMethod, lp.ErrTooLarge, lp.ErrNoCertificate, heterogeneous.ErrGrid,
 	mechanisms.ErrInstance, mechanisms.ErrEpsilon, stopping.ErrRange,
 	verify.ErrClaim, verify.ErrProperty, evaluate.ErrInput, evaluate.ErrNoWorst, audit.ErrOptions, audit.ErrTable,
-	certificate.ErrUnreadable, certificate.ErrIrrational, topk.ErrSize,
+	certificate.ErrUnreadable, certificate.ErrIrrational, topk.ErrSize, optimum.ErrProblem, optimum.ErrDelta,
 }
 
 func IsInput(err error) bool {

@@ -9,6 +9,7 @@ import (
 	"optratio/mechanisms"
 	"optratio/mechanisms/stopping"
 	"optratio/number"
+	"optratio/optimum"
 )
 
 // Ratio is the JSON document of a ratio job.
@@ -161,3 +162,32 @@ type PMix struct {
 	P       number.Number `json:"p"`
 	Success number.Number `json:"success"`
 }
+
+// Optimum is the JSON document of an optimum job.
+type Optimum struct {
+	Inputs      int               `json:"inputs"`
+	Outputs     int               `json:"outputs"`
+	Pairs       int               `json:"pairs"`
+	Rows        int               `json:"rows"`      // of privacy, that were generated
+	Orbits      int               `json:"orbits"`    // of inputs, under the symmetries that were found
+	Variables   int               `json:"variables"` // probabilities, under the same
+	Eps         *string           `json:"eps"`
+	ExpEps      *string           `json:"exp_eps"`
+	Delta       string            `json:"delta"`
+	Objective   string            `json:"objective"` // mean or worst
+	Optimum     number.Number     `json:"optimum"`
+	InputNames  []string          `json:"input_names"`
+	OutputNames []string          `json:"output_names"`
+	Mechanism   [][]number.Number `json:"mechanism"` // rows of inputs; it attains the upper end of the optimum, or is the rounded one where that is no known number
+	Rounded     *optimum.Rounded  `json:"rounded"`
+	Rated       *optimum.Rating   `json:"rated"`
+	Users       *optimum.Users    `json:"users"`
+	Proof       string            `json:"proof"`
+	Solver      string            `json:"solver"`
+	Pivots      int               `json:"pivots"`
+	Seconds     float64           `json:"seconds"`
+	Undecided   string            `json:"undecided,omitempty"`
+}
+
+// Schema names the form of the JSON document.
+func (Optimum) Schema() string { return "optratio.optimum/1" }

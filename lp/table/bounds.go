@@ -86,11 +86,13 @@ func (p *Program) Nu(d *Dual, i int) *big.Rat { return new(big.Rat).SetFrac(p.nu
 
 // Price returns z Σ ν / Σ_g w_g over the private rows: by how much the bound of LowerBound falls for each unit that δ grows, whatever δ. Nil where
 // all weights are 0.
-func (p *Program) Price(d *Dual, z *big.Rat) *big.Rat {
-	sum, total := new(big.Int), new(big.Int)
+func (p *Program) Price(d *Dual, z *big.Rat) *big.Rat { return p.price(d, factors{z}) }
+
+func (p *Program) price(d *Dual, z factors) *big.Rat {
+	sum, total := make([]big.Int, len(z)), new(big.Int)
 	for i, r := range d.Rows {
-		if r.Private {
-			sum.Add(sum, p.nu(d, i))
+		if at := &sum[r.Parts[0].Distance]; r.Private {
+			at.Add(at, p.nu(d, i))
 		}
 	}
 	for _, w := range d.Weight {
@@ -99,7 +101,11 @@ func (p *Program) Price(d *Dual, z *big.Rat) *big.Rat {
 	if total.Sign() == 0 {
 		return nil
 	}
-	return new(big.Rat).Mul(z, new(big.Rat).SetFrac(sum, total))
+	price := new(big.Rat)
+	for i, x := range z {
+		price.Add(price, new(big.Rat).Mul(x, new(big.Rat).SetFrac(&sum[i], total)))
+	}
+	return price
 }
 
 // LowerBound returns a number that the objective of no table with the program's rows falls below, for any z >= the one given:
@@ -108,7 +114,9 @@ func (p *Program) Price(d *Dual, z *big.Rat) *big.Rat {
 //
 // c candidates of a part, ρ = z for private rows and 1 for others, by weak duality; z' > z allows fewer tables. With Worst the largest loss is
 // at least every weighted mean of the losses, so any weights serve. It returns nil where all weights are 0.
-func (p *Program) LowerBound(d *Dual, z *big.Rat) *big.Rat {
+func (p *Program) LowerBound(d *Dual, z *big.Rat) *big.Rat { return p.lowerBound(d, factors{z}) }
+
+func (p *Program) lowerBound(d *Dual, z factors) *big.Rat {
 	total := new(big.Int)
 	for _, w := range d.Weight {
 		total.Add(total, w)
@@ -116,24 +124,29 @@ func (p *Program) LowerBound(d *Dual, z *big.Rat) *big.Rat {
 	if total.Sign() == 0 {
 		return nil
 	}
-	// reduced_j is the bracket times Count_j, times the denominators of the multipliers and of z.
+	// reduced_j is the bracket times Count_j, times the denominators of the multipliers and of all z.
 	reduced := make([]*big.Int, p.cells())
 	var term big.Int
+	den := arith.CommonDenominator(z)
+	num := make([]*big.Int, len(z))
+	for i, x := range z {
+		num[i] = new(big.Int).Mul(x.Num(), term.Quo(den, x.Denom()))
+	}
 	for j := range reduced {
 		c := new(big.Int).Mul(d.Weight[p.of[j]], p.Loss[j])
 		c.Mul(c, term.SetInt64(p.Count[j]))
-		reduced[j] = c.Mul(c, z.Denom())
+		reduced[j] = c.Mul(c, den)
 	}
 	var each big.Int
 	for i, r := range d.Rows {
 		nu := p.nu(d, i)
-		rho := z.Denom()
+		rho := den
 		if r.Private {
-			rho = z.Num()
+			rho = num[r.Parts[0].Distance]
 		}
 		for _, q := range r.Parts {
 			each.Mul(nu, term.SetInt64(q.Candidates))
-			reduced[q.Above].Sub(reduced[q.Above], term.Mul(&each, z.Denom()))
+			reduced[q.Above].Sub(reduced[q.Above], term.Mul(&each, den))
 			reduced[q.Below].Add(reduced[q.Below], term.Mul(&each, rho))
 		}
 	}
@@ -141,16 +154,19 @@ func (p *Program) LowerBound(d *Dual, z *big.Rat) *big.Rat {
 	for g := range p.groups() {
 		var least *big.Rat
 		for j := p.First[g]; j < p.First[g+1]; j++ {
+			if p.isZero(j) {
+				continue
+			}
 			c := new(big.Rat).SetFrac(reduced[j], big.NewInt(p.Count[j]))
 			if least == nil || c.Cmp(least) < 0 {
 				least = c
 			}
 		}
-		sum.Add(sum, least)
+		sum.Add(sum, least) // the interior table sums to 1, so that some cell need not be 0
 	}
-	bound := sum.Quo(sum, new(big.Rat).SetInt(term.Mul(total, z.Denom())))
+	bound := sum.Quo(sum, new(big.Rat).SetInt(term.Mul(total, den)))
 	// the rows' multipliers are in units of 1/Den, and so are the weights
-	bound.Sub(bound, new(big.Rat).Mul(p.Price(d, z), p.Delta))
+	bound.Sub(bound, new(big.Rat).Mul(p.price(d, z), p.Delta))
 	if bound.Sign() < 0 {
 		bound.SetInt64(0) // losses are not negative
 	}
@@ -179,17 +195,24 @@ func (t *Table) At(j int) *big.Rat {
 // feasible repairs a proposal: entries below 0 become 0, what a group lacks of 1, or has too much, goes to its largest entry,
 // and then the interior table is mixed in until every row holds at the given z >= e^{-ε}, whether it was generated or not.
 // A slack s < 0 where the interior table has u >= 0 needs the share θ = -s/(u - s).
-func (p *Program) feasible(prop *proposal, z *big.Rat) *Table {
+func (p *Program) feasible(prop *proposal, z factors) *Table {
 	t := &Table{program: p, x: &linear.Fractions{Num: make([]*big.Int, p.cells()), Den: prop.x.Den}, theta: new(big.Rat)}
 	for j := range t.x.Num {
 		t.x.Num[j] = new(big.Int)
 	}
 	for g := range p.groups() {
-		rest, largest := new(big.Int).Set(prop.x.Den), p.First[g]
+		if p.Same != nil && int(p.Same[g]) != g {
+			copy(t.x.Num[p.First[g]:p.First[g+1]], t.x.Num[p.First[p.Same[g]]:])
+			continue
+		}
+		rest, largest := new(big.Int).Set(prop.x.Den), int32(-1)
 		for j := p.First[g]; j < p.First[g+1]; j++ {
+			if p.isZero(j) {
+				continue
+			}
 			t.x.Num[j] = positive(prop.x.Num[j])
 			rest.Sub(rest, t.x.Num[j])
-			if t.x.Num[j].Cmp(t.x.Num[largest]) > 0 {
+			if largest < 0 || t.x.Num[j].Cmp(t.x.Num[largest]) > 0 {
 				largest = j
 			}
 		}
@@ -200,18 +223,22 @@ func (p *Program) feasible(prop *proposal, z *big.Rat) *Table {
 		}
 	}
 	share := p.shares(t.x.Num)
-	above, below := make([]*big.Int, p.cells()), make([]*big.Int, p.cells()) // times the denominator of z
-	for j, x := range share {
-		above[j], below[j] = new(big.Int).Mul(x, z.Denom()), new(big.Int).Mul(x, z.Num())
+	// times the denominator and the numerator of each z
+	above, below := make([][]*big.Int, len(z)), make([][]*big.Int, len(z))
+	for d, z := range z {
+		above[d], below[d] = make([]*big.Int, p.cells()), make([]*big.Int, p.cells())
+		for j, x := range share {
+			above[d][j], below[d][j] = new(big.Int).Mul(x, z.Denom()), new(big.Int).Mul(x, z.Num())
+		}
 	}
 	p.Each(func(r Row) bool {
-		if !r.Private && share[r.Above].Cmp(share[r.Below]) >= 0 || r.Private && above[r.Above].Cmp(below[r.Below]) >= 0 {
+		if !r.Private && share[r.Above].Cmp(share[r.Below]) >= 0 || r.Private && above[r.Distance][r.Above].Cmp(below[r.Distance][r.Below]) >= 0 {
 			return true
 		}
 		slack := func(a, b *big.Rat) *big.Rat {
 			b = new(big.Rat).Set(b)
 			if r.Private {
-				b.Mul(b, z)
+				b.Mul(b, z[r.Distance])
 			}
 			return b.Sub(a, b)
 		}

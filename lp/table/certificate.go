@@ -13,10 +13,13 @@ import (
 
 // Precision returns the number of bits that z was enclosed with, 0 where it is rational.
 func (s *Solution) Precision() int {
-	if s.ZLow.Cmp(s.ZHigh) == 0 {
-		return 0
+	bits := 0
+	for i, low := range s.low {
+		if high := s.high[i]; low.Cmp(high) != 0 {
+			bits = max(bits, low.Denom().BitLen(), high.Denom().BitLen())
+		}
 	}
-	return max(s.ZLow.Denom().BitLen(), s.ZHigh.Denom().BitLen())
+	return bits
 }
 
 // Write writes what proves a solution's bounds: the table, and the weights and multipliers of the dual, as sections of finite problems have them

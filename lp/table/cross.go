@@ -16,12 +16,12 @@ const (
 
 // cross makes the near table a basis that is optimal for the rows in force, to which those come that it leaves little slack. Variables that are off their
 // bounds at the table are basic; linear.Embedded.Crossover says how.
-func (p *Program) cross(ctx context.Context, g *linear.Growing, z *big.Rat, report func(linear.Progress)) error {
-	private, _ := z.Float64()
+func (p *Program) cross(ctx context.Context, g *linear.Growing, z factors, report func(linear.Progress)) error {
+	private := z.floats()
 	slack := func(r Row) float64 {
 		below := p.Near[r.Below]
 		if r.Private {
-			below *= private
+			below *= private[r.Distance]
 		}
 		return (p.Near[r.Above] - below) / p.Near[r.Above]
 	}
@@ -59,7 +59,7 @@ func (p *Program) cross(ctx context.Context, g *linear.Growing, z *big.Rat, repo
 	}
 	for i, c := range p.rows {
 		q := c.Parts[0]
-		place(m.Cols()+p.fixed()+i, slack(Row{q.Above, q.Below, c.Private}) > tight)
+		place(m.Cols()+p.fixed()+i, slack(Row{q.Above, q.Below, c.Private, q.Distance}) > tight)
 	}
 	result, err := linear.Embedded{}.Crossover(ctx, m, start, report)
 	if err == nil && result.Outcome == linear.Optimal {

@@ -19,6 +19,24 @@ func (q Pair) excess(over func(*Part) *big.Int) (event []Part, sum *big.Int) {
 	return event, sum
 }
 
+// over returns z x_Below - x_Above of one candidate of a part, in units of one over what the shares are in and the denominator of z.
+func over(share []*big.Int, z *big.Rat) func(*Part) *big.Int {
+	return func(q *Part) *big.Int {
+		x := new(big.Int).Mul(share[q.Below], z.Num())
+		return x.Sub(x, new(big.Int).Mul(share[q.Above], z.Denom()))
+	}
+}
+
+// rooms returns zδ for each distance, in units of 1/(common·den·denominator of z), rounded down: what is compared with it is tested no weaker.
+func (p *Program) rooms(den *big.Int, z factors) []*big.Int {
+	out := make([]*big.Int, len(z))
+	for i, slack := range p.slack(z) {
+		room := new(big.Int).Mul(p.common, den)
+		out[i] = room.Mul(room, z[i].Denom()).Mul(room, slack.Num()).Quo(room, slack.Denom())
+	}
+	return out
+}
+
 // worstEvents keeps for each group, as the one of the cells Below and as that of the cells Above, the pair's event with the greatest excess.
 type worstEvents struct {
 	amount [2][]float64
@@ -76,24 +94,19 @@ func (p *Program) separatePairs(ctx context.Context, violated func(Pair) (event 
 }
 
 // mixPairs raises θ until every pair holds at z. Along the way from the proposal to the interior table the excess of a pair is a convex function of
-// θ, piecewise linear, and 0 at θ = 1. Each step goes to where the linear piece at hand meets zδ, which is not beyond the first θ
+// θ, piecewise linear, and at most zδ at θ = 1. Each step goes to where the linear piece at hand meets zδ, which is not beyond the first θ
 // from which on the pair holds.
-func (t *Table) mixPairs(z *big.Rat) {
+func (t *Table) mixPairs(z factors) {
 	p := t.program
 	if p.Pairs == nil {
 		return
 	}
-	share, slack := p.shares(t.x.Num), p.slack(z)
-	// In units of 1/(common·Den·denominator of z), rounded down: the test is no weaker.
-	room := new(big.Int).Mul(p.common, t.x.Den)
-	room.Mul(room, z.Denom()).Mul(room, slack.Num()).Quo(room, slack.Denom())
-	var left big.Int
-	over := func(q *Part) *big.Int {
-		x := new(big.Int).Mul(share[q.Below], z.Num())
-		return x.Sub(x, left.Mul(share[q.Above], z.Denom()))
-	}
+	share, slacks := p.shares(t.x.Num), p.slack(z)
+	rooms := p.rooms(t.x.Den, z)
 	p.Pairs(func(q Pair) bool {
-		if _, sum := q.excess(over); sum.Cmp(room) <= 0 {
+		d := q[0].Distance
+		z, slack := z[d], slacks[d]
+		if _, sum := q.excess(over(share, z)); sum.Cmp(rooms[d]) <= 0 {
 			return true
 		}
 		for t.theta.Cmp(big.NewRat(1, 1)) < 0 {
@@ -103,9 +116,7 @@ func (t *Table) mixPairs(z *big.Rat) {
 				s := new(big.Rat).Quo(t.x.Rat(int(part.Below)), new(big.Rat).SetInt64(p.Count[part.Below]))
 				s.Sub(s.Mul(s, z), new(big.Rat).Quo(t.x.Rat(int(part.Above)), new(big.Rat).SetInt64(p.Count[part.Above])))
 				u := new(big.Rat).Mul(z, p.Interior[part.Below])
-				if u.Sub(u, p.Interior[part.Above]).Sign() > 0 {
-					panic("table: the interior table violates a pair")
-				}
+				u.Sub(u, p.Interior[part.Above])
 				at := new(big.Rat).Mul(s, new(big.Rat).Sub(one, t.theta))
 				if at.Add(at, new(big.Rat).Mul(u, t.theta)).Sign() <= 0 {
 					continue
@@ -119,6 +130,9 @@ func (t *Table) mixPairs(z *big.Rat) {
 				return true
 			}
 			// own + θ (inside - own) = slack
+			if own.Cmp(inside) <= 0 {
+				panic("table: the interior table violates a pair")
+			}
 			t.theta.Quo(new(big.Rat).Sub(own, slack), new(big.Rat).Sub(own, inside))
 		}
 		return true

@@ -17,20 +17,26 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"optratio/lp/linear"
+	"optratio/mechanisms"
 )
 
-// Row says x_Above >= z x_Below where Private is set, and x_Above >= x_Below otherwise.
+// Row says x_Above >= z x_Below where Private is set, and x_Above >= x_Below otherwise. Where a program has several distances, z is the factor
+// of the one that Distance counts.
 type Row struct {
 	Above, Below int32
 	Private      bool
+	Distance     int32
 }
 
-// Part says that a number of candidates have the cell Below in one group and Above in a neighboring one.
+// Part says that a number of candidates have the cell Below in one group and Above in a neighboring one. Distance is that of the groups, as
+// in Row, and the same for all parts of a pair.
 type Part struct {
 	Above, Below int32
 	Candidates   int64
+	Distance     int32
 }
 
 // Pair is two neighboring groups, q of the cells Below and q' of the cells Above: each candidate belongs to one part. The
@@ -68,6 +74,13 @@ type Program struct {
 	// private row. Without it, Delta is not used. The visitor does not keep the pair.
 	Pairs func(visit func(Pair) bool) bool
 	Delta *big.Rat
+	// Factors encloses, to about so many bits, what z stands for in private rows, one number for each distance; both ends are the same number
+	// where it is rational. Nil for the one factor e^{-ε}.
+	Factors func(prec uint) (low, high []*big.Rat)
+	// Zero are the cells whose probability is to be 0; nil for none. Same has for each group the first one that has to have the same probabilities,
+	// cell by cell; nil where rows alone say so.
+	Zero []bool
+	Same []int32
 	// Interior is a table, in probabilities of one candidate, that satisfies every row at the z at hand, strictly where
 	// that is possible.
 	Interior []*big.Rat
@@ -103,6 +116,9 @@ func (p *Program) check() error {
 		}
 		for j := p.First[g]; j < p.First[g+1]; j++ {
 			p.of[j] = int32(g)
+			if p.Zero != nil && p.Zero[j] && p.Interior[j].Sign() != 0 {
+				return fmt.Errorf("%w: cell %d is to be 0", ErrProgram, j)
+			}
 			if p.Count[j] < 1 || p.Loss[j].Sign() < 0 {
 				return fmt.Errorf("%w: cell %d has count %d and loss %s", ErrProgram, j, p.Count[j], p.Loss[j])
 			}
@@ -135,8 +151,43 @@ func (p *Program) check() error {
 	return nil
 }
 
-// slack returns zδ, by which private cuts may be violated.
-func (p *Program) slack(z *big.Rat) *big.Rat { return new(big.Rat).Mul(z, p.Delta) }
+// factors are what z stands for, for each distance.
+type factors []*big.Rat
+
+// of returns the factor of a cut's or a row's probabilities below: z, or 1 where it is not about privacy.
+func (z factors) of(private bool, distance int32) *big.Rat {
+	if !private {
+		return unity
+	}
+	return z[distance]
+}
+
+var unity = big.NewRat(1, 1)
+
+// equal reports whether both are the same numbers.
+func (z factors) equal(y factors) bool {
+	return slices.EqualFunc(z, y, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
+}
+
+// slack returns zδ for each distance, by which private cuts may be violated.
+func (p *Program) slack(z factors) factors {
+	out := make(factors, len(z))
+	for i, x := range z {
+		out[i] = new(big.Rat).Mul(x, p.Delta)
+	}
+	return out
+}
+
+// enclosure encloses the factors.
+func (p *Program) enclosure(eps mechanisms.Epsilon, prec uint) (low, high factors) {
+	if p.Factors != nil {
+		return p.Factors(prec)
+	}
+	a, b := Between(eps, prec)
+	return factors{a}, factors{b}
+}
+
+func (p *Program) isZero(j int32) bool { return p.Zero != nil && p.Zero[j] }
 
 // shares returns for each cell what one of its candidates has of the given masses, times common.
 func (p *Program) shares(mass []*big.Int) []*big.Int {
@@ -164,7 +215,7 @@ func (p *Program) add(r Row) bool {
 		return false
 	}
 	p.held[r] = true
-	p.rows = append(p.rows, Cut{[]Part{{r.Above, r.Below, 1}}, r.Private})
+	p.rows = append(p.rows, Cut{[]Part{{r.Above, r.Below, 1, r.Distance}}, r.Private})
 	return true
 }
 
@@ -180,12 +231,12 @@ func (p *Program) cut(c Cut) bool {
 }
 
 // separate adds, for each cell and each kind of row, the row with this cell above that is violated by most, if there is
-// one, and returns how many it added. more reports whether cell i's probability exceeds cell j's, and violated tells of a row.
-func (p *Program) separate(ctx context.Context, more func(i, j int32) bool, violated func(Row) bool) (int, error) {
-	worst := [2][]int32{make([]int32, p.cells()), make([]int32, p.cells())}
+// one, and returns how many it added. more reports whether the right side of the first row exceeds that of the second, which is of the same kind, and violated tells of a row.
+func (p *Program) separate(ctx context.Context, more func(r, s Row) bool, violated func(Row) bool) (int, error) {
+	worst := [2][]Row{make([]Row, p.cells()), make([]Row, p.cells())}
 	for _, w := range worst {
 		for j := range w {
-			w[j] = -1
+			w[j].Below = -1
 		}
 	}
 	visited := 0
@@ -194,18 +245,17 @@ func (p *Program) separate(ctx context.Context, more func(i, j int32) bool, viol
 			return false
 		}
 		w := worst[kind(r)]
-		if w[r.Above] < 0 || more(r.Below, w[r.Above]) {
-			w[r.Above] = r.Below
+		if w[r.Above].Below < 0 || more(r, w[r.Above]) {
+			w[r.Above] = r
 		}
 		return true
 	}) {
 		return 0, context.Cause(ctx)
 	}
 	added := 0
-	for k, w := range worst {
-		for j, below := range w {
-			r := Row{Above: int32(j), Below: below, Private: k == 0}
-			if below >= 0 && violated(r) && p.add(r) {
+	for _, w := range worst {
+		for _, r := range w {
+			if r.Below >= 0 && violated(r) && p.add(r) {
 				added++
 			}
 		}
@@ -223,9 +273,9 @@ func kind(r Row) int {
 // unit is what a cut is multiplied by in the columns of rational: it makes the entries of a row's first cell 1.
 func (p *Program) unit(c *Cut) int64 { return p.Count[c.Parts[0].Above] }
 
-// Rational returns the program with the rows generated so far, at a rational z. Column j is the probability that some
+// Rational returns the program with the rows generated so far, at rational factors z. Column j is the probability that some
 // candidate of cell j is chosen, Count[j] times that of one; with Worst a last column is the largest loss.
-func (p *Program) rational(z *big.Rat) *linear.Rational {
+func (p *Program) rational(z factors) *linear.Rational {
 	zero, one := new(big.Rat), big.NewRat(1, 1)
 	out := new(linear.Rational)
 	for range p.groups() {
@@ -242,8 +292,9 @@ func (p *Program) rational(z *big.Rat) *linear.Rational {
 	slack := p.slack(z)
 	for _, r := range p.rows {
 		unit, least := p.unit(&r), zero
-		if r.Private && slack.Sign() > 0 {
-			least = new(big.Rat).Mul(slack, big.NewRat(-unit, 1))
+		distance := r.Parts[0].Distance
+		if r.Private && p.Delta.Sign() > 0 {
+			least = new(big.Rat).Mul(slack[distance], big.NewRat(-unit, 1))
 		}
 		i := int32(out.AddRow(least, nil))
 		put := func(j int32, x *big.Rat) { // a cell may belong to several parts
@@ -258,7 +309,7 @@ func (p *Program) rational(z *big.Rat) *linear.Rational {
 			put(q.Above, big.NewRat(q.Candidates, 1))
 			x := big.NewRat(-q.Candidates, 1)
 			if r.Private {
-				x.Mul(x, z)
+				x.Mul(x, z[distance])
 			}
 			put(q.Below, x)
 		}
@@ -275,7 +326,11 @@ func (p *Program) rational(z *big.Rat) *linear.Rational {
 		for _, e := range entries[j] {
 			index, value = append(index, e.row), append(value, e.value)
 		}
-		out.AddCol(cost, zero, nil, index, value)
+		var most *big.Rat
+		if p.isZero(int32(j)) {
+			most = zero
+		}
+		out.AddCol(cost, zero, most, index, value)
 	}
 	if p.Worst {
 		index, value := make([]int32, p.groups()), make([]*big.Rat, p.groups())

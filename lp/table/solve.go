@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"optratio/lp/linear"
 	"optratio/mechanisms"
@@ -29,20 +30,21 @@ type Solution struct {
 	Table        *Table
 	Rows         int // generated
 	Pivots       int // of the floating-point solver
-	// ZLow and ZHigh enclose z = e^{-ε}: Lower holds for every z >= ZLow, the table satisfies the rows at every z <= ZHigh.
+	// ZLow and ZHigh enclose z = e^{-ε}, or the factor of the first distance: Lower holds for every z >= ZLow, the table satisfies the rows at every z <= ZHigh.
 	ZLow, ZHigh *big.Rat
-	Undecided   string // which limit was met before the answer was as good as asked; empty where it was
+	low, high   factors // the same of all
+	Undecided   string  // which limit was met before the answer was as good as asked; empty where it was
 }
 
 // take keeps what a proposal shows beyond what is known.
-func (s *Solution) take(p *Program, prop *proposal, zLow, zHigh *big.Rat) {
+func (s *Solution) take(p *Program, prop *proposal, low, high factors) {
 	d := p.dual(prop)
-	if b := p.LowerBound(d, zLow); b != nil && (s.Lower == nil || b.Cmp(s.Lower) > 0) {
-		s.Lower, s.Dual, s.ZLow = b, d, zLow
+	if b := p.lowerBound(d, low); b != nil && (s.Lower == nil || b.Cmp(s.Lower) > 0) {
+		s.Lower, s.Dual, s.ZLow, s.low = b, d, low[0], low
 	}
-	t := p.feasible(prop, zHigh)
+	t := p.feasible(prop, high)
 	if v := t.Value(); s.Upper == nil || v.Cmp(s.Upper) < 0 {
-		s.Upper, s.Table, s.ZHigh = v, t, zHigh
+		s.Upper, s.Table, s.ZHigh, s.high = v, t, high[0], high
 	}
 }
 
@@ -53,8 +55,29 @@ func (p *Program) Prove(mass []*big.Rat, rows []Row, multiplier []*big.Rat, zLow
 		return nil, err
 	}
 	s := &Solution{Rows: len(rows)}
-	s.take(p, &proposal{fractions(mass), fractions(multiplier)}, zLow, zHigh)
+	s.take(p, &proposal{fractions(mass), fractions(multiplier)}, factors{zLow}, factors{zHigh})
 	return s, nil
+}
+
+// Restate returns what a table, weights and multipliers that another program has shown say of this one: the probability of one candidate of each cell, with Worst a
+// weight of each group, and cuts with their multipliers, as they stand in Cut between probabilities. The numbers need not be true: the bounds hold all the same.
+// low and high enclose the factors.
+func (p *Program) Restate(x, weight []*big.Rat, cuts []Cut, nu, low, high []*big.Rat) (*Solution, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	p.rows = cuts
+	mass := make([]*big.Rat, len(x))
+	for j := range mass {
+		mass[j] = new(big.Rat).Mul(x[j], new(big.Rat).SetInt64(p.Count[j]))
+	}
+	multiplier := slices.Clone(weight)
+	for i := range cuts {
+		multiplier = append(multiplier, new(big.Rat).Quo(nu[i], new(big.Rat).SetInt64(p.unit(&cuts[i]))))
+	}
+	out := &Solution{Rows: len(cuts)}
+	out.take(p, &proposal{fractions(mass), fractions(multiplier)}, low, high)
+	return out, nil
 }
 
 // fractions writes numbers over one denominator.
@@ -86,9 +109,13 @@ func Between(eps mechanisms.Epsilon, prec uint) (low, high *big.Rat) {
 }
 
 // middle returns (a + b)/2.
-func middle(a, b *big.Rat) *big.Rat {
-	m := new(big.Rat).Add(a, b)
-	return m.Quo(m, big.NewRat(2, 1))
+func middle(a, b factors) factors {
+	out := make(factors, len(a))
+	for i := range a {
+		m := new(big.Rat).Add(a[i], b[i])
+		out[i] = m.Quo(m, big.NewRat(2, 1))
+	}
+	return out
 }
 
 // Solve bounds the optimum: exactly where z is rational, to the gap (Upper-Lower)/Upper otherwise, or as far as the
@@ -98,7 +125,7 @@ func (p *Program) Solve(ctx context.Context, eps mechanisms.Epsilon, solver line
 		return nil, err
 	}
 	s := &Solution{}
-	low, high := Between(eps, 128)
+	low, high := p.enclosure(eps, 128)
 	// The interior table and no multipliers are an answer from the start.
 	s.take(p, p.start(), low, high)
 	err := p.solve(ctx, s, eps, solver, gap, report)
@@ -115,7 +142,7 @@ func (p *Program) Solve(ctx context.Context, eps mechanisms.Epsilon, solver line
 }
 
 func (p *Program) solve(ctx context.Context, s *Solution, eps mechanisms.Epsilon, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) error {
-	low, high := Between(eps, 128)
+	low, high := p.enclosure(eps, 128)
 	z := middle(low, high)
 	larger := p.larger(z)
 	if len(larger) > 0 {
@@ -151,13 +178,21 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps mechanisms.Epsilon
 			return err
 		}
 	}
-	if low.Cmp(high) == 0 {
+	if low.equal(high) {
 		return p.solveExact(ctx, g, s, low)
 	}
 	if s.close(gap) {
 		return nil
 	}
 	return p.sharpen(ctx, g, s, eps, gap)
+}
+
+func (z factors) floats() []float64 {
+	out := make([]float64, len(z))
+	for i, x := range z {
+		out[i], _ = x.Float64()
+	}
+	return out
 }
 
 // start proposes the interior table, and with Worst equal weights.
@@ -179,55 +214,50 @@ func (p *Program) start() *proposal {
 }
 
 // separateFloat is separate for a solution in floating point.
-func (p *Program) separateFloat(ctx context.Context, columns []float64, z *big.Rat) (int, error) {
-	zf, _ := z.Float64()
+func (p *Program) separateFloat(ctx context.Context, columns []float64, z factors) (int, error) {
+	zf := z.floats()
 	x := func(j int32) float64 { return columns[j] / float64(p.Count[j]) }
-	slack, _ := p.slack(z).Float64()
+	slack := p.slack(z).floats()
 	var event []Part
 	events, err := p.separatePairs(ctx, func(q Pair) ([]Part, float64, bool) {
 		event = event[:0]
 		sum := 0.0
+		d := q[0].Distance
 		for _, part := range q {
-			if over := zf*x(part.Below) - x(part.Above); over > 0 {
+			if over := zf[d]*x(part.Below) - x(part.Above); over > 0 {
 				event = append(event, part)
 				sum += float64(part.Candidates) * over
 			}
 		}
-		return event, sum, sum > slack+rowTolerance
+		return event, sum, sum > slack[d]+rowTolerance
 	})
 	if err != nil {
 		return 0, err
 	}
+	below := func(r Row) float64 {
+		if r.Private {
+			return x(r.Below) * zf[r.Distance]
+		}
+		return x(r.Below)
+	}
 	rows, err := p.separate(ctx,
-		func(i, j int32) bool { return x(i) > x(j) },
-		func(r Row) bool {
-			below := x(r.Below)
-			if r.Private {
-				below *= zf
-			}
-			return x(r.Above) < below-rowTolerance
-		})
+		func(r, s Row) bool { return below(r) > below(s) },
+		func(r Row) bool { return x(r.Above) < below(r)-rowTolerance })
 	return events + rows, err
 }
 
 // separateBig is separate for a solution in big numbers, where a row counts as violated from spare units over the
 // denominator den on.
-func (p *Program) separateBig(ctx context.Context, x []*big.Int, den *big.Int, z *big.Rat, spare *big.Int) (int, error) {
+func (p *Program) separateBig(ctx context.Context, x []*big.Int, den *big.Int, z factors, spare *big.Int) (int, error) {
 	share := p.shares(x)
 	room := new(big.Int).Mul(spare, p.common)
 	var left, right, term big.Int
-	slack := p.slack(z)
-	// of an event, in units of 1/(common·den·denominator of z), with spare units for each cell of it
-	bound := new(big.Int).Mul(p.common, den)
-	bound.Mul(bound, z.Denom()).Mul(bound, slack.Num()).Quo(bound, slack.Denom())
+	bounds := p.rooms(den, z) // of an event, with spare units for each cell of it
 	events, err := p.separatePairs(ctx, func(q Pair) ([]Part, float64, bool) {
-		event, sum := q.excess(func(part *Part) *big.Int {
-			over := new(big.Int).Mul(share[part.Below], z.Num())
-			over.Sub(over, term.Mul(share[part.Above], z.Denom()))
-			return over
-		})
-		sum.Sub(sum, bound)
-		if sum.Sub(sum, term.Mul(term.Mul(room, z.Denom()), left.SetInt64(int64(len(event))))).Sign() <= 0 {
+		d := q[0].Distance
+		event, sum := q.excess(over(share, z[d]))
+		sum.Sub(sum, bounds[d])
+		if sum.Sub(sum, term.Mul(term.Mul(room, z[d].Denom()), left.SetInt64(int64(len(event))))).Sign() <= 0 {
 			return nil, 0, false
 		}
 		amount, _ := new(big.Float).SetInt(sum).Float64()
@@ -237,21 +267,24 @@ func (p *Program) separateBig(ctx context.Context, x []*big.Int, den *big.Int, z
 		return 0, err
 	}
 	rows, err := p.separate(ctx,
-		func(i, j int32) bool { return share[i].Cmp(share[j]) > 0 },
-		func(r Row) bool {
-			left.Add(share[r.Above], term.Quo(room, term.SetInt64(p.Count[r.Above])))
-			right.Set(share[r.Below])
-			if r.Private {
-				left.Mul(&left, z.Denom())
-				right.Mul(&right, z.Num())
+		func(r, s Row) bool {
+			if r.Distance == s.Distance {
+				return share[r.Below].Cmp(share[s.Below]) > 0
 			}
-			return left.Cmp(&right) < 0
+			a, b := z.of(r.Private, r.Distance), z.of(s.Private, s.Distance)
+			left.Mul(left.Mul(share[r.Below], a.Num()), b.Denom())
+			return left.Cmp(right.Mul(right.Mul(share[s.Below], b.Num()), a.Denom())) > 0
+		},
+		func(r Row) bool {
+			rho := z.of(r.Private, r.Distance)
+			left.Add(share[r.Above], term.Quo(room, term.SetInt64(p.Count[r.Above])))
+			return left.Mul(&left, rho.Denom()).Cmp(right.Mul(share[r.Below], rho.Num())) < 0
 		})
 	return events + rows, err
 }
 
 // exact turns the basis into the exact optimum at a rational z.
-func (p *Program) exact(ctx context.Context, g *linear.Growing, z *big.Rat) (*linear.Exact, error) {
+func (p *Program) exact(ctx context.Context, g *linear.Growing, z factors) (*linear.Exact, error) {
 	var broken error
 	e, err := g.Exact(ctx, func() *linear.Rational { return p.rational(z) }, func(e *linear.Exact) (added int) {
 		added, broken = p.separateBig(ctx, e.X.Num, e.X.Den, z, new(big.Int))
@@ -261,7 +294,7 @@ func (p *Program) exact(ctx context.Context, g *linear.Growing, z *big.Rat) (*li
 }
 
 // solveExact takes the exact optimum at z = e^{-ε} where that is rational.
-func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *Solution, z *big.Rat) error {
+func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *Solution, z factors) error {
 	e, err := p.exact(ctx, g, z)
 	if err != nil {
 		return err
@@ -275,14 +308,20 @@ func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *Solution
 
 // larger returns values from a moderate one down at which the basis is to be made optimal, one after the other, before it is at z. Far below them
 // solvers work with numbers that they take for 0, and a basis that is optimal where z is small beside 1 and δ mostly stays so for every smaller z.
-func (p *Program) larger(z *big.Rat) (out []*big.Rat) {
+// Of several factors, all below the value at hand are raised to it.
+func (p *Program) larger(z factors) (out []factors) {
 	one, small := big.NewRat(1, 1), big.NewRat(1, 1<<20)
 	last := one
 	if p.Delta.Sign() > 0 && p.Delta.Cmp(one) < 0 {
 		last = new(big.Rat).Mul(p.Delta, small)
 	}
-	for x := new(big.Rat).Set(small); x.Cmp(z) > 0; x = new(big.Rat).Mul(x, small) {
-		if out = append(out, x); x.Cmp(last) < 0 {
+	least := slices.MinFunc(z, (*big.Rat).Cmp)
+	for x := new(big.Rat).Set(small); x.Cmp(least) > 0; x = new(big.Rat).Mul(x, small) {
+		at := slices.Clone(z)
+		for i := range at {
+			at[i] = slices.MaxFunc([]*big.Rat{x, at[i]}, (*big.Rat).Cmp)
+		}
+		if out = append(out, at); x.Cmp(last) < 0 {
 			break
 		}
 	}
@@ -292,24 +331,29 @@ func (p *Program) larger(z *big.Rat) (out []*big.Rat) {
 // nothing asks whether the optimum is 0, which no approximation shows: whether it is at a z' >= high with so many bits. A larger z allows fewer
 // tables, so that the one found there serves. Where the optimum is 0 at the true z, which is transcendental, it is 0 at some greater one as well: the greatest
 // z where it is 0 is algebraic.
-func (p *Program) nothing(ctx context.Context, g *linear.Growing, s *Solution, high *big.Rat, bits uint) error {
+func (p *Program) nothing(ctx context.Context, g *linear.Growing, s *Solution, high factors, bits uint) error {
 	scale := new(big.Int).Lsh(big.NewInt(1), bits)
-	up := new(big.Int).Mul(high.Num(), scale)
-	up.Quo(up, high.Denom())
-	z := new(big.Rat).SetFrac(up.Add(up, big.NewInt(1)), scale)
-	if z.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil
+	z := make(factors, len(high))
+	for i, h := range high {
+		if z[i] = h; h.Cmp(unity) == 0 { // of the distance 0
+			continue
+		}
+		up := new(big.Int).Mul(h.Num(), scale)
+		up.Quo(up, h.Denom())
+		if z[i] = new(big.Rat).SetFrac(up.Add(up, big.NewInt(1)), scale); z[i].Cmp(unity) > 0 {
+			return nil
+		}
 	}
 	other := &linear.Growing{Solver: g.Solver, Basis: g.Basis, Rounds: g.Rounds, Report: g.Report}
 	e, err := p.exact(ctx, other, z)
 	if err == nil {
-		s.take(p, p.read(e.X, e.Y), s.ZLow, z)
+		s.take(p, p.read(e.X, e.Y), s.low, z)
 	}
 	return err
 }
 
 // settle makes the basis optimal at z.
-func (p *Program) settle(ctx context.Context, g *linear.Growing, z *big.Rat) error {
+func (p *Program) settle(ctx context.Context, g *linear.Growing, z factors) error {
 	var broken error
 	_, err := g.Settle(ctx, 0, func() *linear.Rational { return p.rational(z) }, func(a *linear.Approximation) (added int) {
 		added, broken = p.separateBig(ctx, a.X, new(big.Int).Lsh(big.NewInt(1), a.Shift), z, a.Noise())
@@ -320,10 +364,11 @@ func (p *Program) settle(ctx context.Context, g *linear.Growing, z *big.Rat) err
 
 // sharpen raises the precision of the basis's solution until the bounds are close.
 func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, eps mechanisms.Epsilon, gap *big.Rat) error {
-	least, _ := Between(eps, 128)
+	low, _ := p.enclosure(eps, 128)
+	least := slices.MinFunc(low, (*big.Rat).Cmp)
 	small := max(0, least.Denom().BitLen()-least.Num().BitLen()) // losses are as small as z
 	for shift := uint(192 + small); shift <= maxShift; shift *= 2 {
-		low, high := Between(eps, shift+64)
+		low, high := p.enclosure(eps, shift+64)
 		z := middle(low, high)
 		var broken error
 		_, err := g.Settle(ctx, shift, func() *linear.Rational { return p.rational(z) }, func(a *linear.Approximation) (added int) {

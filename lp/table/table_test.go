@@ -36,7 +36,7 @@ func below(lower int64, k int, worst bool) *Program {
 	low := func(v int) int32 { return int32(2 * v) }
 	p.Each = func(visit func(Row) bool) bool {
 		for v := 1; v <= k; v++ {
-			for _, r := range []Row{{low(v), low(v - 1), true}, {low(v - 1), low(v), true}, {top(v), top(v - 1), true}, {top(v - 1), top(v), true}} {
+			for _, r := range []Row{{low(v), low(v - 1), true, 0}, {low(v - 1), low(v), true, 0}, {top(v), top(v - 1), true, 0}, {top(v - 1), top(v), true, 0}} {
 				if !visit(r) {
 					return false
 				}
@@ -55,7 +55,7 @@ func approximate(lower int64, k int, worst bool, delta *big.Rat) *Program {
 	p.Pairs = func(visit func(Pair) bool) bool {
 		for v := 1; v <= k; v++ {
 			top, low, topBefore, lowBefore := int32(2*v-1), int32(2*v), int32(max(0, 2*v-3)), int32(2*v-2)
-			if !visit(Pair{{top, topBefore, 1}, {low, lowBefore, lower}}) || !visit(Pair{{topBefore, top, 1}, {lowBefore, low, lower}}) {
+			if !visit(Pair{{top, topBefore, 1, 0}, {low, lowBefore, lower, 0}}) || !visit(Pair{{topBefore, top, 1, 0}, {lowBefore, low, lower, 0}}) {
 				return false
 			}
 		}
@@ -201,7 +201,7 @@ func TestPairsOfNonsenseHold(t *testing.T) {
 			if b := p.LowerBound(p.dual(prop), z); b != nil {
 				assert.LessOrEqual(t, b.Cmp(s.Lower), 0)
 			}
-			table := p.feasible(prop, z)
+			table := p.feasible(prop, factors{z})
 			assert.GreaterOrEqual(t, table.Value().Cmp(s.Upper), 0)
 			assert.Equal(t, valueOf(p, table).RatString(), table.Value().RatString())
 			excess := func() *big.Rat {
@@ -294,7 +294,7 @@ func TestBoundsOfNonsenseHold(t *testing.T) {
 			if b := p.LowerBound(p.dual(prop), z); b != nil {
 				assert.LessOrEqual(t, b.Cmp(s.Lower), 0)
 			}
-			table := p.feasible(prop, z)
+			table := p.feasible(prop, factors{z})
 			assert.GreaterOrEqual(t, table.Value().Cmp(s.Upper), 0)
 			assert.Equal(t, valueOf(p, table).RatString(), table.Value().RatString())
 			if table.theta.Sign() > 0 && table.theta.Cmp(big.NewRat(1, 1)) < 0 {

@@ -1,0 +1,250 @@
+package optimum
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/lp/linear"
+	"optratio/mechanisms"
+	"optratio/verify"
+	"optratio/verify/certificate"
+)
+
+// dense is the program from its definition: a probability for each input and output, for each pair in each direction and each output a variable for max(0, p - e^{dε} p'),
+// and all rows at once. Nil where no mechanism is left. It needs whole distances.
+func dense(t testing.TB, p *Problem, exp, delta *big.Rat) *big.Rat {
+	zero := new(big.Rat)
+	n, m := len(p.Inputs), len(p.Outputs)
+	type entry struct {
+		row   int32
+		value *big.Rat
+	}
+	lp := new(linear.Rational)
+	columns := make([][]entry, n*m)
+	for x := range n {
+		row := int32(lp.AddRow(one, one))
+		for o := range m {
+			columns[x*m+o] = append(columns[x*m+o], entry{row, one})
+		}
+	}
+	if p.Prior == nil {
+		for x := range n {
+			row := int32(lp.AddRow(zero, nil))
+			for o := range m {
+				columns[x*m+o] = append(columns[x*m+o], entry{row, new(big.Rat).Neg(p.Loss[x][o])})
+			}
+		}
+	}
+	var over [][]entry
+	bound := func(x, y int, d *big.Rat) {
+		power := new(big.Rat).SetFrac(new(big.Int).Exp(exp.Num(), d.Num(), nil), new(big.Int).Exp(exp.Denom(), d.Num(), nil))
+		sum := int32(lp.AddRow(nil, delta))
+		for o := range m {
+			row := int32(lp.AddRow(zero, nil)) // s + e^{dε} p(o|y) - p(o|x) >= 0
+			columns[x*m+o] = append(columns[x*m+o], entry{row, big.NewRat(-1, 1)})
+			columns[y*m+o] = append(columns[y*m+o], entry{row, power})
+			over = append(over, []entry{{sum, one}, {row, one}})
+		}
+	}
+	for _, q := range p.Pairs {
+		bound(q.From, q.To, q.distance())
+		if !q.OneWay {
+			bound(q.To, q.From, q.distance())
+		}
+	}
+	add := func(cost, most *big.Rat, es []entry) {
+		var index []int32
+		var value []*big.Rat
+		for _, e := range es {
+			if e.value.Sign() != 0 {
+				index, value = append(index, e.row), append(value, e.value)
+			}
+		}
+		lp.AddCol(cost, zero, most, index, value)
+	}
+	for x := range n {
+		for o := range m {
+			cost, most := zero, (*big.Rat)(nil)
+			if p.Prior != nil {
+				cost = new(big.Rat).Mul(p.Prior[x], p.Loss[x][o])
+			}
+			if p.forbidden(x, o) {
+				most = zero
+			}
+			add(cost, most, columns[x*m+o])
+		}
+	}
+	for _, es := range over {
+		add(zero, nil, es)
+	}
+	if p.Prior == nil {
+		var es []entry
+		for x := range n {
+			es = append(es, entry{int32(n + x), one})
+		}
+		add(one, nil, es)
+	}
+	result, err := linear.Embedded{}.Solve(context.Background(), lp.Model(), linear.Options{})
+	require.NoError(t, err)
+	if result.Outcome == linear.Infeasible {
+		return nil
+	}
+	e, err := lp.Optimize(context.Background(), result.Basis, linear.Embedded{})
+	require.NoError(t, err)
+	return e.Objective
+}
+
+// random returns a small problem.
+func random(rng *rand.Rand) *Problem {
+	n, m := 2+rng.IntN(4), 2+rng.IntN(3)
+	p := &Problem{Inputs: numerals(n), Outputs: numerals(m)}
+	weight, sum := make([]int64, n), int64(0)
+	for x := range n {
+		weight[x] = int64(rng.IntN(4))
+		sum += weight[x]
+		var row []*big.Rat
+		for range m {
+			row = append(row, big.NewRat(int64(rng.IntN(7)), int64(1+rng.IntN(3))))
+		}
+		p.Loss = append(p.Loss, row)
+	}
+	if rng.IntN(3) > 0 && sum > 0 {
+		for _, w := range weight {
+			p.Prior = append(p.Prior, big.NewRat(w, sum))
+		}
+	}
+	oneway := rng.IntN(3) == 0
+	for x := range n {
+		for y := range x {
+			if rng.IntN(3) > 0 {
+				q := Pair{From: x, To: y, OneWay: oneway}
+				if d := rng.IntN(6); d < 4 {
+					q.Distance = big.NewRat(int64(d), 1)
+				}
+				if rng.IntN(2) == 0 {
+					q.From, q.To = y, x
+				}
+				p.Pairs = append(p.Pairs, q)
+			}
+		}
+	}
+	if rng.IntN(3) == 0 {
+		for range 1 + rng.IntN(2) {
+			p.Forbid(rng.IntN(n), rng.IntN(m))
+		}
+	}
+	return p
+}
+
+// checked asserts that check accepts the certificate, and that what it states encloses the optimum.
+func checked(t testing.TB, a *Result) []byte {
+	var b bytes.Buffer
+	require.NoError(t, a.WriteCertificate(&b))
+	r, err := certificate.Check(bytes.NewReader(b.Bytes()), certificate.Options{})
+	require.NoError(t, err, b.String())
+	require.NotNil(t, r.Optimum)
+	low, _ := a.Optimum.Lower()
+	high, _ := a.Optimum.Upper()
+	at, _ := r.Optimum.Lower()
+	require.LessOrEqual(t, at.Cmp(high), 0)
+	at, _ = r.Optimum.Upper()
+	require.GreaterOrEqual(t, at.Cmp(low), 0)
+	return b.Bytes()
+}
+
+// rounds asserts that the rounded mechanism is private by the definition, as verify decides it, and at least as bad as the optimum.
+func rounds(t testing.TB, a *Result) {
+	m, err := a.Round(context.Background())
+	p := a.request.Problem
+	var text bytes.Buffer
+	if err != nil {
+		_ = p.WriteJSON(&text)
+	}
+	require.NoError(t, err, "ε = %v, δ = %v, %s %v", a.request.Epsilon, a.request.Delta, &text, a.Table())
+	r := a.request
+	r.Rate = &Table{Outputs: p.Outputs, P: m.Mechanism.Table()}
+	require.NoError(t, r.Rate.check(p))
+	rated := &Rating{}
+	rated.private(&r)
+	if len(p.Pairs) > 0 {
+		require.Equal(t, verify.Proved, rated.DP)
+	}
+	value, ok := m.Value.Rat()
+	require.True(t, ok)
+	require.Equal(t, p.value(m.Mechanism.Table()).RatString(), value.RatString())
+	require.GreaterOrEqual(t, value.Cmp(a.bounds.Low), 0)
+}
+
+// TestRandomProblems compares small problems of every kind with the dense program, exactly, checks their certificates and rounds their mechanisms.
+func TestRandomProblems(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 24))
+	ctx := context.Background()
+	none, kinds := 0, map[string]int{}
+	for i := range 160 {
+		p := random(rng)
+		e := big.NewRat(int64(2+rng.IntN(5)), 2)
+		delta := big.NewRat(int64(rng.IntN(3)*rng.IntN(2)), 10)
+		eps, err := mechanisms.FromExp(e)
+		require.NoError(t, err)
+		want := dense(t, p, e, delta)
+		r := Request{Problem: p, Epsilon: eps, Delta: delta}
+		a, err := Solve(ctx, r)
+		if want == nil {
+			require.ErrorIs(t, err, ErrProblem, "%d: %+v", i, p)
+			none++
+			continue
+		}
+		require.NoError(t, err, "%d: %+v", i, p)
+		require.Empty(t, a.Undecided, i)
+		got, ok := a.Optimum.Rat()
+		require.True(t, ok, i)
+		require.Equal(t, want.RatString(), got.RatString(), "%d: %+v", i, p)
+		require.Equal(t, want.RatString(), p.value(a.Table()).RatString())
+		checked(t, a)
+		rounds(t, a)
+		kinds[fmt.Sprint("worst ", p.Prior == nil, ", δ ", delta.Sign(), ", forbidden ", p.Forbidden != nil)]++
+		if i%4 != 0 {
+			continue
+		}
+		// The same at a rational ε, where the powers are enclosed: the optimum falls as ε grows.
+		r.Epsilon, err = mechanisms.FromEpsilon(big.NewRat(int64(1+rng.IntN(3)), 4))
+		require.NoError(t, err)
+		if a, err = Solve(ctx, r); errors.Is(err, ErrProblem) {
+			continue
+		}
+		require.NoError(t, err)
+		require.Empty(t, a.Undecided, "%d: %+v", i, p)
+		checked(t, a)
+		rounds(t, a)
+		for _, side := range []struct {
+			exp  *big.Rat
+			sign int
+		}{{lower(r.Epsilon), 1}, {upper(r.Epsilon), -1}} {
+			want := dense(t, p, side.exp, delta)
+			if want == nil {
+				continue
+			}
+			high, _ := a.Optimum.Upper()
+			low, _ := a.Optimum.Lower()
+			if side.sign > 0 {
+				require.LessOrEqual(t, low.Cmp(want), 0)
+			} else {
+				require.GreaterOrEqual(t, high.Cmp(want), 0)
+			}
+		}
+	}
+	t.Log(none, kinds)
+	assert.Len(t, kinds, 8)
+	assert.Positive(t, none)
+}
+
+func lower(e mechanisms.Epsilon) *big.Rat { low, _ := e.ExpBounds(20); return low }
+func upper(e mechanisms.Epsilon) *big.Rat { _, high := e.ExpBounds(20); return high }

@@ -1,0 +1,232 @@
+package optimum
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+
+	"optratio/internal/decimal"
+)
+
+// record is a line of a CSV file.
+type record struct {
+	line   int
+	fields []string
+}
+
+// readCSV reads the lines of a file that have least to most fields, without the head, whose last field is no number and of which head is the name. Lines that begin with # are
+// comments.
+func readCSV(name string, text io.Reader, least, most int, head string) ([]record, error) {
+	c := csv.NewReader(text)
+	c.FieldsPerRecord, c.Comment, c.TrimLeadingSpace = -1, '#', true
+	var out []record
+	for first := true; ; first = false {
+		fields, err := c.Read()
+		var wrong *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			return out, nil
+		case errors.As(err, &wrong):
+			return nil, faultf("%s:%d: %v", name, wrong.Line, wrong.Err)
+		case err != nil:
+			return nil, err
+		}
+		line, _ := c.FieldPos(0)
+		if len(fields) < least || len(fields) > most {
+			return nil, faultf("%s:%d: %d columns; give %s", name, line, len(fields), head)
+		}
+		if first && isHead(fields, most) {
+			continue
+		}
+		out = append(out, record{line, fields})
+	}
+}
+
+// isHead reports whether a line has the names of columns: its number is none, or it is x,y.
+func isHead(fields []string, most int) bool {
+	if len(fields) < most {
+		return len(fields) == 2 && fields[0] == "x" && fields[1] == "y"
+	}
+	_, err := decimal.ParseNumber(fields[most-1])
+	return err != nil && len(fields[most-1]) > 0 && (fields[most-1][0] < '0' || fields[most-1][0] > '9') && fields[most-1][0] != '-'
+}
+
+// csvNumber reads a number >= 0.
+func csvNumber(name string, r record, column int, what string) (*big.Rat, error) {
+	x, err := decimal.ParseNumber(r.fields[column])
+	if err != nil {
+		return nil, faultf("%s:%d: %s: %v", name, r.line, what, err)
+	}
+	if x.Sign() < 0 {
+		return nil, faultf("%s:%d: %s: %s is negative", name, r.line, what, r.fields[column])
+	}
+	return x, nil
+}
+
+// ReadPairs reads pairs with the columns x,y or x,y,d. Inputs that are not yet among inputs are added where add is set.
+func ReadPairs(name string, text io.Reader, inputs []string, add bool) ([]Pair, []string, error) {
+	records, err := readCSV(name, text, 2, 3, "x,y or x,y,d")
+	if err != nil {
+		return nil, nil, err
+	}
+	at := places(inputs)
+	var out []Pair
+	for _, r := range records {
+		var q Pair
+		for i, to := range []*int{&q.From, &q.To} {
+			if *to, inputs, err = place(name, r, i, "input", at, inputs, add); err != nil {
+				return nil, nil, err
+			}
+		}
+		if q.From == q.To {
+			return nil, nil, faultf("%s:%d: %q is paired with itself", name, r.line, r.fields[0])
+		}
+		if len(r.fields) == 3 {
+			if q.Distance, err = csvNumber(name, r, 2, "d"); err != nil {
+				return nil, nil, err
+			}
+		}
+		out = append(out, q)
+	}
+	return out, inputs, nil
+}
+
+// place finds a name, or adds it.
+func place(name string, r record, column int, kind string, at map[string]int, names []string, add bool) (int, []string, error) {
+	text := r.fields[column]
+	i, known := at[text]
+	if known {
+		return i, names, nil
+	}
+	if !add {
+		return 0, nil, faultf("%s:%d: no %s is called %q", name, r.line, kind, text)
+	}
+	at[text] = len(names)
+	return len(names), append(names, text), nil
+}
+
+// cellsOf reads lines x,o,value: every combination at most once. Names are added where add is set.
+func cellsOf(name string, text io.Reader, head string, inputs, outputs []string, addInputs, addOutputs bool) (values map[[2]int]*big.Rat, in, out []string, err error) {
+	records, err := readCSV(name, text, 3, 3, head)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	values = map[[2]int]*big.Rat{}
+	atInput, atOutput := places(inputs), places(outputs)
+	for _, r := range records {
+		var at [2]int
+		if at[0], inputs, err = place(name, r, 0, "input", atInput, inputs, addInputs); err != nil {
+			return nil, nil, nil, err
+		}
+		if at[1], outputs, err = place(name, r, 1, "output", atOutput, outputs, addOutputs); err != nil {
+			return nil, nil, nil, err
+		}
+		if values[at] != nil {
+			return nil, nil, nil, faultf("%s:%d: input %q and output %q are there twice", name, r.line, r.fields[0], r.fields[1])
+		}
+		if values[at], err = csvNumber(name, r, 2, "value"); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return values, inputs, outputs, nil
+}
+
+// ReadLoss reads a loss with the columns x,o,value for every input and output. Names that are not yet known are added where add is set.
+func ReadLoss(name string, text io.Reader, inputs, outputs []string, add bool) (loss [][]*big.Rat, in, out []string, err error) {
+	values, inputs, outputs, err := cellsOf(name, text, "x,o,value", inputs, outputs, add, add)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := checkSize(len(inputs), len(outputs)); err != nil {
+		return nil, nil, nil, faultf("%s: %v", name, err)
+	}
+	for x, input := range inputs {
+		row := make([]*big.Rat, len(outputs))
+		for o, output := range outputs {
+			if row[o] = values[[2]int{x, o}]; row[o] == nil {
+				return nil, nil, nil, faultf("%s: no value for the input %q and the output %q", name, input, output)
+			}
+		}
+		loss = append(loss, row)
+	}
+	return loss, inputs, outputs, nil
+}
+
+// ReadPrior reads a prior with the columns x,p. Inputs that it does not name have 0. Inputs that are not yet known are added where add is set.
+func ReadPrior(name string, text io.Reader, inputs []string, add bool) (prior []*big.Rat, in []string, err error) {
+	records, err := readCSV(name, text, 2, 2, "x,p")
+	if err != nil {
+		return nil, nil, err
+	}
+	at, sum := places(inputs), new(big.Rat)
+	values := map[int]*big.Rat{}
+	for _, r := range records {
+		var x int
+		if x, inputs, err = place(name, r, 0, "input", at, inputs, add); err != nil {
+			return nil, nil, err
+		}
+		if values[x] != nil {
+			return nil, nil, faultf("%s:%d: %q is there twice", name, r.line, r.fields[0])
+		}
+		if values[x], err = csvNumber(name, r, 1, "p"); err != nil {
+			return nil, nil, err
+		}
+		sum.Add(sum, values[x])
+	}
+	if sum.Cmp(one) != 0 {
+		return nil, nil, faultf("%s: the prior sums to %s, not to 1", name, sum.RatString())
+	}
+	for x := range inputs {
+		w := values[x]
+		if w == nil {
+			w = new(big.Rat)
+		}
+		prior = append(prior, w)
+	}
+	return prior, inputs, nil
+}
+
+// nearOne is by how much the probabilities of a row may miss 1: decimals of six places and more do. Such rows are divided by their sums.
+var nearOne = big.NewRat(1, 1e6)
+
+// ReadTable reads a mechanism with the columns input,output,probability. What is not there has the probability 0. Outputs need not be those of the problem.
+func ReadTable(name string, text io.Reader, p *Problem) (*Table, error) {
+	values, _, outputs, err := cellsOf(name, text, "input,output,probability", p.Inputs, nil, false, true)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Outputs: outputs}
+	for x, input := range p.Inputs {
+		row, sum := make([]*big.Rat, len(outputs)), new(big.Rat)
+		for o := range row {
+			if row[o] = values[[2]int{x, o}]; row[o] == nil {
+				row[o] = new(big.Rat)
+			}
+			sum.Add(sum, row[o])
+		}
+		if off := new(big.Rat).Sub(sum, one); off.Abs(off).Cmp(nearOne) > 0 {
+			return nil, faultf("%s: the probabilities at the input %q sum to %s, not to 1", name, input, shortText(sum))
+		}
+		if sum.Cmp(one) != 0 {
+			t.Scaled = true
+			for o := range row {
+				row[o] = new(big.Rat).Quo(row[o], sum)
+			}
+		}
+		t.P = append(t.P, row)
+	}
+	if err := t.check(p); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// shortText writes a number for people.
+func shortText(x *big.Rat) string {
+	if s := x.RatString(); len(s) <= 24 {
+		return s
+	}
+	return x.FloatString(12)
+}

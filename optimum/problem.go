@@ -1,0 +1,161 @@
+// Package optimum finds the best private mechanism of any finite problem: inputs, pairs of inputs that are neighbors, outputs, what each output costs at each
+// input, and a prior over the inputs or the worst of them. It is the program
+//
+//	minimise   Σ_x π(x) Σ_o ℓ(x,o) p(o|x),    or the largest Σ_o ℓ(x,o) p(o|x) of any x
+//	           Σ_o p(o|x) = 1, p >= 0, and 0 where forbidden
+//	           Σ_o max(0, p(o|x) - e^{dε} p(o|x')) <= δ      for neighbors x, x' at distance d
+//
+// which lp/table solves. What is returned is proved: see Solve. A table of one's own is compared with the optimum by Rate, and Mechanism is a table of
+// dyadic probabilities that is private as it is written, with an exact sampler.
+package optimum
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+)
+
+// Problem is a private choice on finitely many inputs.
+type Problem struct {
+	Inputs, Outputs []string
+	Pairs           []Pair
+	Loss            [][]*big.Rat // of each output at each input, >= 0
+	Prior           []*big.Rat   // of each input, >= 0, sums to 1; nil: the largest loss of any input is minimised
+	Forbidden       [][]bool     // outputs that an input must not have; nil: none
+}
+
+// Pair says that two inputs, by their places, are neighbors at a distance: what one may do with a probability is at most e^{dε} times what the other does,
+// plus δ. Where OneWay is set only Pr[From in S] <= e^{dε} Pr[To in S] + δ.
+type Pair struct {
+	From, To int
+	Distance *big.Rat // >= 0; nil: 1
+	OneWay   bool
+}
+
+func (p *Pair) distance() *big.Rat {
+	if p.Distance == nil {
+		return one
+	}
+	return p.Distance
+}
+
+var one = big.NewRat(1, 1)
+
+// ErrProblem is wrapped by errors about a problem, a table or a prior that is malformed. Their text begins with the place.
+var ErrProblem = errors.New("malformed problem")
+
+// fault is an error about a problem whose text is only what is wrong.
+type fault struct{ text string }
+
+func (f *fault) Error() string        { return f.text }
+func (f *fault) Is(target error) bool { return target == ErrProblem }
+
+func faultf(format string, args ...any) error { return &fault{fmt.Sprintf(format, args...)} }
+
+// maxCells bounds inputs times outputs.
+const maxCells = 1 << 22
+
+// checkSize refuses problems without inputs or outputs, and those that are too large.
+func checkSize(inputs, outputs int) error {
+	switch {
+	case inputs == 0:
+		return faultf("inputs: there are none")
+	case outputs == 0:
+		return faultf("outputs: there are none")
+	case inputs > maxCells/outputs:
+		return faultf("%d inputs and %d outputs: more than %d probabilities", inputs, outputs, maxCells)
+	}
+	return nil
+}
+
+// Check reports what is wrong with a problem, with the field.
+func (p *Problem) Check() error {
+	n, m := len(p.Inputs), len(p.Outputs)
+	if err := checkSize(n, m); err != nil {
+		return err
+	}
+	for field, names := range map[string][]string{"inputs": p.Inputs, "outputs": p.Outputs} {
+		seen := map[string]bool{}
+		for i, name := range names {
+			if seen[name] {
+				return faultf("%s[%d]: %q is there twice", field, i, name)
+			}
+			seen[name] = true
+		}
+	}
+	for i, q := range p.Pairs {
+		switch {
+		case q.From < 0 || q.To < 0 || q.From >= n || q.To >= n:
+			return faultf("pairs[%d]: inputs %d and %d of %d", i, q.From, q.To, n)
+		case q.From == q.To:
+			return faultf("pairs[%d]: %q is paired with itself", i, p.Inputs[q.From])
+		case q.distance().Sign() < 0:
+			return faultf("pairs[%d]: the distance %s is negative", i, q.distance().RatString())
+		}
+	}
+	if len(p.Loss) != n {
+		return faultf("loss: %d rows for %d inputs", len(p.Loss), n)
+	}
+	for x, row := range p.Loss {
+		if len(row) != m {
+			return faultf("loss[%d]: %d values for %d outputs", x, len(row), m)
+		}
+		for o, l := range row {
+			if l == nil || l.Sign() < 0 {
+				return faultf("loss[%d][%d]: %v is negative, or none", x, o, l)
+			}
+		}
+	}
+	if err := p.checkPrior("prior", p.Prior); err != nil {
+		return err
+	}
+	if p.Forbidden != nil && len(p.Forbidden) != n {
+		return faultf("forbidden: %d rows for %d inputs", len(p.Forbidden), n)
+	}
+	for x, row := range p.Forbidden {
+		if len(row) != m {
+			return faultf("forbidden[%d]: %d values for %d outputs", x, len(row), m)
+		}
+	}
+	return nil
+}
+
+// checkPrior reports what is wrong with a prior, nil for none.
+func (p *Problem) checkPrior(field string, prior []*big.Rat) error {
+	if prior == nil {
+		return nil
+	}
+	if len(prior) != len(p.Inputs) {
+		return faultf("%s: %d values for %d inputs", field, len(prior), len(p.Inputs))
+	}
+	sum := new(big.Rat)
+	for x, w := range prior {
+		if w == nil || w.Sign() < 0 {
+			return faultf("%s[%d]: %v is negative, or none", field, x, w)
+		}
+		sum.Add(sum, w)
+	}
+	if sum.Cmp(one) != 0 {
+		return faultf("%s: sums to %s, not to 1", field, sum.RatString())
+	}
+	return nil
+}
+
+func (p *Problem) forbidden(x, o int) bool { return p.Forbidden != nil && p.Forbidden[x][o] }
+
+// Forbid says that an input must not have an output.
+func (p *Problem) Forbid(x, o int) {
+	for p.Forbidden == nil || len(p.Forbidden) < len(p.Inputs) {
+		p.Forbidden = append(p.Forbidden, make([]bool, len(p.Outputs)))
+	}
+	p.Forbidden[x][o] = true
+}
+
+// Uniform returns the prior that gives all inputs the same weight.
+func (p *Problem) Uniform() []*big.Rat {
+	out := make([]*big.Rat, len(p.Inputs))
+	for x := range out {
+		out[x] = big.NewRat(1, int64(len(out)))
+	}
+	return out
+}

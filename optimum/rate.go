@@ -1,0 +1,389 @@
+package optimum
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"optratio/lp/linear"
+	"optratio/lp/table"
+	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/number/interval"
+	"optratio/verify"
+)
+
+// Table is a mechanism that somebody uses: the probability of each of its outputs at each input of a problem. Its outputs need not be those of the problem; then
+// it has a loss after a remap alone.
+type Table struct {
+	Outputs []string
+	P       [][]*big.Rat
+	// Scaled says that rows summed to 1 only nearly, as decimals do, and were divided by their sums.
+	Scaled bool
+}
+
+func (t *Table) check(p *Problem) error {
+	if len(t.P) != len(p.Inputs) {
+		return faultf("table: %d rows for %d inputs", len(t.P), len(p.Inputs))
+	}
+	at := places(p.Outputs)
+	for x, row := range t.P {
+		if len(row) != len(t.Outputs) {
+			return faultf("table: %d probabilities of %d outputs at %q", len(row), len(t.Outputs), p.Inputs[x])
+		}
+		sum := new(big.Rat)
+		for o, q := range row {
+			if q.Sign() < 0 {
+				return faultf("table: the probability of %q at %q is negative", t.Outputs[o], p.Inputs[x])
+			}
+			if i, known := at[t.Outputs[o]]; known && q.Sign() > 0 && p.forbidden(x, i) {
+				return faultf("table: the output %q is forbidden at %q and has the probability %s", t.Outputs[o], p.Inputs[x], q.RatString())
+			}
+			sum.Add(sum, q)
+		}
+		if sum.Cmp(one) != 0 {
+			return faultf("table: the probabilities at %q sum to %s, not to 1", p.Inputs[x], sum.RatString())
+		}
+	}
+	return nil
+}
+
+func places(names []string) map[string]int {
+	at := map[string]int{}
+	for i, name := range names {
+		at[name] = i
+	}
+	return at
+}
+
+// Rating says how private a table is and how far it is from the optimum.
+type Rating struct {
+	TightEps    number.Number  `json:"tight_eps"`     // the least ε at which it is (ε,δ)-DP on the pairs
+	TightExpEps *big.Rat       `json:"tight_exp_eps"` // e^TightEps where that is known to be rational
+	DP          verify.Verdict `json:"dp"`            // at the ε and δ asked
+	Witness     *Witness       `json:"witness"`       // of a violation
+	Value       number.Number  `json:"value"`         // its loss; none where it has other outputs than the problem
+	Ratio       number.Number  `json:"ratio"`         // to the optimum; none where that is 0
+	Remapped    number.Number  `json:"value_remapped"`
+	RatioRemap  number.Number  `json:"ratio_remapped"`
+	Remap       []Remap        `json:"remap"` // what the best remap makes of each output
+	Scaled      bool           `json:"scaled,omitempty"`
+	undecided   string
+}
+
+// Witness is a set of outputs that has more than e^{dε} times the probability at the input that it has at the neighbor, plus δ.
+type Witness struct {
+	Input     string        `json:"input"`
+	Neighbor  string        `json:"neighbor"`
+	Distance  number.Number `json:"distance"`
+	Outputs   []string      `json:"outputs"`
+	P         number.Number `json:"p"`
+	PNeighbor number.Number `json:"p_neighbor"`
+}
+
+// Remap says that an output is taken for another one, with a probability.
+type Remap struct {
+	Output      string        `json:"output"`
+	To          string        `json:"to"`
+	Probability number.Number `json:"probability"`
+}
+
+// rate compares the table of the request with the optimum.
+func (r *Request) rate(ctx context.Context, optimum table.Bounds) (*Rating, error) {
+	p, t := r.Problem, r.Rate
+	out := &Rating{Scaled: t.Scaled}
+	out.private(r)
+	ratio := func(value *big.Rat) number.Number {
+		if optimum.High != nil && optimum.High.Sign() == 0 {
+			return number.Number{}
+		}
+		n := table.Bounds{Low: value, High: value}.Over(optimum)
+		if low, ok := n.Lower(); ok && out.DP == verify.Proved && low.Cmp(one) < 0 {
+			high, _ := n.Upper() // a private mechanism is no better than the optimum
+			n = number.Bounds(one, high)
+		}
+		return n
+	}
+	if own := t.within(p); own != nil {
+		value := p.value(own)
+		out.Value, out.Ratio = number.Exact(value), ratio(value)
+	}
+	best, err := p.remap(ctx, t, r.Solver)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		out.undecided = context.Cause(ctx).Error()
+	case err != nil:
+		return nil, err
+	case best != nil:
+		out.Remapped, out.RatioRemap, out.Remap = number.Exact(best.value), ratio(best.value), best.list
+	}
+	return out, nil
+}
+
+// within returns the probabilities of the problem's outputs; nil where the table has others.
+func (t *Table) within(p *Problem) [][]*big.Rat {
+	at := places(p.Outputs)
+	out := make([][]*big.Rat, len(t.P))
+	for x, row := range t.P {
+		out[x] = make([]*big.Rat, len(p.Outputs))
+		for o := range out[x] {
+			out[x][o] = new(big.Rat)
+		}
+		for o, q := range row {
+			i, known := at[t.Outputs[o]]
+			if !known {
+				return nil
+			}
+			out[x][i].Add(out[x][i], q)
+		}
+	}
+	return out
+}
+
+// tightness is what one ordered pair of inputs asks of e^{dε}: at least factor, or more than any where that is nil; set is the event that asks it.
+type tightness struct {
+	arc
+	factor *big.Rat
+	set    []int
+}
+
+// tight returns the least F >= 1 with Σ_o max(0, b_o - F a_o) <= δ, nil for none, and the outputs with b_o > F a_o, or = where there are no others.
+func tight(a, b []*big.Rat, delta *big.Rat) (*big.Rat, []int) {
+	order := make([]int, 0, len(a)) // by b/a, the greatest first
+	for o := range a {
+		if b[o].Sign() > 0 {
+			order = append(order, o)
+		}
+	}
+	ratio := func(o int) *big.Rat { return new(big.Rat).Quo(b[o], a[o]) }
+	slices.SortFunc(order, func(o, u int) int {
+		return new(big.Rat).Mul(b[u], a[o]).Cmp(new(big.Rat).Mul(b[o], a[u]))
+	})
+	sumA, sumB := new(big.Rat), new(big.Rat)
+	for i, o := range order {
+		sumA.Add(sumA, a[o])
+		sumB.Add(sumB, b[o])
+		if sumA.Sign() == 0 {
+			if sumB.Cmp(delta) > 0 && (i+1 == len(order) || a[order[i+1]].Sign() > 0) {
+				return nil, order[:i+1]
+			}
+			continue
+		}
+		f := new(big.Rat).Sub(sumB, delta)
+		f.Quo(f, sumA)
+		if i+1 == len(order) || f.Cmp(ratio(order[i+1])) >= 0 {
+			if f.Cmp(one) < 0 {
+				f.SetInt64(1)
+			}
+			return f, order[:i+1]
+		}
+	}
+	return big.NewRat(1, 1), order
+}
+
+// private sets the tight ε and the verdict.
+func (out *Rating) private(r *Request) {
+	arcs, distances := r.Problem.arcs()
+	most := make([]*tightness, len(distances)) // of each distance
+	for _, a := range arcs {
+		at := &tightness{arc: a}
+		at.factor, at.set = tight(r.Rate.P[a.above], r.Rate.P[a.below], r.Delta)
+		if old := most[a.distance]; old == nil || old.factor != nil && (at.factor == nil || at.factor.Cmp(old.factor) > 0) {
+			most[a.distance] = at
+		}
+	}
+	out.DP, out.TightEps, out.TightExpEps = verify.Proved, number.Int(0), big.NewRat(1, 1)
+	if len(distances) == 0 {
+		out.DP = verify.Undecided // nothing was looked at
+	}
+	top := interval.FromInt(0, tightPrec)
+	for i, at := range most {
+		if out.verdict(r, at, distances[i]) {
+			out.Witness = r.witness(at, distances[i])
+		}
+		switch {
+		case at.factor == nil || distances[i].Sign() == 0 && at.factor.Cmp(one) > 0:
+			out.TightEps, out.TightExpEps = number.Infinity(), nil
+		case at.factor.Cmp(one) > 0 && !out.TightEps.IsInf():
+			x := interval.LogRat(at.factor, tightPrec).Quo(interval.FromRat(distances[i], tightPrec))
+			c, ok := x.Cmp(top)
+			switch exp, rational := rationalRoot(at.factor, distances[i]); {
+			case !ok && rational && out.TightExpEps != nil && exp.Cmp(out.TightExpEps) == 0: // the same again
+			case !ok:
+				out.TightExpEps = nil
+			case c > 0 && rational:
+				out.TightExpEps = exp
+			case c > 0:
+				out.TightExpEps = nil
+			}
+			top = top.Max(x)
+			out.TightEps = number.Enclosed(top)
+		}
+	}
+}
+
+// tightPrec is the precision of tight ε, in bits.
+const tightPrec = 128
+
+// rationalRoot returns x^{1/d} where it is rational and d is not of long numerals.
+func rationalRoot(x, d *big.Rat) (*big.Rat, bool) {
+	if !d.Num().IsInt64() || !d.Denom().IsInt64() || d.Denom().Int64() > 64 {
+		return nil, false
+	}
+	num, ok := root(new(big.Int).Exp(x.Num(), d.Denom(), nil), d.Num().Int64())
+	den, also := root(new(big.Int).Exp(x.Denom(), d.Denom(), nil), d.Num().Int64())
+	if !ok || !also {
+		return nil, false
+	}
+	return new(big.Rat).SetFrac(num, den), true
+}
+
+// verdict takes the verdict on a pair's factor, and reports a violation that is the first.
+func (out *Rating) verdict(r *Request, at *tightness, distance *big.Rat) (violated bool) {
+	v := verify.Violated
+	if at.factor != nil {
+		v = within(r.Epsilon, distance, at.factor)
+	}
+	switch {
+	case v == verify.Violated:
+		violated = out.DP != verify.Violated
+		out.DP = v
+	case v == verify.Undecided && out.DP == verify.Proved:
+		out.DP = v
+	}
+	return violated
+}
+
+// within decides whether x <= e^{dε}. Where that is irrational the two are different, so that some precision tells.
+func within(eps mechanisms.Epsilon, d, x *big.Rat) verify.Verdict {
+	inverse := new(big.Rat).Inv(x)
+	for prec := uint(128); prec <= 1<<13; prec *= 4 {
+		switch low, high := enclose(eps, d, prec); {
+		case high.Cmp(inverse) <= 0:
+			return verify.Proved
+		case low.Cmp(inverse) > 0:
+			return verify.Violated
+		}
+	}
+	return verify.Undecided
+}
+
+func (r *Request) witness(at *tightness, distance *big.Rat) *Witness {
+	w := &Witness{Input: r.Problem.Inputs[at.below], Neighbor: r.Problem.Inputs[at.above], Distance: number.Exact(distance)}
+	p, other := new(big.Rat), new(big.Rat)
+	for _, o := range slices.Sorted(slices.Values(at.set)) {
+		w.Outputs = append(w.Outputs, r.Rate.Outputs[o])
+		p.Add(p, r.Rate.P[at.below][o])
+		other.Add(other, r.Rate.P[at.above][o])
+	}
+	w.P, w.PNeighbor = number.Exact(p), number.Exact(other)
+	return w
+}
+
+// remapped is the best remap of a table's outputs.
+type remapped struct {
+	value *big.Rat
+	list  []Remap
+}
+
+// remap returns what the best remap of a table's outputs to those of the problem makes of it; nil where every remap has forbidden outputs. With a prior that is,
+// for each output, the least posterior mean; in the worst case remaps are random, and a small program finds the best one.
+func (p *Problem) remap(ctx context.Context, t *Table, solver linear.Solver) (*remapped, error) {
+	allowed := make([][]int, len(t.Outputs))
+	for o := range t.Outputs {
+		for a := range p.Outputs {
+			if p.mayBecome(t, o, a) {
+				allowed[o] = append(allowed[o], a)
+			}
+		}
+		if allowed[o] == nil {
+			return nil, nil
+		}
+	}
+	if p.Prior == nil {
+		return p.worstRemap(ctx, t, allowed, solver)
+	}
+	out := &remapped{value: new(big.Rat)}
+	for o, choices := range allowed {
+		var least *big.Rat
+		best := 0
+		for _, a := range choices {
+			sum, term := new(big.Rat), new(big.Rat)
+			for x := range p.Inputs {
+				if q := t.P[x][o]; q.Sign() > 0 && p.Prior[x].Sign() > 0 {
+					sum.Add(sum, term.Mul(term.Mul(q, p.Prior[x]), p.Loss[x][a]))
+				}
+			}
+			if least == nil || sum.Cmp(least) < 0 || sum.Cmp(least) == 0 && p.Outputs[a] == t.Outputs[o] {
+				least, best = sum, a
+			}
+		}
+		out.value.Add(out.value, least)
+		out.list = append(out.list, Remap{t.Outputs[o], p.Outputs[best], number.Int(1)})
+	}
+	return out, nil
+}
+
+// mayBecome reports whether an output may be taken for another one: that is forbidden at no input that has it.
+func (p *Problem) mayBecome(t *Table, o, a int) bool {
+	for x := range p.Inputs {
+		if p.forbidden(x, a) && t.P[x][o].Sign() > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// worstRemap minimises the largest loss of any input over random remaps.
+func (p *Problem) worstRemap(ctx context.Context, t *Table, allowed [][]int, solver linear.Solver) (*remapped, error) {
+	zero := new(big.Rat)
+	m := new(linear.Rational)
+	for range t.Outputs {
+		m.AddRow(one, one)
+	}
+	for range p.Inputs {
+		m.AddRow(zero, nil)
+	}
+	for o, choices := range allowed {
+		for _, a := range choices {
+			index, value := []int32{int32(o)}, []*big.Rat{one}
+			for x := range p.Inputs {
+				if v := new(big.Rat).Mul(t.P[x][o], p.Loss[x][a]); v.Sign() != 0 {
+					index, value = append(index, int32(len(t.Outputs)+x)), append(value, v.Neg(v))
+				}
+			}
+			m.AddCol(zero, zero, nil, index, value)
+		}
+	}
+	index, value := make([]int32, len(p.Inputs)), make([]*big.Rat, len(p.Inputs))
+	for x := range index {
+		index[x], value[x] = int32(len(t.Outputs)+x), one
+	}
+	m.AddCol(one, zero, nil, index, value)
+	e, err := exactly(ctx, m, solver)
+	if err != nil {
+		return nil, fmt.Errorf("the best remap: %w", err)
+	}
+	out := &remapped{value: e.Objective}
+	j := 0
+	for o, choices := range allowed {
+		for _, a := range choices {
+			if x := e.X.Rat(j); x.Sign() > 0 {
+				out.list = append(out.list, Remap{t.Outputs[o], p.Outputs[a], number.Exact(x)})
+			}
+			j++
+		}
+	}
+	return out, nil
+}
+
+// exactly solves a program exactly.
+func exactly(ctx context.Context, m *linear.Rational, solver linear.Solver) (*linear.Exact, error) {
+	g := &linear.Growing{Solver: cmp.Or[linear.Solver](solver, linear.Embedded{}), Rounds: 50}
+	if _, err := g.Float(ctx, linear.Auto, m.Model, func([]float64) int { return 0 }); err != nil {
+		return nil, err
+	}
+	return g.Exact(ctx, func() *linear.Rational { return m }, func(*linear.Exact) int { return 0 })
+}

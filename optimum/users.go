@@ -1,0 +1,184 @@
+package optimum
+
+import (
+	"cmp"
+	"context"
+	"math/big"
+
+	"optratio/lp/linear"
+	"optratio/lp/table"
+	"optratio/number"
+)
+
+// Users says what users with priors of their own get from one mechanism, whose outputs each may take for others.
+type Users struct {
+	Optima []number.Number `json:"optima"` // of each user with a mechanism of its own
+	Joint  number.Number   `json:"joint"`  // the least sum of all losses with one mechanism; it serves all iff that is the sum of the optima
+	// BestCommonRatio is the least r such that one mechanism has at most r times the optimum of each user. None where an optimum is 0.
+	BestCommonRatio number.Number `json:"best_common_ratio"`
+	undecided       string
+}
+
+// share answers what users get from one mechanism. It has an output for each choice of an output by every user: nothing is lost by that, since whatever
+// a mechanism's outputs are, what the users make of one is such a choice.
+func (r *Request) share(ctx context.Context) (*Users, error) {
+	out := &Users{}
+	var optima []table.Bounds
+	for _, prior := range r.Users {
+		own := *r.Problem
+		own.Prior = prior
+		s, err := r.optimum(ctx, &own)
+		if err != nil {
+			return nil, err
+		}
+		optima = append(optima, s.bounds)
+		out.Optima = append(out.Optima, number.Bounds(s.bounds.Low, s.bounds.High))
+		out.undecided = cmp.Or(out.undecided, s.Undecided)
+	}
+	factor := make([]*big.Rat, len(r.Users))
+	for i := range factor {
+		factor[i] = one
+	}
+	joint, err := r.joint(ctx, factor)
+	if err != nil {
+		return nil, err
+	}
+	out.Joint = number.Bounds(joint.bounds.Low, joint.bounds.High)
+	out.undecided = cmp.Or(out.undecided, joint.Undecided)
+	for _, b := range optima {
+		if b.Low.Sign() == 0 {
+			return out, nil
+		}
+	}
+	return out, r.common(ctx, out, optima)
+}
+
+// joint minimises Σ_i factor_i loss_i over one mechanism.
+func (r *Request) joint(ctx context.Context, factor []*big.Rat) (*solved, error) {
+	p := r.Problem
+	outputs := 1
+	for range r.Users {
+		if outputs *= len(p.Outputs); outputs > maxCells/len(p.Inputs) {
+			return nil, faultf("users: %d of them choose among %d outputs: more than %d probabilities", len(r.Users), len(p.Outputs), maxCells)
+		}
+	}
+	shared := &Problem{Inputs: p.Inputs, Pairs: p.Pairs, Outputs: numerals(outputs)}
+	shared.Prior = shared.Uniform()
+	size := new(big.Rat).SetInt64(int64(len(p.Inputs)))
+	for x := range p.Inputs {
+		row := make([]*big.Rat, outputs)
+		for c := range row {
+			row[c] = new(big.Rat)
+			rest := c
+			for i, prior := range r.Users {
+				o := rest % len(p.Outputs)
+				rest /= len(p.Outputs)
+				l := new(big.Rat).Mul(prior[x], p.Loss[x][o])
+				row[c].Add(row[c], l.Mul(l, factor[i]))
+				if p.forbidden(x, o) {
+					shared.Forbid(x, c)
+				}
+			}
+			row[c].Mul(row[c], size)
+		}
+		shared.Loss = append(shared.Loss, row)
+	}
+	return r.optimum(ctx, shared)
+}
+
+// losses returns the loss of each user from a mechanism of joint, over what is given.
+func (r *Request) losses(s *solved, over []*big.Rat) []*big.Rat {
+	m := len(r.Problem.Outputs)
+	out := make([]*big.Rat, len(r.Users))
+	x := s.expand(s.Solution)
+	step := 1
+	for i, prior := range r.Users {
+		out[i] = new(big.Rat)
+		for at, row := range x {
+			own, term := new(big.Rat), new(big.Rat)
+			for c, q := range row {
+				if q.Sign() != 0 {
+					own.Add(own, term.Mul(q, r.Problem.Loss[at][c/step%m]))
+				}
+			}
+			out[i].Add(out[i], own.Mul(own, prior[at]))
+		}
+		out[i].Quo(out[i], over[i])
+		step *= m
+	}
+	return out
+}
+
+// commonRounds bounds the mechanisms that are tried for the best common ratio.
+const commonRounds = 200
+
+// common encloses the best common ratio, min over mechanisms of max_i loss_i/opt_i = max over weights λ of min Σ λ_i loss_i/opt_i. For weights at hand the
+// inner minimum is a joint optimum, a lower bound; its mechanism is one more to mix, and the best mixture of those so far is an upper bound, whose dual are the next weights.
+// Where optima are only enclosed, losses are compared with the lower ends for the upper bound and with the upper ends for the lower one.
+func (r *Request) common(ctx context.Context, out *Users, optima []table.Bounds) error {
+	users := len(r.Users)
+	high, low := make([]*big.Rat, users), make([]*big.Rat, users)
+	for i, b := range optima {
+		low[i], high[i] = b.Low, b.High
+	}
+	weights := make([]*big.Rat, users)
+	for i := range weights {
+		weights[i] = big.NewRat(1, int64(users))
+	}
+	var least, most *big.Rat
+	var points [][]*big.Rat
+	for range commonRounds {
+		factor := make([]*big.Rat, users)
+		for i := range factor {
+			factor[i] = new(big.Rat).Quo(weights[i], high[i])
+		}
+		s, err := r.joint(ctx, factor)
+		if err != nil {
+			return err
+		}
+		if least == nil || s.bounds.Low.Cmp(least) > 0 {
+			least = s.bounds.Low
+		}
+		points = append(points, r.losses(s, low))
+		e, err := mixture(ctx, points, r.Solver)
+		if err != nil {
+			return err
+		}
+		most = e.Objective
+		width := new(big.Rat).Sub(most, least)
+		if s.Undecided != "" || width.Cmp(new(big.Rat).Mul(r.Gap, most)) <= 0 && (width.Sign() == 0 || s.bounds.Low.Cmp(s.bounds.High) != 0) {
+			out.undecided = cmp.Or(out.undecided, s.Undecided)
+			out.BestCommonRatio = number.Bounds(least, most)
+			return nil
+		}
+		for i := range weights {
+			weights[i] = e.Y.Rat(1 + i)
+		}
+	}
+	out.BestCommonRatio = number.Bounds(least, most)
+	out.undecided = cmp.Or(out.undecided, "the best common ratio was not found in time")
+	return nil
+}
+
+// mixture minimises the largest entry of a mixture of points. The duals of its rows after the first are the weights of the entries.
+func mixture(ctx context.Context, points [][]*big.Rat, solver linear.Solver) (*linear.Exact, error) {
+	zero := new(big.Rat)
+	m := new(linear.Rational)
+	m.AddRow(one, one)
+	rows, ones := []int32{}, []*big.Rat{}
+	for i := range points[0] {
+		m.AddRow(zero, nil)
+		rows, ones = append(rows, int32(1+i)), append(ones, one)
+	}
+	for _, point := range points {
+		index, value := []int32{0}, []*big.Rat{one}
+		for i, x := range point {
+			if x.Sign() != 0 {
+				index, value = append(index, int32(1+i)), append(value, new(big.Rat).Neg(x))
+			}
+		}
+		m.AddCol(zero, zero, nil, index, value)
+	}
+	m.AddCol(one, zero, nil, rows, ones)
+	return exactly(ctx, m, solver)
+}
