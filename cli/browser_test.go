@@ -20,6 +20,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/document"
 )
 
 // browser starts a headless Chromium and records what it logs as an error.
