@@ -146,12 +146,15 @@ func TestWithinOnePercent(t *testing.T) {
 	assert.Contains(t, string(document), fmt.Sprintf("**Theorem 2.** *For every n, every k <= %d and every ε > 0", slices.Max(ks)))
 }
 
-// again proves the bound of a lattice of the table anew, to five parts in a million.
+// again proves the bound of a lattice of the table anew: at the paper's level to five parts in a million, with monotonicity the one per cent of Theorem 2.
 func again(t testing.TB, rows []Row) {
 	target := new(big.Rat).Add(boundOf(rows), big.NewRat(1, 200_000))
 	if boundOf(rows).Cmp(one) == 0 {
 		assert.Equal(t, ProofThreshold, rows[len(rows)-1].Proof)
 		return
+	}
+	if rows[0].Constraints == lp.Full.String() {
+		target = big.NewRat(101, 100)
 	}
 	level, err := lp.ParseLevel(rows[0].Constraints)
 	require.NoError(t, err)
