@@ -139,13 +139,18 @@ func Markdown(results []Result) string {
 func section(title string, results []Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%d entries: %s.\n\n", title, len(results), Summary(results))
+	above := ""
 	for _, r := range results {
-		item := r.Item
+		item, domain := r.Item, r.Domain
+		if domain != "" && domain == above {
+			domain = "as above"
+		}
+		above = r.Domain
 		if r.Version != "" {
 			item += " (" + r.Version + ")"
 		}
 		fmt.Fprintf(&b, "- **%s**, *%s*: %s", item, r.Verdict, sentence(r.Statement))
-		for _, part := range []struct{ label, text string }{{"Checked", r.Domain}, {choice(r.Verdict), r.Witness}, {"", r.Note}} {
+		for _, part := range []struct{ label, text string }{{"Checked", domain}, {choice(r.Verdict), r.Witness}, {"", r.Note}} {
 			switch {
 			case part.text == "":
 			case part.label == "":
