@@ -3,6 +3,8 @@ package ratiomap
 import (
 	"math/big"
 	"math/bits"
+
+	"optratio/lp/chain"
 )
 
 // The walk along the chains is in integers: multipliers and costs in units of 2^-unitBits, z in units of 2^-zBits. Every rounding is downwards, which
@@ -20,44 +22,45 @@ type dual struct {
 	z      int64
 	y      []int64
 	cost   []int64  // of each position, where rows beyond (E), (P), (T) have multipliers; nil where it is the depth
-	lambda []int64  // of the row that bounds each position from below
+	lambda []int64  // of the row that bounds each position from below, 0 at the first of a chain
 	value  *big.Int // Σ N(class) y'(class), at most the optimum over all score vectors of the lattice
 	cuts   []cut
 	solved *solved // where the first-order method ended, if it found y
 }
 
-// timesZ returns ⌊z·x⌋ for x >= 0.
-func timesZ(z, x int64) int64 {
+// fixed is arithmetic in units of 2^-unitBits whose first factors are in units of 2^-zBits; second factors are not negative. Products are
+// rounded down.
+type fixed struct{}
+
+func (fixed) Zero() int64          { return 0 }
+func (fixed) Add(a, b int64) int64 { return a + b }
+func (fixed) Sub(a, b int64) int64 { return a - b }
+func (fixed) Max(a, b int64) int64 { return max(a, b) }
+func (fixed) Min(a, b int64) int64 { return min(a, b) }
+func (fixed) Mul(z, x int64) int64 {
 	hi, lo := bits.Mul64(uint64(z), uint64(x))
 	return int64(hi<<(64-zBits) | lo>>zBits)
 }
 
-// walk evaluates the dual function at y. Along every chain from its deep end, with c_i the cost of position i,
-//
-//	λ_i = max(0, c_i + z λ_{i+1} - y_i),   y'(class) = min over its positions of c_i + z λ_{i+1} - λ_i,
-//
-// and Σ N y' is a lower bound on the optimum by weak duality. λ at the first position belongs to the row x >= 0. Since c_i + z λ_{i+1} - λ_i is the
-// lesser one of y_i and c_i + z λ_{i+1}, the bound does not fall as z rises.
+// walk evaluates the dual function at y, see chain.Dual; cost is nil where the cost of each position is its depth. All terms of the bound are the lesser one of y_i and
+// c_i + z λ_{i+1}, as each class has a position that is not the first of its chain; so the bound does not fall as z rises.
 func walk(f *form, z int64, y, cost []int64) *dual {
 	d := &dual{z: z, y: y, cost: cost, lambda: make([]int64, len(f.class)), value: new(big.Int)}
-	least := append([]int64(nil), y...)
+	bound := chain.NewDual(fixed{}, z, y)
 	for c := range len(f.start) - 1 {
-		below := int64(0)
+		next := int64(0)
 		for i := f.start[c+1] - 1; i >= f.start[c]; i-- {
-			class := f.class[i]
 			v := int64(f.depth[i]) << unitBits
 			if cost != nil {
 				v = cost[i]
 			}
-			v += timesZ(z, below)
-			least[class] = min(least[class], v)
-			below = max(0, v-y[class])
-			d.lambda[i] = below
+			next = bound.Visit(f.class[i], v, next, i == f.start[c])
+			d.lambda[i] = next
 		}
 	}
 	var term big.Int
 	for i, m := range f.mass {
-		d.value.Add(d.value, term.Mul(m, big.NewInt(least[i])))
+		d.value.Add(d.value, term.Mul(m, big.NewInt(bound.Least[i])))
 	}
 	return d
 }
