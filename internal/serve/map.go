@@ -78,8 +78,14 @@ func (s *Server) heat(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Word = "At every ε, permute-and-flip has at most " + worst.bound + " times the least mean expected error possible"
 	p.Sentences = []string{fmt.Sprintf("That is over all lattices below; the largest bound is at n = %d, k = %d.", worst.n, worst.k)}
-	p.AddCommands("optratio map -n all -k 1:6 --target 1.014 --gap 0.0005 --lower -o map.csv", "optratio map -n all -k 7 --target 1.0131 --lower -o map.csv --resume",
-		"optratio map -n all -k 8 --target 1.0135 --lower -o map.csv --resume")
+	commands := []string{"-k 1:6 --target 1.014 --gap 0.0005 --lower -o map.csv", "-k 7 --target 1.0131 --lower -o map.csv --resume",
+		"-k 8 --target 1.0135 --lower -o map.csv --resume", "-k 9 --target 1.0138 -o map.csv --resume"}
+	if level == "full" {
+		commands = []string{"-k 5:6 --constraints full --target 1.01 --lower -o map.csv"}
+	}
+	for _, c := range commands {
+		p.AddCommands("optratio map -n all " + c)
+	}
 	v.Extra = heatTable(here, value(worst.bound))
 	s.show(w, r, v, p, nil)
 }

@@ -1,11 +1,14 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/csv"
 	"flag"
 	"fmt"
 	"math/big"
+	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -79,5 +82,25 @@ func TestPercentsAreRoundedUp(t *testing.T) {
 		assert.True(t, ok)
 		bound, _ := new(big.Rat).SetString(b.bound)
 		assert.GreaterOrEqual(t, shown.Add(shown.Quo(shown, big.NewRat(100, 1)), big.NewRat(1, 1)).Cmp(bound), 0)
+	}
+}
+
+// TestMapCommands: the commands that the page names are of its level and cover every depth of its table.
+func TestMapCommands(t *testing.T) {
+	s := New(Config{Addr: "localhost:1", Parallel: 1})
+	for _, level := range []string{"paper", "full"} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/map?constraints="+level, nil))
+		require.Equal(t, 200, w.Code)
+		covered := map[string]bool{}
+		for _, m := range regexp.MustCompile(`optratio map -n all -k (\d)(?::(\d))?( --constraints full)?`).FindAllStringSubmatch(w.Body.String(), -1) {
+			assert.Equal(t, level == "full", m[3] != "", m[0])
+			for k := m[1]; k <= cmp.Or(m[2], m[1]); k = string(k[0] + 1) {
+				covered[k] = true
+			}
+		}
+		for _, b := range readMap() {
+			assert.True(t, b.constraints != level || covered[fmt.Sprint(b.k)], "level %s, k = %d", level, b.k)
+		}
 	}
 }
