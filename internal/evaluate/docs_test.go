@@ -82,9 +82,12 @@ func printed(t *testing.T, text string, x number.Number, row string) {
 	}
 }
 
-// tableRows returns the cells of the lines of docs/reference/evaluate.md that begin like this.
-func tableRows(t *testing.T, first string) (rows [][]string) {
-	text, err := os.ReadFile("../../docs/reference/evaluate.md")
+// The documents with tables that are recomputed: of generated data and of worst scores, and of DPBench's data.
+const document, papersDocument = "../../docs/reference/evaluate.md", "../../papers/docs/figures.md"
+
+// tableRows returns the cells of the lines of a document that begin like this.
+func tableRows(t *testing.T, path, first string) (rows [][]string) {
+	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for _, line := range regexp.MustCompile(`(?m)^\| `+first+` \|.*$`).FindAllString(string(text), -1) {
 		cells := strings.Split(strings.Trim(line, "| "), "|")
@@ -100,7 +103,7 @@ func tableRows(t *testing.T, first string) (rows [][]string) {
 // The table on the sample is recomputed: task, ε, then results.
 func TestDocumentedSample(t *testing.T) {
 	counts := load(t, samples+".npy", 1024)
-	for _, row := range tableRows(t, "(mode|median|mode, doubled)") {
+	for _, row := range tableRows(t, document, "(mode|median|mode, doubled)") {
 		require.Len(t, row, 7)
 		for i, x := range results(t, posed(t, row[0], counts), epsilon(t, row[1])) {
 			printed(t, row[i+2], x, fmt.Sprint(row))
@@ -110,7 +113,7 @@ func TestDocumentedSample(t *testing.T) {
 
 // So is the table of worst errors, in units of 2Δ/ε.
 func TestDocumentedWorst(t *testing.T) {
-	for _, row := range tableRows(t, "[0-9]+") {
+	for _, row := range tableRows(t, document, "[0-9]+") {
 		require.Len(t, row, 4)
 		n, err := strconv.Atoi(row[0])
 		require.NoError(t, err)
@@ -121,7 +124,7 @@ func TestDocumentedWorst(t *testing.T) {
 	}
 }
 
-// So are the tables on DPBench's data where the variable names a folder with its files (docs/reference/evaluate.md says where they are from).
+// So are the tables on DPBench's data where the variable names a folder with its files (papers/docs/figures.md says where they are from).
 const dpbench = "OPTRATIO_DPBENCH"
 
 func TestDocumentedData(t *testing.T) {
@@ -130,14 +133,14 @@ func TestDocumentedData(t *testing.T) {
 		t.Skip("set " + dpbench + " to a folder with the files *.n4096.npy")
 	}
 	open := func(name string) []int64 { return load(t, filepath.Join(folder, name+".n4096.npy"), 1024) }
-	for _, row := range tableRows(t, "HEPTH") {
+	for _, row := range tableRows(t, papersDocument, "HEPTH") {
 		require.Len(t, row, 7)
 		for i, x := range results(t, posed(t, row[1], open(row[0])), epsilon(t, row[2]))[:4] {
 			printed(t, row[i+3], x, fmt.Sprint(row))
 		}
 	}
 	// ε where em errs by 50, pf's error there, and the ratio
-	for _, row := range tableRows(t, "at 50, [A-Z]*") {
+	for _, row := range tableRows(t, papersDocument, "at 50, [A-Z]*") {
 		require.Len(t, row, 5)
 		p := posed(t, row[1], open(strings.TrimPrefix(row[0], "at 50, ")))
 		at, err := p.Reaching(context.Background(), mechanisms.Exponential(), number.Int(50))

@@ -6,7 +6,7 @@ import (
 )
 
 func init() {
-	const needs = "needs DPBench's histograms, which are not ours to ship; docs/reference/evaluate.md says how to get them, and what optratio evaluate prints with them"
+	const needs = "needs DPBench's histograms, which are not ours to ship (papers/docs/figures.md says how to get them)"
 	register(PF, map[string]check{
 		"Section 6, mode | main":         notCheckable(needs),
 		"Section 6, median | main":       notCheckable(needs),
