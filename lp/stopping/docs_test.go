@@ -31,7 +31,7 @@ func TestDocumentTable(t *testing.T) {
 	if !found {
 		t.Fatal("no table of optima")
 	}
-	solver := solvers()[len(solvers())-1]
+	solver := linear.Embedded{}
 	rows := 0
 	for line := range strings.Lines(table) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")

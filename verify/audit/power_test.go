@@ -185,13 +185,6 @@ func responseLaw(eps float64) law {
 	}
 }
 
-// TestAThousandAudits is TestFalseAlarms with as many audits as docs/reference/auditing.md reports.
-func TestAThousandAudits(t *testing.T) {
-	slowtest.Only(t)
-	t.Setenv("AUDIT_RUNS", "1000")
-	TestFalseAlarms(t)
-}
-
 // Mechanisms at exactly their ε are refuted more rarely than the level of 5 % permits: in at most 1 % of the audits and one more.
 func TestFalseAlarms(t *testing.T) {
 	slowtest.Only(t)
