@@ -1,5 +1,7 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
-From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip.
+From Optratio Require Import Mechanisms Program PermuteAndFlip Checker Certificate.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
 Print Assumptions pf_optimal.
+Print Assumptions check_sound.
+Print Assumptions check_bounds.

@@ -1,0 +1,270 @@
+(* The verified checker: check reads a certificate's bytes and says what they prove, and check_sound says that it is true.
+   It knows section program at level paper with the paper's objective and rational e^epsilon, on lattices that can be
+   enumerated. *)
+From Coq Require Import ZArith QArith Ascii String.
+From mathcomp Require Import all_ssreflect all_algebra.
+From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Numbers Checker Errors Reader.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.Theory GRing.Theory Num.Theory.
+Local Open Scope nat_scope.
+
+(* What a certificate claims: intervals for the optimum (the least mean error), for the mechanisms' mean errors, and for
+   these divided by the optimum. *)
+Record claims := Claims {
+  candidates : nat; deepest : nat; exp_minus_eps : Q;
+  optimum : Q * Q; on_pf : option (Q * Q); on_em : option (Q * Q); pf_ratio : option (Q * Q); em_ratio : option (Q * Q) }.
+
+Section Meaning.
+Local Open Scope ring_scope.
+Variable R : realFieldType.
+Definition within (i : Q * Q) (x : R) := qR R i.1 <= x <= qR R i.2.
+Definition within_if (i : option (Q * Q)) (x : R) : Prop := if i is Some i then within i x else True.
+(* x is between the ends times the unit *)
+Definition ratio_within (i : option (Q * Q)) (x unit : R) : Prop :=
+  if i is Some i then qR R i.1 * unit <= x <= qR R i.2 * unit else True.
+Definition is_optimum n k (z : R) l (o : R) :=
+  (exists t : table R n k, feasible z l t /\ table_mean t = o) /\
+  forall t : table R n k, feasible z l t -> o <= table_mean t.
+
+Definition claims_hold (c : claims) :=
+  let z := qR R (exp_minus_eps c) in let n := candidates c in let k := deepest c in
+  let pf := table_mean (pf_table z : table R n k) in let em := table_mean (em_table z : table R n k) in
+  [/\ forall t : table R n k, feasible z Paper t -> qR R (optimum c).1 <= table_mean t,
+      exists t : table R n k, feasible z Paper t /\ table_mean t <= qR R (optimum c).2,
+      within_if (on_pf c) pf /\ within_if (on_em c) em &
+      forall o, is_optimum n k z Paper o -> ratio_within (pf_ratio c) pf o /\ ratio_within (em_ratio c) em o].
+End Meaning.
+
+(* Deciding the claims, given multipliers y and a point x. *)
+Section Decide.
+Variables (c : claims) (y : seq nat -> Q) (x : seq nat -> seq Q).
+Local Notation n := (candidates c).
+Local Notation k := (deepest c).
+Local Notation z := (exp_minus_eps c).
+Definition depth_cost (p : seq nat * nat) : Q := qn p.2.
+Definition bounds (i : option (Q * Q)) (e : Q) : bool := if i is Some i then qle i.1 e && qle e i.2 else true.
+Definition ratio_bounds (i : option (Q * Q)) (e lo hi : Q) : bool := if i is Some i then
+  [&& qle q0 i.1, qle (qmul i.1 hi) e, qle q0 i.2 & qle e (qmul i.2 lo)] else true.
+
+Definition decide : outcome unit :=
+  let! low := found (lower n k z depth_cost y) "the chains" in
+  let! high := if upper n k z x is Some b then Ok b else Open "a point that is not feasible as it stands" in
+  let all := vectors n k in
+  let lo := qdiv low all in let hi := qdiv high all in
+  let! _ := require (0 < n) "n" in
+  let! _ := require (qle (optimum c).1 lo && qle hi (optimum c).2) "claim optimum" in
+  let flip := if on_pf c || pf_ratio c then pf_error n k z else q0 in
+  let! _ := require (bounds (on_pf c) flip) "claim error pf" in
+  let! _ := require (ratio_bounds (pf_ratio c) flip lo hi) "claim ratio pf" in
+  let expo := if on_em c || em_ratio c then em_error n k z else q0 in
+  let! _ := require (bounds (on_em c) expo) "claim error em" in
+  require (ratio_bounds (em_ratio c) expo lo hi) "claim ratio em".
+
+Local Open Scope ring_scope.
+Variable R : realFieldType.
+
+Lemma bindE A B (a : outcome A) (f : A -> outcome B) b : bind a f = Ok b -> exists2 v, a = Ok v & f v = Ok b.
+Proof. by case: a => // v E; exists v. Qed.
+Lemma requireE b s u : require b s = Ok u -> b. Proof. by case: b. Qed.
+Lemma foundE A (o : option A) s v : found o s = Ok v -> o = Some v. Proof. by case: o => //= a [->]. Qed.
+Lemma boundsE i e (x' : R) : bounds i e -> (i -> qR R e = x') -> within_if i x'.
+Proof. by case: i => //= i /andP[]; rewrite !(qR_le R) /within => a b <- //; rewrite a b. Qed.
+Lemma ratio_boundsE i e lo hi (x' o : R) : ratio_bounds i e lo hi -> (i -> qR R e = x') ->
+  qR R lo <= o -> o <= qR R hi -> ratio_within i x' o.
+Proof.
+case: i => //= i /and4P[]; rewrite !(qR_le R) !qR_mul !qR0 => i0 h j0 l <- // lo_o o_hi.
+by rewrite (le_trans (ler_wpmul2l i0 o_hi) h) (le_trans l (ler_wpmul2l j0 lo_o)).
+Qed.
+
+Lemma decide_sound u : decide = Ok u -> claims_hold R c.
+Proof.
+rewrite /decide => H; have [low h1 H1] := bindE H; have [high h2 H2] := bindE H1.
+have [u3 h3 H3] := bindE H2; have [u4 h4 H4] := bindE H3; have [u5 h5 H5] := bindE H4.
+have [u6 h6 H6] := bindE H5; have [u7 h7 h8] := bindE H6.
+have L := foundE h1.
+have U : upper n k z x = Some high by move: h2; case: upper => // b [->].
+have n0 := requireE h3; have /andP[oL oU] := requireE h4.
+have p1 := requireE h5; have p2 := requireE h6; have e1 := requireE h7; have e2 := requireE h8.
+have all0 : 0 < qR R (vectors n k).
+  rewrite vectorsE ltr0n; apply/card_gt0P; exists [ffun=> ord0]; apply/existsP; exists (Ordinal n0).
+  by rewrite ffunE.
+have lo_all (t : table R n k) : feasible (qR R z) Paper t -> qR R (qdiv low (vectors n k)) <= table_mean t.
+  case=> tp tw; rewrite qR_div /table_mean -vectorsE ler_wpmul2r ?invr_ge0 ?(ltW all0) //.
+  apply: le_trans (lower_sound L tp tw) _; rewrite le_eqVlt; apply/orP; left; apply/eqP.
+  by apply: eq_bigr => d _; apply: eq_bigr => r _; rewrite qRn.
+have [pp pw pe] := upper_sound R U.
+have pm : table_mean (point R x : table R n k) = qR R (qdiv high (vectors n k)).
+  by rewrite /table_mean pe -vectorsE qR_div.
+have pfE : on_pf c || pf_ratio c -> qR R (if on_pf c || pf_ratio c then pf_error n k z else q0) = table_mean (pf_table (qR R z) : table R n k).
+  by move=> ->; exact: pf_errorE.
+have emE : on_em c || em_ratio c -> qR R (if on_em c || em_ratio c then em_error n k z else q0) = table_mean (em_table (qR R z) : table R n k).
+  by move=> ->; exact: em_errorE.
+split.
+- by move=> t /lo_all; apply: le_trans; rewrite -qR_le.
+- by exists (point R x); split; [split | rewrite pm -qR_le].
+- split; [apply: (boundsE p1) => h; apply: pfE | apply: (boundsE e1) => h; apply: emE]; by rewrite h.
+move=> o [[t [tf <-]] best]; have lo := lo_all t tf.
+have hi : table_mean t <= qR R (qdiv high (vectors n k)) by rewrite -pm; apply: best.
+split; [apply: (ratio_boundsE p2) => // h; apply: pfE | apply: (ratio_boundsE e2) => // h; apply: emE]; by rewrite h orbT.
+Qed.
+End Decide.
+
+(* Reading the lines. A reader takes what it knows from the front of the remaining lines. *)
+Definition lines_left := seq (seq text).
+Definition take_line (name : string) (l : lines_left) : outcome (seq text * lines_left) :=
+  if l is (a :: f) :: l' then if same a (word name) then Ok (f, l') else Bad name else Bad name.
+Definition take_one (name : string) l : outcome (text * lines_left) :=
+  let! (f, l') := take_line name l in if f is [:: a] then Ok (a, l') else Bad name.
+Definition take_int name l : outcome (Z * lines_left) :=
+  let! (a, l') := take_one name l in let! i := found (whole a) name in Ok (i, l').
+Definition interval name (a b : text) : outcome (Q * Q) :=
+  match claimed a, claimed b with
+  | Some lo, Some hi => if qle lo hi then Ok (lo, hi) else Bad name | _, _ => Bad name end.
+Definition take_claim (what : string) (l : lines_left) : outcome (option (Q * Q) * lines_left) :=
+  if l is (c :: f) :: l' then
+    let w := fields (word what) in let s := size w in
+    if same c (word "claim") && all2 same (take s f) w then
+      if drop s f is [:: a; b] then let! i := interval "claim" a b in Ok (Some i, l') else Bad "claim"
+    else Ok (None, l)
+  else Ok (None, l).
+
+Section Body.
+Variables (n k : nat) (z : Q).
+Definition small_to (most : nat) (f : text) : option nat := if whole f is Some i then
+  if Z.leb i (Z.of_nat most) then Some (Z.to_nat i) else None else None.
+Definition small := small_to n.
+Definition same_counts (m : seq nat) (f : seq text) : bool :=
+  [seq small a | a <- f] == [seq Some i | i <- m].
+Fixpoint duals (ms : seq (seq nat)) (l : lines_left) (t : trie Q) : outcome (trie Q * lines_left) :=
+  if ms is m :: ms' then
+    let! (f, l') := take_line "dual" l in
+    if (size f == k.+2) && same_counts m (take k.+1 f) then
+      let! v := found (value (last [::] f)) "dual" in duals ms' l' (insert t m v)
+    else Bad "dual: not the next count vector"
+  else Ok (t, l).
+Fixpoint before (a b : seq nat) : bool := match a, b with
+  | i :: a', j :: b' => (j < i) || (i == j) && before a' b' | _, _ => false end.
+Definition counts_of (f : seq text) : option (seq nat) :=
+  let o := [seq small a | a <- f] in
+  let m := [seq odflt 0 a | a <- o] in
+  if [&& all isSome o, size m == k.+1, sumn m == n & 0 < nth 0 m 0] then Some m else None.
+(* What "inject" lines say: for each count vector the depths and the amounts. *)
+Definition injection := (seq nat * nat * Q)%type.
+Definition injection_of (f : seq text) : option injection :=
+  if f is fv :: fm then
+    match small_to k fv, counts_of (take k.+1 fm), value (last [::] fm) with
+    | Some v, Some m, Some s =>
+      if [&& size fm == k.+2, 0 < v, 0 < nth 0 m v, qle q0 s & ~~ Qeq_bool s q0] then Some (m, v, s) else None
+    | _, _, _ => None end
+  else None.
+Fixpoint injections (last : option injection) (l : lines_left) (t : trie (seq (nat * Q))) :
+    outcome (trie (seq (nat * Q)) * lines_left) :=
+  match l with
+  | (a :: f) :: l' => if same a (word "inject") then
+      match injection_of f with
+      | Some ((m, v, s) as i) =>
+        if (if last is Some (m', v', _) then before m' m || (m' == m) && (v' < v) else true) then
+          injections (Some i) l' (insert t m ((v, s) :: odflt [::] (lookup t m)))
+        else Bad "inject: not after the variable of the line before"
+      | None => Bad "inject" end
+    else Ok (t, l)
+  | _ => Ok (t, l) end.
+
+(* The point that injections define: x at depth v is z times that before the candidate sank from v-1, and what is
+   injected; depth 0 has the rest. *)
+Definition raised (m : seq nat) v := mkseq (fun w => nth 0 m w - (w == v) + (w.+1 == v)) (size m).
+Definition point_row (inj : trie (seq (nat * Q))) (xs : trie (seq Q)) (m : seq nat) : seq Q :=
+  let s := odflt [::] (lookup inj m) in
+  let at_depth v := if nth 0 m v == 0 then q0 else
+    let old := qmul z (nth q0 (odflt [::] (lookup xs (raised m v))) v.-1) in
+    if [seq p.2 | p <- s & p.1 == v] is a :: _ then
+      qadd old (qdiv a (qmul (weight n m) (qn (nth 0 m v)))) else old in
+  let rest := [seq at_depth v | v <- iota 1 k] in
+  let taken := qsum [seq qmul (qn p.1) p.2 | p <- zip (behead m) rest] in
+  qdiv (qsub (qn 1) taken) (qn (nth 0 m 0)) :: rest.
+Definition point_table inj : trie (seq Q) :=
+  foldl (fun xs m => insert xs m (point_row inj xs m)) (Node [::]) (rev (orbits n k)).
+Definition read_table A (a : A) (t : trie A) (m : seq nat) : A := odflt a (lookup t m).
+
+(* The two points of docs/results/universal.md. *)
+Definition closed_forms : seq (seq nat -> Q) :=
+  let a := qA k z in let b := qB k z in let y := qdiv a (qadd (qn 1) b) in
+  let worst m := foldl (fun w v => if 0 < nth 0 m v then v else w) 0 (iota 0 k.+1) in
+  [:: (fun m => if 1 < nth 0 m 0 then y else q0);
+      (fun m => qmul y (qsub (qn 1) (qdiv (qn (k - worst m)) b)))].
+End Body.
+
+(* How many count vectors there are. *)
+Definition binomial_z (n k : nat) : Z :=
+  foldl (fun c i => Z.div (Z.mul c (Z.of_nat (n + i).-1)) (Z.of_nat i)) (Zpos xH) (iota 1 k).
+Definition largest : Z := 200000.
+
+(* What the file claims, and what it holds to prove that: candidates for y, and the injections. *)
+Definition read (file : text) : outcome (claims * seq (seq nat -> Q) * trie (seq (nat * Q))) :=
+  let! all := lines file in
+  if all is first :: rest then
+    let! _ := require (same first (word "optratio-certificate 3")) "the first line" in
+    let l := [seq fields a | a <- rest] in
+    let! (a, l) := take_one "problem" l in
+    if ~~ same a (word "program") then Open "another section" else
+    let! (zn, l) := take_int "n" l in
+    let! (zk, l) := take_int "k" l in
+    if ~~ (Z.leb 2 zn && Z.leb zn 1000 && Z.leb zk 1000) then Open "n or k" else
+    let n := Z.to_nat zn in let k := Z.to_nat zk in
+    if take_one "epsilon" l is Ok _ then Open "e^epsilon is irrational" else
+    let! (a, l) := take_one "exp-epsilon" l in
+    let! e := found (rational a) "exp-epsilon" in
+    let! _ := require (qle (qn 1) e) "exp-epsilon" in
+    let z := qdiv (qn 1) e in
+    let! (objective, l) := take_one "objective" l in
+    let! (level, l) := take_one "constraints" l in
+    let! (proof, l) := take_one "proof" l in
+    if ~~ same objective (word "paper") then Open "objective" else
+    if ~~ same level (word "paper") then Open "constraints" else
+    if same proof (word "lumped") then Open "proof" else
+    let! (_, l) := take_int "precision" l in
+    let! (o, l) := take_claim "optimum" l in
+    let! o := found o "claim optimum" in
+    let! (pf, l) := take_claim "error pf" l in
+    let! (em, l) := take_claim "error em" l in
+    let! (rpf, l) := take_claim "ratio pf" l in
+    let! (rem, l) := take_claim "ratio em" l in
+    if Z.ltb largest (binomial_z n k) then Open "the lattice is too large" else
+    let c := Claims n k z o pf em rpf rem in
+    let! (ys, x, l) :=
+      if same proof (word "lp") then
+        let! (y, l) := duals n k (rev (orbits n k)) l (Node [::]) in
+        let! (inj, l) := injections n k None l (Node [::]) in
+        Ok ([:: read_table q0 y], inj, l)
+      else if same proof (word "dual-recurrence") then Ok ([:: recurrence n k z], Node [::], l)
+      else if same proof (word "dual-closed-form") then Ok (closed_forms k z, Node [::], l)
+      else Bad "proof" in
+    let! (count, l) := take_int "end" l in
+    let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
+    Ok (c, ys, x)
+  else Bad "no line".
+
+(* The file's point proves the upper bound, or permute-and-flip does. *)
+Definition check (file : text) : outcome claims :=
+  let! (c, ys, inj) := read file in
+  let point i := read_table [::] (point_table (candidates c) (deepest c) (exp_minus_eps c) i) in
+  let pairs := [seq (y, x) | x <- [:: point inj; point (Node [::])], y <- ys] in
+  let! _ := foldr (fun p other => match decide c p.1 p.2 with Ok u => Ok u | first =>
+    if other is Ok u then Ok u else first end) (Bad "claims") pairs in
+  Ok c.
+
+(* Whatever is accepted is true. *)
+Theorem check_sound (R : realFieldType) file c : check file = Ok c -> claims_hold R c.
+Proof.
+rewrite /check => H; have [[[c' ys] i] _ {}H] := bindE H; have [u + [<-]] := bindE H.
+elim: [seq _ | x <- _, y <- _] {H} => //= p ps IH.
+by case E: (decide c' _ _) => [u'| |] /=; [move=> _; exact: decide_sound E | case: (foldr _ _ _) IH | case: (foldr _ _ _) IH].
+Qed.
+
+Corollary check_bounds (R : realFieldType) file c (M : mechanism R (candidates c)) :
+  check file = Ok c -> proper M -> private (qR R (exp_minus_eps c)) M -> shift_invariant M ->
+  (qR R (optimum c).1 <= mean_error (deepest c) M)%R.
+Proof.
+move=> /(check_sound R) [lo _ _ _] Mp Md Ms; apply: lo.
+by apply: table_of_feasible => // -[].
+Qed.
