@@ -252,10 +252,8 @@ func TestLargerGridsLeaveTheOptimum(t *testing.T) {
 		g := grid(8, true, strings.Split(sensitivities, ",")...)
 		s, err := newSpace(&g)
 		require.NoError(t, err)
-		s.total = 0
 		for q, levels := range s.levels {
 			s.weight[q] = int64(max(0, 5-slices.Max(levels))) // the shifts within 0..4
-			s.total += s.weight[q]
 		}
 		p := newProgram(s, Absolute, Mean)
 		found, err := p.table.Solve(context.Background(), exp(t, "2"), linear.Embedded{}, big.NewRat(1, 1_000_000), nil)

@@ -62,7 +62,6 @@ type space struct {
 	n         int
 	levels    [][]int   // of each vector, in steps above From
 	weight    []int64   // grid vectors that it stands for
-	total     int64     // Σ weight
 	neighbors [][]int32 // of each vector, itself excluded, ascending
 }
 
@@ -86,7 +85,6 @@ func newSpace(g *Grid) (*space, error) {
 		}
 		s.levels = append(s.levels, slices.Clone(at))
 		s.weight = append(s.weight, int64(weight))
-		s.total += int64(weight)
 	}
 	return s, s.link()
 }

@@ -10,12 +10,13 @@ import (
 	"optratio/lp/table"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/number/arith"
 	"optratio/number/interval"
 	"optratio/verify"
 )
 
 // lossPrec is the precision in bits at which losses are summed where probabilities are not rational.
-const lossPrec = 64
+const lossPrec = 128
 
 // law is a mechanism on the grid. It is asked at scores relative to the best one, once for all shifts: what is rated is the
 // mechanism after that subtraction, which changes none that depends on differences of scores alone, as all of the registry do.
@@ -137,65 +138,36 @@ func (l *law) estimatedEpsilon() float64 {
 
 // losses returns a law's mean or largest loss in the user's units.
 func (p *program) losses(l *law) table.Bounds {
-	if exact, ok := p.exactLoss(l); ok {
+	unit := p.unit()
+	irrational := func(x *verify.Value) bool { return x.Rat() == nil }
+	if !slices.ContainsFunc(l.values, func(pmf []*verify.Value) bool { return slices.ContainsFunc(pmf, irrational) }) {
+		exact := objective(p, arith.Rat{}, table.LargerRat, func(q, r int) *big.Rat { return l.values[q][r].Rat() })
+		exact = new(big.Rat).Mul(exact, unit)
 		return table.Bounds{Low: exact, High: exact}
 	}
-	sum := interval.NewAccumulator(lossPrec)
-	most := interval.FromInt(0, lossPrec)
-	for q, pmf := range l.values {
-		at := interval.NewAccumulator(lossPrec)
-		for r, x := range pmf {
-			at.AddMul(interval.FromBig(p.lossAt(q, r), lossPrec), x.Enclose(lossPrec))
-		}
-		most = most.Max(at.Value())
-		sum.AddMul(interval.FromInt(p.weight[q], lossPrec), at.Value())
-	}
-	if p.criterion == Mean {
-		most = sum.Value().Quo(interval.FromInt(p.total, lossPrec))
-	}
-	most = most.Mul(interval.FromRat(p.unit(), lossPrec))
-	low, high := table.Ends(most)
+	most := objective(p, arith.Interval{Prec: lossPrec}, interval.Interval.Max, func(q, r int) interval.Interval { return l.values[q][r].Enclose(lossPrec) })
+	low, high := table.Ends(most.Mul(interval.FromRat(unit, lossPrec)))
 	return table.Bounds{Low: low, High: high}
-}
-
-// exactLoss is losses where all probabilities are rational.
-func (p *program) exactLoss(l *law) (loss *big.Rat, ok bool) {
-	sum, most := new(big.Rat), new(big.Rat)
-	for q, pmf := range l.values {
-		at := new(big.Rat)
-		for r, x := range pmf {
-			if x.Rat() == nil {
-				return nil, false
-			}
-			loss := new(big.Rat).SetInt(p.lossAt(q, r))
-			at.Add(at, loss.Mul(loss, x.Rat()))
-		}
-		if at.Cmp(most) > 0 {
-			most.Set(at)
-		}
-		sum.Add(sum, at.Mul(at, big.NewRat(p.weight[q], 1)))
-	}
-	if p.criterion == Mean {
-		most.Quo(sum, big.NewRat(p.total, 1))
-	}
-	return most.Mul(most, p.unit()), true
 }
 
 // estimatedLoss is losses for estimates.
 func (p *program) estimatedLoss(l *law) float64 {
-	sum, most := 0.0, 0.0
-	for q, pmf := range l.floats {
-		at := 0.0
-		for r, x := range pmf {
-			loss, _ := p.lossAt(q, r).Float64()
-			at += loss * x
-		}
-		most = max(most, at)
-		sum += at * float64(p.weight[q])
-	}
-	if p.criterion == Mean {
-		most = sum / float64(p.total)
-	}
 	unit, _ := p.unit().Float64()
-	return most * unit
+	return unit * objective(p, arith.Float{}, math.Max, func(q, r int) float64 { return l.floats[q][r] })
+}
+
+// objective returns the mean or largest loss of a table, in steps or squared steps.
+func objective[T any](p *program, f arith.Field[T], larger func(a, b T) T, at func(q, r int) T) T {
+	var weights []*big.Rat
+	expected := make([]T, len(p.levels))
+	for q := range p.levels {
+		expected[q] = f.Zero()
+		for r := range p.n {
+			expected[q] = f.Add(expected[q], f.Mul(f.FromRat(new(big.Rat).SetInt(p.lossAt(q, r))), at(q, r)))
+		}
+		if p.criterion == Mean {
+			weights = append(weights, big.NewRat(p.weight[q], 1))
+		}
+	}
+	return table.Objective(f, larger, weights, expected)
 }

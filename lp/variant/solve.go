@@ -243,101 +243,55 @@ func (s *Solution) Each(visit func(depths []int, pmf []*big.Rat)) {
 // Rate returns a mechanism's objective, in units of the loss: exactly where its probabilities are rational, else enclosed with
 // the given precision in bits. It fails with mechanisms.ErrNoEnclosure where there are only estimates.
 func (p *Program) Rate(ctx context.Context, m mechanisms.Mechanism, prec uint) (table.Bounds, error) {
-	sum, most, total := interval.NewAccumulator(prec), interval.FromInt(0, prec), new(big.Rat)
-	exactSum, exactMost, rational := new(big.Rat), new(big.Rat), true
-	for i, counts := range p.lat.All() {
-		if err := ctx.Err(); err != nil {
-			return table.Bounds{}, context.Cause(ctx)
-		}
-		at, err := p.lossAt(m, counts, prec, rational)
-		if err != nil {
-			return table.Bounds{}, err
-		}
-		if rational = rational && at.exact != nil; rational {
-			if at.exact.Cmp(exactMost) > 0 {
-				exactMost = at.exact
-			}
-			if p.weights != nil {
-				exactSum.Add(exactSum, new(big.Rat).Mul(p.weights[i], at.exact))
-			}
-		}
-		most = most.Max(at.box)
-		if p.weights != nil {
-			sum.AddMul(interval.FromRat(p.weights[i], prec), at.box)
-			total.Add(total, p.weights[i])
-		}
+	exact, err := objective(ctx, p, arith.Rat{}, table.LargerRat, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		return mechanisms.ExactDistribution(m, in)
+	})
+	if err == nil || !errors.Is(err, mechanisms.ErrNotRational) {
+		return table.Bounds{Low: exact, High: exact}, err
 	}
-	if rational {
-		if !p.Question.Worst {
-			exactMost = exactSum.Quo(exactSum, total)
-		}
-		return table.Bounds{Low: exactMost, High: exactMost}, nil
+	box, err := objective(ctx, p, arith.Interval{Prec: prec}, interval.Interval.Max, func(in *mechanisms.Instance) ([]interval.Interval, error) {
+		return mechanisms.EnclosedDistribution(m, in, prec)
+	})
+	if err != nil {
+		return table.Bounds{}, err
 	}
-	if !p.Question.Worst {
-		most = sum.Value().Quo(interval.FromRat(total, prec))
-	}
-	low, high := table.Ends(most.Max(interval.FromInt(0, prec)))
+	low, high := table.Ends(box.Max(interval.FromInt(0, prec)))
 	return table.Bounds{Low: low, High: high}, nil
 }
 
 // Estimate is Rate in float64, without proof.
 func (p *Program) Estimate(ctx context.Context, m mechanisms.Mechanism) (float64, error) {
-	sum, most, total := 0.0, 0.0, 0.0
+	return objective(ctx, p, arith.Float{}, math.Max, m.Float)
+}
+
+// objective asks for the probabilities at each orbit and returns the objective that they have.
+func objective[T any](ctx context.Context, p *Program, f arith.Field[T], larger func(a, b T) T, ask func(in *mechanisms.Instance) ([]T, error)) (out T, err error) {
+	expected, err := expectations(ctx, p, f, ask)
+	if err != nil {
+		return out, err
+	}
+	return table.Objective(f, larger, p.weights, expected), nil
+}
+
+// expectations asks for the probabilities at each orbit, one by one, and returns the expected losses.
+func expectations[T any](ctx context.Context, p *Program, f arith.Field[T], ask func(in *mechanisms.Instance) ([]T, error)) ([]T, error) {
+	var losses []T
+	for _, c := range p.losses {
+		losses = append(losses, f.FromRat(c))
+	}
+	out := make([]T, p.lat.Len())
 	for i, counts := range p.lat.All() {
 		if ctx.Err() != nil {
-			return 0, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
-		pmf, err := m.Float(p.Question.Instance(counts))
+		pmf, err := ask(p.Question.Instance(counts))
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		at := 0.0
+		out[i] = f.Zero()
 		for r, v := range lattice.Depths(counts) {
-			loss, _ := p.losses[v].Float64()
-			at += loss * pmf[r]
-		}
-		most = max(most, at)
-		if p.weights != nil {
-			w, _ := p.weights[i].Float64()
-			sum, total = sum+w*at, total+w
+			out[i] = f.Add(out[i], f.Mul(losses[v], pmf[r]))
 		}
 	}
-	if p.weights != nil {
-		most = sum / total
-	}
-	return most, nil
-}
-
-// expectation is a mechanism's expected loss at an orbit: exact is nil where it is not rational.
-type expectation struct {
-	exact *big.Rat
-	box   interval.Interval
-}
-
-// lossAt asks the mechanism at an orbit, for rationals only where they are of use.
-func (p *Program) lossAt(m mechanisms.Mechanism, counts []int, prec uint, rational bool) (expectation, error) {
-	in := p.Question.Instance(counts)
-	depths := lattice.Depths(counts)
-	if rational {
-		pmf, err := mechanisms.ExactDistribution(m, in)
-		if err == nil {
-			sum := new(big.Rat)
-			for r, v := range depths {
-				sum.Add(sum, new(big.Rat).Mul(p.losses[v], pmf[r]))
-			}
-			return expectation{sum, interval.FromRat(sum, prec)}, nil
-		}
-		if !errors.Is(err, mechanisms.ErrNotRational) {
-			return expectation{}, err
-		}
-	}
-	pmf, err := mechanisms.EnclosedDistribution(m, in, prec)
-	if err != nil {
-		return expectation{}, err
-	}
-	sum := interval.NewAccumulator(prec)
-	for r, v := range depths {
-		sum.AddMul(interval.FromRat(p.losses[v], prec), pmf[r])
-	}
-	return expectation{nil, sum.Value()}, nil
+	return out, nil
 }
