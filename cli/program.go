@@ -8,9 +8,9 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
-	"optratio/lattice"
 	"optratio/lp"
 	"optratio/lp/linear"
+	"optratio/mechanisms/totals"
 )
 
 // programFlags are the flags of every command that works on the optimal-mechanism program.
@@ -41,7 +41,7 @@ func (f *programFlags) addChoices(c *cobra.Command, gap string) {
 // program is what programFlags say.
 type program struct {
 	n, k      int
-	objective lattice.Objective
+	objective totals.Objective
 	level     lp.Level
 	solver    linear.Solver
 	gap       *big.Rat
@@ -65,7 +65,7 @@ func (f *programFlags) parse() (p program, err error) {
 	}
 	p.n, p.k = f.n, f.k
 	var errs [4]error
-	p.objective, errs[0] = command.Parsed("objective", f.objective, lattice.ParseObjective)
+	p.objective, errs[0] = command.Parsed("objective", f.objective, totals.ParseObjective)
 	p.level, errs[1] = command.Parsed("constraints", f.constraints, lp.ParseLevel)
 	p.solver, errs[2] = findSolver(f.solver)
 	if p.gap, err = decimal.Parse(f.gap); err != nil || p.gap.Sign() < 0 {

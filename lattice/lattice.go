@@ -60,6 +60,17 @@ func Vectors(n, k int, box bool) *big.Int {
 	return size
 }
 
+// Multiplicity returns N(m) = n! / Π m_v!, the number of score vectors in the orbit.
+func Multiplicity(m []int) *big.Int {
+	product, left := big.NewInt(1), int64(0)
+	var c big.Int
+	for _, count := range m {
+		left += int64(count)
+		product.Mul(product, c.Binomial(left, int64(count)))
+	}
+	return product
+}
+
 // New returns Q(n,k) modulo symmetry. It fails with ErrSize where n < 1, k < 1
 // or the number of orbits does not fit an int.
 func New(n, k int) (*Lattice, error) {

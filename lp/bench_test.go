@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/lp/clp"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 func solvers(b *testing.B) map[string]linear.Solver {
@@ -62,7 +62,7 @@ func ratioOfPF(b *testing.B, n, k int, eps mechanisms.Epsilon, solver linear.Sol
 	pf, err := mechanisms.Lookup("pf")
 	require.NoError(b, err)
 	a, err := Ratio(context.Background(), Request{
-		N: n, K: k, Epsilon: eps, Objective: lattice.Paper, Mechanisms: []mechanisms.Mechanism{pf},
+		N: n, K: k, Epsilon: eps, Objective: totals.Paper, Mechanisms: []mechanisms.Mechanism{pf},
 		Method: Enumerated, Solver: solver, Gap: big.NewRat(1, 1e9),
 	})
 	require.NoError(b, err)
@@ -75,7 +75,7 @@ func BenchmarkBuild(b *testing.B) {
 	for _, size := range [][2]int{{7, 7}, {8, 8}, {3, 50}, {40, 3}} {
 		b.Run(fmt.Sprintf("n=%d/k=%d", size[0], size[1]), func(b *testing.B) {
 			for b.Loop() {
-				m := newProgram(b, size[0], size[1], lattice.Paper, Paper, decimalEps(b, "0.5")).Model()
+				m := newProgram(b, size[0], size[1], totals.Paper, Paper, decimalEps(b, "0.5")).Model()
 				b.ReportMetric(float64(m.Rows()), "rows")
 			}
 		})
@@ -86,7 +86,7 @@ func BenchmarkBuild(b *testing.B) {
 func BenchmarkBounds(b *testing.B) {
 	for _, size := range []int{7, 8} {
 		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
-			p := newProgram(b, size, size, lattice.Paper, Paper, decimalEps(b, "0.5"))
+			p := newProgram(b, size, size, totals.Paper, Paper, decimalEps(b, "0.5"))
 			prop := &Proposal{Dual: make([]*big.Rat, p.Orbits())}
 			for i := range prop.Dual {
 				prop.Dual[i] = big.NewRat(int64(i%7), 13)

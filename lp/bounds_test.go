@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
@@ -24,8 +24,8 @@ func TestDoctoredProposalsNeverCutOffTheTruth(t *testing.T) {
 		for _, s := range [][2]int{{3, 3}, {4, 2}, {4, 3}} {
 			e := expEps(t, 5, 4)
 			z, _ := e.Z()
-			truth := exactOptimum(t, s[0], s[1], lattice.Paper, level, e)
-			p := newProgram(t, s[0], s[1], lattice.Paper, level, e)
+			truth := exactOptimum(t, s[0], s[1], totals.Paper, level, e)
+			p := newProgram(t, s[0], s[1], totals.Paper, level, e)
 			g := &linear.Growing{Solver: linear.Embedded{}, Basis: p.PermuteAndFlipBasis(), Rounds: cutRounds}
 			result, err := g.Float(context.Background(), linear.Primal, p.Model, func(x []float64) int { return p.separate(x, cutTolerance) })
 			require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestExactBoundsMeet(t *testing.T) {
 		for _, s := range [][2]int{{3, 4}, {4, 3}, {5, 2}} {
 			e := expEps(t, 6, 5)
 			z, _ := e.Z()
-			p := newProgram(t, s[0], s[1], lattice.Paper, level, e)
+			p := newProgram(t, s[0], s[1], totals.Paper, level, e)
 			sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 			require.NoError(t, err)
 			b := p.evaluate(sol.proposal, z)
@@ -109,7 +109,7 @@ func TestPointWithoutInjectionsIsPermuteAndFlip(t *testing.T) {
 	require.NoError(t, err)
 	e := expEps(t, 7, 5)
 	z, _ := e.Z()
-	p := newProgram(t, 5, 3, lattice.Paper, Paper, e)
+	p := newProgram(t, 5, 3, totals.Paper, Paper, e)
 	u := point(p, exactNumbers{}, z, nil)
 	powers := arith.Powers(arith.Rat{}, z, 4)
 	counts := make([]int, 4)
@@ -136,7 +136,7 @@ func TestPermuteAndFlipIsStrictlyInside(t *testing.T) {
 	for _, s := range [][2]int{{3, 3}, {4, 2}, {5, 3}} {
 		e := expEps(t, 11, 10)
 		z, _ := e.Z()
-		p := newProgram(t, s[0], s[1], lattice.Paper, Full, e)
+		p := newProgram(t, s[0], s[1], totals.Paper, Full, e)
 		u := point(p, exactNumbers{}, z, nil)
 		count := 0
 		p.strict(func(c Cut) bool {
@@ -150,7 +150,7 @@ func TestPermuteAndFlipIsStrictlyInside(t *testing.T) {
 
 // With one candidate nothing bounds the only variable from below but 0, so that multipliers of either sign prove just its cost, 0.
 func TestExactBoundsOfOneCandidate(t *testing.T) {
-	p := newProgram(t, 1, 2, lattice.Paper, Paper, expEps(t, 3, 2))
+	p := newProgram(t, 1, 2, totals.Paper, Paper, expEps(t, 3, 2))
 	require.Equal(t, 1, p.Variables())
 	for _, y := range []int64{-1, 0, 1} {
 		assert.Zero(t, lowerBound(p, exactNumbers{}, big.NewRat(2, 3), &Proposal{Dual: []*big.Rat{big.NewRat(y, 1)}}).Sign(), y)
@@ -160,7 +160,7 @@ func TestExactBoundsOfOneCandidate(t *testing.T) {
 // smallest is the program of two candidates at depths 0 and 1 for z = 1/2, and its variables: a at the tie, b and c the better and the worse of
 // (1, 1). The program is u_a = 1, u_b + u_c = 2, (P) u_c >= z u_a, (T) u_a >= z u_b, with the objective u_c. On its chain c comes first, then a, then b.
 func smallest(t *testing.T, l Level) (p *Program, tie, split int, a, b, c int32) {
-	p = newProgram(t, 2, 1, lattice.Paper, l, expEps(t, 2, 1))
+	p = newProgram(t, 2, 1, totals.Paper, l, expEps(t, 2, 1))
 	require.Equal(t, 3, p.Variables())
 	counts := make([]int, 2)
 	p.lat.Unrank(0, counts)
@@ -185,8 +185,8 @@ func TestDoctoredProposalsWithCuts(t *testing.T) {
 	for _, level := range []Level{DP, Monotone, Full} {
 		e := expEps(t, 5, 4)
 		z, _ := e.Z()
-		truth := exactOptimum(t, 3, 3, lattice.Paper, level, e)
-		p := newProgram(t, 3, 3, lattice.Paper, level, e)
+		truth := exactOptimum(t, 3, 3, totals.Paper, level, e)
+		p := newProgram(t, 3, 3, totals.Paper, level, e)
 		sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 		require.NoError(t, err)
 		cuts := 0
@@ -242,7 +242,7 @@ func TestMixtureByHand(t *testing.T) {
 	prop := &Proposal{Dual: []*big.Rat{new(big.Rat), new(big.Rat)}, Injection: make([]*big.Rat, 3)}
 	prop.Injection[c] = big.NewRat(5, 1)
 	assert.Equal(t, "2", p.evaluate(prop, big.NewRat(1, 2)).upper.RatString())
-	free := newProgram(t, 2, 1, lattice.Paper, Paper, expEps(t, 1, 1))
+	free := newProgram(t, 2, 1, totals.Paper, Paper, expEps(t, 1, 1))
 	prop.Injection[c] = big.NewRat(-1, 1)
 	assert.Equal(t, "1", free.evaluate(prop, big.NewRat(1, 1)).upper.RatString(), "negative injections count as 0")
 	prop.Injection[c] = big.NewRat(5, 1)
@@ -258,7 +258,7 @@ func TestMixtureByHand(t *testing.T) {
 
 // TestPermuteAndFlipBoundsWithoutSlack: on many candidates its slack in rows (T) is too small for 128 bits to show. It bounds the optimum all the same.
 func TestPermuteAndFlipBoundsWithoutSlack(t *testing.T) {
-	p := newProgram(t, 50, 2, lattice.Paper, Paper, decimalEps(t, "0.1"))
+	p := newProgram(t, 50, 2, totals.Paper, Paper, decimalEps(t, "0.1"))
 	f := enclosedNumbers{arith.Interval{Prec: floatPrecision}}
 	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), floatPrecision)
 	flip := point(p, f, z, nil)

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/verify/certificate"
 )
 
@@ -62,7 +62,7 @@ func TestCertificatesAreAccepted(t *testing.T) {
 	}
 	for _, eps := range []string{"0.05", "0.5", "0.7", "3"} {
 		for _, s := range [][2]int{{3, 3}, {4, 4}, {5, 3}} {
-			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 				for l := Paper; l <= Full; l++ {
 					requests = append(requests, Request{N: s[0], K: s[1], Epsilon: decimalEps(t, eps), Objective: o, Level: l})
 				}
@@ -71,16 +71,16 @@ func TestCertificatesAreAccepted(t *testing.T) {
 	}
 	for l := Paper; l <= Full; l++ {
 		requests = append(requests, Request{N: 4, K: 3, Epsilon: expEps(t, 5, 4), Level: l},
-			Request{N: 3, K: 4, Epsilon: expEps(t, 5, 4), Level: l, Objective: lattice.Box, Method: Enumerated})
+			Request{N: 3, K: 4, Epsilon: expEps(t, 5, 4), Level: l, Objective: totals.Box, Method: Enumerated})
 	}
 	requests = append(requests,
 		Request{N: 60, K: 3, Epsilon: decimalEps(t, "0.5"), Gap: big.NewRat(1, 1e6)},
 		Request{N: 1000, K: 10, Epsilon: decimalEps(t, "0.1"), Mechanisms: pfAndEM(t)[:1]},
-		Request{N: 300, K: 7, Epsilon: decimalEps(t, "0.2"), Objective: lattice.Box, Mechanisms: pfAndEM(t)[:1]},
+		Request{N: 300, K: 7, Epsilon: decimalEps(t, "0.2"), Objective: totals.Box, Mechanisms: pfAndEM(t)[:1]},
 		Request{N: 100000, K: 100, Epsilon: decimalEps(t, "0.7"), Mechanisms: pfAndEM(t)[:1]},
 		Request{N: 500, K: 10, Epsilon: decimalEps(t, "0.2")},
-		Request{N: 3, K: 4, Epsilon: decimalEps(t, "0.6"), Objective: lattice.Box},
-		Request{N: 3, K: 4, Epsilon: expEps(t, 9, 5), Objective: lattice.Box},
+		Request{N: 3, K: 4, Epsilon: decimalEps(t, "0.6"), Objective: totals.Box},
+		Request{N: 3, K: 4, Epsilon: expEps(t, 9, 5), Objective: totals.Box},
 		Request{N: 40, K: 20, Epsilon: expEps(t, 2, 1), Mechanisms: pfAndEM(t)[:1]},
 	)
 	proofs := map[string]int{}
@@ -179,7 +179,7 @@ func consistent(t *testing.T, report *certificate.Report) {
 	require.NoError(t, err)
 	level, err := ParseLevel(p.Constraints)
 	require.NoError(t, err)
-	o, err := lattice.ParseObjective(p.Objective)
+	o, err := totals.ParseObjective(p.Objective)
 	require.NoError(t, err)
 	a, err := Ratio(context.Background(), Request{N: p.N, K: p.K, Epsilon: eps, Level: level, Objective: o,
 		Mechanisms: pfAndEM(t), Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e12)})

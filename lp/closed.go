@@ -4,9 +4,9 @@ import (
 	"context"
 	"math/big"
 
-	"optratio/lattice"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
@@ -27,8 +27,8 @@ func permuteAndFlipTotal[T any](f arith.Field[T], a, b T, n, k int) T {
 // overBox returns total(A, B', k), a total over Q(n,k), with A = Σ_{v=1}^k v z^v and B' = Σ_{v=1}^k z^v; under the box objective the sum of that
 // over the greatest depths 1 to k, as {-k..0}^n consists of one shifted copy of Q(n,j) for every j <= k. Where the
 // context ends such a sum is cut off.
-func overBox[T any](ctx context.Context, f arith.Field[T], z T, o lattice.Objective, k int, total func(a, b T, k int) T) T {
-	if o == lattice.Paper {
+func overBox[T any](ctx context.Context, f arith.Field[T], z T, o totals.Objective, k int, total func(a, b T, k int) T) T {
+	if o == totals.Paper {
 		a, b := arith.PowerSums(f, z, k)
 		return total(a, b, k)
 	}
@@ -43,13 +43,13 @@ func overBox[T any](ctx context.Context, f arith.Field[T], z T, o lattice.Object
 
 // flipTotal returns an enclosure of the total expected error of
 // permute-and-flip under the objective, in lattice steps of 2Δ.
-func flipTotal(ctx context.Context, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
+func flipTotal(ctx context.Context, n, k int, o totals.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
 	f, z := arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec)
 	return overBox(ctx, f, z, o, k, func(a, b interval.Interval, k int) interval.Interval { return permuteAndFlipTotal(f, a, b, n, k) })
 }
 
 // flipTotalExact is flipTotal as a rational, for rational z = e^{-ε}.
-func flipTotalExact(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
+func flipTotalExact(n, k int, o totals.Objective, z *big.Rat) *big.Rat {
 	f := arith.Rat{}
 	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return permuteAndFlipTotal(f, a, b, n, k) })
 }
@@ -76,7 +76,7 @@ func closedBound[T any](f ordered[T], a, b T, n, k int) T {
 // closedWithin returns an enclosure of the closed-form lower bound on the optimum,
 // at every level of constraints. Under the box objective it is the sum of the bounds over Q(n,j), j <= k: a point
 // that is feasible for Q(n,k) is so on each of these.
-func closedWithin(ctx context.Context, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
+func closedWithin(ctx context.Context, n, k int, o totals.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
 	f, z := enclosedNumbers{arith.Interval{Prec: prec}}, eps.ExpNeg(big.NewRat(1, 1), prec)
 	return overBox(ctx, f, z, o, k, func(a, b interval.Interval, k int) interval.Interval { return closedBound(f, a, b, n, k) })
 }
@@ -85,5 +85,5 @@ func closedWithin(ctx context.Context, n, k int, o lattice.Objective, eps mechan
 // closed form. It does not fall as ε does: permute-and-flip takes the candidate with the largest E_r - ε·depth_r, where E_r are independent exponential
 // variables; for given E_r the maximum of these linear functions of ε is convex in ε, so that the depth of the candidate that attains it does not rise with ε.
 func PermuteAndFlipTotal(n, k int, eps mechanisms.Epsilon, prec uint) interval.Interval {
-	return flipTotal(context.Background(), n, k, lattice.Paper, eps, prec)
+	return flipTotal(context.Background(), n, k, totals.Paper, eps, prec)
 }

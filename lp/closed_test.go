@@ -11,11 +11,12 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 )
 
 // byEnumeration sums a mechanism's exact errors over the orbits.
-func byEnumeration(t *testing.T, name string, n, k int, o lattice.Objective, e mechanisms.Epsilon) *big.Rat {
+func byEnumeration(t *testing.T, name string, n, k int, o totals.Objective, e mechanisms.Epsilon) *big.Rat {
 	m, err := mechanisms.Lookup(name)
 	require.NoError(t, err)
 	lat, err := lattice.New(n, k)
@@ -32,7 +33,7 @@ func byEnumeration(t *testing.T, name string, n, k int, o lattice.Objective, e m
 func TestPermuteAndFlipTotalEqualsEnumeration(t *testing.T) {
 	for _, s := range [][2]int{{1, 1}, {1, 4}, {2, 3}, {3, 1}, {3, 4}, {4, 3}, {5, 2}, {6, 3}} {
 		for _, ab := range [][2]int64{{1, 1}, {6, 5}, {3, 2}, {4, 1}} {
-			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 				e := expEps(t, ab[0], ab[1])
 				z, _ := e.Z()
 				want := byEnumeration(t, "pf", s[0], s[1], o, e)
@@ -50,12 +51,12 @@ func TestClosedBoundIsBelowTheOptimum(t *testing.T) {
 		for _, ab := range [][2]int64{{1, 1}, {6, 5}, {3, 2}, {2, 1}, {5, 1}} {
 			e := expEps(t, ab[0], ab[1])
 			z, _ := e.Z()
-			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 				bound := closedExact(s[0], s[1], o, z)
 				assert.LessOrEqual(t, bound.Cmp(exactOptimum(t, s[0], s[1], o, Paper, e)), 0, "%v %v %v", s, ab, o)
 				assert.True(t, closedWithin(context.Background(), s[0], s[1], o, e, 128).Contains(bound))
 			}
-			p := newProgram(t, s[0], s[1], lattice.Paper, Paper, e)
+			p := newProgram(t, s[0], s[1], totals.Paper, Paper, e)
 			c := newUniversal(t, s[0], s[1], z)
 			level := quotient(c.a, plus(c.b, 1))
 			crowded := c.b.Cmp(ratOf(1, 1)) >= 0 && c.b.Cmp(ratOf(int64(c.k), int64(c.n))) > 0
@@ -71,7 +72,7 @@ func TestClosedBoundIsBelowTheOptimum(t *testing.T) {
 				}
 			}
 			value := lowerBound(p, exactNumbers{}, z, prop)
-			assert.Zero(t, value.Cmp(closedExact(s[0], s[1], lattice.Paper, z)), "%v %v", s, ab)
+			assert.Zero(t, value.Cmp(closedExact(s[0], s[1], totals.Paper, z)), "%v %v", s, ab)
 		}
 	}
 }
@@ -81,7 +82,7 @@ func TestClosedBoundIsBelowTheOptimum(t *testing.T) {
 func TestThresholdIsSharp(t *testing.T) {
 	for _, s := range [][2]int{{2, 4}, {3, 1}, {3, 2}, {3, 3}, {4, 2}, {4, 3}, {5, 2}, {4, 4}, {3, 6}} {
 		n, k := s[0], s[1]
-		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 			bracket, err := Threshold(context.Background(), ThresholdRequest{N: n, K: k, Objective: o, Gap: big.NewRat(1, 1<<16)})
 			require.NoError(t, err)
 			for _, x := range []*big.Rat{bracket.LowerExp, bracket.UpperExp, big.NewRat(1, 1), big.NewRat(21, 20), big.NewRat(2, 1), big.NewRat(3, 1)} {
@@ -108,7 +109,7 @@ func TestThresholdIsSharp(t *testing.T) {
 func TestDualPointOfTheThreshold(t *testing.T) {
 	for _, s := range [][2]int{{3, 2}, {3, 5}, {4, 3}, {5, 3}, {6, 2}} {
 		n, k := s[0], s[1]
-		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 			bracket, err := Threshold(context.Background(), ThresholdRequest{N: n, K: k, Objective: o, Gap: big.NewRat(1, 1<<20)})
 			require.NoError(t, err)
 			for _, x := range []*big.Rat{bracket.LowerExp, bracket.UpperExp} {
@@ -129,7 +130,7 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 							level.Sub(a, level)
 						}
 						y.Add(y, level)
-						if o == lattice.Paper {
+						if o == totals.Paper {
 							break
 						}
 					}
@@ -147,9 +148,9 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 // By exact optima of the program and by the theorem, the brackets overlap.
 func TestThresholdByLP(t *testing.T) {
 	for _, s := range [][2]int{{3, 2}, {3, 3}, {4, 2}, {4, 4}, {3, 8}} {
-		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 			gap := big.NewRat(1, 1000000)
-			if o == lattice.Box && s[0]*s[1] > 12 {
+			if o == totals.Box && s[0]*s[1] > 12 {
 				gap = big.NewRat(1, 1000)
 			}
 			r := ThresholdRequest{N: s[0], K: s[1], Objective: o, Gap: gap, Solver: linear.Embedded{}}
@@ -180,12 +181,12 @@ func TestSimplestFraction(t *testing.T) {
 // The decision for decimal ε is that of the theorem, however close.
 func TestThresholdDecidesDecimals(t *testing.T) {
 	// ln of the golden ratio is 0.48121182505960344749775891342436842…
-	assert.True(t, PermuteAndFlipOptimal(5, 2, lattice.Paper, decimalEps(t, "0.48121182505960344749775891342436843")))
-	assert.False(t, PermuteAndFlipOptimal(5, 2, lattice.Paper, decimalEps(t, "0.48121182505960344749775891342436842")))
-	assert.True(t, PermuteAndFlipOptimal(100000, 100, lattice.Paper, decimalEps(t, "0.7")))
-	assert.True(t, PermuteAndFlipOptimal(1<<40, 1<<10, lattice.Box, decimalEps(t, "0.69314718055994530942")))
-	assert.False(t, PermuteAndFlipOptimal(3, 60, lattice.Paper, decimalEps(t, "0.6931471805599453")))
-	assert.True(t, PermuteAndFlipOptimal(9, 9, lattice.Paper, expEps(t, 2, 1)))
+	assert.True(t, PermuteAndFlipOptimal(5, 2, totals.Paper, decimalEps(t, "0.48121182505960344749775891342436843")))
+	assert.False(t, PermuteAndFlipOptimal(5, 2, totals.Paper, decimalEps(t, "0.48121182505960344749775891342436842")))
+	assert.True(t, PermuteAndFlipOptimal(100000, 100, totals.Paper, decimalEps(t, "0.7")))
+	assert.True(t, PermuteAndFlipOptimal(1<<40, 1<<10, totals.Box, decimalEps(t, "0.69314718055994530942")))
+	assert.False(t, PermuteAndFlipOptimal(3, 60, totals.Paper, decimalEps(t, "0.6931471805599453")))
+	assert.True(t, PermuteAndFlipOptimal(9, 9, totals.Paper, expEps(t, 2, 1)))
 }
 
 // For fixed k permute-and-flip is optimal up to an exponentially small factor in n, at
@@ -197,7 +198,7 @@ func TestClosedBoundIsSharpForManyCandidates(t *testing.T) {
 		most float64
 	}{{60, 3, "0.5", 1e-6}, {1000, 10, "0.1", 1e-37}, {100000, 10, "0.01", 1e-60}} {
 		e := decimalEps(t, c.eps)
-		ratio := flipTotal(context.Background(), c.n, c.k, lattice.Paper, e, 256).Quo(closedWithin(context.Background(), c.n, c.k, lattice.Paper, e, 256))
+		ratio := flipTotal(context.Background(), c.n, c.k, totals.Paper, e, 256).Quo(closedWithin(context.Background(), c.n, c.k, totals.Paper, e, 256))
 		one := big.NewFloat(1)
 		f, _ := new(big.Float).Sub(ratio.Hi(), one).Float64()
 		assert.Less(t, f, c.most, "%+v", c)
@@ -209,7 +210,7 @@ func TestClosedBoundIsSharpForManyCandidates(t *testing.T) {
 func TestExponentialTotalBySumAndIntegral(t *testing.T) {
 	em, err := mechanisms.Lookup("em")
 	require.NoError(t, err)
-	for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+	for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 		e := decimalEps(t, "0.4")
 		lat, err := lattice.New(9, 8) // 12870 orbits: past maxSum
 		require.NoError(t, err)
@@ -226,7 +227,7 @@ func TestExponentialTotalBySumAndIntegral(t *testing.T) {
 }
 
 // closedExact is closedWithin as a rational, for rational z = e^{-ε}.
-func closedExact(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
+func closedExact(n, k int, o totals.Objective, z *big.Rat) *big.Rat {
 	f := exactNumbers{}
 	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return closedBound(f, a, b, n, k) })
 }

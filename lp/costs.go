@@ -6,6 +6,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/lp/variant"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 )
 
@@ -24,13 +25,13 @@ type costs struct {
 }
 
 // published returns the costs of the published program: the depth, under an objective.
-func published(lat *lattice.Lattice, o lattice.Objective) costs {
+func published(lat *lattice.Lattice, o totals.Objective) costs {
 	c := costs{unit: big.NewRat(1, 1), small: true, weight: make([]*big.Int, lat.Len())}
 	for v := range lat.K() + 1 {
 		c.loss = append(c.loss, big.NewInt(int64(v)))
 	}
 	factor := c.loss
-	if o == lattice.Box {
+	if o == totals.Box {
 		factor = append(factor, big.NewInt(int64(lat.K())+1))
 	}
 	for i, m := range lat.All() {

@@ -12,6 +12,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 // ErrRequest is wrapped by errors about requests that no answer fits.
@@ -81,11 +82,11 @@ func (r *Request) completeVaried() error {
 
 // settleWeights refuses two answers to the question of how score vectors are weighed, and makes a prior that is an objective that objective: what is
 // spelled out has the answer of what is left out.
-func settleWeights(o *lattice.Objective, prior **variant.Prior, worst bool) error {
+func settleWeights(o *totals.Objective, prior **variant.Prior, worst bool) error {
 	switch {
-	case *prior != nil && *o != lattice.Paper:
+	case *prior != nil && *o != totals.Paper:
 		return fmt.Errorf("%w: Objective %s and Prior exclude each other", ErrRequest, *o)
-	case worst && (*prior != nil || *o != lattice.Paper):
+	case worst && (*prior != nil || *o != totals.Paper):
 		return fmt.Errorf("%w: Worst takes the worst score vector, whatever the weights: leave out Objective and Prior", ErrRequest)
 	}
 	if same, ok := objectiveOf(*prior, *o); ok {
@@ -113,11 +114,11 @@ func solverOf(s linear.Solver) linear.Solver {
 	return s
 }
 
-func checkChoices(gap *big.Rat, o lattice.Objective, level Level, step int) error {
+func checkChoices(gap *big.Rat, o totals.Objective, level Level, step int) error {
 	switch {
 	case gap.Sign() < 0:
 		return fmt.Errorf("%w: the gap %s is negative", ErrRequest, gap.RatString())
-	case o < lattice.Paper || o > lattice.Box:
+	case o < totals.Paper || o > totals.Box:
 		return fmt.Errorf("%w: no objective has the number %d", ErrRequest, o)
 	case level < Paper || level > Full:
 		return fmt.Errorf("%w: no constraints have the number %d", ErrRequest, level)

@@ -17,6 +17,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 )
 
@@ -150,7 +151,7 @@ func TestUniversalBound(t *testing.T) {
 			e := expEps(t, ab[0], ab[1])
 			z, _ := e.Z()
 			limit := new(big.Rat).Inv(new(big.Rat).Sub(one, z))
-			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 				flip := flipTotalExact(n, k, o, z)
 				sum := new(big.Rat)
 				for j := k; j >= 1; j-- {
@@ -164,7 +165,7 @@ func TestUniversalBound(t *testing.T) {
 						}
 					}
 					sum.Add(sum, a.Mul(a, big.NewRat(tied, 1)))
-					if o == lattice.Paper {
+					if o == totals.Paper {
 						break
 					}
 				}
@@ -222,7 +223,7 @@ func TestOneBoxThreshold(t *testing.T) {
 			assert.Equal(t, multipliers(z, k), holds, "k = %d, z = %v", k, z)
 			e, err := mechanisms.FromExp(new(big.Rat).Inv(z))
 			require.NoError(t, err)
-			assert.Equal(t, holds, PermuteAndFlipOptimal(3, k, lattice.Box, e), "k = %d, z = %v", k, z)
+			assert.Equal(t, holds, PermuteAndFlipOptimal(3, k, totals.Box, e), "k = %d, z = %v", k, z)
 			if _, b := arith.PowerSums(exactNumbers{}, z, k); b.Cmp(one) <= 0 {
 				assert.Positive(t, criterion(z, k).Sign())
 			}
@@ -254,7 +255,7 @@ func TestOneBoxThreshold(t *testing.T) {
 // The thresholds that docs/results/threshold.md prints for (3,4).
 func TestThresholdsOfTheDocument(t *testing.T) {
 	text := doc(t, "threshold.md")
-	for _, o := range []lattice.Objective{lattice.Box, lattice.Paper} {
+	for _, o := range []totals.Objective{totals.Box, totals.Paper} {
 		a, err := Threshold(context.Background(), ThresholdRequest{N: 3, K: 4, Objective: o, Gap: big.NewRat(1, 1e10)})
 		require.NoError(t, err)
 		lower, _ := a.Lower.Lower()

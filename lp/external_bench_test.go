@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/mechanisms/totals"
 )
 
 // Other people's solvers on the same programs, cold, as subprocesses where they are installed: whole
@@ -30,7 +30,7 @@ func BenchmarkQSoptEx(b *testing.B) {
 	}
 	for _, size := range []int{6, 7} {
 		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
-			p := newProgram(b, size, size, lattice.Paper, Paper, expEps(b, 3, 2))
+			p := newProgram(b, size, size, totals.Paper, Paper, expEps(b, 3, 2))
 			dir := b.TempDir()
 			file := filepath.Join(dir, "program.lp")
 			writeLP(b, file, p.Rational(big.NewRat(2, 3)))
@@ -42,7 +42,7 @@ func BenchmarkQSoptEx(b *testing.B) {
 			}
 			text, err := os.ReadFile(filepath.Join(dir, "solution"))
 			require.NoError(b, err)
-			want := exactOptimum(b, size, size, lattice.Paper, Paper, expEps(b, 3, 2))
+			want := exactOptimum(b, size, size, totals.Paper, Paper, expEps(b, 3, 2))
 			require.Contains(b, string(text), "Value = "+want.RatString()+"\n", "QSopt_ex has the same optimum")
 		})
 	}
@@ -106,7 +106,7 @@ func BenchmarkHiGHS(b *testing.B) {
 	}
 	for _, size := range []int{6, 7, 8} {
 		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
-			p := newProgram(b, size, size, lattice.Paper, Paper, decimalEps(b, "0.5"))
+			p := newProgram(b, size, size, totals.Paper, Paper, decimalEps(b, "0.5"))
 			m := p.Model()
 			base := filepath.Join(b.TempDir(), "program")
 			writeHiGHS(b, base, m)

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 // large lists programs that the first-order method is used for.
@@ -25,7 +25,7 @@ var large = []struct {
 func largeProgram(t *testing.T, n, k int, exp string) *Program {
 	eps, err := mechanisms.ParseExp(exp)
 	require.NoError(t, err)
-	p, err := enumerate(context.Background(), n, k, lattice.Paper, Paper, eps)
+	p, err := enumerate(context.Background(), n, k, totals.Paper, Paper, eps)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, p.Variables(), firstOrderVariables)
 	return p
@@ -94,7 +94,7 @@ func TestFirstOrderIsReproducible(t *testing.T) {
 
 // TestFirstOrderReachesTheGapByItself: where the injections have not settled, both bounds go on, to the gap that is asked for.
 func TestFirstOrderReachesTheGapByItself(t *testing.T) {
-	p := newProgram(t, 7, 7, lattice.Paper, Paper, decimalEps(t, "0.2"))
+	p := newProgram(t, 7, 7, totals.Paper, Paper, decimalEps(t, "0.2"))
 	gap := big.NewRat(1, 1e6)
 	s, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: gap})
 	require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestSmallEpsilons(t *testing.T) {
 	for _, e := range []string{"0.025", "0.1"} {
 		eps, err := mechanisms.ParseEpsilon(e)
 		require.NoError(t, err)
-		p, err := enumerate(context.Background(), 7, 6, lattice.Paper, Paper, eps)
+		p, err := enumerate(context.Background(), 7, 6, totals.Paper, Paper, eps)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, p.Variables(), firstOrderVariables)
 		s, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: big.NewRat(1, 1e12)})

@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
+	"optratio/mechanisms/totals"
 )
 
 // gridLimit is the elapsed time after which HiGHS gives up on one program.
@@ -88,7 +88,7 @@ func BenchmarkGrid(b *testing.B) {
 
 // gridProgram writes a program once and takes all three times.
 func gridProgram(b *testing.B, dir, program string, n, k int, eps string, in io.Writer, answers *bufio.Reader) gridCell {
-	m := newProgram(b, n, k, lattice.Paper, Paper, decimalEps(b, eps)).Model()
+	m := newProgram(b, n, k, totals.Paper, Paper, decimalEps(b, eps)).Model()
 	base := filepath.Join(dir, "grid")
 	writeHiGHS(b, base, m)
 	c := gridCell{n: n, k: k, eps: eps, rows: m.Rows()}

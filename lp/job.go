@@ -16,6 +16,7 @@ import (
 	"optratio/lp/lumped"
 	"optratio/lp/product"
 	"optratio/lp/variant"
+	"optratio/mechanisms/totals"
 	"optratio/number"
 	"optratio/number/interval"
 )
@@ -198,7 +199,7 @@ func (j *job) nothing(why string) outcome {
 // theorems bounds the optimum without a program: by permute-and-flip where that is optimal, otherwise between the best
 // lower bound in closed form and permute-and-flip. Only Auto and ClosedForm ask whether permute-and-flip is optimal.
 func (j *job) theorems(ctx context.Context) outcome {
-	cut := func() bool { return j.Objective == lattice.Box && ctx.Err() != nil } // whether sums may have been cut off
+	cut := func() bool { return j.Objective == totals.Box && ctx.Err() != nil } // whether sums may have been cut off
 	flip := permuteAndFlipValue(ctx, j.N, j.K, j.Objective, j.Epsilon, j.prec)
 	if cut() {
 		return j.nothing(context.Cause(ctx).Error())

@@ -12,10 +12,10 @@ import (
 
 	"optratio/internal/patience"
 	"optratio/internal/slowtest"
-	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 // sound checks that an answer's first ratio, and its optimum, can be true.
@@ -43,13 +43,13 @@ func TestStoppedRequestsHaveAnswers(t *testing.T) {
 		"lumped, tiny ε":       {N: 10, K: 1_000_000, Epsilon: decimalEps(t, "1e-20"), Method: Lumped},
 		"closed form, deep":    {N: 2, K: 1_000_000, Epsilon: expEps(t, 3, 2), Method: ClosedForm},
 		"lumped, e^ε near 1":   {N: 3, K: 100_000, Epsilon: expEps(t, 1_000_001, 1_000_000), Method: Lumped},
-		"box, deep":            {N: 100, K: 10_000, Epsilon: decimalEps(t, "0.01"), Objective: lattice.Box},
+		"box, deep":            {N: 100, K: 10_000, Epsilon: decimalEps(t, "0.01"), Objective: totals.Box},
 		"long e^ε":             {N: 20, K: 20, Epsilon: huge},
 		"program, long e^ε":    {N: 4, K: 4, Epsilon: huge, Method: Enumerated},
 		"program, large ε":     {N: 3, K: 3, Epsilon: decimalEps(t, "1e9"), Method: Enumerated},
 		"many levels":          {N: 12, K: 12, Epsilon: decimalEps(t, "0.5"), Level: Full},
 		"program of millions":  {N: 11, K: 10, Epsilon: decimalEps(t, "0.5"), Level: Full, Method: Enumerated},
-		"many candidates, box": {N: 1_000_000, K: 1_000, Epsilon: decimalEps(t, "0.5"), Objective: lattice.Box},
+		"many candidates, box": {N: 1_000_000, K: 1_000, Epsilon: decimalEps(t, "0.5"), Objective: totals.Box},
 	} {
 		for _, limit := range []time.Duration{0, 150 * time.Millisecond} {
 			t.Run(name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestOutcomesAddToEachOther(t *testing.T) {
 // the exact optimum, and not used at the levels without monotonicity or where a certificate is wanted.
 func TestMonotonicityBoundsTheOptimum(t *testing.T) {
 	for _, s := range [][2]int{{3, 7}, {3, 9}, {3, 11}} {
-		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 			e := expEps(t, 3, 2)
 			r := Request{N: s[0], K: s[1], Epsilon: e, Objective: o, Level: Monotone, Method: ClosedForm, Mechanisms: pfAndEM(t)[:1]}
 			a, err := Ratio(context.Background(), r)
@@ -176,16 +176,16 @@ func TestLumpingWithinItsWork(t *testing.T) {
 	e := decimalEps(t, "0.5")
 	var bounds []*big.Float
 	for _, work := range []int64{1, 2_000_000, 2_000_000, 0} {
-		r, err := lumped.Bound(context.Background(), 6, 6, e, lattice.Paper, lumped.Options{MaxWork: work})
+		r, err := lumped.Bound(context.Background(), 6, 6, e, totals.Paper, lumped.Options{MaxWork: work})
 		require.NoError(t, err)
 		bounds = append(bounds, r.Lower.Lo())
 	}
 	assert.Zero(t, bounds[1].Cmp(bounds[2]))
 	assert.Negative(t, bounds[0].Cmp(bounds[1]))
 	assert.LessOrEqual(t, bounds[1].Cmp(bounds[3]), 0)
-	_, err := lumped.Bound(context.Background(), 6, 6, e, lattice.Paper, lumped.Options{MaxMemory: 1000})
+	_, err := lumped.Bound(context.Background(), 6, 6, e, totals.Paper, lumped.Options{MaxMemory: 1000})
 	assert.ErrorIs(t, err, lumped.ErrTooMany)
-	_, err = lumped.Bound(context.Background(), 2, 1_000_000, e, lattice.Paper, lumped.Options{MaxMemory: 1e7})
+	_, err = lumped.Bound(context.Background(), 2, 1_000_000, e, totals.Paper, lumped.Options{MaxMemory: 1e7})
 	assert.ErrorIs(t, err, lumped.ErrTooMany)
 }
 

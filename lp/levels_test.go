@@ -18,6 +18,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 var update = flag.Bool("update", false, "rewrite the tables in testdata")
@@ -25,9 +26,9 @@ var update = flag.Bool("update", false, "rewrite the tables in testdata")
 // levelRatios returns permute-and-flip's exact ratio to the optimum of each level.
 func levelRatios(t *testing.T, n, k int, e mechanisms.Epsilon) (ratios [4]*big.Rat) {
 	z, _ := e.Z()
-	flip := flipTotalExact(n, k, lattice.Paper, z)
+	flip := flipTotalExact(n, k, totals.Paper, z)
 	for l := Paper; l <= Full; l++ {
-		ratios[l] = new(big.Rat).Quo(flip, exactOptimum(t, n, k, lattice.Paper, l, e))
+		ratios[l] = new(big.Rat).Quo(flip, exactOptimum(t, n, k, totals.Paper, l, e))
 	}
 	return ratios
 }
@@ -96,7 +97,7 @@ func TestMonotoneImpliesDP(t *testing.T) {
 		for _, ab := range [][2]int64{{6, 5}, {3, 2}, {7, 4}} {
 			e := expEps(t, ab[0], ab[1])
 			z, _ := e.Z()
-			p := newProgram(t, s[0], s[1], lattice.Paper, Monotone, e)
+			p := newProgram(t, s[0], s[1], totals.Paper, Monotone, e)
 			sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 			require.NoError(t, err)
 			u := point(p, exactNumbers{}, z, sol.proposal.Injection)
@@ -115,7 +116,7 @@ func TestMonotoneImpliesDP(t *testing.T) {
 func TestPaperOptimumIsNotPrivate(t *testing.T) {
 	e := expEps(t, 3, 2)
 	z, _ := e.Z()
-	p := newProgram(t, 3, 3, lattice.Paper, Paper, e)
+	p := newProgram(t, 3, 3, totals.Paper, Paper, e)
 	sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 	require.NoError(t, err)
 	u := point(p, exactNumbers{}, z, sol.proposal.Injection)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/lattice"
+	"optratio/mechanisms/totals"
 )
 
 // lossesForTest are nondecreasing losses of the depth with loss 0 at depth 0.
@@ -151,7 +152,7 @@ func TestRecurrenceIsTheBoxCondition(t *testing.T) {
 		for i := int64(40); i < 75; i++ {
 			z := big.NewRat(i, 75)
 			e := expEps(t, 75, i)
-			assert.Equal(t, PermuteAndFlipOptimal(n, 3, lattice.Box, e), s.recurrence(t, z), "n = %d, z = %v", n, z)
+			assert.Equal(t, PermuteAndFlipOptimal(n, 3, totals.Box, e), s.recurrence(t, z), "n = %d, z = %v", n, z)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/lp/lumped"
+	"optratio/mechanisms/totals"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -25,7 +26,7 @@ import (
 // The enclosure that lumping gives holds the optimum, at every level and for both objectives.
 func TestLumpedEnclosesTheOptimum(t *testing.T) {
 	for _, s := range [][2]int{{3, 3}, {4, 4}, {5, 3}} {
-		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 			for _, level := range []Level{Paper, Full} {
 				r := Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.4"), Objective: o, Level: level, Mechanisms: pfAndEM(t),
 					Method: Lumped, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)}
@@ -115,10 +116,10 @@ func TestLumpedCertificates(t *testing.T) {
 	slowtest.Only(t)
 	for _, r := range []Request{
 		{N: 4, K: 4, Epsilon: decimalEps(t, "0.5")},
-		{N: 5, K: 3, Epsilon: expEps(t, 3, 2), Objective: lattice.Box, Level: Full},
+		{N: 5, K: 3, Epsilon: expEps(t, 3, 2), Objective: totals.Box, Level: Full},
 		{N: 3, K: 5, Epsilon: decimalEps(t, "0.3"), Level: Monotone},
 		{N: 20, K: 25, Epsilon: decimalEps(t, "0.4"), Method: Auto, Certified: true},
-		{N: 10, K: 8, Epsilon: expEps(t, 3, 2), Objective: lattice.Box},
+		{N: 10, K: 8, Epsilon: expEps(t, 3, 2), Objective: totals.Box},
 		{N: 2, K: 4, Epsilon: decimalEps(t, "0.01")},
 	} {
 		if !r.Certified {
@@ -167,9 +168,9 @@ func TestNoLumpedCertificate(t *testing.T) {
 func TestLumpedEncloses(t *testing.T) {
 	for _, c := range []struct {
 		n, k   int
-		o      lattice.Objective
+		o      totals.Objective
 		within float64 // of what permute-and-flip is from the optimum
-	}{{4, 4, lattice.Paper, 1e-4}, {5, 5, lattice.Paper, 0.05}, {6, 4, lattice.Box, 0.2}, {3, 7, lattice.Paper, 0.05}} {
+	}{{4, 4, totals.Paper, 1e-4}, {5, 5, totals.Paper, 0.05}, {6, 4, totals.Box, 0.2}, {3, 7, totals.Paper, 0.05}} {
 		for _, level := range []Level{Paper, Full} {
 			r := Request{N: c.n, K: c.k, Epsilon: decimalEps(t, "0.45"), Objective: c.o, Level: level, Method: Lumped, MaxWork: 20_000_000}
 			a, err := Ratio(context.Background(), r)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
+	"optratio/mechanisms/totals"
 )
 
 // TestMixtureIsJustEnough: the mixture with permute-and-flip satisfies every row, a hair less of it does not, and the upper bound is its
@@ -23,7 +23,7 @@ func TestMixtureIsJustEnough(t *testing.T) {
 		for _, s := range [][2]int{{3, 2}, {3, 3}, {4, 2}} {
 			e := expEps(t, 5, 4)
 			z, _ := e.Z()
-			p := newProgram(t, s[0], s[1], lattice.Paper, level, e)
+			p := newProgram(t, s[0], s[1], totals.Paper, level, e)
 			flip := point(p, f, z, nil)
 			for range 5 {
 				injection := make([]*big.Rat, p.Variables())
@@ -63,7 +63,7 @@ func TestMixtureIsJustEnough(t *testing.T) {
 // TestNothingToMixWith: at ε = 0 permute-and-flip is not strictly inside, and a point that violates a row has no repair.
 func TestNothingToMixWith(t *testing.T) {
 	e := expEps(t, 1, 1)
-	p := newProgram(t, 3, 2, lattice.Paper, Paper, e)
+	p := newProgram(t, 3, 2, totals.Paper, Paper, e)
 	one := big.NewRat(1, 1)
 	f := exactNumbers{}
 	flip := point(p, f, one, nil)

@@ -10,6 +10,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
@@ -25,7 +26,7 @@ var optima = &solutions{solved: map[string]*optimum{}}
 type optimal struct {
 	optima    *solutions
 	k         int
-	objective lattice.Objective
+	objective totals.Objective
 	level     Level
 	ctx       context.Context // nil for one without end
 }
@@ -33,7 +34,7 @@ type optimal struct {
 // OnLattice returns what a mechanism is on the lattices Q(n,k) of depth k >= 1: lp-optimal becomes the optimum there for the objective and
 // level, others that are made for a lattice (mechanisms.LatticeBound) are made for these, and all others stay as they are.
 // With k = 0, the depth stays open.
-func OnLattice(m mechanisms.Mechanism, k int, o lattice.Objective, level Level) mechanisms.Mechanism {
+func OnLattice(m mechanisms.Mechanism, k int, o totals.Objective, level Level) mechanisms.Mechanism {
 	if m, ok := m.(*optimal); ok {
 		return &optimal{optima: m.optima, k: k, objective: o, level: level, ctx: m.ctx}
 	}
@@ -121,7 +122,7 @@ func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err 
 var optimalGap = big.NewRat(1, 1e12)
 
 // solve returns the solved program, from memory where it is there. The error is the context's where it ends.
-func (o *solutions) solve(ctx context.Context, n, k int, objective lattice.Objective, level Level, eps mechanisms.Epsilon) (*optimum, error) {
+func (o *solutions) solve(ctx context.Context, n, k int, objective totals.Objective, level Level, eps mechanisms.Epsilon) (*optimum, error) {
 	if v := lattice.Variables(n, k); v.Cmp(big.NewInt(maxOptimalVariables)) > 0 {
 		return nil, fmt.Errorf("%w: lp-optimal at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
 			mechanisms.ErrInstance, n, k, decimal.Count(v), maxOptimalVariables)

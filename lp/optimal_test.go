@@ -10,6 +10,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 // The registered mechanism's error over the lattice is the optimum, its probabilities sum to one and
@@ -26,7 +27,7 @@ func TestOptimalMechanismAttainsTheOptimum(t *testing.T) {
 			for _, counts := range lat.All() {
 				depths := lattice.Depths(counts)
 				in := mechanisms.OnLattice(depths, e)
-				m := OnLattice(m, s[1], lattice.Paper, level)
+				m := OnLattice(m, s[1], totals.Paper, level)
 				pmf, err := m.Exact(in)
 				require.NoError(t, err)
 				boxes, err := m.Enclose(in, 100)
@@ -45,7 +46,7 @@ func TestOptimalMechanismAttainsTheOptimum(t *testing.T) {
 				require.Zero(t, one.Cmp(big.NewRat(1, 1)))
 			}
 			if s[0] > 1 {
-				assert.Zero(t, sum.Cmp(exactOptimum(t, s[0], s[1], lattice.Paper, level, e)))
+				assert.Zero(t, sum.Cmp(exactOptimum(t, s[0], s[1], totals.Paper, level, e)))
 			}
 		}
 	}
@@ -86,7 +87,7 @@ func TestOptimalMechanismRefusesOtherScores(t *testing.T) {
 		large.Scores = append(large.Scores, new(big.Rat))
 	}
 	for _, in := range []*mechanisms.Instance{half, deep, large} {
-		_, err := OnLattice(m, 3, lattice.Paper, Paper).Exact(in)
+		_, err := OnLattice(m, 3, totals.Paper, Paper).Exact(in)
 		assert.ErrorIs(t, err, mechanisms.ErrInstance)
 	}
 }

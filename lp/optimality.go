@@ -3,8 +3,8 @@ package lp
 import (
 	"math/big"
 
-	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 )
 
@@ -30,7 +30,7 @@ import (
 //
 // The decision is exact. For rational ε > 0 the number z is transcendental, so that none of these
 // polynomials in z vanishes, and enclosures are refined until they decide; for rational z rational arithmetic decides.
-func PermuteAndFlipOptimal(n, k int, o lattice.Objective, eps mechanisms.Epsilon) bool {
+func PermuteAndFlipOptimal(n, k int, o totals.Objective, eps mechanisms.Epsilon) bool {
 	if n <= 2 || k == 1 {
 		return true
 	}
@@ -44,15 +44,15 @@ func PermuteAndFlipOptimal(n, k int, o lattice.Objective, eps mechanisms.Epsilon
 		}
 		// The sum of products is not known never to vanish at a rational z. 1 - B'_k cannot for k >= 2, its roots 1/z being algebraic integers other than
 		// ±1; there rationals only save the last refinements.
-		if rational && prec >= 512 && (o == lattice.Box || k*z.Denom().BitLen() < exactBits) {
+		if rational && prec >= 512 && (o == totals.Box || k*z.Denom().BitLen() < exactBits) {
 			return criterion(arith.Rat{}, z, n, k, o).Sign() >= 0
 		}
 	}
 }
 
 // criterion returns the quantity of PermuteAndFlipOptimal that decides by its sign.
-func criterion[T any](f arith.Field[T], z T, n, k int, o lattice.Objective) T {
-	if o == lattice.Paper || n > 3 {
+func criterion[T any](f arith.Field[T], z T, n, k int, o totals.Objective) T {
+	if o == totals.Paper || n > 3 {
 		_, b := arith.PowerSums(f, z, k)
 		return f.Sub(f.One(), b)
 	}

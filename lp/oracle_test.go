@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 func expEps(t testing.TB, a, b int64) mechanisms.Epsilon {
@@ -26,14 +26,14 @@ func decimalEps(t testing.TB, s string) mechanisms.Epsilon {
 	return e
 }
 
-func newProgram(t testing.TB, n, k int, o lattice.Objective, l Level, e mechanisms.Epsilon) *Program {
+func newProgram(t testing.TB, n, k int, o totals.Objective, l Level, e mechanisms.Epsilon) *Program {
 	p, err := enumerate(context.Background(), n, k, o, l, e)
 	require.NoError(t, err)
 	return p
 }
 
 // exactOptimum returns the total optimum by the path under test.
-func exactOptimum(t testing.TB, n, k int, o lattice.Objective, l Level, e mechanisms.Epsilon) *big.Rat {
+func exactOptimum(t testing.TB, n, k int, o totals.Objective, l Level, e mechanisms.Epsilon) *big.Rat {
 	s, err := newProgram(t, n, k, o, l, e).solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 	require.NoError(t, err)
 	require.Empty(t, s.undecided)
@@ -44,7 +44,7 @@ func exactOptimum(t testing.TB, n, k int, o lattice.Objective, l Level, e mechan
 // unreduced builds the program over all score vectors straight from the definitions, in
 // the probabilities x_r(q) themselves: no orbits, no chains, no scaling, every
 // row listed. Symmetry is left out: averaging an optimum over permutations shows that it costs nothing.
-func unreduced(n, k int, o lattice.Objective, level Level, z *big.Rat) *linear.Rational {
+func unreduced(n, k int, o totals.Objective, level Level, z *big.Rat) *linear.Rational {
 	var vectors [][]int // depths, least 0
 	d := make([]int, n)
 	for {
@@ -138,7 +138,7 @@ func unreduced(n, k int, o lattice.Objective, level Level, z *big.Rat) *linear.R
 	}
 	for i, q := range vectors {
 		weight := int64(1)
-		if o == lattice.Box {
+		if o == totals.Box {
 			weight = int64(k - slices.Max(q) + 1)
 		}
 		for r := range n {

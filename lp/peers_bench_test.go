@@ -21,9 +21,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/lp/clp"
 	"optratio/lp/linear"
+	"optratio/mechanisms/totals"
 )
 
 // peerLimit bounds one run of a peer's whole process.
@@ -130,7 +130,7 @@ func BenchmarkPeers(b *testing.B) {
 		if c.n*c.k > 36 && c.n != 3 && testing.Short() {
 			continue
 		}
-		p := newProgram(b, c.n, c.k, lattice.Paper, Paper, decimalEps(b, c.eps))
+		p := newProgram(b, c.n, c.k, totals.Paper, Paper, decimalEps(b, c.eps))
 		m := p.Model()
 		base := filepath.Join(dir, fmt.Sprintf("%d-%d-%s", c.n, c.k, c.eps))
 		writeMPS(b, base+".mps", m)

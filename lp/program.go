@@ -8,6 +8,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 // Program is the linear program of the optimal mechanism on Q(n,k), enumerated. Columns are the
@@ -16,7 +17,7 @@ import (
 // the cuts in force. Cuts are added while the program is solved, where they are violated.
 type Program struct {
 	N, K      int
-	Objective lattice.Objective
+	Objective totals.Objective
 	Level     Level
 	Epsilon   mechanisms.Epsilon
 
@@ -33,7 +34,7 @@ type Program struct {
 }
 
 // enumerate makes the program, for as long as the context lasts.
-func enumerate(ctx context.Context, n, k int, o lattice.Objective, level Level, eps mechanisms.Epsilon) (*Program, error) {
+func enumerate(ctx context.Context, n, k int, o totals.Objective, level Level, eps mechanisms.Epsilon) (*Program, error) {
 	lat, err := lattice.New(n, k)
 	if err != nil {
 		return nil, err

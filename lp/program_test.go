@@ -12,10 +12,10 @@ import (
 	gonum "gonum.org/v1/gonum/optimize/convex/lp"
 
 	"optratio/internal/slowtest"
-	"optratio/lattice"
 	"optratio/lp/clp"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 // The program over orbits has the optimum of the program over all score vectors,
@@ -24,8 +24,8 @@ func TestSymmetricProgramEqualsUnreduced(t *testing.T) {
 	slowtest.Only(t)
 	for _, s := range [][2]int{{2, 1}, {2, 3}, {3, 1}, {3, 2}, {3, 3}, {4, 2}} {
 		for _, level := range []Level{Paper, DP, Monotone, Full} {
-			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
-				if level == Full && s[0]*s[1] > 8 && o == lattice.Box {
+			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+				if level == Full && s[0]*s[1] > 8 && o == totals.Box {
 					continue
 				}
 				t.Run(fmt.Sprint(s, level, o), func(t *testing.T) {
@@ -51,8 +51,8 @@ func TestSolversAgree(t *testing.T) {
 	for _, s := range [][2]int{{3, 2}, {3, 3}, {4, 3}, {4, 4}, {5, 4}} {
 		for _, ab := range [][2]int64{{6, 5}, {3, 2}, {2, 1}} {
 			e := expEps(t, ab[0], ab[1])
-			p := newProgram(t, s[0], s[1], lattice.Paper, Paper, e)
-			exact := exactOptimum(t, s[0], s[1], lattice.Paper, Paper, e)
+			p := newProgram(t, s[0], s[1], totals.Paper, Paper, e)
+			exact := exactOptimum(t, s[0], s[1], totals.Paper, Paper, e)
 			want, _ := exact.Float64()
 			m := p.Model()
 			require.NoError(t, m.Check())
@@ -123,13 +123,13 @@ func TestExactReferences(t *testing.T) {
 	} {
 		e := expEps(t, c.a, c.b)
 		z, _ := e.Z()
-		ratio := flipTotalExact(c.n, c.k, lattice.Paper, z)
-		ratio.Quo(ratio, exactOptimum(t, c.n, c.k, lattice.Paper, c.level, e))
+		ratio := flipTotalExact(c.n, c.k, totals.Paper, z)
+		ratio.Quo(ratio, exactOptimum(t, c.n, c.k, totals.Paper, c.level, e))
 		assert.Equal(t, c.ratio, ratio.RatString(), "%+v", c)
 	}
 	// The mean optimum at (4,4), e^ε = 3/2.
 	want, _ := new(big.Rat).SetString("626346334019/2210794560")
-	got := exactOptimum(t, 4, 4, lattice.Paper, Paper, expEps(t, 3, 2))
+	got := exactOptimum(t, 4, 4, totals.Paper, Paper, expEps(t, 3, 2))
 	assert.Zero(t, want.Cmp(got), got.RatString())
 }
 
@@ -140,13 +140,13 @@ func TestLevelsAreOrdered(t *testing.T) {
 			e := expEps(t, ab[0], ab[1])
 			var v [4]*big.Rat
 			for l := Paper; l <= Full; l++ {
-				v[l] = exactOptimum(t, s[0], s[1], lattice.Paper, l, e)
+				v[l] = exactOptimum(t, s[0], s[1], totals.Paper, l, e)
 			}
 			for _, pair := range [][2]Level{{Paper, DP}, {Paper, Monotone}, {DP, Full}, {Monotone, Full}} {
 				assert.LessOrEqual(t, v[pair[0]].Cmp(v[pair[1]]), 0, "%v at %v", pair, s)
 			}
 			z, _ := e.Z()
-			assert.LessOrEqual(t, v[Full].Cmp(flipTotalExact(s[0], s[1], lattice.Paper, z)), 0)
+			assert.LessOrEqual(t, v[Full].Cmp(flipTotalExact(s[0], s[1], totals.Paper, z)), 0)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestExactOptimaNearZeroEpsilon(t *testing.T) {
 		for _, s := range [][2]int{{3, 3}, {4, 2}, {5, 3}} {
 			low := new(big.Rat)
 			for _, level := range []Level{Paper, DP, Monotone, Full} {
-				p := newProgram(t, s[0], s[1], lattice.Paper, level, eps)
+				p := newProgram(t, s[0], s[1], totals.Paper, level, eps)
 				got, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 				require.NoError(t, err)
 				require.Empty(t, got.undecided)
@@ -171,7 +171,7 @@ func TestExactOptimaNearZeroEpsilon(t *testing.T) {
 				}
 			}
 			z, _ := eps.Z()
-			assert.Equal(t, 1, flipTotalExact(s[0], s[1], lattice.Paper, z).Cmp(low), "permute-and-flip is not optimal here")
+			assert.Equal(t, 1, flipTotalExact(s[0], s[1], totals.Paper, z).Cmp(low), "permute-and-flip is not optimal here")
 		}
 	}
 }

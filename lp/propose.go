@@ -6,6 +6,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 )
 
@@ -97,11 +98,11 @@ func (p *Program) closedProposal() *Proposal {
 		a, b := arith.PowerSums(arith.Float{}, z, j)
 		sum += a / (1 + b)
 		mean[j] = ratFloat(sum)
-		if p.Objective == lattice.Paper {
+		if p.Objective == totals.Paper {
 			sum = 0
 		}
 	}
-	if p.Objective == lattice.Paper {
+	if p.Objective == totals.Paper {
 		for j := range mean {
 			mean[j] = mean[p.K]
 		}

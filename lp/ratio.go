@@ -13,6 +13,7 @@ import (
 	"optratio/lp/product"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number"
 )
 
@@ -61,7 +62,7 @@ var ErrMethod = errors.New("method")
 type Request struct {
 	N, K      int
 	Epsilon   mechanisms.Epsilon
-	Objective lattice.Objective
+	Objective totals.Objective
 	// Step is the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ. K counts steps of 2Δ all the same.
 	Step int
 	// Loss is what the objective is the mean of: the error in steps of 2Δ by default.

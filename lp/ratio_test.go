@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/verify/certificate"
 )
 
@@ -110,7 +110,7 @@ func TestOptimalMechanismIsRatedOnOneLattice(t *testing.T) {
 	one := big.NewRat(1, 1)
 	for level := Paper; level <= Full; level++ {
 		for _, e := range []mechanisms.Epsilon{decimalEps(t, "0.3"), expEps(t, 5, 4)} {
-			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 				for _, method := range []Method{Auto, ClosedForm, Lumped, Enumerated} {
 					a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: e, Level: level, Objective: o, Method: method,
 						Mechanisms: []mechanisms.Mechanism{m}, Gap: big.NewRat(1, 1e15)})

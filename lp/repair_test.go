@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 // TestRepairedPointsAreFeasible: near an optimal point with noise in every probability, the repaired one satisfies all rows but for rounding, in exact
@@ -25,7 +25,7 @@ func TestRepairedPointsAreFeasible(t *testing.T) {
 	}{{2, 3, "3/2"}, {3, 1, "11/10"}, {3, 3, "3/2"}, {4, 4, "5/4"}, {5, 3, "101/100"}, {3, 7, "8/7"}} {
 		eps, err := mechanisms.ParseExp(c.exp)
 		require.NoError(t, err)
-		p, err := enumerate(context.Background(), c.n, c.k, lattice.Paper, Paper, eps)
+		p, err := enumerate(context.Background(), c.n, c.k, totals.Paper, Paper, eps)
 		require.NoError(t, err)
 		s, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 		require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestRepairedPointsAreFeasible(t *testing.T) {
 func TestRepairedPointsOfAnything(t *testing.T) {
 	eps, err := mechanisms.ParseEpsilon("0.5")
 	require.NoError(t, err)
-	p, err := enumerate(context.Background(), 4, 4, lattice.Paper, Paper, eps)
+	p, err := enumerate(context.Background(), 4, 4, totals.Paper, Paper, eps)
 	require.NoError(t, err)
 	for name, v := range map[string]float64{"zero": 0, "nothing": math.NaN(), "endless": math.Inf(1), "below": -1, "large": 1e300, "half": 0.5} {
 		x := make([]float64, p.Variables())

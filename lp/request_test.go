@@ -14,6 +14,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -23,7 +24,7 @@ func TestRequestDefaults(t *testing.T) {
 	ctx := context.Background()
 	short, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, "0.4")})
 	require.NoError(t, err)
-	long, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, "0.4"), Objective: lattice.Paper, Level: Paper, Method: Auto,
+	long, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, "0.4"), Objective: totals.Paper, Level: Paper, Method: Auto,
 		Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()}, Gap: big.NewRat(1, 1e9), MaxMemory: DefaultMemory})
 	require.NoError(t, err)
 	assert.Empty(t, short.Undecided)
@@ -80,8 +81,8 @@ func TestVariedRequestsIgnoreNothing(t *testing.T) {
 		want  error
 		says  string
 	}{
-		"objective and prior":     {func(r *Request) { r.Objective, r.Prior = lattice.Box, &weights }, ErrRequest, "Objective box and Prior"},
-		"worst and objective":     {func(r *Request) { r.Objective, r.Worst = lattice.Box, true }, ErrRequest, "Worst"},
+		"objective and prior":     {func(r *Request) { r.Objective, r.Prior = totals.Box, &weights }, ErrRequest, "Objective box and Prior"},
+		"worst and objective":     {func(r *Request) { r.Objective, r.Worst = totals.Box, true }, ErrRequest, "Worst"},
 		"worst and prior":         {func(r *Request) { r.Prior, r.Worst = &weights, true }, ErrRequest, "Worst"},
 		"start":                   {func(r *Request) { r.Start = new(linear.Basis) }, ErrRequest, "Start"},
 		"work":                    {func(r *Request) { r.MaxWork = 1 }, ErrRequest, "MaxWork"},
@@ -94,7 +95,7 @@ func TestVariedRequestsIgnoreNothing(t *testing.T) {
 		assert.ErrorContains(t, err, c.says, name)
 		assert.Equal(t, err, r.Check(), name)
 	}
-	_, err := Threshold(t.Context(), ThresholdRequest{N: 3, K: 2, Objective: lattice.Box, Prior: &weights})
+	_, err := Threshold(t.Context(), ThresholdRequest{N: 3, K: 2, Objective: totals.Box, Prior: &weights})
 	assert.ErrorIs(t, err, ErrRequest)
 
 	free, err := Ratio(t.Context(), square)
@@ -166,7 +167,7 @@ func TestCertificatesOfImposters(t *testing.T) {
 func TestOptimalForTheObjective(t *testing.T) {
 	m, err := mechanisms.Lookup("lp-optimal")
 	require.NoError(t, err)
-	for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+	for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 		for level := Paper; level <= Full; level++ {
 			a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: expEps(t, 3, 2), Objective: o, Level: level,
 				Method: Enumerated, Mechanisms: []mechanisms.Mechanism{m}})

@@ -9,6 +9,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number"
 	"optratio/number/interval"
 )
@@ -19,7 +20,7 @@ const ProofTheorem = "closed-form"
 // ThresholdRequest asks from which ε on permute-and-flip is optimal. N and K are required; other fields have defaults as Request has.
 type ThresholdRequest struct {
 	N, K      int
-	Objective lattice.Objective
+	Objective totals.Objective
 	Step      int            // as in Request
 	Loss      variant.Loss   // as in Request
 	Prior     *variant.Prior // as in Request; a product, as uniform and geometric priors are

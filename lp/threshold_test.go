@@ -15,6 +15,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 )
 
@@ -34,9 +35,9 @@ func (c *counting) Solve(ctx context.Context, m *linear.Model, o linear.Options)
 func TestThresholdByProgramsAlone(t *testing.T) {
 	for _, c := range []struct {
 		n, k  int
-		o     lattice.Objective
+		o     totals.Objective
 		level Level
-	}{{3, 2, lattice.Paper, Paper}, {3, 2, lattice.Box, Paper}, {4, 2, lattice.Box, Paper}, {3, 3, lattice.Paper, Paper}, {3, 2, lattice.Paper, Full}} {
+	}{{3, 2, totals.Paper, Paper}, {3, 2, totals.Box, Paper}, {4, 2, totals.Box, Paper}, {3, 3, totals.Paper, Paper}, {3, 2, totals.Paper, Full}} {
 		name := fmt.Sprint(c)
 		gap := big.NewRat(1, 50)
 		theorem, err := Threshold(context.Background(), ThresholdRequest{N: c.n, K: c.k, Objective: c.o, Gap: gap})
@@ -153,7 +154,7 @@ func TestThresholdDecidesFibonacciQuotients(t *testing.T) {
 		above.Sub(above, x).Sub(above, big.NewRat(1, 1))
 		e, err := mechanisms.FromExp(x)
 		require.NoError(t, err)
-		assert.Equal(t, above.Sign() > 0, PermuteAndFlipOptimal(5, 2, lattice.Paper, e), i)
+		assert.Equal(t, above.Sign() > 0, PermuteAndFlipOptimal(5, 2, totals.Paper, e), i)
 	}
 	for _, bad := range [][2]int{{0, 1}, {1, 0}, {3, 0}, {-1, 2}, {2, -1}} {
 		_, err := Threshold(context.Background(), ThresholdRequest{N: bad[0], K: bad[1], Gap: big.NewRat(1, 10)})
@@ -263,7 +264,7 @@ func TestThresholdDecidesLongDecimals(t *testing.T) {
 		term.Mul(term, big.NewRat(-(2*j+1), 8*(j+1)))
 	}
 	unit := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(200), nil))
-	for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+	for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 		for sign, want := range map[int64]bool{1: true, -1: false} {
 			near := new(big.Rat).Add(sum, new(big.Rat).Mul(unit, big.NewRat(sign, 1)))
 			assert.Equal(t, want, PermuteAndFlipOptimal(4, 2, o, decimalEps(t, near.FloatString(203))), "%v %d", o, sign)
@@ -280,7 +281,7 @@ func TestThresholdCriterionHasNoRationalRoot(t *testing.T) {
 			for p := q/2 + 1; p < q && k%q == 0; p++ {
 				if z := big.NewRat(p, q); k%p == 0 && z.Denom().Int64() == q {
 					tried++
-					assert.NotZero(t, criterion(arith.Rat{}, z, 3, int(k), lattice.Box).Sign(), "k = %d, z = %v", k, z)
+					assert.NotZero(t, criterion(arith.Rat{}, z, 3, int(k), totals.Box).Sign(), "k = %d, z = %v", k, z)
 				}
 			}
 		}

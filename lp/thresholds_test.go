@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
+	"optratio/mechanisms/totals"
 )
 
 // ../testdata/thresholds.csv brackets the thresholds for n, k <= 8 by fractions e^ε, to a relative gap of 1e-6 in ε.
@@ -19,7 +19,7 @@ func TestThresholdTable(t *testing.T) {
 	rows := [][]string{{"n", "k", "objective", "lower_exp_eps", "upper_exp_eps", "lower_eps", "upper_eps"}}
 	for n := 1; n <= 8; n++ {
 		for k := 1; k <= 8; k++ {
-			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 				a, err := Threshold(context.Background(), ThresholdRequest{N: n, K: k, Objective: o, Gap: big.NewRat(1, 1000000)})
 				require.NoError(t, err)
 				rows = append(rows, []string{fmt.Sprint(n), fmt.Sprint(k), o.String(), a.LowerExp.RatString(), a.UpperExp.RatString(),

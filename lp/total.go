@@ -33,7 +33,7 @@ const maxSum = 10_000
 const maxEnumerate = 20_000_000
 
 // permuteAndFlipValue returns the closed form, exactly where that is rational and of moderate size.
-func permuteAndFlipValue(ctx context.Context, n, k int, o lattice.Objective, eps mechanisms.Epsilon, prec uint) value {
+func permuteAndFlipValue(ctx context.Context, n, k int, o totals.Objective, eps mechanisms.Epsilon, prec uint) value {
 	if z, ok := eps.Z(); ok {
 		if bits := z.Denom().BitLen() + 1; float64(n)*float64(k)*float64(bits) < exactBits {
 			return exactValue(flipTotalExact(n, k, o, z))
@@ -44,7 +44,7 @@ func permuteAndFlipValue(ctx context.Context, n, k int, o lattice.Objective, eps
 
 // total returns a mechanism's total expected error over the lattice, in steps of 2Δ, weighed by the objective. The
 // level is for mechanisms that are made from a program, lp-optimal.
-func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o lattice.Objective, level Level, eps mechanisms.Epsilon, prec uint) (value, error) {
+func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o totals.Objective, level Level, eps mechanisms.Epsilon, prec uint) (value, error) {
 	switch {
 	case n == 1:
 		return exactValue(new(big.Rat)), nil
@@ -78,7 +78,7 @@ type answer[T any] struct {
 }
 
 // eachOrbit visits the orbits until the context ends, with their weights and the expected depths that the answers mean.
-func eachOrbit[T any](ctx context.Context, f arith.Field[T], lat *lattice.Lattice, o lattice.Objective, ask func(m []int) (answer[T], error), visit func(weight *big.Int, mean T)) error {
+func eachOrbit[T any](ctx context.Context, f arith.Field[T], lat *lattice.Lattice, o totals.Objective, ask func(m []int) (answer[T], error), visit func(weight *big.Int, mean T)) error {
 	for i, m := range lat.All() {
 		if i%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -97,7 +97,7 @@ func eachOrbit[T any](ctx context.Context, f arith.Field[T], lat *lattice.Lattic
 }
 
 // exactTotal sums rationals, in pairs of pairs, so that the common denominator grows once.
-func exactTotal(ctx context.Context, lat *lattice.Lattice, o lattice.Objective, ask func(m []int) (answer[*big.Rat], error)) (value, error) {
+func exactTotal(ctx context.Context, lat *lattice.Lattice, o totals.Objective, ask func(m []int) (answer[*big.Rat], error)) (value, error) {
 	var terms []*big.Rat
 	err := eachOrbit(ctx, arith.Rat{}, lat, o, ask, func(weight *big.Int, mean *big.Rat) {
 		terms = append(terms, mean.Mul(mean, new(big.Rat).SetInt(weight)))
@@ -118,14 +118,14 @@ func pairwiseSum(ctx context.Context, terms []*big.Rat) *big.Rat {
 }
 
 // enclosedTotal sums enclosures.
-func enclosedTotal(ctx context.Context, lat *lattice.Lattice, o lattice.Objective, prec uint, ask func(m []int) (answer[interval.Interval], error)) (value, error) {
+func enclosedTotal(ctx context.Context, lat *lattice.Lattice, o totals.Objective, prec uint, ask func(m []int) (answer[interval.Interval], error)) (value, error) {
 	sum := interval.NewAccumulator(prec)
 	err := eachOrbit(ctx, arith.Interval{Prec: prec}, lat, o, ask, func(weight *big.Int, mean interval.Interval) { sum.AddMul(interval.FromBig(weight, prec), mean) })
 	return boxValue(sum.Value()), err
 }
 
 // estimatedTotal sums floating-point numbers.
-func estimatedTotal(ctx context.Context, lat *lattice.Lattice, o lattice.Objective, ask func(m []int) (answer[float64], error)) (value, error) {
+func estimatedTotal(ctx context.Context, lat *lattice.Lattice, o totals.Objective, ask func(m []int) (answer[float64], error)) (value, error) {
 	sum := 0.0
 	err := eachOrbit(ctx, arith.Float{}, lat, o, ask, func(weight *big.Int, mean float64) {
 		w, _ := new(big.Float).SetInt(weight).Float64()
@@ -135,7 +135,7 @@ func estimatedTotal(ctx context.Context, lat *lattice.Lattice, o lattice.Objecti
 }
 
 // totalOfWeights is the total of a mechanism whose probabilities are functions of the weights z^depth.
-func totalOfWeights(ctx context.Context, w mechanisms.Weighted, lat *lattice.Lattice, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
+func totalOfWeights(ctx context.Context, w mechanisms.Weighted, lat *lattice.Lattice, o totals.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
 	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits && lat.Len()*lat.K()*z.Denom().BitLen() <= exactDenominator {
 		return exactTotal(ctx, lat, o, asked(arith.Powers(arith.Rat{}, z, lat.K()), w.WeightedExact))
 	}
@@ -160,7 +160,7 @@ func asked[T any](powers []T, pmf func(weights []T, counts []int) []T) func(m []
 
 // totalOfInstances asks a mechanism for each orbit's probabilities: exact on moderate lattices where they are
 // rational, else enclosed, else as estimates.
-func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o lattice.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
+func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o totals.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
 	m = mechanisms.Within(ctx, m)
 	if lat.Len() <= exactOrbits {
 		v, err := exactTotal(ctx, lat, o, instances(eps, func(in *mechanisms.Instance) ([]*big.Rat, error) { return mechanisms.ExactDistribution(m, in) }))

@@ -13,13 +13,14 @@ import (
 	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
 
 // byVectors sums the exponential mechanism's expected depth over the score vectors one by one, each of Q(n,j) for every j that
 // the objective has.
-func byVectors(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
+func byVectors(n, k int, o totals.Objective, z *big.Rat) *big.Rat {
 	power := func(v int) *big.Rat {
 		p := big.NewRat(1, 1)
 		for range v {
@@ -29,7 +30,7 @@ func byVectors(n, k int, o lattice.Objective, z *big.Rat) *big.Rat {
 	}
 	total := new(big.Rat)
 	for j := 1; j <= k; j++ {
-		if o == lattice.Paper && j < k {
+		if o == totals.Paper && j < k {
 			continue
 		}
 		depths := make([]int, n)
@@ -66,7 +67,7 @@ func TestRoutesOfTotals(t *testing.T) {
 		n, k := s[0], s[1]
 		lat, err := lattice.New(n, k)
 		require.NoError(t, err)
-		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 			want := byVectors(n, k, o, z)
 			for name, route := range map[string]func() (value, error){
 				"total":     func() (value, error) { return total(ctx, em, n, k, o, Paper, e, 128) },
@@ -97,10 +98,10 @@ func TestRoutesOfTotals(t *testing.T) {
 			assert.Less(t, v.box.RelWidth(), 1e-34)
 		}
 	}
-	v, err := total(ctx, em, 1, 3, lattice.Paper, Paper, e, 128)
+	v, err := total(ctx, em, 1, 3, totals.Paper, Paper, e, 128)
 	require.NoError(t, err)
 	assert.Zero(t, v.exact.Sign(), "one candidate has no error")
-	v, err = total(ctx, em, 1, 3, lattice.Paper, Paper, decimalEps(t, "0.5"), 128)
+	v, err = total(ctx, em, 1, 3, totals.Paper, Paper, decimalEps(t, "0.5"), 128)
 	require.NoError(t, err)
 	require.NotNil(t, v.exact, "at an irrational z neither, exactly")
 	assert.Zero(t, v.exact.Sign())
@@ -120,12 +121,12 @@ func TestStoppedSumsOfTotals(t *testing.T) {
 	require.NoError(t, err)
 	for _, e := range []mechanisms.Epsilon{expEps(t, 3, 2), decimalEps(t, "0.4")} {
 		for name, route := range map[string]func() (value, error){
-			"total": func() (value, error) { return total(ctx, em, 3, 2, lattice.Paper, Paper, e, 128) },
+			"total": func() (value, error) { return total(ctx, em, 3, 2, totals.Paper, Paper, e, 128) },
 			"weights": func() (value, error) {
-				return totalOfWeights(ctx, em.(mechanisms.Weighted), lat, lattice.Paper, e, 128)
+				return totalOfWeights(ctx, em.(mechanisms.Weighted), lat, totals.Paper, e, 128)
 			},
-			"instances": func() (value, error) { return totalOfInstances(ctx, em, lat, lattice.Paper, e, 128) },
-			"estimated": func() (value, error) { return estimatedTotal(ctx, lat, lattice.Paper, instances(e, em.Float)) },
+			"instances": func() (value, error) { return totalOfInstances(ctx, em, lat, totals.Paper, e, 128) },
+			"estimated": func() (value, error) { return estimatedTotal(ctx, lat, totals.Paper, instances(e, em.Float)) },
 		} {
 			_, err := route()
 			assert.ErrorIs(t, err, context.Canceled, name)
@@ -138,7 +139,7 @@ func TestStoppedSumsOfTotals(t *testing.T) {
 func TestErrorsOfTotals(t *testing.T) {
 	boom := errors.New("boom")
 	m := mechanisms.FromRational(mechanisms.Info{Name: "odd", Uniform: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) { return nil, boom })
-	_, err := total(context.Background(), m, 3, 2, lattice.Paper, Paper, expEps(t, 3, 2), 128)
+	_, err := total(context.Background(), m, 3, 2, totals.Paper, Paper, expEps(t, 3, 2), 128)
 	require.ErrorIs(t, err, boom)
 	assert.ErrorContains(t, err, "odd: ")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -146,20 +147,20 @@ func TestErrorsOfTotals(t *testing.T) {
 	m = mechanisms.FromRational(mechanisms.Info{Name: "even", Uniform: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
 		return slices.Repeat([]*big.Rat{big.NewRat(1, int64(len(in.Scores)))}, len(in.Scores)), nil
 	})
-	_, err = total(ctx, m, 3, 2, lattice.Paper, Paper, expEps(t, 3, 2), 128)
+	_, err = total(ctx, m, 3, 2, totals.Paper, Paper, expEps(t, 3, 2), 128)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.NotContains(t, err.Error(), "even")
-	v, err := total(context.Background(), m, 3, 2, lattice.Paper, Paper, expEps(t, 3, 2), 128)
+	v, err := total(context.Background(), m, 3, 2, totals.Paper, Paper, expEps(t, 3, 2), 128)
 	require.NoError(t, err)
-	assert.Zero(t, v.exact.Cmp(byVectors(3, 2, lattice.Paper, big.NewRat(1, 1))), "uniform is em at ε = 0")
+	assert.Zero(t, v.exact.Cmp(byVectors(3, 2, totals.Paper, big.NewRat(1, 1))), "uniform is em at ε = 0")
 	lat, err := lattice.New(2, 1)
 	require.NoError(t, err)
 	asked := 0
 	ask := func([]int) (answer[float64], error) { asked++; return answer[float64]{}, boom }
 	count := func(*big.Int, float64) { t.Error("a mean of no answer") }
-	require.ErrorIs(t, eachOrbit(ctx, arith.Float{}, lat, lattice.Paper, ask, count), context.Canceled)
+	require.ErrorIs(t, eachOrbit(ctx, arith.Float{}, lat, totals.Paper, ask, count), context.Canceled)
 	assert.Zero(t, asked, "asked after the end")
-	require.ErrorIs(t, eachOrbit(context.Background(), arith.Float{}, lat, lattice.Paper, ask, count), boom)
+	require.ErrorIs(t, eachOrbit(context.Background(), arith.Float{}, lat, totals.Paper, ask, count), boom)
 }
 
 // TestPartsOfTotals: values divided by a number of vectors, sums in pairs, and where a closed form is too long to be exact.
@@ -179,12 +180,12 @@ func TestPartsOfTotals(t *testing.T) {
 		}
 		assert.Zero(t, pairwiseSum(context.Background(), terms).Cmp(big.NewRat(int64(n*(n+1)/2), 7)))
 	}
-	pf := permuteAndFlipValue(context.Background(), 3, 2, lattice.Paper, expEps(t, 3, 2), 64)
+	pf := permuteAndFlipValue(context.Background(), 3, 2, totals.Paper, expEps(t, 3, 2), 64)
 	require.NotNil(t, pf.exact)
-	assert.Zero(t, pf.exact.Cmp(flipTotalExact(3, 2, lattice.Paper, big.NewRat(2, 3))))
-	pf = permuteAndFlipValue(context.Background(), 3, 2, lattice.Paper, decimalEps(t, "0.4"), 64)
+	assert.Zero(t, pf.exact.Cmp(flipTotalExact(3, 2, totals.Paper, big.NewRat(2, 3))))
+	pf = permuteAndFlipValue(context.Background(), 3, 2, totals.Paper, decimalEps(t, "0.4"), 64)
 	assert.Nil(t, pf.exact)
-	pf = permuteAndFlipValue(context.Background(), 1<<20, 2, lattice.Paper, expEps(t, 3, 2), 64) // 2²⁰·2·3 bits are more than 2²²
+	pf = permuteAndFlipValue(context.Background(), 1<<20, 2, totals.Paper, expEps(t, 3, 2), 64) // 2²⁰·2·3 bits are more than 2²²
 	assert.Nil(t, pf.exact)
 	assert.Positive(t, pf.box.Lo().Sign())
 }
@@ -199,15 +200,15 @@ func TestSizesOfExactTotals(t *testing.T) {
 		n, k  int
 		exact bool
 	}{{1<<17 - 1, 1, true}, {1 << 17, 1, false}, {1 << 16, 2, false}} {
-		v := permuteAndFlipValue(ctx, c.n, c.k, lattice.Paper, e, 64)
+		v := permuteAndFlipValue(ctx, c.n, c.k, totals.Paper, e, 64)
 		assert.Equal(t, c.exact, v.exact != nil, "%+v", c)
 	}
 	long, err := mechanisms.FromExp(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 400_000)))
 	require.NoError(t, err)
-	assert.Nil(t, permuteAndFlipValue(ctx, 2, 1, lattice.Paper, long, 64).exact)
+	assert.Nil(t, permuteAndFlipValue(ctx, 2, 1, totals.Paper, long, 64).exact)
 	lat, err := lattice.New(3, 2)
 	require.NoError(t, err)
-	v, err := totalOfWeights(ctx, mechanisms.Exponential().(mechanisms.Weighted), lat, lattice.Paper, long, 64)
+	v, err := totalOfWeights(ctx, mechanisms.Exponential().(mechanisms.Weighted), lat, totals.Paper, long, 64)
 	require.NoError(t, err)
 	assert.Nil(t, v.exact)
 	assert.Positive(t, v.box.Lo().Sign())
@@ -224,10 +225,10 @@ func uniform(name string) mechanisms.Mechanism {
 func TestSizesOfTotals(t *testing.T) {
 	ctx, e := context.Background(), decimalEps(t, "0.5")
 	for _, size := range [][2]int{{14, 14}, {1000, 1000}} { // 20058300 orbits, and more than can be counted
-		_, err := total(ctx, uniform("even"), size[0], size[1], lattice.Paper, Paper, e, 64)
+		_, err := total(ctx, uniform("even"), size[0], size[1], totals.Paper, Paper, e, 64)
 		assert.ErrorIs(t, err, ErrTooLarge, "%v", size)
 		assert.ErrorContains(t, err, "even")
-		_, err = total(ctx, mechanisms.Exponential(), size[0], size[1], lattice.Paper, Paper, e, 64)
+		_, err = total(ctx, mechanisms.Exponential(), size[0], size[1], totals.Paper, Paper, e, 64)
 		assert.NoError(t, err, "%v", size)
 	}
 }
@@ -237,19 +238,19 @@ func TestErrorsOfTotalsByRoute(t *testing.T) {
 	ctx, boom := context.Background(), errors.New("boom")
 	lat, err := lattice.New(3, 2)
 	require.NoError(t, err)
-	_, err = exactTotal(ctx, lat, lattice.Paper, func([]int) (answer[*big.Rat], error) { return answer[*big.Rat]{}, boom })
+	_, err = exactTotal(ctx, lat, totals.Paper, func([]int) (answer[*big.Rat], error) { return answer[*big.Rat]{}, boom })
 	assert.ErrorIs(t, err, boom)
-	_, err = enclosedTotal(ctx, lat, lattice.Paper, 64, func([]int) (answer[interval.Interval], error) { return answer[interval.Interval]{}, boom })
+	_, err = enclosedTotal(ctx, lat, totals.Paper, 64, func([]int) (answer[interval.Interval], error) { return answer[interval.Interval]{}, boom })
 	assert.ErrorIs(t, err, boom)
-	_, err = estimatedTotal(ctx, lat, lattice.Paper, func([]int) (answer[float64], error) { return answer[float64]{}, boom })
+	_, err = estimatedTotal(ctx, lat, totals.Paper, func([]int) (answer[float64], error) { return answer[float64]{}, boom })
 	assert.ErrorIs(t, err, boom)
 	failing := mechanisms.FromEnclosure(mechanisms.Info{Name: "odd"}, func(*mechanisms.Instance, uint) (lower, upper []*big.Float, err error) { return nil, nil, boom })
-	_, err = totalOfInstances(ctx, failing, lat, lattice.Paper, decimalEps(t, "0.5"), 64)
+	_, err = totalOfInstances(ctx, failing, lat, totals.Paper, decimalEps(t, "0.5"), 64)
 	assert.ErrorIs(t, err, boom)
 
 	stopped, cancel := context.WithCancel(ctx)
 	left := lat.Len()
-	_, err = exactTotal(stopped, lat, lattice.Paper, func([]int) (answer[*big.Rat], error) {
+	_, err = exactTotal(stopped, lat, totals.Paper, func([]int) (answer[*big.Rat], error) {
 		if left--; left == 0 {
 			cancel()
 		}
@@ -257,7 +258,7 @@ func TestErrorsOfTotalsByRoute(t *testing.T) {
 	})
 	assert.Zero(t, left)
 	assert.ErrorIs(t, err, context.Canceled)
-	_, err = total(stopped, mechanisms.PermuteAndFlip(), 3, 2, lattice.Box, Paper, decimalEps(t, "0.5"), 64)
+	_, err = total(stopped, mechanisms.PermuteAndFlip(), 3, 2, totals.Box, Paper, decimalEps(t, "0.5"), 64)
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
@@ -275,7 +276,7 @@ func (s *slow) WithContext(ctx context.Context) mechanisms.Mechanism {
 func TestStoppedSumsOfTotalsReachSlowMechanisms(t *testing.T) {
 	ctx := context.WithValue(context.Background(), slow{}, 1)
 	s := &slow{Mechanism: uniform("even")}
-	_, err := total(ctx, s, 3, 2, lattice.Paper, Paper, expEps(t, 3, 2), 64)
+	_, err := total(ctx, s, 3, 2, totals.Paper, Paper, expEps(t, 3, 2), 64)
 	require.NoError(t, err)
 	assert.Equal(t, ctx, s.ctx)
 }
@@ -285,7 +286,7 @@ func TestMeanErrorIsWhatRatioRates(t *testing.T) {
 	krr, err := mechanisms.Lookup("krr")
 	require.NoError(t, err)
 	for _, eps := range []mechanisms.Epsilon{decimalEps(t, "0.7"), expEps(t, 3, 2)} {
-		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 			a, err := Ratio(context.Background(), Request{N: 3, K: 2, Epsilon: eps, Objective: o, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), krr}})
 			require.NoError(t, err)
 			for i, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), krr} {
@@ -300,10 +301,10 @@ func TestMeanErrorIsWhatRatioRates(t *testing.T) {
 			}
 		}
 	}
-	_, err = MeanError(context.Background(), krr, 0, 2, lattice.Paper, decimalEps(t, "1"))
+	_, err = MeanError(context.Background(), krr, 0, 2, totals.Paper, decimalEps(t, "1"))
 	require.ErrorIs(t, err, ErrRequest)
-	_, err = MeanError(context.Background(), krr, 60, 60, lattice.Paper, decimalEps(t, "1"))
+	_, err = MeanError(context.Background(), krr, 60, 60, totals.Paper, decimalEps(t, "1"))
 	require.ErrorIs(t, err, ErrTooLarge)
-	_, err = MeanError(context.Background(), krr, 2, 2, lattice.Paper, mechanisms.Epsilon{})
+	_, err = MeanError(context.Background(), krr, 2, 2, totals.Paper, mechanisms.Epsilon{})
 	require.ErrorIs(t, err, mechanisms.ErrEpsilon)
 }

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"optratio/internal/patience"
-	"optratio/lattice"
 	"optratio/lp/table"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number"
 	"optratio/number/interval"
 )
@@ -24,7 +24,7 @@ func (r *Request) Varied() bool {
 }
 
 // objectiveOf returns the objective that a prior is: o for none. It reports false where the prior is no objective.
-func objectiveOf(prior *variant.Prior, o lattice.Objective) (lattice.Objective, bool) {
+func objectiveOf(prior *variant.Prior, o totals.Objective) (totals.Objective, bool) {
 	if prior == nil {
 		return o, true
 	}
@@ -40,7 +40,7 @@ func (r *Request) question() variant.Question {
 	switch {
 	case r.Prior != nil:
 		q.Prior = *r.Prior
-	case r.Objective == lattice.Box:
+	case r.Objective == totals.Box:
 		q.Prior = variant.Box()
 	}
 	return q

@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/lp"
 	"optratio/lp/linear"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/verify/certificate"
 )
 
@@ -56,7 +56,7 @@ func questions(t *testing.T) []lp.Request {
 	for i, eps := range []mechanisms.Epsilon{rational, irrational} {
 		for j, level := range []lp.Level{lp.Paper, lp.DP, lp.Monotone, lp.Full} {
 			out = append(out,
-				lp.Request{N: 3, K: 2, Step: 2, Epsilon: eps, Level: level, Objective: []lattice.Objective{lattice.Paper, lattice.Box}[(i+j)%2]},
+				lp.Request{N: 3, K: 2, Step: 2, Epsilon: eps, Level: level, Objective: []totals.Objective{totals.Paper, totals.Box}[(i+j)%2]},
 				lp.Request{N: 3, K: 2, Step: 2, Epsilon: eps, Level: level, Loss: tail, Worst: true},
 				lp.Request{N: 3, K: 2, Step: 2, Epsilon: eps, Level: level, Loss: variant.Square(), Prior: []*variant.Prior{&product, &vectors}[(i+j)%2]})
 		}
@@ -80,7 +80,7 @@ func approximations(t *testing.T) (out []lp.Request) {
 				lp.Request{N: 3, K: 1, Step: 2, Epsilon: eps, Delta: delta, Loss: variant.Top1(), Worst: true},
 				lp.Request{N: 3, K: 2, Epsilon: eps, Delta: delta, Prior: &vectors})
 		}
-		out = append(out, lp.Request{N: 3, K: 2, Epsilon: eps, Delta: new(big.Rat)}, lp.Request{N: 4, K: 2, Epsilon: eps, Delta: big.NewRat(1, 30), Objective: lattice.Box})
+		out = append(out, lp.Request{N: 3, K: 2, Epsilon: eps, Delta: new(big.Rat)}, lp.Request{N: 4, K: 2, Epsilon: eps, Delta: big.NewRat(1, 30), Objective: totals.Box})
 	}
 	return out
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/lp"
 	"optratio/lp/heterogeneous"
 	"optratio/lp/linear"
 	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 // asked returns the answer to a request at e^ε, with permute-and-flip and the exponential mechanism rated.
@@ -45,7 +45,7 @@ func TestTwoRoutesToOneOptimum(t *testing.T) {
 		}
 		same, err := variant.Losses(depths)
 		require.NoError(t, err)
-		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 			for _, level := range []lp.Level{lp.Paper, lp.DP, lp.Monotone, lp.Full} {
 				for _, e := range []string{"5/4", "8/5"} {
 					r := lp.Request{N: size[0], K: size[1], Objective: o, Level: level, Method: lp.Enumerated}
@@ -72,7 +72,7 @@ func TestChainsAgreeWithTheTable(t *testing.T) {
 	require.NoError(t, err)
 	cases := []lp.Request{
 		{N: 1, K: 2, Loss: variant.Square()},
-		{N: 3, K: 3, Loss: steep, Objective: lattice.Box},
+		{N: 3, K: 3, Loss: steep, Objective: totals.Box},
 		{N: 3, K: 3, Loss: variant.Top1(), Prior: prior(variant.Geometric(fraction("3")))},
 		{N: 4, K: 2, Prior: prior(variant.Product([]*big.Rat{fraction("1/3"), fraction("5e20"), new(big.Rat)}))},
 		{N: 3, K: 3, Loss: variant.Square(), Prior: prior(variant.Weighted([][]int{{0, 1, 2}, {0, 0, 3}, {3, 1, 0}}, []*big.Rat{fraction("1"), fraction("2/3"), fraction("1e-9")}))},
@@ -83,7 +83,7 @@ func TestChainsAgreeWithTheTable(t *testing.T) {
 				r.Level, r.Method = level, lp.Enumerated
 				got := asked(t, e, r)
 				q := variant.Question{N: r.N, K: r.K, Epsilon: got.Request.Epsilon, Loss: r.Loss, Neighbors: level == lp.DP || level == lp.Full, Monotone: level >= lp.Monotone}
-				if q.Prior = variant.Box(); r.Objective == lattice.Paper {
+				if q.Prior = variant.Box(); r.Objective == totals.Paper {
 					q.Prior = variant.Uniform()
 				}
 				if r.Prior != nil {
@@ -107,7 +107,7 @@ func TestChainsAgreeWithTheTable(t *testing.T) {
 func TestResolutionsAgreeWithTheGridProgram(t *testing.T) {
 	for _, c := range []struct{ n, k, l int }{{2, 2, 1}, {2, 2, 2}, {2, 2, 3}, {3, 1, 2}, {3, 2, 2}, {3, 1, 3}, {3, 1, 4}} {
 		for _, e := range []string{"3/2", "4"} {
-			got := asked(t, e, lp.Request{N: c.n, K: c.k, Step: c.l, Objective: lattice.Box, Level: lp.DP})
+			got := asked(t, e, lp.Request{N: c.n, K: c.k, Step: c.l, Objective: totals.Box, Level: lp.DP})
 			// scores in steps of the lattice: 2Δ = L
 			grid := heterogeneous.Grid{From: new(big.Rat), Step: big.NewRat(1, 1), Steps: c.k * c.l, ShiftInvariant: true}
 			for range c.n {
@@ -238,7 +238,7 @@ func TestVariedThresholds(t *testing.T) {
 	_, err = lp.Threshold(context.Background(), nowhere)
 	assert.ErrorIs(t, err, lp.ErrMethod)
 	box := base
-	box.Objective, box.Loss = lattice.Box, variant.Top1()
+	box.Objective, box.Loss = totals.Box, variant.Top1()
 	_, err = lp.Threshold(context.Background(), box)
 	assert.ErrorContains(t, err, "ask for the ratio at one epsilon")
 }
@@ -303,10 +303,10 @@ func TestDeltaIsChecked(t *testing.T) {
 
 // What is left out and what is spelled out is one question: the same answer, by the same engine.
 func TestSpelledOutIsThePlainQuestion(t *testing.T) {
-	for o, prior := range map[lattice.Objective]variant.Prior{lattice.Paper: variant.Uniform(), lattice.Box: variant.Box()} {
+	for o, prior := range map[totals.Objective]variant.Prior{totals.Paper: variant.Uniform(), totals.Box: variant.Box()} {
 		r := lp.Request{N: 4, K: 3, Objective: o, Method: lp.Enumerated}
 		want := asked(t, "3/2", r)
-		r.Objective, r.Step, r.Loss, r.Prior = lattice.Paper, 1, variant.Mean(), &prior
+		r.Objective, r.Step, r.Loss, r.Prior = totals.Paper, 1, variant.Mean(), &prior
 		assert.False(t, r.Varied())
 		got := asked(t, "3/2", r)
 		assert.Equal(t, want.Evidence.Proposal, got.Evidence.Proposal)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/verify"
 )
 
@@ -33,7 +33,7 @@ func TestOptimaAreVerified(t *testing.T) {
 		{5, 3, 3, 2, map[Level][]verify.Property{Paper: {verify.DP, verify.Monotone}}},
 	} {
 		for level := Paper; level <= Full; level++ {
-			m := OnLattice(registered, 0, lattice.Paper, level)
+			m := OnLattice(registered, 0, totals.Paper, level)
 			p := verify.Claim{Mechanism: m, Epsilon: expEps(t, c.a, c.b), Sensitivities: []*big.Rat{big.NewRat(1, 2)}}
 			report, err := verify.Lattice(context.Background(), p, c.n, c.k, verify.Options{})
 			require.NoError(t, err)

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/decimal"
-	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 // ParamFlags are the parameters of mechanisms that have any.
@@ -54,7 +54,7 @@ func (f *ParamFlags) OnLattice(m mechanisms.Mechanism, k int) (mechanisms.Mechan
 			return nil, err
 		}
 	}
-	return lp.OnLattice(m, k, lattice.Paper, level), nil
+	return lp.OnLattice(m, k, totals.Paper, level), nil
 }
 
 // FindMechanism reads one name, of the given flag.

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/lp"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 func rats(texts ...string) []*big.Rat {
@@ -215,7 +215,7 @@ func TestEqualSensitivitiesGiveTheSymmetricProgram(t *testing.T) {
 		exp  string
 	}{{2, 3, "2"}, {2, 4, "5/4"}, {3, 2, "5/4"}, {3, 3, "3/2"}, {3, 4, "5/4"}, {4, 2, "6/5"}} {
 		a, err := lp.Ratio(context.Background(), lp.Request{
-			N: c.n, K: c.k, Epsilon: exp(t, c.exp), Objective: lattice.Box, Level: lp.DP,
+			N: c.n, K: c.k, Epsilon: exp(t, c.exp), Objective: totals.Box, Level: lp.DP,
 			Method: lp.Enumerated, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9),
 		})
 		require.NoError(t, err)

@@ -8,8 +8,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/interval"
 )
 
@@ -68,7 +68,7 @@ type Result struct {
 // It starts with a few classes and doubles their number until the bound stops improving, a
 // limit is reached or the context ends; then it returns the best bound so far. The context's error is
 // returned only where it ended before there was any bound, ErrTooMany where even the coarsest partition is beyond the limits.
-func Bound(ctx context.Context, n, k int, eps mechanisms.Epsilon, objective lattice.Objective, o Options) (*Result, error) {
+func Bound(ctx context.Context, n, k int, eps mechanisms.Epsilon, objective totals.Objective, o Options) (*Result, error) {
 	if n < 1 || k < 1 {
 		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
 	}

@@ -4,15 +4,15 @@ import (
 	"context"
 	"math"
 
-	"optratio/lattice"
 	"optratio/lp/chain"
+	"optratio/mechanisms/totals"
 )
 
 // search refines a partition and solves its program, again and again.
 type search struct {
 	ctx        context.Context
 	n, k       int
-	objective  lattice.Objective
+	objective  totals.Objective
 	z          float64
 	o          Options
 	refinement *refinement

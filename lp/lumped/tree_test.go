@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/lattice"
+	"optratio/mechanisms/totals"
 )
 
 // partition is a tree with the boxes of its classes.
@@ -100,7 +101,7 @@ func each(t *testing.T, f func(t *testing.T, n, k int, p *partition)) {
 	}
 }
 
-func mustBuild(t testing.TB, n, k int, p *partition, o lattice.Objective) *program {
+func mustBuild(t testing.TB, n, k int, p *partition, o totals.Objective) *program {
 	t.Helper()
 	prog, err := build(context.Background(), n, k, p.Tree, p.boxes, o, 0)
 	require.NoError(t, err)
@@ -120,7 +121,7 @@ func TestClassesAreWhatTheyAreSaidToBe(t *testing.T) {
 			}
 			weight[c].Add(&weight[c], lattice.Multiplicity(m))
 		}
-		prog := mustBuild(t, n, k, p, lattice.Paper)
+		prog := mustBuild(t, n, k, p, totals.Paper)
 		for c := range weight {
 			require.Positive(t, weight[c].Sign(), "class %d is empty", c)
 			require.Zero(t, weight[c].Cmp(prog.weight[c]), "class %d: weight %v, want %v", c, prog.weight[c], &weight[c])
@@ -162,7 +163,7 @@ func TestSequencesMergeTheChains(t *testing.T) {
 		vs := l.Number()
 		start, order := vs.Chains()
 		m := make([]int, k+1)
-		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 			want := map[string]*big.Int{}
 			for c := range len(start) - 1 {
 				var s []int
@@ -282,13 +283,13 @@ func TestLargeWeightsAddUp(t *testing.T) {
 	for _, s := range [][2]int{{40, 12}, {300, 6}, {3, 200}} {
 		r := newRefinement(s[0], s[1], 0.6, 1000)
 		r.grow(200)
-		prog := mustBuild(t, s[0], s[1], &partition{r.tree, r.classes, r.leaf, s[0]}, lattice.Paper)
+		prog := mustBuild(t, s[0], s[1], &partition{r.tree, r.classes, r.leaf, s[0]}, totals.Paper)
 		sum := new(big.Int)
 		for _, w := range prog.weight {
 			assert.Positive(t, w.Sign())
 			sum.Add(sum, w)
 		}
-		total := lattice.Paper.Total(s[0], s[1])
+		total := totals.Paper.Total(s[0], s[1])
 		assert.Zero(t, sum.Cmp(total))
 		sum.SetInt64(0)
 		for _, sh := range prog.shapes {
@@ -320,12 +321,12 @@ func TestRefinementEndsAtOrbits(t *testing.T) {
 
 func TestBuildStopsAtTheLimit(t *testing.T) {
 	p := randomPartition(random(t), 6, 6, 50)
-	_, err := build(context.Background(), 6, 6, p.Tree, p.boxes, lattice.Paper, 20_000)
+	_, err := build(context.Background(), 6, 6, p.Tree, p.boxes, totals.Paper, 20_000)
 	assert.ErrorIs(t, err, ErrTooMany)
-	_, err = build(context.Background(), 6, 6, p.Tree, p.boxes, lattice.Paper, 1_000_000)
+	_, err = build(context.Background(), 6, 6, p.Tree, p.boxes, totals.Paper, 1_000_000)
 	assert.NoError(t, err)
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = build(ended, 6, 6, p.Tree, p.boxes, lattice.Paper, 0)
+	_, err = build(ended, 6, 6, p.Tree, p.boxes, totals.Paper, 0)
 	assert.ErrorIs(t, err, context.Canceled)
 }

@@ -7,8 +7,8 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
@@ -27,7 +27,7 @@ type Result struct {
 const DefaultPrecision = 128
 
 // Bound returns the best point that it finds; the one without injections, which is permute-and-flip, where it finds nothing better. The context's error is returned where it ended.
-func Bound(ctx context.Context, n, k int, eps mechanisms.Epsilon, objective lattice.Objective, prec uint) (*Result, error) {
+func Bound(ctx context.Context, n, k int, eps mechanisms.Epsilon, objective totals.Objective, prec uint) (*Result, error) {
 	if n < 1 || k < 1 {
 		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
 	}
@@ -43,7 +43,7 @@ func Bound(ctx context.Context, n, k int, eps mechanisms.Epsilon, objective latt
 }
 
 // prove makes the injections feasible and returns what the point is worth.
-func prove(ctx context.Context, n, k int, z interval.Interval, objective lattice.Objective, list []Injection) (*Result, error) {
+func prove(ctx context.Context, n, k int, z interval.Interval, objective totals.Objective, list []Injection) (*Result, error) {
 	f := arith.Interval{Prec: z.Prec()}
 	share, err := feasible(ctx, n, k, z, list)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/interval"
 )
 
@@ -54,7 +55,7 @@ func (q *Injection) amount(m []int, v int, z *big.Rat) *big.Rat {
 }
 
 // evaluate works out the whole point orbit by orbit in rationals, and returns the least slack of any row of the program and the objective.
-func evaluate(t testing.TB, n, k int, z *big.Rat, o lattice.Objective, list []Injection) (least, objective *big.Rat) {
+func evaluate(t testing.TB, n, k int, z *big.Rat, o totals.Objective, list []Injection) (least, objective *big.Rat) {
 	t.Helper()
 	l, err := lattice.New(n, k)
 	require.NoError(t, err)
@@ -129,12 +130,12 @@ func TestShareIsTheLargest(t *testing.T) {
 			share, err := feasible(context.Background(), c.n, c.k, interval.FromRat(z, prec), list)
 			require.NoError(t, err)
 			at := fmt.Sprint(c, list, share)
-			least, _ := evaluate(t, c.n, c.k, z, lattice.Paper, times(list, share))
+			least, _ := evaluate(t, c.n, c.k, z, totals.Paper, times(list, share))
 			require.GreaterOrEqual(t, least.Sign(), 0, at)
 			if share.Cmp(big.NewRat(99, 100)) < 0 {
 				partial++
 				more := new(big.Rat).Mul(share, big.NewRat(1_000_000_001, 1_000_000_000))
-				least, _ = evaluate(t, c.n, c.k, z, lattice.Paper, times(list, more))
+				least, _ = evaluate(t, c.n, c.k, z, totals.Paper, times(list, more))
 				require.Negative(t, least.Sign(), at)
 			}
 		}
@@ -148,7 +149,7 @@ func TestSaving(t *testing.T) {
 	better := 0
 	for _, c := range []struct{ n, k int }{{3, 4}, {4, 3}, {5, 4}, {6, 2}} {
 		_, z := atExp(t, "5/4")
-		for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 			_, flip := evaluate(t, c.n, c.k, z, o, nil)
 			for range 12 {
 				list := random(rng, c.n, c.k)
@@ -176,10 +177,10 @@ func TestBoundIsFeasible(t *testing.T) {
 		exp  string
 	}{{3, 8, "4/3"}, {4, 4, "3/2"}, {5, 5, "3/2"}, {6, 3, "6/5"}, {8, 4, "7/4"}} {
 		eps, z := atExp(t, c.exp)
-		r, err := Bound(context.Background(), c.n, c.k, eps, lattice.Paper, 0)
+		r, err := Bound(context.Background(), c.n, c.k, eps, totals.Paper, 0)
 		require.NoError(t, err)
 		require.Positive(t, r.Saving.Lo().Sign(), "%v", c)
-		least, _ := evaluate(t, c.n, c.k, z, lattice.Paper, r.Injections)
+		least, _ := evaluate(t, c.n, c.k, z, totals.Paper, r.Injections)
 		require.GreaterOrEqual(t, least.Sign(), 0, "%v", c)
 	}
 }
@@ -191,16 +192,16 @@ func TestNothingToSave(t *testing.T) {
 		exp  string
 	}{{1, 3, "3/2"}, {2, 3, "3/2"}, {5, 1, "3/2"}, {5, 5, "2"}, {5, 5, "1"}, {4, 2, "9/5"}, {5000, 4, "3/2"}} {
 		eps, _ := atExp(t, c.exp)
-		r, err := Bound(context.Background(), c.n, c.k, eps, lattice.Paper, 0)
+		r, err := Bound(context.Background(), c.n, c.k, eps, totals.Paper, 0)
 		require.NoError(t, err)
 		require.Zero(t, r.Saving.Hi().Sign(), "%v", c)
 		require.Empty(t, r.Injections)
 	}
-	_, err := Bound(context.Background(), 0, 1, mechanisms.Epsilon{}, lattice.Paper, 0)
+	_, err := Bound(context.Background(), 0, 1, mechanisms.Epsilon{}, totals.Paper, 0)
 	require.ErrorIs(t, err, ErrInput)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	eps, _ := atExp(t, "3/2")
-	_, err = Bound(ctx, 5, 5, eps, lattice.Paper, 0)
+	_, err = Bound(ctx, 5, 5, eps, totals.Paper, 0)
 	require.ErrorIs(t, err, context.Canceled)
 }

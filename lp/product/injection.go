@@ -3,7 +3,7 @@ package product
 import (
 	"math/big"
 
-	"optratio/lattice"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 )
 
@@ -52,14 +52,14 @@ func terms[T any](f arith.Field[T], q *Injection, power []T, k int) []term[T] {
 
 // cost returns what injections with an amount of 1 add to Σ_m W(m) Σ_v v m_v x[m][v]. Under the box objective that is the sum over the lattices of depths 1 to k, on which
 // the same point is feasible.
-func cost[T any](f arith.Field[T], q *Injection, power []T, n, k int, objective lattice.Objective) T {
+func cost[T any](f arith.Field[T], q *Injection, power []T, n, k int, objective totals.Objective) T {
 	ways := new(big.Int).Binomial(int64(n-1), int64(q.Tops))
 	ways.Mul(ways, big.NewInt(int64(n)))
 	t := terms(f, q, power, k)
 	sum, a, b := f.Zero(), f.Zero(), f.Zero()
 	for depth := 1; depth <= k; depth++ {
 		a, b = f.Add(a, f.Mul(f.FromInt(int64(depth)), power[depth])), f.Add(b, power[depth])
-		if depth < k && objective == lattice.Paper || depth < q.Depth {
+		if depth < k && objective == totals.Paper || depth < q.Depth {
 			continue
 		}
 		y := f.Zero()

@@ -8,8 +8,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/lattice"
 	"optratio/lp/linear"
+	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 )
 
@@ -89,7 +89,7 @@ func around(list []Injection, ratios int64) (more []Injection) {
 var one = big.NewRat(1, 1)
 
 // propose returns injections of a point near the best one, which need not be feasible. It is none where the lattice is beyond the limits.
-func propose(ctx context.Context, n, k int, z float64, objective lattice.Objective) ([]Injection, error) {
+func propose(ctx context.Context, n, k int, z float64, objective totals.Objective) ([]Injection, error) {
 	if n < 3 || k < 2 || k > maxDepth || !(z > 0.5 && z < 1) {
 		return nil, nil
 	}
@@ -117,7 +117,7 @@ func propose(ctx context.Context, n, k int, z float64, objective lattice.Objecti
 }
 
 // best returns those of the injections that the best combination of them takes, with their amounts, and what the share of them saves that is feasible.
-func best(ctx context.Context, n, k int, z float64, objective lattice.Objective, list []Injection) (chosen []Injection, saving float64, err error) {
+func best(ctx context.Context, n, k int, z float64, objective totals.Objective, list []Injection) (chosen []Injection, saving float64, err error) {
 	f := arith.Float{}
 	power := arith.Powers(f, z, k)
 	p := &proposal{}

@@ -8,6 +8,7 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/lattice"
+	"optratio/mechanisms/totals"
 )
 
 // Prior is how much each score vector counts in a mean. It is symmetric: permutations of a vector count alike. The zero value
@@ -103,11 +104,11 @@ func (p Prior) String() string {
 }
 
 // Objective returns the objective of package lattice that a uniform or box prior is, and false for any other prior.
-func (p Prior) Objective() (o lattice.Objective, ok bool) {
+func (p Prior) Objective() (o totals.Objective, ok bool) {
 	if p.kind == "box" {
-		return lattice.Box, true
+		return totals.Box, true
 	}
-	return lattice.Paper, p.kind == ""
+	return totals.Paper, p.kind == ""
 }
 
 // product returns the factor of each depth, and false where the prior is no product.
@@ -148,7 +149,7 @@ func (p Prior) of(q *Question, lat *lattice.Lattice) ([]*big.Rat, error) {
 			}
 			continue
 		case "box":
-			out[i] = new(big.Rat).SetInt(lattice.Box.Weight(m))
+			out[i] = new(big.Rat).SetInt(totals.Box.Weight(m))
 			continue
 		}
 		out[i] = new(big.Rat).SetInt(lattice.Multiplicity(m))

@@ -1,5 +1,5 @@
 // Package totals encloses the total error of the exponential mechanism over the lattice Q(n,k) without
-// enumerating it.
+// enumerating it, and has the objectives that such totals are taken over.
 //
 // With z = e^{-ε} and depths 0..k the mechanism takes a candidate at depth v with probability z^v/Σ_s z^{v_s}. As
 // 1/w = ∫₀^∞ e^{-tw} dt, the sum over all score vectors of the expected depth factorises under the integral:

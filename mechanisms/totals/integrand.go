@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/big"
 
-	"optratio/lattice"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
@@ -17,18 +16,18 @@ type integrand struct {
 	ctx          context.Context
 	n            int
 	powers       []interval.Interval // z^0 … z^V, V = k or, for the paper's objective, the first depth with a power that counts for nothing
-	objective    lattice.Objective
+	objective    Objective
 	deep         int               // k - V
 	deepWeighted interval.Interval // Σ v z^v over the depths below V
 }
 
-func newIntegrand(ctx context.Context, n, k int, z interval.Interval, objective lattice.Objective) *integrand {
+func newIntegrand(ctx context.Context, n, k int, z interval.Interval, objective Objective) *integrand {
 	prec := z.Prec()
 	f := arith.Interval{Prec: prec}
 	g := &integrand{ctx: ctx, n: n, objective: objective, powers: []interval.Interval{f.One()}}
 	for v := range k {
 		g.powers = append(g.powers, g.powers[v].Mul(z))
-		if objective == lattice.Paper && g.powers[v+1].Hi().MantExp(nil) < -int(prec)-16 {
+		if objective == Paper && g.powers[v+1].Hi().MantExp(nil) < -int(prec)-16 {
 			break
 		}
 	}
@@ -64,7 +63,7 @@ func (g *integrand) at(t interval.Interval) interval.Interval {
 			rest.AddMul(f.FromInt(int64(g.deep)), between)
 			depth.AddMul(g.deepWeighted, between)
 		}
-		if g.objective == lattice.Box || v == len(g.powers)-1 {
+		if g.objective == Box || v == len(g.powers)-1 {
 			s := rest.Value()
 			total = total.Add(depth.Value().Mul(arith.DifferenceQuotient(f, s.Add(best), s, g.n-1)))
 		}

@@ -9,7 +9,6 @@ import (
 	"math/bits"
 
 	"optratio/internal/quadrature"
-	"optratio/lattice"
 	"optratio/number/interval"
 )
 
@@ -30,7 +29,7 @@ const (
 //
 // The time grows with k (log n + bits), not with the size of the lattice. The error is that of the context where it ends,
 // ErrInput, or ErrPrecision.
-func Exponential(ctx context.Context, n, k int, z func(prec uint) interval.Interval, objective lattice.Objective, rel float64) (interval.Interval, error) {
+func Exponential(ctx context.Context, n, k int, z func(prec uint) interval.Interval, objective Objective, rel float64) (interval.Interval, error) {
 	if n < 1 || k < 1 {
 		return interval.Interval{}, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
 	}

@@ -79,12 +79,12 @@ func lnTwo(t *tally) Finding {
 	two, below := fromExp("2"), fromExp("1999999/1000000")
 	for n := 1; n <= 40; n++ {
 		for k := 1; k <= 40; k++ {
-			t.expect(lp.PermuteAndFlipOptimal(n, k, lattice.Paper, two), "Q(%d,%d) at ε = ln 2", n, k)
+			t.expect(lp.PermuteAndFlipOptimal(n, k, totals.Paper, two), "Q(%d,%d) at ε = ln 2", n, k)
 		}
 	}
 	first := 0
 	for k := 1; k <= 40 && first == 0; k++ {
-		if !lp.PermuteAndFlipOptimal(3, k, lattice.Paper, below) {
+		if !lp.PermuteAndFlipOptimal(3, k, totals.Paper, below) {
 			first = k
 		}
 	}
@@ -224,7 +224,7 @@ func totalOfExponential(t *tally) Finding {
 		for _, z := range []*big.Rat{rat(10, 11), rat(1, 3)} {
 			p := newProgram(s[0], s[1], z, lp.Paper)
 			exact := value(p.total(), p.table(em))
-			box := must(totals.Exponential(t.ctx, s[0], s[1], func(prec uint) interval.Interval { return interval.FromRat(z, prec) }, lattice.Paper, 1e-12))
+			box := must(totals.Exponential(t.ctx, s[0], s[1], func(prec uint) interval.Interval { return interval.FromRat(z, prec) }, totals.Paper, 1e-12))
 			t.expect(box.Contains(exact), "Q(%d,%d), z = %s: %s is not in %s", s[0], s[1], z.RatString(), exact.RatString(), box)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number/interval"
 	"optratio/verify"
 )
@@ -132,7 +133,7 @@ func manyPareto(t *tally) Finding {
 }
 
 // ratios returns the ratios of permute-and-flip and the exponential mechanism to the optimum of the program, exact where that is asked for and e^ε is rational.
-func ratios(ctx context.Context, n, k int, e mechanisms.Epsilon, o lattice.Objective, exact bool) (flip, exp lp.Rated) {
+func ratios(ctx context.Context, n, k int, e mechanisms.Epsilon, o totals.Objective, exact bool) (flip, exp lp.Rated) {
 	a := must(lp.Ratio(ctx, lp.Request{N: n, K: k, Epsilon: e, Objective: o, Method: lp.Enumerated, Exact: exact, Gap: rat(1, 1000000)}))
 	if a.Undecided != "" {
 		panic(fmt.Sprintf("n = %d, k = %d: %s", n, k, a.Undecided))
@@ -145,7 +146,7 @@ func optimalFrom(exp, eps string) check {
 	return func(t *tally) Finding {
 		sizes := [][2]int{{2, 3}, {3, 2}, {3, 4}, {4, 3}, {5, 2}}
 		for _, s := range sizes {
-			flip, _ := ratios(t.ctx, s[0], s[1], fromExp(exp), lattice.Paper, true)
+			flip, _ := ratios(t.ctx, s[0], s[1], fromExp(exp), totals.Paper, true)
 			ratio, ok := flip.Ratio.Rat()
 			t.expect(ok && ratio.Cmp(rat(1, 1)) == 0, "Q(%d,%d), e^ε = %s: permute-and-flip's ratio is %s", s[0], s[1], exp, flip.Ratio)
 		}
@@ -153,7 +154,7 @@ func optimalFrom(exp, eps string) check {
 		const most = 40
 		for n := 1; n <= most; n++ {
 			for k := 1; k <= most; k++ {
-				t.expect(lp.PermuteAndFlipOptimal(n, k, lattice.Paper, e), "Q(%d,%d), ε = %s: permute-and-flip is not optimal", n, k, eps)
+				t.expect(lp.PermuteAndFlipOptimal(n, k, totals.Paper, e), "Q(%d,%d), ε = %s: permute-and-flip is not optimal", n, k, eps)
 			}
 		}
 		return t.finding(fmt.Sprintf("%s at e^ε = %s by exact linear programs; n, k <= %d at ε = %s by the criterion z + … + z^k <= 1; for k = 0 there is no error", names(sizes), exp, most, eps), "")
@@ -188,13 +189,13 @@ func figureTwoAbove(t *tally) Finding {
 	for _, s := range drawn {
 		for _, eps := range []string{"0.9625", "1", "2", "10"} {
 			e := must(mechanisms.ParseEpsilon(eps))
-			for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 				t.expect(lp.PermuteAndFlipOptimal(s[0], s[1], o, e), "Q(%d,%d), ε = %s, objective %s: permute-and-flip is not optimal", s[0], s[1], eps, o)
 			}
 		}
 	}
 	for _, s := range drawn[:2] {
-		flip, _ := ratios(t.ctx, s[0], s[1], fromExp("21/8"), lattice.Box, true)
+		flip, _ := ratios(t.ctx, s[0], s[1], fromExp("21/8"), totals.Box, true)
 		ratio, ok := flip.Ratio.Rat()
 		t.expect(ok && ratio.Cmp(rat(1, 1)) == 0, "Q(%d,%d), e^ε = 21/8: %s", s[0], s[1], flip.Ratio)
 	}
@@ -202,7 +203,7 @@ func figureTwoAbove(t *tally) Finding {
 }
 
 // largest returns bounds of permute-and-flip's largest ratio over a grid of ε.
-func largest(ctx context.Context, n, k int, o lattice.Objective) (low, high *big.Rat, at string) {
+func largest(ctx context.Context, n, k int, o totals.Objective) (low, high *big.Rat, at string) {
 	low, high = rat(1, 1), rat(1, 1)
 	for _, eps := range []string{"0.3", "0.35", "0.4", "0.45", "0.5", "0.55"} {
 		e := must(mechanisms.ParseEpsilon(eps))
@@ -221,7 +222,7 @@ const figureGrid = "ε = 0.3, 0.35, …, 0.55, certified enclosures"
 
 func figureTwoLargest(t *tally) Finding {
 	var seen []string
-	for _, o := range []lattice.Objective{lattice.Paper, lattice.Box} {
+	for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 		most, least, where := rat(1, 1), rat(1, 1), ""
 		for _, s := range [][2]int{{4, 4}, {4, 8}, {5, 4}} {
 			low, high, at := largest(t.ctx, s[0], s[1], o)
@@ -240,7 +241,7 @@ func figureTwoDepth(t *tally) Finding {
 	var seen []string
 	var before *big.Rat
 	for _, k := range []int{2, 4, 6, 8} {
-		low, high, _ := largest(t.ctx, 4, k, lattice.Box)
+		low, high, _ := largest(t.ctx, 4, k, totals.Box)
 		if before != nil {
 			t.expect(less(before, low), "k = %d: %s, before it %s", k, decimals(low, 6), decimals(before, 6))
 		}
@@ -254,7 +255,7 @@ func figureTwoCandidates(t *tally) Finding {
 	var seen []string
 	least, most := rat(1, 1), new(big.Rat) // of the excess over 1
 	for n := 3; n <= 6; n++ {
-		low, high, _ := largest(t.ctx, n, 4, lattice.Box)
+		low, high, _ := largest(t.ctx, n, 4, totals.Box)
 		seen = append(seen, fmt.Sprintf("n = %d: %s", n, decimals(low, 5)))
 		low, high = sub(low, rat(1, 1)), sub(high, rat(1, 1))
 		least = smaller(least, low)
@@ -270,7 +271,7 @@ func figureTwoExponential(t *tally) Finding {
 		var before, last *big.Rat
 		for _, eps := range []string{"0.01", "0.1", "0.3", "1", "3", "10"} {
 			e := must(mechanisms.ParseEpsilon(eps))
-			_, exp := ratios(t.ctx, 4, k, e, lattice.Box, false)
+			_, exp := ratios(t.ctx, 4, k, e, totals.Box, false)
 			low, _ := exp.Ratio.Lower()
 			if before != nil {
 				t.expect(less(before, low), "k = %d: at ε = %s the ratio is %s, before it %s", k, eps, decimals(low, 6), decimals(before, 6))
@@ -292,7 +293,7 @@ func figureTwoSmall(t *tally) Finding {
 		before := rat(2, 1)
 		for _, eps := range []string{"0.1", "0.01", "0.001"} {
 			e := must(mechanisms.ParseEpsilon(eps))
-			flip, exp := ratios(t.ctx, 4, k, e, lattice.Paper, false)
+			flip, exp := ratios(t.ctx, 4, k, e, totals.Paper, false)
 			high, _ := exp.Ratio.Upper()
 			own, _ := flip.Ratio.Upper()
 			t.expect(less(high, before) && own.Cmp(high) <= 0, "k = %d, ε = %s: %s for the exponential mechanism, %s for permute-and-flip", k, eps, decimals(high, 7), decimals(own, 7))

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"optratio/internal/decimal"
-	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 // ErrParameter is wrapped by errors about parameters of figures. The message names the parameter and the remedy.
@@ -173,8 +173,8 @@ func (a *Args) Range(name string, positive bool) (from, to float64) {
 }
 
 // Objective returns the parameter objective.
-func (a *Args) Objective() lattice.Objective {
-	o, err := lattice.ParseObjective(a.Text("objective"))
+func (a *Args) Objective() totals.Objective {
+	o, err := totals.ParseObjective(a.Text("objective"))
 	if err != nil {
 		a.fail("objective", "give paper or box")
 	}

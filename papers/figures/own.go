@@ -9,10 +9,10 @@ import (
 	"math/big"
 	"strconv"
 
-	"optratio/lattice"
 	"optratio/lp"
 	lpstopping "optratio/lp/stopping"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -131,8 +131,8 @@ func drawThreshold(ctx context.Context, a *Args) *Figure {
 		a.step(i, len(ks))
 		for _, c := range []struct {
 			to        *Series
-			objective lattice.Objective
-		}{{paper, lattice.Paper}, {box, lattice.Box}} {
+			objective totals.Objective
+		}{{paper, totals.Paper}, {box, totals.Box}} {
 			t := must(lp.Threshold(ctx, lp.ThresholdRequest{N: 3, K: k, Objective: c.objective, Gap: big.NewRat(1, 1e12)}))
 			settled(ctx, t.Undecided)
 			low, _, _ := ends(t.Lower)

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 )
 
 // TestWorstErrorsAreEquations7And8: in units of 2Δ/ε the errors are ln(1/p)(1 - 1/(1+(n-1)p)) and ln(1/p)(1 - (1-(1-p)^n)/(np)).
@@ -71,7 +71,7 @@ func TestRatiosAreExact(t *testing.T) {
 		figure, curve, n, k string
 		nk                  [2]int
 	}{{"pf-2a", "n = 3", "3", "4", [2]int{3, 4}}, {"pf-2b", "k = 2", "4", "2", [2]int{4, 2}}, {"pf-2c", "k = 4", "4", "4", [2]int{4, 4}}} {
-		for _, objective := range []lattice.Objective{lattice.Paper, lattice.Box} {
+		for _, objective := range []totals.Objective{totals.Paper, totals.Box} {
 			f := drawn(t, c.figure, "n", c.n, "k", c.k, "points", "250", "objective", objective.String())
 			s := series(t, f, c.curve)
 			p := f.each()[0]

@@ -8,9 +8,9 @@ import (
 	"strconv"
 
 	"optratio/internal/evaluate"
-	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -67,7 +67,7 @@ func drawRho(ctx context.Context, a *Args) *Figure {
 			a.step(i*len(ns)+j, points*len(ns))
 			var mean [2]number.Number
 			for h := range mean {
-				mean[h] = must(lp.MeanError(ctx, list[h], n, k, lattice.Paper, run[h]))
+				mean[h] = must(lp.MeanError(ctx, list[h], n, k, totals.Paper, run[h]))
 			}
 			errors.Series[j].certify(x, evaluate.Ratio(mean[0], mean[1]))
 		}

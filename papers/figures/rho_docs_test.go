@@ -17,6 +17,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
+	"optratio/mechanisms/totals"
 	"optratio/verify"
 )
 
@@ -133,9 +134,9 @@ func errorTable(t *testing.T) string {
 	for _, s := range [][2]int{{2, 1}, {2, 4}, {5, 4}, {10, 4}, {50, 4}, {1000, 10}} {
 		cells := []any{s[0], s[1]}
 		for _, text := range rhos {
-			pf, err := lp.MeanError(context.Background(), mechanisms.PermuteAndFlip(), s[0], s[1], lattice.Paper, at[text].pf)
+			pf, err := lp.MeanError(context.Background(), mechanisms.PermuteAndFlip(), s[0], s[1], totals.Paper, at[text].pf)
 			require.NoError(t, err)
-			em, err := lp.MeanError(context.Background(), mechanisms.Exponential(), s[0], s[1], lattice.Paper, at[text].em)
+			em, err := lp.MeanError(context.Background(), mechanisms.Exponential(), s[0], s[1], totals.Paper, at[text].em)
 			require.NoError(t, err)
 			low, _, high := ends(evaluate.Ratio(pf, em))
 			require.Greater(t, low, 1.0)
@@ -164,7 +165,7 @@ func latticeTable(t *testing.T) string {
 				least, _ := r.Parameter.Lower()
 				eps, err := mechanisms.FromEpsilon(least)
 				require.NoError(t, err)
-				e, err := lp.MeanError(context.Background(), m, s[0], s[1], lattice.Paper, eps)
+				e, err := lp.MeanError(context.Background(), m, s[0], s[1], totals.Paper, eps)
 				require.NoError(t, err)
 				number[i] = e.Float64()
 			}

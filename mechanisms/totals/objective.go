@@ -1,8 +1,10 @@
-package lattice
+package totals
 
 import (
 	"fmt"
 	"math/big"
+
+	"optratio/lattice"
 )
 
 // Objective says how a total over the lattice weighs an orbit.
@@ -36,29 +38,18 @@ func (o Objective) String() string {
 }
 
 // Total returns the sum of the weights: |Q(n,k)| for Paper, (k+1)^n for Box.
-func (o Objective) Total(n, k int) *big.Int { return Vectors(n, k, o == Box) }
-
-// Multiplicity returns N(m) = n! / Π m_v!, the number of score vectors in the orbit.
-func Multiplicity(m []int) *big.Int {
-	product, left := big.NewInt(1), int64(0)
-	var c big.Int
-	for _, count := range m {
-		left += int64(count)
-		product.Mul(product, c.Binomial(left, int64(count)))
-	}
-	return product
-}
+func (o Objective) Total(n, k int) *big.Int { return lattice.Vectors(n, k, o == Box) }
 
 // Factor returns W(m)/N(m) under the objective, for depths up to k = len(m)-1.
 func (o Objective) Factor(m []int) int64 {
 	if o == Box {
-		return int64(len(m) - Deepest(m))
+		return int64(len(m) - lattice.Deepest(m))
 	}
 	return 1
 }
 
 // Weight returns W(m) under the objective, for depths up to k = len(m)-1.
 func (o Objective) Weight(m []int) *big.Int {
-	w := Multiplicity(m)
+	w := lattice.Multiplicity(m)
 	return w.Mul(w, big.NewInt(o.Factor(m)))
 }
