@@ -15,9 +15,9 @@ import (
 	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/lp/linear"
-	lpstopping "optratio/lp/stopping"
+	"optratio/lp/stopping"
 	"optratio/mechanisms"
-	"optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/number"
 )
 
@@ -32,8 +32,8 @@ type stoppingFlags struct {
 	cert              string
 	seed              uint64
 	limit             limitFlags
-	from, to          string               // of --distance
-	solution          *lpstopping.Solution // of --lp, once it is found
+	from, to          string             // of --distance
+	solution          *stopping.Solution // of --lp, once it is found
 }
 
 func newStopping(s command.Streams) *cobra.Command {
@@ -89,10 +89,10 @@ type stoppingInput struct {
 }
 
 func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error) {
-	if f.n < 1 || f.n > stopping.MaxCandidates {
-		return in, command.Usagef("-n %d: give the number of candidates, 1 to %d", f.n, stopping.MaxCandidates)
+	if f.n < 1 || f.n > secretary.MaxCandidates {
+		return in, command.Usagef("-n %d: give the number of candidates, 1 to %d", f.n, secretary.MaxCandidates)
 	}
-	if err := stopping.CheckDistance(f.n, f.l); err != nil {
+	if err := secretary.CheckDistance(f.n, f.l); err != nil {
 		return in, command.Usagef("-l %d: give a distance from 1 to n-1 = %d", f.l, max(f.n-1, 1))
 	}
 	if f.win < 1 || f.win > f.n {
@@ -113,8 +113,8 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 	if f.lp && in.eps == nil {
 		return in, command.Usagef("--lp: epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
 	}
-	if f.lp && f.n > lpstopping.MaxCandidates {
-		return in, command.Usagef("-n %d: --lp takes at most %d candidates", f.n, lpstopping.MaxCandidates)
+	if f.lp && f.n > stopping.MaxCandidates {
+		return in, command.Usagef("-n %d: --lp takes at most %d candidates", f.n, stopping.MaxCandidates)
 	}
 	if f.cert != "" && !f.lp {
 		return in, command.Usagef("--cert: needs --lp; there is nothing to certify without it")
@@ -125,14 +125,14 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 	if in.gap, err = strconv.ParseFloat(f.gap, 64); err != nil || !(in.gap >= 0 && in.gap < 1) {
 		return in, command.Usagef("--gap %s: give a decimal from 0 to 1 such as 1e-9", command.Quoted(f.gap))
 	}
-	if in.payoff, err = lpstopping.TopK(f.n, f.win); err != nil {
+	if in.payoff, err = stopping.TopK(f.n, f.win); err != nil {
 		return in, command.Usagef("--win: %w", err)
 	}
 	if in.solver, err = findSolver(f.solver); err != nil {
 		return in, err
 	}
-	if f.play != "" && f.n > lpstopping.MaxCandidates {
-		return in, command.Usagef("-n %d: --play takes at most %d candidates", f.n, lpstopping.MaxCandidates)
+	if f.play != "" && f.n > stopping.MaxCandidates {
+		return in, command.Usagef("-n %d: --play takes at most %d candidates", f.n, stopping.MaxCandidates)
 	}
 	if f.play != "" {
 		in.arrivals, err = readArrivals(ctx, f.play, f.n)
@@ -196,10 +196,10 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 		return err
 	}
 	if in.arrivals != nil && doc.Undecided == "" {
-		game, err := stage(ctx, doc, func() (stopping.Game, error) {
+		game, err := stage(ctx, doc, func() (secretary.Game, error) {
 			if rule == nil {
-				if rule, err = stopping.SecretaryMix(f.n, in.p); err != nil {
-					return stopping.Game{}, err
+				if rule, err = secretary.SecretaryMix(f.n, in.p); err != nil {
+					return secretary.Game{}, err
 				}
 			}
 			return rule.Seeded(in.arrivals, f.seed)
@@ -228,13 +228,13 @@ func stage[T any](ctx context.Context, doc *document.Stopping, compute func() (T
 }
 
 // answer computes everything but the game, as far as the limits let it; the rule is nil without --lp.
-func (f *stoppingFlags) answer(ctx context.Context, in stoppingInput, doc *document.Stopping) (*stopping.Rule, error) {
-	threshold, err := stage(ctx, doc, func() (int, error) { return stopping.Threshold(f.n) })
+func (f *stoppingFlags) answer(ctx context.Context, in stoppingInput, doc *document.Stopping) (*secretary.Rule, error) {
+	threshold, err := stage(ctx, doc, func() (int, error) { return secretary.Threshold(f.n) })
 	if err != nil {
 		return nil, err
 	}
 	doc.Threshold = threshold
-	law, err := stage(ctx, doc, func() (stopping.Law, error) { return stopping.SecretaryMixLaw(ctx, f.n, in.p) })
+	law, err := stage(ctx, doc, func() (secretary.Law, error) { return secretary.SecretaryMixLaw(ctx, f.n, in.p) })
 	if err != nil {
 		return nil, err
 	}
@@ -245,14 +245,14 @@ func (f *stoppingFlags) answer(ctx context.Context, in stoppingInput, doc *docum
 		return nil, err
 	}
 	doc.TightEps, err = stage(ctx, doc, func() (number.Number, error) {
-		tight, err := stopping.TightEps(law, f.l, in.delta)
+		tight, err := secretary.TightEps(law, f.l, in.delta)
 		return tight.Eps(), err
 	})
 	if err != nil || in.eps == nil {
 		return nil, err
 	}
 	doc.TightDelta, err = stage(ctx, doc, func() (*number.Number, error) {
-		lo, hi, _, err := stopping.TightDelta(law, f.l, *in.eps)
+		lo, hi, _, err := secretary.TightDelta(law, f.l, *in.eps)
 		if err != nil {
 			return nil, err
 		}
@@ -266,8 +266,8 @@ func (f *stoppingFlags) answer(ctx context.Context, in stoppingInput, doc *docum
 }
 
 // best fills in what --lp asks for.
-func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *document.Stopping) (*stopping.Rule, error) {
-	p := &lpstopping.Problem{Payoff: in.payoff, L: f.l, Eps: *in.eps, Delta: in.delta}
+func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *document.Stopping) (*secretary.Rule, error) {
+	p := &stopping.Problem{Payoff: in.payoff, L: f.l, Eps: *in.eps, Delta: in.delta}
 	// Taking the first candidate is private, and takes one of the best with this probability.
 	any := number.Bounds(big.NewRat(int64(f.win), int64(f.n)), big.NewRat(1, 1))
 	doc.BestRule = &document.BestRule{
@@ -275,11 +275,11 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *documen
 		Solver: in.solver.Name(),
 	}
 	report, done := command.Progress(f.Streams, fmt.Sprintf("n = %d", f.n))
-	options := lpstopping.Options{Solver: in.solver, Gap: in.gap, Report: func(p lpstopping.Progress) {
+	options := stopping.Options{Solver: in.solver, Gap: in.gap, Report: func(p stopping.Progress) {
 		report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
 	}}
 	start := time.Now()
-	sol, err := stage(ctx, doc, func() (*lpstopping.Solution, error) { return lpstopping.Solve(ctx, p, options) })
+	sol, err := stage(ctx, doc, func() (*stopping.Solution, error) { return stopping.Solve(ctx, p, options) })
 	done()
 	if err != nil || sol == nil {
 		return nil, err
@@ -287,11 +287,11 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *documen
 	b := doc.BestRule
 	f.solution = sol
 	b.Optimum, b.Rounds, b.Pivots = sol.Optimum(), sol.Rounds, sol.Pivots
-	b.OptimalOutcome = stopping.ExactLaw(sol.Law).Numbers()
+	b.OptimalOutcome = secretary.ExactLaw(sol.Law).Numbers()
 	if f.rule {
 		b.Rule = sol.Rule.Moments()
 	}
-	mix, err := stage(ctx, doc, func() (*lpstopping.Mix, error) { m, err := p.SecretaryMix(ctx, sol); return &m, err })
+	mix, err := stage(ctx, doc, func() (*stopping.Mix, error) { m, err := p.SecretaryMix(ctx, sol); return &m, err })
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *documen
 		b.PMixBest, b.Ratio = document.PMix{P: mix.P, Success: mix.Success}, mix.Ratio
 	}
 	if f.win > 1 {
-		if mix, err = stage(ctx, doc, func() (*lpstopping.Mix, error) { m, err := p.FreeMix(sol); return &m, err }); err != nil {
+		if mix, err = stage(ctx, doc, func() (*stopping.Mix, error) { m, err := p.FreeMix(sol); return &m, err }); err != nil {
 			return nil, err
 		}
 		if mix != nil {
@@ -371,7 +371,7 @@ func printStopping(w io.Writer, d *document.Stopping) {
 // short is a probability for a table where its digits do not matter.
 func short(x number.Number) string { return fmt.Sprintf("%.6f", x.Float64()) }
 
-func takes(list []stopping.Take) string {
+func takes(list []secretary.Take) string {
 	var parts []string
 	for _, t := range list {
 		part := strconv.Itoa(t.From)

@@ -10,7 +10,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/mechanisms"
-	"optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/number"
 )
 
@@ -49,8 +49,8 @@ func (f *stoppingFlags) runLimit() error {
 	if f.n != 0 || f.lp || f.play != "" {
 		return command.Usagef("--asymptotic: is the limit of large n; leave out -n, --lp and --play")
 	}
-	if f.l < 1 || f.l > stopping.MaxCandidates {
-		return command.Usagef("-l %d: give a distance from 1 to %d", f.l, stopping.MaxCandidates)
+	if f.l < 1 || f.l > secretary.MaxCandidates {
+		return command.Usagef("-l %d: give a distance from 1 to %d", f.l, secretary.MaxCandidates)
 	}
 	if f.win < 1 || f.win > 1000 {
 		return command.Usagef("--win %d: give a number from 1 to 1000", f.win)
@@ -64,13 +64,13 @@ func (f *stoppingFlags) runLimit() error {
 		return err
 	}
 	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Delta: f.delta, Win: f.win}
-	if doc.Outcome, err = stopping.LimitLaw(p, shownRanks); err != nil {
+	if doc.Outcome, err = secretary.LimitLaw(p, shownRanks); err != nil {
 		return err
 	}
-	if doc.Success, err = stopping.LimitWin(p, f.win); err != nil {
+	if doc.Success, err = secretary.LimitWin(p, f.win); err != nil {
 		return err
 	}
-	if doc.TightEps, err = stopping.LimitEps(p, delta, f.l); err != nil {
+	if doc.TightEps, err = secretary.LimitEps(p, delta, f.l); err != nil {
 		return err
 	}
 	if doc.Eps != nil || doc.ExpEps != nil {
@@ -78,11 +78,11 @@ func (f *stoppingFlags) runLimit() error {
 		if err != nil {
 			return err
 		}
-		tight, err := stopping.LimitDelta(p, f.l, eps)
+		tight, err := secretary.LimitDelta(p, f.l, eps)
 		if err != nil {
 			return err
 		}
-		largest, err := stopping.LimitP(f.l, eps, delta)
+		largest, err := secretary.LimitP(f.l, eps, delta)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (f *stoppingFlags) runLimit() error {
 			if err != nil {
 				return command.Usagef("--boundary: %w", err)
 			}
-			least, err := stopping.LimitDelta(p, f.l, eps)
+			least, err := secretary.LimitDelta(p, f.l, eps)
 			if err != nil {
 				return err
 			}
@@ -163,7 +163,7 @@ func (f *stoppingFlags) runDistance(ctx context.Context) error {
 		method   string
 	}
 	a, err := command.Await(ctx, command.Grace, func() (a answer, err error) {
-		a.distance, a.method, err = stopping.SwapDistance(from, to, f.l)
+		a.distance, a.method, err = secretary.SwapDistance(from, to, f.l)
 		return a, err
 	})
 	if err != nil {

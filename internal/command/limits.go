@@ -20,7 +20,7 @@ import (
 	"optratio/lp"
 	"optratio/lp/heterogeneous"
 	"optratio/mechanisms"
-	"optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/optimum"
 	"optratio/verify"
 	"optratio/verify/audit"
@@ -205,7 +205,7 @@ func Await[T any](ctx context.Context, after time.Duration, f func() (T, error))
 // inputErrors are what the packages wrap in errors about what they are asked; every other error is a failure to answer.
 var inputErrors = []error{
 	lattice.ErrSize, lp.ErrMethod, lp.ErrTooLarge, lp.ErrNoCertificate, heterogeneous.ErrGrid,
-	mechanisms.ErrInstance, mechanisms.ErrEpsilon, stopping.ErrRange,
+	mechanisms.ErrInstance, mechanisms.ErrEpsilon, secretary.ErrRange,
 	verify.ErrClaim, verify.ErrProperty, evaluate.ErrInput, evaluate.ErrNoWorst, audit.ErrOptions, audit.ErrTable,
 	certificate.ErrUnreadable, certificate.ErrIrrational, topk.ErrSize, optimum.ErrProblem, optimum.ErrDelta,
 }

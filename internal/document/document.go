@@ -7,7 +7,7 @@ import (
 
 	"optratio/lp"
 	"optratio/mechanisms"
-	"optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/number"
 	"optratio/optimum"
 )
@@ -137,8 +137,8 @@ type Stopping struct {
 	TightEps   number.Number   `json:"tight_eps"`
 	TightDelta *number.Number  `json:"tight_delta"`
 	*BestRule
-	Play      *stopping.Game `json:"play,omitempty"`
-	Undecided string         `json:"undecided,omitempty"`
+	Play      *secretary.Game `json:"play,omitempty"`
+	Undecided string          `json:"undecided,omitempty"`
 }
 
 // Schema names the form of the JSON document.
@@ -146,16 +146,16 @@ func (Stopping) Schema() string { return "optratio.stopping/1" }
 
 // BestRule is what --lp adds.
 type BestRule struct {
-	Optimum        number.Number     `json:"optimum"`
-	PMixBest       PMix              `json:"pmix_best"`              // of the secretary rule
-	WinMixBest     *PMix             `json:"win_mix_best,omitempty"` // of the best rule without privacy for --win
-	Ratio          number.Number     `json:"ratio"`
-	OptimalOutcome []number.Number   `json:"optimal_outcome"`
-	Solver         string            `json:"solver"`
-	Rounds         int               `json:"rounds"`
-	Pivots         int               `json:"pivots"`
-	Seconds        float64           `json:"seconds"`
-	Rule           []stopping.Moment `json:"rule,omitempty"`
+	Optimum        number.Number      `json:"optimum"`
+	PMixBest       PMix               `json:"pmix_best"`              // of the secretary rule
+	WinMixBest     *PMix              `json:"win_mix_best,omitempty"` // of the best rule without privacy for --win
+	Ratio          number.Number      `json:"ratio"`
+	OptimalOutcome []number.Number    `json:"optimal_outcome"`
+	Solver         string             `json:"solver"`
+	Rounds         int                `json:"rounds"`
+	Pivots         int                `json:"pivots"`
+	Seconds        float64            `json:"seconds"`
+	Rule           []secretary.Moment `json:"rule,omitempty"`
 }
 
 type PMix struct {

@@ -10,7 +10,7 @@ import (
 
 	"optratio/lp/linear"
 	"optratio/mechanisms"
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 )
 
 // lawBound returns an upper bound for the probability of taking the best under
@@ -104,7 +104,7 @@ func TestConstantRateRule(t *testing.T) {
 	zeta := math.Exp(-eps)
 	success := constantRate(eps, 1)
 	for _, n := range []int{30, 60} {
-		r := must(rules.NewRuleFromStops(n, func(i, j int) *big.Rat {
+		r := must(secretary.NewRuleFromStops(n, func(i, j int) *big.Rat {
 			y := 1 - (1-zeta)*float64(n)/float64(i)
 			if y < 0 {
 				return new(big.Rat)
@@ -127,7 +127,7 @@ func TestConstantRateRule(t *testing.T) {
 func TestLawDifferenceVanishes(t *testing.T) {
 	for n := 2; n <= 12; n++ {
 		for _, threshold := range []int{1, (n + 1) / 2, n} {
-			law := must(rules.ThresholdRule(n, threshold)).Law()
+			law := must(secretary.ThresholdRule(n, threshold)).Law()
 			if d := difference(law); d.Sign() != 0 {
 				t.Errorf("n = %d, t = %d: difference %v", n, threshold, d)
 			}

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"optratio/lp/linear"
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 )
 
 // The master program. Times are cut into blocks, of one time each for few candidates. A rule is a flow through the blocks: the probability
@@ -79,7 +79,7 @@ func newMaster(p *Problem, solver linear.Solver) *master {
 	for i := range blocks + 1 {
 		m.first = append(m.first, 1+i*n/blocks)
 	}
-	all, none := make(rules.Stops, n), make(rules.Stops, n)
+	all, none := make(secretary.Stops, n), make(secretary.Stops, n)
 	for i := range n {
 		all[i], none[i] = make([]bool, i+1), make([]bool, i+1)
 		for j := range all[i] {
@@ -92,7 +92,7 @@ func newMaster(p *Problem, solver linear.Solver) *master {
 }
 
 // addPatterns adds the patterns of a deterministic rule, as far as the context lets it, and returns how many were new.
-func (m *master) addPatterns(ctx context.Context, stops rules.Stops) int {
+func (m *master) addPatterns(ctx context.Context, stops secretary.Stops) int {
 	added := 0
 	for b := range m.blocks() {
 		if ctx.Err() != nil {
@@ -127,7 +127,7 @@ func (m *master) law(first int, sets [][]bool) ([]float64, float64) {
 	if !slices.ContainsFunc(sets, func(set []bool) bool { return slices.Contains(set, true) }) {
 		return make([]float64, n), 1
 	}
-	return rules.TakenFrom(n, first, sets)
+	return secretary.TakenFrom(n, first, sets)
 }
 
 // packed is a map key for sets: eight ranks a byte, after the length of the first one.
@@ -295,12 +295,12 @@ func (m *master) adjusted(lambda multipliers) (payoff []float64, offset float64)
 }
 
 // priced returns for each block the pattern that gains most against the master's own future values.
-func (m *master) priced(f *flow) rules.Stops {
+func (m *master) priced(f *flow) secretary.Stops {
 	payoff, _ := m.adjusted(f.lambda)
 	n := len(payoff)
-	stops := make(rules.Stops, n)
+	stops := make(secretary.Stops, n)
 	value, block := 0.0, m.blocks() // of going on, and the block after the current time
-	rules.BackwardFloat(payoff, func(time int, g []float64, _ float64) {
+	secretary.BackwardFloat(payoff, func(time int, g []float64, _ float64) {
 		if time == m.first[block]-1 {
 			if block < m.blocks() {
 				value = f.future[block]

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math/big"
 
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/number"
 	"optratio/number/arith"
 )
@@ -20,14 +20,14 @@ type Mix struct {
 
 // SecretaryMix returns the best p-mix of the secretary rule (Grining, Klonowski & Sulkowska, Corollary 3).
 func (p *Problem) SecretaryMix(ctx context.Context, sol *Solution) (Mix, error) {
-	law, err := rules.SecretaryLaw(ctx, arith.Rat{}, p.N())
+	law, err := secretary.SecretaryLaw(ctx, arith.Rat{}, p.N())
 	if err != nil {
 		return Mix{}, err
 	}
 	return p.mixOf(law, sol)
 }
 
-// FreeMix returns the best p-mix of the rule without privacy that rules.Best finds for the payoff. For the payoff of
+// FreeMix returns the best p-mix of the rule without privacy that secretary.Best finds for the payoff. For the payoff of
 // the secretary problem that is the secretary rule. Where several rules are best, others may be more private; they are not tried.
 func (p *Problem) FreeMix(sol *Solution) (Mix, error) { return p.mixOf(sol.Free, sol) }
 
@@ -38,17 +38,17 @@ func (p *Problem) mixOf(law []*big.Rat, sol *Solution) (Mix, error) {
 		return Mix{}, err
 	}
 	f := arith.Rat{}
-	blind, err := rules.BlindLaw(f, p.N())
+	blind, err := secretary.BlindLaw(f, p.N())
 	if err != nil {
 		return Mix{}, err
 	}
 	lo, hi := new(big.Rat), new(big.Rat)
 	if dot(p.Payoff, law).Cmp(dot(p.Payoff, blind)) > 0 { // otherwise mixing the rule in gains nothing
-		if lo, hi, err = rules.LargestP(rules.ExactLaw(law), p.L, p.Eps, p.Delta); err != nil {
+		if lo, hi, err = secretary.LargestP(secretary.ExactLaw(law), p.L, p.Eps, p.Delta); err != nil {
 			return Mix{}, err
 		}
 	}
-	below, above := dot(p.Payoff, rules.Mix(f, lo, law, blind)), dot(p.Payoff, rules.Mix(f, hi, law, blind))
+	below, above := dot(p.Payoff, secretary.Mix(f, lo, law, blind)), dot(p.Payoff, secretary.Mix(f, hi, law, blind))
 	m := Mix{P: number.Bounds(lo, hi), Success: number.Bounds(below, above), Ratio: number.Infinity()}
 	if below.Sign() <= 0 {
 		return m, nil

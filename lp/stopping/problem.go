@@ -4,7 +4,7 @@
 //	maximise  Σ_k payoff_k q_k   over the outcome laws q of stopping rules
 //	subject to  q_i <= e^ε q_j + δ   for |i-j| <= l
 //
-// The rules and laws are those of package mechanisms/stopping. Laws form the
+// The rules and laws are those of package mechanisms/secretary. Laws form the
 // convex hull of the laws of deterministic rules, and the best deterministic
 // rule for a payoff is an exact dynamic program. So any nonnegative
 // multipliers of the privacy rows bound the optimum from above, by the best
@@ -23,7 +23,7 @@ import (
 	"slices"
 
 	"optratio/mechanisms"
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 )
 
 // Problem is one instance: Payoff[k-1] is for taking the k-th best of len(Payoff) candidates. Payoff and Eps are required.
@@ -38,12 +38,12 @@ type Problem struct {
 func (p Problem) complete() (*Problem, error) {
 	p.L, p.Delta = cmp.Or(p.L, 1), cmp.Or(p.Delta, new(big.Rat))
 	if n := p.N(); n < 1 || n > MaxCandidates {
-		return nil, fmt.Errorf("n = %d: %w, need 1 to %d candidates", n, rules.ErrRange, MaxCandidates)
+		return nil, fmt.Errorf("n = %d: %w, need 1 to %d candidates", n, secretary.ErrRange, MaxCandidates)
 	}
 	if k := slices.Index(p.Payoff, nil); k >= 0 {
-		return nil, fmt.Errorf("payoff %d: %w, it is nil", k+1, rules.ErrRange)
+		return nil, fmt.Errorf("payoff %d: %w, it is nil", k+1, secretary.ErrRange)
 	}
-	return &p, cmp.Or(p.Eps.Check(), rules.CheckDelta(p.Delta), rules.CheckDistance(p.N(), p.L))
+	return &p, cmp.Or(p.Eps.Check(), secretary.CheckDelta(p.Delta), secretary.CheckDistance(p.N(), p.L))
 }
 
 // MaxCandidates bounds the problems that Solve accepts; time and memory grow with its square.
@@ -55,7 +55,7 @@ func (p *Problem) N() int { return len(p.Payoff) }
 // TopK returns the payoff 1 for each of the K best of n candidates: 1 <= K <= n. K = 1 is the secretary problem.
 func TopK(n, k int) ([]*big.Rat, error) {
 	if k < 1 || k > n {
-		return nil, fmt.Errorf("win = %d: %w, need 1 to n = %d", k, rules.ErrRange, n)
+		return nil, fmt.Errorf("win = %d: %w, need 1 to n = %d", k, secretary.ErrRange, n)
 	}
 	payoff := make([]*big.Rat, n)
 	for i := range payoff {
@@ -99,13 +99,13 @@ func (p *Problem) upperBound(lambda multipliers) (*big.Rat, error) {
 	for r, l := range lambda {
 		x := new(big.Rat).SetFloat64(l)
 		if x == nil || x.Sign() < 0 {
-			return nil, fmt.Errorf("multiplier %g of ranks %d, %d: %w", l, r.i+1, r.j+1, rules.ErrRange)
+			return nil, fmt.Errorf("multiplier %g of ranks %d, %d: %w", l, r.i+1, r.j+1, secretary.ErrRange)
 		}
 		w[r.i].Sub(w[r.i], x)
 		total.Add(total, x)
 		w[r.j].Add(w[r.j], x.Mul(x, e))
 	}
-	value, _, err := rules.Best(w)
+	value, _, err := secretary.Best(w)
 	if err != nil {
 		return nil, err
 	}

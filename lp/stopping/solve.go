@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"optratio/lp/linear"
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/number/arith"
 )
 
@@ -32,7 +32,7 @@ type Progress struct {
 // Lower; no private rule gains more than Upper. Law is Rule's outcome law.
 type Solution struct {
 	Lower, Upper *big.Rat
-	Rule         *rules.Rule
+	Rule         *secretary.Rule
 	Law          []*big.Rat
 	Free         []*big.Rat // the law of a best rule without privacy
 	Rounds       int
@@ -135,7 +135,7 @@ func newSearch(p *Problem, o Options) *search {
 // patterns of their best rule.
 func (s *search) price(ctx context.Context, lambda multipliers) (added int) {
 	payoff, offset := s.m.adjusted(lambda)
-	value, stops := rules.BestFloat(payoff)
+	value, stops := secretary.BestFloat(payoff)
 	if bound := value + offset; bound < s.upper {
 		s.upper, s.center = bound, lambda
 	}
@@ -224,7 +224,7 @@ func blend(a, b multipliers, t float64) multipliers {
 // withoutSearch bounds the optimum by the best rule without privacy, and by its best p-mix with the blind choice. So an answer
 // exists whatever becomes of the search.
 func (p *Problem) withoutSearch() (*Solution, error) {
-	value, stops, err := rules.Best(p.Payoff)
+	value, stops, err := secretary.Best(p.Payoff)
 	if err != nil {
 		return nil, err
 	}
@@ -257,11 +257,11 @@ func (s *search) certify(sol *Solution) error {
 			return err
 		}
 	}
-	pair, err := rules.Violated(sol.Law, s.p.L, s.p.Eps, s.p.Delta)
+	pair, err := secretary.Violated(sol.Law, s.p.L, s.p.Eps, s.p.Delta)
 	if err != nil {
 		return err
 	}
-	if pair != (rules.Pair{}) {
+	if pair != (secretary.Pair{}) {
 		panic(fmt.Sprintf("stopping: the repaired rule breaks privacy at ranks %d, %d", pair.I, pair.J))
 	}
 	return nil
@@ -269,29 +269,29 @@ func (s *search) certify(sol *Solution) error {
 
 // consider makes a rule of a given law private by mixing it with the blind choice just enough, and keeps it if it gains more than what
 // sol has. The blind choice satisfies every privacy row, strictly unless ε = δ = 0.
-func (sol *Solution) consider(p *Problem, rule *rules.Rule, law []*big.Rat) error {
-	keep, _, err := rules.LargestP(rules.ExactLaw(law), p.L, p.Eps, p.Delta)
+func (sol *Solution) consider(p *Problem, rule *secretary.Rule, law []*big.Rat) error {
+	keep, _, err := secretary.LargestP(secretary.ExactLaw(law), p.L, p.Eps, p.Delta)
 	if err != nil {
 		return err
 	}
 	if keep.Cmp(big.NewRat(1, 1)) < 0 {
 		keep = roundDown(keep, weightBits) // a smaller weight is private, too: take one with a short denominator
-		blindLaw, err := rules.BlindLaw(arith.Rat{}, p.N())
+		blindLaw, err := secretary.BlindLaw(arith.Rat{}, p.N())
 		if err != nil {
 			return err
 		}
-		law = rules.Mix(arith.Rat{}, keep, law, blindLaw)
+		law = secretary.Mix(arith.Rat{}, keep, law, blindLaw)
 	}
 	gain := dot(p.Payoff, law)
 	if sol.Lower != nil && gain.Cmp(sol.Lower) <= 0 {
 		return nil
 	}
 	if keep.Cmp(big.NewRat(1, 1)) < 0 {
-		blind, err := rules.ThresholdRule(p.N(), 1)
+		blind, err := secretary.ThresholdRule(p.N(), 1)
 		if err != nil {
 			return err
 		}
-		if rule, err = rules.MixRules(keep, rule, blind); err != nil {
+		if rule, err = secretary.MixRules(keep, rule, blind); err != nil {
 			return err
 		}
 	}
@@ -324,7 +324,7 @@ const snap = 1e-13
 
 // rule returns the rule of a flow with exact weights: shares of the patterns'
 // weights at each time of their blocks, clipped to what really reaches that time.
-func (m *master) rule(f *flow) (*rules.Rule, error) {
+func (m *master) rule(f *flow) (*secretary.Rule, error) {
 	n := m.p.N()
 	share := make([][]float64, n) // summed weights of the patterns with this rank
 	total := make([]float64, n)
@@ -370,7 +370,7 @@ func (m *master) rule(f *flow) (*rules.Rule, error) {
 			}
 		}
 		weight[i] = row
-		reach = rules.ReachAfter(reach, row)
+		reach = secretary.ReachAfter(reach, row)
 	}
-	return rules.NewRule(weight)
+	return secretary.NewRule(weight)
 }

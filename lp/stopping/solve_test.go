@@ -11,7 +11,7 @@ import (
 	"optratio/lp/clp"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 )
 
 func rat(t testing.TB, s string) *big.Rat {
@@ -139,7 +139,7 @@ func TestAgainstWholeModel(t *testing.T) {
 // Without a privacy constraint that matters the answer is the unconstrained optimum.
 func TestNoPrivacy(t *testing.T) {
 	for _, p := range []*Problem{problem(t, 15, 1, 1, "1/2", "1"), problem(t, 15, 3, 14, "100", "0")} {
-		want, _, err := rules.Best(p.Payoff)
+		want, _, err := secretary.Best(p.Payoff)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,12 +246,12 @@ func TestProblemCheck(t *testing.T) {
 		"l":             {Payoff: good.Payoff, L: 5, Eps: good.Eps, Delta: good.Delta},
 		"delta":         {Payoff: good.Payoff, L: 1, Eps: good.Eps, Delta: rat(t, "2")},
 	} {
-		if _, err := Solve(context.Background(), p, Options{Solver: linear.Embedded{}}); !errors.Is(err, rules.ErrRange) {
+		if _, err := Solve(context.Background(), p, Options{Solver: linear.Embedded{}}); !errors.Is(err, secretary.ErrRange) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, k := range []int{0, 6} {
-		if _, err := TopK(5, k); !errors.Is(err, rules.ErrRange) {
+		if _, err := TopK(5, k); !errors.Is(err, secretary.ErrRange) {
 			t.Errorf("win = %d: %v", k, err)
 		}
 	}

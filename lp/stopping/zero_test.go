@@ -9,7 +9,7 @@ import (
 
 	"optratio/lp/linear"
 	"optratio/mechanisms"
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 )
 
 // What is left out has a default, what is required is asked for, and nothing panics.
@@ -38,12 +38,12 @@ func TestZeroProblem(t *testing.T) {
 		p    *Problem
 		want error
 	}{
-		"nothing":       {&Problem{}, rules.ErrRange},
+		"nothing":       {&Problem{}, secretary.ErrRange},
 		"no ε":          {&Problem{Payoff: payoff}, mechanisms.ErrEpsilon},
-		"no payoff":     {&Problem{Eps: eps}, rules.ErrRange},
-		"a nil payoff":  {&Problem{Eps: eps, Payoff: []*big.Rat{nil, payoff[0]}}, rules.ErrRange},
-		"far neighbors": {&Problem{Eps: eps, Payoff: payoff, L: 5}, rules.ErrRange},
-		"negative δ":    {&Problem{Eps: eps, Payoff: payoff, Delta: big.NewRat(-1, 2)}, rules.ErrRange},
+		"no payoff":     {&Problem{Eps: eps}, secretary.ErrRange},
+		"a nil payoff":  {&Problem{Eps: eps, Payoff: []*big.Rat{nil, payoff[0]}}, secretary.ErrRange},
+		"far neighbors": {&Problem{Eps: eps, Payoff: payoff, L: 5}, secretary.ErrRange},
+		"negative δ":    {&Problem{Eps: eps, Payoff: payoff, Delta: big.NewRat(-1, 2)}, secretary.ErrRange},
 	} {
 		if _, err := Solve(ctx, c.p, Options{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)

@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 
-	optimum "optratio/lp/stopping"
-	"optratio/mechanisms/stopping"
+	"optratio/lp/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/number/interval"
 )
 
@@ -96,8 +96,8 @@ func stoppingProgram(t *tally) Finding {
 	for _, s := range privateRules {
 		for n := 4; n <= 8; n += 2 {
 			want := s.bestSuccess(t.ctx, n, false)
-			payoff := must(optimum.TopK(n, 1))
-			got := must(optimum.Solve(t.ctx, &optimum.Problem{Payoff: payoff, L: s.l, Eps: fromExp(s.exp), Delta: s.delta}, optimum.Options{}))
+			payoff := must(stopping.TopK(n, 1))
+			got := must(stopping.Solve(t.ctx, &stopping.Problem{Payoff: payoff, L: s.l, Eps: fromExp(s.exp), Delta: s.delta}, stopping.Options{}))
 			t.expect(got.Lower.Cmp(want) <= 0 && want.Cmp(got.Upper) <= 0 && got.Gap() < 1e-8, "%+v, n = %d: the program's optimum is %s, the search's %s", s, n, short(want, 10), got.Optimum())
 		}
 	}
@@ -166,7 +166,7 @@ func stoppingDifference(t *tally) Finding {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for n := 2; n <= 12; n++ {
 		for range 5 {
-			rule := must(stopping.NewRuleFromStops(n, func(i, j int) *big.Rat { return rat(rng.Int64N(6), 5) }))
+			rule := must(secretary.NewRuleFromStops(n, func(i, j int) *big.Rat { return rat(rng.Int64N(6), 5) }))
 			law := rule.Law()
 			total := new(big.Rat)
 			for k := 1; k <= n; k++ {

@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"strings"
 
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
@@ -25,16 +25,16 @@ func init() {
 		"Fact 2, limit for constant k | both": followsLaw(constantRanks, one, limitLaw),
 		"Fact 2, limit for k = o(n) | both":   followsLaw(sublinearRanks, one, limitLaw),
 		"Definitions 4 and 5 | both":          notCheckable("definitions"),
-		"Definition 6 | newer":                everyOrderIsReached(rules.AtMost),
-		"Definition 6 | older":                everyOrderIsReached(rules.AtLeast),
-		"Example 1 | newer":                   exampleOne(rules.AtMost, func(n int) int { return 2*n - 3 }, newerProduct),
-		"Example 1 | older": inSomeReading(func(reading rules.Reading) check {
+		"Definition 6 | newer":                everyOrderIsReached(secretary.AtMost),
+		"Definition 6 | older":                everyOrderIsReached(secretary.AtLeast),
+		"Example 1 | newer":                   exampleOne(secretary.AtMost, func(n int) int { return 2*n - 3 }, newerProduct),
+		"Example 1 | older": inSomeReading(func(reading secretary.Reading) check {
 			return exampleOne(reading, func(n int) int { return n - 1 }, olderProduct)
 		}),
-		"Fact 3 | newer":            isMetric(rules.AtMost),
-		"Fact 3 | older":            isMetric(rules.AtLeast),
-		"Text after Fact 3 | newer": strongest(rules.AtMost),
-		"Text after Fact 3 | older": strongest(rules.AtLeast),
+		"Fact 3 | newer":            isMetric(secretary.AtMost),
+		"Fact 3 | older":            isMetric(secretary.AtLeast),
+		"Text after Fact 3 | newer": strongest(secretary.AtMost),
+		"Text after Fact 3 | older": strongest(secretary.AtLeast),
 	})
 }
 
@@ -74,17 +74,17 @@ var one = rat(1, 1)
 
 // playedLaw returns the law of the rule that passes t-1 candidates, found by following the rule from time to time, not by a formula.
 func playedLaw(n, t int) []*big.Rat {
-	return must(rules.ThresholdRule(n, t)).Law()
+	return must(secretary.ThresholdRule(n, t)).Law()
 }
 
 // exactLaw returns r_{.,n} exactly, by the recurrence from the worst rank up.
 func exactLaw(ctx context.Context, n int) []*big.Rat {
-	return must(rules.SecretaryLaw[*big.Rat](ctx, arith.Rat{}, n))
+	return must(secretary.SecretaryLaw[*big.Rat](ctx, arith.Rat{}, n))
 }
 
 // enclosedLaw returns enclosures of r_{.,n}.
 func enclosedLaw(ctx context.Context, n int) []interval.Interval {
-	return must(rules.SecretaryLaw[interval.Interval](ctx, arith.Interval{Prec: precision}, n))
+	return must(secretary.SecretaryLaw[interval.Interval](ctx, arith.Interval{Prec: precision}, n))
 }
 
 func secretaryRuleIsOptimal(threshold func(n int) int) check {
@@ -95,7 +95,7 @@ func secretaryRuleIsOptimal(threshold func(n int) int) check {
 				payoff[k] = new(big.Rat)
 			}
 			payoff[0] = one
-			best, _, err := rules.Best(payoff)
+			best, _, err := secretary.Best(payoff)
 			ensure(err)
 			law := playedLaw(n, threshold(n))
 			t.expect(law[0].Cmp(best) == 0, "n = %d: %s, and %s is possible", n, law[0].RatString(), best.RatString())
@@ -112,7 +112,7 @@ func thresholdNearNOverE(t *tally) Finding {
 	}
 	seen := ""
 	for _, n := range sizes {
-		tn := must(rules.Threshold(n))
+		tn := must(secretary.Threshold(n))
 		if n <= 400 {
 			t.expect(tn == leastThreshold(n), "n = %d: %d by adding up, %d by the library", n, leastThreshold(n), tn)
 		}
@@ -212,7 +212,7 @@ var (
 
 // limitLaw is a_k/e, what the source says that r_{k,n} is asymptotically equal to.
 func limitLaw(_, k int) interval.Interval {
-	return must(rules.AsymptoticEnclosure(k, precision)).Mul(interval.ExpRat(rat(-1, 1), precision))
+	return must(secretary.AsymptoticEnclosure(k, precision)).Mul(interval.ExpRat(rat(-1, 1), precision))
 }
 
 // followsLaw checks that p·r_{k,n} + (1-p)/n is asymptotically p times a law, along sequences k = k(n). It holds to 2 % at n = 10⁵ in what is called "holds"; what is

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/combin"
 
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 )
 
 // Statements about the metrics on orders of preference, which section 2 of the source defines.
@@ -21,12 +21,12 @@ func orders(n int) [][]int {
 	return all
 }
 
-func everyOrderIsReached(reading rules.Reading) check {
+func everyOrderIsReached(reading secretary.Reading) check {
 	return func(t *tally) Finding {
 		for n := 2; n <= 5; n++ {
 			for l := 1; l < n; l++ {
 				for _, to := range orders(n) {
-					d := must(rules.Distance(span(1, n), to, l, reading))
+					d := must(secretary.Distance(span(1, n), to, l, reading))
 					t.expect(d >= 0, "n = %d, l = %d: no such swaps turn %v into %v", n, l, span(1, n), to)
 				}
 			}
@@ -35,7 +35,7 @@ func everyOrderIsReached(reading rules.Reading) check {
 	}
 }
 
-func isMetric(reading rules.Reading) check {
+func isMetric(reading secretary.Reading) check {
 	return func(t *tally) Finding {
 		for n := 2; n <= 4; n++ {
 			all := orders(n)
@@ -44,7 +44,7 @@ func isMetric(reading rules.Reading) check {
 				for a := range all {
 					d[a] = make([]int, len(all))
 					for b := range all {
-						d[a][b] = must(rules.Distance(all[a], all[b], l, reading))
+						d[a][b] = must(secretary.Distance(all[a], all[b], l, reading))
 						t.expect(d[a][b] >= 0, "n = %d, l = %d: no distance between %v and %v", n, l, all[a], all[b])
 						t.expect((d[a][b] == 0) == (a == b), "n = %d, l = %d: %d from %v to %v", n, l, d[a][b], all[a], all[b])
 					}
@@ -83,13 +83,13 @@ func olderProduct(n int) (swaps [][2]int) {
 }
 
 // exampleOne checks d_1, d_{n-1} and a product of swaps of neighbors from (n, 2, …, n-1, 1) to (1, …, n).
-func exampleOne(reading rules.Reading, neighbors func(n int) int, product func(n int) [][2]int) check {
+func exampleOne(reading secretary.Reading, neighbors func(n int) int, product func(n int) [][2]int) check {
 	return func(t *tally) Finding {
 		for n := 3; n <= 7; n++ {
 			from, to := span(1, n), span(1, n)
 			from[0], from[n-1] = n, 1
-			near := must(rules.Distance(to, from, 1, reading))
-			far := must(rules.Distance(to, from, n-1, reading))
+			near := must(secretary.Distance(to, from, 1, reading))
+			far := must(secretary.Distance(to, from, n-1, reading))
 			t.expect(near == neighbors(n), "n = %d: d_1 = %d, not %d", n, near, neighbors(n))
 			t.expect(far == 1, "n = %d: d_{n-1} = %d", n, far)
 			apart := 0
@@ -103,13 +103,13 @@ func exampleOne(reading rules.Reading, neighbors func(n int) int, product func(n
 }
 
 // inSomeReading checks a statement under both readings of l apart; it is refuted if it fails under both.
-func inSomeReading(of func(rules.Reading) check) check {
+func inSomeReading(of func(secretary.Reading) check) check {
 	return func(t *tally) Finding {
-		first := of(rules.AtMost)(&tally{ctx: t.ctx})
+		first := of(secretary.AtMost)(&tally{ctx: t.ctx})
 		if first.Verdict != Refuted {
 			return first
 		}
-		second := of(rules.AtLeast)(t)
+		second := of(secretary.AtLeast)(t)
 		if second.Verdict != Refuted {
 			return second
 		}
@@ -132,15 +132,15 @@ func swap(order []int, values [2]int) int {
 }
 
 // strongest checks that under d_{n-1} all orders that differ by one swap are neighbors, and under d_1 those alone that differ by one of neighboring elements.
-func strongest(reading rules.Reading) check {
+func strongest(reading secretary.Reading) check {
 	return func(t *tally) Finding {
 		for n := 3; n <= 5; n++ {
 			for i := range n {
 				for j := i + 1; j < n; j++ {
 					to := span(1, n)
 					to[i], to[j] = to[j], to[i]
-					wide := must(rules.Distance(span(1, n), to, n-1, reading))
-					narrow := must(rules.Distance(span(1, n), to, 1, reading))
+					wide := must(secretary.Distance(span(1, n), to, n-1, reading))
+					narrow := must(secretary.Distance(span(1, n), to, 1, reading))
 					t.expect(wide == 1, "n = %d: %v is no neighbor under d_{n-1}", n, to)
 					t.expect((narrow == 1) == (j == i+1), "n = %d: d_1 to %v is %d", n, to, narrow)
 				}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"optratio/mechanisms"
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/number/arith"
 )
 
@@ -50,7 +50,7 @@ func privacyOfManyRanks(t *tally) Finding {
 			q := mixed(law, p)
 			for l := 1; l < n; l++ {
 				for _, delta := range []*big.Rat{new(big.Rat), rat(1, 20), rat(3, 10)} {
-					tight := must(rules.TightEps(rules.ExactLaw(q), l, delta))
+					tight := must(secretary.TightEps(secretary.ExactLaw(q), l, delta))
 					left, right := mul(rat(int64(l), 1), sub(q[0], delta)), mul(tight.Upper, sub(one, q[0]))
 					t.expect(left.Cmp(right) <= 0, "n = %d, l = %d, p = %s, δ = %s: l(q_1 - δ) = %s, e^ε (1 - q_1) = %s", n, l, p.RatString(), delta.RatString(), short(left, 6), short(right, 6))
 				}
@@ -76,7 +76,7 @@ func epsilonGrows(deltas ...*big.Rat) check {
 				for l*l < n {
 					l++
 				}
-				tight := must(rules.TightEps(rules.ExactLaw(law), l, delta))
+				tight := must(secretary.TightEps(secretary.ExactLaw(law), l, delta))
 				tights = append(tights, tight.Upper)
 			}
 			last := tights[len(tights)-1]
@@ -99,7 +99,7 @@ func epsilonGrows(deltas ...*big.Rat) check {
 
 // randomLaw returns the law of a random stopping rule.
 func randomLaw(rng *rand.Rand, n int) []*big.Rat {
-	rule := must(rules.NewRuleFromStops(n, func(int, int) *big.Rat { return rat(rng.Int64N(5), 4) }))
+	rule := must(secretary.NewRuleFromStops(n, func(int, int) *big.Rat { return rat(rng.Int64N(5), 4) }))
 	return rule.Law()
 }
 
@@ -197,7 +197,7 @@ func best(n, set int) []*big.Rat {
 	for k := range payoff {
 		payoff[k] = rat(int64(set>>k&1), 1)
 	}
-	_, stops, err := rules.Best(payoff)
+	_, stops, err := secretary.Best(payoff)
 	ensure(err)
 	rule := must(stops.Rule())
 	return rule.Law()
@@ -210,7 +210,7 @@ func mixSucceeds(t *tally) Finding {
 			r := best(n, set)
 			other := randomLaw(rng, n)
 			for _, p := range []*big.Rat{new(big.Rat), rat(1, 3), one} {
-				q := rules.Mix[*big.Rat](arith.Rat{}, p, r, other)
+				q := secretary.Mix[*big.Rat](arith.Rat{}, p, r, other)
 				got, least := new(big.Rat), new(big.Rat)
 				for k := range q {
 					if set>>k&1 == 1 {
@@ -231,7 +231,7 @@ func mixesArePrivate(says func(e, p, delta *big.Rat, n int) (exp, newDelta *big.
 		for n := 2; n <= 5; n++ {
 			for set := 1; set < 1<<n; set++ {
 				r := best(n, set)
-				other := must(rules.BlindLaw[*big.Rat](arith.Rat{}, n))
+				other := must(secretary.BlindLaw[*big.Rat](arith.Rat{}, n))
 				if !uniform {
 					other = randomLaw(rng, n)
 				}
@@ -250,7 +250,7 @@ func mixesArePrivate(says func(e, p, delta *big.Rat, n int) (exp, newDelta *big.
 							if exp == nil {
 								continue
 							}
-							got := leastExp(rules.Mix[*big.Rat](arith.Rat{}, p, r, other), l, newDelta)
+							got := leastExp(secretary.Mix[*big.Rat](arith.Rat{}, p, r, other), l, newDelta)
 							t.expect(got != nil && got.Cmp(exp) <= 0, "laws %s and %s, l = %d, δ = %s, p = %s: e^ε = %v, not %s", text(r), text(other), l, delta.RatString(), p.RatString(), got, exp.RatString())
 						}
 					}

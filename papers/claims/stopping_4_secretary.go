@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/big"
 
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/number/interval"
 )
 
@@ -40,11 +40,11 @@ const largestExact = 200
 func mixTakesBest(t *tally) Finding {
 	for n := 3; n <= 24; n++ {
 		tn := leastThreshold(n)
-		secretary := must(rules.ThresholdRule(n, tn))
-		blind := must(rules.ThresholdRule(n, 1))
+		rule := must(secretary.ThresholdRule(n, tn))
+		blind := must(secretary.ThresholdRule(n, 1))
 		for _, p := range []*big.Rat{new(big.Rat), rat(1, 3), rat(9, 10), one} {
-			rule := must(rules.MixRules(p, secretary, blind))
-			got, want := rule.Law()[0], add(mul(p, printedSuccess(n, tn)), quo(sub(one, p), rat(int64(n), 1)))
+			mixed := must(secretary.MixRules(p, rule, blind))
+			got, want := mixed.Law()[0], add(mul(p, printedSuccess(n, tn)), quo(sub(one, p), rat(int64(n), 1)))
 			t.expect(got.Cmp(want) == 0, "n = %d, p = %s: %s, not %s", n, p.RatString(), got.RatString(), want.RatString())
 		}
 	}
@@ -58,7 +58,7 @@ func mixTakesBest(t *tally) Finding {
 
 func firstCoefficients(t *tally) Finding {
 	for k, want := range []interval.Interval{enclose(one), interval.ExpRat(rat(-1, 1), precision)} {
-		a := must(rules.AsymptoticEnclosure(k+1, precision))
+		a := must(secretary.AsymptoticEnclosure(k+1, precision))
 		_, meet := a.Intersect(want)
 		width, _ := a.Width().Float64()
 		t.expect(meet && width < 1e-30, "a_%d = %v", k+1, a.Near())
@@ -104,7 +104,7 @@ func secondRatioBelowLimit(t *tally) Finding {
 	const most = 60
 	var above []*big.Rat // upper ends of a_2, a_3, …: a larger a makes the claim harder
 	for l := 1; l <= most; l++ {
-		a := must(rules.AsymptoticEnclosure(l+1, precision))
+		a := must(secretary.AsymptoticEnclosure(l+1, precision))
 		hi, _ := a.Hi().Rat(nil)
 		above = append(above, hi)
 	}
@@ -137,7 +137,7 @@ func closedFormOfEpsilon(least int) check {
 	return func(t *tally) Finding {
 		eachMix(t.ctx, least, func(n, l int, p *big.Rat, q []*big.Rat) {
 			for _, delta := range []*big.Rat{new(big.Rat), rat(1, 100), rat(1, 20), rat(1, 5)} {
-				tight := must(rules.TightEps(rules.ExactLaw(q), l, delta))
+				tight := must(secretary.TightEps(secretary.ExactLaw(q), l, delta))
 				want := one
 				if x := quo(sub(q[0], delta), q[l]); x.Cmp(one) > 0 {
 					want = x
@@ -151,7 +151,7 @@ func closedFormOfEpsilon(least int) check {
 		for _, l := range []int{1, 2, 5} {
 			for _, p := range []*big.Rat{one, rat(1, 2)} {
 				for _, delta := range []*big.Rat{new(big.Rat), rat(1, 100), rat(1, 20)} {
-					a := must(rules.AsymptoticEnclosure(l+1, precision))
+					a := must(secretary.AsymptoticEnclosure(l+1, precision))
 					at := func(k int) interval.Interval {
 						return law[k-1].Mul(enclose(p)).Add(enclose(quo(sub(one, p), rat(large, 1))))
 					}
@@ -170,7 +170,7 @@ func closedFormOfDelta(t *tally) Finding {
 	exps := []*big.Rat{one, rat(5, 4), rat(2, 1), rat(5, 1)}
 	eachMix(t.ctx, 7, func(n, l int, p *big.Rat, q []*big.Rat) {
 		for _, e := range exps {
-			got, _, _, err := rules.TightDelta(rules.ExactLaw(q), l, expOf(e))
+			got, _, _, err := secretary.TightDelta(secretary.ExactLaw(q), l, expOf(e))
 			ensure(err)
 			want := sub(q[0], mul(e, q[l]))
 			if want.Sign() < 0 {
@@ -181,7 +181,7 @@ func closedFormOfDelta(t *tally) Finding {
 	})
 	const large = 10_000
 	law := enclosedLaw(t.ctx, large)
-	a := must(rules.AsymptoticEnclosure(2, precision))
+	a := must(secretary.AsymptoticEnclosure(2, precision))
 	for _, e := range exps[:3] {
 		ratio := law[0].Sub(enclose(e).Mul(law[1])).Quo(interval.ExpRat(rat(-1, 1), precision).Mul(enclose(one).Sub(a.Mul(enclose(e)))))
 		t.expect(below(ratio.Sub(enclose(one)).Abs(), enclose(rat(1, 200))), "n = 10⁴, p = 1, l = 1, e^ε = %s: ratio %.6f to the limit", e.RatString(), ratio.Near())
@@ -214,9 +214,9 @@ func closedFormOfP(t *tally) Finding {
 			for _, e := range []*big.Rat{one, rat(5, 4), rat(2, 1)} {
 				for _, delta := range []*big.Rat{new(big.Rat), rat(1, 100), rat(1, 5)} {
 					want := printedP(r, l, e, delta)
-					pair := must(rules.Violated(mixed(r, want), l, expOf(e), delta))
-					t.expect(pair == rules.Pair{}, "n = %d, l = %d, e^ε = %s, δ = %s: ranks %d and %d at p = %s", n, l, e.RatString(), delta.RatString(), pair.I, pair.J, short(want, 6))
-					got, _, err := rules.LargestP(rules.ExactLaw(r), l, expOf(e), delta)
+					pair := must(secretary.Violated(mixed(r, want), l, expOf(e), delta))
+					t.expect(pair == secretary.Pair{}, "n = %d, l = %d, e^ε = %s, δ = %s: ranks %d and %d at p = %s", n, l, e.RatString(), delta.RatString(), pair.I, pair.J, short(want, 6))
+					got, _, err := secretary.LargestP(secretary.ExactLaw(r), l, expOf(e), delta)
 					ensure(err)
 					t.expect(got.Cmp(want) == 0, "n = %d, l = %d, e^ε = %s, δ = %s: p = %s is private", n, l, e.RatString(), delta.RatString(), short(got, 6))
 				}
@@ -241,7 +241,7 @@ func limitOfP(t *tally) Finding {
 	law := enclosedLaw(t.ctx, large)
 	worst := 0.0
 	for _, l := range []int{1, 3} {
-		a := must(rules.AsymptoticEnclosure(l+1, precision))
+		a := must(secretary.AsymptoticEnclosure(l+1, precision))
 		for _, delta := range []*big.Rat{rat(1, 100), rat(1, 20)} {
 			e, blind := rat(3, 2), rat(1, 2*large)
 			p := enclose(add(delta, blind)).Quo(law[0].Sub(enclose(e).Mul(law[l])).Add(enclose(blind)))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
-	rules "optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/number/interval"
 )
 
@@ -112,7 +112,7 @@ func uniformLaw(floor int64) check {
 		seen := ""
 		for _, n := range []int{100, 1000, 10_000} {
 			law := enclosedLaw(t.ctx, n)
-			a := must(rules.AsymptoticEnclosure(1, precision+64))
+			a := must(secretary.AsymptoticEnclosure(1, precision+64))
 			last := inv.Mul(enclose(rat(floor, int64(n))))
 			power, most := x, enclose(new(big.Rat))
 			for k := 1; k <= n; k++ {
@@ -133,7 +133,7 @@ func uniformLaw(floor int64) check {
 func coefficients(most int) []interval.Interval {
 	var out []interval.Interval
 	for k := 1; k <= most; k++ {
-		a := must(rules.AsymptoticEnclosure(k, precision))
+		a := must(secretary.AsymptoticEnclosure(k, precision))
 		out = append(out, a)
 	}
 	return out

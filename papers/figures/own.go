@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"optratio/lp"
-	lpstopping "optratio/lp/stopping"
+	"optratio/lp/stopping"
 	"optratio/mechanisms"
 	"optratio/mechanisms/totals"
 	"optratio/number"
@@ -316,10 +316,10 @@ func constantRate(eps float64, l int) float64 {
 }
 
 // bestRule returns the best (ε, 0)-private rule for taking the best of n candidates.
-func bestRule(ctx context.Context, n, l int, eps mechanisms.Epsilon) (*lpstopping.Problem, *lpstopping.Solution) {
-	payoff := must(lpstopping.TopK(n, 1))
-	p := &lpstopping.Problem{Payoff: payoff, L: l, Eps: eps}
-	sol := must(lpstopping.Solve(ctx, p, lpstopping.Options{}))
+func bestRule(ctx context.Context, n, l int, eps mechanisms.Epsilon) (*stopping.Problem, *stopping.Solution) {
+	payoff := must(stopping.TopK(n, 1))
+	p := &stopping.Problem{Payoff: payoff, L: l, Eps: eps}
+	sol := must(stopping.Solve(ctx, p, stopping.Options{}))
 	if sol.Stopped != nil {
 		settled(ctx, sol.Stopped.Error())
 	}

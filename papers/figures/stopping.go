@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/mechanisms/stopping"
+	"optratio/mechanisms/secretary"
 	"optratio/number"
 )
 
@@ -86,7 +86,7 @@ func drawRegions(a *Args, which int) *Figure {
 			name := map[int]string{1: "least δ, and where the p-mix is private", 2: "p = " + digits(p), 3: fmt.Sprintf("l = %d", l)}[which]
 			weight, _ := new(big.Rat).SetString(digits(p))
 			edge := limits(name, grid, func(eps float64, _ *big.Rat) (number.Number, error) {
-				return stopping.LimitDelta(weight, l, exactly(eps))
+				return secretary.LimitDelta(weight, l, exactly(eps))
 			})
 			if which == 1 {
 				edge.Kind, edge.Lower, edge.Upper = Area, edge.Y, slices.Repeat([]float64{panel.Y.Max}, len(grid))
@@ -112,11 +112,11 @@ func drawRegions(a *Args, which int) *Figure {
 const exactPoints = 12
 
 // mixes returns the p-mix's law for some p, exactly.
-func mixes(ctx context.Context, n int, visit func(p float64, law stopping.Law)) {
+func mixes(ctx context.Context, n int, visit func(p float64, law secretary.Law)) {
 	for i := 1; i <= exactPoints; i++ {
 		p := big.NewRat(int64(i), int64(exactPoints))
 		x, _ := p.Float64()
-		visit(x, must(stopping.SecretaryMixLaw(ctx, n, p)))
+		visit(x, must(secretary.SecretaryMixLaw(ctx, n, p)))
 	}
 }
 
@@ -134,10 +134,10 @@ const limitName = "limit for many candidates"
 func drawLeastEps(ctx context.Context, a *Args) *Figure {
 	l, n, exact := a.sizes()
 	delta, points := a.Rat("delta", probability, wantProbability), a.Int("points", 2, 10000)
-	mixes(ctx, n, func(p float64, law stopping.Law) {
-		exact.certify(p, must(stopping.TightEps(law, l, delta)).Eps())
+	mixes(ctx, n, func(p float64, law secretary.Law) {
+		exact.certify(p, must(secretary.TightEps(law, l, delta)).Eps())
 	})
-	limit := limits(limitName, evenly(1/float64(points), 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return stopping.LimitEps(p, delta, l) })
+	limit := limits(limitName, evenly(1/float64(points), 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return secretary.LimitEps(p, delta, l) })
 	return &Figure{
 		Title:    "The least ε of the p-mix",
 		Subtitle: fmt.Sprintf("Least ε for which playing the secretary rule with probability p, else taking anybody, is (ε, %s)-private; l = %d. Limit: ln((p-δe)/(a(l+1)p)) where that is positive, a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s4.", a.Text("delta"), l, stoppingSource),
@@ -151,12 +151,12 @@ func drawLeastEps(ctx context.Context, a *Args) *Figure {
 func drawLeastDelta(ctx context.Context, a *Args) *Figure {
 	l, n, exact := a.sizes()
 	eps, points := a.Epsilon("eps"), a.Int("points", 2, 10000)
-	mixes(ctx, n, func(p float64, law stopping.Law) {
-		low, high, _, err := stopping.TightDelta(law, l, eps)
+	mixes(ctx, n, func(p float64, law secretary.Law) {
+		low, high, _, err := secretary.TightDelta(law, l, eps)
 		ensure(err)
 		exact.certify(p, number.Bounds(low, high))
 	})
-	limit := limits(limitName, evenly(0, 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return stopping.LimitDelta(p, l, eps) })
+	limit := limits(limitName, evenly(0, 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return secretary.LimitDelta(p, l, eps) })
 	return &Figure{
 		Title:    "The least δ of the p-mix",
 		Subtitle: fmt.Sprintf("Least δ for which playing the secretary rule with probability p, else taking anybody, is (%s, δ)-private; l = %d. Limit: (p/e)(1 - a(l+1)e^ε), a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s5.", a.Text("eps"), l, stoppingSource),
@@ -175,14 +175,14 @@ func drawLargestP(ctx context.Context, a *Args) *Figure {
 	if from < 0 {
 		a.fail("eps-range", "give from:to with 0 <= from < to")
 	}
-	law := must(stopping.SecretaryMixLaw(ctx, n, big.NewRat(1, 1)))
+	law := must(secretary.SecretaryMixLaw(ctx, n, big.NewRat(1, 1)))
 	for _, eps := range evenly(from, to, exactPoints+1) {
 		eps = roundTo(eps, 6)
-		low, high, err := stopping.LargestP(law, l, exactly(eps), delta)
+		low, high, err := secretary.LargestP(law, l, exactly(eps), delta)
 		ensure(err)
 		exact.certify(eps, number.Bounds(low, high))
 	}
-	limit := limits(limitName, evenly(from, to, points), func(eps float64, _ *big.Rat) (number.Number, error) { return stopping.LimitP(l, exactly(eps), delta) })
+	limit := limits(limitName, evenly(from, to, points), func(eps float64, _ *big.Rat) (number.Number, error) { return secretary.LimitP(l, exactly(eps), delta) })
 	return &Figure{
 		Title:    "The largest p of a private p-mix",
 		Subtitle: fmt.Sprintf("Largest weight p of the secretary rule for which the p-mix is (ε, %s)-private; l = %d. Limit: eδ/(1 - a(l+1)e^ε), at most 1, a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s6, whose range of ε is open.", a.Text("delta"), l, stoppingSource),

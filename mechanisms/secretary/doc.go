@@ -1,4 +1,4 @@
-// Package stopping holds optimal stopping under differential privacy: n
+// Package secretary holds the secretary problem under differential privacy: n
 // candidates arrive in uniformly random order, a rule sees only relative
 // ranks, must take exactly one candidate at the moment it appears, and the
 // preference order is the secret (Grining, Klonowski & Sulkowska, "What Do Our
@@ -13,4 +13,4 @@
 // rule, the best rule for a payoff per rank, and the tightest ε, δ and mixing
 // weight that a law allows. It does not optimise under a privacy constraint:
 // package lp/stopping does.
-package stopping
+package secretary

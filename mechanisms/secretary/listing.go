@@ -1,4 +1,4 @@
-package stopping
+package secretary
 
 import (
 	"context"
