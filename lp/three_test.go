@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/lattice"
+	"optratio/mechanisms/totals"
 )
 
 // These tests check docs/results/three.md, in exact arithmetic: three candidates below the threshold, level paper.
@@ -164,7 +164,7 @@ func TestThreeCandidatesBelowTheThreshold(t *testing.T) {
 			if i%3 != 0 || k > 5 && i%2 != 0 {
 				continue
 			}
-			optimum := exactOptimum(t, 3, k, lattice.Paper, Paper, c.e)
+			optimum := exactOptimum(t, 3, k, totals.Paper, Paper, c.e)
 			if proved {
 				pieces[c.first]++
 				_, claimed := c.worth(t, c.dual)
@@ -247,9 +247,9 @@ func TestPeaksOfThreeCandidates(t *testing.T) {
 		const parts, longest = 20_000, 1 << 12 // z in parts, and the longest cell
 		last, _ := times(c.end, ratOf(parts, 1)).Float64()
 		for from := int64(last); from < parts; {
-			optimum := exactOptimum(t, 3, c.k, lattice.Paper, Paper, newThree(t, c.k, ratOf(from, parts)).e)
+			optimum := exactOptimum(t, 3, c.k, totals.Paper, Paper, newThree(t, c.k, ratOf(from, parts)).e)
 			step := int64(longest)
-			for quotient(flipTotalExact(3, c.k, lattice.Paper, ratOf(min(from+step, parts), parts)), optimum).Cmp(most) >= 0 {
+			for quotient(flipTotalExact(3, c.k, totals.Paper, ratOf(min(from+step, parts), parts)), optimum).Cmp(most) >= 0 {
 				require.Greater(t, step, int64(1), "k = %d, stuck at z = %d/%d", c.k, from, parts)
 				step /= 2
 			}
