@@ -144,6 +144,40 @@ func random(rng *rand.Rand) *Problem {
 	return p
 }
 
+// symmetric makes a random problem one that a cycle of its inputs and outputs keeps.
+func symmetric(rng *rand.Rand) *Problem {
+	n := 2 + rng.IntN(3)
+	p := &Problem{Inputs: numerals(n), Outputs: numerals(n)}
+	first := make([]*big.Rat, n)
+	for o := range first {
+		first[o] = big.NewRat(int64(rng.IntN(5)), 1)
+	}
+	for x := range n {
+		row := make([]*big.Rat, n)
+		for o := range row {
+			row[o] = first[(o-x+n)%n]
+		}
+		p.Loss = append(p.Loss, row)
+	}
+	for step := 1; step < n; step++ {
+		if d := rng.IntN(4); d > 0 {
+			for x := range n {
+				p.Pairs = append(p.Pairs, Pair{From: x, To: (x + step) % n, Distance: big.NewRat(int64(d), 1), OneWay: rng.IntN(8) == 0})
+			}
+		}
+	}
+	if rng.IntN(2) == 0 {
+		p.Prior = p.Uniform()
+	}
+	if rng.IntN(3) == 0 {
+		step := rng.IntN(n)
+		for x := range n {
+			p.Forbid(x, (x+step)%n)
+		}
+	}
+	return p
+}
+
 // checked asserts that check accepts the certificate, and that what it states encloses the optimum.
 func checked(t testing.TB, a *Result) []byte {
 	var b bytes.Buffer
@@ -187,9 +221,12 @@ func rounds(t testing.TB, a *Result) {
 func TestRandomProblems(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 24))
 	ctx := context.Background()
-	none, kinds := 0, map[string]int{}
+	none, folded, kinds := 0, 0, map[string]int{}
 	for i := range 160 {
 		p := random(rng)
+		if i%3 == 0 {
+			p = symmetric(rng)
+		}
 		e := big.NewRat(int64(2+rng.IntN(5)), 2)
 		delta := big.NewRat(int64(rng.IntN(3)*rng.IntN(2)), 10)
 		eps, err := mechanisms.FromExp(e)
@@ -210,6 +247,9 @@ func TestRandomProblems(t *testing.T) {
 		require.Equal(t, want.RatString(), p.value(a.Table()).RatString())
 		checked(t, a)
 		rounds(t, a)
+		if a.Orbits < len(p.Inputs) {
+			folded++
+		}
 		kinds[fmt.Sprint("worst ", p.Prior == nil, ", δ ", delta.Sign(), ", forbidden ", p.Forbidden != nil)]++
 		if i%4 != 0 {
 			continue
@@ -241,9 +281,10 @@ func TestRandomProblems(t *testing.T) {
 			}
 		}
 	}
-	t.Log(none, kinds)
+	t.Log(none, folded, kinds)
 	assert.Len(t, kinds, 8)
 	assert.Positive(t, none)
+	assert.Greater(t, folded, 20)
 }
 
 func lower(e mechanisms.Epsilon) *big.Rat { low, _ := e.ExpBounds(20); return low }
