@@ -215,6 +215,11 @@ func (q *program) fill() {
 	if q.delta.Sign() == 0 {
 		rows := q.rows()
 		t.Each = each(rows)
+		for _, r := range rows {
+			if t.Loss[r.Above].Cmp(t.Loss[r.Below]) > 0 {
+				t.Start = append(t.Start, r)
+			}
+		}
 		q.tie()
 		return
 	}

@@ -13,9 +13,11 @@ import (
 type Growing struct {
 	Solver Solver
 	Basis  *Basis // where the next solve starts, nil for the slack basis; every method leaves its last one here
-	Rounds int    // how often rows may be added in one call
-	Pivots int    // of Float, summed over the rounds and calls
-	Report func(Progress)
+	// Tolerance of Float, primal and dual; 0 for the solver's own.
+	Tolerance float64
+	Rounds    int // how often rows may be added in one call
+	Pivots    int // of Float, summed over the rounds and calls
+	Report    func(Progress)
 }
 
 // extend gives rows that are new since the last solve a basic slack.
@@ -38,7 +40,7 @@ func (g *Growing) Float(ctx context.Context, algorithm Algorithm, program func()
 		m := program()
 		g.extend(m.Rows())
 		before := g.Pivots
-		o := Options{Algorithm: algorithm, Basis: g.Basis, Report: func(p Progress) {
+		o := Options{Algorithm: algorithm, Basis: g.Basis, Feasible: g.Tolerance, Optimal: g.Tolerance, Report: func(p Progress) {
 			if g.Report != nil {
 				p.Pivots += before
 				g.Report(p)

@@ -16,6 +16,8 @@ import (
 const (
 	// rowTolerance is the violation from which floating-point solutions get a row added.
 	rowTolerance = 1e-10
+	// sharpTolerance is the same where these are not close enough.
+	sharpTolerance = 1e-13
 	// rowRounds bounds the rounds of adding rows.
 	rowRounds = 500
 	// maxShift bounds the precision, in bits, at which a basis is solved for an irrational z.
@@ -156,16 +158,24 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps mechanisms.Epsilon
 			return err
 		}
 	}
-	result, err := g.Float(ctx, linear.Auto, model, func(x []float64) (added int) {
-		added, broken = p.separateFloat(ctx, x, z)
-		return added
-	})
+	float := func(tolerance float64) (*linear.Result, error) {
+		result, err := g.Float(ctx, linear.Auto, model, func(x []float64) (added int) {
+			added, broken = p.separateFloat(ctx, x, z, tolerance)
+			return added
+		})
+		s.Pivots = g.Pivots
+		if err == nil && len(larger) == 0 && result.X != nil && result.Duals != nil && len(result.Duals) == p.fixed()+len(p.rows) {
+			s.take(p, &proposal{dyadic(result.X[:p.cells()]), dyadic(result.Duals[p.groups():])}, low, high)
+		}
+		return result, err
+	}
+	result, err := float(rowTolerance)
+	if err == nil && len(larger) == 0 && !low.equal(high) && broken == nil && result.Outcome == linear.Optimal && !s.close(gap) {
+		g.Tolerance = sharpTolerance // cheaper than more bits, where it is enough
+		result, err = float(sharpTolerance)
+	}
 	if err != nil {
 		return err
-	}
-	s.Pivots = g.Pivots
-	if len(larger) == 0 && result.X != nil && result.Duals != nil && len(result.Duals) == p.fixed()+len(p.rows) {
-		s.take(p, &proposal{dyadic(result.X[:p.cells()]), dyadic(result.Duals[p.groups():])}, low, high)
 	}
 	// The program has a solution, the interior table, and no loss is negative: another outcome is numerical trouble, of which the basis may still
 	// be good. What settles it decides.
@@ -214,7 +224,7 @@ func (p *Program) start() *proposal {
 }
 
 // separateFloat is separate for a solution in floating point.
-func (p *Program) separateFloat(ctx context.Context, columns []float64, z factors) (int, error) {
+func (p *Program) separateFloat(ctx context.Context, columns []float64, z factors, tolerance float64) (int, error) {
 	zf := z.floats()
 	x := func(j int32) float64 { return columns[j] / float64(p.Count[j]) }
 	slack := p.slack(z).floats()
@@ -229,7 +239,7 @@ func (p *Program) separateFloat(ctx context.Context, columns []float64, z factor
 				sum += float64(part.Candidates) * over
 			}
 		}
-		return event, sum, sum > slack[d]+rowTolerance
+		return event, sum, sum > slack[d]+tolerance
 	})
 	if err != nil {
 		return 0, err
@@ -242,7 +252,7 @@ func (p *Program) separateFloat(ctx context.Context, columns []float64, z factor
 	}
 	rows, err := p.separate(ctx,
 		func(r, s Row) bool { return below(r) > below(s) },
-		func(r Row) bool { return x(r.Above) < below(r)-rowTolerance })
+		func(r Row) bool { return x(r.Above) < below(r)-tolerance })
 	return events + rows, err
 }
 
