@@ -269,6 +269,13 @@ func FuzzCheck(f *testing.F) {
 	for _, d := range classDrafts() {
 		f.Add(d.String())
 	}
+	for _, w := range witnesses {
+		f.Add(section(w).String())
+	}
+	for _, q := range questions {
+		l, _ := certified(f, q.text)
+		f.Add(l.String())
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

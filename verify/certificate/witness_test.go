@@ -64,18 +64,27 @@ func TestTablesByHand(t *testing.T) {
 func TestNoTableAndNoRule(t *testing.T) {
 	const rule = "problem stopping\nn 2\ndistance 1\ndelta 1\npayoff %s\nexp-epsilon 2\nprecision 0\nclaim optimum %s\n"
 	for text, want := range map[string]string{
-		"problem table\ninputs 1\noutputs 2\ndelta 0\nexp-epsilon 2\nprecision 0\nclaim optimum -1 -1\nprior 1\nloss 0 1\ninput 2 -1": "negative",
-		fmt.Sprintf(rule, "1 0", "1/2 1/2") + "take 1 1 1 all":                                                                        "",
-		fmt.Sprintf(rule, "1 0", "1/2 1/2") + "take 2 1 2 all":                                                                        "",
-		fmt.Sprintf(rule, "1 0", "1 1") + "take 1 1 1 2\ntake 2 1 2 all":                                                              "more is taken than reaches it",
-		fmt.Sprintf(rule, "-1 -1", "-1/2 0") + "take 1 1 1 1/2":                                                                       "taken nobody",
-		fmt.Sprintf(rule, "-1 -1", "-1/2 0") + "take 1 1 1 1/2\ntake 2 1 1 all":                                                       "taken nobody",
-		fmt.Sprintf(rule, "1 0", "0 1") + "take 1 1 1 all\ntake 1 1 1 all":                                                            "no relative ranks",
-		fmt.Sprintf(strings.Replace(rule, "delta 1", "delta 0", 1), "1 -1", "0 1/4") + "multiplier 1 2 1\ntake 1 1 1 all":             "and less is claimed",
+		"problem table\ninputs 1\noutputs 2\ndelta 0\nexp-epsilon 2\nprecision 0\nclaim optimum -1 -1\nprior 1\nloss 0 1\ninput 2 -1":              "negative",
+		"problem table\ninputs 2\noutputs 1\ndelta 0\nexp-epsilon 2\nprecision 0\nclaim optimum 0 1\nprior 2 -1\nloss 0\nloss 1\ninput 1\ninput 1": "a weight is negative",
+		fmt.Sprintf(rule, "1 0", "1/2 1/2") + "take 1 1 1 all":                                                                                     "",
+		fmt.Sprintf(rule, "1 0", "1/2 1/2") + "take 2 1 2 all":                                                                                     "",
+		fmt.Sprintf(rule, "1 0", "1 1") + "take 1 1 1 2\ntake 2 1 2 all":                                                                           "more is taken than reaches it",
+		fmt.Sprintf(rule, "-1 -1", "-1/2 0") + "take 1 1 1 1/2":                                                                                    "taken nobody",
+		fmt.Sprintf(rule, "-1 -1", "-1/2 0") + "take 1 1 1 1/2\ntake 2 1 1 all":                                                                    "taken nobody",
+		fmt.Sprintf(rule, "1 0", "0 1") + "take 1 1 1 all\ntake 1 1 1 all":                                                                         "no relative ranks",
+		fmt.Sprintf(strings.Replace(rule, "delta 1", "delta 0", 1), "1 -1", "0 1/4") + "multiplier 1 2 1\ntake 1 1 1 all":                          "and less is claimed",
 	} {
 		r, err := checked(t, section(text))
 		require.NoError(t, err, text)
 		assert.Equal(t, want == "", r.Valid, "%s: %s", r.Reason, text)
+		assert.Contains(t, r.Reason, want)
+	}
+	// Only what is a row of the problem has a multiplier, and no multiplier is negative.
+	const three = "problem stopping\nn 3\ndistance 1\ndelta 0\npayoff 1 0 0\nexp-epsilon 2\nprecision 0\nclaim optimum 0 1\nmultiplier "
+	for row, want := range map[string]string{"1 2 1": "", "1 3 1": "no neighbors", "2 2 1": "no neighbors", "1 2 -1": "not positive", "1 4 1": "more than 3", "2 1 1\nmultiplier 1 2 1": "not after the row"} {
+		r, err := checked(t, section(three+row+"\ntake 3 1 3 all"))
+		require.NoError(t, err, row)
+		assert.Equal(t, want == "", r.Valid, "%s: %s", row, r.Reason)
 		assert.Contains(t, r.Reason, want)
 	}
 	// Without stopping at the first, the best of two is taken if it comes last; a rule that waits for it is not private.
