@@ -45,7 +45,6 @@ type master struct {
 	known    map[row]bool
 	basis    *linear.Basis
 	solver   linear.Solver
-	solved   int // rows in the last solve
 	pivots   int
 }
 
@@ -227,15 +226,10 @@ func (m *master) solve(ctx context.Context) (*flow, error) {
 	return f, nil
 }
 
-// answer tries the basis of the last solve, then a fresh start. With new columns only that basis
-// is primal feasible; with new rows, too, it is neither, and the dual simplex was found the steadier. A solver that goes
+// answer tries the primal simplex from the basis of the last solve, which with new columns only is feasible, then fresh starts. A solver that goes
 // round in circles is stopped at a generous number of pivots, and one whose weights are no probabilities is not believed.
 func (m *master) answer(ctx context.Context, lp *linear.Model) (*linear.Result, error) {
 	warm := linear.Options{Basis: m.basis, Algorithm: linear.Primal}
-	if m.basis != nil && m.solved == len(m.rows) {
-		warm.Algorithm = linear.Primal
-	}
-	m.solved = len(m.rows)
 	outcome := linear.Failed
 	for _, o := range []linear.Options{warm, {Algorithm: linear.Dual}, {Algorithm: linear.Primal}} {
 		o.MaxPivots = 1000 + 4*(lp.Rows()+lp.Cols())
