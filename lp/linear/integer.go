@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/big"
+
+	"optratio/number/arith"
 )
 
 // mostEntries is how many entries a table of integers may have: it is rewritten at every pivot.
@@ -76,19 +78,16 @@ func (t *integers) solution(r *Rational, rows []side) *Exact {
 		}
 		y[s.of].Add(y[s.of], price)
 	}
-	e.X, e.Y = commonDenominator(x), commonDenominator(y)
+	e.X, e.Y = NewFractions(x), NewFractions(y)
 	e.Objective = r.objective(e.X)
 	return e
 }
 
-func commonDenominator(x []*big.Rat) *Fractions {
-	den := []*big.Int{unit}
-	for _, v := range x {
-		includeDenominator(den, 0, v)
-	}
-	out := &Fractions{Num: make([]*big.Int, len(x)), Den: den[0]}
-	for i, v := range x {
-		out.Num[i] = scaled(v, out.Den)
+// NewFractions writes numbers over one denominator.
+func NewFractions(xs []*big.Rat) *Fractions {
+	out := &Fractions{Num: make([]*big.Int, len(xs)), Den: arith.CommonDenominator(xs)}
+	for i, x := range xs {
+		out.Num[i] = scaled(x, out.Den)
 	}
 	return out
 }

@@ -10,7 +10,6 @@ import (
 
 	"optratio/lp/linear"
 	"optratio/mechanisms"
-	"optratio/number/arith"
 )
 
 const (
@@ -57,7 +56,7 @@ func (p *Program) Prove(mass []*big.Rat, rows []Row, multiplier []*big.Rat, zLow
 		return nil, err
 	}
 	s := &Solution{Rows: len(rows)}
-	s.take(p, &proposal{fractions(mass), fractions(multiplier)}, factors{zLow}, factors{zHigh})
+	s.take(p, &proposal{linear.NewFractions(mass), linear.NewFractions(multiplier)}, factors{zLow}, factors{zHigh})
 	return s, nil
 }
 
@@ -78,18 +77,8 @@ func (p *Program) Restate(x, weight []*big.Rat, cuts []Cut, nu, low, high []*big
 		multiplier = append(multiplier, new(big.Rat).Quo(nu[i], new(big.Rat).SetInt64(p.unit(&cuts[i]))))
 	}
 	out := &Solution{Rows: len(cuts)}
-	out.take(p, &proposal{fractions(mass), fractions(multiplier)}, low, high)
+	out.take(p, &proposal{linear.NewFractions(mass), linear.NewFractions(multiplier)}, low, high)
 	return out, nil
-}
-
-// fractions writes numbers over one denominator.
-func fractions(xs []*big.Rat) *linear.Fractions {
-	out := &linear.Fractions{Den: arith.CommonDenominator(xs)}
-	for _, x := range xs {
-		n := new(big.Int).Quo(out.Den, x.Denom())
-		out.Num = append(out.Num, n.Mul(n, x.Num()))
-	}
-	return out
 }
 
 // close reports whether Upper - Lower <= gap·Upper.
