@@ -176,6 +176,10 @@ func (j *job) lossOf(ctx context.Context, m mechanisms.Mechanism, prec uint) (va
 	case known != nil && (p == nil || j.Method != Enumerated):
 		return j.enclosed(*known, prec), nil
 	case p == nil:
+		if o, named := objectiveOf(j.Prior, j.Objective); named && m == mechanisms.Exponential() && !j.Worst && j.Step <= 1 && j.Loss.IsMean() {
+			v, err := total(ctx, m, j.N, j.K, o, j.Level, j.Epsilon, prec) // of its own mean error, which δ does not change
+			return v.over(o.Total(j.N, j.K), prec), err
+		}
 		return j.enclosed(table.Bounds{Low: new(big.Rat)}, prec), nil
 	}
 	m = mechanisms.Within(ctx, m)

@@ -16,6 +16,7 @@ import (
 	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/mechanisms/totals"
+	"optratio/number"
 )
 
 // asked returns the answer to a request at e^ε, with permute-and-flip and the exponential mechanism rated.
@@ -287,6 +288,22 @@ func TestDeltaZeroIsPure(t *testing.T) {
 				assert.Equal(t, want.PFOptimal, got.PFOptimal)
 			}
 		}
+	}
+}
+
+// The exponential mechanism's mean error is the same whatever δ is, on lattices too large to enumerate, too.
+func TestErrorOfLargeLatticesWithDelta(t *testing.T) {
+	eps, err := mechanisms.ParseEpsilon("1")
+	require.NoError(t, err)
+	for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+		rated := func(delta *big.Rat) number.Number {
+			r, err := lp.Ratio(context.Background(), lp.Request{N: 100, K: 20, Epsilon: eps, Objective: o, Delta: delta, Mechanisms: []mechanisms.Mechanism{mechanisms.Exponential()}})
+			require.NoError(t, err)
+			require.Len(t, r.Mechanisms, 1)
+			return r.Mechanisms[0].Error
+		}
+		assert.Equal(t, rated(nil).Format(9), rated(big.NewRat(1, 100_000)).Format(9))
+		assert.NotContains(t, rated(big.NewRat(1, 100_000)).Format(9), "[")
 	}
 }
 
