@@ -26,7 +26,10 @@ var update = flag.Bool("update", false, "rewrite the tables of docs/results/hete
 
 const docsFile = "../../docs/results/heterogeneous.md"
 
-var rated = []string{"pf-pair", "geo-pair", "pairwise", "pf-runner", "geo-runner", "pf-partner", "geo-partner", "gem-calibrated", "rnm-exponential", "rnm-laplace", "gem", "mgem", "combined-gem", "≈rs", "krr"}
+var rated = []string{"pf-pair", "geo-pair", "pairwise", "pf-runner", "geo-runner", "pf-partner", "geo-partner", "gem-calibrated", "rnm-exponential", "gem", "krr"}
+
+// unlisted are no columns of the tables: all of them lose to pf-pair in every row of the first one, which the test asserts.
+var unlisted = []string{"rnm-laplace", "mgem", "combined-gem", "≈rs"}
 
 // cases are the sensitivities of the tables with their grids 0, 1, …, steps.
 var cases = []struct {
@@ -42,10 +45,6 @@ func line(cells ...string) string { return "| " + strings.Join(cells, " | ") + "
 
 func header(cells ...string) string {
 	return line(cells...) + "|" + strings.Repeat("---|", len(cells)) + "\n"
-}
-
-func names() []string {
-	return strings.Split(strings.ReplaceAll(strings.Join(rated, ","), "≈", ""), ",")
 }
 
 // short writes an exact number as a fraction while it is readable.
@@ -75,15 +74,19 @@ func pairwiseIsClose(t *testing.T, a *Result, sensitivities, e string) {
 // ratios is the table of ratios to the best shift-invariant mechanism.
 func ratios(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString(header(append([]string{"Δ", "e^ε", "optimum"}, names()...)...))
+	b.WriteString(header(append([]string{"Δ", "e^ε", "optimum"}, rated...)...))
 	for i, c := range cases {
 		for _, e := range []string{"5/4", "2", "4"} {
-			a := solveWith(t, Request{Grid: docGrid(i, true), Epsilon: exp(t, e)}, rated...)
+			a := solveWith(t, Request{Grid: docGrid(i, true), Epsilon: exp(t, e)}, slices.Concat(rated, unlisted)...)
 			pairwiseIsClose(t, a, c.sensitivities, e)
 			cells := []string{c.sensitivities, e, short(t, a)}
-			for _, m := range a.Mechanisms {
+			for j, m := range a.Mechanisms {
 				if m.Ratio.IsRigorous() {
 					require.Equal(t, verify.Proved, m.DP, "%s at Δ = %s", m.Name, c.sensitivities)
+				}
+				if j >= len(rated) {
+					assert.Greater(t, m.Ratio.Float64(), a.Mechanisms[0].Ratio.Float64(), "%s at Δ = %s, e^ε = %s", m.Name, c.sensitivities, e)
+					continue
 				}
 				cells = append(cells, m.Ratio.Format(5))
 			}
@@ -115,7 +118,7 @@ func invariance(t *testing.T) string {
 // objectives is the table of other losses and criteria.
 func objectives(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString(header(append([]string{"Δ", "objective", "optimum"}, names()...)...))
+	b.WriteString(header(append([]string{"Δ", "objective", "optimum"}, rated...)...))
 	for _, i := range []int{1, 4, 5} {
 		for _, o := range []struct {
 			loss      Loss
