@@ -350,10 +350,10 @@ class Assertion(unittest.TestCase):
         self.assertIsInstance(caught.exception.__cause__, ValueError)
 
 
-class Readme(unittest.TestCase):
+class Guide(unittest.TestCase):
     def test_example(self):
-        text = (HERE.parent.parent / "README.md").read_text(encoding="utf-8")
-        code = text.split("```python\n")[1].split("```")[0]
+        text = (HERE.parent.parent / "docs" / "use" / "guide.md").read_text(encoding="utf-8")
+        code = text.split("### From Python\n")[1].split("```python\n")[1].split("```")[0]
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(code, {})
