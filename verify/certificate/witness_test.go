@@ -254,3 +254,29 @@ func TestSectionsThatCostTooMuch(t *testing.T) {
 		assert.Less(t, time.Since(begin), 10*time.Second, "%.60s", text)
 	}
 }
+
+// Where z is irrational, a table that violates a row by less than any enclosure of z shows is refused, and so is a bound that is above the optimum by as little.
+func TestEndsOfEnclosures(t *testing.T) {
+	z, _ := interval.ExpRat(big.NewRat(-1, 2), 600).Lo().Rat(nil)
+	one := big.NewRat(1, 1)
+	for bits := uint(60); bits < 260; bits++ {
+		hair := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), bits))
+		for _, above := range []bool{false, true} {
+			at := new(big.Rat).Sub(z, hair)
+			body := "input %[1]s %[2]s\ninput %[2]s %[1]s"
+			if above {
+				at = new(big.Rat).Add(z, hair)
+				body = "input 1/2 1/2\ninput 1/2 1/2\nmultiplier 1 3 1 %[1]s\nmultiplier 2 0 1 %[1]s"
+			}
+			more := new(big.Rat).Inv(new(big.Rat).Add(one, at))
+			less := new(big.Rat).Sub(one, more) // the optimum at e^-ε = at
+			low, high := "0", "1"
+			if above {
+				low = less.RatString()
+			}
+			r, err := checked(t, section("problem table\ninputs 2\noutputs 2\ndelta 0\nepsilon 1/2\nprecision 0\nclaim optimum "+low+" "+high+"\nprior 1 1\nloss 0 1\nloss 1 0\npair 0 1 1\n"+fmt.Sprintf(body+"%.0[2]s", more.RatString(), less.RatString())))
+			require.NoError(t, err)
+			require.False(t, r.Valid, "%d bits, above: %v", bits, above)
+		}
+	}
+}
