@@ -100,39 +100,18 @@ R-zCDP and bounded range R, and --delta D (ε,D)-DP instead of ε-DP; of a sampl
 }
 
 func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
-	given := 0
-	for _, text := range []string{f.pmfExec, f.sampleExec, f.pmfFile} {
-		if text != "" {
-			given++
-		}
-	}
-	if given != 1 {
-		return o, command.Usagef("give exactly one of --pmf-exec, --sample-exec and --pmf-file")
+	if err = f.checkProgram(); err != nil {
+		return o, err
 	}
 	o = audit.Options{N: f.n, K: f.k, Domain: f.domain, Seed: f.seed, Timeout: f.timeout, Children: f.children, CleanEnv: f.cleanEnv}
-	if f.children < 1 || f.children > 1 && f.sampleExec == "" {
-		return o, command.Usagef("--children %d: give at least 1, and with more than 1 --sample-exec", f.children)
-	}
-	if f.timeout <= 0 {
-		return o, command.Usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
-	}
 	if o.Epsilon, err = f.epsilon.parse(); err != nil {
 		return o, err
 	}
 	if o.Sensitivity, err = command.ParsePositive("sensitivity", f.sensitivity); err != nil {
 		return o, err
 	}
-	if o.Outcomes = f.outcomes; f.outcomes != audit.Index {
-		switch {
-		case f.outcomes != audit.Labels && f.outcomes != audit.Real && f.outcomes != audit.Mixed:
-			return o, command.Usagef("--outcomes %s: give index, labels, real or mixed", command.Quoted(f.outcomes))
-		case f.sampleExec == "" && (f.outcomes == audit.Real || f.outcomes == audit.Mixed):
-			return o, command.Usagef("--outcomes %s: this needs --sample-exec", f.outcomes)
-		case f.outcomes == audit.Mixed && f.children > 1:
-			return o, command.Usagef("--children %d: with --outcomes mixed one child draws", f.children)
-		case f.against != "":
-			return o, command.Usagef("--outcomes %s: they cannot be compared --against a mechanism's candidates", f.outcomes)
-		}
+	if o.Outcomes, err = f.outcomes, f.checkOutcomes(); err != nil {
+		return o, err
 	}
 	if o.Properties, err = parseProperties(f.property); err != nil {
 		return o, err
@@ -142,32 +121,13 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 			return o, err
 		}
 	}
-	if f.sampleExec == "" && (f.outcomes == audit.Labels || f.inputs != "") {
-		for _, p := range o.Properties {
-			if !slices.Contains(audit.OfLabels, p) {
-				return o, command.Usagef("--property %s: %s is about candidates, and --outcomes are labels", command.Quoted(f.property), p)
-			}
-		}
-	}
 	if f.sampleExec != "" {
-		if f.property == "" {
-			o.Properties = []verify.Property{verify.DP}
-		}
-		switch at := slices.Index(o.Properties, verify.DP); {
-		case f.target.delta == "" || slices.Contains(o.Properties, verify.ApproximateDP):
-		case f.property == "":
-			o.Properties[at] = verify.ApproximateDP
-		default:
-			o.Properties = append(o.Properties, verify.ApproximateDP)
-		}
-		for _, p := range o.Properties {
-			switch {
-			case !slices.Contains(audit.Testable, p):
-				return o, command.Usagef("--property %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range, zcdp, approximate-dp", command.Quoted(f.property), p)
-			case f.outcomes != audit.Index && slices.Contains(audit.Testable[1:4], p):
-				return o, command.Usagef("--property %s: %s is about candidates, and --outcomes are %s", command.Quoted(f.property), p, f.outcomes)
-			}
-		}
+		o.Properties, err = f.testable(o.Properties)
+	} else if f.outcomes == audit.Labels || f.inputs != "" {
+		err = f.aboutLabels(o.Properties)
+	}
+	if err != nil {
+		return o, err
 	}
 	if o.Rho, o.Range, o.Properties, err = f.target.parse(o.Properties); err != nil {
 		return o, err
@@ -186,21 +146,105 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if o.Precision, err = parsePrecision(f.precision); err != nil {
 		return o, err
 	}
-	if o.Confidence, err = decimal.ParseNumber(f.confidence); err != nil || o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
-		return o, command.Usagef("--confidence %s: give a decimal between 0 and 1 such as 0.95", command.Quoted(f.confidence))
-	}
-	budget, err := command.Scaled(f.budgetStr)
-	if err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50 {
-		return o, command.Usagef("--budget %s: give a number of samples such as 1000000, 3M or 1e6", command.Quoted(f.budgetStr))
-	}
-	o.Budget, o.UntilRefuted = budget.Num().Int64(), f.until == "refuted"
-	if f.until != "refuted" && f.until != "budget" {
-		return o, command.Usagef("--until %s: give refuted or budget", command.Quoted(f.until))
+	if err := f.sampling(&o); err != nil {
+		return o, err
 	}
 	if f.inputs != "" {
 		o.Inputs, err = f.readInputs(ctx)
 		return o, err
 	}
+	return o, f.questions(ctx, &o)
+}
+
+// checkProgram refuses flags from which it is not clear what to run, how often at once and for how long.
+func (f *auditFlags) checkProgram() error {
+	given := 0
+	for _, text := range []string{f.pmfExec, f.sampleExec, f.pmfFile} {
+		if text != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return command.Usagef("give exactly one of --pmf-exec, --sample-exec and --pmf-file")
+	}
+	if f.children < 1 || f.children > 1 && f.sampleExec == "" {
+		return command.Usagef("--children %d: give at least 1, and with more than 1 --sample-exec", f.children)
+	}
+	if f.timeout <= 0 {
+		return command.Usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
+	}
+	return nil
+}
+
+// checkOutcomes refuses what the kind of answers that --outcomes names does not go with.
+func (f *auditFlags) checkOutcomes() error {
+	switch {
+	case f.outcomes == audit.Index:
+	case f.outcomes != audit.Labels && f.outcomes != audit.Real && f.outcomes != audit.Mixed:
+		return command.Usagef("--outcomes %s: give index, labels, real or mixed", command.Quoted(f.outcomes))
+	case f.sampleExec == "" && (f.outcomes == audit.Real || f.outcomes == audit.Mixed):
+		return command.Usagef("--outcomes %s: this needs --sample-exec", f.outcomes)
+	case f.outcomes == audit.Mixed && f.children > 1:
+		return command.Usagef("--children %d: with --outcomes mixed one child draws", f.children)
+	case f.against != "":
+		return command.Usagef("--outcomes %s: they cannot be compared --against a mechanism's candidates", f.outcomes)
+	}
+	return nil
+}
+
+// aboutLabels refuses properties that tables of labels do not have.
+func (f *auditFlags) aboutLabels(properties []verify.Property) error {
+	for _, p := range properties {
+		if !slices.Contains(audit.OfLabels, p) {
+			return command.Usagef("--property %s: %s is about candidates, and --outcomes are labels", command.Quoted(f.property), p)
+		}
+	}
+	return nil
+}
+
+// testable returns the properties that samples are asked about, and refuses those that samples cannot tell about. Without --property that
+// is DP, or with --delta approximate DP; with both flags, approximate DP is added to the list.
+func (f *auditFlags) testable(properties []verify.Property) ([]verify.Property, error) {
+	if f.property == "" {
+		properties = []verify.Property{verify.DP}
+	}
+	switch at := slices.Index(properties, verify.DP); {
+	case f.target.delta == "" || slices.Contains(properties, verify.ApproximateDP):
+	case f.property == "":
+		properties[at] = verify.ApproximateDP
+	default:
+		properties = append(properties, verify.ApproximateDP)
+	}
+	for _, p := range properties {
+		switch {
+		case !slices.Contains(audit.Testable, p):
+			return nil, command.Usagef("--property %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range, zcdp, approximate-dp", command.Quoted(f.property), p)
+		case f.outcomes != audit.Index && slices.Contains(audit.Testable[1:4], p):
+			return nil, command.Usagef("--property %s: %s is about candidates, and --outcomes are %s", command.Quoted(f.property), p, f.outcomes)
+		}
+	}
+	return properties, nil
+}
+
+// sampling sets how many samples are drawn, and what they are to show.
+func (f *auditFlags) sampling(o *audit.Options) error {
+	var err error
+	if o.Confidence, err = decimal.ParseNumber(f.confidence); err != nil || o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
+		return command.Usagef("--confidence %s: give a decimal between 0 and 1 such as 0.95", command.Quoted(f.confidence))
+	}
+	budget, err := command.Scaled(f.budgetStr)
+	if err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50 {
+		return command.Usagef("--budget %s: give a number of samples such as 1000000, 3M or 1e6", command.Quoted(f.budgetStr))
+	}
+	o.Budget, o.UntilRefuted = budget.Num().Int64(), f.until == "refuted"
+	if f.until != "refuted" && f.until != "budget" {
+		return command.Usagef("--until %s: give refuted or budget", command.Quoted(f.until))
+	}
+	return nil
+}
+
+// questions sets the score vectors that are asked about, and which of them are neighbors. A table has its own.
+func (f *auditFlags) questions(ctx context.Context, o *audit.Options) (err error) {
 	if f.pmfFile == "" {
 		switch f.domain {
 		case "lattice", "half-lattice", "random":
@@ -209,13 +253,13 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 			o.Vectors, err = readVectors(ctx, f.domain, "lattice, half-lattice, random")
 		}
 		if err != nil {
-			return o, err
+			return err
 		}
 	}
 	if o.Neighbors, err = verify.ParseNeighborhood(f.neighbors); err != nil {
 		o.Pairs, err = command.ReadAll(ctx, "--neighbors", f.neighbors, "linf, monotonic or a file of pairs", "the file has no pairs, give one a line such as 0,-1;1,-1", splitPair)
 	}
-	return o, err
+	return err
 }
 
 func (f *auditFlags) run(ctx context.Context) error {

@@ -445,8 +445,9 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
 	return out
 }
 
-// product looks for a feasible point that is better than permute-and-flip while lumping is at work. What it returns waits for it, and returns nil where there is none. Such
-// points are feasible at level paper; where the whole program can be solved, that finds better ones.
+// product starts the search for a product point that is better than permute-and-flip, which goes on beside the bounds of lumped classes. The
+// function that it returns waits for the end of the search and returns the point, or nil where none was found. Product points are feasible at
+// level paper only, and where the whole program can be solved, its solution is better: then no search is started.
 func (j *job) product(ctx context.Context) func() *product.Result {
 	if j.Level != Paper || j.flip == nil || j.Method != Lumped && j.beyond() == "" {
 		return func() *product.Result { return nil }

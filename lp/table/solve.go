@@ -327,9 +327,10 @@ func (p *Program) larger(z factors) (out []factors) {
 	return out
 }
 
-// nothing asks whether the optimum is 0, which no approximation shows: whether it is at a z' >= high with so many bits. A larger z allows fewer
-// tables, so that the one found there serves. Where the optimum is 0 at the true z, which is transcendental, it is 0 at some greater one as well: the greatest
-// z where it is 0 is algebraic.
+// nothing decides whether the optimum is exactly 0. Bounds around an approximate solution cannot show that, however narrow they are; so the
+// program is solved exactly at the least z' > high that is a fraction with 2^bits as its denominator. A table that is feasible there is feasible at
+// the true z as well, since a larger z allows fewer tables; if its objective is 0, so is the optimum. Enough bits always find such a z' where the optimum
+// is 0: the true z is transcendental, and the greatest z at which the optimum is 0 is algebraic, hence greater.
 func (p *Program) nothing(ctx context.Context, g *linear.Growing, s *Solution, high factors, bits uint) error {
 	scale := new(big.Int).Lsh(big.NewInt(1), bits)
 	z := make(factors, len(high))
