@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -98,4 +99,27 @@ func TestFullDisk(t *testing.T) {
 	err = j.compute(t.Context(), 1, []string{"a", "b", "c"}, take, func() error { return nil })
 	assert.ErrorIs(t, err, ErrFile)
 	assert.Equal(t, 1, calls)
+}
+
+// Rows that are not kept are out of the file before anything is added, so that a run that is stopped leaves none of them.
+func TestStoppedAfterDropping(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "words.csv")
+	require.NoError(t, os.WriteFile(path, []byte("word\nold\na\n"), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	j := &Jobs[string, string]{
+		Kind: &Kind[string]{
+			Columns: []string{"word"}, Fields: func(r string) []string { return []string{r} }, Parse: func(f []string) (string, error) { return f[0], nil },
+			Key: func(r string) string { return r }, Compare: strings.Compare, Same: func(a, b string) bool { return a == b },
+		},
+		Points: []string{"a", "b", "c"},
+		Keys:   func(at string) []string { return []string{at} },
+		Keep:   func(_ context.Context, rows []string) ([]string, error) { return rows[1:], nil },
+		Answer: func(_ context.Context, at string) ([]string, func() error, error) { return []string{at}, nil, nil },
+	}
+	done, _, err := j.Run(ctx, Options{Path: path, Resume: true, Jobs: 1, Report: func(int, int) { cancel() }})
+	require.NoError(t, err)
+	assert.Equal(t, Done{All: 3, Kept: 1, Computed: 1}, done)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "word\na\nb\n", string(data))
 }
