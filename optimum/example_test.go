@@ -1,0 +1,33 @@
+package optimum_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"optratio/mechanisms"
+	"optratio/optimum"
+)
+
+// The least mean error of a private count from 0 to 3, and a mechanism that draws with nearly that.
+func ExampleSolve() {
+	p, _ := optimum.Preset("count:3")
+	eps, _ := mechanisms.ParseExp("2")
+	a, err := optimum.Solve(context.Background(), optimum.Request{Problem: p, Epsilon: eps})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(a.Optimum, a.Table()[0][0].RatString())
+
+	m, err := a.Round(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(m.Bits, m.GivenUp)
+	if _, err := m.Mechanism.Sample("2", rand.Reader); err != nil {
+		panic(err)
+	}
+	// Output:
+	// 0.708333333333… 2/3
+	// 53 2.03540887847…e-16
+}
