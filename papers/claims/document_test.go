@@ -140,3 +140,16 @@ func TestHowNumbersAreWritten(t *testing.T) {
 	assert.Equal(t, "0.99999…", short(sub(rat(1, 1), rat(1, 1<<60)), 5))
 	assert.Equal(t, "(1/2, 1)", text([]*big.Rat{rat(1, 2), rat(1, 1)}))
 }
+
+// TestWrapped: a wrapped text has its words, short lines, and none that begins a list or a quotation.
+func TestWrapped(t *testing.T) {
+	text := "- entry: " + strings.Repeat("x - y >= 1 with a in the year 2022. ", 20) + "end"
+	lines := strings.Split(wrapped(text), "\n")
+	assert.Equal(t, strings.Fields(text), strings.Fields(wrapped(text)))
+	assert.Greater(t, len(lines), 5)
+	for _, line := range lines[1:] {
+		assert.LessOrEqual(t, len(line), lineLength+len(" - y >="))
+		assert.Regexp(t, `^  [a-z1]`, line)
+		assert.NotRegexp(t, `^  \d+\. `, line)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Ledger runs entries and keeps the results so far, so that a run that is cut short still has an answer.
@@ -149,19 +150,47 @@ func section(title string, results []Result) string {
 		if r.Version != "" {
 			item += " (" + r.Version + ")"
 		}
-		fmt.Fprintf(&b, "- **%s**, *%s*: %s", item, r.Verdict, sentence(r.Statement))
+		b.WriteString(wrapped(fmt.Sprintf("- **%s**, *%s*: %s", item, r.Verdict, sentence(r.Statement))))
 		for _, part := range []struct{ label, text string }{{"Checked", domain}, {choice(r.Verdict), r.Witness}, {"", r.Note}} {
 			switch {
 			case part.text == "":
 			case part.label == "":
-				b.WriteString("\n  " + sentence(part.text))
+				b.WriteString("\n" + wrapped("  "+sentence(part.text)))
 			default:
-				b.WriteString("\n  *" + part.label + ":* " + sentence(part.text))
+				b.WriteString("\n" + wrapped("  *"+part.label+":* "+sentence(part.text)))
 			}
 		}
 		b.WriteString("\n")
 	}
 	return b.String() + "\n"
+}
+
+// lineLength is that of documents.
+const lineLength = 118
+
+// wrapped breaks a text into lines that begin with two spaces, but for the first. No line begins with what Markdown reads as a list or a quotation.
+func wrapped(text string) string {
+	lines := []string{}
+	line := ""
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		next := line + " " + word
+		switch {
+		case i == 0:
+			line = word
+		case utf8.RuneCountInString(next) <= lineLength || startsBlock(word):
+			line = next
+		default:
+			lines, line = append(lines, line), "  "+word
+		}
+	}
+	return strings.Join(append(lines, line), "\n")
+}
+
+// startsBlock reports whether a line that begins with the word would be no part of the paragraph.
+func startsBlock(word string) bool {
+	number := strings.TrimRight(word, "0123456789.") == "" && strings.HasSuffix(word, ".")
+	return number || word == "+" || word == "-" || word == "*" || strings.HasPrefix(word, ">") || strings.HasPrefix(word, "=") || strings.HasPrefix(word, "#") || strings.HasPrefix(word, "|")
 }
 
 // choice names what a finding's witness is.
