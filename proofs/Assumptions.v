@@ -1,7 +1,8 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
-From Optratio Require Import Mechanisms Program PermuteAndFlip Checker Certificate.
+From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Checker Certificate.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
+Print Assumptions full_is_monotone.
 Print Assumptions pf_optimal.
 Print Assumptions check_sound.
 Print Assumptions check_bounds.

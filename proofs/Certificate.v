@@ -261,7 +261,7 @@ elim: [seq _ | x <- _, y <- _] {H} => //= p ps IH.
 by case E: (decide c' _ _) => [u'| |] /=; [move=> _; exact: decide_sound E | case: (foldr _ _ _) IH | case: (foldr _ _ _) IH].
 Qed.
 
-Corollary check_bounds (R : realFieldType) file c (M : mechanism R (candidates c)) :
+Corollary check_bounds (R : realFieldType) file c (M : mechanism integers R (candidates c)) :
   check file = Ok c -> proper M -> private (qR R (exp_minus_eps c)) M -> shift_invariant M ->
   (qR R (optimum c).1 <= mean_error (deepest c) M)%R.
 Proof.

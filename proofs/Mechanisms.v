@@ -1,17 +1,17 @@
 (* The definitions that every theorem of this folder speaks of.
 
    A selection mechanism gives each of n candidates a probability, which depends on the candidates' scores. Scores are
-   integers in units of the sensitivity Delta, so one person's data change each of them by at most 1. The number
-   z stands for e^(-epsilon). R may be any ordered field, the real numbers among them. *)
+   numbers in units of the sensitivity Delta, so one person's data change each of them by at most 1. The number z stands
+   for e^(-epsilon). Probabilities are in any ordered field R, scores in any ordered ring S: the reals, or the integers. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 Section Mechanisms.
-Variables (R : realFieldType) (n : nat).
+Variables (S : realDomainType) (R : realFieldType) (n : nat).
 
-Definition score := {ffun 'I_n -> int}.
+Definition score := {ffun 'I_n -> S}.
 Definition mechanism := score -> 'I_n -> R.
 Implicit Types (M : mechanism) (q : score) (r s : 'I_n).
 
@@ -29,18 +29,27 @@ Definition private (z : R) M :=
 
 (* Adding the same number to all scores changes nothing. *)
 Definition shift_invariant M :=
-  forall q (c : int) r, M [ffun s => q s + c] r = M q r.
+  forall q (c : S) r, M [ffun s => q s + c] r = M q r.
 
 (* Raising a candidate's score and lowering others' does not make it less likely. *)
 Definition monotone M :=
   forall q q' r, q r <= q' r -> (forall s, s != r -> q' s <= q s) -> M q r <= M q' r.
+
+End Mechanisms.
+
+(* Scores that are whole multiples of the sensitivity. *)
+Notation integers := [realDomainType of int].
+
+Section Lattice.
+Variables (R : realFieldType) (n : nat).
+Implicit Type M : mechanism integers R n.
 
 (* The lattice Q(n,k) of docs: depths 0, ..., k below the best score in steps of 2 Delta, at least one candidate at
    depth 0. *)
 Variable k : nat.
 Definition depths := {ffun 'I_n -> 'I_k.+1}.
 Definition in_lattice : pred depths := fun d => [exists s, d s == 0%N :> nat].
-Definition score_of (d : depths) : score := [ffun s => - (2 * d s)%N%:Z].
+Definition score_of (d : depths) : score integers n := [ffun s => - (2 * d s)%N%:Z].
 
 (* A table has a mechanism's probabilities on the lattice. Its error is the expected depth of the chosen candidate:
    summed over the lattice, and in the mean. *)
@@ -50,4 +59,4 @@ Definition table_error (t : table) := \sum_(d | in_lattice d) \sum_r (d r)%:R * 
 Definition table_mean (t : table) := table_error t / (#|in_lattice|)%:R.
 Definition total_error M := table_error (table_of M).
 Definition mean_error M := table_mean (table_of M).
-End Mechanisms.
+End Lattice.

@@ -133,7 +133,7 @@ Proof. by move=> h s s'; have := h s' s; lia. Qed.
 
 (* Every private, shift-invariant mechanism gives a table that satisfies all rows; monotonicity gives the others. *)
 Section OfMechanism.
-Variable M : mechanism R n.
+Variable M : mechanism integers R n.
 Hypotheses (Mp : proper M) (Mdp : private z M) (Msi : shift_invariant M).
 
 Lemma table_of_proper : table_proper (table_of M).
