@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -178,7 +179,7 @@ func symmetric(rng *rand.Rand) *Problem {
 	return p
 }
 
-// checked asserts that check accepts the certificate, and that what it states encloses the optimum.
+// checked asserts that check accepts the certificate, and that what it states encloses the optimum: exactly, where it is known and the format can say so.
 func checked(t testing.TB, a *Result) []byte {
 	var b bytes.Buffer
 	require.NoError(t, a.WriteCertificate(&b))
@@ -191,6 +192,14 @@ func checked(t testing.TB, a *Result) []byte {
 	require.LessOrEqual(t, at.Cmp(high), 0)
 	at, _ = r.Optimum.Upper()
 	require.GreaterOrEqual(t, at.Cmp(low), 0)
+	if whole := !slices.ContainsFunc(a.program.distances, func(d *big.Rat) bool { return !d.IsInt() }); a.Exact() && whole {
+		exact, ok := r.Optimum.Rat()
+		require.True(t, ok && exact.Cmp(a.bounds.Low) == 0, "%v is proved", r.Optimum)
+	} else {
+		least, _ := r.Optimum.Lower()
+		width := new(big.Rat).Sub(at, least)
+		require.LessOrEqual(t, width.Cmp(new(big.Rat).Mul(big.NewRat(2, 1e9), at)), 0, "%v is proved", r.Optimum)
+	}
 	return b.Bytes()
 }
 

@@ -310,6 +310,13 @@ func TestTraps(t *testing.T) {
 		checked(t, solve(t, Request{Problem: p, Epsilon: half}))
 	}
 
+	// The first of three that are at distance 0 has the two others' outputs alike, the others have not.
+	star := &Problem{Inputs: []string{"a", "b", "c", "d"}, Outputs: []string{"a", "b", "c", "d"},
+		Pairs: []Pair{{From: 0, To: 1, Distance: new(big.Rat)}, {From: 0, To: 2, Distance: new(big.Rat)}, {From: 0, To: 3}}}
+	star = with(t, star, "zero-one", star.Uniform())
+	is(t, "2/3", star, "2", "0")
+	checked(t, solve(t, Request{Problem: star, Epsilon: half}))
+
 	// Parts that no pair joins add up; in the worst case the worse one counts.
 	apart := &Problem{Inputs: numerals(5), Outputs: numerals(5), Pairs: []Pair{{From: 0, To: 1}, {From: 2, To: 3}, {From: 3, To: 4}}}
 	apart = with(t, apart, "zero-one", apart.Uniform())

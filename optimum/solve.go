@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"optratio/internal/patience"
@@ -114,9 +115,13 @@ func Solve(ctx context.Context, r Request) (*Result, error) {
 	return a, nil
 }
 
-// unanswered is an answer that says nothing but why.
+// unanswered is an answer that says nothing but why: no loss is larger than the largest one.
 func (r *Request) unanswered(why string) *Result {
-	return &Result{request: *r, Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}
+	most := new(big.Rat)
+	for _, row := range r.Problem.Loss {
+		most = slices.MaxFunc(append(row[:len(row):len(row)], most), (*big.Rat).Cmp)
+	}
+	return &Result{request: *r, Pairs: r.Problem.countPairs(), Optimum: number.Bounds(new(big.Rat), most), Undecided: why}
 }
 
 // solved is a problem's program with what solving it has shown, in the units of its losses.
