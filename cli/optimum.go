@@ -78,7 +78,7 @@ preset, they take the place of what these say. Presets:
 	fs.BoolVar(&f.directed, "directed", false, "with --pairs: each pair is bound in one direction alone")
 	fs.StringVar(&f.rate, "rate", "", "compare this table with the optimum: a CSV file with the columns input,output,probability")
 	fs.StringVar(&f.users, "users", "", "priors of users that share one mechanism, CSV files with commas between")
-	fs.StringVar(&f.optimal, "optimal", "", "write the optimal mechanism to this CSV file, rounded so that it is private as it is written")
+	fs.StringVar(&f.optimal, "optimal", "", "write the optimal mechanism to this CSV file, or for audit to one that ends in .jsonl, rounded so that it is private as it is written")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted where it is not exact: (upper-lower)/upper")
 	addCert(c, &f.cert)
@@ -261,7 +261,11 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 	doc := f.document(&r, a, rounded)
 	f.Show(doc, func(w io.Writer) { f.print(w, &doc) })
 	if rounded != nil {
-		if err := files[1].Commit(ctx, rounded.Mechanism.WriteCSV); err != nil {
+		write := rounded.Mechanism.WriteCSV
+		if strings.HasSuffix(f.optimal, ".jsonl") {
+			write = rounded.Mechanism.WriteJSONL
+		}
+		if err := files[1].Commit(ctx, write); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"strings"
@@ -31,16 +30,11 @@ func TestAudited(t *testing.T) {
 		verdict := func(m *Mechanism) verify.Verdict {
 			var text strings.Builder
 			in := &audit.Inputs{Name: "inputs"}
-			for x, input := range p.Inputs {
+			for _, input := range p.Inputs {
 				value, _ := json.Marshal(input)
 				in.Values = append(in.Values, value)
-				pmf := map[string]string{}
-				for o, output := range p.Outputs {
-					pmf[output] = m.Probability(x, o).RatString()
-				}
-				row, _ := json.Marshal(map[string]any{"input": input, "pmf": pmf})
-				fmt.Fprintf(&text, "%s\n", row)
 			}
+			require.NoError(t, m.WriteJSONL(&text))
 			for _, q := range p.Pairs {
 				in.Pairs = append(in.Pairs, audit.InputPair{From: q.From, To: q.To, Distance: q.Distance})
 			}

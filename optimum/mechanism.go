@@ -3,6 +3,7 @@ package optimum
 import (
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -60,6 +61,25 @@ func (m *Mechanism) WriteCSV(w io.Writer) error {
 	}
 	c.Flush()
 	return c.Error()
+}
+
+// WriteJSONL writes the table as audits read it, a line {"input":…,"pmf":{…}} for each input, in exact fractions.
+func (m *Mechanism) WriteJSONL(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for x, row := range m.Count {
+		pmf := map[string]string{}
+		for o := range row {
+			pmf[m.Outputs[o]] = m.Probability(x, o).RatString()
+		}
+		if err := e.Encode(struct {
+			Input string            `json:"input"`
+			PMF   map[string]string `json:"pmf"`
+		}{m.Inputs[x], pmf}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Rounded is an optimal mechanism in dyadic probabilities: private as it is written, for a little loss.
