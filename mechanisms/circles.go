@@ -15,29 +15,53 @@ type circles struct {
 // The suprema are bounded box by box in two of the three leads; the third follows from the other two, as Σ w_xy g_xy = 0. docs/results/unequal.md, Theorem 4, says why
 // the bound of a box is one.
 const (
-	circleReach  = 11.0 // where some lead exceeds it, the probability and each density are below e^-11 = 1.7e-5
-	circleFar    = 60.0 // leads below -circleFar are treated as one box
-	circleAllow  = 2e-3 // and 1/100: by how much a bound may exceed the largest value found, unless the box is as small as
-	circleSide   = 1e-4 // or, with leads below -circleFar,
-	circleLoose  = 1e-2
-	circleMargin = 1e-9 // more than all roundings of a bound: some fifty of numbers up to 1, and arguments of exponentials off by 1e-13
+	circleReach     = 11.0 // where some lead exceeds it, the probability and each density are below e^-11 = 1.7e-5
+	circleFar       = 60.0 // leads below -circleFar are treated as one box
+	circleAllow     = 2e-3 // and 1/100: by how much a bound may exceed the largest value found, unless the box is as small as
+	circleAllowMany = 5e-3 // the same for more than three candidates
+	circleSide      = 1e-4 // or, with leads below -circleFar,
+	circleLoose     = 1e-2
+	// circleMargin is more than all roundings of a bound. Each is a sum of less than 30 terms of at most 1, divided by 1 - C > 1/2; a term is off by 2^-34 at
+	// most: by its exponentials, which circleExp bounds, and by their arguments, sums of leads that are off by 2^-44. The third lead and the speeds, where
+	// rounding may be magnified, are widened by circleWiden (weights are rounded quotients, off by 2^-50).
+	circleMargin = 1e-8
+	circleWiden  = 0x1p-47
 )
 
-// newCircles returns the bounds for the weights w_ab, w_bc, w_ca: none negative, each at most the sum of the others, not all 0.
-func newCircles(w [3]float64) circles {
+// circleExp returns e^x for x <= 0 with a relative error of at most 2^-35, or 0 where it is below 2^-80: a Taylor polynomial at x/2^12, then 12 squarings, in operations
+// whose relative error is 2^-53. The polynomial is off by less than 2^-80 for its degree and by 20 roundings, and each squaring doubles the relative error and adds one
+// rounding: 2^12 (20 + 1) 2^-53 in all.
+func circleExp(x float64) float64 {
+	if !(x > -56) {
+		return 0
+	}
+	x /= 1 << 12 // at least -2^-6
+	e := 1.0
+	for i := 9.0; i >= 1; i-- {
+		e = 1 + e*(x/i)
+	}
+	for range 12 {
+		e *= e
+	}
+	return e
+}
+
+// newCircles returns the bounds for the weights w_ab, w_bc, w_ca: none negative, each at most the sum of the others, not all 0. That of the slope is of what speed
+// bounds, circleBox.slope or circleBox.flips.
+func newCircles(w [3]float64, allow float64, speed func(circleBox) float64) circles {
 	for w[2] < max(w[0], w[1]) {
 		w = [3]float64{w[1], w[2], w[0]}
 	}
-	out := circles{circleAllow, circleAllow}
+	out := circles{allow, allow}
 	for _, w := range [][3]float64{w, {w[1], w[0], w[2]}} { // either direction of the circle
-		out.most = boundCircles(w, out.most, circleBox.most)
-		out.slope = boundCircles(w, out.slope, circleBox.slope)
+		out.most = boundCircles(w, allow, out.most, circleBox.most)
+		out.slope = boundCircles(w, allow, out.slope, speed)
 	}
 	return circles{out.most + circleMargin, out.slope + circleMargin}
 }
 
 // boundCircles returns a bound, at least least, of the supremum of what bounds it in each box.
-func boundCircles(w [3]float64, least float64, bound func(circleBox) float64) float64 {
+func boundCircles(w [3]float64, allow, least float64, bound func(circleBox) float64) float64 {
 	found, proved := 0.0, least
 	var refine func(x, y [2]float64)
 	refine = func(x, y [2]float64) {
@@ -51,7 +75,7 @@ func boundCircles(w [3]float64, least float64, bound func(circleBox) float64) fl
 			smallest = circleLoose
 		}
 		switch {
-		case here <= max(proved, found*(1+1.0/100)+circleAllow), max(wide, high) < smallest:
+		case here <= max(proved, found*(1+1.0/100)+allow), max(wide, high) < smallest:
 			proved = max(proved, here)
 		case wide > high:
 			middle := x[0] + (x[1]-x[0])/2
@@ -85,7 +109,18 @@ func newCircleBox(w [3]float64, x, y [2]float64) circleBox {
 		}
 		return -sum / w[2]
 	}
-	return circleBox{w, [3]float64{x[0], y[0], third(1)}, [3]float64{x[1], y[1], third(0)}}
+	// w[2] is the largest weight, so that the third lead is off by no more than this.
+	wide := func(i int) float64 {
+		off := 0.0
+		for k, g := range []float64{x[i], y[i]} {
+			if w[k] > 0 && !math.IsInf(g, 0) { // an infinite one makes the third infinite
+				off += circleWiden * math.Abs(g)
+			}
+		}
+		return off
+	}
+	low, high := third(1)-wide(1), third(0)+wide(0)
+	return circleBox{w, [3]float64{x[0], y[0], low}, [3]float64{x[1], y[1], high}}
 }
 
 // most bounds the probability that a beats b beats c beats a, which falls with each lead: at the low ends, 1 - f_a - f_b - f_c.
@@ -107,8 +142,8 @@ func winsBoth(x, y float64) float64 {
 	if math.IsInf(top, 1) {
 		return 0
 	}
-	p, q := math.Exp(x-top), math.Exp(y-top)
-	return math.Exp(-top) * (1 - (p+q)/2 + p*q/3)
+	p, q := circleExp(x-top), circleExp(y-top)
+	return circleExp(-top) * (1 - (p+q)/2 + p*q/3)
 }
 
 // density bounds ρ_i = -∂C/∂g_i from above or below. With x, y, z the leads i, i+1, i+2 it is e^{-|x|} (K(z + max(x,0)) - K(max(-x,0) - y)), where that is positive:
@@ -121,15 +156,15 @@ func (b circleBox) density(i int, above bool) float64 {
 		at = b.high
 	}
 	x, y, z := at[i], at[(i+1)%3], at[(i+2)%3]
-	return math.Exp(-far) * max(0, circleK(z+max(x, 0))-circleK(max(-x, 0)-y))
+	return circleExp(-far) * max(0, circleK(z+max(x, 0))-circleK(max(-x, 0)-y))
 }
 
 // circleK returns K(α) = ∫₀^∞ e^{-2e} Pr[E > e + α] de.
 func circleK(alpha float64) float64 {
 	if alpha >= 0 {
-		return math.Exp(-alpha) / 3
+		return circleExp(-alpha) / 3
 	}
-	return 0.5 - math.Exp(2*alpha)/6
+	return 0.5 - circleExp(2*alpha)/6
 }
 
 // slope bounds Σ ρ_i v_i/(1-C) over |v_i| <= 1 with Σ w_i v_i = 0: a convex function of v with the bounds of ρ_i, greatest at a vertex, where two are ±1.
@@ -142,30 +177,36 @@ func (b circleBox) slope() float64 {
 	for k := range 3 {
 		i, j := (k+1)%3, (k+2)%3
 		for _, s := range [][2]float64{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}} {
-			rest := -(b.w[i]*s[0] + b.w[j]*s[1])
-			if math.Abs(rest) > b.w[k]*(1+1e-12) {
+			// The third speed, and how much it may be off: where its weight is small, by any amount.
+			rest, off := -(b.w[i]*s[0] + b.w[j]*s[1]), circleWiden*(b.w[i]+b.w[j])
+			if math.Abs(rest) > b.w[k]*(1+circleWiden)+off {
 				continue
 			}
-			v := [3]float64{}
-			v[i], v[j], v[k] = s[0], s[1], 1
+			slow, fast := -1.0, 1.0
 			if b.w[k] > 0 {
-				v[k] = rest / b.w[k]
+				slow, fast = max(slow, (rest-off)/b.w[k]-circleWiden), min(fast, (rest+off)/b.w[k]+circleWiden)
 			}
-			sum := 0.0
-			for m, x := range v {
-				sum += max(low[m]*x, high[m]*x)
-			}
+			part := func(m int, v float64) float64 { return max(low[m]*v, high[m]*v) }
+			sum := part(i, s[0]) + part(j, s[1]) + max(part(k, slow), part(k, fast))
 			fastest = max(fastest, sum)
 		}
 	}
-	return fastest / (1 - b.most())
+	return fastest / (1 - min(b.most(), 3.0/16)) // Theorem 5
+}
+
+// flips bounds Σ ρ_i, the rate at which comparisons of the three that close a circle change, if all leads move at speeds up to 1.
+func (b circleBox) flips() float64 {
+	return b.density(0, true) + b.density(1, true) + b.density(2, true)
 }
 
 // circlesOf returns bounds for candidates of these sensitivities in ascending order: of the probability that nobody beats all others, by the sum over all triples, and of the
-// slope, which is known for three candidates.
+// slope: for more than three candidates by the sum of the triples' flips over the least probability that somebody does.
 func circlesOf(deltas []float64) circles {
 	type triple [3]float64
-	known, out := map[triple]circles{}, circles{0, 1}
+	known, out, allow, speed := map[triple]circles{}, circles{}, circleAllow, circleBox.slope
+	if len(deltas) > 3 {
+		allow, speed = circleAllowMany, circleBox.flips
+	}
 	for i, a := range deltas {
 		for j, b := range deltas[:i] {
 			for _, c := range deltas[:j] {
@@ -176,18 +217,22 @@ func circlesOf(deltas []float64) circles {
 				key := triple{a / a, b / a, c / a}
 				t, ok := known[key]
 				if !ok {
-					t = newCircles([3]float64{key[0] + key[1], key[1] + key[2], key[2] + key[0]})
+					t = newCircles([3]float64{key[0] + key[1], key[1] + key[2], key[2] + key[0]}, allow, speed)
 					known[key] = t
 				}
-				out.most += t.most
-				out.slope = t.slope
+				out.most += min(t.most, 3.0/16) // Theorem 5
+				out.slope += t.slope
 			}
 		}
 	}
-	if len(deltas) > 3 || len(deltas) == 3 && deltas[1] == 0 { // with two public candidates the leads need not satisfy Σ w_xy g_xy = 0
+	out.most = min(out.most, 1)
+	if len(deltas) > 3 {
+		out.slope /= max(0, 1-out.most)
+		out.slope *= 1 + circleMargin // for the sums
+	}
+	if deltas[1] == 0 || !(out.slope < 1) { // with two public candidates the leads need not satisfy Σ w_xy g_xy = 0
 		out.slope = 1
 	}
-	out.most = min(out.most, 1)
 	return out
 }
 

@@ -43,8 +43,8 @@ var pairwiseCircles sync.Map
 
 // The sensitivities for which circles are bounded; for more, half of ε is used.
 const (
-	mostPairwise = 12 // candidates
-	mostDistinct = 2  // different sensitivities, beyond three candidates
+	mostPairwise = 12 // candidates, if they have two different sensitivities at most
+	mostVaried   = 5  // candidates otherwise
 )
 
 // circles returns bounds that hold for the sensitivities; most = 1, slope = 1 is always one.
@@ -53,14 +53,17 @@ func (in *Instance) circles() circles {
 	if len(each) > mostPairwise {
 		return circles{1, 1}
 	}
-	// Quotients are rounded, by a relative 2^-52, which moves no bound by more than its margin.
+	// Quotients are rounded, by a relative 2^-53: circleWiden makes up for that.
 	names, deltas, unit := make([]string, len(each)), make([]float64, len(each)), each[len(each)-1]
 	for i, d := range each {
 		quotient := new(big.Rat).Quo(d, unit)
 		names[i] = quotient.RatString()
 		deltas[i], _ = quotient.Float64()
+		if d.Sign() > 0 && deltas[i] == 0 {
+			return circles{1, 1}
+		}
 	}
-	if len(each) > 3 && distinct(deltas) > mostDistinct {
+	if len(each) > mostVaried && distinct(deltas) > 2 {
 		return circles{1, 1}
 	}
 	key := strings.Join(names, " ")

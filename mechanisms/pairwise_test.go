@@ -46,7 +46,7 @@ func TestCircleBounds(t *testing.T) {
 		{[3]float64{1, 1, 20}, [3]float64{0.1225, 0.133}}, {[3]float64{1, 4, 4}, [3]float64{0.0179, 0.032}},
 	} {
 		w := [3]float64{c.d[0] + c.d[1], c.d[1] + c.d[2], c.d[2] + c.d[0]}
-		bounds := newCircles(w)
+		bounds := newCircles(w, circleAllow, circleBox.slope)
 		assert.InDelta(t, c.known[0], bounds.most, 5e-3)
 		assert.InDelta(t, c.known[1], bounds.slope, 6e-3)
 		assert.Greater(t, bounds.most, c.known[0])
@@ -82,7 +82,7 @@ func TestCirclesOfThreeAreAtMostThreeSixteenths(t *testing.T) {
 	// a is ahead of b for good, and b beats c iff E_b - E_c > ln(4/3), c beats a iff E_c + ln(4/3) > E_a.
 	l := math.Log(4.0 / 3)
 	assert.InDelta(t, 3.0/16, circleBox{low: [3]float64{math.Inf(-1), l, -l}}.most(), 1e-15)
-	assert.InDelta(t, 3.0/16, newCircles([3]float64{0, 1, 1}).most, 5e-3)
+	assert.InDelta(t, 3.0/16, newCircles([3]float64{0, 1, 1}, circleAllow, circleBox.slope).most, 5e-3)
 }
 
 // sharesOf returns f_r and its sum at a parameter.
@@ -118,7 +118,7 @@ func sharesOf(t testing.TB, in *Instance, eps Epsilon) (f []interval.Interval, t
 
 // pairwiseCases have few different sensitivities, so that circles are bounded a few times only.
 func pairwiseCase(t testing.TB, rng *rand.Rand) *Instance {
-	all := [][]string{{"1", "1", "4"}, {"1", "2", "4"}, {"1", "1", "1", "4"}, {"0", "1", "2"}, {"1", "4", "4", "1"}, {"1", "1"}, {"2", "2", "2"}}
+	all := [][]string{{"1", "1", "4"}, {"1", "2", "4"}, {"1", "1", "1", "4"}, {"0", "1", "2"}, {"1", "4", "4", "1"}, {"1", "2", "3", "4"}, {"1", "2", "2", "2"}, {"1", "1"}, {"2", "2", "2"}}
 	in := &Instance{Sensitivities: ratsOf(t, all[rng.IntN(len(all))]...), Epsilon: decimalEps(t, "0.7")}
 	for range in.Sensitivities {
 		in.Scores = append(in.Scores, big.NewRat(rng.Int64N(30), 2))
@@ -160,6 +160,53 @@ func TestPairwiseIsPrivate(t *testing.T) {
 	}
 	assert.Positive(t, uncalibrated, "at ε itself it is not ε-DP")
 	assert.Greater(t, most, 0.95)
+}
+
+// Theorem 4 for more than three candidates: nobody beats all others with a probability of at most most, and the logarithm of the rest moves by at most slope·ε between
+// neighbors.
+func TestCirclesOfManyCandidates(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 15))
+	for _, c := range []struct {
+		deltas []string
+		known  float64 // a lower bound of most that a search finds
+	}{{[]string{"1", "2", "3", "4"}, 0.02}, {[]string{"1", "2", "2", "2"}, 0.005}, {[]string{"2", "3", "4", "5"}, 0.01}} {
+		in := &Instance{Sensitivities: ratsOf(t, c.deltas...), Epsilon: decimalEps(t, "0.4")}
+		in.Scores = in.Sensitivities // any
+		bounds := in.circles()
+		require.Less(t, bounds.slope, 1.0)
+		often, fastest := 0.0, 0.0
+		for range 600 {
+			in.Scores = nil
+			for range c.deltas {
+				in.Scores = append(in.Scores, big.NewRat(rng.Int64N(50), 2))
+			}
+			near := neighbor(in, rng)
+			_, here := sharesOf(t, in, in.Epsilon)
+			_, there := sharesOf(t, near, in.Epsilon)
+			often = max(often, 1-here.Near())
+			fastest = max(fastest, math.Abs(math.Log(here.Near()/there.Near()))/0.4)
+		}
+		assert.LessOrEqual(t, often, bounds.most)
+		assert.LessOrEqual(t, fastest, bounds.slope)
+		assert.Greater(t, often, c.known)
+		assert.Greater(t, fastest, 0.005)
+	}
+}
+
+// circleExp against enclosures: the relative error that its comment states.
+func TestCircleExp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 15))
+	for i := range 3000 {
+		x := -56 * rng.Float64()
+		if i%2 == 0 {
+			x = -math.Pow(2, -50*rng.Float64())
+		}
+		want := interval.Exp(interval.FromFloat(x, 120))
+		off := interval.FromFloat(circleExp(x), 120).Quo(want).Sub(interval.FromInt(1, 120)).Near()
+		require.Less(t, math.Abs(off), 0x1p-35, "x = %g", x)
+	}
+	assert.Zero(t, circleExp(math.Inf(-1)))
+	assert.Equal(t, 1.0, circleExp(0))
 }
 
 // The pmf is f/Σf at the parameter, and its floats agree.
@@ -208,6 +255,9 @@ func TestPairwiseOfEqualSensitivities(t *testing.T) {
 	assert.InDelta(t, 0.7/1.0595, in.pairwiseParameter().Float(), 1e-3)
 	in.Sensitivities = ratsOf(t, "1", "2", "4", "8")
 	in.Scores = ratsOf(t, "0", "0", "0", "0")
+	assert.InDelta(t, 0.7+math.Log(1-0.18116), in.pairwiseParameter().Float(), 1e-4)
+	in.Sensitivities = ratsOf(t, "1", "2", "4", "8", "8", "8")
+	in.Scores = ratsOf(t, "0", "0", "0", "0", "0", "0")
 	assert.InDelta(t, 0.35, in.pairwiseParameter().Float(), 1e-15)
 }
 
@@ -217,8 +267,9 @@ func TestTableOfCircles(t *testing.T) {
 	require.NoError(t, err)
 	two, err := ParseExp("2")
 	require.NoError(t, err)
-	for _, d := range []string{"1,1,4", "1,2,4", "1,4,4", "1,1,20"} {
-		in := &Instance{Scores: ratsOf(t, "0", "0", "0"), Sensitivities: ratsOf(t, strings.Split(d, ",")...), Epsilon: two}
+	for _, d := range []string{"1,1,4", "1,2,4", "1,4,4", "1,1,20", "1,2,3,4", "2,3,4,5"} {
+		in := &Instance{Sensitivities: ratsOf(t, strings.Split(d, ",")...), Epsilon: two}
+		in.Scores = in.Sensitivities
 		bounds := in.circles()
 		share := in.pairwiseParameter().Float() / math.Ln2
 		row := fmt.Sprintf("| %s | %.4f | %.4f | %.3f |\n", d, bounds.most, bounds.slope, share)
