@@ -44,7 +44,7 @@ Local Notation z := (exp_minus_eps c).
 Definition depth_cost (p : seq nat * nat) : Q := qn p.2.
 Definition bounds (i : option (Q * Q)) (e : Q) : bool := if i is Some i then qle i.1 e && qle e i.2 else true.
 Definition ratio_bounds (i : option (Q * Q)) (e lo hi : Q) : bool := if i is Some i then
-  [&& qle q0 i.1, qle (qmul i.1 hi) e, qle q0 i.2 & qle e (qmul i.2 lo)] else true.
+  [&& qle (qmul i.1 lo) e, qle (qmul i.1 hi) e, qle e (qmul i.2 lo) & qle e (qmul i.2 hi)] else true.
 
 Definition decide : outcome unit :=
   let! low := found (lower n k z depth_cost y) "the chains" in
@@ -72,8 +72,12 @@ Proof. by case: i => //= i /andP[]; rewrite !(qR_le R) /within => a b <- //; rew
 Lemma ratio_boundsE i e lo hi (x' o : R) : ratio_bounds i e lo hi -> (i -> qR R e = x') ->
   qR R lo <= o -> o <= qR R hi -> ratio_within i x' o.
 Proof.
-case: i => //= i /and4P[]; rewrite !(qR_le R) !qR_mul !qR0 => i0 h j0 l <- // lo_o o_hi.
-by rewrite (le_trans (ler_wpmul2l i0 o_hi) h) (le_trans l (ler_wpmul2l j0 lo_o)).
+case: i => //= i /and4P[]; rewrite !(qR_le R) !qR_mul => a b c' d H lo_o o_hi; rewrite -H //.
+apply/andP; split; [case: (lerP 0 (qR R i.1)) => s | case: (lerP 0 (qR R i.2)) => s].
+- exact: le_trans (ler_wpmul2l s o_hi) b.
+- exact: le_trans (ler_wnmul2l (ltW s) lo_o) a.
+- exact: le_trans c' (ler_wpmul2l s lo_o).
+- exact: le_trans d (ler_wnmul2l (ltW s) o_hi).
 Qed.
 
 Lemma decide_sound u : decide = Ok u -> claims_hold R c.

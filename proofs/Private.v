@@ -1,0 +1,166 @@
+(* Permute-and-flip on scores of any ordered ring, the reals or the integers, is a proper mechanism, epsilon-DP, monotone
+   and invariant under shifts. *)
+From mathcomp Require Import all_ssreflect all_algebra ring.
+From Optratio Require Import Mechanisms Program PermuteAndFlip Integral.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.Theory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section Weights.
+Variables (R : realFieldType) (n : nat).
+Implicit Types (w v : 'I_n -> R) (r s : 'I_n) (p q : {poly R}).
+
+Lemma comp_prod (P : pred 'I_n) (F : 'I_n -> {poly R}) q :
+  (\prod_(s < n | P s) F s) \Po q = \prod_(s < n | P s) (F s \Po q).
+Proof. by apply: (big_morph (fun p => p \Po q)) => [a b|]; rewrite ?comp_polyM // -polyC1 comp_polyC. Qed.
+
+Lemma good_factor (a : R) : a <= 1 -> good (1 - a *: 'X).
+Proof. by move=> a1; rewrite -scaleNr -polyC1; apply: good_linear; rewrite ?ler01 // subr_ge0. Qed.
+
+Lemma good_prod_sub (P : pred 'I_n) (F G : 'I_n -> {poly R}) :
+  (forall s, P s -> good (G s) /\ good (F s - G s)) ->
+  good (\prod_(s < n | P s) F s - \prod_(s < n | P s) G s).
+Proof.
+move=> h; suff [] : good (\prod_(s < n | P s) G s) /\ good (\prod_(s < n | P s) F s - \prod_(s < n | P s) G s) by [].
+apply: (big_ind2 (fun f g => good g /\ good (f - g))) => [|f1 g1 f2 g2 [a1 b1] [a2 b2]|s /h //].
+  by split; [exact: good1 | rewrite subrr -[0](scale0r 1); apply: goodZ; [rewrite lexx | exact: good1]].
+split; first exact: goodM.
+have -> : f1 * f2 - g1 * g2 = (f1 - g1) * (f2 - g2) + (f1 - g1) * g2 + g1 * (f2 - g2).
+  by rewrite -mulrDr subrK mulrBl mulrBr addrA subrK.
+by apply: goodD; [apply: goodD|]; apply: goodM.
+Qed.
+
+(* Permute-and-flip with the weights p' compared to that with p, where rho is the ratio of their scales. *)
+Lemma pf_compare (p p' : 'I_n -> R) r (c rho : R) : 0 <= c -> 0 <= rho <= 1 ->
+  (forall s, 0 <= p s <= 1) -> (forall s, 0 <= p' s <= 1) ->
+  (forall s, s != r -> rho * p' s <= p s) -> c * p r <= rho * p' r -> c * pf p r <= pf p' r.
+Proof.
+move=> c0 /andP[rho0 rho1] hp hp' others hr; rewrite /pf.
+set I := int (\prod_(s < n | s != r) (1 - p s *: 'X)).
+have I0 : 0 <= I by apply: good_int; apply: good_prod => s _; apply: good_factor; case/andP: (hp s).
+pose f := \prod_(s < n | s != r) (1 - p' s *: 'X).
+have f1 : I <= int (f \Po (rho *: 'X)).
+  rewrite -subr_ge0 /I -mulN1r -[-1 * _](intZ (-1)) -intD scaleN1r; apply: good_int.
+  rewrite comp_prod; apply: good_prod_sub => s sr; split; first by apply: good_factor; case/andP: (hp s).
+  rewrite comp_polyB comp_polyZ comp_polyX -polyC1 comp_polyC scalerA opprB addrC addrA subrK.
+  rewrite -scalerBl; apply: goodZ; last exact: goodX.
+  by rewrite subr_ge0 mulrC others.
+have f2 : 0 <= int (f \Po (rho%:P + (1 - rho) *: 'X)).
+  apply: good_int; rewrite comp_prod; apply: good_prod => s _; case/andP: (hp' s) => a0 a1.
+  have -> : (1 - p' s *: 'X) \Po (rho%:P + (1 - rho) *: 'X) = (1 - p' s * rho)%:P + (- (p' s * (1 - rho))) *: 'X.
+    rewrite comp_polyB comp_polyZ comp_polyX -polyC1 comp_polyC scalerDr scalerA opprD addrA.
+    by rewrite scaleNr polyCB polyCM mul_polyC.
+  apply: good_linear; first by rewrite subr_ge0 (le_trans _ rho1) // ler_pimull.
+  by rewrite -addrA -opprD -mulrDr addrC [rho + _]addrC subrK mulr1 addrC subr_ge0.
+rewrite (int_cut f rho) mulrA; apply: (le_trans (ler_wpmul2r I0 hr)).
+have p0 : 0 <= p' r by case/andP: (hp' r).
+rewrite [rho * _]mulrC -mulrA; apply: ler_wpmul2l => //.
+rewrite -[X in X <= _]addr0 ler_add ?ler_wpmul2l // mulr_ge0 // subr_ge0 //.
+Qed.
+End Weights.
+
+(* E(x) stands for e^(-epsilon x / 2) where x is a difference of scores: an exponential function of base at most 1. *)
+Section Mechanism.
+Variables (S : realDomainType) (R : realFieldType) (n : nat) (E : S -> R).
+Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x) (E_anti : forall x y, x <= y -> E y <= E x).
+Implicit Types (q : score S n) (r s : 'I_n).
+
+(* The best score; r only shows that there is a candidate. *)
+Definition top q r : S := q [arg max_(s > r) q s]%O.
+Definition permute_and_flip : mechanism S R n := fun q r => pf (fun s => E (top q r - q s)) r.
+
+Lemma top_ge q r s : q s <= top q r.
+Proof. by rewrite /top; case: Order.TotalTheory.arg_maxP => // i _; apply. Qed.
+Lemma top_eq q r m : (forall s, q s <= m) -> (exists s, q s = m) -> top q r = m.
+Proof.
+by move=> le [s E0]; apply/eqP; rewrite eq_le -{2}E0 top_ge andbT /top le.
+Qed.
+Lemma topE q r : exists s, top q r = q s. Proof. by exists [arg max_(s > r) q s]%O. Qed.
+Lemma E0 : E 0 = 1.
+Proof. by have := ED 0 0; rewrite addr0 -{1}[E 0]mulr1 => /(mulfI (lt0r_neq0 (E_gt0 0))). Qed.
+Lemma E_le1 x : 0 <= x -> E x <= 1. Proof. by move=> x0; rewrite -E0 E_anti. Qed.
+Lemma weight_bounds q r s : 0 <= E (top q r - q s) <= 1.
+Proof. by rewrite ltW ?E_gt0 // E_le1 // subr_ge0 top_ge. Qed.
+Lemma norm_le (a b : S) : `|a - b| <= 1 -> a <= 1 + b /\ b <= 1 + a.
+Proof. by rewrite ler_distl ler_subl_addl [b + 1]addrC => /andP[h1 h2]; split=> //; rewrite addrC -ler_subl_addr. Qed.
+
+Lemma le_by (a b x y : S) : a <= b -> y - x = b - a -> x <= y.
+Proof. by rewrite -subr_ge0 => + h; rewrite -h subr_ge0. Qed.
+
+Theorem pf_private : private (E (1 + 1)) permute_and_flip.
+Proof.
+move=> q q' nb r; have b s := norm_le (nb s).
+have [i ti] := topE q' r.
+apply: (@pf_compare _ _ _ _ _ _ (E (1 + top q r - top q' r))); first exact: ltW.
+- by rewrite ltW ?E_gt0 // E_le1 // subr_ge0 ti (le_trans (b i).2) // ler_add2l top_ge.
+- exact: weight_bounds.
+- exact: weight_bounds.
+- by move=> s _; rewrite -ED; apply: E_anti; apply: (le_by (b s).2); ring.
+by rewrite -!ED; apply: E_anti; apply: (le_by (b r).1); ring.
+Qed.
+
+Theorem pf_monotone : monotone permute_and_flip.
+Proof.
+move=> q q' r up down; rewrite -[permute_and_flip q r]mul1r.
+have [i ti] := topE q' r.
+apply: (@pf_compare _ _ _ _ _ _ (E (top q r - top q' r + (q' r - q r)))); first exact: ler01.
+- rewrite ltW ?E_gt0 // E_le1 // ti; case: (eqVneq i r) => [->|ir].
+    by apply: (le_by (top_ge q r r)); ring.
+  have := ler_add (le_trans (down i ir) (top_ge q r i)) up => h.
+  by apply: (le_by h); ring.
+- exact: weight_bounds.
+- exact: weight_bounds.
+- move=> s sr; rewrite -ED; apply: E_anti; have h := ler_add (down s sr) up.
+  by apply: (le_by h); ring.
+by rewrite mul1r -ED; apply: E_anti; rewrite le_eqVlt; apply/orP; left; apply/eqP; ring.
+Qed.
+
+Theorem pf_shift_invariant : shift_invariant permute_and_flip.
+Proof.
+move=> q c r; have t : top [ffun s => q s + c] r = top q r + c.
+  apply: top_eq => [s|]; first by rewrite ffunE ler_add2r top_ge.
+  by have [s ->] := topE q r; exists s; rewrite ffunE.
+rewrite /permute_and_flip /pf t ffunE; congr (E _ * int _); first by ring.
+by apply: eq_bigr => s _; rewrite ffunE; congr (1 - E _ *: 'X); ring.
+Qed.
+
+Theorem pf_proper : (0 < n)%N -> proper permute_and_flip.
+Proof.
+move=> n0; split=> [q r|q].
+  rewrite mulr_ge0 //; first by case/andP: (weight_bounds q r r).
+  by apply/good_int/good_prod => s _; apply: good_factor; case/andP: (weight_bounds q r s).
+pose r0 := Ordinal n0; have t r : top q r = top q r0.
+  by apply: top_eq => [s|]; [exact: top_ge | have [s ->] := topE q r0; exists s].
+rewrite -(@pf_sum R n (fun s => E (top q r0 - q s))).
+  by apply: eq_bigr => r _; rewrite /permute_and_flip t.
+by have [s h] := topE q r0; exists s; rewrite h subrr E0.
+Qed.
+End Mechanism.
+
+(* On the lattice it is pf_table, whose optimality PermuteAndFlip.v proves. *)
+Section OnLattice.
+Variables (R : realFieldType) (n k : nat) (E : integers -> R).
+Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x) (E_anti : forall x y, x <= y -> E y <= E x).
+
+Lemma pf_on_lattice (d : depths n k) r : in_lattice d ->
+  table_of (@permute_and_flip _ R n E) d r = pf_table (E (1 + 1)) d r.
+Proof.
+move=> /existsP[s0 /eqP ds0]; have t : top (score_of d) r = 0.
+  apply: top_eq => [s|]; first by rewrite ffunE oppr_le0.
+  by exists s0; rewrite ffunE ds0 muln0 oppr0.
+have e s : E (top (score_of d) r - score_of d s) = E (1 + 1) ^+ d s.
+  rewrite t ffunE opprK add0r; elim: (nat_of_ord (d s)) => [|i IH]; first by rewrite muln0 (E0 ED E_gt0).
+  by rewrite mulnS PoszD ED IH exprS.
+by rewrite /table_of /permute_and_flip /pf_table /pf e; congr (_ * int _); apply: eq_bigr => s _; rewrite e.
+Qed.
+
+(* docs/results/threshold.md, Theorem 1, "if": a mechanism that is itself private is the best of all. *)
+Theorem pf_best (M : mechanism integers R n) : \sum_(1 <= v < k.+1) E (1 + 1) ^+ v <= 1 ->
+  proper M -> private (E (1 + 1)) M -> shift_invariant M ->
+  mean_error k (@permute_and_flip _ R n E) <= mean_error k M.
+Proof.
+move=> B1 Mp Md Ms; have -> : mean_error k (@permute_and_flip _ R n E) = table_mean (pf_table (E (1 + 1)) : table R n k).
+  by congr (_ / _); apply: eq_bigr => d Qd; apply: eq_bigr => r _; rewrite pf_on_lattice.
+by apply: pf_optimal => //; apply: table_of_feasible => // -[].
+Qed.
+End OnLattice.
