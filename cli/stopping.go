@@ -287,7 +287,9 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *documen
 	b := doc.BestRule
 	f.solution = sol
 	b.Optimum, b.Rounds, b.Pivots = sol.Optimum(), sol.Rounds, sol.Pivots
-	b.OptimalOutcome = secretary.ExactLaw(sol.Law).Numbers()
+	if b.OptimalOutcome, err = stage(ctx, doc, func() ([]number.Number, error) { return secretary.ExactLaw(sol.Law).Numbers(), nil }); err != nil {
+		return nil, err
+	}
 	if f.rule {
 		b.Rule = sol.Rule.Moments()
 	}

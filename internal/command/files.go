@@ -108,16 +108,13 @@ func openToWrite(ctx context.Context, name string) (*os.File, error) {
 // grace is how long after the end of the context a file is waited for: what is left of the two seconds where the work has ended sooner, as a proof that is printed is to be
 // written too. A pipe may never be read.
 func (f *OutputFile) grace(ctx context.Context) time.Duration {
-	end, limited := ctx.Deadline()
 	switch {
 	case f.direct:
 		return fileGrace
 	case ctx.Err() == nil:
 		return Grace
-	case limited:
-		return max(fileGrace, time.Until(end.Add(Grace+fileGrace)))
 	}
-	return fileGrace
+	return max(fileGrace, Grace+fileGrace-sinceEnd(ctx))
 }
 
 func (f *OutputFile) failed(ctx context.Context, err error) error {

@@ -32,3 +32,19 @@ func TestFilesAreWrittenAfterTheLimit(t *testing.T) {
 	f.direct = true
 	assert.Equal(t, fileGrace, f.grace(ctx))
 }
+
+// What a limit ends has one grace in all: after a computation that took it no other is begun.
+func TestComputationsShareTheGrace(t *testing.T) {
+	ctx, stop, err := (&Limits{time: time.Millisecond, memory: "1G"}).start(t.Context())
+	require.NoError(t, err)
+	defer stop()
+	trivial := func(why string) string { return why }
+	release := make(chan struct{})
+	defer close(release)
+	first, err := Settle(ctx, func() (string, error) { <-release; return "late", nil }, trivial)
+	require.NoError(t, err)
+	assert.Contains(t, first, "time limit")
+	second, err := Settle(ctx, func() (string, error) { return "begun", nil }, trivial)
+	require.NoError(t, err)
+	assert.Contains(t, second, "time limit")
+}

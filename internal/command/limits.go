@@ -9,6 +9,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -118,6 +119,12 @@ func (l *Limits) start(ctx context.Context) (limited context.Context, stop func(
 		ctx, end = context.WithTimeoutCause(ctx, l.time, limitError(fmt.Sprintf("the time limit of %s was reached", l.time)))
 	}
 	limited, cancel := context.WithCancelCause(ctx)
+	ended := new(atomic.Pointer[time.Time])
+	context.AfterFunc(limited, func() {
+		now := time.Now()
+		ended.Store(&now)
+	})
+	limited = context.WithValue(limited, endKey{}, ended)
 	before := debug.SetMemoryLimit(int64(memoryShare * float64(most)))
 	go func() {
 		others := int64(0)
@@ -133,6 +140,17 @@ func (l *Limits) start(ctx context.Context) (limited context.Context, stop func(
 		}
 	}()
 	return limited, func() { cancel(nil); end(); debug.SetMemoryLimit(before) }, nil
+}
+
+// endKey is where the context of a command has the time of its own end, once it has ended.
+type endKey struct{}
+
+// sinceEnd returns how long ago the limits or a signal ended the command's work; 0 before that.
+func sinceEnd(ctx context.Context) time.Duration {
+	if ended, ok := ctx.Value(endKey{}).(*atomic.Pointer[time.Time]); ok && ended.Load() != nil {
+		return time.Since(*ended.Load())
+	}
+	return 0
 }
 
 // reached says that the memory limit was reached, with so many bytes in programs under audit.
@@ -168,9 +186,14 @@ func memoryInUse() int64 {
 
 // Settle returns what compute returns. Where the context has ended and compute does not return within grace, or where
 // it fails for another reason than its input, the answer is trivial(why): one that holds whatever the computation would have found.
-// A computation that is given up goes on in the background until the process ends.
+// A computation that is given up goes on in the background until the process ends. All computations of a command share the grace: one
+// that would begin after it is not begun.
 func Settle[T any](ctx context.Context, compute func() (T, error), trivial func(why string) T) (T, error) {
-	answer, err := Await(ctx, Grace, compute)
+	grace := Grace - sinceEnd(ctx)
+	if grace <= 0 {
+		return trivial(context.Cause(ctx).Error()), nil
+	}
+	answer, err := Await(ctx, grace, compute)
 	var e *ExitError
 	switch {
 	case err == nil, errors.As(err, &e):
