@@ -14,6 +14,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/document"
+	"optratio/lp/clp"
 	"optratio/lp/linear"
 	"optratio/lp/stopping"
 	"optratio/mechanisms"
@@ -84,6 +85,7 @@ type stoppingInput struct {
 	eps      *mechanisms.Epsilon
 	payoff   []*big.Rat
 	solver   linear.Solver
+	second   linear.Solver // for what the solver cannot answer
 	gap      float64
 	arrivals []int
 }
@@ -130,6 +132,11 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 	}
 	if in.solver, err = findSolver(f.solver); err != nil {
 		return in, err
+	}
+	if f.solver == "auto" {
+		if second, err := clp.New(); err == nil {
+			in.second = second
+		}
 	}
 	if f.play != "" && f.n > stopping.MaxCandidates {
 		return in, command.Usagef("-n %d: --play takes at most %d candidates", f.n, stopping.MaxCandidates)
@@ -275,7 +282,7 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *documen
 		Solver: in.solver.Name(),
 	}
 	report, done := command.Progress(f.Streams, fmt.Sprintf("n = %d", f.n))
-	options := stopping.Options{Solver: in.solver, Gap: in.gap, Report: func(p stopping.Progress) {
+	options := stopping.Options{Solver: in.solver, Second: in.second, Gap: in.gap, Report: func(p stopping.Progress) {
 		report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
 	}}
 	start := time.Now()
@@ -286,7 +293,7 @@ func (f *stoppingFlags) best(ctx context.Context, in stoppingInput, doc *documen
 	}
 	b := doc.BestRule
 	f.solution = sol
-	b.Optimum, b.Rounds, b.Pivots = sol.Optimum(), sol.Rounds, sol.Pivots
+	b.Optimum, b.Rounds, b.Pivots, b.Solver = sol.Optimum(), sol.Rounds, sol.Pivots, sol.Solver
 	if b.OptimalOutcome, err = stage(ctx, doc, func() ([]number.Number, error) { return secretary.ExactLaw(sol.Law).Numbers(), nil }); err != nil {
 		return nil, err
 	}

@@ -178,7 +178,7 @@ func TestChainMultipliersEqualTheProgramOfTheRelaxation(t *testing.T) {
 			}
 		}
 		p := must((Problem{Payoff: payoff, Eps: must(mechanisms.ParseEpsilon([]string{"0.02", "0.3", "1.5"}[rng.IntN(3)]))}).complete())
-		m := newMaster(p, linear.Embedded{})
+		m := newMaster(p, linear.Embedded{}, nil)
 		bound := func(lambda multipliers) float64 {
 			adjusted, offset := m.adjusted(lambda)
 			return slices.Max(adjusted) + offset

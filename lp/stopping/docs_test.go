@@ -31,7 +31,7 @@ func TestDocumentTable(t *testing.T) {
 	if !found {
 		t.Fatal("no table of optima")
 	}
-	solver := linear.Embedded{}
+	solvers := solvers()
 	rows := 0
 	for line := range strings.Lines(table) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
@@ -47,7 +47,7 @@ func TestDocumentTable(t *testing.T) {
 			continue
 		}
 		p := problem(t, n, must(strconv.Atoi(cells[4])), must(strconv.Atoi(cells[3])), cells[1], cells[2])
-		sol := check(t, p, solver)
+		sol := check(t, p, solvers[0], solvers[1:]...)
 		if !certain(sol.Lower, sol.Upper, cells[5]) {
 			t.Errorf("%s: optimum %s", strings.TrimSpace(line), sol.Optimum())
 		}

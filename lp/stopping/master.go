@@ -45,6 +45,7 @@ type master struct {
 	known    map[row]bool
 	basis    *linear.Basis
 	solver   linear.Solver
+	second   linear.Solver // takes over where solver gives no answer; nil once it has
 	pivots   int
 }
 
@@ -68,8 +69,8 @@ const (
 
 func (m *master) rowScale() float64 { return float64(m.p.N()) / m.e }
 
-func newMaster(p *Problem, solver linear.Solver) *master {
-	m := &master{p: p, scale: costScale, payoff: floats(p.Payoff), solver: solver, known: map[row]bool{}, seen: map[string]bool{}}
+func newMaster(p *Problem, solver, second linear.Solver) *master {
+	m := &master{p: p, scale: costScale, payoff: floats(p.Payoff), solver: solver, second: second, known: map[row]bool{}, seen: map[string]bool{}}
 	e, _ := p.Eps.ExpBounds(boundBits)
 	m.e, _ = e.Float64()
 	m.delta, _ = p.Delta.Float64()
@@ -226,9 +227,19 @@ func (m *master) solve(ctx context.Context) (*flow, error) {
 	return f, nil
 }
 
-// answer tries the primal simplex from the basis of the last solve, which with new columns only is feasible, then fresh starts. A solver that goes
-// round in circles is stopped at a generous number of pivots, and one whose weights are no probabilities is not believed.
+// answer asks the solver, and where it gives no answer, the second one from then on: bases of these programs can be too ill-conditioned for one of them.
 func (m *master) answer(ctx context.Context, lp *linear.Model) (*linear.Result, error) {
+	res, err := m.ask(ctx, lp)
+	if errors.Is(err, errMaster) && m.second != nil {
+		m.solver, m.second = m.second, nil
+		return m.ask(ctx, lp)
+	}
+	return res, err
+}
+
+// ask tries the primal simplex from the basis of the last solve, which with new columns only is feasible, then fresh starts. A solver that goes
+// round in circles is stopped at a generous number of pivots, and one whose weights are no probabilities is not believed.
+func (m *master) ask(ctx context.Context, lp *linear.Model) (*linear.Result, error) {
 	warm := linear.Options{Basis: m.basis, Algorithm: linear.Primal}
 	outcome := linear.Failed
 	for _, o := range []linear.Options{warm, {Algorithm: linear.Dual}, {Algorithm: linear.Primal}} {

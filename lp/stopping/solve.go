@@ -15,6 +15,7 @@ import (
 // Options steer Solve. The zero value is usable.
 type Options struct {
 	Solver linear.Solver // proposes; nil for linear.Embedded
+	Second linear.Solver // takes over where Solver gives no answer; may be nil
 	Gap    float64       // wanted (upper-lower)/upper, 0 for 1e-9
 	Rounds int           // at most so many master programs, 0 for 2000
 	Report func(Progress)
@@ -39,7 +40,8 @@ type Solution struct {
 	Rows         int // privacy rows in the last master program
 	Patterns     int // columns of it
 	Pivots       int
-	Stopped      error // what ended the search early: the context, the solver, or nil
+	Solver       string // the name of the one that had the last word
+	Stopped      error  // what ended the search early: the context, the solver, or nil
 
 	problem     *Problem
 	multipliers multipliers // that Upper follows from; none where it is the optimum without privacy
@@ -128,7 +130,7 @@ type search struct {
 }
 
 func newSearch(p *Problem, o Options) *search {
-	return &search{p: p, o: o, m: newMaster(p, o.Solver), upper: math.Inf(1), center: multipliers{}}
+	return &search{p: p, o: o, m: newMaster(p, o.Solver, o.Second), upper: math.Inf(1), center: multipliers{}}
 }
 
 // price bounds the optimum by multipliers, keeps them if they are the best so far, and adds the
@@ -238,7 +240,7 @@ func (p *Problem) withoutSearch() (*Solution, error) {
 
 // certify turns the last flow and the best multipliers into exact bounds, where they are better than what sol has.
 func (s *search) certify(sol *Solution) error {
-	sol.Rounds, sol.Rows, sol.Patterns, sol.Pivots = min(s.rounds, s.o.Rounds), len(s.m.rows), len(s.m.patterns), s.m.pivots
+	sol.Rounds, sol.Rows, sol.Patterns, sol.Pivots, sol.Solver = min(s.rounds, s.o.Rounds), len(s.m.rows), len(s.m.patterns), s.m.pivots, s.m.solver.Name()
 	if len(s.center) > 0 {
 		upper, err := s.p.upperBound(s.center)
 		if err != nil {

@@ -50,10 +50,14 @@ func solvers() []linear.Solver {
 	return out
 }
 
-// check solves and verifies the certificate with nothing but the rule and the definitions.
-func check(t testing.TB, p *Problem, s linear.Solver) *Solution {
+// check solves and verifies the certificate with nothing but the rule and the definitions. What solver s gives no answer to is asked of the next.
+func check(t testing.TB, p *Problem, s linear.Solver, next ...linear.Solver) *Solution {
 	t.Helper()
-	sol, err := Solve(context.Background(), p, Options{Solver: s})
+	o := Options{Solver: s}
+	if len(next) > 0 {
+		o.Second = next[0]
+	}
+	sol, err := Solve(context.Background(), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,6 +227,9 @@ func TestIdleSolver(t *testing.T) {
 	mix := must(p.SecretaryMix(t.Context(), sol))
 	if lo, _ := mix.Success.Lower(); math.Abs(ratio(sol.Lower, lo)-1) > 1e-12 || sol.Upper.Cmp(sol.Lower) <= 0 {
 		t.Errorf("bounds [%v, %v], p-mix %v", sol.Lower, sol.Upper, mix.Success)
+	}
+	if sol = check(t, p, idler{}, linear.Embedded{}); sol.Gap() > 1e-9 || sol.Solver != (linear.Embedded{}).Name() {
+		t.Errorf("gap %g of solver %s, where the second one takes over", sol.Gap(), sol.Solver)
 	}
 }
 
