@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/heterogeneous"
 	"optratio/internal/command"
 	"optratio/internal/decimal"
-	"optratio/lp/heterogeneous"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/number"

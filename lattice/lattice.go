@@ -18,15 +18,16 @@
 package lattice
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"math/big"
 	"math/bits"
+
+	"optratio/number"
 )
 
 // ErrSize is wrapped by errors about a lattice that is malformed or too large.
-var ErrSize = errors.New("lattice size")
+var ErrSize error = number.InputError("lattice size")
 
 // Lattice is Q(n,k) modulo symmetry. It is immutable and safe for concurrent use.
 type Lattice struct {

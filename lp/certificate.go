@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -15,7 +14,7 @@ import (
 )
 
 // ErrNoCertificate says that an answer's proof has no certificate format.
-var ErrNoCertificate = errors.New("no certificate for this answer")
+var ErrNoCertificate error = number.InputError("no certificate for this answer")
 
 // WriteCertificate writes what proves the answer's enclosures of the optimum and of the errors
 // and ratios of permute-and-flip and the exponential mechanism, in the format of docs/reference/certificate.md. The same answer gives the same bytes.

@@ -2,7 +2,6 @@ package lp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"time"
@@ -55,7 +54,7 @@ const (
 )
 
 // ErrMethod says that a method cannot do what is asked of it.
-var ErrMethod = errors.New("method")
+var ErrMethod error = number.InputError("method")
 
 // Request asks for the optimum and the ratios of some mechanisms to it. N, K and Epsilon are required; other fields that are zero
 // have the defaults that stand beside them, Objective and Level those of the paper, Method Auto.

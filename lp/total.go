@@ -12,6 +12,7 @@ import (
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/mechanisms/totals"
+	"optratio/number"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
@@ -24,7 +25,7 @@ const (
 )
 
 // ErrTooLarge is wrapped where a computation would not fit in time or memory. The message has the estimate and the remedy.
-var ErrTooLarge = errors.New("too large")
+var ErrTooLarge error = number.InputError("too large")
 
 // maxSum is the number of orbits from which an integral encloses the exponential mechanism's error sooner than a sum.
 const maxSum = 10_000

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/heterogeneous"
 	"optratio/lp"
-	"optratio/lp/heterogeneous"
 	"optratio/lp/linear"
 	"optratio/lp/variant"
 	"optratio/mechanisms"

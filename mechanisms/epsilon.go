@@ -1,7 +1,6 @@
 package mechanisms
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -23,7 +22,7 @@ type Epsilon struct {
 }
 
 // ErrEpsilon is wrapped by errors about a privacy parameter.
-var ErrEpsilon = errors.New("epsilon")
+var ErrEpsilon error = number.InputError("epsilon")
 
 // IsSet reports whether there is a parameter: e is not the zero value.
 func (e Epsilon) IsSet() bool { return e.eps != nil || e.exp != nil }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"optratio/number"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
@@ -21,7 +22,7 @@ var ErrNotRational = errors.New("probabilities are not rational here")
 var ErrNoEnclosure = errors.New("no rigorous enclosure for this mechanism")
 
 // ErrInstance is wrapped by errors about scores, sensitivities or parameters.
-var ErrInstance = errors.New("bad instance")
+var ErrInstance error = number.InputError("bad instance")
 
 // Params are the parameters of mechanisms that have any. Nil fields mean the defaults.
 type Params struct {

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/heterogeneous"
 	"optratio/internal/topk"
 	"optratio/lp"
-	"optratio/lp/heterogeneous"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/verify"

@@ -10,9 +10,10 @@
 package optimum
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
+
+	"optratio/number"
 )
 
 // Problem is a private choice on finitely many inputs.
@@ -42,7 +43,7 @@ func (p *Pair) distance() *big.Rat {
 var one = big.NewRat(1, 1)
 
 // ErrProblem is wrapped by errors about a problem, a table or a prior that is malformed. Their text begins with the place.
-var ErrProblem = errors.New("malformed problem")
+var ErrProblem error = number.InputError("malformed problem")
 
 // fault is an error about a problem whose text is only what is wrong.
 type fault struct{ text string }

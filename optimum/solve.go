@@ -52,7 +52,7 @@ type Result struct {
 var errUndecided = errors.New("undecided")
 
 // ErrDelta says that δ is not from 0 to 1.
-var ErrDelta = errors.New("δ has to be from 0 to 1")
+var ErrDelta error = number.InputError("δ has to be from 0 to 1")
 
 // grace is how long the work is waited for after the end of the context: single operations on long numbers do not look at it.
 const grace = 500 * time.Millisecond

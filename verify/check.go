@@ -59,7 +59,7 @@ func All() []Property {
 }
 
 // ErrProperty is wrapped by errors about names of properties.
-var ErrProperty = errors.New("unknown property")
+var ErrProperty error = number.InputError("unknown property")
 
 // ParseProperties reads names; none give nil, which stands for the defaults.
 func ParseProperties(names []string) ([]Property, error) {

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math/big"
@@ -11,6 +10,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // Claim is a mechanism with its parameters and the ε that is claimed for it. Mechanism and Epsilon are required.
@@ -62,7 +62,7 @@ func (p *Claim) report(r *Report) *Report {
 const manyVectors = 10_000
 
 // ErrClaim is wrapped by errors about what is to be checked.
-var ErrClaim = errors.New("cannot check")
+var ErrClaim error = number.InputError("cannot check")
 
 // maxDepths bounds the depths of a lattice.
 const maxDepths = 1 << 20

@@ -14,18 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/evaluate"
 	"optratio/internal/patience"
-	"optratio/internal/topk"
-	"optratio/lattice"
-	"optratio/lp"
-	"optratio/lp/heterogeneous"
-	"optratio/mechanisms"
-	"optratio/mechanisms/secretary"
-	"optratio/optimum"
-	"optratio/verify"
+	"optratio/number"
 	"optratio/verify/audit"
-	"optratio/verify/certificate"
 )
 
 // Job is what the commands have in common that can run long.
@@ -225,21 +216,10 @@ func Await[T any](ctx context.Context, after time.Duration, f func() (T, error))
 	return r.value, r.err
 }
 
-// inputErrors are what the packages wrap in errors about what they are asked; every other error is a failure to answer.
-var inputErrors = []error{
-	lattice.ErrSize, lp.ErrMethod, lp.ErrTooLarge, lp.ErrNoCertificate, heterogeneous.ErrGrid,
-	mechanisms.ErrInstance, mechanisms.ErrEpsilon, secretary.ErrRange,
-	verify.ErrClaim, verify.ErrProperty, evaluate.ErrInput, evaluate.ErrNoWorst, audit.ErrOptions, audit.ErrTable,
-	certificate.ErrUnreadable, certificate.ErrIrrational, topk.ErrSize, optimum.ErrProblem, optimum.ErrDelta,
-}
-
+// IsInput says whether an error is about what was asked, rather than a failure to answer.
 func IsInput(err error) bool {
-	for _, sentinel := range inputErrors {
-		if errors.Is(err, sentinel) {
-			return true
-		}
-	}
-	return false
+	var e number.InputError
+	return errors.As(err, &e)
 }
 
 // Ending turns the reason why an answer is undecided, or "", into the command's end.

@@ -1,14 +1,15 @@
 package evaluate
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
+
+	"optratio/number"
 )
 
 // ErrInput is what errors about histograms, quantiles, scores and targets are, by errors.Is.
-var ErrInput = errors.New("bad input")
+var ErrInput error = number.InputError("bad input")
 
 // inputError is ErrInput with a text of its own.
 type inputError string

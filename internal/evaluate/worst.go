@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 
@@ -44,7 +43,7 @@ func (w *WorstCase) Reaching(_ context.Context, m mechanisms.Mechanism, target n
 }
 
 // ErrNoWorst says that the worst scores of a mechanism are not known.
-var ErrNoWorst = errors.New("the worst scores are known for pf and em alone")
+var ErrNoWorst error = number.InputError("the worst scores are known for pf and em alone")
 
 const (
 	worstPrec  = 320   // bits, of which the difference of two values near the maximum takes up to half

@@ -15,12 +15,13 @@ import (
 	"optratio/lattice"
 	"optratio/lp/table"
 	"optratio/lp/variant"
+	"optratio/number"
 )
 
 // ErrSize says that a question is malformed, ErrLarge that it is larger than this package enumerates.
 var (
-	ErrSize  = errors.New("top-k")
-	ErrLarge = errors.New("the limit of enumeration was reached")
+	ErrSize  error = number.InputError("top-k")
+	ErrLarge       = errors.New("the limit of enumeration was reached")
 )
 
 // MaxCells bounds the probabilities that are enumerated.

@@ -2,7 +2,6 @@ package secretary
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -15,7 +14,7 @@ import (
 )
 
 // ErrRange is wrapped by every complaint about n, a threshold, l, p, δ or ε.
-var ErrRange = errors.New("out of range")
+var ErrRange error = number.InputError("out of range")
 
 // MaxCandidates bounds n wherever time or memory is proportional to n.
 const MaxCandidates = 1_000_000

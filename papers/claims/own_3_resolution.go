@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/heterogeneous"
 	"optratio/lp"
-	"optratio/lp/heterogeneous"
 	"optratio/mechanisms"
 	"optratio/number/interval"
 	"optratio/verify"

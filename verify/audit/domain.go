@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -68,7 +68,7 @@ func (o *Options) complete() error {
 }
 
 // ErrOptions is wrapped by errors about options.
-var ErrOptions = errors.New("cannot audit")
+var ErrOptions error = number.InputError("cannot audit")
 
 // mostCandidates and deepest limit the domains that are built.
 const (

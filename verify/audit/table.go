@@ -12,11 +12,12 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/number"
 	"optratio/verify"
 )
 
 // ErrTable is wrapped by errors about tables of probabilities and files of scores.
-var ErrTable = errors.New("bad file")
+var ErrTable error = number.InputError("bad file")
 
 // Row is one line of a table: scores and the probabilities there.
 type Row struct {

@@ -18,7 +18,7 @@ import (
 // Errors that Check wraps.
 var (
 	// ErrUnreadable: the input cannot be read or is no certificate of this format.
-	ErrUnreadable = errors.New("not a readable certificate")
+	ErrUnreadable error = number.InputError("not a readable certificate")
 	// ErrLimit: the check would take more memory than Options allow.
 	ErrLimit = errors.New("beyond the limits of the check")
 	// ErrUndecided: the check cannot tell, whatever the limits are.

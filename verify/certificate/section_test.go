@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/heterogeneous"
 	"optratio/internal/topk"
-	"optratio/lp/heterogeneous"
 	"optratio/lp/linear"
 	lpstopping "optratio/lp/stopping"
 	"optratio/lp/table"

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"strings"
 
+	"optratio/number"
 	"optratio/number/arith"
 )
 
@@ -16,7 +17,7 @@ var (
 	// ErrInvalid: the certificate is not valid.
 	ErrInvalid = errors.New("the certificate is not valid")
 	// ErrIrrational: e^ε is not rational, so that the program has no exact form.
-	ErrIrrational = errors.New("e^epsilon is not rational")
+	ErrIrrational error = number.InputError("e^epsilon is not rational")
 )
 
 // ExportVIPR checks the certificate in and writes what it proves about the program's minimum, that is the optimum

@@ -1,16 +1,16 @@
 package heterogeneous
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // ErrGrid is wrapped by errors about grids.
-var ErrGrid = errors.New("grid")
+var ErrGrid error = number.InputError("grid")
 
 // Limits of grids: score vectors, pairs of neighbors, and candidates.
 const (

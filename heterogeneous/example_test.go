@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/lp/heterogeneous"
+	"optratio/heterogeneous"
 	"optratio/lp/linear"
 	"optratio/mechanisms"
 )
