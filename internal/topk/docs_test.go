@@ -57,12 +57,8 @@ func TestTables(t *testing.T) {
 			assert.True(t, ratio.IsRigorous())
 			got = append(got, places(ratio, 3))
 		}
-		for i, m := range a.Mechanisms {
-			if i == 2 || i == 3 || i == 4 {
-				continue // one-shot exponential noise uses all of it, and sets have no lists
-			}
-			got = append(got, fmt.Sprintf("%.3f", m.Sets.Float64()/eps.Float()))
-		}
+		got = append(got, fmt.Sprintf("%.3f", a.Mechanisms[0].Sets.Float64()/eps.Float()))
+		assert.LessOrEqual(t, a.Mechanisms[5].Sets.Float64(), 1.06*eps.Float(), "pairwise noisy max needs up to 6 % more")
 		assert.Equal(t, strings.Join(want, " | "), strings.Join(got, " | "))
 		// What is said beside the table.
 		for _, m := range a.Mechanisms[:3] {
@@ -72,5 +68,5 @@ func TestTables(t *testing.T) {
 		assert.Less(t, a.Mechanisms[2].Error.Float64(), a.Mechanisms[1].Error.Float64(), "one-shot exponential noise beats peeling permute-and-flip")
 		assert.Less(t, a.Mechanisms[1].Error.Float64(), a.Mechanisms[0].Error.Float64(), "which beats peeling the exponential mechanism")
 	}
-	assert.Equal(t, 15, rows)
+	assert.Equal(t, 7, rows)
 }

@@ -58,7 +58,7 @@ func TestDocumentTable(t *testing.T) {
 			t.Errorf("%s: p-mix %s", strings.TrimSpace(line), mix.Success)
 		}
 	}
-	if rows < 20 {
+	if rows < 14 {
 		t.Errorf("%d rows found", rows)
 	}
 }
@@ -68,7 +68,7 @@ func TestWinMixes(t *testing.T) {
 	for _, c := range []struct {
 		n, win int
 		want   string
-	}{{30, 3, "0.34471909"}, {100, 3, "0.13589934"}, {100, 10, "0.75629547"}} {
+	}{{30, 3, "0.34471909"}, {100, 10, "0.75629547"}} {
 		p := problem(t, c.n, c.win, 1, "1/2", "0")
 		sol := must(p.withoutSearch())
 		mix := must(p.FreeMix(sol))
@@ -257,7 +257,6 @@ func TestNumbersOfTheProse(t *testing.T) {
 		return -math.Expm1(-eps) / -math.Expm1(-eps*float64(n))
 	}
 	contains(fmt.Sprintf("(1-z)/(1-z^n) = %.10f", law(0.1, 100)))
-	contains(fmt.Sprintf("against %.8f, at ε = 0.5", law(0.3, 100)))
 	contains(fmt.Sprintf("0.34725013 against %.8f", law(0.5, 100)))
 	contains(fmt.Sprintf("At ε = 0.5 it gives %.4f", constantRate(0.5, 1)))
 	z := math.Exp(-0.1)
@@ -296,13 +295,11 @@ func TestNumbersOfTheProse(t *testing.T) {
 // At n = 100 optima for small ε come close to the bound for any law; the build tag slow has them.
 func TestNearlyAttainedBound(t *testing.T) {
 	slowtest.Only(t)
-	for eps, want := range map[string]string{"3/10": "0.25914480", "1/2": "0.34725013"} {
-		sol := check(t, problem(t, 100, 1, 1, eps, "0"), solvers()[len(solvers())-1])
-		if !certain(sol.Lower, sol.Upper, want) {
-			t.Errorf("ε = %s: %s", eps, sol.Optimum())
-		}
+	sol := check(t, problem(t, 100, 1, 1, "1/2", "0"), solvers()[len(solvers())-1])
+	if !certain(sol.Lower, sol.Upper, "0.34725013") {
+		t.Errorf("ε = 1/2: %s", sol.Optimum())
 	}
-	sol := check(t, problem(t, 100, 1, 1, "1/10", "0"), solvers()[len(solvers())-1])
+	sol = check(t, problem(t, 100, 1, 1, "1/10", "0"), solvers()[len(solvers())-1])
 	if lo, _ := sol.Lower.Float64(); math.Abs(lo-0.0951669025) > 1e-10 {
 		t.Errorf("ε = 1/10: %s", sol.Optimum())
 	}
