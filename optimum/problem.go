@@ -48,8 +48,8 @@ var ErrProblem error = number.InputError("malformed problem")
 // fault is an error about a problem whose text is only what is wrong.
 type fault struct{ text string }
 
-func (f *fault) Error() string        { return f.text }
-func (f *fault) Is(target error) bool { return target == ErrProblem }
+func (f *fault) Error() string { return f.text }
+func (f *fault) Unwrap() error { return ErrProblem }
 
 func faultf(format string, args ...any) error { return &fault{fmt.Sprintf(format, args...)} }
 

@@ -14,8 +14,8 @@ var ErrInput error = number.InputError("bad input")
 // inputError is ErrInput with a text of its own.
 type inputError string
 
-func (e inputError) Error() string      { return string(e) }
-func (inputError) Is(target error) bool { return target == ErrInput }
+func (e inputError) Error() string { return string(e) }
+func (inputError) Unwrap() error   { return ErrInput }
 
 func inputf(format string, args ...any) error { return inputError(fmt.Sprintf(format, args...)) }
 
