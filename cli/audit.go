@@ -31,7 +31,7 @@ type auditFlags struct {
 	seed                                    uint64
 	timeout                                 time.Duration
 	cert                                    string
-	junit                                   junitFlag
+	verdicts                                verdictFlags
 	target                                  targetFlags
 }
 
@@ -93,7 +93,7 @@ R-zCDP and bounded range R, and --delta D (ε,D)-DP instead of ε-DP; of a sampl
 	addCleanEnv(c, &f.cleanEnv)
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
-	f.junit.add(c)
+	f.verdicts.add(c)
 	addCert(c, &f.cert)
 	f.Job.Add(c)
 	return c
@@ -267,7 +267,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.junit.create(); err != nil {
+	if err := f.verdicts.create(f.JSON); err != nil {
 		return err
 	}
 	cert, err := f.createCert()
@@ -295,9 +295,10 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Show(r, func(w io.Writer) { printAudit(w, r, f.epsilon.text(), f.units()) })
 	title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, f.epsilon.text())
-	if err := f.junit.write(ctx, title, &r.Report, r.Findings); err != nil {
+	shows := judgement{title, f.units(), &r.Report, r.Findings, auditNotes(r), f.sampleExec != ""}
+	f.Show(r, func(w io.Writer) { f.verdicts.print(w, shows) })
+	if err := f.verdicts.write(ctx, shows); err != nil {
 		return err
 	}
 	if err := commitWitness(ctx, cert, f.Streams, &r.Report, f.setting(&o)); err != nil {
@@ -343,28 +344,29 @@ func (f *auditFlags) table(ctx context.Context, o audit.Options) (*audit.Report,
 	return audit.Table(ctx, f.pmfFile, rows, f.shifted, o)
 }
 
-// printAudit writes the table for people.
-func printAudit(w io.Writer, r *audit.Report, eps, units string) {
-	printVerdicts(w, fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, eps), units, r.Properties)
+// auditNotes says what an audit found beside its verdicts, a line each.
+func auditNotes(r *audit.Report) (lines []string) {
+	note := func(format string, values ...any) { lines = append(lines, fmt.Sprintf(format, values...)) }
 	for _, finding := range r.Findings {
-		fmt.Fprintf(w, "finding: %s\n", finding)
+		note("finding: %s", finding)
 	}
 	independent := r.Find(audit.Independence)
 	switch {
 	case independent != nil && independent.Verdict == verify.Violated:
-		fmt.Fprintf(w, "no ε is concluded from %d samples that are not independent; claimed: %s\n", r.Samples, r.Claimed)
+		note("no ε is concluded from %d samples that are not independent; claimed: %s", r.Samples, r.Claimed)
 	case r.DeltaBound.IsValid() && !r.LowerBound.IsValid(): // the reason of approximate-dp says it
-		fmt.Fprintf(w, "%d samples\n", r.Samples)
+		note("%d samples", r.Samples)
 	case r.LowerBound.IsValid():
 		confidence, _ := r.Confidence.Float64()
-		fmt.Fprintf(w, "ε is at least %s with confidence %g, from %d samples; claimed: %s\n", r.LowerBound, confidence, r.Samples, r.Claimed)
+		note("ε is at least %s with confidence %g, from %d samples; claimed: %s", r.LowerBound, confidence, r.Samples, r.Claimed)
 	case r.TightEps.IsValid():
-		fmt.Fprintf(w, "tight ε %s; claimed: %s\n", r.TightEps, r.Claimed)
+		note("tight ε %s; claimed: %s", r.TightEps, r.Claimed)
 		if r.DomainEps.IsValid() && r.DomainEps.String() != r.TightEps.String() {
-			fmt.Fprintf(w, "tight ε %s on the domain alone, without the side set\n", r.DomainEps)
+			note("tight ε %s on the domain alone, without the side set", r.DomainEps)
 		}
 		if dp := r.Find(verify.DP); dp != nil && dp.Attained != nil && dp.Witness != nil {
-			fmt.Fprintf(w, "the tight ε is attained at %s\n", dp.Attained)
+			note("the tight ε is attained at %s", dp.Attained)
 		}
 	}
+	return lines
 }

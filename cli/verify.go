@@ -27,7 +27,7 @@ type verifyFlags struct {
 	slack                  string
 	monotonic              bool
 	target                 targetFlags
-	junit                  junitFlag
+	verdicts               verdictFlags
 }
 
 func newVerify(s command.Streams) *cobra.Command {
@@ -65,7 +65,7 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
 	f.target.add(c)
 	addMonotonic(c, &f.monotonic)
 	f.domainFlags.add(c, "pf", "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
-	f.junit.add(c)
+	f.verdicts.add(c)
 	addCert(c, &f.cert)
 	f.Job.Add(c)
 	return c
@@ -126,7 +126,7 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.junit.create(); err != nil {
+	if err := f.verdicts.create(f.JSON); err != nil {
 		return err
 	}
 	cert, err := f.createCert(&j)
@@ -152,8 +152,9 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	if report.Precision != nil {
 		title += fmt.Sprintf("\nproperties hold to the relative precision %s of its probabilities", number.Exact(report.Precision))
 	}
-	f.Show(report, func(w io.Writer) { printVerdicts(w, title, f.units(), report.Properties) })
-	if err := f.junit.write(ctx, title, report, nil); err != nil {
+	shows := judgement{title: title, units: f.units(), report: report}
+	f.Show(report, func(w io.Writer) { f.verdicts.print(w, shows) })
+	if err := f.verdicts.write(ctx, shows); err != nil {
 		return err
 	}
 	if err := commitWitness(ctx, cert, f.Streams, report, j.setting()); err != nil {
@@ -217,7 +218,7 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 	for _, r := range properties {
 		shown = shown || r.Witness != nil || r.Attained != nil
 		if r.Witness != nil {
-			fmt.Fprintf(w, "%s %s: %s\n", r.Name, command.Choose(r.Verdict == verify.Violated, "fails", "is undecided for"), r.Witness)
+			fmt.Fprintln(w, witnessLine(&r))
 		}
 	}
 	for _, r := range properties {

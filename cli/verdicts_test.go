@@ -87,3 +87,67 @@ func TestJUnitCannotBeWritten(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(problems.String(), "\n"))
 	assert.NoFileExists(t, ran)
 }
+
+// The three formats say the same: Markdown has every property and each witness; annotations of GitHub Actions have a line for each property that was
+// asked about and fails, and the page of the run gets the Markdown.
+func TestFormats(t *testing.T) {
+	summary := filepath.Join(t.TempDir(), "summary.md")
+	require.NoError(t, os.WriteFile(summary, []byte("before\n"), 0o644))
+	t.Setenv(summaryVariable, summary)
+	run := func(args ...string) (string, int) {
+		var out, problems bytes.Buffer
+		code := Run(context.Background(), args, strings.NewReader(""), &out, &problems)
+		return out.String(), code
+	}
+	for name, c := range map[string]struct {
+		args           []string
+		code           int
+		errors, others []string // of annotations
+	}{
+		"proved":   {[]string{"verify", "--mechanism", "pf", "-n", "3", "-k", "2", "--exp-eps", "2"}, command.Done, nil, nil},
+		"fact":     {[]string{"verify", "--mechanism", "krr", "-n", "3", "-k", "2", "--exp-eps", "2"}, command.Done, nil, nil},
+		"violated": {[]string{"verify", "--mechanism", "krr", "-n", "3", "-k", "2", "--exp-eps", "2", "--property", "dp,dominates-em"}, command.Violated, []string{"dominates-em"}, nil},
+		"program":  {[]string{"audit", "--pmf-exec", `while read -r q; do echo '{"error":"a|b 100%"}'; done`, "--eps", "1", "-n", "2", "-k", "1", "--property", "dp,symmetry"}, command.Violated, []string{"answers"}, []string{"warning dp", "warning symmetry"}},
+		"sampler":  {[]string{"audit", "--sample-exec", `while read -r q; do s=${q##*:}; s=${s%?}; echo "{\"counts\":[$((s/2)),$((s-s/2))]}"; done`, "--eps", "1", "-n", "2", "-k", "1", "--budget", "2000", "--seed", "1"}, command.Done, nil, []string{"notice dp", "notice independence"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, code := run(c.args...)
+			require.Equal(t, c.code, code)
+			markdown, code := run(append(c.args, "--format", "markdown")...)
+			require.Equal(t, c.code, code)
+			annotated, code := run(append(c.args, "--format", "github")...)
+			require.Equal(t, c.code, code)
+
+			assert.True(t, strings.HasSuffix(annotated, text), annotated)
+			var errors, others []string
+			for line := range strings.Lines(strings.TrimSuffix(annotated, text)) {
+				if rest, ok := strings.CutPrefix(line, "::error title="); ok {
+					name, _, _ := strings.Cut(rest, " ")
+					errors = append(errors, name)
+				} else {
+					require.True(t, strings.HasPrefix(line, "::warning title=") || strings.HasPrefix(line, "::notice title="), line)
+					others = append(others, strings.TrimPrefix(strings.Split(line, " title=")[0], "::")+" "+strings.Fields(strings.SplitAfter(line, "title=")[1])[0])
+				}
+				assert.NotContains(t, line, "100% ")
+			}
+			assert.ElementsMatch(t, c.errors, errors)
+			assert.ElementsMatch(t, c.others, others)
+
+			written, err := os.ReadFile(summary)
+			require.NoError(t, err)
+			assert.True(t, strings.HasSuffix(string(written), markdown) && strings.HasPrefix(string(written), "before\n"), string(written))
+			_, doc, _ := judged(t, c.args...)
+			for _, p := range doc.Properties {
+				assert.Contains(t, markdown, "| "+p.Name+" | ")
+			}
+			for _, p := range c.errors {
+				assert.Contains(t, markdown, "| "+p+" | **violated** |")
+			}
+			for line := range strings.Lines(markdown) { // no text of the subject ends a cell
+				if strings.HasPrefix(line, "| ") {
+					assert.Equal(t, 5, strings.Count(line, "|")-strings.Count(line, `\|`), line)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/command"
+	"optratio/verify"
+	"optratio/verify/audit"
+)
+
+// verdictFlags are what verify and audit have in common that concerns how verdicts are shown: --format and, for continuous-integration servers,
+// --junit.
+type verdictFlags struct {
+	format string
+	junit  string
+	file   *command.OutputFile
+}
+
+const (
+	formatText     = "text"
+	formatMarkdown = "markdown"
+	formatGitHub   = "github"
+)
+
+// summaryVariable is the environment variable in which GitHub Actions names the file that is shown on the page of a run, as Markdown.
+const summaryVariable = "GITHUB_STEP_SUMMARY"
+
+func (f *verdictFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.format, "format", formatText, "text, markdown, or github: text with annotations of GitHub Actions, and Markdown on the page of the run")
+	c.Flags().StringVar(&f.junit, "junit", "", "also write the verdicts to this file, as JUnit XML with a test case for each property")
+}
+
+// create looks at the flags, and whether the file can be written, before any work is done.
+func (f *verdictFlags) create(json bool) (err error) {
+	switch {
+	case !slices.Contains([]string{formatText, formatMarkdown, formatGitHub}, f.format):
+		return command.Usagef("--format: %s is none of text, markdown and github", command.Quoted(f.format))
+	case json && f.format != formatText:
+		return command.Usagef("--format: is for text, and --json prints one JSON document; leave one of the two out")
+	case f.junit != "":
+		f.file, err = command.CreateOutput("--junit", f.junit)
+	}
+	return err
+}
+
+// judgement is a report as verify and audit show it.
+type judgement struct {
+	title, units string
+	report       *verify.Report
+	findings     []audit.Finding // of an audit
+	notes        []string        // lines that follow the verdicts
+	sampled      bool            // undecided means that nothing was found, which is all that samples can say
+}
+
+// print prints a report in the format that was asked for.
+func (f *verdictFlags) print(w io.Writer, j judgement) {
+	switch f.format {
+	case formatMarkdown:
+		printMarkdown(w, j)
+	case formatGitHub:
+		printAnnotations(w, j)
+		fallthrough
+	default:
+		printVerdicts(w, j.title, j.units, j.report.Properties)
+		for _, note := range j.notes {
+			fmt.Fprintln(w, note)
+		}
+	}
+}
+
+// write writes a report to the files that are wanted beside what is printed: --junit, and the summary of GitHub Actions.
+func (f *verdictFlags) write(ctx context.Context, j judgement) error {
+	if summary := os.Getenv(summaryVariable); f.format == formatGitHub && summary != "" {
+		var text strings.Builder
+		printMarkdown(&text, j)
+		if err := appendText(summary, text.String()); err != nil {
+			return command.Usagef("%s: %w", summaryVariable, err)
+		}
+	}
+	return f.file.Commit(ctx, func(w io.Writer) error { return writeJUnit(w, j.title, j.report, j.findings) })
+}
+
+func appendText(path, text string) error {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
+}
+
+// printMarkdown prints a heading, a table of verdicts, the witnesses and the notes.
+func printMarkdown(w io.Writer, j judgement) {
+	escape := strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`", "\n", " ").Replace
+	fmt.Fprintf(w, "### %s\n\n| property | verdict | checked | |\n|---|---|---:|---|\n", escape(j.title))
+	shown := false
+	for _, r := range j.report.Properties {
+		word := r.Word()
+		if r.Verdict != verify.Proved && !r.Fact {
+			word = "**" + word + "**"
+		}
+		fmt.Fprintf(w, "| %s | %s | %d | %s |\n", r.Name, word, r.Checked, escape(r.Remark()))
+		shown = shown || r.Witness != nil
+	}
+	fmt.Fprintln(w)
+	for _, r := range j.report.Properties {
+		if r.Witness != nil {
+			fmt.Fprintf(w, "- %s\n", escape(witnessLine(&r)))
+		}
+	}
+	for _, note := range j.notes {
+		fmt.Fprintf(w, "- %s\n", escape(note))
+	}
+	if shown {
+		fmt.Fprintf(w, "\n%s\n", escape(j.units))
+	}
+}
+
+// printAnnotations prints an annotation of GitHub Actions for each property that was asked about and is not proved: an error where it is violated, a
+// warning where it is undecided, and a notice where samples leave it undecided.
+func printAnnotations(w io.Writer, j judgement) {
+	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	title := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, r := range j.report.Properties {
+		if r.Fact || r.Verdict == verify.Proved {
+			continue
+		}
+		level := "warning"
+		switch {
+		case r.Verdict == verify.Violated:
+			level = "error"
+		case j.sampled:
+			level = "notice"
+		}
+		text := cmp.Or(r.Remark(), string(r.Verdict))
+		if r.Witness != nil {
+			text = witnessLine(&r)
+		}
+		fmt.Fprintf(w, "::%s title=%s::%s\n", level, title.Replace(string(r.Name)+" of "+j.title), message.Replace(text))
+	}
+}
+
+// witnessLine says where a property fails.
+func witnessLine(r *verify.Result) string {
+	return fmt.Sprintf("%s %s: %s", r.Name, command.Choose(r.Verdict == verify.Violated, "fails", "is undecided for"), r.Witness)
+}
+
+// junitSuites is the root of a JUnit document. It has one suite, with a test case for each property: failed where the property is violated,
+// skipped where it is undecided.
+type junitSuites struct {
+	XMLName xml.Name   `xml:"testsuites"`
+	Suite   junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Class   string     `xml:"classname,attr"`
+	Name    string     `xml:"name,attr"`
+	Failure *junitNote `xml:"failure,omitempty"`
+	Skipped *junitNote `xml:"skipped,omitempty"`
+	Out     string     `xml:"system-out,omitempty"`
+}
+
+// junitNote is what a failure or a skipped case says: Message in one line, Text in full.
+type junitNote struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+func writeJUnit(w io.Writer, title string, report *verify.Report, findings []audit.Finding) error {
+	suite := junitSuite{Name: title, Tests: len(report.Properties)}
+	for _, p := range report.Properties {
+		c := junitCase{Class: report.Mechanism, Name: string(p.Name)}
+		text := p.String()
+		if p.Name == audit.Answers {
+			for _, f := range findings {
+				text += "\n  " + f.String()
+			}
+		}
+		switch {
+		case p.Fact: // passes, whatever it is
+			c.Out = text
+		case p.Verdict == verify.Violated:
+			message := cmp.Or(p.Remark(), string(p.Verdict))
+			if p.Witness != nil {
+				message = "fails at " + p.Witness.String()
+			}
+			c.Failure = &junitNote{message, string(p.Verdict), text}
+			suite.Failures++
+		case p.Verdict == verify.Undecided:
+			c.Skipped = &junitNote{Message: strings.TrimSuffix("undecided: "+p.Remark(), ": ")}
+			suite.Skipped++
+		default:
+			c.Out = text
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(junitSuites{Suite: suite}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
