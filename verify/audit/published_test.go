@@ -25,16 +25,17 @@ func TestPublishedBugs(t *testing.T) {
 	// e^(1420/2) overflows, e^(1419/2) does not
 	large := [2][]*big.Rat{{big.NewRat(1419, 1), big.NewRat(1420, 1)}, {big.NewRat(1420, 1), big.NewRat(1419, 1)}}
 	for _, c := range []struct {
-		name  string
-		n, k  int
-		pairs [][2][]*big.Rat
+		name     string
+		n, k     int
+		pairs    [][2][]*big.Rat
+		attained bool // the page shows where
 	}{
-		{"mwem-retries", 3, 10, nil},
-		{"half-sensitivity", 3, 2, nil},
-		{"laplace-half-noise", 2, 2, nil},
-		{"overflow-search", 2, 2, [][2][]*big.Rat{large}},
-		{"overflow-uniform", 2, 2, [][2][]*big.Rat{large}},
-		{"cumulative", 3, 2, nil},
+		{"mwem-retries", 3, 10, nil, false},
+		{"half-sensitivity", 3, 2, nil, false},
+		{"laplace-half-noise", 2, 2, nil, false},
+		{"overflow-search", 2, 2, [][2][]*big.Rat{large}, true},
+		{"overflow-uniform", 2, 2, [][2][]*big.Rat{large}, false},
+		{"cumulative", 3, 2, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := PMF(context.Background(), gallery+" "+c.name, Options{
@@ -49,7 +50,9 @@ func TestPublishedBugs(t *testing.T) {
 				assert.Contains(t, page, "dp fails: "+dp.Witness.String()+"\n")
 			}
 			assert.Contains(t, page, "tight ε "+r.TightEps.String()+"; claimed: 1\n")
-			assert.Contains(t, page, "the tight ε is attained at "+dp.Attained.String()+"\n")
+			if c.attained {
+				assert.Contains(t, page, "the tight ε is attained at "+dp.Attained.String()+"\n")
+			}
 		})
 	}
 	for name, o := range map[string]Options{"value-laplace": {N: 5, K: 1, Outcomes: Real}, "value-exponential": {N: 5, K: 1, Outcomes: Real}, "seeded": {N: 3, K: 2, Outcomes: Index}} {
