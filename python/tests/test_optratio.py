@@ -363,20 +363,6 @@ class Guide(unittest.TestCase):
         self.assertRegex(lines[-2], r"^scores \(.*\) and \(.*\), candidate \d: probability")
 
 
-class ContinuousIntegration(unittest.TestCase):
-    def test_summary(self):
-        bad = """while read -r q; do echo '{"pmf":["1/2","1/4","1/4"]}'; done"""
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "audit.xml")
-            audit = subprocess.run([optratio.find_program(), "audit", "--pmf-exec", bad, "--eps", "1", "-n", "3", "-k", "1",
-                                    "--property", "sum,symmetry", "--junit", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            self.assertEqual(audit.returncode, 1)
-            summary = subprocess.run([sys.executable, str(HERE.parent.parent / "examples" / "ci" / "summary.py"), path],
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
-        self.assertRegex(summary.stdout, r"\n\| symmetry \| \*\*violated\*\* \| fails at scores \(0, 0")
-        self.assertRegex(summary.stderr, r"::error title=symmetry::fails at scores \(0, 0")
-
-
 @unittest.skipUnless(shutil.which(os.environ.get("GO", "go")), "Go is not installed")
 class Wheel(unittest.TestCase):
     def test_wheel(self):
