@@ -2,6 +2,7 @@
 package api
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"go/importer"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/slowtest"
 )
 
 const root = "../.."
@@ -213,8 +216,9 @@ func TestOutsideModule(t *testing.T) {
 	// the test fails where the outside module's build needs a module that this repository's own build has not fetched.
 	own, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	require.NoError(t, err)
-	outside := "module example.com/outside\n\nrequire optratio v0.0.0\n\nreplace optratio => " + repository + "\n"
-	module := strings.Replace(string(own), "module optratio\n", outside, 1)
+	name := strings.TrimSpace(string(run(t, root, nil, "go", "list", "-m")))
+	outside := "module example.com/outside\n\nrequire " + name + " v0.0.0\n\nreplace " + name + " => " + repository + "\n"
+	module := strings.Replace(string(own), "module "+name+"\n", outside, 1)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o644))
 	environment := []string{"GOFLAGS=-mod=readonly", "GOPROXY=off", "GOWORK=off"}
 	t.Logf("%s", run(t, dir, environment, "go", "test", "./..."))
@@ -225,4 +229,71 @@ func TestOutsideModule(t *testing.T) {
 	require.NoError(t, json.Unmarshal(out, &doc))
 	require.Len(t, doc.Mechanisms, 2)
 	assert.Equal(t, "softmax", doc.Mechanisms[0].Name)
+}
+
+// The module under the path that somebody publishes it under: scripts/rename-module changes a copy, a module proxy of files serves that copy, and another
+// module gets it from there, tests a mechanism with it, and installs the program.
+func TestPublishedUnderAnotherPath(t *testing.T) {
+	slowtest.Only(t)
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	const path, version = "example.org/someone/optratio", "v0.1.0"
+	copied := t.TempDir()
+	require.NoError(t, os.CopyFS(copied, os.DirFS(root)))
+	for _, folder := range []string{".git", "bin", "dist"} {
+		require.NoError(t, os.RemoveAll(filepath.Join(copied, folder)))
+	}
+	run(t, copied, nil, "scripts/rename-module", path)
+	run(t, filepath.Join(copied, "papers"), nil, "go", "list", "-deps", "./...") // its imports are found
+
+	proxy := t.TempDir()
+	served := filepath.Join(proxy, path, "@v")
+	require.NoError(t, os.MkdirAll(served, 0o755))
+	module, err := os.ReadFile(filepath.Join(copied, "go.mod"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(served, version+".mod"), module, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(served, "list"), []byte(version+"\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(served, version+".info"), []byte(`{"Version":"`+version+`"}`), 0o644))
+	archive, err := os.Create(filepath.Join(served, version+".zip"))
+	require.NoError(t, err)
+	z := zip.NewWriter(archive)
+	require.NoError(t, filepath.WalkDir(copied, func(file string, d os.DirEntry, err error) error {
+		name, _ := filepath.Rel(copied, file)
+		if err != nil || d.IsDir() {
+			if name == "papers" { // a module of its own
+				return filepath.SkipDir
+			}
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		w, err := z.Create(path + "@" + version + "/" + filepath.ToSlash(name))
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(text)
+		return err
+	}))
+	require.NoError(t, z.Close())
+	require.NoError(t, archive.Close())
+
+	outside := t.TempDir()
+	files, err := filepath.Glob(filepath.Join(copied, "examples/mechanism/*.go"))
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(outside, filepath.Base(file)), text, 0o644))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "go.mod"), []byte("module example.com/outside\n\ngo 1.26.0\n"), 0o644))
+	cache := strings.TrimSpace(string(run(t, root, nil, "go", "env", "GOMODCACHE")))
+	environment := []string{"GOFLAGS=-mod=mod -modcacherw", "GOWORK=off", "GOSUMDB=off", "GOMODCACHE=" + t.TempDir(), "GOPROXY=file://" + proxy + ",file://" + filepath.Join(cache, "cache/download")}
+	run(t, outside, environment, "go", "get", path+"@"+version, "github.com/stretchr/testify")
+	run(t, outside, environment, "go", "test", "./...")
+	bin := t.TempDir()
+	run(t, outside, append(environment, "GOBIN="+bin), "go", "install", path+"/cmd/optratio@"+version)
+	assert.Contains(t, string(run(t, outside, nil, filepath.Join(bin, "optratio"), "ratio", "-n", "3", "-k", "2", "--eps", "0.5")), "pf")
 }
