@@ -1,6 +1,7 @@
 """Builds the wheel: the package, and the program optratio for this machine. It needs Go and nothing from the network.
 
-pip calls build_wheel (PEP 517); `python3 wheel_backend.py FOLDER` does the same without pip.
+pip calls build_wheel (PEP 517); `python3 wheel_backend.py FOLDER` does the same without pip, and with SYSTEM PROGRAM behind it, such as
+linux-arm64 dist/optratio, it packs a program that is there already.
 """
 import base64
 import hashlib
@@ -18,18 +19,24 @@ NAME = "optratio"
 VERSION = re.search(r'const Version = "(.*)"', (HERE.parent / "cli" / "version.go").read_text()).group(1)
 
 
-def tag():
-    """The wheel's tag: any Python 3, this platform."""
-    return "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+# The platforms of releases, as Go names them, and their tags. The programs need no C library.
+PLATFORMS = {
+    "linux-amd64": "manylinux_2_17_x86_64.manylinux2014_x86_64",
+    "linux-arm64": "manylinux_2_17_aarch64.manylinux2014_aarch64",
+    "darwin-amd64": "macosx_12_0_x86_64",
+    "darwin-arm64": "macosx_12_0_arm64",
+    "windows-amd64": "win_amd64",
+    "windows-arm64": "win_arm64",
+}
 
 
-def metadata():
+def metadata(platform):
     """The files of the folder .dist-info, but for RECORD."""
     return {
         "METADATA": f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {VERSION}\nRequires-Python: >=3.9\nLicense: Apache-2.0\n"
                     "Summary: Audits of differentially private selection mechanisms that are Python functions\n",
-        "WHEEL": f"Wheel-Version: 1.0\nGenerator: optratio\nRoot-Is-Purelib: false\nTag: {tag()}\n",
-        "entry_points.txt": "[console_scripts]\noptratio = optratio.program:main\n",
+        "WHEEL": f"Wheel-Version: 1.0\nGenerator: optratio\nRoot-Is-Purelib: false\n" + "".join(f"Tag: py3-none-{t}\n" for t in platform.split(".")),
+        "entry_points.txt": "[console_scripts]\noptratio = optratio.program:main\n\n[pytest11]\noptratio = optratio.pytest_plugin\n",
     }
 
 
@@ -52,15 +59,20 @@ def go_build(path):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """Writes the wheel into a folder and returns its name."""
-    info = f"{NAME}-{VERSION}.dist-info"
-    name = f"{NAME}-{VERSION}-{tag()}.whl"
-    files = {f"{NAME}/{p.name}": (p.read_bytes(), 0o644) for p in sorted((HERE / NAME).glob("*.py"))}
+    """Builds the program for this machine, writes the wheel into a folder and returns its name."""
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "optratio"
         go_build(program)
-        files[f"{NAME}/bin/optratio"] = (program.read_bytes(), 0o755)
-    files.update({f"{info}/{file}": (text.encode(), 0o644) for file, text in metadata().items()})
+        return write_wheel(wheel_directory, sysconfig.get_platform().replace("-", "_").replace(".", "_"), program)
+
+
+def write_wheel(wheel_directory, platform, program):
+    """Writes the wheel with a program for a platform, whose tag is given, and returns its name."""
+    info = f"{NAME}-{VERSION}.dist-info"
+    name = f"{NAME}-{VERSION}-py3-none-{platform}.whl"
+    files = {f"{NAME}/{p.name}": (p.read_bytes(), 0o644) for p in sorted((HERE / NAME).iterdir()) if p.suffix == ".py" or p.name == "py.typed"}
+    files[f"{NAME}/bin/optratio" + (".exe" if platform.startswith("win_") else "")] = (pathlib.Path(program).read_bytes(), 0o755)
+    files.update({f"{info}/{file}": (text.encode(), 0o644) for file, text in metadata(platform).items()})
     record = []
     for path, (content, _) in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
@@ -77,4 +89,4 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 if __name__ == "__main__":
     target = pathlib.Path(sys.argv[1])
     target.mkdir(parents=True, exist_ok=True)
-    print(target / build_wheel(target))
+    print(target / (build_wheel(target) if len(sys.argv) == 2 else write_wheel(target, PLATFORMS[sys.argv[2]], sys.argv[3])))

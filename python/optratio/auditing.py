@@ -34,7 +34,9 @@ class _Progress:
 
 def _text(x):
     """A number as the command line takes it: floats by their shortest decimal."""
-    return repr(float(x)) if isinstance(x, float) else str(x)  # NumPy floats are floats with another repr
+    if hasattr(x, "item"):  # a NumPy scalar
+        x = x.item()
+    return repr(x) if isinstance(x, float) else str(x)
 
 
 def _vector(scores):
@@ -51,7 +53,7 @@ def _file(folder, name, lines):
 def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, domain=None, neighbors=None, sensitivity=None, properties=None,
           against=None, precision=None, outcomes=None, rho=None, range=None, delta=None, confidence=None, budget=None, until=None, seed=None,
           timeout=None, time_limit=None, children=None, progress=None,
-          inputs=None):
+          inputs=None) -> Report:
     """Examines a mechanism that is a Python function, and returns a Report.
 
     pmf: a function f(scores, epsilon, sensitivity) that returns a probability for each score. Floats stand for any real number within

@@ -6,11 +6,12 @@
         assert_dp(pmf=my_mechanism, eps=1, n=3)
 """
 from .auditing import audit
+from .report import Report
 
 __all__ = ["assert_dp"]
 
 
-def assert_dp(**arguments):
+def assert_dp(**arguments) -> Report:
     """Asserts that a function is ε-DP, or with delta (ε,δ)-DP: audit with these arguments finds nothing. Returns the report.
 
     A pmf must be proved on its domain; of a sample nothing must be found. Other properties are asserted too where properties names them.

@@ -6,14 +6,17 @@ import math
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 import unittest
+import zipfile
 from decimal import Decimal
 from fractions import Fraction
 from unittest import mock
@@ -363,6 +366,98 @@ class Guide(unittest.TestCase):
         self.assertRegex(lines[-2], r"^scores \(.*\) and \(.*\), candidate \d: probability")
 
 
+class Questions(unittest.TestCase):
+    def test_ratio(self):
+        answer = optratio.ratio(4, 4, eps=0.5, mechanism=["pf", "em"])
+        self.assertTrue(answer.ok)
+        self.assertEqual([m.name for m in answer.mechanisms], ["pf", "em"])
+        self.assertTrue(answer.mechanisms[0].ratio.lower.startswith("1.00858032288"))  # as `optratio ratio` prints it
+        exact = optratio.ratio(3, 2, exp_eps=2)  # permute-and-flip is best there
+        self.assertEqual(exact["optimum"].exact, exact.mechanisms[0].error.exact)
+        self.assertIn("<td>1.0085803228", answer._repr_html_())
+        self.assertIn("\n  ratio: 1.0085803228", str(answer))
+        late = optratio.ratio(9, 9, eps=0.5, method="lp", time_limit="1ms")
+        self.assertFalse(late.ok)
+        self.assertIn("time limit", late.message)
+        with self.assertRaisesRegex(optratio.UsageError, "mechanism"):
+            optratio.ratio(3, 2, eps=1, mechanism="none")
+        with self.assertRaisesRegex(AttributeError, "the fields are"):
+            answer.nothing
+
+    def test_verify(self):
+        self.assertEqual(optratio.verify("pf", n=3, k=2, eps=1).dp.verdict, "proved")
+        report = optratio.verify("krr", n=3, k=2, eps=0.5, property=["dp", "dominates-em"])
+        self.assertFalse(report.ok)
+        self.assertIn("Pr[error >= 4]", str(report.dominates_em.witness))
+
+    def test_scores_of_every_kind(self):
+        class Series:  # what NumPy arrays and pandas Series have
+            def tolist(self):
+                return [0.0, -1.0, -2.5]
+        want = optratio.pmf("0,-1,-2.5", mechanism="em", eps=1).pmf
+        kinds = [[0, -1, -2.5], (Decimal(0), Fraction(-1), "-5/2"), Series(), iter([0, -1, -2.5])]
+        with contextlib.suppress(ImportError):
+            import numpy
+            kinds += [numpy.array([0, -1, -2.5]), [numpy.float64(0), numpy.int64(-1), numpy.float32(-2.5)]]
+        with contextlib.suppress(ImportError):
+            import pandas
+            kinds.append(pandas.Series([0, -1, -2.5], index=list("abc")))
+        for scores in kinds:
+            got = optratio.pmf(scores, mechanism="em", eps=1).pmf
+            self.assertEqual([p.lower for p in got], [p.lower for p in want])
+        self.assertAlmostEqual(sum(map(float, want)), 1, places=15)
+        best = optratio.recommend(Series(), sensitivities=[1, 2, 1], eps=1)
+        self.assertEqual(best.mechanisms[0].name, optratio.recommend([0, -1, -2.5], sensitivities="1,2,1", eps=1).mechanisms[0].name)
+
+
+    def test_version(self):
+        root = HERE.parent.parent
+        self.assertIn(f'Version = "{optratio.__version__}"', (root / "cli" / "version.go").read_text())
+        self.assertIn(f'version = "{optratio.__version__}"', (root / "python" / "pyproject.toml").read_text())
+        self.assertIn(f"version: {optratio.__version__}\n", (root / "CITATION.cff").read_text())
+
+
+class Plugin(unittest.TestCase):
+    TESTS = """
+        import math, pytest
+        def em(scores, epsilon, sensitivity, factor=2):
+            w = [math.exp(epsilon * (q - max(scores)) / (factor * sensitivity)) for q in scores]
+            return [x / sum(w) for x in w]
+        def forgotten(scores, epsilon, sensitivity):
+            return em(scores, epsilon, sensitivity, 1)
+        @pytest.mark.dp(eps=1, n=3, k=2, pmf=em)
+        def test_private(): pass
+        @pytest.mark.dp(eps=1, n=3, k=2, pmf=forgotten)
+        def test_forgotten(): pass
+        @pytest.mark.dp(eps=1, n=3, k=2, pmf=em)
+        def test_body_fails(): assert 1 + 1 == 3
+        @pytest.mark.dp(eps=1, n=3, k=2)
+        class TestFixture:
+            def test_private(self, assert_dp): assert assert_dp(pmf=em).dp.verdict == "proved"
+            def test_more(self, assert_dp): assert_dp(pmf=lambda q, e, d: forgotten(q, e / 2, d), eps=2)
+            def test_forgotten(self, assert_dp): assert_dp(pmf=forgotten)
+        """
+
+    def test_plugin(self):
+        try:
+            import pytest  # noqa: F401
+        except ImportError:
+            self.skipTest("pytest is not there")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "test_mechanism.py"
+            path.write_text(textwrap.dedent(self.TESTS))
+            run = subprocess.run([sys.executable, "-m", "pytest", "-p", "optratio.pytest_plugin", "-p", "no:cacheprovider", "--strict-markers", "-v", str(path)],
+                                 cwd=folder, env={**os.environ, "PYTHONPATH": str(HERE.parent)}, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(run.returncode, 1, run.stdout)
+        outcomes = dict(re.findall(r"test_mechanism\.py::(\S+) (PASSED|FAILED)", run.stdout.split("= FAILURES =")[0]))
+        self.assertEqual(outcomes, {"test_private": "PASSED", "test_forgotten": "FAILED", "test_body_fails": "FAILED",
+                                    "TestFixture::test_private": "PASSED", "TestFixture::test_more": "PASSED", "TestFixture::test_forgotten": "FAILED"})
+        shown = run.stdout.split("_ test_forgotten _")[1].split("\n", 1)[1].split("\n___")[0].strip()
+        self.assertLessEqual(len(shown.split("\n")), 10, shown)
+        self.assertRegex(shown, r"^forgotten fails its audit at ε = 1\ndp: violated, .* tight ε 2\S*.*\n  fails at scores \(.*\) and \(.*\), candidate \d: probability ")
+        self.assertIn("assert (1 + 1) == 3", run.stdout)
+
+
 @unittest.skipUnless(shutil.which(os.environ.get("GO", "go")), "Go is not installed")
 class Wheel(unittest.TestCase):
     def test_wheel(self):
@@ -375,10 +470,41 @@ class Wheel(unittest.TestCase):
             program = pathlib.Path(folder) / "optratio" / "bin" / "optratio"
             program.chmod(0o755)  # pip keeps the mode, python3 -m zipfile does not
             code = "import optratio; print(optratio.find_program()); print(optratio.audit(pmf=lambda s, *_: ['1/%d' % len(s)] * len(s), eps=1, n=2, k=1).dp.verdict)"
+            points = (pathlib.Path(folder) / f"optratio-{optratio.__version__}.dist-info" / "entry_points.txt").read_text()
+            self.assertIn("[pytest11]\noptratio = optratio.pytest_plugin\n", points)
+            self.assertTrue((pathlib.Path(folder) / "optratio" / "py.typed").exists())
             env = {**os.environ, "PYTHONPATH": folder}
             del env["OPTRATIO"]
             out = subprocess.run([sys.executable, "-c", code], env=env, cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
             self.assertEqual(out.split(), [str(program.resolve()), "proved"])
+
+
+class Wheels(unittest.TestCase):
+    def test_tags_of_every_platform(self):
+        try:
+            from packaging.utils import parse_wheel_filename
+        except ImportError:
+            self.skipTest("packaging is not there")
+        sys.path.insert(0, str(HERE.parent))
+        import wheel_backend
+        with tempfile.TemporaryDirectory() as folder:
+            names = []
+            for system, tag in wheel_backend.PLATFORMS.items():
+                program = pathlib.Path(folder) / "program"
+                program.write_text(system)
+                names.append(wheel_backend.write_wheel(folder, tag, program))
+                with zipfile.ZipFile(pathlib.Path(folder) / names[-1]) as wheel:
+                    self.assertEqual(wheel.read("optratio/bin/optratio" + (".exe" if system.startswith("windows") else "")).decode(), system)
+                    self.assertIn(f"Tag: py3-none-{tag.split('.')[0]}\n", wheel.read(f"optratio-{optratio.__version__}.dist-info/WHEEL").decode())
+                    self.assertIsNone(wheel.testzip())
+            tags = {t.platform for name in names for t in parse_wheel_filename(name)[3]}
+        self.assertEqual(len(names), 6)
+        self.assertEqual(len(tags), 8)  # two of them have an older name beside the newer one
+        try:
+            from packaging.tags import platform_tags
+        except ImportError:
+            return
+        self.assertTrue(tags & set(platform_tags()), "no wheel for this machine")
 
 
 class Inputs(unittest.TestCase):
