@@ -134,7 +134,7 @@ func TestTableOfOnePercent(t *testing.T) {
 
 func TestTableOfWhereTheLineEnds(t *testing.T) {
 	rows := approximateTable(t, "line")
-	require.Len(t, rows, 6)
+	require.Len(t, rows, 4)
 	for _, row := range rows[1:] {
 		want := asTable(row)
 		n, k := whole(t, row[0]), whole(t, row[1])

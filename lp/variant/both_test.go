@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,21 +60,16 @@ func overBoth(t *testing.T, n, k, l int, eps mechanisms.Epsilon) (low, high floa
 func TestNoMechanismIsAsGoodAsBoth(t *testing.T) {
 	text, err := os.ReadFile("../../docs/results/resolution.md")
 	require.NoError(t, err)
-	for _, c := range []struct{ n, k, l int }{{3, 1, 2}, {3, 2, 2}, {4, 1, 2}, {4, 2, 2}, {3, 2, 3}} {
-		row := fmt.Sprintf("| (%d,%d) | 2Δ/%d |", c.n, c.k, c.l)
-		for _, e := range []string{"0.4", "0.7"} {
-			eps, err := mechanisms.ParseEpsilon(e)
-			require.NoError(t, err)
-			low, high := overBoth(t, c.n, c.k, c.l, eps)
-			require.Positive(t, low)
-			require.InDelta(t, low, high, 1e-9)
-			row += fmt.Sprintf(" %.5f |", low-5e-6) // cut
-		}
-		require.Contains(t, string(text), row)
-	}
-	// For two candidates and L = 2 geometric noisy max itself is.
+	prose := strings.Join(strings.Fields(string(text)), " ")
 	eps, err := mechanisms.ParseEpsilon("0.7")
 	require.NoError(t, err)
+	for _, c := range []struct{ n, k, l int }{{3, 1, 2}, {4, 2, 2}, {3, 2, 3}} {
+		low, high := overBoth(t, c.n, c.k, c.l, eps)
+		require.Positive(t, low)
+		require.InDelta(t, low, high, 1e-9)
+		require.Contains(t, prose, fmt.Sprintf("%.5f at (%d,%d)", low-5e-6, c.n, c.k)) // cut
+	}
+	// For two candidates and L = 2 geometric noisy max itself is.
 	_, high := overBoth(t, 2, 2, 2, eps)
 	require.InDelta(t, 0, high, 1e-9)
 }

@@ -151,7 +151,7 @@ func errorTable(t *testing.T) string {
 
 func latticeTable(t *testing.T) string {
 	out := line("n", "k", "ρ", "pf", "em", "error pf/em") + line("---", "---", "---", "---", "---", "---")
-	for _, s := range [][2]int{{2, 3}, {3, 6}, {6, 1}} {
+	for _, s := range [][2]int{{3, 6}, {6, 1}} {
 		for _, text := range []string{"0.1", "1", "4"} {
 			cells := []any{s[0], s[1], text}
 			rho, _ := new(big.Rat).SetString(text)
