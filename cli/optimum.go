@@ -17,6 +17,7 @@ import (
 	"optratio/lp/linear"
 	"optratio/number"
 	"optratio/optimum"
+	"optratio/verify"
 )
 
 type optimumFlags struct {
@@ -27,6 +28,7 @@ type optimumFlags struct {
 	worst, directed             bool
 	delta, rate, users, optimal string
 	solver, gap, cert           string
+	subject                     subjectFlags
 }
 
 func newOptimum(s command.Streams) *cobra.Command {
@@ -77,6 +79,8 @@ preset, they take the place of what these say. Presets:
 	fs.BoolVar(&f.worst, "worst", false, "minimise the largest loss of any input: --prior worst")
 	fs.BoolVar(&f.directed, "directed", false, "with --pairs: each pair is bound in one direction alone")
 	fs.StringVar(&f.rate, "rate", "", "compare this table with the optimum: a CSV file with the columns input,output,probability")
+	f.subject.addStated(c, `compare this program with the optimum: it is sent {"input":NAME,"epsilon":E,"sensitivity":1} and states probabilities as for optratio audit --inputs, {"pmf":{"a":0.5,"b":"1/2"}}`,
+		`compare this table with the optimum: a line {"input":NAME,"pmf":{"a":0.5,"b":"1/2"}} for each input`)
 	fs.StringVar(&f.users, "users", "", "priors of users that share one mechanism, CSV files with commas between")
 	fs.StringVar(&f.optimal, "optimal", "", "write the optimal mechanism to this CSV file, or for audit to one that ends in .jsonl, rounded so that it is private as it is written")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
@@ -141,9 +145,7 @@ func (f *optimumFlags) change(ctx context.Context, p *optimum.Problem, isNew boo
 			p.Pairs, p.Inputs, err = optimum.ReadPairs(name, text, p.Inputs, isNew)
 			return nil, err
 		})
-		for i := range p.Pairs {
-			p.Pairs[i].OneWay = f.directed
-		}
+		p.OneWay = f.directed
 	}
 	if err != nil {
 		return err
@@ -204,6 +206,16 @@ func (f *optimumFlags) request(ctx context.Context, path string) (r optimum.Requ
 		})
 		if err != nil {
 			return r, err
+		}
+	}
+	if f.subject.given() {
+		if f.rate != "" {
+			return r, command.Usagef("--rate and --pmf-exec or --pmf-file exclude each other: give one of them")
+		}
+		if r.Epsilon.IsSet() {
+			if r.Rate, err = f.subject.about(ctx, r.Problem, r.Epsilon, nil); err != nil {
+				return r, err
+			}
 		}
 	}
 	files, err := command.SplitNames("users", f.users)
@@ -272,7 +284,18 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 	if err := files[2].Commit(ctx, a.WriteCertificate); err != nil && !errors.Is(err, optimum.ErrNoCertificate) {
 		return err
 	}
+	if r := a.Rated; r != nil && r.Finding != "" {
+		return command.Exit(command.Violated, errors.New(r.Finding))
+	}
+	if r := a.Rated; r != nil && r.DP == verify.Violated {
+		return command.Exit(command.Violated, fmt.Errorf("violated: %s is not private as asked", f.rated()))
+	}
 	return command.Ending(ctx, a.Undecided)
+}
+
+// rated names what is rated.
+func (f *optimumFlags) rated() string {
+	return command.Choose(f.subject.exec != "", "the program", "the table")
 }
 
 func (f *optimumFlags) document(r *optimum.Request, a *optimum.Result, rounded *optimum.Rounded) document.Optimum {
@@ -325,7 +348,7 @@ func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
 		t.Flush()
 	}
 	if r := d.Rated; r != nil {
-		printRating(w, r)
+		printRating(w, r, f.rated())
 	}
 	if u := d.Users; u != nil {
 		fmt.Fprintln(w)
@@ -342,8 +365,12 @@ func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
 	}
 }
 
-func printRating(w io.Writer, r *optimum.Rating) {
-	fmt.Fprintf(w, "\nthe table is private at ε = %s; as asked: %s\n", r.TightEps, r.DP)
+func printRating(w io.Writer, r *optimum.Rating, what string) {
+	if r.Finding != "" {
+		fmt.Fprintf(w, "\n%s states no probabilities\n", what)
+		return
+	}
+	fmt.Fprintf(w, "\n%s is private at ε = %s; as asked: %s\n", what, r.TightEps, r.DP)
 	if v := r.Witness; v != nil {
 		fmt.Fprintf(w, "%s at %s, and %s at %s: outputs %s\n", fraction(v.P), v.Input, fraction(v.PNeighbor), v.Neighbor, strings.Join(v.Outputs, ", "))
 	}

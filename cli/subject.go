@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/optimum"
 	"optratio/verify"
 	"optratio/verify/audit"
 )
@@ -27,13 +29,19 @@ type subjectFlags struct {
 }
 
 func (f *subjectFlags) add(c *cobra.Command) {
+	f.addStated(c, "rate this program too, as subject: it states probabilities as for optratio audit",
+		`rate this table of probabilities too, as subject: a line {"scores":[0,-2],"pmf":[0.7,0.3]} for each score vector`)
+	c.Flags().BoolVar(&f.symmetric, "assume-symmetric", false, "ask the subject about one order of each score vector, as if it were symmetric, which is not checked")
+}
+
+// addStated adds the flags of what states probabilities, with what is said of programs and of tables.
+func (f *subjectFlags) addStated(c *cobra.Command, program, table string) {
 	fs := c.Flags()
-	fs.StringVar(&f.exec, "pmf-exec", "", "rate this program too, as subject: it states probabilities as for optratio audit")
-	fs.StringVar(&f.file, "pmf-file", "", "rate this table of probabilities too, as subject: a line {\"scores\":[0,-2],\"pmf\":[0.7,0.3]} for each score vector")
+	fs.StringVar(&f.exec, "pmf-exec", "", program)
+	fs.StringVar(&f.file, "pmf-file", "", table)
 	fs.StringVar(&f.precision, "pmf-precision", "1e-9", "relative precision of the subject's probabilities")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer of the subject")
 	addCleanEnv(c, &f.cleanEnv)
-	fs.BoolVar(&f.symmetric, "assume-symmetric", false, "ask the subject about one order of each score vector, as if it were symmetric, which is not checked")
 }
 
 // addCleanEnv adds --clean-env.
@@ -59,24 +67,63 @@ func (f *subjectFlags) parse(ctx context.Context, eps mechanisms.Epsilon, delta 
 		return nil, command.Usagef("--assume-symmetric: this is about --pmf-exec or --pmf-file, give one of them")
 	case !f.given():
 		return nil, nil
-	case f.exec != "" && f.file != "":
-		return nil, command.Usagef("--pmf-exec and --pmf-file exclude each other: give one of them")
-	case f.timeout <= 0:
-		return nil, command.Usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
 	}
-	precision, err := parsePrecision(f.precision)
+	o, err := f.options(eps, progress)
 	if err != nil {
 		return nil, err
 	}
-	o := audit.Options{Epsilon: eps, Sensitivity: delta, Neighbors: model, Precision: precision, Timeout: f.timeout, CleanEnv: f.cleanEnv, Progress: progress}
+	o.Sensitivity, o.Neighbors = delta, model
 	if f.exec != "" {
 		return audit.NewProgram(f.exec, f.symmetric, o)
 	}
-	rows, err := readTable(ctx, f.file, precision, false)
+	rows, err := readTable(ctx, f.file, o.Precision, false)
 	if err != nil {
 		return nil, err
 	}
 	return audit.NewTable(f.file, rows, f.symmetric, o)
+}
+
+// options are those of an audit of the subject.
+func (f *subjectFlags) options(eps mechanisms.Epsilon, progress func(int64)) (o audit.Options, err error) {
+	switch {
+	case f.exec != "" && f.file != "":
+		return o, command.Usagef("--pmf-exec and --pmf-file exclude each other: give one of them")
+	case f.timeout <= 0:
+		return o, command.Usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
+	}
+	precision, err := parsePrecision(f.precision)
+	return audit.Options{Epsilon: eps, Precision: precision, Timeout: f.timeout, CleanEnv: f.cleanEnv, Progress: progress}, err
+}
+
+// about returns the subject as a mechanism on the inputs of a problem; nil where none is given.
+func (f *subjectFlags) about(ctx context.Context, p *optimum.Problem, eps mechanisms.Epsilon, progress func(int64)) (*optimum.Table, error) {
+	if !f.given() {
+		return nil, nil
+	}
+	o, err := f.options(eps, progress)
+	if err != nil {
+		return nil, err
+	}
+	if f.exec == "" {
+		rows, err := readTable(ctx, f.file, o.Precision, true)
+		if err != nil {
+			return nil, err
+		}
+		t, err := optimum.TableOf(f.file, rows, p)
+		if err != nil {
+			return nil, command.Usagef("--pmf-file %w", err)
+		}
+		return t, nil
+	}
+	rows, err := audit.Ask(ctx, f.exec, p.Asked(), o)
+	var t *optimum.Table
+	if err == nil {
+		t, err = optimum.TableOf("the program", rows, p)
+	}
+	if errors.Is(err, mechanisms.ErrAnswer) || errors.Is(err, optimum.ErrProblem) {
+		return &optimum.Table{Finding: err.Error()}, nil
+	}
+	return t, err
 }
 
 // readTable reads --pmf-file.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 	"optratio/verify/audit"
 )
@@ -29,15 +30,8 @@ func TestAudited(t *testing.T) {
 		require.NoError(t, err)
 		verdict := func(m *Mechanism) verify.Verdict {
 			var text strings.Builder
-			in := &audit.Inputs{Name: "inputs"}
-			for _, input := range p.Inputs {
-				value, _ := json.Marshal(input)
-				in.Values = append(in.Values, value)
-			}
+			in := &audit.Inputs{Name: "inputs", Values: p.Asked(), Pairs: p.Pairs}
 			require.NoError(t, m.WriteJSONL(&text))
-			for _, q := range p.Pairs {
-				in.Pairs = append(in.Pairs, audit.InputPair{From: q.From, To: q.To, Distance: q.Distance})
-			}
 			rows, err := audit.ReadLabels(strings.NewReader(text.String()), "table", new(big.Rat))
 			require.NoError(t, err)
 			o := audit.Options{Inputs: in, Epsilon: eps, Outcomes: audit.Labels}
@@ -53,6 +47,106 @@ func TestAudited(t *testing.T) {
 		most[0], most[1] = new(big.Int).Add(most[0], new(big.Int).Rsh(most[1], 1)), new(big.Int).Sub(most[1], new(big.Int).Rsh(most[1], 1))
 		assert.Equal(t, verify.Violated, verdict(m.Mechanism), c.preset)
 	}
+}
+
+// TestRatesReadings: a table of rounded numbers is rated as its audit rates it, and what is said of it encloses what is said of the numbers that were rounded.
+func TestRatesReadings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 24))
+	verdicts := map[verify.Verdict]int{}
+	for i := range 120 {
+		p := symmetric(rng)
+		for j := range p.Pairs { // audits have no distance 0
+			p.Pairs[j].Distance = big.NewRat(int64(1+rng.IntN(3)), 2)
+		}
+		p.Forbidden = nil
+		if len(p.Pairs) == 0 {
+			continue
+		}
+		eps, err := mechanisms.ParseEpsilon("0.5")
+		require.NoError(t, err)
+		r := Request{Problem: p, Epsilon: eps}
+		if i%2 == 0 {
+			r.Rate = &Table{Outputs: p.Outputs, P: solve(t, r).Table()}
+		} else {
+			r.Rate = &Table{Outputs: p.Outputs}
+			for range p.Inputs {
+				row, sum := make([]*big.Rat, len(p.Outputs)), new(big.Rat)
+				for o := range row {
+					row[o] = big.NewRat(int64(8+rng.IntN(3)), 1)
+					sum.Add(sum, row[o])
+				}
+				for o := range row {
+					row[o].Quo(row[o], sum)
+				}
+				r.Rate.P = append(r.Rate.P, row)
+			}
+		}
+		want := solve(t, r).Rated
+
+		precision := big.NewRat(1, []int64{1e3, 1e9}[rng.IntN(2)])
+		var text strings.Builder
+		for x, row := range r.Rate.P {
+			pmf := map[string]float64{}
+			for o, q := range row {
+				pmf[p.Outputs[o]], _ = q.Float64()
+			}
+			line, _ := json.Marshal(map[string]any{"input": p.Inputs[x], "pmf": pmf})
+			text.WriteString(string(line) + "\n")
+		}
+		rows, err := audit.ReadLabels(strings.NewReader(text.String()), "table", precision)
+		require.NoError(t, err)
+		r.Rate, err = TableOf("table", rows, p)
+		require.NoError(t, err)
+		a, err := Solve(context.Background(), r)
+		require.NoError(t, err)
+		got := a.Rated
+		require.Equal(t, got.DP == verify.Undecided, a.Undecided != "")
+		inputs := &audit.Inputs{Values: p.Asked(), Pairs: p.Pairs, OneWay: p.OneWay}
+		report, err := audit.Table(context.Background(), "table", rows, false, audit.Options{Inputs: inputs, Epsilon: eps, Outcomes: audit.Labels, Precision: precision})
+		require.NoError(t, err)
+		require.Equal(t, report.Find(verify.DP).Verdict, got.DP, "%d: %s and %s", i, report.TightEps, got.TightEps)
+		verdicts[got.DP]++
+		encloses := func(what string, wide, exact number.Number) {
+			low, _ := wide.Lower()
+			high, bounded := wide.Upper()
+			least, _ := exact.Lower()
+			most, ok := exact.Upper()
+			require.LessOrEqual(t, low.Cmp(least), 0, "%d: %s: %s and %s", i, what, wide, exact)
+			require.True(t, !bounded || ok && high.Cmp(most) >= 0, "%d: %s: %s and %s", i, what, wide, exact)
+		}
+		encloses("tight ε", got.TightEps, want.TightEps)
+		encloses("loss", got.Value, want.Value)
+		encloses("loss after a remap", got.Remapped, want.Remapped)
+	}
+	t.Log(verdicts)
+	assert.Len(t, verdicts, 3)
+}
+
+// TestFindings: a program that states no probabilities is not rated, and says why.
+func TestFindings(t *testing.T) {
+	p := preset(t, "krr:2")
+	ctx := context.Background()
+	for command, want := range map[string]string{
+		`while read q; do echo '{"pmf":{"0":"1/2","1":"1/2"}}'; done`:                                     "",
+		`while read q; do echo '{"pmf":{"0":"1/2","1":"1/3"}}'; done`:                                     "sum to 0.8333",
+		`while read q; do echo '{"error":"no"}'; done`:                                                    "said error",
+		`i=0; while read q; do i=$((i+1)); echo "{\"pmf\":{\"0\":\"1/$i\",\"1\":\"$((i-1))/$i\"}}"; done`: "different answers",
+	} {
+		rows, err := audit.Ask(ctx, command, p.Asked(), audit.Options{Epsilon: exp(t, "2")})
+		var table *Table
+		if err == nil {
+			table, err = TableOf("the program", rows, p)
+		}
+		if want != "" {
+			assert.ErrorContains(t, err, want, command)
+			continue
+		}
+		require.NoError(t, err)
+		require.Nil(t, table.High)
+		assert.Equal(t, verify.Proved, solve(t, Request{Problem: p, Epsilon: exp(t, "2"), Rate: table}).Rated.DP)
+	}
+	a := solve(t, Request{Problem: p, Epsilon: exp(t, "2"), Rate: &Table{Finding: "it said no"}})
+	assert.Equal(t, &Rating{Finding: "it said no", DP: verify.Undecided}, a.Rated)
 }
 
 // TestSample: draws have the probabilities of the table, and the bits decide.

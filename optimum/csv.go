@@ -1,13 +1,16 @@
 package optimum
 
 import (
+	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
 
 	"optratio/internal/decimal"
+	"optratio/verify/audit"
 )
 
 // record is a line of a CSV file.
@@ -216,6 +219,58 @@ func ReadTable(name string, text io.Reader, p *Problem) (*Table, error) {
 			}
 		}
 		t.P = append(t.P, row)
+	}
+	if err := t.check(p); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// Asked returns the inputs of a problem as audits ask about them, JSON strings.
+func (p *Problem) Asked() []json.RawMessage {
+	out := make([]json.RawMessage, len(p.Inputs))
+	for x, name := range p.Inputs {
+		var b bytes.Buffer
+		writeValue(&b, name)
+		out[x] = b.Bytes()
+	}
+	return out
+}
+
+// TableOf returns the mechanism whose probabilities a program stated, or a file of rows {"input":…,"pmf":{…}}, one for each input of the problem. Numbers that
+// are not exact stand for what is within their precision.
+func TableOf(name string, rows []audit.Row, p *Problem) (*Table, error) {
+	t := &Table{P: make([][]*big.Rat, len(p.Inputs)), High: make([][]*big.Rat, len(p.Inputs))}
+	at, exact := places(p.Inputs), true
+	for i, r := range rows {
+		input := string(r.Input)
+		_ = json.Unmarshal(r.Input, &input) // of a string what is in it
+		x, known := at[input]
+		switch {
+		case r.Input == nil:
+			return nil, faultf("%s: row %d: it is about scores, give an input", name, i+1)
+		case !known:
+			return nil, faultf("%s: row %d: no input is called %q", name, i+1, input)
+		case t.P[x] != nil:
+			return nil, faultf("%s: row %d: the input %q is there twice", name, i+1, input)
+		}
+		t.Outputs = r.Labels
+		t.P[x], t.High[x] = make([]*big.Rat, len(r.Labels)), make([]*big.Rat, len(r.Labels))
+		for o := range r.Labels {
+			t.P[x][o], t.High[x][o] = new(big.Rat), new(big.Rat)
+			if o < len(r.PMF) {
+				t.P[x][o], t.High[x][o] = r.PMF[o].Readings()
+				exact = exact && t.P[x][o].Cmp(t.High[x][o]) == 0
+			}
+		}
+	}
+	for x, row := range t.P {
+		if row == nil {
+			return nil, faultf("%s: no row for the input %q", name, p.Inputs[x])
+		}
+	}
+	if exact {
+		t.High = nil
 	}
 	if err := t.check(p); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -114,7 +114,9 @@ func response(k int, e, delta *big.Rat) [][]*big.Rat {
 // rated compares a table with the optimum.
 func rated(t testing.TB, r Request, table [][]*big.Rat) *Rating {
 	r.Rate = &Table{Outputs: r.Problem.Outputs, P: table}
-	return solve(t, r).Rated
+	a, err := Solve(context.Background(), r)
+	require.NoError(t, err)
+	return a.Rated
 }
 
 // TestReferenceValues: values of the literature and of hand calculations at e^ε = 2.
@@ -335,6 +337,20 @@ func TestTraps(t *testing.T) {
 	r := rated(t, Request{Problem: free, Epsilon: exp(t, "2")}, response(2, big.NewRat(2, 1), new(big.Rat)))
 	assert.False(t, r.Ratio.IsValid())
 	assert.Equal(t, verify.Undecided, r.DP, "no pair was looked at")
+
+	// Users share what one direction alone binds.
+	down := preset(t, "count:2")
+	down.OneWay = true
+	shared := solve(t, Request{Problem: down, Epsilon: exp(t, "2"), Users: [][]*big.Rat{down.Uniform(), down.Uniform()}})
+	joint, _ := shared.Users.Joint.Rat()
+	assert.Equal(t, new(big.Rat).Mul(shared.bounds.Low, big.NewRat(2, 1)).RatString(), joint.RatString())
+
+	// Where the optimum is 0, that is found at irrational factors too.
+	aside := with(t, preset(t, "count:1"), "", []*big.Rat{one, new(big.Rat)})
+	aside.OneWay, aside.Pairs[0].Distance = true, big.NewRat(3, 1)
+	aside.Loss = [][]*big.Rat{rats(t, "0", "3"), rats(t, "2/3", "3")}
+	none, _ := solve(t, Request{Problem: aside, Epsilon: half}).Optimum.Rat()
+	assert.Equal(t, "0", none.RatString())
 
 	// E^{p/q} is rational for perfect powers alone, else enclosed.
 	sevenths := with(t, far, "zero-one", rats(t, "1/2", "1/2"))

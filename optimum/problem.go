@@ -14,31 +14,22 @@ import (
 	"math/big"
 
 	"optratio/number"
+	"optratio/verify/audit"
 )
 
 // Problem is a private choice on finitely many inputs.
 type Problem struct {
 	Inputs, Outputs []string
 	Pairs           []Pair
+	OneWay          bool         // of a pair only Pr[From in S] <= e^{dε} Pr[To in S] + δ is asked, not the reverse
 	Loss            [][]*big.Rat // of each output at each input, >= 0
 	Prior           []*big.Rat   // of each input, >= 0, sums to 1; nil: the largest loss of any input is minimised
 	Forbidden       [][]bool     // outputs that an input must not have; nil: none
 }
 
-// Pair says that two inputs, by their places, are neighbors at a distance: what one may do with a probability is at most e^{dε} times what the other does,
-// plus δ. Where OneWay is set only Pr[From in S] <= e^{dε} Pr[To in S] + δ.
-type Pair struct {
-	From, To int
-	Distance *big.Rat // >= 0; nil: 1
-	OneWay   bool
-}
-
-func (p *Pair) distance() *big.Rat {
-	if p.Distance == nil {
-		return one
-	}
-	return p.Distance
-}
+// Pair says that two inputs, by their places, are neighbors at a distance d >= 0, 1 where it is nil: what one may do with a probability is at most e^{dε} times
+// what the other does, plus δ. Audits of inputs have the same pairs.
+type Pair = audit.InputPair
 
 var one = big.NewRat(1, 1)
 
@@ -90,8 +81,8 @@ func (p *Problem) Check() error {
 			return faultf("pairs[%d]: inputs %d and %d of %d", i, q.From, q.To, n)
 		case q.From == q.To:
 			return faultf("pairs[%d]: %q is paired with itself", i, p.Inputs[q.From])
-		case q.distance().Sign() < 0:
-			return faultf("pairs[%d]: the distance %s is negative", i, q.distance().RatString())
+		case q.Multiple().Sign() < 0:
+			return faultf("pairs[%d]: the distance %s is negative", i, q.Multiple().RatString())
 		}
 	}
 	if len(p.Loss) != n {

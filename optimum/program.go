@@ -35,9 +35,9 @@ func (p *Problem) arcs() (all []arc, distances []*big.Rat) {
 	}
 	for i := range p.Pairs {
 		q := &p.Pairs[i]
-		put(key{q.To, q.From}, q.distance())
-		if !q.OneWay {
-			put(key{q.From, q.To}, q.distance())
+		put(key{q.To, q.From}, q.Multiple())
+		if !p.OneWay {
+			put(key{q.From, q.To}, q.Multiple())
 		}
 	}
 	for _, d := range least {

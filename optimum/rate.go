@@ -20,11 +20,25 @@ import (
 type Table struct {
 	Outputs []string
 	P       [][]*big.Rat
+	High    [][]*big.Rat // where probabilities are known only to lie between two ends: the upper ones, of which P are the lower ones; nil: P are exact
 	// Scaled says that rows summed to 1 only nearly, as decimals do, and were divided by their sums.
 	Scaled bool
+	// Finding says what a program did in place of stating its probabilities. Then there are none.
+	Finding string
+}
+
+// high returns the upper ends of the probabilities.
+func (t *Table) high() [][]*big.Rat {
+	if t.High == nil {
+		return t.P
+	}
+	return t.High
 }
 
 func (t *Table) check(p *Problem) error {
+	if t.Finding != "" {
+		return nil
+	}
 	if len(t.P) != len(p.Inputs) {
 		return faultf("table: %d rows for %d inputs", len(t.P), len(p.Inputs))
 	}
@@ -33,7 +47,7 @@ func (t *Table) check(p *Problem) error {
 		if len(row) != len(t.Outputs) {
 			return faultf("table: %d probabilities of %d outputs at %q", len(row), len(t.Outputs), p.Inputs[x])
 		}
-		sum := new(big.Rat)
+		sum, most := new(big.Rat), new(big.Rat)
 		for o, q := range row {
 			if q.Sign() < 0 {
 				return faultf("table: the probability of %q at %q is negative", t.Outputs[o], p.Inputs[x])
@@ -42,9 +56,10 @@ func (t *Table) check(p *Problem) error {
 				return faultf("table: the output %q is forbidden at %q and has the probability %s", t.Outputs[o], p.Inputs[x], q.RatString())
 			}
 			sum.Add(sum, q)
+			most.Add(most, t.high()[x][o])
 		}
-		if sum.Cmp(one) != 0 {
-			return faultf("table: the probabilities at %q sum to %s, not to 1", p.Inputs[x], sum.RatString())
+		if sum.Cmp(one) > 0 || most.Cmp(one) < 0 {
+			return faultf("table: the probabilities at %q sum to %s, not to 1", p.Inputs[x], number.Bounds(sum, most))
 		}
 	}
 	return nil
@@ -70,6 +85,7 @@ type Rating struct {
 	RatioRemap  number.Number  `json:"ratio_remapped"`
 	Remap       []Remap        `json:"remap"` // what the best remap makes of each output
 	Scaled      bool           `json:"scaled,omitempty"`
+	Finding     string         `json:"finding,omitempty"` // what a program did in place of stating its probabilities
 	undecided   string
 }
 
@@ -93,46 +109,54 @@ type Remap struct {
 // rate compares the table of the request with the optimum.
 func (r *Request) rate(ctx context.Context, optimum table.Bounds) (*Rating, error) {
 	p, t := r.Problem, r.Rate
-	out := &Rating{Scaled: t.Scaled}
+	out := &Rating{Scaled: t.Scaled, Finding: t.Finding, DP: verify.Undecided}
+	if t.Finding != "" {
+		return out, nil
+	}
 	out.private(r)
-	ratio := func(value *big.Rat) number.Number {
+	ratio := func(value table.Bounds) number.Number {
 		if optimum.High != nil && optimum.High.Sign() == 0 {
 			return number.Number{}
 		}
-		n := table.Bounds{Low: value, High: value}.Over(optimum)
-		if low, ok := n.Lower(); ok && out.DP == verify.Proved && low.Cmp(one) < 0 {
+		n := value.Over(optimum)
+		if low, ok := n.Lower(); ok && t.High == nil && out.DP == verify.Proved && low.Cmp(one) < 0 {
 			high, _ := n.Upper() // a private mechanism is no better than the optimum
 			n = number.Bounds(one, high)
 		}
 		return n
 	}
-	if own := t.within(p); own != nil {
-		value := p.value(own)
-		out.Value, out.Ratio = number.Exact(value), ratio(value)
+	if own := p.own(t.Outputs, t.P); own != nil {
+		value := table.Bounds{Low: p.value(own), High: p.value(p.own(t.Outputs, t.high()))}
+		out.Value, out.Ratio = number.Bounds(value.Low, value.High), ratio(value)
 	}
-	best, err := p.remap(ctx, t, r.Solver)
+	best, err := p.remap(ctx, t.Outputs, t.P, r.Solver)
+	most := best // losses are >= 0: that of larger probabilities is no smaller, whatever the remap
+	if err == nil && t.High != nil {
+		most, err = p.remap(ctx, t.Outputs, t.High, r.Solver)
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		out.undecided = context.Cause(ctx).Error()
 	case err != nil:
 		return nil, err
-	case best != nil:
-		out.Remapped, out.RatioRemap, out.Remap = number.Exact(best.value), ratio(best.value), best.list
+	case most != nil:
+		value := table.Bounds{Low: best.value, High: most.value}
+		out.Remapped, out.RatioRemap, out.Remap = number.Bounds(value.Low, value.High), ratio(value), most.list
 	}
 	return out, nil
 }
 
-// within returns the probabilities of the problem's outputs; nil where the table has others.
-func (t *Table) within(p *Problem) [][]*big.Rat {
+// own returns a table's probabilities of the problem's outputs; nil where the table has others.
+func (p *Problem) own(outputs []string, table [][]*big.Rat) [][]*big.Rat {
 	at := places(p.Outputs)
-	out := make([][]*big.Rat, len(t.P))
-	for x, row := range t.P {
+	out := make([][]*big.Rat, len(table))
+	for x, row := range table {
 		out[x] = make([]*big.Rat, len(p.Outputs))
 		for o := range out[x] {
 			out[x][o] = new(big.Rat)
 		}
 		for o, q := range row {
-			i, known := at[t.Outputs[o]]
+			i, known := at[outputs[o]]
 			if !known {
 				return nil
 			}
@@ -142,11 +166,22 @@ func (t *Table) within(p *Problem) [][]*big.Rat {
 	return out
 }
 
-// tightness is what one ordered pair of inputs asks of e^{dε}: at least factor, or more than any where that is nil; set is the event that asks it.
+// tightness is what ordered pairs of inputs at one distance ask of e^{dε}: at least factor, or more than any where that is nil, by the event set of the pair arc. Where
+// probabilities are not exact, factor is what all their readings ask, and none asks for more than most; enough is the same with δ a little larger (see private).
 type tightness struct {
 	arc
 	factor *big.Rat
 	set    []int
+	most   *big.Rat
+	enough *big.Rat
+}
+
+// larger returns the larger one of two factors, of which nil is larger than any number.
+func larger(x, y *big.Rat) *big.Rat {
+	if x == nil || y != nil && x.Cmp(y) >= 0 {
+		return x
+	}
+	return y
 }
 
 // tight returns the least F >= 1 with Σ_o max(0, b_o - F a_o) <= δ, nil for none, and the outputs with b_o > F a_o, or = where there are no others.
@@ -183,44 +218,100 @@ func tight(a, b []*big.Rat, delta *big.Rat) (*big.Rat, []int) {
 	return big.NewRat(1, 1), order
 }
 
-// private sets the tight ε and the verdict.
-func (out *Rating) private(r *Request) {
-	arcs, distances := r.Problem.arcs()
-	most := make([]*tightness, len(distances)) // of each distance
+// What rounded numbers may exceed a claim by where it is proved, as in audits: a part of ε, or of δ where there is one.
+var (
+	epsSlack   = big.NewRat(1_000_001, 1_000_000)
+	deltaSlack = big.NewRat(1_001, 1_000)
+
+	vanishing = new(big.Rat).SetFrac(unit, new(big.Int).Lsh(unit, 1074)) // the upper end of a number 0
+)
+
+// tightest returns what the pairs at each distance ask for; nil where there are none.
+func (r *Request) tightest(arcs []arc, distances int) []*tightness {
+	low, high := r.Rate.P, r.Rate.high()
+	proving := high // in which a 0 is 0: that it may have vanished by rounding only keeps it from refuting anything
+	if r.Rate.High != nil {
+		proving = nil
+		for _, row := range high {
+			row = slices.Clone(row)
+			for o, q := range row {
+				if q.Cmp(vanishing) == 0 {
+					row[o] = new(big.Rat)
+				}
+			}
+			proving = append(proving, row)
+		}
+	}
+	loose := new(big.Rat).Mul(r.Delta, deltaSlack)
+	all := make([]*tightness, distances)
 	for _, a := range arcs {
 		at := &tightness{arc: a}
-		at.factor, at.set = tight(r.Rate.P[a.above], r.Rate.P[a.below], r.Delta)
-		if old := most[a.distance]; old == nil || old.factor != nil && (at.factor == nil || at.factor.Cmp(old.factor) > 0) {
-			most[a.distance] = at
+		at.factor, at.set = tight(high[a.above], low[a.below], r.Delta)
+		if at.most, at.enough = at.factor, at.factor; r.Rate.High != nil {
+			at.most, _ = tight(low[a.above], proving[a.below], r.Delta)
+			at.enough, _ = tight(low[a.above], proving[a.below], loose)
 		}
+		if old := all[a.distance]; old != nil {
+			most, enough := larger(old.most, at.most), larger(old.enough, at.enough)
+			if old.factor == nil || at.factor != nil && at.factor.Cmp(old.factor) <= 0 {
+				at = old
+			}
+			at.most, at.enough = most, enough
+		}
+		all[a.distance] = at
 	}
+	return all
+}
+
+// private sets the tight ε and the verdict. Where probabilities are not exact, a claim is violated if all their readings violate it, and proved if none does by more than
+// rounding may do.
+func (out *Rating) private(r *Request) {
+	arcs, distances := r.Problem.arcs()
 	out.DP, out.TightEps, out.TightExpEps = verify.Proved, number.Int(0), big.NewRat(1, 1)
 	if len(distances) == 0 {
-		out.DP = verify.Undecided // nothing was looked at
+		out.DP, out.undecided = verify.Undecided, "there are no pairs of neighbors"
 	}
-	top := interval.FromInt(0, tightPrec)
-	for i, at := range most {
-		if out.verdict(r, at, distances[i]) {
-			out.Witness = r.witness(at, distances[i])
+	top, bounded := interval.FromInt(0, tightPrec), true
+	for i, at := range r.tightest(arcs, len(distances)) {
+		d := distances[i]
+		if out.verdict(r, at, d) {
+			out.Witness = r.witness(at, d)
 		}
 		switch {
-		case at.factor == nil || distances[i].Sign() == 0 && at.factor.Cmp(one) > 0:
+		case out.TightEps.IsInf():
+			continue
+		case at.factor == nil || d.Sign() == 0 && at.factor.Cmp(one) > 0:
 			out.TightEps, out.TightExpEps = number.Infinity(), nil
-		case at.factor.Cmp(one) > 0 && !out.TightEps.IsInf():
-			x := interval.LogRat(at.factor, tightPrec).Quo(interval.FromRat(distances[i], tightPrec))
-			c, ok := x.Cmp(top)
-			switch exp, rational := rationalRoot(at.factor, distances[i]); {
-			case !ok && rational && out.TightExpEps != nil && exp.Cmp(out.TightExpEps) == 0: // the same again
-			case !ok:
-				out.TightExpEps = nil
-			case c > 0 && rational:
-				out.TightExpEps = exp
-			case c > 0:
-				out.TightExpEps = nil
-			}
-			top = top.Max(x)
-			out.TightEps = number.Enclosed(top)
+			continue
+		case at.most == nil || d.Sign() == 0 && at.most.Cmp(one) > 0:
+			bounded = false
 		}
+		if d.Sign() == 0 || at.most != nil && at.most.Cmp(one) == 0 {
+			continue
+		}
+		x := interval.LogRat(at.factor, tightPrec)
+		if at.most != nil {
+			x = interval.Hull(x, interval.LogRat(at.most, tightPrec))
+		}
+		x = x.Quo(interval.FromRat(d, tightPrec))
+		c, ok := x.Cmp(top)
+		switch exp, rational := rationalRoot(at.factor, d); {
+		case !ok && rational && out.TightExpEps != nil && exp.Cmp(out.TightExpEps) == 0: // the same again
+		case !ok:
+			out.TightExpEps = nil
+		case c > 0 && rational:
+			out.TightExpEps = exp
+		case c > 0:
+			out.TightExpEps = nil
+		}
+		top = top.Max(x)
+		out.TightEps = number.Enclosed(top)
+	}
+	if r.Rate.High != nil {
+		out.TightExpEps = nil
+	}
+	if low, ok := out.TightEps.Lower(); ok && !bounded {
+		out.TightEps = number.Bounds(low, nil)
 	}
 }
 
@@ -240,18 +331,27 @@ func rationalRoot(x, d *big.Rat) (*big.Rat, bool) {
 	return new(big.Rat).SetFrac(num, den), true
 }
 
-// verdict takes the verdict on a pair's factor, and reports a violation that is the first.
+// verdict takes the verdict on what pairs at a distance ask for, and reports a violation that is the first.
 func (out *Rating) verdict(r *Request, at *tightness, distance *big.Rat) (violated bool) {
 	v := verify.Violated
 	if at.factor != nil {
 		v = within(r.Epsilon, distance, at.factor)
 	}
+	if v != verify.Violated && r.Rate.High != nil {
+		most := distance
+		if r.Delta.Sign() == 0 {
+			most = new(big.Rat).Mul(distance, epsSlack)
+		}
+		if v = verify.Undecided; at.enough != nil && within(r.Epsilon, most, at.enough) == verify.Proved {
+			v = verify.Proved
+		}
+	}
 	switch {
 	case v == verify.Violated:
 		violated = out.DP != verify.Violated
-		out.DP = v
+		out.DP, out.undecided = v, ""
 	case v == verify.Undecided && out.DP == verify.Proved:
-		out.DP = v
+		out.DP, out.undecided = v, "the probabilities are not known well enough: fractions in strings, or a smaller relative precision where it is true, decide it"
 	}
 	return violated
 }
@@ -272,13 +372,18 @@ func within(eps mechanisms.Epsilon, d, x *big.Rat) verify.Verdict {
 
 func (r *Request) witness(at *tightness, distance *big.Rat) *Witness {
 	w := &Witness{Input: r.Problem.Inputs[at.below], Neighbor: r.Problem.Inputs[at.above], Distance: number.Exact(distance)}
-	p, other := new(big.Rat), new(big.Rat)
+	sum := func(input int) number.Number {
+		low, high := new(big.Rat), new(big.Rat)
+		for _, o := range at.set {
+			low.Add(low, r.Rate.P[input][o])
+			high.Add(high, r.Rate.high()[input][o])
+		}
+		return number.Bounds(low, high)
+	}
 	for _, o := range slices.Sorted(slices.Values(at.set)) {
 		w.Outputs = append(w.Outputs, r.Rate.Outputs[o])
-		p.Add(p, r.Rate.P[at.below][o])
-		other.Add(other, r.Rate.P[at.above][o])
 	}
-	w.P, w.PNeighbor = number.Exact(p), number.Exact(other)
+	w.P, w.PNeighbor = sum(at.below), sum(at.above)
 	return w
 }
 
@@ -290,11 +395,11 @@ type remapped struct {
 
 // remap returns what the best remap of a table's outputs to those of the problem makes of it; nil where every remap has forbidden outputs. With a prior that is,
 // for each output, the least posterior mean; in the worst case remaps are random, and a small program finds the best one.
-func (p *Problem) remap(ctx context.Context, t *Table, solver linear.Solver) (*remapped, error) {
-	allowed := make([][]int, len(t.Outputs))
-	for o := range t.Outputs {
+func (p *Problem) remap(ctx context.Context, outputs []string, table [][]*big.Rat, solver linear.Solver) (*remapped, error) {
+	allowed := make([][]int, len(outputs))
+	for o := range outputs {
 		for a := range p.Outputs {
-			if p.mayBecome(t, o, a) {
+			if p.mayBecome(table, o, a) {
 				allowed[o] = append(allowed[o], a)
 			}
 		}
@@ -303,7 +408,7 @@ func (p *Problem) remap(ctx context.Context, t *Table, solver linear.Solver) (*r
 		}
 	}
 	if p.Prior == nil {
-		return p.worstRemap(ctx, t, allowed, solver)
+		return p.worstRemap(ctx, outputs, table, allowed, solver)
 	}
 	out := &remapped{value: new(big.Rat)}
 	for o, choices := range allowed {
@@ -312,24 +417,24 @@ func (p *Problem) remap(ctx context.Context, t *Table, solver linear.Solver) (*r
 		for _, a := range choices {
 			sum, term := new(big.Rat), new(big.Rat)
 			for x := range p.Inputs {
-				if q := t.P[x][o]; q.Sign() > 0 && p.Prior[x].Sign() > 0 {
+				if q := table[x][o]; q.Sign() > 0 && p.Prior[x].Sign() > 0 {
 					sum.Add(sum, term.Mul(term.Mul(q, p.Prior[x]), p.Loss[x][a]))
 				}
 			}
-			if least == nil || sum.Cmp(least) < 0 || sum.Cmp(least) == 0 && p.Outputs[a] == t.Outputs[o] {
+			if least == nil || sum.Cmp(least) < 0 || sum.Cmp(least) == 0 && p.Outputs[a] == outputs[o] {
 				least, best = sum, a
 			}
 		}
 		out.value.Add(out.value, least)
-		out.list = append(out.list, Remap{t.Outputs[o], p.Outputs[best], number.Int(1)})
+		out.list = append(out.list, Remap{outputs[o], p.Outputs[best], number.Int(1)})
 	}
 	return out, nil
 }
 
 // mayBecome reports whether an output may be taken for another one: that is forbidden at no input that has it.
-func (p *Problem) mayBecome(t *Table, o, a int) bool {
+func (p *Problem) mayBecome(table [][]*big.Rat, o, a int) bool {
 	for x := range p.Inputs {
-		if p.forbidden(x, a) && t.P[x][o].Sign() > 0 {
+		if p.forbidden(x, a) && table[x][o].Sign() > 0 {
 			return false
 		}
 	}
@@ -337,10 +442,10 @@ func (p *Problem) mayBecome(t *Table, o, a int) bool {
 }
 
 // worstRemap minimises the largest loss of any input over random remaps.
-func (p *Problem) worstRemap(ctx context.Context, t *Table, allowed [][]int, solver linear.Solver) (*remapped, error) {
+func (p *Problem) worstRemap(ctx context.Context, outputs []string, table [][]*big.Rat, allowed [][]int, solver linear.Solver) (*remapped, error) {
 	zero := new(big.Rat)
 	m := new(linear.Rational)
-	for range t.Outputs {
+	for range outputs {
 		m.AddRow(one, one)
 	}
 	for range p.Inputs {
@@ -350,8 +455,8 @@ func (p *Problem) worstRemap(ctx context.Context, t *Table, allowed [][]int, sol
 		for _, a := range choices {
 			index, value := []int32{int32(o)}, []*big.Rat{one}
 			for x := range p.Inputs {
-				if v := new(big.Rat).Mul(t.P[x][o], p.Loss[x][a]); v.Sign() != 0 {
-					index, value = append(index, int32(len(t.Outputs)+x)), append(value, v.Neg(v))
+				if v := new(big.Rat).Mul(table[x][o], p.Loss[x][a]); v.Sign() != 0 {
+					index, value = append(index, int32(len(outputs)+x)), append(value, v.Neg(v))
 				}
 			}
 			m.AddCol(zero, zero, nil, index, value)
@@ -359,7 +464,7 @@ func (p *Problem) worstRemap(ctx context.Context, t *Table, allowed [][]int, sol
 	}
 	index, value := make([]int32, len(p.Inputs)), make([]*big.Rat, len(p.Inputs))
 	for x := range index {
-		index[x], value[x] = int32(len(t.Outputs)+x), one
+		index[x], value[x] = int32(len(outputs)+x), one
 	}
 	m.AddCol(one, zero, nil, index, value)
 	e, err := exactly(ctx, m, solver)
@@ -371,7 +476,7 @@ func (p *Problem) worstRemap(ctx context.Context, t *Table, allowed [][]int, sol
 	for o, choices := range allowed {
 		for _, a := range choices {
 			if x := e.X.Rat(j); x.Sign() > 0 {
-				out.list = append(out.list, Remap{t.Outputs[o], p.Outputs[a], number.Exact(x)})
+				out.list = append(out.list, Remap{outputs[o], p.Outputs[a], number.Exact(x)})
 			}
 			j++
 		}

@@ -167,15 +167,14 @@ func (r *jsonReader) problem(root *node) (*Problem, error) {
 	if err := checkSize(len(p.Inputs), len(p.Outputs)); err != nil {
 		return nil, r.errorf(root.line, "%v", err)
 	}
-	directed := false
 	if n := root.fields["directed"]; n != nil {
 		if n.kind != 'b' {
 			return nil, r.errorf(n.line, "directed: give true or false")
 		}
-		directed = n.text == "true"
+		p.OneWay = n.text == "true"
 	}
 	inputs, outputs := places(p.Inputs), places(p.Outputs)
-	if err := r.pairs(p, root.fields["pairs"], inputs, directed); err != nil {
+	if err := r.pairs(p, root.fields["pairs"], inputs); err != nil {
 		return nil, err
 	}
 	if err := r.loss(p, root.fields["loss"]); err != nil {
@@ -255,7 +254,7 @@ func (r *jsonReader) number(field string, n *node) (*big.Rat, error) {
 	return x, nil
 }
 
-func (r *jsonReader) pairs(p *Problem, n *node, inputs map[string]int, directed bool) error {
+func (r *jsonReader) pairs(p *Problem, n *node, inputs map[string]int) error {
 	list, err := r.array("pairs", n)
 	if err != nil {
 		return err
@@ -269,7 +268,7 @@ func (r *jsonReader) pairs(p *Problem, n *node, inputs map[string]int, directed 
 		if len(parts) < 2 || len(parts) > 3 {
 			return r.errorf(item.line, `%s: %d items; give two inputs, and a distance or none, such as ["a","b","3/2"]`, field, len(parts))
 		}
-		q := Pair{OneWay: directed}
+		var q Pair
 		if q.From, err = r.find(field+"[0]", "input", parts[0], inputs); err != nil {
 			return err
 		}
@@ -374,14 +373,10 @@ func (r *jsonReader) forbidden(p *Problem, n *node, inputs, outputs map[string]i
 	return nil
 }
 
-// WriteJSON writes a problem as ReadJSON reads it. All its pairs have to be of one kind, bound in both directions or in one.
+// WriteJSON writes a problem as ReadJSON reads it.
 func (p *Problem) WriteJSON(w io.Writer) error {
-	directed := false
 	var pairs [][]string
-	for i, q := range p.Pairs {
-		if directed = q.OneWay; i > 0 && directed != p.Pairs[0].OneWay {
-			return faultf("pairs[%d]: bound in one direction, and others in both", i)
-		}
+	for _, q := range p.Pairs {
 		pair := []string{p.Inputs[q.From], p.Inputs[q.To]}
 		if q.Distance != nil && q.Distance.Cmp(one) != 0 {
 			pair = append(pair, q.Distance.RatString())
@@ -432,7 +427,7 @@ func (p *Problem) WriteJSON(w io.Writer) error {
 	b.WriteString("{\n")
 	line("inputs", p.Inputs)
 	line("outputs", p.Outputs)
-	if directed {
+	if p.OneWay {
 		line("directed", true)
 	}
 	line("pairs", pairs)

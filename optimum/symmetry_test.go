@@ -28,7 +28,7 @@ func TestBetween(t *testing.T) {
 		"a symmetry":          {func(*Problem) {}, across, true},
 		"pairs":               {func(*Problem) {}, []int{0, 2, 1, 3}, false},
 		"a distance":          {func(p *Problem) { p.Pairs[0].Distance = big.NewRat(2, 1) }, across, false},
-		"a direction":         {func(p *Problem) { p.Pairs[0].OneWay = true }, across, false},
+		"a direction":         {func(p *Problem) { p.OneWay, p.Pairs[0] = true, Pair{From: 1, To: 0} }, across, false},
 		"a loss":              {func(p *Problem) { p.Loss[0][1] = big.NewRat(1, 1) }, across, false},
 		"a forbidden output":  {func(p *Problem) { p.Forbid(0, 1) }, across, false},
 		"a prior":             {func(p *Problem) { p.Prior = []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 2), new(big.Rat), new(big.Rat)} }, across, false},

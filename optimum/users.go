@@ -62,7 +62,7 @@ func (r *Request) joint(ctx context.Context, factor []*big.Rat) (*solved, error)
 			return nil, faultf("users: %d of them choose among %d outputs: more than %d probabilities", len(r.Users), len(p.Outputs), maxCells)
 		}
 	}
-	shared := &Problem{Inputs: p.Inputs, Pairs: p.Pairs, Outputs: numerals(outputs)}
+	shared := &Problem{Inputs: p.Inputs, Pairs: p.Pairs, OneWay: p.OneWay, Outputs: numerals(outputs)}
 	shared.Prior = shared.Uniform()
 	size := new(big.Rat).SetInt64(int64(len(p.Inputs)))
 	for x := range p.Inputs {

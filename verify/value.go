@@ -57,6 +57,21 @@ func Nearly(x, precision *big.Rat) *Value {
 	return v
 }
 
+// Readings returns rationals that the number lies between: twice the same where it is known, but for a 0 that may have vanished by rounding.
+func (v *Value) Readings() (low, high *big.Rat) {
+	switch {
+	case v.zeroed:
+		return new(big.Rat), vanishing.rat
+	case v.Rat() != nil:
+		return v.Rat(), v.Rat()
+	}
+	const prec = 192
+	x := v.Enclose(prec)
+	low, _ = x.Lo().Rat(nil)
+	high, _ = x.Hi().Rat(nil)
+	return low, high
+}
+
 // lately returns a number that all enclosures of box contain, and that is a function of the ring's number, for long polynomials: that is formed
 // only where enclosures do not tell two numbers apart.
 func lately(box func(prec uint) interval.Interval, r *ring, form func() (arith.RatFunc, bool)) *Value {

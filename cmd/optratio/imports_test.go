@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"internal/sweep":          {"*"},
 	"internal/ratiomap":       {arithmetic, "internal/grid", "lattice", "lp", "lp/chain", "mechanisms", "verify/certificate/text"},
 	"internal/document":       {arithmetic, "lp", "mechanisms", "mechanisms/secretary", "optimum"},
-	"optimum":                 {arithmetic, "internal/patience", "lp/linear", "lp/table", "mechanisms", "verify", "verify/certificate/text"},
+	"optimum":                 {arithmetic, "internal/patience", "lp/linear", "lp/table", "mechanisms", "verify", "verify/audit", "verify/certificate/text"},
 	"internal/report":         {"*"},
 	"internal/serve":          {"internal/report"},
 	"internal/evaluate":       {"*"},

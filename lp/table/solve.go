@@ -386,7 +386,7 @@ func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, e
 		if s.close(gap) {
 			return nil
 		}
-		if s.Lower.Sign() == 0 && p.Delta.Sign() > 0 {
+		if s.Lower.Sign() == 0 {
 			if err := p.nothing(ctx, g, s, high, shift/12); err != nil || s.Upper.Sign() == 0 {
 				return err
 			}

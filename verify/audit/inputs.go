@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 
 	"optratio/internal/decimal"
+	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -23,11 +25,16 @@ type Inputs struct {
 	OneWay bool // each pair is looked at in its order alone: Pr[M(from) in S] <= e^(distance·ε) Pr[M(to) in S]
 }
 
-// InputPair is a pair of neighbors, by their places in Values. It is compared at Distance times ε, Distance² times ρ, and an unchanged δ.
+// InputPair is a pair of neighbors, by the places of two inputs. It is compared at Distance times ε, Distance² times ρ, and an unchanged δ.
 type InputPair struct {
 	From, To int
 	Distance *big.Rat // nil: 1
 }
+
+var unity = big.NewRat(1, 1)
+
+// Multiple returns what ε is multiplied by: the distance, 1 where none is given. It must not be modified.
+func (p InputPair) Multiple() *big.Rat { return cmp.Or(p.Distance, unity) }
 
 // check reports what is wrong with the inputs, and with options that do not go with them.
 func (in *Inputs) check(o *Options) error {
@@ -51,7 +58,7 @@ func (in *Inputs) check(o *Options) error {
 		if p.From < 0 || p.To < 0 || max(p.From, p.To) >= len(in.Values) {
 			return fmt.Errorf("%w: pair %d is of inputs %d and %d, and there are %d", ErrOptions, i, p.From, p.To, len(in.Values))
 		}
-		if slices.Contains(o.Properties, verify.RDP) && p.distance().Cmp(big.NewRat(1, 1)) != 0 {
+		if slices.Contains(o.Properties, verify.RDP) && p.Multiple().Cmp(big.NewRat(1, 1)) != 0 {
 			return fmt.Errorf("%w: rdp is about neighbors, and pair %d has a distance other than 1", ErrOptions, i)
 		}
 	}
@@ -68,13 +75,11 @@ func (o *Options) counted() bool {
 	return o.Inputs != nil && (o.Outcomes == "" || o.Outcomes == Index)
 }
 
-func (p InputPair) distance() *big.Rat { return cmp.Or(p.Distance, big.NewRat(1, 1)) }
-
 // distance returns the least distance that a pair is stated with; nil where it is no pair.
 func (in *Inputs) distance(from, to int) (least *big.Rat) {
 	for _, p := range in.Pairs {
 		if p.From == from && p.To == to || !in.OneWay && p.From == to && p.To == from {
-			if d := p.distance(); least == nil || d.Cmp(least) < 0 {
+			if d := p.Multiple(); least == nil || d.Cmp(least) < 0 {
 				least = d
 			}
 		}
@@ -100,7 +105,7 @@ func (in *Inputs) domain(space *verify.Space, distance *big.Rat) *verify.Domain 
 	}
 	dom.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
 		for _, p := range in.Pairs {
-			if (distance == nil || p.distance().Cmp(distance) == 0) && !yield(verify.Vector{int64(p.From)}, verify.Vector{int64(p.To)}) {
+			if (distance == nil || p.Multiple().Cmp(distance) == 0) && !yield(verify.Vector{int64(p.From)}, verify.Vector{int64(p.To)}) {
 				return
 			}
 		}
@@ -112,7 +117,7 @@ func (in *Inputs) domain(space *verify.Space, distance *big.Rat) *verify.Domain 
 func (in *Inputs) distances() []*big.Rat {
 	var all []*big.Rat
 	for _, p := range in.Pairs {
-		all = append(all, p.distance())
+		all = append(all, p.Multiple())
 	}
 	slices.SortFunc(all, (*big.Rat).Cmp)
 	return slices.CompactFunc(all, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
@@ -249,6 +254,50 @@ func (r *Report) nameInputs(in *Inputs) {
 			}
 		}
 	}
+}
+
+// Ask asks a program that states the probabilities of labels about each of some inputs, some of them twice, and returns a row for each. Of the options it takes Epsilon,
+// Sensitivity, Precision, Timeout, CleanEnv and Progress. The error wraps mechanisms.ErrAnswer where the program did anything that audits call a finding, and ErrOptions
+// where it cannot be started.
+func Ask(ctx context.Context, command string, values []json.RawMessage, o Options) ([]Row, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	o.Inputs, o.Outcomes = &Inputs{Values: values}, Labels
+	space, _, err := o.domain(0)
+	if err != nil {
+		return nil, err
+	}
+	a := newAsker(ctx, command, space, &o)
+	defer a.child.stop()
+	a.labels = newLabelled(&o)
+	all := &transcript{inner: probabilities{a}}
+	rows := make([]Row, len(values))
+	for i, value := range values {
+		answer, err := all.Answer(verify.Vector{int64(i)})
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, verify.ErrUndecided):
+			return nil, fmt.Errorf("%w: input %s: %w", mechanisms.ErrAnswer, verify.InputText(value), err)
+		case err != nil:
+			return nil, err
+		case answer.Event != "":
+			return nil, fmt.Errorf("%w: input %s: %s", mechanisms.ErrAnswer, verify.InputText(value), answer.Event)
+		}
+		rows[i] = Row{Input: value, PMF: answer.P}
+	}
+	if err := a.repeat(all); err != nil {
+		return nil, err
+	}
+	a.finish()
+	if len(a.findings) > 0 {
+		return nil, fmt.Errorf("%w: %s", mechanisms.ErrAnswer, a.findings[0])
+	}
+	for i := range rows {
+		rows[i].Labels = a.labels.names
+	}
+	return rows, nil
 }
 
 // InputKey returns a text that two JSON values share if they are the same value, whatever the spaces and the order of keys. Numbers are the same where they are
