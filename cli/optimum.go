@@ -313,6 +313,7 @@ func (f *optimumFlags) document(r *optimum.Request, a *optimum.Result, rounded *
 	for _, row := range table {
 		doc.Mechanism = append(doc.Mechanism, exactNumbers(row))
 	}
+	doc.Losses = exactNumbers(r.Problem.Losses(table))
 	return doc
 }
 

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -97,6 +99,54 @@ func TestServedNumbersAreTheCommands(t *testing.T) {
 	r.Body.Close()
 	assert.Equal(t, 200, r.StatusCode)
 	assert.Contains(t, string(body), "The exponential mechanism&#39;s expected error is ")
+}
+
+// TestServedOptimum: the page of a problem has the numbers of the command on the same file, and those of the user's table beside them.
+func TestServedOptimum(t *testing.T) {
+	at := served(t)
+	post := func(values url.Values) (int, string) {
+		r, err := http.PostForm(at+"/optimum", values)
+		require.NoError(t, err)
+		defer r.Body.Close()
+		body, _ := io.ReadAll(r.Body)
+		assert.NotContains(t, string(body), "/tmp/", "no file of the server shows")
+		return r.StatusCode, string(body)
+	}
+	table, err := os.ReadFile("../testdata/optimum/table.csv")
+	require.NoError(t, err)
+	problem, err := os.ReadFile("../testdata/optimum/problem.json")
+	require.NoError(t, err)
+	code, page := post(url.Values{"preset": {"count:2"}, "eps": {"3"}, "judged": {"the worst input"}, "table": {string(table)}})
+	require.Equal(t, 200, code)
+	_, out, _ := quietly(strings.Fields("optimum --preset count:2 --eps 3 --worst --rate ../testdata/optimum/table.csv --json")...)
+	var d document.Optimum
+	require.NoError(t, json.Unmarshal([]byte(out), &d))
+	for _, x := range append(append(slices.Concat(d.Mechanism...), d.Losses...), d.Rated.Losses...) {
+		assert.Contains(t, page, "<td>"+x.String()+"</td>")
+	}
+	assert.Contains(t, page, "Your mechanism has "+d.Rated.Ratio.Format(6)+" times the least loss that is possible")
+	assert.Contains(t, page, "optratio optimum --preset count:2 --eps 3 --worst --rate table.csv<")
+	assert.Equal(t, 2*9, strings.Count(page, "fill-opacity"), "two heat maps")
+
+	code, page = post(url.Values{"problem": {string(problem)}, "eps": {"4/1"}, "delta": {"0"}})
+	require.Equal(t, 200, code)
+	assert.Contains(t, page, "The least mean loss that is possible is 13/32")
+	assert.Contains(t, page, "optratio optimum problem.json --exp-eps 4/1 --delta 0<")
+	code, page = post(url.Values{"preset": {"count:2"}, "eps": {"0.5"}, "table": {string(table)}})
+	require.Equal(t, 200, code)
+	assert.Contains(t, page, "No: the mechanism is not private at ε = 0.5")
+	assert.Contains(t, page, "At input 0 the outputs 0 have the probability 4/7, at input 1 they have 1/5.")
+	code, page = post(url.Values{"preset": {"count:30"}, "eps": {"0.5"}})
+	require.Equal(t, 200, code)
+	assert.Contains(t, page, "Loss by input")
+	for _, bad := range []url.Values{
+		{"problem": {"{"}}, {"preset": {"count:61"}}, {"preset": {"cat:2"}}, {"preset": {"--help"}}, {"preset": {"grid:3"}}, {"problem": {string(problem)}, "delta": {"2"}}, {"problem": {string(problem)}, "delta": {"x"}},
+		{"problem": {string(problem)}, "table": {"a,b,c"}}, {"problem": {string(problem)}, "judged": {"x"}},
+	} {
+		code, page = post(bad)
+		assert.Equal(t, 400, code, bad)
+		assert.Contains(t, page, `role="alert"`)
+	}
 }
 
 // TestServedEvents reads the stream of an answer.

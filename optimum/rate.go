@@ -75,17 +75,20 @@ func places(names []string) map[string]int {
 
 // Rating says how private a table is and how far it is from the optimum.
 type Rating struct {
-	TightEps    number.Number  `json:"tight_eps"`     // the least ε at which it is (ε,δ)-DP on the pairs
-	TightExpEps *big.Rat       `json:"tight_exp_eps"` // e^TightEps where that is known to be rational
-	DP          verify.Verdict `json:"dp"`            // at the ε and δ asked
-	Witness     *Witness       `json:"witness"`       // of a violation
-	Value       number.Number  `json:"value"`         // its loss; none where it has other outputs than the problem
-	Ratio       number.Number  `json:"ratio"`         // to the optimum; none where that is 0
-	Remapped    number.Number  `json:"value_remapped"`
-	RatioRemap  number.Number  `json:"ratio_remapped"`
-	Remap       []Remap        `json:"remap"` // what the best remap makes of each output
-	Scaled      bool           `json:"scaled,omitempty"`
-	Finding     string         `json:"finding,omitempty"` // what a program did in place of stating its probabilities
+	TightEps    number.Number     `json:"tight_eps"`     // the least ε at which it is (ε,δ)-DP on the pairs
+	TightExpEps *big.Rat          `json:"tight_exp_eps"` // e^TightEps where that is known to be rational
+	DP          verify.Verdict    `json:"dp"`            // at the ε and δ asked
+	Witness     *Witness          `json:"witness"`       // of a violation
+	Value       number.Number     `json:"value"`         // its loss; none where it has other outputs than the problem
+	Ratio       number.Number     `json:"ratio"`         // to the optimum; none where that is 0
+	Remapped    number.Number     `json:"value_remapped"`
+	RatioRemap  number.Number     `json:"ratio_remapped"`
+	Remap       []Remap           `json:"remap"`  // what the best remap makes of each output
+	Losses      []number.Number   `json:"losses"` // at each input; none where it has other outputs than the problem
+	OutputNames []string          `json:"output_names"`
+	Table       [][]number.Number `json:"table"` // its probabilities
+	Scaled      bool              `json:"scaled,omitempty"`
+	Finding     string            `json:"finding,omitempty"` // what a program did in place of stating its probabilities
 	undecided   string
 }
 
@@ -114,6 +117,10 @@ func (r *Request) rate(ctx context.Context, optimum table.Bounds) (*Rating, erro
 		return out, nil
 	}
 	out.private(r)
+	out.OutputNames = t.Outputs
+	for x := range t.P {
+		out.Table = append(out.Table, bounds(t.P[x], t.high()[x]))
+	}
 	ratio := func(value table.Bounds) number.Number {
 		if optimum.High != nil && optimum.High.Sign() == 0 {
 			return number.Number{}
@@ -126,7 +133,9 @@ func (r *Request) rate(ctx context.Context, optimum table.Bounds) (*Rating, erro
 		return n
 	}
 	if own := p.own(t.Outputs, t.P); own != nil {
-		value := table.Bounds{Low: p.value(own), High: p.value(p.own(t.Outputs, t.high()))}
+		most := p.own(t.Outputs, t.high())
+		value := table.Bounds{Low: p.value(own), High: p.value(most)}
+		out.Losses = bounds(p.Losses(own), p.Losses(most))
 		out.Value, out.Ratio = number.Bounds(value.Low, value.High), ratio(value)
 	}
 	best, err := p.remap(ctx, t.Outputs, t.P, r.Solver)
@@ -144,6 +153,15 @@ func (r *Request) rate(ctx context.Context, optimum table.Bounds) (*Rating, erro
 		out.Remapped, out.RatioRemap, out.Remap = number.Bounds(value.Low, value.High), ratio(value), most.list
 	}
 	return out, nil
+}
+
+// bounds returns what lies between two lists of ends.
+func bounds(low, high []*big.Rat) []number.Number {
+	out := make([]number.Number, len(low))
+	for i := range low {
+		out[i] = number.Bounds(low[i], high[i])
+	}
+	return out
 }
 
 // own returns a table's probabilities of the problem's outputs; nil where the table has others.

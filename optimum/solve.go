@@ -212,25 +212,30 @@ func (q *program) expand(s *table.Solution) [][]*big.Rat {
 	return out
 }
 
-// value returns the objective of a table.
-func (p *Problem) value(x [][]*big.Rat) *big.Rat {
-	sum, most := new(big.Rat), new(big.Rat)
-	for i, row := range x {
+// Losses returns the expected loss of a table at each input.
+func (p *Problem) Losses(table [][]*big.Rat) []*big.Rat {
+	out := make([]*big.Rat, len(table))
+	for x, row := range table {
 		at, term := new(big.Rat), new(big.Rat)
 		for o, q := range row {
 			if q.Sign() != 0 {
-				at.Add(at, term.Mul(q, p.Loss[i][o]))
+				at.Add(at, term.Mul(q, p.Loss[x][o]))
 			}
 		}
-		if at.Cmp(most) > 0 {
-			most.Set(at)
-		}
-		if p.Prior != nil {
-			sum.Add(sum, at.Mul(at, p.Prior[i]))
-		}
+		out[x] = at
 	}
+	return out
+}
+
+// value returns the objective of a table.
+func (p *Problem) value(table [][]*big.Rat) *big.Rat {
+	losses := p.Losses(table)
 	if p.Prior == nil {
-		return most
+		return slices.MaxFunc(losses, (*big.Rat).Cmp)
+	}
+	sum := new(big.Rat)
+	for x, at := range losses {
+		sum.Add(sum, at.Mul(at, p.Prior[x]))
 	}
 	return sum
 }

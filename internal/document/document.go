@@ -179,6 +179,7 @@ type Optimum struct {
 	InputNames  []string          `json:"input_names"`
 	OutputNames []string          `json:"output_names"`
 	Mechanism   [][]number.Number `json:"mechanism"` // rows of inputs; it attains the upper end of the optimum, or is the rounded one where that is no known number
+	Losses      []number.Number   `json:"losses"`    // of mechanism, at each input
 	Rounded     *optimum.Rounded  `json:"rounded"`
 	Rated       *optimum.Rating   `json:"rated"`
 	Users       *optimum.Users    `json:"users"`

@@ -22,10 +22,11 @@ const (
 	Audit    Kind = "audit"
 	Stopping Kind = "stopping"
 	Evaluate Kind = "evaluate"
+	Optimum  Kind = "optimum"
 )
 
 // ErrDocument is wrapped by errors about what is no result of a job.
-var ErrDocument = errors.New("not the JSON document of one ratio, verify, audit, stopping or evaluate job")
+var ErrDocument = errors.New("not the JSON document of one ratio, verify, audit, stopping, evaluate or optimum job")
 
 // KindOf recognises the document of a job by its schema.
 func KindOf(printed []byte) (Kind, error) {
@@ -36,7 +37,7 @@ func KindOf(printed []byte) (Kind, error) {
 	name, _ := strings.CutPrefix(d.Schema, "optratio.")
 	name, version, _ := strings.Cut(name, "/")
 	kind := Kind(name)
-	if version != "1" || !slices.Contains([]Kind{Ratio, Rho, Verify, Audit, Stopping, Evaluate}, kind) {
+	if version != "1" || !slices.Contains([]Kind{Ratio, Rho, Verify, Audit, Stopping, Evaluate, Optimum}, kind) {
 		return "", fmt.Errorf("%w: its schema is %q", ErrDocument, d.Schema)
 	}
 	return kind, nil

@@ -102,7 +102,7 @@ func New(printed []byte, c Context) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	build := map[Kind]func([]byte, Context) (*Page, error){Ratio: ofRatio, Rho: ofConcentrated, Verify: ofVerdicts, Audit: ofVerdicts, Stopping: ofStopping, Evaluate: ofEvaluate}[kind]
+	build := map[Kind]func([]byte, Context) (*Page, error){Ratio: ofRatio, Rho: ofConcentrated, Verify: ofVerdicts, Audit: ofVerdicts, Stopping: ofStopping, Evaluate: ofEvaluate, Optimum: ofOptimum}[kind]
 	p, err := build(printed, c)
 	if err != nil {
 		return nil, err

@@ -109,3 +109,36 @@ func (f *form) names(field, standard string, known []string) []string {
 	}
 	return list
 }
+
+// largest are the greatest numbers that a preset may have, to stay quick.
+var largest = map[string][]int{"count": {60}, "krr": {60}, "partition": {60}, "grid": {8, 8}, "selection": {4, 3}, "histogram": {3, 3}}
+
+var presetText = regexp.MustCompile(`^([a-z]{1,12}):(\d{1,4})(?:[x,](\d{1,4}))?$`)
+
+// preset reads a ready problem, "" for none.
+func (f *form) preset(field string) string {
+	text := strings.ReplaceAll(f.values.Get(field), " ", "")
+	if text == "" {
+		return ""
+	}
+	parts := presetText.FindStringSubmatch(text)
+	if parts == nil {
+		f.fail(field, "give one such as count:10 or grid:4x4")
+		return ""
+	}
+	for i, most := range largest[parts[1]] {
+		if n, err := strconv.Atoi(parts[2+i]); err == nil && n > most {
+			f.fail(field, "%d is more than %d; use the command for it", n, most)
+		}
+	}
+	return text
+}
+
+// delta reads δ, "" for none.
+func (f *form) delta(field string) string {
+	text := strings.TrimSpace(f.values.Get(field))
+	if text != "" && !decimalText.MatchString(text) && !fractionText.MatchString(text) {
+		f.fail(field, "give δ as a decimal such as 0.001, or a fraction")
+	}
+	return text
+}

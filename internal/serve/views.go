@@ -54,7 +54,7 @@ type viewLink struct {
 
 // kinds are the views, in the order of their links.
 var kinds = []struct{ path, name string }{
-	{"/", "How far from optimal"}, {"/map", "Map"}, {"/pmf", "Probabilities"}, {"/audit", "Audit a table"}, {"/evaluate", "Histogram"},
+	{"/", "How far from optimal"}, {"/map", "Map"}, {"/pmf", "Probabilities"}, {"/audit", "Audit a table"}, {"/evaluate", "Histogram"}, {"/optimum", "Any problem"},
 }
 
 // streamPath is where answers are streamed as they get better.
@@ -69,6 +69,8 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("POST /audit", s.audit)
 	s.mux.HandleFunc("GET /evaluate", s.evaluate)
 	s.mux.HandleFunc("POST /evaluate", s.evaluate)
+	s.mux.HandleFunc("GET /optimum", s.optimum)
+	s.mux.HandleFunc("POST /optimum", s.optimum)
 	s.mux.HandleFunc("GET /app.js", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 		_, _ = w.Write(script)
@@ -288,15 +290,22 @@ func (s *Server) pmf(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, v, p, err)
 }
 
-// pasted writes what a form's field has to a file of its own, for one job; drop removes it.
-func pasted(r *http.Request, name, file string) (path string, drop func(), err error) {
-	folder, err := os.MkdirTemp("", "optratio")
+// upload is a text in a form's field, which a job reads from a file.
+type upload struct{ field, file string }
+
+// pasted writes what some of a form's fields have to files, for one job; drop removes them.
+func pasted(r *http.Request, uploads ...upload) (folder string, drop func(), err error) {
+	folder, err = os.MkdirTemp("", "optratio")
 	if err != nil {
 		return "", nil, err
 	}
-	path = filepath.Join(folder, file)
-	text := strings.ReplaceAll(r.PostFormValue(name), "\r\n", "\n")
-	return path, func() { os.RemoveAll(folder) }, os.WriteFile(path, []byte(text), 0o600)
+	for _, u := range uploads {
+		text := strings.ReplaceAll(r.PostFormValue(u.field), "\r\n", "\n")
+		if err = os.WriteFile(filepath.Join(folder, u.file), []byte(text), 0o600); err != nil {
+			break
+		}
+	}
+	return folder, func() { os.RemoveAll(folder) }, err
 }
 
 // exampleTable is a table that no 1/2-DP mechanism has.
@@ -309,32 +318,75 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request) {
 	s.paste(w, r, shown{
 		Title: "Audit a table of probabilities", Path: "/audit", Method: "post",
 		Lead: "Paste one line for each score vector: its scores, and the probability of each candidate, as numbers or fractions. Rows whose scores differ by at most the sensitivity 1 are neighbors.",
-	}, "table", "The table, a JSON object a line", exampleTable, "table.jsonl", func(f *form, path string) []string {
-		args := append([]string{"audit", "--pmf-file", path}, f.epsilon("0.5")...)
+	}, []upload{{"table", "table.jsonl"}}, func(f *form, folder string) []string {
+		args := append([]string{"audit", "--pmf-file", filepath.Join(folder, "table.jsonl")}, f.epsilon("0.5")...)
 		if f.one("shifted", "no", "no", "yes") == "yes" {
 			args = append(args, "--shifted")
 		}
 		return args
-	}, field{Name: "shifted", Label: "Rows are neighbors after a shift of all scores too", Kind: "select", Options: []string{"no", "yes"}})
+	}, field{Name: "table", Label: "The table, a JSON object a line", Kind: "area", Value: exampleTable}, epsilonField, field{Name: "shifted", Label: "Rows are neighbors after a shift of all scores too", Kind: "select", Options: []string{"no", "yes"}})
 }
 
 func (s *Server) evaluate(w http.ResponseWriter, r *http.Request) {
 	s.paste(w, r, shown{
 		Title: "Errors on a histogram", Path: "/evaluate", Method: "post",
 		Lead: "Paste the counts of a histogram, one a line. What error do the mechanisms have when they choose its most frequent bin or its median?",
-	}, "counts", "Counts, one a line", "12\n7\n7\n3\n0\n1\n", "counts.csv", func(f *form, path string) []string {
-		return append([]string{"evaluate", "--task", f.one("task", "mode", "mode", "median"), "--histogram", path}, f.epsilon("0.5")...)
-	}, field{Name: "task", Label: "Choose", Kind: "select", Options: []string{"mode", "median"}})
+	}, []upload{{"counts", "counts.csv"}}, func(f *form, folder string) []string {
+		return append([]string{"evaluate", "--task", f.one("task", "mode", "mode", "median"), "--histogram", filepath.Join(folder, "counts.csv")}, f.epsilon("0.5")...)
+	}, field{Name: "counts", Label: "Counts, one a line", Kind: "area", Value: "12\n7\n7\n3\n0\n1\n"}, epsilonField, field{Name: "task", Label: "Choose", Kind: "select", Options: []string{"mode", "median"}})
 }
 
-// paste is a view whose job is about a text that is pasted.
-func (s *Server) paste(w http.ResponseWriter, r *http.Request, v shown, name, label, example, file string, job func(*form, string) []string, extra field) {
-	text, err := example, error(nil)
+// exampleProblem is a problem with a bit of everything.
+const exampleProblem = `{"inputs":["0","1","2"], "outputs":["0","1","2"],
+ "pairs":[["0","1"],["1","2","3/2"]],
+ "loss":[["0","1","2"],["1","0","1"],["2","1","0"]],
+ "prior":["1/4","1/2","1/4"]}
+`
+
+func (s *Server) optimum(w http.ResponseWriter, r *http.Request) {
+	s.paste(w, r, shown{
+		Title: "The best private mechanism of any problem", Path: "/optimum", Method: "post",
+		Lead: "Paste a problem, or name a preset: inputs, pairs of neighbors with distances, what each output costs at each input, and a prior. What is the least loss that ε-DP or (ε,δ)-DP permits, by which mechanism, and how far is yours from it?",
+	}, []upload{{"problem", "problem.json"}, {"table", "table.csv"}}, func(f *form, folder string) []string {
+		args := []string{"optimum"}
+		if preset := f.preset("preset"); preset != "" {
+			args = append(args, "--preset", preset)
+		} else {
+			args = append(args, filepath.Join(folder, "problem.json"))
+		}
+		args = append(args, f.epsilon("0.5")...)
+		if delta := f.delta("delta"); delta != "" {
+			args = append(args, "--delta", delta)
+		}
+		if f.one("judged", judgedBy[0], judgedBy...) == judgedBy[1] {
+			args = append(args, "--worst")
+		}
+		if strings.TrimSpace(f.values.Get("table")) != "" {
+			args = append(args, "--rate", filepath.Join(folder, "table.csv"))
+		}
+		return args
+	},
+		field{Name: "problem", Label: "The problem, a JSON object", Kind: "area", Value: exampleProblem},
+		field{Name: "preset", Label: "Or a preset", Kind: "text", Help: "count:10, krr:5, grid:4x4, partition:20, selection:3,2 or histogram:2,3, in place of the problem"},
+		epsilonField,
+		field{Name: "delta", Label: "δ", Kind: "text", Help: "0 where there is none"},
+		field{Name: "judged", Label: "What counts", Kind: "select", Options: judgedBy},
+		field{Name: "table", Label: "Your mechanism, to be compared: lines input,output,probability", Kind: "area"},
+	)
+}
+
+// judgedBy are the objectives of a problem.
+var judgedBy = []string{"as the problem says", "the worst input"}
+
+// epsilonField is the field ε of forms that are sent.
+var epsilonField = field{Name: "eps", Label: "Privacy, ε (or e^ε as a fraction)", Kind: "text", Value: "0.5"}
+
+// paste is a view whose job is about texts that are pasted. fields have their values before anything was sent.
+func (s *Server) paste(w http.ResponseWriter, r *http.Request, v shown, uploads []upload, job func(f *form, folder string) []string, fields ...field) {
+	var err error
 	if r.Method == http.MethodPost {
 		var large *http.MaxBytesError
-		if err = r.ParseForm(); err == nil {
-			text = r.PostFormValue(name)
-		} else if !errors.As(err, &large) {
+		if err = r.ParseForm(); err != nil && !errors.As(err, &large) {
 			err = fmt.Errorf("%w: %w", errInput, err)
 		}
 	}
@@ -342,41 +394,42 @@ func (s *Server) paste(w http.ResponseWriter, r *http.Request, v shown, name, la
 	if f.values == nil {
 		f.values = r.URL.Query()
 	}
-	eps := f.epsilon("0.5")
-	extra.Value = f.values.Get(extra.Name)
-	v.Fields = []field{
-		{Name: name, Label: label, Kind: "area", Value: text},
-		{Name: "eps", Label: "Privacy, ε (or e^ε as a fraction)", Kind: "text", Value: eps[1]}, extra,
+	for i := range fields {
+		if f.values.Has(fields[i].Name) {
+			fields[i].Value = f.values.Get(fields[i].Name)
+		}
 	}
+	v.Fields = fields
 	if r.Method != http.MethodPost || err != nil {
 		s.show(w, r, v, nil, err)
 		return
 	}
-	path, drop, err := pasted(r, name, file)
+	folder, drop, err := pasted(r, uploads...)
 	if err != nil {
 		s.show(w, r, v, nil, err)
 		return
 	}
 	defer drop()
-	args := job(f, path)
+	args := job(f, folder)
 	if err = f.err; err != nil {
 		s.show(w, r, v, nil, err)
 		return
 	}
-	p, err := s.page(r, limited(args, 20*time.Second), false)
+	p, err := s.page(r, limited(args, 15*time.Second), false)
+	folder += string(filepath.Separator)
 	if err != nil {
-		err = hide(err, path, file)
+		err = hide(err, folder)
 	}
 	if p != nil {
-		p.Rename(path, file)
+		p.Rename(folder, "")
 	}
 	s.show(w, r, v, p, err)
 }
 
-// hide puts the name that a user would give into a message, in place of the temporary file's.
-func hide(err error, path, file string) error {
+// hide takes the temporary folder out of a message, which leaves the names that a user would give.
+func hide(err error, folder string) error {
 	if errors.Is(err, errInput) {
-		return fmt.Errorf("%w%s", errInput, strings.TrimPrefix(strings.ReplaceAll(err.Error(), path, file), errInput.Error()))
+		return fmt.Errorf("%w%s", errInput, strings.TrimPrefix(strings.ReplaceAll(err.Error(), folder, ""), errInput.Error()))
 	}
 	return err
 }

@@ -1,0 +1,237 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+
+	"optratio/internal/document"
+	"optratio/number"
+)
+
+// ofOptimum makes the page of an optimum job: the best mechanism of a problem, and what it was compared with.
+func ofOptimum(printed []byte, _ Context) (*Page, error) {
+	var d document.Optimum
+	if err := json.Unmarshal(printed, &d); err != nil || len(d.InputNames) != d.Inputs || len(d.OutputNames) != d.Outputs {
+		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
+	}
+	private := given(d.Eps, d.ExpEps)
+	if d.Delta != "0" {
+		private += ", δ = " + d.Delta
+	}
+	loss := choose(d.Objective == "worst", "largest loss of any input", "mean loss")
+	p := &Page{
+		Title: fmt.Sprintf("The best private mechanism of %s inputs and %s outputs, %s", grouped(int64(d.Inputs)), grouped(int64(d.Outputs)), private),
+		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible is %s", loss, told(d.Optimum)),
+	}
+	if d.Undecided != "" {
+		p.Tone = "open"
+		p.Sentences = append(p.Sentences, "The job ended early: "+d.Undecided+".")
+	}
+	if d.Rated != nil {
+		p.rated(&d, private)
+	}
+	if len(d.Mechanism) > 0 {
+		p.Sections = append(p.Sections, tablesOf(&d), lossesOf(&d))
+	}
+	proved := []string{
+		fmt.Sprintf("No mechanism that is private at %s has a smaller %s than the lower end of %s; the one shown attains the upper end.", private, loss, d.Optimum),
+		"Both are proved in exact or outward-rounded arithmetic; a certificate (--cert) holds the numbers, which optratio check verifies.",
+		"Assumed is the problem: its inputs, pairs of neighbors, losses and prior.",
+	}
+	if r := d.Rounded; r != nil {
+		proved = append(proved, fmt.Sprintf("In multiples of 2^-%d the mechanism is private as it is written (--optimal); its %s is larger by %s.", r.Bits, loss, r.GivenUp))
+	}
+	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: proved})
+	return p, nil
+}
+
+// rated puts what was compared with the optimum first.
+func (p *Page) rated(d *document.Optimum, private string) {
+	r := d.Rated
+	p.Sentences = append(p.Sentences, p.Word+".")
+	switch w := r.Witness; {
+	case r.Finding != "":
+		p.Tone, p.Word = "bad", "There is nothing to compare: "+r.Finding
+		return
+	case w != nil:
+		p.Tone, p.Word = "bad", "No: the mechanism is not private at "+private
+		p.Sentences = append(p.Sentences, fmt.Sprintf("At input %s the outputs %s have the probability %s, at input %s they have %s.", w.Input, strings.Join(w.Outputs, ", "), told(w.P), w.Neighbor, told(w.PNeighbor)))
+	case r.DP == "undecided":
+		p.Tone, p.Word = "open", "Whether the mechanism is private at "+private+" is undecided"
+	case r.Ratio.IsValid():
+		p.Word = fmt.Sprintf("Your mechanism has %s times the least loss that is possible", told(r.Ratio))
+	case r.RatioRemap.IsValid():
+		p.Word = fmt.Sprintf("Your mechanism has, after the best remap, %s times the least loss that is possible", told(r.RatioRemap))
+	default:
+		p.Word = "Your mechanism is private at " + private
+	}
+	text := func(x number.Number) string {
+		if !x.IsValid() {
+			return "–"
+		}
+		return x.String()
+	}
+	p.Sections = append(p.Sections, Section{Title: "Your mechanism beside the best one", Table: &Table{
+		Head: []string{"", "loss", "ratio"},
+		Rows: [][]string{{"the best", text(d.Optimum), ""}, {"yours", text(r.Value), text(r.Ratio)}, {"yours after the best remap", text(r.Remapped), text(r.RatioRemap)}},
+	}, Text: []string{fmt.Sprintf("It is private at ε = %s.", r.TightEps)}})
+}
+
+// mostDrawn bounds the rows and columns of a heat map.
+const mostDrawn = 64
+
+// panel is a table of probabilities in a heat map.
+type panel struct {
+	title, class    string
+	inputs, outputs []string
+	table           [][]number.Number
+}
+
+// tablesOf draws the best table, and the user's beside it.
+func tablesOf(d *document.Optimum) Section {
+	panels := []panel{{"the best", "one", d.InputNames, d.OutputNames, d.Mechanism}}
+	if d.Rated != nil && len(d.Rated.Table) == d.Inputs {
+		panels = append(panels, panel{"yours", "two", d.InputNames, d.Rated.OutputNames, d.Rated.Table})
+	}
+	s := Section{Title: "Probabilities"}
+	numbers := &Table{Head: []string{"input", "output"}}
+	outputs := map[string][]string{}
+	for i, p := range panels {
+		if max(len(p.inputs), len(p.outputs)) > mostDrawn {
+			s.Text = []string{fmt.Sprintf("A table of more than %d rows or columns is not drawn; it is in the document below.", mostDrawn)}
+			return s
+		}
+		numbers.Head = append(numbers.Head, p.title)
+		for x, row := range p.table {
+			for o, q := range row {
+				key := p.inputs[x] + "\x00" + p.outputs[o]
+				if len(outputs[key]) == 0 {
+					outputs[key] = append([]string{p.inputs[x], p.outputs[o]}, slices.Repeat([]string{"0"}, len(panels))...)
+					numbers.Rows = append(numbers.Rows, outputs[key])
+				}
+				outputs[key][2+i] = q.String()
+			}
+		}
+	}
+	s.Figure = &Figure{
+		SVG:     heat(panels, "A heat map of the probabilities in the table below: a row for each input, a column for each output."),
+		Caption: "A row for each input, a column for each output; the darker, the more probable, up to the largest probability of all.",
+		Table:   numbers,
+	}
+	return s
+}
+
+// heat draws tables of probabilities side by side.
+func heat(panels []panel, description string) template.HTML {
+	const gap, names = 12.0, 34.0
+	most := 0.0
+	for _, p := range panels {
+		for _, row := range p.table {
+			for _, q := range row {
+				most = math.Max(most, q.Float64())
+			}
+		}
+	}
+	width := (chartWidth - 8 - names - gap*float64(len(panels)-1)) / float64(len(panels))
+	size := 28.0
+	for _, p := range panels {
+		size = math.Min(size, width/float64(max(1, len(p.outputs))))
+	}
+	height := math.Min(size, 14)
+	if len(panels[0].inputs) <= 12 {
+		height = math.Max(size, 14)
+	}
+	every := max(1, int(math.Ceil(14/height))) // of the rows have their name
+	d := drawing{y: 40}
+	left := names
+	for i, p := range panels {
+		d.text(left, 14, "", "start", p.title)
+		step := max(1, int(math.Ceil(26/size)))
+		for o := 0; o < len(p.outputs); o += step {
+			d.text(left+(float64(o)+0.5)*size, 34, "soft", "middle", brief(p.outputs[o]))
+		}
+		for x, row := range p.table {
+			y := d.y + float64(x)*height
+			if i == 0 && x%every == 0 {
+				d.text(names-4, y+height/2+4, "soft", "end", brief(p.inputs[x]))
+			}
+			for o, q := range row {
+				share := 0.0
+				if most > 0 {
+					share = q.Float64() / most
+				}
+				d.add(`<rect x="%s" y="%s" width="%s" height="%s" class="%s" fill-opacity="%.3f"/>`, at(left+float64(o)*size), at(y), at(size), at(height), p.class, share)
+			}
+		}
+		d.rect(left, d.y, size*float64(len(p.outputs)), height*float64(len(p.inputs)), "plain box")
+		left += width + gap
+	}
+	d.y += height*float64(len(panels[0].inputs)) + 8
+	return d.svg(description)
+}
+
+// brief is a name that is short enough for a picture.
+func brief(name string) string {
+	if r := []rune(name); len(r) > 5 {
+		return string(r[:4]) + "…"
+	}
+	return name
+}
+
+// lossesOf draws the loss at each input.
+func lossesOf(d *document.Optimum) Section {
+	names := []string{"the best"}
+	losses := [][]number.Number{d.Losses}
+	if d.Rated != nil && len(d.Rated.Losses) == d.Inputs {
+		names, losses = append(names, "yours"), append(losses, d.Rated.Losses)
+	}
+	table := &Table{Head: append([]string{"input"}, names...)}
+	for x, input := range d.InputNames {
+		row := []string{input}
+		for _, l := range losses {
+			row = append(row, l[x].String())
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	s := Section{Title: "Loss by input", Figure: &Figure{Caption: "The expected loss at each input.", Table: table}}
+	classes := []string{"one", "two"}
+	const description = "The expected losses in the table below."
+	if d.Inputs <= 12 {
+		var groups []group
+		for x, input := range d.InputNames {
+			g := group{heading: "input " + input}
+			for i, l := range losses {
+				g.bars = append(g.bars, bar{class: classes[i], value: l[x].Float64(), number: told(l[x]), label: names[i]})
+			}
+			groups = append(groups, g)
+		}
+		s.Figure.SVG = bars(groups, description)
+		return s
+	}
+	c := chart{xTitle: "input, by its place", yTitle: "expected loss", level: math.NaN(), steps: true}
+	for i, l := range losses {
+		line := curve{class: classes[i], name: names[i]}
+		for x := range l {
+			line.x, line.y = append(line.x, float64(x)), append(line.y, l[x].Float64())
+			c.high = math.Max(c.high, 1.05*l[x].Float64())
+		}
+		c.curves = append(c.curves, line)
+	}
+	if c.high == 0 {
+		c.high = 1
+	}
+	s.Figure.SVG = c.svg(description)
+	return s
+}
+
+// told is a fraction where it is known and short, and else a decimal.
+func told(x number.Number) string {
+	if r, ok := x.Rat(); ok && len(r.RatString()) <= 15 {
+		return r.RatString()
+	}
+	return show(x)
+}
