@@ -6,7 +6,7 @@ SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
-.PHONY: run build papers install dist test test-slow bench mutate lint clp wheel python-test cluster-test browser-test proofs
+.PHONY: run build papers install dist test test-slow bench mutate lint clp wheel python-test cluster-test browser-test site proofs
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -64,6 +64,7 @@ lint:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt: $$files"; exit 1; fi
 	$(GO) vet $(SLOW) ./...
 	$(GO) vet $(UNTAGGED)
+	GOOS=js GOARCH=wasm $(GO) vet ./site
 	$(GO) tool staticcheck $(SLOW) ./...
 	$(GO) tool staticcheck $(UNTAGGED)
 	$(GO) vet -C papers $(SLOW) ./...
@@ -79,6 +80,10 @@ python-test: build
 # The shards of a sweep under a real Slurm of this one machine: as root, with slurm-wlm and munge installed.
 cluster-test: build
 	scripts/cluster-test
+
+# The pages as static files with the engine in WebAssembly, in dist/site: any file server shows them. Go is all that it takes.
+site:
+	GO=$(GO) $(GO) run ./site dist/site
 
 # The pages in headless Chromium; pictures of them in dist/browser.
 browser-test:

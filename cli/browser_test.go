@@ -82,7 +82,7 @@ func TestBrowserViews(t *testing.T) {
 	files := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	defer files.Close()
 	pages := map[string]string{
-		"explorer": at + "/?n=4&k=3&eps=0.5", "map": at + "/map", "pmf": at + "/pmf?scores=0,-1,-3&eps=1", "audit": at + "/audit", "evaluate": at + "/evaluate", "optimum": at + "/optimum", "error": at + "/pmf?scores=0,x",
+		"explorer": at + "/?n=4&k=3&eps=0.5", "map": at + "/map", "pmf": at + "/pmf?scores=0,-1,-3&eps=1", "audit": at + "/audit", "evaluate": at + "/evaluate", "choose": at + "/choose", "optimum": at + "/optimum", "check": at + "/check", "error": at + "/pmf?scores=0,x",
 	}
 	table, err := filepath.Abs("../testdata/em.jsonl")
 	require.NoError(t, err)
@@ -119,9 +119,9 @@ func TestBrowserKeyboard(t *testing.T) {
 	at := served(t)
 	ctx, errors := browser(t)
 	var text, address string
-	// The first stops of the Tab key are the link to the answer, six links, and the field n.
+	// The first stops of the Tab key are the link to the answer, eight links, and the field n.
 	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1400, 900), chromedp.Navigate(at+"/?n=3&k=2&eps=0.3"), chromedp.WaitVisible(word, chromedp.ByQuery),
-		chromedp.KeyEvent(strings.Repeat(kb.Tab, 8)), chromedp.Evaluate("document.activeElement.id", &text)))
+		chromedp.KeyEvent(strings.Repeat(kb.Tab, 10)), chromedp.Evaluate("document.activeElement.id", &text)))
 	require.Equal(t, "n", text)
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.KeyEvent(kb.Tab), // the slider beside it
@@ -143,7 +143,7 @@ func TestBrowserKeyboard(t *testing.T) {
 
 	// A table is pasted and audited.
 	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(at+"/audit"), chromedp.WaitVisible("#table", chromedp.ByQuery), chromedp.Focus("#table", chromedp.ByQuery),
-		chromedp.KeyEvent(strings.Repeat(kb.Tab, 3)), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(word, chromedp.ByQuery), chromedp.Text(word, &text, chromedp.ByQuery)))
+		chromedp.KeyEvent(strings.Repeat(kb.Tab, 4)), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(word, chromedp.ByQuery), chromedp.Text(word, &text, chromedp.ByQuery)))
 	assert.Equal(t, "No: it is not 0.5-DP", text)
 	shot(t, ctx, "audited")
 	assert.Empty(t, *errors)
@@ -153,7 +153,7 @@ func TestBrowserKeyboard(t *testing.T) {
 		require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(width, 900), chromedp.Navigate(at+"/optimum"), chromedp.WaitVisible("#preset", chromedp.ByQuery),
 			chromedp.SendKeys("#preset", "count:1", chromedp.ByQuery),
 			chromedp.SendKeys("#table", "0,0,3/4\n0,1,1/4\n1,0,1/4\n1,1,3/4\n", chromedp.ByQuery), chromedp.SetValue("#eps", "4/1", chromedp.ByQuery),
-			chromedp.Focus("#table", chromedp.ByQuery), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(word, chromedp.ByQuery), chromedp.Text(word, &text, chromedp.ByQuery)))
+			chromedp.Focus("#table", chromedp.ByQuery), chromedp.KeyEvent(strings.Repeat(kb.Tab, 2)), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(word, chromedp.ByQuery), chromedp.Text(word, &text, chromedp.ByQuery)))
 		assert.Equal(t, "Your mechanism has 5/4 times the least loss that is possible", text)
 		fits(t, ctx, "solved")
 		shot(t, ctx, fmt.Sprintf("solved-%d", width))

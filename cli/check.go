@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 	"optratio/verify/certificate"
 )
 
@@ -27,21 +28,12 @@ every claim in it follows from the values it holds, in exact or outward-rounded 
 	return c
 }
 
-// checkDoc is the JSON document of a check. A certificate whose check did not end is not valid, and undecided says why.
-type checkDoc struct {
-	*certificate.Report
-	Undecided string `json:"undecided,omitempty"`
-}
-
-// Schema names the form of the JSON document.
-func (checkDoc) Schema() string { return "optratio.check/1" }
-
 func check(ctx context.Context, j *command.Job, path string) error {
 	most, _ := j.Bytes() // which start has read
-	doc, err := command.Settle(ctx, func() (checkDoc, error) {
+	doc, err := command.Settle(ctx, func() (document.Check, error) {
 		file, err := command.OpenInput(ctx, "", path)
 		if err != nil {
-			return checkDoc{}, err
+			return document.Check{}, err
 		}
 		defer file.Close()
 		report, err := certificate.Check(file, certificate.Options{Context: ctx, MaxMemory: most, MaxSteps: steps(ctx)})
@@ -49,10 +41,12 @@ func check(ctx context.Context, j *command.Job, path string) error {
 			err = fmt.Errorf("%w; --time-limit and --max-memory raise the limits", err)
 		}
 		if err != nil {
-			return checkDoc{}, fmt.Errorf("%s: %w", command.Quoted(path), err)
+			return document.Check{}, fmt.Errorf("%s: %w", command.Quoted(path), err)
 		}
-		return checkDoc{Report: report}, nil
-	}, func(why string) checkDoc { return checkDoc{&certificate.Report{Reason: "undecided"}, why} })
+		return document.Check{Report: report}, nil
+	}, func(why string) document.Check {
+		return document.Check{Report: &certificate.Report{Reason: "undecided"}, Undecided: why}
+	})
 	if err != nil {
 		return err
 	}

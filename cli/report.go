@@ -10,8 +10,6 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +21,6 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/report"
 	"optratio/lattice"
-	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -127,20 +124,10 @@ func commandLine(name string, fs *pflag.FlagSet) string {
 		case f.Value.Type() == "bool":
 			words = append(words, dashes+f.Name+command.Choose(f.Value.String() == "true", "", "=false"))
 		default:
-			words = append(words, dashes+f.Name, shellQuoted(f.Value.String()))
+			words = append(words, dashes+f.Name, report.ShellQuoted(f.Value.String()))
 		}
 	})
 	return strings.Join(words, " ")
-}
-
-var plainWord = regexp.MustCompile(`^[\w./:,+=@%^-]+$`)
-
-// shellQuoted writes a word as a shell reads it.
-func shellQuoted(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // certified is the number of variables up to which a page has a certificate though none was asked for.
@@ -169,7 +156,7 @@ func certify(fs *pflag.FlagSet, page *report.Context) (drop func(), err error) {
 
 // writeReport writes the page of a document and says so.
 func writeReport(c *cobra.Command, stdout io.Writer, out *command.OutputFile, printed []byte, page report.Context) error {
-	page.Curve = curveFor(printed, func(args []string) ([]byte, bool) {
+	page.Curve = report.CurveFor(printed, func(args []string) ([]byte, bool) {
 		var out bytes.Buffer
 		code := Run(c.Context(), append(args, "--json"), strings.NewReader(""), &out, io.Discard)
 		return out.Bytes(), code == command.Done
@@ -281,51 +268,3 @@ func checkDocument(ctx context.Context, printed []byte, path string, page *repor
 		" was checked now: it is valid, and proves the least possible error above; what is said of the mechanisms was not computed again."}
 	return nil
 }
-
-// curveSize is the number of orbits up to which a page has a curve over ε.
-const curveSize = 200
-
-// curveFor computes the ratios of a job's mechanisms over ε, as the ratio command does for a list of ε; nil where that would take
-// long or means nothing. do runs a command line with --json.
-func curveFor(printed []byte, do func(args []string) (printed []byte, ok bool)) *report.Curve {
-	j, err := report.CurveOver(printed)
-	if err != nil || j.N > curveSize || j.K > curveSize || lattice.Orbits(j.N, j.K).Cmp(big.NewInt(curveSize)) > 0 {
-		return nil
-	}
-	names := j.Names
-	slices.Sort(names[min(1, len(names)):])
-	names = slices.Compact(names)
-	for _, name := range names {
-		if _, err := mechanisms.Lookup(name); err != nil {
-			return nil
-		}
-	}
-	var list []string
-	for i := 1; i <= 24; i++ {
-		list = append(list, strconv.FormatFloat(float64(i)*0.05*spacing(j.Eps.Float64()), 'f', 2, 64))
-	}
-	args := []string{"ratio", "-n", strconv.Itoa(j.N), "-k", strconv.Itoa(j.K), "--constraints", j.Constraints, "--mechanism", strings.Join(names, ","), "--eps", strings.Join(list, ",")}
-	answers, ok := do(append(slices.Clone(args), "--time-limit", "20s"))
-	if !ok {
-		return nil
-	}
-	curve, err := report.CurveOf(answers)
-	if err != nil {
-		return nil
-	}
-	if slices.Contains(names, "pf") {
-		var sharp struct {
-			Upper number.Number
-			Proof string
-		}
-		args := []string{"threshold", "-n", strconv.Itoa(j.N), "-k", strconv.Itoa(j.K), "--constraints", j.Constraints, "--time-limit", "20s"}
-		if answer, ok := do(args); ok && json.Unmarshal(answer, &sharp) == nil && sharp.Upper.Float64() > 0 {
-			curve.Sharp = &sharp.Upper
-		}
-	}
-	curve.Command = "optratio " + strings.Join(args, " ")
-	return curve
-}
-
-// spacing returns how many times 0.05 the points of a curve are apart, so that the job's ε is near its middle.
-func spacing(eps float64) float64 { return float64(min(max(1, int(2*eps+0.999)), 8)) }

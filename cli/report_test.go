@@ -15,6 +15,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/command/commandtest"
 	"optratio/internal/document"
+	"optratio/internal/report"
 )
 
 // quietly runs a command line and returns its code and streams.
@@ -166,6 +167,6 @@ func TestReportRefusals(t *testing.T) {
 
 func TestShellQuoted(t *testing.T) {
 	for word, want := range map[string]string{"a/b.csv": "a/b.csv", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'"} {
-		assert.Equal(t, want, shellQuoted(word))
+		assert.Equal(t, want, report.ShellQuoted(word))
 	}
 }

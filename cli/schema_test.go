@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/command"
 	"optratio/internal/document"
 	"optratio/internal/ratiomap"
 	"optratio/internal/sweep"
@@ -31,7 +30,7 @@ import (
 // documents are those that --json prints, with the struct whose tags are the form: the document's own type, but for reports, which write themselves.
 var documents = []struct{ doc, form any }{
 	{document.Ratio{}, nil}, {document.Rho{}, nil}, {document.PMF{}, nil}, {document.Evaluate{}, nil}, {document.Stopping{}, nil}, {document.Optimum{}, nil}, {limitDoc{}, nil}, {distanceDoc{}, nil},
-	{thresholdDoc{}, nil}, {heterogeneousDoc{}, nil}, {topkDoc{}, nil}, {mergeDoc{}, nil}, {mapMergeDoc{}, nil}, {checkDoc{}, nil},
+	{document.Threshold{}, nil}, {heterogeneousDoc{}, nil}, {topkDoc{}, nil}, {mergeDoc{}, nil}, {mapMergeDoc{}, nil}, {document.Check{}, nil},
 	{mechanisms.Description{}, nil}, {recommend.Recommendation{}, nil}, {sweep.Summary{}, nil}, {ratiomap.Summary{}, nil},
 	{verify.Calibration{}, nil}, {&verify.Report{}, verifyForm{}}, {&audit.Report{}, auditForm{}},
 }
@@ -182,7 +181,7 @@ func fieldsOf(t reflect.Type, always bool, properties object, required *[]string
 	}
 }
 
-func writtenSchema(doc command.Document, form any) (name string, text []byte) {
+func writtenSchema(doc document.Document, form any) (name string, text []byte) {
 	if form == nil {
 		form = doc
 	}
@@ -202,7 +201,7 @@ func TestSchemas(t *testing.T) {
 	const folder = "../docs/reference/schema"
 	var names []string
 	for _, d := range documents {
-		name, want := writtenSchema(d.doc.(command.Document), d.form)
+		name, want := writtenSchema(d.doc.(document.Document), d.form)
 		names = append(names, name)
 		path := filepath.Join(folder, name)
 		if flag.Lookup("update").Value.String() == "true" {
@@ -223,7 +222,7 @@ func TestSchemas(t *testing.T) {
 func TestTranscriptsFollowTheirSchemas(t *testing.T) {
 	schemas, seen := map[string]object{}, map[string]int{}
 	for _, d := range documents {
-		doc := d.doc.(command.Document)
+		doc := d.doc.(document.Document)
 		_, text := writtenSchema(doc, d.form)
 		var s object
 		require.NoError(t, json.Unmarshal(text, &s))

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
-	"optratio/internal/report"
 	"optratio/internal/serve"
 	"optratio/mechanisms"
 )
@@ -50,7 +49,7 @@ func serveOn(ctx context.Context, s command.Streams, addr string, parallel int) 
 	if err != nil {
 		return command.Usagef("--addr %s: %w; give host:port such as localhost:8080, or localhost:0 for a free port", command.Quoted(addr), err)
 	}
-	server := serve.New(serve.Config{Addr: listener.Addr().String(), Mechanisms: mechanisms.Names(), Parallel: parallel, Run: runJob, Draw: drawJob}).HTTP()
+	server := serve.New(serve.Config{Addr: listener.Addr().String(), Mechanisms: mechanisms.Names(), Parallel: parallel, Run: runJob}).HTTP()
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
@@ -84,21 +83,4 @@ func runJob(ctx context.Context, args []string) (code int, document []byte, mess
 	var out, errs bytes.Buffer
 	code = Run(ctx, append(slices.Clone(args), "--json"), strings.NewReader(""), &out, &errs)
 	return code, out.Bytes(), strings.TrimSpace(errs.String())
-}
-
-// drawJob makes the page of a job's document.
-func drawJob(document []byte, args []string, do func([]string) ([]byte, bool)) (*report.Page, error) {
-	words := []string{"optratio"}
-	for i := 0; i < len(args); i++ {
-		if args[i] == "--time-limit" { // the server's own
-			i++
-			continue
-		}
-		words = append(words, shellQuoted(args[i]))
-	}
-	c := report.Context{Command: strings.Join(words, " ")}
-	if do != nil {
-		c.Curve = curveFor(document, do)
-	}
-	return report.New(document, c)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 	"optratio/lp"
 	"optratio/number"
 )
@@ -42,25 +43,6 @@ soon as a depth between the multiples of 2Δ has a weight and a loss.`,
 	c.Flags().StringVar(&f.cert, "cert", "", "with --method lp: write certificates to this name with .lower and .upper added")
 	return c
 }
-
-type thresholdDoc struct {
-	N           int           `json:"n"`
-	K           int           `json:"k"`
-	Objective   string        `json:"objective"`
-	Constraints string        `json:"constraints"`
-	Step        string        `json:"step"`
-	Loss        string        `json:"loss"`
-	Prior       string        `json:"prior"`
-	Lower       number.Number `json:"lower"`
-	Upper       number.Number `json:"upper"`
-	LowerExp    number.Number `json:"lower_exp"`
-	UpperExp    number.Number `json:"upper_exp"`
-	Proof       string        `json:"proof"`
-	Undecided   string        `json:"undecided,omitempty"`
-}
-
-// Schema names the form of the JSON document.
-func (thresholdDoc) Schema() string { return "optratio.threshold/1" }
 
 func (f *thresholdFlags) request(ctx context.Context) (r lp.ThresholdRequest, err error) {
 	p, err := f.programFlags.parse()
@@ -117,12 +99,12 @@ func (f *thresholdFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := thresholdDoc{
+	doc := document.Threshold{
 		N: f.n, K: f.k, Objective: f.objective, Constraints: f.constraints,
 		Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform"}[f.objective], f.objective), Lower: a.Lower, Upper: a.Upper,
 		LowerExp: bracketEnd(a.LowerExp), UpperExp: bracketEnd(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
 	}
-	f.Show(doc, func(w io.Writer) { doc.print(w, f.question.text()) })
+	f.Show(doc, func(w io.Writer) { printThreshold(w, &doc, f.question.text()) })
 	for i, end := range []*lp.Answer{a.Below, a.Above} {
 		if files != nil && end != nil {
 			if err := files[i].Commit(ctx, end.WriteCertificate); err != nil {
@@ -141,7 +123,7 @@ func bracketEnd(r *big.Rat) number.Number {
 	return number.Exact(r)
 }
 
-func (d *thresholdDoc) print(w io.Writer, question string) {
+func printThreshold(w io.Writer, d *document.Threshold, question string) {
 	step := strings.NewReplacer("delta", "Δ").Replace(d.Step)
 	if d.Upper.IsInf() || d.Upper.IsValid() && d.Upper.Float64() == 0 {
 		fmt.Fprintf(w, "n = %d, k = %d%s: on the lattice of step %s permute-and-flip is optimal at %s ε\n", d.N, d.K, question, step, command.Choose(d.Upper.IsInf(), "no", "every"))

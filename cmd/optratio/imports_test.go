@@ -51,10 +51,11 @@ var mayImport = map[string][]string{
 	"mechanisms/recommend":    {arithmetic, "internal/patience", "mechanisms"},
 	"internal/sweep":          {"*"},
 	"internal/ratiomap":       {arithmetic, "internal/grid", "lattice", "lp", "lp/chain", "mechanisms", "verify/certificate/text"},
-	"internal/document":       {arithmetic, "lp", "mechanisms", "mechanisms/secretary", "optimum"},
+	"internal/document":       {arithmetic, "lp", "mechanisms", "mechanisms/secretary", "optimum", "verify/certificate"},
 	"optimum":                 {arithmetic, "internal/patience", "lp/linear", "lp/table", "mechanisms", "verify", "verify/audit", "verify/certificate/text"},
 	"internal/report":         {"*"},
-	"internal/serve":          {"internal/report"},
+	"internal/front":          {"internal/report"},
+	"internal/serve":          {"internal/front"},
 	"internal/evaluate":       {"*"},
 	"internal/topk":           {"*"},
 	"internal/command":        {"*"},
@@ -63,6 +64,7 @@ var mayImport = map[string][]string{
 	"papers":                  {"*"},
 	"papers/":                 {"*"},
 	"cmd/optratio":            {"cli"},
+	"site":                    {"*"},
 	"examples/":               {"*"},
 }
 

@@ -15,6 +15,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"optratio/internal/document"
 )
 
 // Printable returns text with everything escaped that a terminal may take for a command: control characters but line ends and tabs, and bytes that
@@ -63,26 +65,6 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Document is what --json prints. Schema names its form and the version of that, such as "optratio.ratio/1"; it is the first field.
-type Document interface{ Schema() string }
-
-// encoded returns a document as compact JSON, with its schema before the fields of its own.
-func encoded(doc Document) []byte {
-	var fields bytes.Buffer
-	e := json.NewEncoder(&fields)
-	e.SetEscapeHTML(false)
-	err := e.Encode(doc)
-	body, isObject := bytes.CutPrefix(bytes.TrimSpace(fields.Bytes()), []byte("{"))
-	if err != nil || !isObject {
-		panic(fmt.Errorf("%s is no JSON object: %v", doc.Schema(), err)) // a document of ours that is none
-	}
-	out := fmt.Appendf(nil, `{"schema":%q`, doc.Schema())
-	if body[0] != '}' {
-		out = append(out, ',')
-	}
-	return append(out, body...)
-}
-
 // writeJSON writes the one JSON text of a --json run.
 func writeJSON(w io.Writer, compact []byte) {
 	var b bytes.Buffer
@@ -108,9 +90,9 @@ func escapedJSON(text []byte) []byte {
 
 // Show prints an answer: as the one JSON document, or as print does for people. Where the output cannot be written, run says so: it asks
 // the output, which remembers its errors.
-func (j *Job) Show(doc Document, print func(io.Writer)) {
+func (j *Job) Show(doc document.Document, print func(io.Writer)) {
 	if j.JSON {
-		writeJSON(j.Out, encoded(doc))
+		writeJSON(j.Out, document.Encode(doc))
 	} else {
 		print(j.text())
 	}
@@ -125,14 +107,14 @@ func (j *Job) text() io.Writer {
 }
 
 // ShowAll prints several answers of one command, with --json as an array of documents.
-func ShowAll[D Document](j *Job, docs []D, print func(io.Writer)) {
+func ShowAll[D document.Document](j *Job, docs []D, print func(io.Writer)) {
 	if !j.JSON {
 		print(j.text())
 		return
 	}
 	all := make([][]byte, len(docs))
 	for i, doc := range docs {
-		all[i] = encoded(doc)
+		all[i] = document.Encode(doc)
 	}
 	writeJSON(j.Out, slices.Concat([]byte("["), bytes.Join(all, []byte(",")), []byte("]")))
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"optratio/internal/document"
 )
 
 // Exit codes, the same for every command.
@@ -128,7 +130,7 @@ func run(ctx context.Context, newRoot func(Streams) *cobra.Command, args []strin
 		code = Usage
 	}
 	if asJSON := c.Flags().Lookup("json"); asJSON != nil && asJSON.Changed && code >= Undecided && stdout.written.Load() == 0 {
-		writeJSON(stdout, encoded(undecidedDoc{err.Error()}))
+		writeJSON(stdout, document.Encode(undecidedDoc{err.Error()}))
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(printable{stderr}, root.Name()+": "+strings.Join(strings.Fields(text), " "))

@@ -10,6 +10,7 @@ import (
 	"optratio/mechanisms/secretary"
 	"optratio/number"
 	"optratio/optimum"
+	"optratio/verify/certificate"
 )
 
 // Ratio is the JSON document of a ratio job.
@@ -192,3 +193,32 @@ type Optimum struct {
 
 // Schema names the form of the JSON document.
 func (Optimum) Schema() string { return "optratio.optimum/1" }
+
+// Threshold is the JSON document of a threshold job.
+type Threshold struct {
+	N           int           `json:"n"`
+	K           int           `json:"k"`
+	Objective   string        `json:"objective"`
+	Constraints string        `json:"constraints"`
+	Step        string        `json:"step"`
+	Loss        string        `json:"loss"`
+	Prior       string        `json:"prior"`
+	Lower       number.Number `json:"lower"`
+	Upper       number.Number `json:"upper"`
+	LowerExp    number.Number `json:"lower_exp"`
+	UpperExp    number.Number `json:"upper_exp"`
+	Proof       string        `json:"proof"`
+	Undecided   string        `json:"undecided,omitempty"`
+}
+
+// Schema names the form of the JSON document.
+func (Threshold) Schema() string { return "optratio.threshold/1" }
+
+// Check is the JSON document of a check. A certificate whose check did not end is not valid, and Undecided says why.
+type Check struct {
+	*certificate.Report
+	Undecided string `json:"undecided,omitempty"`
+}
+
+// Schema names the form of the JSON document.
+func (Check) Schema() string { return "optratio.check/1" }

@@ -22,11 +22,16 @@ const (
 	Audit    Kind = "audit"
 	Stopping Kind = "stopping"
 	Evaluate Kind = "evaluate"
-	Optimum  Kind = "optimum"
+
+	Recommend Kind = "recommend"
+	Optimum   Kind = "optimum"
+	Check     Kind = "check"
 )
 
+var kinds = []Kind{Ratio, Rho, Verify, Audit, Stopping, Evaluate, Recommend, Optimum, Check}
+
 // ErrDocument is wrapped by errors about what is no result of a job.
-var ErrDocument = errors.New("not the JSON document of one ratio, verify, audit, stopping, evaluate or optimum job")
+var ErrDocument = errors.New("not the JSON document of one ratio, verify, audit, stopping, evaluate, recommend, optimum or check job")
 
 // KindOf recognises the document of a job by its schema.
 func KindOf(printed []byte) (Kind, error) {
@@ -37,7 +42,7 @@ func KindOf(printed []byte) (Kind, error) {
 	name, _ := strings.CutPrefix(d.Schema, "optratio.")
 	name, version, _ := strings.Cut(name, "/")
 	kind := Kind(name)
-	if version != "1" || !slices.Contains([]Kind{Ratio, Rho, Verify, Audit, Stopping, Evaluate, Optimum}, kind) {
+	if version != "1" || !slices.Contains(kinds, kind) {
 		return "", fmt.Errorf("%w: its schema is %q", ErrDocument, d.Schema)
 	}
 	return kind, nil

@@ -33,6 +33,7 @@ type Section struct {
 	Table    *Table
 	Items    []string
 	Commands []string
+	HTML     template.HTML // before all else, as it is
 }
 
 // Figure is a picture, whose text alternative is in the SVG itself and whose numbers are a table.
@@ -76,17 +77,13 @@ var (
 	layout string
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
-		"css":     func() template.CSS { return template.CSS(style) },
-		"typeset": Typeset,
-		"verdict": func(s string) bool { return s == "proved" || s == "violated" || s == "undecided" },
+		"css":  func() template.CSS { return template.CSS(style) },
+		"body": func(p *Page) template.HTML { return template.HTML(p.body()) },
 	}).Parse(layout))
 )
 
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error { return page.Execute(w, p) }
-
-// WriteBody writes what the page says, without the head of a page, for one that has its own.
-func (p *Page) WriteBody(w io.Writer) error { return page.ExecuteTemplate(w, "body", p) }
 
 // Typeset escapes a text and sets the powers e^ε and e^-ε in it as such.
 func Typeset(text string) template.HTML {
@@ -102,7 +99,7 @@ func New(printed []byte, c Context) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	build := map[Kind]func([]byte, Context) (*Page, error){Ratio: ofRatio, Rho: ofConcentrated, Verify: ofVerdicts, Audit: ofVerdicts, Stopping: ofStopping, Evaluate: ofEvaluate, Optimum: ofOptimum}[kind]
+	build := map[Kind]func([]byte, Context) (*Page, error){Ratio: ofRatio, Rho: ofConcentrated, Verify: ofVerdicts, Audit: ofVerdicts, Stopping: ofStopping, Evaluate: ofEvaluate, Recommend: ofRecommend, Optimum: ofOptimum, Check: ofCheck}[kind]
 	p, err := build(printed, c)
 	if err != nil {
 		return nil, err
@@ -141,34 +138,4 @@ func grouped(n int64) string {
 // AddCommands adds a section of command lines that print the same numbers.
 func (p *Page) AddCommands(lines ...string) {
 	p.Sections = append(p.Sections, Section{Title: "Do it again", Text: []string{"These commands print the same numbers:"}, Commands: lines})
-}
-
-// Rename replaces a file's name in what the page says.
-func (p *Page) Rename(from, to string) {
-	replace := func(s *string) { *s = strings.ReplaceAll(*s, from, to) }
-	list := func(all []string) {
-		for i := range all {
-			replace(&all[i])
-		}
-	}
-	replace(&p.Title)
-	replace(&p.Word)
-	replace(&p.Document)
-	list(p.Sentences)
-	for i := range p.Sections {
-		s := &p.Sections[i]
-		replace(&s.Title)
-		list(s.Text)
-		list(s.Items)
-		list(s.Commands)
-		if s.Figure != nil {
-			s.Figure.SVG = template.HTML(strings.ReplaceAll(string(s.Figure.SVG), from, to))
-			replace(&s.Figure.Caption)
-		}
-		if s.Table != nil {
-			for _, row := range s.Table.Rows {
-				list(row)
-			}
-		}
-	}
 }

@@ -1,8 +1,10 @@
 package serve
 
 import (
-	"strings"
+	"fmt"
 	"sync"
+
+	"optratio/internal/front"
 )
 
 // cache keeps the answers of the last jobs. The oldest go first.
@@ -10,28 +12,28 @@ type cache struct {
 	mu    sync.Mutex
 	most  int
 	order []string
-	found map[string]answer
+	found map[string]front.Answer
 }
 
-func newCache(most int) *cache { return &cache{most: most, found: map[string]answer{}} }
+func newCache(most int) *cache { return &cache{most: most, found: map[string]front.Answer{}} }
 
 // maxKept is the size of a document, in bytes, beyond which it is not kept.
 const maxKept = 1 << 20
 
-func key(args []string) string { return strings.Join(args, "\x00") }
+func key(j front.Job) string { return fmt.Sprintf("%q", j) }
 
-func (c *cache) get(args []string) (answer, bool) {
+func (c *cache) get(j front.Job) (front.Answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a, ok := c.found[key(args)]
+	a, ok := c.found[key(j)]
 	return a, ok
 }
 
-func (c *cache) put(args []string, a answer) {
-	k := key(args)
+func (c *cache) put(j front.Job, a front.Answer) {
+	k := key(j)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, known := c.found[k]; known || len(a.document) > maxKept {
+	if _, known := c.found[k]; known || len(a.Document) > maxKept {
 		return
 	}
 	if len(c.order) == c.most {

@@ -1,15 +1,19 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"optratio/internal/report"
+	"optratio/internal/front"
 )
 
 // Config is what a server needs.
@@ -19,9 +23,6 @@ type Config struct {
 	Parallel   int      // jobs at a time, at least 1
 	// Run does the job of a command line, without --json, and returns its exit code, JSON document and message.
 	Run func(ctx context.Context, args []string) (code int, document []byte, message string)
-	// Draw makes the page of a document; args are those of the command line. It has the curve over ε where do, which runs a command
-	// line with --json, is not nil.
-	Draw func(document []byte, args []string, do func(args []string) (document []byte, ok bool)) (*report.Page, error)
 }
 
 // Limits of what a client may ask for.
@@ -46,11 +47,12 @@ type Server struct {
 	mu      sync.Mutex
 	waiting map[string]int
 	cache   *cache
+	site    *front.Site
 }
 
 // New returns a server.
 func New(c Config) *Server {
-	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, waiting: map[string]int{}, cache: newCache(500)}
+	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, waiting: map[string]int{}, cache: newCache(500), site: &front.Site{Mechanisms: c.Mechanisms}}
 	s.routes()
 	return s
 }
@@ -109,8 +111,8 @@ var errBusy = errors.New("too many jobs at once; wait for some to end")
 var errLate = errors.New("the server is too busy to answer in time; try again, or use the command")
 
 // do runs a job when its turn comes. Equal jobs are done once. Errors are about limits, not about the job.
-func (s *Server) do(ctx context.Context, client string, args []string) (answer, error) {
-	if a, ok := s.cache.get(args); ok {
+func (s *Server) do(ctx context.Context, client string, j front.Job) (front.Answer, error) {
+	if a, ok := s.cache.get(j); ok {
 		return a, nil
 	}
 	limit := maxWaiting
@@ -120,7 +122,7 @@ func (s *Server) do(ctx context.Context, client string, args []string) (answer, 
 	s.mu.Lock()
 	if s.waiting[client] >= limit {
 		s.mu.Unlock()
-		return answer{}, errBusy
+		return front.Answer{}, errBusy
 	}
 	s.waiting[client]++
 	s.mu.Unlock()
@@ -137,37 +139,50 @@ func (s *Server) do(ctx context.Context, client string, args []string) (answer, 
 	case s.turns <- struct{}{}:
 		defer func() { <-s.turns }()
 	case <-late.C:
-		return answer{}, errBusy
+		return front.Answer{}, errBusy
 	case <-ctx.Done():
-		return answer{}, context.Cause(ctx)
+		return front.Answer{}, context.Cause(ctx)
 	}
-	if a, ok := s.cache.get(args); ok { // somebody else asked the same meanwhile
+	if a, ok := s.cache.get(j); ok { // somebody else asked the same meanwhile
 		return a, nil
 	}
-	var a answer
-	a.code, a.document, a.message = s.Run(ctx, args)
+	a, err := s.run(ctx, j)
 	if ctx.Err() != nil {
-		return answer{}, context.Cause(ctx)
+		return front.Answer{}, context.Cause(ctx)
 	}
-	if a.code == 0 || a.code == 1 { // what a time limit ended is not the last word
-		s.cache.put(args, a)
+	if err == nil && (a.Code == 0 || a.Code == 1) { // what a time limit ended is not the last word
+		s.cache.put(j, a)
 	}
-	return a, nil
+	return a, err
 }
 
-// doing returns a function that does a job and returns its document where it was decided.
-func (s *Server) doing(r *http.Request) func(args []string) ([]byte, bool) {
-	return func(args []string) ([]byte, bool) {
-		a, err := s.do(r.Context(), client(r), args)
-		return a.document, err == nil && a.code == 0
+// run does a job, whose files are written to a folder of its own and named as the job names them in all that it says.
+func (s *Server) run(ctx context.Context, j front.Job) (a front.Answer, err error) {
+	args := slices.Clone(j.Args)
+	said := func(text []byte) []byte { return text }
+	if len(j.Files) > 0 {
+		folder, err := os.MkdirTemp("", "optratio")
+		if err != nil {
+			return a, err
+		}
+		defer os.RemoveAll(folder)
+		for name, text := range j.Files {
+			path := filepath.Join(folder, name)
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				return a, err
+			}
+			for i := range args {
+				if args[i] == name {
+					args[i] = path
+				}
+			}
+		}
+		said = func(text []byte) []byte {
+			return bytes.ReplaceAll(text, []byte(folder+string(filepath.Separator)), nil)
+		}
 	}
-}
-
-// answer is what a job ended with.
-type answer struct {
-	code     int
-	document []byte
-	message  string
+	code, document, message := s.Run(ctx, args)
+	return front.Answer{Code: code, Document: said(document), Message: string(said([]byte(message)))}, nil
 }
 
 // client is the address that a request comes from.

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-
-	"optratio/internal/report"
 )
 
 // TestEveryRequestIsAnswered: where no job ever ends by itself, each of many clients is told so, be it that its turn does not come or that its own jobs, of which drawing a page
@@ -22,9 +20,6 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 		Run: func(ctx context.Context, _ []string) (int, []byte, string) {
 			<-ctx.Done() // as a job does that looks at the limits
 			return 3, nil, ""
-		},
-		Draw: func([]byte, []string, func([]string) ([]byte, bool)) (*report.Page, error) {
-			return &report.Page{}, nil
 		},
 	})
 	s.wait, s.patient = 50*time.Millisecond, 200*time.Millisecond

@@ -1,4 +1,4 @@
-package serve
+package front
 
 import (
 	"cmp"
@@ -6,7 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/big"
-	"net/http/httptest"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -87,13 +87,15 @@ func TestPercentsAreRoundedUp(t *testing.T) {
 
 // TestMapCommands: the commands that the page names are of its level and cover every depth of its table.
 func TestMapCommands(t *testing.T) {
-	s := New(Config{Addr: "localhost:1", Parallel: 1})
+	s := &Site{}
 	for _, level := range []string{"paper", "full"} {
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/map?constraints="+level, nil))
-		require.Equal(t, 200, w.Code)
+		c := s.Begin("map", url.Values{"constraints": {level}})
+		c.Whole(t.Context())
+		require.NoError(t, c.Err())
+		var w strings.Builder
+		require.NoError(t, c.WriteAnswer(&w))
 		covered := map[string]bool{}
-		for _, m := range regexp.MustCompile(`optratio map -n all -k (\d)(?::(\d))?( --constraints full)?`).FindAllStringSubmatch(w.Body.String(), -1) {
+		for _, m := range regexp.MustCompile(`optratio map -n all -k (\d)(?::(\d))?( --constraints full)?`).FindAllStringSubmatch(w.String(), -1) {
 			assert.Equal(t, level == "full", m[3] != "", m[0])
 			for k := m[1]; k <= cmp.Or(m[2], m[1]); k = string(k[0] + 1) {
 				covered[k] = true

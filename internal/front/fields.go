@@ -1,4 +1,4 @@
-package serve
+package front
 
 import (
 	"fmt"
@@ -13,6 +13,9 @@ import (
 type fieldError struct{ field, message string }
 
 func (e *fieldError) Error() string { return e.field + ": " + e.message }
+
+// Is makes it an error about the input.
+func (e *fieldError) Is(target error) bool { return target == ErrInput }
 
 // form reads the fields of a request and remembers the first error.
 type form struct {
@@ -61,40 +64,63 @@ func (f *form) epsilon(standard string) []string {
 	return []string{"--eps", standard}
 }
 
-// scores reads a comma-separated list of decimals.
-func (f *form) scores(standard string) []string {
-	text := f.values.Get("scores")
+// numbers reads a comma-separated list of decimals.
+func (f *form) numbers(field, standard string) []string {
+	text := f.values.Get(field)
 	if text == "" {
 		text = standard
 	}
 	list := strings.Split(strings.NewReplacer(" ", "", "−", "-").Replace(text), ",")
 	if len(list) > 50 {
-		f.fail("scores", "give at most 50")
+		f.fail(field, "give at most 50")
 	}
 	for _, s := range list {
 		if !scoreText.MatchString(s) {
-			f.fail("scores", "give decimals, comma-separated, such as 0,-1,-2.5")
+			f.fail(field, "give decimals, comma-separated, such as 0,-1,-2.5")
 		}
 	}
 	return list
 }
 
+// option is a choice of a field: its value, and what it means.
+type option struct{ Value, Meaning string }
+
+// plain makes options of words that need no explanation.
+func plain(words ...string) (all []option) {
+	for _, w := range words {
+		all = append(all, option{w, w})
+	}
+	return all
+}
+
 // one reads one of some words.
-func (f *form) one(field, standard string, words ...string) string {
+func (f *form) one(field, standard string, words ...option) string {
 	text := f.values.Get(field)
 	if text == "" {
 		return standard
 	}
-	if !slices.Contains(words, text) {
-		f.fail(field, "give one of %s", strings.Join(words, ", "))
+	var names []string
+	for _, w := range words {
+		names = append(names, w.Value)
+	}
+	if !slices.Contains(names, text) {
+		f.fail(field, "give one of %s", strings.Join(names, ", "))
 		return standard
 	}
 	return text
 }
 
+// text reads a text as it is, with the line ends of Unix.
+func (f *form) text(field, standard string) string {
+	if !f.values.Has(field) {
+		return standard
+	}
+	return strings.ReplaceAll(f.values.Get(field), "\r\n", "\n")
+}
+
 // names reads a comma-separated list of mechanisms.
 func (f *form) names(field, standard string, known []string) []string {
-	text := strings.ReplaceAll(f.values.Get(field), " ", "")
+	text := strings.ReplaceAll(strings.Join(f.values[field], ","), " ", "")
 	if text == "" {
 		text = standard
 	}

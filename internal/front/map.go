@@ -1,4 +1,4 @@
-package serve
+package front
 
 import (
 	_ "embed"
@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"math"
 	"math/big"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,26 +45,20 @@ func readMap() (rows []bounded) {
 }
 
 // heat draws the bounds of one level as a table of coloured cells, each of which leads to the explorer.
-func (s *Server) heat(w http.ResponseWriter, r *http.Request) {
-	f := &form{values: r.URL.Query()}
-	var levels []string
+func (s *Site) heat(f *form) question {
+	var levels []option
 	rows := readMap()
 	for _, b := range rows {
-		if !slices.Contains(levels, b.constraints) {
-			levels = append(levels, b.constraints)
+		if o := (option{b.constraints, levelMeaning[b.constraints]}); !slices.Contains(levels, o) {
+			levels = append(levels, o)
 		}
 	}
-	level := f.one("constraints", levels[0], levels...)
-	v := shown{
-		Title: "Permute-and-flip at every ε", Path: "/map", Method: "get", Live: true,
+	level := f.one("constraints", levels[0].Value, levels...)
+	q := question{shown: shown{
+		Title: "Permute-and-flip at every ε", Live: true,
 		Lead:   "For each number of candidates n and depth k: permute-and-flip's mean error is at most so far above the least possible, whatever ε is. Cells say by how many percent it is above that at most, rounded up. The bounds are proved; certificates and the theorem for all n are in the documentation (map.md). A cell leads to the explorer.",
 		Fields: []field{{Name: "constraints", Label: "Compared with", Kind: "select", Value: level, Options: levels}},
-	}
-	if f.err != nil {
-		s.show(w, r, v, nil, f.err)
-		return
-	}
-	p := &report.Page{Title: "Bounds at level " + level, Tone: "good"}
+	}}
 	var here []bounded
 	worst := bounded{bound: "1"}
 	for _, b := range rows {
@@ -76,18 +69,23 @@ func (s *Server) heat(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	p.Word = "At every ε, permute-and-flip has at most " + worst.bound + " times the least mean expected error possible"
-	p.Sentences = []string{fmt.Sprintf("That is over all lattices below; the largest bound is at n = %d, k = %d.", worst.n, worst.k)}
 	commands := []string{"-k 1:6 --target 1.014 --gap 0.0005 --lower -o map.csv", "-k 7 --target 1.0131 --lower -o map.csv --resume",
 		"-k 8 --target 1.0135 --lower -o map.csv --resume", "-k 9 --target 1.0138 -o map.csv --resume"}
 	if level == "full" {
 		commands = []string{"-k 5:6 --constraints full --target 1.01 --lower -o map.csv"}
 	}
-	for _, c := range commands {
-		p.AddCommands("optratio map -n all " + c)
+	for i := range commands {
+		commands[i] = "optratio map -n all " + commands[i]
 	}
-	v.Extra = heatTable(here, value(worst.bound))
-	s.show(w, r, v, p, nil)
+	q.draw = func([][]byte) (*report.Page, error) {
+		p := &report.Page{Title: "Bounds at level " + level, Tone: "good"}
+		p.Word = "At every ε, permute-and-flip has at most " + worst.bound + " times the least mean expected error possible"
+		p.Sentences = []string{fmt.Sprintf("That is over all lattices below; the largest bound is at n = %d, k = %d.", worst.n, worst.k)}
+		p.Sections = append(p.Sections, report.Section{Title: "By n and k", HTML: s.heatTable(here, value(worst.bound))})
+		p.AddCommands(commands...)
+		return p, nil
+	}
+	return q
 }
 
 func value(text string) float64 {
@@ -111,7 +109,7 @@ func above(ratio string) string {
 }
 
 // heatTable is a table with a row for each n and a column for each k. Colours only repeat what the numbers say.
-func heatTable(rows []bounded, worst float64) template.HTML {
+func (s *Site) heatTable(rows []bounded, worst float64) template.HTML {
 	at := map[[2]int]bounded{}
 	var ns, ks []int
 	for _, b := range rows {
@@ -143,7 +141,7 @@ func heatTable(rows []bounded, worst float64) template.HTML {
 			if cell.seen != "" {
 				title += "; largest ratio seen: " + cell.seen
 			}
-			fmt.Fprintf(&b, `<td style="--heat: %.0f%%" title="%s"><a href="/?n=%d&amp;k=%d&amp;eps=0.3">%s</a></td>`, 100*share, template.HTMLEscapeString(title), n, k, above(cell.bound))
+			fmt.Fprintf(&b, `<td style="--heat: %.0f%%" title="%s"><a href="%s">%s</a></td>`, 100*share, template.HTMLEscapeString(title), template.HTMLEscapeString(s.href("", fmt.Sprintf("n=%d&k=%d&eps=0.3", n, k))), above(cell.bound))
 		}
 		b.WriteString("</tr>\n")
 	}

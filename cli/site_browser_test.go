@@ -1,0 +1,210 @@
+//go:build browser
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/internal/document"
+	"optratio/internal/front"
+)
+
+// builtSite is the folder of the static site, built once.
+var builtSite = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "site")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "run", "../site", folder).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return folder, nil
+})
+
+// siteServed serves the static site by a plain file server, in a folder below its root, and opens a browser that may ask for nothing else.
+func siteServed(t *testing.T) (ctx context.Context, at string, errors *[]string) {
+	folder, err := builtSite()
+	require.NoError(t, err)
+	server := httptest.NewServer(http.StripPrefix("/some/where/", http.FileServer(http.Dir(folder))))
+	t.Cleanup(server.Close)
+	at = server.URL + "/some/where/"
+	ctx, errors = browser(t)
+	chromedp.ListenTarget(ctx, func(event any) {
+		if e, ok := event.(*network.EventRequestWillBeSent); ok && !strings.HasPrefix(e.Request.URL, at) && !strings.HasPrefix(e.Request.URL, "data:") && !strings.HasPrefix(e.Request.URL, "blob:"+server.URL) {
+			*errors = append(*errors, "a request beyond the folder: "+e.Request.URL)
+		}
+	})
+	require.NoError(t, chromedp.Run(ctx, network.Enable()))
+	return ctx, at, errors
+}
+
+// answerShown waits until a page has an answer for good.
+func answerShown(text *string) chromedp.Action {
+	return chromedp.Tasks{
+		chromedp.Poll(`document.querySelector("#answer .word, #answer [role=alert]") && !document.querySelector("#answer.old") && document.getElementById("state").textContent.startsWith("done")`, nil, chromedp.WithPollingTimeout(2*time.Minute)),
+		chromedp.Text("#answer .word, #answer [role=alert]", text, chromedp.ByQuery),
+	}
+}
+
+// visits counts, so that every address is new: another fragment alone would keep the page.
+var visits atomic.Int64
+
+// open opens an address anew.
+func open(address string) chromedp.Action {
+	path, fragment, _ := strings.Cut(address, "#")
+	return chromedp.Navigate(fmt.Sprintf("%s?visit=%d#%s", path, visits.Add(1), fragment))
+}
+
+// TestBrowserSite asks the static site and compares its numbers with the command's.
+func TestBrowserSite(t *testing.T) {
+	ctx, at, errors := siteServed(t)
+	var word, page, text string
+	var took float64
+	require.NoError(t, chromedp.Run(ctx, open(at+"#n=4&k=4&eps=0.5"), answerShown(&word), chromedp.Text("#answer", &page, chromedp.ByQuery),
+		chromedp.Evaluate(`performance.getEntriesByName("answer")[0].startTime - performance.getEntriesByName("engine")[0].startTime`, &took)))
+	assert.Equal(t, "pf has 1.00858… times the least mean expected error possible", word)
+	assert.Contains(t, page, "1.00858032288…")
+	assert.Contains(t, page, "optratio ratio -n 4 -k 4 --eps 0.5\n")
+	assert.Contains(t, page, "pf is optimal from here on", "the curve over ε")
+	t.Logf("the first answer came %.0f ms after the engine was there", took)
+
+	// The whole state is in a link, be it of a mechanism that the form does not list.
+	require.NoError(t, chromedp.Run(ctx, open(at+"#n=3&k=2&eps=3/2&mechanism=geo&mechanism=geo-pair&loss=square&constraints=dp&step=delta"), answerShown(&word),
+		chromedp.Text("#answer", &page, chromedp.ByQuery), chromedp.Value("#loss", &text, chromedp.ByQuery)))
+	assert.Equal(t, "square", text)
+	line := "ratio -n 3 -k 2 --exp-eps 3/2 --mechanism geo,geo-pair --constraints dp --loss square --step delta"
+	assert.Contains(t, page, "optratio "+line)
+	_, out, _ := quietly(append(strings.Fields(line), "--json")...)
+	var doc document.Ratio
+	require.NoError(t, json.Unmarshal([]byte(out), &doc))
+	for _, m := range doc.Mechanisms {
+		assert.Contains(t, page, m.Error.String())
+		assert.Contains(t, page, m.Ratio.String())
+	}
+
+	// A long job does not keep a newer question waiting, and the address says what is asked now.
+	var address string
+	require.NoError(t, chromedp.Run(ctx, open(at+"#n=12&k=9&eps=0.2"), chromedp.Poll(`document.getElementById("state").textContent.startsWith("working")`, nil),
+		chromedp.SetValue("#k", "1", chromedp.ByQuery), chromedp.Evaluate(`document.getElementById("k").dispatchEvent(new Event("input", {bubbles: true}))`, nil),
+		chromedp.Poll(`(document.querySelector("#answer h1") || {textContent: ""}).textContent.includes("k = 1 ")`, nil, chromedp.WithPollingTimeout(20*time.Second)), chromedp.Location(&address)))
+	assert.Contains(t, address, "#n=12&k=1&eps=0.2")
+
+	// What is wrong is said.
+	require.NoError(t, chromedp.Run(ctx, open(at+"pmf.html#scores=0,x"), answerShown(&word)))
+	assert.Equal(t, "scores: give decimals, comma-separated, such as 0,-1,-2.5", word)
+	assert.Empty(t, *errors)
+}
+
+// typed puts a text into a field.
+func typed(id, text string) chromedp.Action {
+	return chromedp.Evaluate(fmt.Sprintf("document.getElementById(%q).value = %q", id, text), nil)
+}
+
+// TestBrowserSiteAudits audits a function that forgot a factor 2, one that did not, one that hangs and one that is none; and a table in CSV.
+func TestBrowserSiteAudits(t *testing.T) {
+	ctx, at, errors := siteServed(t)
+	var word, page, code string
+	audit := func() {
+		require.NoError(t, chromedp.Run(ctx, chromedp.Click("form button", chromedp.ByQuery), answerShown(&word), chromedp.Text("#answer", &page, chromedp.ByQuery)))
+	}
+	require.NoError(t, chromedp.Run(ctx, open(at+"javascript.html"), chromedp.Value("#code", &code, chromedp.ByQuery)))
+	audit()
+	assert.Equal(t, "No: it is not 1-DP", word)
+	assert.Contains(t, page, "On scores (0, 0) it picks candidate 0 with probability 0.5")
+	assert.Contains(t, page, "The smallest ε that holds there is 2.0000")
+	shot(t, ctx, "site-javascript-refuted")
+
+	require.NoError(t, chromedp.Run(ctx, typed("code", strings.Replace(code, "/ sensitivity", "/ (2 * sensitivity)", 1))))
+	audit()
+	assert.Equal(t, "Yes: it is 1-DP on what was examined", word)
+
+	require.NoError(t, chromedp.Run(ctx, typed("code", "(scores) => { while (scores.length > 2); return [0.5, 0.5]; }")))
+	audit()
+	assert.Contains(t, page, "it does not answer within 2 s")
+
+	require.NoError(t, chromedp.Run(ctx, typed("code", "(scores) => {")))
+	audit()
+	assert.Contains(t, page, "SyntaxError")
+
+	// The function has no network: the page's policy is that of its worker.
+	require.NoError(t, chromedp.Run(ctx, typed("code", `(scores) => { importScripts("https://example.org/x.js"); return [1]; }`)))
+	audit()
+	assert.Contains(t, page, "NetworkError")
+	*errors = nil // the refused script is one
+
+	// A link to a function does not run it.
+	require.NoError(t, chromedp.Run(ctx, open(at+"javascript.html#n=2&k=1&eps=1&code=x"), chromedp.Sleep(500*time.Millisecond), chromedp.Text("#answer", &page, chromedp.ByQuery), chromedp.Value("#code", &code, chromedp.ByQuery)))
+	assert.Equal(t, "x", code)
+	assert.Empty(t, strings.TrimSpace(page))
+
+	require.NoError(t, chromedp.Run(ctx, open(at+"audit.html"), typed("table", "q0,q1,p0,p1\n0,0,1/2,1/2\n1,0,9/10,1/10\n")))
+	audit()
+	assert.Equal(t, "No: it is not 0.5-DP", word)
+	require.NoError(t, chromedp.Run(ctx, chromedp.Text("body", &page, chromedp.ByQuery)))
+	assert.Contains(t, page, "Nothing leaves this machine")
+	assert.Empty(t, *errors)
+}
+
+// TestBrowserSiteChecks has a certificate of the command checked, whole and with a digit changed.
+func TestBrowserSiteChecks(t *testing.T) {
+	ctx, at, errors := siteServed(t)
+	path := filepath.Join(t.TempDir(), "a.cert")
+	code, _, errs := quietly(strings.Fields("ratio -n 3 -k 3 --exp-eps 3/2 --cert " + path)...)
+	require.Zero(t, code, errs)
+	var word string
+	require.NoError(t, chromedp.Run(ctx, open(at+"check.html"), chromedp.SetUploadFiles("input[type=file]", []string{path}, chromedp.ByQuery), answerShown(&word)))
+	assert.Equal(t, "Yes: every claim in it follows from the values that it holds", word)
+	shot(t, ctx, "site-checked")
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	wrong := filepath.Join(t.TempDir(), "b.cert")
+	require.NoError(t, os.WriteFile(wrong, bytes.Replace(data, []byte("dual 2 1 0 0 1\n"), []byte("dual 2 1 0 0 2\n"), 1), 0o644))
+	require.NoError(t, chromedp.Run(ctx, open(at+"check.html"), chromedp.SetUploadFiles("input[type=file]", []string{wrong}, chromedp.ByQuery), answerShown(&word)))
+	assert.Contains(t, word, "No: ")
+	assert.Empty(t, *errors)
+}
+
+// TestBrowserSiteLooks opens every page of the site at three widths, in light and dark, with an answer.
+func TestBrowserSiteLooks(t *testing.T) {
+	ctx, at, errors := siteServed(t)
+	for _, view := range (&front.Site{Static: true}).Views() {
+		var word string
+		actions := chromedp.Tasks{chromedp.EmulateViewport(1400, 900), open(at + front.File(view))}
+		if view != "check" {
+			actions = append(actions, chromedp.Click("form button", chromedp.ByQuery), answerShown(&word))
+		}
+		require.NoError(t, chromedp.Run(ctx, actions), view)
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range []int64{360, 800, 1400} {
+				require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})))
+				name := fmt.Sprintf("site-%s-%d-%s", strings.TrimSuffix(front.File(view), ".html"), width, scheme)
+				fits(t, ctx, name)
+				shot(t, ctx, name)
+			}
+		}
+		var unnamed int
+		require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`[...document.querySelectorAll("input, select, textarea, button")].filter(e => !(e.labels && e.labels.length) && !e.getAttribute("aria-label") && !e.textContent.trim()).length`, &unnamed)))
+		assert.Zero(t, unnamed, "%s: fields without a name for screen readers", view)
+	}
+	assert.Empty(t, *errors)
+}

@@ -1,0 +1,78 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestTablesInCSV: a CSV table becomes lines of JSON; what is none is left to the job to refuse.
+func TestTablesInCSV(t *testing.T) {
+	want := "{\"scores\":[\"0\",\"-1\"],\"pmf\":[\"2/3\",\"0.25\"]}\n"
+	assert.Equal(t, want, tableLines("0, -1, 2/3, 0.25\n"))
+	assert.Equal(t, want, tableLines("a,b,pa,pb\r\n0;-1;2/3;0.25"))
+	for _, text := range []string{"", want, "0,1,2\n", "x"} {
+		if text != "x" { // a head alone
+			assert.Equal(t, text, tableLines(text))
+		}
+	}
+	assert.Empty(t, tableLines("x"))
+}
+
+// TestCourse: an undecided answer is narrowed by the next step, with more time, and the curve comes last.
+func TestCourse(t *testing.T) {
+	const document = `{"schema":"optratio.ratio/1","n":3,"k":2,"eps":"1","step":"2delta","loss":"mean","prior":"uniform","objective":"paper","mechanisms":[]}`
+	var asked []string
+	s := &Site{Mechanisms: []string{"pf", "em"}, Run: func(_ context.Context, j Job) (Answer, error) {
+		asked = append(asked, strings.Join(j.Args, " "))
+		return Answer{Code: map[bool]int{true: 3, false: 0}[len(asked) == 1], Document: []byte(document)}, nil
+	}}
+	c := s.Begin("", url.Values{"n": {"3"}, "k": {"2"}, "eps": {"1"}, "loss": {"square"}})
+	require.NoError(t, c.Err())
+	steps := 1
+	for ; c.Next(t.Context()); steps++ {
+		require.Less(t, steps, 5)
+	}
+	assert.Equal(t, 3, steps)
+	line := "ratio -n 3 -k 2 --eps 1 --loss square --time-limit "
+	assert.Equal(t, []string{line + "1s", line + "5s"}, asked)
+	var b strings.Builder
+	require.NoError(t, c.WriteAnswer(&b))
+	assert.Contains(t, b.String(), "optratio ratio -n 3 -k 2 --eps 1 --loss square</code>")
+
+	s.Run = func(context.Context, Job) (Answer, error) { return Answer{Code: 2, Message: "optratio: <no>"}, nil }
+	c = s.Begin("pmf", nil)
+	assert.False(t, c.Next(t.Context()))
+	assert.ErrorIs(t, c.Err(), ErrInput)
+	b.Reset()
+	require.NoError(t, c.WriteAnswer(&b))
+	assert.Contains(t, b.String(), "&lt;no&gt;")
+	full := errors.New("full")
+	s.Run = func(context.Context, Job) (Answer, error) { return Answer{}, full }
+	c = s.Begin("pmf", nil)
+	c.Whole(t.Context())
+	assert.ErrorIs(t, c.Err(), full)
+}
+
+// TestViews: a server has no view in which it would run a function, and fields that are wrong are named.
+func TestViews(t *testing.T) {
+	server, static := &Site{}, &Site{Static: true, Mechanisms: []string{"pf", "em"}}
+	assert.ErrorIs(t, server.Begin("javascript", nil).Err(), ErrInput)
+	assert.NotContains(t, server.Views(), "javascript")
+	assert.True(t, slices.Contains(static.Views(), "javascript"))
+	assert.ErrorIs(t, static.Begin("nowhere", nil).Err(), ErrInput)
+	for view, query := range map[string]string{"": "loss=cubic", "pmf": "scores=1,x", "choose": "sensitivities=a", "audit": "shifted=perhaps", "javascript": "n=7", "evaluate": "task=/etc/passwd", "map": "constraints=dp2"} {
+		values, err := url.ParseQuery(query)
+		require.NoError(t, err)
+		err = static.Begin(view, values).Err()
+		require.ErrorIs(t, err, ErrInput, view)
+		name, _, _ := strings.Cut(query, "=")
+		assert.True(t, strings.HasPrefix(err.Error(), name+": "), "%s: %v", view, err)
+	}
+}

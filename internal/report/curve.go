@@ -1,0 +1,72 @@
+package report
+
+import (
+	"encoding/json"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"optratio/lattice"
+	"optratio/mechanisms"
+	"optratio/number"
+)
+
+// curveSize is the number of orbits up to which a page has a curve over ε.
+const curveSize = 200
+
+// CurveFor computes the ratios of a job's mechanisms over ε, as the ratio command does for a list of ε; nil where that would take
+// long or means nothing. do runs a command line with --json.
+func CurveFor(printed []byte, do func(args []string) (printed []byte, ok bool)) *Curve {
+	j, err := CurveOver(printed)
+	if err != nil || j.N > curveSize || j.K > curveSize || lattice.Orbits(j.N, j.K).Cmp(big.NewInt(curveSize)) > 0 {
+		return nil
+	}
+	names := j.Names
+	slices.Sort(names[min(1, len(names)):])
+	names = slices.Compact(names)
+	for _, name := range names {
+		if _, err := mechanisms.Lookup(name); err != nil {
+			return nil
+		}
+	}
+	var list []string
+	for i := 1; i <= 24; i++ {
+		list = append(list, strconv.FormatFloat(float64(i)*0.05*spacing(j.Eps.Float64()), 'f', 2, 64))
+	}
+	args := []string{"ratio", "-n", strconv.Itoa(j.N), "-k", strconv.Itoa(j.K), "--constraints", j.Constraints, "--mechanism", strings.Join(names, ","), "--eps", strings.Join(list, ",")}
+	answers, ok := do(append(slices.Clone(args), "--time-limit", "20s"))
+	if !ok {
+		return nil
+	}
+	curve, err := CurveOf(answers)
+	if err != nil {
+		return nil
+	}
+	if slices.Contains(names, "pf") {
+		var sharp struct {
+			Upper number.Number
+			Proof string
+		}
+		args := []string{"threshold", "-n", strconv.Itoa(j.N), "-k", strconv.Itoa(j.K), "--constraints", j.Constraints, "--time-limit", "20s"}
+		if answer, ok := do(args); ok && json.Unmarshal(answer, &sharp) == nil && sharp.Upper.Float64() > 0 {
+			curve.Sharp = &sharp.Upper
+		}
+	}
+	curve.Command = "optratio " + strings.Join(args, " ")
+	return curve
+}
+
+// spacing returns how many times 0.05 the points of a curve are apart, so that the job's ε is near its middle.
+func spacing(eps float64) float64 { return float64(min(max(1, int(2*eps+0.999)), 8)) }
+
+var plainWord = regexp.MustCompile(`^[\w./:,+=@%^-]+$`)
+
+// ShellQuoted writes a word as a shell reads it.
+func ShellQuoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

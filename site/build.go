@@ -1,0 +1,111 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"optratio/internal/front"
+	"optratio/mechanisms"
+)
+
+var (
+	//go:embed page.js
+	pageScript []byte
+	//go:embed worker.js
+	workerScript []byte
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: go run ./site FOLDER")
+		os.Exit(usage)
+	}
+	if err := build(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "site:", err)
+		os.Exit(violated)
+	}
+}
+
+// Limits of the engine's size, in bytes.
+const (
+	maxRaw        = 15_000_000
+	maxCompressed = 4_000_000
+)
+
+// build leaves the site in a folder: the forms as pages, their scripts, and the engine, compressed.
+func build(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	write := func(name string, data []byte) error { return os.WriteFile(filepath.Join(folder, name), data, 0o644) }
+	site := &front.Site{Mechanisms: mechanisms.Names(), Static: true}
+	for _, view := range site.Views() {
+		var page bytes.Buffer
+		if err := site.Begin(view, nil).WritePage(&page); err != nil {
+			return err
+		}
+		if err := write(front.File(view), page.Bytes()); err != nil {
+			return err
+		}
+	}
+	goTool := "go"
+	if given := os.Getenv("GO"); given != "" {
+		goTool = given
+	}
+	root, err := exec.Command(goTool, "env", "GOROOT").Output()
+	if err != nil {
+		return err
+	}
+	loader, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return err
+	}
+	for name, data := range map[string][]byte{"page.js": pageScript, "worker.js": workerScript, "app.js": front.Script, "app.css": []byte(front.Style()), "wasm_exec.js": loader} {
+		if err := write(name, data); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%d pages; compiling the engine to WebAssembly, which takes a minute the first time\n", len(site.Views()))
+	raw := filepath.Join(folder, "engine.wasm")
+	compile := exec.Command(goTool, "build", "-trimpath", "-ldflags", "-s -w", "-o", raw, "optratio/site")
+	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	compile.Stderr = os.Stderr
+	if err := compile.Run(); err != nil {
+		return fmt.Errorf("go build: %w", err)
+	}
+	engine, err := os.ReadFile(raw)
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(engine); err != nil {
+		return err
+	}
+	if err := errors.Join(w.Close(), write("engine.wasm.gz", packed.Bytes()), os.Remove(raw)); err != nil {
+		return err
+	}
+	fmt.Printf("%s: the engine has %.1f MB, %.1f MB compressed\n", folder, float64(len(engine))/1e6, float64(packed.Len())/1e6)
+	if len(engine) > maxRaw || packed.Len() > maxCompressed {
+		return fmt.Errorf("the engine is larger than %d bytes, or %d compressed", maxRaw, maxCompressed)
+	}
+	return nil
+}
+
+// askFunction is for pages.
+func askFunction(context.Context, []float64, float64, float64) ([]float64, error) {
+	return nil, errors.New("functions in JavaScript are asked in a page")
+}

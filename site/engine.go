@@ -1,0 +1,121 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"runtime/debug"
+	"strings"
+	"syscall/js"
+	"time"
+
+	"optratio/internal/front"
+	"optratio/mechanisms"
+)
+
+// With an argument, which pages do not give, main does jobs, a front.Job in JSON a line of standard input, and writes a line of JSON for
+// each. Otherwise it answers worker.js for as long as the worker lives.
+func main() {
+	debug.SetMemoryLimit(maxMemory)
+	if len(os.Args) > 1 {
+		standard(os.Stdin)
+		return
+	}
+	site := &front.Site{Mechanisms: mechanisms.Names(), Static: true, Run: runInPage}
+	var course *front.Course
+	js.Global().Set("optratioStep", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		if len(args) == 2 {
+			view, form := args[0].String(), args[1].String()
+			values, err := url.ParseQuery(form)
+			if course = site.Begin(view, values); err != nil {
+				course.Fail(fmt.Errorf("%w: %w", front.ErrInput, err))
+			}
+		}
+		go step(course) // the browser's events wait until this function returns
+		return nil
+	}))
+	js.Global().Call("optratioReady")
+	select {}
+}
+
+// step takes one step of a course and posts the answer.
+func step(c *front.Course) {
+	post("working", c.Working())
+	more := c.Next(context.Background())
+	var b strings.Builder
+	if err := c.WriteAnswer(&b); err != nil {
+		b.WriteString(err.Error())
+	}
+	js.Global().Call("optratioPost", "answer", b.String(), more)
+}
+
+func post(kind, text string) { js.Global().Call("optratioPost", kind, text, false) }
+
+// runInPage does a job and tells the page a few times a second how far it is.
+func runInPage(ctx context.Context, j front.Job) (front.Answer, error) {
+	last := time.Now()
+	return run(ctx, j, func(text string) {
+		if time.Since(last) > 200*time.Millisecond {
+			last = time.Now()
+			post("working", "working: "+text)
+		}
+	}), nil
+}
+
+// askFunction has the page ask the function under audit, in a worker of its own.
+func askFunction(ctx context.Context, scores []float64, sensitivity, epsilon float64) ([]float64, error) {
+	type reply struct {
+		pmf []float64
+		err error
+	}
+	got := make(chan reply, 1)
+	callback := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		if !args[1].IsUndefined() {
+			got <- reply{err: errors.New(args[1].String())}
+			return nil
+		}
+		pmf := make([]float64, args[0].Length())
+		for i := range pmf {
+			pmf[i] = args[0].Index(i).Float()
+		}
+		got <- reply{pmf: pmf}
+		return nil
+	})
+	defer callback.Release()
+	list := make([]any, len(scores))
+	for i, q := range scores {
+		list[i] = q
+	}
+	js.Global().Call("optratioAsk", list, epsilon, sensitivity, callback)
+	select {
+	case r := <-got:
+		return r.pmf, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// standard does the jobs of standard input, for tests.
+func standard(in io.Reader) {
+	jobs, out := json.NewDecoder(in), json.NewEncoder(os.Stdout)
+	for jobs.More() {
+		var j front.Job
+		if err := jobs.Decode(&j); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(usage)
+		}
+		a := run(context.Background(), j, func(string) {})
+		_ = out.Encode(struct {
+			Code     int
+			Document json.RawMessage
+			Message  string
+		}{a.Code, append([]byte{}, cmp.Or(string(a.Document), "null")...), a.Message})
+	}
+}

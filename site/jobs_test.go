@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/cli"
+	"optratio/internal/front"
+)
+
+// reference are command lines of every kind of job.
+var reference = []string{
+	"ratio -n 4 -k 4 --eps 0.5", "ratio -n 5 -k 3 --exp-eps 3/2 --mechanism pf,em,krr,uniform", "ratio -n 5 -k 5 --eps 0.2", "ratio -n 60 -k 3 --eps 0.5", "ratio -n 8 -k 3 --eps 0.3",
+	"ratio -n 4 -k 3 --eps 0.5 --constraints full", "ratio -n 4 -k 3 --exp-eps 3/2 --constraints dp", "ratio -n 3 -k 2 --eps 0.4,0.8,1.2 --mechanism pf", "ratio -n 3 -k 3 --eps 1 --step delta --constraints dp --mechanism pf,geo",
+	"ratio -n 3 -k 3 --eps 0.5 --objective minimax", "ratio -n 3 -k 3 --eps 0.5 --prior geometric:0.5 --loss square", "ratio -n 6 -k 4 --eps 0.5 --loss tail:2 --objective box", "threshold -n 4 -k 4", "threshold -n 3 -k 5 --constraints dp",
+	"pmf --mechanism pf --scores=0,-1,-3 --eps 1", "pmf --mechanism rnm-laplace --scores=0,-0.5,-3 --eps 0.7", "pmf --mechanism em --scores=0,-2,-4 --exp-eps 3/2",
+	"recommend --scores=8,6,5 --sensitivities=1,1,4 --eps 1", "verify --mechanism pf -n 3 -k 2 --exp-eps 3/2", "verify --mechanism krr -n 3 -k 2 --eps 0.5",
+	"audit --pmf-file table.jsonl --eps 0.5", "audit --pmf-file table.jsonl --eps 1 --shifted", "evaluate --task mode --histogram counts.csv --eps 0.5", "evaluate --task median --histogram counts.csv --exp-eps 3/2",
+	"optimum problem.json --exp-eps 2 --rate rate.csv", "optimum --preset count:2 --exp-eps 4 --delta 0.01 --worst --rate rate.csv", "optimum problem.json --eps 0.5", "check valid.cert", "check invalid.cert",
+}
+
+// command runs the command.
+func command(t *testing.T, line string) (code int, out, errs string) {
+	var o, e bytes.Buffer
+	code = cli.Run(t.Context(), strings.Fields(line), strings.NewReader(""), &o, &e)
+	return code, o.String(), e.String()
+}
+
+// referenceJobs are the jobs of the reference lines; their files are in the folder in which the test now is.
+func referenceJobs(t *testing.T) (jobs []front.Job) {
+	rate, err := os.ReadFile("../testdata/optimum/table.csv")
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	files := map[string]string{
+		"table.jsonl":  "{\"scores\":[0,0],\"pmf\":[\"1/2\",0.5]}\n{\"scores\":[1,0],\"pmf\":[0.7,\"3/10\"]}\n{\"scores\":[2,0],\"pmf\":[0.9,0.1]}\n",
+		"rate.csv":     string(rate),
+		"counts.csv":   "bin,count\na,12\nb,7\nc,7\nd,3\ne,0\n",
+		"problem.json": `{"inputs":["0","1","2"],"outputs":["0","1","2"],"pairs":[["0","1"],["1","2","3/2"]],"loss":"abs","prior":["1/4","1/2","1/4"]}`,
+	}
+	code, _, errs := command(t, "ratio -n 3 -k 3 --exp-eps 3/2 --cert valid.cert")
+	require.Zero(t, code, errs)
+	data, err := os.ReadFile("valid.cert")
+	require.NoError(t, err)
+	files["valid.cert"] = string(data)
+	files["invalid.cert"] = strings.Replace(string(data), "dual 2 1 0 0 1\n", "dual 2 1 0 0 2\n", 1)
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	}
+	for _, l := range reference {
+		jobs = append(jobs, front.Job{Args: strings.Fields(l), Files: files})
+	}
+	return jobs
+}
+
+// written is an answer as the engine writes it.
+type written struct {
+	Code     int
+	Document json.RawMessage
+	Message  string
+}
+
+// agrees compares an answer with what the command prints, to the last digit; only how long it took may differ.
+func agrees(t *testing.T, line string, got written) {
+	code, want, errs := command(t, line+" --json")
+	require.Equal(t, code, got.Code, "%s: %s %s", line, errs, got.Message)
+	assert.Equal(t, timeless(t, []byte(want)), timeless(t, got.Document), line)
+}
+
+// timeless is a document without how long it took, and with its numbers as they are written.
+func timeless(t *testing.T, text []byte) string {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var doc any
+	require.NoError(t, d.Decode(&doc))
+	var strip func(any)
+	strip = func(x any) {
+		switch v := x.(type) {
+		case map[string]any:
+			delete(v, "seconds")
+			for _, y := range v {
+				strip(y)
+			}
+		case []any:
+			for _, y := range v {
+				strip(y)
+			}
+		}
+	}
+	strip(doc)
+	out, err := json.MarshalIndent(doc, "", " ")
+	require.NoError(t, err)
+	return string(out)
+}
+
+// TestJobsAreTheCommands compares the documents of the engine, here compiled natively, with the command's.
+func TestJobsAreTheCommands(t *testing.T) {
+	for i, j := range referenceJobs(t) {
+		a := run(t.Context(), j, func(string) {})
+		agrees(t, reference[i], written{a.Code, a.Document, a.Message})
+	}
+}
+
+// TestJobsRefuse has what a page cannot answer refused, and not answered as if it had not been asked.
+func TestJobsRefuse(t *testing.T) {
+	for line, says := range map[string]string{
+		"ratio -n 3 -k 2":                       "give one of eps and exp-eps",
+		"ratio -n 3 -k 2 --eps 0.5 --delta 0.1": "no flag delta in a page",
+		"ratio -n 0 -k 2 --eps 0.5":             "give a whole number of at least 1",
+		"ratio -n 3 -k 2 --eps x":               "eps: ",
+		"ratio -n 3 -k 2 --eps 0.5,x":           "eps: ",
+		"ratio -n 3 -k 2 --eps 1 --objective minimax --prior geometric:0.5": "leaves no room for a prior",
+		"pmf --mechanism nobody --scores=0 --eps 1":                         "mechanism: ",
+		"pmf --scores=0,1 --sensitivities=1,2,3 --eps 1":                    "3 for 2 scores",
+		"audit --eps 1":                              "give a table or a function",
+		"audit --pmf-file table.jsonl --eps 1":       `there is no file "table.jsonl"`,
+		"audit --pmf-javascript f.js --eps 1":        `there is no file "f.js"`,
+		"evaluate --task mean --histogram c --eps 1": "give mode or median",
+		"optimum --eps 1":                            "give a problem or a preset",
+		"report ratio":                               "no such command",
+		"check c":                                    "no flag",
+	} {
+		j := front.Job{Args: strings.Fields(line), Files: map[string]string{"c": "1\n"}}
+		if says == "no flag" {
+			j.Args = append(j.Args, "--eps", "1")
+		}
+		a := run(context.Background(), j, func(string) {})
+		assert.Equal(t, usage, a.Code, line)
+		assert.Contains(t, a.Message, says, line)
+		assert.Empty(t, a.Document, line)
+	}
+}
+
+// TestTimeLimit: a job that its limit ends says what is certified so far.
+func TestTimeLimit(t *testing.T) {
+	a := run(t.Context(), front.Job{Args: strings.Fields("ratio -n 12 -k 9 --eps 0.2 --time-limit 100ms")}, func(string) {})
+	assert.Equal(t, undecided, a.Code)
+	assert.Contains(t, a.Message, "the time limit of 100ms was reached")
+	assert.Contains(t, string(a.Document), `"optimum"`)
+}
+
+// TestEveryLinkLeadsToAFile: what the pages of the site refer to is in its folder.
+func TestEveryLinkLeadsToAFile(t *testing.T) {
+	site := &front.Site{Static: true}
+	files := map[string]bool{"app.css": true, "app.js": true, "page.js": true, "worker.js": true, "wasm_exec.js": true}
+	for _, v := range site.Views() {
+		files[front.File(v)] = true
+	}
+	for _, v := range site.Views() {
+		var page strings.Builder
+		require.NoError(t, site.Begin(v, nil).WritePage(&page))
+		for _, part := range strings.Split(page.String(), `="`)[1:] {
+			value, _, _ := strings.Cut(part, `"`)
+			if ext := filepath.Ext(value); ext == ".html" || ext == ".js" || ext == ".css" {
+				assert.True(t, files[value], "%s refers to %s", front.File(v), value)
+			}
+		}
+		assert.NotContains(t, page.String(), "://")
+	}
+}
