@@ -304,3 +304,51 @@ func TestRandomProblems(t *testing.T) {
 
 func lower(e mechanisms.Epsilon) *big.Rat { low, _ := e.ExpBounds(20); return low }
 func upper(e mechanisms.Epsilon) *big.Rat { _, high := e.ExpBounds(20); return high }
+
+// TestCliques: inputs that are all neighbors of each other are bound through a hub, with the same optimum as the dense program and a certificate in which there is none.
+func TestCliques(t *testing.T) {
+	rng := rand.New(rand.NewPCG(24, 40))
+	hubs := map[int]int{}
+	for i := range 24 {
+		n := 5 + rng.IntN(4)
+		p := &Problem{Inputs: numerals(n), Outputs: numerals(2 + rng.IntN(3)), OneWay: rng.IntN(3) == 0}
+		for x := range n {
+			row := make([]*big.Rat, len(p.Outputs))
+			for o := range row {
+				row[o] = big.NewRat(int64(rng.IntN(30)), 1)
+			}
+			p.Loss = append(p.Loss, row)
+			for y := range x {
+				d := int64(1)
+				if x > 4 && y < 5 || x > 4 && i%2 == 0 { // beside a clique of five, which shares inputs with others
+					d = int64(1 + rng.IntN(2))
+				}
+				p.Pairs = append(p.Pairs, Pair{From: x, To: y, Distance: big.NewRat(d, 1)})
+				if p.OneWay && (x < 5 || rng.IntN(4) > 0) {
+					p.Pairs = append(p.Pairs, Pair{From: y, To: x, Distance: big.NewRat(d, 1)})
+				}
+			}
+		}
+		if i%3 > 0 {
+			p.Prior = p.Uniform()
+			p.Prior[0], p.Prior[1] = new(big.Rat), new(big.Rat).Add(p.Prior[0], p.Prior[1])
+		}
+		e := big.NewRat(int64(3+rng.IntN(5)), 2)
+		eps, err := mechanisms.FromExp(e)
+		require.NoError(t, err)
+		a := solve(t, Request{Problem: p, Epsilon: eps})
+		got, ok := a.Optimum.Rat()
+		require.True(t, ok)
+		require.Equal(t, dense(t, p, e, new(big.Rat)).RatString(), got.RatString(), "%d", i)
+		require.Equal(t, got.RatString(), p.value(a.Table()).RatString())
+		checked(t, a)
+		rounds(t, a)
+		hubs[len(a.program.hubs)]++
+		half, err := mechanisms.ParseEpsilon("0.5")
+		require.NoError(t, err)
+		checked(t, solve(t, Request{Problem: p, Epsilon: half}))
+	}
+	t.Log(hubs)
+	assert.Zero(t, hubs[0])
+	assert.GreaterOrEqual(t, len(hubs), 2)
+}

@@ -143,8 +143,24 @@ func (q *program) lift(s *table.Solution) (cuts []table.Cut, nu []*big.Rat) {
 		key := [3]int32{q.group[a.above], q.group[a.below], int32(a.distance)}
 		arcs[key] = append(arcs[key], a)
 	}
+	type side struct {
+		hub      int32
+		distance int32
+	}
+	lent, owing := map[side][]owed{}, map[side][]owed{} // of each cell of a hub, with the distance of its clique
+	own := q.table.First[len(q.first)]                  // cells of inputs
 	for i, c := range s.Dual.Rows {
 		first := c.Parts[0]
+		switch at := q.table.Nu(s.Dual, i); {
+		case first.Below >= own:
+			key := side{first.Below, int32(q.hubs[q.groupOf(first.Below)-int32(len(q.first))].distance)}
+			lent[key] = append(lent[key], owed{first.Above, at})
+			continue
+		case first.Above >= own:
+			key := side{first.Above, first.Distance}
+			owing[key] = append(owing[key], owed{first.Below, at})
+			continue
+		}
 		distance := first.Distance
 		place := map[[2]int32]int64{} // of the parts, how many outputs each is of
 		for _, part := range c.Parts {
@@ -174,6 +190,11 @@ func (q *program) lift(s *table.Solution) (cuts []table.Cut, nu []*big.Rat) {
 		for _, c := range spread {
 			cuts, nu = append(cuts, c), append(nu, each)
 		}
+	}
+	for j := own; int(j) < len(q.table.Count); j++ {
+		key := side{j, int32(q.hubs[q.groupOf(j)-int32(len(q.first))].distance)}
+		more, mu := unhub(lent[key], owing[key], key.distance)
+		cuts, nu = append(cuts, more...), append(nu, mu...)
 	}
 	return cuts, nu
 }

@@ -61,7 +61,9 @@ type program struct {
 	delta     *big.Rat
 	arcs      []arc // those that are not implied
 	distances []*big.Rat
-	zero      [][]bool // cells that are forbidden, or have to be 0 as others are
+	hubs      []clique
+	covered   map[arc]bool // arcs that hubs stand for
+	zero      [][]bool     // cells that are forbidden, or have to be 0 as others are
 
 	group []int32   // of each input
 	cell  [][]int32 // of each input and output
@@ -81,6 +83,7 @@ func newProgram(ctx context.Context, p *Problem, eps mechanisms.Epsilon, delta *
 		return nil, err
 	}
 	q.orbits(generators)
+	q.cliques(generators)
 	q.fill()
 	return q, q.interior(ctx)
 }
@@ -214,12 +217,14 @@ func (q *program) fill() {
 	}
 	if q.delta.Sign() == 0 {
 		rows := q.rows()
-		t.Each = each(rows)
 		for _, r := range rows {
 			if t.Loss[r.Above].Cmp(t.Loss[r.Below]) > 0 {
 				t.Start = append(t.Start, r)
 			}
 		}
+		hubs := q.addHubs()
+		t.Start = append(t.Start, hubs...)
+		t.Each = each(append(rows, hubs...))
 		q.tie()
 		return
 	}
@@ -252,6 +257,9 @@ func (q *program) outgoing(visit func(a arc)) {
 func (q *program) rows() (rows []table.Row) {
 	seen := map[table.Row]bool{}
 	q.outgoing(func(a arc) {
+		if q.covered[a] {
+			return
+		}
 		for o := range q.problem.Outputs {
 			r := table.Row{Above: q.cell[a.above][o], Below: q.cell[a.below][o], Private: true, Distance: int32(a.distance)}
 			if r.Above == r.Below || q.table.Zero[r.Below] || seen[r] {
@@ -323,6 +331,7 @@ func (q *program) interior(ctx context.Context) error {
 			}
 		}
 	}
+	q.insideHubs()
 	if tight, delta := q.tightened(margins[0]); q.problem.Forbidden == nil || q.satisfies(t.Interior, tight, delta) {
 		return nil
 	}

@@ -155,7 +155,7 @@ func (r *Request) solve(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	a := &Result{
-		Pairs: r.Problem.countPairs(), Orbits: len(s.first), Variables: len(s.table.Count), Rows: s.Rows, Pivots: s.Pivots, Undecided: s.Undecided,
+		Pairs: r.Problem.countPairs(), Orbits: len(s.first), Variables: int(s.table.First[len(s.first)]), Rows: s.Rows, Pivots: s.Pivots, Undecided: s.Undecided,
 		Optimum: number.Bounds(s.bounds.Low, s.bounds.High), request: *r, bounds: s.bounds, program: s.program, solution: s.Solution,
 	}
 	if r.Rate != nil {
