@@ -142,6 +142,24 @@ func splits(s sampler) [][]int64 {
 	return nil
 }
 
+// even rounds a number of samples down so that both halves are dealt evenly to several children, where there are as many: those that start with one seed
+// then go on repeating each other.
+func (s *statistics) even(samples int64) int64 {
+	unit := int64(2)
+	switch sampler := s.sampler.(type) {
+	case *several:
+		unit *= int64(len(sampler.children))
+	case *binned:
+		if of, ok := sampler.valued.(*several); ok {
+			unit *= int64(len(of.children))
+		}
+	}
+	if unit == 2 || samples < unit {
+		return samples
+	}
+	return samples - samples%unit
+}
+
 // gather adds up what happened while the children were asked, in the first one's account.
 func gather(askers []*asker) *asker {
 	first := askers[0]

@@ -66,6 +66,9 @@ func (s *statistics) run(dom *verify.Domain) error {
 	if len(s.field.edges) == 0 {
 		return fmt.Errorf("%w: nothing to check: there are no neighbors", verify.ErrUndecided)
 	}
+	if s.o.wants() && !s.o.UntilRefuted && len(s.o.Pairs)+len(s.o.Vectors) == 0 {
+		s.field.stretch(s.o, new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit).Num().Int64())
+	}
 	unit, _ := new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit).Float64()
 	s.field.guess(s.aim(), unit, s.o.Neighbors)
 	if _, ok := s.sampler.(learner); ok {
@@ -216,6 +219,7 @@ func (s *statistics) explore(samples int64) error {
 
 // drawEach draws samples at places for the search alone, as long as there are any in the budget.
 func (s *statistics) drawEach(places []int, each int64) error {
+	each = s.even(each)
 	for at, i := range places {
 		s.expect(places[at:], each)
 		if _, err := s.draw(i, min(each, s.o.Budget-s.drawn)); err != nil {
@@ -311,7 +315,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 			continue
 		}
 		r := s.aim().at(best.reach()).ratio(best.p, best.o)
-		times := int64(min(size, float64(end-s.drawn))) / (r.at + r.near)
+		times := s.even(int64(min(size, float64(end-s.drawn))) / (r.at + r.near))
 		if times == 0 {
 			break
 		}
@@ -323,7 +327,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 			current, base = best, max(1, drawn)
 		}
 		r = s.wealth.segs[len(s.wealth.segs)-1].ratio
-		times = int64(min(size, float64(end-s.drawn))) / (r.at + r.near)
+		times = s.even(int64(min(size, float64(end-s.drawn))) / (r.at + r.near))
 		if times == 0 {
 			break
 		}
@@ -369,7 +373,7 @@ func (s *statistics) drawRival(edges []edge, best edge, samples, end int64) erro
 		return nil
 	}
 	for _, i := range []int{s.site(rival.from), s.site(rival.to)} {
-		if _, err := s.draw(i, min(samples, end-s.drawn)); err != nil {
+		if _, err := s.draw(i, s.even(min(samples, end-s.drawn))); err != nil {
 			return err
 		}
 	}
@@ -395,6 +399,9 @@ func (s *statistics) settle(e edge, c counts) {
 		shown = &evidence{nth: len(s.shown), witness: &verify.Witness{
 			Scores: s.space.Scores(s.field.places[e.from].q), Neighbor: s.space.Scores(s.field.places[e.to].q),
 		}}
+		if e.steps {
+			shown.witness.Distance = e.distance
+		}
 		s.name(shown.witness, e.event)
 		s.shown[key] = shown
 	}

@@ -45,6 +45,7 @@ type edge struct {
 	hopeful  float64  // what it, or another event at the pair, promises if the estimate errs on the low side
 	rank     int      // before anything is drawn
 	distance *big.Rat // in whose multiple of ε the two are compared; nil: 1
+	steps    bool     // they are that many steps of neighbors apart, and no neighbors
 }
 
 // reach is the distance of a pair, in floating point.
@@ -93,6 +94,12 @@ func vectorKey(q []int64) string {
 	return string(b)
 }
 
+func descending(q verify.Vector) verify.Vector {
+	sorted := slices.Clone(q)
+	slices.SortFunc(sorted, func(a, b int64) int { return cmp.Compare(b, a) })
+	return sorted
+}
+
 // place returns the number of a score vector.
 func (f *field) place(q verify.Vector) int {
 	key := vectorKey(q)
@@ -104,8 +111,7 @@ func (f *field) place(q verify.Vector) int {
 	p := &place{q: q}
 	f.places = append(f.places, p)
 	shape := key
-	sorted := slices.Clone(q)
-	slices.SortFunc(sorted, func(a, b int64) int { return cmp.Compare(b, a) })
+	sorted := descending(q)
 	switch {
 	case f.ordered:
 		shape = vectorKey(sorted)
@@ -433,8 +439,12 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 				doubt += 0.1 * max(0, math.Log((n+m)/500))
 			}
 		}
-		e.promise = a.value(e.p, e.o, n, m, -doubt)
-		best.hopeful = max(best.hopeful, a.value(e.p, e.o, n, m, 1.7-doubt))
+		most := math.Inf(1)
+		if e.steps { // what exceeds the claim is to be shown at neighbors
+			most = beyondClaim * a.claimed / a.reach
+		}
+		e.promise = min(most, a.value(e.p, e.o, n, m, -doubt))
+		best.hopeful = max(best.hopeful, min(most, a.value(e.p, e.o, n, m, 1.7-doubt)))
 		if e.promise > best.promise {
 			e.hopeful = best.hopeful
 			best = e

@@ -101,8 +101,7 @@ func plainSearch(t *testing.T, s *lawSampler, n int, budget int64) float64 {
 	return math.Log(ratio)
 }
 
-// TestSpreadOfTheBound: over twenty seeds bounds stay within a tenth of their median, but for two of the exponential mechanism's, which stay within 15 %, and the
-// median is above a plain search's.
+// TestSpreadOfTheBound: over twenty seeds bounds stay within a tenth of their median, and the median is above a plain search's.
 func TestSpreadOfTheBound(t *testing.T) {
 	slowtest.Only(t)
 	for _, c := range []struct {
@@ -111,10 +110,9 @@ func TestSpreadOfTheBound(t *testing.T) {
 		eps    string
 		budget int64
 		law    law
-		far    int // bounds of 20 that may be more than a tenth from their median
 	}{
-		{"em", 3, "1", 100_000, softmaxLaw(1, 1), 2},
-		{"noisy arg max", 5, "1", 1_000_000, noisyArgMaxLaw(1), 0},
+		{"em", 3, "1", 100_000, softmaxLaw(1, 1)},
+		{"noisy arg max", 5, "1", 1_000_000, noisyArgMaxLaw(1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var bounds, plain []float64
@@ -138,14 +136,9 @@ func TestSpreadOfTheBound(t *testing.T) {
 			slices.Sort(plain)
 			t.Logf("%s: a plain search: median %v: %.4f", c.name, median(plain), plain)
 			t.Logf("%s: %v to %v, median %v: %v", c.name, bounds[0], bounds[len(bounds)-1], median(bounds), bounds)
-			far := 0
 			for _, b := range bounds {
-				if math.Abs(b/median(bounds)-1) > 0.1 {
-					far++
-				}
-				require.InDelta(t, 1, b/median(bounds), 0.15)
+				require.InDelta(t, 1, b/median(bounds), 0.1)
 			}
-			require.LessOrEqual(t, far, c.far)
 			require.Greater(t, median(bounds), median(plain))
 		})
 	}

@@ -239,7 +239,7 @@ func (s *statistics) widest(p verify.Property) *wide {
 	a := aim{left: float64(max(1, s.o.Budget-s.drawn)), approximate: p == verify.ApproximateDP, claimed: s.o.Epsilon.Float()}
 	var best *wide
 	for _, e := range f.edges {
-		if f.places[e.from].event != "" || f.places[e.to].event != "" {
+		if e.steps || f.places[e.from].event != "" || f.places[e.to].event != "" {
 			continue
 		}
 		up := f.rate(e, a)
