@@ -23,6 +23,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/document"
 	"optratio/internal/serve"
+	"optratio/internal/slowtest"
 )
 
 // served starts the serve command and returns the address that it prints.
@@ -247,6 +248,38 @@ func TestServedClients(t *testing.T) {
 	for i, code := range codes {
 		assert.Equal(t, 200, code, "client %d", i)
 	}
+}
+
+// TestServedBusily has two hundred clients ask for ratios that each take seconds, in different ways: each is answered within half a minute.
+func TestServedBusily(t *testing.T) {
+	slowtest.Only(t)
+	at := served(t)
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			path := []string{"/", "/events", "/pmf"}[i%3]
+			if path == "/pmf" {
+				path += fmt.Sprintf("?scores=0,-1,-%d&eps=0.%d", i, 1+i%7)
+			} else {
+				path += fmt.Sprintf("?n=%d&k=%d&eps=0.%03d", 6+i%4, 6+i%5, 200+i)
+			}
+			begin := time.Now()
+			client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+			r, err := client.Get(at + path)
+			if !assert.NoError(t, err, path) {
+				return
+			}
+			defer r.Body.Close()
+			body, err := io.ReadAll(r.Body)
+			assert.NoError(t, err, path)
+			assert.Contains(t, []int{200, 429, 503}, r.StatusCode, "%s: %.300s", path, body)
+			if i%3 == 1 {
+				assert.Contains(t, string(body), "event: end", path)
+			}
+			assert.Less(t, time.Since(begin), 30*time.Second, path)
+		})
+	}
+	all.Wait()
 }
 
 // TestServedJobEndsWithItsClient goes away while a job runs; another one then gets its turn.

@@ -88,7 +88,7 @@ func status(err error) int {
 }
 
 // events streams the answer of a ratio job: what is known after a second, and better answers until it is decided or the last
-// stage ends. The job ends when the client goes away.
+// stage ends or there is no time left; an answer then stands. The job ends when the client goes away.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	control := http.NewResponseController(w)
@@ -102,9 +102,14 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		_ = control.Flush()
 	}
 	c := s.begin(r, "", r.URL.Query())
+	answered := false
 	for more := true; more && r.Context().Err() == nil; {
 		send("working", []byte(c.Working()))
 		more = c.Next(r.Context())
+		if limited := errors.Is(c.Err(), errBusy) || errors.Is(c.Err(), errLate); answered && limited {
+			break
+		}
+		answered = true
 		var b bytes.Buffer
 		if err := c.WriteAnswer(&b); err == nil {
 			send("answer", b.Bytes())

@@ -32,7 +32,8 @@ const (
 	maxWaiting  = 64               // jobs of one client address that run or wait
 	maxWaitLoop = 1024             // the same for clients on this machine, which share an address
 	waitLimit   = 10 * time.Second // for a job's turn
-	answerLimit = 20 * time.Second // for all jobs of a request, waiting included; a stream of answers has none
+	answerLimit = 20 * time.Second // for all jobs of a request, waiting included,
+	streamLimit = 28 * time.Second // and of a stream of answers
 	readLimit   = 15 * time.Second // for a request to arrive
 	writeLimit  = 90 * time.Second // for an answer to be computed and read
 )
@@ -42,8 +43,9 @@ type Server struct {
 	Config
 	mux     *http.ServeMux
 	turns   chan struct{}
-	wait    time.Duration // waitLimit and answerLimit; tests have shorter ones
+	wait    time.Duration // waitLimit, answerLimit and streamLimit; tests have shorter ones
 	patient time.Duration
+	stream  time.Duration
 	mu      sync.Mutex
 	waiting map[string]int
 	cache   *cache
@@ -52,7 +54,7 @@ type Server struct {
 
 // New returns a server.
 func New(c Config) *Server {
-	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, waiting: map[string]int{}, cache: newCache(500), site: &front.Site{Mechanisms: c.Mechanisms}}
+	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, stream: streamLimit, waiting: map[string]int{}, cache: newCache(500), site: &front.Site{Mechanisms: c.Mechanisms}}
 	s.routes()
 	return s
 }
@@ -80,12 +82,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	if r.URL.Path != streamPath {
-		ctx, cancel := context.WithTimeoutCause(r.Context(), s.patient, errLate)
-		defer cancel()
-		r = r.WithContext(ctx)
+	patient := s.patient
+	if r.URL.Path == streamPath {
+		patient = s.stream
 	}
-	s.mux.ServeHTTP(w, r)
+	ctx, cancel := context.WithTimeoutCause(r.Context(), patient, errLate)
+	defer cancel()
+	s.mux.ServeHTTP(w, r.WithContext(ctx))
 }
 
 // local reports whether a host is the one that this server listens on. A page of another site that a name server maps to

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 			return 3, nil, ""
 		},
 	})
-	s.wait, s.patient = 50*time.Millisecond, 200*time.Millisecond
+	s.wait, s.patient, s.stream = 50*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond
 	codes := make([]int, 60)
 	var all sync.WaitGroup
 	for i := range codes {
@@ -38,6 +39,34 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 		assert.Contains(t, []int{429, 503}, code, "client %d", i)
 	}
 	assert.True(t, slices.Contains(codes, 429) && slices.Contains(codes, 503))
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/events?n=60&k=3", nil))
+	assert.Contains(t, w.Body.String(), errLate.Error())
+	assert.Contains(t, w.Body.String(), "event: end")
 	assert.Less(t, waitLimit, answerLimit)
-	assert.LessOrEqual(t, answerLimit, 25*time.Second)
+	assert.LessOrEqual(t, answerLimit, streamLimit)
+	assert.Less(t, streamLimit, 30*time.Second)
+}
+
+const ratioDocument = `{"schema":"optratio.ratio/1","n":2,"k":1,"eps":"0.5","exp_eps":null,"objective":"paper","constraints":"paper","orbits":2,"variables":3,"proof":"dual-recurrence","solver":"none","pivots":0,"seconds":0.000257799,"step":"2delta","loss":"mean","prior":"uniform","optimum":{"lower":"0.202176886570877807867933178330393484480639378495728985227628","upper":"0.202176886570877807867933178330393484480639378495728985227634","exact":null},"pf_optimal":true,"mechanisms":[{"name":"pf","error":{"lower":"0.202176886570877807867933178330393484480639378495728985227628","upper":"0.202176886570877807867933178330393484480639378495728985227634","exact":null},"ratio":{"lower":"1","upper":"1","exact":"1"}}]}`
+
+// TestStreamedAnswerStands: what was answered is not replaced by the news that there is no time for a better answer.
+func TestStreamedAnswerStands(t *testing.T) {
+	jobs := 0
+	s := New(Config{
+		Addr: "localhost:1", Parallel: 1, Mechanisms: []string{"pf", "em"},
+		Run: func(ctx context.Context, _ []string) (int, []byte, string) {
+			if jobs++; jobs > 1 {
+				<-ctx.Done()
+			}
+			return 3, []byte(ratioDocument), ""
+		},
+	})
+	s.stream = 200 * time.Millisecond
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/events?n=5&k=3", nil))
+	assert.Equal(t, 2, jobs)
+	assert.Equal(t, 1, strings.Count(w.Body.String(), "event: answer"))
+	assert.NotContains(t, w.Body.String(), errLate.Error())
+	assert.Contains(t, w.Body.String(), "event: end")
 }
