@@ -19,28 +19,12 @@ func (s *statistics) measureDelta(alpha *big.Rat, samples int64) (res verify.Res
 		res.Reason = "the samples are not independent"
 		return res, nil, nil
 	}
-	w := s.widest(verify.ApproximateDP)
-	if w == nil {
-		res.Reason = "no pair of neighbors was looked at"
-		return res, nil, nil
-	}
-	n := deltaSplit(w.p, w.o, s.o.Epsilon.Float()*w.reach(), samples)
-	own, near, err := s.drawBoth(w.from, n, w.to, samples-n)
-	if err != nil {
+	c, distance, err := s.fresh(&res, samples)
+	if err != nil || res.Attained == nil {
 		return res, nil, err
 	}
-	if own == nil || near == nil {
-		res.Reason = "an error came instead of samples"
-		return res, nil, nil
-	}
-	n, m := sumOf(own), sumOf(near)
-	x, y := hitsOf(own, w.event), hitsOf(near, w.event)
 	res.Checked = 1
-	res.Attained = &verify.Witness{
-		Scores: s.space.Scores(s.field.places[w.from].q), Neighbor: s.space.Scores(s.field.places[w.to].q), P: frequency(x, n), PNeighbor: frequency(y, m),
-	}
-	s.name(res.Attained, w.event)
-	bound = deltaLimit(counts{n, x, m, y}, s.wealth.claims(w.distance)[s.wealth.claimed], alpha)
+	bound = deltaLimit(c, s.wealth.claims(distance)[s.wealth.claimed], alpha)
 	confidence, _ := s.o.Confidence.Float64()
 	res.Reason = fmt.Sprintf("by a test of samples with confidence %g: δ is at least %s", confidence, floored(bound))
 	switch {
@@ -52,6 +36,49 @@ func (s *statistics) measureDelta(alpha *big.Rat, samples int64) (res verify.Res
 		res.Reason += "; samples cannot prove that it is not more"
 	}
 	return res, bound, nil
+}
+
+// fresh draws at the pair and event that promise the greatest δ, which it puts into the result; where none is there, the reason. What one of two neighbors is not
+// answered about promises most.
+func (s *statistics) fresh(res *verify.Result, samples int64) (c counts, distance *big.Rat, err error) {
+	if samples > 4*failurePairs*failureFirst {
+		before := s.drawn
+		refused, err := s.unanswered()
+		if err != nil {
+			return c, nil, err
+		}
+		if samples -= s.drawn - before; refused != nil {
+			times := min(mostFailing, samples/2)
+			x, y, err := s.failures(*refused, times)
+			if err != nil {
+				return c, nil, err
+			}
+			c = counts{times, x, times, y}
+			res.Attained = s.failure(*refused, c)
+			return c, refused.distance, nil
+		}
+	}
+	w := s.widest(verify.ApproximateDP)
+	if w == nil {
+		res.Reason = "no pair of neighbors was looked at"
+		return c, nil, nil
+	}
+	n := deltaSplit(w.p, w.o, s.o.Epsilon.Float()*w.reach(), samples)
+	own, near, err := s.drawBoth(w.from, n, w.to, samples-n)
+	if err != nil {
+		return c, nil, err
+	}
+	if own == nil || near == nil {
+		res.Reason = "an error came instead of samples"
+		return c, nil, nil
+	}
+	c = counts{sumOf(own), hitsOf(own, w.event), sumOf(near), hitsOf(near, w.event)}
+	res.Attained = &verify.Witness{
+		Scores: s.space.Scores(s.field.places[w.from].q), Neighbor: s.space.Scores(s.field.places[w.to].q),
+		P: frequency(c.hits, c.drawn), PNeighbor: frequency(c.hitsNear, c.drawnNear),
+	}
+	s.name(res.Attained, w.event)
+	return c, w.distance, nil
 }
 
 // deltaLimit returns a lower limit of p - cp', at least 0, which exceeds it with probability alpha at most.

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -34,6 +35,9 @@ const (
 	mostOdd        = 6    // score vectors that are looked at apart from their class
 	oddness        = 8    // surprise from which on they are
 )
+
+// errFailed ends the bets of an audit.
+var errFailed = fmt.Errorf("%w: an error came instead of samples that a bet was on", verify.ErrUndecided)
 
 // run spends the budget. Where an audit ends with the refutation, it goes through stages, each exploring and betting.
 func (s *statistics) run(dom *verify.Domain) error {
@@ -104,7 +108,16 @@ func (s *statistics) run(dom *verify.Domain) error {
 		if err := s.explore(int64(share)); err != nil {
 			return err
 		}
+		if err := s.refuse(); err != nil {
+			return err
+		}
+		if s.o.UntilRefuted && s.failed != nil && s.failedAt >= s.wealth.claimed {
+			return nil
+		}
 		done, err := s.bet(end)
+		if errors.Is(err, errFailed) { // perhaps at one of the two alone
+			err = cmp.Or(s.refuse(), err)
+		}
 		if err != nil || done || end == s.o.Budget {
 			return err
 		}
@@ -225,6 +238,13 @@ func (s *statistics) drawEach(places []int, each int64) error {
 		if _, err := s.draw(i, min(each, s.o.Budget-s.drawn)); err != nil {
 			return err
 		}
+		if s.silent++; s.field.places[i].event == "" {
+			s.silent--
+		} else if s.silent == someSilent {
+			if err := s.refuse(); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -337,7 +357,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 		}
 		if own == nil || near == nil {
 			// To go on as if there had been no bet would favour samplers that fail where they lose.
-			return false, fmt.Errorf("%w: an error came instead of samples that a bet was on", verify.ErrUndecided)
+			return false, errFailed
 		}
 		s.settle(best, counts{times * r.at, hitsOf(own, best.event), times * r.near, hitsOf(near, best.event)})
 		if s.o.UntilRefuted && s.wealth.passed() {

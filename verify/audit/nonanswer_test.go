@@ -104,3 +104,71 @@ func TestOtherNumbersOfCandidatesAreNoEvents(t *testing.T) {
 	require.Equal(t, verify.Proved, r.Find(verify.DP).Verdict, "%v", r)
 	require.Empty(t, r.Findings)
 }
+
+// refusing draws from the exponential mechanism with a factor in its exponent, and does not answer with a probability that depends on the scores and on how often it was asked.
+type refusing struct {
+	lawSampler
+	refuses func(q verify.Vector, asked int64) float64
+}
+
+func (s *refusing) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+	if s.asked++; s.rng.Float64() < s.refuses(q, s.asked) {
+		return nil, "no", nil
+	}
+	return s.lawSampler.Sample(q, samples)
+}
+
+// What a sampler does not answer is an event as likely at one of two neighbors as it is seen to be, in questions for one sample: a refusal on one side violates dp and every
+// δ below 1, one that comes and goes, comes everywhere, or is for ever after a while does not, and nothing is silently in order.
+func TestSamplersThatDoNotAnswer(t *testing.T) {
+	leads := func(q verify.Vector) bool { return q[0] > max(q[1], q[2]) }
+	audited := func(seed uint64, until bool, delta *big.Rat, refuses func(q verify.Vector, asked int64) float64) *Report {
+		o := samplerOptions(t, "1", 3000)
+		o.Seed, o.UntilRefuted, o.Delta = seed, until, delta
+		s := &refusing{*newLawSampler(softmaxLaw(1, 0.1), seed), refuses}
+		r, err := draw("refusing", s, o)
+		require.NoError(t, err)
+		require.LessOrEqual(t, r.Samples, o.Budget)
+		return r
+	}
+	oneSided := func(q verify.Vector, _ int64) float64 {
+		if leads(q) {
+			return 1
+		}
+		return 0
+	}
+	for _, until := range []bool{false, true} {
+		r := audited(1, until, nil, oneSided)
+		dp := r.Find(verify.DP)
+		require.Equal(t, verify.Violated, dp.Verdict, "%v: %v, %d", until, dp, r.Samples)
+		require.Equal(t, "error", dp.Witness.Event)
+		require.Greater(t, r.LowerBound.Float64(), 1.0)
+	}
+	r := audited(1, false, big.NewRat(9, 10), oneSided)
+	require.Equal(t, verify.Violated, r.Find(verify.ApproximateDP).Verdict)
+	require.Greater(t, r.DeltaBound.Float64(), 0.9)
+	alarms := 0
+	for seed := range uint64(20) {
+		// The refusal is as likely as ε = 1 allows where candidate 0 leads.
+		if audited(seed, seed%2 == 0, nil, func(q verify.Vector, _ int64) float64 {
+			if leads(q) {
+				return 0.6
+			}
+			return 0.6 / 2.7182818
+		}).Find(verify.DP).Verdict == verify.Violated {
+			alarms++
+		}
+	}
+	require.LessOrEqual(t, alarms, 3)
+	for name, refuses := range map[string]func(q verify.Vector, asked int64) float64{
+		"now and then":  func(verify.Vector, int64) float64 { return 0.3 },
+		"always":        func(verify.Vector, int64) float64 { return 1 },
+		"after a while": func(_ verify.Vector, asked int64) float64 { return float64(min(1, asked/100)) },
+	} {
+		for seed := range uint64(6) {
+			dp := audited(seed, seed%2 == 0, nil, refuses).Find(verify.DP)
+			require.Equal(t, verify.Undecided, dp.Verdict, name)
+			require.Contains(t, dp.Reason, "not answered at", name)
+		}
+	}
+}

@@ -241,7 +241,11 @@ type statistics struct {
 	cuts     int // how often intervals were chosen
 	shown    map[string]*evidence
 	history  []Progress
-	proved   int // levels, from the lowest, whose wealth has certainly reached the limit
+	proved   int             // levels, from the lowest, whose wealth has certainly reached the limit
+	failed   *verify.Witness // of what is not answered, where that was tested; it refutes the levels up to
+	failedAt int             // this one, -1 for none
+	silent   int             // how often what was asked while searching was not answered
+	alpha    *big.Rat        // the level of the verdict on ε
 }
 
 // evidence is what the bets on one event at one pair saw.
@@ -283,7 +287,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
 	st := &statistics{
 		ctx: ctx, o: o, sampler: s, space: space, rng: rng, field: newField(o, rng),
-		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{},
+		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{}, alpha: alpha,
 	}
 	r := &Report{Confidence: o.Confidence}
 	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.Epsilon.Number()
@@ -294,6 +298,9 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	}
 	if err != nil {
 		res.Reason = strings.TrimPrefix(err.Error(), verify.ErrUndecided.Error()+": ")
+	}
+	if silent := st.field.silent(); silent > 0 {
+		res.Reason = fmt.Sprintf("not answered at %d vectors; %s", silent, res.Reason)
 	}
 	if o.wants() {
 		r.LowerBound = st.conclude(&res)
@@ -470,6 +477,13 @@ func (s *statistics) conclude(res *verify.Result) number.Number {
 	at := s.refuted
 	if at == 0 {
 		at = s.wealth.bound()
+	}
+	if s.failed != nil && s.failedAt > at {
+		res.Checked, res.Attained = int64(len(s.shown)+1), s.failed
+		if s.failedAt >= s.wealth.claimed {
+			res.Verdict, res.Reason, res.Witness = verify.Violated, "", s.failed
+		}
+		return s.level(s.failedAt)
 	}
 	var strongest *evidence
 	for _, e := range s.shown {

@@ -44,7 +44,7 @@ type batch struct {
 type wealth struct {
 	levels  []*level // ascending
 	claimed int
-	weights [stakes]float64      // of the stakes, exact in binary, with sum 1 at most
+	weights [stakes]float64      // of the stakes, exact in binary; a sixteenth at least is left for failures (failing.go)
 	limit   *big.Rat             // 1/α
 	log     float64              // ln 1/α
 	exact   mechanisms.Epsilon   // the claimed ε

@@ -1,0 +1,120 @@
+package audit
+
+import (
+	"math"
+	"math/big"
+
+	"optratio/verify"
+)
+
+// Where a sampler does not answer, its output is "error". Whole samples are asked for in one question, so that how likely that is, is found by questions for one
+// sample each, at two neighbors of which one was not answered about. The bets leave a sixteenth of the level for this one test.
+const (
+	failureLevel  = 16   // the level's divisor
+	failurePairs  = 5    // that are looked at closer until one shows the difference again
+	failureFirst  = 4    // questions then, at either side
+	fewestFailing = 48   // questions of the test, at either side,
+	mostFailing   = 2000 // at most,
+	sureFailing   = 16   // and so many times e^ε + 1, which are enough where one side fails half of the time
+	someSilent    = 5    // questions without an answer, after which the test is made at once: a program that fails too often is not asked again
+)
+
+// unanswered returns a pair of neighbors the first of which is not answered about, and the second one is; nil where there is none.
+func (s *statistics) unanswered() (*edge, error) {
+	f := s.field
+	tried := 0
+	for _, known := range []bool{true, false} { // first those whose other side is known to be answered about
+		for _, pair := range f.all {
+			for side := range 2 {
+				e := edge{from: pair[side], to: pair[1-side]}
+				to := f.places[e.to]
+				if f.places[e.from].event == "" || to.event != "" || (to.total > 0) != known || f.directed && side == 1 {
+					continue
+				}
+				if tried++; tried > failurePairs {
+					return nil, nil
+				}
+				x, y, err := s.failures(e, failureFirst)
+				if err != nil {
+					return nil, err
+				}
+				if x >= failureFirst/2 && y == 0 {
+					e.distance = f.distance(f.places[e.from].q, to.q)
+					return &e, nil
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// failures asks for one sample so many times at either side of a pair, in random order, so that failures that come and go are not taken for those of one side, and
+// counts what is not answered.
+func (s *statistics) failures(e edge, times int64) (x, y int64, err error) {
+	for range times {
+		first := s.rng.IntN(2)
+		for i := range 2 {
+			if err := s.stopped(); err != nil {
+				return 0, 0, err
+			}
+			at, failed := e.from, &x
+			if i != first {
+				at, failed = e.to, &y
+			}
+			_, event, err := s.sampler.Sample(s.field.places[at].q, 1)
+			if err != nil {
+				return 0, 0, err
+			}
+			s.drawn++
+			if event != "" {
+				*failed++
+			}
+		}
+	}
+	return x, y, nil
+}
+
+// refuse tests whether ε-privacy fails by what is not answered, once there is a pair of neighbors that differ in that and samples for it.
+func (s *statistics) refuse() error {
+	c := s.wealth.levels[s.wealth.claimed].c
+	times := int64(min(mostFailing, max(fewestFailing, sureFailing*(c+1))))
+	if !s.o.wants() || s.failed != nil || s.drawn+2*(times+failurePairs*failureFirst) > s.o.Budget {
+		return nil
+	}
+	e, err := s.unanswered()
+	if err != nil || e == nil {
+		return err
+	}
+	x, y, err := s.failures(*e, times)
+	if err != nil {
+		return err
+	}
+	each := new(big.Rat).Quo(s.alpha, big.NewRat(2*failureLevel, 1))
+	low, high := lowerLimit(times, x, each), upperLimit(times, y, each)
+	s.failed, s.failedAt = s.failure(*e, counts{times, x, times, y}), -1
+	for i, c := range s.wealth.claims(e.distance) {
+		if math.IsInf(c, 1) || low.Cmp(new(big.Rat).Mul(new(big.Rat).SetFloat64(c), high)) <= 0 {
+			break
+		}
+		s.failedAt = i
+	}
+	return nil
+}
+
+// failure is what was seen of the event at a pair that a question is not answered.
+func (s *statistics) failure(e edge, c counts) *verify.Witness {
+	return &verify.Witness{
+		Scores: s.space.Scores(s.field.places[e.from].q), Neighbor: s.space.Scores(s.field.places[e.to].q), Event: noAnswer,
+		P: frequency(c.hits, c.drawn), PNeighbor: frequency(c.hitsNear, c.drawnNear),
+	}
+}
+
+// silent is the number of places that were not answered about.
+func (f *field) silent() (n int) {
+	for _, p := range f.places {
+		if p.event != "" {
+			n++
+		}
+	}
+	return n
+}
