@@ -70,6 +70,7 @@ type verdictDocument struct {
 	Claimed    number.Number  `json:"claimed_eps"`
 	TightEps   *number.Number `json:"tight_eps"`
 	LowerBound *number.Number `json:"eps_lower_bound"`
+	LowerDelta *number.Number `json:"delta_lower_bound"`
 	Confidence *float64       `json:"confidence"`
 	Precision  *number.Number `json:"precision"`
 	Samples    int64          `json:"samples"`

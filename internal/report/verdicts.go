@@ -161,6 +161,9 @@ func (d *verdictDocument) sentences() []string {
 		}
 		out = append(out, fmt.Sprintf("The smallest δ that holds there at ε = %s is %s.", show(d.Claimed), show(*claim.TightDelta)))
 	}
+	if d.LowerDelta != nil && d.Confidence != nil {
+		out = append(out, fmt.Sprintf("From %s samples, δ at ε = %s is at least %s with confidence %s.", grouped(d.Samples), show(d.Claimed), show(*d.LowerDelta), percent(*d.Confidence)))
+	}
 	switch {
 	case d.sampled() && d.LowerBound != nil:
 		out = append(out, fmt.Sprintf("From %s samples, ε is at least %s with confidence %s; claimed: %s.",

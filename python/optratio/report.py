@@ -150,7 +150,7 @@ class Report:
     """The outcome of an audit. Each property is an attribute, with _ for -: report.dp.verdict, report.dominates_em.witness.
 
     ok: of what was asked for, by default dp and answers to every question, nothing is violated, and of stated probabilities nothing is undecided. tight_eps: the least ε of stated probabilities;
-    eps_lower_bound: of samples, at the confidence. witness: the smallest that was found, of dp where there is one.
+    eps_lower_bound, and with delta delta_lower_bound at the claimed ε: of samples, at the confidence. witness: the smallest that was found, of dp where there is one.
     findings: what went wrong beside probabilities. exception: the first exception of the function.
     """
 
@@ -160,6 +160,7 @@ class Report:
         self.properties = {p["name"]: Property(p) for p in document["properties"]}
         self.claimed_eps, self.tight_eps = _optional(document.get("claimed_eps")), _optional(document.get("tight_eps"))
         self.eps_lower_bound, self.confidence = _optional(document.get("eps_lower_bound")), document.get("confidence")
+        self.delta_lower_bound = _optional(document.get("delta_lower_bound"))
         self.questions, self.samples = document.get("questions", 0), document.get("samples", 0)
         self.findings = [Finding(f) for f in document.get("findings") or []]
         self.witness = Witness(document["witness"]) if document.get("witness") else None
@@ -186,9 +187,10 @@ class Report:
     def _conclusion(self):
         if self.tight_eps is not None:
             return f"tight ε {self.tight_eps}; claimed: {self.claimed_eps}"
-        if self.eps_lower_bound is not None:
-            return (f"ε is at least {self.eps_lower_bound} with confidence {self.confidence:g}, from {self.samples:,} samples; "
-                    f"claimed: {self.claimed_eps}")
+        least = [f"{name} is at least {bound}" for name, bound in
+                 (("ε", self.eps_lower_bound), (f"δ at ε = {self.claimed_eps}", self.delta_lower_bound)) if bound is not None]
+        if least:
+            return f"{', '.join(least)} with confidence {self.confidence:g}, from {self.samples:,} samples; claimed: {self.claimed_eps}"
         return f"claimed: ε = {self.claimed_eps}"
 
     def __str__(self):

@@ -150,6 +150,17 @@ class Samples(unittest.TestCase):
         self.assertEqual(report.dp.verdict, "violated")
         self.assertGreater(float(report.eps_lower_bound), 1)
 
+    def test_delta_of_samples(self):
+        rng = random.Random(3)
+
+        def many(scores, epsilon, sensitivity, samples):
+            return [draw(scores, epsilon, sensitivity, 3, rng) for _ in range(samples)]
+        report = optratio.audit(sample=many, eps=1, n=2, k=1, delta="0.01", budget=20_000)
+        self.assertEqual(report.approximate_dp.verdict, "violated")
+        self.assertGreater(float(report.delta_lower_bound), 0.01)
+        self.assertEqual(report.confidence, 0.95)
+        self.assertIn(f"δ at ε = 1 is at least {report.delta_lower_bound} with confidence 0.95", str(report))
+
     def test_children(self):
         together, most, lock = 0, 0, threading.Lock()
 
