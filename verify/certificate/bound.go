@@ -17,6 +17,7 @@ type program struct {
 	dual   []*big.Rat
 	inject []injection
 	cuts   []cut
+	cost   *effort
 }
 
 // factor returns f(m), the number of depths k' <= k for which m is in Q(n, k') under the objective box.

@@ -31,6 +31,9 @@ const StepTime = 4 * time.Nanosecond
 // stepsPerVariable is what a variable of an enumeration costs at the least.
 const stepsPerVariable = 256
 
+// stepsPerDepth is what a count vector costs for each depth, whether there are candidates or not.
+const stepsPerDepth = 4
+
 // bytesPerVariable is what the check needs for each variable, beside what long exact numbers and precisions above
 // 192 bits take.
 const bytesPerVariable = 500
@@ -117,7 +120,7 @@ var sections = map[string]func() section{
 // a claim is not decided with the memory, the steps and the precision that o allows, and ErrUndecided if it cannot be; it is that of the context if that ended.
 func Check(in io.Reader, o Options) (*Report, error) {
 	o = o.withDefaults()
-	r, kind, s, err := open(in)
+	r, kind, s, err := open(in, o)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +202,7 @@ func newChecker(c *certificate, o Options) (*checker, error) {
 	}
 	ck.program = &program{
 		ctx: o.Context, box: c.objective == "box", level: levels[c.constraints],
-		dual: c.dual, inject: c.inject, cuts: c.cuts, lattice: c.lat,
+		dual: c.dual, inject: c.inject, cuts: c.cuts, lattice: c.lat, cost: c.cost,
 	}
 	if ck.lattice == nil && ck.claimsOn("em") {
 		if err := o.fits(c.n, c.k); err != nil {

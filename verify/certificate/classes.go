@@ -20,14 +20,15 @@ type classes struct {
 }
 
 // newClasses lists the classes of Q(n,k), at most limit of them, and the sequences in which chains visit them.
-func newClasses(n, k, top, limit int) (*classes, error) {
+func newClasses(n, k, top, limit int, cost *effort) (*classes, error) {
 	c := &classes{n: n, k: k, top: top, index: map[string]int{}}
 	full := false
+	price := 128 + 8*min(top, k+1) // of a name
 	c.each(n, func(m []int, mass func() *big.Int) bool {
 		c.index[c.name(m)] = len(c.mass)
 		c.mass = append(c.mass, mass())
 		full = len(c.mass) > limit
-		return !full
+		return !full && cost.spend(price) == nil
 	})
 	if full {
 		return nil, fmt.Errorf("%w: more than %d classes of count vectors", ErrLimit, limit)
@@ -35,9 +36,9 @@ func newClasses(n, k, top, limit int) (*classes, error) {
 	// The classes that a chain visits depend on the class of the other candidates alone, so one example of each will do.
 	c.each(n-1, func(others []int, _ func() *big.Int) bool {
 		c.chain(others)
-		return true
+		return cost.spend(price*(2*k+1)) == nil
 	})
-	return c, nil
+	return c, cost.err
 }
 
 // chain adds the chain of a candidate among others.

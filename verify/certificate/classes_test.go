@@ -20,7 +20,7 @@ func TestClassesHoldTheirVectors(t *testing.T) {
 	for n := 3; n <= 6; n++ {
 		for k := 1; k <= 5; k++ {
 			for top := 1; top <= k+1; top++ {
-				c, err := newClasses(n, k, top, 1e6)
+				c, err := newClasses(n, k, top, 1e6, ample())
 				require.NoError(t, err)
 				count := make([]*big.Int, len(c.mass))
 				for i := range count {
@@ -55,7 +55,7 @@ func TestClassesHoldTheirVectors(t *testing.T) {
 			}
 		}
 	}
-	_, err := newClasses(8, 6, 3, 100)
+	_, err := newClasses(8, 6, 3, 100, ample())
 	assert.ErrorIs(t, err, ErrLimit)
 }
 
@@ -91,7 +91,7 @@ func TestIntervalLimits(t *testing.T) {
 func TestSagBetweenNodes(t *testing.T) {
 	number := func(x int64) interval.Interval { return interval.FromInt(x, intervalBits) }
 	p := &stretch{
-		ctx: context.Background(), certificate: &intervalCertificate{n: 3, k: 2}, bow: number(40),
+		certificate: &intervalCertificate{n: 3, k: 2, cost: ample()}, bow: number(40),
 		a: &dualPoint{z: big.NewRat(900_000_000, 1_000_000_000), value: number(100)}, b: &dualPoint{z: big.NewRat(900_000_001, 1_000_000_000), value: number(100)},
 	}
 	zero, one := new(big.Rat), big.NewRat(1, 1)
@@ -125,7 +125,7 @@ func TestOnlyWhatIsCertainFollows(t *testing.T) {
 func TestPartsEnd(t *testing.T) {
 	number := func(x int64) interval.Interval { return interval.FromInt(x, intervalBits) }
 	p := &stretch{
-		ctx: context.Background(), certificate: &intervalCertificate{n: 3, k: 2}, bow: number(0),
+		certificate: &intervalCertificate{n: 3, k: 2, cost: ample()}, bow: number(0),
 		a: &dualPoint{z: big.NewRat(1, 2), value: number(99)}, b: &dualPoint{z: big.NewRat(9, 10), value: number(100)},
 	}
 	zero, one := new(big.Rat), big.NewRat(1, 1)

@@ -46,6 +46,7 @@ type finite struct {
 	events map[privacyRow][]*event // by their first part
 	open   int                     // events that no pair has been found for
 	x      []*big.Rat
+	cost   *effort
 }
 
 // privacyRow is a row (P): the cells a and b.
@@ -107,11 +108,13 @@ func (s *setting) parameters(r *reader) {
 // file says it is.
 func (f *finite) body(r *reader, inputs int, grow func(i int)) {
 	r.long = maxSectionLine
+	f.cost = r.cost
 	f.first = []int{0}
 	one := big.NewRat(1, 1)
 	for i := 0; i < inputs && r.err == nil; i++ {
 		from := f.cells()
 		grow(i)
+		r.stop(f.cost.err)
 		f.first = append(f.first, len(f.loss))
 		sum := new(big.Rat)
 		for k, p := range r.numbers("input", f.cells()-from) {
@@ -121,10 +124,10 @@ func (f *finite) body(r *reader, inputs int, grow func(i int)) {
 			if f.forbidden != nil && f.forbidden[from+k] && p.Sign() != 0 {
 				r.failf("input %d: cell %d is forbidden", i, k)
 			}
-			sum.Add(sum, f.mass(from+k, p))
+			f.cost.sum(sum, f.mass(from+k, p))
 			f.x = append(f.x, p)
 		}
-		if sum.Cmp(one) != 0 {
+		if r.stop(f.cost.err); sum.Cmp(one) != 0 {
 			r.failf("input %d: the probabilities sum to %s, not to 1", i, quote(sum.RatString()))
 		}
 	}
@@ -237,24 +240,26 @@ func (f *finite) decide(o Options) (string, error) {
 		return "", err
 	}
 	coefficient := f.costs()
-	found, steps := "", 0
+	found := ""
 	price := new(big.Rat) // Σ_events z^d ν
 	err = f.pairs(func(p pair) error {
 		for _, row := range p.rows {
 			at := f.events[row.privacyRow]
-			if steps += 1 + len(at); len(at) == 0 {
+			if len(at) == 0 {
 				continue
+			}
+			if err := f.cost.spend(len(at)); err != nil {
+				return err
 			}
 			f.events[row.privacyRow] = slices.DeleteFunc(at, func(e *event) bool {
 				if !p.has(e) {
 					return false
 				}
-				nu := new(big.Rat).Mul(e.nu, low[p.distance])
-				price.Add(price, nu)
+				f.cost.sum(price, e.nu, low[p.distance])
 				for _, q := range e.parts {
 					times := big.NewRat(int64(q.count), 1)
-					coefficient[q.a].Sub(coefficient[q.a], new(big.Rat).Mul(e.nu, times))
-					coefficient[q.b].Add(coefficient[q.b], times.Mul(times, nu))
+					f.cost.sum(coefficient[q.b], times, e.nu, low[p.distance])
+					f.cost.sum(coefficient[q.a], times.Neg(times), e.nu)
 				}
 				f.open--
 				return true
@@ -263,7 +268,7 @@ func (f *finite) decide(o Options) (string, error) {
 		if found == "" {
 			found = t.violated(p)
 		}
-		return o.poll(&steps)
+		return f.cost.spend(len(p.rows))
 	})
 	switch {
 	case err != nil:
@@ -274,19 +279,14 @@ func (f *finite) decide(o Options) (string, error) {
 		return "a multiplier is of no rows of neighbors", nil
 	}
 	lower, reason := f.bound(coefficient, price)
-	if reason != "" {
-		return reason, nil
+	if f.cost.err != nil || reason != "" {
+		return reason, f.cost.err
 	}
-	return f.claims[0].judge(lower, f.value()), nil
-}
-
-// poll looks at the context now and then.
-func (o Options) poll(steps *int) error {
-	if *steps < 1024 {
-		return nil
+	upper := f.value()
+	if f.cost.err != nil {
+		return "", f.cost.err
 	}
-	*steps = 0
-	return o.Context.Err()
+	return f.claims[0].judge(lower, upper), nil
 }
 
 // costs returns w count loss of every cell.
@@ -294,7 +294,8 @@ func (f *finite) costs() []*big.Rat {
 	out := make([]*big.Rat, f.cells())
 	for i := range f.inputs() {
 		for j := f.first[i]; j < f.first[i+1]; j++ {
-			out[j] = f.mass(j, new(big.Rat).Mul(f.weight[i], f.loss[j]))
+			out[j] = new(big.Rat)
+			f.cost.sum(out[j], f.weight[i], f.mass(j, f.loss[j]))
 		}
 	}
 	return out
@@ -304,7 +305,7 @@ func (f *finite) costs() []*big.Rat {
 func (f *finite) bound(coefficient []*big.Rat, price *big.Rat) (*big.Rat, string) {
 	sum, total := new(big.Rat), new(big.Rat)
 	for i := range f.inputs() {
-		total.Add(total, f.weight[i])
+		f.cost.sum(total, f.weight[i])
 		var least *big.Rat
 		for j := f.first[i]; j < f.first[i+1]; j++ {
 			if f.forbidden != nil && f.forbidden[j] {
@@ -318,13 +319,13 @@ func (f *finite) bound(coefficient []*big.Rat, price *big.Rat) (*big.Rat, string
 				least = c
 			}
 		}
-		sum.Add(sum, least) // the table sums to 1, so that a cell is allowed
+		f.cost.sum(sum, least) // the table sums to 1, so that a cell is allowed
 	}
 	if total.Sign() == 0 {
 		return nil, "the weights are all 0"
 	}
 	if f.delta != nil {
-		sum.Sub(sum, new(big.Rat).Mul(price, f.delta))
+		f.cost.sum(sum, new(big.Rat).Neg(price), f.delta)
 	}
 	// No mean of losses is below the least of them.
 	if least := slices.MinFunc(f.loss, (*big.Rat).Cmp); sum.Quo(sum, total).Cmp(least) < 0 {
@@ -340,15 +341,15 @@ func (f *finite) value() *big.Rat {
 	for i := range f.inputs() {
 		at := new(big.Rat)
 		for j := f.first[i]; j < f.first[i+1]; j++ {
-			at.Add(at, new(big.Rat).Mul(f.loss[j], f.mass(j, f.x[j])))
+			f.cost.sum(at, f.loss[j], f.mass(j, f.x[j]))
 		}
 		if most == nil || at.Cmp(most) > 0 {
 			most = new(big.Rat).Set(at)
 		}
-		sum.Add(sum, at.Mul(at, f.weight[i]))
-		total.Add(total, f.weight[i])
+		f.cost.sum(sum, at, f.weight[i])
+		f.cost.sum(total, f.weight[i])
 	}
-	if f.worst {
+	if f.worst || f.cost.err != nil {
 		return most
 	}
 	return sum.Quo(sum, total)

@@ -82,9 +82,12 @@ func (h *heterogeneous) take(at []int, shifts int) {
 func (h *heterogeneous) cellsOf(i int) {
 	best := slices.Max(h.vectors[i])
 	for _, level := range h.vectors[i] {
-		x := new(big.Rat).Mul(h.step, big.NewRat(int64(best-level), 1))
+		steps := int64(best - level)
+		x := new(big.Rat)
 		if h.squared {
-			x.Mul(x, x)
+			h.cost.sum(x, h.step, h.step, big.NewRat(steps*steps, 1))
+		} else {
+			h.cost.sum(x, h.step, big.NewRat(steps, 1))
 		}
 		h.loss = append(h.loss, x)
 	}
@@ -94,6 +97,18 @@ func (h *heterogeneous) cellsOf(i int) {
 // some shift suits all candidates, or where no shifts are allowed if 0 does. The ends are compared by their places among all of them.
 func (h *heterogeneous) neighbors(visit func(pair) error) error {
 	n := len(h.sensitivities)
+	bits := 0
+	for _, d := range append(h.sensitivities[:n:n], h.step) {
+		num, den := length(d)
+		bits = max(bits, num+den)
+	}
+	count := 8 * n * (h.steps + 1)
+	if err := h.cost.keep(count * (200 + bits/2)); err != nil {
+		return err
+	}
+	if err := h.cost.spend(count * (64 + bits/64*(bits/64))); err != nil {
+		return err
+	}
 	lower, upper := make([][]int, n), make([][]int, n) // by candidate, then change + steps
 	ends := []*big.Rat{new(big.Rat)}
 	end := func(r, c, side int) *big.Rat {

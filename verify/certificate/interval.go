@@ -1,7 +1,6 @@
 package certificate
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 	"strings"
@@ -24,6 +23,7 @@ type intervalCertificate struct {
 	classes        *classes
 	scale          int
 	nodes          []intervalNode
+	cost           *effort
 }
 
 // intervalNode is a z with multipliers, and the ratio that is claimed between the node before and this one.
@@ -40,6 +40,7 @@ const (
 	maxIntervalK     = 1024
 	bytesPerClass    = 600 // classes with their positions, by estimate
 	intervalBits     = 128
+	stepsPerPosition = 64 // of a walk; and for each depth of a closed form
 	maxIntervalParts = 24 // how often a part of the range is halved
 )
 
@@ -49,6 +50,7 @@ func (c *intervalCertificate) about(p *Problem) bool {
 }
 
 func (c *intervalCertificate) read(r *reader, o Options) {
+	c.cost = r.cost
 	c.n = r.whole("n", 1, maxCandidates)
 	c.k = r.whole("k", 1, maxDepth)
 	c.constraints = r.word("constraints", "paper", "dp", "monotone", "full")
@@ -108,7 +110,7 @@ func (c *intervalCertificate) body(r *reader, o Options) (err error) {
 	case c.n > maxIntervalN || c.k > maxIntervalK:
 		return fmt.Errorf("%w: n = %d and k = %d; multipliers are taken up to %d and %d", ErrLimit, c.n, c.k, maxIntervalN, maxIntervalK)
 	}
-	if c.classes, err = newClasses(c.n, c.k, top, int(o.MaxMemory)/(bytesPerClass*(2*c.k+1))); err != nil {
+	if c.classes, err = newClasses(c.n, c.k, top, int(o.MaxMemory)/(bytesPerClass*(2*c.k+1)), c.cost); err != nil {
 		return err
 	}
 	r.long = max(r.long, 32*len(c.classes.mass)+maxEpsilonBits)
@@ -171,13 +173,13 @@ func (c *intervalCertificate) node(r *reader, node *intervalNode) {
 
 // decide returns why the claim does not follow, and "" if it does.
 func (c *intervalCertificate) decide(o Options) (string, error) {
-	why, err := c.covered(o.Context)
+	why, err := c.covered()
 	c.claims[0].Follows = why == "" && err == nil
 	return why, err
 }
 
 // covered returns why the parts do not prove the ratio for the whole range, and "" if they do.
-func (c *intervalCertificate) covered(ctx context.Context) (string, error) {
+func (c *intervalCertificate) covered() (string, error) {
 	reached := c.from
 	one := big.NewRat(1, 1)
 	if c.threshold != nil {
@@ -214,7 +216,7 @@ func (c *intervalCertificate) covered(ctx context.Context) (string, error) {
 	if reached.Cmp(c.to) < 0 {
 		return fmt.Sprintf("no proof from z = %s to %s", reached.RatString(), c.to.RatString()), nil
 	}
-	return c.between(ctx)
+	return c.between()
 }
 
 // powers returns z + … + z^k.
@@ -255,21 +257,21 @@ func (c *intervalCertificate) closedForm() string {
 }
 
 // between decides the bounds between the nodes.
-func (c *intervalCertificate) between(ctx context.Context) (string, error) {
+func (c *intervalCertificate) between() (string, error) {
 	var last *dualPoint
 	for i := range c.nodes {
-		if err := ctx.Err(); err != nil {
+		if err := c.cost.spend(stepsPerPosition * len(c.classes.class)); err != nil {
 			return "", err
 		}
 		node := &c.nodes[i]
 		d := c.classes.walk(node.z, node.y, node.cost, intervalBits)
 		if last != nil {
 			bow := c.classes.bend(last, d, intervalBits).Mul(interval.FromRat(new(big.Rat).Sub(d.z, last.z), intervalBits))
-			p := &stretch{ctx: ctx, certificate: c, a: last, b: d, bow: bow, most: interval.FromRat(node.most, intervalBits)}
+			p := &stretch{certificate: c, a: last, b: d, bow: bow, most: interval.FromRat(node.most, intervalBits)}
 			zero, one := new(big.Rat), big.NewRat(1, 1)
 			why := p.decide(zero, one, p.flip(one), 0)
-			if err := ctx.Err(); err != nil {
-				return "", err
+			if c.cost.err != nil {
+				return "", c.cost.err
 			}
 			if why != "" {
 				return fmt.Sprintf("from z = %s to %s: %s", last.z.RatString(), d.z.RatString(), why), nil
@@ -288,7 +290,6 @@ func (c *intervalCertificate) between(ctx context.Context) (string, error) {
 // with D the bounds at the nodes: every reduced cost c_i + z λ_{i+1} - λ_i is the mean of those at the nodes less t(1-t)(z_b - z_a) times the growth of
 // λ_{i+1}, and bow adds up the largest such terms of the classes, where they are positive.
 type stretch struct {
-	ctx         context.Context
 	certificate *intervalCertificate
 	a, b        *dualPoint
 	bow, most   interval.Interval
@@ -296,6 +297,7 @@ type stretch struct {
 
 // flip encloses permute-and-flip's total error at t.
 func (p *stretch) flip(t *big.Rat) interval.Interval {
+	p.certificate.cost.spend(stepsPerPosition * p.certificate.k)
 	z := new(big.Rat).Sub(p.b.z, p.a.z)
 	z.Mul(z, t).Add(z, p.a.z)
 	f := arith.Interval{Prec: intervalBits}
@@ -320,7 +322,7 @@ func (p *stretch) decide(s, t *big.Rat, end interval.Interval, depth int) string
 	if p.follows(end, low) {
 		return ""
 	}
-	if depth == maxIntervalParts || !p.follows(end, at) || p.ctx.Err() != nil {
+	if depth == maxIntervalParts || !p.follows(end, at) || p.certificate.cost.err != nil {
 		z := new(big.Rat).Sub(p.b.z, p.a.z)
 		z.Mul(z, t).Add(z, p.a.z)
 		return fmt.Sprintf("at z = %s the values prove a ratio of at most %.8g", z.FloatString(8), end.Quo(at).Near())

@@ -187,12 +187,14 @@ func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, p
 func (l *lattice) monotoneRows(rankB int, b []int, visit func(row) error) error {
 	a := make([]int, l.k+1)
 	for w := range b {
-		for s := range b {
-			others := b[s]
+		if b[w] == 0 {
+			continue
+		}
+		for s, others := range b {
 			if s == w {
 				others--
 			}
-			if b[w] == 0 || others <= 0 {
+			if others <= 0 {
 				continue
 			}
 			v := w

@@ -1,7 +1,6 @@
 package certificate
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -29,35 +28,8 @@ type item struct {
 const (
 	maxLumpedSize = 1 << 14 // of n and of k
 	bytesPerLeaf  = 1000    // so that memory limits their number; beside what its multiplier takes
-	pollSteps     = 1 << 14 // from one look at the context to the next
 	maxNested     = 1 << 18 // divisions of ranges within each other
 )
-
-// effort counts what a check has cost, so that no file costs more than the limits allow.
-type effort struct {
-	ctx    context.Context
-	steps  int   // that are left, each some nanoseconds
-	polled int   // those left at the last look at the context
-	memory int64 // what is left
-}
-
-func (e *effort) spend(steps int) error {
-	if e.steps -= steps; e.steps < 0 {
-		return fmt.Errorf("%w: the classes of the certificate take too many steps", ErrLimit)
-	}
-	if e.polled-e.steps > pollSteps {
-		e.polled = e.steps
-		return e.ctx.Err()
-	}
-	return nil
-}
-
-func (e *effort) keep(bytes int) error {
-	if e.memory -= int64(bytes); e.memory < 0 {
-		return fmt.Errorf("%w: the classes of the certificate take more memory than allowed", ErrLimit)
-	}
-	return nil
-}
 
 // ranges is a set of count vectors of a number of candidates: those with lo[v] to hi[v] of them at depth v.
 type ranges struct {
@@ -89,11 +61,11 @@ func (r *ranges) set(v, lo, hi int) (wasLo, wasHi int) {
 }
 
 // partition reads the ask and class lines. Either answer to a question must be that of some count vector.
-func (c *certificate) partition(r *reader, o Options) error {
+func (c *certificate) partition(r *reader) error {
 	if max(c.n, c.k) > maxLumpedSize {
 		return fmt.Errorf("%w: proof lumped with n = %d, k = %d; neither may be more than %d", ErrLimit, c.n, c.k, maxLumpedSize)
 	}
-	cost := &effort{ctx: o.Context, memory: o.MaxMemory, steps: o.MaxSteps, polled: o.MaxSteps + pollSteps}
+	cost := r.cost
 	p := &partition{cost: cost}
 	c.lumps = p
 	words := newWords(c.n, cost)

@@ -85,6 +85,9 @@ func parseDyadic(s string) (*big.Rat, error) {
 		return nil, errNumber
 	}
 	r, _ := f.Rat(nil)
+	if r.Sign() == 0 && s[0] == '-' {
+		return nil, errNumber
+	}
 	return r, nil
 }
 

@@ -19,7 +19,7 @@ type orbits struct {
 	constraints     string
 	level           level
 	prior           string // "uniform", "box", "weights", or "worst"
-	cost            []*big.Rat
+	losses          []*big.Rat
 	lat             *lattice
 	at              []int // the count vector of the next input
 }
@@ -47,9 +47,9 @@ func (c *orbits) read(r *reader, o Options) {
 	}
 	depths := c.k * c.step
 	r.long = max(r.long, 64+(depths+1)*1024)
-	c.cost = r.numbers("loss", depths+1)
-	for i, x := range c.cost {
-		if i == 0 && x.Sign() != 0 || i > 0 && x.Cmp(c.cost[i-1]) < 0 {
+	c.losses = r.numbers("loss", depths+1)
+	for i, x := range c.losses {
+		if i == 0 && x.Sign() != 0 || i > 0 && x.Cmp(c.losses[i-1]) < 0 {
 			r.failf("loss: not 0 at first, or falling")
 		}
 	}
@@ -78,16 +78,20 @@ func (c *orbits) read(r *reader, o Options) {
 func (c *orbits) cellsOf(int) {
 	least, left := new(big.Rat), c.top
 	for v, count := range c.at {
-		best := min(count, left)
-		least.Add(least, new(big.Rat).Mul(c.cost[v], big.NewRat(int64(best), 1)))
-		left -= best
+		if best := min(count, left); best > 0 {
+			c.cost.sum(least, c.losses[v], big.NewRat(int64(best), 1))
+			left -= best
+		}
 	}
 	for t := range chosen(c.at, c.top) {
+		if c.cost.spend(stepsPerDepth*len(t)) != nil {
+			return
+		}
 		count, loss := big.NewInt(1), new(big.Rat).Neg(least)
 		for v, x := range t {
 			if x > 0 {
 				count.Mul(count, new(big.Int).Binomial(int64(c.at[v]), int64(x)))
-				loss.Add(loss, new(big.Rat).Mul(c.cost[v], big.NewRat(int64(x), 1)))
+				c.cost.sum(loss, c.losses[v], big.NewRat(int64(x), 1))
 			}
 		}
 		c.count, c.loss = append(c.count, new(big.Rat).SetInt(count)), append(c.loss, loss)
@@ -160,6 +164,9 @@ func (c *orbits) neighbors(visit func(pair) error) error {
 	one := func(distance int) func(row) error {
 		return func(q row) error {
 			rows = append(rows[:0], part{privacyRow{q.a, q.b}, 1})
+			if err := c.cost.spend(stepsPerDepth * len(here)); err != nil {
+				return err
+			}
 			return visit(pair{rows, distance})
 		}
 	}

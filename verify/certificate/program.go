@@ -29,6 +29,7 @@ type certificate struct {
 
 	lumps    *partition // with proof lumped only
 	products []product  // with proof lumped only
+	cost     *effort
 }
 
 // injection is s > 0 of the variable (m, v), m having the given rank.
@@ -47,6 +48,7 @@ type cut struct {
 }
 
 func (c *certificate) read(r *reader, o Options) {
+	c.cost = r.cost
 	c.n = r.whole("n", 1, maxCandidates)
 	c.k = r.whole("k", 0, maxDepth)
 	c.epsilon(r)
@@ -67,7 +69,7 @@ func (c *certificate) read(r *reader, o Options) {
 	switch c.proof {
 	case "lumped":
 		r.long = max(r.long, maxBodyLength+32)
-		r.stop(c.partition(r, o))
+		r.stop(c.partition(r))
 		c.readProducts(r)
 	case "lp":
 		if r.stop(o.fits(c.n, c.k)); r.err != nil {
@@ -162,7 +164,7 @@ func (o Options) fits(n, k int) error {
 		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g bytes; the limit is %d",
 			ErrLimit, n, k, atLeast(variables), need, o.MaxMemory)
 	}
-	if steps := float64(variables) * stepsPerVariable; steps > float64(o.MaxSteps) {
+	if steps := float64(variables)*stepsPerVariable + float64(orbitCount(n, k))*float64(k)*stepsPerDepth; steps > float64(o.MaxSteps) {
 		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g steps; the limit is %d", ErrLimit, n, k, atLeast(variables), steps, o.MaxSteps)
 	}
 	return nil

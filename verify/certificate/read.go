@@ -47,6 +47,7 @@ type reader struct {
 	line int // number of the line read last
 	long int // bytes that a line may have
 	buf  []byte
+	cost *effort
 	next string // the line read last
 	held bool   // and whether it is still to be taken
 	done bool   // there is no line after it
@@ -130,14 +131,14 @@ func (r *reader) fields(word string, count int) []string {
 		r.failf("%s: %d fields where %d were expected", word, got, count)
 	}
 	if r.err != nil {
-		return make([]string, min(count, maxDepth))
+		return make([]string, count)
 	}
 	return strings.Split(rest, " ")
 }
 
 // open reads the first two lines, and returns the section.
-func open(in io.Reader) (r *reader, kind string, s section, err error) {
-	r = &reader{in: bufio.NewReaderSize(in, 1<<16), long: maxLine}
+func open(in io.Reader, o Options) (r *reader, kind string, s section, err error) {
+	r = &reader{in: bufio.NewReaderSize(in, 1<<16), long: maxLine, cost: newEffort(o)}
 	if !r.more() || r.next != magic {
 		switch {
 		case errors.Is(r.err, ErrUnreadable):
@@ -180,6 +181,7 @@ func (r *reader) value(word, s string) *big.Rat {
 		r.failf("%s: %v", word, err)
 		return new(big.Rat)
 	}
+	r.stop(r.cost.reduce(length(x)))
 	return x
 }
 

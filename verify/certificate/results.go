@@ -172,6 +172,9 @@ func enumerated[T any](p *program, dual, point ring[T], flip, all value) (res re
 		return res, "", err
 	}
 	x, err := upper(p, point)
+	if err == nil {
+		err = p.cost.err
+	}
 	if err != nil {
 		return res, "", err
 	}
@@ -229,7 +232,7 @@ func (ck *checker) rings() (dual, point *exact, err error) {
 			return nil, nil, err
 		}
 	}
-	return newExact(ck.z, d), newExact(ck.z, s), nil
+	return newExact(ck.z, d, ck.cert.cost), newExact(ck.z, s, ck.cert.cost), nil
 }
 
 // lcm returns the least common multiple of a and b, or ErrLimit if there is no room for numbers with that denominator.
@@ -247,11 +250,14 @@ func (ck *checker) lcm(a, b *big.Int) (*big.Int, error) {
 }
 
 // room returns ErrLimit if two numbers for each variable with denominator d, and powers of e^ε's numerator
-// as well, take more memory than allowed.
+// as well, take more memory than allowed, or one of them more steps to be brought to lowest terms.
 func (ck *checker) room(d *big.Int) error {
 	length := float64(d.BitLen()) + float64(ck.cert.n)*float64(ck.cert.k)*float64(ck.z.Denom().BitLen())
 	if need := float64(variableCount(ck.cert.n, ck.cert.k)) * (bytesPerVariable + length/4); need > float64(ck.o.MaxMemory) {
 		return fmt.Errorf("%w: exact numbers of %.0f bits take about %.3g bytes; the limit is %d", ErrLimit, length, need, ck.o.MaxMemory)
+	}
+	if words := length / 64; words*words > float64(ck.o.MaxSteps) {
+		return fmt.Errorf("%w: exact numbers of %.0f bits take too many steps", ErrLimit, length)
 	}
 	return nil
 }

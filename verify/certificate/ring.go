@@ -41,10 +41,11 @@ type scaled struct {
 type exact struct {
 	a, b, d *big.Int
 	powers  []*big.Int // of a
+	cost    *effort    // of what is reduced to lowest terms
 }
 
-func newExact(z *big.Rat, d *big.Int) *exact {
-	return &exact{a: z.Denom(), b: z.Num(), d: d, powers: []*big.Int{big.NewInt(1)}}
+func newExact(z *big.Rat, d *big.Int, cost *effort) *exact {
+	return &exact{a: z.Denom(), b: z.Num(), d: d, powers: []*big.Int{big.NewInt(1)}, cost: cost}
 }
 
 func (x *exact) power(e int) *big.Int {
@@ -122,6 +123,9 @@ func (x *exact) repair(a, p scaled) value {
 		return exactly(big.NewRat(1, 1))
 	}
 	s, t, _ := x.align(a, p)
+	if x.cost.reduce(s.BitLen(), t.BitLen()) != nil {
+		return exactly(big.NewRat(1, 1))
+	}
 	return exactly(new(big.Rat).SetFrac(new(big.Int).Neg(s), new(big.Int).Sub(t, s)))
 }
 

@@ -11,7 +11,7 @@ import (
 func TestRepairEncloses(t *testing.T) {
 	r := enclosing{zz: interval.FromFloat(0.5, 64), prec: 64}
 	iv := func(lo, hi float64) interval.Interval { return interval.New(big.NewFloat(lo), big.NewFloat(hi)) }
-	x := newExact(big.NewRat(1, 2), big.NewInt(1))
+	x := newExact(big.NewRat(1, 2), big.NewInt(1), ample())
 	for _, c := range []struct{ a, b, p, q float64 }{
 		{-2, -1, 1, 3}, {-2, 1, 1, 3}, {-1, -1, 1, 1}, {1, 2, -1, 1}, {-2, -1, -1, 3}, {-2, -1, -3, -1}, {-3, 0, 0, 5}, {0, 0, 0, 0},
 	} {
@@ -45,7 +45,7 @@ func TestRepairEncloses(t *testing.T) {
 // TestExactRing compares scaled integers with rationals.
 func TestExactRing(t *testing.T) {
 	z := big.NewRat(2, 3)
-	r := newExact(z, big.NewInt(60))
+	r := newExact(z, big.NewInt(60), ample())
 	values := []*big.Rat{new(big.Rat), big.NewRat(1, 4), big.NewRat(-7, 15), big.NewRat(5, 1)}
 	var elements []scaled
 	var want []*big.Rat
@@ -89,7 +89,7 @@ func TestExactRing(t *testing.T) {
 func TestNonnegative(t *testing.T) {
 	p := &program{lattice: newLattice(2, 1), ctx: t.Context(), inject: []injection{{1, 1, big.NewRat(5, 1)}}}
 	p.number()
-	x, err := upper(p, newExact(big.NewRat(1, 2), big.NewInt(1)))
+	x, err := upper(p, newExact(big.NewRat(1, 2), big.NewInt(1), ample()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,3 +97,6 @@ func TestNonnegative(t *testing.T) {
 		t.Errorf("θ = %v, value %v, want 7/10 and 2", x.theta.rat, x.mixed.rat)
 	}
 }
+
+// ample is what a check may cost without options.
+func ample() *effort { return newEffort(Options{}.withDefaults()) }

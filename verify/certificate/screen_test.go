@@ -37,7 +37,7 @@ func TestScreenedRowsHold(t *testing.T) {
 					}
 				}
 				d := big.NewInt(1 << 20)
-				for _, r := range []ring[scaled]{newExact(z, d)} {
+				for _, r := range []ring[scaled]{newExact(z, d, ample())} {
 					passed, violated = screen(t, p, r, passed, violated)
 				}
 				x := enclosing{zz: interval.FromRat(z, 64), prec: 64}

@@ -28,6 +28,7 @@ type stopping struct {
 	payoff   []*big.Rat
 	lambda   []rankPair
 	takes    []take
+	cost     *effort
 }
 
 // rankPair is a row with its multiplier; ranks count from 0.
@@ -44,6 +45,7 @@ type take struct {
 
 func (s *stopping) read(r *reader, o Options) {
 	r.long = maxSectionLine
+	s.cost = r.cost
 	s.n = r.whole("n", 1, maxDepth)
 	s.distance = r.whole("distance", 1, max(s.n-1, 1))
 	s.delta = r.number("delta", 0)
@@ -89,40 +91,47 @@ func (s *stopping) decide(o Options) (string, error) {
 	} else if len(s.lambda) > 0 {
 		return "e^ε is not enclosed at this precision", nil
 	}
-	upper, err := s.upper(most, o)
+	upper, err := s.upper(most)
 	if err != nil {
 		return "", err
 	}
-	law, reason, err := s.law(o)
+	law, den, reason, err := s.law()
 	if err == nil && reason == "" {
-		reason = s.broken(law, new(big.Rat).Inv(high))
+		reason = s.broken(law, den, new(big.Rat).Inv(high))
 	}
 	if err != nil || reason != "" {
 		return reason, err
 	}
 	lower := new(big.Rat)
 	for k, q := range law {
-		lower.Add(lower, new(big.Rat).Mul(s.payoff[k], q))
+		s.cost.sum(lower, s.payoff[k], new(big.Rat).SetInt(q))
 	}
-	return s.claims[0].judge(lower, upper), nil
+	if s.cost.err != nil {
+		return "", s.cost.err
+	}
+	return s.claims[0].judge(lower.Quo(lower, new(big.Rat).SetInt(den)), upper), nil
 }
 
 // upper returns the bound of the multipliers, with e at least e^ε.
-func (s *stopping) upper(e *big.Rat, o Options) (*big.Rat, error) {
+func (s *stopping) upper(e *big.Rat) (*big.Rat, error) {
 	w := make([]*big.Rat, s.n)
 	for k, c := range s.payoff {
 		w[k] = new(big.Rat).Set(c)
 	}
 	total := new(big.Rat)
 	for _, l := range s.lambda {
-		w[l.i].Sub(w[l.i], l.nu)
-		w[l.j].Add(w[l.j], new(big.Rat).Mul(e, l.nu))
-		total.Add(total, l.nu)
+		s.cost.sum(w[l.i], new(big.Rat).Neg(l.nu))
+		s.cost.sum(w[l.j], e, l.nu)
+		s.cost.sum(total, l.nu)
+	}
+	if s.cost.err != nil {
+		return nil, s.cost.err
 	}
 	g, scale, err := common(w)
 	if err != nil {
 		return nil, err
 	}
+	price := 2 * s.n * (1 + scale.BitLen()/64)
 	// g is scale times g_i; with v = scale·i·V_i, the next time's is scale·V_{i+1} in the units of this one.
 	v := new(big.Int)
 	for _, x := range g {
@@ -130,7 +139,7 @@ func (s *stopping) upper(e *big.Rat, o Options) (*big.Rat, error) {
 	}
 	var a big.Int
 	for i := s.n; i > 1; i-- {
-		if err := o.Context.Err(); err != nil {
+		if err := s.cost.spend(price); err != nil {
 			return nil, err
 		}
 		scale.Mul(scale, a.SetInt64(int64(i)))
@@ -172,8 +181,8 @@ func common(xs []*big.Rat) (num []*big.Int, den *big.Int, err error) {
 	return num, den, nil
 }
 
-// law returns the probabilities of taking the k-th best, or why the rule is none.
-func (s *stopping) law(o Options) (law []*big.Rat, reason string, err error) {
+// law returns the probabilities of taking the k-th best, over a common denominator, or why the rule is none.
+func (s *stopping) law() (law []*big.Int, den *big.Int, reason string, err error) {
 	reach, last := big.NewRat(1, 1), 0
 	var values []*big.Rat
 	for at := 0; at < len(s.takes); {
@@ -184,27 +193,31 @@ func (s *stopping) law(o Options) (law []*big.Rat, reason string, err error) {
 				t.x = new(big.Rat).Set(reach)
 			}
 			if t.x.Cmp(reach) > 0 {
-				return nil, fmt.Sprintf("take: at time %d more is taken than reaches it", time), nil
+				return nil, nil, fmt.Sprintf("take: at time %d more is taken than reaches it", time), nil
 			}
 			if t.x.Cmp(reach) == 0 {
 				ranks += t.to - t.from + 1
 			}
 			values = append(values, t.x)
-			taken.Add(taken, new(big.Rat).Mul(t.x, big.NewRat(int64(t.to-t.from+1), 1)))
+			s.cost.sum(taken, t.x, big.NewRat(int64(t.to-t.from+1), 1))
 		}
 		if last = time; time == s.n && ranks == s.n {
 			reach = new(big.Rat)
 			continue
 		}
-		reach = new(big.Rat).Sub(reach, taken.Quo(taken, big.NewRat(int64(time), 1)))
+		reach = new(big.Rat).Set(reach)
+		if s.cost.sum(reach, taken, big.NewRat(-1, int64(time))); s.cost.err != nil {
+			return nil, nil, "", s.cost.err
+		}
 	}
 	if reach.Sign() != 0 {
-		return nil, fmt.Sprintf("take: after time %d the rule has taken nobody with probability %s", last, quote(reach.RatString())), nil
+		return nil, nil, fmt.Sprintf("take: after time %d the rule has taken nobody with probability %s", last, quote(reach.RatString())), nil
 	}
 	num, den, err := common(values)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
+	price := 2 * s.n * (1 + den.BitLen()/64)
 	// f is i!·den times the probability of having taken the one that has relative rank j+1 among the first i.
 	f := make([]*big.Int, s.n)
 	for j := range f {
@@ -214,8 +227,8 @@ func (s *stopping) law(o Options) (law []*big.Rat, reason string, err error) {
 	var a, b big.Int
 	at := 0
 	for i := 1; i <= s.n; i++ {
-		if err := o.Context.Err(); err != nil {
-			return nil, "", err
+		if err := s.cost.spend(price); err != nil {
+			return nil, nil, "", err
 		}
 		for j := i - 1; j >= 0; j-- {
 			f[j].Mul(f[j], a.SetInt64(int64(i-1-j)))
@@ -231,21 +244,23 @@ func (s *stopping) law(o Options) (law []*big.Rat, reason string, err error) {
 		}
 		factorial.Mul(factorial, a.SetInt64(int64(i)))
 	}
-	den.Mul(den, factorial)
-	for _, x := range f {
-		law = append(law, new(big.Rat).SetFrac(x, den))
-	}
-	return law, "", nil
+	return f, den.Mul(den, factorial), "", nil
 }
 
 // broken says which row a law does not satisfy with e, which is at most e^ε; "" where it satisfies all.
-func (s *stopping) broken(law []*big.Rat, e *big.Rat) string {
-	most := make([]*big.Rat, s.n)
+func (s *stopping) broken(law []*big.Int, den *big.Int, e *big.Rat) string {
+	// q_i <= e q_j + δ, times all denominators.
+	unit := new(big.Int).Mul(e.Denom(), s.delta.Denom())
+	room := new(big.Int).Mul(s.delta.Num(), e.Denom())
+	room.Mul(room, den)
+	grown := new(big.Int).Mul(e.Num(), s.delta.Denom())
+	left, most := make([]*big.Int, s.n), make([]*big.Int, s.n)
 	for j, q := range law {
-		most[j] = new(big.Rat).Mul(e, q)
-		most[j].Add(most[j], s.delta)
+		left[j] = new(big.Int).Mul(q, unit)
+		most[j] = new(big.Int).Mul(q, grown)
+		most[j].Add(most[j], room)
 	}
-	for i, q := range law {
+	for i, q := range left {
 		for j := max(0, i-s.distance); j < min(s.n, i+s.distance+1); j++ {
 			if j != i && q.Cmp(most[j]) > 0 {
 				return fmt.Sprintf("the rule is not private: ranks %d and %d", i+1, j+1)

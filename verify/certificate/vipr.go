@@ -29,7 +29,7 @@ var (
 // rest on. The errors are those of Check and ErrInvalid and ErrIrrational.
 func ExportVIPR(out io.Writer, in io.Reader, o Options) error {
 	o = o.withDefaults()
-	r, _, s, err := open(in)
+	r, _, s, err := open(in, o)
 	if err != nil {
 		return err
 	}

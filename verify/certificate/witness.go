@@ -23,6 +23,7 @@ type witness struct {
 	t                *big.Rat
 	scores, neighbor []*big.Rat
 	candidate        int
+	cost             *effort
 	pmf, other       []value // of a table; a value without a number is not known
 }
 
@@ -33,6 +34,7 @@ var formulas = map[string]func(depths []value, z value) []value{
 
 func (w *witness) read(r *reader, o Options) {
 	r.long = maxSectionLine
+	w.cost = r.cost
 	w.property = r.word("property", "dp", "dominates-em")
 	w.mechanism = r.take("mechanism")
 	w.epsilon(r)
@@ -83,18 +85,20 @@ func (w *witness) row(r *reader, word string) (out []value) {
 			r.failf("%s: %s is no probability", word, quote(s))
 			return nil
 		}
-		low.Add(low, lo)
-		high.Add(high, hi)
+		w.cost.sum(low, lo)
+		w.cost.sum(high, hi)
 		if out = append(out, exactly(lo)); two {
 			out[len(out)-1] = enclosed(interval.New(down(lo), up(hi)))
 		}
 	}
 	one := big.NewRat(1, 1)
-	if low.Cmp(one) > 0 || high.Cmp(one) < 0 && !slices.Contains(f, "-") {
+	if r.stop(w.cost.err); low.Cmp(one) > 0 || high.Cmp(one) < 0 && !slices.Contains(f, "-") {
 		r.failf("%s: the probabilities do not sum to 1", word)
 	}
 	return out
 }
+
+const maxFormulaBits = 1 << 20 // of exact numbers that are worked out by a formula, times the candidates
 
 const tableBits = 512 // of the ends of a table's enclosures
 
@@ -235,11 +239,23 @@ func (c *setting) enclosure(d *big.Rat, prec uint) (value, error) {
 func (w *witness) probabilities(formula func([]value, value) []value, scores []*big.Rat, z value, prec uint) ([]value, error) {
 	best := slices.MaxFunc(scores, (*big.Rat).Cmp)
 	weights := make([]value, len(scores))
+	bits, n := 0, len(scores)
 	for r, q := range scores {
 		d := new(big.Rat).Sub(best, q)
 		var err error
 		if weights[r], err = w.enclosure(d.Quo(d, w.scale), prec); err != nil {
 			return nil, err
+		}
+		if x := weights[r].rat; x != nil {
+			bits += x.Denom().BitLen()
+		}
+	}
+	// A formula takes about n² operations on numbers of so many bits.
+	if bits > maxFormulaBits/n {
+		for r, x := range weights {
+			if x.rat != nil && !x.rat.IsInt() {
+				weights[r] = enclosed(x.at(prec))
+			}
 		}
 	}
 	return formula(weights, z), nil
