@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,6 +207,9 @@ func run(ctx context.Context, j front.Job, at func(string)) (a front.Answer) {
 		var stop func()
 		ctx, stop = context.WithTimeoutCause(ctx, limit, errLate(limit))
 		defer stop()
+		if runtime.GOOS == "js" { // one thread
+			ctx = yielding{ctx, new(time.Now())}
+		}
 	}
 	if list := strings.Split(l.flags["eps"], ","); j.Args[0] == "ratio" && len(list) > 1 {
 		return each(ctx, l, list)
