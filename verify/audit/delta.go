@@ -15,6 +15,9 @@ import (
 // test, so that nothing is lost to the number of pairs and events that were looked at.
 func (s *statistics) measureDelta(alpha *big.Rat, samples int64) (res verify.Result, bound *big.Rat, err error) {
 	res = verify.Result{Name: verify.ApproximateDP, Verdict: verify.Undecided}
+	if s.o.Delta != nil {
+		res.Target = number.Exact(s.o.Delta)
+	}
 	if s.repeats.broken {
 		res.Reason = "the samples are not independent"
 		return res, nil, nil
