@@ -360,14 +360,31 @@ func (c *run) proper(a *Answer) bool {
 
 const noDistribution = "probabilities do not sum to 1"
 
-// whole reports whether the probabilities sum to 1 in some reading, as far as float64 bounds tell.
+// whole reports whether the probabilities sum to 1 in some reading: exactly where all are exact, otherwise as far as float64 bounds tell.
 func (a *Answer) whole() bool {
+	if !a.summed {
+		a.summed, a.sumsTo1 = true, a.sumIsOne()
+	}
+	return a.sumsTo1
+}
+
+func (a *Answer) sumIsOne() bool {
 	least, most := 0.0, 0.0
 	for _, p := range a.P {
 		lo, hi := p.bounds()
 		least, most = down(least+lo), up(most+hi)
 	}
-	return least <= 1 && most >= 1
+	if least > 1 || most < 1 {
+		return false
+	}
+	sum := new(big.Rat)
+	for _, p := range a.P {
+		if p.rat == nil || p.zeroed {
+			return true
+		}
+		sum.Add(sum, p.rat)
+	}
+	return sum.IsInt() && sum.Num().IsInt64() && sum.Num().Int64() == 1
 }
 
 // neighbors compares the candidates' probabilities in both directions, or in that of the pair.

@@ -63,6 +63,8 @@ type Answer struct {
 	// Unsteady says that the event did not come again when the question was repeated, so that its probability is not known. Nothing is
 	// concluded from such an answer.
 	Unsteady bool
+
+	summed, sumsTo1 bool // what whole found, once it was asked
 }
 
 // Subject is a mechanism under examination. An error ends the examination; what the

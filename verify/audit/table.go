@@ -64,6 +64,9 @@ func readRows(r io.Reader, name string, pmf func(raw, line json.RawMessage, n in
 		if err := json.Unmarshal(line, &raw); err != nil {
 			return fmt.Errorf("no JSON object with scores and pmf: %w", err)
 		}
+		if key := repeatedKey(line); key != "" {
+			return fmt.Errorf("the key %q is there twice", key)
+		}
 		switch {
 		case len(raw.Scores) > 0 && raw.Input != nil:
 			return errors.New("scores and an input, give one of them")

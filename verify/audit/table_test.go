@@ -176,6 +176,23 @@ func TestNothingCheckedIsNothingProved(t *testing.T) {
 	}
 }
 
+// Exact numbers are a distribution if they sum to exactly 1, however little is missing: nothing is proved of others.
+func TestExactNumbersSumExactly(t *testing.T) {
+	o := tableOptions(t)
+	o.Properties = []verify.Property{verify.DP, verify.ApproximateDP}
+	o.Delta = big.NewRat(1, 10)
+	for last, want := range map[string]verify.Verdict{
+		"1/2":                                  verify.Proved,
+		"50000000000000001/100000000000000000": verify.Undecided,
+		"49999999999999999/100000000000000000": verify.Undecided,
+	} {
+		r := tableVerdicts(t, o, false, [2]string{"0,0", "1/2,1/2"}, [2]string{"1,0", "1/2," + last})
+		for _, p := range o.Properties {
+			require.Equal(t, want, r[p].Verdict, "%s: %s", p, last)
+		}
+	}
+}
+
 // TestRandomTablesAgreeWithTheDefinitions decides small random tables by the definitions, every pair of rows, permutation,
 // shift and candidate, in rational numbers.
 func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
@@ -340,6 +357,7 @@ func TestTablesThatAreNone(t *testing.T) {
 		`{"scores":[1e99999999],"pmf":[1]}`:  "bad:1: score 1",
 		`{"scores":[0],"pmf":[1]} trailing`:  "bad:1: no JSON object",
 		`{"scores":[0],"pmf":["1/3", null]}`: "bad:1: answered 2",
+		`{"scores":[0],"pmf":[1],"PMF":[1]}`: "bad:1: the key \"pmf\" is there twice",
 	} {
 		_, err := ReadTable(strings.NewReader(text), "bad", new(big.Rat))
 		require.ErrorIs(t, err, ErrTable, text)
