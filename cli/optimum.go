@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ type optimumFlags struct {
 	worst, directed             bool
 	delta, rate, users, optimal string
 	solver, gap, cert           string
+	draw                        []string
 	subject                     subjectFlags
 }
 
@@ -83,6 +85,7 @@ preset, they take the place of what these say. Presets:
 		`compare this table with the optimum: a line {"input":NAME,"pmf":{"a":0.5,"b":"1/2"}} for each input`)
 	fs.StringVar(&f.users, "users", "", "priors of users that share one mechanism, CSV files with commas between")
 	fs.StringVar(&f.optimal, "optimal", "", "write the optimal mechanism to this CSV file, or for audit to one that ends in .jsonl, rounded so that it is private as it is written")
+	fs.StringArrayVar(&f.draw, "draw", nil, "run the rounded optimal mechanism at this input: draw an output with exactly its probability, by the system's randomness; may be repeated")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted where it is not exact: (upper-lower)/upper")
 	addCert(c, &f.cert)
@@ -218,6 +221,11 @@ func (f *optimumFlags) request(ctx context.Context, path string) (r optimum.Requ
 			}
 		}
 	}
+	for _, name := range f.draw {
+		if !slices.Contains(r.Problem.Inputs, name) {
+			return r, command.Usagef("--draw %s: the problem has no such input", command.Quoted(name))
+		}
+	}
 	files, err := command.SplitNames("users", f.users)
 	if err != nil {
 		return r, err
@@ -267,10 +275,19 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 		return err
 	}
 	rounded, err := command.Await(ctx, command.Grace/4, func() (*optimum.Rounded, error) { return a.Round(ctx) })
-	if err != nil && a.Undecided == "" && (f.optimal != "" || !a.Exact()) {
+	if err != nil && a.Undecided == "" && (f.optimal != "" || len(f.draw) > 0 || !a.Exact()) {
 		a.Undecided = err.Error()
 	}
 	doc := f.document(&r, a, rounded)
+	if rounded != nil {
+		for _, input := range f.draw {
+			output, err := rounded.Mechanism.Sample(input, rand.Reader)
+			if err != nil {
+				return err
+			}
+			doc.Drawn = append(doc.Drawn, optimum.Drawn{Input: input, Output: output})
+		}
+	}
 	f.Show(doc, func(w io.Writer) { f.print(w, &doc) })
 	if rounded != nil {
 		write := rounded.Mechanism.WriteCSV
@@ -363,6 +380,9 @@ func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
 	}
 	if d.Rounded != nil && f.optimal != "" {
 		fmt.Fprintf(w, "\n%s: multiples of 2^-%d, private as they are written; loss given up: %s\n", f.optimal, d.Rounded.Bits, d.Rounded.GivenUp)
+	}
+	for i, drawn := range d.Drawn {
+		fmt.Fprintf(w, "%sdrawn at %s: %s\n", command.Choose(i == 0, "\n", ""), drawn.Input, drawn.Output)
 	}
 }
 

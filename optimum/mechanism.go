@@ -21,6 +21,12 @@ type Mechanism struct {
 	Count           [][]*big.Int // of each output at each input, in units of 2^-Bits
 }
 
+// Drawn is an output that a mechanism drew at an input.
+type Drawn struct {
+	Input  string `json:"input"`
+	Output string `json:"output"`
+}
+
 // Probability returns the probability of an output at an input, by their places.
 func (m *Mechanism) Probability(x, o int) *big.Rat {
 	return new(big.Rat).SetFrac(m.Count[x][o], new(big.Int).Lsh(unit, m.Bits))

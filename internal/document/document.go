@@ -182,6 +182,7 @@ type Optimum struct {
 	Mechanism   [][]number.Number `json:"mechanism"` // rows of inputs; it attains the upper end of the optimum, or is the rounded one where that is no known number
 	Losses      []number.Number   `json:"losses"`    // of mechanism, at each input
 	Rounded     *optimum.Rounded  `json:"rounded"`
+	Drawn       []optimum.Drawn   `json:"drawn,omitempty"` // by rounded, in the order that was asked for
 	Rated       *optimum.Rating   `json:"rated"`
 	Users       *optimum.Users    `json:"users"`
 	Proof       string            `json:"proof"`
