@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"optratio/internal/decimal"
 )
@@ -18,7 +19,7 @@ type Counts struct {
 	last          *big.Rat // the last bin that is a number; such bins come in ascending order, as the counts are taken in the order of the lines
 }
 
-var headName = regexp.MustCompile(`^"?\pL[\pL\pN _.-]*"?$`)
+var headName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"?\pL[\pL\pN _.-]*"?$`) })
 
 // count returns the count of a line. The first line may be a head, whose columns have names.
 func (c *Counts) count(text string) (count string, isHead bool, err error) {
@@ -32,7 +33,7 @@ func (c *Counts) count(text string) (count string, isHead bool, err error) {
 	if c.lines++; c.lines == 1 {
 		c.number = len(cells)
 		name := cells[len(cells)-1]
-		if _, err := strconv.ParseFloat(name, 64); err != nil && headName.MatchString(name) {
+		if _, err := strconv.ParseFloat(name, 64); err != nil && headName().MatchString(name) {
 			return "", true, nil
 		}
 	}

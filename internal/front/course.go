@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"optratio/internal/report"
@@ -191,7 +192,9 @@ var (
 	//go:embed app.css
 	style string
 
-	view = template.Must(template.New("view").Funcs(template.FuncMap{"typeset": report.Typeset}).Parse(layout))
+	view = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("view").Funcs(template.FuncMap{"typeset": report.Typeset}).Parse(layout))
+	})
 )
 
 // Style is the style sheet of the pages.
@@ -224,7 +227,7 @@ func (c *Course) WritePage(w io.Writer) error {
 		}
 	}
 	v.Path = c.site.href(c.q.View, "")
-	return view.Execute(w, v)
+	return view().Execute(w, v)
 }
 
 // Views are the names of all views, in the order of their links.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // fieldError says which field of a form is wrong.
@@ -43,11 +44,17 @@ func (f *form) count(field string, standard, least, most int) int {
 	return v
 }
 
+// Expressions are compiled when they are first asked for: every command links this package, and few show a page.
 var (
-	decimalText  = regexp.MustCompile(`^\d{1,6}(\.\d{1,12})?$`)
-	fractionText = regexp.MustCompile(`^\d{1,12}/\d{1,12}$`)
-	scoreText    = regexp.MustCompile(`^-?\d{1,9}(\.\d{1,9})?$`)
+	decimalText  = lazily(`^\d{1,6}(\.\d{1,12})?$`)
+	fractionText = lazily(`^\d{1,12}/\d{1,12}$`)
+	scoreText    = lazily(`^-?\d{1,9}(\.\d{1,9})?$`)
+	presetText   = lazily(`^([a-z]{1,12}):(\d{1,4})(?:[x,](\d{1,4}))?$`)
 )
+
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // epsilon reads ε, or e^ε where the field has a fraction, and returns the flag and its value.
 func (f *form) epsilon(standard string) []string {
@@ -55,9 +62,9 @@ func (f *form) epsilon(standard string) []string {
 	switch {
 	case text == "":
 		return []string{"--eps", standard}
-	case decimalText.MatchString(text):
+	case decimalText().MatchString(text):
 		return []string{"--eps", text}
-	case fractionText.MatchString(text):
+	case fractionText().MatchString(text):
 		return []string{"--exp-eps", text}
 	}
 	f.fail("eps", "give ε as a decimal such as 0.5, or e^ε as a fraction such as 3/2")
@@ -75,7 +82,7 @@ func (f *form) numbers(field, standard string) []string {
 		f.fail(field, "give at most 50")
 	}
 	for _, s := range list {
-		if !scoreText.MatchString(s) {
+		if !scoreText().MatchString(s) {
 			f.fail(field, "give decimals, comma-separated, such as 0,-1,-2.5")
 		}
 	}
@@ -139,15 +146,13 @@ func (f *form) names(field, standard string, known []string) []string {
 // largest are the greatest numbers that a preset may have, to stay quick.
 var largest = map[string][]int{"count": {60}, "krr": {60}, "partition": {60}, "grid": {8, 8}, "selection": {4, 3}, "histogram": {3, 3}}
 
-var presetText = regexp.MustCompile(`^([a-z]{1,12}):(\d{1,4})(?:[x,](\d{1,4}))?$`)
-
 // preset reads a ready problem, "" for none.
 func (f *form) preset(field string) string {
 	text := strings.ReplaceAll(f.values.Get(field), " ", "")
 	if text == "" {
 		return ""
 	}
-	parts := presetText.FindStringSubmatch(text)
+	parts := presetText().FindStringSubmatch(text)
 	if parts == nil {
 		f.fail(field, "give one such as count:10 or grid:4x4")
 		return ""
@@ -163,7 +168,7 @@ func (f *form) preset(field string) string {
 // delta reads δ, "" for none.
 func (f *form) delta(field string) string {
 	text := strings.TrimSpace(f.values.Get(field))
-	if text != "" && !decimalText.MatchString(text) && !fractionText.MatchString(text) {
+	if text != "" && !decimalText().MatchString(text) && !fractionText().MatchString(text) {
 		f.fail(field, "give δ as a decimal such as 0.001, or a fraction")
 	}
 	return text
