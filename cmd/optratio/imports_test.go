@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"lp/table":                {arithmetic, "lp/linear", "mechanisms", "verify/certificate/text"},
 	"lp/variant":              {arithmetic, "lattice", "lp/linear", "lp/table", "mechanisms", "mechanisms/totals", "verify/certificate/text"},
 	"lp":                      {arithmetic, "internal/patience", "lattice", "lp/chain", "lp/linear", "lp/lumped", "lp/product", "lp/table", "lp/variant", "mechanisms", "mechanisms/totals"},
-	"heterogeneous":        {arithmetic, "internal/patience", "lp/linear", "lp/table", "mechanisms", "verify", "verify/certificate/text"},
+	"heterogeneous":           {arithmetic, "internal/patience", "lp/linear", "lp/table", "mechanisms", "verify", "verify/certificate/text"},
 	"lp/stopping":             {arithmetic, "lp/linear", "mechanisms", "mechanisms/secretary", "verify/certificate/text"},
 	"verify":                  {arithmetic, "lattice", "mechanisms", "verify/certificate/text"},
 	"verify/audit":            {arithmetic, "mechanisms", "verify"},
