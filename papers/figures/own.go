@@ -14,6 +14,7 @@ import (
 	"optratio/mechanisms"
 	"optratio/mechanisms/totals"
 	"optratio/number"
+	"optratio/optimum"
 	"optratio/verify"
 )
 
@@ -88,6 +89,16 @@ var ownSpecs = []Spec{
 		},
 		Fast: map[string]string{"n": "3"},
 		draw: drawWitness,
+	},
+	{
+		Name:  "optimum",
+		Shows: "the best private mechanisms of six problems, a table of probabilities each",
+		Params: []Param{
+			{"eps", "1", "privacy parameter ε"},
+			{"size", "6", "of the problems: the greatest count, and as many inputs that are all neighbors"},
+		},
+		Fast: map[string]string{"size": "2"},
+		draw: drawOptimum,
 	},
 }
 
@@ -400,4 +411,60 @@ func drawWitness(ctx context.Context, a *Args) *Figure {
 			a.Text("eps"), a.Text("runs-at"), n, k, *w.Candidate, r.TightEps.Format(8), verdict),
 		Panels: single(p),
 	}
+}
+
+// drawOptimum draws the famous cases of docs/results/optimum.md: geometric noise after a remap, once for the mean and once for right or wrong, randomised
+// response, partition selection with δ, a grid, and selection itself.
+func drawOptimum(ctx context.Context, a *Args) *Figure {
+	eps, size := a.Epsilon("eps"), a.Int("size", 2, 12)
+	f := &Figure{
+		Title:    "The best private mechanism of six problems",
+		Subtitle: fmt.Sprintf("Pr[output | input] of an optimal mechanism at ε = %s, inputs from left to right, outputs upwards; other mechanisms may be optimal too. Prior uniform.", a.Text("eps")),
+		Scale:    &Scale{Name: "probability", Label: "Pr[output | input]", Min: 0, Max: 1},
+		Height:   190,
+	}
+	cases := []struct{ title, preset, loss, delta string }{
+		{"counts, distance", fmt.Sprintf("count:%d", size), "", "0"},
+		{"counts, right or wrong", fmt.Sprintf("count:%d", size), "zero-one", "0"},
+		{"all are neighbors", fmt.Sprintf("krr:%d", size+1), "", "0"},
+		{"partitions, δ = 1/100", fmt.Sprintf("partition:%d", size), "", "1/100"},
+		{"grid of 3×3, distance", "grid:3x3", "", "0"},
+		{"selection, Q(3,2)", "selection:3,2", "", "0"},
+	}
+	for i, c := range cases {
+		a.step(i, len(cases))
+		p := must(optimum.Preset(c.preset))
+		if c.loss != "" {
+			p.Loss = must(optimum.NamedLoss(c.loss, p.Inputs, p.Outputs))
+		}
+		delta, _ := new(big.Rat).SetString(c.delta)
+		best := must(optimum.Solve(ctx, optimum.Request{Problem: p, Epsilon: eps, Delta: delta}))
+		settled(ctx, best.Undecided)
+		cells := &Cells{}
+		for o := range p.Outputs {
+			cells.Y = append(cells.Y, float64(o))
+		}
+		for x, row := range best.Table() {
+			var column []float64
+			for _, probability := range row {
+				value, _ := probability.Float64()
+				column = append(column, value)
+			}
+			cells.X, cells.Z = append(cells.X, float64(x)), append(cells.Z, column)
+		}
+		panel := &Panel{
+			Title: c.title,
+			X:     Axis{Name: "input", Label: fmt.Sprintf("input (loss %.4f)", best.Optimum.Float64()), Whole: true},
+			Y:     Axis{Name: "output", Label: "output", Whole: true},
+			Cells: cells,
+		}
+		if len(p.Outputs) == 2 {
+			panel.Y.Names = p.Outputs
+		}
+		if i%3 == 0 {
+			f.Panels = append(f.Panels, nil)
+		}
+		f.Panels[i/3] = append(f.Panels[i/3], panel)
+	}
+	return f
 }

@@ -121,3 +121,26 @@ func TestEqualRhoCurve(t *testing.T) {
 		}
 	}
 }
+
+// TestOptimumTables: at e^ε = 4 up to ten digits the first problem's table is geometric noise, cut off, and the third one randomised response
+// (values of docs/results/optimum.md); columns sum to 1.
+func TestOptimumTables(t *testing.T) {
+	f := drawn(t, "optimum", "eps", "1.3862943611", "size", "6")
+	panels := f.each()
+	assert.Len(t, panels, 6)
+	for _, p := range panels {
+		for _, column := range p.Cells.Z {
+			total := 0.0
+			for _, y := range column {
+				total += y
+			}
+			assert.InDelta(t, 1, total, 1e-12, p.Title)
+		}
+	}
+	assert.Equal(t, "input (loss 0.4318)", panels[0].X.Label) // 7737/17920
+	assert.Equal(t, "input (loss 0.3429)", panels[1].X.Label) // 12/35
+	assert.Equal(t, "input (loss 0.6000)", panels[2].X.Label) // 6/(6+4)
+	assert.InDelta(t, .8, panels[0].Cells.Z[0][0], 1e-9)
+	assert.InDelta(t, .6, panels[0].Cells.Z[3][3], 1e-9)
+	assert.InDelta(t, .4, panels[2].Cells.Z[5][5], 1e-9)
+}
