@@ -136,7 +136,7 @@ class Samples(unittest.TestCase):
         report = optratio.audit(sample=lambda *q: draw(*q, rng=rng), eps=1, n=2, k=1, budget=20_000)
         self.assertTrue(report.ok, report)
         self.assertEqual(report.dp.verdict, "undecided")
-        self.assertEqual(report.samples, 20_000)
+        self.assertTrue(20_000 - 3 < report.samples <= 20_000, report.samples)  # as many of each of the three calls
         self.assertLess(float(report.eps_lower_bound), 1)
         self.assertIn("confidence 0.95", str(report))
 
@@ -176,7 +176,7 @@ class Samples(unittest.TestCase):
             return drawn
         report = optratio.audit(sample=many, eps=1, n=2, k=1, budget=20_000, children=3)
         self.assertTrue(report.ok, report)
-        self.assertEqual(report.samples, 20_000)
+        self.assertTrue(20_000 - 3 < report.samples <= 20_000, report.samples)  # as many of each of the three calls
         self.assertEqual(most, 3)
 
         def broken(scores, epsilon, sensitivity):
