@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -177,4 +178,34 @@ func TestLibrariesNameNoFlags(t *testing.T) {
 		}))
 	}
 	assert.Greater(t, literals, 1000)
+}
+
+// make test-slow runs the tests whose own body asks package slowtest: no function that a test calls may ask it.
+func TestSlowTestsSayThatTheyAre(t *testing.T) {
+	seen := 0
+	require.NoError(t, filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		require.NoError(t, err)
+		tagged := slices.ContainsFunc(file.Comments, func(c *ast.CommentGroup) bool {
+			return c.Pos() < file.Package && strings.HasPrefix(c.List[0].Text, "//go:build") && strings.Contains(c.List[0].Text, "slow")
+		})
+		for _, d := range file.Decls {
+			f, isFunction := d.(*ast.FuncDecl)
+			assert.False(t, tagged && isFunction && strings.HasPrefix(f.Name.Name, "Test"), "%s: make test-slow does not look for build tags", path)
+			ast.Inspect(d, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok {
+					if x, ok := s.X.(*ast.Ident); ok && x.Name == "slowtest" {
+						seen++
+						assert.True(t, isFunction && strings.HasPrefix(f.Name.Name, "Test"), "%s asks slowtest outside a test", path)
+					}
+				}
+				return true
+			})
+		}
+		return nil
+	}))
+	assert.Greater(t, seen, 50)
 }

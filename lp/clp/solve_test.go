@@ -17,17 +17,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/lp/linear"
 )
 
 var z = math.Exp(-0.5)
 
 // At epsilon = 0.5: the objective of permute-and-flip, that is of the starting
-// basis, over the optimum. (8,8) is in slow_test.go.
+// basis, over the optimum.
 func TestLatticeReferences(t *testing.T) {
 	checkLattice(t, 4, 4, 1.008580322887, 1e-12)
 	checkLattice(t, 6, 6, 1.009564488390, 1e-12)
 	checkLattice(t, 7, 7, 1.0094058, 1e-7)
+	if slowtest.Enabled {
+		checkLattice(t, 8, 8, 1.00919474282, 1e-11)
+	}
 }
 
 func checkLattice(t *testing.T, n, k int, ratio, digits float64) {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/verify/certificate"
 	"optratio/verify/certificate/text"
 )
@@ -26,6 +27,10 @@ type subject struct {
 
 // Forged certificates of every kind are refused, or what they claim is true all the same.
 func TestForgeries(t *testing.T) {
+	forgeries := 1_000 // of each kind
+	if slowtest.Enabled {
+		forgeries = 300_000
+	}
 	for kind, subjects := range map[string][]subject{
 		"program": programSubjects(t), "interval": intervalSubjects(), "witness": witnessSubjects(),
 		"lattice": solvedSubjects(t, "lattice"), "heterogeneous": solvedSubjects(t, "heterogeneous"), "table": solvedSubjects(t, "table"), "stopping": solvedSubjects(t, "stopping"),
