@@ -155,9 +155,9 @@ func (c *cliffs) notable(line ray, a, b *probe) bool {
 	d := change(a, b)
 	if line.level {
 		far := float64(max(magnitude(a.q), magnitude(b.q))) / whole
-		return d > creeping+math.Ldexp(c.o.Epsilon.Float()*far, -roundingBits)
+		return d > creeping+math.Ldexp(c.o.pace()*far, -roundingBits)
 	}
-	return d > c.o.Epsilon.Float()*float64(distance(a.q, b.q))/whole*(1+creeping) || surprising(a, b)
+	return d > c.o.pace()*float64(distance(a.q, b.q))/whole*(1+creeping) || surprising(a, b)
 }
 
 // change returns the greatest change of the logarithm of a probability.
@@ -195,8 +195,8 @@ func eachLog(a, b *probe, f func(x, y float64)) {
 	}
 }
 
-// bisect narrows a change down to two neighbors, multiples of Δ, going on where there is more change for the distance: where that is above ε, one
-// half's is. Neighbors whose difference is notable by itself are kept; so are the ends where the place cannot be found.
+// bisect narrows a change down to two neighbors, multiples of Δ, going on where there is more change for the distance: where that is above the pace,
+// one half's is. Neighbors whose difference is notable by itself are kept; so are the ends where the place cannot be found.
 func (c *cliffs) bisect(line ray, a, b *probe) error {
 	for distance(a.q, b.q) > whole {
 		m, err := c.look(middle(a.q, b.q))
@@ -210,7 +210,7 @@ func (c *cliffs) bisect(line ray, a, b *probe) error {
 			a = m
 		}
 	}
-	if line.level && c.notable(line, a, b) || change(a, b) > c.o.Epsilon.Float() {
+	if line.level && c.notable(line, a, b) || change(a, b) > c.o.pace() {
 		c.pairs = append(c.pairs, [2]*probe{a, b})
 		c.fell = c.fell || a.failed || b.failed
 	}

@@ -45,6 +45,8 @@ type Options struct {
 	// the whole budget goes into the bound.
 	UntilRefuted bool
 	Progress     func(questions int64)
+
+	shown float64 // the tight ε on the domain, once it is known: see pace
 }
 
 // complete fills in the defaults and checks the options.
@@ -310,7 +312,7 @@ func arranged(depths []int, step int64, rng *rand.Rand) verify.Vector {
 // precision, there and at all neighbors, or 0 at all of them.
 func (o *Options) clearGap(gap float64) float64 {
 	const normal, zero = 680, 760 // e^-708.4 is the least normal number, e^-745.2 becomes 0
-	eps := o.Epsilon.Float()
+	eps := o.pace()
 	if x := eps * gap / 2; x+eps <= normal || x-eps >= zero {
 		return gap
 	}

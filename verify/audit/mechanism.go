@@ -40,7 +40,7 @@ func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	if err := o.aside(ctx, r, o.offset(), asking, trying); err != nil {
+	if err := o.aside(ctx, r, 0, asking, trying); err != nil {
 		return nil, err
 	}
 	r.somethingChecked()

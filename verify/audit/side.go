@@ -31,16 +31,25 @@ func (o *Options) sideSpace() *verify.Space {
 	}
 }
 
+// pace returns the ε by which the side set and the search for cliffs place what they look at, so that it does not depend on the claim: the tight
+// ε of the domain, and the claimed one where that says nothing.
+func (o *Options) pace() float64 {
+	if o.shown > 0 && !math.IsInf(o.shown, 0) {
+		return o.shown
+	}
+	return o.Epsilon.Float()
+}
+
 // offset is a large multiple of Δ, in Δ, that overflows e^{εq/2Δ} but leaves double precision its digits:
 // the rounding of scores moves ε·q/2Δ by 10^-10 at most.
 func (o *Options) offset() int64 {
-	return int64(max(1, min(1e6, 2e5/max(o.Epsilon.Float(), 1e-3))))
+	return int64(max(1, min(1e6, 2e5/max(o.pace(), 1e-3))))
 }
 
 // vanishing returns a gap in Δ at which, and at whose neighbors, e^{-ε·gap/2Δ} is 0 in double precision, where such
 // gaps are not too large.
 func (o *Options) vanishing() int64 {
-	return int64(o.clearGap(math.Ceil(min(4e6, 1600/max(o.Epsilon.Float(), 1e-9)+4))))
+	return int64(o.clearGap(math.Ceil(min(4e6, 1600/max(o.pace(), 1e-9)+4))))
 }
 
 // sideVectors returns the side set: one candidate, two, and o.N; far gaps, near ties, fractions, scores all of one sign and far
@@ -78,7 +87,7 @@ func (o *Options) sideVectors(rng *rand.Rand) []verify.Vector {
 	add(n, 0, -12*whole, -11*whole, -10*whole, -9*whole) // a leader
 	// All others' weights are 0 in double precision, with the exponent ε·q/2Δ and with ε·q/Δ; tied, and not.
 	for m := 2; m <= n; m = max(m+1, n) {
-		gap := min(3*o.vanishing(), 4e6) * whole // also where the mechanism runs at a third of the claimed ε
+		gap := min(3*o.vanishing(), 4e6) * whole // also where the mechanism's ε on the domain is three times that elsewhere
 		q := slices.Repeat([]int64{-gap}, m)
 		q[0] = 0
 		add(m, q...)
@@ -90,7 +99,7 @@ func (o *Options) sideVectors(rng *rand.Rand) []verify.Vector {
 	}
 	// Gaps about which the worse ones' probabilities pass what programs take for negligible.
 	for _, exponent := range []float64{3, 4, 6, 8, 9, 10, 12, 15, 16, 30, 100} {
-		gap := o.clearGap(2 * exponent * math.Ln10 / max(o.Epsilon.Float(), 1e-3))
+		gap := o.clearGap(2 * exponent * math.Ln10 / max(o.pace(), 1e-3))
 		add(n, 0, -int64(1000*gap)*(whole/1000), -int64(1000*gap)*(whole/1000))
 	}
 	for range 2 {
@@ -221,12 +230,16 @@ func scaled(q verify.Vector, factor int64) verify.Vector {
 
 // aside examines the side set and adds to r what is violated or undecided there. There is none where vectors or pairs are
 // given: these are all that is asked about. asking gives the subject for the side set, retry one for trying things out. Cliffs are
-// looked for up to reach·Δ from the origin.
+// looked for up to reach·Δ from the origin, and up to the offset where reach is 0.
 func (o Options) aside(ctx context.Context, r *Report, reach int64, asking, retry func(*verify.Space) verify.Subject) error {
 	if o.Inputs != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 {
 		return nil
 	}
 	o.Against = nil
+	if hi, ok := r.TightEps.Upper(); ok {
+		o.shown, _ = hi.Float64()
+	}
+	reach = cmp.Or(reach, o.offset())
 	space := o.sideSpace()
 	rng := rand.New(rand.NewPCG(o.Seed, 0x7369646573))
 	vectors := o.sideVectors(rng)
