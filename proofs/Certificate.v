@@ -3,7 +3,7 @@
    enumerated. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Numbers Checker Errors Reader.
+From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Exponential Numbers Checker Errors Reader.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.

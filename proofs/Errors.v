@@ -1,13 +1,9 @@
 (* The exact errors of permute-and-flip and of the exponential mechanism on the lattice, computed. *)
 From Coq Require Import ZArith QArith.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Numbers Checker.
+From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Exponential Numbers Checker.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
-
-(* The exponential mechanism's table: probabilities in proportion to z^depth. *)
-Definition em_table (R : realFieldType) n k (z : R) : table R n k :=
-  (fun d r => z ^+ d r / \sum_s z ^+ d s)%R.
 
 Section Errors.
 Variables (n k : nat) (z : Q).

@@ -3,7 +3,7 @@
    A selection mechanism gives each of n candidates a probability, which depends on the candidates' scores. Scores are
    numbers in units of the sensitivity Delta, so one person's data change each of them by at most 1. The number z stands
    for e^(-epsilon). Probabilities are in any ordered field R, scores in any ordered ring S: the reals, or the integers. *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect all_algebra perm.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -30,6 +30,10 @@ Definition private (z : R) M :=
 (* Adding the same number to all scores changes nothing. *)
 Definition shift_invariant M :=
   forall q (c : S) r, M [ffun s => q s + c] r = M q r.
+
+(* Candidates are treated alike: permuting their scores permutes their probabilities. *)
+Definition symmetric M :=
+  forall q (p : {perm 'I_n}) r, M [ffun s => q (p s)] r = M q (p r).
 
 (* Raising a candidate's score and lowering others' does not make it less likely. *)
 Definition monotone M :=

@@ -1,6 +1,6 @@
-(* Permute-and-flip on scores of any ordered ring, the reals or the integers, is a proper mechanism, epsilon-DP, monotone
-   and invariant under shifts. *)
-From mathcomp Require Import all_ssreflect all_algebra ring.
+(* Permute-and-flip on scores of any ordered ring, the reals or the integers, is a proper mechanism, epsilon-DP,
+   symmetric, monotone and invariant under shifts. *)
+From mathcomp Require Import all_ssreflect all_algebra fingroup perm ring.
 From Optratio Require Import Mechanisms Program PermuteAndFlip Integral.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
@@ -124,6 +124,16 @@ rewrite /permute_and_flip /pf t ffunE; congr (E _ * int _); first by ring.
 by apply: eq_bigr => s _; rewrite ffunE; congr (1 - E _ *: 'X); ring.
 Qed.
 
+Theorem pf_symmetric : symmetric permute_and_flip.
+Proof.
+move=> q p r; have t : top [ffun s => q (p s)] r = top q (p r).
+  apply: top_eq => [s|]; first by rewrite ffunE top_ge.
+  by have [s ->] := topE q (p r); exists (p^-1%g s); rewrite ffunE permKV.
+rewrite /permute_and_flip /pf t ffunE; congr (_ * int _).
+rewrite [RHS](reindex_inj (@perm_inj _ p)) /=.
+by apply: eq_big => [s|s _]; rewrite ?(inj_eq perm_inj) // ffunE.
+Qed.
+
 Theorem pf_proper : (0 < n)%N -> proper permute_and_flip.
 Proof.
 move=> n0; split=> [q r|q].
@@ -142,15 +152,16 @@ Section OnLattice.
 Variables (R : realFieldType) (n k : nat) (E : integers -> R).
 Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x) (E_anti : forall x y, x <= y -> E y <= E x).
 
+Lemma E_double i : E (2 * i)%N%:Z = E (1 + 1) ^+ i.
+Proof. by elim: i => [|i IH]; rewrite ?muln0 ?(E0 ED E_gt0) // mulnS PoszD ED IH exprS. Qed.
+
 Lemma pf_on_lattice (d : depths n k) r : in_lattice d ->
   table_of (@permute_and_flip _ R n E) d r = pf_table (E (1 + 1)) d r.
 Proof.
 move=> /existsP[s0 /eqP ds0]; have t : top (score_of d) r = 0.
   apply: top_eq => [s|]; first by rewrite ffunE oppr_le0.
   by exists s0; rewrite ffunE ds0 muln0 oppr0.
-have e s : E (top (score_of d) r - score_of d s) = E (1 + 1) ^+ d s.
-  rewrite t ffunE opprK add0r; elim: (nat_of_ord (d s)) => [|i IH]; first by rewrite muln0 (E0 ED E_gt0).
-  by rewrite mulnS PoszD ED IH exprS.
+have e s : E (top (score_of d) r - score_of d s) = E (1 + 1) ^+ d s by rewrite t ffunE opprK add0r E_double.
 by rewrite /table_of /permute_and_flip /pf_table /pf e; congr (_ * int _); apply: eq_bigr => s _; rewrite e.
 Qed.
 
