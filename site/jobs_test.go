@@ -6,8 +6,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/url"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,8 @@ import (
 
 	"optratio/cli"
 	"optratio/internal/front"
+	"optratio/mechanisms"
+	"optratio/mechanisms/recommend"
 )
 
 // reference are command lines of every kind of job.
@@ -148,22 +151,32 @@ func TestTimeLimit(t *testing.T) {
 	assert.Contains(t, string(a.Document), `"optimum"`)
 }
 
-// TestEveryLinkLeadsToAFile: what the pages of the site refer to is in its folder.
-func TestEveryLinkLeadsToAFile(t *testing.T) {
-	site := &front.Site{Static: true}
-	files := map[string]bool{"app.css": true, "app.js": true, "page.js": true, "worker.js": true, "wasm_exec.js": true}
-	for _, v := range site.Views() {
-		files[front.File(v)] = true
-	}
-	for _, v := range site.Views() {
-		var page strings.Builder
-		require.NoError(t, site.Begin(v, nil).WritePage(&page))
-		for _, part := range strings.Split(page.String(), `="`)[1:] {
-			value, _, _ := strings.Cut(part, `"`)
-			if ext := filepath.Ext(value); ext == ".html" || ext == ".js" || ext == ".css" {
-				assert.True(t, files[value], "%s refers to %s", front.File(v), value)
-			}
+// TestErrorsOverEpsilon: the curves of the page that chooses have the numbers of the command, also of pf and em where others are better.
+func TestErrorsOverEpsilon(t *testing.T) {
+	site := &front.Site{Static: true, Mechanisms: mechanisms.Names(), Run: func(ctx context.Context, j front.Job) (front.Answer, error) {
+		return run(ctx, j, func(string) {}), nil
+	}}
+	c := site.Begin("choose", url.Values{"eps": {"5/2"}, "mechanism": {"uniform,gem,pf,em,pf-runner"}})
+	require.True(t, c.Next(t.Context()))
+	require.False(t, c.Next(t.Context()))
+	require.NoError(t, c.Err())
+	var page strings.Builder
+	require.NoError(t, c.WriteAnswer(&page))
+	_, curves, ok := strings.Cut(page.String(), "The same for other ε")
+	require.True(t, ok)
+	curves, _, _ = strings.Cut(curves, "</section>")
+	const line = "recommend --scores=8,6,5 --sensitivities=1,1,4 --mechanism gem,pf-runner,pf,em,uniform --eps "
+	assert.Contains(t, curves, "optratio "+line+"0.2<")
+	assert.Equal(t, 4, strings.Count(curves, `class="line `)/2, "lines and their names")
+	for _, eps := range []string{"0.2", "2.4"} {
+		var d recommend.Recommendation
+		_, printed, _ := command(t, line+eps+" --json")
+		require.NoError(t, json.Unmarshal([]byte(printed), &d))
+		row := eps
+		for _, name := range []string{"gem", "pf-runner", "pf", "em", "uniform"} {
+			i := slices.IndexFunc(d.Mechanisms, func(m recommend.Rated) bool { return m.Name == name })
+			row += "</td><td>" + d.Mechanisms[i].ExpectedError.String()
 		}
-		assert.NotContains(t, page.String(), "://")
+		assert.Contains(t, curves, row+"</td>")
 	}
 }

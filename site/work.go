@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,25 +142,13 @@ func pmf(ctx context.Context, l *line) (answer, error) {
 	return answer{doc: document.PMF{Mechanism: m.Info().Name, Eps: eps, ExpEps: exp, Distribution: d}}, nil
 }
 
-// choose does a recommend job over all mechanisms that need no lattice.
+// choose does a recommend job, over all mechanisms that need no lattice where none are named.
 func choose(ctx context.Context, l *line) (answer, error) {
 	in, _, _ := l.instance()
+	all := slices.DeleteFunc(mechanisms.Names(), func(name string) bool { return name == "lp-optimal" || name == "lp-extended" })
+	list := l.mechanisms(strings.Join(all, ","))
 	if l.err != nil {
 		return answer{}, nil
-	}
-	var list []mechanisms.Mechanism
-	for _, name := range mechanisms.Names() {
-		if name == "lp-optimal" || name == "lp-extended" {
-			continue
-		}
-		m, err := mechanisms.Lookup(name)
-		if err != nil {
-			return answer{}, err
-		}
-		if b, ok := m.(mechanisms.LatticeBound); ok {
-			m = b.ForLattice(0)
-		}
-		list = append(list, m)
 	}
 	r, err := recommend.For(ctx, in, list, false)
 	if err != nil {

@@ -51,9 +51,12 @@ type question struct {
 	jobs   []Job
 	draw   func(documents [][]byte) (*report.Page, error) // nil: the page of the one document
 	limits []time.Duration                                // what a short one leaves undecided a longer one narrows; nil: one of standardLimit
-	curve  bool                                           // the same for other ε follows
+	curve  curveFor                                       // how the same for other ε is found, which follows; nil: not
 	hidden bool                                           // the command line is not shown: nobody can type it
 }
+
+// curveFor finds what an answer's page shows over ε; do runs a command line.
+type curveFor func(document []byte, do func(args []string) ([]byte, bool)) *report.Curve
 
 const standardLimit = 20 * time.Second
 
@@ -121,12 +124,12 @@ func (c *Course) Next(ctx context.Context) (more bool) {
 	if decided {
 		c.stage = len(c.q.limits)
 	}
-	return c.stage < len(c.q.limits) || c.q.curve
+	return c.stage < len(c.q.limits) || c.q.curve != nil
 }
 
 // Whole finds the first answer and everything that belongs to it.
 func (c *Course) Whole(ctx context.Context) {
-	if c.Next(ctx); c.err == nil && c.q.curve {
+	if c.Next(ctx); c.err == nil && c.q.curve != nil {
 		c.drawCurve(ctx)
 	}
 }
@@ -171,7 +174,7 @@ func (c *Course) drawn(do func(args []string) ([]byte, bool)) (p *report.Page, e
 		at.Command = ""
 	}
 	if do != nil {
-		at.Curve = report.CurveFor(documents[0], do)
+		at.Curve = c.q.curve(documents[0], do)
 	}
 	return report.New(documents[0], at)
 }
@@ -215,18 +218,35 @@ func (c *Course) WriteAnswer(w io.Writer) error {
 // WritePage writes the whole page.
 func (c *Course) WritePage(w io.Writer) error {
 	v := c.q.shown
-	v.Static = c.site.Static
 	var b strings.Builder
 	if err := c.WriteAnswer(&b); err != nil {
 		return err
 	}
 	v.Answer = template.HTML(b.String())
+	v.Path = c.site.href(c.q.View, "")
+	return c.site.write(w, v)
+}
+
+// WriteDocument writes a page of the static site that has a text in place of a form; root is how it refers to the site's folder.
+func (s *Site) WriteDocument(w io.Writer, title, root string, text template.HTML) error {
+	return s.write(w, shown{Title: title, Root: root, Document: text, View: Documents})
+}
+
+// Documents is where the documents of the static site begin, from its folder.
+const Documents = "README.html"
+
+func (s *Site) write(w io.Writer, v shown) error {
+	v.Static = s.Static
 	for _, k := range views {
-		if c.site.Static || !k.static {
-			v.Views = append(v.Views, viewLink{c.site.href(k.name, ""), k.label, k.name == c.q.View})
+		if s.Static || !k.static {
+			v.Views = append(v.Views, viewLink{v.Root + s.href(k.name, ""), k.label, k.name == v.View})
 		}
 	}
-	v.Path = c.site.href(c.q.View, "")
+	if s.Static {
+		v.Views = append(v.Views, viewLink{v.Root + Documents, "Documents", v.View == Documents})
+	} else {
+		v.Root = "/"
+	}
 	return view().Execute(w, v)
 }
 

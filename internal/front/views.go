@@ -3,6 +3,7 @@ package front
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,8 @@ type shown struct {
 	Static            bool
 	Button            string
 	Answer            template.HTML
+	Root              string        // the address of the site's folder, as the page says it
+	Document          template.HTML // in place of a form and its answer
 }
 
 type viewLink struct {
@@ -122,7 +125,7 @@ func (s *Site) ratio(f *form) question {
 	if list := strings.Join(names, ","); list != "pf,em" {
 		args = append(args, "--mechanism", list)
 	}
-	q := question{limits: stages, curve: true, shown: shown{
+	q := question{limits: stages, curve: report.CurveFor, shown: shown{
 		Title: "How far from optimal is a private selection mechanism?", Live: true,
 		Lead: "n candidates have scores that are whole multiples of 2Δ, at most k of them below the best. How much larger is a mechanism's mean error than the least that ε-differential privacy permits? The answer is certified.",
 		Fields: []field{
@@ -173,7 +176,7 @@ func (s *Site) pmf(f *form) question {
 
 func (s *Site) choose(f *form) question {
 	scores, spans, eps := f.numbers("scores", "8,6,5"), f.numbers("sensitivities", "1,1,4"), f.epsilon("1")
-	return question{shown: shown{
+	q := question{shown: shown{
 		Title: "Which mechanism for these scores?", Live: true,
 		Lead: "One person's data can change each score by at most its sensitivity. How large is the error of each mechanism on scores like these? Give typical scores, not the private ones: a choice that looks at them is itself not private.",
 		Fields: []field{
@@ -181,7 +184,19 @@ func (s *Site) choose(f *form) question {
 			{Name: "sensitivities", Label: "Sensitivities", Kind: "text", Value: strings.Join(spans, ","), Help: "one for each score, or one for all"},
 			epsilonField(eps, "5"),
 		},
-	}, jobs: []Job{{Args: append([]string{"recommend", "--scores=" + strings.Join(scores, ","), "--sensitivities=" + strings.Join(spans, ",")}, eps...)}}}
+	}}
+	args := []string{"recommend", "--scores=" + strings.Join(scores, ","), "--sensitivities=" + strings.Join(spans, ",")}
+	q.curve = func(document []byte, do func([]string) ([]byte, bool)) *report.Curve {
+		return report.ErrorsFor(document, args, eps, do)
+	}
+	job, chosen := args, ""
+	if f.values.Get("mechanism") != "" {
+		chosen = strings.Join(f.names("mechanism", "", s.Mechanisms), ",")
+		job = append(slices.Clone(args), "--mechanism", chosen)
+	}
+	q.Fields = append(q.Fields, field{Name: "mechanism", Label: "Mechanisms", Kind: "text", Value: chosen, Help: "comma-separated; all of them where it is empty"})
+	q.jobs = []Job{{Args: append(slices.Clone(job), eps...)}}
+	return q
 }
 
 // pasted is a view whose job is about a text: what a file of this name would have.
@@ -277,18 +292,24 @@ func (s *Site) javascript(f *form) question {
 	return q
 }
 
+// histogramFile is the name of the file that holds the counts of a histogram.
+const histogramFile = "counts.csv"
+
 func (s *Site) evaluate(f *form) question {
 	tasks := []option{{"mode", "its most frequent bin"}, {"median", "its median"}}
-	task, eps := f.one("task", "mode", tasks...), f.epsilon("0.5")
+	task, eps, names := f.one("task", "mode", tasks...), f.epsilon("0.5"), f.names("mechanism", "pf,em", s.Mechanisms)
+	args := append([]string{"evaluate", "--task", task, "--histogram", histogramFile}, eps...)
+	if list := strings.Join(names, ","); list != "pf,em" {
+		args = append(args, "--mechanism", list)
+	}
 	return pasted(f, shown{
 		Title: "Errors on a histogram",
 		Lead:  "Paste the counts of a histogram, one a line. What error do the mechanisms have when they choose its most frequent bin or its median?" + s.nothingLeaves(),
 		Fields: []field{
 			{Name: "eps", Label: "Privacy, ε (or e^ε as a fraction)", Kind: "text", Value: eps[1]},
-			{Name: "task", Label: "Choose", Kind: "select", Value: task, Options: tasks},
+			{Name: "task", Label: "Choose", Kind: "select", Value: task, Options: tasks}, s.mechanisms(names),
 		},
-	}, field{Name: "counts", Label: "Counts, one a line", Drop: "CSV or text"}, "12\n7\n7\n3\n0\n1\n", "counts.csv",
-		append([]string{"evaluate", "--task", task, "--histogram", "counts.csv"}, eps...))
+	}, field{Name: "counts", Label: "Counts, one a line", Drop: "CSV or text"}, "12\n7\n7\n3\n0\n1\n", histogramFile, args)
 }
 
 // exampleProblem is a problem with a bit of everything.

@@ -15,7 +15,7 @@ import (
 const mostCompared = 8
 
 // ofRecommend makes the page of a recommendation.
-func ofRecommend(printed []byte, _ Context) (*Page, error) {
+func ofRecommend(printed []byte, c Context) (*Page, error) {
 	var d recommend.Recommendation
 	if err := json.Unmarshal(printed, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
@@ -40,16 +40,17 @@ func ofRecommend(printed []byte, _ Context) (*Page, error) {
 			table.Rows = append(table.Rows, []string{name, m.MSE.String(), m.ExpectedError.String()})
 		}
 	}
-	h := d.Heuristics
-	p.Sections = []Section{
-		{Title: "Expected errors", Table: table, Figure: &Figure{
-			SVG: bars(groups, "Bars of the expected errors in the table below."), Caption: "Of those with the least mean squared error, best first, in units of the scores. Digits before … are certain.",
-		}},
-		{Title: "What predicts it", Items: append([]string{
-			fmt.Sprintf("Correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s.", show(h.Spearman), show(h.Pearson), show(h.BucketCorrelation)),
-			fmt.Sprintf("Utility bounds: gem %s, noisy max %s.", show(h.Bounds.GEM), show(h.Bounds.RNM)),
-		}, d.Unanswered...)},
+	p.Sections = []Section{{Title: "Expected errors", Table: table, Figure: &Figure{
+		SVG: bars(groups, "Bars of the expected errors in the table below."), Caption: "Of those with the least mean squared error, best first, in units of the scores. Digits before … are certain.",
+	}}}
+	if c.Curve != nil {
+		p.Sections = append(p.Sections, c.Curve.section())
 	}
+	h := d.Heuristics
+	p.Sections = append(p.Sections, Section{Title: "What predicts it", Items: append([]string{
+		fmt.Sprintf("Correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s.", show(h.Spearman), show(h.Pearson), show(h.BucketCorrelation)),
+		fmt.Sprintf("Utility bounds: gem %s, noisy max %s.", show(h.Bounds.GEM), show(h.Bounds.RNM)),
+	}, d.Unanswered...)})
 	return p, nil
 }
 

@@ -24,7 +24,7 @@ func ofRatio(printed []byte, c Context) (*Page, error) {
 	p.Sentences = d.sentences()
 	p.Sections = append(p.Sections, d.errors())
 	if c.Curve != nil {
-		p.Sections = append(p.Sections, c.Curve.section(d.at()))
+		p.Sections = append(p.Sections, c.Curve.section())
 	}
 	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: d.assumed()})
 	return p, nil
@@ -32,21 +32,26 @@ func ofRatio(printed []byte, c Context) (*Page, error) {
 
 // at is the job's ε.
 func (d *ratioDocument) at() number.Number {
-	text := func(s *string) *big.Rat {
-		if s == nil {
-			return nil
-		}
-		r, _ := new(big.Rat).SetString(*s)
-		return r
-	}
-	if r := text(d.Eps); r != nil {
-		return number.Exact(r)
-	}
-	if r := text(d.ExpEps); r != nil {
-		f, _ := r.Float64()
-		return number.Estimate(math.Log(f), "the logarithm")
+	switch {
+	case d.Eps != nil:
+		return parameter(*d.Eps, false)
+	case d.ExpEps != nil:
+		return parameter(*d.ExpEps, true)
 	}
 	return number.Number{}
+}
+
+// parameter is ε, of which the text says ε itself or e^ε.
+func parameter(text string, exp bool) number.Number {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return number.Number{}
+	}
+	if !exp {
+		return number.Exact(r)
+	}
+	f, _ := r.Float64()
+	return number.Estimate(math.Log(f), "the logarithm")
 }
 
 // headline is about the first mechanism that was rated.
@@ -154,24 +159,26 @@ func (d *ratioDocument) assumed() []string {
 		"Neighboring score vectors differ by at most the sensitivity Δ in every score. Other lattices, other priors and other losses have other answers.")
 }
 
-// Curve has errors of mechanisms over ε, as ratios to the optimum.
+// Curve has errors of mechanisms over ε, as ratios to the optimum or as they are.
 type Curve struct {
-	Names   []string
+	Names   []string // the first four are drawn
 	Eps     []number.Number
-	Ratios  [][]number.Number // for each ε, of each mechanism
+	Values  [][]number.Number // for each ε, of each mechanism
+	Errors  bool              // they are the expected errors on the job's scores
+	At      number.Number     // the job's ε
 	Command string            // prints these numbers
 	Sharp   *number.Number    // the ε from which on permute-and-flip is optimal; nil where it is not known
 }
 
-// section draws the curve, with a mark at an ε.
-func (c *Curve) section(at number.Number) Section {
+// section draws the curve, with a mark at the job's ε.
+func (c *Curve) section() Section {
 	classes := []string{"one", "two", "three", "four"}
 	lines := make([]curve, min(len(c.Names), len(classes)))
 	table := &Table{Head: append([]string{"ε"}, c.Names...)}
-	most := 1.02
+	most := choose(c.Errors, 0, 1.02)
 	for i, eps := range c.Eps {
 		row := []string{eps.String()}
-		for j, r := range c.Ratios[i] {
+		for j, r := range c.Values[i] {
 			row = append(row, r.String())
 			if j < len(lines) {
 				lines[j].class, lines[j].name = classes[j], c.Names[j]
@@ -182,22 +189,23 @@ func (c *Curve) section(at number.Number) Section {
 		table.Rows = append(table.Rows, row)
 	}
 	var marks []mark
-	caption := "Errors over the least error possible, on the same lattice."
-	if at.IsValid() {
-		marks = append(marks, mark{at.Float64(), "this job"})
+	drawing := chart{curves: lines, xTitle: "ε", yTitle: "error, over the least possible", low: 1, high: math.Min(1+1.05*(most-1), 4), level: math.NaN()}
+	description, caption := "Ratio of each mechanism's error to the least possible, over ε", "Errors over the least error possible, on the same lattice."
+	if c.Errors {
+		drawing.yTitle, drawing.low, drawing.high = "expected error", 0, 1.05*most
+		description, caption = "Expected error of each mechanism over ε", "Expected errors on the same scores, in their units."
+	}
+	if c.At.IsValid() {
+		marks = append(marks, mark{c.At.Float64(), "this job"})
 	}
 	if c.Sharp != nil {
 		marks = append(marks, mark{c.Sharp.Float64(), "pf is optimal from here on"})
 		caption += " From ε = " + c.Sharp.Format(readable) + " on permute-and-flip is optimal."
 	}
-	drawing := chart{
-		curves: lines, xTitle: "ε", yTitle: "error, over the least possible", low: 1, high: math.Min(1+1.05*(most-1), 4),
-		marks: marks, level: math.NaN(),
-	}
+	drawing.marks = marks
 	return Section{Title: "The same for other ε", Figure: &Figure{
-		SVG: drawing.svg("Ratio of each mechanism's error to the least possible, over ε; the numbers are in the table below."), Table: table,
-		Caption: caption,
-	}, Text: []string{"This command prints the numbers:"}, Commands: []string{c.Command}}
+		SVG: drawing.svg(description + "; the numbers are in the table below."), Table: table, Caption: caption,
+	}, Text: []string{choose(c.Errors, "This command prints those of the first ε:", "This command prints the numbers:")}, Commands: []string{c.Command}}
 }
 
 // Job is a job whose mechanisms can be rated at other ε.
@@ -262,7 +270,7 @@ func CurveOf(documents []byte) (*Curve, error) {
 		if len(ratios) != len(c.Names) {
 			return nil, ErrDocument
 		}
-		c.Eps, c.Ratios = append(c.Eps, d.at()), append(c.Ratios, ratios)
+		c.Eps, c.Values = append(c.Eps, d.at()), append(c.Values, ratios)
 	}
 	return &c, nil
 }

@@ -44,7 +44,7 @@ func ofVerdicts(printed []byte, c Context) (*Page, error) {
 		p.Sections = append(p.Sections, d.course())
 	}
 	if c.Curve != nil {
-		p.Sections = append(p.Sections, c.Curve.section(d.Claimed))
+		p.Sections = append(p.Sections, c.Curve.section())
 	}
 	rows := [][]string{}
 	for _, r := range d.Properties {
