@@ -81,7 +81,7 @@ python-test: build
 cluster-test: build
 	scripts/cluster-test
 
-# The pages as static files with the engine in WebAssembly, in dist/site: any file server shows them. Go is all that it takes.
+# The pages as static files with the engine in WebAssembly, and the documents, in dist/site: any file server shows them. Go is all that it takes.
 site:
 	GO=$(GO) $(GO) run ./site dist/site
 

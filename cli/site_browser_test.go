@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -184,6 +185,18 @@ func TestBrowserSiteChecks(t *testing.T) {
 	assert.Empty(t, *errors)
 }
 
+// looks shows the page at three widths, in light and dark.
+func looks(t *testing.T, ctx context.Context, name string, check func(name string)) {
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{360, 800, 1400} {
+			require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})))
+			name := fmt.Sprintf("%s-%d-%s", name, width, scheme)
+			check(name)
+			shot(t, ctx, name)
+		}
+	}
+}
+
 // TestBrowserSiteLooks opens every page of the site at three widths, in light and dark, with an answer.
 func TestBrowserSiteLooks(t *testing.T) {
 	ctx, at, errors := siteServed(t)
@@ -194,17 +207,46 @@ func TestBrowserSiteLooks(t *testing.T) {
 			actions = append(actions, chromedp.Click("form button", chromedp.ByQuery), answerShown(&word))
 		}
 		require.NoError(t, chromedp.Run(ctx, actions), view)
-		for _, scheme := range []string{"light", "dark"} {
-			for _, width := range []int64{360, 800, 1400} {
-				require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})))
-				name := fmt.Sprintf("site-%s-%d-%s", strings.TrimSuffix(front.File(view), ".html"), width, scheme)
-				fits(t, ctx, name)
-				shot(t, ctx, name)
-			}
-		}
+		looks(t, ctx, "site-"+strings.TrimSuffix(front.File(view), ".html"), func(name string) { fits(t, ctx, name) })
 		var unnamed int
 		require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`[...document.querySelectorAll("input, select, textarea, button")].filter(e => !(e.labels && e.labels.length) && !e.getAttribute("aria-label") && !e.textContent.trim()).length`, &unnamed)))
 		assert.Zero(t, unnamed, "%s: fields without a name for screen readers", view)
+	}
+	assert.Empty(t, *errors)
+}
+
+// TestBrowserSiteDocuments reads the documents: a printed command leads to its answer, the search finds titles first, and pages fit.
+func TestBrowserSiteDocuments(t *testing.T) {
+	ctx, at, errors := siteServed(t)
+	var word, text, address string
+	require.NoError(t, chromedp.Run(ctx, open(at+"README.html"), chromedp.Click(`//a[text()="optratio -n 4 -k 4 --eps 0.5"]`, chromedp.BySearch), chromedp.WaitVisible("#answer .word", chromedp.ByQuery), answerShown(&word),
+		chromedp.Click(`//nav//a[text()="Documents"]`, chromedp.BySearch), chromedp.WaitVisible("#query", chromedp.ByQuery), chromedp.Location(&address)))
+	assert.Equal(t, "pf has 1.00858… times the least mean expected error possible", word)
+	assert.Equal(t, at+"README.html", address)
+
+	// A search for words of a title and of texts; the slash leads to it, and its results to the part of the page.
+	found := `[...document.querySelectorAll("#found li")]`
+	require.NoError(t, chromedp.Run(ctx, chromedp.KeyEvent("/"), chromedp.Evaluate("document.activeElement.id", &word),
+		typed("query", ""), chromedp.KeyEvent("sharp threshold"), chromedp.WaitVisible("#found li", chromedp.ByQuery),
+		chromedp.Evaluate(found+`.map(e => e.querySelector("a").textContent).join("|")`, &text)))
+	assert.Equal(t, "query", word)
+	assert.True(t, strings.HasPrefix(text, "The sharp threshold, for every loss and prior|"), text)
+	require.NoError(t, chromedp.Run(ctx, typed("query", ""), chromedp.SendKeys("#query", "GEM WASTES", chromedp.ByQuery),
+		chromedp.Poll(found+`[0].textContent.includes("wastes")`, nil), chromedp.Text("#found li p", &text, chromedp.ByQuery)))
+	assert.Contains(t, text, "gem wastes up to half of its ε")
+	shot(t, ctx, "site-search")
+	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#found li a", chromedp.ByQuery), chromedp.WaitVisible("#different-sensitivities", chromedp.ByQuery), chromedp.Location(&address)))
+	assert.Equal(t, at+"docs/results/results.html#different-sensitivities", address)
+	require.NoError(t, chromedp.Run(ctx, chromedp.SendKeys("#query", "zebra", chromedp.ByQuery), chromedp.WaitVisible("#found", chromedp.ByQuery),
+		chromedp.Poll(`document.querySelector("#found p").textContent == "Nothing was found."`, nil), chromedp.KeyEvent(kb.Escape), chromedp.WaitVisible("article", chromedp.ByQuery)))
+
+	for _, page := range []string{"README", "docs/results/map", "docs/reference/certificate", "papers/docs/figures"} {
+		require.NoError(t, chromedp.Run(ctx, open(at+page+".html")))
+		looks(t, ctx, "document-"+strings.ReplaceAll(page, "/", "-"), func(name string) {
+			var beyond int // tables and code may be scrolled in their places, the page not
+			require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate("document.documentElement.scrollWidth - innerWidth", &beyond)))
+			assert.LessOrEqual(t, beyond, 0, name)
+		})
 	}
 	assert.Empty(t, *errors)
 }

@@ -42,40 +42,62 @@ const (
 	maxCompressed = 4_000_000
 )
 
-// build leaves the site in a folder: the forms as pages, their scripts, and the engine, compressed.
+// build leaves the site in a folder: pages, scripts, and the engine, compressed.
 func build(folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	write := func(name string, data []byte) error { return os.WriteFile(filepath.Join(folder, name), data, 0o644) }
-	site := &front.Site{Mechanisms: mechanisms.Names(), Static: true}
-	for _, view := range site.Views() {
-		var page bytes.Buffer
-		if err := site.Begin(view, nil).WritePage(&page); err != nil {
-			return err
-		}
-		if err := write(front.File(view), page.Bytes()); err != nil {
-			return err
-		}
-	}
 	goTool := "go"
 	if given := os.Getenv("GO"); given != "" {
 		goTool = given
 	}
-	root, err := exec.Command(goTool, "env", "GOROOT").Output()
+	out, err := exec.Command(goTool, "env", "GOROOT", "GOMOD").Output()
 	if err != nil {
 		return err
 	}
-	loader, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+	root, module, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	loader, err := os.ReadFile(filepath.Join(root, "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
 		return err
 	}
-	for name, data := range map[string][]byte{"page.js": pageScript, "worker.js": workerScript, "app.js": front.Script, "app.css": []byte(front.Style()), "wasm_exec.js": loader} {
-		if err := write(name, data); err != nil {
-			return err
+	write := func(name string, data []byte) error {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644))
+	}
+	if _, err := pages(filepath.Dir(module), write); err != nil {
+		return err
+	}
+	if err := write("wasm_exec.js", loader); err != nil {
+		return err
+	}
+	return compiled(goTool, folder, write)
+}
+
+// pages writes all but the engine: the forms, the documents of the repository, and scripts.
+func pages(root string, write func(name string, data []byte) error) (*library, error) {
+	site := &front.Site{Mechanisms: mechanisms.Names(), Static: true}
+	for _, view := range site.Views() {
+		var page bytes.Buffer
+		if err := site.Begin(view, nil).WritePage(&page); err != nil {
+			return nil, err
+		}
+		if err := write(front.File(view), page.Bytes()); err != nil {
+			return nil, err
 		}
 	}
-	fmt.Printf("%d pages; compiling the engine to WebAssembly, which takes a minute the first time\n", len(site.Views()))
+	l := &library{root: root, front: site}
+	if err := l.read(); err != nil {
+		return nil, err
+	}
+	for name, data := range map[string][]byte{"page.js": pageScript, "worker.js": workerScript, "app.js": front.Script, "search.js": searchScript, "app.css": []byte(front.Style() + documentStyle)} {
+		if err := write(name, data); err != nil {
+			return nil, err
+		}
+	}
+	fmt.Printf("%d forms, %d documents and their files\n", len(site.Views()), len(l.pages))
+	return l, l.write(write)
+}
+
+// compiled writes the engine.
+func compiled(goTool, folder string, write func(name string, data []byte) error) error {
+	fmt.Println("compiling the engine to WebAssembly, which takes a minute the first time")
 	raw := filepath.Join(folder, "engine.wasm")
 	compile := exec.Command(goTool, "build", "-trimpath", "-ldflags", "-s -w", "-o", raw, "optratio/site")
 	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")

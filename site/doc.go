@@ -1,4 +1,4 @@
-// Command site is the pages of package front as static files, with the engine beside them.
+// Command site is the pages of package front as static files, with the engine and the documents of the repository beside them.
 //
 // Compiled to WebAssembly it is the engine: a page's worker asks it about one form after the other, and it answers with the
 // page's HTML. It does the jobs of command lines as the command does, by calling the same packages, and gives the same documents; it

@@ -23,7 +23,7 @@ func init() {
 		"Proposition 2 | main":                  worstRowsSuffice(true),
 		"Section 3.1, tight rows | main":        tightRows,
 		"Remark 1 | supplement":                 monotonicScores(rat(2, 3)),
-		"Section 5, q* = 0 | main":              suite{mechanism: pf, properties: []verify.Property{verify.Shift}, lattices: [][2]int{{3, 4}, {4, 3}}}.check,
+		"Section 5, best score 0 | main":        suite{mechanism: pf, properties: []verify.Property{verify.Shift}, lattices: [][2]int{{3, 4}, {4, 3}}}.check,
 	})
 }
 

@@ -1,0 +1,293 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"html/template"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"optratio/internal/front"
+)
+
+var (
+	//go:embed search.js
+	searchScript []byte
+	//go:embed documents.css
+	documentStyle string
+)
+
+// article is a page of the site that is made of a file or a folder of the repository.
+type article struct {
+	source   string // its name in the repository
+	markup   string
+	headings []heading // of a file in Markdown
+}
+
+func (d *article) title() string {
+	if len(d.headings) > 0 {
+		return d.headings[0].text
+	}
+	return d.source
+}
+
+// library makes pages of the README, all below docs, and all that these lead to.
+type library struct {
+	root  string // of the repository
+	front *front.Site
+	pages []*article
+	files map[string]bool // pictures
+	known map[string]bool // sources of pages, be they made or not yet
+	next  []string        // those that are not
+}
+
+// page is the file of a source's page: beside the source, so that links lead as far as they did.
+func (l *library) page(source string) string {
+	if name, ok := strings.CutSuffix(source, ".md"); ok {
+		return name + ".html"
+	}
+	if info, err := os.Stat(filepath.Join(l.root, source)); err == nil && info.IsDir() {
+		return source + "/index.html"
+	}
+	return source + ".html"
+}
+
+// up leads from a page's folder to that of the site.
+func up(page string) string { return strings.Repeat("../", strings.Count(page, "/")) }
+
+// read makes the pages.
+func (l *library) read() error {
+	l.files, l.known = map[string]bool{}, map[string]bool{}
+	l.add("README.md")
+	if err := l.all(); err != nil {
+		return err
+	}
+	err := filepath.WalkDir(filepath.Join(l.root, "docs"), func(name string, _ fs.DirEntry, err error) error {
+		if source, _ := filepath.Rel(l.root, name); filepath.Ext(name) == ".md" {
+			l.add(filepath.ToSlash(source))
+		}
+		return err
+	})
+	if err = errors.Join(err, l.all()); err != nil {
+		return err
+	}
+	first := func(a *article) int { // the document that has its folder's name begins its group
+		return map[bool]int{true: 0, false: 1}[strings.TrimSuffix(path.Base(a.source), ".md") == path.Base(path.Dir(a.source))]
+	}
+	slices.SortStableFunc(l.pages, func(a, b *article) int { return first(a) - first(b) })
+	return nil
+}
+
+func (l *library) add(source string) {
+	if !l.known[source] {
+		l.known[source] = true
+		l.next = append(l.next, source)
+	}
+}
+
+// all makes pages until none leads to a source without one.
+func (l *library) all() error {
+	for len(l.next) > 0 {
+		source := l.next[0]
+		l.next = l.next[1:]
+		d, err := l.make(source)
+		if err != nil {
+			return fmt.Errorf("%s: %w", source, err)
+		}
+		l.pages = append(l.pages, d)
+	}
+	return nil
+}
+
+func (l *library) make(source string) (*article, error) {
+	if entries, err := os.ReadDir(filepath.Join(l.root, source)); err == nil { // a folder: its own files that are texts
+		var b strings.Builder
+		for _, e := range entries {
+			if _, err := l.text(source + "/" + e.Name()); err != nil || strings.HasPrefix(e.Name(), ".") {
+				continue
+			}
+			to, err := l.href(source, e.Name())
+			if err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(&b, "<li><a href=\"%s\">%s</a></li>\n", html.EscapeString(to), html.EscapeString(e.Name()))
+		}
+		return &article{source: source, markup: "<h1>" + html.EscapeString(source) + "</h1>\n<ul>\n" + b.String() + "</ul>\n"}, nil
+	}
+	text, err := l.text(source)
+	if err != nil {
+		return nil, err
+	}
+	if path.Ext(source) != ".md" {
+		return &article{source: source, markup: "<h1>" + html.EscapeString(source) + "</h1>\n<pre tabindex=\"0\"><code>" + html.EscapeString(text) + "</code></pre>\n"}, nil
+	}
+	t := &typesetter{
+		href: func(target string) (string, error) { return l.href(path.Dir(source), target) },
+		ask:  func(command string) string { return l.ask(path.Dir(source), command) },
+	}
+	markup, err := t.typeset(text)
+	if err == nil && (len(t.headings) == 0 || t.headings[0].level != 1 || t.headings[0].begin > 0) {
+		err = errors.New("it does not begin with a title")
+	}
+	return &article{source, markup, t.headings}, err
+}
+
+func (l *library) text(source string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(l.root, source))
+	if err == nil && !utf8.Valid(text) {
+		err = errors.New("it is no text")
+	}
+	return string(text), err
+}
+
+// href is the address of what a page in a folder names.
+func (l *library) href(folder, target string) (string, error) {
+	name, anchor, anchored := strings.Cut(target, "#")
+	if name == "" || strings.Contains(target, "://") {
+		return target, nil
+	}
+	source := path.Join(folder, name)
+	if _, err := os.Stat(filepath.Join(l.root, source, "README.md")); err == nil {
+		source += "/README.md"
+	}
+	if _, err := os.Stat(filepath.Join(l.root, source)); err != nil || strings.HasPrefix(source, "..") {
+		return "", fmt.Errorf("%s leads nowhere", target)
+	}
+	to := source
+	if ext := path.Ext(source); ext == ".svg" || ext == ".png" {
+		l.files[source] = true
+	} else {
+		l.add(source)
+		to = l.page(source)
+	}
+	to, err := filepath.Rel(folder, to)
+	if to = filepath.ToSlash(to); anchored {
+		to += "#" + anchor
+	}
+	return to, err
+}
+
+// ask is the address of the view that asks what a command asks, "" where none does.
+func (l *library) ask(folder, command string) string {
+	var words []string
+	for i, part := range strings.Split(command, "'") { // in quotes or not
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	if words[0] != "optratio" {
+		return ""
+	}
+	to := l.front.Link(words[1:], l.text)
+	if to != "" {
+		to = up(path.Join(folder, "x")) + to
+	}
+	return to
+}
+
+// groups are the parts of the contents, and where their documents are.
+var groups = []struct{ folder, name string }{
+	{".", "Overview"}, {"docs/use", "Use"}, {"docs/results", "Results"}, {"docs/reference", "Reference"}, {"docs/development", "Development"},
+	{"papers/docs", "The papers' claims"}, {"proofs", "Proofs"}, {"examples", "Examples"},
+}
+
+// contents lists all documents, and the parts of the one that is shown.
+func (l *library) contents(shown *article) string {
+	var b strings.Builder
+	b.WriteString("<nav id=\"contents\" aria-label=\"documents\" tabindex=\"-1\">\n")
+	for _, g := range groups {
+		fmt.Fprintf(&b, "<h2>%s</h2>\n<ul>\n", html.EscapeString(g.name))
+		for _, d := range l.pages {
+			if len(d.headings) == 0 || group(d) != g.folder {
+				continue
+			}
+			to := up(l.page(shown.source)) + l.page(d.source)
+			if d != shown {
+				fmt.Fprintf(&b, "<li><a href=\"%s\">%s</a></li>\n", to, html.EscapeString(d.title()))
+				continue
+			}
+			fmt.Fprintf(&b, "<li><a href=\"%s\" aria-current=\"page\">%s</a>\n<ul>\n", to, html.EscapeString(d.title()))
+			for _, h := range d.headings[1:] {
+				if h.level <= 2 {
+					fmt.Fprintf(&b, "<li><a href=\"#%s\">%s</a></li>\n", h.id, html.EscapeString(h.text))
+				}
+			}
+			b.WriteString("</ul></li>\n")
+		}
+		b.WriteString("</ul>\n")
+	}
+	return b.String() + "</nav>\n"
+}
+
+// group is the folder of the group of a document.
+func group(d *article) string {
+	for _, g := range groups {
+		if folder := path.Dir(d.source); folder == g.folder || strings.HasPrefix(folder, g.folder+"/") {
+			return g.folder
+		}
+	}
+	return ""
+}
+
+// section is what the search looks through: a part of a page below one heading.
+type section struct {
+	Page, Title, ID, Heading, Text string
+}
+
+// index lists the sections of all documents.
+func (l *library) index() (all []section) {
+	for _, d := range l.pages {
+		for i, h := range d.headings {
+			end := len(d.markup)
+			if i+1 < len(d.headings) {
+				end = d.headings[i+1].begin
+			}
+			_, inside, _ := strings.Cut(d.markup[h.begin:end], "\n") // without the heading
+			all = append(all, section{l.page(d.source), d.title(), h.id, h.text, strings.Join(strings.Fields(plainText(inside)), " ")})
+		}
+	}
+	return all
+}
+
+// write leaves the pages, their pictures and the index in a folder.
+func (l *library) write(write func(name string, data []byte) error) error {
+	for _, d := range l.pages {
+		if len(d.headings) > 0 && group(d) == "" {
+			return fmt.Errorf("%s: it belongs to no group of the contents", d.source)
+		}
+		text := `<div class="library">
+<form role="search" hidden><label for="query">Search the documents</label><input id="query" type="search" autocomplete="off"></form>
+<p class="down"><a href="#contents">Contents</a></p>
+<section id="found" aria-label="what was found" hidden><p role="status"></p><ol></ol></section>
+<article id="text" tabindex="-1">
+` + d.markup + "</article>\n" + l.contents(d) + "</div>"
+		var page bytes.Buffer
+		if err := l.front.WriteDocument(&page, d.title(), up(l.page(d.source)), template.HTML(text)); err != nil {
+			return err
+		}
+		if err := write(l.page(d.source), page.Bytes()); err != nil {
+			return err
+		}
+	}
+	for name := range l.files {
+		data, err := os.ReadFile(filepath.Join(l.root, name))
+		if err = errors.Join(err, write(name, data)); err != nil {
+			return err
+		}
+	}
+	index, err := json.Marshal(l.index())
+	return errors.Join(err, write("index.json", index))
+}
