@@ -6,7 +6,7 @@ SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
-.PHONY: run build papers install dist test test-slow bench mutate lint clp wheel python-test cluster-test browser-test site proofs
+.PHONY: run build papers install dist dist-twice test test-slow bench mutate lint clp wheel python-test cluster-test browser-test site proofs
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -31,9 +31,13 @@ install: build
 	bin/optratio completion zsh >"$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_optratio"
 	bin/optratio completion fish >"$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/optratio.fish"
 
-# What a release has, in dist/: static programs for three systems, container images, the wheel, checksums.
+# What a release has, in dist/: static programs for three systems, packages, container images, wheels, the site, checksums.
 dist:
 	GO=$(GO) scripts/dist
+
+# Two of them, of the last commit, built from nothing in two folders: they have to be the same.
+dist-twice:
+	GO=$(GO) scripts/dist-twice
 
 # The tests: five minutes on two cores with empty caches. go test runs vet's checks that find bugs; make lint runs all of them.
 test: clp

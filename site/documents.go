@@ -256,7 +256,7 @@ func (l *library) index() (all []section) {
 				end = d.headings[i+1].begin
 			}
 			_, inside, _ := strings.Cut(d.markup[h.begin:end], "\n") // without the heading
-			all = append(all, section{l.page(d.source), d.title(), h.id, h.text, strings.Join(strings.Fields(plainText(inside)), " ")})
+			all = append(all, section{l.page(d.source), d.title(), h.id, h.text, strings.Join(strings.Fields(plainText(strings.ReplaceAll(inside, "</t", " </t"))), " ")})
 		}
 	}
 	return all
