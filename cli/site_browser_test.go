@@ -20,6 +20,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
@@ -195,6 +196,36 @@ func looks(t *testing.T, ctx context.Context, name string, check func(name strin
 			shot(t, ctx, name)
 		}
 	}
+}
+
+// TestBrowserSiteLimit: a step that passes its limit is ended with its worker, the answer before it stays, and the next question is answered.
+func TestBrowserSiteLimit(t *testing.T) {
+	const workers = `window.all = []; window.questions = 0; window.Worker = class {
+		constructor() { all.push(this); }
+		terminate() { this.ended = true; }
+		postMessage(m) {
+			if (m.module) return;
+			const n = ++questions, say = (kind, text, value) => setTimeout(() => this.onmessage({ data: { kind, text, value } }));
+			say("working", "working", 100);
+			if (n !== 2 && n !== 4) say("answer", "<p class=word>answer " + n + "</p>", n === 1); // the others never end
+		}
+	};`
+	ctx, at, errors := siteServed(t)
+	ended := func(text *string) chromedp.Action {
+		return chromedp.Tasks{chromedp.Poll(`document.getElementById("state").textContent.includes("time limit")`, nil), chromedp.Text("#answer", text, chromedp.ByQuery)}
+	}
+	again := chromedp.Evaluate(`document.querySelector("form").requestSubmit()`, nil)
+	var first, second, third string
+	var over []bool
+	require.NoError(t, chromedp.Run(ctx, chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(workers).Do(ctx)
+		return err
+	}), open(at+"index.html"), ended(&first), again, answerShown(&second), again, ended(&third), chromedp.Evaluate(`all.map(w => !!w.ended)`, &over)))
+	assert.Equal(t, "answer 1", first)
+	assert.Equal(t, "answer 3", second)
+	assert.Contains(t, third, "There is no answer within the time limit")
+	assert.Equal(t, []bool{true, true, false}, over)
+	assert.Empty(t, *errors)
 }
 
 // TestBrowserSiteLooks opens every page of the site at three widths, in light and dark, with an answer.

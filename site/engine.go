@@ -47,16 +47,16 @@ func main() {
 
 // step takes one step of a course and posts the answer.
 func step(c *front.Course) {
-	post("working", c.Working())
+	post("working", c.Working(), c.Limit().Milliseconds())
 	more := c.Next(context.Background())
 	var b strings.Builder
 	if err := c.WriteAnswer(&b); err != nil {
 		b.WriteString(err.Error())
 	}
-	js.Global().Call("optratioPost", "answer", b.String(), more)
+	post("answer", b.String(), more)
 }
 
-func post(kind, text string) { js.Global().Call("optratioPost", kind, text, false) }
+func post(kind, text string, value any) { js.Global().Call("optratioPost", kind, text, value) }
 
 // runInPage does a job and tells the page a few times a second how far it is.
 func runInPage(ctx context.Context, j front.Job) (front.Answer, error) {
@@ -64,7 +64,7 @@ func runInPage(ctx context.Context, j front.Job) (front.Answer, error) {
 	return run(ctx, j, func(text string) {
 		if time.Since(last) > 200*time.Millisecond {
 			last = time.Now()
-			post("working", "working: "+text)
+			post("working", "working: "+text, 0)
 		}
 	}), nil
 }

@@ -1,9 +1,10 @@
 // What a page has of the engine: window.optratio.ask. The engine runs in a worker, so that the page never freezes. A step of a job that is in the
-// way of a newer question for too long is ended together with its worker; another one, which has the engine ready, takes its place.
+// way of a newer question for too long, or that passes its limit of time, is ended together with its worker; another one, which has the engine
+// ready, takes its place. The answer so far stays.
 "use strict";
 window.optratio = (() => {
   const patience = 300;    // milliseconds that a newer question waits for a step
-  const longest = 100_000; // milliseconds after which a step is ended anyway, beyond the limits that jobs have
+  const grace = 1000;      // milliseconds that a step has beyond its limit, which nothing else ends: it may see its limit late
   const pause = 350;       // milliseconds without a newer question before an answer is made better
 
   const load = async () => {
@@ -71,18 +72,24 @@ onmessage = ({ data: [scores, epsilon, sensitivity] }) => {
     worker = running = null;
   };
 
+  const allow = (job, limit) => {
+    clearTimeout(alarm);
+    alarm = setTimeout(() => {
+      if (running !== job) return;
+      replace();
+      if (!job.stopped) {
+        if (!job.answered) job.show(`<p class="verdict bad" role="alert">There is no answer within the time limit of a page; the command has none.</p>`);
+        job.say("done: ended at its time limit" + (job.answered ? "; what is shown is certified" : ""));
+      }
+      next();
+    }, limit + grace);
+  };
+
   const begin = (job) => {
     if (!worker) { worker = spare || spawn(); spare = null; }
     const mine = worker;
     running = job;
     since = performance.now();
-    clearTimeout(alarm);
-    alarm = setTimeout(() => {
-      if (running !== job) return;
-      replace();
-      if (!job.stopped) job.say("ended: it took too long");
-      next();
-    }, longest);
     mine.onmessage = ({ data }) => hear(mine, job, data);
     mine.onerror = (e) => {
       if (mine !== worker) return;
@@ -107,16 +114,18 @@ onmessage = ({ data: [scores, epsilon, sensitivity] }) => {
       return;
     }
     if (data.kind === "working") {
+      if (data.value) allow(job, data.value);
       if (!job.stopped) job.say(data.text, true);
       return;
     }
     running = null;
     if (!spare) spare = spawn(); // not before the first answer, which it would make late
     clearTimeout(alarm);
-    if (job.box && !data.more) job.box.end();
+    if (job.box && !data.value) job.box.end();
     if (!job.stopped) {
       job.show(data.text);
-      if (data.more) {
+      job.answered = true;
+      if (data.value) {
         setTimeout(() => { if (!job.stopped && !running) begin(job); }, pause);
       } else {
         job.say("done");

@@ -1,12 +1,13 @@
 // The worker that holds the engine. It is sent the compiled module once, then questions: a view with what its form says, or nothing for the
-// next step of the course that it is on. It posts what the engine says, and passes on the engine's questions to a function under audit.
+// next step of the course that it is on. It posts what the engine says (with "answer", whether a better
+// one may follow; with "working", in how many milliseconds the step should end, 0 where that was said), and passes on the engine's questions to a function under audit.
 "use strict";
 importScripts("wasm_exec.js");
 
 let asked = null; // called with the answer of the function under audit
 let early = [];   // what came before the engine was ready
 
-globalThis.optratioPost = (kind, text, more) => postMessage({ kind, text, more });
+globalThis.optratioPost = (kind, text, value) => postMessage({ kind, text, value });
 globalThis.optratioReady = () => { for (const m of early) globalThis.optratioStep(...m); early = null; };
 globalThis.optratioAsk = (scores, epsilon, sensitivity, callback) => {
   asked = callback;

@@ -58,7 +58,10 @@ type question struct {
 // curveFor finds what an answer's page shows over ε; do runs a command line.
 type curveFor func(document []byte, do func(args []string) ([]byte, bool)) *report.Curve
 
-const standardLimit = 20 * time.Second
+const (
+	standardLimit = 20 * time.Second
+	curveLimit    = 60 * time.Second
+)
 
 // Course answers a question in steps, each answer better than the one before.
 type Course struct {
@@ -140,6 +143,17 @@ func (c *Course) Working() string {
 		return "working, for up to " + c.q.limits[c.stage].String()
 	}
 	return "the same for other ε"
+}
+
+// Limit is how long the steps that are left may take together, by the limits of their jobs.
+func (c *Course) Limit() (sum time.Duration) {
+	if c.stage >= len(c.q.limits) {
+		return curveLimit
+	}
+	for _, limit := range c.q.limits[c.stage:] {
+		sum += limit
+	}
+	return sum * time.Duration(max(1, len(c.q.jobs)))
 }
 
 func (c *Course) drawCurve(ctx context.Context) {

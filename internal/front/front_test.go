@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,9 +37,12 @@ func TestCourse(t *testing.T) {
 	c := s.Begin("", url.Values{"n": {"3"}, "k": {"2"}, "eps": {"1"}, "loss": {"square"}})
 	require.NoError(t, c.Err())
 	steps := 1
+	limits := []time.Duration{c.Limit()}
 	for ; c.Next(t.Context()); steps++ {
 		require.Less(t, steps, 5)
+		limits = append(limits, c.Limit())
 	}
+	assert.Equal(t, []time.Duration{26 * time.Second, 25 * time.Second, curveLimit}, limits)
 	assert.Equal(t, 3, steps)
 	line := "ratio -n 3 -k 2 --eps 1 --loss square --time-limit "
 	assert.Equal(t, []string{line + "1s", line + "5s"}, asked)
