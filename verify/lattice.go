@@ -200,15 +200,8 @@ func latticeDomain(l *lattice.Lattice, space *Space, parts int) *Domain {
 		d.Worst, reps.Worst = worst(d.Vectors, l.K(), false), worst(reps.Vectors, l.K(), true)
 	}
 	d.Lowered, reps.Lowered = lowered(d.Vectors, l.K(), false), lowered(reps.Vectors, l.K(), true)
-	d.Shifted = func(yield func(Vector, Vector) bool) {
-		for q := range d.Vectors {
-			for _, c := range []int64{1, 2, 2 * int64(l.K())} {
-				if !yield(q, q.Plus(c)) || !yield(q, q.Plus(-c)) {
-					return
-				}
-			}
-		}
-	}
+	deep := 2 * int64(l.K())
+	d.Shifted = Pairs(d.Vectors, func(q Vector) iter.Seq[Vector] { return Level(len(q), 1, -1, 2, -2, deep, -deep) })
 	d.Representatives = reps
 	return d
 }
@@ -267,24 +260,46 @@ func raised(vectors iter.Seq[Vector], k, most int, symmetric bool) iter.Seq2[Vec
 	return func(yield func(Vector, Vector) bool) {
 		for q := range vectors {
 			for steps := range rises(q, int64(most), symmetric) {
-				if slices.Min(steps) > 0 {
-					continue // the same up to a shift as a smaller one
+				if other, ok := risen(q, steps, k, symmetric); ok && !yield(q, other) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// risen returns q with its candidates raised by steps, shifted into Q(n,k). It reports false where that is not in Q(n,k) or is q, where fewer steps lead to
+// it, and where the pair is to be yielded from its other side.
+func risen(q Vector, steps []int64, k int, symmetric bool) (other Vector, ok bool) {
+	if slices.Min(steps) > 0 {
+		return nil, false
+	}
+	other = slices.Clone(q)
+	for i, s := range steps {
+		other[i] += 2 * s
+	}
+	if !within(other, k) || slices.Equal(q, other) {
+		return nil, false
+	}
+	to := other
+	if symmetric {
+		to, _ = sortVector(other)
+	}
+	return other, slices.Compare(q, to) <= 0
+}
+
+// oneByOne yields every vector with what change makes of it at each of its candidates in turn, shifted into Q(n,k), where that is another vector of
+// Q(n,k). With symmetry, vectors are in descending order, and the first of tied candidates stands for all of them.
+func oneByOne(vectors iter.Seq[Vector], k int, symmetric bool, change func(other, q Vector, r int)) iter.Seq2[Vector, Vector] {
+	return func(yield func(Vector, Vector) bool) {
+		for q := range vectors {
+			for r := range q {
+				if symmetric && r > 0 && q[r] == q[r-1] {
+					continue
 				}
 				other := slices.Clone(q)
-				for i, s := range steps {
-					other[i] += 2 * s
-				}
-				if !within(other, k) || slices.Equal(q, other) {
-					continue
-				}
-				from, to := q, other
-				if symmetric {
-					to, _ = sortVector(other)
-				}
-				if slices.Compare(from, to) > 0 {
-					continue
-				}
-				if !yield(q, other) {
+				change(other, q, r)
+				if within(other, k) && !slices.Equal(q, other) && !yield(q, other) {
 					return
 				}
 			}
@@ -298,27 +313,13 @@ func raised(vectors iter.Seq[Vector], k, most int, symmetric bool) iter.Seq2[Vec
 // which it rises has them raised too, and all others no lower, so that monotonicity gives the bound. Where it does not rise,
 // its probability does not either.
 func worst(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq2[Vector, Vector] {
-	return func(yield func(Vector, Vector) bool) {
-		for q := range vectors {
-			for r := range q {
-				if symmetric && r > 0 && q[r] == q[r-1] {
-					continue
-				}
-				other := slices.Clone(q)
-				for i := range other {
-					if i == r || q[r] == 0 && q[i] == -2*int64(k) {
-						other[i] += 2
-					}
-				}
-				if !within(other, k) || slices.Equal(q, other) {
-					continue
-				}
-				if !yield(q, other) {
-					return
-				}
+	return oneByOne(vectors, k, symmetric, func(other, q Vector, r int) {
+		for i := range other {
+			if i == r || q[r] == 0 && q[i] == -2*int64(k) {
+				other[i] += 2
 			}
 		}
-	}
+	})
 }
 
 // rises yields the numbers of steps, 0 to most, that the candidates rise by; with symmetry those that do not increase along any run of equal
@@ -365,21 +366,5 @@ func next(steps []int64, most int64) bool {
 // from any vector of Q(n,k) to every one in which all others have sunk relative to a given candidate,
 // and stay within Q(n,k) if those below it come last.
 func lowered(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq2[Vector, Vector] {
-	return func(yield func(Vector, Vector) bool) {
-		for q := range vectors {
-			for one := range q {
-				if symmetric && one > 0 && q[one] == q[one-1] {
-					continue
-				}
-				low := slices.Clone(q)
-				low[one] -= 2
-				if !within(low, k) || slices.Equal(low, q) {
-					continue
-				}
-				if !yield(q, low) {
-					return
-				}
-			}
-		}
-	}
+	return oneByOne(vectors, k, symmetric, func(low, _ Vector, r int) { low[r] -= 2 })
 }

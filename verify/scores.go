@@ -130,13 +130,37 @@ func power(base, n int) int {
 	return p
 }
 
-// plusVector returns q + step.
-func (q Vector) plusVector(step Vector) Vector {
+// Moved returns q + step.
+func (q Vector) Moved(step Vector) Vector {
 	out := slices.Clone(q)
 	for i, s := range step {
 		out[i] += s
 	}
 	return out
+}
+
+// Pairs yields every vector with each of those that it is moved to by its steps.
+func Pairs(vectors iter.Seq[Vector], steps func(q Vector) iter.Seq[Vector]) iter.Seq2[Vector, Vector] {
+	return func(yield func(Vector, Vector) bool) {
+		for q := range vectors {
+			for step := range steps(q) {
+				if !yield(q, q.Moved(step)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Level yields, for each of some numbers, the step that adds it to the scores of all n candidates.
+func Level(n int, numbers ...int64) iter.Seq[Vector] {
+	return func(yield func(Vector) bool) {
+		for _, c := range numbers {
+			if !yield(slices.Repeat(Vector{c}, n)) {
+				return
+			}
+		}
+	}
 }
 
 // Around describes the domain that consists of given vectors and their neighbors.
@@ -159,25 +183,17 @@ func (a Around) Domain() *Domain {
 	d := &Domain{Name: a.Name, Space: a.Space, Vectors: a.Vectors}
 	d.Neighbors = func(yield func(Vector, Vector) bool) {
 		rng := rand.New(rand.NewPCG(a.Seed, 0x6e65696768626f72))
-		for q := range a.Vectors {
-			for step := range a.Neighbors.Steps(a.Deltas, rng) {
-				if !yield(q, q.plusVector(step)) {
-					return
-				}
-			}
-		}
+		Pairs(a.Vectors, func(Vector) iter.Seq[Vector] { return a.Neighbors.Steps(a.Deltas, rng) })(yield)
 	}
 	shift := max(1, slices.Max(a.Deltas))
 	d.Shifted = func(yield func(Vector, Vector) bool) {
 		left := farShifts
-		for q := range a.Vectors {
-			if !yield(q, q.Plus(shift)) || !yield(q, q.Plus(-shift)) {
-				return
+		Pairs(a.Vectors, func(q Vector) iter.Seq[Vector] {
+			if left--; a.Far != 0 && left >= 0 {
+				return Level(len(q), shift, -shift, a.Far, -a.Far)
 			}
-			if left--; a.Far != 0 && left >= 0 && (!yield(q, q.Plus(a.Far)) || !yield(q, q.Plus(-a.Far))) {
-				return
-			}
-		}
+			return Level(len(q), shift, -shift)
+		})(yield)
 	}
 	d.Lowered = func(yield func(Vector, Vector) bool) {
 		for q := range a.Vectors {

@@ -16,8 +16,8 @@ import (
 // Vector is a score vector in multiples of its space's unit.
 type Vector []int64
 
-// key returns a map key for q.
-func (q Vector) key() string {
+// Key returns a text that equal vectors share and others do not, for maps.
+func (q Vector) Key() string {
 	b := make([]byte, 0, 3*len(q))
 	for _, s := range q {
 		b = binary.AppendVarint(b, s)
@@ -229,7 +229,7 @@ const recentForms = 64
 
 // symbolic returns m's probabilities at q as functions, which may be long, from memory where they are there.
 func (e *Exact) symbolic(m mechanisms.Symbolic, q Vector, in *mechanisms.Instance) ([]arith.RatFunc, error) {
-	key := q.key()
+	key := q.Key()
 	if all, ok := e.forms[key]; ok {
 		return all, nil
 	}
@@ -324,7 +324,7 @@ type memo struct {
 func Remember(s Subject) Subject { return &memo{s, map[string]*Answer{}} }
 
 func (m *memo) Answer(q Vector) (*Answer, error) {
-	key := q.key()
+	key := q.Key()
 	if a, ok := m.known[key]; ok {
 		return a, nil
 	}

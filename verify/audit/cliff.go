@@ -2,7 +2,6 @@ package audit
 
 import (
 	"errors"
-	"iter"
 	"math"
 	"slices"
 	"time"
@@ -236,18 +235,13 @@ func distance(a, b verify.Vector) int64 {
 
 func magnitude(q verify.Vector) int64 { return max(slices.Max(q), -slices.Min(q)) }
 
-// withCliffs yields the cliffs that are neighbors, and then the others.
-func withCliffs(pairs [][2]*probe, others iter.Seq2[verify.Vector, verify.Vector]) iter.Seq2[verify.Vector, verify.Vector] {
-	return func(yield func(verify.Vector, verify.Vector) bool) {
-		for _, p := range pairs {
-			if distance(p[0].q, p[1].q) <= whole && !yield(p[0].q, p[1].q) {
-				return
-			}
-		}
-		for q, other := range others {
-			if !yield(q, other) {
-				return
-			}
+// neighborsAmong yields the cliffs that were narrowed down to neighbors.
+func neighborsAmong(pairs [][2]*probe) vectorPairs {
+	var near [][2]verify.Vector
+	for _, p := range pairs {
+		if distance(p[0].q, p[1].q) <= whole {
+			near = append(near, [2]verify.Vector{p[0].q, p[1].q})
 		}
 	}
+	return listed(near)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -121,58 +122,60 @@ func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 		space.Unit = big.NewRat(1, 1)
 		return space, o.Inputs.domain(space, nil), nil
 	}
-	if most > 0 && (o.Domain == "lattice" || o.Domain == "half-lattice") {
-		space.Unit = new(big.Rat).Quo(o.Sensitivity, big.NewRat(fractions, 1))
-	}
 	var vectors iter.Seq[verify.Vector]
 	var name string
-	n, far := o.N, int64(0)
+	n := o.N
 	switch {
 	case len(o.Vectors) > 0 || len(o.Pairs) > 0:
-		given, ints, err := o.given(space)
+		given, pairs, err := o.given(space)
 		if err != nil {
 			return nil, nil, err
 		}
-		chosen := ints[:given]
-		if most > 0 && given > most && len(o.Pairs) == 0 {
-			chosen = slices.Clone(chosen)
-			o.vectorRand().Shuffle(given, func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
-			chosen = chosen[:most]
+		n = len(given[0])
+		name = fmt.Sprintf("%d given score vectors of %d candidates", len(given), n)
+		if len(pairs) > 0 {
+			return space, o.pairDomain(space, name, given, pairs), nil
 		}
-		vectors, n = slices.Values(chosen), len(ints[0])
-		name = fmt.Sprintf("%d given score vectors of %d candidates", given, n)
-		if len(o.Pairs) > 0 {
-			return space, o.pairDomain(space, name, ints[:given], ints[given:]), nil
+		if most > 0 && len(given) > most {
+			o.vectorRand().Shuffle(len(given), func(i, j int) { given[i], given[j] = given[j], given[i] })
+			given = given[:most]
 		}
+		vectors = slices.Values(given)
 	case o.Domain == "random":
 		space.Unit = new(big.Rat).Quo(o.Sensitivity, big.NewRat(1000, 1))
 		vectors = slices.Values(drawVectors(n, o.gaps(), o.vectorRand()))
 		name = fmt.Sprintf("%d random score vectors of %d candidates", randomVectors, n)
 	default:
-		step, depth := int64(2), o.K
-		if o.Domain == "half-lattice" {
-			step, depth = 1, 2*o.K
-		}
-		if most > 0 {
-			step *= fractions
-		}
-		vectors = verify.Grid(n, depth, step)
-		name = fmt.Sprintf("the %s of %d candidates, depth %d", o.Domain, n, o.K)
-		if size := gridSize(n, depth); most > 0 && size > float64(most)+0.5 {
-			vectors = slices.Values(drawGrid(n, depth, step, most, o.vectorRand()))
-			name = fmt.Sprintf("%d score vectors drawn from %s", most, name)
-		} else if size < 1e15 {
-			name = fmt.Sprintf("the %.0f score vectors of %s", math.Round(size), name)
-		}
+		vectors, name = o.grid(space, most)
 	}
 	unit, _ := new(big.Rat).Quo(o.Sensitivity, space.Unit).Float64()
 	deltas := slices.Repeat([]int64{int64(unit)}, n)
-	far = o.far(space)
 	dom := verify.Around{
 		Name: fmt.Sprintf("%s, and their %s neighbors", name, o.Neighbors), Space: space, Vectors: vectors,
-		Deltas: deltas, Neighbors: o.Neighbors, Seed: o.Seed, Far: far,
+		Deltas: deltas, Neighbors: o.Neighbors, Seed: o.Seed, Far: o.far(space),
 	}.Domain()
 	return space, dom, nil
+}
+
+// grid returns the vectors of the lattice or half-lattice, or most of them, drawn at random, where it has more, and says in words what they are.
+func (o *Options) grid(space *verify.Space, most int) (vectors iter.Seq[verify.Vector], name string) {
+	step, depth := int64(2), o.K
+	if o.Domain == "half-lattice" {
+		step, depth = 1, 2*o.K
+	}
+	if most > 0 { // a sampler's, which has finer units
+		step *= fractions
+		space.Unit = new(big.Rat).Quo(o.Sensitivity, big.NewRat(fractions, 1))
+	}
+	name = fmt.Sprintf("the %s of %d candidates, depth %d", o.Domain, o.N, o.K)
+	size := lattice.Vectors(o.N, depth, false)
+	if most > 0 && size.Cmp(big.NewInt(int64(most))) > 0 {
+		return slices.Values(drawGrid(o.N, depth, step, most, o.vectorRand())), fmt.Sprintf("%d score vectors drawn from %s", most, name)
+	}
+	if size.Cmp(big.NewInt(1e15)) < 0 {
+		name = fmt.Sprintf("the %d score vectors of %s", size, name)
+	}
+	return verify.Grid(o.N, depth, step), name
 }
 
 // far returns a shift, a round multiple of Δ in units, that overflows e^{εq/2Δ} in double precision.
@@ -193,8 +196,8 @@ func (o *Options) far(space *verify.Space) int64 {
 	return rounded.Int64()
 }
 
-// given turns given vectors and pairs into integers; the first so many are the vectors.
-func (o *Options) given(space *verify.Space) (int, []verify.Vector, error) {
+// given turns given vectors and pairs into integers, and sets the unit in which these count. Without vectors they are the first ones of the pairs.
+func (o *Options) given(space *verify.Space) (vectors []verify.Vector, pairs [][2]verify.Vector, err error) {
 	all := slices.Clone(o.Vectors)
 	if len(o.Vectors) == 0 {
 		for _, p := range o.Pairs {
@@ -209,50 +212,39 @@ func (o *Options) given(space *verify.Space) (int, []verify.Vector, error) {
 	ints := make([]verify.Vector, len(all))
 	for i, v := range all {
 		if len(v) == 0 || len(v) != len(all[0]) {
-			return 0, nil, fmt.Errorf("%w: score vectors of %d and %d candidates", ErrOptions, len(all[0]), len(v))
+			return nil, nil, fmt.Errorf("%w: score vectors of %d and %d candidates", ErrOptions, len(all[0]), len(v))
 		}
-		var err error
 		if ints[i], err = space.Vector(v); err != nil {
-			return 0, nil, err
+			return nil, nil, err
 		}
 	}
-	return count, ints, nil
+	for p := range slices.Chunk(ints[count:], 2) {
+		pairs = append(pairs, [2]verify.Vector(p))
+	}
+	return ints[:count], pairs, nil
 }
 
 // pairDomain has given pairs for neighbors.
-func (o *Options) pairDomain(space *verify.Space, name string, vectors, pairs []verify.Vector) *verify.Domain {
+func (o *Options) pairDomain(space *verify.Space, name string, vectors []verify.Vector, pairs [][2]verify.Vector) *verify.Domain {
 	dom := verify.Around{
-		Name: fmt.Sprintf("%s, %d given pairs", name, len(pairs)/2), Space: space, Vectors: slices.Values(vectors),
+		Name: fmt.Sprintf("%s, %d given pairs", name, len(pairs)), Space: space, Vectors: slices.Values(vectors),
 		Deltas: slices.Repeat([]int64{1}, len(vectors[0])), Neighbors: o.Neighbors, Seed: o.Seed,
 	}.Domain()
-	dom.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
-		for p := range slices.Chunk(pairs, 2) {
-			if !yield(p[0], p[1]) {
-				return
-			}
-		}
-	}
+	dom.Neighbors = listed(pairs)
 	return dom
 }
 
 func (o *Options) vectorRand() *rand.Rand { return rand.New(rand.NewPCG(o.Seed, 0x766563746f7273)) }
-
-// gridSize returns about how many vectors verify.Grid has, (k+1)^n - k^n for depth k.
-func gridSize(n, depth int) float64 {
-	k := float64(depth)
-	return math.Pow(k+1, float64(n)) * -math.Expm1(float64(n)*math.Log1p(-1/(k+1)))
-}
 
 // drawGrid draws vectors of verify.Grid: first, in a random arrangement each, those with two depths and one candidate, two or all but one at the top, at every
 // gap; then one of every orbit, where these take at most half of the room; and then any, every other one with few depths. A symmetric mechanism
 // is thus seen as a whole wherever its orbits are few.
 func drawGrid(n, depth int, step int64, count int, rng *rand.Rand) []verify.Vector {
 	out, seen := make([]verify.Vector, 0, count), map[string]bool{}
-	add := func(depths []int) {
-		orbit := slices.Sorted(slices.Values(depths))
-		if key := fmt.Sprint(orbit); !seen[key] && len(out) < count {
+	add := func(depths []int) { // best first
+		if key := fmt.Sprint(depths); !seen[key] && len(out) < count {
 			seen[key] = true
-			out = append(out, arranged(orbit, step, rng))
+			out = append(out, arranged(depths, step, rng))
 		}
 	}
 	gaps := 1 // between those that are taken, so that they leave half of the room
@@ -266,36 +258,32 @@ func drawGrid(n, depth int, step int64, count int, rng *rand.Rand) []verify.Vect
 			}
 		}
 	}
-	if orbits := new(big.Int).Binomial(int64(n-1+depth), int64(min(depth, n-1))); orbits.IsInt64() && orbits.Int64() <= int64(count/2) {
-		for depths := make([]int, n); ; {
-			add(depths)
-			// The next one: the last depth that can grow takes those after it with it.
-			at := n - 1
-			for at > 0 && depths[at] == depth {
-				at--
-			}
-			if at == 0 {
-				break
-			}
-			for r, d := at, depths[at]+1; r < n; r++ {
-				depths[r] = d
+	if lattice.Orbits(n, depth).Cmp(big.NewInt(int64(count/2))) <= 0 {
+		if orbits, err := lattice.New(n, depth); err == nil {
+			for _, m := range orbits.All() {
+				add(lattice.Depths(m))
 			}
 		}
 	}
 	for len(out) < count {
-		q := make(verify.Vector, n)
-		few := []int{0, 1, rng.IntN(depth + 1)}
-		for r := range q {
-			d := rng.IntN(depth + 1)
-			if len(out)%2 == 0 {
-				d = few[rng.IntN(len(few))]
-			}
-			q[r] = -step * int64(d)
-		}
-		q[rng.IntN(n)] = 0
-		out = append(out, q)
+		out = append(out, drawVector(n, depth, step, len(out)%2 == 0, rng))
 	}
 	return out
+}
+
+// drawVector draws a vector of verify.Grid; with few, one that has at most three depths.
+func drawVector(n, depth int, step int64, few bool, rng *rand.Rand) verify.Vector {
+	q := make(verify.Vector, n)
+	depths := []int{0, 1, rng.IntN(depth + 1)}
+	for r := range q {
+		d := rng.IntN(depth + 1)
+		if few {
+			d = depths[rng.IntN(len(depths))]
+		}
+		q[r] = -step * int64(d)
+	}
+	q[rng.IntN(n)] = 0
+	return q
 }
 
 // arranged returns the vector with the given depths, in an order that is drawn at random.

@@ -25,43 +25,18 @@ func (o *Options) sampleDomain() (*verify.Space, *verify.Domain, error) {
 	if unit == 0 || len(far) == 0 {
 		return space, dom, nil
 	}
+	steps := func(q verify.Vector) iter.Seq[verify.Vector] { return o.extremes(len(q), unit) }
+	neighbors := dom.Neighbors
+	if o.tellsShifts() { // then these are steps to neighbors that count as well
+		shifts := func(q verify.Vector) iter.Seq[verify.Vector] { return verify.Level(len(q), unit, -unit) }
+		steps = func(q verify.Vector) iter.Seq[verify.Vector] { return chain(shifts(q), o.extremes(len(q), unit)) }
+		if o.N > 5 { // of fewer candidates they are there
+			neighbors = chainPairs(verify.Pairs(dom.Vectors, shifts), neighbors)
+		}
+	}
 	out := *dom
-	out.Vectors = func(yield func(verify.Vector) bool) {
-		for q := range dom.Vectors {
-			if !yield(q) {
-				return
-			}
-		}
-		for _, q := range far {
-			if !yield(q) {
-				return
-			}
-		}
-	}
-	out.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
-		for _, q := range far {
-			if o.tellsShifts() && (!yield(q, q.Plus(unit)) || !yield(q, q.Plus(-unit))) {
-				return
-			}
-			for s := range o.extremes(len(q), unit) {
-				if !yield(q, moved(q, s)) {
-					return
-				}
-			}
-		}
-		if o.N > 5 && o.tellsShifts() { // of fewer candidates they are there
-			for q := range dom.Vectors {
-				if !yield(q, q.Plus(unit)) || !yield(q, q.Plus(-unit)) {
-					return
-				}
-			}
-		}
-		for q, other := range dom.Neighbors {
-			if !yield(q, other) {
-				return
-			}
-		}
-	}
+	out.Vectors = chain(dom.Vectors, slices.Values(far))
+	out.Neighbors = chainPairs(verify.Pairs(slices.Values(far), steps), neighbors)
 	out.Name += fmt.Sprintf("; and %d score vectors with far ties, gaps and fractions", len(far))
 	return space, &out, nil
 }
@@ -73,7 +48,7 @@ func (o *Options) farVectors(unit int64) []verify.Vector {
 	var out []verify.Vector
 	seen := map[string]bool{}
 	add := func(q verify.Vector) {
-		if key := vectorKey(q); !seen[key] {
+		if key := q.Key(); !seen[key] {
 			seen[key] = true
 			out = append(out, q)
 		}

@@ -146,7 +146,7 @@ func (m *mixed) Sample(q verify.Vector, samples int64) ([]int64, string, error) 
 	if err != nil || event != "" {
 		return nil, event, err
 	}
-	if key := vectorKey(q); m.known < mixedKept {
+	if key := q.Key(); m.known < mixedKept {
 		m.first[key] = append(m.first[key], all...)
 		m.known += len(all)
 	}
@@ -162,7 +162,7 @@ func (m *mixed) count(all []mixture) []int64 {
 }
 
 func (m *mixed) kept(q verify.Vector) (counts []int64, drawn int64) {
-	all := m.first[vectorKey(q)]
+	all := m.first[q.Key()]
 	return m.count(all), int64(len(all))
 }
 
@@ -193,7 +193,7 @@ func (m *mixed) learn(f *field) bool {
 	m.cutOf = m.known
 	var all []sighting
 	for i, p := range f.places {
-		for _, o := range m.first[vectorKey(p.q)] {
+		for _, o := range m.first[p.q.Key()] {
 			all = append(all, sighting{o, i})
 		}
 	}

@@ -200,7 +200,7 @@ func (b *binned) Sample(q verify.Vector, samples int64) ([]int64, string, error)
 		if b.first == nil {
 			b.first = map[string][]float64{}
 		}
-		key := vectorKey(q)
+		key := q.Key()
 		b.first[key] = append(b.first[key], values...)
 		b.known += len(values)
 	}
@@ -313,7 +313,7 @@ type learner interface {
 func (b *binned) event(event []bool) string { return b.interval(event) }
 
 func (b *binned) kept(q verify.Vector) ([]int64, int64) {
-	values := b.first[vectorKey(q)]
+	values := b.first[q.Key()]
 	return b.count(values), int64(len(values))
 }
 

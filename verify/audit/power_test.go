@@ -34,7 +34,7 @@ func newLawSampler(l law, seed uint64) *lawSampler {
 
 func (s *lawSampler) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
 	s.asked += samples
-	key := vectorKey(q)
+	key := q.Key()
 	p := s.known[key]
 	if p == nil {
 		x := make([]float64, len(q))

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
@@ -86,14 +85,6 @@ func newField(o *Options, rng *rand.Rand) *field {
 	}
 }
 
-func vectorKey(q []int64) string {
-	b := make([]byte, 0, 3*len(q))
-	for _, s := range q {
-		b = binary.AppendVarint(b, s)
-	}
-	return string(b)
-}
-
 func descending(q verify.Vector) verify.Vector {
 	sorted := slices.Clone(q)
 	slices.SortFunc(sorted, func(a, b int64) int { return cmp.Compare(b, a) })
@@ -102,7 +93,7 @@ func descending(q verify.Vector) verify.Vector {
 
 // place returns the number of a score vector.
 func (f *field) place(q verify.Vector) int {
-	key := vectorKey(q)
+	key := q.Key()
 	if i, ok := f.byKey[key]; ok {
 		return i
 	}
@@ -114,9 +105,9 @@ func (f *field) place(q verify.Vector) int {
 	sorted := descending(q)
 	switch {
 	case f.ordered:
-		shape = vectorKey(sorted)
+		shape = sorted.Key()
 	case f.pooled:
-		shape = vectorKey(sorted.Plus(-sorted[0]))
+		shape = sorted.Plus(-sorted[0]).Key()
 		distinct := slices.Compact(sorted)
 		p.level = make([]int, len(q))
 		for r, x := range q {
@@ -221,7 +212,7 @@ func (f *field) shape(pair [2]int) string {
 		return fmt.Sprint(pair)
 	}
 	a, b := f.places[pair[0]], f.places[pair[1]]
-	forth, back := make([]int64, len(a.q)), make([]int64, len(a.q))
+	forth, back := make(verify.Vector, len(a.q)), make(verify.Vector, len(a.q))
 	topA, topB := slices.Max(a.q), slices.Max(b.q)
 	if f.ordered { // numbers may tell a shift of either side
 		return fmt.Sprint(f.sortedPair(a.q, b.q))
@@ -238,7 +229,7 @@ func (f *field) shape(pair [2]int) string {
 	if slices.Compare(back, forth) < 0 {
 		forth = back
 	}
-	return vectorKey(forth)
+	return forth.Key()
 }
 
 // sortedPair returns two vectors in the order of the first one's scores and, where these are tied, of the second one's.

@@ -115,61 +115,41 @@ func (o *Options) sideVectors(rng *rand.Rand) []verify.Vector {
 // sideDomain has the vectors and, for each, neighbors at corners and inside the box of sensitivities, shifts by
 // fractions and lowered scores. What is drawn depends on the seed alone.
 func (o *Options) sideDomain(space *verify.Space, vectors []verify.Vector) *verify.Domain {
-	random := func() *rand.Rand { return rand.New(rand.NewPCG(o.Seed, 0x73696465)) }
-	dom := &verify.Domain{Name: "side set", Space: space, Vectors: slices.Values(vectors)}
-	dom.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
-		rng := random()
-		for _, q := range vectors {
-			for step := range o.sideSteps(len(q), rng) {
-				if !yield(q, moved(q, step)) {
-					return
-				}
-			}
+	moved := func(steps func(n int, rng *rand.Rand) iter.Seq[verify.Vector]) vectorPairs {
+		return func(yield func(verify.Vector, verify.Vector) bool) {
+			rng := rand.New(rand.NewPCG(o.Seed, 0x73696465))
+			verify.Pairs(slices.Values(vectors), func(q verify.Vector) iter.Seq[verify.Vector] { return steps(len(q), rng) })(yield)
 		}
 	}
-	dom.Shifted = func(yield func(verify.Vector, verify.Vector) bool) {
-		rng := random()
-		for _, q := range vectors {
-			for _, c := range []int64{-whole / 2, whole / 3, rng.Int64N(8000)*whole/1000 - 4*whole} {
-				if !yield(q, q.Plus(c)) {
-					return
-				}
+	return &verify.Domain{
+		Name: "side set", Space: space, Vectors: slices.Values(vectors),
+		Neighbors: moved(o.sideSteps),
+		Shifted: moved(func(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
+			return verify.Level(n, -whole/2, whole/3, rng.Int64N(8000)*whole/1000-4*whole)
+		}),
+		Lowered: moved(func(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
+			steps := make([]verify.Vector, n)
+			for r := range steps {
+				steps[r] = make(verify.Vector, n)
+				steps[r][r] = -[]int64{whole, whole / 2, rng.Int64N(1000)*whole/1000 + 1}[rng.IntN(3)]
 			}
-		}
+			return slices.Values(steps)
+		}),
 	}
-	dom.Lowered = func(yield func(verify.Vector, verify.Vector) bool) {
-		rng := random()
-		for _, q := range vectors {
-			for one := range q {
-				low := slices.Clone(q)
-				low[one] -= []int64{whole, whole / 2, rng.Int64N(1000)*whole/1000 + 1}[rng.IntN(3)]
-				if !yield(q, low) {
-					return
-				}
-			}
-		}
-	}
-	return dom
 }
 
-// sideSteps yields steps to neighbors: the model's, of more than two candidates the extreme ones and some corners,
-// and some within the box.
+// sideSteps yields steps to neighbors: all corners of the box of sensitivities, of more than two candidates the extreme ones and some others, and some
+// steps within the box.
 func (o *Options) sideSteps(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
+	if n <= 2 {
+		return chain(o.Neighbors.Steps(slices.Repeat([]int64{whole}, n), rng), o.drawnSteps(n, rng))
+	}
+	return chain(o.extremes(n, whole), o.drawnSteps(n, rng))
+}
+
+// drawnSteps draws as many corners of the box of sensitivities as steps within it.
+func (o *Options) drawnSteps(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
 	return func(yield func(verify.Vector) bool) {
-		deltas := slices.Repeat([]int64{whole}, n)
-		if n <= 2 {
-			for s := range o.Neighbors.Steps(deltas, rng) {
-				if !yield(s) {
-					return
-				}
-			}
-		} else {
-			for s := range o.extremes(n, whole) {
-				if !yield(s) {
-					return
-				}
-			}
-		}
 		for i := range 2 * sideNeighbor {
 			sizes := []int64{0, whole, whole}
 			if i%2 == 1 {
@@ -209,15 +189,6 @@ func supported(vectors []verify.Vector, n int, probe verify.Subject) ([]verify.V
 		}
 	}
 	return out, nil
-}
-
-// moved returns q a step further.
-func moved(q, step verify.Vector) verify.Vector {
-	out := slices.Clone(q)
-	for r, s := range step {
-		out[r] += s
-	}
-	return out
 }
 
 func scaled(q verify.Vector, factor int64) verify.Vector {
@@ -269,7 +240,7 @@ func (o Options) aside(ctx context.Context, r *Report, reach int64, asking, retr
 			vectors = append(vectors, p[0].q, p[1].q)
 		}
 		dom = o.sideDomain(space, vectors)
-		dom.Neighbors = withCliffs(pairs, dom.Neighbors)
+		dom.Neighbors = chainPairs(neighborsAmong(pairs), dom.Neighbors)
 	}
 	s, err := examine(ctx, r.Mechanism, asking(space), space, dom, &o, retry)
 	if err != nil {

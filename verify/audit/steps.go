@@ -26,9 +26,9 @@ func (f *field) stretch(o *Options, unit int64) {
 		q := f.places[c.members[0]].q
 		for s := range o.extremes(len(q), unit) {
 			for d := int64(2); d <= mostSteps; d++ {
-				other := moved(q, scaled(s, d))
+				other := q.Moved(scaled(s, d))
 				sorted := descending(other)
-				if _, known := f.byShape[vectorKey(sorted.Plus(-sorted[0]))]; !known {
+				if _, known := f.byShape[sorted.Plus(-sorted[0]).Key()]; !known {
 					continue
 				}
 				pair := [2]int{c.members[0], f.place(other)}

@@ -120,73 +120,44 @@ func eachLine(r io.Reader, name string, f func([]byte) error) error {
 // Table audits a table of probabilities. Its domain are the rows' vectors, and every pair of rows that a property relates is
 // compared: neighbors are the pairs of o.Pairs, or without any the pairs of rows whose scores differ by at most the
 // sensitivity each (Monotonic: all in one direction). With shifted, pairs count that are neighbors after a shift, as they
-// are for mechanisms that are shift-invariant.
+// are for mechanisms that are shift-invariant. Of a table about the inputs of the options, each of these has to have a row.
 func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options) (*Report, error) {
-	if o.Inputs != nil {
-		return tableOfInputs(ctx, name, rows, o)
-	}
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(rows, func(r Row) bool { return r.Input != nil }) {
-		return nil, fmt.Errorf("%w: %s: its rows are about inputs: say which of them are neighbors", ErrTable, name)
+	var asked *questioned
+	var err error
+	if o.Inputs != nil {
+		asked, err = o.tableOfInputs(name, rows)
+	} else {
+		asked, err = o.tableOfScores(ctx, name, rows, shifted)
 	}
-	given := o.Pairs
-	o.Vectors, o.Pairs = nil, nil
-	for _, row := range rows {
-		o.Vectors = append(o.Vectors, row.Scores)
-	}
-	if len(o.Vectors) == 0 {
-		return nil, fmt.Errorf("%w: %s: it is empty", ErrTable, name)
-	}
-	space, dom, err := o.domain(0)
 	if err != nil {
 		return nil, err
 	}
-	vectors := slices.Collect(dom.Vectors)
-	known := map[string]*verify.Answer{}
-	for i, q := range vectors {
-		key := fmt.Sprint(q)
-		if known[key] != nil {
-			return nil, fmt.Errorf("%w: %s: scores %s are there twice", ErrTable, name, key)
-		}
-		known[key] = &verify.Answer{P: rows[i].PMF}
-	}
-	delta, err := space.Vector(space.Sensitivities)
+	r, err := examine(ctx, name, asked.subject, asked.space, asked.dom, &o, nil)
 	if err != nil {
 		return nil, err
 	}
-	relate(ctx, dom, vectors, func(a, b verify.Vector) bool { return o.near(a, b, delta[0], shifted) })
-	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(rows), name, o.Neighbors)
-	if len(given) > 0 {
-		pairs := make([][2]verify.Vector, len(given))
-		for i, pair := range given {
-			for side, scores := range pair {
-				q, err := space.Vector(scores)
-				if err != nil || known[fmt.Sprint(q)] == nil {
-					return nil, fmt.Errorf("%w: pair %d of neighbors: the scores %s are in no row of %s", ErrTable, i+1, verify.ScoresText(scores), name)
-				}
-				pairs[i][side] = q
-			}
-		}
-		dom.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
-			for _, p := range pairs {
-				if !yield(p[0], p[1]) {
-					return
-				}
-			}
-		}
-		dom.Name = fmt.Sprintf("the %d rows of %s and %d given pairs of them", len(rows), name, len(given))
+	if o.Inputs == nil {
+		r.rowsAlone(ctx.Err() != nil)
 	}
-	subject := verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return known[fmt.Sprint(q)], nil })
-	r, err := examine(ctx, name, subject, space, dom, &o, nil)
-	if err != nil {
-		return nil, err
+	r.somethingChecked()
+	if rows[0].Labels != nil {
+		r.nameOutcomes(rows[0].Labels)
 	}
+	r.nameInputs(o.Inputs)
+	r.Questions = int64(len(rows))
+	return r, nil
+}
+
+// rowsAlone leaves undecided what a table's rows do not decide: what was found without looking at all pairs, where the audit was stopped, and what two
+// rows refute only after a shift.
+func (r *Report) rowsAlone(stopped bool) {
 	for i := range r.Properties {
 		p := &r.Properties[i]
 		switch {
-		case ctx.Err() != nil && p.Verdict == verify.Proved: // there may be pairs that were not looked at
+		case stopped && p.Verdict == verify.Proved:
 			p.Verdict, p.Reason = verify.Undecided, "it was stopped"
 		case p.Verdict == verify.Violated && p.Witness != nil && p.Witness.NeedsShift(p.Name):
 			// Every pair without a shift agrees, so the property alone is not refuted; and with these rows it is not proved for more than them.
@@ -194,19 +165,65 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 			p.Reason = "rows that are related by it and a shift contradict each other: it does not hold, or the mechanism is not shift-invariant"
 		}
 	}
-	r.somethingChecked()
-	if rows[0].Labels != nil {
-		r.nameOutcomes(rows[0].Labels)
-	}
-	r.Questions = int64(len(rows))
-	return r, nil
 }
 
-// tableOfInputs is Table for a table that is about the inputs of the options, each of which has to have a row.
-func tableOfInputs(ctx context.Context, name string, rows []Row, o Options) (*Report, error) {
-	if err := o.complete(); err != nil {
+// questioned is a subject, and what it is asked about.
+type questioned struct {
+	subject verify.Subject
+	space   *verify.Space
+	dom     *verify.Domain
+}
+
+// tableOfScores asks a table about its rows, and the pairs of them that properties relate.
+func (o *Options) tableOfScores(ctx context.Context, name string, rows []Row, shifted bool) (*questioned, error) {
+	if slices.ContainsFunc(rows, func(r Row) bool { return r.Input != nil }) {
+		return nil, fmt.Errorf("%w: %s: its rows are about inputs: say which of them are neighbors", ErrTable, name)
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("%w: %s: it is empty", ErrTable, name)
+	}
+	own := *o
+	own.Vectors, own.Pairs = nil, nil
+	for _, row := range rows {
+		own.Vectors = append(own.Vectors, row.Scores)
+	}
+	space, dom, err := own.domain(0)
+	if err != nil {
 		return nil, err
 	}
+	vectors := slices.Collect(dom.Vectors)
+	known := map[string]*verify.Answer{}
+	for i, q := range vectors {
+		if known[q.Key()] != nil {
+			return nil, fmt.Errorf("%w: %s: scores %s are there twice", ErrTable, name, fmt.Sprint(q))
+		}
+		known[q.Key()] = &verify.Answer{P: rows[i].PMF}
+	}
+	delta, err := space.Vector(space.Sensitivities)
+	if err != nil {
+		return nil, err
+	}
+	relate(ctx, dom, vectors, func(a, b verify.Vector) bool { return o.near(a, b, delta[0], shifted) })
+	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(rows), name, o.Neighbors)
+	if len(o.Pairs) > 0 {
+		pairs := make([][2]verify.Vector, len(o.Pairs))
+		for i, pair := range o.Pairs {
+			for side, scores := range pair {
+				q, err := space.Vector(scores)
+				if err != nil || known[q.Key()] == nil {
+					return nil, fmt.Errorf("%w: pair %d of neighbors: the scores %s are in no row of %s", ErrTable, i+1, verify.ScoresText(scores), name)
+				}
+				pairs[i][side] = q
+			}
+		}
+		dom.Neighbors = listed(pairs)
+		dom.Name = fmt.Sprintf("the %d rows of %s and %d given pairs of them", len(rows), name, len(pairs))
+	}
+	return &questioned{verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return known[q.Key()], nil }), space, dom}, nil
+}
+
+// tableOfInputs asks a table about the inputs of the options.
+func (o *Options) tableOfInputs(name string, rows []Row) (*questioned, error) {
 	known := map[string]*verify.Answer{}
 	for _, row := range rows {
 		key, err := InputKey(row.Input)
@@ -226,21 +243,7 @@ func tableOfInputs(ctx context.Context, name string, rows []Row, o Options) (*Re
 		}
 	}
 	space, dom, err := o.domain(0)
-	if err != nil {
-		return nil, err
-	}
-	subject := verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return answers[q[0]], nil })
-	r, err := examine(ctx, name, subject, space, dom, &o, nil)
-	if err != nil {
-		return nil, err
-	}
-	r.somethingChecked()
-	if len(rows) > 0 && rows[0].Labels != nil {
-		r.nameOutcomes(rows[0].Labels)
-	}
-	r.nameInputs(o.Inputs)
-	r.Questions = int64(len(rows))
-	return r, nil
+	return &questioned{verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return answers[q[0]], nil }), space, dom}, err
 }
 
 // near reports whether two vectors are neighbors in the model.
