@@ -10,11 +10,10 @@ import (
 // mostChildren bounds the children of one audit.
 const mostChildren = 64
 
-// several are children of one program that draw at the same time. The samples of every question are dealt to them, as many to each as to any other and the
-// rest to the first ones, whatever they answered before and however fast: what an audit asks of a child depends on the child's place and the seed alone. Each
-// is started again by itself.
-type several struct {
-	askers   []*asker
+// program is a program as a sampler of candidates, labels or numbers: one child that draws, or several at the same time. The samples of every question
+// are dealt to them, as many to each as to any other and the rest to the first ones, whatever they answered before and however fast: what an audit asks
+// of a child depends on the child's place and the seed alone. Each is started again by itself.
+type program struct {
 	children []*drawn
 	labels   []labelled // of each child; nil where outcomes are no labels
 	all      labelled   // of all, in the order of the children
@@ -22,23 +21,27 @@ type several struct {
 	values   [][]float64
 }
 
-// newSeveral returns the askers as a sampler of the outcomes that are wanted.
-func newSeveral(askers []*asker) sampler {
-	s := &several{askers: askers, all: *newLabelled(askers[0].opts)}
+// newSampler returns the children of a program as a sampler of the outcomes that are wanted.
+func newSampler(askers []*asker) sampler {
+	o := askers[0].opts
+	if o.Outcomes == Mixed {
+		return newMixed(newDrawn(askers[0]))
+	}
+	s := &program{all: *newLabelled(o)}
 	for _, a := range askers {
 		s.children = append(s.children, newDrawn(a))
-		if a.opts.Outcomes == Labels || a.opts.counted() {
-			s.labels = append(s.labels, *newLabelled(a.opts))
+		if o.Outcomes == Labels || o.counted() {
+			s.labels = append(s.labels, *newLabelled(o))
 		}
 	}
-	if askers[0].opts.Outcomes == Real {
+	if o.Outcomes == Real {
 		return &binned{valued: s}
 	}
 	return s
 }
 
 // share is how many of some samples a child draws.
-func (s *several) share(i int, samples int64) int64 {
+func (s *program) share(i int, samples int64) int64 {
 	n := int64(len(s.children))
 	if int64(i) < samples%n {
 		return samples/n + 1
@@ -47,7 +50,7 @@ func (s *several) share(i int, samples int64) int64 {
 }
 
 // deal lets every child draw its share, and returns the first event or error in the order of the children.
-func (s *several) deal(samples int64, draw func(i int, samples int64) (event string, err error)) (string, error) {
+func (s *program) deal(samples int64, draw func(i int, samples int64) (event string, err error)) (string, error) {
 	events, errs := make([]string, len(s.children)), make([]error, len(s.children))
 	var drawing sync.WaitGroup
 	for i := range s.children {
@@ -64,14 +67,14 @@ func (s *several) deal(samples int64, draw func(i int, samples int64) (event str
 	return "", nil
 }
 
-func (s *several) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s *program) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
 	s.parts = make([][]int64, len(s.children))
 	event, err := s.deal(samples, func(i int, n int64) (event string, err error) {
+		parse := func(line []byte, some int64) ([]int64, error) { return parseCounts(line, len(q), some) }
 		if s.labels != nil {
-			s.parts[i], event, err = sums(s.children[i], q, n, s.labels[i].parse)
-		} else {
-			s.parts[i], event, err = s.children[i].Sample(q, n)
+			parse = s.labels[i].parse
 		}
+		s.parts[i], event, err = s.children[i].Counts(q, n, parse)
 		return event, err
 	})
 	if err != nil || event != "" {
@@ -88,7 +91,7 @@ func (s *several) Sample(q verify.Vector, samples int64) ([]int64, string, error
 }
 
 // renumbered returns a child's counts by the numbers that all children's labels have.
-func (s *several) renumbered(own *labelled, counts []int64) []int64 {
+func (s *program) renumbered(own *labelled, counts []int64) []int64 {
 	var out []int64
 	for id, c := range counts {
 		at := s.all.number(own.names[id])
@@ -100,7 +103,7 @@ func (s *several) renumbered(own *labelled, counts []int64) []int64 {
 	return out
 }
 
-func (s *several) Values(q verify.Vector, samples int64) (all []float64, event string, err error) {
+func (s *program) Values(q verify.Vector, samples int64) (all []float64, event string, err error) {
 	s.values = make([][]float64, len(s.children))
 	event, err = s.deal(samples, func(i int, n int64) (event string, err error) {
 		s.values[i], event, err = s.children[i].Values(q, n)
@@ -113,7 +116,7 @@ func (s *several) Values(q verify.Vector, samples int64) (all []float64, event s
 }
 
 // expect tells each child its share of what is drawn next.
-func (s *several) expect(next iter.Seq2[verify.Vector, int64]) {
+func (s *program) expect(next iter.Seq2[verify.Vector, int64]) {
 	for i, c := range s.children {
 		c.expect(func(yield func(verify.Vector, int64) bool) {
 			for q, samples := range next {
@@ -125,36 +128,42 @@ func (s *several) expect(next iter.Seq2[verify.Vector, int64]) {
 	}
 }
 
-// splits returns what each of several children counted in the last sample; nil where there is one child.
-func splits(s sampler) [][]int64 {
-	switch s := s.(type) {
-	case *several:
-		return s.parts
-	case *binned:
-		if of, ok := s.valued.(*several); ok {
-			var out [][]int64
-			for _, values := range of.values {
-				out = append(out, s.count(values))
-			}
-			return out
-		}
+// programOf returns the program that a sampler draws from, nil where it is none, or one whose outcomes are mixed.
+func programOf(s sampler) *program {
+	if b, ok := s.(*binned); ok {
+		p, _ := b.valued.(*program)
+		return p
 	}
-	return nil
+	p, _ := s.(*program)
+	return p
+}
+
+// splits returns what each child of a program counted in the last sample.
+func splits(s sampler) [][]int64 {
+	p := programOf(s)
+	b, numbers := s.(*binned)
+	switch {
+	case p == nil:
+		return nil
+	case !numbers:
+		return p.parts
+	}
+	var out [][]int64
+	for _, values := range p.values {
+		out = append(out, b.count(values))
+	}
+	return out
 }
 
 // even rounds a number of samples down so that both halves are dealt evenly to several children, where there are as many: those that start with one seed
 // then go on repeating each other.
 func (s *statistics) even(samples int64) int64 {
-	unit := int64(2)
-	switch sampler := s.sampler.(type) {
-	case *several:
-		unit *= int64(len(sampler.children))
-	case *binned:
-		if of, ok := sampler.valued.(*several); ok {
-			unit *= int64(len(of.children))
-		}
+	p := programOf(s.sampler)
+	if p == nil || len(p.children) == 1 {
+		return samples
 	}
-	if unit == 2 || samples < unit {
+	unit := 2 * int64(len(p.children))
+	if samples < unit {
 		return samples
 	}
 	return samples - samples%unit

@@ -30,7 +30,7 @@ func severalOf(t *testing.T, children int, command, outcomes string) (sampler, [
 		t.Cleanup(a.child.stop)
 		askers = append(askers, a)
 	}
-	return newSeveral(askers), askers
+	return newSampler(askers), askers
 }
 
 // Samples are dealt evenly, the rest to the first children; sums and splits are those of the shares.
@@ -57,7 +57,7 @@ func TestChildrenOfOtherOutcomes(t *testing.T) {
 		got, event, err := s.Sample(verify.Vector{0, 0}, 20)
 		require.NoError(t, err)
 		require.Empty(t, event)
-		assert.Equal(t, []string{"both", "only 0", "only 1"}, s.(*several).all.names)
+		assert.Equal(t, []string{"both", "only 0", "only 1"}, s.(*program).all.names)
 		assert.Equal(t, []int64{18, 1, 1}, got)
 		assert.Equal(t, [][]int64{{9, 1}, {9, 0, 1}}, splits(s))
 	}
@@ -129,7 +129,7 @@ func TestChildrenReproducible(t *testing.T) {
 			t.Cleanup(a.child.stop)
 			askers = append(askers, a)
 		}
-		r, err := o.statistics(context.Background(), "several", newSeveral(askers), space, dom)
+		r, err := o.statistics(context.Background(), "several", newSampler(askers), space, dom)
 		require.NoError(t, err)
 		if text := r.String(); run == 0 {
 			first = text

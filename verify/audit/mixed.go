@@ -131,14 +131,12 @@ func (n *node) find(m mixture) int {
 // mixed is a program as a sampler of mixed outcomes.
 type mixed struct {
 	*drawn
+	memory[mixture]
 	tree   *node
 	leaves []string // what they hold, in words
-	first  map[string][]mixture
-	known  int
-	cutOf  int
 }
 
-func newMixed(d *drawn) *mixed { return &mixed{drawn: d, tree: &node{}, first: map[string][]mixture{}} }
+func newMixed(d *drawn) *mixed { return &mixed{drawn: d, tree: &node{}} }
 
 func (m *mixed) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
 	var all []mixture
@@ -146,10 +144,7 @@ func (m *mixed) Sample(q verify.Vector, samples int64) ([]int64, string, error) 
 	if err != nil || event != "" {
 		return nil, event, err
 	}
-	if key := q.Key(); m.known < mixedKept {
-		m.first[key] = append(m.first[key], all...)
-		m.known += len(all)
-	}
+	m.keep(q, all, mixedKept)
 	return m.count(all), "", nil
 }
 
@@ -162,7 +157,7 @@ func (m *mixed) count(all []mixture) []int64 {
 }
 
 func (m *mixed) kept(q verify.Vector) (counts []int64, drawn int64) {
-	all := m.first[q.Key()]
+	all := m.of(q)
 	return m.count(all), int64(len(all))
 }
 
@@ -187,13 +182,12 @@ type sighting struct {
 
 // learn grows the tree anew where there are twice as many outcomes.
 func (m *mixed) learn(f *field) bool {
-	if m.known == 0 || m.known < 2*m.cutOf || m.cutOf > 0 && m.known >= mixedKept {
+	if !m.due(mixedKept) {
 		return false
 	}
-	m.cutOf = m.known
 	var all []sighting
 	for i, p := range f.places {
-		for _, o := range m.first[p.q.Key()] {
+		for _, o := range m.of(p.q) {
 			all = append(all, sighting{o, i})
 		}
 	}

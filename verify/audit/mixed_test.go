@@ -70,8 +70,7 @@ func TestMixedPartition(t *testing.T) {
 			if at == 1 && side == "left" {
 				x = 0.2 + 0.8*x
 			}
-			m.first[q.Key()] = append(m.first[q.Key()], mixture{map[string]string{"[0]": side}, map[string]float64{"[1]": x}})
-			m.known++
+			m.keep(q, []mixture{{map[string]string{"[0]": side}, map[string]float64{"[1]": x}}}, mixedKept)
 		}
 	}
 	f.edges = []edge{{from: 0, to: 1}}

@@ -177,11 +177,8 @@ type valued interface {
 // binned turns numbers into outcomes: outcome 2i+1 is the number cuts[i], 2i what lies between it and the one before.
 type binned struct {
 	valued
+	memory[float64]
 	cuts []float64
-	// The first values that were drawn, of each score vector, from which the cuts are chosen anew when there are twice as many.
-	first map[string][]float64
-	known int // values of them
-	cutOf int // values that the cuts were chosen from
 }
 
 // expect passes on what is drawn next.
@@ -196,14 +193,7 @@ func (b *binned) Sample(q verify.Vector, samples int64) ([]int64, string, error)
 	if err != nil || event != "" {
 		return nil, event, err
 	}
-	if b.known < mostKept {
-		if b.first == nil {
-			b.first = map[string][]float64{}
-		}
-		key := q.Key()
-		b.first[key] = append(b.first[key], values...)
-		b.known += len(values)
-	}
+	b.keep(q, values, mostKept)
 	return b.count(values), "", nil
 }
 
@@ -236,8 +226,8 @@ func (b *binned) choose(values []float64) {
 	b.cuts = slices.Compact(b.cuts)
 }
 
-// interval describes an event of neighboring outcomes.
-func (b *binned) interval(event []bool) string {
+// event says in words what an event of neighboring outcomes is: an interval.
+func (b *binned) event(event []bool) string {
 	first := slices.Index(event, true)
 	last := first
 	for i, in := range event {
@@ -310,15 +300,13 @@ type learner interface {
 	event(event []bool) string
 }
 
-func (b *binned) event(event []bool) string { return b.interval(event) }
-
 func (b *binned) kept(q verify.Vector) ([]int64, int64) {
-	values := b.first[q.Key()]
+	values := b.of(q)
 	return b.count(values), int64(len(values))
 }
 
 func (b *binned) learn(*field) bool {
-	if b.known < 2*b.cutOf || b.known == 0 || b.known >= mostKept {
+	if !b.due(mostKept) {
 		return false
 	}
 	var all []float64
@@ -329,10 +317,42 @@ func (b *binned) learn(*field) bool {
 			}
 		}
 	}
-	if b.cutOf = b.known; len(all) == 0 {
+	if len(all) == 0 {
 		return false
 	}
 	b.choose(all)
+	return true
+}
+
+// memory is what a learner learns from: the first outcomes that were drawn at each score vector.
+type memory[T any] struct {
+	first map[string][]T // by Vector.Key
+	known int            // of all vectors
+	cutOf int            // outcomes that were known when the cells were last chosen
+}
+
+// keep remembers outcomes, until there are most of them.
+func (m *memory[T]) keep(q verify.Vector, outcomes []T, most int) {
+	if m.known >= most {
+		return
+	}
+	if m.first == nil {
+		m.first = map[string][]T{}
+	}
+	key := q.Key()
+	m.first[key] = append(m.first[key], outcomes...)
+	m.known += len(outcomes)
+}
+
+// of returns what was drawn at a score vector.
+func (m *memory[T]) of(q verify.Vector) []T { return m.first[q.Key()] }
+
+// due reports whether cells are to be chosen anew, and takes it that they are: at the first outcomes, and when there are twice as many as last time.
+func (m *memory[T]) due(most int) bool {
+	if m.known == 0 || m.known < 2*m.cutOf || m.known >= most {
+		return false
+	}
+	m.cutOf = m.known
 	return true
 }
 

@@ -83,7 +83,7 @@ func TestIntervals(t *testing.T) {
 		"a value in (3, ∞)":  {false, false, false, false, false, false, true},
 		"a value in (2, ∞)":  {false, false, false, false, true, true, true},
 	} {
-		require.Equal(t, want, b.interval(event))
+		require.Equal(t, want, b.event(event))
 	}
 	b.valued = constants{1, 0.5, 2.5, 3, 4}
 	counts, _, err := b.Sample(nil, 5)

@@ -59,11 +59,7 @@ func Samples(ctx context.Context, command string, o Options) (*Report, error) {
 		askers[i] = newAsker(ctx, command, space, &own)
 		defer askers[i].child.stop()
 	}
-	s := newSampler(askers[0])
-	if len(askers) > 1 {
-		s = newSeveral(askers)
-	}
-	r, err := o.statistics(ctx, command, s, space, dom)
+	r, err := o.statistics(ctx, command, newSampler(askers), space, dom)
 	if err != nil {
 		return nil, err
 	}
@@ -111,30 +107,10 @@ const (
 	longAnswer    = 8
 )
 
-// drawn is a program as a sampler of candidates; it draws numbers as well.
+// drawn is one child that draws samples.
 type drawn struct {
 	*asker
 	most, limit int64 // samples in one question, now and ever
-}
-
-// labels is a program as a sampler of labels.
-type labels struct {
-	drawn
-	labelled
-}
-
-// newSampler returns a program as a sampler of the outcomes that are wanted.
-func newSampler(a *asker) sampler {
-	d := newDrawn(a)
-	switch {
-	case a.opts.Outcomes == Labels || a.opts.counted():
-		return &labels{*d, *newLabelled(a.opts)}
-	case a.opts.Outcomes == Real:
-		return &binned{valued: d}
-	case a.opts.Outcomes == Mixed:
-		return newMixed(d)
-	}
-	return d
 }
 
 func newDrawn(a *asker) *drawn {
@@ -145,14 +121,7 @@ func newDrawn(a *asker) *drawn {
 	return d
 }
 
-func (d *drawn) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
-	return sums(d, q, samples, func(line []byte, some int64) ([]int64, error) { return parseCounts(line, len(q), some) })
-}
-
-func (l *labels) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
-	return sums(&l.drawn, q, samples, l.parse)
-}
-
+// Values draws numbers.
 func (d *drawn) Values(q verify.Vector, samples int64) ([]float64, string, error) {
 	var all []float64
 	event, err := questions(d, q, samples, parseValues, func(got []float64) { all = append(all, got...) })
@@ -176,8 +145,8 @@ func (d *drawn) expect(next iter.Seq2[verify.Vector, int64]) {
 	d.child.expect(lines)
 }
 
-// sums adds up the counts of several answers.
-func sums(d *drawn, q verify.Vector, samples int64, parse func([]byte, int64) ([]int64, error)) ([]int64, string, error) {
+// Counts draws outcomes, with the counts as parse reads them from each answer.
+func (d *drawn) Counts(q verify.Vector, samples int64, parse func([]byte, int64) ([]int64, error)) ([]int64, string, error) {
 	var counts []int64
 	event, err := questions(d, q, samples, parse, func(got []int64) { counts = added(counts, got) })
 	if err != nil || event != "" {
@@ -520,12 +489,7 @@ func (s *statistics) level(at int) number.Number {
 // name says in a witness which outcomes make up the event.
 func (s *statistics) name(w *verify.Witness, event []bool) {
 	switch outcomes := s.sampler.(type) {
-	case *labels:
-		if !outcomes.list {
-			w.Event = outcomes.event(event)
-			return
-		}
-	case *several:
+	case *program:
 		if outcomes.labels != nil && !outcomes.all.list {
 			w.Event = outcomes.all.event(event)
 			return

@@ -118,7 +118,7 @@ func TestValuesOfQuestionsWrittenAhead(t *testing.T) {
 	require.NoError(t, o.complete())
 	a := newAsker(context.Background(), subjectCommand("code"), &verify.Space{Unit: big.NewRat(1, 1)}, &o)
 	t.Cleanup(a.child.stop)
-	s := newSampler(a).(*binned)
+	s := newSampler([]*asker{a}).(*binned)
 	want := func(q verify.Vector, samples int64) {
 		t.Helper()
 		values, event, err := s.Values(q, samples)
