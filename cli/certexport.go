@@ -9,6 +9,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/verify/certificate"
+	"optratio/verify/certificate/vipr"
 )
 
 func newCertExport(s command.Streams) *cobra.Command {
@@ -42,7 +43,7 @@ func certExport(ctx context.Context, j *command.Job, path, output string) error 
 			return err
 		}
 		defer in.Close()
-		return certificate.ExportVIPR(w, in, certificate.Options{Context: ctx, MaxMemory: most})
+		return vipr.Export(w, in, certificate.Options{Context: ctx, MaxMemory: most})
 	}
 	var err error
 	if output == "" {

@@ -16,7 +16,7 @@ type program struct {
 	level  level
 	dual   []*big.Rat
 	inject []injection
-	cuts   []cut
+	cuts   []Cut
 	cost   *effort
 }
 
@@ -26,15 +26,6 @@ func (p *program) factor(m []int) int {
 		return p.k - deepest(m) + 1
 	}
 	return 1
-}
-
-// multipliers is what a walk along the chains gives, per variable: for the export of
-// a proof that lists every multiplier.
-type multipliers[T any] struct {
-	lambda []T   // of the row that bounds the variable from below, zero at the first position
-	slack  []T   // c_i + z λ_{i+1} - λ_i - y'(m) >= 0
-	before []int // the variable before on the chain, or -1
-	y      []T   // y', per count vector
 }
 
 // costs returns the coefficients of the objective after the cuts' rows have been taken off it with their
@@ -53,11 +44,11 @@ func costs[T any](p *program, r ring[T]) map[int]T {
 		return i, r.int(big.NewInt(int64(p.factor(m) * v)))
 	}
 	for _, q := range p.cuts {
-		a, ca := at(q.m, q.v)
-		c[a] = r.sub(ca, r.rat(q.mu))
-		b, cb := at(q.l, q.w)
+		a, ca := at(q.M, q.V)
+		c[a] = r.sub(ca, r.rat(q.Mu))
+		b, cb := at(q.L, q.W)
 		x := r.rat(q.shift(p.lattice))
-		if q.privacy {
+		if q.Privacy {
 			x = r.z(x)
 		}
 		c[b] = r.add(cb, x)
@@ -66,80 +57,75 @@ func costs[T any](p *program, r ring[T]) map[int]T {
 }
 
 // shift returns (w_a/w_b) μ.
-func (q cut) shift(l *lattice) *big.Rat { return new(big.Rat).Mul(q.ratio(l), q.mu) }
+func (q Cut) shift(l *lattice) *big.Rat {
+	return new(big.Rat).Mul(new(big.Rat).SetFrac(l.weight(q.M, q.V), l.weight(q.L, q.W)), q.Mu)
+}
+
+// walk is the dual function at multipliers y, one for each class of variables.
+type walk[T any] struct {
+	ring[T]
+	zero  T
+	y     []T
+	least []T // y'(class): the least c_i + z λ_{i+1} - λ_i so far
+	known []bool
+}
+
+func newWalk[T any](r ring[T], y []*big.Rat) *walk[T] {
+	w := &walk[T]{ring: r, zero: r.int(new(big.Int)), least: make([]T, len(y)), known: make([]bool, len(y))}
+	for _, x := range y {
+		w.y = append(w.y, r.rat(x))
+	}
+	return w
+}
+
+// step goes from λ = λ_{i+1} to λ_i = max(0, c_i + z λ_{i+1} - y), one position up a chain; λ = 0 at the first one.
+func (w *walk[T]) step(class int, c, lambda T, first bool) T {
+	reduced := w.add(c, w.z(lambda))
+	left := reduced // c_i + z λ_{i+1} - λ_i
+	if first {
+		lambda = w.zero
+	} else {
+		left = w.min(reduced, w.y[class])
+		lambda = w.max(w.zero, w.sub(reduced, w.y[class]))
+	}
+	if w.known[class] {
+		left = w.min(left, w.least[class])
+	}
+	w.least[class], w.known[class] = left, true
+	return lambda
+}
 
 // lower returns the lower bound on the program's minimum that the multipliers give: the value of the Lagrangian
 // dual, Σ N(m) y'(m), where λ_i = max(0, c_i + z λ_{i+1} - y_i) along each chain from its deep end, λ = 0 at its first
 // position, and y'(m) is the least c_i + z λ_{i+1} - λ_i among the variables of m. For every u that meets (E), (P), (T)
-// and the cuts' rows, Σ c_i u_i >= Σ_i (c_i + z λ_{i+1} - λ_i) u_i >= Σ_m y'(m) Σ_v u[m][v]. With keep, the
-// multipliers are stored there.
-func lower[T any](p *program, r ring[T], keep *multipliers[T]) (T, error) {
-	zero := r.int(new(big.Int))
-	y := make([]T, len(p.dual))
-	for i, q := range p.dual {
-		y[i] = r.rat(q)
-	}
+// and the cuts' rows, Σ c_i u_i >= Σ_i (c_i + z λ_{i+1} - λ_i) u_i >= Σ_m y'(m) Σ_v u[m][v].
+func lower[T any](p *program, r ring[T]) (T, error) {
+	w := newWalk(r, p.dual)
+	total := w.zero
 	changed := costs(p, r)
 	plain := make(map[int]T)
-	cost := func(rank int, at position) T {
-		if len(changed) > 0 {
-			if c, ok := changed[p.variable(rank, at.m, at.v)]; ok {
-				return c
-			}
-		}
-		c := p.factor(at.m) * at.v
-		x, ok := plain[c]
-		if !ok {
-			x = r.int(big.NewInt(int64(c)))
-			plain[c] = x
-		}
-		return x
-	}
-	best := make([]T, len(y))
-	have := make([]bool, len(y))
 	for chain := range p.chains() {
 		if err := p.ctx.Err(); err != nil {
-			return zero, err
+			return total, err
 		}
-		lambda, after := zero, -1
+		lambda := w.zero
 		for at := range chain {
-			rank := p.rank(at.m)
-			c := cost(rank, at)
-			reduced := r.add(c, r.z(lambda))
-			left := reduced // c_i + z λ_{i+1} - λ_i
-			lambda = zero
-			if !at.first {
-				left = r.min(reduced, y[rank])
-				lambda = r.max(zero, r.sub(reduced, y[rank]))
+			rank, depths := p.rank(at.m), p.factor(at.m)*at.v
+			c, ok := plain[depths]
+			if !ok {
+				c = r.int(big.NewInt(int64(depths)))
+				plain[depths] = c
 			}
-			if !have[rank] {
-				best[rank], have[rank] = left, true
-			} else {
-				best[rank] = r.min(best[rank], left)
-			}
-			if keep != nil {
-				i := p.variable(rank, at.m, at.v)
-				keep.lambda[i], keep.slack[i], keep.before[i] = lambda, left, -1
-				if after >= 0 {
-					keep.before[after] = i
+			if len(changed) > 0 {
+				if x, ok := changed[p.variable(rank, at.m, at.v)]; ok {
+					c = x
 				}
-				after = i
 			}
+			lambda = w.step(rank, c, lambda, at.first)
 		}
 	}
-	total := zero
 	for rank, m := range p.orbits() {
-		total = r.add(total, r.scale(best[rank], p.multiplicity(m)))
-		if keep != nil {
-			keep.y[rank] = best[rank]
-			i := p.start[rank]
-			for _, c := range m {
-				if c > 0 {
-					keep.slack[i] = r.sub(keep.slack[i], best[rank])
-					i++
-				}
-			}
-		}
+		total = r.add(total, r.scale(w.least[rank], p.multiplicity(m)))
 	}
 	return total, nil
 }

@@ -204,11 +204,10 @@ func newChecker(c *certificate, o Options) (*checker, error) {
 		ctx: o.Context, box: c.objective == "box", level: levels[c.constraints],
 		dual: c.dual, inject: c.inject, cuts: c.cuts, lattice: c.lat, cost: c.cost,
 	}
-	if ck.lattice == nil && ck.claimsOn("em") {
-		if err := o.fits(c.n, c.k); err != nil {
+	if ck.claimsOn("em") {
+		if err := ck.enumerate(); err != nil {
 			return nil, fmt.Errorf("claims on em: %w", err)
 		}
-		ck.lattice = newLattice(c.n, c.k)
 	}
 	if c.proof == "lp" {
 		// Two enclosures of each variable are kept, with two mantissas each.
@@ -216,6 +215,18 @@ func newChecker(c *certificate, o Options) (*checker, error) {
 		ck.o.MaxPrecision = min(o.MaxPrecision, 192+uint(max(spare, 0)))
 	}
 	return ck, nil
+}
+
+// enumerate makes sure that the lattice can be enumerated.
+func (ck *checker) enumerate() error {
+	if ck.lattice != nil {
+		return nil
+	}
+	if err := ck.o.fits(ck.cert.n, ck.cert.k); err != nil {
+		return err
+	}
+	ck.lattice = newLattice(ck.cert.n, ck.cert.k)
+	return nil
 }
 
 // claimsOn reports whether there are claims on a mechanism.

@@ -156,16 +156,12 @@ type dualPoint struct {
 	value  interval.Interval   // a lower bound on the optimum, summed over all score vectors
 }
 
-// walk evaluates the dual function, see lower: along each chain from its deep end λ_i = max(0, c_i + z λ_{i+1} - y_i), the first position's λ
-// belonging to the row u >= 0, and Σ N(class) min (c_i + z λ_{i+1} - λ_i). cost has the positions whose c_i is not their depth.
+// walk evaluates the dual function, see lower, the first position's λ belonging to the row u >= 0. cost has the positions whose c_i is not their depth.
 func (c *classes) walk(z *big.Rat, y []*big.Rat, cost map[int]*big.Rat, prec uint) *dualPoint {
-	d := &dualPoint{z: z, lambda: make([]interval.Interval, len(c.class)), value: interval.FromInt(0, prec)}
-	factor, zero := interval.FromRat(z, prec), interval.FromInt(0, prec)
-	least := make([]interval.Interval, len(y))
-	for i, v := range y {
-		least[i] = interval.FromRat(v, prec)
-	}
-	given := append([]interval.Interval(nil), least...)
+	r := enclosing{zz: interval.FromRat(z, prec), prec: prec}
+	zero := interval.FromInt(0, prec)
+	d := &dualPoint{z: z, lambda: make([]interval.Interval, len(c.class)), value: zero}
+	w := newWalk(r, y)
 	depths := make([]interval.Interval, c.k+1)
 	for v := range depths {
 		depths[v] = interval.FromInt(int64(v), prec)
@@ -174,18 +170,15 @@ func (c *classes) walk(z *big.Rat, y []*big.Rat, cost map[int]*big.Rat, prec uin
 	for i, class := range c.class {
 		v := depths[c.depth[i]]
 		if x, ok := cost[i]; ok {
-			v = interval.FromRat(x, prec)
+			v = r.rat(x)
 		}
-		v = v.Add(below.Mul(factor))
-		// c_i + z λ_{i+1} - λ_i is the lesser one of c_i + z λ_{i+1} and y_i.
-		least[class] = least[class].Min(v)
-		d.lambda[i] = v.Sub(given[class]).Max(zero)
+		d.lambda[i] = w.step(class, v, below, false)
 		if below = d.lambda[i]; c.last[i] {
 			below = zero
 		}
 	}
 	for i, mass := range c.mass {
-		d.value = d.value.Add(least[i].Mul(interval.FromBig(mass, prec)))
+		d.value = d.value.Add(r.scale(w.least[i], mass))
 	}
 	return d
 }

@@ -22,7 +22,5 @@
 //
 // Sources: McKenna & Sheldon, Permute-and-Flip (NeurIPS 2020), Appendix D, for the
 // program; Neumaier & Shcherbina, Safe bounds in linear and mixed-integer linear
-// programming (Math. Programming 99, 2004), for bounds from approximate multipliers;
-// Cheung, Gleixner & Steffy, Verifying Integer Programming Results (IPCO 2017), for the VIPR
-// format that ExportVIPR writes.
+// programming (Math. Programming 99, 2004), for bounds from approximate multipliers.
 package certificate

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"optratio/verify/certificate"
+	"optratio/verify/certificate/vipr"
 )
 
 // Two candidates at depths 0 and 1, e^ε = 3/2: permute-and-flip is optimal, by multipliers that
@@ -38,7 +39,7 @@ end 14
 }
 
 // The same proof in the VIPR format.
-func ExampleExportVIPR() {
+func ExampleProof_vipr() {
 	const file = `optratio-certificate 3
 problem program
 n 2
@@ -52,7 +53,7 @@ claim optimum 2/9 2/9
 end 10
 `
 	var out strings.Builder
-	err := certificate.ExportVIPR(&out, strings.NewReader(file), certificate.Options{})
+	err := vipr.Export(&out, strings.NewReader(file), certificate.Options{})
 	fmt.Print(out.String(), err)
 
 	// Output:

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"optratio/verify/certificate"
+	"optratio/verify/certificate/vipr"
 )
 
 // endless repeats a text.
@@ -288,7 +289,7 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("more than one line: %+v, %v", rep, err)
 		}
 		var out strings.Builder
-		if err := certificate.ExportVIPR(&out, strings.NewReader(text), o); err == nil {
+		if err := vipr.Export(&out, strings.NewReader(text), o); err == nil {
 			if !rep.Valid {
 				t.Error("exported an invalid certificate")
 			}
@@ -354,7 +355,7 @@ func TestStoppedAtAnyPoint(t *testing.T) {
 		},
 		"export": func(o certificate.Options) error {
 			var out strings.Builder
-			err := certificate.ExportVIPR(&out, strings.NewReader(text), o)
+			err := vipr.Export(&out, strings.NewReader(text), o)
 			if err == nil {
 				if _, err := verifyVIPR(out.String()); err != nil {
 					t.Errorf("exported without an error: %v", err)
@@ -415,7 +416,7 @@ func TestOlderFormats(t *testing.T) {
 				return err
 			},
 			func(text string) error {
-				return certificate.ExportVIPR(io.Discard, strings.NewReader(text), certificate.Options{})
+				return vipr.Export(io.Discard, strings.NewReader(text), certificate.Options{})
 			},
 		} {
 			err := read(first + "\nn 3\n")

@@ -165,9 +165,9 @@ func (c *intervalCertificate) node(r *reader, node *intervalNode) {
 		}
 		node.cost[i].Add(node.cost[i], x)
 	}
-	r.cuts(c.lat, c.constraints, level{monotone: levels[c.constraints].monotone}, func(q cut) {
-		add(q.m, q.v, new(big.Rat).Neg(q.mu))
-		add(q.l, q.w, q.shift(c.lat))
+	r.cuts(c.lat, c.constraints, level{monotone: levels[c.constraints].monotone}, func(q Cut) {
+		add(q.M, q.V, new(big.Rat).Neg(q.Mu))
+		add(q.L, q.W, q.shift(c.lat))
 	})
 }
 

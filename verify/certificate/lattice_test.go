@@ -147,7 +147,7 @@ func TestLevelRows(t *testing.T) {
 					reach[i][i] = true
 				}
 				err := l.rows(of, func(r row) error {
-					q := cut{privacy: of.privacy, m: r.m, l: r.l, v: r.v, w: r.w}
+					q := Cut{Privacy: of.privacy, M: r.m, L: r.l, V: r.v, W: r.w}
 					if err := q.check(); err != nil && r.a != r.b {
 						t.Errorf("(%d, %d): %v, %d over %v, %d: %v", n, k, r.m, r.v, r.l, r.w, err)
 					}
@@ -193,7 +193,7 @@ func TestLevelRows(t *testing.T) {
 								if want := related(of, m, o, v, w); a != b && reach[a][b] != want {
 									t.Errorf("(%d, %d) %+v: %v, %d over %v, %d: %v, want %v", n, k, of, m, v, o, w, reach[a][b], want)
 								}
-								q := cut{privacy: of.privacy, m: m, l: o, v: v, w: w}
+								q := Cut{Privacy: of.privacy, M: m, L: o, V: v, W: w}
 								if got := q.check() == nil; a != b && got != related(of, m, o, v, w) {
 									t.Errorf("(%d, %d) %+v: %v, %d over %v, %d: check %v", n, k, of, m, v, o, w, got)
 								}

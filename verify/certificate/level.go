@@ -2,7 +2,6 @@ package certificate
 
 import (
 	"errors"
-	"math/big"
 	"slices"
 )
 
@@ -24,16 +23,16 @@ func spread(m []int, given int) []int {
 // differences of depth lie within bounds. Sorting both sides gives the assignment whose least difference is
 // greatest and whose greatest difference is least (exchange two pairs that cross), hence
 // one within the bounds if there is any.
-func (q cut) check() error {
-	if q.m[q.v] == 0 || q.l[q.w] == 0 {
+func (q Cut) check() error {
+	if q.M[q.V] == 0 || q.L[q.W] == 0 {
 		return errors.New("a variable without a candidate")
 	}
-	if q.v == q.w && slices.Equal(q.m, q.l) {
+	if q.V == q.W && slices.Equal(q.M, q.L) {
 		return errors.New("a variable against itself")
 	}
-	given := q.v - q.w
+	given := q.V - q.W
 	least, most := given, given // of the others' differences
-	a, b := spread(q.m, q.v), spread(q.l, q.w)
+	a, b := spread(q.M, q.V), spread(q.L, q.W)
 	for i := range a {
 		d := a[i] - b[i]
 		if i == 0 {
@@ -42,10 +41,10 @@ func (q cut) check() error {
 		least, most = min(least, d), max(most, d)
 	}
 	switch {
-	case !q.privacy && least < given:
+	case !q.Privacy && least < given:
 		// Some shift c must have v <= w + c and α >= β + c for all others.
 		return errors.New("the given candidate is not raised against every other")
-	case q.privacy && max(most, given)-min(least, given) > 1:
+	case q.Privacy && max(most, given)-min(least, given) > 1:
 		// After some shift all differences must be 0 or 1.
 		return errors.New("the vectors are no neighbors: changes of two scores differ by more than 2Δ")
 	}
@@ -219,9 +218,4 @@ func (l *lattice) monotoneRows(rankB int, b []int, visit func(row) error) error 
 		}
 	}
 	return nil
-}
-
-// ratio returns ρ w_a/w_b without its factor z: what x_a >= ρ x_b is in the scaling u = w x.
-func (q cut) ratio(l *lattice) *big.Rat {
-	return new(big.Rat).SetFrac(l.weight(q.m, q.v), l.weight(q.l, q.w))
 }

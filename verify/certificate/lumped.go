@@ -8,19 +8,17 @@ import (
 )
 
 // partition divides the count vectors into classes by questions, in the order of the file: where fewer than count candidates are at the depth,
-// what follows is the next item, otherwise the one numbered more. An item with count 0 is a class, with the multiplier that all its count vectors
-// have.
+// what follows is the next item, otherwise the one numbered more. An item with count 0 is a class, all of whose count vectors have one multiplier.
 type partition struct {
 	items   []item
-	classes int
-	weights []*big.Int // of each class, in the order of the file: the number of score vectors in it
+	y       []*big.Rat // the multiplier of each class, in the order of the file
+	weights []*big.Int // and the number of score vectors in it
 	cost    *effort
 }
 
 type item struct {
 	depth, count int
 	more         int // of a question
-	y            *big.Rat
 	class        int // number of a class
 }
 
@@ -91,7 +89,6 @@ func (c *certificate) partition(r *reader) error {
 		if r.err != nil {
 			return r.err
 		}
-		p.classes++
 		if err := cost.keep(bytesPerLeaf + 4*len(r.next)); err != nil {
 			return err
 		}
@@ -99,8 +96,8 @@ func (c *certificate) partition(r *reader) error {
 		if err != nil {
 			return err
 		}
-		p.weights = append(p.weights, w)
-		p.items = append(p.items, item{y: y, class: p.classes - 1})
+		p.items = append(p.items, item{class: len(p.y)})
+		p.y, p.weights = append(p.y, y), append(p.weights, w)
 		// On to the other answer of the last question that has still to get it.
 		for len(path) > 0 {
 			last := path[len(path)-1]
@@ -240,10 +237,7 @@ type sinking[T any] struct {
 	k       int
 	box     bool
 	deepest int // greatest depth of the others, under the objective box
-	ring    ring[T]
-	y       []T
-	least   []T // least y'(m) of each class so far
-	visited []bool
+	dual    *walk[T]
 	others  *ranges
 	nested  int
 	cost    *effort
@@ -256,16 +250,8 @@ type sinking[T any] struct {
 //
 // y'(class) is the least c_i + z λ_{i+1} - λ_i at any position in the class.
 func lumpedLower[T any](p *partition, r ring[T], n, k int, box bool, cost *effort, price int) (T, error) {
-	s := &sinking[T]{
-		partition: p, k: k, box: box, ring: r, cost: cost, price: price,
-		y: make([]T, 0, p.classes), least: make([]T, p.classes), visited: make([]bool, p.classes),
-	}
-	for _, x := range p.items {
-		if x.count == 0 {
-			s.y = append(s.y, r.rat(x.y))
-		}
-	}
-	zero := r.int(new(big.Int))
+	s := &sinking[T]{partition: p, k: k, box: box, dual: newWalk(r, p.y), cost: cost, price: price}
+	zero := s.dual.zero
 	if n == 1 {
 		return zero, nil // one score vector and no error
 	}
@@ -290,10 +276,10 @@ func lumpedLower[T any](p *partition, r ring[T], n, k int, box bool, cost *effor
 	}
 	total := zero
 	for c, w := range p.weights {
-		if !s.visited[c] {
+		if !s.dual.known[c] {
 			return zero, errors.New("a class is on no chain: please report this")
 		}
-		total = r.add(total, r.scale(s.least[c], w))
+		total = r.add(total, r.scale(s.dual.least[c], w))
 	}
 	return total, nil
 }
@@ -335,21 +321,11 @@ func (s *sinking[T]) walk(p, at int, lambda T) error {
 		if err := s.cost.spend(s.price); err != nil {
 			return err
 		}
-		class := s.items[at].class
 		c := v
 		if s.box {
 			c *= s.k + 1 - max(v, s.deepest)
 		}
-		reduced := s.ring.add(s.ring.int(big.NewInt(int64(c))), s.ring.z(lambda))
-		left := reduced
-		if !first {
-			left = s.ring.min(reduced, s.y[class])
-			lambda = s.ring.max(s.ring.int(new(big.Int)), s.ring.sub(reduced, s.y[class]))
-		}
-		if s.visited[class] {
-			left = s.ring.min(left, s.least[class])
-		}
-		s.least[class], s.visited[class] = left, true
+		lambda = s.dual.step(s.items[at].class, s.dual.int(big.NewInt(int64(c))), lambda, first)
 		if first {
 			return nil
 		}

@@ -25,7 +25,7 @@ type certificate struct {
 	lat    *lattice // with proof lp only
 	dual   []*big.Rat
 	inject []injection
-	cuts   []cut
+	cuts   []Cut
 
 	lumps    *partition // with proof lumped only
 	products []product  // with proof lumped only
@@ -38,13 +38,13 @@ type injection struct {
 	s       *big.Rat
 }
 
-// cut is the row x_a >= ρ x_b with its multiplier, ρ being z for a privacy row and 1 for a row of
+// Cut is the row x[M][V] >= ρ x[L][W] with its multiplier, ρ being z for a privacy row and 1 for a row of
 // the level monotone.
-type cut struct {
-	privacy bool
-	m, l    []int
-	v, w    int
-	mu      *big.Rat
+type Cut struct {
+	Privacy bool
+	M, L    []int
+	V, W    int
+	Mu      *big.Rat
 }
 
 func (c *certificate) read(r *reader, o Options) {
@@ -123,35 +123,35 @@ func (c *certificate) body(r *reader) {
 		last = at
 		c.inject = append(c.inject, injection{at[0], v, r.positive("inject", f[c.k+2])})
 	}
-	r.cuts(c.lat, c.constraints, levels[c.constraints], func(q cut) { c.cuts = append(c.cuts, q) })
+	r.cuts(c.lat, c.constraints, levels[c.constraints], func(q Cut) { c.cuts = append(c.cuts, q) })
 }
 
 // cuts reads the multipliers of rows of a level, each of an allowed kind, in order.
-func (r *reader) cuts(l *lattice, name string, allowed level, take func(cut)) {
+func (r *reader) cuts(l *lattice, name string, allowed level, take func(Cut)) {
 	var last []int
 	for r.is("cut") {
 		f := r.fields("cut", 2*l.k+6)
-		q := cut{privacy: f[0] == "p"}
-		if !q.privacy && f[0] != "m" || q.privacy && !allowed.privacy || !q.privacy && !allowed.monotone {
+		q := Cut{Privacy: f[0] == "p"}
+		if !q.Privacy && f[0] != "m" || q.Privacy && !allowed.privacy || !q.Privacy && !allowed.monotone {
 			r.failf("cut: kind %s is no row of level %s", quote(f[0]), name)
 		}
-		q.v, q.m = r.variable(l, f[1:])
-		q.w, q.l = r.variable(l, f[l.k+3:])
+		q.V, q.M = r.variable(l, f[1:])
+		q.W, q.L = r.variable(l, f[l.k+3:])
 		if r.err != nil {
 			return
 		}
 		if err := q.check(); err != nil {
 			r.failf("cut: %v", err)
 		}
-		key := []int{0, l.rank(q.m), q.v, l.rank(q.l), q.w}
-		if q.privacy {
+		key := []int{0, l.rank(q.M), q.V, l.rank(q.L), q.W}
+		if q.Privacy {
 			key[0] = 1
 		}
 		if last != nil && slices.Compare(key, last) <= 0 {
 			r.failf("cut: not after the row of the line before")
 		}
 		last = key
-		q.mu = r.positive("cut", f[2*l.k+5])
+		q.Mu = r.positive("cut", f[2*l.k+5])
 		take(q)
 	}
 }

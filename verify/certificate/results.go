@@ -167,7 +167,7 @@ func (ck *checker) recurrence(sum value, prec uint) (verdict, string) {
 // enumerated returns the bounds of proof lp. The rings for the two sides are equal but for their
 // denominators.
 func enumerated[T any](p *program, dual, point ring[T], flip, all value) (res results, why string, err error) {
-	low, err := lower(p, dual, nil)
+	low, err := lower(p, dual)
 	if err != nil {
 		return res, "", err
 	}
@@ -219,7 +219,7 @@ func (ck *checker) rings() (dual, point *exact, err error) {
 		}
 	}
 	for _, q := range p.cuts {
-		if d, err = ck.lcm(d, q.mu.Denom()); err != nil {
+		if d, err = ck.lcm(d, q.Mu.Denom()); err != nil {
 			return nil, nil, err
 		}
 		if d, err = ck.lcm(d, q.shift(p.lattice).Denom()); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"optratio/verify/certificate"
+	"optratio/verify/certificate/vipr"
 )
 
 // viprRow is a constraint of a VIPR file: Σ coef x (sense) rhs, sense being 1 for >=, 0 for =, -1 for <=.
@@ -208,7 +209,7 @@ func verifyVIPR(text string) (f *viprFile, err error) {
 func export(t *testing.T, text string) string {
 	t.Helper()
 	var out strings.Builder
-	if err := certificate.ExportVIPR(&out, strings.NewReader(text), certificate.Options{}); err != nil {
+	if err := vipr.Export(&out, strings.NewReader(text), certificate.Options{}); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return out.String()
@@ -338,7 +339,7 @@ func TestExportVIPRErrors(t *testing.T) {
 		{byTheorem(1000, 100, "2", "paper", "dual-recurrence").claim("optimum", "0", "100").String(), certificate.ErrLimit},
 	} {
 		var out strings.Builder
-		if err := certificate.ExportVIPR(&out, strings.NewReader(c.text), certificate.Options{}); !errors.Is(err, c.want) {
+		if err := vipr.Export(&out, strings.NewReader(c.text), certificate.Options{}); !errors.Is(err, c.want) {
 			t.Errorf("error %v, want %v\n%.300s", err, c.want, c.text)
 		}
 		if out.Len() > 0 {
