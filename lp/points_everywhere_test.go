@@ -22,7 +22,7 @@ var (
 )
 
 // finest is the ε below which Theorem 6 takes over.
-const finest = 0.01
+const finest = 0.005
 
 // rectangle is a range of z with one of k; k2 < 0 stands for infinity.
 type rectangle struct {
@@ -332,8 +332,8 @@ func (e *everywhere) try(z1, z2 float64, k1, k2 int) bool {
 	return r.bounded(m, e.most)
 }
 
-// refinable reports whether a cell that ends at z has to be proved for refinements too, as where the cover is for all ε.
-func refinable(z float64) bool { return *coverTo <= finest && below(-logOf(z).hi) < 2*finest }
+// refinable reports whether a cell that ends at z has to be proved for refinements too: every ε below finest is h/w with such an h.
+func refinable(z float64) bool { return below(-logOf(z).hi) < 2*finest }
 
 // peopled is (z - z^{κ-1})/(hκ), a lower bound on B'/k at all refinements.
 func peopled(z float64, kappa int) float64 {

@@ -14,8 +14,18 @@ import (
 // span is an interval of float64 whose ends are rounded outward: every operation returns one that holds the exact result for all numbers in its operands.
 type span struct{ lo, hi float64 }
 
-func below(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
-func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+func below(x float64) float64 { return -above(-x) }
+
+// above returns the next number above x.
+func above(x float64) float64 {
+	switch {
+	case x > 0 && x < math.MaxFloat64:
+		return math.Float64frombits(math.Float64bits(x) + 1)
+	case x < 0 && x >= -math.MaxFloat64:
+		return math.Float64frombits(math.Float64bits(x) - 1)
+	}
+	return math.Nextafter(x, math.Inf(1))
+}
 
 func at(x float64) span   { return span{x, x} }
 func integer(x int) span  { return at(float64(x)) }

@@ -29,7 +29,7 @@ type subject struct {
 func TestForgeries(t *testing.T) {
 	forgeries := 1_000 // of each kind
 	if slowtest.Enabled {
-		forgeries = 300_000
+		forgeries = 100_000
 	}
 	for kind, subjects := range map[string][]subject{
 		"program": programSubjects(t), "interval": intervalSubjects(), "witness": witnessSubjects(),
