@@ -12,17 +12,21 @@ import (
 	"optratio/internal/slowtest"
 )
 
-// Theorems 8 and 9 of docs/results/points.md.
+// Theorem 8 of docs/results/points.md.
 
 var (
-	coverFrom  = flag.Float64("from", math.Ln2, "greatest ε of TestConstantEverywhere")
-	coverTo    = flag.Float64("to", 0.1, "least ε of TestConstantEverywhere; 0.01 covers all smaller ones")
-	coverMost  = flag.Float64("most", 1.25, "bound of TestConstantEverywhere: 1.25 or 1.2")
-	coverRatio = flag.Float64("cell", 1.015, "quotient of the ends of a cell of ε")
+	coverFrom = flag.Float64("from", math.Ln2, "greatest ε of TestConstantEverywhere")
+	coverTo   = flag.Float64("to", 0.25, "least ε of TestConstantEverywhere; 0.005 covers all smaller ones")
 )
 
-// finest is the ε below which Theorem 6 takes over.
-const finest = 0.005
+const (
+	finest    = 0.005 // the ε below which Theorem 6 takes over
+	cellRatio = 1.006 // of the ends of a cell of ε
+	// Theorem 1 gives the bound from this ν on.
+	crowdedAt = 1.84
+	// About the length of a row of a table, in units of 1/ε.
+	coarse = 0.16
+)
 
 // rectangle is a range of z with one of k; k2 < 0 stands for infinity.
 type rectangle struct {
@@ -287,11 +291,9 @@ func (r *rectangle) bounded(m, most float64) bool {
 
 // everywhere proves a bound on permute-and-flip's ratio for all n and all k >= 25.
 type everywhere struct {
-	t       *testing.T
-	most    float64
-	crowded float64 // a ν from which on Theorem 1 gives the bound
-	coarse  float64 // about the length of a row of a table, in units of 1/ε
-	points  map[[3]int]*longTable
+	t      *testing.T
+	most   float64
+	points map[[3]int]*longTable
 }
 
 // try builds the dual points for one rectangle and reports whether they prove the bound.
@@ -324,10 +326,10 @@ func (e *everywhere) try(z1, z2 float64, k1, k2 int) bool {
 	}
 	r := newRectangle(z1, z2, k1, k2, depth)
 	r.tables, r.cuts = tables, cuts
-	m := at(e.crowded).over(at(b)).hi
+	m := at(crowdedAt).over(at(b)).hi
 	if refinable(z2) {
 		r.refinedFlips()
-		m = at(e.crowded).over(integer(k1).mul(at(peopled(z1, k1+2)))).hi
+		m = at(crowdedAt).over(integer(k1).mul(at(peopled(z1, k1+2)))).hi
 	}
 	return r.bounded(m, e.most)
 }
@@ -343,7 +345,7 @@ func peopled(z float64, kappa int) float64 {
 
 // propose returns a table with w depths a row, found on a coarse lattice for a like εk and some ν.
 func (e *everywhere) propose(eps float64, k int, crowd float64) *longTable {
-	coarse, length := e.coarse, eps*float64(k)
+	coarse, length := float64(coarse), eps*float64(k)
 	if length < 4 {
 		coarse = .14
 	}
@@ -385,13 +387,13 @@ func (e *everywhere) cell(z1, z2 float64) (rectangles, k int, ok bool) {
 	eps, refined := -math.Log(z1), refinable(z2)
 	k = 25
 	if refined {
-		k = 47
+		k = 96
 	}
-	for ; ; k++ { // B' <= 1, or crowded for all n >= 3
-		if refined && below(3*peopled(z1, k+2)) < e.crowded {
+	for ; ; k++ { // B' <= 1, or crowdedAt for all n >= 3
+		if refined && below(3*peopled(z1, k+2)) < crowdedAt {
 			break
 		}
-		if !refined && plainSum(at(z2), k).hi > 2 && integer(3).mul(plainSum(at(z1), k).sub(at(1))).over(integer(k)).lo < e.crowded {
+		if !refined && plainSum(at(z2), k).hi > 2 && integer(3).mul(plainSum(at(z1), k).sub(at(1))).over(integer(k)).lo < crowdedAt {
 			break
 		}
 	}
@@ -415,14 +417,11 @@ func (e *everywhere) cell(z1, z2 float64) (rectangles, k int, ok bool) {
 	}
 }
 
-// Theorems 8 and 9: the bound in cells of ε from -from to -to with the tag slow, in a few otherwise.
+// Theorem 8: the bound in cells of ε from -from to -to with the tag slow, in a few otherwise.
 func TestConstantEverywhere(t *testing.T) {
-	e := &everywhere{t, *coverMost, 1.84, .16, map[[3]int]*longTable{}}
-	if e.most >= 1.25 {
-		e.crowded, e.coarse = 1.73, .22
-	}
-	// e^{-ν}/(ν-1) + 1 is at most the bound from crowded on.
-	require.LessOrEqual(t, at(1).add(decay(e.crowded).over(at(e.crowded).sub(at(1)))).hi, e.most)
+	e := &everywhere{t, 1.2, map[[3]int]*longTable{}}
+	// e^{-ν}/(ν-1) + 1 is at most the bound from crowdedAt on.
+	require.LessOrEqual(t, at(1).add(decay(crowdedAt).over(at(crowdedAt).sub(at(1)))).hi, e.most)
 
 	start, cells, rectangles := time.Now(), 0, 0
 	z := 0.5
@@ -433,7 +432,7 @@ func TestConstantEverywhere(t *testing.T) {
 		if !slowtest.Enabled && cells == 6 {
 			break
 		}
-		eps /= *coverRatio
+		eps /= cellRatio
 		next := math.Exp(-eps)
 		count, k, ok := e.cell(z, next)
 		require.True(t, ok, "e^-ε in [%v,%v], k = %d", z, next, k)
@@ -445,6 +444,6 @@ func TestConstantEverywhere(t *testing.T) {
 	}
 	t.Logf("from %v down to ε = %v: %d cells, %d rectangles", *coverFrom, -math.Log(z), cells, rectangles)
 
-	_, _, ok := (&everywhere{t, 1.05, 2.5, .22, e.points}).cell(.75, .7501)
+	_, _, ok := (&everywhere{t, 1.05, e.points}).cell(.75, .7501)
 	assert.False(t, ok, "these points do not prove 1.05")
 }
