@@ -167,7 +167,7 @@ func TestRefinedFlips(t *testing.T) {
 	closest := map[int]float64{}
 	for range 40 {
 		n, coarse, i := 3+r.IntN(4), 47+r.IntN(60), 6+r.IntN(35)
-		zf, w := ratOf(int64(4096-i), 4096), int(math.Ceil(finest/-math.Log1p(-float64(i)/4096)))
+		zf, w := ratOf(int64(8192-i), 8192), int(math.Ceil(finest/-math.Log1p(-float64(i)/8192)))
 		z, _ := raised(zf, w).Float64()
 		b := newRectangle(below(z)-1e-6, math.Nextafter(z, 1), coarse-4*r.IntN(2), coarse+4*r.IntN(2), 1)
 		b.refinedFlips()
