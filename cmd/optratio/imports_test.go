@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"heterogeneous":           {arithmetic, "internal/patience", "lp/linear", "lp/table", "mechanisms", "verify", "verify/certificate/text"},
 	"lp/stopping":             {arithmetic, "lp/linear", "mechanisms", "mechanisms/secretary", "verify/certificate/text"},
 	"verify":                  {arithmetic, "lattice", "mechanisms", "verify/certificate/text"},
-	"verify/audit":            {arithmetic, "mechanisms", "verify"},
+	"verify/audit":            {arithmetic, "lattice", "mechanisms", "verify"},
 	"verify/audit/adapter":    {},
 	"verify/certificate":      {arithmetic},
 	"verify/certificate/text": {arithmetic},
