@@ -155,19 +155,13 @@ func Check(in io.Reader, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// judge decides a claim by what is proved: bounds, of which one that is nil is none. q.lower or q.upper is nil where nothing is claimed there.
+// judge decides a claim by exact bounds. q.upper is nil where nothing is claimed there.
 func (q *Claim) judge(lower, upper *big.Rat) string {
-	shown := func(bound *big.Rat) string {
-		if bound == nil {
-			return "nothing"
-		}
-		return exactly(bound).String()
-	}
 	switch {
-	case q.lower != nil && (lower == nil || q.lower.Cmp(lower) > 0):
-		return fmt.Sprintf("claim %s: %v and more is claimed, %v is proved", q.On, exactly(q.lower), shown(lower))
-	case q.upper != nil && (upper == nil || q.upper.Cmp(upper) < 0):
-		return fmt.Sprintf("claim %s: %v and less is claimed, %v is proved", q.On, exactly(q.upper), shown(upper))
+	case q.lower.Cmp(lower) > 0:
+		return fmt.Sprintf("claim %s: %v and more is claimed, %v is proved", q.On, exactly(q.lower), exactly(lower))
+	case q.upper != nil && q.upper.Cmp(upper) < 0:
+		return fmt.Sprintf("claim %s: %v and less is claimed, %v is proved", q.On, exactly(q.upper), exactly(upper))
 	}
 	q.Follows = true
 	return ""

@@ -24,9 +24,14 @@ func newClasses(n, k, top, limit int, cost *effort) (*classes, error) {
 	c := &classes{n: n, k: k, top: top, index: map[string]int{}}
 	full := false
 	price := 128 + 8*min(top, k+1) // of a name
-	c.each(n, func(m []int, mass func() *big.Int) bool {
+	vectors := newLattice(n, 0)
+	c.each(n, func(m []int) bool {
+		// The candidates at depths that the class does not tell apart are at the greatest depth of m. As many words over these depths, open of them, use the last one.
+		last := deepest(m)
+		open, left := max(last-begin(m)-top+1, 1), int64(m[last])
+		words := power(open, left)
 		c.index[c.name(m)] = len(c.mass)
-		c.mass = append(c.mass, mass())
+		c.mass = append(c.mass, words.Sub(words, power(open-1, left)).Mul(words, vectors.multiplicity(m)))
 		full = len(c.mass) > limit
 		return !full && cost.spend(price) == nil
 	})
@@ -34,31 +39,13 @@ func newClasses(n, k, top, limit int, cost *effort) (*classes, error) {
 		return nil, fmt.Errorf("%w: more than %d classes of count vectors", ErrLimit, limit)
 	}
 	// The classes that a chain visits depend on the class of the other candidates alone, so one example of each will do.
-	c.each(n-1, func(others []int, _ func() *big.Int) bool {
-		c.chain(others)
+	c.each(n-1, func(others []int) bool {
+		for at := range chain(others) {
+			c.class, c.depth, c.last = append(c.class, c.index[c.name(at.m)]), append(c.depth, at.v), append(c.last, at.first)
+		}
 		return cost.spend(price*(2*k+1)) == nil
 	})
 	return c, cost.err
-}
-
-// chain adds the chain of a candidate among others.
-func (c *classes) chain(others []int) {
-	visit := func(m []int, v int) {
-		c.class, c.depth, c.last = append(c.class, c.index[c.name(m)]), append(c.depth, v), append(c.last, false)
-	}
-	m := append([]int(nil), others...)
-	for v := c.k; v >= 0; v-- {
-		m[v]++
-		visit(m, v)
-		m[v]--
-	}
-	for down := 1; down <= c.k-deepest(others); down++ {
-		clear(m)
-		m[0] = 1
-		copy(m[down:], others[:c.k+1-down])
-		visit(m, 0)
-	}
-	c.last[len(c.last)-1] = true
 }
 
 // begin returns the start of a count vector.
@@ -79,57 +66,31 @@ func (c *classes) name(m []int) string {
 	return fmt.Sprint(s, d, m[s:min(s+c.top, d+1)])
 }
 
-// each visits the classes of n >= 2 candidates in their order, with a count vector of each and the number of its score vectors, until visit returns
-// false.
-func (c *classes) each(n int, visit func(m []int, mass func() *big.Int) bool) {
-	factorials := newLattice(n, 0).facts
+// each visits the classes of n >= 2 candidates in their order, with a count vector of each, until visit returns false.
+func (c *classes) each(n int, visit func(m []int) bool) {
 	m := make([]int, c.k+1)
-	// fill chooses the counts from depth v on, of left candidates.
+	// fill chooses the counts from depth v on, of left candidates, where from is the start and to the greatest depth.
 	var fill func(v, from, to, left int) bool
 	fill = func(v, from, to, left int) bool {
-		open := 0 // depths with any counts, if the last of them is not 0
-		if v <= to && v == from+c.top {
-			open = to - v + 1
-		}
-		switch {
-		case v > to && left > 0 || open > 0 && left == 0:
-			return true
-		case v > to || open > 0:
-			if open > 0 {
+		if v > to || v == from+c.top {
+			if v > to != (left == 0) {
+				return true
+			}
+			if v <= to {
 				m[to] = left
 				defer func() { m[to] = 0 }()
 			}
-			return visit(m, func() *big.Int {
-				// n!/(left! Π known!) ways to place the known, and as many words over the open depths as use the last one.
-				ways := new(big.Int).Set(factorials[n])
-				for u, count := range m {
-					if open == 0 || u != to {
-						ways.Quo(ways, factorials[count])
-					}
-				}
-				if open == 0 {
-					return ways
-				}
-				ways.Quo(ways, factorials[left])
-				words := func(letters int) *big.Int {
-					return new(big.Int).Exp(big.NewInt(int64(letters)), big.NewInt(int64(left)), nil)
-				}
-				return ways.Mul(ways, words(open).Sub(words(open), words(open-1)))
-			})
+			return visit(m)
 		}
 		least := 0
-		if v == to {
+		switch v {
+		case 0:
+			least = 2
+		case from, to:
 			least = 1
 		}
-		if v == from {
-			least = 1
-			if v == 0 {
-				least = 2
-			}
-		}
-		for count := least; count <= left; count++ {
-			m[v] = count
-			if !fill(v+1, from, to, left-count) {
+		for m[v] = least; m[v] <= left; m[v]++ {
+			if !fill(v+1, from, to, left-m[v]) {
 				return false
 			}
 		}

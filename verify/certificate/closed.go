@@ -1,7 +1,9 @@
 package certificate
 
 import (
+	"maps"
 	"math/big"
+	"slices"
 
 	"optratio/number/arith"
 	"optratio/number/interval"
@@ -119,7 +121,7 @@ func exponentialExact(p *program, z *big.Rat) (*big.Rat, error) {
 		num := new(big.Int).Mul(x.num, y.den)
 		return fraction{num.Add(num, new(big.Int).Mul(y.num, x.den)), new(big.Int).Mul(x.den, y.den)}
 	}
-	// Fractions of one denominator come first; then a binary counter of partial sums.
+	// Fractions of one denominator come first.
 	byDen := make(map[string]fraction)
 	for _, m := range p.orbits() {
 		if err := p.ctx.Err(); err != nil {
@@ -148,23 +150,16 @@ func exponentialExact(p *program, z *big.Rat) (*big.Rat, error) {
 		}
 		byDen[key] = fraction{num, den}
 	}
-	var sums []fraction
-	var sizes []int
-	for _, x := range byDen {
-		if err := p.ctx.Err(); err != nil {
-			return nil, err
+	// In pairs, each half of what is left with the other half.
+	sums := slices.Collect(maps.Values(byDen))
+	for left := len(sums); left > 1; left = (left + 1) / 2 {
+		for i := range left / 2 {
+			if err := p.ctx.Err(); err != nil {
+				return nil, err
+			}
+			sums[i] = add(sums[i], sums[left-1-i])
 		}
-		size := 1
-		for len(sizes) > 0 && sizes[len(sizes)-1] <= size {
-			x = add(sums[len(sums)-1], x)
-			size += sizes[len(sizes)-1]
-			sums, sizes = sums[:len(sums)-1], sizes[:len(sizes)-1]
-		}
-		sums, sizes = append(sums, x), append(sizes, size)
 	}
-	total := fraction{new(big.Int), big.NewInt(1)}
-	for i := len(sums) - 1; i >= 0; i-- {
-		total = add(sums[i], total)
-	}
+	total := sums[0]
 	return new(big.Rat).SetFrac(total.num, total.den), nil
 }

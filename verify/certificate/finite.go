@@ -134,6 +134,11 @@ func (f *finite) body(r *reader, inputs int, grow func(i int)) {
 	if f.worst || f.weighted {
 		f.weights(r)
 	}
+	f.readEvents(r)
+}
+
+// readEvents reads the multipliers.
+func (f *finite) readEvents(r *reader) {
 	f.events = map[privacyRow][]*event{}
 	var last []int
 	for r.is("multiplier") {

@@ -93,52 +93,16 @@ func (h *heterogeneous) cellsOf(i int) {
 	}
 }
 
-// neighbors visits the ordered pairs. A candidate whose level changes by c allows the shifts from c·step - Δ to c·step + Δ; two vectors are neighbors if
-// some shift suits all candidates, or where no shifts are allowed if 0 does. The ends are compared by their places among all of them.
+// neighbors visits the ordered pairs. Two vectors are neighbors if some shift suits all candidates, or where no shifts are allowed if 0 does.
 func (h *heterogeneous) neighbors(visit func(pair) error) error {
-	n := len(h.sensitivities)
-	bits := 0
-	for _, d := range append(h.sensitivities[:n:n], h.step) {
-		num, den := length(d)
-		bits = max(bits, num+den)
-	}
-	count := 8 * n * (h.steps + 1)
-	if err := h.cost.keep(count * (200 + bits/2)); err != nil {
+	lower, upper, zero, err := h.shiftsOf()
+	if err != nil {
 		return err
 	}
-	if err := h.cost.spend(count * (64 + bits/64*(bits/64))); err != nil {
-		return err
-	}
-	lower, upper := make([][]int, n), make([][]int, n) // by candidate, then change + steps
-	ends := []*big.Rat{new(big.Rat)}
-	end := func(r, c, side int) *big.Rat {
-		x := new(big.Rat).Mul(h.step, big.NewRat(int64(c), 1))
-		return x.Add(x, new(big.Rat).Mul(h.sensitivities[r], big.NewRat(int64(side), 1)))
-	}
-	for r := range n {
-		for c := -h.steps; c <= h.steps; c++ {
-			ends = append(ends, end(r, c, -1), end(r, c, 1))
-		}
-	}
-	slices.SortFunc(ends, (*big.Rat).Cmp)
-	ends = slices.CompactFunc(ends, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
-	place := func(x *big.Rat) int {
-		at, _ := slices.BinarySearchFunc(ends, x, (*big.Rat).Cmp)
-		return at
-	}
-	for r := range n {
-		for c := -h.steps; c <= h.steps; c++ {
-			lower[r], upper[r] = append(lower[r], place(end(r, c, -1))), append(upper[r], place(end(r, c, 1)))
-		}
-	}
-	zero := place(new(big.Rat))
-	rows := make([]part, n)
+	rows := make([]part, len(h.sensitivities))
 	for i, p := range h.vectors {
 		for j, q := range h.vectors {
-			if i == j {
-				continue
-			}
-			low, high := 0, len(ends)
+			low, high := 0, math.MaxInt
 			if !h.shifts {
 				low, high = zero, zero
 			}
@@ -146,7 +110,7 @@ func (h *heterogeneous) neighbors(visit func(pair) error) error {
 				c := q[r] - p[r] + h.steps
 				low, high = max(low, lower[r][c]), min(high, upper[r][c])
 			}
-			if low > high {
+			if low > high || i == j {
 				continue
 			}
 			for r := range rows {
@@ -158,6 +122,46 @@ func (h *heterogeneous) neighbors(visit func(pair) error) error {
 		}
 	}
 	return nil
+}
+
+// shiftsOf returns which shifts suit a candidate, by candidate and by the change of its level plus steps: those from c·step - Δ to c·step + Δ where that
+// is c. The ends are numbers for their places among all of them, and zero is that of 0.
+func (h *heterogeneous) shiftsOf() (lower, upper [][]int, zero int, err error) {
+	n := len(h.sensitivities)
+	bits := 0
+	for _, d := range append(h.sensitivities[:n:n], h.step) {
+		num, den := length(d)
+		bits = max(bits, num+den)
+	}
+	count := 8 * n * (h.steps + 1)
+	if err := h.cost.keep(count * (200 + bits/2)); err != nil {
+		return nil, nil, 0, err
+	}
+	if err := h.cost.spend(count * (64 + bits/64*(bits/64))); err != nil {
+		return nil, nil, 0, err
+	}
+	var lows, highs [][]*big.Rat
+	ends := []*big.Rat{new(big.Rat)}
+	for _, d := range h.sensitivities {
+		var low, high []*big.Rat
+		for c := -h.steps; c <= h.steps; c++ {
+			x := new(big.Rat).Mul(h.step, big.NewRat(int64(c), 1))
+			low, high = append(low, new(big.Rat).Sub(x, d)), append(high, new(big.Rat).Add(x, d))
+		}
+		lows, highs, ends = append(lows, low), append(highs, high), append(append(ends, low...), high...)
+	}
+	slices.SortFunc(ends, (*big.Rat).Cmp)
+	places := func(of []*big.Rat) (out []int) {
+		for _, x := range of {
+			at, _ := slices.BinarySearchFunc(ends, x, (*big.Rat).Cmp) // the first of those that are equal
+			out = append(out, at)
+		}
+		return out
+	}
+	for r := range n {
+		lower, upper = append(lower, places(lows[r])), append(upper, places(highs[r]))
+	}
+	return lower, upper, places([]*big.Rat{new(big.Rat)})[0], nil
 }
 
 func (h *heterogeneous) about(p *Problem) bool {

@@ -240,17 +240,15 @@ func (c *intervalCertificate) closedForm() string {
 	case c.closed.Cmp(c.most) > 0:
 		return "closed-form: more than is claimed"
 	}
-	power := func(base, exponent int) *big.Int {
-		return new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(exponent)), nil)
-	}
 	holds := func(over, under *big.Int) bool { // whether 1 + over/under is at most what is claimed
 		x := new(big.Rat).Sub(c.closed, big.NewRat(1, 1))
 		return under.Sign() > 0 && x.Mul(x, new(big.Rat).SetInt(under)).Cmp(new(big.Rat).SetInt(over)) >= 0
 	}
-	single, all := power(c.k, c.n-1), power(c.k+1, c.n)
+	n := int64(c.n)
+	single, all := power(c.k, n-1), power(c.k+1, n)
 	tied := new(big.Int).Sub(all, new(big.Int).Mul(big.NewInt(int64(c.n+c.k)), single))
 	over := new(big.Int).Mul(big.NewInt(int64(c.n-1)), single)
-	if !holds(over, tied) && !holds(power(c.k-1, c.n), all.Sub(all, single.Mul(single, big.NewInt(int64(2*c.k))))) {
+	if !holds(over, tied) && !holds(power(c.k-1, n), all.Sub(all, single.Mul(single, big.NewInt(int64(2*c.k))))) {
 		return fmt.Sprintf("closed-form: %s is claimed, which does not follow", c.closed.RatString())
 	}
 	return ""

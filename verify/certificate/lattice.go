@@ -3,6 +3,7 @@ package certificate
 import (
 	"iter"
 	"math/big"
+	"slices"
 )
 
 // lattice enumerates the count vectors m = (m_0, …, m_k) with Σ m_v = n and m_0 >= 1, in
@@ -186,39 +187,41 @@ type position struct {
 }
 
 // chains yields every chain as a sequence of its positions from the deep end. A chain belongs to the
-// count vector of the other n-1 candidates, moved up until the best is at depth 0. One
-// candidate sinks past them: from the top, where the others are as deep as k allows, it
-// stands alone at depth 0 while they come nearer, and then goes through the depths 0 to k.
+// count vector of the other n-1 candidates, moved up until the best is at depth 0.
 func (l *lattice) chains() iter.Seq[iter.Seq[position]] {
 	return func(yield func(iter.Seq[position]) bool) {
-		m := make([]int, l.k+1)
 		if l.n == 1 {
-			m[0] = 1
-			yield(func(yield func(position) bool) { yield(position{m, 0, true}) })
+			yield(func(yield func(position) bool) { yield(position{l.first(), 0, true}) })
 			return
 		}
 		others := &lattice{n: l.n - 1, k: l.k}
 		for _, o := range others.orbits() {
-			chain := func(yield func(position) bool) {
-				last := l.k - deepest(o) // steps that the others can go down
-				copy(m, o)
-				for v := l.k; v >= 0; v-- {
-					m[v]++
-					if !yield(position{m, v, v == 0 && last == 0}) {
-						return
-					}
-					m[v]--
-				}
-				for down := 1; down <= last; down++ {
-					clear(m[:down])
-					copy(m[down:], o)
-					m[0] = 1
-					if !yield(position{m, 0, down == last}) {
-						return
-					}
-				}
+			if !yield(chain(o)) {
+				return
 			}
-			if !yield(chain) {
+		}
+	}
+}
+
+// chain yields the positions of a candidate that sinks past others: from the top, where the others are as deep as k allows, it
+// stands alone at depth 0 while they come nearer, and then goes through the depths 0 to k.
+func chain(others []int) iter.Seq[position] {
+	return func(yield func(position) bool) {
+		m := slices.Clone(others)
+		k := len(m) - 1
+		last := k - deepest(others) // steps that the others can go down
+		for v := k; v >= 0; v-- {
+			m[v]++
+			if !yield(position{m, v, v == 0 && last == 0}) {
+				return
+			}
+			m[v]--
+		}
+		for down := 1; down <= last; down++ {
+			clear(m[:down])
+			copy(m[down:], others)
+			m[0] = 1
+			if !yield(position{m, 0, down == last}) {
 				return
 			}
 		}

@@ -148,25 +148,22 @@ func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, p
 	// spreadOut decides for left candidates at depth v how many sink by t and more.
 	var spreadOut func(v, t, left int) error
 	spreadOut = func(v, t, left int) error {
-		if t == step || left == 0 {
-			if left > 0 {
-				moves = append(moves, move{v + t, v, left})
-				defer func() { moves = moves[:len(moves)-1] }()
-			}
-			if v == l.k {
-				return finish()
-			}
+		switch {
+		case left == 0 && v == l.k:
+			return finish()
+		case left == 0:
 			return spreadOut(v+1, 0, m[v+1])
 		}
-		for count := 0; count <= left; count++ {
+		count, known := 0, len(moves)
+		if t == step {
+			count = left
+		}
+		for ; count <= left; count++ {
 			if count > 0 {
 				moves = append(moves, move{v + t, v, count})
 			}
 			err := spreadOut(v, t+1, left-count)
-			if count > 0 {
-				moves = moves[:len(moves)-1]
-			}
-			if err != nil {
+			if moves = moves[:known]; err != nil {
 				return err
 			}
 		}

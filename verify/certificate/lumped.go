@@ -49,6 +49,14 @@ func newRanges(n, k, top int) *ranges {
 // some reports whether there are such count vectors.
 func (r *ranges) some() bool { return r.los <= r.n && r.n <= r.his }
 
+// at returns the range at depth v, where there is nobody above depth 0.
+func (r *ranges) at(v int) (lo, hi int) {
+	if v < 0 {
+		return 0, 0
+	}
+	return r.lo[v], r.hi[v]
+}
+
 // set changes the range at depth v, and returns what it was.
 func (r *ranges) set(v, lo, hi int) (wasLo, wasHi int) {
 	wasLo, wasHi = r.lo[v], r.hi[v]
@@ -304,10 +312,7 @@ func (s *sinking[T]) walk(p, at int, lambda T) error {
 			if q.depth == v {
 				wanted--
 			}
-			lo, hi := 0, 0
-			if u >= 0 {
-				lo, hi = s.others.lo[u], s.others.hi[u]
-			}
+			lo, hi := s.others.at(u)
 			switch {
 			case hi < wanted:
 				at++
@@ -379,6 +384,7 @@ func (ck *checker) lumped(flip, all value, prec uint) (results, string, error) {
 	return res, why, err
 }
 
+// power returns x^n.
 func power(x int, n int64) *big.Int {
 	return new(big.Int).Exp(big.NewInt(int64(x)), big.NewInt(n), nil)
 }

@@ -159,52 +159,56 @@ func (c *orbits) cell(rank int, m, t []int) int {
 // neighbors visits the rows of the level. A row of monotonicity comes before the same one of privacy, which it implies.
 func (c *orbits) neighbors(visit func(pair) error) error {
 	var rows []part
-	var counts []int
-	here, there := make([]int, c.lat.k+1), make([]int, c.lat.k+1) // chosen at the count vector and at its neighbor
 	one := func(distance int) func(row) error {
 		return func(q row) error {
 			rows = append(rows[:0], part{privacyRow{q.a, q.b}, 1})
-			if err := c.cost.spend(stepsPerDepth * len(here)); err != nil {
+			if err := c.cost.spend(stepsPerDepth * (c.lat.k + 1)); err != nil {
 				return err
 			}
 			return visit(pair{rows, distance})
 		}
 	}
 	for rank, m := range c.lat.orbits() {
+		var err error
 		if c.level.monotone {
-			if err := errors.Join(c.lat.monotoneRows(rank, m, one(1)), c.shifted(rank, m, -1, one(1))); err != nil {
-				return err
-			}
+			err = errors.Join(c.lat.monotoneRows(rank, m, one(1)), c.shifted(rank, m, -1, one(1)))
 		}
-		if !c.level.privacy && !c.level.approximate {
-			if err := c.shifted(rank, m, c.step, one(0)); err != nil {
-				return err
-			}
-			continue
+		switch {
+		case err != nil:
+		case c.level.privacy || c.level.approximate:
+			err = c.lat.neighbors(c.step, m, func(to []int, above int, moves []move) error {
+				rows = c.sets(rows[:0], rank, above, m, to, moves)
+				return visit(pair{rows, 0})
+			})
+		default:
+			err = c.shifted(rank, m, c.step, one(0))
 		}
-		err := c.lat.neighbors(c.step, m, func(to []int, above int, moves []move) error {
-			rows, counts = rows[:0], counts[:0]
-			for _, q := range moves {
-				counts = append(counts, q.count)
-			}
-			for t := range chosen(counts, c.top) {
-				clear(here)
-				clear(there)
-				times := 1
-				for i, x := range t {
-					here[moves[i].w] += x
-					there[moves[i].v] += x
-					times *= binomial(moves[i].count, x)
-				}
-				rows = append(rows, part{privacyRow{c.cell(above, to, there), c.cell(rank, m, here)}, times})
-			}
-			return visit(pair{rows, 0})
-		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sets appends the rows of two neighbors, of which each chooses the same candidates.
+func (c *orbits) sets(rows []part, rank, above int, m, to []int, moves []move) []part {
+	here, there := make([]int, len(m)), make([]int, len(m)) // chosen at the count vector and at its neighbor
+	var counts []int
+	for _, q := range moves {
+		counts = append(counts, q.count)
+	}
+	for t := range chosen(counts, c.top) {
+		clear(here)
+		clear(there)
+		times := 1
+		for i, x := range t {
+			here[moves[i].w] += x
+			there[moves[i].v] += x
+			times *= binomial(moves[i].count, x)
+		}
+		rows = append(rows, part{privacyRow{c.cell(above, to, there), c.cell(rank, m, here)}, times})
+	}
+	return rows
 }
 
 // shifted visits the rows with b = (m, w) on the right, a being where the given candidate alone has sunk by so many steps: by L at the worst neighbor; by -1, as a row of

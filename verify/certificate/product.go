@@ -171,53 +171,46 @@ func (p *productPoint) injected(j int, others []int) interval.Interval {
 func (p *productPoint) feasible() (verdict, error) {
 	result := holds
 	for _, sunk := range []bool{true, false} {
-		at := p.decisive(sunk)
-		places := make([]int, len(at))
-		for i, v := range at {
-			places[i] = slices.Index(p.depths, v)
+		var places []int
+		for _, v := range p.decisive(sunk) {
+			places = append(places, slices.Index(p.depths, v))
 		}
 		counts := make([]int, len(p.depths))
-		var each func(i, left int) error
-		each = func(i, left int) error {
-			if i < len(places) {
-				for c := range left + 1 {
-					counts[places[i]] = c
-					if err := each(i+1, left-c); err != nil {
-						return err
-					}
-				}
-				counts[places[i]] = 0
-				return nil
+		for _, m := range (&lattice{n: p.n, k: len(places)}).orbits() {
+			for i, at := range places {
+				counts[at] = m[i+1]
 			}
 			if !sunk && counts[len(counts)-1] == 0 { // nobody is at depth k: row (T) asks for more
-				return nil
+				continue
 			}
-			slack, err := p.best(counts)
+			slack, err := p.slack(counts, sunk, m[0]-1)
 			if err != nil {
-				return err
-			}
-			if sunk {
-				below := make([]int, len(counts))
-				for i, c := range counts {
-					if c > 0 {
-						below[slices.Index(p.depths, p.depths[i]+1)] += c
-					}
-				}
-				below[0] += left // all best candidates but one, at depth 1; left does not count the one
-				x, err := p.best(below)
-				if err != nil {
-					return err
-				}
-				slack = slack.Sub(p.power[1].Mul(x))
+				return undecided, err
 			}
 			result = result.and(exactly(new(big.Rat)).lessEq(enclosed(slack)))
-			return p.cost.spend(p.price)
-		}
-		if err := each(0, p.n-1); err != nil {
-			return undecided, err
+			if err := p.cost.spend(p.price); err != nil {
+				return undecided, err
+			}
 		}
 	}
 	return result, nil
+}
+
+// slack returns x[m][0], or where sunk x[m][0] - z x[l][0] for the l where all but one of the best, who are tied with so many others, are a step deeper.
+func (p *productPoint) slack(counts []int, sunk bool, tied int) (interval.Interval, error) {
+	x, err := p.best(counts)
+	if err != nil || !sunk {
+		return x, err
+	}
+	below := make([]int, len(counts))
+	for i, c := range counts {
+		if c > 0 {
+			below[slices.Index(p.depths, p.depths[i]+1)] += c
+		}
+	}
+	below[0] += tied
+	y, err := p.best(below)
+	return x.Sub(p.power[1].Mul(y)), err
 }
 
 // change returns by how much the objective of the point is above permute-and-flip's. Injections add their reduced costs at the dual point of proof dual-recurrence, y = Y_{m_0}: on the

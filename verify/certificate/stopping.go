@@ -181,10 +181,9 @@ func common(xs []*big.Rat) (num []*big.Int, den *big.Int, err error) {
 	return num, den, nil
 }
 
-// law returns the probabilities of taking the k-th best, over a common denominator, or why the rule is none.
-func (s *stopping) law() (law []*big.Int, den *big.Int, reason string, err error) {
+// settle gives the takes of all who reach a time their probability, and says why the rule is none.
+func (s *stopping) settle() (reason string, err error) {
 	reach, last := big.NewRat(1, 1), 0
-	var values []*big.Rat
 	for at := 0; at < len(s.takes); {
 		time, taken, ranks := s.takes[at].time, new(big.Rat), 0
 		for ; at < len(s.takes) && s.takes[at].time == time; at++ {
@@ -193,12 +192,11 @@ func (s *stopping) law() (law []*big.Int, den *big.Int, reason string, err error
 				t.x = new(big.Rat).Set(reach)
 			}
 			if t.x.Cmp(reach) > 0 {
-				return nil, nil, fmt.Sprintf("take: at time %d more is taken than reaches it", time), nil
+				return fmt.Sprintf("take: at time %d more is taken than reaches it", time), nil
 			}
 			if t.x.Cmp(reach) == 0 {
 				ranks += t.to - t.from + 1
 			}
-			values = append(values, t.x)
 			s.cost.sum(taken, t.x, big.NewRat(int64(t.to-t.from+1), 1))
 		}
 		if last = time; time == s.n && ranks == s.n {
@@ -207,11 +205,23 @@ func (s *stopping) law() (law []*big.Int, den *big.Int, reason string, err error
 		}
 		reach = new(big.Rat).Set(reach)
 		if s.cost.sum(reach, taken, big.NewRat(-1, int64(time))); s.cost.err != nil {
-			return nil, nil, "", s.cost.err
+			return "", s.cost.err
 		}
 	}
 	if reach.Sign() != 0 {
-		return nil, nil, fmt.Sprintf("take: after time %d the rule has taken nobody with probability %s", last, quote(reach.RatString())), nil
+		reason = fmt.Sprintf("take: after time %d the rule has taken nobody with probability %s", last, quote(reach.RatString()))
+	}
+	return reason, nil
+}
+
+// law returns the probabilities of taking the k-th best, over a common denominator, or why the rule is none.
+func (s *stopping) law() (law []*big.Int, den *big.Int, reason string, err error) {
+	if reason, err = s.settle(); err != nil || reason != "" {
+		return nil, nil, reason, err
+	}
+	var values []*big.Rat
+	for _, t := range s.takes {
+		values = append(values, t.x)
 	}
 	num, den, err := common(values)
 	if err != nil {

@@ -167,7 +167,8 @@ func (w *witness) related() bool {
 	return true
 }
 
-// excess returns by how much the property is violated: more than 0 if it is.
+// excess returns by how much the property is violated: more than 0 if it is. With dominates-em that is Σ (p - p') over the errors of t or more, p' being the
+// exponential mechanism's; with dp p - e^ε p' for the candidate, p' being those at the neighbor, or Σ max(0, p - e^ε p') - δ.
 func (w *witness) excess(formula func([]value, value) []value, prec uint) (value, error) {
 	z, err := w.enclosure(big.NewRat(1, 1), prec)
 	if err != nil {
@@ -179,44 +180,37 @@ func (w *witness) excess(formula func([]value, value) []value, prec uint) (value
 			return value{}, err
 		}
 	}
-	if w.property == "dominates-em" {
-		em, err := w.probabilities(exponential, w.scores, z, prec)
-		if err != nil {
-			return value{}, err
-		}
-		sum, best := exactly(new(big.Rat)), slices.MaxFunc(w.scores, (*big.Rat).Cmp)
-		for r, q := range w.scores {
-			if new(big.Rat).Sub(best, q).Cmp(w.t) >= 0 {
-				if !known(p[r]) {
-					return value{}, malformed("pmf: a probability that is needed is not there")
-				}
-				sum = sum.add(p[r].sub(em[r]))
-			}
-		}
-		return sum, nil
+	zero, best := exactly(new(big.Rat)), slices.MaxFunc(w.scores, (*big.Rat).Cmp)
+	sum := zero
+	counts := func(r int) bool { return new(big.Rat).Sub(best, w.scores[r]).Cmp(w.t) >= 0 }
+	switch {
+	case w.property == "dominates-em":
+		other, err = w.probabilities(exponential, w.scores, z, prec)
+		z = exactly(big.NewRat(1, 1))
+	case w.delta.Sign() == 0:
+		counts = func(r int) bool { return r == w.candidate }
+	default:
+		counts = func(int) bool { return true }
+		sum = zero.sub(exactly(w.delta))
 	}
-	if formula != nil {
-		if other, err = w.probabilities(formula, w.neighbor, z, prec); err != nil {
-			return value{}, err
-		}
+	if formula != nil && w.property == "dp" {
+		other, err = w.probabilities(formula, w.neighbor, z, prec)
 	}
-	over := func(r int) (value, error) {
+	if err != nil {
+		return value{}, err
+	}
+	for r := range p {
+		if !counts(r) {
+			continue
+		}
 		if !known(p[r]) || !known(other[r]) {
 			return value{}, malformed("pmf: a probability that is needed is not there")
 		}
-		return p[r].sub(other[r].quo(z)), nil
-	}
-	if w.delta.Sign() == 0 {
-		return over(w.candidate)
-	}
-	zero := exactly(new(big.Rat))
-	sum := zero.sub(exactly(w.delta))
-	for r := range p {
-		x, err := over(r)
-		if err != nil {
-			return value{}, err
+		x := p[r].sub(other[r].quo(z))
+		if w.delta != nil && w.delta.Sign() > 0 {
+			x = x.max(zero)
 		}
-		sum = sum.add(x.max(zero))
+		sum = sum.add(x)
 	}
 	return sum, nil
 }
