@@ -1,5 +1,5 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
-From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Private Exponential Checker Certificate.
+From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Private Exponential Depths Checker Certificate.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
 Print Assumptions full_is_monotone.
@@ -18,5 +18,16 @@ Print Assumptions em_shift_invariant.
 Print Assumptions pf_dominates.
 Print Assumptions pf_tail.
 Print Assumptions em_within.
+Print Assumptions at_depths_proper.
+Print Assumptions at_depths_private.
+Print Assumptions handicap_private.
+Print Assumptions steady_mean.
+Print Assumptions partner_private.
+Print Assumptions pair_private.
+Print Assumptions runner_private.
+Print Assumptions runner_private_tied.
+Print Assumptions pf_partner_private.
+Print Assumptions pf_pair_private.
+Print Assumptions pf_runner_private.
 Print Assumptions check_sound.
 Print Assumptions check_bounds.

@@ -1,0 +1,296 @@
+(* Candidates of unequal sensitivities (docs/results/unequal.md, Theorems 2 and 6; heterogeneous.md, Theorem 1): every
+   mechanism for one sensitivity that is epsilon-DP, monotone and shift-invariant stays epsilon-DP when it is run on
+   depths no two of which part by more than 1 between neighbors. Those of partner, pair and runner are such depths. *)
+From mathcomp Require Import all_ssreflect all_algebra ring.
+From Optratio Require Import Mechanisms PermuteAndFlip Private.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.Theory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section AtDepths.
+Variables (S : realDomainType) (R : realFieldType) (n : nat).
+Implicit Types (M : mechanism S R n) (q : score S n) (D : score S n -> 'I_n -> S) (r s : 'I_n).
+
+(* One person's data change the score of candidate s by at most Delta_s. *)
+Definition neighbors_at (Delta : 'I_n -> S) q q' := forall s, `|q s - q' s| <= Delta s.
+Definition private_at Delta (z : R) M :=
+  forall q q', neighbors_at Delta q q' -> forall r, z * M q r <= M q' r.
+
+(* M at depths that count in steps of twice its sensitivity. *)
+Definition at_depths M D : mechanism S R n := fun q => M [ffun s => - (D q s + D q s)].
+
+(* Compare M at the new depths with M at the old ones where r alone has sunk by a step: up to a shift all others are no
+   better, and that is a neighbor. *)
+Lemma at_depths_compare z M D q q' r : private z M -> monotone M -> shift_invariant M ->
+  (forall s, s != r -> D q' r - D q r <= D q' s - D q s + 1) -> z * at_depths M D q r <= at_depths M D q' r.
+Proof.
+move=> Mp Mm Ms h; rewrite /at_depths; set a := [ffun s => _]; set a' := [ffun s => _].
+pose x : score S n := [ffun s => if s == r then a s - 1 else a s + 1].
+apply: (@le_trans _ _ (M x r)).
+  apply: Mp => s; rewrite !ffunE; case: ifP => _; last by rewrite [X in `|X|](_ : _ = - 1) ?normrN1 //; ring.
+  by rewrite [X in `|X|](_ : _ = 1) ?normr1 //; ring.
+rewrite -(Ms x (1 - (D q' r + D q' r) + (D q r + D q r))); apply: Mm => [|s sr]; rewrite !ffunE.
+  by rewrite eqxx le_eqVlt; apply/orP; left; apply/eqP; ring.
+by rewrite (negbTE sr); apply: (le_by (ler_add (h s sr) (h s sr))); ring.
+Qed.
+
+(* No two depths part by more than 1 between neighbors. *)
+Definition steady Delta D := forall q q', neighbors_at Delta q q' ->
+  forall r s, r != s -> D q' r - D q r <= D q' s - D q s + 1.
+
+Lemma at_depths_proper M D : proper M -> proper (at_depths M D).
+Proof. by case=> M0 M1; split=> *; [exact: M0 | exact: M1]. Qed.
+
+Theorem at_depths_private Delta z M D : steady Delta D -> private z M -> monotone M -> shift_invariant M ->
+  private_at Delta z (at_depths M D).
+Proof. by move=> h Mp Mm Ms q q' nb r; apply: at_depths_compare => // s sr; apply: (h q q') => //; rewrite eq_sym. Qed.
+
+(* Public handicaps, and weighted means of depths at a public weight. *)
+Lemma handicap_private Delta z M (h : 'I_n -> S) :
+  private_at Delta z M -> private_at Delta z (fun q => M [ffun s => q s - h s]).
+Proof. by move=> Mp q q' nb r; apply: Mp => s; rewrite !ffunE opprB addrA subrK. Qed.
+Lemma steady_mean Delta D D' (c : S) : 0 <= c <= 1 -> steady Delta D -> steady Delta D' ->
+  steady Delta (fun q r => c * D q r + (1 - c) * D' q r).
+Proof.
+move=> /andP[c0]; rewrite -subr_ge0 => c1 h h' q q' nb r s rs.
+by apply: (le_by (ler_add (ler_wpmul2l c0 (h q q' nb r s rs)) (ler_wpmul2l c1 (h' q q' nb r s rs)))); ring.
+Qed.
+End AtDepths.
+
+Section Scores.
+Variables (S : realFieldType) (n : nat) (Delta : 'I_n -> S).
+Hypothesis Delta_ge0 : forall s, 0 <= Delta s.
+Implicit Types (q : score S n) (r s t b : 'I_n) (w : 'I_n -> S).
+
+Lemma div_le1 (x w : S) : 0 <= w -> x <= w -> x / w <= 1.
+Proof.
+rewrite le_eqVlt => /orP[/eqP <- _|w0 xw]; first by rewrite invr0 mulr0 ler01.
+by rewrite ler_pdivr_mulr // mul1r.
+Qed.
+Lemma moves q q' s : neighbors_at Delta q q' -> q' s - q s <= Delta s /\ - (q' s - q s) <= Delta s.
+Proof. by move=> /(_ s); rewrite distrC ler_norml => /andP[h1 h2]; rewrite h2 ler_oppl. Qed.
+
+(* Each candidate's distance from the best score at a scale of its own. *)
+Definition scaled w q r : S := (top q r - q r) / w r.
+
+Section Scaled.
+Variable w : 'I_n -> S.
+Hypotheses (w_ge0 : forall r, 0 <= w r) (w_pair : forall r s, r != s -> Delta r + Delta s <= w r).
+
+Lemma part r s : s != r -> (Delta s + Delta r) / w r <= 1.
+Proof. by move=> sr; apply: div_le1 => //; rewrite addrC w_pair // eq_sym. Qed.
+
+(* The scores move by x; b is best at one of the two ends. *)
+Lemma part_best (x : 'I_n -> S) b r t : (forall s, x s <= Delta s /\ - x s <= Delta s) -> t != r ->
+  (w t)^-1 <= (w r)^-1 -> x b * ((w r)^-1 - (w t)^-1) - x r / w r + x t / w t <= 1.
+Proof.
+move=> hx tr; have pt : (Delta r + Delta t) / w t <= 1 by rewrite part // eq_sym.
+have pr s : s != r -> (Delta s + Delta r) / w r <= 1 := @part r s.
+have: 0 <= (w t)^-1 by rewrite invr_ge0.
+have: 0 <= (w r)^-1 by rewrite invr_ge0.
+move: (w r)^-1 (w t)^-1 pr pt => u v pr pt u0 v0; rewrite -subr_ge0 => uv.
+have [[_ xr] [xt _]] := (hx r, hx t).
+case: (eqVneq b r) => [->|br].
+  by apply: (le_by (ler_add (ler_wpmul2r v0 (ler_add xr xt)) pt)); ring.
+case: (eqVneq b t) => [->|bt].
+  by apply: (le_by (ler_add (ler_wpmul2r u0 (ler_add xt xr)) (pr t tr))); ring.
+have h := ler_add (ler_wpmul2r uv (hx b).1) (ler_add (ler_wpmul2r u0 xr) (ler_wpmul2r v0 xt)).
+case: (leP (Delta t) (Delta b)) => [tb|/ltW tb].
+  by apply: (le_by (ler_add h (ler_add (ler_wpmul2r v0 tb) (pr b br)))); ring.
+by apply: (le_by (ler_add h (ler_add (ler_wpmul2r uv tb) (pr t tr)))); ring.
+Qed.
+
+Lemma scaled_steady : steady Delta (scaled w).
+Proof.
+move=> q q' nb r t rt; have tr : t != r by rewrite eq_sym.
+have hx s := moves s nb.
+have same p : top p t = top p r by apply: top_eq => [s|]; [exact: top_ge | have [s ->] := topE p r; exists s].
+rewrite /scaled !same.
+case: (leP (w t)^-1 (w r)^-1) => [|/ltW] vu; have d := vu; rewrite -subr_ge0 in d.
+  have [b e] := topE q' r; have h := ler_wpmul2r d (ler_sub (lexx (q' b)) (top_ge q r b)).
+  by apply: (le_by (ler_add (part_best b hx tr vu) h)); rewrite e; ring.
+have [b e] := topE q r; have h := ler_wpmul2r d (ler_sub (top_ge q' r b) (lexx (q b))).
+have hx' s : - (q' s - q s) <= Delta s /\ - - (q' s - q s) <= Delta s by rewrite opprK; case: (hx s).
+by apply: (le_by (ler_add (part_best b hx' rt vu) h)); rewrite e; ring.
+Qed.
+End Scaled.
+
+(* The scales of partner: a candidate's sensitivity plus the largest one of the others. That of pair: the largest of
+   these sums, which is the sum of the two largest sensitivities. *)
+Definition partner_scale r : S := Delta r + top [ffun s => if s == r then 0 else Delta s] r.
+Definition pair_scale r : S := top [ffun s => partner_scale s] r.
+Definition partner := scaled partner_scale.
+Definition pair := scaled pair_scale.
+
+Lemma partner_scale_pair r s : r != s -> Delta r + Delta s <= partner_scale r.
+Proof.
+move=> rs; rewrite ler_add2l; have := top_ge [ffun s => if s == r then 0 else Delta s] r s.
+by rewrite ffunE eq_sym (negbTE rs).
+Qed.
+Lemma partner_scale_ge0 r : 0 <= partner_scale r.
+Proof.
+rewrite addr_ge0 //; have := top_ge [ffun s => if s == r then 0 else Delta s] r r.
+by rewrite ffunE eqxx.
+Qed.
+Lemma pair_scale_ge r : partner_scale r <= pair_scale r.
+Proof. by have := top_ge [ffun s => partner_scale s] r r; rewrite ffunE. Qed.
+
+Lemma partner_steady : steady Delta partner.
+Proof. by apply: scaled_steady => *; [exact: partner_scale_ge0 | exact: partner_scale_pair]. Qed.
+Lemma pair_steady : steady Delta pair.
+Proof.
+apply: scaled_steady => [r|r s rs]; apply: le_trans (pair_scale_ge r); first exact: partner_scale_ge0.
+exact: partner_scale_pair.
+Qed.
+
+(* How far s leads r, in units of what one person's data may change; gem's depth, the largest of these leads, r's own 0
+   included; the second smallest of n numbers; and the runner-up's depths. *)
+Definition lead q r s : S := (q s - q r) / (Delta r + Delta s).
+Definition depth q r : S := top [ffun s => lead q r s] r.
+Definition second (f : 'I_n -> S) : S := nth 0 (sort <=%O (codom f)) 1.
+Definition runner q r : S := Num.min (depth q r) ((depth q r + second (depth q)) / 2%:R).
+
+(* Public candidates, those of sensitivity 0, are left out unless theirs is the best public score. *)
+Definition public_tied q := forall r s, Delta r + Delta s = 0 -> q r = q s.
+
+Lemma second_smallest f r b : (forall s, f b <= f s) -> r != b ->
+  (exists2 s, s != b & second f = f s) /\ forall s, s != b -> second f <= f s.
+Proof.
+move=> fb rb; pose t := [seq f s | s <- enum 'I_n & s != b].
+have tE x : reflect (exists2 s, s != b & x = f s) (x \in sort <=%O t).
+  rewrite mem_sort; apply: (iffP mapP) => [[s]|[s sb ->]]; first by rewrite mem_filter => /andP[? _]; exists s.
+  by exists s; rewrite // mem_filter sb mem_enum.
+have srt : sorted <=%O (f b :: sort <=%O t).
+  rewrite /= path_sortedE; last exact: le_trans.
+  by rewrite sort_le_sorted andbT; apply/allP => x /tE[s _ ->].
+have E : sort <=%O (codom f) = f b :: sort <=%O t.
+  rewrite -(sort_le_id srt); apply/perm_sort_leP; have be : b \in enum 'I_n by rewrite mem_enum.
+  rewrite /codom (perm_trans (perm_map f (perm_to_rem be))) //= perm_cons.
+  by rewrite rem_filter ?enum_uniq // perm_sym perm_sort.
+rewrite /second E /=; case: (sort _ t) tE srt => [tE _|x l tE srt].
+  by have := tE (f r); rewrite in_nil => /elimF; case=> //; exists r.
+split=> [|s sb]; first by apply/tE; rewrite mem_head.
+have: f s \in x :: l by apply/tE; exists s.
+move: srt => /= /andP[_]; rewrite path_sortedE; last exact: le_trans.
+by move=> /andP[/allP h _]; rewrite inE => /orP[/eqP ->|/h].
+Qed.
+
+Lemma lead_mul q r s : public_tied q -> lead q r s * (Delta r + Delta s) = q s - q r.
+Proof.
+move=> tied; case: (eqVneq (Delta r + Delta s) 0) => [z|nz]; last by rewrite divfK.
+by rewrite z mulr0 (tied r s z) subrr.
+Qed.
+Lemma leadC q r s : lead q s r = - lead q r s.
+Proof. by rewrite /lead -mulNr opprB addrC [X in _ / X]addrC [- _ + _]addrC. Qed.
+Lemma lead_self q r : lead q r r = 0. Proof. by rewrite /lead subrr mul0r. Qed.
+Lemma lead_moves q q' r s : neighbors_at Delta q q' -> lead q' r s <= lead q r s + 1.
+Proof.
+move=> nb; rewrite -ler_subl_addl -mulrBl; apply: div_le1; first exact: addr_ge0.
+by rewrite addrC; apply: (le_by (ler_add (moves s nb).1 (moves r nb).2)); ring.
+Qed.
+Lemma depth_ge q r s : lead q r s <= depth q r.
+Proof. by have := top_ge [ffun s => lead q r s] r s; rewrite ffunE. Qed.
+Lemma depth_eq q r s : (forall t, lead q r t <= lead q r s) -> depth q r = lead q r s.
+Proof. by move=> h; apply: top_eq => [t|]; [rewrite ffunE | exists s; rewrite ffunE]. Qed.
+
+(* Each runner depth is half the sum of the largest lead of another candidate over it, which moves by at most 1, and of
+   second, which is the same for all. *)
+Lemma runnerE q r o : public_tied q -> o != r -> exists2 s, s != r &
+  (forall t, t != r -> lead q r t <= lead q r s) /\ runner q r = (lead q r s + second (depth q)) / 2%:R.
+Proof.
+move=> tied or; case: (@Order.TotalTheory.arg_maxP _ _ _ o (fun s => s != r) (lead q r) or) => s sr mx.
+have {}mx t : t != r -> lead q r t <= lead q r s := mx t.
+exists s => //; split=> //; have [b e] := topE q r.
+have best t : q t <= q b by rewrite -e top_ge.
+have depth0 t : 0 <= depth q t by rewrite -(lead_self q t) depth_ge.
+have behind t : 0 <= lead q t b by rewrite mulr_ge0 ?subr_ge0 ?invr_ge0 ?addr_ge0.
+have depth_b : depth q b = 0.
+  by rewrite -(lead_self q b); apply: depth_eq => t; rewrite lead_self leadC oppr_le0.
+have [] := @second_smallest (depth q) (if b == r then o else r) b.
+- by move=> t; rewrite depth_b.
+- by case: ifP => [/eqP ->|] //; rewrite eq_sym => ->.
+move=> [u ub Eu] least; case: (eqVneq b r) => [br|br].
+  subst b; have g : second (depth q) = lead q s r.
+    apply/eqP; rewrite eq_le; apply/andP; split; last first.
+      by rewrite Eu; apply: le_trans (depth_ge q u r); rewrite leadC [X in _ <= X]leadC ler_opp2 mx.
+    rewrite (le_trans (least s sr)) // (@depth_eq q s r) // => t.
+    case: (eqVneq t r) => [-> //|tr]; have := addr_ge0 (Delta_ge0 s) (Delta_ge0 t).
+    rewrite le_eqVlt => /orP[/eqP z|pos]; first by rewrite {1}/lead -z invr0 mulr0.
+    have up : lead q s r <= lead q t r by rewrite leadC [X in _ <= X]leadC ler_opp2 mx.
+    rewrite {1}/lead ler_pdivr_mulr //.
+    have h1 := ler_wpmul2r (addr_ge0 (Delta_ge0 t) (Delta_ge0 r)) up; rewrite lead_mul // in h1.
+    have h2 := mulr_ge0 (behind s) (Delta_ge0 t); have h3 := lead_mul s r tied.
+    apply: (le_by (ler_add h1 (ler_add h2 h2))).
+    transitivity (lead q s r * (Delta s + Delta r) - lead q s r * (Delta r - Delta t) - (q t - q s)); first by ring.
+    by rewrite h3; ring.
+  rewrite /runner depth_b add0r g (leadC q r s) addrN mul0r; apply: min_l.
+  by rewrite -leadC mulr_ge0 ?behind ?invr_ge0 ?ler0n.
+have D : depth q r = lead q r s.
+  apply: depth_eq => t; case: (eqVneq t r) => [->|/mx //].
+  by rewrite lead_self (le_trans (behind r)) // mx.
+rewrite /runner -D; apply: min_r; rewrite ler_pdivr_mulr ?ltr0n //.
+by rewrite mulr_natr mulr2n ler_add2l least // eq_sym.
+Qed.
+
+Theorem runner_moves q q' : public_tied q -> neighbors_at Delta q q' ->
+  forall r s, r != s -> runner q' r - runner q r <= runner q' s - runner q s + 1.
+Proof.
+move=> tied nb r s rs; have sr : s != r by rewrite eq_sym.
+have same t : Delta t = 0 -> q' t = q t.
+  by have := nb t => /[swap] ->; rewrite normr_le0 subr_eq0 => /eqP.
+have tied' : public_tied q'.
+  move=> t u z; have := Delta_ge0 t; have := Delta_ge0 u; have /eqP := z.
+  by rewrite paddr_eq0 // => /andP[/eqP a /eqP b] _ _; rewrite !same // (tied t u z).
+have half (x y : S) : x <= y -> x / 2%:R <= y / 2%:R by move=> h; rewrite ler_wpmul2r // invr_ge0 ler0n.
+have [a ar [mr er]] := runnerE tied sr; have [a' ar' [_ er']] := runnerE tied' sr.
+have [c cs [_ es]] := runnerE tied rs; have [c' cs' [ms' es']] := runnerE tied' rs.
+have h1 := le_trans (lead_moves r a' nb) (ler_add (mr a' ar') (lexx 1)).
+have nb' : neighbors_at Delta q' q by move=> t; rewrite distrC.
+have h2 := le_trans (lead_moves s c nb') (ler_add (ms' c cs) (lexx 1)).
+have h := half _ _ (ler_add h1 h2); by rewrite er er' es es'; apply: (le_by h); field.
+Qed.
+
+
+Theorem runner_steady : (forall r s, r != s -> 0 < Delta r + Delta s) -> steady Delta runner.
+Proof.
+move=> pos q q' nb; apply: runner_moves => // r s z; case: (eqVneq r s) => [-> //|/pos].
+by rewrite z ltxx.
+Qed.
+End Scores.
+
+(* What is proved of the mechanisms: all real scores, any sensitivities, any number of candidates. *)
+Section Unequal.
+Variables (S R : realFieldType) (n : nat) (Delta : 'I_n -> S).
+Hypothesis Delta_ge0 : forall s, 0 <= Delta s.
+
+Section Regular.
+Variables (z : R) (M : mechanism S R n).
+Hypotheses (Mp : private z M) (Mm : monotone M) (Ms : shift_invariant M).
+
+Theorem partner_private : private_at Delta z (at_depths M (partner Delta)).
+Proof. by apply: at_depths_private => //; apply: partner_steady. Qed.
+Theorem pair_private : private_at Delta z (at_depths M (pair Delta)).
+Proof. by apply: at_depths_private => //; apply: pair_steady. Qed.
+
+(* With public candidates, of which those that are not best have been left out. *)
+Theorem runner_private_tied q q' : public_tied Delta q -> neighbors_at Delta q q' ->
+  forall r, z * at_depths M (runner Delta) q r <= at_depths M (runner Delta) q' r.
+Proof. by move=> tied nb r; apply: at_depths_compare => // s sr; apply: runner_moves; rewrite // eq_sym. Qed.
+Theorem runner_private : (forall r s, r != s -> 0 < Delta r + Delta s) ->
+  private_at Delta z (at_depths M (runner Delta)).
+Proof. by move=> pos; apply: at_depths_private => //; apply: runner_steady. Qed.
+End Regular.
+
+Variable E : S -> R.
+Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x).
+Hypothesis E_anti : forall x y, x <= y -> E y <= E x.
+Notation pf := (@permute_and_flip S R n E).
+
+Theorem pf_partner_private : private_at Delta (E (1 + 1)) (at_depths pf (partner Delta)).
+Proof. by apply: partner_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
+Theorem pf_pair_private : private_at Delta (E (1 + 1)) (at_depths pf (pair Delta)).
+Proof. by apply: pair_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
+Theorem pf_runner_private : (forall r s, r != s -> 0 < Delta r + Delta s) ->
+  private_at Delta (E (1 + 1)) (at_depths pf (runner Delta)).
+Proof. by apply: runner_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
+End Unequal.
