@@ -156,7 +156,7 @@ func TestErrorsOverEpsilon(t *testing.T) {
 	site := &front.Site{Static: true, Mechanisms: mechanisms.Names(), Run: func(ctx context.Context, j front.Job) (front.Answer, error) {
 		return run(ctx, j, func(string) {}), nil
 	}}
-	c := site.Begin("choose", url.Values{"eps": {"5/2"}, "mechanism": {"uniform,gem,pf,em,pf-runner"}})
+	c := site.Begin("choose", url.Values{"eps": {"5/2"}, "mechanism": {"uniform,gem,pf,em,pf-mixed"}})
 	require.True(t, c.Next(t.Context()))
 	require.False(t, c.Next(t.Context()))
 	require.NoError(t, c.Err())
@@ -165,7 +165,7 @@ func TestErrorsOverEpsilon(t *testing.T) {
 	_, curves, ok := strings.Cut(page.String(), "The same for other ε")
 	require.True(t, ok)
 	curves, _, _ = strings.Cut(curves, "</section>")
-	const line = "recommend --scores=8,6,5 --sensitivities=1,1,4 --mechanism gem,pf-runner,pf,em,uniform --eps "
+	const line = "recommend --scores=8,6,5 --sensitivities=1,1,4 --mechanism gem,pf-mixed,pf,em,uniform --eps "
 	assert.Contains(t, curves, "optratio "+line+"0.2<")
 	assert.Equal(t, 4, strings.Count(curves, `class="line `)/2, "lines and their names")
 	for _, eps := range []string{"0.2", "2.4"} {
@@ -173,7 +173,7 @@ func TestErrorsOverEpsilon(t *testing.T) {
 		_, printed, _ := command(t, line+eps+" --json")
 		require.NoError(t, json.Unmarshal([]byte(printed), &d))
 		row := eps
-		for _, name := range []string{"gem", "pf-runner", "pf", "em", "uniform"} {
+		for _, name := range []string{"gem", "pf-mixed", "pf", "em", "uniform"} {
 			i := slices.IndexFunc(d.Mechanisms, func(m recommend.Rated) bool { return m.Name == name })
 			row += "</td><td>" + d.Mechanisms[i].ExpectedError.String()
 		}

@@ -68,7 +68,7 @@ func TestOrdersOfTheSource(t *testing.T) {
 	}
 	for _, eps := range []float64{0.1, 1, 4, 16} {
 		e := errorsAt(t, split(t, 3, 50), eps, "pf", "gem", "mgem", "rs", "rs-log", "rnmh")
-		assert.Less(t, e["pf"], min(e["gem"], e["mgem"], e["rs"], e["rs-log"]), "no private mechanism that takes each sensitivity is better")
+		assert.Less(t, e["pf"], min(e["gem"], e["mgem"], e["rs"], e["rs-log"]), "none of the source that takes each sensitivity is better")
 		assert.Less(t, e["rnmh"], e["pf"])
 	}
 }
