@@ -1,5 +1,5 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
-From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Private Exponential Depths Checker Certificate.
+From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Private Exponential Forms Depths Checker Certificate.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
 Print Assumptions full_is_monotone.
@@ -29,5 +29,9 @@ Print Assumptions runner_private_tied.
 Print Assumptions pf_partner_private.
 Print Assumptions pf_pair_private.
 Print Assumptions pf_runner_private.
+Print Assumptions pf_algorithm.
+Print Assumptions pf_orders.
+Print Assumptions pf_subsets.
+Print Assumptions pf_esym.
 Print Assumptions check_sound.
 Print Assumptions check_bounds.

@@ -19,18 +19,22 @@ rewrite /bernstein derivM derivXn deriv_exp derivB derivX d1 sub0r /=.
 by rewrite mulrnAl mulN1r mulNrn mulrN mulrnAr !scaler_nat.
 Qed.
 
-Lemma int_bernstein i j : 0 <= int (bernstein i j).
+Lemma int_Xn i : int ('X^i : {poly R}) = i.+1%:R^-1.
 Proof.
-elim: j i => [|j IH] i.
-  rewrite /bernstein expr0 mulr1 /int; apply: sumr_ge0 => m _.
-  by rewrite coefXn mulr_ge0 ?invr_ge0 ?ler0n.
+rewrite (@intE _ _ i.+1) ?size_polyXn // big_ord_recr /= coefXn eqxx mul1r big1 ?add0r // => j _.
+by rewrite coefXn ltn_eqF ?mul0r.
+Qed.
+
+Lemma int_bernstein i j : 0 < int (bernstein i j).
+Proof.
+elim: j i => [|j IH] i; first by rewrite /bernstein expr0 mulr1 int_Xn invr_gt0 ltr0n.
 have := int_deriv (bernstein i.+1 j.+1).
 have -> : (bernstein i.+1 j.+1).[1] = 0.
   by rewrite /bernstein hornerM [(1 - 'X) ^+ _]exprS hornerM hornerD hornerN hornerX -polyC1 hornerC subrr mul0r mulr0.
 have -> : (bernstein i.+1 j.+1).[0] = 0 by rewrite /bernstein hornerM exprS hornerM hornerX !mul0r.
 rewrite subr0 deriv_bernstein intD -scaleN1r !intZ mulN1r.
 move/eqP; rewrite subr_eq0 => /eqP E.
-by rewrite -(pmulr_rge0 _ (ltr0Sn R i)) E mulr_ge0 ?ler0n.
+by rewrite -(pmulr_rgt0 _ (ltr0Sn R i)) E mulr_gt0 ?ltr0n.
 Qed.
 
 (* Polynomials whose products with such polynomials have nonnegative integrals. *)
@@ -39,7 +43,7 @@ Definition good p := forall q, nonneg q -> nonneg (q * p).
 
 Lemma good_int p : good p -> 0 <= int p.
 Proof.
-move=> g; have n1 : nonneg 1 by move=> i j; rewrite mulr1 int_bernstein.
+move=> g; have n1 : nonneg 1 by move=> i j; rewrite mulr1 ltW ?int_bernstein.
 by have := g _ n1 0%N 0%N; rewrite /bernstein !expr0 !mul1r.
 Qed.
 Lemma good1 : good 1. Proof. by move=> q; rewrite mulr1. Qed.

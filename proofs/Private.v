@@ -30,32 +30,59 @@ have -> : f1 * f2 - g1 * g2 = (f1 - g1) * (f2 - g2) + (f1 - g1) * g2 + g1 * (f2 
 by apply: goodD; [apply: goodD|]; apply: goodM.
 Qed.
 
+(* A product of linear polynomials that are positive at 0 and nonnegative at 1, times a power of t. *)
+Lemma int_prod_gt0 (P : pred 'I_n) (a b : 'I_n -> R) i : (forall s, P s -> 0 < a s /\ 0 <= a s + b s) ->
+  0 < int ('X^i * \prod_(s < n | P s) ((a s)%:P + b s *: 'X)).
+Proof.
+move=> h; pose G := \prod_(s < n | P s) (a s *: (1 - 'X)).
+have G0 : 0 < int ('X^i * G).
+  rewrite /G scaler_prod prodr_const -scalerAr intZ mulr_gt0 ?int_bernstein //.
+  by apply: prodr_gt0 => s /h [].
+apply: lt_le_trans G0 _; rewrite -subr_ge0 -mulN1r -intZ -intD scaleN1r -mulrBr; apply: good_int.
+apply: goodM; first by elim: i => [|i IH]; rewrite ?expr0 ?exprS; [exact: good1 | apply: goodM IH; exact: goodX].
+apply: good_prod_sub => s /h [a0 ab]; split; first by apply: goodZ; [exact: ltW | exact: goodX1].
+have -> : (a s)%:P + b s *: 'X - a s *: (1 - 'X) = (a s + b s) *: 'X.
+  by rewrite -!mul_polyC polyCD; ring.
+by apply: goodZ => //; exact: goodX.
+Qed.
+
+(* The probability of r, with the integral over [0, 1] cut at rho. *)
+Definition lower_part w r (rho : R) := int (\prod_(s < n | s != r) (1 - (rho * w s) *: 'X)).
+Definition upper_part w r (rho : R) :=
+  int (\prod_(s < n | s != r) ((1 - w s * rho)%:P + (- (w s * (1 - rho))) *: 'X)).
+Lemma pf_cut w r rho : pf w r = w r * (rho * lower_part w r rho + (1 - rho) * upper_part w r rho).
+Proof.
+rewrite /pf (int_cut _ rho) !comp_prod; congr (_ * (_ * int _ + _ * int _)); apply: eq_bigr => s _.
+  by rewrite comp_polyB comp_polyZ comp_polyX -polyC1 comp_polyC scalerA mulrC.
+rewrite comp_polyB comp_polyZ comp_polyX -polyC1 comp_polyC scalerDr scalerA opprD addrA.
+by rewrite scaleNr polyCB polyCM mul_polyC.
+Qed.
+Lemma upper_part_ge0 w r rho : 0 <= rho <= 1 -> (forall s, 0 <= w s <= 1) -> 0 <= upper_part w r rho.
+Proof.
+case/andP=> rho0 rho1 hw; apply/good_int/good_prod => s _; case/andP: (hw s) => a0 a1.
+apply: good_linear; first by rewrite subr_ge0 (le_trans _ rho1) // ler_pimull.
+by rewrite -addrA -opprD -mulrDr addrC [rho + _]addrC subrK mulr1 addrC subr_ge0.
+Qed.
+Lemma lower_part_ge w (p : 'I_n -> R) r rho : (forall s, p s <= 1) -> (forall s, s != r -> rho * w s <= p s) ->
+  int (\prod_(s < n | s != r) (1 - p s *: 'X)) <= lower_part w r rho.
+Proof.
+move=> p1 le; rewrite -subr_ge0 -mulN1r -intZ -intD scaleN1r; apply/good_int/good_prod_sub => s sr.
+split; first exact: good_factor.
+by rewrite opprB addrC addrA subrK -scalerBl; apply: goodZ; [rewrite subr_ge0 le | exact: goodX].
+Qed.
+
 (* Permute-and-flip with the weights p' compared to that with p, where rho is the ratio of their scales. *)
-Lemma pf_compare (p p' : 'I_n -> R) r (c rho : R) : 0 <= c -> 0 <= rho <= 1 ->
+Lemma pf_compare (p p' : 'I_n -> R) r (c rho : R) : 0 <= rho <= 1 ->
   (forall s, 0 <= p s <= 1) -> (forall s, 0 <= p' s <= 1) ->
   (forall s, s != r -> rho * p' s <= p s) -> c * p r <= rho * p' r -> c * pf p r <= pf p' r.
 Proof.
-move=> c0 /andP[rho0 rho1] hp hp' others hr; rewrite /pf.
-set I := int (\prod_(s < n | s != r) (1 - p s *: 'X)).
-have I0 : 0 <= I by apply: good_int; apply: good_prod => s _; apply: good_factor; case/andP: (hp s).
-pose f := \prod_(s < n | s != r) (1 - p' s *: 'X).
-have f1 : I <= int (f \Po (rho *: 'X)).
-  rewrite -subr_ge0 /I -mulN1r -[-1 * _](intZ (-1)) -intD scaleN1r; apply: good_int.
-  rewrite comp_prod; apply: good_prod_sub => s sr; split; first by apply: good_factor; case/andP: (hp s).
-  rewrite comp_polyB comp_polyZ comp_polyX -polyC1 comp_polyC scalerA opprB addrC addrA subrK.
-  rewrite -scalerBl; apply: goodZ; last exact: goodX.
-  by rewrite subr_ge0 mulrC others.
-have f2 : 0 <= int (f \Po (rho%:P + (1 - rho) *: 'X)).
-  apply: good_int; rewrite comp_prod; apply: good_prod => s _; case/andP: (hp' s) => a0 a1.
-  have -> : (1 - p' s *: 'X) \Po (rho%:P + (1 - rho) *: 'X) = (1 - p' s * rho)%:P + (- (p' s * (1 - rho))) *: 'X.
-    rewrite comp_polyB comp_polyZ comp_polyX -polyC1 comp_polyC scalerDr scalerA opprD addrA.
-    by rewrite scaleNr polyCB polyCM mul_polyC.
-  apply: good_linear; first by rewrite subr_ge0 (le_trans _ rho1) // ler_pimull.
-  by rewrite -addrA -opprD -mulrDr addrC [rho + _]addrC subrK mulr1 addrC subr_ge0.
-rewrite (int_cut f rho) mulrA; apply: (le_trans (ler_wpmul2r I0 hr)).
-have p0 : 0 <= p' r by case/andP: (hp' r).
-rewrite [rho * _]mulrC -mulrA; apply: ler_wpmul2l => //.
-rewrite -[X in X <= _]addr0 ler_add ?ler_wpmul2l // mulr_ge0 // subr_ge0 //.
+move=> rho01 hp hp' others hr; have [rho0 rho1] := andP rho01; rewrite (pf_cut p' r rho) /pf mulrA.
+have p1 s : p s <= 1 by case/andP: (hp s).
+have I0 : 0 <= int (\prod_(s < n | s != r) (1 - p s *: 'X)).
+  by apply/good_int/good_prod => s _; exact: good_factor.
+apply: (le_trans (ler_wpmul2r I0 hr)); rewrite [rho * _]mulrC -mulrA ler_wpmul2l //; first by case/andP: (hp' r).
+rewrite -[X in X <= _]addr0 ler_add ?ler_wpmul2l ?lower_part_ge // mulr_ge0 ?subr_ge0 //.
+exact: upper_part_ge0.
 Qed.
 End Weights.
 
@@ -91,7 +118,7 @@ Theorem pf_private : private (E (1 + 1)) permute_and_flip.
 Proof.
 move=> q q' nb r; have b s := norm_le (nb s).
 have [i ti] := topE q' r.
-apply: (@pf_compare _ _ _ _ _ _ (E (1 + top q r - top q' r))); first exact: ltW.
+apply: (@pf_compare _ _ _ _ _ _ (E (1 + top q r - top q' r))).
 - by rewrite ltW ?E_gt0 // E_le1 // subr_ge0 ti (le_trans (b i).2) // ler_add2l top_ge.
 - exact: weight_bounds.
 - exact: weight_bounds.
@@ -103,7 +130,7 @@ Theorem pf_monotone : monotone permute_and_flip.
 Proof.
 move=> q q' r up down; rewrite -[permute_and_flip q r]mul1r.
 have [i ti] := topE q' r.
-apply: (@pf_compare _ _ _ _ _ _ (E (top q r - top q' r + (q' r - q r)))); first exact: ler01.
+apply: (@pf_compare _ _ _ _ _ _ (E (top q r - top q' r + (q' r - q r)))).
 - rewrite ltW ?E_gt0 // E_le1 // ti; case: (eqVneq i r) => [->|ir].
     by apply: (le_by (top_ge q r r)); ring.
   have := ler_add (le_trans (down i ir) (top_ge q r i)) up => h.
