@@ -1,32 +1,11 @@
 package certificate
 
 import (
-	"context"
 	"math"
 	"math/big"
 
 	"optratio/number/interval"
 )
-
-// program is the optimal-mechanism program with the multipliers and injections of a certificate.
-type program struct {
-	*lattice
-	ctx    context.Context
-	box    bool
-	level  level
-	dual   []*big.Rat
-	inject []injection
-	cuts   []Cut
-	cost   *effort
-}
-
-// factor returns f(m), the number of depths k' <= k for which m is in Q(n, k') under the objective box.
-func (p *program) factor(m []int) int {
-	if p.box {
-		return p.k - deepest(m) + 1
-	}
-	return 1
-}
 
 // costs returns the coefficients of the objective after the cuts' rows have been taken off it with their
 // multipliers, as far as these change them: u_a - ρ (w_a/w_b) u_b >= 0 takes μ from c_a and adds
@@ -54,45 +33,6 @@ func costs[T any](p *program, r ring[T]) map[int]T {
 		c[b] = r.add(cb, x)
 	}
 	return c
-}
-
-// shift returns (w_a/w_b) μ.
-func (q Cut) shift(l *lattice) *big.Rat {
-	return new(big.Rat).Mul(new(big.Rat).SetFrac(l.weight(q.M, q.V), l.weight(q.L, q.W)), q.Mu)
-}
-
-// walk is the dual function at multipliers y, one for each class of variables.
-type walk[T any] struct {
-	ring[T]
-	zero  T
-	y     []T
-	least []T // y'(class): the least c_i + z λ_{i+1} - λ_i so far
-	known []bool
-}
-
-func newWalk[T any](r ring[T], y []*big.Rat) *walk[T] {
-	w := &walk[T]{ring: r, zero: r.int(new(big.Int)), least: make([]T, len(y)), known: make([]bool, len(y))}
-	for _, x := range y {
-		w.y = append(w.y, r.rat(x))
-	}
-	return w
-}
-
-// step goes from λ = λ_{i+1} to λ_i = max(0, c_i + z λ_{i+1} - y), one position up a chain; λ = 0 at the first one.
-func (w *walk[T]) step(class int, c, lambda T, first bool) T {
-	reduced := w.add(c, w.z(lambda))
-	left := reduced // c_i + z λ_{i+1} - λ_i
-	if first {
-		lambda = w.zero
-	} else {
-		left = w.min(reduced, w.y[class])
-		lambda = w.max(w.zero, w.sub(reduced, w.y[class]))
-	}
-	if w.known[class] {
-		left = w.min(left, w.least[class])
-	}
-	w.least[class], w.known[class] = left, true
-	return lambda
 }
 
 // lower returns the lower bound on the program's minimum that the multipliers give: the value of the Lagrangian

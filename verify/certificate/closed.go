@@ -9,6 +9,14 @@ import (
 	"optratio/number/interval"
 )
 
+// Limits of exact evaluation, in bits; beyond them there are only enclosures. Of
+// the numbers in a closed form, which are reduced to lowest terms again and again, and of
+// the denominator of the exponential mechanism's error, which is reduced once.
+const (
+	maxClosedBits      = 1 << 17
+	maxExponentialBits = 1 << 23
+)
+
 // totals are sums over the score vectors of the lattice, known in closed form.
 type totals[T any] struct {
 	flip T // error of permute-and-flip

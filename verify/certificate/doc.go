@@ -1,16 +1,36 @@
 // Package certificate checks certificates: files that hold what it takes to prove bounds on an optimum, of the optimal-mechanism program and of other private choices,
 // or that a mechanism lacks a property.
 //
-// There is one format, whose second line names a section: what the file is about and how it is proved. To read the package, begin with check.go, which says what a
-// section is, and read.go, from which all sections take their lines. Then come section program (program.go; bound.go for proof lp, closed.go and recurrence.go for
-// the proofs by theorem, lumped.go and product.go for proof lumped), interval.go with classes.go, finite.go with the finite problems orbits.go (section lattice),
-// heterogeneous.go and explicit.go (section table), and stopping.go and witness.go. lattice.go and level.go enumerate count vectors, chains and rows.
-//
 // It shares nothing with the solvers. It builds the program from the parameters in the
 // file with an enumerator of its own, takes from the file only multipliers and points, and works out from these what they prove. A certificate is valid if it has the
 // form that the format prescribes and every claim in it follows. Nothing that the
 // file holds need be true for the verdict to be right: any multipliers give some lower
 // bound, any injections some feasible point, and a claim stands or falls with those.
+//
+// # What to read
+//
+// There is one format, whose second line names a section: what the file is about and how it is proved. Package number/interval has the arithmetic below
+// all of it. These files have to be read for any claim, and those of a line below for the claims of that section, each in this order; the number is
+// how many lines that makes together, about:
+//
+//	any claim                       check read setting number effort value                             950
+//	section stopping                stopping                                                          1200
+//	section witness                 witness                                                           1250
+//	section table                   finite explicit                                                   1450
+//	section heterogeneous           finite heterogeneous                                              1500
+//	section lattice                 lattice level finite orbits                                       2050
+//	section program, by theorem     program results closed recurrence                                 1700
+//	…with claims on em              program results closed recurrence lattice                         1900
+//	section program, proof lp       program results closed lattice level walk ring bound              2550
+//	section program, proof lumped   program results closed walk ring lumped                           2250
+//	…with lines product             program results closed walk ring lumped lattice product           2750
+//	section interval                interval closed walk ring lattice classes                         2050
+//	…with lines cut                 interval closed walk ring lattice classes level                   2300
+//
+// Of level.go the section lattice needs the enumeration of rows, and the others the test of a single one as well. What is left is proof.go, which hands a valid
+// certificate to writers of other formats.
+//
+// # Arithmetic
 //
 // Where e^ε is rational, all arithmetic is in integers over a common denominator. Where
 // only ε is, z = e^-ε is enclosed, and all arithmetic is in outward-rounded intervals whose

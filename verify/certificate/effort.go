@@ -62,3 +62,81 @@ func (e *effort) sum(x *big.Rat, factors ...*big.Rat) {
 
 // length returns how many bits the parts of a fraction have.
 func length(x *big.Rat) (num, den int) { return x.Num().BitLen(), x.Denom().BitLen() }
+
+// stepsPerVariable is what a variable of an enumeration costs at the least.
+const stepsPerVariable = 256
+
+// stepsPerDepth is what a count vector costs for each depth, whether there are candidates or not.
+const stepsPerDepth = 4
+
+// bytesPerVariable is what the check needs for each variable, beside what long exact numbers and precisions above
+// 192 bits take.
+const bytesPerVariable = 500
+
+// sized returns ErrLimit where a check takes more steps than allowed, by its own estimate.
+func (o Options) sized(steps float64) error {
+	if steps > float64(o.MaxSteps) {
+		return fmt.Errorf("%w: the check takes about %.3g steps; the limit is %.3g", ErrLimit, steps, float64(o.MaxSteps))
+	}
+	return nil
+}
+
+// fits returns ErrLimit if enumerating the lattice exceeds the memory or the steps allowed.
+func (o Options) fits(n, k int) error {
+	variables, table := variableCount(n, k), (n+1)*(k+1)
+	need := float64(variables)*bytesPerVariable + float64(table)*16
+	if need > float64(o.MaxMemory) {
+		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g bytes; the limit is %d",
+			ErrLimit, n, k, atLeast(variables), need, o.MaxMemory)
+	}
+	if steps := float64(variables)*stepsPerVariable + float64(orbitCount(n, k))*float64(k)*stepsPerDepth; steps > float64(o.MaxSteps) {
+		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g steps; the limit is %d", ErrLimit, n, k, atLeast(variables), steps, o.MaxSteps)
+	}
+	return nil
+}
+
+func atLeast(count int) string {
+	if count >= maxCount {
+		return "more than 10^18"
+	}
+	return fmt.Sprint(count)
+}
+
+// maxCount bounds what count and friends return: they saturate there.
+const maxCount = 1 << 60
+
+// orbitCount returns C(n+k-1, k), the number of count vectors, or maxCount if that is less.
+func orbitCount(n, k int) int { return binomial(n+k-1, k) }
+
+// variableCount returns the number of variables or maxCount: those at depth 0 are as many as the
+// count vectors, and those at any other depth C(n+k-2, k), the vectors left without a
+// candidate there.
+func variableCount(n, k int) int {
+	orbits := orbitCount(n, k)
+	if n < 2 || k == 0 {
+		return orbits
+	}
+	each := binomial(n+k-2, k)
+	if each > maxCount/k {
+		return maxCount
+	}
+	return min(maxCount, orbits+k*each) // both terms are at most maxCount
+}
+
+// binomial returns C(a, b), or maxCount if that is less.
+func binomial(a, b int) int {
+	b = min(b, a-b)
+	if b < 0 {
+		return 0
+	}
+	r := big.NewInt(1)
+	limit := big.NewInt(maxCount)
+	for i := 1; i <= b; i++ {
+		r.Mul(r, big.NewInt(int64(a-b+i)))
+		r.Quo(r, big.NewInt(int64(i)))
+		if r.Cmp(limit) >= 0 {
+			return maxCount
+		}
+	}
+	return int(r.Int64())
+}

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
-
-	"optratio/number/interval"
 )
 
 // finite is a private choice on finitely many inputs. A mechanism is a table: x_j is the probability of one outcome of cell j, every
@@ -95,13 +92,6 @@ func (f *finite) mass(j int, x *big.Rat) *big.Rat {
 		return x
 	}
 	return new(big.Rat).Mul(x, f.count[j])
-}
-
-// parameters reads ε, the precision and the claim, after the lines that the kind of problem has of its own.
-func (s *setting) parameters(r *reader) {
-	s.epsilon(r)
-	s.precision = r.whole("precision", 0, 1<<14)
-	s.claim(r, "optimum")
 }
 
 // body reads the table, weights and multipliers. grow appends the cells of the next input: the problem becomes no larger than the
@@ -198,41 +188,6 @@ func (f *finite) powers(o Options) (low, high []*big.Rat, err error) {
 	}
 	return low, high, nil
 }
-
-// power returns rationals that z^d lies between, the same one twice where it is known to be rational.
-func (c *setting) power(d *big.Rat, prec uint) (low, high *big.Rat, err error) {
-	const most = 1 << 13 // what dε may be, and bits of a power that is kept exactly
-	switch {
-	case d.Sign() == 0 || c.eps != nil && c.eps.Sign() == 0:
-		one := big.NewRat(1, 1)
-		return one, one, nil
-	case c.expEps != nil && d.IsInt() && float64(max(c.expEps.Num().BitLen(), c.expEps.Denom().BitLen()))*ratFloat(d) <= most:
-		a := new(big.Int).Exp(c.expEps.Denom(), d.Num(), nil)
-		x := new(big.Rat).SetFrac(a, new(big.Int).Exp(c.expEps.Num(), d.Num(), nil))
-		return x, x, nil
-	}
-	var x interval.Interval
-	if c.eps != nil {
-		x = interval.FromRat(new(big.Rat).Mul(c.eps, d), prec+64)
-	} else {
-		x = interval.LogRat(c.expEps, prec+64).Mul(interval.FromRat(d, prec+64))
-	}
-	if hi, _ := x.Hi().Float64(); hi > most {
-		return nil, nil, fmt.Errorf("%w: ε times a distance is more than %d", ErrLimit, most)
-	}
-	z := interval.Exp(x.Neg())
-	low, _ = z.Lo().Rat(nil)
-	high, _ = z.Hi().Rat(nil)
-	if one := big.NewRat(1, 1); high.Cmp(one) > 0 {
-		high = one
-	}
-	if low.Sign() < 0 {
-		low.SetInt64(0)
-	}
-	return low, high, nil
-}
-
-func ratFloat(x *big.Rat) float64 { f, _ := x.Float64(); return f }
 
 // decide works out both bounds.
 func (f *finite) decide(o Options) (string, error) {
@@ -417,21 +372,4 @@ func (t *wholeTable) violated(p pair) string {
 		return fmt.Sprintf("the table violates (ε,δ)-privacy between the inputs of cells %d and %d", p.rows[0].a, p.rows[0].b)
 	}
 	return ""
-}
-
-// list writes rationals for people.
-func list(xs []*big.Rat) string {
-	var out []string
-	for _, x := range xs {
-		out = append(out, x.RatString())
-	}
-	return strings.Join(out, ", ")
-}
-
-// sized returns ErrLimit where a check takes more steps than allowed, by its own estimate.
-func (o Options) sized(steps float64) error {
-	if steps > float64(o.MaxSteps) {
-		return fmt.Errorf("%w: the check takes about %.3g steps; the limit is %.3g", ErrLimit, steps, float64(o.MaxSteps))
-	}
-	return nil
 }

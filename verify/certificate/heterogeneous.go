@@ -55,27 +55,23 @@ func (h *heterogeneous) read(r *reader, o Options) {
 // enumerate lists the vectors with their weights.
 func (h *heterogeneous) enumerate() {
 	at := make([]int, len(h.sensitivities))
-	for {
-		if !h.shifts {
-			h.take(at, 1)
-		} else if slices.Min(at) == 0 {
-			h.take(at, h.steps-slices.Max(at)+1)
+	for r := 0; r >= 0; {
+		weight := 1
+		if h.shifts {
+			weight = h.steps - slices.Max(at) + 1
 		}
-		r := len(at) - 1
-		for ; r >= 0 && at[r] == h.steps; r-- {
+		if !h.shifts || slices.Min(at) == 0 {
+			h.vectors = append(h.vectors, slices.Clone(at))
+			if !h.worst {
+				h.weight = append(h.weight, big.NewRat(int64(weight), 1))
+			}
+		}
+		for r = len(at) - 1; r >= 0 && at[r] == h.steps; r-- {
 			at[r] = 0
 		}
-		if r < 0 {
-			return
+		if r >= 0 {
+			at[r]++
 		}
-		at[r]++
-	}
-}
-
-func (h *heterogeneous) take(at []int, shifts int) {
-	h.vectors = append(h.vectors, slices.Clone(at))
-	if !h.worst {
-		h.weight = append(h.weight, big.NewRat(int64(shifts), 1))
 	}
 }
 

@@ -1,9 +1,11 @@
 package certificate
 
 import (
+	"fmt"
 	"iter"
 	"math/big"
 	"slices"
+	"strings"
 )
 
 // lattice enumerates the count vectors m = (m_0, …, m_k) with Σ m_v = n and m_0 >= 1, in
@@ -16,45 +18,6 @@ type lattice struct {
 	ways  [][]int
 	facts []*big.Int // factorials up to n!
 	start []int      // number of the first variable of each count vector; built by number
-}
-
-// maxCount bounds what count and friends return: they saturate there.
-const maxCount = 1 << 60
-
-// orbitCount returns C(n+k-1, k), the number of count vectors, or maxCount if that is less.
-func orbitCount(n, k int) int { return binomial(n+k-1, k) }
-
-// variableCount returns the number of variables or maxCount: those at depth 0 are as many as the
-// count vectors, and those at any other depth C(n+k-2, k), the vectors left without a
-// candidate there.
-func variableCount(n, k int) int {
-	orbits := orbitCount(n, k)
-	if n < 2 || k == 0 {
-		return orbits
-	}
-	each := binomial(n+k-2, k)
-	if each > maxCount/k {
-		return maxCount
-	}
-	return min(maxCount, orbits+k*each) // both terms are at most maxCount
-}
-
-// binomial returns C(a, b), or maxCount if that is less.
-func binomial(a, b int) int {
-	b = min(b, a-b)
-	if b < 0 {
-		return 0
-	}
-	r := big.NewInt(1)
-	limit := big.NewInt(maxCount)
-	for i := 1; i <= b; i++ {
-		r.Mul(r, big.NewInt(int64(a-b+i)))
-		r.Quo(r, big.NewInt(int64(i)))
-		if r.Cmp(limit) >= 0 {
-			return maxCount
-		}
-	}
-	return int(r.Int64())
 }
 
 // newLattice returns the enumerator for n >= 1 candidates and depths 0 to k >= 0. The caller has
@@ -226,4 +189,32 @@ func chain(others []int) iter.Seq[position] {
 			}
 		}
 	}
+}
+
+// counts parses a count vector.
+func (r *reader) counts(l *lattice, f []string) []int {
+	m, left := make([]int, l.k+1), l.n
+	for i := range m {
+		m[i] = r.integer("count vector", f[i], 0, left)
+		left -= m[i]
+	}
+	if r.err == nil && (left != 0 || m[0] == 0) {
+		r.failf("count vector: not %d candidates, with one at least at depth 0", l.n)
+	}
+	return m
+}
+
+// variable parses a depth and a count vector.
+func (r *reader) variable(l *lattice, f []string) (v int, m []int) {
+	v = r.integer("depth", f[0], 0, l.k)
+	return v, r.counts(l, f[1:])
+}
+
+// brief returns a count vector for a message.
+func brief(m []int) string {
+	s := strings.Trim(fmt.Sprint(m[:min(len(m), 20)]), "[]")
+	if len(m) > 20 {
+		s += " ..."
+	}
+	return s
 }

@@ -2,8 +2,61 @@ package certificate
 
 import (
 	"errors"
+	"math/big"
 	"slices"
 )
+
+// level says which rows the program has beyond those of the level paper.
+type level struct{ privacy, monotone, approximate bool }
+
+var levels = map[string]level{
+	"paper": {}, "dp": {privacy: true}, "monotone": {monotone: true}, "full": {privacy: true, monotone: true},
+	"approximate": {approximate: true}, // in section lattice only
+}
+
+// Cut is the row x[M][V] >= ρ x[L][W] with its multiplier, ρ being z for a privacy row and 1 for a row of
+// the level monotone.
+type Cut struct {
+	Privacy bool
+	M, L    []int
+	V, W    int
+	Mu      *big.Rat
+}
+
+// shift returns (w_a/w_b) μ.
+func (q Cut) shift(l *lattice) *big.Rat {
+	return new(big.Rat).Mul(new(big.Rat).SetFrac(l.weight(q.M, q.V), l.weight(q.L, q.W)), q.Mu)
+}
+
+// cuts reads the multipliers of rows of a level, each of an allowed kind, in order.
+func (r *reader) cuts(l *lattice, name string, allowed level, take func(Cut)) {
+	var last []int
+	for r.is("cut") {
+		f := r.fields("cut", 2*l.k+6)
+		q := Cut{Privacy: f[0] == "p"}
+		if !q.Privacy && f[0] != "m" || q.Privacy && !allowed.privacy || !q.Privacy && !allowed.monotone {
+			r.failf("cut: kind %s is no row of level %s", quote(f[0]), name)
+		}
+		q.V, q.M = r.variable(l, f[1:])
+		q.W, q.L = r.variable(l, f[l.k+3:])
+		if r.err != nil {
+			return
+		}
+		if err := q.check(); err != nil {
+			r.failf("cut: %v", err)
+		}
+		key := []int{0, l.rank(q.M), q.V, l.rank(q.L), q.W}
+		if q.Privacy {
+			key[0] = 1
+		}
+		if last != nil && slices.Compare(key, last) <= 0 {
+			r.failf("cut: not after the row of the line before")
+		}
+		last = key
+		q.Mu = r.positive("cut", f[2*l.k+5])
+		take(q)
+	}
+}
 
 // spread returns the candidates of m other than the given one, as depths in ascending order.
 func spread(m []int, given int) []int {
@@ -65,21 +118,26 @@ type row struct {
 // at visit's first error.
 func (l *lattice) rows(of level, visit func(row) error) error {
 	for rank, m := range l.orbits() {
+		var err error
 		if of.privacy {
-			err := l.neighborRows(1, rank, m, func(q row) error {
-				if q.chained() {
-					return nil
+			err = l.neighbors(1, m, func(to []int, above int, moves []move) error {
+				for _, q := range moves {
+					r := row{l.variable(above, to, q.v), l.variable(rank, m, q.w), to, m, q.v, q.w, true}
+					if r.a == r.b || r.chained() {
+						continue
+					}
+					if err := visit(r); err != nil {
+						return err
+					}
 				}
-				return visit(q)
+				return nil
 			})
-			if err != nil {
-				return err
-			}
 		}
-		if of.monotone {
-			if err := l.monotoneRows(rank, m, visit); err != nil {
-				return err
-			}
+		if of.monotone && err == nil {
+			err = l.monotoneRows(rank, m, visit)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -102,21 +160,6 @@ func (q row) chained() bool {
 		}
 	}
 	return true
-}
-
-// neighborRows visits x_a >= z x_b for b = (m, v) and every neighbor a.
-func (l *lattice) neighborRows(step, rank int, m []int, visit func(row) error) error {
-	return l.neighbors(step, m, func(to []int, above int, parts []move) error {
-		for _, q := range parts {
-			if above == rank && q.v == q.w {
-				continue
-			}
-			if err := visit(row{l.variable(above, to, q.v), l.variable(rank, m, q.w), to, m, q.v, q.w, true}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // move is a number of candidates at depth w of one vector and depth v of a neighbor.

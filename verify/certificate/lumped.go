@@ -383,8 +383,3 @@ func (ck *checker) lumped(flip, all value, prec uint) (results, string, error) {
 	res.upper = flip.add(enclosed(saved).quo(all)).min(flip)
 	return res, why, err
 }
-
-// power returns x^n.
-func power(x int, n int64) *big.Int {
-	return new(big.Int).Exp(big.NewInt(int64(x)), big.NewInt(n), nil)
-}

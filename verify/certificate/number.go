@@ -117,3 +117,45 @@ func quote(s string) string {
 	}
 	return strconv.Quote(s)
 }
+
+// maxCommonBits bounds common denominators.
+const maxCommonBits = 1 << 17
+
+// common returns the numerators of numbers over a common denominator.
+func common(xs []*big.Rat) (num []*big.Int, den *big.Int, err error) {
+	den = big.NewInt(1)
+	for _, x := range xs {
+		if den = lcm(den, x.Denom()); den.BitLen() > maxCommonBits {
+			return nil, nil, fmt.Errorf("%w: no common denominator of at most %d bits", ErrLimit, maxCommonBits)
+		}
+	}
+	for _, x := range xs {
+		n := new(big.Int).Quo(den, x.Denom())
+		num = append(num, n.Mul(n, x.Num()))
+	}
+	return num, den, nil
+}
+
+// lcm returns the least common multiple, a itself where that is it.
+func lcm(a, b *big.Int) *big.Int {
+	rest := new(big.Int)
+	if rest.Rem(a, b).Sign() == 0 {
+		return a
+	}
+	g := rest.GCD(nil, nil, a, b)
+	return g.Mul(a, g.Quo(b, g))
+}
+
+// power returns x^n.
+func power(x int, n int64) *big.Int {
+	return new(big.Int).Exp(big.NewInt(int64(x)), big.NewInt(n), nil)
+}
+
+// list writes rationals for people.
+func list(xs []*big.Rat) string {
+	var out []string
+	for _, x := range xs {
+		out = append(out, x.RatString())
+	}
+	return strings.Join(out, ", ")
+}

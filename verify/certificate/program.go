@@ -1,35 +1,42 @@
 package certificate
 
 import (
-	"fmt"
+	"context"
 	"math/big"
 	"slices"
 )
 
-// level says which rows the program has beyond those of the level paper.
-type level struct{ privacy, monotone, approximate bool }
+// program is the optimal-mechanism program with the multipliers and injections of a certificate.
+type program struct {
+	*lattice
+	ctx    context.Context
+	box    bool
+	level  level
+	dual   []*big.Rat
+	inject []injection
+	cuts   []Cut
+	cost   *effort
+}
 
-var levels = map[string]level{
-	"paper": {}, "dp": {privacy: true}, "monotone": {monotone: true}, "full": {privacy: true, monotone: true},
-	"approximate": {approximate: true}, // in section lattice only
+// factor returns f(m), the number of depths k' <= k for which m is in Q(n, k') under the objective box.
+func (p *program) factor(m []int) int {
+	if p.box {
+		return p.k - deepest(m) + 1
+	}
+	return 1
 }
 
 // certificate is section program: the optimal-mechanism program with scores 2Δ apart, and what proves bounds on its optimum.
 type certificate struct {
 	setting
+	program
 	n, k        int
 	objective   string // "paper" or "box"
 	constraints string // a key of levels
 	proof       string // "lp", "dual-recurrence", "dual-closed-form" or "lumped"
 
-	lat    *lattice // with proof lp only
-	dual   []*big.Rat
-	inject []injection
-	cuts   []Cut
-
 	lumps    *partition // with proof lumped only
 	products []product  // with proof lumped only
-	cost     *effort
 }
 
 // injection is s > 0 of the variable (m, v), m having the given rank.
@@ -38,22 +45,14 @@ type injection struct {
 	s       *big.Rat
 }
 
-// Cut is the row x[M][V] >= ρ x[L][W] with its multiplier, ρ being z for a privacy row and 1 for a row of
-// the level monotone.
-type Cut struct {
-	Privacy bool
-	M, L    []int
-	V, W    int
-	Mu      *big.Rat
-}
-
 func (c *certificate) read(r *reader, o Options) {
-	c.cost = r.cost
+	c.cost, c.ctx = r.cost, o.Context
 	c.n = r.whole("n", 1, maxCandidates)
 	c.k = r.whole("k", 0, maxDepth)
 	c.epsilon(r)
 	c.objective = r.word("objective", "paper", "box")
 	c.constraints = r.word("constraints", "paper", "dp", "monotone", "full")
+	c.box, c.level = c.objective == "box", levels[c.constraints]
 	c.proof = r.word("proof", "lp", "dual-recurrence", "dual-closed-form", "lumped")
 	c.precision = r.whole("precision", 0, 1<<30)
 	if r.err != nil {
@@ -76,7 +75,7 @@ func (c *certificate) read(r *reader, o Options) {
 			return
 		}
 		r.long = max(r.long, maxBodyLength+2*(c.k+3)*11+32)
-		c.lat = newLattice(c.n, c.k)
+		c.lattice = newLattice(c.n, c.k)
 		c.body(r)
 	}
 }
@@ -97,9 +96,9 @@ func (c *certificate) decide(o Options) (reason string, err error) {
 
 // body reads the dual, inject and cut lines.
 func (c *certificate) body(r *reader) {
-	for _, m := range c.lat.orbits() {
+	for _, m := range c.orbits() {
 		f := r.fields("dual", c.k+2)
-		if got := r.counts(c.lat, f); r.err == nil && !slices.Equal(got, m) {
+		if got := r.counts(c.lattice, f); r.err == nil && !slices.Equal(got, m) {
 			r.failf("dual: the count vector is not the next one, %v", brief(m))
 		}
 		if c.dual = append(c.dual, r.value("dual", f[c.k+1])); r.err != nil {
@@ -109,11 +108,11 @@ func (c *certificate) body(r *reader) {
 	last := []int{-1, 0}
 	for r.is("inject") {
 		f := r.fields("inject", c.k+3)
-		v, m := r.variable(c.lat, f)
+		v, m := r.variable(c.lattice, f)
 		if r.err != nil {
 			return
 		}
-		at := []int{c.lat.rank(m), v}
+		at := []int{c.rank(m), v}
 		switch {
 		case v == 0 || m[v] == 0:
 			r.failf("inject: no variable at depth %d, or none that takes an injection", v)
@@ -123,56 +122,5 @@ func (c *certificate) body(r *reader) {
 		last = at
 		c.inject = append(c.inject, injection{at[0], v, r.positive("inject", f[c.k+2])})
 	}
-	r.cuts(c.lat, c.constraints, levels[c.constraints], func(q Cut) { c.cuts = append(c.cuts, q) })
-}
-
-// cuts reads the multipliers of rows of a level, each of an allowed kind, in order.
-func (r *reader) cuts(l *lattice, name string, allowed level, take func(Cut)) {
-	var last []int
-	for r.is("cut") {
-		f := r.fields("cut", 2*l.k+6)
-		q := Cut{Privacy: f[0] == "p"}
-		if !q.Privacy && f[0] != "m" || q.Privacy && !allowed.privacy || !q.Privacy && !allowed.monotone {
-			r.failf("cut: kind %s is no row of level %s", quote(f[0]), name)
-		}
-		q.V, q.M = r.variable(l, f[1:])
-		q.W, q.L = r.variable(l, f[l.k+3:])
-		if r.err != nil {
-			return
-		}
-		if err := q.check(); err != nil {
-			r.failf("cut: %v", err)
-		}
-		key := []int{0, l.rank(q.M), q.V, l.rank(q.L), q.W}
-		if q.Privacy {
-			key[0] = 1
-		}
-		if last != nil && slices.Compare(key, last) <= 0 {
-			r.failf("cut: not after the row of the line before")
-		}
-		last = key
-		q.Mu = r.positive("cut", f[2*l.k+5])
-		take(q)
-	}
-}
-
-// fits returns ErrLimit if enumerating the lattice exceeds the memory or the steps allowed.
-func (o Options) fits(n, k int) error {
-	variables, table := variableCount(n, k), (n+1)*(k+1)
-	need := float64(variables)*bytesPerVariable + float64(table)*16
-	if need > float64(o.MaxMemory) {
-		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g bytes; the limit is %d",
-			ErrLimit, n, k, atLeast(variables), need, o.MaxMemory)
-	}
-	if steps := float64(variables)*stepsPerVariable + float64(orbitCount(n, k))*float64(k)*stepsPerDepth; steps > float64(o.MaxSteps) {
-		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g steps; the limit is %d", ErrLimit, n, k, atLeast(variables), steps, o.MaxSteps)
-	}
-	return nil
-}
-
-func atLeast(count int) string {
-	if count >= maxCount {
-		return "more than 10^18"
-	}
-	return fmt.Sprint(count)
+	r.cuts(c.lattice, c.constraints, c.level, func(q Cut) { c.cuts = append(c.cuts, q) })
 }

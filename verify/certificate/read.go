@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // Errors that Check wraps.
@@ -232,79 +231,6 @@ func (r *reader) number(word string, least int64) *big.Rat {
 	return x
 }
 
-// setting is what all sections have: ε, the writer's precision and what is claimed.
-type setting struct {
-	eps, expEps *big.Rat // the one that the file states; the other is nil
-	precision   int
-	claims      []Claim
-}
-
-// epsilon takes the line of ε, or of e^ε.
-func (s *setting) epsilon(r *reader) {
-	word, to, least := "epsilon", &s.eps, int64(0)
-	if r.is("exp-epsilon") {
-		word, to, least = "exp-epsilon", &s.expEps, 1
-	}
-	text := r.take(word)
-	if len(text) > maxEpsilonBits {
-		r.failf("%s: a number of more than %d bits", word, maxEpsilonBits)
-	}
-	if r.err != nil {
-		return
-	}
-	x, err := parseRational(text)
-	switch {
-	case err != nil:
-		r.failf("%s: %v", word, err)
-	case max(x.Num().BitLen(), x.Denom().BitLen()) > maxEpsilonBits:
-		r.failf("%s: a number of more than %d bits", word, maxEpsilonBits)
-	case x.Cmp(big.NewRat(least, 1)) < 0:
-		r.failf("%s is less than %d", word, least)
-	default:
-		*to = x
-	}
-}
-
-// claim takes the line of a claim.
-func (s *setting) claim(r *reader, what string) {
-	f := r.fields("claim "+what, 2)
-	ends := [2]*big.Rat{}
-	for i := range ends {
-		if r.err != nil {
-			return
-		}
-		var err error
-		if ends[i], err = parseClaimed(f[i]); err != nil {
-			r.failf("claim %s: %v", what, err)
-			return
-		}
-	}
-	if ends[0].Cmp(ends[1]) > 0 {
-		r.failf("claim %s: the lower bound exceeds the upper bound", what)
-		return
-	}
-	s.claims = append(s.claims, Claim{On: what, Value: number.Bounds(ends[0], ends[1]), lower: ends[0], upper: ends[1]})
-}
-
-// stated returns the claims, as far as they were read.
-func (s *setting) stated() []Claim { return s.claims }
-
-// describe says what ε is.
-func (s *setting) describe(p *Problem) {
-	const prec = 128
-	switch {
-	case s.eps != nil:
-		p.Eps = number.Exact(s.eps)
-		p.ExpEps = number.Enclosed(interval.ExpRat(s.eps, prec))
-		if s.eps.Sign() == 0 {
-			p.ExpEps = number.Int(1)
-		}
-	case s.expEps != nil:
-		p.ExpEps = number.Exact(s.expEps)
-		p.Eps = number.Enclosed(interval.LogRat(s.expEps, prec))
-	}
-}
-
 // end takes the last line and makes sure that nothing follows.
 func (r *reader) end() {
 	s := r.take("end")
@@ -314,32 +240,4 @@ func (r *reader) end() {
 	if r.more() {
 		r.failf("a line after the end")
 	}
-}
-
-// counts parses a count vector.
-func (r *reader) counts(l *lattice, f []string) []int {
-	m, left := make([]int, l.k+1), l.n
-	for i := range m {
-		m[i] = r.integer("count vector", f[i], 0, left)
-		left -= m[i]
-	}
-	if r.err == nil && (left != 0 || m[0] == 0) {
-		r.failf("count vector: not %d candidates, with one at least at depth 0", l.n)
-	}
-	return m
-}
-
-// variable parses a depth and a count vector.
-func (r *reader) variable(l *lattice, f []string) (v int, m []int) {
-	v = r.integer("depth", f[0], 0, l.k)
-	return v, r.counts(l, f[1:])
-}
-
-// brief returns a count vector for a message.
-func brief(m []int) string {
-	s := strings.Trim(fmt.Sprint(m[:min(len(m), 20)]), "[]")
-	if len(m) > 20 {
-		s += " ..."
-	}
-	return s
 }

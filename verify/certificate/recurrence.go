@@ -5,6 +5,25 @@ import (
 	"math/big"
 )
 
+// recurrence reports whether permute-and-flip is optimal, and why that does not follow.
+//
+// With Y_1 = 0, Y_{j+1} = A - B' Y_j the point y(m) = Y_{m_0} is dual feasible if Y_j >= 0 for all j <= n: on the chain of
+// others with j best ones, λ_t = Σ_{u=t}^k z^{u-t} (u - Y_j) for t >= 1 and z λ_1 = A - B' Y_j = Y_{j+1}, so that all reduced
+// costs are 0 at depth 0 and above; and as the terms of λ_1 are first negative and then not, λ_1 >= 0 implies λ_t >= 0.
+// It has permute-and-flip's value by complementary slackness, every (P) row being tight there. Y_2 = A >= 0, which is all for n <= 2. For k = 1, A =
+// B' = z <= 1, and Y_j in [0, 1] implies Y_{j+1} = z (1 - Y_j) in [0, 1]. For B' <= 1, Y_j in [0, A] implies Y_{j+1} in [0, A].
+// Under the objective box this holds for each lesser depth, for which B' is less; for n = 3 less is enough (threeInABox).
+func (ck *checker) recurrence(sum value, prec uint) (verdict, string) {
+	if ck.cert.n <= 2 || ck.cert.k <= 1 {
+		return holds, ""
+	}
+	v := sum.lessEq(exactly(big.NewRat(1, 1)))
+	if v == fails && ck.box && ck.cert.n == 3 {
+		return ck.threeInABox(prec)
+	}
+	return v, fmt.Sprintf("proof dual-recurrence: needs n <= 2, k <= 1 or z + … + z^k <= 1, which is %v", sum)
+}
+
 // threeInABox decides the condition under which permute-and-flip is optimal for three candidates and the objective box.
 //
 // The program is the sum of those over the depths j <= k, and so is the dual point: y(m) = Σ_{j >= deepest(m)} Y^{(j)}_{m_0} with

@@ -9,20 +9,149 @@ import (
 	"optratio/number/interval"
 )
 
+// checker works out what a certificate proves.
+type checker struct {
+	*program
+	cert *certificate
+	o    Options
+	z    *big.Rat // e^-ε where it is rational
+
+	spent float64 // steps of closed forms
+
+	fixed *results // what is exact, and so does not depend on the precision
+	em    *big.Rat // total error of the exponential mechanism, once known exactly
+}
+
+func newChecker(c *certificate, o Options) (*checker, error) {
+	ck := &checker{program: &c.program, cert: c, o: o}
+	switch {
+	case c.expEps != nil:
+		ck.z = new(big.Rat).Inv(c.expEps)
+	case c.eps.Sign() == 0:
+		ck.z = big.NewRat(1, 1)
+	}
+	if ck.claimsOn("em") {
+		if err := ck.enumerate(); err != nil {
+			return nil, fmt.Errorf("claims on em: %w", err)
+		}
+	}
+	if c.proof == "lp" {
+		// Two enclosures of each variable are kept, with two mantissas each.
+		spare := o.MaxMemory/int64(ck.number()) - bytesPerVariable
+		ck.o.MaxPrecision = min(o.MaxPrecision, 192+uint(max(spare, 0)))
+	}
+	return ck, nil
+}
+
+// enumerate makes sure that the lattice can be enumerated.
+func (ck *checker) enumerate() error {
+	if ck.lattice != nil {
+		return nil
+	}
+	if err := ck.o.fits(ck.cert.n, ck.cert.k); err != nil {
+		return err
+	}
+	ck.lattice = newLattice(ck.cert.n, ck.cert.k)
+	return nil
+}
+
+// claimsOn reports whether there are claims on a mechanism.
+func (ck *checker) claimsOn(name string) bool {
+	for _, q := range ck.cert.claims {
+		if q.On == "error "+name || q.On == "ratio "+name {
+			return true
+		}
+	}
+	return false
+}
+
+// decide returns why the certificate is not valid, and "" if it is.
+func (ck *checker) decide() (reason string, err error) {
+	// Somewhat more than the writer had, so that claims that are as tight as its
+	// arithmetic was are decided at the first attempt.
+	prec := min(uint(min(ck.cert.precision, 960))+64, ck.o.MaxPrecision)
+	for prec = max(prec, 128); ; prec = min(2*prec, ck.o.MaxPrecision) {
+		res, why, err := ck.results(prec)
+		if err != nil || why != "" {
+			return why, err
+		}
+		open := res.open
+		for i := range ck.cert.claims {
+			q := &ck.cert.claims[i]
+			v, why := ck.claim(q, res)
+			if v == undecided && res.em.rat == nil && (q.On == "error em" || q.On == "ratio em") && ck.exactEM(q, prec) {
+				if res.em, err = ck.emExact(); err != nil {
+					return "", err
+				}
+				v, why = ck.claim(q, res)
+			}
+			switch v {
+			case fails:
+				return "claim " + q.On + ": " + why, nil
+			case undecided:
+				open = fmt.Sprintf("claim %s: not decided at %d bits: %s", q.On, prec, why)
+			}
+			q.Follows = v == holds
+		}
+		if open == "" {
+			return "", nil
+		}
+		if prec >= ck.o.MaxPrecision {
+			return "", fmt.Errorf("%w: %s", ErrLimit, open)
+		}
+	}
+}
+
+// claim decides whether a claim follows, and says what holds instead if not.
+func (ck *checker) claim(q *Claim, r results) (verdict, string) {
+	low, high := r.lower, r.upper
+	switch q.On {
+	case "optimum":
+	case "error pf":
+		low, high = r.flip, r.flip
+	case "error em":
+		low, high = r.em, r.em
+	default:
+		e := r.flip
+		if q.On == "ratio em" {
+			e = r.em
+		}
+		one := exactly(big.NewRat(1, 1))
+		low, high = one, one
+		if ck.cert.n == 1 || ck.cert.k == 0 {
+			break // error and optimum are 0
+		}
+		if q.On == "ratio pf" && ck.cert.proof == "dual-recurrence" {
+			break // they are the same number
+		}
+		switch s, ok := r.lower.sign(); {
+		case !ok:
+			return undecided, "the lower bound on the optimum is not known to be positive"
+		case s <= 0:
+			return fails, "the lower bound on the optimum is not positive"
+		}
+		// Either mechanism is feasible in the program, at every level, so that its ratio is at least 1.
+		if s, ok := r.upper.sign(); ok && s > 0 {
+			low = e.quo(r.upper).max(one)
+		}
+		high = e.quo(r.lower).max(one)
+	}
+	below, above := exactly(q.lower).lessEq(low), high.lessEq(exactly(q.upper))
+	switch {
+	case below != holds:
+		return below.and(above), fmt.Sprintf("%v and more is claimed, %v is proved", exactly(q.lower), low)
+	case above != holds:
+		return above, fmt.Sprintf("%v and less is claimed, %v is proved", exactly(q.upper), high)
+	}
+	return holds, ""
+}
+
 // results are the means that a certificate proves: bounds on the optimum and the mechanisms' errors.
 // Where z is rational they are exact, unless that would be too long.
 type results struct {
 	lower, upper, flip, em value
 	open                   string // why the proof itself is not decided at this precision; "" if it is
 }
-
-// Limits of exact evaluation, in bits; beyond them there are only enclosures. Of
-// the numbers in a closed form, which are reduced to lowest terms again and again, and of
-// the denominator of the exponential mechanism's error, which is reduced once.
-const (
-	maxClosedBits      = 1 << 17
-	maxExponentialBits = 1 << 23
-)
 
 // enclose returns an enclosure of z = e^-ε.
 func (ck *checker) enclose(prec uint) interval.Interval {
@@ -139,29 +268,17 @@ func (ck *checker) bounds(prec uint) (res results, why string, err error) {
 		return ck.lumped(flip, all, prec)
 	}
 	if ck.z != nil {
-		return ck.exactBounds(flip, all)
+		dual, point, err := ck.rings()
+		if err != nil {
+			return res, "", err
+		}
+		if all.rat == nil {
+			all = ck.scoreVectors()
+		}
+		return enumerated(ck.program, dual, point, flip, all)
 	}
 	r := enclosing{zz: ck.enclose(prec), prec: prec}
 	return enumerated(ck.program, r, r, flip, all)
-}
-
-// recurrence reports whether permute-and-flip is optimal, and why that does not follow.
-//
-// With Y_1 = 0, Y_{j+1} = A - B' Y_j the point y(m) = Y_{m_0} is dual feasible if Y_j >= 0 for all j <= n: on the chain of
-// others with j best ones, λ_t = Σ_{u=t}^k z^{u-t} (u - Y_j) for t >= 1 and z λ_1 = A - B' Y_j = Y_{j+1}, so that all reduced
-// costs are 0 at depth 0 and above; and as the terms of λ_1 are first negative and then not, λ_1 >= 0 implies λ_t >= 0.
-// It has permute-and-flip's value by complementary slackness, every (P) row being tight there. Y_2 = A >= 0, which is all for n <= 2. For k = 1, A =
-// B' = z <= 1, and Y_j in [0, 1] implies Y_{j+1} = z (1 - Y_j) in [0, 1]. For B' <= 1, Y_j in [0, A] implies Y_{j+1} in [0, A].
-// Under the objective box this holds for each lesser depth, for which B' is less; for n = 3 less is enough (threeInABox).
-func (ck *checker) recurrence(sum value, prec uint) (verdict, string) {
-	if ck.cert.n <= 2 || ck.cert.k <= 1 {
-		return holds, ""
-	}
-	v := sum.lessEq(exactly(big.NewRat(1, 1)))
-	if v == fails && ck.box && ck.cert.n == 3 {
-		return ck.threeInABox(prec)
-	}
-	return v, fmt.Sprintf("proof dual-recurrence: needs n <= 2, k <= 1 or z + … + z^k <= 1, which is %v", sum)
 }
 
 // enumerated returns the bounds of proof lp. The rings for the two sides are equal but for their
@@ -194,18 +311,6 @@ func enumerated[T any](p *program, dual, point ring[T], flip, all value) (res re
 	return res, "", nil
 }
 
-// exactBounds returns the bounds of proof lp for rational z.
-func (ck *checker) exactBounds(flip, all value) (res results, why string, err error) {
-	dual, point, err := ck.rings()
-	if err != nil {
-		return res, "", err
-	}
-	if all.rat == nil {
-		all = ck.scoreVectors()
-	}
-	return enumerated(ck.program, dual, point, flip, all)
-}
-
 // rings returns the exact rings for the two sides of a proof.
 func (ck *checker) rings() (dual, point *exact, err error) {
 	p := ck.program
@@ -235,14 +340,12 @@ func (ck *checker) rings() (dual, point *exact, err error) {
 	return newExact(ck.z, d, ck.cert.cost), newExact(ck.z, s, ck.cert.cost), nil
 }
 
-// lcm returns the least common multiple of a and b, or ErrLimit if there is no room for numbers with that denominator.
+// lcm is lcm, or ErrLimit if there is no room for numbers with that denominator.
 func (ck *checker) lcm(a, b *big.Int) (*big.Int, error) {
-	rest := new(big.Int)
-	if rest.Rem(a, b); rest.Sign() == 0 {
+	m := lcm(a, b)
+	if m == a {
 		return a, nil
 	}
-	g := new(big.Int).GCD(nil, nil, a, b)
-	m := g.Mul(a, new(big.Int).Quo(b, g))
 	if err := ck.room(m); err != nil {
 		return nil, err
 	}

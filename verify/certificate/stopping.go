@@ -159,28 +159,6 @@ func (s *stopping) upper(e *big.Rat) (*big.Rat, error) {
 	return total.Mul(total, s.delta).Add(total, new(big.Rat).SetFrac(v, scale)), nil
 }
 
-// maxCommonBits bounds common denominators.
-const maxCommonBits = 1 << 17
-
-// common returns the numerators of numbers over a common denominator.
-func common(xs []*big.Rat) (num []*big.Int, den *big.Int, err error) {
-	den = big.NewInt(1)
-	for _, x := range xs {
-		if new(big.Int).Rem(den, x.Denom()).Sign() == 0 {
-			continue
-		}
-		g := new(big.Int).GCD(nil, nil, den, x.Denom())
-		if den.Mul(den, g.Quo(x.Denom(), g)).BitLen() > maxCommonBits {
-			return nil, nil, fmt.Errorf("%w: no common denominator of at most %d bits", ErrLimit, maxCommonBits)
-		}
-	}
-	for _, x := range xs {
-		n := new(big.Int).Quo(den, x.Denom())
-		num = append(num, n.Mul(n, x.Num()))
-	}
-	return num, den, nil
-}
-
 // settle gives the takes of all who reach a time their probability, and says why the rule is none.
 func (s *stopping) settle() (reason string, err error) {
 	reach, last := big.NewRat(1, 1), 0

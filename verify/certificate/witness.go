@@ -217,18 +217,6 @@ func (w *witness) excess(formula func([]value, value) []value, prec uint) (value
 
 func known(v value) bool { return v.rat != nil || v.enc.Lo() != nil }
 
-// enclosure returns z^d.
-func (c *setting) enclosure(d *big.Rat, prec uint) (value, error) {
-	low, high, err := c.power(d, prec)
-	switch {
-	case err != nil:
-		return value{}, err
-	case low.Cmp(high) == 0:
-		return exactly(low), nil
-	}
-	return enclosed(interval.Hull(interval.FromRat(low, prec), interval.FromRat(high, prec))), nil
-}
-
 // probabilities works out a formula at scores: it is given e^{ε (q_r - q*)/scale} for each candidate.
 func (w *witness) probabilities(formula func([]value, value) []value, scores []*big.Rat, z value, prec uint) ([]value, error) {
 	best := slices.MaxFunc(scores, (*big.Rat).Cmp)
