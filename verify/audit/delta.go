@@ -67,21 +67,11 @@ func (s *statistics) fresh(res *verify.Result, samples int64) (c counts, distanc
 		return c, nil, nil
 	}
 	n := deltaSplit(w.p, w.o, s.o.Epsilon.Float()*w.reach(), samples)
-	own, near, err := s.drawBoth(w.from, n, w.to, samples-n)
-	if err != nil {
+	own, near, err := s.drawAfresh(res, w, n, samples-n)
+	if err != nil || own == nil {
 		return c, nil, err
 	}
-	if own == nil || near == nil {
-		res.Reason = "an error came instead of samples"
-		return c, nil, nil
-	}
-	c = counts{sumOf(own), hitsOf(own, w.event), sumOf(near), hitsOf(near, w.event)}
-	res.Attained = &verify.Witness{
-		Scores: s.space.Scores(s.field.places[w.from].q), Neighbor: s.space.Scores(s.field.places[w.to].q),
-		P: frequency(c.hits, c.drawn), PNeighbor: frequency(c.hitsNear, c.drawnNear),
-	}
-	s.name(res.Attained, w.event)
-	return c, w.distance, nil
+	return counts{sumOf(own), hitsOf(own, w.event), sumOf(near), hitsOf(near, w.event)}, w.distance, nil
 }
 
 // deltaLimit returns a lower limit of p - cp', at least 0, which exceeds it with probability alpha at most.

@@ -31,7 +31,6 @@ const (
 	rivalPart      = 20   // such a part of a batch is drawn at either side of the most hopeful pair, where that is another
 	hysteresis     = 0.05 // in promise, before a pair that was bet on is left
 	loyalty        = 1.3  // likewise of numbers, where a claim is to be refuted: times its promise, whatever the event at the pair
-	rising         = 0    // logarithm of the wealth at the claim from which on a stage of numbers does not explore
 	mostOdd        = 6    // score vectors that are looked at apart from their class
 	oddness        = 8    // surprise from which on they are
 )
@@ -39,7 +38,7 @@ const (
 // errFailed ends the bets of an audit.
 var errFailed = fmt.Errorf("%w: an error came instead of samples that a bet was on", verify.ErrUndecided)
 
-// run spends the budget. Where an audit ends with the refutation, it goes through stages, each exploring and betting.
+// run spends the budget: first on tests at score vectors of the domain, then on the search for pairs that look bad, and on bets.
 func (s *statistics) run(dom *verify.Domain) error {
 	var places []int
 	for q := range dom.Vectors {
@@ -70,24 +69,34 @@ func (s *statistics) run(dom *verify.Domain) error {
 	if len(s.field.edges) == 0 {
 		return fmt.Errorf("%w: nothing to check: there are no neighbors", verify.ErrUndecided)
 	}
-	if s.o.wants() && !s.o.UntilRefuted && len(s.o.Pairs)+len(s.o.Vectors) == 0 {
-		s.field.stretch(s.o, new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit).Num().Int64())
-	}
-	unit, _ := new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit).Float64()
-	s.field.guess(s.aim(), unit, s.o.Neighbors)
-	if _, ok := s.sampler.(learner); ok {
-		wanted := int64(pilots)
-		if s.o.Outcomes == Mixed {
-			wanted = mixedPilots
-		}
-		if err := s.pilot(wanted); err != nil {
-			return err
-		}
+	if err := s.prepare(); err != nil {
+		return err
 	}
 	if !s.o.wants() {
 		return s.explore(s.o.Budget - s.drawn)
 	}
-	classes := float64(len(s.field.classes))
+	return s.stages()
+}
+
+// prepare adds pairs that are some steps apart, puts all into the order in which they are looked at, and draws what the first cells of numbers are chosen from.
+func (s *statistics) prepare() error {
+	unit := new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit)
+	if s.o.wants() && !s.o.UntilRefuted && len(s.o.Pairs)+len(s.o.Vectors) == 0 {
+		s.field.stretch(s.o, unit.Num().Int64())
+	}
+	scale, _ := unit.Float64()
+	s.field.guess(s.aim(), scale, s.o.Neighbors)
+	if _, ok := s.sampler.(learner); !ok {
+		return nil
+	}
+	if s.o.Outcomes == Mixed {
+		return s.pilot(mixedPilots)
+	}
+	return s.pilot(pilots)
+}
+
+// stages explores, and bets the rest: once where the whole budget goes into the bound; where the audit ends with the refutation, in stages that grow until then.
+func (s *statistics) stages() error {
 	end := s.o.Budget
 	if s.o.UntilRefuted {
 		end = s.drawn + firstStage
@@ -98,14 +107,7 @@ func (s *statistics) run(dom *verify.Domain) error {
 		if stage <= 0 {
 			return nil
 		}
-		share := mostExploring * stage
-		switch {
-		case !s.o.UntilRefuted:
-			share = min(share, max(leastExploring*stage, enoughAClass*classes))
-		case s.field.ordered && s.wealth.total(s.wealth.levels[s.wealth.claimed]) > rising:
-			share = 0
-		}
-		if err := s.explore(int64(share)); err != nil {
+		if err := s.explore(int64(s.exploring(stage))); err != nil {
 			return err
 		}
 		if err := s.refuse(); err != nil {
@@ -123,6 +125,18 @@ func (s *statistics) run(dom *verify.Domain) error {
 		}
 		end = int64(nextStage * float64(end))
 	}
+}
+
+// exploring is how many samples of a stage go into the search. A stage of numbers has none for it where the wealth at the claim has risen already.
+func (s *statistics) exploring(stage float64) float64 {
+	share := mostExploring * stage
+	switch {
+	case !s.o.UntilRefuted:
+		return min(share, max(leastExploring*stage, enoughAClass*float64(len(s.field.classes))))
+	case s.field.ordered && s.wealth.total(s.wealth.levels[s.wealth.claimed]) > 0:
+		return 0
+	}
+	return share
 }
 
 // drawForFit draws the same number of samples at every score vector of the domain, or at some drawn at random where the budget is small.
@@ -302,6 +316,12 @@ func (s *statistics) finalists() []edge {
 	return slices.Concat(byPromise[:min(len(byPromise), finalists)], byHope[:min(len(byHope), finalists)])
 }
 
+// opened is the segment of bets that is open: those on one event at one pair.
+type opened struct {
+	edge
+	base int64 // draws at the pair when it was opened; 0: none is open
+}
+
 // bet spends samples up to an end on batches, each with a bet on the pair and event that promises most by then. It reports
 // whether the claim is refuted and that was all that was wanted.
 func (s *statistics) bet(end int64) (bool, error) {
@@ -310,8 +330,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 	edges := s.finalists()
 	lastBets := end - (end-s.drawn)/4
 	size := max(40, firstBatch*float64(end-s.drawn))
-	var current edge
-	base := int64(-1) // draws at the pair when the segment was opened
+	var open opened
 	for s.drawn < end && len(edges) > 0 {
 		f.refit(s.aim())
 		edges = f.rank(edges, s.aim(), promise)
@@ -319,8 +338,8 @@ func (s *statistics) bet(end int64) (bool, error) {
 			break
 		}
 		best := edges[0]
-		if base >= 0 {
-			best = s.keep(edges, current)
+		if open.base > 0 {
+			best = s.keep(edges, open.edge)
 		}
 		// As long as there is nothing that a bet on the claim could be won with, most of a stage goes into the search.
 		if s.o.UntilRefuted && best.promise <= 0 && s.drawn < lastBets {
@@ -331,45 +350,60 @@ func (s *statistics) bet(end int64) (bool, error) {
 			if edges = s.finalists(); s.drawn == before {
 				break
 			}
-			base = -1 // events may be others
+			open.base = 0 // events may be others
 			continue
 		}
-		r := s.aim().at(best.reach()).ratio(best.p, best.o)
-		times := s.even(int64(min(size, float64(end-s.drawn))) / (r.at + r.near))
+		r, times := s.batch(best, &open, min(size, float64(end-s.drawn)))
 		if times == 0 {
 			break
 		}
-		drawn := f.places[best.from].total + f.places[best.to].total
-		same := base >= 0 && best.from == current.from && best.to == current.to && slices.Equal(best.event, current.event)
-		if !same || drawn > 2*base {
-			horizon := float64(s.o.Budget-s.drawn) * float64(r.at) / float64(r.at+r.near)
-			s.wealth.openAt(best.distance, best.p, best.o, best.slack, r, horizon)
-			current, base = best, max(1, drawn)
-		}
-		r = s.wealth.segs[len(s.wealth.segs)-1].ratio
-		times = s.even(int64(min(size, float64(end-s.drawn))) / (r.at + r.near))
-		if times == 0 {
-			break
-		}
-		own, near, err := s.drawBoth(best.from, times*r.at, best.to, times*r.near)
-		if err != nil {
-			return false, err
-		}
-		if own == nil || near == nil {
-			// To go on as if there had been no bet would favour samplers that fail where they lose.
-			return false, errFailed
-		}
-		s.settle(best, counts{times * r.at, hitsOf(own, best.event), times * r.near, hitsOf(near, best.event)})
-		if s.o.UntilRefuted && s.wealth.passed() {
-			if at := s.wealth.bound(); at >= s.wealth.claimed {
-				s.refuted = at
-				return true, nil
-			}
+		refuted, err := s.play(best, counts{drawn: times * r.at, drawnNear: times * r.near})
+		if err != nil || refuted {
+			return refuted, err
 		}
 		if err := s.drawRival(edges, best, times*(r.at+r.near)/rivalPart, end); err != nil {
 			return false, err
 		}
 		size *= nextBatch
+	}
+	return false, nil
+}
+
+// batch returns in what ratio the next batch of about so many draws is drawn, and how many times that, 0 where there are too few. It opens a segment of bets unless
+// one on the pair and event is open that was chosen when at least half as much was known of the pair.
+func (s *statistics) batch(best edge, open *opened, size float64) (r ratio, times int64) {
+	r = s.aim().at(best.reach()).ratio(best.p, best.o)
+	if times = s.even(int64(size) / (r.at + r.near)); times == 0 {
+		return r, 0
+	}
+	drawn := s.field.places[best.from].total + s.field.places[best.to].total
+	same := open.base > 0 && best.from == open.from && best.to == open.to && slices.Equal(best.event, open.event)
+	if !same || drawn > 2*open.base {
+		horizon := float64(s.o.Budget-s.drawn) * float64(r.at) / float64(r.at+r.near)
+		s.wealth.openAt(best.distance, best.p, best.o, best.slack, r, horizon)
+		*open = opened{best, max(1, drawn)}
+	}
+	r = s.wealth.segs[len(s.wealth.segs)-1].ratio
+	return r, s.even(int64(size) / (r.at + r.near))
+}
+
+// play draws a batch and settles the bet on it. It reports whether the claim is refuted and that was all that was wanted.
+func (s *statistics) play(e edge, c counts) (refuted bool, err error) {
+	own, near, err := s.drawBoth(e.from, c.drawn, e.to, c.drawnNear)
+	if err != nil {
+		return false, err
+	}
+	if own == nil || near == nil {
+		// To go on as if there had been no bet would favour samplers that fail where they lose.
+		return false, errFailed
+	}
+	c.hits, c.hitsNear = hitsOf(own, e.event), hitsOf(near, e.event)
+	s.settle(e, c)
+	if s.o.UntilRefuted && s.wealth.passed() {
+		if at := s.wealth.bound(); at >= s.wealth.claimed {
+			s.refuted = at
+			return true, nil
+		}
 	}
 	return false, nil
 }

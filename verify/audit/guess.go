@@ -138,19 +138,8 @@ func (f *field) refit(a aim) {
 	for law := range laws {
 		for factor := -8; factor <= 8; factor++ {
 			at := f.scale * typical * math.Exp2(float64(factor)/4)
-			expected, own := make([][]float64, len(most)), make([]float64, len(most))
-			for i, c := range most {
-				expected[i] = laws[law](f.places[c.members[0]].q, at, 1)
-				own[i] = f.likelihood(c, expected[i], believed)
-			}
-			for w := float64(believed); w < 1e6; w *= 4 {
-				sum := 0.0
-				for i, c := range most {
-					sum += max(own[i]-math.Log(hundredTimes), f.likelihood(c, expected[i], w))
-				}
-				if sum > best {
-					best, scale, weight, f.law = sum, at, w, law
-				}
+			if sum, w := f.worth(most, law, at); sum > best {
+				best, scale, weight, f.law = sum, at, w, law
 			}
 		}
 	}
@@ -163,6 +152,26 @@ func (f *field) refit(a aim) {
 			}
 		}
 	}
+}
+
+// worth returns how many draws a law is worth to some classes, by the greatest sum of the logarithms of their likelihoods, and that sum.
+func (f *field) worth(classes []*class, law int, scale float64) (best, weight float64) {
+	expected, own := make([][]float64, len(classes)), make([]float64, len(classes))
+	for i, c := range classes {
+		expected[i] = laws[law](f.places[c.members[0]].q, scale, 1)
+		own[i] = f.likelihood(c, expected[i], believed)
+	}
+	best = math.Inf(-1)
+	for w := float64(believed); w < 1e6; w *= 4 {
+		sum := 0.0
+		for i, c := range classes {
+			sum += max(own[i]-math.Log(hundredTimes), f.likelihood(c, expected[i], w))
+		}
+		if sum > best {
+			best, weight = sum, w
+		}
+	}
+	return best, weight
 }
 
 // likelihood returns the logarithm of that of a class's counts, where its probabilities have the Dirichlet distribution about the expected ones with a weight.

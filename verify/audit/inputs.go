@@ -58,7 +58,7 @@ func (in *Inputs) check(o *Options) error {
 		if p.From < 0 || p.To < 0 || max(p.From, p.To) >= len(in.Values) {
 			return fmt.Errorf("%w: pair %d is of inputs %d and %d, and there are %d", ErrOptions, i, p.From, p.To, len(in.Values))
 		}
-		if slices.Contains(o.Properties, verify.RDP) && p.Multiple().Cmp(big.NewRat(1, 1)) != 0 {
+		if slices.Contains(o.Properties, verify.RDP) && p.Multiple().Cmp(unity) != 0 {
 			return fmt.Errorf("%w: rdp is about neighbors, and pair %d has a distance other than 1", ErrOptions, i)
 		}
 	}
@@ -132,8 +132,7 @@ func (o *Options) decide(ctx context.Context, subject, em verify.Subject, dom *v
 	var all *verify.Report
 	for i, d := range o.Inputs.distances() {
 		part := options
-		square := new(big.Rat).Mul(d, d)
-		part.Range, part.Rho, part.Slack = times(options.Range, d), times(options.Rho, square), times(options.Slack, d)
+		part.Range, part.Rho, part.Slack = times(options.Range, d), times(times(options.Rho, d), d), times(options.Slack, d)
 		if i > 0 { // the sum is about single inputs
 			single := func(p verify.Property) bool { return p == verify.Sum }
 			part.Properties = slices.DeleteFunc(slices.Clone(options.Properties), single)
@@ -146,25 +145,9 @@ func (o *Options) decide(ctx context.Context, subject, em verify.Subject, dom *v
 		if err != nil {
 			return nil, err
 		}
-		for j := range r.Properties {
-			p := &r.Properties[j]
-			for _, w := range []*verify.Witness{p.Witness, p.Attained} {
-				if w != nil && w.Neighbor != nil && d.Cmp(big.NewRat(1, 1)) != 0 {
-					w.Distance = d
-				}
-			}
-			if d.Cmp(big.NewRat(1, 1)) != 0 {
-				p.Relaxed = nil
-				if p.TightExpEps = nil; p.Reason != "" {
-					p.Reason = fmt.Sprintf("at distance %s, whose multiple of ε counts: %s", verify.ScoreText(d), p.Reason)
-				}
-			}
-			p.TightEps, p.Range, p.Rho = per(p.TightEps, d), per(p.Range, d), per(p.Rho, square)
-			if p.Name != verify.ApproximateDP {
-				p.Target = per(p.Target, d)
-				if p.Name == verify.ZCDP {
-					p.Target = per(p.Target, d)
-				}
+		if d.Cmp(unity) != 0 {
+			for j := range r.Properties {
+				perDistance(&r.Properties[j], d)
 			}
 		}
 		if all == nil {
@@ -178,6 +161,27 @@ func (o *Options) decide(ctx context.Context, subject, em verify.Subject, dom *v
 		}
 	}
 	return all, nil
+}
+
+// perDistance puts what was found at the multiple d of ε into the units of distance 1.
+func perDistance(p *verify.Result, d *big.Rat) {
+	for _, w := range []*verify.Witness{p.Witness, p.Attained} {
+		if w != nil && w.Neighbor != nil {
+			w.Distance = d
+		}
+	}
+	if p.Reason != "" {
+		p.Reason = fmt.Sprintf("at distance %s, whose multiple of ε counts: %s", verify.ScoreText(d), p.Reason)
+	}
+	p.Relaxed, p.TightExpEps = nil, nil
+	p.TightEps, p.Range, p.Rho = per(p.TightEps, d), per(p.Range, d), per(per(p.Rho, d), d)
+	switch p.Name {
+	case verify.ApproximateDP: // δ does not grow with the distance
+	case verify.ZCDP:
+		p.Target = per(per(p.Target, d), d)
+	default:
+		p.Target = per(p.Target, d)
+	}
 }
 
 // times returns x·d; nil for nil.
@@ -236,7 +240,6 @@ func (r *Report) nameInputs(in *Inputs) {
 	if in == nil {
 		return
 	}
-	one := big.NewRat(1, 1)
 	for _, p := range r.Properties {
 		for _, w := range []*verify.Witness{p.Witness, p.Attained} {
 			if w == nil || w.Input != nil {
@@ -249,7 +252,7 @@ func (r *Report) nameInputs(in *Inputs) {
 			}
 			to := int(w.Neighbor[0].Num().Int64())
 			w.NeighborInput, w.Neighbor = in.Values[to], nil
-			if d := in.distance(from, to); w.Distance == nil && d != nil && d.Cmp(one) != 0 {
+			if d := in.distance(from, to); w.Distance == nil && d != nil && d.Cmp(unity) != 0 {
 				w.Distance = d
 			}
 		}
@@ -331,24 +334,29 @@ func ParseInputPair(text string, keys map[string]int, n int) (p InputPair, err e
 	if len(parts) != 2 && len(parts) != 3 {
 		return p, fmt.Errorf("%d fields; %s", len(parts), want)
 	}
-	for i, at := range []*int{&p.From, &p.To} {
+	place := func(part json.RawMessage) (int, error) {
 		if array {
-			key, err := InputKey(parts[i])
-			place, ok := keys[key]
+			key, err := InputKey(part)
+			at, ok := keys[key]
 			if err != nil || !ok {
-				return p, fmt.Errorf("%s is none of the inputs", brief(parts[i]))
+				return 0, fmt.Errorf("%s is none of the inputs", brief(part))
 			}
-			*at = place
-			continue
+			return at, nil
 		}
-		x, err := decimal.Parse(string(parts[i]))
-		if err != nil || !x.IsInt() || x.Sign() < 0 {
-			return p, fmt.Errorf("%s is no line number; %s", brief(parts[i]), want)
+		x, err := decimal.Parse(string(part))
+		switch {
+		case err != nil || !x.IsInt() || x.Sign() < 0:
+			return 0, fmt.Errorf("%s is no line number; %s", brief(part), want)
+		case x.Cmp(big.NewRat(int64(n), 1)) >= 0:
+			return 0, fmt.Errorf("there is no input %s, they are numbered from 0 to %d", brief(part), n-1)
 		}
-		if x.Cmp(big.NewRat(int64(n), 1)) >= 0 {
-			return p, fmt.Errorf("there is no input %s, they are numbered from 0 to %d", brief(parts[i]), n-1)
-		}
-		*at = int(x.Num().Int64())
+		return int(x.Num().Int64()), nil
+	}
+	if p.From, err = place(parts[0]); err != nil {
+		return InputPair{}, err
+	}
+	if p.To, err = place(parts[1]); err != nil {
+		return InputPair{}, err
 	}
 	if len(parts) == 3 {
 		text := string(parts[2])

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -252,7 +251,7 @@ func (f *field) bestSplit(in []sighting) (best split, most float64) {
 		}
 	}
 	hits := make([]float64, len(f.places))
-	for s := range suggested(in) {
+	for _, s := range suggested(in) {
 		clear(hits)
 		n := 0
 		for _, o := range in {
@@ -287,45 +286,49 @@ func deviance(x, n, y, m float64) float64 {
 	return 2 * (term(x, n) + term(y, m) - term(x+y, n+m))
 }
 
-// suggested yields the questions that some outcomes suggest: every label at every place, and numbers at quantiles, more in the tails. Their order is fixed.
-func suggested(in []sighting) iter.Seq[split] {
-	return func(yield func(split) bool) {
-		labels, numbers := map[string]map[string]bool{}, map[string][]float64{}
-		for _, o := range in {
-			for place, label := range o.labels {
-				if labels[place] == nil {
-					labels[place] = map[string]bool{}
-				}
-				if len(labels[place]) < mixedLabels {
-					labels[place][label] = true
-				}
+// suggested returns the questions that some outcomes suggest, in an order that is fixed.
+func suggested(in []sighting) []split { return append(aboutLabels(in), aboutNumbers(in)...) }
+
+// aboutLabels asks for every label at every place, up to a limit for each place.
+func aboutLabels(in []sighting) (out []split) {
+	labels := map[string]map[string]bool{}
+	for _, o := range in {
+		for place, label := range o.labels {
+			if labels[place] == nil {
+				labels[place] = map[string]bool{}
 			}
-			for place, x := range o.numbers {
-				numbers[place] = append(numbers[place], x)
-			}
-		}
-		for _, place := range keysOf(labels) {
-			for _, label := range keysOf(labels[place]) {
-				if !yield(split{place: place, label: label}) {
-					return
-				}
-			}
-		}
-		for _, place := range keysOf(numbers) {
-			xs := numbers[place]
-			slices.Sort(xs)
-			before := math.Inf(-1)
-			for _, part := range []float64{0.01, 0.03, 0.0625, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 0.9375, 0.97, 0.99, 1} {
-				x := xs[int(part*float64(len(xs)-1))]
-				if x == before {
-					continue
-				}
-				if before = x; !yield(split{place: place, number: true, at: x}) {
-					return
-				}
+			if len(labels[place]) < mixedLabels {
+				labels[place][label] = true
 			}
 		}
 	}
+	for _, place := range keysOf(labels) {
+		for _, label := range keysOf(labels[place]) {
+			out = append(out, split{place: place, label: label})
+		}
+	}
+	return out
+}
+
+// aboutNumbers asks whether the numbers of a place are at most some of their quantiles, of which there are more in the tails.
+func aboutNumbers(in []sighting) (out []split) {
+	numbers := map[string][]float64{}
+	for _, o := range in {
+		for place, x := range o.numbers {
+			numbers[place] = append(numbers[place], x)
+		}
+	}
+	for _, place := range keysOf(numbers) {
+		xs := numbers[place]
+		slices.Sort(xs)
+		before := math.Inf(-1)
+		for _, part := range []float64{0.01, 0.03, 0.0625, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 0.9375, 0.97, 0.99, 1} {
+			if x := xs[int(part*float64(len(xs)-1))]; x != before {
+				out, before = append(out, split{place: place, number: true, at: x}), x
+			}
+		}
+	}
+	return out
 }
 
 func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

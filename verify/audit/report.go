@@ -283,7 +283,7 @@ func (o *Options) against(subject verify.Subject, space *verify.Space, dom *veri
 		}
 		got, err := subject.Answer(q)
 		if err != nil {
-			res.Verdict, res.Reason = verify.Undecided, strings.TrimPrefix(err.Error(), verify.ErrUndecided.Error()+": ")
+			res.Verdict, res.Reason = verify.Undecided, reason(err)
 			return res, nil
 		}
 		for r := range got.P {

@@ -266,7 +266,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 		return nil, err
 	}
 	if err != nil {
-		res.Reason = strings.TrimPrefix(err.Error(), verify.ErrUndecided.Error()+": ")
+		res.Reason = reason(err)
 	}
 	if silent := st.field.silent(); silent > 0 {
 		res.Reason = fmt.Sprintf("not answered at %d vectors; %s", silent, res.Reason)
@@ -281,21 +281,9 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	st.o = whole
 	var more []verify.Result
 	for _, p := range measured {
-		var res verify.Result
-		var err error
-		if part := reserve / int64(len(measured)); p == verify.ApproximateDP {
-			var bound *big.Rat
-			if res, bound, err = st.measureDelta(alpha, part); bound != nil {
-				r.DeltaBound = floored(bound)
-			}
-		} else {
-			res, err = st.measure(p, alpha, part)
-		}
-		if err != nil && !errors.Is(err, verify.ErrUndecided) {
-			return nil, err
-		}
+		res, err := st.boundOn(p, reserve/int64(len(measured)), r)
 		if err != nil {
-			res.Reason = strings.TrimPrefix(err.Error(), verify.ErrUndecided.Error()+": ")
+			return nil, err
 		}
 		more = append(more, res)
 	}
@@ -315,6 +303,27 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	r.nameInputs(o.Inputs)
 	r.chooseWitness()
 	return r, nil
+}
+
+// boundOn bounds what a property limits from below; the bound on δ goes into the report as well.
+func (s *statistics) boundOn(p verify.Property, samples int64, r *Report) (res verify.Result, err error) {
+	if p == verify.ApproximateDP {
+		var bound *big.Rat
+		if res, bound, err = s.measureDelta(s.alpha, samples); bound != nil {
+			r.DeltaBound = floored(bound)
+		}
+	} else {
+		res, err = s.measure(p, s.alpha, samples)
+	}
+	if errors.Is(err, verify.ErrUndecided) {
+		res.Reason, err = reason(err), nil
+	}
+	return res, err
+}
+
+// reason is what an error that wraps verify.ErrUndecided says.
+func reason(err error) string {
+	return strings.TrimPrefix(err.Error(), verify.ErrUndecided.Error()+": ")
 }
 
 // stopped returns an error once the audit is cancelled.

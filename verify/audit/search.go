@@ -132,27 +132,12 @@ func (f *field) place(q verify.Vector) int {
 	return i
 }
 
-// collect takes the pairs of neighbors, at most room of them: the first half of the room is for those that come first, the other half is drawn at random from
-// those that follow.
+// collect takes the pairs of neighbors, at most room of them, and one of each class of pairs that are alike.
 func (f *field) collect(dom *verify.Domain, room int, stopped func() error) error {
 	f.directed = dom.Directed
-	met := 0
-	var kept [][2]verify.Vector
-	for q, other := range dom.Neighbors {
-		if err := stopped(); err != nil {
-			return err
-		}
-		if met++; met > 8*room {
-			break
-		}
-		if slices.Equal(q, other) {
-			continue
-		}
-		if first := room / 2; len(kept) < room {
-			kept = append(kept, [2]verify.Vector{q, other})
-		} else if i := f.rng.IntN(met - first); first+i < room {
-			kept[first+i] = [2]verify.Vector{q, other}
-		}
+	kept, err := f.thinned(dom.Neighbors, room, stopped)
+	if err != nil {
+		return err
 	}
 	shapes, times := map[string]int{}, []int{}
 	seen := map[[2]int]bool{}
@@ -192,6 +177,29 @@ func (f *field) collect(dom *verify.Domain, room int, stopped func() error) erro
 	}
 	f.edges = sorted
 	return nil
+}
+
+// thinned returns pairs of different vectors, at most room of them: the first half of the room is for those that come first, the other half is drawn at random
+// from those that follow.
+func (f *field) thinned(pairs vectorPairs, room int, stopped func() error) (kept [][2]verify.Vector, err error) {
+	met, first := 0, room/2
+	for q, other := range pairs {
+		if err := stopped(); err != nil {
+			return nil, err
+		}
+		if met++; met > 8*room {
+			break
+		}
+		if slices.Equal(q, other) {
+			continue
+		}
+		if len(kept) < room {
+			kept = append(kept, [2]verify.Vector{q, other})
+		} else if i := f.rng.IntN(met - first); first+i < room {
+			kept[first+i] = [2]verify.Vector{q, other}
+		}
+	}
+	return kept, nil
 }
 
 // lone reports whether one candidate moves against all others, which all move alike: of regular mechanisms such

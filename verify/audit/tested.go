@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"math/big"
 	"slices"
@@ -90,37 +91,62 @@ func (s *statistics) plan(places []int, budget int64) (plan []comparison, each i
 	for _, p := range properties {
 		for range count {
 			q := s.field.places[places[s.rng.IntN(len(places))]].q
-			n := len(q)
-			c := comparison{property: p, q: q, other: slices.Clone(q), to: make([]int, n)}
-			for r := range c.to {
-				c.to[r] = r
-			}
-			switch p {
-			case verify.Symmetry:
-				for n > 1 && slices.IsSorted(c.to) {
-					s.rng.Shuffle(n, func(i, j int) { c.to[i], c.to[j] = c.to[j], c.to[i] })
-				}
-				for r, at := range c.to {
-					c.other[at] = q[r]
-				}
-			case verify.Shift:
-				by := []int64{1, -1, 2, -10, 1000, s.o.offset(), -s.o.offset()}[s.rng.IntN(7)]
-				c.other = q.Plus(by * delta)
-			case verify.Monotone:
-				// One candidate rises, alone, by Δ or 2Δ.
-				r := s.rng.IntN(n)
-				c.other[r] += []int64{delta, 2 * delta}[s.rng.IntN(2)]
-				c.atLeast = true
-				for i := range c.to {
-					if i != r {
-						c.to[i] = -1
-					}
-				}
-			}
-			plan = append(plan, c)
+			plan = append(plan, s.drawComparison(p, q, delta))
 		}
 	}
 	return plan, max(1, budget/int64(2*len(plan)))
+}
+
+// drawComparison draws what a score vector is compared with: for symmetry a permutation of it, for shift-invariance a shift, and for monotonicity the vector in
+// which one candidate alone has risen by Δ or 2Δ.
+func (s *statistics) drawComparison(p verify.Property, q verify.Vector, delta int64) comparison {
+	n := len(q)
+	c := comparison{property: p, q: q, other: slices.Clone(q), to: make([]int, n)}
+	for r := range c.to {
+		c.to[r] = r
+	}
+	switch p {
+	case verify.Symmetry:
+		for n > 1 && slices.IsSorted(c.to) {
+			s.rng.Shuffle(n, func(i, j int) { c.to[i], c.to[j] = c.to[j], c.to[i] })
+		}
+		for r, at := range c.to {
+			c.other[at] = q[r]
+		}
+	case verify.Shift:
+		by := []int64{1, -1, 2, -10, 1000, s.o.offset(), -s.o.offset()}[s.rng.IntN(7)]
+		c.other = q.Plus(by * delta)
+	case verify.Monotone:
+		r := s.rng.IntN(n)
+		c.other[r] += []int64{delta, 2 * delta}[s.rng.IntN(2)]
+		c.to, c.atLeast = slices.Repeat([]int{-1}, n), true
+		c.to[r] = r
+	}
+	return c
+}
+
+// matched yields the candidates that are compared, each with its counterpart at the other vector.
+func (c *comparison) matched() iter.Seq2[int, int] {
+	return func(yield func(r, at int) bool) {
+		for r, at := range c.to {
+			if at >= 0 && !yield(r, at) {
+				return
+			}
+		}
+	}
+}
+
+// tail bounds from above the probability of counts that differ as much as those of candidate r and its counterpart, if the mechanism has the property.
+func (c *comparison) tail(r, at int) interval.Interval {
+	x, n, y, m := c.own[r], sumOf(c.own), c.near[at], sumOf(c.near)
+	tail := hypergeometricTail(n, m, x+y, x)
+	if c.atLeast {
+		return tail
+	}
+	if x*m < y*n {
+		tail = hypergeometricTail(m, n, x+y, y)
+	}
+	return tail.Mul(interval.FromInt(2, binomialBits)) // both tails
 }
 
 // compare draws what was planned. A comparison where an error came instead of samples is left out.
@@ -145,58 +171,48 @@ func (s *statistics) compare(places []int) error {
 func (s *statistics) comparisons(alpha *big.Rat) []verify.Result {
 	tests := int64(0) // planned, of all properties
 	for _, c := range s.compared {
-		for _, at := range c.to {
-			if at >= 0 {
-				tests++
-			}
+		for range c.matched() {
+			tests++
 		}
 	}
 	var out []verify.Result
 	for _, p := range s.o.tested() {
-		res := verify.Result{Name: p, Verdict: verify.Undecided}
-		strongest := newStrongest(alpha, tests)
-		for _, c := range s.compared {
-			if c.property != p || c.own == nil || c.near == nil {
-				continue
-			}
-			n, m := sumOf(c.own), sumOf(c.near)
-			for r, at := range c.to {
-				if at < 0 {
-					continue
-				}
-				res.Checked++
-				x, y := c.own[r], c.near[at]
-				tail := hypergeometricTail(n, m, x+y, x)
-				if !c.atLeast { // both tails
-					if other := hypergeometricTail(m, n, x+y, y); x*m < y*n {
-						tail = other
-					}
-					tail = tail.Mul(interval.FromInt(2, binomialBits))
-				}
-				if !strongest.refutes(tail) {
-					continue
-				}
-				res.Verdict = verify.Violated
-				res.Reason = fmt.Sprintf("by a test of samples: candidate %d was taken %d times of %d, and candidate %d %d times of %d, p <= %s in %d comparisons together",
-					r, x, n, at, y, m, strongest.text(), tests)
-				res.Witness = &verify.Witness{
-					Scores: s.space.Scores(c.q), Neighbor: s.space.Scores(c.other), Candidate: &r, P: frequency(x, n), PNeighbor: frequency(y, m),
-				}
-				if p == verify.Symmetry {
-					res.Witness.NeighborCandidate = &at
-				}
-			}
-		}
-		switch {
-		case res.Verdict == verify.Violated:
-		case res.Checked == 0:
-			res.Reason = "nothing was compared"
-		default:
-			res.Reason = "a test of samples found nothing, and cannot prove it"
-		}
-		out = append(out, res)
+		out = append(out, s.verdictOn(p, newStrongest(alpha, tests)))
 	}
 	return out
+}
+
+// nothingFound is the reason why a test leaves a property undecided.
+const nothingFound = "a test of samples found nothing, and cannot prove it"
+
+// verdictOn returns the verdict on one property, with the strongest evidence for a witness.
+func (s *statistics) verdictOn(p verify.Property, strongest *strongest) verify.Result {
+	res := verify.Result{Name: p, Verdict: verify.Undecided, Reason: nothingFound}
+	for _, c := range s.compared {
+		if c.property != p || c.own == nil || c.near == nil {
+			continue
+		}
+		for r, at := range c.matched() {
+			res.Checked++
+			if !strongest.refutes(c.tail(r, at)) {
+				continue
+			}
+			x, n, y, m := c.own[r], sumOf(c.own), c.near[at], sumOf(c.near)
+			res.Verdict = verify.Violated
+			res.Reason = fmt.Sprintf("by a test of samples: candidate %d was taken %d times of %d, and candidate %d %d times of %d, p <= %s in %d comparisons together",
+				r, x, n, at, y, m, strongest.text(), strongest.tests)
+			res.Witness = &verify.Witness{
+				Scores: s.space.Scores(c.q), Neighbor: s.space.Scores(c.other), Candidate: &r, P: frequency(x, n), PNeighbor: frequency(y, m),
+			}
+			if p == verify.Symmetry {
+				res.Witness.NeighborCandidate = &at
+			}
+		}
+	}
+	if res.Checked == 0 {
+		res.Reason = "nothing was compared"
+	}
+	return res
 }
 
 func sumOf(counts []int64) (n int64) {
@@ -246,35 +262,40 @@ func (s *statistics) widest(p verify.Property) *wide {
 		if math.IsInf(up.promise, -1) {
 			continue
 		}
-		w := wide{edge: up, value: up.promise}
-		if p == verify.ZCDP {
-			for side := range 2 {
-				if up.from, up.to = up.to, up.from; f.directed && side == 0 {
-					continue
-				}
-				if event, value := f.distant(up); best == nil || value > best.value {
-					w.edge, w.value = up, value
-					w.event = event
-					best = &w
-				}
+		for _, w := range f.offers(p, up, a) {
+			if best == nil || w.value > best.value {
+				best = &w
 			}
-			continue
-		}
-		if p == verify.BoundedRange {
-			// The best event of the other direction, at the same pair.
-			own, n := f.hits(up.from, f.outcomes(up))
-			near, m := f.hits(up.to, f.outcomes(up))
-			down := f.oneWay(edge{from: up.to, to: up.from, distance: up.distance}, a, true, near, own, m, n)
-			if down.event == nil {
-				continue
-			}
-			w.low, w.value = down.event, up.promise+down.promise
-		}
-		if best == nil || w.value > best.value {
-			best = &w
 		}
 	}
 	return best
+}
+
+// offers returns the events at a rated pair that a bound on a property can rest on: its own one; of bounded range also the best one in the other direction;
+// and of ρ one in each direction.
+func (f *field) offers(p verify.Property, up edge, a aim) []wide {
+	switch p {
+	case verify.ZCDP:
+		var out []wide
+		for side := range 2 {
+			if up.from, up.to = up.to, up.from; f.directed && side == 0 {
+				continue
+			}
+			w := wide{edge: up}
+			w.event, w.value = f.distant(up)
+			out = append(out, w)
+		}
+		return out
+	case verify.BoundedRange:
+		own, n := f.hits(up.from, f.outcomes(up))
+		near, m := f.hits(up.to, f.outcomes(up))
+		down := f.oneWay(edge{from: up.to, to: up.from, distance: up.distance}, a, true, near, own, m, n)
+		if down.event == nil {
+			return nil
+		}
+		return []wide{{edge: up, low: down.event, value: up.promise + down.promise}}
+	}
+	return []wide{{edge: up, value: up.promise}}
 }
 
 // distant returns the event at a pair whose two probabilities have the greatest Rényi divergence of order 2, taken two standard errors less far apart.
@@ -293,7 +314,7 @@ func (f *field) distant(e edge) (event []bool, value float64) {
 
 // measure draws at the pair that promises most, and bounds the range or ρ there from below. Each of the limits has its share of the level.
 func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (verify.Result, error) {
-	res := verify.Result{Name: p, Verdict: verify.Undecided, Reason: "a test of samples found nothing, and cannot prove it"}
+	res := verify.Result{Name: p, Verdict: verify.Undecided, Reason: nothingFound}
 	if s.repeats.broken {
 		res.Reason = "the samples are not independent"
 		return res, nil
@@ -303,22 +324,12 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 		res.Reason = "no pair of neighbors was looked at"
 		return res, nil
 	}
-	own, near, err := s.drawBoth(w.from, samples/2, w.to, samples/2)
-	if err != nil {
+	own, near, err := s.drawAfresh(&res, w, samples/2, samples/2)
+	if err != nil || own == nil {
 		return res, err
 	}
-	if own == nil || near == nil {
-		res.Reason = "an error came instead of samples"
-		return res, nil
-	}
 	n, m := sumOf(own), sumOf(near)
-	res.Checked = 1
 	x, y := hitsOf(own, w.event), hitsOf(near, w.event)
-	witness := &verify.Witness{
-		Scores: s.space.Scores(s.field.places[w.from].q), Neighbor: s.space.Scores(s.field.places[w.to].q),
-		P: frequency(x, n), PNeighbor: frequency(y, m),
-	}
-	s.name(witness, w.event)
 	limits := int64(2)
 	if p == verify.BoundedRange {
 		limits = 4
@@ -330,7 +341,7 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 	if p == verify.BoundedRange {
 		lowNear, highOwn := lowerLimit(m, hitsOf(near, w.low), each), upperLimit(n, hitsOf(own, w.low), each)
 		if low.Sign() == 0 || lowNear.Sign() == 0 {
-			res.Reason = "there were too few samples for a bound"
+			res.Attained, res.Reason = nil, "there were too few samples for a bound"
 			return res, nil
 		}
 		least = interval.Log(interval.FromRat(new(big.Rat).Quo(new(big.Rat).Mul(low, lowNear), new(big.Rat).Mul(high, highOwn)), binomialBits))
@@ -339,7 +350,6 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 	} else {
 		least = concentration(low, high)
 	}
-	res.Attained = witness
 	bound, _ := least.Float64()
 	name := "range"
 	if p == verify.ZCDP {
@@ -364,11 +374,29 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 		}
 	}
 	if over, ok := least.Cmp(limit); ok && over > 0 {
-		res.Verdict, res.Witness, res.Reason = verify.Violated, witness, text
+		res.Verdict, res.Witness, res.Reason = verify.Violated, res.Attained, text
 		return res, nil
 	}
 	res.Reason = text + "; samples cannot prove that it is not more"
 	return res, nil
+}
+
+// drawAfresh draws at the two sides of a pair, and puts what its event showed into the result, or the reason where there are no samples: the counts are nil then.
+func (s *statistics) drawAfresh(res *verify.Result, w *wide, n, m int64) (own, near []int64, err error) {
+	if own, near, err = s.drawBoth(w.from, n, w.to, m); err != nil {
+		return nil, nil, err
+	}
+	if own == nil || near == nil {
+		res.Reason = "an error came instead of samples"
+		return nil, nil, nil
+	}
+	res.Checked = 1
+	res.Attained = &verify.Witness{
+		Scores: s.space.Scores(s.field.places[w.from].q), Neighbor: s.space.Scores(s.field.places[w.to].q),
+		P: frequency(hitsOf(own, w.event), sumOf(own)), PNeighbor: frequency(hitsOf(near, w.event), sumOf(near)),
+	}
+	s.name(res.Attained, w.event)
+	return own, near, nil
 }
 
 // concentration returns a lower bound on ρ of zCDP where an event has a probability of at least p at one of two neighbors, and at most o at the other: the greatest
