@@ -54,6 +54,16 @@ func (c *run) excess(p, o []*Value, precision uint) event {
 	return e
 }
 
+// deltas is the search for the least δ.
+type deltas struct {
+	*run
+	t              *tracker
+	bound, bounded *Value // the δ that is claimed, and what readings may come to
+	least          *Value // over what was looked at
+	attained       func() *Witness
+	partial        bool // there are neighbors that were not compared
+}
+
 // approximate checks (ε,δ)-privacy and finds the least δ, over all pairs of neighbors in both directions, or in theirs.
 func (c *run) approximate() (*Result, error) {
 	res := &Result{Name: ApproximateDP}
@@ -62,87 +72,97 @@ func (c *run) approximate() (*Result, error) {
 		delta = new(big.Rat)
 	}
 	res.Target = number.Exact(delta)
-	t := &tracker{run: c, res: res}
-	bound, least, partial := Rational(delta), Rational(new(big.Rat)), false
-	bounded := Rational(plus(delta, deltaSlack)) // of readings
-	var attained func() *Witness
-	show := func(e event, q, other Vector, w func() *Witness) {
-		switch s, ok := e.excess.compare(bound, t.precision()); {
-		case !ok:
-			if s, ok := e.excess.compare(bounded, 128); !c.opts.Readings || !ok || s > 0 {
-				t.unclear()
-			}
-		case s > 0:
-			t.fail(size(len(e.candidates), q, other), w)
-		}
-		most, is := least.greater(e.excess, t.precision())
-		if least = most; is {
-			attained = w
-		}
-	}
-	visit := func(q, other Vector) error {
-		a, b, err := c.both(q, other)
-		if err != nil {
-			return err
-		}
-		if t.silent(a, b) {
-			partial = true
-			return nil
-		}
-		for i, d := range [2]struct {
-			a, b  *Answer
-			q, to Vector
-		}{{a, b, q, other}, {b, a, other, q}} {
-			if i == 1 && c.dom.Directed {
-				break
-			}
-			if err := t.step(); err != nil {
-				return err
-			}
-			switch {
-			case d.a.Event == "" && d.b.Event == "" && (!c.proper(d.a) || !c.proper(d.b)):
-				t.undecide("probabilities are negative")
-				partial = true
-			case d.a.Event == "" && d.b.Event == "":
-				if !d.a.whole() || !d.b.whole() {
-					t.undecide(noDistribution)
-				}
-				e := c.excess(d.a.P, d.b.P, t.precision())
-				show(e, d.q, d.to, func() *Witness {
-					w := c.pair(d.q, d.to, 0, e.p, e.o)
-					w.Candidate, w.Candidates = nil, e.candidates
-					return w
-				})
-			case d.a.Event != "", c.dom.Directed && d.b.Event != "":
-				show(event{excess: Rational(big.NewRat(1, 1))}, d.q, d.to, func() *Witness { return c.onlyOne(d.a, d.q, d.to) })
-			}
-		}
-		return nil
+	d := &deltas{
+		run: c, t: &tracker{run: c, res: res},
+		bound: Rational(delta), bounded: Rational(plus(delta, deltaSlack)), least: Rational(new(big.Rat)),
 	}
 	var ended error
 	for q, other := range c.dom.Neighbors {
-		if ended = visit(q, other); ended != nil {
+		if ended = d.visit(q, other); ended != nil {
 			break
 		}
 	}
-	if err := t.finish(ended); err != nil {
+	if err := d.t.finish(ended); err != nil {
 		return nil, err
 	}
-	res.TightDelta = least.Number()
-	if lo, ok := res.TightDelta.Lower(); partial || ended != nil || !ok || lo.Sign() < 0 {
-		one := big.NewRat(1, 1)
-		if !ok {
-			lo = new(big.Rat)
-		}
-		hi, bounded := res.TightDelta.Upper()
-		if partial || ended != nil || !bounded || hi.Cmp(one) > 0 {
-			hi = one
-		}
-		res.TightDelta = number.Bounds(maxRat(lo, new(big.Rat)), hi)
-	}
-	if attained != nil {
-		res.Attained = attained()
+	res.TightDelta = d.number(ended == nil)
+	if d.attained != nil {
+		res.Attained = d.attained()
 	}
 	c.readOff(res, "δ", res.TightDelta, res.Target)
 	return res, nil
+}
+
+// visit compares two neighbors.
+func (d *deltas) visit(q, other Vector) error {
+	a, b, err := d.both(q, other)
+	if err != nil {
+		return err
+	}
+	if d.t.silent(a, b) {
+		d.partial = true
+		return nil
+	}
+	for _, w := range d.directions(a, b, q, other) {
+		if err := d.t.step(); err != nil {
+			return err
+		}
+		d.compare(w)
+	}
+	return nil
+}
+
+// compare takes a pair into account, in one direction.
+func (d *deltas) compare(w direction) {
+	switch {
+	case w.a.Event == "" && w.b.Event == "" && (!d.proper(w.a) || !d.proper(w.b)):
+		d.t.undecide("probabilities are negative")
+		d.partial = true
+	case w.a.Event == "" && w.b.Event == "":
+		if !w.a.whole() || !w.b.whole() {
+			d.t.undecide(noDistribution)
+		}
+		e := d.excess(w.a.P, w.b.P, d.t.precision())
+		d.show(e, w, func() *Witness {
+			at := d.pair(w.q, w.to, 0, e.p, e.o)
+			at.Candidate, at.Candidates = nil, e.candidates
+			return at
+		})
+	case w.a.Event != "", d.dom.Directed && w.b.Event != "":
+		d.show(event{excess: Rational(big.NewRat(1, 1))}, w, func() *Witness { return d.onlyOne(w.a, w.q, w.to) })
+	}
+}
+
+// show takes the δ of a pair in one direction into account.
+func (d *deltas) show(e event, at direction, witness func() *Witness) {
+	switch s, ok := e.excess.compare(d.bound, d.t.precision()); {
+	case !ok:
+		if s, ok := e.excess.compare(d.bounded, 128); !d.opts.Readings || !ok || s > 0 {
+			d.t.unclear()
+		}
+	case s > 0:
+		d.t.fail(size(len(e.candidates), at.q, at.to), witness)
+	}
+	most, is := d.least.greater(e.excess, d.t.precision())
+	if d.least = most; is {
+		d.attained = witness
+	}
+}
+
+// number encloses the least δ, which lies between 0 and 1. What was not looked at may need any δ.
+func (d *deltas) number(all bool) number.Number {
+	x := d.least.Number()
+	lo, ok := x.Lower()
+	if all && !d.partial && ok && lo.Sign() >= 0 {
+		return x
+	}
+	one := big.NewRat(1, 1)
+	if !ok {
+		lo = new(big.Rat)
+	}
+	hi, bounded := x.Upper()
+	if d.partial || !all || !bounded || hi.Cmp(one) > 0 {
+		hi = one
+	}
+	return number.Bounds(maxRat(lo, new(big.Rat)), hi)
 }

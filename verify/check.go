@@ -307,15 +307,11 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 	opts.Complete()
 	asked, facts := opts.Properties, opts.Facts
 	opts.Properties = slices.Concat(asked, facts)
-	if i := slices.IndexFunc(opts.Properties, func(p Property) bool { return !slices.Contains(All(), p) }); i >= 0 {
-		return nil, fmt.Errorf("%w %q, want some of %v", ErrProperty, opts.Properties[i], All())
+	if err := checkable(opts.Properties, dom); err != nil {
+		return nil, err
 	}
-	switch {
-	case subject == nil || em == nil || exp == nil:
+	if subject == nil || em == nil || exp == nil {
 		return nil, fmt.Errorf("%w: a subject, the exponential mechanism and e^ε are all required", ErrClaim)
-	case dom == nil || dom.Space == nil || slices.ContainsFunc(opts.Properties, dom.lacks),
-		(dom.Representatives != nil || dom.Worst != nil) && slices.ContainsFunc([]Property{Symmetry, Shift, Monotone}, dom.lacks):
-		return nil, fmt.Errorf("%w: the domain has no space, or no vectors or pairs for one of the properties", ErrClaim)
 	}
 	if opts.MaxPrec == 0 {
 		opts.MaxPrec = 1024
@@ -355,6 +351,18 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 		report.Properties[i].Fact = i >= len(asked)
 	}
 	return report, nil
+}
+
+// checkable reports properties that there are not, and what a domain lacks for those that there are.
+func checkable(properties []Property, dom *Domain) error {
+	if i := slices.IndexFunc(properties, func(p Property) bool { return !slices.Contains(All(), p) }); i >= 0 {
+		return fmt.Errorf("%w %q, want some of %v", ErrProperty, properties[i], All())
+	}
+	if dom == nil || dom.Space == nil || slices.ContainsFunc(properties, dom.lacks) ||
+		(dom.Representatives != nil || dom.Worst != nil) && slices.ContainsFunc([]Property{Symmetry, Shift, Monotone}, dom.lacks) {
+		return fmt.Errorf("%w: the domain has no space, or no vectors or pairs for one of the properties", ErrClaim)
+	}
+	return nil
 }
 
 // Complete fills in the properties that are asked for by default, and those that the targets ask for.

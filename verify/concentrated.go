@@ -282,38 +282,45 @@ func (c *run) concentrated(t *tracker) (*supremum, error) {
 		if u.over() {
 			return u, nil
 		}
-		a, b, err := c.both(q, other)
+		compared, err := c.concede(t, u, q, other)
 		if err != nil {
 			return u, err
 		}
-		if a.Event != "" || b.Event != "" {
-			missed = t.silent(a, b) || missed
-			u.infinite = c.eventDiffers(t, a, b, q, other) || u.infinite
-			continue
-		}
-		differ, wider := c.supportsDiffer(t, u, q, other, a, b)
-		u.infinite = u.infinite || differ
-		if missed = missed || wider; wider {
-			t.undecide("of a pair that is looked at in one order, the second may have outcomes that the first never has: no upper bound on ρ is known then")
-		}
-		if differ || wider {
-			continue
-		}
-		if u.open { // which decides the verdict, unless supports differ for certain
-			continue
-		}
-		forth, back := c.against(a.P, b.P, t.precision())
-		witness := func() *Witness { return c.mostLikely(q, other, a, b) }
-		u.raise(&forth, witness)
-		if !c.dom.Directed {
-			u.raise(&back, witness)
-		}
+		missed = missed || !compared
 	}
 	if u.open {
 		t.undecide(openReading)
 	}
 	u.partial = missed || !u.most.IsFinite()
 	return u, nil
+}
+
+// concede raises the upper end of ρ to what two neighbors need, and reports whether they could be compared.
+func (c *run) concede(t *tracker, u *supremum, q, other Vector) (compared bool, err error) {
+	a, b, err := c.both(q, other)
+	if err != nil {
+		return false, err
+	}
+	if a.Event != "" || b.Event != "" {
+		silent := t.silent(a, b)
+		u.infinite = c.eventDiffers(t, a, b, q, other) || u.infinite
+		return !silent, nil
+	}
+	differ, wider := c.supportsDiffer(t, u, q, other, a, b)
+	u.infinite = u.infinite || differ
+	if wider {
+		t.undecide("of a pair that is looked at in one order, the second may have outcomes that the first never has: no upper bound on ρ is known then")
+	}
+	if differ || wider || u.open { // readings without an upper end decide the verdict, unless supports differ for certain
+		return !wider, nil
+	}
+	forth, back := c.against(a.P, b.P, t.precision())
+	witness := func() *Witness { return c.mostLikely(q, other, a, b) }
+	u.raise(&forth, witness)
+	if !c.dom.Directed {
+		u.raise(&back, witness)
+	}
+	return true, nil
 }
 
 // supportsDiffer reports whether one of the answers has a probability 0 where the other has not, and records it. Of a directed domain that counts for the
@@ -361,15 +368,15 @@ func (c *run) propose(u *supremum) error {
 		if a.Event != "" || b.Event != "" {
 			continue
 		}
-		for _, pair := range c.directions(a, b) {
-			s, x := highest(pair[0].P, pair[1].P, most)
+		for _, w := range c.directions(a, b, q, other) {
+			s, x := highest(w.a.P, w.b.P, most)
 			if !(x > most) || math.IsInf(x, 0) {
 				continue
 			}
 			most = x
 			best = func() {
 				if !slices.ContainsFunc(slices.Concat(a.P, b.P), func(v *Value) bool { lo, _ := v.bounds(); return !(lo > 0) }) {
-					forth, _ := c.against(pair[0].P, pair[1].P, 64)
+					forth, _ := c.against(w.a.P, w.b.P, 64)
 					u.show(forth.per(s), s, func() *Witness { return c.mostLikely(q, other, a, b) })
 				}
 			}

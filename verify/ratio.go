@@ -245,9 +245,18 @@ func (c *run) ratios() ([]*Result, error) {
 	if c.opts.NoRange {
 		return []*Result{dp}, nil
 	}
+	if err := c.ranged(private, bounded, tight, widest, ended != nil); err != nil {
+		return nil, err
+	}
+	return []*Result{dp, br}, nil
+}
+
+// ranged sets the verdict on bounded range and the range, after privacy was decided.
+func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended bool) error {
+	dp, br := private.res, bounded.res
 	if dp.Verdict == Undecided && !tight.seen {
 		br.Verdict, br.Reason = Undecided, dp.Reason
-		return []*Result{dp, br}, nil
+		return nil
 	}
 	if widest.seen && c.opts.Range == nil && !c.opts.Readings {
 		claim := quotient(c.exp, Rational(big.NewRat(1, 1)), false)
@@ -267,9 +276,9 @@ func (c *run) ratios() ([]*Result, error) {
 		bounded.atMost(dp.Range, c.limit(), widest.witness)
 	}
 	if err := bounded.finish(nil); err != nil {
-		return nil, err
+		return err
 	}
-	if (private.undecided != "" || ended != nil) && br.Verdict == Proved {
+	if (private.undecided != "" || ended) && br.Verdict == Proved {
 		br.Verdict, br.Reason = Undecided, private.undecided
 	}
 	br.Range = dp.Range
@@ -278,7 +287,7 @@ func (c *run) ratios() ([]*Result, error) {
 		claimed = c.claimed()
 	}
 	c.readOff(br, "range", br.Range, claimed)
-	return []*Result{dp, br}, nil
+	return nil
 }
 
 // claimed returns the ε that is claimed; limit that and the slack which was given.

@@ -378,36 +378,59 @@ func (c *run) dominates(t *tracker, mean bool) error {
 			t.undecide(unanswered)
 			continue
 		}
-		order := make([]int, len(q))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortFunc(order, func(i, j int) int { return cmp.Compare(q[i], q[j]) })
-		best, zero := q.best(), Rational(new(big.Rat))
-		own, theirs, ownMean, theirMean := zero, zero, zero, zero
-		for at, i := range order {
-			own, theirs = own.add(a.P[i]), theirs.add(em.P[i])
-			if q[i] == best {
-				break
-			}
-			depth := Rational(c.dom.Space.Scores(Vector{best - q[i]})[0])
-			if mean {
-				ownMean = ownMean.add(depth.mul(a.P[i]))
-				theirMean = theirMean.add(depth.mul(em.P[i]))
-				continue
-			}
-			if q[order[at+1]] == q[i] {
-				continue // the rest of the tie belongs to the same t
-			}
-			p, e := own, theirs
-			if err := c.worse(t, q, i, depth.rat, p, e); err != nil {
-				return err
-			}
-		}
 		if mean {
-			if err := c.worse(t, q, 0, nil, ownMean, theirMean); err != nil {
-				return err
-			}
+			err = c.worse(t, q, 0, nil, c.meanError(q, a.P), c.meanError(q, em.P))
+		} else {
+			err = c.worseTails(t, q, a.P, em.P)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// worstFirst returns the candidates in the order of their scores.
+func worstFirst(q Vector) []int {
+	order := make([]int, len(q))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(q[i], q[j]) })
+	return order
+}
+
+// errorOf returns by how much a candidate is worse than the best, in the user's units.
+func (c *run) errorOf(q Vector, r int) *big.Rat {
+	return c.dom.Space.Scores(Vector{q.best() - q[r]})[0]
+}
+
+// meanError returns the expected error.
+func (c *run) meanError(q Vector, p []*Value) *Value {
+	mean := Rational(new(big.Rat))
+	for _, r := range worstFirst(q) {
+		if q[r] == q.best() {
+			break
+		}
+		mean = mean.add(Rational(c.errorOf(q, r)).mul(p[r]))
+	}
+	return mean
+}
+
+// worseTails compares Pr[error >= t] at the error of every candidate that is not one of the best.
+func (c *run) worseTails(t *tracker, q Vector, p, em []*Value) error {
+	own, theirs := Rational(new(big.Rat)), Rational(new(big.Rat))
+	order := worstFirst(q)
+	for at, r := range order {
+		if q[r] == q.best() {
+			break
+		}
+		own, theirs = own.add(p[r]), theirs.add(em[r])
+		if q[order[at+1]] == q[r] {
+			continue // the rest of the tie belongs to the same t
+		}
+		if err := c.worse(t, q, r, c.errorOf(q, r), own, theirs); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -21,8 +21,7 @@ type divergence struct {
 	alpha    *big.Rat
 	x        interval.Interval
 	infinite bool
-	partial  bool            // there are neighbors that could not be compared, or readings without an upper end
-	witness  func() *Witness // of the neighbors where it is attained, as far as enclosures tell
+	partial  bool // there are neighbors that could not be compared, or readings without an upper end
 }
 
 func (d divergence) number() number.Number {
@@ -40,31 +39,7 @@ func (d divergence) number() number.Number {
 func (c *run) renyi() ([]*Result, error) {
 	rdp, zcdp := &Result{Name: RDP}, &Result{Name: ZCDP}
 	t := &tracker{run: c, res: rdp}
-	wanted := func(p Property) bool { return slices.Contains(c.opts.Properties, p) }
-	infinite := false
-	var attained func() *Witness // of ρ
-	err := func() error {
-		if wanted(RDP) {
-			for _, alpha := range c.orders() {
-				d, err := c.divergence(t, alpha)
-				if err != nil {
-					return err
-				}
-				infinite = infinite || d.infinite
-				rdp.Orders = append(rdp.Orders, Order{alpha, d.number()})
-			}
-		}
-		if wanted(ZCDP) {
-			rho, err := c.concentrated(t)
-			infinite = infinite || rho.infinite
-			zcdp.Rho, attained = rho.number(), rho.witness
-			if !rho.infinite && rho.witness != nil {
-				zcdp.Orders, zcdp.Attained = []Order{rho.order()}, rho.witness()
-			}
-			return err
-		}
-		return nil
-	}()
+	infinite, attained, err := c.divergences(t, rdp, zcdp)
 	if err := t.finish(err); err != nil {
 		return nil, err
 	}
@@ -72,7 +47,7 @@ func (c *run) renyi() ([]*Result, error) {
 		rdp.Verdict, rdp.Witness = Violated, t.witness()
 	}
 	zcdp.Verdict, zcdp.Reason, zcdp.Witness, zcdp.Checked = rdp.Verdict, rdp.Reason, rdp.Witness, rdp.Checked
-	if c.opts.Rho != nil && wanted(ZCDP) {
+	if c.opts.Rho != nil && slices.Contains(c.opts.Properties, ZCDP) {
 		zcdp.Target = number.Exact(c.opts.Rho)
 		if zcdp.Verdict == Proved {
 			if err := c.aim(zcdp, attained); err != nil {
@@ -81,6 +56,29 @@ func (c *run) renyi() ([]*Result, error) {
 		}
 	}
 	return []*Result{rdp, zcdp}, nil
+}
+
+// divergences encloses what is wanted of the divergences at given orders and of ρ. It reports whether any is infinite, and where ρ is attained.
+func (c *run) divergences(t *tracker, rdp, zcdp *Result) (infinite bool, attained func() *Witness, err error) {
+	if slices.Contains(c.opts.Properties, RDP) {
+		for _, alpha := range c.orders() {
+			d, err := c.divergence(t, alpha)
+			if err != nil {
+				return infinite, nil, err
+			}
+			infinite = infinite || d.infinite
+			rdp.Orders = append(rdp.Orders, Order{alpha, d.number()})
+		}
+	}
+	if !slices.Contains(c.opts.Properties, ZCDP) {
+		return infinite, nil, nil
+	}
+	rho, err := c.concentrated(t)
+	zcdp.Rho = rho.number()
+	if !rho.infinite && rho.witness != nil {
+		zcdp.Orders, zcdp.Attained = []Order{rho.order()}, rho.witness()
+	}
+	return infinite || rho.infinite, rho.witness, err
 }
 
 // aim decides whether the enclosed ρ is at most the target. Where it does not tell, the range may: bounded range η implies η²/8-zCDP
@@ -127,12 +125,18 @@ func (c *run) aim(zcdp *Result, attained func() *Witness) error {
 	return nil
 }
 
-// directions are the orders in which a pair is looked at.
-func (c *run) directions(a, b *Answer) [][2]*Answer {
+// direction is a pair of vectors, with their answers, in the order in which it is looked at.
+type direction struct {
+	a, b  *Answer
+	q, to Vector
+}
+
+// directions are the orders in which a pair of neighbors is looked at: both, unless the domain says which one counts.
+func (c *run) directions(a, b *Answer, q, other Vector) []direction {
 	if c.dom.Directed {
-		return [][2]*Answer{{a, b}}
+		return []direction{{a, b, q, other}}
 	}
-	return [][2]*Answer{{a, b}, {b, a}}
+	return []direction{{a, b, q, other}, {b, a, other, q}}
 }
 
 func (c *run) orders() []*big.Rat {
@@ -162,35 +166,30 @@ func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
 			d.infinite = c.eventDiffers(t, a, b, q, other) || d.infinite
 			continue
 		}
-		for _, pair := range c.directions(a, b) {
-			x, at, err := c.between(t, pair[0].P, pair[1].P, alpha)
-			if err != nil {
-				return d, err
-			}
-			if at >= 0 {
-				d.infinite = true
-				from, to := q, other
-				if pair[0] == b {
-					from, to = other, q
-				}
-				t.fail(size(at, from, to), func() *Witness { return c.pair(from, to, at, pair[0].P[at], pair[1].P[at]) })
-				continue
-			}
-			if x.Lo().Cmp(d.x.Lo()) > 0 || d.witness == nil {
-				d.witness = func() *Witness { return c.mostLikely(q, other, a, b) }
-			}
-			if x.Hi().IsInf() {
-				t.undecide(openReading)
-				d.partial = true
-				if x.Lo().IsInf() {
-					continue
-				}
-				x = interval.Point(x.Lo())
-			}
-			d.x = d.x.Max(x)
+		for _, w := range c.directions(a, b, q, other) {
+			d.include(c, t, w)
 		}
 	}
 	return d, nil
+}
+
+// include takes a pair into account, in one direction.
+func (d *divergence) include(c *run, t *tracker, w direction) {
+	x, at := c.between(t, w.a.P, w.b.P, d.alpha)
+	if at >= 0 {
+		d.infinite = true
+		t.fail(size(at, w.q, w.to), func() *Witness { return c.pair(w.q, w.to, at, w.a.P[at], w.b.P[at]) })
+		return
+	}
+	if x.Hi().IsInf() {
+		t.undecide(openReading)
+		d.partial = true
+		if x.Lo().IsInf() {
+			return
+		}
+		x = interval.Point(x.Lo())
+	}
+	d.x = d.x.Max(x)
 }
 
 // eventDiffers reports whether one of the answers is an event and the other one is not, and records it.
@@ -207,7 +206,7 @@ func (c *run) eventDiffers(t *tracker, a, b *Answer, q, other Vector) bool {
 //	D_α(p ‖ o) = 1/(α-1) · ln Σ_r p_r (p_r/o_r)^{α-1},  D_1 = Σ_r p_r ln(p_r/o_r)
 //
 // (Rényi 1961), or the candidate for which it is infinite; -1 if there is none.
-func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x interval.Interval, at int, err error) {
+func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x interval.Interval, at int) {
 	excess := new(big.Rat).Sub(alpha, big.NewRat(1, 1))
 	sum := interval.FromInt(0, renyiBits)
 	for r := range p {
@@ -216,9 +215,9 @@ func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x interval.Int
 		}
 		if o[r].zero(t.precision()) {
 			if s, ok := p[r].sign(t.precision()); ok && s > 0 {
-				return sum, r, nil
+				return sum, r
 			}
-			return interval.Whole(renyiBits), -1, nil // 0 in some readings
+			return interval.Whole(renyiBits), -1 // 0 in some readings
 		}
 		own := p[r].Enclose(renyiBits)
 		quotient := own.Quo(o[r].Enclose(renyiBits))
@@ -236,9 +235,9 @@ func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x interval.Int
 		sum = sum.Add(own.Mul(term))
 	}
 	if excess.Sign() == 0 {
-		return sum, -1, nil
+		return sum, -1
 	}
-	return interval.Log(sum).Quo(interval.FromRat(excess, renyiBits)), -1, nil
+	return interval.Log(sum).Quo(interval.FromRat(excess, renyiBits)), -1
 }
 
 // mostLikely describes two neighbors at the candidate whose probabilities' ratio is the largest, as far as float64 numbers tell.
