@@ -248,15 +248,11 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	var files [3]*command.OutputFile // the problem, the table, the certificate
-	for i, at := range []struct{ flag, path string }{{"--output", f.output}, {"--optimal", f.optimal}, {"--cert", f.cert}} {
-		if at.path != "" {
-			if files[i], err = command.CreateOutput(at.flag, at.path); err != nil {
-				return err
-			}
-		}
+	files, err := f.createFiles()
+	if err != nil {
+		return err
 	}
-	if err := files[0].Commit(ctx, r.Problem.WriteJSON); err != nil || !r.Epsilon.IsSet() {
+	if err := files.problem.Commit(ctx, r.Problem.WriteJSON); err != nil || !r.Epsilon.IsSet() {
 		return err
 	}
 	report, done := command.Progress(f.Streams, "optimum")
@@ -280,12 +276,8 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 	}
 	doc := f.document(&r, a, rounded)
 	if rounded != nil {
-		for _, input := range f.draw {
-			output, err := rounded.Mechanism.Sample(input, rand.Reader)
-			if err != nil {
-				return err
-			}
-			doc.Drawn = append(doc.Drawn, optimum.Drawn{Input: input, Output: output})
+		if doc.Drawn, err = f.drawn(rounded); err != nil {
+			return err
 		}
 	}
 	f.Show(doc, func(w io.Writer) { f.print(w, &doc) })
@@ -294,17 +286,52 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 		if strings.HasSuffix(f.optimal, ".jsonl") {
 			write = rounded.Mechanism.WriteJSONL
 		}
-		if err := files[1].Commit(ctx, write); err != nil {
+		if err := files.table.Commit(ctx, write); err != nil {
 			return err
 		}
 	}
-	if err := files[2].Commit(ctx, a.WriteCertificate); err != nil && !errors.Is(err, optimum.ErrNoCertificate) {
+	if err := files.cert.Commit(ctx, a.WriteCertificate); err != nil && !errors.Is(err, optimum.ErrNoCertificate) {
 		return err
 	}
-	if r := a.Rated; r != nil && r.Finding != "" {
-		return command.Exit(command.Violated, errors.New(r.Finding))
+	return f.ending(ctx, a)
+}
+
+// optimumFiles are what the command writes, each nil where it is not asked for.
+type optimumFiles struct{ problem, table, cert *command.OutputFile }
+
+func (f *optimumFlags) createFiles() (files optimumFiles, err error) {
+	for _, at := range []struct {
+		file       **command.OutputFile
+		flag, path string
+	}{{&files.problem, "--output", f.output}, {&files.table, "--optimal", f.optimal}, {&files.cert, "--cert", f.cert}} {
+		if at.path == "" {
+			continue
+		}
+		if *at.file, err = command.CreateOutput(at.flag, at.path); err != nil {
+			return files, err
+		}
 	}
-	if r := a.Rated; r != nil && r.DP == verify.Violated {
+	return files, nil
+}
+
+// drawn draws an output for each input of --draw.
+func (f *optimumFlags) drawn(rounded *optimum.Rounded) (out []optimum.Drawn, err error) {
+	for _, input := range f.draw {
+		output, err := rounded.Mechanism.Sample(input, rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, optimum.Drawn{Input: input, Output: output})
+	}
+	return out, nil
+}
+
+// ending returns the error that ends the command: what is wrong with the mechanism that was rated, or why the optimum is not decided.
+func (f *optimumFlags) ending(ctx context.Context, a *optimum.Result) error {
+	switch r := a.Rated; {
+	case r != nil && r.Finding != "":
+		return command.Exit(command.Violated, errors.New(r.Finding))
+	case r != nil && r.DP == verify.Violated:
 		return command.Exit(command.Violated, fmt.Errorf("violated: %s is not private as asked", f.rated()))
 	}
 	return command.Ending(ctx, a.Undecided)

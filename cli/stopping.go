@@ -112,17 +112,8 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 			return in, err
 		}
 	}
-	if f.lp && in.eps == nil {
-		return in, command.Usagef("--lp: epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
-	}
-	if f.lp && f.n > stopping.MaxCandidates {
-		return in, command.Usagef("-n %d: --lp takes at most %d candidates", f.n, stopping.MaxCandidates)
-	}
-	if f.cert != "" && !f.lp {
-		return in, command.Usagef("--cert: needs --lp; there is nothing to certify without it")
-	}
-	if f.rule && !f.lp {
-		return in, command.Usagef("--rule: needs --lp; without it the rule is the p-mix of passing threshold-1 candidates")
+	if err := f.checkProgram(in.eps != nil); err != nil {
+		return in, err
 	}
 	if in.gap, err = strconv.ParseFloat(f.gap, 64); err != nil || !(in.gap >= 0 && in.gap < 1) {
 		return in, command.Usagef("--gap %s: give a decimal from 0 to 1 such as 1e-9", command.Quoted(f.gap))
@@ -145,6 +136,21 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 		in.arrivals, err = readArrivals(ctx, f.play, f.n)
 	}
 	return in, err
+}
+
+// checkProgram refuses --lp where its program cannot be posed, and the flags that need it where it is not given.
+func (f *stoppingFlags) checkProgram(epsilon bool) error {
+	switch {
+	case f.lp && !epsilon:
+		return command.Usagef("--lp: epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
+	case f.lp && f.n > stopping.MaxCandidates:
+		return command.Usagef("-n %d: --lp takes at most %d candidates", f.n, stopping.MaxCandidates)
+	case f.cert != "" && !f.lp:
+		return command.Usagef("--cert: needs --lp; there is nothing to certify without it")
+	case f.rule && !f.lp:
+		return command.Usagef("--rule: needs --lp; without it the rule is the p-mix of passing threshold-1 candidates")
+	}
+	return nil
 }
 
 func parseProbability(name, text string) (*big.Rat, error) {

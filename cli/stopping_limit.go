@@ -74,39 +74,55 @@ func (f *stoppingFlags) runLimit() error {
 		return err
 	}
 	if doc.Eps != nil || doc.ExpEps != nil {
-		eps, err := f.epsilon.parse()
-		if err != nil {
+		if err := f.atEpsilon(doc, p, delta); err != nil {
 			return err
 		}
-		tight, err := secretary.LimitDelta(p, f.l, eps)
-		if err != nil {
-			return err
-		}
-		largest, err := secretary.LimitP(f.l, eps, delta)
-		if err != nil {
-			return err
-		}
-		doc.TightDel, doc.LargestP = &tight, &largest
 	}
 	if f.limit.boundary != "" {
-		list, err := command.ParseList("boundary", f.limit.boundary, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
-		if err != nil {
+		if doc.Boundary, err = f.boundary(p); err != nil {
 			return err
-		}
-		for _, x := range list {
-			eps, err := mechanisms.FromEpsilon(x)
-			if err != nil {
-				return command.Usagef("--boundary: %w", err)
-			}
-			least, err := secretary.LimitDelta(p, f.l, eps)
-			if err != nil {
-				return err
-			}
-			doc.Boundary = append(doc.Boundary, boundaryPoint{command.ExactText(x), least})
 		}
 	}
 	f.Show(doc, doc.print)
 	return nil
+}
+
+// atEpsilon adds what the given ε says about δ and p.
+func (f *stoppingFlags) atEpsilon(doc *limitDoc, p, delta *big.Rat) error {
+	eps, err := f.epsilon.parse()
+	if err != nil {
+		return err
+	}
+	tight, err := secretary.LimitDelta(p, f.l, eps)
+	if err != nil {
+		return err
+	}
+	largest, err := secretary.LimitP(f.l, eps, delta)
+	if err != nil {
+		return err
+	}
+	doc.TightDel, doc.LargestP = &tight, &largest
+	return nil
+}
+
+// boundary returns the least δ at each ε of --boundary.
+func (f *stoppingFlags) boundary(p *big.Rat) (out []boundaryPoint, err error) {
+	list, err := command.ParseList("boundary", f.limit.boundary, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range list {
+		eps, err := mechanisms.FromEpsilon(x)
+		if err != nil {
+			return nil, command.Usagef("--boundary: %w", err)
+		}
+		least, err := secretary.LimitDelta(p, f.l, eps)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, boundaryPoint{command.ExactText(x), least})
+	}
+	return out, nil
 }
 
 func (d *limitDoc) print(w io.Writer) {

@@ -51,14 +51,7 @@ func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism, size *big.Int
 	}
 	for prec := j.prec; ; prec *= 2 {
 		t, ok := patience.Await(ctx, 0, func() attempt {
-			if m == mechanisms.PermuteAndFlip() && prec == j.prec && j.flip != nil {
-				return attempt{*j.flip, nil}
-			}
-			if j.Varied() {
-				v, err := j.lossOf(ctx, m, prec)
-				return attempt{v, err}
-			}
-			v, err := total(ctx, m, j.N, j.K, j.Objective, j.Level, j.Epsilon, prec)
+			v, err := j.totalOf(ctx, m, prec)
 			return attempt{v, err}
 		})
 		if !ok || t.err != nil && ctx.Err() != nil {
@@ -95,6 +88,17 @@ func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism, size *big.Int
 		}
 		return nil
 	}
+}
+
+// totalOf returns a mechanism's total error, or loss, with enclosures of prec bits.
+func (j *job) totalOf(ctx context.Context, m mechanisms.Mechanism, prec uint) (value, error) {
+	switch {
+	case m == mechanisms.PermuteAndFlip() && prec == j.prec && j.flip != nil:
+		return *j.flip, nil
+	case j.Varied():
+		return j.lossOf(ctx, m, prec)
+	}
+	return total(ctx, m, j.N, j.K, j.Objective, j.Level, j.Epsilon, prec)
 }
 
 // ratioOf returns a mechanism's total error over the optimum, 1 where both are 0.

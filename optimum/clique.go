@@ -48,11 +48,16 @@ func (q *program) cliques(generators []symmetry) {
 			continue
 		}
 		q.hubs = append(q.hubs, c)
-		for _, x := range c.inputs {
-			for _, y := range c.inputs {
-				if x != y {
-					q.covered[arc{x, y, a.distance}] = true
-				}
+		q.cover(c)
+	}
+}
+
+// cover notes the arcs of a clique.
+func (q *program) cover(c clique) {
+	for _, x := range c.inputs {
+		for _, y := range c.inputs {
+			if x != y {
+				q.covered[arc{x, y, c.distance}] = true
 			}
 		}
 	}

@@ -10,6 +10,7 @@
 package optimum
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 
@@ -66,15 +67,35 @@ func (p *Problem) Check() error {
 	if err := checkSize(n, m); err != nil {
 		return err
 	}
-	for field, names := range map[string][]string{"inputs": p.Inputs, "outputs": p.Outputs} {
-		seen := map[string]bool{}
-		for i, name := range names {
-			if seen[name] {
-				return faultf("%s[%d]: %q is there twice", field, i, name)
-			}
-			seen[name] = true
+	if err := cmp.Or(checkNames("inputs", p.Inputs), checkNames("outputs", p.Outputs), p.checkPairs(), p.checkLoss(), p.checkPrior("prior", p.Prior)); err != nil {
+		return err
+	}
+	if p.Forbidden != nil && len(p.Forbidden) != n {
+		return faultf("forbidden: %d rows for %d inputs", len(p.Forbidden), n)
+	}
+	for x, row := range p.Forbidden {
+		if len(row) != m {
+			return faultf("forbidden[%d]: %d values for %d outputs", x, len(row), m)
 		}
 	}
+	return nil
+}
+
+// checkNames reports a name that is there twice.
+func checkNames(field string, names []string) error {
+	seen := map[string]bool{}
+	for i, name := range names {
+		if seen[name] {
+			return faultf("%s[%d]: %q is there twice", field, i, name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// checkPairs reports what is wrong with the pairs.
+func (p *Problem) checkPairs() error {
+	n := len(p.Inputs)
 	for i, q := range p.Pairs {
 		switch {
 		case q.From < 0 || q.To < 0 || q.From >= n || q.To >= n:
@@ -85,6 +106,12 @@ func (p *Problem) Check() error {
 			return faultf("pairs[%d]: the distance %s is negative", i, q.Multiple().RatString())
 		}
 	}
+	return nil
+}
+
+// checkLoss reports what is wrong with the losses.
+func (p *Problem) checkLoss() error {
+	n, m := len(p.Inputs), len(p.Outputs)
 	if len(p.Loss) != n {
 		return faultf("loss: %d rows for %d inputs", len(p.Loss), n)
 	}
@@ -96,17 +123,6 @@ func (p *Problem) Check() error {
 			if l == nil || l.Sign() < 0 {
 				return faultf("loss[%d][%d]: %v is negative, or none", x, o, l)
 			}
-		}
-	}
-	if err := p.checkPrior("prior", p.Prior); err != nil {
-		return err
-	}
-	if p.Forbidden != nil && len(p.Forbidden) != n {
-		return faultf("forbidden: %d rows for %d inputs", len(p.Forbidden), n)
-	}
-	for x, row := range p.Forbidden {
-		if len(row) != m {
-			return faultf("forbidden[%d]: %d values for %d outputs", x, len(row), m)
 		}
 	}
 	return nil

@@ -69,30 +69,14 @@ func (r *jsonReader) value(depth int) (*node, error) {
 	}
 	switch v := t.(type) {
 	case json.Delim:
-		if n.kind = byte(v); n.kind == '{' {
-			n.fields = map[string]*node{}
+		n.kind = byte(v)
+		if n.kind == '{' {
+			err = r.fields(n, depth)
+		} else {
+			err = r.elements(n, depth)
 		}
-		for r.d.More() {
-			name := ""
-			if n.kind == '{' {
-				if t, err = r.token(); err != nil {
-					return nil, err
-				}
-				name = t.(string)
-				if n.fields[name] != nil {
-					return nil, r.errorf(r.line(), "%s: it is there twice", name)
-				}
-			}
-			child, err := r.value(depth + 1)
-			if err != nil {
-				return nil, err
-			}
-			if n.kind == '{' {
-				n.fields[name] = child
-				n.order = append(n.order, name)
-			} else {
-				n.list = append(n.list, child)
-			}
+		if err != nil {
+			return nil, err
 		}
 		_, err = r.token()
 		return n, err
@@ -106,6 +90,38 @@ func (r *jsonReader) value(depth int) (*node, error) {
 		n.kind = '0'
 	}
 	return n, nil
+}
+
+// fields reads the fields of an object, up to its end.
+func (r *jsonReader) fields(n *node, depth int) error {
+	n.fields = map[string]*node{}
+	for r.d.More() {
+		t, err := r.token()
+		if err != nil {
+			return err
+		}
+		name := t.(string)
+		if n.fields[name] != nil {
+			return r.errorf(r.line(), "%s: it is there twice", name)
+		}
+		if n.fields[name], err = r.value(depth + 1); err != nil {
+			return err
+		}
+		n.order = append(n.order, name)
+	}
+	return nil
+}
+
+// elements reads the elements of an array, up to its end.
+func (r *jsonReader) elements(n *node, depth int) error {
+	for r.d.More() {
+		child, err := r.value(depth + 1)
+		if err != nil {
+			return err
+		}
+		n.list = append(n.list, child)
+	}
+	return nil
 }
 
 // ReadJSON reads a problem:

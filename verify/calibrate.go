@@ -104,6 +104,18 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.search(ctx, out, e, proposed); err != nil {
+		return nil, err
+	}
+	out.Parameter = number.Bounds(e.low, e.high)
+	if ctx.Err() == nil && e.high != nil && narrow(e.low, e.high, c.Gap) {
+		out.Undecided = ""
+	}
+	return out, nil
+}
+
+// search decides parameters, first those that are proposed, until the ends are as close as asked.
+func (c *Calibrator) search(ctx context.Context, out *Calibration, e *ends, proposed []*big.Rat) error {
 	for next := c.begin(); next != nil; next = e.next(c.Gap) {
 		if len(proposed) > 0 {
 			next, proposed = proposed[0], proposed[1:]
@@ -117,11 +129,11 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 		}
 		eps, err := mechanisms.FromEpsilon(next)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		at, err := c.decide(ctx, out, eps)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		switch at.verdict {
 		case Proved:
@@ -139,11 +151,7 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 			c.Progress(out.Tried, e.low, e.high)
 		}
 	}
-	out.Parameter = number.Bounds(e.low, e.high)
-	if ctx.Err() == nil && e.high != nil && narrow(e.low, e.high, c.Gap) {
-		out.Undecided = ""
-	}
-	return out, nil
+	return nil
 }
 
 // ends are parameters at which the target is met, and missed (nil while none is known), and the least and the greatest one between them

@@ -83,28 +83,36 @@ func (m *Model) Check() error {
 	}
 	seen := make([]int, rows)
 	for j := range cols {
-		if !(m.ColLower[j] <= m.ColUpper[j]) {
-			return fmt.Errorf("%w: column %d has bounds [%g, %g]", ErrModel, j, m.ColLower[j], m.ColUpper[j])
+		if err := m.checkColumn(j, seen); err != nil {
+			return err
 		}
-		if c := m.Cost[j]; math.IsNaN(c) || math.IsInf(c, 0) {
-			return fmt.Errorf("%w: column %d has cost %g", ErrModel, j, c)
+	}
+	return nil
+}
+
+// checkColumn reports the first inconsistency of a column. seen is for the rows, each with one more than the last column that names it.
+func (m *Model) checkColumn(j int, seen []int) error {
+	if !(m.ColLower[j] <= m.ColUpper[j]) {
+		return fmt.Errorf("%w: column %d has bounds [%g, %g]", ErrModel, j, m.ColLower[j], m.ColUpper[j])
+	}
+	if c := m.Cost[j]; math.IsNaN(c) || math.IsInf(c, 0) {
+		return fmt.Errorf("%w: column %d has cost %g", ErrModel, j, c)
+	}
+	lo, hi := m.Start[j], m.Start[j+1]
+	if lo > hi || lo < 0 || hi > len(m.Index) || (j == 0 && lo != 0) {
+		return fmt.Errorf("%w: column %d starts at %d and ends at %d", ErrModel, j, lo, hi)
+	}
+	for p := lo; p < hi; p++ {
+		i := int(m.Index[p])
+		if i < 0 || i >= len(seen) {
+			return fmt.Errorf("%w: column %d names row %d of %d", ErrModel, j, i, len(seen))
 		}
-		lo, hi := m.Start[j], m.Start[j+1]
-		if lo > hi || lo < 0 || hi > len(m.Index) || (j == 0 && lo != 0) {
-			return fmt.Errorf("%w: column %d starts at %d and ends at %d", ErrModel, j, lo, hi)
+		if seen[i] == j+1 {
+			return fmt.Errorf("%w: column %d names row %d twice", ErrModel, j, i)
 		}
-		for p := lo; p < hi; p++ {
-			i := int(m.Index[p])
-			if i < 0 || i >= rows {
-				return fmt.Errorf("%w: column %d names row %d of %d", ErrModel, j, i, rows)
-			}
-			if seen[i] == j+1 {
-				return fmt.Errorf("%w: column %d names row %d twice", ErrModel, j, i)
-			}
-			seen[i] = j + 1
-			if v := m.Value[p]; math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("%w: entry (%d, %d) is %g", ErrModel, i, j, v)
-			}
+		seen[i] = j + 1
+		if v := m.Value[p]; math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%w: entry (%d, %d) is %g", ErrModel, i, j, v)
 		}
 	}
 	return nil

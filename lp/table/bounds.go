@@ -192,6 +192,28 @@ func (t *Table) At(j int) *big.Rat {
 	return x.Add(x, new(big.Rat).Mul(t.theta, t.program.Interior[j]))
 }
 
+// fill takes a group's probabilities from a proposal, and gives what they lack of 1, or have too much, to the largest. It reports false where that falls below 0.
+func (t *Table) fill(g int, prop *proposal) bool {
+	p := t.program
+	if p.Same != nil && int(p.Same[g]) != g {
+		copy(t.x.Num[p.First[g]:p.First[g+1]], t.x.Num[p.First[p.Same[g]]:])
+		return true
+	}
+	rest, largest := new(big.Int).Set(prop.x.Den), int32(-1)
+	for j := p.First[g]; j < p.First[g+1]; j++ {
+		if p.isZero(j) {
+			continue
+		}
+		t.x.Num[j] = positive(prop.x.Num[j])
+		rest.Sub(rest, t.x.Num[j])
+		if largest < 0 || t.x.Num[j].Cmp(t.x.Num[largest]) > 0 {
+			largest = j
+		}
+	}
+	t.x.Num[largest] = new(big.Int).Add(t.x.Num[largest], rest)
+	return t.x.Num[largest].Sign() >= 0
+}
+
 // feasible repairs a proposal: entries below 0 become 0, what a group lacks of 1, or has too much, goes to its largest entry,
 // and then the interior table is mixed in until every row holds at the given z >= e^{-ε}, whether it was generated or not.
 // A slack s < 0 where the interior table has u >= 0 needs the share θ = -s/(u - s).
@@ -201,23 +223,7 @@ func (p *Program) feasible(prop *proposal, z factors) *Table {
 		t.x.Num[j] = new(big.Int)
 	}
 	for g := range p.groups() {
-		if p.Same != nil && int(p.Same[g]) != g {
-			copy(t.x.Num[p.First[g]:p.First[g+1]], t.x.Num[p.First[p.Same[g]]:])
-			continue
-		}
-		rest, largest := new(big.Int).Set(prop.x.Den), int32(-1)
-		for j := p.First[g]; j < p.First[g+1]; j++ {
-			if p.isZero(j) {
-				continue
-			}
-			t.x.Num[j] = positive(prop.x.Num[j])
-			rest.Sub(rest, t.x.Num[j])
-			if largest < 0 || t.x.Num[j].Cmp(t.x.Num[largest]) > 0 {
-				largest = j
-			}
-		}
-		t.x.Num[largest] = new(big.Int).Add(t.x.Num[largest], rest)
-		if t.x.Num[largest].Sign() < 0 {
+		if !t.fill(g, prop) {
 			t.theta.SetInt64(1) // far from a table: the interior one alone
 			return t
 		}

@@ -111,29 +111,9 @@ func (p *Program) check() error {
 	counts := map[int64]bool{}
 	p.total, p.interior = new(big.Int), nil
 	for g := range p.groups() {
-		if p.First[g+1] <= p.First[g] {
-			return fmt.Errorf("%w: group %d has no cells", ErrProgram, g)
+		if err := p.checkGroup(g, counts); err != nil {
+			return err
 		}
-		for j := p.First[g]; j < p.First[g+1]; j++ {
-			p.of[j] = int32(g)
-			if p.Zero != nil && p.Zero[j] && p.Interior[j].Sign() != 0 {
-				return fmt.Errorf("%w: cell %d is to be 0", ErrProgram, j)
-			}
-			if p.Count[j] < 1 || p.Loss[j].Sign() < 0 {
-				return fmt.Errorf("%w: cell %d has count %d and loss %s", ErrProgram, j, p.Count[j], p.Loss[j])
-			}
-			if c := p.Count[j]; !counts[c] {
-				counts[c] = true
-				p.common.Mul(p.common, big.NewInt(c/new(big.Int).GCD(nil, nil, p.common, big.NewInt(c)).Int64()))
-			}
-		}
-		if p.Worst {
-			continue
-		}
-		if p.Weight[g].Sign() < 0 {
-			return fmt.Errorf("%w: group %d has weight %s", ErrProgram, g, p.Weight[g])
-		}
-		p.total.Add(p.total, p.Weight[g])
 	}
 	if !p.Worst && p.total.Sign() == 0 {
 		return fmt.Errorf("%w: all weights are 0", ErrProgram)
@@ -268,6 +248,35 @@ func kind(r Row) int {
 		return 0
 	}
 	return 1
+}
+
+// checkGroup reports the first inconsistency of a group, and adds it to what is known of all: which group its cells are of, the total weight, and the least common
+// multiple of the counts, of which counts has those that were met.
+func (p *Program) checkGroup(g int, counts map[int64]bool) error {
+	if p.First[g+1] <= p.First[g] {
+		return fmt.Errorf("%w: group %d has no cells", ErrProgram, g)
+	}
+	for j := p.First[g]; j < p.First[g+1]; j++ {
+		p.of[j] = int32(g)
+		if p.Zero != nil && p.Zero[j] && p.Interior[j].Sign() != 0 {
+			return fmt.Errorf("%w: cell %d is to be 0", ErrProgram, j)
+		}
+		if p.Count[j] < 1 || p.Loss[j].Sign() < 0 {
+			return fmt.Errorf("%w: cell %d has count %d and loss %s", ErrProgram, j, p.Count[j], p.Loss[j])
+		}
+		if c := p.Count[j]; !counts[c] {
+			counts[c] = true
+			p.common.Mul(p.common, big.NewInt(c/new(big.Int).GCD(nil, nil, p.common, big.NewInt(c)).Int64()))
+		}
+	}
+	if p.Worst {
+		return nil
+	}
+	if p.Weight[g].Sign() < 0 {
+		return fmt.Errorf("%w: group %d has weight %s", ErrProgram, g, p.Weight[g])
+	}
+	p.total.Add(p.total, p.Weight[g])
+	return nil
 }
 
 // unit is what a cut is multiplied by in the columns of rational: it makes the entries of a row's first cell 1.
