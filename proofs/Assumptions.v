@@ -1,5 +1,6 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
-From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Private Exponential Forms Depths Checker Certificate.
+From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Private Exponential Forms Depths Checker.
+From Optratio Require Import Classes Neighbors Certificate.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
 Print Assumptions full_is_monotone.
@@ -33,5 +34,7 @@ Print Assumptions pf_algorithm.
 Print Assumptions pf_orders.
 Print Assumptions pf_subsets.
 Print Assumptions pf_esym.
+Print Assumptions row_of_classes.
+Print Assumptions level_ok_sound.
 Print Assumptions check_sound.
 Print Assumptions check_bounds.

@@ -1,9 +1,9 @@
 (* The verified checker: check reads a certificate's bytes and says what they prove, and check_sound says that it is true.
-   It knows section program at level paper with the paper's objective and rational e^epsilon, on lattices that can be
+   It knows section program at every level with the paper's objective and rational e^epsilon, on lattices that can be
    enumerated. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Exponential Numbers Checker Errors Reader.
+From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Exponential Numbers Checker Cuts Neighbors Errors Reader.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -11,7 +11,7 @@ Local Open Scope nat_scope.
 (* What a certificate claims: intervals for the optimum (the least mean error), for the mechanisms' mean errors, and for
    these divided by the optimum. *)
 Record claims := Claims {
-  candidates : nat; deepest : nat; exp_minus_eps : Q;
+  candidates : nat; deepest : nat; exp_minus_eps : Q; rows : level;
   optimum : Q * Q; on_pf : option (Q * Q); on_em : option (Q * Q); pf_ratio : option (Q * Q); em_ratio : option (Q * Q) }.
 
 Section Meaning.
@@ -29,15 +29,15 @@ Definition is_optimum n k (z : R) l (o : R) :=
 Definition claims_hold (c : claims) :=
   let z := qR R (exp_minus_eps c) in let n := candidates c in let k := deepest c in
   let pf := table_mean (pf_table z : table R n k) in let em := table_mean (em_table z : table R n k) in
-  [/\ forall t : table R n k, feasible z Paper t -> qR R (optimum c).1 <= table_mean t,
-      exists t : table R n k, feasible z Paper t /\ table_mean t <= qR R (optimum c).2,
+  [/\ forall t : table R n k, feasible z (rows c) t -> qR R (optimum c).1 <= table_mean t,
+      exists t : table R n k, feasible z (rows c) t /\ table_mean t <= qR R (optimum c).2,
       within_if (on_pf c) pf /\ within_if (on_em c) em &
-      forall o, is_optimum n k z Paper o -> ratio_within (pf_ratio c) pf o /\ ratio_within (em_ratio c) em o].
+      forall o, is_optimum n k z (rows c) o -> ratio_within (pf_ratio c) pf o /\ ratio_within (em_ratio c) em o].
 End Meaning.
 
-(* Deciding the claims, given multipliers y and a point x. *)
+(* Deciding the claims, given multipliers y and those of cuts, and a point x. *)
 Section Decide.
-Variables (c : claims) (y : seq nat -> Q) (x : seq nat -> seq Q).
+Variables (c : claims) (cs : seq cut) (y : seq nat -> Q) (x : seq nat -> seq Q).
 Local Notation n := (candidates c).
 Local Notation k := (deepest c).
 Local Notation z := (exp_minus_eps c).
@@ -47,11 +47,13 @@ Definition ratio_bounds (i : option (Q * Q)) (e lo hi : Q) : bool := if i is Som
   [&& qle (qmul i.1 lo) e, qle (qmul i.1 hi) e, qle e (qmul i.2 lo) & qle e (qmul i.2 hi)] else true.
 
 Definition decide : outcome unit :=
-  let! low := found (lower n k z depth_cost y) "the chains" in
-  let! high := if upper n k z x is Some b then Ok b else Open "a point that is not feasible as it stands" in
+  let! _ := require (0 < n) "n" in
+  let! _ := require (all (is_row n k (rows c)) cs && all (fun c => qle q0 (multiplier c)) cs) "cut" in
+  let! low := found (lower n k z (changed n z depth_cost cs) y) "the chains" in
+  let! high := if upper n k z x is Some b then if level_ok n k z x (rows c) then Ok b else
+    Open "a point that is not feasible as it stands" else Open "a point that is not feasible as it stands" in
   let all := vectors n k in
   let lo := qdiv low all in let hi := qdiv high all in
-  let! _ := require (0 < n) "n" in
   let! _ := require (qle (optimum c).1 lo && qle hi (optimum c).2) "claim optimum" in
   let flip := if on_pf c || pf_ratio c then pf_error n k z else q0 in
   let! _ := require (bounds (on_pf c) flip) "claim error pf" in
@@ -82,21 +84,25 @@ Qed.
 
 Lemma decide_sound u : decide = Ok u -> claims_hold R c.
 Proof.
-rewrite /decide => H; have [low h1 H1] := bindE H; have [high h2 H2] := bindE H1.
-have [u3 h3 H3] := bindE H2; have [u4 h4 H4] := bindE H3; have [u5 h5 H5] := bindE H4.
+rewrite /decide => H; have [u1 h3 H1] := bindE H; have [u2 hc H2] := bindE H1.
+have [low h1 H3] := bindE H2; have [high h2 H4'] := bindE H3.
+have [u4 h4 H4] := bindE H4'; have [u5 h5 H5] := bindE H4.
 have [u6 h6 H6] := bindE H5; have [u7 h7 h8] := bindE H6.
-have L := foundE h1.
-have U : upper n k z x = Some high by move: h2; case: upper => // b [->].
-have n0 := requireE h3; have /andP[oL oU] := requireE h4.
+have L := foundE h1; have n0 := requireE h3; have /andP[rows_ok mus_ok] := requireE hc.
+have [U V] : upper n k z x = Some high /\ level_ok n k z x (rows c).
+  by move: h2; case: (upper n k z x) => // b; case: (level_ok n k z x (rows c)) => //= -[->].
+have /andP[oL oU] := requireE h4.
 have p1 := requireE h5; have p2 := requireE h6; have e1 := requireE h7; have e2 := requireE h8.
 have all0 : 0 < qR R (vectors n k).
   rewrite vectorsE ltr0n; apply/card_gt0P; exists [ffun=> ord0]; apply/existsP; exists (Ordinal n0).
   by rewrite ffunE.
-have lo_all (t : table R n k) : feasible (qR R z) Paper t -> qR R (qdiv low (vectors n k)) <= table_mean t.
-  case=> tp tw; rewrite qR_div /table_mean -vectorsE ler_wpmul2r ?invr_ge0 ?(ltW all0) //.
-  apply: le_trans (lower_sound L tp tw) _; rewrite le_eqVlt; apply/orP; left; apply/eqP.
+have lo_all (t : table R n k) : feasible (qR R z) (rows c) t -> qR R (qdiv low (vectors n k)) <= table_mean t.
+  move=> ft; have [tp tw] : feasible (qR R z) Paper t by case: (rows c) ft => -[? w]; split=> //; case: w.
+  rewrite qR_div /table_mean -vectorsE ler_wpmul2r ?invr_ge0 ?(ltW all0) //.
+  apply: le_trans (lower_sound L tp tw) _; apply: le_trans (changed_le n0 depth_cost ft rows_ok mus_ok) _.
+  rewrite le_eqVlt; apply/orP; left; apply/eqP.
   by apply: eq_bigr => d _; apply: eq_bigr => r _; rewrite qRn.
-have [pp pw pe] := upper_sound R U.
+have [pp pw pe] := upper_sound R U; have feas := level_ok_sound V pp pw.
 have pm : table_mean (point R x : table R n k) = qR R (qdiv high (vectors n k)).
   by rewrite /table_mean pe -vectorsE qR_div.
 have pfE : on_pf c || pf_ratio c -> qR R (if on_pf c || pf_ratio c then pf_error n k z else q0) = table_mean (pf_table (qR R z) : table R n k).
@@ -105,7 +111,7 @@ have emE : on_em c || em_ratio c -> qR R (if on_em c || em_ratio c then em_error
   by move=> ->; exact: em_errorE.
 split.
 - by move=> t /lo_all; apply: le_trans; rewrite -qR_le.
-- by exists (point R x); split; [split | rewrite pm -qR_le].
+- by exists (point R x); split; [| rewrite pm -qR_le].
 - split; [apply: (boundsE p1) => h; apply: pfE | apply: (boundsE e1) => h; apply: emE]; by rewrite h.
 move=> o [[t [tf <-]] best]; have lo := lo_all t tf.
 have hi : table_mean t <= qR R (qdiv high (vectors n k)) by rewrite -pm; apply: best.
@@ -174,6 +180,32 @@ Fixpoint injections (last : option injection) (l : lines_left) (t : trie (seq (n
     else Ok (t, l)
   | _ => Ok (t, l) end.
 
+(* What "cut" lines say. *)
+Definition variable_of (f : seq text) : option (seq nat * nat) := if f is fv :: fm then
+    match small_to k fv, counts_of fm with
+    | Some v, Some m => if 0 < nth 0 m v then Some (m, v) else None | _, _ => None end
+  else None.
+Definition cut_of (f : seq text) : option cut := if f is kind :: g then
+    match variable_of (take k.+2 g), variable_of (take k.+2 (drop k.+2 g)), value (last [::] g) with
+    | Some a, Some b, Some mu =>
+      if [&& size g == k.*2 + 5, same kind (word "p") || same kind (word "m"), a != b, qle q0 mu & ~~ Qeq_bool mu q0]
+      then Some (Cut (same kind (word "p")) a b mu) else None
+    | _, _, _ => None end
+  else None.
+Definition before_cut (a b : cut) : bool :=
+  let then_by (first tie next : bool) := first || tie && next in
+  let variable (p q : seq nat * nat) := then_by (before p.1 q.1) (p.1 == q.1) (p.2 < q.2) in
+  then_by (~~ of_privacy a && of_privacy b) (of_privacy a == of_privacy b)
+    (then_by (variable (left a) (left b)) (left a == left b) (variable (right a) (right b))).
+Fixpoint cuts (last : seq cut) (l : lines_left) : outcome (seq cut * lines_left) := match l with
+  | (a :: f) :: l' => if same a (word "cut") then
+      if cut_of f is Some c then
+        if (if last is c' :: _ then before_cut c' c else true) then cuts (c :: last) l'
+        else Bad "cut: not after the row of the line before"
+      else Bad "cut"
+    else Ok (last, l)
+  | _ => Ok (last, l) end.
+
 (* The point that injections define: x at depth v is z times that before the candidate sank from v-1, and what is
    injected; depth 0 has the rest. *)
 Definition raised (m : seq nat) v := mkseq (fun w => nth 0 m w - (w == v) + (w.+1 == v)) (size m).
@@ -203,8 +235,12 @@ Definition binomial_z (n k : nat) : Z :=
   foldl (fun c i => Z.div (Z.mul c (Z.of_nat (n + i).-1)) (Z.of_nat i)) (Zpos xH) (iota 1 k).
 Definition largest : Z := 200000.
 
-(* What the file claims, and what it holds to prove that: candidates for y, and the injections. *)
-Definition read (file : text) : outcome (claims * seq (seq nat -> Q) * trie (seq (nat * Q))) :=
+Definition level_of (a : text) : option level :=
+  if same a (word "paper") then Some Paper else if same a (word "dp") then Some Dp else
+  if same a (word "monotone") then Some Monotone else if same a (word "full") then Some Full else None.
+
+(* What the file claims, and what it holds to prove that: cuts, candidates for y, and the injections. *)
+Definition read (file : text) : outcome (claims * seq cut * seq (seq nat -> Q) * trie (seq (nat * Q))) :=
   let! all := lines file in
   if all is first :: rest then
     let! _ := require (same first (word "optratio-certificate 3")) "the first line" in
@@ -224,7 +260,7 @@ Definition read (file : text) : outcome (claims * seq (seq nat -> Q) * trie (seq
     let! (level, l) := take_one "constraints" l in
     let! (proof, l) := take_one "proof" l in
     if ~~ same objective (word "paper") then Open "objective" else
-    if ~~ same level (word "paper") then Open "constraints" else
+    let! rows := found (level_of level) "constraints" in
     if same proof (word "lumped") then Open "proof" else
     let! (_, l) := take_int "precision" l in
     let! (o, l) := take_claim "optimum" l in
@@ -234,41 +270,46 @@ Definition read (file : text) : outcome (claims * seq (seq nat -> Q) * trie (seq
     let! (rpf, l) := take_claim "ratio pf" l in
     let! (rem, l) := take_claim "ratio em" l in
     if Z.ltb largest (binomial_z n k) then Open "the lattice is too large" else
-    let c := Claims n k z o pf em rpf rem in
-    let! (ys, x, l) :=
+    let c := Claims n k z rows o pf em rpf rem in
+    let! (cs, ys, x, l) :=
       if same proof (word "lp") then
         let! (y, l) := duals n k (rev (orbits n k)) l (Node [::]) in
         let! (inj, l) := injections n k None l (Node [::]) in
-        Ok ([:: read_table q0 y], inj, l)
-      else if same proof (word "dual-recurrence") then Ok ([:: recurrence n k z], Node [::], l)
-      else if same proof (word "dual-closed-form") then Ok (closed_forms k z, Node [::], l)
+        let! (cs, l) := cuts n k [::] l in
+        Ok (cs, [:: read_table q0 y], inj, l)
+      else if same proof (word "dual-recurrence") then Ok ([::], [:: recurrence n k z], Node [::], l)
+      else if same proof (word "dual-closed-form") then Ok ([::], closed_forms k z, Node [::], l)
       else Bad "proof" in
     let! (count, l) := take_int "end" l in
     let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
-    Ok (c, ys, x)
+    Ok (c, cs, ys, x)
   else Bad "no line".
 
 (* The file's point proves the upper bound, or permute-and-flip does. *)
+Fixpoint first_valid (c : claims) cs (pairs : seq ((seq nat -> Q) * (seq nat -> seq Q))) : outcome unit :=
+  if pairs is (y, x) :: others then match decide c cs y x with
+    | Ok u => Ok u
+    | why => if first_valid c cs others is Ok u then Ok u else why end
+  else Bad "claims".
 Definition check (file : text) : outcome claims :=
-  let! (c, ys, inj) := read file in
+  let! (c, cs, ys, inj) := read file in
   let point i := read_table [::] (point_table (candidates c) (deepest c) (exp_minus_eps c) i) in
-  let pairs := [seq (y, x) | x <- [:: point inj; point (Node [::])], y <- ys] in
-  let! _ := foldr (fun p other => match decide c p.1 p.2 with Ok u => Ok u | first =>
-    if other is Ok u then Ok u else first end) (Bad "claims") pairs in
+  let! _ := first_valid c cs [seq (y, x) | x <- [:: point inj; point (Node [::])], y <- ys] in
   Ok c.
 
 (* Whatever is accepted is true. *)
 Theorem check_sound (R : realFieldType) file c : check file = Ok c -> claims_hold R c.
 Proof.
-rewrite /check => H; have [[[c' ys] i] _ {}H] := bindE H; have [u + [<-]] := bindE H.
-elim: [seq _ | x <- _, y <- _] {H} => //= p ps IH.
-by case E: (decide c' _ _) => [u'| |] /=; [move=> _; exact: decide_sound E | case: (foldr _ _ _) IH | case: (foldr _ _ _) IH].
+rewrite /check => H; have [[[[c' cs] ys] i] _ {}H] := bindE H; have [u + [<-]] := bindE H.
+elim: [seq _ | x <- _, y <- _] {H} => //= -[y x] ps IH.
+by case E: (decide c' _ _ _) => [u'| |] /=; [move=> _; exact: decide_sound E | case: first_valid IH | case: first_valid IH].
 Qed.
 
 Corollary check_bounds (R : realFieldType) file c (M : mechanism integers R (candidates c)) :
   check file = Ok c -> proper M -> private (qR R (exp_minus_eps c)) M -> shift_invariant M ->
+  (rows c = Monotone \/ rows c = Full -> monotone M) ->
   (qR R (optimum c).1 <= mean_error (deepest c) M)%R.
 Proof.
-move=> /(check_sound R) [lo _ _ _] Mp Md Ms; apply: lo.
-by apply: table_of_feasible => // -[].
+move=> /(check_sound R) [lo _ _ _] Mp Md Ms Mm; apply: lo.
+exact: table_of_feasible.
 Qed.
