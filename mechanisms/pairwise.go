@@ -38,17 +38,6 @@ func (m *pairwise) Info() Info { return m.info }
 // 9/10 of the largest one, so that all scales are as good as one.
 func (in *Instance) plain() bool { return len(in.Scores) <= 2 || in.alike(big.NewRat(9, 10)) }
 
-// alike reports whether the least sum of two sensitivities exceeds the share of the largest one.
-func (in *Instance) alike(share *big.Rat) bool {
-	each := slices.SortedFunc(slices.Values(in.EachSensitivity()), (*big.Rat).Cmp)
-	if len(each) < 2 {
-		return true
-	}
-	n := len(each)
-	least, most := new(big.Rat).Add(each[0], each[1]), new(big.Rat).Add(each[n-2], each[n-1])
-	return least.Cmp(most.Mul(most, share)) > 0
-}
-
 // pairwiseCircles are kept by sensitivities: a bound takes a fraction of a second.
 var pairwiseCircles sync.Map
 

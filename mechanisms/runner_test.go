@@ -93,7 +93,7 @@ func TestRunnerDepthsMoveByOne(t *testing.T) {
 // The handicap only shifts scores by fixed amounts, so that gem-runner and mgem-runner are ε-DP as well; all of the new mechanisms, on random neighbors.
 func TestUnequalMechanismsArePrivate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 15))
-	for _, name := range []string{"gem-calibrated", "gem-runner", "mgem-runner", "pf-mixed", "geo-mixed"} {
+	for _, name := range []string{"gem-calibrated", "pf-runner", "geo-runner", "gem-runner", "mgem-runner", "pf-partner", "geo-partner", "pf-mixed", "geo-mixed"} {
 		most := 0.0
 		for range 400 {
 			in := unequal(t, rng)
@@ -124,7 +124,7 @@ func TestUnequalMechanismsOfTwoOrEqual(t *testing.T) {
 		{Scores: ratsOf(t, "0", "-6", "-4"), Sensitivities: ratsOf(t, "1", "1", "1"), Epsilon: ratio},
 		{Scores: ratsOf(t, "5"), Sensitivities: ratsOf(t, "2"), Epsilon: ratio},
 	} {
-		for name, same := range map[string]string{"gem-calibrated": "pf-pair", "pf-mixed": "pf-pair", "geo-mixed": "geo-pair"} {
+		for name, same := range map[string]string{"gem-calibrated": "pf-pair", "pf-runner": "pf-pair", "geo-runner": "geo-pair", "pf-partner": "pf-pair", "geo-partner": "geo-pair", "pf-mixed": "pf-pair", "geo-mixed": "geo-pair"} {
 			want, err := registry[same].Exact(in)
 			require.NoError(t, err)
 			got, err := registry[name].Exact(in)
@@ -136,10 +136,37 @@ func TestUnequalMechanismsOfTwoOrEqual(t *testing.T) {
 	}
 }
 
+// By hand: Δ = (1,1,4), scores 0, -2, -10: gem's depths 0, 1, max(10/5, 8/5) = 2, so the last one is run at 3/2 by the runners.
+func TestDepthsByHand(t *testing.T) {
+	depths := func(name string, in *Instance) []*big.Rat {
+		scaled, keep, err := registry[name].(*overDepths).rescale(in)
+		require.NoError(t, err)
+		require.Len(t, keep, len(in.Scores))
+		return scaled.Depths()
+	}
+	for _, c := range []struct {
+		name          string
+		sensitivities []string
+		want          []string
+	}{
+		{"pf-runner", []string{"1", "1", "4"}, []string{"0", "1", "3/2"}},
+		{"geo-runner", []string{"1", "2", "4"}, []string{"0", "2/3", "4/3"}}, // 0, 2/3, max(10/5, 8/6) = 2, the last one halfway
+		// The sums 3, 5, 6 of (1, 1, 4) are far apart: 3 is at most 3/5 of 6. At 4, 5, 6 it is not: depths are in units of 6.
+		{"pf-runner", []string{"1.5", "2.5", "3.5"}, []string{"0", "1/3", "5/3"}},
+		{"pf-partner", []string{"1", "2", "4"}, []string{"0", "1/3", "5/3"}}, // the scales 5, 6, 6
+		{"geo-partner", []string{"1", "1", "4"}, []string{"0", "2/5", "2"}},
+	} {
+		in := &Instance{Scores: ratsOf(t, "0", "-2", "-10"), Sensitivities: ratsOf(t, c.sensitivities...), Epsilon: decimalEps(t, "1")}
+		for i, d := range depths(c.name, in) {
+			assert.Equal(t, c.want[i], d.RatString(), "%s at %v", c.name, c.sensitivities)
+		}
+	}
+}
+
 // The three arithmetics agree, with public candidates and ties, and with as many candidates as enclosures are given for.
 func TestUnequalFloats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 15))
-	for _, name := range []string{"gem-calibrated", "gem-runner", "mgem-runner", "pf-mixed", "geo-mixed"} {
+	for _, name := range []string{"gem-calibrated", "pf-runner", "geo-runner", "gem-runner", "mgem-runner", "pf-partner", "geo-partner", "pf-mixed", "geo-mixed"} {
 		for trial := range 40 {
 			in := unequal(t, rng)
 			if trial%4 == 0 {
@@ -233,7 +260,7 @@ func TestRunnerOfManyCandidates(t *testing.T) {
 	for range 10_000 {
 		in.Scores, in.Sensitivities = append(in.Scores, 100*rng.Float64()), append(in.Sensitivities, 0.1+rng.Float64())
 	}
-	for _, name := range []string{"gem-calibrated", "pf-mixed", "gem-runner"} {
+	for _, name := range []string{"gem-calibrated", "pf-runner", "pf-mixed", "gem-runner"} {
 		p, err := registry[name].(FloatScorer).FloatScores(in)
 		require.NoError(t, err)
 		sum := 0.0
