@@ -2,6 +2,7 @@ package stopping
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -95,16 +96,23 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What is found at the end takes as long to certify.
-	search, cancel := leaving(ctx, time.Since(start))
+	// What is found at the end takes as long to certify. Whoever interrupts does not wait for it.
+	rest := time.Since(start)
+	search, cancel := leaving(ctx, rest)
 	defer cancel()
 	s := newSearch(p, o)
 	sol.Stopped = s.run(search)
+	if errors.Is(sol.Stopped, context.Canceled) && rest > hurry {
+		return sol, nil
+	}
 	if err := s.certify(sol); err != nil {
 		return nil, err
 	}
 	return sol, nil
 }
+
+// hurry is the longest certification after an interruption: a second signal ends the process two seconds after the first one.
+const hurry = time.Second / 4
 
 // leaving returns a context that ends so long before the deadline of ctx, if it has one.
 func leaving(ctx context.Context, rest time.Duration) (context.Context, context.CancelFunc) {
