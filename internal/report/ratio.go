@@ -175,18 +175,26 @@ func (c *Curve) section() Section {
 	classes := []string{"one", "two", "three", "four"}
 	lines := make([]curve, min(len(c.Names), len(classes)))
 	table := &Table{Head: append([]string{"ε"}, c.Names...)}
+	if c.Errors { // of too many mechanisms for a column each
+		table.Head = []string{"ε", "mechanism", "expected error"}
+	}
 	most := choose(c.Errors, 0, 1.02)
 	for i, eps := range c.Eps {
 		row := []string{eps.String()}
 		for j, r := range c.Values[i] {
 			row = append(row, r.String())
+			if c.Errors {
+				table.Rows = append(table.Rows, []string{eps.String(), c.Names[j], r.String()})
+			}
 			if j < len(lines) {
 				lines[j].class, lines[j].name = classes[j], c.Names[j]
 				lines[j].x, lines[j].y = append(lines[j].x, eps.Float64()), append(lines[j].y, r.Float64())
 				most = math.Max(most, r.Float64())
 			}
 		}
-		table.Rows = append(table.Rows, row)
+		if !c.Errors {
+			table.Rows = append(table.Rows, row)
+		}
 	}
 	var marks []mark
 	drawing := chart{curves: lines, xTitle: "ε", yTitle: "error, over the least possible", low: 1, high: math.Min(1+1.05*(most-1), 4), level: math.NaN()}
