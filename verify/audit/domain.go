@@ -297,14 +297,16 @@ func arranged(depths []int, step int64, rng *rand.Rand) verify.Vector {
 }
 
 // clearGap returns a gap near the given one, both in Δ, at which weights e^{-ε·gap/2Δ} are either normal numbers of double
-// precision, there and at all neighbors, or 0 at all of them.
+// precision, there and at all neighbors, or 0 at all of them, for each ε from the pace to twice that: a small domain does not show all of
+// a mechanism's ε.
 func (o *Options) clearGap(gap float64) float64 {
 	const normal, zero = 680, 760 // e^-708.4 is the least normal number, e^-745.2 becomes 0
-	eps := o.pace()
-	if x := eps * gap / 2; x+eps <= normal || x-eps >= zero {
+	least := o.pace()
+	most := 2 * least
+	if most*gap/2+most <= normal || least*gap/2-least >= zero {
 		return gap
 	}
-	return max(0, math.Floor(2*(normal-eps)/eps))
+	return max(0, math.Floor(2*(normal-most)/most))
 }
 
 // gaps are the differences of scores, in Δ/1000, that random vectors have where they are far apart.
