@@ -371,7 +371,7 @@ func (t *typesetter) inline(text string) (string, error) {
 			before, text = '*', text[took:]
 			continue
 		case r == '<' && foreign.MatchString(text), r == '&' && entity.MatchString(text), strings.HasPrefix(text, "~~"):
-			return "", fmt.Errorf("Markdown would see more than text in %.40q", text)
+			return "", fmt.Errorf("more than text to Markdown: %.40q", text)
 		case r == 'h' && address.MatchString(text):
 			to := address.FindString(text)
 			fmt.Fprintf(&b, `<a href="%[1]s">%[1]s</a>`, html.EscapeString(to))
