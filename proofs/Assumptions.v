@@ -27,9 +27,12 @@ Print Assumptions partner_private.
 Print Assumptions pair_private.
 Print Assumptions runner_private.
 Print Assumptions runner_private_tied.
+Print Assumptions mixed_private.
+Print Assumptions mixed_private_tied.
 Print Assumptions pf_partner_private.
 Print Assumptions pf_pair_private.
 Print Assumptions pf_runner_private.
+Print Assumptions pf_mixed_private.
 Print Assumptions pf_algorithm.
 Print Assumptions pf_orders.
 Print Assumptions pf_subsets.

@@ -1,6 +1,6 @@
-(* Candidates of unequal sensitivities (docs/results/unequal.md, Theorems 2 and 6; heterogeneous.md, Theorem 1): every
+(* Candidates of unequal sensitivities (docs/results/unequal.md, Theorems 2, 6, 7; heterogeneous.md, Theorem 1): every
    mechanism for one sensitivity that is epsilon-DP, monotone and shift-invariant stays epsilon-DP when it is run on
-   depths no two of which part by more than 1 between neighbors. Those of partner, pair and runner are such depths. *)
+   depths no two of which part by more than 1 between neighbors. Those of partner, pair, runner, mixed are such depths. *)
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From Optratio Require Import Mechanisms PermuteAndFlip Private.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -193,15 +193,16 @@ Proof. by have := top_ge [ffun s => lead q r s] r s; rewrite ffunE. Qed.
 Lemma depth_eq q r s : (forall t, lead q r t <= lead q r s) -> depth q r = lead q r s.
 Proof. by move=> h; apply: top_eq => [t|]; [rewrite ffunE | exists s; rewrite ffunE]. Qed.
 
-(* Each runner depth is half the sum of the largest lead of another candidate over it, which moves by at most 1, and of
-   second, which is the same for all. *)
-Lemma runnerE q r o : public_tied q -> o != r -> exists2 s, s != r &
-  (forall t, t != r -> lead q r t <= lead q r s) /\ runner q r = (lead q r s + second (depth q)) / 2%:R.
+(* The largest lead of another candidate over r is r's depth, and if r is the best one b, the runner-up's depth with
+   the opposite sign. It moves by at most 1. *)
+Lemma signed q r o b : public_tied q -> o != r -> (forall t, q t <= q b) -> exists2 s, s != r &
+  (forall t, t != r -> lead q r t <= lead q r s) /\
+  if b == r then [/\ depth q r = 0, 0 <= second (depth q) & second (depth q) = - lead q r s]
+  else depth q r = lead q r s /\ second (depth q) <= depth q r.
 Proof.
-move=> tied or; case: (@Order.TotalTheory.arg_maxP _ _ _ o (fun s => s != r) (lead q r) or) => s sr mx.
+move=> tied or best; case: (@Order.TotalTheory.arg_maxP _ _ _ o (fun s => s != r) (lead q r) or) => s sr mx.
 have {}mx t : t != r -> lead q r t <= lead q r s := mx t.
-exists s => //; split=> //; have [b e] := topE q r.
-have best t : q t <= q b by rewrite -e top_ge.
+exists s => //; split=> //.
 have depth0 t : 0 <= depth q t by rewrite -(lead_self q t) depth_ge.
 have behind t : 0 <= lead q t b by rewrite mulr_ge0 ?subr_ge0 ?invr_ge0 ?addr_ge0.
 have depth_b : depth q b = 0.
@@ -210,46 +211,117 @@ have [] := @second_smallest (depth q) (if b == r then o else r) b.
 - by move=> t; rewrite depth_b.
 - by case: ifP => [/eqP ->|] //; rewrite eq_sym => ->.
 move=> [u ub Eu] least; case: (eqVneq b r) => [br|br].
-  subst b; have g : second (depth q) = lead q s r.
-    apply/eqP; rewrite eq_le; apply/andP; split; last first.
-      by rewrite Eu; apply: le_trans (depth_ge q u r); rewrite leadC [X in _ <= X]leadC ler_opp2 mx.
-    rewrite (le_trans (least s sr)) // (@depth_eq q s r) // => t.
-    case: (eqVneq t r) => [-> //|tr]; have := addr_ge0 (Delta_ge0 s) (Delta_ge0 t).
-    rewrite le_eqVlt => /orP[/eqP z|pos]; first by rewrite {1}/lead -z invr0 mulr0.
-    have up : lead q s r <= lead q t r by rewrite leadC [X in _ <= X]leadC ler_opp2 mx.
-    rewrite {1}/lead ler_pdivr_mulr //.
-    have h1 := ler_wpmul2r (addr_ge0 (Delta_ge0 t) (Delta_ge0 r)) up; rewrite lead_mul // in h1.
-    have h2 := mulr_ge0 (behind s) (Delta_ge0 t); have h3 := lead_mul s r tied.
-    apply: (le_by (ler_add h1 (ler_add h2 h2))).
-    transitivity (lead q s r * (Delta s + Delta r) - lead q s r * (Delta r - Delta t) - (q t - q s)); first by ring.
-    by rewrite h3; ring.
-  rewrite /runner depth_b add0r g (leadC q r s) addrN mul0r; apply: min_l.
-  by rewrite -leadC mulr_ge0 ?behind ?invr_ge0 ?ler0n.
-have D : depth q r = lead q r s.
-  apply: depth_eq => t; case: (eqVneq t r) => [->|/mx //].
-  by rewrite lead_self (le_trans (behind r)) // mx.
-rewrite /runner -D; apply: min_r; rewrite ler_pdivr_mulr ?ltr0n //.
-by rewrite mulr_natr mulr2n ler_add2l least // eq_sym.
+  subst b; split=> //; first by rewrite Eu.
+  rewrite -leadC.
+  apply/eqP; rewrite eq_le; apply/andP; split; last first.
+    by rewrite Eu; apply: le_trans (depth_ge q u r); rewrite leadC [X in _ <= X]leadC ler_opp2 mx.
+  rewrite (le_trans (least s sr)) // (@depth_eq q s r) // => t.
+  case: (eqVneq t r) => [-> //|tr]; have := addr_ge0 (Delta_ge0 s) (Delta_ge0 t).
+  rewrite le_eqVlt => /orP[/eqP z|pos]; first by rewrite {1}/lead -z invr0 mulr0.
+  have up : lead q s r <= lead q t r by rewrite leadC [X in _ <= X]leadC ler_opp2 mx.
+  rewrite {1}/lead ler_pdivr_mulr //.
+  have h1 := ler_wpmul2r (addr_ge0 (Delta_ge0 t) (Delta_ge0 r)) up; rewrite lead_mul // in h1.
+  have h2 := mulr_ge0 (behind s) (Delta_ge0 t); have h3 := lead_mul s r tied.
+  apply: (le_by (ler_add h1 (ler_add h2 h2))).
+  transitivity (lead q s r * (Delta s + Delta r) - lead q s r * (Delta r - Delta t) - (q t - q s)); first by ring.
+  by rewrite h3; ring.
+split; last by apply: least; rewrite eq_sym.
+apply: depth_eq => t; case: (eqVneq t r) => [->|/mx //].
+by rewrite lead_self (le_trans (behind r)) // mx.
+Qed.
+Lemma signed_moves q q' r a a' : neighbors_at Delta q q' -> (forall t, t != r -> lead q r t <= lead q r a) ->
+  a' != r -> lead q' r a' - lead q r a <= 1.
+Proof. by move=> nb h a'r; apply: (le_by (ler_add (lead_moves r a' nb) (h a' a'r))); ring. Qed.
+Lemma public_tied_moves q q' : neighbors_at Delta q q' -> public_tied q -> public_tied q'.
+Proof.
+move=> nb tied; have same t : Delta t = 0 -> q' t = q t.
+  by have := nb t => /[swap] ->; rewrite normr_le0 subr_eq0 => /eqP.
+move=> t u z; have := Delta_ge0 t; have := Delta_ge0 u; have /eqP := z.
+by rewrite paddr_eq0 // => /andP[/eqP a /eqP b] _ _; rewrite !same // (tied t u z).
+Qed.
+
+(* Each runner depth is half the sum of that lead and of second, which is the same for all. *)
+Lemma runnerE q r o : public_tied q -> o != r -> exists2 s, s != r &
+  (forall t, t != r -> lead q r t <= lead q r s) /\ runner q r = (lead q r s + second (depth q)) / 2%:R.
+Proof.
+move=> tied or; have [b e] := topE q r; have best t : q t <= q b by rewrite -e top_ge.
+have [s sr [mx h]] := signed tied or best; exists s => //; split=> //; move: h; rewrite /runner.
+case: ifP => _ [-> h].
+  by move=> g; rewrite add0r {2}g addrN mul0r; apply: min_l; rewrite mulr_ge0 ?invr_ge0 ?ler0n.
+by apply: min_r; rewrite ler_pdivr_mulr ?ltr0n // mulr_natr mulr2n ler_add2l.
 Qed.
 
 Theorem runner_moves q q' : public_tied q -> neighbors_at Delta q q' ->
   forall r s, r != s -> runner q' r - runner q r <= runner q' s - runner q s + 1.
 Proof.
 move=> tied nb r s rs; have sr : s != r by rewrite eq_sym.
-have same t : Delta t = 0 -> q' t = q t.
-  by have := nb t => /[swap] ->; rewrite normr_le0 subr_eq0 => /eqP.
-have tied' : public_tied q'.
-  move=> t u z; have := Delta_ge0 t; have := Delta_ge0 u; have /eqP := z.
-  by rewrite paddr_eq0 // => /andP[/eqP a /eqP b] _ _; rewrite !same // (tied t u z).
+have tied' := public_tied_moves nb tied; have nb' : neighbors_at Delta q' q by move=> t; rewrite distrC.
 have half (x y : S) : x <= y -> x / 2%:R <= y / 2%:R by move=> h; rewrite ler_wpmul2r // invr_ge0 ler0n.
 have [a ar [mr er]] := runnerE tied sr; have [a' ar' [_ er']] := runnerE tied' sr.
 have [c cs [_ es]] := runnerE tied rs; have [c' cs' [ms' es']] := runnerE tied' rs.
-have h1 := le_trans (lead_moves r a' nb) (ler_add (mr a' ar') (lexx 1)).
-have nb' : neighbors_at Delta q' q by move=> t; rewrite distrC.
-have h2 := le_trans (lead_moves s c nb') (ler_add (ms' c cs) (lexx 1)).
-have h := half _ _ (ler_add h1 h2); by rewrite er er' es es'; apply: (le_by h); field.
+have h := half _ _ (ler_add (signed_moves nb mr ar') (signed_moves nb' ms' cs)).
+by rewrite er er' es es'; apply: (le_by h); field.
 Qed.
 
+(* The mixed depths of Theorem 7, for m between the two largest sensitivities and most the largest one: the distance
+   from the best score, and what a candidate's sensitivity falls short of m times its depth and the runner-up's. *)
+Definition short (m : S) s : S := Num.max 0 (m - Delta s).
+Definition best q r : 'I_n := [arg max_(s > r) q s]%O.
+Definition mixed m most q r : S :=
+  ((top q r - q r) + short m r * depth q r + short m (best q r) * second (depth q)) / (most + m)
+  *+ (r != best q r).
+Definition between m most := m <= most /\ (forall s, Delta s <= most) /\
+  forall r s, r != s -> Delta r <= m \/ Delta s <= m.
+
+Lemma bestP q r : top q r = q (best q r) /\ forall t, q t <= q (best q r).
+Proof. by split=> // t; have := top_ge q r t. Qed.
+Lemma best_same q r s : best q r = best q s.
+Proof.
+rewrite /best /Order.arg_max /extremum; case: pickP => // no.
+by have [b e] := topE q r; have /negP[] := negbT (no b); apply/forallP => t; have := top_ge q r t; rewrite e.
+Qed.
+Lemma mixedE m most q r o : public_tied q -> o != r -> exists2 s, s != r &
+  (forall t, t != r -> lead q r t <= lead q r s) /\
+  mixed m most q r = (top q r - q r + short m r * lead q r s + short m (best q r) * second (depth q)) / (most + m).
+Proof.
+move=> tied or; have [e b] := bestP q r; have [s sr [mx h]] := signed tied or b; exists s => //; split=> //.
+rewrite /mixed (eq_sym r (best q r)); case: (eqVneq (best q r) r) h => [br [_ _ ->]|_ [<- _] //].
+by rewrite mulr0n e br subrr add0r mulrN addrN mul0r.
+Qed.
+Lemma short_sum m most r s : between m most -> r != s ->
+  (Delta s + Delta r) + short m r + short m s <= most + m.
+Proof.
+move=> [mM [all two]] rs; have [r1 s1] := (all r, all s).
+rewrite /short; case: (leP 0 (m - Delta r)) => hr; case: (leP 0 (m - Delta s)) => hs; rewrite ?addr0.
+- by apply: (le_by mM); ring.
+- by apply: (le_by s1); ring.
+- by apply: (le_by r1); ring.
+by case: (two r s rs) => h; move: hr hs; rewrite ?subr_lt0 !ltNge h.
+Qed.
+
+Theorem mixed_moves m most q q' : between m most -> public_tied q -> neighbors_at Delta q q' ->
+  forall r s, r != s -> mixed m most q' r - mixed m most q r <= mixed m most q' s - mixed m most q s + 1.
+Proof.
+move=> bt tied nb r s rs; have sr : s != r by rewrite eq_sym.
+have tied' := public_tied_moves nb tied; have nb' : neighbors_at Delta q' q by move=> t; rewrite distrC.
+have short0 t : 0 <= short m t by rewrite /short le_maxr lexx.
+have [a ar [mr ->]] := mixedE m most tied sr; have [a' ar' [_ ->]] := mixedE m most tied' sr.
+have [c cs [_ ->]] := mixedE m most tied rs; have [c' cs' [ms' ->]] := mixedE m most tied' rs.
+have same (p : score S n) : top p s = top p r by rewrite (bestP p s).1 (bestP p r).1 (best_same p s r).
+have sum := short_sum bt rs; have nonneg : 0 <= most + m by apply: le_trans sum; rewrite !addr_ge0.
+have h := ler_add (ler_wpmul2l (short0 r) (signed_moves nb mr ar')) (ler_wpmul2l (short0 s) (signed_moves nb' ms' cs)).
+have {}h := ler_add (ler_add h (ler_add (moves s nb).1 (moves r nb).2)) sum.
+pose x := q' s - q s - (q' r - q r) + short m r * (lead q' r a' - lead q r a) + short m s * (lead q s c - lead q' s c').
+have {}h : x <= most + m by apply: (le_by h); rewrite /x; ring.
+rewrite !same (best_same q s r) (best_same q' s r); move: (div_le1 nonneg h).
+by move: (most + m)^-1 => k hk; apply: (le_by hk); rewrite /x; ring.
+Qed.
+Theorem mixed_steady m most : between m most -> (forall r s, r != s -> 0 < Delta r + Delta s) ->
+  steady Delta (mixed m most).
+Proof.
+move=> bt pos q q' nb; apply: mixed_moves => // r s z; case: (eqVneq r s) => [-> //|/pos].
+by rewrite z ltxx.
+Qed.
 
 Theorem runner_steady : (forall r s, r != s -> 0 < Delta r + Delta s) -> steady Delta runner.
 Proof.
@@ -276,6 +348,12 @@ Proof. by apply: at_depths_private => //; apply: pair_steady. Qed.
 Theorem runner_private_tied q q' : public_tied Delta q -> neighbors_at Delta q q' ->
   forall r, z * at_depths M (runner Delta) q r <= at_depths M (runner Delta) q' r.
 Proof. by move=> tied nb r; apply: at_depths_compare => // s sr; apply: runner_moves; rewrite // eq_sym. Qed.
+Theorem mixed_private_tied m most q q' : between Delta m most -> public_tied Delta q -> neighbors_at Delta q q' ->
+  forall r, z * at_depths M (mixed Delta m most) q r <= at_depths M (mixed Delta m most) q' r.
+Proof. by move=> bt tied nb r; apply: at_depths_compare => // s sr; apply: mixed_moves; rewrite // eq_sym. Qed.
+Theorem mixed_private m most : between Delta m most -> (forall r s, r != s -> 0 < Delta r + Delta s) ->
+  private_at Delta z (at_depths M (mixed Delta m most)).
+Proof. by move=> bt pos; apply: at_depths_private => //; apply: mixed_steady. Qed.
 Theorem runner_private : (forall r s, r != s -> 0 < Delta r + Delta s) ->
   private_at Delta z (at_depths M (runner Delta)).
 Proof. by move=> pos; apply: at_depths_private => //; apply: runner_steady. Qed.
@@ -290,6 +368,9 @@ Theorem pf_partner_private : private_at Delta (E (1 + 1)) (at_depths pf (partner
 Proof. by apply: partner_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
 Theorem pf_pair_private : private_at Delta (E (1 + 1)) (at_depths pf (pair Delta)).
 Proof. by apply: pair_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
+Theorem pf_mixed_private most : between Delta most most -> (forall r s, r != s -> 0 < Delta r + Delta s) ->
+  private_at Delta (E (1 + 1)) (at_depths pf (mixed Delta most most)).
+Proof. by apply: mixed_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
 Theorem pf_runner_private : (forall r s, r != s -> 0 < Delta r + Delta s) ->
   private_at Delta (E (1 + 1)) (at_depths pf (runner Delta)).
 Proof. by apply: runner_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
