@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 
+from .distributions import drawer
 from .program import UsageError, find_program
 from .report import Report
 from .serving import Server, answer_pmf, answer_samples
@@ -60,6 +61,9 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
         the relative precision of them; fractions.Fraction, int, decimal.Decimal and strings "p/q" are exact.
     sample: a function f(scores, epsilon, sensitivity) that draws one outcome: the place of a candidate, counted from 0. Where it has a
         parameter named samples, it is called with it, draws so many, and returns a list of outcomes or a dict of counts.
+    Both may return a distribution for the scores instead: sample an object of SciPy (rvs), diffprivlib (randomise) or OpenDP (Measurement), pmf
+        a discrete distribution of SciPy with finite support. All samples of one question come from one such object, so that nothing may be
+        drawn where it is made. A Measurement or a mechanism of diffprivlib that takes the scores or the input is a sample itself.
     eps, or exp_eps for e^ε: what is claimed, as a number or a string ("0.1", "3/2" for exp_eps), taken exactly.
     n, k: the number of candidates and the greatest depth of the lattice of score vectors, in steps of twice the sensitivity.
     domain: "lattice", "half-lattice", "random", or a list of score vectors. neighbors: "linf", "monotonic", or a list of pairs of vectors.
@@ -80,12 +84,12 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
     """
     if (pmf is None) == (sample is None):
         raise TypeError("give exactly one of pmf and sample")
-    f = pmf or sample
-    if not callable(f):
+    f = sample if pmf is None else pmf
+    if not callable(f) and (pmf is not None or drawer(f) is None):
         raise TypeError(f"{f!r:.80} is no function")
     program = find_program()
     shown = _Progress(progress)
-    server = Server(answer_pmf(f) if pmf else answer_samples(f, outcomes or "index"), shown, threads=(children or 1) > 1)
+    server = Server(answer_pmf(f, outcomes) if pmf is not None else answer_samples(f, outcomes or "index"), shown, threads=(children or 1) > 1)
     try:
         folder = server.folder.name
         if domain is not None and not isinstance(domain, str):
@@ -98,7 +102,7 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
         if properties is not None and not isinstance(properties, str):
             properties = ",".join(properties)
         flags = {
-            "pmf-exec" if pmf else "sample-exec": server.command, "eps": eps, "exp-eps": exp_eps, "n": n, "k": k, "domain": domain, "inputs": inputs,
+            "pmf-exec" if pmf is not None else "sample-exec": server.command, "eps": eps, "exp-eps": exp_eps, "n": n, "k": k, "domain": domain, "inputs": inputs,
             "neighbors": neighbors, "sensitivity": sensitivity, "property": properties, "against": against, "pmf-precision": precision,
             "outcomes": outcomes, "rho": rho, "range": range, "delta": delta, "confidence": confidence, "budget": budget, "until": until, "seed": seed,
             "timeout": None if timeout is None else f"{timeout}s", "time-limit": None if time_limit is None else f"{time_limit}s", "children": children,
@@ -122,7 +126,7 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
     except ValueError:
         message = problems.strip().removeprefix("optratio: ") or f"the program ended with code {code}"
         raise (UsageError if code == 2 else RuntimeError)(message) from None
-    document["mechanism"] = getattr(f, "__qualname__", repr(f))
+    document["mechanism"] = getattr(f, "__qualname__", None) or " ".join(repr(f).split())
     return Report(document, ok=code == 0, exception=server.error, message=problems.strip())
 
 

@@ -3,6 +3,7 @@
 The program optratio starts a command and talks to it by lines on its standard streams. Here that command is a relay, a few lines of
 Python that pass these lines on to a Unix socket of this process, where the function is called.
 """
+import contextlib
 import inspect
 import json
 import operator
@@ -17,6 +18,8 @@ from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
+
+from .distributions import AnswerError, drawer, probabilities
 
 # Two threads, so that a question can go in while an answer comes out.
 _RELAY = """
@@ -41,10 +44,6 @@ os._exit(0)
 """
 
 
-class AnswerError(TypeError):
-    """The function returned what audits do not understand. This ends the audit: it says nothing about the mechanism."""
-
-
 def _number(text):
     """A score of a question."""
     return float(Fraction(text)) if isinstance(text, str) else float(text)
@@ -61,10 +60,13 @@ def _probability(p):
     return float(p)
 
 
-def answer_pmf(f):
-    """Makes of a function that returns probabilities one that answers a question."""
+def answer_pmf(f, outcomes):
+    """Makes of a function that returns probabilities, or a distribution that has them, one that answers a question."""
     def answer(q):
         p = f(_asked(q), q["epsilon"], q["sensitivity"])
+        stated = probabilities(p)
+        if stated is not None:
+            p = stated if outcomes == "labels" else _places(stated, q)
         try:
             if hasattr(p, "items"):  # a dict of labels
                 return {"pmf": {_label(x): _probability(y) for x, y in p.items()}}
@@ -83,17 +85,18 @@ def _label(x):
     return x if isinstance(x, str) else json.dumps(x, default=repr)
 
 
-def _counts(counts, n):
-    """Counts of candidates, as a list."""
+def _places(counts, q):
+    """Counts or probabilities of candidates, as a list."""
+    n = len(q["scores"]) if "scores" in q else max(counts) + 1
     out = [0] * n
     for r, times in counts.items():
         try:
             r = operator.index(r)
         except TypeError as e:
-            raise AnswerError(f"sample drew {r!r:.80}, which is no candidate's place; give outcomes='labels' or outcomes='real'") from e
+            raise AnswerError(f"{r!r:.80} was drawn, which is no candidate's place; give outcomes='labels' or outcomes='real'") from e
         if not 0 <= r < n:
             raise ValueError(f"drew candidate {r} of {n}")
-        out[r] += operator.index(times)
+        out[r] += times
     return out
 
 
@@ -101,19 +104,25 @@ def answer_samples(f, outcomes):
     """Makes of a function that draws one that answers a question.
 
     Where f has a parameter named samples it is called once, draws that many and returns a list of outcomes or a dict of counts;
-    otherwise it is called for each sample.
+    otherwise it is called for each sample. Where it returns an object that draws, it is called once, and all are drawn from that object.
+    f may be such an object itself.
     """
-    try:
-        many = "samples" in inspect.signature(f).parameters
-    except (TypeError, ValueError):  # a function without a signature
-        many = False
+    draws, many = drawer(f), False
+    if draws is None:
+        with contextlib.suppress(TypeError, ValueError):  # a function without a signature
+            many = "samples" in inspect.signature(f).parameters
 
     def answer(q):
         arguments = (_asked(q), q["epsilon"], q["sensitivity"])
-        if many:
-            drawn = f(*arguments, samples=q["samples"])
+        if draws is not None:
+            drawn = draws(arguments[0], q["samples"])
         else:
-            drawn = [f(*arguments) for _ in range(q["samples"])]
+            drawn = f(*arguments, samples=q["samples"]) if many else f(*arguments)
+            returned = drawer(drawn)
+            if returned is not None:
+                drawn = returned(arguments[0], q["samples"])
+            elif not many:
+                drawn = [drawn, *(f(*arguments) for _ in range(q["samples"] - 1))]
         if outcomes == "real":
             return {"values": [float(x) for x in drawn]}
         if outcomes == "mixed":
@@ -131,7 +140,7 @@ def answer_samples(f, outcomes):
             for x, times in counts.items():
                 out[_label(x)] += operator.index(times)
             return {"counts": out}
-        return {"counts": _counts(counts, len(q["scores"]) if "scores" in q else max(counts) + 1)}
+        return {"counts": _places({r: operator.index(times) for r, times in counts.items()}, q)}
     return answer
 
 
