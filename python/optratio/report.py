@@ -4,6 +4,8 @@ import json
 import math
 from fractions import Fraction
 
+from .program import pictures
+
 
 class Number:
     """A number of a report: exact, enclosed between two decimals, or an estimate from samples."""
@@ -215,4 +217,4 @@ class Report:
         findings = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
         return (f"<p><b>{html.escape(self.mechanism)}</b> on {html.escape(self.domain)}</p>"
                 f"<table><tr><th>property</th><th>verdict</th><th>checked</th><th></th></tr>{rows}</table>"
-                f"{'<ul>' + findings + '</ul>' if findings else ''}<p>{html.escape(self._conclusion())}</p>")
+                f"{'<ul>' + findings + '</ul>' if findings else ''}<p>{html.escape(self._conclusion())}</p>{pictures(self.document)}")

@@ -1,5 +1,6 @@
 """Run by pytest, or by python3 -m unittest where there is none. The program is named by OPTRATIO or is bin/optratio."""
 import contextlib
+import html
 import io
 import json
 import math
@@ -306,6 +307,16 @@ class Shown(unittest.TestCase):
         odd = optratio.Report({**self.report.document, "mechanism": "<lambda>"})
         self.assertIn("&lt;lambda&gt;", odd._repr_html_())
 
+    def test_pictures(self):
+        page = html.unescape(self.report._repr_html_().split('srcdoc="')[1].split('" style=')[0])
+        self.assertIn("forgotten", page)
+        self.assertIn("The dashed frame is where the lower bar would end if this were ε-DP", page)
+        self.assertEqual(page.count("<svg"), page.count("<figure>"))
+        self.assertIn("srcdoc", optratio.ratio(3, 2, eps=1)._repr_html_())
+        self.assertNotIn("srcdoc", optratio.pmf([1, 0], eps=1)._repr_html_())  # which has no page
+        with mock.patch.dict(os.environ, {"OPTRATIO": "/nowhere/optratio"}):
+            self.assertNotIn("srcdoc", self.report._repr_html_())
+
     def test_json(self):
         document = json.loads(self.report.to_json(indent=1))
         self.assertEqual(document["mechanism"], "forgotten")
@@ -493,29 +504,34 @@ class Wheel(unittest.TestCase):
 class Wheels(unittest.TestCase):
     def test_tags_of_every_platform(self):
         try:
+            from packaging.tags import mac_platforms, parse_tag, platform_tags
             from packaging.utils import parse_wheel_filename
         except ImportError:
             self.skipTest("packaging is not there")
+        try:
+            from wheel.wheelfile import WheelFile  # which compares each file that it reads with RECORD
+        except ImportError:
+            WheelFile = zipfile.ZipFile
         sys.path.insert(0, str(HERE.parent))
         import wheel_backend
+        platforms = set()
         with tempfile.TemporaryDirectory() as folder:
-            names = []
             for system, tag in wheel_backend.PLATFORMS.items():
                 program = pathlib.Path(folder) / "program"
                 program.write_text(system)
-                names.append(wheel_backend.write_wheel(folder, tag, program))
-                with zipfile.ZipFile(pathlib.Path(folder) / names[-1]) as wheel:
-                    self.assertEqual(wheel.read("optratio/bin/optratio" + (".exe" if system.startswith("windows") else "")).decode(), system)
-                    self.assertIn(f"Tag: py3-none-{tag.split('.')[0]}\n", wheel.read(f"optratio-{optratio.__version__}.dist-info/WHEEL").decode())
-                    self.assertIsNone(wheel.testzip())
-            tags = {t.platform for name in names for t in parse_wheel_filename(name)[3]}
-        self.assertEqual(len(names), 6)
-        self.assertEqual(len(tags), 8)  # two of them have an older name beside the newer one
-        try:
-            from packaging.tags import platform_tags
-        except ImportError:
-            return
-        self.assertTrue(tags & set(platform_tags()), "no wheel for this machine")
+                name = wheel_backend.write_wheel(folder, tag, program)
+                with WheelFile(pathlib.Path(folder) / name) as wheel:
+                    files = {file: wheel.read(file).decode() for file in wheel.namelist()}
+                self.assertEqual(files["optratio/bin/optratio" + (".exe" if system.startswith("windows") else "")], system)
+                inside = re.findall("^Tag: (.*)$", files[f"optratio-{optratio.__version__}.dist-info/WHEEL"], re.M)
+                tags = parse_wheel_filename(name)[3]
+                self.assertEqual({t for text in inside for t in parse_tag(text)}, tags)
+                platforms |= {t.platform for t in tags}
+        self.assertEqual(len(platforms), 8)  # two of the six have an older name beside the newer one
+        for machine in ("x86_64", "arm64"):
+            self.assertTrue(platforms & set(mac_platforms((12, 0), machine)))
+            self.assertFalse(platforms & set(mac_platforms((11, 0), machine)))  # Go's programs need macOS 12
+        self.assertTrue(platforms & set(platform_tags()), "no wheel for this machine")
 
 
 class Inputs(unittest.TestCase):
