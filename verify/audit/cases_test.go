@@ -15,6 +15,7 @@ import (
 // Bugs that are hard to find. Each is refuted by an audit at its defaults or with the budget that stands beside it.
 func TestHardCases(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	pf := flipLaw(1)
 	badAt := func(bad []float64) law {
 		return func(q []float64) []float64 {

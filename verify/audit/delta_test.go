@@ -175,6 +175,7 @@ func TestDeltaOfSamplers(t *testing.T) {
 // TestDeltaIsRarelyExceeded: in many audits with few samples and a confidence of a half, so that a correction that is lost shows, fewer than half of the bounds exceed δ.
 func TestDeltaIsRarelyExceeded(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	for _, c := range deltaCases(t, 5000) {
 		above, audits := 0, runs(200)
 		for i := range uint64(audits) {

@@ -29,6 +29,7 @@ func buildGallery(t *testing.T) string {
 
 func TestGallery(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	gallery := buildGallery(t)
 	f, err := os.Open("testdata/gallery/verdicts.txt")
 	require.NoError(t, err)

@@ -29,6 +29,7 @@ func mixedOptions(t *testing.T, budget int64) Options {
 // answers with labels alone is ε-DP, and is not refuted.
 func TestMixedOutcomes(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	gallery := buildGallery(t)
 	r, err := Samples(context.Background(), gallery+" sparse-answer", mixedOptions(t, 3_000_000))
 	require.NoError(t, err)

@@ -108,6 +108,7 @@ func (s *noisyExponential) Values(q verify.Vector, samples int64) ([]float64, st
 // An audit that ends with the refutation needs at most three times what an oracle does that knows where to look.
 func TestSamplesToRefuteNearTheOracle(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	const eps = 0.5
 	value := math.Inf(1) // of values below v, all scores raised by 1
 	for v := -8.0; v <= 0; v += 0.05 {

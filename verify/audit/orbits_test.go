@@ -43,6 +43,7 @@ func TestEveryOrbitIsDrawn(t *testing.T) {
 // TestFarTies: a mechanism that is wrong only where one of ten leads by 3Δ or more and all others are tied is refuted, though the lattice has 989,527 vectors.
 func TestFarTies(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	for _, fault := range []float64{0.1, 0.5} {
 		broken := func(q []float64) []float64 {
 			p, top := softmaxLaw(1, 1)(q), slices.Max(q)

@@ -131,6 +131,7 @@ func firstSeed() uint64 {
 
 func TestBoundNearTheOracle(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	for _, c := range []struct {
 		budget int64
 		least  float64
@@ -159,6 +160,7 @@ func TestBoundNearTheOracle(t *testing.T) {
 
 func TestSamplesToRefute(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	var needed []float64
 	for seed := range uint64(runs(9)) {
 		o := samplerOptions(t, "0.5", 1_000_000)
@@ -188,6 +190,7 @@ func responseLaw(eps float64) law {
 // Mechanisms at exactly their ε are refuted more rarely than the level of 5 % permits: in at most 1 % of the audits and one more.
 func TestFalseAlarms(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	counts := func(l law) func(seed uint64) sampler {
 		return func(seed uint64) sampler { return newLawSampler(l, seed+1000) }
 	}

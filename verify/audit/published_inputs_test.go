@@ -137,6 +137,7 @@ func galleryInputs(t *testing.T, inputs, pairs string) *Inputs {
 // The gallery's subjects that are asked about inputs: the verdict, the truth on the pairs by another computation, and the row of the page that states both.
 func TestPublishedInputs(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	gallery := buildGallery(t)
 	read := func(path string) string {
 		text, err := os.ReadFile(path)
@@ -191,6 +192,7 @@ func TestPublishedInputs(t *testing.T) {
 // Stated probabilities of inputs, decided.
 func TestPublishedTables(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	gallery := buildGallery(t)
 	text, err := os.ReadFile("../../docs/results/gallery.md")
 	require.NoError(t, err)

@@ -18,6 +18,7 @@ import (
 // finds what the page says it finds.
 func TestPublishedBugs(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	gallery := buildGallery(t)
 	text, err := os.ReadFile("../../docs/results/gallery.md")
 	require.NoError(t, err)

@@ -133,6 +133,7 @@ func TestSamplesFitTheirMechanismOnly(t *testing.T) {
 // says; here at 50 %, so that a broken correction shows.
 func TestLowerBoundCovers(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	const audits = 40
 	above := 0
 	// The pair's tight ε is 1, at candidate 1.
@@ -286,6 +287,7 @@ func (s *failing) Sample(q verify.Vector, samples int64) ([]int64, string, error
 // strongest evidence.
 func TestFitIsNoFalseAlarm(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	pf, err := mechanisms.Lookup("pf")
 	require.NoError(t, err)
 	alarms, n := 0, runs(20)
@@ -325,6 +327,7 @@ func TestFitIsNoFalseAlarm(t *testing.T) {
 // Domains of any size are audited within the budget, and not at all once there is no time.
 func TestHugeDomainsOfSamplers(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	for _, c := range []struct{ n, k int }{{9, 5}, {3, 100_000}, {3, deepest}, {300, 1}} {
 		o := samplerOptions(t, "0.5", 20_000)
 		o.N, o.K = c.n, c.k

@@ -104,6 +104,7 @@ func plainSearch(t *testing.T, s *lawSampler, n int, budget int64) float64 {
 // TestSpreadOfTheBound: over twenty seeds bounds stay within a tenth of their median, and the median is above a plain search's.
 func TestSpreadOfTheBound(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		n      int

@@ -77,6 +77,7 @@ func TestPropertiesOfSamplers(t *testing.T) {
 // TestFalseAlarmsOfComparisons: of many tests of a correct sampler at 80 %, one in five may fail; fewer do.
 func TestFalseAlarmsOfComparisons(t *testing.T) {
 	slowtest.Only(t)
+	t.Parallel()
 	alarms := 0
 	for seed := range uint64(40) {
 		o := samplerOptions(t, "1", 20_000)

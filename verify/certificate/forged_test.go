@@ -2,6 +2,7 @@ package certificate_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math/big"
@@ -18,6 +19,8 @@ import (
 	"optratio/verify/certificate/text"
 )
 
+var forgeriesOfEachKind = flag.Int("forgeries", 1000, "how many forgeries of each kind TestForgeries makes; 30 times as many with the tag slow")
+
 // subject is a certificate whose forgeries are looked at.
 type subject struct {
 	bases []lines // the certificate, and the same with claims that are false
@@ -27,9 +30,9 @@ type subject struct {
 
 // Forged certificates of every kind are refused, or what they claim is true all the same.
 func TestForgeries(t *testing.T) {
-	forgeries := 1_000 // of each kind
+	forgeries := *forgeriesOfEachKind
 	if slowtest.Enabled {
-		forgeries = 100_000
+		forgeries *= 30
 	}
 	for kind, subjects := range map[string][]subject{
 		"program": programSubjects(t), "interval": intervalSubjects(), "witness": witnessSubjects(),
