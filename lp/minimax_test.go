@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"math"
 	"math/big"
 	"testing"
 
@@ -153,30 +152,4 @@ func TestMinimaxExample(t *testing.T) {
 		assert.Equal(t, "0.39781", minimaxBound(3, 1, z).FloatString(5))
 		assert.Equal(t, "0.41439", worstFlip(3, z).FloatString(5))
 	}
-}
-
-// The first bound alone: 4/3 is met at n = 3, p = 1, and max H = 1.13935… (float64, far from the last digit).
-func TestFactorsOfTheFirstBound(t *testing.T) {
-	largest := new(big.Rat)
-	for n := 3; n <= 30; n++ {
-		for _, p := range fractions(40) {
-			x := new(big.Rat).Mul(big.NewRat(int64(n-1), 1), p)
-			ratio := worstFlip(n, p)
-			ratio.Mul(ratio, new(big.Rat).Add(x, big.NewRat(2, 1))).Quo(ratio, x)
-			if ratio.Cmp(largest) > 0 {
-				largest = ratio
-			}
-		}
-	}
-	assert.Equal(t, "4/3", largest.RatString())
-	low, high := 2.0, 4.0
-	for range 60 {
-		if w := (low + high) / 2; (4-w)*math.Exp(w) > w*w+3*w+4 {
-			low = w
-		} else {
-			high = w
-		}
-	}
-	assert.InDelta(t, 2.688, low, 5e-4)
-	assert.InDelta(t, 1.1393516, (low+2)*(low+2)/(low*low+3*low+4), 5e-8)
 }

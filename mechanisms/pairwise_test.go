@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -291,88 +290,4 @@ func TestPairwiseOfTwoPublicCandidates(t *testing.T) {
 	assert.Less(t, circlesOf([]float64{0, 1, 1}).slope, 1.0)
 	in := &Instance{Sensitivities: ratsOf(t, "0", "0", "1"), Scores: ratsOf(t, "0", "-1", "0"), Epsilon: decimalEps(t, "0.3")}
 	assert.InDelta(t, 0.15, in.pairwiseParameter().Float(), 1e-12, "0.3 + ln(13/16) is less")
-}
-
-// docs/results/unequal.md, "Drawing again for four candidates and more": lower bounds of L at scores that a search found, by central differences, and what pairwise would be with
-// them on the grid 0..3 at e^ε = 2, against geo-mixed.
-func TestDrawingAgainForFour(t *testing.T) {
-	two, err := ParseExp("2")
-	require.NoError(t, err)
-	wins := func(q, d []float64, eps float64) []float64 {
-		out := make([]float64, len(q))
-		for r := range q {
-			top, product := 0.0, []float64{1}
-			for s := range q {
-				if s != r {
-					top = max(top, (q[s]-q[r])/(d[s]+d[r]))
-				}
-			}
-			for s := range q {
-				if s != r { // times 1 - u w
-					w := math.Exp(eps * ((q[s]-q[r])/(d[s]+d[r]) - top))
-					product = append(product, 0)
-					for j := len(product) - 1; j > 0; j-- {
-						product[j] -= w * product[j-1]
-					}
-				}
-			}
-			for j, c := range product {
-				out[r] += math.Exp(-eps*top) * c / float64(j+1)
-			}
-		}
-		return out
-	}
-	sum := func(p []float64) (total float64) {
-		for _, x := range p {
-			total += x
-		}
-		return total
-	}
-	for _, c := range []struct {
-		d, at                 []float64
-		slope, optimum, limit float64
-		against               float64
-	}{
-		{[]float64{1, 1, 1, 4}, []float64{-2.94, -5.96, -5.96, 0}, 0.089, 29. / 40, 1.130, 1.198},
-		{[]float64{1, 1, 4, 4}, []float64{0, -6.43, -8.67, 0}, 0.061, 1123. / 1408, 1.124, 1.121},
-		{[]float64{1, 4, 4, 4}, []float64{0, -7.85, 0, -7.83}, 0.052, 83. / 96, 1.131, 1.043},
-		{[]float64{1, 2, 3, 4}, []float64{0, -5.77, -7.03, 0}, 0.058, 273. / 320, 1.091, 1.057},
-		{[]float64{1, 10, 100, 1000}, []float64{0, -45.56, -444.15, 0}, 0.27, 0, 0, 0},
-	} {
-		slope := 0.0
-		for a, d := range c.d {
-			up, down := slices.Clone(c.at), slices.Clone(c.at)
-			up[a] += 1e-5
-			down[a] -= 1e-5
-			slope += d * math.Abs(sum(wins(up, c.d, 1))-sum(wins(down, c.d, 1))) / 2e-5 / sum(wins(c.at, c.d, 1))
-		}
-		assert.True(t, c.slope <= slope && slope < c.slope+0.01, "%v: %v", c.d, slope)
-		if c.optimum == 0 {
-			continue
-		}
-		in := &Instance{Epsilon: two}
-		for _, d := range c.d {
-			in.Sensitivities = append(in.Sensitivities, new(big.Rat).SetFloat64(d))
-		}
-		pairwise, mixed, weight := 0.0, 0.0, 0.0
-		for code := range 256 {
-			q, h := make([]float64, 4), make([]float64, 4)
-			in.Scores = nil
-			for a := range q {
-				q[a] = float64(code >> (2 * a) & 3)
-				h[a] = q[a] - c.d[a]
-				in.Scores = append(in.Scores, new(big.Rat).SetFloat64(q[a]))
-			}
-			p, err := registry["geo-mixed"].Float(in)
-			require.NoError(t, err)
-			f := wins(h, c.d, math.Ln2/(1+slope))
-			for a := range q {
-				pairwise += f[a] / sum(f) * (slices.Max(q) - q[a])
-				mixed += p[a] * (slices.Max(q) - q[a])
-			}
-			weight++
-		}
-		assert.Equal(t, c.limit, math.Floor(1000*pairwise/weight/c.optimum)/1000, "%v", c.d)
-		assert.Equal(t, c.against, math.Floor(1000*mixed/weight/c.optimum)/1000, "%v", c.d)
-	}
 }

@@ -63,22 +63,6 @@ func TestDocumentTable(t *testing.T) {
 	}
 }
 
-// The p-mixes of the best rules for one of several best that docs/results/stopping.md names.
-func TestWinMixes(t *testing.T) {
-	for _, c := range []struct {
-		n, win int
-		want   string
-	}{{30, 3, "0.34471909"}, {100, 10, "0.75629547"}} {
-		p := problem(t, c.n, c.win, 1, "1/2", "0")
-		sol := must(p.withoutSearch())
-		mix := must(p.FreeMix(sol))
-		lo, _ := mix.Success.Lower()
-		if hi, _ := mix.Success.Upper(); !certain(lo, hi, c.want) {
-			t.Errorf("n = %d, win = %d: %s", c.n, c.win, mix.Success)
-		}
-	}
-}
-
 // n = 30, ε = 1/2: start at 10, starting times in order of rank, head of the law exactly as steep as allowed.
 func TestShapeOfTheRule(t *testing.T) {
 	sol := check(t, problem(t, 30, 1, 1, "1/2", "0"), linear.Embedded{})
@@ -253,16 +237,6 @@ func TestNumbersOfTheProse(t *testing.T) {
 			t.Errorf("%q is not in the text", what)
 		}
 	}
-	law := func(eps float64, n int) float64 { // 1/Σ_{k<n} z^k
-		return -math.Expm1(-eps) / -math.Expm1(-eps*float64(n))
-	}
-	contains(fmt.Sprintf("(1-z)/(1-z^n) = %.10f", law(0.1, 100)))
-	contains(fmt.Sprintf("0.34725013 against %.8f", law(0.5, 100)))
-	contains(fmt.Sprintf("At ε = 0.5 it gives %.4f", constantRate(0.5, 1)))
-	z := math.Exp(-0.1)
-	if short := math.Exp(-z / (1 - z)); short > 8e-5 || short < 7e-5 {
-		t.Errorf("the limit rule is within %g of the bound at ε = 0.1", short)
-	}
 	best, at := 0.0, 0.0
 	for i := 1; i < 1000; i++ {
 		if x := constantRate(-math.Log(float64(i)/1000), 1); x > best {
@@ -289,18 +263,5 @@ func TestNumbersOfTheProse(t *testing.T) {
 	contains("(4.3, 13.4, 39.2, 130.2 at n = 30, 100, 300, 1000)")
 	if len(ratios) > 0 {
 		t.Errorf("no rows for %v", ratios)
-	}
-}
-
-// At n = 100 optima for small ε come close to the bound for any law; the build tag slow has them.
-func TestNearlyAttainedBound(t *testing.T) {
-	slowtest.Only(t)
-	sol := check(t, problem(t, 100, 1, 1, "1/2", "0"), solvers()[len(solvers())-1])
-	if !certain(sol.Lower, sol.Upper, "0.34725013") {
-		t.Errorf("ε = 1/2: %s", sol.Optimum())
-	}
-	sol = check(t, problem(t, 100, 1, 1, "1/10", "0"), solvers()[len(solvers())-1])
-	if lo, _ := sol.Lower.Float64(); math.Abs(lo-0.0951669025) > 1e-10 {
-		t.Errorf("ε = 1/10: %s", sol.Optimum())
 	}
 }
