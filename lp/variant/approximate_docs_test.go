@@ -53,24 +53,6 @@ func rounded(t *testing.T, low, high *big.Rat, places int) string {
 	return low.FloatString(places)
 }
 
-func TestTableOfApproximateOptima(t *testing.T) {
-	slowtest.Only(t)
-	rows := approximateTable(t, "optima")
-	require.Len(t, rows, 5)
-	for _, row := range rows[1:] {
-		want := asTable(row)
-		n, k := whole(t, row[0]), whole(t, row[1])
-		q := variant.Question{N: n, K: k, L: 1, Epsilon: epsilon(t, row[2])}
-		for i, delta := range rows[0][3:8] {
-			s := approximately(t, q, strings.TrimPrefix(delta, "δ = "))
-			row[3+i] = rounded(t, s.Optimum.Low, s.Optimum.High, 6)
-		}
-		p := approximately(t, q, small).Price()
-		row[8] = rounded(t, p.Low, p.High, 4)
-		assert.Equal(t, want, asTable(row))
-	}
-}
-
 func TestTableOfManyCandidates(t *testing.T) {
 	rows := approximateTable(t, "many")
 	require.Len(t, rows, 4)

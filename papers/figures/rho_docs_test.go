@@ -28,7 +28,7 @@ func TestZCDPDocument(t *testing.T) {
 	data, err := os.ReadFile(document)
 	require.NoError(t, err)
 	text := string(data)
-	for name, table := range map[string]func(*testing.T) string{"real": realTable, "errors": errorTable, "lattice": latticeTable} {
+	for name, table := range map[string]func(*testing.T) string{"real": realTable, "errors": errorTable} {
 		begin, end := "<!-- table: "+name+" -->\n", "<!-- end of table -->"
 		before, rest, ok := strings.Cut(text, begin)
 		require.True(t, ok, name)
@@ -93,7 +93,7 @@ func crossing(eps, delta float64) (g, most float64) {
 
 func realTable(t *testing.T) string {
 	out := line("ε", "ρ em", "ρ pf", "ρ geo", "em at pf's ρ", "g*", "em/pf at most") + line("---", "---", "---", "---", "---", "---", "---")
-	for _, text := range []string{"0.1", "0.5", "1", "2", "3", "5"} {
+	for _, text := range []string{"0.1", "1", "2", "5"} {
 		eps, err := mechanisms.ParseEpsilon(text)
 		require.NoError(t, err)
 		cells := []any{text}
@@ -149,21 +149,18 @@ func errorTable(t *testing.T) string {
 	return out
 }
 
-func latticeTable(t *testing.T) string {
-	out := line("n", "k", "ρ", "pf", "em", "error pf/em") + line("---", "---", "---", "---", "---", "---")
+// At the largest parameters at which both are ρ-zCDP on a lattice the exponential mechanism's error is the smaller one.
+func TestExponentialMechanismIsAheadOnLattices(t *testing.T) {
+	slowtest.Only(t)
 	for _, s := range [][2]int{{3, 6}, {6, 1}} {
 		for _, text := range []string{"0.1", "1", "4"} {
-			cells := []any{s[0], s[1], text}
 			rho, _ := new(big.Rat).SetString(text)
-			var mean [2]any
 			var number [2]float64
 			for i, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()} {
 				c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Target: verify.Target{Rho: rho}, N: s[0], K: s[1]}
 				r, err := c.Calibrate(context.Background())
 				require.NoError(t, err)
 				require.Empty(t, r.Undecided)
-				low, _, high := ends(r.Parameter)
-				mean[i] = cutTo(t, low, high, 4)
 				least, _ := r.Parameter.Lower()
 				eps, err := mechanisms.FromEpsilon(least)
 				require.NoError(t, err)
@@ -171,12 +168,9 @@ func latticeTable(t *testing.T) string {
 				require.NoError(t, err)
 				number[i] = e.Float64()
 			}
-			ratio := number[0] / number[1]
-			require.Greater(t, ratio, 1.0)
-			out += line(append(cells, mean[0], mean[1], cutTo(t, ratio*(1-1e-9), ratio*(1+1e-9), 4))...)
+			assert.Greater(t, number[0], number[1])
 		}
 	}
-	return out
 }
 
 func latticeRho(t *testing.T, name string, n, k int, eps string) *verify.Result {
