@@ -180,26 +180,6 @@ func TestTablesOfTheDocs(t *testing.T) {
 	}
 }
 
-// What the page says of the worst error at e^ε = 2: pf-pair's ratio, the least of all rated, and gem's.
-func TestWorstErrors(t *testing.T) {
-	text, err := os.ReadFile(docsFile)
-	require.NoError(t, err)
-	prose := strings.Join(strings.Fields(string(text)), " ")
-	gem := []string{}
-	for _, i := range []int{1, 4, 5} {
-		a := solveWith(t, Request{Grid: docGrid(i, true), Epsilon: exp(t, "2"), Criterion: Worst}, rated...)
-		assert.Contains(t, prose, fmt.Sprintf("%s for ", a.Mechanisms[0].Ratio.Format(3)[:4]))
-		for _, m := range a.Mechanisms {
-			assert.GreaterOrEqual(t, m.Ratio.Float64(), a.Mechanisms[0].Ratio.Float64()-1e-12, "%s, Δ = %s", m.Name, cases[i].sensitivities)
-			if m.Name == "gem" {
-				gem = append(gem, fmt.Sprintf("%.1f", m.Ratio.Float64()))
-			}
-		}
-	}
-	slices.Sort(gem)
-	assert.Contains(t, prose, fmt.Sprintf("a factor of %s to %s", gem[0], gem[2]))
-}
-
 // For two candidates gem and mgem are permute-and-flip at S and ε/2, on a difference of scores moved by t(Δ_1 - Δ_2):
 // neither needs more than ε/2.
 func TestGEMUsesHalfOfEpsilonForTwo(t *testing.T) {

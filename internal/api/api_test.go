@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -186,17 +185,6 @@ func TestExportedSignaturesNameNothingInternal(t *testing.T) {
 	define(inside, "T", types.NewStruct([]*types.Var{types.NewField(token.NoPos, inside, "x", secret, false)}, nil))
 	inside.Scope().Insert(types.NewFunc(token.NoPos, inside, "f", result(secret)))
 	assert.Empty(t, names(inside))
-}
-
-// The program of docs/reference/go.md is the one in examples/mechanism, which the next test compiles in a module of its own.
-func TestDocumentShowsTheExample(t *testing.T) {
-	document, err := os.ReadFile(filepath.Join(root, "docs/reference/go.md"))
-	require.NoError(t, err)
-	program, err := os.ReadFile(filepath.Join(root, "examples/mechanism/main.go"))
-	require.NoError(t, err)
-	block := regexp.MustCompile("(?s)```go\n(package main.*?)```").FindSubmatch(document)
-	require.NotNil(t, block)
-	assert.Equal(t, string(program), string(block[1]))
 }
 
 // Another module makes mechanisms, rates, verifies, audits and tests them, and has the command line over them.
