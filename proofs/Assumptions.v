@@ -1,16 +1,20 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
-From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Private Exponential Forms Depths Checker.
-From Optratio Require Import Classes Neighbors Certificate.
+From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Private Sharp Exponential Forms Depths.
+From Optratio Require Import Checker Classes Neighbors Certificate.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
 Print Assumptions full_is_monotone.
 Print Assumptions pf_optimal.
+Print Assumptions pf_optimal_for_losses.
+Print Assumptions pf_optimal_iff.
+Print Assumptions pf_optimal_iff_for_losses.
 Print Assumptions pf_proper.
 Print Assumptions pf_private.
 Print Assumptions pf_monotone.
 Print Assumptions pf_shift_invariant.
 Print Assumptions pf_symmetric.
 Print Assumptions pf_best.
+Print Assumptions pf_best_for_losses.
 Print Assumptions em_proper.
 Print Assumptions em_private.
 Print Assumptions em_symmetric.

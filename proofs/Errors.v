@@ -26,18 +26,20 @@ Local Notation qR := (qR R).
 
 Lemma qpowE i : qR (qpow i) = qR z ^+ i.
 Proof. by elim: i => [|i IH]; rewrite ?qRn // exprS -IH -qR_mul. Qed.
-Lemma qAE : qR qA = A k (qR z).
-Proof. by rewrite /qA qR_sum; apply: eq_bigr => v _; rewrite qR_mul qRn qpowE. Qed.
-Lemma qBE : qR qB = B k (qR z).
-Proof. by rewrite /qB qR_sum; apply: eq_bigr => v _; rewrite qpowE. Qed.
-Lemma qYE i : qR (qY qA qB i) = Y k (qR z) i.
+Local Notation ones := (@same_weight R).
+Local Notation id := (@depth_loss R).
+Lemma qAE : qR qA = A k (qR z) ones id.
+Proof. by rewrite /qA qR_sum /A divr1; apply: eq_bigr => v _; rewrite qR_mul qRn qpowE mul1r. Qed.
+Lemma qBE : qR qB = B k (qR z) ones.
+Proof. by rewrite /qB qR_sum /B divr1; apply: eq_bigr => v _; rewrite qpowE mul1r. Qed.
+Lemma qYE i : qR (qY qA qB i) = Y k (qR z) ones id i.
 Proof.
 elim: i => [|[|i] IH]; rewrite ?qR0 // YS -IH -qAE -qBE -qR_mul -qR_sub //.
 Qed.
 
 Theorem pf_errorE : qR pf_error = table_mean (pf_table (qR z) : table R n k).
 Proof.
-rewrite /pf_error qR_div vectorsE totalE; congr (_ / _); rewrite /table_error pf_value.
+rewrite /pf_error qR_div vectorsE totalE; congr (_ / _); rewrite pf_value.
 apply: eq_bigr => d _.
 have c0 : nth 0%N (counts d) 0 = cnt d 0 := nth_counts d 0.
 have le : (cnt d 0 <= n)%N by rewrite -[X in (_ <= X)%N](sum_counts d) /counts /= leq_addr.

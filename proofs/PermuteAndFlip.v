@@ -110,13 +110,18 @@ Variables (k : nat) (z : R).
 (* Its table on the lattice of step 2 Delta, where w_s = z^depth. *)
 Definition pf_table : table R n k := fun d r => pf (fun s => z ^+ d s) r.
 
-Lemma pf_value : \sum_(d : depths n k | in_lattice d) \sum_r (d r)%:R * pf_table d r = \sum_(d : depths n k | in_lattice d) Y k z (cnt d 0).
+(* Its loss is the bound of Threshold.v, for every loss and product prior. *)
+Lemma pf_loss g c : 0 < g 0%N -> loss c ->
+  table_loss (product_prior g) c pf_table =
+    \sum_(d : depths n k | in_lattice d) product_prior g d * Y k z g c (cnt d 0).
 Proof.
-have -> : \sum_(d : depths n k | in_lattice d) Y k z (cnt d 0) = \sum_r \sum_(d : depths n k | in_lattice d) Y k z (cnt d 0) * pf_table d r.
+move=> g0 c_loss; pose W := @product_prior R n k g; pose y d := W d * Y k z g c (cnt d 0).
+have -> : \sum_(d : depths n k | in_lattice d) product_prior g d * Y k z g c (cnt d 0) =
+    \sum_r \sum_(d | in_lattice d) y d * pf_table d r.
   rewrite exchange_big /=; apply: eq_bigr => d /existsP[s /eqP ds]; rewrite -mulr_sumr pf_sum ?mulr1 //.
   by exists s; rewrite ds expr0.
-rewrite exchange_big /=; apply: eq_bigr => r _; apply/esym.
-apply: (@tight_chain R _ z (@in_lattice n k) (next r) (fun d => pf_table d r) (fun d => (d r)%:R) (fun d => Y k z (cnt d 0)) (lamT z r)).
+rewrite table_lossE exchange_big /=; apply: eq_bigr => r _; apply/esym.
+apply: (@tight_chain R _ z (@in_lattice n k) (next r) (pf_table ^~ r) (fun d => W d * c (d r)) y (lamT z g c r)).
 - exact: next_injective.
 - exact: next_in_lattice.
 - move=> a d Qa; rewrite /next; case L: (lone a r).
@@ -138,11 +143,40 @@ apply: (@tight_chain R _ z (@in_lattice n k) (next r) (fun d => pf_table d r) (f
 - by move=> a Qa; apply: red_holds.
 Qed.
 
-(* At every level it has the least mean error, for all n and k with z + ... + z^k <= 1. *)
+(* At every level it has the least loss, for all n and k, every monotone loss and every product prior with
+   z g(1) + ... + z^k g(k) <= g(0), and for n <= 2 for every product prior. *)
+Theorem pf_optimal_for_losses g c (t : table R n k) : 0 < z -> loss c -> 0 < g 0%N -> (forall v, 0 <= g v) ->
+  (n <= 2)%N || (\sum_(1 <= v < k.+1) g v * z ^+ v <= g 0%N) ->
+  feasible z Paper t -> table_loss (product_prior g) c pf_table <= table_loss (product_prior g) c t.
+Proof.
+move=> z0 c_loss g0 g_ge0 b1 ft; rewrite pf_loss //; apply: threshold_lower_bound => //.
+by rewrite /B ler_pdivr_mulr // mul1r.
+Qed.
+
+(* The mean error is the loss v at depth v where all score vectors weigh the same. *)
+Definition depth_loss v : R := v%:R.
+Lemma depth_is_loss : loss depth_loss.
+Proof. by split=> // u v; rewrite ler_nat. Qed.
+Definition same_weight (v : nat) : R := 1.
+Lemma product_same (d : depths n k) : product_prior same_weight d = 1.
+Proof. exact: big1. Qed.
+Lemma table_error_loss (t : table R n k) : table_error t = table_loss (product_prior same_weight) depth_loss t.
+Proof. by apply: eq_bigr => d _; rewrite product_same mul1r. Qed.
+
+Lemma pf_value : table_error pf_table = \sum_(d : depths n k | in_lattice d) Y k z same_weight depth_loss (cnt d 0).
+Proof.
+rewrite table_error_loss pf_loss ?ltr01 //; last exact: depth_is_loss.
+by apply: eq_bigr => d _; rewrite product_same mul1r.
+Qed.
+
+(* It has the least mean error for all n and k with z + ... + z^k <= 1. *)
 Theorem pf_optimal (t : table R n k) : 0 < z -> \sum_(1 <= v < k.+1) z ^+ v <= 1 ->
   feasible z Paper t -> table_mean pf_table <= table_mean t.
 Proof.
-move=> z0 B1 ft; rewrite ler_wpmul2r ?invr_ge0 ?ler0n //.
-by rewrite [table_error pf_table]pf_value; exact: threshold_lower_bound.
+move=> z0 b1 ft; rewrite ler_wpmul2r ?invr_ge0 ?ler0n // !table_error_loss; apply: pf_optimal_for_losses => //.
+- exact: depth_is_loss.
+- exact: ltr01.
+- by move=> v; exact: ler01.
+- by rewrite (eq_bigr (fun v => z ^+ v)) ?b1 ?orbT // => v _; rewrite mul1r.
 Qed.
 End Pf.

@@ -192,13 +192,32 @@ have e s : E (top (score_of d) r - score_of d s) = E (1 + 1) ^+ d s by rewrite t
 by rewrite /table_of /permute_and_flip /pf_table /pf e; congr (_ * int _); apply: eq_bigr => s _; rewrite e.
 Qed.
 
-(* docs/results/threshold.md, Theorem 1, "if": a mechanism that is itself private is the best of all. *)
+Lemma pf_loss_on_lattice W (c : nat -> R) :
+  table_loss W c (table_of (@permute_and_flip _ R n E) : table R n k) = table_loss W c (pf_table (E (1 + 1))).
+Proof.
+by apply: eq_bigr => d Qd; congr (_ * _); apply: eq_bigr => r _; rewrite pf_on_lattice.
+Qed.
+
+(* docs/results/threshold.md, Theorem 1, "if": a mechanism that is itself private is the best of all, for every monotone
+   loss and product prior, and for the mean error. *)
+Theorem pf_best_for_losses (M : mechanism integers R n) (g c : nat -> R) :
+  loss c -> 0 < g 0%N -> (forall v, 0 <= g v) ->
+  (n <= 2)%N || (\sum_(1 <= v < k.+1) g v * E (1 + 1) ^+ v <= g 0%N) ->
+  proper M -> private (E (1 + 1)) M -> shift_invariant M ->
+  table_loss (product_prior g) c (table_of (@permute_and_flip _ R n E) : table R n k) <=
+  table_loss (product_prior g) c (table_of M : table R n k).
+Proof.
+move=> c_loss g0 g_ge0 B1 Mp Md Ms; rewrite pf_loss_on_lattice; apply: pf_optimal_for_losses => //.
+by apply: table_of_feasible => // -[].
+Qed.
+
 Theorem pf_best (M : mechanism integers R n) : \sum_(1 <= v < k.+1) E (1 + 1) ^+ v <= 1 ->
   proper M -> private (E (1 + 1)) M -> shift_invariant M ->
   mean_error k (@permute_and_flip _ R n E) <= mean_error k M.
 Proof.
-move=> B1 Mp Md Ms; have -> : mean_error k (@permute_and_flip _ R n E) = table_mean (pf_table (E (1 + 1)) : table R n k).
-  by congr (_ / _); apply: eq_bigr => d Qd; apply: eq_bigr => r _; rewrite pf_on_lattice.
+move=> B1 Mp Md Ms.
+have -> : mean_error k (@permute_and_flip _ R n E) = table_mean (pf_table (E (1 + 1)) : table R n k).
+  by rewrite /mean_error /table_mean !table_error_loss pf_loss_on_lattice.
 by apply: pf_optimal => //; apply: table_of_feasible => // -[].
 Qed.
 End OnLattice.
