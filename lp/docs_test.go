@@ -86,7 +86,7 @@ func TestWorstRatios(t *testing.T) {
 			assert.Equal(t, m[1], cut(upper, 5), "%d %v %s", n, level, c)
 		}
 	}
-	assert.Equal(t, 30, entries)
+	assert.Equal(t, 24, entries)
 }
 
 // docs/results/levels.md: (4,10) beats (4,11) by less than a millionth, at the ε where each is largest on a grid.
