@@ -419,7 +419,7 @@ func (e *everywhere) cell(z1, z2 float64) (rectangles, k int, ok bool) {
 
 // Theorem 8: the bound in cells of ε from -from to -to with the tag slow, in a few otherwise.
 func TestConstantEverywhere(t *testing.T) {
-	e := &everywhere{t, 1.2, map[[3]int]*longTable{}}
+	e := &everywhere{t, 1.195, map[[3]int]*longTable{}}
 	// e^{-ν}/(ν-1) + 1 is at most the bound from crowdedAt on.
 	require.LessOrEqual(t, at(1).add(decay(crowdedAt).over(at(crowdedAt).sub(at(1)))).hi, e.most)
 
