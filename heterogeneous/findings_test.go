@@ -90,7 +90,7 @@ func ratios(t *testing.T) string {
 				}
 				cells = append(cells, m.Ratio.Format(5))
 			}
-			if equal := c.sensitivities == "1,1" || c.sensitivities == "1,1,1"; e == "2" || e == "4" && !equal {
+			if equal := c.sensitivities == "1,1" || c.sensitivities == "1,1,1"; e != "5/4" && !equal {
 				b.WriteString(line(cells...))
 			}
 		}
