@@ -1,5 +1,5 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
-From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Private Sharp Exponential Forms Depths.
+From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Objectives Private Sharp Exponential Forms Depths.
 From Optratio Require Import Checker Classes Neighbors Certificate.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
@@ -8,6 +8,8 @@ Print Assumptions pf_optimal.
 Print Assumptions pf_optimal_for_losses.
 Print Assumptions pf_optimal_iff.
 Print Assumptions pf_optimal_iff_for_losses.
+Print Assumptions pf_optimal_box.
+Print Assumptions box_mean.
 Print Assumptions pf_proper.
 Print Assumptions pf_private.
 Print Assumptions pf_monotone.

@@ -1,9 +1,9 @@
 (* The verified checker: check reads a certificate's bytes and says what they prove, and check_sound says that it is true.
-   It knows section program at every level with the paper's objective and rational e^epsilon, on lattices that can be
+   It knows section program at every level with either objective and rational e^epsilon, on lattices that can be
    enumerated. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Exponential Numbers Checker Cuts Neighbors Errors Reader.
+From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Objectives Exponential Numbers Checker Cuts Neighbors Errors Reader.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -11,7 +11,7 @@ Local Open Scope nat_scope.
 (* What a certificate claims: intervals for the optimum (the least mean error), for the mechanisms' mean errors, and for
    these divided by the optimum. *)
 Record claims := Claims {
-  candidates : nat; deepest : nat; exp_minus_eps : Q; rows : level;
+  candidates : nat; deepest : nat; exp_minus_eps : Q; aim : objective; rows : level;
   optimum : Q * Q; on_pf : option (Q * Q); on_em : option (Q * Q); pf_ratio : option (Q * Q); em_ratio : option (Q * Q) }.
 
 Section Meaning.
@@ -22,17 +22,17 @@ Definition within_if (i : option (Q * Q)) (x : R) : Prop := if i is Some i then 
 (* x is between the ends times the unit *)
 Definition ratio_within (i : option (Q * Q)) (x unit : R) : Prop :=
   if i is Some i then qR R i.1 * unit <= x <= qR R i.2 * unit else True.
-Definition is_optimum n k (z : R) l (o : R) :=
-  (exists t : table R n k, feasible z l t /\ table_mean t = o) /\
-  forall t : table R n k, feasible z l t -> o <= table_mean t.
+Definition is_optimum n k (z : R) a l (o : R) :=
+  (exists t : table R n k, feasible z l t /\ objective_mean a t = o) /\
+  forall t : table R n k, feasible z l t -> o <= objective_mean a t.
 
 Definition claims_hold (c : claims) :=
-  let z := qR R (exp_minus_eps c) in let n := candidates c in let k := deepest c in
-  let pf := table_mean (pf_table z : table R n k) in let em := table_mean (em_table z : table R n k) in
-  [/\ forall t : table R n k, feasible z (rows c) t -> qR R (optimum c).1 <= table_mean t,
-      exists t : table R n k, feasible z (rows c) t /\ table_mean t <= qR R (optimum c).2,
+  let z := qR R (exp_minus_eps c) in let n := candidates c in let k := deepest c in let mean := @objective_mean R n k (aim c) in
+  let pf := mean (pf_table z) in let em := mean (em_table z) in
+  [/\ forall t : table R n k, feasible z (rows c) t -> qR R (optimum c).1 <= mean t,
+      exists t : table R n k, feasible z (rows c) t /\ mean t <= qR R (optimum c).2,
       within_if (on_pf c) pf /\ within_if (on_em c) em &
-      forall o, is_optimum n k z (rows c) o -> ratio_within (pf_ratio c) pf o /\ ratio_within (em_ratio c) em o].
+      forall o, is_optimum n k z (aim c) (rows c) o -> ratio_within (pf_ratio c) pf o /\ ratio_within (em_ratio c) em o].
 End Meaning.
 
 (* Deciding the claims, given multipliers y and those of cuts, and a point x. *)
@@ -41,7 +41,7 @@ Variables (c : claims) (cs : seq cut) (y : seq nat -> Q) (x : seq nat -> seq Q).
 Local Notation n := (candidates c).
 Local Notation k := (deepest c).
 Local Notation z := (exp_minus_eps c).
-Definition depth_cost (p : seq nat * nat) : Q := qn p.2.
+Definition depth_cost (p : seq nat * nat) : Q := qmul (qn (shifts_of k (aim c) p.1)) (qn p.2).
 Definition bounds (i : option (Q * Q)) (e : Q) : bool := if i is Some i then qle i.1 e && qle e i.2 else true.
 Definition ratio_bounds (i : option (Q * Q)) (e lo hi : Q) : bool := if i is Some i then
   [&& qle (qmul i.1 lo) e, qle (qmul i.1 hi) e, qle e (qmul i.2 lo) & qle e (qmul i.2 hi)] else true.
@@ -50,15 +50,15 @@ Definition decide : outcome unit :=
   let! _ := require (0 < n) "n" in
   let! _ := require (all (is_row n k (rows c)) cs && all (fun c => qle q0 (multiplier c)) cs) "cut" in
   let! low := found (lower n k z (changed n z depth_cost cs) y) "the chains" in
-  let! high := if upper n k z x is Some b then if level_ok n k z x (rows c) then Ok b else
+  let! high := if upper n k z x (aim c) is Some b then if level_ok n k z x (rows c) then Ok b else
     Open "a point that is not feasible as it stands" else Open "a point that is not feasible as it stands" in
-  let all := vectors n k in
+  let all := vectors n k (aim c) in
   let lo := qdiv low all in let hi := qdiv high all in
   let! _ := require (qle (optimum c).1 lo && qle hi (optimum c).2) "claim optimum" in
-  let flip := if on_pf c || pf_ratio c then pf_error n k z else q0 in
+  let flip := if on_pf c || pf_ratio c then pf_error n k z (aim c) else q0 in
   let! _ := require (bounds (on_pf c) flip) "claim error pf" in
   let! _ := require (ratio_bounds (pf_ratio c) flip lo hi) "claim ratio pf" in
-  let expo := if on_em c || em_ratio c then em_error n k z else q0 in
+  let expo := if on_em c || em_ratio c then em_error n k z (aim c) else q0 in
   let! _ := require (bounds (on_em c) expo) "claim error em" in
   require (ratio_bounds (em_ratio c) expo lo hi) "claim ratio em".
 
@@ -89,32 +89,34 @@ have [low h1 H3] := bindE H2; have [high h2 H4'] := bindE H3.
 have [u4 h4 H4] := bindE H4'; have [u5 h5 H5] := bindE H4.
 have [u6 h6 H6] := bindE H5; have [u7 h7 h8] := bindE H6.
 have L := foundE h1; have n0 := requireE h3; have /andP[rows_ok mus_ok] := requireE hc.
-have [U V] : upper n k z x = Some high /\ level_ok n k z x (rows c).
-  by move: h2; case: (upper n k z x) => // b; case: (level_ok n k z x (rows c)) => //= -[->].
+have [U V] : upper n k z x (aim c) = Some high /\ level_ok n k z x (rows c).
+  by move: h2; case: (upper n k z x (aim c)) => // b; case: (level_ok n k z x (rows c)) => //= -[->].
 have /andP[oL oU] := requireE h4.
 have p1 := requireE h5; have p2 := requireE h6; have e1 := requireE h7; have e2 := requireE h8.
-have all0 : 0 < qR R (vectors n k).
-  rewrite vectorsE ltr0n; apply/card_gt0P; exists [ffun=> ord0]; apply/existsP; exists (Ordinal n0).
-  by rewrite ffunE.
-have lo_all (t : table R n k) : feasible (qR R z) (rows c) t -> qR R (qdiv low (vectors n k)) <= table_mean t.
+have all0 : 0 < qR R (vectors n k (aim c)).
+  rewrite vectorsE ltr0n (bigD1 [ffun=> ord0]) /=; last by apply/existsP; exists (Ordinal n0); rewrite ffunE.
+  rewrite ltn_addr // /shifts; case: (aim c) => //; rewrite subn_gt0 ltnS.
+  by apply/bigmax_leqP => s _; rewrite ffunE.
+have lo_all (t : table R n k) : feasible (qR R z) (rows c) t -> qR R (qdiv low (vectors n k (aim c))) <= objective_mean (aim c) t.
   move=> ft; have [tp tw] : feasible (qR R z) Paper t by case: (rows c) ft => -[? w]; split=> //; case: w.
-  rewrite qR_div /table_mean -vectorsE ler_wpmul2r ?invr_ge0 ?(ltW all0) //.
+  rewrite qR_div /objective_mean -vectorsE ler_wpmul2r ?invr_ge0 ?(ltW all0) //.
   apply: le_trans (lower_sound L tp tw) _; apply: le_trans (changed_le n0 depth_cost ft rows_ok mus_ok) _.
   rewrite le_eqVlt; apply/orP; left; apply/eqP.
-  by apply: eq_bigr => d _; apply: eq_bigr => r _; rewrite qRn.
+  apply: eq_bigr => d _; rewrite mulr_sumr; apply: eq_bigr => r _.
+  by rewrite /depth_cost qR_mul !qRn shifts_ofE mulrA.
 have [pp pw pe] := upper_sound R U; have feas := level_ok_sound V pp pw.
-have pm : table_mean (point R x : table R n k) = qR R (qdiv high (vectors n k)).
-  by rewrite /table_mean pe -vectorsE qR_div.
-have pfE : on_pf c || pf_ratio c -> qR R (if on_pf c || pf_ratio c then pf_error n k z else q0) = table_mean (pf_table (qR R z) : table R n k).
+have pm : objective_mean (aim c) (point R x : table R n k) = qR R (qdiv high (vectors n k (aim c))).
+  by rewrite /objective_mean pe -vectorsE qR_div.
+have pfE : on_pf c || pf_ratio c -> qR R (if on_pf c || pf_ratio c then pf_error n k z (aim c) else q0) = objective_mean (aim c) (pf_table (qR R z) : table R n k).
   by move=> ->; exact: pf_errorE.
-have emE : on_em c || em_ratio c -> qR R (if on_em c || em_ratio c then em_error n k z else q0) = table_mean (em_table (qR R z) : table R n k).
+have emE : on_em c || em_ratio c -> qR R (if on_em c || em_ratio c then em_error n k z (aim c) else q0) = objective_mean (aim c) (em_table (qR R z) : table R n k).
   by move=> ->; exact: em_errorE.
 split.
 - by move=> t /lo_all; apply: le_trans; rewrite -qR_le.
 - by exists (point R x); split; [| rewrite pm -qR_le].
 - split; [apply: (boundsE p1) => h; apply: pfE | apply: (boundsE e1) => h; apply: emE]; by rewrite h.
 move=> o [[t [tf <-]] best]; have lo := lo_all t tf.
-have hi : table_mean t <= qR R (qdiv high (vectors n k)) by rewrite -pm; apply: best.
+have hi : objective_mean (aim c) t <= qR R (qdiv high (vectors n k (aim c))) by rewrite -pm; apply: best.
 split; [apply: (ratio_boundsE p2) => // h; apply: pfE | apply: (ratio_boundsE e2) => // h; apply: emE]; by rewrite h orbT.
 Qed.
 End Decide.
@@ -222,25 +224,31 @@ Definition point_table inj : trie (seq Q) :=
   foldl (fun xs m => insert xs m (point_row inj xs m)) (Node [::]) (rev (orbits n k)).
 Definition read_table A (a : A) (t : trie A) (m : seq nat) : A := odflt a (lookup t m).
 
-(* The two points of docs/results/universal.md. *)
-Definition closed_forms : seq (seq nat -> Q) :=
-  let a := qA k z in let b := qB k z in let y := qdiv a (qadd (qn 1) b) in
-  let worst m := foldl (fun w v => if 0 < nth 0 m v then v else w) 0 (iota 0 k.+1) in
-  [:: (fun m => if 1 < nth 0 m 0 then y else q0);
-      (fun m => qmul y (qsub (qn 1) (qdiv (qn (k - worst m)) b)))].
 End Body.
+
+(* The points of docs/results/universal.md, the better of the two. For the box multipliers are summed over the lattices
+   that a vector belongs to. *)
+Definition closed_form n (z : Q) k : seq nat -> Q :=
+  let a := qA k z in let b := qB k z in let y := qdiv a (qadd (qn 1) b) in
+  if qle (qn 1) b && qle (qn k) (qmul (qn n) b) then fun m => qmul y (qsub (qn 1) (qdiv (qn (k - bottom k m)) b))
+  else fun m => if 1 < nth 0 m 0 then y else q0.
+Definition summed (o : objective) k (f : nat -> seq nat -> Q) : seq nat -> Q :=
+  if o is Box then let fs := [seq f j | j <- iota 0 k.+1] in
+    fun m => qsum [seq g m | g <- drop (bottom k m) fs] else f k.
 
 (* How many count vectors there are. *)
 Definition binomial_z (n k : nat) : Z :=
   foldl (fun c i => Z.div (Z.mul c (Z.of_nat (n + i).-1)) (Z.of_nat i)) (Zpos xH) (iota 1 k).
 Definition largest : Z := 200000.
 
+Definition objective_of (a : text) : option objective :=
+  if same a (word "paper") then Some Vectors else if same a (word "box") then Some Box else None.
 Definition level_of (a : text) : option level :=
   if same a (word "paper") then Some Paper else if same a (word "dp") then Some Dp else
   if same a (word "monotone") then Some Monotone else if same a (word "full") then Some Full else None.
 
-(* What the file claims, and what it holds to prove that: cuts, candidates for y, and the injections. *)
-Definition read (file : text) : outcome (claims * seq cut * seq (seq nat -> Q) * trie (seq (nat * Q))) :=
+(* What the file claims, and what it holds to prove that: cuts, y, and the injections. *)
+Definition read (file : text) : outcome (claims * seq cut * (seq nat -> Q) * trie (seq (nat * Q))) :=
   let! all := lines file in
   if all is first :: rest then
     let! _ := require (same first (word "optratio-certificate 3")) "the first line" in
@@ -259,7 +267,7 @@ Definition read (file : text) : outcome (claims * seq cut * seq (seq nat -> Q) *
     let! (objective, l) := take_one "objective" l in
     let! (level, l) := take_one "constraints" l in
     let! (proof, l) := take_one "proof" l in
-    if ~~ same objective (word "paper") then Open "objective" else
+    let! aim := found (objective_of objective) "objective" in
     let! rows := found (level_of level) "constraints" in
     if same proof (word "lumped") then Open "proof" else
     let! (_, l) := take_int "precision" l in
@@ -270,45 +278,41 @@ Definition read (file : text) : outcome (claims * seq cut * seq (seq nat -> Q) *
     let! (rpf, l) := take_claim "ratio pf" l in
     let! (rem, l) := take_claim "ratio em" l in
     if Z.ltb largest (binomial_z n k) then Open "the lattice is too large" else
-    let c := Claims n k z rows o pf em rpf rem in
-    let! (cs, ys, x, l) :=
+    let c := Claims n k z aim rows o pf em rpf rem in
+    let! (cs, y, x, l) :=
       if same proof (word "lp") then
         let! (y, l) := duals n k (rev (orbits n k)) l (Node [::]) in
         let! (inj, l) := injections n k None l (Node [::]) in
         let! (cs, l) := cuts n k [::] l in
-        Ok (cs, [:: read_table q0 y], inj, l)
-      else if same proof (word "dual-recurrence") then Ok ([::], [:: recurrence n k z], Node [::], l)
-      else if same proof (word "dual-closed-form") then Ok ([::], closed_forms k z, Node [::], l)
+        Ok (cs, read_table q0 y, inj, l)
+      else if same proof (word "dual-recurrence") then Ok ([::], summed aim k (fun j => recurrence n j z), Node [::], l)
+      else if same proof (word "dual-closed-form") then Ok ([::], summed aim k (closed_form n z), Node [::], l)
       else Bad "proof" in
     let! (count, l) := take_int "end" l in
     let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
-    Ok (c, cs, ys, x)
+    Ok (c, cs, y, x)
   else Bad "no line".
 
 (* The file's point proves the upper bound, or permute-and-flip does. *)
-Fixpoint first_valid (c : claims) cs (pairs : seq ((seq nat -> Q) * (seq nat -> seq Q))) : outcome unit :=
-  if pairs is (y, x) :: others then match decide c cs y x with
-    | Ok u => Ok u
-    | why => if first_valid c cs others is Ok u then Ok u else why end
-  else Bad "claims".
 Definition check (file : text) : outcome claims :=
-  let! (c, cs, ys, inj) := read file in
+  let! (c, cs, y, inj) := read file in
   let point i := read_table [::] (point_table (candidates c) (deepest c) (exp_minus_eps c) i) in
-  let! _ := first_valid c cs [seq (y, x) | x <- [:: point inj; point (Node [::])], y <- ys] in
-  Ok c.
+  match decide c cs y (point inj) with
+  | Ok _ => Ok c
+  | why => if decide c cs y (point (Node [::])) is Ok _ then Ok c else let! _ := why in Ok c end.
 
 (* Whatever is accepted is true. *)
 Theorem check_sound (R : realFieldType) file c : check file = Ok c -> claims_hold R c.
 Proof.
-rewrite /check => H; have [[[[c' cs] ys] i] _ {}H] := bindE H; have [u + [<-]] := bindE H.
-elim: [seq _ | x <- _, y <- _] {H} => //= -[y x] ps IH.
-by case E: (decide c' _ _ _) => [u'| |] /=; [move=> _; exact: decide_sound E | case: first_valid IH | case: first_valid IH].
+rewrite /check => H; have [[[[c' cs] y] i] _ {}H] := bindE H.
+by case E: (decide c' _ _ _) H => [u||] /=; [| case E': (decide c' _ _ _) => [u||] //= ..] => -[<-];
+  [exact: decide_sound E | exact: decide_sound E' ..].
 Qed.
 
 Corollary check_bounds (R : realFieldType) file c (M : mechanism integers R (candidates c)) :
   check file = Ok c -> proper M -> private (qR R (exp_minus_eps c)) M -> shift_invariant M ->
   (rows c = Monotone \/ rows c = Full -> monotone M) ->
-  (qR R (optimum c).1 <= mean_error (deepest c) M)%R.
+  (qR R (optimum c).1 <= objective_mean (aim c) (table_of M : table R (candidates c) (deepest c)))%R.
 Proof.
 move=> /(check_sound R) [lo _ _ _] Mp Md Ms Mm; apply: lo.
 exact: table_of_feasible.

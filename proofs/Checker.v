@@ -25,12 +25,16 @@ Implicit Types (m : seq nat) (p : seq nat * nat).
 
 Definition orbits := [seq m <- count_vectors k n | 0 < nth 0 m 0].
 
+(* The greatest depth, and how much a vector with the counts m weighs. *)
+Definition bottom m := foldr (fun v w => if 0 < nth 0 m v then maxn v w else w) 0 (iota 0 k.+1).
+Definition shifts_of (o : objective) m : nat := if o is Box then k.+1 - bottom m else 1.
+
 (* How many score vectors have the counts m. *)
 Fixpoint zfact i : Z := if i is i'.+1 then Z.mul (Z.of_nat i) (zfact i') else Zpos xH.
 Fixpoint zfacts (m : seq nat) : Z := if m is i :: m' then Z.mul (zfact i) (zfacts m') else Zpos xH.
 Definition weight m : Q := qz (Z.div (zfact n) (zfacts m)).
 Definition total (f : seq nat -> Q) : Q := qsum [seq qmul (weight m) (f m) | m <- orbits].
-Definition vectors : Q := qsum [seq weight m | m <- orbits].
+Definition vectors o : Q := total (fun m => qn (shifts_of o m)).
 Definition over_depths m (f : nat -> Q) : Q := qsum [seq qmul (qn (nth 0 m v)) (f v) | v <- iota 0 k.+1].
 
 (* From below: any y. Along a chain, reach is the cost and z times the multiplier of the next row, which is as
@@ -55,8 +59,8 @@ Definition check_row m v := if count_next k (m, v) is Some (m', v') then
   qle (qmul z (prob m v)) (prob m' v') else true.
 Definition check_orbit m := [&& Qeq_bool (over_depths m (prob m)) (qn 1) &
   all (fun v => (nth 0 m v == 0) || qle q0 (prob m v) && check_row m v) (iota 0 k.+1)].
-Definition upper : option Q := if all check_orbit orbits then
-  Some (total (fun m => over_depths m (fun v => qmul (qn v) (prob m v)))) else None.
+Definition upper o : option Q := if all check_orbit orbits then
+  Some (total (fun m => qmul (qn (shifts_of o m)) (over_depths m (fun v => qmul (qn v) (prob m v))))) else None.
 
 End Checker.
 
@@ -92,12 +96,19 @@ rewrite (sum_by_counts n k (fun m => qR (f m)) (fun m => 0 < nth 0%N m 0)%N) /to
 rewrite big_filter big_seq_cond [RHS]big_seq_cond; apply: eq_bigr => m /andP[cm _].
 by rewrite qR_mul weightE // mulr_natl.
 Qed.
-Lemma vectorsE : qR (vectors n k) = (#|@in_lattice n k|)%:R.
+Lemma bottomE d : bottom k (counts d) = \max_s d s.
 Proof.
-have -> : qR (vectors n k) = qR (total n k (fun _ => qn 1)).
-  by rewrite /vectors /total !qR_sum; apply: eq_bigr => m _; rewrite qR_mul qRn mulr1.
-by rewrite totalE (eq_bigr (fun _ => 1)) ?sumr_const // => d _; rewrite qRn.
+have -> : bottom k (counts d) = \max_(v <- iota 0 k.+1 | (0 < nth 0 (counts d) v)%N) v by rewrite unlock.
+apply/anti_leq/andP; split.
+  apply/bigmax_leqP_seq => v _; rewrite nth_counts lt0n sum_nat_eq0 negb_forall => /existsP[s].
+  by rewrite /= eqb0 negbK => /eqP <-; exact: leq_bigmax.
+apply/bigmax_leqP => s _; apply: (@leq_bigmax_seq _ _ _ id); first by rewrite mem_iota ltn_ord.
+by rewrite nth_counts cnt_pos.
 Qed.
+Lemma shifts_ofE o d : shifts_of k o (counts d) = shifts o d.
+Proof. by case: o; rewrite //= bottomE. Qed.
+Lemma vectorsE o : qR (vectors n k o) = (\sum_(d : depths | in_lattice d) shifts o d)%:R.
+Proof. by rewrite totalE natr_sum; apply: eq_bigr => d _; rewrite qRn shifts_ofE. Qed.
 Lemma over_depthsE d f : qR (over_depths k (counts d) f) = \sum_r qR (f (d r)).
 Proof.
 rewrite /over_depths qR_sum -[iota 0 k.+1]/(index_iota 0 k.+1) big_mkord.
@@ -165,8 +176,8 @@ Qed.
 Variable x : seq nat -> seq Q.
 Definition point : table R n k := fun d r => qR (prob x (counts d) (d r)).
 
-Theorem upper_sound b : upper n k z x = Some b ->
-  [/\ table_proper point, worst_rows (qR z) point & table_error point = qR b].
+Theorem upper_sound o b : upper n k z x o = Some b -> [/\ table_proper point, worst_rows (qR z) point &
+  table_loss (fun d => (shifts o d)%:R) (fun v => v%:R) point = qR b].
 Proof.
 rewrite /upper; case: ifP => // /allP ok [<-].
 have okd d : in_lattice d -> check_orbit k z x (counts d).
@@ -179,7 +190,7 @@ split.
   by have /andP[/Qeq_bool_iff/(qR_eq R) + _] := okd d Qd; rewrite over_depthsE qRn.
 - move=> r d e Qd E; have /andP[_] := okv d r Qd; rewrite /check_row (count_next_counts r Qd) E /=.
   by rewrite (qR_le R) qR_mul.
-rewrite totalE; apply: eq_bigr => d _; rewrite over_depthsE; apply: eq_bigr => r _.
-by rewrite qR_mul qRn.
+rewrite totalE; apply: eq_bigr => d _; rewrite qR_mul qRn shifts_ofE over_depthsE; congr (_ * _).
+by apply: eq_bigr => r _; rewrite qR_mul qRn.
 Qed.
 End Soundness.

@@ -68,4 +68,11 @@ Definition mean_error M := table_mean (table_of M).
 Definition loss (c : nat -> R) := c 0%N = 0 /\ forall u v, (u <= v)%N -> c u <= c v.
 Definition product_prior (g : nat -> R) : depths -> R := fun d => \prod_s g (d s).
 Definition table_loss (W : depths -> R) c (t : table) := \sum_(d | in_lattice d) W d * \sum_r c (d r : nat) * t d r.
+
+(* The objectives of certificates: the mean error over Q(n,k), or over the box of all vectors of depths from 0 to k, in
+   which a vector of Q(n,k) stands for its shifts. *)
+Inductive objective := Vectors | Box.
+Definition shifts o (d : depths) : nat := if o is Box then (k.+1 - \max_s d s)%N else 1%N.
+Definition objective_mean o (t : table) :=
+  table_loss (fun d => (shifts o d)%:R) (fun v => v%:R) t / (\sum_(d | in_lattice d) shifts o d)%:R.
 End Lattice.

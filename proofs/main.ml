@@ -19,7 +19,8 @@ let () =
       | None -> ()
       | Some (lo, hi) -> Printf.printf "%s %s %s\n" name (q lo) (q hi) in
     let level = match c.rows with Paper -> "paper" | Dp -> "dp" | Monotone -> "monotone" | Full -> "full" in
-    Printf.printf "valid: n = %d, k = %d, e^-epsilon = %s, constraints %s\n"
-      (int c.candidates) (int c.deepest) (q c.exp_minus_eps) level;
+    let objective = match c.aim with Vectors -> "paper" | Box -> "box" in
+    Printf.printf "valid: n = %d, k = %d, e^-epsilon = %s, objective %s, constraints %s\n"
+      (int c.candidates) (int c.deepest) (q c.exp_minus_eps) objective level;
     show "optimum" (Some c.optimum);
     show "error pf" c.on_pf; show "error em" c.on_em; show "ratio pf" c.pf_ratio; show "ratio em" c.em_ratio
