@@ -48,11 +48,12 @@ the outcome law of the p-mix of the optimal secretary rule and the blind choice,
 the least ε for --delta and the least δ for --eps. With --lp: the best rule that is
 (ε, δ)-private, certified, and how far the best p-mix of the secretary rule is from it.
 With --asymptotic: the same of the p-mix as n grows, for every fixed rank, and the boundary of the
-privacy region. With --distance: how many swaps of elements at most l places apart turn one order into another.`,
+privacy region; with --lp also the limit of the best rule's success, for -l 1 and --delta 0. With --distance: how many swaps of elements at most l places apart turn one order into another.`,
 		Example: `  optratio stopping -n 8
   optratio stopping -n 30 -l 3 --p 0.5 --eps 1
   optratio stopping -n 30 --eps 0.5 --lp --rule
   optratio stopping --asymptotic --p 0.5 --delta 0.01 --boundary 0:1:0.25
+  optratio stopping --asymptotic --lp --eps 0.8
   optratio stopping --distance 3,1,2 -l 1`,
 		Args: command.NoArgs,
 		RunE: f.Limited(f.run),
@@ -115,8 +116,8 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 	if err := f.checkProgram(in.eps != nil); err != nil {
 		return in, err
 	}
-	if in.gap, err = strconv.ParseFloat(f.gap, 64); err != nil || !(in.gap >= 0 && in.gap < 1) {
-		return in, command.Usagef("--gap %s: give a decimal from 0 to 1 such as 1e-9", command.Quoted(f.gap))
+	if in.gap, err = f.parseGap(); err != nil {
+		return in, err
 	}
 	if in.payoff, err = stopping.TopK(f.n, f.win); err != nil {
 		return in, command.Usagef("--win: %w", err)
@@ -136,6 +137,14 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 		in.arrivals, err = readArrivals(ctx, f.play, f.n)
 	}
 	return in, err
+}
+
+func (f *stoppingFlags) parseGap() (float64, error) {
+	gap, err := strconv.ParseFloat(f.gap, 64)
+	if err != nil || !(gap >= 0 && gap < 1) {
+		return 0, command.Usagef("--gap %s: give a decimal from 0 to 1 such as 1e-9", command.Quoted(f.gap))
+	}
+	return gap, nil
 }
 
 // checkProgram refuses --lp where its program cannot be posed, and the flags that need it where it is not given.
@@ -189,7 +198,7 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 	case f.from != "" || f.to != "":
 		return f.runDistance(ctx)
 	case f.limit.asymptotic:
-		return f.runLimit()
+		return f.runLimit(ctx)
 	case f.limit.boundary != "":
 		return command.Usagef("--boundary: is about the limit, add --asymptotic")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"optratio/internal/command"
+	"optratio/lp/stopping"
 	"optratio/mechanisms"
 	"optratio/mechanisms/secretary"
 	"optratio/number"
@@ -35,6 +36,9 @@ type limitDoc struct {
 	TightDel *number.Number  `json:"tight_delta"`
 	LargestP *number.Number  `json:"largest_p"` // for ε and δ
 	Boundary []boundaryPoint `json:"boundary,omitempty"`
+	BestRule *stopping.Limit `json:"best_rule,omitempty"`
+
+	Undecided string `json:"undecided,omitempty"`
 }
 
 // Schema names the form of the JSON document.
@@ -45,9 +49,12 @@ type boundaryPoint struct {
 	Delta number.Number `json:"delta"`
 }
 
-func (f *stoppingFlags) runLimit() error {
-	if f.n != 0 || f.lp || f.play != "" {
-		return command.Usagef("--asymptotic: is the limit of large n; leave out -n, --lp and --play")
+func (f *stoppingFlags) runLimit(ctx context.Context) error {
+	if f.n != 0 || f.rule || f.play != "" || f.cert != "" {
+		return command.Usagef("--asymptotic: is the limit of large n; leave out -n, --rule, --play and --cert")
+	}
+	if f.lp && (f.l != 1 || f.win != 1 || f.delta != "0") {
+		return command.Usagef("--asymptotic --lp: finds the limit for -l 1, --win 1 and --delta 0 only")
 	}
 	if f.l < 1 || f.l > secretary.MaxCandidates {
 		return command.Usagef("-l %d: give a distance from 1 to %d", f.l, secretary.MaxCandidates)
@@ -83,7 +90,36 @@ func (f *stoppingFlags) runLimit() error {
 			return err
 		}
 	}
+	if f.lp {
+		if err := f.bestInTheLimit(ctx, doc); err != nil {
+			return err
+		}
+	}
 	f.Show(doc, doc.print)
+	return command.Ending(ctx, doc.Undecided)
+}
+
+// bestInTheLimit adds the limit of the best private success.
+func (f *stoppingFlags) bestInTheLimit(ctx context.Context, doc *limitDoc) error {
+	if doc.Eps == nil && doc.ExpEps == nil {
+		return command.Usagef("--lp: epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
+	}
+	eps, err := f.epsilon.parse()
+	if err != nil {
+		return err
+	}
+	gap, err := f.parseGap()
+	if err != nil {
+		return err
+	}
+	limit := func() (*stopping.Limit, error) { return stopping.SolveLimit(ctx, eps, gap), nil }
+	doc.BestRule, err = command.Settle(ctx, limit, func(why string) *stopping.Limit { doc.Undecided = why; return nil })
+	if err != nil || doc.BestRule == nil {
+		return err
+	}
+	if wide := doc.BestRule.Gap(); wide > gap {
+		doc.Undecided = fmt.Sprintf("the relative gap of the limit is %.1e, not %s: small ε need rules with many starts", wide, f.gap)
+	}
 	return nil
 }
 
@@ -132,6 +168,12 @@ func (d *limitDoc) print(w io.Writer) {
 	if d.TightDel != nil {
 		fmt.Fprintf(w, "least δ for this ε: %s\n", d.TightDel)
 		fmt.Fprintf(w, "largest p for this ε and δ: %s\n", d.LargestP)
+	}
+	if b := d.BestRule; b != nil {
+		fmt.Fprintf(w, "best private rule: its success tends to %s\n", b.Success)
+		if len(b.Starts) > 0 && d.Undecided == "" {
+			fmt.Fprintf(w, "it takes whoever is the best so far from time %.6f of 1 on, and its law is as steep as privacy permits for %d ranks\n", b.Starts[0], b.Tight+1)
+		}
 	}
 	t := command.Table(w, 3)
 	fmt.Fprintln(t, "\nrank (1 is the best)\tPr[taken]")

@@ -58,15 +58,17 @@ func (s *Solution) String() string {
 }
 
 // Gap returns (Upper-Lower)/Upper, 0 where the two are equal.
-func (s *Solution) Gap() float64 {
-	if s.Upper.Cmp(s.Lower) == 0 {
+func (s *Solution) Gap() float64 { return relativeGap(s.Lower, s.Upper) }
+
+func relativeGap(lower, upper *big.Rat) float64 {
+	if upper.Cmp(lower) == 0 {
 		return 0
 	}
-	gap := new(big.Rat).Sub(s.Upper, s.Lower)
-	if s.Upper.Sign() == 0 {
+	gap := new(big.Rat).Sub(upper, lower)
+	if upper.Sign() == 0 {
 		return math.Inf(1)
 	}
-	g, _ := gap.Quo(gap, new(big.Rat).Abs(s.Upper)).Float64()
+	g, _ := gap.Quo(gap, new(big.Rat).Abs(upper)).Float64()
 	return g
 }
 
