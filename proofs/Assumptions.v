@@ -9,6 +9,7 @@ Print Assumptions pf_optimal_for_losses.
 Print Assumptions pf_optimal_iff.
 Print Assumptions pf_optimal_iff_for_losses.
 Print Assumptions pf_optimal_box.
+Print Assumptions pf_optimal_box_iff.
 Print Assumptions box_mean.
 Print Assumptions pf_proper.
 Print Assumptions pf_private.

@@ -85,8 +85,8 @@ apply/ffunP => s; apply: val_inj; rewrite /= [in RHS]widenE // !ffunE.
 case: eqP => [->|_]; rewrite ?inordK //; have := ltn_ord (d s); have := ltn_ord (d r); lia.
 Qed.
 
-(* docs/results/threshold.md, Theorem 2, "where it is for the paper's". *)
-Theorem pf_optimal_box t : 0 < z -> \sum_(1 <= v < k.+1) z ^+ v <= 1 -> feasible z Paper t ->
+(* docs/results/threshold.md, Theorem 2, "where it is for the paper's", and for n <= 2 everywhere. *)
+Theorem pf_optimal_box t : 0 < z -> (n <= 2)%N || (\sum_(1 <= v < k.+1) z ^+ v <= 1) -> feasible z Paper t ->
   objective_mean Box (pf_table z : table R n k) <= objective_mean Box t.
 Proof.
 move=> z0 b1 ft; rewrite ler_wpmul2r ?invr_ge0 ?ler0n //.
@@ -95,7 +95,7 @@ have jk : (j <= k)%N by rewrite -ltnS.
 have := @pf_optimal_for_losses R n j z (@same_weight R) (@depth_loss R) (narrow j t) z0 (depth_is_loss R).
 rewrite -!table_error_loss; apply => //; first exact: ltr01.
 - by move=> v; exact: ler01.
-- apply/orP; right; apply: le_trans b1; rewrite (eq_bigr (fun v => z ^+ v)) => [|v _]; last by rewrite mul1r.
+- case/orP: b1 => [->//|b1]; apply/orP; right; apply: le_trans b1; rewrite (eq_bigr (fun v => z ^+ v)) => [|v _]; last by rewrite mul1r.
   rewrite [X in _ <= X](big_cat_nat _ _ _ (ltn0Sn j)) ?ltnS //= ler_addl sumr_ge0 // => v _.
   by rewrite exprn_ge0 // ltW.
 exact: narrow_feasible.

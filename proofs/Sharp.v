@@ -2,7 +2,7 @@
    permute-and-flip's loss on Q(n,k) is not the least, at any level. A table near permute-and-flip's is better: a candidate
    below two that are best is taken a little more often, and one of these two less often, as far as privacy allows. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From Optratio Require Import Mechanisms Program Levels Threshold PermuteAndFlip Integral Private.
+From Optratio Require Import Mechanisms Program Levels Threshold PermuteAndFlip Objectives Integral Private.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -310,17 +310,21 @@ rewrite (eq_bigr (fun t : 'I_k.+1 => G * g 0%N * g 0%N * (c t * (g t * z ^+ t)) 
 move=> t t0; rewrite (eq_bigr _ (fun v _ => slice_loss v t0)) sumrB -!mulr_sumr A'E g0E; ring.
 Qed.
 
-Lemma better_loss eta : table_loss (product_prior g) c (better eta) =
-  table_loss (product_prior g) c pf + eta * table_loss (product_prior g) c direction.
+Lemma better_loss W eta : table_loss W c (better eta) = table_loss W c pf + eta * table_loss W c direction.
 Proof.
 rewrite /table_loss mulr_sumr -big_split; apply: eq_bigr => d _; rewrite /= mulrCA -mulrDr; congr (_ * _).
 by rewrite mulr_sumr -big_split; apply: eq_bigr => s _; rewrite /better /= mulrDr [eta * (_ * _)]mulrCA.
 Qed.
 
-Lemma better_is_better eta : 0 < eta -> (forall v, 0 <= g v) -> 0 < g u * c u -> g 0%N < B' ->
-  table_loss (product_prior g) c (better eta) < table_loss (product_prior g) c pf.
+Lemma better_is_better W eta : (forall d, in_slice d -> W d = product_prior g d) ->
+  0 < eta -> (forall v, 0 <= g v) -> 0 < g u * c u -> g 0%N < B' ->
+  table_loss W c (better eta) < table_loss W c pf.
 Proof.
-move=> e0 g_ge0 gc lt; rewrite better_loss gtr_addl pmulr_rlt0 // direction_loss pmulr_rlt0 ?subr_lt0 //.
+move=> WE e0 g_ge0 gc lt; rewrite better_loss gtr_addl pmulr_rlt0 //.
+have -> : table_loss W c direction = table_loss (product_prior g) c direction.
+  apply: eq_bigr => d _; case S: (in_slice d); first by rewrite WE.
+  by rewrite big1 ?mulr0 // => s _; rewrite /direction S mulr0.
+rewrite direction_loss pmulr_rlt0 ?subr_lt0 //.
 have gu : 0 < g u by rewrite lt_neqAle g_ge0 andbT; apply: contraTneq gc => <-; rewrite mul0r ltxx.
 rewrite !mulr_gt0 ?prodr_gt0 // /A' (sum_from1 (fun v => c v * (g v * z ^+ v))) (bigD1 u) //=.
 have cu : 0 < c u by move: gc; rewrite pmulr_rgt0.
@@ -348,7 +352,7 @@ case: lerP => // lt; pose i0 := Ordinal (ltnW (ltnW n3)); pose i1 := Ordinal (lt
 have u0 : (0 < u)%N by case: u gc {uk} => //; rewrite c_loss.1 mulr0 ltxx.
 pose w := Ordinal (uk : (u < k.+1)%N).
 have [eta e0 feas] := @better_feasible R n k z z0 z1 i0 i1 i2 w isT isT isT u0 l.
-have := @better_is_better R n k z z0 i0 i1 i2 w isT isT isT u0 g c g0 c_loss eta e0 g_ge0 gc lt.
+have := @better_is_better R n k z z0 i0 i1 i2 w isT isT isT u0 g c g0 c_loss _ eta (fun _ _ => erefl) e0 g_ge0 gc lt.
 by rewrite ltNge opt.
 Qed.
 
@@ -366,5 +370,29 @@ have [] := @pf_optimal_iff_for_losses l (same_weight R) (@depth_loss R) (depth_i
 rewrite E => + _; apply => t /opt; rewrite /table_mean !table_error_loss ler_pmul2r // invr_gt0 ltr0n.
 apply/card_gt0P; exists [ffun _ => ord0]; apply/existsP; exists (Ordinal (ltnW (ltnW n3))).
 by rewrite ffunE.
+Qed.
+
+(* The box (Theorem 2): vectors with four candidates or more, one of them at depth k, weigh the same. *)
+Theorem pf_optimal_box_iff l : (3 < n)%N ->
+  (forall t : table R n k, feasible z l t -> objective_mean Box (pf_table z : table R n k) <= objective_mean Box t) <->
+  \sum_(1 <= v < k.+1) z ^+ v <= 1.
+Proof.
+move=> n4; split=> [opt|b1 t [tp tw]]; last first.
+  by apply: pf_optimal_box => //; [rewrite b1 orbT | split=> //; case: l tw => // -[]].
+case: lerP => // lt; pose i0 := Ordinal (ltnW (ltnW n3)); pose i1 := Ordinal (ltnW n3); pose i2 := Ordinal n3.
+have k0 : (0 < (ord_max : 'I_k.+1))%N by case: (posnP k) lt => [->|//]; rewrite big_geq // ltr10.
+have E : \sum_(1 <= v < k.+1) same_weight R v * z ^+ v = \sum_(1 <= v < k.+1) z ^+ v.
+  by apply: eq_bigr => v _; rewrite mul1r.
+have [eta e0 feas] := @better_feasible R n k z z0 z1 i0 i1 i2 ord_max isT isT isT k0 l.
+have := @better_is_better R n k z z0 i0 i1 i2 ord_max isT isT isT k0 (same_weight R) (@depth_loss R) ltr01
+  (depth_is_loss R) (fun d => (shifts Box d)%:R) eta.
+move=> /(_ _ e0 (fun _ => ler01)); rewrite E mul1r ltr0n => /(_ _ k0 lt) less.
+have := opt _ feas; rewrite ler_pmul2r ?invr_gt0 ?ltr0n; last first.
+  rewrite (bigD1 [ffun=> ord0]) /=; last by apply/existsP; exists i0; rewrite ffunE.
+  by rewrite ltn_addr // subn_gt0 ltnS; apply/bigmax_leqP => s _; rewrite ffunE.
+rewrite leNgt less // => d /andP[/forallP/(_ (Ordinal n4)) /=].
+rewrite product_same /rest /shifts => /eqP dk _; suff -> : \max_s d s = k by rewrite subSnn.
+apply/eqP; rewrite eqn_leq; apply/andP; split; first by apply/bigmax_leqP => s _; rewrite -ltnS.
+by rewrite -[X in (X <= _)%N]/(nat_of_ord (ord_max : 'I_k.+1)) -dk (leq_bigmax (Ordinal n4)).
 Qed.
 End Threshold.
