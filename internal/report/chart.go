@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"optratio/number"
 )
 
 // The pictures are 360 units wide, the width of a small phone, so that text stays readable there. Colours are classes of page.css.
@@ -47,7 +49,7 @@ func (d *drawing) svg(description string) template.HTML {
 // at writes a coordinate, to a tenth of a unit.
 func at(x float64) string { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }
 
-// Bar is a bar of a bar chart. Band, where it is not nil, is the interval in which the bar may end.
+// bar is a bar of a bar chart. band, where it is not nil, is the interval in which the bar may end.
 type bar struct {
 	class, label string
 	value        float64
@@ -61,6 +63,11 @@ type group struct {
 	bars    []bar
 	marked  string // what is said beside the heading; empty where the group is not marked
 	bad     bool   // it is marked because something is wrong
+}
+
+// single is a heading with one bar.
+func single(heading, class string, value number.Number) group {
+	return group{heading: heading, bars: []bar{{class: class, value: value.Float64(), number: show(value)}}}
 }
 
 // bars draws groups of horizontal bars on a common scale from 0.

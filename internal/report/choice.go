@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,11 +14,7 @@ import (
 const mostCompared = 8
 
 // ofRecommend makes the page of a recommendation.
-func ofRecommend(printed []byte, c Context) (*Page, error) {
-	var d recommend.Recommendation
-	if err := json.Unmarshal(printed, &d); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
-	}
+func ofRecommend(d *recommend.Recommendation, c Context) (*Page, error) {
 	p := &Page{Title: "Which mechanism for these scores?", Tone: "good", Word: "Recommended: " + cmp.Or(d.Recommended, "none")}
 	if d.Undecided != "" || d.Recommended == "" {
 		p.Tone = "open"
@@ -35,7 +30,7 @@ func ofRecommend(printed []byte, c Context) (*Page, error) {
 		for _, m := range list {
 			name := m.Name + choose(m.Private, "", ", not ε-DP")
 			if len(groups) < mostCompared {
-				groups = append(groups, group{heading: name, bars: []bar{{class: choose(m.Private, "one", "two"), value: m.ExpectedError.Float64(), number: show(m.ExpectedError)}}})
+				groups = append(groups, single(name, choose(m.Private, "one", "two"), m.ExpectedError))
 			}
 			table.Rows = append(table.Rows, []string{name, m.MSE.String(), m.ExpectedError.String()})
 		}
@@ -54,15 +49,14 @@ func ofRecommend(printed []byte, c Context) (*Page, error) {
 	return p, nil
 }
 
+// checkDocument is a check job's document, of which a page is drawn. What is missing from it is not valid.
+type checkDocument struct {
+	certificate.Report
+	Undecided string `json:"undecided"`
+}
+
 // ofCheck makes the page of a checked certificate.
-func ofCheck(printed []byte, _ Context) (*Page, error) {
-	var d struct {
-		certificate.Report
-		Undecided string `json:"undecided"`
-	}
-	if err := json.Unmarshal(printed, &d); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
-	}
+func ofCheck(d *checkDocument, _ Context) (*Page, error) {
 	p := &Page{Title: "Is the certificate valid?", Tone: "bad", Word: "No: the certificate is not valid"}
 	switch {
 	case d.Undecided != "":

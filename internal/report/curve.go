@@ -20,7 +20,7 @@ const curveSize = 200
 // CurveFor computes the ratios of a job's mechanisms over ε, as the ratio command does for a list of ε; nil where that would take
 // long or means nothing. do runs a command line with --json.
 func CurveFor(printed []byte, do func(args []string) (printed []byte, ok bool)) *Curve {
-	j, err := CurveOver(printed)
+	j, err := curveOver(printed)
 	if err != nil || j.N > curveSize || j.K > curveSize || lattice.Orbits(j.N, j.K).Cmp(big.NewInt(curveSize)) > 0 {
 		return nil
 	}
@@ -41,7 +41,7 @@ func CurveFor(printed []byte, do func(args []string) (printed []byte, ok bool)) 
 	if !ok {
 		return nil
 	}
-	curve, err := CurveOf(answers)
+	curve, err := curveOf(answers)
 	if err != nil {
 		return nil
 	}

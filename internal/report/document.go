@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"optratio/internal/document"
@@ -12,37 +11,42 @@ import (
 	"optratio/verify"
 )
 
-// Kind is a job that a page can be about.
-type Kind string
-
-const (
-	Ratio    Kind = "ratio"
-	Rho      Kind = "rho" // a ratio job with --rho
-	Verify   Kind = "verify"
-	Audit    Kind = "audit"
-	Stopping Kind = "stopping"
-	Evaluate Kind = "evaluate"
-
-	Recommend Kind = "recommend"
-	Optimum   Kind = "optimum"
-	Check     Kind = "check"
-)
-
-var kinds = []Kind{Ratio, Rho, Verify, Audit, Stopping, Evaluate, Recommend, Optimum, Check}
-
 // ErrDocument is wrapped by errors about what is no result of a job.
 var ErrDocument = errors.New("not the JSON document of one ratio, verify, audit, stopping, evaluate, recommend, optimum or check job")
 
-// KindOf recognises the document of a job by its schema.
-func KindOf(printed []byte) (Kind, error) {
+// makers has, for each kind of job that a page can be about, what makes the page of its JSON document.
+var makers = map[string]func(printed []byte, c Context) (*Page, error){
+	"ratio":     made(ofRatio),
+	"rho":       made(ofConcentrated), // a ratio job with --rho
+	"verify":    made(ofVerdicts),
+	"audit":     made(ofVerdicts),
+	"stopping":  made(ofStopping),
+	"evaluate":  made(ofEvaluate),
+	"recommend": made(ofRecommend),
+	"optimum":   made(ofOptimum),
+	"check":     made(ofCheck),
+}
+
+// made reads a document as a D, of which build makes the page.
+func made[D any](build func(*D, Context) (*Page, error)) func([]byte, Context) (*Page, error) {
+	return func(printed []byte, c Context) (*Page, error) {
+		var d D
+		if err := json.Unmarshal(printed, &d); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrDocument, err)
+		}
+		return build(&d, c)
+	}
+}
+
+// KindOf recognises the document of a job by its schema, and returns the name of the job.
+func KindOf(printed []byte) (string, error) {
 	var d struct{ Schema string }
 	if err := json.Unmarshal(printed, &d); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrDocument, err)
 	}
 	name, _ := strings.CutPrefix(d.Schema, "optratio.")
-	name, version, _ := strings.Cut(name, "/")
-	kind := Kind(name)
-	if version != "1" || !slices.Contains(kinds, kind) {
+	kind, version, _ := strings.Cut(name, "/")
+	if version != "1" || makers[kind] == nil {
 		return "", fmt.Errorf("%w: its schema is %q", ErrDocument, d.Schema)
 	}
 	return kind, nil

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"math"
@@ -13,10 +12,9 @@ import (
 )
 
 // ofOptimum makes the page of an optimum job: the best mechanism of a problem, and what it was compared with.
-func ofOptimum(printed []byte, _ Context) (*Page, error) {
-	var d document.Optimum
-	if err := json.Unmarshal(printed, &d); err != nil || len(d.InputNames) != d.Inputs || len(d.OutputNames) != d.Outputs {
-		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
+func ofOptimum(d *document.Optimum, _ Context) (*Page, error) {
+	if len(d.InputNames) != d.Inputs || len(d.OutputNames) != d.Outputs {
+		return nil, fmt.Errorf("%w: %d and %d names for %d inputs and %d outputs", ErrDocument, len(d.InputNames), len(d.OutputNames), d.Inputs, d.Outputs)
 	}
 	private := given(d.Eps, d.ExpEps)
 	if d.Delta != "0" {
@@ -32,10 +30,10 @@ func ofOptimum(printed []byte, _ Context) (*Page, error) {
 		p.Sentences = append(p.Sentences, "The job ended early: "+d.Undecided+".")
 	}
 	if d.Rated != nil {
-		p.rated(&d, private)
+		p.rated(d, private)
 	}
 	if len(d.Mechanism) > 0 {
-		p.Sections = append(p.Sections, tablesOf(&d), lossesOf(&d))
+		p.Sections = append(p.Sections, tablesOf(d), lossesOf(d))
 	}
 	proved := []string{
 		fmt.Sprintf("No mechanism that is private at %s has a smaller %s than the lower end of %s; the one shown attains the upper end.", private, loss, d.Optimum),

@@ -99,8 +99,7 @@ func New(printed []byte, c Context) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	build := map[Kind]func([]byte, Context) (*Page, error){Ratio: ofRatio, Rho: ofConcentrated, Verify: ofVerdicts, Audit: ofVerdicts, Stopping: ofStopping, Evaluate: ofEvaluate, Recommend: ofRecommend, Optimum: ofOptimum, Check: ofCheck}[kind]
-	p, err := build(printed, c)
+	p, err := makers[kind](printed, c)
 	if err != nil {
 		return nil, err
 	}

@@ -11,11 +11,7 @@ import (
 	"optratio/number"
 )
 
-func ofRatio(printed []byte, c Context) (*Page, error) {
-	var d ratioDocument
-	if err := json.Unmarshal(printed, &d); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
-	}
+func ofRatio(d *ratioDocument, c Context) (*Page, error) {
 	p := &Page{Title: fmt.Sprintf("How far from optimal? n = %d candidates, scores down to k = %d steps, %s", d.N, d.K, given(d.Eps, d.ExpEps))}
 	if d.Delta != nil {
 		p.Title += ", δ = " + show(*d.Delta)
@@ -112,13 +108,13 @@ func (d *ratioDocument) sentences() []string {
 
 // errors draws the errors of the mechanisms and the optimum.
 func (d *ratioDocument) errors() Section {
-	groups := []group{{heading: "the least possible", bars: []bar{{class: "three", value: d.Optimum.Float64(), number: show(d.Optimum)}}}}
+	groups := []group{single("the least possible", "three", d.Optimum)}
 	table := &Table{Head: []string{"mechanism", d.measure(), "ratio to the least possible"}, Rows: [][]string{{"the least possible", d.Optimum.String(), "1"}}}
 	for _, m := range d.Mechanisms {
 		if m.Finding != "" {
 			continue
 		}
-		groups = append(groups, group{heading: m.Name, bars: []bar{{class: "one", value: m.Error.Float64(), number: show(m.Error)}}})
+		groups = append(groups, single(m.Name, "one", m.Error))
 		table.Rows = append(table.Rows, []string{m.Name, m.Error.String(), m.Ratio.String()})
 	}
 	unit := choose(d.Loss == "mean" || d.Loss == "", " in steps of "+choose(d.Monotonic, "Δ", "2Δ"), "")
@@ -216,8 +212,8 @@ func (c *Curve) section() Section {
 	}, Text: []string{choose(c.Errors, "This command prints those of the first ε:", "This command prints the numbers:")}, Commands: []string{c.Command}}
 }
 
-// Job is a job whose mechanisms can be rated at other ε.
-type Job struct {
+// job is a job whose mechanisms can be rated at other ε.
+type job struct {
 	N, K        int
 	Constraints string
 	Names       []string
@@ -227,15 +223,15 @@ type Job struct {
 // errNoCurve says that a job is not about the plain question, or about no lattice.
 var errNoCurve = errors.New("no curve over ε")
 
-// CurveOver returns the job of a document, if a curve over ε says something of it: it is about the mean error on the lattice of step 2Δ, or about
+// curveOver returns the job of a document, if a curve over ε says something of it: it is about the mean error on the lattice of step 2Δ, or about
 // properties there of a mechanism, which is then compared with pf and em.
-func CurveOver(printed []byte) (*Job, error) {
+func curveOver(printed []byte) (*job, error) {
 	kind, err := KindOf(printed)
 	if err != nil {
 		return nil, err
 	}
 	switch kind {
-	case Ratio:
+	case "ratio":
 		var d ratioDocument
 		if err := json.Unmarshal(printed, &d); err != nil {
 			return nil, err
@@ -243,25 +239,25 @@ func CurveOver(printed []byte) (*Job, error) {
 		if d.Step != "2delta" || d.Loss != "mean" || d.Prior != "uniform" || d.Objective != "paper" || d.Monotonic || d.Delta != nil || len(d.Mechanisms) == 0 {
 			return nil, errNoCurve
 		}
-		j := &Job{N: d.N, K: d.K, Constraints: d.Constraints, Eps: d.at()}
+		j := &job{N: d.N, K: d.K, Constraints: d.Constraints, Eps: d.at()}
 		for _, m := range d.Mechanisms {
 			j.Names = append(j.Names, m.Name)
 		}
 		return j, nil
-	case Verify:
+	case "verify":
 		var d verdictDocument
 		if err := json.Unmarshal(printed, &d); err != nil {
 			return nil, err
 		}
 		if l := d.Lattice; l.N > 0 && l.Parts == 1 && !l.Monotonic {
-			return &Job{N: l.N, K: l.K, Constraints: "dp", Names: []string{d.Mechanism, "pf", "em"}, Eps: d.Claimed}, nil
+			return &job{N: l.N, K: l.K, Constraints: "dp", Names: []string{d.Mechanism, "pf", "em"}, Eps: d.Claimed}, nil
 		}
 	}
 	return nil, errNoCurve
 }
 
-// CurveOf reads the JSON array that a ratio job prints for several ε.
-func CurveOf(documents []byte) (*Curve, error) {
+// curveOf reads the JSON array that a ratio job prints for several ε.
+func curveOf(documents []byte) (*Curve, error) {
 	var all []ratioDocument
 	if err := json.Unmarshal(documents, &all); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDocument, err)

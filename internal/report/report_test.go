@@ -221,10 +221,13 @@ func TestContrast(t *testing.T) {
 // TestForeignDocuments: a verdict that is not known is no pass, and the document of a topk job is none of a ratio.
 func TestForeignDocuments(t *testing.T) {
 	for _, verdict := range []string{"", "Violated", "<b>proved"} {
-		_, err := ofVerdicts([]byte(fmt.Sprintf(`{"mechanism":"m","claimed_eps":{"lower":"1","upper":"1","exact":"1"},"properties":[{"name":"dp","verdict":%q}]}`, verdict)), Context{})
+		_, err := New([]byte(fmt.Sprintf(`{"schema":"optratio.verify/1","mechanism":"m","claimed_eps":{"lower":"1","upper":"1","exact":"1"},"properties":[{"name":"dp","verdict":%q}]}`, verdict)), Context{})
 		require.ErrorIs(t, err, ErrDocument, verdict)
 		require.ErrorContains(t, err, "is none of proved, violated and undecided")
 	}
 	_, err := KindOf([]byte(`{"schema":"optratio.topk/1","n":4,"k":2,"top":2,"orbits":10,"optimum":{},"mechanisms":[]}`))
 	require.ErrorIs(t, err, ErrDocument)
+	_, err = New([]byte(`{"schema":"optratio.optimum/1","inputs":2}`), Context{})
+	require.ErrorIs(t, err, ErrDocument)
+	require.ErrorContains(t, err, "0 and 0 names for 2 inputs and 0 outputs")
 }

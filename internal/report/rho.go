@@ -1,17 +1,12 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"optratio/internal/document"
 )
 
-func ofConcentrated(printed []byte, _ Context) (*Page, error) {
-	var d document.Rho
-	if err := json.Unmarshal(printed, &d); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
-	}
+func ofConcentrated(d *document.Rho, _ Context) (*Page, error) {
 	if len(d.Mechanisms) == 0 {
 		return nil, fmt.Errorf("%w: no mechanisms", ErrDocument)
 	}
@@ -24,7 +19,7 @@ func ofConcentrated(printed []byte, _ Context) (*Page, error) {
 		if m.Error.Float64() < best.Error.Float64() {
 			best = m
 		}
-		groups = append(groups, group{heading: m.Name, bars: []bar{{class: "one", value: m.Error.Float64(), number: show(m.Error)}}})
+		groups = append(groups, single(m.Name, "one", m.Error))
 		table.Rows = append(table.Rows, []string{m.Name, m.Parameter.String(), m.Error.String(), m.Ratio.String()})
 	}
 	p.Word = fmt.Sprintf("%s: a mean expected error of %s", best.Name, show(best.Error))

@@ -8,11 +8,7 @@ import (
 )
 
 // ofEvaluate makes the page of an evaluate job: errors of mechanisms that select from a histogram.
-func ofEvaluate(printed []byte, _ Context) (*Page, error) {
-	var d document.Evaluate
-	if err := json.Unmarshal(printed, &d); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
-	}
+func ofEvaluate(d *document.Evaluate, _ Context) (*Page, error) {
 	eps := given(d.Eps, d.ExpEps)
 	p := &Page{Title: fmt.Sprintf("The %s of a histogram of %s bins, chosen privately, %s", d.Task, grouped(int64(d.Bins)), eps), Tone: "good", Word: "Errors of the mechanisms on this histogram"}
 	if d.Ratio.IsValid() {
@@ -25,7 +21,7 @@ func ofEvaluate(printed []byte, _ Context) (*Page, error) {
 	table := &Table{Head: []string{"mechanism", "expected error", "ε at which it reaches permute-and-flip's error"}}
 	var groups []group
 	for _, m := range d.Mechanisms {
-		groups = append(groups, group{heading: m.Name, bars: []bar{{class: "one", value: m.ExpectedError.Float64(), number: show(m.ExpectedError)}}})
+		groups = append(groups, single(m.Name, "one", m.ExpectedError))
 		same := ""
 		if m.EquivalentEps.IsValid() {
 			same = m.EquivalentEps.String()

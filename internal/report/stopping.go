@@ -1,17 +1,12 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"optratio/number"
 )
 
-func ofStopping(printed []byte, _ Context) (*Page, error) {
-	var d stoppingDocument
-	if err := json.Unmarshal(printed, &d); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
-	}
+func ofStopping(d *stoppingDocument, _ Context) (*Page, error) {
 	p := &Page{Title: fmt.Sprintf("Choosing one of n = %d candidates as they arrive, %s, δ = %s, l = %d", d.N, given(d.Eps, d.ExpEps), d.Delta, d.L)}
 	p.Tone = "good"
 	what := choose(d.Win == 1, "the best candidate", fmt.Sprintf("one of the best %d", d.Win))

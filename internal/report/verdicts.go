@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -16,11 +15,7 @@ const readable = 6
 
 func show(n number.Number) string { return n.Format(readable) }
 
-func ofVerdicts(printed []byte, c Context) (*Page, error) {
-	var d verdictDocument
-	if err := json.Unmarshal(printed, &d); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
-	}
+func ofVerdicts(d *verdictDocument, c Context) (*Page, error) {
 	for _, property := range d.Properties {
 		// A word that headline does not know must not count as a property that holds.
 		if v := property.Verdict; v != "proved" && v != "violated" && v != "undecided" {
@@ -312,8 +307,8 @@ func (d *verdictDocument) tight(dp *property) []Section {
 	over := dp.Verdict == "violated"
 	return []Section{{Title: "ε, claimed and found", Figure: &Figure{
 		SVG: bars([]group{
-			{heading: "claimed", bars: []bar{{class: "one", value: d.Claimed.Float64(), number: show(d.Claimed)}}},
-			{heading: name, bars: []bar{{class: choose(over, "two", "three"), value: found.Float64(), number: show(found)}}},
+			single("claimed", "one", d.Claimed),
+			single(name, choose(over, "two", "three"), found),
 		}, fmt.Sprintf("claimed ε %s, found %s", show(d.Claimed), show(found))),
 		Caption: choose(over, "More privacy was claimed than there is.", "No more than was claimed was found."),
 		Table:   &Table{Head: []string{"ε", "value"}, Rows: [][]string{{"claimed", d.Claimed.String()}, {name, found.String()}}},
