@@ -2,12 +2,18 @@ package mechanisms
 
 import "slices"
 
+// everyone returns the indices 0..n-1.
+func everyone(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
 // classes gathers the indices 0..n-1 that compare as equal: the classes in ascending order, and the class of each index.
 func classes(n int, compare func(i, j int) int) (members [][]int, class []int) {
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := everyone(n)
 	slices.SortFunc(order, compare)
 	class = make([]int, n)
 	for from := 0; from < n; {

@@ -93,7 +93,7 @@ func (m *gem) gemWeights(in *Instance, classes []candidate, counts []int, share 
 
 // exponents returns, for each class, enclosures of ε'q'/2, ε' = share·ε, nil for a class that is never taken, in O(n log n).
 func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec uint) ([]*interval.Interval, error) {
-	beta, err := in.Params.beta()
+	beta, err := in.Params.FailureProbability()
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (m *gem) Exact(in *Instance) ([]*big.Rat, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	beta, err := in.Params.beta()
+	beta, err := in.Params.FailureProbability()
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (m *gem) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
 	if m.runner || slices.ContainsFunc(in.Sensitivities, func(d *big.Rat) bool { return d.Cmp(delta) != 0 }) {
 		return nil, ErrNotRational
 	}
-	if _, err := in.Params.beta(); err != nil {
+	if _, err := in.Params.FailureProbability(); err != nil {
 		return nil, err
 	}
 	twice := *in
@@ -221,7 +221,7 @@ func (m *gem) FloatScores(in *FloatInstance) ([]float64, error) {
 
 // float returns the pmf of a checked instance with eps for ε.
 func (m *gem) float(in *FloatInstance, eps float64) ([]float64, error) {
-	beta, err := in.Params.beta()
+	beta, err := in.Params.FailureProbability()
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (m *gem) float(in *FloatInstance, eps float64) ([]float64, error) {
 // than 2^-50 of the largest |u| on each side, which the sum of two sensitivities divides; no weight errs by more than
 // that, and a probability by no more than three times as much as the weights, beside the error of permute-and-flip.
 func (m *gem) relativeError(in *FloatInstance) float64 {
-	beta, err := in.Params.beta()
+	beta, err := in.Params.FailureProbability()
 	if err != nil {
 		return math.Inf(1)
 	}

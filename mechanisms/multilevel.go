@@ -59,10 +59,7 @@ var taylorTables = sync.OnceValue(func() (t struct {
 func (s *survivalSum) run() (p []float64, panels int) {
 	s.p, s.panels = make([]float64, len(s.laws)), 0
 	lo, hi, breaks := span(s.laws)
-	all := make([]int, len(s.laws))
-	for i := range all {
-		all[i] = i
-	}
+	all := everyone(len(s.laws))
 	if lo < hi {
 		s.visit(lo, hi, breaks, all, taylor{}, math.Inf(1))
 	}

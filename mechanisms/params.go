@@ -23,8 +23,8 @@ func (p Params) gamma() (*big.Rat, error) {
 	return parameter("gamma", p.Gamma, big.NewRat(1, 20), atMostOne, "above 0 and at most 1")
 }
 
-// beta returns the failure probability β of the generalised exponential mechanism.
-func (p Params) beta() (*big.Rat, error) {
+// FailureProbability returns the failure probability β of the generalised exponential mechanism, its default where none is set.
+func (p Params) FailureProbability() (*big.Rat, error) {
 	return parameter("beta", p.Beta, big.NewRat(1, 20), atMostOne, "above 0 and at most 1")
 }
 
@@ -39,6 +39,3 @@ func (p Params) epsChoice() (*big.Rat, error) {
 		return x.Sign() >= 0 && x.Cmp(ratOne) <= 0
 	}, "from 0 to 1")
 }
-
-// FailureProbability returns β of the generalised exponential mechanism, its default where none is set.
-func (p Params) FailureProbability() (*big.Rat, error) { return p.beta() }

@@ -56,10 +56,7 @@ func (q *noiseIntegral) run(lo, hi float64, breaks []float64) {
 	n := len(q.laws)
 	q.density, q.cdf = make([]float64, n), make([]float64, n)
 	q.panels = 0
-	active := make([]int, n)
-	for i := range active {
-		active[i] = i
-	}
+	active := everyone(n)
 	q.split(lo, hi, breaks, active)
 }
 

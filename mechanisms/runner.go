@@ -61,14 +61,6 @@ func runnerOver(base regular, info Info) *overDepths {
 	}
 }
 
-func everyone(n int) []int {
-	keep := make([]int, n)
-	for i := range keep {
-		keep[i] = i
-	}
-	return keep
-}
-
 // alike reports whether the least sum of two sensitivities exceeds the share of the largest one.
 func (in *Instance) alike(share *big.Rat) bool {
 	each := slices.SortedFunc(slices.Values(in.EachSensitivity()), (*big.Rat).Cmp)

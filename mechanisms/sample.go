@@ -51,10 +51,7 @@ func (d dice) power(eps Epsilon, x *big.Rat) coin {
 // permuteAndFlipDraws runs permute-and-flip on one coin per candidate, at least one of which always shows heads: candidates
 // come in uniformly random order until one's coin shows heads. The order is drawn only as far as it is needed.
 func (d dice) permuteAndFlipDraws(coins []coin) func() int {
-	order := make([]int, len(coins))
-	for i := range order {
-		order[i] = i
-	}
+	order := everyone(len(coins))
 	return func() int {
 		for i := range order {
 			j := i + int(d.below(uint64(len(order)-i)))
