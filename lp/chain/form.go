@@ -1,3 +1,6 @@
+// Package chain writes the optimal-mechanism program as chains of variables, which decrease by at most the factor z at each step, and
+// evaluates its dual function by one walk along each chain: exactly, in intervals, or in floating point. The first-order method in here
+// proposes points and multipliers; it proves nothing.
 package chain
 
 import "math"

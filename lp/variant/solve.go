@@ -180,8 +180,10 @@ func (p *Program) interior() []*big.Rat {
 	return out
 }
 
-// Orbits and Variables return the numbers of score vectors up to permutations and shifts, and of probabilities.
-func (p *Program) Orbits() int    { return p.lat.Len() }
+// Orbits returns the number of score vectors up to permutations and shifts.
+func (p *Program) Orbits() int { return p.lat.Len() }
+
+// Variables returns the number of probabilities.
 func (p *Program) Variables() int { return p.vars.Len() }
 
 // Solution is a solved program: the optimum in units of the loss, and what it follows from.
