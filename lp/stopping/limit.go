@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/integrate/quad"
-	"gonum.org/v1/gonum/mat"
 )
 
 // The limit of the best private success as n grows, for l = 1 and δ = 0: docs/results/stopping.md, Theorem 2. In the limit model candidates come at uniform times
@@ -21,7 +20,7 @@ type proposal struct {
 	// share of the rule with the constant rate (1-ζ)^-1 that makes the law private, and the success of both together.
 	share, zeta, success float64
 	// curve is d law/d payoffs: Σ_j c_j a_j a_jᵀ, a_j being what taking relative rank j at its start gains in each rank over going on.
-	curve *mat.SymDense
+	curve [][]float64
 }
 
 // nodes and weights of Gauss and Legendre on [-1,1].
@@ -132,7 +131,7 @@ func rule(e float64, lambda []float64, ranks int) (p *proposal, ok bool) {
 		return nil, false
 	}
 	m := len(payoffs)
-	p = &proposal{lambda: lambda, left: make([]float64, m), curve: mat.NewSymDense(m, nil)}
+	p = &proposal{lambda: lambda, left: make([]float64, m), curve: make([][]float64, m)}
 	b, gains, slopes := newBackwards(max(m, ranks)), make([][]float64, m), make([]float64, m)
 	for r := m; r >= 1; r-- {
 		y, ok := b.start(payoffs, r)
@@ -152,7 +151,14 @@ func rule(e float64, lambda []float64, ranks int) (p *proposal, ok bool) {
 		if r > 0 {
 			reach *= math.Pow((1-p.left[r-1])/(1-y), float64(r))
 		}
-		p.curve.SymRankOne(p.curve, reach/((1-y)*slopes[r]), mat.NewVecDense(m, gains[r]))
+		for i := range m {
+			if r == 0 {
+				p.curve[i] = make([]float64, m)
+			}
+			for j := range m {
+				p.curve[i][j] += reach / ((1 - y) * slopes[r]) * gains[r][i] * gains[r][j]
+			}
+		}
 	}
 	for k, w := range payoffs {
 		p.value += w * p.law[k]
@@ -171,31 +177,23 @@ func (p *proposal) excesses(e float64) []float64 {
 
 // improve minimises the value, which is convex in λ, by Newton's method.
 func (p *proposal) improve(ctx context.Context, e float64) *proposal {
-	m := len(p.lambda)
-	rows := mat.NewDense(m+1, m, nil)
-	for k := range m {
-		rows.Set(k, k, -1)
-		rows.Set(k+1, k, e)
-	}
 	for range 50 {
 		excess := p.excesses(e)
-		norm := mat.Norm(mat.NewVecDense(m, excess), 2)
-		var curve mat.Dense
-		var step mat.VecDense
-		curve.Product(rows.T(), p.curve, rows)
-		if err := step.SolveVec(&curve, mat.NewVecDense(m, excess)); err != nil {
-			if _, bad := err.(mat.Condition); !bad {
-				return p
+		curve := make([][]float64, len(excess)) // d²value/dλ²
+		for i := range curve {
+			curve[i] = make([]float64, len(excess))
+			for j := range curve[i] {
+				curve[i][j] = p.curve[i][j] - e*p.curve[i+1][j] - e*p.curve[i][j+1] + e*e*p.curve[i+1][j+1]
 			}
 		}
-		better := false
+		step, better := solvePositive(curve, excess), false
 		for size := 1.0; size > 1e-4 && !better && ctx.Err() == nil; size /= 2 {
 			next := slices.Clone(p.lambda)
 			for k := range next {
-				next[k] = max(next[k]/4, next[k]+size*step.AtVec(k))
+				next[k] = max(next[k]/4, next[k]+size*step[k])
 			}
 			if q, ok := rule(e, next, 0); ok && q.value < p.value+1e-13 &&
-				(q.value < p.value-1e-13 || mat.Norm(mat.NewVecDense(m, q.excesses(e)), 2) < norm) {
+				(q.value < p.value-1e-13 || squares(q.excesses(e)) < squares(excess)) {
 				p, better = q, true
 			}
 		}
@@ -204,6 +202,42 @@ func (p *proposal) improve(ctx context.Context, e float64) *proposal {
 		}
 	}
 	return p
+}
+
+func squares(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v * v
+	}
+	return sum
+}
+
+// solvePositive solves a x = b for a positive definite matrix, which it overwrites, by Cholesky's factors.
+func solvePositive(a [][]float64, b []float64) []float64 {
+	x := slices.Clone(b)
+	for i := range a {
+		for j := range i + 1 {
+			sum := a[i][j]
+			for k := range j {
+				sum -= a[i][k] * a[j][k]
+			}
+			if i == j {
+				a[i][i] = math.Sqrt(max(sum, 1e-18*a[i][i])) // what rounding made of a small pivot
+			} else {
+				a[i][j] = sum / a[j][j]
+			}
+		}
+		for k := range i {
+			x[i] -= a[i][k] * x[k]
+		}
+		x[i] /= a[i][i]
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for k := i + 1; k < len(a); k++ {
+			x[i] -= a[k][i] * x[k]
+		}
+		x[i] /= a[i][i]
+	}
+	return x
 }
 
 // longer has more multipliers, as far as they are not 0.
