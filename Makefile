@@ -39,16 +39,18 @@ dist:
 dist-twice:
 	GO=$(GO) scripts/dist-twice
 
-# The tests: five minutes on two cores with empty caches. go test runs vet's checks that find bugs; make lint runs all of them.
+# The tests: five minutes on two cores with empty caches. make lint runs vet; without debugging data the tests are linked faster.
+TEST = -vet=off -ldflags=-w
 test: clp
-	$(GO) test $(TAGS) ./...
-	$(GO) test -C papers $(TAGS) ./...
+	$(GO) test $(TEST) $(TAGS) ./...
+	$(GO) test -C papers $(TEST) $(TAGS) ./...
 
 # The slow tests, which recompute documents, figures and transcripts or take large instances: those that ask package slowtest. RUN chooses: make test-slow RUN=TestTables
 RUN ?= ^($(shell grep -rl --include=*_test.go slowtest . | xargs awk -F'[^A-Za-z0-9_]+' '/^func /{name=$$2} /slowtest[.](Only|Enabled)/{print name}' | sort -u | paste -sd '|'))$$
+slowpackages = $(shell cd $(1) && grep -rl --include=*_test.go slowtest . | grep -v '^./papers/' | xargs -n 1 dirname | sort -u)
 test-slow: clp
-	$(GO) test $(SLOW) -run '$(RUN)' -timeout 60m ./...
-	$(GO) test -C papers $(SLOW) -run '$(RUN)' -timeout 60m ./...
+	$(GO) test $(TEST) $(SLOW) -run '$(RUN)' -timeout 60m $(call slowpackages,.)
+	$(GO) test -C papers $(TEST) $(SLOW) -run '$(RUN)' -timeout 60m $(call slowpackages,papers)
 
 # Benchmarks, and the tests on large instances. BENCH narrows the choice: make bench BENCH=77
 BENCH ?= .
