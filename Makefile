@@ -1,5 +1,8 @@
 GO ?= go
 
+# Garbage is collected less often: compilation and tests take a fifth less processor time, and more memory.
+export GOGC ?= 400
+
 # CLP is used where its C library and a C compiler are there; expanded when a recipe runs, after an installation.
 TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo "-tags clp")
 SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)

@@ -220,7 +220,7 @@ func TestOutsideModule(t *testing.T) {
 }
 
 // The module under the path that somebody publishes it under: scripts/rename-module changes a copy, a module proxy of files serves that copy, and another
-// module gets it from there, tests a mechanism with it, and installs the program.
+// module gets it from there, tests a mechanism with it, and finds every package of the program.
 func TestPublishedUnderAnotherPath(t *testing.T) {
 	slowtest.Only(t)
 	if _, err := exec.LookPath("python3"); err != nil {
@@ -286,7 +286,5 @@ func TestPublishedUnderAnotherPath(t *testing.T) {
 	}
 	run(t, outside, environment, "go", "get", path+"@"+version, "github.com/stretchr/testify")
 	run(t, outside, environment, "go", "test", "./...")
-	bin := t.TempDir()
-	run(t, outside, append(environment, "GOBIN="+bin), "go", "install", path+"/cmd/optratio@"+version)
-	assert.Contains(t, string(run(t, outside, nil, filepath.Join(bin, "optratio"), "ratio", "-n", "3", "-k", "2", "--eps", "0.5")), "pf")
+	run(t, outside, environment, "go", "list", "-deps", path+"/cmd/optratio") // every package that the command needs is found
 }

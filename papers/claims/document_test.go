@@ -47,7 +47,7 @@ func TestDocument(t *testing.T) {
 				require.NoError(t, os.WriteFile(document, []byte(before+want+after), 0o644))
 				return
 			}
-			assert.Equal(t, want, begin(source)+old+end, "go test ./internal/claims -run TestDocument -update")
+			assert.Equal(t, want, begin(source)+old+end, "go test -C papers ./claims -tags slow -run TestDocument -update")
 		})
 	}
 }
