@@ -151,7 +151,7 @@ func TestSweepSettings(t *testing.T) {
 		"": {"--gap", "1e-9", "--method", "auto", "--step", "2delta", "--loss", "mean", "--solver", "auto", "--max-memory", "12G", "--sensitivity", "3"},
 		"gap=0.01 method=lp step=2delta/2 loss=tail:3/2 prior=geometric:0.8": {"--gap", "0.010", "--solver", "embedded", "--step", "delta", "--loss", "tail:1.5", "--prior", "geometric:0.8"},
 		"monotonic_scores=true": {"--monotonic-scores", "--max-memory", "3G"},
-		"max_memory=1000000000": {"--max-memory", "1G"},
+		"max_memory=2000000000": {"--max-memory", "2G"},
 	} {
 		_ = os.Remove(path)
 		args = append([]string{"sweep", "-n", "2", "-k", "2", "--eps", "0.5", "-o", path}, args...)
