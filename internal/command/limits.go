@@ -62,6 +62,9 @@ const (
 	othersTick  = 5   // memoryTicks between two looks at what programs under audit hold, which the whole list of processes tells
 	memoryShare = 0.9 // of --max-memory is where the garbage collector tries to stay below
 	liveShare   = 0.7 // of --max-memory, from which live objects end the work
+
+	smallHeap    = 64_000_000 // bytes of live objects up to which garbage is collected as rarely as smallPercent says, in place of GOGC
+	smallPercent = 400        // exact arithmetic leaves much garbage: jobs take a fifth to a third less processor time than at the usual 100
 )
 
 // StandardMemory is --max-memory by default, in bytes.
@@ -118,10 +121,14 @@ func (l *Limits) start(ctx context.Context) (limited context.Context, stop func(
 	limited = context.WithValue(limited, endKey{}, ended)
 	before := debug.SetMemoryLimit(int64(memoryShare * float64(most)))
 	go func() {
-		others := int64(0)
+		others, percent := int64(0), 0
 		for tick := 0; limited.Err() == nil; tick++ {
 			if tick%othersTick == 0 {
 				others = audit.ProgramsMemory()
+			}
+			if want := collectorPercent(); want != percent && os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(want)
+				percent = want
 			}
 			// Near its soft limit the garbage collector would take most of the time: what is live has to stay well below it.
 			if memoryInUse()+others > most || liveHeap() > int64(liveShare*float64(most)) {
@@ -131,6 +138,14 @@ func (l *Limits) start(ctx context.Context) (limited context.Context, stop func(
 		}
 	}()
 	return limited, func() { cancel(nil); end(); debug.SetMemoryLimit(before) }, nil
+}
+
+// collectorPercent returns how much garbage, in percent of the live objects, is left before it is collected.
+func collectorPercent() int {
+	if liveHeap() <= smallHeap {
+		return smallPercent
+	}
+	return 100
 }
 
 // endKey is where the context of a command has the time of its own end, once it has ended.
