@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"regexp"
 	"strconv"
 	"strings"
@@ -146,12 +147,13 @@ func TestSweepHoweverCut(t *testing.T) {
 
 // The command's flags reach the rows, and what is no column is among the settings.
 func TestSweepSettings(t *testing.T) {
+	debug.FreeOSMemory() // what other tests left behind counts for the least limit below
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	for want, args := range map[string][]string{
 		"": {"--gap", "1e-9", "--method", "auto", "--step", "2delta", "--loss", "mean", "--solver", "auto", "--max-memory", "12G", "--sensitivity", "3"},
 		"gap=0.01 method=lp step=2delta/2 loss=tail:3/2 prior=geometric:0.8": {"--gap", "0.010", "--solver", "embedded", "--step", "delta", "--loss", "tail:1.5", "--prior", "geometric:0.8"},
 		"monotonic_scores=true": {"--monotonic-scores", "--max-memory", "3G"},
-		"max_memory=2000000000": {"--max-memory", "2G"},
+		"max_memory=1000000000": {"--max-memory", "1G"},
 	} {
 		_ = os.Remove(path)
 		args = append([]string{"sweep", "-n", "2", "-k", "2", "--eps", "0.5", "-o", path}, args...)
