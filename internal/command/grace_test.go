@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,4 +49,25 @@ func TestComputationsShareTheGrace(t *testing.T) {
 	second, err := Settle(ctx, func() (string, error) { return "begun", nil }, trivial)
 	require.NoError(t, err)
 	assert.Contains(t, second, "time limit")
+}
+
+// writerFunc is a Writer.
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// A long text counts while it is written: after a signal, a command whose reader is slow is not ended in the middle of its answer.
+func TestLongAnswersCountWhileTheyAreWritten(t *testing.T) {
+	var o output
+	var seen []int64
+	var got strings.Builder
+	o.w = writerFunc(func(p []byte) (int, error) {
+		seen = append(seen, o.written.Load())
+		return got.Write(p)
+	})
+	text := strings.Repeat("é\n", 100_000)
+	_, err := o.Write([]byte(text))
+	require.NoError(t, err)
+	assert.Equal(t, text, got.String())
+	assert.Greater(t, len(slices.Compact(seen)), 10)
 }

@@ -57,12 +57,26 @@ type output struct {
 }
 
 func (o *output) Write(p []byte) (int, error) {
-	n, err := printable{o.w}.Write(p)
-	o.written.Add(int64(n))
+	n, err := printable{pieces{o}}.Write(p)
 	if err != nil {
 		o.err.CompareAndSwap(nil, &err)
 	}
 	return n, err
+}
+
+// pieces writes a long text in pieces that count one by one, so that a signal's last wait sees that somebody reads them.
+type pieces struct{ *output }
+
+func (o pieces) Write(p []byte) (n int, err error) {
+	for piece := range slices.Chunk(p, 1<<14) {
+		m, err := o.w.Write(piece)
+		n += m
+		o.written.Add(int64(m))
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // writeJSON writes the one JSON text of a --json run.
