@@ -47,6 +47,7 @@ func TestZCDPDocument(t *testing.T) {
 	tight := latticeRho(t, "pf", 2, 2, "1")
 	low, _, high := ends(tight.Rho)
 	assert.Contains(t, text, cutTo(t, low, high, 5)+"… against 0.32965… at ε = 1")
+	assert.Contains(t, text, "24/π² = "+cutTo(t, 24/(math.Pi*math.Pi), 24/(math.Pi*math.Pi), 4)+"…")
 	alpha, _ := tight.Orders[0].Alpha.Float64()
 	assert.InDelta(t, 1.5, alpha, 0.05)
 }
@@ -146,7 +147,91 @@ func errorTable(t *testing.T) string {
 		}
 		out += line(cells...)
 	}
-	return out
+	fixed, many := []any{"any", "→ ∞"}, []any{"→ ∞", "→ ∞"}
+	for _, text := range rhos {
+		pf, em := at[text].pf.Float(), at[text].em.Float()
+		a, b := deepLimit(pf, em), math.Expm1(em)/math.Expm1(pf)
+		fixed = append(fixed, cutTo(t, a-1e-9, a+1e-9, 4))
+		many = append(many, cutTo(t, b-1e-9, b+1e-9, 4))
+	}
+	return out + line(fixed...) + line(many...)
+}
+
+// deepLimit is the limit as k → ∞ of permute-and-flip's mean error over the exponential mechanism's at eps and at em:
+// Theorem 5 of docs/results/zcdp.md.
+func deepLimit(eps, em float64) float64 {
+	var flip, exponential float64
+	for g := 1.0; g == 1 || g*eps < 60; g++ {
+		flip += g * math.Exp(-g*eps) / 2
+		exponential += g / (math.Exp(g*em) + 1)
+	}
+	return flip / exponential
+}
+
+// TestQuotientAtEqualRho: Theorem 5 of docs/results/zcdp.md. With y = e^{ε/2} rational, e^{-ε} and the bounds of Theorem 3
+// on e^{-ε'} are, so that the quotients of the errors there are exact; and it nears the limits that the theorem names.
+func TestQuotientAtEqualRho(t *testing.T) {
+	total := func(m mechanisms.Mechanism, n, k int, z *big.Rat) *big.Rat {
+		eps, err := mechanisms.FromExp(new(big.Rat).Inv(z))
+		require.NoError(t, err)
+		lat, err := lattice.New(n, k)
+		require.NoError(t, err)
+		sum := new(big.Rat)
+		for _, c := range lat.All() {
+			depths := lattice.Depths(c)
+			pmf, err := m.Exact(mechanisms.OnLattice(depths, eps))
+			require.NoError(t, err)
+			for i, v := range depths {
+				term := new(big.Rat).SetInt(totals.Paper.Weight(c))
+				sum.Add(sum, term.Mul(term, new(big.Rat).Mul(big.NewRat(int64(v), 1), pmf[i])))
+			}
+		}
+		return sum
+	}
+	one, pf, em := big.NewRat(1, 1), mechanisms.PermuteAndFlip(), mechanisms.Exponential()
+	over := func(a, b *big.Rat) *big.Rat { return new(big.Rat).Quo(a, b) }
+	for _, y := range []*big.Rat{big.NewRat(21, 20), big.NewRat(6, 5), big.NewRat(2, 1), big.NewRat(9, 1)} {
+		z := over(one, new(big.Rat).Mul(y, y))
+		most := new(big.Rat).Sub(new(big.Rat).Add(y, y), one) // e^{ε'/2} is at most this
+		least := over(z, new(big.Rat).Sub(big.NewRat(2, 1), z))
+		below := over(one, new(big.Rat).Mul(most, most))
+		root := over(new(big.Rat).Mul(y, y), new(big.Rat).Mul(most, new(big.Rat).Add(y, one)))
+		bound := new(big.Rat).Mul(big.NewRat(16, 1), new(big.Rat).Mul(root, root))
+		require.Negative(t, bound.Cmp(big.NewRat(4, 1)))
+		for _, s := range [][2]int{{2, 1}, {2, 9}, {3, 5}, {6, 2}, {12, 1}} {
+			flip, moved, exponential := total(pf, s[0], s[1], z), total(pf, s[0], s[1], below), total(em, s[0], s[1], below)
+			assert.LessOrEqual(t, moved.Cmp(exponential), 0)
+			assert.LessOrEqual(t, over(flip, moved).Cmp(bound), 0)
+			assert.GreaterOrEqual(t, flip.Cmp(total(em, s[0], s[1], least)), 0)
+		}
+	}
+	at := func(eps float64, n, k int) (quotient, other float64) {
+		e, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(eps))
+		require.NoError(t, err)
+		rho, ok := mechanisms.Concentration(pf, e, 100)
+		require.True(t, ok)
+		low, _ := rho.Lo().Rat(nil)
+		prime, _ := atEqualRho(context.Background(), em, low)
+		a, err := lp.MeanError(context.Background(), pf, n, k, totals.Paper, e)
+		require.NoError(t, err)
+		b, err := lp.MeanError(context.Background(), em, n, k, totals.Paper, prime)
+		require.NoError(t, err)
+		return a.Float64() / b.Float64(), prime.Float()
+	}
+	for _, eps := range []float64{0.5, 2} {
+		for _, n := range []int{2, 4} {
+			quotient, prime := at(eps, n, 1000)
+			assert.InDelta(t, deepLimit(eps, prime), quotient, 0.01, "ε = %v, n = %d", eps, n)
+		}
+		quotient, prime := at(eps, 20000, 20)
+		assert.InDelta(t, math.Expm1(prime)/math.Expm1(eps), quotient, 0.01, "ε = %v", eps)
+	}
+	quotient, prime := at(300, 100000, 1)
+	assert.InDelta(t, 4, quotient, 0.03)
+	assert.Less(t, quotient, 4.0)
+	assert.InDelta(t, 2, deepLimit(300, prime), 0.02)
+	_, prime = at(1e-4, 2, 1)
+	assert.InDelta(t, 24/(math.Pi*math.Pi), deepLimit(1e-4, prime), 1e-3)
 }
 
 // At the largest parameters at which both are ρ-zCDP on a lattice the exponential mechanism's error is the smaller one.
