@@ -82,46 +82,33 @@ const (
 	margin    = 2
 )
 
-// ClosedForm returns a bound on permute-and-flip's ratio at every ε and every level of constraints, the smaller of
+// ClosedForm returns a bound on permute-and-flip's ratio at every ε and every level of constraints,
 //
-//	1 + (n-1) k^(n-1) / ((k+1)^n - k^n - n k^(n-1))   and   1 + (k-1)^n / ((k+1)^n - 2 k^n),
+//	1 + (k-1)^n / ((k+1)^n - 2 k^n),
 //
-// the second where (k+1)^n > 2 k^n. Both fall strictly as n grows (docs/results/map.md). n >= 2.
+// which falls strictly as n grows (docs/results/map.md), and nil where (k+1)^n <= 2 k^n. n >= 2.
 func ClosedForm(n, k int) *big.Rat {
-	forms := closedForms(n, k)
-	excess := new(big.Rat).SetFrac(forms[0].num, forms[0].den)
-	if len(forms) > 1 {
-		if deep := new(big.Rat).SetFrac(forms[1].num, forms[1].den); deep.Cmp(excess) < 0 {
-			excess = deep
-		}
+	over, under := closedForm(n, k)
+	if under.Sign() <= 0 {
+		return nil
 	}
+	excess := new(big.Rat).SetFrac(over, under)
 	return excess.Add(excess, one)
 }
 
-// ratio is a fraction of integers, not in lowest terms: den > 0.
-type ratio struct{ num, den *big.Int }
-
-// closedForms returns the fractions of ClosedForm, without the 1.
-func closedForms(n, k int) []ratio {
-	power := func(base, exponent int) *big.Int {
-		return new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(exponent)), nil)
-	}
-	low, high := power(k, n-1), power(k+1, n)
-	tied := new(big.Int).Sub(high, new(big.Int).Mul(low, big.NewInt(int64(n+k))))
-	forms := []ratio{{new(big.Int).Mul(low, big.NewInt(int64(n-1))), tied}}
-	if high.Sub(high, low.Mul(low, big.NewInt(int64(2*k)))); high.Sign() > 0 {
-		forms = append(forms, ratio{power(k-1, n), high})
-	}
-	return forms
+// closedForm returns numerator and denominator of ClosedForm's fraction, not in lowest terms.
+func closedForm(n, k int) (over, under *big.Int) {
+	power := func(base int) *big.Int { return new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(n)), nil) }
+	twice := power(k)
+	return power(k - 1), new(big.Int).Sub(power(k+1), twice.Lsh(twice, 1))
 }
 
 // Settled returns the least n from which on the closed form is at most the target, which is above 1. Where the context ends before that is known, the error is its cause.
 func Settled(ctx context.Context, k int, target *big.Rat) (int, error) {
 	excess := new(big.Rat).Sub(target, one)
 	within := func(n int) bool {
-		return slices.ContainsFunc(closedForms(n, k), func(f ratio) bool {
-			return new(big.Int).Mul(f.num, excess.Denom()).Cmp(new(big.Int).Mul(f.den, excess.Num())) <= 0
-		})
+		over, under := closedForm(n, k)
+		return over.Mul(over, excess.Denom()).Cmp(under.Mul(under, excess.Num())) <= 0
 	}
 	low, high := 1, 2 // not within, as far as it is known, and within
 	for ctx.Err() == nil && !within(high) {
@@ -156,11 +143,13 @@ func Prove(ctx context.Context, n, k int, level lp.Level, o Options) (*Cover, er
 	from := threshold(k)
 	start := rational(from)
 	c.Intervals = []Interval{{new(big.Rat), start, one, ProofThreshold}}
-	closed := up(ClosedForm(n, k))
-	excess, _ := new(big.Rat).Sub(closed, one).Float64()
-	if closed.Cmp(o.Target) <= 0 && (o.Gap == 0 || excess <= o.Gap) {
-		c.Intervals = append(c.Intervals, Interval{start, one, closed, ProofClosedForm})
-		return c, nil
+	if closed := ClosedForm(n, k); closed != nil {
+		closed = up(closed)
+		excess, _ := new(big.Rat).Sub(closed, one).Float64()
+		if closed.Cmp(o.Target) <= 0 && (o.Gap == 0 || excess <= o.Gap) {
+			c.Intervals = append(c.Intervals, Interval{start, one, closed, ProofClosedForm})
+			return c, nil
+		}
 	}
 	p := &prover{n: n, k: k, options: o}
 	if level < lp.Monotone || lattice.Variables(n, k).Cmp(big.NewInt(MaxMonotone)) > 0 {

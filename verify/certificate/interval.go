@@ -228,9 +228,8 @@ func powers(z *big.Rat, k int) *big.Rat {
 	return sum
 }
 
-// closedForm decides the bound at every z by the closed forms: with r = (n-1) k^(n-1) and t = (k+1)^n - k^n - n k^(n-1), the number of score vectors
-// with two or more best candidates, the ratio is at most 1 + r/t. Where B' <= 1 permute-and-flip is optimal; elsewhere the ratio is also at most 1 + (k-B')^n / (B' (k+1)^n - (1+B') k^n), if the
-// denominator is positive, which falls as B' rises and is at most its value at B' = 1.
+// closedForm decides the bound at every z by the closed form. Where B' <= 1 permute-and-flip is optimal; elsewhere the ratio is at most
+// 1 + (k-B')^n / (B' (k+1)^n - (1+B') k^n), if the denominator is positive, which falls as B' rises and is at most its value at B' = 1.
 func (c *intervalCertificate) closedForm() string {
 	switch {
 	case c.n < 2:
@@ -240,15 +239,11 @@ func (c *intervalCertificate) closedForm() string {
 	case c.closed.Cmp(c.most) > 0:
 		return "closed-form: more than is claimed"
 	}
-	holds := func(over, under *big.Int) bool { // whether 1 + over/under is at most what is claimed
-		x := new(big.Rat).Sub(c.closed, big.NewRat(1, 1))
-		return under.Sign() > 0 && x.Mul(x, new(big.Rat).SetInt(under)).Cmp(new(big.Rat).SetInt(over)) >= 0
-	}
-	n := int64(c.n)
-	single, all := power(c.k, n-1), power(c.k+1, n)
-	tied := new(big.Int).Sub(all, new(big.Int).Mul(big.NewInt(int64(c.n+c.k)), single))
-	over := new(big.Int).Mul(big.NewInt(int64(c.n-1)), single)
-	if !holds(over, tied) && !holds(power(c.k-1, n), all.Sub(all, single.Mul(single, big.NewInt(int64(2*c.k))))) {
+	n, twice := int64(c.n), power(c.k, int64(c.n))
+	under := power(c.k+1, n)
+	under.Sub(under, twice.Lsh(twice, 1))
+	excess := new(big.Rat).Sub(c.closed, big.NewRat(1, 1)) // where the denominator is not positive, no product with it is large enough
+	if excess.Mul(excess, new(big.Rat).SetInt(under)).Cmp(new(big.Rat).SetInt(power(c.k-1, n))) < 0 {
 		return fmt.Sprintf("closed-form: %s is claimed, which does not follow", c.closed.RatString())
 	}
 	return ""
