@@ -40,11 +40,11 @@ func (c *run) excess(p, o []*Value, precision uint) event {
 	zero := Rational(new(big.Rat))
 	e := event{p: zero, o: zero, excess: zero}
 	for r := range p {
-		s, ok := p[r].exceeds(c.exp, o[r], precision)
+		s, ok := p[r].exceeds(c.claim, o[r], precision)
 		if ok && s <= 0 {
 			continue
 		}
-		over := p[r].sub(c.exp.mul(o[r]))
+		over := p[r].sub(c.claim.mul(o[r]))
 		if !ok {
 			e.excess = e.excess.add(over.positivePart())
 			continue
@@ -95,11 +95,11 @@ func (c *run) approximate() (*Result, error) {
 
 // visit compares two neighbors.
 func (d *deltas) visit(q, other Vector) error {
-	a, b, err := d.both(q, other)
+	a, b, ok, err := d.distributions(d.t, q, other)
 	if err != nil {
 		return err
 	}
-	if d.t.silent(a, b) {
+	if !ok || d.t.silent(a, b) {
 		d.partial = true
 		return nil
 	}
@@ -115,17 +115,14 @@ func (d *deltas) visit(q, other Vector) error {
 // compare takes a pair into account, in one direction.
 func (d *deltas) compare(w direction) {
 	switch {
-	case w.a.Event == "" && w.b.Event == "" && (!d.proper(w.a) || !d.proper(w.b)):
-		d.t.undecide("probabilities are negative")
-		d.partial = true
 	case w.a.Event == "" && w.b.Event == "":
-		if !w.a.whole() || !w.b.whole() {
-			d.t.undecide(noDistribution)
-		}
 		e := d.excess(w.a.P, w.b.P, d.t.precision())
 		d.show(e, w, func() *Witness {
 			at := d.pair(w.q, w.to, 0, e.p, e.o)
 			at.Candidate, at.Candidates = nil, e.candidates
+			if at.PMF != nil {
+				at.PMF, at.NeighborPMF = numbers(w.a.P), numbers(w.b.P)
+			}
 			return at
 		})
 	case w.a.Event != "", d.dom.Directed && w.b.Event != "":

@@ -268,7 +268,7 @@ func (u *supremum) below(p part) bool {
 func (c *run) concentrated(t *tracker) (*supremum, error) {
 	zero := interval.FromInt(0, renyiBits)
 	u := &supremum{least: zero, most: zero, partial: true}
-	if err := c.propose(u); err != nil || c.opts.rho == leastRho {
+	if err := c.propose(t, u); err != nil || c.opts.rho == leastRho {
 		return u, err
 	}
 	if target := c.opts.Rho; c.opts.rho == decidedRho {
@@ -297,8 +297,8 @@ func (c *run) concentrated(t *tracker) (*supremum, error) {
 
 // concede raises the upper end of ρ to what two neighbors need, and reports whether they could be compared.
 func (c *run) concede(t *tracker, u *supremum, q, other Vector) (compared bool, err error) {
-	a, b, err := c.both(q, other)
-	if err != nil {
+	a, b, ok, err := c.distributions(t, q, other)
+	if err != nil || !ok {
 		return false, err
 	}
 	if a.Event != "" || b.Event != "" {
@@ -354,18 +354,18 @@ func (c *run) supportsDiffer(t *tracker, u *supremum, q, other Vector, a, b *Ans
 }
 
 // propose searches the pairs in floating point, and shows the best that it finds.
-func (c *run) propose(u *supremum) error {
+func (c *run) propose(t *tracker, u *supremum) error {
 	var best func()
 	most := 0.0
 	for q, other := range c.dom.Neighbors {
 		if c.ctx.Err() != nil {
 			break // the caller's loop says so
 		}
-		a, b, err := c.both(q, other)
+		a, b, ok, err := c.distributions(t, q, other)
 		if err != nil {
 			return err
 		}
-		if a.Event != "" || b.Event != "" {
+		if !ok || a.Event != "" || b.Event != "" {
 			continue
 		}
 		for _, w := range c.directions(a, b, q, other) {

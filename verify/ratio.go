@@ -278,7 +278,7 @@ func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended b
 	if err := bounded.finish(nil); err != nil {
 		return err
 	}
-	if (private.undecided != "" || ended) && br.Verdict == Proved {
+	if (private.undecided != "" || ended) && br.Verdict != Violated {
 		br.Verdict, br.Reason = Undecided, private.undecided
 	}
 	br.Range = dp.Range
@@ -329,20 +329,15 @@ func (c *run) atMostClaimed(tight number.Number) number.Number {
 // eachRatio goes through the pairs of neighbors until an error ends it.
 func (c *run) eachRatio(private, bounded *tracker, tight, widest *greatest) error {
 	for q, other := range c.dom.Neighbors {
-		a, b, err := c.both(q, other)
-		if err != nil {
-			return err
-		}
+		a, b, ok, err := c.distributions(private, q, other)
 		switch {
+		case err != nil:
+			return err
+		case !ok:
+			tight.partial = true
 		case a.Event != "" || b.Event != "":
 			err = c.supports(private, tight, widest, a, b, q, other)
-		case !c.proper(a) || !c.proper(b):
-			private.undecide("probabilities are negative")
-			tight.partial = true
 		default:
-			if !a.whole() || !b.whole() {
-				private.undecide(noDistribution)
-			}
 			if err = c.neighbors(private, tight, a, b, q, other); err == nil && !c.opts.NoRange {
 				c.spread(bounded, widest, a, b, q, other)
 			}
@@ -352,48 +347,6 @@ func (c *run) eachRatio(private, bounded *tracker, tight, widest *greatest) erro
 		}
 	}
 	return nil
-}
-
-// proper reports whether no probability is known to be negative.
-func (c *run) proper(a *Answer) bool {
-	for _, p := range a.P {
-		if lo, _ := p.bounds(); lo >= 0 {
-			continue
-		}
-		if s, ok := p.sign(c.opts.MaxPrec); ok && s < 0 {
-			return false
-		}
-	}
-	return true
-}
-
-const noDistribution = "probabilities do not sum to 1"
-
-// whole reports whether the probabilities sum to 1 in some reading: exactly where all are exact, otherwise as far as float64 bounds tell.
-func (a *Answer) whole() bool {
-	if !a.summed {
-		a.summed, a.sumsTo1 = true, a.sumIsOne()
-	}
-	return a.sumsTo1
-}
-
-func (a *Answer) sumIsOne() bool {
-	least, most := 0.0, 0.0
-	for _, p := range a.P {
-		lo, hi := p.bounds()
-		least, most = down(least+lo), up(most+hi)
-	}
-	if least > 1 || most < 1 {
-		return false
-	}
-	sum := new(big.Rat)
-	for _, p := range a.P {
-		if p.rat == nil || p.zeroed {
-			return true
-		}
-		sum.Add(sum, p.rat)
-	}
-	return sum.IsInt() && sum.Num().IsInt64() && sum.Num().Int64() == 1
 }
 
 // neighbors compares the candidates' probabilities in both directions, or in that of the pair.

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -68,7 +69,7 @@ func TestProvedForEveryReading(t *testing.T) {
 		{"1e-9", []string{"1", "0"}, []string{"1", "1e-323"}, Undecided, "∞]"},
 		{"1e-9", []string{"1", "0"}, []string{"1", "1e-320"}, Violated, ""},
 		{"1e-9", []string{"1", "0"}, []string{"0.9", "0.1"}, Violated, ""},
-		{"0", []string{"1", "0"}, []string{"1", "1e-323"}, Violated, ""},
+		{"0", []string{"1", "0"}, []string{"0." + strings.Repeat("9", 323), "1e-323"}, Violated, ""},
 	} {
 		dp := readingsOf(t, Options{Properties: []Property{DP}}, numbersOf(t, c.precision, c.p...), numbersOf(t, c.precision, c.q...)).Properties[0]
 		assert.Equal(t, c.dp, dp.Verdict, "%v: %s", c, dp)
@@ -167,10 +168,50 @@ func TestDeltaOfReadings(t *testing.T) {
 	assert.Equal(t, Violated, r.Verdict, "%s", r)
 }
 
-// Numbers that are no distribution prove nothing about one.
+// Numbers that are no distribution prove nothing about one. They refute what fails whatever they miss the sum 1 by belongs to, in numbers that allow it
+// and in the numbers divided by their sum.
 func TestNoDistributionIsNotPrivate(t *testing.T) {
-	for _, p := range []Property{DP, ApproximateDP} {
-		r := readingsOf(t, Options{Properties: []Property{p}}, numbersOf(t, "1e-9", "0.1", "0.1"), numbersOf(t, "1e-9", "0.1", "0.1")).Properties[0]
-		assert.Equal(t, []any{Undecided, noDistribution}, []any{r.Verdict, r.Reason}, p)
+	all := []Property{DP, ApproximateDP, BoundedRange, ZCDP}
+	for _, c := range []struct {
+		p, q   []string
+		want   []Verdict // of all
+		reason string
+	}{
+		{[]string{"0.1", "0.1"}, []string{"0.1", "0.1"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, noDistribution},
+		{[]string{"0.3", "0.3"}, []string{"0.1", "0.1"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, noDistribution}, // 1/2 each, of their sums
+		{[]string{"0.5", "1e400"}, []string{"0.5", "0.5"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, noDistribution},
+		{[]string{"0.5", "1.5"}, []string{"0.5", "0.5"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, noDistribution},
+		{[]string{"0.9", "0.0999"}, []string{"0.4", "0.6"}, []Verdict{Violated, Violated, Violated, Violated}, ""},
+		{[]string{"0.9", "0.2"}, []string{"0.3", "0.7"}, []Verdict{Violated, Violated, Violated, Violated}, ""},
+		{[]string{"-0.1", "1.1"}, []string{"0.5", "0.5"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, negative},
+		{[]string{"-1e-400", "1"}, []string{"-1e-400", "1"}, []Verdict{Undecided, Proved, Undecided, Undecided}, ""}, // a number from 0 on
+	} {
+		for i, p := range all {
+			o := Options{Properties: []Property{p}, Delta: big.NewRat(1, 10)}.Only(p)
+			if p == ZCDP {
+				o.Rho = big.NewRat(1, 10)
+			}
+			for _, precision := range []string{"1e-9", "0"} {
+				r := readingsOf(t, o, numbersOf(t, precision, c.p...), numbersOf(t, precision, c.q...)).Find(p)
+				if precision == "0" && c.p[0] == "-1e-400" {
+					require.Equal(t, []any{Undecided, negative}, []any{r.Verdict, r.Reason}, "%v: %s", c, r)
+					continue
+				}
+				require.Equal(t, c.want[i], r.Verdict, "%v: %s", c, r)
+				if c.reason != "" && r.Verdict == Undecided {
+					require.Equal(t, c.reason, r.Reason, "%v: %s", c, r)
+				}
+			}
+		}
+	}
+}
+
+// The δ is that of the claimed ε, whatever the tight ε may exceed it by.
+func TestSlackIsNoneOfDelta(t *testing.T) {
+	for _, precision := range []string{"0", "1e-9"} {
+		o := Options{Properties: []Property{ApproximateDP}, Delta: big.NewRat(1, 20), Slack: big.NewRat(1, 2)}
+		r := readingsOf(t, o, numbersOf(t, precision, "0.5", "0.5"), numbersOf(t, precision, "0.8", "0.2")).Properties[0]
+		require.Equal(t, Violated, r.Verdict, "%s", r)
+		require.InDelta(t, 0.1, r.TightDelta.Float64(), 1e-8)
 	}
 }

@@ -378,6 +378,9 @@ func (c *run) dominates(t *tracker, mean bool) error {
 			t.undecide(unanswered)
 			continue
 		}
+		if a = c.distribution(t, a); a == nil {
+			continue
+		}
 		if mean {
 			err = c.worse(t, q, 0, nil, c.meanError(q, a.P), c.meanError(q, em.P))
 		} else {

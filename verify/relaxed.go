@@ -49,8 +49,8 @@ func (c *run) relax() (*Relaxed, error) {
 	g := &greatest{}
 	least, _ := tiny.Float64()
 	for q, other := range c.dom.Neighbors {
-		a, b, err := c.both(q, other)
-		if err != nil || a.Event != "" || b.Event != "" || c.ctx.Err() != nil {
+		a, b, ok, err := c.distributions(&tracker{run: c, res: &Result{}}, q, other)
+		if err != nil || !ok || a.Event != "" || b.Event != "" || c.ctx.Err() != nil {
 			return nil, err
 		}
 		for r := range a.P {

@@ -49,7 +49,11 @@ func (c *run) renyi() ([]*Result, error) {
 	zcdp.Verdict, zcdp.Reason, zcdp.Witness, zcdp.Checked = rdp.Verdict, rdp.Reason, rdp.Witness, rdp.Checked
 	if c.opts.Rho != nil && slices.Contains(c.opts.Properties, ZCDP) {
 		zcdp.Target = number.Exact(c.opts.Rho)
-		if zcdp.Verdict == Proved {
+		lo, finite := zcdp.Rho.Lower()
+		switch {
+		case zcdp.Verdict == Undecided && finite && attained != nil && lo.Cmp(c.opts.Rho) > 0:
+			zcdp.Verdict, zcdp.Reason, zcdp.Witness = Violated, "", attained()
+		case zcdp.Verdict == Proved:
 			if err := c.aim(zcdp, attained); err != nil {
 				return nil, err
 			}
@@ -157,9 +161,13 @@ func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
 		if err := t.step(); err != nil {
 			return d, err
 		}
-		a, b, err := c.both(q, other)
+		a, b, ok, err := c.distributions(t, q, other)
 		if err != nil {
 			return d, err
+		}
+		if !ok {
+			d.partial = true
+			continue
 		}
 		if a.Event != "" || b.Event != "" {
 			d.partial = d.partial || t.silent(a, b)

@@ -64,7 +64,8 @@ type Answer struct {
 	// concluded from such an answer.
 	Unsteady bool
 
-	summed, sumsTo1 bool // what whole found, once it was asked
+	summed, sumsTo1 bool    // what whole found, once it was asked
+	loosened        *Answer // where it does not sum to 1, what distribution returned
 }
 
 // Subject is a mechanism under examination. An error ends the examination; what the

@@ -1,0 +1,110 @@
+package verify
+
+import (
+	"math/big"
+	"slices"
+)
+
+const (
+	negative       = "probabilities are negative"
+	noDistribution = "probabilities do not sum to 1"
+)
+
+// distributions returns what two neighbors were answered, for properties of distributions: see distribution. ok is false where one is none.
+func (c *run) distributions(t *tracker, q, other Vector) (a, b *Answer, ok bool, err error) {
+	if a, b, err = c.both(q, other); err != nil {
+		return nil, nil, false, err
+	}
+	a, b = c.distribution(t, a), c.distribution(t, b)
+	return a, b, a != nil && b != nil, nil
+}
+
+// distribution returns an answer whose numbers, as far as they are known, can be a distribution. Where they miss the sum 1 in every reading nothing is
+// proved, and each is as uncertain as that: what is missing may belong to any of them, and what is too much may be in any. They are violated where they
+// are for all numbers between, among which are the numbers divided by their sum. An answer of which a number is negative is no distribution, nil.
+func (c *run) distribution(t *tracker, a *Answer) *Answer {
+	switch {
+	case a.Event != "":
+		return a
+	case !c.proper(a):
+		t.undecide(negative)
+		return nil
+	case !a.whole():
+		t.undecide(noDistribution)
+	case !slices.ContainsFunc(a.P, (*Value).crossing):
+		return a
+	}
+	if a.loosened == nil {
+		a.loosened = &Answer{P: loosened(a.P)}
+		a.loosened.summed, a.loosened.sumsTo1 = true, a.sumsTo1
+	}
+	return a.loosened
+}
+
+// crossing reports whether some readings of a number are negative.
+func (v *Value) crossing() bool {
+	lo, _ := v.bounds()
+	return v.fixed && lo < 0
+}
+
+// loosened returns the readings of p that are probabilities, with what all miss the sum 1 by.
+func loosened(p []*Value) []*Value {
+	zero, one := new(big.Rat), big.NewRat(1, 1)
+	least, most := new(big.Rat), new(big.Rat)
+	for _, v := range p {
+		lo, hi := v.Readings()
+		least.Add(least, lo)
+		most.Add(most, hi)
+	}
+	excess, missing := maxRat(zero, most.Sub(most, one)), maxRat(zero, least.Sub(one, least))
+	out := make([]*Value, len(p))
+	for r, v := range p {
+		lo, hi := v.Readings()
+		lo, hi = new(big.Rat).Sub(lo, excess), new(big.Rat).Add(hi, missing)
+		if hi.Cmp(one) > 0 {
+			hi = one
+		}
+		out[r] = Within(maxRat(zero, lo), hi)
+	}
+	return out
+}
+
+// proper reports whether no probability is known to be negative.
+func (c *run) proper(a *Answer) bool {
+	for _, p := range a.P {
+		if lo, _ := p.bounds(); lo >= 0 {
+			continue
+		}
+		if s, ok := p.sign(c.opts.MaxPrec); ok && s < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// whole reports whether the probabilities sum to 1 in some reading: exactly where all are exact, otherwise as far as float64 bounds tell.
+func (a *Answer) whole() bool {
+	if !a.summed {
+		a.summed, a.sumsTo1 = true, a.sumIsOne()
+	}
+	return a.sumsTo1
+}
+
+func (a *Answer) sumIsOne() bool {
+	least, most := 0.0, 0.0
+	for _, p := range a.P {
+		lo, hi := p.bounds()
+		least, most = down(least+lo), up(most+hi)
+	}
+	if least > 1 || most < 1 {
+		return false
+	}
+	sum := new(big.Rat)
+	for _, p := range a.P {
+		if p.rat == nil || p.zeroed {
+			return true
+		}
+		sum.Add(sum, p.rat)
+	}
+	return sum.IsInt() && sum.Num().IsInt64() && sum.Num().Int64() == 1
+}
