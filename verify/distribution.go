@@ -50,13 +50,14 @@ func (v *Value) crossing() bool {
 // loosened returns the readings of p that are probabilities, with what all miss the sum 1 by.
 func loosened(p []*Value) []*Value {
 	zero, one := new(big.Rat), big.NewRat(1, 1)
-	least, most := new(big.Rat), new(big.Rat)
-	for _, v := range p {
-		lo, hi := v.Readings()
-		least.Add(least, lo)
-		most.Add(most, hi)
+	low, high := sums(p)
+	excess, missing := zero, zero
+	switch {
+	case low.Cmp(one) > 0:
+		excess = high.Sub(high, one)
+	case high.Cmp(one) < 0:
+		missing = low.Sub(one, low)
 	}
-	excess, missing := maxRat(zero, most.Sub(most, one)), maxRat(zero, least.Sub(one, least))
 	out := make([]*Value, len(p))
 	for r, v := range p {
 		lo, hi := v.Readings()
@@ -82,7 +83,7 @@ func (c *run) proper(a *Answer) bool {
 	return true
 }
 
-// whole reports whether the probabilities sum to 1 in some reading: exactly where all are exact, otherwise as far as float64 bounds tell.
+// whole reports whether the probabilities sum to 1 in some reading; of numbers that can be refined, as far as float64 bounds tell.
 func (a *Answer) whole() bool {
 	if !a.summed {
 		a.summed, a.sumsTo1 = true, a.sumIsOne()
@@ -99,12 +100,21 @@ func (a *Answer) sumIsOne() bool {
 	if least > 1 || most < 1 {
 		return false
 	}
-	sum := new(big.Rat)
-	for _, p := range a.P {
-		if p.rat == nil || p.zeroed {
-			return true
-		}
-		sum.Add(sum, p.rat)
+	if slices.ContainsFunc(a.P, func(p *Value) bool { return p.rat == nil && !p.fixed }) {
+		return true
 	}
-	return sum.IsInt() && sum.Num().IsInt64() && sum.Num().Int64() == 1
+	one := big.NewRat(1, 1)
+	low, high := sums(a.P)
+	return low.Cmp(one) <= 0 && high.Cmp(one) >= 0
+}
+
+// sums returns the sums of the lower and of the upper ends of all readings.
+func sums(p []*Value) (low, high *big.Rat) {
+	low, high = new(big.Rat), new(big.Rat)
+	for _, v := range p {
+		lo, hi := v.Readings()
+		low.Add(low, lo)
+		high.Add(high, hi)
+	}
+	return low, high
 }
