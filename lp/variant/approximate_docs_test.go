@@ -1,6 +1,7 @@
 package variant_test
 
 import (
+	"math"
 	"math/big"
 	"os"
 	"strconv"
@@ -64,6 +65,33 @@ func TestTableOfManyCandidates(t *testing.T) {
 		pure := approximately(t, q, "0").Optimum
 		for i, delta := range rows[0][1:] {
 			s := approximately(t, q, strings.TrimPrefix(delta, "δ = ")).Optimum
+			row[1+i] = rounded(t, new(big.Rat).Quo(s.Low, pure.High), new(big.Rat).Quo(s.High, pure.Low), 4)
+		}
+		assert.Equal(t, want, asTable(row))
+	}
+}
+
+// The columns are values of δ√n, and the n are squares.
+func TestTableByTheScale(t *testing.T) {
+	rows := approximateTable(t, "scale")
+	require.Len(t, rows, 4)
+	text, err := os.ReadFile("../../docs/results/approximate.md")
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "(1+z)/2 = "+strconv.FormatFloat((1+math.Exp(-1))/2, 'f', 4, 64))
+	for _, row := range rows[1:] {
+		want := asTable(row)
+		n := whole(t, row[0])
+		if n > 40 && !slowtest.Enabled {
+			continue
+		}
+		root := big.NewRat(int64(math.Sqrt(float64(n))), 1)
+		require.Zero(t, new(big.Rat).Mul(root, root).Cmp(big.NewRat(int64(n), 1)))
+		q := variant.Question{N: n, K: 1, L: 1, Epsilon: epsilon(t, "1")}
+		pure := approximately(t, q, "0").Optimum
+		for i, scale := range rows[0][1:] {
+			c, ok := new(big.Rat).SetString(strings.TrimPrefix(scale, "δ√n = "))
+			require.True(t, ok)
+			s := approximately(t, q, c.Quo(c, root).RatString()).Optimum
 			row[1+i] = rounded(t, new(big.Rat).Quo(s.Low, pure.High), new(big.Rat).Quo(s.High, pure.Low), 4)
 		}
 		assert.Equal(t, want, asTable(row))
