@@ -11,27 +11,40 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/cli"
 )
 
-// TestAction runs the script of action.yml on a private mechanism, on one that forgets the factor 2 of the exponential mechanism, on a
-// sampler, and on arguments that are none.
-func TestAction(t *testing.T) {
+// built has what the tests run, in one folder: the program, the exponential mechanism in Python as "my mechanism.py", and as forgotten.py
+// without its factor 2.
+func built(t *testing.T) (folder, program string) {
 	for _, program := range []string{"bash", "python3", "xargs"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(program, "is not installed")
 		}
 	}
-	folder := t.TempDir()
-	program := filepath.Join(folder, "optratio")
+	folder = t.TempDir()
+	program = filepath.Join(folder, "bin", "optratio")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/optratio").CombinedOutput()
 	require.NoError(t, err, string(out))
-	em, err := os.ReadFile("../audit/em.py")
-	require.NoError(t, err)
-	forgotten := strings.Replace(string(em), "(2 * q[", "(q[", 1)
-	require.NotEqual(t, string(em), forgotten)
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "my mechanism.py"), em, 0o644))
+	em := read(t, "../audit/em.py")
+	forgotten := strings.Replace(em, "(2 * q[", "(q[", 1)
+	require.NotEqual(t, em, forgotten)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "my mechanism.py"), []byte(em), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "forgotten.py"), []byte(forgotten), 0o644))
+	return folder, program
+}
 
+func read(t *testing.T, name string) string {
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestAction runs the script of action.yml on a private mechanism, on one that forgets the factor 2 of the exponential mechanism, on a
+// sampler, and on arguments that are none.
+func TestAction(t *testing.T) {
+	folder, program := built(t)
 	for name, c := range map[string]struct {
 		command, arguments, undecided string
 		code                          int
@@ -63,18 +76,12 @@ func TestAction(t *testing.T) {
 				assert.NoFileExists(t, output)
 				return
 			}
-			values, err := os.ReadFile(output)
-			require.NoError(t, err)
-			lines := strings.Split(strings.TrimSpace(string(values)), "\n")
+			lines := strings.Split(strings.TrimSpace(read(t, output)), "\n")
 			require.Len(t, lines, 2)
 			assert.Equal(t, "verdict="+c.verdict, lines[0])
 			if c.summary != "" {
-				text, err := os.ReadFile(summary)
-				require.NoError(t, err)
-				assert.Contains(t, string(text), c.summary)
-				junit, err := os.ReadFile(strings.TrimPrefix(lines[1], "junit="))
-				require.NoError(t, err)
-				assert.Contains(t, string(junit), "<testcase")
+				assert.Contains(t, read(t, summary), c.summary)
+				assert.Contains(t, read(t, strings.TrimPrefix(lines[1], "junit=")), "<testcase")
 			}
 		})
 	}
@@ -83,12 +90,7 @@ func TestAction(t *testing.T) {
 // TestActionFile: the action sets the variables that its script reads, each from an input that it declares, and gives the outputs that the script
 // writes.
 func TestActionFile(t *testing.T) {
-	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join("..", "..", name))
-		require.NoError(t, err)
-		return string(text)
-	}
-	action, script := read("action.yml"), read("scripts/action")
+	action, script := read(t, "../../action.yml"), read(t, "../../scripts/action")
 	for _, variable := range []string{"COMMAND", "ARGUMENTS", "UNDECIDED"} {
 		assert.Regexp(t, variable+`: \$\{\{ inputs\.`+strings.ToLower(variable)+` \}\}`, action)
 		assert.Regexp(t, `(?m)^  `+strings.ToLower(variable)+`:$`, action)
@@ -96,5 +98,54 @@ func TestActionFile(t *testing.T) {
 	}
 	for _, match := range regexp.MustCompile(`steps\.run\.outputs\.(\w+)`).FindAllStringSubmatch(action, -1) {
 		assert.Contains(t, script, match[1]+"=%s")
+	}
+}
+
+// TestGitLab runs the script of the GitLab job, with the program where go install puts it, on a private mechanism and on the one that forgets
+// the factor 2: the job fails on that, with the witness in the report that merge requests show.
+func TestGitLab(t *testing.T) {
+	folder, program := built(t)
+	job := read(t, "gitlab-ci.yml")
+	script := regexp.MustCompile(`(?m)^    - (.*)$`).FindAllStringSubmatch(job, -1)
+	require.Len(t, script, 2)
+	assert.Contains(t, script[0][1], "go install OWNER/optratio/cmd/optratio@v"+cli.Version)
+	report := regexp.MustCompile(`junit: (\S+)`).FindStringSubmatch(job)[1]
+	for mechanism, want := range map[string]struct {
+		code  int
+		junit string
+	}{"my mechanism.py": {0, `failures="0"`}, "forgotten.py": {1, "fails at scores (0, 0) and (-1, 1)"}} {
+		require.NoError(t, os.Rename(filepath.Join(folder, mechanism), filepath.Join(folder, "mechanism.py")))
+		run := exec.CommandContext(t.Context(), "bash", "-eo", "pipefail", "-c", script[1][1])
+		run.Dir = folder
+		run.Env = append(os.Environ(), "GOPATH="+filepath.Dir(filepath.Dir(program)))
+		printed, _ := run.CombinedOutput()
+		require.Equal(t, want.code, run.ProcessState.ExitCode(), string(printed))
+		assert.Contains(t, read(t, filepath.Join(folder, report)), want.junit)
+	}
+}
+
+// TestPreCommit runs the hook with the example's arguments, as pre-commit does: its entry, split as a shell does, then the arguments.
+func TestPreCommit(t *testing.T) {
+	folder, program := built(t)
+	hooks, config := read(t, "../../.pre-commit-hooks.yaml"), read(t, "pre-commit-config.yaml")
+	assert.Contains(t, config, "rev: v"+cli.Version+"\n")
+	id := regexp.MustCompile(`- id: (\S+)`).FindStringSubmatch(config)[1]
+	_, hook, ok := strings.Cut(hooks, "- id: "+id+"\n")
+	require.True(t, ok, id)
+	entry := strings.Fields(regexp.MustCompile(`entry: (.*)`).FindStringSubmatch(hook)[1])
+	require.Equal(t, filepath.Base(program), entry[0])
+	for _, argument := range strings.Split(regexp.MustCompile(`args: \[(.*)\]`).FindStringSubmatch(config)[1], ", ") {
+		entry = append(entry, strings.Trim(argument, `"`))
+	}
+	for mechanism, want := range map[string]struct {
+		code  int
+		shows string
+	}{"my mechanism.py": {0, "dp             proved"}, "forgotten.py": {1, "dp fails: scores (0, 0) and (-1, 1)"}} {
+		require.NoError(t, os.Rename(filepath.Join(folder, mechanism), filepath.Join(folder, "mechanism.py")))
+		run := exec.CommandContext(t.Context(), program, entry[1:]...)
+		run.Dir = folder
+		printed, _ := run.CombinedOutput()
+		require.Equal(t, want.code, run.ProcessState.ExitCode(), string(printed))
+		assert.Contains(t, string(printed), want.shows)
 	}
 }
