@@ -9,7 +9,7 @@ SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
-.PHONY: run build papers install dist dist-twice test test-slow bench mutate lint clp wheel python-test cluster-test browser-test site proofs
+.PHONY: run build papers install dist dist-twice test test-slow bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site proofs
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -78,6 +78,10 @@ lint:
 	$(GO) tool staticcheck $(UNTAGGED)
 	$(GO) vet -C papers $(SLOW) ./...
 	staticcheck=$$($(GO) tool -n staticcheck) && cd papers && $$staticcheck $(SLOW) ./...
+
+# Known vulnerabilities in what the program calls. It needs the database at vuln.go.dev, and so is no part of lint.
+vulncheck:
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
 
 # The Python package with the program inside, in dist/.
 wheel:

@@ -22,3 +22,14 @@ func ExampleLattice() {
 	// dominates-em: violated, 6 checked
 	//   fails at scores (0, -4): Pr[error >= 4] is 0.4, of em 0.307692307692… <nil>
 }
+
+// Randomized response with the parameter ln 3/2 spends ln 9/7 on this lattice, as ExampleLattice shows; from that, calibration finds ln 3/2.
+func ExampleCalibrator_Calibrate() {
+	m, _ := mechanisms.Lookup("krr")
+	eps, _ := mechanisms.ParseExp("9/7")
+	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Target: verify.Target{Epsilon: eps}, N: 3, K: 2}
+	r, err := c.Calibrate(context.Background())
+	fmt.Println(r.Parameter, r.Proof, err)
+	// Output:
+	// 0.40546510… domain <nil>
+}
