@@ -27,7 +27,7 @@ func rounded(a, b, err float64) ball {
 	hi := a + b
 	lo := b - (hi - a)
 	// ballUp makes up for the rounding of this and of err.
-	err = (err + math.Abs(hi)*ballError + ballTiny) * ballUp
+	err = (err + float64(math.Abs(hi)*ballError) + ballTiny) * ballUp
 	if !(math.Abs(hi) <= math.MaxFloat64 && err <= math.MaxFloat64) {
 		return ball{err: math.Inf(1)}
 	}
@@ -91,8 +91,8 @@ func (f balls) Sub(a, b ball) ball { return f.Add(a, f.Neg(b)) }
 
 func (balls) Mul(a, b ball) ball {
 	p := float64(a.hi * b.hi) // The conversion rounds p: without it p may be fused into the sums of rounded, which would count rest's part of it twice.
-	rest := math.FMA(a.hi, b.hi, -p) + (a.hi*b.lo + a.lo*b.hi)
-	return rounded(p, rest, math.Abs(a.hi)*b.err*ballUp+math.Abs(b.hi)*a.err*ballUp+a.err*b.err)
+	rest := math.FMA(a.hi, b.hi, -p) + (float64(a.hi*b.lo) + float64(a.lo*b.hi))
+	return rounded(p, rest, float64(math.Abs(a.hi)*b.err*ballUp)+float64(math.Abs(b.hi)*a.err*ballUp)+float64(a.err*b.err))
 }
 
 func (f balls) Quo(a, b ball) ball {
@@ -104,7 +104,7 @@ func (f balls) Quo(a, b ball) ball {
 	first := f.Sub(a, f.Mul(q, b))
 	q = f.Add(q, ball{hi: first.hi / b.hi})
 	rest := f.Sub(a, f.Mul(ball{hi: q.hi, lo: q.lo}, b)) // of the number that is divided; q's own error does not matter
-	return rounded(q.hi, q.lo, (math.Abs(rest.hi)*ballUp+rest.err)/least)
+	return rounded(q.hi, q.lo, (float64(math.Abs(rest.hi)*ballUp)+rest.err)/least)
 }
 
 func (balls) less(a, b ball) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }

@@ -36,14 +36,14 @@ func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
 	for i, r := range p.closedProposal().Dual {
 		y, _ := r.Float64()
 		start.Y[i] = math.Ldexp(y, -p.shift)
-		pull += f.Weight[i] * start.Y[i]
+		pull += float64(f.Weight[i] * start.Y[i])
 	}
 	o := &firstOrder{p: p, need: p.Orbits() - len(f.Chains)}
 	o.gap, _ = gap.Float64()
 	start.X = p.probabilities(p.flipped())
 	for c, w := range f.Chains {
 		for i := f.Start[c]; i < f.Start[c+1]; i++ {
-			o.flip += w * f.Cost[i] * start.X[i]
+			o.flip += float64(w * f.Cost[i] * start.X[i])
 		}
 	}
 	if p.start == nil {
@@ -68,7 +68,7 @@ func (p *Program) probabilities(u []ball) []float64 {
 func (p *Program) chainForm() *chain.Form {
 	positions := len(p.order)
 	f := &chain.Form{
-		N: p.N, Z: math.Exp(-p.Epsilon.Float()), Start: p.chain,
+		N: p.N, Z: p.Epsilon.FloatZ(), Start: p.chain,
 		Class: make([]int32, positions), Cost: make([]float64, positions), Share: make([]float64, positions),
 		Chains: make([]float64, len(p.chain)-1), Weight: make([]float64, p.Orbits()),
 	}
@@ -126,7 +126,7 @@ func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prov
 	}
 	a.Run(ctx, most, func() chain.Outcome {
 		due := a.Iterations >= next
-		if close := math.Abs(a.Primal-a.Bound)+2*balanceSpread*a.Infeasible <= o.gap*a.Bound; due || close && a.Iterations >= retry {
+		if close := math.Abs(a.Primal-a.Bound)+float64(2*balanceSpread*a.Infeasible) <= o.gap*a.Bound; due || close && a.Iterations >= retry {
 			if due {
 				next *= 3
 			}
@@ -170,7 +170,7 @@ func (o *firstOrder) injections() []injection {
 	a, f := o.ascent, o.ascent.Form
 	for c, w := range f.Chains {
 		for i := f.Start[c] + 1; i < f.Start[c+1]; i++ {
-			if s := a.Image.X[i] - f.Z*a.Image.X[i-1]; s > 1e-13*a.Image.X[i] {
+			if s := a.Image.X[i] - float64(f.Z*a.Image.X[i-1]); s > 1e-13*a.Image.X[i] {
 				found = append(found, injection{i, s * w})
 			}
 		}
@@ -215,7 +215,7 @@ func (o *firstOrder) reducedCosts() []injection {
 	for c := range f.Chains {
 		rest := 0.0
 		for i := f.Start[c+1] - 1; i > f.Start[c]; i-- {
-			rest = f.Cost[i] - a.Image.Y[f.Class[i]] + f.Z*rest
+			rest = f.Cost[i] - a.Image.Y[f.Class[i]] + float64(f.Z*rest)
 			costs = append(costs, injection{i, rest})
 		}
 	}

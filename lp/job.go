@@ -404,7 +404,7 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
 	}
 	gap, _ := j.Gap.Float64()
 	upper := j.best.upper.over(lattice.Vectors(j.N, j.K, false), j.prec).enclosure(j.prec)
-	o.Target, o.Improve, o.MaxClasses = upper.Near()*(1-gap/2), lumpedImprove, lumpedClasses
+	o.Target, o.Improve, o.MaxClasses = upper.Near()*(1-float64(gap/2)), lumpedImprove, lumpedClasses
 	o.Precision, o.Gap, o.MaxMemory = j.prec, min(lumped.DefaultGap, gap), min(j.memory(), lumped.DefaultMaxMemory)
 	if j.Report != nil {
 		o.Report = func(p lumped.Progress) {

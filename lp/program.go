@@ -75,7 +75,7 @@ func (p *Program) links() int { return p.vars.Len() - (len(p.chain) - 1) }
 // puts on depth v, and with every row divided by its own orbit's N(m). Bases are
 // those of Rational; Proposal undoes the scaling.
 func (p *Program) Model() *linear.Model {
-	z := math.Exp(-p.Epsilon.Float())
+	z := p.Epsilon.FloatZ()
 	m := &linear.Model{
 		RowLower: make([]float64, 0, p.Orbits()+p.links()),
 		RowUpper: make([]float64, 0, p.Orbits()+p.links()),

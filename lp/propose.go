@@ -91,7 +91,7 @@ func (p *Program) closedProposal() *Proposal {
 		}
 		return prop
 	}
-	z := math.Exp(-p.Epsilon.Float())
+	z := p.Epsilon.FloatZ()
 	mean := make([]*big.Rat, p.K+1) // by the depths that the objective gives an orbit: A_j/(1+B'_j), summed
 	sum := 0.0
 	for j := p.K; j >= 0; j-- {

@@ -52,7 +52,7 @@ func (p *Program) repaired(x []float64) []*big.Rat {
 		}
 		if next := down[first]; next >= 0 && p.vars.Depth[next] == 0 && place > first {
 			excess := f.Sub(rest, f.Quo(u[next], z))
-			if hi, lo := twoSum(excess.hi, excess.lo+4*excess.err); hi > 0 && !math.IsInf(hi, 0) {
+			if hi, lo := twoSum(excess.hi, excess.lo+float64(4*excess.err)); hi > 0 && !math.IsInf(hi, 0) {
 				excess = ball{hi: hi, lo: lo} // its upper end, and a little more
 				inject(place, excess)
 				rest = f.Sub(rest, excess)

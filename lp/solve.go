@@ -3,7 +3,6 @@ package lp
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/big"
 
 	"optratio/lp/linear"
@@ -195,7 +194,7 @@ func (p *Program) addCuts(violated func(Cut) bool) int {
 
 // separate adds the rows of the level that the masses x (in Model's scaling) violate by more than the tolerance.
 func (p *Program) separate(x []float64, tolerance float64) int {
-	z := math.Exp(-p.Epsilon.Float())
+	z := p.Epsilon.FloatZ()
 	probability := func(j int32) float64 { return x[j] / float64(p.vars.Count[j]) }
 	return p.addCuts(func(c Cut) bool {
 		below := probability(c.Below)

@@ -130,7 +130,7 @@ func estimatedTotal(ctx context.Context, lat *lattice.Lattice, o totals.Objectiv
 	sum := 0.0
 	err := eachOrbit(ctx, arith.Float{}, lat, o, ask, func(weight *big.Int, mean float64) {
 		w, _ := new(big.Float).SetInt(weight).Float64()
-		sum += w * mean
+		sum += float64(w * mean)
 	})
 	return value{estimate: sum, method: "floating-point sum over the lattice"}, err
 }

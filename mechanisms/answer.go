@@ -186,7 +186,7 @@ func estimates(in *Instance, p []float64, a accuracy) (*Distribution, error) {
 	}
 	sum := a
 	if a.relative > 0 {
-		sum.relative += 0x1p-52 * float64(len(p)) // of adding up
+		sum.relative += float64(0x1p-52 * float64(len(p))) // of adding up
 	}
 	out := &Distribution{ExpectedError: sum.number(first, "it", gaps), MSE: sum.number(second, "it", squares)}
 	for _, x := range p {

@@ -38,7 +38,7 @@ func circleExp(x float64) float64 {
 	x /= 1 << 12 // at least -2^-6
 	e := 1.0
 	for i := 9.0; i >= 1; i-- {
-		e = 1 + e*(x/i)
+		e = 1 + float64(e*(x/i))
 	}
 	for range 12 {
 		e *= e
@@ -75,14 +75,14 @@ func boundCircles(w [3]float64, allow, least float64, bound func(circleBox) floa
 			smallest = circleLoose
 		}
 		switch {
-		case here <= max(proved, found*(1+1.0/100)+allow), max(wide, high) < smallest:
+		case here <= max(proved, float64(found*(1+1.0/100))+allow), max(wide, high) < smallest:
 			proved = max(proved, here)
 		case wide > high:
-			middle := x[0] + (x[1]-x[0])/2
+			middle := x[0] + float64((x[1]-x[0])/2)
 			refine([2]float64{middle, x[1]}, y)
 			refine([2]float64{x[0], middle}, y)
 		default:
-			middle := y[0] + (y[1]-y[0])/2
+			middle := y[0] + float64((y[1]-y[0])/2)
 			refine(x, [2]float64{middle, y[1]})
 			refine(x, [2]float64{y[0], middle})
 		}
@@ -104,7 +104,7 @@ func newCircleBox(w [3]float64, x, y [2]float64) circleBox {
 		sum := 0.0
 		for k, g := range []float64{x[i], y[i]} {
 			if w[k] > 0 { // 0·∞ is 0: that lead does not count
-				sum += w[k] * g
+				sum += float64(w[k] * g)
 			}
 		}
 		return -sum / w[2]
@@ -114,7 +114,7 @@ func newCircleBox(w [3]float64, x, y [2]float64) circleBox {
 		off := 0.0
 		for k, g := range []float64{x[i], y[i]} {
 			if w[k] > 0 && !math.IsInf(g, 0) { // an infinite one makes the third infinite
-				off += circleWiden * math.Abs(g)
+				off += float64(circleWiden * math.Abs(g))
 			}
 		}
 		return off
@@ -143,7 +143,7 @@ func winsBoth(x, y float64) float64 {
 		return 0
 	}
 	p, q := circleExp(x-top), circleExp(y-top)
-	return circleExp(-top) * (1 - (p+q)/2 + p*q/3)
+	return circleExp(-top) * (1 - float64((p+q)/2) + p*q/3)
 }
 
 // density bounds ρ_i = -∂C/∂g_i from above or below. With x, y, z the leads i, i+1, i+2 it is e^{-|x|} (K(z + max(x,0)) - K(max(-x,0) - y)), where that is positive:
@@ -178,15 +178,15 @@ func (b circleBox) slope() float64 {
 		i, j := (k+1)%3, (k+2)%3
 		for _, s := range [][2]float64{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}} {
 			// The third speed, and how much it may be off: where its weight is small, by any amount.
-			rest, off := -(b.w[i]*s[0] + b.w[j]*s[1]), circleWiden*(b.w[i]+b.w[j])
-			if math.Abs(rest) > b.w[k]*(1+circleWiden)+off {
+			rest, off := -(float64(b.w[i]*s[0]) + float64(b.w[j]*s[1])), float64(circleWiden*(b.w[i]+b.w[j]))
+			if math.Abs(rest) > float64(b.w[k]*(1+circleWiden))+off {
 				continue
 			}
 			slow, fast := -1.0, 1.0
 			if b.w[k] > 0 {
 				slow, fast = max(slow, (rest-off)/b.w[k]-circleWiden), min(fast, (rest+off)/b.w[k]+circleWiden)
 			}
-			part := func(m int, v float64) float64 { return max(low[m]*v, high[m]*v) }
+			part := func(m int, v float64) float64 { return max(float64(low[m]*v), float64(high[m]*v)) }
 			sum := part(i, s[0]) + part(j, s[1]) + max(part(k, slow), part(k, fast))
 			fastest = max(fastest, sum)
 		}

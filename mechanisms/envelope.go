@@ -25,7 +25,7 @@ func normalisedScores(in *FloatInstance, scale, slope float64) []float64 {
 	bestFixed := math.Inf(-1) // the best score without sensitivity
 	for i, q := range in.Scores {
 		d[i] = in.sensitivity(i)
-		u[i] = scale*q - slope*d[i]
+		u[i] = float64(scale*q) - float64(slope*d[i])
 		order[i] = i
 		if d[i] == 0 {
 			bestFixed = max(bestFixed, q)
@@ -39,7 +39,7 @@ func normalisedScores(in *FloatInstance, scale, slope float64) []float64 {
 		if sum == 0 {
 			return 0 // the best of both has the value 0, the others are dealt with below
 		}
-		return (scale*(in.Scores[a]-in.Scores[b]) - slope*(d[a]-d[b])) / sum
+		return (float64(scale*(in.Scores[a]-in.Scores[b])) - float64(slope*(d[a]-d[b]))) / sum
 	}
 	out := make([]float64, n)
 	for a := range out {
@@ -119,7 +119,7 @@ func (e *envelope) minima(a int, scale, slope float64, proved func(a, left, righ
 		return nil, false
 	}
 	value := func(b int) float64 {
-		return (scale*(e.q[a]-e.q[b]) - slope*(e.d[a]-e.d[b])) / (e.d[a] + e.d[b])
+		return (float64(scale*(e.q[a]-e.q[b])) - float64(slope*(e.d[a]-e.d[b]))) / (e.d[a] + e.d[b])
 	}
 	stays := func(h int) bool { // not proved to fall from vertex h to the next one
 		better, ok := proved(a, hull[h], hull[h+1])

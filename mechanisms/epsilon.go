@@ -188,19 +188,26 @@ func (e Epsilon) Value(prec uint) interval.Interval {
 	return interval.New(new(big.Float).SetPrec(prec), new(big.Float).SetPrec(prec).SetInf(false))
 }
 
-// Float returns ε rounded to a float64.
+// Float returns ε rounded to a float64, which is the same on every machine; NaN for the zero value.
 func (e Epsilon) Float() float64 {
 	switch {
 	case e.exp != nil:
-		one := big.NewRat(1, 1)
-		excess, _ := new(big.Rat).Sub(e.exp, one).Float64()
-		return math.Log1p(excess)
+		key := memoKey{"ε", 64}
+		v, ok := e.memo.Load(key)
+		if !ok {
+			v = e.Value(64)
+			e.memo.Store(key, v)
+		}
+		return v.(interval.Interval).Near()
 	case e.eps != nil:
 		f, _ := e.eps.Float64()
 		return f
 	}
 	return math.NaN()
 }
+
+// FloatZ returns z = e^{-ε} rounded to a float64, which is the same on every machine.
+func (e Epsilon) FloatZ() float64 { return e.ExpNeg(big.NewRat(1, 1), 96).Near() }
 
 // maxExponent is the largest ε for which ExpBounds writes out e^ε, of 1.4 bits a unit of ε.
 const maxExponent = 1 << 13

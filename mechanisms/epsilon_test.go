@@ -105,3 +105,24 @@ func TestUnsetEpsilon(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// TestEpsilonFloat: the floats are the nearest ones, of ε near 0 and of large ones too.
+func TestEpsilonFloat(t *testing.T) {
+	tiny := new(big.Rat).Add(big.NewRat(1, 1), big.NewRat(1, 1<<62)) // its ε = 2^-62 - 2^-125 + …
+	for _, c := range []struct {
+		exp  *big.Rat
+		want float64
+	}{{big.NewRat(1, 1), 0}, {tiny, 0x1p-62}, {big.NewRat(2, 1), math.Ln2}, {big.NewRat(10, 1), math.Ln10}} {
+		e, err := mechanisms.FromExp(c.exp)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, e.Float())
+		assert.Equal(t, c.want, e.Float(), "remembered")
+		z, _ := new(big.Rat).Inv(c.exp).Float64()
+		assert.Equal(t, z, e.FloatZ())
+	}
+	for x, want := range map[string]float64{"0": 1, "1": 1 / math.E, "1e-30": 1, "2000": 0} {
+		e, err := mechanisms.ParseEpsilon(x)
+		require.NoError(t, err)
+		assert.Equal(t, want, e.FloatZ(), x)
+	}
+}

@@ -252,7 +252,7 @@ func (m *gem) relativeError(in *FloatInstance) float64 {
 	slope := math.Log(float64(len(in.Scores)) / b)
 	for i, q := range in.Scores {
 		d := in.sensitivity(i)
-		worst = max(worst, in.Epsilon/2*math.Abs(q)+slope*d)
+		worst = max(worst, float64(in.Epsilon/2*math.Abs(q))+float64(slope*d))
 		if d > 0 {
 			least = min(least, d)
 		}

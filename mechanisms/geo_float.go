@@ -66,7 +66,7 @@ func geometricSums(eps float64, levels []floatLevel) ([]float64, error) {
 		tau, next := math.Exp(-eps*j), math.Exp(-eps*(j+1))
 		// above[i] is the logarithm of Π_{levels from i on} (1 - τ w)
 		for i := len(levels) - 1; i >= 0; i-- {
-			above[i] = above[i+1] + levels[i].count*math.Log1p(-tau*levels[i].weight)
+			above[i] = above[i+1] + float64(levels[i].count*math.Log1p(-tau*levels[i].weight))
 		}
 		below := 0.0 // logarithm of Π_{levels before the fraction} (1 - τ z w)
 		for from := 0; from < len(levels); {
@@ -78,7 +78,7 @@ func geometricSums(eps float64, levels []floatLevel) ([]float64, error) {
 				withinFraction(p[from:to], levels[from:to], next, -tau*math.Expm1(-eps), outside)
 			}
 			for _, l := range levels[from:to] {
-				below += l.count * math.Log1p(-next*l.weight)
+				below += float64(l.count * math.Log1p(-next*l.weight))
 			}
 			from = to
 		}
@@ -93,28 +93,28 @@ func geometricSums(eps float64, levels []floatLevel) ([]float64, error) {
 // withinFraction adds e^outside ∫ Π_{s≠r} (1 - u w_s) du over [start, start+length] to p_r, the product over the levels given.
 func withinFraction(p []float64, levels []floatLevel, start, length, outside float64) {
 	if len(levels) == 1 && levels[0].count == 1 {
-		p[0] += length * math.Exp(outside)
+		p[0] += float64(length * math.Exp(outside))
 		return
 	}
 	mass := 0.0
 	for _, l := range levels {
-		mass += l.count * l.weight
+		mass += float64(l.count * l.weight)
 	}
 	x, weight := legendre(pfNodes)
 	pieces := math.Ceil(mass * length / pfReach)
 	width := length / max(1, pieces)
-	for at := start; at < start+length*(1-1e-9); at += width {
+	for at := start; at < start+float64(length*(1-1e-9)); at += width {
 		for i := range pfNodes {
-			u, exponent := at+width*x[i], outside
+			u, exponent := at+float64(width*x[i]), outside
 			for _, l := range levels {
-				exponent += l.count * math.Log1p(-u*l.weight)
+				exponent += float64(l.count * math.Log1p(-u*l.weight))
 			}
 			if exponent < -745 {
 				continue
 			}
 			g := width * weight[i] * math.Exp(exponent)
 			for r, l := range levels {
-				p[r] += g / (1 - u*l.weight)
+				p[r] += g / (1 - float64(u*l.weight))
 			}
 		}
 	}
@@ -141,5 +141,5 @@ func (g *geometric) FloatScores(in *FloatInstance) ([]float64, error) {
 
 // relativeError is that of sums of logarithms, which grow with the number of candidates.
 func (g *geometric) relativeError(in *FloatInstance) float64 {
-	return 1e-11 + 0x1p-50*float64(len(in.Scores))
+	return 1e-11 + float64(0x1p-50*float64(len(in.Scores)))
 }

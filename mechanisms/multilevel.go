@@ -79,7 +79,7 @@ func (s *survivalSum) visit(lo, hi float64, breaks []float64, among []int, sum t
 	if ended(s.ctx) {
 		return taylor{}
 	}
-	centre, half := lo+(hi-lo)/2, (hi-lo)/2
+	centre, half := lo+float64((hi-lo)/2), (hi-lo)/2
 	tables := taylorTables()
 	var here []resolved
 	rest := make([]int, 0, len(among))
@@ -100,7 +100,7 @@ func (s *survivalSum) visit(lo, hi float64, breaks []float64, among []int, sum t
 			}
 			term := sign * r.centre
 			for k := range s.terms {
-				sum[k] += term * tables.inverseFactorial[k]
+				sum[k] += float64(term * tables.inverseFactorial[k])
 				term *= r.rate
 			}
 			here = append(here, r)
@@ -117,7 +117,7 @@ func (s *survivalSum) visit(lo, hi float64, breaks []float64, among []int, sum t
 	if len(rest) > 0 && lo < middle && middle < hi {
 		for _, part := range [2][2]float64{{lo, middle}, {middle, hi}} {
 			width := part[1] - part[0]
-			shift, shrink := (part[0]+width/2-centre)/half, width/2/half
+			shift, shrink := (part[0]+float64(width/2)-centre)/half, width/2/half
 			inner := s.visit(part[0], part[1], breaks, rest, s.shifted(&sum, shift, shrink), smallest)
 			s.lift(&moments, &inner, shift, shrink)
 		}
@@ -127,7 +127,7 @@ func (s *survivalSum) visit(lo, hi float64, breaks []float64, among []int, sum t
 	for _, r := range here {
 		total, power := 0.0, 1.0
 		for k := range s.terms {
-			total += power * tables.inverseFactorial[k] * moments[k]
+			total += float64(power * tables.inverseFactorial[k] * moments[k])
 			power *= r.rate
 		}
 		s.p[r.candidate] += total * r.centre / s.laws[r.candidate].scale
@@ -139,9 +139,9 @@ func (s *survivalSum) visit(lo, hi float64, breaks []float64, among []int, sum t
 func (s *survivalSum) shifted(p *taylor, shift, shrink float64) (out taylor) {
 	for k := s.terms - 1; k >= 0; k-- {
 		for j := s.terms - 1; j > 0; j-- {
-			out[j] = out[j]*shift + out[j-1]*shrink
+			out[j] = float64(out[j]*shift) + float64(out[j-1]*shrink)
 		}
-		out[0] = out[0]*shift + p[k]
+		out[0] = float64(out[0]*shift) + p[k]
 	}
 	return out
 }
@@ -158,7 +158,7 @@ func (s *survivalSum) lift(whole, part *taylor, shift, shrink float64) {
 	}
 	for k := range s.terms {
 		for j := 0; j <= k; j++ {
-			whole[k] += tables.choose[k][j] * powers[k-j] * scaled[j]
+			whole[k] += float64(tables.choose[k][j] * powers[k-j] * scaled[j])
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (s *survivalSum) panel(half float64, sum *taylor, smallest float64) (moment
 		y := 2*t - 1
 		h := 0.0
 		for k := s.terms - 1; k >= 0; k-- {
-			h = h*y + sum[k]
+			h = float64(h*y) + sum[k]
 		}
 		g := 2 * half * weight[i] * s.g(max(h, 0))
 		for k := range s.terms {

@@ -74,7 +74,7 @@ func maxByQuadrature(ctx context.Context, laws []noiseLaw, laplace bool, extra i
 			return
 		}
 		for j, i := range active {
-			p[i] += product / cdf[j] * density[j]
+			p[i] += float64(product / cdf[j] * density[j])
 		}
 	}
 	q.run(lo, hi, breaks)
@@ -94,7 +94,7 @@ func decided(laws []noiseLaw, laplace bool, lo, hi float64) float64 {
 		return product <= math.Exp(-noiseReach)
 	}
 	for range 50 {
-		if middle := lo + (hi-lo)/2; rare(middle) {
+		if middle := lo + float64((hi-lo)/2); rare(middle) {
 			lo = middle
 		} else {
 			hi = middle
@@ -110,7 +110,7 @@ func (l noiseLaw) cdf(x float64, laplace bool) float64 {
 	case laplace && d < 0:
 		return 0.5 * math.Exp(d)
 	case laplace:
-		return 1 - 0.5*math.Exp(-d)
+		return 1 - float64(0.5*math.Exp(-d))
 	case d < 0:
 		return 0
 	}

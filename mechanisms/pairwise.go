@@ -262,7 +262,7 @@ func (m *pairwise) relativeError(in *FloatInstance) float64 {
 			worst = max(worst, in.Epsilon*(math.Abs(q)/d+2))
 		}
 	}
-	return 1e-11 + 0x1p-48*worst
+	return 1e-11 + float64(0x1p-48*worst)
 }
 
 // Draws draws the E_r, each only as far as comparisons need it, until somebody beats all others.

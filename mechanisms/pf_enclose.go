@@ -22,9 +22,9 @@ func permuteAndFlipEnclosed(f arith.Field[interval.Interval], weights []interval
 	if n <= manyCandidates {
 		return permuteAndFlip(f, weights, counts)
 	}
-	reach := 0.7*float64(prec) + 10 // e^{-0.7} < 1/2
+	reach := float64(0.7*float64(prec)) + 10 // e^{-0.7} < 1/2
 	// The exponent of the bound on the ellipse, at most 49/24 reach, and the bits are paid for by 2 ln 6 = 3.58 a node.
-	nodes := int((2.05*reach+0.7*float64(prec)+20)/3.58) + 2
+	nodes := int((float64(2.05*reach)+float64(0.7*float64(prec))+20)/3.58) + 2
 	work := prec + uint(math.Ilogb(float64(n))) + 24
 	p := permuteAndFlipByRule(quadrature.Legendre(nodes, work), reach, work, weights, counts)
 	for i := range p {

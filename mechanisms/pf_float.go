@@ -33,7 +33,7 @@ func permuteAndFlipFloat(_ arith.Field[float64], weights []float64, counts []int
 	for r, w := range weights {
 		rest, sum := 1-w, 0.0
 		for i := range pfNodes {
-			sum += g[i] / (rest + u[i]*w)
+			sum += g[i] / (rest + float64(u[i]*w))
 		}
 		p[r] = w * sum
 	}
@@ -69,14 +69,14 @@ func permuteAndFlipNodes(weights []float64, counts []int) (u, g [pfNodes]float64
 	for i := range pfNodes {
 		// 1 - x is the mirror image of x, and that is where small ones are accurate.
 		t[i] = end * x[i]
-		u[i] = (1 - end) + end*x[pfNodes-1-i]
+		u[i] = (1 - end) + float64(end*x[pfNodes-1-i])
 		exponent := 0.0
 		for j := pfTerms - 1; j >= 0; j-- {
 			exponent = t[i] * (exponent + power[j].value()/float64(j+1))
 		}
 		g[i] = end * weight[i] * math.Exp(-exponent)
 		for _, s := range heavy {
-			factor := (1 - weights[s]) + u[i]*weights[s]
+			factor := (1 - weights[s]) + float64(u[i]*weights[s])
 			if counts[s] > 1 {
 				factor = math.Pow(factor, float64(counts[s]))
 			}
@@ -91,6 +91,7 @@ func permuteAndFlipNodes(weights []float64, counts []int) (u, g [pfNodes]float64
 type compensated struct{ sum, lost float64 }
 
 func (c *compensated) add(x float64) {
+	x = float64(x)
 	s := c.sum + x
 	part := s - c.sum
 	c.lost += (c.sum - (s - part)) + (x - part)

@@ -88,7 +88,7 @@ func (q *noiseIntegral) split(lo, hi float64, breaks []float64, among []int) {
 		return
 	}
 	if hi-lo > panelWidth*smallest {
-		if middle := lo + (hi-lo)/2; lo < middle && middle < hi {
+		if middle := lo + float64((hi-lo)/2); lo < middle && middle < hi {
 			q.split(lo, middle, nil, active)
 			q.split(middle, hi, nil, active)
 			return
@@ -106,7 +106,7 @@ func (q *noiseIntegral) panel(lo, hi float64, active []int, smallest float64) {
 	at, weights := legendre(nodes)
 	density, cdf := q.density[:len(active)], q.cdf[:len(active)]
 	for k, t := range at {
-		x := lo + width*t
+		x := lo + float64(width*t)
 		for j, i := range active {
 			law := q.laws[i]
 			d := (x - law.at) / law.scale
@@ -115,7 +115,7 @@ func (q *noiseIntegral) panel(lo, hi float64, active []int, smallest float64) {
 				cdf[j] = -math.Expm1(-d)
 				density[j] = math.Exp(-d) / law.scale
 			case d >= 0:
-				survival := 0.5 * math.Exp(-d)
+				survival := float64(0.5 * math.Exp(-d))
 				cdf[j] = 1 - survival
 				density[j] = survival / law.scale
 			default:
@@ -141,7 +141,7 @@ func inside(lo, hi float64, breaks []float64) []float64 {
 func span(laws []noiseLaw) (lo, hi float64, breaks []float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, l := range laws {
-		lo, hi = min(lo, l.at-noiseReach*l.scale), max(hi, l.at+noiseReach*l.scale)
+		lo, hi = min(lo, l.at-float64(noiseReach*l.scale)), max(hi, l.at+float64(noiseReach*l.scale))
 		breaks = append(breaks, l.at)
 	}
 	slices.Sort(breaks)
@@ -184,7 +184,7 @@ func (in *FloatInstance) laws(factor float64, uniform bool) []noiseLaw {
 func (in *FloatInstance) boundedLaws(factor float64, uniform bool) ([]noiseLaw, error) {
 	laws := in.laws(factor, uniform)
 	for _, l := range laws {
-		if !(math.Abs(l.at)+4*noiseReach*l.scale <= math.MaxFloat64) {
+		if !(math.Abs(l.at)+float64(4*noiseReach*l.scale) <= math.MaxFloat64) {
 			return nil, fmt.Errorf("%w: noise beyond the range of float64", ErrNoAnswer)
 		}
 	}

@@ -84,7 +84,7 @@ func (l stoppingLaw) derivative(h float64) float64 {
 	if l.gamma == 1 {
 		return 1
 	}
-	v := l.gamma + (1-l.gamma)*h
+	v := l.gamma + float64((1-l.gamma)*h)
 	ln := -math.Log(l.gamma)
 	a := l.eta * ln
 	switch {
@@ -109,7 +109,7 @@ func (l stoppingLaw) value(h float64) float64 {
 	if l.gamma == 1 {
 		return 1 - h
 	}
-	ln, a := math.Log(l.gamma+(1-l.gamma)*h), -l.eta*math.Log(l.gamma)
+	ln, a := math.Log(l.gamma+float64((1-l.gamma)*h)), -l.eta*math.Log(l.gamma)
 	switch {
 	case math.Abs(a) < tinyShape:
 		return ln / math.Log(l.gamma)

@@ -47,7 +47,7 @@ func (m *randomStopping) Enclose(in *Instance, prec uint) ([]interval.Interval, 
 	// result is not as narrow as it might be.
 	_, mean := law.mean.Float64()
 	least, _ := law.factor.Float64()
-	reach := math.Ln2*float64(prec) + min(math.Log(mean/least), stoppingSpread) + stoppingMargin
+	reach := float64(math.Ln2*float64(prec)) + min(math.Log(mean/least), stoppingSpread) + stoppingMargin
 	if mean *= float64(len(in.Scores)); !(mean*math.Exp(-reach) < 0.5) {
 		return nil, fmt.Errorf("%w: %.2g draws on average", ErrNoEnclosure, mean)
 	}

@@ -103,7 +103,7 @@ func (q *stoppingIntegral) pieces() ([]stoppingPiece, error) {
 	work := 0.0
 	for i := 1; i < len(cuts); i++ {
 		piece := q.piece(cuts[i-1], cuts[i])
-		work += float64(len(q.all)) / 2 // to tell who is undecided
+		work += float64(float64(len(q.all)) / 2) // to tell who is undecided
 		if len(piece.active) == 0 {
 			continue
 		}
@@ -162,27 +162,27 @@ func (q *stoppingIntegral) plan(piece *stoppingPiece, rho int, best float64) flo
 		x := q.all[g]
 		rate, _ := new(big.Rat).Mul(width, x.rate).Float64()
 		gap, _ := new(big.Rat).Mul(new(big.Rat).Sub(piece.from, x.at), x.rate).Float64()
-		waves[j] = wave{rate * q.high, math.Abs(gap) * q.low, float64(x.count)}
+		waves[j] = wave{rate * q.high, float64(math.Abs(gap) * q.low), float64(x.count)}
 		if x.at.Cmp(piece.from) > 0 {
 			waves[j].rate = -waves[j].rate
 		}
 	}
-	wide, high := (float64(rho)+1/float64(rho))/2-1, (float64(rho)-1/float64(rho))/2
+	wide, high := float64((float64(rho)+1/float64(rho))/2)-1, (float64(rho)-1/float64(rho))/2
 	top := 0.0 // the largest e on an ellipse
 	fits := func(from, width float64) bool {
 		turning, largest := 0.0, 0.0
 		for _, w := range waves {
 			size := math.Abs(w.rate) * width / 2
-			near := w.from + w.rate*from
+			near := w.from + float64(w.rate*from)
 			if w.rate < 0 {
-				near += w.rate * width
+				near += float64(w.rate * width)
 			}
-			e := math.Exp(wide*size-near) / 2
+			e := math.Exp(float64(wide*size)-near) / 2
 			if e > 0.999 {
 				return false
 			}
 			if largest = max(largest, e); w.rate > 0 && high*size > 1.57 {
-				turning += e * w.count
+				turning += float64(e * w.count)
 			}
 		}
 		if turning > room {
@@ -200,7 +200,7 @@ func (q *stoppingIntegral) plan(piece *stoppingPiece, rho int, best float64) flo
 			halvings = append(halvings, depth)
 			return true
 		}
-		return depth < deepest && len(halvings) < stoppingWork/100 && cut(from, depth+1) && cut(from+width/2, depth+1)
+		return depth < deepest && len(halvings) < stoppingWork/100 && cut(from, depth+1) && cut(from+float64(width/2), depth+1)
 	}
 	if !cut(0, 0) {
 		return math.Inf(1)
@@ -213,7 +213,7 @@ func (q *stoppingIntegral) plan(piece *stoppingPiece, rho int, best float64) flo
 		return math.Inf(1)
 	}
 	each := float64(4*len(waves) + 12)
-	cost := float64(nodes) * (float64(len(halvings))*each + float64(len(waves)*(25/2+slices.Max(halvings))))
+	cost := float64(nodes) * (float64(float64(len(halvings))*each) + float64(len(waves)*(25/2+slices.Max(halvings))))
 	if cost < best {
 		piece.ellipse, piece.nodes, piece.halvings = rho, nodes, halvings
 	}

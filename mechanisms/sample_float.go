@@ -75,7 +75,7 @@ func (m *randomStopping) FloatDraw(in *FloatInstance, rng *rand.Rand) (int, erro
 func (l stoppingLaw) draw(rng *rand.Rand) int {
 	u, k, p := rng.Float64(), 1, l.derivative(1)
 	for sum := p; sum <= u; k++ {
-		p *= (1 - l.gamma) * (float64(k) + l.eta) / float64(k+1)
+		p = float64(p * ((1 - l.gamma) * (float64(k) + l.eta) / float64(k+1)))
 		if sum+p == sum {
 			break
 		}

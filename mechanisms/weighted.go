@@ -47,7 +47,7 @@ func (w *weighted) quick() bool { return w.linear }
 // relativeError is that of e^x for -745 <= x <= 0, and of a plain sum of weights where there is one.
 func (w *weighted) relativeError(in *FloatInstance) float64 {
 	if w.linear {
-		return 1e-12 + 0x1p-52*float64(len(in.Scores))
+		return 1e-12 + float64(0x1p-52*float64(len(in.Scores)))
 	}
 	return 1e-12
 }

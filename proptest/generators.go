@@ -129,7 +129,7 @@ func Neighbors(c Case) gopter.Gen {
 			if c.Monotonic {
 				step = sign * max(step, -step)
 			}
-			q[r] = s + step*c.Sensitivity
+			q[r] = s + float64(step*c.Sensitivity)
 		}
 		return gopter.NewGenResult(q, func(v any) gopter.Shrink {
 			var closer [][]float64

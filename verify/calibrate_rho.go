@@ -69,9 +69,9 @@ func (c *Calibrator) nearRho(ctx context.Context, out *Calibration) (float64, er
 	}
 	side := 0
 	for i := 0; err == nil && i < 60 && high-low > gap/30 && ctx.Err() == nil; i++ {
-		x := (low*fh - high*fl) / (fh - fl) // Illinois: the end that stays counts for half
+		x := (float64(low*fh) - float64(high*fl)) / (fh - fl) // Illinois: the end that stays counts for half
 		if !(x > low && x < high) {
-			x = low + (high-low)/2
+			x = low + float64((high-low)/2)
 		}
 		var f float64
 		switch f, err = at(x); {

@@ -228,7 +228,7 @@ func (u *supremum) settle(p part, at func(float64) interval.Interval) {
 	if u.over() || u.below(p) {
 		return
 	}
-	middle := p.a + (p.b-p.a)/2
+	middle := p.a + float64((p.b-p.a)/2)
 	if p.b-p.a < p.b*0x1p-30 || middle <= p.a || middle >= p.b {
 		// D_α does not decrease in α (van Erven & Harremoës 2014, Thm. 3)
 		a, b := interval.FromFloat(p.a, renyiBits), interval.FromFloat(p.b, renyiBits)
@@ -402,9 +402,9 @@ func highest(p, o []*Value, known float64) (at, value float64) {
 		sum := 0.0
 		for i, w := range weights {
 			if s == 0 {
-				sum += w * logs[i]
+				sum += float64(w * logs[i])
 			} else {
-				sum += w * math.Expm1(s*logs[i])
+				sum += float64(w * math.Expm1(s*logs[i]))
 			}
 		}
 		if s == 0 {

@@ -141,7 +141,7 @@ func guessExponent(num, den *big.Int) int {
 	// 2^(b-1) < num/den < 2^(b+1). The bounds on log10 of the two sides are less than 0.61
 	// apart, so the floor of a value just below the lower one is the exponent or one less.
 	b := num.BitLen() - den.BitLen()
-	return int(math.Floor(float64(b-1)*math.Log10(2) - 1e-6))
+	return int(math.Floor(float64(float64(b-1)*math.Log10(2)) - 1e-6))
 }
 
 // remainder is what a floor leaves: nothing, or less, as much, or more than half a unit.

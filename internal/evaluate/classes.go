@@ -115,7 +115,7 @@ func (p *Problem) meanGap() *big.Rat {
 func (p *Problem) estimate(m mechanisms.Weighted, rate float64) number.Number {
 	sum := 0.0
 	for g, x := range m.WeightedFloat(p.floatWeights(rate), p.counts) {
-		sum += x * float64(p.counts[g]) * p.near[g]
+		sum += float64(x * float64(p.counts[g]) * p.near[g])
 	}
 	return p.estimated(sum)
 }
@@ -131,6 +131,6 @@ func (p *Problem) floatWeights(rate float64) []float64 {
 
 // estimated labels a result of estimate.
 func (p *Problem) estimated(x float64) number.Number {
-	relative := 1e-11 + 0x1p-50*float64(len(p.counts))
+	relative := 1e-11 + float64(0x1p-50*float64(len(p.counts)))
 	return number.Estimate(x, fmt.Sprintf("float64 over %d classes of equal scores, relative error below %.1g", len(p.counts), 1.1*relative))
 }

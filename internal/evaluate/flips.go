@@ -91,7 +91,7 @@ func (p *Problem) estimateFlips(flip mechanisms.Weighted, rate float64) number.N
 	}
 	sum := 0.0
 	for g, x := range flip.WeightedFloat(weights, p.counts) {
-		sum += x / weights[g] * float64(p.counts[g])
+		sum += float64(x / weights[g] * float64(p.counts[g]))
 	}
 	return p.estimated(sum)
 }

@@ -50,7 +50,7 @@ func (p *Problem) Reaching(ctx context.Context, m mechanisms.Mechanism, target n
 	// The ends are independent: each is moved away until it is proved.
 	end := func(side float64, proves func(number.Number) bool) (*big.Rat, bool, error) {
 		for wide := first; wide < last; wide *= 30 {
-			at := proposed * (1 + side*wide)
+			at := proposed * (1 + float64(side*wide))
 			x, err := p.ExpectedError(m, rationalEpsilon(at))
 			switch {
 			case err != nil:
@@ -143,7 +143,7 @@ func logOf(x number.Number) float64 {
 	}
 	f := new(big.Float).SetPrec(64).SetRat(r)
 	mantissa, _ := new(big.Float).SetMantExp(f, -f.MantExp(nil)).Float64()
-	return math.Log(mantissa) + math.Ln2*float64(f.MantExp(nil))
+	return math.Log(mantissa) + float64(math.Ln2*float64(f.MantExp(nil)))
 }
 
 // propose returns an ε at which ln of the error is about log, without proof: the search brackets it by doubling and halving, and closes in by
@@ -186,7 +186,7 @@ func (p *Problem) propose(ctx context.Context, m mechanisms.Mechanism, log float
 		}
 		x := lo + (hi-lo)*atLo/(atLo-atHi)
 		if !(x > lo && x < hi) {
-			x = lo + (hi-lo)/2
+			x = lo + float64((hi-lo)/2)
 		}
 		y, err := excess(x)
 		if err != nil {
@@ -219,7 +219,7 @@ func (p *Problem) approximate(m mechanisms.Mechanism, x float64) (float64, error
 		if probabilities, err := m.Float(in); err == nil {
 			sum, near := 0.0, in.Floats().Scores // relative to the best
 			for i, y := range probabilities {
-				sum -= y * near[i]
+				sum -= float64(y * near[i])
 			}
 			if sum > 0 {
 				return math.Log(sum), nil

@@ -54,7 +54,7 @@ func (p *prover) solve(ctx context.Context, z int64, near ...*dual) (*dual, erro
 	if len(near) == 0 {
 		a, b := 0.0, 0.0
 		for v := 1; v <= p.k; v++ {
-			a += float64(v) * g.Power[v]
+			a += float64(float64(v) * g.Power[v])
 			b += g.Power[v]
 		}
 		for i, m := range p.form.classes {

@@ -84,7 +84,7 @@ func bars(groups []group, description string) template.HTML {
 	if most <= 0 || math.IsInf(most, 1) || math.IsNaN(most) {
 		most = 1
 	}
-	length := func(v float64) float64 { return math.Min(math.Max(v/most, 0), 1) * (barRight - barLeft) }
+	length := func(v float64) float64 { return float64(math.Min(math.Max(v/most, 0), 1) * (barRight - barLeft)) }
 	d := drawing{y: 4}
 	for _, g := range groups {
 		top := d.y
@@ -152,9 +152,9 @@ func (c *chart) svg(description string) template.HTML {
 	if !(span > 0) {
 		span = 1
 	}
-	px := func(x float64) float64 { return left + (scale(x)-scale(x0))/span*(right-left) }
+	px := func(x float64) float64 { return left + float64((scale(x)-scale(x0))/span*(right-left)) }
 	py := func(y float64) float64 {
-		return bottom - math.Min(math.Max((y-c.low)/(c.high-c.low), 0), 1)*(bottom-top)
+		return bottom - float64(math.Min(math.Max((y-c.low)/(c.high-c.low), 0), 1)*(bottom-top))
 	}
 	var d drawing
 	d.text(4, 14, "soft", "start", c.yTitle)
@@ -170,7 +170,7 @@ func (c *chart) svg(description string) template.HTML {
 	d.y = 256
 	legend := left
 	name := func(class, name string) { // names stand below the chart, where they cross nothing
-		width := 36 + 6.5*float64(utf8.RuneCountInString(name))
+		width := 36 + float64(6.5*float64(utf8.RuneCountInString(name)))
 		if legend > left && legend+width > chartWidth {
 			legend, d.y = left, d.y+18
 		}
@@ -234,7 +234,7 @@ func xTicks(low, high float64, log bool) []float64 {
 		return ticks(low, high, 6)
 	}
 	var out []float64
-	for e := math.Ceil(math.Log10(low) - 1e-9); math.Pow(10, e) <= high; e++ {
+	for e := math.Ceil(float64(math.Log10(low)) - 1e-9); math.Pow(10, e) <= high; e++ {
 		out = append(out, math.Pow(10, e))
 	}
 	if len(out) < 2 {

@@ -134,7 +134,7 @@ func heat(panels []panel, description string) template.HTML {
 			}
 		}
 	}
-	width := (chartWidth - 8 - names - gap*float64(len(panels)-1)) / float64(len(panels))
+	width := (chartWidth - 8 - names - float64(gap*float64(len(panels)-1))) / float64(len(panels))
 	size := 28.0
 	for _, p := range panels {
 		size = math.Min(size, width/float64(max(1, len(p.outputs))))
@@ -150,25 +150,25 @@ func heat(panels []panel, description string) template.HTML {
 		d.text(left, 14, "", "start", p.title)
 		step := max(1, int(math.Ceil(26/size)))
 		for o := 0; o < len(p.outputs); o += step {
-			d.text(left+(float64(o)+0.5)*size, 34, "soft", "middle", brief(p.outputs[o]))
+			d.text(left+float64((float64(o)+0.5)*size), 34, "soft", "middle", brief(p.outputs[o]))
 		}
 		for x, row := range p.table {
-			y := d.y + float64(x)*height
+			y := d.y + float64(float64(x)*height)
 			if i == 0 && x%every == 0 {
-				d.text(names-4, y+height/2+4, "soft", "end", brief(p.inputs[x]))
+				d.text(names-4, y+float64(height/2)+4, "soft", "end", brief(p.inputs[x]))
 			}
 			for o, q := range row {
 				share := 0.0
 				if most > 0 {
 					share = q.Float64() / most
 				}
-				d.add(`<rect x="%s" y="%s" width="%s" height="%s" class="%s" fill-opacity="%.3f"/>`, at(left+float64(o)*size), at(y), at(size), at(height), p.class, share)
+				d.add(`<rect x="%s" y="%s" width="%s" height="%s" class="%s" fill-opacity="%.3f"/>`, at(left+float64(float64(o)*size)), at(y), at(size), at(height), p.class, share)
 			}
 		}
 		d.rect(left, d.y, size*float64(len(p.outputs)), height*float64(len(p.inputs)), "plain box")
 		left += width + gap
 	}
-	d.y += height*float64(len(panels[0].inputs)) + 8
+	d.y += float64(height*float64(len(panels[0].inputs))) + 8
 	return d.svg(description)
 }
 

@@ -193,7 +193,7 @@ func (c *Curve) section() Section {
 		}
 	}
 	var marks []mark
-	drawing := chart{curves: lines, xTitle: "ε", yTitle: "error, over the least possible", low: 1, high: math.Min(1+1.05*(most-1), 4), level: math.NaN()}
+	drawing := chart{curves: lines, xTitle: "ε", yTitle: "error, over the least possible", low: 1, high: math.Min(1+float64(1.05*(most-1)), 4), level: math.NaN()}
 	description, caption := "Ratio of each mechanism's error to the least possible, over ε", "Errors over the least error possible, on the same lattice."
 	if c.Errors {
 		drawing.yTitle, drawing.low, drawing.high = "expected error", 0, 1.05*most

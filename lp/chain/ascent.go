@@ -140,10 +140,10 @@ func (a *Ascent) climb(p *part, sigma float64) {
 	now, y, next, weight := a.at.now[p.first:p.last], a.Now.Y[p.first:p.last], a.Image.Y[p.first:p.last], a.Form.Weight[p.first:p.last]
 	for c, v := range image {
 		shift := v - now[c]
-		d := sigma * (1 - v - shift)
+		d := float64(sigma * (1 - v - shift))
 		next[c] = y[c] + d
-		p.change += weight[c] * (d*d/sigma + 2*d*shift)
-		p.infeasible += weight[c] * math.Abs(1-v)
+		p.change += float64(weight[c] * (float64(d*d/sigma) + float64(2*d*shift)))
+		p.infeasible += float64(weight[c] * math.Abs(1-v))
 	}
 }
 
@@ -163,18 +163,18 @@ func (a *Ascent) advance(p *part, tau float64) {
 			mix(a.average, x, image, a.anchor.X[from:to])
 		}
 		for i, v := range x {
-			image[i] = v - tau*(cost[i]-y[class[i]])
+			image[i] = v - float64(tau*(cost[i]-y[class[i]]))
 		}
 		f.project(image, p.stack)
 		sum, squares := 0.0, 0.0
 		for i, v := range image {
 			d := v - x[i]
-			squares += d * d
-			sum += cost[i] * v
-			pull[class[i]] += share[i] * v
+			squares += float64(d * d)
+			sum += float64(cost[i] * v)
+			pull[class[i]] += float64(share[i] * v)
 		}
-		p.change += f.Chains[s] * squares
-		p.cost += f.Chains[s] * sum
+		p.change += float64(f.Chains[s] * squares)
+		p.cost += float64(f.Chains[s] * sum)
 	}
 	p.change /= tau
 }
@@ -183,16 +183,16 @@ func (a *Ascent) advance(p *part, tau float64) {
 func mix(t float64, now, image, anchor []float64) {
 	image, anchor = image[:len(now)], anchor[:len(now)]
 	for i, v := range now {
-		now[i] = (1-t)*(2*image[i]-v) + t*anchor[i]
+		now[i] = float64((1-t)*(2*image[i]-v)) + float64(t*anchor[i])
 	}
 }
 
 // restart makes the image the new anchor and balances the primal weight, as Spread says.
 func (a *Ascent) restart() {
 	if a.Spread > 0 {
-		a.Omega *= min(16, max(1./16, math.Pow(a.Spread*a.Infeasible/math.Abs(a.Primal-a.Bound), 0.25)))
+		a.Omega *= min(16, max(1./16, math.Sqrt(math.Sqrt(a.Spread*a.Infeasible/math.Abs(a.Primal-a.Bound)))))
 	} else if dx, dy := a.gone(); dx > 1e-32 && dy > 1e-32 {
-		a.Omega = math.Exp(0.5*math.Log(a.Omega) + 0.25*math.Log(dy/dx))
+		a.Omega = math.Sqrt(a.Omega * math.Sqrt(dy/dx))
 	}
 	a.each(func(p *part) {
 		from, to := a.Form.Start[p.from], a.Form.Start[p.to]
@@ -226,13 +226,13 @@ func (a *Ascent) gone() (dx, dy float64) {
 			sum := 0.0
 			for i := f.Start[s]; i < f.Start[s+1]; i++ {
 				d := a.Image.X[i] - a.anchor.X[i]
-				sum += d * d
+				sum += float64(d * d)
 			}
-			p.dx += f.Chains[s] * sum
+			p.dx += float64(f.Chains[s] * sum)
 		}
 		for c := p.first; c < p.last; c++ {
 			d := a.Image.Y[c] - a.anchor.Y[c]
-			p.dy += f.Weight[c] * d * d
+			p.dy += float64(f.Weight[c] * d * d)
 		}
 	})
 	for i := range a.parts {
@@ -285,7 +285,7 @@ func (a *Ascent) Run(ctx context.Context, most int, watch func() Outcome) bool {
 	a.each(func(p *part) {
 		clear(p.pull)
 		for i := a.Form.Start[p.from]; i < a.Form.Start[p.to]; i++ {
-			p.pull[a.Form.Class[i]] += a.Form.Share[i] * a.Now.X[i]
+			p.pull[a.Form.Class[i]] += float64(a.Form.Share[i] * a.Now.X[i])
 		}
 	})
 	a.land()

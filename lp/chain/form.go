@@ -31,7 +31,7 @@ func (f *Form) Prepare(length int) {
 	f.Power, f.inverse = []float64{1}, []float64{0}
 	norm := 0.0
 	for i := range length {
-		norm += f.Power[i] * f.Power[i]
+		norm += float64(f.Power[i] * f.Power[i])
 		f.inverse = append(f.inverse, 1/norm)
 		f.Power = append(f.Power, f.Power[i]*f.Z)
 	}
@@ -55,7 +55,7 @@ func (f *Form) project(a []float64, stack []block) {
 			b = block{1, v, v}
 			continue
 		}
-		b.sum += f.Power[b.length] * v
+		b.sum += float64(f.Power[b.length] * v)
 		b.length++
 		b.head = b.sum * f.inverse[b.length]
 		for top > 0 {
@@ -64,7 +64,7 @@ func (f *Form) project(a []float64, stack []block) {
 			if b.head >= power*last.head {
 				break
 			}
-			b.sum = last.sum + power*b.sum
+			b.sum = last.sum + float64(power*b.sum)
 			b.length += last.length
 			b.head = b.sum * f.inverse[b.length]
 			top--
@@ -99,7 +99,7 @@ func (f *Form) Repair(y []float64) float64 {
 			if w := f.Weight[c]; w <= price || power < 1e-100 {
 				cheapest, price, power = c, w, 1
 			}
-			rest = f.Cost[i] - y[c] + f.Z*rest
+			rest = f.Cost[i] - y[c] + float64(f.Z*rest)
 			if rest < 0 {
 				y[cheapest] += rest / power
 				rest = 0
@@ -108,7 +108,7 @@ func (f *Form) Repair(y []float64) float64 {
 	}
 	sum := 0.0
 	for c, w := range f.Weight {
-		sum += w * y[c]
+		sum += float64(w * y[c])
 	}
 	return sum
 }

@@ -101,7 +101,7 @@ func (s *session) result(outcome linear.Outcome) (r *linear.Result, proper bool)
 	for j, c := range m.Cost {
 		r.Reduced[j] = c
 		for k := m.Start[j]; k < m.Start[j+1]; k++ {
-			r.Reduced[j] -= m.Value[k] * y[m.Index[k]]
+			r.Reduced[j] -= float64(m.Value[k] * y[m.Index[k]])
 		}
 		var exact bool
 		r.Basis.Col[j], exact = fromStatus(status[j], x[j], r.Reduced[j], m.ColLower[j], m.ColUpper[j])
@@ -113,9 +113,9 @@ func (s *session) result(outcome linear.Outcome) (r *linear.Result, proper bool)
 			x[j] = m.ColUpper[j]
 		}
 		for k := m.Start[j]; k < m.Start[j+1]; k++ {
-			r.Activity[m.Index[k]] += m.Value[k] * x[j]
+			r.Activity[m.Index[k]] += float64(m.Value[k] * x[j])
 		}
-		r.Objective += c * x[j]
+		r.Objective += float64(c * x[j])
 	}
 	for i := range m.Rows() {
 		var exact bool
@@ -143,14 +143,14 @@ func (s *session) holds(r *linear.Result) bool {
 			size += math.Abs(m.Value[k] * r.Duals[i])
 			terms[i] += math.Abs(m.Value[k] * r.X[j])
 		}
-		if !within(r.X[j], m.ColLower[j], m.ColUpper[j], feasible+rounding*math.Abs(r.X[j])) ||
-			!signed(r.Reduced[j], r.Basis.Col[j], m.ColLower[j] == m.ColUpper[j], optimal+rounding*size) {
+		if !within(r.X[j], m.ColLower[j], m.ColUpper[j], feasible+float64(rounding*math.Abs(r.X[j]))) ||
+			!signed(r.Reduced[j], r.Basis.Col[j], m.ColLower[j] == m.ColUpper[j], optimal+float64(rounding*size)) {
 			return false
 		}
 	}
 	for i, a := range r.Activity {
-		if !within(a, m.RowLower[i], m.RowUpper[i], feasible+rounding*terms[i]) ||
-			!signed(r.Duals[i], r.Basis.Row[i], m.RowLower[i] == m.RowUpper[i], optimal+rounding*math.Abs(r.Duals[i])) {
+		if !within(a, m.RowLower[i], m.RowUpper[i], feasible+float64(rounding*terms[i])) ||
+			!signed(r.Duals[i], r.Basis.Row[i], m.RowLower[i] == m.RowUpper[i], optimal+float64(rounding*math.Abs(r.Duals[i]))) {
 			return false
 		}
 	}

@@ -73,7 +73,7 @@ func (s *simplex) settle(p Start) {
 	}
 	for j := range s.cols {
 		for q := s.start[j]; q < s.start[j+1]; q++ {
-			s.x[s.cols+int(s.index[q])] += s.value[q] * s.x[j]
+			s.x[s.cols+int(s.index[q])] += float64(s.value[q] * s.x[j])
 		}
 	}
 	off := make([]bool, s.total)

@@ -101,7 +101,7 @@ func (s *simplex) shiftCosts(disturb bool) {
 			s.shift(v, -d)
 		}
 		if disturb && st != Free {
-			amount := s.perturb * (0.5 + s.rng.Float64()) * (1 + math.Abs(s.cost[v]))
+			amount := s.perturb * (0.5 + float64(s.rng.Float64())) * (1 + math.Abs(s.cost[v]))
 			if st == AtUpper {
 				amount = -amount
 			}
@@ -183,7 +183,7 @@ func (s *simplex) ratioDual(r int32) (int32, float64) {
 			if c.d/c.a <= limit {
 				left[i], left[k] = left[k], left[i]
 				k++
-				fall += c.a * (s.upper[c.v] - s.lower[c.v])
+				fall += float64(c.a * (s.upper[c.v] - s.lower[c.v]))
 			}
 		}
 		if k == 0 {
@@ -229,7 +229,7 @@ func (s *simplex) provesInfeasible(r int32) bool {
 		if a < 0 {
 			room = s.x[v] - s.lower[v]
 		}
-		reach -= math.Abs(a) * room
+		reach -= float64(math.Abs(a) * room)
 	}
 	return reach > 0
 }
@@ -253,7 +253,7 @@ func (s *simplex) pivotDual(r, q int32, step float64) bool {
 		st = AtLower
 	}
 	for _, v := range s.row.idx {
-		s.d[v] -= step * s.row.val[v]
+		s.d[v] -= float64(step * s.row.val[v])
 	}
 	s.d[q], s.d[p] = 0, -step
 
@@ -263,7 +263,7 @@ func (s *simplex) pivotDual(r, q int32, step float64) bool {
 	// Steepest edge: the weight of a row is the squared norm of its row of the inverse.
 	wr := 0.0
 	for _, i := range s.rho.idx {
-		wr += s.rho.val[i] * s.rho.val[i]
+		wr += float64(s.rho.val[i] * s.rho.val[i])
 	}
 	s.lu.solve(&s.rho, false)
 	for _, i := range s.column.idx {
@@ -273,7 +273,7 @@ func (s *simplex) pivotDual(r, q int32, step float64) bool {
 		}
 		k := a / alpha
 		w := &s.weight[s.head[i]]
-		*w = max(*w-k*(2*s.rho.val[i]-k*wr), leastWeight)
+		*w = max(*w-float64(k*(2*s.rho.val[i]-float64(k*wr))), leastWeight)
 	}
 	s.weight[q] = max(wr/(alpha*alpha), leastWeight)
 	s.unbar()

@@ -132,9 +132,9 @@ func (s *simplex) result(m *Model, out Outcome) *Result {
 	copy(res.Basis.Row, s.status[s.cols:])
 	for j := range s.cols {
 		res.X[j] = s.x[j] * s.scale.col[j]
-		res.Objective += m.Cost[j] * res.X[j]
+		res.Objective += float64(m.Cost[j] * res.X[j])
 		for p := m.Start[j]; p < m.Start[j+1]; p++ {
-			res.Activity[m.Index[p]] += m.Value[p] * res.X[j]
+			res.Activity[m.Index[p]] += float64(m.Value[p] * res.X[j])
 		}
 	}
 	for i := range s.rows {
@@ -143,7 +143,7 @@ func (s *simplex) result(m *Model, out Outcome) *Result {
 	for j := range s.cols {
 		res.Reduced[j] = m.Cost[j]
 		for p := m.Start[j]; p < m.Start[j+1]; p++ {
-			res.Reduced[j] -= m.Value[p] * res.Duals[m.Index[p]]
+			res.Reduced[j] -= float64(m.Value[p] * res.Duals[m.Index[p]])
 		}
 	}
 	return res

@@ -274,7 +274,7 @@ func (k *kernel) update(i, c int32, pattern []int32) {
 	for p, r := range idx {
 		v := val[p]
 		if m := k.mult[r]; m != 0 {
-			v -= m * u
+			v -= float64(m * u)
 			k.touch[r] = true
 			if math.Abs(v) <= tiny {
 				k.dropFromRow(r, c)

@@ -101,7 +101,7 @@ func (f *LU) reach(v *sparse, t *triangle, expect *float64) bool {
 
 // learn updates a running density after a solve.
 func (f *LU) learn(expect *float64, count int) {
-	*expect = 0.8**expect + 0.2*float64(count)/float64(f.n)
+	*expect = float64(0.8**expect) + 0.2*float64(count)/float64(f.n)
 }
 
 // sweep solves with one triangular factor: positions in the order of the elimination
@@ -147,7 +147,7 @@ func (f *LU) step(v *sparse, t *triangle, diag []float64, r int32) {
 	b, e := t.begin[r], t.end[r]
 	index, value := t.index[b:e], t.value[b:e]
 	for p, i := range index {
-		v.val[i] -= x * value[p]
+		v.val[i] -= float64(x * value[p])
 	}
 }
 
@@ -158,7 +158,7 @@ func (f *LU) solve(v *sparse, keep bool) {
 	for t, r := range f.etaRow {
 		sum := 0.0
 		for p := f.etaStart[t]; p < f.etaStart[t+1]; p++ {
-			sum += f.etaValue[p] * v.val[f.etaIndex[p]]
+			sum += float64(f.etaValue[p] * v.val[f.etaIndex[p]])
 		}
 		if sum != 0 {
 			if v.val[r] == 0 {
@@ -190,7 +190,7 @@ func (f *LU) solveTransposed(v *sparse, keep bool) {
 			if v.val[i] == 0 {
 				v.idx = append(v.idx, i)
 			}
-			v.val[i] -= x * f.etaValue[p]
+			v.val[i] -= float64(x * f.etaValue[p])
 		}
 	}
 	f.sweep(v, &f.lowerT, nil, f.lowerOrder, true, &f.expect[3])

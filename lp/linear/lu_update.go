@@ -14,7 +14,7 @@ func (f *LU) update(r int32, alpha float64) float64 {
 	d := f.spike.val[r]
 	for _, i := range f.unit.idx {
 		if i != r {
-			d += f.unit.val[i] * old * f.spike.val[i]
+			d += float64(f.unit.val[i] * old * f.spike.val[i])
 		}
 	}
 	if d == 0 || math.IsNaN(d) || math.IsInf(d, 0) {
@@ -49,7 +49,7 @@ func (f *LU) update(r int32, alpha float64) float64 {
 	f.order[f.place[r]] = -1
 	f.place[r] = int32(len(f.order))
 	f.order = append(f.order, r)
-	return math.Abs(d-alpha*old) / math.Abs(d)
+	return math.Abs(d-float64(alpha*old)) / math.Abs(d)
 }
 
 // updates returns the number of updates since the factorisation.

@@ -225,7 +225,7 @@ func (s *simplex) enteringPrimal(phase1 bool) int32 {
 func (s *simplex) confirm(q int32) bool {
 	d := s.cost[q]
 	for _, r := range s.column.idx {
-		d -= s.cost[s.head[r]] * s.column.val[r]
+		d -= float64(s.cost[s.head[r]] * s.column.val[r])
 	}
 	off := math.Abs(d - s.d[q])
 	ok := off <= 1e-6*(math.Abs(d)+1e-3) && d*s.d[q] > 0 && math.Abs(d) > s.optimal[q]
@@ -238,9 +238,9 @@ func (s *simplex) advance(q int32, step float64) {
 	if step == 0 {
 		return
 	}
-	s.x[q] += step
+	s.x[q] += float64(step)
 	for _, r := range s.column.idx {
-		s.x[s.head[r]] -= step * s.column.val[r]
+		s.x[s.head[r]] -= float64(step * s.column.val[r])
 	}
 }
 
@@ -289,12 +289,12 @@ func (s *simplex) ratioPrimal(q int32, dir float64, phase1 bool) leaving {
 func (s *simplex) relaxBounds() {
 	s.moved = true
 	for _, v := range s.head {
-		amount := s.perturb * (0.5 + s.rng.Float64())
+		amount := s.perturb * (0.5 + float64(s.rng.Float64()))
 		if lo := s.lower[v]; s.x[v]-lo <= s.perturb {
-			s.lower[v] = min(lo, s.x[v]) - amount*(1+math.Abs(lo))
+			s.lower[v] = min(lo, s.x[v]) - float64(amount*(1+math.Abs(lo)))
 		}
 		if up := s.upper[v]; up-s.x[v] <= s.perturb {
-			s.upper[v] = max(up, s.x[v]) + amount*(1+math.Abs(up))
+			s.upper[v] = max(up, s.x[v]) + float64(amount*(1+math.Abs(up)))
 		}
 	}
 }
@@ -358,7 +358,7 @@ func (s *simplex) pivotPrimal(q int32, dir float64, out leaving, phase1 bool) bo
 			continue
 		}
 		if !phase1 {
-			s.d[j] -= theta * a
+			s.d[j] -= float64(theta * a)
 		}
 		if a /= alpha; a*a*wq > s.weight[j] {
 			s.weight[j] = a * a * wq

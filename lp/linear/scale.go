@@ -73,8 +73,11 @@ func newScaling(m *Model) *scaling {
 
 // powerOfTwo rounds a positive number to a power of two within [2^-40, 2^40].
 func powerOfTwo(f float64) float64 {
-	e := math.Round(math.Log2(f))
-	return math.Ldexp(1, int(min(max(e, -40), 40)))
+	part, e := math.Frexp(f)
+	if part < math.Sqrt2/2 {
+		e--
+	}
+	return math.Ldexp(1, min(max(e, -40), 40))
 }
 
 // objective takes a scaled objective value back.

@@ -84,7 +84,7 @@ func (s *simplex) scatter(v int32, factor float64, w []float64) {
 		return
 	}
 	for p := s.start[v]; p < s.start[v+1]; p++ {
-		w[s.index[p]] += factor * s.value[p]
+		w[s.index[p]] += float64(factor * s.value[p])
 	}
 }
 
@@ -276,7 +276,7 @@ func (s *simplex) dot(v int32) float64 {
 	b, e := s.start[v], s.start[v+1]
 	value, sum := s.value[b:e], 0.0
 	for p, i := range s.index[b:e] {
-		sum += s.y[i] * value[p]
+		sum += float64(s.y[i] * value[p])
 	}
 	return sum
 }
@@ -360,7 +360,7 @@ func (s *simplex) pivotRow(r int32) {
 				s.listed[j] = true
 				out.idx = append(out.idx, j)
 			}
-			out.val[j] += e * value[p]
+			out.val[j] += float64(e * value[p])
 		}
 		if v := int32(s.cols) + i; s.place[v] < 0 {
 			s.listed[v] = true
@@ -394,7 +394,7 @@ func (s *simplex) tell() {
 	}
 	obj := 0.0
 	for v, c := range s.trueCost {
-		obj += c * s.x[v]
+		obj += float64(c * s.x[v])
 	}
 	s.report(Progress{Pivots: s.pivots, Objective: s.scale.objective(obj),
 		PrimalInfeasible: s.infeasible(), DualInfeasible: s.dualInfeasible()})

@@ -130,7 +130,7 @@ func (l *level) cold(classes []box) *chain.Ascent {
 	p, f := l.program, l.form
 	a, b := 0.0, 0.0
 	for v := 1; v <= p.k; v++ {
-		a += float64(v) * f.Power[v]
+		a += float64(float64(v) * f.Power[v])
 		b += f.Power[v]
 	}
 	start := chain.NewPoint(f)

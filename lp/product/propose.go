@@ -174,7 +174,7 @@ func (p *proposal) slack(row, x []float64) float64 {
 	s := 1.0
 	for i, v := range x {
 		if v > 0 {
-			s += v * row[i]
+			s += float64(v * row[i])
 		}
 	}
 	return s

@@ -51,7 +51,7 @@ func (b *backwards) binomials(y float64) {
 		less, row := b.rows[k-1], b.rows[k]
 		row[0], row[k] = less[0]*y, less[k-1]*(1-y)
 		for i := 1; i < k; i++ {
-			row[i] = less[i]*y + less[i-1]*(1-y)
+			row[i] = float64(less[i]*y) + float64(less[i-1]*(1-y))
 		}
 	}
 }
@@ -65,12 +65,12 @@ func (b *backwards) from(y float64, r int) []float64 {
 	}
 	half := (y - b.left) / 2
 	for i, node := range nodes {
-		at := b.left + half*(1+node)
+		at := b.left + float64(half*(1+node))
 		b.binomials(at)
 		weight := half * weights[i] * math.Pow((1-y)/(1-at), float64(r))
 		for k := range out {
 			for j := range min(r, k+1) {
-				out[k] += weight * b.rows[k][j]
+				out[k] += float64(weight * b.rows[k][j])
 			}
 		}
 	}
@@ -84,10 +84,10 @@ func (b *backwards) excess(payoffs []float64, y float64, r int) (sum float64) {
 	for k := range law {
 		b.gain[k] = -law[k]
 		if k >= r-1 {
-			b.gain[k] += (1 - y) * b.rows[k][r-1]
+			b.gain[k] += float64((1 - y) * b.rows[k][r-1])
 		}
 		if k < len(payoffs) {
-			sum += payoffs[k] * b.gain[k]
+			sum += float64(payoffs[k] * b.gain[k])
 		}
 	}
 	return sum
@@ -125,7 +125,7 @@ func rule(e float64, lambda []float64, ranks int) (p *proposal, ok bool) {
 	payoffs[0] = 1
 	for k, l := range lambda {
 		payoffs[k] -= l
-		payoffs[k+1] += e * l
+		payoffs[k+1] += float64(e * l)
 	}
 	if slices.Min(payoffs) <= 0 {
 		return nil, false
@@ -138,7 +138,7 @@ func rule(e float64, lambda []float64, ranks int) (p *proposal, ok bool) {
 		if !ok {
 			return nil, false
 		}
-		h := 1e-5 * y
+		h := float64(1e-5 * y)
 		slopes[r-1] = (b.excess(payoffs, y-h, r) - b.excess(payoffs, y+h, r)) / (2 * h)
 		b.excess(payoffs, y, r)
 		gains[r-1] = slices.Clone(b.gain[:m])
@@ -156,12 +156,12 @@ func rule(e float64, lambda []float64, ranks int) (p *proposal, ok bool) {
 				p.curve[i] = make([]float64, m)
 			}
 			for j := range m {
-				p.curve[i][j] += reach / ((1 - y) * slopes[r]) * gains[r][i] * gains[r][j]
+				p.curve[i][j] += float64(reach / ((1 - y) * slopes[r]) * gains[r][i] * gains[r][j])
 			}
 		}
 	}
 	for k, w := range payoffs {
-		p.value += w * p.law[k]
+		p.value += float64(w * p.law[k])
 	}
 	return p, true
 }
@@ -170,7 +170,7 @@ func rule(e float64, lambda []float64, ranks int) (p *proposal, ok bool) {
 func (p *proposal) excesses(e float64) []float64 {
 	out := make([]float64, len(p.lambda))
 	for k := range out {
-		out[k] = p.law[k] - e*p.law[k+1]
+		out[k] = p.law[k] - float64(e*p.law[k+1])
 	}
 	return out
 }
@@ -183,14 +183,14 @@ func (p *proposal) improve(ctx context.Context, e float64) *proposal {
 		for i := range curve {
 			curve[i] = make([]float64, len(excess))
 			for j := range curve[i] {
-				curve[i][j] = p.curve[i][j] - e*p.curve[i+1][j] - e*p.curve[i][j+1] + e*e*p.curve[i+1][j+1]
+				curve[i][j] = p.curve[i][j] - float64(e*p.curve[i+1][j]) - float64(e*p.curve[i][j+1]) + float64(e*e*p.curve[i+1][j+1])
 			}
 		}
 		step, better := solvePositive(curve, excess), false
 		for size := 1.0; size > 1e-4 && !better && ctx.Err() == nil; size /= 2 {
 			next := slices.Clone(p.lambda)
 			for k := range next {
-				next[k] = max(next[k]/4, next[k]+size*step[k])
+				next[k] = max(next[k]/4, next[k]+float64(size*step[k]))
 			}
 			if q, ok := rule(e, next, 0); ok && q.value < p.value+1e-13 &&
 				(q.value < p.value-1e-13 || squares(q.excesses(e)) < squares(excess)) {
@@ -206,7 +206,7 @@ func (p *proposal) improve(ctx context.Context, e float64) *proposal {
 
 func squares(x []float64) (sum float64) {
 	for _, v := range x {
-		sum += v * v
+		sum += float64(v * v)
 	}
 	return sum
 }
@@ -218,7 +218,7 @@ func solvePositive(a [][]float64, b []float64) []float64 {
 		for j := range i + 1 {
 			sum := a[i][j]
 			for k := range j {
-				sum -= a[i][k] * a[j][k]
+				sum -= float64(a[i][k] * a[j][k])
 			}
 			if i == j {
 				a[i][i] = math.Sqrt(max(sum, 1e-18*a[i][i])) // what rounding made of a small pivot
@@ -227,13 +227,13 @@ func solvePositive(a [][]float64, b []float64) []float64 {
 			}
 		}
 		for k := range i {
-			x[i] -= a[i][k] * x[k]
+			x[i] -= float64(a[i][k] * x[k])
 		}
 		x[i] /= a[i][i]
 	}
 	for i := len(a) - 1; i >= 0; i-- {
 		for k := i + 1; k < len(a); k++ {
-			x[i] -= a[k][i] * x[k]
+			x[i] -= float64(a[k][i] * x[k])
 		}
 		x[i] /= a[i][i]
 	}
@@ -282,15 +282,15 @@ func (p *proposal) settle(e float64) {
 	}
 	p.law = q.law
 	z := 1 / e
-	for _, zeta := range []float64{(3*z + 1) / 4, (z + 1) / 2, (z + 3) / 4, (z + 9) / 10} {
+	for _, zeta := range []float64{(float64(3*z) + 1) / 4, (z + 1) / 2, (z + 3) / 4, (z + 9) / 10} {
 		constant, worst := steadySuccess(zeta), 0.0
 		for k := range ranks - 1 {
-			if over := p.law[k] - e*p.law[k+1]; over > -1e-14 {
-				worst = max(worst, (over+1e-14)/(constant*math.Pow(zeta, float64(k))*(e*zeta-1)))
+			if over := p.law[k] - float64(e*p.law[k+1]); over > -1e-14 {
+				worst = max(worst, (over+1e-14)/(constant*math.Pow(zeta, float64(k))*(float64(e*zeta)-1)))
 			}
 		}
-		share := worst / (1 + worst) * (1 + 1e-6)
-		if success := (1-share)*p.law[0] + share*constant; success > p.success {
+		share := float64(worst / (1 + worst) * (1 + 1e-6))
+		if success := float64((1-share)*p.law[0]) + float64(share*constant); success > p.success {
 			p.share, p.zeta, p.success = share, zeta, success
 		}
 	}

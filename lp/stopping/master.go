@@ -183,7 +183,7 @@ func (m *master) model() *linear.Model {
 			index, value = append(index, int32(c.block+1)), append(value, -c.pass)
 		}
 		for i, r := range m.rows {
-			if x := m.rowScale() * (c.law[r.i] - m.e*c.law[r.j]); math.Abs(x) > entryFloor {
+			if x := m.rowScale() * (c.law[r.i] - float64(m.e*c.law[r.j])); math.Abs(x) > entryFloor {
 				index, value = append(index, int32(blocks+i)), append(value, x)
 			}
 		}
@@ -210,9 +210,9 @@ func (m *master) solve(ctx context.Context) (*flow, error) {
 			continue
 		}
 		f.weights[c] = w
-		f.value += w * m.patterns[c].gain
+		f.value += float64(w * m.patterns[c].gain)
 		for k, q := range m.patterns[c].law {
-			f.law[k] += w * q
+			f.law[k] += float64(w * q)
 		}
 	}
 	for i := range blocks {
@@ -276,7 +276,7 @@ func (m *master) violated(law []float64, tol float64) []row {
 	for i := range n {
 		worst, at := tol, -1
 		for j := max(0, i-m.p.L); j < min(n, i+m.p.L+1); j++ {
-			if x := law[i] - m.e*law[j] - m.delta; j != i && x > worst {
+			if x := law[i] - float64(m.e*law[j]) - m.delta; j != i && x > worst {
 				worst, at = x, j
 			}
 		}
@@ -293,8 +293,8 @@ func (m *master) adjusted(lambda multipliers) (payoff []float64, offset float64)
 	for _, r := range lambda.rows() {
 		l := lambda[r]
 		payoff[r.i] -= l
-		payoff[r.j] += m.e * l
-		offset += m.delta * l
+		payoff[r.j] += float64(m.e * l)
+		offset += float64(m.delta * l)
 	}
 	return payoff, offset
 }
@@ -357,7 +357,7 @@ func (m *master) chainMultipliers() multipliers {
 			if growth = 1 / m.e; next > 0 {
 				growth = m.e
 			}
-			f[k], slope = m.payoff[k]-v+growth*next, growth*slope-1
+			f[k], slope = m.payoff[k]-v+float64(growth*next), float64(growth*slope)-1
 		}
 		better := v - f[0]/slope
 		if !(better > v) { // by rounding at the latest

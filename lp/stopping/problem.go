@@ -118,7 +118,7 @@ const boundBits = 160
 func dotFloat(a, b []float64) float64 {
 	sum := 0.0
 	for k := range a {
-		sum += a[k] * b[k]
+		sum += float64(a[k] * b[k])
 	}
 	return sum
 }

@@ -225,10 +225,10 @@ func (s *search) tolerance() float64 { return max(1e-12, s.o.Gap/8*(s.m.e-1)) / 
 func blend(a, b multipliers, t float64) multipliers {
 	out := make(multipliers, len(a)+len(b))
 	for r, x := range a {
-		out[r] += t * x
+		out[r] += float64(t * x)
 	}
 	for r, x := range b {
-		out[r] += (1 - t) * x
+		out[r] += float64((1 - t) * x)
 	}
 	return out
 }

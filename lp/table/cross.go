@@ -46,7 +46,7 @@ func (p *Program) cross(ctx context.Context, g *linear.Growing, z factors, repor
 	for j, x := range p.Near {
 		start.X[j] = x * float64(p.Count[j])
 		loss, _ := new(big.Float).SetInt(p.Loss[j]).Float64()
-		losses[p.of[j]] += loss * start.X[j]
+		losses[p.of[j]] += float64(loss * start.X[j])
 		most = max(most, losses[p.of[j]])
 		place(j, true)
 	}

@@ -223,9 +223,9 @@ func (p *Program) separateFloat(ctx context.Context, columns []float64, z factor
 		sum := 0.0
 		d := q[0].Distance
 		for _, part := range q {
-			if over := zf[d]*x(part.Below) - x(part.Above); over > 0 {
+			if over := float64(zf[d]*x(part.Below)) - x(part.Above); over > 0 {
 				event = append(event, part)
-				sum += float64(part.Candidates) * over
+				sum += float64(float64(part.Candidates) * over)
 			}
 		}
 		return event, sum, sum > slack[d]+tolerance

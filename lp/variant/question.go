@@ -90,7 +90,7 @@ func (q *Question) Costs(lat *lattice.Lattice) (losses, weights []*big.Rat, err 
 // g = 1, it is Σ z^u g(u) c(u) / Σ z^u g(u) for each vector, times its weight, where two or more candidates are best. It is rounded, and no bound by itself.
 func (q *Question) Start(losses []*big.Rat) *big.Rat {
 	factors, product, err := q.Prior.product(q)
-	z := math.Exp(-q.Epsilon.Float())
+	z := q.Epsilon.FloatZ()
 	most, power, sum, all := losses[len(losses)-1], 1.0, 0.0, 0.0
 	for v, c := range losses {
 		g := power
@@ -100,7 +100,7 @@ func (q *Question) Start(losses []*big.Rat) *big.Rat {
 		}
 		if c.Sign() > 0 {
 			share, _ := new(big.Rat).Quo(c, most).Float64()
-			sum += g * share
+			sum += float64(g * share)
 		}
 		all += g
 		power *= z

@@ -22,7 +22,7 @@ type floatRing struct{}
 
 func (floatRing) zero() float64 { return 0 }
 func (floatRing) combine(x float64, a int, y float64, b int) float64 {
-	return x*float64(a) + y*float64(b)
+	return float64(x*float64(a)) + float64(y*float64(b))
 }
 func (floatRing) add(x, y float64) float64      { return x + y }
 func (floatRing) over(x float64, m int) float64 { return x / float64(m) }

@@ -34,8 +34,8 @@ func newBet(u, h, c float64, r ratio) bet {
 	if !(u > 0) || math.IsInf(c, 1) {
 		return noBet
 	}
-	v := u * c * share * (1 + 1e-10)
-	b := bet{x0: 1 - u*h, y0: 1 + v*h/c}
+	v := float64(u * c * share * (1 + 1e-10))
+	b := bet{x0: 1 - float64(u*h), y0: 1 + float64(v*h/c)}
 	b.x1, b.y1 = b.x0+u, b.y0-v
 	if !(b.x0 > 0 && b.y1 > 0) {
 		return noBet
@@ -52,7 +52,7 @@ func largestStake(h, c float64, r ratio) float64 {
 // variance returns the rate at which a stake's square costs: a stake u gains u·gap - u²·variance/2 per draw at the vector,
 // to second order, where gap is the probability there less c times that at the neighbor.
 func variance(h, c float64, r ratio) float64 {
-	return h*(1-h) + float64(r.at)/float64(r.near)*c*c*(h/c)*(1-h/c)
+	return float64(h*(1-h)) + float64(float64(r.at)/float64(r.near)*c*c*(h/c)*(1-h/c))
 }
 
 // counts are the draws of some batches: at the vector and its neighbor, and how many of them were in the event.
@@ -64,8 +64,8 @@ func (c counts) plus(d counts) counts {
 
 // log returns the logarithm of what the bet makes of a wealth of 1, in floating point.
 func (b bet) log(c counts) float64 {
-	return float64(c.hits)*math.Log(b.x1) + float64(c.drawn-c.hits)*math.Log(b.x0) - float64(c.drawn)*(b.x0-1) +
-		float64(c.hitsNear)*math.Log(b.y1) + float64(c.drawnNear-c.hitsNear)*math.Log(b.y0) - float64(c.drawnNear)*(b.y0-1)
+	return float64(float64(c.hits)*math.Log(b.x1)) + float64(float64(c.drawn-c.hits)*math.Log(b.x0)) - float64(float64(c.drawn)*(b.x0-1)) +
+		float64(float64(c.hitsNear)*math.Log(b.y1)) + float64(float64(c.drawnNear-c.hitsNear)*math.Log(b.y0)) - float64(float64(c.drawnNear)*(b.y0-1))
 }
 
 // fair reports whether the bet satisfies the conditions above for c >= e^ε, in exact arithmetic.
@@ -101,8 +101,8 @@ func (b bet) enclose(c counts) interval.Interval {
 func tie(p, o, c float64, r ratio) float64 {
 	lo, hi := 0.0, min(1, 1/c) // of h/c
 	for range 60 {
-		h := (lo + hi) / 2
-		slope := float64(r.at)*(p/h-c*(1-p)/(1-c*h)) + float64(r.near)*(o/h-(1-o)/(1-h))
+		h := float64((lo + hi) / 2)
+		slope := float64(float64(r.at)*(p/h-float64(c*(1-p))/(1-float64(c*h)))) + float64(float64(r.near)*(o/h-(1-o)/(1-h)))
 		if slope > 0 {
 			lo = h
 		} else {

@@ -303,7 +303,7 @@ func (o *Options) clearGap(gap float64) float64 {
 	const normal, zero = 680, 760 // e^-708.4 is the least normal number, e^-745.2 becomes 0
 	least := o.pace()
 	most := 2 * least
-	if most*gap/2+most <= normal || least*gap/2-least >= zero {
+	if float64(most*gap/2)+most <= normal || float64(least*gap/2)-least >= zero {
 		return gap
 	}
 	return max(0, math.Floor(2*(normal-most)/most))

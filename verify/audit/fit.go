@@ -88,7 +88,7 @@ func (s *strongest) text() string {
 // lies within two standard deviations is 1.
 func tailOf(n, x int64, p interval.Interval) interval.Interval {
 	mid := p.Near()
-	deviation := float64(x) - float64(n)*mid
+	deviation := float64(x) - float64(float64(n)*mid)
 	one := interval.FromInt(1, binomialBits)
 	if math.Abs(deviation) < 2*math.Sqrt(float64(n)*mid*(1-mid)) {
 		return one

@@ -74,7 +74,7 @@ var laws = []func(q verify.Vector, scale, draws float64) []float64{
 		if x < 0 {
 			return math.Exp(x) / 2
 		}
-		return 1 - math.Exp(-x)/2
+		return 1 - float64(math.Exp(-x)/2)
 	}),
 	noisyArgMax(func(x float64) float64 { return -math.Expm1(-max(0, x)) }),
 }
@@ -104,7 +104,7 @@ func noisyArgMax(below func(float64) float64) func(q verify.Vector, scale, draws
 				}
 				share[own] += p
 			}
-			total += share[own] * sizes[own]
+			total += float64(share[own] * sizes[own])
 		}
 		out := make([]float64, len(q))
 		for r, x := range q {
@@ -208,11 +208,11 @@ func noisyMax(q verify.Vector, about int64, scale float64) []float64 {
 		below := 1.0
 		if i <= highValue*perScale {
 			for _, x := range q {
-				v := float64(i)/perScale + float64(about-x)/scale
+				v := float64(float64(i)/perScale) + float64(about-x)/scale
 				if v < 0 {
-					below *= math.Exp(v) / 2
+					below *= float64(math.Exp(v) / 2)
 				} else {
-					below *= 1 - math.Exp(-v)/2
+					below *= 1 - float64(math.Exp(-v)/2)
 				}
 			}
 		}

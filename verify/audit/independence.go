@@ -61,9 +61,9 @@ func (t *independence) compare(a, b []int64, n int64, describe func() string) {
 	}
 	spread := -math.Log(float64(high-low+1)) - logChoose(m, a[widest]) - logChoose(2*n-m, n-a[widest]) + logChoose(2*n, n)
 	t.compared++
-	pays := math.Exp(min(spread, 600)) / 2
+	pays := float64(math.Exp(min(spread, 600)) / 2)
 	if same {
-		pays += math.Exp(min(-logH, 600)) / 2
+		pays += float64(math.Exp(min(-logH, 600)) / 2)
 		t.repeated++
 		if t.example == "" || logH < t.worst {
 			t.worst, t.example = logH, describe()
@@ -71,7 +71,7 @@ func (t *independence) compare(a, b []int64, n int64, describe func() string) {
 	}
 	for i, c := range courage {
 		// A little is taken off for rounding: the logarithms are good to 10 digits.
-		t.logs[i] += math.Log1p(c*(pays*(1-1e-6)-1)) - 1e-12
+		t.logs[i] += math.Log1p(c*(float64(pays*(1-1e-6))-1)) - 1e-12
 	}
 	if max(t.logs[0], t.logs[1])-math.Ln2 > math.Log(dependent) && !t.broken {
 		t.broken = true

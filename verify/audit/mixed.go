@@ -281,7 +281,7 @@ func deviance(x, n, y, m float64) float64 {
 		if x == 0 || x == n {
 			return 0
 		}
-		return x*math.Log(x/n) + (n-x)*math.Log1p(-x/n)
+		return float64(x*math.Log(x/n)) + float64((n-x)*math.Log1p(-x/n))
 	}
 	return 2 * (term(x, n) + term(y, m) - term(x+y, n+m))
 }

@@ -305,7 +305,7 @@ func (f *field) hits(i, outcomes int) (hits []float64, drawn float64) {
 		p.expected, p.fits = laws[f.law](p.q, cmp.Or(f.at, f.scale), 1), f.fits
 	}
 	for r := range hits {
-		hits[r] += weight * p.expected[r]
+		hits[r] += float64(weight * p.expected[r])
 	}
 	return hits, float64(total) + weight
 }
@@ -349,22 +349,22 @@ func (a aim) value(p, o, n, m, errors float64) float64 {
 		if errors < 0 {                       // no bet corrects a choice that is too bold
 			errors *= 2
 		}
-		doubt := errors * math.Sqrt(own*(1-min(own, 1))/n+c*c*near*(1-min(near, 1))/m)
-		return p - c*o + doubt - 2.7*math.Sqrt((p*(1-p)+c*c*o*(1-o))/(draws/2))
+		doubt := float64(errors * math.Sqrt(own*(1-min(own, 1))/n+c*c*near*(1-min(near, 1))/m))
+		return p - float64(c*o) + doubt - float64(2.7*math.Sqrt((float64(p*(1-p))+float64(c*c*o*(1-o)))/(draws/2)))
 	}
 	if a.refute && a.many {
 		c := math.Exp(a.claimed)
 		h := nullOf(n*p, m*o, n, m/c)
 		// Where one side was drawn far less often, either its own estimate or what the claim makes of the other's may be too sure.
 		own, near := max(p, h), max(o, h/c)
-		gap := p - c*o + errors*math.Sqrt(own*(1-own)/n+c*c*near*(1-near)/m)
+		gap := p - float64(c*o) + float64(errors*math.Sqrt(own*(1-own)/n+c*c*near*(1-near)/m))
 		return gap * math.Sqrt(draws*float64(r.at)/variance(nullOf(p, o, 1, 1/c), c, r))
 	}
-	log := math.Log(p/o) + errors*math.Sqrt((1-p)/(p*n)+(1-o)/(o*m))
+	log := math.Log(p/o) + float64(errors*math.Sqrt((1-p)/(p*n)+(1-o)/(o*m)))
 	future := math.Sqrt((1-p)/(p*draws*float64(r.at)) + (1-o)/(max(o, 1/a.left)*draws*float64(r.near)))
 	switch {
 	case !a.refute:
-		return (log - 2.7*future) / cmp.Or(a.reach, 1)
+		return (log - float64(2.7*future)) / cmp.Or(a.reach, 1)
 	case log > a.claimed:
 		return (log - a.claimed) / future
 	}
@@ -372,7 +372,7 @@ func (a aim) value(p, o, n, m, errors float64) float64 {
 }
 
 // nullOf returns about the h for which the probabilities h, at the vector, and h/c make x hits in n draws there and y in c·m draws at the neighbor likeliest: see tie.
-func nullOf(x, y, n, m float64) float64 { return min(0.999, (x+y)/(n+m)) }
+func nullOf(x, y, n, m float64) float64 { return min(0.999, (float64(x)+float64(y))/(n+m)) }
 
 // ratio returns how many draws at the neighbor for how many at the vector serve best: to tell p from o, or where a claim is to be refuted by one of many
 // events, the likeliest probabilities that keep to it from others.
@@ -435,7 +435,7 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 		if doubtful {
 			oneSided := in[0].r == 0 || in[len(in)-1].r == len(own)-1
 			if doubt = f.doubt(oneSided, a.refute); a.refute { // where much was drawn, many estimates were looked at
-				doubt += 0.1 * max(0, math.Log((n+m)/500))
+				doubt += float64(0.1 * max(0, math.Log((n+m)/500)))
 			}
 		}
 		most := math.Inf(1)
@@ -575,14 +575,14 @@ func (f *field) surprise(i int) float64 {
 			own = float64(p.counts[r])
 		}
 		// Of tied candidates the others count as well.
-		rest := float64(c.sizes[l])*float64(c.total) - n
+		rest := float64(float64(c.sizes[l])*float64(c.total)) - n
 		if rest <= 0 {
 			continue
 		}
-		expected := n * (float64(c.counts[l]) - own + 0.5) / (rest + 0.5*float64(len(p.q)))
-		deviance := -2 * (own - expected)
+		expected := n * (float64(c.counts[l]) - own + 0.5) / (rest + float64(0.5*float64(len(p.q))))
+		deviance := float64(-2 * (own - expected))
 		if own > 0 {
-			deviance += 2 * own * math.Log(own/expected)
+			deviance += float64(2 * own * math.Log(own/expected))
 		}
 		g += deviance * rest / (rest + n) // what is expected is an estimate itself
 	}

@@ -411,7 +411,7 @@ func concentration(p, o *big.Rat) interval.Interval {
 	y, _ := o.Float64()
 	best, at := 0.0, 0.0
 	for alpha := 1.0 + 1.0/64; alpha < 1000; alpha += max(1.0/64, math.Floor(alpha*4)/64) {
-		d := math.Log(math.Pow(x/y, alpha-1)*x+math.Pow((1-x)/(1-y), alpha-1)*(1-x)) / (alpha - 1) / alpha
+		d := math.Log(float64(math.Pow(x/y, alpha-1)*x)+float64(math.Pow((1-x)/(1-y), alpha-1)*(1-x))) / (alpha - 1) / alpha
 		if !math.IsInf(d, 0) && cmp.Compare(d, best) > 0 {
 			best, at = d, alpha
 		}

@@ -167,9 +167,9 @@ func (w *wealth) openAt(d *big.Rat, p, o, slack float64, r ratio, horizon float6
 		}
 		// The stakes at which the logarithm of the wealth rises fastest if the estimate is right, and if it is half a standard error too high.
 		excess := math.Log(p/o) - math.Log(c)
-		best := (p - c*o) / v
+		best := (p - float64(c*o)) / v
 		s.bets[i][0] = newBet(max(u, best), h, c, r)
-		s.bets[i][1] = newBet(max(u, best*min(1, max(0, excess-slack/2)/max(excess, 1e-9))), h, c, r)
+		s.bets[i][1] = newBet(max(u, best*min(1, max(0, excess-float64(slack/2))/max(excess, 1e-9))), h, c, r)
 	}
 	w.segs = append(w.segs, s)
 }

@@ -84,12 +84,12 @@ func (o Options) sized(steps float64) error {
 // fits returns ErrLimit if enumerating the lattice exceeds the memory or the steps allowed.
 func (o Options) fits(n, k int) error {
 	variables, table := variableCount(n, k), (n+1)*(k+1)
-	need := float64(variables)*bytesPerVariable + float64(table)*16
+	need := float64(float64(variables)*bytesPerVariable) + float64(float64(table)*16)
 	if need > float64(o.MaxMemory) {
 		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g bytes; the limit is %d",
 			ErrLimit, n, k, atLeast(variables), need, o.MaxMemory)
 	}
-	if steps := float64(variables)*stepsPerVariable + float64(orbitCount(n, k))*float64(k)*stepsPerDepth; steps > float64(o.MaxSteps) {
+	if steps := float64(float64(variables)*stepsPerVariable) + float64(float64(orbitCount(n, k))*float64(k)*stepsPerDepth); steps > float64(o.MaxSteps) {
 		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g steps; the limit is %d", ErrLimit, n, k, atLeast(variables), steps, o.MaxSteps)
 	}
 	return nil

@@ -44,7 +44,7 @@ func (h *heterogeneous) read(r *reader, o Options) {
 	if h.shifts {
 		inputs -= math.Pow(float64(h.steps), float64(n))
 	}
-	if r.stop(o.sized(64*all*float64(n) + inputs*inputs*float64(n))); r.err != nil {
+	if r.stop(o.sized(float64(64*all*float64(n)) + float64(inputs*inputs*float64(n)))); r.err != nil {
 		return
 	}
 	h.enumerate()

@@ -188,19 +188,19 @@ func (ck *checker) closed(prec uint) (flip, dual, sum, all value, err error) {
 // spend counts what the closed forms cost, exactly or at a precision, in steps. It returns ErrLimit where all that was spent would be more than is allowed.
 func (ck *checker) spend(prec uint, exact bool) error {
 	c := ck.cert
-	operations, words := 4*float64(c.k), float64(prec)/64
+	operations, words := 4*float64(c.k), float64(float64(prec)/64)
 	if ck.box {
 		operations *= 1 + 2*float64(bits(c.n))
 	}
-	each := 50 + words*words/2
+	each := 50 + float64(words*words/2)
 	if exact { // fractions that are reduced to lowest terms after each operation
 		words = ck.closedBits() / 64
 		if !ck.box {
 			words /= float64(c.n)
 		}
-		each = 100 + words*words
+		each = 100 + float64(words*words)
 	}
-	if ck.spent += operations * each; ck.spent > float64(ck.o.MaxSteps) {
+	if ck.spent += float64(operations * each); ck.spent > float64(ck.o.MaxSteps) {
 		return fmt.Errorf("%w: the closed forms of n = %d, k = %d at %d bits take about %.3g steps; the limit is %d", ErrLimit, c.n, c.k, prec, ck.spent, ck.o.MaxSteps)
 	}
 	return nil
@@ -209,7 +209,7 @@ func (ck *checker) spend(prec uint, exact bool) error {
 // closedBits estimates the length of the exact closed forms.
 func (ck *checker) closedBits() float64 {
 	c := ck.cert
-	per := float64(c.k)*float64(ck.z.Denom().BitLen()) + float64(bits(c.k+1))
+	per := float64(float64(c.k)*float64(ck.z.Denom().BitLen())) + float64(bits(c.k+1))
 	if ck.box {
 		per *= float64(c.k)
 	}
@@ -355,8 +355,8 @@ func (ck *checker) lcm(a, b *big.Int) (*big.Int, error) {
 // room returns ErrLimit if two numbers for each variable with denominator d, and powers of e^ε's numerator
 // as well, take more memory than allowed, or one of them more steps to be brought to lowest terms.
 func (ck *checker) room(d *big.Int) error {
-	length := float64(d.BitLen()) + float64(ck.cert.n)*float64(ck.cert.k)*float64(ck.z.Denom().BitLen())
-	if need := float64(variableCount(ck.cert.n, ck.cert.k)) * (bytesPerVariable + length/4); need > float64(ck.o.MaxMemory) {
+	length := float64(d.BitLen()) + float64(float64(ck.cert.n)*float64(ck.cert.k)*float64(ck.z.Denom().BitLen()))
+	if need := float64(variableCount(ck.cert.n, ck.cert.k)) * (bytesPerVariable + float64(length/4)); need > float64(ck.o.MaxMemory) {
 		return fmt.Errorf("%w: exact numbers of %.0f bits take about %.3g bytes; the limit is %d", ErrLimit, length, need, ck.o.MaxMemory)
 	}
 	if words := length / 64; words*words > float64(ck.o.MaxSteps) {
@@ -370,7 +370,7 @@ func (ck *checker) exactEM(q *Claim, prec uint) bool {
 	if ck.z == nil || q.lower.Cmp(q.upper) != 0 && prec < ck.o.MaxPrecision {
 		return false
 	}
-	length := float64(orbitCount(ck.n, ck.k)) * (float64(ck.k)*float64(ck.z.Denom().BitLen()) + float64(bits(ck.n)))
+	length := float64(orbitCount(ck.n, ck.k)) * (float64(float64(ck.k)*float64(ck.z.Denom().BitLen())) + float64(bits(ck.n)))
 	return length <= maxExponentialBits
 }
 

@@ -52,7 +52,7 @@ func (s *stopping) read(r *reader, o Options) {
 	s.payoff = r.numbers("payoff", s.n)
 	s.parameters(r)
 	n := float64(s.n)
-	r.stop(o.sized(n*n*(n*math.Log2(n+1)+1024)/64*2 + n*float64(s.distance)*2))
+	r.stop(o.sized(float64(n*n*(float64(n*math.Log2(n+1))+1024)/32) + float64(n*float64(2*s.distance))))
 	last := [2]int{}
 	for r.is("multiplier") {
 		f := r.fields("multiplier", 3)
