@@ -123,6 +123,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1400, 900), chromedp.Navigate(at+"/?n=3&k=2&eps=0.3"), chromedp.WaitVisible(word, chromedp.ByQuery),
 		chromedp.KeyEvent(strings.Repeat(kb.Tab, 10)), chromedp.Evaluate("document.activeElement.id", &text)))
 	require.Equal(t, "n", text)
+	shot(t, ctx, "keyboard")
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.KeyEvent(kb.Tab), // the slider beside it
 		chromedp.KeyEvent(kb.ArrowRight),

@@ -197,6 +197,12 @@ func looks(t *testing.T, ctx context.Context, name string, check func(name strin
 			shot(t, ctx, name)
 		}
 	}
+	media := func(media string, width int64) chromedp.Action {
+		return chromedp.Tasks{chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithMedia(media)}
+	}
+	require.NoError(t, chromedp.Run(ctx, media("print", 800)))
+	shot(t, ctx, name+"-print")
+	require.NoError(t, chromedp.Run(ctx, media("", 1400)))
 }
 
 // TestBrowserSiteLimit: a step that passes its limit is ended with its worker, the answer before it stays, and the next question is answered.
