@@ -321,9 +321,17 @@ func (s *single[T]) joint(sets [][]int) ([]T, error) {
 // difference of their sums, divided by the number of candidates that they differ in, and that of their noise have a positive sum. Drawn again until
 // one set beats all others.
 func (s *single[T]) pairwise(sets [][]int) ([]T, error) {
+	wins, total, err := s.wins(sets)
+	for i := range wins {
+		wins[i] = s.a.f.Quo(wins[i], total)
+	}
+	return wins, err
+}
+
+// wins returns the probability that each set beats all others at once, and that some set does.
+func (s *single[T]) wins(sets [][]int) (wins []T, total T, err error) {
 	f := s.a.f
-	var wins []T
-	total := f.Zero()
+	total = f.Zero()
 	for _, set := range sets {
 		// With u uniform on [0, z^{depth}] the other one is beaten with probability 1 - u z^{m}; m is its lead.
 		type lead struct{ sum, differ int }
@@ -344,22 +352,19 @@ func (s *single[T]) pairwise(sets [][]int) ([]T, error) {
 			}
 			p, err := s.a.root(-l.sum, l.differ)
 			if err != nil {
-				return nil, err
+				return nil, total, err
 			}
 			density = times(f, density, p)
 		}
 		end, err := s.a.root(deepest.sum, deepest.differ)
 		if err != nil {
-			return nil, err
+			return nil, total, err
 		}
 		x := value(f, integral(f, density), end)
 		wins = append(wins, x)
 		total = f.Add(total, x)
 	}
-	for i := range wins {
-		wins[i] = f.Quo(wins[i], total)
-	}
-	return wins, nil
+	return wins, total, nil
 }
 
 // rational reports whether an error says that there are no exact numbers.

@@ -368,6 +368,41 @@ func TestPairwiseByItsDefinition(t *testing.T) {
 	}
 }
 
+// TestCirclesOfTwoOfFour: Theorem 6 of docs/results/topk.md: how often no set of two beats all others, exactly, against the bound of each of the three ways to
+// split four candidates into pairs; and that bound is no more than 5/3 of what is met.
+func TestCirclesOfTwoOfFour(t *testing.T) {
+	share := func(a float64) float64 { return (math.Exp(-a) - (1+a)*math.Exp(-2*a)) / 2 }
+	for a := 0.0; a < 40; a += 1e-3 {
+		require.Less(t, share(a), 0.05091)
+	}
+	assert.Less(t, -math.Log1p(-3*0.05091), 0.166)
+	m, err := ParseMechanism("pairwise")
+	require.NoError(t, err)
+	closest := 0.0
+	for _, e := range []string{"36/25", "9/4", "4", "16"} {
+		eps := exp(t, e)
+		lat, err := lattice.New(4, 4)
+		require.NoError(t, err)
+		for _, counts := range lat.All() {
+			depths := lattice.Depths(counts)
+			s := &single[*big.Rat]{m, 2, exactly(m, eps), depths, nil}
+			_, some, err := s.wins(everyOutcome(4, 2, false))
+			require.NoError(t, err)
+			nobody, _ := new(big.Rat).Sub(big.NewRat(1, 1), some).Float64()
+			bound := 0.0
+			for _, with := range []int{1, 2, 3} {
+				lead := 2*depths[0] + 2*depths[with] - depths[0] - depths[1] - depths[2] - depths[3]
+				bound += share(eps.Float() * math.Abs(float64(lead)) / 2)
+			}
+			assert.LessOrEqual(t, nobody, bound+1e-12, "%v %s", depths, e)
+			if bound > 0.01 {
+				closest = max(closest, nobody/bound)
+			}
+		}
+	}
+	assert.Greater(t, closest, 0.6)
+}
+
 // Two of four by pairwise noisy max need more than ε, and the optimum at the ε that they have lies between those at its ends.
 func TestOverTheBudget(t *testing.T) {
 	eps, err := mechanisms.ParseEpsilon("1")
