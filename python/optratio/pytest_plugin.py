@@ -41,7 +41,10 @@ def assert_dp(request: Any) -> Callable[..., Report]:
 def pytest_runtest_call(item: Any) -> None:
     arguments = _marked(item)
     if {"pmf", "sample"} & arguments.keys() and "assert_dp" not in getattr(item, "fixturenames", ()):
+        witness = ""
         try:
             testing.assert_dp(**arguments)
         except AssertionError as failed:
-            pytest.fail(str(failed), pytrace=False)  # the witness says all; frames of the plugin say nothing more
+            witness = str(failed)
+        if witness:  # it says all; frames of the plugin, and the exception that it comes from, say nothing more
+            pytest.fail(witness, pytrace=False)

@@ -476,6 +476,7 @@ class Plugin(unittest.TestCase):
                                     "TestFixture::test_private": "PASSED", "TestFixture::test_more": "PASSED", "TestFixture::test_forgotten": "FAILED"})
         shown = run.stdout.split("_ test_forgotten _")[1].split("\n", 1)[1].split("\n___")[0].strip()
         self.assertLessEqual(len(shown.split("\n")), 10, shown)
+        self.assertEqual(shown.count("fails its audit"), 1, shown)
         self.assertRegex(shown, r"^forgotten fails its audit at ε = 1\ndp: violated, .* tight ε 2\S*.*\n  fails at scores \(.*\) and \(.*\), candidate \d: probability ")
         self.assertIn("assert (1 + 1) == 3", run.stdout)
 
