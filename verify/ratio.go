@@ -271,9 +271,9 @@ func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended b
 	dp.Range, _ = widest.log()
 	if c.opts.Range != nil {
 		br.Target = number.Exact(c.opts.Range)
-		bounded.atMost(dp.Range, br.Target, widest.witness)
+		bounded.atMost(dp.Range, br.Target, true, widest.witness)
 	} else if widest.seen && c.opts.Readings {
-		bounded.atMost(dp.Range, c.limit(), widest.witness)
+		bounded.atMost(dp.Range, c.limit(), c.opts.Slack == nil, widest.witness)
 	}
 	if err := bounded.finish(nil); err != nil {
 		return err
@@ -300,15 +300,15 @@ func logOf(v *Value) number.Number {
 }
 
 // atMost requires that an enclosed number is at most a target. One that no bits tell from it is undecided, but where it is of readings that may
-// exceed it by rounding alone.
-func (t *tracker) atMost(x, target number.Number, witness func() *Witness) {
+// exceed it by rounding alone, if that is allowed.
+func (t *tracker) atMost(x, target number.Number, rounding bool, witness func() *Witness) {
 	hi, bounded := x.Upper()
 	lo, finite := x.Lower()
 	least, _ := target.Lower()
 	most, _ := target.Upper()
 	switch {
 	case bounded && hi.Cmp(least) <= 0:
-	case bounded && t.run.opts.Readings && lo.Cmp(most) <= 0 && hi.Cmp(plus(least, epsSlack)) <= 0:
+	case bounded && rounding && t.run.opts.Readings && lo.Cmp(most) <= 0 && hi.Cmp(plus(least, epsSlack)) <= 0:
 	case x.IsInf() || finite && lo.Cmp(most) > 0:
 		t.fail(nil, witness)
 	default:

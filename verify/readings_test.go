@@ -97,6 +97,14 @@ func TestSlack(t *testing.T) {
 	}
 	dp := readingsOf(t, Options{Properties: []Property{DP}, Slack: new(big.Rat)}, numbersOf(t, "1e-9", "0.5", "0.5"), numbersOf(t, "1e-9", "0.75", "0.25")).Properties[0]
 	assert.Equal(t, Undecided, dp.Verdict, "without any slack, rounded numbers do not prove what is met exactly")
+	for slack, want := range map[string]Verdict{"": Proved, "0": Undecided, "1/1000000": Proved} {
+		o := Options{Properties: []Property{BoundedRange}}
+		if slack != "" {
+			o.Slack, _ = new(big.Rat).SetString(slack)
+		}
+		r := readingsOf(t, o, numbersOf(t, "1e-9", "0.4", "0.6"), numbersOf(t, "1e-9", "0.25", "0.75")).Properties[0] // a range of ln 2
+		assert.Equal(t, want, r.Verdict, "slack %q: %s", slack, r)
+	}
 }
 
 // Every property fails closed on numbers that are too coarse, or that underflow.
