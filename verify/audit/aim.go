@@ -1,0 +1,230 @@
+package audit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// aim is what a search is for: the greatest bound on ε from so many more draws, or the refutation of a claimed ε.
+type aim struct {
+	left    float64
+	refute  bool
+	many    bool // there are many events, as of numbers
+	claimed float64
+	reach   float64 // of the pair that is rated; 0: 1
+	// approximate: it is for the greatest δ at the claimed ε.
+	approximate bool
+}
+
+// at is the aim for a pair at a distance, at which ε counts so many times.
+func (a aim) at(reach float64) aim {
+	a.claimed, a.reach = reach*a.claimed, reach
+	return a
+}
+
+// value rates probabilities that n and m draws estimate, moved by a number of standard errors. For a bound it is ln p/o less what the remaining draws leave
+// of doubt. Where a claim is to be refuted, it is by how many standard errors these draws would show that p > e^ε o: of ln p/o for few events; where there are
+// many, as of numbers, of p - e^ε o, which a few lucky draws mislead less. The square of that is twice what the logarithm of the wealth gains at the
+// best stake, to second order.
+func (a aim) value(p, o, n, m, errors float64) float64 {
+	r := a.ratio(p, o)
+	draws := a.left / float64(r.at+r.near)
+	if a.approximate {
+		c := math.Exp(a.claimed)
+		own, near := max(p, 1/n), max(o, 1/m) // what came never or once is not known better than that
+		if errors < 0 {                       // no bet corrects a choice that is too bold
+			errors *= 2
+		}
+		doubt := float64(errors * math.Sqrt(own*(1-min(own, 1))/n+c*c*near*(1-min(near, 1))/m))
+		return p - float64(c*o) + doubt - float64(2.7*math.Sqrt((float64(p*(1-p))+float64(c*c*o*(1-o)))/(draws/2)))
+	}
+	if a.refute && a.many {
+		c := math.Exp(a.claimed)
+		h := nullOf(n*p, m*o, n, m/c)
+		// Where one side was drawn far less often, either its own estimate or what the claim makes of the other's may be too sure.
+		own, near := max(p, h), max(o, h/c)
+		gap := p - float64(c*o) + float64(errors*math.Sqrt(own*(1-own)/n+c*c*near*(1-near)/m))
+		return gap * math.Sqrt(draws*float64(r.at)/variance(nullOf(p, o, 1, 1/c), c, r))
+	}
+	log := math.Log(p/o) + float64(errors*math.Sqrt((1-p)/(p*n)+(1-o)/(o*m)))
+	future := math.Sqrt((1-p)/(p*draws*float64(r.at)) + (1-o)/(max(o, 1/a.left)*draws*float64(r.near)))
+	switch {
+	case !a.refute:
+		return (log - float64(2.7*future)) / cmp.Or(a.reach, 1)
+	case log > a.claimed:
+		return (log - a.claimed) / future
+	}
+	return log - a.claimed
+}
+
+// nullOf returns about the h for which the probabilities h, at the vector, and h/c make x hits in n draws there and y in c·m draws at the neighbor likeliest: see tie.
+func nullOf(x, y, n, m float64) float64 { return min(0.999, (float64(x)+float64(y))/(n+m)) }
+
+// ratio returns how many draws at the neighbor for how many at the vector serve best: to tell p from o, or where a claim is to be refuted by one of many
+// events, the likeliest probabilities that keep to it from others.
+func (a aim) ratio(p, o float64) ratio {
+	if a.refute && a.many {
+		c := math.Exp(a.claimed)
+		p = nullOf(p, o, 1, 1/c)
+		o = p / c
+	}
+	return bestRatio(p, o)
+}
+
+// outcome is one of a pair's, with how often it came at either side.
+type outcome struct {
+	r    int
+	x, y float64
+}
+
+// rate finds the event and the direction of a pair that promises most, as far as the draws tell.
+func (f *field) rate(e edge, a aim) edge {
+	outcomes := f.outcomes(e)
+	return f.judge(e, a, true, func(i int) ([]float64, float64) { return f.hits(i, outcomes) })
+}
+
+// judge is rate for hits of any origin. Estimates are lowered by some standard errors where there is doubt.
+func (f *field) judge(e edge, a aim, doubtful bool, hits func(place int) (hits []float64, drawn float64)) edge {
+	best, hopeful := e, math.Inf(-1)
+	best.promise = math.Inf(-1)
+	own, n := hits(e.from)
+	near, m := hits(e.to)
+	if n > 0 && m > 0 {
+		for side := range 2 {
+			e.from, e.to = e.to, e.from
+			own, near, n, m = near, own, m, n
+			if f.directed && side == 0 {
+				continue
+			}
+			one := f.oneWay(e, a, doubtful, own, near, n, m)
+			if hopeful = max(hopeful, one.hopeful); one.promise > best.promise {
+				best = one
+			}
+		}
+	}
+	best.hopeful = hopeful
+	return best
+}
+
+// oneWay finds the event that promises most to be likelier where a pair comes from, given the hits of all outcomes in n and m draws.
+func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m float64) edge {
+	best := e
+	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
+	a = a.at(e.reach())
+	f.events(own, near, n, m, func(x, y float64, in []outcome) {
+		e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1)
+		if e.p <= e.o || len(in) == len(own) {
+			return
+		}
+		e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
+		doubt := 0.0
+		if doubtful {
+			oneSided := in[0].r == 0 || in[len(in)-1].r == len(own)-1
+			if doubt = f.doubt(oneSided, a.refute); a.refute { // where much was drawn, many estimates were looked at
+				doubt += float64(0.1 * max(0, math.Log((n+m)/500)))
+			}
+		}
+		most := math.Inf(1)
+		if e.steps { // what exceeds the claim is to be shown at neighbors
+			most = beyondClaim * a.claimed / a.reach
+		}
+		e.promise = min(most, a.value(e.p, e.o, n, m, -doubt))
+		best.hopeful = max(best.hopeful, min(most, a.value(e.p, e.o, n, m, 1.7-doubt)))
+		if e.promise > best.promise {
+			e.hopeful = best.hopeful
+			best = e
+			best.event = union(in, len(own))
+		}
+	})
+	return best
+}
+
+// events tries events of a pair whose outcomes came own and near times in n and m draws: where these are numbers, intervals; otherwise the unions of those whose
+// ratios are estimated highest.
+func (f *field) events(own, near []float64, n, m float64, try func(x, y float64, in []outcome)) {
+	list := make([]outcome, len(own))
+	for r := range list {
+		list[r] = outcome{r, own[r], near[r]}
+	}
+	if f.ordered {
+		intervals(list, try)
+	} else {
+		likeliest(list, n, m, try)
+	}
+}
+
+// union marks some of so many outcomes.
+func union(in []outcome, outcomes int) []bool {
+	event := make([]bool, outcomes)
+	for _, o := range in {
+		event[o.r] = true
+	}
+	return event
+}
+
+// doubt is by how many standard errors an estimate is lowered: the best of many estimates errs on the high side, and of labels and
+// intervals there may be many.
+func (f *field) doubt(oneSided, refute bool) float64 {
+	switch {
+	case f.ordered && oneSided && refute:
+		return 1.4
+	case f.ordered && oneSided:
+		return 2
+	case f.ordered:
+		return 3.2
+	case !f.pooled:
+		return 1.5
+	}
+	return 0.7
+}
+
+// likeliest tries unions of outcomes in the order of their estimated ratios, from the highest. Few hits say little, so
+// the order is by ratios that are drawn towards 1.
+func likeliest(list []outcome, n, m float64, try func(x, y float64, in []outcome)) {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b outcome) int {
+		return cmp.Or(-cmp.Compare((a.x+1)/n/((a.y+1)/m), (b.x+1)/n/((b.y+1)/m)), cmp.Compare(a.r, b.r))
+	})
+	x, y := 0.0, 0.0
+	for j, o := range list {
+		x, y = x+o.x, y+o.y
+		try(x, y, list[:j+1])
+	}
+}
+
+// intervals tries what lies below or above every outcome, and what lies between the ends of groups of about as many hits each.
+func intervals(list []outcome, try func(x, y float64, in []outcome)) {
+	xs, ys := make([]float64, len(list)+1), make([]float64, len(list)+1)
+	for i, o := range list {
+		xs[i+1], ys[i+1] = xs[i]+o.x, ys[i]+o.y
+	}
+	between := func(i, j int) { try(xs[j]-xs[i], ys[j]-ys[i], list[i:j]) }
+	last := len(list)
+	var ends []int
+	for i := range list {
+		between(0, i+1)
+		between(i, last)
+		if before := (xs[i] + ys[i]) / (xs[last] + ys[last]); int(coarseGroups*before) != int(coarseGroups*(xs[i+1]+ys[i+1])/(xs[last]+ys[last])) {
+			ends = append(ends, i, i+1)
+		}
+	}
+	ends = slices.Compact(ends)
+	for a, i := range ends {
+		for _, j := range ends[a+1:] {
+			between(i, j)
+		}
+	}
+}
+
+// bestRatio returns how many draws at the neighbor for how many at the vector serve best to tell p from o.
+func bestRatio(p, o float64) ratio {
+	want := math.Sqrt((1 - o) / o / ((1 - p) / p))
+	best, off := ratio{1, 1}, math.Inf(1)
+	for _, r := range []ratio{{4, 1}, {3, 1}, {2, 1}, {3, 2}, {1, 1}, {2, 3}, {1, 2}, {1, 3}, {1, 4}} {
+		if d := math.Abs(math.Log(want * float64(r.at) / float64(r.near))); d < off {
+			best, off = r, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,101 @@
+package audit
+
+import (
+	"iter"
+	"time"
+
+	"optratio/verify"
+)
+
+// Questions grow from the first to the last of these numbers of samples, as long as answers take no longer than that part of
+// the time limit.
+const (
+	firstQuestion = 1000
+	lastQuestion  = 1 << 17
+	longAnswer    = 8
+)
+
+// drawn is one child that draws samples.
+type drawn struct {
+	*asker
+	most, limit int64 // samples in one question, now and ever
+}
+
+func newDrawn(a *asker) *drawn {
+	d := &drawn{a, firstQuestion, lastQuestion}
+	if a.opts.Outcomes == Real || a.opts.Outcomes == Mixed {
+		d.limit = mostValues
+	}
+	return d
+}
+
+// Values draws numbers.
+func (d *drawn) Values(q verify.Vector, samples int64) ([]float64, string, error) {
+	var all []float64
+	event, err := questions(d, q, samples, parseValues, func(got []float64) { all = append(all, got...) })
+	return all, event, err
+}
+
+// expect writes the first of some questions before their turn: those that are answered soon, and together have no more samples than one
+// question may have.
+func (d *drawn) expect(next iter.Seq2[verify.Vector, int64]) {
+	if !d.child.expects() {
+		return
+	}
+	var lines [][]byte
+	left := d.most
+	for q, samples := range next {
+		if left -= samples; left < 0 || len(lines) == mostAhead {
+			break
+		}
+		lines = append(lines, d.line(q, samples))
+	}
+	d.child.expect(lines)
+}
+
+// Counts draws outcomes, with the counts as parse reads them from each answer.
+func (d *drawn) Counts(q verify.Vector, samples int64, parse func([]byte, int64) ([]int64, error)) ([]int64, string, error) {
+	var counts []int64
+	event, err := questions(d, q, samples, parse, func(got []int64) { counts = added(counts, got) })
+	if err != nil || event != "" {
+		return nil, event, err
+	}
+	return counts, "", nil
+}
+
+// added adds counts to a sum, which may have fewer outcomes.
+func added(sum, counts []int64) []int64 {
+	for len(sum) < len(counts) {
+		sum = append(sum, 0)
+	}
+	for i, c := range counts {
+		sum[i] += c
+	}
+	return sum
+}
+
+// questions asks for samples in questions of a size that is answered soon.
+func questions[T any](d *drawn, q verify.Vector, samples int64, parse func([]byte, int64) (T, error), take func(T)) (event string, err error) {
+	for left := samples; left > 0; {
+		some := min(left, d.most)
+		if some < left && d.child.next(d.line(q, left)) {
+			some = left // as it was written when answers came sooner
+		}
+		begin := time.Now()
+		got, event, err := ask(d.asker, q, some, func(line []byte) (T, error) { return parse(line, some) })
+		if err != nil || event != "" {
+			return event, err
+		}
+		take(got)
+		left -= some
+		switch took := time.Since(begin); {
+		case took > d.child.timeout/2:
+			d.most = max(1, d.most/4)
+		case took > d.child.timeout/longAnswer:
+			d.most = max(1, some)
+		case some == d.most:
+			d.most = min(2*d.most, d.limit)
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,253 @@
+package verify
+
+import (
+	"errors"
+	"math/big"
+
+	"optratio/number"
+)
+
+// ratios checks pure privacy and, unless NoRange is set, bounded range, and finds the tight parameters, over all pairs of neighbors.
+func (c *run) ratios() ([]*Result, error) {
+	dp, br := &Result{Name: DP}, &Result{Name: BoundedRange}
+	private, bounded := &tracker{run: c, res: dp}, &tracker{run: c, res: br}
+	tight, widest := &greatest{}, &greatest{}
+	ended := c.eachRatio(private, bounded, tight, widest)
+	if err := private.finish(ended); err != nil {
+		return nil, err
+	}
+	if tight.partial = tight.partial || ended != nil; tight.seen || !tight.partial {
+		dp.TightEps, dp.TightExpEps = tight.log()
+	}
+	if dp.Verdict == Proved && !c.opts.Readings && c.opts.Slack == nil {
+		dp.TightEps = c.atMostClaimed(dp.TightEps)
+	}
+	c.readOff(dp, "ε", dp.TightEps, c.claimed())
+	if dp.TightEps.IsInf() && ended == nil {
+		var err error
+		if dp.Relaxed, err = c.relax(); err != nil && !errors.Is(err, ErrUndecided) {
+			return nil, err
+		}
+	}
+	if tight.witness != nil {
+		dp.Attained = tight.witness()
+	}
+	if c.opts.NoRange {
+		return []*Result{dp}, nil
+	}
+	if err := c.ranged(private, bounded, tight, widest, ended != nil); err != nil {
+		return nil, err
+	}
+	return []*Result{dp, br}, nil
+}
+
+// ranged sets the verdict on bounded range and the range, after privacy was decided.
+func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended bool) error {
+	dp, br := private.res, bounded.res
+	if dp.Verdict == Undecided && !tight.seen {
+		br.Verdict, br.Reason = Undecided, dp.Reason
+		return nil
+	}
+	if widest.seen && c.opts.Range == nil && !c.opts.Readings {
+		claim := quotient(c.exp, Rational(big.NewRat(1, 1)), false)
+		switch s, ok := widest.best.compare(claim, c.opts.MaxPrec); {
+		case ok && s > 0:
+			bounded.fail(nil, widest.witness)
+		case !ok:
+			bounded.unclear()
+		}
+	}
+	widest.partial = tight.partial
+	dp.Range, _ = widest.log()
+	if c.opts.Range != nil {
+		br.Target = number.Exact(c.opts.Range)
+		bounded.atMost(dp.Range, br.Target, true, widest.witness)
+	} else if widest.seen && c.opts.Readings {
+		bounded.atMost(dp.Range, c.limit(), c.opts.Slack == nil, widest.witness)
+	}
+	if err := bounded.finish(nil); err != nil {
+		return err
+	}
+	if (private.undecided != "" || ended) && br.Verdict != Violated {
+		br.Verdict, br.Reason = Undecided, private.undecided
+	}
+	br.Range = dp.Range
+	claimed := br.Target
+	if !claimed.IsValid() {
+		claimed = c.claimed()
+	}
+	c.readOff(br, "range", br.Range, claimed)
+	return nil
+}
+
+// claimed returns the ε that is claimed; limit that and the slack which was given.
+func (c *run) claimed() number.Number { return logOf(c.claim) }
+func (c *run) limit() number.Number   { return logOf(c.exp) }
+
+func logOf(v *Value) number.Number {
+	x, _ := quotient(v, Rational(big.NewRat(1, 1)), false).log()
+	return x
+}
+
+// atMost requires that an enclosed number is at most a target. One that no bits tell from it is undecided, but where it is of readings that may
+// exceed it by rounding alone, if that is allowed.
+func (t *tracker) atMost(x, target number.Number, rounding bool, witness func() *Witness) {
+	hi, bounded := x.Upper()
+	lo, finite := x.Lower()
+	least, _ := target.Lower()
+	most, _ := target.Upper()
+	switch {
+	case bounded && hi.Cmp(least) <= 0:
+	case bounded && rounding && t.run.opts.Readings && lo.Cmp(most) <= 0 && hi.Cmp(plus(least, epsSlack)) <= 0:
+	case x.IsInf() || finite && lo.Cmp(most) > 0:
+		t.fail(nil, witness)
+	default:
+		t.unclear()
+	}
+}
+
+// atMostClaimed returns the part of an enclosure of the tight ε that is not above the ε that was proved.
+func (c *run) atMostClaimed(tight number.Number) number.Number {
+	most, ok := c.limit().Upper()
+	lo, finite := tight.Lower()
+	if hi, bounded := tight.Upper(); !ok || !finite || bounded && hi.Cmp(most) <= 0 || lo.Cmp(most) > 0 {
+		return tight
+	}
+	return number.Bounds(lo, most)
+}
+
+// eachRatio goes through the pairs of neighbors until an error ends it.
+func (c *run) eachRatio(private, bounded *tracker, tight, widest *greatest) error {
+	for q, other := range c.dom.Neighbors {
+		a, b, ok, err := c.distributions(private, q, other)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			tight.partial = true
+		case a.Event != "" || b.Event != "":
+			err = c.supports(private, tight, widest, a, b, q, other)
+		default:
+			if err = c.neighbors(private, tight, a, b, q, other); err == nil && !c.opts.NoRange {
+				c.spread(bounded, widest, a, b, q, other)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// neighbors compares the candidates' probabilities in both directions, or in that of the pair.
+func (c *run) neighbors(t *tracker, tight *greatest, a, b *Answer, q, other Vector) error {
+	for r := range a.P {
+		for i, d := range [2]struct {
+			p, o  *Value
+			q, to Vector
+		}{{a.P[r], b.P[r], q, other}, {b.P[r], a.P[r], other, q}} {
+			if i == 1 && c.dom.Directed {
+				break
+			}
+			if err := t.step(); err != nil {
+				return err
+			}
+			if d.p.zero(t.precision()) {
+				continue
+			}
+			w := func() *Witness { return c.pair(d.q, d.to, r, d.p, d.o) }
+			s, ok := d.p.exceeds(c.exp, d.o, t.precision())
+			if ok && s > 0 && d.o.zeroed {
+				ok = c.beyondRounding(d.p)
+			}
+			switch {
+			case !ok && !c.withinSlack(d.p, d.o):
+				t.unclear()
+			case ok && s > 0:
+				t.fail(size(r, d.q, d.to), w)
+			}
+			tight.show(c.over(d.p, d.o, d.o.zero(t.precision()), t.precision()), t.precision(), w)
+		}
+	}
+	return nil
+}
+
+// withinSlack reports whether p is at most e^ε·o in every reading, but for what ε may be exceeded by.
+func (c *run) withinSlack(p, o *Value) bool {
+	if !c.opts.Readings {
+		return false
+	}
+	s, ok := p.exceeds(c.most, o, 128)
+	return ok && s <= 0
+}
+
+// over returns p/o, which is not told from 0/0 where o is 0, or was rounded to 0, and p may be.
+func (c *run) over(p, o *Value, oZero bool, limit uint) ratio {
+	if oZero {
+		if s, ok := p.sign(limit); !ok || s <= 0 || o.zeroed && !c.beyondRounding(p) {
+			return between0
+		}
+	}
+	return quotient(p, o, oZero)
+}
+
+// beyondRounding reports whether p exceeds e^ε times every number that double precision may round to 0.
+func (c *run) beyondRounding(p *Value) bool {
+	s, ok := p.exceeds(c.exp, vanishing, 128)
+	return ok && s > 0
+}
+
+// supports handles a pair of which one gives an event and the other, maybe, does not.
+func (c *run) supports(t *tracker, tight, widest *greatest, a, b *Answer, q, other Vector) error {
+	if t.silent(a, b) {
+		tight.partial = true
+		return nil
+	}
+	if err := t.step(); err != nil {
+		return err
+	}
+	w := func() *Witness { return c.onlyOne(a, q, other) }
+	t.fail(size(len(q), q, other), w)
+	tight.show(quotient(nil, nil, true), 0, w)
+	widest.show(quotient(nil, nil, true), 0, w)
+	return nil
+}
+
+// spread shows a pair's range, max_r ratio / min_r ratio, to widest.
+func (c *run) spread(t *tracker, widest *greatest, a, b *Answer, q, other Vector) {
+	most, least := &greatest{}, &greatest{}
+	top, bottom := 0, 0
+	for r := range a.P {
+		p, o := a.P[r], b.P[r]
+		pZero, oZero := p.zero(t.precision()), o.zero(t.precision())
+		if pZero && oZero {
+			continue
+		}
+		t.res.Checked++
+		most.show(c.over(p, o, oZero, t.precision()), t.precision(), func() *Witness { top = r; return nil })
+		least.show(c.over(o, p, pZero, t.precision()), t.precision(), func() *Witness { bottom = r; return nil })
+	}
+	if !most.seen {
+		return
+	}
+	w := func() *Witness {
+		most.witness()
+		least.witness()
+		out := c.pair(q, other, top, a.P[top], b.P[top])
+		out.NeighborCandidate = &bottom
+		return out
+	}
+	switch {
+	case most.best.infinite:
+		widest.show(most.best, 0, w)
+	case least.best.infinite:
+		widest.show(least.best, 0, w)
+	default:
+		// The range is max p/o · max o/p.
+		for _, up := range append(most.rivals, most.best) {
+			for _, down := range append(least.rivals, least.best) {
+				widest.show(up.times(down), t.precision(), w)
+			}
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// tracker gathers what the comparisons of one property say.
+type tracker struct {
+	run       *run
+	res       *Result
+	undecided string
+	witness   func() *Witness
+	size      []int64
+	doubt     float64 // the greatest part by which numbers may exceed their limit in some reading
+	proofOnly bool    // the check ends at the first comparison that rules a proof out
+}
+
+// step counts a comparison, and reports errStop when it is time to end.
+func (t *tracker) step() error {
+	if t.proofOnly && (t.undecided != "" || t.witness != nil) {
+		return errStop
+	}
+	t.res.Checked++
+	if t.run.opts.Limit > 0 && t.res.Checked > t.run.opts.Limit {
+		t.undecide(fmt.Sprintf("the limit of %d comparisons was reached", t.run.opts.Limit))
+		return errStop
+	}
+	if t.res.Checked%256 == 1 {
+		if t.run.ctx.Err() != nil {
+			t.undecide("it was stopped")
+			return errStop
+		}
+		if t.run.opts.Progress != nil {
+			t.run.opts.Progress(t.res.Name, t.res.Checked)
+		}
+	}
+	return nil
+}
+
+func (t *tracker) undecide(reason string) {
+	if t.undecided == "" {
+		t.undecided = reason
+	}
+}
+
+// precision returns how far to refine: once a comparison was in vain, not for the others.
+func (t *tracker) precision() uint {
+	if t.undecided != "" {
+		return 64
+	}
+	return t.run.opts.MaxPrec
+}
+
+// unclear records a comparison that was not decided.
+func (t *tracker) unclear() {
+	if t.run.opts.Readings {
+		t.undecide(openReading)
+		return
+	}
+	t.undecide(fmt.Sprintf("enclosures of %d bits do not tell two numbers apart", t.run.opts.MaxPrec))
+}
+
+// fail records a violation, to be described by witness where no smaller one turns up.
+func (t *tracker) fail(size []int64, witness func() *Witness) {
+	if t.witness == nil || slices.Compare(size, t.size) < 0 {
+		t.witness, t.size = witness, size
+	}
+}
+
+// finish sets the verdict.
+func (t *tracker) finish(err error) error {
+	if errors.Is(err, ErrUndecided) {
+		t.undecide(strings.TrimPrefix(err.Error(), ErrUndecided.Error()+": "))
+	} else if err != nil && !errors.Is(err, errStop) {
+		return err
+	}
+	switch {
+	case t.witness != nil:
+		t.res.Verdict, t.res.Witness = Violated, t.witness()
+	case t.undecided != "":
+		t.res.Verdict, t.res.Reason = Undecided, t.undecided
+	default:
+		t.res.Verdict = Proved
+		t.res.Doubt = t.doubt
+	}
+	return nil
+}
+
+// size orders witnesses: fewer candidates, smaller and fewer scores other than 0, lower in place.
+func size(r int, vectors ...Vector) []int64 {
+	var n, sum, nonzero int64
+	for _, q := range vectors {
+		n = int64(len(q))
+		for _, x := range q {
+			if x != 0 {
+				nonzero++
+			}
+			sum += max(x, -x)
+		}
+	}
+	return []int64{n, sum, nonzero, int64(r)}
+}
