@@ -220,7 +220,7 @@ func TestOutsideModule(t *testing.T) {
 }
 
 // The module under the path that somebody publishes it under: scripts/rename-module changes a copy, a module proxy of files serves that copy, and another
-// module gets it from there, tests a mechanism with it, and finds every package of the program.
+// module gets it from there, finds every package of its own tests and of the program, and tests some of them.
 func TestPublishedUnderAnotherPath(t *testing.T) {
 	slowtest.Only(t)
 	if _, err := exec.LookPath("python3"); err != nil {
@@ -285,6 +285,6 @@ func TestPublishedUnderAnotherPath(t *testing.T) {
 		"GOPROXY=file://" + proxy + ",file://" + filepath.Join(cache, "cache/download") + "," + others,
 	}
 	run(t, outside, environment, "go", "get", path+"@"+version, "github.com/stretchr/testify")
-	run(t, outside, environment, "go", "test", "./...")
-	run(t, outside, environment, "go", "list", "-deps", path+"/cmd/optratio") // every package that the command needs is found
+	run(t, outside, environment, "go", "list", "-deps", "-test", "./...", path+"/cmd/optratio") // every package that they need is found
+	run(t, outside, environment, "go", "test", path+"/number/arith", path+"/lattice")
 }

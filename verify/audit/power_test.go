@@ -207,7 +207,7 @@ func TestFalseAlarms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			alarms, above, repeats := 0, 0, 0
-			n := runs(20)
+			n := runs(12)
 			for i := range uint64(n) {
 				seed := firstSeed() + i
 				o := samplerOptions(t, "1", []int64{3000, 20_000, 100_000}[seed%3])
