@@ -126,12 +126,13 @@ func (l *Limits) start(ctx context.Context) (limited context.Context, stop func(
 			if tick%othersTick == 0 {
 				others = audit.ProgramsMemory()
 			}
-			if want := collectorPercent(); want != percent && os.Getenv("GOGC") == "" {
+			live := liveHeap()
+			if want := collectorPercent(live); want != percent && os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(want)
 				percent = want
 			}
 			// Near its soft limit the garbage collector would take most of the time: what is live has to stay well below it.
-			if memoryInUse()+others > most || liveHeap() > int64(liveShare*float64(most)) {
+			if memoryInUse()+others > most || live > int64(liveShare*float64(most)) {
 				cancel(l.reached(others))
 			}
 			time.Sleep(memoryTick)
@@ -140,9 +141,9 @@ func (l *Limits) start(ctx context.Context) (limited context.Context, stop func(
 	return limited, func() { cancel(nil); end(); debug.SetMemoryLimit(before) }, nil
 }
 
-// collectorPercent returns how much garbage, in percent of the live objects, is left before it is collected.
-func collectorPercent() int {
-	if liveHeap() <= smallHeap {
+// collectorPercent returns how much garbage, in percent of so many bytes of live objects, is left before it is collected.
+func collectorPercent(live int64) int {
+	if live <= smallHeap {
 		return smallPercent
 	}
 	return 100
