@@ -151,11 +151,15 @@ func (e Epsilon) ExpNeg(x *big.Rat, prec uint) interval.Interval {
 	if !e.IsSet() {
 		return interval.Whole(prec)
 	}
-	key := memoKey{x.RatString(), prec}
+	return e.once(memoKey{x.RatString(), prec}, func() interval.Interval { return e.expNeg(x, prec) })
+}
+
+// once returns what compute returned the first time that the key was asked for.
+func (e Epsilon) once(key memoKey, compute func() interval.Interval) interval.Interval {
 	if v, ok := e.memo.Load(key); ok {
 		return v.(interval.Interval)
 	}
-	v := e.expNeg(x, prec)
+	v := compute()
 	e.memo.Store(key, v)
 	return v
 }
@@ -192,13 +196,7 @@ func (e Epsilon) Value(prec uint) interval.Interval {
 func (e Epsilon) Float() float64 {
 	switch {
 	case e.exp != nil:
-		key := memoKey{"ε", 64}
-		v, ok := e.memo.Load(key)
-		if !ok {
-			v = e.Value(64)
-			e.memo.Store(key, v)
-		}
-		return v.(interval.Interval).Near()
+		return e.once(memoKey{"ε", 64}, func() interval.Interval { return e.Value(64) }).Near()
 	case e.eps != nil:
 		f, _ := e.eps.Float64()
 		return f

@@ -242,7 +242,7 @@ func (c *intervalCertificate) closedForm() string {
 	n, twice := int64(c.n), power(c.k, int64(c.n))
 	under := power(c.k+1, n)
 	under.Sub(under, twice.Lsh(twice, 1))
-	excess := new(big.Rat).Sub(c.closed, big.NewRat(1, 1)) // where the denominator is not positive, no product with it is large enough
+	excess := new(big.Rat).Sub(c.closed, big.NewRat(1, 1)) // at least 0, as share demands: no product with a denominator that is not positive is large enough
 	if excess.Mul(excess, new(big.Rat).SetInt(under)).Cmp(new(big.Rat).SetInt(power(c.k-1, n))) < 0 {
 		return fmt.Sprintf("closed-form: %s is claimed, which does not follow", c.closed.RatString())
 	}
