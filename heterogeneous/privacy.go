@@ -15,8 +15,9 @@ import (
 	"optratio/verify"
 )
 
-// lossPrec is the precision in bits at which losses are summed where probabilities are not rational.
-const lossPrec = 128
+// lossPrec is the precision in bits at which losses are summed where probabilities are not rational. At any other the mechanism
+// would be asked once more for every vector, which for random stopping takes longer than all else.
+const lossPrec = verify.FirstBits
 
 // law is a mechanism on the grid. It is asked at scores relative to the best one, once for all shifts: what is rated is the
 // mechanism after that subtraction, which changes none that depends on differences of scores alone, as all of the registry do.

@@ -245,10 +245,14 @@ func (e *Exact) symbolic(m mechanisms.Symbolic, q Vector, in *mechanisms.Instanc
 	return all, nil
 }
 
+// FirstBits is the precision at which a mechanism without exact probabilities is asked first: enclosures of as many bits cost
+// nothing more.
+const FirstBits = 64
+
 // enclose answers with enclosures that are computed when they are needed. form, where it is not nil, gives the candidates' probabilities
 // as functions of the number of e.exp.
 func (e *Exact) enclose(in *mechanisms.Instance, form func(r int) (arith.RatFunc, bool)) (*Answer, error) {
-	first, err := e.mechanism.Enclose(in, 64)
+	first, err := e.mechanism.Enclose(in, FirstBits)
 	if errors.Is(err, mechanisms.ErrNoEnclosure) {
 		return nil, ErrEstimates
 	}
@@ -256,6 +260,9 @@ func (e *Exact) enclose(in *mechanisms.Instance, form func(r int) (arith.RatFunc
 		return nil, err
 	}
 	all := remembering(func(prec uint) []interval.Interval {
+		if prec == FirstBits {
+			return first
+		}
 		p, err := e.mechanism.Enclose(in, prec)
 		if err != nil || len(p) != len(first) {
 			p = first // still enclosures, only no better
