@@ -1,0 +1,234 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/number/arith"
+	"optratio/number/interval"
+)
+
+func init() {
+	Register(&trio{bodies{
+		info: epsDP("pf-trio", "permute-and-flip on rounded scores, which of three candidates left prefers the odd one", "this project, docs/results/three.md, Theorem 3"),
+		rat:  trioBody(permuteAndFlip[*big.Rat]),
+		box:  trioBody(permuteAndFlipEnclosed),
+		fun:  trioBody(permuteAndFlip[arith.RatFunc]),
+	}})
+}
+
+// trio rounds all scores down to whole steps of 2Δ after adding one offset, uniform between 0 and a step, to all of them. Then, as
+// permute-and-flip does, it keeps every candidate with probability z^depth, z = e^{-ε}, and takes one of those kept at random, but
+// for one case: of three that are kept, where exactly one is at depth 0, or exactly one is not, it takes that one with probability
+//
+//	β = min{ (1-z)/(4+2z), (1-z)³/(2 C(n,3) z³) }   (z > 1/2, n >= 3),   β = 0 otherwise,
+//
+// and else one at random. It is ε-DP, symmetric, shift-invariant and monotone, and on Q(n,k) its mean error is below
+// permute-and-flip's wherever that is not optimal. docs/results/three.md has the proofs.
+type trio struct{ bodies }
+
+// trioOdds returns β.
+func trioOdds[T any](f arith.Field[T], z T, n int, eps Epsilon) T {
+	p := arith.Poly{}
+	if n < 3 || eps.IsZero() || !eps.positive(p.Sub(p.Add(p.Z(), p.Z()), p.One())) {
+		return f.Zero()
+	}
+	triples := new(big.Rat).SetInt(new(big.Int).Binomial(int64(n), 3))
+	rest, down := f.Sub(f.One(), z), p.Sub(p.One(), p.Z())
+	if eps.positive(p.Sub(p.Mul(p.FromRat(triples), arith.Pow(p, p.Z(), 3)), p.Mul(p.Mul(down, down), p.Add(p.FromInt(2), p.Z())))) {
+		return f.Quo(arith.Pow(f, rest, 3), f.Mul(f.FromRat(triples.Add(triples, triples)), arith.Pow(f, z, 3)))
+	}
+	return f.Quo(rest, f.Add(f.FromInt(4), f.Add(z, z)))
+}
+
+// positive reports whether a polynomial is positive at z = e^{-ε}, ε > 0. Where z is not rational it is transcendental, so that enclosures tell.
+func (e Epsilon) positive(polynomial arith.RatFunc) bool {
+	if z, ok := e.Z(); ok {
+		v, _ := polynomial.EvalRat(z)
+		return v.Sign() > 0
+	}
+	sign, _ := polynomial.SignUpTo(1<<30, func(prec uint) interval.Interval { return e.ExpNeg(ratOne, prec) })
+	return sign > 0
+}
+
+// A rounding is what a share of all offsets makes of the scores: whole depths.
+type rounding struct {
+	share  *big.Rat
+	depths []*big.Rat
+}
+
+// roundings returns the different ones. With the offset u a candidate of depth d comes to ⌈d - u⌉: to ⌈d⌉ while u is below 1 - φ,
+// φ = ⌈d⌉ - d, and to ⌈d⌉ - 1 from there on. The best ones have φ = 0.
+func (in *Instance) roundings() (out []rounding) {
+	depths := in.Depths()
+	whole, phi := make([]*big.Rat, len(depths)), make([]*big.Rat, len(depths))
+	for i, d := range depths {
+		ceil := new(big.Int).Add(d.Num(), new(big.Int).Sub(d.Denom(), oneInt))
+		whole[i] = new(big.Rat).SetInt(ceil.Quo(ceil, d.Denom())) // depths are not negative
+		phi[i] = new(big.Rat).Sub(whole[i], d)
+	}
+	members, _ := classes(len(depths), func(a, b int) int { return phi[a].Cmp(phi[b]) })
+	above := ratOne // the φ of the class that came down last
+	for k := len(members) - 1; k >= 0; k-- {
+		here := phi[members[k][0]]
+		out = append(out, rounding{new(big.Rat).Sub(above, here), slices.Clone(whole)})
+		for _, i := range members[k] {
+			whole[i] = new(big.Rat).Sub(whole[i], ratOne)
+		}
+		above = here
+	}
+	return out
+}
+
+// trioBody is the mean over all roundings, given permute-and-flip.
+func trioBody[T any](flips overWeights[T]) body[T] {
+	return func(f arith.Field[T], power func(x *big.Rat) (T, error), in *Instance) ([]T, error) {
+		if in.Epsilon.IsZero() {
+			return uniformly(f, power, in)
+		}
+		z, err := power(ratOne)
+		if err != nil {
+			return nil, err
+		}
+		odds := trioOdds(f, z, len(in.Scores), in.Epsilon)
+		third := f.Quo(odds, f.FromInt(3))
+		at := overWeights[T](func(f arith.Field[T], weights []T, counts []int) []T {
+			p := flips(f, weights, counts)
+			for i, d := range oddOnes(f, weights, counts) {
+				p[i] = f.Add(p[i], f.Mul(third, d))
+			}
+			return p
+		})
+		sum := slices.Repeat([]T{f.Zero()}, len(in.Scores))
+		for _, r := range in.roundings() {
+			p, err := at.body(f, power, atDepths(r.depths, in.Epsilon))
+			if err != nil {
+				return nil, err
+			}
+			share := f.FromRat(r.share)
+			for i := range p {
+				sum[i] = f.Add(sum[i], f.Mul(share, p[i]))
+			}
+		}
+		return sum, nil
+	}
+}
+
+// oddOnes returns what preferring the odd one of three adds to a candidate's probability, in units of β/3: 2 for the odd one and -1
+// for each of the other two. With e_j the probability that j candidates below the best ones are kept, a single best one gets 2 e_2,
+// and each of two best ones -e_1; another candidate gets -w e_1, or with two best ones 2w e_0, those kept being counted without it.
+func oddOnes[T any](f arith.Field[T], weights []T, counts []int) []T {
+	out := slices.Repeat([]T{f.Zero()}, len(weights))
+	best := counts[0]
+	if best > 2 {
+		return out
+	}
+	type kept [3]T // the probabilities that 0, 1 and 2 candidates are
+	more := func(e kept, w T, count int) kept {
+		miss := f.Sub(f.One(), w)
+		for range count {
+			e[2] = f.Add(f.Mul(miss, e[2]), f.Mul(w, e[1]))
+			e[1] = f.Add(f.Mul(miss, e[1]), f.Mul(w, e[0]))
+			e[0] = f.Mul(miss, e[0])
+		}
+		return e
+	}
+	all := kept{f.One(), f.Zero(), f.Zero()}
+	leaveOneOut(len(weights)-1, all,
+		func(e kept, i int) kept { return more(e, weights[i+1], counts[i+1]) },
+		func(i int, e kept) {
+			w := weights[i+1]
+			e = more(e, w, counts[i+1]-1)
+			if best == 1 {
+				out[i+1] = f.Neg(f.Mul(w, e[1]))
+			} else {
+				out[i+1] = f.Mul(w, f.Add(e[0], e[0]))
+			}
+		})
+	for i := 1; i < len(weights); i++ {
+		all = more(all, weights[i], counts[i])
+	}
+	if best == 1 {
+		out[0] = f.Add(all[2], all[2])
+	} else {
+		out[0] = f.Neg(all[1])
+	}
+	return out
+}
+
+const (
+	maxTrio  = 500 // candidates for which it is enclosed: the work grows with their cube
+	trioWork = 1e8 // bounds candidates times roundings in float64
+)
+
+func (t *trio) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	if len(in.Scores) > maxTrio {
+		return nil, fmt.Errorf("%w: %s with more than %d candidates", ErrNoEnclosure, t.info.Name, maxTrio)
+	}
+	return t.bodies.Enclose(in, prec)
+}
+
+func (t *trio) Float(in *Instance) ([]float64, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	rounds := len(in.roundings())
+	if float64(rounds)*float64(len(in.Scores)) > trioWork {
+		return nil, fmt.Errorf("%w: %s with %d candidates on %d different parts of a step takes too long in float64", ErrNoAnswer, t.info.Name, len(in.Scores), rounds)
+	}
+	eps := in.Epsilon.Float()
+	return trioBody(permuteAndFlipFloat)(arith.Float{}, func(x *big.Rat) (float64, error) {
+		steps, _ := x.Float64()
+		return math.Exp(-eps * steps), nil
+	}, in)
+}
+
+// Draws implements Sampler.
+func (t *trio) Draws(in *Instance, src Source) (func() int, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	d, n := newDice(src), len(in.Scores)
+	all := in.roundings()
+	coins := make([][]coin, len(all)) // of the roundings that occurred
+	odd := func() bool {
+		return d.bernoulliEnclosed(func(prec uint) interval.Interval {
+			return trioOdds(arith.Field[interval.Interval](arith.Interval{Prec: prec}), in.Epsilon.ExpNeg(ratOne, prec), n, in.Epsilon)
+		})
+	}
+	return func() int {
+		at, left := 0, ratOne
+		for ; at < len(all)-1; at++ {
+			chance := new(big.Rat).Quo(all[at].share, left)
+			if d.bernoulli(chance.Num(), chance.Denom()) {
+				break
+			}
+			left = new(big.Rat).Sub(left, all[at].share)
+		}
+		if coins[at] == nil {
+			coins[at] = d.depthCoins(atDepths(all[at].depths, in.Epsilon))
+		}
+		var kept []int
+		best := 0
+		for r, c := range coins[at] {
+			if c() {
+				kept = append(kept, r)
+				if all[at].depths[r].Sign() == 0 {
+					best++
+				}
+			}
+		}
+		if len(kept) == 3 && best < 3 && odd() {
+			return kept[slices.IndexFunc(kept, func(r int) bool { return (all[at].depths[r].Sign() == 0) == (best == 1) })]
+		}
+		return kept[d.below(uint64(len(kept)))]
+	}, nil
+}
+
+// relativeError is that of permute-and-flip, three terms for each of its one.
+func (t *trio) relativeError(*FloatInstance) float64 { return 1e-11 }
