@@ -22,11 +22,11 @@ Definition candidates_of a : seq nat :=
   a.2 :: flatten [seq nseq (nth 0 a.1 u - (u == a.2)) u | u <- iota 0 k.+1].
 Definition represents a s := [&& size s == n, all (leq^~ k) s, 0 < nth 0 a.1 0, head 0 s == a.2 &
   [seq count_mem w s | w <- iota 0 k.+1] == a.1].
-Definition near_lists s s' := let pairs := zip s s' in
-  all (fun p => all (fun q => p.1 + q.2 <= p.2 + q.1 + 1) pairs) pairs.
+Definition near_lists L s s' := let pairs := zip s s' in
+  all (fun p => all (fun q => p.1 + q.2 <= p.2 + q.1 + L) pairs) pairs.
 Definition favors_lists s s' := all (fun p => p.1 + head 0 s' <= p.2 + head 0 s) (zip s s').
 Definition is_row (l : level) c := let s := candidates_of (left c) in let s' := candidates_of (right c) in
-  [&& represents (left c) s, represents (right c) s' & if of_privacy c then asks_neighbors l && near_lists s' s
+  [&& represents (left c) s, represents (right c) s' & if of_privacy c then asks_neighbors l && near_lists 1 s' s
     else asks_monotone l && favors_lists s' s].
 
 (* What the rows take off the costs, by variable. *)
@@ -100,27 +100,46 @@ move=> H; rewrite ltr0n /class_size (bigD1 (vector_of s)) ?(vector_of_lattice H)
 by rewrite (bigD1 first) ?(vector_of_class H) ?eqxx.
 Qed.
 
-(* A row that is accepted holds at the level, for the total probabilities of both classes. *)
-Lemma is_row_holds t c : feasible (qR z) l t -> is_row n k l c ->
+(* What a row says of the total probabilities of two classes. *)
+Definition holds t c := [/\ exists s, represents n k (left c) s, exists s, represents n k (right c) s &
   (if of_privacy c then qR z else 1) * mass t (right c) * (class_size n k (left c))%:R
-    <= mass t (left c) * (class_size n k (right c))%:R.
+    <= mass t (left c) * (class_size n k (right c))%:R].
+
+(* It says so if it holds of two representatives, however their candidates are named. *)
+Lemma holds_of t c s s' : represents n k (left c) s -> represents n k (right c) s' ->
+  (forall p : 'S_n, (if of_privacy c then qR z else 1) * t (permute p (vector_of s')) ((p^-1)%g first)
+    <= t (permute p (vector_of s)) ((p^-1)%g first)) -> holds t c.
 Proof.
-move=> ft /and3P[Ha Hb row]; have [Ea Eb] := (vector_of_class Ha, vector_of_class Hb).
-have [Qa Qb] := (vector_of_lattice Ha, vector_of_lattice Hb).
-rewrite -{1 2}Ea -{1 2}Eb; apply: row_of_classes => // p.
-set d := vector_of _ in Qb Eb *; set e := vector_of _ in Qa Ea *.
-have [[/eqP sa ka _ _ _] [/eqP sb kb _ _ _]] := (and5P Ha, and5P Hb).
-have [Qd Qe] : in_lattice (permute p d) /\ in_lattice (permute p e) by rewrite !in_lattice_permute.
+move=> Ha Hb row; split; [by exists s | by exists s' |].
+rewrite -{1 2}(vector_of_class Ha) -{1 2}(vector_of_class Hb).
+by apply: row_of_classes row; [exact: vector_of_lattice Ha | exact: vector_of_lattice Hb].
+Qed.
+
+Lemma near_listsP L a b s s' : represents n k a s -> represents n k b s' -> near_lists L s s' ->
+  forall i j, (vector_of s i + vector_of s' j <= vector_of s' i + vector_of s j + L)%N.
+Proof.
+move=> /and5P[/eqP sa ka _ _ _] /and5P[/eqP sb kb _ _ _] ok i j; rewrite !vector_ofE //.
+by have /= := all_zip_nth sa sb (all_zip_nth (p := fun q => all _ _) sa sb ok (ltn_ord i)) (ltn_ord j).
+Qed.
+Lemma favors_listsP a b s s' : represents n k a s -> represents n k b s' -> favors_lists s s' ->
+  favors first (vector_of s) (vector_of s').
+Proof.
+move=> /and5P[/eqP sa ka _ _ _] /and5P[/eqP sb kb _ _ _] ok i.
+by rewrite !vector_ofE // !nth0; exact: (all_zip_nth sa sb ok (ltn_ord i)).
+Qed.
+
+(* A row that is accepted holds at the level. *)
+Lemma is_row_holds t c : feasible (qR z) l t -> is_row n k l c -> holds t c.
+Proof.
+move=> ft /and3P[Ha Hb row]; apply: (holds_of Ha Hb) => p.
+set d := vector_of _; set e := vector_of _.
+have [Qd Qe] : in_lattice (permute p d) /\ in_lattice (permute p e).
+  by rewrite !in_lattice_permute (vector_of_lattice Ha) (vector_of_lattice Hb).
 case: ifP row => kind /andP[asked ok].
-  have nde : near d e.
-    move=> i j; rewrite !vector_ofE //.
-    by have /= := all_zip_nth sb sa (all_zip_nth (p := fun q => all _ _) sb sa ok (ltn_ord i)) (ltn_ord j).
   have rows : neighbor_rows (qR z) t by case: l ft asked => // -[_ []] // ? [].
-  by apply: rows => //; apply: near_permute.
-have fde : favors first d e.
-  by move=> i; rewrite !vector_ofE // !nth0; exact: (all_zip_nth sb sa ok (ltn_ord i)).
+  by apply: rows => //; apply: near_permute; exact: near_listsP Hb Ha ok.
 have rows : monotone_rows t by case: l ft asked => // -[_ []] // ? [].
-by rewrite mul1r; apply: rows => //; apply: favors_permute.
+by rewrite mul1r; apply: rows => //; apply: favors_permute; exact: favors_listsP Hb Ha ok.
 Qed.
 
 Lemma taken_off_add (u : trie Q) a b x : size a.1 = size b.1 ->
@@ -142,18 +161,22 @@ Qed.
 Lemma represents_size a s : represents n k a s -> size a.1 = k.+1.
 Proof. by case/and5P => _ _ _ _ /eqP <-; rewrite size_map size_iota. Qed.
 
-Lemma changes_le t cs : feasible (qR z) l t -> all (is_row n k l) cs -> all (fun c => qle q0 (multiplier c)) cs ->
+Section Changed.
+Variables (t : table R n k) (row : pred cut).
+Hypothesis row_holds : forall c, row c -> holds t c.
+
+Lemma changes_le cs : all row cs -> all (fun c => qle q0 (multiplier c)) cs ->
   \sum_(d | in_lattice d) \sum_r qR (taken_off (changes n z cs) (class_of d r)) * t d r <= 0.
 Proof.
-move=> ft; elim: cs => [_ _|c cs IH /= /andP[ok rows] /andP[mu0 mus]].
+elim: cs => [_ _|c cs IH /= /andP[ok rows] /andP[mu0 mus]].
   by rewrite big1 // => d _; rewrite big1 // => r _; rewrite /taken_off lookup_empty qR0 mul0r.
-have /and3P[Ha Hb _] := ok; have [sa sb] := (represents_size Ha, represents_size Hb).
+have [[? Ha] [? Hb] le] := row_holds ok; have [sa sb] := (represents_size Ha, represents_size Hb).
 rewrite (_ : \sum_(d | _) _ = \sum_(d | in_lattice d) \sum_r qR (taken_off (changes n z cs) (class_of d r)) * t d r
   + (qR (share n z c) * mass t (right c) - qR (multiplier c) * mass t (left c))); last first.
   rewrite -mulNr -!sum_class -!big_split; apply: eq_bigr => d _; rewrite -!big_split; apply: eq_bigr => r _ /=.
   by rewrite !taken_off_add ?sa ?sb ?size_counts // qR_sub qR0 sub0r !mulrDl !addrA.
 rewrite -[X in _ <= X]addr0 ler_add ?IH // subr_le0.
-have [wa wb] := (class_size_gt0 Ha, class_size_gt0 Hb); have := is_row_holds ft ok.
+have [wa wb] := (class_size_gt0 Ha, class_size_gt0 Hb); move: le.
 have -> : qR (share n z c) = (if of_privacy c then qR z else 1) * (class_size n k (left c))%:R /
     (class_size n k (right c))%:R * qR (multiplier c).
   rewrite -(class_weightE Ha) -(class_weightE Hb) /share.
@@ -165,14 +188,20 @@ have -> : rho * A / B * qR (multiplier c) * mass t (right c) = qR (multiplier c)
 by rewrite ler_wpmul2l ?ler_pdivr_mulr //; move: mu0; rewrite (qR_le R) qR0.
 Qed.
 
-Theorem changed_le t cs base : feasible (qR z) l t -> all (is_row n k l) cs ->
-  all (fun c => qle q0 (multiplier c)) cs ->
+Theorem changed_le_of cs base : all row cs -> all (fun c => qle q0 (multiplier c)) cs ->
   \sum_(d | in_lattice d) \sum_r qR (changed n z base cs (class_of d r)) * t d r
     <= \sum_(d | in_lattice d) \sum_r qR (base (class_of d r)) * t d r.
 Proof.
-case: cs => // c cs; set cs' := c :: cs => ft rows mus; have := changes_le ft rows mus; set S := \sum_(d | _) _.
+case: cs => // c cs; set cs' := c :: cs => rows mus; have := changes_le rows mus; set S := \sum_(d | _) _.
 move=> S0; rewrite -[X in _ <= X]addr0; apply: le_trans (ler_add (lexx _) S0); rewrite le_eqVlt; apply/orP; left; apply/eqP.
 rewrite -big_split; apply: eq_bigr => d _; rewrite -big_split; apply: eq_bigr => r _.
 by rewrite /= qR_add mulrDl.
 Qed.
+End Changed.
+
+Theorem changed_le t cs base : feasible (qR z) l t -> all (is_row n k l) cs ->
+  all (fun c => qle q0 (multiplier c)) cs ->
+  \sum_(d | in_lattice d) \sum_r qR (changed n z base cs (class_of d r)) * t d r
+    <= \sum_(d | in_lattice d) \sum_r qR (base (class_of d r)) * t d r.
+Proof. by move=> ft; apply: changed_le_of => c; exact: is_row_holds. Qed.
 End Soundness.

@@ -75,4 +75,13 @@ Inductive objective := Vectors | Box.
 Definition shifts o (d : depths) : nat := if o is Box then (k.+1 - \max_s d s)%N else 1%N.
 Definition objective_mean o (t : table) :=
   table_loss (fun d => (shifts o d)%:R) (fun v => v%:R) t / (\sum_(d | in_lattice d) shifts o d)%:R.
+
+(* Other weights W d and losses c v of a choice at depth v: the mean loss, and the largest expected loss of any vector. *)
+Definition mean_loss (W : depths -> R) c (t : table) := table_loss W c t / \sum_(d | in_lattice d) W d.
+Definition worst_loss (c : nat -> R) (t : table) := \big[Num.max/0]_(d | in_lattice d) \sum_r c (d r : nat) * t d r.
 End Lattice.
+
+(* Finer lattices: a step of the depths is h, in units of the sensitivity, for example h = 2/L. Q(n,k) has h = 2. *)
+Definition score_by (S : realDomainType) n k (h : S) (d : depths n k) : score S n := [ffun s => - (h *+ d s)].
+Definition table_by (S : realDomainType) (R : realFieldType) n k (h : S) (M : mechanism S R n) : table R n k :=
+  fun d => M (score_by h d).
