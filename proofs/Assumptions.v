@@ -1,6 +1,6 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
 From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Objectives Private Sharp Exponential Forms Depths.
-From Optratio Require Import Checker Classes Neighbors Certificate Finer Rows Lattice.
+From Optratio Require Import Checker Classes Neighbors Epsilon Certificate Finer Rows Lattice.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
 Print Assumptions full_is_monotone.
@@ -53,3 +53,4 @@ Print Assumptions rows_ok_sound.
 Print Assumptions lower_by_sound.
 Print Assumptions check_lattice_bounds.
 Print Assumptions check_file_sound.
+Print Assumptions endsE.

@@ -1,9 +1,9 @@
 (* The verified checker: check reads a certificate's bytes and says what they prove, and check_sound says that it is true.
-   It knows section program at every level with either objective and rational e^epsilon, on lattices that can be
-   enumerated. *)
+   It knows section program at every level with either objective, on lattices that can be enumerated; where e^epsilon is
+   irrational, what is claimed of the optimum. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Objectives Exponential Numbers Checker Cuts Neighbors Errors Reader.
+From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Objectives Exponential Numbers Checker Cuts Neighbors Errors Epsilon Reader.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -11,7 +11,7 @@ Local Open Scope nat_scope.
 (* What a certificate claims: intervals for the optimum (the least mean error), for the mechanisms' mean errors, and for
    these divided by the optimum. *)
 Record claims := Claims {
-  candidates : nat; deepest : nat; exp_minus_eps : Q; aim : objective; rows : level;
+  candidates : nat; deepest : nat; privacy : parameter; aim : objective; rows : level;
   optimum : Q * Q; on_pf : option (Q * Q); on_em : option (Q * Q); pf_ratio : option (Q * Q); em_ratio : option (Q * Q) }.
 
 Section Meaning.
@@ -26,8 +26,8 @@ Definition is_optimum n k (z : R) a l (o : R) :=
   (exists t : table R n k, feasible z l t /\ objective_mean a t = o) /\
   forall t : table R n k, feasible z l t -> o <= objective_mean a t.
 
-Definition claims_hold (c : claims) :=
-  let z := qR R (exp_minus_eps c) in let n := candidates c in let k := deepest c in let mean := @objective_mean R n k (aim c) in
+Definition claims_hold (c : claims) := forall z : R, stands_for (privacy c) z ->
+  let n := candidates c in let k := deepest c in let mean := @objective_mean R n k (aim c) in
   let pf := mean (pf_table z) in let em := mean (em_table z) in
   [/\ forall t : table R n k, feasible z (rows c) t -> qR R (optimum c).1 <= mean t,
       exists t : table R n k, feasible z (rows c) t /\ mean t <= qR R (optimum c).2,
@@ -35,12 +35,22 @@ Definition claims_hold (c : claims) :=
       forall o, is_optimum n k z (aim c) (rows c) o -> ratio_within (pf_ratio c) pf o /\ ratio_within (em_ratio c) em o].
 End Meaning.
 
-(* Deciding the claims, given multipliers y and those of cuts, and a point x. *)
+(* Less privacy is asked with a smaller z. *)
+Lemma feasible_less (R : realFieldType) n k (z z' : R) l (t : table R n k) :
+  (z' <= z)%R -> feasible z l t -> feasible z' l t.
+Proof.
+move=> le [tp rows]; have less d r x : in_lattice d -> (z * t d r <= x)%R -> (z' * t d r <= x)%R.
+  by move=> Qd; apply: le_trans; rewrite ler_wpmul2r // (tp d Qd).1.
+have W : worst_rows z t -> worst_rows z' t by move=> H r d e Qd E; apply: less (H r d e Qd E).
+have N : neighbor_rows z t -> neighbor_rows z' t by move=> H r d e Qd Qe E; apply: less (H r d e Qd Qe E).
+by split=> //; case: l rows => [/W|[/W ? /N]|[/W]|[/W ? [/N]]].
+Qed.
+
+(* Deciding the claims, given two numbers that e^-epsilon lies between, multipliers y and those of cuts, and a point x. *)
 Section Decide.
-Variables (c : claims) (cs : seq cut) (y : seq nat -> Q) (x : seq nat -> seq Q).
+Variables (c : claims) (zl zu : Q) (cs : seq cut) (y : seq nat -> Q) (x : seq nat -> seq Q).
 Local Notation n := (candidates c).
 Local Notation k := (deepest c).
-Local Notation z := (exp_minus_eps c).
 Definition depth_cost (p : seq nat * nat) : Q := qmul (qn (shifts_of k (aim c) p.1)) (qn p.2).
 Definition bounds (i : option (Q * Q)) (e : Q) : bool := if i is Some i then qle i.1 e && qle e i.2 else true.
 Definition ratio_bounds (i : option (Q * Q)) (e lo hi : Q) : bool := if i is Some i then
@@ -49,12 +59,15 @@ Definition ratio_bounds (i : option (Q * Q)) (e lo hi : Q) : bool := if i is Som
 Definition decide : outcome unit :=
   let! _ := require (0 < n) "n" in
   let! _ := require (all (is_row n k (rows c)) cs && all (fun c => qle q0 (multiplier c)) cs) "cut" in
-  let! low := found (lower n k z (changed n z depth_cost cs) y) "the chains" in
-  let! high := if upper n k z x (aim c) is Some b then if level_ok n k z x (rows c) then Ok b else
+  let! low := found (lower n k zl (changed n zl depth_cost cs) y) "the chains" in
+  let! high := if upper n k zu x (aim c) is Some b then if level_ok n k zu x (rows c) then Ok b else
     Open "a point that is not feasible as it stands" else Open "a point that is not feasible as it stands" in
   let all := vectors n k (aim c) in
   let lo := qdiv low all in let hi := qdiv high all in
   let! _ := require (qle (optimum c).1 lo && qle hi (optimum c).2) "claim optimum" in
+  let! z := match privacy c with ExpMinus q => Ok q | Epsilon _ =>
+    if [|| on_pf c : bool, pf_ratio c : bool, on_em c : bool | em_ratio c] then
+      Open "an error or a ratio at an irrational e^epsilon" else Ok q0 end in
   let flip := if on_pf c || pf_ratio c then pf_error n k z (aim c) else q0 in
   let! _ := require (bounds (on_pf c) flip) "claim error pf" in
   let! _ := require (ratio_bounds (pf_ratio c) flip lo hi) "claim ratio pf" in
@@ -82,35 +95,38 @@ apply/andP; split; [case: (lerP 0 (qR R i.1)) => s | case: (lerP 0 (qR R i.2)) =
 - exact: le_trans d (ler_wnmul2l (ltW s) o_hi).
 Qed.
 
-Lemma decide_sound u : decide = Ok u -> claims_hold R c.
+Lemma decide_sound u : (forall z : R, stands_for (privacy c) z -> qR R zl <= z <= qR R zu) -> decide = Ok u -> claims_hold R c.
 Proof.
-rewrite /decide => H; have [u1 h3 H1] := bindE H; have [u2 hc H2] := bindE H1.
+rewrite /decide => between H z zp; have [u1 h3 H1] := bindE H; have [u2 hc H2] := bindE H1.
 have [low h1 H3] := bindE H2; have [high h2 H4'] := bindE H3.
-have [u4 h4 H4] := bindE H4'; have [u5 h5 H5] := bindE H4.
+have [u4 h4 H4] := bindE H4'; have [q hq H4q] := bindE H4; have [u5 h5 H5] := bindE H4q.
 have [u6 h6 H6] := bindE H5; have [u7 h7 h8] := bindE H6.
+have /andP[zl_z z_zu] := between z zp.
 have L := foundE h1; have n0 := requireE h3; have /andP[rows_ok mus_ok] := requireE hc.
-have [U V] : upper n k z x (aim c) = Some high /\ level_ok n k z x (rows c).
-  by move: h2; case: (upper n k z x (aim c)) => // b; case: (level_ok n k z x (rows c)) => //= -[->].
+have [U V] : upper n k zu x (aim c) = Some high /\ level_ok n k zu x (rows c).
+  by move: h2; case: (upper n k zu x (aim c)) => // b; case: (level_ok n k zu x (rows c)) => //= -[->].
 have /andP[oL oU] := requireE h4.
 have p1 := requireE h5; have p2 := requireE h6; have e1 := requireE h7; have e2 := requireE h8.
 have all0 : 0 < qR R (vectors n k (aim c)).
   rewrite vectorsE ltr0n (bigD1 [ffun=> ord0]) /=; last by apply/existsP; exists (Ordinal n0); rewrite ffunE.
   rewrite ltn_addr // /shifts; case: (aim c) => //; rewrite subn_gt0 ltnS.
   by apply/bigmax_leqP => s _; rewrite ffunE.
-have lo_all (t : table R n k) : feasible (qR R z) (rows c) t -> qR R (qdiv low (vectors n k (aim c))) <= objective_mean (aim c) t.
-  move=> ft; have [tp tw] : feasible (qR R z) Paper t by case: (rows c) ft => -[? w]; split=> //; case: w.
+have lo_all (t : table R n k) : feasible z (rows c) t -> qR R (qdiv low (vectors n k (aim c))) <= objective_mean (aim c) t.
+  move=> /(feasible_less zl_z) ft; have [tp tw] : feasible (qR R zl) Paper t by case: (rows c) ft => -[? w]; split=> //; case: w.
   rewrite qR_div /objective_mean -vectorsE ler_wpmul2r ?invr_ge0 ?(ltW all0) //.
   apply: le_trans (lower_sound L tp tw) _; apply: le_trans (changed_le n0 depth_cost ft rows_ok mus_ok) _.
   rewrite le_eqVlt; apply/orP; left; apply/eqP.
   apply: eq_bigr => d _; rewrite mulr_sumr; apply: eq_bigr => r _.
   by rewrite /depth_cost qR_mul !qRn shifts_ofE mulrA.
-have [pp pw pe] := upper_sound R U; have feas := level_ok_sound V pp pw.
+have [pp pw pe] := upper_sound R U; have feas := feasible_less z_zu (level_ok_sound V pp pw).
 have pm : objective_mean (aim c) (point R x : table R n k) = qR R (qdiv high (vectors n k (aim c))).
   by rewrite /objective_mean pe -vectorsE qR_div.
-have pfE : on_pf c || pf_ratio c -> qR R (if on_pf c || pf_ratio c then pf_error n k z (aim c) else q0) = objective_mean (aim c) (pf_table (qR R z) : table R n k).
-  by move=> ->; exact: pf_errorE.
-have emE : on_em c || em_ratio c -> qR R (if on_em c || em_ratio c then em_error n k z (aim c) else q0) = objective_mean (aim c) (em_table (qR R z) : table R n k).
-  by move=> ->; exact: em_errorE.
+have known : [|| on_pf c : bool, pf_ratio c : bool, on_em c : bool | em_ratio c] -> z = qR R q.
+  by move: hq zp; case: (privacy c) => [q' [->]|e /=] //; case: ifP.
+have pfE : on_pf c || pf_ratio c -> qR R (if on_pf c || pf_ratio c then pf_error n k q (aim c) else q0) = objective_mean (aim c) (pf_table z : table R n k).
+  by move=> h; rewrite h known ?pf_errorE //; case/orP: h => ->; rewrite ?orbT.
+have emE : on_em c || em_ratio c -> qR R (if on_em c || em_ratio c then em_error n k q (aim c) else q0) = objective_mean (aim c) (em_table z : table R n k).
+  by move=> h; rewrite h known ?em_errorE //; case/orP: h => ->; rewrite ?orbT.
 split.
 - by move=> t /lo_all; apply: le_trans; rewrite -qR_le.
 - by exists (point R x); split; [| rewrite pm -qR_le].
@@ -247,8 +263,23 @@ Definition level_of (a : text) : option level :=
   if same a (word "paper") then Some Paper else if same a (word "dp") then Some Dp else
   if same a (word "monotone") then Some Monotone else if same a (word "full") then Some Full else None.
 
-(* What the file claims, and what it holds to prove that: cuts, y, and the injections. *)
-Definition read (file : text) : outcome (claims * seq cut * (seq nat -> Q) * trie (seq (nat * Q))) :=
+(* epsilon or exp-epsilon, as every section has them. *)
+Definition take_parameter (l : lines_left) : outcome (parameter * lines_left) :=
+  if take_one "epsilon" l is Ok (a, l) then
+    let! e := found (rational a) "epsilon" in
+    let! _ := require (qle q0 e) "epsilon" in Ok (Epsilon e, l)
+  else
+    let! (a, l) := take_one "exp-epsilon" l in
+    let! e := found (rational a) "exp-epsilon" in
+    let! _ := require (qle (qn 1) e) "exp-epsilon" in Ok (ExpMinus (qdiv (qn 1) e), l).
+(* The numbers that z lies between, with more bits than the writer had. *)
+Definition ends_for (bits : Z) (p : parameter) : outcome (Q * Q) :=
+  if Z.leb bits 2048 then if ends (2 * Z.to_nat bits + 64) p is Some e then Ok e else Open "epsilon"
+  else if p is ExpMinus q then Ok (q, q) else Open "a precision above 2048 bits".
+
+(* What the file claims, and what it holds to prove that: how many bits to work with, cuts, y as a function of
+   z, and the injections. *)
+Definition read (file : text) : outcome (claims * Z * seq cut * (Q -> seq nat -> Q) * trie (seq (nat * Q))) :=
   let! all := lines file in
   if all is first :: rest then
     let! _ := require (same first (word "optratio-certificate 3")) "the first line" in
@@ -259,18 +290,14 @@ Definition read (file : text) : outcome (claims * seq cut * (seq nat -> Q) * tri
     let! (zk, l) := take_int "k" l in
     if ~~ (Z.leb 2 zn && Z.leb zn 1000 && Z.leb zk 1000) then Open "n or k" else
     let n := Z.to_nat zn in let k := Z.to_nat zk in
-    if take_one "epsilon" l is Ok _ then Open "e^epsilon is irrational" else
-    let! (a, l) := take_one "exp-epsilon" l in
-    let! e := found (rational a) "exp-epsilon" in
-    let! _ := require (qle (qn 1) e) "exp-epsilon" in
-    let z := qdiv (qn 1) e in
+    let! (p, l) := take_parameter l in
     let! (objective, l) := take_one "objective" l in
     let! (level, l) := take_one "constraints" l in
     let! (proof, l) := take_one "proof" l in
     let! aim := found (objective_of objective) "objective" in
     let! rows := found (level_of level) "constraints" in
     if same proof (word "lumped") then Open "proof" else
-    let! (_, l) := take_int "precision" l in
+    let! (bits, l) := take_int "precision" l in
     let! (o, l) := take_claim "optimum" l in
     let! o := found o "claim optimum" in
     let! (pf, l) := take_claim "error pf" l in
@@ -278,42 +305,53 @@ Definition read (file : text) : outcome (claims * seq cut * (seq nat -> Q) * tri
     let! (rpf, l) := take_claim "ratio pf" l in
     let! (rem, l) := take_claim "ratio em" l in
     if Z.ltb largest (binomial_z n k) then Open "the lattice is too large" else
-    let c := Claims n k z aim rows o pf em rpf rem in
+    let c := Claims n k p aim rows o pf em rpf rem in
     let! (cs, y, x, l) :=
       if same proof (word "lp") then
         let! (y, l) := duals n k (rev (orbits n k)) l (Node [::]) in
         let! (inj, l) := injections n k None l (Node [::]) in
         let! (cs, l) := cuts n k [::] l in
-        Ok (cs, read_table q0 y, inj, l)
-      else if same proof (word "dual-recurrence") then Ok ([::], summed aim k (fun j => recurrence n j z), Node [::], l)
-      else if same proof (word "dual-closed-form") then Ok ([::], summed aim k (closed_form n z), Node [::], l)
+        Ok (cs, fun _ => read_table q0 y, inj, l)
+      else if same proof (word "dual-recurrence") then Ok ([::], fun z => summed aim k (fun j => recurrence n j z), Node [::], l)
+      else if same proof (word "dual-closed-form") then Ok ([::], fun z => summed aim k (closed_form n z), Node [::], l)
       else Bad "proof" in
     let! (count, l) := take_int "end" l in
     let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
-    Ok (c, cs, y, x)
+    Ok (c, bits, cs, y, x)
   else Bad "no line".
 
 (* The file's point proves the upper bound, or permute-and-flip does. *)
 Definition check (file : text) : outcome claims :=
-  let! (c, cs, y, inj) := read file in
-  let point i := read_table [::] (point_table (candidates c) (deepest c) (exp_minus_eps c) i) in
-  match decide c cs y (point inj) with
+  let! (c, bits, cs, y, inj) := read file in
+  let! (zl, zu) := ends_for bits (privacy c) in
+  let decided := decide c zl zu cs (y zl) in
+  let point i := read_table [::] (point_table (candidates c) (deepest c) zu i) in
+  match decided (point inj) with
   | Ok _ => Ok c
-  | why => if decide c cs y (point (Node [::])) is Ok _ then Ok c else let! _ := why in Ok c end.
+  | why => if decided (point (Node [::])) is Ok _ then Ok c else let! _ := why in Ok c end.
+
+Lemma ends_forE (R : realFieldType) bits p a b (z : R) :
+  ends_for bits p = Ok (a, b) -> stands_for p z -> (qR R a <= z <= qR R b)%R.
+Proof.
+rewrite /ends_for; case: ifP => _.
+  by case E: (ends _ p) => [[a' b']|] // [<- <-]; exact: endsE E.
+by case: p => // q [-> ->] ->; rewrite lexx.
+Qed.
 
 (* Whatever is accepted is true. *)
 Theorem check_sound (R : realFieldType) file c : check file = Ok c -> claims_hold R c.
 Proof.
-rewrite /check => H; have [[[[c' cs] y] i] _ {}H] := bindE H.
-by case E: (decide c' _ _ _) H => [u||] /=; [| case E': (decide c' _ _ _) => [u||] //= ..] => -[<-];
-  [exact: decide_sound E | exact: decide_sound E' ..].
+rewrite /check => H; have [[[[[c' bits] cs] y] i] _ {}H] := bindE H; have [[zl zu] E {}H] := bindE H.
+have between (z : R) := @ends_forE R _ _ _ _ z E.
+by case D: (decide c' _ _ _ _ _) H => [u||] /=; [| case D': (decide c' _ _ _ _ _) => [u||] //= ..] => -[<-];
+  [exact: decide_sound between D | exact: decide_sound between D' ..].
 Qed.
 
-Corollary check_bounds (R : realFieldType) file c (M : mechanism integers R (candidates c)) :
-  check file = Ok c -> proper M -> private (qR R (exp_minus_eps c)) M -> shift_invariant M ->
+Corollary check_bounds (R : realFieldType) file c (z : R) (M : mechanism integers R (candidates c)) :
+  check file = Ok c -> stands_for (privacy c) z -> proper M -> private z M -> shift_invariant M ->
   (rows c = Monotone \/ rows c = Full -> monotone M) ->
   (qR R (optimum c).1 <= objective_mean (aim c) (table_of M : table R (candidates c) (deepest c)))%R.
 Proof.
-move=> /(check_sound R) [lo _ _ _] Mp Md Ms Mm; apply: lo.
+move=> ok zp Mp Md Ms Mm; have [lo _ _ _] := @check_sound R _ _ ok z zp; apply: lo.
 exact: table_of_feasible.
 Qed.

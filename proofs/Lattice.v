@@ -1,8 +1,8 @@
 (* The verified checker for section lattice: finer lattices, losses, priors, and the worst vector, at every level without
-   delta, with one candidate chosen and rational e^epsilon. check_file decides both sections. *)
+   delta, with one candidate chosen. check_file decides both sections. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Classes Finer Numbers Checker Cuts Rows Reader Certificate.
+From Optratio Require Import Mechanisms Program CountVectors Classes Finer Numbers Checker Cuts Rows Epsilon Reader Certificate.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -13,7 +13,7 @@ Inductive prior := Uniform | Shifts | Weights of seq Q | Worst.
 
 (* What a certificate claims: the optimum's interval. The depths are 0, ..., deepest in steps of 2/steps sensitivities. *)
 Record finer_claims := FinerClaims {
-  choices : nat; bottom_depth : nat; steps : nat; exp_minus : Q; kept : level; losses : seq Q; weighted : prior;
+  choices : nat; bottom_depth : nat; steps : nat; asked : parameter; kept : level; losses : seq Q; weighted : prior;
   least_loss : Q * Q }.
 
 Section Meaning.
@@ -28,21 +28,30 @@ Definition weight_at n k p (d : depths n k) : R := match p with
 Definition value_of n k p ls (t : table R n k) : R :=
   if p is Worst then worst_loss (loss_at ls) t else mean_loss (weight_at p) (loss_at ls) t.
 
-Definition finer_hold (c : finer_claims) :=
-  let z := qR (exp_minus c) in let n := choices c in let k := bottom_depth c in
+Definition finer_hold (c : finer_claims) := forall z : R, stands_for (asked c) z ->
+  let n := choices c in let k := bottom_depth c in
   let loss := @value_of n k (weighted c) (losses c) in
   (forall t : table R n k, feasible_by (steps c) z (kept c) t -> qR (least_loss c).1 <= loss t) /\
   (exists t : table R n k, feasible_by (steps c) z (kept c) t /\ loss t <= qR (least_loss c).2).
 End Meaning.
 
-(* Deciding the claims, given weights of count vectors for the bound where the prior has none, multipliers of rows, and a
+Lemma feasible_by_less (R : realFieldType) n k L (z z' : R) l (t : table R n k) :
+  (z' <= z)%R -> feasible_by L z l t -> feasible_by L z' l t.
+Proof.
+move=> le [tp rows]; have less d r x : in_lattice d -> (z * t d r <= x)%R -> (z' * t d r <= x)%R.
+  by move=> Qd; apply: le_trans; rewrite ler_wpmul2r // (tp d Qd).1.
+have W : worst_rows_by L z t -> worst_rows_by L z' t by move=> H r d e Qd Qe E; apply: less (H r d e Qd Qe E).
+have N : neighbor_rows_by L z t -> neighbor_rows_by L z' t by move=> H r d e Qd Qe E; apply: less (H r d e Qd Qe E).
+by split=> //; case: l rows => [/W|/N|[/W]|[/N]].
+Qed.
+
+(* Deciding the claims, given two numbers that e^-epsilon lies between, weights of count vectors for the bound where the prior has none, multipliers of rows, and a
    point x. *)
 Section Decide.
-Variables (c : finer_claims) (dual : seq Q) (cs : seq cut) (x : seq nat -> seq Q).
+Variables (c : finer_claims) (zl zu : Q) (dual : seq Q) (cs : seq cut) (x : seq nat -> seq Q).
 Local Notation n := (choices c).
 Local Notation k := (bottom_depth c).
 Local Notation L := (steps c).
-Local Notation z := (exp_minus c).
 Local Notation l := (kept c).
 Local Notation loss v := (nth q0 (losses c) v).
 
@@ -66,10 +75,10 @@ Definition decide_finer : outcome unit :=
   let! _ := require (all (qle q0) w && (size w == size (orbits n k))) "weight" in
   let! _ := require (~~ qle sum q0) "the weights are all 0" in
   let! _ := require (all (is_row_by n k L l) cs && all (fun c => qle q0 (multiplier c)) cs) "multiplier" in
-  let low := qdiv (total n k (least k (changed n z (costs W) cs))) sum in
+  let low := qdiv (total n k (least k (changed n zl (costs W) cs))) sum in
   let! _ := require (qle (least_loss c).1 q0 || qle (least_loss c).1 low) "claim optimum: the lower end" in
   let! _ := require (all proper_orbit (orbits n k)) "input" in
-  let! _ := require (rows_ok n k L z x l) "the table violates a row" in
+  let! _ := require (rows_ok n k L zu x l) "the table violates a row" in
   let high := (least_loss c).2 in
   require (if weighted c is Worst then qle q0 high && all (fun m => qle (point_loss m) high) (orbits n k)
     else qle (qdiv (total n k (fun m => qmul (W m) (point_loss m))) sum) high) "claim optimum: the upper end".
@@ -108,9 +117,10 @@ Proof.
 by rewrite /worst_loss; elim/big_rec: _ => // d a _ a0; rewrite le_maxr a0 orbT.
 Qed.
 
-Theorem decide_finer_sound u : decide_finer = Ok u -> finer_hold R c.
+Theorem decide_finer_sound u : (forall z : R, stands_for (asked c) z -> qR zl <= z <= qR zu) ->
+  decide_finer = Ok u -> finer_hold R c.
 Proof.
-rewrite /decide_finer => H; have [u1 h1 {}H] := bindE H; have [u2 h2 {}H] := bindE H; have [u3 h3 {}H] := bindE H.
+rewrite /decide_finer => between H z /between/andP[zl_z z_zu]; have [u1 h1 {}H] := bindE H; have [u2 h2 {}H] := bindE H; have [u3 h3 {}H] := bindE H.
 have [u4 h4 {}H] := bindE H; have [u5 h5 {}H] := bindE H; have [u6 h6 {}H] := bindE H; have [u7 h7 {}H] := bindE H.
 have [u8 h8 h9] := bindE H.
 have n1 := requireE h1; have n0 : (0 < n)%N by exact: ltnW.
@@ -138,8 +148,8 @@ have valueE t : value_of (weighted c) (losses c) t = if weighted c is Worst then
     by case: (weighted c) => [_|_|ws ->|_] //; rewrite qRn ?shifts_ofE.
   rewrite /value_of /mean_loss /table_loss; case: (weighted c) alike => // [||ws] alike;
     by congr (_ / _); apply: eq_bigr => d Qd; rewrite alike.
-have mean_low t : feasible_by L (qR z) l t -> qR (least_loss c).1 <= mean_loss W (loss_at R (losses c)) t.
-  move=> ft; have := requireE h6; rewrite !(qR_le R) qR0 => /orP[le|]; last first.
+have mean_low t : feasible_by L z l t -> qR (least_loss c).1 <= mean_loss W (loss_at R (losses c)) t.
+  move=> /(feasible_by_less zl_z) ft; have := requireE h6; rewrite !(qR_le R) qR0 => /orP[le|]; last first.
     move=> le; apply: le_trans le _; rewrite /mean_loss qR_div [qR (total n k vector_weight)]totalE ler_wpmul2r ?invr_ge0 ?(ltW pos) //.
     apply: le_trans (lower_by_sound n0 (costs vector_weight) ft rows mus) _.
     rewrite /table_loss le_eqVlt; apply/orP; left; apply/eqP.
@@ -152,7 +162,7 @@ have pt : table_proper (point R x : table).
     have := x0 (val (d r)); rewrite mem_iota /= add0n ltn_ord => /(_ isT); rewrite nth_counts.
     by have := cnt_pos d r; case: (cnt d (d r)) => //= i _; rewrite (qR_le R) qR0.
   by move/Qeq_bool_iff/(qR_eq R): s1; rewrite over_depthsE qRn.
-have feas := rows_ok_sound n1 (requireE h8) pt.
+have feas := feasible_by_less z_zu (rows_ok_sound n1 (requireE h8) pt).
 have lossE d : qR (point_loss (counts d)) = \sum_r loss_at R (losses c) (d r) * point R x d r.
   by rewrite over_depthsE; apply: eq_bigr => r _; rewrite qR_mul.
 split=> [t ft|]; last (exists (point R x); split=> //); rewrite valueE.
@@ -185,7 +195,7 @@ End Numbered.
 
 (* Reading the lines after "problem lattice". *)
 Section Body.
-Variables (n k L : nat) (z : Q) (l : level).
+Variables (n k L : nat) (l : level).
 Definition values (f : seq text) : option (seq Q) :=
   let o := [seq value a | a <- f] in if all isSome o then Some [seq odflt q0 a | a <- o] else None.
 Fixpoint rising (a : Q) (s : seq Q) : bool := if s is b :: s' then qle a b && rising b s' else true.
@@ -245,7 +255,7 @@ Fixpoint multipliers (cells : numbered (seq nat * nat)) (last : Z * Z) (left : l
 End Body.
 
 (* What the file claims, and what it holds to prove that: weights, multipliers, and the point. *)
-Definition read_lattice (rest : seq text) : outcome (finer_claims * seq Q * seq cut * trie (seq Q)) :=
+Definition read_lattice (rest : seq text) : outcome (finer_claims * Z * seq Q * seq cut * trie (seq Q)) :=
   let l := [seq fields a | a <- rest] in
   let! (_, l) := take_one "problem" l in
   let! (zn, l) := take_int "n" l in
@@ -266,11 +276,7 @@ Definition read_lattice (rest : seq text) : outcome (finer_claims * seq Q * seq 
   let own := same p (word "weights") in
   let worst := same p (word "worst") in
   let! _ := require [|| own, worst, same p (word "uniform") | same p (word "box")] "prior" in
-  if take_one "epsilon" l is Ok _ then Open "e^epsilon is irrational" else
-  let! (a, l) := take_one "exp-epsilon" l in
-  let! e := found (rational a) "exp-epsilon" in
-  let! _ := require (qle (qn 1) e) "exp-epsilon" in
-  let z := qdiv (qn 1) e in
+  let! (e, l) := take_parameter l in
   let! (bits, l) := take_int "precision" l in
   let! _ := require (Z.leb bits 16384) "precision" in
   let! (o, l) := take_claim "optimum" l in
@@ -285,11 +291,12 @@ Definition read_lattice (rest : seq text) : outcome (finer_claims * seq Q * seq 
   let! (count, l) := take_int "end" l in
   let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
   let p := if own then Weights ws else if worst then Worst else if same p (word "box") then Shifts else Uniform in
-  Ok (FinerClaims n k steps z rows losses p o, ws, cs, x).
+  Ok (FinerClaims n k steps e rows losses p o, bits, ws, cs, x).
 
 Definition check_lattice (rest : seq text) : outcome finer_claims :=
-  let! (c, ws, cs, x) := read_lattice rest in
-  let! _ := decide_finer c ws cs (read_table [::] x) in Ok c.
+  let! (c, bits, ws, cs, x) := read_lattice rest in
+  let! (zl, zu) := ends_for bits (asked c) in
+  let! _ := decide_finer c zl zu ws cs (read_table [::] x) in Ok c.
 
 (* Both sections. *)
 Inductive proved := InProgram of claims | InLattice of finer_claims.
@@ -307,8 +314,8 @@ Definition check_file (file : text) : outcome proved :=
 
 Theorem check_lattice_sound (R : realFieldType) rest c : check_lattice rest = Ok c -> finer_hold R c.
 Proof.
-rewrite /check_lattice => H; have [[[[c' ws] cs] x] _ {}H] := bindE H.
-have [u D [<-]] := bindE H. exact: decide_finer_sound D.
+rewrite /check_lattice => H; have [[[[[c' bits] ws] cs] x] _ {}H] := bindE H; have [[zl zu] E {}H] := bindE H.
+have [u D [<-]] := bindE H; apply: decide_finer_sound D => z; exact: ends_forE E.
 Qed.
 
 (* Whatever is accepted is true. *)
@@ -316,16 +323,16 @@ Theorem check_file_sound (R : realFieldType) file p : check_file file = Ok p -> 
 Proof.
 rewrite /check_file => H; have [all _ {}H] := bindE H.
 have program : (let! c := check file in Ok (InProgram c)) = Ok p -> true_of R p.
-  by move=> {}H; have [c /(check_sound R) ok [<-]] := bindE H.
+  by move=> {}H; have [c /(@check_sound R) ok [<-]] := bindE H.
 case: all H => [|first [|second rest]] //; case: ifP => // _ H.
-by have [c /(check_lattice_sound R) ok [<-]] := bindE H.
+by have [c /(@check_lattice_sound R) ok [<-]] := bindE H.
 Qed.
 
 (* So every mechanism of the level, on scores in any ring in which a step h is 2/L, loses no less than claimed. *)
-Corollary check_lattice_bounds (S : realDomainType) (R : realFieldType) rest c (h : S)
-    (M : mechanism S R (choices c)) : check_lattice rest = Ok c -> (h *+ steps c = 2%:R)%R ->
-  proper M -> private (qR R (exp_minus c)) M -> shift_invariant M -> (kept c = Monotone \/ kept c = Full -> monotone M) ->
+Corollary check_lattice_bounds (S : realDomainType) (R : realFieldType) rest c (h : S) (z : R)
+    (M : mechanism S R (choices c)) : check_lattice rest = Ok c -> (h *+ steps c = 2%:R)%R -> stands_for (asked c) z ->
+  proper M -> private z M -> shift_invariant M -> (kept c = Monotone \/ kept c = Full -> monotone M) ->
   (qR R (least_loss c).1 <= value_of (weighted c) (losses c) (table_by h M : table R (choices c) (bottom_depth c)))%R.
 Proof.
-by move=> /(check_lattice_sound R) [lo _] hL Mp Md Ms Mm; apply: lo; apply: table_by_feasible.
+by move=> ok hL zp Mp Md Ms Mm; have [lo _] := @check_lattice_sound R _ _ ok z zp; apply: lo; apply: table_by_feasible.
 Qed.
