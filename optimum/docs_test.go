@@ -90,7 +90,6 @@ func TestKnownMechanisms(t *testing.T) {
 		{"counts 0 to 6, \\|x-o\\|", "uniform", "exponential", count, "0", weighted(7, half, distance)},
 		{"counts 0 to 6, \\|x-o\\|, δ = 1/20", "uniform", "geometric, cut off", count, "1/20", geometric(6, z)},
 		{"the same, neighbors differ by 1 or 2", "worst", "geometric at ε/2, cut off", with(t, twice(t, 6), "", nil), "0", geometric(6, half)},
-		{"counts 0 to 6, right or wrong", "uniform", "7-ary randomised response", with(t, count, "zero-one", count.Prior), "0", response(7, big.NewRat(4, 1), new(big.Rat))},
 		{"7 places in a circle, distance", "uniform", "exponential", ring(t, 7), "0", weighted(7, half, around(7))},
 		{"grid of 3×3, Manhattan", "uniform", "exponential", grid, "0", weighted(9, half, manhattan)},
 		{"two bits, right or wrong", "½ on 00 and 11", "randomised response, bit by bit", with(t, square, "", rats(t, "1/2", "0", "0", "1/2")), "0",

@@ -58,7 +58,7 @@ func TestDocumentTable(t *testing.T) {
 			t.Errorf("%s: p-mix %s", strings.TrimSpace(line), mix.Success)
 		}
 	}
-	if rows < 11 {
+	if rows < 8 {
 		t.Errorf("%d rows found", rows)
 	}
 }
