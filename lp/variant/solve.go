@@ -180,12 +180,6 @@ func (p *Program) interior() []*big.Rat {
 	return out
 }
 
-// Orbits returns the number of score vectors up to permutations and shifts.
-func (p *Program) Orbits() int { return p.lat.Len() }
-
-// Variables returns the number of probabilities.
-func (p *Program) Variables() int { return p.vars.Len() }
-
 // Solution is a solved program: the optimum in units of the loss, and what it follows from.
 type Solution struct {
 	*table.Solution

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -151,4 +152,16 @@ func TestSamplesToRefuteNearTheOracle(t *testing.T) {
 		}
 		t.Logf("%s: oracle %.0f, median %v, %.1f times, of %v", c.name, c.oracle, median(needed), median(needed)/c.oracle, needed)
 	}
+}
+
+// draw audits a sampler that counts vectors in units of the space that its options make.
+func draw(name string, s sampler, o Options) (*Report, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	space, dom, err := o.sampleDomain()
+	if err != nil {
+		return nil, err
+	}
+	return o.statistics(context.Background(), name, s, space, dom)
 }

@@ -69,18 +69,6 @@ func Samples(ctx context.Context, command string, o Options) (*Report, error) {
 	return r, nil
 }
 
-// draw audits a sampler that counts vectors in units of the space that its options make.
-func draw(name string, s sampler, o Options) (*Report, error) {
-	if err := o.complete(); err != nil {
-		return nil, err
-	}
-	space, dom, err := o.sampleDomain()
-	if err != nil {
-		return nil, err
-	}
-	return o.statistics(context.Background(), name, s, space, dom)
-}
-
 // vectorsToSample is the most score vectors that the budget and the limit on pairs leave room for.
 func (o *Options) vectorsToSample() int {
 	n := max(1, o.N)
