@@ -2,6 +2,7 @@ package mechanisms
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -47,7 +48,7 @@ func circleExp(x float64) float64 {
 }
 
 // newCircles returns the bounds for the weights w_ab, w_bc, w_ca: none negative, each at most the sum of the others, not all 0. That of the slope is of what speed
-// bounds, circleBox.slope or circleBox.flips.
+// bounds, circleBox.slope or circleBox.opens.
 func newCircles(w [3]float64, allow float64, speed func(circleBox) float64) circles {
 	for w[2] < max(w[0], w[1]) {
 		w = [3]float64{w[1], w[2], w[0]}
@@ -167,13 +168,9 @@ func circleK(alpha float64) float64 {
 	return 0.5 - circleExp(2*alpha)/6
 }
 
-// slope bounds Σ ρ_i v_i/(1-C) over |v_i| <= 1 with Σ w_i v_i = 0: a convex function of v with the bounds of ρ_i, greatest at a vertex, where two are ±1.
-func (b circleBox) slope() float64 {
+// fastest bounds Σ ρ_i v_i over |v_i| <= 1 with Σ w_i v_i = 0, for ρ_i from low to high: a convex function of v, greatest at a vertex, where two are ±1.
+func (b circleBox) fastest(low, high [3]float64) float64 {
 	fastest := 0.0
-	var low, high [3]float64
-	for i := range 3 {
-		low[i], high[i] = b.density(i, false), b.density(i, true)
-	}
 	for k := range 3 {
 		i, j := (k+1)%3, (k+2)%3
 		for _, s := range [][2]float64{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}} {
@@ -191,41 +188,60 @@ func (b circleBox) slope() float64 {
 			fastest = max(fastest, sum)
 		}
 	}
-	return fastest / (1 - min(b.most(), 3.0/16)) // Theorem 5
+	return fastest
 }
 
-// flips bounds Σ ρ_i, the rate at which comparisons of the three that close a circle change, if all leads move at speeds up to 1.
-func (b circleBox) flips() float64 {
-	return b.density(0, true) + b.density(1, true) + b.density(2, true)
-}
-
-// circlesOf returns bounds for candidates of these sensitivities in ascending order: of the probability that nobody beats all others, by the sum over all triples, and of the
-// slope: for more than three candidates by the sum of the triples' flips over the least probability that somebody does.
-func circlesOf(deltas []float64) circles {
-	type triple [3]float64
-	known, out, allow, speed := map[triple]circles{}, circles{}, circleAllow, circleBox.slope
-	if len(deltas) > 3 {
-		allow, speed = circleAllowMany, circleBox.flips
+// slope bounds the speed at which ln(1-C) rises.
+func (b circleBox) slope() float64 {
+	var low, high [3]float64
+	for i := range 3 {
+		low[i], high[i] = b.density(i, false), b.density(i, true)
 	}
+	return b.fastest(low, high) / (1 - min(b.most(), 3.0/16)) // Theorem 5
+}
+
+// opens bounds Σ ρ_i max(v_i, 0), the speed at which comparisons that close the circle are turned so that they open it.
+func (b circleBox) opens() float64 {
+	var high [3]float64
+	for i := range 3 {
+		high[i] = b.density(i, true)
+	}
+	return b.fastest([3]float64{}, high)
+}
+
+// circlesOf returns bounds for candidates of these sensitivities in ascending order: of the probability that nobody beats all others, and of the slope. For more than three
+// candidates the former is the sum over all triples, or where that is less over all sets of four, divided by n-3; the latter the sum of the speeds at which circles
+// of three open, over the least probability that somebody does beat all others.
+func circlesOf(deltas []float64) circles {
+	known := map[[3]float64]circles{}
+	triple := func(a, b, c float64) circles { // descending
+		if a == c { // all three equal: comparisons at one scale do not run in circles
+			return circles{}
+		}
+		allow, speed := circleAllow, circleBox.slope
+		if len(deltas) > 3 {
+			allow, speed = circleAllowMany, circleBox.opens
+		}
+		key := [3]float64{1, b / a, c / a} // bounds depend on quotients alone
+		t, ok := known[key]
+		if !ok {
+			t = newCircles([3]float64{key[0] + key[1], key[1] + key[2], key[2] + key[0]}, allow, speed)
+			t.most = min(t.most, 3.0/16) // Theorem 5
+			known[key] = t
+		}
+		return t
+	}
+	out := circles{}
 	for i, a := range deltas {
 		for j, b := range deltas[:i] {
 			for _, c := range deltas[:j] {
-				if a == c { // all three equal: comparisons at one scale do not run in circles
-					continue
-				}
-				// Bounds depend on quotients alone.
-				key := triple{a / a, b / a, c / a}
-				t, ok := known[key]
-				if !ok {
-					t = newCircles([3]float64{key[0] + key[1], key[1] + key[2], key[2] + key[0]}, allow, speed)
-					known[key] = t
-				}
-				out.most += min(t.most, 3.0/16) // Theorem 5
+				t := triple(a, b, c)
+				out.most += t.most
 				out.slope += t.slope
 			}
 		}
 	}
-	out.most = min(out.most, 1)
+	out.most = min(out.most, fours(deltas, triple), 1)
 	if len(deltas) > 3 {
 		out.slope /= max(0, 1-out.most)
 		out.slope *= 1 + circleMargin // for the sums
@@ -234,6 +250,53 @@ func circlesOf(deltas []float64) circles {
 		out.slope = 1
 	}
 	return out
+}
+
+// fours returns the sum over all sets of four, divided by n-3; or 1 where there are too many different ones.
+func fours(deltas []float64, triple func(a, b, c float64) circles) float64 {
+	n := len(deltas)
+	if n < 4 || n > fourMany {
+		return 1
+	}
+	var sets [][4]float64
+	for set := range 1 << n {
+		if bits.OnesCount(uint(set)) != 4 {
+			continue
+		}
+		var four [4]float64
+		for i, at := 0, 0; i < n; i++ {
+			if set>>i&1 == 1 {
+				four[at] = deltas[i]
+				at++
+			}
+		}
+		for i, largest := 0, four[3]; i < 4; i++ {
+			four[i] /= largest
+		}
+		sets = append(sets, four)
+	}
+	bounds := map[[4]float64]float64{}
+	for _, four := range sets {
+		bounds[four] = 0 // of equal ones
+	}
+	if len(bounds) > fourSets {
+		return 1
+	}
+	for four := range bounds {
+		if four[0] < 1 {
+			c := circlesOfFour{deltas: four}
+			for other := range 4 {
+				rest := slices.Delete(slices.Clone(four[:]), other, other+1)
+				c.triples[other] = triple(rest[2], rest[1], rest[0])
+			}
+			bounds[four] = c.bound()
+		}
+	}
+	sum := 0.0
+	for _, four := range sets {
+		sum += bounds[four]
+	}
+	return sum / float64(n-3) * (1 + circleMargin)
 }
 
 // distinct returns how many different numbers there are.

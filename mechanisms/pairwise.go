@@ -15,7 +15,7 @@ import (
 func init() {
 	Register(&pairwise{
 		info: epsDPEach("pairwise", "each pair compared with exponential noise at its own scale, drawn again until somebody beats all others, at a parameter proved to be ε-DP",
-			"this project, docs/results/unequal.md, Theorems 3 and 4"),
+			"this project, docs/results/unequal.md, Theorems 3, 4 and 9"),
 		same: registry["pf-pair"].(*pair),
 	})
 }

@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/number/interval"
 )
 
@@ -169,7 +172,7 @@ func TestCirclesOfManyCandidates(t *testing.T) {
 	for _, c := range []struct {
 		deltas []string
 		known  float64 // a lower bound of most that a search finds
-	}{{[]string{"1", "2", "3", "4"}, 0.02}, {[]string{"1", "2", "2", "2"}, 0.005}, {[]string{"2", "3", "4", "5"}, 0.01}} {
+	}{{[]string{"1", "2", "3", "4"}, 0.02}, {[]string{"1", "2", "2", "2"}, 0.005}, {[]string{"2", "3", "4", "5"}, 0.01}, {[]string{"1", "1", "1", "4"}, 0.05}, {[]string{"1", "1", "1", "1", "4"}, 0.05}} {
 		in := &Instance{Sensitivities: ratsOf(t, c.deltas...), Epsilon: decimalEps(t, "0.4")}
 		in.Scores = in.Sensitivities // any
 		bounds := in.circles()
@@ -190,6 +193,87 @@ func TestCirclesOfManyCandidates(t *testing.T) {
 		assert.LessOrEqual(t, fastest, bounds.slope)
 		assert.Greater(t, often, c.known)
 		assert.Greater(t, fastest, 0.005)
+	}
+}
+
+// Theorem 9: the search proves a bound that is above what it finds and not far from it, refuses one that is below, and its probability of a point is that of an
+// independent formula.
+func TestCirclesOfFour(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 15))
+	for i, d := range [][4]float64{{0.25, 0.25, 0.25, 1}, {0.25, 0.5, 0.75, 1}, {0, 0.5, 0.5, 1}, {0.25, 0.25, 1, 1}} {
+		if i > 0 && !slowtest.Enabled {
+			break
+		}
+		c := circlesOfFour{deltas: d}
+		for other := range 4 {
+			rest := slices.Delete(slices.Clone(d[:]), other, other+1)
+			c.triples[other] = circlesOf(rest)
+			c.triples[other].slope = newCircles([3]float64{rest[0] + rest[1], rest[1] + rest[2], rest[2] + rest[0]}, circleAllowMany, circleBox.opens).slope
+		}
+		found, bound := c.climb(), c.bound()
+		assert.Greater(t, bound, found)
+		assert.Less(t, bound, 1.1*found+0.01)
+		in := &Instance{Epsilon: decimalEps(t, "1")}
+		for _, x := range d {
+			in.Sensitivities = append(in.Sensitivities, new(big.Rat).SetFloat64(x))
+		}
+		for range 300 {
+			var b fourBox
+			in.Scores = []*big.Rat{new(big.Rat).Set(in.Sensitivities[0])} // h = q - Δ
+			for s := 1; s < 4; s++ {
+				b.low[s] = 2 * d[s] * rng.NormFloat64()
+				b.high[s] = b.low[s]
+				in.Scores = append(in.Scores, new(big.Rat).Add(new(big.Rat).SetFloat64(b.low[s]), in.Sensitivities[s]))
+			}
+			_, somebody := sharesOf(t, in, in.Epsilon)
+			assert.InDelta(t, 1-somebody.Near(), c.nobody(&b), circleMargin)
+			assert.LessOrEqual(t, c.nobody(&b), found+1e-6)
+		}
+		c.target, c.left = 0.97*found, fourBoxes
+		holds := true
+		for i := range fourStarts {
+			holds = holds && c.holds(fourStart(i))
+		}
+		assert.False(t, holds, "%v", d)
+	}
+}
+
+// Theorem 9's second part, over all results of comparisons of five and of six.
+func TestSetsOfFourWithoutWinner(t *testing.T) {
+	for n := 4; n <= 6; n++ {
+		least := 1 << n
+		for results := range 1 << (n * (n - 1) / 2) {
+			beats, bit := make([]int, n), 0
+			for a := range n {
+				for b := range a {
+					winner, loser := a, b
+					if results>>bit&1 == 1 {
+						winner, loser = b, a
+					}
+					beats[winner] |= 1 << loser
+					bit++
+				}
+			}
+			wins := func(set int) bool {
+				for a := range n {
+					if set>>a&1 == 1 && set&^beats[a] == 1<<a {
+						return true
+					}
+				}
+				return false
+			}
+			if wins(1<<n - 1) {
+				continue
+			}
+			without := 0
+			for set := range 1 << n {
+				if bits.OnesCount(uint(set)) == 4 && !wins(set) {
+					without++
+				}
+			}
+			least = min(least, without)
+		}
+		assert.Equal(t, n-3, least)
 	}
 }
 
@@ -255,7 +339,7 @@ func TestPairwiseOfEqualSensitivities(t *testing.T) {
 	assert.InDelta(t, 0.7/1.0595, in.pairwiseParameter().Float(), 1e-3)
 	in.Sensitivities = ratsOf(t, "1", "2", "4", "8")
 	in.Scores = ratsOf(t, "0", "0", "0", "0")
-	assert.InDelta(t, 0.7+math.Log(1-0.18116), in.pairwiseParameter().Float(), 1e-4)
+	assert.InDelta(t, 0.7+math.Log(1-0.1057), in.pairwiseParameter().Float(), 1e-4)
 	in.Sensitivities = ratsOf(t, "1", "2", "4", "8", "8", "8")
 	in.Scores = ratsOf(t, "0", "0", "0", "0", "0", "0")
 	assert.InDelta(t, 0.35, in.pairwiseParameter().Float(), 1e-15)
@@ -268,7 +352,7 @@ func TestParametersOfPairwise(t *testing.T) {
 	prose := strings.Join(strings.Fields(string(text)), " ")
 	two, err := ParseExp("2")
 	require.NoError(t, err)
-	for _, d := range []string{"1,1,4", "1,4,4", "1,1,20", "1,2,3,4"} {
+	for _, d := range []string{"1,1,4", "1,4,4", "1,1,20", "1,1,1,4", "1,2,3,4", "1,1,1,1,4"} {
 		in := &Instance{Sensitivities: ratsOf(t, strings.Split(d, ",")...), Epsilon: two}
 		in.Scores = in.Sensitivities
 		assert.Contains(t, prose, fmt.Sprintf("%.3f ε for (%s)", in.pairwiseParameter().Float()/math.Ln2, d))
