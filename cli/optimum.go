@@ -180,7 +180,7 @@ func (f *optimumFlags) change(ctx context.Context, p *optimum.Problem, isNew boo
 		p.Prior = p.Uniform()
 	case f.prior != "":
 		p.Prior, err = read(ctx, "--prior", f.prior, func(name string, text io.Reader) ([]*big.Rat, error) {
-			prior, _, err := optimum.ReadPrior(name, text, p.Inputs, false)
+			prior, err := optimum.ReadPrior(name, text, p.Inputs)
 			return prior, err
 		})
 	}
@@ -216,7 +216,7 @@ func (f *optimumFlags) request(ctx context.Context, path string) (r optimum.Requ
 			return r, command.Usagef("--rate and --pmf-exec or --pmf-file exclude each other: give one of them")
 		}
 		if r.Epsilon.IsSet() {
-			if r.Rate, err = f.subject.about(ctx, r.Problem, r.Epsilon, nil); err != nil {
+			if r.Rate, err = f.subject.about(ctx, r.Problem, r.Epsilon); err != nil {
 				return r, err
 			}
 		}
@@ -232,7 +232,7 @@ func (f *optimumFlags) request(ctx context.Context, path string) (r optimum.Requ
 	}
 	for _, file := range files {
 		prior, err := read(ctx, "--users", file, func(name string, text io.Reader) ([]*big.Rat, error) {
-			prior, _, err := optimum.ReadPrior(name, text, r.Problem.Inputs, false)
+			prior, err := optimum.ReadPrior(name, text, r.Problem.Inputs)
 			return prior, err
 		})
 		if err != nil {

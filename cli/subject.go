@@ -96,11 +96,11 @@ func (f *subjectFlags) options(eps mechanisms.Epsilon, progress func(int64)) (o 
 }
 
 // about returns the subject as a mechanism on the inputs of a problem; nil where none is given.
-func (f *subjectFlags) about(ctx context.Context, p *optimum.Problem, eps mechanisms.Epsilon, progress func(int64)) (*optimum.Table, error) {
+func (f *subjectFlags) about(ctx context.Context, p *optimum.Problem, eps mechanisms.Epsilon) (*optimum.Table, error) {
 	if !f.given() {
 		return nil, nil
 	}
-	o, err := f.options(eps, progress)
+	o, err := f.options(eps, nil)
 	if err != nil {
 		return nil, err
 	}

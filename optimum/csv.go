@@ -157,29 +157,29 @@ func ReadLoss(name string, text io.Reader, inputs, outputs []string, add bool) (
 	return loss, inputs, outputs, nil
 }
 
-// ReadPrior reads a prior with the columns x,p. Inputs that it does not name have 0. Inputs that are not yet known are added where add is set.
-func ReadPrior(name string, text io.Reader, inputs []string, add bool) (prior []*big.Rat, in []string, err error) {
+// ReadPrior reads a prior with the columns x,p. Inputs that it does not name have 0.
+func ReadPrior(name string, text io.Reader, inputs []string) (prior []*big.Rat, err error) {
 	records, err := readCSV(name, text, 2, 2, "x,p")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	at, sum := places(inputs), new(big.Rat)
 	values := map[int]*big.Rat{}
 	for _, r := range records {
 		var x int
-		if x, inputs, err = place(name, r, 0, "input", at, inputs, add); err != nil {
-			return nil, nil, err
+		if x, _, err = place(name, r, 0, "input", at, inputs, false); err != nil {
+			return nil, err
 		}
 		if values[x] != nil {
-			return nil, nil, faultf("%s:%d: %q is there twice", name, r.line, r.fields[0])
+			return nil, faultf("%s:%d: %q is there twice", name, r.line, r.fields[0])
 		}
 		if values[x], err = csvNumber(name, r, 1, "p"); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		sum.Add(sum, values[x])
 	}
 	if sum.Cmp(one) != 0 {
-		return nil, nil, faultf("%s: the prior sums to %s, not to 1", name, sum.RatString())
+		return nil, faultf("%s: the prior sums to %s, not to 1", name, sum.RatString())
 	}
 	for x := range inputs {
 		w := values[x]
@@ -188,7 +188,7 @@ func ReadPrior(name string, text io.Reader, inputs []string, add bool) (prior []
 		}
 		prior = append(prior, w)
 	}
-	return prior, inputs, nil
+	return prior, nil
 }
 
 // nearOne is by how much the probabilities of a row may miss 1: decimals of six places and more do. Such rows are divided by their sums.

@@ -30,15 +30,15 @@ func (f *form) fail(field, format string, args ...any) {
 	}
 }
 
-// count reads a whole number.
-func (f *form) count(field string, standard, least, most int) int {
+// count reads a whole number >= 1.
+func (f *form) count(field string, standard, most int) int {
 	text := f.values.Get(field)
 	if text == "" {
 		return standard
 	}
 	v, err := strconv.Atoi(text)
-	if err != nil || v < least || v > most {
-		f.fail(field, "give a whole number from %d to %d", least, most)
+	if err != nil || v < 1 || v > most {
+		f.fail(field, "give a whole number from 1 to %d", most)
 		return standard
 	}
 	return v
@@ -126,18 +126,18 @@ func (f *form) text(field, standard string) string {
 }
 
 // names reads a comma-separated list of mechanisms.
-func (f *form) names(field, standard string, known []string) []string {
-	text := strings.ReplaceAll(strings.Join(f.values[field], ","), " ", "")
+func (f *form) names(standard string, known []string) []string {
+	text := strings.ReplaceAll(strings.Join(f.values["mechanism"], ","), " ", "")
 	if text == "" {
 		text = standard
 	}
 	list := strings.Split(text, ",")
 	if len(list) > 8 {
-		f.fail(field, "give at most 8 mechanisms")
+		f.fail("mechanism", "give at most 8 mechanisms")
 	}
 	for _, name := range list {
 		if !slices.Contains(known, name) {
-			f.fail(field, "give names of mechanisms, comma-separated, such as pf,em")
+			f.fail("mechanism", "give names of mechanisms, comma-separated, such as pf,em")
 		}
 	}
 	return list

@@ -118,9 +118,9 @@ func epsilonField(eps []string, most string) field {
 }
 
 func (s *Site) ratio(f *form) question {
-	n, k := f.count("n", 4, 1, maxCandidates), f.count("k", 4, 1, maxDepth)
+	n, k := f.count("n", 4, maxCandidates), f.count("k", 4, maxDepth)
 	eps := f.epsilon("0.5")
-	names := f.names("mechanism", "pf,em", s.Mechanisms)
+	names := f.names("pf,em", s.Mechanisms)
 	args := append([]string{"ratio", "-n", strconv.Itoa(n), "-k", strconv.Itoa(k)}, eps...)
 	if list := strings.Join(names, ","); list != "pf,em" {
 		args = append(args, "--mechanism", list)
@@ -191,7 +191,7 @@ func (s *Site) choose(f *form) question {
 	}
 	job, chosen := args, ""
 	if f.values.Get("mechanism") != "" {
-		chosen = strings.Join(f.names("mechanism", "", s.Mechanisms), ",")
+		chosen = strings.Join(f.names("", s.Mechanisms), ",")
 		job = append(slices.Clone(args), "--mechanism", chosen)
 	}
 	q.Fields = append(q.Fields, field{Name: "mechanism", Label: "Mechanisms", Kind: "text", Value: chosen, Help: "comma-separated; all of them where it is empty"})
@@ -277,7 +277,7 @@ const exampleFunction = `(scores, epsilon, sensitivity) => {
 const JavaScript = "function.js"
 
 func (s *Site) javascript(f *form) question {
-	n, k, eps := f.count("n", 3, 1, 6), f.count("k", 2, 1, 6), f.epsilon("1")
+	n, k, eps := f.count("n", 3, 6), f.count("k", 2, 6), f.epsilon("1")
 	q := pasted(f, shown{
 		Title: "Audit a mechanism in JavaScript", ByHand: true, Button: "Audit",
 		Lead: "Type a function of (scores, epsilon, sensitivity) that returns the probability of each candidate. It is asked about a lattice of score vectors, their neighbors, and others on which implementations often fail. It runs in a worker of its own, which is ended when it does not answer within two seconds." + s.nothingLeaves(),
@@ -297,7 +297,7 @@ const histogramFile = "counts.csv"
 
 func (s *Site) evaluate(f *form) question {
 	tasks := []option{{"mode", "its most frequent bin"}, {"median", "its median"}}
-	task, eps, names := f.one("task", "mode", tasks...), f.epsilon("0.5"), f.names("mechanism", "pf,em", s.Mechanisms)
+	task, eps, names := f.one("task", "mode", tasks...), f.epsilon("0.5"), f.names("pf,em", s.Mechanisms)
 	args := append([]string{"evaluate", "--task", task, "--histogram", histogramFile}, eps...)
 	if list := strings.Join(names, ","); list != "pf,em" {
 		args = append(args, "--mechanism", list)

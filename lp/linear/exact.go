@@ -63,11 +63,11 @@ func (s *basisSystem) approximate(ctx context.Context, shift uint) (*Approximati
 // exact returns the basis's solution exactly: M x = rhs and Mᵀ y = cost hold as identities of rationals. It does not ask
 // whether the solution is feasible or optimal.
 func (s *basisSystem) exact(ctx context.Context) (*Exact, error) {
-	x, err := s.recover(ctx, 256, maxBits, false)
+	x, err := s.recover(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	y, err := s.recover(ctx, 256, maxBits, true)
+	y, err := s.recover(ctx, true)
 	if err != nil {
 		return nil, err
 	}

@@ -100,10 +100,10 @@ func (s *basisSystem) verify(x *Fractions, transposed bool) bool {
 }
 
 // recover solves M x = rhs (or transposed) exactly, raising the precision until the
-// recovered fractions verify or limit bits are reached.
-func (s *basisSystem) recover(ctx context.Context, first, limit uint, transposed bool) (*Fractions, error) {
+// recovered fractions verify or maxBits are reached.
+func (s *basisSystem) recover(ctx context.Context, transposed bool) (*Fractions, error) {
 	var x []*big.Int
-	for shift, last := first, uint(0); shift <= limit; shift, last = 2*shift, shift {
+	for shift, last := uint(256), uint(0); shift <= maxBits; shift, last = 2*shift, shift {
 		var err error
 		if x, err = s.solve(ctx, shift, transposed, x, last); err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ func (e *explicit) read(r *reader, o Options) {
 	r.long = maxSectionLine
 	e.n = r.whole("inputs", 1, maxCandidates)
 	e.outputs = r.whole("outputs", 1, maxCandidates)
-	e.delta = r.number("delta", 0)
+	e.delta = r.number("delta")
 	e.parameters(r)
 	if e.worst = r.is("prior") && r.next == "prior worst"; e.worst {
 		r.take("prior")

@@ -30,7 +30,7 @@ func (h *heterogeneous) read(r *reader, o Options) {
 		r.failf("sensitivities: not 1 to %d numbers that are not negative", maxGridCandidates)
 	}
 	h.from = r.value("from", r.take("from"))
-	if h.step = r.number("step", 0); h.step.Sign() == 0 {
+	if h.step = r.number("step"); h.step.Sign() == 0 {
 		r.failf("step is 0")
 	}
 	h.steps = r.whole("steps", 1, maxDepth)

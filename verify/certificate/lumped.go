@@ -36,13 +36,13 @@ type ranges struct {
 	los, his int // their sums
 }
 
-// newRanges admits all count vectors of n >= 0 candidates with top of them at least at depth 0.
-func newRanges(n, k, top int) *ranges {
-	r := &ranges{n: n, lo: make([]int, k+1), hi: make([]int, k+1), los: top, his: n * (k + 1)}
+// newRanges admits all count vectors of n >= 0 candidates with one of them at least at depth 0.
+func newRanges(n, k int) *ranges {
+	r := &ranges{n: n, lo: make([]int, k+1), hi: make([]int, k+1), los: 1, his: n * (k + 1)}
 	for v := range r.hi {
 		r.hi[v] = n
 	}
-	r.lo[0] = top
+	r.lo[0] = 1
 	return r
 }
 
@@ -75,7 +75,7 @@ func (c *certificate) partition(r *reader) error {
 	p := &partition{cost: cost}
 	c.lumps = p
 	words := newWords(c.n, cost)
-	at := newRanges(c.n, c.k, 1)
+	at := newRanges(c.n, c.k)
 	// The questions on the way from the first one to where the file is, answered "fewer" or not.
 	type open struct{ item, lo, hi int }
 	var path []open
@@ -264,13 +264,13 @@ func lumpedLower[T any](p *partition, r ring[T], n, k int, box bool, cost *effor
 		return zero, nil // one score vector and no error
 	}
 	if !box {
-		s.others = newRanges(n-1, k, 1)
+		s.others = newRanges(n-1, k)
 		if err := s.walk(0, 0, zero); err != nil {
 			return zero, err
 		}
 	} else {
 		for s.deepest = 0; s.deepest <= k; s.deepest++ {
-			s.others = newRanges(n-1, k, 1)
+			s.others = newRanges(n-1, k)
 			for v := s.deepest + 1; v <= k; v++ {
 				s.others.set(v, 0, 0)
 			}

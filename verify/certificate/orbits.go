@@ -39,7 +39,7 @@ func (c *orbits) read(r *reader, o Options) {
 	c.top = r.whole("top", 1, max(c.n, 1))
 	c.constraints = r.word("constraints", "paper", "dp", "monotone", "full", "approximate")
 	if c.level = levels[c.constraints]; c.level.approximate {
-		c.delta = r.number("delta", 0)
+		c.delta = r.number("delta")
 	}
 	everybody := c.level.privacy || c.level.approximate
 	if c.top > 1 && c.constraints != "dp" {

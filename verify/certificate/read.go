@@ -222,11 +222,11 @@ func (r *reader) numbers(word string, count int) (out []*big.Rat) {
 	return out
 }
 
-// number takes a line of one number that is at least least.
-func (r *reader) number(word string, least int64) *big.Rat {
+// number takes a line of one number >= 0.
+func (r *reader) number(word string) *big.Rat {
 	x := r.value(word, r.take(word))
-	if x.Cmp(big.NewRat(least, 1)) < 0 {
-		r.failf("%s is less than %d", word, least)
+	if x.Sign() < 0 {
+		r.failf("%s is less than 0", word)
 	}
 	return x
 }

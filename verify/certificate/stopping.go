@@ -48,7 +48,7 @@ func (s *stopping) read(r *reader, o Options) {
 	s.cost = r.cost
 	s.n = r.whole("n", 1, maxDepth)
 	s.distance = r.whole("distance", 1, max(s.n-1, 1))
-	s.delta = r.number("delta", 0)
+	s.delta = r.number("delta")
 	s.payoff = r.numbers("payoff", s.n)
 	s.parameters(r)
 	n := float64(s.n)

@@ -38,7 +38,7 @@ func (w *witness) read(r *reader, o Options) {
 	w.property = r.word("property", "dp", "dominates-em")
 	w.mechanism = r.take("mechanism")
 	w.epsilon(r)
-	if w.scale = r.number("scale", 0); w.scale.Sign() == 0 {
+	if w.scale = r.number("scale"); w.scale.Sign() == 0 {
 		r.failf("scale is 0")
 	}
 	w.scores = r.numbers("scores", 0)
@@ -48,12 +48,12 @@ func (w *witness) read(r *reader, o Options) {
 	}
 	q := Claim{On: "Pr[error >= t] - that of em", lower: new(big.Rat)}
 	if w.property == "dominates-em" {
-		w.t = r.number("t", 0)
+		w.t = r.number("t")
 	} else {
 		q.On = "p - e^ε p'"
 		w.neighbors = r.word("neighbors", "linf", "monotonic", "shifted", "stated")
-		w.sensitivity = r.number("sensitivity", 0)
-		w.delta = r.number("delta", 0)
+		w.sensitivity = r.number("sensitivity")
+		w.delta = r.number("delta")
 		if w.neighbor = r.numbers("neighbor", len(w.scores)); w.delta.Sign() == 0 {
 			w.candidate = r.whole("candidate", 0, len(w.scores)-1)
 		}
