@@ -45,7 +45,7 @@ func winsThree(x, y, z float64) float64 {
 		return 0
 	}
 	p, q, s := circleExp(x-top), circleExp(y-top), circleExp(z-top)
-	return circleExp(-top) * (1 - float64((p+q+s)/2) + float64((float64(p*(q+s))+float64(q*s))/3) - float64(p*q*s)/4)
+	return float64(circleExp(-top) * (1 - float64((p+q+s)/2) + float64((float64(p*(q+s))+float64(q*s))/3) - float64(float64(p*q*s)/4)))
 }
 
 // directions returns the leads of the two circles of the candidates other than one.
@@ -100,7 +100,7 @@ func (c *circlesOfFour) holds(b fourBox) bool {
 			finite = false
 			continue
 		}
-		half := (b.high[s] - b.low[s]) / 2
+		half := float64((b.high[s] - b.low[s]) / 2)
 		middle.low[s], middle.high[s] = b.low[s]+half, b.low[s]+half
 		if half/c.deltas[s] > widest {
 			widest, split = half/c.deltas[s], s
