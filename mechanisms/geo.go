@@ -43,15 +43,8 @@ type level struct {
 
 // levels returns the distinct levels, ordered by φ and then by c, and each candidate's place among them.
 func levels(in *Instance) (out []level, group []int) {
-	depths := in.Depths()
-	whole, phi := make([]*big.Int, len(depths)), make([]*big.Rat, len(depths))
-	for i, d := range depths {
-		whole[i] = new(big.Int).Add(d.Num(), new(big.Int).Sub(d.Denom(), oneInt))
-		whole[i].Quo(whole[i], d.Denom()) // depths are not negative
-		phi[i] = new(big.Rat).SetInt(whole[i])
-		phi[i].Sub(phi[i], d)
-	}
-	members, group := classes(len(depths), func(a, b int) int { return cmp.Or(phi[a].Cmp(phi[b]), whole[a].Cmp(whole[b])) })
+	whole, phi := in.ceilings()
+	members, group := classes(len(phi), func(a, b int) int { return cmp.Or(phi[a].Cmp(phi[b]), whole[a].Cmp(whole[b])) })
 	for k, alike := range members {
 		l := level{whole: whole[alike[0]], count: len(alike)}
 		if k > 0 {
@@ -63,6 +56,17 @@ func levels(in *Instance) (out []level, group []int) {
 		out = append(out, l)
 	}
 	return out, group
+}
+
+// ceilings returns c = ⌈d⌉ and φ = c - d for each candidate's depth d, which is not negative.
+func (in *Instance) ceilings() (whole []*big.Int, phi []*big.Rat) {
+	for _, d := range in.Depths() {
+		c := new(big.Int).Add(d.Num(), new(big.Int).Sub(d.Denom(), oneInt))
+		c.Quo(c, d.Denom())
+		whole = append(whole, c)
+		phi = append(phi, new(big.Rat).Sub(new(big.Rat).SetInt(c), d))
+	}
+	return whole, phi
 }
 
 // leaveOneOut calls visit for each i < n with the product of start and all factors but the i-th, by O(n log n) multiplications.

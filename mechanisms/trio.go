@@ -62,14 +62,12 @@ type rounding struct {
 // roundings returns the different ones. With the offset u a candidate of depth d comes to ⌈d - u⌉: to ⌈d⌉ while u is below 1 - φ,
 // φ = ⌈d⌉ - d, and to ⌈d⌉ - 1 from there on. The best ones have φ = 0.
 func (in *Instance) roundings() (out []rounding) {
-	depths := in.Depths()
-	whole, phi := make([]*big.Rat, len(depths)), make([]*big.Rat, len(depths))
-	for i, d := range depths {
-		ceil := new(big.Int).Add(d.Num(), new(big.Int).Sub(d.Denom(), oneInt))
-		whole[i] = new(big.Rat).SetInt(ceil.Quo(ceil, d.Denom())) // depths are not negative
-		phi[i] = new(big.Rat).Sub(whole[i], d)
+	ceilings, phi := in.ceilings()
+	whole := make([]*big.Rat, len(ceilings))
+	for i, c := range ceilings {
+		whole[i] = new(big.Rat).SetInt(c)
 	}
-	members, _ := classes(len(depths), func(a, b int) int { return phi[a].Cmp(phi[b]) })
+	members, _ := classes(len(phi), func(a, b int) int { return phi[a].Cmp(phi[b]) })
 	above := ratOne // the φ of the class that came down last
 	for k := len(members) - 1; k >= 0; k-- {
 		here := phi[members[k][0]]
