@@ -33,6 +33,9 @@ type heterogeneousFlags struct {
 	solver, gap, cert       string
 }
 
+// ratedByDefault are the mechanisms that are rated where none is named.
+const ratedByDefault = "pf-pair,pairwise,pf-mixed,geo-mixed,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr"
+
 func newHeterogeneous(s command.Streams) *cobra.Command {
 	f := heterogeneousFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
@@ -53,7 +56,7 @@ ones do.`,
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each candidate")
 	fs.StringVar(&f.grid, "grid", "0:4:1", "scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1")
 	fs.StringVar(&f.step, "step", "", "step of --grid from:to as a part of twice the largest sensitivity: 2delta, delta or 2delta/L")
-	fs.StringVar(&f.mechanism, "mechanism", "pf-pair,pairwise,pf-mixed,geo-mixed,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr", "mechanisms to rate, by name")
+	fs.StringVar(&f.mechanism, "mechanism", "", "mechanisms to rate, by name; NAME:M is NAME on the M least sensitive candidates (default "+ratedByDefault+", and geo-pair:M for every M below n)")
 	fs.StringVar(&f.objective, "objective", "mean", "mean over the grid or worst score vector")
 	fs.StringVar(&f.loss, "loss", "error", "error (q* - q) or mse (its square)")
 	fs.BoolVar(&f.shiftInvariant, "shift-invariant", false, "the best mechanism among those that look at differences of scores only")
@@ -136,16 +139,23 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 	r.Epsilon, errs[0] = f.epsilon.parse()
 	r.Criterion, errs[1] = command.Parsed("objective", f.objective, heterogeneous.ParseCriterion)
 	r.Loss, errs[2] = command.Parsed("loss", f.loss, heterogeneous.ParseLoss)
-	r.Mechanisms, errs[3] = f.mechanisms()
+	r.Mechanisms, errs[3] = f.mechanisms(len(g.Sensitivities))
 	r.Params, errs[4] = f.params.Parse()
 	r.Solver, errs[5] = findSolver(f.solver)
 	r.Gap, errs[6] = parseGap(f.gap)
 	return r, cmp.Or(errs[:]...)
 }
 
-// mechanisms reads --mechanism.
-func (f *heterogeneousFlags) mechanisms() ([]mechanisms.Mechanism, error) {
-	found, err := command.FindMechanisms(f.mechanism)
+// mechanisms reads --mechanism, for n candidates.
+func (f *heterogeneousFlags) mechanisms(n int) ([]mechanisms.Mechanism, error) {
+	list := f.mechanism
+	if list == "" {
+		list = ratedByDefault
+		for m := 1; m < n; m++ {
+			list += fmt.Sprintf(",geo-pair:%d", m)
+		}
+	}
+	found, err := command.FindMechanisms(list)
 	for _, m := range found {
 		if m.Info().Name == "lp-optimal" {
 			return nil, command.Usagef("--mechanism lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
@@ -173,6 +183,7 @@ type heterogeneousDoc struct {
 	Optimum        number.Number          `json:"optimum"`
 	Mechanisms     []heterogeneous.Rating `json:"mechanisms"`
 	Optimal        []optimalRow           `json:"optimal,omitempty"`
+	Recommended    string                 `json:"recommended,omitempty"`
 	Undecided      string                 `json:"undecided,omitempty"`
 }
 
@@ -228,7 +239,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: f.grid, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp),
 		Objective: f.objective, Loss: f.loss, ShiftInvariant: f.shiftInvariant,
 		Vectors: a.Vectors, Neighbors: a.Neighbors, Variables: a.Variables, Rows: a.Rows, Solver: r.Solver.Name(), Pivots: a.Pivots,
-		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
+		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Recommended: a.Recommended, Undecided: a.Undecided,
 	}
 	if f.optimal {
 		for _, row := range a.Mechanism() {
@@ -272,6 +283,9 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) {
 		if v := m.Witness; v != nil {
 			fmt.Fprintf(w, "\n%s is not ε-DP there: %s (candidates counted from 0)\n", m.Name, v)
 		}
+	}
+	if d.Recommended != "" {
+		fmt.Fprintf(w, "\nrecommended for scores in this range, which has to be public: %s\n", d.Recommended)
 	}
 	if d.Optimal == nil {
 		return

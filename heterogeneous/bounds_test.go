@@ -325,3 +325,20 @@ func TestBadGridsAreRefused(t *testing.T) {
 		assert.ErrorIs(t, err, ErrGrid, name)
 	}
 }
+
+// unclaimed is a mechanism without its claim of privacy.
+type unclaimed struct{ mechanisms.Mechanism }
+
+func (u unclaimed) Info() mechanisms.Info {
+	info := u.Mechanism.Info()
+	info.Private = false
+	return info
+}
+
+// What errs least is not recommended where it is not ε-DP on the grid, or does not claim to be ε-DP elsewhere.
+func TestRecommendedIsPrivate(t *testing.T) {
+	g := grid(4, true, "1", "2")
+	r := Request{Grid: g, Epsilon: exp(t, "2"), Mechanisms: []mechanisms.Mechanism{unclaimed{lookup(t, "geo-pair")}}}
+	a := solveWith(t, r, "2×geo-pair", "uniform", "pf-pair:1")
+	assert.Equal(t, "uniform", a.Recommended)
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -59,6 +60,9 @@ type Result struct {
 	Pivots     int           // of the floating-point solver
 	Optimum    number.Number // in the user's units, squared for Squared
 	Mechanisms []Rating
+	// Recommended is the mechanism of several that errs least on the grid, the first one where they tie, among those that are ε-DP as they claim and
+	// proved to be so there.
+	Recommended string
 	// Undecided says which limit was met before the answer was as good as asked; empty where it was.
 	Undecided string
 	Seconds   float64
@@ -159,6 +163,13 @@ func (a *Result) rate(ctx context.Context, r *Request) error {
 			a.Undecided, rated = cmp.Or(a.Undecided, fmt.Sprintf("%s: %v", m.Info().Name, err)), unrated(m)
 		}
 		a.Mechanisms = append(a.Mechanisms, rated)
+	}
+	least := math.Inf(1)
+	for i, m := range r.Mechanisms {
+		rated := a.Mechanisms[i]
+		if loss := rated.Loss.Float64(); len(r.Mechanisms) > 1 && m.Info().Private && rated.DP == verify.Proved && loss < least {
+			a.Recommended, least = rated.Name, loss
+		}
 	}
 	return nil
 }

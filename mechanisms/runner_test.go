@@ -270,3 +270,31 @@ func TestRunnerOfManyCandidates(t *testing.T) {
 		assert.InDelta(t, 1, sum, 1e-9)
 	}
 }
+
+// NAME:M takes the M least sensitive candidates as NAME does without the others, which are never taken.
+func TestFewerCandidates(t *testing.T) {
+	ratio, err := ParseExp("3/2")
+	require.NoError(t, err)
+	whole := &Instance{Scores: ratsOf(t, "3", "0", "-2", "7", "1"), Sensitivities: ratsOf(t, "4", "1", "2", "3", "1"), Epsilon: ratio}
+	left := &Instance{Scores: ratsOf(t, "0", "1", "-2"), Sensitivities: ratsOf(t, "1", "1", "2"), Epsilon: ratio}
+	for _, name := range []string{"geo-pair", "pf-pair", "geo-mixed", "pf-runner", "pairwise", "gem"} {
+		few, err := Lookup(name + ":3")
+		require.NoError(t, err)
+		got, err := few.Enclose(whole, 100)
+		require.NoError(t, err)
+		want, err := registry[name].Enclose(left, 100)
+		require.NoError(t, err)
+		for i, r := range []int{1, 4, 2} {
+			assert.Equal(t, want[i], got[r], name)
+		}
+		for _, r := range []int{0, 3} {
+			assert.Equal(t, interval.FromInt(0, 100), got[r], name)
+		}
+		_, err = few.Exact(&Instance{Scores: whole.Scores[:2], Sensitivities: whole.Sensitivities[:2], Epsilon: ratio})
+		require.ErrorIs(t, err, ErrInstance, "three of two candidates")
+	}
+	for _, text := range []string{"pf:2", "geo-pair:0", "geo-pair:-1", "geo-pair:", "geo-pair:two", "nobody:2", "geo-pair:2:1"} {
+		_, err := Lookup(text)
+		require.Error(t, err, text)
+	}
+}

@@ -1,0 +1,59 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// lookupFewer finds "NAME:M", the mechanism NAME on the M least sensitive candidates alone.
+func lookupFewer(text string) (Mechanism, bool) {
+	name, count, _ := strings.Cut(text, ":")
+	m, err := strconv.Atoi(count)
+	if err != nil || m < 1 {
+		return nil, false
+	}
+	base, ok := registry[name].(regular)
+	if !ok || base.Info().Uniform {
+		return nil, false
+	}
+	return fewer(base, m), true
+}
+
+// fewer is base on the m least sensitive candidates, of equally sensitive ones on the first; the others are never taken. Which these are
+// does not depend on scores, so that it keeps the privacy of base.
+func fewer(base regular, m int) *overDepths {
+	info := base.Info()
+	info.Name += ":" + strconv.Itoa(m)
+	info.Summary += fmt.Sprintf(", on the %d least sensitive candidates alone", m)
+	return &overDepths{
+		info: info, base: base,
+		rescale: func(in *Instance) (*Instance, []int, error) {
+			each := in.EachSensitivity()
+			if m > len(each) {
+				return nil, nil, fmt.Errorf("%w: %s of %d candidates, want at most as many", ErrInstance, info.Name, len(each))
+			}
+			keep := everyone(len(each))
+			slices.SortStableFunc(keep, func(a, b int) int { return each[a].Cmp(each[b]) })
+			keep = keep[:m]
+			out := *in
+			out.Scores, out.Sensitivities = nil, nil
+			for _, r := range keep {
+				out.Scores, out.Sensitivities = append(out.Scores, in.Scores[r]), append(out.Sensitivities, each[r])
+			}
+			return &out, keep, out.CheckScores()
+		},
+		steps: func(in *Instance) ([]*big.Rat, Epsilon) {
+			least := slices.SortedFunc(slices.Values(in.EachSensitivity()), (*big.Rat).Cmp)
+			out := *in
+			out.Scores, out.Sensitivities = in.Scores[:min(m, len(least))], least[:min(m, len(least))]
+			if own, ok := base.(Stepped); ok {
+				return own.Steps(&out)
+			}
+			sum := out.PairSensitivity()
+			return []*big.Rat{sum.Add(sum, sum)}, in.Epsilon
+		},
+	}
+}
