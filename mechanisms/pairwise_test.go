@@ -375,3 +375,31 @@ func TestPairwiseOfTwoPublicCandidates(t *testing.T) {
 	in := &Instance{Sensitivities: ratsOf(t, "0", "0", "1"), Scores: ratsOf(t, "0", "-1", "0"), Epsilon: decimalEps(t, "0.3")}
 	assert.InDelta(t, 0.15, in.pairwiseParameter().Float(), 1e-12, "0.3 + ln(13/16) is less")
 }
+
+// Theorem 10: among many, ε₀ = ε/2 uses nearly all of ε. One sensitive candidate against public ones of which one is the least bit better, at neighbors; the formula is docs/results/unequal.md's.
+func TestManyCandidatesNeedHalfOfEpsilon(t *testing.T) {
+	need := func(n, root float64) float64 { // ε, where e^{ε₀} is root
+		w := 1 - math.Pow(1-1/root, n)
+		return math.Log(root * root * w * (n + 2) / (n + 2*w*root*root))
+	}
+	assert.Greater(t, need(1e6, 2), 1.9999*math.Ln2)
+	four, err := ParseExp("4")
+	require.NoError(t, err)
+	for _, n := range []int{13, 40} {
+		in := &Instance{Epsilon: four}
+		for range n {
+			in.Scores, in.Sensitivities = append(in.Scores, new(big.Rat)), append(in.Sensitivities, new(big.Rat))
+		}
+		in.Scores[1] = big.NewRat(1, 1e15)
+		in.Sensitivities[0] = big.NewRat(1, 1)
+		assert.InDelta(t, math.Ln2, in.pairwiseParameter().Float(), 1e-15)
+		var p [2]float64
+		for i := range p {
+			in.Scores[0] = big.NewRat(int64(1+i), 1) // h = q - Δ is 0 and 1
+			all, err := registry["pairwise"].Float(in)
+			require.NoError(t, err)
+			p[i] = all[0]
+		}
+		assert.InDelta(t, need(float64(n), 2), math.Log(p[1]/p[0]), 1e-12)
+	}
+}
