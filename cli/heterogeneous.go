@@ -155,7 +155,7 @@ func (f *heterogeneousFlags) mechanisms(n int) ([]mechanisms.Mechanism, error) {
 			list += fmt.Sprintf(",geo-pair:%d", m)
 		}
 	}
-	found, err := command.FindMechanisms(list)
+	found, err := command.FindMechanisms(list, mechanisms.LookupFewer)
 	for _, m := range found {
 		if m.Info().Name == "lp-optimal" {
 			return nil, command.Usagef("--mechanism lp-optimal: that one is for equal sensitivities; this command finds its own optimum")

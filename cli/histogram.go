@@ -25,7 +25,7 @@ func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *docu
 	if len(in.eps) == 0 {
 		in.eps = []string{""}
 	}
-	if in.list, err = command.FindMechanisms(f.mechanism); err != nil {
+	if in.list, err = command.FindMechanisms(f.mechanism, mechanisms.Lookup); err != nil {
 		return nil, nil, err
 	}
 	sensitivity, err := command.ParsePositive("sensitivity", f.sensitivity)

@@ -15,8 +15,8 @@ func newMechanisms(s command.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mechanisms",
 		Short: "The mechanisms by name, with source, privacy claim, and what is known of them",
-		Long: `The mechanisms by name, with source, privacy claim, and what is known of them. Of those that take a sensitivity
-for each candidate, NAME:M is the mechanism NAME on the M least sensitive candidates alone, such as geo-pair:2.`,
+		Long: `The mechanisms by name, with source, privacy claim, and what is known of them. heterogeneous, pmf and
+recommend also know NAME:M, the mechanism NAME on the M least sensitive candidates alone, such as geo-pair:2.`,
 		Args: command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			var docs []mechanisms.Description

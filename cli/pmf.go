@@ -47,7 +47,7 @@ func (f *pmfFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := command.FindMechanisms(f.mechanism)
+	list, err := command.FindMechanisms(f.mechanism, mechanisms.LookupFewer)
 	if err != nil {
 		return err
 	}

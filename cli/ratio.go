@@ -124,7 +124,7 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 	if f.exact && f.epsilon.exp == "" {
 		return r, command.Usagef("--exact: exact results need a rational e^ε, give --exp-eps instead of --eps")
 	}
-	if r.Mechanisms, err = command.FindMechanisms(f.mechanism); err != nil {
+	if r.Mechanisms, err = command.FindMechanisms(f.mechanism, mechanisms.Lookup); err != nil {
 		return r, err
 	}
 	if r.Method, err = command.Parsed("method", f.method, lp.ParseMethod); err != nil {

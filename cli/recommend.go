@@ -41,7 +41,7 @@ Choosing by looking at private scores is itself not private.`,
 
 func (f *recommendFlags) candidates() ([]mechanisms.Mechanism, error) {
 	if f.mechanism != "all" {
-		return command.FindMechanisms(f.mechanism)
+		return command.FindMechanisms(f.mechanism, mechanisms.LookupFewer)
 	}
 	parts, err := parseStep(f.step)
 	if err != nil {

@@ -72,7 +72,7 @@ func (d doubled) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interva
 func lookup(t *testing.T, name string) mechanisms.Mechanism {
 	plain, isEstimate := strings.CutPrefix(name, "≈")
 	plain, isDoubled := strings.CutPrefix(plain, "2×")
-	m, err := mechanisms.Lookup(plain)
+	m, err := mechanisms.LookupFewer(plain)
 	require.NoError(t, err)
 	switch {
 	case isEstimate:

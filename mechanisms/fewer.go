@@ -8,18 +8,16 @@ import (
 	"strings"
 )
 
-// lookupFewer finds "NAME:M", the mechanism NAME on the M least sensitive candidates alone.
-func lookupFewer(text string) (Mechanism, bool) {
-	name, count, _ := strings.Cut(text, ":")
+// LookupFewer is Lookup that also finds NAME:M, the mechanism NAME on the M least sensitive candidates alone, where NAME takes a sensitivity for each
+// candidate. Such a mechanism is as private as NAME, and not symmetric: where sensitivities are equal the first candidates are kept.
+func LookupFewer(text string) (Mechanism, error) {
+	name, count, cut := strings.Cut(text, ":")
 	m, err := strconv.Atoi(count)
-	if err != nil || m < 1 {
-		return nil, false
-	}
 	base, ok := registry[name].(regular)
-	if !ok || base.Info().Uniform {
-		return nil, false
+	if !cut || err != nil || m < 1 || !ok || base.Info().Uniform {
+		return Lookup(text)
 	}
-	return fewer(base, m), true
+	return fewer(base, m), nil
 }
 
 // fewer is base on the m least sensitive candidates, of equally sensitive ones on the first; the others are never taken. Which these are

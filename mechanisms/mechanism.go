@@ -208,13 +208,9 @@ func Register(m Mechanism) {
 	registry[name] = m
 }
 
-// Lookup finds a mechanism by name. NAME:M is the mechanism NAME on the M least sensitive candidates alone, which is a public choice and costs no
-// privacy; it is there for mechanisms that take a sensitivity for each candidate. The error names those there are.
+// Lookup finds a mechanism by name. The error names those there are.
 func Lookup(name string) (Mechanism, error) {
 	if m, ok := registry[name]; ok {
-		return m, nil
-	}
-	if m, ok := lookupFewer(name); ok {
 		return m, nil
 	}
 	return nil, fmt.Errorf("unknown mechanism %q, want one of %v", name, Names())

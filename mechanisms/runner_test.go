@@ -278,7 +278,7 @@ func TestFewerCandidates(t *testing.T) {
 	whole := &Instance{Scores: ratsOf(t, "3", "0", "-2", "7", "1"), Sensitivities: ratsOf(t, "4", "1", "2", "3", "1"), Epsilon: ratio}
 	left := &Instance{Scores: ratsOf(t, "0", "1", "-2"), Sensitivities: ratsOf(t, "1", "1", "2"), Epsilon: ratio}
 	for _, name := range []string{"geo-pair", "pf-pair", "geo-mixed", "pf-runner", "pairwise", "gem"} {
-		few, err := Lookup(name + ":3")
+		few, err := LookupFewer(name + ":3")
 		require.NoError(t, err)
 		got, err := few.Enclose(whole, 100)
 		require.NoError(t, err)
@@ -294,7 +294,9 @@ func TestFewerCandidates(t *testing.T) {
 		require.ErrorIs(t, err, ErrInstance, "three of two candidates")
 	}
 	for _, text := range []string{"pf:2", "geo-pair:0", "geo-pair:-1", "geo-pair:", "geo-pair:two", "nobody:2", "geo-pair:2:1"} {
-		_, err := Lookup(text)
+		_, err := LookupFewer(text)
 		require.Error(t, err, text)
 	}
+	_, err = Lookup("geo-pair:2")
+	require.Error(t, err, "who asks on the lattice takes it for symmetric")
 }

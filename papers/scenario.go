@@ -128,7 +128,7 @@ func (f *scenarioFlags) epsilons(standard string) (out []listedEps, err error) {
 // chosen returns the mechanisms of --mechanism.
 func (f *scenarioFlags) chosen() ([]mechanisms.Mechanism, error) {
 	if f.mechanism != "all" {
-		list, err := command.FindMechanisms(f.mechanism)
+		list, err := command.FindMechanisms(f.mechanism, mechanisms.Lookup)
 		if err != nil {
 			return nil, err
 		}

@@ -59,19 +59,24 @@ func (f *ParamFlags) OnLattice(m mechanisms.Mechanism, k int) (mechanisms.Mechan
 
 // FindMechanism reads one name, of the given flag.
 func FindMechanism(flag, name string) (mechanisms.Mechanism, error) {
-	m, err := mechanisms.Lookup(strings.TrimSpace(name))
+	return find(flag, name, mechanisms.Lookup)
+}
+
+func find(flag, name string, lookup func(string) (mechanisms.Mechanism, error)) (mechanisms.Mechanism, error) {
+	m, err := lookup(strings.TrimSpace(name))
 	if err != nil {
 		return nil, Usagef("--%s %s: no such mechanism; give one that optratio mechanisms lists%s", flag, Quoted(name), DidYouMean(strings.TrimSpace(name), mechanisms.Names()))
 	}
 	return m, nil
 }
 
-// FindMechanisms reads a comma-separated list of names.
-func FindMechanisms(list string) ([]mechanisms.Mechanism, error) {
+// FindMechanisms reads the comma-separated list of names of --mechanism: with mechanisms.Lookup, or with mechanisms.LookupFewer where each score vector is
+// asked for itself.
+func FindMechanisms(list string, lookup func(string) (mechanisms.Mechanism, error)) ([]mechanisms.Mechanism, error) {
 	var found []mechanisms.Mechanism
 	seen := map[string]bool{}
 	for name := range strings.SplitSeq(list, ",") {
-		m, err := FindMechanism("mechanism", name)
+		m, err := find("mechanism", name, lookup)
 		if err != nil {
 			return nil, err
 		}
