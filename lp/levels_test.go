@@ -62,8 +62,8 @@ func TestLevelTable(t *testing.T) {
 	require.NoError(t, err)
 	doc, err := os.ReadFile("../docs/results/levels.md")
 	require.NoError(t, err)
-	computed := 0
-	written := map[string]string{} // n | k | e^ε to the cells behind them in the document
+	prose := strings.Join(strings.Fields(string(doc)), " ")
+	computed, equal := 0, 0
 	for _, row := range rows[1:] {
 		n, err := strconv.Atoi(row[0])
 		require.NoError(t, err)
@@ -71,7 +71,20 @@ func TestLevelTable(t *testing.T) {
 		require.NoError(t, err)
 		e, err := mechanisms.ParseExp(row[2])
 		require.NoError(t, err)
-		written[strings.Join(row[:3], " | ")] = levelCells(t, row)
+		assert.Equal(t, row[5], row[6], "monotone = full: %v", row[:3])
+		switch paper, dp, monotone := row[3], row[4], row[5]; strings.Join(row[:3], " ") {
+		case "3 3 3/2":
+			assert.Contains(t, prose, fmt.Sprintf("permute-and-flip is %s from the paper's optimum, but %s from the others", paper, dp))
+			assert.Equal(t, dp, monotone)
+		case "4 5 5/4":
+			assert.False(t, paper == dp || dp == monotone)
+		default:
+			if paper == dp && dp == monotone {
+				equal++
+			} else {
+				assert.NotEqual(t, 2, k)
+			}
+		}
 		r := levelRatios(t, n, k, e)
 		for l := Paper; l <= Full; l++ {
 			assert.Equal(t, row[3+l], r[l].RatString(), "%v %v", row[:3], l)
@@ -79,15 +92,7 @@ func TestLevelTable(t *testing.T) {
 		computed++
 	}
 	assert.Equal(t, 72, computed)
-	_, table, found := strings.Cut(string(doc), "<!-- table: levels -->\n")
-	require.True(t, found)
-	table, _, _ = strings.Cut(table, "<!-- end of table -->")
-	lines := strings.Split(strings.TrimSpace(table), "\n")[2:]
-	assert.GreaterOrEqual(t, len(lines), 6)
-	for _, line := range lines {
-		cells := strings.SplitN(strings.Trim(line, "| "), " | ", 4)
-		assert.Equal(t, written[strings.Join(cells[:3], " | ")], cells[3], line)
-	}
+	assert.Contains(t, prose, fmt.Sprintf("All four are equal in %d of its %d rows", equal, computed))
 }
 
 // Monotonicity and the paper's rows imply privacy towards all neighbors: at every exact optimum of
@@ -155,29 +160,4 @@ func TestLargestMonotoneRatioSeen(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, a.Undecided)
 	assert.InDelta(t, 1.00898, a.Mechanisms[0].Ratio.Float64(), 5e-6)
-}
-
-// levelCells are the ratios of a row of levels.csv as the table in docs/results/levels.md writes them.
-func levelCells(t *testing.T, row []string) string {
-	cells := []string{short(t, row[3]), "=", "= dp"}
-	if row[4] != row[3] {
-		cells[1] = short(t, row[4])
-	}
-	if row[5] != row[4] {
-		cells[2] = short(t, row[5])
-	}
-	assert.Equal(t, row[5], row[6]) // monotone = full
-	return strings.Join(cells, " | ")
-}
-
-// short is a ratio as the table in docs/results/levels.md writes it.
-func short(t *testing.T, ratio string) string {
-	if len(ratio) <= 24 {
-		return ratio
-	}
-	r, ok := new(big.Rat).SetString(ratio)
-	require.True(t, ok)
-	scaled := new(big.Int).Mul(r.Num(), big.NewInt(1e9))
-	digits := scaled.Quo(scaled, r.Denom()).String()
-	return digits[:1] + "." + digits[1:] + "…"
 }
