@@ -22,6 +22,7 @@ import (
 	"iter"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"optratio/number"
 )
@@ -202,6 +203,28 @@ func Depths(m []int) []int {
 		}
 	}
 	return d
+}
+
+// Arrangements yields the depths of every score vector that m stands for, Depths(m) first, in lexicographic order. The slice is the same each time.
+func Arrangements(m []int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		for d := Depths(m); yield(d); {
+			// The next one: the last depth with a larger one right behind it is exchanged with the last larger one, and what is behind is turned round.
+			i := len(d) - 2
+			for i >= 0 && d[i] >= d[i+1] {
+				i--
+			}
+			if i < 0 {
+				return
+			}
+			j := len(d) - 1
+			for d[j] <= d[i] {
+				j--
+			}
+			d[i], d[j] = d[j], d[i]
+			slices.Reverse(d[i+1:])
+		}
+	}
 }
 
 // Count returns the count vector of the given depths, which must lie in 0..k.

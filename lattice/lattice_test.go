@@ -40,7 +40,7 @@ func vectors(n, k int, box bool) [][]int {
 func TestEnumerationMeetsEveryOrbitOnceInOrder(t *testing.T) {
 	for _, s := range sizes {
 		l := mustNew(t, s[0], s[1])
-		want := map[string]bool{}
+		want, met := map[string]bool{}, map[string]bool{}
 		for _, d := range vectors(s[0], s[1], false) {
 			want[fmt.Sprint(Count(d, s[1]))] = true
 		}
@@ -55,11 +55,19 @@ func TestEnumerationMeetsEveryOrbitOnceInOrder(t *testing.T) {
 			prev = slices.Clone(m)
 			count++
 			assert.Equal(t, i, l.Rank(m))
+			arrangements := 0
+			for d := range Arrangements(m) {
+				assert.Equal(t, m, Count(d, s[1]))
+				met[fmt.Sprint(d)] = true
+				arrangements++
+			}
+			assert.Equal(t, Multiplicity(m).Int64(), int64(arrangements))
 			back := make([]int, s[1]+1)
 			l.Unrank(i, back)
 			assert.Equal(t, m, back)
 		}
 		assert.Len(t, want, count)
+		assert.Len(t, met, len(vectors(s[0], s[1], false)))
 		assert.Equal(t, count, l.Len())
 		assert.EqualValues(t, count, Orbits(s[0], s[1]).Int64())
 	}

@@ -47,6 +47,7 @@ func newExtended(tables *extendedTables, k, step int, ctx context.Context) *exte
 		Claim:          "ε-DP",
 		Private:        true,
 		ShiftInvariant: true,
+		Symmetric:      true,
 		Uniform:        true,
 	}, e.pmf)
 	return e

@@ -83,6 +83,7 @@ func (o *optimal) Info() mechanisms.Info {
 		Uniform: true,
 
 		ShiftInvariant: true,
+		Symmetric:      true,
 	}
 }
 

@@ -72,9 +72,10 @@ type Request struct {
 	Worst bool
 	// Delta, where not nil, asks for the optimum over (ε,δ)-DP mechanisms towards all neighbors on the lattice, 0 <= δ <= 1. Level is then Paper
 	// or DP, and says nothing more.
-	Delta      *big.Rat
-	Level      Level
-	Mechanisms []mechanisms.Mechanism // nil for permute-and-flip and the exponential mechanism
+	Delta *big.Rat
+	Level Level
+	// Mechanisms are rated; nil for permute-and-flip and the exponential mechanism. One that is not Symmetric by its Info is asked about every score vector.
+	Mechanisms []mechanisms.Mechanism
 	Method     Method
 	Solver     linear.Solver // for the linear programs; nil for linear.Embedded
 	// Direct asks for the simplex method alone. Without it a large program's starts where the first-order method points to; varied requests (Varied) are

@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,11 +65,23 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o totals.Objec
 	if w, ok := m.(mechanisms.Weighted); ok {
 		return totalOfWeights(ctx, w, lat, o, eps, prec)
 	}
+	if err := arrangeable(m, n, k); err != nil {
+		return value{}, err
+	}
 	v, err := totalOfInstances(ctx, OnLattice(m, k, o, level), lat, o, eps, prec)
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("%s: %w", m.Info().Name, err)
 	}
 	return v, err
+}
+
+// arrangeable reports a mechanism that is not known to treat candidates alike, and so is asked about every score vector, where these are too many.
+func arrangeable(m mechanisms.Mechanism, n, k int) error {
+	if vectors := lattice.Vectors(n, k, false); !m.Info().Symmetric && vectors.Cmp(big.NewInt(maxEnumerate)) > 0 {
+		return fmt.Errorf("%w: the error of %s needs a sum over %s score vectors, as its Info does not say that it is Symmetric; leave it out of the mechanisms",
+			ErrTooLarge, m.Info().Name, decimal.Count(vectors))
+	}
+	return nil
 }
 
 // An answer is what a mechanism says of an orbit: the probability of one candidate at each of some depths, and how many candidates it
@@ -164,27 +177,57 @@ func asked[T any](powers []T, pmf func(weights []T, counts []int) []T) func(m []
 func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o totals.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
 	m = mechanisms.Within(ctx, m)
 	if lat.Len() <= exactOrbits {
-		v, err := exactTotal(ctx, lat, o, instances(eps, func(in *mechanisms.Instance) ([]*big.Rat, error) { return mechanisms.ExactDistribution(m, in) }))
+		v, err := exactTotal(ctx, lat, o, instances(ctx, m, arith.Rat{}, eps, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+			return mechanisms.ExactDistribution(m, in)
+		}))
 		if !errors.Is(err, mechanisms.ErrNotRational) {
 			return v, err
 		}
 	}
-	v, err := enclosedTotal(ctx, lat, o, prec, instances(eps, func(in *mechanisms.Instance) ([]interval.Interval, error) {
+	v, err := enclosedTotal(ctx, lat, o, prec, instances(ctx, m, arith.Interval{Prec: prec}, eps, func(in *mechanisms.Instance) ([]interval.Interval, error) {
 		return mechanisms.EnclosedDistribution(m, in, prec)
 	}))
 	if !errors.Is(err, mechanisms.ErrNoEnclosure) {
 		return v, err
 	}
-	return estimatedTotal(ctx, lat, o, instances(eps, m.Float))
+	return estimatedTotal(ctx, lat, o, instances(ctx, m, arith.Float{}, eps, m.Float))
 }
 
-// instances asks for the probabilities of an orbit's candidates, one by one.
-func instances[T any](eps mechanisms.Epsilon, pmf func(in *mechanisms.Instance) ([]T, error)) func(m []int) (answer[T], error) {
+// instances asks for the probabilities of an orbit's candidates, one by one. Of a mechanism that is not known to be symmetric they are the means over all
+// arrangements of the orbit, of the probability that a candidate of that depth is taken.
+func instances[T any](ctx context.Context, m mechanisms.Mechanism, f arith.Field[T], eps mechanisms.Epsilon, pmf func(in *mechanisms.Instance) ([]T, error)) func(m []int) (answer[T], error) {
+	if !m.Info().Symmetric {
+		return arranged(ctx, f, eps, pmf)
+	}
 	return func(m []int) (answer[T], error) {
 		a := answer[T]{depths: lattice.Depths(m)}
 		a.counts = slices.Repeat([]int{1}, len(a.depths))
 		var err error
 		a.pmf, err = pmf(mechanisms.OnLattice(a.depths, eps))
 		return a, err
+	}
+}
+
+func arranged[T any](ctx context.Context, f arith.Field[T], eps mechanisms.Epsilon, pmf func(in *mechanisms.Instance) ([]T, error)) func(m []int) (answer[T], error) {
+	return func(m []int) (answer[T], error) {
+		var a answer[T]
+		for v := range m {
+			a.depths, a.counts, a.pmf = append(a.depths, v), append(a.counts, 1), append(a.pmf, f.Zero())
+		}
+		many := int64(0)
+		for depths := range lattice.Arrangements(m) {
+			p, err := pmf(mechanisms.OnLattice(depths, eps))
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				return a, err
+			}
+			for r, v := range depths {
+				a.pmf[v] = f.Add(a.pmf[v], p[r])
+			}
+			many++
+		}
+		for v := range a.pmf {
+			a.pmf[v] = f.Quo(a.pmf[v], f.FromInt(many))
+		}
+		return a, nil
 	}
 }

@@ -3,6 +3,7 @@ package lp
 import (
 	"context"
 	"errors"
+	"math"
 	"math/big"
 	"slices"
 	"testing"
@@ -12,6 +13,8 @@ import (
 
 	"optratio/internal/slowtest"
 	"optratio/lattice"
+	"optratio/lp/table"
+	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/mechanisms/totals"
 	"optratio/number/arith"
@@ -81,10 +84,10 @@ func TestRoutesOfTotals(t *testing.T) {
 				assert.True(t, v.rigorous())
 				assert.True(t, v.enclosure(64).Contains(want))
 			}
-			v, err := enclosedTotal(ctx, lat, o, 128, instances(e, func(in *mechanisms.Instance) ([]interval.Interval, error) { return em.Enclose(in, 128) }))
+			v, err := enclosedTotal(ctx, lat, o, 128, instances(ctx, em, arith.Interval{Prec: 128}, e, func(in *mechanisms.Instance) ([]interval.Interval, error) { return em.Enclose(in, 128) }))
 			require.NoError(t, err)
 			assert.True(t, v.enclosure(64).Contains(want) && v.box.RelWidth() < 1e-34, "%v %v", s, o)
-			v, err = estimatedTotal(ctx, lat, o, instances(e, em.Float))
+			v, err = estimatedTotal(ctx, lat, o, instances(ctx, em, arith.Float{}, e, em.Float))
 			require.NoError(t, err)
 			f, _ := want.Float64()
 			assert.InEpsilon(t, f, v.estimate, 1e-12)
@@ -126,7 +129,9 @@ func TestStoppedSumsOfTotals(t *testing.T) {
 				return totalOfWeights(ctx, em.(mechanisms.Weighted), lat, totals.Paper, e, 128)
 			},
 			"instances": func() (value, error) { return totalOfInstances(ctx, em, lat, totals.Paper, e, 128) },
-			"estimated": func() (value, error) { return estimatedTotal(ctx, lat, totals.Paper, instances(e, em.Float)) },
+			"estimated": func() (value, error) {
+				return estimatedTotal(ctx, lat, totals.Paper, instances(ctx, em, arith.Float{}, e, em.Float))
+			},
 		} {
 			_, err := route()
 			assert.ErrorIs(t, err, context.Canceled, name)
@@ -307,4 +312,84 @@ func TestMeanErrorIsWhatRatioRates(t *testing.T) {
 	require.ErrorIs(t, err, ErrTooLarge)
 	_, err = MeanError(context.Background(), krr, 2, 2, totals.Paper, mechanisms.Epsilon{})
 	require.ErrorIs(t, err, mechanisms.ErrEpsilon)
+}
+
+// What a mechanism errs that does not treat candidates alike is the mean over all score vectors, not over one arrangement of each: this one takes the first candidate as
+// long as that is at most a step below the best, and then the best. The reference goes through the vectors.
+func TestErrorsOfMechanismsThatAreNotSymmetric(t *testing.T) {
+	loyal := func(depths []*big.Rat) int {
+		if depths[0].Cmp(big.NewRat(1, 1)) <= 0 {
+			return 0
+		}
+		return slices.IndexFunc(depths, func(v *big.Rat) bool { return v.Sign() == 0 })
+	}
+	info := mechanisms.Info{Name: "loyal", Uniform: true}
+	exact := func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		p := slices.Repeat([]*big.Rat{new(big.Rat)}, len(in.Scores))
+		p[loyal(in.Depths())] = big.NewRat(1, 1)
+		return p, nil
+	}
+	list := []mechanisms.Mechanism{
+		mechanisms.FromRational(info, exact),
+		mechanisms.FromEnclosure(info, func(in *mechanisms.Instance, prec uint) (lower, upper []*big.Float, err error) {
+			p, _ := exact(in)
+			for _, x := range p {
+				lower, upper = append(lower, new(big.Float).SetRat(x)), append(upper, new(big.Float).SetRat(x))
+			}
+			return lower, upper, nil
+		}),
+		mechanisms.FromFloat(info, 1e-12, func(scores []float64, sensitivity, _ float64) ([]float64, error) {
+			var depths []*big.Rat
+			for _, q := range scores {
+				depths = append(depths, new(big.Rat).SetFloat64((slices.Max(scores)-q)/(2*sensitivity)))
+			}
+			p := make([]float64, len(scores))
+			p[loyal(depths)] = 1
+			return p, nil
+		}),
+	}
+	const n, k = 3, 3
+	for step := 1; step <= 2; step++ {
+		sum, squares, worst, count := new(big.Rat), new(big.Rat), new(big.Rat), int64(0)
+		deepest := k * step
+		for code := range int(math.Pow(float64(deepest+1), n)) {
+			depths := []*big.Rat{}
+			for rest := code; len(depths) < n; rest /= deepest + 1 {
+				depths = append(depths, big.NewRat(int64(rest%(deepest+1)), int64(step)))
+			}
+			if slices.MinFunc(depths, (*big.Rat).Cmp).Sign() > 0 {
+				continue
+			}
+			v := depths[loyal(depths)]
+			sum.Add(sum, v)
+			squares.Add(squares, new(big.Rat).Mul(v, v))
+			worst = table.LargerRat(worst, v)
+			count++
+		}
+		mean := func(total *big.Rat) *big.Rat { return total.Quo(total, big.NewRat(count, 1)) }
+		sum, squares = mean(sum), mean(squares)
+		for _, m := range list {
+			for what, c := range map[string]struct {
+				r    Request
+				want *big.Rat
+			}{
+				"mean":        {Request{}, sum},
+				"mean square": {Request{Loss: variant.Square()}, squares},
+				"worst":       {Request{Worst: true}, worst},
+			} {
+				c.r.N, c.r.K, c.r.Step, c.r.Epsilon, c.r.Mechanisms = n, k, step, expEps(t, 2, 1), []mechanisms.Mechanism{m}
+				a, err := Ratio(t.Context(), c.r)
+				require.NoError(t, err)
+				require.Len(t, a.Mechanisms, 1)
+				low, _ := a.Mechanisms[0].Error.Lower()
+				high, _ := a.Mechanisms[0].Error.Upper()
+				require.True(t, low != nil && high != nil)
+				assert.True(t, low.Cmp(c.want) <= 0 && c.want.Cmp(high) <= 0, "%s, step %d: %s, want %s", what, step, a.Mechanisms[0].Error, c.want.RatString())
+				want, _ := c.want.Float64()
+				assert.InDelta(t, want, a.Mechanisms[0].Error.Float64(), 1e-9)
+			}
+		}
+	}
+	_, err := total(t.Context(), list[0], 9, 9, totals.Paper, Paper, expEps(t, 2, 1), 64)
+	assert.ErrorIs(t, err, ErrTooLarge)
 }

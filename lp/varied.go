@@ -182,6 +182,9 @@ func (j *job) lossOf(ctx context.Context, m mechanisms.Mechanism, prec uint) (va
 		}
 		return j.enclosed(table.Bounds{Low: new(big.Rat)}, prec), nil
 	}
+	if err := arrangeable(m, j.N, j.K*max(1, j.Step)); err != nil {
+		return value{}, err
+	}
 	m = mechanisms.Within(ctx, m)
 	b, err := p.Rate(ctx, m, prec)
 	v := value{method: "floating-point sum over the lattice"}

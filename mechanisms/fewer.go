@@ -25,6 +25,7 @@ func LookupFewer(text string) (Mechanism, error) {
 func fewer(base regular, m int) *overDepths {
 	info := base.Info()
 	info.Name += ":" + strconv.Itoa(m)
+	info.Symmetric = false
 	info.Summary += fmt.Sprintf(", on the %d least sensitive candidates alone", m)
 	return &overDepths{
 		info: info, base: base,

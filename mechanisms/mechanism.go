@@ -121,6 +121,9 @@ type Info struct {
 	Uniform bool   // whether it is made for one sensitivity for all candidates; others take one each
 	// ShiftInvariant says that adding one number to all scores changes no probability. MonotonicSensitivities rests on it.
 	ShiftInvariant bool
+	// Symmetric says that exchanging the scores of two candidates of one sensitivity exchanges their probabilities. A mean over a lattice asks such a
+	// mechanism at one arrangement of each score vector, and any other at all of them.
+	Symmetric bool
 }
 
 // epsDP describes a mechanism that is ε-DP with one sensitivity for all candidates, and that looks at differences of scores alone.
@@ -132,7 +135,7 @@ func epsDP(name, summary, source string) Info {
 
 // epsDPEach is epsDP for a mechanism that takes a sensitivity for each candidate.
 func epsDPEach(name, summary, source string) Info {
-	return Info{Name: name, Summary: summary, Source: source, Claim: "ε-DP", Private: true, ShiftInvariant: true}
+	return Info{Name: name, Summary: summary, Source: source, Claim: "ε-DP", Private: true, ShiftInvariant: true, Symmetric: true}
 }
 
 // Mechanism is a private selection mechanism with computable output probabilities.

@@ -29,6 +29,7 @@ func init() {
 			Source:         "Antonova et al., Private Selection with Heterogeneous Sensitivities, (4)",
 			Claim:          "none: not ε'-DP for any ε'",
 			ShiftInvariant: true,
+			Symmetric:      true,
 		},
 		factor: 2,
 	})
@@ -39,6 +40,7 @@ func init() {
 			Source:         "Antonova et al., Private Selection with Heterogeneous Sensitivities, App. A",
 			Claim:          "nε-DP for n candidates; not the (n-1)ε of the source",
 			ShiftInvariant: true,
+			Symmetric:      true,
 		},
 		factor:  1,
 		laplace: true,

@@ -30,7 +30,7 @@ func overBoth(t *testing.T, n, k, l int, eps mechanisms.Epsilon) (low, high floa
 	most := new(big.Int).Mul(big.NewInt(int64(k*l)), new(big.Int).Lsh(big.NewInt(1), bits)) // the greatest depth
 	var losses [][]interval.Interval
 	for _, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), geo} {
-		x, err := expectations(t.Context(), p, arith.Interval{Prec: 128}, func(in *mechanisms.Instance) ([]interval.Interval, error) { return m.Enclose(in, 128) })
+		x, err := expectations(t.Context(), p, m, arith.Interval{Prec: 128}, interval.Interval.Max, func(in *mechanisms.Instance) ([]interval.Interval, error) { return m.Enclose(in, 128) })
 		require.NoError(t, err)
 		losses = append(losses, x)
 	}

@@ -112,9 +112,9 @@ func (q *Question) Start(losses []*big.Rat) *big.Rat {
 	return x.Mul(x, most)
 }
 
-// Instance returns the question to a mechanism that a count vector's depths are: scores in steps of the lattice, so that 2Δ = L.
-func (q *Question) Instance(m []int) *mechanisms.Instance {
-	in := mechanisms.OnLattice(lattice.Depths(m), q.Epsilon)
+// Instance returns the question to a mechanism that depths are: scores in steps of the lattice, so that 2Δ = L.
+func (q *Question) Instance(depths []int) *mechanisms.Instance {
+	in := mechanisms.OnLattice(depths, q.Epsilon)
 	in.Sensitivities = []*big.Rat{big.NewRat(int64(max(1, q.L)), 2)}
 	return in
 }

@@ -138,7 +138,7 @@ func (p *Program) near() []float64 {
 	}
 	out := make([]float64, p.vars.Len())
 	for i, counts := range p.lat.All() {
-		pmf, err := m.Float(p.Question.Instance(counts))
+		pmf, err := m.Float(p.Question.Instance(lattice.Depths(counts)))
 		if err != nil {
 			return nil
 		}
@@ -239,13 +239,13 @@ func (s *Solution) Each(visit func(depths []int, pmf []*big.Rat)) {
 // Rate returns a mechanism's objective, in units of the loss: exactly where its probabilities are rational, else enclosed with
 // the given precision in bits. It fails with mechanisms.ErrNoEnclosure where there are only estimates.
 func (p *Program) Rate(ctx context.Context, m mechanisms.Mechanism, prec uint) (table.Bounds, error) {
-	exact, err := objective(ctx, p, arith.Rat{}, table.LargerRat, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+	exact, err := objective(ctx, p, m, arith.Rat{}, table.LargerRat, func(in *mechanisms.Instance) ([]*big.Rat, error) {
 		return mechanisms.ExactDistribution(m, in)
 	})
 	if err == nil || !errors.Is(err, mechanisms.ErrNotRational) {
 		return table.Bounds{Low: exact, High: exact}, err
 	}
-	box, err := objective(ctx, p, arith.Interval{Prec: prec}, interval.Interval.Max, func(in *mechanisms.Instance) ([]interval.Interval, error) {
+	box, err := objective(ctx, p, m, arith.Interval{Prec: prec}, interval.Interval.Max, func(in *mechanisms.Instance) ([]interval.Interval, error) {
 		return mechanisms.EnclosedDistribution(m, in, prec)
 	})
 	if err != nil {
@@ -257,36 +257,53 @@ func (p *Program) Rate(ctx context.Context, m mechanisms.Mechanism, prec uint) (
 
 // Estimate is Rate in float64, without proof.
 func (p *Program) Estimate(ctx context.Context, m mechanisms.Mechanism) (float64, error) {
-	return objective(ctx, p, arith.Float{}, math.Max, m.Float)
+	return objective(ctx, p, m, arith.Float{}, math.Max, m.Float)
 }
 
 // objective asks for the probabilities at each orbit and returns the objective that they have.
-func objective[T any](ctx context.Context, p *Program, f arith.Field[T], larger func(a, b T) T, ask func(in *mechanisms.Instance) ([]T, error)) (out T, err error) {
-	expected, err := expectations(ctx, p, f, ask)
+func objective[T any](ctx context.Context, p *Program, m mechanisms.Mechanism, f arith.Field[T], larger func(a, b T) T, ask func(in *mechanisms.Instance) ([]T, error)) (out T, err error) {
+	expected, err := expectations(ctx, p, m, f, larger, ask)
 	if err != nil {
 		return out, err
 	}
 	return table.Objective(f, larger, p.weights, expected), nil
 }
 
-// expectations asks for the probabilities at each orbit, one by one, and returns the expected losses.
-func expectations[T any](ctx context.Context, p *Program, f arith.Field[T], ask func(in *mechanisms.Instance) ([]T, error)) ([]T, error) {
+// expectations asks for the probabilities at each orbit, one by one, and returns the expected losses. Of a mechanism that is not known to be symmetric an
+// orbit has the mean loss of its score vectors, or the largest where the objective is the worst score vector.
+func expectations[T any](ctx context.Context, p *Program, m mechanisms.Mechanism, f arith.Field[T], larger func(a, b T) T, ask func(in *mechanisms.Instance) ([]T, error)) ([]T, error) {
 	var losses []T
 	for _, c := range p.losses {
 		losses = append(losses, f.FromRat(c))
 	}
 	out := make([]T, p.lat.Len())
 	for i, counts := range p.lat.All() {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		pmf, err := ask(p.Question.Instance(counts))
-		if err != nil {
-			return nil, err
-		}
 		out[i] = f.Zero()
-		for r, v := range lattice.Depths(counts) {
-			out[i] = f.Add(out[i], f.Mul(losses[v], pmf[r]))
+		many := int64(0)
+		for depths := range lattice.Arrangements(counts) {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			pmf, err := ask(p.Question.Instance(depths))
+			if err != nil {
+				return nil, err
+			}
+			loss := f.Zero()
+			for r, v := range depths {
+				loss = f.Add(loss, f.Mul(losses[v], pmf[r]))
+			}
+			many++
+			if p.weights == nil {
+				out[i] = larger(out[i], loss)
+			} else {
+				out[i] = f.Add(out[i], loss)
+			}
+			if m.Info().Symmetric {
+				break
+			}
+		}
+		if p.weights != nil && many > 1 {
+			out[i] = f.Quo(out[i], f.FromInt(many))
 		}
 	}
 	return out, nil
