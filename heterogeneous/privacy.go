@@ -3,6 +3,7 @@ package heterogeneous
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -19,12 +20,14 @@ import (
 // would be asked once more for every vector, which for random stopping takes longer than all else.
 const lossPrec = verify.FirstBits
 
-// law is a mechanism on the grid. It is asked at scores relative to the best one, once for all shifts: what is rated is the
-// mechanism after that subtraction, which changes none that depends on differences of scores alone, as all of the registry do.
+// law is a mechanism on the grid. One that is shift-invariant by its Info, as all of the registry are, is asked at scores relative to the best one, once
+// for all shifts; any other at the scores as they are.
 type law struct {
 	space   *space
+	first   int64 // From, and a step, in units of own's vectors
+	step    int64
 	own     *verify.Exact
-	subject verify.Subject    // own, asked once for all shifts
+	subject verify.Subject    // own, asked once for each question
 	values  [][]*verify.Value // by vector; nil where there are only estimates
 	floats  [][]float64       // the estimates
 	method  string            // of the estimates
@@ -32,16 +35,30 @@ type law struct {
 
 // newLaw asks a mechanism about every vector.
 func newLaw(ctx context.Context, s *space, m mechanisms.Mechanism, eps mechanisms.Epsilon, params mechanisms.Params) (*law, error) {
-	l := &law{space: s, own: verify.ForMechanism(m, &verify.Space{
-		Unit: s.grid.Step, Sensitivities: s.grid.Sensitivities, Epsilon: eps, Params: params,
-	})}
-	once := verify.Remember(l.own)
-	l.subject = verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return once.Answer(q.Plus(-slices.Max(q))) })
+	l := &law{space: s, step: 1}
+	unit, invariant := s.grid.Step, m.Info().ShiftInvariant
+	if !invariant {
+		if s.grid.ShiftInvariant {
+			return nil, fmt.Errorf("%w: it is not ShiftInvariant by its Info, as the grid is", mechanisms.ErrInstance)
+		}
+		var err error
+		if unit, l.first, l.step, err = s.grid.unit(); err != nil {
+			return nil, err
+		}
+	}
+	l.own = verify.ForMechanism(m, &verify.Space{
+		Unit: unit, Gap: l.step, Sensitivities: s.grid.Sensitivities, Epsilon: eps, Params: params,
+	})
+	l.subject = verify.Remember(l.own)
+	if invariant {
+		once := l.subject
+		l.subject = verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return once.Answer(q.Plus(-slices.Max(q))) })
+	}
 	for q := range s.levels {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		switch a, err := l.subject.Answer(s.vector(q)); {
+		switch a, err := l.subject.Answer(l.vector(q)); {
 		case errors.Is(err, verify.ErrEstimates):
 			return l, l.estimate(ctx, m, eps, params)
 		case err != nil:
@@ -73,13 +90,24 @@ func (l *law) estimate(ctx context.Context, m mechanisms.Mechanism, eps mechanis
 	return nil
 }
 
-// vector returns a vector's levels, in which the unit is a step and From counts as 0.
-func (s *space) vector(q int) verify.Vector {
-	out := make(verify.Vector, s.n)
-	for a, level := range s.levels[q] {
-		out[a] = int64(level)
+// vector returns a vector's scores, of which From counts as 0 for a mechanism that is shift-invariant.
+func (l *law) vector(q int) verify.Vector {
+	out := make(verify.Vector, l.space.n)
+	for a, level := range l.space.levels[q] {
+		out[a] = l.first + int64(level)*l.step
 	}
 	return out
+}
+
+// unit returns the largest number of which From and the step are multiples, and these multiples.
+func (g *Grid) unit() (unit *big.Rat, from, step int64, err error) {
+	quotient := new(big.Rat).Quo(g.From, g.Step)
+	unit = new(big.Rat).Quo(g.Step, new(big.Rat).SetInt(quotient.Denom()))
+	last := new(big.Int).Mul(quotient.Denom(), big.NewInt(int64(g.Steps)))
+	if last.Add(last, new(big.Int).Abs(quotient.Num())); !last.IsInt64() {
+		return nil, 0, 0, fmt.Errorf("%w: it begins too far from 0 for its step", ErrGrid)
+	}
+	return unit, quotient.Num().Int64(), quotient.Denom().Int64(), nil
 }
 
 // privacy decides every row (P) of the grid and finds the tight ε, the largest ln x_r(q)/x_r(q') over neighbors q, q'.
@@ -90,7 +118,7 @@ func (l *law) privacy(ctx context.Context) (*verify.Result, error) {
 	}
 	vectors := make([]verify.Vector, len(l.space.levels))
 	for q := range vectors {
-		vectors[q] = l.space.vector(q)
+		vectors[q] = l.vector(q)
 	}
 	report, err := verify.Check(ctx, l.subject, l.subject, l.own.ExpEpsilon(), &verify.Domain{
 		Space: l.own.Space(),
