@@ -20,15 +20,14 @@ import (
 var ErrAnswer = errors.New("bad answer")
 
 // FromRational makes a mechanism of a function that states exact probabilities, one for each score. Where they are not
-// rational, the function returns ErrNotRational; there is no answer then. The instance is valid and must not be
-// modified. The mechanism is a Sampler, for as long as the probabilities sum to 1.
+// rational, the function returns ErrNotRational; there is no answer then. The instance is valid. The mechanism is a Sampler, for as long as the probabilities sum to 1.
 func FromRational(info Info, pmf func(*Instance) ([]*big.Rat, error)) Mechanism {
 	return &rational{info, pmf}
 }
 
 // FromEnclosure makes a mechanism of a function that states enclosures of its probabilities: lower[r] <= p_r <= upper[r], rounded
 // outward, of a relative width of about 2^-prec. Verdicts and ratios are as narrow as these are; where two probabilities are
-// compared, prec is raised until the enclosures tell. The instance is valid and must not be modified.
+// compared, prec is raised until the enclosures tell. The instance is valid.
 //
 // The mechanism has no sampler: write one with its own probabilities.
 func FromEnclosure(info Info, pmf func(in *Instance, prec uint) (lower, upper []*big.Float, err error)) Mechanism {
@@ -91,6 +90,25 @@ func Readings(x, precision *big.Rat) (lower, upper *big.Rat) {
 		upper = new(big.Rat)
 	}
 	return lower, upper
+}
+
+// copied returns numbers of its own. What a function of a stranger is given and what it returns are copied: it may sort its scores in place, or return the
+// same slice each time.
+func copied(xs []*big.Rat) []*big.Rat {
+	out := slices.Clone(xs)
+	for i, x := range xs {
+		if x != nil {
+			out[i] = new(big.Rat).Set(x)
+		}
+	}
+	return out
+}
+
+// copied returns the instance with numbers of its own.
+func (in *Instance) copied() *Instance {
+	out := *in
+	out.Scores, out.Sensitivities = copied(in.Scores), copied(in.Sensitivities)
+	return &out
 }
 
 // answered reports what is wrong with an answer of so many probabilities to an instance.
@@ -171,7 +189,8 @@ func (m *rational) Exact(in *Instance) ([]*big.Rat, error) {
 	}
 	p, err := func() (p []*big.Rat, err error) {
 		defer caught(m.info, &err)
-		return m.pmf(in)
+		p, err = m.pmf(in.copied())
+		return copied(p), err
 	}()
 	if err != nil {
 		return nil, err
@@ -260,7 +279,7 @@ func (m *enclosed) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 	}
 	lower, upper, err := func() (lower, upper []*big.Float, err error) {
 		defer caught(m.info, &err)
-		return m.pmf(in, prec)
+		return m.pmf(in.copied(), prec)
 	}()
 	if err != nil {
 		return nil, err
@@ -337,7 +356,8 @@ func (m *floating) Float(in *Instance) ([]float64, error) {
 	sensitivity, _ := in.Sensitivity().Float64()
 	p, err := func() (p []float64, err error) {
 		defer caught(m.info, &err)
-		return m.pmf(scores, sensitivity, in.Epsilon.Float())
+		p, err = m.pmf(scores, sensitivity, in.Epsilon.Float())
+		return slices.Clone(p), err
 	}()
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -219,4 +220,53 @@ func TestNamesThatRegister(t *testing.T) {
 	for _, name := range []string{"", "two words", "a,b", "pf"} {
 		assert.Panics(t, func() { mechanisms.Register(mechanisms.FromRational(mechanisms.Info{Name: name}, lottery)) }, "%q", name)
 	}
+}
+
+// A function that works in place and answers in the same slice each time spoils neither the question nor an earlier answer.
+func TestFunctionsWorkOnCopies(t *testing.T) {
+	var buffer []*big.Rat
+	careless := func(in *mechanisms.Instance) []*big.Rat {
+		for len(buffer) < len(in.Scores) {
+			buffer = append(buffer, new(big.Rat))
+		}
+		sum := new(big.Rat)
+		for _, q := range in.Scores {
+			sum.Add(sum, q.Add(q, big.NewRat(1, 1)))
+		}
+		for r, q := range in.Scores {
+			buffer[r].Quo(q, sum)
+		}
+		slices.SortFunc(in.Scores, (*big.Rat).Cmp)
+		in.Sensitivities[0].SetInt64(7)
+		return buffer[:len(in.Scores)]
+	}
+	one := big.NewRat(1, 1)
+	first := &mechanisms.Instance{Scores: []*big.Rat{big.NewRat(2, 1), big.NewRat(1, 1), new(big.Rat)}, Sensitivities: []*big.Rat{one}, Epsilon: parseEps(t, "1")}
+	second := &mechanisms.Instance{Scores: []*big.Rat{new(big.Rat), new(big.Rat), new(big.Rat)}, Sensitivities: []*big.Rat{one}, Epsilon: parseEps(t, "1")}
+	exact := mechanisms.FromRational(mechanisms.Info{Name: "careless"}, func(in *mechanisms.Instance) ([]*big.Rat, error) { return careless(in), nil })
+	p, err := exact.Exact(first)
+	require.NoError(t, err)
+	_, err = exact.Exact(second)
+	require.NoError(t, err)
+	assert.Equal(t, "[1/2 1/3 1/6]", fmt.Sprint(p))
+	_, err = mechanisms.FromEnclosure(mechanisms.Info{Name: "careless"}, func(in *mechanisms.Instance, prec uint) (lower, upper []*big.Float, err error) {
+		for _, x := range careless(in) {
+			lower, upper = append(lower, new(big.Float).SetMode(big.ToNegativeInf).SetPrec(prec).SetRat(x)), append(upper, new(big.Float).SetMode(big.ToPositiveInf).SetPrec(prec).SetRat(x))
+		}
+		return lower, upper, nil
+	}).Enclose(first, 64)
+	require.NoError(t, err)
+	numbers := make([]float64, 3)
+	float := mechanisms.FromFloat(mechanisms.Info{Name: "careless"}, 0, func(scores []float64, _, _ float64) ([]float64, error) {
+		for r, q := range scores {
+			numbers[r] = q / 4
+		}
+		return numbers, nil
+	})
+	f, err := float.Float(first)
+	require.NoError(t, err)
+	_, err = float.Float(second)
+	require.NoError(t, err)
+	assert.Equal(t, []float64{0.5, 0.25, 0}, f)
+	assert.Equal(t, "[2/1 1/1 0/1] [1/1]", fmt.Sprint(first.Scores, first.Sensitivities))
 }
