@@ -311,3 +311,10 @@ func TestMechanismsThatAreNotShiftInvariant(t *testing.T) {
 		require.ErrorIs(t, err, mechanisms.ErrInstance)
 	}
 }
+
+// At (1,2,4) mixed depths are multiples of 1/120, and pf-mixed uses all of ε between two vectors of this grid: no enclosure tells that it does not exceed it.
+func TestMixedDepthsAreDecidedWhereTheyAreTight(t *testing.T) {
+	a := solveWith(t, Request{Grid: grid(12, true, "1", "2", "4"), Epsilon: exp(t, "2"), Gap: big.NewRat(1, 1)}, "pf-mixed")
+	assert.Equal(t, verify.Proved, a.Mechanisms[0].DP)
+	assert.InDelta(t, math.Ln2, a.Mechanisms[0].TightEps.Float64(), 1e-12)
+}

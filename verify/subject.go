@@ -90,7 +90,7 @@ var ErrEstimates = fmt.Errorf("%w: only floating-point estimates are known for t
 // These limit the polynomials that a space's exact forms may need: parts of a lattice step, parts of any depth, and parts of the depths of
 // all but one candidate, of which one of the last two has to be kept.
 const (
-	mostParts  = 64
+	mostParts  = 128
 	mostDepth  = 512
 	mostDegree = 1024
 	// lateDegree bounds polynomials that are formed only where enclosures do not tell two probabilities apart.
