@@ -362,8 +362,8 @@ func TestParts(t *testing.T) {
 		want    int64
 	}{
 		{"1", 2, []string{"1"}, true, 1}, {"1", 1, []string{"1"}, true, 2}, {"1", 0, []string{"1"}, true, 2}, {"1/2", 1, []string{"1"}, true, 4}, {"1/5", 1, []string{"1"}, true, 10},
-		{"1", 2, []string{"1"}, false, 2}, {"1", 1, []string{"1", "2"}, true, 4}, {"1", 1, []string{"1", "2"}, false, 12}, {"1/32", 1, []string{"1"}, true, 64},
-		{"1/33", 1, []string{"1"}, true, 1}, {"1", 1, []string{"0"}, true, 1}, {"2", 1, []string{"1"}, true, 1},
+		{"1", 2, []string{"1"}, false, 2}, {"1", 1, []string{"1", "2"}, true, 4}, {"1", 1, []string{"1", "2"}, false, 12}, {"1/64", 1, []string{"1"}, true, 128},
+		{"1/65", 1, []string{"1"}, true, 1}, {"1", 1, []string{"0"}, true, 1}, {"2", 1, []string{"1"}, true, 1},
 	} {
 		s := &Space{Unit: rational(c.unit), Gap: c.gap, Sensitivities: ratList(c.deltas...), Epsilon: parse(t, "3/2")}
 		assert.Equal(t, c.want, s.parts(c.uniform), "%+v", c)
