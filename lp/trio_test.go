@@ -89,6 +89,7 @@ func TestTrioIsOptimalForThree(t *testing.T) {
 				continue
 			}
 			require.Zero(t, c.total(t, trio, func(v int) int64 { return int64(v) }).Cmp(value(c)), "k = %d, z = %s", k, z.RatString())
+			require.Equal(t, z.Cmp(ratOf(2, 3)), newThree(t, k, z).value().Cmp(value(c)), "Theorem 1's table: k = %d, z = %s", k, z.RatString())
 			for _, level := range []Level{DP, Full} {
 				require.Zero(t, exactOptimum(t, 3, k, totals.Paper, level, c.e).Cmp(value(c)), "k = %d, z = %s", k, z.RatString())
 				optimal++

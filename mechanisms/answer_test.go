@@ -146,7 +146,7 @@ func TestStatedRelativeErrors(t *testing.T) {
 			in.Scores = append(in.Scores, new(big.Rat).SetFloat64(spread*rng.NormFloat64()))
 			in.Sensitivities = append(in.Sensitivities, new(big.Rat).SetFloat64(math.Exp(2*rng.NormFloat64())))
 		}
-		for _, name := range []string{"pf", "em", "krr", "uniform", "gem", "mgem", "combined-gem"} {
+		for _, name := range []string{"pf", "em", "krr", "uniform", "gem", "mgem", "combined-gem", "pf-trio"} {
 			m := registry[name].(stater)
 			stated := m.relativeError(in.Floats())
 			require.Less(t, stated, 1e-6)
@@ -162,7 +162,7 @@ func TestStatedRelativeErrors(t *testing.T) {
 		}
 	}
 	many := ladder(t, enclosedCandidates+1, "0.001", Params{})
-	for _, name := range []string{"pf", "em", "krr", "gem", "combined-gem"} {
+	for _, name := range []string{"pf", "em", "krr", "gem", "combined-gem", "pf-trio"} {
 		a, err := Ask(registry[name], many)
 		require.NoError(t, err)
 		for _, n := range []string{a.PMF[0].Method(), a.MSE.Method()} {
