@@ -11,7 +11,7 @@ import (
 	"optratio/mechanisms/totals"
 )
 
-// These tests check Theorems 3 and 4 of docs/results/three.md, in exact arithmetic.
+// These tests check Theorems 3 to 5 of docs/results/three.md, in exact arithmetic.
 
 // total is the sum of a loss of the depth taken over Q(n,k), score vector by score vector.
 func (c *universalCase) total(t *testing.T, m mechanisms.Mechanism, loss func(v int) int64) *big.Rat {
@@ -106,6 +106,39 @@ func TestTrioIsOptimalForThree(t *testing.T) {
 	assert.Equal(t, "1.0065", new(big.Rat).Sub(quotient(c.flip, optimum), ratOf(5, 100000)).FloatString(4))
 }
 
+// walk follows all chains with y(a,b) at (0,a,b), a <= b, and the multipliers of the rows from (0,0,u) to (0,1,u+1), or from (0,0,k) to (0,1,k), that M_t = m[t] is the sum of
+// from u = t on: these and all others are nonnegative.
+func (c *universalCase) walk(t *testing.T, y func(a, b int) *big.Rat, m []*big.Rat) {
+	mu := make([]*big.Rat, c.k+1)
+	for u := 1; u < c.k; u++ {
+		mu[u] = quotient(difference(m[u], m[u+1]), raised(c.z, u+1))
+		require.GreaterOrEqual(t, mu[u].Sign(), 0, "k = %d, z = %s, u = %d", c.k, c.z.RatString(), u)
+	}
+	for deep := 0; deep <= c.k; deep++ { // the others are at 0 and deep
+		lambda := new(big.Rat)
+		for u := c.k; u >= deep-c.k; u-- {
+			var cost *big.Rat
+			if u >= 0 {
+				cost = difference(ratOf(int64(u), 1), y(min(u, deep), max(u, deep)))
+			} else {
+				cost = new(big.Rat).Neg(y(-u, deep-u))
+			}
+			if deep == 0 && u >= 1 && u < c.k {
+				cost = plusRat(cost, times(ratOf(2, 1), c.z, mu[u]))
+			}
+			if deep == 1 && u >= 2 {
+				cost.Sub(cost, mu[u-1])
+			}
+			if u == c.k && deep <= 1 {
+				last := quotient(m[u], raised(c.z, u))
+				cost = plusRat(cost, times(last, ratOf(int64(2-3*deep), 1)))
+			}
+			lambda = plusRat(cost, times(c.z, lambda))
+			require.GreaterOrEqual(t, lambda.Sign(), 0, "k = %d, z = %s, others at 0 and %d, u = %d", c.k, c.z.RatString(), deep, u)
+		}
+	}
+}
+
 // The dual point of Theorem 4, walked along all chains from its definition, for lattices that no program of the tests has: reduced costs are 0, multipliers nonnegative.
 func TestDualPointOfTrio(t *testing.T) {
 	walked := 0
@@ -143,29 +176,167 @@ func TestDualPointOfTrio(t *testing.T) {
 			}
 			m[1] = tau
 			require.Zero(t, m[k].Sign(), "k = %d, z = %s", k, z.RatString())
-			mu := make([]*big.Rat, k+1) // of the row from (0,0,u) to (0,1,u+1)
-			for u := 1; u < k; u++ {
-				mu[u] = quotient(difference(m[u], m[u+1]), raised(z, u+1))
-				require.GreaterOrEqual(t, mu[u].Sign(), 0, "k = %d, z = %s, u = %d", k, z.RatString(), u)
+			c.walk(t, y, m)
+		}
+	}
+	assert.Greater(t, walked, 40)
+}
+
+// beyond is Theorem 5 of docs/results/three.md: h_1, h_u and its table, beyond z = 2/3.
+type beyond struct{ *universalCase }
+
+// best is h_u, one of the two best at (0,0,u).
+func (c beyond) best(u int) *big.Rat {
+	first := quotient(plus(times(ratOf(3, 1), c.z), -1), times(ratOf(6, 1), c.z, c.z))
+	switch u {
+	case 0:
+		return ratOf(1, 3)
+	case 1:
+		return first
+	}
+	return times(ratOf(1, 2), difference(ratOf(1, 1), times(raised(c.z, u), first)))
+}
+
+// pmf is the table at depths in any order.
+func (c beyond) pmf(q [3]int) (p [3]*big.Rat) {
+	least := min(q[0], q[1], q[2])
+	sum := new(big.Rat)
+	for r := range q {
+		a, b := q[(r+1)%3]-least, q[(r+2)%3]-least
+		switch own := q[r] - least; {
+		case own == 0:
+			continue
+		case a == 0 && b == 0:
+			p[r] = difference(ratOf(1, 1), times(ratOf(2, 1), c.best(own)))
+		default:
+			p[r] = times(raised(c.z, own), c.best(a+b)) // one of the others is the best
+		}
+		sum.Add(sum, p[r])
+	}
+	tied := int64(0)
+	for _, v := range q {
+		if v == least {
+			tied++
+		}
+	}
+	for r, v := range q {
+		if v == least {
+			p[r] = times(difference(ratOf(1, 1), sum), ratOf(1, tied))
+		}
+	}
+	return p
+}
+
+func (c beyond) value() *big.Rat {
+	one, h := ratOf(1, 1), c.best(1)
+	gain := times(ratOf(3, 1), c.a, plus(c.b, -1), difference(h, ratOf(1, 3)))
+	loss := times(ratOf(3, 1), plus(c.a, -1), difference(times(plus(c.z, 2), h), one))
+	return plusRat(difference(c.flip, gain), loss)
+}
+
+// total is the sum of the table's errors over Q(3,k).
+func (c beyond) total() *big.Rat {
+	sum := new(big.Rat)
+	for i := range (c.k + 1) * (c.k + 1) * (c.k + 1) {
+		q := [3]int{i % (c.k + 1), i / (c.k + 1) % (c.k + 1), i / (c.k + 1) / (c.k + 1)}
+		if min(q[0], q[1], q[2]) == 0 {
+			for r, x := range c.pmf(q) {
+				sum.Add(sum, times(x, ratOf(int64(q[r]), 1)))
 			}
-			for deep := 0; deep <= k; deep++ { // the others are at 0 and deep
-				lambda := new(big.Rat)
-				for u := k; u >= deep-k; u-- {
-					cost := new(big.Rat)
-					if u >= 0 {
-						cost = difference(ratOf(int64(u), 1), y(min(u, deep), max(u, deep)))
-					}
-					if deep == 0 && u >= 1 && u < k {
-						cost = plusRat(cost, times(ratOf(2, 1), z, mu[u]))
-					}
-					if deep == 1 && u >= 2 {
-						cost.Sub(cost, mu[u-1])
-					}
-					lambda = plusRat(cost, times(z, lambda))
-					require.GreaterOrEqual(t, lambda.Sign(), 0, "k = %d, z = %s, others at 0 and %d, u = %d", k, z.RatString(), deep, u)
+		}
+	}
+	return sum
+}
+
+// regular reports whether the table is ε-DP and monotone on Q(3,k).
+func (c beyond) regular() bool {
+	for i := range (c.k + 1) * (c.k + 1) * (c.k + 1) {
+		q := [3]int{i % (c.k + 1), i / (c.k + 1) % (c.k + 1), i / (c.k + 1) / (c.k + 1)}
+		if min(q[0], q[1], q[2]) > 0 {
+			continue
+		}
+		p := c.pmf(q)
+		for s := range q {
+			sunk := q
+			if sunk[s]++; max(sunk[0], sunk[1], sunk[2])-min(sunk[0], sunk[1], sunk[2]) > c.k {
+				continue
+			}
+			after := c.pmf(sunk)
+			for r := range q {
+				if r == s && after[r].Cmp(times(c.z, p[r])) < 0 || r != s && after[r].Cmp(p[r]) < 0 || p[r].Sign() < 0 {
+					return false
 				}
 			}
 		}
 	}
-	assert.Greater(t, walked, 40)
+	return true
+}
+
+// Theorem 5: the table is regular up to the root z* of -2 + 6z - 14z³ + 13z⁴ - 3z⁵, where the row (0,1,2) to (0,0,1) is tight, and optimal at full; at dp where A <= k.
+func TestThreeCandidatesBeyondTwoThirds(t *testing.T) {
+	optimal := 0
+	for k := 3; k <= 8; k++ {
+		for _, z := range []*big.Rat{ratOf(2, 3), ratOf(7, 10), ratOf(5, 7), ratOf(18, 25), ratOf(733, 1000), ratOf(7386, 10000), ratOf(7387, 10000)} {
+			c := beyond{newUniversal(t, 3, k, z)}
+			require.Zero(t, c.total().Cmp(c.value()), "k = %d, z = %s", k, z.RatString())
+			require.Equal(t, z.Cmp(ratOf(7387, 10000)) < 0, c.regular(), "k = %d, z = %s", k, z.RatString())
+			if k > 6 || !c.regular() {
+				continue
+			}
+			for _, level := range []Level{DP, Full} {
+				want := 0
+				if level == DP && c.a.Cmp(ratOf(int64(k), 1)) > 0 {
+					want = -1
+				}
+				require.Equal(t, want, exactOptimum(t, 3, k, totals.Paper, level, c.e).Cmp(c.value()), "k = %d, z = %s", k, z.RatString())
+				optimal++
+			}
+		}
+	}
+	assert.Greater(t, optimal, 20)
+}
+
+// The dual point of Theorem 5, walked as that of Theorem 4.
+func TestDualPointBeyondTwoThirds(t *testing.T) {
+	walked, monotone := 0, 0
+	for k := 3; k <= 40; k += 1 + k/8 {
+		for i := int64(6667); i <= 7386; i += 89 {
+			c := newUniversal(t, 3, k, ratOf(i, 10000))
+			walked++
+			if c.a.Cmp(ratOf(int64(k), 1)) > 0 {
+				monotone++
+			}
+			m, g := make([]*big.Rat, k+2), new(big.Rat)
+			m[k+1] = new(big.Rat)
+			for j := k; j >= 2; j-- {
+				g.Add(g, times(raised(c.z, j), difference(c.a, ratOf(int64(j), 1))))
+				m[j] = new(big.Rat)
+				if g.Sign() > 0 {
+					m[j] = times(g, ratOf(1, 2))
+				}
+			}
+			m[1] = m[2]
+			require.Equal(t, max(0, c.a.Cmp(ratOf(int64(k), 1))), m[k].Sign(), "the row from (0,0,k) to (0,1,k) is monotonicity's")
+			require.Positive(t, m[2].Sign())
+			rho := quotient(difference(plus(c.a, -1), m[1]), times(c.z, c.z))
+			y := func(a, b int) *big.Rat {
+				switch {
+				case b == 0:
+					return new(big.Rat).Neg(rho)
+				case a == 1 && b == 1:
+					return times(c.z, rho)
+				case a == 0 && b == 1:
+					return ratOf(1, 1)
+				case a == 0:
+					return c.a
+				}
+				return new(big.Rat)
+			}
+			c.walk(t, y, m)
+			sum := plusRat(times(ratOf(3, 1), plusRat(y(1, 1), plusRat(y(0, 1), times(c.a, ratOf(int64(k-1), 1))))), y(0, 0))
+			require.Zero(t, sum.Cmp(beyond{c}.value()), "k = %d, z = %s", k, c.z.RatString())
+		}
+	}
+	assert.Greater(t, walked, 60)
+	assert.Greater(t, monotone, 5)
 }
