@@ -188,6 +188,10 @@ type beyond struct{ *universalCase }
 // best is h_u, one of the two best at (0,0,u).
 func (c beyond) best(u int) *big.Rat {
 	first := quotient(plus(times(ratOf(3, 1), c.z), -1), times(ratOf(6, 1), c.z, c.z))
+	cube := raised(c.z, 3)
+	if other := quotient(times(c.z, difference(ratOf(2, 1), c.z)), plus(difference(times(ratOf(2, 1), cube), times(cube, c.z)), 2)); other.Cmp(first) > 0 {
+		first = other
+	}
 	switch u {
 	case 0:
 		return ratOf(1, 3)
@@ -272,14 +276,14 @@ func (c beyond) regular() bool {
 	return true
 }
 
-// Theorem 5: the table is regular up to the root z* of -2 + 6z - 14z³ + 13z⁴ - 3z⁵, where the row (0,1,2) to (0,0,1) is tight, and optimal at full; at dp where A <= k.
+// Theorem 5: the table is regular up to the root of 2 - 2z - 4z⁴ + 4z⁵ - z⁶, where the row (0,1,3) to (0,0,2) is tight, and optimal at full; at dp where A <= k.
 func TestThreeCandidatesBeyondTwoThirds(t *testing.T) {
 	optimal := 0
 	for k := 3; k <= 8; k++ {
-		for _, z := range []*big.Rat{ratOf(2, 3), ratOf(7, 10), ratOf(5, 7), ratOf(18, 25), ratOf(733, 1000), ratOf(7386, 10000), ratOf(7387, 10000)} {
+		for _, z := range []*big.Rat{ratOf(2, 3), ratOf(7, 10), ratOf(5, 7), ratOf(18, 25), ratOf(733, 1000), ratOf(74, 100), ratOf(7514, 10000), ratOf(7515, 10000)} {
 			c := beyond{newUniversal(t, 3, k, z)}
 			require.Zero(t, c.total().Cmp(c.value()), "k = %d, z = %s", k, z.RatString())
-			require.Equal(t, z.Cmp(ratOf(7387, 10000)) < 0, c.regular(), "k = %d, z = %s", k, z.RatString())
+			require.Equal(t, z.Cmp(ratOf(7515, 10000)) < 0, c.regular(), "k = %d, z = %s", k, z.RatString())
 			if k > 6 || !c.regular() {
 				continue
 			}
@@ -300,7 +304,7 @@ func TestThreeCandidatesBeyondTwoThirds(t *testing.T) {
 func TestDualPointBeyondTwoThirds(t *testing.T) {
 	walked, monotone := 0, 0
 	for k := 3; k <= 40; k += 1 + k/8 {
-		for i := int64(6667); i <= 7386; i += 89 {
+		for _, i := range []int64{6667, 6850, 7000, 7200, 7386, 7387, 7450, 7514} {
 			c := newUniversal(t, 3, k, ratOf(i, 10000))
 			walked++
 			if c.a.Cmp(ratOf(int64(k), 1)) > 0 {
@@ -315,25 +319,36 @@ func TestDualPointBeyondTwoThirds(t *testing.T) {
 					m[j] = times(g, ratOf(1, 2))
 				}
 			}
-			m[1] = m[2]
 			require.Equal(t, max(0, c.a.Cmp(ratOf(int64(k), 1))), m[k].Sign(), "the row from (0,0,k) to (0,1,k) is monotonicity's")
 			require.Positive(t, m[2].Sign())
-			rho := quotient(difference(plus(c.a, -1), m[1]), times(c.z, c.z))
+			excess, square := difference(plus(c.a, -1), m[2]), times(c.z, c.z)
+			rho, sigma := quotient(excess, square), new(big.Rat)
+			if i > 7386 {
+				sigma = quotient(excess, plus(times(square, difference(c.z, times(square, ratOf(1, 2)))), 1))
+				rho = new(big.Rat)
+				m[2] = difference(m[2], times(square, square, sigma, ratOf(1, 2)))
+			}
+			m[1] = m[2]
 			y := func(a, b int) *big.Rat {
 				switch {
 				case b == 0:
 					return new(big.Rat).Neg(rho)
 				case a == 1 && b == 1:
 					return times(c.z, rho)
+				case a == 1 && b == 2:
+					return times(c.z, sigma)
 				case a == 0 && b == 1:
 					return ratOf(1, 1)
+				case a == 0 && b == 2:
+					return difference(c.a, times(square, sigma))
 				case a == 0:
 					return c.a
 				}
 				return new(big.Rat)
 			}
 			c.walk(t, y, m)
-			sum := plusRat(times(ratOf(3, 1), plusRat(y(1, 1), plusRat(y(0, 1), times(c.a, ratOf(int64(k-1), 1))))), y(0, 0))
+			sum := new(big.Rat)
+			(&three{universalCase: c}).vectors(func(q []int, count int64) { sum.Add(sum, times(ratOf(count, 1), y(q[1], q[2]))) })
 			require.Zero(t, sum.Cmp(beyond{c}.value()), "k = %d, z = %s", k, c.z.RatString())
 		}
 	}
