@@ -119,8 +119,7 @@ func (s *simplex) push() {
 		if s.status[v] == Basic {
 			continue
 		}
-		s.load(v, &s.column)
-		s.lu.solve(&s.column, true)
+		s.load(v)
 		_, bound := s.nearest(v)
 		dir, room := 1.0, bound-s.x[v]
 		if room < 0 {
@@ -220,12 +219,7 @@ func (s *simplex) complete(spare []int32) {
 				q, first = v, i
 			}
 		}
-		if q < 0 {
-			continue
-		}
-		s.load(q, &s.column)
-		s.lu.solve(&s.column, true)
-		if !s.trust(s.column.val[r], s.row.val[q]) {
+		if q < 0 || !s.admit(r, q) {
 			continue
 		}
 		good := s.exchange(r, q, AtLower)

@@ -17,6 +17,7 @@ const leastWeight = 1e-4
 // flipped and costs shifted so that they are. On return the costs are the true ones again, and what was optimal may
 // have reduced costs of the wrong sign.
 func (s *simplex) dual() verdict {
+	defer s.restoreCosts()
 	s.resetWeights()
 	s.unbar()
 	s.repairs = 0
@@ -25,7 +26,6 @@ func (s *simplex) dual() verdict {
 		if !good {
 			s.renew()
 			if s.repairs > repairLimit {
-				s.restoreCosts()
 				return trouble
 			}
 			s.shiftCosts(first)
@@ -33,47 +33,27 @@ func (s *simplex) dual() verdict {
 			good = true
 		}
 		if s.interrupted() {
-			s.restoreCosts()
 			return stopped
 		}
-		r := s.leavingDual()
-		if r < 0 {
-			if s.lu.updates() > 0 {
-				good = false
-				continue
-			}
-			s.restoreCosts()
-			if s.unbar() {
-				return trouble
-			}
+		r, q, step := s.leavingDual(), int32(-1), 0.0
+		if r >= 0 {
+			s.pivotRow(r)
+			q, step = s.ratioDual(r)
+		}
+		switch {
+		case q >= 0 && s.admit(r, q):
+			good = s.pivotDual(r, q, step)
+		case s.lu.updates() > 0:
+			good = false
+		case r < 0 && s.unbar():
+			return trouble
+		case r < 0:
 			return done
-		}
-		s.pivotRow(r)
-		q, step := s.ratioDual(r)
-		if q < 0 {
-			if s.lu.updates() > 0 {
-				good = false
-				continue
-			}
-			if s.provesInfeasible(r) {
-				s.restoreCosts()
-				return noPoint
-			}
+		case q < 0 && s.provesInfeasible(r):
+			return noPoint
+		default:
 			s.bar(s.head[r])
-			continue
 		}
-		s.load(q, &s.column)
-		s.lu.solve(&s.column, true)
-		alpha := s.column.val[r]
-		if !s.trust(alpha, s.row.val[q]) {
-			if s.lu.updates() > 0 {
-				good = false
-			} else {
-				s.bar(s.head[r])
-			}
-			continue
-		}
-		good = s.pivotDual(r, q, step)
 	}
 }
 
@@ -152,27 +132,7 @@ func (s *simplex) ratioDual(r int32) (int32, float64) {
 		sign, slope = -1, s.lower[p]-s.x[p]
 	}
 	s.flips = s.flips[:0]
-	left := s.candidates[:0]
-	for _, v := range s.row.idx {
-		a := sign * s.row.val[v]
-		if math.Abs(a) <= tinyPivot || s.lower[v] == s.upper[v] {
-			continue
-		}
-		switch s.status[v] {
-		case AtLower:
-			if a > 0 {
-				left = append(left, candidate{v, a, max(s.d[v], 0)})
-			}
-		case AtUpper:
-			if a < 0 {
-				left = append(left, candidate{v, -a, max(-s.d[v], 0)})
-			}
-		case Free:
-			left = append(left, candidate{v, math.Abs(a), 0})
-		}
-	}
-	s.candidates = left
-	for len(left) > 0 {
+	for left := s.limitingDual(sign); len(left) > 0; {
 		limit := math.Inf(1)
 		for _, c := range left {
 			limit = min(limit, (c.d+slackDual)/c.a)
@@ -206,6 +166,31 @@ func (s *simplex) ratioDual(r int32) (int32, float64) {
 		return best.v, sign * best.d / best.a
 	}
 	return -1, 0
+}
+
+// limitingDual lists the variables whose reduced costs reach 0 as that of the leaving variable moves with the given sign.
+func (s *simplex) limitingDual(sign float64) []candidate {
+	left := s.candidates[:0]
+	for _, v := range s.row.idx {
+		a := sign * s.row.val[v]
+		if math.Abs(a) <= tinyPivot || s.lower[v] == s.upper[v] {
+			continue
+		}
+		switch s.status[v] {
+		case AtLower:
+			if a > 0 {
+				left = append(left, candidate{v, a, max(s.d[v], 0)})
+			}
+		case AtUpper:
+			if a < 0 {
+				left = append(left, candidate{v, -a, max(-s.d[v], 0)})
+			}
+		case Free:
+			left = append(left, candidate{v, math.Abs(a), 0})
+		}
+	}
+	s.candidates = left
+	return left
 }
 
 // provesInfeasible reports whether row r of B⁻¹ [A, -I] x = 0 contradicts the true bounds: the basic variable of the row cannot

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"slices"
 
 	"optratio/number/arith"
 )
@@ -135,7 +136,7 @@ func (r *Rational) integers() (*integers, []side) {
 	}
 	dense := make([][]*big.Rat, r.Rows())
 	for i := range dense {
-		dense[i] = make([]*big.Rat, r.Cols())
+		dense[i] = slices.Repeat([]*big.Rat{new(big.Rat)}, r.Cols())
 	}
 	for j := range r.Cols() {
 		for p := r.Start[j]; p < r.Start[j+1]; p++ {
@@ -143,40 +144,30 @@ func (r *Rational) integers() (*integers, []side) {
 		}
 	}
 	t := &integers{den: big.NewInt(1)}
-	add := func(coefficients []*big.Rat, value *big.Rat, sign int64) *big.Int {
-		scale := []*big.Int{big.NewInt(1)}
-		for _, x := range append(coefficients, value) {
-			if x != nil {
-				includeDenominator(scale, 0, x)
-			}
-		}
-		whole := func(x *big.Rat) *big.Int {
-			if x == nil {
-				return new(big.Int)
-			}
-			y := scaled(x, scale[0])
-			return new(big.Int).Mul(y, big.NewInt(sign))
-		}
-		row := make([]*big.Int, len(coefficients))
-		for j, x := range coefficients {
-			row[j] = whole(x)
-		}
-		t.entry, t.value = append(t.entry, row), append(t.value, new(big.Int).Neg(whole(value)))
-		return scale[0]
-	}
 	for k, s := range rows {
 		if s.status == AtLower {
-			rows[k].scale = add(dense[s.of], r.RowLower[s.of], 1)
+			rows[k].scale = t.add(dense[s.of], r.RowLower[s.of], 1)
 		} else {
-			rows[k].scale = add(dense[s.of], r.RowUpper[s.of], -1)
+			rows[k].scale = t.add(dense[s.of], r.RowUpper[s.of], -1)
 		}
 		t.basic = append(t.basic, r.Cols()+k)
 	}
-	t.unit = add(r.Cost, new(big.Rat), 1)
+	t.unit = t.add(r.Cost, new(big.Rat), 1)
 	for j := range r.Cols() {
 		t.outside = append(t.outside, j)
 	}
 	return t, rows
+}
+
+// add appends the row sign·(Σ coefficients·x - value), multiplied by the least number that makes it whole, and returns that number.
+func (t *integers) add(coefficients []*big.Rat, value *big.Rat, sign int64) *big.Int {
+	row := NewFractions(append(coefficients, value))
+	for _, x := range row.Num {
+		x.Mul(x, big.NewInt(sign))
+	}
+	last := len(coefficients)
+	t.entry, t.value = append(t.entry, row.Num[:last]), append(t.value, row.Num[last].Neg(row.Num[last]))
+	return row.Den
 }
 
 // leaving returns the row with the least value below 0, or, which ends for certain (Bland 1977), of those below 0 the one of the first variable;

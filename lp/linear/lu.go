@@ -1,6 +1,9 @@
 package linear
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // LU is a sparse factorisation B = L U of a square matrix up to row and
 // column permutations, with Forrest–Tomlin updates for replaced columns.
@@ -268,25 +271,17 @@ func (e *elimination) peelColumns() {
 		}
 		for p := e.start[j]; p < e.start[j+1]; p++ {
 			i := e.index[p]
-			if e.value[p] == 0 || e.colOf[i] >= 0 {
+			if e.value[p] == 0 {
+				continue
+			}
+			if e.rowCount[i]--; e.colOf[i] >= 0 {
 				continue
 			}
 			e.upper(j)
 			e.pivot(i, j, e.value[p])
 			for _, c := range e.rowCols(i) {
-				if e.colCount[c]--; e.colCount[c] == 1 && e.rowOf[c] < 0 {
+				if e.colCount[c]--; e.colCount[c] == 1 {
 					queue = append(queue, c)
-				}
-			}
-			break
-		}
-	}
-	// From here on rowCount counts columns that are not pivoted.
-	for j, r := range e.rowOf {
-		if r >= 0 {
-			for p := e.start[j]; p < e.start[j+1]; p++ {
-				if e.value[p] != 0 {
-					e.rowCount[e.index[p]]--
 				}
 			}
 		}
@@ -303,34 +298,25 @@ func (e *elimination) peelRows() {
 	}
 	for h := 0; h < len(queue); h++ {
 		i := queue[h]
-		if e.rowCount[i] != 1 || e.colOf[i] >= 0 {
-			continue
+		if e.rowCount[i] != 1 {
+			continue // its last column was taken by another row
 		}
-		for _, j := range e.rowCols(i) {
-			if e.rowOf[j] >= 0 {
+		open := slices.IndexFunc(e.rowCols(i), func(j int32) bool { return e.rowOf[j] < 0 })
+		j := e.rowCols(i)[open]
+		e.upper(j)
+		rows, values := e.index[e.start[j]:e.start[j+1]], e.value[e.start[j]:e.start[j+1]]
+		d := values[slices.Index(rows, i)]
+		e.pivot(i, j, d)
+		for p, r := range rows {
+			if values[p] == 0 || e.colOf[r] >= 0 {
 				continue
 			}
-			e.upper(j)
-			var d float64
-			for p := e.start[j]; p < e.start[j+1]; p++ {
-				if e.index[p] == i {
-					d = e.value[p]
-				}
+			e.lRow = append(e.lRow, r)
+			e.lPivot = append(e.lPivot, i)
+			e.lValue = append(e.lValue, values[p]/d)
+			if e.rowCount[r]--; e.rowCount[r] == 1 {
+				queue = append(queue, r)
 			}
-			e.pivot(i, j, d)
-			for p := e.start[j]; p < e.start[j+1]; p++ {
-				r := e.index[p]
-				if e.value[p] == 0 || e.colOf[r] >= 0 {
-					continue
-				}
-				e.lRow = append(e.lRow, r)
-				e.lPivot = append(e.lPivot, i)
-				e.lValue = append(e.lValue, e.value[p]/d)
-				if e.rowCount[r]--; e.rowCount[r] == 1 {
-					queue = append(queue, r)
-				}
-			}
-			break
 		}
 	}
 }

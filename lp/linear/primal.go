@@ -33,8 +33,9 @@ func (s *simplex) primal() verdict {
 	s.resetWeights()
 	s.unbar()
 	s.repairs = 0
-	good, phase1, stall := false, false, 0
-	for {
+	s.stall = 0
+	good, phase1, end := false, false, running
+	for end == running {
 		if !good {
 			s.renew()
 			if s.repairs > repairLimit {
@@ -58,79 +59,77 @@ func (s *simplex) primal() verdict {
 				s.resetWeights()
 			}
 		}
-		q := s.enteringPrimal(phase1)
-		if q < 0 {
-			switch {
-			case s.lu.updates() > 0:
-				good = false
-			case s.moved:
-				s.restoreBounds()
-				s.prices()
-				if !phase1 {
-					return done
-				}
-				s.perturb = max(s.perturb/10, leastPerturb)
-				phase1 = s.infeasible() > 0
-			case s.unbar():
-				s.prices()
-				return trouble
-			case phase1:
-				s.prices()
-				return noPoint
-			default:
-				return done
-			}
-			continue
+		if q := s.enteringPrimal(phase1); q >= 0 {
+			good, end = s.stepPrimal(q, phase1)
+		} else if good = s.lu.updates() == 0; good {
+			phase1, end = s.conclude(phase1)
 		}
-		s.load(q, &s.column)
-		s.lu.solve(&s.column, true)
-		if !phase1 && !s.confirm(q) {
-			good = s.lu.updates() == 0
-			continue
-		}
-		dir := 1.0
-		if s.d[q] > 0 {
-			dir = -1
-		}
-		out := s.ratioPrimal(q, dir, phase1)
-		switch {
-		case math.IsInf(out.step, 1):
-			switch {
-			case s.lu.updates() > 0:
-				good = false
-			case s.moved:
-				s.restoreBounds()
-				s.perturb = max(s.perturb/10, leastPerturb)
-				good = false
-			case phase1:
-				s.bar(q) // a sum of infeasibilities cannot fall forever: rounding errors
-			default:
-				return noBound
-			}
-			continue
-		case out.row < 0:
-			s.advance(q, dir*out.step)
-			s.status[q] = AtLower + AtUpper - s.status[q]
-			s.rest(q)
-			s.pivots++
-			s.unbar()
-			continue
-		case math.Abs(s.column.val[out.row]) < smallPivot:
-			if s.lu.updates() > 0 {
-				good = false
-			} else {
-				s.bar(q)
-			}
-			continue
-		}
-		if out.step > 1e-12 {
-			stall = 0
-		} else if stall++; stall > stallLimit {
-			s.relaxBounds()
-			stall = 0
-		}
-		good = s.pivotPrimal(q, dir, out, phase1)
 	}
+	return end
+}
+
+// conclude says how the primal ends where fresh factors have no entering variable. It goes on, in the phase returned, where a least sum of
+// infeasibilities was one for relaxed bounds.
+func (s *simplex) conclude(phase1 bool) (bool, verdict) {
+	switch {
+	case s.moved:
+		s.restoreBounds()
+		s.prices()
+		if !phase1 {
+			return false, done
+		}
+		s.perturb = max(s.perturb/10, leastPerturb)
+		return s.infeasible() > 0, running
+	case s.unbar():
+		s.prices()
+		return phase1, trouble
+	case phase1:
+		s.prices()
+		return true, noPoint
+	}
+	return false, done
+}
+
+// stepPrimal lets q enter, or bars it where it cannot, and returns whether the factors are still good and how the primal ends.
+func (s *simplex) stepPrimal(q int32, phase1 bool) (good bool, end verdict) {
+	s.load(q)
+	fresh := s.lu.updates() == 0
+	if !phase1 && !s.confirm(q) {
+		return fresh, running
+	}
+	dir := 1.0
+	if s.d[q] > 0 {
+		dir = -1
+	}
+	out := s.ratioPrimal(q, dir, phase1)
+	endless := math.IsInf(out.step, 1)
+	switch {
+	case out.row < 0 && !endless:
+		s.advance(q, dir*out.step)
+		s.status[q] = AtLower + AtUpper - s.status[q]
+		s.rest(q)
+		s.pivots++
+		s.unbar()
+		return true, running
+	case !endless && math.Abs(s.column.val[out.row]) >= smallPivot:
+		if out.step > 1e-12 {
+			s.stall = 0
+		} else if s.stall++; s.stall > stallLimit {
+			s.relaxBounds()
+			s.stall = 0
+		}
+		return s.pivotPrimal(q, dir, out, phase1), running
+	case !fresh:
+		return false, running
+	case endless && s.moved:
+		s.restoreBounds()
+		s.perturb = max(s.perturb/10, leastPerturb)
+		return false, running
+	case endless && !phase1:
+		return true, noBound
+	}
+	s.bar(q) // its pivot is too small, or the sum of infeasibilities seems to fall forever: rounding errors
+	return true, running
 }
 
 // renew brings factors, values and reduced costs up to date.
@@ -306,9 +305,16 @@ func (s *simplex) yield() {
 	}
 }
 
-// trust says whether a pivot is large enough and its two computations, by its column and by its row, agree:
+// admit loads the column of variable q, which is to become basic on row r, and says whether the pivot is to be trusted.
+func (s *simplex) admit(r, q int32) bool {
+	s.load(q)
+	return s.trust(r, q)
+}
+
+// trust says whether the pivot of variable q on row r is large enough and its two computations, by its column and by its row, agree:
 // more strictly where fresh factors can be had.
-func (s *simplex) trust(column, row float64) bool {
+func (s *simplex) trust(r, q int32) bool {
+	column, row := s.column.val[r], s.row.val[q]
 	size := min(math.Abs(column), math.Abs(row))
 	allowed := badUpdate
 	if s.lu.updates() == 0 {
@@ -321,7 +327,7 @@ func (s *simplex) trust(column, row float64) bool {
 func (s *simplex) pivotPrimal(q int32, dir float64, out leaving, phase1 bool) bool {
 	alpha := s.column.val[out.row]
 	s.pivotRow(out.row)
-	if !s.trust(alpha, s.row.val[q]) {
+	if !s.trust(out.row, q) {
 		if s.lu.updates() == 0 {
 			s.bar(q)
 			return true

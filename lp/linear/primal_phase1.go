@@ -26,20 +26,15 @@ func (s *simplex) ratioPhase1(q int32, dir float64) leaving {
 		}
 		v := s.head[r]
 		x, lo, up, tol := s.x[v], s.lower[v], s.upper[v], s.feasible[v]
-		if g < 0 { // the variable grows
-			if x < lo-tol {
-				s.breaks = append(s.breaks, breakpoint{(lo - x) / size, size, r, false})
-			}
-			if x <= up+tol && !math.IsInf(up, 1) {
-				s.breaks = append(s.breaks, breakpoint{max(up-x, 0) / size, size, r, true})
-			}
-		} else {
-			if x > up+tol {
-				s.breaks = append(s.breaks, breakpoint{(x - up) / size, size, r, true})
-			}
-			if x >= lo-tol && !math.IsInf(lo, -1) {
-				s.breaks = append(s.breaks, breakpoint{max(x-lo, 0) / size, size, r, false})
-			}
+		grows := g < 0
+		if !grows { // its negative does
+			x, lo, up = -x, -up, -lo
+		}
+		if x < lo-tol {
+			s.breaks = append(s.breaks, breakpoint{(lo - x) / size, size, r, !grows})
+		}
+		if x <= up+tol && !math.IsInf(up, 1) {
+			s.breaks = append(s.breaks, breakpoint{max(up-x, 0) / size, size, r, grows})
 		}
 	}
 	slices.SortFunc(s.breaks, func(a, b breakpoint) int { return cmp.Compare(a.step, b.step) })
@@ -52,21 +47,15 @@ func (s *simplex) ratioPhase1(q int32, dir float64) leaving {
 		}
 	}
 	own := s.upper[q] - s.lower[q]
-	if last < 0 || slope < 0 {
-		// Nothing turns the slope: only the own bound stops q.
-		return leaving{row: -1, step: own}
-	}
-	if own <= s.breaks[last].step {
+	if last < 0 || slope < 0 || own <= s.breaks[last].step { // nothing turns the slope before the own bound stops q
 		return leaving{row: -1, step: own}
 	}
 	most := 0.0
 	for _, b := range s.breaks[:last+1] {
 		most = max(most, b.size)
 	}
-	for k := last; k >= 0; k-- { // an earlier breakpoint where the last has too small a pivot
-		if b := s.breaks[k]; b.size >= min(1e-3, 0.1*most) {
-			return leaving{row: b.row, upper: b.upper, step: b.step}
-		}
+	for last > 0 && s.breaks[last].size < min(1e-3, 0.1*most) { // an earlier breakpoint where the last has too small a pivot
+		last--
 	}
 	b := s.breaks[last]
 	return leaving{row: b.row, upper: b.upper, step: b.step}

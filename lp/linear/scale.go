@@ -16,6 +16,25 @@ const scalePasses = 4
 // below lie rounding errors.
 const finest = 1e-14
 
+// span is the range of the numbers that were included in it.
+type span struct{ least, most float64 }
+
+var emptySpan = span{math.Inf(1), 0}
+
+// include widens the range to a number >= 0; zeros do not count.
+func (s *span) include(a float64) {
+	if a != 0 {
+		s.least, s.most = min(s.least, a), max(s.most, a)
+	}
+}
+
+// center sets a factor to what brings the geometric mean of the range's ends to 1; an empty range leaves it.
+func (s *span) center(factor *float64) {
+	if s.most > 0 {
+		*factor = 1 / math.Sqrt(s.least*s.most)
+	}
+}
+
 // newScaling finds geometric scale factors: alternately each row and column is divided
 // by the root of its least times its largest entry; at the end all factors are rounded to powers of two.
 func newScaling(m *Model) *scaling {
@@ -27,34 +46,25 @@ func newScaling(m *Model) *scaling {
 	for j := range sc.col {
 		sc.col[j] = 1
 	}
-	least, most := make([]float64, rows), make([]float64, rows)
+	across := make([]span, rows)
 	for range scalePasses {
-		for i := range rows {
-			least[i], most[i] = math.Inf(1), 0
+		for i := range across {
+			across[i] = emptySpan
 		}
 		for j := range cols {
 			for p := m.Start[j]; p < m.Start[j+1]; p++ {
-				if a := math.Abs(m.Value[p]) * sc.col[j]; a != 0 {
-					i := m.Index[p]
-					least[i], most[i] = min(least[i], a), max(most[i], a)
-				}
+				across[m.Index[p]].include(math.Abs(m.Value[p]) * sc.col[j])
 			}
 		}
-		for i := range rows {
-			if most[i] > 0 {
-				sc.row[i] = 1 / math.Sqrt(least[i]*most[i])
-			}
+		for i := range across {
+			across[i].center(&sc.row[i])
 		}
 		for j := range cols {
-			lo, hi := math.Inf(1), 0.0
+			down := emptySpan
 			for p := m.Start[j]; p < m.Start[j+1]; p++ {
-				if a := math.Abs(m.Value[p]) * sc.row[m.Index[p]]; a != 0 {
-					lo, hi = min(lo, a), max(hi, a)
-				}
+				down.include(math.Abs(m.Value[p]) * sc.row[m.Index[p]])
 			}
-			if hi > 0 {
-				sc.col[j] = 1 / math.Sqrt(lo*hi)
-			}
+			down.center(&sc.col[j])
 		}
 	}
 	for i := range sc.row {

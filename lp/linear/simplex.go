@@ -54,6 +54,7 @@ type simplex struct {
 	moved      bool    // some bound or cost is not the true one
 	perturb    float64 // size of the next perturbation
 	repairs    int     // variables that singular bases lost
+	stall      int     // degenerate steps of the primal in a row
 
 	ctx    context.Context
 	rng    *rand.Rand
@@ -72,6 +73,7 @@ const (
 	noBound                // objective unbounded
 	stopped                // context or pivot limit
 	trouble                // numerical trouble
+	running                // not yet
 )
 
 // refactorEvery is the number of updates after which the factors are computed afresh.
@@ -88,19 +90,21 @@ func (s *simplex) scatter(v int32, factor float64, w []float64) {
 	}
 }
 
-// load puts the column of variable v into w.
-func (s *simplex) load(v int32, w *sparse) {
+// load computes s.column for the entering variable v.
+func (s *simplex) load(v int32) {
+	w := &s.column
 	w.clear()
 	if int(v) >= s.cols {
 		i := v - int32(s.cols)
 		w.val[i] = -1
 		w.idx = append(w.idx, i)
-		return
+	} else {
+		for p := s.start[v]; p < s.start[v+1]; p++ {
+			w.val[s.index[p]] = s.value[p]
+			w.idx = append(w.idx, s.index[p])
+		}
 	}
-	for p := s.start[v]; p < s.start[v+1]; p++ {
-		w.val[s.index[p]] = s.value[p]
-		w.idx = append(w.idx, s.index[p])
-	}
+	s.lu.solve(w, true)
 }
 
 // rest gives nonbasic variable v the value of the bound that its status names, after replacing a status that does not fit the bounds.
@@ -165,23 +169,28 @@ func (s *simplex) refactor() {
 			s.lu = lu
 			break
 		}
-		s.repairs += len(lack.Cols)
-		for k, j := range lack.Cols {
-			s.lose(s.head[j])
-			in := int32(s.cols + lack.Rows[k])
-			s.head[j] = in
-			s.status[in] = Basic
-			s.weight[in] = 1
-			if s.crossing && (s.x[in] <= s.lower[in] || s.x[in] >= s.upper[in]) {
-				s.patches = append(s.patches, in)
-			}
-		}
+		s.repair(lack)
 	}
 	old := append([]int32(nil), s.head...)
 	for r, j := range s.lu.colOf {
 		v := old[j]
 		s.head[r] = v
 		s.place[v] = int32(r)
+	}
+}
+
+// repair makes row activities basic in place of the variables for which a singular basis has no place.
+func (s *simplex) repair(lack *Singular) {
+	s.repairs += len(lack.Cols)
+	for k, j := range lack.Cols {
+		s.lose(s.head[j])
+		in := int32(s.cols + lack.Rows[k])
+		s.head[j] = in
+		s.status[in] = Basic
+		s.weight[in] = 1
+		if s.crossing && (s.x[in] <= s.lower[in] || s.x[in] >= s.upper[in]) {
+			s.patches = append(s.patches, in)
+		}
 	}
 }
 
