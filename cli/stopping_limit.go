@@ -171,6 +171,9 @@ func (d *limitDoc) print(w io.Writer) {
 	}
 	if b := d.BestRule; b != nil {
 		fmt.Fprintf(w, "best private rule: its success tends to %s\n", b.Success)
+		if b.Rate != nil {
+			fmt.Fprintf(w, "among n candidates its success is that and about %.6f/n\n", b.Rate.Float64())
+		}
 		if len(b.Starts) > 0 && d.Undecided == "" {
 			fmt.Fprintf(w, "it takes whoever is the best so far from time %.6f of 1 on, and its law is as steep as privacy permits for %d ranks\n", b.Starts[0], b.Tight+1)
 		}

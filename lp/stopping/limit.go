@@ -119,14 +119,20 @@ func (b *backwards) start(payoffs []float64, r int) (y float64, ok bool) {
 	return (lo + hi) / 2, true
 }
 
+// payoffs are what the multipliers make of taking each rank.
+func payoffs(e float64, lambda []float64) []float64 {
+	out := make([]float64, len(lambda)+1)
+	out[0] = 1
+	for k, l := range lambda {
+		out[k] -= l
+		out[k+1] += float64(e * l)
+	}
+	return out
+}
+
 // rule returns the best rule for the payoffs that the multipliers make, and its law on so many ranks; not ok if it is not one with starts in the order of ranks.
 func rule(e float64, lambda []float64, ranks int) (p *proposal, ok bool) {
-	payoffs := make([]float64, len(lambda)+1)
-	payoffs[0] = 1
-	for k, l := range lambda {
-		payoffs[k] -= l
-		payoffs[k+1] += float64(e * l)
-	}
+	payoffs := payoffs(e, lambda)
 	if slices.Min(payoffs) <= 0 {
 		return nil, false
 	}
@@ -173,6 +179,47 @@ func (p *proposal) excesses(e float64) []float64 {
 		out[k] = p.law[k] - float64(e*p.law[k+1])
 	}
 	return out
+}
+
+// rate is c with V_n = V + c/n + o(1/n), V_n being the best success among n candidates and V its limit, if the starts and multipliers are the best ones
+// (docs/results/stopping.md, Theorem 3):
+//
+//	c = S(1) Σ_k w_k / 2 + ∫ S(x)/x (Σ_{j<=r(x)} g_j(x) - r(x) u'(x)/2) dx    from x = t_1 to 1,
+//	g_j(x) = x/2 Σ_k w_k Pr[Bin(k-1, x) = j-1] (k(k-1) - j(j-1)/x - (k-j)(k-j-1)/(1-x)),
+//
+// where the rule with the starts t has not stopped by x with probability S(x), takes relative ranks up to r(x) then, and is worth u(x) from then on for the payoffs w.
+func (p *proposal) rate(e float64) (c float64) {
+	w := payoffs(e, p.lambda)
+	for _, v := range w {
+		c += v / 2
+	}
+	b := newBackwards(len(w))
+	for r := len(p.left); r >= 1; r-- {
+		y := p.left[r-1]
+		c *= math.Pow((1-y)/(1-b.left), float64(r))
+		half := (y - b.left) / 2
+		for i, node := range nodes {
+			at := b.left + float64(half*(1+node))
+			c += float64(half * weights[i] * math.Pow((1-y)/(1-at), float64(r)) * b.firstOrder(w, at, r))
+		}
+		b.law, b.left = b.from(y, r), y
+	}
+	return c
+}
+
+// firstOrder is (Σ_{j<=r} g_j - r u'/2)/x at the time that leaves y, where relative ranks up to r are taken (see rate).
+func (b *backwards) firstOrder(w []float64, y float64, r int) (sum float64) {
+	law, x := b.from(y, r), 1-y
+	b.binomials(y)
+	half := float64(r) / 2
+	for k, v := range w {
+		sum -= float64(half * float64(r) * v * law[k] / (x * x))
+		for j := range min(r, k+1) {
+			second := float64(k*(k+1)) - float64(j*(j+1))/x - float64((k-j)*(k-j-1))/y
+			sum += float64(v * b.rows[k][j] * (half/x + second/2))
+		}
+	}
+	return sum
 }
 
 // improve minimises the value, which is convex in λ, by Newton's method.

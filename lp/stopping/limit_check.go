@@ -18,6 +18,9 @@ type Limit struct {
 	Starts []float64 `json:"starts"`
 	// Tight is the number of ranks k with q_k = e^ε q_{k+1}, q_k being the probability of taking the k-th best.
 	Tight int `json:"tight"`
+	// Rate is c with V_n = V + c/n + o(1/n), V_n being the best success among n candidates and V its limit: an estimate from the starts and multipliers, left out
+	// where the enclosure is wider than was asked for.
+	Rate *number.Number `json:"rate,omitempty"`
 }
 
 // Gap returns (upper-lower)/upper of the enclosure.
@@ -43,7 +46,8 @@ func SolveLimit(ctx context.Context, eps mechanisms.Epsilon, gap float64) *Limit
 	}
 	upper, _ := interval.Exp(interval.FromInt(-1, 128)).Hi().Rat(nil)
 	out := &Limit{}
-	if p := proposeLimit(ctx, e, gap/4, maxMultipliers); p != nil && ctx.Err() == nil {
+	p := proposeLimit(ctx, e, gap/4, maxMultipliers)
+	if p != nil && ctx.Err() == nil {
 		for _, y := range p.left {
 			out.Starts = append(out.Starts, 1-y)
 		}
@@ -56,6 +60,10 @@ func SolveLimit(ctx context.Context, eps mechanisms.Epsilon, gap float64) *Limit
 		}
 	}
 	out.Success = number.Bounds(lower, upper)
+	if p != nil && out.Gap() <= gap {
+		rate := number.Estimate(p.rate(e), "first order in 1/n")
+		out.Rate = &rate
+	}
 	return out
 }
 

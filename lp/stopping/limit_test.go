@@ -51,12 +51,69 @@ func TestDocumentLimits(t *testing.T) {
 		assert.True(t, certain(lo, hi, strings.TrimSpace(cells[1])), "%s: %s", eps, limit.Success)
 		assert.Equal(t, strings.TrimSpace(cells[2]), strconv.FormatFloat(limit.Starts[0], 'f', 6, 64), eps)
 		assert.Equal(t, strings.TrimSpace(cells[3]), strconv.Itoa(limit.Tight+1), eps)
+		assert.Equal(t, strings.TrimSpace(cells[4]), strconv.FormatFloat(limit.Rate.Float64(), 'f', 6, 64), eps)
 
 		const n = 20
 		sol := check(t, problem(t, n, 1, 1, eps, "0"), linear.Embedded{})
 		assert.LessOrEqual(t, lo.Cmp(new(big.Rat).Mul(big.NewRat(n, n-1), sol.Upper)), 0, eps)
 	}
 	assert.Equal(t, 6, rows)
+}
+
+// The rate at which the success meets its limit (docs/results/stopping.md, Theorem 3): the recursion of n candidates for the multipliers of the limit model has it,
+// and so have the certified optima that the document gives. The theorem's conditions hold.
+func TestRateOfTheLimit(t *testing.T) {
+	epsilons := []string{"1.5", "0.9", "0.7", "0.6"}
+	if slowtest.Enabled {
+		epsilons = append(epsilons, "0.8", "0.5")
+	}
+	for _, eps := range epsilons {
+		e, _, _ := limitAt(t, eps)
+		p := proposeLimit(t.Context(), e, 1e-11, maxMultipliers)
+		c, m := p.rate(e), len(p.lambda)
+		for _, n := range []int{1000, 10_000, 100_000} {
+			assert.InDelta(t, c, float64(n)*(valueAmong(payoffs(e, p.lambda), n)-p.value), 0.5/float64(n)+1e-5, "%s: %d", eps, n)
+		}
+		settled, ok := rule(e, p.lambda, m+40)
+		require.True(t, ok, eps)
+		for k, q := range settled.law[:m+39] {
+			if excess := q - e*settled.law[k+1]; k < m {
+				assert.InDelta(t, 0, excess, 1e-10, "%s: row %d is tight", eps, k+1)
+			} else {
+				assert.Less(t, excess, -1e-12, "%s: row %d is not", eps, k+1)
+			}
+		}
+		assert.Greater(t, p.left[0], 1/e, eps)
+		assert.IsDecreasing(t, append([]float64{1}, append(slices.Clone(p.left), 0)...), eps)
+	}
+	e, _, _ := limitAt(t, "1.5")
+	assert.InDelta(t, (1-1/math.E)/2, proposeLimit(t.Context(), e, 1e-11, maxMultipliers).rate(e), 1e-12)
+
+	text := string(must(os.ReadFile("../../docs/results/stopping.md")))
+	require.Contains(t, text, "n(V_n - V) is 0.3573, 0.3564 and 0.3558 for ε = 0.5 and n = 100, 300 and 1000")
+	for row, want := range map[string]string{"| 100 | 0.5 | 0 | 1 | 1 | ": "0.3573", "| 300 | 0.5 | 0 | 1 | 1 | ": "0.3564", "| 1000 | 0.5 | 0 | 1 | 1 | ": "0.3558"} {
+		_, after, found := strings.Cut(text, row)
+		require.True(t, found, row)
+		n, v := must(strconv.ParseFloat(strings.Fields(row)[1], 64)), must(strconv.ParseFloat(strings.Fields(after)[0], 64))
+		assert.Equal(t, want, strconv.FormatFloat(n*(v-0.3436768454), 'f', 4, 64))
+	}
+}
+
+// valueAmong is the value of optimal stopping among n candidates for payoffs of the first final ranks: v_{i-1} = v_i + (1/i) Σ_j max(0, G_ij - v_i), where taking
+// relative rank j at time i is worth G_ij = (1 - j/(i+1)) G_{i+1,j} + j/(i+1) G_{i+1,j+1}.
+func valueAmong(w []float64, n int) (v float64) {
+	g := append(slices.Clone(w), 0)
+	for i := n; i >= 1; i-- {
+		sum := 0.0
+		for j := range min(len(w), i) {
+			sum += max(0, g[j]-v)
+		}
+		v += sum / float64(i)
+		for j := range w {
+			g[j] += float64(j+1) / float64(i) * (g[j+1] - g[j])
+		}
+	}
+	return v
 }
 
 // The enclosed law is that of the proposal, which integrates it by Gauss and Legendre; both are that of the secretary rule where it has one start.
