@@ -139,6 +139,24 @@ func (c *universalCase) walk(t *testing.T, y func(a, b int) *big.Rat, m []*big.R
 	}
 }
 
+// sum adds up y(a,b) over all score vectors (0,a,b) of Q(3,k), a <= b, in all orders.
+func (c *universalCase) sum(y func(a, b int) *big.Rat) *big.Rat {
+	sum := new(big.Rat)
+	for a := range c.k + 1 {
+		for b := a; b <= c.k; b++ {
+			count := int64(6)
+			switch {
+			case b == 0:
+				count = 1
+			case a == 0 || a == b:
+				count = 3
+			}
+			sum.Add(sum, times(y(a, b), ratOf(count, 1)))
+		}
+	}
+	return sum
+}
+
 // The dual point of Theorem 4, walked along all chains from its definition, for lattices that no program of the tests has: reduced costs are 0, multipliers nonnegative.
 func TestDualPointOfTrio(t *testing.T) {
 	walked := 0
@@ -182,27 +200,29 @@ func TestDualPointOfTrio(t *testing.T) {
 	assert.Greater(t, walked, 40)
 }
 
-// beyond is Theorem 5 of docs/results/three.md: h_1, h_u and its table, beyond z = 2/3.
-type beyond struct{ *universalCase }
+// pairTable is the table of Theorem 6 of docs/results/three.md: it takes each of the two best at (0,0,u) with probability h_u.
+type pairTable struct {
+	*universalCase
+	h []*big.Rat
+}
 
-// best is h_u, one of the two best at (0,0,u).
-func (c beyond) best(u int) *big.Rat {
-	first := quotient(plus(times(ratOf(3, 1), c.z), -1), times(ratOf(6, 1), c.z, c.z))
-	cube := raised(c.z, 3)
-	if other := quotient(times(c.z, difference(ratOf(2, 1), c.z)), plus(difference(times(ratOf(2, 1), cube), times(cube, c.z)), 2)); other.Cmp(first) > 0 {
+// newBeyond is the table of Theorem 5, beyond z = 2/3.
+func newBeyond(t *testing.T, k int, z *big.Rat) pairTable {
+	c := pairTable{newUniversal(t, 3, k, z), make([]*big.Rat, k+1)}
+	first := quotient(plus(times(ratOf(3, 1), z), -1), times(ratOf(6, 1), z, z))
+	cube := raised(z, 3)
+	if other := quotient(times(z, difference(ratOf(2, 1), z)), plus(difference(times(ratOf(2, 1), cube), times(cube, z)), 2)); other.Cmp(first) > 0 {
 		first = other
 	}
-	switch u {
-	case 0:
-		return ratOf(1, 3)
-	case 1:
-		return first
+	for u := range c.h {
+		c.h[u] = times(ratOf(1, 2), difference(ratOf(1, 1), times(raised(z, u), first)))
 	}
-	return times(ratOf(1, 2), difference(ratOf(1, 1), times(raised(c.z, u), first)))
+	c.h[0], c.h[1] = ratOf(1, 3), first
+	return c
 }
 
 // pmf is the table at depths in any order.
-func (c beyond) pmf(q [3]int) (p [3]*big.Rat) {
+func (c pairTable) pmf(q [3]int) (p [3]*big.Rat) {
 	least := min(q[0], q[1], q[2])
 	sum := new(big.Rat)
 	for r := range q {
@@ -211,9 +231,9 @@ func (c beyond) pmf(q [3]int) (p [3]*big.Rat) {
 		case own == 0:
 			continue
 		case a == 0 && b == 0:
-			p[r] = difference(ratOf(1, 1), times(ratOf(2, 1), c.best(own)))
+			p[r] = difference(ratOf(1, 1), times(ratOf(2, 1), c.h[own]))
 		default:
-			p[r] = times(raised(c.z, own), c.best(a+b)) // one of the others is the best
+			p[r] = times(raised(c.z, own), c.h[a+b]) // one of the others is the best
 		}
 		sum.Add(sum, p[r])
 	}
@@ -231,15 +251,16 @@ func (c beyond) pmf(q [3]int) (p [3]*big.Rat) {
 	return p
 }
 
-func (c beyond) value() *big.Rat {
-	one, h := ratOf(1, 1), c.best(1)
+// beyondValue is the optimum that Theorem 5 states.
+func (c pairTable) beyondValue() *big.Rat {
+	one, h := ratOf(1, 1), c.h[1]
 	gain := times(ratOf(3, 1), c.a, plus(c.b, -1), difference(h, ratOf(1, 3)))
 	loss := times(ratOf(3, 1), plus(c.a, -1), difference(times(plus(c.z, 2), h), one))
 	return plusRat(difference(c.flip, gain), loss)
 }
 
 // total is the sum of the table's errors over Q(3,k).
-func (c beyond) total() *big.Rat {
+func (c pairTable) total() *big.Rat {
 	sum := new(big.Rat)
 	for i := range (c.k + 1) * (c.k + 1) * (c.k + 1) {
 		q := [3]int{i % (c.k + 1), i / (c.k + 1) % (c.k + 1), i / (c.k + 1) / (c.k + 1)}
@@ -252,8 +273,8 @@ func (c beyond) total() *big.Rat {
 	return sum
 }
 
-// regular reports whether the table is ε-DP and monotone on Q(3,k).
-func (c beyond) regular() bool {
+// regular reports whether a candidate that sinks by a step loses at most the factor z on Q(3,k), and with monotone whether the others then lose nothing.
+func (c pairTable) regular(monotone bool) bool {
 	for i := range (c.k + 1) * (c.k + 1) * (c.k + 1) {
 		q := [3]int{i % (c.k + 1), i / (c.k + 1) % (c.k + 1), i / (c.k + 1) / (c.k + 1)}
 		if min(q[0], q[1], q[2]) > 0 {
@@ -267,7 +288,7 @@ func (c beyond) regular() bool {
 			}
 			after := c.pmf(sunk)
 			for r := range q {
-				if r == s && after[r].Cmp(times(c.z, p[r])) < 0 || r != s && after[r].Cmp(p[r]) < 0 || p[r].Sign() < 0 {
+				if r == s && after[r].Cmp(times(c.z, p[r])) < 0 || monotone && r != s && after[r].Cmp(p[r]) < 0 || p[r].Sign() < 0 {
 					return false
 				}
 			}
@@ -281,10 +302,10 @@ func TestThreeCandidatesBeyondTwoThirds(t *testing.T) {
 	optimal := 0
 	for k := 3; k <= 8; k++ {
 		for _, z := range []*big.Rat{ratOf(2, 3), ratOf(7, 10), ratOf(5, 7), ratOf(18, 25), ratOf(733, 1000), ratOf(74, 100), ratOf(7514, 10000), ratOf(7515, 10000)} {
-			c := beyond{newUniversal(t, 3, k, z)}
-			require.Zero(t, c.total().Cmp(c.value()), "k = %d, z = %s", k, z.RatString())
-			require.Equal(t, z.Cmp(ratOf(7515, 10000)) < 0, c.regular(), "k = %d, z = %s", k, z.RatString())
-			if k > 6 || !c.regular() {
+			c := newBeyond(t, k, z)
+			require.Zero(t, c.total().Cmp(c.beyondValue()), "k = %d, z = %s", k, z.RatString())
+			require.Equal(t, z.Cmp(ratOf(7515, 10000)) < 0, c.regular(true), "k = %d, z = %s", k, z.RatString())
+			if k > 6 || !c.regular(true) {
 				continue
 			}
 			for _, level := range []Level{DP, Full} {
@@ -292,7 +313,7 @@ func TestThreeCandidatesBeyondTwoThirds(t *testing.T) {
 				if level == DP && c.a.Cmp(ratOf(int64(k), 1)) > 0 {
 					want = -1
 				}
-				require.Equal(t, want, exactOptimum(t, 3, k, totals.Paper, level, c.e).Cmp(c.value()), "k = %d, z = %s", k, z.RatString())
+				require.Equal(t, want, exactOptimum(t, 3, k, totals.Paper, level, c.e).Cmp(c.beyondValue()), "k = %d, z = %s", k, z.RatString())
 				optimal++
 			}
 		}
@@ -347,9 +368,7 @@ func TestDualPointBeyondTwoThirds(t *testing.T) {
 				return new(big.Rat)
 			}
 			c.walk(t, y, m)
-			sum := new(big.Rat)
-			(&three{universalCase: c}).vectors(func(q []int, count int64) { sum.Add(sum, times(ratOf(count, 1), y(q[1], q[2]))) })
-			require.Zero(t, sum.Cmp(beyond{c}.value()), "k = %d, z = %s", k, c.z.RatString())
+			require.Zero(t, c.sum(y).Cmp(newBeyond(t, k, c.z).beyondValue()), "k = %d, z = %s", k, c.z.RatString())
 		}
 	}
 	assert.Greater(t, walked, 60)
