@@ -137,7 +137,6 @@ func (q *program) stated(s *table.Solution) (low, high []*big.Rat) {
 
 // lift spreads the multipliers of a solution over the cuts of the whole problem that they stand for, evenly.
 func (q *program) lift(s *table.Solution) (cuts []table.Cut, nu []*big.Rat) {
-	m := len(q.problem.Outputs)
 	arcs := map[[3]int32][]arc{} // by the groups above and below and the distance
 	for _, a := range q.arcs {
 		key := [3]int32{q.group[a.above], q.group[a.below], int32(a.distance)}
@@ -161,30 +160,7 @@ func (q *program) lift(s *table.Solution) (cuts []table.Cut, nu []*big.Rat) {
 			owing[key] = append(owing[key], owed{first.Below, at})
 			continue
 		}
-		distance := first.Distance
-		place := map[[2]int32]int64{} // of the parts, how many outputs each is of
-		for _, part := range c.Parts {
-			place[[2]int32{part.Above, part.Below}] = part.Candidates
-		}
-		var spread []table.Cut
-		for _, a := range arcs[[3]int32{q.groupOf(first.Above), q.groupOf(first.Below), distance}] {
-			var parts []table.Part
-			count := map[[2]int32]int64{}
-			for o := range m {
-				cells := [2]int32{q.cell[a.above][o], q.cell[a.below][o]}
-				if place[cells] > 0 {
-					count[cells]++
-					parts = append(parts, table.Part{Above: int32(a.above*m + o), Below: int32(a.below*m + o), Candidates: 1, Distance: distance})
-				}
-			}
-			if q.delta.Sign() == 0 { // each row alone
-				for k := range parts {
-					spread = append(spread, table.Cut{Parts: parts[k : k+1], Private: true})
-				}
-			} else if maps.Equal(count, place) {
-				spread = append(spread, table.Cut{Parts: parts, Private: true})
-			}
-		}
+		spread := q.standsFor(c, arcs[[3]int32{q.groupOf(first.Above), q.groupOf(first.Below), first.Distance}])
 		each := q.table.Nu(s.Dual, i)
 		each.Quo(each, new(big.Rat).SetInt64(int64(len(spread))))
 		for _, c := range spread {
@@ -197,6 +173,34 @@ func (q *program) lift(s *table.Solution) (cuts []table.Cut, nu []*big.Rat) {
 		cuts, nu = append(cuts, more...), append(nu, mu...)
 	}
 	return cuts, nu
+}
+
+// standsFor returns the cuts of the whole problem, on these arcs between two groups, that a cut of the groups stands for.
+func (q *program) standsFor(c table.Cut, arcs []arc) (spread []table.Cut) {
+	m := len(q.problem.Outputs)
+	place := map[[2]int32]int64{} // of the parts, how many outputs each is of
+	for _, part := range c.Parts {
+		place[[2]int32{part.Above, part.Below}] = part.Candidates
+	}
+	for _, a := range arcs {
+		var parts []table.Part
+		count := map[[2]int32]int64{}
+		for o := range m {
+			cells := [2]int32{q.cell[a.above][o], q.cell[a.below][o]}
+			if place[cells] > 0 {
+				count[cells]++
+				parts = append(parts, table.Part{Above: int32(a.above*m + o), Below: int32(a.below*m + o), Candidates: 1, Distance: c.Parts[0].Distance})
+			}
+		}
+		if q.delta.Sign() == 0 { // each row alone
+			for k := range parts {
+				spread = append(spread, table.Cut{Parts: parts[k : k+1], Private: true})
+			}
+		} else if maps.Equal(count, place) {
+			spread = append(spread, table.Cut{Parts: parts, Private: true})
+		}
+	}
+	return spread
 }
 
 // groupOf returns the group of a cell.
@@ -214,18 +218,7 @@ func (q *program) bindImplied(all *program, weight []*big.Rat, cuts []table.Cut,
 	}
 	n, m := len(p.Inputs), len(p.Outputs)
 	low, _ := all.table.Factors(0)
-	cost := make([]*big.Rat, n*m)
-	for x := range n {
-		w := new(big.Rat)
-		if all.table.Worst {
-			w.Set(weight[x])
-		} else {
-			w.SetInt(all.table.Weight[x])
-		}
-		for o := range m {
-			cost[x*m+o] = new(big.Rat).Mul(w, new(big.Rat).SetInt(all.table.Loss[x*m+o]))
-		}
-	}
+	cost := all.costs(weight)
 	add := func(above, below int32, z, by *big.Rat) {
 		cost[above].Sub(cost[above], by)
 		cost[below].Add(cost[below], new(big.Rat).Mul(z, by))
@@ -235,38 +228,13 @@ func (q *program) bindImplied(all *program, weight []*big.Rat, cuts []table.Cut,
 			add(part.Above, part.Below, low[part.Distance], nu[i])
 		}
 	}
-	type step struct {
-		cell, from int32
-		distance   int
-	}
-	below := make([][]arc, n)
-	for _, a := range all.arcs {
-		below[a.above] = append(below[a.above], a)
-	}
-	seen := make([]bool, n*m)
-	var steps []step // in the order of a search from the forbidden cells
-	for j := range seen {
-		if p.forbidden(j/m, j%m) {
-			seen[j] = true
-			steps = append(steps, step{cell: int32(j), from: -1})
-		}
-	}
-	for i := 0; i < len(steps); i++ {
-		at := int(steps[i].cell)
-		for _, a := range below[at/m] {
-			if j := a.below*m + at%m; !seen[j] {
-				seen[j] = true
-				steps = append(steps, step{int32(j), int32(at), a.distance})
-			}
-		}
-	}
 	least := make([]*big.Rat, n) // of the cells that need not be 0
 	for j, c := range cost {
 		if x := j / m; !q.zero[x][j%m] && (least[x] == nil || c.Cmp(least[x]) < 0) {
 			least[x] = c
 		}
 	}
-	for _, s := range slices.Backward(steps) {
+	for _, s := range slices.Backward(all.fromForbidden()) {
 		lack := new(big.Rat).Sub(least[int(s.cell)/m], cost[s.cell])
 		if s.from < 0 || lack.Sign() <= 0 {
 			continue
@@ -278,4 +246,54 @@ func (q *program) bindImplied(all *program, weight []*big.Rat, cuts []table.Cut,
 		mu = append(mu, by)
 	}
 	return more, mu
+}
+
+// costs returns the losses of all cells, times the weights of their inputs: given ones where the largest expected loss counts.
+func (q *program) costs(weight []*big.Rat) []*big.Rat {
+	n, m := len(q.problem.Inputs), len(q.problem.Outputs)
+	cost := make([]*big.Rat, n*m)
+	for x := range n {
+		w := new(big.Rat)
+		if q.table.Worst {
+			w.Set(weight[x])
+		} else {
+			w.SetInt(q.table.Weight[x])
+		}
+		for o := range m {
+			cost[x*m+o] = new(big.Rat).Mul(w, new(big.Rat).SetInt(q.table.Loss[x*m+o]))
+		}
+	}
+	return cost
+}
+
+// zeroStep says by which row a cell has to be 0: that from another one that has to be, at a distance; the forbidden cells themselves are from -1.
+type zeroStep struct {
+	cell, from int32
+	distance   int
+}
+
+// fromForbidden returns the cells that have to be 0, in the order of a search from the forbidden ones.
+func (q *program) fromForbidden() (steps []zeroStep) {
+	n, m := len(q.problem.Inputs), len(q.problem.Outputs)
+	below := make([][]arc, n)
+	for _, a := range q.arcs {
+		below[a.above] = append(below[a.above], a)
+	}
+	seen := make([]bool, n*m)
+	for j := range seen {
+		if q.problem.forbidden(j/m, j%m) {
+			seen[j] = true
+			steps = append(steps, zeroStep{cell: int32(j), from: -1})
+		}
+	}
+	for i := 0; i < len(steps); i++ {
+		at := int(steps[i].cell)
+		for _, a := range below[at/m] {
+			if j := a.below*m + at%m; !seen[j] {
+				seen[j] = true
+				steps = append(steps, zeroStep{int32(j), int32(at), a.distance})
+			}
+		}
+	}
+	return steps
 }

@@ -141,41 +141,33 @@ func (p *scaled) relax(m *linear.Model) {
 // geometric mean of the largest and the smallest entry is near 1, at last such
 // that the largest entry of every column is in [1/2, 1).
 func (p *scaled) balance(m *linear.Model) {
-	rows, cols := m.Rows(), m.Cols()
-	logs := make([]float64, len(m.Value))
-	for k, v := range m.Value {
-		logs[k] = math.Log2(math.Abs(v)) // -Inf for a zero, skipped below
+	type entry struct {
+		row, col int32
+		log      float64
 	}
-	r, s := make([]float64, rows), make([]float64, cols)
-	low, high := make([]float64, rows), make([]float64, rows)
+	var entries []entry // but zeros
+	for j := range m.Cols() {
+		for k := m.Start[j]; k < m.Start[j+1]; k++ {
+			if v := m.Value[k]; v != 0 {
+				entries = append(entries, entry{m.Index[k], int32(j), math.Log2(math.Abs(v))})
+			}
+		}
+	}
+	r, s := newRanges(m.Rows()), newRanges(m.Cols())
 	for range balancePasses {
-		for i := range rows {
-			low[i], high[i] = math.Inf(1), math.Inf(-1)
+		for _, e := range entries {
+			r.widen(e.row, e.log+s.middle[e.col])
 		}
-		for j := range cols {
-			for k := m.Start[j]; k < m.Start[j+1]; k++ {
-				if i := m.Index[k]; !math.IsInf(logs[k], 0) {
-					low[i], high[i] = min(low[i], logs[k]+s[j]), max(high[i], logs[k]+s[j])
-				}
-			}
+		r.settle()
+		for _, e := range entries {
+			s.widen(e.col, e.log+r.middle[e.row])
 		}
-		for i := range rows {
-			r[i] = middle(low[i], high[i])
-		}
-		for j := range cols {
-			lo, hi := math.Inf(1), math.Inf(-1)
-			for k := m.Start[j]; k < m.Start[j+1]; k++ {
-				if i := m.Index[k]; !math.IsInf(logs[k], 0) {
-					lo, hi = min(lo, logs[k]+r[i]), max(hi, logs[k]+r[i])
-				}
-			}
-			s[j] = middle(lo, hi)
-		}
+		s.settle()
 	}
-	for i := range rows {
-		p.rowExp[i] = int(math.Round(r[i]))
+	for i, x := range r.middle {
+		p.rowExp[i] = int(math.Round(x))
 	}
-	for j := range cols {
+	for j := range m.Cols() {
 		// In the end no entry may exceed 1: CLP refuses entries above
 		// 1e20, while those below 1e-20 only drop out.
 		largest := math.MinInt
@@ -190,12 +182,29 @@ func (p *scaled) balance(m *linear.Model) {
 	}
 }
 
-// middle returns minus the mean of two logarithms, 0 for an empty range.
-func middle(low, high float64) float64 {
-	if low > high {
-		return 0
+// ranges are the ranges of the logarithms in each row or each column.
+type ranges struct {
+	low, high []float64
+	middle    []float64 // minus the middle of each range, 0 for an empty one
+}
+
+func newRanges(n int) *ranges {
+	r := &ranges{make([]float64, n), make([]float64, n), make([]float64, n)}
+	r.settle()
+	return r
+}
+
+func (r *ranges) widen(i int32, x float64) { r.low[i], r.high[i] = min(r.low[i], x), max(r.high[i], x) }
+
+// settle computes the middles and makes all ranges empty again.
+func (r *ranges) settle() {
+	for i := range r.middle {
+		r.middle[i] = 0
+		if r.low[i] <= r.high[i] {
+			r.middle[i] = -(r.low[i] + r.high[i]) / 2
+		}
+		r.low[i], r.high[i] = math.Inf(1), math.Inf(-1)
 	}
-	return -(low + high) / 2
 }
 
 func outside(e int) bool { return e < -comfortable || e > comfortable }

@@ -174,15 +174,11 @@ func (s *search) run(ctx context.Context) error {
 			continue
 		}
 		s.last, fresh = f, false
-		added := broken
-		center := s.center
-		for _, t := range smoothing {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			added += s.price(ctx, blend(center, f.lambda, t))
+		added, err := s.priceAround(ctx, f)
+		if err != nil {
+			return err
 		}
-		added += s.m.addPatterns(ctx, s.m.priced(f))
+		added += broken
 		if s.o.Report != nil {
 			s.o.Report(Progress{Round: s.rounds, Lower: f.value, Upper: s.upper, Rows: len(s.m.rows), Patterns: len(s.m.patterns)})
 		}
@@ -203,6 +199,18 @@ func (s *search) run(ctx context.Context) error {
 		s.m.scale, idle = sharpScale, 0
 	}
 	return fmt.Errorf("%d rounds without reaching the gap", s.o.Rounds)
+}
+
+// priceAround prices at multipliers between the best ones so far and those of a flow, and at the flow itself, and returns how many patterns were new.
+func (s *search) priceAround(ctx context.Context, f *flow) (added int, err error) {
+	center := s.center
+	for _, t := range smoothing {
+		if ctx.Err() != nil {
+			return added, context.Cause(ctx)
+		}
+		added += s.price(ctx, blend(center, f.lambda, t))
+	}
+	return added + s.m.addPatterns(ctx, s.m.priced(f)), nil
 }
 
 // settled solves the master until its law breaks no privacy row that it does not have, and returns how many were new.
@@ -334,12 +342,9 @@ func roundDown(x *big.Rat, bits uint) *big.Rat {
 // snap is the relative distance at which a weight counts as 0 or as all that there is.
 const snap = 1e-13
 
-// rule returns the rule of a flow with exact weights: shares of the patterns'
-// weights at each time of their blocks, clipped to what really reaches that time.
-func (m *master) rule(f *flow) (*secretary.Rule, error) {
-	n := m.p.N()
-	share := make([][]float64, n) // summed weights of the patterns with this rank
-	total := make([]float64, n)
+// shares returns, for each time, the summed weights of the patterns that take each relative rank there, and of all that reach it.
+func (m *master) shares(f *flow) (share [][]float64, total []float64) {
+	share, total = make([][]float64, m.p.N()), make([]float64, m.p.N())
 	for i := range share {
 		share[i] = make([]float64, i+1)
 	}
@@ -360,6 +365,14 @@ func (m *master) rule(f *flow) (*secretary.Rule, error) {
 			w *= float64(passed) / float64(len(set))
 		}
 	}
+	return share, total
+}
+
+// rule returns the rule of a flow with exact weights: shares of the patterns'
+// weights at each time of their blocks, clipped to what really reaches that time.
+func (m *master) rule(f *flow) (*secretary.Rule, error) {
+	n := m.p.N()
+	share, total := m.shares(f)
 	weight := make([][]*big.Rat, n)
 	reach, zero := big.NewRat(1, 1), new(big.Rat)
 	for i := range weight {

@@ -96,25 +96,33 @@ func (s Rows) Monotone(visit func(table.Row) bool) bool {
 	to := make([]int, s.Vars.Lattice.K()+1)
 	for i, m := range s.Vars.Lattice.All() {
 		for j := s.Vars.First[i]; j < s.Vars.First[i+1]; j++ {
-			v := int(s.Vars.Depth[j])
 			if up := s.Vars.Up[j]; up >= 0 && !visit(table.Row{Above: up, Below: j}) {
 				return false
 			}
-			for a, c := range m {
-				if c == 0 || a == v && c == 1 {
-					continue // nobody else is there
-				}
-				if _, ok := lattice.Down(m, a, to); !ok {
-					continue
-				}
-				depth := v
-				if a == 0 && m[0] == 1 {
-					depth = v - 1 // the one at the top sinks: in effect all others rise
-				}
-				if !visit(table.Row{Above: int32(s.Vars.Find(to, depth)), Below: j}) {
-					return false
-				}
+			if !s.othersSink(m, j, to, visit) {
+				return false
 			}
+		}
+	}
+	return true
+}
+
+// othersSink visits the single steps of monotonicity in which another candidate than that of variable j, at the counts m, sinks. It overwrites to.
+func (s Rows) othersSink(m []int, j int32, to []int, visit func(table.Row) bool) bool {
+	v := int(s.Vars.Depth[j])
+	for a, c := range m {
+		if c == 0 || a == v && c == 1 {
+			continue // nobody else is there
+		}
+		if _, ok := lattice.Down(m, a, to); !ok {
+			continue
+		}
+		depth := v
+		if a == 0 && m[0] == 1 {
+			depth = v - 1 // the one at the top sinks: in effect all others rise
+		}
+		if !visit(table.Row{Above: int32(s.Vars.Find(to, depth)), Below: j}) {
+			return false
 		}
 	}
 	return true

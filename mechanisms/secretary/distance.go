@@ -39,17 +39,19 @@ func Distance(sigma, rho []int, l int, reading Reading) (int, error) {
 	if n > maxSearch {
 		return 0, fmt.Errorf("%d candidates: %w, the search takes at most %d", n, ErrRange, maxSearch)
 	}
-	if err := CheckDistance(n, l); err != nil {
-		return 0, err
-	}
-	if err := checkOrder(sigma); err != nil {
-		return 0, err
-	}
-	if err := checkOrder(rho); err != nil {
+	if err := cmp.Or(CheckDistance(n, l), checkOrder(sigma), checkOrder(rho)); err != nil {
 		return 0, err
 	}
 	if len(rho) != n {
 		return 0, fmt.Errorf("orders of %d and %d candidates: %w", n, len(rho), ErrRange)
+	}
+	var swaps [][2]int
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if reading.allows(j-i, l) {
+				swaps = append(swaps, [2]int{i, j})
+			}
+		}
 	}
 	type order [maxSearch]byte
 	var from, goal order
@@ -64,18 +66,14 @@ func Distance(sigma, rho []int, l int, reading Reading) (int, error) {
 			if o == goal {
 				return steps, nil
 			}
-			for i := range n {
-				for j := i + 1; j < n; j++ {
-					if !reading.allows(j-i, l) {
-						continue
-					}
-					o[i], o[j] = o[j], o[i]
-					if !seen[o] {
-						seen[o] = true
-						next = append(next, o)
-					}
-					o[i], o[j] = o[j], o[i]
+			for _, swap := range swaps {
+				i, j := swap[0], swap[1]
+				o[i], o[j] = o[j], o[i]
+				if !seen[o] {
+					seen[o] = true
+					next = append(next, o)
 				}
+				o[i], o[j] = o[j], o[i]
 			}
 		}
 		frontier = next
