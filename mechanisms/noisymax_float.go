@@ -30,17 +30,7 @@ func (m *noisyMax) Estimate(in *FloatInstance) (Estimate, error) {
 func maxByQuadrature(ctx context.Context, laws []noiseLaw, laplace bool, extra int) (p []float64, panels int) {
 	p = make([]float64, len(laws))
 	lo, hi, breaks := span(laws)
-	fixed, ties := math.Inf(-1), 0
-	for _, l := range laws {
-		switch {
-		case l.scale > 0:
-			continue
-		case l.at > fixed:
-			fixed, ties = l.at, 1
-		case l.at == fixed:
-			ties++
-		}
-	}
+	fixed, ties := withoutNoise(laws)
 	lo = max(lo, fixed)
 	if !laplace {
 		lo = max(lo, breaks[len(breaks)-1])
@@ -79,6 +69,21 @@ func maxByQuadrature(ctx context.Context, laws []noiseLaw, laplace bool, extra i
 	}
 	q.run(lo, hi, breaks)
 	return p, q.panels
+}
+
+// withoutNoise returns the largest score that has no noise, and how many have it.
+func withoutNoise(laws []noiseLaw) (fixed float64, ties int) {
+	fixed = math.Inf(-1)
+	for _, l := range laws {
+		switch {
+		case l.scale > 0:
+		case l.at > fixed:
+			fixed, ties = l.at, 1
+		case l.at == fixed:
+			ties++
+		}
+	}
+	return fixed, ties
 }
 
 // decided returns a place from lo on, near the last one below which the largest noisy score lies with a probability of at most e^-noiseReach, the product of all

@@ -138,14 +138,7 @@ func others(n, k, top int, visit func(m []int) bool) {
 			m[deepest] = 0
 			return more
 		}
-		least := 0
-		if v == start || v == deepest {
-			least = 1
-		}
-		if v == 0 {
-			least = 2
-		}
-		for c := least; c <= left; c++ {
+		for c := leastCount(v, start, deepest); c <= left; c++ {
 			m[v] = c
 			if !fill(v+1, start, deepest, left-c) {
 				return false
@@ -166,6 +159,17 @@ func others(n, k, top int, visit func(m []int) bool) {
 			}
 		}
 	}
+}
+
+// leastCount is how many candidates are at depth v at least where others are from start to deepest: 0 as start stands for two or more of the best.
+func leastCount(v, start, deepest int) int {
+	switch v {
+	case 0:
+		return 2
+	case start, deepest:
+		return 1
+	}
+	return 0
 }
 
 // at returns the form in floating point at one z.

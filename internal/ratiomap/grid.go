@@ -203,24 +203,29 @@ func (s *Summary) summarise(p *Plan, l *layout, table map[[2]int][]Row) {
 		return
 	}
 	for _, k := range p.K {
-		t := Settlement{K: k, From: l.settled[k], All: true}
-		most := up(ClosedForm(max(2, t.From), k))
-		for n := 3; n < t.From && k > 1; n++ { // for n <= 2 or k = 1 it is 1 by theorem
-			bound := bounds[[2]int{n, k}]
-			if bound == nil || bound.Cmp(p.Target) > 0 {
-				t.All, t.Missing = false, append(t.Missing, n)
-				continue
-			}
-			if bound.Cmp(most) > 0 {
-				most = bound
-			}
-		}
-		if k == 1 {
-			most, t.From = one, 2
-		}
-		if t.All {
-			t.Bound, _ = most.Float64()
-		}
-		s.Settled = append(s.Settled, t)
+		s.Settled = append(s.Settled, settle(k, l.settled[k], p.Target, bounds))
 	}
+}
+
+// settle says what the bounds of the lattices with n < from, and the closed form for all others, prove of one k.
+func settle(k, from int, target *big.Rat, bounds map[[2]int]*big.Rat) Settlement {
+	t := Settlement{K: k, From: from, All: true}
+	most := up(ClosedForm(max(2, t.From), k))
+	for n := 3; n < t.From && k > 1; n++ { // for n <= 2 or k = 1 it is 1 by theorem
+		bound := bounds[[2]int{n, k}]
+		if bound == nil || bound.Cmp(target) > 0 {
+			t.All, t.Missing = false, append(t.Missing, n)
+			continue
+		}
+		if bound.Cmp(most) > 0 {
+			most = bound
+		}
+	}
+	if k == 1 {
+		most, t.From = one, 2
+	}
+	if t.All {
+		t.Bound, _ = most.Float64()
+	}
+	return t
 }

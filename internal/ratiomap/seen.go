@@ -38,38 +38,24 @@ func (c *Cover) look(ctx context.Context) error {
 	if !looked(c.N, c.K) {
 		return nil
 	}
-	most := 0.0
-	var places []int64 // ε at the nodes
-	for _, d := range c.nodes {
-		p := &prover{n: c.N, k: c.K}
-		if z := float64(d.z) / (1 << zBits); z < 1 {
-			most = max(most, p.ratio(d))
-			places = append(places, int64(math.Round(-math.Log(z)*seenUnit)))
-		}
-	}
-	if most < leastSeen {
+	places := c.places()
+	if places == nil {
 		return nil
 	}
 	known := map[int64]bool{}
-	ratio := func(x int64) error {
-		if known[x] || x <= 0 {
-			return nil
-		}
-		known[x] = true
-		eps := big.NewRat(x, seenUnit)
-		low, err := c.ratioAt(ctx, eps)
-		if err != nil {
-			return err
-		}
-		if c.Seen == nil || low.Cmp(c.Seen.Ratio) > 0 {
-			c.Seen = &Seen{eps, low}
-		}
-		return nil
-	}
 	try := func(places ...int64) error {
 		for _, x := range places {
-			if err := ratio(x); err != nil {
+			if known[x] || x <= 0 {
+				continue
+			}
+			known[x] = true
+			eps := big.NewRat(x, seenUnit)
+			low, err := c.ratioAt(ctx, eps)
+			if err != nil {
 				return err
+			}
+			if c.Seen == nil || low.Cmp(c.Seen.Ratio) > 0 {
+				c.Seen = &Seen{eps, low}
 			}
 		}
 		return nil
@@ -90,6 +76,22 @@ func (c *Cover) look(ctx context.Context) error {
 		c.Seen.Ratio = down(c.Seen.Ratio)
 	}
 	return nil
+}
+
+// places returns ε at the nodes, in units of 1/seenUnit, and nothing if the ratio is less than leastSeen at all of them.
+func (c *Cover) places() (places []int64) {
+	most := 0.0
+	for _, d := range c.nodes {
+		p := &prover{n: c.N, k: c.K}
+		if z := float64(d.z) / (1 << zBits); z < 1 {
+			most = max(most, p.ratio(d))
+			places = append(places, int64(math.Round(-math.Log(z)*seenUnit)))
+		}
+	}
+	if most < leastSeen {
+		return nil
+	}
+	return places
 }
 
 // ratioAt returns a lower bound on permute-and-flip's ratio at one ε, by solving the whole program.

@@ -282,25 +282,18 @@ func (p *Program) checkGroup(g int, counts map[int64]bool) error {
 // unit is what a cut is multiplied by in the columns of rational: it makes the entries of a row's first cell 1.
 func (p *Program) unit(c *Cut) int64 { return p.Count[c.Parts[0].Above] }
 
-// Rational returns the program with the rows generated so far, at rational factors z. Column j is the probability that some
-// candidate of cell j is chosen, Count[j] times that of one; with Worst a last column is the largest loss.
-func (p *Program) rational(z factors) *linear.Rational {
-	zero, one := new(big.Rat), big.NewRat(1, 1)
-	out := new(linear.Rational)
-	for range p.groups() {
-		out.AddRow(one, one)
-	}
-	for out.Rows() < p.fixed() {
-		out.AddRow(zero, nil)
-	}
-	type entry struct {
-		row   int32
-		value *big.Rat
-	}
+// entry is that of a column in a row of rational.
+type entry struct {
+	row   int32
+	value *big.Rat
+}
+
+// entries adds the rows generated so far, at rational factors z, to out and returns the entries that each cell has in them.
+func (p *Program) entries(out *linear.Rational, z factors) [][]entry {
 	entries := make([][]entry, p.cells())
 	slack := p.slack(z)
 	for _, r := range p.rows {
-		unit, least := p.unit(&r), zero
+		unit, least := p.unit(&r), new(big.Rat)
 		distance := r.Parts[0].Distance
 		if r.Private && p.Delta.Sign() > 0 {
 			least = new(big.Rat).Mul(slack[distance], big.NewRat(-unit, 1))
@@ -323,6 +316,21 @@ func (p *Program) rational(z factors) *linear.Rational {
 			put(q.Below, x)
 		}
 	}
+	return entries
+}
+
+// Rational returns the program with the rows generated so far, at rational factors z. Column j is the probability that some
+// candidate of cell j is chosen, Count[j] times that of one; with Worst a last column is the largest loss.
+func (p *Program) rational(z factors) *linear.Rational {
+	zero, one := new(big.Rat), big.NewRat(1, 1)
+	out := new(linear.Rational)
+	for range p.groups() {
+		out.AddRow(one, one)
+	}
+	for out.Rows() < p.fixed() {
+		out.AddRow(zero, nil)
+	}
+	entries := p.entries(out, z)
 	for j := range p.cells() {
 		g := p.of[j]
 		loss, cost := new(big.Rat).SetInt(p.Loss[j]), zero
