@@ -273,45 +273,56 @@ func (m *pairwise) Draws(in *Instance, src Source) (func() int, error) {
 	if in.plain() {
 		return m.same.Draws(in, src)
 	}
-	d, eps, n := newDice(src), in.pairwiseParameter(), len(in.Scores)
-	each, all := in.EachSensitivity(), make([]candidate, n)
-	for r := range all {
-		all[r] = candidate{in.Scores[r], each[r]}
+	t := &tournament{dice: newDice(src), eps: in.pairwiseParameter(), all: make([]candidate, len(in.Scores)), noise: make([]exponentialReal, len(in.Scores))}
+	each := in.EachSensitivity()
+	for r := range t.all {
+		t.all[r] = candidate{in.Scores[r], each[r]}
 	}
 	return func() int {
-		noise := make([]exponentialReal, n)
-		for r := range noise {
-			noise[r] = d.exponential()
-		}
-		beats := func(r, s int) bool {
-			l := leadOver(all[r], all[s])
-			if l.sign != 0 {
-				return l.sign < 0
-			}
-			for prec := uint(firstLook); ; prec *= 2 {
-				needed := eps.Value(prec + 64).Mul(interval.FromRat(l.g, prec+64))
-				if c, ok := noise[r].enclose(prec).Sub(noise[s].enclose(prec)).Cmp(needed); ok && c != 0 {
-					return c > 0
-				}
-			}
-		}
 		for {
-			champion := 0
-			for s := 1; s < n; s++ {
-				if !beats(champion, s) {
-					champion = s
-				}
+			for r := range t.noise {
+				t.noise[r] = t.dice.exponential()
 			}
-			unbeaten := true
-			for s := 0; s < champion && unbeaten; s++ { // those that came before it; the later ones it has beaten
-				unbeaten = beats(champion, s)
-			}
-			if unbeaten {
-				return champion
-			}
-			for r := range noise {
-				noise[r] = d.exponential()
+			if r, ok := t.unbeaten(); ok {
+				return r
 			}
 		}
 	}, nil
+}
+
+// tournament compares candidates with noise, each to as many bits as the comparison needs.
+type tournament struct {
+	dice  dice
+	eps   Epsilon
+	all   []candidate
+	noise []exponentialReal
+}
+
+// beats reports whether r's lead over s, with the noise of both, is positive.
+func (t *tournament) beats(r, s int) bool {
+	l := leadOver(t.all[r], t.all[s])
+	if l.sign != 0 {
+		return l.sign < 0
+	}
+	for prec := uint(firstLook); ; prec *= 2 {
+		needed := t.eps.Value(prec + 64).Mul(interval.FromRat(l.g, prec+64))
+		if c, ok := t.noise[r].enclose(prec).Sub(t.noise[s].enclose(prec)).Cmp(needed); ok && c != 0 {
+			return c > 0
+		}
+	}
+}
+
+// unbeaten returns the candidate that beats all others; ok is false if there is none.
+func (t *tournament) unbeaten() (champion int, ok bool) {
+	for s := 1; s < len(t.all); s++ {
+		if !t.beats(champion, s) {
+			champion = s
+		}
+	}
+	for s := range champion { // those that came before it; the later ones it has beaten
+		if !t.beats(champion, s) {
+			return champion, false
+		}
+	}
+	return champion, true
 }

@@ -33,6 +33,17 @@ func permuteAndFlipEnclosed(f arith.Field[interval.Interval], weights []interval
 	return p
 }
 
+// timesHeavy multiplies g by (1 - t w)^count at the nodes, where 1 - t is distance; rest is 1 - w.
+func timesHeavy(g, distance []interval.Interval, rest, w interval.Interval, count int) {
+	for i := range g {
+		factor := rest.Add(distance[i].Mul(w))
+		if count > 1 {
+			factor = factor.Pow(count)
+		}
+		g[i] = g[i].Mul(factor)
+	}
+}
+
 // permuteAndFlipByRule encloses permute-and-flip in O(n) by the integral w_r ∫_0^1 g_r(t) dt, g_r = Π_{s≠r} (1 - t w_s), whatever the
 // rule, the reach > 0 and the bits of series: they only decide how wide the result is. With S the largest that Σ w may be, T = min(1, reach/S), and
 // 0 <= g_r <= 1 on [0,1],
@@ -78,22 +89,15 @@ func permuteAndFlipByRule(rule *quadrature.Rule, reach float64, bits uint, weigh
 	for s, w := range weights {
 		x[s] = w.Mul(end)
 		if terms[s] = seriesTerms(x[s].Hi(), bits); terms[s] == 0 {
-			rest := one.Sub(w)
-			for i := range nodes {
-				factor := rest.Add(distance[i].Mul(w))
-				if counts[s] > 1 {
-					factor = factor.Pow(counts[s])
-				}
-				g[i] = g[i].Mul(factor)
-			}
+			timesHeavy(g, distance, one.Sub(w), w, counts[s])
 			continue
 		}
 		light += int64(counts[s])
 		y := interval.FromInt(int64(counts[s]), work)
+		for len(power) < terms[s] {
+			power = append(power, interval.NewAccumulator(work))
+		}
 		for k := range terms[s] {
-			if k == len(power) {
-				power = append(power, interval.NewAccumulator(work))
-			}
 			y = y.Mul(x[s])
 			power[k].Add(y)
 		}

@@ -293,92 +293,33 @@ var (
 func (t *typesetter) inline(text string) (string, error) {
 	var b strings.Builder
 	var open []string // emphasis that has not ended
-	before := ' '     // the character before
-	for text != "" {
-		r, size := utf8.DecodeRuneInString(text)
-		rest := text[size:]
-		took := size // of text
+	for before := ' '; text != ""; {
+		var piece string
+		r, took := utf8.DecodeRuneInString(text) // of text
+		err := error(nil)
 		switch {
 		case r == '\\':
-			switch next := rest[:min(1, len(rest))]; next {
-			case "*", "|":
-				b.WriteString(next)
-				took++
-			case " ", "\n":
-				b.WriteByte('\\')
-			default:
-				return "", fmt.Errorf("a backslash before %q", next)
-			}
+			piece, took, err = escaped(text)
 		case r == '`':
-			mark := text[:len(text)-len(strings.TrimLeft(text, "`"))]
-			code, _, ok := strings.Cut(text[len(mark):], mark)
-			if !ok || mark != "`" {
-				return "", fmt.Errorf("a code span that is not known, or does not end: %.40q", text)
-			}
-			code = strings.ReplaceAll(code, "\n", " ")
-			b.WriteString(t.asked(code, "<code>"+html.EscapeString(code)+"</code>"))
-			took = len(code) + 2
-		case r == '!' && strings.HasPrefix(rest, "["):
-			name, target, n := linked(rest)
-			if n == 0 {
-				return "", fmt.Errorf("a picture without an address: %.40q", text)
-			}
-			to, err := t.href(target)
-			if err != nil {
-				return "", err
-			}
-			fmt.Fprintf(&b, `<img src="%s" alt="%s">`, html.EscapeString(to), html.EscapeString(name))
-			took = 1 + n
+			piece, took, err = t.codeSpan(text)
+		case strings.HasPrefix(text, "!["):
+			piece, took, err = t.picture(text)
 		case r == '[':
-			name, target, n := linked(text)
-			if n == 0 {
-				b.WriteByte('[')
-				break
-			}
-			inside, err := t.inline(name)
-			if err != nil {
-				return "", err
-			}
-			to, err := t.href(target)
-			if err != nil {
-				return "", err
-			}
-			fmt.Fprintf(&b, `<a href="%s">%s</a>`, html.EscapeString(to), inside)
-			took = n
+			piece, took, err = t.link(text)
 		case r == '*':
-			mark, tag := "*", "em"
-			if strings.HasPrefix(rest, "*") {
-				mark, tag = "**", "strong"
-			}
-			took = len(mark)
-			after, _ := utf8.DecodeRuneInString(text[took:] + " ")
-			begins := !unicode.IsSpace(after) && (!isMark(after) || unicode.IsSpace(before) || isMark(before))
-			ends := !unicode.IsSpace(before) && (!isMark(before) || unicode.IsSpace(after) || isMark(after))
-			switch {
-			case after == '*':
-				return "", fmt.Errorf("three stars: %.40q", text)
-			case ends && len(open) > 0 && open[len(open)-1] == tag:
-				open = open[:len(open)-1]
-				b.WriteString("</" + tag + ">")
-			case begins:
-				open = append(open, tag)
-				b.WriteString("<" + tag + ">")
-			case ends && len(open) > 0:
-				return "", fmt.Errorf("emphasis ends that did not begin: %.40q", text)
-			default:
-				b.WriteString(mark)
-			}
-			before, text = '*', text[took:]
-			continue
+			piece, took, open, err = emphasis(text, before, open)
 		case r == '<' && foreign.MatchString(text), r == '&' && entity.MatchString(text), strings.HasPrefix(text, "~~"):
-			return "", fmt.Errorf("more than text to Markdown: %.40q", text)
+			err = fmt.Errorf("more than text to Markdown: %.40q", text)
 		case r == 'h' && address.MatchString(text):
 			to := address.FindString(text)
-			fmt.Fprintf(&b, `<a href="%[1]s">%[1]s</a>`, html.EscapeString(to))
-			took = len(to)
+			piece, took = fmt.Sprintf(`<a href="%[1]s">%[1]s</a>`, html.EscapeString(to)), len(to)
 		default:
-			b.WriteString(html.EscapeString(text[:size]))
+			piece = html.EscapeString(text[:took])
 		}
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(piece)
 		before, _ = utf8.DecodeLastRuneInString(text[:took])
 		text = text[took:]
 	}
@@ -386,6 +327,75 @@ func (t *typesetter) inline(text string) (string, error) {
 		return "", fmt.Errorf("<%s> does not end", open[0])
 	}
 	return b.String(), nil
+}
+
+// escaped is the HTML of a backslash at the beginning of a text and of what it escapes, which takes so many bytes.
+func escaped(text string) (piece string, took int, err error) {
+	switch next := text[1:min(2, len(text))]; next {
+	case "*", "|":
+		return next, 2, nil
+	case " ", "\n":
+		return "\\", 1, nil
+	default:
+		return "", 0, fmt.Errorf("a backslash before %q", next)
+	}
+}
+
+// codeSpan is the HTML of a code span at the beginning of a text, which takes so many bytes.
+func (t *typesetter) codeSpan(text string) (piece string, took int, err error) {
+	mark := text[:len(text)-len(strings.TrimLeft(text, "`"))]
+	code, _, ok := strings.Cut(text[len(mark):], mark)
+	if !ok || mark != "`" {
+		return "", 0, fmt.Errorf("a code span that is not known, or does not end: %.40q", text)
+	}
+	code = strings.ReplaceAll(code, "\n", " ")
+	return t.asked(code, "<code>"+html.EscapeString(code)+"</code>"), len(code) + 2, nil
+}
+
+// picture is the HTML of a picture at the beginning of a text, which takes so many bytes.
+func (t *typesetter) picture(text string) (piece string, took int, err error) {
+	name, target, n := linked(text[1:])
+	if n == 0 {
+		return "", 0, fmt.Errorf("a picture without an address: %.40q", text[1:])
+	}
+	to, err := t.href(target)
+	return fmt.Sprintf(`<img src="%s" alt="%s">`, html.EscapeString(to), html.EscapeString(name)), 1 + n, err
+}
+
+// link is the HTML of a link, or of a mere bracket, at the beginning of a text, which takes so many bytes.
+func (t *typesetter) link(text string) (piece string, took int, err error) {
+	name, target, n := linked(text)
+	if n == 0 {
+		return "[", 1, nil
+	}
+	inside, err := t.inline(name)
+	if err != nil {
+		return "", 0, err
+	}
+	to, err := t.href(target)
+	return fmt.Sprintf(`<a href="%s">%s</a>`, html.EscapeString(to), inside), n, err
+}
+
+// emphasis is the HTML of stars at the beginning of a text, which take so many bytes, after a character and where open has not ended.
+func emphasis(text string, before rune, open []string) (piece string, took int, left []string, err error) {
+	mark, tag := "*", "em"
+	if strings.HasPrefix(text, "**") {
+		mark, tag = "**", "strong"
+	}
+	after, _ := utf8.DecodeRuneInString(text[len(mark):] + " ")
+	begins := !unicode.IsSpace(after) && (!isMark(after) || unicode.IsSpace(before) || isMark(before))
+	ends := !unicode.IsSpace(before) && (!isMark(before) || unicode.IsSpace(after) || isMark(after))
+	switch {
+	case after == '*':
+		return "", 0, nil, fmt.Errorf("three stars: %.40q", text)
+	case ends && len(open) > 0 && open[len(open)-1] == tag:
+		return "</" + tag + ">", len(mark), open[:len(open)-1], nil
+	case begins:
+		return "<" + tag + ">", len(mark), append(open, tag), nil
+	case ends && len(open) > 0:
+		return "", 0, nil, fmt.Errorf("emphasis ends that did not begin: %.40q", text)
+	}
+	return mark, len(mark), open, nil
 }
 
 // isMark reports whether a character is punctuation or a symbol.

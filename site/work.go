@@ -239,11 +239,8 @@ func inPage(ctx context.Context) mechanisms.Mechanism {
 	})
 }
 
-// errorsOf does an evaluate job on a histogram.
-func errorsOf(ctx context.Context, l *line) (answer, error) {
-	eps, text, exp := l.epsilon()
-	task, name, list := l.text("task", ""), l.text("histogram", ""), l.mechanisms("pf,em")
-	var counts evaluate.Counts
+// histogram reads the counts of a file.
+func (l *line) histogram(name string) (counts evaluate.Counts) {
 	for i, row := range strings.Split(l.file(name), "\n") {
 		if row = strings.TrimSpace(row); row == "" || strings.HasPrefix(row, "#") {
 			continue
@@ -252,11 +249,19 @@ func errorsOf(ctx context.Context, l *line) (answer, error) {
 			l.fail("%s:%d: %w", name, i+1, err)
 		}
 	}
-	if task != "mode" && task != "median" {
-		l.fail("task %s: give mode or median", task)
-	}
 	if len(counts.Values) == 0 {
 		l.fail("%s: has no counts, give one a line", name)
+	}
+	return counts
+}
+
+// errorsOf does an evaluate job on a histogram.
+func errorsOf(ctx context.Context, l *line) (answer, error) {
+	eps, text, exp := l.epsilon()
+	task, name, list := l.text("task", ""), l.text("histogram", ""), l.mechanisms("pf,em")
+	counts := l.histogram(name)
+	if task != "mode" && task != "median" {
+		l.fail("task %s: give mode or median", task)
 	}
 	if l.err != nil {
 		return answer{}, nil

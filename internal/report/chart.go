@@ -180,15 +180,9 @@ func (c *chart) svg(description string) template.HTML {
 	}
 	for _, l := range c.curves {
 		var path strings.Builder
+		to := choose(c.steps, "H%s V%s", "L%s %s")
 		for j := range l.x {
-			switch {
-			case j == 0:
-				fmt.Fprintf(&path, "M%s %s", at(px(l.x[j])), at(py(l.y[j])))
-			case c.steps:
-				fmt.Fprintf(&path, "H%s V%s", at(px(l.x[j])), at(py(l.y[j])))
-			default:
-				fmt.Fprintf(&path, "L%s %s", at(px(l.x[j])), at(py(l.y[j])))
-			}
+			fmt.Fprintf(&path, choose(j == 0, "M%s %s", to), at(px(l.x[j])), at(py(l.y[j])))
 		}
 		d.add(`<path class="line %s" d="%s"/>`, l.class, path.String())
 		if len(c.curves) > 1 || l.name != "" {

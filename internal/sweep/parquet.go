@@ -39,6 +39,27 @@ func writeRows[T any](w io.Writer, rows []T) error {
 	return p.Close()
 }
 
+// checkColumns refuses a file whose columns are not those of a sweep, with or without that of the settings.
+func checkColumns(file *parquet.File) error {
+	var names []string
+	for _, column := range file.Schema().Columns() {
+		names = append(names, column[len(column)-1])
+	}
+	want := len(columns)
+	if len(names) == want+1 && names[want] == grid.SettingsColumn {
+		want++
+	}
+	if len(names) != want {
+		return fmt.Errorf("%w: its columns are not those of a sweep", grid.ErrFile)
+	}
+	for i, name := range columns {
+		if names[i] != name {
+			return fmt.Errorf("%w: column %d is %s, want %s", grid.ErrFile, i+1, names[i], name)
+		}
+	}
+	return nil
+}
+
 // parseParquet reads what writeParquet wrote. Where the context ends before that is done, the error is its cause.
 func parseParquet(ctx context.Context, data []byte) (t *grid.Table[Row], err error) {
 	defer func() {
@@ -50,21 +71,8 @@ func parseParquet(ctx context.Context, data []byte) (t *grid.Table[Row], err err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", grid.ErrFile, err)
 	}
-	var names []string
-	for _, column := range file.Schema().Columns() {
-		names = append(names, column[len(column)-1])
-	}
-	want := len(columns)
-	if len(names) == want+1 && names[want] == grid.SettingsColumn {
-		want++
-	}
-	if len(names) != want {
-		return nil, fmt.Errorf("%w: its columns are not those of a sweep", grid.ErrFile)
-	}
-	for i, name := range columns {
-		if names[i] != name {
-			return nil, fmt.Errorf("%w: column %d is %s, want %s", grid.ErrFile, i+1, names[i], name)
-		}
+	if err := checkColumns(file); err != nil {
+		return nil, err
 	}
 	in := parquet.NewGenericReader[settled](file)
 	defer in.Close()

@@ -59,16 +59,19 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 		return nil, err
 	}
 	out := &Recommendation{Mechanisms: []Rated{}, NotPrivate: []Rated{}, Heuristics: heuristics, Monotonic: monotonic, Warning: Warning}
+	unanswered := func(m mechanisms.Mechanism, why string) {
+		out.Unanswered = append(out.Unanswered, m.Info().Name+": "+why)
+	}
 	for _, m := range candidates {
 		if cause := context.Cause(ctx); cause != nil {
 			out.Undecided = cause.Error()
-			out.Unanswered = append(out.Unanswered, fmt.Sprintf("%s: %v", m.Info().Name, cause))
+			unanswered(m, cause.Error())
 			continue
 		}
 		at := *in
 		if monotonic {
 			if at.Sensitivities, err = mechanisms.MonotonicSensitivities(m, in.Sensitivities); err != nil && len(candidates) > 1 {
-				out.Unanswered = append(out.Unanswered, fmt.Sprintf("%s: %s", m.Info().Name, strings.TrimPrefix(err.Error(), mechanisms.ErrInstance.Error()+": ")))
+				unanswered(m, strings.TrimPrefix(err.Error(), mechanisms.ErrInstance.Error()+": "))
 				continue
 			}
 			if err != nil {
@@ -81,7 +84,7 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 			err = fmt.Errorf("%w: %w", mechanisms.ErrNoAnswer, cause)
 		}
 		if errors.Is(err, mechanisms.ErrNoAnswer) && len(candidates) > 1 {
-			out.Unanswered = append(out.Unanswered, fmt.Sprintf("%s: %v", m.Info().Name, err))
+			unanswered(m, err.Error())
 			continue
 		}
 		if err != nil {
@@ -94,16 +97,16 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 			out.NotPrivate = append(out.NotPrivate, rated)
 		}
 	}
-	for _, list := range [][]Rated{out.Mechanisms, out.NotPrivate} {
-		slices.SortFunc(list, func(a, b Rated) int {
-			return cmp.Or(cmp.Compare(a.MSE.Float64(), b.MSE.Float64()),
-				cmp.Compare(a.ExpectedError.Float64(), b.ExpectedError.Float64()), cmp.Compare(a.Name, b.Name))
-		})
-	}
+	slices.SortFunc(out.Mechanisms, compareRated)
+	slices.SortFunc(out.NotPrivate, compareRated)
 	if len(out.Mechanisms) > 0 {
 		out.Recommended = out.Mechanisms[0].Name
 	}
 	return out, nil
+}
+
+func compareRated(a, b Rated) int {
+	return cmp.Or(cmp.Compare(a.MSE.Float64(), b.MSE.Float64()), cmp.Compare(a.ExpectedError.Float64(), b.ExpectedError.Float64()), cmp.Compare(a.Name, b.Name))
 }
 
 // askGrace is how long after the end of the context a mechanism's answer is waited for.
