@@ -676,19 +676,55 @@ func TestPeaksOfThreeCandidates(t *testing.T) {
 				below(c, right, c.to)
 			}
 		}
-		for from, step := pieces[len(pieces)-1].to, ratOf(1, 64); from.Cmp(ratOf(1, 1)) < 0; {
-			optimum := exactOptimum(t, 3, k, totals.Paper, Paper, newUniversal(t, 3, k, from).e)
-			to := plusRat(from, step)
-			if to.Cmp(ratOf(1, 1)) > 0 {
-				to = ratOf(1, 1)
-			}
-			for quotient(flipTotalExact(3, k, totals.Paper, to), optimum).Cmp(most) >= 0 {
-				step = times(step, ratOf(1, 2))
-				to = plusRat(from, step)
-				require.Positive(t, step.Cmp(ratOf(1, 1<<20)), "k = %d, stuck at z = %s", k, from.FloatString(9))
-			}
-			from, step = roundedDown(to), times(step, ratOf(2, 1))
+		belowFrom(t, k, Paper, pieces[len(pieces)-1].to, most)
+	}
+}
+
+// Theorem 2 at level full: the largest ratio is at most 10^-9 more than at the document's z, on all pieces and beyond them.
+func TestPeaksOfThreeCandidatesAtFull(t *testing.T) {
+	rows := documentTable(t, "peaks-full")
+	require.Len(t, rows, 7)
+	for _, row := range rows {
+		k, err := strconv.Atoi(row[0])
+		require.NoError(t, err)
+		if k > 4 && !slowtest.Enabled {
+			continue
 		}
+		f, p := arith.Poly{}, pairEverywhere(k, 0, true)
+		a, b := arith.PowerSums(arith.Field[arith.RatFunc](f), p.z[1], k)
+		flip := f.Mul(a, f.Sub(f.FromInt(int64(3*k+1)), b))
+		peak, ok := new(big.Rat).SetString(row[2])
+		require.True(t, ok)
+		pieces := cover(t, k, 0, true, ratOf(1, 1))
+		at := slices.IndexFunc(pieces, func(c pairPiece) bool { return c.from.Cmp(peak) < 0 && peak.Cmp(c.to) < 0 })
+		ratio, ok := f.Quo(flip, p.total(pieces[at].x)).EvalRat(peak)
+		require.True(t, ok)
+		assert.Equal(t, row[3], cut(ratio, 9), "k = %d", k)
+		z, _ := peak.Float64()
+		assert.Equal(t, row[1], strconv.FormatFloat(-math.Log(z), 'f', 5, 64), "k = %d", k)
+		most := plusRat(ratio, ratOf(1, 1_000_000_000))
+		for _, c := range pieces {
+			room := f.Sub(f.Mul(f.FromRat(most), p.total(c.x)), flip)
+			require.Equal(t, 1, signBetween(room, c.from, c.to, 12), "k = %d, z = %s", k, c.from.FloatString(9))
+		}
+		belowFrom(t, k, Full, pieces[len(pieces)-1].to, most)
+	}
+}
+
+// belowFrom follows cells of z from one on up to 1, in which the ratio is at most permute-and-flip's error at the end over the exact optimum at the beginning: less than most.
+func belowFrom(t *testing.T, k int, level Level, from, most *big.Rat) {
+	for step := ratOf(1, 64); from.Cmp(ratOf(1, 1)) < 0; step = times(step, ratOf(2, 1)) {
+		optimum := exactOptimum(t, 3, k, totals.Paper, level, newUniversal(t, 3, k, from).e)
+		to := plusRat(from, step)
+		if to.Cmp(ratOf(1, 1)) > 0 {
+			to = ratOf(1, 1)
+		}
+		for quotient(flipTotalExact(3, k, totals.Paper, to), optimum).Cmp(most) >= 0 {
+			step = times(step, ratOf(1, 2))
+			to = plusRat(from, step)
+			require.Positive(t, step.Cmp(ratOf(1, 1<<20)), "k = %d, stuck at z = %s", k, from.FloatString(9))
+		}
+		from = roundedDown(to)
 	}
 }
 
