@@ -43,8 +43,9 @@ func exactOptimum(t testing.TB, n, k int, o totals.Objective, l Level, e mechani
 
 // unreduced builds the program over all score vectors straight from the definitions, in
 // the probabilities x_r(q) themselves: no orbits, no chains, no scaling, every
-// row listed. Symmetry is left out: averaging an optimum over permutations shows that it costs nothing.
-func unreduced(n, k int, o totals.Objective, level Level, z *big.Rat) *linear.Rational {
+// row listed. Symmetry is left out: averaging an optimum over permutations shows that it costs nothing. With tight a candidate below a lone best one has no more than the
+// factor z of what it has a step higher.
+func unreduced(n, k int, o totals.Objective, level Level, z *big.Rat, tight bool) *linear.Rational {
 	var vectors [][]int // depths, least 0
 	d := make([]int, n)
 	for {
@@ -68,6 +69,7 @@ func unreduced(n, k int, o totals.Objective, level Level, z *big.Rat) *linear.Ra
 	type row struct {
 		above, below int
 		factor       *big.Rat
+		most         *big.Rat // nil for none
 	}
 	var rows []row
 	minus := new(big.Rat).Neg(z)
@@ -85,7 +87,11 @@ func unreduced(n, k int, o totals.Objective, level Level, z *big.Rat) *linear.Ra
 			up := slices.Clone(q)
 			up[r]--
 			if j, ok := at[fmt.Sprint(normal(up))]; ok && i != j {
-				rows = append(rows, row{i*n + r, j*n + r, minus})
+				var most *big.Rat
+				if tight && q[r] > 0 && len(slices.DeleteFunc(slices.Clone(q), func(v int) bool { return v > 0 })) == 1 {
+					most = new(big.Rat)
+				}
+				rows = append(rows, row{i*n + r, j*n + r, minus, most})
 			}
 		}
 		for j, p := range vectors {
@@ -100,7 +106,7 @@ func unreduced(n, k int, o totals.Objective, level Level, z *big.Rat) *linear.Ra
 				}
 				if (level == DP || level == Full) && least >= 0 && most <= 1 {
 					for r := range n {
-						rows = append(rows, row{j*n + r, i*n + r, minus})
+						rows = append(rows, row{j*n + r, i*n + r, minus, nil})
 					}
 				}
 				if level == Monotone || level == Full {
@@ -111,7 +117,7 @@ func unreduced(n, k int, o totals.Objective, level Level, z *big.Rat) *linear.Ra
 							holds = holds && (s == r || p[s]-q[s]+shift >= 0)
 						}
 						if holds {
-							rows = append(rows, row{j*n + r, i*n + r, big.NewRat(-1, 1)})
+							rows = append(rows, row{j*n + r, i*n + r, big.NewRat(-1, 1), nil})
 						}
 					}
 				}
@@ -132,7 +138,7 @@ func unreduced(n, k int, o totals.Objective, level Level, z *big.Rat) *linear.Ra
 		}
 	}
 	for _, w := range rows {
-		i := program.AddRow(new(big.Rat), nil)
+		i := program.AddRow(new(big.Rat), w.most)
 		put(w.above, i, unit)
 		put(w.below, i, w.factor)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/mechanisms/totals"
 	"optratio/number/arith"
 )
@@ -418,5 +419,30 @@ func TestOptimumOfThree(t *testing.T) {
 			require.True(t, feasible(3, k, p.z[1], func(u int) *big.Rat { return ratOf(int64(u), 1) }, func(q []int) *big.Rat { return y(q[1], q[2]) }))
 			require.Zero(t, newUniversal(t, 3, k, p.z[1]).sum(y).Cmp(p.total(x)))
 		}
+	}
+}
+
+// The remark on more candidates behind Theorem 6: with every row tight by which a candidate sinks below a lone best one, the least error is the optimum, or hardly more.
+func TestTightBelowALoneBest(t *testing.T) {
+	for _, c := range []struct {
+		n, k int
+		z    *big.Rat
+		more bool
+	}{
+		{3, 3, ratOf(4, 5), false}, {4, 2, ratOf(3, 5), false}, {4, 2, ratOf(3, 4), false}, {4, 2, ratOf(9, 10), false},
+		{4, 3, ratOf(3, 5), false}, {4, 3, ratOf(3, 4), false}, {5, 2, ratOf(3, 5), false}, {5, 2, ratOf(3, 4), false}, {5, 2, ratOf(4, 5), true},
+		{4, 4, ratOf(3, 4), false}, {4, 4, ratOf(17, 20), true}, {5, 3, ratOf(7, 10), false}, {6, 2, ratOf(7, 10), false},
+	} {
+		if c.n+c.k > 7 && !slowtest.Enabled {
+			continue
+		}
+		optimum := exactOptimum(t, c.n, c.k, totals.Paper, Paper, newUniversal(t, c.n, c.k, c.z).e)
+		least := solveRational(t, unreduced(c.n, c.k, totals.Paper, Paper, c.z, true))
+		if !c.more {
+			require.Zero(t, least.Cmp(optimum), "%+v", c)
+			continue
+		}
+		require.Positive(t, least.Cmp(optimum))
+		require.Negative(t, quotient(least, optimum).Cmp(ratOf(10_002, 10_000)))
 	}
 }

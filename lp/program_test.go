@@ -31,7 +31,7 @@ func TestSymmetricProgramEqualsUnreduced(t *testing.T) {
 				t.Run(fmt.Sprint(s, level, o), func(t *testing.T) {
 					e := expEps(t, 5, 4)
 					z, _ := e.Z()
-					want := solveRational(t, unreduced(s[0], s[1], o, level, z))
+					want := solveRational(t, unreduced(s[0], s[1], o, level, z, false))
 					got := exactOptimum(t, s[0], s[1], o, level, e)
 					assert.Zero(t, want.Cmp(got), "unreduced %s, by orbits %s", want.RatString(), got.RatString())
 				})
