@@ -191,7 +191,7 @@ func (p *proposal) excesses(e float64) []float64 {
 func (p *proposal) rate(e float64) (c float64) {
 	w := payoffs(e, p.lambda)
 	for _, v := range w {
-		c += v / 2
+		c += float64(v / 2)
 	}
 	b := newBackwards(len(w))
 	for r := len(p.left); r >= 1; r-- {
@@ -216,7 +216,7 @@ func (b *backwards) firstOrder(w []float64, y float64, r int) (sum float64) {
 		sum -= float64(half * float64(r) * v * law[k] / (x * x))
 		for j := range min(r, k+1) {
 			second := float64(k*(k+1)) - float64(j*(j+1))/x - float64((k-j)*(k-j-1))/y
-			sum += float64(v * b.rows[k][j] * (half/x + second/2))
+			sum += float64(v * b.rows[k][j] * (half/x + float64(second/2)))
 		}
 	}
 	return sum

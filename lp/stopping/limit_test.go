@@ -74,9 +74,9 @@ func TestRateOfTheLimit(t *testing.T) {
 		for _, n := range []int{1000, 10_000, 100_000} {
 			assert.InDelta(t, c, float64(n)*(valueAmong(payoffs(e, p.lambda), n)-p.value), 0.5/float64(n)+1e-5, "%s: %d", eps, n)
 		}
-		settled, ok := rule(e, p.lambda, m+40)
+		settled, ok := rule(e, p.lambda, m+20)
 		require.True(t, ok, eps)
-		for k, q := range settled.law[:m+39] {
+		for k, q := range settled.law[:m+19] {
 			if excess := q - e*settled.law[k+1]; k < m {
 				assert.InDelta(t, 0, excess, 1e-10, "%s: row %d is tight", eps, k+1)
 			} else {
