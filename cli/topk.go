@@ -33,7 +33,7 @@ func newTopK(s command.Streams) *cobra.Command {
 far mechanisms with the same budget of ε in all are from it. The regret of a set is the sum of its candidates' distances below the best score minus
 the least such sum, in steps of 2Δ. For each mechanism also: how private its sets, and its lists, really are on the lattice, and the ratio to the optimum
 at that ε. Mechanisms: peel:NAME (a registered mechanism at ε/T, again and again; peel:em is one-shot Gumbel noise),
-one-shot:exponential, joint:NAME (a registered mechanism among all sets), pairwise (every two sets are compared at their own scale).`,
+one-shot:exponential, joint:NAME (a registered mechanism among all sets), pairwise (every two sets are compared at their own scale), completed (the same without drawing again).`,
 		Example: `  optratio topk -n 4 -k 3 --top 2 --exp-eps 4
   optratio topk -n 4 -k 3 --top 2 --eps 1 --mechanism peel:pf,peel:krr --json`,
 		Args: command.NoArgs,

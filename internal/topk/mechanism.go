@@ -15,12 +15,12 @@ import (
 
 // Mechanism chooses several candidates with a budget of ε in all.
 type Mechanism struct {
-	kind string // "peel", "one-shot", "joint" or "pairwise"
+	kind string // "peel", "one-shot", "joint", "pairwise" or "completed"
 	base mechanisms.Mechanism
 }
 
 // Standard are the mechanisms that are rated unless others are asked for.
-const Standard = "peel:em,peel:pf,one-shot:exponential,joint:em,joint:pf,pairwise"
+const Standard = "peel:em,peel:pf,one-shot:exponential,joint:em,joint:pf,pairwise,completed"
 
 // bases are registered mechanisms that are ε-DP, and that run at ε/T where they are told a sensitivity of TΔ.
 var bases = []string{"em", "pf", "rnm-laplace", "rnm-exponential", "rnm-gumbel"}
@@ -32,16 +32,17 @@ var bases = []string{"em", "pf", "rnm-laplace", "rnm-exponential", "rnm-gumbel"}
 //	joint:NAME            NAME at ε among all sets, whose scores are the sums of their candidates'. Two sets of top out of n differ in at most
 //	                      min(top, n-top) candidates, so the changes of two sums differ by at most 2Δ times that: it is the sensitivity's factor
 //	pairwise              pairwise noisy max among sets at ε: each pair of sets is compared at its own scale. It needs somewhat more than ε
+//	completed             the same comparisons, where no set beats all others completed in favor of the best sets; see complete
 func ParseMechanism(s string) (*Mechanism, error) {
 	kind, name, _ := strings.Cut(s, ":")
 	switch {
-	case s == "one-shot:exponential", s == "pairwise":
+	case s == "one-shot:exponential", s == "pairwise", s == "completed":
 		return &Mechanism{kind: kind}, nil
 	case s == "one-shot:gumbel":
 		kind, name = "peel", "em"
 	}
 	if kind != "peel" && kind != "joint" {
-		return nil, fmt.Errorf("mechanism %q is none of peel:NAME, one-shot:exponential, one-shot:gumbel, joint:NAME, pairwise", s)
+		return nil, fmt.Errorf("mechanism %q is none of peel:NAME, one-shot:exponential, one-shot:gumbel, joint:NAME, pairwise, completed", s)
 	}
 	base, err := mechanisms.Lookup(name)
 	if err != nil {
@@ -55,7 +56,7 @@ func ParseMechanism(s string) (*Mechanism, error) {
 
 func (m *Mechanism) String() string {
 	switch {
-	case m.kind == "pairwise":
+	case m.kind == "pairwise", m.kind == "completed":
 		return m.kind
 	case m.base == nil:
 		return m.kind + ":exponential"
@@ -71,6 +72,7 @@ type arithmetic[T any] struct {
 	f    arith.Field[T]
 	root func(v, parts int) (T, error)                // e^{-εv/parts}
 	ask  func(scores []int, width int64) ([]T, error) // the base mechanism's probabilities, where 2Δ is width steps
+	near func(x T) float64
 }
 
 // exactly is arithmetic on rationals. It fails with mechanisms.ErrNotRational where there are none: e^ε must have the roots that are asked for.
@@ -113,6 +115,7 @@ func exactly(m *Mechanism, eps mechanisms.Epsilon) arithmetic[*big.Rat] {
 			}
 			return mechanisms.ExactDistribution(m.base, mechanisms.OnLattice(scores, *e))
 		},
+		func(x *big.Rat) float64 { near, _ := x.Float64(); return near },
 	}
 }
 
@@ -165,11 +168,15 @@ func enclosed(m *Mechanism, eps mechanisms.Epsilon, prec uint) arithmetic[interv
 			in.Sensitivities = []*big.Rat{big.NewRat(width, 2)}
 			return mechanisms.EnclosedDistribution(m.base, in, prec)
 		},
+		func(x interval.Interval) float64 { low, high := x.Float64(); return (low + high) / 2 },
 	}
 }
 
 // distribution returns the probability of one outcome of each cell. Of a mechanism that returns lists, sets get the sum over their orders.
 func distribution[T any](m *Mechanism, s *space, a arithmetic[T]) ([]T, error) {
+	if m.kind == "completed" && s.top < s.n {
+		return complete(m, s, a)
+	}
 	out := make([]T, len(s.depths))
 	for i, counts := range s.vars.Lattice.All() {
 		one := &single[T]{m, s.top, a, lattice.Depths(counts), map[string]T{}}
@@ -267,9 +274,8 @@ func (s *single[T]) list(chosen []int) (T, error) {
 	return x, err
 }
 
-// sets returns the probabilities of sets by their depths.
-func (s *single[T]) sets() (map[string]T, error) {
-	var members [][]int // by place in depths
+// members returns all sets, by place in depths.
+func (s *single[T]) members() (members [][]int) {
 	var choose func(from int, chosen []int)
 	choose = func(from int, chosen []int) {
 		if len(chosen) == s.top {
@@ -281,9 +287,15 @@ func (s *single[T]) sets() (map[string]T, error) {
 		}
 	}
 	choose(0, nil)
-	ask := s.joint
-	if s.m.kind == "pairwise" {
-		ask = s.pairwise
+	return members
+}
+
+// sets returns the probabilities of sets by their depths.
+func (s *single[T]) sets() (map[string]T, error) {
+	members := s.members()
+	ask := s.pairwise
+	if s.m.kind == "joint" {
+		ask = s.joint
 	}
 	p, err := ask(members)
 	if err != nil {
@@ -291,13 +303,18 @@ func (s *single[T]) sets() (map[string]T, error) {
 	}
 	out := map[string]T{}
 	for i, set := range members {
-		depths := make([]int, len(set))
-		for j, r := range set {
-			depths[j] = s.depths[r]
-		}
-		out[key(depths)] = p[i]
+		out[s.cell(set)] = p[i]
 	}
 	return out, nil
+}
+
+// cell is the key of a set's depths.
+func (s *single[T]) cell(set []int) string {
+	depths := make([]int, len(set))
+	for j, r := range set {
+		depths[j] = s.depths[r]
+	}
+	return key(depths)
 }
 
 // sum returns the sum of a set's depths.
@@ -321,15 +338,15 @@ func (s *single[T]) joint(sets [][]int) ([]T, error) {
 // difference of their sums, divided by the number of candidates that they differ in, and that of their noise have a positive sum. Drawn again until
 // one set beats all others.
 func (s *single[T]) pairwise(sets [][]int) ([]T, error) {
-	wins, total, err := s.wins(sets)
+	wins, _, total, err := s.wins(sets)
 	for i := range wins {
 		wins[i] = s.a.f.Quo(wins[i], total)
 	}
 	return wins, err
 }
 
-// wins returns the probability that each set beats all others at once, and that some set does.
-func (s *single[T]) wins(sets [][]int) (wins []T, total T, err error) {
+// wins returns the probability that each set beats all others at once, that it does so with a noise of a step or more, and that some set beats all others.
+func (s *single[T]) wins(sets [][]int) (wins, loud []T, total T, err error) {
 	f := s.a.f
 	total = f.Zero()
 	for _, set := range sets {
@@ -352,19 +369,26 @@ func (s *single[T]) wins(sets [][]int) (wins []T, total T, err error) {
 			}
 			p, err := s.a.root(-l.sum, l.differ)
 			if err != nil {
-				return nil, total, err
+				return nil, nil, total, err
 			}
 			density = times(f, density, p)
 		}
 		end, err := s.a.root(deepest.sum, deepest.differ)
 		if err != nil {
-			return nil, total, err
+			return nil, nil, total, err
 		}
-		x := value(f, integral(f, density), end)
-		wins = append(wins, x)
+		step := end
+		if deepest.sum < deepest.differ {
+			if step, err = s.a.root(1, 1); err != nil {
+				return nil, nil, total, err
+			}
+		}
+		whole := integral(f, density)
+		x := value(f, whole, end)
+		wins, loud = append(wins, x), append(loud, value(f, whole, step))
 		total = f.Add(total, x)
 	}
-	return wins, total, nil
+	return wins, loud, total, nil
 }
 
 // rational reports whether an error says that there are no exact numbers.

@@ -62,7 +62,7 @@ func TestOneChosenAndOneRejected(t *testing.T) {
 			eps := exp(t, e)
 			optimum, flip := single1(t, c[0], c[1], eps)
 			for _, top := range []int{1, c[0] - 1} {
-				names := []string{"joint:pf", "pairwise"}
+				names := []string{"joint:pf", "pairwise", "completed"}
 				if top == 1 {
 					names = append(names, "peel:pf", "one-shot:exponential")
 				}
@@ -105,7 +105,7 @@ func TestExponentialNoiseByHand(t *testing.T) {
 func TestDistributionsSumToOne(t *testing.T) {
 	for _, c := range [][3]int{{3, 2, 2}, {4, 2, 2}, {4, 2, 3}, {3, 3, 3}} {
 		eps := exp(t, map[int]string{2: "4", 3: "8"}[c[2]])
-		for _, name := range []string{"peel:em", "peel:pf", "one-shot:exponential", "joint:em", "joint:pf", "pairwise"} {
+		for _, name := range []string{"peel:em", "peel:pf", "one-shot:exponential", "joint:em", "joint:pf", "pairwise", "completed"} {
 			m, err := ParseMechanism(name)
 			require.NoError(t, err)
 			if name == "pairwise" {
@@ -131,6 +131,23 @@ func TestDistributionsSumToOne(t *testing.T) {
 					assert.Equal(t, "1", sum.RatString(), name)
 				}
 			}
+		}
+	}
+}
+
+// Theorem 7 of docs/results/topk.md: where its condition holds sets need exactly ε, where it does not they are drawn again; pairwise noisy max needs more than ε.
+func TestCompletedNeedsNoMoreThanEpsilon(t *testing.T) {
+	for _, c := range []struct {
+		e    string
+		more bool
+	}{{"64", false}, {"4", false}, {"16/9", true}} {
+		a := ask(t, 4, 2, 2, exp(t, c.e), "pairwise", "completed")
+		assert.True(t, a.Mechanisms[0].Over, c.e)
+		assert.Equal(t, c.more, a.Mechanisms[1].Over, c.e)
+		if c.more {
+			assert.Equal(t, *a.Mechanisms[0].SetsExp, *a.Mechanisms[1].SetsExp)
+		} else {
+			assert.Equal(t, c.e, *a.Mechanisms[1].SetsExp)
 		}
 	}
 }
@@ -386,7 +403,7 @@ func TestCirclesOfTwoOfFour(t *testing.T) {
 		for _, counts := range lat.All() {
 			depths := lattice.Depths(counts)
 			s := &single[*big.Rat]{m, 2, exactly(m, eps), depths, nil}
-			_, some, err := s.wins(everyOutcome(4, 2, false))
+			_, _, some, err := s.wins(everyOutcome(4, 2, false))
 			require.NoError(t, err)
 			nobody, _ := new(big.Rat).Sub(big.NewRat(1, 1), some).Float64()
 			bound := 0.0
