@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,6 +118,27 @@ func TestEnvironmentOfPrograms(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, !clean, strings.Contains(string(text), "SECRET_OF_THE_CALLER"), "%s", text)
 			assert.Equal(t, !clean, strings.Contains(string(text), "HOME="), "%s", text)
+		}
+	}
+}
+
+// A sampler's audit that meets its time limit is undecided, although samples that find nothing exit 0.
+func TestStoppedSamplersAreUndecided(t *testing.T) {
+	pairs := filepath.Join(t.TempDir(), "pairs")
+	require.NoError(t, os.WriteFile(pairs, []byte("0,0;1,-1\n"), 0o644))
+	// So many questions are answered at once, enough for a bet, and the others slowly.
+	sampler := `k=0; while read -r q; do n=${q##*:}; n=${n%%\}}; k=$((k+1)); [ $k -gt %d ] && sleep 0.3
+		case $q in *'[0,0]'*) echo "{\"counts\":[$n,0]}";; *) echo "{\"counts\":[0,$n]}";; esac; done`
+	for slowFrom, code := range map[int]int{40: command.Undecided, 1 << 30: command.Done} {
+		e := commandtest.Spawn(t, []string{
+			"audit", "--sample-exec", fmt.Sprintf(sampler, slowFrom), "-n", "2", "--neighbors", pairs, "--eps", "20", "--budget", "200k", "--time-limit", "2s", "--json",
+		})
+		doc := e.Check(t, code)
+		dp := doc["properties"].([]any)[0].(map[string]any)
+		assert.Equal(t, "undecided", dp["verdict"])
+		assert.Positive(t, dp["checked"])
+		if code == command.Undecided {
+			assert.Contains(t, dp["reason"], "stopped")
 		}
 	}
 }
