@@ -59,6 +59,7 @@ type failure struct {
 	quiet   bool // it ended by itself, with status 0, after it had answered before
 	// unstarted: it ended with the status by which the shell says that there is no such program, or that it is none.
 	unstarted bool
+	long      bool // it is longer than what is read
 }
 
 func (f *failure) Error() string { return f.text }
@@ -300,7 +301,7 @@ func (c *child) gone() error {
 	c.patient = c.patient || len(p.ahead) > 0
 	if p.broken != nil {
 		p.kill()
-		return &failure{text: p.broken.Error()}
+		return &failure{text: p.broken.Error(), long: errors.Is(p.broken, errLong)}
 	}
 	// Output has ended; if the program goes on without it, it is of no use.
 	select {

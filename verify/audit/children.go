@@ -94,11 +94,11 @@ func (s *program) Sample(q verify.Vector, samples int64) ([]int64, string, error
 func (s *program) renumbered(own *labelled, counts []int64) []int64 {
 	var out []int64
 	for id, c := range counts {
-		at := s.all.number(own.names[id])
+		at, _ := s.all.number(own.names[id]) // which fails for none that is drawn
 		for len(out) <= at {
 			out = append(out, 0)
 		}
-		out[at] = c
+		out[at] += c
 	}
 	return out
 }

@@ -8,11 +8,13 @@ import (
 )
 
 // Questions grow from the first to the last of these numbers of samples, as long as answers take no longer than that part of
-// the time limit.
+// the time limit. Where an answer names every outcome, it also stays within a part of the longest line, as far as earlier answers tell.
 const (
 	firstQuestion = 1000
+	firstMixed    = 100 // where nothing is known of how long an outcome is
 	lastQuestion  = 1 << 17
 	longAnswer    = 8
+	fullAnswer    = 4
 )
 
 // drawn is one child that draws samples.
@@ -23,10 +25,24 @@ type drawn struct {
 
 func newDrawn(a *asker) *drawn {
 	d := &drawn{a, firstQuestion, lastQuestion}
-	if a.opts.Outcomes == Real || a.opts.Outcomes == Mixed {
+	if d.lists() {
 		d.limit = mostValues
 	}
+	if a.opts.Outcomes == Mixed {
+		d.most = firstMixed
+	}
 	return d
+}
+
+// lists reports whether an answer names every outcome, so that it grows with the number of samples.
+func (d *drawn) lists() bool { return d.opts.Outcomes == Real || d.opts.Outcomes == Mixed }
+
+// measure lowers the limit on samples in one question to what leaves room in a line, where outcomes are as long as in an answer.
+func (d *drawn) measure(bytes int, samples int64) {
+	if d.lists() {
+		d.limit = max(1, min(d.limit, longestLine/fullAnswer*samples/int64(bytes+1)))
+		d.most = min(d.most, d.limit)
+	}
 }
 
 // Values draws numbers.
@@ -82,7 +98,10 @@ func questions[T any](d *drawn, q verify.Vector, samples int64, parse func([]byt
 			some = left // as it was written when answers came sooner
 		}
 		begin := time.Now()
-		got, event, err := ask(d.asker, q, some, func(line []byte) (T, error) { return parse(line, some) })
+		got, event, err := ask(d.asker, q, some, func(line []byte) (T, error) {
+			d.measure(len(line), some)
+			return parse(line, some)
+		})
 		if err != nil || event != "" {
 			return event, err
 		}
@@ -93,7 +112,7 @@ func questions[T any](d *drawn, q verify.Vector, samples int64, parse func([]byt
 			d.most = max(1, d.most/4)
 		case took > d.child.timeout/longAnswer:
 			d.most = max(1, some)
-		case some == d.most:
+		case some >= d.most:
 			d.most = min(2*d.most, d.limit)
 		}
 	}

@@ -24,7 +24,8 @@ const (
 )
 
 const (
-	mostLabels    = 10_000
+	mostLabels    = 10_000  // told apart where they are drawn, or indices
+	mostStated    = 1 << 17 // labels whose probabilities are stated
 	mostValues    = 1 << 16 // in one answer
 	pilots        = 200     // values that the first intervals are chosen from
 	pilotPairs    = 6       // pairs that these are drawn at
@@ -40,6 +41,8 @@ type labelled struct {
 	ids   map[string]int
 	names []string
 	list  bool // answers are lists, whose entry i is about the outcome i
+	// stated: the probabilities are wanted, so that every label counts.
+	stated bool
 }
 
 // newLabelled returns what reads the answers: objects, or lists where outcomes are indices.
@@ -82,6 +85,7 @@ func (l *labelled) parsePMF(line []byte, precision *big.Rat) ([]*verify.Value, e
 }
 
 func (l *labelled) readPMF(raw json.RawMessage, line []byte, precision *big.Rat) (p []*verify.Value, err error) {
+	l.stated = true
 	err = l.each(raw, "probabilities", line, func(id int, text json.RawMessage) error {
 		for len(p) <= id {
 			p = append(p, verify.Rational(new(big.Rat)))
@@ -102,10 +106,11 @@ func (l *labelled) each(object json.RawMessage, what string, line []byte, f func
 		return fmt.Errorf("answered %s, which has no %s of labels", brief(line), what)
 	}
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
-		if _, ok := l.ids[key]; !ok && len(l.names) >= mostLabels {
-			return fmt.Errorf("answered more than %d different labels in all", mostLabels)
+		id, err := l.number(key)
+		if err != nil {
+			return err
 		}
-		if err := f(l.number(key), raw[key]); err != nil {
+		if err := f(id, raw[key]); err != nil {
 			return err
 		}
 	}
@@ -118,25 +123,37 @@ func (l *labelled) eachPlace(list json.RawMessage, what string, line []byte, f f
 	if list == nil || json.Unmarshal(list, &raw) != nil || len(raw) == 0 {
 		return fmt.Errorf("answered %s, which has no list of %s", brief(line), what)
 	}
-	if len(raw) > mostLabels {
+	if !l.stated && len(raw) > mostLabels {
 		return fmt.Errorf("answered %d %s, more than %d", len(raw), what, mostLabels)
 	}
 	for i, text := range raw {
-		if err := f(l.number(strconv.Itoa(i)), text); err != nil {
+		id, err := l.number(strconv.Itoa(i))
+		if err != nil {
+			return err
+		}
+		if err := f(id, text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// number returns the number of a label, which is the next one if it is new.
-func (l *labelled) number(name string) int {
+// number returns the number of a label, which is the next one if it is new. Labels beyond the most share the last number where they are drawn, and are refused where
+// their probabilities are stated.
+func (l *labelled) number(name string) (int, error) {
 	id, ok := l.ids[name]
-	if !ok {
-		id = len(l.names)
-		l.ids[name], l.names = id, append(l.names, name)
+	switch most := len(l.names); {
+	case ok:
+		return id, nil
+	case l.stated && most == mostStated:
+		return 0, fmt.Errorf("%w: more than %d different labels, which is the limit: make outcomes coarser", ErrOptions, mostStated)
+	case l.stated || most < mostLabels:
+		l.ids[name], l.names = most, append(l.names, name)
+		return most, nil
+	case most == mostLabels:
+		l.names = append(l.names, fmt.Sprintf("a label that is none of the first %d", mostLabels))
 	}
-	return id
+	return mostLabels, nil
 }
 
 // parseCount reads one count of at most so many samples.

@@ -164,7 +164,7 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 		return answer, "", fmt.Errorf("%w: the program failed %d times and is not asked again", verify.ErrUndecided, a.failures)
 	}
 	if a.questions >= mostQuestions || a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0 {
-		return answer, "", fmt.Errorf("%w: the limit of %d questions was reached", verify.ErrUndecided, a.questions)
+		return answer, "", fmt.Errorf("%w: the limit of %d questions or %d probabilities was reached, after %d questions", verify.ErrUndecided, mostQuestions, mostNumbers, a.questions)
 	}
 	a.questions++
 	if samples == 0 { // whose answers are kept
@@ -178,6 +178,9 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 		if answer, err = parse(line); err == nil {
 			a.answered = true
 			return answer, "", nil
+		}
+		if errors.Is(err, ErrOptions) { // of a limit on what is asked about
+			return answer, "", err
 		}
 		if errors.Is(err, errNoAnswer) {
 			a.child.stop()
@@ -194,6 +197,9 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	}
 	if f.unstarted && !a.answered {
 		return answer, "", fmt.Errorf("%w: %q cannot be started: %s; give a command line for sh -c", ErrOptions, a.child.command, f.text)
+	}
+	if f.long && a.labels != nil {
+		return answer, "", fmt.Errorf("%w: the answer is %s, which is the limit: make outcomes coarser", ErrOptions, f.text)
 	}
 	a.failures++
 	if f.timeout {
@@ -261,6 +267,7 @@ func (p probabilities) once(q verify.Vector) (*verify.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.numbers += int64(max(0, len(values)-len(q)))
 	return &verify.Answer{P: values, Event: event}, nil
 }
 

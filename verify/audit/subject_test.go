@@ -77,6 +77,12 @@ func serve(kind string) {
 				counts[fmt.Sprint("option ", r)] = c
 			}
 			answer = map[string]any{"counts": counts}
+		case "wide":
+			values := make([]string, q.Samples)
+			for i := range values {
+				values[i] = strings.Repeat([]string{"v", "w"}[rng.IntN(2)], 30_000)
+			}
+			answer = map[string]any{"values": values}
 		case "stated":
 			answer = map[string]any{"pmf": statedLaw(q.Scores)}
 		}
