@@ -74,8 +74,9 @@ func (a aim) ratio(p, o float64) ratio {
 
 // outcome is one of a pair's, with how often it came at either side.
 type outcome struct {
-	r    int
-	x, y float64
+	r      int
+	x, y   float64
+	x1, y1 float64 // of which in the first halves of samples
 }
 
 // rate finds the event and the direction of a pair that promises most, as far as the draws tell.
@@ -112,7 +113,7 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 	best := e
 	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
 	a = a.at(e.reach())
-	f.events(own, near, n, m, func(x, y float64, in []outcome) {
+	f.events(e, own, near, n, m, func(x, y float64, in []outcome) {
 		e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1)
 		if e.p <= e.o || len(in) == len(own) {
 			return
@@ -142,15 +143,18 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 
 // events tries events of a pair whose outcomes came own and near times in n and m draws: where these are numbers, intervals; otherwise the unions of those whose
 // ratios are estimated highest.
-func (f *field) events(own, near []float64, n, m float64, try func(x, y float64, in []outcome)) {
+func (f *field) events(e edge, own, near []float64, n, m float64, try func(x, y float64, in []outcome)) {
 	list := make([]outcome, len(own))
 	for r := range list {
-		list[r] = outcome{r, own[r], near[r]}
+		list[r] = outcome{r: r, x: own[r], y: near[r]}
 	}
-	if f.ordered {
+	switch {
+	case f.ordered:
 		intervals(list, try)
-	} else {
+	case f.pooled:
 		likeliest(list, n, m, try)
+	default:
+		unions(list, f.halvesOf(e, list), try)
 	}
 }
 

@@ -61,9 +61,16 @@ func (s *statistics) fresh(res *verify.Result, samples int64) (c counts, distanc
 			return c, refused.distance, nil
 		}
 	}
-	w := s.widest(verify.ApproximateDP)
+	w, samples, err := s.promising(samples)
+	if err != nil {
+		return c, nil, err
+	}
 	if w == nil {
-		res.Reason = "no pair of neighbors was looked at"
+		if res.Checked = s.seen(); res.Checked > 0 {
+			res.Reason = "nothing came more often at one of two neighbors than at the other"
+		} else {
+			res.Reason = "no pair of neighbors was looked at"
+		}
 		return c, nil, nil
 	}
 	n := deltaSplit(w.p, w.o, s.o.Epsilon.Float()*w.reach(), samples)
@@ -72,6 +79,32 @@ func (s *statistics) fresh(res *verify.Result, samples int64) (c counts, distanc
 		return c, nil, err
 	}
 	return counts{sumOf(own), hitsOf(own, w.event), sumOf(near), hitsOf(near, w.event)}, w.distance, nil
+}
+
+// promising returns the pair and event that promise the greatest δ. Where nothing came more often at one of two neighbors, half of what is left of some samples
+// searches on.
+func (s *statistics) promising(samples int64) (w *wide, left int64, err error) {
+	for w = s.widest(verify.ApproximateDP); w == nil && samples > least; w = s.widest(verify.ApproximateDP) {
+		before := s.drawn
+		if err := s.explore(samples / 2); err != nil {
+			return nil, 0, err
+		}
+		if s.drawn == before {
+			break
+		}
+		samples -= s.drawn - before
+	}
+	return w, samples, nil
+}
+
+// seen is at how many pairs samples were drawn at both sides.
+func (s *statistics) seen() (pairs int64) {
+	for _, e := range s.field.edges {
+		if s.field.places[e.from].total > 0 && s.field.places[e.to].total > 0 {
+			pairs++
+		}
+	}
+	return pairs
 }
 
 // deltaLimit returns a lower limit of p - cp', at least 0, which exceeds it with probability alpha at most.

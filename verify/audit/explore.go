@@ -209,12 +209,15 @@ func (s *statistics) explore(samples int64) error {
 	}
 	samples -= apart
 	each := samples / (rounds + 1) // the first round takes two parts
-	// Where there are too many classes for so few samples, those that the most pairs are like are looked at.
+	// Where there are too many classes for so few samples, those that the most pairs are like are looked at; of labels, those that were least looked at before.
 	known, edges := map[int]bool{}, f.edges
-	for i, e := range f.edges {
+	if !f.pooled && !f.ordered {
+		edges = f.leastKnown()
+	}
+	for i, e := range edges {
 		known[f.places[e.from].class], known[f.places[e.to].class] = true, true
 		if len(known) > max(4, int(2*each/perClass)) {
-			edges = f.edges[:i+1]
+			edges = edges[:i+1]
 			break
 		}
 	}
@@ -222,8 +225,7 @@ func (s *statistics) explore(samples int64) error {
 	for round := range rounds {
 		s.recut()
 		if f.refit(s.aim()); round > 0 {
-			edges = f.rank(edges, s.aim(), hopeful)
-			edges = edges[:min(len(edges), max(fewestPairs, int(staying*float64(len(edges)))))]
+			edges = f.stay(edges, s.aim())
 		}
 		if round == rounds-1 && apart > 0 {
 			odd, err := s.screen(apart)
@@ -242,6 +244,32 @@ func (s *statistics) explore(samples int64) error {
 		}
 	}
 	return nil
+}
+
+// leastKnown returns the pairs with the fewest draws first, at that side which has fewer.
+func (f *field) leastKnown() []edge {
+	drawn := func(e edge) int64 { return min(f.places[e.from].total, f.places[e.to].total) }
+	out := slices.Clone(f.edges)
+	slices.SortStableFunc(out, func(a, b edge) int { return cmp.Compare(drawn(a), drawn(b)) })
+	return out
+}
+
+// stay returns the most hopeful of some pairs. Those at which nothing was likelier at one side yet follow: what is rare may still come.
+func (f *field) stay(edges []edge, a aim) []edge {
+	ranked := f.rank(edges, a, hopeful)
+	room := max(fewestPairs, int(staying*float64(len(edges))))
+	for _, e := range edges {
+		if len(ranked) >= room {
+			break
+		}
+		same := func(o edge) bool {
+			return min(o.from, o.to) == min(e.from, e.to) && max(o.from, o.to) == max(e.from, e.to)
+		}
+		if f.places[e.from].event == "" && f.places[e.to].event == "" && !slices.ContainsFunc(ranked, same) {
+			ranked = append(ranked, e)
+		}
+	}
+	return ranked[:min(len(ranked), room)]
 }
 
 // drawEach draws samples at places for the search alone, as long as there are any in the budget.
@@ -331,18 +359,19 @@ func (s *statistics) bet(end int64) (bool, error) {
 	lastBets := end - (end-s.drawn)/4
 	size := max(40, firstBatch*float64(end-s.drawn))
 	var open opened
-	for s.drawn < end && len(edges) > 0 {
+	for s.drawn < end {
 		f.refit(s.aim())
 		edges = f.rank(edges, s.aim(), promise)
-		if len(edges) == 0 {
-			break
-		}
-		best := edges[0]
-		if open.base > 0 {
+		var best edge
+		switch {
+		case len(edges) > 0 && open.base > 0:
 			best = s.keep(edges, open.edge)
+		case len(edges) > 0:
+			best = edges[0]
 		}
-		// As long as there is nothing that a bet on the claim could be won with, most of a stage goes into the search.
-		if s.o.UntilRefuted && best.promise <= 0 && s.drawn < lastBets {
+		// As long as there is nothing that a bet on the claim could be won with, most of a stage goes into the search; all of it where nothing came more often at one
+		// of two neighbors.
+		if len(edges) == 0 || s.o.UntilRefuted && best.promise <= 0 && s.drawn < lastBets {
 			before := s.drawn
 			if err := s.explore(max((end-s.drawn)/3, min(end-s.drawn, least))); err != nil {
 				return false, err

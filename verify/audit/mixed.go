@@ -155,9 +155,10 @@ func (m *mixed) count(all []mixture) []int64 {
 	return counts
 }
 
-func (m *mixed) kept(q verify.Vector) (counts []int64, drawn int64) {
+func (m *mixed) kept(q verify.Vector) [2][]int64 {
 	all := m.of(q)
-	return m.count(all), int64(len(all))
+	half := len(all) / 2
+	return [2][]int64{m.count(all[:half]), m.count(all[half:])}
 }
 
 func (m *mixed) event(event []bool) string {

@@ -77,9 +77,9 @@ func TestMixedPartition(t *testing.T) {
 	f.edges = []edge{{from: 0, to: 1}}
 	require.True(t, m.learn(f))
 	require.False(t, m.learn(f), "there is nothing new to learn from")
-	own, drawn := m.kept(verify.Vector{0})
-	near, _ := m.kept(verify.Vector{1})
-	require.EqualValues(t, 2000, drawn)
+	own := added(m.kept(verify.Vector{0})[0], m.kept(verify.Vector{0})[1])
+	near := added(m.kept(verify.Vector{1})[0], m.kept(verify.Vector{1})[1])
+	require.EqualValues(t, 2000, sumOf(own))
 	inside := int64(0)
 	for i := range own {
 		if near[i] == 0 {

@@ -312,14 +312,15 @@ type learner interface {
 	sampler
 	// learn chooses the partition anew where there are far more outcomes now, and reports whether it did.
 	learn(f *field) bool
-	// kept says how many of the outcomes that are kept of a place fall into each cell.
-	kept(q verify.Vector) (counts []int64, drawn int64)
+	// kept says how many of the outcomes that are kept of a place fall into each cell, in two halves.
+	kept(q verify.Vector) [2][]int64
 	event(event []bool) string
 }
 
-func (b *binned) kept(q verify.Vector) ([]int64, int64) {
+func (b *binned) kept(q verify.Vector) [2][]int64 {
 	values := b.of(q)
-	return b.count(values), int64(len(values))
+	half := len(values) / 2
+	return [2][]int64{b.count(values[:half]), b.count(values[half:])}
 }
 
 func (b *binned) learn(*field) bool {
@@ -384,9 +385,11 @@ func (s *statistics) recut() {
 		c.counts, c.total = nil, 0
 	}
 	for i, p := range s.field.places {
-		p.counts, p.total = nil, 0
-		if counts, drawn := l.kept(p.q); drawn > 0 {
-			s.field.add(i, counts, drawn)
+		p.counts, p.total, p.first, p.firstTotal = nil, 0, nil, 0
+		for half, counts := range l.kept(p.q) {
+			if drawn := sumOf(counts); drawn > 0 {
+				s.field.add(i, half, counts, drawn)
+			}
 		}
 	}
 	s.cuts++

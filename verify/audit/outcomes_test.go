@@ -93,7 +93,7 @@ func TestIntervals(t *testing.T) {
 	// All intervals of a few outcomes are tried, each with the hits in it.
 	var list []outcome
 	for i := range 5 {
-		list = append(list, outcome{i, float64(1 + i), 1})
+		list = append(list, outcome{r: i, x: float64(1 + i), y: 1})
 	}
 	seen := map[[2]int]bool{}
 	intervals(list, func(x, y float64, in []outcome) {

@@ -288,7 +288,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 			return nil, fmt.Errorf("%w: %d counts for %d candidates", ErrOptions, len(got), len(p.q))
 		}
 		s.drawn += n
-		s.field.add(i, got, n)
+		s.field.add(i, part, got, n)
 		children = append(children, splits(s.sampler))
 		if part == 0 {
 			sum, before = slices.Clone(got), got
@@ -367,6 +367,9 @@ func (s *statistics) conclude(res *verify.Result) number.Number {
 		if strongest == nil || gain(e) > gain(strongest) || gain(e) == gain(strongest) && e.nth < strongest.nth {
 			strongest = e
 		}
+	}
+	if strongest == nil {
+		res.Checked = s.seen()
 	}
 	if at < 0 || strongest == nil {
 		return number.Int(0)

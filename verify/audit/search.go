@@ -13,15 +13,17 @@ import (
 
 // place is one score vector and what was drawn there.
 type place struct {
-	q        verify.Vector
-	counts   []int64 // of outcomes
-	total    int64
-	class    int
-	level    []int     // of every candidate, in the class; nil where outcomes are no candidates
-	odd      bool      // it is not like the rest of its class
-	expected []float64 // hits of each candidate, of as many draws as a guess is worth
-	fits     int       // that the expected ones are of
-	event    string    // that came instead of an answer; it is not asked again
+	q          verify.Vector
+	counts     []int64 // of outcomes
+	total      int64
+	first      []int64 // of them, those of the first halves of samples
+	firstTotal int64
+	class      int
+	level      []int     // of every candidate, in the class; nil where outcomes are no candidates
+	odd        bool      // it is not like the rest of its class
+	expected   []float64 // hits of each candidate, of as many draws as a guess is worth
+	fits       int       // that the expected ones are of
+	event      string    // that came instead of an answer; it is not asked again
 }
 
 // class holds score vectors that a symmetric and shift-invariant mechanism treats alike, or one that returns numbers if it is
@@ -250,10 +252,13 @@ func (f *field) sortedPair(q, other verify.Vector) [][2]int64 {
 	return pairs
 }
 
-// add records draws.
-func (f *field) add(i int, counts []int64, drawn int64) {
+// add records draws, of the first half of a sample or the second.
+func (f *field) add(i, half int, counts []int64, drawn int64) {
 	p := f.places[i]
 	c := f.classes[p.class]
+	if half == 0 {
+		p.first, p.firstTotal = added(p.first, counts), p.firstTotal+drawn
+	}
 	p.total += drawn
 	c.total += drawn
 	for r, x := range counts {

@@ -302,7 +302,7 @@ func (f *field) offers(p verify.Property, up edge, a aim) []wide {
 func (f *field) distant(e edge) (event []bool, value float64) {
 	own, n := f.hits(e.from, f.outcomes(e))
 	near, m := f.hits(e.to, f.outcomes(e))
-	f.events(own, near, n, m, func(x, y float64, in []outcome) {
+	f.events(e, own, near, n, m, func(x, y float64, in []outcome) {
 		p, o := (x+0.5)/(n+1), (y+0.5)/(m+1)
 		p, o = p-2*math.Sqrt(p*(1-p)/n), o+2*math.Sqrt(o*(1-o)/m)
 		if d := math.Log(p*p/o + (1-p)*(1-p)/(1-o)); 0 < o && o < p && d > value {
