@@ -360,12 +360,13 @@ func auditNotes(r *audit.Report) (lines []string) {
 		confidence, _ := r.Confidence.Float64()
 		note("ε is at least %s with confidence %g, from %d samples; claimed: %s", r.LowerBound, confidence, r.Samples, r.Claimed)
 	case r.TightEps.IsValid():
-		note("tight ε %s; claimed: %s", r.TightEps, r.Claimed)
-		if r.DomainEps.IsValid() && r.DomainEps.String() != r.TightEps.String() {
+		dp := r.Find(verify.DP)
+		note("%s; claimed: %s", dp.Bound("ε", r.TightEps), r.Claimed)
+		if _, whole := r.DomainEps.Upper(); r.DomainEps.String() != r.TightEps.String() && (whole || !dp.Stopped) {
 			note("tight ε %s on the domain alone, without the side set", r.DomainEps)
 		}
-		if dp := r.Find(verify.DP); dp != nil && dp.Attained != nil && dp.Witness != nil {
-			note("the tight ε is attained at %s", dp.Attained)
+		if dp.Attained != nil && dp.Witness != nil {
+			note("the %s is attained at %s", command.Choose(dp.Stopped, "most so far", "tight ε"), dp.Attained)
 		}
 	}
 	return lines

@@ -72,6 +72,7 @@ type propertyForm struct {
 	Verdict     verify.Verdict  `json:"verdict"`
 	Asked       bool            `json:"asked,omitempty"`
 	Checked     int64           `json:"checked"`
+	Total       *int64          `json:"total,omitempty"`
 	Reason      string          `json:"reason,omitempty"`
 	Witness     *witnessForm    `json:"witness"`
 	Attained    *witnessForm    `json:"attained,omitempty"`

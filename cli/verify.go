@@ -223,7 +223,7 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 	}
 	for _, r := range properties {
 		if r.Attained != nil && r.Witness == nil {
-			fmt.Fprintf(w, "%s is closest to failing at %s\n", r.Name, r.Attained)
+			fmt.Fprintf(w, "%s is closest to failing%s at %s\n", r.Name, command.Choose(r.Stopped, ", of what was compared,", ""), r.Attained)
 		}
 		if r.Name != verify.RDP {
 			continue

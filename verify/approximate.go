@@ -85,7 +85,9 @@ func (c *run) approximate() (*Result, error) {
 	if err := d.t.finish(ended); err != nil {
 		return nil, err
 	}
-	res.TightDelta = d.number(ended == nil)
+	if ended == nil || res.Checked > 0 {
+		res.TightDelta = d.number(ended == nil)
+	}
 	if d.attained != nil {
 		res.Attained = d.attained()
 	}
@@ -95,6 +97,7 @@ func (c *run) approximate() (*Result, error) {
 
 // visit compares two neighbors.
 func (d *deltas) visit(q, other Vector) error {
+	d.t.pair()
 	a, b, ok, err := d.distributions(d.t, q, other)
 	if err != nil {
 		return err

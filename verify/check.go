@@ -58,6 +58,9 @@ func All() []Property {
 	return append(Defaults(), BoundedRange, DominatesEMMean, RDP, ZCDP, ApproximateDP)
 }
 
+// inTurn lists every property in the order in which they are checked: privacy, then those of single vectors, and last what compares most.
+var inTurn = []Property{DP, ApproximateDP, BoundedRange, Symmetry, Shift, Sum, DominatesEM, DominatesEMMean, RDP, ZCDP, Monotone}
+
 // ErrProperty is wrapped by errors about names of properties.
 var ErrProperty error = number.InputError("unknown property")
 
@@ -92,6 +95,8 @@ type Result struct {
 	Verdict  Verdict
 	Fact     bool     // nobody asked for it: it counts for no report's verdict (Options.Facts)
 	Checked  int64    // comparisons made
+	Stopped  bool     // it ended before all comparisons were made: what is tight is tight for those that were
+	Total    int64    // then: how many all are, as far as those that were made tell; 0: that is not known
 	Reason   string   // why it is undecided, or how it was proved without comparisons
 	Witness  *Witness // of a violation
 	Attained *Witness // DP, ApproximateDP, ZCDP: where the tight ε, δ or ρ is attained
@@ -111,22 +116,25 @@ type Result struct {
 func (r Result) Remark() string {
 	var parts []string
 	if r.TightEps.IsValid() {
-		parts = append(parts, "tight ε "+r.TightEps.String())
+		parts = append(parts, r.bound("tight ε", "ε", r.TightEps))
 		if r.TightExpEps != nil {
 			parts = append(parts, "e^ε = "+r.TightExpEps.RatString())
 		}
 	}
 	if r.Range.IsValid() {
-		parts = append(parts, "range "+r.Range.String())
+		parts = append(parts, r.bound("range", "range", r.Range))
 	}
 	if r.TightDelta.IsValid() {
-		parts = append(parts, "tight δ "+r.TightDelta.String())
+		parts = append(parts, r.bound("tight δ", "δ", r.TightDelta))
 	}
 	if r.Rho.IsValid() {
-		parts = append(parts, "ρ "+r.Rho.String())
-		if len(r.Orders) == 1 {
+		parts = append(parts, r.bound("ρ", "ρ", r.Rho))
+		if len(r.Orders) == 1 && !r.Stopped {
 			parts[len(parts)-1] += " at order " + number.Exact(r.Orders[0].Alpha).Format(5)
 		}
+	}
+	if r.Stopped && len(parts) > 0 {
+		parts = append(parts, r.after())
 	}
 	if r.Relaxed != nil {
 		parts = append(parts, r.Relaxed.String())
@@ -141,6 +149,32 @@ func (r Result) Remark() string {
 		parts = append(parts, r.Reason)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// bound writes a tight parameter, or the lower bound on it that was found until the check was stopped.
+func (r *Result) bound(name, symbol string, x number.Number) string {
+	lo, ok := x.Lower()
+	if !r.Stopped || !ok || x.IsInf() {
+		return name + " " + x.String()
+	}
+	return symbol + " at least " + decimal.Lower(lo, 12)
+}
+
+// Bound writes a tight parameter, or the lower bound on it, and after how many comparisons the check was stopped.
+func (r *Result) Bound(symbol string, x number.Number) string {
+	text := r.bound("tight "+symbol, symbol, x)
+	if r.Stopped && !x.IsInf() {
+		text += ", " + r.after()
+	}
+	return text
+}
+
+// after says after how many comparisons a check was stopped.
+func (r *Result) after() string {
+	if r.Total == 0 {
+		return fmt.Sprintf("after %d comparisons", r.Checked)
+	}
+	return fmt.Sprintf("after %d of %d comparisons", r.Checked, r.Total)
 }
 
 // String returns the verdict in one line, and its witness in another one where there is one.
@@ -232,6 +266,7 @@ type Domain struct {
 	Space     *Space
 	Vectors   iter.Seq[Vector]
 	Neighbors iter.Seq2[Vector, Vector] // every unordered pair, at least once
+	Pairs     int64                     // how many these are; 0: they are counted
 	// Directed says that privacy binds each pair of Neighbors in its own order alone: Pr[M(q) in S] <= e^ε Pr[M(q') in S] + δ for (q, q'), and D_α(M(q) ‖ M(q')).
 	// The range, which is the same in either order, does not depend on it.
 	Directed bool
@@ -320,29 +355,23 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 	c := &run{ctx: ctx, opts: opts, dom: dom, subject: subject, em: em, claim: exp, exp: withSlack(exp, opts.Slack)}
 	c.most = c.loose()
 	found := map[Property]*Result{}
-	// Symmetry and shift-invariance are questions about single vectors; once symmetry is proved it saves work on the others.
-	order := []Property{Symmetry, Shift, Sum, Monotone, DP, ApproximateDP, BoundedRange, DominatesEM, DominatesEMMean, RDP, ZCDP}
-	for _, p := range order {
-		asked := slices.Contains(opts.Properties, p)
-		useful := p == Symmetry && dom.Representatives != nil ||
-			opts.Worst && !opts.Readings && dom.Worst != nil && slices.Contains([]Property{Symmetry, Shift, Monotone}, p)
-		if !asked && !useful || found[p] != nil {
-			continue
-		}
-		if p == DP && opts.Worst && !opts.Readings && c.dom.Worst != nil && proved(found, Symmetry, Shift, Monotone) {
-			res, err := c.worst()
-			if err != nil {
-				return nil, err
-			}
-			found[DP] = res
-			continue
-		}
-		results, err := c.one(p, !asked)
-		if err != nil {
+	// What saves work on the others comes first, as far as it is proved; then what is asked for, and the facts last.
+	for _, p := range c.useful() {
+		if err := c.find(p, !slices.Contains(asked, p), found); err != nil {
 			return nil, err
 		}
-		for _, r := range results {
-			found[r.Name] = r
+		if !slices.Contains(asked, p) && found[p].Verdict != Proved {
+			delete(found, p)
+		}
+	}
+	for _, some := range [][]Property{asked, facts} {
+		for _, p := range inTurn {
+			if !slices.Contains(some, p) || found[p] != nil {
+				continue
+			}
+			if err := c.find(p, false, found); err != nil {
+				return nil, err
+			}
 		}
 	}
 	report := &Report{Domain: dom.Name}
@@ -351,6 +380,36 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 		report.Properties[i].Fact = i >= len(asked)
 	}
 	return report, nil
+}
+
+// useful lists properties whose proof saves work on privacy.
+func (c *run) useful() []Property {
+	switch {
+	case c.opts.Readings:
+		return nil
+	case c.opts.Worst && c.dom.Worst != nil:
+		return []Property{Symmetry, Shift, Monotone}
+	case c.dom.Representatives != nil:
+		return []Property{Symmetry}
+	}
+	return nil
+}
+
+// find checks a property, and adds what is found of it and of those that are checked with it.
+func (c *run) find(p Property, proofOnly bool, found map[Property]*Result) error {
+	if p == DP && c.opts.Worst && !c.opts.Readings && c.dom.Worst != nil && proved(found, Symmetry, Shift, Monotone) {
+		res, err := c.worst()
+		found[DP] = res
+		return err
+	}
+	results, err := c.one(p, proofOnly)
+	if err != nil {
+		return err
+	}
+	for _, r := range results {
+		found[r.Name] = r
+	}
+	return nil
 }
 
 // checkable reports properties that there are not, and what a domain lacks for those that there are.

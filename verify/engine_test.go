@@ -377,7 +377,8 @@ func TestTracker(t *testing.T) {
 		steps++
 	}
 	assert.Equal(t, 600, steps)
-	assert.Equal(t, []int64{1, 257, 513}, progress)
+	assert.Equal(t, []int64{0, 256, 512}, progress)
+	assert.Equal(t, int64(600), res.Checked)
 	require.NoError(t, tr.finish(errStop))
 	assert.Equal(t, []any{Undecided, "the limit of 600 comparisons was reached"}, []any{res.Verdict, res.Reason})
 

@@ -18,6 +18,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		Verdict Verdict  `json:"verdict"`
 		Asked   *bool    `json:"asked,omitempty"` // false of facts
 		Checked int64    `json:"checked"`
+		Total   any      `json:"total,omitempty"` // where it was stopped
 		Reason  string   `json:"reason,omitempty"`
 		Witness *Witness `json:"witness"`
 	}
@@ -25,7 +26,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if r.Fact {
 		asked = new(bool)
 	}
-	head := common{r.Name, r.Verdict, asked, r.Checked, r.Reason, r.Witness}
+	head := common{r.Name, r.Verdict, asked, r.Checked, r.total(), r.Reason, r.Witness}
 	var orders []order
 	for _, o := range r.Orders {
 		orders = append(orders, order{number.Exact(o.Alpha), o.Eps})
@@ -68,6 +69,17 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		}{head, r.Rho, r.target(), orders, r.Attained})
 	}
 	return json.Marshal(head)
+}
+
+// total is Total for JSON: nil where the check was not stopped, null where how many comparisons there are is not known.
+func (r *Result) total() any {
+	switch {
+	case !r.Stopped:
+		return nil
+	case r.Total == 0:
+		return json.RawMessage("null")
+	}
+	return r.Total
 }
 
 // target is Target for JSON, nil for none.

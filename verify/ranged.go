@@ -35,17 +35,17 @@ func (c *run) ratios() ([]*Result, error) {
 	if c.opts.NoRange {
 		return []*Result{dp}, nil
 	}
-	if err := c.ranged(private, bounded, tight, widest, ended != nil); err != nil {
+	if err := c.ranged(private, bounded, tight, widest, ended); err != nil {
 		return nil, err
 	}
 	return []*Result{dp, br}, nil
 }
 
 // ranged sets the verdict on bounded range and the range, after privacy was decided.
-func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended bool) error {
+func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended error) error {
 	dp, br := private.res, bounded.res
 	if dp.Verdict == Undecided && !tight.seen {
-		br.Verdict, br.Reason = Undecided, dp.Reason
+		br.Verdict, br.Reason, br.Stopped = Undecided, dp.Reason, dp.Stopped
 		return nil
 	}
 	if widest.seen && c.opts.Range == nil && !c.opts.Readings {
@@ -65,10 +65,10 @@ func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended b
 	} else if widest.seen && c.opts.Readings {
 		bounded.atMost(dp.Range, c.limit(), c.opts.Slack == nil, widest.witness)
 	}
-	if err := bounded.finish(nil); err != nil {
+	if err := bounded.finish(ended); err != nil {
 		return err
 	}
-	if (private.undecided != "" || ended) && br.Verdict != Violated {
+	if (private.undecided != "" || ended != nil) && br.Verdict != Violated {
 		br.Verdict, br.Reason = Undecided, private.undecided
 	}
 	br.Range = dp.Range
@@ -119,6 +119,8 @@ func (c *run) atMostClaimed(tight number.Number) number.Number {
 // eachRatio goes through the pairs of neighbors until an error ends it.
 func (c *run) eachRatio(private, bounded *tracker, tight, widest *greatest) error {
 	for q, other := range c.dom.Neighbors {
+		private.pair()
+		bounded.pair()
 		a, b, ok, err := c.distributions(private, q, other)
 		switch {
 		case err != nil:

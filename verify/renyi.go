@@ -46,7 +46,10 @@ func (c *run) renyi() ([]*Result, error) {
 	if infinite {
 		rdp.Verdict, rdp.Witness = Violated, t.witness()
 	}
-	zcdp.Verdict, zcdp.Reason, zcdp.Witness, zcdp.Checked = rdp.Verdict, rdp.Reason, rdp.Witness, rdp.Checked
+	zcdp.Verdict, zcdp.Reason, zcdp.Witness, zcdp.Checked, zcdp.Stopped = rdp.Verdict, rdp.Reason, rdp.Witness, rdp.Checked, rdp.Stopped
+	if zcdp.Stopped && zcdp.Checked == 0 {
+		zcdp.Rho = number.Number{}
+	}
 	if c.opts.Rho != nil && slices.Contains(c.opts.Properties, ZCDP) {
 		zcdp.Target = number.Exact(c.opts.Rho)
 		lo, finite := zcdp.Rho.Lower()

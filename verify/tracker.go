@@ -3,6 +3,7 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,48 @@ type tracker struct {
 	size      []int64
 	doubt     float64 // the greatest part by which numbers may exceed their limit in some reading
 	proofOnly bool    // the check ends at the first comparison that rules a proof out
+
+	pairs int64 // of neighbors that were begun
+	began int64 // comparisons before the last of them
+	cost  int64 // comparisons of the last one before it that needed any
+}
+
+// pair counts a pair of neighbors whose comparisons follow.
+func (t *tracker) pair() {
+	if made := t.res.Checked - t.began; made > 0 {
+		t.cost = made
+	}
+	t.began = t.res.Checked
+	t.pairs++
+}
+
+// total returns how many comparisons all pairs of neighbors need, if those that were not looked at need as many as the last one; 0 where that
+// is not known.
+func (t *tracker) total() int64 {
+	if t.cost == 0 {
+		return 0
+	}
+	all := t.run.dom.pairs()
+	if all == 0 || all > math.MaxInt64/t.cost {
+		return 0
+	}
+	return max(t.res.Checked, t.began+(all-t.pairs+1)*t.cost)
+}
+
+// mostCounted is the most pairs that are counted one by one.
+const mostCounted = 500_000
+
+// pairs returns how many pairs of neighbors there are; 0 where that is not known.
+func (d *Domain) pairs() (n int64) {
+	if d.Pairs > 0 {
+		return d.Pairs
+	}
+	for range d.Neighbors {
+		if n++; n > mostCounted {
+			return 0
+		}
+	}
+	return n
 }
 
 // step counts a comparison, and reports errStop when it is time to end.
@@ -23,12 +66,11 @@ func (t *tracker) step() error {
 	if t.proofOnly && (t.undecided != "" || t.witness != nil) {
 		return errStop
 	}
-	t.res.Checked++
-	if t.run.opts.Limit > 0 && t.res.Checked > t.run.opts.Limit {
+	if t.run.opts.Limit > 0 && t.res.Checked >= t.run.opts.Limit {
 		t.undecide(fmt.Sprintf("the limit of %d comparisons was reached", t.run.opts.Limit))
 		return errStop
 	}
-	if t.res.Checked%256 == 1 {
+	if t.res.Checked%256 == 0 {
 		if t.run.ctx.Err() != nil {
 			t.undecide("it was stopped")
 			return errStop
@@ -37,6 +79,7 @@ func (t *tracker) step() error {
 			t.run.opts.Progress(t.res.Name, t.res.Checked)
 		}
 	}
+	t.res.Checked++
 	return nil
 }
 
@@ -76,6 +119,9 @@ func (t *tracker) finish(err error) error {
 		t.undecide(strings.TrimPrefix(err.Error(), ErrUndecided.Error()+": "))
 	} else if err != nil && !errors.Is(err, errStop) {
 		return err
+	}
+	if t.res.Stopped = err != nil; t.res.Stopped && t.pairs > 0 {
+		t.res.Total = t.total()
 	}
 	switch {
 	case t.witness != nil:

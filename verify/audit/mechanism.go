@@ -36,11 +36,10 @@ func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report,
 	c := &called{ctx: ctx, opts: &o}
 	asking := func(space *verify.Space) verify.Subject { return c.on(m, space) }
 	trying := func(space *verify.Space) verify.Subject { return (&called{ctx: ctx, opts: &o}).on(m, space) }
-	r, err := examine(ctx, m.Info().Name, asking(space), space, dom, &o, trying)
+	r, err := examine(ctx, m.Info().Name, &questioned{asking(space), space, dom}, &o, trying, func(r *Report) (*questioned, error) {
+		return o.aside(r, 0, asking, trying)
+	})
 	if err != nil {
-		return nil, err
-	}
-	if err := o.aside(ctx, r, 0, asking, trying); err != nil {
 		return nil, err
 	}
 	r.somethingChecked()

@@ -298,20 +298,18 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 			return probabilities{smaller}
 		}
 	}
-	r, err := examine(ctx, command, first, space, dom, &o, retry)
-	if err != nil {
-		return nil, err
-	}
 	var side *asker
 	var second *transcript
-	err = o.aside(ctx, r, farthest, func(space *verify.Space) verify.Subject {
-		side = &asker{
-			ctx: ctx, opts: &o, space: space, epsilon: a.epsilon, child: a.child,
-			answered: a.answered, failures: a.failures, losses: a.losses, timeouts: a.timeouts, labels: a.labels,
-		}
-		second = &transcript{inner: probabilities{side}}
-		return second
-	}, retry)
+	r, err := examine(ctx, command, &questioned{first, space, dom}, &o, retry, func(r *Report) (*questioned, error) {
+		return o.aside(r, farthest, func(space *verify.Space) verify.Subject {
+			side = &asker{
+				ctx: ctx, opts: &o, space: space, epsilon: a.epsilon, child: a.child,
+				answered: a.answered, failures: a.failures, losses: a.losses, timeouts: a.timeouts, labels: a.labels,
+			}
+			second = &transcript{inner: probabilities{side}}
+			return second
+		}, retry)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -183,10 +183,11 @@ func (r *Report) somethingChecked() {
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nclaimed ε %s", r.Report.String(), r.Claimed)
-	if r.TightEps.IsValid() {
-		fmt.Fprintf(&b, ", tight ε %s", r.TightEps)
+	dp := r.Find(verify.DP)
+	if dp != nil && r.TightEps.IsValid() {
+		fmt.Fprintf(&b, ", %s", dp.Bound("ε", r.TightEps))
 	}
-	if r.DomainEps.IsValid() {
+	if r.DomainEps.IsValid() && !dp.Stopped {
 		fmt.Fprintf(&b, ", on the domain alone %s", r.DomainEps)
 	}
 	if r.LowerBound.IsValid() {
@@ -207,44 +208,91 @@ func (r *Report) chooseWitness() {
 	}
 }
 
-// examine checks stated probabilities. retry gives a subject for smaller cases, on a space of its own; nil
-// where only the domain can be asked about.
-func examine(ctx context.Context, name string, subject verify.Subject, space *verify.Space, dom *verify.Domain, o *Options,
-	retry func(*verify.Space) verify.Subject) (*Report, error) {
-	em := mechanisms.Exponential()
-	exp := verify.ExpEpsilon(o.Epsilon)
-	subject = verify.Remember(subject)
+// examine checks stated probabilities, on a domain and on what side adds to it: first what is asked for, then the facts, so that a limit that ends the facts
+// leaves the rest whole. retry gives a subject for smaller cases, on a space of its own; nil where only the domain can be asked about, and side is nil where there is none.
+func examine(ctx context.Context, name string, main *questioned, o *Options, retry func(*verify.Space) verify.Subject,
+	side func(*Report) (*questioned, error)) (*Report, error) {
+	main.subject = verify.Remember(main.subject)
 	options := verify.Options{Properties: o.Properties, Facts: o.Facts, Readings: o.Precision != nil, Slack: o.Slack, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
 	options.Complete()
-	report, err := o.decide(ctx, subject, verify.Remember(verify.ForMechanism(em, space)), dom, options)
+	order, asked := slices.Concat(options.Properties, options.Facts), len(options.Properties)
+	later := options.Facts
+	options.Facts = nil
+	if at := slices.Index(later, verify.BoundedRange); at >= 0 && slices.Contains(options.Properties, verify.DP) { // dp finds it on the way
+		options.Facts, later = later[at:at+1], slices.Delete(slices.Clone(later), at, at+1)
+	}
+	r, err := o.decided(ctx, main, options, retry)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Report: *report}
 	r.Precision, r.Mechanism, r.Claimed = o.Precision, name, o.Epsilon.Number()
-	for i := range r.Properties {
-		res := &r.Properties[i]
-		if res.Name == verify.DP {
-			r.TightEps, r.DomainEps = res.TightEps, res.TightEps
+	if dp := r.Find(verify.DP); dp != nil {
+		r.TightEps, r.DomainEps = dp.TightEps, dp.TightEps
+	}
+	var aside *questioned
+	if side != nil {
+		if aside, err = side(r); err != nil {
+			return nil, err
 		}
+	}
+	if aside != nil {
+		aside.subject = verify.Remember(aside.subject)
+		r.Domain += "; and " + aside.dom.Name
+		if err := r.add(o.decided(ctx, aside, options, retry)); err != nil {
+			return nil, err
+		}
+	}
+	var against []verify.Result
+	if o.Against != nil {
+		res, err := o.against(main)
+		if err != nil {
+			return nil, err
+		}
+		against = append(against, res)
+	}
+	if len(later) > 0 {
+		facts := verify.Options{Properties: later, Readings: options.Readings, Slack: options.Slack}
+		f, err := o.decided(ctx, main, facts, retry)
+		if err == nil && aside != nil {
+			err = f.add(o.decided(ctx, aside, facts, retry))
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.Properties = append(r.Properties, f.Properties...)
+	}
+	found := r.Properties
+	r.Properties = nil
+	for i, p := range order {
+		res := (&verify.Report{Properties: found}).Find(p)
+		res.Fact = i >= asked
+		r.Properties = append(r.Properties, *res)
+	}
+	r.Properties = append(r.Properties, against...)
+	r.chooseWitness()
+	return r, nil
+}
+
+// decided checks properties on one set of questions, and shrinks the witnesses.
+func (o *Options) decided(ctx context.Context, asked *questioned, options verify.Options, retry func(*verify.Space) verify.Subject) (*Report, error) {
+	em := mechanisms.Exponential()
+	exp := verify.ExpEpsilon(o.Epsilon)
+	report, err := o.decide(ctx, asked.subject, verify.Remember(verify.ForMechanism(em, asked.space)), asked.dom, options)
+	if err != nil {
+		return nil, err
+	}
+	for i := range report.Properties {
+		res := &report.Properties[i]
 		if res.Verdict != verify.Violated || retry == nil {
 			continue
 		}
 		only := options.Only(res.Name)
-		start := verify.Case{Scores: res.Witness.Scores, Sensitivities: space.Sensitivities}
+		start := verify.Case{Scores: res.Witness.Scores, Sensitivities: asked.space.Sensitivities}
 		res.Witness = verify.Shrink(ctx, start, res.Witness, func(c verify.Case) *verify.Witness {
 			return o.around(ctx, c, em, exp, only, retry)
 		})
 	}
-	if o.Against != nil {
-		res, err := o.against(subject, space, dom)
-		if err != nil {
-			return nil, err
-		}
-		r.Properties = append(r.Properties, res)
-	}
-	r.chooseWitness()
-	return r, nil
+	return &Report{Report: *report}, nil
 }
 
 // around checks one property around one score vector and returns its witness.
@@ -273,15 +321,15 @@ func (o *Options) around(ctx context.Context, c verify.Case, em mechanisms.Mecha
 }
 
 // against compares the answers with a mechanism's probabilities, vector by vector.
-func (o *Options) against(subject verify.Subject, space *verify.Space, dom *verify.Domain) (verify.Result, error) {
+func (o *Options) against(asked *questioned) (verify.Result, error) {
 	res := verify.Result{Name: Against, Verdict: verify.Proved, Reason: "compared with " + o.Against.Info().Name}
-	named := verify.ForMechanism(o.Against, space)
-	for q := range dom.Vectors {
+	named := verify.ForMechanism(o.Against, asked.space)
+	for q := range asked.dom.Vectors {
 		want, err := named.Answer(q)
 		if err != nil {
 			return res, err
 		}
-		got, err := subject.Answer(q)
+		got, err := asked.subject.Answer(q)
 		if err != nil {
 			res.Verdict, res.Reason = verify.Undecided, reason(err)
 			return res, nil
@@ -291,7 +339,7 @@ func (o *Options) against(subject verify.Subject, space *verify.Space, dom *veri
 			if s, ok := got.P[r].Compare(want.P[r]); ok && s != 0 {
 				res.Verdict = verify.Violated
 				res.Witness = &verify.Witness{
-					Scores: space.Scores(q), Candidate: &r, P: got.P[r].Number(), PExpected: want.P[r].Number(),
+					Scores: asked.space.Scores(q), Candidate: &r, P: got.P[r].Number(), PExpected: want.P[r].Number(),
 				}
 				return res, nil
 			}

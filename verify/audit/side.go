@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -122,7 +121,7 @@ func (o *Options) sideDomain(space *verify.Space, vectors []verify.Vector) *veri
 		}
 	}
 	return &verify.Domain{
-		Name: "side set", Space: space, Vectors: slices.Values(vectors),
+		Name: fmt.Sprintf("a side set of %d vectors", len(vectors)), Space: space, Vectors: slices.Values(vectors),
 		Neighbors: moved(o.sideSteps),
 		Shifted: moved(func(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
 			return verify.Level(n, -whole/2, whole/3, rng.Int64N(8000)*whole/1000-4*whole)
@@ -199,14 +198,12 @@ func scaled(q verify.Vector, factor int64) verify.Vector {
 	return out
 }
 
-// aside examines the side set and adds to r what is violated or undecided there. There is none where vectors or pairs are
-// given: these are all that is asked about. asking gives the subject for the side set, retry one for trying things out. Cliffs are
-// looked for up to reach·Δ from the origin, and up to the offset where reach is 0.
-func (o Options) aside(ctx context.Context, r *Report, reach int64, asking, retry func(*verify.Space) verify.Subject) error {
+// aside returns the side set. There is none, nil, where vectors or pairs are given: these are all that is asked about. r is what was found on the domain, asking gives the
+// subject for the side set, retry one for trying things out. Cliffs are looked for up to reach·Δ from the origin, and up to the offset where reach is 0.
+func (o Options) aside(r *Report, reach int64, asking, retry func(*verify.Space) verify.Subject) (*questioned, error) {
 	if o.Inputs != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 {
-		return nil
+		return nil, nil
 	}
-	o.Against = nil
 	if hi, ok := r.TightEps.Upper(); ok {
 		o.shown, _ = hi.Float64()
 	}
@@ -227,28 +224,21 @@ func (o Options) aside(ctx context.Context, r *Report, reach int64, asking, retr
 	}
 	vectors, err := supported(vectors, o.N, retry(space))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	dom := o.sideDomain(space, vectors)
+	var pairs [][2]*probe
 	if len(vectors) > 0 && o.aboutNeighbors() {
 		n := len(slices.MaxFunc(vectors, func(a, b verify.Vector) int { return cmp.Compare(len(a), len(b)) }))
-		pairs, err := o.findCliffs(min(n, o.N), reach, retry(space))
-		if err != nil {
-			return err
+		if pairs, err = o.findCliffs(min(n, o.N), reach, retry(space)); err != nil {
+			return nil, err
 		}
 		for _, p := range pairs {
 			vectors = append(vectors, p[0].q, p[1].q)
 		}
-		dom = o.sideDomain(space, vectors)
-		dom.Neighbors = chainPairs(neighborsAmong(pairs), dom.Neighbors)
 	}
-	s, err := examine(ctx, r.Mechanism, asking(space), space, dom, &o, retry)
-	if err != nil {
-		return err
-	}
-	r.Domain += fmt.Sprintf("; and a side set of %d vectors", len(vectors))
-	r.merge(s)
-	return nil
+	dom := o.sideDomain(space, vectors)
+	dom.Neighbors = chainPairs(neighborsAmong(pairs), dom.Neighbors)
+	return &questioned{asking(space), space, dom}, nil
 }
 
 // aboutNeighbors reports whether a property is asked for that compares neighbors.
@@ -258,8 +248,11 @@ func (o *Options) aboutNeighbors() bool {
 	})
 }
 
-// merge adds the verdicts and tight parameters on a side set, so that r's are those of both.
-func (r *Report) merge(side *Report) {
+// add adds the verdicts and tight parameters on a side set, so that r's are those of both.
+func (r *Report) add(side *Report, err error) error {
+	if err != nil {
+		return err
+	}
 	for i := range r.Properties {
 		own := &r.Properties[i]
 		other := side.Find(own.Name)
@@ -271,8 +264,7 @@ func (r *Report) merge(side *Report) {
 			r.TightEps = own.TightEps
 		}
 	}
-	r.Witness = nil
-	r.chooseWitness()
+	return nil
 }
 
 // both returns the result on two sets of comparisons of what was found on each.
@@ -282,6 +274,11 @@ func both(a, b verify.Result) verify.Result {
 	case a.Verdict == verify.Violated:
 	case b.Verdict == verify.Violated, b.Verdict == verify.Undecided && a.Verdict == verify.Proved:
 		out.Verdict, out.Reason, out.Witness = b.Verdict, b.Reason, b.Witness
+	}
+	if out.Stopped = a.Stopped || b.Stopped; out.Stopped {
+		if out.Total = 0; needed(a) >= 0 && needed(b) >= 0 {
+			out.Total = needed(a) + needed(b)
+		}
 	}
 	out.Checked += b.Checked
 	out.Doubt = max(a.Doubt, b.Doubt)
@@ -312,6 +309,17 @@ func both(a, b verify.Result) verify.Result {
 		out.Reason = b.Reason // which names the upper end
 	}
 	return out
+}
+
+// needed is how many comparisons a check needs, -1 where that is not known.
+func needed(r verify.Result) int64 {
+	switch {
+	case !r.Stopped:
+		return r.Checked
+	case r.Total == 0:
+		return -1
+	}
+	return r.Total
 }
 
 // limited is the number that a verdict on privacy is about.

@@ -3,6 +3,7 @@ package audit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -130,17 +131,17 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 	if o.Inputs != nil {
 		asked, err = o.tableOfInputs(name, rows)
 	} else {
-		asked, err = o.tableOfScores(ctx, name, rows, shifted)
+		asked, err = o.tableOfScores(name, rows, shifted)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r, err := examine(ctx, name, asked.subject, asked.space, asked.dom, &o, nil)
+	r, err := examine(ctx, name, asked, &o, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	if o.Inputs == nil {
-		r.rowsAlone(ctx.Err() != nil)
+		r.rowsAlone()
 	}
 	r.somethingChecked()
 	if rows[0].Labels != nil {
@@ -151,15 +152,11 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 	return r, nil
 }
 
-// rowsAlone leaves undecided what a table's rows do not decide: what was found without looking at all pairs, where the audit was stopped, and what two
-// rows refute only after a shift.
-func (r *Report) rowsAlone(stopped bool) {
+// rowsAlone leaves undecided what two of a table's rows refute only after a shift.
+func (r *Report) rowsAlone() {
 	for i := range r.Properties {
 		p := &r.Properties[i]
-		switch {
-		case stopped && p.Verdict == verify.Proved:
-			p.Verdict, p.Reason = verify.Undecided, "it was stopped"
-		case p.Verdict == verify.Violated && p.Witness != nil && p.Witness.NeedsShift(p.Name):
+		if p.Verdict == verify.Violated && p.Witness != nil && p.Witness.NeedsShift(p.Name) {
 			// Every pair without a shift agrees, so the property alone is not refuted; and with these rows it is not proved for more than them.
 			p.Verdict = verify.Undecided
 			p.Reason = "rows that are related by it and a shift contradict each other: it does not hold, or the mechanism is not shift-invariant"
@@ -175,7 +172,7 @@ type questioned struct {
 }
 
 // tableOfScores asks a table about its rows, and the pairs of them that properties relate.
-func (o *Options) tableOfScores(ctx context.Context, name string, rows []Row, shifted bool) (*questioned, error) {
+func (o *Options) tableOfScores(name string, rows []Row, shifted bool) (*questioned, error) {
 	if slices.ContainsFunc(rows, func(r Row) bool { return r.Input != nil }) {
 		return nil, fmt.Errorf("%w: %s: its rows are about inputs: say which of them are neighbors", ErrTable, name)
 	}
@@ -203,7 +200,7 @@ func (o *Options) tableOfScores(ctx context.Context, name string, rows []Row, sh
 	if err != nil {
 		return nil, err
 	}
-	relate(ctx, dom, vectors, func(a, b verify.Vector) bool { return o.near(a, b, delta[0], shifted) })
+	relate(dom, vectors, shifted, o.window(delta[0], shifted), func(a, b verify.Vector) bool { return o.near(a, b, delta[0], shifted) })
 	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(rows), name, o.Neighbors)
 	if len(o.Pairs) > 0 {
 		pairs := make([][2]verify.Vector, len(o.Pairs))
@@ -269,33 +266,106 @@ func spread(a, b verify.Vector) (low, high int64) {
 	return low, high
 }
 
-// relate replaces the pairs of dom by all those of the vectors that a property relates. They end early when ctx is done, so
-// that nothing must be concluded from their end then.
-func relate(ctx context.Context, dom *verify.Domain, vectors []verify.Vector, near func(a, b verify.Vector) bool) {
-	orbits := make([]string, len(vectors)) // equal where the scores are, up to order and shift
-	for i, q := range vectors {
+// window returns the most by which the scores of neighbors differ, candidate by candidate; of shifted ones, of which the first score is 0.
+func (o *Options) window(reach int64, shifted bool) int64 {
+	if shifted && o.Neighbors == verify.Linf {
+		return 2 * reach
+	}
+	return reach
+}
+
+// relate replaces the pairs of dom by all those of the vectors that a property relates.
+func relate(dom *verify.Domain, vectors []verify.Vector, shifted bool, window int64, near func(a, b verify.Vector) bool) {
+	places := func(key func(q verify.Vector) verify.Vector) (groups map[string][]int, of []string) {
+		groups = map[string][]int{}
+		for i, q := range vectors {
+			of = append(of, key(q).Key())
+			groups[of[i]] = append(groups[of[i]], i)
+		}
+		return groups, of
+	}
+	level := func(q verify.Vector) verify.Vector { return q.Plus(-q[0]) }
+	orbits, orbit := places(func(q verify.Vector) verify.Vector {
 		sorted := slices.Clone(q)
 		slices.Sort(sorted)
-		orbits[i] = fmt.Sprint(sorted.Plus(-sorted[0]))
-	}
-	pairs := func(self bool, keep func(i, j int) bool) iter.Seq2[verify.Vector, verify.Vector] {
+		return level(sorted)
+	})
+	levels, form := places(level)
+	// related yields pairs of rows, the later one last: of each row with those of the others before it, in their order, that it has to do with.
+	related := func(self bool, others func(i int) []int) iter.Seq2[verify.Vector, verify.Vector] {
 		return func(yield func(verify.Vector, verify.Vector) bool) {
 			for i, a := range vectors {
-				if ctx.Err() != nil || self && !yield(a, a) {
+				if self && !yield(a, a) {
 					return
 				}
-				for j, b := range vectors[:i] {
-					if keep(j, i) && !yield(b, a) {
+				for _, j := range others(i) {
+					if j >= i {
+						break
+					}
+					if !yield(vectors[j], a) {
 						return
 					}
 				}
 			}
 		}
 	}
-	dom.Neighbors = pairs(false, func(i, j int) bool { return near(vectors[i], vectors[j]) })
-	shifted := func(i, j int) bool { low, high := spread(vectors[i], vectors[j]); return low == high }
+	placed := vectors
+	if shifted {
+		placed = make([]verify.Vector, len(vectors))
+		for i, q := range vectors {
+			placed[i] = level(q)
+		}
+	}
+	around := newClose(placed)
+	dom.Neighbors = related(false, func(i int) []int {
+		return slices.DeleteFunc(around.within(placed[i], window), func(j int) bool { return !near(vectors[j], vectors[i]) })
+	})
 	// Vectors that only a shift takes into each other say nothing about order.
-	dom.Permuted = pairs(true, func(i, j int) bool { return orbits[i] == orbits[j] && !shifted(i, j) })
-	dom.Shifted = pairs(false, shifted)
-	dom.Lowered = pairs(false, func(int, int) bool { return true })
+	dom.Permuted = related(true, func(i int) []int {
+		return slices.DeleteFunc(slices.Clone(orbits[orbit[i]]), func(j int) bool { return form[i] == form[j] })
+	})
+	dom.Shifted = related(false, func(i int) []int { return levels[form[i]] })
+	every := make([]int, len(vectors))
+	for i := range every {
+		every[i] = i
+	}
+	dom.Lowered = related(false, func(int) []int { return every })
+}
+
+// closeBy finds the vectors around one, in lexicographic order.
+type closeBy struct {
+	vectors []verify.Vector
+	order   []int // of their places
+}
+
+func newClose(vectors []verify.Vector) *closeBy {
+	c := &closeBy{vectors: vectors, order: make([]int, len(vectors))}
+	for i := range c.order {
+		c.order[i] = i
+	}
+	slices.SortFunc(c.order, func(i, j int) int { return slices.Compare(vectors[i], vectors[j]) })
+	return c
+}
+
+// within returns the places of the vectors no score of which differs by more than the window from that of q, in ascending order.
+func (c *closeBy) within(q verify.Vector, window int64) (found []int) {
+	var search func(some []int, r int)
+	search = func(some []int, r int) { // all have the same first r scores
+		if r == len(q) {
+			found = append(found, some...)
+			return
+		}
+		first := func(least int64) int {
+			at, _ := slices.BinarySearchFunc(some, least, func(i int, least int64) int { return cmp.Compare(c.vectors[i][r], least) })
+			return at
+		}
+		for at := first(q[r] - window); at < len(some) && c.vectors[some[at]][r] <= q[r]+window; {
+			end := first(c.vectors[some[at]][r] + 1)
+			search(some[at:end], r+1)
+			at = end
+		}
+	}
+	search(c.order, 0)
+	slices.Sort(found)
+	return found
 }
