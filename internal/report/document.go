@@ -85,27 +85,48 @@ type verdictDocument struct {
 	} `json:"history"`
 	Properties []property `json:"properties"`
 	Findings   []struct {
-		Event  string   `json:"event"`
-		Detail string   `json:"detail"`
-		Scores []scalar `json:"scores"`
-		Times  int64    `json:"times"`
+		Event  string `json:"event"`
+		Detail string `json:"detail"`
+		place
+		Times int64 `json:"times"`
 	} `json:"findings"`
 }
 
 type property struct {
-	Name     string         `json:"name"`
-	Verdict  string         `json:"verdict"`
-	Asked    *bool          `json:"asked"` // false of a fact, which the headline is not about
-	Checked  int64          `json:"checked"`
-	Reason   string         `json:"reason"`
-	Witness  *witness       `json:"witness"`
-	Attained *witness       `json:"attained"`
-	TightEps *number.Number `json:"tight_eps"`
-	TightExp *string        `json:"tight_exp_eps"`
-	Range    *number.Number `json:"range"`
+	Name     string          `json:"name"`
+	Verdict  string          `json:"verdict"`
+	Asked    *bool           `json:"asked"` // false of a fact, which the headline is not about
+	Checked  int64           `json:"checked"`
+	Total    json.RawMessage `json:"total"` // there where it was stopped, null where it is not known
+	Reason   string          `json:"reason"`
+	Witness  *witness        `json:"witness"`
+	Attained *witness        `json:"attained"`
+	TightEps *number.Number  `json:"tight_eps"`
+	TightExp *string         `json:"tight_exp_eps"`
+	Range    *number.Number  `json:"range"`
 
 	TightDelta *number.Number `json:"tight_delta"`
 	Target     *number.Number `json:"target"`
+}
+
+// stopped reports whether the check ended before all comparisons were made.
+func (p *property) stopped() bool { return len(p.Total) > 0 }
+
+// after says after how many comparisons that was.
+func (p *property) after() string {
+	var total int64
+	if err := json.Unmarshal(p.Total, &total); err != nil || total == 0 {
+		return fmt.Sprintf("after %s comparisons", grouped(p.Checked))
+	}
+	return fmt.Sprintf("after %s of %s comparisons", grouped(p.Checked), grouped(total))
+}
+
+// bound writes a tight parameter, or the lower bound on it that was found until the check was stopped.
+func (p *property) bound(symbol string, x number.Number) string {
+	if lo, ok := x.Lower(); ok && p.stopped() && !x.IsInf() {
+		return fmt.Sprintf("%s at least %s, %s", symbol, show(number.Exact(lo)), p.after())
+	}
+	return "tight " + symbol + " " + x.String()
 }
 
 // word is the verdict, or of a fact whether the mechanism has the property.
@@ -136,9 +157,25 @@ func (d *verdictDocument) find(name string) *property {
 	return nil
 }
 
+// place is what was asked about.
+type place struct {
+	Scores []scalar        `json:"scores"`
+	Input  json.RawMessage `json:"input"` // in place of scores
+}
+
+func (p place) String() string {
+	if p.Input != nil {
+		return "input " + verify.InputText(p.Input)
+	}
+	return "scores " + vector(p.Scores)
+}
+
 type witness struct {
-	Scores      []scalar        `json:"scores"`
-	Neighbor    []scalar        `json:"neighbor"`
+	place
+	Neighbor      []scalar        `json:"neighbor"`
+	NeighborInput json.RawMessage `json:"neighbor_input"`
+	Distance      *number.Number  `json:"distance"` // in whose multiple of ε two inputs are compared
+
 	Candidate   any             `json:"candidate"`
 	Candidates  []int           `json:"candidates"`
 	T           *number.Number  `json:"t"`
@@ -148,6 +185,14 @@ type witness struct {
 	PExpected   *number.Number  `json:"p_expected"`
 	PMF         []number.Number `json:"pmf"`
 	NeighborPMF []number.Number `json:"neighbor_pmf"`
+}
+
+// other is the neighbor.
+func (w *witness) other() place { return place{w.Neighbor, w.NeighborInput} }
+
+// compared reports whether there is a neighbor, with a probability.
+func (w *witness) compared() bool {
+	return w.PNeighbor != nil && (w.Neighbor != nil || w.NeighborInput != nil)
 }
 
 // candidate returns the number of the candidate, -1 where the witness is about another event.

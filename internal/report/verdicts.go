@@ -31,7 +31,7 @@ func ofVerdicts(d *verdictDocument, c Context) (*Page, error) {
 			p.Sections = append(p.Sections, d.drawn(&property, property.Witness, "Where "+longName[property.Name]+" fails"))
 		}
 	}
-	if claim := d.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil {
+	if claim := d.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil && !claim.stopped() {
 		p.Sections = append(p.Sections, d.drawn(claim, claim.Attained, "Where it is closest to the limit"))
 	}
 	p.Sections = append(p.Sections, d.tight(dp)...)
@@ -45,10 +45,10 @@ func ofVerdicts(d *verdictDocument, c Context) (*Page, error) {
 	for _, r := range d.Properties {
 		remark := r.Reason
 		if r.TightEps != nil && r.Name == "dp" {
-			remark = strings.TrimPrefix(remark+"; tight ε "+r.TightEps.String(), "; ")
+			remark = strings.TrimPrefix(remark+"; "+r.bound("ε", *r.TightEps), "; ")
 		}
 		if r.TightDelta != nil {
-			remark = strings.TrimPrefix(remark+"; tight δ "+r.TightDelta.String(), "; ")
+			remark = strings.TrimPrefix(remark+"; "+r.bound("δ", *r.TightDelta), "; ")
 		}
 		rows = append(rows, []string{longName[r.Name], r.word(), grouped(r.Checked), remark})
 	}
@@ -59,7 +59,7 @@ func ofVerdicts(d *verdictDocument, c Context) (*Page, error) {
 	if len(d.Findings) > 0 {
 		var items []string
 		for _, f := range d.Findings {
-			items = append(items, fmt.Sprintf("%s on scores %s, %s times: %s", f.Event, vector(f.Scores), grouped(f.Times), f.Detail))
+			items = append(items, fmt.Sprintf("%s on %s, %s times: %s", f.Event, f.place, grouped(f.Times), f.Detail))
 		}
 		p.Sections = append(p.Sections, Section{Title: "Answers that are no probabilities", Items: items})
 	}
@@ -154,7 +154,11 @@ func (d *verdictDocument) sentences() []string {
 		if claim.Witness != nil {
 			out = append(out, d.plain(claim, claim.Witness))
 		}
-		out = append(out, fmt.Sprintf("The smallest δ that holds there at ε = %s is %s.", show(d.Claimed), show(*claim.TightDelta)))
+		if lo, ok := claim.TightDelta.Lower(); claim.stopped() && ok {
+			out = append(out, fmt.Sprintf("It was stopped %s: δ at ε = %s is at least %s.", claim.after(), show(d.Claimed), show(number.Exact(lo))))
+		} else {
+			out = append(out, fmt.Sprintf("The smallest δ that holds there at ε = %s is %s.", show(d.Claimed), show(*claim.TightDelta)))
+		}
 	}
 	if d.LowerDelta != nil && d.Confidence != nil {
 		out = append(out, fmt.Sprintf("From %s samples, δ at ε = %s is at least %s with confidence %s.", grouped(d.Samples), show(d.Claimed), show(*d.LowerDelta), percent(*d.Confidence)))
@@ -163,6 +167,9 @@ func (d *verdictDocument) sentences() []string {
 	case d.sampled() && d.LowerBound != nil:
 		out = append(out, fmt.Sprintf("From %s samples, ε is at least %s with confidence %s; claimed: %s.",
 			grouped(d.Samples), show(*d.LowerBound), percent(*d.Confidence), show(d.Claimed)))
+	case dp != nil && dp.TightEps != nil && dp.stopped() && !dp.TightEps.IsInf():
+		lo, _ := dp.TightEps.Lower()
+		out = append(out, fmt.Sprintf("It was stopped %s: ε is at least %s; claimed: %s.", dp.after(), show(number.Exact(lo)), show(d.Claimed)))
 	case dp != nil && dp.TightEps != nil:
 		out = append(out, fmt.Sprintf("The smallest ε that holds there is %s; claimed: %s.", show(*dp.TightEps), show(d.Claimed)))
 	}
@@ -189,13 +196,21 @@ func probability(p number.Number) string {
 
 // story tells a violation of ε-DP.
 func (d *verdictDocument) story(w *witness) string {
-	if w.PNeighbor == nil {
+	if !w.compared() {
 		return ""
 	}
-	text := fmt.Sprintf("On scores %s it picks %s with probability %s. One person's data can change the scores to %s, and there the probability is %s.",
-		vector(w.Scores), w.event(), probability(w.P), vector(w.Neighbor), probability(*w.PNeighbor))
+	text := fmt.Sprintf("On %s it picks %s with probability %s. One person's data can change the scores to %s, and there the probability is %s.",
+		w.place, w.event(), probability(w.P), vector(w.Neighbor), probability(*w.PNeighbor))
+	if w.Input != nil {
+		text = fmt.Sprintf("On %s the output is %s with probability %s. Its neighbor is %s, and there the probability is %s.",
+			w.place, w.event(), probability(w.P), w.other(), probability(*w.PNeighbor))
+	}
 	if times, ok := quotient(w.P, *w.PNeighbor); ok {
-		text += fmt.Sprintf(" That is %s times less; ε-DP allows at most e^ε times, here %s.", show(times), exponential(d.Claimed))
+		allowed := strconv.FormatFloat(d.factor(w), 'g', readable, 64)
+		if w.Distance != nil {
+			allowed += fmt.Sprintf(", ε times the distance %s of the two", show(*w.Distance))
+		}
+		text += fmt.Sprintf(" That is %s times less; ε-DP allows at most e^ε times, here %s.", show(times), allowed)
 	} else if hi, ok := w.PNeighbor.Upper(); ok && hi.Sign() == 0 {
 		text += " What can happen on one side and never on the other tells them apart: no ε suffices."
 	}
@@ -221,9 +236,13 @@ func quotient(p, q number.Number) (number.Number, bool) {
 	return number.Bounds(new(big.Rat).Quo(pl, qh), new(big.Rat).Quo(ph, ql)), true
 }
 
-// exponential is e^ε to a few digits.
-func exponential(eps number.Number) string {
-	return strconv.FormatFloat(math.Exp(eps.Float64()), 'g', readable, 64)
+// factor is by how much the probabilities of a witness may differ: e^ε, or e^{dε} at the distance d.
+func (d *verdictDocument) factor(w *witness) float64 {
+	eps := d.Claimed.Float64()
+	if w.Distance != nil {
+		eps *= w.Distance.Float64()
+	}
+	return math.Exp(eps)
 }
 
 // drawn is the section of a witness.
@@ -232,11 +251,11 @@ func (d *verdictDocument) drawn(r *property, w *witness, title string) Section {
 	if r.Name != "dp" || r.Verdict != "violated" {
 		s.Text = append(s.Text, d.plain(r, w))
 	}
-	if w.PNeighbor == nil || w.Neighbor == nil {
+	if !w.compared() {
 		return s
 	}
 	banded := r.Name == "dp"
-	factor := math.Exp(d.Claimed.Float64())
+	factor := d.factor(w)
 	chosen := w.candidate()
 	pair := func(name, marked string, p, q number.Number) group {
 		b := bar{class: "two", value: q.Float64(), number: show(q)}
@@ -247,7 +266,7 @@ func (d *verdictDocument) drawn(r *property, w *witness, title string) Section {
 	}
 	mark := choose(r.Verdict == "violated", "violated", "closest to the limit")
 	var groups []group
-	table := &Table{Head: []string{"outcome", "probability on " + vector(w.Scores), "probability on " + vector(w.Neighbor)}}
+	table := &Table{Head: []string{"outcome", "probability on " + bare(w.place), "probability on " + bare(w.other())}}
 	add := func(name, marked string, p, q number.Number) {
 		groups = append(groups, pair(name, marked, p, q))
 		table.Rows = append(table.Rows, []string{name, p.String(), q.String()})
@@ -263,7 +282,7 @@ func (d *verdictDocument) drawn(r *property, w *witness, title string) Section {
 	} else {
 		add(w.event(), mark, w.P, *w.PNeighbor)
 	}
-	caption := fmt.Sprintf("Upper bars: probabilities on scores %s. Lower bars: on the neighboring scores %s.", vector(w.Scores), vector(w.Neighbor))
+	caption := fmt.Sprintf("Upper bars: probabilities on %s. Lower bars: on the neighboring %s.", w.place, w.other())
 	if banded {
 		caption += " The dashed frame is where the lower bar would end if this were ε-DP at the claimed ε: between e^-ε and e^ε times the upper one."
 	}
@@ -271,15 +290,21 @@ func (d *verdictDocument) drawn(r *property, w *witness, title string) Section {
 	return s
 }
 
+// bare is a place without the word for what it is.
+func bare(p place) string {
+	_, text, _ := strings.Cut(p.String(), " ")
+	return text
+}
+
 // plain tells a witness of any property.
 func (d *verdictDocument) plain(r *property, w *witness) string {
-	text := fmt.Sprintf("On scores %s %s has probability %s", vector(w.Scores), w.event(), probability(w.P))
+	text := fmt.Sprintf("On %s %s has probability %s", w.place, w.event(), probability(w.P))
 	if w.T != nil {
-		text = fmt.Sprintf("On scores %s the error is at least %s with probability %s", vector(w.Scores), show(*w.T), probability(w.P))
+		text = fmt.Sprintf("On %s the error is at least %s with probability %s", w.place, show(*w.T), probability(w.P))
 	}
 	switch {
-	case w.PNeighbor != nil && w.Neighbor != nil:
-		text += fmt.Sprintf(", on scores %s %s", vector(w.Neighbor), probability(*w.PNeighbor))
+	case w.compared():
+		text += fmt.Sprintf(", on %s %s", w.other(), probability(*w.PNeighbor))
 	case w.PEM != nil:
 		text += fmt.Sprintf("; the exponential mechanism's is %s", probability(*w.PEM))
 	case w.PExpected != nil:
@@ -298,7 +323,7 @@ func (d *verdictDocument) tight(dp *property) []Section {
 	switch {
 	case d.sampled() && d.LowerBound != nil:
 		found, name = *d.LowerBound, "at least this, by the samples"
-	case dp.TightEps != nil:
+	case dp.TightEps != nil && !dp.stopped():
 		found = *dp.TightEps
 	}
 	if !found.IsValid() || found.IsInf() {
@@ -344,14 +369,14 @@ func (d *verdictDocument) assumed() []string {
 	if d.sampled() {
 		out = append(out,
 			fmt.Sprintf("With probability at least %s over the samples no statement above is false.", percent(*d.Confidence)),
-			"Samples are assumed to be independent draws of the program's output on the scores that it is given; repetitions that contradict this are searched for.",
+			"Samples are assumed to be independent draws of the program's output on what it is given; repetitions that contradict this are searched for.",
 			"Samples can refute privacy and cannot prove it.")
 	} else {
-		out = append(out, "Verdicts “proved” and “violated” were decided in exact or outward-rounded arithmetic, for every score vector and pair of neighbors that was examined: "+d.Domain+".")
+		out = append(out, "Verdicts “proved” and “violated” were decided in exact or outward-rounded arithmetic, for all that was examined: "+d.Domain+".")
 		if d.Questions > 0 {
 			out = append(out, "The answers that were given are assumed to be the program's probabilities, also whenever else it is asked.")
 		}
-		out = append(out, "Nothing is said about scores that were not examined.")
+		out = append(out, "Nothing is said about what was not examined.")
 	}
 	if d.Precision != nil {
 		out = append(out, "The probabilities are taken to be right to the relative precision "+d.Precision.String()+". A property is called proved only if all numbers within that precision have it, and violated only if none have.")
