@@ -35,19 +35,10 @@ func (f *auditFlags) aboutInputs(o *audit.Options) error {
 // readInputs reads --inputs, and --neighbors, which is about them.
 func (f *auditFlags) readInputs(ctx context.Context) (*audit.Inputs, error) {
 	in := &audit.Inputs{Name: f.inputs}
-	keys := map[string]int{}
-	values, err := command.ReadAll(ctx, "--inputs", f.inputs, "", "no inputs, give a JSON value a line", func(text string) (json.RawMessage, error) {
-		if !json.Valid([]byte(text)) {
-			return nil, errors.New("no JSON value; give one a line")
-		}
-		value := json.RawMessage(text)
-		key, err := audit.InputKey(value)
-		if _, known := keys[key]; !known {
-			keys[key] = len(in.Values)
-		}
-		in.Values = append(in.Values, value)
-		return value, err
-	})
+	err := command.ReadLines(ctx, "--inputs", f.inputs, func(text string) error { return in.Add(json.RawMessage(text)) })
+	if err == nil && in.Values == nil {
+		err = command.Usagef("--inputs %s: no inputs, give a JSON value a line", command.Quoted(f.inputs))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +52,7 @@ func (f *auditFlags) readInputs(ctx context.Context) (*audit.Inputs, error) {
 			return nil
 		}
 		first = false
-		p, err := audit.ParseInputPair(text, keys, len(values))
-		in.Pairs = append(in.Pairs, p)
-		return err
+		return in.AddPair(text)
 	})
 	if err == nil && len(in.Pairs) == 0 {
 		err = command.Usagef("--neighbors %s: the file has no pairs, give one a line such as 0,3", command.Quoted(f.neighbors))

@@ -46,7 +46,7 @@ func TestInputFiles(t *testing.T) {
 	}{
 		"no neighbors":     {good, "", "--inputs: give --neighbors FILE", nil},
 		"no such file":     {filepath.Join(dir, "none"), pairs, "--inputs", nil},
-		"malformed JSON":   {write("json", "[1]\n{1}\n"), pairs, "json:2: no JSON value", nil},
+		"malformed JSON":   {write("json", "[1]\n{1}\n"), pairs, "json:2: no JSON: invalid character '1'", nil},
 		"empty":            {write("empty", "\n"), pairs, "no inputs", nil},
 		"no pairs":         {good, write("nopairs", "\"oneway\"\n"), "no pairs", nil},
 		"an unknown line":  {good, write("line", "0,1\n0,2\n"), "line:2: there is no input \"2\", they are numbered from 0 to 1", nil},

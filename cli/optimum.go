@@ -53,7 +53,7 @@ Inputs of a pair are neighbors, at a distance (1 where none is given): the pair 
 unless "directed":true, which says Pr[first in S] <= e^(dε) Pr[second in S] + δ alone. loss is a row of values for each input, or "abs", "square", "zero-one" by
 the names; prior is a number for each input, which sum to 1, "uniform", or "worst" for the largest loss of any input. Numbers are rationals or decimals in strings, or JSON
 numbers, taken exactly. The same as CSV: --pairs with the columns x,y[,d], --loss with x,o,value, --prior with x,p; beside FILE or a
-preset, they take the place of what these say. Presets:
+preset, they take the place of what these say. Names are compared letter by letter: in a CSV file a blank after a comma belongs to the name. Presets:
 
 ` + strings.Join(presets, "\n"),
 		Example: `  optratio optimum --preset count:3 --exp-eps 2

@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"strings"
+	"unicode/utf8"
 
 	"optratio/internal/decimal"
+	"optratio/verify"
 	"optratio/verify/audit"
 )
 
@@ -20,10 +23,15 @@ type record struct {
 }
 
 // readCSV reads the lines of a file that have least to most fields, without the head, whose last field is no number and of which head is the name. Lines that begin with # are
-// comments.
+// comments. Blanks around a field belong to it. What encoding/csv would change, a line end of Windows in quotes, is refused.
 func readCSV(name string, text io.Reader, least, most int, head string) ([]record, error) {
-	c := csv.NewReader(text)
-	c.FieldsPerRecord, c.Comment, c.TrimLeadingSpace = -1, '#', true
+	all, err := io.ReadAll(text)
+	if err != nil {
+		return nil, faultf("%s: cannot be read: %v", name, err)
+	}
+	windows := bytes.Contains(all, []byte("\r\n"))
+	c := csv.NewReader(bytes.NewReader(all))
+	c.FieldsPerRecord, c.Comment = -1, '#'
 	var out []record
 	for first := true; ; first = false {
 		fields, err := c.Read()
@@ -32,13 +40,23 @@ func readCSV(name string, text io.Reader, least, most int, head string) ([]recor
 		case errors.Is(err, io.EOF):
 			return out, nil
 		case errors.As(err, &wrong):
-			return nil, faultf("%s:%d: %v", name, wrong.Line, wrong.Err)
+			return nil, faultf("%s:%d: %v; quotes begin and end a field, blanks included", name, wrong.Line, wrong.Err)
 		case err != nil:
 			return nil, err
 		}
 		line, _ := c.FieldPos(0)
 		if len(fields) < least || len(fields) > most {
 			return nil, faultf("%s:%d: %d columns; give %s", name, line, len(fields), head)
+		}
+		for i, field := range fields {
+			switch {
+			case !utf8.ValidString(field):
+				return nil, faultf("%s:%d: %q is not UTF-8; save the file as UTF-8", name, line, field)
+			case windows && strings.Contains(field, "\n"):
+				return nil, faultf("%s:%d: %q has a line end in quotes, in a file whose lines end in CR LF; name it without, or end lines in LF", name, line, field)
+			case i == most-1:
+				fields[i] = strings.TrimSpace(field) // a number
+			}
 		}
 		if first && isHead(fields, most) {
 			continue
@@ -237,18 +255,33 @@ func (p *Problem) Asked() []json.RawMessage {
 	return out
 }
 
+// nameOf returns the name that an input of a table is: a string, or a number.
+func nameOf(input json.RawMessage) (name string, err error) {
+	if c := input[0]; c == '-' || '0' <= c && c <= '9' {
+		return numberName(string(input))
+	}
+	if input[0] != '"' {
+		return "", errors.New("no name")
+	}
+	err = json.Unmarshal(input, &name)
+	return name, err
+}
+
 // TableOf returns the mechanism whose probabilities a program stated, or a file of rows {"input":…,"pmf":{…}}, one for each input of the problem. Numbers that
 // are not exact stand for what is within their precision.
 func TableOf(name string, rows []audit.Row, p *Problem) (*Table, error) {
 	t := &Table{P: make([][]*big.Rat, len(p.Inputs)), High: make([][]*big.Rat, len(p.Inputs))}
 	at, exact := places(p.Inputs), true
 	for i, r := range rows {
-		input := string(r.Input)
-		_ = json.Unmarshal(r.Input, &input) // of a string what is in it
+		if r.Input == nil {
+			return nil, faultf("%s: row %d: it is about scores, give an input", name, i+1)
+		}
+		input, err := nameOf(r.Input)
+		if err != nil {
+			return nil, faultf("%s: row %d: the input %s is no name; give a string", name, i+1, verify.InputText(r.Input))
+		}
 		x, known := at[input]
 		switch {
-		case r.Input == nil:
-			return nil, faultf("%s: row %d: it is about scores, give an input", name, i+1)
 		case !known:
 			return nil, faultf("%s: row %d: no input is called %q", name, i+1, input)
 		case t.P[x] != nil:

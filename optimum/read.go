@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"optratio/internal/decimal"
+	"optratio/internal/strictjson"
 )
 
 // node is a JSON value with the line on which it begins.
@@ -41,27 +42,13 @@ func (r *jsonReader) line() int { return r.lineAt(int(r.d.InputOffset()) - 1) }
 
 func (r *jsonReader) lineAt(offset int) int { return sort.SearchInts(r.newline, offset) + 1 }
 
-func (r *jsonReader) token() (json.Token, error) {
-	t, err := r.d.Token()
-	var wrong *json.SyntaxError
-	switch {
-	case err == nil:
-		return t, nil
-	case errors.As(err, &wrong):
-		return nil, r.errorf(r.lineAt(int(wrong.Offset)-1), "no JSON: %v", wrong)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, r.errorf(r.lineAt(max(0, len(r.text)-1)), "no JSON: it ends in the middle")
-	}
-	return nil, r.errorf(r.line(), "no JSON: %v", err)
-}
-
 // maxDepth bounds how deep values are nested.
 const maxDepth = 16
 
 func (r *jsonReader) value(depth int) (*node, error) {
-	t, err := r.token()
+	t, err := r.d.Token()
 	if err != nil {
-		return nil, err
+		return nil, r.errorf(r.line(), "no JSON: %v", err)
 	}
 	n := &node{line: r.line()}
 	if depth > maxDepth {
@@ -69,16 +56,13 @@ func (r *jsonReader) value(depth int) (*node, error) {
 	}
 	switch v := t.(type) {
 	case json.Delim:
-		n.kind = byte(v)
-		if n.kind == '{' {
-			err = r.fields(n, depth)
-		} else {
-			err = r.elements(n, depth)
+		n.kind, n.fields = byte(v), map[string]*node{}
+		for r.d.More() {
+			if err := r.entry(n, depth); err != nil {
+				return nil, err
+			}
 		}
-		if err != nil {
-			return nil, err
-		}
-		_, err = r.token()
+		_, err = r.d.Token() // the end
 		return n, err
 	case string:
 		n.kind, n.text = 's', v
@@ -92,36 +76,23 @@ func (r *jsonReader) value(depth int) (*node, error) {
 	return n, nil
 }
 
-// fields reads the fields of an object, up to its end.
-func (r *jsonReader) fields(n *node, depth int) error {
-	n.fields = map[string]*node{}
-	for r.d.More() {
-		t, err := r.token()
+// entry reads a field of an object, or an element of an array.
+func (r *jsonReader) entry(n *node, depth int) (err error) {
+	name := ""
+	if n.kind == '{' {
+		t, err := r.d.Token()
 		if err != nil {
-			return err
+			return r.errorf(r.line(), "no JSON: %v", err)
 		}
-		name := t.(string)
-		if n.fields[name] != nil {
-			return r.errorf(r.line(), "%s: it is there twice", name)
-		}
-		if n.fields[name], err = r.value(depth + 1); err != nil {
-			return err
-		}
-		n.order = append(n.order, name)
+		name = t.(string)
 	}
-	return nil
-}
-
-// elements reads the elements of an array, up to its end.
-func (r *jsonReader) elements(n *node, depth int) error {
-	for r.d.More() {
-		child, err := r.value(depth + 1)
-		if err != nil {
-			return err
-		}
+	child, err := r.value(depth + 1)
+	if n.kind == '{' {
+		n.fields[name], n.order = child, append(n.order, name)
+	} else {
 		n.list = append(n.list, child)
 	}
-	return nil
+	return err
 }
 
 // ReadJSON reads a problem:
@@ -134,7 +105,7 @@ func (r *jsonReader) elements(n *node, depth int) error {
 func ReadJSON(name string, text io.Reader) (*Problem, error) {
 	all, err := io.ReadAll(text)
 	if err != nil {
-		return nil, err
+		return nil, faultf("%s: cannot be read: %v", name, err)
 	}
 	r := &jsonReader{name: name, text: all, d: json.NewDecoder(bytes.NewReader(all))}
 	r.d.UseNumber()
@@ -143,12 +114,13 @@ func ReadJSON(name string, text io.Reader) (*Problem, error) {
 			r.newline = append(r.newline, i)
 		}
 	}
+	var wrong *strictjson.Error
+	if errors.As(strictjson.Check(all), &wrong) {
+		return nil, r.errorf(r.lineAt(min(wrong.Offset, len(all)-1)), "%v", wrong)
+	}
 	root, err := r.value(0)
 	if err != nil {
 		return nil, err
-	}
-	if _, err := r.d.Token(); !errors.Is(err, io.EOF) {
-		return nil, r.errorf(r.line(), "something comes after the problem")
 	}
 	if root.kind != '{' {
 		return nil, r.errorf(root.line, "no object {…}; give one with inputs, pairs and loss")
@@ -213,13 +185,21 @@ func (r *jsonReader) array(field string, n *node) ([]*node, error) {
 	return n.list, nil
 }
 
-// name returns a name: a string, or a number as it is written.
+// nameOf returns a name: a string, or a number.
 func (r *jsonReader) nameOf(field string, n *node) (string, error) {
-	if n.kind != 's' && n.kind != 'n' {
-		return "", r.errorf(n.line, "%s: no name; give a string", field)
+	switch n.kind {
+	case 's':
+		return n.text, nil
+	case 'n':
+		if name, err := numberName(n.text); err == nil {
+			return name, nil
+		}
 	}
-	return n.text, nil
+	return "", r.errorf(n.line, "%s: no name; give a string", field)
 }
+
+// numberName returns the name that a JSON number is: its decimal, so that 1 and 1.0 are one name.
+func numberName(text string) (string, error) { return strictjson.Key([]byte(text)) }
 
 func (r *jsonReader) names(field string, n *node) ([]string, error) {
 	list, err := r.array(field, n)

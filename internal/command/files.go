@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"optratio/internal/strictjson"
 )
 
 // OutputFile is a file that appears whole or not at all: it is written beside its place and renamed. What is there and is no
@@ -134,12 +137,17 @@ const MostInput = 1 << 28
 // longestInput bounds a line of such a file, in bytes.
 const longestInput = 1 << 24
 
-// input is an open file whose reading ends with an error when the context does.
+// input is an open file whose reading ends with an error when the context does, without the byte-order mark with which it may begin.
 type input struct {
-	ctx  context.Context
-	file *os.File
-	stop func() bool
+	ctx   context.Context
+	file  *os.File
+	stop  func() bool
+	begun bool
+	start []byte // what was read to look for the mark
 }
+
+// errUTF16 is the cause where a text cannot be read.
+var errUTF16 = errors.New("it is UTF-16 text; save it as UTF-8")
 
 // OpenInput opens the input file that a flag names, or an argument where flag is "". Of a pipe it waits for the writer, as long as the
 // context lasts.
@@ -157,10 +165,35 @@ func OpenInput(ctx context.Context, flag, path string) (*input, error) {
 	}
 	// Only pipes, terminals and sockets know deadlines; other files do not make their reader wait.
 	stop := context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Now()) })
-	return &input{ctx, file, stop}, nil
+	return &input{ctx: ctx, file: file, stop: stop}, nil
 }
 
 func (f *input) Read(p []byte) (int, error) {
+	if !f.begun {
+		f.begun = true
+		first := make([]byte, len(strictjson.Mark))
+		n, err := io.ReadFull(readerFunc(f.read), first)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return 0, err
+		}
+		if strictjson.IsUTF16(first[:n]) {
+			return 0, errUTF16
+		}
+		f.start = bytes.TrimPrefix(first[:n], []byte(strictjson.Mark))
+	}
+	if len(f.start) > 0 {
+		n := copy(p, f.start)
+		f.start = f.start[n:]
+		return n, nil
+	}
+	return f.read(p)
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func (f *input) read(p []byte) (int, error) {
 	if err := context.Cause(f.ctx); err != nil {
 		return 0, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"optratio/internal/document"
+	"optratio/internal/strictjson"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -40,6 +41,9 @@ func made[D any](build func(*D, Context) (*Page, error)) func([]byte, Context) (
 
 // KindOf recognises the document of a job by its schema, and returns the name of the job.
 func KindOf(printed []byte) (string, error) {
+	if err := strictjson.Check(printed); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrDocument, err)
+	}
 	var d struct{ Schema string }
 	if err := json.Unmarshal(printed, &d); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrDocument, err)

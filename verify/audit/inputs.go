@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"optratio/internal/decimal"
+	"optratio/internal/strictjson"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -23,6 +25,8 @@ type Inputs struct {
 	Values []json.RawMessage // one JSON value each, passed on as it is
 	Pairs  []InputPair
 	OneWay bool // each pair is looked at in its order alone: Pr[M(from) in S] <= e^(distance·ε) Pr[M(to) in S]
+
+	places map[string]int // the first place of each value, by strictjson.Key
 }
 
 // InputPair is a pair of neighbors, by the places of two inputs. It is compared at Distance times ε, Distance² times ρ, and an unchanged δ.
@@ -47,8 +51,11 @@ func (in *Inputs) check(o *Options) error {
 		return fmt.Errorf("%w: inputs do not go with score vectors, or with a mechanism to compare with", ErrOptions)
 	}
 	for i, value := range in.Values {
-		if !json.Valid(value) || bytes.ContainsAny(value, "\n\r") {
-			return fmt.Errorf("%w: input %d is no JSON value on one line", ErrOptions, i)
+		if err := strictjson.Check(value); err != nil {
+			return fmt.Errorf("%w: input %d: %w", ErrOptions, i, err)
+		}
+		if bytes.ContainsAny(value, "\n\r") {
+			return fmt.Errorf("%w: input %d is on several lines", ErrOptions, i)
 		}
 	}
 	for i, p := range in.Pairs {
@@ -303,69 +310,82 @@ func Ask(ctx context.Context, command string, values []json.RawMessage, o Option
 	return rows, nil
 }
 
-// InputKey returns a text that two JSON values share if they are the same value, whatever the spaces and the order of keys. Numbers are the same where they are
-// written alike.
-func InputKey(value json.RawMessage) (string, error) {
-	d := json.NewDecoder(bytes.NewReader(value))
-	d.UseNumber()
-	var x any
-	if err := d.Decode(&x); err != nil {
-		return "", err
+// Add adds an input, a JSON value.
+func (in *Inputs) Add(value json.RawMessage) error {
+	key, err := strictjson.Key(value)
+	if err != nil {
+		return fmt.Errorf("%w; give a JSON value a line", err)
 	}
-	key, err := json.Marshal(x) // with sorted keys
-	return string(key), err
+	if in.places == nil {
+		in.places = map[string]int{}
+	}
+	if _, known := in.places[key]; !known {
+		in.places[key] = len(in.Values)
+	}
+	in.Values = append(in.Values, value)
+	return nil
 }
 
-// ParseInputPair reads a line of a file of pairs: two line numbers from 0, or a JSON array of two of the inputs; then, optionally, a distance, a
-// decimal or a fraction, which is a number or a string in an array. keys has the first place of every input, by InputKey; n is how many there are.
-func ParseInputPair(text string, keys map[string]int, n int) (p InputPair, err error) {
-	const want = `give two line numbers such as 0,3 or a JSON array of two inputs, and a distance after them if it is not 1`
+const wantPair = `give two line numbers such as 0,3 or a JSON array of two inputs, and a distance after them if it is not 1`
+
+// AddPair adds a pair of neighbors among the inputs that were added: two line numbers from 0, or a JSON array of two of the inputs; then, optionally, a distance, a
+// decimal or a fraction, which is a number or a string in an array.
+func (in *Inputs) AddPair(text string) (err error) {
 	var parts []json.RawMessage
-	array := text[0] == '['
-	if array {
-		if json.Unmarshal([]byte(text), &parts) != nil {
-			return p, fmt.Errorf("no JSON; %s", want)
+	place := in.numbered
+	if array := strings.HasPrefix(text, "["); array {
+		if err := strictjson.Check([]byte(text)); err != nil {
+			return fmt.Errorf("%w; %s", err, wantPair)
 		}
+		_ = json.Unmarshal([]byte(text), &parts)
+		place = in.find
 	} else {
-		for _, part := range bytes.Split([]byte(text), []byte{','}) {
-			parts = append(parts, bytes.TrimSpace(part))
+		for part := range strings.SplitSeq(text, ",") {
+			parts = append(parts, json.RawMessage(strings.TrimSpace(part)))
 		}
 	}
 	if len(parts) != 2 && len(parts) != 3 {
-		return p, fmt.Errorf("%d fields; %s", len(parts), want)
+		return fmt.Errorf("%d fields; %s", len(parts), wantPair)
 	}
-	place := func(part json.RawMessage) (int, error) {
-		if array {
-			key, err := InputKey(part)
-			at, ok := keys[key]
-			if err != nil || !ok {
-				return 0, fmt.Errorf("%s is none of the inputs", brief(part))
-			}
-			return at, nil
-		}
-		x, err := decimal.Parse(string(part))
-		switch {
-		case err != nil || !x.IsInt() || x.Sign() < 0:
-			return 0, fmt.Errorf("%s is no line number; %s", brief(part), want)
-		case x.Cmp(big.NewRat(int64(n), 1)) >= 0:
-			return 0, fmt.Errorf("there is no input %s, they are numbered from 0 to %d", brief(part), n-1)
-		}
-		return int(x.Num().Int64()), nil
-	}
+	var p InputPair
 	if p.From, err = place(parts[0]); err != nil {
-		return InputPair{}, err
+		return err
 	}
 	if p.To, err = place(parts[1]); err != nil {
-		return InputPair{}, err
+		return err
 	}
 	if len(parts) == 3 {
 		text := string(parts[2])
-		if array {
-			_ = json.Unmarshal(parts[2], &text) // of a string what is in it
-		}
+		_ = json.Unmarshal(parts[2], &text) // of a string what is in it
 		if p.Distance, err = decimal.ParseNumber(text); err != nil || p.Distance.Sign() <= 0 {
-			return p, fmt.Errorf("%s is no distance, give a positive number such as 2, 0.5 or 1/3", brief(parts[2]))
+			return fmt.Errorf("%s is no distance, give a positive number such as 2, 0.5 or 1/3", brief(parts[2]))
 		}
 	}
-	return p, nil
+	in.Pairs = append(in.Pairs, p)
+	return nil
+}
+
+// find returns the place of an input.
+func (in *Inputs) find(value json.RawMessage) (int, error) {
+	key, err := strictjson.Key(value)
+	if err != nil {
+		return 0, err
+	}
+	at, known := in.places[key]
+	if !known {
+		return 0, fmt.Errorf("%s is none of the inputs", brief(value))
+	}
+	return at, nil
+}
+
+// numbered returns the place that a line number says.
+func (in *Inputs) numbered(text json.RawMessage) (int, error) {
+	x, err := decimal.Parse(string(text))
+	switch n := int64(len(in.Values)); {
+	case err != nil || !x.IsInt() || x.Sign() < 0:
+		return 0, fmt.Errorf("%s is no line number; %s", brief(text), wantPair)
+	case x.Cmp(big.NewRat(n, 1)) >= 0:
+		return 0, fmt.Errorf("there is no input %s, they are numbered from 0 to %d", brief(text), n-1)
+	}
+	return int(x.Num().Int64()), nil
 }

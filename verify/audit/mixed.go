@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"optratio/verify"
 )
@@ -70,7 +71,7 @@ func (m mixture) add(place string, x any) error {
 		}
 	case map[string]any:
 		for key, y := range x {
-			if err := m.add(place+"."+key, y); err != nil {
+			if err := m.add(placeOf(place, key), y); err != nil {
 				return err
 			}
 		}
@@ -80,6 +81,15 @@ func (m mixture) add(place string, x any) error {
 		m.numbers["how often "+string(text)]++
 	}
 	return nil
+}
+
+// placeOf is the place of a key of the object at a place. Different keys have different places: only the name of a word stands alone.
+func placeOf(place, key string) string {
+	isOdd := func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	if key == "" || strings.ContainsFunc(key, isOdd) {
+		return place + "[" + strconv.Quote(key) + "]"
+	}
+	return place + "." + key
 }
 
 // split is a question about an outcome. A number that is not there is not at most anything.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -280,10 +281,10 @@ func (l *labelled) event(event []bool) string {
 	return oneOf(in)
 }
 
-// oneOf says in words what a set of labels is.
+// oneOf says in words what a set of labels is. The empty label is shown in quotes.
 func oneOf(labels []string) string {
 	if len(labels) == 1 {
-		return labels[0]
+		return cmp.Or(labels[0], `""`)
 	}
 	return "one of " + strings.Join(labels, ", ")
 }

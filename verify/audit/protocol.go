@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"optratio/internal/decimal"
+	"optratio/internal/strictjson"
 	"optratio/verify"
 )
 
@@ -59,14 +60,12 @@ var errNoAnswer = errors.New("out of step")
 
 // reply is a program's answer.
 type reply struct {
-	PMF    json.RawMessage   `json:"pmf"`    // likewise
-	Counts json.RawMessage   `json:"counts"` // a list, or an object where outcomes are labels
-	Values []json.RawMessage `json:"values"`
-	Error  json.RawMessage   `json:"error"`
+	PMF    json.RawMessage
+	Counts json.RawMessage // a list, or an object where outcomes are labels
+	Values []json.RawMessage
 }
 
-func parseReply(line []byte) (reply, error) {
-	var r reply
+func parseReply(line []byte) (r reply, err error) {
 	if !json.Valid(line) {
 		for _, word := range []string{"NaN", "Infinity"} {
 			if bytes.Contains(line, []byte(word)) {
@@ -78,63 +77,24 @@ func parseReply(line []byte) (reply, error) {
 		if d.Decode(&first) == nil && first[0] == '{' {
 			return r, fmt.Errorf("answered %s: something follows the JSON object", brief(line))
 		}
-		return r, fmt.Errorf("%w: answered %s, which is no JSON", errNoAnswer, brief(line))
+		return r, fmt.Errorf("%w: answered %s, which is %w", errNoAnswer, brief(line), strictjson.Check(line))
 	}
-	if key := repeatedKey(line); key != "" {
-		return r, fmt.Errorf("answered %s, which has the key %q twice", brief(line), key)
+	fields, err := strictjson.Object(line)
+	if err != nil {
+		return r, fmt.Errorf("answered %s: %w", brief(line), err)
 	}
-	if err := json.Unmarshal(line, &r); err != nil {
-		return r, fmt.Errorf("answered %s, which is no JSON object as agreed", brief(line))
+	r.PMF, r.Counts = fields["pmf"], fields["counts"]
+	if values := fields["values"]; values != nil && json.Unmarshal(values, &r.Values) != nil {
+		return r, fmt.Errorf("answered %s, whose values are no list", brief(line))
 	}
-	if r.Error != nil && string(r.Error) != "null" {
+	if failed := fields["error"]; failed != nil && string(failed) != "null" {
 		var text string
-		if json.Unmarshal(r.Error, &text) != nil {
-			text = string(r.Error)
+		if json.Unmarshal(failed, &text) != nil {
+			text = string(failed)
 		}
 		return r, fmt.Errorf("said error: %s", brief([]byte(text)))
 	}
 	return r, nil
-}
-
-// repeatedKey returns a key that an object in valid JSON has twice, "" where there is none. Keys of the outermost object that differ
-// by case alone count as the same, as they are when it is read.
-func repeatedKey(text []byte) string {
-	type level struct {
-		keys map[string]bool // nil in an array
-		key  bool            // a key comes next
-	}
-	var stack []level
-	d := json.NewDecoder(bytes.NewReader(text))
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return ""
-		}
-		top := len(stack) - 1
-		if name, ok := token.(string); ok && top >= 0 && stack[top].key {
-			if top == 0 {
-				name = strings.ToLower(name)
-			}
-			if stack[top].keys[name] {
-				return name
-			}
-			stack[top].keys[name], stack[top].key = true, false
-			continue
-		}
-		switch token {
-		case json.Delim('{'):
-			stack = append(stack, level{map[string]bool{}, true})
-			continue
-		case json.Delim('['):
-			stack = append(stack, level{})
-			continue
-		case json.Delim('}'), json.Delim(']'):
-			stack = stack[:top]
-		}
-		if top = len(stack) - 1; top >= 0 {
-			stack[top].key = stack[top].keys != nil // a value ended
-		}
-	}
 }
 
 // parsePMF reads n probabilities from an answer. JSON numbers stand for any real number within the relative

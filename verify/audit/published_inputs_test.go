@@ -124,12 +124,10 @@ func galleryInputs(t *testing.T, inputs, pairs string) *Inputs {
 	t.Helper()
 	in := &Inputs{}
 	for line := range strings.Lines(inputs) {
-		in.Values = append(in.Values, json.RawMessage(strings.TrimSpace(line)))
+		require.NoError(t, in.Add(json.RawMessage(strings.TrimSpace(line))))
 	}
 	for line := range strings.Lines(pairs) {
-		p, err := ParseInputPair(strings.TrimSpace(line), nil, len(in.Values))
-		require.NoError(t, err)
-		in.Pairs = append(in.Pairs, p)
+		require.NoError(t, in.AddPair(strings.TrimSpace(line)))
 	}
 	return in
 }

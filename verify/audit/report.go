@@ -132,9 +132,9 @@ func (r *Report) nameOutcomes(names []string) {
 			case w.Candidate == nil:
 				continue
 			case w.NeighborCandidate != nil:
-				w.Event = fmt.Sprintf("%s, and %s the other way", names[*w.Candidate], names[*w.NeighborCandidate])
+				w.Event = fmt.Sprintf("%s, and %s the other way", oneOf(names[*w.Candidate:*w.Candidate+1]), oneOf(names[*w.NeighborCandidate:*w.NeighborCandidate+1]))
 			default:
-				w.Event = names[*w.Candidate]
+				w.Event = oneOf(names[*w.Candidate : *w.Candidate+1])
 			}
 			w.Candidate, w.NeighborCandidate = nil, nil
 		}

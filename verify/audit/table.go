@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/strictjson"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -57,37 +58,34 @@ func ReadLabels(r io.Reader, name string, precision *big.Rat) ([]Row, error) {
 func readRows(r io.Reader, name string, pmf func(raw, line json.RawMessage, n int) ([]*verify.Value, error)) ([]Row, error) {
 	var rows []Row
 	err := eachLine(r, name, func(line []byte) error {
-		var raw struct {
-			Scores []json.RawMessage `json:"scores"`
-			Input  json.RawMessage   `json:"input"`
-			PMF    json.RawMessage   `json:"pmf"`
+		fields, err := strictjson.Object(line)
+		if err != nil {
+			return fmt.Errorf("%w; give an object with scores and pmf", err)
 		}
-		if err := json.Unmarshal(line, &raw); err != nil {
-			return fmt.Errorf("no JSON object with scores and pmf: %w", err)
+		var list []json.RawMessage
+		if text := fields["scores"]; text != nil && json.Unmarshal(text, &list) != nil {
+			return fmt.Errorf("the scores %s are no list", brief(text))
 		}
-		if key := repeatedKey(line); key != "" {
-			return fmt.Errorf("the key %q is there twice", key)
-		}
+		input := fields["input"]
 		switch {
-		case len(raw.Scores) > 0 && raw.Input != nil:
+		case len(list) > 0 && input != nil:
 			return errors.New("scores and an input, give one of them")
-		case len(raw.Scores) == 0 && raw.Input == nil:
+		case len(list) == 0 && input == nil:
 			return errors.New("no scores")
-		case len(rows) > 0 && (rows[0].Input != nil) != (raw.Input != nil):
+		case len(rows) > 0 && (rows[0].Input != nil) != (input != nil):
 			return errors.New("some rows have scores and some an input")
 		}
-		scores := make([]*big.Rat, len(raw.Scores))
-		for i, text := range raw.Scores {
-			var err error
+		scores := make([]*big.Rat, len(list))
+		for i, text := range list {
 			if scores[i], _, err = readNumber(text); err != nil {
 				return fmt.Errorf("score %d: %s is no number", i+1, brief(text))
 			}
 		}
-		p, err := pmf(raw.PMF, line, len(scores))
+		p, err := pmf(fields["pmf"], line, len(scores))
 		if err != nil {
 			return err
 		}
-		rows = append(rows, Row{Scores: scores, PMF: p, Input: raw.Input})
+		rows = append(rows, Row{Scores: scores, PMF: p, Input: input})
 		return nil
 	})
 	if err == nil && len(rows) == 0 {
@@ -223,10 +221,13 @@ func (o *Options) tableOfScores(name string, rows []Row, shifted bool) (*questio
 func (o *Options) tableOfInputs(name string, rows []Row) (*questioned, error) {
 	known := map[string]*verify.Answer{}
 	for _, row := range rows {
-		key, err := InputKey(row.Input)
+		if row.Input == nil {
+			return nil, fmt.Errorf("%w: %s: a row without an input, and inputs are asked about", ErrTable, name)
+		}
+		key, err := strictjson.Key(row.Input)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%w: %s: a row without an input, and inputs are asked about", ErrTable, name)
+			return nil, fmt.Errorf("%w: %s: the input %s: %w", ErrTable, name, verify.InputText(row.Input), err)
 		case known[key] != nil:
 			return nil, fmt.Errorf("%w: %s: the input %s is there twice", ErrTable, name, verify.InputText(row.Input))
 		}
@@ -234,7 +235,7 @@ func (o *Options) tableOfInputs(name string, rows []Row) (*questioned, error) {
 	}
 	answers := make([]*verify.Answer, len(o.Inputs.Values))
 	for i, value := range o.Inputs.Values {
-		key, err := InputKey(value)
+		key, err := strictjson.Key(value)
 		if answers[i] = known[key]; err != nil || answers[i] == nil {
 			return nil, fmt.Errorf("%w: %s: no row for the input %s", ErrTable, name, verify.InputText(value))
 		}
