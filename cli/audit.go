@@ -270,7 +270,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := f.verdicts.create(f.JSON); err != nil {
 		return err
 	}
-	cert, err := f.createCert()
+	cert, err := f.createCert(&o)
 	if err != nil {
 		return err
 	}
@@ -301,21 +301,26 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := f.verdicts.write(ctx, shows); err != nil {
 		return err
 	}
-	if err := commitWitness(ctx, cert, f.Streams, &r.Report, f.setting(&o)); err != nil {
-		return err
-	}
 	if f.sampleExec != "" && r.Verdict() == verify.Undecided && ctx.Err() == nil && r.Compared() {
 		return nil // nothing found
 	}
-	return verdict(ctx, &r.Report)
+	return cert.Commit(ctx, f.Streams, func(w io.Writer) error { return r.WriteCertificate(w, f.setting(&o)) }, verdict(ctx, &r.Report))
 }
 
 // createCert prepares --cert.
-func (f *auditFlags) createCert() (*command.OutputFile, error) {
-	if f.cert != "" && f.sampleExec != "" {
+func (f *auditFlags) createCert(o *audit.Options) (*command.CertificateFile, error) {
+	switch decided := (verify.Options{Properties: o.Properties, Delta: o.Delta}); {
+	case f.cert == "":
+		return nil, nil
+	case f.sampleExec != "":
 		return nil, command.Usagef("--cert: samples prove nothing that could be checked; give --pmf-exec or --pmf-file, or leave it out")
+	default:
+		decided.Complete()
+		if err := checkCert("", decided.Properties); err != nil {
+			return nil, err
+		}
 	}
-	return createCert(f.cert)
+	return f.CreateCertificate(f.cert)
 }
 
 // setting is what a witness's certificate says beside the report.

@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
 	"optratio/verify"
+	"optratio/verify/certificate"
 )
 
 // addCert adds --cert.
@@ -17,20 +16,14 @@ func addCert(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "cert", "", "write a certificate to this file, for optratio check")
 }
 
-// createCert is command.CreateOutput for --cert; nil where it is not given.
-func createCert(path string) (*command.OutputFile, error) {
-	if path == "" {
-		return nil, nil
+// checkCert refuses --cert where no violation that may be found has a certificate: of one of these properties, by a mechanism of this name, or by stated numbers
+// where name is "".
+func checkCert(name string, asked []verify.Property) error {
+	switch known := certificate.Mechanisms(); {
+	case name != "" && !slices.Contains(known, name):
+		return command.Usagef("--cert: the checker knows the probabilities of %s, and not those of %s; leave it out", strings.Join(known, ", "), name)
+	case !slices.ContainsFunc(asked, func(p verify.Property) bool { return slices.Contains(verify.Certifiable(name == ""), p) }):
+		return command.Usagef("--cert: certificates are about violations of dp and approximate-dp, and by named mechanisms of dominates-em; add one to --property, or leave --cert out")
 	}
-	return command.CreateOutput("--cert", path)
-}
-
-// commitWitness writes the certificate of a violation, and says so where there is none to write.
-func commitWitness(ctx context.Context, f *command.OutputFile, s command.Streams, r *verify.Report, about verify.Setting) error {
-	err := f.Commit(ctx, func(w io.Writer) error { return r.WriteCertificate(w, about) })
-	if errors.Is(err, verify.ErrNoCertificate) {
-		fmt.Fprintln(s.Err, err)
-		return nil
-	}
-	return err
+	return nil
 }

@@ -209,7 +209,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cert, err := createCert(f.cert)
+	cert, err := f.CreateCertificate(f.cert)
 	if err != nil {
 		return err
 	}
@@ -247,10 +247,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 		}
 	}
 	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
-	if err := cert.Commit(ctx, a.WriteCertificate); err != nil && !errors.Is(err, heterogeneous.ErrNoCertificate) {
-		return err
-	}
-	return command.Ending(ctx, a.Undecided)
+	return cert.Commit(ctx, f.Streams, a.WriteCertificate, command.Ending(ctx, a.Undecided))
 }
 
 // print writes the table for people.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +18,6 @@ import (
 	"optratio/internal/grid"
 	"optratio/internal/ratiomap"
 	"optratio/lp"
-	"optratio/verify/certificate"
 )
 
 type mapFlags struct {
@@ -109,7 +107,11 @@ func (f *mapFlags) files(p *ratiomap.Plan) (o ratiomap.Files, err error) {
 	case filepath.Ext(f.out) != ".csv":
 		return o, command.Usagef("-o %s: give a name that ends in .csv", command.Quoted(f.out))
 	}
-	o = ratiomap.Files{Certs: f.certs, Valid: f.valid}
+	most, err := f.Bytes()
+	if err != nil {
+		return o, err
+	}
+	o = ratiomap.Files{Certs: f.certs, Check: func(ctx context.Context, text []byte) error { return command.CheckCertificate(ctx, text, most) }}
 	o.Path, o.Resume, o.Jobs = shardPath(f.out, p.Shard.Index), f.resume, f.jobs
 	if o.Jobs == 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
@@ -152,19 +154,6 @@ func (f *mapFlags) run(ctx context.Context) error {
 		return command.Exit(command.Undecided, fmt.Errorf("undecided: %d of %d lattices have a bound above the target %s", s.Open, s.Lattices, f.target))
 	}
 	return nil
-}
-
-// valid checks a certificate. One that takes more than the limits of a check is not valid.
-func (f *mapFlags) valid(ctx context.Context, text []byte) (bool, error) {
-	most, err := f.Bytes()
-	if err != nil {
-		return false, err
-	}
-	report, err := certificate.Check(bytes.NewReader(text), certificate.Options{Context: ctx, MaxMemory: most})
-	if err != nil {
-		return false, context.Cause(ctx)
-	}
-	return report.Valid, nil
 }
 
 func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan, certified bool) {

@@ -290,20 +290,20 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	if err := files.cert.Commit(ctx, a.WriteCertificate); err != nil && !errors.Is(err, optimum.ErrNoCertificate) {
-		return err
-	}
-	return f.ending(ctx, a)
+	return files.cert.Commit(ctx, f.Streams, a.WriteCertificate, f.ending(ctx, a))
 }
 
 // optimumFiles are what the command writes, each nil where it is not asked for.
-type optimumFiles struct{ problem, table, cert *command.OutputFile }
+type optimumFiles struct {
+	problem, table *command.OutputFile
+	cert           *command.CertificateFile
+}
 
 func (f *optimumFlags) createFiles() (files optimumFiles, err error) {
 	for _, at := range []struct {
 		file       **command.OutputFile
 		flag, path string
-	}{{&files.problem, "--output", f.output}, {&files.table, "--optimal", f.optimal}, {&files.cert, "--cert", f.cert}} {
+	}{{&files.problem, "--output", f.output}, {&files.table, "--optimal", f.optimal}} {
 		if at.path == "" {
 			continue
 		}
@@ -311,7 +311,8 @@ func (f *optimumFlags) createFiles() (files optimumFiles, err error) {
 			return files, err
 		}
 	}
-	return files, nil
+	files.cert, err = f.CreateCertificate(f.cert)
+	return files, err
 }
 
 // drawn draws an output for each input of --draw.

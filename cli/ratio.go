@@ -157,21 +157,16 @@ func (f *ratioFlags) run(ctx context.Context) error {
 	if len(list) > 1 {
 		return f.runList(ctx, list)
 	}
-	var cert *command.OutputFile
+	var cert *command.CertificateFile
 	doc, a, err := f.answer(ctx, func() (err error) {
-		if f.cert != "" {
-			cert, err = command.CreateOutput("--cert", f.cert)
-		}
+		cert, err = f.CreateCertificate(f.cert)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	f.Show(doc, func(w io.Writer) { printRatio(w, doc, f.epsilon.text(), f.question.text()) })
-	if err := cert.Commit(ctx, a.WriteCertificate); err != nil {
-		return err
-	}
-	return ratioEnding(ctx, doc)
+	return cert.Commit(ctx, f.Streams, a.WriteCertificate, ratioEnding(ctx, doc))
 }
 
 // answer does the job for one ε; ready is called once the flags are found to be right.

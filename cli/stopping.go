@@ -206,7 +206,7 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cert, err := createCert(f.cert)
+	cert, err := f.CreateCertificate(f.cert)
 	if err != nil {
 		return err
 	}
@@ -232,12 +232,7 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 		doc.Play = &game
 	}
 	f.Show(doc, func(w io.Writer) { printStopping(w, doc) })
-	if f.solution != nil {
-		if err := cert.Commit(ctx, f.solution.WriteCertificate); err != nil {
-			return err
-		}
-	}
-	return command.Ending(ctx, doc.Undecided)
+	return cert.Commit(ctx, f.Streams, f.solution.WriteCertificate, command.Ending(ctx, doc.Undecided))
 }
 
 // stage is one of the computations that make up the document. Where a limit ends it, or ended one before, its result is the zero value.

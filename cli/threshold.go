@@ -79,10 +79,10 @@ func (f *thresholdFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var files []*command.OutputFile
+	var files []*command.CertificateFile
 	if f.cert != "" {
 		for _, end := range []string{".lower", ".upper"} {
-			file, err := command.CreateOutput("--cert", f.cert+end)
+			file, err := f.CreateCertificate(f.cert + end)
 			if err != nil {
 				return err
 			}
@@ -105,14 +105,13 @@ func (f *thresholdFlags) run(ctx context.Context) error {
 		LowerExp: bracketEnd(a.LowerExp), UpperExp: bracketEnd(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
 	}
 	f.Show(doc, func(w io.Writer) { printThreshold(w, &doc, f.question.text()) })
+	ending := command.Ending(ctx, a.Undecided)
 	for i, end := range []*lp.Answer{a.Below, a.Above} {
 		if files != nil && end != nil {
-			if err := files[i].Commit(ctx, end.WriteCertificate); err != nil {
-				return err
-			}
+			ending = files[i].Commit(ctx, f.Streams, end.WriteCertificate, ending)
 		}
 	}
-	return command.Ending(ctx, a.Undecided)
+	return ending
 }
 
 // bracketEnd returns an end of the bracket as a number, none where it was not decided.

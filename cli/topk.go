@@ -103,7 +103,7 @@ func (f *topkFlags) run(ctx context.Context) error {
 	}
 	most := big.NewInt(int64(min(f.top, f.n-f.top))) // as many candidates at most are not among the best ones
 	most.Mul(most, big.NewInt(int64(f.k)))
-	cert, err := createCert(f.cert)
+	cert, err := f.CreateCertificate(f.cert)
 	if err != nil {
 		return err
 	}
@@ -127,10 +127,7 @@ func (f *topkFlags) run(ctx context.Context) error {
 		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 	}
 	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
-	if err := cert.Commit(ctx, a.WriteCertificate); err != nil && !errors.Is(err, topk.ErrNoCertificate) {
-		return err
-	}
-	return command.Ending(ctx, a.Undecided)
+	return cert.Commit(ctx, f.Streams, a.WriteCertificate, command.Ending(ctx, a.Undecided))
 }
 
 // print writes the table for people.

@@ -157,18 +157,21 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	if err := f.verdicts.write(ctx, shows); err != nil {
 		return err
 	}
-	if err := commitWitness(ctx, cert, f.Streams, report, j.setting()); err != nil {
-		return err
-	}
-	return verdict(ctx, report)
+	return cert.Commit(ctx, f.Streams, func(w io.Writer) error { return report.WriteCertificate(w, j.setting()) }, verdict(ctx, report))
 }
 
 // createCert prepares --cert.
-func (f *verifyFlags) createCert(j *verifyJob) (*command.OutputFile, error) {
-	if d := j.Claim.Sensitivities; f.cert != "" && slices.ContainsFunc(d, func(x *big.Rat) bool { return x.Cmp(d[0]) != 0 }) {
+func (f *verifyFlags) createCert(j *verifyJob) (*command.CertificateFile, error) {
+	if f.cert == "" {
+		return nil, nil
+	}
+	if d := j.Claim.Sensitivities; slices.ContainsFunc(d, func(x *big.Rat) bool { return x.Cmp(d[0]) != 0 }) {
 		return nil, command.Usagef("--cert: a witness's certificate has one sensitivity for all candidates; leave it out")
 	}
-	return createCert(f.cert)
+	if err := checkCert(j.Mechanism.Info().Name, slices.Concat(j.options.Properties, j.options.Facts)); err != nil {
+		return nil, err
+	}
+	return f.CreateCertificate(f.cert)
 }
 
 // neighborsWord is how a certificate names who is a neighbor.

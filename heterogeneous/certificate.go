@@ -1,7 +1,7 @@
 package heterogeneous
 
 import (
-	"errors"
+	"fmt"
 	"io"
 	"math/big"
 
@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNoCertificate says that nothing was solved.
-var ErrNoCertificate = errors.New("no certificate: nothing was solved")
+var ErrNoCertificate = fmt.Errorf("%w: nothing was solved", text.ErrNone)
 
 // WriteCertificate writes what proves the enclosure of the optimum, in the format of docs/reference/certificate.md. The same answer gives the same bytes.
 func (a *Result) WriteCertificate(w io.Writer) error {

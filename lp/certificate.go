@@ -11,10 +11,11 @@ import (
 	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/verify/certificate/text"
 )
 
 // ErrNoCertificate says that an answer's proof has no certificate format.
-var ErrNoCertificate error = number.InputError("no certificate for this answer")
+var ErrNoCertificate = text.ErrNone
 
 // WriteCertificate writes what proves the answer's enclosures of the optimum and of the errors
 // and ratios of permute-and-flip and the exponential mechanism, in the format of docs/reference/certificate.md. The same answer gives the same bytes.
@@ -31,6 +32,8 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 	}
 	r := a.Request
 	switch {
+	case a.Evidence == nil && !slices.Contains([]string{ProofRecurrence, ProofClosedForm, ProofMonotone, ProofLumped}, a.Proof):
+		return fmt.Errorf("%w: nothing was solved", ErrNoCertificate)
 	case a.Proof == ProofMonotone:
 		return fmt.Errorf("%w: proof %s", ErrNoCertificate, a.Proof)
 	case a.Proof == ProofLumped && a.Evidence == nil:
@@ -88,8 +91,8 @@ type certificateWriter struct {
 // longClaim is the length from which an exact rational is claimed as an enclosing pair of decimals.
 const longClaim = 4000
 
-// maxClaimed is the number of variables beyond which nothing is claimed of the exponential mechanism: a checker
-// would have to enumerate them for its error.
+// maxClaimed is the number of variables beyond which nothing is claimed of the exponential mechanism, and no program is solved for a certificate: a checker
+// would have to enumerate them.
 const maxClaimed = 2_000_000
 
 // ends returns a number as the two fields of a claim.

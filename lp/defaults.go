@@ -52,8 +52,14 @@ func (r *Request) complete() error {
 	case r.MaxWork < 0:
 		return fmt.Errorf("%w: the limit of work %d is negative", ErrRequest, r.MaxWork)
 	}
-	if err := fits(r.N, r.K); err != nil || !r.Varied() {
+	if err := fits(r.N, r.K); err != nil {
 		return err
+	}
+	if r.Method == Enumerated && r.unchecked() {
+		return fmt.Errorf("%w: lp has more variables here than the checker of certificates takes; use method lumped or closed-form, smaller n or k, or no certificate", ErrMethod)
+	}
+	if !r.Varied() {
+		return nil
 	}
 	if err := r.completeVaried(); err != nil {
 		return err

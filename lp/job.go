@@ -308,10 +308,18 @@ func (j *job) memory() int64 {
 	return DefaultMemory
 }
 
+// unchecked reports whether the whole program is too large for a certificate that is asked for.
+func (r Request) unchecked() bool {
+	return r.Certified && lattice.Variables(r.N, r.K*max(1, r.Step)).Cmp(big.NewInt(maxClaimed)) > 0
+}
+
 // beyond says why the whole program cannot be solved within the limits; it is empty where it can.
 func (j *job) beyond() string {
 	if j.Varied() {
 		return j.tooMany()
+	}
+	if j.unchecked() {
+		return fmt.Sprintf("n = %d and k = %d give %s variables, more than the checker of certificates takes", j.N, j.K, decimal.Count(j.answer.Variables))
 	}
 	need := j.ProgramMemory()
 	if limit := big.NewInt(j.memory()); need.Cmp(limit) > 0 && !j.frugal() {

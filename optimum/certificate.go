@@ -1,7 +1,6 @@
 package optimum
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,7 +12,7 @@ import (
 )
 
 // ErrNoCertificate says that nothing was solved.
-var ErrNoCertificate = errors.New("no certificate: nothing was solved")
+var ErrNoCertificate = fmt.Errorf("%w: nothing was solved", text.ErrNone)
 
 // WriteCertificate writes what proves the enclosure of the optimum, as a section table of docs/reference/certificate.md: the problem in full, without the symmetries that
 // were used, a table and multipliers. The same answer gives the same bytes.

@@ -1,7 +1,9 @@
 package verify
 
 import (
-	"errors"
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/big"
@@ -13,7 +15,15 @@ import (
 )
 
 // ErrNoCertificate is wrapped by the error of a report that has no witness of a kind that certificates have.
-var ErrNoCertificate = errors.New("no certificate")
+var ErrNoCertificate = text.ErrNone
+
+// Certifiable are the properties a violation of which has a certificate, of stated probabilities and of mechanisms by name.
+func Certifiable(stated bool) []Property {
+	if stated {
+		return []Property{DP, ApproximateDP}
+	}
+	return []Property{DP, ApproximateDP, DominatesEM}
+}
 
 // Setting is what a witness's certificate says beside the report.
 type Setting struct {
@@ -25,91 +35,117 @@ type Setting struct {
 	Delta       *big.Rat // of approximate-dp
 }
 
-// WriteCertificate writes the witness of a violation of dp, approximate-dp or dominates-em, the first of them that there is, in the format of docs/reference/certificate.md.
+// WriteCertificate writes the witness of a violation of a Certifiable property, the first of them that there is, in the format of docs/reference/certificate.md.
 func (r *Report) WriteCertificate(w io.Writer, s Setting) error {
-	for _, name := range []Property{DP, ApproximateDP, DominatesEM} {
-		for _, p := range r.Properties {
-			v := p.Witness
-			if p.Name != name || p.Verdict != Violated || v == nil || v.Event != "" || v.NeighborCandidate != nil {
-				continue
-			}
-			return r.writeWitness(text.NewWriter(w, "witness"), name, v, &s)
+	var names []string
+	for _, name := range Certifiable(s.Stated) {
+		names = append(names, string(name))
+		if p := r.Find(name); p != nil && p.Verdict == Violated && p.Witness != nil {
+			return r.writeWitness(text.NewWriter(w, "witness"), name, p.Witness, &s)
 		}
 	}
-	return fmt.Errorf("%w: no violation of dp, approximate-dp or dominates-em at score vectors", ErrNoCertificate)
+	return fmt.Errorf("%w: no violation of %s was found", ErrNoCertificate, strings.Join(names, " or "))
 }
 
 func (r *Report) writeWitness(c *text.Writer, name Property, v *Witness, s *Setting) error {
-	if name == ApproximateDP && s.Stated && v.PMF == nil {
-		return fmt.Errorf("%w: the witness has more candidates than it shows probabilities of", ErrNoCertificate)
+	delta := s.Delta
+	if name != ApproximateDP || delta == nil {
+		delta = new(big.Rat)
 	}
-	mechanism := r.Mechanism
+	property, mechanism := DP, r.Mechanism
+	if name == DominatesEM {
+		property = DominatesEM
+	}
 	if s.Stated {
 		mechanism = "table"
-	}
-	property := "dp"
-	if name == DominatesEM {
-		property = "dominates-em"
-		if s.Stated {
-			return fmt.Errorf("%w: of dominates-em no single probabilities are kept", ErrNoCertificate)
-		}
 	}
 	c.Line("property %s", property)
 	c.Line("mechanism %s", mechanism)
 	c.Epsilon(s.Epsilon.Exp(), s.Epsilon.Eps())
-	c.Values("scale", []*big.Rat{s.Scale})
-	scores, neighbor, pmf, other := v.Scores, v.Neighbor, v.PMF, v.NeighborPMF
 	if name == DP {
-		pmf, other = only(v, v.P), only(v, v.PNeighbor)
-		if p, ok := v.P.Lower(); ok {
-			if q, ok := v.PNeighbor.Lower(); ok && q.Cmp(p) > 0 { // p is to be the larger one
-				scores, neighbor, pmf, other = neighbor, scores, other, pmf
-			}
-		}
+		v = v.descending()
 	}
-	c.Values("scores", scores)
-	if name == DominatesEM {
+	switch {
+	case v.Input != nil:
+		c.Line("input %s", plainly(v.Input))
+		c.Line("neighbor-input %s", plainly(v.NeighborInput))
+		c.Values("distance", []*big.Rat{cmp.Or(v.Distance, big.NewRat(1, 1))})
+		c.Values("delta", []*big.Rat{delta})
+	case name == DominatesEM:
+		c.Values("scale", []*big.Rat{s.Scale})
+		c.Values("scores", v.Scores)
 		c.Values("t", []*big.Rat{v.T})
-		return c.End()
+	default:
+		c.Values("scale", []*big.Rat{s.Scale})
+		c.Values("scores", v.Scores)
+		c.Line("neighbors %s", s.Neighbors)
+		c.Values("sensitivity", []*big.Rat{s.Sensitivity})
+		c.Values("delta", []*big.Rat{delta})
+		c.Values("neighbor", v.Neighbor)
 	}
-	c.Line("neighbors %s", s.Neighbors)
-	c.Values("sensitivity", []*big.Rat{s.Sensitivity})
-	if name == DP {
-		c.Line("delta 0")
-	} else {
-		c.Values("delta", []*big.Rat{s.Delta})
-	}
-	c.Values("neighbor", neighbor)
-	if name == DP {
+	switch {
+	case s.Stated:
+		c.Line("event %s", v.outcomes())
+		c.Line("pmf %s", probability(v.P))
+		c.Line("neighbor-pmf %s", probability(v.PNeighbor))
+	case v.Candidate != nil:
 		c.Line("candidate %d", *v.Candidate)
-	}
-	if s.Stated {
-		c.Line("pmf %s", probabilities(pmf))
-		c.Line("neighbor-pmf %s", probabilities(other))
+	case len(v.Candidates) > 0 && delta.Sign() == 0: // each of them is a violation
+		c.Line("candidate %d", v.Candidates[0])
 	}
 	return c.End()
 }
 
-// only returns a row of which one candidate's probability is known.
-func only(v *Witness, p number.Number) []number.Number {
-	row := make([]number.Number, len(v.Scores))
-	if v.Candidate != nil {
-		row[*v.Candidate] = p
+// descending returns the witness of dp with the larger probability at the scores and the smaller one at their neighbor.
+func (w *Witness) descending() *Witness {
+	p, ok := w.P.Lower()
+	if q, also := w.PNeighbor.Lower(); !ok || !also || q.Cmp(p) <= 0 {
+		return w
 	}
-	return row
+	turned := *w
+	turned.Scores, turned.Neighbor, turned.Input, turned.NeighborInput, turned.P, turned.PNeighbor = w.Neighbor, w.Scores, w.NeighborInput, w.Input, w.PNeighbor, w.P
+	return &turned
 }
 
-// probabilities writes a row: exact numbers as they are, enclosures by their ends, and - for what is not known.
-func probabilities(row []number.Number) string {
-	out := make([]string, len(row))
-	for i, p := range row {
-		if r, ok := p.Rat(); ok {
-			out[i] = r.RatString()
-		} else if low, high, ok := p.Strings(); ok && p.IsRigorous() {
-			out[i] = low + "," + high
-		} else {
-			out[i] = "-"
-		}
+// plainly writes a JSON value without escapes that need not be.
+func plainly(value json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	var x any
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if d.Decode(&x) != nil || e.Encode(x) != nil {
+		return string(value)
 	}
-	return strings.Join(out, " ")
+	return strings.TrimSpace(out.String())
+}
+
+// outcomes names the event of a witness: a list of candidates or labels, or the word of an output that is neither.
+func (w *Witness) outcomes() string {
+	var out []byte
+	switch {
+	case w.Outcomes != nil:
+		out, _ = json.Marshal(w.Outcomes)
+	case w.Candidate != nil:
+		out, _ = json.Marshal([]int{*w.Candidate})
+	case w.Candidates != nil:
+		out, _ = json.Marshal(w.Candidates)
+	default:
+		return w.Event
+	}
+	return string(out)
+}
+
+// probability writes a number, exactly or by its ends.
+func probability(p number.Number) string {
+	if x, ok := p.Rat(); ok {
+		return x.RatString()
+	}
+	low, _ := p.Lower()
+	high, _ := p.Upper()
+	if low == nil || high == nil {
+		return "-"
+	}
+	return low.RatString() + "," + high.RatString()
 }

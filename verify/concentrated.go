@@ -181,6 +181,10 @@ type part struct {
 
 // near settles the orders from 1 on as far as the second bound leads, in steps that grow, and leaves what is between them to chords.
 func (u *supremum) near(x *contrast, kl, flat interval.Interval, end float64, witness func() *Witness) {
+	if !x.cumulant(end).IsFinite() { // ρ is next to 0 so far, and the orders that count are too large to be enclosed
+		u.concede(flat)
+		return
+	}
 	at := func(s float64) (g, per interval.Interval) {
 		g = x.cumulant(s)
 		v := interval.FromFloat(s, renyiBits)

@@ -31,7 +31,8 @@ type Witness struct {
 	Candidate         *int
 	Candidates        []int
 	NeighborCandidate *int
-	Event             string // the output is not a candidate but this event, "error"
+	Event             string   // the output is not a candidate but this event, "error"
+	Outcomes          []string // the labels that the event is one of, where outcomes are labels
 	T                 *big.Rat
 	PMF               []number.Number // of all candidates at Scores, where the pair of vectors is of interest as a whole and has few candidates
 	NeighborPMF       []number.Number // and at Neighbor

@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"mechanisms/totals":       {arithmetic, "lattice"},
 	"lp/table":                {arithmetic, "lp/linear", "mechanisms", "verify/certificate/text"},
 	"lp/variant":              {arithmetic, "lattice", "lp/linear", "lp/table", "mechanisms", "mechanisms/totals", "verify/certificate/text"},
-	"lp":                      {arithmetic, "internal/patience", "lattice", "lp/chain", "lp/linear", "lp/lumped", "lp/product", "lp/table", "lp/variant", "mechanisms", "mechanisms/totals"},
+	"lp":                      {arithmetic, "internal/patience", "lattice", "lp/chain", "lp/linear", "lp/lumped", "lp/product", "lp/table", "lp/variant", "mechanisms", "mechanisms/totals", "verify/certificate/text"},
 	"heterogeneous":           {arithmetic, "internal/patience", "lp/linear", "lp/table", "mechanisms", "verify", "verify/certificate/text"},
 	"lp/stopping":             {arithmetic, "lp/linear", "mechanisms", "mechanisms/secretary", "verify/certificate/text"},
 	"verify":                  {arithmetic, "lattice", "mechanisms", "verify/certificate/text"},

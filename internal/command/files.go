@@ -125,8 +125,12 @@ func (f *OutputFile) failed(ctx context.Context, err error) error {
 		return nil
 	}
 	err = fmt.Errorf("%s %s: not written: %w", f.flag, Quoted(f.Path), WithoutPath(err))
-	if errors.Is(err, context.Cause(ctx)) {
+	var e *ExitError
+	switch {
+	case errors.Is(err, context.Cause(ctx)), errors.Is(err, ErrInternal):
 		return err
+	case errors.As(err, &e):
+		return Exit(e.Code, err)
 	}
 	return Exit(Usage, err)
 }

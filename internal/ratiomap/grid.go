@@ -1,6 +1,7 @@
 package ratiomap
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -32,8 +33,8 @@ type Plan struct {
 type Files struct {
 	grid.Options
 	Certs string // folder for certificates; "" for none
-	// Valid decides whether a certificate is valid; needed to resume with a folder for certificates.
-	Valid func(ctx context.Context, text []byte) (bool, error)
+	// Check returns why a certificate is not accepted, by the checker; needed with a folder for certificates.
+	Check func(ctx context.Context, text []byte) error
 }
 
 // Settlement says from which n on the closed form bounds the ratio for one k, and whether all smaller n are in the file with a bound within the target.
@@ -171,7 +172,11 @@ func (f *Files) answer(ctx context.Context, p *Plan, at [2]int) (rows []Row, sav
 		}
 	}
 	if f.Certs != "" {
-		save = func() error { return f.certify(c) }
+		var text bytes.Buffer
+		if err := cmp.Or(c.WriteCertificate(&text), f.Check(ctx, text.Bytes())); err != nil {
+			return nil, nil, err
+		}
+		save = func() error { return f.certify(c, text.Bytes()) }
 	}
 	return c.rows(), save, nil
 }

@@ -50,7 +50,7 @@ func runTo(t *testing.T, p *Plan, f Files) *Summary {
 // TestResume: the file is the same bytes whole, and cut at any line or byte and resumed; what is complete is kept.
 func TestResume(t *testing.T) {
 	dir := t.TempDir()
-	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 2}, Certs: filepath.Join(dir, "certs"), Valid: accepted}
+	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 2}, Certs: filepath.Join(dir, "certs"), Check: accepted}
 	s := runTo(t, plan(), f)
 	assert.Equal(t, 6, s.Computed)
 	whole, err := os.ReadFile(f.Path)
@@ -120,15 +120,18 @@ func TestSummary(t *testing.T) {
 }
 
 // accepted checks certificates as the command does.
-func accepted(ctx context.Context, text []byte) (bool, error) {
+func accepted(ctx context.Context, text []byte) error {
 	report, err := certificate.Check(bytes.NewReader(text), certificate.Options{Context: ctx})
-	return err == nil && report.Valid, context.Cause(ctx)
+	if err == nil && !report.Valid {
+		err = errors.New(report.Reason)
+	}
+	return err
 }
 
 // TestKeptRowsAreCheckedAgain: with a folder for certificates, rows that a certificate does not prove are computed again, be it the file that was changed, the certificate or both.
 func TestKeptRowsAreCheckedAgain(t *testing.T) {
 	dir := t.TempDir()
-	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}, Certs: filepath.Join(dir, "certs"), Valid: accepted}
+	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}, Certs: filepath.Join(dir, "certs"), Check: accepted}
 	runTo(t, plan(), f)
 	whole, err := os.ReadFile(f.Path)
 	require.NoError(t, err)
@@ -300,7 +303,7 @@ func TestTwoRunsOnOneFile(t *testing.T) {
 // What a killed run left of a certificate is gone after the next one, whatever lattice it was of; what a living process writes is left to it.
 func TestRestsOfKilledRuns(t *testing.T) {
 	dir := t.TempDir()
-	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}, Certs: filepath.Join(dir, "certs"), Valid: accepted}
+	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}, Certs: filepath.Join(dir, "certs"), Check: accepted}
 	require.NoError(t, os.Mkdir(f.Certs, 0o700))
 	for _, name := range []string{".4-2-paper.cert.new", ".9-9-paper.cert.new"} {
 		require.NoError(t, os.WriteFile(filepath.Join(f.Certs, name), []byte("optratio-certificate 3\nproblem interval\nn 4"), 0o600))

@@ -58,7 +58,7 @@ type Answer struct {
 }
 
 // ErrNoCertificate says that nothing was solved.
-var ErrNoCertificate = errors.New("no certificate: nothing was solved")
+var ErrNoCertificate = fmt.Errorf("%w: nothing was solved", text.ErrNone)
 
 // WriteCertificate writes what proves the enclosure of the optimum, in the format of docs/reference/certificate.md. The same answer gives the same bytes.
 func (a *Answer) WriteCertificate(w io.Writer) error {

@@ -1,6 +1,7 @@
 package stopping
 
 import (
+	"fmt"
 	"io"
 	"math/big"
 
@@ -8,8 +9,11 @@ import (
 )
 
 // WriteCertificate writes what proves Lower and Upper, in the format of docs/reference/certificate.md: the multipliers of privacy rows and the rule. The same solution gives the
-// same bytes.
+// same bytes. Of nil, which no program was solved for, there is none.
 func (s *Solution) WriteCertificate(w io.Writer) error {
+	if s == nil {
+		return fmt.Errorf("%w: nothing was solved", text.ErrNone)
+	}
 	p := s.problem
 	c := text.NewWriter(w, "stopping")
 	c.Line("n %d", p.N())

@@ -128,13 +128,14 @@ func (r *Report) nameOutcomes(names []string) {
 				for _, r := range w.Candidates {
 					set = append(set, names[r])
 				}
-				w.Event, w.Candidates = oneOf(set), nil
+				w.Event, w.Outcomes, w.Candidates = oneOf(set), set, nil
 			case w.Candidate == nil:
 				continue
 			case w.NeighborCandidate != nil:
 				w.Event = fmt.Sprintf("%s, and %s the other way", oneOf(names[*w.Candidate:*w.Candidate+1]), oneOf(names[*w.NeighborCandidate:*w.NeighborCandidate+1]))
 			default:
-				w.Event = oneOf(names[*w.Candidate : *w.Candidate+1])
+				w.Outcomes = names[*w.Candidate : *w.Candidate+1]
+				w.Event = oneOf(w.Outcomes)
 			}
 			w.Candidate, w.NeighborCandidate = nil, nil
 		}

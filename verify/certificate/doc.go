@@ -14,8 +14,8 @@
 // how many lines that makes together, about:
 //
 //	any claim                       check read setting number effort value                             950
-//	section stopping                stopping                                                          1200
-//	section witness                 witness                                                           1250
+//	section stopping                stopping                                                          1230
+//	section witness                 witness input                                                     1450
 //	section table                   finite explicit                                                   1450
 //	section heterogeneous           finite heterogeneous                                              1500
 //	section lattice                 lattice level finite orbits                                       2050
@@ -25,7 +25,7 @@
 //	section program, proof lumped   program results closed walk ring lumped                           2250
 //	…with lines product             program results closed walk ring lumped lattice product           2750
 //	section interval                interval closed walk ring lattice classes                         2050
-//	…with lines cut                 interval closed walk ring lattice classes level                   2300
+//	…with lines cut                 interval closed walk ring lattice classes level                   2350
 //
 // Of level.go the section lattice needs the enumeration of rows, and the others the test of a single one as well. What is left is proof.go, which hands a valid
 // certificate to writers of other formats.

@@ -118,6 +118,16 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
+// shown is quote for JSON, which has quotation marks of its own.
+func shown(s string) string {
+	text, rest := strings.CutSuffix(quote(s), "...")
+	text = strings.ReplaceAll(text[1:len(text)-1], `\"`, `"`)
+	if rest {
+		text += "…"
+	}
+	return text
+}
+
 // maxCommonBits bounds common denominators.
 const maxCommonBits = 1 << 17
 

@@ -2,6 +2,7 @@ package certificate
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -22,7 +23,10 @@ type witness struct {
 	delta            *big.Rat
 	t                *big.Rat
 	scores, neighbor []*big.Rat
+	inputs           [2]string // of a table, JSON values in place of scores and neighbor
+	distance         *big.Rat  // of the two, whose multiple of ε counts
 	candidate        int
+	event            string // of a table: the outcomes whose probabilities the file states, in place of those of all candidates
 	cost             *effort
 	pmf, other       []value // of a table; a value without a number is not known
 }
@@ -32,33 +36,37 @@ var formulas = map[string]func(depths []value, z value) []value{
 	"em": exponential, "rnm-gumbel": exponential, "pf": permuteAndFlip, "rnm-exponential": permuteAndFlip, "krr": randomised,
 }
 
+// Mechanisms lists the names of the mechanisms whose violations Check decides without being told the probabilities.
+func Mechanisms() []string { return slices.Sorted(maps.Keys(formulas)) }
+
 func (w *witness) read(r *reader, o Options) {
 	r.long = maxSectionLine
 	w.cost = r.cost
 	w.property = r.word("property", "dp", "dominates-em")
 	w.mechanism = r.take("mechanism")
 	w.epsilon(r)
-	if w.scale = r.number("scale"); w.scale.Sign() == 0 {
-		r.failf("scale is 0")
-	}
-	w.scores = r.numbers("scores", 0)
-	n := float64(len(w.scores))
-	if r.stop(o.sized(n * n * 512)); r.err != nil {
-		return
-	}
-	q := Claim{On: "Pr[error >= t] - that of em", lower: new(big.Rat)}
-	if w.property == "dominates-em" {
-		w.t = r.number("t")
+	w.distance = big.NewRat(1, 1)
+	q := Claim{On: "p - e^ε p'", lower: new(big.Rat)}
+	table := w.mechanism == "table"
+	if table && w.property == "dp" && r.is("input") {
+		w.ofInputs(r)
 	} else {
-		q.On = "p - e^ε p'"
-		w.neighbors = r.word("neighbors", "linf", "monotonic", "shifted", "stated")
-		w.sensitivity = r.number("sensitivity")
-		w.delta = r.number("delta")
-		if w.neighbor = r.numbers("neighbor", len(w.scores)); w.delta.Sign() == 0 {
-			w.candidate = r.whole("candidate", 0, len(w.scores)-1)
+		if w.scale = r.number("scale"); w.scale.Sign() == 0 {
+			r.failf("scale is 0")
+		}
+		w.scores = r.numbers("scores", 0)
+		n := float64(len(w.scores))
+		if r.stop(o.sized(n * n * 512)); r.err != nil {
+			return
+		}
+		if w.property == "dominates-em" {
+			q.On = "Pr[error >= t] - that of em"
+			w.t = r.number("t")
+		} else {
+			w.ofScores(r, table)
 		}
 	}
-	if w.mechanism == "table" {
+	if table {
 		if w.pmf = w.row(r, "pmf"); w.property == "dp" {
 			w.other = w.row(r, "neighbor-pmf")
 		}
@@ -66,9 +74,56 @@ func (w *witness) read(r *reader, o Options) {
 	w.claims = []Claim{q}
 }
 
-// row reads a row of probabilities that the file states: a rational, LO,HI where a number is only enclosed, or - where it is not known, for each candidate.
+// ofScores reads who is a neighbor of the scores, and where the violation is.
+func (w *witness) ofScores(r *reader, table bool) {
+	w.neighbors = r.word("neighbors", "linf", "monotonic", "shifted", "stated")
+	w.sensitivity = r.number("sensitivity")
+	w.delta = r.number("delta")
+	w.neighbor = r.numbers("neighbor", len(w.scores))
+	switch {
+	case table && r.is("event"):
+		w.ofEvent(r)
+	case w.delta.Sign() == 0:
+		w.candidate = r.whole("candidate", 0, len(w.scores)-1)
+	}
+}
+
+// ofInputs reads two inputs that are said to be neighbors, and the event at which they show the violation.
+func (w *witness) ofInputs(r *reader) {
+	w.neighbors = "stated"
+	var same [2]string
+	for i, word := range []string{"input", "neighbor-input"} {
+		w.inputs[i] = r.take(word)
+		var err error
+		if same[i], err = canonical(w.inputs[i]); err != nil && r.err == nil {
+			r.failf("%s: %v", word, err)
+		}
+	}
+	if r.err == nil && same[0] == same[1] {
+		r.failf("the two inputs are equal, and say nothing of neighbors")
+	}
+	if w.distance = r.number("distance"); w.distance.Sign() == 0 {
+		r.failf("distance is 0")
+	}
+	w.delta = r.number("delta")
+	w.ofEvent(r)
+}
+
+// ofEvent reads which outcomes the probabilities are of, in words for people.
+func (w *witness) ofEvent(r *reader) {
+	if w.event = r.take("event"); w.event == "" {
+		r.failf("the event has no name")
+	}
+}
+
+// row reads a row of probabilities that the file states: a rational, LO,HI where a number is only enclosed, or - where it is not known, for each candidate, or one for
+// the event.
 func (w *witness) row(r *reader, word string) (out []value) {
-	f := r.fields(word, len(w.scores))
+	count := len(w.scores)
+	if w.event != "" {
+		count = 1
+	}
+	f := r.fields(word, count)
 	low, high := new(big.Rat), new(big.Rat) // sums
 	for _, s := range f {
 		if s == "-" {
@@ -92,7 +147,7 @@ func (w *witness) row(r *reader, word string) (out []value) {
 		}
 	}
 	one := big.NewRat(1, 1)
-	if r.stop(w.cost.err); low.Cmp(one) > 0 || high.Cmp(one) < 0 && !slices.Contains(f, "-") {
+	if r.stop(w.cost.err); low.Cmp(one) > 0 || high.Cmp(one) < 0 && w.event == "" && !slices.Contains(f, "-") {
 		r.failf("%s: the probabilities do not sum to 1", word)
 	}
 	return out
@@ -118,7 +173,9 @@ func (w *witness) decide(o Options) (string, error) {
 		return "", fmt.Errorf("%w: there is no formula for mechanism %s; there is one for em, pf and krr", ErrUndecided, quote(w.mechanism))
 	case formula != nil && w.neighbors == "stated":
 		return "neighbors stated: of a mechanism with a formula, who is a neighbor is decided here", nil
-	case w.property == "dp" && !w.related():
+	case w.property == "dp" && w.scores != nil && slices.EqualFunc(w.scores, w.neighbor, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 }):
+		return "the two score vectors are equal, and say nothing of neighbors", nil
+	case w.property == "dp" && w.neighbors != "stated" && !w.related():
 		return fmt.Sprintf("the scores are no neighbors (%s)", w.neighbors), nil
 	}
 	for prec := uint(128); ; prec *= 2 {
@@ -142,7 +199,7 @@ func (w *witness) decide(o Options) (string, error) {
 	}
 }
 
-// related reports whether the two vectors are neighbors.
+// related reports whether the two vectors are neighbors, which are not just stated to be.
 func (w *witness) related() bool {
 	var least, most *big.Rat
 	for r := range w.scores {
@@ -170,7 +227,7 @@ func (w *witness) related() bool {
 // excess returns by how much the property is violated: more than 0 if it is. With dominates-em that is Σ (p - p') over the errors of t or more, p' being the
 // exponential mechanism's; with dp p - e^ε p' for the candidate, p' being those at the neighbor, or Σ max(0, p - e^ε p') - δ.
 func (w *witness) excess(formula func([]value, value) []value, prec uint) (value, error) {
-	z, err := w.enclosure(big.NewRat(1, 1), prec)
+	z, err := w.enclosure(w.distance, prec)
 	if err != nil {
 		return value{}, err
 	}
@@ -180,17 +237,18 @@ func (w *witness) excess(formula func([]value, value) []value, prec uint) (value
 			return value{}, err
 		}
 	}
-	zero, best := exactly(new(big.Rat)), slices.MaxFunc(w.scores, (*big.Rat).Cmp)
+	zero := exactly(new(big.Rat))
 	sum := zero
-	counts := func(r int) bool { return new(big.Rat).Sub(best, w.scores[r]).Cmp(w.t) >= 0 }
+	counts := func(int) bool { return true }
 	switch {
 	case w.property == "dominates-em":
+		best := slices.MaxFunc(w.scores, (*big.Rat).Cmp)
+		counts = func(r int) bool { return new(big.Rat).Sub(best, w.scores[r]).Cmp(w.t) >= 0 }
 		other, err = w.probabilities(exponential, w.scores, z, prec)
 		z = exactly(big.NewRat(1, 1))
-	case w.delta.Sign() == 0:
+	case w.event == "" && w.delta.Sign() == 0:
 		counts = func(r int) bool { return r == w.candidate }
 	default:
-		counts = func(int) bool { return true }
 		sum = zero.sub(exactly(w.delta))
 	}
 	if formula != nil && w.property == "dp" {
@@ -310,15 +368,23 @@ func randomised(p []value, z value) []value {
 func (w *witness) about(p *Problem) bool {
 	p.N, p.Proof, p.Constraints = len(w.scores), "witness", w.property
 	w.describe(p)
-	p.About = fmt.Sprintf("mechanism %s lacks property %s at scores %s", quote(w.mechanism), w.property, list(w.scores))
+	p.About = fmt.Sprintf("mechanism %s lacks property %s", quote(w.mechanism), w.property)
 	if w.mechanism == "table" {
-		p.About = fmt.Sprintf("the probabilities that this file states lack property %s at scores %s", w.property, list(w.scores))
+		p.About = fmt.Sprintf("the probabilities that this file states lack property %s", w.property)
+	}
+	if w.scores == nil {
+		p.About += fmt.Sprintf(" at inputs %s and %s (neighbors: stated, at distance %s)", shown(w.inputs[0]), shown(w.inputs[1]), w.distance.RatString())
+	} else {
+		p.About += fmt.Sprintf(" at scores %s", list(w.scores))
 	}
 	if w.mechanism != "table" && w.scale != nil {
 		p.About += fmt.Sprintf(", which it divides by %s", w.scale.RatString())
 	}
 	if w.neighbor != nil {
 		p.About += fmt.Sprintf(" and %s (neighbors: %s, Δ = %s)", list(w.neighbor), w.neighbors, w.sensitivity.RatString())
+	}
+	if w.event != "" {
+		p.About += ", event " + shown(w.event)
 	}
 	if w.delta != nil && w.delta.Sign() > 0 {
 		p.Delta = new(number.Exact(w.delta))

@@ -103,6 +103,10 @@ var witnesses = []string{
 	"problem witness\nproperty dp\nmechanism pf\nepsilon 1\nscale 1\nscores 0 -1\nneighbors monotonic\nsensitivity 2\ndelta 1/100\nneighbor 2 -1",
 	"problem witness\nproperty dp\nmechanism table\nexp-epsilon 2\nscale 2\nscores 0 1\nneighbors linf\nsensitivity 1\ndelta 0\nneighbor 1 1\ncandidate 1\npmf - 0.9\nneighbor-pmf 0.55,0.57 0.44,0.448",
 	"problem witness\nproperty dp\nmechanism table\nexp-epsilon 2\nscale 2\nscores 0 1\nneighbors stated\nsensitivity 1\ndelta 1/10\nneighbor 7 1\npmf 1/10 9/10\nneighbor-pmf 7/10 3/10",
+	// One probability of an event, at inputs, of which d = 2 makes e^dε = 4, or at scores.
+	"problem witness\nproperty dp\nmechanism table\nexp-epsilon 2\ninput [3,1]\nneighbor-input [3,\"1\"]\ndistance 2\ndelta 0\nevent [0,2]\npmf 9/10\nneighbor-pmf 0.1,0.2",
+	"problem witness\nproperty dp\nmechanism table\nepsilon 1/2\ninput 1\nneighbor-input 10\ndistance 1/3\ndelta 1/10\nevent error\npmf 1\nneighbor-pmf 0",
+	"problem witness\nproperty dp\nmechanism table\nexp-epsilon 2\nscale 2\nscores 0 1\nneighbors linf\nsensitivity 1\ndelta 1/10\nneighbor 1 1\nevent [\"a\"]\npmf 4/5\nneighbor-pmf 0.3,0.34",
 }
 
 // oracle works a witness's excess out with the registered mechanisms.
@@ -146,19 +150,32 @@ func (l lines) oracle(t *testing.T) interval.Interval {
 	} else {
 		p, other = at(name, l.field("scores")), at(name, l.field("neighbor"))
 	}
-	e := eps.ExpNeg(big.NewRat(-1, 1), prec)
+	d := big.NewRat(1, 1)
+	if l.field("input") != "" {
+		d = rational(l.field("distance"))
+	}
+	e := eps.ExpNeg(d.Neg(d), prec)
 	if delta := rational(l.field("delta")); delta.Sign() > 0 {
 		for r := range p {
 			sum = sum.Add(p[r].Sub(e.Mul(other[r])).Max(interval.FromInt(0, prec)))
 		}
 		return sum.Sub(interval.FromRat(delta, prec))
 	}
-	r := l.whole("candidate")
+	r := 0
+	if l.field("event") == "" {
+		r = l.whole("candidate")
+	}
 	return p[r].Sub(e.Mul(other[r]))
 }
 
 // close reports whether the vectors are neighbors, by the definition.
 func (l lines) close() bool {
+	if a := l.field("input"); a != "" {
+		return l.field("mechanism") == "table" && a != l.field("neighbor-input")
+	}
+	if l.field("scores") == l.field("neighbor") {
+		return false
+	}
 	p, q, delta := rationals(l.field("scores")), rationals(l.field("neighbor")), rational(l.field("sensitivity"))
 	up, down, near := true, true, true
 	for r := range p {
@@ -202,20 +219,36 @@ func TestWitnesses(t *testing.T) {
 // What cannot be decided is not called valid.
 func TestWitnessesUndecided(t *testing.T) {
 	for text, want := range map[string]string{
-		strings.Replace(witnesses[0], "mechanism krr", "mechanism rs", 1):            "there is no formula for mechanism",
-		strings.Replace(witnesses[4], "0.44,0.448", "0.44,0.46", 1):                  "too close to tell",
-		strings.Replace(witnesses[4], "neighbor-pmf 0.55,0.57", "neighbor-pmf -", 1): "", // not needed
-		strings.Replace(witnesses[4], "0.44,0.448", "-", 1):                          "not there",
-		strings.Replace(witnesses[5], "7/10 3/10", "7/10 -", 1):                      "not there",
-		strings.Replace(witnesses[4], "neighbors linf", "neighbors monotonic", 1):    "",
-		strings.Replace(witnesses[4], "sensitivity 1", "sensitivity 1/2", 1):         "no neighbors",
-		strings.Replace(witnesses[2], "neighbors linf", "neighbors stated", 1):       "is decided here",
-		strings.Replace(witnesses[2], "neighbors linf", "neighbors monotonic", 1):    "no neighbors",
-		strings.Replace(witnesses[2], "candidate 0", "candidate 1", 1):               "not violated there",
-		strings.Replace(witnesses[2], "scale 1", "scale 2", 1):                       "not violated there",
-		strings.Replace(witnesses[5], "pmf 1/10 9/10", "pmf 1/5 9/10", 1):            "do not sum to 1",
-		strings.Replace(witnesses[3], "\nneighbor 2 -1", "\nneighbor 2 -1 0", 1):     "2 were expected",
-		strings.Replace(witnesses[4], "\nneighbor-pmf 0.55,0.57 0.44,0.448", "", 1):  "neighbor-pmf",
+		strings.Replace(witnesses[0], "mechanism krr", "mechanism rs", 1):                 "there is no formula for mechanism",
+		strings.Replace(witnesses[4], "0.44,0.448", "0.44,0.46", 1):                       "too close to tell",
+		strings.Replace(witnesses[4], "neighbor-pmf 0.55,0.57", "neighbor-pmf -", 1):      "", // not needed
+		strings.Replace(witnesses[4], "0.44,0.448", "-", 1):                               "not there",
+		strings.Replace(witnesses[5], "7/10 3/10", "7/10 -", 1):                           "not there",
+		strings.Replace(witnesses[4], "neighbors linf", "neighbors monotonic", 1):         "",
+		strings.Replace(witnesses[4], "sensitivity 1", "sensitivity 1/2", 1):              "no neighbors",
+		strings.Replace(witnesses[2], "neighbors linf", "neighbors stated", 1):            "is decided here",
+		strings.Replace(witnesses[2], "neighbors linf", "neighbors monotonic", 1):         "no neighbors",
+		strings.Replace(witnesses[2], "candidate 0", "candidate 1", 1):                    "not violated there",
+		strings.Replace(witnesses[2], "scale 1", "scale 2", 1):                            "not violated there",
+		strings.Replace(witnesses[5], "pmf 1/10 9/10", "pmf 1/5 9/10", 1):                 "do not sum to 1",
+		strings.Replace(witnesses[3], "\nneighbor 2 -1", "\nneighbor 2 -1 0", 1):          "2 were expected",
+		strings.Replace(witnesses[2], "neighbor 1 1 1", "neighbor 2 0 0", 1):              "vectors are equal",
+		strings.Replace(witnesses[5], "neighbor 7 1", "neighbor 0 1", 1):                  "vectors are equal",
+		strings.Replace(witnesses[6], `[3,"1"]`, `[3.00, 10e-1]`, 1):                      "inputs are equal",
+		strings.Replace(witnesses[6], `[3,"1"]`, `[3,"n1e0"]`, 1):                         "",
+		strings.Replace(witnesses[6], `[3,"1"]`, `[3, 1`, 1):                              "no JSON value",
+		strings.Replace(witnesses[6], `[3,"1"]`, `[3, 1e`+strings.Repeat("9", 20)+`]`, 1): "exponent",
+		strings.Replace(witnesses[6], `[3,"1"]`, `"\ud800"`, 1):                           "surrogate",
+		strings.Replace(witnesses[6], `[3,"1"]`, `"\\ud800"`, 1):                          "",
+		strings.Replace(witnesses[6], `[3,"1"]`, "\"\xff\"", 1):                           "UTF-8",
+		strings.Replace(witnesses[6], "distance 2", "distance 4", 1):                      "not violated there",
+		strings.Replace(witnesses[6], "distance 2", "distance 0", 1):                      "distance is 0",
+		strings.Replace(witnesses[6], "event [0,2]", "event ", 1):                         "no name",
+		strings.Replace(witnesses[6], "pmf 9/10", "pmf 10/9", 1):                          "do not sum to 1",
+		strings.Replace(witnesses[6], "0.1,0.2", "-", 1):                                  "not there",
+		strings.Replace(witnesses[6], "mechanism table", "mechanism em", 1):               "scale",
+		strings.Replace(witnesses[8], "delta 1/10", "delta 1/5", 1):                       "too close to tell",
+		strings.Replace(witnesses[4], "\nneighbor-pmf 0.55,0.57 0.44,0.448", "", 1):       "neighbor-pmf",
 	} {
 		r, err := checked(t, section(text))
 		switch {

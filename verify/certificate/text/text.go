@@ -4,6 +4,7 @@ package text
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -12,6 +13,9 @@ import (
 	"optratio/internal/decimal"
 	"optratio/number"
 )
+
+// ErrNone is wrapped by the errors of results of which there is no certificate.
+var ErrNone = errors.New("no certificate")
 
 // Writer writes the lines of a certificate and counts them.
 type Writer struct {

@@ -1,0 +1,287 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/internal/command"
+	"optratio/internal/slowtest"
+	"optratio/verify/certificate"
+)
+
+// asker makes up command lines that ask for a certificate.
+type asker struct {
+	*rand.Rand
+	dir string
+}
+
+func (a *asker) one(of ...string) string { return of[a.IntN(len(of))] }
+
+// some returns a flag and one of its values, or nothing as often.
+func (a *asker) some(flag string, of ...string) []string {
+	if a.IntN(2) == 0 {
+		return nil
+	}
+	return []string{"--" + flag, a.one(of...)}
+}
+
+func (a *asker) epsilon() []string {
+	if a.IntN(2) == 0 {
+		return []string{"--eps", a.one("0", "0.01", "0.3", "1", "2.5", "8", "20")}
+	}
+	return []string{"--exp-eps", a.one("1", "101/100", "3/2", "2", "7", "1000")}
+}
+
+func (a *asker) small(from, to int) string { return fmt.Sprint(from + a.IntN(to-from+1)) }
+
+func (a *asker) file(name, text string) string {
+	path := filepath.Join(a.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		panic(err)
+	}
+	return path
+}
+
+// row states a distribution of so many outcomes: as fractions, decimals, or numbers that do not sum to 1 exactly; of labels, if there are any.
+func (a *asker) row(n int, labels []string) string {
+	parts, sum := make([]int64, n), int64(0)
+	for sum == 0 {
+		for i := range parts {
+			parts[i] = int64(a.IntN(5) * (1 + a.IntN(30)))
+			sum += parts[i]
+		}
+	}
+	as := a.IntN(3)
+	var out []string
+	for i, p := range parts {
+		x := big.NewRat(p, sum)
+		text := `"` + x.RatString() + `"`
+		if f, _ := x.Float64(); as == 1 {
+			text = fmt.Sprint(f)
+		} else if as == 2 {
+			text = fmt.Sprintf("%.3e", f)
+		}
+		if labels != nil {
+			name, _ := json.Marshal(labels[i])
+			text = string(name) + ":" + text
+		}
+		out = append(out, text)
+	}
+	if labels != nil {
+		return "{" + strings.Join(out, ",") + "}"
+	}
+	return "[" + strings.Join(out, ",") + "]"
+}
+
+// facing are the flags that say what an audit is to decide.
+func (a *asker) facing() []string {
+	return slices.Concat(a.epsilon(), a.some("delta", "0", "1/100", "0.2"), a.some("rho", "0.1"), a.some("range", "1"), a.some("slack", "0", "1e-6", "0.1"),
+		a.some("pmf-precision", "0", "1e-9", "1e-3"), a.some("property", "dp", "dp,approximate-dp", "approximate-dp,bounded-range", "bounded-range", "zcdp,dp"))
+}
+
+// names has labels, and JSON strings, that are hard to write down.
+var names = []string{"a", "error", "<b> & c", "new\nline", "ü\u2028\u202e", "\U0001f600", `q"uote\`, ""}
+
+// inputs asks about a table of inputs.
+func (a *asker) inputs() []string {
+	values := []string{`"a"`, `[3, 1]`, `{"k": 1e400, "a": [true, null]}`, `1.50`, `"\ud83d\ude00 <&>"`, `-7`, `"` + "\u2028" + `"`, `{"b": {}}`}
+	n, outcomes := 2+a.IntN(5), 1+a.IntN(4)
+	var labels []string
+	if a.IntN(2) == 0 {
+		labels = names
+	}
+	var table, pairs strings.Builder
+	if a.IntN(3) == 0 {
+		pairs.WriteString("\"oneway\"\n")
+	}
+	for i := range n {
+		fmt.Fprintf(&table, `{"input":%s,"pmf":%s}`+"\n", values[i], a.row(outcomes, labels))
+		if i > 0 {
+			fmt.Fprintf(&pairs, "%d,%d%s\n", i, a.IntN(i), a.one("", "", ",2", ",1/3", ",0.5"))
+		}
+	}
+	return slices.Concat([]string{"audit", "--pmf-file", a.file("table", table.String()), "--inputs", a.file("inputs", strings.Join(values[:n], "\n")),
+		"--neighbors", a.file("pairs", pairs.String()), "--outcomes", command.Choose(labels != nil, "labels", "index")}, a.facing())
+}
+
+// table asks about a table of score vectors.
+func (a *asker) table() []string {
+	n := 2 + a.IntN(3)
+	var labels []string
+	if a.IntN(4) == 0 {
+		labels = names
+	}
+	var rows strings.Builder
+	var all []string
+	for range 2 + a.IntN(6) {
+		scores := make([]string, n)
+		for i := range scores {
+			scores[i] = a.one("0", "-1", "1", "-2", "0.5", "1/3")
+		}
+		key := strings.Join(scores, ",")
+		if slices.Contains(all, key) {
+			continue
+		}
+		all = append(all, key)
+		quoted := strings.ReplaceAll(key, "1/3", `"1/3"`)
+		fmt.Fprintf(&rows, `{"scores":[%s],"pmf":%s}`+"\n", quoted, a.row(n, labels))
+	}
+	out := slices.Concat([]string{"audit", "--pmf-file", a.file("table", rows.String()), "--outcomes", command.Choose(labels != nil, "labels", "index")}, a.facing())
+	switch a.IntN(4) {
+	case 0:
+		out = append(out, "--neighbors", a.file("pairs", all[0]+";"+all[len(all)-1]+"\n"))
+	case 1:
+		out = append(out, "--neighbors", "monotonic", "--sensitivity", a.one("1", "2", "1/2"))
+	case 2:
+		out = append(out, "--shifted")
+	}
+	return out
+}
+
+// program asks about a program that answers some questions alike, some wrong and some not at all.
+func (a *asker) program() []string {
+	answer := func() string {
+		return a.one(`{"error":"no"}`, `{"pmf":`+a.row(2, nil)+`}`, `{"pmf":`+a.row(2, nil)+`}`, `{"pmf":[0.2,0.2]}`)
+	}
+	script := "while read l; do case $l in *'[0,-2]'*) echo '" + answer() + "';; *'[0,0]'*) echo '" + answer() + "';; *) echo '" + answer() + "';; esac; done\n"
+	return slices.Concat([]string{"audit", "--pmf-exec", "sh " + a.file("program", script), "-n", "2", "-k", "1", "--domain", a.one("lattice", "half-lattice")},
+		a.facing(), a.some("neighbors", "linf", "monotonic"))
+}
+
+func (a *asker) verify() []string {
+	out := slices.Concat([]string{"verify", "--mechanism", a.one("em", "pf", "krr", "krr", "rnm-gumbel", "rnm-exponential", "krr")}, a.epsilon(), a.some("sensitivity", "1", "2", "1/3"),
+		a.some("delta", "0", "1/1000", "0.3"), a.some("range", "0.1"), a.some("rho", "0.01"),
+		a.some("property", "dp,dominates-em", "approximate-dp", "dominates-em", "sum,dp"))
+	switch a.IntN(3) {
+	case 0:
+		return append(out, "--domain", a.file("domain", "0,-1,-2\n0,0,0\n1/3,0.5,-7\n"), "--neighbors", a.one("linf", "monotonic"))
+	case 1:
+		out = append(out, "--monotonic-scores")
+	case 2:
+		out = append(out, "--step", a.one("2delta", "delta", "2delta/3"))
+	}
+	return append(out, "-n", a.small(1, 3), "-k", a.small(1, 2))
+}
+
+func (a *asker) ratio() []string {
+	out := slices.Concat([]string{"ratio", "-n", a.small(1, 4), "-k", a.small(1, 3), "--gap", a.one("1e-9", "1e-3")}, a.epsilon(), a.some("constraints", "dp", "monotone", "full"),
+		a.some("mechanism", "em", "pf,em,krr"), a.some("method", "auto", "lp", "lumped", "closed-form"))
+	switch a.IntN(6) {
+	case 0:
+		return append(out, "--objective", a.one("box", "minimax"))
+	case 1:
+		return append(out, "--step", a.one("delta", "2delta/3"), "--loss", a.one("mean", "square", "top1", "tail:1"))
+	case 2:
+		return append(out, "--prior", a.one("box", "geometric:0.8", "uniform"), "--loss", a.one("mean", "square", "top1"))
+	case 3:
+		return append(out, "--delta", a.one("0", "1/100", "1"))
+	case 4:
+		return append(out, "--monotonic-scores", "--sensitivity", "2")
+	}
+	return out
+}
+
+func (a *asker) optimum() []string {
+	out := slices.Concat([]string{"optimum"}, a.epsilon(), a.some("delta", "0", "1/10", "1/1000"))
+	if a.IntN(3) == 0 {
+		return append(out, "--preset", a.one("count:4", "krr:3", "grid:2x2", "partition:3", "selection:3,1", "histogram:3,2"))
+	}
+	n, m := 2+a.IntN(3), 1+a.IntN(4)
+	var loss, pairs, forbidden []string
+	for x := range n {
+		var row []string
+		for range m {
+			row = append(row, a.one(`"0"`, `"1/3"`, `"1"`, `"5/2"`, `4`))
+		}
+		loss = append(loss, "["+strings.Join(row, ",")+"]")
+		if x > 0 {
+			pairs = append(pairs, fmt.Sprintf(`["%d","%d"%s]`, x, a.IntN(x), a.one("", "", `,"3/2"`, `,"0"`)))
+		}
+		if m > 1 && a.IntN(4) == 0 {
+			forbidden = append(forbidden, fmt.Sprintf(`["%d","o%d"]`, x, a.IntN(m)))
+		}
+	}
+	list := func(prefix string, n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf("%q", prefix+fmt.Sprint(i)))
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	}
+	text := fmt.Sprintf(`{"inputs":%s,"outputs":%s,"pairs":[%s],"loss":[%s],"prior":%s,"forbidden":[%s],"directed":%s}`, list("", n), list("o", m), strings.Join(pairs, ","),
+		strings.Join(loss, ","), a.one(`"uniform"`, `"worst"`), strings.Join(forbidden, ","), a.one("false", "false", "true"))
+	return append(out, a.file("problem.json", text))
+}
+
+func (a *asker) others() []string {
+	switch a.IntN(4) {
+	case 0:
+		return slices.Concat([]string{"threshold", "--method", "lp", "-n", a.small(2, 4), "-k", a.small(1, 3), "--gap", "1e-3"}, a.some("constraints", "dp", "monotone", "full"),
+			a.some("objective", "paper", "box"))
+	case 1:
+		return slices.Concat([]string{"topk", "-n", a.small(3, 4), "-k", a.small(1, 2), "--top", a.small(1, 2)}, a.epsilon())
+	case 2:
+		return slices.Concat([]string{"heterogeneous", "--sensitivities", a.one("1,2", "1,1,2", "1/2,3"), "--grid", a.one("0:3:1", "-1:1:1/2"), "--mechanism", "geo,em"}, a.epsilon(),
+			a.some("objective", "mean", "worst"), a.some("loss", "error", "mse"))
+	}
+	return slices.Concat([]string{"stopping", "--lp", "-n", a.small(2, 12), "--win", a.small(1, 2)}, a.epsilon(), a.some("delta", "0", "1/100"))
+}
+
+// TestCertificatesAreValid: whatever command writes a certificate, the checker accepts it, and a violation of privacy by stated numbers has one. Nothing but what was
+// asked for changes: the exit code is the one without --cert.
+func TestCertificatesAreValid(t *testing.T) {
+	each := 16
+	if slowtest.Enabled {
+		each = 400
+	}
+	a := &asker{dir: t.TempDir()}
+	for i, ask := range []func() []string{a.program, a.inputs, a.table, a.verify, a.ratio, a.optimum, a.others} {
+		each := each
+		if i == 0 { // programs take their time
+			each /= 4
+		}
+		a.Rand = rand.New(rand.NewPCG(35, uint64(i)))
+		name := ask()[0] + fmt.Sprint(i)
+		written, want := 0, 0
+		for range each {
+			args := ask()
+			cert := filepath.Join(a.dir, "cert")
+			code, _, said := quietly(append(args, "--cert", cert)...)
+			line := fmt.Sprintf("optratio %q: exit %d, %s", args, code, said)
+			require.NotContains(t, said, "internal", line)
+			if code == command.Usage {
+				require.Contains(t, said, "optratio: ", line)
+				continue
+			}
+			if strings.Contains(said, "violated: dp") || strings.Contains(said, "violated: approximate-dp") {
+				want++
+				require.FileExists(t, cert, line)
+			}
+			files, err := filepath.Glob(cert + "*")
+			require.NoError(t, err)
+			for _, file := range files {
+				data, err := os.ReadFile(file)
+				require.NoError(t, err)
+				r, err := certificate.Check(bytes.NewReader(data), certificate.Options{})
+				require.NoError(t, err, line)
+				require.True(t, r.Valid, "%s\n%s\n%s", line, r.Reason, data)
+				require.NoError(t, os.Remove(file))
+				written++
+			}
+		}
+		t.Logf("%s: %d certificates", name, written)
+		assert.GreaterOrEqual(t, written, each/5, name)
+		assert.LessOrEqual(t, want, written, name)
+	}
+}
