@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -293,7 +294,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	})
 	done()
 	if err != nil {
-		return err
+		return otherwise(err)
 	}
 	title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, f.epsilon.text())
 	shows := judgement{title, f.units(), &r.Report, r.Findings, auditNotes(r), f.sampleExec != ""}
@@ -305,6 +306,21 @@ func (f *auditFlags) run(ctx context.Context) error {
 		return nil // nothing found
 	}
 	return cert.Commit(ctx, f.Streams, func(w io.Writer) error { return r.WriteCertificate(w, f.setting(&o)) }, verdict(ctx, &r.Report))
+}
+
+// otherwise adds the flag that goes with a program whose answers are of another kind than was asked for.
+func otherwise(err error) error {
+	var u *audit.Unlike
+	if !errors.As(err, &u) {
+		return err
+	}
+	flag := map[string]string{
+		"pmf": "--pmf-exec", "counts": "--sample-exec", "values": "--sample-exec and --outcomes real or mixed", "labels": "--outcomes labels", "index": "--outcomes index",
+	}[u.Kind]
+	if flag == "" {
+		return err
+	}
+	return command.Exit(command.Usage, fmt.Errorf("%w; give it with %s", err, flag))
 }
 
 // createCert prepares --cert.

@@ -31,6 +31,8 @@ type child struct {
 	starts  int
 	// confused says why answers cannot be told which questions they belong to, once that is so.
 	confused string
+	spoke    bool // a line of it was an answer, or said that something went wrong
+	tried    bool // whether it ends before it is asked anything was looked at
 	// patient says that the program ended by itself while it had questions before it: it gets one at a time from then on.
 	patient bool
 }
@@ -56,6 +58,7 @@ type process struct {
 type failure struct {
 	text    string
 	timeout bool
+	late    bool // it answered when its input ended, a while after the limit
 	quiet   bool // it ended by itself, with status 0, after it had answered before
 	// unstarted: it ended with the status by which the shell says that there is no such program, or that it is none.
 	unstarted bool
@@ -279,13 +282,29 @@ func (c *child) await(ctx context.Context) ([]byte, error) {
 		p.served++
 		return answer, nil
 	case <-timer.C:
-		noise := p.stderr.last()
+		f := &failure{text: fmt.Sprintf("no answer within %v%s", c.timeout, p.stderr.last()), timeout: true}
+		if !c.spoke {
+			f.late = c.starts == 1 && p.lastWords(ctx)
+			f.text += "; does it flush its output after each line?"
+		}
 		c.stop()
-		return nil, &failure{text: fmt.Sprintf("no answer within %v%s", c.timeout, noise), timeout: true}
+		return nil, f
 	case <-ctx.Done():
 		c.stop()
 		return nil, ctx.Err()
 	}
+}
+
+// lastWords ends the program's input and reports whether it then writes a line, as those do that keep their output until they end.
+func (p *process) lastWords(ctx context.Context) bool {
+	_ = p.stdin.Close()
+	select {
+	case _, ok := <-p.lines:
+		return ok
+	case <-time.After(lastWords):
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // stray records a line that came unasked: it, or any line since the start, may be an answer out of step.

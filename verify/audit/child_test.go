@@ -192,7 +192,6 @@ func TestAnswersOutOfStep(t *testing.T) {
 	answer := `echo '{"pmf":[1,0]}'`
 	for name, program := range map[string]string{
 		"twice":   `while read q; do ` + answer + `; ` + answer + `; done`,
-		"banner":  `echo welcome; while read q; do ` + answer + `; done`,
 		"late":    `n=0; while read q; do n=$((n+1)); [ $n = 5 ] && echo debug; ` + answer + `; done`,
 		"at last": `while read q; do ` + answer + `; done; ` + answer,
 	} {

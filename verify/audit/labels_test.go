@@ -45,13 +45,6 @@ func TestStatedLabels(t *testing.T) {
 	r, err = PMF(context.Background(), `while read q; do echo '{"pmf":{"a":0.5}}'; done`, o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Violated, r.Find(verify.Sum).Verdict)
-	r, err = PMF(context.Background(), `while read q; do echo '{"pmf":[0.5,0.5]}'; done`, o)
-	require.NoError(t, err)
-	require.Contains(t, r.Findings[0].Detail, "no probabilities of labels")
-	o.Outcomes = Index
-	r, err = PMF(context.Background(), nobody, o)
-	require.NoError(t, err)
-	require.Contains(t, r.Findings[0].Detail, "which is no list")
 }
 
 func TestTablesOfLabels(t *testing.T) {

@@ -173,10 +173,11 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	if a.opts.Progress != nil {
 		a.opts.Progress(a.questions)
 	}
+	began := time.Now()
 	line, err := a.child.ask(a.ctx, a.line(q, samples))
 	if err == nil {
 		if answer, err = parse(line); err == nil {
-			a.answered = true
+			a.answered, a.child.spoke = true, true
 			return answer, "", nil
 		}
 		if errors.Is(err, ErrOptions) { // of a limit on what is asked about
@@ -188,15 +189,16 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 		}
 		err = &failure{text: err.Error()}
 	}
+	if refused := a.refusal(line, err, samples, time.Since(began)); refused != nil {
+		a.child.stop()
+		return answer, "", refused
+	}
 	var f *failure
 	switch {
 	case a.ctx.Err() != nil:
 		return answer, "", errStopped
 	case !errors.As(err, &f):
 		return answer, "", err
-	}
-	if f.unstarted && !a.answered {
-		return answer, "", fmt.Errorf("%w: %q cannot be started: %s; give a command line for sh -c", ErrOptions, a.child.command, f.text)
 	}
 	if f.long && a.labels != nil {
 		return answer, "", fmt.Errorf("%w: the answer is %s, which is the limit: make outcomes coarser", ErrOptions, f.text)
