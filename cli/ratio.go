@@ -188,7 +188,7 @@ func (f *ratioFlags) answer(ctx context.Context, ready func() error) (*document.
 		defer subject.Close()
 	}
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := command.Settle(ctx, func() (*lp.Answer, error) { return lp.Ratio(ctx, r) }, func(why string) *lp.Answer { return f.anyRatio(r, why) })
+	a, err := command.Settle(ctx, func() (*lp.Answer, error) { return rated(ctx, r, subject) }, func(why string) *lp.Answer { return f.anyRatio(r, why) })
 	done()
 	if err != nil {
 		return nil, nil, err

@@ -83,6 +83,23 @@ func (f *subjectFlags) parse(ctx context.Context, eps mechanisms.Epsilon, delta 
 	return audit.NewTable(f.file, rows, f.symmetric, o)
 }
 
+// rated rates the mechanisms of a request, and then asks a program again: what changes its answers is not rated.
+func rated(ctx context.Context, r lp.Request, subject *audit.Stated) (*lp.Answer, error) {
+	a, err := lp.Ratio(ctx, r)
+	if err != nil || subject == nil {
+		return a, err
+	}
+	if err = subject.Again(ctx); !errors.Is(err, mechanisms.ErrAnswer) {
+		return a, err
+	}
+	for i, m := range a.Mechanisms {
+		if m.Name == subject.Info().Name && m.Finding == "" {
+			a.Mechanisms[i] = lp.Rated{Name: m.Name, Finding: err.Error()}
+		}
+	}
+	return a, nil
+}
+
 // options are those of an audit of the subject.
 func (f *subjectFlags) options(eps mechanisms.Epsilon, progress func(int64)) (o audit.Options, err error) {
 	switch {

@@ -106,6 +106,7 @@ func (d *deltas) visit(q, other Vector) error {
 		d.partial = true
 		return nil
 	}
+	d.partial = d.partial || a.misses() || b.misses()
 	for _, w := range d.directions(a, b, q, other) {
 		if err := d.t.step(); err != nil {
 			return err

@@ -316,7 +316,7 @@ func (c *run) concede(t *tracker, u *supremum, q, other Vector) (compared bool, 
 		t.undecide("of a pair that is looked at in one order, the second may have outcomes that the first never has: no upper bound on ρ is known then")
 	}
 	if differ || wider || u.open { // readings without an upper end decide the verdict, unless supports differ for certain
-		return !wider, nil
+		return !wider && !a.misses() && !b.misses(), nil
 	}
 	forth, back := c.against(a.P, b.P, t.precision())
 	witness := func() *Witness { return c.mostLikely(q, other, a, b) }
@@ -324,7 +324,7 @@ func (c *run) concede(t *tracker, u *supremum, q, other Vector) (compared bool, 
 	if !c.dom.Directed {
 		u.raise(&back, witness)
 	}
-	return true, nil
+	return !a.misses() && !b.misses(), nil
 }
 
 // supportsDiffer reports whether one of the answers has a probability 0 where the other has not, and records it. Of a directed domain that counts for the

@@ -3,6 +3,8 @@ package verify
 import (
 	"math/big"
 	"slices"
+
+	"optratio/number"
 )
 
 const (
@@ -10,13 +12,50 @@ const (
 	noDistribution = "probabilities do not sum to 1"
 )
 
-// distributions returns what two neighbors were answered, for properties of distributions: see distribution. ok is false where one is none.
+// distributions returns what two neighbors were answered, for properties of distributions: see distribution. ok is false where one is none, or where
+// one is an event, to which all that the other one misses may belong.
 func (c *run) distributions(t *tracker, q, other Vector) (a, b *Answer, ok bool, err error) {
 	if a, b, err = c.both(q, other); err != nil {
 		return nil, nil, false, err
 	}
+	beside := a.Event != "" && b.misses() || b.Event != "" && a.misses()
 	a, b = c.distribution(t, a), c.distribution(t, b)
-	return a, b, a != nil && b != nil, nil
+	return a, b, a != nil && b != nil && !beside, nil
+}
+
+// comparable returns what two vectors were answered, for properties that compare single probabilities. ok is false where one of the answers is no
+// distribution in any reading: that decides nothing.
+func (c *run) comparable(t *tracker, q, other Vector) (a, b *Answer, ok bool, err error) {
+	if a, b, err = c.both(q, other); err != nil {
+		return nil, nil, false, err
+	}
+	ok = true
+	for _, x := range []*Answer{a, b} {
+		if place, _, is := x.Fault(); is && place < 0 {
+			ok = false
+			t.undecide(noDistribution)
+		} else if is {
+			ok = false
+			t.undecide(negative)
+		}
+	}
+	return a, b, ok, nil
+}
+
+// Fault returns what no reading of an answer's numbers makes a distribution of, if is says that there is such a thing: the first probability that is
+// negative, and whose it is, or else the sum, and -1.
+func (a *Answer) Fault() (place int, value number.Number, is bool) {
+	if r := a.negative(1024); r >= 0 {
+		return r, a.P[r].Number(), true
+	}
+	if !a.misses() {
+		return 0, number.Number{}, false
+	}
+	total := Rational(new(big.Rat))
+	for _, p := range a.P {
+		total = total.add(p)
+	}
+	return -1, total.Number(), true
 }
 
 // distribution returns an answer whose numbers, as far as they are known, can be a distribution. Where they miss the sum 1 in every reading nothing is
@@ -26,10 +65,10 @@ func (c *run) distribution(t *tracker, a *Answer) *Answer {
 	switch {
 	case a.Event != "":
 		return a
-	case !c.proper(a):
+	case a.negative(c.opts.MaxPrec) >= 0:
 		t.undecide(negative)
 		return nil
-	case !a.whole():
+	case a.misses():
 		t.undecide(noDistribution)
 	case !slices.ContainsFunc(a.P, (*Value).crossing):
 		return a
@@ -70,25 +109,23 @@ func loosened(p []*Value) []*Value {
 	return out
 }
 
-// proper reports whether no probability is known to be negative.
-func (c *run) proper(a *Answer) bool {
-	for _, p := range a.P {
+// negative returns the first candidate whose probability is known to be negative, -1 where there is none.
+func (a *Answer) negative(precision uint) int {
+	return slices.IndexFunc(a.P, func(p *Value) bool {
 		if lo, _ := p.bounds(); lo >= 0 {
-			continue
-		}
-		if s, ok := p.sign(c.opts.MaxPrec); ok && s < 0 {
 			return false
 		}
-	}
-	return true
+		s, ok := p.sign(precision)
+		return ok && s < 0
+	})
 }
 
-// whole reports whether the probabilities sum to 1 in some reading; of numbers that can be refined, as far as float64 bounds tell.
-func (a *Answer) whole() bool {
+// misses reports whether the probabilities of an answer sum to 1 in no reading; of numbers that can be refined, as far as float64 bounds tell.
+func (a *Answer) misses() bool {
 	if !a.summed {
-		a.summed, a.sumsTo1 = true, a.sumIsOne()
+		a.summed, a.sumsTo1 = true, a.Event != "" || a.sumIsOne()
 	}
-	return a.sumsTo1
+	return !a.sumsTo1
 }
 
 func (a *Answer) sumIsOne() bool {

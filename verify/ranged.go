@@ -122,11 +122,13 @@ func (c *run) eachRatio(private, bounded *tracker, tight, widest *greatest) erro
 		private.pair()
 		bounded.pair()
 		a, b, ok, err := c.distributions(private, q, other)
+		if err == nil && (!ok || a.misses() || b.misses()) { // what is missing may belong to outputs that have no number
+			tight.partial = true
+		}
 		switch {
 		case err != nil:
 			return err
 		case !ok:
-			tight.partial = true
 		case a.Event != "" || b.Event != "":
 			err = c.supports(private, tight, widest, a, b, q, other)
 		default:

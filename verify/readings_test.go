@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // readingsOf checks properties on two neighbors with stated numbers, e^ε = 2 being claimed.
@@ -212,6 +214,49 @@ func TestNoDistributionIsNotPrivate(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A row that is no distribution decides nothing about single probabilities, whatever it has in common with the other row, and no upper end of what
+// is tight: what it misses may belong to any output. What is wrong with it is said with its place.
+func TestNoDistributionDecidesNothing(t *testing.T) {
+	half := []string{"0.5", "0.5"}
+	for _, c := range []struct {
+		p     []string
+		place int
+		value float64
+	}{
+		{[]string{"0.5", "0.4"}, -1, 0.9},
+		{[]string{"0.5", "0.6"}, -1, 1.1},
+		{[]string{"-0.5", "1.5"}, 0, -0.5},
+	} {
+		for _, precision := range []string{"1e-9", "0"} {
+			p, q := numbersOf(t, precision, c.p...), numbersOf(t, precision, half...)
+			place, value, is := (&Answer{P: p}).Fault()
+			require.True(t, is)
+			require.Equal(t, c.place, place)
+			require.InDelta(t, c.value, value.Float64(), 1e-12)
+			for _, rows := range [][2][]*Value{{p, q}, {q, p}, {p, p}} {
+				asked := slices.DeleteFunc(All(), func(p Property) bool { return p == DominatesEM || p == DominatesEMMean }) // which are about one row
+				report := readingsOf(t, Options{Properties: asked, Rho: big.NewRat(10, 1), Delta: big.NewRat(9, 10)}, rows[0], rows[1])
+				for _, r := range report.Properties {
+					if r.Name == Sum {
+						require.Equal(t, Violated, r.Verdict)
+						continue
+					}
+					require.Equal(t, Undecided, r.Verdict, "%v: %s", c, r)
+					require.Contains(t, []string{noDistribution, negative}, r.Reason, "%v: %s", c, r)
+					for _, tight := range []number.Number{r.TightEps, r.Range, r.Rho} {
+						_, bounded := tight.Upper()
+						require.False(t, bounded, "%v: %s", c, r)
+					}
+				}
+			}
+		}
+	}
+	_, _, is := (&Answer{P: numbersOf(t, "1e-9", "0.333333333", "0.666666667")}).Fault()
+	require.False(t, is)
+	_, _, is = (&Answer{Event: "error"}).Fault()
+	require.False(t, is)
 }
 
 // The δ is that of the claimed ε, whatever the tight ε may exceed it by.

@@ -94,8 +94,8 @@ func (c *run) symmetry(t *tracker) error {
 
 // related compares two vectors with the same scores up to their order and a shift, or the tied candidates of one.
 func (c *run) related(t *tracker, q, other Vector) error {
-	a, b, err := c.both(q, other)
-	if err != nil {
+	a, b, ok, err := c.comparable(t, q, other)
+	if err != nil || !ok {
 		return err
 	}
 	if a.Event != "" || b.Event != "" {
@@ -127,8 +127,8 @@ func (c *run) has(q Vector) bool { return c.dom.Has == nil || c.dom.Has(q) }
 // placed compares a vector with its scores in descending order.
 func (c *run) placed(t *tracker, q Vector) error {
 	sorted, place := sortVector(q)
-	a, b, err := c.both(q, sorted)
-	if err != nil {
+	a, b, ok, err := c.comparable(t, q, sorted)
+	if err != nil || !ok {
 		return err
 	}
 	if a.Event != "" || b.Event != "" {
@@ -170,23 +170,15 @@ func numbers(values []*Value) []number.Number {
 	return out
 }
 
-const (
-	unanswered = "not every question was answered with probabilities"
-	unsteady   = "a question was not answered once, and answered when it was asked again"
-)
+const unanswered = "not every question was answered with probabilities"
 
-// silent reports whether two answers say nothing about each other: neither is a pmf, or one is an event of unknown probability. That
-// leaves the property undecided.
+// silent reports whether two answers say nothing about each other, as neither is a pmf. That leaves the property undecided.
 func (t *tracker) silent(a, b *Answer) bool {
-	switch {
-	case a.Unsteady || b.Unsteady:
-		t.undecide(unsteady)
-	case a.Event != "" && b.Event != "":
+	silent := a.Event != "" && b.Event != ""
+	if silent {
 		t.undecide(unanswered)
-	default:
-		return false
 	}
-	return true
+	return silent
 }
 
 // events compares two answers, one of which at least is no pmf: they differ where the other one is, and where
@@ -228,9 +220,12 @@ func (c *run) onlyOne(a *Answer, q, other Vector) *Witness {
 // shift compares vectors that differ by a constant.
 func (c *run) shift(t *tracker) error {
 	for q, other := range c.dom.Shifted {
-		a, b, err := c.both(q, other)
+		a, b, ok, err := c.comparable(t, q, other)
 		if err != nil {
 			return err
+		}
+		if !ok {
+			continue
 		}
 		if a.Event != "" || b.Event != "" {
 			if err := c.events(t, a, b, q, other); err != nil {
@@ -256,9 +251,12 @@ func (c *run) shift(t *tracker) error {
 // is, pairs where one candidate's score falls imply the general case.
 func (c *run) monotone(t *tracker) error {
 	for q, other := range c.dom.Lowered {
-		a, b, err := c.both(q, other)
+		a, b, ok, err := c.comparable(t, q, other)
 		if err != nil {
 			return err
+		}
+		if !ok {
+			continue
 		}
 		if a.Event != "" || b.Event != "" {
 			t.undecide(unanswered)

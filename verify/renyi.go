@@ -172,8 +172,9 @@ func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
 			d.partial = true
 			continue
 		}
+		d.partial = d.partial || a.misses() || b.misses()
 		if a.Event != "" || b.Event != "" {
-			d.partial = d.partial || t.silent(a, b)
+			d.partial = t.silent(a, b) || d.partial
 			d.infinite = c.eventDiffers(t, a, b, q, other) || d.infinite
 			continue
 		}
@@ -205,7 +206,7 @@ func (d *divergence) include(c *run, t *tracker, w direction) {
 
 // eventDiffers reports whether one of the answers is an event and the other one is not, and records it.
 func (c *run) eventDiffers(t *tracker, a, b *Answer, q, other Vector) bool {
-	if a.Unsteady || b.Unsteady || (a.Event == "") == (b.Event == "") {
+	if (a.Event == "") == (b.Event == "") {
 		return false
 	}
 	t.fail(size(len(q), q, other), func() *Witness { return c.onlyOne(a, q, other) })

@@ -60,9 +60,6 @@ func (s *Space) instance(q Vector) *mechanisms.Instance {
 type Answer struct {
 	P     []*Value
 	Event string // what came instead of probabilities: "error" with a reason
-	// Unsteady says that the event did not come again when the question was repeated, so that its probability is not known. Nothing is
-	// concluded from such an answer.
-	Unsteady bool
 
 	summed, sumsTo1 bool    // what whole found, once it was asked
 	loosened        *Answer // where it does not sum to 1, what distribution returned

@@ -94,17 +94,14 @@ func (o *Options) findCliffs(n int, reach int64, ask verify.Subject) ([][2]*prob
 	return c.pairs, nil
 }
 
-// look asks about a vector. What is answered only sometimes counts as unknown: nil.
+// look asks about a vector.
 func (c *cliffs) look(q verify.Vector) (*probe, error) {
 	if c.left--; c.left < 0 {
 		return nil, errProbes
 	}
 	a, err := c.ask.Answer(q)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case a.Unsteady:
-		return nil, nil
 	}
 	p := &probe{q: q, failed: a.Event != ""}
 	for _, v := range a.P {
@@ -127,12 +124,10 @@ func (c *cliffs) search(line ray) error {
 		if err != nil {
 			return err
 		}
+		known = append(known, p)
 		took := time.Since(begin)
 		if i == 0 {
 			first = took
-		}
-		if p != nil {
-			known = append(known, p)
 		}
 		if took > slowProbe && took > slowerProbe*first {
 			break
@@ -199,7 +194,7 @@ func eachLog(a, b *probe, f func(x, y float64)) {
 func (c *cliffs) bisect(line ray, a, b *probe) error {
 	for distance(a.q, b.q) > whole {
 		m, err := c.look(middle(a.q, b.q))
-		if m == nil {
+		if err != nil {
 			c.pairs = append(c.pairs, [2]*probe{a, b})
 			return err
 		}

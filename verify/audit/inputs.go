@@ -281,10 +281,9 @@ func Ask(ctx context.Context, command string, values []json.RawMessage, o Option
 	a := newAsker(ctx, command, space, &o)
 	defer a.child.stop()
 	a.labels = newLabelled(&o)
-	all := &transcript{inner: probabilities{a}}
 	rows := make([]Row, len(values))
 	for i, value := range values {
-		answer, err := all.Answer(verify.Vector{int64(i)})
+		answer, err := probabilities{a}.Answer(verify.Vector{int64(i)})
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
@@ -297,12 +296,15 @@ func Ask(ctx context.Context, command string, values []json.RawMessage, o Option
 		}
 		rows[i] = Row{Input: value, PMF: answer.P}
 	}
-	if err := a.repeat(all); err != nil {
+	if err := a.again(&Report{}); err != nil {
 		return nil, err
 	}
 	a.finish()
-	if len(a.findings) > 0 {
-		return nil, fmt.Errorf("%w: %s", mechanisms.ErrAnswer, a.findings[0])
+	for _, f := range slices.Concat(a.record.changed, a.findings) {
+		return nil, fmt.Errorf("%w: %s", mechanisms.ErrAnswer, f)
+	}
+	if a.record.unasked != "" {
+		return nil, cmp.Or(context.Cause(ctx), fmt.Errorf("%w: not asked again: %s", mechanisms.ErrAnswer, a.record.unasked))
 	}
 	for i := range rows {
 		rows[i].Labels = a.labels.names

@@ -33,18 +33,30 @@ func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	c := &called{ctx: ctx, opts: &o}
+	c := &called{ctx: ctx, opts: &o, record: newRecord()}
 	asking := func(space *verify.Space) verify.Subject { return c.on(m, space) }
-	trying := func(space *verify.Space) verify.Subject { return (&called{ctx: ctx, opts: &o}).on(m, space) }
+	trying := func(space *verify.Space) verify.Subject {
+		return (&called{ctx: ctx, opts: &o, record: c.record, muted: true}).on(m, space)
+	}
 	r, err := examine(ctx, m.Info().Name, &questioned{asking(space), space, dom}, &o, trying, func(r *Report) (*questioned, error) {
 		return o.aside(r, 0, asking, trying)
 	})
 	if err != nil {
 		return nil, err
 	}
+	again := func(at query) error {
+		_, err := trying(at.space).Answer(at.q)
+		return err
+	}
+	if err := c.record.witnesses(r, &o, space, again); err != nil {
+		return nil, err
+	}
+	if err := c.record.again(o.Seed, again); err != nil {
+		return nil, err
+	}
 	r.somethingChecked()
 	r.Questions, r.Findings = c.questions, c.findings
-	r.answers()
+	r.answers(c.record)
 	return r, nil
 }
 
@@ -54,6 +66,15 @@ type called struct {
 	opts      *Options
 	questions int64
 	findings  []Finding
+	record    *record
+	muted     bool // what goes wrong is no finding: the question was not part of the domain
+}
+
+// find records a finding.
+func (c *called) find(f Finding) {
+	if !c.muted {
+		c.findings = addFinding(c.findings, f)
+	}
 }
 
 // on is the mechanism on a space.
@@ -75,7 +96,7 @@ func (c *called) on(m mechanisms.Mechanism, space *verify.Space) verify.Subject 
 				return
 			}
 			if !again { // one finding is enough
-				c.findings = addFinding(c.findings, Finding{Event: "error", Detail: err.Error(), Scores: space.Scores(q)})
+				c.find(Finding{Event: "error", Detail: err.Error(), Scores: space.Scores(q)})
 			}
 			a, err = &verify.Answer{Event: err.Error()}, nil
 		}()
@@ -90,12 +111,25 @@ func (c *called) on(m mechanisms.Mechanism, space *verify.Space) verify.Subject 
 		}
 		return &verify.Answer{P: p}, nil
 	}
-	return verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) {
-		a, steady, err := twice(func(again bool) (*verify.Answer, error) { return once(q, again) })
-		if err == nil && !steady {
-			c.findings = addFinding(c.findings, Finding{Event: "different answers", Detail: answeredOnce, Scores: space.Scores(q)})
+	asking := func(q verify.Vector, again bool) (*verify.Answer, error) {
+		a, err := once(q, again)
+		if err == nil && (a.Event == "" || again || !c.muted) {
+			c.record.recall(verify.ScoresText(space.Scores(q)), query{space, q}, a, c.opts, candidate)
 		}
 		return a, err
+	}
+	return verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) {
+		a, err := asking(q, false)
+		switch {
+		case err != nil:
+			return nil, err
+		case a.Event != "":
+			return asking(q, true)
+		}
+		if text := fault(a, candidate); text != "" {
+			c.find(c.opts.finding(noDistribution, text, space, q))
+		}
+		return a, nil
 	})
 }
 

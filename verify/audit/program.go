@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"math/rand/v2"
 	"regexp"
 	"strconv"
 	"time"
 
 	"optratio/mechanisms"
-	"optratio/number"
 	"optratio/verify"
 )
 
@@ -25,12 +23,11 @@ const (
 	mostSilence   = 10      // likewise, of all failures, where it never answered at all
 	mostFindings  = 20      // kinds kept for the report
 	mostQuestions = 500_000 // about different score vectors
-	askedTwice    = 50      // questions that are repeated at the end
 )
 
 // Finding is something that a program did which it should not, whatever its probabilities.
 type Finding struct {
-	Event  string          // "error", "different answers" or "exit"
+	Event  string          // "error", "no distribution", "different answers" or "exit"
 	Detail string          // what happened, the first time
 	Scores []*big.Rat      // what it was asked then, nil for what happened outside a question
 	Input  json.RawMessage // likewise, where it was no score vector
@@ -90,6 +87,8 @@ type asker struct {
 	muted     bool // failures are no findings: the question was not part of the domain
 	texts     scoreTexts
 	labels    *labelled // of stated probabilities; nil where outcomes are candidates
+	record    *record   // likewise
+	late      bool      // it asks again, whatever the limits
 }
 
 // scoreTexts keeps how scores are written, by their number in units of a space.
@@ -134,9 +133,22 @@ func (a *asker) line(q verify.Vector, samples int64) []byte {
 
 func newAsker(ctx context.Context, command string, space *verify.Space, o *Options) *asker {
 	return &asker{
-		ctx: ctx, opts: o, space: space, epsilon: epsilonText(o.Epsilon),
+		ctx: ctx, opts: o, space: space, epsilon: epsilonText(o.Epsilon), record: newRecord(),
 		child: &child{command: command, timeout: o.Timeout, clean: o.CleanEnv},
 	}
+}
+
+// on returns an asker of the same program about another space, with limits of its own.
+func (a *asker) on(space *verify.Space) *asker {
+	return &asker{ctx: a.ctx, opts: a.opts, space: space, epsilon: a.epsilon, child: a.child, labels: a.labels, record: a.record}
+}
+
+// name says in words which outcome a probability belongs to.
+func (a *asker) name(r int) string {
+	if a.labels != nil && !a.labels.list {
+		return fmt.Sprintf("output %q", a.labels.names[r])
+	}
+	return candidate(r)
 }
 
 // epsilonText writes ε as a decimal: exactly where it is one, otherwise the nearest double.
@@ -163,7 +175,7 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	if a.timeouts >= mostTimeouts || a.losses >= mostLosses || a.failures >= mostSilence && !a.answered {
 		return answer, "", fmt.Errorf("%w: the program failed %d times and is not asked again", verify.ErrUndecided, a.failures)
 	}
-	if a.questions >= mostQuestions || a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0 {
+	if !a.late && (a.questions >= mostQuestions || a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0) {
 		return answer, "", fmt.Errorf("%w: the limit of %d questions or %d probabilities was reached, after %d questions", verify.ErrUndecided, mostQuestions, mostNumbers, a.questions)
 	}
 	a.questions++
@@ -230,36 +242,27 @@ func (a *asker) find(f Finding) {
 type probabilities struct{ *asker }
 
 // Answer asks the program. What it does not answer it is asked again: a failure that comes again is an event that has the probability 1
-// there, as far as can be told, and one that does not has an unknown one.
+// there, as far as can be told, and one that does not is a change of its answers.
 func (p probabilities) Answer(q verify.Vector) (*verify.Answer, error) {
 	muted := p.muted
-	a, steady, err := twice(func(again bool) (*verify.Answer, error) {
-		p.muted = muted || again // one finding is enough
-		return p.once(q)
-	})
-	p.muted = muted
-	if err == nil && !steady {
-		p.find(Finding{Event: "different answers", Detail: answeredOnce, Scores: p.space.Scores(q)})
-	}
-	return a, err
-}
-
-// answeredOnce describes a failure that does not come again.
-const answeredOnce = "an answer once, an error the other time"
-
-// twice asks once, and again where an event came; steady is false where that did not come again.
-func twice(ask func(again bool) (*verify.Answer, error)) (a *verify.Answer, steady bool, err error) {
-	if a, err = ask(false); err != nil || a.Event == "" {
-		return a, true, err
-	}
-	again, err := ask(true)
+	a, err := p.once(q, !muted)
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
-	return &verify.Answer{Event: a.Event, Unsteady: again.Event == ""}, again.Event != "", nil
+	if a.Event != "" {
+		p.muted = true // one finding is enough
+		a, err = p.once(q, true)
+		p.muted = muted
+		return a, err
+	}
+	if text := fault(a, p.name); text != "" {
+		p.find(p.opts.finding(noDistribution, text, p.space, q))
+	}
+	return a, nil
 }
 
-func (p probabilities) once(q verify.Vector) (*verify.Answer, error) {
+// once asks, and compares what is answered with what was before. failures says whether one is worth that.
+func (p probabilities) once(q verify.Vector, failures bool) (*verify.Answer, error) {
 	values, event, err := ask(p.asker, q, 0, func(line []byte) ([]*verify.Value, error) {
 		if p.labels != nil {
 			return p.labels.parsePMF(line, p.opts.Precision)
@@ -270,7 +273,11 @@ func (p probabilities) once(q verify.Vector) (*verify.Answer, error) {
 		return nil, err
 	}
 	p.numbers += int64(max(0, len(values)-len(q)))
-	return &verify.Answer{P: values, Event: event}, nil
+	a := &verify.Answer{P: values, Event: event}
+	if event == "" || failures {
+		p.record.recall(string(p.line(q, 0)), query{p.space, q}, a, p.opts, p.name)
+	}
+	return a, nil
 }
 
 // PMF audits a program that states its probabilities, on the domain and on a side set of other score vectors and numbers of
@@ -288,108 +295,72 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	if o.Outcomes == Labels || o.Inputs != nil {
 		a.labels = newLabelled(&o)
 	}
-	first := &transcript{inner: probabilities{a}}
 	var smaller *asker // asks about smaller cases, which are not part of the domain
 	var retry func(space *verify.Space) verify.Subject
 	if o.Inputs == nil { // of inputs there are none that are known to be smaller
 		retry = func(space *verify.Space) verify.Subject {
 			if smaller == nil {
-				smaller = &asker{ctx: ctx, opts: &o, child: a.child, epsilon: a.epsilon, muted: true, labels: a.labels}
+				smaller = a.on(space)
+				smaller.muted = true
 			}
 			smaller.space = space
 			return probabilities{smaller}
 		}
 	}
 	var side *asker
-	var second *transcript
-	r, err := examine(ctx, command, &questioned{first, space, dom}, &o, retry, func(r *Report) (*questioned, error) {
+	r, err := examine(ctx, command, &questioned{probabilities{a}, space, dom}, &o, retry, func(r *Report) (*questioned, error) {
 		return o.aside(r, farthest, func(space *verify.Space) verify.Subject {
-			side = &asker{
-				ctx: ctx, opts: &o, space: space, epsilon: a.epsilon, child: a.child,
-				answered: a.answered, failures: a.failures, losses: a.losses, timeouts: a.timeouts, labels: a.labels,
-			}
-			second = &transcript{inner: probabilities{side}}
-			return second
+			side = a.on(space)
+			side.answered, side.failures, side.losses, side.timeouts = a.answered, a.failures, a.losses, a.timeouts
+			return probabilities{side}
 		}, retry)
 	})
 	if err != nil {
 		return nil, err
 	}
 	if side != nil {
-		if err := side.repeat(second); err != nil {
-			return nil, err
-		}
-		a.questions += side.questions
+		a.join(side)
 	}
-	if err := a.repeat(first); err != nil {
-		return nil, err
-	}
-	if err := a.confirm(r); err != nil {
+	if err := a.again(r); err != nil {
 		return nil, err
 	}
 	a.finish()
-	if side != nil {
-		for _, f := range side.findings {
-			a.findings = addFinding(a.findings, f)
-		}
-	}
 	r.somethingChecked()
-	r.account(a)
 	if a.labels != nil && !a.labels.list {
 		r.nameOutcomes(a.labels.names)
 	}
 	r.nameInputs(o.Inputs)
+	r.account(a)
 	return r, nil
 }
 
-// confirm asks again, now that other questions came in between, about the witnesses in which the program did not answer at one of two
-// vectors. Where it does not fail at the same one alone, the property is undecided.
-func (a *asker) confirm(r *Report) error {
-	for i := range r.Properties {
-		p := &r.Properties[i]
-		w := p.Witness
-		if p.Verdict != verify.Violated || w == nil || w.Event != noAnswer || len(w.Neighbor) == 0 {
-			continue
-		}
-		failed, err := a.fails(w.Scores)
-		if err != nil {
-			return err
-		}
-		other, err := a.fails(w.Neighbor)
-		if err != nil {
-			return err
-		}
-		if failed && !other || a.ctx.Err() != nil {
-			continue
-		}
-		a.find(Finding{Event: "different answers", Detail: answeredOnce, Scores: w.Scores})
-		*p = verify.Result{Name: p.Name, Fact: p.Fact, Verdict: verify.Undecided, Checked: p.Checked, Reason: "the failure at " + verify.ScoresText(w.Scores) + " did not come again"}
-		if p.Name == verify.DP {
-			r.TightEps, r.DomainEps = number.Number{}, number.Number{}
-		}
+// join adds another asker's account to a's.
+func (a *asker) join(other *asker) {
+	a.questions += other.questions
+	a.failures, a.losses, a.timeouts = other.failures, other.losses, other.timeouts
+	for _, f := range other.findings {
+		a.findings = addFinding(a.findings, f)
 	}
-	r.Witness = nil
-	r.chooseWitness()
-	return nil
+}
+
+// again asks the program again about what a report shows, and about some of all that it was asked about, whatever the limits.
+func (a *asker) again(r *Report) error {
+	late := a.on(a.space)
+	late.late, late.answered, late.muted, late.losses, late.timeouts, late.questions = true, true, true, a.losses, a.timeouts, a.questions
+	ask := func(at query) error {
+		late.space = at.space
+		_, err := probabilities{late}.once(at.q, true)
+		a.questions = late.questions
+		return err
+	}
+	if err := a.record.witnesses(r, a.opts, a.space, ask); err != nil {
+		return err
+	}
+	return a.record.again(a.opts.Seed, ask)
 }
 
 // noAnswer is the event of a witness where nothing was answered.
 const noAnswer = "error"
-
-// fails asks about scores once more, whatever the limits, and reports whether there is no answer.
-func (a *asker) fails(scores []*big.Rat) (bool, error) {
-	space := &verify.Space{Unit: verify.Unit([][]*big.Rat{scores, {a.opts.Sensitivity}})}
-	q, err := space.Vector(scores)
-	if err != nil {
-		return false, err
-	}
-	more := &asker{ctx: a.ctx, opts: a.opts, space: space, epsilon: a.epsilon, child: a.child, answered: true, muted: true, labels: a.labels}
-	answer, err := probabilities{more}.once(q)
-	if errors.Is(err, verify.ErrUndecided) {
-		return false, nil
-	}
-	return err == nil && answer.Event != "", err
-}
 
 // finish lets the program end.
 func (a *asker) finish() {
@@ -397,68 +368,4 @@ func (a *asker) finish() {
 	if err := a.child.finish(); errors.As(err, &f) {
 		a.find(Finding{Event: "exit", Detail: f.text})
 	}
-}
-
-// transcript remembers what was answered, in order.
-type transcript struct {
-	inner   verify.Subject
-	asked   []verify.Vector
-	answers []*verify.Answer
-}
-
-func (t *transcript) Answer(q verify.Vector) (*verify.Answer, error) {
-	a, err := t.inner.Answer(q)
-	if err == nil && len(t.asked) < mostQuestions {
-		t.asked, t.answers = append(t.asked, q), append(t.answers, a)
-	}
-	return a, err
-}
-
-// repeat asks some questions again, in another order, and records answers that no reading reconciles.
-func (a *asker) repeat(t *transcript) error {
-	rng := rand.New(rand.NewPCG(a.opts.Seed, 0x7477696365))
-	order := rng.Perm(len(t.asked))
-	order = order[:min(askedTwice, len(order))]
-	if len(order) > 0 {
-		order = append(order, 0) // the first question of all, now last
-	}
-	for _, i := range order {
-		q, before := t.asked[i], t.answers[i]
-		again, err := probabilities{a}.once(q)
-		switch {
-		case errors.Is(err, verify.ErrUndecided):
-			return nil
-		case err != nil:
-			return err
-		}
-		if detail := a.difference(before, again); detail != "" {
-			a.find(a.opts.finding("different answers", detail, a.space, q))
-		}
-	}
-	return nil
-}
-
-// difference describes how two answers to one question differ, "" where they need not.
-func (a *asker) difference(first, again *verify.Answer) string {
-	if (first.Event == "") != (again.Event == "") {
-		return answeredOnce
-	}
-	zero := verify.Rational(new(big.Rat))
-	at := func(p []*verify.Value, r int) *verify.Value {
-		if r < len(p) {
-			return p[r]
-		}
-		return zero
-	}
-	for r := range max(len(first.P), len(again.P)) {
-		p, o := at(first.P, r), at(again.P, r)
-		if s, ok := p.Compare(o); ok && s != 0 {
-			name := fmt.Sprintf("candidate %d", r)
-			if a.labels != nil && !a.labels.list {
-				name = fmt.Sprintf("output %q", a.labels.names[r])
-			}
-			return fmt.Sprintf("asked twice, %s has probability %s, then %s", name, p.Number(), o.Number())
-		}
-	}
-	return ""
 }

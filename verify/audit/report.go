@@ -104,16 +104,21 @@ func (r *Report) account(a *asker) {
 	}
 	r.Questions, r.Findings = a.questions, a.findings
 	if a.child.confused != "" {
-		for i := range r.Properties {
-			p := &r.Properties[i]
-			*p = verify.Result{Name: p.Name, Fact: p.Fact, Verdict: verify.Undecided, Checked: p.Checked, Reason: confusion(a.child)}
-		}
-		r.TightEps, r.DomainEps, r.Witness = number.Number{}, number.Number{}, nil
-		if r.LowerBound.IsValid() {
-			r.LowerBound = number.Int(0)
-		}
+		r.unsettled(func(*verify.Witness) string { return confusion(a.child) })
 	}
-	r.answers()
+	r.answers(a.record)
+}
+
+// unsettled leaves everything undecided, for a reason that may depend on the witness of what was a violation.
+func (r *Report) unsettled(reason func(violated *verify.Witness) string) {
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		*p = verify.Result{Name: p.Name, Fact: p.Fact, Verdict: verify.Undecided, Checked: p.Checked, Reason: reason(p.Witness)}
+	}
+	r.TightEps, r.DomainEps, r.Witness = number.Number{}, number.Number{}, nil
+	if r.LowerBound.IsValid() {
+		r.LowerBound = number.Int(0)
+	}
 }
 
 // nameOutcomes puts labels into the witnesses, in place of their numbers.
@@ -147,9 +152,22 @@ func (r *Report) Compared() bool {
 	return slices.ContainsFunc(r.Properties, func(p verify.Result) bool { return p.Name != Answers && p.Name != Independence && p.Checked > 0 })
 }
 
-// answers adds the verdict on whether there was an answer to every question.
-func (r *Report) answers() {
+// answers adds the verdict on whether there was an answer to every question, the same one each time. Of a program whose answers change nothing else is concluded.
+func (r *Report) answers(record *record) {
+	if record != nil && len(record.changed) > 0 {
+		changes := record.changed[0].String()
+		r.unsettled(func(w *verify.Witness) string {
+			if w == nil {
+				return changes
+			}
+			return fmt.Sprintf("%s; so it is not sure that it fails at %s", changes, w)
+		})
+		r.Findings = slices.Concat(record.changed, r.Findings)
+	}
 	res := verify.Result{Name: Answers, Verdict: verify.Proved, Checked: r.Questions}
+	if record != nil && record.unasked != "" {
+		res.Verdict, res.Reason = verify.Undecided, "not all was asked again: "+record.unasked
+	}
 	if len(r.Findings) > 0 {
 		res.Verdict, res.Reason = verify.Violated, r.Findings[0].String()
 		if len(r.Findings) > 1 {
@@ -323,7 +341,8 @@ func (o *Options) around(ctx context.Context, c verify.Case, em mechanisms.Mecha
 
 // against compares the answers with a mechanism's probabilities, vector by vector.
 func (o *Options) against(asked *questioned) (verify.Result, error) {
-	res := verify.Result{Name: Against, Verdict: verify.Proved, Reason: "compared with " + o.Against.Info().Name}
+	compared := "compared with " + o.Against.Info().Name
+	res := verify.Result{Name: Against, Verdict: verify.Proved, Reason: compared}
 	named := verify.ForMechanism(o.Against, asked.space)
 	for q := range asked.dom.Vectors {
 		want, err := named.Answer(q)
@@ -335,10 +354,17 @@ func (o *Options) against(asked *questioned) (verify.Result, error) {
 			res.Verdict, res.Reason = verify.Undecided, reason(err)
 			return res, nil
 		}
+		if _, _, is := got.Fault(); is || got.Event != "" {
+			res.Verdict, res.Reason = verify.Undecided, "not every question was answered with probabilities that are a distribution"
+			continue
+		}
 		for r := range got.P {
 			res.Checked++
-			if s, ok := got.P[r].Compare(want.P[r]); ok && s != 0 {
-				res.Verdict = verify.Violated
+			switch s, ok := got.P[r].Compare(want.P[r]); {
+			case !ok && vague(got.P[r]):
+				res.Verdict, res.Reason = verify.Undecided, "the numbers are not known well enough"
+			case ok && s != 0:
+				res.Verdict, res.Reason = verify.Violated, compared
 				res.Witness = &verify.Witness{
 					Scores: asked.space.Scores(q), Candidate: &r, P: got.P[r].Number(), PExpected: want.P[r].Number(),
 				}
@@ -347,4 +373,10 @@ func (o *Options) against(asked *questioned) (verify.Result, error) {
 		}
 	}
 	return res, nil
+}
+
+// vague reports whether the readings of a number differ by more than a part of 1e-6, so that it equals no other for certain.
+func vague(v *verify.Value) bool {
+	low, high := v.Readings()
+	return high.Cmp(new(big.Rat).Mul(low, big.NewRat(1_000_001, 1_000_000))) > 0
 }

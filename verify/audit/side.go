@@ -180,7 +180,7 @@ func supported(vectors []verify.Vector, n int, probe verify.Subject) ([]verify.V
 			if err != nil && !errors.Is(err, verify.ErrUndecided) {
 				return nil, err
 			}
-			known = err == nil && (answer.Event == "" || answer.Unsteady)
+			known = err == nil && answer.Event == ""
 			knows[len(q)] = known
 		}
 		if known {

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"optratio/mechanisms"
-	"optratio/number"
 	"optratio/number/interval"
 	"optratio/verify"
 )
@@ -127,6 +126,29 @@ func (s *Stated) Try(ctx context.Context, n, k, parts int) error {
 		if _, err := s.row(s.scores(depths)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// Again asks a program some of the questions again that it answered, in another order, to be called last. The error wraps mechanisms.ErrAnswer where
+// an answer changed.
+func (s *Stated) Again(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asker == nil {
+		return nil
+	}
+	s.asker.ctx = ctx
+	if err := s.asker.again(&Report{}); err != nil {
+		return err
+	}
+	return s.changed()
+}
+
+// changed returns an error once an answer of the program has changed.
+func (s *stating) changed() error {
+	for _, f := range s.asker.record.changed {
+		return fmt.Errorf("%w: %s", mechanisms.ErrAnswer, f)
 	}
 	return nil
 }
@@ -313,16 +335,8 @@ func (s *stating) ask(ctx context.Context, scores []*big.Rat) (p []*verify.Value
 	if err != nil {
 		return nil, err
 	}
-	sum := interval.FromInt(0, statedBits)
-	for r, v := range p {
-		x := v.Enclose(statedBits)
-		if sign, ok := x.Sign(); ok && sign < 0 {
-			return nil, fmt.Errorf("%w: at the scores %s the probability of candidate %d is %s", mechanisms.ErrAnswer, verify.ScoresText(scores), r, v.Number())
-		}
-		sum = sum.Add(x)
-	}
-	if one := big.NewFloat(1); sum.Lo().Cmp(one) > 0 || sum.Hi().Cmp(one) < 0 {
-		return nil, fmt.Errorf("%w: at the scores %s the probabilities sum to %s", mechanisms.ErrAnswer, verify.ScoresText(scores), number.Enclosed(sum))
+	if text := fault(&verify.Answer{P: p}, candidate); text != "" {
+		return nil, fmt.Errorf("%w: at the scores %s %s", mechanisms.ErrAnswer, verify.ScoresText(scores), text)
 	}
 	return p, nil
 }
@@ -346,7 +360,7 @@ func (s *stating) question(ctx context.Context, scores []*big.Rat) ([]*verify.Va
 	case a.Event != "":
 		return nil, fmt.Errorf("%w: at the scores %s: %s", mechanisms.ErrAnswer, verify.ScoresText(scores), a.Event)
 	}
-	return a.P, nil
+	return a.P, s.changed()
 }
 
 // nextOrder changes order to the next one of the same numbers in lexicographic order, and reports false at the last.

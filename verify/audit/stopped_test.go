@@ -55,7 +55,8 @@ func TestAskedBeforeFactsEverywhere(t *testing.T) {
 	require.Positive(t, ended)
 	assert.Equal(t, whole.Find(verify.DP).String(), r.Find(verify.DP).String())
 	assert.Equal(t, whole.TightEps, r.TightEps)
-	assert.Equal(t, verify.Proved, r.Verdict())
+	assert.Equal(t, verify.Proved, r.Find(verify.DP).Verdict)
+	assert.Equal(t, "not all was asked again: it was stopped", r.Find(Answers).Reason)
 	assert.Equal(t, verify.Undecided, r.Find(verify.Monotone).Verdict)
 	assert.Equal(t, whole.Domain, r.Domain)
 }

@@ -147,6 +147,23 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 	}
 	r.nameInputs(o.Inputs)
 	r.Questions = int64(len(rows))
+	for _, row := range rows {
+		text := fault(&verify.Answer{P: row.PMF}, func(i int) string {
+			if row.Labels != nil {
+				return fmt.Sprintf("output %q", row.Labels[i])
+			}
+			return candidate(i)
+		})
+		if text == "" {
+			continue
+		}
+		f := Finding{Event: noDistribution, Detail: text, Input: row.Input}
+		if row.Input == nil {
+			f.Scores = row.Scores
+		}
+		r.Findings = addFinding(r.Findings, f)
+	}
+	r.answers(nil)
 	return r, nil
 }
 

@@ -86,18 +86,76 @@ func TestNeighborsOfATable(t *testing.T) {
 	}
 }
 
-// Without a sum of 1, one's own probability may fall though nobody else's does.
-func TestOwnProbabilityFalls(t *testing.T) {
-	rows, err := ReadTable(strings.NewReader(`{"scores":[0,0,0],"pmf":["1/5","1/5","1/5"]}
-{"scores":[1,0,0],"pmf":["1/6","1/5","1/5"]}`), "few", new(big.Rat))
-	require.NoError(t, err)
-	r, err := Table(context.Background(), "few", rows, false, tableOptions(t))
-	require.NoError(t, err)
-	monotone := r.Find(verify.Monotone)
-	require.Equal(t, verify.Violated, monotone.Verdict)
-	require.Equal(t, 0, *monotone.Witness.Candidate)
-	require.InDelta(t, 1.0/5, monotone.Witness.P.Float64(), 1e-15)
-	require.InDelta(t, 1.0/6, monotone.Witness.PNeighbor.Float64(), 1e-15)
+// Rows that are no distribution decide nothing, and are named: with their sum, or the number that is negative.
+func TestRowsThatAreNoDistribution(t *testing.T) {
+	for _, c := range []struct{ table, finding string }{
+		{`{"scores":[0,-1],"pmf":["0.5","0.4"]} {"scores":[1,0],"pmf":["0.6","0.4"]} {"scores":[0,1],"pmf":["0.4","0.6"]} {"scores":[0,0],"pmf":["0.5","0.4"]}`,
+			"no distribution: scores (0, -1): the probabilities sum to 0.9: were they divided by their sum? (the first of 2 of this kind)"},
+		{`{"scores":[0,-1],"pmf":["0.5","0.4"]} {"scores":[1,0],"pmf":["0.5","0.4"]} {"scores":[0,1],"pmf":["0.4","0.5"]} {"scores":[0,0],"pmf":["0.45","0.45"]}`,
+			"no distribution: scores (0, -1): the probabilities sum to 0.9: were they divided by their sum? (the first of 4 of this kind)"},
+		{`{"scores":[0,0,0],"pmf":["1/5","1/5","1/5"]} {"scores":[1,0,0],"pmf":["1/6","1/5","1/5"]}`,
+			"no distribution: scores (0, 0, 0): the probabilities sum to 0.6: were they divided by their sum? (the first of 2 of this kind)"},
+		{`{"scores":[0,-1],"pmf":[1.5,-0.5]} {"scores":[0,0],"pmf":[0.5,0.5]}`,
+			"no distribution: scores (0, -1): candidate 1 has the probability -0.5"},
+		{`{"scores":[0,-1],"pmf":[0.6667,0.3334]} {"scores":[0,0],"pmf":[0.5,0.5]}`,
+			"no distribution: scores (0, -1): the probabilities sum to 1.0001: fractions in strings, or a relative precision that holds of rounded numbers, may help"},
+		{`{"scores":[0,-1],"pmf":{"a":0.5,"b":0.25}} {"scores":[0,0],"pmf":{"a":0.5,"b":0.5}}`,
+			"no distribution: scores (0, -1): the probabilities sum to 0.75: were they divided by their sum?"},
+		{`{"scores":[0,-1],"pmf":{"a":1.5,"b":-0.5}} {"scores":[0,0],"pmf":{"a":1}}`,
+			`no distribution: scores (0, -1): output "b" has the probability -0.5`},
+		{`{"scores":[0,-1],"pmf":[0.666666667,0.333333334]} {"scores":[0,0],"pmf":[0.5,0.5]}`, ""}, // 1 in some reading
+	} {
+		o := tableOptions(t)
+		o.Properties, o.Epsilon = []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Monotone}, epsilon(t, "4")
+		read := ReadTable
+		if strings.Contains(c.table, `"a"`) {
+			read, o.Outcomes, o.Properties = ReadLabels, Labels, []verify.Property{verify.DP}
+		}
+		rows, err := read(strings.NewReader(strings.ReplaceAll(c.table, "} {", "}\n{")), "few", o.Precision)
+		require.NoError(t, err)
+		r, err := Table(context.Background(), "few", rows, false, o)
+		require.NoError(t, err)
+		answers := r.Find(Answers)
+		require.EqualValues(t, len(rows), answers.Checked)
+		if c.finding == "" {
+			require.Equal(t, verify.Proved, answers.Verdict)
+			require.Empty(t, r.Findings)
+			continue
+		}
+		require.Equal(t, verify.Violated, r.Verdict())
+		require.Equal(t, verify.Violated, answers.Verdict)
+		require.Equal(t, c.finding, answers.Reason)
+		for _, p := range r.Properties {
+			if p.Name != Answers {
+				require.Equal(t, verify.Undecided, p.Verdict, "%s of %s: %s", p.Name, c.table, p)
+			}
+		}
+	}
+}
+
+// A table is that of a mechanism where its numbers are, for certain: neither a row that is no distribution nor coarse numbers say so, or refute it.
+func TestTablesAgainstAMechanism(t *testing.T) {
+	for _, c := range []struct {
+		table, precision string
+		want             verify.Verdict
+	}{
+		{`{"scores":[0,-1],"pmf":["1/2","1/2"]}`, "0", verify.Proved},
+		{`{"scores":[0,-1],"pmf":[0.5,0.5]}`, "1e-9", verify.Proved},
+		{`{"scores":[0,-1],"pmf":[0.5,0.5]}`, "1/10", verify.Undecided},
+		{`{"scores":[0,-1],"pmf":["1/2","1/4"]}`, "0", verify.Undecided},
+		{`{"scores":[0,-1],"pmf":["1/2","1/4"]} {"scores":[0,0],"pmf":["1/3","2/3"]}`, "0", verify.Violated},
+	} {
+		o := tableOptions(t)
+		var err error
+		o.Against, err = mechanisms.Lookup("uniform")
+		require.NoError(t, err)
+		o.Precision, _ = new(big.Rat).SetString(c.precision)
+		rows, err := ReadTable(strings.NewReader(strings.ReplaceAll(c.table, "} {", "}\n{")), "t", o.Precision)
+		require.NoError(t, err)
+		r, err := Table(context.Background(), "t", rows, false, o)
+		require.NoError(t, err)
+		require.Equal(t, c.want, r.Find(Against).Verdict, "%v: %v", c, r)
+	}
 }
 
 // tableVerdicts audits a table given as pairs of scores and fractions.
@@ -166,7 +224,7 @@ func TestNothingCheckedIsNothingProved(t *testing.T) {
 	o.Properties = verify.All()
 	r := tableVerdicts(t, o, false, [2]string{"0,-2", "9/10,1/10"})
 	for name, p := range r {
-		if slices.Contains([]verify.Property{verify.Sum, verify.DominatesEM, verify.DominatesEMMean}, name) {
+		if slices.Contains([]verify.Property{verify.Sum, verify.DominatesEM, verify.DominatesEMMean, Answers}, name) {
 			require.Equal(t, verify.Proved, p.Verdict, "%s: %s", name, p.Reason)
 			continue
 		}
@@ -190,11 +248,14 @@ func TestExactNumbersSumExactly(t *testing.T) {
 		for _, p := range o.Properties {
 			require.Equal(t, want, r[p].Verdict, "%s: %s", p, last)
 		}
+		if want == verify.Undecided {
+			require.Contains(t, r[Answers].Reason, "scores (1, 0): the probabilities sum to 1"+map[bool]string{true: "+", false: "-"}[last[0] == '5']+"1e-17: ")
+		}
 	}
 }
 
 // TestRandomTablesAgreeWithTheDefinitions decides small random tables by the definitions, every pair of rows, permutation,
-// shift and candidate, in rational numbers.
+// shift and candidate, in rational numbers. Some have rows that are no distribution.
 func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(943, 1))
 	o := tableOptions(t)
@@ -230,6 +291,11 @@ func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
 			}
 			for r := range q {
 				p[r] = big.NewRat(weight[r], total)
+			}
+			if rng.IntN(8) == 0 {
+				p[0].Add(p[0], big.NewRat(rng.Int64N(9)-4, 16))
+			}
+			for r := range q {
 				cells[r] = p[r].String()
 			}
 			key := strings.Trim(strings.ReplaceAll(fmt.Sprint(q), " ", ","), "[]")
@@ -254,12 +320,36 @@ func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
 
 // byDefinition is an audit of a table that shares nothing with the package.
 func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, model verify.Neighborhood, shifted bool) map[verify.Property]verify.Verdict {
-	out := map[verify.Property]verify.Verdict{}
-	shiftNeeded := map[verify.Property]bool{} // rows related by the property and a shift contradict it
-	note := func(p verify.Property, holds bool, c int64) {
+	out := map[verify.Property]verify.Verdict{Answers: verify.Proved}
+	open := map[verify.Property]bool{} // rows related by the property and a shift contradict it, or one is no distribution
+	low, high, wrong, nonsense := make([][]*big.Rat, len(probs)), make([][]*big.Rat, len(probs)), make([]bool, len(probs)), make([]bool, len(probs))
+	for i, p := range probs { // what the numbers may be where what the sum misses belongs to any of them
+		off := big.NewRat(-1, 1)
+		for _, x := range p {
+			off.Add(off, x)
+			nonsense[i] = nonsense[i] || x.Sign() < 0
+		}
+		wrong[i] = off.Sign() != 0 || nonsense[i]
+		for _, x := range p {
+			l, h := x, x
+			if off.Sign() > 0 {
+				l = new(big.Rat).Sub(x, off)
+			} else {
+				h = new(big.Rat).Sub(x, off)
+			}
+			low[i], high[i] = append(low[i], l), append(high[i], h)
+		}
+		if wrong[i] {
+			out[Answers], open[verify.Symmetry] = verify.Violated, true
+		}
+	}
+	note := func(p verify.Property, i, j int, holds bool, c int64) {
+		bad := wrong[i] || wrong[j]
+		open[p] = open[p] || bad
 		switch {
+		case p == verify.DP && (nonsense[i] || nonsense[j]) || p != verify.DP && bad:
 		case !holds && c != 0 && (p == verify.Symmetry || p == verify.Monotone):
-			shiftNeeded[p] = true
+			open[p] = true
 		case !holds:
 			out[p] = verify.Violated
 		case out[p] == "":
@@ -290,23 +380,23 @@ func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, model ve
 					}
 					for r, s := range order {
 						if same && !moved && !(i == j && r == s) {
-							note(verify.Symmetry, probs[i][r].Cmp(probs[j][s]) == 0, c)
+							note(verify.Symmetry, i, j, probs[i][r].Cmp(probs[j][s]) == 0, c)
 						}
 						if !identity || i == j {
 							continue
 						}
 						if same {
-							note(verify.Shift, probs[i][r].Cmp(probs[j][r]) == 0, c)
+							note(verify.Shift, i, j, probs[i][r].Cmp(probs[j][r]) == 0, c)
 						}
 						if near && (shifted || c == 0) {
-							note(verify.DP, probs[i][r].Cmp(new(big.Rat).Mul(limit, probs[j][r])) <= 0, c)
+							note(verify.DP, i, j, low[i][r].Cmp(new(big.Rat).Mul(limit, high[j][r])) <= 0, c)
 						}
 						better := b[r]+c >= a[r]
 						for o := range a {
 							better = better && (o == r || b[o]+c <= a[o])
 						}
 						if better {
-							note(verify.Monotone, probs[j][r].Cmp(probs[i][r]) >= 0, c)
+							note(verify.Monotone, i, j, probs[j][r].Cmp(probs[i][r]) >= 0, c)
 						}
 					}
 				}
@@ -314,7 +404,7 @@ func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, model ve
 		}
 	}
 	for _, p := range []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Monotone} {
-		if out[p] == "" || out[p] == verify.Proved && shiftNeeded[p] {
+		if out[p] == "" || out[p] == verify.Proved && open[p] {
 			out[p] = verify.Undecided
 		}
 	}
@@ -342,7 +432,7 @@ func TestTableWithoutTime(t *testing.T) {
 	r, err := Table(ctx, "laplace", rows, false, tableOptions(t))
 	require.NoError(t, err)
 	for _, p := range r.Properties {
-		require.Equal(t, verify.Undecided, p.Verdict, p.Name)
+		require.Equal(t, p.Name != Answers, p.Verdict == verify.Undecided, p.Name)
 	}
 }
 

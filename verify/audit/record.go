@@ -1,0 +1,181 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"optratio/number"
+	"optratio/verify"
+)
+
+const (
+	fewestAgain = 100 // questions that are asked again at the end, where there are as many,
+	againPart   = 10  // or such a part of all
+	mostListed  = 8   // probabilities of an answer that are shown
+)
+
+// record is what stated its probabilities so far. An answer to a question that comes again, from whatever part of an audit, is compared with the first
+// one: an output is as likely as it was, or the mechanism is none.
+type record struct {
+	known   map[[sha256.Size]byte]*verify.Answer
+	asked   []query // each question once, in order
+	changed []Finding
+	unasked string // why not all was asked again at the end that should be
+}
+
+// query is what was asked about, in the units of a space.
+type query struct {
+	space *verify.Space
+	q     verify.Vector
+}
+
+func newRecord() *record { return &record{known: map[[sha256.Size]byte]*verify.Answer{}} }
+
+// recall compares an answer with that to the same question before, or keeps it. question is what was asked, in full.
+func (r *record) recall(question string, at query, answer *verify.Answer, o *Options, name func(r int) string) {
+	key := sha256.Sum256([]byte(question))
+	before := r.known[key]
+	if before == nil {
+		if len(r.asked) < mostQuestions {
+			r.known[key], r.asked = answer, append(r.asked, at)
+		}
+		return
+	}
+	if detail := difference(before, answer, name); detail != "" {
+		r.changed = addFinding(r.changed, o.finding("different answers", detail, at.space, at.q))
+	}
+}
+
+// again asks some of the questions once more, late and in another order: as many from every part of the audit, and the first one last.
+func (r *record) again(seed uint64, ask func(query) error) error {
+	if len(r.asked) == 0 {
+		return nil
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x7477696365))
+	questions := slices.Clone(r.asked)
+	count := min(len(questions), max(fewestAgain, len(questions)/againPart))
+	order := make([]int, count)
+	for i := range order { // one of each stretch
+		first := i * len(questions) / count
+		order[i] = first + rng.IntN((i+1)*len(questions)/count-first)
+	}
+	rng.Shuffle(count, func(i, j int) { order[i], order[j] = order[j], order[i] })
+	for _, i := range append(order, 0) {
+		if err := ask(questions[i]); errors.Is(err, verify.ErrUndecided) {
+			r.unasked = reason(err)
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// witnesses asks again, now that other questions came in between, about the two vectors of each witness of a violation.
+func (r *record) witnesses(report *Report, o *Options, space *verify.Space, ask func(query) error) error {
+	for _, p := range report.Properties {
+		if p.Verdict != verify.Violated || p.Witness == nil {
+			continue
+		}
+		for _, scores := range [][]*big.Rat{p.Witness.Scores, p.Witness.Neighbor} {
+			if len(scores) == 0 {
+				continue
+			}
+			if o.Inputs == nil {
+				space = &verify.Space{Unit: verify.Unit([][]*big.Rat{scores, {o.Sensitivity}}), Sensitivities: space.Sensitivities, Epsilon: space.Epsilon}
+			}
+			q, err := space.Vector(scores)
+			if err == nil {
+				err = ask(query{space, q})
+			}
+			if err != nil && !errors.Is(err, verify.ErrUndecided) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// answeredOnce describes a failure that does not come again.
+const answeredOnce = "an answer once, an error the other time"
+
+// difference describes how two answers to one question differ, "" where they need not: numbers stand for all within their precision.
+func difference(first, again *verify.Answer, name func(r int) string) string {
+	if (first.Event == "") != (again.Event == "") {
+		return answeredOnce
+	}
+	zero := verify.Rational(new(big.Rat))
+	at := func(p []*verify.Value, r int) *verify.Value {
+		if r < len(p) {
+			return p[r]
+		}
+		return zero
+	}
+	for r := range max(len(first.P), len(again.P)) {
+		p, o := at(first.P, r), at(again.P, r)
+		if s, ok := p.Compare(o); ok && s != 0 {
+			was, is := short(p.Number()), short(o.Number())
+			if was == is {
+				was, is = p.Number().String(), o.Number().String()
+			}
+			detail := fmt.Sprintf("asked twice, %s has probability %s, then %s", name(r), was, is)
+			if max(len(first.P), len(again.P)) <= mostListed {
+				detail += fmt.Sprintf(", of the answers %s and %s", listOf(first.P, name), listOf(again.P, name))
+			}
+			return detail
+		}
+	}
+	return ""
+}
+
+// listOf writes probabilities in a row.
+func listOf(p []*verify.Value, name func(r int) string) string {
+	parts := make([]string, len(p))
+	for r, v := range p {
+		parts[r] = short(v.Number())
+		if text, label := strings.CutPrefix(name(r), "output "); label {
+			parts[r] = text + ": " + parts[r]
+		}
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// short writes a number in a finding: of one that stands for others, what stands there.
+func short(x number.Number) string { return fmt.Sprintf("%.10g", x.Float64()) }
+
+// sumText writes a sum that is not 1, however little.
+func sumText(sum number.Number) string {
+	if text := short(sum); text != "1" {
+		return text
+	}
+	least, _ := sum.Lower()
+	off, _ := new(big.Rat).Sub(least, big.NewRat(1, 1)).Float64()
+	return fmt.Sprintf("1%+.3g", off)
+}
+
+// noDistribution is the event of an answer that cannot be a distribution.
+const noDistribution = "no distribution"
+
+// fault says what is wrong with an answer that cannot be a distribution, "" where nothing is, and what may help.
+func fault(a *verify.Answer, name func(r int) string) string {
+	place, value, is := a.Fault()
+	switch {
+	case !is:
+		return ""
+	case place >= 0:
+		return fmt.Sprintf("%s has the probability %s", name(place), short(value))
+	}
+	help := "were they divided by their sum?"
+	if x := value.Float64(); x > 0.99 && x < 1.01 {
+		help = "fractions in strings, or a relative precision that holds of rounded numbers, may help"
+	}
+	return fmt.Sprintf("the probabilities sum to %s: %s", sumText(value), help)
+}
+
+// candidate names a place of an answer about candidates.
+func candidate(r int) string { return fmt.Sprintf("candidate %d", r) }
