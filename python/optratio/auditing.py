@@ -8,6 +8,7 @@ import tempfile
 import time
 
 from .distributions import drawer
+from .names import Labels, input_lines
 from .program import UsageError, find_program
 from .report import Report
 from .serving import Server, answer_pmf, answer_samples
@@ -70,9 +71,10 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
     properties: names such as ["dp", "symmetry"]; see `optratio audit --help`, which describes the other parameters too.
     rho, range: what is claimed beside ε: ρ of zCDP, and the bounded range, as targets of verdicts.
     delta: of a pmf, decide (ε,δ)-DP with this δ instead of ε-DP.
-    inputs: a list of what is asked about instead of scores, anything that json.dumps writes: f(input, epsilon, sensitivity). neighbors is then a list of
+    inputs: a list of what is asked about instead of scores, anything that JSON holds: f(input, epsilon, sensitivity), where tuples come as lists. neighbors is then a list of
         pairs of their places, (0, 1) or with a distance (0, 3, 2); with "oneway" in front, each is looked at in its order alone.
-    outcomes: "index", "labels" (any strings or lists), "real" (numbers, for sample alone) or "mixed" (lists or dicts of both, likewise). With "labels", pmf returns a dict of probabilities.
+    outcomes: "index", "labels", "real" (numbers, for sample alone) or "mixed" (lists or dicts of strings and numbers, likewise). With "labels", pmf returns a dict of
+        probabilities, and outcomes are compared as its keys are: 1 and True are one label, 1 and "1" are two.
     children: of sample, so many calls at the same time, in threads of this process: faster where the function waits, or computes outside
         Python's interpreter lock, as NumPy does for much. It must be safe to call from several threads.
     timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted.
@@ -89,13 +91,15 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
         raise TypeError(f"{f!r:.80} is no function")
     program = find_program()
     shown = _Progress(progress)
-    server = Server(answer_pmf(f, outcomes) if pmf is not None else answer_samples(f, outcomes or "index"), shown, threads=(children or 1) > 1)
+    labels = Labels()
+    answer = answer_pmf(f, outcomes, labels) if pmf is not None else answer_samples(f, outcomes or "index", labels)
+    server = Server(answer, shown, threads=(children or 1) > 1)
     try:
         folder = server.folder.name
         if domain is not None and not isinstance(domain, str):
             domain = _file(folder, "domain", map(_vector, domain))
         if inputs is not None and not isinstance(inputs, str):
-            inputs = _file(folder, "inputs", map(json.dumps, inputs))
+            inputs = _file(folder, "inputs", input_lines(inputs))
             neighbors = _file(folder, "neighbors", ('"oneway"' if p == "oneway" else _vector(p) for p in neighbors or []))
         if neighbors is not None and not isinstance(neighbors, str):
             neighbors = _file(folder, "neighbors", (f"{_vector(a)};{_vector(b)}" for a, b in neighbors))
@@ -127,7 +131,7 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
         message = problems.strip().removeprefix("optratio: ") or f"the program ended with code {code}"
         raise (UsageError if code == 2 else RuntimeError)(message) from None
     document["mechanism"] = getattr(f, "__qualname__", None) or " ".join(repr(f).split())
-    return Report(document, ok=code == 0, exception=server.error, message=problems.strip())
+    return Report(document, ok=code == 0, exception=server.error, message=problems.strip(), labels=labels.of)
 
 
 def _run(args, server):

@@ -48,15 +48,17 @@ def _scores(scores):
 
 
 class Witness:
-    """One place where a property fails: the scores, those of the neighbor, the output, and both probabilities (None where there is none)."""
+    """One place where a property fails: the scores, those of the neighbor, the output (candidate: its place, or the label that the function returned), and both
+    probabilities (None where there is none)."""
 
-    def __init__(self, document):
+    def __init__(self, document, labels={}):
         self.document = document
         self.scores, self.neighbor = document.get("scores"), document.get("neighbor")
         self.input, self.neighbor_input = document.get("input"), document.get("neighbor_input")  # of audits of inputs
         self.distance = _optional(document.get("distance"))
         self.candidates = document.get("candidates")
-        self.candidate, self.neighbor_candidate = document.get("candidate"), document.get("neighbor_candidate")
+        candidate = document.get("candidate")
+        self.candidate, self.neighbor_candidate = labels.get(candidate, candidate), document.get("neighbor_candidate")
         self.event, self.t = document.get("event"), _optional(document.get("t"))
         self.p, self.p_neighbor = Number(document["p"]), _optional(document.get("p_neighbor"))
         self.p_em, self.p_expected = _optional(document.get("p_em")), _optional(document.get("p_expected"))
@@ -71,9 +73,9 @@ class Witness:
             text += f" and {_scores(self.neighbor)}"
         if self.candidates is not None:
             text += f", candidate {self.candidates[0]}" if len(self.candidates) == 1 else f", candidates {', '.join(map(str, self.candidates))} together"
-        elif isinstance(self.candidate, int):
+        elif isinstance(self.document.get("candidate"), int):
             text += f", candidate {self.candidate}"
-        elif self.candidate is not None:
+        elif "candidate" in self.document:
             text += f", output {self.candidate!r}"
         elif self.event is not None:
             text += f", output {self.event!r}"
@@ -114,12 +116,12 @@ class Property:
     """The verdict on one property: "proved", "violated" or "undecided", and what it rests on. asked is False for a fact, which nobody asked
     for by name and which does not make a report fail."""
 
-    def __init__(self, document):
+    def __init__(self, document, labels={}):
         self.document = document
         self.name, self.verdict, self.checked = document["name"], document["verdict"], document["checked"]
         self.reason, self.asked = document.get("reason", ""), document.get("asked", True)
-        self.witness = Witness(document["witness"]) if document.get("witness") else None
-        self.attained = Witness(document["attained"]) if document.get("attained") else None
+        self.witness = Witness(document["witness"], labels) if document.get("witness") else None
+        self.attained = Witness(document["attained"], labels) if document.get("attained") else None
         self.tight_eps, self.range = _optional(document.get("tight_eps")), _optional(document.get("range"))
         self.rho, self.tight_delta = _optional(document.get("rho")), _optional(document.get("tight_delta"))
         self.ok = self.verdict == "proved"
@@ -156,16 +158,16 @@ class Report:
     findings: what went wrong beside probabilities. exception: the first exception of the function.
     """
 
-    def __init__(self, document, ok=True, exception=None, message=""):
+    def __init__(self, document, ok=True, exception=None, message="", labels={}):
         self.document, self.ok, self.exception, self.message = document, ok, exception, message
         self.mechanism, self.domain = document["mechanism"], document["domain"]
-        self.properties = {p["name"]: Property(p) for p in document["properties"]}
+        self.properties = {p["name"]: Property(p, labels) for p in document["properties"]}
         self.claimed_eps, self.tight_eps = _optional(document.get("claimed_eps")), _optional(document.get("tight_eps"))
         self.eps_lower_bound, self.confidence = _optional(document.get("eps_lower_bound")), document.get("confidence")
         self.delta_lower_bound = _optional(document.get("delta_lower_bound"))
         self.questions, self.samples = document.get("questions", 0), document.get("samples", 0)
         self.findings = [Finding(f) for f in document.get("findings") or []]
-        self.witness = Witness(document["witness"]) if document.get("witness") else None
+        self.witness = Witness(document["witness"], labels) if document.get("witness") else None
 
     def __getattr__(self, name):
         properties = self.__dict__.get("properties", {})

@@ -20,6 +20,7 @@ from fractions import Fraction
 from numbers import Rational
 
 from .distributions import AnswerError, drawer, probabilities
+from .names import as_text
 
 # Two threads, so that a question can go in while an answer comes out.
 _RELAY = """
@@ -60,8 +61,8 @@ def _probability(p):
     return float(p)
 
 
-def answer_pmf(f, outcomes):
-    """Makes of a function that returns probabilities, or a distribution that has them, one that answers a question."""
+def answer_pmf(f, outcomes, labels):
+    """Makes of a function that returns probabilities, or a distribution that has them, one that answers a question. labels has the labels of the audit."""
     def answer(q):
         p = f(_asked(q), q["epsilon"], q["sensitivity"])
         stated = probabilities(p)
@@ -69,8 +70,10 @@ def answer_pmf(f, outcomes):
             p = stated if outcomes == "labels" else _places(stated, q)
         try:
             if hasattr(p, "items"):  # a dict of labels
-                return {"pmf": {_label(x): _probability(y) for x, y in p.items()}}
+                return {"pmf": labels.by_text((x, _probability(y)) for x, y in p.items())}
             return {"pmf": [_probability(x) for x in p]}
+        except AnswerError:
+            raise
         except TypeError as e:
             raise AnswerError(f"pmf returned {p!r:.80}, which is no list of probabilities (floats, fractions, or strings p/q)") from e
     return answer
@@ -79,10 +82,6 @@ def answer_pmf(f, outcomes):
 def _asked(q):
     """What a question is about: scores, or any input."""
     return q["scores"] if "scores" in q else q["input"]
-
-
-def _label(x):
-    return x if isinstance(x, str) else json.dumps(x, default=repr)
 
 
 def _places(counts, q):
@@ -100,7 +99,7 @@ def _places(counts, q):
     return out
 
 
-def answer_samples(f, outcomes):
+def answer_samples(f, outcomes, labels):
     """Makes of a function that draws one that answers a question.
 
     Where f has a parameter named samples it is called once, draws that many and returns a list of outcomes or a dict of counts;
@@ -126,20 +125,21 @@ def answer_samples(f, outcomes):
         if outcomes == "real":
             return {"values": [float(x) for x in drawn]}
         if outcomes == "mixed":
-            return {"values": list(drawn)}
+            return {"values": [labels.mixed(x) for x in drawn]}
         if isinstance(drawn, dict):
             counts = drawn
+            if outcomes == "labels":
+                return {"counts": labels.by_text((x, operator.index(times)) for x, times in drawn.items())}
         else:
             try:
-                counts = Counter(map(_label, drawn) if outcomes == "labels" else drawn)
+                counts = Counter(map(labels.text, drawn) if outcomes == "labels" else drawn)
+            except AnswerError:
+                raise
             except TypeError as e:  # no list, or an outcome that is one
                 raise AnswerError(f"sample returned {drawn!r:.80}; it returns one outcome, or with a parameter named samples a list or "
                                   "a dict of counts; outcomes that are lists need outcomes='labels'") from e
         if outcomes == "labels":
-            out = Counter()
-            for x, times in counts.items():
-                out[_label(x)] += operator.index(times)
-            return {"counts": out}
+            return {"counts": counts}
         return {"counts": _places({r: operator.index(times) for r, times in counts.items()}, q)}
     return answer
 
@@ -227,8 +227,8 @@ class Server:
             answer = self.answer(q)
         except AnswerError as e:
             self.fatal = e
-            answer = {"error": str(e)}
+            answer = {"error": as_text(str(e))}
         except Exception as e:  # an error of the mechanism is a finding, not an end; KeyboardInterrupt is none
             self.error = self.error or e
-            answer = {"error": f"{type(e).__name__}: {e}"}
+            answer = {"error": as_text(f"{type(e).__name__}: {e}")}
         return json.dumps(answer).encode() + b"\n"

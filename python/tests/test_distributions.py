@@ -141,10 +141,10 @@ class Probabilities:
     def test_integers_and_labels(self):
         # (1-p)² and p² at p = 1/2 and 2/3: 1/4, 1/2, 1/4 and 1/9, 4/9, 4/9; the largest ratio is 9/4
         arguments = {"inputs": [1 / 2, 2 / 3], "neighbors": [(0, 1)], "properties": ["dp"], "eps": 0.5}
-        for outcomes, drawn in ((None, 0), ("labels", "0")):
+        for outcomes in (None, "labels"):
             report = optratio.audit(pmf=lambda p, *_: self.coin(p), outcomes=outcomes, **arguments)
             self.assertAlmostEqual(float(report.tight_eps), math.log(9 / 4), places=6)
-            self.assertEqual(report.dp.witness.candidate, drawn)
+            self.assertEqual(report.dp.witness.candidate, 0)
 
     def test_any_numbers(self):
         # Mass off the integers counts: the ratio at -0.5 is 3.

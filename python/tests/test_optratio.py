@@ -19,6 +19,7 @@ import time
 import unittest
 import zipfile
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from unittest import mock
 
@@ -551,6 +552,76 @@ class Inputs(unittest.TestCase):
         r = optratio.audit(pmf=lambda x, epsilon, sensitivity: table[x["count"]], inputs=[{"count": 0}, {"count": 2}], neighbors=[(0, 1)],
                            outcomes="labels", exp_eps=2, properties="dp")
         self.assertEqual((r.witness.input, r.witness.neighbor_input, r.witness.scores), ({"count": 0}, {"count": 2}, None))
+
+    def test_refused(self):
+        for inputs, message in (([(1, 2), [1, 2]], r"inputs\[1\] is \[1, 2\], which is \(1, 2\) in JSON too"), ([0, {1: 2}], r"inputs\[1\] is \{1: 2\}, which as JSON"),
+                                (["\udc80", 1], "surrogates not allowed"), ([0, math.nan], r"inputs\[1\] is nan")):
+            with self.assertRaisesRegex(optratio.UsageError, message):
+                optratio.audit(pmf=lambda *_: {"a": 1}, inputs=inputs, neighbors=[(0, 1)], eps=1, outcomes="labels")
+
+
+class Color(Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Named:
+    """Looks like all others, and is equal to itself alone."""
+
+    def __repr__(self):
+        return "Named"
+
+
+class Names(unittest.TestCase):
+    """Labels are compared as the keys of a dict are."""
+
+    def audit(self, first, second, **more):
+        return optratio.audit(pmf=lambda x, *_: (first, second)[x], inputs=[0, 1], neighbors=[(0, 1)], eps=0.1, outcomes="labels", properties="dp", **more)
+
+    def test_equal(self):
+        pairs = [(1, 1.0), (1, True), (Color.RED, Color.RED), ((1, "a"), (1.0, "a")), ("a", "a"), (None, None), (math.nan, math.nan), (Fraction(1, 2), 0.5)]
+        with contextlib.suppress(ImportError):
+            import numpy
+            pairs += [(1, numpy.int64(1)), ("a", numpy.str_("a"))]
+        for first, second in pairs:
+            self.assertEqual(self.audit({first: 1}, {second: 1}).dp.verdict, "proved", (first, second))
+        self.assertEqual(optratio.audit(sample=lambda *_: [1, {"a": (2,)}], n=2, k=1, eps=1, outcomes="labels", budget=1000).violated, [])
+
+    def test_different(self):
+        for first, second in ((1, "1"), ((1, 2), "(1, 2)"), ((1, 2), "[1, 2]"), (None, "None"), (None, "null"), ("\udc80", "\udc81"), ("\udc80", "'\\udc80'"), ("", "''"), ("", " "), (b"a", "b'a'"),
+                              (Color.RED, Color.BLUE), (Color.RED, 1), ("\u00e9", "e\u0301"), ("\r\n", "\n"), (0, (0,)), (2**53, 2**53 + 1)):
+            for a, b in ((first, second), (second, first)):
+                report = self.audit({a: 1}, {b: 1})
+                self.assertEqual(report.dp.verdict, "violated", (a, b))
+                self.assertEqual(report.dp.witness.candidate, a)
+                self.assertIn(f"output {a!r}:", str(report))
+        half = {1: "1/2", "1": "1/2"}
+        self.assertTrue(self.audit(half, half).ok)  # nothing of it is lost
+        draws = [optratio.audit(sample=lambda x, *_: (1, "1")[x], inputs=[0, 1], neighbors=[(0, 1)], eps=1, outcomes=outcomes, budget=5000, until="refuted").dp.verdict
+                 for outcomes in ("labels", "mixed")]
+        self.assertEqual(draws, ["violated", "violated"])
+
+    def test_refused(self):
+        class Alone:
+            pass
+        for first, second, message in ((Named(), Named(), "labels Named and Named, of types Named and Named, are not equal"), (Alone(), Alone(), "equal to no other object"),
+                                       (float("nan"), float("nan"), "labels nan and nan")):
+            with self.assertRaisesRegex(TypeError, message):
+                self.audit({first: 1}, {second: 1})
+
+        class Series:  # of pandas, whose index may repeat
+            def items(self):
+                return [("a", 0.5), ("a", 0.5)]
+        with self.assertRaisesRegex(TypeError, "the label 'a' is there twice"):
+            self.audit(Series(), Series())
+        for outcomes, drawn, message in (("labels", {1, 2}, "cannot be a key"), ("mixed", [{1: 2}], "strings for keys"), ("mixed", [b"a"], "none of strings, numbers")):
+            with self.assertRaisesRegex(TypeError, message):
+                optratio.audit(sample=lambda *_, x=drawn: x, n=2, k=1, eps=1, outcomes=outcomes, budget=1000)
+
+    def test_error_texts(self):
+        def f(*_):
+            raise ValueError("\udc80")
+        self.assertIn("ValueError: \\\\udc80", str(optratio.audit(pmf=f, eps=1, n=2, k=1).findings[0]))
 
 
 if __name__ == "__main__":
