@@ -138,7 +138,7 @@ func TestEvaluateUsage(t *testing.T) {
 		{"--bins", "--task scores --eps 1 --bins 1 --scores " + scores},
 		{"neither --scores nor -n", "--task mode --eps 1 -n 3 --histogram " + counts},
 		{"--task quantile:1/9223372036854775808", "--task quantile:1/9223372036854775808 --eps 1 --histogram " + counts},
-		{"-n 0", "--task worst-case --eps 1"},
+		{"-n is missing or 0", "--task worst-case --eps 1"},
 		{"-n alone", "--task worst-case --eps 1 -n 3 --scores " + scores},
 		{"give mode, median", "--eps 1"},
 	} {

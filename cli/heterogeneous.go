@@ -56,7 +56,7 @@ ones do.`,
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each candidate")
 	fs.StringVar(&f.grid, "grid", "0:4:1", "scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1")
 	fs.StringVar(&f.step, "step", "", "step of --grid from:to as a part of twice the largest sensitivity: 2delta, delta or 2delta/L")
-	fs.StringVar(&f.mechanism, "mechanism", "", "mechanisms to rate, by name; NAME:M is NAME on the M least sensitive candidates (default "+ratedByDefault+", and geo-pair:M for every M below n)")
+	fs.StringVar(&f.mechanism, "mechanism", "", "mechanisms to rate, by name; NAME:M is NAME on the M least sensitive candidates, see optratio mechanisms --help (default "+ratedByDefault+", and geo-pair:M for every M below n)")
 	fs.StringVar(&f.objective, "objective", "mean", "mean over the grid or worst score vector")
 	fs.StringVar(&f.loss, "loss", "error", "error (q* - q) or mse (its square)")
 	fs.BoolVar(&f.shiftInvariant, "shift-invariant", false, "the best mechanism among those that look at differences of scores only")

@@ -56,7 +56,7 @@ func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *docu
 
 func (f *evaluateFlags) worstCase(doc *document.Evaluate, sensitivity *big.Rat) (evaluate.Question, error) {
 	if f.n < 1 {
-		return nil, command.Usagef("-n %d: --task worst-case needs the number of candidates, at least 1", f.n)
+		return nil, command.Usagef("-n is missing or 0: --task worst-case needs the number of candidates, at least 1")
 	}
 	if f.histogram != "" || f.scores != "" || f.bins != 0 {
 		return nil, command.Usagef("--task worst-case takes -n alone, not --histogram, --scores or --bins")

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,8 +16,10 @@ func newMechanisms(s command.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mechanisms",
 		Short: "The mechanisms by name, with source, privacy claim, and what is known of them",
-		Long: `The mechanisms by name, with source, privacy claim, and what is known of them. heterogeneous, pmf and
-recommend also know NAME:M, the mechanism NAME on the M least sensitive candidates alone, such as geo-pair:2.`,
+		Long: `The mechanisms by name, with source, privacy claim, and what is known of them.
+
+heterogeneous, pmf and recommend also know NAME:M, such as geo-pair:2: the mechanism NAME on the M least sensitive candidates alone. NAME is one of
+` + strings.Join(command.FewerNames(), ", ") + `.`,
 		Args: command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			var docs []mechanisms.Description

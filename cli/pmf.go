@@ -37,7 +37,7 @@ rational, enclosures where a closed form gives them, marked estimates otherwise.
 		RunE: f.Limited(f.run),
 	}
 	f.instanceFlags.add(c)
-	c.Flags().StringVar(&f.mechanism, "mechanism", "pf", "mechanisms, by name; of several, a column each, and with --json an array")
+	c.Flags().StringVar(&f.mechanism, "mechanism", "pf", "mechanisms, by name, or NAME:M, see optratio mechanisms --help; of several, a column each, and with --json an array")
 	f.Job.Add(c)
 	return c
 }

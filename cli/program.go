@@ -51,10 +51,10 @@ type program struct {
 // checkSize checks -n and -k.
 func checkSize(n, k int) error {
 	if n < 1 {
-		return command.Usagef("-n %d: give the number of candidates, at least 1", n)
+		return command.Usagef("-n is missing or 0: give the number of candidates, at least 1")
 	}
 	if k < 1 {
-		return command.Usagef("-k %d: give the greatest depth, at least 1", k)
+		return command.Usagef("-k is missing or 0: give the greatest depth, at least 1")
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ Choosing by looking at private scores is itself not private.`,
 		RunE: f.Limited(f.run),
 	}
 	f.instanceFlags.add(c)
-	c.Flags().StringVar(&f.mechanism, "mechanism", "all", "mechanisms to rate, by name; all leaves out lp-optimal, which lives on the lattice, and without -k lp-extended, whose lattice must not depend on the scores")
+	c.Flags().StringVar(&f.mechanism, "mechanism", "all", "mechanisms to rate, by name, or NAME:M, see optratio mechanisms --help; all leaves out lp-optimal, which lives on the lattice, and without -k lp-extended, whose lattice must not depend on the scores")
 	c.Flags().StringVar(&f.step, "step", "2delta", "with -k: distance of the scores of lp-extended's table, 2delta, delta or 2delta/L; all others are rated at the scores as they are")
 	f.Job.Add(c)
 	return c

@@ -92,7 +92,10 @@ type stoppingInput struct {
 }
 
 func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error) {
-	if f.n < 1 || f.n > secretary.MaxCandidates {
+	if f.n < 1 {
+		return in, command.Usagef("-n is missing or 0: give the number of candidates, 1 to %d", secretary.MaxCandidates)
+	}
+	if f.n > secretary.MaxCandidates {
 		return in, command.Usagef("-n %d: give the number of candidates, 1 to %d", f.n, secretary.MaxCandidates)
 	}
 	if err := secretary.CheckDistance(f.n, f.l); err != nil {

@@ -80,6 +80,9 @@ func parseRange(flag, text, example string, parse func(string) (*big.Rat, error)
 
 // parseCounts reads a range of whole numbers.
 func parseCounts(flag, text string) ([]int, error) {
+	if text == "" {
+		return nil, command.Usagef("%s is missing: give values or from:to[:step] such as 2:5 or 2,4,8", flag)
+	}
 	values, err := parseRange(flag, text, "2:5 or 2,4,8", command.Scaled)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package command
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,6 +71,14 @@ func find(flag, name string, lookup func(string) (mechanisms.Mechanism, error)) 
 	return m, nil
 }
 
+// FewerNames returns the names that mechanisms.LookupFewer knows in NAME:M.
+func FewerNames() []string {
+	return slices.DeleteFunc(mechanisms.Names(), func(name string) bool {
+		_, err := mechanisms.LookupFewer(name + ":1")
+		return err != nil
+	})
+}
+
 // FindMechanisms reads the comma-separated list of names of --mechanism: with mechanisms.Lookup, or with mechanisms.LookupFewer where each score vector is
 // asked for itself.
 func FindMechanisms(list string, lookup func(string) (mechanisms.Mechanism, error)) ([]mechanisms.Mechanism, error) {
@@ -77,6 +86,9 @@ func FindMechanisms(list string, lookup func(string) (mechanisms.Mechanism, erro
 	seen := map[string]bool{}
 	for name := range strings.SplitSeq(list, ",") {
 		m, err := find("mechanism", name, lookup)
+		if _, fewer := lookup(FewerNames()[0] + ":1"); err != nil && fewer == nil && strings.Contains(name, ":") {
+			err = Usagef("--mechanism %s: give NAME:M with M from 1 on and one of these names: %s", Quoted(name), strings.Join(FewerNames(), ", "))
+		}
 		if err != nil {
 			return nil, err
 		}

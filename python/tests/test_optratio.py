@@ -239,7 +239,7 @@ class Errors(unittest.TestCase):
                 optratio.audit(pmf=permute_and_flip, eps=1)
 
     def test_usage(self):
-        for arguments, message in [({"eps": -1}, "--eps"), ({}, "epsilon is missing"), ({"eps": 1, "n": 0}, "-n 0"), ({"eps": 1, "properties": ["nice"]}, "nice")]:
+        for arguments, message in [({"eps": -1}, "--eps"), ({}, "epsilon is missing"), ({"eps": 1, "n": 0}, "-n is missing or 0"), ({"eps": 1, "properties": ["nice"]}, "nice")]:
             with self.assertRaisesRegex(optratio.UsageError, message):
                 optratio.audit(pmf=permute_and_flip, **arguments)
         for arguments in ({}, {"pmf": permute_and_flip, "sample": draw}, {"pmf": 3}):
