@@ -28,7 +28,7 @@ type integers struct {
 
 // pivot returns an optimal solution that is found by the dual simplex method in whole numbers, from the basis of all slacks on. It is for small programs
 // in which floating point does not see what matters: numbers of very different sizes. ErrUnsettled is what it says of any other program: of larger ones,
-// of ones with negative costs, columns with other bounds than x >= 0, or no solution.
+// of ones with negative costs, columns with other bounds than x >= 0 or x = 0, or no solution.
 func (r *Rational) pivot(ctx context.Context) (*Exact, error) {
 	t, rows := r.integers()
 	if t == nil {
@@ -129,8 +129,9 @@ func (r *Rational) integers() (*integers, []side) {
 	if (len(rows)+1)*(r.Cols()+1) > mostEntries {
 		return nil, nil
 	}
+	fixed := func(j int) bool { return r.ColUpper[j] != nil && r.ColUpper[j].Sign() == 0 }
 	for j, c := range r.Cost {
-		if c.Sign() < 0 || r.ColUpper[j] != nil || r.ColLower[j] == nil || r.ColLower[j].Sign() != 0 {
+		if c.Sign() < 0 || r.ColUpper[j] != nil && !fixed(j) || r.ColLower[j] == nil || r.ColLower[j].Sign() != 0 {
 			return nil, nil
 		}
 	}
@@ -139,7 +140,7 @@ func (r *Rational) integers() (*integers, []side) {
 		dense[i] = slices.Repeat([]*big.Rat{new(big.Rat)}, r.Cols())
 	}
 	for j := range r.Cols() {
-		for p := r.Start[j]; p < r.Start[j+1]; p++ {
+		for p := r.Start[j]; p < r.Start[j+1] && !fixed(j); p++ { // without entries, what is fixed at 0 stays outside
 			dense[r.Index[p]][j] = r.Value[p]
 		}
 	}
