@@ -185,7 +185,7 @@ func exactFloat(x interval.Interval) float64 { f, _ := x.Mid().Float64(); return
 func TestIndependenceBetsAreFair(t *testing.T) {
 	for _, sums := range [][]int64{{4, 4}, {2, 6}, {1, 7}, {0, 8}, {2, 2, 4}, {1, 3, 4}} {
 		n := int64(4)
-		mean := [2]float64{}
+		mean := [3]float64{}
 		var walk func(a []int64, left int64)
 		walk = func(a []int64, left int64) {
 			r := len(a)
@@ -213,9 +213,29 @@ func TestIndependenceBetsAreFair(t *testing.T) {
 		walk(nil, n)
 		for _, m := range mean {
 			require.LessOrEqual(t, m, 1.0, "%v", sums)
-			require.Greater(t, m, 0.7, "%v", sums) // where both players can bet at all
+			require.Greater(t, m, 0.5, "%v", sums) // where the players can bet at all
 		}
 	}
+	// An answer is one of those before it with a probability that the bet on that makes up for, at most.
+	for _, p := range []float64{0.05, 0.3, 0.5, 1} {
+		for _, before := range [][][]int64{{{3, 5}}, {{0, 8}, {8}}, {{4, 4}, {4, 4}, {1, 7}}} {
+			mean, last := 0.0, 0.0
+			for x := range int64(9) {
+				var test independence
+				test.again([]int64{x, 8 - x}, before, func() string { return "" })
+				mean += choose(8, x, p) * math.Exp(test.logs[anyBefore])
+				last += choose(8, x, p) * math.Exp(test.logs[anyBefore+1])
+			}
+			require.LessOrEqual(t, mean, 1.0, "%v %v", p, before)
+			require.LessOrEqual(t, last, 1.0, "%v %v", p, before)
+		}
+	}
+	total := childrenPart
+	for player := range players {
+		_, weight := courage(player)
+		total += weight
+	}
+	require.LessOrEqual(t, total, 1+1e-12)
 	// The logarithms it rests on are good to what it takes off for rounding.
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 300 {

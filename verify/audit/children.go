@@ -128,45 +128,36 @@ func (s *program) expect(next iter.Seq2[verify.Vector, int64]) {
 	}
 }
 
-// programOf returns the program that a sampler draws from, nil where it is none, or one whose outcomes are mixed.
-func programOf(s sampler) *program {
-	if b, ok := s.(*binned); ok {
-		p, _ := b.valued.(*program)
-		return p
-	}
-	p, _ := s.(*program)
-	return p
+// divided is a sampler whose samples several children draw, each its part.
+type divided interface {
+	sampler
+	splits() [][]int64 // what each counted in the last sample; nil where there is one
 }
 
-// splits returns what each child of a program counted in the last sample.
-func splits(s sampler) [][]int64 {
-	p := programOf(s)
-	b, numbers := s.(*binned)
-	switch {
-	case p == nil:
+func (s *program) splits() [][]int64 {
+	if len(s.children) == 1 {
 		return nil
-	case !numbers:
-		return p.parts
 	}
-	var out [][]int64
-	for _, values := range p.values {
-		out = append(out, b.count(values))
+	return s.parts
+}
+
+func (b *binned) splits() (out [][]int64) {
+	if p, ok := b.valued.(*program); ok && len(p.children) > 1 {
+		for _, values := range p.values {
+			out = append(out, b.count(values))
+		}
 	}
 	return out
 }
 
-// even rounds a number of samples down so that both halves are dealt evenly to several children, where there are as many: those that start with one seed
-// then go on repeating each other.
+// even rounds a number of samples so that both halves are dealt evenly to several children, at least one to each: those that start with one seed then go on
+// repeating each other.
 func (s *statistics) even(samples int64) int64 {
-	p := programOf(s.sampler)
-	if p == nil || len(p.children) == 1 {
+	unit := 2 * int64(s.o.Children)
+	if s.o.Children < 2 || samples < 1 || s.drawn+unit > s.o.Budget {
 		return samples
 	}
-	unit := 2 * int64(len(p.children))
-	if samples < unit {
-		return samples
-	}
-	return samples - samples%unit
+	return max(unit, samples-samples%unit)
 }
 
 // gather adds up what happened while the children were asked, in the first one's account.

@@ -41,13 +41,13 @@ func TestChildrenShareSamples(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, event)
 		assert.Equal(t, []int64{0 + 1 + 2, 29}, got)
-		assert.Equal(t, [][]int64{{0, 11}, {1, 10}, {2, 8}}, splits(s))
+		assert.Equal(t, [][]int64{{0, 11}, {1, 10}, {2, 8}}, s.(divided).splits())
 	}
 	// Of fewer samples than children the last ones draw none.
 	got, _, err := s.Sample(verify.Vector{0, 0}, 2)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{1, 1}, got)
-	assert.Equal(t, [][]int64{{0, 1}, {1, 0}, nil}, splits(s))
+	assert.Equal(t, [][]int64{{0, 1}, {1, 0}, nil}, s.(divided).splits())
 }
 
 // Labels have the numbers that the order of the children gives them, whichever answers first; values come in that order.
@@ -59,7 +59,7 @@ func TestChildrenOfOtherOutcomes(t *testing.T) {
 		require.Empty(t, event)
 		assert.Equal(t, []string{"both", "only 0", "only 1"}, s.(*program).all.names)
 		assert.Equal(t, []int64{18, 1, 1}, got)
-		assert.Equal(t, [][]int64{{9, 1}, {9, 0, 1}}, splits(s))
+		assert.Equal(t, [][]int64{{9, 1}, {9, 0, 1}}, s.(divided).splits())
 	}
 	s, _ := severalOf(t, 2, `while read -r q; do echo "{\"values\":[$i,$i.5]}"; done`, Real)
 	b := s.(*binned)
@@ -67,7 +67,7 @@ func TestChildrenOfOtherOutcomes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []float64{0, 0.5, 1, 1.5}, values)
 	b.cuts = []float64{1}
-	assert.Equal(t, [][]int64{{2, 0, 0}, {0, 1, 1}}, splits(s))
+	assert.Equal(t, [][]int64{{2, 0, 0}, {0, 1, 1}}, s.(divided).splits())
 }
 
 // A child that dies is an event of the question, and started again by itself; the others go on.

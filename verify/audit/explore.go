@@ -158,7 +158,7 @@ func (s *statistics) drawForFit(places []int) error {
 			return err
 		}
 		if counts != nil {
-			s.samples = append(s.samples, sample{i, counts, each})
+			s.samples = append(s.samples, sample{i, counts, sumOf(counts)})
 		}
 	}
 	return nil
@@ -274,7 +274,6 @@ func (f *field) stay(edges []edge, a aim) []edge {
 
 // drawEach draws samples at places for the search alone, as long as there are any in the budget.
 func (s *statistics) drawEach(places []int, each int64) error {
-	each = s.even(each)
 	for at, i := range places {
 		s.expect(places[at:], each)
 		if _, err := s.draw(i, min(each, s.o.Budget-s.drawn)); err != nil {
@@ -402,7 +401,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 // one on the pair and event is open that was chosen when at least half as much was known of the pair.
 func (s *statistics) batch(best edge, open *opened, size float64) (r ratio, times int64) {
 	r = s.aim().at(best.reach()).ratio(best.p, best.o)
-	if times = s.even(int64(size) / (r.at + r.near)); times == 0 {
+	if times = s.evenly(size, r); times == 0 {
 		return r, 0
 	}
 	drawn := s.field.places[best.from].total + s.field.places[best.to].total
@@ -413,7 +412,16 @@ func (s *statistics) batch(best edge, open *opened, size float64) (r ratio, time
 		*open = opened{best, max(1, drawn)}
 	}
 	r = s.wealth.segs[len(s.wealth.segs)-1].ratio
-	return r, s.even(int64(size) / (r.at + r.near))
+	return r, s.evenly(size, r)
+}
+
+// evenly returns how many times a ratio's draws are about so many in all, so that children share the draws at either side evenly.
+func (s *statistics) evenly(size float64, r ratio) int64 {
+	times := s.even(int64(size) / (r.at + r.near))
+	if float64(times*(r.at+r.near)) > size {
+		return 0
+	}
+	return times
 }
 
 // play draws a batch and settles the bet on it. It reports whether the claim is refuted and that was all that was wanted.
@@ -456,7 +464,7 @@ func (s *statistics) drawRival(edges []edge, best edge, samples, end int64) erro
 		return nil
 	}
 	for _, i := range []int{s.site(rival.from), s.site(rival.to)} {
-		if _, err := s.draw(i, s.even(min(samples, end-s.drawn))); err != nil {
+		if _, err := s.draw(i, min(samples, end-s.drawn)); err != nil {
 			return err
 		}
 	}

@@ -11,34 +11,101 @@ import (
 // Independence: a sampler's draws do not repeat each other.
 const Independence verify.Property = "independence"
 
-// independence tests whether two halves of a sample, asked for one after the other, are independent. Given how often each outcome
-// came in both halves together, m_1, m_2, …, the first half's counts a of N draws have the probability
-//
-//	H(a) = Π C(m_r, a_r) / C(2N, N),
-//
-// whatever the outcomes' probabilities are. A bet that they equal the second half's pays 1/H(a), and one that the count of
-// one outcome is uniform over its range pays its uniform over its hypergeometric probability: samplers that start
-// afresh with every question win the one, those that draw once and repeat it the other. Both are fair bets, so that
-// the wealth exceeds x with probability 1/x at most (Ville 1939).
+// independence tests by fair bets whether the samples of a program repeat each other. Its wealth is a weighted average of its players'. It exceeds x with
+// probability 1/x at most if the samples are independent (Ville 1939), whatever the outcomes' probabilities are.
 type independence struct {
-	logs     [2]float64 // wealth of a bold and a timid player
-	compared int64      // pairs of halves that could tell
-	repeated int64      // of which the counts were the same
-	worst    float64    // the least H(a) of those
+	logs     [players]float64 // the logarithms of their wealth
+	children [][]float64      // those of one for each pair of children, which bets that the second repeats the first
+	compared int64            // pairs of counts that could tell
+	repeated int64            // of which the counts were the same
+	worst    float64          // the least probability of one of those
 	example  string
 	broken   bool // the wealth reached its limit
 }
 
-// courage is the share of its wealth that a player puts on each bet.
-var courage = [2]float64{0.25, 1.0 / 64}
+// The players. Two bet on halves of a sample; one that halves are too much alike, as those of a stream are that comes round; one that a question is answered as it
+// was at any time before; and one for each number of questions ago.
+const (
+	bold, timid  = 0, 1
+	alike        = 2
+	anyBefore    = 3
+	mostAgo      = 10
+	players      = anyBefore + mostAgo + 1
+	childrenPart = 0.25 // of the average
+)
+
+// courage is the share of its wealth that a player puts on each bet, and weight its part of the average.
+func courage(player int) (courage, weight float64) {
+	switch player {
+	case bold:
+		return 0.25, 0.25
+	case timid:
+		return 1.0 / 64, 0.25
+	case alike, anyBefore:
+		return 0.5, 1.0 / 16
+	}
+	return 0.5, 1.0 / 8 / mostAgo
+}
 
 // dependent is the wealth at which independence is given up: one correct sampler in 1000 gets there at most.
 const dependent = 1000
 
-// compare takes two halves of n draws each at scores into account.
+// bettered returns the logarithm of a wealth after a share of it was put on a bet that paid so much for each 1.
+func bettered(log, share, pays float64) float64 {
+	// A little is taken off for rounding: the logarithms are good to 10 digits.
+	return log + math.Log1p(share*(float64(min(pays, 1e250)*(1-1e-6))-1)) - 1e-12
+}
+
+// bet settles a player's bet.
+func (t *independence) bet(player int, pays float64) {
+	share, _ := courage(player)
+	t.logs[player] = bettered(t.logs[player], share, pays)
+}
+
+// judge gives independence up where the wealth has reached its limit.
+func (t *independence) judge(describe func() string) {
+	if t.broken {
+		return
+	}
+	sum, limit := 0.0, math.Log(dependent)
+	for i, x := range t.logs {
+		_, weight := courage(i)
+		sum += float64(weight * math.Exp(x-limit))
+	}
+	for _, first := range t.children {
+		for _, x := range first {
+			sum += float64(childrenPart / float64(len(t.children)*(len(t.children)-1)/2) * math.Exp(x-limit))
+		}
+	}
+	if sum > 1 {
+		t.broken = true
+		if t.example == "" {
+			t.example = describe()
+		}
+	}
+}
+
+// took counts a comparison, and remembers the least likely repetition; log is the logarithm of its probability.
+func (t *independence) took(same bool, log float64, describe func() string) {
+	t.compared++
+	if !same {
+		return
+	}
+	t.repeated++
+	if t.example == "" || log < t.worst {
+		t.worst, t.example = log, describe()
+	}
+}
+
+// compare takes two halves of n draws each into account. Given how often each outcome came in both together, m_1, m_2, …, the first half's counts a have the
+// probability
+//
+//	H(a) = Π C(m_r, a_r) / C(2N, N),
+//
+// whatever the outcomes' probabilities are. A bet that they equal the second half's pays 1/H(a); one that the count of one outcome is uniform over its
+// range pays its uniform over its hypergeometric probability; and one that the two counts of it are about the same pays 1 over the probability of that. Samplers
+// that start afresh with every question win the first, those that draw once and repeat it the second.
 func (t *independence) compare(a, b []int64, n int64, describe func() string) {
-	same, widest := true, 0
-	logH := -logChoose(2*n, n)
 	a, b = slices.Clone(a), slices.Clone(b)
 	for len(a) != len(b) { // outcomes that came in one half alone
 		if len(a) < len(b) {
@@ -47,8 +114,8 @@ func (t *independence) compare(a, b []int64, n int64, describe func() string) {
 			b = append(b, 0)
 		}
 	}
+	widest, logH := 0, -logChoose(2*n, n)
 	for r := range a {
-		same = same && a[r] == b[r]
 		logH += logChoose(a[r]+b[r], a[r])
 		if abs(a[r]+b[r]-n) < abs(a[widest]+b[widest]-n) {
 			widest = r
@@ -59,26 +126,107 @@ func (t *independence) compare(a, b []int64, n int64, describe func() string) {
 	if low == high {
 		return // a constant sampler cannot repeat itself
 	}
-	spread := -math.Log(float64(high-low+1)) - logChoose(m, a[widest]) - logChoose(2*n-m, n-a[widest]) + logChoose(2*n, n)
-	t.compared++
-	pays := float64(math.Exp(min(spread, 600)) / 2)
+	same := slices.Equal(a, b)
+	t.took(same, logH, describe)
+	pays := float64(math.Exp(min(-math.Log(float64(high-low+1))-logSplit(n, m, a[widest]), 600)) / 2)
 	if same {
 		pays += float64(math.Exp(min(-logH, 600)) / 2)
-		t.repeated++
-		if t.example == "" || logH < t.worst {
-			t.worst, t.example = logH, describe()
+	}
+	t.bet(bold, pays)
+	t.bet(timid, pays)
+
+	spread := math.Sqrt(float64(m)*float64(2*n-m)/float64(2*n-1)) / 2 // of a, given m
+	near := max(m%2, int64(spread/3))
+	chance := 0.0
+	for x := max(low, (m-near+1)/2); x <= min(high, (m+near)/2); x++ {
+		chance += math.Exp(logSplit(n, m, x))
+	}
+	pays = 0
+	if abs(a[widest]-b[widest]) <= near {
+		pays = 1 / min(1, chance)
+	}
+	t.bet(alike, pays)
+	t.judge(describe)
+}
+
+// logSplit returns the logarithm of the probability that x of m are in the first half of n draws, given that m are in both halves.
+func logSplit(n, m, x int64) float64 {
+	return logChoose(m, x) + logChoose(2*n-m, n-x) - logChoose(2*n, n)
+}
+
+// again takes an answer into account to a question that was answered before, each time for as many draws.
+func (t *independence) again(answer []int64, before [][]int64, describe func() string) {
+	each, all := make([]float64, len(before)), 0.0
+	for i, b := range before {
+		pays, tells := t.repeats(answer, b, describe)
+		if !tells {
+			return
+		}
+		each[i], all = pays, all+pays/float64(len(before))
+	}
+	t.bet(anyBefore, all)
+	for ago := 1; ago <= min(len(before), mostAgo); ago++ {
+		t.bet(anyBefore+ago, each[len(before)-ago])
+	}
+	t.judge(describe)
+}
+
+// siblings takes into account what children answered that were asked for as many draws each.
+func (t *independence) siblings(answers [][]int64, describe func() string) {
+	for i, answer := range answers {
+		if len(t.children) <= i {
+			t.children = append(t.children, make([]float64, i))
+		}
+		for j, other := range answers[:i] {
+			if pays, tells := t.repeats(answer, other, describe); tells {
+				t.children[i][j] = bettered(t.children[i][j], 0.5, pays)
+			}
 		}
 	}
-	for i, c := range courage {
-		// A little is taken off for rounding: the logarithms are good to 10 digits.
-		t.logs[i] += math.Log1p(c*(float64(pays*(1-1e-6))-1)) - 1e-12
+	t.judge(describe)
+}
+
+// repeats returns what a bet pays that an answer of n draws is the one before, b. That happens with a probability of at most
+//
+//	n! Π (b_r/n)^{b_r} / b_r!,
+//
+// whatever the outcomes' probabilities are and whatever came before. It tells nothing where b is a constant answer.
+func (t *independence) repeats(answer, b []int64, describe func() string) (pays float64, tells bool) {
+	log := logLikeliest(b)
+	if log == 0 {
+		return 0, false
 	}
-	if max(t.logs[0], t.logs[1])-math.Ln2 > math.Log(dependent) && !t.broken {
-		t.broken = true
-		if t.example == "" {
-			t.example = describe()
+	same := slices.Equal(trimmed(answer), trimmed(b))
+	t.took(same, log, describe)
+	if same {
+		pays = math.Exp(min(-log, 600))
+	}
+	return pays, true
+}
+
+// logLikeliest returns the logarithm of the greatest probability that counts can have, that of a binomial count for one outcome after the other.
+func logLikeliest(counts []int64) (sum float64) {
+	left := sumOf(counts)
+	for _, c := range counts {
+		for _, part := range []int64{c, left - c} {
+			if part > 0 {
+				sum += float64(float64(part) * math.Log(float64(part)/float64(left)))
+			}
 		}
+		if sum += logChoose(left, c); left == c {
+			break
+		}
+		left -= c
 	}
+	return min(0, sum)
+}
+
+// trimmed leaves out the outcomes at the end that did not come.
+func trimmed(counts []int64) []int64 {
+	for len(counts) > 0 && counts[len(counts)-1] == 0 {
+		counts = counts[:len(counts)-1]
+	}
+	return counts
 }
 
 // result is the verdict.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -141,12 +142,15 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	if !o.wants() && slices.Equal(measured, []verify.Property{verify.ApproximateDP}) {
 		share = deltaShare
 	}
-	reserve := int64(share * float64(o.Budget))
+	less := *o
+	again := o.again()
+	less.Budget -= askedAgain * again
+	reserve := int64(0)
 	if len(measured) > 0 {
-		less := *o
+		reserve = int64(share * float64(less.Budget))
 		less.Budget -= reserve
-		o = &less
 	}
+	o = &less
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
 	st := &statistics{
 		ctx: ctx, o: o, sampler: s, space: space, rng: rng, field: newField(o, rng),
@@ -156,6 +160,12 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.Epsilon.Number()
 	res := verify.Result{Name: verify.DP, Verdict: verify.Undecided, Reason: "samples cannot prove privacy; none was found violated"}
 	err := st.run(dom)
+	if err == nil && again > 0 {
+		if st.refuted > 0 { // as many as the bets needed say enough
+			again = max(fewAgain, st.drawn/(againShare*askedAgain))
+		}
+		err = st.askAgain(again)
+	}
 	if err != nil && !errors.Is(err, verify.ErrUndecided) {
 		return nil, err
 	}
@@ -251,7 +261,7 @@ func (s *statistics) expect(places []int, samples int64) {
 			if left -= samples; left < 0 {
 				return
 			}
-			for _, n := range halves(samples) {
+			for _, n := range halves(s.even(samples)) {
 				if n > 0 && !yield(s.field.places[i].q, n) {
 					return
 				}
@@ -269,6 +279,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 	if p.event != "" || samples <= 0 {
 		return nil, nil
 	}
+	samples = s.even(samples)
 	var sum, before []int64
 	parts := halves(samples)
 	var children [][][]int64 // what each of several children counted, in either half
@@ -289,7 +300,9 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 		}
 		s.drawn += n
 		s.field.add(i, part, got, n)
-		children = append(children, splits(s.sampler))
+		if several, ok := s.sampler.(divided); ok {
+			children = append(children, several.splits())
+		}
 		if part == 0 {
 			sum, before = slices.Clone(got), got
 			continue
@@ -298,35 +311,90 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 			s.repeats.compare(before, got, n, func() string {
 				return fmt.Sprintf("asked twice for %d samples at %s, it answered %v and %v", n, s.at(p.q), before, got)
 			})
-			if s.repeats.broken {
-				return nil, errRepeats
-			}
 		}
 		sum = added(sum, got)
 	}
 	for _, counted := range children {
-		if err := s.compareChildren(p.q, counted); err != nil {
-			return nil, err
-		}
+		s.compareChildren(p.q, counted)
+	}
+	if s.repeats.broken {
+		return nil, errRepeats
 	}
 	return sum, nil
 }
 
-// compareChildren tests whether two children of each pair repeat each other, as those do that start with one seed. How a sample was split among the children is
-// fair to bet on after how two samples compare, since given the counts of both together the splits of each are independent of that.
-func (s *statistics) compareChildren(q verify.Vector, counted [][]int64) error {
-	for i := 1; i < len(counted); i += 2 {
-		a, b := counted[i-1], counted[i]
-		if n := sumOf(a); n == sumOf(b) && n >= fewestCompared {
-			s.repeats.compare(a, b, n, func() string {
-				return fmt.Sprintf("two children that were asked for %d samples at %s answered %v and %v", n, s.at(q), a, b)
-			})
+// compareChildren tests whether children repeat each other, as those do that start with one seed, where each drew as much.
+func (s *statistics) compareChildren(q verify.Vector, counted [][]int64) {
+	for i := range counted {
+		if n := sumOf(counted[i]); n == 0 || n != sumOf(counted[0]) {
+			return
+		}
+	}
+	s.repeats.siblings(counted, func() string {
+		return fmt.Sprintf("children that were asked for %d samples each at %s answered %v", sumOf(counted[0]), s.at(q), counted)
+	})
+}
+
+// Before an audit ends, one question is asked again and again: the answers of generators that start with few seeds come round.
+const (
+	askedAgain = 20
+	againShare = 32 // such a part of the budget
+	fewAgain   = 20 // samples at least
+)
+
+// again is how many samples each of these questions is for; 0: the budget is too small.
+func (o *Options) again() int64 {
+	if o.Budget < 8*askedAgain*fewAgain {
+		return 0
+	}
+	return max(fewAgain, o.Budget/(againShare*askedAgain))
+}
+
+// askAgain asks one question again and again, and tests whether answers repeat those before.
+func (s *statistics) askAgain(samples int64) error {
+	at := -1 // where the most outcomes share the draws
+	for i, p := range s.field.places {
+		if p.event == "" && p.total > 0 && (at < 0 || evenness(p.counts) > evenness(s.field.places[at].counts)) {
+			at = i
+		}
+	}
+	if at < 0 || samples == 0 || s.repeats.broken {
+		return nil
+	}
+	q, samples := s.field.places[at].q, s.even(samples)
+	var answers [][]int64
+	for k := range askedAgain {
+		if err := s.stopped(); err != nil {
+			return err
+		}
+		got, event, err := s.sampler.Sample(q, samples)
+		if err != nil || event != "" {
+			return err
+		}
+		s.drawn += samples
+		s.repeats.again(got, answers, func() string {
+			return fmt.Sprintf("asked again and again for %d samples at %s, it answered %v, and later %v", samples, s.at(q), answers[max(0, k-mostAgo):k], got)
+		})
+		if several, ok := s.sampler.(divided); ok {
+			s.compareChildren(q, several.splits())
 		}
 		if s.repeats.broken {
 			return errRepeats
 		}
+		answers = append(answers, got)
 	}
 	return nil
+}
+
+// evenness is the entropy of counts.
+func evenness(counts []int64) (sum float64) {
+	n := float64(sumOf(counts))
+	for _, c := range counts {
+		if c > 0 {
+			sum -= float64(float64(c) / n * math.Log(float64(c)/n))
+		}
+	}
+	return sum
 }
 
 // at says in words where samples are drawn.

@@ -46,7 +46,7 @@ func TestPropertiesOfSamplers(t *testing.T) {
 			for _, properties := range [][]verify.Property{all, {verify.Symmetry, verify.Shift, verify.Monotone}} {
 				o := samplerOptions(t, "1", 300_000)
 				o.Properties = properties
-				r, err := draw(c.name, newLawSampler(c.law, 3), o)
+				r, err := draw(c.name, newLawSampler(c.law, 4), o)
 				require.NoError(t, err)
 				require.LessOrEqual(t, r.Samples, o.Budget)
 				require.Equal(t, len(properties) == len(all), r.Find(verify.DP) != nil)
@@ -113,7 +113,7 @@ func TestBoundsOnRangeAndRho(t *testing.T) {
 	} {
 		o := samplerOptions(t, "1", 1_000_000)
 		o.Properties, o.Range, o.Rho = []verify.Property{verify.DP, c.p}, c.target, c.target
-		r, err := draw("it", newLawSampler(c.law, 5), o)
+		r, err := draw("it", newLawSampler(c.law, 4), o)
 		require.NoError(t, err)
 		res := r.Find(c.p)
 		require.Equal(t, c.verdict, res.Verdict, "%v: %v", c, res)
