@@ -1,44 +1,57 @@
 package serve
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"sync"
 
 	"optratio/internal/front"
 )
 
-// cache keeps the answers of the last jobs. The oldest go first.
+// cache keeps the answers of the last jobs, so many bytes of them. The oldest go first.
 type cache struct {
-	mu    sync.Mutex
-	most  int
-	order []string
-	found map[string]front.Answer
+	mu         sync.Mutex
+	most, held int
+	order      []key
+	found      map[key]front.Answer
 }
 
-func newCache(most int) *cache { return &cache{most: most, found: map[string]front.Answer{}} }
+// maxCache is how many bytes of answers a server keeps; kept is what the entry of one takes beside its texts.
+const (
+	maxCache = 64 << 20
+	kept     = 256
+)
 
-// maxKept is the size of a document, in bytes, beyond which it is not kept.
-const maxKept = 1 << 20
+// key stands for a job, whose files may be long.
+type key [sha256.Size]byte
 
-func key(j front.Job) string { return fmt.Sprintf("%q", j) }
+func newCache(most int) *cache { return &cache{most: most, found: map[key]front.Answer{}} }
 
-func (c *cache) get(j front.Job) (front.Answer, bool) {
+func keyOf(j front.Job) key {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q", j)
+	return key(h.Sum(nil))
+}
+
+func (c *cache) get(k key) (front.Answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a, ok := c.found[key(j)]
+	a, ok := c.found[k]
 	return a, ok
 }
 
-func (c *cache) put(j front.Job, a front.Answer) {
-	k := key(j)
+func size(a front.Answer) int { return cap(a.Document) + len(a.Message) + kept }
+
+// put keeps an answer that takes no more than a sixteenth of the whole.
+func (c *cache) put(k key, a front.Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, known := c.found[k]; known || len(a.Document) > maxKept {
+	if _, known := c.found[k]; known || size(a) > c.most/16 {
 		return
 	}
-	if len(c.order) == c.most {
+	for c.held += size(a); c.held > c.most; c.order = c.order[1:] {
+		c.held -= size(c.found[c.order[0]])
 		delete(c.found, c.order[0])
-		c.order = c.order[1:]
 	}
 	c.order, c.found[k] = append(c.order, k), a
 }

@@ -54,7 +54,7 @@ type Server struct {
 
 // New returns a server.
 func New(c Config) *Server {
-	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, stream: streamLimit, waiting: map[string]int{}, cache: newCache(500), site: &front.Site{Mechanisms: c.Mechanisms}}
+	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, stream: streamLimit, waiting: map[string]int{}, cache: newCache(maxCache), site: &front.Site{Mechanisms: c.Mechanisms}}
 	s.routes()
 	return s
 }
@@ -77,7 +77,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this server answers only to the address that it printed when it started", http.StatusForbidden)
 		return
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && !s.local(strings.TrimPrefix(origin, "http://")) || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+	if origin := r.Header.Get("Origin"); origin != "" && !s.local(strings.TrimPrefix(origin, "http://")) || !slices.Contains([]string{"", "same-origin", "none"}, r.Header.Get("Sec-Fetch-Site")) {
 		http.Error(w, "this server takes no requests from the pages of other sites", http.StatusForbidden)
 		return
 	}
@@ -115,7 +115,8 @@ var errLate = errors.New("the server is too busy to answer in time; try again, o
 
 // do runs a job when its turn comes. Equal jobs are done once. Errors are about limits, not about the job.
 func (s *Server) do(ctx context.Context, client string, j front.Job) (front.Answer, error) {
-	if a, ok := s.cache.get(j); ok {
+	k := keyOf(j)
+	if a, ok := s.cache.get(k); ok {
 		return a, nil
 	}
 	limit := maxWaiting
@@ -146,7 +147,7 @@ func (s *Server) do(ctx context.Context, client string, j front.Job) (front.Answ
 	case <-ctx.Done():
 		return front.Answer{}, context.Cause(ctx)
 	}
-	if a, ok := s.cache.get(j); ok { // somebody else asked the same meanwhile
+	if a, ok := s.cache.get(k); ok { // somebody else asked the same meanwhile
 		return a, nil
 	}
 	a, err := s.run(ctx, j)
@@ -154,7 +155,7 @@ func (s *Server) do(ctx context.Context, client string, j front.Job) (front.Answ
 		return front.Answer{}, context.Cause(ctx)
 	}
 	if err == nil && (a.Code == 0 || a.Code == 1) { // what a time limit ended is not the last word
-		s.cache.put(j, a)
+		s.cache.put(k, a)
 	}
 	return a, err
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"optratio/internal/front"
 )
 
 // TestEveryRequestIsAnswered: where no job ever ends by itself, each of many clients is told so, be it that its turn does not come or that its own jobs, of which drawing a page
@@ -69,4 +71,46 @@ func TestStreamedAnswerStands(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(w.Body.String(), "event: answer"))
 	assert.NotContains(t, w.Body.String(), errLate.Error())
 	assert.Contains(t, w.Body.String(), "event: end")
+}
+
+// TestCacheIsBounded: hundreds of long tables and of long answers leave no more than the cache may hold.
+func TestCacheIsBounded(t *testing.T) {
+	c := newCache(1 << 20)
+	held := func() (sum int) {
+		for _, a := range c.found {
+			sum += size(a)
+		}
+		return sum
+	}
+	table := func(i int) front.Job {
+		return front.Job{Args: []string{"audit"}, Files: map[string]string{"table.jsonl": fmt.Sprint(strings.Repeat(" ", 1<<14), i)}}
+	}
+	for i := range 300 {
+		c.put(keyOf(table(i)), front.Answer{Document: make([]byte, 1000*(i%60)), Message: strings.Repeat("x", i)})
+		assert.LessOrEqual(t, held(), 1<<20)
+		assert.Equal(t, held(), c.held)
+		assert.Len(t, c.order, len(c.found))
+	}
+	assert.Greater(t, len(c.found), 20)
+	_, last := c.get(keyOf(table(299)))
+	_, first := c.get(keyOf(table(0)))
+	assert.True(t, last && !first)
+	c.put(keyOf(table(300)), front.Answer{Document: make([]byte, 1<<17)})
+	_, long := c.get(keyOf(table(300)))
+	assert.False(t, long, "one answer does not put out many")
+	assert.NotEqual(t, keyOf(front.Job{Args: []string{"\x80"}}), keyOf(front.Job{Args: []string{"\x81"}}))
+}
+
+// TestOtherPagesAreRefused: browsers say which page a request comes from; only the server's own pages and the address bar are answered.
+func TestOtherPagesAreRefused(t *testing.T) {
+	s := New(Config{Addr: "localhost:1", Parallel: 1})
+	for site, want := range map[string]int{"": 200, "none": 200, "same-origin": 200, "same-site": 403, "cross-site": 403, "new-word": 403} {
+		r := httptest.NewRequest("GET", "http://localhost:1/app.css", nil)
+		if site != "" {
+			r.Header.Set("Sec-Fetch-Site", site)
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		assert.Equal(t, want, w.Code, site)
+	}
 }
