@@ -134,7 +134,7 @@ func (f *calibrateFlags) run(ctx context.Context) error {
 }
 
 func printCalibration(w io.Writer, r *verify.Calibration, target, units string) {
-	fmt.Fprintf(w, "%s, target %s, on %s\n", r.Mechanism, target, r.Domain)
+	command.Say(w, "%s, target %s, on %s", r.Mechanism, target, r.Domain)
 	if r.Monotonic {
 		fmt.Fprintln(w, "run with 2Δ replaced by Δ, for neighbors that move all scores one way; of others nothing is said")
 	}
@@ -158,6 +158,6 @@ func printCalibration(w io.Writer, r *verify.Calibration, target, units string) 
 		fmt.Fprintf(w, "at the upper end it is missed at %s\n", r.Violated)
 	}
 	if r.Attained != nil || r.Violated != nil {
-		fmt.Fprintln(w, units)
+		command.Say(w, "%s", units)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/verify/certificate"
 )
 
@@ -81,7 +82,7 @@ func epsilonOf(p *certificate.Problem) string {
 
 func printReport(w io.Writer, r *certificate.Report) {
 	if p := r.Problem; p != nil && p.About != "" {
-		fmt.Fprintf(w, "%s: %s, %s\n", p.Kind, p.About, epsilonOf(p))
+		command.Say(w, "%s: %s, %s", p.Kind, p.About, epsilonOf(p))
 	} else if p != nil {
 		eps := epsilonOf(p)
 		step := ""
@@ -94,18 +95,18 @@ func printReport(w io.Writer, r *certificate.Report) {
 		if p.Delta != nil {
 			step += ", δ = " + fraction(*p.Delta)
 		}
-		fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s, proof %s\n", p.N, p.K, eps, p.Objective, explained(p.Constraints), step, p.Proof)
+		command.Say(w, "n = %d, k = %d, %s, objective %s, constraints %s%s, proof %s", p.N, p.K, eps, p.Objective, explained(p.Constraints), step, p.Proof)
 	}
 	if !r.Valid {
 		return
 	}
 	fmt.Fprintln(w, "valid: every claim follows from the values in the file")
 	if r.Proves != "" {
-		fmt.Fprintf(w, "proved: %s\n", r.Proves)
+		command.Say(w, "proved: %s", r.Proves)
 	}
 	t := command.Table(w, 3)
 	for _, q := range r.Claims {
-		fmt.Fprintf(t, "%s\t%s\n", q.On, q.Value)
+		fmt.Fprintf(t, "%s\t%s\n", escape.Line(q.On), q.Value)
 	}
 	t.Flush()
 }

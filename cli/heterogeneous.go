@@ -259,7 +259,7 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) {
 		}
 		return strings.Join(texts, ", ")
 	}
-	fmt.Fprintf(w, "sensitivities %s, scores %s, %s\n", plainly(d.Sensitivities), d.Grid, eps)
+	command.Say(w, "sensitivities %s, scores %s, %s", plainly(d.Sensitivities), d.Grid, eps)
 	fmt.Fprintf(w, "%d score vectors%s, %d pairs of neighbors, %d rows generated\n",
 		d.Vectors, command.Choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
 	what := command.Choose(d.Loss == "mse", "mean squared error", "expected error")

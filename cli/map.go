@@ -157,13 +157,13 @@ func (f *mapFlags) run(ctx context.Context) error {
 }
 
 func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan, certified bool) {
-	fmt.Fprintf(w, "%s: %d of %d lattices; %d were there, %d are new\n", s.File, s.Lattices-s.Missing(), s.Lattices, s.Kept, s.Computed)
+	command.Say(w, "%s: %d of %d lattices; %d were there, %d are new", s.File, s.Lattices-s.Missing(), s.Lattices, s.Kept, s.Computed)
 	if s.Kept > 0 {
 		trust := fmt.Sprintf("what was there is taken as %s has it and was not proved again; without --resume everything is", s.File)
 		if certified {
 			trust = "the certificates of what was there were checked again"
 		}
-		fmt.Fprintln(w, trust)
+		command.Say(w, "%s", trust)
 	}
 	if s.At != nil {
 		fmt.Fprintf(w, "at every ε permute-and-flip's ratio is at most %s, the bound at n = %d, k = %d (constraints %s)\n", places(s.Bound), s.At.N, s.At.K, p.Level)

@@ -115,7 +115,7 @@ type mapMergeDoc struct {
 func (mapMergeDoc) Schema() string { return "optratio.merge-map/1" }
 
 func (d mapMergeDoc) print(w io.Writer) {
-	fmt.Fprintf(w, "%s: %d lattices of %d files; optratio map --resume says what is missing\n", d.File, d.Lattices, d.Parts)
+	command.Say(w, "%s: %d lattices of %d files; optratio map --resume says what is missing", d.File, d.Lattices, d.Parts)
 }
 
 // merged merges files into one that no run is writing meanwhile.
@@ -145,12 +145,12 @@ func merged[R any](ctx context.Context, path string, kind *grid.Kind[R], merge f
 }
 
 func (d mergeDoc) print(w io.Writer) {
-	fmt.Fprintf(w, "%s: %d rows of %d files\n", d.File, d.Rows, d.Parts)
+	command.Say(w, "%s: %d rows of %d files", d.File, d.Rows, d.Parts)
 	for i, p := range d.Lacking {
 		if i == 0 {
 			fmt.Fprintf(w, "%d rows are missing:\n", d.Missing)
 		}
-		fmt.Fprintf(w, "  %s\n", p)
+		command.Say(w, "  %s", p)
 	}
 	if d.Missing > len(d.Lacking) {
 		fmt.Fprintln(w, "  …")

@@ -15,6 +15,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/lp/linear"
 	"optratio/number"
 	"optratio/optimum"
@@ -383,9 +384,13 @@ func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
 	if len(d.Mechanism) > 0 && d.Inputs <= mostShown && d.Outputs <= mostShown {
 		fmt.Fprintln(w)
 		t := command.Table(w, 3)
-		fmt.Fprintln(t, "input\t"+strings.Join(d.OutputNames, "\t"))
+		fmt.Fprint(t, "input")
+		for _, name := range d.OutputNames {
+			fmt.Fprint(t, "\t"+escape.Line(name))
+		}
+		fmt.Fprintln(t)
 		for x, row := range d.Mechanism {
-			fmt.Fprint(t, d.InputNames[x])
+			fmt.Fprint(t, escape.Line(d.InputNames[x]))
 			for _, p := range row {
 				fmt.Fprintf(t, "\t%s", show(p))
 			}
@@ -407,21 +412,26 @@ func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
 		}
 	}
 	if d.Rounded != nil && f.optimal != "" {
-		fmt.Fprintf(w, "\n%s: multiples of 2^-%d, private as they are written; loss given up: %s\n", f.optimal, d.Rounded.Bits, d.Rounded.GivenUp)
+		fmt.Fprintln(w)
+		command.Say(w, "%s: multiples of 2^-%d, private as they are written; loss given up: %s", f.optimal, d.Rounded.Bits, d.Rounded.GivenUp)
 	}
 	for i, drawn := range d.Drawn {
-		fmt.Fprintf(w, "%sdrawn at %s: %s\n", command.Choose(i == 0, "\n", ""), drawn.Input, drawn.Output)
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		command.Say(w, "drawn at %s: %s", drawn.Input, drawn.Output)
 	}
 }
 
 func printRating(w io.Writer, r *optimum.Rating, what string) {
+	fmt.Fprintln(w)
 	if r.Finding != "" {
-		fmt.Fprintf(w, "\n%s states no probabilities\n", what)
+		command.Say(w, "%s states no probabilities", what)
 		return
 	}
-	fmt.Fprintf(w, "\n%s is private at ε = %s; as asked: %s\n", what, r.TightEps, r.DP)
+	command.Say(w, "%s is private at ε = %s; as asked: %s", what, r.TightEps, r.DP)
 	if v := r.Witness; v != nil {
-		fmt.Fprintf(w, "%s at %s, and %s at %s: outputs %s\n", fraction(v.P), v.Input, fraction(v.PNeighbor), v.Neighbor, strings.Join(v.Outputs, ", "))
+		command.Say(w, "%s at %s, and %s at %s: outputs %s", fraction(v.P), v.Input, fraction(v.PNeighbor), v.Neighbor, strings.Join(v.Outputs, ", "))
 	}
 	if r.Scaled {
 		fmt.Fprintln(w, "its rows sum to 1 nearly, and were divided by their sums")
@@ -435,7 +445,7 @@ func printRating(w io.Writer, r *optimum.Rating, what string) {
 		fmt.Fprintf(w, "loss after the best remap: %s, ratio %s\n", fraction(r.Remapped), r.RatioRemap)
 		for _, m := range r.Remap {
 			if m.Output != m.To {
-				fmt.Fprintf(w, "  %s becomes %s with probability %s\n", m.Output, m.To, fraction(m.Probability))
+				command.Say(w, "  %s becomes %s with probability %s", m.Output, m.To, fraction(m.Probability))
 			}
 		}
 	} else {

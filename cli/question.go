@@ -12,6 +12,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/escape"
 	"optratio/lp"
 	"optratio/lp/variant"
 )
@@ -47,7 +48,7 @@ func (f *questionFlags) text() (s string) {
 	if f.delta != "" {
 		s += ", δ = " + f.delta
 	}
-	return s
+	return escape.Line(s)
 }
 
 // addDelta adds --delta.

@@ -299,7 +299,8 @@ func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
 	}
 	t.Flush()
 	if d.Subject != nil {
-		fmt.Fprintf(w, "\n%s\n", subjectText(d.Subject))
+		fmt.Fprintln(w)
+		command.Say(w, "%s", subjectText(d.Subject))
 	}
 	for _, m := range d.Mechanisms {
 		if hi, ok := m.Ratio.Upper(); ok && hi.Cmp(big.NewRat(1, 1)) < 0 {

@@ -102,7 +102,7 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) {
 		t.Flush()
 	}
 	for _, line := range r.Unanswered {
-		fmt.Fprintf(w, "no answer from %s\n", line)
+		command.Say(w, "no answer from %s", line)
 	}
 	h := r.Heuristics
 	fmt.Fprintf(w, "\nrecommended: %s\n", cmp.Or(r.Recommended, "none"))

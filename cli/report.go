@@ -19,6 +19,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/internal/report"
 	"optratio/lattice"
 	"optratio/number"
@@ -124,7 +125,7 @@ func commandLine(name string, fs *pflag.FlagSet) string {
 		case f.Value.Type() == "bool":
 			words = append(words, dashes+f.Name+command.Choose(f.Value.String() == "true", "", "=false"))
 		default:
-			words = append(words, dashes+f.Name, report.ShellQuoted(f.Value.String()))
+			words = append(words, dashes+f.Name, escape.Shell(f.Value.String()))
 		}
 	})
 	return strings.Join(words, " ")
@@ -168,7 +169,7 @@ func writeReport(c *cobra.Command, stdout io.Writer, out *command.OutputFile, pr
 	if err := out.Commit(c.Context(), p.Write); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%s: %s\n", out.Path, p.Word)
+	command.Say(stdout, "%s: %s", out.Path, p.Word)
 	return nil
 }
 

@@ -15,7 +15,6 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/command/commandtest"
 	"optratio/internal/document"
-	"optratio/internal/report"
 )
 
 // quietly runs a command line and returns its code and streams.
@@ -163,10 +162,4 @@ func TestReportRefusals(t *testing.T) {
 	}
 	_, err := os.Stat(page)
 	assert.ErrorIs(t, err, os.ErrNotExist, "nothing is written where nothing is answered")
-}
-
-func TestShellQuoted(t *testing.T) {
-	for word, want := range map[string]string{"a/b.csv": "a/b.csv", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'"} {
-		assert.Equal(t, want, report.ShellQuoted(word))
-	}
 }

@@ -258,5 +258,5 @@ func printSweep(w io.Writer, s *sweep.Summary, shard grid.Shard) {
 	if shard.Count > 1 {
 		part = fmt.Sprintf(" of shard %d of %d", shard.Index, shard.Count)
 	}
-	fmt.Fprintf(w, "%s: %d of %d rows%s; %d were there, %d are new\n", s.File, s.Rows-s.Missing(), s.Rows, part, s.Kept, s.Computed)
+	command.Say(w, "%s: %d of %d rows%s; %d were there, %d are new", s.File, s.Rows-s.Missing(), s.Rows, part, s.Kept, s.Computed)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/escape"
 	"optratio/verify"
 	"optratio/verify/audit"
 )
@@ -73,7 +74,7 @@ func (f *verdictFlags) print(w io.Writer, j judgement) {
 	default:
 		printVerdicts(w, j.title, j.units, j.report.Properties)
 		for _, note := range j.notes {
-			fmt.Fprintln(w, note)
+			command.Say(w, "%s", note)
 		}
 	}
 }
@@ -101,36 +102,33 @@ func appendText(path, text string) error {
 
 // printMarkdown prints a heading, a table of verdicts, the witnesses and the notes.
 func printMarkdown(w io.Writer, j judgement) {
-	escape := strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`", "\n", " ").Replace
-	fmt.Fprintf(w, "### %s\n\n| property | verdict | checked | |\n|---|---|---:|---|\n", escape(j.title))
+	fmt.Fprintf(w, "### %s\n\n| property | verdict | checked | |\n|---|---|---:|---|\n", escape.Markdown(j.title))
 	shown := false
 	for _, r := range j.report.Properties {
 		word := r.Word()
 		if r.Verdict != verify.Proved && !r.Fact {
 			word = "**" + word + "**"
 		}
-		fmt.Fprintf(w, "| %s | %s | %d | %s |\n", r.Name, word, r.Checked, escape(r.Remark()))
+		fmt.Fprintf(w, "| %s | %s | %d | %s |\n", r.Name, word, r.Checked, escape.Markdown(r.Remark()))
 		shown = shown || r.Witness != nil
 	}
 	fmt.Fprintln(w)
 	for _, r := range j.report.Properties {
 		if r.Witness != nil {
-			fmt.Fprintf(w, "- %s\n", escape(witnessLine(&r)))
+			fmt.Fprintf(w, "- %s\n", escape.Markdown(witnessLine(&r)))
 		}
 	}
 	for _, note := range j.notes {
-		fmt.Fprintf(w, "- %s\n", escape(note))
+		fmt.Fprintf(w, "- %s\n", escape.Markdown(note))
 	}
 	if shown {
-		fmt.Fprintf(w, "\n%s\n", escape(j.units))
+		fmt.Fprintf(w, "\n%s\n", escape.Markdown(j.units))
 	}
 }
 
 // printAnnotations prints an annotation of GitHub Actions for each property that was asked about and is not proved: an error where it is violated, a
 // warning where it is undecided, and a notice where samples leave it undecided.
 func printAnnotations(w io.Writer, j judgement) {
-	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	title := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, r := range j.report.Properties {
 		if r.Fact || r.Verdict == verify.Proved {
 			continue
@@ -146,7 +144,7 @@ func printAnnotations(w io.Writer, j judgement) {
 		if r.Witness != nil {
 			text = witnessLine(&r)
 		}
-		fmt.Fprintf(w, "::%s title=%s::%s\n", level, title.Replace(string(r.Name)+" of "+j.title), message.Replace(text))
+		fmt.Fprintf(w, "::%s title=%s::%s\n", level, escape.Property(string(r.Name)+" of "+j.title), escape.Message(text))
 	}
 }
 
@@ -187,13 +185,13 @@ type junitNote struct {
 }
 
 func writeJUnit(w io.Writer, title string, report *verify.Report, findings []audit.Finding) error {
-	suite := junitSuite{Name: title, Tests: len(report.Properties)}
+	suite := junitSuite{Name: escape.Line(title), Tests: len(report.Properties)}
 	for _, p := range report.Properties {
-		c := junitCase{Class: report.Mechanism, Name: string(p.Name)}
+		c := junitCase{Class: escape.Line(report.Mechanism), Name: string(p.Name)}
 		text := p.String()
 		if p.Name == audit.Answers {
 			for _, f := range findings {
-				text += "\n  " + f.String()
+				text += "\n  " + escape.Line(f.String())
 			}
 		}
 		switch {
@@ -204,10 +202,10 @@ func writeJUnit(w io.Writer, title string, report *verify.Report, findings []aud
 			if p.Witness != nil {
 				message = "fails at " + p.Witness.String()
 			}
-			c.Failure = &junitNote{message, string(p.Verdict), text}
+			c.Failure = &junitNote{escape.Line(message), string(p.Verdict), text}
 			suite.Failures++
 		case p.Verdict == verify.Undecided:
-			c.Skipped = &junitNote{Message: strings.TrimSuffix("undecided: "+p.Remark(), ": ")}
+			c.Skipped = &junitNote{Message: escape.Line(strings.TrimSuffix("undecided: "+p.Remark(), ": "))}
 			suite.Skipped++
 		default:
 			c.Out = text

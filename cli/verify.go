@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/escape"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -211,22 +212,22 @@ func scoreUnits(sensitivity string) string {
 
 // printVerdicts writes the table for people, then the witnesses, and the units of what is in them.
 func printVerdicts(w io.Writer, title, units string, properties []verify.Result) {
-	fmt.Fprintln(w, title)
+	command.Say(w, "%s", title)
 	t := command.Table(w, 3)
 	for _, r := range properties {
-		fmt.Fprintf(t, "%s\t%s\t%d checked\t%s\n", r.Name, r.Word(), r.Checked, r.Remark())
+		fmt.Fprintf(t, "%s\t%s\t%d checked\t%s\n", r.Name, r.Word(), r.Checked, escape.Line(r.Remark()))
 	}
 	t.Flush()
 	shown := false
 	for _, r := range properties {
 		shown = shown || r.Witness != nil || r.Attained != nil
 		if r.Witness != nil {
-			fmt.Fprintln(w, witnessLine(&r))
+			command.Say(w, "%s", witnessLine(&r))
 		}
 	}
 	for _, r := range properties {
 		if r.Attained != nil && r.Witness == nil {
-			fmt.Fprintf(w, "%s is closest to failing%s at %s\n", r.Name, command.Choose(r.Stopped, ", of what was compared,", ""), r.Attained)
+			command.Say(w, "%s is closest to failing%s at %s", r.Name, command.Choose(r.Stopped, ", of what was compared,", ""), r.Attained)
 		}
 		if r.Name != verify.RDP {
 			continue
@@ -236,7 +237,7 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 		}
 	}
 	if shown {
-		fmt.Fprintln(w, units)
+		command.Say(w, "%s", units)
 	}
 }
 

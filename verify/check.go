@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"optratio/internal/decimal"
+	"optratio/internal/escape"
 	"optratio/number"
 )
 
@@ -148,7 +149,7 @@ func (r Result) Remark() string {
 	if r.Reason != "" {
 		parts = append(parts, r.Reason)
 	}
-	return strings.Join(parts, ", ")
+	return escape.Line(strings.Join(parts, ", "))
 }
 
 // bound writes a tight parameter, or the lower bound on it that was found until the check was stopped.
@@ -225,7 +226,7 @@ func (*Report) Schema() string { return "optratio.verify/1" }
 // String returns a line on the domain and those of the results.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s", r.Mechanism, r.Domain)
+	b.WriteString(escape.Line(r.Mechanism + " on " + r.Domain))
 	if r.Precision != nil {
 		fmt.Fprintf(&b, ", to the relative precision %s", number.Exact(r.Precision))
 	}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strings"
 
+	"optratio/internal/escape"
 	"optratio/number"
 )
 
@@ -149,7 +150,7 @@ func (w *Witness) String() string {
 	default:
 		fmt.Fprintf(&b, ": %s", w.P)
 	}
-	return b.String()
+	return escape.Line(b.String())
 }
 
 // InputText returns a JSON value as it was given; of one that is long, the beginning.

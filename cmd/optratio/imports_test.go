@@ -22,6 +22,7 @@ import (
 // internal/ that are listed under arithmetic are open to all.
 var mayImport = map[string][]string{
 	"internal/decimal":        {},
+	"internal/escape":         {},
 	"internal/grid":           {arithmetic, "internal/patience"},
 	"internal/patience":       {},
 	"internal/strictjson":     {},
@@ -43,8 +44,8 @@ var mayImport = map[string][]string{
 	"lp":                      {arithmetic, "internal/patience", "lattice", "lp/chain", "lp/linear", "lp/lumped", "lp/product", "lp/table", "lp/variant", "mechanisms", "mechanisms/totals", "verify/certificate/text"},
 	"heterogeneous":           {arithmetic, "internal/patience", "lp/linear", "lp/table", "mechanisms", "verify", "verify/certificate/text"},
 	"lp/stopping":             {arithmetic, "lp/linear", "mechanisms", "mechanisms/secretary", "verify/certificate/text"},
-	"verify":                  {arithmetic, "lattice", "mechanisms", "verify/certificate/text"},
-	"verify/audit":            {arithmetic, "internal/strictjson", "lattice", "mechanisms", "verify"},
+	"verify":                  {arithmetic, "internal/escape", "lattice", "mechanisms", "verify/certificate/text"},
+	"verify/audit":            {arithmetic, "internal/escape", "internal/strictjson", "lattice", "mechanisms", "verify"},
 	"verify/audit/adapter":    {},
 	"verify/certificate":      {arithmetic},
 	"verify/certificate/text": {arithmetic},
@@ -56,7 +57,7 @@ var mayImport = map[string][]string{
 	"internal/document":       {arithmetic, "lp", "mechanisms", "mechanisms/secretary", "optimum", "verify/certificate"},
 	"optimum":                 {arithmetic, "internal/patience", "internal/strictjson", "lp/linear", "lp/table", "mechanisms", "verify", "verify/audit", "verify/certificate/text"},
 	"internal/report":         {"*"},
-	"internal/front":          {"internal/report"},
+	"internal/front":          {"internal/escape", "internal/report"},
 	"internal/serve":          {"internal/front"},
 	"internal/evaluate":       {"*"},
 	"internal/topk":           {"*"},

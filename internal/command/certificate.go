@@ -52,7 +52,7 @@ func (f *CertificateFile) Commit(ctx context.Context, s Streams, write func(io.W
 	case err == nil:
 		return end
 	case errors.Is(err, text.ErrNone):
-		fmt.Fprintln(s.Err, err)
+		Say(s.Err, "%v", err)
 		return end
 	case end == nil:
 		return err

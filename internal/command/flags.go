@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
@@ -10,15 +9,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"optratio/internal/decimal"
+	"optratio/internal/escape"
 )
 
 // Quoted shows a user's text in a message, without its middle where it is very long.
-func Quoted(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		s = string(r[:40]) + "…" + string(r[len(r)-20:])
-	}
-	return fmt.Sprintf("%q", s)
-}
+func Quoted(s string) string { return escape.Quoted(s) }
 
 func Choose(b bool, yes, no string) string {
 	if b {

@@ -7,46 +7,41 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"optratio/internal/document"
+	"optratio/internal/escape"
 )
 
-// Printable returns text with everything escaped that a terminal may take for a command: control characters but line ends and tabs, and bytes that
-// are no UTF-8. All that a command writes to its standard streams goes through it, whatever names, labels and messages of other programs it holds.
-func Printable(text []byte) []byte {
-	out := text[:0:0]
-	for rest := text; len(rest) > 0; {
-		r, size := utf8.DecodeRune(rest)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			out = fmt.Appendf(out, `\x%02x`, rest[0])
-		case r != '\n' && r != '\t' && unicode.IsControl(r):
-			quoted := strconv.QuoteRune(r)
-			out = append(out, quoted[1:len(quoted)-1]...)
-		default:
-			out = append(out, rest[:size]...)
-		}
-		rest = rest[size:]
-	}
-	return out
-}
-
-// printable writes what is printable to w.
+// printable writes text to w with everything escaped that a terminal may take for a command. All that a command writes to its standard streams goes
+// through one, whatever names, labels and messages of other programs it holds.
 type printable struct{ w io.Writer }
 
 func (p printable) Write(text []byte) (int, error) {
-	if _, err := p.w.Write(Printable(text)); err != nil {
+	if _, err := io.WriteString(p.w, escape.Text(string(text))); err != nil {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// Say writes one line, whatever line ends the values hold.
+func Say(w io.Writer, format string, values ...any) {
+	fmt.Fprintln(w, escape.Line(fmt.Sprintf(format, values...)))
+}
+
+// terminal returns the terminal that w writes to, nil where that is none.
+func terminal(w io.Writer) *os.File {
+	if p, ok := w.(printable); ok {
+		w = p.w
+	}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
 }
 
 // output is the standard output of a command. It counts what was written and remembers that an error occurred.
@@ -86,20 +81,7 @@ func writeJSON(w io.Writer, compact []byte) {
 		panic(err)
 	}
 	b.WriteByte('\n')
-	_, _ = w.Write(escapedJSON(b.Bytes()))
-}
-
-// escapedJSON returns JSON in which the control characters are escaped too that it need not escape, all of them in strings.
-func escapedJSON(text []byte) []byte {
-	out := text[:0:0]
-	for _, r := range string(text) {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) {
-			out = fmt.Appendf(out, `\u%04x`, r)
-			continue
-		}
-		out = utf8.AppendRune(out, r)
-	}
-	return out
+	_, _ = io.WriteString(w, escape.JSON(b.String()))
 }
 
 // Show prints an answer: as the one JSON document, or as print does for people. Where the output cannot be written, run says so: it asks
@@ -142,8 +124,8 @@ func (undecidedDoc) Schema() string { return "optratio.undecided/1" }
 
 // Counter returns a function that shows on a terminal how many of all steps are done; elsewhere it shows nothing. After done nothing is shown.
 func Counter(s Streams, what string) (report func(done, total int), done func()) {
-	f, ok := s.Err.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f := terminal(s.Err)
+	if f == nil {
 		return func(int, int) {}, func() {}
 	}
 	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
@@ -159,8 +141,8 @@ func Counter(s Streams, what string) (report func(done, total int), done func())
 // Progress returns a function that shows how far a computation is, on a terminal; elsewhere it shows nothing. After done nothing is
 // shown any more, even if the computation goes on.
 func Progress(s Streams, what string) (report func(format string, args ...any), done func()) {
-	f, ok := s.Err.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f := terminal(s.Err)
+	if f == nil {
 		return func(string, ...any) {}, func() {}
 	}
 	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what),

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"optratio/internal/document"
+	"optratio/internal/escape"
 )
 
 // Exit codes, the same for every command.
@@ -103,11 +104,12 @@ func Run(ctx context.Context, newRoot func(Streams) *cobra.Command, args []strin
 }
 
 func run(ctx context.Context, newRoot func(Streams) *cobra.Command, args []string, stdin io.Reader, stdout *output, stderr io.Writer) int {
-	root := newRoot(Streams{stdin, stdout, stderr})
+	errs := printable{stderr}
+	root := newRoot(Streams{stdin, stdout, errs})
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetIn(stdin)
 	root.SetOut(stdout)
-	root.SetErr(printable{stderr})
+	root.SetErr(errs)
 	root.PersistentPreRunE = RefuseEmpty
 	root.SetFlagErrorFunc(flagError)
 	root.SetArgs(args)
@@ -133,7 +135,7 @@ func run(ctx context.Context, newRoot func(Streams) *cobra.Command, args []strin
 		writeJSON(stdout, document.Encode(undecidedDoc{err.Error()}))
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(printable{stderr}, root.Name()+": "+strings.Join(strings.Fields(text), " "))
+		fmt.Fprintln(errs, root.Name()+": "+escape.Line(strings.Join(strings.Fields(text), " ")))
 	}
 	return code
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"optratio/internal/escape"
 	"optratio/internal/report"
 )
 
@@ -173,7 +174,7 @@ func (c *Course) drawn(do func(args []string) ([]byte, bool)) (p *report.Page, e
 	for i, a := range c.answers {
 		words := []string{"optratio"}
 		for _, w := range c.q.jobs[i].Args {
-			words = append(words, report.ShellQuoted(w))
+			words = append(words, escape.Shell(w))
 		}
 		documents, lines = append(documents, a.Document), append(lines, strings.Join(words, " "))
 	}

@@ -5,6 +5,8 @@ import (
 	"html"
 	"io"
 	"strings"
+
+	"optratio/internal/escape"
 )
 
 // WriteBody writes what the page says, without the head of a page, for one that has its own. It is no template: what executes templates keeps
@@ -17,7 +19,7 @@ func (p *Page) WriteBody(w io.Writer) error {
 func (p *Page) body() string {
 	var b strings.Builder
 	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	add("<header class=\"answer\">\n<h1>%s</h1>\n<div class=\"verdict %s\">\n<p class=\"word\">%s</p>", Typeset(p.Title), html.EscapeString(p.Tone), Typeset(p.Word))
+	add("<header class=\"answer\">\n<h1>%s</h1>\n<div class=\"verdict %s\">\n<p class=\"word\">%s</p>", Typeset(p.Title), escape.HTML(p.Tone), Typeset(p.Word))
 	for _, s := range p.Sentences {
 		add("<p>%s</p>", Typeset(s))
 	}
@@ -28,19 +30,19 @@ func (p *Page) body() string {
 	if c := p.Certificate; c != nil {
 		inside := ""
 		if c.Data != "" {
-			inside = fmt.Sprintf(` <a download="%s" href="%s">%s, which is inside this page</a>`, html.EscapeString(c.Name), html.EscapeString(string(c.Data)), html.EscapeString(c.Name))
+			inside = fmt.Sprintf(` <a download="%s" href="%s">%s, which is inside this page</a>`, escape.HTML(c.Name), escape.HTML(string(c.Data)), escape.HTML(c.Name))
 		}
-		add("<section>\n<h2>Certificate</h2>\n<p>%s</p>\n<p>SHA-256 <code>%s</code>, %d bytes.%s</p>\n</section>", html.EscapeString(c.Text), c.SHA256, c.Bytes, inside)
+		add("<section>\n<h2>Certificate</h2>\n<p>%s</p>\n<p>SHA-256 <code>%s</code>, %d bytes.%s</p>\n</section>", escape.HTML(c.Text), c.SHA256, c.Bytes, inside)
 	}
 	if p.Document != "" {
-		add("<section>\n<h2>The whole answer</h2>\n<details><summary>The JSON document that this page was made from</summary>\n<pre>%s</pre>\n</details>\n</section>", html.EscapeString(p.Document))
+		add("<section>\n<h2>The whole answer</h2>\n<details><summary>The JSON document that this page was made from</summary>\n<pre>%s</pre>\n</details>\n</section>", html.EscapeString(escape.JSON(p.Document)))
 	}
 	add("</main>")
 	return b.String()
 }
 
 func (s *Section) write(add func(string, ...any)) {
-	add("<section>\n<h2>%s</h2>", html.EscapeString(s.Title))
+	add("<section>\n<h2>%s</h2>", escape.HTML(s.Title))
 	if s.HTML != "" {
 		add("%s", s.HTML)
 	}
@@ -73,7 +75,7 @@ func (s *Section) write(add func(string, ...any)) {
 		}
 	}
 	for _, c := range s.Commands {
-		add("<pre><code>%s</code></pre>", html.EscapeString(c))
+		add("<pre><code>%s</code></pre>", escape.HTML(c))
 	}
 	add("</section>")
 }
@@ -94,7 +96,7 @@ func cells(row []string, begin, end string) string {
 		if end == "td" && (c == "proved" || c == "violated" || c == "undecided") {
 			class = ` class="` + c + `"`
 		}
-		fmt.Fprintf(&b, "<%s%s>%s</%s>", begin, class, html.EscapeString(c), end)
+		fmt.Fprintf(&b, "<%s%s>%s</%s>", begin, class, escape.HTML(c), end)
 	}
 	return b.String()
 }

@@ -2,13 +2,13 @@ package report
 
 import (
 	"fmt"
-	"html"
 	"html/template"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"optratio/internal/escape"
 	"optratio/number"
 )
 
@@ -29,7 +29,7 @@ type drawing struct {
 func (d *drawing) add(format string, args ...any) { fmt.Fprintf(&d.b, format+"\n", args...) }
 
 func (d *drawing) text(x, y float64, class, anchor, s string) {
-	d.add(`<text x="%s" y="%s" class="%s" text-anchor="%s">%s</text>`, at(x), at(y), class, anchor, html.EscapeString(s))
+	d.add(`<text x="%s" y="%s" class="%s" text-anchor="%s">%s</text>`, at(x), at(y), class, anchor, escape.HTML(s))
 }
 
 func (d *drawing) rect(x, y, w, h float64, class string) {
@@ -43,7 +43,7 @@ func (d *drawing) segment(x1, y1, x2, y2 float64, class string) {
 // svg closes the drawing; description is its text alternative.
 func (d *drawing) svg(description string) template.HTML {
 	return template.HTML(fmt.Sprintf("<svg viewBox=\"0 0 %s %s\" role=\"img\" aria-label=\"%s\">\n%s</svg>",
-		at(chartWidth), at(d.y), html.EscapeString(description), d.b.String()))
+		at(chartWidth), at(d.y), escape.HTML(description), d.b.String()))
 }
 
 // at writes a coordinate, to a tenth of a unit.

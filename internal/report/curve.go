@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,13 +108,3 @@ func ErrorsFor(printed []byte, line, eps []string, do func(args []string) (print
 
 // spacing returns how many times 0.05 the points of a curve are apart, so that the job's ε is near its middle.
 func spacing(eps float64) float64 { return float64(min(max(1, int(2*eps+0.999)), 8)) }
-
-var plainWord = regexp.MustCompile(`^[\w./:,+=@%^-]+$`)
-
-// ShellQuoted writes a word as a shell reads it.
-func ShellQuoted(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/number"
 )
 
@@ -174,7 +175,7 @@ func heat(panels []panel, description string) template.HTML {
 
 // brief is a name that is short enough for a picture.
 func brief(name string) string {
-	if r := []rune(name); len(r) > 5 {
+	if r := []rune(escape.Line(name)); len(r) > 5 {
 		return string(r[:4]) + "…"
 	}
 	return name

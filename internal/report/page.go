@@ -7,11 +7,12 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"html"
 	"html/template"
 	"io"
 	"strconv"
 	"strings"
+
+	"optratio/internal/escape"
 )
 
 // Page is what a page says, in the order in which it says it.
@@ -78,6 +79,7 @@ var (
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
 		"css":  func() template.CSS { return template.CSS(style) },
+		"line": escape.Line,
 		"body": func(p *Page) template.HTML { return template.HTML(p.body()) },
 	}).Parse(layout))
 )
@@ -87,7 +89,7 @@ func (p *Page) Write(w io.Writer) error { return page.Execute(w, p) }
 
 // Typeset escapes a text and sets the powers e^ε and e^-ε in it as such.
 func Typeset(text string) template.HTML {
-	return template.HTML(strings.NewReplacer("e^-ε", "e<sup>−ε</sup>", "e^ε", "e<sup>ε</sup>").Replace(html.EscapeString(text)))
+	return template.HTML(strings.NewReplacer("e^-ε", "e<sup>−ε</sup>", "e^ε", "e<sup>ε</sup>").Replace(escape.HTML(text)))
 }
 
 // Style is the style sheet of a page.

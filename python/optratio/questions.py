@@ -10,7 +10,7 @@ from typing import Any, Iterable, Iterator, Mapping
 
 from .auditing import _text
 from .program import UsageError, find_program, pictures
-from .report import Number, Report
+from .report import Number, Report, line
 
 __all__ = ["Answer", "pmf", "ratio", "recommend", "verify"]
 
@@ -63,9 +63,9 @@ def _lines(x: Any, indent: str) -> Iterator[str]:
         if any(isinstance(y, Answer) for y in nested):
             for y in nested:
                 yield f"{indent}{name}:"
-                yield from _lines(y, indent + "  ") if isinstance(y, Answer) else [f"{indent}  {y}"]
+                yield from _lines(y, indent + "  ") if isinstance(y, Answer) else [f"{indent}  {line(y)}"]
         else:
-            yield f"{indent}{name}: " + ("[" + ", ".join(map(str, value)) + "]" if isinstance(value, list) else str(value))
+            yield f"{indent}{name}: " + line("[" + ", ".join(map(str, value)) + "]" if isinstance(value, list) else value)
 
 
 def _table(x: Any) -> str:
@@ -74,7 +74,7 @@ def _table(x: Any) -> str:
     if isinstance(x, list) and x and all(isinstance(y, Answer) and list(y) == list(x[0]) for y in x):
         head = "".join(f"<th>{html.escape(name)}</th>" for name in x[0])
         return f"<table><tr>{head}</tr>" + "".join("<tr>" + "".join(f"<td>{_table(y)}</td>" for y in row.values()) + "</tr>" for row in x) + "</table>"
-    return ", ".join(_table(y) for y in x) if isinstance(x, list) else html.escape(str(x))
+    return ", ".join(_table(y) for y in x) if isinstance(x, list) else html.escape(line(x))
 
 
 def _plain(x: Any) -> Any:

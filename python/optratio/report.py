@@ -2,9 +2,16 @@
 import html
 import json
 import math
+import re
 from fractions import Fraction
 
 from .program import pictures
+
+
+def line(text):
+    """A text that others chose, in one line: what a reader cannot see stands as an escape sequence, and nothing is a command of a build server."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+    return re.sub(r"^(\s*)::", r"\1\\::", re.sub(r"##(?=[A-Za-z]*\[)", r"#\\#", shown))
 
 
 class Number:
@@ -64,6 +71,9 @@ class Witness:
         self.p_em, self.p_expected = _optional(document.get("p_em")), _optional(document.get("p_expected"))
 
     def __str__(self):
+        return line(self._text())
+
+    def _text(self):
         if self.scores is None:
             text = f"input {self.input!r}" + ("" if "neighbor_input" not in self.document else f" and {self.neighbor_input!r}")
             text += "" if self.distance is None else f" at distance {self.distance}"
@@ -107,7 +117,7 @@ class Finding:
     def __str__(self):
         place = f"scores {_scores(self.scores)}: " if self.scores else f"input {self.input!r}: " if self.has_input else ""
         more = f" (the first of {self.times} of this kind)" if self.times > 1 else ""
-        return f"{self.event}: {place}{self.detail}{more}"
+        return line(f"{self.event}: {place}{self.detail}{more}")
 
     __repr__ = __str__
 
@@ -137,7 +147,7 @@ class Property:
             parts.append(f"ρ {self.rho}")
         if self.reason:
             parts.append(self.reason)
-        return ", ".join(parts)
+        return line(", ".join(parts))
 
     def __str__(self):
         text = f"{self.name}: {self.verdict}, {self.checked} checked"
@@ -198,7 +208,7 @@ class Report:
         return f"claimed: ε = {self.claimed_eps}"
 
     def __str__(self):
-        lines = [f"{self.mechanism} on {self.domain}"]
+        lines = [line(f"{self.mechanism} on {self.domain}")]
         width = max([len(name) for name in self.properties], default=0)
         for p in self.properties.values():
             lines.append(f"{p.name:{width}}  {p.verdict:9}  {p.checked} checked  {p.remark()}".rstrip())
@@ -217,6 +227,6 @@ class Report:
             f"{'<br>fails at ' + html.escape(str(p.witness)) if p.witness else ''}</td></tr>"
             for p in self.properties.values())
         findings = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
-        return (f"<p><b>{html.escape(self.mechanism)}</b> on {html.escape(self.domain)}</p>"
+        return (f"<p><b>{html.escape(line(self.mechanism))}</b> on {html.escape(line(self.domain))}</p>"
                 f"<table><tr><th>property</th><th>verdict</th><th>checked</th><th></th></tr>{rows}</table>"
                 f"{'<ul>' + findings + '</ul>' if findings else ''}<p>{html.escape(self._conclusion())}</p>{pictures(self.document)}")

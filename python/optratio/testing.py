@@ -6,7 +6,7 @@
         assert_dp(pmf=my_mechanism, eps=1, n=3)
 """
 from .auditing import audit
-from .report import Report
+from .report import Report, line
 
 __all__ = ["assert_dp"]
 
@@ -27,5 +27,5 @@ def assert_dp(**arguments) -> Report:
         claim = f"{report.claimed_eps}-DP" if delta is None else f"({report.claimed_eps}, {delta})-DP"
         lines = [f"{report.mechanism} is not proved to be {claim}" if not report.violated
                  else f"{report.mechanism} fails its audit at ε = {report.claimed_eps}"]
-        raise AssertionError("\n".join([*lines, *map(str, failed), report._conclusion()])) from report.exception
+        raise AssertionError("\n".join([*map(line, lines), *map(str, failed), report._conclusion()])) from report.exception
     return report

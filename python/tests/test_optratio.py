@@ -339,6 +339,22 @@ class Shown(unittest.TestCase):
         self.assertEqual(told, list(range(1, len(told) + 1)))
         self.assertRegex(err.getvalue(), "audit: [0-9,]+ questions")
 
+    def test_foreign_text(self):
+        """What a function and its labels are called writes no lines and no commands of a build server, and hides nothing."""
+        evil = "::error::a\n::warning::b\x1b[31m\u202e\u2028##[error]\tc"
+        document = json.loads(json.dumps(self.report.document))
+        document["mechanism"] = evil
+        document["properties"][0].update(verdict="violated", reason=evil, witness={"input": evil, "candidate": evil, "p": {"exact": "1", "lower": "1", "upper": "1"}})
+        document["findings"] = [{"event": "error", "detail": evil, "scores": None, "times": 1}]
+        report = optratio.Report(document, ok=False)
+        with mock.patch("optratio.testing.audit", return_value=report):
+            with self.assertRaises(AssertionError) as failed:
+                assert_dp(sample=len, eps=1)
+        for text in (str(report), repr(report.properties), report._repr_html_().split("<details")[0], str(failed.exception), repr(optratio.Answer({"a": evil, "b": [evil]}))):
+            self.assertFalse([c for c in text if c != "\n" and not c.isprintable()], text)
+            self.assertNotIn("##[", text)
+            self.assertNotRegex(text, r"(?m)^\s*::|^[a-z]*::warning")
+
 
 class Assertion(unittest.TestCase):
     def test_right(self):

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"optratio/internal/escape"
 )
 
 const (
@@ -398,14 +400,7 @@ func (c *child) finish() error {
 }
 
 // brief shortens a program's text for a message.
-func brief(text []byte) string {
-	const most = 80
-	s := strings.ToValidUTF8(string(text[:min(len(text), most)]), "?")
-	if len(text) > most {
-		s += "…"
-	}
-	return fmt.Sprintf("%q", s)
-}
+func brief(text []byte) string { return escape.Quoted(string(text)) }
 
 // tail keeps the end of what is written to it.
 type tail struct {

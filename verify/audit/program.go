@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"optratio/internal/escape"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -46,7 +47,7 @@ func (f Finding) String() string {
 	if f.Times > 1 {
 		text += fmt.Sprintf(" (the first of %d of this kind)", f.Times)
 	}
-	return text
+	return escape.Line(text)
 }
 
 // variable is what differs between findings of one kind: what was answered, and numbers.
