@@ -124,3 +124,22 @@ func TestMarksAndLineEnds(t *testing.T) {
 		}
 	}
 }
+
+// Files of sweeps, which are added to, and certificates are not read so: the cause is named.
+func TestMarksThatAreNamed(t *testing.T) {
+	write, run := inFolder(t)
+	_, problems, code := run("sweep -n 2 -k 1 --eps 1 -o a.csv")
+	require.Zero(t, code, problems)
+	text, err := os.ReadFile("a.csv")
+	require.NoError(t, err)
+	for _, changed := range []string{"\xef\xbb\xbf" + string(text), strings.ReplaceAll(string(text), "\n", "\r\n")} {
+		write("b.csv", changed)
+		_, problems, code = run("merge -o c.csv b.csv")
+		assert.Equal(t, command.Usage, code)
+		assert.Contains(t, problems, "b.csv:1: it was saved with a byte-order mark or with the line ends of Windows")
+	}
+	write("cert", "optratio-certificate 3\r\nproblem ratio\r\n")
+	_, problems, code = run("check cert")
+	assert.Equal(t, command.Usage, code)
+	assert.Contains(t, problems, "line 1: lines end in CR LF")
+}

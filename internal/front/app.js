@@ -13,6 +13,13 @@
 
   const query = () => new URLSearchParams(new FormData(form)).toString();
 
+  // A lone surrogate would be replaced on the way, and two names might become one.
+  const broken = () => {
+    const is = [...form.elements].some((field) => field.value?.isWellFormed?.() === false);
+    if (is) say("the text has half a character, which is no Unicode");
+    return is;
+  };
+
   const say = (text, busy) => { state.textContent = text; state.classList.toggle("busy", busy || false); };
 
   const show = (html) => {
@@ -47,6 +54,7 @@
   const longest = 6000;
   const ask = () => {
     stop();
+    if (broken()) return;
     const asked = query();
     say("working", true);
     answer.classList.add("old");
@@ -120,7 +128,11 @@
   // A file is dropped on a text, or chosen below it; the text is then the file's.
   for (const area of form.querySelectorAll("textarea[data-drop]")) {
     const take = (file) => {
-      if (file) file.text().then((text) => { area.value = text; form.requestSubmit(); });
+      if (!file) return;
+      file.arrayBuffer().then((bytes) => {
+        area.value = new TextDecoder("utf-8", { fatal: true }).decode(bytes); // file.text() would replace what is no UTF-8
+        form.requestSubmit();
+      }).catch(() => say(`${file.name} is no text in UTF-8`));
     };
     const chooser = document.createElement("input");
     chooser.type = "file";
@@ -141,8 +153,9 @@
 
   form.addEventListener("input", (e) => { if (e.target.type !== "range" && e.target.type !== "file") changed(); });
   form.addEventListener("submit", (e) => {
-    if (!inPage && form.method === "post") return;
-    e.preventDefault();
+    const sends = !inPage && form.method === "post";
+    if (!sends || broken()) e.preventDefault();
+    if (sends) return;
     ask();
   });
   if (!inPage) return;

@@ -105,6 +105,8 @@ func (k *Kind[R]) ParseCSV(ctx context.Context, data []byte) (t *Table[R], whole
 		whole = len(long)
 	case bytes.HasPrefix(plain, data), bytes.HasPrefix(long, data):
 		return t, 0, nil
+	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")), bytes.HasPrefix(data, windows(plain)), bytes.HasPrefix(data, windows(long)):
+		return nil, 0, fmt.Errorf("%w:1: it was saved with a byte-order mark or with the line ends of Windows; save it as UTF-8 without a mark, its lines ended by LF", ErrFile)
 	default:
 		return nil, 0, fmt.Errorf("%w:1: the first line does not name the columns of a %s", ErrFile, k.Name)
 	}
@@ -131,6 +133,9 @@ func (k *Kind[R]) ParseCSV(ctx context.Context, data []byte) (t *Table[R], whole
 		whole += end
 	}
 }
+
+// windows returns a line as it ends in Windows.
+func windows(line []byte) []byte { return bytes.ReplaceAll(line, []byte("\n"), []byte("\r\n")) }
 
 // length returns the bytes that hold a table, none where there are no rows: the first line may be that of other settings.
 func (t *Table[R]) length(whole int) int {

@@ -98,7 +98,7 @@ func tablesOf(d *document.Optimum) Section {
 	}
 	s := Section{Title: "Probabilities"}
 	numbers := &Table{Head: []string{"input", "output"}}
-	outputs := map[string][]string{}
+	outputs := map[[2]string][]string{}
 	for i, p := range panels {
 		if max(len(p.inputs), len(p.outputs)) > mostDrawn {
 			s.Text = []string{fmt.Sprintf("A table of more than %d rows or columns is not drawn; it is in the document below.", mostDrawn)}
@@ -107,9 +107,9 @@ func tablesOf(d *document.Optimum) Section {
 		numbers.Head = append(numbers.Head, p.title)
 		for x, row := range p.table {
 			for o, q := range row {
-				key := p.inputs[x] + "\x00" + p.outputs[o]
+				key := [2]string{p.inputs[x], p.outputs[o]}
 				if len(outputs[key]) == 0 {
-					outputs[key] = append([]string{p.inputs[x], p.outputs[o]}, slices.Repeat([]string{"0"}, len(panels))...)
+					outputs[key] = append(key[:], slices.Repeat([]string{"0"}, len(panels))...)
 					numbers.Rows = append(numbers.Rows, outputs[key])
 				}
 				outputs[key][2+i] = q.String()

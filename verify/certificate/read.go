@@ -142,6 +142,8 @@ func open(in io.Reader, o Options) (r *reader, kind string, s section, err error
 		switch {
 		case errors.Is(r.err, ErrUnreadable):
 			return nil, "", nil, r.err
+		case r.next == magic+"\r":
+			return nil, "", nil, fmt.Errorf("%w: line 1: lines end in CR LF, as in Windows; save the file with lines that end in LF", ErrUnreadable)
 		case slices.Contains(older, r.next):
 			return nil, "", nil, fmt.Errorf("%w: line 1: %q is an older format, which is no longer read; write the certificate again with the command that wrote it", ErrUnreadable, r.next)
 		}
