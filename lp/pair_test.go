@@ -432,6 +432,7 @@ func TestTightBelowALoneBest(t *testing.T) {
 		{3, 3, ratOf(4, 5), false}, {4, 2, ratOf(3, 5), false}, {4, 2, ratOf(3, 4), false}, {4, 2, ratOf(9, 10), false},
 		{4, 3, ratOf(3, 5), false}, {4, 3, ratOf(3, 4), false}, {5, 2, ratOf(3, 5), false}, {5, 2, ratOf(3, 4), false}, {5, 2, ratOf(4, 5), true},
 		{4, 4, ratOf(3, 4), false}, {4, 4, ratOf(17, 20), true}, {5, 3, ratOf(7, 10), false}, {6, 2, ratOf(7, 10), false},
+		{5, 3, ratOf(3, 4), true}, {6, 2, ratOf(3, 4), true}, {4, 2, ratOf(7, 10), false}, {4, 3, ratOf(7, 10), false}, {4, 4, ratOf(7, 10), false}, {5, 2, ratOf(7, 10), false},
 	} {
 		if c.n+c.k > 7 && !slowtest.Enabled {
 			continue
@@ -442,7 +443,7 @@ func TestTightBelowALoneBest(t *testing.T) {
 			require.Zero(t, least.Cmp(optimum), "%+v", c)
 			continue
 		}
-		require.Positive(t, least.Cmp(optimum))
+		require.Positive(t, least.Cmp(optimum), "%+v", c)
 		require.Negative(t, quotient(least, optimum).Cmp(ratOf(10_002, 10_000)))
 	}
 }

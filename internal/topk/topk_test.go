@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -395,7 +396,7 @@ func TestCirclesOfTwoOfFour(t *testing.T) {
 	assert.Less(t, -math.Log1p(-3*0.05091), 0.166)
 	m, err := ParseMechanism("pairwise")
 	require.NoError(t, err)
-	closest := 0.0
+	closest, most := 0.0, 0.0
 	for _, e := range []string{"36/25", "9/4", "4", "16"} {
 		eps := exp(t, e)
 		lat, err := lattice.New(4, 4)
@@ -406,6 +407,10 @@ func TestCirclesOfTwoOfFour(t *testing.T) {
 			_, _, some, err := s.wins(everyOutcome(4, 2, false))
 			require.NoError(t, err)
 			nobody, _ := new(big.Rat).Sub(big.NewRat(1, 1), some).Float64()
+			most = max(most, nobody)
+			if e == "4" && slices.Equal(depths, []int{0, 1, 1, 2}) {
+				assert.Equal(t, "0.03497", strconv.FormatFloat(nobody, 'f', 5, 64))
+			}
 			bound := 0.0
 			for _, with := range []int{1, 2, 3} {
 				lead := 2*depths[0] + 2*depths[with] - depths[0] - depths[1] - depths[2] - depths[3]
@@ -418,6 +423,8 @@ func TestCirclesOfTwoOfFour(t *testing.T) {
 		}
 	}
 	assert.Greater(t, closest, 0.6)
+	assert.Less(t, most, 0.03498, "the document's largest 1 - Σ f_S")
+	assert.Less(t, -math.Log1p(-0.03498), 0.036)
 }
 
 // Two of four by pairwise noisy max need more than ε, and the optimum at the ε that they have lies between those at its ends.

@@ -84,8 +84,12 @@ func TestRateOfTheLimit(t *testing.T) {
 			}
 		}
 		assert.Greater(t, p.left[0], 1/e, eps)
+		meetsAtStarts(t, e, p)
 		assert.IsDecreasing(t, append([]float64{1}, append(slices.Clone(p.left), 0)...), eps)
 	}
+	settled, ok := rule(math.E, nil, 2)
+	require.True(t, ok)
+	assert.InDelta(t, 0, settled.law[0]-math.E*settled.law[1], 1e-12, "ε = 1 is where the third condition ends")
 	e, _, _ := limitAt(t, "1.5")
 	assert.InDelta(t, (1-1/math.E)/2, proposeLimit(t.Context(), e, 1e-11, maxMultipliers).rate(e), 1e-12)
 
@@ -96,6 +100,34 @@ func TestRateOfTheLimit(t *testing.T) {
 		require.True(t, found, row)
 		n, v := must(strconv.ParseFloat(strings.Fields(row)[1], 64)), must(strconv.ParseFloat(strings.Fields(after)[0], 64))
 		assert.Equal(t, want, strconv.FormatFloat(n*(v-0.3436768454), 'f', 4, 64))
+	}
+}
+
+// meetsAtStarts asserts that what each relative rank is worth is less than going on before its start, and more after it.
+func meetsAtStarts(t *testing.T, e float64, p *proposal) {
+	t.Helper()
+	w := payoffs(e, p.lambda)
+	b := newBackwards(len(w))
+	for taken := len(w); taken >= 0; taken-- {
+		end := 1.0
+		if taken > 0 {
+			end = p.left[taken-1]
+		}
+		for i := 1; i < 100; i++ {
+			y := b.left + float64((end-b.left)*float64(i)/100)
+			for r := 1; r <= len(w); r++ {
+				worth := 0.0
+				b.binomials(y)
+				for k := r - 1; k < len(w); k++ {
+					worth += float64(w[k] * (1 - y) * b.rows[k][r-1])
+				}
+				for k, q := range b.from(y, taken) {
+					worth -= float64(w[k] * q)
+				}
+				require.Equal(t, r <= taken, worth > 0, "relative rank %d, time left %g: %g", r, y, worth)
+			}
+		}
+		b.law, b.left = b.from(end, taken), end
 	}
 }
 
