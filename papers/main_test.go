@@ -16,7 +16,7 @@ import (
 
 // The test binary is the command itself where a variable says so.
 func TestMain(m *testing.M) {
-	if os.Getenv(commandtest.AsCommand) != "" {
+	if commandtest.IsCommand() {
 		main()
 	}
 	os.Exit(m.Run())

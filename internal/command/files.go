@@ -113,11 +113,11 @@ func openToWrite(ctx context.Context, name string) (*os.File, error) {
 func (f *OutputFile) grace(ctx context.Context) time.Duration {
 	switch {
 	case f.direct:
-		return fileGrace
+		return fileGrace()
 	case ctx.Err() == nil:
 		return Grace
 	}
-	return max(fileGrace, Grace+fileGrace-sinceEnd(ctx))
+	return max(fileGrace(), Grace+fileGrace()-sinceEnd(ctx))
 }
 
 func (f *OutputFile) failed(ctx context.Context, err error) error {

@@ -16,6 +16,10 @@ import (
 
 // A file whose content is known when the time limit is reached is written in what is left of the two seconds; a pipe is given up sooner.
 func TestFilesAreWrittenAfterTheLimit(t *testing.T) {
+	assert.LessOrEqual(t, Grace+fileGrace()+lastLine, 2*time.Second)
+	usual, late := Grace, 2*fileGrace()
+	defer func() { Grace = usual }()
+	Grace = time.Minute // a busy machine takes longer for the rest
 	path := filepath.Join(t.TempDir(), "cert")
 	f, err := CreateOutput("--cert", path)
 	require.NoError(t, err)
@@ -23,7 +27,7 @@ func TestFilesAreWrittenAfterTheLimit(t *testing.T) {
 	defer cancel()
 	<-ctx.Done()
 	err = f.Commit(ctx, func(w io.Writer) error {
-		time.Sleep(2 * fileGrace)
+		time.Sleep(late)
 		_, err := io.WriteString(w, "whole")
 		return err
 	})
@@ -32,7 +36,7 @@ func TestFilesAreWrittenAfterTheLimit(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "whole", string(text))
 	f.direct = true
-	assert.Equal(t, fileGrace, f.grace(ctx))
+	assert.Equal(t, fileGrace(), f.grace(ctx))
 }
 
 // What a limit ends has one grace in all: after a computation that took it no other is begun.

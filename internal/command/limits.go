@@ -55,9 +55,13 @@ type Limits struct {
 	memory string
 }
 
+// Grace is for a computation to return after its context has ended. Tests give more where the machine is busy.
+var Grace = 1600 * time.Millisecond
+
+// fileGrace is for a file to be opened, or written, after that.
+func fileGrace() time.Duration { return Grace * 3 / 16 }
+
 const (
-	Grace       = 1600 * time.Millisecond // for a computation to return after its context has ended
-	fileGrace   = 300 * time.Millisecond  // for a file to be opened, or written, after that
 	memoryTick  = 20 * time.Millisecond
 	othersTick  = 5   // memoryTicks between two looks at what programs under audit hold, which the whole list of processes tells
 	memoryShare = 0.9 // of --max-memory is where the garbage collector tries to stay below

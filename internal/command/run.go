@@ -80,7 +80,7 @@ func Main(newRoot func(Streams) *cobra.Command) {
 		cancel(ErrInterrupted)
 		// The answer is on its way by now, unless nothing comes, or nobody reads it.
 		before := out.written.Load()
-		time.Sleep(Grace + fileGrace)
+		time.Sleep(Grace + fileGrace())
 		for ; out.written.Load() != before; time.Sleep(time.Second) {
 			before = out.written.Load()
 		}

@@ -64,7 +64,7 @@ func TestStreamedAnswerStands(t *testing.T) {
 			return 3, []byte(ratioDocument), ""
 		},
 	})
-	s.stream = 200 * time.Millisecond
+	s.stream = 3 * time.Second // enough for the first job on a busy machine
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/events?n=5&k=3", nil))
 	assert.Equal(t, 2, jobs)
