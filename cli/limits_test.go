@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,10 +106,45 @@ func TestHardJobs(t *testing.T) {
 			t.Parallel()
 			e := commandtest.Spawn(t, append(strings.Fields(line), "--json", "--time-limit", "300ms"))
 			t.Logf("%v, exit %d: %.70s", e.Took, e.Code, line)
-			e.Check(t, command.Done, command.Undecided)
+			doc := e.Check(t, command.Done, command.Undecided)
 			assert.NotContains(t, e.Err, "internal error")
+			if e.Code == command.Done {
+				assert.Empty(t, e.Err)
+			} else {
+				assert.Regexp(t, "the time limit of 300ms was reached|enclosures of 1024 bits do not tell", e.Err)
+			}
+			enclosed(t, doc)
+			if all, ok := doc["mechanisms"].([]any); ok && strings.HasPrefix(line, "ratio") {
+				ratio := all[0].(map[string]any)["ratio"].(map[string]any)
+				assert.GreaterOrEqual(t, float(t, ratio["upper"]).Cmp(big.NewFloat(1)), 0)
+				assert.LessOrEqual(t, float(t, ratio["lower"]).Cmp(big.NewFloat(25.0/18)), 0, "Theorem 2 of docs/results/universal.md")
+			}
 		})
 	}
+}
+
+// enclosed asserts that no number of a document has a lower end above its upper one.
+func enclosed(t *testing.T, doc any) {
+	switch d := doc.(type) {
+	case []any:
+		for _, x := range d {
+			enclosed(t, x)
+		}
+	case map[string]any:
+		if lower, ok := d["lower"].(string); ok {
+			assert.LessOrEqual(t, float(t, lower).Cmp(float(t, d["upper"])), 0, "%v", d)
+		}
+		for _, x := range d {
+			enclosed(t, x)
+		}
+	}
+}
+
+// float is near a number of a document.
+func float(t *testing.T, text any) *big.Float {
+	x, _, err := big.ParseFloat(text.(string), 10, 200, big.ToNearestEven)
+	require.NoError(t, err)
+	return x
 }
 
 // Pipes that nobody writes or reads are waited for as long as the limits allow.

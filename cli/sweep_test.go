@@ -214,5 +214,10 @@ func TestSweepTimeLimit(t *testing.T) {
 
 // More jobs than there can be do no harm.
 func TestManyJobs(t *testing.T) {
-	finishes(t, command.Done, "sweep", "-n", "2", "-k", "1", "--eps", "1", "--jobs", strconv.Itoa(math.MaxInt), "-o", filepath.Join(t.TempDir(), "x.csv"))
+	path := filepath.Join(t.TempDir(), "x.csv")
+	out, _ := finishes(t, command.Done, "sweep", "-n", "2,3", "-k", "1", "--eps", "1", "--mechanism", "pf", "--jobs", strconv.Itoa(math.MaxInt), "-o", path)
+	assert.Contains(t, out, "2 of 2 rows")
+	rows, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, 3, strings.Count(string(rows), "\n"), "a head and a line for each n")
 }

@@ -158,9 +158,10 @@ func TestExtremeEpsilons(t *testing.T) {
 			a, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, eps), Mechanisms: pfAndEM(t), Method: method, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
 			cancel()
 			require.NoError(t, err, "%s %v", eps, method)
-			if lo, ok := a.Mechanisms[0].Ratio.Lower(); ok {
-				assert.LessOrEqual(t, lo.Cmp(big.NewRat(11, 10)), 0, "%s %v: %s", eps, method, a.Mechanisms[0].Ratio)
-			}
+			sound(t, a, eps)
+			lo, ok := a.Mechanisms[0].Ratio.Lower()
+			require.True(t, ok)
+			assert.LessOrEqual(t, lo.Cmp(big.NewRat(11, 10)), 0, "%s %v: %s", eps, method, a.Mechanisms[0].Ratio)
 		}
 	}
 }

@@ -37,13 +37,13 @@ func ensure(err error) {
 }
 
 // expect counts a comparison. Where it is the first that is false, the rest says in numbers how. It returns whether to go on.
-// It ends the check where the context has ended and nothing is refuted yet.
+// It ends the check where the context has ended and nothing is refuted yet: a computation that was cut short is no witness.
 func (t *tally) expect(ok bool, format string, args ...any) bool {
 	t.checked++
+	t.alive()
 	if !ok && t.witness == "" {
 		t.witness = fmt.Sprintf(format, args...)
 	}
-	t.alive()
 	return t.witness == ""
 }
 

@@ -43,5 +43,9 @@ func (p Programs) RunResults(t *testing.T, program string) {
 		code, out, errs := p[program].Quietly(append(args, "--time-limit", "10s")...)
 		assert.Contains(t, []int{command.Done, command.Violated, command.Undecided}, code, "%s: %s", args, errs)
 		assert.True(t, out != "" || args[0] == "map", args)
+		assert.LessOrEqual(t, strings.Count(errs, "\n"), 1, errs)
+		if code == command.Undecided {
+			assert.Regexp(t, "limit|undecided", errs, args)
+		}
 	}
 }
