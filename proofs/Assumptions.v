@@ -5,6 +5,7 @@ Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
 Print Assumptions full_is_monotone.
 Print Assumptions pf_optimal.
+Print Assumptions pf_optimal_half.
 Print Assumptions pf_optimal_for_losses.
 Print Assumptions pf_optimal_iff.
 Print Assumptions pf_optimal_iff_for_losses.

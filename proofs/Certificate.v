@@ -19,9 +19,9 @@ Local Open Scope ring_scope.
 Variable R : realFieldType.
 Definition within (i : Q * Q) (x : R) := qR R i.1 <= x <= qR R i.2.
 Definition within_if (i : option (Q * Q)) (x : R) : Prop := if i is Some i then within i x else True.
-(* x is between the ends times the unit *)
+(* x is between the ends times the unit; where that is 0, as for k = 0, the ratio is 1 *)
 Definition ratio_within (i : option (Q * Q)) (x unit : R) : Prop :=
-  if i is Some i then qR R i.1 * unit <= x <= qR R i.2 * unit else True.
+  if i is Some i then qR R i.1 * unit <= x <= qR R i.2 * unit /\ (unit = 0 -> within i 1) else True.
 Definition is_optimum n k (z : R) a l (o : R) :=
   (exists t : table R n k, feasible z l t /\ objective_mean a t = o) /\
   forall t : table R n k, feasible z l t -> o <= objective_mean a t.
@@ -54,7 +54,8 @@ Local Notation k := (deepest c).
 Definition depth_cost (p : seq nat * nat) : Q := qmul (qn (shifts_of k (aim c) p.1)) (qn p.2).
 Definition bounds (i : option (Q * Q)) (e : Q) : bool := if i is Some i then qle i.1 e && qle e i.2 else true.
 Definition ratio_bounds (i : option (Q * Q)) (e lo hi : Q) : bool := if i is Some i then
-  [&& qle (qmul i.1 lo) e, qle (qmul i.1 hi) e, qle e (qmul i.2 lo) & qle e (qmul i.2 hi)] else true.
+  [&& qle (qmul i.1 lo) e, qle (qmul i.1 hi) e, qle e (qmul i.2 lo), qle e (qmul i.2 hi) &
+    ~~ qle lo q0 || qle i.1 (qn 1) && qle (qn 1) i.2] else true.
 
 Definition decide : outcome unit :=
   let! _ := require (0 < n) "n" in
@@ -87,7 +88,8 @@ Proof. by case: i => //= i /andP[]; rewrite !(qR_le R) /within => a b <- //; rew
 Lemma ratio_boundsE i e lo hi (x' o : R) : ratio_bounds i e lo hi -> (i -> qR R e = x') ->
   qR R lo <= o -> o <= qR R hi -> ratio_within i x' o.
 Proof.
-case: i => //= i /and4P[]; rewrite !(qR_le R) !qR_mul => a b c' d H lo_o o_hi; rewrite -H //.
+case: i => //= i /and5P[]; rewrite !(qR_le R) !qR_mul qR0 qRn => a b c' d u H lo_o o_hi; rewrite -H //.
+split; last by move=> o0; move: u; rewrite -[X in qR R lo <= X]o0 lo_o.
 apply/andP; split; [case: (lerP 0 (qR R i.1)) => s | case: (lerP 0 (qR R i.2)) => s].
 - exact: le_trans (ler_wpmul2l s o_hi) b.
 - exact: le_trans (ler_wnmul2l (ltW s) lo_o) a.
@@ -265,15 +267,25 @@ Definition level_of (a : text) : option level :=
 
 (* epsilon or exp-epsilon, as every section has them. *)
 Definition take_parameter (l : lines_left) : outcome (parameter * lines_left) :=
+  let short (a : text) := at_most 4096 a in
+  let bits e := Z.ltb (Z.abs (Qnum e)) (Z.pow 2 4096) && Z.ltb (Zpos (Qden e)) (Z.pow 2 4096) in
   if take_one "epsilon" l is Ok (a, l) then
+    let! _ := require (short a) "epsilon" in
     let! e := found (rational a) "epsilon" in
-    let! _ := require (qle q0 e) "epsilon" in Ok (Epsilon e, l)
+    let! _ := require (qle q0 e && bits e) "epsilon" in Ok (Epsilon e, l)
   else
     let! (a, l) := take_one "exp-epsilon" l in
+    let! _ := require (short a) "exp-epsilon" in
     let! e := found (rational a) "exp-epsilon" in
-    let! _ := require (qle (qn 1) e) "exp-epsilon" in Ok (ExpMinus (qdiv (qn 1) e), l).
-(* The numbers that z lies between, with more bits than the writer had. *)
+    let! _ := require (qle (qn 1) e && bits e) "exp-epsilon" in Ok (ExpMinus (qdiv (qn 1) e), l).
+(* The numbers that z lies between, with more bits than the writer had. What takes powers of more than some 2^21 bits is
+   left open. *)
+Definition work (bits : Z) (p : parameter) : Z := if p is Epsilon e then
+    let m := Z.succ (Z.div (Qnum e) (Zpos (Qden e))) in
+    Z.mul (Z.mul m (Z.add bits 128)) (Z.add (Z.log2 (Zpos (Qden e))) (Z.add (Z.log2 m) 8))
+  else Z0.
 Definition ends_for (bits : Z) (p : parameter) : outcome (Q * Q) :=
+  if Z.ltb 4194304 (work bits p) then Open "an epsilon so large or so long" else
   if Z.leb bits 2048 then if ends (2 * Z.to_nat bits + 64) p is Some e then Ok e else Open "epsilon"
   else if p is ExpMinus q then Ok (q, q) else Open "a precision above 2048 bits".
 
@@ -298,6 +310,7 @@ Definition read (file : text) : outcome (claims * Z * seq cut * (Q -> seq nat ->
     let! rows := found (level_of level) "constraints" in
     if same proof (word "lumped") then Open "proof" else
     let! (bits, l) := take_int "precision" l in
+    let! _ := require (Z.leb bits 1073741824) "precision" in
     let! (o, l) := take_claim "optimum" l in
     let! o := found o "claim optimum" in
     let! (pf, l) := take_claim "error pf" l in
@@ -324,7 +337,8 @@ Definition read (file : text) : outcome (claims * Z * seq cut * (Q -> seq nat ->
 Definition check (file : text) : outcome claims :=
   let! (c, bits, cs, y, inj) := read file in
   let! (zl, zu) := ends_for bits (privacy c) in
-  let decided := decide c zl zu cs (y zl) in
+  (* With k = 0 a candidate's first row is its last, and a negative y would be no better than 0. *)
+  let decided := decide c zl zu cs (if deepest c is 0 then fun=> q0 else y zl) in
   let point i := read_table [::] (point_table (candidates c) (deepest c) zu i) in
   match decided (point inj) with
   | Ok _ => Ok c
@@ -333,7 +347,7 @@ Definition check (file : text) : outcome claims :=
 Lemma ends_forE (R : realFieldType) bits p a b (z : R) :
   ends_for bits p = Ok (a, b) -> stands_for p z -> (qR R a <= z <= qR R b)%R.
 Proof.
-rewrite /ends_for; case: ifP => _.
+rewrite /ends_for; case: ifP => // _; case: ifP => _.
   by case E: (ends _ p) => [[a' b']|] // [<- <-]; exact: endsE E.
 by case: p => // q [-> ->] ->; rewrite lexx.
 Qed.

@@ -306,6 +306,7 @@ Definition true_of (R : realFieldType) (p : proved) : Prop :=
 Definition check_file (file : text) : outcome proved :=
   let! all := lines file in
   let program := let! c := check file in Ok (InProgram c) in
+  if ~~ seq.all (fun a => seq.all (at_most longest) (fields a)) all then Open "a field of more than 262144 bytes" else
   if all is [:: first, second & _] then
     if same first (word "optratio-certificate 3") && same second (word "problem lattice") then
       let! c := check_lattice (behead all) in Ok (InLattice c)
@@ -324,7 +325,7 @@ Proof.
 rewrite /check_file => H; have [all _ {}H] := bindE H.
 have program : (let! c := check file in Ok (InProgram c)) = Ok p -> true_of R p.
   by move=> {}H; have [c /(@check_sound R) ok [<-]] := bindE H.
-case: all H => [|first [|second rest]] //; case: ifP => // _ H.
+case: ifP H => // _ H; case: all H => [|first [|second rest]] //; case: ifP => // _ H.
 by have [c /(@check_lattice_sound R) ok [<-]] := bindE H.
 Qed.
 

@@ -179,4 +179,15 @@ move=> z0 b1 ft; rewrite ler_wpmul2r ?invr_ge0 ?ler0n // !table_error_loss; appl
 - by move=> v; exact: ler01.
 - by rewrite (eq_bigr (fun v => z ^+ v)) ?b1 ?orbT // => v _; rewrite mul1r.
 Qed.
+
+(* So it has for all n and k where z <= 1/2, which is epsilon >= ln 2. *)
+Theorem pf_optimal_half (t : table R n k) : 0 < z -> z + z <= 1 -> feasible z Paper t -> table_mean pf_table <= table_mean t.
+Proof.
+move=> z0 z2; apply: pf_optimal => //; suff: \sum_(1 <= v < k.+1) z ^+ v <= 1 - z ^+ k.
+  by move/le_trans; apply; rewrite ler_subl_addr ler_addl exprn_ge0 // ltW.
+elim: (k) => [|i IH]; first by rewrite big_geq // expr0 subrr.
+rewrite big_nat_recr //=; apply: le_trans (ler_add IH (lexx _)) _.
+rewrite -addrA ler_add2l addrC ler_subl_addr [X in _ <= X]addrC ler_subr_addr exprS -mulrDl.
+by rewrite ler_pimull // exprn_ge0 // ltW.
+Qed.
 End Pf.

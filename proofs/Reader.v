@@ -78,8 +78,14 @@ Definition dyadic (s : text) : option Q := match split "p"%char [::] [::] s with
         if large then hexadecimal m 0%Z (exponent false e) else None
     | _ => None end
   | _ => None end.
-Definition value (s : text) : option Q :=
-  if has (fun a => Ascii.eqb a "x") s then signed dyadic Qopp s else rational s.
+(* At most so many bytes. *)
+Fixpoint at_most (left : Z) (s : text) : bool := if s is _ :: s' then Z.ltb 0 left && at_most (Z.pred left) s' else true.
+(* Zero has no sign. *)
+Definition negated (q : Q) : option Q := if Qeq_bool q q0 then None else Some (Qopp q).
+Definition number (s : text) : option Q := if has (fun a => Ascii.eqb a "x") s then
+    if s is a :: s' then if Ascii.eqb a "-" then obind negated (dyadic s') else dyadic s else None
+  else rational s.
+Definition value (s : text) : option Q := if at_most 65536 s then number s else None.
 (* an optional sign, digits with an optional point, and optionally e with an exponent *)
 Definition loose A (parse : text -> option A) (neg : A -> A) (s : text) : option A :=
   if s is a :: s' then if Ascii.eqb a "+" then parse s' else signed parse neg s else None.
@@ -97,6 +103,7 @@ Definition decimal (s : text) : option Q :=
   | [:: m] => number m 0%Z
   | [:: m; e] => obind (number m) (loose some_digits Z.opp e)
   | _ => None end.
-Definition claimed (s : text) : option Q := if value s is Some x then Some x else
-  if has (fun a => [|| Ascii.eqb a ".", Ascii.eqb a "e" | Ascii.eqb a "E"]) s &&
-    ~~ has (fun a => Ascii.eqb a "x") s then decimal s else None.
+Definition longest : Z := 262144.
+Definition claimed (s : text) : option Q := if ~~ at_most longest s then None else if number s is Some x then Some x else
+  if [&& has (fun a => [|| Ascii.eqb a ".", Ascii.eqb a "e" | Ascii.eqb a "E"]) s,
+    ~~ has (fun a => Ascii.eqb a "x") s & at_most 131072 s] then decimal s else None.

@@ -1,9 +1,12 @@
 (* proofs/check CERT: prints what the certificate proves. Exit codes: 0 valid, 1 invalid, 2 unreadable, 3 not decided. *)
+let magic = "optratio-certificate 3\n"
+let seconds = 600 (* before a check is given up *)
+
 let read name =
   let f = open_in_bin name in
   let s = really_input_string f (in_channel_length f) in
   close_in f;
-  List.init (String.length s) (String.get s)
+  s
 
 let text s = String.of_seq (List.to_seq s)
 let rec int = function Checker.O -> 0 | Checker.S n -> 1 + int n
@@ -19,11 +22,12 @@ let parameter : Checker.parameter -> string = function
   | ExpMinus x -> "e^-epsilon = " ^ q x
   | Epsilon x -> "epsilon = " ^ q x
 
-let () =
-  match Checker.check_file (read Sys.argv.(1)) with
-  | exception Sys_error e -> prerr_endline e; exit 2
+let give_up why = print_endline ("not decided: " ^ why); exit 3
+
+let check file =
+  match Checker.check_file (List.init (String.length file) (String.get file)) with
   | Bad s -> print_endline ("invalid: " ^ text s); exit 1
-  | Open s -> print_endline ("not decided: " ^ text s ^ " is not among what this checker knows"); exit 3
+  | Open s -> give_up (text s ^ " is not among what this checker knows")
   | Ok (InProgram c) ->
     let objective = match c.aim with Vectors -> "paper" | Box -> "box" in
     Printf.printf "valid: n = %d, k = %d, %s, objective %s, constraints %s\n"
@@ -37,3 +41,23 @@ let () =
     Printf.printf "valid: n = %d, %d steps of 2/%d, %s, constraints %s, loss %s, prior %s\n"
       (int c.choices) (int c.bottom_depth) (int c.steps) (parameter c.asked) (level c.kept) (list c.losses) prior;
     show "optimum" (Some c.least_loss)
+
+(* The check runs in a process of its own: whatever ends that one, a lack of memory or of time, decides nothing. *)
+let () =
+  let unreadable why = prerr_endline ("unreadable: " ^ why); exit 2 in
+  if Array.length Sys.argv <> 2 then unreadable "give one certificate";
+  match read Sys.argv.(1) with
+  | exception (Sys_error why | Invalid_argument why | Failure why) -> unreadable why
+  | exception End_of_file -> unreadable "the file is cut off"
+  | file when not (String.starts_with ~prefix:magic file) ->
+    unreadable ("the first line is not " ^ String.trim magic)
+  | file ->
+    match Unix.fork () with
+    | 0 ->
+      ignore (Unix.alarm seconds);
+      (try check file with Stack_overflow | Out_of_memory | Z.Overflow | Invalid_argument _ | Failure _ ->
+        give_up "the numbers or the lattice are too large")
+    | child ->
+      match Unix.waitpid [] child with
+      | _, Unix.WEXITED code -> exit code
+      | _ -> give_up "the time or the memory does not suffice"
