@@ -99,10 +99,19 @@ func (r *reader) syntax(err error) error {
 
 // space goes to the next byte that is not blank, and returns it.
 func (r *reader) space() byte {
-	for strings.IndexByte(" \t\r\n", r.text[r.at]) >= 0 {
+	for isBlank(r.text[r.at]) {
 		r.at++
 	}
 	return r.text[r.at]
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// say adds to the key, where one is wanted.
+func (r *reader) say(c byte) {
+	if r.keyed {
+		r.key = append(r.key, c)
+	}
 }
 
 func (r *reader) value() error {
@@ -112,9 +121,9 @@ func (r *reader) value() error {
 	case '[':
 		return r.array()
 	case '"':
-		s, err := r.string()
-		if r.keyed {
-			r.key = strconv.AppendQuote(r.key, s)
+		token, err := r.string()
+		if r.keyed && err == nil {
+			r.key = strconv.AppendQuote(r.key, unquoted(token))
 		}
 		return err
 	}
@@ -132,14 +141,14 @@ func (r *reader) more(first bool) bool {
 
 func (r *reader) array() error {
 	r.at++
-	r.key = append(r.key, '[')
+	r.say('[')
 	for more := r.more(true); more; more = r.more(false) {
 		if err := r.value(); err != nil {
 			return err
 		}
-		r.key = append(r.key, ',')
+		r.say(',')
 	}
-	r.key = append(r.key, ']')
+	r.say(']')
 	return nil
 }
 
@@ -151,27 +160,30 @@ type field struct {
 
 func (r *reader) object() error {
 	r.at++
-	r.key = append(r.key, '{')
+	r.say('{')
 	start, seen := len(r.key), map[string]bool{}
 	var fields []field
 	for more := r.more(true); more; more = r.more(false) {
 		r.space()
 		at, from := r.at, len(r.key)
-		name, err := r.string()
-		switch {
-		case err != nil:
+		token, err := r.string()
+		if err != nil {
 			return err
-		case seen[name]:
+		}
+		name := unquoted(token)
+		if seen[name] {
 			return r.fail(at, "the key %s is there twice", brief(name))
 		}
 		seen[name] = true
 		r.space()
 		r.at++ // the colon
-		r.key = append(strconv.AppendQuote(r.key, name), ':')
+		if r.keyed {
+			r.key = append(strconv.AppendQuote(r.key, name), ':')
+		}
 		if err := r.value(); err != nil {
 			return err
 		}
-		r.key = append(r.key, ',')
+		r.say(',')
 		fields = append(fields, field{name, from, len(r.key)})
 	}
 	byName := func(a, b field) int { return strings.Compare(a.name, b.name) }
@@ -183,34 +195,38 @@ func (r *reader) object() error {
 			r.key = append(r.key, unsorted[f.from-start:f.to-start]...)
 		}
 	}
-	r.key = append(r.key, '}')
+	r.say('}')
 	return nil
 }
 
-// string reads a string.
-func (r *reader) string() (s string, err error) {
-	start, escaped := r.at, false
+// string passes a string and returns it as it stands, in quotes.
+func (r *reader) string() (token []byte, err error) {
+	start := r.at
 	for r.at++; r.text[r.at] != '"'; r.at++ {
 		if r.text[r.at] != '\\' {
 			continue
 		}
-		escaped = true
 		size := escapeSize(r.text[r.at:])
 		if size == 0 {
-			return "", r.fail(r.at, "the escape %s is half a character, which is no Unicode; write bytes that are no text in hexadecimal", r.text[r.at:r.at+6])
+			return nil, r.fail(r.at, "the escape %s is half a character, which is no Unicode; write bytes that are no text in hexadecimal", r.text[r.at:r.at+6])
 		}
 		r.at += size - 1
 	}
 	r.at++
-	token := r.text[start:r.at]
+	token = r.text[start:r.at]
 	if !utf8.Valid(token) {
-		return "", r.fail(start, "the string %s is not UTF-8; write bytes that are no text in hexadecimal", brief(string(token[1:len(token)-1])))
+		return nil, r.fail(start, "the string %s is not UTF-8; write bytes that are no text in hexadecimal", brief(string(token[1:len(token)-1])))
 	}
-	if !escaped {
-		return string(token[1 : len(token)-1]), nil
+	return token, nil
+}
+
+// unquoted returns what is in a string.
+func unquoted(token []byte) (s string) {
+	if bytes.IndexByte(token, '\\') < 0 {
+		return string(token[1 : len(token)-1])
 	}
-	err = json.Unmarshal(token, &s)
-	return s, err
+	_ = json.Unmarshal(token, &s) // which is JSON
+	return s
 }
 
 // escapeSize returns the bytes of the escape with which a text begins, both of a surrogate pair; 0: it is half of a pair.
@@ -233,13 +249,13 @@ func escapeSize(text []byte) int {
 // word reads a number, true, false or null.
 func (r *reader) word() error {
 	start := r.at
-	for r.at < len(r.text) && strings.IndexByte(" \t\r\n,]}", r.text[r.at]) < 0 {
+	for r.at < len(r.text) && !isBlank(r.text[r.at]) && r.text[r.at] != ',' && r.text[r.at] != ']' && r.text[r.at] != '}' {
 		r.at++
 	}
-	word := string(r.text[start:r.at])
 	if !r.keyed {
 		return nil
 	}
+	word := string(r.text[start:r.at])
 	if word[0] == '-' || '0' <= word[0] && word[0] <= '9' {
 		var ok bool
 		if word, ok = decimalOf(word); !ok {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Question is what an audit asks: the scores of the candidates, and ε and the sensitivity at which the mechanism is to run.
@@ -88,6 +89,9 @@ func samples[T int | string | float64](q Question, draw func(Question) (T, error
 			}
 			counts[x]++
 		case string:
+			if !utf8.ValidString(x) {
+				return nil, fmt.Errorf("drew the label %q, which is not UTF-8: JSON would not tell it from others", x)
+			}
 			labels[x]++
 		case float64:
 			values = append(values, x)

@@ -83,6 +83,8 @@ func TestSamples(t *testing.T) {
 		_, err = samples(q, func(Question) (int, error) { return r, nil })
 		assert.ErrorContains(t, err, fmt.Sprintf("drew candidate %d of 2", r))
 	}
+	_, err = samples(q, func(Question) (string, error) { return "report-\x80", nil })
+	assert.ErrorContains(t, err, `the label "report-\x80"`)
 	_, err = samples(q, func(Question) (int, error) { return 0, errors.New("no source") })
 	assert.ErrorContains(t, err, "no source")
 }
