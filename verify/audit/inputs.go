@@ -315,8 +315,11 @@ func Ask(ctx context.Context, command string, values []json.RawMessage, o Option
 // Add adds an input, a JSON value.
 func (in *Inputs) Add(value json.RawMessage) error {
 	key, err := strictjson.Key(value)
-	if err != nil {
+	switch {
+	case err != nil && !json.Valid(value):
 		return fmt.Errorf("%w; give a JSON value a line", err)
+	case err != nil:
+		return err
 	}
 	if in.places == nil {
 		in.places = map[string]int{}

@@ -59,8 +59,11 @@ func readRows(r io.Reader, name string, pmf func(raw, line json.RawMessage, n in
 	var rows []Row
 	err := eachLine(r, name, func(line []byte) error {
 		fields, err := strictjson.Object(line)
-		if err != nil {
+		switch {
+		case err != nil && (line[0] != '{' || !json.Valid(line)):
 			return fmt.Errorf("%w; give an object with scores and pmf", err)
+		case err != nil:
+			return err
 		}
 		var list []json.RawMessage
 		if text := fields["scores"]; text != nil && json.Unmarshal(text, &list) != nil {
