@@ -58,6 +58,10 @@ let () =
       (try check file with Stack_overflow | Out_of_memory | Z.Overflow | Invalid_argument _ | Failure _ ->
         give_up "the numbers or the lattice are too large")
     | child ->
-      match Unix.waitpid [] child with
-      | _, Unix.WEXITED code -> exit code
-      | _ -> give_up "the time or the memory does not suffice"
+      let stop = Sys.Signal_handle (fun _ -> Unix.kill child Sys.sigkill) in
+      List.iter (fun signal -> Sys.set_signal signal stop) [Sys.sigint; Sys.sigterm];
+      let rec wait () = match Unix.waitpid [] child with
+        | _, Unix.WEXITED code -> exit code
+        | _ -> give_up "the time or the memory does not suffice"
+        | exception Unix.Unix_error (Unix.EINTR, _, _) -> wait () in
+      wait ()
