@@ -31,7 +31,7 @@ func browser(t *testing.T) (ctx context.Context, errors *[]string) {
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(allocator)
 	t.Cleanup(stop)
-	ctx, stop = context.WithTimeout(ctx, 3*time.Minute)
+	ctx, stop = context.WithTimeout(ctx, 10*time.Minute)
 	t.Cleanup(stop)
 	errors = new([]string)
 	chromedp.ListenTarget(ctx, func(event any) {
