@@ -138,6 +138,29 @@ func TestReportHasTheCurveOfTheCommand(t *testing.T) {
 	assert.Contains(t, string(page), "SHA-256", "a small ratio has its certificate")
 }
 
+// TestReportUnits: errors are in steps of 2Δ, with monotonic scores of Δ, and score vectors are multiples of the step that was asked for.
+func TestReportUnits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "page.html")
+	for line, want := range map[string]string{
+		"--eps 1": "steps of 2Δ; multiples of 2Δ", "--eps 1 --step delta": "steps of 2Δ; multiples of Δ", "--eps 1 --step 2delta/3": "steps of 2Δ; multiples of 2Δ/3",
+		"--eps 1 --monotonic-scores": "steps of Δ; multiples of Δ", "--rho 0.1": "steps of 2Δ; lattice of step 2Δ", "--rho 0.1 --monotonic-scores": "steps of Δ; lattice of step Δ",
+		"--eps 1 --loss top1": "; multiples of 2Δ",
+	} {
+		code, _, errs := quietly(append(strings.Fields("report -n 3 -k 2 -o "+path), strings.Fields(line)...)...)
+		require.Zero(t, code, errs)
+		page, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for i, kind := range []string{`(steps of 2?Δ)`, `((?:multiples of|lattice of step) 2?(?:Δ|delta)(?:/\d+)?)`} {
+			wanted := strings.Split(want, "; ")[i]
+			for _, found := range regexp.MustCompile(kind).FindAllStringSubmatch(html.UnescapeString(string(page)), -1) {
+				assert.Equal(t, strings.TrimSpace(wanted), found[1], line)
+				wanted += " "
+			}
+			assert.True(t, wanted == "" || strings.HasSuffix(wanted, " "), "%s: no %s", line, wanted)
+		}
+	}
+}
+
 // TestReportRefusals gives what no page can be made of.
 func TestReportRefusals(t *testing.T) {
 	folder := t.TempDir()

@@ -1,11 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
+	"strings"
 
 	"optratio/internal/decimal"
 	"optratio/number"
@@ -102,7 +104,7 @@ func (d *ratioDocument) sentences() []string {
 		out = append(out, "The job ended early: "+d.Undecided+". What is stated is certified all the same.")
 	}
 	return append(out, fmt.Sprintf("“Possible” means: for the mechanisms described at the end of this page, with scores that are multiples of %s, in the mean over all such score vectors%s.",
-		map[string]string{"2delta": "2Δ", "delta": "Δ", "": "2Δ"}[d.Step]+choose(d.Step != "2delta" && d.Step != "delta", d.Step, ""),
+		strings.ReplaceAll(cmp.Or(d.Step, "2delta"), "delta", "Δ"),
 		choose(d.Objective == "minimax", " replaced by the worst of them", "")))
 }
 
