@@ -26,8 +26,9 @@ func init() {
 //
 //	e^ε = (n/z') ∫₀¹ (1-u)(1-uz')^{n-2} du = (n-1 - n y + y^n)/((n-1) z'^3),  z' = e^{-ε'}, y = 1-z',
 //
-// exactly for n = 3 where e^ε is rational, and else rounded down to the next e^{ε'} that is a multiple of 2^-96 and that
-// outward-rounded arithmetic proves to be small enough. docs/results/unequal.md has the proof.
+// exactly for n = 3 where e^ε is rational, and else rounded down: up to ε = 512 to the next e^{ε'} that is a multiple of 2^-96 and that outward-rounded
+// arithmetic proves to be small enough, and above it to the next multiple of 2^-96 below ε - ln(n/2), which is less than 2^-95 below the
+// largest ε'. docs/results/unequal.md, Theorem 1, has the proofs.
 func (in *Instance) gemParameter() Epsilon {
 	n, each, e := len(in.Scores), in.EachSensitivity(), in.Epsilon.Exp()
 	switch same := !slices.ContainsFunc(each, func(d *big.Rat) bool { return d.Cmp(each[0]) != 0 }); {
@@ -36,8 +37,12 @@ func (in *Instance) gemParameter() Epsilon {
 	case n == 3 && e != nil: // e^ε = (3e^{ε'} - 1)/2
 		e = new(big.Rat).Add(new(big.Rat).Add(e, e), ratOne)
 		return Epsilon{exp: e.Quo(e, big.NewRat(3, 1)), memo: new(sync.Map)}
-	case e == nil && in.Epsilon.Eps().Cmp(big.NewRat(mostCalibrated, 1)) > 0: // half of ε is enough for every n
-		return Epsilon{eps: new(big.Rat).Quo(in.Epsilon.Eps(), big.NewRat(2, 1)), memo: new(sync.Map)}
+	case e == nil && in.Epsilon.Eps().Cmp(big.NewRat(mostCalibrated, 1)) > 0:
+		shift, _ := interval.LogRat(big.NewRat(int64(n), 2), 192).Hi().Rat(nil)
+		eps := shift.Sub(in.Epsilon.Eps(), shift)
+		eps.Mul(eps, new(big.Rat).SetInt(new(big.Int).Lsh(oneInt, calibratedBits)))
+		floor := new(big.Int).Div(eps.Num(), eps.Denom())
+		return Epsilon{eps: eps.SetFrac(floor, new(big.Int).Lsh(oneInt, calibratedBits)), memo: new(sync.Map)}
 	}
 	key := gemKey{n, in.Epsilon.String()}
 	if known, ok := gemParameters.Load(key); ok {
@@ -56,8 +61,8 @@ type gemKey struct {
 var gemParameters sync.Map // of Epsilon, by gemKey
 
 const (
-	calibratedBits = 96  // of e^{ε'} behind the point
-	mostCalibrated = 512 // the largest ε for which e^{ε'} is computed
+	calibratedBits = 96  // of e^{ε'}, or of ε', behind the point
+	mostCalibrated = 512 // the largest ε for which e^{ε'} is searched for
 )
 
 // calibratedExp returns the largest multiple of 2^-96 at least 1 that bisection, from 1 and e^ε, finds to be proved an e^{ε'}.

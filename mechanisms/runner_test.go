@@ -300,3 +300,33 @@ func TestFewerCandidates(t *testing.T) {
 	_, err = Lookup("geo-pair:2")
 	require.Error(t, err, "who asks on the lattice takes it for symmetric")
 }
+
+// TestGemAtLargeEpsilon: above ε = 512 the parameter of gem-calibrated is one at which the formula of Theorem 1 is proved to be at most e^ε, and 2^-95 more is too much;
+// it goes on where that of smaller ε ends.
+func TestGemAtLargeEpsilon(t *testing.T) {
+	const prec = 4096
+	for _, n := range []int{3, 4, 20, 1000} {
+		for _, text := range []string{"513", "700.3", "1000"} {
+			eps, ok := new(big.Rat).SetString(text)
+			require.True(t, ok)
+			in := &Instance{Scores: slices.Repeat([]*big.Rat{new(big.Rat)}, n), Sensitivities: append(slices.Repeat([]*big.Rat{ratOne}, n-1), big.NewRat(4, 1)), Epsilon: decimalEps(t, text)}
+			at := in.gemParameter().Eps()
+			require.NotNil(t, at)
+			keeps := func(at *big.Rat) bool {
+				one := interval.FromInt(1, prec)
+				z := interval.ExpRat(new(big.Rat).Neg(at), prec)
+				y := one.Sub(z)
+				sum := interval.FromInt(int64(n-1), prec).Sub(interval.FromInt(int64(n), prec).Mul(y)).Add(y.Pow(n))
+				c, ok := sum.Quo(interval.FromInt(int64(n-1), prec)).Quo(z.Pow(3)).Cmp(interval.ExpRat(eps, prec))
+				require.True(t, ok)
+				return c <= 0
+			}
+			assert.True(t, keeps(at), "n = %d, ε = %s", n, text)
+			assert.False(t, keeps(new(big.Rat).Add(at, new(big.Rat).SetFrac(oneInt, new(big.Int).Lsh(oneInt, 95)))), "n = %d, ε = %s", n, text)
+		}
+		in := &Instance{Scores: slices.Repeat([]*big.Rat{new(big.Rat)}, n), Sensitivities: append(slices.Repeat([]*big.Rat{ratOne}, n-1), big.NewRat(4, 1)), Epsilon: decimalEps(t, "512")}
+		below := in.gemParameter().Float()
+		in.Epsilon = decimalEps(t, "512.0001")
+		assert.InDelta(t, below+0.0001, in.gemParameter().Float(), 1e-9)
+	}
+}
