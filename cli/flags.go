@@ -105,7 +105,7 @@ func (f *targetFlags) approximate(properties []verify.Property) (delta *big.Rat,
 	return nil, err
 }
 
-const slackUsage = "by how much the upper end of the tight ε may exceed ε (default: 1e-6 of ε for numbers that are not exact, and 0 for exact ones)"
+const slackUsage = "ε-DP is proved up to ε plus this, and violated above (default: 1e-6 of ε for numbers that are not exact, and 0 for exact ones)"
 
 // parseSlack reads --slack, nil where it is not given.
 func parseSlack(text string) (*big.Rat, error) {

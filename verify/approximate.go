@@ -32,13 +32,14 @@ type event struct {
 	candidates []int
 	p, o       *Value
 	excess     *Value // p - e^ε o, to which candidates of unknown sign add what they may
+	inexact    bool   // some of the probabilities are
 }
 
 // excess returns Σ_r max(0, p_r - e^ε o_r), with the set where it is attained: what (ε,δ)-DP bounds by δ, as no set of candidates has a larger
 // Pr[S] - e^ε Pr'[S].
 func (c *run) excess(p, o []*Value, precision uint) event {
 	zero := Rational(new(big.Rat))
-	e := event{p: zero, o: zero, excess: zero}
+	e := event{p: zero, o: zero, excess: zero, inexact: inexact(p...) || inexact(o...)}
 	for r := range p {
 		s, ok := p[r].exceeds(c.claim, o[r], precision)
 		if ok && s <= 0 {
@@ -58,7 +59,7 @@ func (c *run) excess(p, o []*Value, precision uint) event {
 type deltas struct {
 	*run
 	t              *tracker
-	bound, bounded *Value // the δ that is claimed, and what readings may come to
+	bound, bounded *Value // the δ that is claimed, and what it may be of numbers that are not exact
 	least          *Value // over what was looked at
 	attained       func() *Witness
 	partial        bool // there are neighbors that were not compared
@@ -136,11 +137,13 @@ func (d *deltas) compare(w direction) {
 
 // show takes the δ of a pair in one direction into account.
 func (d *deltas) show(e event, at direction, witness func() *Witness) {
-	switch s, ok := e.excess.compare(d.bound, d.t.precision()); {
+	bound := d.bound
+	if d.opts.Readings && e.inexact {
+		bound = d.bounded
+	}
+	switch s, ok := e.excess.compare(bound, d.t.precision()); {
 	case !ok:
-		if s, ok := e.excess.compare(d.bounded, 128); !d.opts.Readings || !ok || s > 0 {
-			d.t.unclear()
-		}
+		d.t.unclear()
 	case s > 0:
 		d.t.fail(size(len(e.candidates), at.q, at.to), witness)
 	}

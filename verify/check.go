@@ -308,7 +308,7 @@ type Options struct {
 	Properties []Property
 	Facts      []Property // reported as well, but without weight in the report's verdict
 	Readings   bool       // values given Within bounds stand for any number there: proved is what holds for all choices of such numbers, violated what fails for all
-	Slack      *big.Rat   // what ε may be exceeded by; nil: nothing by exact numbers, and with Readings 1e-6 of ε by what readings leave open
+	Slack      *big.Rat   // what ε may be exceeded by, for proved and violated alike; nil: nothing by exact numbers, and with Readings 1e-6 of ε by others
 	MaxPrec    uint       // bits up to which enclosures are refined; 0: 1024
 	Worst      bool       // take DP to the worst neighbors alone, once regularity was proved, which Readings never prove; there is no range then
 	Step       int        // of Lattice: the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ
@@ -331,7 +331,7 @@ type run struct {
 	em      Subject
 	claim   *Value // e^ε
 	exp     *Value // e^{ε+slack}, of the slack that is given
-	most    *Value // what ratios may come to in readings that do not exceed it for certain
+	most    *Value // the same of the slack that numbers have by default which are not exact
 }
 
 // errStop ends a property's loop; the reason is in its result.

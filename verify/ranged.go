@@ -48,7 +48,8 @@ func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended e
 		br.Verdict, br.Reason, br.Stopped = Undecided, dp.Reason, dp.Stopped
 		return nil
 	}
-	if widest.seen && c.opts.Range == nil && !c.opts.Readings {
+	exact := !c.opts.Readings || !widest.inexact()
+	if widest.seen && c.opts.Range == nil && exact {
 		claim := quotient(c.exp, Rational(big.NewRat(1, 1)), false)
 		switch s, ok := widest.best.compare(claim, c.opts.MaxPrec); {
 		case ok && s > 0:
@@ -61,8 +62,8 @@ func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended e
 	dp.Range, _ = widest.log()
 	if c.opts.Range != nil {
 		br.Target = number.Exact(c.opts.Range)
-		bounded.atMost(dp.Range, br.Target, true, widest.witness)
-	} else if widest.seen && c.opts.Readings {
+		bounded.atMost(dp.Range, br.Target, !exact, widest.witness)
+	} else if widest.seen && !exact {
 		bounded.atMost(dp.Range, c.limit(), c.opts.Slack == nil, widest.witness)
 	}
 	if err := bounded.finish(ended); err != nil {
@@ -89,16 +90,17 @@ func logOf(v *Value) number.Number {
 	return x
 }
 
-// atMost requires that an enclosed number is at most a target. One that no bits tell from it is undecided, but where it is of readings that may
-// exceed it by rounding alone, if that is allowed.
-func (t *tracker) atMost(x, target number.Number, rounding bool, witness func() *Witness) {
+// atMost requires that an enclosed number is at most a target, or with slack what a target may be exceeded by. One that no bits tell from it is undecided.
+func (t *tracker) atMost(x, target number.Number, slack bool, witness func() *Witness) {
 	hi, bounded := x.Upper()
 	lo, finite := x.Lower()
 	least, _ := target.Lower()
 	most, _ := target.Upper()
+	if slack {
+		least, most = plus(least, epsSlack), plus(most, epsSlack)
+	}
 	switch {
 	case bounded && hi.Cmp(least) <= 0:
-	case bounded && rounding && t.run.opts.Readings && lo.Cmp(most) <= 0 && hi.Cmp(plus(least, epsSlack)) <= 0:
 	case x.IsInf() || finite && lo.Cmp(most) > 0:
 		t.fail(nil, witness)
 	default:
@@ -160,14 +162,14 @@ func (c *run) neighbors(t *tracker, tight *greatest, a, b *Answer, q, other Vect
 				continue
 			}
 			w := func() *Witness { return c.pair(d.q, d.to, r, d.p, d.o) }
-			s, ok := d.p.exceeds(c.exp, d.o, t.precision())
+			s, ok := d.p.exceeds(c.allowed(d.p, d.o), d.o, t.precision())
 			if ok && s > 0 && d.o.zeroed {
 				ok = c.beyondRounding(d.p)
 			}
 			switch {
-			case !ok && !c.withinSlack(d.p, d.o):
+			case !ok:
 				t.unclear()
-			case ok && s > 0:
+			case s > 0:
 				t.fail(size(r, d.q, d.to), w)
 			}
 			tight.show(c.over(d.p, d.o, d.o.zero(t.precision()), t.precision()), t.precision(), w)
@@ -176,13 +178,12 @@ func (c *run) neighbors(t *tracker, tight *greatest, a, b *Answer, q, other Vect
 	return nil
 }
 
-// withinSlack reports whether p is at most e^ε·o in every reading, but for what ε may be exceeded by.
-func (c *run) withinSlack(p, o *Value) bool {
-	if !c.opts.Readings {
-		return false
+// allowed returns what p/o is to be at most: e^ε, with the slack, which by default numbers that are not exact have.
+func (c *run) allowed(p, o *Value) *Value {
+	if c.opts.Slack == nil && c.opts.Readings && inexact(p, o) {
+		return c.most
 	}
-	s, ok := p.exceeds(c.most, o, 128)
-	return ok && s <= 0
+	return c.exp
 }
 
 // over returns p/o, which is not told from 0/0 where o is 0, or was rounded to 0, and p may be.

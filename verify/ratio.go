@@ -163,6 +163,11 @@ func (g *greatest) show(r ratio, limit uint, witness func() *Witness) {
 	}
 }
 
+// inexact reports whether what is greatest is of numbers that are not exact.
+func (g *greatest) inexact() bool {
+	return slices.ContainsFunc(append(g.rivals, g.best), func(r ratio) bool { return r.open || inexact(r.num...) || inexact(r.den...) })
+}
+
 // keep remembers a rival by its upper end, of which the greatest is enough. The float64 bounds are too coarse for that where numbers underflow.
 func (g *greatest) keep(r ratio) {
 	if end := r.end(); len(g.rivals) == 0 || end.Cmp(g.end) > 0 {

@@ -11,9 +11,9 @@ import (
 )
 
 // How verdicts are taken where numbers are not exact (Options.Readings). Every number stands for an interval of readings. A property is violated
-// where a comparison fails for every reading. It is proved where every comparison holds for every reading, but for what rounding may do: an upper
-// end may exceed its limit by a small part of it, named here. Privacy is then proved at the upper end of the tight ε, which the verdict states.
-// Otherwise it is undecided. So numbers that are too coarse prove nothing, and a claim that is met exactly can be proved of rounded numbers.
+// where a comparison fails for every reading. It is proved where every comparison holds for every reading, but for what rounding may do: a limit on
+// numbers that are not exact has a slack, a small part of it, named here, for "proved" and "violated" alike. Privacy is then proved at the upper end of
+// the tight ε, which the verdict states. Otherwise it is undecided. So numbers that are too coarse prove nothing, and a claim that is met exactly can be proved of rounded numbers.
 var (
 	epsSlack   = big.NewRat(1, 1_000_000) // of ε, where Options.Slack does not say otherwise; and of a range and ρ
 	deltaSlack = big.NewRat(1, 1_000)     // of δ
@@ -27,7 +27,7 @@ var (
 // differ.
 const equalityPart = 1e-6
 
-// loose returns e^ε with what readings may exceed it by.
+// loose returns e^ε with the slack that numbers have which are not exact.
 func (c *run) loose() *Value {
 	if c.opts.Slack != nil {
 		return c.exp
@@ -83,13 +83,36 @@ func (c *run) readOff(res *Result, symbol string, tight, claimed number.Number) 
 	case res.Verdict == Undecided && res.Reason == openReading:
 		res.Reason = fmt.Sprintf("by its numbers the tight %s is in %s, and %s is claimed: fractions in strings, or a smaller relative precision where it is true, decide it",
 			symbol, fromTo(tight), strconv.FormatFloat(claimed.Float64(), 'g', 10, 64))
+	case res.Verdict == Violated:
+		res.Reason = hidden(symbol, tight, most)
 	case res.Verdict == Proved && bounded && hi.Cmp(most) > 0:
-		res.Reason = fmt.Sprintf("proved at %s <= %s (claimed %s", symbol, decimal.Upper(hi, 10), strconv.FormatFloat(claimed.Float64(), 'g', 10, 64))
+		at := decimal.Upper(hi, 10)
+		if over := new(big.Rat).Sub(hi, most); new(big.Rat).Mul(over, big.NewRat(1e9, 1)).Cmp(most) < 0 { // which ten digits hide
+			at = strconv.FormatFloat(claimed.Float64(), 'g', 10, 64) + " + " + decimal.Upper(over, 2)
+		}
+		res.Reason = fmt.Sprintf("proved at %s <= %s (claimed %s", symbol, at, strconv.FormatFloat(claimed.Float64(), 'g', 10, 64))
 		if lo, _ := tight.Lower(); lo != nil && lo.Cmp(hi) < 0 && res.TightExpEps == nil {
 			res.Reason += "; the numbers are good to " + decimal.Upper(new(big.Rat).Sub(hi, lo), 1)
 		}
 		res.Reason += ")"
 	}
+}
+
+// hidden says by how much a number exceeds what is claimed where its first digits do not show it.
+func hidden(symbol string, tight number.Number, claimed *big.Rat) string {
+	lo, ok := tight.Lower()
+	if !ok {
+		return ""
+	}
+	over := new(big.Rat).Sub(lo, claimed)
+	if over.Sign() <= 0 || new(big.Rat).Mul(over, big.NewRat(1_000_000, 1)).Cmp(claimed) > 0 {
+		return ""
+	}
+	text := fmt.Sprintf("the tight %s exceeds the claimed one by %s", symbol, decimal.Lower(over, 2))
+	if symbol == "ε" {
+		text += ", which a slack of " + decimal.Upper(over, 1) + " allows"
+	}
+	return text
 }
 
 // fromTo writes an enclosure with both ends, which may be far apart.

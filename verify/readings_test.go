@@ -268,3 +268,54 @@ func TestSlackIsNoneOfDelta(t *testing.T) {
 		require.InDelta(t, 0.1, r.TightDelta.Float64(), 1e-8)
 	}
 }
+
+// TestSlackIsOneRule: what is not exact is proved up to the slack above the claim and violated beyond it, whether the slack is the default or given, and undecided only
+// where the readings lie on both sides; what is exact has no slack but that which is given. An excess that the first digits do not show is named.
+func TestSlackIsOneRule(t *testing.T) {
+	ln2 := ratOf("0.693147180559945309417232121458")
+	above := func(offset string) (b, a string) { // 1 - a and a = 2^-(2+x), up to x³
+		y := new(big.Rat).Mul(ratOf(offset), ln2)
+		square := new(big.Rat).Mul(y, y)
+		y.Sub(square.Mul(square, big.NewRat(1, 2)), y)
+		y.Mul(y.Add(y, big.NewRat(1, 1)), big.NewRat(1, 4))
+		return new(big.Rat).Sub(big.NewRat(1, 1), y).FloatString(40), y.FloatString(40)
+	}
+	for _, c := range []struct {
+		offset      string // of the tight ε, as a part of ε
+		near, exact Verdict
+	}{
+		{"-1e-6", Proved, Proved}, {"-1e-12", Proved, Proved}, {"1e-12", Proved, Violated}, {"0.5e-6", Proved, Violated}, {"0.99e-6", Proved, Violated},
+		{"1e-6", Undecided, Violated}, {"1.01e-6", Violated, Violated}, {"1e-3", Violated, Violated},
+	} {
+		b, a := above(c.offset)
+		for _, o := range []Options{{}, {Slack: new(big.Rat).Mul(ln2, epsSlack)}} {
+			o.Properties = []Property{DP}
+			dp := readingsOf(t, o, numbersOf(t, "1e-9", "0.5", "0.5"), numbersOf(t, "1e-9", b, a)).Properties[0]
+			assert.Equal(t, c.near, dp.Verdict, "%s, slack %v: %s", c.offset, o.Slack, dp)
+			want := c.exact
+			if o.Slack != nil && want == Violated && c.near == Proved {
+				want = Proved
+			}
+			if c.near != Undecided || o.Slack == nil {
+				dp = readingsOf(t, o, numbersOf(t, "0", "0.5", "0.5"), numbersOf(t, "0", b, a)).Properties[0]
+				assert.Equal(t, want, dp.Verdict, "%s, slack %v: %s", c.offset, o.Slack, dp)
+			}
+			if over := ratOf(c.offset); dp.Verdict == Violated && over.Cmp(epsSlack) != 0 {
+				assert.Equal(t, over.Cmp(epsSlack) < 0, strings.Contains(dp.Reason, "exceeds the claimed one by"), "%s", dp)
+			}
+		}
+	}
+	b, a := above("1e-12")
+	dp := readingsOf(t, Options{Properties: []Property{DP}}, numbersOf(t, "0", "0.5", "0.5"), numbersOf(t, "0", b, a)).Properties[0]
+	assert.Equal(t, "the tight ε exceeds the claimed one by 6.9e-13, which a slack of 7e-13 allows", dp.Reason)
+	// δ at ε = ln 2: 0.8 - 2·0.1 = 0.6.
+	for delta, want := range map[string]Verdict{"0.6": Proved, "0.5995": Proved, "0.599": Violated, "0.61": Proved, "0.5994008": Undecided} {
+		o := Options{Properties: []Property{ApproximateDP}, Delta: ratOf(delta)}
+		near := readingsOf(t, o, numbersOf(t, "1e-6", "0.8", "0.2"), numbersOf(t, "1e-6", "0.1", "0.9")).Properties[0]
+		assert.Equal(t, want, near.Verdict, "δ = %s: %s", delta, near)
+		exact := readingsOf(t, o, numbersOf(t, "0", "0.8", "0.2"), numbersOf(t, "0", "0.1", "0.9")).Properties[0]
+		assert.Equal(t, map[bool]Verdict{true: Proved, false: Violated}[o.Delta.Cmp(ratOf("0.6")) >= 0], exact.Verdict, "δ = %s: %s", delta, exact)
+	}
+}
+
+func ratOf(text string) *big.Rat { x, _ := new(big.Rat).SetString(text); return x }

@@ -3,6 +3,7 @@ package verify
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"optratio/mechanisms"
 	"optratio/number"
@@ -116,6 +117,11 @@ func (v *Value) Number() number.Number {
 		return number.Exact(v.rat)
 	}
 	return number.Enclosed(v.narrow(128))
+}
+
+// inexact reports whether some of the numbers are known only to lie between bounds.
+func inexact(vs ...*Value) bool {
+	return slices.ContainsFunc(vs, func(v *Value) bool { return v.fixed })
 }
 
 // narrow encloses v with a relative width of about 2^-bits where that can be had.
