@@ -77,6 +77,7 @@ type outcome struct {
 	r      int
 	x, y   float64
 	x1, y1 float64 // of which in the first halves of samples
+	more   int     // outcomes that follow count as this one
 }
 
 // rate finds the event and the direction of a pair that promises most, as far as the draws tell.
@@ -110,19 +111,17 @@ func (f *field) judge(e edge, a aim, doubtful bool, hits func(place int) (hits [
 
 // oneWay finds the event that promises most to be likelier where a pair comes from, given the hits of all outcomes in n and m draws.
 func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m float64) edge {
-	best := e
-	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
 	a = a.at(e.reach())
-	f.events(e, own, near, n, m, func(x, y float64, in []outcome) {
-		e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1)
-		if e.p <= e.o || len(in) == len(own) {
-			return
+	e.promise, e.hopeful = math.Inf(-1), math.Inf(-1)
+	rate := func(x, y float64, few bool) edge {
+		e := e
+		if e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1); e.p <= e.o {
+			return e
 		}
 		e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
 		doubt := 0.0
 		if doubtful {
-			oneSided := in[0].r == 0 || in[len(in)-1].r == len(own)-1
-			if doubt = f.doubt(oneSided, a.refute); a.refute { // where much was drawn, many estimates were looked at
+			if doubt = f.doubt(few, a.refute); a.refute { // where much was drawn, many estimates were looked at
 				doubt += float64(0.1 * max(0, math.Log((n+m)/500)))
 			}
 		}
@@ -131,13 +130,28 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 			most = beyondClaim * a.claimed / a.reach
 		}
 		e.promise = min(most, a.value(e.p, e.o, n, m, -doubt))
-		best.hopeful = max(best.hopeful, min(most, a.value(e.p, e.o, n, m, 1.7-doubt)))
-		if e.promise > best.promise {
-			e.hopeful = best.hopeful
-			best = e
-			best.event = union(in, len(own))
+		e.hopeful = min(most, a.value(e.p, e.o, n, m, 1.7-doubt))
+		return e
+	}
+	best, hope := e, math.Inf(-1)
+	var chosen []outcome
+	f.events(e, own, near, n, m, func(x, y float64, in []outcome) {
+		if len(in) == len(own) {
+			return
+		}
+		rated := rate(x, y, in[0].r == 0 || in[len(in)-1].r == len(own)-1 || len(in) == 1)
+		if hope = max(hope, rated.hopeful); rated.promise > best.promise {
+			best, chosen = rated, in
 		}
 	})
+	if best.hopeful = hope; chosen == nil {
+		return best
+	}
+	best.event = union(chosen, len(own))
+	if f.branches != nil {
+		best = f.shorten(best, own, near, func(x, y float64) edge { return rate(x, y, false) })
+		f.fill(best.event, own, near)
+	}
 	return best
 }
 
@@ -154,7 +168,10 @@ func (f *field) events(e edge, own, near []float64, n, m float64, try func(x, y 
 	case f.pooled:
 		likeliest(list, n, m, try)
 	default:
-		unions(list, f.halvesOf(e, list), try)
+		d := f.halvesOf(e, list)
+		if unions(list, d, try); f.branches != nil {
+			unions(f.leaves(list), d, try)
+		}
 	}
 }
 
@@ -162,18 +179,20 @@ func (f *field) events(e edge, own, near []float64, n, m float64, try func(x, y 
 func union(in []outcome, outcomes int) []bool {
 	event := make([]bool, outcomes)
 	for _, o := range in {
-		event[o.r] = true
+		for i := range o.more + 1 {
+			event[o.r+i] = true
+		}
 	}
 	return event
 }
 
 // doubt is by how many standard errors an estimate is lowered: the best of many estimates errs on the high side, and of labels and
-// intervals there may be many.
-func (f *field) doubt(oneSided, refute bool) float64 {
+// intervals there may be many; less so of single outcomes and of intervals with one end.
+func (f *field) doubt(few, refute bool) float64 {
 	switch {
-	case f.ordered && oneSided && refute:
+	case f.ordered && few && refute:
 		return 1.4
-	case f.ordered && oneSided:
+	case f.ordered && few:
 		return 2
 	case f.ordered:
 		return 3.2
@@ -197,7 +216,7 @@ func likeliest(list []outcome, n, m float64, try func(x, y float64, in []outcome
 	}
 }
 
-// intervals tries what lies below or above every outcome, and what lies between the ends of groups of about as many hits each.
+// intervals tries every outcome by itself, what lies below or above it, and what lies between the ends of groups of about as many hits each.
 func intervals(list []outcome, try func(x, y float64, in []outcome)) {
 	xs, ys := make([]float64, len(list)+1), make([]float64, len(list)+1)
 	for i, o := range list {
@@ -209,6 +228,9 @@ func intervals(list []outcome, try func(x, y float64, in []outcome)) {
 	for i := range list {
 		between(0, i+1)
 		between(i, last)
+		if 0 < i && i < last-1 {
+			between(i, i+1)
+		}
 		if before := (xs[i] + ys[i]) / (xs[last] + ys[last]); int(coarseGroups*before) != int(coarseGroups*(xs[i+1]+ys[i+1])/(xs[last]+ys[last])) {
 			ends = append(ends, i, i+1)
 		}

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -42,27 +43,34 @@ func TestMixedOutcomes(t *testing.T) {
 	assert.Less(t, r.LowerBound.Float64(), 1.0)
 }
 
-// What is in an outcome, at which place.
+// What is in an outcome, at which place: its shape and its numbers.
 func TestMixtures(t *testing.T) {
-	got, err := parseMixtures([]byte(`{"values":[["no",2.5,{"a":true}],7]}`), 2)
+	s := &shapes{}
+	got, err := s.parse([]byte(`{"values":[["no",2.5,{"b":true,"a":-0.0}],7,["no",3,{"a":1,"b":true}]]}`), 3)
 	require.NoError(t, err)
-	assert.Equal(t, map[string]string{"[0]": `"no"`, "[2].a": "true"}, got[0].labels)
-	assert.Equal(t, map[string]float64{"[1]": 2.5, "length of ": 3, `how often "no"`: 1, "how often true": 1}, got[0].numbers)
-	assert.Equal(t, map[string]float64{"": 7}, got[1].numbers)
+	assert.Equal(t, `["no",#,{"a":#,"b":true}]`, got[0].text)
+	assert.Equal(t, map[string]string{"": aList, "[0]": `"no"`, "[1]": aNumber, "[2]": aRecord, "[2].a": aNumber, "[2].b": "true"}, got[0].what)
+	assert.Equal(t, map[string]float64{"length of": 3, `how often "no"`: 1, "how often true": 1}, got[0].sizes)
+	assert.Equal(t, []float64{2.5, 0}, got[0].numbers)
+	assert.Equal(t, []float64{7}, got[1].numbers)
+	assert.Equal(t, []float64{3, 1}, got[2].numbers)
+	assert.Same(t, got[0].shape, got[2].shape, "the order of fields is none of the shape")
 	for _, bad := range []string{`{"values":[1]}`, `{"values":[1,1e999]}`, `{"counts":[1,1]}`, `{"values":[1,[NaN]]}`} {
-		_, err := parseMixtures([]byte(bad), 2)
+		_, err := s.parse([]byte(bad), 2)
 		assert.Error(t, err, bad)
 	}
-	assert.True(t, split{place: "[1]", number: true, at: 2.5}.holds(got[0]))
-	assert.False(t, split{place: "[1]", number: true, at: 2.5}.holds(got[1]), "a number that is not there is not at most anything")
+	assert.True(t, split{place: "[1]", kind: atMost, at: 2.5}.holds(got[0]))
+	assert.False(t, split{place: "[1]", kind: atMost, at: 2.5}.holds(got[1]), "a number that is not there is not at most anything")
 	assert.True(t, split{place: "[0]", label: `"no"`}.holds(got[0]))
+	assert.True(t, split{place: "[0]"}.holds(got[1]), "there is nothing")
+	assert.True(t, split{place: "length of", kind: equals, at: 3}.holds(got[0]))
 }
 
 // Outcomes are ["left", x] or ["right", x] with x uniform, and input 1 never has x < 0.2 on the left: no single label and no single threshold says so, but a cell does.
 func TestMixedPartition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	f := newField(&Options{Outcomes: Mixed, Inputs: &Inputs{}}, rng)
-	m := newMixed(nil)
+	m := &mixed{tree: &node{end: 1}, claimed: 1}
 	for at := range int64(2) {
 		q := verify.Vector{at}
 		f.place(q)
@@ -71,14 +79,19 @@ func TestMixedPartition(t *testing.T) {
 			if at == 1 && side == "left" {
 				x = 0.2 + 0.8*x
 			}
-			m.keep(q, []mixture{{map[string]string{"[0]": side}, map[string]float64{"[1]": x}}}, mixedKept)
+			got, err := m.parse(fmt.Appendf(nil, `{"values":[[%q,%g]]}`, side, x), 1)
+			require.NoError(t, err)
+			m.keep(q, got, mixedKept)
 		}
 	}
 	f.edges = []edge{{from: 0, to: 1}}
 	require.True(t, m.learn(f))
 	require.False(t, m.learn(f), "there is nothing new to learn from")
-	own := added(m.kept(verify.Vector{0})[0], m.kept(verify.Vector{0})[1])
-	near := added(m.kept(verify.Vector{1})[0], m.kept(verify.Vector{1})[1])
+	kept := func(at int64) []int64 {
+		halves := m.kept(verify.Vector{at})
+		return added(halves[0], halves[1])
+	}
+	own, near := kept(0), kept(1)
 	require.EqualValues(t, 2000, sumOf(own))
 	inside := int64(0)
 	for i := range own {

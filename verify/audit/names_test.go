@@ -31,7 +31,7 @@ func TestLabelsThatAreNoText(t *testing.T) {
 		l := &labelled{ids: map[string]int{}}
 		_, err = l.parse([]byte(`{"counts":{"`+c.first+`":3}}`), 3)
 		assert.ErrorContains(t, err, c.want, name)
-		_, err = parseMixtures([]byte(`{"values":[{"x":1,"`+c.first+`":0},["no"]]}`), 2)
+		_, err = (&shapes{}).parse([]byte(`{"values":[{"x":1,"`+c.first+`":0},["no"]]}`), 2)
 		assert.ErrorContains(t, err, c.want, name)
 	}
 	_, err := PMF(context.Background(), "cat", Options{Epsilon: epsilon(t, "1"), Inputs: &Inputs{Values: []json.RawMessage{[]byte(`"\ud800"`)}, Pairs: []InputPair{{}}}})
@@ -47,8 +47,13 @@ func TestNamesOfOtherThings(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, verify.Violated, r.Find(verify.DP).Verdict, "%v", r)
 
-	got, err := parseMixtures([]byte(`{"values":[{"a":{"b":1},"a.b":2,"0":3,"":4},[5]]}`), 2)
+	got, err := (&shapes{}).parse([]byte(`{"values":[{"a":{"b":1},"a.b":2,"0":3,"":4},[5]]}`), 2)
 	require.NoError(t, err)
-	assert.Equal(t, map[string]float64{".a.b": 1, `["a.b"]`: 2, ".0": 3, `[""]`: 4}, got[0].numbers)
-	assert.Equal(t, map[string]float64{"[0]": 5, "length of ": 1}, got[1].numbers)
+	for place, want := range map[string]float64{".a.b": 1, `["a.b"]`: 2, ".0": 3, `[""]`: 4} {
+		x, ok := got[0].number(place)
+		assert.True(t, ok, place)
+		assert.Equal(t, want, x, place)
+	}
+	assert.Len(t, got[0].numbers, 4)
+	assert.Equal(t, []float64{5}, got[1].numbers)
 }

@@ -219,29 +219,49 @@ func (b *binned) Sample(q verify.Vector, samples int64) ([]int64, string, error)
 func (b *binned) count(values []float64) []int64 {
 	counts := make([]int64, 2*len(b.cuts)+1)
 	for _, v := range values {
-		i, exact := slices.BinarySearch(b.cuts, v)
-		if i *= 2; exact {
-			i++
-		}
-		counts[i]++
+		counts[bin(b.cuts, v)]++
 	}
 	return counts
 }
 
-// choose takes quantiles of values for the cuts, more where there are more values.
-func (b *binned) choose(values []float64) {
+// bin is where a number lies: 2i+1 is cuts[i], 2i what lies between it and the one before.
+func bin(cuts []float64, v float64) int {
+	i, exact := slices.BinarySearch(cuts, v)
+	if i *= 2; exact {
+		i++
+	}
+	return i
+}
+
+// atoms returns those of sorted values that came most often.
+func atoms(values []float64) (out []float64) {
+	times := map[float64]int{}
+	for i, j := 0, 0; i < len(values); i = j {
+		for j = i; j < len(values) && values[j] == values[i]; j++ {
+		}
+		if j-i >= atomTimes {
+			times[values[i]] = j - i
+			out = append(out, values[i])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b float64) int { return times[b] - times[a] })
+	return out[:min(len(out), mostAtoms)]
+}
+
+// quantiles sorts values and returns some of their quantiles for cuts, more where there are more values, and more in the tails, and atoms.
+func quantiles(values []float64) (cuts []float64) {
 	slices.Sort(values)
 	last := len(values) - 1
-	b.cuts = nil
 	quantiles := max(fewQuantiles, min(mostQuantiles, len(values)/aQuantile))
 	for i := range quantiles + 1 {
-		b.cuts = append(b.cuts, values[last*i/quantiles])
+		cuts = append(cuts, values[last*i/quantiles])
 	}
 	for i := 1; i < last; i *= 2 {
-		b.cuts = append(b.cuts, values[i], values[last-i])
+		cuts = append(cuts, values[i], values[last-i])
 	}
-	slices.Sort(b.cuts)
-	b.cuts = slices.Compact(b.cuts)
+	cuts = append(cuts, atoms(values)...)
+	slices.Sort(cuts)
+	return slices.Compact(cuts)
 }
 
 // event says in words what an event of neighboring outcomes is: an interval.
@@ -270,13 +290,18 @@ func (b *binned) event(event []bool) string {
 	return "a value in " + low + ", " + high
 }
 
-// names says in words what an event of labels is.
+// event says in words what an event of labels is, of those that had come when it was chosen.
 func (l *labelled) event(event []bool) string {
-	var in []string
+	var in, out []string
 	for i, is := range event {
 		if is {
 			in = append(in, l.names[i])
+		} else {
+			out = append(out, l.names[i])
 		}
+	}
+	if len(out) > 0 && len(out) < len(in)-1 {
+		return fmt.Sprintf("one of %d labels, all but %s", len(in), strings.Join(inNaturalOrder(out), ", "))
 	}
 	return oneOf(in)
 }
@@ -286,7 +311,7 @@ func oneOf(labels []string) string {
 	if len(labels) == 1 {
 		return cmp.Or(labels[0], `""`)
 	}
-	return "one of " + strings.Join(labels, ", ")
+	return "one of " + strings.Join(inNaturalOrder(labels), ", ")
 }
 
 // pilot draws outcomes at the score vectors of the first pairs, so that there are cells.
@@ -325,7 +350,7 @@ func (b *binned) kept(q verify.Vector) [2][]int64 {
 }
 
 func (b *binned) learn(*field) bool {
-	if !b.due(mostKept) {
+	if !b.due(mostKept, 2) {
 		return false
 	}
 	var all []float64
@@ -339,7 +364,7 @@ func (b *binned) learn(*field) bool {
 	if len(all) == 0 {
 		return false
 	}
-	b.choose(all)
+	b.cuts = quantiles(all)
 	return true
 }
 
@@ -366,9 +391,9 @@ func (m *memory[T]) keep(q verify.Vector, outcomes []T, most int) {
 // of returns what was drawn at a score vector.
 func (m *memory[T]) of(q verify.Vector) []T { return m.first[q.Key()] }
 
-// due reports whether cells are to be chosen anew, and takes it that they are: at the first outcomes, and when there are twice as many as last time.
-func (m *memory[T]) due(most int) bool {
-	if m.known == 0 || m.known < 2*m.cutOf || m.known >= most {
+// due reports whether cells are to be chosen anew, and takes it that they are: at the first outcomes, and when there are so many times as many as last time.
+func (m *memory[T]) due(most int, times float64) bool {
+	if m.known == 0 || float64(m.known) < times*float64(m.cutOf) || m.known >= most {
 		return false
 	}
 	m.cutOf = m.known

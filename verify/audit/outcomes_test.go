@@ -71,8 +71,7 @@ func TestNoisyMaxThatReturnsItsValue(t *testing.T) {
 }
 
 func TestIntervals(t *testing.T) {
-	b := &binned{}
-	b.choose([]float64{3, 1, 2, 2, 2, 2})
+	b := &binned{cuts: quantiles([]float64{3, 1, 2, 2, 2, 2})}
 	require.Equal(t, []float64{1, 2, 3}, b.cuts)
 	for want, event := range map[string][]bool{
 		"a value in (-∞, 1)": {true},
@@ -120,7 +119,7 @@ func TestLabelsAndValuesAreParsed(t *testing.T) {
 	counts, err = l.parse([]byte(`{"counts":{"A":3}}`), 3)
 	require.NoError(t, err)
 	require.Equal(t, []int64{0, 0, 3}, counts)
-	require.Equal(t, "one of a, A", l.event([]bool{true, false, true}))
+	require.Equal(t, "one of A, a", l.event([]bool{true, false, true}))
 	require.Equal(t, "b", l.event([]bool{false, true, false}))
 	for _, bad := range []string{`{"counts":{"a":1}}`, `{"counts":{"a":3,"a":0}}`, `{"counts":[3]}`, `{"counts":{"a":-1,"b":4}}`, `{"counts":{"a":1.5,"b":1.5}}`, `{"values":[1,2,3]}`, `{"error":"no"}`} {
 		_, err := l.parse([]byte(bad), 3)

@@ -71,6 +71,7 @@ type field struct {
 	ordered  bool     // outcomes are ranges of numbers, in their order
 	alone    bool     // no place is like another: they are no score vectors
 	directed bool     // pairs are looked at in their order alone
+	branches []branch // of the tree whose leaves outcomes are grouped by; nil: there is none
 	distance func(q, other verify.Vector) *big.Rat
 	rng      *rand.Rand
 	scale    float64 // of the exponential mechanism that is guessed at before anything is drawn; 0: nothing is guessed

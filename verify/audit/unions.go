@@ -31,11 +31,19 @@ func (f *field) halvesOf(e edge, list []outcome) (d halved) {
 func unions(list []outcome, d halved, try func(x, y float64, in []outcome)) {
 	rest := [2]float64{d.all[0] - d.first[0], d.all[1] - d.first[1]}
 	order := func(draws [2]float64, weight float64, hits func(o outcome) (x, y float64)) []outcome {
-		sorted := slices.Clone(list)
+		// What came once says of what likeness those are that came hardly or never.
+		once := [2]float64{1, 1}
+		for _, o := range list {
+			if x, y := hits(o); x+y == 1 {
+				once[0], once[1] = once[0]+x, once[1]+y
+			}
+		}
+		share := once[0] / draws[0] / (once[0]/draws[0] + once[1]/draws[1])
 		ratio := func(o outcome) float64 {
 			x, y := hits(o)
-			return (x + weight) / draws[0] / ((y + weight) / draws[1])
+			return (x + float64(2*weight*share)) / draws[0] / ((y + float64(2*weight*(1-share))) / draws[1])
 		}
+		sorted := slices.Clone(list)
 		slices.SortFunc(sorted, func(a, b outcome) int { return cmp.Or(-cmp.Compare(ratio(a), ratio(b)), cmp.Compare(a.r, b.r)) })
 		return sorted
 	}
@@ -47,7 +55,7 @@ func unions(list []outcome, d halved, try func(x, y float64, in []outcome)) {
 	byFirst := order(d.first, 0.5, func(o outcome) (x, y float64) { return o.x1, o.y1 })
 	byRest := order(rest, 0.5, func(o outcome) (x, y float64) { return o.x - o.x1, o.y - o.y1 })
 	x, y := 0.0, 0.0
-	for j := range all {
+	for j := range len(all) - 1 { // not of all outcomes
 		a, b := byFirst[j], byRest[j]
 		x, y = x+a.x-a.x1+b.x1, y+a.y-a.y1+b.y1
 		try(x, y, all[:j+1])

@@ -1,0 +1,211 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Of outcomes that mix labels and numbers, the shape is what is left of one without the value of its numbers: which labels stand where, how long lists are, which fields
+// are there. Outcomes of one shape differ in their numbers alone.
+type shape struct {
+	id      int
+	text    string             // as JSON, with # for a number
+	what    map[string]string  // at each place, such as [2] or .name[0]: a label as JSON, or a word for a number, a list, an object
+	sizes   map[string]float64 // how long lists are, and how often each label comes
+	columns map[string]int     // the places of numbers, in the order in which mixture has them
+}
+
+const (
+	aNumber = "a number"
+	aList   = "a list"
+	aRecord = "an object"
+
+	lengthOf = "length of "
+	howOften = "how often "
+)
+
+// mixture is an outcome.
+type mixture struct {
+	*shape
+	numbers []float64
+}
+
+// number returns the number of an outcome at a place: one that it holds, or a size.
+func (m mixture) number(place string) (float64, bool) {
+	if i, ok := m.columns[place]; ok {
+		return m.numbers[i], true
+	}
+	x, ok := m.sizes[place]
+	return x, ok || strings.HasPrefix(place, howOften)
+}
+
+// shapes are those that came, up to a limit.
+type shapes struct {
+	known map[string]*shape
+	list  []*shape
+}
+
+const mostShapes = 1 << 15
+
+func (s *shapes) full() bool { return len(s.list) >= mostShapes }
+
+// parse reads so many outcomes.
+func (s *shapes) parse(line []byte, samples int64) ([]mixture, error) {
+	r, err := parseReply(line)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(r.Values)) != samples {
+		return nil, fmt.Errorf("answered %d values where %d were wanted", len(r.Values), samples)
+	}
+	out := make([]mixture, len(r.Values))
+	var key []byte
+	var numbers []float64 // of all
+	for i, text := range r.Values {
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		var x any
+		if err := d.Decode(&x); err != nil {
+			return nil, fmt.Errorf("answered %s for a value", brief(text))
+		}
+		before := len(numbers)
+		if key, numbers, err = outline(key[:0], numbers, x); err != nil {
+			return nil, fmt.Errorf("answered %s for a value: %w", brief(text), err)
+		}
+		out[i] = mixture{s.shapeOf(key, x), numbers[before:len(numbers):len(numbers)]}
+	}
+	return out, nil
+}
+
+// outline appends what an outcome is without its numbers, and the numbers.
+func outline(key []byte, numbers []float64, x any) ([]byte, []float64, error) {
+	var err error
+	switch x := x.(type) {
+	case json.Number:
+		v, err := strconv.ParseFloat(x.String(), 64)
+		return append(key, '#'), append(numbers, v+0), err // of -0 it makes 0
+	case []any:
+		key = append(key, '[')
+		for i, y := range x {
+			if i > 0 {
+				key = append(key, ',')
+			}
+			if key, numbers, err = outline(key, numbers, y); err != nil {
+				return key, numbers, err
+			}
+		}
+		return append(key, ']'), numbers, nil
+	case map[string]any:
+		key = append(key, '{')
+		for i, name := range keysOf(x) {
+			if i > 0 {
+				key = append(key, ',')
+			}
+			key = append(labelText(key, name), ':')
+			if key, numbers, err = outline(key, numbers, x[name]); err != nil {
+				return key, numbers, err
+			}
+		}
+		return append(key, '}'), numbers, nil
+	}
+	return labelText(key, x), numbers, nil
+}
+
+// labelText appends a label as JSON.
+func labelText(key []byte, x any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(x)
+	return append(key, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+}
+
+// shapeOf returns the shape of an outcome; beyond the limit one that is not kept.
+func (s *shapes) shapeOf(key []byte, x any) *shape {
+	if known, ok := s.known[string(key)]; ok {
+		return known
+	}
+	out := &shape{id: -1, text: string(key), what: map[string]string{}, sizes: map[string]float64{}, columns: map[string]int{}}
+	out.add("", x)
+	if !s.full() {
+		if s.known == nil {
+			s.known = map[string]*shape{}
+		}
+		out.id = len(s.list)
+		s.known[out.text], s.list = out, append(s.list, out)
+	}
+	return out
+}
+
+// add takes what is at a place apart.
+func (s *shape) add(place string, x any) {
+	switch x := x.(type) {
+	case json.Number:
+		s.what[place], s.columns[place] = aNumber, len(s.columns)
+	case []any:
+		s.what[place] = aList
+		s.sizes[strings.TrimSpace("length of "+place)] = float64(len(x))
+		for i, y := range x {
+			s.add(fmt.Sprintf("%s[%d]", place, i), y)
+		}
+	case map[string]any:
+		s.what[place] = aRecord
+		for _, name := range keysOf(x) {
+			s.add(placeOf(place, name), x[name])
+		}
+	default:
+		text := string(labelText(nil, x))
+		s.what[place] = text
+		s.sizes[howOften+text]++
+	}
+}
+
+// placeOf is the place of a key of the object at a place. Different keys have different places: only the name of a word stands alone.
+func placeOf(place, key string) string {
+	isOdd := func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	if key == "" || strings.ContainsFunc(key, isOdd) {
+		return place + "[" + strconv.Quote(key) + "]"
+	}
+	return place + "." + key
+}
+
+// naturally compares texts so that the numbers in them are in order.
+func naturally(a, b string) int {
+	digits := func(s string) int {
+		return len(s) - len(strings.TrimLeft(s, "0123456789"))
+	}
+	for a != "" && b != "" {
+		i, j := digits(a), digits(b)
+		if i == 0 || j == 0 {
+			if a[0] != b[0] {
+				return int(a[0]) - int(b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, y := strings.TrimLeft(a[:i], "0"), strings.TrimLeft(b[:j], "0")
+		if len(x) != len(y) {
+			return len(x) - len(y)
+		}
+		if order := strings.Compare(x, y); order != 0 {
+			return order
+		}
+		a, b = a[i:], b[j:]
+	}
+	return len(a) - len(b)
+}
+
+// inNaturalOrder returns a copy in that order.
+func inNaturalOrder(texts []string) []string {
+	out := slices.Clone(texts)
+	slices.SortStableFunc(out, naturally)
+	return out
+}
+
+func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
