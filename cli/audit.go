@@ -22,7 +22,7 @@ import (
 type auditFlags struct {
 	command.Job
 	pmfExec, sampleExec, pmfFile            string
-	n, k, children                          int
+	n, k, children, maxQuestions            int
 	epsilon                                 epsilonFlags
 	domain, neighbors, sensitivity, inputs  string
 	property, against, precision, budgetStr string
@@ -94,6 +94,7 @@ R-zCDP and bounded range R, and --delta D (ε,D)-DP instead of ε-DP; of a sampl
 	addCleanEnv(c, &f.cleanEnv)
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "for one answer")
+	command.CountVar(fs, &f.maxQuestions, "max-questions", "", 0, "with --pmf-exec: refuse to ask more than so many; 0 for what takes about a minute by the first answers. With --time-limit nothing is refused: it ends then")
 	f.verdicts.add(c)
 	addCert(c, &f.cert)
 	f.Job.Add(c)
@@ -104,7 +105,10 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if err = f.checkProgram(); err != nil {
 		return o, err
 	}
-	o = audit.Options{N: f.n, K: f.k, Domain: f.domain, Seed: f.seed, Timeout: f.timeout, Children: f.children, CleanEnv: f.cleanEnv}
+	o = audit.Options{N: f.n, K: f.k, Domain: f.domain, Seed: f.seed, Timeout: f.timeout, Children: f.children, CleanEnv: f.cleanEnv, MaxQuestions: int64(f.maxQuestions)}
+	if f.maxQuestions == 0 {
+		o.MaxQuestions = -1
+	}
 	if o.Epsilon, err = f.epsilon.parse(); err != nil {
 		return o, err
 	}
@@ -278,7 +282,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	shown, done := command.Progress(f.Streams, "audit")
 	decided := verify.Options{Properties: o.Properties, Facts: o.Facts, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
 	decided.Complete()
-	o.Progress = func(n int64) { shown("%d questions", n) }
+	o.Progress = f.progress(shown)
 	r, err := command.Settle(ctx, func() (*audit.Report, error) {
 		switch {
 		case f.pmfExec != "":
@@ -308,8 +312,41 @@ func (f *auditFlags) run(ctx context.Context) error {
 	return cert.Commit(ctx, f.Streams, func(w io.Writer) error { return r.WriteCertificate(w, f.setting(&o)) }, verdict(ctx, &r.Report))
 }
 
-// otherwise adds the flag that goes with a program whose answers are of another kind than was asked for.
+// noted is how long an audit has to take for a line about it that stays.
+const noted = 30 * time.Second
+
+// progress shows how far an audit is, and says once how long it takes where that is long.
+func (f *auditFlags) progress(shown func(format string, args ...any)) func(done, total int64) {
+	var began time.Time
+	told := false
+	return func(done, total int64) {
+		if f.sampleExec != "" {
+			shown("%d of %d samples", done, total)
+			return
+		}
+		if began.IsZero() {
+			began = time.Now()
+		}
+		took := time.Since(began)
+		whole := time.Duration(float64(took) / float64(done) * float64(total))
+		if took < time.Second {
+			shown("%d of about %d questions", done, total)
+		} else {
+			shown("%d of about %d questions, %v left", done, total, (whole - took).Round(time.Second))
+		}
+		if !told && took > noted/10 {
+			if told = true; whole > noted {
+				fmt.Fprintf(f.Err, "optratio: there are about %d questions, which take about %v\n", total, whole.Round(time.Second))
+			}
+		}
+	}
+}
+
+// otherwise adds the flag that goes with a program whose answers are of another kind than was asked for, or that is asked too much.
 func otherwise(err error) error {
+	if errors.Is(err, audit.ErrMany) {
+		return command.Exit(command.Usage, fmt.Errorf("%w; give a smaller -n, -k or --domain FILE, --max-questions N to ask them all, or --time-limit D to end after D with the best answer so far", err))
+	}
 	var u *audit.Unlike
 	if !errors.As(err, &u) {
 		return err

@@ -109,7 +109,11 @@ func (f *subjectFlags) options(eps mechanisms.Epsilon, progress func(int64)) (o 
 		return o, command.Usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
 	}
 	precision, err := parsePrecision(f.precision)
-	return audit.Options{Epsilon: eps, Precision: precision, Timeout: f.timeout, CleanEnv: f.cleanEnv, Progress: progress}, err
+	o = audit.Options{Epsilon: eps, Precision: precision, Timeout: f.timeout, CleanEnv: f.cleanEnv}
+	if progress != nil {
+		o.Progress = func(done, _ int64) { progress(done) }
+	}
+	return o, err
 }
 
 // about returns the subject as a mechanism on the inputs of a problem; nil where none is given.

@@ -202,9 +202,9 @@ func verdicts(ctx context.Context, l *line) (answer, error) {
 func examine(ctx context.Context, l *line) (answer, error) {
 	o := audit.Options{N: l.count("n", 3), K: l.count("k", 2), Domain: "lattice", Seed: 1, Precision: big.NewRat(1, 1e9), Sensitivity: big.NewRat(1, 1)}
 	o.Epsilon, _, _ = l.epsilon()
-	o.Progress = func(n int64) {
+	o.Progress = func(n, total int64) {
 		if n%32 == 0 {
-			l.tell("%d questions", n)
+			l.tell("%d of about %d questions", n, total)
 		}
 	}
 	table, function, shifted := l.text("pmf-file", ""), l.text("pmf-javascript", ""), l.text("shifted", "") == "true"

@@ -98,7 +98,7 @@ func (c *run) approximate() (*Result, error) {
 
 // visit compares two neighbors.
 func (d *deltas) visit(q, other Vector) error {
-	d.t.pair()
+	d.t.pair(2)
 	a, b, ok, err := d.distributions(d.t, q, other)
 	if err != nil {
 		return err

@@ -46,6 +46,9 @@ func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended e
 	dp, br := private.res, bounded.res
 	if dp.Verdict == Undecided && !tight.seen {
 		br.Verdict, br.Reason, br.Stopped = Undecided, dp.Reason, dp.Stopped
+		if br.Stopped {
+			br.Total = bounded.total()
+		}
 		return nil
 	}
 	exact := !c.opts.Readings || !widest.inexact()
@@ -121,8 +124,8 @@ func (c *run) atMostClaimed(tight number.Number) number.Number {
 // eachRatio goes through the pairs of neighbors until an error ends it.
 func (c *run) eachRatio(private, bounded *tracker, tight, widest *greatest) error {
 	for q, other := range c.dom.Neighbors {
-		private.pair()
-		bounded.pair()
+		private.pair(2 * len(q))
+		bounded.pair(len(q))
 		a, b, ok, err := c.distributions(private, q, other)
 		if err == nil && (!ok || a.misses() || b.misses()) { // what is missing may belong to outputs that have no number
 			tight.partial = true

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // tracker gathers what the comparisons of one property say.
@@ -20,13 +21,15 @@ type tracker struct {
 
 	pairs int64 // of neighbors that were begun
 	began int64 // comparisons before the last of them
-	cost  int64 // comparisons of the last one before it that needed any
+	cost  int64 // comparisons of the last one before it that needed any, or those that are likely
 }
 
-// pair counts a pair of neighbors whose comparisons follow.
-func (t *tracker) pair() {
+// pair counts a pair of neighbors whose comparisons follow, which are likely so many of candidates, one by one or together, in each direction.
+func (t *tracker) pair(likely int) {
 	if made := t.res.Checked - t.began; made > 0 {
 		t.cost = made
+	} else if t.cost == 0 {
+		t.cost = int64(likely)
 	}
 	t.began = t.res.Checked
 	t.pairs++
@@ -45,16 +48,20 @@ func (t *tracker) total() int64 {
 	return max(t.res.Checked, t.began+(all-t.pairs+1)*t.cost)
 }
 
-// mostCounted is the most pairs that are counted one by one.
-const mostCounted = 500_000
+// Pairs are counted one by one up to this number, and for this time.
+const (
+	mostCounted = 500_000
+	countedTime = 200 * time.Millisecond
+)
 
 // pairs returns how many pairs of neighbors there are; 0 where that is not known.
 func (d *Domain) pairs() (n int64) {
 	if d.Pairs > 0 {
 		return d.Pairs
 	}
+	began := time.Now()
 	for range d.Neighbors {
-		if n++; n > mostCounted {
+		if n++; n > mostCounted || n%256 == 0 && time.Since(began) > countedTime {
 			return 0
 		}
 	}

@@ -36,6 +36,8 @@ class Number:
             return f"{float(self):.6g} ({self.method})"
         if self.exact is not None and self.lower == self.upper and len(self.lower) <= 12:
             return self.lower
+        if self.upper == "inf" != self.lower:
+            return f"at least {float(self.lower):.12g}"
         middle, width = float(self), float(self.upper) - float(self.lower)
         if not width > 1e-12 * abs(middle):
             return f"{middle:.12g}"
@@ -48,6 +50,13 @@ class Number:
 
 def _optional(document):
     return None if document is None else Number(document)
+
+
+def _tight(symbol, number, stopped):
+    """A tight parameter, or the lower bound that was found on it until the check was stopped."""
+    if stopped and number.lower not in (None, "inf"):
+        return f"{symbol} at least {float(number.lower):.12g}"
+    return f"tight {symbol} {number}"
 
 
 def _scores(scores):
@@ -124,11 +133,13 @@ class Finding:
 
 class Property:
     """The verdict on one property: "proved", "violated" or "undecided", and what it rests on. asked is False for a fact, which nobody asked
-    for by name and which does not make a report fail."""
+    for by name and which does not make a report fail. stopped says that it ended after checked of total comparisons (None: not known): what is tight is
+    a lower bound then."""
 
     def __init__(self, document, labels={}):
         self.document = document
         self.name, self.verdict, self.checked = document["name"], document["verdict"], document["checked"]
+        self.stopped, self.total = "total" in document, document.get("total")
         self.reason, self.asked = document.get("reason", ""), document.get("asked", True)
         self.witness = Witness(document["witness"], labels) if document.get("witness") else None
         self.attained = Witness(document["attained"], labels) if document.get("attained") else None
@@ -140,11 +151,13 @@ class Property:
         """What there is to say beside the verdict, in one line."""
         parts = []
         if self.tight_eps is not None:
-            parts.append(f"tight ε {self.tight_eps}")
+            parts.append(_tight("ε", self.tight_eps, self.stopped))
         if self.tight_delta is not None:
-            parts.append(f"tight δ {self.tight_delta}")
+            parts.append(_tight("δ", self.tight_delta, self.stopped))
         if self.rho is not None:
             parts.append(f"ρ {self.rho}")
+        if self.stopped and parts:
+            parts.append(f"after {self.checked} {f'of {self.total} ' if self.total else ''}comparisons")
         if self.reason:
             parts.append(self.reason)
         return line(", ".join(parts))
@@ -200,7 +213,7 @@ class Report:
 
     def _conclusion(self):
         if self.tight_eps is not None:
-            return f"tight ε {self.tight_eps}; claimed: {self.claimed_eps}"
+            return f"{_tight('ε', self.tight_eps, self.dp.stopped)}; claimed: {self.claimed_eps}"
         least = [f"{name} is at least {bound}" for name, bound in
                  (("ε", self.eps_lower_bound), (f"δ at ε = {self.claimed_eps}", self.delta_lower_bound)) if bound is not None]
         if least:

@@ -45,8 +45,13 @@ type Options struct {
 	// UntilRefuted ends an audit of samples once the claim is refuted, and makes it look for that as early as it can. Otherwise
 	// the whole budget goes into the bound.
 	UntilRefuted bool
-	Progress     func(questions int64)
+	// MaxQuestions bounds the questions to a program that states probabilities: more are refused, with an error that wraps ErrMany, unless the context has a deadline.
+	// 0: none are refused; negative: those that take more than about a minute, by the speed of the first answers.
+	MaxQuestions int64
+	// Progress is told how many questions were put, of about how many; of samplers, how many samples were drawn. A total of 0 is not known.
+	Progress func(done, total int64)
 
+	meter *meter
 	shown float64 // the tight ε on the domain, once it is known: see pace
 }
 
@@ -124,6 +129,7 @@ func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 	}
 	var vectors iter.Seq[verify.Vector]
 	var name string
+	var size *big.Int
 	n := o.N
 	switch {
 	case len(o.Vectors) > 0 || len(o.Pairs) > 0:
@@ -140,13 +146,13 @@ func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 			o.vectorRand().Shuffle(len(given), func(i, j int) { given[i], given[j] = given[j], given[i] })
 			given = given[:most]
 		}
-		vectors = slices.Values(given)
+		vectors, size = slices.Values(given), big.NewInt(int64(len(given)))
 	case o.Domain == "random":
 		space.Unit = new(big.Rat).Quo(o.Sensitivity, big.NewRat(1000, 1))
 		vectors = slices.Values(drawVectors(n, o.gaps(), o.vectorRand()))
-		name = fmt.Sprintf("%d random score vectors of %d candidates", randomVectors, n)
+		name, size = fmt.Sprintf("%d random score vectors of %d candidates", randomVectors, n), big.NewInt(randomVectors)
 	default:
-		vectors, name = o.grid(space, most)
+		vectors, name, size = o.grid(space, most)
 	}
 	unit, _ := new(big.Rat).Quo(o.Sensitivity, space.Unit).Float64()
 	deltas := slices.Repeat([]int64{int64(unit)}, n)
@@ -154,11 +160,12 @@ func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 		Name: fmt.Sprintf("%s, and their %s neighbors", name, o.Neighbors), Space: space, Vectors: vectors,
 		Deltas: deltas, Neighbors: o.Neighbors, Seed: o.Seed, Far: o.far(space),
 	}.Domain()
+	dom.Pairs = o.pairsAround(size, deltas)
 	return space, dom, nil
 }
 
-// grid returns the vectors of the lattice or half-lattice, or most of them, drawn at random, where it has more, and says in words what they are.
-func (o *Options) grid(space *verify.Space, most int) (vectors iter.Seq[verify.Vector], name string) {
+// grid returns the vectors of the lattice or half-lattice, or most of them, drawn at random, where it has more, and says in words what they are, and how many.
+func (o *Options) grid(space *verify.Space, most int) (vectors iter.Seq[verify.Vector], name string, size *big.Int) {
 	step, depth := int64(2), o.K
 	if o.Domain == "half-lattice" {
 		step, depth = 1, 2*o.K
@@ -168,14 +175,14 @@ func (o *Options) grid(space *verify.Space, most int) (vectors iter.Seq[verify.V
 		space.Unit = new(big.Rat).Quo(o.Sensitivity, big.NewRat(fractions, 1))
 	}
 	name = fmt.Sprintf("the %s of %d candidates, depth %d", o.Domain, o.N, o.K)
-	size := lattice.Vectors(o.N, depth, false)
+	size = lattice.Vectors(o.N, depth, false)
 	if most > 0 && size.Cmp(big.NewInt(int64(most))) > 0 {
-		return slices.Values(drawGrid(o.N, depth, step, most, o.vectorRand())), fmt.Sprintf("%d score vectors drawn from %s", most, name)
+		return slices.Values(drawGrid(o.N, depth, step, most, o.vectorRand())), fmt.Sprintf("%d score vectors drawn from %s", most, name), big.NewInt(int64(most))
 	}
 	if size.Cmp(big.NewInt(1e15)) < 0 {
 		name = fmt.Sprintf("the %d score vectors of %s", size, name)
 	}
-	return verify.Grid(o.N, depth, step), name
+	return verify.Grid(o.N, depth, step), name, size
 }
 
 // far returns a shift, a round multiple of Δ in units, that overflows e^{εq/2Δ} in double precision.
@@ -230,7 +237,7 @@ func (o *Options) pairDomain(space *verify.Space, name string, vectors []verify.
 		Name: fmt.Sprintf("%s, %d given pairs", name, len(pairs)), Space: space, Vectors: slices.Values(vectors),
 		Deltas: slices.Repeat([]int64{1}, len(vectors[0])), Neighbors: o.Neighbors, Seed: o.Seed,
 	}.Domain()
-	dom.Neighbors = listed(pairs)
+	dom.Neighbors, dom.Pairs = listed(pairs), int64(len(pairs))
 	return dom
 }
 

@@ -274,7 +274,10 @@ func Ask(ctx context.Context, command string, values []json.RawMessage, o Option
 		return nil, err
 	}
 	o.Inputs, o.Outcomes = &Inputs{Values: values}, Labels
-	space, _, err := o.domain(0)
+	space, dom, err := o.domain(0)
+	if err == nil {
+		err = o.measure(ctx, dom)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,9 @@ func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
+	if err := o.measure(ctx, dom); err != nil {
+		return nil, err
+	}
 	c := &called{ctx: ctx, opts: &o, record: newRecord()}
 	asking := func(space *verify.Space) verify.Subject { return c.on(m, space) }
 	trying := func(space *verify.Space) verify.Subject {
@@ -85,8 +88,9 @@ func (c *called) on(m mechanisms.Mechanism, space *verify.Space) verify.Subject 
 		if c.ctx.Err() != nil {
 			return nil, errStopped
 		}
-		if c.questions++; c.opts.Progress != nil {
-			c.opts.Progress(c.questions)
+		c.questions++
+		if err := c.opts.meter.count(); err != nil {
+			return nil, err
 		}
 		defer func() {
 			if x := recover(); x != nil {

@@ -176,15 +176,15 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	if a.timeouts >= mostTimeouts || a.losses >= mostLosses || a.failures >= mostSilence && !a.answered {
 		return answer, "", fmt.Errorf("%w: the program failed %d times and is not asked again", verify.ErrUndecided, a.failures)
 	}
-	if !a.late && (a.questions >= mostQuestions || a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0) {
-		return answer, "", fmt.Errorf("%w: the limit of %d questions or %d probabilities was reached, after %d questions", verify.ErrUndecided, mostQuestions, mostNumbers, a.questions)
+	if most := a.opts.mostQuestions(); !a.late && (a.questions >= most || a.opts.MaxQuestions <= 0 && a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0) {
+		return answer, "", fmt.Errorf("%w: the limit of %d questions or %d probabilities was reached, after %d questions", verify.ErrUndecided, most, mostNumbers, a.questions)
 	}
 	a.questions++
 	if samples == 0 { // whose answers are kept
 		a.numbers += int64(len(q))
 	}
-	if a.opts.Progress != nil {
-		a.opts.Progress(a.questions)
+	if err := a.opts.meter.count(); err != nil {
+		return answer, "", err
 	}
 	began := time.Now()
 	line, err := a.child.ask(a.ctx, a.line(q, samples))
@@ -289,6 +289,9 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	}
 	space, dom, err := o.domain(0)
 	if err != nil {
+		return nil, err
+	}
+	if err := o.measure(ctx, dom); err != nil {
 		return nil, err
 	}
 	a := newAsker(ctx, command, space, &o)

@@ -256,6 +256,7 @@ func examine(ctx context.Context, name string, main *questioned, o *Options, ret
 	}
 	if aside != nil {
 		aside.subject = verify.Remember(aside.subject)
+		o.meter.more(aside.dom)
 		r.Domain += "; and " + aside.dom.Name
 		if err := r.add(o.decided(ctx, aside, options, retry)); err != nil {
 			return nil, err

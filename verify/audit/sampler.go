@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 
 	"optratio/number"
 	"optratio/verify"
@@ -44,18 +43,8 @@ func Samples(ctx context.Context, command string, o Options) (*Report, error) {
 		return nil, err
 	}
 	askers := make([]*asker, max(1, o.Children))
-	var asking sync.Mutex
-	questions := int64(0)
 	for i := range askers {
 		own := o
-		if report := o.Progress; report != nil {
-			own.Progress = func(int64) { // children ask at the same time
-				asking.Lock()
-				defer asking.Unlock()
-				questions++
-				report(questions)
-			}
-		}
 		askers[i] = newAsker(ctx, command, space, &own)
 		defer askers[i].child.stop()
 	}
@@ -102,7 +91,8 @@ type statistics struct {
 	compared []comparison
 	refuted  int // the level of the bound where the audit ended with the refutation, 0 otherwise
 	drawn    int64
-	cuts     int // how often intervals were chosen
+	budget   int64 // of all tests together
+	cuts     int   // how often intervals were chosen
 	shown    map[string]*evidence
 	history  []Progress
 	proved   int             // levels, from the lowest, whose wealth has certainly reached the limit
@@ -153,7 +143,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	o = &less
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
 	st := &statistics{
-		ctx: ctx, o: o, sampler: s, space: space, rng: rng, field: newField(o, rng),
+		ctx: ctx, o: o, budget: whole.Budget, sampler: s, space: space, rng: rng, field: newField(o, rng),
 		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{}, alpha: alpha,
 	}
 	r := &Report{Confidence: o.Confidence}
@@ -299,6 +289,9 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 			return nil, fmt.Errorf("%w: %d counts for %d candidates", ErrOptions, len(got), len(p.q))
 		}
 		s.drawn += n
+		if s.o.Progress != nil {
+			s.o.Progress(s.drawn, s.budget)
+		}
 		s.field.add(i, part, got, n)
 		if several, ok := s.sampler.(divided); ok {
 			children = append(children, several.splits())

@@ -63,7 +63,7 @@ func (a *asker) refusal(line []byte, err error, samples int64, took time.Duratio
 }
 
 // idleTime is the least time in which a program that was asked nothing has to end by itself to be taken for one that never listens.
-const idleTime = 250 * time.Millisecond
+const idleTime = 2 * time.Second
 
 // idle starts the program and returns how it ends where it does so before it is asked anything. If it does not end in some time it is left running.
 func (c *child) idle(ctx context.Context, patience time.Duration) *failure {

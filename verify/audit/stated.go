@@ -59,12 +59,7 @@ func NewProgram(command string, symmetric bool, o Options) (*Stated, error) {
 		return nil, err
 	}
 	s := &stating{opts: o, symmetric: symmetric, known: map[string]*meanAnswer{}}
-	progress := s.opts.Progress
-	s.opts.Progress = nil // it counts questions, which start again at each
 	s.asker = newAsker(context.Background(), command, nil, &s.opts)
-	if progress != nil {
-		s.opts.Progress = func(int64) { progress(s.asked) }
-	}
 	return &Stated{context.Background(), s}, nil
 }
 
@@ -331,6 +326,9 @@ func (s *stating) ask(ctx context.Context, scores []*big.Rat) (p []*verify.Value
 	}
 	if err == nil || errors.Is(err, mechanisms.ErrAnswer) {
 		s.asked++
+		if s.opts.Progress != nil {
+			s.opts.Progress(s.asked, 0)
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -1,0 +1,107 @@
+//go:build unix
+
+package audit
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+	"optratio/verify"
+)
+
+// TestExpectedQuestions: where there are few pairs, the number of questions is that of different vectors; of a lattice of step 2Δ and its neighbors that is
+// (2k+3)^n - (2k)^n. Where there are many it is estimated, and how many pairs there are is known all the same.
+func TestExpectedQuestions(t *testing.T) {
+	for _, c := range []struct {
+		n, k        int
+		domain      string
+		least, most int64
+		pairs       int64
+	}{
+		{3, 2, "lattice", 343 - 64, 343 - 64, 19 * 26},
+		{2, 3, "half-lattice", 81 - 36, 81 - 36, 13 * 8},
+		{5, 3, "lattice", 40_000, 100_000, 781 * 242}, // 51273
+		{10, 5, "lattice", 1e8, 50_700_551 * 28, 50_700_551 * 28},
+		{3, 1, "random", 700, 41 * 26, 40 * 26},
+	} {
+		o := Options{N: c.n, K: c.k, Domain: c.domain, Epsilon: epsilon(t, "1")}
+		require.NoError(t, o.complete())
+		_, dom, err := o.domain(0)
+		require.NoError(t, err)
+		assert.Equal(t, c.pairs, dom.Pairs, "%v", c)
+		got := expected(dom)
+		assert.LessOrEqual(t, c.least, got, "%v", c)
+		assert.GreaterOrEqual(t, c.most, got, "%v", c)
+	}
+}
+
+// TestTooManyQuestions: a domain that is too large is refused before the first question, with its size, unless a deadline says when to end; then the audit goes on
+// until it, and what it found is a lower bound.
+func TestTooManyQuestions(t *testing.T) {
+	o := tableOptions(t)
+	o.N, o.K, o.MaxQuestions, o.Timeout = 10, 5, -1, time.Minute
+	_, err := PMF(context.Background(), "exit 1", o)
+	require.ErrorIs(t, err, ErrMany)
+	require.ErrorIs(t, err, ErrOptions)
+	require.ErrorContains(t, err, "the 50700551 score vectors of the lattice of 10 candidates, depth 5")
+	o.N, o.K, o.MaxQuestions = 3, 2, 100
+	_, err = PMF(context.Background(), "exit 1", o)
+	require.ErrorIs(t, err, ErrMany)
+	require.ErrorContains(t, err, "are about 279 questions, more than 100")
+
+	uniform := mechanisms.FromFloat(mechanisms.Exponential().Info(), 1e-12, func(scores []float64, _, _ float64) ([]float64, error) {
+		p := make([]float64, len(scores))
+		for r := range p {
+			p[r] = 1 / float64(len(p))
+		}
+		return p, nil
+	})
+	o.MaxQuestions = 279 // those that are asked again, and the side set, do not count
+	r, err := Mechanism(context.Background(), uniform, o)
+	require.NoError(t, err)
+	require.Equal(t, verify.Proved, r.Verdict())
+	require.Greater(t, r.Questions, o.MaxQuestions)
+
+	o.N, o.K, o.MaxQuestions = 10, 5, 100
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	r, err = Mechanism(ctx, uniform, o)
+	require.NoError(t, err)
+	dp := r.Find(verify.DP)
+	require.Equal(t, verify.Undecided, dp.Verdict)
+	require.True(t, dp.Stopped)
+	require.Zero(t, r.Find(verify.Monotone).Checked)
+}
+
+// TestTooSlow: by the first answers, or those of the first seconds, an audit that takes longer than a minute is refused, and no other one.
+func TestTooSlow(t *testing.T) {
+	ask := func(m *meter, answers int64, each time.Duration) error {
+		for m.done < 2 {
+			require.NoError(t, m.count())
+		}
+		for range answers {
+			m.began = time.Now().Add(-time.Duration(m.done-1) * each)
+			if err := m.count(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var seen [][2]int64
+	m := &meter{total: 100_000, domain: "it", report: func(done, total int64) { seen = append(seen, [2]int64{done, total}) }}
+	require.NoError(t, ask(m, firstAnswers-1, time.Millisecond))
+	err := ask(m, 1, time.Millisecond)
+	require.ErrorIs(t, err, ErrMany)
+	require.ErrorContains(t, err, "it are about 100000 questions, which take about 1m40s by the first 200 answers")
+	require.Equal(t, [2]int64{1, 100_000}, seen[0])
+	require.NoError(t, ask(&meter{total: 50_000}, 1000, time.Millisecond))
+	require.NoError(t, ask(&meter{total: 100_000, judged: true}, 1000, time.Millisecond))
+	require.ErrorIs(t, ask(&meter{total: 100}, 10, 3*time.Second), ErrMany)
+	require.NoError(t, ask(&meter{total: 15}, 10, 3*time.Second))
+	require.NoError(t, (*meter)(nil).count())
+}
