@@ -177,7 +177,11 @@ func (a *asker) verify() []string {
 func (a *asker) ratio() []string {
 	out := slices.Concat([]string{"ratio", "-n", a.small(1, 4), "-k", a.small(1, 3), "--gap", a.one("1e-9", "1e-3")}, a.epsilon(), a.some("constraints", "dp", "monotone", "full"),
 		a.some("mechanism", "em", "pf,em,krr"), a.some("method", "auto", "lp", "lumped", "closed-form"))
-	switch a.IntN(6) {
+	switch a.IntN(8) {
+	case 6:
+		return append(out, "--loss", a.file("loss", "0\n1/2\n1\n7/3\n3\n3\n3\n"), "--method", a.one("auto", "lp"))
+	case 7:
+		return append(out, "--prior", "product:"+a.file("factors", "1\n1/2\n0.3\n1/7\n"), "--step", "2delta")
 	case 0:
 		return append(out, "--objective", a.one("box", "minimax"))
 	case 1:
@@ -233,9 +237,9 @@ func (a *asker) others() []string {
 		return slices.Concat([]string{"topk", "-n", a.small(3, 4), "-k", a.small(1, 2), "--top", a.small(1, 2)}, a.epsilon())
 	case 2:
 		return slices.Concat([]string{"heterogeneous", "--sensitivities", a.one("1,2", "1,1,2", "1/2,3"), "--grid", a.one("0:3:1", "-1:1:1/2"), "--mechanism", "geo,em"}, a.epsilon(),
-			a.some("objective", "mean", "worst"), a.some("loss", "error", "mse"))
+			a.some("objective", "mean", "worst"), a.some("loss", "error", "mse"), []string{a.one("--json", "--optimal", "--shift-invariant")}, []string{"--time-limit", "20s"})
 	}
-	return slices.Concat([]string{"stopping", "--lp", "-n", a.small(2, 12), "--win", a.small(1, 2)}, a.epsilon(), a.some("delta", "0", "1/100"))
+	return slices.Concat([]string{"stopping", "--lp", "-n", a.small(3, 12), "--win", a.small(1, 2), "-l", a.small(1, 2)}, a.epsilon(), a.some("delta", "0", "1/100"))
 }
 
 // TestCertificatesAreValid: whatever command writes a certificate, the checker accepts it, and a violation of privacy by stated numbers has one. Nothing but what was

@@ -87,13 +87,14 @@ func newReportOf(s command.Streams, of func(command.Streams) *cobra.Command) *co
 		if err := fs.Set("json", "true"); err != nil {
 			return err
 		}
+		before, _ := os.Stat(text(fs, "cert"))
 		end := job(c, args)
 		if printed.Len() == 0 {
 			return end
 		}
 		if cert := text(fs, "cert"); cert != "" {
-			if data, err := os.ReadFile(cert); err == nil {
-				page.Certificate = data
+			if after, err := os.Stat(cert); err == nil && after.Mode().IsRegular() && !os.SameFile(before, after) { // a file of an earlier job stays as it is
+				page.Certificate, _ = os.ReadFile(cert)
 			}
 		}
 		return errors.Join(writeReport(c, s.Out, out, printed.Bytes(), page), end)

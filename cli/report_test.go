@@ -138,6 +138,20 @@ func TestReportHasTheCurveOfTheCommand(t *testing.T) {
 	assert.Contains(t, string(page), "SHA-256", "a small ratio has its certificate")
 }
 
+// TestReportHasItsOwnCertificate: a certificate that was there before the job is none of the page's.
+func TestReportHasItsOwnCertificate(t *testing.T) {
+	folder := t.TempDir()
+	cert, path := filepath.Join(folder, "a.cert"), filepath.Join(folder, "page.html")
+	for _, mechanism := range []string{"krr", "pf"} { // of which the first is violated
+		code, _, errs := quietly("report", "verify", "--mechanism", mechanism, "-n", "3", "-k", "2", "--exp-eps", "2", "--property", "dominates-em", "--cert", cert, "-o", path)
+		require.Equal(t, mechanism == "krr", code == command.Violated, errs)
+		page, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.FileExists(t, cert)
+		assert.Equal(t, mechanism == "krr", strings.Contains(string(page), "SHA-256"), mechanism)
+	}
+}
+
 // TestReportUnits: errors are in steps of 2Δ, with monotonic scores of Δ, and score vectors are multiples of the step that was asked for.
 func TestReportUnits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.html")
