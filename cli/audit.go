@@ -373,7 +373,7 @@ func (f *auditFlags) createCert(o *audit.Options) (*command.CertificateFile, err
 			return nil, err
 		}
 	}
-	return f.CreateCertificate(f.cert)
+	return f.CreateCertificate(f.cert, o.Epsilon)
 }
 
 // setting is what a witness's certificate says beside the report.

@@ -242,6 +242,38 @@ func (a *asker) others() []string {
 	return slices.Concat([]string{"stopping", "--lp", "-n", a.small(3, 12), "--win", a.small(1, 2), "-l", a.small(1, 2)}, a.epsilon(), a.some("delta", "0", "1/100"))
 }
 
+// TestCertificatesRefused: where there can be no certificate, --cert is refused before any work, by the command that it is given to.
+func TestCertificatesRefused(t *testing.T) {
+	dir := t.TempDir()
+	cert, long := filepath.Join(dir, "cert"), "0."+strings.Repeat("3", 1500)
+	pairs := filepath.Join(dir, "problem.json")
+	require.NoError(t, os.WriteFile(pairs, []byte(`{"inputs":["a","b"],"outputs":["o"],"pairs":[["a","b"]],"loss":[["0"],["1"]]}`), 0o644))
+	for line, want := range map[string]string{
+		"audit --pmf-exec false --eps 1 --property symmetry":          "add one to --property",
+		"audit --sample-exec false --eps 1":                           "samples prove nothing",
+		"audit --pmf-exec false --eps " + long:                        "4096 bits",
+		"verify --mechanism em -n 9 -k 9 --eps 1 --property zcdp,sum": "add one to --property",
+		"verify --mechanism rnm-laplace -n 9 -k 9 --eps 1":            "the checker knows the probabilities of",
+		"verify --mechanism em -n 9 -k 9 --eps " + long:               "4096 bits",
+		"ratio -n 9 -k 9 --eps " + long:                               "4096 bits",
+		"ratio -n 9 -k 9 --eps 1,2":                                   "a certificate is about one ε",
+		"ratio -n 20 -k 20 --eps 1 --method lp":                       "more variables here than the checker",
+		"ratio -n 4 -k 4 --eps 1 --loss top1 --method closed-form":    "closed-form proves no certificate",
+		"threshold -n 9 -k 9":                                         "--method lp",
+		"topk -n 9 -k 5 --eps " + long:                                "4096 bits",
+		"heterogeneous --sensitivities 1,2 --grid 0:20 --eps " + long: "4096 bits",
+		"stopping -n 100 --eps 1":                                     "needs --lp",
+		"stopping -n 100 --lp --eps " + long:                          "4096 bits",
+		"optimum " + pairs + " --eps " + long:                         "4096 bits",
+	} {
+		code, out, said := quietly(append(strings.Fields(line), "--cert", cert)...)
+		assert.Equal(t, command.Usage, code, "%.80s: %s", line, said)
+		assert.Contains(t, said, want, "%.80s", line)
+		assert.Empty(t, out, "%.80s", line)
+		assert.NoFileExists(t, cert)
+	}
+}
+
 // TestCertificatesAreValid: whatever command writes a certificate, the checker accepts it, and a violation of privacy by stated numbers has one. Nothing but what was
 // asked for changes: the exit code is the one without --cert.
 func TestCertificatesAreValid(t *testing.T) {

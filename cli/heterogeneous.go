@@ -209,7 +209,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cert, err := f.CreateCertificate(f.cert)
+	cert, err := f.CreateCertificate(f.cert, r.Epsilon)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/lp/linear"
+	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/optimum"
 	"optratio/verify"
@@ -249,7 +250,7 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	files, err := f.createFiles()
+	files, err := f.createFiles(r.Epsilon)
 	if err != nil {
 		return err
 	}
@@ -300,7 +301,7 @@ type optimumFiles struct {
 	cert           *command.CertificateFile
 }
 
-func (f *optimumFlags) createFiles() (files optimumFiles, err error) {
+func (f *optimumFlags) createFiles(at mechanisms.Epsilon) (files optimumFiles, err error) {
 	for _, at := range []struct {
 		file       **command.OutputFile
 		flag, path string
@@ -312,7 +313,7 @@ func (f *optimumFlags) createFiles() (files optimumFiles, err error) {
 			return files, err
 		}
 	}
-	files.cert, err = f.CreateCertificate(f.cert)
+	files.cert, err = f.CreateCertificate(f.cert, at)
 	return files, err
 }
 

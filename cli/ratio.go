@@ -158,8 +158,8 @@ func (f *ratioFlags) run(ctx context.Context) error {
 		return f.runList(ctx, list)
 	}
 	var cert *command.CertificateFile
-	doc, a, err := f.answer(ctx, func() (err error) {
-		cert, err = f.CreateCertificate(f.cert)
+	doc, a, err := f.answer(ctx, func(at mechanisms.Epsilon) (err error) {
+		cert, err = f.CreateCertificate(f.cert, at)
 		return err
 	})
 	if err != nil {
@@ -170,12 +170,12 @@ func (f *ratioFlags) run(ctx context.Context) error {
 }
 
 // answer does the job for one ε; ready is called once the flags are found to be right.
-func (f *ratioFlags) answer(ctx context.Context, ready func() error) (*document.Ratio, *lp.Answer, error) {
+func (f *ratioFlags) answer(ctx context.Context, ready func(mechanisms.Epsilon) error) (*document.Ratio, *lp.Answer, error) {
 	r, err := f.request(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := ready(); err != nil {
+	if err := ready(r.Epsilon); err != nil {
 		return nil, nil, err
 	}
 	report, done := command.Progress(f.Streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))

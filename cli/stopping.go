@@ -209,7 +209,11 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cert, err := f.CreateCertificate(f.cert)
+	at := mechanisms.Epsilon{}
+	if in.eps != nil {
+		at = *in.eps
+	}
+	cert, err := f.CreateCertificate(f.cert, at)
 	if err != nil {
 		return err
 	}

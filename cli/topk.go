@@ -103,7 +103,7 @@ func (f *topkFlags) run(ctx context.Context) error {
 	}
 	most := big.NewInt(int64(min(f.top, f.n-f.top))) // as many candidates at most are not among the best ones
 	most.Mul(most, big.NewInt(int64(f.k)))
-	cert, err := f.CreateCertificate(f.cert)
+	cert, err := f.CreateCertificate(f.cert, r.Epsilon)
 	if err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func (f *verifyFlags) createCert(j *verifyJob) (*command.CertificateFile, error)
 	if err := checkCert(j.Mechanism.Info().Name, slices.Concat(j.options.Properties, j.options.Facts)); err != nil {
 		return nil, err
 	}
-	return f.CreateCertificate(f.cert)
+	return f.CreateCertificate(f.cert, j.Epsilon)
 }
 
 // neighborsWord is how a certificate names who is a neighbor.

@@ -2,11 +2,13 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 
+	"optratio/mechanisms"
 	"optratio/verify/certificate"
 	"optratio/verify/certificate/text"
 )
@@ -17,10 +19,15 @@ type CertificateFile struct {
 	most int64 // bytes that a check may need
 }
 
-// CreateCertificate is CreateOutput for --cert; nil where path is "".
-func (l *Limits) CreateCertificate(path string) (*CertificateFile, error) {
+// CreateCertificate is CreateOutput for --cert; nil where path is "". Certificates at some ε are refused where that is longer than the format takes.
+func (l *Limits) CreateCertificate(path string, at ...mechanisms.Epsilon) (*CertificateFile, error) {
 	if path == "" {
 		return nil, nil
+	}
+	for _, e := range at {
+		if x := cmp.Or(e.Exp(), e.Eps()); x != nil && max(x.Num().BitLen(), x.Denom().BitLen()) > certificate.MaxEpsilonBits {
+			return nil, Usagef("--cert: in certificates ε and e^ε have at most %d bits; give it with fewer digits, or leave --cert out", certificate.MaxEpsilonBits)
+		}
 	}
 	most, err := l.Bytes()
 	if err != nil {

@@ -82,7 +82,7 @@ func (e *explicit) neighborhoods(r *reader) {
 		}
 		seen[at], last = true, at
 		d, err := parseRational(s[2])
-		if err != nil || d.Sign() < 0 || max(d.Num().BitLen(), d.Denom().BitLen()) > maxEpsilonBits {
+		if err != nil || d.Sign() < 0 || max(d.Num().BitLen(), d.Denom().BitLen()) > MaxEpsilonBits {
 			r.failf("%s: %s is no distance", word, quote(s[2]))
 		}
 		var found bool

@@ -83,7 +83,7 @@ func (r *reader) share(s string, bound bool) *big.Rat {
 	if r.err != nil {
 		return new(big.Rat)
 	}
-	x, err := parseValue(s, maxEpsilonBits)
+	x, err := parseValue(s, MaxEpsilonBits)
 	one := big.NewRat(1, 1)
 	switch {
 	case err != nil:
@@ -113,7 +113,7 @@ func (c *intervalCertificate) body(r *reader, o Options) (err error) {
 	if c.classes, err = newClasses(c.n, c.k, top, int(o.MaxMemory)/(bytesPerClass*(2*c.k+1)), c.cost); err != nil {
 		return err
 	}
-	r.long = max(r.long, 32*len(c.classes.mass)+maxEpsilonBits)
+	r.long = max(r.long, 32*len(c.classes.mass)+MaxEpsilonBits)
 	if top == c.k+1 {
 		if err := o.fits(c.n, c.k); err != nil {
 			return err

@@ -17,8 +17,10 @@ const (
 	maxBodyLength  = 1 << 16 // bytes of a multiplier or an injection
 	maxClaimLength = 1 << 18 // bytes of an end of a claim
 	maxHexExponent = 1 << 14 // magnitude of a binary exponent
-	maxEpsilonBits = 1 << 12 // of either part of ε or e^ε
 )
+
+// MaxEpsilonBits is how many bits either part of ε or e^ε may have.
+const MaxEpsilonBits = 1 << 12
 
 var (
 	errNumber = errors.New("not a number of the form that the format prescribes")

@@ -22,8 +22,8 @@ func (s *setting) epsilon(r *reader) {
 		word, to, least = "exp-epsilon", &s.expEps, 1
 	}
 	text := r.take(word)
-	if len(text) > maxEpsilonBits {
-		r.failf("%s: a number of more than %d bits", word, maxEpsilonBits)
+	if len(text) > MaxEpsilonBits {
+		r.failf("%s: a number of more than %d bits", word, MaxEpsilonBits)
 	}
 	if r.err != nil {
 		return
@@ -32,8 +32,8 @@ func (s *setting) epsilon(r *reader) {
 	switch {
 	case err != nil:
 		r.failf("%s: %v", word, err)
-	case max(x.Num().BitLen(), x.Denom().BitLen()) > maxEpsilonBits:
-		r.failf("%s: a number of more than %d bits", word, maxEpsilonBits)
+	case max(x.Num().BitLen(), x.Denom().BitLen()) > MaxEpsilonBits:
+		r.failf("%s: a number of more than %d bits", word, MaxEpsilonBits)
 	case x.Cmp(big.NewRat(least, 1)) < 0:
 		r.failf("%s is less than %d", word, least)
 	default:
