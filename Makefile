@@ -9,7 +9,7 @@ SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
-.PHONY: run build papers install dist dist-twice test test-slow bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site proofs
+.PHONY: run build research install dist dist-twice test test-slow bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site proofs
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: clp
@@ -20,9 +20,9 @@ run: clp
 build:
 	$(GO) build $(TAGS) -ldflags "-s -w $(COMMIT)" -o bin/optratio ./cmd/optratio
 
-# The reproduction of the papers, a module of its own: their claims, figures, scenarios and bandit.
-papers:
-	$(GO) build -C papers $(TAGS) -ldflags "-s -w" -o ../bin/papers .
+# Research, a module of its own: the papers' claims, figures, scenarios and bandit.
+research:
+	$(GO) build -C research $(TAGS) -ldflags "-s -w" -o ../bin/research .
 
 # The program, its manual pages and its shell completions below PREFIX; DESTDIR is put before it, for packages.
 PREFIX ?= /usr/local
@@ -46,14 +46,14 @@ dist-twice:
 TEST = -vet=off -ldflags=-w
 test: clp
 	$(GO) test $(TEST) $(TAGS) ./...
-	$(GO) test -C papers $(TEST) $(TAGS) ./...
+	$(GO) test -C research $(TEST) $(TAGS) ./...
 
 # The slow tests, which recompute documents, figures and transcripts or take large instances: those that ask package slowtest. RUN chooses: make test-slow RUN=TestTables
 RUN ?= ^($(shell grep -rl --include=*_test.go slowtest . | xargs awk -F'[^A-Za-z0-9_]+' '/^func /{name=$$2} /slowtest[.](Only|Enabled)/{print name}' | sort -u | paste -sd '|'))$$
-slowpackages = $(shell cd $(1) && grep -rl --include=*_test.go slowtest . | grep -v '^./papers/' | xargs -n 1 dirname | sort -u)
+slowpackages = $(shell cd $(1) && grep -rl --include=*_test.go slowtest . | grep -v '^./research/' | xargs -n 1 dirname | sort -u)
 test-slow: clp
 	$(GO) test $(TEST) $(SLOW) -run '$(RUN)' -timeout 60m $(call slowpackages,.)
-	$(GO) test -C papers $(TEST) $(SLOW) -run '$(RUN)' -timeout 60m $(call slowpackages,papers)
+	$(GO) test -C research $(TEST) $(SLOW) -run '$(RUN)' -timeout 60m $(call slowpackages,research)
 
 # Benchmarks, and the tests on large instances. BENCH narrows the choice: make bench BENCH=77
 BENCH ?= .
@@ -76,8 +76,8 @@ lint:
 	GOOS=js GOARCH=wasm $(GO) vet ./site
 	$(GO) tool staticcheck $(SLOW) ./...
 	$(GO) tool staticcheck $(UNTAGGED)
-	$(GO) vet -C papers $(SLOW) ./...
-	staticcheck=$$($(GO) tool -n staticcheck) && cd papers && $$staticcheck $(SLOW) ./...
+	$(GO) vet -C research $(SLOW) ./...
+	staticcheck=$$($(GO) tool -n staticcheck) && cd research && $$staticcheck $(SLOW) ./...
 
 # Known vulnerabilities in what the program calls. It needs the database at vuln.go.dev, and so is no part of lint.
 vulncheck:

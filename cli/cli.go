@@ -66,7 +66,7 @@ func newRoot(s command.Streams) *cobra.Command {
 	}
 	for _, name := range []string{"claims", "figure", "scenario", "bandit"} {
 		root.AddCommand(&cobra.Command{Use: name, Hidden: true, DisableFlagParsing: true, RunE: func(*cobra.Command, []string) error {
-			return command.Usagef("%s is a command of the program papers, which make papers leaves in bin/papers: papers %s", name, name)
+			return command.Usagef("%s is a command of the program research, which make research leaves in bin/research: research %s", name, name)
 		}})
 	}
 	group(root)

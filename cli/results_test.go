@@ -43,7 +43,7 @@ func TestResultsHaveAStatus(t *testing.T) {
 		assert.Regexp(t, `proved|certified|conjectured|refuted`, cells[2], line)
 	}
 	assert.Greater(t, rows, 20)
-	claims, err := os.ReadFile("../papers/docs/claims.md")
+	claims, err := os.ReadFile("../research/docs/claims.md")
 	require.NoError(t, err)
 	entries, refuted := 0, 0
 	for _, m := range regexp.MustCompile(`(?m)^(\d+) entries:(?:.* (\d+) refuted)?`).FindAllStringSubmatch(string(claims), -1) {

@@ -108,9 +108,9 @@ func TestExponentialNoiseUnderRandomStoppingDoesNotDiverge(t *testing.T) {
 	}
 }
 
-// The numbers that papers/docs/claims-proofs.md prints, recomputed: each is in the text as it is formatted here.
+// The numbers that research/docs/claims-proofs.md prints, recomputed: each is in the text as it is formatted here.
 func TestNumbersOfTheDocument(t *testing.T) {
-	text, err := os.ReadFile("../papers/docs/claims-proofs.md")
+	text, err := os.ReadFile("../research/docs/claims-proofs.md")
 	require.NoError(t, err)
 	in := &Instance{Sensitivities: ratsOf(t, "1", "2", "2"), Epsilon: decimalEps(t, "1")}
 	var p [2]interval.Interval

@@ -1,6 +1,6 @@
 (* The exponential mechanism on real or integer scores. Permute-and-flip is at least as good for every loss that does
    not rise with the score (McKenna & Sheldon 2020, Theorem 2). Where m candidates are best, it takes each other one
-   more than 1/(1 + 1/m) times as often (papers/docs/claims-proofs.md). *)
+   more than 1/(1 + 1/m) times as often (research/docs/claims-proofs.md). *)
 From mathcomp Require Import all_ssreflect all_algebra perm ring.
 From Optratio Require Import Mechanisms PermuteAndFlip Integral Private.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

@@ -64,8 +64,8 @@ var mayImport = map[string][]string{
 	"internal/command":        {"*"},
 	"internal/command/":       {"internal/command"},
 	"cli":                     {"*"},
-	"papers":                  {"*"},
-	"papers/":                 {"*"},
+	"research":                {"*"},
+	"research/":               {"*"},
 	"cmd/optratio":            {"cli"},
 	"site":                    {"*"},
 	"examples/":               {"*"},
@@ -150,7 +150,7 @@ func TestLinked(t *testing.T) {
 	packages := strings.Fields(string(out))
 	assert.LessOrEqual(t, len(packages), 315)
 	for _, p := range packages {
-		for _, not := range []string{"gonum.org/v1/plot", "gonum.org/v1/gonum/mat", "github.com/spf13/cobra/doc", "google.golang.org/protobuf", "optratio/papers", "testing"} {
+		for _, not := range []string{"gonum.org/v1/plot", "gonum.org/v1/gonum/mat", "github.com/spf13/cobra/doc", "google.golang.org/protobuf", "optratio/research", "testing"} {
 			assert.False(t, p == not || strings.HasPrefix(p, not+"/"), p)
 		}
 	}

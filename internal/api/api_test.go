@@ -233,7 +233,7 @@ func TestPublishedUnderAnotherPath(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(copied, folder)))
 	}
 	run(t, copied, nil, "scripts/rename-module", path)
-	run(t, filepath.Join(copied, "papers"), nil, "go", "list", "-deps", "./...") // its imports are found
+	run(t, filepath.Join(copied, "research"), nil, "go", "list", "-deps", "./...") // its imports are found
 
 	proxy := t.TempDir()
 	served := filepath.Join(proxy, path, "@v")
@@ -249,7 +249,7 @@ func TestPublishedUnderAnotherPath(t *testing.T) {
 	require.NoError(t, filepath.WalkDir(copied, func(file string, d os.DirEntry, err error) error {
 		name, _ := filepath.Rel(copied, file)
 		if err != nil || d.IsDir() {
-			if name == "papers" { // a module of its own
+			if name == "research" { // a module of its own
 				return filepath.SkipDir
 			}
 			return err

@@ -83,7 +83,7 @@ func printed(t *testing.T, text string, x number.Number, row string) {
 }
 
 // The documents with tables that are recomputed: of generated data and of worst scores, and of DPBench's data.
-const document, papersDocument = "../../docs/reference/evaluate.md", "../../papers/docs/figures.md"
+const document, figuresDocument = "../../docs/reference/evaluate.md", "../../research/docs/figures.md"
 
 // tableRows returns the cells of the lines of a document that begin like this.
 func tableRows(t *testing.T, path, first string) (rows [][]string) {
@@ -124,7 +124,7 @@ func TestDocumentedWorst(t *testing.T) {
 	}
 }
 
-// So are the tables on DPBench's data where the variable names a folder with its files (papers/docs/figures.md says where they are from).
+// So are the tables on DPBench's data where the variable names a folder with its files (research/docs/figures.md says where they are from).
 const dpbench = "OPTRATIO_DPBENCH"
 
 func TestDocumentedData(t *testing.T) {
@@ -133,14 +133,14 @@ func TestDocumentedData(t *testing.T) {
 		t.Skip("set " + dpbench + " to a folder with the files *.n4096.npy")
 	}
 	open := func(name string) []int64 { return load(t, filepath.Join(folder, name+".n4096.npy"), 1024) }
-	for _, row := range tableRows(t, papersDocument, "HEPTH") {
+	for _, row := range tableRows(t, figuresDocument, "HEPTH") {
 		require.Len(t, row, 7)
 		for i, x := range results(t, posed(t, row[1], open(row[0])), epsilon(t, row[2]))[:4] {
 			printed(t, row[i+3], x, fmt.Sprint(row))
 		}
 	}
 	// ε where em errs by 50, pf's error there, and the ratio
-	for _, row := range tableRows(t, papersDocument, "at 50, [A-Z]*") {
+	for _, row := range tableRows(t, figuresDocument, "at 50, [A-Z]*") {
 		require.Len(t, row, 5)
 		p := posed(t, row[1], open(strings.TrimPrefix(row[0], "at 50, ")))
 		at, err := p.Reaching(context.Background(), mechanisms.Exponential(), number.Int(50))

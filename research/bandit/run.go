@@ -1,0 +1,262 @@
+package bandit
+
+import (
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"optratio/research/scenario"
+)
+
+// Record is what one policy did in one run.
+type Record struct {
+	Reward, Regret []float64 // cumulative, at the times of the curve
+	BestShare      []float64 // share of choices of the best arm since the time before
+	BeforeShift    float64   // regret up to the shift
+	BestAfter      float64   // share of choices of the best arm after the shift
+	FirstBest      int       // steps after the shift until the arm that is best then is taken first; 0 for never
+	Switch         int       // steps after the shift until more than half of the last 100 choices are of it; 0 for never
+	States         []State   // at the times of the curve, of the first run only
+}
+
+// switchWindow is the number of choices that Switch looks at.
+const switchWindow = 100
+
+// Mean is a mean over runs with its standard error.
+type Mean struct{ Value, StdErr float64 }
+
+func meanOf(values []float64) Mean {
+	m, e := scenario.Mean(values)
+	return Mean{m, e}
+}
+
+// Outcome is what the runs of a policy say.
+type Outcome struct {
+	Policy        string
+	Runs          []Record
+	Reward        []Mean // at Times
+	Regret        []Mean
+	BestShare     []Mean
+	Final, Before Mean // regret in all and up to the shift
+	After         Mean
+	Total         Mean // reward
+	BestAfter     Mean
+}
+
+// Result is a simulation.
+type Result struct {
+	Times     []int
+	Best      [2]float64 // the mean reward of the best arm, before and after the shift
+	Outcomes  []Outcome
+	Completed int // runs
+}
+
+// Run simulates all runs of all policies, as many at a time as there are processors; results depend on the configuration alone. Within a run all policies meet the same rewards: those of an arm at a time do not depend on
+// what was chosen. When the context ends, the result is that of the runs that all policies completed, which may be none, and the error is the context's cause. Regret is that of the arms'
+// means, not of the rewards that were drawn: Σ_t (mean reward of the best arm at t - that of the arm taken).
+func Run(ctx context.Context, c Config, report func(done, total int)) (*Result, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	points := min(c.Points, c.Horizon)
+	for i := range points {
+		if t := int(int64(i+1) * int64(c.Horizon) / int64(points)); t > 0 && (len(r.Times) == 0 || t > r.Times[len(r.Times)-1]) {
+			r.Times = append(r.Times, t)
+		}
+	}
+	means := c.means()
+	for i, m := range means {
+		r.Best[i] = m[bestArm(m)]
+	}
+	records := make([][]*Record, c.Runs)
+	var wait sync.WaitGroup
+	var lock sync.Mutex
+	var failure error
+	done := 0
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for run := range records {
+		records[run] = make([]*Record, len(c.Policies))
+		for i, name := range c.Policies {
+			if ctx.Err() != nil {
+				break
+			}
+			wait.Add(1)
+			slots <- struct{}{}
+			go func() {
+				defer func() { <-slots; wait.Done() }()
+				rec, err := c.play(ctx, run, name, r.Times, means)
+				lock.Lock()
+				defer lock.Unlock()
+				if err != nil && failure == nil {
+					failure = err
+				}
+				records[run][i] = rec
+				done++
+				report(done, c.Runs*len(c.Policies))
+			}()
+		}
+	}
+	wait.Wait()
+	if failure != nil && context.Cause(ctx) == nil {
+		return nil, failure
+	}
+	r.summarise(&c, records)
+	return r, context.Cause(ctx)
+}
+
+// means are the mean rewards of the arms, before and after the shift.
+func (c *Config) means() (out [2][]float64) {
+	for i, arms := range [][]Arm{c.Before, c.After} {
+		for _, a := range arms {
+			out[i] = append(out[i], a.clippedMean(c.Low, c.High))
+		}
+	}
+	return out
+}
+
+// bestArm returns the first arm of the largest mean.
+func bestArm(means []float64) int {
+	best := 0
+	for a, m := range means {
+		if m > means[best] {
+			best = a
+		}
+	}
+	return best
+}
+
+// policy returns a policy with its own source of randomness, which depends on the seed, the run and the policy's name.
+func (c *Config) policy(run int, name string) (policy, error) {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	rng := rand.New(rand.NewPCG(c.Seed+1<<32, uint64(run)^h.Sum64()))
+	switch arms := len(c.Before); name {
+	case UCB:
+		return newUpperBound(c.Alpha, c.Horizon, arms), nil
+	case Thompson:
+		return &thompson{running: newRunning(arms), low: c.Low, width: c.High - c.Low, successes: make([]float64, arms), rng: rng}, nil
+	}
+	m, err := c.scorer(name)
+	if err != nil {
+		return nil, err
+	}
+	return newPrivate(c, m, rng), nil
+}
+
+// play is one run of one policy; nil where the context ended.
+func (c *Config) play(ctx context.Context, run int, name string, times []int, means [2][]float64) (*Record, error) {
+	p, err := c.policy(run, name)
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(c.Seed, uint64(run)))
+	rec := &Record{}
+	rewards := make([]float64, len(c.Before))
+	reward, regret, best, atBest := 0.0, 0.0, 0, 0
+	recent, recentBest := [switchWindow]bool{}, 0 // the last choices after the shift
+	arms, now, top := c.Before, means[0], bestArm(means[0])
+	for t, next := 0, 0; t < c.Horizon; t++ {
+		if t == c.Shift {
+			rec.BeforeShift = regret
+			arms, now, top = c.After, means[1], bestArm(means[1])
+		}
+		if t&1023 == 0 && ctx.Err() != nil {
+			return nil, nil
+		}
+		for a, arm := range arms {
+			rewards[a] = min(max(arm.Mean+arm.Spread*rng.NormFloat64(), c.Low), c.High)
+		}
+		a, err := p.choose()
+		if err != nil {
+			return nil, err
+		}
+		p.learn(a, rewards[a])
+		reward += rewards[a]
+		regret += now[top] - now[a]
+		if a == top {
+			best++
+		}
+		if since := t - c.Shift; since >= 0 {
+			rec.after(since, a == top, &recent, &recentBest)
+			if a == top {
+				atBest++
+			}
+		}
+		if t+1 == times[next] {
+			from := 0
+			if next > 0 {
+				from = times[next-1]
+			}
+			rec.Reward, rec.Regret = append(rec.Reward, reward), append(rec.Regret, regret)
+			rec.BestShare = append(rec.BestShare, float64(best)/float64(times[next]-from))
+			if run == 0 {
+				rec.States = append(rec.States, p.state())
+			}
+			best, next = 0, next+1
+		}
+	}
+	if c.Shift == c.Horizon {
+		rec.BeforeShift = regret
+	} else {
+		rec.BestAfter = float64(atBest) / float64(c.Horizon-c.Shift)
+	}
+	return rec, nil
+}
+
+// after notes a choice since steps after the shift.
+func (r *Record) after(since int, best bool, recent *[switchWindow]bool, count *int) {
+	slot := &recent[since%switchWindow]
+	if *slot {
+		*count--
+	}
+	if *slot = best; best {
+		*count++
+		if r.FirstBest == 0 {
+			r.FirstBest = since + 1
+		}
+	}
+	if r.Switch == 0 && since+1 >= switchWindow && *count > switchWindow/2 {
+		r.Switch = since + 1
+	}
+}
+
+// summarise takes means over the runs that every policy completed.
+func (r *Result) summarise(c *Config, records [][]*Record) {
+	for i, name := range c.Policies {
+		out := Outcome{Policy: name}
+		for _, run := range records {
+			complete := true
+			for _, rec := range run {
+				complete = complete && rec != nil
+			}
+			if complete {
+				out.Runs = append(out.Runs, *run[i])
+			}
+		}
+		r.Completed = len(out.Runs)
+		if r.Completed == 0 {
+			return
+		}
+		over := func(pick func(*Record) float64) Mean {
+			var values []float64
+			for k := range out.Runs {
+				values = append(values, pick(&out.Runs[k]))
+			}
+			return meanOf(values)
+		}
+		for at := range r.Times {
+			out.Reward = append(out.Reward, over(func(rec *Record) float64 { return rec.Reward[at] }))
+			out.Regret = append(out.Regret, over(func(rec *Record) float64 { return rec.Regret[at] }))
+			out.BestShare = append(out.BestShare, over(func(rec *Record) float64 { return rec.BestShare[at] }))
+		}
+		last := len(r.Times) - 1
+		out.Final, out.Total = out.Regret[last], out.Reward[last]
+		out.Before = over(func(rec *Record) float64 { return rec.BeforeShift })
+		out.After = over(func(rec *Record) float64 { return rec.Regret[last] - rec.BeforeShift })
+		out.BestAfter = over(func(rec *Record) float64 { return rec.BestAfter })
+		r.Outcomes = append(r.Outcomes, out)
+	}
+}

@@ -1,0 +1,19 @@
+// Command research is the reproduction of the three papers that optratio builds on: the ledger of what they state, their figures drawn from
+// computed numbers, their synthetic scenarios and their bandit. It is a module of its own, so that optratio needs no plotting library.
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"optratio/internal/command"
+)
+
+func main() { command.Main(newRoot) }
+
+// newRoot returns the command tree.
+func newRoot(s command.Streams) *cobra.Command {
+	root := &cobra.Command{Use: "research", Short: "Recompute what the papers behind optratio state, draw and simulate"}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(newClaims(s), newFigure(s), newScenario(s), newBandit(s))
+	return root
+}
