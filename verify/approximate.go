@@ -86,7 +86,7 @@ func (c *run) approximate() (*Result, error) {
 	if err := d.t.finish(ended); err != nil {
 		return nil, err
 	}
-	if ended == nil || res.Checked > 0 {
+	if res.Checked > 0 {
 		res.TightDelta = d.number(ended == nil)
 	}
 	if d.attained != nil {

@@ -16,7 +16,7 @@ func (c *run) ratios() ([]*Result, error) {
 	if err := private.finish(ended); err != nil {
 		return nil, err
 	}
-	if tight.partial = tight.partial || ended != nil; tight.seen || !tight.partial {
+	if tight.partial = tight.partial || ended != nil; tight.seen || !tight.partial && dp.Checked > 0 {
 		dp.TightEps, dp.TightExpEps = tight.log()
 	}
 	if dp.Verdict == Proved && !c.opts.Readings && c.opts.Slack == nil {
@@ -74,6 +74,9 @@ func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended e
 	}
 	if (private.undecided != "" || ended != nil) && br.Verdict != Violated {
 		br.Verdict, br.Reason = Undecided, private.undecided
+	}
+	if dp.Checked == 0 { // nothing was compared
+		dp.Range = number.Number{}
 	}
 	br.Range = dp.Range
 	claimed := br.Target

@@ -47,9 +47,6 @@ func (c *run) renyi() ([]*Result, error) {
 		rdp.Verdict, rdp.Witness = Violated, t.witness()
 	}
 	zcdp.Verdict, zcdp.Reason, zcdp.Witness, zcdp.Checked, zcdp.Stopped = rdp.Verdict, rdp.Reason, rdp.Witness, rdp.Checked, rdp.Stopped
-	if zcdp.Stopped && zcdp.Checked == 0 {
-		zcdp.Rho = number.Number{}
-	}
 	if c.opts.Rho != nil && slices.Contains(c.opts.Properties, ZCDP) {
 		zcdp.Target = number.Exact(c.opts.Rho)
 		lo, finite := zcdp.Rho.Lower()
@@ -61,6 +58,9 @@ func (c *run) renyi() ([]*Result, error) {
 				return nil, err
 			}
 		}
+	}
+	if zcdp.Checked == 0 && zcdp.Attained == nil { // nothing was compared
+		zcdp.Rho = number.Number{}
 	}
 	return []*Result{rdp, zcdp}, nil
 }

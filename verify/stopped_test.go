@@ -80,6 +80,21 @@ func TestStoppedIsALowerBound(t *testing.T) {
 	}
 }
 
+// TestNothingComparedIsNoNumber: one candidate has no neighbors, so that privacy holds, and there is no least ε that could be named.
+func TestNothingComparedIsNoNumber(t *testing.T) {
+	for _, p := range []Property{DP, ApproximateDP, BoundedRange, ZCDP} {
+		r, err := Lattice(context.Background(), problem(t, "em", "3/2"), 1, 2, Options{Properties: []Property{p}, Rho: one, Range: one})
+		require.NoError(t, err)
+		res := r.Find(p)
+		assert.Equal(t, Proved, res.Verdict, p)
+		assert.Zero(t, res.Checked, p)
+		for _, x := range []number.Number{res.TightEps, res.TightDelta, res.Range, res.Rho} {
+			assert.False(t, x.IsValid(), p)
+		}
+		assert.False(t, res.Stopped)
+	}
+}
+
 // TestAskedBeforeFacts: a limit that ends the facts leaves what was asked for whole, whatever was asked.
 func TestAskedBeforeFacts(t *testing.T) {
 	d, subject := line(100)
