@@ -320,8 +320,12 @@ func (f *auditFlags) progress(shown func(format string, args ...any)) func(done,
 	var began time.Time
 	told := false
 	return func(done, total int64) {
-		if f.sampleExec != "" {
+		switch {
+		case f.sampleExec != "":
 			shown("%d of %d samples", done, total)
+			return
+		case f.pmfFile != "":
+			shown("%s", comparisons(done, total))
 			return
 		}
 		if began.IsZero() {

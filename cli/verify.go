@@ -136,7 +136,9 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	}
 	name := j.Mechanism.Info().Name
 	shown, done := command.Progress(f.Streams, name)
-	j.options.Progress = func(property verify.Property, n int64) { shown("%s, %d comparisons", property, n) }
+	j.options.Progress = func(property verify.Property, n, total int64) {
+		shown("%s, %s", property, comparisons(n, total))
+	}
 	report, err := command.Settle(ctx, func() (*verify.Report, error) {
 		if j.vectors != nil {
 			return verify.Scores(ctx, j.Claim, j.vectors, j.model, j.options)
@@ -203,6 +205,14 @@ func nothingDecided(asked, facts []verify.Property, why string) []verify.Result 
 		out = append(out, verify.Result{Name: p, Verdict: verify.Undecided, Fact: i >= len(asked), Reason: why})
 	}
 	return out
+}
+
+// comparisons says how many of all were made, where it is known how many these are.
+func comparisons(n, total int64) string {
+	if total == 0 {
+		return fmt.Sprintf("%d comparisons", n)
+	}
+	return fmt.Sprintf("%d of %d comparisons", n, total)
 }
 
 // scoreUnits says what the numbers of witnesses are, at a sensitivity.

@@ -185,8 +185,10 @@ func verdicts(ctx context.Context, l *line) (answer, error) {
 		return answer{}, nil
 	}
 	c.Mechanism = lp.OnLattice(list[0], 0, totals.Paper, lp.Paper)
-	o := verify.Options{Progress: func(p verify.Property, checked int64) {
-		if checked%256 == 0 {
+	o := verify.Options{Progress: func(p verify.Property, checked, total int64) {
+		if total > 0 {
+			l.tell("%s, %d of %d comparisons", p, checked, total)
+		} else {
 			l.tell("%s, %d comparisons", p, checked)
 		}
 	}}

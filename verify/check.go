@@ -306,20 +306,20 @@ type Options struct {
 	// Properties are what is asked for. Without any it is dp, or approximate-dp where Delta is set, and Facts are the other defaults.
 	// Beside those that are named it is zcdp where Rho is set, bounded-range where Range is, and approximate-dp where Delta is.
 	Properties []Property
-	Facts      []Property // reported as well, but without weight in the report's verdict
-	Readings   bool       // values given Within bounds stand for any number there: proved is what holds for all choices of such numbers, violated what fails for all
-	Slack      *big.Rat   // what ε may be exceeded by, for proved and violated alike; nil: nothing by exact numbers, and with Readings 1e-6 of ε by others
-	MaxPrec    uint       // bits up to which enclosures are refined; 0: 1024
-	Worst      bool       // take DP to the worst neighbors alone, once regularity was proved, which Readings never prove; there is no range then
-	Step       int        // of Lattice: the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ
-	NoRange    bool       // DP without the range, which takes most of the time; has no effect where bounded-range is asked for
-	Limit      int64      // comparisons for each property after which it is undecided; 0: none
-	Rho        *big.Rat   // the ρ that zcdp is about; nil: any finite one
-	rho        rhoMode    // how much of ρ is wanted
-	Delta      *big.Rat   // the δ that approximate-dp is about; nil: 0
-	Range      *big.Rat   // the range that bounded-range is about; nil: ε
-	Orders     []*big.Rat // of Rényi divergences, > 1; nil: 2, 3, …, 32
-	Progress   func(p Property, checked int64)
+	Facts      []Property                             // reported as well, but without weight in the report's verdict
+	Readings   bool                                   // values given Within bounds stand for any number there: proved is what holds for all choices of such numbers, violated what fails for all
+	Slack      *big.Rat                               // what ε may be exceeded by, for proved and violated alike; nil: nothing by exact numbers, and with Readings 1e-6 of ε by others
+	MaxPrec    uint                                   // bits up to which enclosures are refined; 0: 1024
+	Worst      bool                                   // take DP to the worst neighbors alone, once regularity was proved, which Readings never prove; there is no range then
+	Step       int                                    // of Lattice: the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ
+	NoRange    bool                                   // DP without the range, which takes most of the time; has no effect where bounded-range is asked for
+	Limit      int64                                  // comparisons for each property after which it is undecided; 0: none
+	Rho        *big.Rat                               // the ρ that zcdp is about; nil: any finite one
+	rho        rhoMode                                // how much of ρ is wanted
+	Delta      *big.Rat                               // the δ that approximate-dp is about; nil: 0
+	Range      *big.Rat                               // the range that bounded-range is about; nil: ε
+	Orders     []*big.Rat                             // of Rényi divergences, > 1; nil: 2, 3, …, 32
+	Progress   func(p Property, checked, total int64) // how many comparisons were made, of how many; 0: that is not known (yet)
 }
 
 // run is one check in progress.

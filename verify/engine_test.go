@@ -371,7 +371,7 @@ func TestTracker(t *testing.T) {
 	assert.Equal(t, []any{Violated, "smaller"}, []any{res.Verdict, res.Witness.Event})
 
 	var progress []int64
-	tr, res = run(Options{Limit: 600, Progress: func(p Property, n int64) { progress = append(progress, n) }})
+	tr, res = run(Options{Limit: 600, Progress: func(p Property, n, _ int64) { progress = append(progress, n) }})
 	steps := 0
 	for tr.step() == nil {
 		steps++

@@ -103,7 +103,7 @@ func TestAskedBeforeFacts(t *testing.T) {
 	for _, asked := range []Property{DP, ApproximateDP, BoundedRange, ZCDP} {
 		ctx, cancel := context.WithCancel(context.Background())
 		o := Options{Properties: []Property{asked}, Facts: []Property{Sum, Monotone, Symmetry, Shift, DominatesEM}}
-		o.Progress = func(p Property, _ int64) {
+		o.Progress = func(p Property, _, _ int64) {
 			if p == Sum || p == Monotone || p == DominatesEM {
 				cancel()
 			}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -19,7 +20,8 @@ type tracker struct {
 	doubt     float64 // the greatest part by which numbers may exceed their limit in some reading
 	proofOnly bool    // the check ends at the first comparison that rules a proof out
 
-	pairs int64 // of neighbors that were begun
+	all   int64 // pairs of neighbors, once they were counted; -1: that takes too long
+	pairs int64 // of them that were begun
 	began int64 // comparisons before the last of them
 	cost  int64 // comparisons of the last one before it that needed any, or those that are likely
 }
@@ -41,12 +43,18 @@ func (t *tracker) total() int64 {
 	if t.cost == 0 {
 		return 0
 	}
-	all := t.run.dom.pairs()
-	if all == 0 || all > math.MaxInt64/t.cost {
+	if t.all == 0 {
+		t.all = cmp.Or(t.run.dom.pairs(), -1)
+	}
+	all := t.all
+	if all < 0 || all > math.MaxInt64/t.cost {
 		return 0
 	}
 	return max(t.res.Checked, t.began+(all-t.pairs+1)*t.cost)
 }
+
+// manyChecked is how many comparisons there have to be before it pays to count all.
+const manyChecked = 1 << 14
 
 // Pairs are counted one by one up to this number, and for this time.
 const (
@@ -83,7 +91,11 @@ func (t *tracker) step() error {
 			return errStop
 		}
 		if t.run.opts.Progress != nil {
-			t.run.opts.Progress(t.res.Name, t.res.Checked)
+			total := int64(0)
+			if t.pairs > 0 && t.res.Checked >= manyChecked {
+				total = t.total()
+			}
+			t.run.opts.Progress(t.res.Name, t.res.Checked, total)
 		}
 	}
 	t.res.Checked++

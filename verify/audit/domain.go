@@ -48,7 +48,8 @@ type Options struct {
 	// MaxQuestions bounds the questions to a program that states probabilities: more are refused, with an error that wraps ErrMany, unless the context has a deadline.
 	// 0: none are refused; negative: those that take more than about a minute, by the speed of the first answers.
 	MaxQuestions int64
-	// Progress is told how many questions were put, of about how many; of samplers, how many samples were drawn. A total of 0 is not known.
+	// Progress is told how many questions were put, of about how many; of samplers, how many samples were drawn, and of tables, how many comparisons
+	// a property has. A total of 0 is not known.
 	Progress func(done, total int64)
 
 	meter *meter

@@ -233,6 +233,9 @@ func examine(ctx context.Context, name string, main *questioned, o *Options, ret
 	side func(*Report) (*questioned, error)) (*Report, error) {
 	main.subject = verify.Remember(main.subject)
 	options := verify.Options{Properties: o.Properties, Facts: o.Facts, Readings: o.Precision != nil, Slack: o.Slack, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
+	if o.meter == nil && o.Progress != nil { // there are no questions: of a table
+		options.Progress = func(_ verify.Property, checked, total int64) { o.Progress(checked, total) }
+	}
 	options.Complete()
 	order, asked := slices.Concat(options.Properties, options.Facts), len(options.Properties)
 	later := options.Facts
@@ -271,7 +274,7 @@ func examine(ctx context.Context, name string, main *questioned, o *Options, ret
 		against = append(against, res)
 	}
 	if len(later) > 0 {
-		facts := verify.Options{Properties: later, Readings: options.Readings, Slack: options.Slack}
+		facts := verify.Options{Properties: later, Readings: options.Readings, Slack: options.Slack, Progress: options.Progress}
 		f, err := o.decided(ctx, main, facts, retry)
 		if err == nil && aside != nil {
 			err = f.add(o.decided(ctx, aside, facts, retry))

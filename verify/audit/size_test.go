@@ -4,6 +4,9 @@ package audit
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,4 +107,32 @@ func TestTooSlow(t *testing.T) {
 	require.ErrorIs(t, ask(&meter{total: 100}, 10, 3*time.Second), ErrMany)
 	require.NoError(t, ask(&meter{total: 15}, 10, 3*time.Second))
 	require.NoError(t, (*meter)(nil).count())
+}
+
+// TestProgressHasATotal: of a sampler the budget, of a table the comparisons once there are many.
+func TestProgressHasATotal(t *testing.T) {
+	em := mechanisms.Exponential()
+	var last [2]int64
+	o := samplerOptions(t, "1", 20_000)
+	o.Progress = func(done, total int64) {
+		require.Greater(t, done, last[0])
+		last = [2]int64{done, total}
+	}
+	r, err := Draws(context.Background(), em.(mechanisms.Sampler), rand.NewPCG(1, 1), o)
+	require.NoError(t, err)
+	require.InDelta(t, r.Samples, last[0], 2000)
+	require.Equal(t, o.Budget, last[1])
+
+	var text strings.Builder
+	for a := range 6000 {
+		fmt.Fprintf(&text, "{\"scores\":[%d,0],\"pmf\":[\"1/2\",\"1/2\"]}\n", a)
+	}
+	o = tableOptions(t)
+	rows, err := ReadTable(strings.NewReader(text.String()), "t", o.Precision)
+	require.NoError(t, err)
+	o.Properties = []verify.Property{verify.DP}
+	o.Progress = func(done, total int64) { last = [2]int64{done, total} }
+	_, err = Table(context.Background(), "t", rows, false, o)
+	require.NoError(t, err)
+	require.Equal(t, [2]int64{4 * 5999 / 256 * 256, 4 * 5999}, last)
 }
