@@ -20,7 +20,8 @@ type independence struct {
 	repeated int64            // of which the counts were the same
 	worst    float64          // the least probability of one of those
 	example  string
-	broken   bool // the wealth reached its limit
+	broken   bool   // the wealth reached its limit, or the samples change
+	changed  string // how
 }
 
 // The players. Two bet on halves of a sample; one that halves are too much alike, as those of a stream are that comes round; one that a question is answered as it
@@ -233,6 +234,9 @@ func trimmed(counts []int64) []int64 {
 func (t *independence) result() verify.Result {
 	res := verify.Result{Name: Independence, Verdict: verify.Undecided, Checked: t.compared}
 	switch {
+	case t.changed != "":
+		res.Verdict = verify.Violated
+		res.Reason = fmt.Sprintf("the samples change, p < 1/%d: %s", changing, t.changed)
 	case t.broken:
 		res.Verdict = verify.Violated
 		res.Reason = fmt.Sprintf("samples repeat each other, as those of a generator that is seeded anew for every question do (%d of %d times the same counts twice), p < 1/%d: %s",

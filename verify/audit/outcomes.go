@@ -407,6 +407,7 @@ func (s *statistics) recut() {
 	if !ok || !l.learn(s.field) {
 		return
 	}
+	s.early = nil
 	for _, c := range s.field.classes {
 		c.counts, c.total = nil, 0
 	}

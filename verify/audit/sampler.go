@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,6 +87,7 @@ type statistics struct {
 	field    *field
 	wealth   *wealth
 	repeats  independence
+	early    []dated  // samples to be drawn again
 	samples  []sample // for the test of fit
 	planned  int64    // how many there should be
 	compared []comparison
@@ -140,6 +142,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 		reserve = int64(share * float64(less.Budget))
 		less.Budget -= reserve
 	}
+	less.Budget -= less.Budget / lateShare
 	o = &less
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
 	st := &statistics{
@@ -150,6 +153,9 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.Epsilon.Number()
 	res := verify.Result{Name: verify.DP, Verdict: verify.Undecided, Reason: "samples cannot prove privacy; none was found violated"}
 	err := st.run(dom)
+	if !st.repeats.broken && (err == nil || errors.Is(err, verify.ErrUndecided)) {
+		err = cmp.Or(st.drawLate(), err)
+	}
 	if err == nil && again > 0 {
 		if st.refuted > 0 { // as many as the bets needed say enough
 			again = max(fewAgain, st.drawn/(againShare*askedAgain))
@@ -313,6 +319,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 	if s.repeats.broken {
 		return nil, errRepeats
 	}
+	s.date(i, sum, samples)
 	return sum, nil
 }
 
