@@ -338,6 +338,7 @@ func relate(dom *verify.Domain, vectors []verify.Vector, shifted bool, window in
 		}
 	}
 	around := newClose(placed)
+	dom.Pairs = 0 // they are counted
 	dom.Neighbors = related(false, func(i int) []int {
 		return slices.DeleteFunc(around.within(placed[i], window), func(j int) bool { return !near(vectors[j], vectors[i]) })
 	})
