@@ -258,7 +258,7 @@ func (d *drawnDoc) print(w io.Writer) {
 	if d.Data != "" {
 		files += " and " + d.Data
 	}
-	fmt.Fprintf(w, "written to %s\n", files)
+	command.Say(w, "written to %s", files)
 }
 
 // figureError makes errors about parameters usage errors, and says of others that there is no figure.

@@ -76,7 +76,9 @@ func askFunction(ctx context.Context, scores []float64, sensitivity, epsilon flo
 		err error
 	}
 	got := make(chan reply, 1)
-	callback := js.FuncOf(func(_ js.Value, args []js.Value) any {
+	var callback js.Func
+	callback = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		defer callback.Release() // here: an answer may come after the limit
 		if !args[1].IsUndefined() {
 			got <- reply{err: errors.New(args[1].String())}
 			return nil
@@ -88,7 +90,6 @@ func askFunction(ctx context.Context, scores []float64, sensitivity, epsilon flo
 		got <- reply{pmf: pmf}
 		return nil
 	})
-	defer callback.Release()
 	list := make([]any, len(scores))
 	for i, q := range scores {
 		list[i] = q

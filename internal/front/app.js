@@ -79,7 +79,7 @@
         continue;
       }
       for (const box of boxes) box.checked = all.includes(box.value);
-      for (const value of all.filter((v) => v && !boxes.some((b) => b.value === v))) {
+      for (const value of all.filter((v) => /^[\w.:-]+$/.test(v) && !boxes.some((b) => b.value === v))) {
         const label = boxes[0].parentElement.cloneNode(true);
         const box = label.querySelector("input");
         box.value = value; box.checked = true;

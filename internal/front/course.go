@@ -211,7 +211,7 @@ var (
 	style string
 
 	view = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("view").Funcs(template.FuncMap{"typeset": report.Typeset}).Parse(layout))
+		return template.Must(template.New("view").Funcs(template.FuncMap{"typeset": report.Typeset, "hash": frameHash}).Parse(layout))
 	})
 )
 

@@ -2,8 +2,12 @@ package front
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"html"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -79,4 +83,27 @@ func TestViews(t *testing.T) {
 		name, _, _ := strings.Cut(query, "=")
 		assert.True(t, strings.HasPrefix(err.Error(), name+": "), "%s: %v", view, err)
 	}
+}
+
+// TestFrame: the function under audit has a frame of its own, whose policy allows its script alone; only the page that has the frame allows it, and
+// no page allows frames that are led elsewhere.
+func TestFrame(t *testing.T) {
+	static := &Site{Static: true, Mechanisms: []string{"pf", "em"}}
+	for _, view := range static.Views() {
+		var b strings.Builder
+		require.NoError(t, static.Begin(view, nil).WritePage(&b))
+		page := html.UnescapeString(b.String())
+		policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)[1]
+		assert.True(t, strings.HasPrefix(policy, "default-src 'none'; "), policy)
+		assert.NotContains(t, policy, "frame-src")
+		assert.NotContains(t, policy, "child-src")
+		assert.NotContains(t, strings.Split(policy, "worker-src")[0], "blob:")
+		own := view == "javascript"
+		assert.Equal(t, own, strings.Contains(policy, "worker-src 'self' blob:"), policy)
+		assert.Equal(t, own, strings.Contains(policy, frameHash()), policy)
+		assert.Equal(t, own, strings.Contains(page, frame()))
+	}
+	inside := regexp.MustCompile(`(?s)<script>(.*)</script>`).FindStringSubmatch(frame())[1]
+	sum := sha256.Sum256([]byte(inside))
+	assert.Contains(t, frame(), "default-src 'none'; script-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"' 'wasm-unsafe-eval'; worker-src blob:;")
 }

@@ -31,6 +31,7 @@ type shown struct {
 	Live              bool // answers as one types
 	ByHand            bool // never answers but when it is told to
 	Static            bool
+	Frame             string // the document in which the page runs what is typed, "" where it runs nothing
 	Button            string
 	Answer            template.HTML
 	Root              string        // the address of the site's folder, as the page says it
@@ -279,8 +280,8 @@ const JavaScript = "function.js"
 func (s *Site) javascript(f *form) question {
 	n, k, eps := f.count("n", 3, 6), f.count("k", 2, 6), f.epsilon("1")
 	q := pasted(f, shown{
-		Title: "Audit a mechanism in JavaScript", ByHand: true, Button: "Audit",
-		Lead: "Type a function of (scores, epsilon, sensitivity) that returns the probability of each candidate. It is asked about a lattice of score vectors, their neighbors, and others on which implementations often fail. It runs in a worker of its own, which is ended when it does not answer within two seconds." + s.nothingLeaves(),
+		Title: "Audit a mechanism in JavaScript", ByHand: true, Button: "Audit", Frame: frame(),
+		Lead: "Type a function of (scores, epsilon, sensitivity) that returns the probability of each candidate. It is asked about a lattice of score vectors, their neighbors, and others on which implementations often fail. It runs in a frame of its own without an origin or a network, which is ended when it does not answer within two seconds." + s.nothingLeaves(),
 		Fields: []field{
 			{Name: "n", Label: "Candidates, n", Kind: "range", Value: strconv.Itoa(n), Least: "1", Most: "4", Step: "1"},
 			{Name: "k", Label: "Depth, k steps of 2Δ", Kind: "range", Value: strconv.Itoa(k), Least: "1", Most: "4", Step: "1"},
