@@ -37,7 +37,11 @@ func (a aim) value(p, o, n, m, errors float64) float64 {
 			errors *= 2
 		}
 		doubt := float64(errors * math.Sqrt(own*(1-min(own, 1))/n+c*c*near*(1-min(near, 1))/m))
-		return p - float64(c*o) + doubt - float64(2.7*math.Sqrt((float64(p*(1-p))+float64(c*c*o*(1-o)))/(draws/2)))
+		gap, noise := p-float64(c*o), float64(2.7*math.Sqrt((float64(p*(1-p))+float64(c*c*o*(1-o)))/(draws/2)))-doubt
+		if 0 < noise && gap < noise { // Nothing is likely to be shown: the event does best that shows most clearly, not the one that is least.
+			return gap/noise - 1
+		}
+		return gap - noise
 	}
 	if a.refute && a.many {
 		c := math.Exp(a.claimed)
@@ -115,7 +119,7 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 	e.promise, e.hopeful = math.Inf(-1), math.Inf(-1)
 	rate := func(x, y float64, few bool) edge {
 		e := e
-		if e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1); e.p <= e.o {
+		if e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1); x <= 0 || x >= n && y >= m || e.p <= e.o {
 			return e
 		}
 		e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))

@@ -170,6 +170,9 @@ func TestWholeBudgetIsSearched(t *testing.T) {
 			assert.Greater(t, r.Samples, int64(18_000), "%v", r)
 			assert.True(t, r.Compared(), "%v", r)
 			assert.Equal(t, verify.Undecided, r.Verdict(), "%v", r)
+			if res := r.Find(verify.ApproximateDP); res != nil {
+				assert.Nil(t, res.Attained, "nothing is no event, and all is none")
+			}
 		}
 	}
 	const inputs = 41
@@ -189,6 +192,16 @@ func TestWholeBudgetIsSearched(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, verify.Violated, r.Verdict(), "%s, until refuted: %v: %v", outcomes, refuted, r)
 		}
+	}
+}
+
+// With too few samples to show anything, the event is the one that shows most clearly, not a part of it.
+func TestFewSamplesOfARareNumber(t *testing.T) {
+	a := rarely(0.003, func(rng *rand.Rand) thing { return thing{x: rng.Float64()} }, oneOfLabels(1))
+	for seed := range uint64(5) {
+		r, err := draw("rare", a.as(Mixed, rand.New(rand.NewPCG(seed, 6))), chainOf(t, 2, Mixed, 10_000, seed, big.NewRat(1, 10_000)))
+		require.NoError(t, err)
+		assert.NotContains(t, r.Find(verify.ApproximateDP).Attained.Event, "<", "a part of the numbers")
 	}
 }
 

@@ -51,7 +51,7 @@ type shapes struct {
 	list  []*shape
 }
 
-const mostShapes = 1 << 15
+const mostShapes = 1 << 14
 
 func (s *shapes) full() bool { return len(s.list) >= mostShapes }
 

@@ -8,8 +8,10 @@ import (
 	"strings"
 )
 
-// mostTerms is how many parts of an event are told.
-const mostTerms = 20
+const (
+	mostTerms = 20 // parts of an event that are told
+	fewForms  = 5  // that are told by themselves
+)
 
 // event says in words what an event of mixed outcomes is, by what it holds or by what it leaves out, whichever is shorter.
 func (m *mixed) event(event []bool) string {
@@ -74,9 +76,21 @@ func (n *node) terms(event []bool, wanted bool, path []answered) (out []term) {
 		}
 	}
 	if i := n.end - 1; (i < len(event) && event[i]) == wanted {
-		out = append(out, conjunction(path, "a form that the search did not meet"))
+		out = append(out, conjunction(path, n.others()))
 	}
 	return out
+}
+
+// others says in words what outcomes of a leaf have no cell of their own.
+func (n *node) others() string {
+	var known []string
+	for s := range n.shapes {
+		known = append(known, s.text)
+	}
+	if len(known) > fewForms {
+		return fmt.Sprintf("none of the %d forms that came first", len(known))
+	}
+	return "a form other than " + strings.Join(inNaturalOrder(known), ", ")
 }
 
 // term says what outcomes of a shape are left after some questions.
