@@ -278,16 +278,19 @@ Definition take_parameter (l : lines_left) : outcome (parameter * lines_left) :=
     let! _ := require (short a) "exp-epsilon" in
     let! e := found (rational a) "exp-epsilon" in
     let! _ := require (qle (qn 1) e && bits e) "exp-epsilon" in Ok (ExpMinus (qdiv (qn 1) e), l).
-(* The numbers that z lies between, with more bits than the writer had. What takes powers of more than some 2^21 bits is
-   left open. *)
+(* The numbers that z lies between, to so many bits. What takes powers of more than some 2^21 bits is left open. *)
 Definition work (bits : Z) (p : parameter) : Z := if p is Epsilon e then
     let m := Z.succ (Z.div (Qnum e) (Zpos (Qden e))) in
-    Z.mul (Z.mul m (Z.add bits 128)) (Z.add (Z.log2 (Zpos (Qden e))) (Z.add (Z.log2 m) 8))
+    Z.mul (Z.mul m (Z.add bits 64)) (Z.add (Z.log2 (Zpos (Qden e))) (Z.add (Z.log2 m) 8))
   else Z0.
 Definition ends_for (bits : Z) (p : parameter) : outcome (Q * Q) :=
-  if Z.ltb 4194304 (work bits p) then Open "an epsilon so large or so long" else
-  if Z.leb bits 2048 then if ends (2 * Z.to_nat bits + 64) p is Some e then Ok e else Open "epsilon"
-  else if p is ExpMinus q then Ok (q, q) else Open "a precision above 2048 bits".
+  if Z.ltb 8388608 (work bits p) then Open "an epsilon so large or so long" else
+  if Z.leb bits 4160 then if ends (Z.to_nat bits) p is Some e then Ok e else Open "epsilon"
+  else if p is ExpMinus q then Ok (q, q) else Open "so high a precision".
+(* Why a file is refused. Nearly is whether it would not be if each bound were worked out at the other end of the
+   enclosure of z: then more bits may tell. *)
+Definition refuse A (why : outcome unit) (nearly : bool) : outcome A := match why with
+  | Ok _ => Bad "" | Open s => Open s | Bad s => if nearly then Open "a bound as close as this at an irrational e^epsilon" else Bad s end.
 
 (* What the file claims, and what it holds to prove that: how many bits to work with, cuts, y as a function of
    z, and the injections. *)
@@ -333,16 +336,17 @@ Definition read (file : text) : outcome (claims * Z * seq cut * (Q -> seq nat ->
     Ok (c, bits, cs, y, x)
   else Bad "no line".
 
-(* The file's point proves the upper bound, or permute-and-flip does. *)
+(* The file's point proves the upper bound, or permute-and-flip does. There are more bits than the writer had. *)
 Definition check (file : text) : outcome claims :=
   let! (c, bits, cs, y, inj) := read file in
-  let! (zl, zu) := ends_for bits (privacy c) in
+  let! (zl, zu) := ends_for (Z.add (Z.mul 2 bits) 64) (privacy c) in
   (* With k = 0 a candidate's first row is its last, and a negative y would be no better than 0. *)
-  let decided := decide c zl zu cs (if deepest c is 0 then fun=> q0 else y zl) in
-  let point i := read_table [::] (point_table (candidates c) (deepest c) zu i) in
-  match decided (point inj) with
-  | Ok _ => Ok c
-  | why => if decided (point (Node [::])) is Ok _ then Ok c else let! _ := why in Ok c end.
+  let decided zl zu i := decide c zl zu cs (if deepest c is 0 then fun=> q0 else y zl)
+    (read_table [::] (point_table (candidates c) (deepest c) zu i)) in
+  match decided zl zu inj, decided zl zu (Node [::]) with
+  | Ok _, _ | _, Ok _ => Ok c
+  | why, _ => refuse claims why
+    (if decided zu zl inj is Ok _ then true else if decided zu zl (Node [::]) is Ok _ then true else false) end.
 
 Lemma ends_forE (R : realFieldType) bits p a b (z : R) :
   ends_for bits p = Ok (a, b) -> stands_for p z -> (qR R a <= z <= qR R b)%R.
@@ -352,13 +356,17 @@ rewrite /ends_for; case: ifP => // _; case: ifP => _.
 by case: p => // q [-> ->] ->; rewrite lexx.
 Qed.
 
+Lemma refuseE A why nearly (c : A) : refuse A why nearly = Ok c -> False.
+Proof. by case: why => //= s; case: nearly. Qed.
+
 (* Whatever is accepted is true. *)
 Theorem check_sound (R : realFieldType) file c : check file = Ok c -> claims_hold R c.
 Proof.
 rewrite /check => H; have [[[[[c' bits] cs] y] i] _ {}H] := bindE H; have [[zl zu] E {}H] := bindE H.
 have between (z : R) := @ends_forE R _ _ _ _ z E.
-by case D: (decide c' _ _ _ _ _) H => [u||] /=; [| case D': (decide c' _ _ _ _ _) => [u||] //= ..] => -[<-];
-  [exact: decide_sound between D | exact: decide_sound between D' ..].
+move: H; case D: (decide _ zl zu _ _ _) => [u||]; first by case=> <-; exact: decide_sound between D.
+all: case D': (decide _ zl zu _ _ _) => [u'||]; first by case=> <-; exact: decide_sound between D'.
+all: by move=> r; case: (refuseE r).
 Qed.
 
 Corollary check_bounds (R : realFieldType) file c (z : R) (M : mechanism integers R (candidates c)) :

@@ -295,8 +295,10 @@ Definition read_lattice (rest : seq text) : outcome (finer_claims * Z * seq Q * 
 
 Definition check_lattice (rest : seq text) : outcome finer_claims :=
   let! (c, bits, ws, cs, x) := read_lattice rest in
-  let! (zl, zu) := ends_for bits (asked c) in
-  let! _ := decide_finer c zl zu ws cs (read_table [::] x) in Ok c.
+  let! (zl, zu) := ends_for (Z.add bits 120) (asked c) in
+  let decided zl zu := decide_finer c zl zu ws cs (read_table [::] x) in
+  match decided zl zu with
+  | Ok _ => Ok c | why => refuse finer_claims why (if decided zu zl is Ok _ then true else false) end.
 
 (* Both sections. *)
 Inductive proved := InProgram of claims | InLattice of finer_claims.
@@ -316,7 +318,8 @@ Definition check_file (file : text) : outcome proved :=
 Theorem check_lattice_sound (R : realFieldType) rest c : check_lattice rest = Ok c -> finer_hold R c.
 Proof.
 rewrite /check_lattice => H; have [[[[[c' bits] ws] cs] x] _ {}H] := bindE H; have [[zl zu] E {}H] := bindE H.
-have [u D [<-]] := bindE H; apply: decide_finer_sound D => z; exact: ends_forE E.
+move: H; case D: (decide_finer _ zl zu _ _ _) => [u||]; try by move=> r; case: (refuseE r).
+by case=> <-; apply: decide_finer_sound D => z; exact: ends_forE E.
 Qed.
 
 (* Whatever is accepted is true. *)

@@ -90,7 +90,7 @@ func mutate(rng *rand.Rand, base string) string {
 		i := rng.IntN(len(l))
 		f := strings.Split(l[i], " ")
 		j := rng.IntN(len(f))
-		switch x, ok := new(big.Rat).SetString(f[j]); rng.IntN(8) {
+		switch x, ok := new(big.Rat).SetString(f[j]); rng.IntN(9) {
 		case 0:
 			l = slices.Delete(l, i, i+1)
 		case 1:
@@ -102,6 +102,20 @@ func mutate(rng *rand.Rand, base string) string {
 		case 4: // a number in a spelling of its own
 			f[j] = spellings[rng.IntN(len(spellings))]
 			l[i] = strings.Join(f, " ")
+		case 5: // another precision
+			if p := slices.IndexFunc(l, func(s string) bool { return strings.HasPrefix(s, "precision ") }); p >= 0 {
+				l[p] = "precision " + strconv.Itoa(rng.IntN(256))
+			}
+		case 6: // a claim moved by a little
+			if p := slices.IndexFunc(l, func(s string) bool { return strings.HasPrefix(s, "claim ") }); p >= 0 {
+				f := strings.Split(l[p], " ")
+				j := len(f) - 1 - rng.IntN(2)
+				if x, ok := new(big.Rat).SetString(f[j]); ok {
+					hair, _ := new(big.Rat).SetString("1e-" + strconv.Itoa(10+rng.IntN(60)))
+					f[j] = x.Add(x, hair.Mul(hair, big.NewRat(int64(rng.IntN(5)-2), 1))).RatString()
+					l[p] = strings.Join(f, " ")
+				}
+			}
 		case 3: // a claim that is weaker
 			if f[0] == "claim" {
 				f[len(f)-2], f[len(f)-1] = "0."+strconv.Itoa(rng.IntN(6)), []string{"2", "1e1", "0x1.8p+01", "7/3"}[rng.IntN(4)]
