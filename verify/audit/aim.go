@@ -143,7 +143,7 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 		if len(in) == len(own) {
 			return
 		}
-		rated := rate(x, y, in[0].r == 0 || in[len(in)-1].r == len(own)-1 || len(in) == 1)
+		rated := rate(x, y, f.ordered && (in[0].r == 0 || in[len(in)-1].r == len(own)-1 || len(in) == 1))
 		if hope = max(hope, rated.hopeful); rated.promise > best.promise {
 			best, chosen = rated, in
 		}
@@ -153,7 +153,7 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 	}
 	best.event = union(chosen, len(own))
 	if f.branches != nil {
-		best = f.shorten(best, own, near, func(x, y float64) edge { return rate(x, y, false) })
+		best = f.shorten(best, own, near, func(x, y float64) edge { return rate(x, y, true) })
 		f.fill(best.event, own, near)
 	}
 	return best
@@ -191,7 +191,7 @@ func union(in []outcome, outcomes int) []bool {
 }
 
 // doubt is by how many standard errors an estimate is lowered: the best of many estimates errs on the high side, and of labels and
-// intervals there may be many; less so of single outcomes and of intervals with one end.
+// intervals there may be many; less so of single numbers, of intervals with one end, and of branches of a tree.
 func (f *field) doubt(few, refute bool) float64 {
 	switch {
 	case f.ordered && few && refute:
@@ -200,7 +200,7 @@ func (f *field) doubt(few, refute bool) float64 {
 		return 2
 	case f.ordered:
 		return 3.2
-	case !f.pooled:
+	case !f.pooled && !few:
 		return 1.5
 	}
 	return 0.7
