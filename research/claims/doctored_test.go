@@ -3,12 +3,9 @@ package claims
 import (
 	"context"
 	"math/big"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"optratio/verify"
 )
@@ -18,7 +15,6 @@ import (
 func TestDoctoredStatements(t *testing.T) {
 	uniform := func(p []*big.Rat) []*big.Rat { return []*big.Rat{rat(1, 3), rat(1, 3), rat(1, 3)} }
 	flip := func(p []*big.Rat) []*big.Rat { return distribution(pf, p) }
-	never := func(*big.Rat, int) bool { return false }
 	for _, c := range []struct {
 		says  string
 		check check
@@ -46,10 +42,6 @@ func TestDoctoredStatements(t *testing.T) {
 		{"a ratio that tends to two with two best candidates", largeEpsilon(2), Refuted},
 		{"noisy max against the exponential mechanism for two candidates", neitherDominates(2), Refuted},
 		{"the lines of figure 4 cross at -3.6", crossing(3, rat(-35, 10), rat(-36, 10)), Refuted},
-		{"the threshold is Σ v z^v <= 1", thresholdIs(func(z *big.Rat, k int) bool { return weighted(z, k).Cmp(rat(1, 1)) <= 0 }), Refuted},
-		{"permute-and-flip is never optimal", thresholdIs(never), Refuted},
-		{"the extension of the optimal table is monotone", extension([]verify.Property{verify.Monotone}), Refuted},
-		{"geometric noisy max dominates the exponential mechanism on finer lattices", steps(suite{mechanism: named("geo"), properties: []verify.Property{verify.DominatesEM}, lattices: [][2]int{{4, 3}}, exps: []string{"27/10"}}, 4), Refuted},
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			t.Parallel()
@@ -66,25 +58,17 @@ func TestDoctoredStatements(t *testing.T) {
 func TestChecksThatAreCutShort(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	text, err := os.ReadFile(document)
-	require.NoError(t, err)
-	stated := strings.Join(strings.Fields(string(text)), " ")
 	cut := 0
-	for _, e := range append(All(PF), All(Own)...) {
+	for _, e := range All() {
 		r := e.run(ctx)
 		if r.Verdict == Undecided {
 			cut++
 			continue
 		}
-		// Quick checks may be done before they look: with the verdict of the document.
-		assert.NotEmpty(t, r.Domain+r.Witness, e.Item)
-		where := r.Item
-		if r.Version != "" {
-			where += " (" + r.Version + ")"
-		}
-		assert.True(t, strings.Contains(stated, "**"+where+"**, *"+string(r.Verdict)+"*"), "%s: %s", where, r.Verdict)
+		// Quick checks may be done before they look: with the usual verdict.
+		assert.Contains(t, verdicts(t), r.heading()+": "+string(r.Verdict)+"\n")
 	}
-	assert.Positive(t, cut)
+	assert.Greater(t, cut, 100)
 }
 
 func TestTally(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"math/big"
 	"os"
 	"strings"
@@ -15,41 +16,55 @@ import (
 	"optratio/internal/slowtest"
 )
 
-var update = flag.Bool("update", false, "rewrite the lists of research/docs/claims.md with what the ledger computes now")
+var update = flag.Bool("update", false, "rewrite testdata/verdicts.txt with what the ledger computes now")
 
-const document = "../docs/claims.md"
+func (r Result) heading() string {
+	return strings.Join([]string{string(r.Source), r.Version, r.Item}, "|")
+}
 
-// Every entry is computed, and research/docs/claims.md states what came out. Nothing is undecided: a check that fails or panics would be.
-func TestDocument(t *testing.T) {
+// verdicts reads what the ledger said when it was last looked at: a line for each entry.
+func verdicts(t *testing.T) string {
+	text, err := os.ReadFile("testdata/verdicts.txt")
+	require.NoError(t, err)
+	return string(text)
+}
+
+// Every entry is computed, with the verdicts that testdata/verdicts.txt has. Nothing is undecided: a check that fails or panics would be.
+func TestVerdicts(t *testing.T) {
 	slowtest.Only(t)
-	for _, source := range Sources() {
-		t.Run(string(source), func(t *testing.T) {
-			entries := All(source)
-			if testing.Short() && (source == Het || source == Stopping) {
-				t.Skip("the longer half of the ledger")
-			}
-			l := NewLedger(entries)
-			l.Run(context.Background(), nil)
-			results := l.Results("not run")
-			for _, r := range results {
-				assert.NotEqual(t, Undecided, r.Verdict, "%s %s: %s", r.Version, r.Item, r.Domain)
-				assert.NotEmpty(t, r.Domain+r.Witness, r.Item)
-			}
-			t.Logf("%s: %s", source, Summary(results))
-			want := Markdown(results)
-			text, err := os.ReadFile(document)
-			require.NoError(t, err)
-			before, rest, ok := strings.Cut(string(text), begin(source))
-			require.True(t, ok, "%s has no section %s", document, source)
-			old, after, ok := strings.Cut(rest, end)
-			require.True(t, ok)
-			if *update {
-				require.NoError(t, os.WriteFile(document, []byte(before+want+after), 0o644))
-				return
-			}
-			assert.Equal(t, want, begin(source)+old+end, "go test -C research ./claims -tags slow -run TestDocument -update")
-		})
+	l := NewLedger(All())
+	l.Run(t.Context(), func(int, int, Result) {})
+	var b strings.Builder
+	refuted := 0
+	for _, r := range l.Results("not run") {
+		assert.NotEqual(t, Undecided, r.Verdict, "%s: %s", r.heading(), r.Domain)
+		assert.NotEmpty(t, r.Domain+r.Witness, r.heading())
+		fmt.Fprintf(&b, "%s: %s\n", r.heading(), r.Verdict)
+		if r.Verdict == Refuted {
+			refuted++
+		}
 	}
+	if *update {
+		require.NoError(t, os.WriteFile("testdata/verdicts.txt", []byte(b.String()), 0o644))
+	}
+	assert.Equal(t, verdicts(t), b.String(), "go test -C research ./claims -tags slow -run TestVerdicts -update")
+	text, err := os.ReadFile("../../docs/results/results.md")
+	require.NoError(t, err)
+	assert.Contains(t, strings.Join(strings.Fields(string(text)), " "), fmt.Sprintf("has %d statements of the three sources, each decided by a computation: %d are refuted", len(All()), refuted))
+}
+
+func TestEntriesAreWellFormed(t *testing.T) {
+	seen, registered := map[string]bool{}, 0
+	for _, e := range All() {
+		assert.False(t, seen[e.heading()], "two entries %s", e.heading())
+		seen[e.heading()] = true
+		assert.NotEmpty(t, e.Statement, e.heading())
+		assert.NotNil(t, e.check, e.heading())
+	}
+	for _, source := range checks {
+		registered += len(source)
+	}
+	assert.Len(t, All(), registered, "every check has a statement")
 }
 
 func TestLedgerThatIsCutShort(t *testing.T) {
@@ -60,9 +75,9 @@ func TestLedgerThatIsCutShort(t *testing.T) {
 		<-t.ctx.Done()
 		return t.finding("n = 1", "")
 	}
-	entries := []Entry{{Source: PF, Item: "first", check: holds}, {Source: PF, Item: "second", check: wait}}
+	entries := []Entry{{Result{Item: "first"}, holds}, {Result{Item: "second"}, wait}}
 	for range 100 {
-		entries = append(entries, Entry{Source: Het, Item: "never", check: wait})
+		entries = append(entries, Entry{Result{Item: "never"}, wait})
 	}
 	l := NewLedger(entries)
 	calls := 0
@@ -73,7 +88,7 @@ func TestLedgerThatIsCutShort(t *testing.T) {
 	})
 	results := l.Results("the time limit was reached")
 	require.Len(t, results, 102)
-	assert.Equal(t, Result{Source: PF, Item: "first", Verdict: Holds, Domain: "n = 1"}, results[0])
+	assert.Equal(t, Result{Item: "first", Finding: Finding{Verdict: Holds, Domain: "n = 1"}}, results[0])
 	for _, r := range results[1:] {
 		assert.Equal(t, Undecided, r.Verdict)
 		assert.Contains(t, r.Domain, "time limit")
@@ -83,32 +98,26 @@ func TestLedgerThatIsCutShort(t *testing.T) {
 
 func TestBrokenChecksHideNoOthers(t *testing.T) {
 	l := NewLedger([]Entry{
-		{Source: PF, Item: "panics", check: func(*tally) Finding { panic("no") }},
-		{Source: PF, Item: "fails", check: func(*tally) Finding { panic(errors.New("bad")) }},
-		{Source: PF, Item: "holds", check: func(*tally) Finding { return Finding{Verdict: Holds} }},
+		{Result{Item: "panics"}, func(*tally) Finding { panic("no") }},
+		{Result{Item: "fails"}, func(*tally) Finding { return Finding{Verdict: must(Holds, errors.New("bad"))} }},
+		{Result{Item: "holds"}, func(*tally) Finding { return Finding{Verdict: Holds} }},
 	})
-	l.Run(context.Background(), nil)
+	l.Run(t.Context(), func(int, int, Result) {})
 	results := l.Results("")
-	assert.Equal(t, Undecided, results[0].Verdict)
-	assert.Contains(t, results[0].Domain, "no")
-	assert.Equal(t, Undecided, results[1].Verdict)
-	assert.Contains(t, results[1].Domain, "bad")
+	assert.Equal(t, Finding{Verdict: Undecided, Domain: "the check failed: no"}, results[0].Finding)
+	assert.Equal(t, Finding{Verdict: Undecided, Domain: "the check failed: bad"}, results[1].Finding)
 	assert.Equal(t, Holds, results[2].Verdict)
 }
 
-func TestSelect(t *testing.T) {
-	got := Select([]Entry{{Item: "Theorem 2"}, {Item: "Lemma 2"}, {Item: "theorem 3"}}, "theorem")
-	require.Len(t, got, 2)
-	assert.Equal(t, "theorem 3", got[1].Item)
-}
-
 func TestMarkdown(t *testing.T) {
-	text := Markdown([]Result{
-		{Source: PF, Version: "main", Item: "Theorem 9", Statement: "one is one", Verdict: Holds, Domain: "n = 1", Witness: "1", Note: "Plain."},
-		{Source: Het, Item: "Lemma 9", Statement: "one is two", Verdict: Refuted, Domain: "n = 1", Witness: "1 < 2"},
-		{Source: Het, Item: "Remark", Statement: "it is good", Verdict: NotCheckable, Witness: "an opinion"},
-	})
-	assert.Equal(t, begin(PF)+"## "+titles[0].title+`
+	var b strings.Builder
+	require.NoError(t, WriteMarkdown(&b, []Result{
+		{PF, "main", "Theorem 9", "one is one", Finding{Holds, "n = 1", "1"}, "Plain."},
+		{Het, "", "Lemma 9", "one is two", Finding{Refuted, "n = 1", "1 < 2"}, ""},
+		{Het, "", "Remark", "it is good", Finding{NotCheckable, "", "an opinion"}, ""},
+	}))
+	assert.Equal(t, preamble+`
+## `+titles[PF]+`
 
 1 entries: 1 hold.
 
@@ -117,7 +126,7 @@ func TestMarkdown(t *testing.T) {
   *Seen:* 1.
   Plain.
 
-`+end+begin(Het)+"## "+titles[1].title+`
+## `+titles[Het]+`
 
 2 entries: 1 refuted, 1 not-checkable.
 
@@ -126,8 +135,7 @@ func TestMarkdown(t *testing.T) {
   *Witness:* 1 < 2.
 - **Remark**, *not-checkable*: it is good.
   *Why:* an opinion.
-
-`+end, text)
+`, b.String())
 }
 
 func TestHowNumbersAreWritten(t *testing.T) {
@@ -139,17 +147,4 @@ func TestHowNumbersAreWritten(t *testing.T) {
 	assert.Equal(t, "1/3", short(rat(1, 3), 4))
 	assert.Equal(t, "0.99999…", short(sub(rat(1, 1), rat(1, 1<<60)), 5))
 	assert.Equal(t, "(1/2, 1)", text([]*big.Rat{rat(1, 2), rat(1, 1)}))
-}
-
-// TestWrapped: a wrapped text has its words, short lines, and none that begins a list or a quotation.
-func TestWrapped(t *testing.T) {
-	text := "- entry: " + strings.Repeat("x - y >= 1 with a in the year 2022. ", 20) + "end"
-	lines := strings.Split(wrapped(text), "\n")
-	assert.Equal(t, strings.Fields(text), strings.Fields(wrapped(text)))
-	assert.Greater(t, len(lines), 5)
-	for _, line := range lines[1:] {
-		assert.LessOrEqual(t, len(line), lineLength+len(" - y >="))
-		assert.Regexp(t, `^  [a-z1]`, line)
-		assert.NotRegexp(t, `^  \d+\. `, line)
-	}
 }

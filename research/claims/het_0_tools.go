@@ -109,3 +109,16 @@ func halves(k int, gap, d1, d2 *big.Rat, eps mechanisms.Epsilon) *mechanisms.Ins
 	}
 	return in
 }
+
+// scores lists all vectors of {0, 1, …, k}^n times a factor.
+func scores(n, k int, times *big.Rat) [][]*big.Rat {
+	var out [][]*big.Rat
+	for _, q := range boxes(n, k) {
+		v := make([]*big.Rat, n)
+		for i, x := range q {
+			v[i] = mul(rat(int64(x), 1), times)
+		}
+		out = append(out, v)
+	}
+	return out
+}

@@ -52,7 +52,6 @@ func TestDoctoredStatementsAboutHeterogeneousSensitivities(t *testing.T) {
 		"the gain falls with γ":                         {gainGrows(true), Holds},
 		"scenario 2 at the splits of scenario 1":        {splits(2, []int{50}, []string{"rnmh", "mgem"}, []string{"gem"}), Refuted},
 		"App. E, scenario 2, without RS":                {worseThanRandomAtAll("rnmh", "mgem"), Holds},
-		"n Pr[a] is at least 3 Pr[K=1]":                 {betweenDraws(3), Refuted},
 		"more draws with larger γ":                      {manyDraws("1/200", "1/20"), Refuted},
 		"GEM beats RNM where the handicap decides":      {handicapTest(handicapDecides), Refuted},
 		"(19) with ε":                                   {vacuousWhere(func(eps *big.Rat) *big.Rat { return eps }), Holds},

@@ -177,3 +177,15 @@ func minimise(ctx context.Context, columns int, rows []inequality, cost map[int3
 
 // boxes returns {0, …, k}^n.
 func boxes(n, k int) [][]int { return combin.Cartesian(slices.Repeat([]int{k + 1}, n)) }
+
+// relaxedProgram is the relaxed program of Appendix D: each probability below the top is tied to that of the same candidate raised to the top.
+func relaxedProgram(n, k int, z *big.Rat) *program {
+	full := newProgram(n, k, z, lp.Paper)
+	p := &program{vars: full.vars, z: z, rows: full.rows[:full.vars.Lattice.Len()]}
+	for j, v := range p.vars.Depth {
+		if v > 0 {
+			p.rows = append(p.rows, inequality{lower: new(big.Rat), at: map[int32]*big.Rat{int32(j): rat(1, 1), p.raised(int32(j)): new(big.Rat).Neg(power(z, int(v)))}})
+		}
+	}
+	return p
+}

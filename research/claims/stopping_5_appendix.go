@@ -28,9 +28,6 @@ func init() {
 		"Theorem 6 | older":                  boundedRatios,
 		"Theorem 5.3 | newer":                boundedRatios,
 	})
-	register(Own, map[string]check{
-		"Law of the secretary rule": uniformLaw(1),
-	})
 }
 
 // stepDown is (t-1)/n · C(n-t+1,k)/(k C(n-1,k)).
@@ -102,31 +99,6 @@ func belowSum(t *tally) Finding {
 		seen += fmt.Sprintf("%.6f at n = %d; ", most.Near(), n)
 	}
 	return t.finding("the maximum over all k is below 1 + 2/n at n = 100, 500, 2000, 10⁴, enclosed", "maximum "+seen[:len(seen)-2])
-}
-
-// uniformLaw checks that max over k of |r_k/(a_k/e + floor/(en)) - 1| is below 4/n^{1/2} at some n.
-func uniformLaw(floor int64) check {
-	return func(t *tally) Finding {
-		x := enclose(one).Sub(interval.ExpRat(rat(-1, 1), precision))
-		inv := interval.ExpRat(rat(-1, 1), precision)
-		seen := ""
-		for _, n := range []int{100, 1000, 10_000} {
-			law := enclosedLaw(t.ctx, n)
-			a := must(secretary.AsymptoticEnclosure(1, precision+64))
-			last := inv.Mul(enclose(rat(floor, int64(n))))
-			power, most := x, enclose(new(big.Rat))
-			for k := 1; k <= n; k++ {
-				// where the differences have no digits left, a_k is between 0 and its upper bound
-				a = a.Max(enclose(new(big.Rat)))
-				most = most.Max(law[k-1].Quo(a.Mul(inv).Add(last)).Sub(enclose(one)).Abs())
-				a = a.Sub(power.Quo(enclose(rat(int64(k), 1))))
-				power = power.Mul(x)
-			}
-			t.expect(below(most.Sqr().Mul(enclose(rat(int64(n), 1))), enclose(rat(16, 1))), "n = %d: off by %.4f of it", n, most.Near())
-			seen += fmt.Sprintf("%.4f at n = %d, ", most.Near(), n)
-		}
-		return t.finding("the largest relative difference over all k is below 4/√n at n = 100, 1000, 10⁴, enclosed", seen[:len(seen)-2])
-	}
 }
 
 // coefficients returns enclosures of a_1, …, a_most.

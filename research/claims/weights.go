@@ -244,3 +244,19 @@ func vectors(ctx context.Context, most int) iter.Seq[[]*big.Rat] {
 		}
 	}
 }
+
+// inOneReading is the check of a statement that can be read in two ways, one of which a computation refutes: that settles nothing of the other, and why names it.
+func inOneReading(why string, of check) check {
+	return func(t *tally) Finding {
+		f := of(t)
+		if f.Verdict == Refuted {
+			f.Verdict, f.Witness = NotCheckable, why+"; "+f.Witness
+		}
+		return f
+	}
+}
+
+// notCheckable is the check of a statement that no computation can settle, with the reason.
+func notCheckable(why string) check {
+	return func(*tally) Finding { return Finding{Verdict: NotCheckable, Witness: why} }
+}
