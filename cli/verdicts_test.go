@@ -45,7 +45,7 @@ func TestJUnit(t *testing.T) {
 		"violated":               {[]string{"verify", "--mechanism", "krr", "-n", "3", "-k", "2", "--exp-eps", "2", "--property", "dp,bounded-range,dominates-em"}, command.Violated, map[string]string{"dominates-em": "Pr[error >= "}},
 		"program":                {[]string{"audit", "--pmf-exec", `while read -r q; do echo '{"pmf":["1/2","1/4","1/4"]}'; done`, "--eps", "1", "-n", "3", "-k", "1", "--property", "dp,symmetry"}, command.Violated, map[string]string{"symmetry": "scores (0, 0"}},
 		"escaped":                {[]string{"audit", "--pmf-exec", "sh " + odd, "--eps", "1", "-n", "2", "-k", "1", "--property", "dp"}, command.Violated, map[string]string{"dp": "undecided", "answers": `<a> & \"b\" ]]> \x01 é`}},
-		"sampler, nothing found": {[]string{"audit", "--sample-exec", `while read -r q; do s=${q##*:}; s=${s%?}; echo "{\"counts\":[$((s/2)),$((s-s/2))]}"; done`, "--eps", "1", "-n", "2", "-k", "1", "--budget", "2000"}, command.Done, map[string]string{"dp": "undecided"}},
+		"sampler, nothing found": {[]string{"audit", "--sample-exec", `while read -r q; do s=${q##*:}; s=${s%?}; echo "{\"counts\":[$s,0]}"; done`, "--eps", "1", "-n", "2", "-k", "1", "--budget", "2000"}, command.Done, map[string]string{"dp": "undecided"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite, doc, code := judged(t, c.args...)
@@ -108,7 +108,7 @@ func TestFormats(t *testing.T) {
 		"fact":     {[]string{"verify", "--mechanism", "krr", "-n", "3", "-k", "2", "--exp-eps", "2"}, command.Done, nil, nil},
 		"violated": {[]string{"verify", "--mechanism", "krr", "-n", "3", "-k", "2", "--exp-eps", "2", "--property", "dp,dominates-em"}, command.Violated, []string{"dominates-em"}, nil},
 		"program":  {[]string{"audit", "--pmf-exec", `while read -r q; do echo '{"error":"a|b 100%"}'; done`, "--eps", "1", "-n", "2", "-k", "1", "--property", "dp,symmetry"}, command.Violated, []string{"answers"}, []string{"warning dp", "warning symmetry"}},
-		"sampler":  {[]string{"audit", "--sample-exec", `while read -r q; do s=${q##*:}; s=${s%?}; echo "{\"counts\":[$((s/2)),$((s-s/2))]}"; done`, "--eps", "1", "-n", "2", "-k", "1", "--budget", "2000", "--seed", "1"}, command.Done, nil, []string{"notice dp", "notice independence"}},
+		"sampler":  {[]string{"audit", "--sample-exec", `while read -r q; do s=${q##*:}; s=${s%?}; echo "{\"counts\":[$s,0]}"; done`, "--eps", "1", "-n", "2", "-k", "1", "--budget", "2000", "--seed", "1"}, command.Done, nil, []string{"notice dp", "notice independence"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, code := run(c.args...)
