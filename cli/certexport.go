@@ -21,7 +21,7 @@ func newCertExport(s command.Streams) *cobra.Command {
 		Short: "Write a valid exact certificate in the VIPR format, for a second opinion",
 		Long: `Check a certificate with rational e^ε and write what it proves about the minimum of the program in the
 VIPR 1.0 format, which independent checkers such as viprchk read.`,
-		Args: oneFile,
+		Args: command.OneFile,
 	}
 	c.RunE = j.Limited(func(ctx context.Context) error {
 		if !vipr {

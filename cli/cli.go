@@ -17,15 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/verify/certificate"
 )
-
-// oneFile wants one argument, a file.
-func oneFile(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return command.Usagef("%s takes one certificate file, got %d arguments", c.Name(), len(args))
-	}
-	return nil
-}
 
 // Main runs the command line of this process and exits with its code. Ctrl-C and SIGTERM, however often they come, end it
 // within about two seconds with the best answer so far.
@@ -59,12 +52,13 @@ func newRoot(s command.Streams) *cobra.Command {
 	root.Version = Version
 	root.SetVersionTemplate(versionText())
 	for _, make := range []func(command.Streams) *cobra.Command{
-		newRatio, newThreshold, newSweep, newMerge, newMap, newCheck, newCertExport, newOptimum, newHeterogeneous, newTopK, newStopping,
+		newRatio, newThreshold, newSweep, newMerge, newCertExport, newOptimum, newHeterogeneous, newTopK, newStopping,
 		newMechanisms, newPMF, newRecommend, newCalibrate, newVerify, newAudit, newEvaluate, newReport, newServe, newManual,
 	} {
 		root.AddCommand(make(s))
 	}
-	for _, name := range []string{"claims", "figure", "scenario", "bandit"} {
+	root.AddCommand(command.NewCheck(s, certificate.Check))
+	for _, name := range []string{"claims", "figure", "scenario", "bandit", "map"} {
 		root.AddCommand(&cobra.Command{Use: name, Hidden: true, DisableFlagParsing: true, RunE: func(*cobra.Command, []string) error {
 			return command.Usagef("%s is a command of the program research, which make research leaves in bin/research: research %s", name, name)
 		}})

@@ -13,7 +13,7 @@ import (
 
 // groups are the commands by what they are for, in the order of the help.
 var groups = []struct{ title, commands string }{
-	{"Answer", "ratio threshold map sweep merge pmf mechanisms evaluate"},
+	{"Answer", "ratio threshold sweep merge pmf mechanisms evaluate"},
 	{"Your mechanism", "verify audit calibrate recommend"},
 	{"Other problems", "optimum heterogeneous topk stopping"},
 	{"Look", "report serve"},

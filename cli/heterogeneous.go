@@ -255,7 +255,7 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) {
 	plainly := func(xs []number.Number) string {
 		texts := make([]string, len(xs))
 		for i, x := range xs {
-			texts[i] = fraction(x)
+			texts[i] = command.Fraction(x)
 		}
 		return strings.Join(texts, ", ")
 	}
@@ -264,14 +264,14 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) {
 		d.Vectors, command.Choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
 	what := command.Choose(d.Loss == "mse", "mean squared error", "expected error")
 	what = command.Choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")
-	fmt.Fprintf(w, "optimum: %s (%s)\n\n", fraction(d.Optimum), what)
+	fmt.Fprintf(w, "optimum: %s (%s)\n\n", command.Fraction(d.Optimum), what)
 	t := command.Table(w, 3)
 	fmt.Fprintf(t, "mechanism\terror (%s)\tratio to the optimum\tε-DP on the grid\ttight ε there\n",
 		command.Choose(d.Loss == "mse", "squares of the scores' units", "units of the scores"))
 	for _, m := range d.Mechanisms {
 		tight := m.TightEps.String()
 		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {
-			tight += ", e^ε = " + fraction(number.Exact(e))
+			tight += ", e^ε = " + command.Fraction(number.Exact(e))
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Loss, m.Ratio, m.DP, tight)
 	}
@@ -293,12 +293,4 @@ func (d *heterogeneousDoc) print(w io.Writer, eps string) {
 		fmt.Fprintf(t, "%s\t%s\n", plainly(row.Scores), plainly(row.PMF))
 	}
 	t.Flush()
-}
-
-// fraction writes an exact number as a fraction while that is short.
-func fraction(x number.Number) string {
-	if r, ok := x.Rat(); ok && r.Num().BitLen()+r.Denom().BitLen() <= 96 {
-		return r.RatString()
-	}
-	return x.String()
 }

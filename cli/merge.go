@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
 	"optratio/internal/grid"
-	"optratio/internal/ratiomap"
 	"optratio/internal/sweep"
 )
 
@@ -25,12 +23,11 @@ func newMerge(s command.Streams) *cobra.Command {
 	f := mergeFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
 		Use:   "merge -o FILE PART…",
-		Short: "Put the files of the shards of a sweep or a map together, in order",
+		Short: "Put the files of the shards of a sweep together, in order",
 		Long: `The rows of all parts, ordered by n, k, ε, objective, constraints and the mechanism's name: what the whole sweep would
 have written. A row that several parts hold must be the same in all of them, apart from its seconds. Where a row is missing of
 the grid that the rows span, FILE is written all the same, and the exit code is 3; --union puts sweeps of different grids
-together, of which no row is called missing. Parts and FILE end in .csv or .parquet.
-Files of a map (.csv) are merged likewise, lattice by lattice; optratio map --resume says what is missing.`,
+together, of which no row is called missing. Parts and FILE end in .csv or .parquet.`,
 		Example: `  optratio merge -o ratios.csv part-*.csv`,
 	}
 	var parts []string
@@ -66,27 +63,10 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	if f.out == "" {
 		return command.Usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
 	}
-	isParquet, err := grid.IsParquet(f.out)
-	if err != nil {
+	if _, err := grid.IsParquet(f.out); err != nil {
 		return command.Usagef("-o %s: give a name that ends in .csv or .parquet", command.Quoted(f.out))
 	}
-	if ratiomap.Rows.IsTable(parts[0]) {
-		if isParquet {
-			return command.Usagef("-o %s: maps are merged into a file that ends in .csv", command.Quoted(f.out))
-		}
-		lattices := 0
-		_, err := merged(ctx, f.out, ratiomap.Rows, func() (t *grid.Table[ratiomap.Row], err error) {
-			t, lattices, err = ratiomap.Merge(ctx, parts)
-			return t, err
-		})
-		if err != nil {
-			return err
-		}
-		doc := mapMergeDoc{f.out, len(parts), lattices}
-		f.Show(doc, doc.print)
-		return nil
-	}
-	table, err := merged(ctx, f.out, sweep.Rows, func() (*grid.Table[sweep.Row], error) { return sweep.Rows.Merge(ctx, parts) })
+	table, err := command.Merge(ctx, f.out, sweep.Rows, func() (*grid.Table[sweep.Row], error) { return sweep.Rows.Merge(ctx, parts) })
 	if err != nil {
 		return err
 	}
@@ -102,46 +82,6 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 		return command.Exit(command.Undecided, errors.New("undecided: the parts hold no rows; end the shards with sweep --resume and merge again"))
 	}
 	return nil
-}
-
-// mapMergeDoc is the JSON document of a merge of maps.
-type mapMergeDoc struct {
-	File     string `json:"file"`
-	Parts    int    `json:"parts"`
-	Lattices int    `json:"lattices"`
-}
-
-// Schema names the form of the JSON document.
-func (mapMergeDoc) Schema() string { return "optratio.merge-map/1" }
-
-func (d mapMergeDoc) print(w io.Writer) {
-	command.Say(w, "%s: %d lattices of %d files; optratio map --resume says what is missing", d.File, d.Lattices, d.Parts)
-}
-
-// merged merges files into one that no run is writing meanwhile.
-func merged[R any](ctx context.Context, path string, kind *grid.Kind[R], merge func() (*grid.Table[R], error)) (*grid.Table[R], error) {
-	out, err := command.CreateOutput("-o", path)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		held, err := grid.Open(path, false)
-		if err != nil {
-			return nil, command.Usagef("-o %s: %w", path, err)
-		}
-		defer held.Close()
-	}
-	table, err := command.Await(ctx, 0, func() (*grid.Table[R], error) {
-		t, err := merge()
-		if err != nil && ctx.Err() == nil {
-			err = command.Exit(command.Usage, err)
-		}
-		return t, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return table, out.Commit(ctx, func(w io.Writer) error { return kind.Write(w, path, table) })
 }
 
 func (d mergeDoc) print(w io.Writer) {

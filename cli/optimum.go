@@ -377,10 +377,10 @@ func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
 	if d.Variables > 0 {
 		fmt.Fprintf(w, "%d orbits of inputs, %d variables, %d rows; proof: linear program\n", d.Orbits, d.Variables, d.Rows)
 	}
-	fmt.Fprintf(w, "optimum: %s (%s)\n", fraction(d.Optimum), command.Choose(d.Objective == "worst", "largest loss of any input", "mean loss"))
+	fmt.Fprintf(w, "optimum: %s (%s)\n", command.Fraction(d.Optimum), command.Choose(d.Objective == "worst", "largest loss of any input", "mean loss"))
 	show := number.Number.String
 	if _, exact := d.Optimum.Rat(); exact {
-		show = fraction
+		show = command.Fraction
 	}
 	if len(d.Mechanism) > 0 && d.Inputs <= mostShown && d.Outputs <= mostShown {
 		fmt.Fprintln(w)
@@ -405,11 +405,11 @@ func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
 	if u := d.Users; u != nil {
 		fmt.Fprintln(w)
 		for i, x := range u.Optima {
-			fmt.Fprintf(w, "user %d alone: %s\n", i, fraction(x))
+			fmt.Fprintf(w, "user %d alone: %s\n", i, command.Fraction(x))
 		}
-		fmt.Fprintf(w, "one mechanism for all: %s in all\n", fraction(u.Joint))
+		fmt.Fprintf(w, "one mechanism for all: %s in all\n", command.Fraction(u.Joint))
 		if u.BestCommonRatio.IsValid() {
-			fmt.Fprintf(w, "best common ratio: %s of what each could have alone\n", fraction(u.BestCommonRatio))
+			fmt.Fprintf(w, "best common ratio: %s of what each could have alone\n", command.Fraction(u.BestCommonRatio))
 		}
 	}
 	if d.Rounded != nil && f.optimal != "" {
@@ -432,21 +432,21 @@ func printRating(w io.Writer, r *optimum.Rating, what string) {
 	}
 	command.Say(w, "%s is private at ε = %s; as asked: %s", what, r.TightEps, r.DP)
 	if v := r.Witness; v != nil {
-		command.Say(w, "%s at %s, and %s at %s: outputs %s", fraction(v.P), v.Input, fraction(v.PNeighbor), v.Neighbor, strings.Join(v.Outputs, ", "))
+		command.Say(w, "%s at %s, and %s at %s: outputs %s", command.Fraction(v.P), v.Input, command.Fraction(v.PNeighbor), v.Neighbor, strings.Join(v.Outputs, ", "))
 	}
 	if r.Scaled {
 		fmt.Fprintln(w, "its rows sum to 1 nearly, and were divided by their sums")
 	}
 	if r.Value.IsValid() {
-		fmt.Fprintf(w, "loss: %s, ratio to the optimum %s\n", fraction(r.Value), r.Ratio)
+		fmt.Fprintf(w, "loss: %s, ratio to the optimum %s\n", command.Fraction(r.Value), r.Ratio)
 	} else {
 		fmt.Fprintln(w, "it has outputs that the problem has not, and a loss after a remap alone")
 	}
 	if r.Remapped.IsValid() {
-		fmt.Fprintf(w, "loss after the best remap: %s, ratio %s\n", fraction(r.Remapped), r.RatioRemap)
+		fmt.Fprintf(w, "loss after the best remap: %s, ratio %s\n", command.Fraction(r.Remapped), r.RatioRemap)
 		for _, m := range r.Remap {
 			if m.Output != m.To {
-				command.Say(w, "  %s becomes %s with probability %s", m.Output, m.To, fraction(m.Probability))
+				command.Say(w, "  %s becomes %s with probability %s", m.Output, m.To, command.Fraction(m.Probability))
 			}
 		}
 	} else {

@@ -121,17 +121,6 @@ func (f *questionFlags) level(constraints string) string {
 	return command.Choose(f.delta == "", constraints, variant.Approximate)
 }
 
-// explained says what the rows of a level ask for.
-func explained(constraints string) string {
-	return map[string]string{
-		"paper":             "paper (privacy towards the worst neighbors)",
-		"dp":                "dp (privacy towards all neighbors)",
-		"monotone":          "monotone (privacy towards the worst neighbors, monotone mechanisms)",
-		"full":              "full (privacy towards all neighbors, monotone mechanisms)",
-		variant.Approximate: variant.Approximate + " (privacy towards all neighbors)",
-	}[constraints]
-}
-
 // parseDelta reads a δ.
 func parseDelta(text string) (*big.Rat, error) {
 	x, err := decimal.ParseNumber(text)

@@ -267,7 +267,7 @@ var proofText = map[string]string{
 
 // printRatio writes the table for people.
 func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
-	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, explained(d.Constraints), question)
+	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, command.Explained(d.Constraints), question)
 	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", decimal.Count(d.Orbits), decimal.Count(d.Variables), proofText[d.Proof])
 	base := command.Choose(d.Monotonic, "Δ", "2Δ")
 	column, unit := fmt.Sprintf("error (steps of %s)", base), "expected error in steps of "+base

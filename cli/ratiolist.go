@@ -52,7 +52,7 @@ func (f *ratioFlags) printList(w io.Writer, name string, list []string, docs []*
 		return
 	}
 	unit := command.Choose(f.question.loss == "mean", fmt.Sprintf("error (steps of %s)", command.Choose(f.question.monotonic, "Δ", "2Δ")), "loss")
-	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", f.n, f.k, f.objective, explained(f.question.level(f.constraints)), f.question.text())
+	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", f.n, f.k, f.objective, command.Explained(f.question.level(f.constraints)), f.question.text())
 	t := command.Table(w, 3)
 	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", name, unit)
 	for i, d := range docs {

@@ -278,7 +278,7 @@ func TestBrowserSiteDocuments(t *testing.T) {
 	require.NoError(t, chromedp.Run(ctx, chromedp.SendKeys("#query", "zebra", chromedp.ByQuery), chromedp.WaitVisible("#found", chromedp.ByQuery),
 		chromedp.Poll(`document.querySelector("#found p").textContent == "Nothing was found."`, nil), chromedp.KeyEvent(kb.Escape), chromedp.WaitVisible("article", chromedp.ByQuery)))
 
-	for _, page := range []string{"README", "docs/results/map", "docs/reference/certificate", "research/docs/figures"} {
+	for _, page := range []string{"README", "research/docs/map", "docs/reference/certificate", "research/docs/figures"} {
 		require.NoError(t, chromedp.Run(ctx, open(at+page+".html")))
 		looks(t, ctx, "document-"+strings.ReplaceAll(page, "/", "-"), func(name string) {
 			var beyond int // tables and code may be scrolled in their places, the page not

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -33,8 +32,6 @@ type sweepFlags struct {
 	resume     bool
 }
 
-const rangeHelp = "values and ranges from:to[:step], separated by commas"
-
 func newSweep(s command.Streams) *cobra.Command {
 	f := sweepFlags{ratioFlags: ratioFlags{programFlags: programFlags{Job: command.Job{Streams: s}}}}
 	c := &cobra.Command{
@@ -53,10 +50,10 @@ in every build.`,
 		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
-	fs.StringVarP(&f.ns, "n", "n", "", "numbers of candidates: "+rangeHelp)
-	fs.StringVarP(&f.ks, "k", "k", "", "greatest depths: "+rangeHelp)
-	fs.StringVar(&f.epsilon.eps, "eps", "", "privacy parameters ε: "+rangeHelp)
-	fs.StringVar(&f.epsilon.exp, "exp-eps", "", "values of e^ε, fractions or decimals: "+rangeHelp)
+	fs.StringVarP(&f.ns, "n", "n", "", "numbers of candidates: "+command.RangeHelp)
+	fs.StringVarP(&f.ks, "k", "k", "", "greatest depths: "+command.RangeHelp)
+	fs.StringVar(&f.epsilon.eps, "eps", "", "privacy parameters ε: "+command.RangeHelp)
+	fs.StringVar(&f.epsilon.exp, "exp-eps", "", "values of e^ε, fractions or decimals: "+command.RangeHelp)
 	f.programFlags.addChoices(c, "1e-9")
 	f.question.add(c)
 	f.addWhat(c)
@@ -69,42 +66,14 @@ in every build.`,
 	return c
 }
 
-// parseRange reads a range that a flag holds.
-func parseRange(flag, text, example string, parse func(string) (*big.Rat, error)) ([]*big.Rat, error) {
-	values, err := grid.Range(text, parse)
-	if err != nil {
-		return nil, command.Usagef("%s %s: %w; give values or from:to[:step] such as %s", flag, command.Quoted(text), err, example)
-	}
-	return values, nil
-}
-
-// parseCounts reads a range of whole numbers.
-func parseCounts(flag, text string) ([]int, error) {
-	if text == "" {
-		return nil, command.Usagef("%s is missing: give values or from:to[:step] such as 2:5 or 2,4,8", flag)
-	}
-	values, err := parseRange(flag, text, "2:5 or 2,4,8", command.Scaled)
-	if err != nil {
-		return nil, err
-	}
-	var counts []int
-	for _, v := range values {
-		if !v.IsInt() || v.Sign() <= 0 || v.Num().BitLen() > 31 {
-			return nil, command.Usagef("%s %s: has the value %s, give whole numbers from 1 to 2^31", flag, command.Quoted(text), v.RatString())
-		}
-		counts = append(counts, int(v.Num().Int64()))
-	}
-	return counts, nil
-}
-
 // plan turns the flags into a grid.
 func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 	p := &sweep.Plan{Exp: f.epsilon.exp != ""}
 	var err error
-	if p.N, err = parseCounts("-n", f.ns); err != nil {
+	if p.N, err = command.Counts("-n", f.ns); err != nil {
 		return nil, err
 	}
-	if p.K, err = parseCounts("-k", f.ks); err != nil {
+	if p.K, err = command.Counts("-k", f.ks); err != nil {
 		return nil, err
 	}
 	// the first point stands for all where the flags are checked
@@ -112,11 +81,11 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 	one.n, one.k = p.N[0], p.K[0]
 	switch {
 	case f.epsilon.eps != "" && f.epsilon.exp == "":
-		if p.Epsilon, err = parseRange("--eps", f.epsilon.eps, "0.1:1:0.1 or 0.5,1", decimal.Parse); err == nil {
+		if p.Epsilon, err = command.Range("--eps", f.epsilon.eps, "0.1:1:0.1 or 0.5,1", decimal.Parse); err == nil {
 			one.epsilon.eps = decimal.Text(p.Epsilon[0])
 		}
 	case f.epsilon.eps == "" && f.epsilon.exp != "":
-		if p.Epsilon, err = parseRange("--exp-eps", f.epsilon.exp, "1:2:1/4 or 3/2,2", decimal.ParseNumber); err == nil {
+		if p.Epsilon, err = command.Range("--exp-eps", f.epsilon.exp, "1:2:1/4 or 3/2,2", decimal.ParseNumber); err == nil {
 			one.epsilon.exp = p.Epsilon[0].RatString()
 		}
 	}
@@ -170,10 +139,10 @@ func (f *sweepFlags) options() (o grid.Options, shard grid.Shard, err error) {
 	if f.jobs < 0 {
 		return o, shard, command.Usagef("--jobs %d: give a number of rows at a time, or 0 for all cores", f.jobs)
 	}
-	if shard, err = parseShard(f.shard); err != nil {
+	if shard, err = command.Shard(f.shard); err != nil {
 		return o, shard, err
 	}
-	o.Path = shardPath(f.out, shard.Index)
+	o.Path = command.ShardPath(f.out, shard.Index)
 	if _, err := grid.IsParquet(o.Path); err != nil {
 		return o, shard, command.Usagef("-o %s: give a name that ends in .csv or .parquet", command.Quoted(f.out))
 	}
@@ -182,23 +151,6 @@ func (f *sweepFlags) options() (o grid.Options, shard grid.Shard, err error) {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
 	return o, shard, nil
-}
-
-// parseShard reads what --shard says, or else what a scheduler's environment does.
-func parseShard(text string) (shard grid.Shard, err error) {
-	if text != "" {
-		if shard, err = grid.ParseShard(text); err != nil {
-			return shard, command.Usagef("--shard: %w; give I/M with I from 0 to M-1 such as 0/4", err)
-		}
-	} else if shard, err = grid.Environment(os.Getenv); err != nil {
-		return shard, command.Usagef("%w; give --shard I/M, or a job array such as 0-3", err)
-	}
-	return shard, nil
-}
-
-// shardPath puts a shard's number for %i in the name of a file.
-func shardPath(out string, index int) string {
-	return filepath.Clean(strings.ReplaceAll(out, "%i", strconv.Itoa(index)))
 }
 
 func (f *sweepFlags) run(ctx context.Context) error {
@@ -218,18 +170,10 @@ func (f *sweepFlags) run(ctx context.Context) error {
 		return fmt.Errorf("undecided: %w; no row was begun", context.Cause(ctx))
 	}
 	if s == nil {
-		return command.Exit(command.Usage, fmt.Errorf("-o: %w", resumable(err)))
+		return command.Exit(command.Usage, fmt.Errorf("-o: %w", command.Resumable(err)))
 	}
 	f.Show(s, func(w io.Writer) { printSweep(w, s, shard) })
 	return sweepEnding(ctx, s, err)
-}
-
-// resumable adds to the error on a file that is there how to go on with it.
-func resumable(err error) error {
-	if errors.Is(err, grid.ErrExists) {
-		return fmt.Errorf("%w, or go on with --resume", err)
-	}
-	return err
 }
 
 // sweepEnding turns what a run did into the command's end.

@@ -128,7 +128,7 @@ func printThreshold(w io.Writer, d *document.Threshold, question string) {
 		fmt.Fprintf(w, "n = %d, k = %d%s: on the lattice of step %s permute-and-flip is optimal at %s ε\n", d.N, d.K, question, step, command.Choose(d.Upper.IsInf(), "no", "every"))
 		return
 	}
-	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s, lattice of step %s; proof: %s\n", d.N, d.K, d.Objective, explained(d.Constraints), question, step, d.Proof)
+	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s, lattice of step %s; proof: %s\n", d.N, d.K, d.Objective, command.Explained(d.Constraints), question, step, d.Proof)
 	for _, end := range []struct {
 		says     string
 		eps, exp number.Number

@@ -136,7 +136,7 @@ func (d *topkDoc) print(w io.Writer, eps string) {
 	if d.Orbits > 0 {
 		fmt.Fprintf(w, "%d orbits, %d variables, %d rows\n", d.Orbits, d.Variables, d.Rows)
 	}
-	fmt.Fprintf(w, "optimum: %s (mean regret of a set, steps of 2Δ)\n", fraction(d.Optimum))
+	fmt.Fprintf(w, "optimum: %s (mean regret of a set, steps of 2Δ)\n", command.Fraction(d.Optimum))
 	if len(d.Mechanisms) == 0 {
 		return
 	}

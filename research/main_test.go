@@ -68,7 +68,7 @@ func TestPipesObeyLimits(t *testing.T) {
 
 func TestFlagsAreRefused(t *testing.T) {
 	root := newRoot(command.Streams{})
-	assert.Greater(t, commandtest.RefuseEmptyValues(t, root, run, map[string]string{"figure": "pf-1a"}), 50)
+	assert.Greater(t, commandtest.RefuseEmptyValues(t, root, run, map[string]string{"figure": "pf-1a", "check": "file.csv", "merge": "file.csv"}), 50)
 	assert.Greater(t, commandtest.RefuseNegativeCounts(t, root, run), 5)
 	commandtest.RefuseEmptyItems(t, run,
 		[]string{"bandit", "--policy", "ucb,,krr"}, []string{"bandit", "--means", "0.2,,0.8"}, []string{"scenario", "1", "--eps", "1,,2"})
@@ -78,7 +78,7 @@ func TestFlagsAreRefused(t *testing.T) {
 func TestNames(t *testing.T) {
 	code, out, _ := run.Quietly()
 	assert.Equal(t, command.Done, code)
-	for _, name := range []string{"claims", "figure", "scenario", "bandit"} {
+	for _, name := range []string{"claims", "figure", "scenario", "bandit", "map"} {
 		assert.Contains(t, out, name)
 	}
 	code, _, errs := run.Quietly("ratio")

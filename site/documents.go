@@ -201,7 +201,7 @@ func (l *library) ask(folder, command string) string {
 // groups are the parts of the contents, and where their documents are.
 var groups = []struct{ folder, name string }{
 	{".", "Overview"}, {"docs/use", "Use"}, {"docs/results", "Results"}, {"docs/reference", "Reference"}, {"docs/development", "Development"},
-	{"research/docs", "The papers' claims"}, {"proofs", "Proofs"}, {"examples", "Examples"},
+	{"research/docs", "Research"}, {"proofs", "Proofs"}, {"examples", "Examples"},
 }
 
 // contents lists all documents, and the parts of the one that is shown.

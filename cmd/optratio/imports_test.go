@@ -53,7 +53,6 @@ var mayImport = map[string][]string{
 	"proptest":                {arithmetic, "lattice", "mechanisms", "verify"},
 	"mechanisms/recommend":    {arithmetic, "internal/patience", "mechanisms"},
 	"internal/sweep":          {"*"},
-	"internal/ratiomap":       {arithmetic, "internal/grid", "lattice", "lp", "lp/chain", "mechanisms", "verify/certificate/text"},
 	"internal/document":       {arithmetic, "lp", "mechanisms", "mechanisms/secretary", "optimum", "verify/certificate"},
 	"optimum":                 {arithmetic, "internal/patience", "internal/strictjson", "lp/linear", "lp/table", "mechanisms", "verify", "verify/audit", "verify/certificate/text"},
 	"internal/report":         {"*"},
@@ -161,7 +160,7 @@ func TestLinked(t *testing.T) {
 func TestLibrariesNameNoFlags(t *testing.T) {
 	flagName := regexp.MustCompile(`(^|[ (])--[a-z]`)
 	literals := 0
-	for _, folder := range []string{"lattice", "lp", "mechanisms", "number", "optimum", "proptest", "verify", "internal/evaluate", "internal/grid", "internal/ratiomap", "internal/sweep", "internal/topk", "heterogeneous"} {
+	for _, folder := range []string{"lattice", "lp", "mechanisms", "number", "optimum", "proptest", "verify", "internal/evaluate", "internal/grid", "internal/sweep", "internal/topk", "heterogeneous"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
 				return err

@@ -75,7 +75,7 @@ func (s *Site) heat(f *form) question {
 		commands = []string{"-k 5:6 --constraints full --target 1.01 --lower -o map.csv"}
 	}
 	for i := range commands {
-		commands[i] = "optratio map -n all " + commands[i]
+		commands[i] = "bin/research map -n all " + commands[i]
 	}
 	q.draw = func([][]byte) (*report.Page, error) {
 		p := &report.Page{Title: "Bounds at level " + level, Tone: "good"}

@@ -95,7 +95,7 @@ func TestMapCommands(t *testing.T) {
 		var w strings.Builder
 		require.NoError(t, c.WriteAnswer(&w))
 		covered := map[string]bool{}
-		for _, m := range regexp.MustCompile(`optratio map -n all -k (\d)(?::(\d))?( --constraints full)?`).FindAllStringSubmatch(w.String(), -1) {
+		for _, m := range regexp.MustCompile(`bin/research map -n all -k (\d)(?::(\d))?( --constraints full)?`).FindAllStringSubmatch(w.String(), -1) {
 			assert.Equal(t, level == "full", m[3] != "", m[0])
 			for k := m[1]; k <= cmp.Or(m[2], m[1]); k = string(k[0] + 1) {
 				covered[k] = true

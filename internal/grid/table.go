@@ -186,22 +186,6 @@ func (k *Kind[R]) isParquet(path string) (bool, error) {
 	return IsParquet(path)
 }
 
-// IsTable reports whether a regular file begins like a CSV file of such rows. Others are not looked into: what is read of a pipe is gone.
-func (k *Kind[R]) IsTable(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := k.header(false)
-	begin := make([]byte, len(head))
-	_, err = io.ReadFull(f, begin)
-	return err == nil && bytes.Equal(begin, head)
-}
-
 // Load reads a file of rows, by its name a CSV or a Parquet file; with a Parquet file also its journal, if it is not finished. Where the context ends before that is done,
 // the error is its cause.
 func (k *Kind[R]) Load(ctx context.Context, path string) (*Table[R], error) {

@@ -60,8 +60,6 @@ var targets = []target{
 	{pkg: "lp/lumped", files: []string{"bound.go", "dual.go", "weight.go"}},
 	{pkg: "lp/table"},
 	{pkg: "lp/variant"},
-	{pkg: "internal/ratiomap", files: []string{"prove.go", "dual.go", "cover.go"},
-		run: "BoundBetween|ClosedForm|ErrorRises|CoversAre|BoundsHold|DoctoredCert|Target|Useless|Walk|Units"},
 	{pkg: "verify"},
 	{pkg: "proptest"},
 	{pkg: "verify/audit", files: []string{"bet.go", "binomial.go", "wealth.go", "fit.go", "independence.go"},

@@ -8,8 +8,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/ratiomap"
 	"optratio/lp"
+	"optratio/research/ratiomap"
 )
 
 var mapSpec = Spec{
@@ -18,8 +18,8 @@ var mapSpec = Spec{
 	Params: []Param{
 		{"n", "3:8", "numbers of candidates"},
 		{"k", "2:5", "depths of the lattice, in steps of 2Δ"},
-		{"target", "1.014", "the bound to be proved, as of optratio map"},
-		{"gap", "0.0005", "how far the largest bound may be above the largest ratio met, as of optratio map"},
+		{"target", "1.014", "the bound to be proved, as of research map"},
+		{"gap", "0.0005", "how far the largest bound may be above the largest ratio met, as of research map"},
 	},
 	Fast: map[string]string{"n": "3:4", "k": "2:3", "gap": "0.001"},
 	draw: drawMap,

@@ -10,7 +10,7 @@ import (
 	"optratio/number/interval"
 )
 
-// intervalCertificate is section interval: a bound on permute-and-flip's ratio for every z = e^-ε of a range, in parts that follow each other. docs/results/map.md has the
+// intervalCertificate is section interval: a bound on permute-and-flip's ratio for every z = e^-ε of a range, in parts that follow each other. research/docs/map.md has the
 // theorems.
 type intervalCertificate struct {
 	setting

@@ -200,14 +200,6 @@ func TestShards(t *testing.T) {
 		assert.Equal(t, 6, lattices)
 		assert.Equal(t, string(whole), text(t, merged.Rows))
 	}
-	assert.True(t, Rows.IsTable(f.Path))
-	other := filepath.Join(dir, "other.csv")
-	for _, text := range []string{"", string(whole[:20]), strings.Replace(string(whole), "z_from", "z", 1)} {
-		require.NoError(t, os.WriteFile(other, []byte(text), 0o644))
-		assert.False(t, Rows.IsTable(other))
-	}
-	assert.False(t, Rows.IsTable(dir))
-	assert.False(t, Rows.IsTable(filepath.Join(dir, "none.csv")))
 	for name, change := range map[string][2]string{"another bound": {",1,threshold", ",1.5,threshold"}, "other constraints": {"paper", "full"}, "a hole": {",threshold,", ",dual,"}} {
 		bad := filepath.Join(dir, "bad.csv")
 		require.NoError(t, os.WriteFile(bad, []byte(strings.ReplaceAll(string(whole), change[0], change[1])), 0o644))

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"context"
@@ -9,40 +9,53 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/command"
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/lp/variant"
+	"optratio/number"
 	"optratio/verify/certificate"
 )
 
-func newCheck(s command.Streams) *cobra.Command {
-	j := command.Job{Streams: s}
+// OneFile wants one argument, a file.
+func OneFile(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return Usagef("%s takes one certificate file, got %d arguments", c.Name(), len(args))
+	}
+	return nil
+}
+
+// Checker decides a certificate.
+type Checker func(io.Reader, certificate.Options) (*certificate.Report, error)
+
+// NewCheck returns the command that checks certificates.
+func NewCheck(s Streams, decide Checker) *cobra.Command {
+	j := Job{Streams: s}
 	c := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Check a certificate with code that shares nothing with the solvers",
 		Long: `Check a certificate: rebuild the program from the parameters in the file, and decide whether
 every claim in it follows from the values it holds, in exact or outward-rounded arithmetic.`,
-		Args: oneFile,
+		Args: OneFile,
 	}
-	c.RunE = j.Limited(func(ctx context.Context) error { return check(ctx, &j, c.Flags().Arg(0)) })
+	c.RunE = j.Limited(func(ctx context.Context) error { return decide.run(ctx, &j, c.Flags().Arg(0)) })
 	j.Add(c)
 	return c
 }
 
-func check(ctx context.Context, j *command.Job, path string) error {
+func (decide Checker) run(ctx context.Context, j *Job, path string) error {
 	most, _ := j.Bytes() // which start has read
-	doc, err := command.Settle(ctx, func() (document.Check, error) {
-		file, err := command.OpenInput(ctx, "", path)
+	doc, err := Settle(ctx, func() (document.Check, error) {
+		file, err := OpenInput(ctx, "", path)
 		if err != nil {
 			return document.Check{}, err
 		}
 		defer file.Close()
-		report, err := certificate.Check(file, certificate.Options{Context: ctx, MaxMemory: most, MaxSteps: steps(ctx)})
+		report, err := decide(file, certificate.Options{Context: ctx, MaxMemory: most, MaxSteps: steps(ctx)})
 		if errors.Is(err, certificate.ErrLimit) {
 			err = fmt.Errorf("%w; --time-limit and --max-memory raise the limits", err)
 		}
 		if err != nil {
-			return document.Check{}, fmt.Errorf("%s: %w", command.Quoted(path), err)
+			return document.Check{}, fmt.Errorf("%s: %w", Quoted(path), err)
 		}
 		return document.Check{Report: report}, nil
 	}, func(why string) document.Check {
@@ -53,9 +66,9 @@ func check(ctx context.Context, j *command.Job, path string) error {
 	}
 	j.Show(doc, func(w io.Writer) { printReport(w, doc.Report) })
 	if !doc.Valid && doc.Undecided == "" {
-		return command.Exit(command.Violated, errors.New("invalid certificate: "+doc.Reason))
+		return Exit(Violated, errors.New("invalid certificate: "+doc.Reason))
 	}
-	return command.Ending(ctx, doc.Undecided)
+	return Ending(ctx, doc.Undecided)
 }
 
 // steps returns what a check may cost: as many steps as there is time for, where that is more than without a limit of time.
@@ -77,12 +90,31 @@ func epsilonOf(p *certificate.Problem) string {
 	case !p.ExpEps.IsValid():
 		return "a range of z = e^-ε"
 	}
-	return "e^ε = " + fraction(p.ExpEps)
+	return "e^ε = " + Fraction(p.ExpEps)
+}
+
+// Explained says what the rows of a level ask for.
+func Explained(constraints string) string {
+	return map[string]string{
+		"paper":             "paper (privacy towards the worst neighbors)",
+		"dp":                "dp (privacy towards all neighbors)",
+		"monotone":          "monotone (privacy towards the worst neighbors, monotone mechanisms)",
+		"full":              "full (privacy towards all neighbors, monotone mechanisms)",
+		variant.Approximate: variant.Approximate + " (privacy towards all neighbors)",
+	}[constraints]
+}
+
+// Fraction writes an exact number as a Fraction while that is short.
+func Fraction(x number.Number) string {
+	if r, ok := x.Rat(); ok && r.Num().BitLen()+r.Denom().BitLen() <= 96 {
+		return r.RatString()
+	}
+	return x.String()
 }
 
 func printReport(w io.Writer, r *certificate.Report) {
 	if p := r.Problem; p != nil && p.About != "" {
-		command.Say(w, "%s: %s, %s", p.Kind, p.About, epsilonOf(p))
+		Say(w, "%s: %s, %s", p.Kind, p.About, epsilonOf(p))
 	} else if p != nil {
 		eps := epsilonOf(p)
 		step := ""
@@ -93,18 +125,18 @@ func printReport(w io.Writer, r *certificate.Report) {
 			step += fmt.Sprintf(", top %d", p.Top)
 		}
 		if p.Delta != nil {
-			step += ", δ = " + fraction(*p.Delta)
+			step += ", δ = " + Fraction(*p.Delta)
 		}
-		command.Say(w, "n = %d, k = %d, %s, objective %s, constraints %s%s, proof %s", p.N, p.K, eps, p.Objective, explained(p.Constraints), step, p.Proof)
+		Say(w, "n = %d, k = %d, %s, objective %s, constraints %s%s, proof %s", p.N, p.K, eps, p.Objective, Explained(p.Constraints), step, p.Proof)
 	}
 	if !r.Valid {
 		return
 	}
 	fmt.Fprintln(w, "valid: every claim follows from the values in the file")
 	if r.Proves != "" {
-		command.Say(w, "proved: %s", r.Proves)
+		Say(w, "proved: %s", r.Proves)
 	}
-	t := command.Table(w, 3)
+	t := Table(w, 3)
 	for _, q := range r.Claims {
 		fmt.Fprintf(t, "%s\t%s\n", escape.Line(q.On), q.Value)
 	}

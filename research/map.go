@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/grid"
-	"optratio/internal/ratiomap"
 	"optratio/lp"
+	"optratio/research/ratiomap"
 )
 
 type mapFlags struct {
@@ -37,18 +37,18 @@ them, on the lattice of step 2Δ, for the mean error: so for every ε, not at sa
 their bounds are at most the target. With -n all the numbers of candidates are, for each k, those that the
 closed form leaves open at the target, and the answer says whether the bound is proved for every n. --resume keeps
 what FILE has; with --cert what has a certificate there, which is checked again. --cert writes a certificate for each n and k,
-which optratio check accepts. --shard I/M computes one of M parts; in a Slurm job array and in a Kubernetes indexed Job (with
-JOB_COMPLETIONS) that is the default. %i in FILE is the shard's number. optratio merge puts the parts together.`,
-		Example: `  optratio map -n all -k 1:3 --target 1.014 -o map.csv --cert certificates
-  optratio map -n 3:8 -k 2:6 --target 1.014 --gap 0.0005 --lower -o map.csv --resume
-  optratio map -n all -k 7 --shard 0/8 -o part-%i.csv --cert certificates --resume
-  optratio merge -o map.csv part-*.csv`,
+which research check accepts. --shard I/M computes one of M parts; in a Slurm job array and in a Kubernetes indexed Job (with
+JOB_COMPLETIONS) that is the default. %i in FILE is the shard's number. research merge puts the parts together.`,
+		Example: `  research map -n all -k 1:3 --target 1.014 -o map.csv --cert certificates
+  research map -n 3:8 -k 2:6 --target 1.014 --gap 0.0005 --lower -o map.csv --resume
+  research map -n all -k 7 --shard 0/8 -o part-%i.csv --cert certificates --resume
+  research merge -o map.csv part-*.csv`,
 		Args: command.NoArgs,
 		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
-	fs.StringVarP(&f.ns, "n", "n", "", "numbers of candidates: "+rangeHelp+"; or all")
-	fs.StringVarP(&f.ks, "k", "k", "", "greatest depths: "+rangeHelp)
+	fs.StringVarP(&f.ns, "n", "n", "", "numbers of candidates: "+command.RangeHelp+"; or all")
+	fs.StringVarP(&f.ks, "k", "k", "", "greatest depths: "+command.RangeHelp)
 	fs.StringVar(&f.target, "target", "1.014", "bound to be proved, more than 1")
 	fs.StringVar(&f.gap, "gap", "0", "also go on until the largest bound is at most this far above the largest ratio met, such as 0.0005; 0 to stop at the target")
 	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
@@ -64,17 +64,17 @@ JOB_COMPLETIONS) that is the default. %i in FILE is the shard's number. optratio
 }
 
 func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
-	shard, err := parseShard(f.shard)
+	shard, err := command.Shard(f.shard)
 	if err != nil {
 		return nil, err
 	}
 	p = &ratiomap.Plan{Lower: f.lower, Shard: shard}
 	if f.ns != "all" {
-		if p.N, err = parseCounts("-n", f.ns); err != nil {
+		if p.N, err = command.Counts("-n", f.ns); err != nil {
 			return nil, err
 		}
 	}
-	if p.K, err = parseCounts("-k", f.ks); err != nil {
+	if p.K, err = command.Counts("-k", f.ks); err != nil {
 		return nil, err
 	}
 	if most := p.K[len(p.K)-1]; most > ratiomap.MaxDepth {
@@ -112,7 +112,7 @@ func (f *mapFlags) files(p *ratiomap.Plan) (o ratiomap.Files, err error) {
 		return o, err
 	}
 	o = ratiomap.Files{Certs: f.certs, Check: func(ctx context.Context, text []byte) error { return command.CheckCertificate(ctx, text, most) }}
-	o.Path, o.Resume, o.Jobs = shardPath(f.out, p.Shard.Index), f.resume, f.jobs
+	o.Path, o.Resume, o.Jobs = command.ShardPath(f.out, p.Shard.Index), f.resume, f.jobs
 	if o.Jobs == 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
@@ -134,7 +134,7 @@ func (f *mapFlags) run(ctx context.Context) error {
 	done()
 	switch {
 	case errors.Is(err, grid.ErrFile):
-		return command.Exit(command.Usage, resumable(err))
+		return command.Exit(command.Usage, command.Resumable(err))
 	case command.IsInput(err):
 		return command.Exit(command.Usage, err)
 	case s == nil:
@@ -183,6 +183,60 @@ func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan, certified bool
 			fmt.Fprintf(w, "k = %d: open for %d numbers of candidates below %d\n", t.K, len(t.Missing), t.From)
 		}
 	}
+}
+
+type mergeFlags struct {
+	command.Job
+	out string
+}
+
+func newMerge(s command.Streams) *cobra.Command {
+	f := mergeFlags{Job: command.Job{Streams: s}}
+	c := &cobra.Command{
+		Use:   "merge -o FILE PART…",
+		Short: "Put the files of the shards of a map together, in order",
+		Long: `The lattices of all parts, in order. A lattice that several parts hold must be the same in all of them.
+research map --resume says what is missing.`,
+		Example: `  research merge -o map.csv part-*.csv`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return command.Usagef("merge: give the files of the shards, such as part-*.csv")
+			}
+			return nil
+		},
+	}
+	c.RunE = f.Limited(func(ctx context.Context) error { return f.run(ctx, c.Flags().Args()) })
+	c.Flags().StringVarP(&f.out, "output", "o", "", "file for all bounds, .csv")
+	f.Job.Add(c)
+	return c
+}
+
+// mergeDoc is the JSON document of a merge.
+type mergeDoc struct {
+	File     string `json:"file"`
+	Parts    int    `json:"parts"`
+	Lattices int    `json:"lattices"`
+}
+
+// Schema names the form of the JSON document.
+func (mergeDoc) Schema() string { return "optratio.merge-map/1" }
+
+func (f *mergeFlags) run(ctx context.Context, parts []string) error {
+	if filepath.Ext(f.out) != ".csv" {
+		return command.Usagef("-o %s: give a name that ends in .csv", command.Quoted(f.out))
+	}
+	doc := mergeDoc{File: f.out, Parts: len(parts)}
+	_, err := command.Merge(ctx, f.out, ratiomap.Rows, func() (t *grid.Table[ratiomap.Row], err error) {
+		t, doc.Lattices, err = ratiomap.Merge(ctx, parts)
+		return t, err
+	})
+	if err != nil {
+		return err
+	}
+	f.Show(doc, func(w io.Writer) {
+		command.Say(w, "%s: %d lattices of %d files; research map --resume says what is missing", doc.File, doc.Lattices, doc.Parts)
+	})
+	return nil
 }
 
 // places writes a bound with its five places.

@@ -86,7 +86,7 @@ const (
 //
 //	1 + (k-1)^n / ((k+1)^n - 2 k^n),
 //
-// which falls strictly as n grows (docs/results/map.md), and nil where (k+1)^n <= 2 k^n. n >= 2.
+// which falls strictly as n grows (research/docs/map.md), and nil where (k+1)^n <= 2 k^n. n >= 2.
 func ClosedForm(n, k int) *big.Rat {
 	over, under := closedForm(n, k)
 	if under.Sign() <= 0 {

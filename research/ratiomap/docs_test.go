@@ -17,7 +17,7 @@ import (
 	"optratio/lp"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of docs/results/map.md")
+var update = flag.Bool("update", false, "rewrite the tables of research/docs/map.md")
 
 // mapTable reads a map of testdata, checks that each lattice's rows cover every ε, and returns them with the depths in it.
 func mapTable(t testing.TB, name string) (table map[[2]int][]Row, ks []int) {
@@ -73,7 +73,7 @@ func theorems(t *testing.T, table map[[2]int][]Row, ks []int) (all []theorem) {
 	return all
 }
 
-// TestDocument: the tables of docs/results/map.md are what testdata/map.csv says.
+// TestDocument: the tables of research/docs/map.md are what testdata/map.csv says.
 func TestDocument(t *testing.T) {
 	table, ks := mapTable(t, "map.csv")
 	var first strings.Builder
@@ -85,7 +85,7 @@ func TestDocument(t *testing.T) {
 		}
 		fmt.Fprintf(&first, "| %d | **%s** | %s (n = %d) | 3 to %d | %d |\n", th.k, th.bound.FloatString(5), th.seen.FloatString(6), th.seenAt, th.computed, th.from)
 	}
-	const path = "../../docs/results/map.md"
+	const path = "../docs/map.md"
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
 	document := string(file)
@@ -96,7 +96,7 @@ func TestDocument(t *testing.T) {
 		have, after, ok := strings.Cut(rest, end)
 		require.True(t, ok, name)
 		if !*update {
-			assert.Equal(t, want, have, "go test ./internal/ratiomap -run TestDocument -update")
+			assert.Equal(t, want, have, "go test -C research ./ratiomap -run TestDocument -update")
 		}
 		document = before + begin + want + end + after
 	}
@@ -122,7 +122,7 @@ func TestWithinOnePercent(t *testing.T) {
 			assert.True(t, n == 2 || within(paper[at], "paper") || within(full[at], "full"), "n = %d, k = %d", n, k)
 		}
 	}
-	document, err := os.ReadFile("../../docs/results/map.md")
+	document, err := os.ReadFile("../docs/map.md")
 	require.NoError(t, err)
 	assert.Contains(t, string(document), fmt.Sprintf("**Theorem 2.** *For every n, every k <= %d and every ε > 0", slices.Max(ks)))
 }
