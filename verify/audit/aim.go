@@ -144,7 +144,11 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 			return
 		}
 		rated := rate(x, y, f.ordered && (in[0].r == 0 || in[len(in)-1].r == len(own)-1 || len(in) == 1))
-		if hope = max(hope, rated.hopeful); rated.promise > best.promise {
+		hope = max(hope, rated.hopeful)
+		if f.pooled && !a.approximate && x < fewestHits {
+			return // what hardly came is a hope
+		}
+		if rated.promise > best.promise {
 			best, chosen = rated, in
 		}
 	})
@@ -200,7 +204,7 @@ func (f *field) doubt(few, refute bool) float64 {
 		return 2
 	case f.ordered:
 		return 3.2
-	case !f.pooled && !few:
+	case !f.pooled && !few, f.asymmetric():
 		return 1.5
 	}
 	return 0.7

@@ -158,6 +158,9 @@ func TestStakesOfASegment(t *testing.T) {
 		w.open(p, o, slack, r, horizon)
 		s := w.segs[0]
 		require.Equal(t, r, s.ratio)
+		late := newWealth(epsilon(t, "1"), big.NewRat(1, 20), false)
+		late.late = true
+		late.open(p, o, slack, r, horizon)
 		for i, l := range w.levels {
 			if math.Log(p/o)+slack <= math.Log(l.c) {
 				require.Equal(t, [stakes]bet{noBet, noBet, noBet, noBet, noBet, noBet}, s.bets[i])
@@ -172,6 +175,7 @@ func TestStakesOfASegment(t *testing.T) {
 				b := s.bets[i][k]
 				require.True(t, b.fair(l.c, r))
 				require.InEpsilon(t, min(want, largestStake(h, l.c, r)), b.x1-b.x0, 1e-9, "level %d, stake %d", i, k)
+				require.InEpsilon(t, min([]float64{least, least, want}[min(k, 2)], largestStake(h, l.c, r)), late.segs[0].bets[i][k].x1-late.segs[0].bets[i][k].x0, 1e-9)
 			}
 		}
 	}
@@ -183,11 +187,11 @@ func TestWealthIsTheMeanOfItsStakes(t *testing.T) {
 	patient := newWealth(epsilon(t, "1"), big.NewRat(1, 20), true)
 	require.Equal(t, [stakes]float64{0.78125, 0.03125, 0.03125, 0.03125, 0.03125, 0.03125}, patient.weights)
 	w := newWealth(epsilon(t, "1"), big.NewRat(1, 20), false)
-	require.Equal(t, [stakes]float64{0.1875, 0.1875, 0.09375, 0.09375, 0.09375, 0.09375}, w.weights)
+	require.Equal(t, [stakes]float64{0.1875, 0.1875, 0.375, 0.0625, 0.0625, 0.0625}, w.weights)
 	require.Zero(t, w.limit.Cmp(big.NewRat(20, 1)))
 	require.InDelta(t, math.Log(20), w.log, 1e-15)
 	start := w.total(w.levels[0])
-	require.InDelta(t, math.Log(0.75), start, 1e-15)
+	require.InDelta(t, math.Log(0.9375), start, 1e-15)
 	l := w.levels[3]
 	l.logs = [stakes]float64{1, -2, 3, 0.5, -700, 2}
 	sum := 0.0
@@ -196,7 +200,7 @@ func TestWealthIsTheMeanOfItsStakes(t *testing.T) {
 	}
 	require.InDelta(t, math.Log(sum), w.total(l), 1e-14)
 	l.logs = [stakes]float64{2000, 2000, 2000, 2000, 2000, 2000}
-	require.InDelta(t, 2000+math.Log(0.75), w.total(l), 1e-12)
+	require.InDelta(t, 2000+math.Log(0.9375), w.total(l), 1e-12)
 	require.InDelta(t, start*float64(len(w.levels)-1)+math.Log(20)+3, w.sum(), 1e-9)
 
 	require.False(t, w.passed())
@@ -239,7 +243,7 @@ func TestWealthIsReachedWhenItIs(t *testing.T) {
 	near.open(0.3, 0.3, 0, ratio{1, 1}, 100)
 	for i, above := range []float64{-5e-7, 5e-7, 2e-6} {
 		for k := range near.levels[0].logs {
-			near.levels[0].logs[k] = math.Log(20/0.75) + above
+			near.levels[0].logs[k] = math.Log(20/0.9375) + above
 		}
 		near.settle(counts{1, 0, 1, 0})
 		require.Equal(t, i == 2, near.levels[0].passed > 0, above)

@@ -20,6 +20,7 @@ const (
 	mostApart      = 0.4  // at most that
 	firstStage     = 1000 // samples of the first stage, where an audit ends once the claim is refuted
 	nextStage      = 1.7
+	quickPart      = 16  // such a part of the budget is for these stages
 	perClass       = 24  // draws in the first round; classes for which there are none are left out
 	rounds         = 4   // of exploring; in each, a part of the pairs stays
 	staying        = 0.3 // that part
@@ -28,11 +29,20 @@ const (
 	nextBatch      = 1.25
 	finalists      = 12   // pairs of either kind between which is chosen before a bet
 	least          = 200  // samples that it pays to explore with
+	fewTried       = 50   // draws at either side of a pair before it is bet on,
+	triedShare     = 1000 // and such a part of what is left
+	fewestHits     = 3    // of an event that promises something
+	usualPart      = 0.8  // of the claim, that the search promises of a mechanism that has its ε,
+	usualLoss      = 25.0 // less this over the root of the samples that are left
 	rivalPart      = 20   // such a part of a batch is drawn at either side of the most hopeful pair, where that is another
 	hysteresis     = 0.05 // in promise, before a pair that was bet on is left
 	loyalty        = 1.3  // likewise of numbers, where a claim is to be refuted: times its promise, whatever the event at the pair
-	mostOdd        = 6    // score vectors that are looked at apart from their class
+	mostOdd        = 6    // score vectors whose pairs are looked at although others like them are
 	oddness        = 8    // surprise from which on they are
+	fewestToTell   = 5    // draws at a place that say whether it is like its class
+	farApart       = 5    // standard deviations of chance from which on classes are doubted
+	unlikeEnough   = 300  // draws that others of a class count for at most, where each place is looked at by itself
+	mostWide       = 20_000
 )
 
 // errFailed ends the bets of an audit.
@@ -73,6 +83,9 @@ func (s *statistics) run(dom *verify.Domain) error {
 		return err
 	}
 	if !s.o.wants() {
+		if err := s.large(); err != nil {
+			return err
+		}
 		return s.explore(s.o.Budget - s.drawn)
 	}
 	return s.stages()
@@ -95,13 +108,18 @@ func (s *statistics) prepare() error {
 	return s.pilot(pilots)
 }
 
-// stages explores, and bets the rest: once where the whole budget goes into the bound; where the audit ends with the refutation, in stages that grow until then.
+// stages explores, and bets the rest: once where the whole budget goes into the bound. Where the audit ends with the refutation, there are quick stages before, which
+// grow, and of outcomes that are no candidates nothing else.
 func (s *statistics) stages() error {
-	end := s.o.Budget
-	if s.o.UntilRefuted {
-		end = s.drawn + firstStage
-	}
+	end := s.drawn + firstStage
 	for {
+		if s.quick = s.o.UntilRefuted && (!s.field.pooled || end < s.o.Budget/quickPart); !s.quick {
+			end = s.o.Budget
+			s.wealth.late = s.o.UntilRefuted
+			if err := s.large(); err != nil {
+				return err
+			}
+		}
 		end = min(end, s.o.Budget)
 		stage := float64(end - s.drawn)
 		if stage <= 0 {
@@ -131,7 +149,7 @@ func (s *statistics) stages() error {
 func (s *statistics) exploring(stage float64) float64 {
 	share := mostExploring * stage
 	switch {
-	case !s.o.UntilRefuted:
+	case !s.quick:
 		return min(share, max(leastExploring*stage, enoughAClass*float64(len(s.field.classes))))
 	case s.field.ordered && s.wealth.total(s.wealth.levels[s.wealth.claimed]) > 0:
 		return 0
@@ -169,12 +187,12 @@ const fewestForFit = 20
 
 // site returns where samples for a place are drawn while searching: at the first one of its class, if it is like that.
 func (s *statistics) site(i int) int {
-	p := s.field.places[i]
-	if p.odd {
+	f := s.field
+	if f.asymmetric() || f.surprise(i) > oddness {
 		return i
 	}
-	for _, j := range s.field.classes[p.class].members {
-		if other := s.field.places[j]; !other.odd && other.event == "" {
+	for _, j := range f.classes[f.places[i].class].members {
+		if f.places[j].event == "" && f.surprise(j) <= oddness {
 			return j
 		}
 	}
@@ -194,7 +212,7 @@ func (s *statistics) sites(edges []edge) []int {
 // aim is what the rest of the budget is for.
 func (s *statistics) aim() aim {
 	return aim{
-		left: float64(max(1, s.o.Budget-s.drawn)), refute: s.o.UntilRefuted && s.o.wants(), many: s.field.ordered, claimed: s.o.Epsilon.Float(),
+		left: float64(max(1, s.o.Budget-s.drawn)), refute: s.quick && s.o.wants(), many: s.field.ordered, claimed: s.o.Epsilon.Float(),
 		approximate: !s.o.wants() && slices.Contains(s.o.measured(), verify.ApproximateDP),
 	}
 }
@@ -209,30 +227,23 @@ func (s *statistics) explore(samples int64) error {
 	}
 	samples -= apart
 	each := samples / (rounds + 1) // the first round takes two parts
-	// Where there are too many classes for so few samples, those that the most pairs are like are looked at; of labels, those that were least looked at before.
-	known, edges := map[int]bool{}, f.edges
-	if !f.pooled && !f.ordered {
-		edges = f.leastKnown()
-	}
-	for i, e := range edges {
-		known[f.places[e.from].class], known[f.places[e.to].class] = true, true
-		if len(known) > max(4, int(2*each/perClass)) {
-			edges = edges[:i+1]
-			break
-		}
-	}
+	edges := s.candidates(2 * each)
 	defer s.recut()
 	for round := range rounds {
 		s.recut()
 		if f.refit(s.aim()); round > 0 {
 			edges = f.stay(edges, s.aim())
 		}
-		if round == rounds-1 && apart > 0 {
+		if round == 1 && apart > 0 {
 			odd, err := s.screen(apart)
 			if err != nil {
 				return err
 			}
 			edges = append(edges, odd...)
+			f.weigh()
+			if f.widen(); f.asymmetric() {
+				edges = s.candidates(each)
+			}
 		}
 		sites, part := s.sites(edges), each
 		if round == 0 {
@@ -242,8 +253,30 @@ func (s *statistics) explore(samples int64) error {
 		if err := s.drawEach(sites, each); err != nil {
 			return err
 		}
+		f.weigh()
 	}
 	return nil
+}
+
+// candidates are the pairs that exploring starts with. Where there are too many classes for so few samples, those that the most pairs are like; where members of
+// classes differ, the most hopeful; of labels, those that were least looked at before.
+func (s *statistics) candidates(samples int64) []edge {
+	f := s.field
+	edges := f.edges
+	switch {
+	case f.asymmetric():
+		edges = f.rank(edges, s.aim(), hopeful)
+	case !f.pooled && !f.ordered:
+		edges = f.leastKnown()
+	}
+	known := map[int]bool{}
+	for i, e := range edges {
+		known[s.site(e.from)], known[s.site(e.to)] = true, true
+		if len(known) > max(4, int(samples/perClass)) {
+			return edges[:i+1]
+		}
+	}
+	return edges
 }
 
 // leastKnown returns the pairs with the fewest draws first, at that side which has fewer.
@@ -304,7 +337,7 @@ func (s *statistics) screen(samples int64) ([]edge, error) {
 	f := s.field
 	var places []int
 	for i, p := range f.places {
-		if !p.odd && p.event == "" && (len(f.classes[p.class].members) > 1 || len(f.classes[p.class].sizes) < len(p.q)) {
+		if p.event == "" && (len(f.classes[p.class].members) > 1 || len(f.classes[p.class].sizes) < len(p.q)) {
 			places = append(places, i)
 		}
 	}
@@ -326,187 +359,16 @@ func (s *statistics) screen(samples int64) ([]edge, error) {
 		if f.surprise(i) < oddness {
 			break
 		}
-		f.places[i].odd = true
+		if f.places[i].apart || f.wide {
+			continue
+		}
+		f.places[i].apart = true
 		for _, pair := range f.all {
 			if pair[0] == i || pair[1] == i {
-				e := edge{from: pair[0], to: pair[1]}
+				e := edge{from: pair[0], to: pair[1], distance: f.distance(f.places[pair[0]].q, f.places[pair[1]].q)}
 				out, f.edges = append(out, e), append(f.edges, e)
 			}
 		}
 	}
 	return out, nil
-}
-
-// finalists are the pairs between which is chosen before a bet: those that promise most, and the most hopeful.
-func (s *statistics) finalists() []edge {
-	byPromise, byHope := s.field.rank(s.field.edges, s.aim(), promise), s.field.rank(s.field.edges, s.aim(), hopeful)
-	return slices.Concat(byPromise[:min(len(byPromise), finalists)], byHope[:min(len(byHope), finalists)])
-}
-
-// opened is the segment of bets that is open: those on one event at one pair.
-type opened struct {
-	edge
-	base int64 // draws at the pair when it was opened; 0: none is open
-}
-
-// bet spends samples up to an end on batches, each with a bet on the pair and event that promises most by then. It reports
-// whether the claim is refuted and that was all that was wanted.
-func (s *statistics) bet(end int64) (bool, error) {
-	f := s.field
-	f.refit(s.aim())
-	edges := s.finalists()
-	lastBets := end - (end-s.drawn)/4
-	size := max(40, firstBatch*float64(end-s.drawn))
-	var open opened
-	for s.drawn < end {
-		f.refit(s.aim())
-		edges = f.rank(edges, s.aim(), promise)
-		var best edge
-		switch {
-		case len(edges) > 0 && open.base > 0:
-			best = s.keep(edges, open.edge)
-		case len(edges) > 0:
-			best = edges[0]
-		}
-		// As long as there is nothing that a bet on the claim could be won with, most of a stage goes into the search; all of it where nothing came more often at one
-		// of two neighbors.
-		if len(edges) == 0 || s.o.UntilRefuted && best.promise <= 0 && s.drawn < lastBets {
-			before := s.drawn
-			if err := s.explore(max((end-s.drawn)/3, min(end-s.drawn, least))); err != nil {
-				return false, err
-			}
-			if edges = s.finalists(); s.drawn == before {
-				break
-			}
-			open.base = 0 // events may be others
-			continue
-		}
-		r, times := s.batch(best, &open, min(size, float64(end-s.drawn)))
-		if times == 0 {
-			break
-		}
-		refuted, err := s.play(best, counts{drawn: times * r.at, drawnNear: times * r.near})
-		if err != nil || refuted {
-			return refuted, err
-		}
-		if err := s.drawRival(edges, best, times*(r.at+r.near)/rivalPart, end); err != nil {
-			return false, err
-		}
-		size *= nextBatch
-	}
-	return false, nil
-}
-
-// batch returns in what ratio the next batch of about so many draws is drawn, and how many times that, 0 where there are too few. It opens a segment of bets unless
-// one on the pair and event is open that was chosen when at least half as much was known of the pair.
-func (s *statistics) batch(best edge, open *opened, size float64) (r ratio, times int64) {
-	r = s.aim().at(best.reach()).ratio(best.p, best.o)
-	if times = s.evenly(size, r); times == 0 {
-		return r, 0
-	}
-	drawn := s.field.places[best.from].total + s.field.places[best.to].total
-	same := open.base > 0 && best.from == open.from && best.to == open.to && slices.Equal(best.event, open.event)
-	if !same || drawn > 2*open.base {
-		horizon := float64(s.o.Budget-s.drawn) * float64(r.at) / float64(r.at+r.near)
-		s.wealth.openAt(best.distance, best.p, best.o, best.slack, r, horizon)
-		*open = opened{best, max(1, drawn)}
-	}
-	r = s.wealth.segs[len(s.wealth.segs)-1].ratio
-	return r, s.evenly(size, r)
-}
-
-// evenly returns how many times a ratio's draws are about so many in all, so that children share the draws at either side evenly.
-func (s *statistics) evenly(size float64, r ratio) int64 {
-	times := s.even(int64(size) / (r.at + r.near))
-	if float64(times*(r.at+r.near)) > size {
-		return 0
-	}
-	return times
-}
-
-// play draws a batch and settles the bet on it. It reports whether the claim is refuted and that was all that was wanted.
-func (s *statistics) play(e edge, c counts) (refuted bool, err error) {
-	own, near, err := s.drawBoth(e.from, c.drawn, e.to, c.drawnNear)
-	if err != nil {
-		return false, err
-	}
-	if own == nil || near == nil {
-		// To go on as if there had been no bet would favour samplers that fail where they lose.
-		return false, errFailed
-	}
-	c.hits, c.hitsNear = hitsOf(own, e.event), hitsOf(near, e.event)
-	s.settle(e, c)
-	if s.o.UntilRefuted && s.wealth.passed() {
-		if at := s.wealth.bound(); at >= s.wealth.claimed {
-			s.refuted = at
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// keep returns the pair that was bet on where the first of the ranked ones does not promise clearly more, and that first one otherwise.
-func (s *statistics) keep(edges []edge, current edge) edge {
-	best := edges[0]
-	for _, e := range edges {
-		stays := slices.Equal(e.event, current.event) && e.promise+hysteresis > best.promise || s.o.UntilRefuted && s.field.ordered && loyalty*e.promise > best.promise
-		if e.from == current.from && e.to == current.to && stays {
-			best = e
-		}
-	}
-	return best
-}
-
-// drawRival draws some samples, up to an end, at either side of the most hopeful pair, where that is not the one that was bet on.
-func (s *statistics) drawRival(edges []edge, best edge, samples, end int64) error {
-	rival := slices.MaxFunc(edges, func(a, b edge) int { return cmp.Compare(a.hopeful, b.hopeful) })
-	if rival.hopeful <= best.hopeful {
-		return nil
-	}
-	for _, i := range []int{s.site(rival.from), s.site(rival.to)} {
-		if _, err := s.draw(i, min(samples, end-s.drawn)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// hitsOf counts the draws in an event.
-func hitsOf(counts []int64, event []bool) int64 {
-	n := int64(0)
-	for r, c := range counts {
-		if r < len(event) && event[r] {
-			n += c
-		}
-	}
-	return n
-}
-
-// settle takes a batch into account, and what the bet on it gained.
-func (s *statistics) settle(e edge, c counts) {
-	key := fmt.Sprint(e.from, e.to, s.cuts, e.event)
-	shown := s.shown[key]
-	if shown == nil {
-		shown = &evidence{nth: len(s.shown), witness: &verify.Witness{
-			Scores: s.space.Scores(s.field.places[e.from].q), Neighbor: s.space.Scores(s.field.places[e.to].q),
-		}}
-		if e.steps {
-			shown.witness.Distance = e.distance
-		}
-		s.name(shown.witness, e.event)
-		s.shown[key] = shown
-	}
-	claimed := s.wealth.levels[s.wealth.claimed]
-	before, claim := s.wealth.sum(), s.wealth.total(claimed)
-	s.wealth.settle(c)
-	known := s.proved // a level that was reached stays so: only those above it are computed
-	for s.proved < len(s.wealth.levels) && s.wealth.reached(s.proved) {
-		s.proved++
-	}
-	if s.proved > known {
-		s.history = append(s.history, Progress{s.drawn, s.level(s.proved - 1)})
-	}
-	shown.counts = shown.counts.plus(c)
-	shown.gain += s.wealth.sum() - before
-	shown.claim += s.wealth.total(claimed) - claim
 }

@@ -43,7 +43,7 @@ func (s *noisyValue) Values(q verify.Vector, samples int64) ([]float64, string, 
 func TestNoisyMaxThatReturnsItsValue(t *testing.T) {
 	for _, atoms := range []bool{false, true} {
 		var bounds []float64
-		for i := range uint64(runs(1)) {
+		for i := range uint64(runs(3)) {
 			seed := firstSeed() + i
 			o := samplerOptions(t, "1", 1_000_000)
 			o.Seed, o.Outcomes = seed, Real

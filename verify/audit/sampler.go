@@ -100,6 +100,7 @@ type statistics struct {
 	proved   int             // levels, from the lowest, whose wealth has certainly reached the limit
 	failed   *verify.Witness // of what is not answered, where that was tested; it refutes the levels up to
 	failedAt int             // this one, -1 for none
+	quick    bool            // it is one of the stages before the whole budget is used
 	silent   int             // how often what was asked while searching was not answered
 	alpha    *big.Rat        // the level of the verdict on ε
 }
@@ -147,7 +148,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
 	st := &statistics{
 		ctx: ctx, o: o, budget: whole.Budget, sampler: s, space: space, rng: rng, field: newField(o, rng),
-		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{}, alpha: alpha,
+		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{}, alpha: alpha, quick: o.UntilRefuted,
 	}
 	r := &Report{Confidence: o.Confidence}
 	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.Epsilon.Number()
@@ -338,7 +339,7 @@ func (s *statistics) compareChildren(q verify.Vector, counted [][]int64) {
 // Before an audit ends, one question is asked again and again: the answers of generators that start with few seeds come round.
 const (
 	askedAgain = 20
-	againShare = 32 // such a part of the budget
+	againShare = 50 // such a part of the budget
 	fewAgain   = 20 // samples at least
 )
 

@@ -20,7 +20,7 @@ type place struct {
 	firstTotal int64
 	class      int
 	level      []int     // of every candidate, in the class; nil where outcomes are no candidates
-	odd        bool      // it is not like the rest of its class
+	apart      bool      // its pairs are looked at, although others like them are
 	expected   []float64 // hits of each candidate, of as many draws as a guess is worth
 	fits       int       // that the expected ones are of
 	event      string    // that came instead of an answer; it is not asked again
@@ -79,6 +79,8 @@ type field struct {
 	at       float64 // and its scale
 	fitted   int64   // draws when that was found
 	fits     int     // how often it was
+	differ   float64 // draws at a place that those at others of its class count for at most; 0: as many as they are
+	wide     bool    // every pair is among those that are looked at
 }
 
 func newField(o *Options, rng *rand.Rand) *field {
@@ -94,8 +96,14 @@ func descending(q verify.Vector) verify.Vector {
 	return sorted
 }
 
+// placeAlone returns the number of a score vector, in a class of its own if it is new.
+func (f *field) placeAlone(q verify.Vector) int { return f.placeLike(q, "alone "+q.Key()) }
+
 // place returns the number of a score vector.
-func (f *field) place(q verify.Vector) int {
+func (f *field) place(q verify.Vector) int { return f.placeLike(q, "") }
+
+// placeLike returns the number of a score vector. If it is new, it is in a class that is named, or in its own one.
+func (f *field) placeLike(q verify.Vector, name string) int {
 	key := q.Key()
 	if i, ok := f.byKey[key]; ok {
 		return i
@@ -117,6 +125,7 @@ func (f *field) place(q verify.Vector) int {
 			p.level[r] = slices.Index(distinct, x)
 		}
 	}
+	shape = cmp.Or(name, shape)
 	c, ok := f.byShape[shape]
 	if !ok {
 		c = len(f.classes)
@@ -278,34 +287,85 @@ func (f *field) add(i, half int, counts []int64, drawn int64) {
 	}
 }
 
-// hits returns how often each of so many outcomes is expected in a number of draws at a place, from its class unless it is odd.
+// borrowed is for how many draws at a place those at others of its class count: all where nothing speaks against it, fewer where members of classes differ, and
+// fewer still where this one does. It reports whether it is seen to differ.
+func (f *field) borrowed(i int) (draws float64, odd bool) {
+	p := f.places[i]
+	draws = float64(f.classes[p.class].total - p.total)
+	if f.differ > 0 {
+		draws = min(draws, f.differ)
+	}
+	s := f.surprise(i)
+	if odd = s > oddness; odd {
+		draws = min(draws, float64(p.total)*float64(len(p.q)-1)/s)
+	}
+	return draws, odd
+}
+
+// weigh estimates for how many draws at a place those at others of its class count, from how far places are from their classes: 0 for all.
+func (f *field) weigh() {
+	sum, freedom, draws := 0.0, 0.0, 0.0
+	for i, p := range f.places {
+		if c := f.classes[p.class]; p.level == nil || p.total < fewestToTell || c.total == p.total {
+			continue
+		}
+		df := float64(len(p.q) - 1)
+		sum += f.surprise(i) - df/4 // few draws are not quite as they are of many
+		freedom, draws = freedom+df, draws+float64(df*float64(p.total))
+	}
+	if f.differ = 0; sum > farApart*math.Sqrt(2*freedom) {
+		f.differ = max(1, draws/sum)
+	}
+}
+
+// asymmetric reports whether members of classes differ so much that each is looked at by itself.
+func (f *field) asymmetric() bool { return f.differ > 0 && f.differ < unlikeEnough }
+
+// widen adds every pair to those that are looked at, once members of classes are seen to differ.
+func (f *field) widen() {
+	if f.wide || !f.asymmetric() {
+		return
+	}
+	f.wide = true
+	pairs := slices.Clone(f.all)
+	f.rng.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
+	for _, pair := range pairs[:min(len(pairs), mostWide)] {
+		f.edges = append(f.edges, edge{from: pair[0], to: pair[1], distance: f.distance(f.places[pair[0]].q, f.places[pair[1]].q)})
+	}
+}
+
+// hits returns how often each of so many outcomes is expected in a number of draws at a place: how often it came there, and of candidates at others of the class, for
+// as many draws as these count for.
 func (f *field) hits(i, outcomes int) (hits []float64, drawn float64) {
 	p := f.places[i]
 	c := f.classes[p.class]
-	counts, total := c.counts, c.total
-	if alone := p.odd || p.level == nil && !f.ordered; alone {
-		counts, total = p.counts, p.total
-	}
-	if total == 0 {
-		return nil, 0
+	counts, drawn := p.counts, float64(p.total)
+	if f.ordered {
+		counts, drawn = c.counts, float64(c.total)
 	}
 	hits = make([]float64, outcomes)
-	for r := range hits {
-		switch {
-		case p.level != nil && !p.odd:
-			if l := p.level[r]; l < len(counts) {
-				hits[r] = float64(counts[l]) / float64(c.sizes[l])
-			}
-		case r < len(counts):
-			hits[r] = float64(counts[r])
-		}
+	for r, x := range counts {
+		hits[r] = float64(x)
+	}
+	odd := false
+	if p.level != nil && c.total > 0 {
+		var borrowed float64
+		borrowed, odd = f.borrowed(i)
+		f.borrow(i, hits, borrowed, odd)
+		drawn += borrowed
+	}
+	if drawn == 0 {
+		return nil, 0
 	}
 	if f.scale == 0 {
-		return hits, float64(total)
+		return hits, drawn
 	}
 	weight := float64(believed)
-	if f.fits > 0 && !p.odd {
+	if f.fits > 0 && !odd {
 		weight = c.weight
+		if f.differ > 0 {
+			weight = min(weight, max(believed, f.differ))
+		}
 	}
 	if p.expected == nil || p.fits != f.fits {
 		p.expected, p.fits = laws[f.law](p.q, cmp.Or(f.at, f.scale), 1), f.fits
@@ -313,7 +373,27 @@ func (f *field) hits(i, outcomes int) (hits []float64, drawn float64) {
 	for r := range hits {
 		hits[r] += float64(weight * p.expected[r])
 	}
-	return hits, float64(total) + weight
+	return hits, drawn + weight
+}
+
+// borrow adds to the hits of candidates at a place those of others of its class, for so many draws. Tied candidates are alike at the others, and at this one
+// unless it is odd or members of classes differ.
+func (f *field) borrow(i int, hits []float64, draws float64, odd bool) {
+	p := f.places[i]
+	c := f.classes[p.class]
+	own := make([]float64, len(c.counts)) // by levels
+	for r, x := range p.counts {
+		own[p.level[r]] += float64(x)
+	}
+	others := float64(c.total - p.total)
+	for r, l := range p.level {
+		if !odd && f.differ == 0 {
+			hits[r] = own[l] / float64(c.sizes[l])
+		}
+		if others > 0 {
+			hits[r] += float64(draws * (float64(c.counts[l]) - own[l]) / float64(c.sizes[l]) / others)
+		}
+	}
 }
 
 // outcomes is how many outcomes are known at two places.

@@ -10,7 +10,7 @@ import (
 )
 
 // stakes is how many stakes are bet side by side; their wealth is averaged. A patient player's are each four times the one before; of
-// another's, the first ones follow from the estimated probabilities, and the rest are each four times the one before.
+// another one's, the first ones follow from the estimated probabilities while it is not late, and the rest are each four times the one before.
 const (
 	stakes    = 6
 	estimated = 2
@@ -50,6 +50,7 @@ type wealth struct {
 	exact   mechanisms.Epsilon   // the claimed ε
 	far     map[string][]float64 // claims at distances
 	patient bool                 // it is the bound at the end that counts
+	late    bool                 // no more than that the claim is refuted in the end does: the estimated stakes are the patient one, too
 	segs    []*segment
 	batches []batch
 }
@@ -67,7 +68,7 @@ func newWealth(claimed mechanisms.Epsilon, alpha *big.Rat, patient bool) *wealth
 	w := &wealth{limit: new(big.Rat).Inv(alpha), patient: patient, exact: claimed}
 	limit, _ := w.limit.Float64()
 	w.log = math.Log(limit)
-	w.weights = [stakes]float64{3. / 16, 3. / 16, 3. / 32, 3. / 32, 3. / 32, 3. / 32}
+	w.weights = [stakes]float64{3. / 16, 3. / 16, 6. / 16, 1. / 16, 1. / 16, 1. / 16}
 	if patient {
 		w.weights = [stakes]float64{25. / 32, 1. / 32, 1. / 32, 1. / 32, 1. / 32, 1. / 32}
 	}
@@ -163,7 +164,10 @@ func (w *wealth) openAt(d *big.Rat, p, o, slack float64, r ratio, horizon float6
 			continue
 		}
 		for k := range s.bets[i] {
-			s.bets[i][k] = newBet(math.Ldexp(u, 2*(k-estimated)), h, c, r)
+			s.bets[i][k] = newBet(math.Ldexp(u, 2*max(0, k-estimated)), h, c, r)
+		}
+		if w.late {
+			continue
 		}
 		// The stakes at which the logarithm of the wealth rises fastest if the estimate is right, and if it is half a standard error too high.
 		excess := math.Log(p/o) - math.Log(c)

@@ -1,0 +1,223 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"optratio/verify"
+)
+
+// finalists are the pairs between which is chosen before a bet: those that promise most, and the most hopeful.
+func (s *statistics) finalists() []edge {
+	byPromise, byHope := s.field.rank(s.field.edges, s.aim(), promise), s.field.rank(s.field.edges, s.aim(), hopeful)
+	return slices.Concat(byPromise[:min(len(byPromise), finalists)], byHope[:min(len(byHope), finalists)])
+}
+
+// opened is the segment of bets that is open: those on one event at one pair.
+type opened struct {
+	edge
+	base int64 // draws at the pair when it was opened; 0: none is open
+}
+
+// bet spends samples up to an end on batches, each with a bet on the pair and event that promises most by then. It reports
+// whether the claim is refuted and that was all that was wanted.
+func (s *statistics) bet(end int64) (bool, error) {
+	f := s.field
+	f.refit(s.aim())
+	edges := s.finalists()
+	lastBets := end - (end-s.drawn)/4
+	if !s.quick {
+		lastBets = end - (end-s.drawn)/2
+	}
+	size := max(40, firstBatch*float64(end-s.drawn))
+	var open opened
+	for s.drawn < end {
+		f.refit(s.aim())
+		edges = f.rank(edges, s.aim(), promise)
+		var best edge
+		switch {
+		case len(edges) > 0 && open.base > 0:
+			if best = s.keep(edges, open.edge); (best.from != open.from || best.to != open.to) && f.differ > 0 {
+				edges = s.finalists() // it disappointed: perhaps another one is better by now
+				best = s.keep(edges, open.edge)
+			}
+		case len(edges) > 0:
+			best = edges[0]
+		}
+		// As long as what is found is suspicious, most of a stage goes into the search; all of it where nothing came more often at one of two neighbors.
+		if len(edges) == 0 || s.suspicious(best.promise) && s.drawn < lastBets {
+			before := s.drawn
+			if err := s.explore(max((end-s.drawn)/3, min(end-s.drawn, least))); err != nil {
+				return false, err
+			}
+			if edges = s.finalists(); s.drawn == before {
+				break
+			}
+			open.base = 0 // events may be others
+			continue
+		}
+		if tried, err := s.tryOut(best, end); tried || err != nil {
+			if err != nil {
+				return false, err
+			}
+			continue
+		}
+		r, times := s.batch(best, &open, min(size, float64(end-s.drawn)))
+		if times == 0 {
+			break
+		}
+		refuted, err := s.play(best, counts{drawn: times * r.at, drawnNear: times * r.near})
+		if err != nil || refuted {
+			return refuted, err
+		}
+		if err := s.drawRival(edges, best, times*(r.at+r.near)/rivalPart, end); err != nil {
+			return false, err
+		}
+		size *= nextBatch
+	}
+	return false, nil
+}
+
+// tryOut draws at the two sides of a pair before the first bet on it, where little was drawn at these themselves and they may not be like others of their classes, of which
+// most is known. It reports whether it did.
+func (s *statistics) tryOut(e edge, end int64) (bool, error) {
+	enough := max(fewTried, (s.o.Budget-s.drawn)/triedShare)
+	tried := false
+	for _, i := range []int{e.from, e.to} {
+		p := s.field.places[i]
+		unsure := !s.quick && p.level != nil && p.total < enough && end-s.drawn > 4*enough
+		if unsure && (s.field.differ > 0 || s.field.surprise(i) > oddness) {
+			if _, err := s.draw(i, enough); err != nil {
+				return false, err
+			}
+			tried = true
+		}
+	}
+	return tried, nil
+}
+
+// suspicious reports whether the search has to go on: in a quick stage where there is nothing that a bet on the claim could be won with; and of candidates, where what is
+// promised is less than what a mechanism that has the claimed ε shows with so many samples.
+func (s *statistics) suspicious(promise float64) bool {
+	if s.quick {
+		return promise <= 0
+	}
+	usual := usualPart*s.o.Epsilon.Float() - usualLoss/math.Sqrt(float64(max(1, s.o.Budget-s.drawn)))
+	return s.field.pooled && len(s.o.Vectors)+len(s.o.Pairs) == 0 && promise < usual
+}
+
+// batch returns in what ratio the next batch of about so many draws is drawn, and how many times that, 0 where there are too few. It opens a segment of bets unless
+// one on the pair and event is open that was chosen when at least half as much was known of the pair.
+func (s *statistics) batch(best edge, open *opened, size float64) (r ratio, times int64) {
+	r = s.aim().at(best.reach()).ratio(best.p, best.o)
+	if times = s.evenly(size, r); times == 0 {
+		return r, 0
+	}
+	drawn := s.field.places[best.from].total + s.field.places[best.to].total
+	same := open.base > 0 && best.from == open.from && best.to == open.to && slices.Equal(best.event, open.event)
+	if !same || drawn > 2*open.base {
+		horizon := float64(s.o.Budget-s.drawn) * float64(r.at) / float64(r.at+r.near)
+		s.wealth.openAt(best.distance, best.p, best.o, best.slack, r, horizon)
+		*open = opened{best, max(1, drawn)}
+	}
+	r = s.wealth.segs[len(s.wealth.segs)-1].ratio
+	return r, s.evenly(size, r)
+}
+
+// evenly returns how many times a ratio's draws are about so many in all, so that children share the draws at either side evenly.
+func (s *statistics) evenly(size float64, r ratio) int64 {
+	times := s.even(int64(size) / (r.at + r.near))
+	if float64(times*(r.at+r.near)) > size {
+		return 0
+	}
+	return times
+}
+
+// play draws a batch and settles the bet on it. It reports whether the claim is refuted and that was all that was wanted.
+func (s *statistics) play(e edge, c counts) (refuted bool, err error) {
+	own, near, err := s.drawBoth(e.from, c.drawn, e.to, c.drawnNear)
+	if err != nil {
+		return false, err
+	}
+	if own == nil || near == nil {
+		// To go on as if there had been no bet would favour samplers that fail where they lose.
+		return false, errFailed
+	}
+	c.hits, c.hitsNear = hitsOf(own, e.event), hitsOf(near, e.event)
+	s.settle(e, c)
+	if s.o.UntilRefuted && s.wealth.passed() {
+		if at := s.wealth.bound(); at >= s.wealth.claimed {
+			s.refuted = at
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// keep returns the pair that was bet on where the first of the ranked ones does not promise clearly more, and that first one otherwise.
+func (s *statistics) keep(edges []edge, current edge) edge {
+	best := edges[0]
+	for _, e := range edges {
+		stays := slices.Equal(e.event, current.event) && e.promise+hysteresis > best.promise || s.o.UntilRefuted && s.field.ordered && loyalty*e.promise > best.promise
+		if e.from == current.from && e.to == current.to && stays {
+			best = e
+		}
+	}
+	return best
+}
+
+// drawRival draws some samples, up to an end, at either side of the most hopeful pair, where that is not the one that was bet on.
+func (s *statistics) drawRival(edges []edge, best edge, samples, end int64) error {
+	rival := slices.MaxFunc(edges, func(a, b edge) int { return cmp.Compare(a.hopeful, b.hopeful) })
+	if rival.hopeful <= best.hopeful {
+		return nil
+	}
+	for _, i := range []int{s.site(rival.from), s.site(rival.to)} {
+		if _, err := s.draw(i, min(samples, end-s.drawn)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hitsOf counts the draws in an event.
+func hitsOf(counts []int64, event []bool) int64 {
+	n := int64(0)
+	for r, c := range counts {
+		if r < len(event) && event[r] {
+			n += c
+		}
+	}
+	return n
+}
+
+// settle takes a batch into account, and what the bet on it gained.
+func (s *statistics) settle(e edge, c counts) {
+	key := fmt.Sprint(e.from, e.to, s.cuts, e.event)
+	shown := s.shown[key]
+	if shown == nil {
+		shown = &evidence{nth: len(s.shown), witness: &verify.Witness{
+			Scores: s.space.Scores(s.field.places[e.from].q), Neighbor: s.space.Scores(s.field.places[e.to].q),
+		}}
+		if e.steps {
+			shown.witness.Distance = e.distance
+		}
+		s.name(shown.witness, e.event)
+		s.shown[key] = shown
+	}
+	claimed := s.wealth.levels[s.wealth.claimed]
+	before, claim := s.wealth.sum(), s.wealth.total(claimed)
+	s.wealth.settle(c)
+	known := s.proved // a level that was reached stays so: only those above it are computed
+	for s.proved < len(s.wealth.levels) && s.wealth.reached(s.proved) {
+		s.proved++
+	}
+	if s.proved > known {
+		s.history = append(s.history, Progress{s.drawn, s.level(s.proved - 1)})
+	}
+	shown.counts = shown.counts.plus(c)
+	shown.gain += s.wealth.sum() - before
+	shown.claim += s.wealth.total(claimed) - claim
+}

@@ -1,0 +1,82 @@
+package audit
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/internal/slowtest"
+	"optratio/verify"
+)
+
+// refutes reports whether an audit of a sampler refutes ε = 1.
+func refutes(t *testing.T, w wrongSampler, n int, seed uint64, budget int64, until bool) bool {
+	t.Helper()
+	o := samplerOptions(t, "1", budget)
+	o.N, o.Seed, o.UntilRefuted = n, seed, until
+	r, err := draw(w.name, newLawSampler(w.law(n), seed+500), o)
+	require.NoError(t, err)
+	require.LessOrEqual(t, r.Samples, budget)
+	return r.Find(verify.DP).Verdict == verify.Violated
+}
+
+// What is found with some samples is found with ten times as many, up to chance: of as many audits as there are seeds, each of other numbers of candidates, at most a tenth
+// find less. Most is found with 100,000 samples, and all with a million. An audit that ends with the refutation finds as much.
+func TestMoreSamplesNeverFindLess(t *testing.T) {
+	seeds, budgets, mostN := 1, []int64{10_000, 100_000}, 4
+	if slowtest.Enabled {
+		seeds, budgets, mostN = runs(20), []int64{10_000, 100_000, 1_000_000}, 8
+	}
+	for i, w := range wrongSamplers {
+		if !slowtest.Enabled && i%3 > 0 {
+			continue
+		}
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			lost, found, until := 0, make([]int, len(budgets)), 0
+			for i := range seeds {
+				seed, before := firstSeed()+uint64(i), false
+				n := 4 + i%(mostN-3)
+				for at, budget := range budgets {
+					is := refutes(t, w, n, seed, budget, false)
+					if before && !is {
+						lost++
+						t.Logf("n = %d, seed %d: less with %d samples", n, seed, budget)
+					}
+					if before = is; is {
+						found[at]++
+					}
+				}
+				if refutes(t, w, n, seed, 100_000, true) {
+					until++
+				}
+			}
+			t.Logf("found %v of %d, %d until refuted; %d times less with more", found, seeds, until, lost)
+			assert.LessOrEqual(t, lost, seeds/10)
+			assert.GreaterOrEqual(t, found[len(budgets)-1], seeds-seeds/10)
+			assert.GreaterOrEqual(t, until, found[1]-max(1, seeds/10))
+		})
+	}
+}
+
+// Right samplers are refuted in at most 5 % of the audits, also those that prefer some candidates.
+func TestRightSamplersAreNotRefuted(t *testing.T) {
+	seeds, budgets := 1, []int64{10_000, 100_000}
+	if slowtest.Enabled {
+		seeds, budgets = runs(20), []int64{10_000, 100_000, 1_000_000}
+	}
+	refuted, audits := 0, 0
+	for _, w := range rightSamplers {
+		for i := range seeds {
+			for _, budget := range budgets {
+				n := 4 + i%5
+				if audits++; refutes(t, w, n, firstSeed()+uint64(i), budget, i%2 == 1) {
+					refuted++
+					t.Logf("%s, n = %d, seed %d, %d samples", w.name, n, i, budget)
+				}
+			}
+		}
+	}
+	assert.LessOrEqual(t, refuted, max(1, audits/20), "of %d", audits)
+}
