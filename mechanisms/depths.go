@@ -8,15 +8,14 @@ import (
 	"optratio/number/interval"
 )
 
-// overDepths is a mechanism for one sensitivity, run on depths of its own making in place of (max q - q_r)/2Δ, and possibly
-// at another parameter.
+// overDepths is a mechanism for one sensitivity, run on depths of its own making in place of (max q - q_r)/2Δ.
 type overDepths struct {
 	info Info
 	base regular
 	// rescale returns the instance to run base on, with the candidates that keep takes part; the others are never taken.
 	rescale func(in *Instance) (scaled *Instance, keep []int, err error)
 	// steps is Steps of the interface Stepped.
-	steps func(in *Instance) (steps []*big.Rat, parameter Epsilon)
+	steps func(in *Instance) []*big.Rat
 }
 
 // regular is a mechanism for one sensitivity that depends on depths alone.
@@ -26,18 +25,17 @@ type regular interface {
 	FloatScorer
 }
 
-// Stepped is a mechanism that counts depths in steps of its own, or runs at a parameter of its own. Both depend on sensitivities, ε and
-// parameters alone, whatever the scores: scores that are multiples of u have depths that are sums of multiples of u/s for s among the steps, and where the
-// mechanism is Symbolic, its functions are of e^{-ε'·unit} for the parameter ε'.
+// Stepped is a mechanism that counts depths in steps of its own. They depend on sensitivities and parameters alone, whatever the scores: scores that are
+// multiples of u have depths that are sums of multiples of u/s for s among the steps.
 type Stepped interface {
 	Mechanism
-	Steps(in *Instance) (steps []*big.Rat, parameter Epsilon)
+	Steps(in *Instance) []*big.Rat
 }
 
 func (m *overDepths) Info() Info { return m.info }
 
 // Steps implements Stepped.
-func (m *overDepths) Steps(in *Instance) (steps []*big.Rat, parameter Epsilon) { return m.steps(in) }
+func (m *overDepths) Steps(in *Instance) []*big.Rat { return m.steps(in) }
 
 // onKept evaluates base on the candidates that take part. The others have the probability zero.
 func onKept[T any](m *overDepths, in *Instance, zero T, ask func(in *Instance) ([]T, error)) ([]T, error) {
@@ -71,7 +69,7 @@ func (m *overDepths) Float(in *Instance) ([]float64, error) {
 	return onKept(m, in, 0, m.base.Float)
 }
 
-// Symbolic takes the unit in depths, and returns functions of the power of the parameter that Steps returns.
+// Symbolic takes the unit in depths.
 func (m *overDepths) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
 	return onKept(m, in, arith.Poly{}.Zero(), func(in *Instance) ([]arith.RatFunc, error) { return m.base.Symbolic(in, unit) })
 }
@@ -161,25 +159,4 @@ func atDepths(depths []*big.Rat, eps Epsilon) *Instance {
 		out.Scores = append(out.Scores, new(big.Rat).Neg(d))
 	}
 	return out
-}
-
-// pairSums returns Δ_a + Δ_b for all pairs of different candidates, each once.
-func (in *Instance) pairSums() (sums []*big.Rat) {
-	each := slices.Clone(in.EachSensitivity())
-	slices.SortFunc(each, (*big.Rat).Cmp)
-	var distinct []*big.Rat
-	for i, d := range each {
-		switch {
-		case i == 0 || d.Cmp(each[i-1]) != 0:
-			distinct = append(distinct, d)
-		case len(sums) == 0 || sums[len(sums)-1].Cmp(new(big.Rat).Add(d, d)) != 0:
-			sums = append(sums, new(big.Rat).Add(d, d))
-		}
-	}
-	for i, a := range distinct {
-		for _, b := range distinct[:i] {
-			sums = append(sums, new(big.Rat).Add(a, b))
-		}
-	}
-	return sums
 }

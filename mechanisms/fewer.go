@@ -44,7 +44,7 @@ func fewer(base regular, m int) *overDepths {
 			}
 			return &out, keep, out.CheckScores()
 		},
-		steps: func(in *Instance) ([]*big.Rat, Epsilon) {
+		steps: func(in *Instance) []*big.Rat {
 			least := slices.SortedFunc(slices.Values(in.EachSensitivity()), (*big.Rat).Cmp)
 			out := *in
 			out.Scores, out.Sensitivities = in.Scores[:min(m, len(least))], least[:min(m, len(least))]
@@ -52,7 +52,7 @@ func fewer(base regular, m int) *overDepths {
 				return own.Steps(&out)
 			}
 			sum := out.PairSensitivity()
-			return []*big.Rat{sum.Add(sum, sum)}, in.Epsilon
+			return []*big.Rat{sum.Add(sum, sum)}
 		},
 	}
 }

@@ -14,6 +14,10 @@ func init() {
 	const source = "Antonova et al., Private Selection with Heterogeneous Sensitivities, "
 	Register(&gem{info: epsDPEach("gem", "generalised exponential mechanism: permute-and-flip on scores normalised against sensitive candidates", "Raskhodnikova & Smith 2016; "+source+"(6)"), sign: +1})
 	Register(&gem{info: epsDPEach("mgem", "modified generalised exponential mechanism: the same, in favour of sensitive candidates", source+"IV-D"), sign: -1})
+	Register(&gem{
+		info: epsDPEach("gem-runner", "gem at the whole of ε, deeper candidates halfway between the runner-up's depth and their own", "this project, docs/results/unequal.md, Theorem 2"),
+		sign: +1, runner: true,
+	})
 	Register(&combinedGEM{})
 }
 
@@ -129,6 +133,37 @@ func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec 
 	return out, nil
 }
 
+// runnerExponents returns -εD_r, D_r = min(d_r, (d_r + d)/2), from -εd_r/2, of classes of so many candidates. No exponent
+// stands for a candidate that is never taken.
+func runnerExponents(x []*interval.Interval, counts []int) []*interval.Interval {
+	var all []interval.Interval
+	for a, e := range x {
+		for range min(2, counts[a]) {
+			if e != nil {
+				all = append(all, *e)
+			}
+		}
+	}
+	if len(all) < 2 {
+		return x
+	}
+	// The second largest of numbers lies between the second largest of their lower ends and that of their upper ends. Kept as max and min over
+	// what was seen, it is an interval operation at each step.
+	first, second := all[0].Max(all[1]), all[0].Min(all[1])
+	for _, e := range all[2:] {
+		second = second.Max(first.Min(e))
+		first = first.Max(e)
+	}
+	out := make([]*interval.Interval, len(x))
+	for a, e := range x {
+		if e != nil {
+			twice := e.Add(*e).Max(e.Add(second))
+			out[a] = &twice
+		}
+	}
+	return out
+}
+
 // enclose returns the pmf with ε' = share·ε.
 func (m *gem) enclose(in *Instance, share *big.Rat, prec uint) ([]interval.Interval, error) {
 	if err := in.Check(); err != nil {
@@ -237,6 +272,21 @@ func (m *gem) float(in *FloatInstance, eps float64) ([]float64, error) {
 		weights[i], counts[i] = math.Exp(w), 1
 	}
 	return permuteAndFlipFloat(arith.Float{}, weights, counts), nil
+}
+
+// runnerFloat is runnerExponents in float64, in place, for single candidates.
+func runnerFloat(x []float64) {
+	if len(x) < 2 {
+		return
+	}
+	first, second := max(x[0], x[1]), min(x[0], x[1])
+	for _, e := range x[2:] {
+		second = max(second, min(first, e))
+		first = max(first, e)
+	}
+	for a, e := range x {
+		x[a] = max(2*e, e+second)
+	}
 }
 
 // relativeError bounds what rounding of ε'q'/2 makes of a probability. A difference of two u = εq/2 ∓ ln(n/β)Δ errs by less

@@ -27,12 +27,12 @@ func mixedOver(base regular, info Info) *overDepths {
 			depths, keep := in.normalisedDepths()
 			return atDepths(in.mixedDepths(depths, keep), in.Epsilon), keep, nil
 		},
-		steps: func(in *Instance) ([]*big.Rat, Epsilon) {
+		steps: func(in *Instance) []*big.Rat {
 			// A lead of b over a counts (M-Δ_a)/2M in units of Δ_a + Δ_b.
 			each, most := in.EachSensitivity(), in.Sensitivity()
 			twice := new(big.Rat).Add(most, most)
 			if twice.Sign() == 0 {
-				return nil, in.Epsilon
+				return nil
 			}
 			steps := []*big.Rat{twice}
 			for a, d := range each {
@@ -43,7 +43,7 @@ func mixedOver(base regular, info Info) *overDepths {
 					}
 				}
 			}
-			return steps, in.Epsilon
+			return steps
 		},
 	}
 }

@@ -146,9 +146,12 @@ func TestMixedDepthsAreTheLargest(t *testing.T) {
 	assert.Greater(t, larger, 200)
 }
 
-// The mean errors of permute-and-flip on the depths of Theorems 2, 6 and 7, over grids 0..4.
+// The mean errors of permute-and-flip on the depths of Theorems 1, 2, 6 and 7, over grids 0..4: mixed depths err least. Those of geometric noisy max: the runner's
+// or the partner's depths are never better than both mixed ones and geo-pair.
 func TestMixedDepthsErrLeast(t *testing.T) {
 	two, err := ParseExp("2")
+	require.NoError(t, err)
+	five, err := ParseExp("5/3") // gem's parameter for three candidates, by Theorem 1
 	require.NoError(t, err)
 	rules := []func(in *Instance) []*big.Rat{
 		func(in *Instance) []*big.Rat { return mixedByDefinition(in, ratOne, new(big.Rat)) },
@@ -157,21 +160,30 @@ func TestMixedDepthsErrLeast(t *testing.T) {
 		func(in *Instance) []*big.Rat { return runnerDepths(in, big.NewRat(1, 2)) },
 	}
 	for _, deltas := range [][]string{{"1", "1", "4"}, {"1", "2", "4"}, {"1", "4", "4"}, {"2", "3", "4"}} {
-		loss := make([]float64, len(rules))
+		loss, geo, geoPair, gem := make([]float64, len(rules)), make([]float64, len(rules)), 0.0, 0.0
 		for code := range 125 {
 			q := []int{code % 5, code / 5 % 5, code / 25}
 			in := &Instance{Epsilon: two, Sensitivities: ratsOf(t, deltas...)}
 			for _, x := range q {
 				in.Scores = append(in.Scores, big.NewRat(int64(x), 1))
 			}
-			for i, rule := range rules {
-				p, err := registry["pf"].Float(atDepths(rule(in), two))
+			add := func(sum *float64, name string, in *Instance) {
+				p, err := registry[name].Float(in)
 				require.NoError(t, err)
 				for r, x := range q {
-					loss[i] += p[r] * float64(slices.Max(q)-x)
+					*sum += p[r] * float64(slices.Max(q)-x)
 				}
 			}
+			for i, rule := range rules {
+				add(&loss[i], "pf", atDepths(rule(in), two))
+				add(&geo[i], "geo", atDepths(rule(in), two))
+			}
+			add(&geoPair, "geo-pair", in)
+			depths, _ := in.normalisedDepths()
+			add(&gem, "pf", atDepths(depths, five))
 		}
+		assert.LessOrEqual(t, min(geo[0], geoPair), min(geo[2], geo[3])*(1+1e-12), "Δ = %v: %v and %v", deltas, geo, geoPair)
+		assert.Less(t, loss[0], gem*0.999, "Δ = %v", deltas)
 		for i := range rules[1:] {
 			alike := i == 0 && deltas[1] == deltas[2] // then m = M₂ is M
 			assert.True(t, alike || loss[0] < loss[i+1]*0.999, "Δ = %v: %v", deltas, loss)

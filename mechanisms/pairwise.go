@@ -36,7 +36,15 @@ func (m *pairwise) Info() Info { return m.info }
 
 // plain reports whether the instance is left to pf-pair: whether there are two candidates or fewer, or the least sum of two sensitivities exceeds
 // 9/10 of the largest one, so that all scales are as good as one.
-func (in *Instance) plain() bool { return len(in.Scores) <= 2 || in.alike(big.NewRat(9, 10)) }
+func (in *Instance) plain() bool {
+	each := slices.SortedFunc(slices.Values(in.EachSensitivity()), (*big.Rat).Cmp)
+	n := len(each)
+	if n <= 2 {
+		return true
+	}
+	least, most := new(big.Rat).Add(each[0], each[1]), new(big.Rat).Add(each[n-2], each[n-1])
+	return least.Cmp(most.Mul(most, big.NewRat(9, 10))) > 0
+}
 
 // pairwiseCircles are kept by sensitivities: a bound takes a fraction of a second.
 var pairwiseCircles sync.Map

@@ -98,21 +98,18 @@ const (
 type Exact struct {
 	mechanism mechanisms.Mechanism
 	space     *Space
-	parts     int64              // depths are multiples of 1/parts lattice steps
-	parameter mechanisms.Epsilon // ε' where forms are functions of e^{-ε'/parts}
+	parts     int64 // depths are multiples of 1/parts lattice steps
 	exp, log  *ring
 	forms     map[string][]arith.RatFunc // the last ones that were asked for late
 }
 
 // ForMechanism returns the subject that answers with m's own probabilities on the space.
 func ForMechanism(m mechanisms.Mechanism, s *Space) *Exact {
-	e := &Exact{mechanism: m, space: s, parts: s.parts(m.Info().Uniform), log: logarithmRing(s.Epsilon), parameter: s.Epsilon}
+	e := &Exact{mechanism: m, space: s, parts: s.parts(m.Info().Uniform), log: logarithmRing(s.Epsilon)}
 	if own, ok := m.(mechanisms.Stepped); ok {
-		var steps []*big.Rat
-		steps, e.parameter = own.Steps(s.instance(make(Vector, len(s.Sensitivities))))
-		e.parts = s.partsOf(steps)
+		e.parts = s.partsOf(own.Steps(s.instance(make(Vector, len(s.Sensitivities)))))
 	}
-	e.exp = exponentialRing(e.parameter, e.parts)
+	e.exp = exponentialRing(s.Epsilon, e.parts)
 	return e
 }
 
@@ -301,7 +298,7 @@ func wrap[T any](xs []T, value func(T) *Value) *Answer {
 
 // ExpEpsilon returns e^ε in the form in which it combines exactly with the subject's values.
 func (e *Exact) ExpEpsilon() *Value {
-	if _, ok := e.space.Epsilon.Z(); !ok && e.exp != nil && e.parameter == e.space.Epsilon {
+	if _, ok := e.space.Epsilon.Z(); !ok && e.exp != nil {
 		return function(arith.Pow(arith.Poly{}, arith.Poly{}.Z(), -int(e.parts)), e.exp)
 	}
 	return ExpEpsilon(e.space.Epsilon)
