@@ -3,7 +3,7 @@ GO ?= go
 # Garbage is collected less often: compilation and tests take a fifth less processor time, and more memory.
 export GOGC ?= 400
 
-# CLP is used where its C library and a C compiler are there; expanded when a recipe runs, after an installation.
+# CLP, for --solver clp, is linked where its C library and a C compiler are there; make clp installs it.
 TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo "-tags clp")
 SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
@@ -12,8 +12,7 @@ COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optrati
 .PHONY: run build research claims install dist dist-twice test test-slow bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site proofs
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
-run: clp
-	@$(MAKE) --no-print-directory build
+run: build
 	bin/optratio ratio -n 4 -k 4 --eps 0.5
 
 # Without the symbol table and debugging data, which only debuggers read, the program is a third smaller; panics and profiles name functions and lines all the same.
@@ -48,20 +47,20 @@ dist-twice:
 
 # The tests: five minutes on two cores with empty caches. make lint runs vet; without debugging data the tests are linked faster.
 TEST = -vet=off -ldflags=-w
-test: clp
+test:
 	$(GO) test $(TEST) $(TAGS) ./...
 	$(GO) test -C research $(TEST) $(TAGS) ./...
 
 # The slow tests, which recompute documents, figures and transcripts or take large instances: those that ask package slowtest. RUN chooses: make test-slow RUN=TestTables
 RUN ?= ^($(shell grep -rl --include=*_test.go slowtest . | xargs awk -F'[^A-Za-z0-9_]+' '/^func /{name=$$2} /slowtest[.](Only|Enabled)/{print name}' | sort -u | paste -sd '|'))$$
 slowpackages = $(shell cd $(1) && grep -rl --include=*_test.go slowtest . | grep -v '^./research/' | xargs -n 1 dirname | sort -u)
-test-slow: clp
+test-slow:
 	$(GO) test $(TEST) $(SLOW) -run '$(RUN)' -timeout 60m $(call slowpackages,.)
 	$(GO) test -C research $(TEST) $(SLOW) -run '$(RUN)' -timeout 60m $(call slowpackages,research)
 
 # Benchmarks, and the tests on large instances. BENCH narrows the choice: make bench BENCH=77
 BENCH ?= .
-bench: clp
+bench:
 	$(GO) test $(SLOW) -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./...
 
 # The mutation tester, docs/development/testing.md. One package and a sample of its mutants: make mutate PKG=number/interval SAMPLE=100 SEED=1
@@ -106,6 +105,7 @@ site:
 browser-test:
 	GO=$(GO) scripts/browser-test
 
+# The solver CLP with what linking it takes, where a package manager can install it without asking.
 clp:
 	@scripts/install-clp
 

@@ -9,12 +9,8 @@
 // The binding is this project's own: the published one that we know of, github.com/lanl/clp, neither returns the status of the
 // variables, which exact solutions start from, nor is it served by the Go module proxy.
 //
-// What it adds to CLP: programs are scaled by powers of two before they are
-// handed over (CLP aborts the process when a cost reaches 1e25 and silently
-// goes wrong some orders of magnitude earlier), answers are measured again on
-// the unscaled program and polished when they miss the tolerances, a solve
-// stops within milliseconds when its context ends, and nothing is ever
-// printed.
+// CLP does the scaling. The binding sees to it that nothing is printed, that a solve stops within milliseconds when its context ends,
+// that no number reaches CLP at which it aborts the process, and that CLP is asked again, without scaling, where its first answer may be wrong.
 //
 // What it does not do: prove anything. Its answers are floating-point
 // proposals like those of every linear.Solver. Presolve is never used, so
