@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +28,7 @@ func newMerge(s command.Streams) *cobra.Command {
 		Long: `The rows of all parts, ordered by n, k, ε, objective, constraints and the mechanism's name: what the whole sweep would
 have written. A row that several parts hold must be the same in all of them, apart from its seconds. Where a row is missing of
 the grid that the rows span, FILE is written all the same, and the exit code is 3; --union puts sweeps of different grids
-together, of which no row is called missing. Parts and FILE end in .csv or .parquet.`,
+together, of which no row is called missing. FILE ends in .csv.`,
 		Example: `  optratio merge -o ratios.csv part-*.csv`,
 	}
 	var parts []string
@@ -38,7 +39,7 @@ together, of which no row is called missing. Parts and FILE end in .csv or .parq
 		return nil
 	}
 	c.RunE = f.Limited(func(ctx context.Context) error { return f.run(ctx, parts) })
-	c.Flags().StringVarP(&f.out, "output", "o", "", "file for all rows, .csv or .parquet")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "file for all rows, .csv")
 	c.Flags().BoolVar(&f.union, "union", false, "the parts are of several sweeps, whose rows need not span one grid: nothing is called missing")
 	f.Job.Add(c)
 	return c
@@ -61,10 +62,10 @@ const mostLacking = 10
 
 func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	if f.out == "" {
-		return command.Usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
+		return command.Usagef("-o is missing: name a file for the rows that ends in .csv")
 	}
-	if _, err := grid.IsParquet(f.out); err != nil {
-		return command.Usagef("-o %s: give a name that ends in .csv or .parquet", command.Quoted(f.out))
+	if filepath.Ext(f.out) != ".csv" {
+		return command.Usagef("-o %s: give a name that ends in .csv", command.Quoted(f.out))
 	}
 	table, err := command.Merge(ctx, f.out, sweep.Rows, func() (*grid.Table[sweep.Row], error) { return sweep.Rows.Merge(ctx, parts) })
 	if err != nil {

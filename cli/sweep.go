@@ -37,7 +37,7 @@ func newSweep(s command.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep -n RANGE -k RANGE (--eps RANGE | --exp-eps RANGE) -o FILE",
 		Short: "Ratios over a grid of n, k and ε, in one file; resumable, and in shards for many machines",
-		Long: `A grid of ratio jobs: one row for each n, k, ε and mechanism, in a .csv or .parquet file. Ranges are taken
+		Long: `A grid of ratio jobs: one row for each n, k, ε and mechanism, in a .csv file. Ranges are taken
 exactly: 0.1:1.0:0.1 has ten values. The numbers of a row depend on its parameters alone, not on how the
 work was cut or stopped; only the seconds do not. A FILE that exists is refused, unless --resume says that its rows are kept. --shard I/M computes one of M
 parts; in a Slurm job array and in a Kubernetes indexed Job (with JOB_COMPLETIONS) that is the default. %i in
@@ -45,7 +45,7 @@ FILE is the shard's number. optratio merge puts the parts together. --solver aut
 in every build.`,
 		Example: `  optratio sweep -n 2:6 -k 4 --eps 0.05:1.5:0.05 -o ratios.csv
   optratio sweep -n 2:8 -k 1:8 --eps 0.1:1:0.1 --shard 0/4 -o part-%i.csv --resume
-  optratio merge -o ratios.parquet part-0.csv part-1.csv part-2.csv part-3.csv`,
+  optratio merge -o ratios.csv part-0.csv part-1.csv part-2.csv part-3.csv`,
 		Args: command.NoArgs,
 		RunE: f.Limited(f.run),
 	}
@@ -57,7 +57,7 @@ in every build.`,
 	f.programFlags.addChoices(c, "1e-9")
 	f.question.add(c)
 	f.addWhat(c)
-	fs.StringVarP(&f.out, "output", "o", "", "file for the rows, .csv or .parquet; %i in it stands for the shard's number")
+	fs.StringVarP(&f.out, "output", "o", "", "file for the rows, .csv; %i in it stands for the shard's number")
 	fs.StringVar(&f.shard, "shard", "", "compute part I of M, given as I/M with I from 0")
 	command.CountVar(fs, &f.jobs, "jobs", "", 0, "rows at a time (default: all cores)")
 	fs.BoolVar(&f.resume, "resume", false, "keep the rows that the file holds, and compute the others")
@@ -134,7 +134,7 @@ func (f *sweepFlags) settings(one *ratioFlags, p *sweep.Plan) string {
 // options turns the flags into where the rows go.
 func (f *sweepFlags) options() (o grid.Options, shard grid.Shard, err error) {
 	if f.out == "" {
-		return o, shard, command.Usagef("-o is missing: name a file for the rows that ends in .csv or .parquet")
+		return o, shard, command.Usagef("-o is missing: name a file for the rows that ends in .csv")
 	}
 	if f.jobs < 0 {
 		return o, shard, command.Usagef("--jobs %d: give a number of rows at a time, or 0 for all cores", f.jobs)
@@ -143,8 +143,8 @@ func (f *sweepFlags) options() (o grid.Options, shard grid.Shard, err error) {
 		return o, shard, err
 	}
 	o.Path = command.ShardPath(f.out, shard.Index)
-	if _, err := grid.IsParquet(o.Path); err != nil {
-		return o, shard, command.Usagef("-o %s: give a name that ends in .csv or .parquet", command.Quoted(f.out))
+	if filepath.Ext(o.Path) != ".csv" {
+		return o, shard, command.Usagef("-o %s: give a name that ends in .csv", command.Quoted(f.out))
 	}
 	o.Resume, o.Jobs = f.resume, f.jobs
 	if o.Jobs == 0 {

@@ -69,7 +69,7 @@ func TestMergeIntoAFileAtWork(t *testing.T) {
 	assert.Equal(t, rowsOf(t, whole), rowsOf(t, merged))
 }
 
-// The sweep of 320 rows is the same whole, as Parquet, by one job and by several, in three shards, cut and resumed, and as the Kubernetes manifest
+// The sweep of 320 rows is the same whole, by one job and by several, in three shards, cut and resumed, and as the Kubernetes manifest
 // and the Slurm script of examples/cluster run it.
 func TestSweepHoweverCut(t *testing.T) {
 	dir := t.TempDir()
@@ -91,10 +91,6 @@ func TestSweepHoweverCut(t *testing.T) {
 
 	sweeping(file("jobs.csv"), "--jobs", "5")
 	same("jobs.csv")
-
-	sweeping(file("whole.parquet"))
-	merging("read.csv", "whole.parquet")
-	same("read.csv")
 
 	for i := range 3 {
 		sweeping(file("three-%%i.csv"), "--shard", fmt.Sprintf("%d/3", i))

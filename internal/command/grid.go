@@ -93,5 +93,5 @@ func Merge[R any](ctx context.Context, path string, kind *grid.Kind[R], merge fu
 	if err != nil {
 		return nil, err
 	}
-	return table, out.Commit(ctx, func(w io.Writer) error { return kind.Write(w, path, table) })
+	return table, out.Commit(ctx, func(w io.Writer) error { return kind.WriteCSV(w, table) })
 }

@@ -90,7 +90,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	defer full.Close()
 	kind := &Kind[string]{Columns: []string{"word"}, Fields: func(r string) []string { return []string{r} }, Key: func(r string) string { return r }}
-	s := &store[string]{kind: kind, journal: full, table: &Table[string]{}, have: map[string]int{}}
+	s := &store[string]{kind: kind, file: full, table: &Table[string]{}, have: map[string]int{}}
 	assert.ErrorIs(t, s.append([]string{"a"}), ErrFile)
 	assert.Empty(t, s.table.Rows)
 	calls := 0

@@ -32,7 +32,7 @@ type Jobs[P, R any] struct {
 
 // Options say where the rows go and how they are made.
 type Options struct {
-	Path   string                // ends in .csv or .parquet
+	Path   string                // ends in .csv
 	Resume bool                  // rows that Path holds already are kept
 	Jobs   int                   // points at a time, at least 1
 	Report func(done, total int) // may be nil; called from one goroutine

@@ -11,64 +11,55 @@ import (
 	"slices"
 )
 
-// store is the file of a run. Rows are appended as they come to a CSV file: to the file itself, or, as Parquet files cannot be appended to, to
-// a journal beside it whose name has .csv added. finish puts all rows in order and replaces the file as a whole.
+// store is the file of a run. Rows are appended as they come; finish puts all rows in order and replaces the file as a whole.
 type store[R any] struct {
-	kind    *Kind[R]
-	path    string   // of the file
-	journal *os.File // locked while it is open
-	parquet bool
-	table   *Table[R]
-	have    map[string]int // row of the table with a key
-	onDisk  []byte         // of the CSV file when it was opened; nil where it was changed since
-	dirty   bool
+	kind   *Kind[R]
+	path   string
+	file   *os.File // locked while it is open
+	table  *Table[R]
+	have   map[string]int // row of the table with a key
+	onDisk []byte         // of the file when it was opened; nil where it was changed since
+	dirty  bool
 }
 
 // openStore opens the file of a run, and reads the rows that it holds if the run resumes; keep says which of them stay. Without resume a file that is there is refused. Where
 // the context ends before that is done, the error is its cause.
 func openStore[R any](ctx context.Context, k *Kind[R], settings, path string, resume bool, keep func([]R) ([]R, error)) (s *store[R], err error) {
 	s = &store[R]{kind: k, path: path, table: &Table[R]{Settings: settings}, have: map[string]int{}}
-	if s.parquet, err = k.isParquet(path); err != nil {
-		return nil, err
-	}
 	if target, err := filepath.EvalSymlinks(s.path); err == nil {
 		s.path = target
 	}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o777); err != nil {
 		return nil, At(path, fmt.Errorf("cannot be written: %w", err))
 	}
-	if _, err := os.Lstat(s.path); err == nil && s.parquet && !resume {
-		return nil, At(path, ErrExists)
-	}
-	name := journalName(s.path, s.parquet)
-	if s.journal, err = Open(name, !resume); err != nil {
-		return nil, At(name, err)
+	if s.file, err = Open(s.path, !resume); err != nil {
+		return nil, At(s.path, err)
 	}
 	if err := s.begin(ctx, keep); err != nil {
-		if info, err := s.journal.Stat(); err == nil && info.Size() == 0 {
-			_ = os.Remove(s.journal.Name()) // it was not there before
+		if info, err := s.file.Stat(); err == nil && info.Size() == 0 {
+			_ = os.Remove(s.file.Name()) // it was not there before
 		}
-		return nil, errors.Join(err, s.journal.Close())
+		return nil, errors.Join(err, s.file.Close())
 	}
 	return s, nil
 }
 
 // begin reads what the file holds, and leaves it ready to be appended to.
 func (s *store[R]) begin(ctx context.Context, keep func([]R) ([]R, error)) error {
-	info, err := s.journal.Stat()
+	info, err := s.file.Stat()
 	if err != nil {
 		return err
 	}
 	data := make([]byte, info.Size())
-	if _, err := io.ReadFull(s.journal, data); err != nil {
+	if _, err := io.ReadFull(s.file, data); err != nil {
 		return err
 	}
-	t, whole, err := s.kind.read(ctx, s.path, s.journal.Name(), data)
-	if err == nil && len(t.Rows) > 0 && t.Settings != s.table.Settings {
-		err = At(s.path, fmt.Errorf("was made with %s, not with %s; give the same flags, or another file", settingsText(t.Settings), settingsText(s.table.Settings)))
-	}
+	t, whole, err := s.kind.ParseCSV(ctx, data)
 	if err != nil {
-		return err
+		return unread(ctx, s.path, err)
+	}
+	if len(t.Rows) > 0 && t.Settings != s.table.Settings {
+		return At(s.path, fmt.Errorf("was made with %s, not with %s; give the same flags, or another file", settingsText(t.Settings), settingsText(s.table.Settings)))
 	}
 	kept, err := keep(t.Rows)
 	if err == nil {
@@ -121,12 +112,12 @@ func (s *store[R]) missing(keys []string) (n int) {
 
 // rewrite puts a file of the rows that are kept in place of the one with all.
 func (s *store[R]) rewrite() error {
-	whole, err := Replace(s.journal.Name(), func(w io.Writer) error { return s.kind.WriteCSV(w, s.table) })
+	whole, err := Replace(s.path, func(w io.Writer) error { return s.kind.WriteCSV(w, s.table) })
 	if err != nil {
 		return err
 	}
-	old := s.journal
-	s.journal = whole
+	old := s.file
+	s.file = whole
 	return old.Close()
 }
 
@@ -134,17 +125,17 @@ func (s *store[R]) rewrite() error {
 func (s *store[R]) repair(data []byte, whole int) error {
 	if whole > 0 && whole == len(data) {
 		s.onDisk = data
-		_, err := s.journal.Seek(0, io.SeekEnd)
+		_, err := s.file.Seek(0, io.SeekEnd)
 		return err
 	}
 	s.dirty = true
-	if err := s.journal.Truncate(int64(whole)); err != nil {
+	if err := s.file.Truncate(int64(whole)); err != nil {
 		return err
 	}
-	if _, err := s.journal.Seek(int64(whole), io.SeekStart); err != nil || whole > 0 {
+	if _, err := s.file.Seek(int64(whole), io.SeekStart); err != nil || whole > 0 {
 		return err
 	}
-	_, err := s.journal.Write(s.kind.header(s.table.Settings != ""))
+	_, err := s.file.Write(s.kind.header(s.table.Settings != ""))
 	return err
 }
 
@@ -156,7 +147,7 @@ func (s *store[R]) append(rows []R) error {
 		return err
 	}
 	s.onDisk, s.dirty = nil, true
-	if _, err := s.journal.Write(lines.Bytes()); err != nil {
+	if _, err := s.file.Write(lines.Bytes()); err != nil {
 		return s.notWritten(err)
 	}
 	for _, r := range rows {
@@ -171,7 +162,7 @@ func (s *store[R]) sync() error {
 		return nil
 	}
 	s.dirty = false
-	if err := Sync(s.journal); err != nil {
+	if err := Sync(s.file); err != nil {
 		return s.notWritten(err)
 	}
 	return nil
@@ -182,30 +173,24 @@ func (s *store[R]) finish(ctx context.Context) error {
 	t := &Table[R]{s.table.Settings, slices.Clone(s.table.Rows)} // which is left behind where the context ends first
 	slices.SortFunc(t.Rows, s.kind.Compare)
 	var b bytes.Buffer
-	if err := s.kind.Write(endingWriter{ctx, &b}, s.path, t); err != nil {
+	if err := s.kind.WriteCSV(endingWriter{ctx, &b}, t); err != nil {
 		return err
 	}
-	there := s.onDisk
-	if s.parquet {
-		there, _ = os.ReadFile(s.path)
+	if bytes.Equal(b.Bytes(), s.onDisk) {
+		return nil
 	}
-	if !bytes.Equal(b.Bytes(), there) {
-		whole, err := Replace(s.path, func(w io.Writer) error {
-			_, err := endingWriter{ctx, w}.Write(b.Bytes())
-			return err
-		})
-		if ctx.Err() != nil && err != nil {
-			return context.Cause(ctx)
-		}
-		if err == nil {
-			err = whole.Close()
-		}
-		if err != nil {
-			return s.notWritten(err)
-		}
+	whole, err := Replace(s.path, func(w io.Writer) error {
+		_, err := endingWriter{ctx, w}.Write(b.Bytes())
+		return err
+	})
+	if ctx.Err() != nil && err != nil {
+		return context.Cause(ctx)
 	}
-	if s.parquet {
-		return os.Remove(s.journal.Name())
+	if err == nil {
+		err = whole.Close()
+	}
+	if err != nil {
+		return s.notWritten(err)
 	}
 	return nil
 }
@@ -214,7 +199,7 @@ func (s *store[R]) finish(ctx context.Context) error {
 func (s *store[R]) notWritten(err error) error { return At(s.path, fmt.Errorf("not written: %w", err)) }
 
 func (s *store[R]) close() error {
-	return errors.Join(s.sync(), s.journal.Close())
+	return errors.Join(s.sync(), s.file.Close())
 }
 
 // endingWriter fails with the cause of a context once that has ended.

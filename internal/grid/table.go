@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -26,14 +25,6 @@ type Kind[R any] struct {
 	Key     func(r R) string // names what tells a row from all others of its file
 	Compare func(a, b R) int // is the order of finished files
 	Same    func(a, b R) bool
-	// Parquet reads and writes files whose names end in .parquet; nil where rows are kept in CSV files only.
-	Parquet *Parquet[R]
-}
-
-// Parquet is how a kind of rows is kept in Parquet files.
-type Parquet[R any] struct {
-	Write func(w io.Writer, t *Table[R]) error
-	Parse func(ctx context.Context, data []byte) (*Table[R], error)
 }
 
 // Table is what a file holds: its rows, and the settings that they have in common, which are empty where all are as by default.
@@ -76,18 +67,6 @@ func (k *Kind[R]) WriteCSV(w io.Writer, t *Table[R]) error {
 		return err
 	}
 	return k.writeLines(w, t.Settings, t.Rows)
-}
-
-// Write writes a table in the format that the name of its file says.
-func (k *Kind[R]) Write(w io.Writer, path string, t *Table[R]) error {
-	isParquet, err := k.isParquet(path)
-	switch {
-	case err != nil:
-		return err
-	case isParquet:
-		return k.Parquet.Write(w, t)
-	}
-	return k.WriteCSV(w, t)
 }
 
 // ParseCSV reads a table, and returns with it how many bytes hold it. A last line that was not written to its end does not count, nor does what the loss
@@ -167,90 +146,17 @@ func (k *Kind[R]) parseLine(line string, settled bool) (r R, settings string, er
 	return r, settings, err
 }
 
-// IsParquet reports whether a file is to be a Parquet file by its name; an error where it is neither that nor a CSV file.
-func IsParquet(path string) (bool, error) {
-	switch filepath.Ext(path) {
-	case ".csv":
-		return false, nil
-	case ".parquet":
-		return true, nil
-	}
-	return false, At(path, errors.New("the name ends neither in .csv nor in .parquet"))
-}
-
-// isParquet reports whether a file is to be a Parquet file. Where rows are kept in CSV files only, these may have any name.
-func (k *Kind[R]) isParquet(path string) (bool, error) {
-	if k.Parquet == nil {
-		return false, nil
-	}
-	return IsParquet(path)
-}
-
-// Load reads a file of rows, by its name a CSV or a Parquet file; with a Parquet file also its journal, if it is not finished. Where the context ends before that is done,
-// the error is its cause.
+// Load reads a file of rows. Where the context ends before that is done, the error is its cause.
 func (k *Kind[R]) Load(ctx context.Context, path string) (*Table[R], error) {
-	isParquet, err := k.isParquet(path)
-	if err != nil {
-		return nil, err
-	}
-	name := journalName(path, isParquet)
-	data, err := os.ReadFile(name)
-	if isParquet && errors.Is(err, fs.ErrNotExist) {
-		_, err = os.Stat(path)
-	}
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, At(path, fmt.Errorf("cannot be read: %w", err))
 	}
-	t, _, err := k.read(ctx, path, name, data)
-	return t, err
-}
-
-// journalName names the CSV file that rows are appended to.
-func journalName(path string, isParquet bool) string {
-	if isParquet {
-		return path + ".csv"
-	}
-	return path
-}
-
-// read reads a CSV file, or a journal and its Parquet file, of which one that was cut holds no rows. It returns how many bytes of data, which are those of
-// the CSV file, are whole lines.
-func (k *Kind[R]) read(ctx context.Context, path, name string, data []byte) (t *Table[R], whole int, err error) {
-	if t, whole, err = k.ParseCSV(ctx, data); err != nil {
-		return nil, 0, unread(ctx, name, err)
-	}
-	if name == path {
-		return t, whole, nil
-	}
-	file, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return t, whole, nil
-	}
+	t, _, err := k.ParseCSV(ctx, data)
 	if err != nil {
-		return nil, 0, At(path, fmt.Errorf("cannot be read: %w", err))
+		return nil, unread(ctx, path, err)
 	}
-	done, err := k.Parquet.Parse(ctx, file)
-	switch {
-	case err != nil && ctx.Err() == nil && wasCut(file):
-		return t, whole, nil
-	case err != nil:
-		return nil, 0, unread(ctx, path, err)
-	case len(t.Rows) > 0 && len(done.Rows) > 0 && t.Settings != done.Settings:
-		return nil, 0, At(path, fmt.Errorf("was made with %s, its journal %s with %s; remove one of them", settingsText(done.Settings), name, settingsText(t.Settings)))
-	case len(t.Rows) == 0:
-		t.Settings = done.Settings
-	}
-	t.Rows = append(t.Rows, done.Rows...)
-	return t, whole, nil
-}
-
-// wasCut reports whether a file begins as Parquet files do and does not end as they do.
-func wasCut(file []byte) bool {
-	const magic = "PAR1"
-	if len(file) < len(magic) {
-		return bytes.HasPrefix([]byte(magic), file)
-	}
-	return bytes.HasPrefix(file, []byte(magic)) && !bytes.HasSuffix(file[len(magic):], []byte(magic))
+	return t, nil
 }
 
 // unread returns the cause of a context that ended while a file was read, or else what is wrong with the file.

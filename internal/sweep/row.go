@@ -14,13 +14,13 @@ import (
 
 // Parameters tell a row from all others of its file.
 type Parameters struct {
-	N           int    `json:"n" parquet:"n"`
-	K           int    `json:"k" parquet:"k"`
-	Eps         string `json:"eps" parquet:"eps,optional"`         // a decimal, or empty
-	ExpEps      string `json:"exp_eps" parquet:"exp_eps,optional"` // a fraction, or empty
-	Objective   string `json:"objective" parquet:"objective"`
-	Constraints string `json:"constraints" parquet:"constraints"`
-	Mechanism   string `json:"mechanism" parquet:"mechanism"`
+	N           int    `json:"n"`
+	K           int    `json:"k"`
+	Eps         string `json:"eps"`     // a decimal, or empty
+	ExpEps      string `json:"exp_eps"` // a fraction, or empty
+	Objective   string `json:"objective"`
+	Constraints string `json:"constraints"`
+	Mechanism   string `json:"mechanism"`
 }
 
 // String names the parameters in a message.
@@ -36,13 +36,13 @@ func (p Parameters) String() string {
 // exact.
 type Row struct {
 	Parameters
-	ErrorLower string  `parquet:"error_lower"`
-	ErrorUpper string  `parquet:"error_upper"`
-	RatioLower string  `parquet:"ratio_lower"`
-	RatioUpper string  `parquet:"ratio_upper"`
-	Proof      string  `parquet:"proof"`
-	Solver     string  `parquet:"solver"`
-	Seconds    float64 `parquet:"seconds"`
+	ErrorLower string
+	ErrorUpper string
+	RatioLower string
+	RatioUpper string
+	Proof      string
+	Solver     string
+	Seconds    float64
 
 	value *big.Rat // of ε or e^ε
 }
@@ -76,7 +76,6 @@ var columns = []string{
 // Rows is the kind of rows that sweeps have.
 var Rows = &grid.Kind[Row]{
 	Name: "sweep", Columns: columns, Fields: Row.fields, Parse: parseRow, Key: func(r Row) string { return r.String() }, Compare: compare, Same: Row.same,
-	Parquet: &grid.Parquet[Row]{Write: writeParquet, Parse: parseParquet},
 }
 
 // fields returns what a line of a file has.

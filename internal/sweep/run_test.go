@@ -69,14 +69,9 @@ func rows(t testing.TB, path string) string {
 	table, err := Rows.Load(t.Context(), path)
 	require.NoError(t, err)
 	require.True(t, slices.IsSortedFunc(table.Rows, compare))
-	if !strings.HasSuffix(path, ".parquet") {
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		return seconds.ReplaceAllString(string(data), "")
-	}
-	var b strings.Builder
-	require.NoError(t, Rows.WriteCSV(&b, table))
-	return seconds.ReplaceAllString(b.String(), "")
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return seconds.ReplaceAllString(string(data), "")
 }
 
 // whole returns the rows of a plan computed at once, by one job at a time.
@@ -113,14 +108,14 @@ func TestRowsAreAnswers(t *testing.T) {
 	assert.True(t, proofs[lp.ProofLP] && proofs[lp.ProofRecurrence], "the grid is of one kind: %v", proofs)
 }
 
-// Rows are the same however the grid is cut into shards, of whatever format, and in whatever order the shards are merged.
+// Rows are the same however the grid is cut into shards, and in whatever order the shards are merged.
 func TestShardsMakeTheWhole(t *testing.T) {
 	p := small(t)
 	want := whole(t, p)
 	for _, count := range []int{1, 2, 3, 5, 12, 13} {
 		var parts []string
 		for i := range count {
-			path := filepath.Join(t.TempDir(), fmt.Sprintf("part%d.%s", i, []string{"csv", "parquet"}[i%2]))
+			path := filepath.Join(t.TempDir(), fmt.Sprintf("part%d.csv", i))
 			runShard(t, p, grid.Shard{Index: i, Count: count}, grid.Options{Path: path, Jobs: 2})
 			parts = append(parts, path)
 		}
@@ -168,55 +163,23 @@ func TestResumeAtEveryByte(t *testing.T) {
 	slowtest.Only(t)
 	p := plan(t, "2,3", "2", "0.2,2")
 	want := whole(t, p)
-	for name, stride := range map[string]int{"rows.csv": 1, "rows.parquet": 11} { // journals are CSV files, too
-		path := filepath.Join(t.TempDir(), name)
-		run(t, p, grid.Options{Path: path})
-		table, err := Rows.Load(t.Context(), path)
-		require.NoError(t, err)
-		slices.Reverse(table.Rows) // rows come in any order
-		var b strings.Builder
-		require.NoError(t, Rows.WriteCSV(&b, table))
-		data, last := b.String(), 0
-		for cut := 0; cut <= len(data); cut += stride {
-			journal := path
-			if name == "rows.parquet" {
-				journal += ".csv"
-				require.NoError(t, os.RemoveAll(path))
-			}
-			require.NoError(t, os.WriteFile(journal, []byte(data[:cut]), 0o600))
-			s := run(t, p, grid.Options{Path: path, Resume: true, Jobs: 1})
-			assert.Equal(t, want, rows(t, path), "%s, cut at byte %d", name, cut)
-			assert.Equal(t, max(0, strings.Count(data[:cut], "\n")-1), s.Kept, "%s, cut at byte %d: whole rows are kept", name, cut)
-			assert.GreaterOrEqual(t, s.Kept, last)
-			last = s.Kept
-			if name == "rows.parquet" {
-				assert.NoFileExists(t, journal)
-			}
-		}
-		assert.GreaterOrEqual(t, last, 7)
-	}
-}
-
-// A Parquet file that was cut, which none of this program's runs leaves, is made anew; what is no Parquet file is not touched.
-func TestCutParquet(t *testing.T) {
-	p := plan(t, "2", "1", "0.2")
-	want := whole(t, p)
-	path := filepath.Join(t.TempDir(), "rows.parquet")
+	path := filepath.Join(t.TempDir(), "rows.csv")
 	run(t, p, grid.Options{Path: path})
-	data, err := os.ReadFile(path)
+	table, err := Rows.Load(t.Context(), path)
 	require.NoError(t, err)
-	for cut := 0; cut < len(data); cut += 1 + cut/8 {
-		require.NoError(t, os.WriteFile(path, data[:cut], 0o600))
-		run(t, p, grid.Options{Path: path, Resume: true})
+	slices.Reverse(table.Rows) // rows come in any order
+	var b strings.Builder
+	require.NoError(t, Rows.WriteCSV(&b, table))
+	data, last := b.String(), 0
+	for cut := range len(data) + 1 {
+		require.NoError(t, os.WriteFile(path, []byte(data[:cut]), 0o600))
+		s := run(t, p, grid.Options{Path: path, Resume: true, Jobs: 1})
 		assert.Equal(t, want, rows(t, path), "cut at byte %d", cut)
+		assert.Equal(t, max(0, strings.Count(data[:cut], "\n")-1), s.Kept, "cut at byte %d: whole rows are kept", cut)
+		assert.GreaterOrEqual(t, s.Kept, last)
+		last = s.Kept
 	}
-	require.NoError(t, os.WriteFile(path, []byte("a photograph"), 0o600))
-	_, err = Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path, Resume: true})
-	assert.ErrorIs(t, err, grid.ErrFile)
-	left, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "a photograph", string(left))
-	assert.NoFileExists(t, path+".csv")
+	assert.GreaterOrEqual(t, last, 7)
 }
 
 // meddler is the uniform mechanism, which does something whenever it is asked.

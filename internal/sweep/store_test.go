@@ -69,46 +69,42 @@ func TestRefusedFiles(t *testing.T) {
 
 // Without --resume a file that is there is refused and left as it is, whatever it holds; with it a grid can grow.
 func TestExistingFiles(t *testing.T) {
-	for _, name := range []string{"rows.csv", "rows.parquet"} {
-		path := filepath.Join(t.TempDir(), "folder", name)
-		p := plan(t, "2,3", "1", "0.5")
-		run(t, p, grid.Options{Path: path})
-		before, err := os.ReadFile(path)
+	path := filepath.Join(t.TempDir(), "folder", "rows.csv")
+	p := plan(t, "2,3", "1", "0.5")
+	run(t, p, grid.Options{Path: path})
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	larger := plan(t, "2:4", "1", "0.5")
+	for _, p := range []*Plan{p, larger, plan(t, "5", "1", "0.5")} {
+		_, err := Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path})
+		require.ErrorIs(t, err, grid.ErrFile)
+		assert.Contains(t, err.Error(), path+": exists; remove it to begin anew")
+		after, err := os.ReadFile(path)
 		require.NoError(t, err)
-		larger := plan(t, "2:4", "1", "0.5")
-		for _, p := range []*Plan{p, larger, plan(t, "5", "1", "0.5")} {
-			_, err := Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path})
-			require.ErrorIs(t, err, grid.ErrFile)
-			assert.Contains(t, err.Error(), path+": exists; remove it to begin anew")
-			after, err := os.ReadFile(path)
-			require.NoError(t, err)
-			assert.Equal(t, before, after)
-		}
-		s := run(t, larger, grid.Options{Path: path, Resume: true})
-		assert.Equal(t, [2]int{4, 2}, [2]int{s.Kept, s.Computed}, "a grid can grow")
-		entries, err := os.ReadDir(filepath.Dir(path))
-		require.NoError(t, err)
-		assert.Len(t, entries, 1, "nothing is left beside the file")
-		require.NoError(t, os.WriteFile(path, nil, 0o600))
-		_, err = Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path})
-		assert.ErrorIs(t, err, grid.ErrFile, "an empty file")
+		assert.Equal(t, before, after)
 	}
+	s := run(t, larger, grid.Options{Path: path, Resume: true})
+	assert.Equal(t, [2]int{4, 2}, [2]int{s.Kept, s.Computed}, "a grid can grow")
+	entries, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "nothing is left beside the file")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	_, err = Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path})
+	assert.ErrorIs(t, err, grid.ErrFile, "an empty file")
 }
 
 // A file that is complete and in order is not written again.
 func TestNothingToDo(t *testing.T) {
-	for _, name := range []string{"rows.csv", "rows.parquet"} {
-		path := filepath.Join(t.TempDir(), name)
-		p := plan(t, "2,3", "1", "0.5")
-		run(t, p, grid.Options{Path: path})
-		before, err := os.Stat(path)
-		require.NoError(t, err)
-		s := run(t, p, grid.Options{Path: path, Resume: true})
-		assert.Equal(t, 4, s.Kept)
-		after, err := os.Stat(path)
-		require.NoError(t, err)
-		assert.True(t, os.SameFile(before, after) && before.ModTime().Equal(after.ModTime()), name)
-	}
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	p := plan(t, "2,3", "1", "0.5")
+	run(t, p, grid.Options{Path: path})
+	before, err := os.Stat(path)
+	require.NoError(t, err)
+	s := run(t, p, grid.Options{Path: path, Resume: true})
+	assert.Equal(t, 4, s.Kept)
+	after, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.True(t, os.SameFile(before, after) && before.ModTime().Equal(after.ModTime()))
 }
 
 // Shards that share a file one after the other, as a resumed job array may, fill it together.
@@ -197,26 +193,23 @@ func killed(t testing.TB) *Plan {
 
 // TestKill: kill -9 of a process that has written some rows and has others at work.
 func TestKill(t *testing.T) {
-	for _, name := range []string{"rows.csv", "rows.parquet"} {
-		path := filepath.Join(t.TempDir(), name)
-		journal := strings.ReplaceAll(path, ".parquet", ".parquet.csv")
-		c := exec.Command(os.Args[0], "-test.run=^TestVictim$")
-		c.Env = append(os.Environ(), victim+"="+path)
-		require.NoError(t, c.Start())
-		written := func() int {
-			data, _ := os.ReadFile(journal)
-			return strings.Count(string(data), "\n") - 1
-		}
-		require.Eventually(t, func() bool { return written() >= 20 }, longest, longest/10000)
-		require.NoError(t, c.Process.Kill())
-		_ = c.Wait()
-		there := written()
-		p := killed(t)
-		s := run(t, p, grid.Options{Path: path, Resume: true, Jobs: 2})
-		assert.Equal(t, there, s.Kept)
-		assert.Positive(t, s.Computed)
-		assert.Equal(t, whole(t, p), rows(t, path))
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	c := exec.Command(os.Args[0], "-test.run=^TestVictim$")
+	c.Env = append(os.Environ(), victim+"="+path)
+	require.NoError(t, c.Start())
+	written := func() int {
+		data, _ := os.ReadFile(path)
+		return strings.Count(string(data), "\n") - 1
 	}
+	require.Eventually(t, func() bool { return written() >= 20 }, longest, longest/10000)
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait()
+	there := written()
+	p := killed(t)
+	s := run(t, p, grid.Options{Path: path, Resume: true, Jobs: 2})
+	assert.Equal(t, there, s.Kept)
+	assert.Positive(t, s.Computed)
+	assert.Equal(t, whole(t, p), rows(t, path))
 }
 
 // spent is a context that ends when it is asked the so many-th time whether it has.
@@ -236,32 +229,28 @@ func (c *spent) Err() error {
 
 // Reading a file of many rows ends with the context, line by line, and leaves the file as it is; so do its parts when they are merged.
 func TestReadingEndsWithTheContext(t *testing.T) {
-	for _, name := range []string{"rows.csv", "rows.parquet"} {
-		path := filepath.Join(t.TempDir(), name)
-		rows := make([]string, 4000)
-		for i := range rows {
-			rows[i] = strings.Replace(line, "0.2,", fmt.Sprintf("0.%d1,", i+1), 1)
-		}
-		var b bytes.Buffer
-		want := table(t, rows...)
-		require.NoError(t, Rows.Write(&b, path, want))
-		require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
-		p := plan(t, "2", "1", "0.21")
-		for most := range 4 {
-			_, err := Rows.Load(&spent{Context: context.Background(), most: most}, path)
-			require.ErrorIs(t, err, errSpent)
-			s, err := Run(&spent{Context: context.Background(), most: most}, p, grid.Shard{}, grid.Options{Path: path, Resume: true})
-			require.Nil(t, s)
-			require.ErrorIs(t, err, errSpent)
-			assert.NotErrorIs(t, err, grid.ErrFile, "the file is not at fault")
-			after, err := os.ReadFile(path)
-			require.NoError(t, err)
-			require.Equal(t, b.Bytes(), after)
-		}
-		entries, err := os.ReadDir(filepath.Dir(path))
-		require.NoError(t, err)
-		if name == "rows.csv" {
-			assert.Len(t, entries, 1)
-		}
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	rows := make([]string, 4000)
+	for i := range rows {
+		rows[i] = strings.Replace(line, "0.2,", fmt.Sprintf("0.%d1,", i+1), 1)
 	}
+	var b bytes.Buffer
+	want := table(t, rows...)
+	require.NoError(t, Rows.WriteCSV(&b, want))
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
+	p := plan(t, "2", "1", "0.21")
+	for most := range 4 {
+		_, err := Rows.Load(&spent{Context: context.Background(), most: most}, path)
+		require.ErrorIs(t, err, errSpent)
+		s, err := Run(&spent{Context: context.Background(), most: most}, p, grid.Shard{}, grid.Options{Path: path, Resume: true})
+		require.Nil(t, s)
+		require.ErrorIs(t, err, errSpent)
+		assert.NotErrorIs(t, err, grid.ErrFile, "the file is not at fault")
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, b.Bytes(), after)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	assert.Len(t, entries, 1)
 }

@@ -76,23 +76,6 @@ func TestMerge(t *testing.T) {
 	assert.Empty(t, empty.Rows)
 }
 
-func TestParquetKeepsRows(t *testing.T) {
-	for _, rows := range [][]string{
-		{line, strings.Replace(line, "0.2,,", ",3/2,", 1), strings.Replace(line, "1.5", "inf", 1)},
-		{strings.Replace(line, ".250000", ".250000,gap=0.1 step=2delta/2", 1)},
-	} {
-		if len(rows) == 3 {
-			rows[2] = strings.Replace(rows[2], "pf", "em", 1)
-		}
-		want := table(t, rows...)
-		var b bytes.Buffer
-		require.NoError(t, writeParquet(&b, want))
-		got, err := parseParquet(t.Context(), b.Bytes())
-		require.NoError(t, err)
-		assert.Equal(t, want, got)
-	}
-}
-
 // FuzzParseCSV: what is read is written back as it was, and no text is a panic.
 func FuzzParseCSV(f *testing.F) {
 	for _, text := range []string{"", header, header + line, header + line + line[:20], header + "x\n", header[:5], headerSettled + strings.Replace(line, ".250000", ".250000,gap=1", 1), header + strings.Replace(line, "0.2,", ",2/1", 1)} {
