@@ -18,7 +18,8 @@ import (
 var ErrFile = errors.New("not a histogram")
 
 // ReadNPY returns the counts in a .npy file, the whole of which is data: a one-dimensional array of integers, or of floats with whole values, none of
-// them negative. Errors wrap ErrFile. The format is numpy's (numpy.lib.format): a header that is a Python dictionary, then the entries.
+// them negative. Errors wrap ErrFile. The format is numpy's (numpy.lib.format): a header that is a Python dictionary, then the entries. It is read here,
+// as github.com/sbinet/npyio takes what is cut off for zeros, and links linear algebra.
 func ReadNPY(data []byte) ([]int64, error) {
 	header, entries, err := splitNPY(data)
 	if err != nil {
@@ -36,8 +37,8 @@ func ReadNPY(data []byte) ([]int64, error) {
 	if len(shape) != 1 {
 		return nil, fmt.Errorf("%w: an array of %d dimensions; save one of one dimension, such as counts.ravel()", ErrFile, len(shape))
 	}
-	read := entryReader(kind)
-	if read == nil {
+	read := entryTypes[strings.TrimLeft(kind, "<>|")]
+	if len(kind) != 3 || read == nil {
 		return nil, fmt.Errorf("%w: entries of type %q; save integers, such as counts.astype('int64')", ErrFile, kind)
 	}
 	size := int(kind[2] - '0')
@@ -46,13 +47,32 @@ func ReadNPY(data []byte) ([]int64, error) {
 	} else if n*size != len(entries) {
 		return nil, fmt.Errorf("%w: %d bytes after the array; save one array", ErrFile, len(entries)-n*size)
 	}
-	counts := make([]int64, len(entries)/size)
-	for i := range counts {
-		count, x := read(entries[i*size:])
-		if !(x >= 0) || x > MaxTotal || count > MaxTotal || x != math.Floor(x) {
+	if kind[0] == '>' {
+		return read(entries, binary.BigEndian)
+	}
+	return read(entries, binary.LittleEndian)
+}
+
+// entryTypes read the entries of numpy's types that can be counts.
+var entryTypes = map[string]func([]byte, binary.ByteOrder) ([]int64, error){
+	"i1": whole[int8], "i2": whole[int16], "i4": whole[int32], "i8": whole[int64],
+	"u1": whole[uint8], "u2": whole[uint16], "u4": whole[uint32], "u8": whole[uint64],
+	"f4": whole[float32], "f8": whole[float64],
+}
+
+// whole reads counts that are stored as numbers of a type.
+func whole[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](data []byte, order binary.ByteOrder) ([]int64, error) {
+	entries := make([]T, len(data)/binary.Size(T(0)))
+	if _, err := binary.Decode(data, order, entries); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	counts := make([]int64, len(entries))
+	for i, entry := range entries {
+		x := float64(entry)
+		if !(x >= 0) || x > MaxTotal || int64(entry) > MaxTotal || x != math.Floor(x) {
 			return nil, fmt.Errorf("%w: bin %d is %v; counts are whole numbers from 0 to 2^60", ErrFile, i, x)
 		}
-		counts[i] = count
+		counts[i] = int64(entry)
 	}
 	return counts, nil
 }
@@ -74,52 +94,6 @@ func splitNPY(data []byte) (header, entries []byte, err error) {
 		return nil, nil, fmt.Errorf("%w: it ends within its header; is it cut off?", ErrFile)
 	}
 	return data[start : start+int(length)], data[start+int(length):], nil
-}
-
-// entryReader returns the function that reads an entry of a type such as <i8 or >f4: as an integer, which is right where the value is a count,
-// and as a float. It is nil for types that are no counts.
-func entryReader(kind string) func([]byte) (int64, float64) {
-	if len(kind) != 3 || !strings.Contains("<>|", kind[:1]) {
-		return nil
-	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if kind[0] == '>' {
-		order = binary.BigEndian
-	}
-	word := map[byte]func([]byte) uint64{
-		'1': func(p []byte) uint64 { return uint64(p[0]) },
-		'2': func(p []byte) uint64 { return uint64(order.Uint16(p)) },
-		'4': func(p []byte) uint64 { return uint64(order.Uint32(p)) },
-		'8': order.Uint64,
-	}[kind[2]]
-	if word == nil {
-		return nil
-	}
-	switch kind[1:] {
-	case "f4":
-		return func(p []byte) (int64, float64) {
-			x := math.Float32frombits(order.Uint32(p))
-			return int64(x), float64(x)
-		}
-	case "f8":
-		return func(p []byte) (int64, float64) {
-			x := math.Float64frombits(order.Uint64(p))
-			return int64(x), x
-		}
-	}
-	switch unused := 64 - 8*(kind[2]-'0'); kind[1] {
-	case 'i': // the sign is extended
-		return func(p []byte) (int64, float64) {
-			x := int64(word(p)<<unused) >> unused
-			return x, float64(x)
-		}
-	case 'u':
-		return func(p []byte) (int64, float64) {
-			x := word(p)
-			return int64(x), float64(x)
-		}
-	}
-	return nil
 }
 
 // ParseCount reads a count: a whole number from 0 to 2^60, in any notation of a decimal.
