@@ -9,7 +9,7 @@ SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
-.PHONY: run build research claims install dist dist-twice test test-slow bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site proofs
+.PHONY: run build research claims install dist dist-twice test test-slow bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site schemas proofs
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: build
@@ -100,6 +100,10 @@ cluster-test: build
 # The pages as static files with the engine in WebAssembly, and the documents, in dist/site: any file server shows them. Go is all that it takes.
 site:
 	GO=$(GO) $(GO) run ./site dist/site
+
+# The JSON Schemas of the documents that --json prints, in dist/schemas.
+schemas:
+	$(GO) test ./cli -run '^TestSchemas$$' -count=1 -args -schemas "$(CURDIR)/dist/schemas"
 
 # The pages in headless Chromium; pictures of them in dist/browser.
 browser-test:

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -14,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/invopop/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -107,126 +107,91 @@ type witnessForm struct {
 	NeighborPMF       []number.Number `json:"neighbor_pmf,omitempty"`
 }
 
-type object = map[string]any
-
 // numberForm is what a number.Number writes.
-var numberForm = object{"anyOf": []any{
-	object{"type": "object", "required": []string{"lower", "upper", "exact"}, "additionalProperties": false, "properties": object{
-		"lower": object{"type": "string"}, "upper": object{"type": "string"}, "exact": object{"type": []string{"string", "null"}},
-	}},
-	object{"type": "object", "required": []string{"estimate", "method"}, "additionalProperties": false, "properties": object{
-		"estimate": object{"type": "string"}, "method": object{"type": "string"},
-	}},
-	object{"const": "inf"},
-	object{"type": "null"},
-}}
+const numberForm = `{"anyOf": [
+	{"type": "object", "required": ["lower", "upper", "exact"], "additionalProperties": false, "properties": {
+		"lower": {"type": "string"}, "upper": {"type": "string"}, "exact": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+	{"type": "object", "required": ["estimate", "method"], "additionalProperties": false, "properties": {"estimate": {"type": "string"}, "method": {"type": "string"}}},
+	{"const": "inf"},
+	{"type": "null"}]}`
 
-// schemaOf returns the JSON Schema of what encoding/json writes for a type.
-func schemaOf(t reflect.Type) object {
-	switch {
-	case t == reflect.TypeFor[number.Number]():
-		return object{"$ref": "#/$defs/number"}
-	case t == reflect.TypeFor[verify.Witness]():
-		return schemaOf(reflect.TypeFor[witnessForm]())
-	case t == reflect.TypeFor[big.Int]():
-		return object{"type": "integer"}
-	case t == reflect.TypeFor[*big.Rat]():
-		return object{"type": []string{"string", "null"}}
-	case t.Kind() == reflect.Pointer:
-		return object{"anyOf": []any{schemaOf(t.Elem()), object{"type": "null"}}}
-	case t.Kind() == reflect.Interface, t == reflect.TypeFor[json.RawMessage]():
-		return object{}
-	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
-		return object{"type": "string"}
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return object{"type": "string"}
-	case reflect.Bool:
-		return object{"type": "boolean"}
-	case reflect.Float64:
-		return object{"type": "number"}
-	case reflect.Slice, reflect.Array:
-		return object{"type": []string{"array", "null"}, "items": schemaOf(t.Elem())}
-	case reflect.Map:
-		return object{"type": "object", "additionalProperties": schemaOf(t.Elem())}
-	case reflect.Struct:
-		properties, required := object{}, []string{}
-		fieldsOf(t, true, properties, &required)
-		return object{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
-	}
-	return object{"type": "integer"}
-}
+// reflector makes schemas of Go types.
+var reflector = jsonschema.Reflector{Anonymous: true, DoNotReference: true}
 
-// fieldsOf adds the fields of a struct, and those of the structs that are embedded in it.
-func fieldsOf(t reflect.Type, always bool, properties object, required *[]string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+func init() {
+	reflector.Mapper = func(t reflect.Type) *jsonschema.Schema {
 		switch {
-		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Pointer:
-			fieldsOf(f.Type.Elem(), f.Type != reflect.TypeFor[*document.BestRule](), properties, required)
-		case f.Anonymous && name == "":
-			fieldsOf(f.Type, always, properties, required)
-		case !f.IsExported() || name == "-":
-		default:
-			if name == "" {
-				name = f.Name
+		case t == reflect.TypeFor[number.Number]():
+			s := &jsonschema.Schema{}
+			if err := json.Unmarshal([]byte(numberForm), s); err != nil {
+				panic(err)
 			}
-			properties[name] = schemaOf(f.Type)
-			if always && options == "" {
-				*required = append(*required, name)
+			return s
+		case t == reflect.TypeFor[verify.Witness]():
+			s := reflector.Reflect(witnessForm{})
+			s.Version = ""
+			return s
+		case t == reflect.TypeFor[big.Int]():
+			return &jsonschema.Schema{Type: "integer"}
+		case t == reflect.TypeFor[big.Rat](), t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+			return &jsonschema.Schema{Type: "string"}
+		}
+		return nil
+	}
+	// Pointers and lists can be null; a Number is null by itself.
+	reflector.AdditionalFields = func(t reflect.Type) (nullable []reflect.StructField) {
+		for f := range t.Fields() {
+			kind := f.Type.Kind()
+			if tag := f.Tag.Get("json"); (kind == reflect.Pointer || kind == reflect.Slice) && tag != "" &&
+				f.Type != reflect.TypeFor[*number.Number]() && f.Type != reflect.TypeFor[json.RawMessage]() {
+				f.Tag += ` jsonschema:"nullable"`
+				nullable = append(nullable, f)
 			}
 		}
+		return nullable
 	}
 }
 
-func writtenSchema(doc document.Document, form any) (name string, text []byte) {
-	if form == nil {
-		form = doc
+// schemas are the JSON Schemas of the documents, by their names.
+func schemas() map[string]*jsonschema.Schema {
+	all := map[string]*jsonschema.Schema{}
+	for _, d := range documents {
+		form := d.form
+		if form == nil {
+			form = d.doc
+		}
+		name, s := d.doc.(document.Document).Schema(), reflector.Reflect(form)
+		s.Title = name
+		s.Properties.Set("schema", &jsonschema.Schema{Const: name})
+		s.Required = append([]string{"schema"}, s.Required...)
+		if name == (document.Stopping{}).Schema() { // a question about a given rule has no best one
+			best := reflector.Reflect(document.BestRule{}).Required
+			s.Required = slices.DeleteFunc(s.Required, func(field string) bool { return slices.Contains(best, field) })
+		}
+		all[name] = s
 	}
-	s := schemaOf(reflect.TypeOf(form))
-	s["properties"].(object)["schema"] = object{"const": doc.Schema()}
-	s["required"] = append([]string{"schema"}, s["required"].([]string)...)
-	s["$schema"], s["title"] = "https://json-schema.org/draft/2020-12/schema", doc.Schema()
-	if text, _ := json.Marshal(s); bytes.Contains(text, []byte("#/$defs/number")) {
-		s["$defs"] = object{"number": numberForm}
-	}
-	text, _ = json.MarshalIndent(s, "", "  ")
-	return strings.TrimPrefix(strings.TrimSuffix(doc.Schema(), "/1"), "optratio.") + ".json", append(text, '\n')
+	return all
 }
 
-// The files of docs/reference/schema are what the types of the documents say; -update writes them.
+var schemaFolder = flag.String("schemas", "", "write the JSON Schemas of the documents to this folder")
+
+// Every document of the transcripts is one by the schema that it names, and every schema has one. With -schemas FOLDER the schemas are written there.
 func TestSchemas(t *testing.T) {
-	const folder = "../docs/reference/schema"
-	var names []string
-	for _, d := range documents {
-		name, want := writtenSchema(d.doc.(document.Document), d.form)
-		names = append(names, name)
-		path := filepath.Join(folder, name)
-		if flag.Lookup("update").Value.String() == "true" {
-			require.NoError(t, os.WriteFile(path, want, 0o644))
-		}
-		got, err := os.ReadFile(path)
+	compiled, seen := map[string]*validator.Schema{}, map[string]int{}
+	for name, s := range schemas() {
+		text, err := json.MarshalIndent(s, "", "  ")
 		require.NoError(t, err)
-		assert.Equal(t, string(want), string(got), "%s; go test ./cli -run Schemas -update writes it", path)
-	}
-	files, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	for _, f := range files {
-		assert.Contains(t, names, f.Name(), "no document has this schema")
-	}
-}
-
-// Every document of the transcripts is one by the schema that it names.
-func TestTranscriptsFollowTheirSchemas(t *testing.T) {
-	schemas, seen := map[string]object{}, map[string]int{}
-	for _, d := range documents {
-		doc := d.doc.(document.Document)
-		_, text := writtenSchema(doc, d.form)
-		var s object
-		require.NoError(t, json.Unmarshal(text, &s))
-		schemas[doc.Schema()] = s
+		file := strings.TrimPrefix(strings.TrimSuffix(name, "/1"), "optratio.") + ".json"
+		if *schemaFolder != "" {
+			require.NoError(t, os.MkdirAll(*schemaFolder, 0o777))
+			require.NoError(t, os.WriteFile(filepath.Join(*schemaFolder, file), append(text, '\n'), 0o644))
+		}
+		parsed, err := validator.UnmarshalJSON(strings.NewReader(string(text)))
+		require.NoError(t, err)
+		c := validator.NewCompiler()
+		require.NoError(t, c.AddResource(file, parsed))
+		compiled[name], err = c.Compile(file)
+		require.NoError(t, err)
 	}
 	files, err := filepath.Glob("testdata/transcripts/*.txt")
 	require.NoError(t, err)
@@ -238,96 +203,32 @@ func TestTranscriptsFollowTheirSchemas(t *testing.T) {
 			if !strings.HasPrefix(printed, "{\n") && !strings.HasPrefix(printed, "[\n") {
 				continue
 			}
-			var docs []object
-			d := json.NewDecoder(strings.NewReader(printed))
-			if printed[0] == '{' {
-				docs = make([]object, 1)
-				err = d.Decode(&docs[0])
-			} else {
-				err = d.Decode(&docs)
-			}
+			var first json.RawMessage
+			require.NoError(t, json.NewDecoder(strings.NewReader(printed)).Decode(&first), call)
+			printedDoc, err := validator.UnmarshalJSON(strings.NewReader(string(first)))
 			require.NoError(t, err, call)
+			docs, several := printedDoc.([]any)
+			if !several {
+				docs = []any{printedDoc}
+			}
 			for _, doc := range docs {
-				name, _ := doc["schema"].(string)
-				if seen[name]++; name != "optratio.undecided/1" && assert.Contains(t, schemas, name, call) {
-					assert.Empty(t, misfit(schemas[name], schemas[name], doc, name), "%s: %s", file, call)
+				name, _ := doc.(map[string]any)["schema"].(string)
+				if seen[name]++; name != "optratio.undecided/1" && assert.Contains(t, compiled, name, call) {
+					assert.NoError(t, compiled[name].Validate(doc), "%s: %s", file, call)
 				}
 			}
 		}
 	}
-	for name := range schemas {
+	for name := range compiled {
 		assert.NotZero(t, seen[name], "no transcript has %s", name)
 	}
 	// What is left out, added or of another kind is found.
-	ratio := schemas["optratio.ratio/1"]
-	assert.Contains(t, misfit(ratio, ratio, object{"schema": "optratio.ratio/1"}, "r"), "lacks n")
-	verdict := schemas["optratio.verify/1"]
-	whole := object{"schema": "optratio.verify/1", "mechanism": "m", "domain": "d", "claimed_eps": "inf", "properties": []any{}}
-	assert.Empty(t, misfit(verdict, verdict, whole, "v"))
+	assert.ErrorContains(t, compiled["optratio.ratio/1"].Validate(map[string]any{"schema": "optratio.ratio/1"}), "missing properties")
+	whole := map[string]any{"schema": "optratio.verify/1", "mechanism": "m", "domain": "d", "claimed_eps": "inf", "properties": []any{}}
+	verdict := compiled["optratio.verify/1"]
+	assert.NoError(t, verdict.Validate(whole))
 	whole["claimed_eps"] = 1.5
-	assert.Contains(t, misfit(verdict, verdict, whole, "v"), "v.claimed_eps")
+	assert.ErrorContains(t, verdict.Validate(whole), "claimed_eps")
 	whole["claimed_eps"], whole["more"] = nil, 1.0
-	assert.Contains(t, misfit(verdict, verdict, whole, "v"), "more")
-}
-
-// misfit says where a value is not as a schema has it, "" where it is. It knows the words that schemaOf writes.
-func misfit(root, s object, x any, at string) string {
-	if s["$ref"] != nil {
-		s = root["$defs"].(object)["number"].(object)
-	}
-	if c, ok := s["const"]; ok && c != x {
-		return fmt.Sprintf("%s: %v is not %v", at, x, c)
-	}
-	if any, ok := s["anyOf"].([]any); ok {
-		why := ""
-		for _, one := range any {
-			if why = misfit(root, one.(object), x, at); why == "" {
-				return ""
-			}
-		}
-		return at + ": none of what is allowed: " + why
-	}
-	kind := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Float64: "number", reflect.Slice: "array", reflect.Map: "object", reflect.Invalid: "null"}[reflect.ValueOf(x).Kind()]
-	if f, ok := x.(float64); ok && f == float64(int64(f)) {
-		kind = "integer"
-	}
-	var kinds []string
-	switch k := s["type"].(type) {
-	case string:
-		kinds = []string{k}
-	case []any:
-		for _, one := range k {
-			kinds = append(kinds, one.(string))
-		}
-	}
-	if kinds != nil && !slices.Contains(kinds, kind) && !(kind == "integer" && slices.Contains(kinds, "number")) {
-		return fmt.Sprintf("%s: %s, want %v", at, kind, kinds)
-	}
-	if list, ok := x.([]any); ok && s["items"] != nil {
-		for i, item := range list {
-			if why := misfit(root, s["items"].(object), item, fmt.Sprintf("%s[%d]", at, i)); why != "" {
-				return why
-			}
-		}
-	}
-	fields, ok := x.(object)
-	properties, known := s["properties"].(object)
-	if !ok || !known {
-		return ""
-	}
-	for _, name := range s["required"].([]any) {
-		if _, has := fields[name.(string)]; !has {
-			return fmt.Sprintf("%s: lacks %s", at, name)
-		}
-	}
-	for name, value := range fields {
-		p, has := properties[name].(object)
-		if !has {
-			return fmt.Sprintf("%s: has %s, which the schema has not", at, name)
-		}
-		if why := misfit(root, p, value, at+"."+name); why != "" {
-			return why
-		}
-	}
-	return ""
+	assert.ErrorContains(t, verdict.Validate(whole), "more")
 }
