@@ -3,7 +3,6 @@ package figures
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"math/big"
@@ -13,7 +12,6 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 )
 
 // ErrParameter is wrapped by errors about parameters of figures. The message names the parameter and the remedy.
@@ -24,13 +22,22 @@ type Param struct {
 	Name, Default, Usage string
 }
 
+// Flag is the parameter's flag on the command line.
+func (p Param) Flag() string {
+	if len(p.Name) == 1 {
+		return "-" + p.Name
+	}
+	return "--" + p.Name
+}
+
 // Args are the values of a figure's parameters.
 type Args struct {
 	// ReadHistogram reads the counts of a histogram's bins. It has to be set for parameters that name files.
 	ReadHistogram func(path string) ([]int64, error)
 
-	values map[string]string
-	report Report
+	values      map[string]string
+	report      Report
+	done, total int
 }
 
 // NewArgs returns the values given, by name, and defaults for the others. A name that the figure does not have is an error.
@@ -39,15 +46,11 @@ func (s *Spec) NewArgs(given map[string]string, report Report) (*Args, error) {
 	var names []string
 	for _, p := range s.Params {
 		a.values[p.Name] = p.Default
-		names = append(names, flagName(p.Name))
+		names = append(names, p.Flag())
 	}
 	for name, value := range given {
-		if _, known := a.values[name]; !known {
-			has := "it has no parameters"
-			if names != nil {
-				has = "it has " + strings.Join(names, ", ")
-			}
-			return nil, fmt.Errorf("%w: %s: figure %s has no such parameter; %s", ErrParameter, flagName(name), s.Name, has)
+		if !s.Has(name) {
+			return nil, fmt.Errorf("%w: %s: figure %s has no such parameter; it has %s", ErrParameter, Param{Name: name}.Flag(), s.Name, strings.Join(names, ", "))
 		}
 		a.values[name] = value
 	}
@@ -62,16 +65,6 @@ func (s *Spec) Has(name string) bool {
 // Values returns all parameters.
 func (a *Args) Values() map[string]string { return maps.Clone(a.values) }
 
-// Flag is the parameter's flag on the command line.
-func (p Param) Flag() string {
-	if len(p.Name) == 1 {
-		return "-" + p.Name
-	}
-	return "--" + p.Name
-}
-
-func flagName(name string) string { return Param{Name: name}.Flag() }
-
 // Text returns the value of a parameter.
 func (a *Args) Text(name string) string {
 	v, ok := a.values[name]
@@ -83,13 +76,16 @@ func (a *Args) Text(name string) string {
 
 // fail ends the figure: what was given for a parameter is wrong.
 func (a *Args) fail(name, remedy string) {
-	ensure(fmt.Errorf("%w: %s %q: %s", ErrParameter, flagName(name), a.Text(name), remedy))
+	ensure(fmt.Errorf("%w: %s %q: %s", ErrParameter, Param{Name: name}.Flag(), a.Text(name), remedy))
 }
 
-// step tells how far the computation is.
-func (a *Args) step(done, total int) {
-	if a.report != nil {
-		a.report(done, total)
+// steps says of how many steps the computation is.
+func (a *Args) steps(total int) { a.total = total }
+
+// step tells that one more step is done.
+func (a *Args) step() {
+	if a.done++; a.report != nil {
+		a.report(a.done, a.total)
 	}
 }
 
@@ -102,18 +98,28 @@ func (a *Args) Int(name string, least, most int) int {
 	return v
 }
 
-// Seed returns the seed of a simulation.
-func (a *Args) Seed() uint64 {
-	v, err := strconv.ParseUint(a.Text("seed"), 10, 64)
-	if err != nil {
-		a.fail("seed", "give a whole number >= 0")
+// Floats returns a list of numbers for which ok holds, in which from:to:step stands for a range; remedy says what that means.
+func (a *Args) Floats(name string, ok func(float64) bool, remedy string) (out []float64) {
+	list, err := decimal.ParseList(a.Text(name), 1000)
+	for _, r := range list {
+		x, _ := r.Float64()
+		if out = append(out, x); !ok(x) || math.IsInf(x, 0) {
+			err = ErrParameter
+		}
 	}
-	return v
+	if err != nil {
+		a.fail(name, remedy)
+	}
+	return out
 }
 
-// Float returns a number for which ok holds; remedy says what that means.
+// Float returns one such number.
 func (a *Args) Float(name string, ok func(float64) bool, remedy string) float64 {
-	return a.list(name, 1, ok, remedy)[0]
+	list := a.Floats(name, ok, remedy)
+	if len(list) != 1 || strings.Contains(a.Text(name), ":") {
+		a.fail(name, remedy)
+	}
+	return list[0]
 }
 
 // Rat is Float, exactly.
@@ -122,38 +128,18 @@ func (a *Args) Rat(name string, ok func(float64) bool, remedy string) *big.Rat {
 	return must(decimal.ParseList(a.Text(name), 1))[0]
 }
 
-// Floats returns a list of numbers, in which from:to:step stands for a range.
-func (a *Args) Floats(name string, ok func(float64) bool, remedy string) []float64 {
-	return a.list(name, 1000, ok, remedy)
-}
-
-func (a *Args) list(name string, most int, ok func(float64) bool, remedy string) []float64 {
-	list, err := decimal.ParseList(a.Text(name), most)
-	out := make([]float64, len(list))
-	for i, r := range list {
-		if out[i], _ = r.Float64(); !ok(out[i]) || math.IsInf(out[i], 0) {
-			err = ErrParameter
-		}
-	}
-	if err != nil || most == 1 && strings.Contains(a.Text(name), ":") {
-		a.fail(name, remedy)
-	}
-	return out
-}
-
 // Ints returns a list of whole numbers, each from least to most: 2,3,8 or 2:6.
-func (a *Args) Ints(name string, least, most int) []int {
+func (a *Args) Ints(name string, least, most int) (out []int) {
 	remedy := fmt.Sprintf("give whole numbers from %d to %d, separated by commas, or a range such as %d:%d", least, most, least, least+1)
 	whole := func(x float64) bool { return x == math.Trunc(x) && x >= float64(least) && x <= float64(most) }
-	var out []int
 	for _, x := range a.Floats(name, whole, remedy) {
 		out = append(out, int(x))
 	}
 	return out
 }
 
-// Range returns the ends of from:to, both positive where that is asked for.
-func (a *Args) Range(name string, positive bool) (from, to float64) {
+// Range returns the ends of from:to, which least <= from < to <= 1e6.
+func (a *Args) Range(name string, least float64) (from, to float64) {
 	left, right, ok := strings.Cut(a.Text(name), ":")
 	x, err := decimal.ParseNumber(left)
 	y, err2 := decimal.ParseNumber(right)
@@ -162,32 +148,10 @@ func (a *Args) Range(name string, positive bool) (from, to float64) {
 	}
 	from, _ = x.Float64()
 	to, _ = y.Float64()
-	least := -greatest
-	if positive {
-		least = smallest
-	}
 	if !(from >= least && from < to && to <= greatest) {
-		a.fail(name, fmt.Sprintf("give from:to with %s <= from < to <= 1e6", map[bool]string{true: "1e-6", false: "-1e6"}[positive]))
+		a.fail(name, fmt.Sprintf("give from:to with %s <= from < to <= 1e6", digits(least)))
 	}
 	return from, to
-}
-
-// Objective returns the parameter objective.
-func (a *Args) Objective() totals.Objective {
-	o, err := totals.ParseObjective(a.Text("objective"))
-	if err != nil {
-		a.fail("objective", "give paper or box")
-	}
-	return o
-}
-
-// Epsilons returns a list of ε > 0, and how each is shown.
-func (a *Args) Epsilons(name string) (list []mechanisms.Epsilon, shown []string) {
-	for _, x := range a.Floats(name, positive, wantPositives) {
-		shown = append(shown, digits(x))
-		list = append(list, exactly(x))
-	}
-	return list, shown
 }
 
 // Epsilon returns an ε > 0.
@@ -197,7 +161,6 @@ func (a *Args) Epsilon(name string) mechanisms.Epsilon {
 
 // positive and the like are what Float and Floats check. Nothing that is drawn needs numbers beyond smallest and greatest.
 func positive(x float64) bool    { return x >= smallest && x <= greatest }
-func moderate(x float64) bool    { return math.Abs(x) <= greatest }
 func probability(x float64) bool { return x >= 0 && x <= 1 }
 
 const (
@@ -205,26 +168,13 @@ const (
 
 	wantPositive    = "give a number from 1e-6 to 1e6"
 	wantPositives   = "give numbers from 1e-6 to 1e6, separated by commas"
-	wantModerate    = "give numbers of at most 1e6 either side of 0"
 	wantProbability = "give a number from 0 to 1"
 )
 
-// texts yields the items of a list.
-func (a *Args) texts(name string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for text := range strings.SplitSeq(a.Text(name), ",") {
-			if !yield(strings.TrimSpace(text)) {
-				return
-			}
-		}
-	}
-}
-
 // mechanismNames returns a list of registered mechanisms.
-func (a *Args) mechanismNames(name string) []mechanisms.Mechanism {
-	var out []mechanisms.Mechanism
-	for text := range a.texts(name) {
-		m, err := mechanisms.Lookup(text)
+func (a *Args) mechanismNames(name string) (out []mechanisms.Mechanism) {
+	for text := range strings.SplitSeq(a.Text(name), ",") {
+		m, err := mechanisms.Lookup(strings.TrimSpace(text))
 		if err != nil {
 			a.fail(name, "give names that optratio mechanisms lists, separated by commas")
 		}
@@ -233,4 +183,9 @@ func (a *Args) mechanismNames(name string) []mechanisms.Mechanism {
 		}
 	}
 	return out
+}
+
+// exactly returns the ε that is the given short decimal.
+func exactly(x float64) mechanisms.Epsilon {
+	return must(mechanisms.ParseEpsilon(strconv.FormatFloat(x, 'f', -1, 64)))
 }

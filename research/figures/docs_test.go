@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -21,19 +22,19 @@ func TestDocument(t *testing.T) {
 	var b strings.Builder
 	part := ""
 	for _, s := range Specs() {
-		family := source(s)
+		family, _, _ := strings.Cut(s.Name, "-")
 		if s.Source == "" {
-			family = -1
+			family = ""
 		}
-		if part != fmt.Sprint(family) {
-			part = fmt.Sprint(family)
-			head := map[int]string{-1: "The project's own", 0: "McKenna & Sheldon, Permute-and-Flip", 1: "Antonova et al., Private Selection with Heterogeneous Sensitivities", 2: "Grining, Klonowski & Sulkowska, What Do Our Choices Say About Our Preferences?"}[family]
+		if part != family || b.Len() == 0 {
+			part = family
+			head := map[string]string{"": "The project's own", "pf": "McKenna & Sheldon, Permute-and-Flip", "het": "Antonova et al., Private Selection with Heterogeneous Sensitivities", "stopping": "Grining, Klonowski & Sulkowska, What Do Our Choices Say About Our Preferences?"}[family]
 			fmt.Fprintf(&b, "\n### %s\n\n| name | shows |\n|---|---|\n", head)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", s.Name, s.Shows)
 	}
 	b.WriteString("\n### Figures that cannot be drawn again\n\n| name | why |\n|---|---|\n")
-	for _, name := range slices.SortedFunc(maps.Keys(Impossible), func(a, b string) int { return order(a) - order(b) }) {
+	for _, name := range slices.SortedFunc(maps.Keys(Impossible), func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, Impossible[name])
 	}
 	text, err := os.ReadFile(document)

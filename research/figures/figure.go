@@ -2,15 +2,24 @@
 //
 // A Spec says how one figure is computed: its name, its parameters with defaults, and a function that returns a Figure. A Figure is
 // numbers with names: panels of curves, points, bars, areas or coloured cells, with labelled axes. Figure.Write draws it as SVG, PNG or
-// PDF, and Figure.WriteData writes the same numbers as CSV. The same parameters give the same bytes.
+// PDF by gonum/plot, and Figure.WriteData writes the same numbers as CSV. The same parameters give the same bytes.
 //
-// Numbers come from exact probabilities, certified enclosures or stable floating-point probabilities. Where a figure is a simulation, its title
-// says so and the seed is a parameter.
+// Numbers come from exact probabilities, certified enclosures or stable floating-point probabilities.
 package figures
 
 import (
+	"cmp"
 	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
 )
 
 // Figure is what is drawn.
@@ -18,10 +27,8 @@ type Figure struct {
 	Title    string
 	Subtitle string // parameters and source, in a sentence or two
 	Panels   [][]*Panel
-	// Scale is that of the coloured cells of all panels; nil where there are none.
-	Scale *Scale
-	// Height of a row of panels in points; 0 for the usual one.
-	Height float64
+	Scale    *Scale    // of the coloured cells of all panels; nil where there are none
+	Height   vg.Length // of a row of panels in points; 0 for the usual one
 }
 
 // Panel is one pair of axes.
@@ -36,24 +43,20 @@ type Panel struct {
 type Axis struct {
 	Name, Label string
 	Log         bool
-	Min, Max    float64 // both 0 for the range of the data
-	// Names stand for the numbers 0, 1, … at their places, in place of ticks.
-	Names []string
-	// Whole says that only integers are values.
-	Whole bool
+	Min, Max    float64  // both 0 for the range of the data
+	Names       []string // for the numbers 0, 1, … at their places, in place of ticks
 }
 
 // Kind says how a series is drawn.
 type Kind int
 
 const (
-	Curve     Kind = iota // a line with a marker now and then
-	Marked                // a line with a marker at every point
-	Points                // markers alone, with bars from Lower to Upper where there are any
-	Bars                  // a bar from 0 for every point, beside those of other series
-	Area                  // what is between Lower and Upper, with a line
-	Ranges                // a bar with caps from Lower to Upper at every point
-	Reference             // a thin dashed line
+	Curve  Kind = iota // a line
+	Marked             // a line with a marker at every point
+	Points             // markers alone, with bars from Lower to Upper where there are any
+	Bars               // a bar from 0 for every point, beside those of other series
+	Area               // what is between Lower and Upper, with a line
+	Ranges             // a bar with caps from Lower to Upper at every point
 )
 
 // Series is a sequence of points. Lower and Upper, where there are any, are ends of an enclosure or of an area. Series of the same name have
@@ -71,7 +74,6 @@ type Cells struct {
 	Z      [][]float64
 	Lower  [][]float64 // a certified lower bound of each, nil for none
 	Digits int         // decimals of the number printed in each cell, 0 for none
-	Log    bool        // colours go by the logarithm
 }
 
 // Scale is the meaning of colours.
@@ -91,9 +93,8 @@ type Spec struct {
 	Source string // "McKenna & Sheldon 2020, Fig. 1a", or "" for the project's own
 	Open   string // what the source leaves open, or ""
 	Params []Param
-	// Fast are values of parameters that make the figure quick to compute, for tests.
-	Fast map[string]string
-	draw func(ctx context.Context, a *Args) *Figure
+	Fast   map[string]string // values of parameters that make the figure quick to compute, for tests
+	draw   func(ctx context.Context, a *Args) *Figure
 }
 
 // Draw computes the figure. The first error, of a parameter or of a computation, ends it.
@@ -126,9 +127,64 @@ func ensure(err error) {
 	}
 }
 
+// ErrUndecided is wrapped where a number of a figure could not be certified.
+var ErrUndecided = errors.New("undecided")
+
+// settled ends the figure where a computation says why it is undecided.
+func settled(ctx context.Context, why string) {
+	if why != "" {
+		ensure(cmp.Or(context.Cause(ctx), fmt.Errorf("%w: %s", ErrUndecided, why)))
+	}
+}
+
+// specs are all figures, in the order in which they are listed.
+var specs = slices.Concat(pfSpecs, hetSpecs, stoppingSpecs, ownSpecs)
+
+// Specs returns all figures that can be drawn, in the order in which they are listed.
+func Specs() []Spec { return specs }
+
+// Impossible are the figures of the sources that cannot be drawn again, with the reason.
+var Impossible = map[string]string{
+	"het-3":  "a sketch without numbers: its candidates, sensitivities and t are not given",
+	"het-4":  "its candidates are not listed in the source",
+	"het-8":  "it needs a recommender trained on Netflix, MovieLens and Amazon data, which are not given",
+	"het-16": "it needs a recommender trained on Amazon data, which are not given",
+	"het-18": "it shows the candidates of Fig. 4, which are not listed in the source",
+}
+
+// Lookup finds a figure.
+func Lookup(name string) (*Spec, error) {
+	if i := slices.IndexFunc(specs, func(s Spec) bool { return s.Name == name }); i >= 0 {
+		return &specs[i], nil
+	}
+	if why, known := Impossible[name]; known {
+		return nil, fmt.Errorf("%w: figure %s cannot be drawn again: %s", ErrParameter, name, why)
+	}
+	return nil, fmt.Errorf("%w: there is no figure %q; research figure --list lists all", ErrParameter, name)
+}
+
 // add appends a point.
 func (s *Series) add(x, y float64) {
 	s.X, s.Y = append(s.X, x), append(s.Y, y)
+}
+
+// sample returns the series of y = f(x).
+func sample(name string, kind Kind, x []float64, f func(float64) float64) *Series {
+	s := &Series{Name: name, Kind: kind}
+	for _, v := range x {
+		s.add(v, f(v))
+	}
+	return s
+}
+
+// level is a horizontal line over an axis.
+func level(name string, x []float64, y float64) *Series {
+	return sample(name, Curve, []float64{x[0], x[len(x)-1]}, func(float64) float64 { return y })
+}
+
+// single is a figure's only panel.
+func single(x, y Axis, series ...*Series) [][]*Panel {
+	return [][]*Panel{{{X: x, Y: y, Series: series}}}
 }
 
 // evenly returns n numbers from a to b, both included.
@@ -158,14 +214,82 @@ func roundTo(x float64, digits int) float64 {
 	return math.Round(x*scale) / scale
 }
 
-// sample returns the series of y = f(x).
-func sample(name string, kind Kind, x []float64, f func(float64) float64) *Series {
-	s := &Series{Name: name, Kind: kind}
-	for _, v := range x {
-		s.add(v, f(v))
+func asFloats(values []int) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = float64(v)
 	}
-	return s
+	return out
 }
 
-// single is a figure's only panel.
-func single(p *Panel) [][]*Panel { return [][]*Panel{{p}} }
+// digits prints a number so that it can be read back exactly; nothing for no number.
+func digits(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// each returns the panels in reading order.
+func (f *Figure) each() []*Panel { return slices.Concat(f.Panels...) }
+
+// WriteData writes the plotted numbers as CSV, a line for each point: panel, series, x, y. The columns of x and y have the names of the axes
+// where all panels agree, else they are x and y. Lower and upper are there where a series has them. Cells have a column of their own, named by the scale,
+// with x and y before it.
+func (f *Figure) WriteData(w io.Writer) error {
+	head := []string{"panel", "series", f.each()[0].X.Name, f.each()[0].Y.Name}
+	ends, cells, lower := false, false, false
+	for _, p := range f.each() {
+		for i, name := range []string{p.X.Name, p.Y.Name} {
+			if name != head[2+i] {
+				head[2+i] = []string{"x", "y"}[i]
+			}
+		}
+		ends = ends || slices.ContainsFunc(p.Series, func(s *Series) bool { return s.Lower != nil })
+		cells, lower = cells || p.Cells != nil, lower || p.Cells != nil && p.Cells.Lower != nil
+	}
+	if ends {
+		head = append(head, "lower", "upper")
+	}
+	before := len(head)
+	if cells {
+		head = append(head, f.Scale.Name)
+	}
+	if lower {
+		head = append(head, f.Scale.Name+"_lower")
+	}
+	c := csv.NewWriter(w)
+	write := func(row []string, from int, last ...string) { // with empty fields up to a column, and to the last
+		row = append(append(row, make([]string, from-len(row))...), last...)
+		_ = c.Write(append(row, make([]string, len(head)-len(row))...)) // the error is kept until the end
+	}
+	write(head, len(head))
+	for _, p := range f.each() {
+		if g := p.Cells; g != nil {
+			for i, x := range g.X {
+				for j, y := range g.Y {
+					last := []string{digits(g.Z[i][j])}
+					if g.Lower != nil {
+						last = append(last, digits(g.Lower[i][j]))
+					}
+					write([]string{p.Title, "", digits(x), digits(y)}, before, last...)
+				}
+			}
+		}
+		for _, s := range p.Series {
+			for i, x := range s.X {
+				name := digits(x)
+				if p.X.Names != nil {
+					name = strings.ReplaceAll(p.X.Names[int(x)], "\n", ", ")
+				}
+				row := []string{p.Title, s.Name, name, digits(s.Y[i])}
+				if s.Lower != nil {
+					row = append(row, digits(s.Lower[i]), digits(s.Upper[i]))
+				}
+				write(row, len(row))
+			}
+		}
+	}
+	c.Flush()
+	return c.Error()
+}

@@ -71,61 +71,10 @@ func TestShareOfHighScores(t *testing.T) {
 	assert.InDelta(t, 4*0.57, at(t, f, 1, "uniform", 43), 1e-9) // (1-(-1))² for 57 of 100
 }
 
-// TestQuantilesOfGroups: an even mixture of two equal laws is that law, and the 5 % quantile of two laws far apart is the lower one's 10 % quantile.
-func TestQuantilesOfGroups(t *testing.T) {
-	assert.InDelta(t, -3*z95, mixtureQuantile(0.05, 0, 3), 1e-9)
-	const z90 = 1.2815515655446004
-	assert.InDelta(t, -8-0.5*z90, mixtureQuantile(0.05, -8, 0.5), 1e-9)
-	assert.InDelta(t, 8+0.5*z90, mixtureQuantile(0.95, -8, 0.5), 1e-9)
-	f := drawn(t, "het-14")
-	s := series(t, f, "median and quartiles")
-	assert.InDelta(t, -8, s.Y[0], 1e-12)
-	assert.InDelta(t, 0.5, math.Erfc(-(s.Upper[7]-s.Y[7])/(0.5*math.Sqrt2))/2-math.Erfc(-(s.Lower[7]-s.Y[7])/(0.5*math.Sqrt2))/2, 1e-12)
-}
-
-// TestLargestLaplaceIsADensity: it integrates to 1, and to 2^-n below 0.
-func TestLargestLaplaceIsADensity(t *testing.T) {
-	for _, scales := range [][]float64{{0.5, 0.5, 0.5}, {10, 0.5, 0.5}, {1, 2, 3, 4}} {
-		below, all := 0.0, 0.0
-		const step = 0.001
-		for x := -100.0; x < 400; x += step {
-			d := step * laplaceMaximum(x+step/2, scales)
-			if all += d; x < 0 {
-				below += d
-			}
-		}
-		assert.InDelta(t, 1, all, 1e-6)
-		assert.InDelta(t, math.Pow(2, -float64(len(scales))), below, 1e-4)
-	}
-}
-
 // TestPolarisedScenarios: at ε = 2 in scenario 7 the adaptive choice is far better than report noisy max.
 func TestPolarisedScenarios(t *testing.T) {
 	f := drawn(t, "het-7", "draws", "2000", "trials", "10", "mechanism", "rnm-exponential,combined-gem", "eps", "2")
 	assert.InDelta(t, 14.6, at(t, f, 2, "combined-gem", 2), 1)
 	assert.InDelta(t, 21.6, at(t, f, 2, "rnm", 2), 1)
 	assert.Len(t, f.each()[0].Series, 3)
-}
-
-// TestBanditCurves: rewards accumulate, one curve for each policy, and the quantiles are those of the policy that is asked for.
-func TestBanditCurves(t *testing.T) {
-	f := drawn(t, "het-9", "policy", "mgem")
-	for _, s := range f.each()[0].Series {
-		assert.Len(t, s.X, 5)
-		for i := 1; i < len(s.Y); i++ {
-			assert.Greater(t, s.Y[i], s.Y[i-1])
-		}
-	}
-	assert.Equal(t, "Means known to mgem", f.each()[1].Title)
-	other := drawn(t, "het-9", "seed", "2")
-	assert.NotEqual(t, f.each()[0].Series[0].Y, other.each()[0].Series[0].Y, "the seed counts")
-}
-
-// TestCorrelations: with t = -5 gem is better than mgem, with t = 5 the reverse.
-func TestCorrelations(t *testing.T) {
-	f := drawn(t, "het-6", "mechanism", "gem,mgem")
-	panels := f.each()
-	assert.Less(t, at(t, f, 2, "gem", 1), at(t, f, 2, "mgem", 1))
-	assert.Greater(t, at(t, f, 3, "gem", 1), at(t, f, 3, "mgem", 1))
-	assert.Equal(t, []string{"t = -5", "t = 5"}, []string{panels[0].Title, panels[1].Title})
 }

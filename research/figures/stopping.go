@@ -13,52 +13,28 @@ import (
 const stoppingSource = "Grining, Klonowski & Sulkowska, Fig. "
 
 var (
-	lOne     = Param{"l", "1", "neighbors swap two candidates at most l places apart"}
-	finiteN  = Param{"n", "100", "number of candidates for the exact points beside the limit"}
-	epsAxis  = Param{"eps-range", "0:2.5", "ends of the axis of ε"}
-	fastStop = map[string]string{"points": "9"}
+	oneP      = Param{"p", "1", "weight of the secretary rule"}
+	lOne      = Param{"l", "1", "neighbors swap two candidates at most l places apart"}
+	finiteN   = Param{"n", "100", "number of candidates for the exact points beside the limit"}
+	epsAxis   = Param{"eps-range", "0:2.5", "ends of the axis of ε"}
+	fastExact = map[string]string{"points": "9", "n": "12"}
 )
 
 var stoppingSpecs = []Spec{
-	{
-		Name: "stopping-1", Shows: "limit region of (ε, δ) in which the p-mix is private", Source: stoppingSource + "1",
-		Open:   "p, l",
-		Params: []Param{{"p", "1", "weight of the secretary rule"}, lOne, epsAxis, pointsParam}, Fast: fastStop,
-		draw: func(_ context.Context, a *Args) *Figure { return drawRegions(a, 1) },
-	},
-	{
-		Name: "stopping-2", Shows: "boundaries of that region for several p", Source: stoppingSource + "2",
-		Open:   "l, the list of p, the range of ε",
-		Params: []Param{{"p", "0.2,0.4,0.6,0.8,1", "weights of the secretary rule, a curve for each"}, lOne, epsAxis, pointsParam}, Fast: fastStop,
-		draw: func(_ context.Context, a *Args) *Figure { return drawRegions(a, 2) },
-	},
-	{
-		Name: "stopping-3", Shows: "boundaries of that region for several l", Source: stoppingSource + "3",
-		Open:   "p, the list of l, the range of ε",
-		Params: []Param{{"p", "1", "weight of the secretary rule"}, {"l", "1,2,3,5,8", "distances of neighbors, a curve for each"}, epsAxis, pointsParam}, Fast: fastStop,
-		draw: func(_ context.Context, a *Args) *Figure { return drawRegions(a, 3) },
-	},
-	{
-		Name: "stopping-4", Shows: "least ε of the p-mix over p", Source: stoppingSource + "4",
-		Params: []Param{{"delta", "0.01", "privacy parameter δ"}, lOne, finiteN, pointsParam}, Fast: map[string]string{"points": "9", "n": "12"},
-		draw: drawLeastEps,
-	},
-	{
-		Name: "stopping-5", Shows: "least δ of the p-mix over p", Source: stoppingSource + "5",
-		Params: []Param{{"eps", "0.5", "privacy parameter ε"}, lOne, finiteN, pointsParam}, Fast: map[string]string{"points": "9", "n": "12"},
-		draw: drawLeastDelta,
-	},
-	{
-		Name: "stopping-6", Shows: "largest p of the p-mix over ε", Source: stoppingSource + "6",
-		Open:   "the range of ε",
-		Params: []Param{{"delta", "0.05", "privacy parameter δ"}, lOne, {"eps-range", "0:1.2", "ends of the axis of ε"}, finiteN, pointsParam}, Fast: map[string]string{"points": "9", "n": "12"},
-		draw: drawLargestP,
-	},
+	{"stopping-1", "limit region of (ε, δ) in which the p-mix is private", stoppingSource + "1", "p, l", []Param{oneP, lOne, epsAxis, pointsParam}, fast, regions(1, "Where the p-mix is private")},
+	{"stopping-2", "boundaries of that region for several p", stoppingSource + "2", "l, the list of p, the range of ε",
+		[]Param{{"p", "0.2,0.4,0.6,0.8,1", "weights of the secretary rule, a curve for each"}, lOne, epsAxis, pointsParam}, fast, regions(2, "Where the p-mix is private, for several p")},
+	{"stopping-3", "boundaries of that region for several l", stoppingSource + "3", "p, the list of l, the range of ε",
+		[]Param{oneP, {"l", "1,2,3,5,8", "distances of neighbors, a curve for each"}, epsAxis, pointsParam}, fast, regions(3, "Where the p-mix is private, for several distances l")},
+	{"stopping-4", "least ε of the p-mix over p", stoppingSource + "4", "", []Param{{"delta", "0.01", "privacy parameter δ"}, lOne, finiteN, pointsParam}, fastExact, drawLeastEps},
+	{"stopping-5", "least δ of the p-mix over p", stoppingSource + "5", "", []Param{{"eps", "0.5", epsOne.Usage}, lOne, finiteN, pointsParam}, fastExact, drawLeastDelta},
+	{"stopping-6", "largest p of the p-mix over ε", stoppingSource + "6", "the range of ε",
+		[]Param{{"delta", "0.05", "privacy parameter δ"}, lOne, {"eps-range", "0:1.2", epsAxis.Usage}, finiteN, pointsParam}, fastExact, drawLargestP},
 }
 
 // limits encloses a limit for many candidates at each of the given numbers, rounded to nine digits.
 func limits(name string, grid []float64, limit func(x float64, exact *big.Rat) (number.Number, error)) *Series {
-	s := &Series{Name: name, Kind: Curve}
+	s := &Series{Name: name}
 	for _, x := range grid {
 		x = roundTo(x, 9)
 		exact, _ := new(big.Rat).SetString(digits(x))
@@ -67,44 +43,37 @@ func limits(name string, grid []float64, limit func(x float64, exact *big.Rat) (
 	return s
 }
 
-func drawRegions(a *Args, which int) *Figure {
-	ps, ls := a.Floats("p", probability, wantProbability), a.Ints("l", 1, 1000)
-	from, to := a.Range("eps-range", false)
-	points := a.Int("points", 2, 10000)
-	switch {
-	case from < 0:
-		a.fail("eps-range", "give from:to with 0 <= from < to")
-	case which != 2 && len(ps) > 1:
-		a.fail("p", "give one number from 0 to 1")
-	case which != 3 && len(ls) > 1:
-		a.fail("l", "give one whole number")
-	}
-	grid := evenly(from, to, points)
-	panel := &Panel{X: Axis{Name: "eps", Label: "ε", Min: from, Max: to}, Y: Axis{Name: "delta", Label: "δ", Min: 0, Max: 0.4}}
-	for _, p := range ps {
-		for _, l := range ls {
-			name := map[int]string{1: "least δ, and where the p-mix is private", 2: "p = " + digits(p), 3: fmt.Sprintf("l = %d", l)}[which]
-			weight, _ := new(big.Rat).SetString(digits(p))
-			edge := limits(name, grid, func(eps float64, _ *big.Rat) (number.Number, error) {
-				return secretary.LimitDelta(weight, l, exactly(eps))
-			})
-			if which == 1 {
-				edge.Kind, edge.Lower, edge.Upper = Area, edge.Y, slices.Repeat([]float64{panel.Y.Max}, len(grid))
-			}
-			panel.Series = append(panel.Series, edge)
+func regions(which int, title string) func(context.Context, *Args) *Figure {
+	return func(_ context.Context, a *Args) *Figure {
+		ps, ls := a.Floats("p", probability, wantProbability), a.Ints("l", 1, 1000)
+		from, to := a.Range("eps-range", 0)
+		grid := evenly(from, to, a.Int("points", 2, 10000))
+		switch {
+		case which != 2 && len(ps) > 1:
+			a.fail("p", "give one number from 0 to 1")
+		case which != 3 && len(ls) > 1:
+			a.fail("l", "give one whole number")
 		}
-	}
-	fixed := fmt.Sprintf("p = %s, l = %d", digits(ps[0]), ls[0])
-	switch which {
-	case 2:
-		fixed = fmt.Sprintf("l = %d", ls[0])
-	case 3:
-		fixed = fmt.Sprintf("p = %s", digits(ps[0]))
-	}
-	return &Figure{
-		Title:    map[int]string{1: "Where the p-mix is private", 2: "Where the p-mix is private, for several p", 3: "Where the p-mix is private, for several distances l"}[which],
-		Subtitle: fmt.Sprintf("Limit for many candidates: the p-mix is (ε, δ)-private on and above the curve, δ = (p/e)(1 - a(l+1)e^ε) where that is positive, a(k) = Σ (1-1/e)^s/s over s ≥ k; %s. After %s%d, whose parameters are open.", fixed, stoppingSource, which),
-		Panels:   single(panel),
+		x, y := Axis{Name: "eps", Label: "ε", Min: from, Max: to}, Axis{Name: "delta", Label: "δ", Min: 0, Max: 0.4}
+		var edges []*Series
+		for _, p := range ps {
+			for _, l := range ls {
+				name := []string{"", "least δ, and where the p-mix is private", "p = " + digits(p), fmt.Sprintf("l = %d", l)}[which]
+				weight, _ := new(big.Rat).SetString(digits(p))
+				edges = append(edges, limits(name, grid, func(eps float64, _ *big.Rat) (number.Number, error) {
+					return secretary.LimitDelta(weight, l, exactly(eps))
+				}))
+			}
+		}
+		if which == 1 {
+			edges[0].Kind, edges[0].Lower, edges[0].Upper = Area, edges[0].Y, slices.Repeat([]float64{y.Max}, len(grid))
+		}
+		fixed := []string{"", fmt.Sprintf("p = %s, l = %d", digits(ps[0]), ls[0]), fmt.Sprintf("l = %d", ls[0]), "p = " + digits(ps[0])}[which]
+		return &Figure{
+			Title:    title,
+			Subtitle: fmt.Sprintf("Limit for many candidates: the p-mix is (ε, δ)-private on and above the curve, δ = (p/e)(1 - a(l+1)e^ε) where that is positive, a(k) = Σ (1-1/e)^s/s over s ≥ k; %s. After %s%d, whose parameters are open.", fixed, stoppingSource, which),
+			Panels:   single(x, y, edges...),
+		}
 	}
 }
 
@@ -115,8 +84,7 @@ const exactPoints = 12
 func mixes(ctx context.Context, n int, visit func(p float64, law secretary.Law)) {
 	for i := 1; i <= exactPoints; i++ {
 		p := big.NewRat(int64(i), int64(exactPoints))
-		x, _ := p.Float64()
-		visit(x, must(secretary.SecretaryMixLaw(ctx, n, p)))
+		visit(float64(i)/exactPoints, must(secretary.SecretaryMixLaw(ctx, n, p)))
 	}
 }
 
@@ -131,6 +99,8 @@ func (a *Args) sizes() (l, n int, exact *Series) {
 
 const limitName = "limit for many candidates"
 
+var weightAxis = Axis{Name: "p", Label: "p, the weight of the secretary rule", Min: 0, Max: 1}
+
 func drawLeastEps(ctx context.Context, a *Args) *Figure {
 	l, n, exact := a.sizes()
 	delta, points := a.Rat("delta", probability, wantProbability), a.Int("points", 2, 10000)
@@ -141,10 +111,7 @@ func drawLeastEps(ctx context.Context, a *Args) *Figure {
 	return &Figure{
 		Title:    "The least ε of the p-mix",
 		Subtitle: fmt.Sprintf("Least ε for which playing the secretary rule with probability p, else taking anybody, is (ε, %s)-private; l = %d. Limit: ln((p-δe)/(a(l+1)p)) where that is positive, a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s4.", a.Text("delta"), l, stoppingSource),
-		Panels: single(&Panel{
-			X: Axis{Name: "p", Label: "p, the weight of the secretary rule", Min: 0, Max: 1}, Y: Axis{Name: "eps", Label: "least ε"},
-			Series: []*Series{limit, exact},
-		}),
+		Panels:   single(weightAxis, Axis{Name: "eps", Label: "least ε"}, limit, exact),
 	}
 }
 
@@ -160,21 +127,14 @@ func drawLeastDelta(ctx context.Context, a *Args) *Figure {
 	return &Figure{
 		Title:    "The least δ of the p-mix",
 		Subtitle: fmt.Sprintf("Least δ for which playing the secretary rule with probability p, else taking anybody, is (%s, δ)-private; l = %d. Limit: (p/e)(1 - a(l+1)e^ε), a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s5.", a.Text("eps"), l, stoppingSource),
-		Panels: single(&Panel{
-			X:      Axis{Name: "p", Label: "p, the weight of the secretary rule", Min: 0, Max: 1},
-			Y:      Axis{Name: "delta", Label: "least δ"},
-			Series: []*Series{limit, exact},
-		}),
+		Panels:   single(weightAxis, Axis{Name: "delta", Label: "least δ"}, limit, exact),
 	}
 }
 
 func drawLargestP(ctx context.Context, a *Args) *Figure {
 	l, n, exact := a.sizes()
 	delta, points := a.Rat("delta", probability, wantProbability), a.Int("points", 2, 10000)
-	from, to := a.Range("eps-range", false)
-	if from < 0 {
-		a.fail("eps-range", "give from:to with 0 <= from < to")
-	}
+	from, to := a.Range("eps-range", 0)
 	law := must(secretary.SecretaryMixLaw(ctx, n, big.NewRat(1, 1)))
 	for _, eps := range evenly(from, to, exactPoints+1) {
 		eps = roundTo(eps, 6)
@@ -186,9 +146,6 @@ func drawLargestP(ctx context.Context, a *Args) *Figure {
 	return &Figure{
 		Title:    "The largest p of a private p-mix",
 		Subtitle: fmt.Sprintf("Largest weight p of the secretary rule for which the p-mix is (ε, %s)-private; l = %d. Limit: eδ/(1 - a(l+1)e^ε), at most 1, a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s6, whose range of ε is open.", a.Text("delta"), l, stoppingSource),
-		Panels: single(&Panel{
-			X: Axis{Name: "eps", Label: "ε", Min: from, Max: to}, Y: Axis{Name: "p", Label: "largest p", Min: 0, Max: 1.04},
-			Series: []*Series{limit, exact},
-		}),
+		Panels:   single(Axis{Name: "eps", Label: "ε", Min: from, Max: to}, Axis{Name: "p", Label: "largest p", Min: 0, Max: 1.04}, limit, exact),
 	}
 }
