@@ -21,6 +21,12 @@ import (
 // rowsOf audits a table with a row {"input":…,"pmf":…} for each of the lines, and the pairs of a file.
 func rowsOf(t *testing.T, exp string, table, pairs []string, properties ...verify.Property) (*Report, error) {
 	t.Helper()
+	return rowsWithin(t, exp, nil, table, pairs, properties...)
+}
+
+// rowsWithin is rowsOf with a slack.
+func rowsWithin(t *testing.T, exp string, slack *big.Rat, table, pairs []string, properties ...verify.Property) (*Report, error) {
+	t.Helper()
 	rows, err := ReadLabels(strings.NewReader(strings.Join(table, "\n")), "table", big.NewRat(1, 1e9))
 	require.NoError(t, err)
 	in := &Inputs{}
@@ -35,7 +41,7 @@ func rowsOf(t *testing.T, exp string, table, pairs []string, properties ...verif
 	}
 	eps, err := mechanisms.ParseExp(exp)
 	require.NoError(t, err)
-	o := Options{Inputs: in, Epsilon: eps, Outcomes: Labels, Properties: properties, Rho: big.NewRat(1, 1)}
+	o := Options{Inputs: in, Epsilon: eps, Outcomes: Labels, Properties: properties, Rho: big.NewRat(1, 1), Slack: slack}
 	return Table(context.Background(), "table", rows, false, o)
 }
 
@@ -86,6 +92,16 @@ var counts0to2 = []string{
 	`{"input":0,"pmf":{"low":"4/7","high":"3/7"}}`,
 	`{"input":1,"pmf":{"low":"2/7","high":"5/7"}}`,
 	`{"input":2,"pmf":{"low":"1/7","high":"6/7"}}`,
+}
+
+// The tight ε of inputs at distance 4 is (ln 2)/2, which exceeds ln 1.41 by 0.00298: a slack is in the unit of ε, too.
+func TestSlackAtADistance(t *testing.T) {
+	for slack, want := range map[string]verify.Verdict{"0.0029": verify.Violated, "0.003": verify.Proved} {
+		s, _ := new(big.Rat).SetString(slack)
+		r, err := rowsWithin(t, "1.41", s, counts0to2, []string{"0,2,4"}, verify.DP)
+		require.NoError(t, err)
+		assert.Equal(t, want, r.Find(verify.DP).Verdict, "slack %s: %v", slack, r)
+	}
 }
 
 func TestDistances(t *testing.T) {
