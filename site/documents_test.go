@@ -22,7 +22,7 @@ import (
 	"optratio/mechanisms"
 )
 
-// TestTypesetter has each construct typeset, and what is not known refused.
+// TestTypesetter: what the documents have of their own, and what is refused.
 func TestTypesetter(t *testing.T) {
 	typeset := func(text string) (string, error) {
 		s := &typesetter{href: func(target string) (string, error) { return "to:" + target, nil }, ask: func(command string) string {
@@ -32,29 +32,23 @@ func TestTypesetter(t *testing.T) {
 	}
 	const asked = `<a class="ask" title="ask this in the page" href="index.html#n=4">`
 	for text, want := range map[string]string{
-		"# The *best* `p_a`, q'_s\n":                          "<h1 id=\"the-best-p_a-q_s\">The <em>best</em> <code>p_a</code>, q&#39;_s</h1>\n",
+		"# The *best* `p_a`, q'_s\n":                          "<h1 id=\"the-best-p_a-q_s\">The <em>best</em> <code>p_a</code>, q'_s</h1>\n",
 		"## A\n## A\n":                                        "<h2 id=\"a\">A</h2>\n<h2 id=\"a-1\">A</h2>\n",
-		"a < b\n**c *d* e** ∎\n":                              "<p>a &lt; b\n<strong>c <em>d</em> e</strong> ∎</p>\n",
-		"q* is 2 * 3, *so V'_n* <= \\*\n":                     "<p>q* is 2 * 3, <em>so V&#39;_n</em> &lt;= *</p>\n",
+		"q* is 2 * 3, *so V'_n* <= \\*\n":                     "<p>q* is 2 * 3, <em>so V'_n</em> &lt;= *</p>\n",
 		"[*a* `[x]`](b.md#c) and [0,1]\n":                     "<p><a href=\"to:b.md#c\"><em>a</em> <code>[x]</code></a> and [0,1]</p>\n",
 		"![A, b](c.svg)\n":                                    "<p><img src=\"to:c.svg\" alt=\"A, b\"></p>\n",
 		"see https://a.org/b, c\n":                            "<p>see <a href=\"https://a.org/b\">https://a.org/b</a>, c</p>\n",
 		"`a\nb` `optratio -n 4`\n":                            "<p><code>a b</code> " + asked + "<code>optratio -n 4</code></a></p>\n",
-		"So:\n- a\n  b\n- c\n\nd\n":                           "<p>So:</p>\n<ul>\n<li>a\nb</li>\n<li>c</li>\n</ul>\n<p>d</p>\n",
-		"1. a\n\n       x  y\n\n2. b\n":                       "<ol>\n<li><p>a</p>\n<pre tabindex=\"0\"><code>x  y\n</code></pre>\n</li>\n<li><p>b</p>\n</li>\n</ol>\n",
 		"```console\n$ optratio -n 4\n<\n```\n<!-- end -->\n": "<pre tabindex=\"0\"><code>$ " + asked + "optratio -n 4</a>\n&lt;\n</code></pre>\n",
 		"    optratio -n 4   # why\n\n    b\n":                "<pre tabindex=\"0\"><code>" + asked + "optratio -n 4</a>   # why\n\nb\n</code></pre>\n",
-		"| a | b |\n|---|---|\n| \\|x\\| | *y* |\n\n": "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\">\n<table>\n<thead>" +
-			"<tr><th scope=\"col\">a</th><th scope=\"col\">b</th></tr>\n</thead>\n<tbody>\n<tr><td>|x|</td><td><em>y</em></td></tr>\n</tbody>\n</table>\n</div>\n",
+		"| a |\n|---|\n| \\|x\\| |\n\n": "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\">\n<table>\n<thead>\n<tr>\n<th scope=\"col\">a</th>\n</tr>\n</thead>\n" +
+			"<tbody>\n<tr>\n<td>|x|</td>\n</tr>\n</tbody>\n</table>\n</div>\n",
 	} {
 		got, err := typeset(text)
 		require.NoError(t, err, text)
 		assert.Equal(t, want, got)
 	}
-	for _, text := range []string{
-		"a\n>= b", "> a", "a\n- b", "a\n1. b", "* a", "+ a", "1) a", "a\n===", "---", "***a***", " a", "a \nb", "\ta", "a\n    b", "- a\nb", "- a\n\n- b\n3. c\n", "2. a", "```a.b\n```\n", "```\na", "~~~\na\n~~~",
-		"*a", "a **b", "*a **b* c**", "`a", "``a``", "a\\_b", "a <b>c</b>", "<br/>", "<https://a.org>", "a &amp; b", "~~a~~", "![a]", "| a |\n", "| a |\n|---|---|\n| b |\n\n", "| a |\n|---|\n| b | c |\n\n", "| a |\n|:--|\n", "a\n| b |", "| a |\n|---|\n| b |",
-	} {
+	for _, text := range []string{"> a", "---", "a <b>c</b>", "<br/>", "<div>\na\n</div>", "<!-- a -->\n\n<p>"} {
 		got, err := typeset(text)
 		assert.Error(t, err, "%q: %s", text, got)
 	}
