@@ -184,8 +184,11 @@ func TestRatioOfApproximateMechanisms(t *testing.T) {
 	em := mechanisms.Exponential()
 	about := func(precision float64) mechanisms.Mechanism {
 		return mechanisms.FromFloat(em.Info(), precision, func(scores []float64, sensitivity, epsilon float64) ([]float64, error) {
-			in := &mechanisms.FloatInstance{Scores: scores, Sensitivities: []float64{sensitivity}, Epsilon: epsilon}
-			return em.(mechanisms.FloatScorer).FloatScores(in)
+			in, err := mechanisms.FromFloats(scores, []float64{sensitivity}, epsilon, mechanisms.Params{})
+			if err != nil {
+				return nil, err
+			}
+			return em.Float(in)
 		})
 	}
 	for _, precision := range []float64{1e-6, 1e-11} {

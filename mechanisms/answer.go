@@ -106,16 +106,13 @@ func vague(p []interval.Interval) bool {
 
 // estimated is Ask in float64.
 func estimated(m Mechanism, in *Instance) (*Distribution, error) {
-	if err := in.Check(); err != nil {
+	in64, err := in.floats()
+	if err != nil {
 		return nil, err
-	}
-	in64 := in.Floats()
-	if err := in64.Check(); err != nil {
-		return nil, fmt.Errorf("%w: in float64, %v", ErrNoAnswer, err)
 	}
 	switch m := m.(type) {
 	case Estimator:
-		e, err := m.Estimate(in64)
+		e, err := m.Estimate(in)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +130,7 @@ func estimated(m Mechanism, in *Instance) (*Distribution, error) {
 // stater is a mechanism that bounds the relative error of its float64 probabilities above 1e-290.
 type stater interface {
 	Mechanism
-	relativeError(in *FloatInstance) float64
+	relativeError(in *floatInstance) float64
 }
 
 // accuracy says how numbers were estimated and how far they may be off.

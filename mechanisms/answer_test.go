@@ -148,7 +148,7 @@ func TestStatedRelativeErrors(t *testing.T) {
 		}
 		for _, name := range []string{"pf", "em", "krr", "uniform", "gem", "mgem", "combined-gem", "pf-trio"} {
 			m := registry[name].(stater)
-			stated := m.relativeError(in.Floats())
+			stated := m.relativeError(mustFloats(t, in))
 			require.Less(t, stated, 1e-6)
 			got, err := m.Float(in)
 			require.NoError(t, err)

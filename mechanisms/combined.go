@@ -76,58 +76,52 @@ func (m combinedGEM) Exact(in *Instance) ([]*big.Rat, error) {
 	return nil, cmp.Or(err, ErrNotRational)
 }
 
-func (m combinedGEM) Float(in *Instance) ([]float64, error) { return floats(m, in) }
-
-func (combinedGEM) FloatScores(in *FloatInstance) ([]float64, error) {
-	if err := in.Check(); err != nil {
+func (m combinedGEM) Float(in *Instance) ([]float64, error) {
+	in64, err := in.floats()
+	if err != nil {
 		return nil, err
 	}
-	share, err := in.Params.epsChoice()
+	likely, unlikely, share, _, err := in.parts()
 	if err != nil {
 		return nil, err
 	}
 	choice, _ := share.Float64()
-	likely, unlikely := modifiedGEM, plainGEM
-	if spearmanSign(ranks(in.Scores, cmp.Compare[float64]), ranks(each(in.Sensitivities, len(in.Scores)), cmp.Compare[float64])) < 0 {
-		likely, unlikely = plainGEM, modifiedGEM
-	}
-	p, err := likely.float(in, (1-choice)*in.Epsilon)
+	p, err := likely.float(in64, (1-choice)*in64.Epsilon)
 	if err != nil {
 		return nil, err
 	}
-	q, err := unlikely.float(in, (1-choice)*in.Epsilon)
+	q, err := unlikely.float(in64, (1-choice)*in64.Epsilon)
 	if err != nil {
 		return nil, err
 	}
-	return mixture(arith.Field[float64](arith.Float{}), math.Exp(-choice*in.Epsilon), p, q), nil
+	return mixture(arith.Field[float64](arith.Float{}), math.Exp(-choice*in64.Epsilon), p, q), nil
 }
 
 // relativeError is that of gem at the whole of ε: a mixture of nonnegative numbers adds no more than a few roundings.
-func (combinedGEM) relativeError(in *FloatInstance) float64 { return plainGEM.relativeError(in) }
+func (combinedGEM) relativeError(in *floatInstance) float64 { return plainGEM.relativeError(in) }
 
 // EachSensitivity returns one sensitivity per candidate.
-func (in *Instance) EachSensitivity() []*big.Rat { return each(in.Sensitivities, len(in.Scores)) }
-
-// each returns n sensitivities, of one for all or one each.
-func each[T any](sensitivities []T, n int) []T {
-	if len(sensitivities) == n {
-		return sensitivities
+func (in *Instance) EachSensitivity() []*big.Rat {
+	if len(in.Sensitivities) == len(in.Scores) {
+		return in.Sensitivities
 	}
-	return slices.Repeat(sensitivities, n)
+	return slices.Repeat(in.Sensitivities, len(in.Scores))
 }
 
 // SpearmanSign returns the sign of the Spearman rank correlation of scores and sensitivities, tied
 // values having their average rank; 0 where it is undefined because either are all tied.
 func (in *Instance) SpearmanSign() int {
-	return spearmanSign(Ranks(in.Scores), Ranks(in.EachSensitivity()))
+	sum, product := new(big.Int), new(big.Int)
+	other := Ranks(in.EachSensitivity())
+	for i, a := range Ranks(in.Scores) {
+		sum.Add(sum, product.Mul(big.NewInt(a), big.NewInt(other[i])))
+	}
+	return sum.Sign()
 }
 
-// Ranks returns 2·rank - (n+1) for each value, ranks counted from 1, ties having their average rank.
-func Ranks(values []*big.Rat) []int64 { return ranks(values, (*big.Rat).Cmp) }
-
-// ranks is Ranks for any order. The ranks sum to 0.
-func ranks[T any](values []T, compare func(a, b T) int) []int64 {
-	members, class := classes(len(values), func(i, j int) int { return compare(values[i], values[j]) })
+// Ranks returns 2·rank - (n+1) for each value, ranks counted from 1, ties having their average rank. They sum to 0.
+func Ranks(values []*big.Rat) []int64 {
+	members, class := classes(len(values), func(i, j int) int { return values[i].Cmp(values[j]) })
 	below, twice := 0, make([]int64, len(members))
 	for c, alike := range members {
 		// Ranks from below+1 to below+len(alike), twice their mean.
@@ -135,13 +129,4 @@ func ranks[T any](values []T, compare func(a, b T) int) []int64 {
 		below += len(alike)
 	}
 	return scatter(class, twice)
-}
-
-// spearmanSign returns the sign of Σ a_i b_i, for centred ranks.
-func spearmanSign(a, b []int64) int {
-	sum, product := new(big.Int), new(big.Int)
-	for i := range a {
-		sum.Add(sum, product.Mul(big.NewInt(a[i]), big.NewInt(b[i])))
-	}
-	return sum.Sign()
 }

@@ -22,7 +22,6 @@ type overDepths struct {
 type regular interface {
 	Symbolic
 	Sampler
-	FloatScorer
 }
 
 // Stepped is a mechanism that counts depths in steps of its own. They depend on sensitivities and parameters alone, whatever the scores: scores that are
@@ -90,27 +89,8 @@ func (m *overDepths) Draws(in *Instance, src Source) (func() int, error) {
 	return func() int { return keep[draw()] }, nil
 }
 
-// FloatScores takes scores and sensitivities as the numbers that they are in binary, so that depths are exact.
-func (m *overDepths) FloatScores(in *FloatInstance) ([]float64, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	eps, err := FromEpsilon(new(big.Rat).SetFloat64(in.Epsilon))
-	if err != nil {
-		return nil, err
-	}
-	exact := &Instance{Epsilon: eps, Params: in.Params}
-	for _, q := range in.Scores {
-		exact.Scores = append(exact.Scores, new(big.Rat).SetFloat64(q))
-	}
-	for _, d := range in.Sensitivities {
-		exact.Sensitivities = append(exact.Sensitivities, new(big.Rat).SetFloat64(d))
-	}
-	return m.Float(exact)
-}
-
 // relativeError is that of the mechanism on depths that are rounded once.
-func (m *overDepths) relativeError(in *FloatInstance) float64 {
+func (m *overDepths) relativeError(in *floatInstance) float64 {
 	if base, ok := m.base.(stater); ok {
 		return base.relativeError(in)
 	}

@@ -158,9 +158,6 @@ func TestUnequalFloats(t *testing.T) {
 			got, err := registry[name].Float(in)
 			require.NoError(t, err)
 			assert.InDeltaSlice(t, want, got, 1e-12, "%s %v %v", name, in.Scores, in.Sensitivities)
-			got, err = registry[name].(FloatScorer).FloatScores(in.Floats())
-			require.NoError(t, err)
-			assert.InDeltaSlice(t, want, got, 1e-12, "%s %v %v", name, in.Scores, in.Sensitivities)
 		}
 	}
 }
@@ -216,13 +213,15 @@ func TestGEMParameterIsTight(t *testing.T) {
 
 func TestRunnerOfManyCandidates(t *testing.T) {
 	slowtest.Only(t)
-	in := &FloatInstance{Epsilon: 1}
+	scores, each := make([]float64, 10_000), make([]float64, 10_000)
 	rng := rand.New(rand.NewPCG(4, 15))
-	for range 10_000 {
-		in.Scores, in.Sensitivities = append(in.Scores, 100*rng.Float64()), append(in.Sensitivities, 0.1+rng.Float64())
+	for i := range scores {
+		scores[i], each[i] = 100*rng.Float64(), 0.1+rng.Float64()
 	}
+	in, err := FromFloats(scores, each, 1, Params{})
+	require.NoError(t, err)
 	for _, name := range []string{"pf-mixed", "gem-runner"} {
-		p, err := registry[name].(FloatScorer).FloatScores(in)
+		p, err := registry[name].Float(in)
 		require.NoError(t, err)
 		sum := 0.0
 		for _, x := range p {

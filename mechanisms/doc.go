@@ -7,8 +7,8 @@
 // of steps of 2Δ below the best. Every formula has one generic body, used with exact
 // rationals, rational functions, outward-rounded intervals and, where that is accurate, float64 alike.
 //
-// Ask gives the best form there is: exact, enclosed, or an estimate that says so. FloatScorer is for
-// instances of up to a million candidates, in float64.
+// Ask gives the best form there is: exact, enclosed, or an estimate that says so. Float is for
+// instances of up to a million candidates.
 //
 // FromRational, FromEnclosure and FromFloat make a mechanism of a function, in any module. Registered or not, it can be rated
 // (lp.Ratio), checked (verify.Lattice, verify.Scores), audited (audit.Mechanism) and tested (proptest.Run). Theorems

@@ -18,7 +18,7 @@ import (
 //
 // Rounding may move the hull and the search by a vertex whose value differs by rounding; the
 // value is computed from differences of scores and of sensitivities, as the formula says.
-func normalisedScores(in *FloatInstance, scale, slope float64) []float64 {
+func normalisedScores(in *floatInstance, scale, slope float64) []float64 {
 	n := len(in.Scores)
 	d, u := make([]float64, n), make([]float64, n)
 	order := make([]int, n)

@@ -8,46 +8,36 @@ import (
 
 var ratOne = big.NewRat(1, 1)
 
-// FloatInstance is an Instance in float64, for instances too large for exact numbers. Scores must
-// be finite.
-type FloatInstance struct {
-	Scores        []float64 // one per candidate, in the user's units
+// floatInstance is an Instance in float64.
+type floatInstance struct {
+	Scores        []float64 // one per candidate, relative to the best
 	Sensitivities []float64 // one for all candidates, or one each; >= 0
 	Epsilon       float64
 	Params        Params
 }
 
-// Check reports the first thing wrong with the instance.
-func (in *FloatInstance) Check() error {
-	if len(in.Scores) == 0 {
-		return fmt.Errorf("%w: no scores", ErrInstance)
+// FromFloats returns the instance of these numbers, which are taken as what they are in binary, exactly.
+func FromFloats(scores, sensitivities []float64, epsilon float64, params Params) (*Instance, error) {
+	in := &Instance{Params: params}
+	eps := new(big.Rat).SetFloat64(epsilon)
+	if eps == nil {
+		return nil, fmt.Errorf("%w: epsilon is %v, want a finite number >= 0", ErrInstance, epsilon)
 	}
-	for i, q := range in.Scores {
-		if math.IsNaN(q) || math.IsInf(q, 0) {
-			return fmt.Errorf("%w: score %d is %v", ErrInstance, i+1, q)
-		}
+	for _, x := range scores {
+		in.Scores = append(in.Scores, new(big.Rat).SetFloat64(x)) // nil for NaN and ±∞, which Check refuses
 	}
-	if s := len(in.Sensitivities); s != 1 && s != len(in.Scores) {
-		return fmt.Errorf("%w: %d sensitivities for %d scores, want one or as many", ErrInstance, s, len(in.Scores))
+	for _, x := range sensitivities {
+		in.Sensitivities = append(in.Sensitivities, new(big.Rat).SetFloat64(x))
 	}
-	largest := 0.0
-	for i, d := range in.Sensitivities {
-		if !(d >= 0) || math.IsInf(d, 0) {
-			return fmt.Errorf("%w: sensitivity %d is %v, want a finite number >= 0", ErrInstance, i+1, d)
-		}
-		largest = max(largest, d)
+	var err error
+	if in.Epsilon, err = FromEpsilon(eps); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInstance, err)
 	}
-	if largest == 0 {
-		return fmt.Errorf("%w: the largest sensitivity is 0, want > 0", ErrInstance)
-	}
-	if !(in.Epsilon >= 0) || math.IsInf(in.Epsilon, 0) {
-		return fmt.Errorf("%w: epsilon is %v, want a finite number >= 0", ErrInstance, in.Epsilon)
-	}
-	return nil
+	return in, in.Check()
 }
 
 // sensitivity returns candidate i's sensitivity.
-func (in *FloatInstance) sensitivity(i int) float64 {
+func (in *floatInstance) sensitivity(i int) float64 {
 	if len(in.Sensitivities) == 1 {
 		return in.Sensitivities[0]
 	}
@@ -55,7 +45,7 @@ func (in *FloatInstance) sensitivity(i int) float64 {
 }
 
 // largest returns the largest sensitivity.
-func (in *FloatInstance) largest() float64 {
+func (in *floatInstance) largest() float64 {
 	d := 0.0
 	for _, s := range in.Sensitivities {
 		d = max(d, s)
@@ -64,7 +54,7 @@ func (in *FloatInstance) largest() float64 {
 }
 
 // best returns the best score and how many candidates have it.
-func (in *FloatInstance) best() (q float64, ties int) {
+func (in *floatInstance) best() (q float64, ties int) {
 	q = math.Inf(-1)
 	for _, s := range in.Scores {
 		switch {
@@ -78,7 +68,7 @@ func (in *FloatInstance) best() (q float64, ties int) {
 }
 
 // weights returns e^{-ε (q* - q_r)/2Δ} for each candidate, Δ the largest sensitivity.
-func (in *FloatInstance) weights() []float64 {
+func (in *floatInstance) weights() []float64 {
 	best, _ := in.best()
 	rate := in.Epsilon / (2 * in.largest())
 	w := make([]float64, len(in.Scores))
@@ -88,36 +78,28 @@ func (in *FloatInstance) weights() []float64 {
 	return w
 }
 
-// Floats returns the instance in float64. Scores are taken relative to the best one
+// floats checks the instance and returns it in float64, or ErrNoAnswer where it is beyond that. Scores are taken relative to the best one
 // before they are rounded, so that their differences lose nothing.
-func (in *Instance) Floats() *FloatInstance {
-	out := &FloatInstance{Epsilon: in.Epsilon.Float(), Params: in.Params}
+func (in *Instance) floats() (*floatInstance, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	out := &floatInstance{Epsilon: in.Epsilon.Float(), Params: in.Params}
 	best, difference := in.Best(), new(big.Rat)
 	out.Scores = make([]float64, len(in.Scores))
+	worst := 0.0
 	for i, q := range in.Scores {
 		out.Scores[i], _ = difference.Sub(q, best).Float64()
+		worst = min(worst, out.Scores[i])
 	}
 	out.Sensitivities = make([]float64, len(in.Sensitivities))
 	for i, d := range in.Sensitivities {
 		out.Sensitivities[i], _ = d.Float64()
 	}
-	return out
-}
-
-// FloatScorer is a mechanism that works on float64 scores as they are, in time that
-// allows for very many candidates.
-type FloatScorer interface {
-	Mechanism
-	// FloatScores returns one probability per candidate, without proof.
-	FloatScores(in *FloatInstance) ([]float64, error)
-}
-
-// floats implements Float by FloatScores.
-func floats(m FloatScorer, in *Instance) ([]float64, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
+	if largest := out.largest(); math.IsInf(worst, 0) || math.IsInf(out.Epsilon, 0) || math.IsInf(largest, 0) || largest == 0 {
+		return nil, fmt.Errorf("%w: scores, sensitivities or epsilon beyond float64", ErrNoAnswer)
 	}
-	return m.FloatScores(in.Floats())
+	return out, nil
 }
 
 // Estimate is a pmf in float64 with a statement of how it was had.
@@ -130,5 +112,5 @@ type Estimate struct {
 // Estimator is a mechanism whose Float comes with an estimate of its error.
 type Estimator interface {
 	Mechanism
-	Estimate(in *FloatInstance) (Estimate, error)
+	Estimate(in *Instance) (Estimate, error)
 }

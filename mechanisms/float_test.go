@@ -15,6 +15,14 @@ import (
 	"optratio/number/interval"
 )
 
+// mustFloats is floats.
+func mustFloats(t testing.TB, in *Instance) *floatInstance {
+	t.Helper()
+	out, err := in.floats()
+	require.NoError(t, err)
+	return out
+}
+
 // relative asserts that got is within tolerance of want, relatively, for every entry.
 func relative(t *testing.T, want, got []float64, tolerance float64, msg string) {
 	t.Helper()
@@ -55,14 +63,15 @@ func TestFloatPermuteAndFlipLiesInItsEnclosure(t *testing.T) {
 // probability ∫ (1-tp)^{n-1} dt = (1-(1-p)^n)/(np).
 func TestFloatPermuteAndFlipOfVeryManyCandidates(t *testing.T) {
 	slowtest.Only(t)
-	pf := registry["pf"].(FloatScorer)
 	for _, n := range []int{3, 100, 3000, 1_000_000} {
 		for _, depth := range []float64{0, 1e-6, 0.3, 4, 15, 30, 600} {
-			in := &FloatInstance{Scores: make([]float64, n), Sensitivities: []float64{0.5}, Epsilon: 1}
+			scores := make([]float64, n)
 			for i := 1; i < n; i++ {
-				in.Scores[i] = -depth
+				scores[i] = -depth
 			}
-			p, err := pf.FloatScores(in)
+			in, err := FromFloats(scores, []float64{0.5}, 1, Params{})
+			require.NoError(t, err)
+			p, err := registry["pf"].Float(in)
 			require.NoError(t, err)
 			w, size := math.Exp(-depth), float64(n)
 			first := 1 / size
@@ -81,8 +90,10 @@ func TestFloatPermuteAndFlipOfVeryManyCandidates(t *testing.T) {
 }
 
 func TestThreeThousandTiedScores(t *testing.T) {
+	in, err := FromFloats(make([]float64, 3000), []float64{1}, 1, Params{})
+	require.NoError(t, err)
 	for _, name := range []string{"pf", "rnm-exponential", "em", "rnm-gumbel", "krr", "uniform"} {
-		p, err := registry[name].(FloatScorer).FloatScores(&FloatInstance{Scores: make([]float64, 3000), Sensitivities: []float64{1}, Epsilon: 1})
+		p, err := registry[name].Float(in)
 		require.NoError(t, err)
 		want := make([]float64, 3000)
 		for i := range want {
@@ -151,25 +162,33 @@ func TestNoisyMaxIsWhatItIsSaidToBe(t *testing.T) {
 	}
 }
 
-func TestMalformedFloatInstancesAreRefused(t *testing.T) {
+func TestMalformedFloatsAreRefused(t *testing.T) {
 	nan, inf, one := math.NaN(), math.Inf(1), []float64{1}
-	for _, in := range []*FloatInstance{
-		{Sensitivities: one, Epsilon: 1},
-		{Scores: []float64{nan}, Sensitivities: one, Epsilon: 1},
-		{Scores: []float64{inf}, Sensitivities: one, Epsilon: 1},
-		{Scores: one, Epsilon: 1},
-		{Scores: one, Sensitivities: []float64{1, 1}, Epsilon: 1},
-		{Scores: one, Sensitivities: []float64{-1}, Epsilon: 1},
-		{Scores: one, Sensitivities: []float64{nan}, Epsilon: 1},
-		{Scores: one, Sensitivities: []float64{0}, Epsilon: 1},
-		{Scores: one, Sensitivities: one, Epsilon: -1},
-		{Scores: one, Sensitivities: one, Epsilon: nan},
+	for _, c := range []struct {
+		scores, sensitivities []float64
+		epsilon               float64
+	}{
+		{nil, one, 1}, {[]float64{nan}, one, 1}, {[]float64{inf}, one, 1}, {one, nil, 1}, {one, []float64{1, 1}, 1}, {one, []float64{-1}, 1},
+		{one, []float64{nan}, 1}, {one, []float64{0}, 1}, {one, one, -1}, {one, one, nan}, {one, one, inf},
 	} {
-		for name, m := range registry {
-			if s, ok := m.(FloatScorer); ok {
-				_, err := s.FloatScores(in)
+		in, err := FromFloats(c.scores, c.sensitivities, c.epsilon, Params{})
+		assert.ErrorIs(t, err, ErrInstance, "%v", c)
+		if in != nil {
+			for name, m := range registry {
+				_, err := m.Float(in)
 				assert.ErrorIs(t, err, ErrInstance, name)
 			}
+		}
+	}
+	// What is beyond float64 has no answer there.
+	for _, in := range []*Instance{
+		{Scores: ratsOf(t, "0", "-1e400"), Sensitivities: ratsOf(t, "1"), Epsilon: decimalEps(t, "1")},
+		{Scores: ratsOf(t, "0", "1"), Sensitivities: ratsOf(t, "1e400"), Epsilon: decimalEps(t, "1")},
+		{Scores: ratsOf(t, "0", "1"), Sensitivities: ratsOf(t, "1e-400"), Epsilon: decimalEps(t, "1")},
+	} {
+		for _, name := range []string{"pf", "gem", "rs", "rnm-laplace", "combined-gem"} {
+			_, err := registry[name].Float(in)
+			assert.ErrorIs(t, err, ErrNoAnswer, name)
 		}
 	}
 }
@@ -177,13 +196,15 @@ func TestMalformedFloatInstancesAreRefused(t *testing.T) {
 func BenchmarkPermuteAndFlip(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
-		in := &FloatInstance{Scores: make([]float64, n), Sensitivities: []float64{1}, Epsilon: 1}
-		for i := range in.Scores {
-			in.Scores[i] = 20 * rng.Float64()
+		scores := make([]float64, n)
+		for i := range scores {
+			scores[i] = 20 * rng.Float64()
 		}
+		in, err := FromFloats(scores, []float64{1}, 1, Params{})
+		require.NoError(b, err)
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := registry["pf"].(FloatScorer).FloatScores(in); err != nil {
+				if _, err := registry["pf"].Float(in); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -198,13 +219,15 @@ func BenchmarkGeometric(b *testing.B) {
 		"lattice": func() float64 { return 2 * float64(rng.IntN(20)) }, "integers": func() float64 { return float64(rng.IntN(40)) },
 		"reals": func() float64 { return 40 * rng.Float64() },
 	} {
-		in := &FloatInstance{Scores: make([]float64, 1_000_000), Sensitivities: []float64{1}, Epsilon: 1}
-		for i := range in.Scores {
-			in.Scores[i] = score()
+		scores := make([]float64, 1_000_000)
+		for i := range scores {
+			scores[i] = score()
 		}
+		in, err := FromFloats(scores, []float64{1}, 1, Params{})
+		require.NoError(b, err)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := registry["geo"].(FloatScorer).FloatScores(in); err != nil {
+				if _, err := registry["geo"].Float(in); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -385,7 +385,7 @@ func (m *floating) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 }
 
 // relativeError implements stater.
-func (m *floating) relativeError(*FloatInstance) float64 {
+func (m *floating) relativeError(*floatInstance) float64 {
 	precision, _ := m.precision.Float64()
 	return precision
 }

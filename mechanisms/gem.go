@@ -245,17 +245,16 @@ func (m *gem) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
 	return permuteAndFlipAs(m.info).Symbolic(&twice, unit)
 }
 
-func (m *gem) Float(in *Instance) ([]float64, error) { return floats(m, in) }
-
-func (m *gem) FloatScores(in *FloatInstance) ([]float64, error) {
-	if err := in.Check(); err != nil {
+func (m *gem) Float(in *Instance) ([]float64, error) {
+	in64, err := in.floats()
+	if err != nil {
 		return nil, err
 	}
-	return m.float(in, in.Epsilon)
+	return m.float(in64, in64.Epsilon)
 }
 
-// float returns the pmf of a checked instance with eps for ε.
-func (m *gem) float(in *FloatInstance, eps float64) ([]float64, error) {
+// float returns the pmf with eps for ε.
+func (m *gem) float(in *floatInstance, eps float64) ([]float64, error) {
 	beta, err := in.Params.FailureProbability()
 	if err != nil {
 		return nil, err
@@ -292,7 +291,7 @@ func runnerFloat(x []float64) {
 // relativeError bounds what rounding of ε'q'/2 makes of a probability. A difference of two u = εq/2 ∓ ln(n/β)Δ errs by less
 // than 2^-50 of the largest |u| on each side, which the sum of two sensitivities divides; no weight errs by more than
 // that, and a probability by no more than three times as much as the weights, beside the error of permute-and-flip.
-func (m *gem) relativeError(in *FloatInstance) float64 {
+func (m *gem) relativeError(in *floatInstance) float64 {
 	beta, err := in.Params.FailureProbability()
 	if err != nil {
 		return math.Inf(1)

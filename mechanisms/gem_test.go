@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/number/arith"
 	"optratio/number/interval"
 )
 
@@ -27,11 +28,8 @@ func scenarioOne(t testing.TB) *Instance {
 }
 
 // meanSquare returns Σ p_r (q* - q_r)² in float64.
-func meanSquare(in *Instance, p []float64) (mse float64) {
-	f := in.Floats()
-	for i, x := range p {
-		mse += x * f.Scores[i] * f.Scores[i]
-	}
+func meanSquare(in *Instance, p []float64) float64 {
+	_, mse := moments(arith.Field[float64](arith.Float{}), in, p)
 	return mse
 }
 
@@ -118,7 +116,7 @@ func TestGEMWithoutSensitivity(t *testing.T) {
 }
 
 // byAllPairs is the definition of the normalised scores.
-func byAllPairs(in *FloatInstance, scale, slope float64) []float64 {
+func byAllPairs(in *floatInstance, scale, slope float64) []float64 {
 	out := make([]float64, len(in.Scores))
 	for a, qa := range in.Scores {
 		for b, qb := range in.Scores {
@@ -139,7 +137,7 @@ func TestNormalisedScoresEqualTheMinimaOverAllPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for trial := range 400 {
 		n := 1 + rng.IntN(60)
-		in := &FloatInstance{Scores: make([]float64, n), Sensitivities: make([]float64, n), Epsilon: 1}
+		in := &floatInstance{Scores: make([]float64, n), Sensitivities: make([]float64, n), Epsilon: 1}
 		for i := range n {
 			switch trial % 4 {
 			case 0: // anything
@@ -252,7 +250,7 @@ func TestParametersAreChecked(t *testing.T) {
 func BenchmarkNormalisedScores(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
-		in := &FloatInstance{Scores: make([]float64, n), Sensitivities: make([]float64, n), Epsilon: 1}
+		in := &floatInstance{Scores: make([]float64, n), Sensitivities: make([]float64, n), Epsilon: 1}
 		for i := range in.Scores {
 			x := rng.Float64()
 			in.Scores[i], in.Sensitivities[i] = 100*math.Sqrt(x)+0.01*rng.NormFloat64(), x

@@ -251,10 +251,3 @@ func (g *geometric) Draws(in *Instance, src Source) (func() int, error) {
 		return best
 	}, nil
 }
-
-func (g *geometric) Float(in *Instance) ([]float64, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	return geometricFloat(in.Epsilon.Float(), in, slices.Repeat([]int{1}, len(in.Scores)))
-}

@@ -1,11 +1,11 @@
 package mechanisms
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
+
+	"optratio/number/arith"
 )
 
 // floatLevel is a level in float64: the place of φ, the weight z^c and the number of candidates.
@@ -17,23 +17,20 @@ type floatLevel struct {
 // geometricWork bounds levels times terms of geometricSums.
 const geometricWork = 4e9
 
-// geometricFloat returns, for each of some scores that counts candidates have, the probability of one of them.
-func geometricFloat(eps float64, in *Instance, counts []int) ([]float64, error) {
+// Float decides exactly whether two depths differ by an integer.
+func (g *geometric) Float(in *Instance) ([]float64, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	eps := in.Epsilon.Float()
 	if eps == 0 {
-		n := 0
-		for _, c := range counts {
-			n += c
-		}
-		return slices.Repeat([]float64{1 / float64(n)}, len(counts)), nil
+		return uniformly(arith.Field[float64](arith.Float{}), nil, in)
 	}
 	all, group := levels(in)
 	flat := make([]floatLevel, len(all))
 	for i, l := range all {
 		whole, _ := new(big.Float).SetInt(l.whole).Float64()
-		flat[i] = floatLevel{fraction: l.fraction, weight: math.Exp(-eps * whole)}
-	}
-	for i, k := range group {
-		flat[k].count += float64(counts[i])
+		flat[i] = floatLevel{fraction: l.fraction, weight: math.Exp(-eps * whole), count: float64(l.count)}
 	}
 	p, err := geometricSums(eps, flat)
 	if err != nil {
@@ -120,26 +117,7 @@ func withinFraction(p []float64, levels []floatLevel, start, length, outside flo
 	}
 }
 
-// FloatScores takes scores and the sensitivity as the numbers that they are in binary: whether two depths differ by an integer is
-// decided exactly.
-func (g *geometric) FloatScores(in *FloatInstance) ([]float64, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	members, class := classes(len(in.Scores), func(a, b int) int { return cmp.Compare(in.Scores[a], in.Scores[b]) })
-	distinct, counts := &Instance{Sensitivities: []*big.Rat{new(big.Rat).SetFloat64(in.largest())}}, make([]int, len(members))
-	for k, alike := range members {
-		distinct.Scores = append(distinct.Scores, new(big.Rat).SetFloat64(in.Scores[alike[0]]))
-		counts[k] = len(alike)
-	}
-	p, err := geometricFloat(in.Epsilon, distinct, counts)
-	if err != nil {
-		return nil, err
-	}
-	return scatter(class, p), nil
-}
-
 // relativeError is that of sums of logarithms, which grow with the number of candidates.
-func (g *geometric) relativeError(in *FloatInstance) float64 {
+func (g *geometric) relativeError(in *floatInstance) float64 {
 	return 1e-11 + float64(0x1p-50*float64(len(in.Scores)))
 }

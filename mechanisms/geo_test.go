@@ -163,18 +163,17 @@ func TestGeometricFormsAgree(t *testing.T) {
 }
 
 // Float scores decide by their binary values whether depths differ by integers: 0.3 - 0.1 is not 0.2.
-func TestGeometricFloatScores(t *testing.T) {
+func TestGeometricFloat(t *testing.T) {
 	eps, err := ParseEpsilon("0.7")
 	require.NoError(t, err)
 	for _, scores := range [][]float64{{0, -1, -2.5, -3.5}, {0.3, 0.1, -0.1}, {1e17, 1e17 - 3, 5}, {0, -1e-300, -2}, {1, 0, -1e-20, 1e-17}} {
 		for _, delta := range []float64{0.5, 0.1, 1} {
-			in := &Instance{Sensitivities: []*big.Rat{new(big.Rat).SetFloat64(delta)}, Epsilon: eps}
-			for _, q := range scores {
-				in.Scores = append(in.Scores, new(big.Rat).SetFloat64(q))
-			}
+			in, err := FromFloats(scores, []float64{delta}, 1, Params{})
+			require.NoError(t, err)
+			in.Epsilon = eps
 			want, err := registry["geo"].Enclose(in, 64)
 			require.NoError(t, err)
-			got, err := registry["geo"].(FloatScorer).FloatScores(&FloatInstance{Scores: scores, Sensitivities: []float64{delta}, Epsilon: 0.7})
+			got, err := registry["geo"].Float(in)
 			require.NoError(t, err)
 			for r, w := range want {
 				lo, hi := w.Float64()
@@ -188,28 +187,22 @@ func TestGeometricManyCandidates(t *testing.T) {
 	slowtest.Only(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 200_000
-	in := &FloatInstance{Sensitivities: []float64{1}, Epsilon: 1, Scores: make([]float64, n)}
-	for i := range in.Scores {
-		in.Scores[i] = float64(rng.IntN(60))
+	// Of 60 scores, and of as many different ones as candidates.
+	for _, score := range []func() float64{func() float64 { return float64(rng.IntN(60)) }, func() float64 { return 60 * rng.Float64() }} {
+		scores := make([]float64, n)
+		for i := range scores {
+			scores[i] = score()
+		}
+		in, err := FromFloats(scores, []float64{1}, 1, Params{})
+		require.NoError(t, err)
+		p, err := registry["geo"].Float(in)
+		require.NoError(t, err)
+		sum := 0.0
+		for _, x := range p {
+			sum += x
+		}
+		assert.InDelta(t, 1, sum, 1e-9)
 	}
-	p, err := registry["geo"].(FloatScorer).FloatScores(in)
-	require.NoError(t, err)
-	sum := 0.0
-	for _, x := range p {
-		sum += x
-	}
-	assert.InDelta(t, 1, sum, 1e-9)
-	// and of as many different scores as candidates
-	for i := range in.Scores {
-		in.Scores[i] = 60 * rng.Float64()
-	}
-	p, err = registry["geo"].(FloatScorer).FloatScores(in)
-	require.NoError(t, err)
-	sum = 0
-	for _, x := range p {
-		sum += x
-	}
-	assert.InDelta(t, 1, sum, 1e-9)
 }
 
 func TestGeometricSamplerHasItsDistribution(t *testing.T) {

@@ -13,10 +13,10 @@ func init() {
 	Register(&byTies{bodies: bodies{
 		info: epsDP("krr", "k-randomised response: the best candidate, or any other one alike", "Warner 1965"),
 		rat:  respond[*big.Rat], box: respond[interval.Interval], fun: respond[arith.RatFunc],
-	}})
+	}, flt: respond[float64]})
 	info := epsDP("uniform", "a uniformly random candidate", "folklore")
 	info.Claim = "0-DP"
-	Register(&byTies{constant: true, bodies: bodies{
+	Register(&byTies{constant: true, flt: uniformly[float64], bodies: bodies{
 		info: info, rat: uniformly[*big.Rat], box: uniformly[interval.Interval], fun: uniformly[arith.RatFunc],
 	}})
 }
@@ -25,6 +25,7 @@ func init() {
 // which of them tie for the best alone.
 type byTies struct {
 	bodies
+	flt      body[float64]
 	constant bool
 }
 
@@ -64,7 +65,7 @@ func uniformly[T any](f arith.Field[T], _ func(x *big.Rat) (T, error), in *Insta
 
 func (m *byTies) quick() bool { return true }
 
-func (m *byTies) relativeError(*FloatInstance) float64 { return 1e-12 }
+func (m *byTies) relativeError(*floatInstance) float64 { return 1e-12 }
 
 // ties marks the candidates that share the best score and counts them.
 func (in *Instance) ties() (isBest []bool, count int) {
@@ -78,20 +79,9 @@ func (in *Instance) ties() (isBest []bool, count int) {
 	return isBest, count
 }
 
-func (m *byTies) Float(in *Instance) ([]float64, error) { return floats(m, in) }
-
-func (m *byTies) FloatScores(in *FloatInstance) ([]float64, error) {
+func (m *byTies) Float(in *Instance) ([]float64, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	n := len(in.Scores)
-	if m.constant {
-		return slices.Repeat([]float64{1 / float64(n)}, n), nil
-	}
-	top, ties := in.best()
-	isBest := make([]bool, n)
-	for i, q := range in.Scores {
-		isBest[i] = q == top
-	}
-	return randomisedResponse(arith.Float{}, math.Exp(-in.Epsilon), isBest, ties), nil
+	return m.flt(arith.Float{}, func(*big.Rat) (float64, error) { return math.Exp(-in.Epsilon.Float()), nil }, in) // the only power
 }

@@ -5,19 +5,18 @@ import (
 	"math"
 )
 
-func (m *noisyMax) Float(in *Instance) ([]float64, error) { return floats(m, in) }
-
-func (m *noisyMax) FloatScores(in *FloatInstance) ([]float64, error) {
+func (m *noisyMax) Float(in *Instance) ([]float64, error) {
 	e, err := m.Estimate(in)
 	return e.pmf(err)
 }
 
 // Estimate integrates density times the others' distribution functions by quadrature; all terms are positive.
-func (m *noisyMax) Estimate(in *FloatInstance) (Estimate, error) {
-	if err := in.Check(); err != nil {
+func (m *noisyMax) Estimate(in *Instance) (Estimate, error) {
+	in64, err := in.floats()
+	if err != nil {
 		return Estimate{}, err
 	}
-	laws, err := in.boundedLaws(float64(m.factor), m.info.Uniform)
+	laws, err := in64.boundedLaws(float64(m.factor), m.info.Uniform)
 	if err != nil {
 		return Estimate{}, err
 	}

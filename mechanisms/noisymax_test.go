@@ -136,9 +136,9 @@ func TestNoisyMaxFormsAgree(t *testing.T) {
 
 			boxes, err := m.Enclose(in, 96)
 			require.NoError(t, err, msg)
-			estimate, err := m.Estimate(in.Floats())
+			estimate, err := m.Estimate(in)
 			require.NoError(t, err, msg)
-			oracle := bySimpson(in.Floats().laws(float64(m.factor), m.info.Uniform), m.laplace)
+			oracle := bySimpson(mustFloats(t, in).laws(float64(m.factor), m.info.Uniform), m.laplace)
 			for i, p := range logs {
 				exact := p.Enclose(z, 300)
 				_, overlap := boxes[i].Intersect(exact)
@@ -295,7 +295,7 @@ func TestLaplaceEnclosureOfManyRealScores(t *testing.T) {
 	}
 	boxes, err := registry["rnm-laplace"].Enclose(in, 80)
 	require.NoError(t, err)
-	estimate, err := registry["rnm-laplace"].(Estimator).Estimate(in.Floats())
+	estimate, err := registry["rnm-laplace"].(Estimator).Estimate(in)
 	require.NoError(t, err)
 	assert.Less(t, estimate.Error, 1e-14)
 	for i, b := range boxes {
@@ -309,9 +309,9 @@ func TestLaplaceEnclosureOfManyRealScores(t *testing.T) {
 	}
 	_, err = registry["rnmh-laplace"].Enclose(in, 80)
 	assert.ErrorIs(t, err, ErrNoEnclosure)
-	estimate, err = registry["rnmh-laplace"].(Estimator).Estimate(in.Floats())
+	estimate, err = registry["rnmh-laplace"].(Estimator).Estimate(in)
 	require.NoError(t, err)
-	oracle := bySimpson(in.Floats().laws(1, false), true)
+	oracle := bySimpson(mustFloats(t, in).laws(1, false), true)
 	for i := range oracle {
 		require.InDelta(t, oracle[i], estimate.PMF[i], 1e-8)
 	}

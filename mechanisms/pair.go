@@ -18,11 +18,7 @@ func init() {
 // other's changes by at most S, so up to a shift neighbors differ no more against r than by S at r alone.
 // docs/results/heterogeneous.md has the proof and how much it gains.
 type pair struct {
-	flip interface {
-		Symbolic
-		Sampler
-		FloatScorer
-	}
+	flip regular
 	info Info
 }
 
@@ -39,16 +35,6 @@ func (in *Instance) PairSensitivity() *big.Rat {
 	}
 	half := new(big.Rat).Add(largest, second)
 	return half.Quo(half, big.NewRat(2, 1))
-}
-
-// pairSensitivity is PairSensitivity in float64.
-func (in *FloatInstance) pairSensitivity() float64 {
-	largest, second := 0.0, 0.0
-	for i := range in.Scores {
-		d := in.sensitivity(i)
-		largest, second = max(largest, d), max(second, min(largest, d))
-	}
-	return (largest + second) / 2
 }
 
 // rescaled asks about the instance with the one sensitivity S/2.
@@ -70,16 +56,6 @@ func (p *pair) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
 }
 
 func (p *pair) Float(in *Instance) ([]float64, error) { return rescaled(in, p.flip.Float) }
-
-// FloatScores implements FloatScorer.
-func (p *pair) FloatScores(in *FloatInstance) ([]float64, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	out := *in
-	out.Sensitivities = []float64{in.pairSensitivity()}
-	return p.flip.FloatScores(&out)
-}
 
 // Symbolic takes the unit in steps of S, in which depths are counted here.
 func (p *pair) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {

@@ -204,23 +204,14 @@ func (m *pairwise) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 	return scatter(class, p), nil
 }
 
-func (m *pairwise) Float(in *Instance) ([]float64, error) { return floats(m, in) }
-
-// FloatScores takes O(n²) operations, some dozens each for the pairs whose comparison is not decided.
-func (m *pairwise) FloatScores(in *FloatInstance) ([]float64, error) {
-	if err := in.Check(); err != nil {
+// Float takes O(n²) operations, some dozens each for the pairs whose comparison is not decided.
+func (m *pairwise) Float(exact *Instance) ([]float64, error) {
+	in, err := exact.floats()
+	if err != nil {
 		return nil, err
-	}
-	exact := &Instance{Scores: make([]*big.Rat, len(in.Scores))} // for its sensitivities and ε alone
-	for _, d := range in.Sensitivities {
-		exact.Sensitivities = append(exact.Sensitivities, new(big.Rat).SetFloat64(d))
 	}
 	if exact.plain() {
-		return m.same.FloatScores(in)
-	}
-	var err error
-	if exact.Epsilon, err = FromEpsilon(new(big.Rat).SetFloat64(in.Epsilon)); err != nil {
-		return nil, err
+		return m.same.Float(exact)
 	}
 	eps, n := exact.pairwiseParameter().Float(), len(in.Scores)
 	p, total := make([]float64, n), compensated{}
@@ -263,7 +254,7 @@ func (m *pairwise) FloatScores(in *FloatInstance) ([]float64, error) {
 }
 
 // relativeError is that of exponentials of rounded leads, below which all gaps are.
-func (m *pairwise) relativeError(in *FloatInstance) float64 {
+func (m *pairwise) relativeError(in *floatInstance) float64 {
 	worst := 1.0
 	for i, q := range in.Scores {
 		if d := in.sensitivity(i); d > 0 {

@@ -151,7 +151,7 @@ func span(laws []noiseLaw) (lo, hi float64, breaks []float64) {
 // laws returns each candidate's noise: scale factor·Δ/ε, with the largest Δ for all if uniform is set.
 // Noise too large for float64, as at ε = 0, is replaced by noise that drowns all differences of
 // scores but those between candidates without any.
-func (in *FloatInstance) laws(factor float64, uniform bool) []noiseLaw {
+func (in *floatInstance) laws(factor float64, uniform bool) []noiseLaw {
 	best, _ := in.best()
 	largest := in.largest()
 	lowest, least := 0.0, math.Inf(1)
@@ -181,7 +181,7 @@ func (in *FloatInstance) laws(factor float64, uniform bool) []noiseLaw {
 }
 
 // boundedLaws is laws, or ErrNoAnswer where their reach exceeds float64.
-func (in *FloatInstance) boundedLaws(factor float64, uniform bool) ([]noiseLaw, error) {
+func (in *floatInstance) boundedLaws(factor float64, uniform bool) ([]noiseLaw, error) {
 	laws := in.laws(factor, uniform)
 	for _, l := range laws {
 		if !(math.Abs(l.at)+float64(4*noiseReach*l.scale) <= math.MaxFloat64) {

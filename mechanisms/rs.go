@@ -133,23 +133,22 @@ func (m *randomStopping) Exact(in *Instance) ([]*big.Rat, error) {
 	return nil, cmp.Or(err, ErrNotRational)
 }
 
-func (m *randomStopping) Float(in *Instance) ([]float64, error) { return floats(m, in) }
-
-func (m *randomStopping) FloatScores(in *FloatInstance) ([]float64, error) {
+func (m *randomStopping) Float(in *Instance) ([]float64, error) {
 	e, err := m.Estimate(in)
 	return e.pmf(err)
 }
 
 // Estimate integrates by quadrature; all terms are positive.
-func (m *randomStopping) Estimate(in *FloatInstance) (Estimate, error) {
-	if err := in.Check(); err != nil {
+func (m *randomStopping) Estimate(in *Instance) (Estimate, error) {
+	in64, err := in.floats()
+	if err != nil {
 		return Estimate{}, err
 	}
 	law, err := m.law(in.Params)
 	if err != nil {
 		return Estimate{}, err
 	}
-	laws, err := in.boundedLaws(2+law.eta, false)
+	laws, err := in64.boundedLaws(2+law.eta, false)
 	if err != nil {
 		return Estimate{}, err
 	}

@@ -15,7 +15,7 @@ import (
 
 func TestRandomStoppingReference(t *testing.T) {
 	in := &Instance{Scores: ratsOf(t, "0", "1", "0.4"), Sensitivities: ratsOf(t, "1", "0.5", "2"), Epsilon: decimalEps(t, "0.5")}
-	e, err := registry["rs"].(Estimator).Estimate(in.Floats())
+	e, err := registry["rs"].(Estimator).Estimate(in)
 	require.NoError(t, err)
 	assert.Less(t, e.Error, 1e-14)
 	for i, want := range []float64{0.2414837282, 0.1312607841, 0.6272554877} {
@@ -167,13 +167,15 @@ func TestMultilevelSumsAgainstPlainOnes(t *testing.T) {
 func TestRandomStoppingOfManyCandidates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	const n = 5000
-	in := &FloatInstance{Scores: make([]float64, n), Sensitivities: make([]float64, n), Epsilon: 1}
+	scores, each := make([]float64, n), make([]float64, n)
 	for i := range n {
-		in.Scores[i], in.Sensitivities[i] = 10*rng.Float64(), 0.01+2*rng.Float64()
+		scores[i], each[i] = 10*rng.Float64(), 0.01+2*rng.Float64()
 		if i >= n/2 {
-			in.Scores[i], in.Sensitivities[i] = in.Scores[i-n/2], in.Sensitivities[i-n/2]
+			scores[i], each[i] = scores[i-n/2], each[i-n/2]
 		}
 	}
+	in, err := FromFloats(scores, each, 1, Params{})
+	require.NoError(t, err)
 	e, err := registry["rs"].(Estimator).Estimate(in)
 	require.NoError(t, err)
 	assert.Less(t, e.Error, 1e-12)
@@ -231,10 +233,12 @@ func TestRandomStoppingShapes(t *testing.T) {
 func BenchmarkRandomStopping(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{100, 1000, 10_000, 100_000} {
-		in := &FloatInstance{Scores: make([]float64, n), Sensitivities: make([]float64, n), Epsilon: 1}
-		for i := range in.Scores {
-			in.Scores[i], in.Sensitivities[i] = 10*rng.Float64(), 0.5+rng.Float64()
+		scores, each := make([]float64, n), make([]float64, n)
+		for i := range scores {
+			scores[i], each[i] = 10*rng.Float64(), 0.5+rng.Float64()
 		}
+		in, err := FromFloats(scores, each, 1, Params{})
+		require.NoError(b, err)
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
 			for b.Loop() {
 				e, err := registry["rs"].(Estimator).Estimate(in)
@@ -261,7 +265,7 @@ func TestEnclosedRandomStopping(t *testing.T) {
 	} {
 		for _, name := range []string{"rs", "rs-log", "rs-tnb"} {
 			msg := fmt.Sprint(name, " ", k)
-			estimate, err := registry[name].(Estimator).Estimate(in.Floats())
+			estimate, err := registry[name].(Estimator).Estimate(in)
 			require.NoError(t, err)
 			rough, err := registry[name].Enclose(in, 53)
 			require.NoError(t, err, msg)

@@ -229,4 +229,4 @@ func (t *trio) Draws(in *Instance, src Source) (func() int, error) {
 }
 
 // relativeError is that of permute-and-flip, three terms for each of its one.
-func (t *trio) relativeError(*FloatInstance) float64 { return 1e-11 }
+func (t *trio) relativeError(*floatInstance) float64 { return 1e-11 }

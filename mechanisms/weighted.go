@@ -45,7 +45,7 @@ func (p overWeights[T]) body(f arith.Field[T], power func(x *big.Rat) (T, error)
 func (w *weighted) quick() bool { return w.linear }
 
 // relativeError is that of e^x for -745 <= x <= 0, and of a plain sum of weights where there is one.
-func (w *weighted) relativeError(in *FloatInstance) float64 {
+func (w *weighted) relativeError(in *floatInstance) float64 {
 	if w.linear {
 		return 1e-12 + float64(0x1p-52*float64(len(in.Scores)))
 	}
@@ -68,12 +68,11 @@ func (w *weighted) WeightedFloat(weights []float64, counts []int) []float64 {
 	return w.flt(arith.Float{}, weights, counts)
 }
 
-func (w *weighted) Float(in *Instance) ([]float64, error) { return floats(w, in) }
-
-func (w *weighted) FloatScores(in *FloatInstance) ([]float64, error) {
-	if err := in.Check(); err != nil {
+func (w *weighted) Float(in *Instance) ([]float64, error) {
+	in64, err := in.floats()
+	if err != nil {
 		return nil, err
 	}
-	weights := in.weights()
+	weights := in64.weights()
 	return w.WeightedFloat(weights, slices.Repeat([]int{1}, len(weights))), nil
 }

@@ -316,17 +316,13 @@ func (f *scenarioFlags) runGain(ctx context.Context, params mechanisms.Params, f
 		return command.Usagef("--gain %s: give two mechanisms such as rnm-exponential,rs, and no scenario", command.Quoted(f.gain))
 	}
 	doc := &gainDoc{}
-	var scorers [2]mechanisms.FloatScorer
+	var scorers [2]mechanisms.Mechanism
 	for i, name := range pair {
 		m, err := command.FindMechanism("gain", name)
 		if err != nil {
 			return err
 		}
-		scorer, ok := m.(mechanisms.FloatScorer)
-		if !ok {
-			return command.Usagef("--gain %s: has no probabilities for scores off the lattice; give another", command.Quoted(name))
-		}
-		scorers[i], doc.Mechanisms[i] = scorer, m.Info().Name
+		scorers[i], doc.Mechanisms[i] = m, m.Info().Name
 	}
 	eps, err := f.epsilons("0.1")
 	if err != nil {

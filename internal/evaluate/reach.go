@@ -217,9 +217,10 @@ func (p *Problem) approximate(m mechanisms.Mechanism, x float64) (float64, error
 		}
 		in := p.instance(sensitivity, eps)
 		if probabilities, err := m.Float(in); err == nil {
-			sum, near := 0.0, in.Floats().Scores // relative to the best
+			sum, best := 0.0, in.Best()
 			for i, y := range probabilities {
-				sum -= float64(y * near[i])
+				gap, _ := new(big.Rat).Sub(best, in.Scores[i]).Float64()
+				sum += float64(y * gap)
 			}
 			if sum > 0 {
 				return math.Log(sum), nil

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"optratio/mechanisms"
@@ -140,8 +141,12 @@ func (c *Config) Check() error {
 		}
 		// What is wrong with its parameters shows at once.
 		arms := len(c.Before)
-		in := &mechanisms.FloatInstance{Scores: make([]float64, arms), Sensitivities: slices.Repeat([]float64{1}, arms), Epsilon: c.epsSelect(m), Params: c.Params}
-		if _, err := m.FloatScores(in); err != nil {
+		in, err := mechanisms.FromFloats(make([]float64, arms), slices.Repeat([]float64{1}, arms), c.epsSelect(m), c.Params)
+		if err == nil {
+			in.Scores[0] = big.NewRat(1, 7)
+			_, err = m.Float(in)
+		}
+		if err != nil {
 			return fmt.Errorf("%w: policy %s: %w", ErrConfig, name, err)
 		}
 	}
@@ -149,7 +154,7 @@ func (c *Config) Check() error {
 }
 
 // scorer returns the mechanism of a policy; nil for UCB and Thompson sampling.
-func (c *Config) scorer(name string) (mechanisms.FloatScorer, error) {
+func (c *Config) scorer(name string) (mechanisms.Mechanism, error) {
 	if name == UCB || name == Thompson {
 		return nil, nil
 	}
@@ -157,11 +162,7 @@ func (c *Config) scorer(name string) (mechanisms.FloatScorer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: policy %q: is neither %s nor %s nor a registered mechanism", ErrConfig, name, UCB, Thompson)
 	}
-	s, ok := m.(mechanisms.FloatScorer)
-	if !ok {
-		return nil, fmt.Errorf("%w: policy %s: lives on a lattice, which private means are not on", ErrConfig, name)
-	}
-	return s, nil
+	return m, nil
 }
 
 // clippedMean is the mean of a normal variable clipped to [low, high]: with a and b these ends in standard units,

@@ -105,7 +105,7 @@ func TestWindows(t *testing.T) {
 	c.Window, c.EpsQuantile = 10, 1e9
 	m, err := mechanisms.Lookup("gem")
 	require.NoError(t, err)
-	p := newPrivate(&c, m.(mechanisms.FloatScorer), rand.New(rand.NewPCG(1, 2)))
+	p := newPrivate(&c, m, rand.New(rand.NewPCG(1, 2)))
 	for i := range 25 {
 		p.learn(1, float64(i%10)/10)
 		switch {
@@ -131,7 +131,7 @@ func TestQuantilesAreAccountedFor(t *testing.T) {
 	c.Window, c.EpsQuantile = 7, 0.6
 	m, err := mechanisms.Lookup("mgem")
 	require.NoError(t, err)
-	p := newPrivate(&c, m.(mechanisms.FloatScorer), rand.New(rand.NewPCG(1, 2)))
+	p := newPrivate(&c, m, rand.New(rand.NewPCG(1, 2)))
 	cost := map[float64]float64{} // by reward, of which no two are alike
 	p.quantile = func(values []float64, q, epsilon float64) float64 {
 		for _, x := range values {

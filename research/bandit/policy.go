@@ -126,24 +126,24 @@ func (p *thompson) state() State {
 // full window of rewards of an arm a pair of quantiles, ε_p-DP, every reward being in one window; and the arms taken, each by a mechanism that is ε_S-DP at those sensitivities.
 type private struct {
 	config        *Config
-	mechanism     mechanisms.FloatScorer
+	mechanism     mechanisms.Mechanism
 	rng           *rand.Rand
 	counters      []counter
 	count         []int
 	sums          []float64 // private
 	windows       [][]float64
 	low, high     []float64
-	question      mechanisms.FloatInstance
+	question      question
 	sensitivities bool // whether they are estimated at all; randomised response needs none
 	quantile      func(values []float64, q, epsilon float64) float64
 }
 
-func newPrivate(c *Config, m mechanisms.FloatScorer, rng *rand.Rand) *private {
+func newPrivate(c *Config, m mechanisms.Mechanism, rng *rand.Rand) *private {
 	arms := len(c.Before)
 	p := &private{
 		config: c, mechanism: m, rng: rng, count: make([]int, arms), sums: make([]float64, arms), windows: make([][]float64, arms),
 		low: make([]float64, arms), high: make([]float64, arms), sensitivities: needsSensitivities(m),
-		question: mechanisms.FloatInstance{Scores: make([]float64, arms), Sensitivities: make([]float64, arms), Epsilon: c.epsSelect(m), Params: c.Params},
+		question: question{Scores: make([]float64, arms), Sensitivities: make([]float64, arms), Epsilon: c.epsSelect(m), Params: c.Params},
 	}
 	p.quantile = func(values []float64, q, epsilon float64) float64 {
 		return privateQuantile(values, c.Low, c.High, q, epsilon, c.Grid, rng)
@@ -174,7 +174,7 @@ func (p *private) choose() (int, error) {
 		}
 		p.question.Scores[a] = p.sums[a] / float64(n)
 	}
-	return mechanisms.FloatDraw(p.mechanism, &p.question, p.rng)
+	return draw(p.mechanism, &p.question, p.rng)
 }
 
 func (p *private) learn(arm int, reward float64) {

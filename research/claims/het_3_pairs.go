@@ -163,7 +163,7 @@ func signOfGain(t *tally) Finding {
 func figureTwo(name string) check {
 	return func(t *tally) Finding {
 		least := math.Inf(1)
-		rnm, own := named("rnm-exponential").(mechanisms.FloatScorer), named(name).(mechanisms.FloatScorer)
+		rnm, own := named("rnm-exponential"), named(name)
 		for i := 1; i <= 21; i++ {
 			for j := 1; j <= 21; j++ {
 				if i == j {

@@ -101,7 +101,7 @@ func squares(ctx context.Context, number int, seed uint64, eps string, names ...
 	trials := must(s.Generate(seed, 400))
 	out := map[string]float64{}
 	for _, name := range names {
-		e := must(trials.Few(16).Errors(ctx, named(name).(mechanisms.FloatScorer), epsilonOf(eps).Float(), mechanisms.Params{}))
+		e := must(trials.Few(16).Errors(ctx, named(name), epsilonOf(eps).Float(), mechanisms.Params{}))
 		out[name] = e.MSE
 	}
 	return out

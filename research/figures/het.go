@@ -50,18 +50,6 @@ var hetSpecs = []Spec{
 		[]Param{{"eps", "2", epsOne.Usage}, hetNames, gammaParam, {"share", "1,3:97:2,99", "numbers of high scores among the 100"}}, map[string]string{"mechanism": "rnm-exponential,gem", "share": "10,50"}, drawShares},
 }
 
-// floatMechanisms returns the mechanisms named, which all have float64 probabilities.
-func (a *Args) floatMechanisms() (out []mechanisms.FloatScorer) {
-	for _, m := range a.mechanismNames("mechanism") {
-		f, ok := m.(mechanisms.FloatScorer)
-		if !ok {
-			a.fail("mechanism", m.Info().Name+" has no probabilities for scores off a lattice; leave it out")
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
 // gammas returns γ as parameters of mechanisms.
 func (a *Args) gammas() (list []mechanisms.Params, shown []string) {
 	for _, x := range a.Floats("gamma", func(x float64) bool { return positive(x) && x <= 1 }, "give numbers from 1e-6 to 1, separated by commas") {
@@ -78,7 +66,7 @@ func short(m mechanisms.Mechanism) string {
 // scenarios draws scores and sensitivities above, and mean squared errors below.
 func scenarios(number string, which ...int) func(context.Context, *Args) *Figure {
 	return func(ctx context.Context, a *Args) *Figure {
-		epsilons, list := a.Floats("eps", positive, wantPositives), a.floatMechanisms()
+		epsilons, list := a.Floats("eps", positive, wantPositives), a.mechanismNames("mechanism")
 		gamma, _ := a.gammas()
 		draws, rated, seed := 1, 1, 1
 		how := "Errors are means over the mechanisms' probabilities."
@@ -149,7 +137,7 @@ func gains(number, other string) func(context.Context, *Args) *Figure {
 				a.fail(name, "give one number")
 			}
 		}
-		rnm, m := must(mechanisms.Lookup("rnm-exponential")).(mechanisms.FloatScorer), must(mechanisms.Lookup(other)).(mechanisms.FloatScorer)
+		rnm, m := must(mechanisms.Lookup("rnm-exponential")), must(mechanisms.Lookup(other))
 		var all []*Panel
 		most := 0.0
 		a.steps(len(params) * len(epsilons) * len(gaps) * len(deltas))
@@ -191,7 +179,7 @@ func gains(number, other string) func(context.Context, *Args) *Figure {
 
 func drawShares(ctx context.Context, a *Args) *Figure {
 	eps := a.Float("eps", positive, wantPositive)
-	list, shares := a.floatMechanisms(), asFloats(a.Ints("share", 1, scenario.Candidates-1))
+	list, shares := a.mechanismNames("mechanism"), asFloats(a.Ints("share", 1, scenario.Candidates-1))
 	params, _ := a.gammas()
 	var row []*Panel
 	a.steps(3 * len(list) * len(shares))

@@ -133,7 +133,7 @@ func (a *Args) task(kind string, counts []int64) *task {
 // expected returns a mechanism's expected error in float64.
 func (t *task) expected(name string, eps float64) (sum float64) {
 	best := slices.Max(t.scores)
-	for i, p := range floats(name, &mechanisms.FloatInstance{Scores: t.scores, Sensitivities: []float64{t.sensitivity}, Epsilon: eps}) {
+	for i, p := range floats(name, t.scores, t.sensitivity, eps) {
 		sum += p * (best - t.scores[i])
 	}
 	return sum

@@ -171,7 +171,7 @@ func drawLaplace(_ context.Context, a *Args) *Figure {
 	var curves []*Series
 	for _, name := range []string{"rnm-laplace", "em", "pf"} {
 		curves = append(curves, sample(name, Curve, evenly(from, to, points), func(c float64) float64 {
-			pmf := floats(name, &mechanisms.FloatInstance{Scores: []float64{c, c, 0}, Sensitivities: []float64{1}, Epsilon: eps})
+			pmf := floats(name, []float64{c, c, 0}, 1, eps)
 			return -c * (pmf[0] + pmf[1])
 		}))
 	}
@@ -183,6 +183,7 @@ func drawLaplace(_ context.Context, a *Args) *Figure {
 }
 
 // floats returns a registered mechanism's probabilities in float64.
-func floats(name string, in *mechanisms.FloatInstance) []float64 {
-	return must(must(mechanisms.Lookup(name)).(mechanisms.FloatScorer).FloatScores(in))
+func floats(name string, scores []float64, sensitivity, eps float64) []float64 {
+	in := must(mechanisms.FromFloats(scores, []float64{sensitivity}, eps, mechanisms.Params{}))
+	return must(must(mechanisms.Lookup(name)).Float(in))
 }

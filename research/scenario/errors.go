@@ -17,13 +17,17 @@ type Losses struct {
 }
 
 // Losses rates a mechanism on every trial.
-func (t *Trials) Losses(ctx context.Context, m mechanisms.FloatScorer, epsilon float64, params mechanisms.Params) (Losses, error) {
+func (t *Trials) Losses(ctx context.Context, m mechanisms.Mechanism, epsilon float64, params mechanisms.Params) (Losses, error) {
 	var out Losses
 	for _, scores := range t.Scores {
 		if ctx.Err() != nil {
 			return Losses{}, context.Cause(ctx)
 		}
-		p, err := m.FloatScores(&mechanisms.FloatInstance{Scores: scores, Sensitivities: t.Sensitivities, Epsilon: epsilon, Params: params})
+		in, err := mechanisms.FromFloats(scores, t.Sensitivities, epsilon, params)
+		if err != nil {
+			return Losses{}, err
+		}
+		p, err := m.Float(in)
 		if err != nil {
 			return Losses{}, err
 		}
@@ -57,7 +61,7 @@ type Errors struct {
 }
 
 // Errors returns what a mechanism loses in a trial on average. The standard errors are those of the trials' draw.
-func (t *Trials) Errors(ctx context.Context, m mechanisms.FloatScorer, epsilon float64, params mechanisms.Params) (Errors, error) {
+func (t *Trials) Errors(ctx context.Context, m mechanisms.Mechanism, epsilon float64, params mechanisms.Params) (Errors, error) {
 	losses, err := t.Losses(ctx, m, epsilon, params)
 	return losses.Errors(), err
 }

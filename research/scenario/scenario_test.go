@@ -19,7 +19,7 @@ func TestScenarios(t *testing.T) {
 	mse := func(trials *Trials, name string, eps float64) float64 {
 		m, err := mechanisms.Lookup(name)
 		require.NoError(t, err)
-		e, err := trials.Errors(ctx, m.(mechanisms.FloatScorer), eps, mechanisms.Params{})
+		e, err := trials.Errors(ctx, m, eps, mechanisms.Params{})
 		require.NoError(t, err)
 		return e.MSE
 	}
@@ -73,10 +73,10 @@ func TestQuantile(t *testing.T) {
 	assert.InDelta(t, 0, quantile(v, 0), 1e-14)
 }
 
-func scorer(t testing.TB, name string) mechanisms.FloatScorer {
+func scorer(t testing.TB, name string) mechanisms.Mechanism {
 	m, err := mechanisms.Lookup(name)
 	require.NoError(t, err)
-	return m.(mechanisms.FloatScorer)
+	return m
 }
 
 // The higher group keeps its score, its sensitivity and its size at every split; half and half is the scenario itself.

@@ -106,11 +106,10 @@ func (t *Trials) rate(ctx context.Context, m mechanisms.Mechanism, q Question) (
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	scorer, ok := m.(mechanisms.FloatScorer)
-	if q.Rigorous || !ok {
+	if q.Rigorous {
 		return out, t.ask(mechanisms.Within(ctx, m), q, out)
 	}
-	losses, err := t.Losses(ctx, scorer, q.Epsilon.Float(), q.Params)
+	losses, err := t.Losses(ctx, m, q.Epsilon.Float(), q.Params)
 	if err != nil {
 		return nil, err
 	}
