@@ -17,6 +17,7 @@ import (
 	"optratio/internal/decimal"
 	"optratio/internal/grid"
 	"optratio/lp"
+	"optratio/research/check"
 	"optratio/research/ratiomap"
 )
 
@@ -111,7 +112,9 @@ func (f *mapFlags) files(p *ratiomap.Plan) (o ratiomap.Files, err error) {
 	if err != nil {
 		return o, err
 	}
-	o = ratiomap.Files{Certs: f.certs, Check: func(ctx context.Context, text []byte) error { return command.CheckCertificate(ctx, text, most) }}
+	o = ratiomap.Files{Certs: f.certs, Check: func(ctx context.Context, text []byte) error {
+		return command.Checker(check.Check).Accepts(ctx, text, most)
+	}}
 	o.Path, o.Resume, o.Jobs = command.ShardPath(f.out, p.Shard.Index), f.resume, f.jobs
 	if o.Jobs == 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)

@@ -49,7 +49,7 @@ func (f *CertificateFile) Commit(ctx context.Context, s Streams, write func(io.W
 			return err
 		}
 		// The context may have ended, and whoever waits for the file knows for how long.
-		if err := CheckCertificate(context.WithoutCancel(ctx), b.Bytes(), f.most); err != nil {
+		if err := Checker(certificate.Check).Accepts(context.WithoutCancel(ctx), b.Bytes(), f.most); err != nil {
 			return err
 		}
 		_, err := b.WriteTo(w)
@@ -67,9 +67,9 @@ func (f *CertificateFile) Commit(ctx context.Context, s Streams, write func(io.W
 	return fmt.Errorf("%w; %w", end, err)
 }
 
-// CheckCertificate returns why the checker does not accept a certificate that this program wrote; nil where it does.
-func CheckCertificate(ctx context.Context, data []byte, most int64) error {
-	r, err := certificate.Check(bytes.NewReader(data), certificate.Options{Context: ctx, MaxMemory: most})
+// Accepts returns why the checker does not accept a certificate that this program wrote; nil where it does.
+func (decide Checker) Accepts(ctx context.Context, data []byte, most int64) error {
+	r, err := decide(bytes.NewReader(data), certificate.Options{Context: ctx, MaxMemory: most})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)

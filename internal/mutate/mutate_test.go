@@ -51,6 +51,7 @@ var targets = []target{
 	{pkg: "number"},
 	{pkg: "number/arith"},
 	{pkg: "verify/certificate"},
+	{pkg: "internal/evidence"},
 	{pkg: "lp", files: []string{"bounds.go"}, run: "DoctoredProposals|ExactBounds|PointWithout|StrictlyInside|Mix|ClosedBoundIsBelow|DualPoint"},
 	{pkg: "lp", files: []string{"closed.go"}, run: "FlipTotal|ClosedBound|DualPoint"},
 	{pkg: "lp", files: []string{"total.go"}, run: "FlipTotal|ExponentialTotal|OfTotals|SizesOf|StoppedSums|OptimalMechanismAttains"},

@@ -16,6 +16,7 @@ import (
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number/arith"
+	"optratio/research/check"
 	"optratio/verify/certificate"
 )
 
@@ -143,7 +144,7 @@ func proved(t *testing.T, n, k int, o Options) (*Cover, string) {
 }
 
 func valid(t *testing.T, text string) (ok bool, reason string) {
-	r, err := certificate.Check(strings.NewReader(text), certificate.Options{})
+	r, err := check.Check(strings.NewReader(text), certificate.Options{})
 	require.NoError(t, err)
 	return r.Valid, r.Reason
 }
@@ -231,7 +232,7 @@ func TestDoctoredCertificates(t *testing.T) {
 			return append(l[:node+1], append([]string{"cut m 0 1 1 2 0 1 1 2 1"}, l[node+1:]...)...)
 		}),
 	} {
-		r, err := certificate.Check(strings.NewReader(doctored), certificate.Options{})
+		r, err := check.Check(strings.NewReader(doctored), certificate.Options{})
 		require.NoError(t, err, name)
 		assert.False(t, r.Valid, name)
 		assert.NotEmpty(t, r.Reason, name)

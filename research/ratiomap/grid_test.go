@@ -19,6 +19,7 @@ import (
 	"optratio/internal/grid"
 	"optratio/internal/slowtest"
 	"optratio/lp"
+	"optratio/research/check"
 	"optratio/verify/certificate"
 )
 
@@ -121,7 +122,7 @@ func TestSummary(t *testing.T) {
 
 // accepted checks certificates as the command does.
 func accepted(ctx context.Context, text []byte) error {
-	report, err := certificate.Check(bytes.NewReader(text), certificate.Options{Context: ctx})
+	report, err := check.Check(bytes.NewReader(text), certificate.Options{Context: ctx})
 	if err == nil && !report.Valid {
 		err = errors.New(report.Reason)
 	}

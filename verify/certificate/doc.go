@@ -9,23 +9,21 @@
 //
 // # What to read
 //
-// There is one format, whose second line names a section: what the file is about and how it is proved. Package number/interval has the arithmetic below
-// all of it. These files have to be read for any claim, and those of a line below for the claims of that section, each in this order; the number is
+// There is one format, whose second line names a section: what the file is about and how it is proved. Package internal/evidence has what sections
+// share, and number/interval the arithmetic below all of it; the files below are of the first and of this package. These files have to be read for any claim, and those of a line below for the claims of that section, each in this order; the number is
 // how many lines that makes together, about:
 //
-//	any claim                       check read setting number effort value                             950
-//	section stopping                stopping                                                          1230
-//	section witness                 witness input                                                     1450
-//	section table                   finite explicit                                                   1450
-//	section heterogeneous           finite heterogeneous                                              1500
-//	section lattice                 lattice level finite orbits                                       2050
-//	section program, by theorem     program results closed recurrence                                 1700
-//	…with claims on em              program results closed recurrence lattice                         1900
-//	section program, proof lp       program results closed lattice level walk ring bound              2550
-//	section program, proof lumped   program results closed walk ring lumped                           2250
-//	…with lines product             program results closed walk ring lumped lattice product           2750
-//	section interval                interval closed walk ring lattice classes                         2050
-//	…with lines cut                 interval closed walk ring lattice classes level                   2350
+//	any claim                       certificate check read setting number effort value                1100
+//	section stopping                stopping                                                          1350
+//	section witness                 witness input                                                     1550
+//	section table                   finite explicit                                                   1600
+//	section heterogeneous           finite heterogeneous                                              1650
+//	section lattice                 lattice level finite orbits                                       2200
+//	section program, by theorem     program results closed recurrence                                 1750
+//	…with claims on em              program results closed exponential recurrence lattice             2050
+//	section program, proof lp       program results closed lattice level walk ring bound              2600
+//	section program, proof lumped   program results closed walk ring lumped                           2300
+//	…with lines product             program results closed walk ring lumped lattice product           2800
 //
 // Of level.go the section lattice needs the enumeration of rows, and the others the test of a single one as well. What is left is proof.go, which hands a valid
 // certificate to writers of other formats.

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"optratio/internal/evidence"
 )
 
 // explicit is a finite problem that the file itself states: inputs, outputs, the loss of each output at each input, a prior or none, δ, what may not be answered, and which
@@ -25,36 +27,36 @@ type neighborhood struct {
 // maxDistances bounds how many different distances a problem may have.
 const maxDistances = 1 << 10
 
-func (e *explicit) read(r *reader, o Options) {
-	r.long = maxSectionLine
-	e.n = r.whole("inputs", 1, maxCandidates)
-	e.outputs = r.whole("outputs", 1, maxCandidates)
-	e.delta = r.number("delta")
-	e.parameters(r)
-	if e.worst = r.is("prior") && r.next == "prior worst"; e.worst {
-		r.take("prior")
-	} else if e.weight = r.numbers("prior", e.n); slices.ContainsFunc(e.weight, func(w *big.Rat) bool { return w.Sign() < 0 }) {
-		r.failf("prior: a weight is negative")
+func (e *explicit) Read(r *evidence.Reader, o evidence.Options) {
+	r.Long = evidence.MaxSectionLine
+	e.n = r.Whole("inputs", 1, evidence.MaxCandidates)
+	e.outputs = r.Whole("outputs", 1, evidence.MaxCandidates)
+	e.delta = r.Number("delta")
+	e.Parameters(r)
+	if e.worst = r.Is("prior") && r.Next == "prior worst"; e.worst {
+		r.Take("prior")
+	} else if e.weight = r.Numbers("prior", e.n); slices.ContainsFunc(e.weight, func(w *big.Rat) bool { return w.Sign() < 0 }) {
+		r.Failf("prior: a weight is negative")
 	}
 	var losses []*big.Rat
-	for i := 0; i < e.n && r.err == nil; i++ {
-		losses = append(losses, r.numbers("loss", e.outputs)...)
+	for i := 0; i < e.n && r.Err == nil; i++ {
+		losses = append(losses, r.Numbers("loss", e.outputs)...)
 	}
 	last := -1
-	for r.is("forbidden") {
-		s := r.fields("forbidden", 2)
-		at := r.integer("forbidden", s[0], 0, e.n-1)*e.outputs + r.integer("forbidden", s[1], 0, e.outputs-1)
+	for r.Is("forbidden") {
+		s := r.Fields("forbidden", 2)
+		at := r.Integer("forbidden", s[0], 0, e.n-1)*e.outputs + r.Integer("forbidden", s[1], 0, e.outputs-1)
 		if e.forbidden == nil {
 			e.forbidden = make([]bool, e.n*e.outputs)
 		}
 		if at <= last {
-			r.failf("forbidden: not after the cell of the line before")
+			r.Failf("forbidden: not after the cell of the line before")
 		} else {
 			last, e.forbidden[at] = at, true
 		}
 	}
 	e.neighborhoods(r)
-	r.stop(o.sized(2 * float64(len(e.near)) * float64(e.outputs)))
+	r.Stop(evidence.Sized(o, 2*float64(len(e.near))*float64(e.outputs)))
 	e.pairs = e.neighbors
 	// All cells are known; body takes those of one input after the other.
 	e.body(r, e.n, func(i int) { e.loss = losses[:(i+1)*e.outputs] })
@@ -62,33 +64,33 @@ func (e *explicit) read(r *reader, o Options) {
 
 // neighborhoods reads the lines "pair A B D", for both directions, and "arrow A B D": Pr[M(b) ∈ S] <= e^{Dε} Pr[M(a) ∈ S] + δ. They are in the order of
 // A, then B, and no direction of two inputs comes twice.
-func (e *explicit) neighborhoods(r *reader) {
+func (e *explicit) neighborhoods(r *evidence.Reader) {
 	known := map[string]int{}
 	seen := map[[2]int]bool{}
 	last := [2]int{-1, -1}
 	e.distances = []*big.Rat{}
-	for r.is("pair") || r.is("arrow") {
-		word, _, _ := strings.Cut(r.next, " ")
-		s := r.fields(word, 3)
-		q := neighborhood{a: r.integer(word, s[0], 0, e.n-1), b: r.integer(word, s[1], 0, e.n-1), directed: word == "arrow"}
+	for r.Is("pair") || r.Is("arrow") {
+		word, _, _ := strings.Cut(r.Next, " ")
+		s := r.Fields(word, 3)
+		q := neighborhood{a: r.Integer(word, s[0], 0, e.n-1), b: r.Integer(word, s[1], 0, e.n-1), directed: word == "arrow"}
 		at := [2]int{q.a, q.b}
 		if slices.Compare(at[:], last[:]) <= 0 || q.a == q.b {
-			r.failf("%s: not after the inputs of the line before, or an input with itself", word)
+			r.Failf("%s: not after the inputs of the line before, or an input with itself", word)
 		}
 		if back := [2]int{q.b, q.a}; seen[at] || !q.directed && seen[back] {
-			r.failf("%s: the inputs %d and %d are neighbors already", word, q.a, q.b)
+			r.Failf("%s: the inputs %d and %d are neighbors already", word, q.a, q.b)
 		} else if !q.directed {
 			seen[back] = true
 		}
 		seen[at], last = true, at
-		d, err := parseRational(s[2])
-		if err != nil || d.Sign() < 0 || max(d.Num().BitLen(), d.Denom().BitLen()) > MaxEpsilonBits {
-			r.failf("%s: %s is no distance", word, quote(s[2]))
+		d, err := evidence.ParseRational(s[2])
+		if err != nil || d.Sign() < 0 || max(d.Num().BitLen(), d.Denom().BitLen()) > evidence.MaxEpsilonBits {
+			r.Failf("%s: %s is no distance", word, evidence.Quote(s[2]))
 		}
 		var found bool
 		if q.distance, found = known[s[2]]; !found {
 			if q.distance = len(known); q.distance == maxDistances {
-				r.stop(fmt.Errorf("%w: more than %d different distances", ErrLimit, maxDistances))
+				r.Stop(fmt.Errorf("%w: more than %d different distances", evidence.ErrLimit, maxDistances))
 			}
 			known[s[2]] = q.distance
 			e.distances = append(e.distances, d)
@@ -115,12 +117,12 @@ func (e *explicit) neighbors(visit func(pair) error) error {
 	return nil
 }
 
-func (e *explicit) about(p *Problem) bool {
+func (e *explicit) About(p *evidence.Problem) bool {
 	p.Objective, p.Constraints = "mean", "dp"
 	if e.worst {
 		p.Objective = "worst"
 	}
-	e.describe(p)
+	e.Describe(p)
 	p.About = fmt.Sprintf("%d inputs, %d outputs, %d pairs of neighbors", e.n, e.outputs, len(e.near))
 	if e.delta != nil && e.delta.Sign() > 0 {
 		p.Constraints = "approximate"

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"optratio/internal/evidence"
 )
 
 // finite is a private choice on finitely many inputs. A mechanism is a table: x_j is the probability of one outcome of cell j, every
@@ -27,7 +29,7 @@ import (
 // A larger z allows fewer tables, at each d and δ, so that the first bound at the lower end of an enclosure of z, and a table that
 // is feasible at its upper end, hold for what lies between.
 type finite struct {
-	setting
+	evidence.Setting
 	first     []int
 	count     []*big.Rat // nil: all are 1
 	loss      []*big.Rat
@@ -43,7 +45,7 @@ type finite struct {
 	events map[privacyRow][]*event // by their first part
 	open   int                     // events that no pair has been found for
 	x      []*big.Rat
-	cost   *effort
+	cost   *evidence.Effort
 }
 
 // privacyRow is a row (P): the cells a and b.
@@ -96,29 +98,29 @@ func (f *finite) mass(j int, x *big.Rat) *big.Rat {
 
 // body reads the table, weights and multipliers. grow appends the cells of the next input: the problem becomes no larger than the
 // file says it is.
-func (f *finite) body(r *reader, inputs int, grow func(i int)) {
-	r.long = maxSectionLine
-	f.cost = r.cost
+func (f *finite) body(r *evidence.Reader, inputs int, grow func(i int)) {
+	r.Long = evidence.MaxSectionLine
+	f.cost = r.Cost
 	f.first = []int{0}
 	one := big.NewRat(1, 1)
-	for i := 0; i < inputs && r.err == nil; i++ {
+	for i := 0; i < inputs && r.Err == nil; i++ {
 		from := f.cells()
 		grow(i)
-		r.stop(f.cost.err)
+		r.Stop(f.cost.Err)
 		f.first = append(f.first, len(f.loss))
 		sum := new(big.Rat)
-		for k, p := range r.numbers("input", f.cells()-from) {
+		for k, p := range r.Numbers("input", f.cells()-from) {
 			if p.Sign() < 0 {
-				r.failf("input %d: the probability of cell %d is negative", i, k)
+				r.Failf("input %d: the probability of cell %d is negative", i, k)
 			}
 			if f.forbidden != nil && f.forbidden[from+k] && p.Sign() != 0 {
-				r.failf("input %d: cell %d is forbidden", i, k)
+				r.Failf("input %d: cell %d is forbidden", i, k)
 			}
-			f.cost.sum(sum, f.mass(from+k, p))
+			f.cost.Sum(sum, f.mass(from+k, p))
 			f.x = append(f.x, p)
 		}
-		if r.stop(f.cost.err); sum.Cmp(one) != 0 {
-			r.failf("input %d: the probabilities sum to %s, not to 1", i, quote(sum.RatString()))
+		if r.Stop(f.cost.Err); sum.Cmp(one) != 0 {
+			r.Failf("input %d: the probabilities sum to %s, not to 1", i, evidence.Quote(sum.RatString()))
 		}
 	}
 	if f.worst || f.weighted {
@@ -128,28 +130,28 @@ func (f *finite) body(r *reader, inputs int, grow func(i int)) {
 }
 
 // readEvents reads the multipliers.
-func (f *finite) readEvents(r *reader) {
+func (f *finite) readEvents(r *evidence.Reader) {
 	f.events = map[privacyRow][]*event{}
 	var last []int
-	for r.is("multiplier") {
-		fields := r.fields("multiplier", 0)
+	for r.Is("multiplier") {
+		fields := r.Fields("multiplier", 0)
 		var e event
 		var key []int
 		if len(fields)%3 != 1 || len(fields) < 4 {
-			r.failf("multiplier: %d fields where parts of 3 numbers each and a value were expected", len(fields))
+			r.Failf("multiplier: %d fields where parts of 3 numbers each and a value were expected", len(fields))
 		}
-		for ; r.err == nil && len(fields) > 1; fields = fields[3:] {
-			a, b := r.integer("multiplier", fields[0], 0, f.cells()-1), r.integer("multiplier", fields[1], 0, f.cells()-1)
-			count := r.integer("multiplier", fields[2], 1, maxCandidates)
+		for ; r.Err == nil && len(fields) > 1; fields = fields[3:] {
+			a, b := r.Integer("multiplier", fields[0], 0, f.cells()-1), r.Integer("multiplier", fields[1], 0, f.cells()-1)
+			count := r.Integer("multiplier", fields[2], 1, evidence.MaxCandidates)
 			if n := len(key); n > 0 && slices.Compare([]int{a, b}, key[n-3:n-1]) <= 0 {
-				r.failf("multiplier: a part is not after the one before it")
+				r.Failf("multiplier: a part is not after the one before it")
 			}
 			e.parts, key = append(e.parts, part{privacyRow{a, b}, count}), append(key, a, b, count)
 		}
 		if slices.Compare(key, last) <= 0 {
-			r.failf("multiplier: not after the event of the line before")
+			r.Failf("multiplier: not after the event of the line before")
 		}
-		if last, e.nu = key, r.positive("multiplier", fields[0]); r.err == nil {
+		if last, e.nu = key, r.Positive("multiplier", fields[0]); r.Err == nil {
 			f.events[e.parts[0].privacyRow] = append(f.events[e.parts[0].privacyRow], &e)
 			f.open++
 		}
@@ -157,30 +159,30 @@ func (f *finite) readEvents(r *reader) {
 }
 
 // weights reads weights of inputs: where the largest loss is minimised those of the dual.
-func (f *finite) weights(r *reader) {
+func (f *finite) weights(r *evidence.Reader) {
 	f.weight = make([]*big.Rat, f.inputs())
 	for i := range f.weight {
 		f.weight[i] = new(big.Rat)
 	}
-	for last := -1; r.is("weight"); {
-		s := r.fields("weight", 2)
-		i := r.integer("weight", s[0], 0, f.inputs()-1)
+	for last := -1; r.Is("weight"); {
+		s := r.Fields("weight", 2)
+		i := r.Integer("weight", s[0], 0, f.inputs()-1)
 		if i <= last {
-			r.failf("weight: not an input after that of the line before")
+			r.Failf("weight: not an input after that of the line before")
 		}
-		last, f.weight[i] = i, r.positive("weight", s[1])
+		last, f.weight[i] = i, r.Positive("weight", s[1])
 	}
 }
 
 // powers returns an enclosure of z^d for each distance d, somewhat closer than the writer had it.
-func (f *finite) powers(o Options) (low, high []*big.Rat, err error) {
-	prec := min(uint(f.precision)+64, max(o.MaxPrecision, 128))
+func (f *finite) powers(o evidence.Options) (low, high []*big.Rat, err error) {
+	prec := min(uint(f.Precision)+64, max(o.MaxPrecision, 128))
 	distances := f.distances
 	if distances == nil {
 		distances = []*big.Rat{big.NewRat(1, 1)}
 	}
 	for _, d := range distances {
-		l, h, err := f.power(d, prec)
+		l, h, err := f.Power(d, prec)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -190,7 +192,7 @@ func (f *finite) powers(o Options) (low, high []*big.Rat, err error) {
 }
 
 // decide works out both bounds.
-func (f *finite) decide(o Options) (string, error) {
+func (f *finite) Decide(o evidence.Options) (string, error) {
 	low, high, err := f.powers(o)
 	if err != nil {
 		return "", err
@@ -208,18 +210,18 @@ func (f *finite) decide(o Options) (string, error) {
 			if len(at) == 0 {
 				continue
 			}
-			if err := f.cost.spend(len(at)); err != nil {
+			if err := f.cost.Spend(len(at)); err != nil {
 				return err
 			}
 			f.events[row.privacyRow] = slices.DeleteFunc(at, func(e *event) bool {
 				if !p.has(e) {
 					return false
 				}
-				f.cost.sum(price, e.nu, low[p.distance])
+				f.cost.Sum(price, e.nu, low[p.distance])
 				for _, q := range e.parts {
 					times := big.NewRat(int64(q.count), 1)
-					f.cost.sum(coefficient[q.b], times, e.nu, low[p.distance])
-					f.cost.sum(coefficient[q.a], times.Neg(times), e.nu)
+					f.cost.Sum(coefficient[q.b], times, e.nu, low[p.distance])
+					f.cost.Sum(coefficient[q.a], times.Neg(times), e.nu)
 				}
 				f.open--
 				return true
@@ -228,7 +230,7 @@ func (f *finite) decide(o Options) (string, error) {
 		if found == "" {
 			found = t.violated(p)
 		}
-		return f.cost.spend(len(p.rows))
+		return f.cost.Spend(len(p.rows))
 	})
 	switch {
 	case err != nil:
@@ -239,14 +241,14 @@ func (f *finite) decide(o Options) (string, error) {
 		return "a multiplier is of no rows of neighbors", nil
 	}
 	lower, reason := f.bound(coefficient, price)
-	if f.cost.err != nil || reason != "" {
-		return reason, f.cost.err
+	if f.cost.Err != nil || reason != "" {
+		return reason, f.cost.Err
 	}
 	upper := f.value()
-	if f.cost.err != nil {
-		return "", f.cost.err
+	if f.cost.Err != nil {
+		return "", f.cost.Err
 	}
-	return f.claims[0].judge(lower, upper), nil
+	return evidence.Judge(&f.Claims[0], lower, upper), nil
 }
 
 // costs returns w count loss of every cell.
@@ -255,7 +257,7 @@ func (f *finite) costs() []*big.Rat {
 	for i := range f.inputs() {
 		for j := f.first[i]; j < f.first[i+1]; j++ {
 			out[j] = new(big.Rat)
-			f.cost.sum(out[j], f.weight[i], f.mass(j, f.loss[j]))
+			f.cost.Sum(out[j], f.weight[i], f.mass(j, f.loss[j]))
 		}
 	}
 	return out
@@ -265,7 +267,7 @@ func (f *finite) costs() []*big.Rat {
 func (f *finite) bound(coefficient []*big.Rat, price *big.Rat) (*big.Rat, string) {
 	sum, total := new(big.Rat), new(big.Rat)
 	for i := range f.inputs() {
-		f.cost.sum(total, f.weight[i])
+		f.cost.Sum(total, f.weight[i])
 		var least *big.Rat
 		for j := f.first[i]; j < f.first[i+1]; j++ {
 			if f.forbidden != nil && f.forbidden[j] {
@@ -279,13 +281,13 @@ func (f *finite) bound(coefficient []*big.Rat, price *big.Rat) (*big.Rat, string
 				least = c
 			}
 		}
-		f.cost.sum(sum, least) // the table sums to 1, so that a cell is allowed
+		f.cost.Sum(sum, least) // the table sums to 1, so that a cell is allowed
 	}
 	if total.Sign() == 0 {
 		return nil, "the weights are all 0"
 	}
 	if f.delta != nil {
-		f.cost.sum(sum, new(big.Rat).Neg(price), f.delta)
+		f.cost.Sum(sum, new(big.Rat).Neg(price), f.delta)
 	}
 	// No mean of losses is below the least of them.
 	if least := slices.MinFunc(f.loss, (*big.Rat).Cmp); sum.Quo(sum, total).Cmp(least) < 0 {
@@ -301,15 +303,15 @@ func (f *finite) value() *big.Rat {
 	for i := range f.inputs() {
 		at := new(big.Rat)
 		for j := f.first[i]; j < f.first[i+1]; j++ {
-			f.cost.sum(at, f.loss[j], f.mass(j, f.x[j]))
+			f.cost.Sum(at, f.loss[j], f.mass(j, f.x[j]))
 		}
 		if most == nil || at.Cmp(most) > 0 {
 			most = new(big.Rat).Set(at)
 		}
-		f.cost.sum(sum, at, f.weight[i])
-		f.cost.sum(total, f.weight[i])
+		f.cost.Sum(sum, at, f.weight[i])
+		f.cost.Sum(total, f.weight[i])
 	}
-	if f.worst || f.cost.err != nil {
+	if f.worst || f.cost.Err != nil {
 		return most
 	}
 	return sum.Quo(sum, total)
@@ -323,7 +325,7 @@ type wholeTable struct {
 
 // wholeNumbers returns the table in whole numbers, for each z^d.
 func (f *finite) wholeNumbers(z []*big.Rat, memory int64) (*wholeTable, error) {
-	num, den, err := common(f.x)
+	num, den, err := evidence.Common(f.x)
 	if err != nil {
 		return nil, err
 	}
@@ -332,7 +334,7 @@ func (f *finite) wholeNumbers(z []*big.Rat, memory int64) (*wholeTable, error) {
 		bits += 2*den.BitLen() + p.Num().BitLen() + p.Denom().BitLen() + 1024
 	}
 	if need := float64(bits) / 8 * float64(len(f.x)); need > float64(memory) {
-		return nil, fmt.Errorf("%w: the table takes about %.3g bytes; the limit is %d", ErrLimit, need, memory)
+		return nil, fmt.Errorf("%w: the table takes about %.3g bytes; the limit is %d", evidence.ErrLimit, need, memory)
 	}
 	t := &wholeTable{}
 	for _, p := range z {

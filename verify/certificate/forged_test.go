@@ -3,7 +3,6 @@ package certificate_test
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"maps"
 	"math/big"
 	"math/rand/v2"
@@ -35,7 +34,7 @@ func TestForgeries(t *testing.T) {
 		forgeries *= 30
 	}
 	for kind, subjects := range map[string][]subject{
-		"program": programSubjects(t), "interval": intervalSubjects(), "witness": witnessSubjects(),
+		"program": programSubjects(t), "witness": witnessSubjects(),
 		"lattice": solvedSubjects(t, "lattice"), "heterogeneous": solvedSubjects(t, "heterogeneous"), "table": solvedSubjects(t, "table"), "stopping": solvedSubjects(t, "stopping"),
 	} {
 		t.Run(kind, func(t *testing.T) {
@@ -142,71 +141,6 @@ func programSubjects(t *testing.T) (out []subject) {
 			mustBeTrue(t, l.String(), "a forgery")
 			return true
 		}})
-	}
-	return out
-}
-
-// intervalSubjects are of ranges, whose ratios are looked at in some places.
-func intervalSubjects() (out []subject) {
-	truth := map[string]*big.Rat{}
-	ratio := func(n, k int, level string, z *big.Rat) *big.Rat {
-		key := fmt.Sprint(n, k, level, z)
-		if truth[key] == nil {
-			truth[key] = newProblem(n, k, new(big.Rat).Inv(z).RatString(), "paper", level).truth()["ratio pf"][0]
-		}
-		return truth[key]
-	}
-	largest := func(n, k int, level string, from, to *big.Rat) *big.Rat {
-		most := big.NewRat(1, 1)
-		for i := int64(1); i <= 2; i++ {
-			z := new(big.Rat).Sub(to, from)
-			if x := ratio(n, k, level, z.Mul(z, big.NewRat(i, 2)).Add(z, from)); x.Cmp(most) > 0 {
-				most = x
-			}
-		}
-		return most
-	}
-	judge := func(t *testing.T, l lines) bool {
-		n, k, level := l.whole("n"), l.whole("k"), l.field("constraints")
-		claim := strings.Fields(l.field("claim ratio pf"))
-		from, to := rational(claim[0]), rational(claim[1])
-		if n*k > 6 || to.Denom().BitLen() > 24 || from.Denom().BitLen() > 24 {
-			return false
-		}
-		require.LessOrEqual(t, largest(n, k, level, from, to).Cmp(rational(claim[2])), 0, "%s", l)
-		return true
-	}
-	for _, c := range []struct {
-		n, k, top int
-		level     string
-		z         []string
-	}{{3, 2, 3, "paper", []string{"7/10", "4/5", "1"}}, {3, 2, 2, "full", []string{"3/5", "7/10"}}, {3, 2, 3, "monotone", []string{"4/5", "9/10"}}} {
-		p := newProblem(c.n, c.k, "3/2", "paper", c.level)
-		class, classes := p.classOf(c.top)
-		var nodes []node
-		for _, z := range c.z {
-			x := node{z: rat(z), y: make([]*big.Rat, classes)}
-			for o, y := range newProblem(c.n, c.k, new(big.Rat).Inv(rat(z)).RatString(), "paper", "paper").solve().y {
-				f, _ := y.Float64()
-				x.y[class[o]] = big.NewRat(int64(f*nodeScale), nodeScale)
-			}
-			nodes = append(nodes, x)
-		}
-		from, to := nodes[0].z, nodes[len(nodes)-1].z
-		certificate := func(bound *big.Rat) lines {
-			claim := fmt.Sprintf("claim ratio pf %s %s %s", from.RatString(), to.RatString(), bound.RatString())
-			return asked(intervalText(c.n, c.k, c.level, append([]string{claim}, p.nodeLines(c.top, nodes, bound)...)...))
-		}
-		most := largest(c.n, c.k, c.level, from, to)
-		less := new(big.Rat).Mul(most, big.NewRat(999_999, 1_000_000))
-		bases := []lines{certificate(big.NewRat(2, 1)), certificate(new(big.Rat).Mul(most, big.NewRat(101, 100)))}
-		if less.Cmp(big.NewRat(1, 1)) > 0 {
-			bases = append(bases, certificate(less))
-		}
-		out = append(out, subject{bases, judge})
-	}
-	for _, text := range []string{"claim ratio pf 0 309/500 1|threshold 309/500", "claim ratio pf 0 1 15/7|closed-form 15/7", "claim ratio pf 0 1 2|threshold 1/2|closed-form 12/11"} {
-		out = append(out, subject{[]lines{asked(intervalText(3, 2, "paper", strings.Split(text, "|")...))}, judge})
 	}
 	return out
 }

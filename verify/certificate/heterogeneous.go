@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"optratio/internal/evidence"
 )
 
 // heterogeneous is the best choice among candidates of which each has its own sensitivity, on a grid of score vectors (docs/results/heterogeneous.md). Inputs are the vectors
@@ -24,27 +26,27 @@ type heterogeneous struct {
 // maxGridCandidates bounds the candidates of a grid.
 const maxGridCandidates = 64
 
-func (h *heterogeneous) read(r *reader, o Options) {
-	h.sensitivities = r.numbers("sensitivities", 0)
+func (h *heterogeneous) Read(r *evidence.Reader, o evidence.Options) {
+	h.sensitivities = r.Numbers("sensitivities", 0)
 	if len(h.sensitivities) > maxGridCandidates || slices.ContainsFunc(h.sensitivities, func(d *big.Rat) bool { return d.Sign() < 0 }) {
-		r.failf("sensitivities: not 1 to %d numbers that are not negative", maxGridCandidates)
+		r.Failf("sensitivities: not 1 to %d numbers that are not negative", maxGridCandidates)
 	}
-	h.from = r.value("from", r.take("from"))
-	if h.step = r.number("step"); h.step.Sign() == 0 {
-		r.failf("step is 0")
+	h.from = r.Value("from", r.Take("from"))
+	if h.step = r.Number("step"); h.step.Sign() == 0 {
+		r.Failf("step is 0")
 	}
-	h.steps = r.whole("steps", 1, maxDepth)
-	h.shifts = r.word("mechanisms", "all", "shift-invariant") == "shift-invariant"
-	h.squared = r.word("loss", "error", "mse") == "mse"
-	h.worst = r.word("prior", "uniform", "worst") == "worst"
-	h.parameters(r)
+	h.steps = r.Whole("steps", 1, evidence.MaxDepth)
+	h.shifts = r.Word("mechanisms", "all", "shift-invariant") == "shift-invariant"
+	h.squared = r.Word("loss", "error", "mse") == "mse"
+	h.worst = r.Word("prior", "uniform", "worst") == "worst"
+	h.Parameters(r)
 	n := len(h.sensitivities)
 	all := math.Pow(float64(h.steps+1), float64(n))
 	inputs := all
 	if h.shifts {
 		inputs -= math.Pow(float64(h.steps), float64(n))
 	}
-	if r.stop(o.sized(float64(64*all*float64(n)) + float64(inputs*inputs*float64(n)))); r.err != nil {
+	if r.Stop(evidence.Sized(o, float64(64*all*float64(n))+float64(inputs*inputs*float64(n)))); r.Err != nil {
 		return
 	}
 	h.enumerate()
@@ -81,9 +83,9 @@ func (h *heterogeneous) cellsOf(i int) {
 		steps := int64(best - level)
 		x := new(big.Rat)
 		if h.squared {
-			h.cost.sum(x, h.step, h.step, big.NewRat(steps*steps, 1))
+			h.cost.Sum(x, h.step, h.step, big.NewRat(steps*steps, 1))
 		} else {
-			h.cost.sum(x, h.step, big.NewRat(steps, 1))
+			h.cost.Sum(x, h.step, big.NewRat(steps, 1))
 		}
 		h.loss = append(h.loss, x)
 	}
@@ -126,14 +128,14 @@ func (h *heterogeneous) shiftsOf() (lower, upper [][]int, zero int, err error) {
 	n := len(h.sensitivities)
 	bits := 0
 	for _, d := range append(h.sensitivities[:n:n], h.step) {
-		num, den := length(d)
+		num, den := evidence.Length(d)
 		bits = max(bits, num+den)
 	}
 	count := 8 * n * (h.steps + 1)
-	if err := h.cost.keep(count * (200 + bits/2)); err != nil {
+	if err := h.cost.Keep(count * (200 + bits/2)); err != nil {
 		return nil, nil, 0, err
 	}
-	if err := h.cost.spend(count * (64 + bits/64*(bits/64))); err != nil {
+	if err := h.cost.Spend(count * (64 + bits/64*(bits/64))); err != nil {
 		return nil, nil, 0, err
 	}
 	var lows, highs [][]*big.Rat
@@ -160,14 +162,14 @@ func (h *heterogeneous) shiftsOf() (lower, upper [][]int, zero int, err error) {
 	return lower, upper, places([]*big.Rat{new(big.Rat)})[0], nil
 }
 
-func (h *heterogeneous) about(p *Problem) bool {
+func (h *heterogeneous) About(p *evidence.Problem) bool {
 	p.N, p.K = len(h.sensitivities), h.steps
 	p.Objective, p.Constraints = "mean", "dp"
 	if h.worst {
 		p.Objective = "worst"
 	}
-	h.describe(p)
-	if len(h.claims) == 0 {
+	h.Describe(p)
+	if len(h.Claims) == 0 {
 		return false
 	}
 	what, which := "error", "all mechanisms"
@@ -177,6 +179,6 @@ func (h *heterogeneous) about(p *Problem) bool {
 	if h.shifts {
 		which = "shift-invariant mechanisms"
 	}
-	p.About = fmt.Sprintf("sensitivities %s, scores from %s in %d steps of %s, %s", list(h.sensitivities), h.from.RatString(), h.steps, h.step.RatString(), which+", "+what)
+	p.About = fmt.Sprintf("sensitivities %s, scores from %s in %d steps of %s, %s", evidence.List(h.sensitivities), h.from.RatString(), h.steps, h.step.RatString(), which+", "+what)
 	return true
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -260,13 +259,6 @@ func FuzzCheck(f *testing.F) {
 	f.Add(p.draft("epsilon 1/2", p.solve(), hex).claim("optimum", "0", "0x1p+01").String())
 	f.Add(byTheorem(3, 2, "2", "box", "dual-recurrence").claim("optimum", "0.1", "2").claim("error em", "1e-3", "2").String())
 	f.Add(byTheorem(3, 2, "epsilon 1/3", "paper", "dual-closed-form").claim("optimum", "0.1", "2").String())
-	interval, err := os.ReadFile("../../testdata/interval.cert")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(string(interval))
-	f.Add("optratio-certificate 3\nproblem interval\nn 3\nk 2\nconstraints full\nclaim ratio pf 0 1 2\nthreshold 1/2\nclosed-form 2\nend 8\n")
-	f.Add("optratio-certificate 3\nproblem interval\nn 3\nk 1\nconstraints full\nclaim ratio pf 1/2 1 3/2\ntop 2\nscale 2\nnode 1/2 1 1 0 0\ncut m 0 2 1 1 2 1 1\nbound 3/2\nnode 1 1 1 0 0\nend 13\n")
 	for _, d := range classDrafts() {
 		f.Add(d.String())
 	}

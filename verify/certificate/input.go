@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"optratio/internal/evidence"
 )
 
 // canonical returns one text for all spellings of a JSON value: 1 and 1.0 are the same, and so are objects whose keys are in another order. It refuses what
@@ -26,7 +28,7 @@ func canonical(text string) (string, error) {
 	d.UseNumber()
 	var x any
 	if err := d.Decode(&x); err != nil || d.More() || d.InputOffset() != int64(len(text)) {
-		return "", fmt.Errorf("%s is no JSON value", quote(text))
+		return "", fmt.Errorf("%s is no JSON value", evidence.Quote(text))
 	}
 	x, err := sameNumbers(x)
 	if err != nil {
@@ -65,7 +67,7 @@ func sameNumber(text string) (string, error) {
 	exponent := 0
 	if power != "" {
 		if _, err := fmt.Sscanf(power, "%d", &exponent); err != nil || len(power) > maxPower {
-			return "", fmt.Errorf("the exponent of %s is too long", quote(text))
+			return "", fmt.Errorf("the exponent of %s is too long", evidence.Quote(text))
 		}
 	}
 	mantissa, negative := strings.CutPrefix(mantissa, "-")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"optratio/internal/evidence"
 )
 
 // partition divides the count vectors into classes by questions, in the order of the file: where fewer than count candidates are at the depth,
@@ -13,7 +15,7 @@ type partition struct {
 	items   []item
 	y       []*big.Rat // the multiplier of each class, in the order of the file
 	weights []*big.Int // and the number of score vectors in it
-	cost    *effort
+	cost    *evidence.Effort
 }
 
 type item struct {
@@ -67,11 +69,11 @@ func (r *ranges) set(v, lo, hi int) (wasLo, wasHi int) {
 }
 
 // partition reads the ask and class lines. Either answer to a question must be that of some count vector.
-func (c *certificate) partition(r *reader) error {
+func (c *certificate) partition(r *evidence.Reader) error {
 	if max(c.n, c.k) > maxLumpedSize {
-		return fmt.Errorf("%w: proof lumped with n = %d, k = %d; neither may be more than %d", ErrLimit, c.n, c.k, maxLumpedSize)
+		return fmt.Errorf("%w: proof lumped with n = %d, k = %d; neither may be more than %d", evidence.ErrLimit, c.n, c.k, maxLumpedSize)
 	}
-	cost := r.cost
+	cost := r.Cost
 	p := &partition{cost: cost}
 	c.lumps = p
 	words := newWords(c.n, cost)
@@ -80,24 +82,24 @@ func (c *certificate) partition(r *reader) error {
 	type open struct{ item, lo, hi int }
 	var path []open
 	for {
-		if err := cost.spend(1); err != nil {
+		if err := cost.Spend(1); err != nil {
 			return err
 		}
-		if !r.is("class") {
-			q := r.question(c, at)
-			if r.err != nil {
-				return r.err
+		if !r.Is("class") {
+			q := question(r, c, at)
+			if r.Err != nil {
+				return r.Err
 			}
 			lo, hi := at.set(q.depth, at.lo[q.depth], q.count-1)
 			path = append(path, open{len(p.items), lo, hi})
 			p.items = append(p.items, q)
 			continue
 		}
-		y := r.value("class", r.take("class"))
-		if r.err != nil {
-			return r.err
+		y := r.Value("class", r.Take("class"))
+		if r.Err != nil {
+			return r.Err
 		}
-		if err := cost.keep(bytesPerLeaf + 4*len(r.next)); err != nil {
+		if err := cost.Keep(bytesPerLeaf + 4*len(r.Next)); err != nil {
 			return err
 		}
 		w, err := words.count(at)
@@ -125,11 +127,11 @@ func (c *certificate) partition(r *reader) error {
 }
 
 // question reads an ask line.
-func (r *reader) question(c *certificate, at *ranges) (q item) {
-	f := r.fields("ask", 2)
-	q.depth = r.integer("ask: depth", f[0], 0, c.k)
-	q.count = r.integer("ask: count", f[1], 0, c.n)
-	if r.err != nil {
+func question(r *evidence.Reader, c *certificate, at *ranges) (q item) {
+	f := r.Fields("ask", 2)
+	q.depth = r.Integer("ask: depth", f[0], 0, c.k)
+	q.count = r.Integer("ask: count", f[1], 0, c.n)
+	if r.Err != nil {
 		return q
 	}
 	for _, half := range [][2]int{{at.lo[q.depth], q.count - 1}, {q.count, at.hi[q.depth]}} {
@@ -137,7 +139,7 @@ func (r *reader) question(c *certificate, at *ranges) (q item) {
 		some := half[0] <= half[1] && at.some()
 		at.set(q.depth, lo, hi)
 		if !some {
-			r.failf("ask: only one answer is possible here to whether fewer than %d candidates are at depth %d", q.count, q.depth)
+			r.Failf("ask: only one answer is possible here to whether fewer than %d candidates are at depth %d", q.count, q.depth)
 		}
 	}
 	return q
@@ -147,7 +149,7 @@ func (r *reader) question(c *certificate, at *ranges) (q item) {
 // begin alike.
 type words struct {
 	n    int
-	cost *effort
+	cost *evidence.Effort
 	none []*alphabet // by the number of letters that may occur any number of times
 }
 
@@ -160,7 +162,7 @@ type alphabet struct {
 	counts map[int]*big.Int // of words, by length
 }
 
-func newWords(n int, cost *effort) *words { return &words{n: n, cost: cost} }
+func newWords(n int, cost *evidence.Effort) *words { return &words{n: n, cost: cost} }
 
 // count returns Σ N(m) over the count vectors in the ranges.
 func (w *words) count(at *ranges) (*big.Int, error) {
@@ -173,7 +175,7 @@ func (w *words) count(at *ranges) (*big.Int, error) {
 			letters = append(letters, [2]int{lo, at.hi[v]})
 		}
 	}
-	if err := w.cost.spend(len(at.lo)); err != nil {
+	if err := w.cost.Spend(len(at.lo)); err != nil {
 		return nil, err
 	}
 	// Letters that occur a known number of times come last: they need only one count of shorter words.
@@ -195,7 +197,7 @@ func (w *words) count(at *ranges) (*big.Int, error) {
 		if !ok {
 			b = &alphabet{before: a, lo: l[0], hi: l[1], next: map[[2]int]*alphabet{}, counts: map[int]*big.Int{}}
 			a.next[l] = b
-			if err := w.cost.keep(bytesPerLeaf); err != nil {
+			if err := w.cost.Keep(bytesPerLeaf); err != nil {
 				return nil, err
 			}
 		}
@@ -216,7 +218,7 @@ func (w *words) of(a *alphabet, length int) (*big.Int, error) {
 	var choose, term big.Int // C(length, c)
 	for c := a.lo; a.before != nil && c <= min(a.hi, length); c++ {
 		if c == a.lo {
-			if err := w.cost.spend(c * (1 + length/64)); err != nil {
+			if err := w.cost.Spend(c * (1 + length/64)); err != nil {
 				return nil, err
 			}
 			choose.Binomial(int64(length), int64(c))
@@ -229,12 +231,12 @@ func (w *words) of(a *alphabet, length int) (*big.Int, error) {
 			return nil, err
 		}
 		f.Add(f, term.Mul(&choose, rest))
-		if err := w.cost.spend(1 + (choose.BitLen()/64+1)*(rest.BitLen()/64+1)); err != nil {
+		if err := w.cost.Spend(1 + (choose.BitLen()/64+1)*(rest.BitLen()/64+1)); err != nil {
 			return nil, err
 		}
 	}
 	a.counts[length] = f
-	return f, w.cost.keep(64 + f.BitLen()/8)
+	return f, w.cost.Keep(64 + f.BitLen()/8)
 }
 
 // sinking evaluates the dual function at multipliers y(m) that are constant on classes. It walks all chains at once, from the deep end: a chain
@@ -245,10 +247,10 @@ type sinking[T any] struct {
 	k       int
 	box     bool
 	deepest int // greatest depth of the others, under the objective box
-	dual    *walk[T]
+	dual    *evidence.Walk[T]
 	others  *ranges
 	nested  int
-	cost    *effort
+	cost    *evidence.Effort
 	price   int // steps that a position costs
 }
 
@@ -257,9 +259,9 @@ type sinking[T any] struct {
 //	λ_i = max(0, c_i + z λ_{i+1} - y_i),  λ = 0 at the first position of a chain,
 //
 // y'(class) is the least c_i + z λ_{i+1} - λ_i at any position in the class.
-func lumpedLower[T any](p *partition, r ring[T], n, k int, box bool, cost *effort, price int) (T, error) {
-	s := &sinking[T]{partition: p, k: k, box: box, dual: newWalk(r, p.y), cost: cost, price: price}
-	zero := s.dual.zero
+func lumpedLower[T any](p *partition, r evidence.Ring[T], n, k int, box bool, cost *evidence.Effort, price int) (T, error) {
+	s := &sinking[T]{partition: p, k: k, box: box, dual: evidence.NewWalk(r, p.y), cost: cost, price: price}
+	zero := s.dual.Zero
 	if n == 1 {
 		return zero, nil // one score vector and no error
 	}
@@ -284,10 +286,10 @@ func lumpedLower[T any](p *partition, r ring[T], n, k int, box bool, cost *effor
 	}
 	total := zero
 	for c, w := range p.weights {
-		if !s.dual.known[c] {
+		if !s.dual.Known[c] {
 			return zero, errors.New("a class is on no chain: please report this")
 		}
-		total = r.add(total, r.scale(s.dual.least[c], w))
+		total = r.Add(total, r.Scale(s.dual.Least[c], w))
 	}
 	return total, nil
 }
@@ -295,7 +297,7 @@ func lumpedLower[T any](p *partition, r ring[T], n, k int, box bool, cost *effor
 // walk goes on at position p, counted from the deep end, at some item of the partition, with the λ of the position after it.
 func (s *sinking[T]) walk(p, at int, lambda T) error {
 	for {
-		if err := s.cost.spend(1); err != nil {
+		if err := s.cost.Spend(1); err != nil {
 			return err
 		}
 		// The candidate is at depth v; once it is the best, the others are down steps deeper than at first.
@@ -323,14 +325,14 @@ func (s *sinking[T]) walk(p, at int, lambda T) error {
 			}
 			continue
 		}
-		if err := s.cost.spend(s.price); err != nil {
+		if err := s.cost.Spend(s.price); err != nil {
 			return err
 		}
 		c := v
 		if s.box {
 			c *= s.k + 1 - max(v, s.deepest)
 		}
-		lambda = s.dual.step(s.items[at].class, s.dual.int(big.NewInt(int64(c))), lambda, first)
+		lambda = s.dual.Step(s.items[at].class, s.dual.Int(big.NewInt(int64(c))), lambda, first)
 		if first {
 			return nil
 		}
@@ -341,7 +343,7 @@ func (s *sinking[T]) walk(p, at int, lambda T) error {
 // divide walks on with fewer than count of the others at depth v, and with count or more.
 func (s *sinking[T]) divide(v, count, p, at int, lambda T) error {
 	if s.nested++; s.nested > maxNested {
-		return fmt.Errorf("%w: the classes of the certificate divide chains more than %d times", ErrLimit, maxNested)
+		return fmt.Errorf("%w: the classes of the certificate divide chains more than %d times", evidence.ErrLimit, maxNested)
 	}
 	lo, hi := s.others.set(v, s.others.lo[v], count-1)
 	if s.others.some() {
@@ -361,25 +363,25 @@ func (s *sinking[T]) divide(v, count, p, at int, lambda T) error {
 }
 
 // lumped returns the bounds of proof lumped: that of the multipliers, and the error of the point of the product lines, or of permute-and-flip if there are none.
-func (ck *checker) lumped(flip, all value, prec uint) (results, string, error) {
+func (ck *checker) lumped(flip, all evidence.Value, prec uint) (results, string, error) {
 	c := ck.cert
 	sum := new(big.Int)
 	for _, w := range c.lumps.weights {
 		sum.Add(sum, w)
 	}
-	if n := int64(c.n); sum.Cmp(new(big.Int).Sub(power(c.k+1, n), power(c.k, n))) != 0 {
+	if n := int64(c.n); sum.Cmp(new(big.Int).Sub(evidence.Power(c.k+1, n), evidence.Power(c.k, n))) != 0 {
 		return results{}, "", errors.New("the classes do not make up all score vectors: please report this")
 	}
-	low, err := lumpedLower(c.lumps, enclosing{zz: ck.enclose(prec), prec: prec}, c.n, c.k, ck.box, c.lumps.cost, int(prec)/4)
+	low, err := lumpedLower(c.lumps, evidence.Enclosing{Zz: ck.enclose(prec), Prec: prec}, c.n, c.k, ck.box, c.lumps.cost, int(prec)/4)
 	if err != nil {
 		return results{}, "", err
 	}
-	res := results{lower: enclosed(low).quo(all), upper: flip, flip: flip}
+	res := results{lower: evidence.Enclosed(low).Quo(all), upper: flip, flip: flip}
 	if len(c.products) == 0 {
 		return res, "", nil
 	}
 	saved, why, open, err := productChange(c, ck.enclose(prec), ck.box)
 	res.open = open
-	res.upper = flip.add(enclosed(saved).quo(all)).min(flip)
+	res.upper = flip.Add(evidence.Enclosed(saved).Quo(all)).Min(flip)
 	return res, why, err
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/big"
 
+	"optratio/internal/evidence"
 	"optratio/number"
 )
 
@@ -17,10 +18,10 @@ type orbits struct {
 	finite
 	n, k, step, top int
 	constraints     string
-	level           level
+	level           evidence.Level
 	prior           string // "uniform", "box", "weights", or "worst"
 	losses          []*big.Rat
-	lat             *lattice
+	lat             *evidence.Lattice
 	at              []int // the count vector of the next input
 }
 
@@ -30,48 +31,48 @@ const (
 	stepsPerRow = 32      // that a row of privacy costs for each candidate, at the least
 )
 
-func (c *orbits) read(r *reader, o Options) {
-	c.n = r.whole("n", 1, maxCandidates)
-	c.k = r.whole("k", 1, maxParts)
-	if c.step = r.whole("step", 1, maxParts); c.k*c.step > maxParts {
-		r.failf("step: k·L is more than %d", maxParts)
+func (c *orbits) Read(r *evidence.Reader, o evidence.Options) {
+	c.n = r.Whole("n", 1, evidence.MaxCandidates)
+	c.k = r.Whole("k", 1, maxParts)
+	if c.step = r.Whole("step", 1, maxParts); c.k*c.step > maxParts {
+		r.Failf("step: k·L is more than %d", maxParts)
 	}
-	c.top = r.whole("top", 1, max(c.n, 1))
-	c.constraints = r.word("constraints", "paper", "dp", "monotone", "full", "approximate")
-	if c.level = levels[c.constraints]; c.level.approximate {
-		c.delta = r.number("delta")
+	c.top = r.Whole("top", 1, max(c.n, 1))
+	c.constraints = r.Word("constraints", "paper", "dp", "monotone", "full", "approximate")
+	if c.level = evidence.Levels[c.constraints]; c.level.Approximate {
+		c.delta = r.Number("delta")
 	}
-	everybody := c.level.privacy || c.level.approximate
+	everybody := c.level.Privacy || c.level.Approximate
 	if c.top > 1 && c.constraints != "dp" {
-		r.failf("top: more than one with constraints dp only")
+		r.Failf("top: more than one with constraints dp only")
 	}
 	depths := c.k * c.step
-	r.long = max(r.long, 64+(depths+1)*1024)
-	c.losses = r.numbers("loss", depths+1)
+	r.Long = max(r.Long, 64+(depths+1)*1024)
+	c.losses = r.Numbers("loss", depths+1)
 	for i, x := range c.losses {
 		if i == 0 && x.Sign() != 0 || i > 0 && x.Cmp(c.losses[i-1]) < 0 {
-			r.failf("loss: not 0 at first, or falling")
+			r.Failf("loss: not 0 at first, or falling")
 		}
 	}
-	c.prior = r.word("prior", "uniform", "box", "weights", "worst")
+	c.prior = r.Word("prior", "uniform", "box", "weights", "worst")
 	c.worst, c.weighted = c.prior == "worst", c.prior == "weights"
-	c.parameters(r)
-	r.stop(o.fits(c.n, depths))
+	c.Parameters(r)
+	r.Stop(evidence.Fits(o, c.n, depths))
 	if everybody {
 		// A row says for each candidate of a count vector at which depth it is, by how much it sinks, and whether it is chosen.
 		ways := (depths + 1) * (c.step + 1)
-		rows := float64(binomial(c.top+ways-1, c.top)) * float64(binomial(c.n-c.top+ways-1, c.n-c.top))
-		r.stop(o.sized(rows * stepsPerRow))
+		rows := float64(evidence.Binomial(c.top+ways-1, c.top)) * float64(evidence.Binomial(c.n-c.top+ways-1, c.n-c.top))
+		r.Stop(evidence.Sized(o, rows*stepsPerRow))
 	}
-	if r.err != nil {
+	if r.Err != nil {
 		return
 	}
-	c.lat = newLattice(c.n, depths)
-	c.lat.number()
-	c.at = c.lat.first()
+	c.lat = evidence.NewLattice(c.n, depths)
+	c.lat.Number()
+	c.at = c.lat.First()
 	c.distances = []*big.Rat{big.NewRat(1, 1), new(big.Rat)} // of rows of privacy, and of those of monotonicity
 	c.pairs = c.neighbors
-	c.body(r, len(c.lat.start), c.cellsOf)
+	c.body(r, len(c.lat.Start), c.cellsOf)
 }
 
 // cellsOf appends the cells of the next count vector.
@@ -79,31 +80,31 @@ func (c *orbits) cellsOf(int) {
 	least, left := new(big.Rat), c.top
 	for v, count := range c.at {
 		if best := min(count, left); best > 0 {
-			c.cost.sum(least, c.losses[v], big.NewRat(int64(best), 1))
+			c.cost.Sum(least, c.losses[v], big.NewRat(int64(best), 1))
 			left -= best
 		}
 	}
 	for t := range chosen(c.at, c.top) {
-		if c.cost.spend(stepsPerDepth*len(t)) != nil {
+		if c.cost.Spend(evidence.StepsPerDepth*len(t)) != nil {
 			return
 		}
 		count, loss := big.NewInt(1), new(big.Rat).Neg(least)
 		for v, x := range t {
 			if x > 0 {
 				count.Mul(count, new(big.Int).Binomial(int64(c.at[v]), int64(x)))
-				c.cost.sum(loss, c.losses[v], big.NewRat(int64(x), 1))
+				c.cost.Sum(loss, c.losses[v], big.NewRat(int64(x), 1))
 			}
 		}
 		c.count, c.loss = append(c.count, new(big.Rat).SetInt(count)), append(c.loss, loss)
 	}
 	if !c.worst && !c.weighted {
-		w := new(big.Rat).SetInt(c.lat.multiplicity(c.at))
+		w := new(big.Rat).SetInt(c.lat.Multiplicity(c.at))
 		if c.prior == "box" {
-			w.Mul(w, big.NewRat(int64(c.lat.k-deepest(c.at)+1), 1))
+			w.Mul(w, big.NewRat(int64(c.lat.K-evidence.Deepest(c.at)+1), 1))
 		}
 		c.weight = append(c.weight, w)
 	}
-	c.lat.next(c.at)
+	c.lat.Next(c.at)
 }
 
 // chosen yields all t with t_i <= m_i and a given sum, in descending lexicographic order. The slice is reused.
@@ -159,24 +160,24 @@ func (c *orbits) cell(rank int, m, t []int) int {
 // neighbors visits the rows of the level. A row of monotonicity comes before the same one of privacy, which it implies.
 func (c *orbits) neighbors(visit func(pair) error) error {
 	var rows []part
-	one := func(distance int) func(row) error {
-		return func(q row) error {
-			rows = append(rows[:0], part{privacyRow{q.a, q.b}, 1})
-			if err := c.cost.spend(stepsPerDepth * (c.lat.k + 1)); err != nil {
+	one := func(distance int) func(evidence.Row) error {
+		return func(q evidence.Row) error {
+			rows = append(rows[:0], part{privacyRow{q.A, q.B}, 1})
+			if err := c.cost.Spend(evidence.StepsPerDepth * (c.lat.K + 1)); err != nil {
 				return err
 			}
 			return visit(pair{rows, distance})
 		}
 	}
-	for rank, m := range c.lat.orbits() {
+	for rank, m := range c.lat.Orbits() {
 		var err error
-		if c.level.monotone {
-			err = errors.Join(c.lat.monotoneRows(rank, m, one(1)), c.shifted(rank, m, -1, one(1)))
+		if c.level.Monotone {
+			err = errors.Join(c.lat.MonotoneRows(rank, m, one(1)), c.shifted(rank, m, -1, one(1)))
 		}
 		switch {
 		case err != nil:
-		case c.level.privacy || c.level.approximate:
-			err = c.lat.neighbors(c.step, m, func(to []int, above int, moves []move) error {
+		case c.level.Privacy || c.level.Approximate:
+			err = c.lat.Neighbors(c.step, m, func(to []int, above int, moves []evidence.Move) error {
 				rows = c.sets(rows[:0], rank, above, m, to, moves)
 				return visit(pair{rows, 0})
 			})
@@ -191,20 +192,20 @@ func (c *orbits) neighbors(visit func(pair) error) error {
 }
 
 // sets appends the rows of two neighbors, of which each chooses the same candidates.
-func (c *orbits) sets(rows []part, rank, above int, m, to []int, moves []move) []part {
+func (c *orbits) sets(rows []part, rank, above int, m, to []int, moves []evidence.Move) []part {
 	here, there := make([]int, len(m)), make([]int, len(m)) // chosen at the count vector and at its neighbor
 	var counts []int
 	for _, q := range moves {
-		counts = append(counts, q.count)
+		counts = append(counts, q.Count)
 	}
 	for t := range chosen(counts, c.top) {
 		clear(here)
 		clear(there)
 		times := 1
 		for i, x := range t {
-			here[moves[i].w] += x
-			there[moves[i].v] += x
-			times *= binomial(moves[i].count, x)
+			here[moves[i].W] += x
+			there[moves[i].V] += x
+			times *= evidence.Binomial(moves[i].Count, x)
 		}
 		rows = append(rows, part{privacyRow{c.cell(above, to, there), c.cell(rank, m, here)}, times})
 	}
@@ -213,15 +214,15 @@ func (c *orbits) sets(rows []part, rank, above int, m, to []int, moves []move) [
 
 // shifted visits the rows with b = (m, w) on the right, a being where the given candidate alone has sunk by so many steps: by L at the worst neighbor; by -1, as a row of
 // monotonicity, which follows from the others of its kind but may have a multiplier of its own.
-func (c *orbits) shifted(rank int, m []int, by int, visit func(row) error) error {
-	to := make([]int, c.lat.k+1)
+func (c *orbits) shifted(rank int, m []int, by int, visit func(evidence.Row) error) error {
+	to := make([]int, c.lat.K+1)
 	for w, count := range m {
 		if count == 0 || c.n == 1 {
 			continue
 		}
-		others := spread(m, w)
+		others := evidence.Spread(m, w)
 		best := min(others[0], w+by)
-		if max(others[len(others)-1], w+by)-best > c.lat.k {
+		if max(others[len(others)-1], w+by)-best > c.lat.K {
 			continue
 		}
 		clear(to)
@@ -230,21 +231,21 @@ func (c *orbits) shifted(rank int, m []int, by int, visit func(row) error) error
 		}
 		v := w + by - best
 		to[v]++
-		if err := visit(row{a: c.lat.variable(c.lat.rank(to), to, v), b: c.lat.variable(rank, m, w)}); err != nil {
+		if err := visit(evidence.Row{A: c.lat.Variable(c.lat.Rank(to), to, v), B: c.lat.Variable(rank, m, w)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *orbits) about(p *Problem) bool {
+func (c *orbits) About(p *evidence.Problem) bool {
 	p.N, p.K, p.Step, p.Objective, p.Constraints = c.n, c.k, c.step, c.prior, c.constraints
-	c.describe(p)
+	c.Describe(p)
 	if c.top > 1 {
 		p.Top = c.top
 	}
 	if c.delta != nil {
 		p.Delta = new(number.Exact(c.delta))
 	}
-	return len(c.claims) > 0
+	return len(c.Claims) > 0
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/evidence"
 	"optratio/number/interval"
 )
 
@@ -17,24 +18,24 @@ type product struct {
 }
 
 // readProducts reads the product lines, if any.
-func (c *certificate) readProducts(r *reader) {
-	for r.is("product") {
-		f := r.fields("product", 6)
+func (c *certificate) readProducts(r *evidence.Reader) {
+	for r.Is("product") {
+		f := r.Fields("product", 6)
 		q := product{deepest: f[3] == "deepest"}
 		for i, at := range []*int{&q.tops, &q.depth, &q.empty} {
-			*at = r.integer("product", f[i], 0, max(c.n, c.k))
+			*at = r.Integer("product", f[i], 0, max(c.n, c.k))
 		}
 		if c.constraints != "paper" {
-			r.failf("product: such points are feasible with constraints paper only")
+			r.Failf("product: such points are feasible with constraints paper only")
 		}
 		if q.tops < 1 || q.tops >= c.n || q.depth < 1 || q.depth > c.k || q.empty >= c.k || f[3] != "any" && !q.deepest {
-			r.failf("product: from 1 to n-1 best candidates, a depth from 1 to k, fewer than k empty depths, and any or deepest expected")
+			r.Failf("product: from 1 to n-1 best candidates, a depth from 1 to k, fewer than k empty depths, and any or deepest expected")
 		}
-		q.ratio, q.amount = r.value("product", f[4]), r.value("product", f[5])
+		q.ratio, q.amount = r.Value("product", f[4]), r.Value("product", f[5])
 		if q.ratio.Sign() < 0 || q.ratio.Cmp(big.NewRat(1, 1)) > 0 || q.amount.Sign() <= 0 {
-			r.failf("product: a ratio from 0 to 1 and an amount above 0 expected")
+			r.Failf("product: a ratio from 0 to 1 and an amount above 0 expected")
 		}
-		r.stop(c.lumps.cost.keep(bytesPerLeaf + 4*len(r.next)))
+		r.Stop(c.lumps.cost.Keep(bytesPerLeaf + 4*len(r.Next)))
 		c.products = append(c.products, q)
 	}
 }
@@ -47,7 +48,7 @@ type productPoint struct {
 	power  []interval.Interval
 	g      [][][]interval.Interval // g(v)^c of each product, by place in depths and by count c
 	known  map[string]interval.Interval
-	cost   *effort
+	cost   *evidence.Effort
 	price  int
 	prec   uint
 }
@@ -82,7 +83,7 @@ func newProductPoint(c *certificate, zz interval.Interval) (*productPoint, error
 	p.depths = append(p.depths, p.decisive(false)...)
 	slices.Sort(p.depths)
 	p.depths = slices.Compact(p.depths)
-	if err := p.cost.keep((p.k + len(p.list)*len(p.depths)*p.n) * (200 + int(p.prec)/2)); err != nil {
+	if err := p.cost.Keep((p.k + len(p.list)*len(p.depths)*p.n) * (200 + int(p.prec)/2)); err != nil {
 		return nil, err
 	}
 	p.power = append(p.power, interval.FromInt(1, p.prec))
@@ -148,10 +149,10 @@ func (p *productPoint) best(counts []int) (interval.Interval, error) {
 	}
 	rest = rest.Quo(interval.FromInt(int64(tops), p.prec))
 	p.known[key] = rest
-	if err := p.cost.keep(200 + int(p.prec)/2 + len(key)); err != nil {
+	if err := p.cost.Keep(200 + int(p.prec)/2 + len(key)); err != nil {
 		return rest, err
 	}
-	return rest, p.cost.spend(p.price * len(counts))
+	return rest, p.cost.Spend(p.price * len(counts))
 }
 
 // injected returns s where these are the other candidates at depths >= 1.
@@ -168,15 +169,15 @@ func (p *productPoint) injected(j int, others []int) interval.Interval {
 }
 
 // feasible decides whether all slacks are >= 0.
-func (p *productPoint) feasible() (verdict, error) {
-	result := holds
+func (p *productPoint) feasible() (evidence.Verdict, error) {
+	result := evidence.Holds
 	for _, sunk := range []bool{true, false} {
 		var places []int
 		for _, v := range p.decisive(sunk) {
 			places = append(places, slices.Index(p.depths, v))
 		}
 		counts := make([]int, len(p.depths))
-		for _, m := range (&lattice{n: p.n, k: len(places)}).orbits() {
+		for _, m := range (&evidence.Lattice{N: p.n, K: len(places)}).Orbits() {
 			for i, at := range places {
 				counts[at] = m[i+1]
 			}
@@ -185,11 +186,11 @@ func (p *productPoint) feasible() (verdict, error) {
 			}
 			slack, err := p.slack(counts, sunk, m[0]-1)
 			if err != nil {
-				return undecided, err
+				return evidence.Undecided, err
 			}
-			result = result.and(exactly(new(big.Rat)).lessEq(enclosed(slack)))
-			if err := p.cost.spend(p.price); err != nil {
-				return undecided, err
+			result = result.And(evidence.Exactly(new(big.Rat)).LessEq(evidence.Enclosed(slack)))
+			if err := p.cost.Spend(p.price); err != nil {
+				return evidence.Undecided, err
 			}
 		}
 	}
@@ -239,7 +240,7 @@ func (p *productPoint) change(box bool) (interval.Interval, error) {
 			for u := k; u >= q.depth; u-- {
 				lambda = interval.FromInt(int64(u), p.prec).Sub(y).Add(p.power[1].Mul(lambda))
 			}
-			if err := p.cost.spend(p.price * (q.tops + k)); err != nil {
+			if err := p.cost.Spend(p.price * (q.tops + k)); err != nil {
 				return zero, err
 			}
 			others := sum.Pow(p.n - 1 - q.tops)
@@ -265,9 +266,9 @@ func productChange(c *certificate, zz interval.Interval, box bool) (change inter
 		return change, "", "", err
 	}
 	switch v {
-	case fails:
+	case evidence.Fails:
 		return change, "the point of the product lines is not feasible", "", nil
-	case undecided:
+	case evidence.Undecided:
 		open = "the point of the product lines is not known to be feasible"
 	}
 	change, err = p.change(box)

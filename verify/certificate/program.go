@@ -4,31 +4,33 @@ import (
 	"context"
 	"math/big"
 	"slices"
+
+	"optratio/internal/evidence"
 )
 
 // program is the optimal-mechanism program with the multipliers and injections of a certificate.
 type program struct {
-	*lattice
+	*evidence.Lattice
 	ctx    context.Context
 	box    bool
-	level  level
+	level  evidence.Level
 	dual   []*big.Rat
 	inject []injection
-	cuts   []Cut
-	cost   *effort
+	cuts   []evidence.Cut
+	cost   *evidence.Effort
 }
 
 // factor returns f(m), the number of depths k' <= k for which m is in Q(n, k') under the objective box.
 func (p *program) factor(m []int) int {
 	if p.box {
-		return p.k - deepest(m) + 1
+		return p.K - evidence.Deepest(m) + 1
 	}
 	return 1
 }
 
 // certificate is section program: the optimal-mechanism program with scores 2Δ apart, and what proves bounds on its optimum.
 type certificate struct {
-	setting
+	evidence.Setting
 	program
 	n, k        int
 	objective   string // "paper" or "box"
@@ -45,48 +47,48 @@ type injection struct {
 	s       *big.Rat
 }
 
-func (c *certificate) read(r *reader, o Options) {
-	c.cost, c.ctx = r.cost, o.Context
-	c.n = r.whole("n", 1, maxCandidates)
-	c.k = r.whole("k", 0, maxDepth)
-	c.epsilon(r)
-	c.objective = r.word("objective", "paper", "box")
-	c.constraints = r.word("constraints", "paper", "dp", "monotone", "full")
-	c.box, c.level = c.objective == "box", levels[c.constraints]
-	c.proof = r.word("proof", "lp", "dual-recurrence", "dual-closed-form", "lumped")
-	c.precision = r.whole("precision", 0, 1<<30)
-	if r.err != nil {
+func (c *certificate) Read(r *evidence.Reader, o evidence.Options) {
+	c.cost, c.ctx = r.Cost, o.Context
+	c.n = r.Whole("n", 1, evidence.MaxCandidates)
+	c.k = r.Whole("k", 0, evidence.MaxDepth)
+	c.Epsilon(r)
+	c.objective = r.Word("objective", "paper", "box")
+	c.constraints = r.Word("constraints", "paper", "dp", "monotone", "full")
+	c.box, c.level = c.objective == "box", evidence.Levels[c.constraints]
+	c.proof = r.Word("proof", "lp", "dual-recurrence", "dual-closed-form", "lumped")
+	c.Precision = r.Whole("precision", 0, 1<<30)
+	if r.Err != nil {
 		c.n = 0 // nothing can be said of the problem
 		return
 	}
-	c.claim(r, "optimum")
+	c.Claim(r, "optimum")
 	for _, what := range []string{"error pf", "error em", "ratio pf", "ratio em"} {
-		if r.is("claim " + what) {
-			c.claim(r, what)
+		if r.Is("claim " + what) {
+			c.Claim(r, what)
 		}
 	}
 	switch c.proof {
 	case "lumped":
-		r.long = max(r.long, maxBodyLength+32)
-		r.stop(c.partition(r))
+		r.Long = max(r.Long, evidence.MaxBodyLength+32)
+		r.Stop(c.partition(r))
 		c.readProducts(r)
 	case "lp":
-		if r.stop(o.fits(c.n, c.k)); r.err != nil {
+		if r.Stop(evidence.Fits(o, c.n, c.k)); r.Err != nil {
 			return
 		}
-		r.long = max(r.long, maxBodyLength+2*(c.k+3)*11+32)
-		c.lattice = newLattice(c.n, c.k)
+		r.Long = max(r.Long, evidence.MaxBodyLength+2*(c.k+3)*11+32)
+		c.Lattice = evidence.NewLattice(c.n, c.k)
 		c.body(r)
 	}
 }
 
-func (c *certificate) about(p *Problem) bool {
+func (c *certificate) About(p *evidence.Problem) bool {
 	p.N, p.K, p.Objective, p.Constraints, p.Proof = c.n, c.k, c.objective, c.constraints, c.proof
-	c.describe(p)
+	c.Describe(p)
 	return c.n > 0
 }
 
-func (c *certificate) decide(o Options) (reason string, err error) {
+func (c *certificate) Decide(o evidence.Options) (reason string, err error) {
 	ck, err := newChecker(c, o)
 	if err != nil {
 		return "", err
@@ -95,32 +97,32 @@ func (c *certificate) decide(o Options) (reason string, err error) {
 }
 
 // body reads the dual, inject and cut lines.
-func (c *certificate) body(r *reader) {
-	for _, m := range c.orbits() {
-		f := r.fields("dual", c.k+2)
-		if got := r.counts(c.lattice, f); r.err == nil && !slices.Equal(got, m) {
-			r.failf("dual: the count vector is not the next one, %v", brief(m))
+func (c *certificate) body(r *evidence.Reader) {
+	for _, m := range c.Orbits() {
+		f := r.Fields("dual", c.k+2)
+		if got := r.Counts(c.Lattice, f); r.Err == nil && !slices.Equal(got, m) {
+			r.Failf("dual: the count vector is not the next one, %v", evidence.Brief(m))
 		}
-		if c.dual = append(c.dual, r.value("dual", f[c.k+1])); r.err != nil {
+		if c.dual = append(c.dual, r.Value("dual", f[c.k+1])); r.Err != nil {
 			return
 		}
 	}
 	last := []int{-1, 0}
-	for r.is("inject") {
-		f := r.fields("inject", c.k+3)
-		v, m := r.variable(c.lattice, f)
-		if r.err != nil {
+	for r.Is("inject") {
+		f := r.Fields("inject", c.k+3)
+		v, m := r.Variable(c.Lattice, f)
+		if r.Err != nil {
 			return
 		}
-		at := []int{c.rank(m), v}
+		at := []int{c.Rank(m), v}
 		switch {
 		case v == 0 || m[v] == 0:
-			r.failf("inject: no variable at depth %d, or none that takes an injection", v)
+			r.Failf("inject: no variable at depth %d, or none that takes an injection", v)
 		case slices.Compare(at, last) <= 0:
-			r.failf("inject: not after the variable of the line before")
+			r.Failf("inject: not after the variable of the line before")
 		}
 		last = at
-		c.inject = append(c.inject, injection{at[0], v, r.positive("inject", f[c.k+2])})
+		c.inject = append(c.inject, injection{at[0], v, r.Positive("inject", f[c.k+2])})
 	}
-	r.cuts(c.lattice, c.constraints, c.level, func(q Cut) { c.cuts = append(c.cuts, q) })
+	r.Cuts(c.Lattice, c.constraints, c.level, func(q evidence.Cut) { c.cuts = append(c.cuts, q) })
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/big"
 
+	"optratio/internal/evidence"
 	"optratio/number"
 )
 
@@ -30,8 +31,8 @@ type Proof struct {
 
 // ReadProof checks a certificate and returns what it holds. The errors are those of Check, ErrInvalid and ErrIrrational.
 func ReadProof(in io.Reader, o Options) (*Proof, error) {
-	o = o.withDefaults()
-	r, _, s, err := open(in, o)
+	limits := evidence.WithDefaults(evidence.Options(o))
+	r, _, s, err := evidence.Open(in, limits, sections)
 	if err != nil {
 		return nil, err
 	}
@@ -40,19 +41,19 @@ func ReadProof(in io.Reader, o Options) (*Proof, error) {
 		return nil, errors.New("only certificates of section program can be written in the VIPR format")
 	}
 	if ok {
-		c.read(r, o)
-		r.end()
+		c.Read(r, limits)
+		r.End()
 	}
-	var form malformed
+	var form evidence.Malformed
 	switch {
-	case errors.As(r.err, &form):
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, r.err)
-	case r.err != nil:
-		return nil, r.err
+	case errors.As(r.Err, &form):
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, r.Err)
+	case r.Err != nil:
+		return nil, r.Err
 	case c.proof == "lumped":
 		return nil, errors.New("proof lumped has no form in the VIPR format, which lists the rows of the whole program")
 	}
-	ck, err := newChecker(c, o)
+	ck, err := newChecker(c, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func ReadProof(in io.Reader, o Options) (*Proof, error) {
 	if err := ck.enumerate(); err != nil {
 		return nil, err
 	}
-	ck.number()
+	ck.Number()
 	_, ring, err := ck.rings()
 	if err != nil {
 		return nil, err
@@ -76,13 +77,16 @@ func ReadProof(in io.Reader, o Options) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proof{N: c.n, K: c.k, Z: ck.z, Objective: c.objective, Constraints: c.constraints, Kind: c.proof, Dual: c.dual, Cuts: c.cuts}
+	p := &Proof{N: c.n, K: c.k, Z: ck.z, Objective: c.objective, Constraints: c.constraints, Kind: c.proof, Dual: c.dual}
+	for _, q := range c.cuts {
+		p.Cuts = append(p.Cuts, Cut(q))
+	}
 	for i := range x.u {
-		u := ring.value(x.u[i])
-		if x.theta.rat.Sign() != 0 {
-			u = u.add(x.theta.mul(ring.value(x.flip[i]).sub(u)))
+		u := ring.Value(x.u[i])
+		if x.theta.Rat.Sign() != 0 {
+			u = u.Add(x.theta.Mul(ring.Value(x.flip[i]).Sub(u)))
 		}
-		p.Point = append(p.Point, u.rat)
+		p.Point = append(p.Point, u.Rat)
 	}
 	return p, nil
 }

@@ -59,7 +59,6 @@ func TestCostInProportion(t *testing.T) {
 		"stated probabilities": "problem witness\nproperty dp\nmechanism table\n" + scores + "pmf" + list(200),
 		"many depths":          "problem lattice\nn 2\nk 30000\nstep 1\ntop 1\nconstraints paper\nloss" + strings.Repeat(" 0", 30001) + "\nprior uniform" + epsilon + "input 1/2",
 		"depths of em":         "problem program\nn 2\nk 100000\nexp-epsilon 3/2\nobjective paper\nconstraints paper\nproof dual-recurrence\nprecision 0\nclaim optimum 0 1\nclaim error em 0 9",
-		"classes with nodes":   "problem interval\nn 3\nk 60\nconstraints paper\nclaim ratio pf 0 1 2\ntop 50\nscale 1",
 	} {
 		_, err := certificate.Check(strings.NewReader(section(text).String()), certificate.Options{MaxSteps: 1 << 20})
 		assert.ErrorIs(t, err, certificate.ErrLimit, name)

@@ -3,6 +3,8 @@ package certificate
 import (
 	"fmt"
 	"math/big"
+
+	"optratio/internal/evidence"
 )
 
 // recurrence reports whether permute-and-flip is optimal, and why that does not follow.
@@ -13,12 +15,12 @@ import (
 // It has permute-and-flip's value by complementary slackness, every (P) row being tight there. Y_2 = A >= 0, which is all for n <= 2. For k = 1, A =
 // B' = z <= 1, and Y_j in [0, 1] implies Y_{j+1} = z (1 - Y_j) in [0, 1]. For B' <= 1, Y_j in [0, A] implies Y_{j+1} in [0, A].
 // Under the objective box this holds for each lesser depth, for which B' is less; for n = 3 less is enough (threeInABox).
-func (ck *checker) recurrence(sum value, prec uint) (verdict, string) {
+func (ck *checker) recurrence(sum evidence.Value, prec uint) (evidence.Verdict, string) {
 	if ck.cert.n <= 2 || ck.cert.k <= 1 {
-		return holds, ""
+		return evidence.Holds, ""
 	}
-	v := sum.lessEq(exactly(big.NewRat(1, 1)))
-	if v == fails && ck.box && ck.cert.n == 3 {
+	v := sum.LessEq(evidence.Exactly(big.NewRat(1, 1)))
+	if v == evidence.Fails && ck.box && ck.cert.n == 3 {
 		return ck.threeInABox(prec)
 	}
 	return v, fmt.Sprintf("proof dual-recurrence: needs n <= 2, k <= 1 or z + … + z^k <= 1, which is %v", sum)
@@ -30,30 +32,30 @@ func (ck *checker) recurrence(sum value, prec uint) (verdict, string) {
 // Y^{(j)}_1 = 0, Y^{(j)}_2 = A_j = Σ_{v<=j} v z^v. On a chain whose two others are not both best ones, λ_t is a sum of terms u z^{u-t} >= 0.
 // On the chain where both are, λ_t = Σ_{u=t}^k z^{u-t} Σ_{j=u}^k (u - A_j) for t >= 1, which all have to be >= 0; the (E) row
 // of the three tied then has z λ_1, so that no reduced cost is left.
-func (ck *checker) threeInABox(prec uint) (verdict, string) {
+func (ck *checker) threeInABox(prec uint) (evidence.Verdict, string) {
 	k := ck.cert.k
-	z := enclosed(ck.enclose(prec))
-	if ck.z != nil && ck.closedBits() <= maxClosedBits {
-		z = exactly(ck.z)
+	z := evidence.Enclosed(ck.enclose(prec))
+	if ck.z != nil && ck.closedBits() <= evidence.MaxClosedBits {
+		z = evidence.Exactly(ck.z)
 	}
-	whole := func(i int) value { return exactly(big.NewRat(int64(i), 1)) }
-	means := make([]value, k+1) // A_j
+	whole := func(i int) evidence.Value { return evidence.Exactly(big.NewRat(int64(i), 1)) }
+	means := make([]evidence.Value, k+1) // A_j
 	power := whole(1)
 	means[0] = whole(0)
 	for j := 1; j <= k; j++ {
-		power = power.mul(z)
-		means[j] = means[j-1].add(whole(j).mul(power))
+		power = power.Mul(z)
+		means[j] = means[j-1].Add(whole(j).Mul(power))
 	}
-	all := holds
+	all := evidence.Holds
 	tail, lambda := whole(0), whole(0)
 	for u := k; u >= 1; u-- {
-		tail = tail.add(means[u])
-		lambda = whole(u * (k - u + 1)).sub(tail).add(z.mul(lambda))
-		v := whole(0).lessEq(lambda)
-		if v == fails {
-			return fails, fmt.Sprintf("proof dual-recurrence: the multiplier at depth %d is %v", u, lambda)
+		tail = tail.Add(means[u])
+		lambda = whole(u * (k - u + 1)).Sub(tail).Add(z.Mul(lambda))
+		v := whole(0).LessEq(lambda)
+		if v == evidence.Fails {
+			return evidence.Fails, fmt.Sprintf("proof dual-recurrence: the multiplier at depth %d is %v", u, lambda)
 		}
-		all = all.and(v)
+		all = all.And(v)
 	}
 	return all, "proof dual-recurrence: the signs of the multipliers are not decided"
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"optratio/internal/evidence"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
@@ -13,7 +14,7 @@ import (
 type checker struct {
 	*program
 	cert *certificate
-	o    Options
+	o    evidence.Options
 	z    *big.Rat // e^-ε where it is rational
 
 	spent float64 // steps of closed forms
@@ -22,12 +23,12 @@ type checker struct {
 	em    *big.Rat // total error of the exponential mechanism, once known exactly
 }
 
-func newChecker(c *certificate, o Options) (*checker, error) {
+func newChecker(c *certificate, o evidence.Options) (*checker, error) {
 	ck := &checker{program: &c.program, cert: c, o: o}
 	switch {
-	case c.expEps != nil:
-		ck.z = new(big.Rat).Inv(c.expEps)
-	case c.eps.Sign() == 0:
+	case c.ExpEps != nil:
+		ck.z = new(big.Rat).Inv(c.ExpEps)
+	case c.Eps.Sign() == 0:
 		ck.z = big.NewRat(1, 1)
 	}
 	if ck.claimsOn("em") {
@@ -37,7 +38,7 @@ func newChecker(c *certificate, o Options) (*checker, error) {
 	}
 	if c.proof == "lp" {
 		// Two enclosures of each variable are kept, with two mantissas each.
-		spare := o.MaxMemory/int64(ck.number()) - bytesPerVariable
+		spare := o.MaxMemory/int64(ck.Number()) - evidence.BytesPerVariable
 		ck.o.MaxPrecision = min(o.MaxPrecision, 192+uint(max(spare, 0)))
 	}
 	return ck, nil
@@ -45,19 +46,19 @@ func newChecker(c *certificate, o Options) (*checker, error) {
 
 // enumerate makes sure that the lattice can be enumerated.
 func (ck *checker) enumerate() error {
-	if ck.lattice != nil {
+	if ck.Lattice != nil {
 		return nil
 	}
-	if err := ck.o.fits(ck.cert.n, ck.cert.k); err != nil {
+	if err := evidence.Fits(ck.o, ck.cert.n, ck.cert.k); err != nil {
 		return err
 	}
-	ck.lattice = newLattice(ck.cert.n, ck.cert.k)
+	ck.Lattice = evidence.NewLattice(ck.cert.n, ck.cert.k)
 	return nil
 }
 
 // claimsOn reports whether there are claims on a mechanism.
 func (ck *checker) claimsOn(name string) bool {
-	for _, q := range ck.cert.claims {
+	for _, q := range ck.cert.Claims {
 		if q.On == "error "+name || q.On == "ratio "+name {
 			return true
 		}
@@ -69,41 +70,42 @@ func (ck *checker) claimsOn(name string) bool {
 func (ck *checker) decide() (reason string, err error) {
 	// Somewhat more than the writer had, so that claims that are as tight as its
 	// arithmetic was are decided at the first attempt.
-	prec := min(uint(min(ck.cert.precision, 960))+64, ck.o.MaxPrecision)
+	prec := min(uint(min(ck.cert.Precision, 960))+64, ck.o.MaxPrecision)
 	for prec = max(prec, 128); ; prec = min(2*prec, ck.o.MaxPrecision) {
 		res, why, err := ck.results(prec)
 		if err != nil || why != "" {
 			return why, err
 		}
 		open := res.open
-		for i := range ck.cert.claims {
-			q := &ck.cert.claims[i]
+		for i := range ck.cert.Claims {
+			q := &ck.cert.Claims[i]
 			v, why := ck.claim(q, res)
-			if v == undecided && res.em.rat == nil && (q.On == "error em" || q.On == "ratio em") && ck.exactEM(q, prec) {
+			if v == evidence.Undecided && res.em.Rat == nil && (q.On == "error em" || q.On == "ratio em") && ck.exactEM(q, prec) {
 				if res.em, err = ck.emExact(); err != nil {
 					return "", err
 				}
 				v, why = ck.claim(q, res)
 			}
 			switch v {
-			case fails:
+			case evidence.Fails:
 				return "claim " + q.On + ": " + why, nil
-			case undecided:
+			case evidence.Undecided:
 				open = fmt.Sprintf("claim %s: not decided at %d bits: %s", q.On, prec, why)
 			}
-			q.Follows = v == holds
+			q.Follows = v == evidence.Holds
 		}
 		if open == "" {
 			return "", nil
 		}
 		if prec >= ck.o.MaxPrecision {
-			return "", fmt.Errorf("%w: %s", ErrLimit, open)
+			return "", fmt.Errorf("%w: %s", evidence.ErrLimit, open)
 		}
 	}
 }
 
 // claim decides whether a claim follows, and says what holds instead if not.
-func (ck *checker) claim(q *Claim, r results) (verdict, string) {
+func (ck *checker) claim(q *evidence.Claim, r results) (evidence.Verdict, string) {
+	lower, upper := evidence.Ends(q)
 	low, high := r.lower, r.upper
 	switch q.On {
 	case "optimum":
@@ -116,7 +118,7 @@ func (ck *checker) claim(q *Claim, r results) (verdict, string) {
 		if q.On == "ratio em" {
 			e = r.em
 		}
-		one := exactly(big.NewRat(1, 1))
+		one := evidence.Exactly(big.NewRat(1, 1))
 		low, high = one, one
 		if ck.cert.n == 1 || ck.cert.k == 0 {
 			break // error and optimum are 0
@@ -124,32 +126,32 @@ func (ck *checker) claim(q *Claim, r results) (verdict, string) {
 		if q.On == "ratio pf" && ck.cert.proof == "dual-recurrence" {
 			break // they are the same number
 		}
-		switch s, ok := r.lower.sign(); {
+		switch s, ok := r.lower.Sign(); {
 		case !ok:
-			return undecided, "the lower bound on the optimum is not known to be positive"
+			return evidence.Undecided, "the lower bound on the optimum is not known to be positive"
 		case s <= 0:
-			return fails, "the lower bound on the optimum is not positive"
+			return evidence.Fails, "the lower bound on the optimum is not positive"
 		}
 		// Either mechanism is feasible in the program, at every level, so that its ratio is at least 1.
-		if s, ok := r.upper.sign(); ok && s > 0 {
-			low = e.quo(r.upper).max(one)
+		if s, ok := r.upper.Sign(); ok && s > 0 {
+			low = e.Quo(r.upper).Max(one)
 		}
-		high = e.quo(r.lower).max(one)
+		high = e.Quo(r.lower).Max(one)
 	}
-	below, above := exactly(q.lower).lessEq(low), high.lessEq(exactly(q.upper))
+	below, above := evidence.Exactly(lower).LessEq(low), high.LessEq(evidence.Exactly(upper))
 	switch {
-	case below != holds:
-		return below.and(above), fmt.Sprintf("%v and more is claimed, %v is proved", exactly(q.lower), low)
-	case above != holds:
-		return above, fmt.Sprintf("%v and less is claimed, %v is proved", exactly(q.upper), high)
+	case below != evidence.Holds:
+		return below.And(above), fmt.Sprintf("%v and more is claimed, %v is proved", evidence.Exactly(lower), low)
+	case above != evidence.Holds:
+		return above, fmt.Sprintf("%v and less is claimed, %v is proved", evidence.Exactly(upper), high)
 	}
-	return holds, ""
+	return evidence.Holds, ""
 }
 
 // results are the means that a certificate proves: bounds on the optimum and the mechanisms' errors.
 // Where z is rational they are exact, unless that would be too long.
 type results struct {
-	lower, upper, flip, em value
+	lower, upper, flip, em evidence.Value
 	open                   string // why the proof itself is not decided at this precision; "" if it is
 }
 
@@ -158,31 +160,31 @@ func (ck *checker) enclose(prec uint) interval.Interval {
 	if ck.z != nil {
 		return interval.FromRat(ck.z, prec)
 	}
-	return interval.ExpRat(new(big.Rat).Neg(ck.cert.eps), prec)
+	return interval.ExpRat(new(big.Rat).Neg(ck.cert.Eps), prec)
 }
 
 // closed returns the closed forms as means, exact if that is possible.
-func (ck *checker) closed(prec uint) (flip, dual, sum, all value, err error) {
+func (ck *checker) closed(prec uint) (flip, dual, sum, all evidence.Value, err error) {
 	c := ck.cert
-	work := float64(bits(c.n))
+	work := float64(evidence.Bits(c.n))
 	if ck.box {
 		work *= float64(c.k)
 	}
 	if work+float64(c.k) > 1<<22 {
-		return flip, dual, sum, all, fmt.Errorf("%w: n = %d, k = %d takes too long", ErrLimit, c.n, c.k)
+		return flip, dual, sum, all, fmt.Errorf("%w: n = %d, k = %d takes too long", evidence.ErrLimit, c.n, c.k)
 	}
-	exact := ck.z != nil && ck.closedBits() <= maxClosedBits
+	exact := ck.z != nil && ck.closedBits() <= evidence.MaxClosedBits
 	if err := ck.spend(prec, exact); err != nil {
 		return flip, dual, sum, all, err
 	}
 	if exact {
-		t := closedForms(arith.Rat{}, negative, ck.z, c.n, c.k, ck.box)
-		all = exactly(t.all)
-		return exactly(t.flip).quo(all), exactly(t.dual).quo(all), exactly(t.sum), all, nil
+		t := evidence.ClosedForms(arith.Rat{}, evidence.Negative, ck.z, c.n, c.k, ck.box)
+		all = evidence.Exactly(t.All)
+		return evidence.Exactly(t.Flip).Quo(all), evidence.Exactly(t.Dual).Quo(all), evidence.Exactly(t.Sum), all, nil
 	}
-	t := closedForms(arith.Interval{Prec: prec}, mayBeNegative, ck.enclose(prec), c.n, c.k, ck.box)
-	all = enclosed(t.all)
-	return enclosed(t.flip).quo(all), enclosed(t.dual).quo(all), enclosed(t.sum), all, nil
+	t := evidence.ClosedForms(arith.Interval{Prec: prec}, evidence.MayBeNegative, ck.enclose(prec), c.n, c.k, ck.box)
+	all = evidence.Enclosed(t.All)
+	return evidence.Enclosed(t.Flip).Quo(all), evidence.Enclosed(t.Dual).Quo(all), evidence.Enclosed(t.Sum), all, nil
 }
 
 // spend counts what the closed forms cost, exactly or at a precision, in steps. It returns ErrLimit where all that was spent would be more than is allowed.
@@ -190,7 +192,7 @@ func (ck *checker) spend(prec uint, exact bool) error {
 	c := ck.cert
 	operations, words := 4*float64(c.k), float64(float64(prec)/64)
 	if ck.box {
-		operations *= 1 + 2*float64(bits(c.n))
+		operations *= 1 + 2*float64(evidence.Bits(c.n))
 	}
 	each := 50 + float64(words*words/2)
 	if exact { // fractions that are reduced to lowest terms after each operation
@@ -201,7 +203,7 @@ func (ck *checker) spend(prec uint, exact bool) error {
 		each = 100 + float64(words*words)
 	}
 	if ck.spent += float64(operations * each); ck.spent > float64(ck.o.MaxSteps) {
-		return fmt.Errorf("%w: the closed forms of n = %d, k = %d at %d bits take about %.3g steps; the limit is %d", ErrLimit, c.n, c.k, prec, ck.spent, ck.o.MaxSteps)
+		return fmt.Errorf("%w: the closed forms of n = %d, k = %d at %d bits take about %.3g steps; the limit is %d", evidence.ErrLimit, c.n, c.k, prec, ck.spent, ck.o.MaxSteps)
 	}
 	return nil
 }
@@ -209,7 +211,7 @@ func (ck *checker) spend(prec uint, exact bool) error {
 // closedBits estimates the length of the exact closed forms.
 func (ck *checker) closedBits() float64 {
 	c := ck.cert
-	per := float64(float64(c.k)*float64(ck.z.Denom().BitLen())) + float64(bits(c.k+1))
+	per := float64(float64(c.k)*float64(ck.z.Denom().BitLen())) + float64(evidence.Bits(c.k+1))
 	if ck.box {
 		per *= float64(c.k)
 	}
@@ -224,7 +226,7 @@ func (ck *checker) results(prec uint) (res results, why string, err error) {
 		if res, why, err = ck.bounds(prec); err != nil || why != "" {
 			return res, why, err
 		}
-		if res.open == "" && res.lower.rat != nil && res.upper.rat != nil && res.flip.rat != nil {
+		if res.open == "" && res.lower.Rat != nil && res.upper.Rat != nil && res.flip.Rat != nil {
 			ck.fixed = &results{lower: res.lower, upper: res.upper, flip: res.flip}
 		}
 	}
@@ -233,15 +235,15 @@ func (ck *checker) results(prec uint) (res results, why string, err error) {
 		if err != nil {
 			return res, "", err
 		}
-		res.em = enclosed(total).quo(ck.scoreVectors())
+		res.em = evidence.Enclosed(total).Quo(ck.scoreVectors())
 	}
 	return res, "", nil
 }
 
 // scoreVectors returns ΣW for a lattice that is enumerated.
-func (ck *checker) scoreVectors() value {
-	t := closedForms(arith.Rat{}, negative, new(big.Rat), ck.n, ck.k, ck.box)
-	return exactly(t.all)
+func (ck *checker) scoreVectors() evidence.Value {
+	t := evidence.ClosedForms(arith.Rat{}, evidence.Negative, new(big.Rat), ck.N, ck.K, ck.box)
+	return evidence.Exactly(t.All)
 }
 
 // bounds returns the bounds on the optimum and the error of permute-and-flip.
@@ -255,9 +257,9 @@ func (ck *checker) bounds(prec uint) (res results, why string, err error) {
 	case "dual-recurrence":
 		v, why := ck.recurrence(sum, prec)
 		switch v {
-		case holds:
+		case evidence.Holds:
 			why = ""
-		case undecided:
+		case evidence.Undecided:
 			res.open, why = why, ""
 		}
 		return res, why, nil
@@ -272,47 +274,47 @@ func (ck *checker) bounds(prec uint) (res results, why string, err error) {
 		if err != nil {
 			return res, "", err
 		}
-		if all.rat == nil {
+		if all.Rat == nil {
 			all = ck.scoreVectors()
 		}
 		return enumerated(ck.program, dual, point, flip, all)
 	}
-	r := enclosing{zz: ck.enclose(prec), prec: prec}
+	r := evidence.Enclosing{Zz: ck.enclose(prec), Prec: prec}
 	return enumerated(ck.program, r, r, flip, all)
 }
 
 // enumerated returns the bounds of proof lp. The rings for the two sides are equal but for their
 // denominators.
-func enumerated[T any](p *program, dual, point ring[T], flip, all value) (res results, why string, err error) {
+func enumerated[T any](p *program, dual, point evidence.Ring[T], flip, all evidence.Value) (res results, why string, err error) {
 	low, err := lower(p, dual)
 	if err != nil {
 		return res, "", err
 	}
 	x, err := upper(p, point)
 	if err == nil {
-		err = p.cost.err
+		err = p.cost.Err
 	}
 	if err != nil {
 		return res, "", err
 	}
-	res.lower = dual.value(low).quo(all)
-	res.flip = point.value(x.totalFlip).quo(all)
-	if res.flip.lessEq(flip) == fails || flip.lessEq(res.flip) == fails {
+	res.lower = dual.Value(low).Quo(all)
+	res.flip = point.Value(x.totalFlip).Quo(all)
+	if res.flip.LessEq(flip) == evidence.Fails || flip.LessEq(res.flip) == evidence.Fails {
 		return res, "", errors.New("permute-and-flip's closed form differs from the enumeration: please report this")
 	}
-	if res.flip.rat == nil {
-		both, ok := res.flip.enc.Intersect(flip.at(res.flip.prec()))
+	if res.flip.Rat == nil {
+		both, ok := res.flip.Enc.Intersect(flip.At(res.flip.Prec()))
 		if !ok {
 			return res, "", errors.New("permute-and-flip's closed form differs from the enumeration: please report this")
 		}
-		res.flip = enclosed(both)
+		res.flip = evidence.Enclosed(both)
 	}
-	res.upper = x.mixed.quo(all).min(res.flip)
+	res.upper = x.mixed.Quo(all).Min(res.flip)
 	return res, "", nil
 }
 
 // rings returns the exact rings for the two sides of a proof.
-func (ck *checker) rings() (dual, point *exact, err error) {
+func (ck *checker) rings() (dual, point *evidence.Exact, err error) {
 	p := ck.program
 	d := big.NewInt(1)
 	if err := ck.room(d); err != nil {
@@ -327,7 +329,7 @@ func (ck *checker) rings() (dual, point *exact, err error) {
 		if d, err = ck.lcm(d, q.Mu.Denom()); err != nil {
 			return nil, nil, err
 		}
-		if d, err = ck.lcm(d, q.shift(p.lattice).Denom()); err != nil {
+		if d, err = ck.lcm(d, evidence.Shift(q, p.Lattice).Denom()); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -337,12 +339,12 @@ func (ck *checker) rings() (dual, point *exact, err error) {
 			return nil, nil, err
 		}
 	}
-	return newExact(ck.z, d, ck.cert.cost), newExact(ck.z, s, ck.cert.cost), nil
+	return evidence.NewExact(ck.z, d, ck.cert.cost), evidence.NewExact(ck.z, s, ck.cert.cost), nil
 }
 
 // lcm is lcm, or ErrLimit if there is no room for numbers with that denominator.
 func (ck *checker) lcm(a, b *big.Int) (*big.Int, error) {
-	m := lcm(a, b)
+	m := evidence.LCM(a, b)
 	if m == a {
 		return a, nil
 	}
@@ -356,31 +358,32 @@ func (ck *checker) lcm(a, b *big.Int) (*big.Int, error) {
 // as well, take more memory than allowed, or one of them more steps to be brought to lowest terms.
 func (ck *checker) room(d *big.Int) error {
 	length := float64(d.BitLen()) + float64(float64(ck.cert.n)*float64(ck.cert.k)*float64(ck.z.Denom().BitLen()))
-	if need := float64(variableCount(ck.cert.n, ck.cert.k)) * (bytesPerVariable + float64(length/4)); need > float64(ck.o.MaxMemory) {
-		return fmt.Errorf("%w: exact numbers of %.0f bits take about %.3g bytes; the limit is %d", ErrLimit, length, need, ck.o.MaxMemory)
+	if need := float64(evidence.VariableCount(ck.cert.n, ck.cert.k)) * (evidence.BytesPerVariable + float64(length/4)); need > float64(ck.o.MaxMemory) {
+		return fmt.Errorf("%w: exact numbers of %.0f bits take about %.3g bytes; the limit is %d", evidence.ErrLimit, length, need, ck.o.MaxMemory)
 	}
 	if words := length / 64; words*words > float64(ck.o.MaxSteps) {
-		return fmt.Errorf("%w: exact numbers of %.0f bits take too many steps", ErrLimit, length)
+		return fmt.Errorf("%w: exact numbers of %.0f bits take too many steps", evidence.ErrLimit, length)
 	}
 	return nil
 }
 
 // exactEM reports whether only the exact error of the exponential mechanism can decide a claim.
-func (ck *checker) exactEM(q *Claim, prec uint) bool {
-	if ck.z == nil || q.lower.Cmp(q.upper) != 0 && prec < ck.o.MaxPrecision {
+func (ck *checker) exactEM(q *evidence.Claim, prec uint) bool {
+	lower, upper := evidence.Ends(q)
+	if ck.z == nil || lower.Cmp(upper) != 0 && prec < ck.o.MaxPrecision {
 		return false
 	}
-	length := float64(orbitCount(ck.n, ck.k)) * (float64(float64(ck.k)*float64(ck.z.Denom().BitLen())) + float64(bits(ck.n)))
+	length := float64(evidence.OrbitCount(ck.N, ck.K)) * (float64(float64(ck.K)*float64(ck.z.Denom().BitLen())) + float64(evidence.Bits(ck.N)))
 	return length <= maxExponentialBits
 }
 
-func (ck *checker) emExact() (value, error) {
+func (ck *checker) emExact() (evidence.Value, error) {
 	if ck.em == nil {
 		total, err := exponentialExact(ck.program, ck.z)
 		if err != nil {
-			return value{}, err
+			return evidence.Value{}, err
 		}
 		ck.em = total
 	}
-	return exactly(ck.em).quo(ck.scoreVectors()), nil
+	return evidence.Exactly(ck.em).Quo(ck.scoreVectors()), nil
 }

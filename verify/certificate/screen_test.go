@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/evidence"
+	"optratio/number"
 	"optratio/number/arith"
 	"optratio/number/interval"
 )
@@ -24,24 +26,24 @@ func TestScreenedRowsHold(t *testing.T) {
 	passed, violated := 0, 0
 	z := big.NewRat(3, 4)
 	for _, size := range [][2]int{{2, 2}, {3, 2}, {3, 3}, {4, 2}, {4, 3}} {
-		for _, of := range []level{{privacy: true}, {monotone: true}, {privacy: true, monotone: true}} {
+		for _, of := range []evidence.Level{{Privacy: true}, {Monotone: true}, {Privacy: true, Monotone: true}} {
 			for range 8 {
-				l := newLattice(size[0], size[1])
-				p := &program{lattice: l, ctx: context.Background(), level: of}
-				l.number()
-				for rank, m := range l.orbits() {
-					for v := 1; v <= l.k; v++ {
+				l := evidence.NewLattice(size[0], size[1])
+				p := &program{Lattice: l, ctx: context.Background(), level: of}
+				l.Number()
+				for rank, m := range l.Orbits() {
+					for v := 1; v <= l.K; v++ {
 						if m[v] > 0 && rng.IntN(3) == 0 {
-							p.inject = append(p.inject, injection{rank, v, big.NewRat(rng.Int64N(1000)*l.weight(m, v).Int64(), 1024<<rng.IntN(8))})
+							p.inject = append(p.inject, injection{rank, v, big.NewRat(rng.Int64N(1000)*l.Weight(m, v).Int64(), 1024<<rng.IntN(8))})
 						}
 					}
 				}
 				d := big.NewInt(1 << 20)
-				for _, r := range []ring[scaled]{newExact(z, d, ample())} {
+				for _, r := range []evidence.Ring[evidence.Scaled]{evidence.NewExact(z, d, ample())} {
 					passed, violated = screen(t, p, r, passed, violated)
 				}
-				x := enclosing{zz: interval.FromRat(z, 64), prec: 64}
-				passed, violated = screen(t, p, ring[interval.Interval](x), passed, violated)
+				x := evidence.Enclosing{Zz: interval.FromRat(z, 64), Prec: 64}
+				passed, violated = screen(t, p, evidence.Ring[interval.Interval](x), passed, violated)
 			}
 		}
 	}
@@ -49,26 +51,26 @@ func TestScreenedRowsHold(t *testing.T) {
 	assert.Greater(t, violated, 1000, "rows violated")
 }
 
-func screen[T any](t *testing.T, p *program, r ring[T], passed, violated int) (int, int) {
+func screen[T any](t *testing.T, p *program, r evidence.Ring[T], passed, violated int) (int, int) {
 	x, err := point(p, r)
 	require.NoError(t, err)
 	var slack *T
 	visit := levelRows(p, r, x, func(g func([]T) T) { s := g(x.u); slack = &s })
-	require.NoError(t, p.rows(p.level, func(q row) error {
+	require.NoError(t, p.Rows(p.level, func(q evidence.Row) error {
 		slack = nil
 		err := visit(q)
-		wa, wb := p.weight(q.m, q.v), p.weight(q.l, q.w)
-		right := r.scale(x.u[q.b], wa)
-		if q.privacy {
-			right = r.z(right)
+		wa, wb := p.Weight(q.M, q.V), p.Weight(q.L, q.W)
+		right := r.Scale(x.u[q.B], wa)
+		if q.Privacy {
+			right = r.Z(right)
 		}
-		want := r.sub(r.scale(x.u[q.a], wb), right)
+		want := r.Sub(r.Scale(x.u[q.A], wb), right)
 		if slack == nil {
 			passed++
-			require.True(t, r.nonneg(want), "row %+v is passed over, its slack is %v", q, r.value(want))
+			require.True(t, r.Nonneg(want), "row %+v is passed over, its slack is %v", q, r.Value(want))
 		} else {
-			require.Equal(t, r.value(want).String(), r.value(*slack).String())
-			if !r.nonneg(want) {
+			require.Equal(t, r.Value(want).String(), r.Value(*slack).String())
+			if !r.Nonneg(want) {
 				violated++
 			}
 		}
@@ -174,10 +176,14 @@ func TestBitsOfEpsilon(t *testing.T) {
 // TestWhereTheExponentialIsExact: the exact error of the exponential mechanism is worked out for a claim of one number, or at the last
 // precision, while its denominator has at most 2^23 bits.
 func TestWhereTheExponentialIsExact(t *testing.T) {
-	point, wide := &Claim{lower: big.NewRat(1, 2), upper: big.NewRat(1, 2)}, &Claim{lower: big.NewRat(1, 2), upper: big.NewRat(2, 3)}
+	claim := func(upper *big.Rat) *evidence.Claim {
+		q := evidence.NewClaim("", number.Number{}, big.NewRat(1, 2), upper)
+		return &q
+	}
+	point, wide := claim(big.NewRat(1, 2)), claim(big.NewRat(2, 3))
 	for _, c := range []struct {
 		n, k, bits int
-		q          *Claim
+		q          *evidence.Claim
 		prec       uint
 		want       bool
 	}{
@@ -185,7 +191,7 @@ func TestWhereTheExponentialIsExact(t *testing.T) {
 		{8, 8, 162, point, 128, true}, {8, 8, 163, point, 128, false}, // 6435·(8·162 + 4 or 5) is less than 2^23, 6435·(8·163) more
 		{20, 20, 2, point, 128, false},
 	} {
-		ck := &checker{program: &program{lattice: &lattice{n: c.n, k: c.k}}, cert: &certificate{n: c.n, k: c.k}, o: Options{MaxPrecision: 512}}
+		ck := &checker{program: &program{Lattice: &evidence.Lattice{N: c.n, K: c.k}}, cert: &certificate{n: c.n, k: c.k}, o: evidence.Options{MaxPrecision: 512}}
 		if c.bits > 0 {
 			q := new(big.Int).Lsh(big.NewInt(1), uint(c.bits-1))
 			ck.z = new(big.Rat).SetFrac(big.NewInt(1), q)
@@ -196,9 +202,9 @@ func TestWhereTheExponentialIsExact(t *testing.T) {
 
 // TestDefaults are those that the documentation of Options states.
 func TestDefaults(t *testing.T) {
-	assert.Equal(t, Options{Context: context.Background(), MaxMemory: 2 << 30, MaxPrecision: 4096, MaxSteps: 1 << 29}, Options{}.withDefaults())
-	own := Options{Context: t.Context(), MaxMemory: 1, MaxPrecision: 1, MaxSteps: 1}
-	assert.Equal(t, own, own.withDefaults())
+	assert.Equal(t, evidence.Options{Context: context.Background(), MaxMemory: 2 << 30, MaxPrecision: 4096, MaxSteps: 1 << 29}, evidence.WithDefaults(evidence.Options{}))
+	own := evidence.Options{Context: t.Context(), MaxMemory: 1, MaxPrecision: 1, MaxSteps: 1}
+	assert.Equal(t, own, evidence.WithDefaults(own))
 }
 
 // TestClosedBits: three candidates, depth 4 and z = 2^-9, whose denominator has 10 bits: 3·(4·10 + 3) with the 3 bits of k + 1 = 5, and under the
@@ -212,17 +218,17 @@ func TestClosedBits(t *testing.T) {
 
 // TestBriefVectors: messages have up to 20 counts in full.
 func TestBriefVectors(t *testing.T) {
-	assert.Equal(t, "1 2 3", brief([]int{1, 2, 3}))
+	assert.Equal(t, "1 2 3", evidence.Brief([]int{1, 2, 3}))
 	twenty := strings.TrimSuffix(strings.Repeat("7 ", 20), " ")
-	assert.Equal(t, twenty, brief(slices.Repeat([]int{7}, 20)))
-	assert.Equal(t, twenty+" ...", brief(slices.Repeat([]int{7}, 21)))
+	assert.Equal(t, twenty, evidence.Brief(slices.Repeat([]int{7}, 20)))
+	assert.Equal(t, twenty+" ...", evidence.Brief(slices.Repeat([]int{7}, 21)))
 }
 
 // TestStoppedSumsOfTheExponential: a part of the sum is not the sum, exact or enclosed, and no claim is decided by it.
 func TestStoppedSumsOfTheExponential(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	p := &program{lattice: newLattice(3, 2), ctx: ctx}
+	p := &program{Lattice: evidence.NewLattice(3, 2), ctx: ctx}
 	_, err := exponentialTotal(p, arith.Interval{Prec: 64}, interval.FromFloat(0.5, 64))
 	assert.ErrorIs(t, err, context.Canceled)
 	_, err = exponentialExact(p, big.NewRat(1, 2))
@@ -239,10 +245,27 @@ func TestStoppedSumsOfTheExponential(t *testing.T) {
 
 // TestSmallestTable is a valid certificate of section lattice for one candidate, who is chosen without a loss.
 func TestSmallestTable(t *testing.T) {
-	lines := []string{magic, "problem lattice", "n 1", "k 1", "step 1", "top 1", "constraints paper", "loss 0 1", "prior uniform", "exp-epsilon 3/2", "precision 0",
+	lines := []string{evidence.Magic, "problem lattice", "n 1", "k 1", "step 1", "top 1", "constraints paper", "loss 0 1", "prior uniform", "exp-epsilon 3/2", "precision 0",
 		"claim optimum 0 0", "input 1", "end 13"}
 	rep := checkText(t, lines...)
 	assert.True(t, rep.Valid, rep.Reason)
 	lines[10] = "claim optimum 1/1000 1"
 	assert.False(t, checkText(t, lines...).Valid)
 }
+
+// TestNonnegative: two candidates, depths 0 and 1, z = 1/2. Permute-and-flip is u = 3/2, 1/2 at (1, 1). An injection of 5
+// makes it -7/2, 11/2, and 0, 2 needs the weight 7/10 of permute-and-flip.
+func TestNonnegative(t *testing.T) {
+	p := &program{Lattice: evidence.NewLattice(2, 1), ctx: t.Context(), inject: []injection{{1, 1, big.NewRat(5, 1)}}}
+	p.Number()
+	x, err := upper(p, evidence.NewExact(big.NewRat(1, 2), big.NewInt(1), ample()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.theta.Rat.Cmp(big.NewRat(7, 10)) != 0 || x.mixed.Rat.Cmp(big.NewRat(2, 1)) != 0 {
+		t.Errorf("θ = %v, value %v, want 7/10 and 2", x.theta.Rat, x.mixed.Rat)
+	}
+}
+
+// ample is what a check may cost without options.
+func ample() *evidence.Effort { return evidence.NewEffort(evidence.WithDefaults(evidence.Options{})) }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"optratio/internal/evidence"
 )
 
 // stopping is the best private rule of optimal stopping (docs/results/stopping.md). n candidates arrive in random order; at time i a rule knows the relative ranks of the first i alone,
@@ -21,14 +23,14 @@ import (
 // taken | its relative rank is j]. The law of what it takes follows the same transition forwards, from x_i(j)/i at time i and relative rank j; if it satisfies
 // the rows, its payoff is a lower bound. Both are worked out in whole numbers.
 type stopping struct {
-	setting
+	evidence.Setting
 	n        int
 	distance int
 	delta    *big.Rat
 	payoff   []*big.Rat
 	lambda   []rankPair
 	takes    []take
-	cost     *effort
+	cost     *evidence.Effort
 }
 
 // rankPair is a row with its multiplier; ranks count from 0.
@@ -43,45 +45,45 @@ type take struct {
 	x              *big.Rat
 }
 
-func (s *stopping) read(r *reader, o Options) {
-	r.long = maxSectionLine
-	s.cost = r.cost
-	s.n = r.whole("n", 1, maxDepth)
-	s.distance = r.whole("distance", 1, max(s.n-1, 1))
-	s.delta = r.number("delta")
-	s.payoff = r.numbers("payoff", s.n)
-	s.parameters(r)
+func (s *stopping) Read(r *evidence.Reader, o evidence.Options) {
+	r.Long = evidence.MaxSectionLine
+	s.cost = r.Cost
+	s.n = r.Whole("n", 1, evidence.MaxDepth)
+	s.distance = r.Whole("distance", 1, max(s.n-1, 1))
+	s.delta = r.Number("delta")
+	s.payoff = r.Numbers("payoff", s.n)
+	s.Parameters(r)
 	n := float64(s.n)
-	r.stop(o.sized(float64(n*n*(float64(n*math.Log2(n+1))+1024)/32) + float64(n*float64(2*s.distance))))
+	r.Stop(evidence.Sized(o, float64(n*n*(float64(n*math.Log2(n+1))+1024)/32)+float64(n*float64(2*s.distance))))
 	last := [2]int{}
-	for r.is("multiplier") {
-		f := r.fields("multiplier", 3)
-		at := [2]int{r.integer("multiplier", f[0], 1, s.n), r.integer("multiplier", f[1], 1, s.n)}
+	for r.Is("multiplier") {
+		f := r.Fields("multiplier", 3)
+		at := [2]int{r.Integer("multiplier", f[0], 1, s.n), r.Integer("multiplier", f[1], 1, s.n)}
 		if gap := at[0] - at[1]; gap == 0 || max(gap, -gap) > s.distance {
-			r.failf("multiplier: the ranks %d and %d are no neighbors", at[0], at[1])
+			r.Failf("multiplier: the ranks %d and %d are no neighbors", at[0], at[1])
 		}
 		if slices.Compare(at[:], last[:]) <= 0 {
-			r.failf("multiplier: not after the row of the line before")
+			r.Failf("multiplier: not after the row of the line before")
 		}
 		last = at
-		s.lambda = append(s.lambda, rankPair{at[0] - 1, at[1] - 1, r.positive("multiplier", f[2])})
+		s.lambda = append(s.lambda, rankPair{at[0] - 1, at[1] - 1, r.Positive("multiplier", f[2])})
 	}
 	time, rank := 0, 0
-	for r.is("take") {
-		f := r.fields("take", 4)
-		t := take{time: r.integer("take", f[0], 0, s.n), from: r.integer("take", f[1], 0, s.n), to: r.integer("take", f[2], 0, s.n)}
+	for r.Is("take") {
+		f := r.Fields("take", 4)
+		t := take{time: r.Integer("take", f[0], 0, s.n), from: r.Integer("take", f[1], 0, s.n), to: r.Integer("take", f[2], 0, s.n)}
 		if t.time < time || t.time == time && t.from <= rank || t.from < 1 || t.to < t.from || t.to > t.time {
-			r.failf("take: no relative ranks after those of the line before")
+			r.Failf("take: no relative ranks after those of the line before")
 		}
 		if time, rank = t.time, t.to; f[3] != "all" {
-			t.x = r.positive("take", f[3])
+			t.x = r.Positive("take", f[3])
 		}
 		s.takes = append(s.takes, t)
 	}
 }
 
-func (s *stopping) decide(o Options) (string, error) {
-	low, high, err := s.power(big.NewRat(1, 1), min(uint(s.precision)+64, max(o.MaxPrecision, 128)))
+func (s *stopping) Decide(o evidence.Options) (string, error) {
+	low, high, err := s.Power(big.NewRat(1, 1), min(uint(s.Precision)+64, max(o.MaxPrecision, 128)))
 	if err != nil {
 		return "", err
 	}
@@ -104,12 +106,12 @@ func (s *stopping) decide(o Options) (string, error) {
 	}
 	lower := new(big.Rat)
 	for k, q := range law {
-		s.cost.sum(lower, s.payoff[k], new(big.Rat).SetInt(q))
+		s.cost.Sum(lower, s.payoff[k], new(big.Rat).SetInt(q))
 	}
-	if s.cost.err != nil {
-		return "", s.cost.err
+	if s.cost.Err != nil {
+		return "", s.cost.Err
 	}
-	return s.claims[0].judge(lower.Quo(lower, new(big.Rat).SetInt(den)), upper), nil
+	return evidence.Judge(&s.Claims[0], lower.Quo(lower, new(big.Rat).SetInt(den)), upper), nil
 }
 
 // upper returns the bound of the multipliers, with e at least e^ε.
@@ -120,14 +122,14 @@ func (s *stopping) upper(e *big.Rat) (*big.Rat, error) {
 	}
 	total := new(big.Rat)
 	for _, l := range s.lambda {
-		s.cost.sum(w[l.i], new(big.Rat).Neg(l.nu))
-		s.cost.sum(w[l.j], e, l.nu)
-		s.cost.sum(total, l.nu)
+		s.cost.Sum(w[l.i], new(big.Rat).Neg(l.nu))
+		s.cost.Sum(w[l.j], e, l.nu)
+		s.cost.Sum(total, l.nu)
 	}
-	if s.cost.err != nil {
-		return nil, s.cost.err
+	if s.cost.Err != nil {
+		return nil, s.cost.Err
 	}
-	g, scale, err := common(w)
+	g, scale, err := evidence.Common(w)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +141,7 @@ func (s *stopping) upper(e *big.Rat) (*big.Rat, error) {
 	}
 	var a big.Int
 	for i := s.n; i > 1; i-- {
-		if err := s.cost.spend(price); err != nil {
+		if err := s.cost.Spend(price); err != nil {
 			return nil, err
 		}
 		scale.Mul(scale, a.SetInt64(int64(i)))
@@ -175,19 +177,19 @@ func (s *stopping) settle() (reason string, err error) {
 			if t.x.Cmp(reach) == 0 {
 				ranks += t.to - t.from + 1
 			}
-			s.cost.sum(taken, t.x, big.NewRat(int64(t.to-t.from+1), 1))
+			s.cost.Sum(taken, t.x, big.NewRat(int64(t.to-t.from+1), 1))
 		}
 		if last = time; time == s.n && ranks == s.n {
 			reach = new(big.Rat)
 			continue
 		}
 		reach = new(big.Rat).Set(reach)
-		if s.cost.sum(reach, taken, big.NewRat(-1, int64(time))); s.cost.err != nil {
-			return "", s.cost.err
+		if s.cost.Sum(reach, taken, big.NewRat(-1, int64(time))); s.cost.Err != nil {
+			return "", s.cost.Err
 		}
 	}
 	if reach.Sign() != 0 {
-		reason = fmt.Sprintf("take: after time %d the rule has taken nobody with probability %s", last, quote(reach.RatString()))
+		reason = fmt.Sprintf("take: after time %d the rule has taken nobody with probability %s", last, evidence.Quote(reach.RatString()))
 	}
 	return reason, nil
 }
@@ -201,7 +203,7 @@ func (s *stopping) law() (law []*big.Int, den *big.Int, reason string, err error
 	for _, t := range s.takes {
 		values = append(values, t.x)
 	}
-	num, den, err := common(values)
+	num, den, err := evidence.Common(values)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -215,7 +217,7 @@ func (s *stopping) law() (law []*big.Int, den *big.Int, reason string, err error
 	var a, b big.Int
 	at := 0
 	for i := 1; i <= s.n; i++ {
-		if err := s.cost.spend(price); err != nil {
+		if err := s.cost.Spend(price); err != nil {
 			return nil, nil, "", err
 		}
 		for j := i - 1; j >= 0; j-- {
@@ -258,9 +260,9 @@ func (s *stopping) broken(law []*big.Int, den *big.Int, e *big.Rat) string {
 	return ""
 }
 
-func (s *stopping) about(p *Problem) bool {
+func (s *stopping) About(p *evidence.Problem) bool {
 	p.N, p.Objective, p.Constraints = s.n, "mean", "dp"
-	s.describe(p)
+	s.Describe(p)
 	p.About = fmt.Sprintf("optimal stopping with n = %d candidates, neighbors at distance %d", s.n, s.distance)
 	if s.delta != nil && s.delta.Sign() > 0 {
 		p.Constraints = "approximate"

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/evidence"
 	"optratio/number"
 	"optratio/number/interval"
 )
@@ -14,7 +15,7 @@ import (
 // witness shows that a mechanism lacks a property, at scores and, for dp, at neighboring ones. The probabilities are worked out here where there is a formula for the mechanism.
 // Where the file states them, as of a table under audit, they are the file's, and what is decided is that these numbers violate the property.
 type witness struct {
-	setting
+	evidence.Setting
 	property         string // "dp" or "dominates-em"
 	mechanism        string // a name, or "table"
 	neighbors        string // "linf", "monotonic", "shifted", or "stated"
@@ -27,41 +28,41 @@ type witness struct {
 	distance         *big.Rat  // of the two, whose multiple of ε counts
 	candidate        int
 	event            string // of a table: the outcomes whose probabilities the file states, in place of those of all candidates
-	cost             *effort
-	pmf, other       []value // of a table; a value without a number is not known
+	cost             *evidence.Effort
+	pmf, other       []evidence.Value // of a table; a value without a number is not known
 }
 
 // formulas are the mechanisms whose probabilities this package knows, with the ones that are the same.
-var formulas = map[string]func(depths []value, z value) []value{
+var formulas = map[string]func(depths []evidence.Value, z evidence.Value) []evidence.Value{
 	"em": exponential, "rnm-gumbel": exponential, "pf": permuteAndFlip, "rnm-exponential": permuteAndFlip, "krr": randomised,
 }
 
 // Mechanisms lists the names of the mechanisms whose violations Check decides without being told the probabilities.
 func Mechanisms() []string { return slices.Sorted(maps.Keys(formulas)) }
 
-func (w *witness) read(r *reader, o Options) {
-	r.long = maxSectionLine
-	w.cost = r.cost
-	w.property = r.word("property", "dp", "dominates-em")
-	w.mechanism = r.take("mechanism")
-	w.epsilon(r)
+func (w *witness) Read(r *evidence.Reader, o evidence.Options) {
+	r.Long = evidence.MaxSectionLine
+	w.cost = r.Cost
+	w.property = r.Word("property", "dp", "dominates-em")
+	w.mechanism = r.Take("mechanism")
+	w.Epsilon(r)
 	w.distance = big.NewRat(1, 1)
-	q := Claim{On: "p - e^ε p'", lower: new(big.Rat)}
+	q := evidence.NewClaim("p - e^ε p'", number.Number{}, new(big.Rat), nil)
 	table := w.mechanism == "table"
-	if table && w.property == "dp" && r.is("input") {
+	if table && w.property == "dp" && r.Is("input") {
 		w.ofInputs(r)
 	} else {
-		if w.scale = r.number("scale"); w.scale.Sign() == 0 {
-			r.failf("scale is 0")
+		if w.scale = r.Number("scale"); w.scale.Sign() == 0 {
+			r.Failf("scale is 0")
 		}
-		w.scores = r.numbers("scores", 0)
+		w.scores = r.Numbers("scores", 0)
 		n := float64(len(w.scores))
-		if r.stop(o.sized(n * n * 512)); r.err != nil {
+		if r.Stop(evidence.Sized(o, n*n*512)); r.Err != nil {
 			return
 		}
 		if w.property == "dominates-em" {
 			q.On = "Pr[error >= t] - that of em"
-			w.t = r.number("t")
+			w.t = r.Number("t")
 		} else {
 			w.ofScores(r, table)
 		}
@@ -71,84 +72,84 @@ func (w *witness) read(r *reader, o Options) {
 			w.other = w.row(r, "neighbor-pmf")
 		}
 	}
-	w.claims = []Claim{q}
+	w.Claims = []evidence.Claim{q}
 }
 
 // ofScores reads who is a neighbor of the scores, and where the violation is.
-func (w *witness) ofScores(r *reader, table bool) {
-	w.neighbors = r.word("neighbors", "linf", "monotonic", "shifted", "stated")
-	w.sensitivity = r.number("sensitivity")
-	w.delta = r.number("delta")
-	w.neighbor = r.numbers("neighbor", len(w.scores))
+func (w *witness) ofScores(r *evidence.Reader, table bool) {
+	w.neighbors = r.Word("neighbors", "linf", "monotonic", "shifted", "stated")
+	w.sensitivity = r.Number("sensitivity")
+	w.delta = r.Number("delta")
+	w.neighbor = r.Numbers("neighbor", len(w.scores))
 	switch {
-	case table && r.is("event"):
+	case table && r.Is("event"):
 		w.ofEvent(r)
 	case w.delta.Sign() == 0:
-		w.candidate = r.whole("candidate", 0, len(w.scores)-1)
+		w.candidate = r.Whole("candidate", 0, len(w.scores)-1)
 	}
 }
 
 // ofInputs reads two inputs that are said to be neighbors, and the event at which they show the violation.
-func (w *witness) ofInputs(r *reader) {
+func (w *witness) ofInputs(r *evidence.Reader) {
 	w.neighbors = "stated"
 	var same [2]string
 	for i, word := range []string{"input", "neighbor-input"} {
-		w.inputs[i] = r.take(word)
+		w.inputs[i] = r.Take(word)
 		var err error
-		if same[i], err = canonical(w.inputs[i]); err != nil && r.err == nil {
-			r.failf("%s: %v", word, err)
+		if same[i], err = canonical(w.inputs[i]); err != nil && r.Err == nil {
+			r.Failf("%s: %v", word, err)
 		}
 	}
-	if r.err == nil && same[0] == same[1] {
-		r.failf("the two inputs are equal, and say nothing of neighbors")
+	if r.Err == nil && same[0] == same[1] {
+		r.Failf("the two inputs are equal, and say nothing of neighbors")
 	}
-	if w.distance = r.number("distance"); w.distance.Sign() == 0 {
-		r.failf("distance is 0")
+	if w.distance = r.Number("distance"); w.distance.Sign() == 0 {
+		r.Failf("distance is 0")
 	}
-	w.delta = r.number("delta")
+	w.delta = r.Number("delta")
 	w.ofEvent(r)
 }
 
 // ofEvent reads which outcomes the probabilities are of, in words for people.
-func (w *witness) ofEvent(r *reader) {
-	if w.event = r.take("event"); w.event == "" {
-		r.failf("the event has no name")
+func (w *witness) ofEvent(r *evidence.Reader) {
+	if w.event = r.Take("event"); w.event == "" {
+		r.Failf("the event has no name")
 	}
 }
 
 // row reads a row of probabilities that the file states: a rational, LO,HI where a number is only enclosed, or - where it is not known, for each candidate, or one for
 // the event.
-func (w *witness) row(r *reader, word string) (out []value) {
+func (w *witness) row(r *evidence.Reader, word string) (out []evidence.Value) {
 	count := len(w.scores)
 	if w.event != "" {
 		count = 1
 	}
-	f := r.fields(word, count)
+	f := r.Fields(word, count)
 	low, high := new(big.Rat), new(big.Rat) // sums
 	for _, s := range f {
 		if s == "-" {
-			out = append(out, value{})
+			out = append(out, evidence.Value{})
 			continue
 		}
 		los, his, two := strings.Cut(s, ",")
-		lo, err := parseClaimed(los)
+		lo, err := evidence.ParseClaimed(los)
 		hi := lo
 		if err == nil && two {
-			hi, err = parseClaimed(his)
+			hi, err = evidence.ParseClaimed(his)
 		}
 		if err != nil || lo.Sign() < 0 || lo.Cmp(hi) > 0 {
-			r.failf("%s: %s is no probability", word, quote(s))
+			r.Failf("%s: %s is no probability", word, evidence.Quote(s))
 			return nil
 		}
-		w.cost.sum(low, lo)
-		w.cost.sum(high, hi)
-		if out = append(out, exactly(lo)); two {
-			out[len(out)-1] = enclosed(interval.New(down(lo), up(hi)))
+		w.cost.Sum(low, lo)
+		w.cost.Sum(high, hi)
+		if out = append(out, evidence.Exactly(lo)); two {
+			out[len(out)-1] = evidence.Enclosed(interval.New(down(lo), up(hi)))
 		}
 	}
 	one := big.NewRat(1, 1)
-	if r.stop(w.cost.err); low.Cmp(one) > 0 || high.Cmp(one) < 0 && w.event == "" && !slices.Contains(f, "-") {
-		r.failf("%s: the probabilities do not sum to 1", word)
+	if r.Stop(w.cost.Err); low.Cmp(one) > 0 || high.Cmp(one) < 0 && w.event == "" && !slices.Contains(f, "-") {
+		r.Failf("%s: the probabilities do not sum to 1", word)
 	}
 	return out
 }
@@ -165,12 +166,12 @@ func up(x *big.Rat) *big.Float {
 	return new(big.Float).SetPrec(tableBits).SetMode(big.ToPositiveInf).SetRat(x)
 }
 
-// decide decides whether the property is violated.
-func (w *witness) decide(o Options) (string, error) {
+// Decide decides whether the property is violated.
+func (w *witness) Decide(o evidence.Options) (string, error) {
 	formula := formulas[w.mechanism]
 	switch {
 	case formula == nil && w.mechanism != "table":
-		return "", fmt.Errorf("%w: there is no formula for mechanism %s; there is one for em, pf and krr", ErrUndecided, quote(w.mechanism))
+		return "", fmt.Errorf("%w: there is no formula for mechanism %s; there is one for em, pf and krr", evidence.ErrUndecided, evidence.Quote(w.mechanism))
 	case formula != nil && w.neighbors == "stated":
 		return "neighbors stated: of a mechanism with a formula, who is a neighbor is decided here", nil
 	case w.property == "dp" && w.scores != nil && slices.EqualFunc(w.scores, w.neighbor, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 }):
@@ -183,18 +184,18 @@ func (w *witness) decide(o Options) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		switch sign, ok := excess.sign(); {
+		switch sign, ok := excess.Sign(); {
 		case ok && sign > 0:
-			lower := excess.rat
+			lower := excess.Rat
 			if lower == nil {
-				lower, _ = excess.enc.Lo().Rat(nil)
+				lower, _ = excess.Enc.Lo().Rat(nil)
 			}
-			w.claims[0].Value = number.Bounds(lower, nil)
-			return w.claims[0].judge(lower, nil), nil
-		case ok, excess.rat == nil && excess.enc.Hi().Sign() <= 0:
+			w.Claims[0].Value = number.Bounds(lower, nil)
+			return evidence.Judge(&w.Claims[0], lower, nil), nil
+		case ok, excess.Rat == nil && excess.Enc.Hi().Sign() <= 0:
 			return "the property is not violated there", nil
 		case prec >= o.MaxPrecision:
-			return "", fmt.Errorf("%w: the probabilities are too close to tell at %d bits", ErrUndecided, prec)
+			return "", fmt.Errorf("%w: the probabilities are too close to tell at %d bits", evidence.ErrUndecided, prec)
 		}
 	}
 }
@@ -226,18 +227,18 @@ func (w *witness) related() bool {
 
 // excess returns by how much the property is violated: more than 0 if it is. With dominates-em that is Σ (p - p') over the errors of t or more, p' being the
 // exponential mechanism's; with dp p - e^ε p' for the candidate, p' being those at the neighbor, or Σ max(0, p - e^ε p') - δ.
-func (w *witness) excess(formula func([]value, value) []value, prec uint) (value, error) {
-	z, err := w.enclosure(w.distance, prec)
+func (w *witness) excess(formula func([]evidence.Value, evidence.Value) []evidence.Value, prec uint) (evidence.Value, error) {
+	z, err := w.Enclosure(w.distance, prec)
 	if err != nil {
-		return value{}, err
+		return evidence.Value{}, err
 	}
 	p, other := w.pmf, w.other
 	if formula != nil {
 		if p, err = w.probabilities(formula, w.scores, z, prec); err != nil {
-			return value{}, err
+			return evidence.Value{}, err
 		}
 	}
-	zero := exactly(new(big.Rat))
+	zero := evidence.Exactly(new(big.Rat))
 	sum := zero
 	counts := func(int) bool { return true }
 	switch {
@@ -245,56 +246,56 @@ func (w *witness) excess(formula func([]value, value) []value, prec uint) (value
 		best := slices.MaxFunc(w.scores, (*big.Rat).Cmp)
 		counts = func(r int) bool { return new(big.Rat).Sub(best, w.scores[r]).Cmp(w.t) >= 0 }
 		other, err = w.probabilities(exponential, w.scores, z, prec)
-		z = exactly(big.NewRat(1, 1))
+		z = evidence.Exactly(big.NewRat(1, 1))
 	case w.event == "" && w.delta.Sign() == 0:
 		counts = func(r int) bool { return r == w.candidate }
 	default:
-		sum = zero.sub(exactly(w.delta))
+		sum = zero.Sub(evidence.Exactly(w.delta))
 	}
 	if formula != nil && w.property == "dp" {
 		other, err = w.probabilities(formula, w.neighbor, z, prec)
 	}
 	if err != nil {
-		return value{}, err
+		return evidence.Value{}, err
 	}
 	for r := range p {
 		if !counts(r) {
 			continue
 		}
 		if !known(p[r]) || !known(other[r]) {
-			return value{}, malformed("pmf: a probability that is needed is not there")
+			return evidence.Value{}, evidence.Malformed("pmf: a probability that is needed is not there")
 		}
-		x := p[r].sub(other[r].quo(z))
+		x := p[r].Sub(other[r].Quo(z))
 		if w.delta != nil && w.delta.Sign() > 0 {
-			x = x.max(zero)
+			x = x.Max(zero)
 		}
-		sum = sum.add(x)
+		sum = sum.Add(x)
 	}
 	return sum, nil
 }
 
-func known(v value) bool { return v.rat != nil || v.enc.Lo() != nil }
+func known(v evidence.Value) bool { return v.Rat != nil || v.Enc.Lo() != nil }
 
 // probabilities works out a formula at scores: it is given e^{ε (q_r - q*)/scale} for each candidate.
-func (w *witness) probabilities(formula func([]value, value) []value, scores []*big.Rat, z value, prec uint) ([]value, error) {
+func (w *witness) probabilities(formula func([]evidence.Value, evidence.Value) []evidence.Value, scores []*big.Rat, z evidence.Value, prec uint) ([]evidence.Value, error) {
 	best := slices.MaxFunc(scores, (*big.Rat).Cmp)
-	weights := make([]value, len(scores))
+	weights := make([]evidence.Value, len(scores))
 	bits, n := 0, len(scores)
 	for r, q := range scores {
 		d := new(big.Rat).Sub(best, q)
 		var err error
-		if weights[r], err = w.enclosure(d.Quo(d, w.scale), prec); err != nil {
+		if weights[r], err = w.Enclosure(d.Quo(d, w.scale), prec); err != nil {
 			return nil, err
 		}
-		if x := weights[r].rat; x != nil {
+		if x := weights[r].Rat; x != nil {
 			bits += x.Denom().BitLen()
 		}
 	}
 	// A formula takes about n² operations on numbers of so many bits.
 	if bits > maxFormulaBits/n {
 		for r, x := range weights {
-			if x.rat != nil && !x.rat.IsInt() {
-				weights[r] = enclosed(x.at(prec))
+			if x.Rat != nil && !x.Rat.IsInt() {
+				weights[r] = evidence.Enclosed(x.At(prec))
 			}
 		}
 	}
@@ -302,89 +303,89 @@ func (w *witness) probabilities(formula func([]value, value) []value, scores []*
 }
 
 // exponential returns p_r / Σ p_s.
-func exponential(p []value, _ value) []value {
-	total := exactly(new(big.Rat))
+func exponential(p []evidence.Value, _ evidence.Value) []evidence.Value {
+	total := evidence.Exactly(new(big.Rat))
 	for _, x := range p {
-		total = total.add(x)
+		total = total.Add(x)
 	}
-	out := make([]value, len(p))
+	out := make([]evidence.Value, len(p))
 	for r, x := range p {
-		out[r] = x.quo(total)
+		out[r] = x.Quo(total)
 	}
 	return out
 }
 
 // permuteAndFlip returns p_r ∫₀¹ Π_{s≠r} (1 - t p_s) dt. The product over all s is divided by the factor of r, from its constant coefficient on; as the factor's is 1,
 // that is a recurrence without divisions.
-func permuteAndFlip(p []value, _ value) []value {
-	product := []value{exactly(big.NewRat(1, 1))}
+func permuteAndFlip(p []evidence.Value, _ evidence.Value) []evidence.Value {
+	product := []evidence.Value{evidence.Exactly(big.NewRat(1, 1))}
 	for _, x := range p {
-		next := make([]value, len(product)+1)
+		next := make([]evidence.Value, len(product)+1)
 		for i := range next {
 			switch {
 			case i == 0:
 				next[i] = product[0]
 			case i == len(product):
-				next[i] = exactly(new(big.Rat)).sub(product[i-1].mul(x))
+				next[i] = evidence.Exactly(new(big.Rat)).Sub(product[i-1].Mul(x))
 			default:
-				next[i] = product[i].sub(product[i-1].mul(x))
+				next[i] = product[i].Sub(product[i-1].Mul(x))
 			}
 		}
 		product = next
 	}
-	out := make([]value, len(p))
+	out := make([]evidence.Value, len(p))
 	for r, x := range p {
-		integral, coefficient := exactly(new(big.Rat)), exactly(new(big.Rat))
+		integral, coefficient := evidence.Exactly(new(big.Rat)), evidence.Exactly(new(big.Rat))
 		for i := range p {
-			coefficient = product[i].add(coefficient.mul(x))
-			integral = integral.add(coefficient.mul(exactly(big.NewRat(1, int64(i+1)))))
+			coefficient = product[i].Add(coefficient.Mul(x))
+			integral = integral.Add(coefficient.Mul(evidence.Exactly(big.NewRat(1, int64(i+1)))))
 		}
-		out[r] = x.mul(integral)
+		out[r] = x.Mul(integral)
 	}
 	return out
 }
 
 // randomised returns randomised response: 1/(1+(n-1)z) for the best, z/(1+(n-1)z) for each other; of tied best ones each is the best with the same probability.
-func randomised(p []value, z value) []value {
+func randomised(p []evidence.Value, z evidence.Value) []evidence.Value {
 	best := 0
 	for _, x := range p {
-		if x.rat != nil && x.rat.Cmp(big.NewRat(1, 1)) == 0 {
+		if x.Rat != nil && x.Rat.Cmp(big.NewRat(1, 1)) == 0 {
 			best++
 		}
 	}
-	one := exactly(big.NewRat(1, 1))
-	total := one.add(z.mul(exactly(big.NewRat(int64(len(p)-1), 1))))
-	out := make([]value, len(p))
+	one := evidence.Exactly(big.NewRat(1, 1))
+	total := one.Add(z.Mul(evidence.Exactly(big.NewRat(int64(len(p)-1), 1))))
+	out := make([]evidence.Value, len(p))
 	for r, x := range p {
 		out[r] = z
-		if x.rat != nil && x.rat.Cmp(big.NewRat(1, 1)) == 0 {
-			out[r] = one.add(z.mul(exactly(big.NewRat(int64(best-1), 1)))).quo(exactly(big.NewRat(int64(best), 1)))
+		if x.Rat != nil && x.Rat.Cmp(big.NewRat(1, 1)) == 0 {
+			out[r] = one.Add(z.Mul(evidence.Exactly(big.NewRat(int64(best-1), 1)))).Quo(evidence.Exactly(big.NewRat(int64(best), 1)))
 		}
-		out[r] = out[r].quo(total)
+		out[r] = out[r].Quo(total)
 	}
 	return out
 }
 
-func (w *witness) about(p *Problem) bool {
+func (w *witness) About(p *evidence.Problem) bool {
 	p.N, p.Proof, p.Constraints = len(w.scores), "witness", w.property
-	w.describe(p)
-	p.About = fmt.Sprintf("mechanism %s lacks property %s", quote(w.mechanism), w.property)
+	w.Describe(p)
+	p.About = fmt.Sprintf("mechanism %s lacks property %s", evidence.Quote(w.mechanism), w.property)
 	if w.mechanism == "table" {
 		p.About = fmt.Sprintf("the probabilities that this file states lack property %s", w.property)
 	}
 	if w.scores == nil {
-		p.About += fmt.Sprintf(" at inputs %s and %s (neighbors: stated, at distance %s)", shown(w.inputs[0]), shown(w.inputs[1]), w.distance.RatString())
+		p.About += fmt.Sprintf(" at inputs %s and %s (neighbors: stated, at distance %s)", evidence.Shown(w.inputs[0]), evidence.Shown(w.inputs[1]), w.distance.RatString())
 	} else {
-		p.About += fmt.Sprintf(" at scores %s", list(w.scores))
+		p.About += fmt.Sprintf(" at scores %s", evidence.List(w.scores))
 	}
 	if w.mechanism != "table" && w.scale != nil {
 		p.About += fmt.Sprintf(", which it divides by %s", w.scale.RatString())
 	}
 	if w.neighbor != nil {
-		p.About += fmt.Sprintf(" and %s (neighbors: %s, Δ = %s)", list(w.neighbor), w.neighbors, w.sensitivity.RatString())
+		p.About += fmt.Sprintf(" and %s (neighbors: %s, Δ = %s)", evidence.List(w.neighbor), w.neighbors, w.sensitivity.RatString())
 	}
 	if w.event != "" {
-		p.About += ", event " + shown(w.event)
+		p.About += ", event " + evidence.Shown(w.event)
 	}
 	if w.delta != nil && w.delta.Sign() > 0 {
 		p.Delta = new(number.Exact(w.delta))

@@ -2,12 +2,11 @@ package certificate
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"math/big"
 	"time"
 
+	"optratio/internal/evidence"
 	"optratio/number"
 )
 
@@ -27,22 +26,6 @@ type Options struct {
 
 // StepTime is about what a step takes.
 const StepTime = 4 * time.Nanosecond
-
-func (o Options) withDefaults() Options {
-	if o.Context == nil {
-		o.Context = context.Background()
-	}
-	if o.MaxMemory <= 0 {
-		o.MaxMemory = 2 << 30
-	}
-	if o.MaxSteps <= 0 {
-		o.MaxSteps = 1 << 29
-	}
-	if o.MaxPrecision == 0 {
-		o.MaxPrecision = 4096
-	}
-	return o
-}
 
 // Report is the outcome of a check.
 type Report struct {
@@ -76,31 +59,35 @@ type Claim struct {
 	On      string        `json:"on"` // "optimum", "error pf", "error em", "ratio pf" or "ratio em"
 	Value   number.Number `json:"value"`
 	Follows bool          `json:"follows"`
-
-	lower, upper *big.Rat
 }
 
-// section is what a file is about and how it is proved; docs/reference/certificate.md has all of them.
-type section interface {
-	// read reads all lines between the one that names the section and the last one. It refuses work out of proportion with ErrLimit.
-	read(r *reader, o Options)
-	// about describes the problem, after as much was read as could be, and reports whether there is anything to say of it.
-	about(p *Problem) bool
-	// stated returns the claims.
-	stated() []Claim
-	// decide sets which claims follow, and says why one does not.
-	decide(o Options) (reason string, err error)
+// Cut is the row x[M][V] >= ρ x[L][W] with its multiplier, ρ being z for a privacy row and 1 for a row of
+// the level monotone.
+type Cut struct {
+	Privacy bool
+	M, L    []int
+	V, W    int
+	Mu      *big.Rat
 }
+
+// Errors that Check wraps.
+var (
+	ErrUnreadable = evidence.ErrUnreadable // the input cannot be read or is no certificate of this format
+	ErrLimit      = evidence.ErrLimit      // the check would take more than Options allow
+	ErrUndecided  = evidence.ErrUndecided  // the check cannot tell, whatever the limits are
+)
+
+// MaxEpsilonBits is how many bits either part of ε or e^ε may have.
+const MaxEpsilonBits = evidence.MaxEpsilonBits
 
 // sections makes one of each kind.
-var sections = map[string]func() section{
-	"program":       func() section { return &certificate{} },
-	"lattice":       func() section { return &orbits{} },
-	"interval":      func() section { return &intervalCertificate{} },
-	"heterogeneous": func() section { return &heterogeneous{} },
-	"table":         func() section { return &explicit{} },
-	"stopping":      func() section { return &stopping{} },
-	"witness":       func() section { return &witness{} },
+var sections = map[string]func() evidence.Section{
+	"program":       func() evidence.Section { return &certificate{} },
+	"lattice":       func() evidence.Section { return &orbits{} },
+	"heterogeneous": func() evidence.Section { return &heterogeneous{} },
+	"table":         func() evidence.Section { return &explicit{} },
+	"stopping":      func() evidence.Section { return &stopping{} },
+	"witness":       func() evidence.Section { return &witness{} },
 }
 
 // Check reads a certificate and decides whether every claim in it follows from what it holds.
@@ -109,56 +96,13 @@ var sections = map[string]func() section{
 // the input cannot be read or is no certificate of this format at all, ErrLimit if
 // a claim is not decided with the memory, the steps and the precision that o allows, and ErrUndecided if it cannot be; it is that of the context if that ended.
 func Check(in io.Reader, o Options) (*Report, error) {
-	o = o.withDefaults()
-	r, kind, s, err := open(in, o)
+	r, err := evidence.Check(in, evidence.Options(o), sections)
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{}
-	if s != nil {
-		s.read(r, o)
-		r.end()
-		problem := &Problem{Kind: kind, Step: 1, Proof: "lp"}
-		if s.about(problem) {
-			rep.Problem = problem
-		}
-	}
-	if err = r.err; err == nil {
-		rep.Reason, err = s.decide(o)
-	}
-	var form malformed
-	if errors.As(err, &form) {
-		rep.Reason, err = string(form), nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if s != nil {
-		rep.Claims = s.stated()
-	}
-	if rep.Reason == "" {
-		rep.Valid, rep.Proves = true, proves[rep.Problem.Proof]
-		if q := rep.Claims[0]; q.On == "optimum" {
-			rep.Optimum = q.Value
-		}
+	rep := &Report{Valid: r.Valid, Problem: (*Problem)(r.Problem), Optimum: r.Optimum, Proves: r.Proves, Reason: r.Reason}
+	for _, q := range r.Claims {
+		rep.Claims = append(rep.Claims, Claim{On: q.On, Value: q.Value, Follows: q.Follows})
 	}
 	return rep, nil
-}
-
-// judge decides a claim by exact bounds. q.upper is nil where nothing is claimed there.
-func (q *Claim) judge(lower, upper *big.Rat) string {
-	switch {
-	case q.lower.Cmp(lower) > 0:
-		return fmt.Sprintf("claim %s: %v and more is claimed, %v is proved", q.On, exactly(q.lower), exactly(lower))
-	case q.upper != nil && q.upper.Cmp(upper) < 0:
-		return fmt.Sprintf("claim %s: %v and less is claimed, %v is proved", q.On, exactly(q.upper), exactly(upper))
-	}
-	q.Follows = true
-	return ""
-}
-
-// proves says what of the optimum is proved by proofs that say what it lies between, not what it is.
-var proves = map[string]string{
-	"dual-closed-form": "bounds, not the optimum itself: a lower bound in closed form, and permute-and-flip's error",
-	"lumped":           "bounds, not the optimum itself: a lower bound from one multiplier for each class of count vectors, and the error of a feasible point, at worst permute-and-flip",
 }

@@ -1,4 +1,4 @@
-package certificate_test
+package check_test
 
 import (
 	"fmt"
@@ -11,8 +11,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/research/check"
 	"optratio/verify/certificate"
 )
+
+func checked(t *testing.T, text string) *certificate.Report {
+	t.Helper()
+	rep, err := check.Check(strings.NewReader(text), certificate.Options{})
+	require.NoError(t, err, "%.400s", text)
+	return rep
+}
 
 // intervalText is an interval certificate with the given lines after the constraints.
 func intervalText(n, k int, level string, lines ...string) string {
@@ -74,7 +82,7 @@ func TestRangesByTheorem(t *testing.T) {
 		{3, 2, "claim ratio pf 0 1 3|closed-form 1" + long + "/" + nines, "number too long"},
 		{3, 2, "claim ratio pf 1/1" + long + long + " 1 3|closed-form 15/7", "number too long"},
 	} {
-		rep := check(t, intervalText(c.n, c.k, "paper", strings.Split(c.lines, "|")...))
+		rep := checked(t, intervalText(c.n, c.k, "paper", strings.Split(c.lines, "|")...))
 		assert.Equal(t, c.reason == "", rep.Valid, "n = %d, k = %d, %.200s: %s", c.n, c.k, c.lines, rep.Reason)
 		assert.Contains(t, rep.Reason, c.reason, "n = %d, k = %d, %.200s", c.n, c.k, c.lines)
 		if rep.Valid {
@@ -87,7 +95,7 @@ func TestRangesByTheorem(t *testing.T) {
 			assert.Equal(t, c.n, rep.Problem.N)
 		}
 	}
-	rep := check(t, intervalText(3, 2, "none", "claim ratio pf 0 1 3", "closed-form 15/7"))
+	rep := checked(t, intervalText(3, 2, "none", "claim ratio pf 0 1 3", "closed-form 15/7"))
 	assert.Contains(t, rep.Reason, "constraints")
 }
 
@@ -286,7 +294,7 @@ func TestRangesBetweenNodes(t *testing.T) {
 		{3, 2, 3, "paper", 20, false}, {3, 3, 4, "dp", 6, false}, {3, 3, 2, "paper", 8, false}, {4, 2, 1, "full", 8, false}, {3, 3, 4, "monotone", 8, false},
 		{3, 2, 4, "full", 3, false}, {4, 2, 3, "paper", 60, true},
 	} {
-		p := newProblem(c.n, c.k, "3/2", "paper", c.level)
+		p := newProblem(c.n, c.k, "3/2", c.level)
 		class, classes := p.classOf(c.top)
 		rows := p.levelRows()
 		solved := map[string][]*big.Rat{} // optimal multipliers by z
@@ -297,7 +305,7 @@ func TestRangesBetweenNodes(t *testing.T) {
 			for i, z := range []*big.Rat{big.NewRat(int64(10+from), 17), big.NewRat(int64(11+from+rng.IntN(7-from)), 17)} {
 				y, ok := solved[z.RatString()]
 				if !ok {
-					y = newProblem(c.n, c.k, new(big.Rat).Inv(z).RatString(), "paper", "paper").solve().y
+					y = multipliers(c.n, c.k, z)
 					solved[z.RatString()] = y
 				}
 				x := node{z: z, y: make([]*big.Rat, classes)}
@@ -324,7 +332,7 @@ func TestRangesBetweenNodes(t *testing.T) {
 			}
 			claim := func(bound *big.Rat) (bool, string) {
 				head := fmt.Sprintf("claim ratio pf %s %s %s", nodes[0].z.RatString(), nodes[1].z.RatString(), bound.RatString())
-				rep := check(t, intervalText(c.n, c.k, c.level, append([]string{head}, p.nodeLines(c.top, nodes, bound)...)...))
+				rep := checked(t, intervalText(c.n, c.k, c.level, append([]string{head}, p.nodeLines(c.top, nodes, bound)...)...))
 				return rep.Valid, rep.Reason
 			}
 			if most == nil {
@@ -355,13 +363,12 @@ func TestRangesBetweenNodes(t *testing.T) {
 // TestFormOfNodes: what the lines of nodes may hold, and how the parts of a range follow each other.
 func TestFormOfNodes(t *testing.T) {
 	const n, k = 3, 2
-	p := newProblem(n, k, "3/2", "paper", "full")
+	p := newProblem(n, k, "3/2", "full")
 	class, classes := p.classOf(k + 1)
 	var nodes []node
 	for _, z := range []string{"3/5", "4/5", "1"} {
-		sol := newProblem(n, k, new(big.Rat).Inv(rat(z)).RatString(), "paper", "paper").solve()
 		x := node{z: rat(z), y: make([]*big.Rat, classes)}
-		for o, y := range sol.y {
+		for o, y := range multipliers(n, k, rat(z)) {
 			f, _ := y.Float64()
 			x.y[class[o]] = big.NewRat(int64(f*nodeScale), nodeScale)
 		}
@@ -377,7 +384,7 @@ func TestFormOfNodes(t *testing.T) {
 	}
 	base := append([]string{"claim ratio pf 0 1 3/2", "threshold 3/5"}, p.nodeLines(k+1, nodes, big.NewRat(3, 2))...)
 	verdict := func(change func(l []string) []string) (bool, string) {
-		rep := check(t, intervalText(n, k, "full", change(slices.Clone(base))...))
+		rep := checked(t, intervalText(n, k, "full", change(slices.Clone(base))...))
 		return rep.Valid, rep.Reason
 	}
 	ok, reason := verdict(func(l []string) []string { return l })
@@ -459,7 +466,7 @@ func TestFormOfNodes(t *testing.T) {
 		}
 		for _, lines := range [][]string{slices.Delete(slices.Clone(text), i, i+1), slices.Insert(slices.Clone(text), i, line)} {
 			lines[len(lines)-1] = fmt.Sprintf("end %d", len(lines)-1)
-			if rep, err := certificate.Check(strings.NewReader(strings.Join(lines, "\n")+"\n"), certificate.Options{}); err == nil {
+			if rep, err := check.Check(strings.NewReader(strings.Join(lines, "\n")+"\n"), certificate.Options{}); err == nil {
 				assert.False(t, rep.Valid, "%q", lines)
 				assert.NotEmpty(t, rep.Reason, "%q", lines)
 			} else {
@@ -468,14 +475,14 @@ func TestFormOfNodes(t *testing.T) {
 		}
 		lines := slices.Clone(text)
 		lines[i+1] += strings.Repeat(" ", 1<<20)
-		assert.Contains(t, check(t, strings.Join(lines, "\n")+"\n").Reason, "longer than", "%q", line)
+		assert.Contains(t, checked(t, strings.Join(lines, "\n")+"\n").Reason, "longer than", "%q", line)
 	}
 	for _, level := range []string{"paper", "dp"} {
-		rep := check(t, intervalText(n, k, level, base...))
+		rep := checked(t, intervalText(n, k, level, base...))
 		assert.Contains(t, rep.Reason, "kind")
 	}
-	rep := check(t, intervalText(n, k, "monotone", base...))
+	rep := checked(t, intervalText(n, k, "monotone", base...))
 	assert.True(t, rep.Valid, rep.Reason)
-	rep = check(t, intervalText(2, k, "full", base...))
+	rep = checked(t, intervalText(2, k, "full", base...))
 	assert.Contains(t, rep.Reason, "nothing to prove for n < 3")
 }

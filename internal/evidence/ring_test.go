@@ -1,4 +1,4 @@
-package certificate
+package evidence
 
 import (
 	"math/big"
@@ -9,19 +9,19 @@ import (
 
 // TestRepairEncloses: the weight of the repair for wide enclosures holds those of all numbers in them.
 func TestRepairEncloses(t *testing.T) {
-	r := enclosing{zz: interval.FromFloat(0.5, 64), prec: 64}
+	r := Enclosing{Zz: interval.FromFloat(0.5, 64), Prec: 64}
 	iv := func(lo, hi float64) interval.Interval { return interval.New(big.NewFloat(lo), big.NewFloat(hi)) }
-	x := newExact(big.NewRat(1, 2), big.NewInt(1), ample())
+	x := NewExact(big.NewRat(1, 2), big.NewInt(1), ample())
 	for _, c := range []struct{ a, b, p, q float64 }{
 		{-2, -1, 1, 3}, {-2, 1, 1, 3}, {-1, -1, 1, 1}, {1, 2, -1, 1}, {-2, -1, -1, 3}, {-2, -1, -3, -1}, {-3, 0, 0, 5}, {0, 0, 0, 0},
 	} {
-		got := r.repair(iv(c.a, c.b), iv(c.p, c.q)).enc
+		got := r.Repair(iv(c.a, c.b), iv(c.p, c.q)).Enc
 		least, most := big.NewRat(2, 1), big.NewRat(-1, 1)
 		for i := range 9 {
 			for j := range 9 {
 				a := big.NewInt(int64(8*c.a) + int64(c.b-c.a)*int64(i))
 				p := big.NewInt(int64(8*c.p) + int64(c.q-c.p)*int64(j))
-				theta := x.repair(scaled{a, 3}, scaled{p, 3}).rat
+				theta := x.Repair(Scaled{a, 3}, Scaled{p, 3}).Rat
 				if !got.Contains(theta) {
 					t.Errorf("[%v, %v], [%v, %v]: %v does not hold %v", c.a, c.b, c.p, c.q, got, theta)
 				}
@@ -45,58 +45,44 @@ func TestRepairEncloses(t *testing.T) {
 // TestExactRing compares scaled integers with rationals.
 func TestExactRing(t *testing.T) {
 	z := big.NewRat(2, 3)
-	r := newExact(z, big.NewInt(60), ample())
+	r := NewExact(z, big.NewInt(60), ample())
 	values := []*big.Rat{new(big.Rat), big.NewRat(1, 4), big.NewRat(-7, 15), big.NewRat(5, 1)}
-	var elements []scaled
+	var elements []Scaled
 	var want []*big.Rat
 	for _, v := range values {
-		e, w := r.rat(v), v
+		e, w := r.Rat(v), v
 		for range 3 {
 			elements, want = append(elements, e), append(want, w)
-			e, w = r.z(e), new(big.Rat).Mul(w, z)
+			e, w = r.Z(e), new(big.Rat).Mul(w, z)
 		}
 	}
-	same := func(what string, e scaled, w *big.Rat) {
+	same := func(what string, e Scaled, w *big.Rat) {
 		t.Helper()
-		if got := r.value(e).rat; got.Cmp(w) != 0 {
+		if got := r.Value(e).Rat; got.Cmp(w) != 0 {
 			t.Errorf("%s: %v, want %v", what, got, w)
 		}
-		if !r.bounds(e).Contains(w) {
-			t.Errorf("%s: %v does not hold %v", what, r.bounds(e), w)
+		if !r.Bounds(e).Contains(w) {
+			t.Errorf("%s: %v does not hold %v", what, r.Bounds(e), w)
 		}
 	}
 	for i, a := range elements {
 		for j, b := range elements {
 			v, w := want[i], want[j]
-			same("sum", r.add(a, b), new(big.Rat).Add(v, w))
-			same("difference", r.sub(a, b), new(big.Rat).Sub(v, w))
+			same("sum", r.Add(a, b), new(big.Rat).Add(v, w))
+			same("difference", r.Sub(a, b), new(big.Rat).Sub(v, w))
 			lo, hi := v, w
 			if v.Cmp(w) > 0 {
 				lo, hi = w, v
 			}
-			same("minimum", r.min(a, b), lo)
-			same("maximum", r.max(a, b), hi)
+			same("minimum", r.Min(a, b), lo)
+			same("maximum", r.Max(a, b), hi)
 		}
-		same("multiple", r.scale(a, big.NewInt(-4)), new(big.Rat).Mul(want[i], big.NewRat(-4, 1)))
-		if r.nonneg(a) != (want[i].Sign() >= 0) {
+		same("multiple", r.Scale(a, big.NewInt(-4)), new(big.Rat).Mul(want[i], big.NewRat(-4, 1)))
+		if r.Nonneg(a) != (want[i].Sign() >= 0) {
 			t.Errorf("sign of %v", want[i])
 		}
 	}
 }
 
-// TestNonnegative: two candidates, depths 0 and 1, z = 1/2. Permute-and-flip is u = 3/2, 1/2 at (1, 1). An injection of 5
-// makes it -7/2, 11/2, and 0, 2 needs the weight 7/10 of permute-and-flip.
-func TestNonnegative(t *testing.T) {
-	p := &program{lattice: newLattice(2, 1), ctx: t.Context(), inject: []injection{{1, 1, big.NewRat(5, 1)}}}
-	p.number()
-	x, err := upper(p, newExact(big.NewRat(1, 2), big.NewInt(1), ample()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.theta.rat.Cmp(big.NewRat(7, 10)) != 0 || x.mixed.rat.Cmp(big.NewRat(2, 1)) != 0 {
-		t.Errorf("θ = %v, value %v, want 7/10 and 2", x.theta.rat, x.mixed.rat)
-	}
-}
-
 // ample is what a check may cost without options.
-func ample() *effort { return newEffort(Options{}.withDefaults()) }
+func ample() *Effort { return NewEffort(WithDefaults(Options{})) }

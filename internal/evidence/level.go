@@ -1,4 +1,4 @@
-package certificate
+package evidence
 
 import (
 	"errors"
@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// level says which rows the program has beyond those of the level paper.
-type level struct{ privacy, monotone, approximate bool }
+// Level says which rows the program has beyond those of the level paper.
+type Level struct{ Privacy, Monotone, Approximate bool }
 
-var levels = map[string]level{
-	"paper": {}, "dp": {privacy: true}, "monotone": {monotone: true}, "full": {privacy: true, monotone: true},
-	"approximate": {approximate: true}, // in section lattice only
+var Levels = map[string]Level{
+	"paper": {}, "dp": {Privacy: true}, "monotone": {Monotone: true}, "full": {Privacy: true, Monotone: true},
+	"approximate": {Approximate: true}, // in section lattice only
 }
 
-// Cut is the row x[M][V] >= ρ x[L][W] with its multiplier, ρ being z for a privacy row and 1 for a row of
-// the level monotone.
+// Cut is certificate.Cut.
 type Cut struct {
 	Privacy bool
 	M, L    []int
@@ -23,43 +22,43 @@ type Cut struct {
 	Mu      *big.Rat
 }
 
-// shift returns (w_a/w_b) μ.
-func (q Cut) shift(l *lattice) *big.Rat {
-	return new(big.Rat).Mul(new(big.Rat).SetFrac(l.weight(q.M, q.V), l.weight(q.L, q.W)), q.Mu)
+// Shift returns (w_a/w_b) μ.
+func Shift(q Cut, l *Lattice) *big.Rat {
+	return new(big.Rat).Mul(new(big.Rat).SetFrac(l.Weight(q.M, q.V), l.Weight(q.L, q.W)), q.Mu)
 }
 
-// cuts reads the multipliers of rows of a level, each of an allowed kind, in order.
-func (r *reader) cuts(l *lattice, name string, allowed level, take func(Cut)) {
+// Cuts reads the multipliers of rows of a level, each of an allowed kind, in order.
+func (r *Reader) Cuts(l *Lattice, name string, allowed Level, take func(Cut)) {
 	var last []int
-	for r.is("cut") {
-		f := r.fields("cut", 2*l.k+6)
+	for r.Is("cut") {
+		f := r.Fields("cut", 2*l.K+6)
 		q := Cut{Privacy: f[0] == "p"}
-		if !q.Privacy && f[0] != "m" || q.Privacy && !allowed.privacy || !q.Privacy && !allowed.monotone {
-			r.failf("cut: kind %s is no row of level %s", quote(f[0]), name)
+		if !q.Privacy && f[0] != "m" || q.Privacy && !allowed.Privacy || !q.Privacy && !allowed.Monotone {
+			r.Failf("cut: kind %s is no row of level %s", Quote(f[0]), name)
 		}
-		q.V, q.M = r.variable(l, f[1:])
-		q.W, q.L = r.variable(l, f[l.k+3:])
-		if r.err != nil {
+		q.V, q.M = r.Variable(l, f[1:])
+		q.W, q.L = r.Variable(l, f[l.K+3:])
+		if r.Err != nil {
 			return
 		}
-		if err := q.check(); err != nil {
-			r.failf("cut: %v", err)
+		if err := CheckCut(q); err != nil {
+			r.Failf("cut: %v", err)
 		}
-		key := []int{0, l.rank(q.M), q.V, l.rank(q.L), q.W}
+		key := []int{0, l.Rank(q.M), q.V, l.Rank(q.L), q.W}
 		if q.Privacy {
 			key[0] = 1
 		}
 		if last != nil && slices.Compare(key, last) <= 0 {
-			r.failf("cut: not after the row of the line before")
+			r.Failf("cut: not after the row of the line before")
 		}
 		last = key
-		q.Mu = r.positive("cut", f[2*l.k+5])
+		q.Mu = r.Positive("cut", f[2*l.K+5])
 		take(q)
 	}
 }
 
-// spread returns the candidates of m other than the given one, as depths in ascending order.
-func spread(m []int, given int) []int {
+// Spread returns the candidates of m other than the given one, as depths in ascending order.
+func Spread(m []int, given int) []int {
 	var depths []int
 	for v, c := range m {
 		if v == given {
@@ -76,7 +75,7 @@ func spread(m []int, given int) []int {
 // differences of depth lie within bounds. Sorting both sides gives the assignment whose least difference is
 // greatest and whose greatest difference is least (exchange two pairs that cross), hence
 // one within the bounds if there is any.
-func (q Cut) check() error {
+func CheckCut(q Cut) error {
 	if q.M[q.V] == 0 || q.L[q.W] == 0 {
 		return errors.New("a variable without a candidate")
 	}
@@ -85,7 +84,7 @@ func (q Cut) check() error {
 	}
 	given := q.V - q.W
 	least, most := given, given // of the others' differences
-	a, b := spread(q.M, q.V), spread(q.L, q.W)
+	a, b := Spread(q.M, q.V), Spread(q.L, q.W)
 	for i := range a {
 		d := a[i] - b[i]
 		if i == 0 {
@@ -104,26 +103,26 @@ func (q Cut) check() error {
 	return nil
 }
 
-// row is a row of the level: x[m][v] >= z x[l][w] where it is one of privacy, and x[m][v] >= x[l][w]
+// Row is a row of the level: x[m][v] >= z x[l][w] where it is one of privacy, and x[m][v] >= x[l][w]
 // otherwise. Its variables have the numbers a and b.
-type row struct {
-	a, b    int
-	m, l    []int
-	v, w    int
-	privacy bool
+type Row struct {
+	A, B    int
+	M, L    []int
+	V, W    int
+	Privacy bool
 }
 
-// rows calls visit for rows that imply all those which a level adds to section program. Rows (T) may be
+// Rows calls visit for rows that imply all those which a level adds to section program. Rows (T) may be
 // among them, but never rows (P), which hold identically at the points that they are asked of. The count vectors are reused. It stops
 // at visit's first error.
-func (l *lattice) rows(of level, visit func(row) error) error {
-	for rank, m := range l.orbits() {
+func (l *Lattice) Rows(of Level, visit func(Row) error) error {
+	for rank, m := range l.Orbits() {
 		var err error
-		if of.privacy {
-			err = l.neighbors(1, m, func(to []int, above int, moves []move) error {
+		if of.Privacy {
+			err = l.Neighbors(1, m, func(to []int, above int, moves []Move) error {
 				for _, q := range moves {
-					r := row{l.variable(above, to, q.v), l.variable(rank, m, q.w), to, m, q.v, q.w, true}
-					if r.a == r.b || r.chained() {
+					r := Row{l.Variable(above, to, q.V), l.Variable(rank, m, q.W), to, m, q.V, q.W, true}
+					if r.A == r.B || r.chained() {
 						continue
 					}
 					if err := visit(r); err != nil {
@@ -133,8 +132,8 @@ func (l *lattice) rows(of level, visit func(row) error) error {
 				return nil
 			})
 		}
-		if of.monotone && err == nil {
-			err = l.monotoneRows(rank, m, visit)
+		if of.Monotone && err == nil {
+			err = l.MonotoneRows(rank, m, visit)
 		}
 		if err != nil {
 			return err
@@ -144,55 +143,55 @@ func (l *lattice) rows(of level, visit func(row) error) error {
 }
 
 // chained reports whether the row is one of (P): the given candidate of l alone sinks by a step.
-func (q row) chained() bool {
-	if q.v != q.w+1 {
+func (q Row) chained() bool {
+	if q.V != q.W+1 {
 		return false
 	}
-	for u, c := range q.l {
+	for u, c := range q.L {
 		switch u {
-		case q.w:
+		case q.W:
 			c--
-		case q.v:
+		case q.V:
 			c++
 		}
-		if q.m[u] != c {
+		if q.M[u] != c {
 			return false
 		}
 	}
 	return true
 }
 
-// move is a number of candidates at depth w of one vector and depth v of a neighbor.
-type move struct{ v, w, count int }
+// Move is a number of candidates at depth w of one vector and depth v of a neighbor.
+type Move struct{ V, W, Count int }
 
-// neighbors visits every neighbor of m with its rank and the moves that the candidates fall into: from m, candidates of each depth sink by 0 to step of
+// Neighbors visits every neighbor of m with its rank and the moves that the candidates fall into: from m, candidates of each depth sink by 0 to step of
 // its steps, and the depths are counted from the best one again. Changes of depth whose spread is at most step are of this kind after a shift. The
 // slices are reused.
-func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, parts []move) error) error {
-	var moves []move // to depth v, before the shift
-	shifted := make([]move, 0, step*len(m))
-	to := make([]int, l.k+1)
+func (l *Lattice) Neighbors(step int, m []int, visit func(to []int, above int, parts []Move) error) error {
+	var moves []Move // to depth v, before the shift
+	shifted := make([]Move, 0, step*len(m))
+	to := make([]int, l.K+1)
 	finish := func() error {
-		best, worst := l.k+step, 0
+		best, worst := l.K+step, 0
 		for _, q := range moves {
-			best, worst = min(best, q.v), max(worst, q.v)
+			best, worst = min(best, q.V), max(worst, q.V)
 		}
-		if worst-best > l.k {
+		if worst-best > l.K {
 			return nil
 		}
 		clear(to)
 		shifted = shifted[:0]
 		for _, q := range moves {
-			to[q.v-best] += q.count
-			shifted = append(shifted, move{q.v - best, q.w, q.count})
+			to[q.V-best] += q.Count
+			shifted = append(shifted, Move{q.V - best, q.W, q.Count})
 		}
-		return visit(to, l.rank(to), shifted)
+		return visit(to, l.Rank(to), shifted)
 	}
 	// spreadOut decides for left candidates at depth v how many sink by t and more.
 	var spreadOut func(v, t, left int) error
 	spreadOut = func(v, t, left int) error {
 		switch {
-		case left == 0 && v == l.k:
+		case left == 0 && v == l.K:
 			return finish()
 		case left == 0:
 			return spreadOut(v+1, 0, m[v+1])
@@ -203,7 +202,7 @@ func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, p
 		}
 		for ; count <= left; count++ {
 			if count > 0 {
-				moves = append(moves, move{v + t, v, count})
+				moves = append(moves, Move{v + t, v, count})
 			}
 			err := spreadOut(v, t+1, left-count)
 			if moves = moves[:known]; err != nil {
@@ -215,7 +214,7 @@ func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, p
 	return spreadOut(0, 0, m[0])
 }
 
-// monotoneRows visits the rows x_a >= x_b in which one other candidate of b sinks by one step.
+// MonotoneRows visits the rows x_a >= x_b in which one other candidate of b sinks by one step.
 //
 // All rows of the level follow from these. Write δ_s for the depth of candidate s below the given one, which
 // may be negative. A vector is in Q if its spread max(0, δ) - min(0, δ) is at most k, and the level says that x at δ' is
@@ -223,8 +222,8 @@ func (l *lattice) neighbors(step int, m []int, visit func(to []int, above int, p
 // those which have not arrived. If δ_s < max(0, δ), the step does not widen the spread. Otherwise all that have not
 // arrived are at max(0, δ) >= 0, so that min(0, δ) comes from 0 or from places that have arrived, and is at least min(0, δ');
 // and the step raises the maximum to at most δ'_s <= max(0, δ'). So no spread on the way exceeds that of both ends.
-func (l *lattice) monotoneRows(rankB int, b []int, visit func(row) error) error {
-	a := make([]int, l.k+1)
+func (l *Lattice) MonotoneRows(rankB int, b []int, visit func(Row) error) error {
+	a := make([]int, l.K+1)
 	for w := range b {
 		if b[w] == 0 {
 			continue
@@ -239,19 +238,19 @@ func (l *lattice) monotoneRows(rankB int, b []int, visit func(row) error) error 
 			v := w
 			copy(a, b)
 			switch {
-			case s == 0 && b[0] == 1 && l.k > 0:
+			case s == 0 && b[0] == 1 && l.K > 0:
 				// The only best one sinks: everything moves up by one.
 				copy(a, b[1:])
-				a[l.k] = 0
+				a[l.K] = 0
 				a[0]++
 				v--
-			case s == l.k:
+			case s == l.K:
 				continue
 			default:
 				a[s]--
 				a[s+1]++
 			}
-			r := row{l.variable(l.rank(a), a, v), l.variable(rankB, b, w), a, b, v, w, false}
+			r := Row{l.Variable(l.Rank(a), a, v), l.Variable(rankB, b, w), a, b, v, w, false}
 			if err := visit(r); err != nil {
 				return err
 			}

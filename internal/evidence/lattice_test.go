@@ -1,4 +1,4 @@
-package certificate
+package evidence
 
 import (
 	"fmt"
@@ -41,16 +41,16 @@ func TestEnumeration(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		for k := 0; k <= 4; k++ {
 			want, count := brute(n, k)
-			l := newLattice(n, k)
+			l := NewLattice(n, k)
 			i, variables := 0, 0
-			for rank, m := range l.orbits() {
+			for rank, m := range l.Orbits() {
 				if rank != i || i >= len(want) || !slices.Equal(m, want[i]) {
 					t.Fatalf("(%d, %d): count vector %d is %v", n, k, i, m)
 				}
-				if r := l.rank(m); r != i {
+				if r := l.Rank(m); r != i {
 					t.Errorf("(%d, %d): rank of %v is %d, want %d", n, k, m, r, i)
 				}
-				if got := l.multiplicity(m); got.Cmp(big.NewInt(count[fmt.Sprint(m)])) != 0 {
+				if got := l.Multiplicity(m); got.Cmp(big.NewInt(count[fmt.Sprint(m)])) != 0 {
 					t.Errorf("N(%v) = %v, want %d", m, got, count[fmt.Sprint(m)])
 				}
 				for _, c := range m {
@@ -60,11 +60,11 @@ func TestEnumeration(t *testing.T) {
 				}
 				i++
 			}
-			if i != len(want) || i != orbitCount(n, k) {
-				t.Errorf("(%d, %d): %d count vectors, want %d, orbitCount %d", n, k, i, len(want), orbitCount(n, k))
+			if i != len(want) || i != OrbitCount(n, k) {
+				t.Errorf("(%d, %d): %d count vectors, want %d, orbitCount %d", n, k, i, len(want), OrbitCount(n, k))
 			}
-			if got := l.number(); got != variables || got != variableCount(n, k) {
-				t.Errorf("(%d, %d): %d variables, want %d, variableCount %d", n, k, got, variables, variableCount(n, k))
+			if got := l.Number(); got != variables || got != VariableCount(n, k) {
+				t.Errorf("(%d, %d): %d variables, want %d, variableCount %d", n, k, got, variables, VariableCount(n, k))
 			}
 		}
 	}
@@ -74,26 +74,26 @@ func TestEnumeration(t *testing.T) {
 func TestChains(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		for k := 0; k <= 4; k++ {
-			l := newLattice(n, k)
-			size := l.number()
+			l := NewLattice(n, k)
+			size := l.Number()
 			seen := make([]bool, size)
-			for chain := range l.chains() {
+			for chain := range l.Chains() {
 				after := "" // the variable that the next one should be
 				for at := range chain {
-					i := l.variable(l.rank(at.m), at.m, at.v)
-					if seen[i] || at.m[at.v] == 0 {
-						t.Fatalf("(%d, %d): %v, %d on two chains or no variable", n, k, at.m, at.v)
+					i := l.Variable(l.Rank(at.M), at.M, at.V)
+					if seen[i] || at.M[at.V] == 0 {
+						t.Fatalf("(%d, %d): %v, %d on two chains or no variable", n, k, at.M, at.V)
 					}
 					seen[i] = true
-					if got := fmt.Sprint(at.m, at.v); after != "" && got != after {
+					if got := fmt.Sprint(at.M, at.V); after != "" && got != after {
 						t.Errorf("(%d, %d): %s on the chain where %s comes before", n, k, got, after)
 					}
-					m := slices.Clone(at.m)
+					m := slices.Clone(at.M)
 					switch {
-					case at.v > 0:
-						m[at.v]--
-						m[at.v-1]++
-						after = fmt.Sprint(m, at.v-1)
+					case at.V > 0:
+						m[at.V]--
+						m[at.V-1]++
+						after = fmt.Sprint(m, at.V-1)
 					case m[k] == 0:
 						m = append([]int{1, m[0] - 1}, m[1:k]...)
 						after = fmt.Sprint(m, 0)
@@ -103,8 +103,8 @@ func TestChains(t *testing.T) {
 					if n == 1 {
 						after = ""
 					}
-					if at.first != (after == "") {
-						t.Errorf("(%d, %d): %v, %d: first = %v", n, k, at.m, at.v, at.first)
+					if at.First != (after == "") {
+						t.Errorf("(%d, %d): %v, %d: first = %v", n, k, at.M, at.V, at.First)
 					}
 				}
 				if after != "" {
@@ -125,9 +125,9 @@ func TestCountsSaturate(t *testing.T) {
 		{2, 1 << 20, 1<<20 + 1, 1<<21 + 1},
 		{1 << 30, 1, 1 << 30, 1<<31 - 1},
 		{8, 8, 6435, 6435 + 8*3003},
-		{1 << 30, 1 << 20, maxCount, maxCount},
+		{1 << 30, 1 << 20, MaxCount, MaxCount},
 	} {
-		if o, v := orbitCount(c.n, c.k), variableCount(c.n, c.k); o != c.orbits || v != c.variables {
+		if o, v := OrbitCount(c.n, c.k), VariableCount(c.n, c.k); o != c.orbits || v != c.variables {
 			t.Errorf("(%d, %d): %d and %d, want %d and %d", c.n, c.k, o, v, c.orbits, c.variables)
 		}
 	}
@@ -136,36 +136,36 @@ func TestCountsSaturate(t *testing.T) {
 // TestLevelRows compares the rows of the levels with all those that the definitions give, closed under
 // what the generated ones imply.
 func TestLevelRows(t *testing.T) {
-	for _, of := range []level{{privacy: true}, {monotone: true}} {
+	for _, of := range []Level{{Privacy: true}, {Monotone: true}} {
 		for n := 1; n <= 4; n++ {
 			for k := 0; k <= 3; k++ {
-				l := newLattice(n, k)
-				size := l.number()
+				l := NewLattice(n, k)
+				size := l.Number()
 				reach := make([][]bool, size)
 				for i := range reach {
 					reach[i] = make([]bool, size)
 					reach[i][i] = true
 				}
-				err := l.rows(of, func(r row) error {
-					q := Cut{Privacy: of.privacy, M: r.m, L: r.l, V: r.v, W: r.w}
-					if err := q.check(); err != nil && r.a != r.b {
-						t.Errorf("(%d, %d): %v, %d over %v, %d: %v", n, k, r.m, r.v, r.l, r.w, err)
+				err := l.Rows(of, func(r Row) error {
+					q := Cut{Privacy: of.Privacy, M: r.M, L: r.L, V: r.V, W: r.W}
+					if err := CheckCut(q); err != nil && r.A != r.B {
+						t.Errorf("(%d, %d): %v, %d over %v, %d: %v", n, k, r.M, r.V, r.L, r.W, err)
 					}
-					if r.a != l.variable(l.rank(r.m), r.m, r.v) || r.b != l.variable(l.rank(r.l), r.l, r.w) {
+					if r.A != l.Variable(l.Rank(r.M), r.M, r.V) || r.B != l.Variable(l.Rank(r.L), r.L, r.W) {
 						t.Errorf("(%d, %d): wrong numbers", n, k)
 					}
-					reach[r.a][r.b] = true
+					reach[r.A][r.B] = true
 					return nil
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if of.privacy {
+				if of.Privacy {
 					// (P) rows are left out.
-					for chain := range l.chains() {
+					for chain := range l.Chains() {
 						after := -1
 						for at := range chain {
-							i := l.variable(l.rank(at.m), at.m, at.v)
+							i := l.Variable(l.Rank(at.M), at.M, at.V)
 							if after >= 0 {
 								reach[after][i] = true
 							}
@@ -189,12 +189,12 @@ func TestLevelRows(t *testing.T) {
 								if m[v] == 0 || o[w] == 0 {
 									continue
 								}
-								a, b := l.variable(l.rank(m), m, v), l.variable(l.rank(o), o, w)
+								a, b := l.Variable(l.Rank(m), m, v), l.Variable(l.Rank(o), o, w)
 								if want := related(of, m, o, v, w); a != b && reach[a][b] != want {
 									t.Errorf("(%d, %d) %+v: %v, %d over %v, %d: %v, want %v", n, k, of, m, v, o, w, reach[a][b], want)
 								}
-								q := Cut{Privacy: of.privacy, M: m, L: o, V: v, W: w}
-								if got := q.check() == nil; a != b && got != related(of, m, o, v, w) {
+								q := Cut{Privacy: of.Privacy, M: m, L: o, V: v, W: w}
+								if got := CheckCut(q) == nil; a != b && got != related(of, m, o, v, w) {
 									t.Errorf("(%d, %d) %+v: %v, %d over %v, %d: check %v", n, k, of, m, v, o, w, got)
 								}
 							}
@@ -207,9 +207,9 @@ func TestLevelRows(t *testing.T) {
 }
 
 // related reports whether the level has the row x[m][v] >= ρ x[l][w], by trying all assignments and shifts.
-func related(of level, m, l []int, v, w int) bool {
+func related(of Level, m, l []int, v, w int) bool {
 	k := len(m) - 1
-	a, b := spread(m, v), spread(l, w)
+	a, b := Spread(m, v), Spread(l, w)
 	found := false
 	var permute func(i int)
 	permute = func(i int) {
@@ -223,7 +223,7 @@ func related(of level, m, l []int, v, w int) bool {
 		}
 		for c := -k; c <= k; c++ {
 			ok := true
-			if of.privacy {
+			if of.Privacy {
 				for i := range a {
 					d := a[i] - b[i] + c
 					ok = ok && (d == 0 || d == 1)
@@ -245,11 +245,11 @@ func related(of level, m, l []int, v, w int) bool {
 
 // TestCountsAreExactBelowTheirLimit compares the counts with C(n+k-1, k) + k C(n+k-2, k) in integers of any length.
 func TestCountsAreExactBelowTheirLimit(t *testing.T) {
-	limit, saturated := big.NewInt(maxCount), 0
+	limit, saturated := big.NewInt(MaxCount), 0
 	within := func(x *big.Int) int {
 		if x.Cmp(limit) > 0 {
 			saturated++
-			return maxCount
+			return MaxCount
 		}
 		return int(x.Int64())
 	}
@@ -258,7 +258,7 @@ func TestCountsAreExactBelowTheirLimit(t *testing.T) {
 			orbits := new(big.Int).Binomial(int64(n+k-1), int64(k))
 			variables := new(big.Int).Binomial(int64(n+k-2), int64(k))
 			variables.Add(variables.Mul(variables, big.NewInt(int64(k))), orbits)
-			if o, v := orbitCount(n, k), variableCount(n, k); o != within(orbits) || v != within(variables) {
+			if o, v := OrbitCount(n, k), VariableCount(n, k); o != within(orbits) || v != within(variables) {
 				t.Errorf("(%d, %d): %d and %d, want %v and %v", n, k, o, v, orbits, variables)
 			}
 		}

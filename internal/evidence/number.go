@@ -1,4 +1,4 @@
-package certificate
+package evidence
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 // proportion to its length. Claims may be long: the exact error of the exponential
 // mechanism has a denominator of many thousand digits already on moderate lattices.
 const (
-	maxBodyLength  = 1 << 16 // bytes of a multiplier or an injection
+	MaxBodyLength  = 1 << 16 // bytes of a multiplier or an injection
 	maxClaimLength = 1 << 18 // bytes of an end of a claim
 	maxHexExponent = 1 << 14 // magnitude of a binary exponent
 )
@@ -31,20 +31,20 @@ var (
 func parseInteger(s string, max int) (int, error) {
 	i, err := strconv.Atoi(s)
 	if errors.Is(err, strconv.ErrRange) || err == nil && i > max {
-		return 0, fmt.Errorf("%s is more than %d", quote(s), max)
+		return 0, fmt.Errorf("%s is more than %d", Quote(s), max)
 	}
 	if err != nil || i < 0 || strconv.Itoa(i) != s {
-		return 0, fmt.Errorf("%s is not a non-negative integer", quote(s))
+		return 0, fmt.Errorf("%s is not a non-negative integer", Quote(s))
 	}
 	return i, nil
 }
 
-// parseRational reads p/q in lowest terms with q > 1, or an integer p, in the one spelling that each
+// ParseRational reads p/q in lowest terms with q > 1, or an integer p, in the one spelling that each
 // rational has.
-func parseRational(s string) (*big.Rat, error) {
+func ParseRational(s string) (*big.Rat, error) {
 	num, den, fraction := strings.Cut(s, "/")
 	digits := strings.TrimPrefix(num, "-")
-	if !canonicalDigits(digits) || num == "-0" || fraction && (!canonicalDigits(den) || den == "0" || den == "1") {
+	if !CanonicalDigits(digits) || num == "-0" || fraction && (!CanonicalDigits(den) || den == "0" || den == "1") {
 		return nil, errNumber
 	}
 	p, _ := new(big.Int).SetString(num, 10) // digits only: cannot fail
@@ -54,12 +54,12 @@ func parseRational(s string) (*big.Rat, error) {
 	q, _ := new(big.Int).SetString(den, 10)
 	r := new(big.Rat).SetFrac(p, q)
 	if r.Denom().Cmp(q) != 0 {
-		return nil, fmt.Errorf("%s is not in lowest terms", quote(s))
+		return nil, fmt.Errorf("%s is not in lowest terms", Quote(s))
 	}
 	return r, nil
 }
 
-func canonicalDigits(s string) bool {
+func CanonicalDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false
@@ -80,7 +80,7 @@ func parseDyadic(s string) (*big.Rat, error) {
 		return nil, errNumber
 	}
 	if e > maxHexExponent || e < -maxHexExponent {
-		return nil, fmt.Errorf("%s has an exponent beyond ±%d", quote(s), maxHexExponent)
+		return nil, fmt.Errorf("%s has an exponent beyond ±%d", Quote(s), maxHexExponent)
 	}
 	f, _, err := big.ParseFloat(s, 0, uint(4*len(mantissa)), big.ToZero)
 	if err != nil || f.Text('x', -1) != s && f.Text('p', -1) != s {
@@ -93,36 +93,36 @@ func parseDyadic(s string) (*big.Rat, error) {
 	return r, nil
 }
 
-// parseValue reads a rational or a dyadic number of at most the given length.
-func parseValue(s string, length int) (*big.Rat, error) {
+// ParseValue reads a rational or a dyadic number of at most the given length.
+func ParseValue(s string, length int) (*big.Rat, error) {
 	if len(s) > length {
 		return nil, errLong
 	}
 	if strings.Contains(s, "x") {
 		return parseDyadic(s)
 	}
-	return parseRational(s)
+	return ParseRational(s)
 }
 
-// parseClaimed reads an end of a claim, which may also be a decimal.
-func parseClaimed(s string) (*big.Rat, error) {
-	if r, err := parseValue(s, maxClaimLength); err == nil || !strings.ContainsAny(s, ".eE") || strings.Contains(s, "x") {
+// ParseClaimed reads an end of a claim, which may also be a decimal.
+func ParseClaimed(s string) (*big.Rat, error) {
+	if r, err := ParseValue(s, maxClaimLength); err == nil || !strings.ContainsAny(s, ".eE") || strings.Contains(s, "x") {
 		return r, err
 	}
 	return decimal.Parse(s)
 }
 
-// quote returns s for a message, cut to a readable length.
-func quote(s string) string {
+// Quote returns s for a message, cut to a readable length.
+func Quote(s string) string {
 	if len(s) > 40 {
 		return strconv.Quote(s[:40]) + "..."
 	}
 	return strconv.Quote(s)
 }
 
-// shown is quote for JSON, which has quotation marks of its own.
-func shown(s string) string {
-	text, rest := strings.CutSuffix(quote(s), "...")
+// Shown is quote for JSON, which has quotation marks of its own.
+func Shown(s string) string {
+	text, rest := strings.CutSuffix(Quote(s), "...")
 	text = strings.ReplaceAll(text[1:len(text)-1], `\"`, `"`)
 	if rest {
 		text += "…"
@@ -133,11 +133,11 @@ func shown(s string) string {
 // maxCommonBits bounds common denominators.
 const maxCommonBits = 1 << 17
 
-// common returns the numerators of numbers over a common denominator.
-func common(xs []*big.Rat) (num []*big.Int, den *big.Int, err error) {
+// Common returns the numerators of numbers over a common denominator.
+func Common(xs []*big.Rat) (num []*big.Int, den *big.Int, err error) {
 	den = big.NewInt(1)
 	for _, x := range xs {
-		if den = lcm(den, x.Denom()); den.BitLen() > maxCommonBits {
+		if den = LCM(den, x.Denom()); den.BitLen() > maxCommonBits {
 			return nil, nil, fmt.Errorf("%w: no common denominator of at most %d bits", ErrLimit, maxCommonBits)
 		}
 	}
@@ -148,8 +148,8 @@ func common(xs []*big.Rat) (num []*big.Int, den *big.Int, err error) {
 	return num, den, nil
 }
 
-// lcm returns the least common multiple, a itself where that is it.
-func lcm(a, b *big.Int) *big.Int {
+// LCM returns the least common multiple, a itself where that is it.
+func LCM(a, b *big.Int) *big.Int {
 	rest := new(big.Int)
 	if rest.Rem(a, b).Sign() == 0 {
 		return a
@@ -158,13 +158,13 @@ func lcm(a, b *big.Int) *big.Int {
 	return g.Mul(a, g.Quo(b, g))
 }
 
-// power returns x^n.
-func power(x int, n int64) *big.Int {
+// Power returns x^n.
+func Power(x int, n int64) *big.Int {
 	return new(big.Int).Exp(big.NewInt(int64(x)), big.NewInt(n), nil)
 }
 
-// list writes rationals for people.
-func list(xs []*big.Rat) string {
+// List writes rationals for people.
+func List(xs []*big.Rat) string {
 	var out []string
 	for _, x := range xs {
 		out = append(out, x.RatString())

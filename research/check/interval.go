@@ -1,10 +1,11 @@
-package certificate
+package check
 
 import (
 	"fmt"
 	"math/big"
 	"strings"
 
+	"optratio/internal/evidence"
 	"optratio/number"
 	"optratio/number/arith"
 	"optratio/number/interval"
@@ -13,17 +14,17 @@ import (
 // intervalCertificate is section interval: a bound on permute-and-flip's ratio for every z = e^-ε of a range, in parts that follow each other. research/docs/map.md has the
 // theorems.
 type intervalCertificate struct {
-	setting
+	evidence.Setting
 	n, k           int
 	constraints    string
-	lat            *lattice // where rows of the level may have multipliers
-	from, to, most *big.Rat // the claim: where from < z <= to, the ratio is at most this
-	threshold      *big.Rat // permute-and-flip is optimal up to this z; nil where the file does not say so
-	closed         *big.Rat // the bound by the closed form beyond; nil where there is none
+	lat            *evidence.Lattice // where rows of the level may have multipliers
+	from, to, most *big.Rat          // the claim: where from < z <= to, the ratio is at most this
+	threshold      *big.Rat          // permute-and-flip is optimal up to this z; nil where the file does not say so
+	closed         *big.Rat          // the bound by the closed form beyond; nil where there is none
 	classes        *classes
 	scale          int
 	nodes          []intervalNode
-	cost           *effort
+	cost           *evidence.Effort
 }
 
 // intervalNode is a z with multipliers, and the ratio that is claimed between the node before and this one.
@@ -44,86 +45,86 @@ const (
 	maxIntervalParts = 24 // how often a part of the range is halved
 )
 
-func (c *intervalCertificate) about(p *Problem) bool {
+func (c *intervalCertificate) About(p *evidence.Problem) bool {
 	p.N, p.K, p.Objective, p.Constraints, p.Proof = c.n, c.k, "paper", c.constraints, "interval"
 	return c.constraints != ""
 }
 
-func (c *intervalCertificate) read(r *reader, o Options) {
-	c.cost = r.cost
-	c.n = r.whole("n", 1, maxCandidates)
-	c.k = r.whole("k", 1, maxDepth)
-	c.constraints = r.word("constraints", "paper", "dp", "monotone", "full")
-	f := r.fields("claim", 5)
+func (c *intervalCertificate) Read(r *evidence.Reader, o evidence.Options) {
+	c.cost = r.Cost
+	c.n = r.Whole("n", 1, evidence.MaxCandidates)
+	c.k = r.Whole("k", 1, evidence.MaxDepth)
+	c.constraints = r.Word("constraints", "paper", "dp", "monotone", "full")
+	f := r.Fields("claim", 5)
 	if f[0] != "ratio" || f[1] != "pf" {
-		r.failf("claim: not of the form ratio pf FROM TO X")
+		r.Failf("claim: not of the form ratio pf FROM TO X")
 	}
-	c.from, c.to, c.most = r.share(f[2], false), r.share(f[3], false), r.share(f[4], true)
-	if r.err != nil {
+	c.from, c.to, c.most = share(r, f[2], false), share(r, f[3], false), share(r, f[4], true)
+	if r.Err != nil {
 		return
 	}
 	if c.from.Cmp(c.to) >= 0 {
-		r.failf("claim: from %s to %s is no range", quote(f[2]), quote(f[3]))
+		r.Failf("claim: from %s to %s is no range", evidence.Quote(f[2]), evidence.Quote(f[3]))
 	}
 	on := fmt.Sprintf("ratio pf for %s < z <= %s", c.from.RatString(), c.to.RatString())
-	c.claims = []Claim{{On: on, Value: number.Bounds(big.NewRat(1, 1), c.most), upper: c.most}}
-	if r.is("threshold") {
-		c.threshold = r.share(r.take("threshold"), false)
+	c.Claims = []evidence.Claim{evidence.NewClaim(on, number.Bounds(big.NewRat(1, 1), c.most), nil, c.most)}
+	if r.Is("threshold") {
+		c.threshold = share(r, r.Take("threshold"), false)
 	}
 	switch {
-	case r.is("closed-form"):
-		c.closed = r.share(r.take("closed-form"), true)
-	case r.is("top"):
-		r.stop(c.body(r, o))
+	case r.Is("closed-form"):
+		c.closed = share(r, r.Take("closed-form"), true)
+	case r.Is("top"):
+		r.Stop(c.body(r, o))
 	}
 }
 
 // share parses a number of (0, 1], 0 itself, or with bound one of at least 1.
-func (r *reader) share(s string, bound bool) *big.Rat {
-	if r.err != nil {
+func share(r *evidence.Reader, s string, bound bool) *big.Rat {
+	if r.Err != nil {
 		return new(big.Rat)
 	}
-	x, err := parseValue(s, MaxEpsilonBits)
+	x, err := evidence.ParseValue(s, evidence.MaxEpsilonBits)
 	one := big.NewRat(1, 1)
 	switch {
 	case err != nil:
-		r.failf("%s: %v", quote(s), err)
+		r.Failf("%s: %v", evidence.Quote(s), err)
 		return new(big.Rat)
 	case bound && x.Cmp(one) < 0:
-		r.failf("%s: a ratio is at least 1", quote(s))
+		r.Failf("%s: a ratio is at least 1", evidence.Quote(s))
 	case !bound && (x.Sign() < 0 || x.Cmp(one) > 0):
-		r.failf("%s: z lies between 0 and 1", quote(s))
+		r.Failf("%s: z lies between 0 and 1", evidence.Quote(s))
 	}
 	return x
 }
 
 // body reads the nodes.
-func (c *intervalCertificate) body(r *reader, o Options) (err error) {
-	top := r.whole("top", 1, maxDepth+1)
+func (c *intervalCertificate) body(r *evidence.Reader, o evidence.Options) (err error) {
+	top := r.Whole("top", 1, evidence.MaxDepth+1)
 	if c.n < 3 {
-		r.failf("top: there is nothing to prove for n < 3")
+		r.Failf("top: there is nothing to prove for n < 3")
 	}
-	c.scale = r.whole("scale", 1, maxScale)
+	c.scale = r.Whole("scale", 1, maxScale)
 	switch {
-	case r.err != nil:
-		return r.err
+	case r.Err != nil:
+		return r.Err
 	case c.n > maxIntervalN || c.k > maxIntervalK:
-		return fmt.Errorf("%w: n = %d and k = %d; multipliers are taken up to %d and %d", ErrLimit, c.n, c.k, maxIntervalN, maxIntervalK)
+		return fmt.Errorf("%w: n = %d and k = %d; multipliers are taken up to %d and %d", evidence.ErrLimit, c.n, c.k, maxIntervalN, maxIntervalK)
 	}
 	if c.classes, err = newClasses(c.n, c.k, top, int(o.MaxMemory)/(bytesPerClass*(2*c.k+1)), c.cost); err != nil {
 		return err
 	}
-	r.long = max(r.long, 32*len(c.classes.mass)+MaxEpsilonBits)
+	r.Long = max(r.Long, 32*len(c.classes.mass)+evidence.MaxEpsilonBits)
 	if top == c.k+1 {
-		if err := o.fits(c.n, c.k); err != nil {
+		if err := evidence.Fits(o, c.n, c.k); err != nil {
 			return err
 		}
-		c.lat = newLattice(c.n, c.k)
+		c.lat = evidence.NewLattice(c.n, c.k)
 	}
-	for more := true; more; more = r.is("bound") {
+	for more := true; more; more = r.Is("bound") {
 		node := intervalNode{}
 		if len(c.nodes) > 0 {
-			node.most = r.share(r.take("bound"), true)
+			node.most = share(r, r.Take("bound"), true)
 		}
 		c.node(r, &node)
 		c.nodes = append(c.nodes, node)
@@ -132,24 +133,24 @@ func (c *intervalCertificate) body(r *reader, o Options) (err error) {
 }
 
 // node reads a z, its multipliers, and those of the level's rows.
-func (c *intervalCertificate) node(r *reader, node *intervalNode) {
-	f := r.fields("node", 1+len(c.classes.mass))
-	node.z = r.share(f[0], false)
+func (c *intervalCertificate) node(r *evidence.Reader, node *intervalNode) {
+	f := r.Fields("node", 1+len(c.classes.mass))
+	node.z = share(r, f[0], false)
 	if node.z.Sign() == 0 || len(c.nodes) > 0 && node.z.Cmp(c.nodes[len(c.nodes)-1].z) <= 0 {
-		r.failf("node: %s is not above 0 and the node before", quote(f[0]))
+		r.Failf("node: %s is not above 0 and the node before", evidence.Quote(f[0]))
 	}
 	for _, s := range f[1:] {
 		digits := strings.TrimPrefix(s, "-")
-		if !canonicalDigits(digits) || len(digits) > 18 || s == "-0" {
-			r.failf("node: %s is not a whole number of at most 18 digits", quote(s))
+		if !evidence.CanonicalDigits(digits) || len(digits) > 18 || s == "-0" {
+			r.Failf("node: %s is not a whole number of at most 18 digits", evidence.Quote(s))
 		}
-		if r.err != nil {
+		if r.Err != nil {
 			return
 		}
 		x, _ := new(big.Int).SetString(s, 10)
 		node.y = append(node.y, new(big.Rat).SetFrac(x, big.NewInt(int64(c.scale))))
 	}
-	if c.lat == nil || !r.is("cut") {
+	if c.lat == nil || !r.Is("cut") {
 		return
 	}
 	// Of the levels' rows those of monotonicity alone are of use between nodes: the others change with z.
@@ -165,16 +166,16 @@ func (c *intervalCertificate) node(r *reader, node *intervalNode) {
 		}
 		node.cost[i].Add(node.cost[i], x)
 	}
-	r.cuts(c.lat, c.constraints, level{monotone: levels[c.constraints].monotone}, func(q Cut) {
+	r.Cuts(c.lat, c.constraints, evidence.Level{Monotone: evidence.Levels[c.constraints].Monotone}, func(q evidence.Cut) {
 		add(q.M, q.V, new(big.Rat).Neg(q.Mu))
-		add(q.L, q.W, q.shift(c.lat))
+		add(q.L, q.W, evidence.Shift(q, c.lat))
 	})
 }
 
-// decide returns why the claim does not follow, and "" if it does.
-func (c *intervalCertificate) decide(o Options) (string, error) {
+// Decide returns why the claim does not follow, and "" if it does.
+func (c *intervalCertificate) Decide(o evidence.Options) (string, error) {
 	why, err := c.covered()
-	c.claims[0].Follows = why == "" && err == nil
+	c.Claims[0].Follows = why == "" && err == nil
 	return why, err
 }
 
@@ -186,7 +187,7 @@ func (c *intervalCertificate) covered() (string, error) {
 		if c.from.Sign() != 0 {
 			return "threshold: the claim does not begin at 0", nil
 		}
-		if float64(c.k)*float64(c.threshold.Denom().BitLen()) > maxClosedBits {
+		if float64(c.k)*float64(c.threshold.Denom().BitLen()) > evidence.MaxClosedBits {
 			return "threshold: the numbers are too long to compare", nil
 		}
 		if c.n > 2 && c.k > 1 && powers(c.threshold, c.k).Cmp(one) > 0 {
@@ -234,16 +235,16 @@ func (c *intervalCertificate) closedForm() string {
 	switch {
 	case c.n < 2:
 		return ""
-	case float64(c.n)*float64(bits(c.k+1)) > maxClosedBits:
+	case float64(c.n)*float64(evidence.Bits(c.k+1)) > evidence.MaxClosedBits:
 		return "closed-form: the numbers are too long to compare"
 	case c.closed.Cmp(c.most) > 0:
 		return "closed-form: more than is claimed"
 	}
-	n, twice := int64(c.n), power(c.k, int64(c.n))
-	under := power(c.k+1, n)
+	n, twice := int64(c.n), evidence.Power(c.k, int64(c.n))
+	under := evidence.Power(c.k+1, n)
 	under.Sub(under, twice.Lsh(twice, 1))
 	excess := new(big.Rat).Sub(c.closed, big.NewRat(1, 1)) // at least 0, as share demands: no product with a denominator that is not positive is large enough
-	if excess.Mul(excess, new(big.Rat).SetInt(under)).Cmp(new(big.Rat).SetInt(power(c.k-1, n))) < 0 {
+	if excess.Mul(excess, new(big.Rat).SetInt(under)).Cmp(new(big.Rat).SetInt(evidence.Power(c.k-1, n))) < 0 {
 		return fmt.Sprintf("closed-form: %s is claimed, which does not follow", c.closed.RatString())
 	}
 	return ""
@@ -253,7 +254,7 @@ func (c *intervalCertificate) closedForm() string {
 func (c *intervalCertificate) between() (string, error) {
 	var last *dualPoint
 	for i := range c.nodes {
-		if err := c.cost.spend(stepsPerPosition * len(c.classes.class)); err != nil {
+		if err := c.cost.Spend(stepsPerPosition * len(c.classes.class)); err != nil {
 			return "", err
 		}
 		node := &c.nodes[i]
@@ -263,8 +264,8 @@ func (c *intervalCertificate) between() (string, error) {
 			p := &stretch{certificate: c, a: last, b: d, bow: bow, most: interval.FromRat(node.most, intervalBits)}
 			zero, one := new(big.Rat), big.NewRat(1, 1)
 			why := p.decide(zero, one, p.flip(one), 0)
-			if c.cost.err != nil {
-				return "", c.cost.err
+			if c.cost.Err != nil {
+				return "", c.cost.Err
 			}
 			if why != "" {
 				return fmt.Sprintf("from z = %s to %s: %s", last.z.RatString(), d.z.RatString(), why), nil
@@ -290,11 +291,11 @@ type stretch struct {
 
 // flip encloses permute-and-flip's total error at t.
 func (p *stretch) flip(t *big.Rat) interval.Interval {
-	p.certificate.cost.spend(stepsPerPosition * p.certificate.k)
+	p.certificate.cost.Spend(stepsPerPosition * p.certificate.k)
 	z := new(big.Rat).Sub(p.b.z, p.a.z)
 	z.Mul(z, t).Add(z, p.a.z)
 	f := arith.Interval{Prec: intervalBits}
-	return closedForms(f, mayBeNegative, interval.FromRat(z, intervalBits), p.certificate.n, p.certificate.k, false).flip
+	return evidence.ClosedForms(f, evidence.MayBeNegative, interval.FromRat(z, intervalBits), p.certificate.n, p.certificate.k, false).Flip
 }
 
 // bound encloses the lower bound on the optimum at t.
@@ -315,7 +316,7 @@ func (p *stretch) decide(s, t *big.Rat, end interval.Interval, depth int) string
 	if p.follows(end, low) {
 		return ""
 	}
-	if depth == maxIntervalParts || !p.follows(end, at) || p.certificate.cost.err != nil {
+	if depth == maxIntervalParts || !p.follows(end, at) || p.certificate.cost.Err != nil {
 		z := new(big.Rat).Sub(p.b.z, p.a.z)
 		z.Mul(z, t).Add(z, p.a.z)
 		return fmt.Sprintf("at z = %s the values prove a ratio of at most %.8g", z.FloatString(8), end.Quo(at).Near())

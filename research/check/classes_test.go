@@ -1,4 +1,4 @@
-package certificate
+package check
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/evidence"
 	"optratio/number/interval"
+	"optratio/verify/certificate"
 )
 
 // TestClassesHoldTheirVectors counts the score vectors of each class orbit by orbit, and walks the chain of every orbit of the others: it visits the classes that the
@@ -26,15 +28,15 @@ func TestClassesHoldTheirVectors(t *testing.T) {
 				for i := range count {
 					count[i] = new(big.Int)
 				}
-				l := newLattice(n, k)
-				for _, m := range l.orbits() {
+				l := evidence.NewLattice(n, k)
+				for _, m := range l.Orbits() {
 					i, ok := c.index[c.name(m)]
 					require.True(t, ok, "%v", m)
-					count[i].Add(count[i], l.multiplicity(m))
+					count[i].Add(count[i], l.Multiplicity(m))
 				}
 				assert.Equal(t, c.mass, count, "n = %d, k = %d, top = %d", n, k, top)
 				if top == k+1 {
-					assert.Len(t, c.mass, orbitCount(n, k))
+					assert.Len(t, c.mass, evidence.OrbitCount(n, k))
 				}
 				// Every chain of the lattice, found by the lattice's own enumerator, is one of the classes' chains.
 				known := map[string]bool{}
@@ -45,10 +47,10 @@ func TestClassesHoldTheirVectors(t *testing.T) {
 						known[name], name = true, ""
 					}
 				}
-				for chain := range l.chains() {
+				for chain := range l.Chains() {
 					name := ""
 					for at := range chain {
-						name += string(rune(c.index[c.name(at.m)])) + string(rune(at.v))
+						name += string(rune(c.index[c.name(at.M)])) + string(rune(at.V))
 					}
 					assert.True(t, known[name], "n = %d, k = %d, top = %d", n, k, top)
 				}
@@ -56,7 +58,7 @@ func TestClassesHoldTheirVectors(t *testing.T) {
 		}
 	}
 	_, err := newClasses(8, 6, 3, 100, ample())
-	assert.ErrorIs(t, err, ErrLimit)
+	assert.ErrorIs(t, err, evidence.ErrLimit)
 }
 
 // TestIntervalLimits: the check of a range ends with its context, and does not begin on numbers that are too long, or classes that are too many.
@@ -65,21 +67,24 @@ func TestIntervalLimits(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Check(strings.NewReader(string(text)), Options{Context: ctx})
+	_, err = Check(strings.NewReader(string(text)), certificate.Options{Context: ctx})
 	assert.ErrorIs(t, err, context.Canceled)
 	head := "optratio-certificate 3\nproblem interval\nn %d\nk %d\nconstraints paper\nclaim ratio pf 0 1 2\n"
 	for _, c := range []struct {
 		n, k int
 		body string
 	}{{5000, 2, "top 1\nscale 1\n"}, {3, 2000, "top 1\nscale 1\n"}, {400, 30, "top 9\nscale 1\n"}} {
-		_, err := Check(strings.NewReader(fmt.Sprintf(head, c.n, c.k)+c.body), Options{MaxMemory: 1 << 24})
-		assert.ErrorIs(t, err, ErrLimit)
+		_, err := Check(strings.NewReader(fmt.Sprintf(head, c.n, c.k)+c.body), certificate.Options{MaxMemory: 1 << 24})
+		assert.ErrorIs(t, err, evidence.ErrLimit)
 	}
+	few := fmt.Sprintf(head, 3, 60) + "top 50\nscale 1\n"
+	_, err = Check(strings.NewReader(few), certificate.Options{MaxSteps: 1 << 20})
+	assert.ErrorIs(t, err, evidence.ErrLimit)
 	for _, c := range []struct {
 		n, k int
 		body string
 	}{{3, 1 << 20, "threshold 1/3\nend 7\n"}, {1 << 30, 1 << 20, "closed-form 2\nend 7\n"}} {
-		r, err := Check(strings.NewReader(fmt.Sprintf(head, c.n, c.k)+c.body), Options{})
+		r, err := Check(strings.NewReader(fmt.Sprintf(head, c.n, c.k)+c.body), certificate.Options{})
 		require.NoError(t, err)
 		assert.False(t, r.Valid)
 		assert.Contains(t, r.Reason, "too long")
@@ -136,3 +141,6 @@ func TestPartsEnd(t *testing.T) {
 		assert.Equal(t, want, why == "", "%d: %s", room, why)
 	}
 }
+
+// ample is what a check may cost without options.
+func ample() *evidence.Effort { return evidence.NewEffort(evidence.WithDefaults(evidence.Options{})) }

@@ -1,9 +1,10 @@
-package certificate
+package check
 
 import (
 	"fmt"
 	"math/big"
 
+	"optratio/internal/evidence"
 	"optratio/number/interval"
 )
 
@@ -20,32 +21,32 @@ type classes struct {
 }
 
 // newClasses lists the classes of Q(n,k), at most limit of them, and the sequences in which chains visit them.
-func newClasses(n, k, top, limit int, cost *effort) (*classes, error) {
+func newClasses(n, k, top, limit int, cost *evidence.Effort) (*classes, error) {
 	c := &classes{n: n, k: k, top: top, index: map[string]int{}}
 	full := false
 	price := 128 + 8*min(top, k+1) // of a name
-	vectors := newLattice(n, 0)
+	vectors := evidence.NewLattice(n, 0)
 	c.each(n, func(m []int) bool {
 		// The candidates at depths that the class does not tell apart are at the greatest depth of m. As many words over these depths, open of them, use the last one.
-		last := deepest(m)
+		last := evidence.Deepest(m)
 		open, left := max(last-begin(m)-top+1, 1), int64(m[last])
-		words := power(open, left)
+		words := evidence.Power(open, left)
 		c.index[c.name(m)] = len(c.mass)
-		c.mass = append(c.mass, words.Sub(words, power(open-1, left)).Mul(words, vectors.multiplicity(m)))
+		c.mass = append(c.mass, words.Sub(words, evidence.Power(open-1, left)).Mul(words, vectors.Multiplicity(m)))
 		full = len(c.mass) > limit
-		return !full && cost.spend(price) == nil
+		return !full && cost.Spend(price) == nil
 	})
 	if full {
-		return nil, fmt.Errorf("%w: more than %d classes of count vectors", ErrLimit, limit)
+		return nil, fmt.Errorf("%w: more than %d classes of count vectors", evidence.ErrLimit, limit)
 	}
 	// The classes that a chain visits depend on the class of the other candidates alone, so one example of each will do.
 	c.each(n-1, func(others []int) bool {
-		for at := range chain(others) {
-			c.class, c.depth, c.last = append(c.class, c.index[c.name(at.m)]), append(c.depth, at.v), append(c.last, at.first)
+		for at := range evidence.Chain(others) {
+			c.class, c.depth, c.last = append(c.class, c.index[c.name(at.M)]), append(c.depth, at.V), append(c.last, at.First)
 		}
-		return cost.spend(price*(2*k+1)) == nil
+		return cost.Spend(price*(2*k+1)) == nil
 	})
-	return c, cost.err
+	return c, cost.Err
 }
 
 // begin returns the start of a count vector.
@@ -62,7 +63,7 @@ func begin(m []int) int {
 
 // name tells the class of a count vector from the others.
 func (c *classes) name(m []int) string {
-	s, d := begin(m), deepest(m)
+	s, d := begin(m), evidence.Deepest(m)
 	return fmt.Sprint(s, d, m[s:min(s+c.top, d+1)])
 }
 
@@ -119,10 +120,10 @@ type dualPoint struct {
 
 // walk evaluates the dual function, see lower, the first position's λ belonging to the row u >= 0. cost has the positions whose c_i is not their depth.
 func (c *classes) walk(z *big.Rat, y []*big.Rat, cost map[int]*big.Rat, prec uint) *dualPoint {
-	r := enclosing{zz: interval.FromRat(z, prec), prec: prec}
+	r := evidence.Enclosing{Zz: interval.FromRat(z, prec), Prec: prec}
 	zero := interval.FromInt(0, prec)
 	d := &dualPoint{z: z, lambda: make([]interval.Interval, len(c.class)), value: zero}
-	w := newWalk(r, y)
+	w := evidence.NewWalk(r, y)
 	depths := make([]interval.Interval, c.k+1)
 	for v := range depths {
 		depths[v] = interval.FromInt(int64(v), prec)
@@ -131,15 +132,15 @@ func (c *classes) walk(z *big.Rat, y []*big.Rat, cost map[int]*big.Rat, prec uin
 	for i, class := range c.class {
 		v := depths[c.depth[i]]
 		if x, ok := cost[i]; ok {
-			v = r.rat(x)
+			v = r.Rat(x)
 		}
-		d.lambda[i] = w.step(class, v, below, false)
+		d.lambda[i] = w.Step(class, v, below, false)
 		if below = d.lambda[i]; c.last[i] {
 			below = zero
 		}
 	}
 	for i, mass := range c.mass {
-		d.value = d.value.Add(r.scale(w.least[i], mass))
+		d.value = d.value.Add(r.Scale(w.Least[i], mass))
 	}
 	return d
 }

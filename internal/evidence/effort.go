@@ -1,0 +1,142 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+)
+
+// Effort counts what a check has cost, so that no file costs more than the limits allow. It keeps the first error.
+type Effort struct {
+	ctx    context.Context
+	steps  int   // that are left, each some nanoseconds
+	polled int   // those left at the last look at the context
+	memory int64 // what is left
+	Err    error
+}
+
+// pollSteps are from one look at the context to the next.
+const pollSteps = 1 << 14
+
+func NewEffort(o Options) *Effort {
+	return &Effort{ctx: o.Context, memory: o.MaxMemory, steps: o.MaxSteps, polled: o.MaxSteps + pollSteps}
+}
+
+func (e *Effort) Spend(steps int) error {
+	if e.steps -= steps; e.steps < 0 && e.Err == nil {
+		e.steps, e.Err = 0, fmt.Errorf("%w: the check takes too many steps", ErrLimit)
+	}
+	if e.polled-e.steps > pollSteps && e.Err == nil {
+		e.polled, e.Err = e.steps, e.ctx.Err()
+	}
+	return e.Err
+}
+
+func (e *Effort) Keep(bytes int) error {
+	if e.memory -= int64(bytes); e.memory < 0 && e.Err == nil {
+		e.Err = fmt.Errorf("%w: the check takes more memory than allowed", ErrLimit)
+	}
+	return e.Err
+}
+
+// reduce counts what it costs to bring a fraction, of parts with so many bits, to lowest terms.
+func (e *Effort) reduce(num, den int) error { return e.Spend(16 + (1+num/64)*(1+den/64)) }
+
+// Sum adds a product to x, unless an error has occurred.
+func (e *Effort) Sum(x *big.Rat, factors ...*big.Rat) {
+	term := factors[0]
+	num, den := Length(term)
+	for _, f := range factors[1:] {
+		n, d := Length(f)
+		if e.reduce(num+n, den+d) != nil {
+			return
+		}
+		term = new(big.Rat).Mul(term, f)
+		num, den = Length(term)
+	}
+	n, d := Length(x)
+	if e.reduce(max(num+d, n+den), den+d) == nil {
+		x.Add(x, term)
+	}
+}
+
+// Length returns how many bits the parts of a fraction have.
+func Length(x *big.Rat) (num, den int) { return x.Num().BitLen(), x.Denom().BitLen() }
+
+// stepsPerVariable is what a variable of an enumeration costs at the least.
+const stepsPerVariable = 256
+
+// StepsPerDepth is what a count vector costs for each depth, whether there are candidates or not.
+const StepsPerDepth = 4
+
+// BytesPerVariable is what the check needs for each variable, beside what long exact numbers and precisions above
+// 192 bits take.
+const BytesPerVariable = 500
+
+// Sized returns ErrLimit where a check takes more steps than allowed, by its own estimate.
+func Sized(o Options, steps float64) error {
+	if steps > float64(o.MaxSteps) {
+		return fmt.Errorf("%w: the check takes about %.3g steps; the limit is %.3g", ErrLimit, steps, float64(o.MaxSteps))
+	}
+	return nil
+}
+
+// Fits returns ErrLimit if enumerating the lattice exceeds the memory or the steps allowed.
+func Fits(o Options, n, k int) error {
+	variables, table := VariableCount(n, k), (n+1)*(k+1)
+	need := float64(float64(variables)*BytesPerVariable) + float64(float64(table)*16)
+	if need > float64(o.MaxMemory) {
+		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g bytes; the limit is %d",
+			ErrLimit, n, k, atLeast(variables), need, o.MaxMemory)
+	}
+	if steps := float64(float64(variables)*stepsPerVariable) + float64(float64(OrbitCount(n, k))*float64(k)*StepsPerDepth); steps > float64(o.MaxSteps) {
+		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g steps; the limit is %d", ErrLimit, n, k, atLeast(variables), steps, o.MaxSteps)
+	}
+	return nil
+}
+
+func atLeast(count int) string {
+	if count >= MaxCount {
+		return "more than 10^18"
+	}
+	return fmt.Sprint(count)
+}
+
+// MaxCount bounds what count and friends return: they saturate there.
+const MaxCount = 1 << 60
+
+// OrbitCount returns C(n+k-1, k), the number of count vectors, or maxCount if that is less.
+func OrbitCount(n, k int) int { return Binomial(n+k-1, k) }
+
+// VariableCount returns the number of variables or maxCount: those at depth 0 are as many as the
+// count vectors, and those at any other depth C(n+k-2, k), the vectors left without a
+// candidate there.
+func VariableCount(n, k int) int {
+	orbits := OrbitCount(n, k)
+	if n < 2 || k == 0 {
+		return orbits
+	}
+	each := Binomial(n+k-2, k)
+	if each > MaxCount/k {
+		return MaxCount
+	}
+	return min(MaxCount, orbits+k*each) // both terms are at most maxCount
+}
+
+// Binomial returns C(a, b), or maxCount if that is less.
+func Binomial(a, b int) int {
+	b = min(b, a-b)
+	if b < 0 {
+		return 0
+	}
+	r := big.NewInt(1)
+	limit := big.NewInt(MaxCount)
+	for i := 1; i <= b; i++ {
+		r.Mul(r, big.NewInt(int64(a-b+i)))
+		r.Quo(r, big.NewInt(int64(i)))
+		if r.Cmp(limit) >= 0 {
+			return MaxCount
+		}
+	}
+	return int(r.Int64())
+}

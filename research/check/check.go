@@ -1,0 +1,31 @@
+// Package check checks certificates as package certificate does, and those of section interval: bounds on permute-and-flip's ratio at every ε of a range.
+// Like that package it shares nothing with what writes them. docs/reference/certificate.md has the format, research/docs/map.md the theorems.
+package check
+
+import (
+	"bufio"
+	"io"
+
+	"optratio/internal/evidence"
+	"optratio/verify/certificate"
+)
+
+var sections = map[string]func() evidence.Section{"interval": func() evidence.Section { return &intervalCertificate{} }}
+
+// Check is certificate.Check, for one section more.
+func Check(in io.Reader, o certificate.Options) (*certificate.Report, error) {
+	const begin = evidence.Magic + "\nproblem interval"
+	b := bufio.NewReaderSize(in, 1<<16)
+	if first, _ := b.Peek(len(begin)); string(first) != begin {
+		return certificate.Check(b, o)
+	}
+	r, err := evidence.Check(b, evidence.Options(o), sections)
+	if err != nil {
+		return nil, err
+	}
+	rep := &certificate.Report{Valid: r.Valid, Problem: (*certificate.Problem)(r.Problem), Optimum: r.Optimum, Reason: r.Reason}
+	for _, q := range r.Claims {
+		rep.Claims = append(rep.Claims, certificate.Claim{On: q.On, Value: q.Value, Follows: q.Follows})
+	}
+	return rep, nil
+}
