@@ -38,25 +38,7 @@ func (f *epsilonFlags) text() string {
 	return "e^ε = " + f.exp
 }
 
-func (f *epsilonFlags) parse() (mechanisms.Epsilon, error) {
-	switch {
-	case f.eps == "" && f.exp == "":
-		return mechanisms.Epsilon{}, command.Usagef("epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
-	case f.eps != "" && f.exp != "":
-		return mechanisms.Epsilon{}, command.Usagef("--eps and --exp-eps exclude each other: give one of them")
-	case f.eps != "":
-		e, err := mechanisms.ParseEpsilon(f.eps)
-		if err != nil {
-			return e, command.Usagef("--eps %s: %w; give a decimal >= 0 such as 0.5", command.Quoted(f.eps), err)
-		}
-		return e, nil
-	}
-	e, err := mechanisms.ParseExp(f.exp)
-	if err != nil {
-		return e, command.Usagef("--exp-eps %s: %w; give a fraction or a decimal >= 1 such as 3/2", command.Quoted(f.exp), err)
-	}
-	return e, nil
-}
+func (f *epsilonFlags) parse() (mechanisms.Epsilon, error) { return command.Epsilon(f.eps, f.exp) }
 
 // addMonotonic adds --monotonic-scores.
 func addMonotonic(c *cobra.Command, to *bool) {

@@ -40,7 +40,6 @@ func TestEmptyItemsAreRefused(t *testing.T) {
 		{"pmf", "--scores", "0,,1", "--eps", "1"},
 		{"pmf", "--scores", "0,1", "--sensitivities", "1,", "--eps", "1"},
 		{"heterogeneous", "--sensitivities", "1,,2", "--exp-eps", "2"},
-		{"stopping", "--asymptotic", "--boundary", "0,,1"},
 	}...)
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
-	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/lp/clp"
 	"optratio/lp/linear"
@@ -32,7 +31,7 @@ type stoppingFlags struct {
 	play, solver, gap string
 	cert              string
 	seed              uint64
-	limit             limitFlags
+	asymptotic        bool
 	from, to          string             // of --distance
 	solution          *stopping.Solution // of --lp, once it is found
 }
@@ -47,13 +46,10 @@ preference orders swap two candidates at most l places apart. Without --lp:
 the outcome law of the p-mix of the optimal secretary rule and the blind choice,
 the least ε for --delta and the least δ for --eps. With --lp: the best rule that is
 (ε, δ)-private, certified, and how far the best p-mix of the secretary rule is from it.
-With --asymptotic: the same of the p-mix as n grows, for every fixed rank, and the boundary of the
-privacy region; with --lp also the limit of the best rule's success, for -l 1 and --delta 0. With --distance: how many swaps of elements at most l places apart turn one order into another.`,
+With --distance: how many swaps of elements at most l places apart turn one order into another.`,
 		Example: `  optratio stopping -n 8
   optratio stopping -n 30 -l 3 --p 0.5 --eps 1
   optratio stopping -n 30 --eps 0.5 --lp --rule
-  optratio stopping --asymptotic --p 0.5 --delta 0.01 --boundary 0:1:0.25
-  optratio stopping --asymptotic --lp --eps 0.8
   optratio stopping --distance 3,1,2 -l 1`,
 		Args: command.NoArgs,
 		RunE: f.Limited(f.run),
@@ -71,8 +67,9 @@ privacy region; with --lp also the limit of the best rule's success, for -l 1 an
 	fs.Uint64Var(&f.seed, "seed", 1, "seed for --play")
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of the optimum")
-	fs.BoolVar(&f.limit.asymptotic, "asymptotic", false, "the limit as n grows, without -n")
-	fs.StringVar(&f.limit.boundary, "boundary", "", "with --asymptotic: also the least δ at each ε of this list, decimals and ranges from:to:step")
+	fs.BoolVar(&f.asymptotic, "asymptotic", false, "")
+	fs.String("boundary", "", "")
+	fs.Lookup("asymptotic").Hidden, fs.Lookup("boundary").Hidden = true, true
 	fs.StringVar(&f.from, "distance", "", "the distance d_l from this order, a list of 1 to n, to --distance-to: any n for l = 1 and l = n-1, at most 9 otherwise")
 	fs.StringVar(&f.to, "distance-to", "", "see --distance (default: 1,2,…,n)")
 	addCert(c, &f.cert)
@@ -104,10 +101,10 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 	if f.win < 1 || f.win > f.n {
 		return in, command.Usagef("--win %d: give a number from 1 to n = %d", f.win, f.n)
 	}
-	if in.p, err = parseProbability("p", f.p); err != nil {
+	if in.p, err = command.Probability("p", f.p); err != nil {
 		return in, err
 	}
-	if in.delta, err = parseProbability("delta", f.delta); err != nil {
+	if in.delta, err = command.Probability("delta", f.delta); err != nil {
 		return in, err
 	}
 	if f.epsilon.eps != "" || f.epsilon.exp != "" {
@@ -119,7 +116,7 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 	if err := f.checkProgram(in.eps != nil); err != nil {
 		return in, err
 	}
-	if in.gap, err = f.parseGap(); err != nil {
+	if in.gap, err = command.Gap(f.gap); err != nil {
 		return in, err
 	}
 	if in.payoff, err = stopping.TopK(f.n, f.win); err != nil {
@@ -142,14 +139,6 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 	return in, err
 }
 
-func (f *stoppingFlags) parseGap() (float64, error) {
-	gap, err := strconv.ParseFloat(f.gap, 64)
-	if err != nil || !(gap >= 0 && gap < 1) {
-		return 0, command.Usagef("--gap %s: give a decimal from 0 to 1 such as 1e-9", command.Quoted(f.gap))
-	}
-	return gap, nil
-}
-
 // checkProgram refuses --lp where its program cannot be posed, and the flags that need it where it is not given.
 func (f *stoppingFlags) checkProgram(epsilon bool) error {
 	switch {
@@ -163,14 +152,6 @@ func (f *stoppingFlags) checkProgram(epsilon bool) error {
 		return command.Usagef("--rule: needs --lp; without it the rule is the p-mix of passing threshold-1 candidates")
 	}
 	return nil
-}
-
-func parseProbability(name, text string) (*big.Rat, error) {
-	r, err := decimal.Parse(text)
-	if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, command.Usagef("--%s %s: give a decimal from 0 to 1", name, command.Quoted(text))
-	}
-	return r, nil
 }
 
 // readArrivals reads one rank a line: a permutation of 1 to n.
@@ -200,10 +181,8 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 	switch {
 	case f.from != "" || f.to != "":
 		return f.runDistance(ctx)
-	case f.limit.asymptotic:
-		return f.runLimit(ctx)
-	case f.limit.boundary != "":
-		return command.Usagef("--boundary: is about the limit, add --asymptotic")
+	case f.asymptotic:
+		return command.Usagef("--asymptotic: limits of large n moved to bin/research stopping-limit: make research")
 	}
 	in, err := f.parse(ctx)
 	if err != nil {

@@ -53,6 +53,7 @@ func long(t *testing.T) map[string][]string {
 		"scenario": {"scenario", "4", "--trials", "1000"},
 		"gain":     {"scenario", "--gain", "rs,rnmh", "--delta-range", "0.01:10:0.01"},
 		"bandit":   {"bandit", "--runs", "1000"},
+		"limit":    {"stopping-limit", "--lp", "--eps", "0.3"},
 		"figure":   {"figure", "worst-ratio", "-n", "9", "-k", "9", "-o", filepath.Join(t.TempDir(), "f.svg")},
 	}
 }
@@ -71,14 +72,14 @@ func TestFlagsAreRefused(t *testing.T) {
 	assert.Greater(t, commandtest.RefuseEmptyValues(t, root, run, map[string]string{"figure": "pf-1a", "check": "file.csv", "merge": "file.csv"}), 50)
 	assert.Greater(t, commandtest.RefuseNegativeCounts(t, root, run), 5)
 	commandtest.RefuseEmptyItems(t, run,
-		[]string{"bandit", "--policy", "ucb,,krr"}, []string{"bandit", "--means", "0.2,,0.8"}, []string{"scenario", "1", "--eps", "1,,2"})
+		[]string{"bandit", "--policy", "ucb,,krr"}, []string{"bandit", "--means", "0.2,,0.8"}, []string{"scenario", "1", "--eps", "1,,2"}, []string{"stopping-limit", "--boundary", "0,,1"})
 }
 
 // Without a command, or with one that there is not, the answer is what commands there are, or one line.
 func TestNames(t *testing.T) {
 	code, out, _ := run.Quietly()
 	assert.Equal(t, command.Done, code)
-	for _, name := range []string{"claims", "figure", "scenario", "bandit", "map"} {
+	for _, name := range []string{"claims", "figure", "scenario", "bandit", "map", "stopping-limit"} {
 		assert.Contains(t, out, name)
 	}
 	code, _, errs := run.Quietly("ratio")

@@ -10,6 +10,7 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
+	"optratio/mechanisms"
 )
 
 // Quoted shows a user's text in a message, without its middle where it is very long.
@@ -134,4 +135,43 @@ func ExactText(x *big.Rat) string {
 		return x.FloatString(places)
 	}
 	return x.RatString()
+}
+
+// Epsilon reads --eps or --exp-eps, whichever was given.
+func Epsilon(eps, exp string) (mechanisms.Epsilon, error) {
+	switch {
+	case eps == "" && exp == "":
+		return mechanisms.Epsilon{}, Usagef("epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
+	case eps != "" && exp != "":
+		return mechanisms.Epsilon{}, Usagef("--eps and --exp-eps exclude each other: give one of them")
+	case eps != "":
+		e, err := mechanisms.ParseEpsilon(eps)
+		if err != nil {
+			return e, Usagef("--eps %s: %w; give a decimal >= 0 such as 0.5", Quoted(eps), err)
+		}
+		return e, nil
+	}
+	e, err := mechanisms.ParseExp(exp)
+	if err != nil {
+		return e, Usagef("--exp-eps %s: %w; give a fraction or a decimal >= 1 such as 3/2", Quoted(exp), err)
+	}
+	return e, nil
+}
+
+// Probability reads a decimal from 0 to 1.
+func Probability(name, text string) (*big.Rat, error) {
+	r, err := decimal.Parse(text)
+	if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 {
+		return nil, Usagef("--%s %s: give a decimal from 0 to 1", name, Quoted(text))
+	}
+	return r, nil
+}
+
+// Gap reads the relative width of an answer wanted, from 0 to 1.
+func Gap(text string) (float64, error) {
+	gap, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(gap >= 0 && gap < 1) {
+		return 0, Usagef("--gap %s: give a decimal from 0 to 1 such as 1e-9", Quoted(text))
+	}
+	return gap, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"optratio/mechanisms/secretary"
 	"optratio/number"
+	"optratio/research/limit"
 )
 
 const stoppingSource = "Grining, Klonowski & Sulkowska, Fig. "
@@ -61,7 +62,7 @@ func regions(which int, title string) func(context.Context, *Args) *Figure {
 				name := []string{"", "least δ, and where the p-mix is private", "p = " + digits(p), fmt.Sprintf("l = %d", l)}[which]
 				weight, _ := new(big.Rat).SetString(digits(p))
 				edges = append(edges, limits(name, grid, func(eps float64, _ *big.Rat) (number.Number, error) {
-					return secretary.LimitDelta(weight, l, exactly(eps))
+					return limit.Delta(weight, l, exactly(eps))
 				}))
 			}
 		}
@@ -107,7 +108,7 @@ func drawLeastEps(ctx context.Context, a *Args) *Figure {
 	mixes(ctx, n, func(p float64, law secretary.Law) {
 		exact.certify(p, must(secretary.TightEps(law, l, delta)).Eps())
 	})
-	limit := limits(limitName, evenly(1/float64(points), 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return secretary.LimitEps(p, delta, l) })
+	limit := limits(limitName, evenly(1/float64(points), 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return limit.Eps(p, delta, l) })
 	return &Figure{
 		Title:    "The least ε of the p-mix",
 		Subtitle: fmt.Sprintf("Least ε for which playing the secretary rule with probability p, else taking anybody, is (ε, %s)-private; l = %d. Limit: ln((p-δe)/(a(l+1)p)) where that is positive, a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s4.", a.Text("delta"), l, stoppingSource),
@@ -123,7 +124,7 @@ func drawLeastDelta(ctx context.Context, a *Args) *Figure {
 		ensure(err)
 		exact.certify(p, number.Bounds(low, high))
 	})
-	limit := limits(limitName, evenly(0, 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return secretary.LimitDelta(p, l, eps) })
+	limit := limits(limitName, evenly(0, 1, points), func(_ float64, p *big.Rat) (number.Number, error) { return limit.Delta(p, l, eps) })
 	return &Figure{
 		Title:    "The least δ of the p-mix",
 		Subtitle: fmt.Sprintf("Least δ for which playing the secretary rule with probability p, else taking anybody, is (%s, δ)-private; l = %d. Limit: (p/e)(1 - a(l+1)e^ε), a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s5.", a.Text("eps"), l, stoppingSource),
@@ -142,7 +143,7 @@ func drawLargestP(ctx context.Context, a *Args) *Figure {
 		ensure(err)
 		exact.certify(eps, number.Bounds(low, high))
 	}
-	limit := limits(limitName, evenly(from, to, points), func(eps float64, _ *big.Rat) (number.Number, error) { return secretary.LimitP(l, exactly(eps), delta) })
+	limit := limits(limitName, evenly(from, to, points), func(eps float64, _ *big.Rat) (number.Number, error) { return limit.P(l, exactly(eps), delta) })
 	return &Figure{
 		Title:    "The largest p of a private p-mix",
 		Subtitle: fmt.Sprintf("Largest weight p of the secretary rule for which the p-mix is (ε, %s)-private; l = %d. Limit: eδ/(1 - a(l+1)e^ε), at most 1, a(k) = Σ (1-1/e)^s/s over s ≥ k. After %s6, whose range of ε is open.", a.Text("delta"), l, stoppingSource),

@@ -1,4 +1,6 @@
-package secretary
+// Package limit has the limits of private stopping as the number of candidates grows: of the p-mix of the secretary rule, with the region in which it is private, and of
+// the best private rule's success. docs/results/stopping.md has the theorems. For n candidates there are mechanisms/secretary and lp/stopping.
+package limit
 
 import (
 	"cmp"
@@ -6,6 +8,7 @@ import (
 	"math/big"
 
 	"optratio/mechanisms"
+	"optratio/mechanisms/secretary"
 	"optratio/number"
 	"optratio/number/interval"
 )
@@ -22,6 +25,9 @@ import (
 // where a_2 = 1/e; so they are decided at some precision. mostBits bounds it all the same.
 const mostBits = 1 << 14
 
+// logBits is the precision of printed numbers.
+const logBits = 192
+
 // decide refines until compare knows the order of two numbers.
 func decide(compare func(prec uint) (c int, ok bool)) (c int, prec uint, err error) {
 	for prec = logBits; prec <= mostBits; prec *= 2 {
@@ -35,11 +41,11 @@ func decide(compare func(prec uint) (c int, ok bool)) (c int, prec uint, err err
 // euler encloses e.
 func euler(prec uint) interval.Interval { return interval.Exp(interval.FromInt(1, prec)) }
 
-// LimitLaw returns the limits p·a_k/e of q_1 to q_ranks.
-func LimitLaw(p *big.Rat, ranks int) ([]number.Number, error) {
+// Law returns the limits p·a_k/e of q_1 to q_ranks.
+func Law(p *big.Rat, ranks int) ([]number.Number, error) {
 	out := make([]number.Number, ranks)
 	for k := range out {
-		a, err := AsymptoticEnclosure(k+1, logBits)
+		a, err := secretary.AsymptoticEnclosure(k+1, logBits)
 		if err != nil {
 			return nil, err
 		}
@@ -48,11 +54,11 @@ func LimitLaw(p *big.Rat, ranks int) ([]number.Number, error) {
 	return out, nil
 }
 
-// LimitWin returns the limit of the probability of taking one of the win best, p(a_1 + … + a_win)/e.
-func LimitWin(p *big.Rat, win int) (number.Number, error) {
+// Win returns the limit of the probability of taking one of the win best, p(a_1 + … + a_win)/e.
+func Win(p *big.Rat, win int) (number.Number, error) {
 	sum := interval.FromInt(0, logBits)
 	for k := 1; k <= win; k++ {
-		a, err := AsymptoticEnclosure(k, logBits)
+		a, err := secretary.AsymptoticEnclosure(k, logBits)
 		if err != nil {
 			return number.Number{}, err
 		}
@@ -63,18 +69,18 @@ func LimitWin(p *big.Rat, win int) (number.Number, error) {
 
 func checkLimit(l int, delta *big.Rat) error {
 	if l < 1 {
-		return fmt.Errorf("l = %d: %w, need at least 1", l, ErrRange)
+		return fmt.Errorf("l = %d: %w, need at least 1", l, secretary.ErrRange)
 	}
-	return CheckDelta(delta)
+	return secretary.CheckDelta(delta)
 }
 
-// LimitEps returns the least ε >= 0 of the region for a δ, max(0, ln((p - eδ)/(p a_{l+1}))).
-func LimitEps(p, delta *big.Rat, l int) (number.Number, error) {
+// Eps returns the least ε >= 0 of the region for a δ, max(0, ln((p - eδ)/(p a_{l+1}))).
+func Eps(p, delta *big.Rat, l int) (number.Number, error) {
 	if err := checkLimit(l, delta); err != nil || p.Sign() == 0 {
 		return number.Exact(new(big.Rat)), err
 	}
 	sides := func(prec uint) (excess, floor interval.Interval) {
-		a, _ := AsymptoticEnclosure(l+1, prec)
+		a, _ := secretary.AsymptoticEnclosure(l+1, prec)
 		weight := interval.FromRat(p, prec)
 		return weight.Sub(euler(prec).Mul(interval.FromRat(delta, prec))), weight.Mul(a)
 	}
@@ -98,7 +104,7 @@ func free(l int, eps mechanisms.Epsilon) (yes bool, prec uint, err error) {
 		return true, logBits, nil
 	}
 	c, prec, err := decide(func(prec uint) (int, bool) {
-		a, _ := AsymptoticEnclosure(l+1, prec)
+		a, _ := secretary.AsymptoticEnclosure(l+1, prec)
 		return eps.Value(prec).Cmp(interval.Log(a).Neg())
 	})
 	return c > 0, prec, err
@@ -106,12 +112,12 @@ func free(l int, eps mechanisms.Epsilon) (yes bool, prec uint, err error) {
 
 // shortfall encloses 1 - a_{l+1} e^ε.
 func shortfall(l int, eps mechanisms.Epsilon, prec uint) interval.Interval {
-	a, _ := AsymptoticEnclosure(l+1, prec)
+	a, _ := secretary.AsymptoticEnclosure(l+1, prec)
 	return interval.FromInt(1, prec).Sub(a.Mul(interval.Exp(eps.Value(prec))))
 }
 
-// LimitDelta returns the boundary of the region, the least δ >= 0 for an ε: max(0, (p/e)(1 - a_{l+1} e^ε)).
-func LimitDelta(p *big.Rat, l int, eps mechanisms.Epsilon) (number.Number, error) {
+// Delta returns the boundary of the region, the least δ >= 0 for an ε: max(0, (p/e)(1 - a_{l+1} e^ε)).
+func Delta(p *big.Rat, l int, eps mechanisms.Epsilon) (number.Number, error) {
 	yes, prec, err := free(l, eps)
 	if err != nil || yes || p.Sign() == 0 {
 		return number.Exact(new(big.Rat)), err
@@ -119,9 +125,9 @@ func LimitDelta(p *big.Rat, l int, eps mechanisms.Epsilon) (number.Number, error
 	return number.Enclosed(shortfall(l, eps, prec).Mul(interval.FromRat(p, prec)).Quo(euler(prec))), nil
 }
 
-// LimitP returns the largest p whose mix is in the region, min(1, eδ/(1 - a_{l+1} e^ε)); 1 where a_{l+1} e^ε >= 1. For δ = 0 it is 0 otherwise: the best p vanishes as n grows.
-func LimitP(l int, eps mechanisms.Epsilon, delta *big.Rat) (number.Number, error) {
-	if err := CheckDelta(delta); err != nil {
+// P returns the largest p whose mix is in the region, min(1, eδ/(1 - a_{l+1} e^ε)); 1 where a_{l+1} e^ε >= 1. For δ = 0 it is 0 otherwise: the best p vanishes as n grows.
+func P(l int, eps mechanisms.Epsilon, delta *big.Rat) (number.Number, error) {
+	if err := secretary.CheckDelta(delta); err != nil {
 		return number.Number{}, err
 	}
 	yes, _, err := free(l, eps)

@@ -1,4 +1,4 @@
-package secretary
+package limit
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/mechanisms/secretary"
 )
 
 func epsilon(t testing.TB, text string) mechanisms.Epsilon {
@@ -20,26 +21,26 @@ func epsilon(t testing.TB, text string) mechanisms.Epsilon {
 // The examples of the source: δ = 0.01 gives ε = 0.9724 at p = 1; ε = 0.5 and δ = 0.05 give p = 0.3454; δ = 0.05 and p = 1 give ε = 0.8539 (Section 4 of the newer version, l = 1).
 func TestLimitExamples(t *testing.T) {
 	one := big.NewRat(1, 1)
-	assert.InDelta(t, 0.9724, must(LimitEps(one, big.NewRat(1, 100), 1)).Float64(), 5e-5)
-	assert.InDelta(t, 0.3454, must(LimitP(1, epsilon(t, "0.5"), big.NewRat(1, 20))).Float64(), 5e-5)
-	assert.InDelta(t, 0.8539, must(LimitEps(one, big.NewRat(1, 20), 1)).Float64(), 5e-5)
-	law := must(LimitLaw(one, 2))
+	assert.InDelta(t, 0.9724, must(Eps(one, big.NewRat(1, 100), 1)).Float64(), 5e-5)
+	assert.InDelta(t, 0.3454, must(P(1, epsilon(t, "0.5"), big.NewRat(1, 20))).Float64(), 5e-5)
+	assert.InDelta(t, 0.8539, must(Eps(one, big.NewRat(1, 20), 1)).Float64(), 5e-5)
+	law := must(Law(one, 2))
 	assert.InDelta(t, 1/math.E, law[0].Float64(), 1e-15)
 	assert.InDelta(t, 1/math.E/math.E, law[1].Float64(), 1e-15)
-	assert.InDelta(t, (1+1/math.E)/math.E, must(LimitWin(one, 2)).Float64(), 1e-15)
+	assert.InDelta(t, (1+1/math.E)/math.E, must(Win(one, 2)).Float64(), 1e-15)
 }
 
 // The three boundaries are one curve, and it is that of the law itself: the worst pair of the first 60 ranks of p·a_k/e, searched.
 func TestLimitRegion(t *testing.T) {
 	var limits []float64
 	for k := range 70 {
-		limits = append(limits, must(AsymptoticEnclosure(max(k, 1), 64)).Near())
+		limits = append(limits, must(secretary.AsymptoticEnclosure(max(k, 1), 64)).Near())
 	}
 	for _, l := range []int{1, 2, 5} {
 		for _, p := range []*big.Rat{big.NewRat(1, 10), big.NewRat(1, 2), big.NewRat(1, 1)} {
 			for _, text := range []string{"0", "0.3", "0.7", "1", "2.5"} {
 				eps := epsilon(t, text)
-				delta := must(LimitDelta(p, l, eps))
+				delta := must(Delta(p, l, eps))
 				worst := 0.0
 				q := func(k int) float64 {
 					weight, _ := p.Float64()
@@ -60,9 +61,9 @@ func TestLimitRegion(t *testing.T) {
 				inner, _ := delta.Lower()
 				outer, _ := delta.Upper()
 				for _, d := range []*big.Rat{inner, outer} {
-					assert.InDelta(t, eps.Float(), must(LimitEps(p, d, l)).Float64(), 1e-12)
+					assert.InDelta(t, eps.Float(), must(Eps(p, d, l)).Float64(), 1e-12)
 					weight, _ := p.Float64()
-					assert.InDelta(t, weight, must(LimitP(l, eps, d)).Float64(), 1e-12)
+					assert.InDelta(t, weight, must(P(l, eps, d)).Float64(), 1e-12)
 				}
 			}
 		}
@@ -72,12 +73,12 @@ func TestLimitRegion(t *testing.T) {
 // The law of many candidates has its tight δ near the limit.
 func TestLimitIsApproached(t *testing.T) {
 	p, eps := big.NewRat(1, 2), epsilon(t, "0.3")
-	law := must(SecretaryMixLaw(t.Context(), 5000, p))
+	law := must(secretary.SecretaryMixLaw(t.Context(), 5000, p))
 	for _, l := range []int{1, 2, 5} {
-		lo, _, _, err := TightDelta(law, l, eps)
+		lo, _, _, err := secretary.TightDelta(law, l, eps)
 		require.NoError(t, err)
 		x, _ := lo.Float64()
-		assert.InDelta(t, must(LimitDelta(p, l, eps)).Float64(), x, 3e-4)
+		assert.InDelta(t, must(Delta(p, l, eps)).Float64(), x, 3e-4)
 	}
 }
 
@@ -88,25 +89,25 @@ func TestLimitEnds(t *testing.T) {
 		got  func() (interface{ Rat() (*big.Rat, bool) }, error)
 		want *big.Rat
 	}{
-		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return LimitDelta(one, 1, epsilon(t, "1")) }, zero},
-		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return LimitP(1, epsilon(t, "1"), zero) }, one},
-		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return LimitP(1, epsilon(t, "0.999"), zero) }, zero},
-		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return LimitP(2, epsilon(t, "1"), one) }, one},
-		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return LimitEps(zero, zero, 3) }, zero},
-		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return LimitEps(one, big.NewRat(2, 5), 1) }, zero},
-		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return LimitDelta(one, 40, epsilon(t, "100000")) }, zero},
+		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return Delta(one, 1, epsilon(t, "1")) }, zero},
+		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return P(1, epsilon(t, "1"), zero) }, one},
+		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return P(1, epsilon(t, "0.999"), zero) }, zero},
+		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return P(2, epsilon(t, "1"), one) }, one},
+		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return Eps(zero, zero, 3) }, zero},
+		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return Eps(one, big.NewRat(2, 5), 1) }, zero},
+		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return Delta(one, 40, epsilon(t, "100000")) }, zero},
 	} {
 		x, err := c.got()
 		require.NoError(t, err)
 		r, ok := x.Rat()
 		assert.True(t, ok && r.Cmp(c.want) == 0)
 	}
-	assert.InDelta(t, 1, must(LimitEps(one, zero, 1)).Float64(), 1e-15)
+	assert.InDelta(t, 1, must(Eps(one, zero, 1)).Float64(), 1e-15)
 	exp, err := mechanisms.ParseExp("2")
 	require.NoError(t, err)
-	assert.InDelta(t, (1-2/math.E)/math.E, must(LimitDelta(one, 1, exp)).Float64(), 1e-15)
-	_, err = LimitEps(one, zero, 0)
-	assert.ErrorIs(t, err, ErrRange)
-	_, err = LimitP(1, exp, big.NewRat(2, 1))
-	assert.ErrorIs(t, err, ErrRange)
+	assert.InDelta(t, (1-2/math.E)/math.E, must(Delta(one, 1, exp)).Float64(), 1e-15)
+	_, err = Eps(one, zero, 0)
+	assert.ErrorIs(t, err, secretary.ErrRange)
+	_, err = P(1, exp, big.NewRat(2, 1))
+	assert.ErrorIs(t, err, secretary.ErrRange)
 }

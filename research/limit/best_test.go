@@ -1,4 +1,4 @@
-package stopping
+package limit
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"optratio/internal/slowtest"
 	"optratio/lp/linear"
+	"optratio/lp/stopping"
 	"optratio/mechanisms"
 )
 
@@ -45,7 +46,7 @@ func TestDocumentLimits(t *testing.T) {
 		if eps < "0.6" && !slowtest.Enabled {
 			continue
 		}
-		limit := SolveLimit(t.Context(), must(mechanisms.ParseEpsilon(eps)), 1e-9)
+		limit := Best(t.Context(), must(mechanisms.ParseEpsilon(eps)), 1e-9)
 		lo, _ := limit.Success.Lower()
 		hi, _ := limit.Success.Upper()
 		assert.True(t, certain(lo, hi, strings.TrimSpace(cells[1])), "%s: %s", eps, limit.Success)
@@ -54,7 +55,8 @@ func TestDocumentLimits(t *testing.T) {
 		assert.Equal(t, strings.TrimSpace(cells[4]), strconv.FormatFloat(limit.Rate.Float64(), 'f', 6, 64), eps)
 
 		const n = 20
-		sol := check(t, problem(t, n, 1, 1, eps, "0"), linear.Embedded{})
+		p := &stopping.Problem{Payoff: must(stopping.TopK(n, 1)), L: 1, Eps: must(mechanisms.ParseEpsilon(eps)), Delta: new(big.Rat)}
+		sol := must(stopping.Solve(t.Context(), p, stopping.Options{Solver: linear.Embedded{}, Gap: 1e-9}))
 		assert.LessOrEqual(t, lo.Cmp(new(big.Rat).Mul(big.NewRat(n, n-1), sol.Upper)), 0, eps)
 	}
 	assert.Equal(t, 6, rows)
@@ -215,12 +217,27 @@ func TestDoctoredLimits(t *testing.T) {
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	wide := SolveLimit(ended, must(mechanisms.ParseEpsilon("0.7")), 1e-9)
+	wide := Best(ended, must(mechanisms.ParseEpsilon("0.7")), 1e-9)
 	assert.Less(t, wide.Success.Float64(), truth)
 	assert.Greater(t, wide.Gap(), 0.1)
 	for _, eps := range []string{"0", "1e-18", "1e-9"} { // the limit is at most 1 - e^-ε
-		lower, _ := SolveLimit(ended, must(mechanisms.ParseEpsilon(eps)), 1e-9).Success.Lower()
+		lower, _ := Best(ended, must(mechanisms.ParseEpsilon(eps)), 1e-9).Success.Lower()
 		most, _ := new(big.Rat).SetString(eps)
 		assert.LessOrEqual(t, lower.Cmp(most), 0, eps)
 	}
+}
+
+// certain says that every number of an enclosure begins with the digits shown.
+func certain(lo, hi *big.Rat, shown string) bool {
+	_, digits, _ := strings.Cut(shown, ".")
+	unit := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(digits))), nil))
+	from, ok := new(big.Rat).SetString(shown)
+	return ok && lo.Cmp(from) >= 0 && hi.Cmp(new(big.Rat).Add(from, unit)) < 0
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
 }

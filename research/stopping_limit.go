@@ -1,24 +1,63 @@
-package cli
+package main
 
 import (
 	"context"
 	"fmt"
 	"io"
 	"math/big"
-	"strconv"
-	"strings"
+
+	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
-	"optratio/lp/stopping"
 	"optratio/mechanisms"
 	"optratio/mechanisms/secretary"
 	"optratio/number"
+	"optratio/research/limit"
 )
 
-// limitFlags are the flags of the limit of large n.
-type limitFlags struct {
-	asymptotic bool
-	boundary   string
+type stoppingLimitFlags struct {
+	command.Job
+	l, win             int
+	p, delta, eps, exp string
+	lp                 bool
+	gap, boundary      string
+}
+
+// shownRanks is how many ranks there are laws of.
+const shownRanks = 12
+
+func newStoppingLimit(s command.Streams) *cobra.Command {
+	f := stoppingLimitFlags{Job: command.Job{Streams: s}}
+	c := &cobra.Command{
+		Use:   "stopping-limit",
+		Short: "Private optimal stopping among ever more candidates",
+		Long: `What optratio stopping says of n candidates, in the limit of large n: of the p-mix of the secretary rule and
+the blind choice, for every fixed rank, the outcome law, the least ε for --delta and the least δ for --eps, and the boundary of the
+privacy region; with --lp also the limit of the best private rule's success, for -l 1 and --delta 0.`,
+		Example: `  research stopping-limit --p 0.5 --delta 0.01 --boundary 0:1:0.25
+  research stopping-limit --lp --eps 0.8`,
+		Args: command.NoArgs,
+		RunE: f.Limited(f.run),
+	}
+	fs := c.Flags()
+	command.CountVar(fs, &f.l, "l", "l", 1, "neighbors swap two candidates at most l places apart")
+	fs.IntVar(&f.win, "win", 1, "winning is taking one of so many best")
+	fs.StringVar(&f.p, "p", "1", "play the secretary rule with this probability, else take the first candidate")
+	fs.StringVar(&f.delta, "delta", "0", "privacy parameter δ as a decimal, 0 to 1")
+	fs.StringVar(&f.eps, "eps", "", "privacy parameter ε as a decimal, taken exactly")
+	fs.StringVar(&f.exp, "exp-eps", "", "e^ε as a fraction a/b or a decimal, taken exactly")
+	fs.BoolVar(&f.lp, "lp", false, "find the limit of the best private rule's success (needs --eps or --exp-eps)")
+	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of that limit")
+	fs.StringVar(&f.boundary, "boundary", "", "also the least δ at each ε of this list, decimals and ranges from:to:step")
+	f.Job.Add(c)
+	return c
+}
+
+func given(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // limitDoc is the JSON document of the limit of the p-mix as n grows.
@@ -36,7 +75,7 @@ type limitDoc struct {
 	TightDel *number.Number  `json:"tight_delta"`
 	LargestP *number.Number  `json:"largest_p"` // for ε and δ
 	Boundary []boundaryPoint `json:"boundary,omitempty"`
-	BestRule *stopping.Limit `json:"best_rule,omitempty"`
+	BestRule *limit.Limit    `json:"best_rule,omitempty"`
 
 	Undecided string `json:"undecided,omitempty"`
 }
@@ -49,12 +88,9 @@ type boundaryPoint struct {
 	Delta number.Number `json:"delta"`
 }
 
-func (f *stoppingFlags) runLimit(ctx context.Context) error {
-	if f.n != 0 || f.rule || f.play != "" || f.cert != "" {
-		return command.Usagef("--asymptotic: is the limit of large n; leave out -n, --rule, --play and --cert")
-	}
+func (f *stoppingLimitFlags) run(ctx context.Context) error {
 	if f.lp && (f.l != 1 || f.win != 1 || f.delta != "0") {
-		return command.Usagef("--asymptotic --lp: finds the limit for -l 1, --win 1 and --delta 0 only")
+		return command.Usagef("--lp: finds the limit for -l 1, --win 1 and --delta 0 only")
 	}
 	if f.l < 1 || f.l > secretary.MaxCandidates {
 		return command.Usagef("-l %d: give a distance from 1 to %d", f.l, secretary.MaxCandidates)
@@ -62,22 +98,22 @@ func (f *stoppingFlags) runLimit(ctx context.Context) error {
 	if f.win < 1 || f.win > 1000 {
 		return command.Usagef("--win %d: give a number from 1 to 1000", f.win)
 	}
-	p, err := parseProbability("p", f.p)
+	p, err := command.Probability("p", f.p)
 	if err != nil {
 		return err
 	}
-	delta, err := parseProbability("delta", f.delta)
+	delta, err := command.Probability("delta", f.delta)
 	if err != nil {
 		return err
 	}
-	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Delta: f.delta, Win: f.win}
-	if doc.Outcome, err = secretary.LimitLaw(p, shownRanks); err != nil {
+	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: given(f.eps), ExpEps: given(f.exp), Delta: f.delta, Win: f.win}
+	if doc.Outcome, err = limit.Law(p, shownRanks); err != nil {
 		return err
 	}
-	if doc.Success, err = secretary.LimitWin(p, f.win); err != nil {
+	if doc.Success, err = limit.Win(p, f.win); err != nil {
 		return err
 	}
-	if doc.TightEps, err = secretary.LimitEps(p, delta, f.l); err != nil {
+	if doc.TightEps, err = limit.Eps(p, delta, f.l); err != nil {
 		return err
 	}
 	if doc.Eps != nil || doc.ExpEps != nil {
@@ -85,8 +121,8 @@ func (f *stoppingFlags) runLimit(ctx context.Context) error {
 			return err
 		}
 	}
-	if f.limit.boundary != "" {
-		if doc.Boundary, err = f.boundary(p); err != nil {
+	if f.boundary != "" {
+		if doc.Boundary, err = f.leastDelta(p); err != nil {
 			return err
 		}
 	}
@@ -100,20 +136,20 @@ func (f *stoppingFlags) runLimit(ctx context.Context) error {
 }
 
 // bestInTheLimit adds the limit of the best private success.
-func (f *stoppingFlags) bestInTheLimit(ctx context.Context, doc *limitDoc) error {
+func (f *stoppingLimitFlags) bestInTheLimit(ctx context.Context, doc *limitDoc) error {
 	if doc.Eps == nil && doc.ExpEps == nil {
 		return command.Usagef("--lp: epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
 	}
-	eps, err := f.epsilon.parse()
+	eps, err := command.Epsilon(f.eps, f.exp)
 	if err != nil {
 		return err
 	}
-	gap, err := f.parseGap()
+	gap, err := command.Gap(f.gap)
 	if err != nil {
 		return err
 	}
-	limit := func() (*stopping.Limit, error) { return stopping.SolveLimit(ctx, eps, gap), nil }
-	doc.BestRule, err = command.Settle(ctx, limit, func(why string) *stopping.Limit { doc.Undecided = why; return nil })
+	best := func() (*limit.Limit, error) { return limit.Best(ctx, eps, gap), nil }
+	doc.BestRule, err = command.Settle(ctx, best, func(why string) *limit.Limit { doc.Undecided = why; return nil })
 	if err != nil || doc.BestRule == nil {
 		return err
 	}
@@ -124,16 +160,16 @@ func (f *stoppingFlags) bestInTheLimit(ctx context.Context, doc *limitDoc) error
 }
 
 // atEpsilon adds what the given ε says about δ and p.
-func (f *stoppingFlags) atEpsilon(doc *limitDoc, p, delta *big.Rat) error {
-	eps, err := f.epsilon.parse()
+func (f *stoppingLimitFlags) atEpsilon(doc *limitDoc, p, delta *big.Rat) error {
+	eps, err := command.Epsilon(f.eps, f.exp)
 	if err != nil {
 		return err
 	}
-	tight, err := secretary.LimitDelta(p, f.l, eps)
+	tight, err := limit.Delta(p, f.l, eps)
 	if err != nil {
 		return err
 	}
-	largest, err := secretary.LimitP(f.l, eps, delta)
+	largest, err := limit.P(f.l, eps, delta)
 	if err != nil {
 		return err
 	}
@@ -141,9 +177,9 @@ func (f *stoppingFlags) atEpsilon(doc *limitDoc, p, delta *big.Rat) error {
 	return nil
 }
 
-// boundary returns the least δ at each ε of --boundary.
-func (f *stoppingFlags) boundary(p *big.Rat) (out []boundaryPoint, err error) {
-	list, err := command.ParseList("boundary", f.limit.boundary, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
+// leastDelta returns the least δ at each ε of --boundary.
+func (f *stoppingLimitFlags) leastDelta(p *big.Rat) (out []boundaryPoint, err error) {
+	list, err := command.ParseList("boundary", f.boundary, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +188,7 @@ func (f *stoppingFlags) boundary(p *big.Rat) (out []boundaryPoint, err error) {
 		if err != nil {
 			return nil, command.Usagef("--boundary: %w", err)
 		}
-		least, err := secretary.LimitDelta(p, f.l, eps)
+		least, err := limit.Delta(p, f.l, eps)
 		if err != nil {
 			return nil, err
 		}
@@ -190,69 +226,4 @@ func (d *limitDoc) print(w io.Writer) {
 		}
 	}
 	t.Flush()
-}
-
-// distanceDoc is the JSON document of a distance.
-type distanceDoc struct {
-	From     []int  `json:"from"`
-	To       []int  `json:"to"`
-	L        int    `json:"l"`
-	Distance int    `json:"distance"`
-	Method   string `json:"method"`
-}
-
-// Schema names the form of the JSON document.
-func (distanceDoc) Schema() string { return "optratio.stopping-distance/1" }
-
-func (f *stoppingFlags) runDistance(ctx context.Context) error {
-	from, err := parseOrder("distance", f.from)
-	if err != nil {
-		return err
-	}
-	to := make([]int, len(from))
-	for i := range to {
-		to[i] = i + 1
-	}
-	if f.to != "" {
-		if to, err = parseOrder("distance-to", f.to); err != nil {
-			return err
-		}
-	}
-	doc := &distanceDoc{From: from, To: to, L: f.l}
-	type answer struct {
-		distance int
-		method   string
-	}
-	a, err := command.Await(ctx, command.Grace, func() (a answer, err error) {
-		a.distance, a.method, err = secretary.SwapDistance(from, to, f.l)
-		return a, err
-	})
-	if err != nil {
-		if len(from) == len(to) && f.l > 1 && f.l < len(from)-1 {
-			err = fmt.Errorf("%w; -l 1 and -l n-1 take any number", err)
-		}
-		return command.Usagef("--distance: %w", err)
-	}
-	doc.Distance, doc.Method = a.distance, a.method
-	f.Show(doc, func(w io.Writer) {
-		fmt.Fprintf(w, "d_%d = %d (%s)\n", doc.L, doc.Distance, map[string]string{
-			"inversions": "the number of inversions", "cycles": "the number of candidates less that of cycles", "search": "by search",
-		}[doc.Method])
-	})
-	return nil
-}
-
-// parseOrder reads an order: whole numbers separated by commas, which SwapDistance checks.
-func parseOrder(name, text string) (out []int, err error) {
-	if text == "" {
-		return nil, command.Usagef("--%s: is missing; give an order such as 3,1,2", name)
-	}
-	for item := range strings.SplitSeq(text, ",") {
-		v, err := strconv.Atoi(strings.TrimSpace(item))
-		if err != nil {
-			return nil, command.Usagef("--%s %s: %s is no whole number; give an order such as 3,1,2", name, command.Quoted(text), command.Quoted(item))
-		}
-		out = append(out, v)
-	}
-	return out, nil
 }

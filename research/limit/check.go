@@ -1,4 +1,4 @@
-package stopping
+package limit
 
 import (
 	"context"
@@ -27,15 +27,23 @@ type Limit struct {
 func (l *Limit) Gap() float64 {
 	lower, _ := l.Success.Lower()
 	upper, _ := l.Success.Upper()
-	return relativeGap(lower, upper)
+	if upper.Sign() == 0 {
+		return 0
+	}
+	gap := new(big.Rat).Sub(upper, lower)
+	g, _ := gap.Quo(gap, upper).Float64()
+	return g
 }
+
+// boundBits is the precision of the rational bounds for an irrational e^ε.
+const boundBits = 160
 
 // maxMultipliers bounds the work on one limit; as many suffice from ε = 0.36 on.
 const maxMultipliers = 90
 
-// SolveLimit encloses lim V_n, V_n being the best success among n candidates for l = 1 and δ = 0 (docs/results/stopping.md, Theorem 2). The enclosure holds whatever
+// Best encloses lim V_n, V_n being the best success among n candidates for l = 1 and δ = 0 (docs/results/stopping.md, Theorem 2). The enclosure holds whatever
 // floating point proposed; it is meant to be no wider than gap, and is wide where the context ended.
-func SolveLimit(ctx context.Context, eps mechanisms.Epsilon, gap float64) *Limit {
+func Best(ctx context.Context, eps mechanisms.Epsilon, gap float64) *Limit {
 	lo, hi := eps.ExpBounds(boundBits)
 	e, _ := hi.Float64()
 	// Theorem 1's bound at ζ >= e^-ε from below, the best rule without privacy from above.

@@ -1,4 +1,4 @@
-package stopping
+package limit
 
 import (
 	"context"
