@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"optratio/lp"
 	"optratio/verify"
 )
 
@@ -27,7 +28,7 @@ func TestDoctoredStatements(t *testing.T) {
 		{"a ratio of errors that comes close to 2.1", ratioOfErrors(rat(21, 10)), Refuted},
 		{"the gloss on Definition 3 for the uniform choice", gloss(uniform), Holds},
 		{"the gloss on Definition 3 for permute-and-flip", gloss(flip), Refuted},
-		{"the worst rows suffice without monotonicity", worstRowsSuffice(false), Refuted},
+		{"the worst rows suffice without monotonicity", worstRowsSuffice(lp.Paper), Refuted},
 		{"Remark 1 with a root that is no bound", monotonicScores(rat(3, 2)), Refuted},
 		{"Lemma 1 for the exponential mechanism", form("the exponential mechanism", func(p []*big.Rat, r int) *big.Rat { return distribution(em, p)[r] }), Refuted},
 		{"permute-and-flip has bounded range", suite{mechanism: pf, properties: []verify.Property{verify.BoundedRange}, lattices: [][2]int{{3, 2}}}.check, Refuted},

@@ -70,8 +70,6 @@ func leastThreshold(n int) int {
 	return t
 }
 
-var one = rat(1, 1)
-
 // playedLaw returns the law of the rule that passes t-1 candidates, found by following the rule from time to time, not by a formula.
 func playedLaw(n, t int) []*big.Rat {
 	return must(secretary.ThresholdRule(n, t)).Law()

@@ -90,6 +90,9 @@ func add(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
 func sub(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
 func mul(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
 func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
+func inv(x *big.Rat) *big.Rat    { return new(big.Rat).Inv(x) }
+
+var zero, one, two = new(big.Rat), rat(1, 1), rat(2, 1)
 
 func less(x, y *big.Rat) bool { return x.Cmp(y) < 0 }
 
@@ -243,6 +246,43 @@ func vectors(ctx context.Context, most int) iter.Seq[[]*big.Rat] {
 			}
 		}
 	}
+}
+
+// over is the check of a statement by comparisons on a domain; %d in what was seen stands for their number.
+func over(domain, seen string, compare func(t *tally)) check {
+	return func(t *tally) Finding {
+		compare(t)
+		return t.finding(domain, strings.Replace(seen, "%d", fmt.Sprint(t.checked), 1))
+	}
+}
+
+// forWeights is the check of a statement about every weight vector of at most so many candidates.
+func forWeights(most int, how, seen string, compare func(t *tally, p []*big.Rat)) check {
+	return over(fmt.Sprintf("n <= %d, %s, %s", most, wideDomain, how), seen, func(t *tally) {
+		for p := range vectors(t.ctx, most) {
+			compare(t, p)
+		}
+	})
+}
+
+// onLattices is the check of a statement about lattices Q(n,k), each at several e^ε = 1/z.
+func onLattices(sizes [][2]int, exps, how, seen string, compare func(t *tally, n, k int, z *big.Rat)) check {
+	return over(names(sizes)+", e^ε = "+exps+", "+how, seen, func(t *tally) {
+		for _, s := range sizes {
+			for _, exp := range rats(strings.Split(exps, ", ")...) {
+				compare(t, s[0], s[1], inv(exp))
+			}
+		}
+	})
+}
+
+// names writes lattices as Q(3,3), Q(4,2).
+func names(lattices [][2]int) string {
+	var out []string
+	for _, l := range lattices {
+		out = append(out, fmt.Sprintf("Q(%d,%d)", l[0], l[1]))
+	}
+	return strings.Join(out, ", ")
 }
 
 // inOneReading is the check of a statement that can be read in two ways, one of which a computation refutes: that settles nothing of the other, and why names it.
