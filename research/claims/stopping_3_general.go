@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"optratio/mechanisms"
 	"optratio/mechanisms/secretary"
 	"optratio/number/arith"
 )
@@ -259,9 +258,4 @@ func mixesArePrivate(says func(e, p, delta *big.Rat, n int) (exp, newDelta *big.
 		}
 		return t.finding(fmt.Sprintf("n = 2, …, 5, optimal rules for every set of ranks, all l, three δ and p, all swaps and events, exact: %d mixes", t.checked), "")
 	}
-}
-
-// expOf returns e^ε as a parameter.
-func expOf(e *big.Rat) mechanisms.Epsilon {
-	return must(mechanisms.FromExp(e))
 }

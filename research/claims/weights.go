@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"optratio/mechanisms"
 	"optratio/number/interval"
 )
@@ -300,3 +302,59 @@ func inOneReading(why string, of check) check {
 func notCheckable(why string) check {
 	return func(*tally) Finding { return Finding{Verdict: NotCheckable, Witness: why} }
 }
+
+// tuples yields every choice of a number from each list, the last one changing first.
+func tuples(lists ...[]*big.Rat) iter.Seq[[]*big.Rat] {
+	return func(yield func([]*big.Rat) bool) {
+		sizes := make([]int, len(lists))
+		for i, l := range lists {
+			sizes[i] = len(l)
+		}
+		for _, at := range combin.Cartesian(sizes) {
+			out := make([]*big.Rat, len(lists))
+			for i, j := range at {
+				out[i] = lists[i][j]
+			}
+			if !yield(out) {
+				return
+			}
+		}
+	}
+}
+
+// rats reads rationals.
+func rats(ss ...string) (out []*big.Rat) {
+	for _, s := range ss {
+		x, ok := new(big.Rat).SetString(s)
+		if !ok {
+			panic(s) // a constant of this package
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// whole is a small integer.
+func whole(x *big.Rat) int { return int(x.Num().Int64()) }
+
+// near writes enclosed numbers for people, under their names in order.
+func near(format string, errs map[string]interval.Interval, order ...string) string {
+	var parts []string
+	for _, name := range order {
+		parts = append(parts, fmt.Sprintf(format, name, errs[name].Near()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// below reports whether x < y is certain.
+func below(x, y interval.Interval) bool {
+	c, ok := x.Cmp(y)
+	return ok && c < 0
+}
+
+// named returns a registered mechanism.
+func named(name string) mechanisms.Mechanism { return must(mechanisms.Lookup(name)) }
+
+// epsilonOf reads a decimal ε, expOf takes an e^ε.
+func epsilonOf(s string) mechanisms.Epsilon { return must(mechanisms.ParseEpsilon(s)) }
+func expOf(e *big.Rat) mechanisms.Epsilon   { return must(mechanisms.FromExp(e)) }
