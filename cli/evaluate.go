@@ -20,7 +20,7 @@ type evaluateFlags struct {
 	command.Job
 	epsilon                 epsilonFlags
 	task, histogram, scores string
-	bins, n                 int
+	bins                    int
 	mechanism, sensitivity  string
 	monotonic               bool
 	target                  string
@@ -29,8 +29,8 @@ type evaluateFlags struct {
 func newEvaluate(s command.Streams) *cobra.Command {
 	f := evaluateFlags{Job: command.Job{Streams: s}}
 	c := &cobra.Command{
-		Use:   "evaluate --task mode|median|quantile:P|scores|worst-case (--histogram FILE | --scores Q,… | -n N) --eps E",
-		Short: "Expected errors of mechanisms on a histogram's mode or quantiles, on your scores, and on the worst ones",
+		Use:   "evaluate --task mode|median|quantile:P|scores (--histogram FILE | --scores Q,…) --eps E",
+		Short: "Expected errors of mechanisms on a histogram's mode or quantiles, or on your scores",
 		Long: `Expected errors of mechanisms that select a bin of a histogram, how many times more the
 exponential mechanism errs than permute-and-flip, and the ε at which each mechanism reaches
 permute-and-flip's error, or --target-error. For permute-and-flip also how many coins it
@@ -45,7 +45,6 @@ to r, and B_r = A_r - x_r:
               -⌈max(0, aN - bA_r, bB_r - aN + 1)/max(a, b-a)⌉. Sensitivity 1; not
               monotonic; quantile:1/2 is the median.
   scores      --scores, a list or a file with one score a line.
-  worst-case  the scores (c, …, c, 0) of n candidates whose c is worst for each mechanism.
 Neighbors add or remove one item. Where one item moves to another bin instead, the
 sensitivity is 1 for the mode, whose scores are not monotonic then, and 2 for quantiles.
 
@@ -54,18 +53,18 @@ the name of its bin and a comma or a tab where it has two columns; a first line 
 in units of the scores. Several ε, separated by commas, give one table (with --json an array).`,
 		Example: `  optratio evaluate --task mode --histogram testdata/spiky.csv --eps 0.05,0.1 --monotonic-scores
   optratio evaluate --task median --histogram testdata/spiky.npy --bins 256 --eps 0.01
-  optratio evaluate --task quantile:0.9 --histogram testdata/spiky.npy --target-error 50
-  optratio evaluate --task worst-case -n 10 --eps 1`,
+  optratio evaluate --task quantile:0.9 --histogram testdata/spiky.npy --target-error 50`,
 		Args: command.NoArgs,
 		RunE: f.Limited(f.run),
 	}
 	f.epsilon.add(c)
 	fs := c.Flags()
-	fs.StringVar(&f.task, "task", "", "mode, median, quantile:P, scores or worst-case")
+	fs.StringVar(&f.task, "task", "", "mode, median, quantile:P or scores")
 	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one a line, the last of two columns")
 	fs.StringVar(&f.scores, "scores", "", "scores, comma-separated, or a file with one a line")
 	command.CountVar(fs, &f.bins, "bins", "", 0, "sum adjacent bins so that so many remain, a divisor of those there are (default: all)")
-	command.CountVar(fs, &f.n, "n", "n", 0, "worst-case: number of candidates")
+	fs.StringP("n", "n", "", "")
+	fs.Lookup("n").Hidden = true
 	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate, by name")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of the scores")
 	fs.StringVar(&f.target, "target-error", "", "also find the ε at which each mechanism has this expected error; --eps may be left out then")
@@ -76,7 +75,7 @@ in units of the scores. Several ε, separated by commas, give one table (with --
 
 // evaluateInput is what the flags say, checked.
 type evaluateInput struct {
-	question evaluate.Question
+	question *evaluate.Problem
 	list     []mechanisms.Mechanism
 	target   *big.Rat // nil for none
 	eps      []string // one by one; one empty text for none
@@ -211,11 +210,7 @@ func (e *evaluation) reach(row *document.Evaluated, m mechanisms.Mechanism, pfEr
 
 // extras adds what is known of permute-and-flip alone: the coins that it flips.
 func (e *evaluation) extras(row *document.Evaluated) error {
-	p, ok := e.in.question.(*evaluate.Problem)
-	if !ok {
-		return nil
-	}
-	flips, err := e.number(mechanisms.PermuteAndFlip(), "the coins", func() (number.Number, error) { return p.ExpectedFlips(e.eps) })
+	flips, err := e.number(mechanisms.PermuteAndFlip(), "the coins", func() (number.Number, error) { return e.in.question.ExpectedFlips(e.eps) })
 	row.ExpectedFlips = &flips
 	return err
 }
@@ -225,8 +220,6 @@ func printEvaluation(w io.Writer, docs []*document.Evaluate) {
 	d := docs[0]
 	fmt.Fprintf(w, "task %s, ", d.Task)
 	switch {
-	case d.Task == "worst-case":
-		fmt.Fprintf(w, "%d candidates", d.Bins)
 	case d.Items == nil:
 		fmt.Fprintf(w, "%d candidates with %d different scores", d.Bins, d.Classes)
 	default:

@@ -136,10 +136,9 @@ func TestEvaluateUsage(t *testing.T) {
 		{"--target-error", "--task mode --eps 1 --target-error 0 --histogram " + counts},
 		{"--bins", "--task mode --eps 1 --bins -1 --histogram " + counts},
 		{"--bins", "--task scores --eps 1 --bins 1 --scores " + scores},
-		{"neither --scores nor -n", "--task mode --eps 1 -n 3 --histogram " + counts},
+		{"not --scores", "--task mode --eps 1 --scores 0 --histogram " + counts},
 		{"--task quantile:1/9223372036854775808", "--task quantile:1/9223372036854775808 --eps 1 --histogram " + counts},
-		{"-n is missing or 0", "--task worst-case --eps 1"},
-		{"-n alone", "--task worst-case --eps 1 -n 3 --scores " + scores},
+		{"moved to bin/research worst-case", "--task worst-case -n 3 --eps 1"},
 		{"give mode, median", "--eps 1"},
 	} {
 		_, errs := evaluated[document.Evaluate](t, command.Usage, strings.Fields(c.args)...)

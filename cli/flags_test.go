@@ -27,8 +27,8 @@ func TestNegativeCountsAreRefused(t *testing.T) {
 // Nor does a gap in a list go unnoticed.
 func TestEmptyItemsAreRefused(t *testing.T) {
 	commandtest.RefuseEmptyItems(t, Run, [][]string{
-		{"evaluate", "--task", "worst-case", "-n", "3", "--eps", "1,,2"},
-		{"evaluate", "--task", "worst-case", "-n", "3", "--eps", "1,"},
+		{"evaluate", "--task", "scores", "--scores", "0,1", "--eps", "1,,2"},
+		{"evaluate", "--task", "scores", "--scores", "0,1", "--eps", "1,"},
 		{"ratio", "-n", "3", "-k", "2", "--eps", "1,,2"},
 		{"ratio", "-n", "3", "-k", "2", "--exp-eps", ",2"},
 		{"ratio", "-n", "3", "-k", "2", "--eps", "1", "--mechanism", "pf,,em"},

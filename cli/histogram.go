@@ -45,7 +45,7 @@ func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *docu
 	doc = &document.Evaluate{Task: f.task, Sensitivity: f.sensitivity, Monotonic: f.monotonic, TargetError: optional(f.target)}
 	switch f.task {
 	case "worst-case":
-		in.question, err = f.worstCase(doc, sensitivity)
+		err = command.Usagef("--task worst-case moved to bin/research worst-case: make research")
 	case "scores":
 		in.question, err = f.ownScores(ctx, doc, sensitivity)
 	default:
@@ -54,20 +54,9 @@ func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *docu
 	return in, doc, err
 }
 
-func (f *evaluateFlags) worstCase(doc *document.Evaluate, sensitivity *big.Rat) (evaluate.Question, error) {
-	if f.n < 1 {
-		return nil, command.Usagef("-n is missing or 0: --task worst-case needs the number of candidates, at least 1")
-	}
-	if f.histogram != "" || f.scores != "" || f.bins != 0 {
-		return nil, command.Usagef("--task worst-case takes -n alone, not --histogram, --scores or --bins")
-	}
-	doc.Bins = f.n
-	return evaluate.NewWorstCase(f.n, sensitivity, f.monotonic)
-}
-
-func (f *evaluateFlags) ownScores(ctx context.Context, doc *document.Evaluate, sensitivity *big.Rat) (evaluate.Question, error) {
-	if f.scores == "" || f.histogram != "" || f.bins != 0 || f.n != 0 {
-		return nil, command.Usagef("--task scores takes --scores, a list or a file, and neither --histogram, --bins nor -n")
+func (f *evaluateFlags) ownScores(ctx context.Context, doc *document.Evaluate, sensitivity *big.Rat) (*evaluate.Problem, error) {
+	if f.scores == "" || f.histogram != "" || f.bins != 0 {
+		return nil, command.Usagef("--task scores takes --scores, a list or a file, and neither --histogram nor --bins")
 	}
 	scores, err := listOrFile(ctx, "--scores", f.scores)
 	if err != nil {
@@ -85,7 +74,7 @@ func (f *evaluateFlags) ownScores(ctx context.Context, doc *document.Evaluate, s
 }
 
 // histogramScores reads a histogram and makes the scores of --task from it.
-func (f *evaluateFlags) histogramScores(ctx context.Context, doc *document.Evaluate, sensitivity *big.Rat) (evaluate.Question, error) {
+func (f *evaluateFlags) histogramScores(ctx context.Context, doc *document.Evaluate, sensitivity *big.Rat) (*evaluate.Problem, error) {
 	quantile, err := f.quantile()
 	switch {
 	case err != nil:
@@ -94,8 +83,8 @@ func (f *evaluateFlags) histogramScores(ctx context.Context, doc *document.Evalu
 		return nil, command.Usagef("--monotonic-scores: one more item raises some scores of a quantile and lowers others; leave it out")
 	case f.histogram == "":
 		return nil, command.Usagef("--task %s: the histogram is missing: give --histogram FILE", f.task)
-	case f.scores != "" || f.n != 0:
-		return nil, command.Usagef("--task %s takes --histogram, and neither --scores nor -n: leave them out", f.task)
+	case f.scores != "":
+		return nil, command.Usagef("--task %s takes --histogram, not --scores: leave that out", f.task)
 	}
 	scores, err := command.ReadHistogram(ctx, f.histogram)
 	if err != nil {
@@ -137,5 +126,5 @@ func (f *evaluateFlags) quantile() (*big.Rat, error) {
 		}
 		return p, nil
 	}
-	return nil, command.Usagef("--task %s: give mode, median, quantile:P, scores or worst-case%s", command.Quoted(f.task), command.DidYouMean(f.task, command.Choices("task")))
+	return nil, command.Usagef("--task %s: give mode, median, quantile:P or scores%s", command.Quoted(f.task), command.DidYouMean(f.task, command.Choices("task")))
 }

@@ -96,7 +96,6 @@ func TestHardJobs(t *testing.T) {
 		"pmf --mechanism em --scores 0,1 --eps 1e300",
 		"recommend --eps 1 --scores-file " + million,
 		"evaluate --task scores --eps 1 --mechanism pf,em,rs --scores " + million,
-		"evaluate --task worst-case -n 9223372036854775807 --eps 1e-300",
 		"pmf --mechanism lp-optimal --scores 0 --eps 1",
 		"verify --mechanism lp-optimal -n 2 -k 1 --eps 0.5 --property dp",
 		"verify --mechanism rs -n 8 -k 8 --eps 0.5 --property rdp",

@@ -33,7 +33,7 @@ func Choices(flag string) []string {
 	case "prior":
 		return []string{"uniform", "box", "geometric", "product", "scores", "histogram"}
 	case "task":
-		return []string{"mode", "median", "quantile", "scores", "worst-case"}
+		return []string{"mode", "median", "quantile", "scores"}
 	}
 	return nil
 }

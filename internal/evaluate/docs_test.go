@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -82,7 +81,7 @@ func printed(t *testing.T, text string, x number.Number, row string) {
 	}
 }
 
-// The documents with tables that are recomputed: of generated data and of worst scores, and of DPBench's data.
+// The documents with tables that are recomputed: of generated data, and of DPBench's data.
 const document, figuresDocument = "../../docs/reference/evaluate.md", "../../research/docs/figures.md"
 
 // tableRows returns the cells of the lines of a document that begin like this.
@@ -107,19 +106,6 @@ func TestDocumentedSample(t *testing.T) {
 		require.Len(t, row, 7)
 		for i, x := range results(t, posed(t, row[0], counts), epsilon(t, row[1])) {
 			printed(t, row[i+2], x, fmt.Sprint(row))
-		}
-	}
-}
-
-// So is the table of worst errors, in units of 2Δ/ε.
-func TestDocumentedWorst(t *testing.T) {
-	for _, row := range tableRows(t, document, "[0-9]+") {
-		require.Len(t, row, 4)
-		n, err := strconv.Atoi(row[0])
-		require.NoError(t, err)
-		em, pf := worst(t, mechanisms.Exponential(), n).Error, worst(t, mechanisms.PermuteAndFlip(), n).Error
-		for i, x := range []number.Number{em, pf, Ratio(em, pf)} {
-			printed(t, row[i+1], x, fmt.Sprint(row))
 		}
 	}
 }

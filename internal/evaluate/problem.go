@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"math/big"
 	"slices"
@@ -11,12 +10,6 @@ import (
 	"optratio/mechanisms"
 	"optratio/number"
 )
-
-// Question is what mechanisms are rated on: a Problem, or a WorstCase.
-type Question interface {
-	ExpectedError(m mechanisms.Mechanism, eps mechanisms.Epsilon) (number.Number, error)
-	Reaching(ctx context.Context, m mechanisms.Mechanism, target number.Number) (number.Number, error)
-}
 
 // Problem is a score vector on which mechanisms are rated, at any number of ε. Make one with New or NewRational.
 type Problem struct {

@@ -6,10 +6,10 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/evaluate"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/mechanisms/totals"
+	"optratio/research/worst"
 )
 
 const pfSource = "McKenna & Sheldon 2020, Fig. "
@@ -105,7 +105,7 @@ func drawWorstCase(ctx context.Context, a *Args) *Figure {
 		if len(em.X) > 0 && n <= em.X[len(em.X)-1] {
 			continue
 		}
-		worst := must(evaluate.NewWorstCase(int(n), big.NewRat(1, 1), false))
+		worst := must(worst.New(int(n), big.NewRat(1, 1), false))
 		for _, s := range []*Series{em, pf} {
 			ensure(context.Cause(ctx))
 			most, _, err := worst.Worst(must(mechanisms.Lookup(s.Name)), eps)

@@ -1,45 +1,44 @@
-package evaluate
+// Package worst has how much the exponential mechanism and permute-and-flip err on the worst scores for them. research/docs/worst-case.md has the formulas.
+package worst
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 
+	"optratio/internal/evaluate"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/number/interval"
 )
 
-// WorstCase is the question how much a mechanism errs on the worst n scores for it.
-type WorstCase struct {
+// Case is the question how much a mechanism errs on the worst n scores for it.
+type Case struct {
 	n           int
 	sensitivity *big.Rat // with which the mechanisms run
 }
 
-// NewWorstCase returns the question for n >= 1 candidates; monotonic as in New. The error is ErrInput.
-func NewWorstCase(n int, sensitivity *big.Rat, monotonic bool) (*WorstCase, error) {
+// New returns the question for n >= 1 candidates. With monotonic, neighbors move all scores one way, by at most the sensitivity.
+func New(n int, sensitivity *big.Rat, monotonic bool) (*Case, error) {
 	if n < 1 || sensitivity.Sign() <= 0 {
-		return nil, inputf("%d candidates and sensitivity %s, want at least 1 and > 0", n, sensitivity.RatString())
+		return nil, number.InputError(fmt.Sprintf("%d candidates and sensitivity %s, want at least 1 and > 0", n, sensitivity.RatString()))
 	}
 	if monotonic {
 		sensitivity = new(big.Rat).Quo(sensitivity, big.NewRat(2, 1))
 	}
-	return &WorstCase{n, sensitivity}, nil
-}
-
-// ExpectedError returns the error of Worst.
-func (w *WorstCase) ExpectedError(m mechanisms.Mechanism, eps mechanisms.Epsilon) (number.Number, error) {
-	most, _, err := w.Worst(m, eps)
-	return most, err
+	return &Case{n, sensitivity}, nil
 }
 
 // Reaching encloses the ε at which the worst error is target. Worst errors are 1/ε times those at ε = 1.
-func (w *WorstCase) Reaching(_ context.Context, m mechanisms.Mechanism, target number.Number) (number.Number, error) {
-	most, _, err := w.Worst(m, rationalEpsilon(1))
+func (w *Case) Reaching(m mechanisms.Mechanism, target number.Number) (number.Number, error) {
+	one, err := mechanisms.FromEpsilon(big.NewRat(1, 1))
+	if err != nil {
+		return number.Number{}, err
+	}
+	most, _, err := w.Worst(m, one)
 	if w.n == 1 && err == nil {
 		return number.Int(0), nil
 	}
-	return Ratio(most, target), err
+	return evaluate.Ratio(most, target), err
 }
 
 // ErrNoWorst says that the worst scores of a mechanism are not known.
@@ -60,8 +59,8 @@ const (
 // and h is log-concave (Prékopa 1973). So is f, and thus it rises up to one maximum and falls from there: f(a) < f(b) at a < b proves that
 // the maximum lies above a. As h falls, f <= b h(a) on [a, b]. For the exponential mechanism the maximum is W((n-1)/e), at x = 1 + W((n-1)/e), with Lambert's W.
 //
-// The error wraps ErrNoWorst for other mechanisms, and is ErrInput for ε = 0, where the worst error has no bound.
-func (w *WorstCase) Worst(m mechanisms.Mechanism, eps mechanisms.Epsilon) (most, gap number.Number, err error) {
+// The error wraps ErrNoWorst for other mechanisms, and is a number.InputError for ε = 0, where the worst error has no bound.
+func (w *Case) Worst(m mechanisms.Mechanism, eps mechanisms.Epsilon) (most, gap number.Number, err error) {
 	if err := eps.Check(); err != nil {
 		return most, gap, err
 	}
@@ -84,7 +83,7 @@ func (w *WorstCase) Worst(m mechanisms.Mechanism, eps mechanisms.Epsilon) (most,
 		return number.Int(0), number.Int(0), nil
 	}
 	if eps.IsZero() {
-		return most, gap, inputf("at ε = 0 the worst error has no bound; give ε > 0")
+		return most, gap, number.InputError("at ε = 0 the worst error has no bound; give ε > 0")
 	}
 	at, value := peak(func(x *big.Float) interval.Interval { return missed(interval.Exp(interval.Point(x).Neg())) })
 	unit := interval.FromRat(new(big.Rat).Add(w.sensitivity, w.sensitivity), worstPrec).Quo(eps.Value(worstPrec))

@@ -1,14 +1,18 @@
-package evaluate
+package worst
 
 import (
-	"context"
+	"fmt"
 	"math"
 	"math/big"
+	"os"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/evaluate"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/number/interval"
@@ -17,7 +21,7 @@ import (
 type found struct{ Error, Gap number.Number }
 
 func worst(t *testing.T, m mechanisms.Mechanism, n int) found {
-	w, err := NewWorstCase(n, half, false)
+	w, err := New(n, half, false)
 	require.NoError(t, err)
 	most, gap, err := w.Worst(m, epsilon(t, "1")) // 2Δ/ε = 1
 	require.NoError(t, err)
@@ -87,7 +91,7 @@ func TestWorstShape(t *testing.T) {
 				vectors = more
 			}
 			for _, v := range vectors {
-				p, err := New(v, half, false)
+				p, err := evaluate.New(v, half, false)
 				require.NoError(t, err)
 				e, err := p.ExpectedError(m, eps)
 				require.NoError(t, err)
@@ -101,7 +105,7 @@ func TestWorstShape(t *testing.T) {
 func TestWorstRatio(t *testing.T) {
 	for n, want := range map[int]float64{2: 1.51389, 3: 1.42160, 1_000_000: 1.00775} {
 		em, pf := worst(t, mechanisms.Exponential(), n), worst(t, mechanisms.PermuteAndFlip(), n)
-		assert.InDelta(t, want, Ratio(em.Error, pf.Error).Float64(), 5e-5)
+		assert.InDelta(t, want, evaluate.Ratio(em.Error, pf.Error).Float64(), 5e-5)
 		assert.Less(t, em.Error.Float64(), math.Log(float64(n)))
 		assert.Greater(t, pf.Error.Float64(), math.Log(float64(n))/4)
 	}
@@ -109,16 +113,16 @@ func TestWorstRatio(t *testing.T) {
 	pf := mechanisms.PermuteAndFlip()
 	one := worst(t, pf, 3).Error.Float64()
 	for monotonic, factor := range map[bool]float64{false: 12, true: 6} {
-		w, err := NewWorstCase(3, big.NewRat(3, 1), monotonic)
+		w, err := New(3, big.NewRat(3, 1), monotonic)
 		require.NoError(t, err)
-		most, err := w.ExpectedError(pf, epsilon(t, "0.5"))
+		most, err := expected(w, pf, epsilon(t, "0.5"))
 		require.NoError(t, err)
 		assert.InEpsilon(t, factor*one, most.Float64(), 1e-14)
 		// The ε that reaches it is where it came from, for the exponential mechanism it is 1.4216 times as much.
-		back, err := w.Reaching(context.Background(), pf, most)
+		back, err := w.Reaching(pf, most)
 		require.NoError(t, err)
 		holds(t, back, half, 1e-20)
-		back, err = w.Reaching(context.Background(), mechanisms.Exponential(), most)
+		back, err = w.Reaching(mechanisms.Exponential(), most)
 		require.NoError(t, err)
 		assert.InDelta(t, 0.5*1.42160, back.Float64(), 5e-5)
 	}
@@ -126,24 +130,66 @@ func TestWorstRatio(t *testing.T) {
 
 func TestWorstRefuses(t *testing.T) {
 	pf, one := mechanisms.PermuteAndFlip(), big.NewRat(1, 1)
-	w, err := NewWorstCase(3, one, false)
+	krr, err := mechanisms.Lookup("krr")
 	require.NoError(t, err)
-	_, err = w.ExpectedError(named(t, "krr"), epsilon(t, "1"))
+	w, err := New(3, one, false)
+	require.NoError(t, err)
+	_, err = expected(w, krr, epsilon(t, "1"))
 	assert.ErrorIs(t, err, ErrNoWorst)
-	_, err = w.ExpectedError(pf, epsilon(t, "0"))
-	assert.ErrorIs(t, err, ErrInput)
-	_, err = w.ExpectedError(pf, mechanisms.Epsilon{})
+	_, err = expected(w, pf, epsilon(t, "0"))
+	assert.ErrorAs(t, err, new(number.InputError))
+	_, err = expected(w, pf, mechanisms.Epsilon{})
 	assert.ErrorIs(t, err, mechanisms.ErrEpsilon)
-	_, err = NewWorstCase(0, one, false)
-	assert.ErrorIs(t, err, ErrInput)
-	_, err = NewWorstCase(2, new(big.Rat), false)
-	assert.ErrorIs(t, err, ErrInput)
-	alone, err := NewWorstCase(1, one, false)
+	_, err = New(0, one, false)
+	assert.ErrorAs(t, err, new(number.InputError))
+	_, err = New(2, new(big.Rat), false)
+	assert.ErrorAs(t, err, new(number.InputError))
+	alone, err := New(1, one, false)
 	require.NoError(t, err)
-	most, err := alone.ExpectedError(pf, epsilon(t, "0"))
+	most, err := expected(alone, pf, epsilon(t, "0"))
 	require.NoError(t, err)
 	holds(t, most, new(big.Rat), 0)
-	back, err := alone.Reaching(context.Background(), pf, most)
+	back, err := alone.Reaching(pf, most)
 	require.NoError(t, err)
 	holds(t, back, new(big.Rat), 0)
+}
+
+var half = big.NewRat(1, 2)
+
+func epsilon(t testing.TB, text string) mechanisms.Epsilon {
+	e, err := mechanisms.ParseEpsilon(text)
+	require.NoError(t, err)
+	return e
+}
+
+// holds checks that an enclosure holds want and is narrower than rel of it.
+func holds(t *testing.T, x number.Number, want *big.Rat, rel float64) {
+	t.Helper()
+	lo, ok := x.Lower()
+	require.True(t, ok, "%v", x)
+	hi, ok := x.Upper()
+	require.True(t, ok, "%v", x)
+	assert.True(t, lo.Cmp(want) <= 0 && want.Cmp(hi) <= 0, "%v does not hold %s", x, want.FloatString(30))
+	width, _ := new(big.Rat).Sub(hi, lo).Float64()
+	size, _ := want.Float64()
+	assert.LessOrEqual(t, width, rel*size)
+}
+
+func expected(w *Case, m mechanisms.Mechanism, eps mechanisms.Epsilon) (number.Number, error) {
+	most, _, err := w.Worst(m, eps)
+	return most, err
+}
+
+// The table of worst errors in the document, in units of 2Δ/ε, is recomputed.
+func TestDocument(t *testing.T) {
+	text, err := os.ReadFile("../docs/worst-case.md")
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)^\| (\d+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \|$`).FindAllStringSubmatch(string(text), -1)
+	require.Len(t, rows, 3)
+	for _, row := range rows {
+		n, err := strconv.Atoi(row[1])
+		require.NoError(t, err)
+		em, pf := worst(t, mechanisms.Exponential(), n).Error.Float64(), worst(t, mechanisms.PermuteAndFlip(), n).Error.Float64()
+		assert.Equal(t, row[2:], []string{fmt.Sprintf("%.6f", em), fmt.Sprintf("%.6f", pf), fmt.Sprintf("%.5f", em/pf)})
+	}
 }
