@@ -22,15 +22,14 @@ import (
 // banditFlags are the flags of the bandit command.
 type banditFlags struct {
 	command.Job
-	config                       bandit.Config
-	policies, means, spreads     string
-	meansAfter, spreadsAfter     string
-	clip, alpha, quantiles       string
-	epsSelect, epsKRR            string
-	epsMean, epsQuantile, floor  string
-	output, trace                string
-	params                       command.ParamFlags
-	horizon, shift, runs, points int
+	config                      bandit.Config
+	policies, means, spreads    string
+	meansAfter, spreadsAfter    string
+	clip, alpha, quantiles      string
+	epsSelect, epsKRR           string
+	epsMean, epsQuantile, floor string
+	output, trace               string
+	params                      command.ParamFlags
 }
 
 func newBandit(s command.Streams) *cobra.Command {
@@ -50,11 +49,11 @@ arms. Everything is an estimate, with its standard error over the runs. Defaults
 		RunE: f.Limited(f.run),
 	}
 	fs, d := c.Flags(), f.config
-	command.CountVar(fs, &f.horizon, "horizon", "T", d.Horizon, "steps")
-	command.CountVar(fs, &f.shift, "shift", "", -1, "steps before the change of the arms: 30000 of 50000 in the source's figure, 500 in its text")
+	command.CountVar(fs, &f.config.Horizon, "horizon", "T", d.Horizon, "steps")
+	command.CountVar(fs, &f.config.Shift, "shift", "", -1, "steps before the change of the arms: 30000 of 50000 in the source's figure, 500 in its text")
 	fs.Lookup("shift").DefValue = "3/5 of all"
-	command.CountVar(fs, &f.runs, "runs", "", d.Runs, "independent runs; all policies meet the same rewards in a run")
-	command.CountVar(fs, &f.points, "points", "", d.Points, "times at which curves are recorded")
+	command.CountVar(fs, &f.config.Runs, "runs", "", d.Runs, "independent runs; all policies meet the same rewards in a run")
+	command.CountVar(fs, &f.config.Points, "points", "", d.Points, "times at which curves are recorded")
 	fs.Uint64Var(&f.config.Seed, "seed", d.Seed, "seed")
 	fs.StringVar(&f.policies, "policy", strings.Join(d.Policies, ","), "ucb, thompson and mechanisms by name")
 	fs.StringVar(&f.means, "means", "0.2,0.8", "means of the arms before the change, and")
@@ -108,9 +107,8 @@ func arms(means, spreads []float64) (out []bandit.Arm, err error) {
 // parse fills in the configuration.
 func (f *banditFlags) parse() (err error) {
 	c := &f.config
-	c.Horizon, c.Shift, c.Runs, c.Points = f.horizon, f.shift, f.runs, f.points
-	if f.shift == -1 {
-		c.Shift = int(int64(f.horizon) * 3 / 5)
+	if c.Shift == -1 {
+		c.Shift = int(int64(c.Horizon) * 3 / 5)
 	}
 	var lists [4][]float64
 	for i, l := range []struct{ name, text string }{{"means", f.means}, {"spreads", f.spreads}, {"means-after", f.meansAfter}, {"spreads-after", f.spreadsAfter}} {

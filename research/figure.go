@@ -126,31 +126,15 @@ func describeFigure(w io.Writer, s *figures.Spec) {
 	_ = t.Flush()
 }
 
-type parameterDoc struct {
-	Name    string `json:"name"`
-	Default string `json:"default"`
-	Usage   string `json:"usage"`
-}
-
-type figureDoc struct {
-	Name       string         `json:"name"`
-	Shows      string         `json:"shows"`
-	Source     string         `json:"source"`
-	Open       string         `json:"open"`
-	Parameters []parameterDoc `json:"parameters"`
-}
+// figureDoc is the JSON document of a figure that can be drawn.
+type figureDoc struct{ figures.Spec }
 
 // Schema names the form of the JSON document.
 func (figureDoc) Schema() string { return "research.figure/1" }
 
-func figureList() []figureDoc {
-	var docs []figureDoc
+func figureList() (docs []figureDoc) {
 	for _, s := range figures.Specs() {
-		d := figureDoc{Name: s.Name, Shows: s.Shows, Source: s.Source, Open: s.Open, Parameters: []parameterDoc{}}
-		for _, p := range s.Params {
-			d.Parameters = append(d.Parameters, parameterDoc(p))
-		}
-		docs = append(docs, d)
+		docs = append(docs, figureDoc{s})
 	}
 	return docs
 }

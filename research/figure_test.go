@@ -61,7 +61,7 @@ func TestListOfFigures(t *testing.T) {
 	for _, d := range docs {
 		names.WriteString(d.Name + "\n")
 		assert.NotEmpty(t, d.Shows)
-		for _, p := range d.Parameters {
+		for _, p := range d.Params {
 			assert.NotEmpty(t, p.Usage, "%s %s", d.Name, p.Name)
 		}
 	}

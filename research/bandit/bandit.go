@@ -82,12 +82,12 @@ func (c *Config) epsSelect(m mechanisms.Mechanism) float64 {
 
 // Check reports the first thing wrong. The message begins with the name of the command's flag.
 func (c *Config) Check() error {
-	finite := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-	for _, arms := range [][]Arm{c.Before, c.After} {
-		for _, a := range arms {
-			if !finite(a.Mean) || !(a.Spread >= 0) || !finite(a.Spread) {
-				return fmt.Errorf("%w: means, spreads: an arm of mean %v and standard deviation %v", ErrConfig, a.Mean, a.Spread)
-			}
+	finite := func(xs ...float64) bool {
+		return !slices.ContainsFunc(xs, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+	}
+	for _, a := range slices.Concat(c.Before, c.After) {
+		if !finite(a.Mean, a.Spread) || a.Spread < 0 {
+			return fmt.Errorf("%w: means, spreads: an arm of mean %v and standard deviation %v", ErrConfig, a.Mean, a.Spread)
 		}
 	}
 	positive := map[string]float64{"eps-select": c.EpsSelect, "eps-mean": c.EpsMean, "eps-quantile": c.EpsQuantile, "floor": c.Floor}
@@ -100,33 +100,27 @@ func (c *Config) Check() error {
 		}
 	}
 	low, high := c.Quantiles[0], c.Quantiles[1]
-	switch {
-	case len(c.Before) < 2 || len(c.Before) != len(c.After):
-		return fmt.Errorf("%w: means: %d arms before and %d after the shift, want as many of either, at least 2", ErrConfig, len(c.Before), len(c.After))
-	case c.Horizon > MostSteps:
-		return fmt.Errorf("%w: horizon %d: want at most %d steps", ErrConfig, c.Horizon, MostSteps)
-	case c.Runs > MostRuns || c.Points > MostRuns:
-		return fmt.Errorf("%w: runs %d, points %d: want at most %d", ErrConfig, c.Runs, c.Points, MostRuns)
-	case c.Horizon < len(c.Before):
-		return fmt.Errorf("%w: horizon %d: want at least one step for each arm", ErrConfig, c.Horizon)
-	case c.Shift < 0 || c.Shift > c.Horizon:
-		return fmt.Errorf("%w: shift %d: want from 0 to the number of steps, %d", ErrConfig, c.Shift, c.Horizon)
-	case !(c.Low < c.High) || !finite(c.Low) || !finite(c.High):
-		return fmt.Errorf("%w: clip %v:%v: want an ascending range", ErrConfig, c.Low, c.High)
-	case !(c.Alpha >= 0) || !finite(c.Alpha):
-		return fmt.Errorf("%w: alpha %v: want a number >= 0", ErrConfig, c.Alpha)
-	case c.Counter != Hybrid && c.Counter != Tree:
-		return fmt.Errorf("%w: counter %q: want %s or %s", ErrConfig, c.Counter, Hybrid, Tree)
-	case c.Window < 1:
-		return fmt.Errorf("%w: window %d: want at least one reward", ErrConfig, c.Window)
-	case !(0 <= low && low < high && high <= 1):
-		return fmt.Errorf("%w: quantiles %v,%v: want two ascending ones from 0 to 1", ErrConfig, low, high)
-	case c.Grid < 0 || c.Grid == 1:
-		return fmt.Errorf("%w: grid %d: want 0 or at least 2 points", ErrConfig, c.Grid)
-	case c.Runs < 1 || c.Points < 1:
-		return fmt.Errorf("%w: runs %d, points %d: want at least 1", ErrConfig, c.Runs, c.Points)
-	case len(c.Policies) == 0:
-		return fmt.Errorf("%w: policy: there is none, name at least one", ErrConfig)
+	for _, want := range []struct {
+		ok        bool
+		otherwise string
+	}{
+		{len(c.Before) >= 2 && len(c.Before) == len(c.After), fmt.Sprintf("means: %d arms before and %d after the shift, want as many of either, at least 2", len(c.Before), len(c.After))},
+		{c.Horizon <= MostSteps, fmt.Sprintf("horizon %d: want at most %d steps", c.Horizon, MostSteps)},
+		{c.Runs <= MostRuns && c.Points <= MostRuns, fmt.Sprintf("runs %d, points %d: want at most %d", c.Runs, c.Points, MostRuns)},
+		{c.Horizon >= len(c.Before), fmt.Sprintf("horizon %d: want at least one step for each arm", c.Horizon)},
+		{c.Shift >= 0 && c.Shift <= c.Horizon, fmt.Sprintf("shift %d: want from 0 to the number of steps, %d", c.Shift, c.Horizon)},
+		{c.Low < c.High && finite(c.Low, c.High), fmt.Sprintf("clip %v:%v: want an ascending range", c.Low, c.High)},
+		{c.Alpha >= 0 && finite(c.Alpha), fmt.Sprintf("alpha %v: want a number >= 0", c.Alpha)},
+		{c.Counter == Hybrid || c.Counter == Tree, fmt.Sprintf("counter %q: want %s or %s", c.Counter, Hybrid, Tree)},
+		{c.Window >= 1, fmt.Sprintf("window %d: want at least one reward", c.Window)},
+		{0 <= low && low < high && high <= 1, fmt.Sprintf("quantiles %v,%v: want two ascending ones from 0 to 1", low, high)},
+		{c.Grid == 0 || c.Grid >= 2, fmt.Sprintf("grid %d: want 0 or at least 2 points", c.Grid)},
+		{c.Runs >= 1 && c.Points >= 1, fmt.Sprintf("runs %d, points %d: want at least 1", c.Runs, c.Points)},
+		{len(c.Policies) > 0, "policy: there is none, name at least one"},
+	} {
+		if !want.ok {
+			return fmt.Errorf("%w: %s", ErrConfig, want.otherwise)
+		}
 	}
 	for i, name := range c.Policies {
 		if slices.Contains(c.Policies[:i], name) {

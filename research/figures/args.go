@@ -19,7 +19,9 @@ var ErrParameter = errors.New("bad parameter")
 
 // Param is a parameter of a figure that its source leaves open, or that is of interest.
 type Param struct {
-	Name, Default, Usage string
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Usage   string `json:"usage"`
 }
 
 // Flag is the parameter's flag on the command line.

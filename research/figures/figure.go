@@ -88,12 +88,12 @@ type Report func(done, total int)
 
 // Spec is a figure that can be drawn.
 type Spec struct {
-	Name   string
-	Shows  string // one line
-	Source string // "McKenna & Sheldon 2020, Fig. 1a", or "" for the project's own
-	Open   string // what the source leaves open, or ""
-	Params []Param
-	Fast   map[string]string // values of parameters that make the figure quick to compute, for tests
+	Name   string            `json:"name"`
+	Shows  string            `json:"shows"`  // one line
+	Source string            `json:"source"` // "McKenna & Sheldon 2020, Fig. 1a", or "" for the project's own
+	Open   string            `json:"open"`   // what the source leaves open, or ""
+	Params []Param           `json:"parameters"`
+	Fast   map[string]string `json:"-"` // values of parameters that make the figure quick to compute, for tests
 	draw   func(ctx context.Context, a *Args) *Figure
 }
 
