@@ -33,8 +33,7 @@ func newEvaluate(s command.Streams) *cobra.Command {
 		Short: "Expected errors of mechanisms on a histogram's mode or quantiles, or on your scores",
 		Long: `Expected errors of mechanisms that select a bin of a histogram, how many times more the
 exponential mechanism errs than permute-and-flip, and the ε at which each mechanism reaches
-permute-and-flip's error, or --target-error. For permute-and-flip also how many coins it
-flips in the mean: so many scores it has to evaluate where the best one is known in advance.
+permute-and-flip's error, or --target-error.
 
 Scores of a bin r with count x_r, where N is the number of items, A_r how many are in bins up
 to r, and B_r = A_r - x_r:
@@ -174,11 +173,7 @@ func (e *evaluation) fill() error {
 				row.Ratio = evaluate.Ratio(found[m], found[pf])
 			}
 		}
-		err := e.reach(&row, m, found[pf])
-		if err == nil && m == pf && e.eps.IsSet() {
-			err = e.extras(&row)
-		}
-		if err != nil {
+		if err := e.reach(&row, m, found[pf]); err != nil {
 			return err
 		}
 		e.doc.Mechanisms = append(e.doc.Mechanisms, row)
@@ -208,13 +203,6 @@ func (e *evaluation) reach(row *document.Evaluated, m mechanisms.Mechanism, pfEr
 	return nil
 }
 
-// extras adds what is known of permute-and-flip alone: the coins that it flips.
-func (e *evaluation) extras(row *document.Evaluated) error {
-	flips, err := e.number(mechanisms.PermuteAndFlip(), "the coins", func() (number.Number, error) { return e.in.question.ExpectedFlips(e.eps) })
-	row.ExpectedFlips = &flips
-	return err
-}
-
 // printEvaluation writes the table for people.
 func printEvaluation(w io.Writer, docs []*document.Evaluate) {
 	d := docs[0]
@@ -236,13 +224,6 @@ func printEvaluation(w io.Writer, docs []*document.Evaluate) {
 			}
 		}
 		t.Flush()
-		for _, d := range docs {
-			for _, m := range d.Mechanisms {
-				if m.ExpectedFlips != nil {
-					fmt.Fprintf(w, "at %s pf flips %s coins in the mean: of %d scores so many are evaluated, if the best is known in advance\n", given(d), *m.ExpectedFlips, d.Bins)
-				}
-			}
-		}
 	}
 	if d.TargetError != nil {
 		fmt.Fprintln(w)

@@ -291,13 +291,7 @@ func errorsOf(ctx context.Context, l *line) (answer, error) {
 	doc.Ratio = evaluate.Ratio(found[em], found[pf])
 	for _, m := range list {
 		row := document.Evaluated{Name: m.Info().Name, ExpectedError: found[m], Ratio: number.Int(1), EquivalentEps: eps.Number()}
-		if m == pf {
-			flips, err := p.ExpectedFlips(eps)
-			if err != nil {
-				return answer{}, err
-			}
-			row.ExpectedFlips = &flips
-		} else {
+		if m != pf {
 			row.Ratio = evaluate.Ratio(found[m], found[pf])
 			if row.EquivalentEps, err = p.Reaching(ctx, mechanisms.Within(ctx, m), found[pf]); err != nil {
 				return answer{}, err

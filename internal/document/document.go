@@ -120,7 +120,6 @@ type Evaluated struct {
 	Ratio         number.Number  `json:"ratio"` // over permute-and-flip's error
 	EquivalentEps number.Number  `json:"equivalent_eps"`
 	TargetEps     *number.Number `json:"target_eps,omitempty"`
-	ExpectedFlips *number.Number `json:"expected_flips,omitempty"`
 }
 
 // Stopping is the JSON document of a stopping job.

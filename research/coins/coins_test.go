@@ -1,4 +1,4 @@
-package evaluate
+package coins
 
 import (
 	"math/big"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // flipsByEnumeration runs permute-and-flip over every order of the candidates with exact coins: the mean of Σ_k k·Pr[the k-th coin is the first heads].
@@ -35,11 +36,7 @@ func flipsByEnumeration(weights []*big.Rat) *big.Rat {
 
 func TestFlipsAreEnumerated(t *testing.T) {
 	// Two candidates of weights 1 and p: either is first half of the time, and the first coin ends it with probability 1 or p: (1 + (2-p))/2.
-	p, err := New([]int64{0, -1}, half, false)
-	require.NoError(t, err)
-	got, err := p.ExpectedFlips(exponential(t, "3/2"))
-	require.NoError(t, err)
-	holds(t, got, big.NewRat(7, 6), 0)
+	holds(t, expected(t, []int64{0, -1}, half, threeHalves), big.NewRat(7, 6), 0)
 
 	rng := rand.New(rand.NewPCG(8, 1))
 	for range 40 {
@@ -56,16 +53,7 @@ func TestFlipsAreEnumerated(t *testing.T) {
 			}
 		}
 		want := flipsByEnumeration(weights)
-		p, err := New(scores, half, false)
-		require.NoError(t, err)
-		got, err := p.ExpectedFlips(exponential(t, "3/2"))
-		require.NoError(t, err)
-		holds(t, got, want, 0)
-		monotonic, err := New(scores, big.NewRat(1, 1), true)
-		require.NoError(t, err)
-		got, err = monotonic.ExpectedFlips(exponential(t, "3/2"))
-		require.NoError(t, err)
-		holds(t, got, want, 0)
+		holds(t, expected(t, scores, half, threeHalves), want, 0)
 	}
 }
 
@@ -97,64 +85,21 @@ func flipsByTails(scores []int64) *big.Rat {
 func TestFlipsOfMany(t *testing.T) {
 	far := make([]int64, 101)
 	far[3] = 1 << 40
-	p, err := New(far, big.NewRat(1, 1), false)
-	require.NoError(t, err)
-	got, err := p.ExpectedFlips(epsilon(t, "1"))
-	require.NoError(t, err)
-	holds(t, got, big.NewRat(51, 1), 1e-30)
-	one, err := New([]int64{5, 5, 5}, big.NewRat(1, 1), false)
-	require.NoError(t, err)
-	got, err = one.ExpectedFlips(epsilon(t, "1"))
-	require.NoError(t, err)
-	holds(t, got, big.NewRat(1, 1), 0)
+	holds(t, expected(t, far, big.NewRat(1, 1), one), big.NewRat(51, 1), 1e-30)
+	holds(t, expected(t, []int64{5, 5, 5}, big.NewRat(1, 1), one), big.NewRat(1, 1), 1e-30)
 
 	rng := rand.New(rand.NewPCG(9, 1))
-	scores := randomCounts(rng, 70, 12)
-	scores[0] = 12
-	want := flipsByTails(scores)
-	eps := exponential(t, "3/2")
-	if p, err = New(scores, half, false); assert.NoError(t, err) {
-		got, err = p.ExpectedFlips(eps)
-		require.NoError(t, err)
-		holds(t, got, want, 1e-30)
-		for head := 6; head <= len(p.counts); head++ { // also where the tail carries something
-			flip := mechanisms.PermuteAndFlip().(mechanisms.Weighted)
-			holds(t, encloseFlips(flip, p.weigh(half, eps, head)), want, 100)
-		}
-		estimate := p.estimateFlips(mechanisms.PermuteAndFlip().(mechanisms.Weighted), rate(half, eps))
-		f, _ := want.Float64()
-		assert.InEpsilon(t, f, estimate.Float64(), 1e-11)
+	scores := make([]int64, 70)
+	for i := range scores {
+		scores[i] = int64(rng.IntN(13))
 	}
+	scores[0] = 12
+	holds(t, expected(t, scores, half, threeHalves), flipsByTails(scores), 1e-30)
 }
 
-// One candidate, or several, in the tail that is bounded together.
-func TestFlipsWithTail(t *testing.T) {
-	flip := mechanisms.PermuteAndFlip().(mechanisms.Weighted)
-	for others := range 3 {
-		// The last of 2 + others is visited with probability ∫(1-t)(1-tw)^others dt, w = 16/81.
-		p, err := New([][]int64{{0, -4}, {0, -4, -4}, {0, -4, -4, -4}}[others], half, false)
-		require.NoError(t, err)
-		w := big.NewRat(16, 81)
-		want := []*big.Rat{half, new(big.Rat).Sub(half, new(big.Rat).Mul(w, big.NewRat(1, 6))), nil}[others]
-		if want == nil { // 1/2 - w/3 + w²/12
-			want = new(big.Rat).Mul(w, w)
-			want.Mul(want, big.NewRat(1, 12)).Sub(want, new(big.Rat).Mul(w, big.NewRat(1, 3))).Add(want, half)
-		}
-		got := tailVisited(flip, p.weigh(half, exponential(t, "3/2"), 1))
-		assert.True(t, got.Contains(want), "%v, %s", got, want)
-	}
+// Candidates so deep that they are treated together, one or several: they are visited before the only others, 40 or so that are one step from the best, and the best.
+func TestCoinsWithTail(t *testing.T) {
 	for _, deep := range []int{1, 2, 30} {
-		near := make([]int64, 80)
-		for i := range near {
-			near[i] = -1
-		}
-		for i := range deep {
-			near[i] = -4 // the weight 16/81 < 1/4
-		}
-		near[79] = 0
-		shallow, err := New(near, half, false)
-		require.NoError(t, err)
-		holds(t, encloseFlips(flip, shallow.weigh(half, exponential(t, "3/2"), 2)), flipsByTails(near), 100)
 		scores := make([]int64, 80)
 		for i := range deep {
 			scores[i] = -1 << 30
@@ -162,13 +107,48 @@ func TestFlipsWithTail(t *testing.T) {
 		for i := deep; i < 40; i++ {
 			scores[i] = -1
 		}
-		p, err := New(scores, big.NewRat(1, 1), false)
-		require.NoError(t, err)
-		eps := epsilon(t, "1")
-		got, err := p.ExpectedFlips(eps)
-		require.NoError(t, err)
-		require.True(t, got.IsRigorous())
-		f := p.estimateFlips(flip, rate(big.NewRat(1, 1), eps)).Float64()
-		assert.InEpsilon(t, f, got.Float64(), 1e-11)
+		// A weight of 0 in place of one that small changes less than any digit: -600 is (2/3)^600.
+		near := slices.Clone(scores)
+		for i := range deep {
+			near[i] = -600
+		}
+		holds(t, expected(t, scores, half, threeHalves), flipsByTails(near), 1e-20)
 	}
+	_, err := Expected(nil, half, one)
+	assert.ErrorAs(t, err, new(number.InputError))
+}
+
+var half = big.NewRat(1, 2)
+
+var one, threeHalves = func() (a, b mechanisms.Epsilon) {
+	a, _ = mechanisms.ParseEpsilon("1")
+	b, _ = mechanisms.ParseExp("3/2")
+	return a, b
+}()
+
+func expected(t *testing.T, scores []int64, sensitivity *big.Rat, eps mechanisms.Epsilon) number.Number {
+	t.Helper()
+	list := make([]*big.Rat, len(scores))
+	for i, q := range scores {
+		list[i] = big.NewRat(q, 1)
+	}
+	x, err := Expected(list, sensitivity, eps)
+	require.NoError(t, err)
+	return x
+}
+
+// holds asserts that an enclosure holds a number, up to 1e-50 of it, and is as narrow as told.
+func holds(t *testing.T, x number.Number, want *big.Rat, rel float64) {
+	t.Helper()
+	lo, _ := x.Lower()
+	hi, ok := x.Upper()
+	require.True(t, ok, "%v", x)
+	slack := new(big.Rat).Quo(want, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(50), nil)))
+	if rel == 0 {
+		slack.SetInt64(0)
+	}
+	assert.True(t, new(big.Rat).Sub(lo, slack).Cmp(want) <= 0 && want.Cmp(new(big.Rat).Add(hi, slack)) <= 0, "%v does not hold %s", x, want.FloatString(30))
+	width, _ := new(big.Rat).Sub(hi, lo).Float64()
+	size, _ := want.Float64()
+	assert.LessOrEqual(t, width, rel*size)
 }
