@@ -125,31 +125,14 @@ func (f *scenarioFlags) epsilons(standard string) (out []listedEps, err error) {
 	return out, err
 }
 
-// chosen returns the mechanisms of --mechanism.
+// chosen returns the mechanisms of --mechanism, all of those that do not live on a lattice by default.
 func (f *scenarioFlags) chosen() ([]mechanisms.Mechanism, error) {
-	if f.mechanism != "all" {
-		list, err := command.FindMechanisms(f.mechanism, mechanisms.Lookup)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range list {
-			if _, onLattice := m.(mechanisms.LatticeBound); onLattice {
-				return nil, command.Usagef("--mechanism %s: lives on a lattice, which the scores of a scenario are not on; leave it out", m.Info().Name)
-			}
-		}
-		return list, nil
+	list, err := command.FindMechanisms(command.Choose(f.mechanism == "all", strings.Join(mechanisms.Names(), ","), f.mechanism), mechanisms.Lookup)
+	onLattice := func(m mechanisms.Mechanism) bool { _, ok := m.(mechanisms.LatticeBound); return ok }
+	if i := slices.IndexFunc(list, onLattice); i >= 0 && f.mechanism != "all" {
+		return nil, command.Usagef("--mechanism %s: lives on a lattice, which the scores of a scenario are not on; leave it out", list[i].Info().Name)
 	}
-	var out []mechanisms.Mechanism
-	for _, name := range mechanisms.Names() {
-		m, err := mechanisms.Lookup(name)
-		if err != nil {
-			return nil, err
-		}
-		if _, onLattice := m.(mechanisms.LatticeBound); !onLattice {
-			out = append(out, m)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(list, onLattice), err
 }
 
 // scenarios returns those that the arguments, --t and --share name.
@@ -189,10 +172,7 @@ func (f *scenarioFlags) scenarios() (out []scenario.Scenario, err error) {
 		return nil, err
 	}
 	for _, text := range numbers {
-		number, err := strconv.Atoi(text)
-		if err != nil {
-			number = 0
-		}
+		number, _ := strconv.Atoi(text) // 0 for none
 		s, err := scenario.Find(number)
 		if err != nil {
 			return nil, command.Usagef("%s: no such scenario; give numbers from 1 to %d", command.Quoted(text), len(scenario.Scenarios))
