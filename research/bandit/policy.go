@@ -3,6 +3,7 @@ package bandit
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -24,102 +25,67 @@ type State struct {
 	Low, High     []float64 // private quantiles of the last full window
 }
 
-// running are the counts and sums of rewards of each arm.
-type running struct {
-	count []int
-	sum   []float64
-}
-
-func newRunning(arms int) running { return running{make([]int, arms), make([]float64, arms)} }
-
-func (r *running) learn(arm int, reward float64) {
-	r.count[arm]++
-	r.sum[arm] += reward
-}
-
-// untried returns an arm that was never taken, -1 for none.
-func (r *running) untried() int {
-	for a, n := range r.count {
-		if n == 0 {
-			return a
-		}
-	}
-	return -1
-}
-
-func (r *running) means() []float64 {
-	out := make([]float64, len(r.sum))
-	for a, s := range r.sum {
-		out[a] = s / float64(r.count[a])
-	}
-	return out
-}
-
-// upperBound is UCB: the arm of the largest mean plus α √(ln T/N) (Antonova et al., App. H).
-type upperBound struct {
-	running
-	bonus  float64 // α √(ln T)
+// highest is a policy that takes the arm of the largest score.
+type highest struct {
+	count  []int
+	sum    []float64 // of rewards
 	scores []float64
+	score  func(arm int) float64
+	noted  func(arm int, reward float64) // nil for nothing more than counts and sums
 }
 
-func newUpperBound(alpha float64, horizon, arms int) *upperBound {
-	return &upperBound{running: newRunning(arms), bonus: alpha * math.Sqrt(math.Log(float64(horizon)))}
-}
-
-func (p *upperBound) choose() (int, error) {
-	if a := p.untried(); a >= 0 {
+func (p *highest) choose() (int, error) {
+	if a := slices.Index(p.count, 0); a >= 0 {
 		return a, nil
 	}
 	p.scores = p.scores[:0]
-	best := 0
-	for a, n := range p.count {
-		p.scores = append(p.scores, p.sum[a]/float64(n)+p.bonus/math.Sqrt(float64(n)))
-		if p.scores[a] > p.scores[best] {
-			best = a
-		}
+	for a := range p.count {
+		p.scores = append(p.scores, p.score(a))
 	}
-	return best, nil
+	return bestArm(p.scores), nil
 }
 
-func (p *upperBound) state() State {
-	return State{Means: p.means(), Scores: append([]float64(nil), p.scores...)}
+func (p *highest) learn(arm int, reward float64) {
+	p.count[arm]++
+	p.sum[arm] += reward
+	if p.noted != nil {
+		p.noted(arm, reward)
+	}
 }
 
-// thompson is Thompson sampling for rewards in a range (Agrawal & Goyal 2012, Alg. 2): a reward counts as a success with a probability that is its place in
+func (p *highest) state() State {
+	s := State{Scores: slices.Clone(p.scores)}
+	for a, sum := range p.sum {
+		s.Means = append(s.Means, sum/float64(p.count[a]))
+	}
+	return s
+}
+
+// newUpperBound is UCB: the arm of the largest mean plus α √(ln T/N) (Antonova et al., App. H).
+func newUpperBound(alpha float64, horizon, arms int) *highest {
+	p := &highest{count: make([]int, arms), sum: make([]float64, arms)}
+	bonus := alpha * math.Sqrt(math.Log(float64(horizon)))
+	p.score = func(a int) float64 {
+		n := float64(p.count[a])
+		return p.sum[a]/n + bonus/math.Sqrt(n)
+	}
+	return p
+}
+
+// newThompson is Thompson sampling for rewards in a range (Agrawal & Goyal 2012, Alg. 2): a reward counts as a success with a probability that is its place in
 // the range, and an arm's score is drawn from Beta(1 + successes, 1 + failures).
-type thompson struct {
-	running
-	low, width float64
-	successes  []float64
-	scores     []float64
-	rng        *rand.Rand
-}
-
-func (p *thompson) choose() (int, error) {
-	if a := p.untried(); a >= 0 {
-		return a, nil
+func newThompson(low, high float64, arms int, rng *rand.Rand) *highest {
+	p := &highest{count: make([]int, arms), sum: make([]float64, arms)}
+	successes := make([]float64, arms)
+	p.score = func(a int) float64 {
+		return distuv.Beta{Alpha: 1 + successes[a], Beta: 1 + float64(p.count[a]) - successes[a], Src: rng}.Rand()
 	}
-	p.scores = p.scores[:0]
-	best := 0
-	for a, n := range p.count {
-		s := p.successes[a]
-		p.scores = append(p.scores, distuv.Beta{Alpha: 1 + s, Beta: 1 + float64(n) - s, Src: p.rng}.Rand())
-		if p.scores[a] > p.scores[best] {
-			best = a
+	p.noted = func(a int, reward float64) {
+		if rng.Float64() < (reward-low)/(high-low) {
+			successes[a]++
 		}
 	}
-	return best, nil
-}
-
-func (p *thompson) learn(arm int, reward float64) {
-	p.running.learn(arm, reward)
-	if p.rng.Float64() < (reward-p.low)/p.width {
-		p.successes[arm]++
-	}
-}
-
-func (p *thompson) state() State {
-	return State{Means: p.means(), Scores: append([]float64(nil), p.scores...)}
+	return p
 }
 
 // private selects by a mechanism on private means, with private sensitivities (Antonova et al., App. H). What it releases: of each arm the private running sums, ε_M-DP; of each
@@ -195,9 +161,9 @@ func (p *private) learn(arm int, reward float64) {
 }
 
 func (p *private) state() State {
-	scores := append([]float64(nil), p.question.Scores...)
+	scores := slices.Clone(p.question.Scores)
 	return State{
-		Means: scores, Scores: scores, Sensitivities: append([]float64(nil), p.question.Sensitivities...),
-		Low: append([]float64(nil), p.low...), High: append([]float64(nil), p.high...),
+		Means: scores, Scores: scores, Sensitivities: slices.Clone(p.question.Sensitivities),
+		Low: slices.Clone(p.low), High: slices.Clone(p.high),
 	}
 }

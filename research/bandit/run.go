@@ -137,7 +137,7 @@ func (c *Config) policy(run int, name string) (policy, error) {
 	case UCB:
 		return newUpperBound(c.Alpha, c.Horizon, arms), nil
 	case Thompson:
-		return &thompson{running: newRunning(arms), low: c.Low, width: c.High - c.Low, successes: make([]float64, arms), rng: rng}, nil
+		return newThompson(c.Low, c.High, arms, rng), nil
 	}
 	m, err := c.scorer(name)
 	if err != nil {
