@@ -79,21 +79,18 @@ func (m *randomStopping) law(p Params) (law stoppingLaw, err error) {
 type stoppingLaw struct{ gamma, eta float64 }
 
 // derivative returns φ'(1 - h) = (1-γ) v^{-η-1} η/(γ^{-η} - 1), v = γ + (1-γ)h. With L = ln(1/γ) and a = ηL that is
-// (1-γ)/L · a/(1-e^{-a}) · (v/γ)^{-η}/v for η > 0, where nothing overflows.
+// (1-γ)/L · a/(1-e^{-a}) · (v/γ)^{-η}/v, where nothing overflows.
 func (l stoppingLaw) derivative(h float64) float64 {
 	if l.gamma == 1 {
 		return 1
 	}
-	v := l.gamma + float64((1-l.gamma)*h)
-	ln := -math.Log(l.gamma)
+	v, ln := l.gamma+float64((1-l.gamma)*h), -math.Log(l.gamma)
 	a := l.eta * ln
 	switch {
 	case l.eta == 1:
 		return l.gamma / (v * v)
 	case math.Abs(a) < tinyShape:
 		return (1 - l.gamma) / ln / v
-	case l.eta < 0:
-		return (1 - l.gamma) * l.eta / math.Expm1(a) * math.Pow(v, -l.eta-1)
 	}
 	return (1 - l.gamma) / ln * (a / -math.Expm1(-a)) * math.Exp(-l.eta*l.above(h)) / v
 }
@@ -110,11 +107,8 @@ func (l stoppingLaw) value(h float64) float64 {
 		return 1 - h
 	}
 	ln, a := math.Log(l.gamma+float64((1-l.gamma)*h)), -l.eta*math.Log(l.gamma)
-	switch {
-	case math.Abs(a) < tinyShape:
+	if math.Abs(a) < tinyShape {
 		return ln / math.Log(l.gamma)
-	case l.eta < 0:
-		return math.Expm1(-l.eta*ln) / math.Expm1(a)
 	}
 	// (e^b - 1)/(e^a - 1) = e^{b-a} (1 - e^{-b})/(1 - e^{-a}), b = -η ln v
 	return math.Exp(-l.eta*l.above(h)) * math.Expm1(l.eta*ln) / math.Expm1(-a)

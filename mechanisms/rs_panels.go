@@ -10,16 +10,16 @@ import (
 	"optratio/number/interval"
 )
 
-// stoppingWork bounds the interval operations of one integral, an exponential counting as 25.
-const stoppingWork = 400_000
+const (
+	stoppingWork = 400_000 // bounds the interval operations of one integral, an exponential counting as 25
+	mostNats     = 1e8     // bounds the exponents -ln e, far within those of big.Float
+)
 
 // enclose returns the probability of one candidate of each group, enclosed whatever the reach > 0 and the digits: they only decide how wide the
 // result is, e^-digits being about what the rules miss of E[K]. It is ErrNoEnclosure where that would take too long.
 //
-// Between two cuts, which are the scores and the places where a candidate is e^-reach from being decided, each undecided
-// candidate's survival function is e or 1 - e for an exponential e, and each decided one's is in [0,τ] or [1-τ,1], τ = ½e^-reach. φ'
-// is monotone in the latter, so replacing them by constants of that range encloses the integral. What a candidate's own noise
-// does beyond its reach, on either side, adds at most τ E[K]/n.
+// Between two neighboring scores, and from the outer ones to where every candidate is e^-reach from being decided, each candidate's survival function is
+// e or 1 - e for an exponential e, or without noise 0 or 1. What a candidate's own noise does beyond its reach, on either side, adds at most ½e^-reach E[K]/n.
 func (l *enclosedLaw) enclose(eps Epsilon, all []noisy, reach, digits float64, nodes *recent) ([]interval.Interval, error) {
 	q := &stoppingIntegral{law: l, eps: eps, value: eps.Value(l.Prec), all: all, reach: reach, digits: digits, nodes: nodes}
 	q.low, q.high = q.value.Float64()
@@ -30,24 +30,6 @@ func (l *enclosedLaw) enclose(eps Epsilon, all []noisy, reach, digits float64, n
 	return q.integrate(pieces), nil
 }
 
-// integrate adds up the pieces and what is outside of them.
-func (q *stoppingIntegral) integrate(pieces []stoppingPiece) []interval.Interval {
-	l := q.law
-	edge := interval.Exp(interval.FromFloat(-q.reach, l.Prec)).Mul(l.FromRat(big.NewRat(1, 2)))
-	q.tau = interval.Hull(l.Zero(), edge)
-	beyond := interval.Hull(l.Zero(), edge.Mul(l.mean).Mul(l.FromInt(2)))
-	q.p = make([]interval.Interval, len(q.all))
-	for g := range q.all {
-		if q.p[g] = beyond; q.all[g].rate == nil {
-			q.p[g] = q.jump(g)
-		}
-	}
-	for _, piece := range pieces {
-		q.add(piece)
-	}
-	return q.p
-}
-
 // stoppingIntegral is what is common to all pieces of ∫ f_a(x) φ'(G(x))/n dx.
 type stoppingIntegral struct {
 	law       *enclosedLaw
@@ -56,118 +38,101 @@ type stoppingIntegral struct {
 	low, high float64           // around ε
 	all       []noisy
 	reach     float64
-	digits    float64           // natural ones, of the rules
-	nodes     *recent           // what exponentials change by to the nodes of a rule
-	tau       interval.Interval // [0, τ]
+	digits    float64 // natural ones, of the rules
+	nodes     *recent // what exponentials change by to the nodes of a rule
 	p         []interval.Interval
 }
 
-// stoppingPiece is the range between two cuts.
-type stoppingPiece struct {
-	from, to     *big.Rat
-	active       []int // the groups whose exponential matters there
-	below, above int   // how many other candidates are surely below it and above it
-	ellipse      int   // ρ
-	nodes        int   // of the rule
-	halvings     []int // panels from left to right, each this often half of the piece
+// integrate adds up the pieces and what is outside of them.
+func (q *stoppingIntegral) integrate(pieces []stoppingPiece) []interval.Interval {
+	l := q.law
+	beyond := interval.Hull(l.Zero(), interval.Exp(interval.FromFloat(-q.reach, l.Prec)).Mul(l.mean))
+	q.p = make([]interval.Interval, len(q.all))
+	for g, x := range q.all {
+		if q.p[g] = beyond; x.rate == nil {
+			q.p[g] = q.jump(x)
+		}
+	}
+	for _, piece := range pieces {
+		q.add(piece)
+	}
+	return q.p
 }
 
-// pieces returns the pieces where some candidate is undecided, ascending. Cuts are the scores, and the reach of
-// every candidate, rounded outward.
-func (q *stoppingIntegral) pieces() ([]stoppingPiece, error) {
-	const tooLong = "%w: quadrature would take too long"
-	scores := 0 // cuts are at least as many, and groups ascend
-	for g, x := range q.all {
-		if g == 0 || x.at.Cmp(q.all[g-1].at) != 0 {
-			scores++
-		}
-	}
-	if float64(scores-1)*float64(len(q.all))/2 > stoppingWork {
-		return nil, fmt.Errorf(tooLong, ErrNoEnclosure)
-	}
-	var cuts []*big.Rat
-	for _, g := range q.all {
-		cuts = append(cuts, g.at)
-		if g.rate != nil {
-			rate, _ := g.rate.Float64()
-			far := new(big.Rat).SetFloat64(1.0001 * q.reach / (q.low * rate))
-			if far == nil {
-				return nil, fmt.Errorf("%w: noise beyond float64", ErrNoEnclosure)
-			}
-			cuts = append(cuts, new(big.Rat).Add(g.at, far), new(big.Rat).Sub(g.at, far))
-		}
-	}
-	slices.SortFunc(cuts, (*big.Rat).Cmp)
-	cuts = slices.CompactFunc(cuts, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
-	var pieces []stoppingPiece
-	work := 0.0
-	for i := 1; i < len(cuts); i++ {
-		piece := q.piece(cuts[i-1], cuts[i])
-		work += float64(float64(len(q.all)) / 2) // to tell who is undecided
-		if len(piece.active) == 0 {
+// pieces returns the ranges between the scores and those beyond the outer ones, ascending. Reaches are rounded outward.
+func (q *stoppingIntegral) pieces() (pieces []stoppingPiece, err error) {
+	var cuts, ends []*big.Rat
+	fastest := new(big.Rat)
+	for _, x := range q.all {
+		cuts = append(cuts, x.at)
+		if x.rate == nil {
 			continue
 		}
-		if least := float64(4 * (4*len(piece.active) + 12)); work+least > stoppingWork {
-			return nil, fmt.Errorf(tooLong, ErrNoEnclosure)
+		rate, _ := x.rate.Float64()
+		far := new(big.Rat).SetFloat64(1.0001 * q.reach / (q.low * rate))
+		if far == nil {
+			return nil, fmt.Errorf("%w: noise beyond float64", ErrNoEnclosure)
 		}
-		cost := math.Inf(1)
-		for _, rho := range [...]int{2, 3, 4, 6, 10, 16, 32, 64} {
-			cost = min(cost, q.plan(&piece, rho, cost))
+		ends = append(ends, new(big.Rat).Add(x.at, far), new(big.Rat).Sub(x.at, far))
+		if x.rate.Cmp(fastest) > 0 {
+			fastest = x.rate
+		}
+	}
+	if fastest.Sign() == 0 {
+		return nil, nil
+	}
+	cuts = append(cuts, slices.MinFunc(ends, (*big.Rat).Cmp), slices.MaxFunc(ends, (*big.Rat).Cmp))
+	slices.SortFunc(cuts, (*big.Rat).Cmp)
+	cuts = slices.CompactFunc(cuts, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
+	span := new(big.Rat).Sub(cuts[len(cuts)-1], cuts[0])
+	if widest, _ := span.Mul(span, fastest).Float64(); !(widest*q.high <= mostNats) {
+		return nil, fmt.Errorf("%w: scales or scores are too far apart", ErrNoEnclosure)
+	}
+	work := 0.0
+	for i := 1; i < len(cuts); i++ {
+		piece := stoppingPiece{from: cuts[i-1], to: cuts[i], ellipse: 4} // others are hardly faster
+		if work += q.plan(&piece); work > stoppingWork {
+			return nil, fmt.Errorf("%w: quadrature would take too long", ErrNoEnclosure)
 		}
 		pieces = append(pieces, piece)
-		if work += cost; work > stoppingWork {
-			return nil, fmt.Errorf(tooLong, ErrNoEnclosure)
-		}
 	}
 	return pieces, nil
 }
 
-// piece tells who is undecided between two neighboring cuts.
-func (q *stoppingIntegral) piece(from, to *big.Rat) stoppingPiece {
-	piece := stoppingPiece{from: from, to: to}
-	for g, x := range q.all {
-		if x.rate != nil {
-			rate, _ := x.rate.Float64()
-			gap := new(big.Rat).Sub(from, x.at)
-			if gap.Sign() < 0 {
-				gap.Sub(x.at, to)
-			}
-			if d, _ := gap.Float64(); d*rate*q.low < 1.00005*q.reach {
-				piece.active = append(piece.active, g)
-				continue
-			}
-		}
-		if x.at.Cmp(from) <= 0 {
-			piece.below += x.count
-		} else {
-			piece.above += x.count
-		}
-	}
-	return piece
+// stoppingPiece is the range between two cuts.
+type stoppingPiece struct {
+	from, to *big.Rat
+	ellipse  int   // ρ
+	nodes    int   // of the rule
+	halvings []int // panels from left to right, each this often half of the piece
 }
 
-// plan cuts a piece into panels that suit ellipses of parameter rho, and returns about how many interval operations they take. The piece
-// keeps them where that is less than best. Nothing rests on what is chosen here in floating point but how narrow the result is.
+// plan cuts a piece into panels that suit its ellipses, and returns about how many interval operations they take. Nothing rests on what is chosen here in
+// floating point but how narrow the result is.
 //
 // A panel is halved until the exponentials e stay below 1 on its ellipse and those that turn by more than π/2 there are too
 // small to bring v below γ/2 or so: see bound.
-func (q *stoppingIntegral) plan(piece *stoppingPiece, rho int, best float64) float64 {
+func (q *stoppingIntegral) plan(piece *stoppingPiece) float64 {
 	type wave struct{ rate, from, count float64 } // in nats for the whole piece; below 0 towards its score
 	gamma, _ := q.law.gamma.Float64()
 	eta, _ := q.law.eta.Float64()
 	room := 0.9 * gamma * float64(q.law.n) / (2 * max(1, 1+eta) * (1 - gamma)) // for what turns too far; +∞ at γ = 1
 	width := new(big.Rat).Sub(piece.to, piece.from)
-	waves := make([]wave, len(piece.active))
-	for j, g := range piece.active {
-		x := q.all[g]
+	var waves []wave
+	for _, x := range q.all {
+		if x.rate == nil {
+			continue
+		}
 		rate, _ := new(big.Rat).Mul(width, x.rate).Float64()
 		gap, _ := new(big.Rat).Mul(new(big.Rat).Sub(piece.from, x.at), x.rate).Float64()
-		waves[j] = wave{rate * q.high, float64(math.Abs(gap) * q.low), float64(x.count)}
+		w := wave{rate * q.high, float64(math.Abs(gap) * q.low), float64(x.count)}
 		if x.at.Cmp(piece.from) > 0 {
-			waves[j].rate = -waves[j].rate
+			w.rate = -w.rate
 		}
+		waves = append(waves, w)
 	}
-	wide, high := float64((float64(rho)+1/float64(rho))/2)-1, (float64(rho)-1/float64(rho))/2
+	rho := float64(piece.ellipse)
+	wide, high := float64((rho+1/rho)/2)-1, (rho-1/rho)/2
 	top := 0.0 // the largest e on an ellipse
 	fits := func(from, width float64) bool {
 		turning, largest := 0.0, 0.0
@@ -205,7 +170,7 @@ func (q *stoppingIntegral) plan(piece *stoppingPiece, rho int, best float64) flo
 	if !cut(0, 0) {
 		return math.Inf(1)
 	}
-	nodes := max(1, int(math.Ceil((q.digits+math.Log(top))/(2*math.Log(float64(rho)))+0.5)))
+	nodes := max(1, int(math.Ceil((q.digits+math.Log(top))/(2*math.Log(rho))+0.5)))
 	if nodes > 4 {
 		nodes = (nodes + 3) / 4 * 4 // rules of few different sizes: they are dear to make
 	}
@@ -213,15 +178,13 @@ func (q *stoppingIntegral) plan(piece *stoppingPiece, rho int, best float64) flo
 		return math.Inf(1)
 	}
 	each := float64(4*len(waves) + 12)
-	cost := float64(nodes) * (float64(float64(len(halvings))*each) + float64(len(waves)*(25/2+slices.Max(halvings))))
-	if cost < best {
-		piece.ellipse, piece.nodes, piece.halvings = rho, nodes, halvings
-	}
-	return cost
+	piece.nodes, piece.halvings = nodes, halvings
+	return float64(nodes) * (float64(float64(len(halvings))*each) + float64(len(waves)*(25/2+slices.Max(halvings))))
 }
 
-// wave is the exponential e = ½e^{-ε·rate·|x-at|} of an undecided group, followed from panel to panel.
+// wave is the exponential e = ½e^{-ε·rate·|x-at|} of a group, followed from panel to panel.
 type wave struct {
+	group  int
 	e      interval.Interval // at the left end of the panel
 	change []change          // over a panel that is so often half of the piece
 	count  interval.Interval // of e in the sum of survival functions: negative where these are 1 - e
@@ -248,12 +211,14 @@ func (c change) doubled() change {
 // add adds the integrals over a piece to the probabilities, panel by panel.
 func (q *stoppingIntegral) add(piece stoppingPiece) {
 	l, rule := q.law, quadrature.Legendre(piece.nodes, q.law.Prec)
-	constant := q.tau.Mul(l.FromInt(int64(piece.below))).Add(l.FromInt(int64(piece.above))).Sub(q.tau.Mul(l.FromInt(int64(piece.above))))
-	waves := make([]*wave, len(piece.active))
-	for j, g := range piece.active {
-		waves[j] = q.wave(q.all[g], piece, rule)
-		if waves[j].count.Hi().Sign() < 0 {
-			constant = constant.Sub(waves[j].count)
+	constant := l.Zero() // of the sum of survival functions
+	var waves []*wave
+	for g, x := range q.all {
+		if x.at.Cmp(piece.from) > 0 {
+			constant = constant.Add(l.FromInt(int64(x.count)))
+		}
+		if x.rate != nil {
+			waves = append(waves, q.wave(g, piece, rule))
 		}
 	}
 	e := make([]interval.Interval, len(waves))
@@ -279,8 +244,8 @@ func (q *stoppingIntegral) add(piece stoppingPiece) {
 			w.e = w.e.Mul(w.change[depth].step)
 		}
 	}
-	for j, g := range piece.active {
-		q.p[g] = q.p[g].Add(waves[j].sum.Value().Mul(waves[j].rate))
+	for _, w := range waves {
+		q.p[w.group] = q.p[w.group].Add(w.sum.Value().Mul(w.rate))
 	}
 }
 
@@ -288,7 +253,7 @@ func (q *stoppingIntegral) add(piece stoppingPiece) {
 //
 // With r the rate of an exponential e times half the width of the panel, |e| grows by at most e^{r((ρ+1/ρ)/2-1)} from the end of the panel where it is larger to
 // the ellipse, and its argument is at most r(ρ-1/ρ)/2 there. So a survival function has a real part >= 0 where it is e and turns by at most π/2, >= -|e|
-// where it is e otherwise, and >= 1 - |e| where it is 1 - e. Those of decided candidates are constants >= 0. With -D the sum of what is negative
+// where it is e otherwise, and >= 1 - |e| where it is 1 - e. Those of candidates without noise are constants >= 0. With -D the sum of what is negative
 // of these, Re v >= γ - (1-γ)D/n, and φ', a negative power of v, is at most what it is there where that is positive: no bound otherwise.
 func (q *stoppingIntegral) bound(waves []*wave, depth, rho int) (bound interval.Interval, tops []interval.Interval) {
 	l := q.law
@@ -318,13 +283,14 @@ func (q *stoppingIntegral) bound(waves []*wave, depth, rho int) (bound interval.
 var quarterTurn = big.NewRat(157, 100)
 
 // wave returns a group's exponential at the left end of a piece, whose inside its score is not in.
-func (q *stoppingIntegral) wave(x noisy, piece stoppingPiece, rule *quadrature.Rule) *wave {
-	l := q.law
+func (q *stoppingIntegral) wave(group int, piece stoppingPiece, rule *quadrature.Rule) *wave {
+	l, x := q.law, q.all[group]
 	gap := new(big.Rat).Sub(piece.from, x.at)
 	gap.Mul(gap.Abs(gap), x.rate)
 	fall := new(big.Rat).Sub(piece.to, piece.from)
 	fall.Mul(fall, x.rate)
 	w := &wave{
+		group: group,
 		e:     q.eps.expNeg(gap, l.Prec).Mul(l.FromRat(big.NewRat(1, 2))),
 		count: l.FromInt(int64(x.count)),
 		rate:  q.value.Mul(l.FromRat(fall)),
@@ -367,9 +333,9 @@ func (q *stoppingIntegral) change(fall *big.Rat, rho int, rule *quadrature.Rule)
 	return c
 }
 
-// jump returns the probability of one candidate of a group without noise: what φ(G) jumps by at their score, in equal shares.
-func (q *stoppingIntegral) jump(group int) interval.Interval {
-	l, x := q.law, q.all[group]
+// jump returns the probability of one candidate of the group x without noise: what φ(G) jumps by at their score, in equal shares.
+func (q *stoppingIntegral) jump(x noisy) interval.Interval {
+	l := q.law
 	h := l.Zero()
 	for _, y := range q.all {
 		gap := new(big.Rat).Sub(x.at, y.at)

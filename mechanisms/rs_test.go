@@ -311,6 +311,19 @@ func TestEnclosedRandomStopping(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoEnclosure)
 	_, err = registry["rs"].Enclose(&Instance{Scores: ratsOf(t, "1"), Sensitivities: ratsOf(t, "1"), Epsilon: decimalEps(t, "0")}, 64)
 	assert.ErrorIs(t, err, ErrNoEnclosure)
+	// Scales far apart are enclosed as well: at 0 the narrow one hardly moves. Too far apart they are not.
+	apart := &Instance{Scores: ratsOf(t, "0", "1", "-1"), Sensitivities: ratsOf(t, "1e-5", "1", "0"), Epsilon: ratio}
+	p, err := registry["rs"].Enclose(apart, 64)
+	require.NoError(t, err)
+	estimate, err := registry["rs"].(Estimator).Estimate(apart)
+	require.NoError(t, err)
+	for i, b := range p {
+		assert.Less(t, b.RelWidth(), 1e-16)
+		assert.InDelta(t, b.Near(), estimate.PMF[i], 1e-12)
+	}
+	apart.Sensitivities[0] = ratOf(t, "1e-9")
+	_, err = registry["rs"].Enclose(apart, 64)
+	assert.ErrorIs(t, err, ErrNoEnclosure)
 }
 
 func BenchmarkEnclosedRandomStopping(b *testing.B) {
