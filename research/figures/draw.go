@@ -165,7 +165,7 @@ func (f *Figure) draw(c draw.Canvas, head, names []string, columns int) {
 		bar.Y.Label.Text = f.Scale.Label
 		(&Axis{}).prepare(&bar.Y, 6, false)
 		bar.Draw(draw.Crop(panels, panels.Max.X-panels.Min.X-scaleWidth, 0, 0, 0))
-		panels = draw.Crop(panels, 0, -scaleWidth-3*margin, 0, 0)
+		panels = draw.Crop(panels, 0, -scaleWidth-margin, 0, 0)
 	}
 	thumbs := map[string][]plot.Thumbnailer{}
 	plots := make([][]*plot.Plot, len(f.Panels))

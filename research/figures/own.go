@@ -425,7 +425,7 @@ func drawOptimum(ctx context.Context, a *Args) *Figure {
 		if len(p.Outputs) == 2 {
 			y.Names = p.Outputs
 		}
-		panels = append(panels, &Panel{Title: c.title, X: Axis{Name: "input", Label: fmt.Sprintf("input (loss %.4f)", best.Optimum.Float64())}, Y: y, Cells: g})
+		panels = append(panels, &Panel{Title: c.title, X: Axis{Name: "input", Label: fmt.Sprintf("input\nloss %.4f", best.Optimum.Float64())}, Y: y, Cells: g})
 		a.step()
 	}
 	return &Figure{

@@ -137,9 +137,9 @@ func TestOptimumTables(t *testing.T) {
 			assert.InDelta(t, 1, total, 1e-12, p.Title)
 		}
 	}
-	assert.Equal(t, "input (loss 0.4318)", panels[0].X.Label) // 7737/17920
-	assert.Equal(t, "input (loss 0.3429)", panels[1].X.Label) // 12/35
-	assert.Equal(t, "input (loss 0.6000)", panels[2].X.Label) // 6/(6+4)
+	assert.Equal(t, "input\nloss 0.4318", panels[0].X.Label) // 7737/17920
+	assert.Equal(t, "input\nloss 0.3429", panels[1].X.Label) // 12/35
+	assert.Equal(t, "input\nloss 0.6000", panels[2].X.Label) // 6/(6+4)
 	assert.InDelta(t, .8, panels[0].Cells.Z[0][0], 1e-9)
 	assert.InDelta(t, .6, panels[0].Cells.Z[3][3], 1e-9)
 	assert.InDelta(t, .4, panels[2].Cells.Z[5][5], 1e-9)
