@@ -62,6 +62,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 			if err != nil {
 				return false, err
 			}
+			edges = s.finalists() // what promised most may have shared one place that disappointed
 			continue
 		}
 		r, times := s.batch(best, &open, min(size, float64(end-s.drawn)))

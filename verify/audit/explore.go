@@ -91,14 +91,9 @@ func (s *statistics) run(dom *verify.Domain) error {
 	return s.stages()
 }
 
-// prepare adds pairs that are some steps apart, puts all into the order in which they are looked at, and draws what the first cells of numbers are chosen from.
+// prepare puts pairs into the order in which they are looked at, and draws what the first cells of numbers are chosen from.
 func (s *statistics) prepare() error {
-	unit := new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit)
-	if s.o.wants() && !s.o.UntilRefuted && len(s.o.Pairs)+len(s.o.Vectors) == 0 {
-		s.field.stretch(s.o, unit.Num().Int64())
-	}
-	scale, _ := unit.Float64()
-	s.field.guess(s.aim(), scale, s.o.Neighbors)
+	s.order(!s.o.UntilRefuted)
 	if _, ok := s.sampler.(learner); !ok {
 		return nil
 	}
@@ -108,6 +103,16 @@ func (s *statistics) prepare() error {
 	return s.pilot(pilots)
 }
 
+// order puts pairs into the order in which they are looked at; with those that are some steps apart where the stages are not quick.
+func (s *statistics) order(far bool) {
+	unit := new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit)
+	if far && s.o.wants() && len(s.o.Pairs)+len(s.o.Vectors) == 0 {
+		s.field.stretch(s.o, unit.Num().Int64())
+	}
+	scale, _ := unit.Float64()
+	s.field.guess(s.aim(), scale, s.o.Neighbors)
+}
+
 // stages explores, and bets the rest: once where the whole budget goes into the bound. Where the audit ends with the refutation, there are quick stages before, which
 // grow, and of outcomes that are no candidates nothing else.
 func (s *statistics) stages() error {
@@ -115,7 +120,9 @@ func (s *statistics) stages() error {
 	for {
 		if s.quick = s.o.UntilRefuted && (!s.field.pooled || end < s.o.Budget/quickPart); !s.quick {
 			end = s.o.Budget
-			s.wealth.late = s.o.UntilRefuted
+			if s.wealth.late = s.o.UntilRefuted; s.wealth.late {
+				s.order(true)
+			}
 			if err := s.large(); err != nil {
 				return err
 			}

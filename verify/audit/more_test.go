@@ -60,6 +60,26 @@ func TestMoreSamplesNeverFindLess(t *testing.T) {
 	}
 }
 
+// An audit that ends with the refutation is as strong, also where the fault is small: of 40 audits it loses two at most.
+func TestUntilRefutedIsAsStrong(t *testing.T) {
+	factor, found, until := 1.25, 8, 0 // all eight are refuted at the end of the budget
+	seeds := found
+	if slowtest.Enabled {
+		factor, found, seeds = 1.2, 0, runs(40)
+	}
+	w := wrongSampler{"more than ε", of(softmaxLaw(1, factor))}
+	for i := range uint64(seeds) {
+		if slowtest.Enabled && refutes(t, w, 4, firstSeed()+i, 100_000, false) {
+			found++
+		}
+		if refutes(t, w, 4, firstSeed()+i, 100_000, true) {
+			until++
+		}
+	}
+	t.Logf("of %d audits %d refute at the end of the budget, %d before", seeds, found, until)
+	assert.GreaterOrEqual(t, until, found-max(1, seeds/20))
+}
+
 // Right samplers are refuted in at most 5 % of the audits, also those that prefer some candidates.
 func TestRightSamplersAreNotRefuted(t *testing.T) {
 	seeds, budgets := 1, []int64{10_000, 100_000}
