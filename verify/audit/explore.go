@@ -132,9 +132,12 @@ func (s *statistics) stages() error {
 		if stage <= 0 {
 			return nil
 		}
-		if err := s.explore(int64(s.exploring(stage))); err != nil {
+		share, quick := int64(s.exploring(stage)), s.quick
+		s.quick = s.o.UntilRefuted // it is looked for what refutes the claim, whatever the bets are for
+		if err := s.explore(share); err != nil {
 			return err
 		}
+		s.quick = quick
 		if err := s.refuse(); err != nil {
 			return err
 		}
