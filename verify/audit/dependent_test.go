@@ -57,7 +57,7 @@ func (s *several) splits() [][]int64 {
 func TestDependentSamplesRefuteNothing(t *testing.T) {
 	n := 10
 	if slowtest.Enabled {
-		n = 200
+		n = runs(60)
 	}
 	own := func(seed uint64) func(int) uint64 { return func(child int) uint64 { return 64*seed + uint64(child) } }
 	for _, c := range []struct {

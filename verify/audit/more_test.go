@@ -26,7 +26,7 @@ func refutes(t *testing.T, w wrongSampler, n int, seed uint64, budget int64, unt
 func TestMoreSamplesNeverFindLess(t *testing.T) {
 	seeds, budgets, mostN := 1, []int64{10_000, 100_000}, 4
 	if slowtest.Enabled {
-		seeds, budgets, mostN = runs(20), []int64{10_000, 100_000, 1_000_000}, 8
+		seeds, budgets, mostN = runs(2), []int64{10_000, 100_000, 1_000_000}, 8 // AUDIT_RUNS=20: hours of one core
 	}
 	for i, w := range wrongSamplers {
 		if !slowtest.Enabled && i%3 > 0 {
@@ -65,7 +65,7 @@ func TestUntilRefutedIsAsStrong(t *testing.T) {
 	factor, found, until := 1.25, 8, 0 // all eight are refuted at the end of the budget
 	seeds := found
 	if slowtest.Enabled {
-		factor, found, seeds = 1.2, 0, runs(40)
+		factor, found, seeds = 1.2, 0, runs(10)
 	}
 	w := wrongSampler{"more than ε", of(softmaxLaw(1, factor))}
 	for i := range uint64(seeds) {
@@ -84,7 +84,7 @@ func TestUntilRefutedIsAsStrong(t *testing.T) {
 func TestRightSamplersAreNotRefuted(t *testing.T) {
 	seeds, budgets := 1, []int64{10_000, 100_000}
 	if slowtest.Enabled {
-		seeds, budgets = runs(20), []int64{10_000, 100_000, 1_000_000}
+		seeds = runs(2)
 	}
 	refuted, audits := 0, 0
 	for _, w := range rightSamplers {

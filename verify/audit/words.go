@@ -111,7 +111,6 @@ type limits struct {
 	not       []string // labels that it is not
 	known     bool     // is is
 	low, high float64  // low < x <= high
-	number    bool     // one of the questions about numbers held
 	exact     bool     // x = high
 	but       []float64
 }
