@@ -105,7 +105,7 @@ func (s *statistics) suspicious(promise float64) bool {
 	if s.quick {
 		return promise <= 0
 	}
-	usual := usualPart*s.o.Epsilon.Float() - usualLoss/math.Sqrt(float64(max(1, s.o.Budget-s.drawn)))
+	usual := float64(usualPart*s.o.Epsilon.Float()) - usualLoss/math.Sqrt(float64(max(1, s.o.Budget-s.drawn)))
 	return s.field.pooled && len(s.o.Vectors)+len(s.o.Pairs) == 0 && promise < usual
 }
 

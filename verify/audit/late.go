@@ -62,7 +62,7 @@ func worth(logs []float64) float64 {
 	for _, x := range logs {
 		together, sum = together+x, sum+math.Exp(x)
 	}
-	return math.Exp(min(together, 600))/2 + sum/float64(2*len(logs))
+	return float64(math.Exp(min(together, 600))/2) + sum/float64(2*len(logs))
 }
 
 // logPays returns the logarithm of what a bet pays that the two samples come from different distributions, divided among the outcomes: given the sum m of an outcome's

@@ -310,7 +310,7 @@ func (f *field) weigh() {
 			continue
 		}
 		df := float64(len(p.q) - 1)
-		sum += f.surprise(i) - df/4 // few draws are not quite as they are of many
+		sum += f.surprise(i) - float64(df/4) // few draws are not quite as they are of many
 		freedom, draws = freedom+df, draws+float64(df*float64(p.total))
 	}
 	if f.differ = 0; sum > farApart*math.Sqrt(2*freedom) {
