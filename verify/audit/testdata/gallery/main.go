@@ -135,8 +135,6 @@ var mechanisms = map[string]func(question) any{
 		}
 		return p
 	},
-	// The noisy value is returned, not whose it is.
-	"noisy-value": func(q question) any { return map[string]float64{"value": slices.Max(q.Scores) + 0.25} },
 	// A factor 2 in the noise that nothing needs.
 	"wasted-half": func(q question) any { return flip(q, 0.5) },
 	// Report noisy max with Laplace noise, two candidates: private, and worse than the exponential mechanism.
