@@ -18,7 +18,7 @@ import (
 func TestLargeEpsilon(t *testing.T) {
 	problems := 300
 	if slowtest.Enabled {
-		problems = 1_000
+		problems = 2_000
 	}
 	rng := rand.New(rand.NewPCG(35, 10))
 	decided := 0

@@ -73,9 +73,11 @@ func (r *Rational) magnified(ctx context.Context, b *Basis, x, y *Fractions, v v
 		value := new(big.Rat).Quo(activity.Rat(i), new(big.Rat).SetInt(rowScale[i]))
 		add(b.Row[i], y.Rat(i), r.RowLower[i], r.RowUpper[i], value, []int32{int32(i)}, []float64{-1})
 	}
-	result, err := solver.Solve(ctx, m, Options{Basis: shown})
+	// The basis is nearly optimal, so that few pivots remain; floating point can go round in circles among bounds that are this large.
+	most := 1000 + 20*(m.Rows()+m.Cols())
+	result, err := solver.Solve(ctx, m, Options{Basis: shown, MaxPivots: most})
 	if err == nil && result.Outcome != Optimal && ctx.Err() == nil {
-		result, err = Embedded{}.Solve(ctx, m, Options{Basis: shown})
+		result, err = Embedded{}.Solve(ctx, m, Options{Basis: shown, MaxPivots: most})
 	}
 	if err != nil {
 		return nil, err
