@@ -23,7 +23,7 @@ type auditFlags struct {
 	command.Job
 	pmfExec, sampleExec, pmfFile            string
 	n, k, children, maxQuestions            int
-	epsilon                                 epsilonFlags
+	epsilon                                 command.EpsilonFlags
 	domain, neighbors, sensitivity, inputs  string
 	property, against, precision, budgetStr string
 	slack                                   string
@@ -75,7 +75,7 @@ R-zCDP and bounded range R, and --delta D (ε,D)-DP instead of ε-DP; of a sampl
 	fs.StringVar(&f.pmfFile, "pmf-file", "", "table of probabilities")
 	command.CountVar(fs, &f.n, "n", "n", 3, "number of candidates")
 	command.CountVar(fs, &f.k, "k", "k", 2, "greatest depth, in steps of 2Δ")
-	f.epsilon.add(c)
+	f.epsilon.Add(c)
 	fs.StringVar(&f.domain, "domain", "lattice", "lattice, half-lattice, random, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
 	fs.StringVar(&f.inputs, "inputs", "", "file of what is asked about instead of scores, a JSON value a line; needs --neighbors FILE")
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, monotonic, or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]; of inputs 0,3 or [A,B], with a distance 0,3,2")
@@ -109,7 +109,7 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if f.maxQuestions == 0 {
 		o.MaxQuestions = -1
 	}
-	if o.Epsilon, err = f.epsilon.parse(); err != nil {
+	if o.Epsilon, err = f.epsilon.Parse(); err != nil {
 		return o, err
 	}
 	if o.Sensitivity, err = command.ParsePositive("sensitivity", f.sensitivity); err != nil {
@@ -300,7 +300,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err != nil {
 		return otherwise(err)
 	}
-	title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, f.epsilon.text())
+	title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, f.epsilon.Text())
 	shows := judgement{title, f.units(), &r.Report, r.Findings, auditNotes(r), f.sampleExec != ""}
 	f.Show(r, func(w io.Writer) { f.verdicts.print(w, shows) })
 	if err := f.verdicts.write(ctx, shows); err != nil {

@@ -17,7 +17,7 @@ import (
 type calibrateFlags struct {
 	command.Job
 	domainFlags
-	epsilon   epsilonFlags
+	epsilon   command.EpsilonFlags
 	rho, gap  string
 	monotonic bool
 }
@@ -46,7 +46,7 @@ neighbors and leaves the mechanism as it is.`,
 		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
-	f.epsilon.add(c)
+	f.epsilon.Add(c)
 	fs.StringVar(&f.rho, "rho", "", "zero-concentrated DP with this ρ, instead of ε-DP")
 	fs.StringVar(&f.gap, "gap", "", "relative width wanted of the parameter: (upper-lower)/upper (default 1e-9)")
 	addMonotonic(c, &f.monotonic)
@@ -64,12 +64,12 @@ func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err er
 	}
 	c.Claim.Monotonic = f.monotonic
 	switch {
-	case f.rho != "" && (f.epsilon.eps != "" || f.epsilon.exp != ""):
+	case f.rho != "" && (f.epsilon.Eps != "" || f.epsilon.Exp != ""):
 		return c, command.Usagef("--rho and --eps exclude each other: give one of them")
 	case f.rho != "":
 		c.Target.Rho, err = command.ParsePositive("rho", f.rho)
 	default:
-		c.Target.Epsilon, err = f.epsilon.parse()
+		c.Target.Epsilon, err = f.epsilon.Parse()
 	}
 	if err != nil {
 		return c, err
@@ -128,7 +128,7 @@ func (f *calibrateFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	target := command.Choose(f.rho != "", f.rho+"-zCDP", "ε-DP with "+f.epsilon.text())
+	target := command.Choose(f.rho != "", f.rho+"-zCDP", "ε-DP with "+f.epsilon.Text())
 	f.Show(r, func(w io.Writer) { printCalibration(w, r, target, f.units()) })
 	return command.Ending(ctx, r.Undecided)
 }

@@ -18,7 +18,7 @@ import (
 // evaluateFlags are the flags of the evaluate command.
 type evaluateFlags struct {
 	command.Job
-	epsilon                 epsilonFlags
+	epsilon                 command.EpsilonFlags
 	task, histogram, scores string
 	bins                    int
 	mechanism, sensitivity  string
@@ -56,7 +56,7 @@ in units of the scores. Several ε, separated by commas, give one table (with --
 		Args: command.NoArgs,
 		RunE: f.Limited(f.run),
 	}
-	f.epsilon.add(c)
+	f.epsilon.Add(c)
 	fs := c.Flags()
 	fs.StringVar(&f.task, "task", "", "mode, median, quantile:P or scores")
 	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one a line, the last of two columns")
@@ -87,17 +87,17 @@ func (f *evaluateFlags) run(ctx context.Context) error {
 	}
 	report, done := command.Progress(f.Streams, f.task)
 	defer done()
-	to := &f.epsilon.eps
-	if f.epsilon.exp != "" {
-		to = &f.epsilon.exp
+	to := &f.epsilon.Eps
+	if f.epsilon.Exp != "" {
+		to = &f.epsilon.Exp
 	}
 	var docs []*document.Evaluate
 	for i, text := range in.eps {
 		*to = text
 		d := *doc
 		e := &evaluation{ctx: ctx, in: in, doc: &d, report: report}
-		if d.Eps, d.ExpEps = optional(f.epsilon.eps), optional(f.epsilon.exp); text != "" {
-			if e.eps, err = f.epsilon.parse(); err != nil {
+		if d.Eps, d.ExpEps = command.Optional(f.epsilon.Eps), command.Optional(f.epsilon.Exp); text != "" {
+			if e.eps, err = f.epsilon.Parse(); err != nil {
 				return err
 			}
 		}

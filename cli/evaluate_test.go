@@ -153,13 +153,13 @@ func TestEvaluateEnded(t *testing.T) {
 	path, err := filepath.Abs("../testdata/spiky.csv")
 	require.NoError(t, err)
 	f := evaluateFlags{Job: command.Job{Streams: command.Streams{Out: &out, Err: &errs}, JSON: true}, task: "mode", histogram: path, mechanism: "pf,em", sensitivity: "1"}
-	f.epsilon.eps = "1,2,3"
+	f.epsilon.Eps = "1,2,3"
 	in, doc, err := f.parse(ctx)
 	require.NoError(t, err)
 	cancel()
 	e := &evaluation{ctx: ctx, in: in, doc: doc, report: func(string, ...any) {}}
-	f.epsilon.eps = "1"
-	e.eps, err = f.epsilon.parse()
+	f.epsilon.Eps = "1"
+	e.eps, err = f.epsilon.Parse()
 	require.NoError(t, err)
 	require.NoError(t, e.fill())
 	assert.Contains(t, doc.Undecided, "canceled")

@@ -10,35 +10,8 @@ import (
 	"optratio/internal/decimal"
 	"optratio/lp/clp"
 	"optratio/lp/linear"
-	"optratio/mechanisms"
 	"optratio/verify"
 )
-
-// epsilonFlags are --eps and --exp-eps, of which a command takes exactly one.
-type epsilonFlags struct{ eps, exp string }
-
-func (f *epsilonFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.eps, "eps", "", "privacy parameter ε as a decimal, taken exactly")
-	c.Flags().StringVar(&f.exp, "exp-eps", "", "e^ε as a fraction a/b or a decimal, taken exactly: results are exact rationals")
-}
-
-// list reads a list of values of one of the two flags; it does not parse them, and leaves it to parse to refuse both at once.
-func (f *epsilonFlags) list() ([]string, error) {
-	if f.eps != "" && f.exp != "" {
-		return nil, nil
-	}
-	return command.SplitNames(command.Choose(f.eps != "", "eps", "exp-eps"), f.eps+f.exp)
-}
-
-// text says which ε was given.
-func (f *epsilonFlags) text() string {
-	if f.eps != "" {
-		return "ε = " + f.eps
-	}
-	return "e^ε = " + f.exp
-}
-
-func (f *epsilonFlags) parse() (mechanisms.Epsilon, error) { return command.Epsilon(f.eps, f.exp) }
 
 // addMonotonic adds --monotonic-scores.
 func addMonotonic(c *cobra.Command, to *bool) {
@@ -108,14 +81,6 @@ func parseProperties(list string) ([]verify.Property, error) {
 		return nil, err
 	}
 	return command.Parsed("property", list, func(string) ([]verify.Property, error) { return verify.ParseProperties(names) })
-}
-
-// optional returns nil for an empty flag, for JSON.
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // parseGap reads --gap, the relative width of an answer wanted, > 0.

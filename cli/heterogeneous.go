@@ -23,7 +23,7 @@ import (
 
 type heterogeneousFlags struct {
 	command.Job
-	epsilon                 epsilonFlags
+	epsilon                 command.EpsilonFlags
 	sensitivities, grid     string
 	step                    string
 	mechanism               string
@@ -52,7 +52,7 @@ ones do.`,
 		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
-	f.epsilon.add(c)
+	f.epsilon.Add(c)
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each candidate")
 	fs.StringVar(&f.grid, "grid", "0:4:1", "scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1")
 	fs.StringVar(&f.step, "step", "", "step of --grid from:to as a part of twice the largest sensitivity: 2delta, delta or 2delta/L")
@@ -136,7 +136,7 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 		return r, command.Usagef("--sensitivities %s with --grid %s: %w", command.Quoted(f.sensitivities), command.Quoted(f.grid), err)
 	}
 	var errs [7]error
-	r.Epsilon, errs[0] = f.epsilon.parse()
+	r.Epsilon, errs[0] = f.epsilon.Parse()
 	r.Criterion, errs[1] = command.Parsed("objective", f.objective, heterogeneous.ParseCriterion)
 	r.Loss, errs[2] = command.Parsed("loss", f.loss, heterogeneous.ParseLoss)
 	r.Mechanisms, errs[3] = f.mechanisms(len(g.Sensitivities))
@@ -236,7 +236,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 		return err
 	}
 	doc := heterogeneousDoc{
-		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: f.grid, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp),
+		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: f.grid, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp),
 		Objective: f.objective, Loss: f.loss, ShiftInvariant: f.shiftInvariant,
 		Vectors: a.Vectors, Neighbors: a.Neighbors, Variables: a.Variables, Rows: a.Rows, Solver: r.Solver.Name(), Pivots: a.Pivots,
 		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Recommended: a.Recommended, Undecided: a.Undecided,
@@ -246,7 +246,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 			doc.Optimal = append(doc.Optimal, optimalRow{exactNumbers(row.Scores), exactNumbers(row.PMF)})
 		}
 	}
-	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
+	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.Text()) })
 	return cert.Commit(ctx, f.Streams, a.WriteCertificate, command.Ending(ctx, a.Undecided))
 }
 

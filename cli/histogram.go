@@ -15,11 +15,11 @@ import (
 // parse reads the flags and the files. The document that it returns has what is the same for every ε.
 func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *document.Evaluate, err error) {
 	in = &evaluateInput{}
-	if in.eps, err = f.epsilon.list(); err != nil {
+	if in.eps, err = f.epsilon.List(); err != nil {
 		return nil, nil, err
 	}
-	if f.epsilon.eps != "" && f.epsilon.exp != "" || len(in.eps) == 0 && f.target == "" {
-		_, err := f.epsilon.parse()
+	if f.epsilon.Eps != "" && f.epsilon.Exp != "" || len(in.eps) == 0 && f.target == "" {
+		_, err := f.epsilon.Parse()
 		return nil, nil, err
 	}
 	if len(in.eps) == 0 {
@@ -42,7 +42,7 @@ func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *docu
 			return nil, nil, command.Usagef("--monotonic-scores: %w", err)
 		}
 	}
-	doc = &document.Evaluate{Task: f.task, Sensitivity: f.sensitivity, Monotonic: f.monotonic, TargetError: optional(f.target)}
+	doc = &document.Evaluate{Task: f.task, Sensitivity: f.sensitivity, Monotonic: f.monotonic, TargetError: command.Optional(f.target)}
 	switch f.task {
 	case "worst-case":
 		err = command.Usagef("--task worst-case moved to bin/research worst-case: make research")

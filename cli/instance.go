@@ -18,7 +18,7 @@ import (
 
 // instanceFlags are scores, sensitivities, ε and the parameters of mechanisms.
 type instanceFlags struct {
-	epsilon                          epsilonFlags
+	epsilon                          command.EpsilonFlags
 	scores, scoresFile               string
 	sensitivity                      string
 	sensitivities, sensitivitiesFile string
@@ -28,7 +28,7 @@ type instanceFlags struct {
 }
 
 func (f *instanceFlags) add(c *cobra.Command) {
-	f.epsilon.add(c)
+	f.epsilon.Add(c)
 	fs := c.Flags()
 	fs.StringVar(&f.scores, "scores", "", "scores, comma-separated decimals or fractions, or a file with one a line")
 	fs.StringVar(&f.scoresFile, "scores-file", "", "file of scores, one a line")
@@ -41,7 +41,7 @@ func (f *instanceFlags) add(c *cobra.Command) {
 }
 
 func (f *instanceFlags) parse(ctx context.Context) (*mechanisms.Instance, error) {
-	eps, err := f.epsilon.parse()
+	eps, err := f.epsilon.Parse()
 	if err != nil {
 		return nil, err
 	}

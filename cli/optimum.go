@@ -25,7 +25,7 @@ import (
 
 type optimumFlags struct {
 	command.Job
-	epsilon                     epsilonFlags
+	epsilon                     command.EpsilonFlags
 	pairs, loss, prior          string
 	preset, output              string
 	worst, directed             bool
@@ -73,7 +73,7 @@ preset, they take the place of what these say. Names are compared letter by lett
 		return f.Limited(func(ctx context.Context) error { return f.run(ctx, strings.Join(args, "")) })(c, args)
 	}
 	fs := c.Flags()
-	f.epsilon.add(c)
+	f.epsilon.Add(c)
 	fs.StringVar(&f.delta, "delta", "0", "δ, a decimal or fraction from 0 to 1")
 	fs.StringVar(&f.preset, "preset", "", "a ready problem instead of FILE, such as count:4")
 	fs.StringVarP(&f.output, "output", "o", "", "write the problem to this file, as FILE; without --eps or --exp-eps nothing else is done")
@@ -200,8 +200,8 @@ func (f *optimumFlags) request(ctx context.Context, path string) (r optimum.Requ
 	if err := cmp.Or(errs[:]...); err != nil {
 		return r, err
 	}
-	if f.output == "" || f.epsilon != (epsilonFlags{}) {
-		if r.Epsilon, err = f.epsilon.parse(); err != nil {
+	if f.output == "" || f.epsilon != (command.EpsilonFlags{}) {
+		if r.Epsilon, err = f.epsilon.Parse(); err != nil {
 			return r, err
 		}
 	}
@@ -348,7 +348,7 @@ func (f *optimumFlags) rated() string {
 func (f *optimumFlags) document(r *optimum.Request, a *optimum.Result, rounded *optimum.Rounded) document.Optimum {
 	doc := document.Optimum{
 		Inputs: len(r.Problem.Inputs), Outputs: len(r.Problem.Outputs), Pairs: a.Pairs, Rows: a.Rows, Orbits: a.Orbits, Variables: a.Variables,
-		Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Delta: r.Delta.RatString(),
+		Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Delta: r.Delta.RatString(),
 		Objective: command.Choose(r.Problem.Prior == nil, "worst", "mean"), Optimum: a.Optimum,
 		InputNames: r.Problem.Inputs, OutputNames: r.Problem.Outputs, Rounded: rounded, Rated: a.Rated, Users: a.Users,
 		Proof: "lp", Solver: r.Solver.Name(), Pivots: a.Pivots, Seconds: a.Seconds, Undecided: a.Undecided,
@@ -369,7 +369,7 @@ const mostShown = 12
 
 // print writes the answer for people.
 func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
-	private := f.epsilon.text()
+	private := f.epsilon.Text()
 	if d.Delta != "0" {
 		private += ", δ = " + d.Delta
 	}

@@ -82,7 +82,7 @@ func (f *pmfFlags) answer(ctx context.Context, m mechanisms.Mechanism, in *mecha
 			return nil, command.Usagef("--monotonic-scores: %w", err)
 		}
 	}
-	doc := &document.PMF{Mechanism: m.Info().Name, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Monotonic: f.monotonic}
+	doc := &document.PMF{Mechanism: m.Info().Name, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Monotonic: f.monotonic}
 	doc.Distribution, err = command.Settle(ctx, func() (*mechanisms.Distribution, error) { return asked(mechanisms.Within(ctx, m), &at) }, func(why string) *mechanisms.Distribution {
 		doc.Undecided = why
 		return anyAnswer(&at)

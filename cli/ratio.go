@@ -24,7 +24,7 @@ import (
 // ratioFlags are the flags of the main job.
 type ratioFlags struct {
 	programFlags
-	epsilon           epsilonFlags
+	epsilon           command.EpsilonFlags
 	question          questionFlags
 	subject           subjectFlags
 	mechanism, method string
@@ -82,7 +82,7 @@ Equal ρ, not equal ε, is what counts where many choices are composed.`,
 	fs.StringVar(&f.rho, "rho", "", "instead of ε: each mechanism at its largest parameter that is ρ-zCDP with this ρ")
 	fs.StringVar(&f.domain, "domain", "lattice", "with --rho: where each mechanism has to be ρ-zCDP, lattice or real (all real scores)")
 	f.programFlags.add(c, "1e-9")
-	f.epsilon.add(c)
+	f.epsilon.Add(c)
 	f.question.add(c)
 	f.question.addDelta(c)
 	f.subject.add(c)
@@ -117,11 +117,11 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 	}
 	r = lp.Request{Worst: worst, N: p.n, K: p.k, Objective: p.objective, Level: p.level, Solver: p.solver, Gap: p.gap, MaxMemory: p.maxMemory, Exact: f.exact, Certified: f.cert != ""}
 	if f.rho == "" {
-		if r.Epsilon, err = f.epsilon.parse(); err != nil {
+		if r.Epsilon, err = f.epsilon.Parse(); err != nil {
 			return r, err
 		}
 	}
-	if f.exact && f.epsilon.exp == "" {
+	if f.exact && f.epsilon.Exp == "" {
 		return r, command.Usagef("--exact: exact results need a rational e^ε, give --exp-eps instead of --eps")
 	}
 	if r.Mechanisms, err = command.FindMechanisms(f.mechanism, mechanisms.Lookup); err != nil {
@@ -150,7 +150,7 @@ func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
 }
 
 func (f *ratioFlags) run(ctx context.Context) error {
-	list, err := f.epsilon.list()
+	list, err := f.epsilon.List()
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (f *ratioFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Show(doc, func(w io.Writer) { printRatio(w, doc, f.epsilon.text(), f.question.text()) })
+	f.Show(doc, func(w io.Writer) { printRatio(w, doc, f.epsilon.Text(), f.question.text()) })
 	return cert.Commit(ctx, f.Streams, a.WriteCertificate, ratioEnding(ctx, doc))
 }
 
@@ -194,7 +194,7 @@ func (f *ratioFlags) answer(ctx context.Context, ready func(mechanisms.Epsilon) 
 		return nil, nil, err
 	}
 	doc := &document.Ratio{
-		N: f.n, K: f.k, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp),
+		N: f.n, K: f.k, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp),
 		Objective: f.objective, Constraints: f.question.level(f.constraints),
 		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,

@@ -15,12 +15,12 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 	if f.cert != "" {
 		return command.Usagef("--cert: a certificate is about one ε, give one")
 	}
-	to, name := &f.epsilon.eps, "ε"
-	if f.epsilon.exp != "" {
-		to, name = &f.epsilon.exp, "e^ε"
+	to, name := &f.epsilon.Eps, "ε"
+	if f.epsilon.Exp != "" {
+		to, name = &f.epsilon.Exp, "e^ε"
 	}
 	for _, *to = range list {
-		if _, err := f.epsilon.parse(); err != nil {
+		if _, err := f.epsilon.Parse(); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func (f *ratioFlags) checkRho(flags *pflag.FlagSet) (rho *big.Rat, err error) {
 		}
 		return nil, nil
 	}
-	if f.epsilon.eps != "" || f.epsilon.exp != "" {
+	if f.epsilon.Eps != "" || f.epsilon.Exp != "" {
 		return nil, command.Usagef("--rho and --eps exclude each other: with --rho each mechanism has its own ε; give one of them")
 	}
 	flags.Visit(func(fl *pflag.Flag) {

@@ -73,7 +73,7 @@ func newReportOf(s command.Streams, of func(command.Streams) *cobra.Command) *co
 		if err != nil {
 			return err
 		}
-		if list, err := (&epsilonFlags{text(fs, "eps"), text(fs, "exp-eps")}).list(); err != nil {
+		if list, err := (&command.EpsilonFlags{Eps: text(fs, "eps"), Exp: text(fs, "exp-eps")}).List(); err != nil {
 			return err
 		} else if len(list) > 1 {
 			return command.Usagef("--eps: a report is about one ε, give one")

@@ -26,7 +26,7 @@ type stoppingFlags struct {
 	command.Job
 	n, l, win         int
 	p, delta          string
-	epsilon           epsilonFlags
+	epsilon           command.EpsilonFlags
 	lp, rule          bool
 	play, solver, gap string
 	cert              string
@@ -60,7 +60,7 @@ With --distance: how many swaps of elements at most l places apart turn one orde
 	fs.IntVar(&f.win, "win", 1, "winning is taking one of so many best")
 	fs.StringVar(&f.p, "p", "1", "play the secretary rule with this probability, else take the first candidate")
 	fs.StringVar(&f.delta, "delta", "0", "privacy parameter δ as a decimal, 0 to 1")
-	f.epsilon.add(c)
+	f.epsilon.Add(c)
 	fs.BoolVar(&f.lp, "lp", false, "find the best private rule (needs --eps or --exp-eps)")
 	fs.BoolVar(&f.rule, "rule", false, "with --lp, print the rule: stop probabilities by time and relative rank")
 	fs.StringVar(&f.play, "play", "", "play the rule on a file of arrival ranks, one number a line, 1 the best")
@@ -107,9 +107,9 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 	if in.delta, err = command.Probability("delta", f.delta); err != nil {
 		return in, err
 	}
-	if f.epsilon.eps != "" || f.epsilon.exp != "" {
+	if f.epsilon.Eps != "" || f.epsilon.Exp != "" {
 		in.eps = new(mechanisms.Epsilon)
-		if *in.eps, err = f.epsilon.parse(); err != nil {
+		if *in.eps, err = f.epsilon.Parse(); err != nil {
 			return in, err
 		}
 	}
@@ -197,7 +197,7 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 		return err
 	}
 	doc := &document.Stopping{
-		N: f.n, P: f.p, L: f.l, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Delta: f.delta, Win: f.win,
+		N: f.n, P: f.p, L: f.l, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Delta: f.delta, Win: f.win,
 	}
 	rule, err := f.answer(ctx, in, doc)
 	if err != nil {

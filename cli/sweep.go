@@ -52,8 +52,8 @@ in every build.`,
 	fs := c.Flags()
 	fs.StringVarP(&f.ns, "n", "n", "", "numbers of candidates: "+command.RangeHelp)
 	fs.StringVarP(&f.ks, "k", "k", "", "greatest depths: "+command.RangeHelp)
-	fs.StringVar(&f.epsilon.eps, "eps", "", "privacy parameters ε: "+command.RangeHelp)
-	fs.StringVar(&f.epsilon.exp, "exp-eps", "", "values of e^ε, fractions or decimals: "+command.RangeHelp)
+	fs.StringVar(&f.epsilon.Eps, "eps", "", "privacy parameters ε: "+command.RangeHelp)
+	fs.StringVar(&f.epsilon.Exp, "exp-eps", "", "values of e^ε, fractions or decimals: "+command.RangeHelp)
 	f.programFlags.addChoices(c, "1e-9")
 	f.question.add(c)
 	f.addWhat(c)
@@ -68,7 +68,7 @@ in every build.`,
 
 // plan turns the flags into a grid.
 func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
-	p := &sweep.Plan{Exp: f.epsilon.exp != ""}
+	p := &sweep.Plan{Exp: f.epsilon.Exp != ""}
 	var err error
 	if p.N, err = command.Counts("-n", f.ns); err != nil {
 		return nil, err
@@ -80,13 +80,13 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 	one := f.ratioFlags
 	one.n, one.k = p.N[0], p.K[0]
 	switch {
-	case f.epsilon.eps != "" && f.epsilon.exp == "":
-		if p.Epsilon, err = command.Range("--eps", f.epsilon.eps, "0.1:1:0.1 or 0.5,1", decimal.Parse); err == nil {
-			one.epsilon.eps = decimal.Text(p.Epsilon[0])
+	case f.epsilon.Eps != "" && f.epsilon.Exp == "":
+		if p.Epsilon, err = command.Range("--eps", f.epsilon.Eps, "0.1:1:0.1 or 0.5,1", decimal.Parse); err == nil {
+			one.epsilon.Eps = decimal.Text(p.Epsilon[0])
 		}
-	case f.epsilon.eps == "" && f.epsilon.exp != "":
-		if p.Epsilon, err = command.Range("--exp-eps", f.epsilon.exp, "1:2:1/4 or 3/2,2", decimal.ParseNumber); err == nil {
-			one.epsilon.exp = p.Epsilon[0].RatString()
+	case f.epsilon.Eps == "" && f.epsilon.Exp != "":
+		if p.Epsilon, err = command.Range("--exp-eps", f.epsilon.Exp, "1:2:1/4 or 3/2,2", decimal.ParseNumber); err == nil {
+			one.epsilon.Exp = p.Epsilon[0].RatString()
 		}
 	}
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 type topkFlags struct {
 	command.Job
-	epsilon           epsilonFlags
+	epsilon           command.EpsilonFlags
 	n, k, top         int
 	mechanism         string
 	solver, gap, cert string
@@ -40,7 +40,7 @@ one-shot:exponential, joint:NAME (a registered mechanism among all sets), pairwi
 		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
-	f.epsilon.add(c)
+	f.epsilon.Add(c)
 	command.CountVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
 	command.CountVar(fs, &f.k, "k", "k", 0, "greatest depth, at least 1")
 	command.CountVar(fs, &f.top, "top", "", 2, "how many candidates are chosen")
@@ -82,7 +82,7 @@ func (f *topkFlags) request() (r topk.Request, err error) {
 	r = topk.Request{N: f.n, K: f.k, Top: f.top}
 	var errs [4]error
 	var names []string
-	r.Epsilon, errs[0] = f.epsilon.parse()
+	r.Epsilon, errs[0] = f.epsilon.Parse()
 	names, errs[1] = command.SplitNames("mechanism", f.mechanism)
 	r.Solver, errs[2] = findSolver(f.solver)
 	r.Gap, errs[3] = parseGap(f.gap)
@@ -123,10 +123,10 @@ func (f *topkFlags) run(ctx context.Context) error {
 		return err
 	}
 	doc := topkDoc{
-		N: f.n, K: f.k, Top: f.top, Eps: optional(f.epsilon.eps), ExpEps: optional(f.epsilon.exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
+		N: f.n, K: f.k, Top: f.top, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
 		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 	}
-	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.text()) })
+	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.Text()) })
 	return cert.Commit(ctx, f.Streams, a.WriteCertificate, command.Ending(ctx, a.Undecided))
 }
 

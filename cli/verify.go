@@ -22,7 +22,7 @@ import (
 type verifyFlags struct {
 	command.Job
 	domainFlags
-	epsilon                epsilonFlags
+	epsilon                command.EpsilonFlags
 	property, orders, step string
 	cert                   string
 	slack                  string
@@ -58,7 +58,7 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
 		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
-	f.epsilon.add(c)
+	f.epsilon.Add(c)
 	fs.StringVar(&f.property, "property", "", "properties, by name (default dp, with symmetry, shift, monotone, sum and dominates-em as facts that do not change the exit code)")
 	fs.StringVar(&f.slack, "slack", "", slackUsage)
 	fs.StringVar(&f.step, "step", "2delta", "distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; -k counts steps of 2Δ all the same")
@@ -83,7 +83,7 @@ type verifyJob struct {
 func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 	var errs [5]error
 	j.Claim, errs[1] = f.claim()
-	j.Epsilon, errs[0] = f.epsilon.parse()
+	j.Epsilon, errs[0] = f.epsilon.Parse()
 	j.Monotonic = f.monotonic
 	j.options.Properties, errs[2] = parseProperties(f.property)
 	j.options.Rho, j.options.Range, j.options.Properties, errs[3] = f.target.parse(j.options.Properties)
@@ -151,7 +151,7 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	title := fmt.Sprintf("%s on %s, %s", report.Mechanism, report.Domain, f.epsilon.text())
+	title := fmt.Sprintf("%s on %s, %s", report.Mechanism, report.Domain, f.epsilon.Text())
 	if report.Precision != nil {
 		title += fmt.Sprintf("\nproperties hold to the relative precision %s of its probabilities", number.Exact(report.Precision))
 	}

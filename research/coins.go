@@ -16,8 +16,9 @@ import (
 
 type coinsFlags struct {
 	command.Job
-	histogram, scores, eps, exp, sensitivity string
-	median, monotonic                        bool
+	epsilon                        command.EpsilonFlags
+	histogram, scores, sensitivity string
+	median, monotonic              bool
 }
 
 func newCoins(s command.Streams) *cobra.Command {
@@ -34,8 +35,7 @@ known in advance. --histogram reads counts as optratio evaluate does, and takes 
 	fs := c.Flags()
 	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one a line, the last of two columns")
 	fs.StringVar(&f.scores, "scores", "", "scores, comma-separated")
-	fs.StringVar(&f.eps, "eps", "", "privacy parameter ε as a decimal, taken exactly")
-	fs.StringVar(&f.exp, "exp-eps", "", "e^ε as a fraction a/b or a decimal, taken exactly")
+	f.epsilon.Add(c)
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of the scores")
 	fs.BoolVar(&f.median, "median", false, "select the median of the histogram, not its mode")
 	fs.BoolVar(&f.monotonic, "monotonic-scores", false, "neighbors move all scores one way, by at most Δ")
@@ -82,7 +82,7 @@ func (f *coinsFlags) list(ctx context.Context) (scores []*big.Rat, err error) {
 }
 
 func (f *coinsFlags) run(ctx context.Context) error {
-	eps, err := command.Epsilon(f.eps, f.exp)
+	eps, err := f.epsilon.Parse()
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (f *coinsFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := coinsDoc{Candidates: len(scores), Eps: given(f.eps), ExpEps: given(f.exp), Coins: x}
+	doc := coinsDoc{Candidates: len(scores), Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Coins: x}
 	f.Show(doc, func(w io.Writer) {
 		fmt.Fprintf(w, "pf flips %s coins in the mean: of %d scores so many are evaluated, if the best is known in advance\n", x, len(scores))
 	})

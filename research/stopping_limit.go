@@ -17,10 +17,11 @@ import (
 
 type stoppingLimitFlags struct {
 	command.Job
-	l, win             int
-	p, delta, eps, exp string
-	lp                 bool
-	gap, boundary      string
+	epsilon       command.EpsilonFlags
+	l, win        int
+	p, delta      string
+	lp            bool
+	gap, boundary string
 }
 
 // shownRanks is how many ranks there are laws of.
@@ -44,20 +45,12 @@ privacy region; with --lp also the limit of the best private rule's success, for
 	fs.IntVar(&f.win, "win", 1, "winning is taking one of so many best")
 	fs.StringVar(&f.p, "p", "1", "play the secretary rule with this probability, else take the first candidate")
 	fs.StringVar(&f.delta, "delta", "0", "privacy parameter δ as a decimal, 0 to 1")
-	fs.StringVar(&f.eps, "eps", "", "privacy parameter ε as a decimal, taken exactly")
-	fs.StringVar(&f.exp, "exp-eps", "", "e^ε as a fraction a/b or a decimal, taken exactly")
+	f.epsilon.Add(c)
 	fs.BoolVar(&f.lp, "lp", false, "find the limit of the best private rule's success (needs --eps or --exp-eps)")
 	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of that limit")
 	fs.StringVar(&f.boundary, "boundary", "", "also the least δ at each ε of this list, decimals and ranges from:to:step")
 	f.Job.Add(c)
 	return c
-}
-
-func given(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // limitDoc is the JSON document of the limit of the p-mix as n grows.
@@ -106,7 +99,7 @@ func (f *stoppingLimitFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: given(f.eps), ExpEps: given(f.exp), Delta: f.delta, Win: f.win}
+	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Delta: f.delta, Win: f.win}
 	if doc.Outcome, err = limit.Law(p, shownRanks); err != nil {
 		return err
 	}
@@ -140,7 +133,7 @@ func (f *stoppingLimitFlags) bestInTheLimit(ctx context.Context, doc *limitDoc) 
 	if doc.Eps == nil && doc.ExpEps == nil {
 		return command.Usagef("--lp: epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
 	}
-	eps, err := command.Epsilon(f.eps, f.exp)
+	eps, err := f.epsilon.Parse()
 	if err != nil {
 		return err
 	}
@@ -161,7 +154,7 @@ func (f *stoppingLimitFlags) bestInTheLimit(ctx context.Context, doc *limitDoc) 
 
 // atEpsilon adds what the given ε says about δ and p.
 func (f *stoppingLimitFlags) atEpsilon(doc *limitDoc, p, delta *big.Rat) error {
-	eps, err := command.Epsilon(f.eps, f.exp)
+	eps, err := f.epsilon.Parse()
 	if err != nil {
 		return err
 	}

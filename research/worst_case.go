@@ -17,9 +17,10 @@ import (
 
 type worstFlags struct {
 	command.Job
-	n                                        int
-	eps, exp, mechanism, sensitivity, target string
-	monotonic                                bool
+	epsilon                        command.EpsilonFlags
+	n                              int
+	mechanism, sensitivity, target string
+	monotonic                      bool
 }
 
 func newWorstCase(s command.Streams) *cobra.Command {
@@ -36,8 +37,7 @@ the target. Errors are in the units of the scores.`,
 	}
 	fs := c.Flags()
 	command.CountVar(fs, &f.n, "n", "n", 0, "number of candidates")
-	fs.StringVar(&f.eps, "eps", "", "privacy parameter ε as a decimal, taken exactly")
-	fs.StringVar(&f.exp, "exp-eps", "", "e^ε as a fraction a/b or a decimal, taken exactly")
+	f.epsilon.Add(c)
 	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate: pf and em")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of the scores")
 	fs.StringVar(&f.target, "target-error", "", "also find the ε at which each mechanism has this worst error")
@@ -67,7 +67,7 @@ type worsts struct {
 func (worstDoc) Schema() string { return "optratio.worst-case/1" }
 
 func (f *worstFlags) run(ctx context.Context) error {
-	eps, err := command.Epsilon(f.eps, f.exp)
+	eps, err := f.epsilon.Parse()
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (f *worstFlags) run(ctx context.Context) error {
 		return err
 	}
 	doc, err := command.Await(ctx, command.Grace, func() (*worstDoc, error) {
-		doc := &worstDoc{N: f.n, Eps: given(f.eps), ExpEps: given(f.exp), Sensitivity: f.sensitivity}
+		doc := &worstDoc{N: f.n, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Sensitivity: f.sensitivity}
 		flip, _, err := w.Worst(mechanisms.PermuteAndFlip(), eps)
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"optratio/internal/decimal"
@@ -137,8 +138,42 @@ func ExactText(x *big.Rat) string {
 	return x.RatString()
 }
 
-// Epsilon reads --eps or --exp-eps, whichever was given.
-func Epsilon(eps, exp string) (mechanisms.Epsilon, error) {
+// EpsilonFlags are --eps and --exp-eps, of which a command takes exactly one.
+type EpsilonFlags struct{ Eps, Exp string }
+
+// Add adds the two flags.
+func (f *EpsilonFlags) Add(c *cobra.Command) {
+	c.Flags().StringVar(&f.Eps, "eps", "", "privacy parameter ε as a decimal, taken exactly")
+	c.Flags().StringVar(&f.Exp, "exp-eps", "", "e^ε as a fraction a/b or a decimal, taken exactly: results are exact rationals")
+}
+
+// List reads a list of values of one of the two flags; it does not parse them, and leaves it to Parse to refuse both at once.
+func (f *EpsilonFlags) List() ([]string, error) {
+	if f.Eps != "" && f.Exp != "" {
+		return nil, nil
+	}
+	return SplitNames(Choose(f.Eps != "", "eps", "exp-eps"), f.Eps+f.Exp)
+}
+
+// Text says which ε was given.
+func (f *EpsilonFlags) Text() string {
+	if f.Eps != "" {
+		return "ε = " + f.Eps
+	}
+	return "e^ε = " + f.Exp
+}
+
+// Optional is a text for a JSON document, null where it was not given.
+func Optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Parse reads --eps or --exp-eps, whichever was given.
+func (f *EpsilonFlags) Parse() (mechanisms.Epsilon, error) {
+	eps, exp := f.Eps, f.Exp
 	switch {
 	case eps == "" && exp == "":
 		return mechanisms.Epsilon{}, Usagef("epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
