@@ -63,7 +63,7 @@ BENCH ?= .
 bench:
 	$(GO) test $(SLOW) -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./...
 
-# The mutation tester, docs/development/testing.md. One package and a sample of its mutants: make mutate PKG=number/interval SAMPLE=100 SEED=1
+# The mutation tester, docs/development/testing.md. One package and a sample of its mutants: make mutate PKG=number SAMPLE=100 SEED=1
 PKG ?= all
 SAMPLE ?= 100
 SEED ?= 1
@@ -71,7 +71,7 @@ mutate:
 	$(GO) test ./internal/mutate -v -count=1 -run TestMutants -timeout 0 -packages $(PKG) -sample $(SAMPLE) -seed $(SEED)
 
 # The packages that have files for builds without the tags.
-UNTAGGED = ./lp/clp ./internal/slowtest ./verify/certificate
+UNTAGGED = ./internal/clp ./internal/slowtest ./verify/certificate
 lint:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt: $$files"; exit 1; fi
 	$(GO) vet $(SLOW) ./...

@@ -10,6 +10,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -104,7 +105,7 @@ func (f *calibrateFlags) checkReal(rho bool, m mechanisms.Mechanism) error {
 
 // checkConcentration refuses mechanisms of which no theorem gives ρ for all real scores.
 func checkConcentration(m mechanisms.Mechanism) error {
-	zero, err := mechanisms.FromEpsilon(new(big.Rat))
+	zero, err := number.FromEpsilon(new(big.Rat))
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/vipr"
 	"optratio/verify/certificate"
-	"optratio/verify/certificate/vipr"
 )
 
 func newCertExport(s command.Streams) *cobra.Command {

@@ -129,7 +129,7 @@ type evaluation struct {
 	ctx    context.Context
 	in     *evaluateInput
 	doc    *document.Evaluate
-	eps    mechanisms.Epsilon // not set where only --target-error is asked for
+	eps    number.Epsilon // not set where only --target-error is asked for
 	report func(format string, args ...any)
 }
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/clp"
 	"optratio/internal/command"
 	"optratio/internal/decimal"
-	"optratio/lp/clp"
-	"optratio/lp/linear"
+	"optratio/internal/linear"
 	"optratio/verify"
 )
 

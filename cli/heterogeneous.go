@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"optratio/heterogeneous"
 	"optratio/internal/command"
 	"optratio/internal/decimal"
-	"optratio/lp/linear"
+	"optratio/internal/heterogeneous"
+	"optratio/internal/linear"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"

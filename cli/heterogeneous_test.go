@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/heterogeneous"
 	"optratio/internal/command"
+	"optratio/internal/heterogeneous"
 )
 
 // A grid that is accepted ends where the text says; everything else is a usage error.

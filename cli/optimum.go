@@ -16,8 +16,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/document"
 	"optratio/internal/escape"
-	"optratio/lp/linear"
-	"optratio/mechanisms"
+	"optratio/internal/linear"
 	"optratio/number"
 	"optratio/optimum"
 	"optratio/verify"
@@ -301,7 +300,7 @@ type optimumFiles struct {
 	cert           *command.CertificateFile
 }
 
-func (f *optimumFlags) createFiles(at mechanisms.Epsilon) (files optimumFiles, err error) {
+func (f *optimumFlags) createFiles(at number.Epsilon) (files optimumFiles, err error) {
 	for _, at := range []struct {
 		file       **command.OutputFile
 		flag, path string

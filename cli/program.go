@@ -8,9 +8,9 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
 	"optratio/lp"
-	"optratio/lp/linear"
-	"optratio/mechanisms/totals"
 )
 
 // programFlags are the flags of every command that works on the optimal-mechanism program.

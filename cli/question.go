@@ -13,8 +13,8 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
+	"optratio/internal/variant"
 	"optratio/lp"
-	"optratio/lp/variant"
 )
 
 // questionFlags say what is averaged, and over which lattice: --step, --loss and --prior.

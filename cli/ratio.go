@@ -13,8 +13,8 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/document"
+	"optratio/internal/linear"
 	"optratio/lp"
-	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -158,7 +158,7 @@ func (f *ratioFlags) run(ctx context.Context) error {
 		return f.runList(ctx, list)
 	}
 	var cert *command.CertificateFile
-	doc, a, err := f.answer(ctx, func(at mechanisms.Epsilon) (err error) {
+	doc, a, err := f.answer(ctx, func(at number.Epsilon) (err error) {
 		cert, err = f.CreateCertificate(f.cert, at)
 		return err
 	})
@@ -170,7 +170,7 @@ func (f *ratioFlags) run(ctx context.Context) error {
 }
 
 // answer does the job for one ε; ready is called once the flags are found to be right.
-func (f *ratioFlags) answer(ctx context.Context, ready func(mechanisms.Epsilon) error) (*document.Ratio, *lp.Answer, error) {
+func (f *ratioFlags) answer(ctx context.Context, ready func(number.Epsilon) error) (*document.Ratio, *lp.Answer, error) {
 	r, err := f.request(ctx)
 	if err != nil {
 		return nil, nil, err

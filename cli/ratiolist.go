@@ -7,7 +7,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/document"
-	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // runList does the job for several ε, and prints one table, or one JSON array.
@@ -30,7 +30,7 @@ func (f *ratioFlags) runList(ctx context.Context, list []string) error {
 		if ctx.Err() != nil {
 			break
 		}
-		doc, _, err := f.answer(ctx, func(mechanisms.Epsilon) error { return nil })
+		doc, _, err := f.answer(ctx, func(number.Epsilon) error { return nil })
 		if err != nil {
 			return err
 		}

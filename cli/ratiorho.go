@@ -16,7 +16,6 @@ import (
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
 	"optratio/verify"
 )
 
@@ -106,7 +105,7 @@ func (f *ratioFlags) atRho(ctx context.Context, r lp.Request, m mechanisms.Mecha
 		doc.Undecided = name + ": " + cal.Undecided
 	}
 	least, _ := cal.Parameter.Lower()
-	eps, err := mechanisms.FromEpsilon(least)
+	eps, err := number.FromEpsilon(least)
 	if err != nil {
 		return row, err
 	}
@@ -136,15 +135,15 @@ func addAtRho(d *document.Rho, row document.AtRho) {
 
 // quotientOf encloses a/b for nonnegative numbers.
 func quotientOf(a, b number.Number) number.Number {
-	enclosed := func(x number.Number) interval.Interval {
+	enclosed := func(x number.Number) number.Interval {
 		low, _ := x.Lower()
 		high, bounded := x.Upper()
 		if low == nil || !bounded {
-			return interval.Whole(96).Abs()
+			return number.Whole(96).Abs()
 		}
-		return interval.Hull(interval.FromRat(low, 96), interval.FromRat(high, 96))
+		return number.Hull(number.FromRat(low, 96), number.FromRat(high, 96))
 	}
-	return number.Enclosed(enclosed(a).Quo(enclosed(b)).Max(interval.FromInt(0, 96)))
+	return number.Enclosed(enclosed(a).Quo(enclosed(b)).Max(number.FromInt(0, 96)))
 }
 
 func printRho(w io.Writer, d *document.Rho, rho string) {

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/recommend"
 	"optratio/lp"
 	"optratio/mechanisms"
-	"optratio/mechanisms/recommend"
 )
 
 type recommendFlags struct {

@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/document"
+	"optratio/internal/recommend"
 	"optratio/internal/sweep"
 	"optratio/mechanisms"
-	"optratio/mechanisms/recommend"
 	"optratio/number"
 	"optratio/verify"
 	"optratio/verify/audit"

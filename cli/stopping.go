@@ -11,13 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/clp"
 	"optratio/internal/command"
 	"optratio/internal/document"
-	"optratio/lp/clp"
-	"optratio/lp/linear"
-	"optratio/lp/stopping"
-	"optratio/mechanisms"
-	"optratio/mechanisms/secretary"
+	"optratio/internal/linear"
+	"optratio/internal/secretary"
+	"optratio/internal/stopping"
 	"optratio/number"
 )
 
@@ -80,7 +79,7 @@ With --distance: how many swaps of elements at most l places apart turn one orde
 // stoppingInput is what the flags say, checked.
 type stoppingInput struct {
 	p, delta *big.Rat
-	eps      *mechanisms.Epsilon
+	eps      *number.Epsilon
 	payoff   []*big.Rat
 	solver   linear.Solver
 	second   linear.Solver // for what the solver cannot answer
@@ -108,7 +107,7 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 		return in, err
 	}
 	if f.epsilon.Eps != "" || f.epsilon.Exp != "" {
-		in.eps = new(mechanisms.Epsilon)
+		in.eps = new(number.Epsilon)
 		if *in.eps, err = f.epsilon.Parse(); err != nil {
 			return in, err
 		}
@@ -188,7 +187,7 @@ func (f *stoppingFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at := mechanisms.Epsilon{}
+	at := number.Epsilon{}
 	if in.eps != nil {
 		at = *in.eps
 	}

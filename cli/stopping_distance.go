@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"optratio/internal/command"
-	"optratio/mechanisms/secretary"
+	"optratio/internal/secretary"
 )
 
 // distanceDoc is the JSON document of a distance.

@@ -61,7 +61,7 @@ func parsePrecision(text string) (*big.Rat, error) {
 }
 
 // parse returns the subject, nil where none is given.
-func (f *subjectFlags) parse(ctx context.Context, eps mechanisms.Epsilon, delta *big.Rat, model verify.Neighborhood, progress func(int64)) (*audit.Stated, error) {
+func (f *subjectFlags) parse(ctx context.Context, eps number.Epsilon, delta *big.Rat, model verify.Neighborhood, progress func(int64)) (*audit.Stated, error) {
 	switch {
 	case !f.given() && f.symmetric:
 		return nil, command.Usagef("--assume-symmetric: this is about --pmf-exec or --pmf-file, give one of them")
@@ -101,7 +101,7 @@ func rated(ctx context.Context, r lp.Request, subject *audit.Stated) (*lp.Answer
 }
 
 // options are those of an audit of the subject.
-func (f *subjectFlags) options(eps mechanisms.Epsilon, progress func(int64)) (o audit.Options, err error) {
+func (f *subjectFlags) options(eps number.Epsilon, progress func(int64)) (o audit.Options, err error) {
 	switch {
 	case f.exec != "" && f.file != "":
 		return o, command.Usagef("--pmf-exec and --pmf-file exclude each other: give one of them")
@@ -117,7 +117,7 @@ func (f *subjectFlags) options(eps mechanisms.Epsilon, progress func(int64)) (o 
 }
 
 // about returns the subject as a mechanism on the inputs of a problem; nil where none is given.
-func (f *subjectFlags) about(ctx context.Context, p *optimum.Problem, eps mechanisms.Epsilon) (*optimum.Table, error) {
+func (f *subjectFlags) about(ctx context.Context, p *optimum.Problem, eps number.Epsilon) (*optimum.Table, error) {
 	if !f.given() {
 		return nil, nil
 	}

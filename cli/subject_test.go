@@ -17,6 +17,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -26,7 +27,7 @@ import (
 const asSubject = "OPTRATIO_TEST_SUBJECT"
 
 func answerAsSubject(kind string) {
-	eps, err := mechanisms.ParseExp("3/2")
+	eps, err := number.ParseExp("3/2")
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for err == nil {
 		var q struct {
@@ -108,7 +109,7 @@ func TestRatioOfADoctoredSubject(t *testing.T) {
 	args := []string{"-n", "3", "-k", "2", "--exp-eps", "3/2", "--mechanism", "pf", "--pmf-exec", subjectCommand("doctored")}
 	doc, problems, code := answered(t, args...)
 	require.Zero(t, code, problems)
-	eps, err := mechanisms.ParseExp("3/2")
+	eps, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	p, err := mechanisms.PermuteAndFlip().Exact(mechanisms.OnLattice([]int{0, 2, 1}, eps))
 	require.NoError(t, err)
@@ -148,7 +149,7 @@ func TestSlowSubject(t *testing.T) {
 
 // A table is rated at its rows, in any order of the scores where symmetry is assumed.
 func TestRatioOfATable(t *testing.T) {
-	eps, err := mechanisms.ParseExp("3/2")
+	eps, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	var rows []string
 	for q := range verify.Grid(3, 1, 1) {

@@ -17,9 +17,9 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/grid"
+	"optratio/internal/linear"
 	"optratio/internal/sweep"
 	"optratio/lp"
-	"optratio/lp/linear"
 	"optratio/mechanisms"
 )
 

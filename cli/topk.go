@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/linear"
 	"optratio/internal/topk"
-	"optratio/lp/linear"
 	"optratio/number"
 )
 

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"optratio/internal/clp"
 	"optratio/internal/command"
-	"optratio/lp/clp"
 )
 
 // Version is the version of this program: that of its wheel and of its archives too.

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"optratio/lp/linear"
+	"optratio/internal/linear"
 )
 
 // How long after the end of the context bounds are still waited for, and mechanisms still rated. Together they keep to the two seconds that

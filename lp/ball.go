@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // ball encloses a real number, which is within err of hi + lo; lo is at most about half a unit in the last place of hi. An infinite err says nothing
@@ -65,7 +65,7 @@ func (balls) FromRat(r *big.Rat) ball {
 }
 
 // fromInterval returns a ball that holds an interval, around 0 where that has ends beyond the exponents of a float64.
-func (balls) fromInterval(x interval.Interval) ball {
+func (balls) fromInterval(x number.Interval) ball {
 	l, _ := x.Lo().Float64()
 	h, _ := x.Hi().Float64()
 	if l, h = math.Abs(l), math.Abs(h); min(l, h) < 0x1p-900 || max(l, h) > 0x1p1000 {
@@ -123,13 +123,13 @@ func (f balls) Min(a, b ball) ball { return f.Neg(f.Max(f.Neg(a), f.Neg(b))) }
 func (balls) Negative(a ball) bool { return !(a.hi/ballUp >= a.err) }
 
 // interval returns the ball as an interval.
-func (balls) interval(a ball) interval.Interval {
+func (balls) interval(a ball) number.Interval {
 	if !(a.err <= math.MaxFloat64) {
-		return interval.Whole(floatPrecision)
+		return number.Whole(floatPrecision)
 	}
-	err := interval.FromFloat(a.err, floatPrecision)
-	centre := interval.FromFloat(a.hi, floatPrecision).Add(interval.FromFloat(a.lo, floatPrecision))
-	return interval.Hull(centre.Sub(err), centre.Add(err))
+	err := number.FromFloat(a.err, floatPrecision)
+	centre := number.FromFloat(a.hi, floatPrecision).Add(number.FromFloat(a.lo, floatPrecision))
+	return number.Hull(centre.Sub(err), centre.Add(err))
 }
 
 func (f balls) Floor(a ball) *big.Rat { return enclosedNumbers{}.Floor(f.interval(a)) }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // holds reports whether x is in the ball, in exact arithmetic.
@@ -81,8 +81,8 @@ func TestBalls(t *testing.T) {
 		require.True(t, holds(f.FromRat(x), x))
 		third := new(big.Rat).Quo(x, big.NewRat(3, 1))
 		require.True(t, holds(f.FromRat(third), third))
-		require.True(t, holds(f.fromInterval(interval.FromRat(third, 128)), third))
-		require.True(t, holds(f.fromInterval(interval.New(big.NewFloat(b.hi-b.err), big.NewFloat(b.hi+2*b.err))), ratFloat(b.hi)))
+		require.True(t, holds(f.fromInterval(number.FromRat(third, 128)), third))
+		require.True(t, holds(f.fromInterval(number.NewInterval(big.NewFloat(b.hi-b.err), big.NewFloat(b.hi+2*b.err))), ratFloat(b.hi)))
 	}
 	assert.Greater(t, finite, 5*rounds, "most results say something")
 }
@@ -99,7 +99,7 @@ func TestBallsAreNarrow(t *testing.T) {
 	assert.False(t, f.Negative(f.FromInt(3)))
 	assert.True(t, f.Negative(f.FromInt(-3)))
 	assert.True(t, holds(f.FromInt(math.MaxInt64), big.NewRat(math.MaxInt64, 1)))
-	for _, nothing := range []ball{f.Quo(f.One(), f.Zero()), f.Mul(ball{hi: math.MaxFloat64}, f.FromInt(2)), f.fromInterval(interval.Whole(128)),
+	for _, nothing := range []ball{f.Quo(f.One(), f.Zero()), f.Mul(ball{hi: math.MaxFloat64}, f.FromInt(2)), f.fromInterval(number.Whole(128)),
 		f.FromRat(new(big.Rat).SetInt(new(big.Int).Lsh(one, 2000)))} {
 		assert.True(t, math.IsInf(nothing.err, 1))
 		assert.Nil(t, f.Floor(nothing))
@@ -138,13 +138,13 @@ func TestBallProductsAreRounded(t *testing.T) {
 // TestBallsBeyondTheExponents: such an end makes a wide ball, at once.
 func TestBallsBeyondTheExponents(t *testing.T) {
 	tiny := new(big.Float).SetMantExp(big.NewFloat(0.5), -1<<30)
-	b := balls{}.fromInterval(interval.New(tiny, big.NewFloat(0.25)))
+	b := balls{}.fromInterval(number.NewInterval(tiny, big.NewFloat(0.25)))
 	for _, x := range []float64{0, 0.25} {
 		assert.True(t, holds(b, ratFloat(x)))
 	}
-	assert.LessOrEqual(t, balls{}.fromInterval(interval.Point(tiny)).err, 2*ballTiny)
+	assert.LessOrEqual(t, balls{}.fromInterval(number.Point(tiny)).err, 2*ballTiny)
 	huge := new(big.Float).SetMantExp(big.NewFloat(0.5), 1<<30)
-	assert.True(t, math.IsInf(balls{}.fromInterval(interval.Point(huge)).err, 1))
+	assert.True(t, math.IsInf(balls{}.fromInterval(number.Point(huge)).err, 1))
 }
 
 // TestBallsAgainstIntervals: the same proposal proves the same by balls as by intervals, but for rounding.

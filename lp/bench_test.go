@@ -8,10 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/lp/clp"
-	"optratio/lp/linear"
+	"optratio/internal/clp"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/number"
 )
 
 func solvers(b *testing.B) map[string]linear.Solver {
@@ -53,12 +54,12 @@ func BenchmarkExact(b *testing.B) {
 	}
 }
 
-func benchmarkRatio(b *testing.B, size int, eps mechanisms.Epsilon, solver linear.Solver) {
+func benchmarkRatio(b *testing.B, size int, eps number.Epsilon, solver linear.Solver) {
 	b.ReportMetric(float64(ratioOfPF(b, size, size, eps, solver).Pivots), "pivots")
 }
 
 // ratioOfPF is permute-and-flip's ratio by the whole program, to 1e-9.
-func ratioOfPF(b *testing.B, n, k int, eps mechanisms.Epsilon, solver linear.Solver) *Answer {
+func ratioOfPF(b *testing.B, n, k int, eps number.Epsilon, solver linear.Solver) *Answer {
 	pf, err := mechanisms.Lookup("pf")
 	require.NoError(b, err)
 	a, err := Ratio(context.Background(), Request{

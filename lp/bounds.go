@@ -3,7 +3,7 @@ package lp
 import (
 	"math/big"
 
-	"optratio/lp/chain"
+	"optratio/internal/chain"
 )
 
 // Proposal is a candidate solution that bounds are evaluated from. Nothing about it is trusted: whatever

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lp/linear"
+	"optratio/internal/arith"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Whatever a proposal holds, its bounds do not cut off the truth.
@@ -212,15 +212,15 @@ func TestDoctoredProposalsWithCuts(t *testing.T) {
 func TestMixtureOfWideEnclosures(t *testing.T) {
 	p, _, _, a, b, c := smallest(t, Paper)
 	f := enclosedNumbers{arith.Interval{Prec: 64}}
-	iv := func(lo, hi float64) interval.Interval { return interval.New(big.NewFloat(lo), big.NewFloat(hi)) }
+	iv := func(lo, hi float64) number.Interval { return number.NewInterval(big.NewFloat(lo), big.NewFloat(hi)) }
 	half := f.FromRat(big.NewRat(1, 2))
-	at := func(ub interval.Interval) []interval.Interval {
-		u := make([]interval.Interval, 3)
+	at := func(ub number.Interval) []number.Interval {
+		u := make([]number.Interval, 3)
 		u[a], u[b], u[c] = iv(1, 1), ub, iv(0.5, 0.5)
 		return u
 	}
 	for _, x := range []struct {
-		u, flip interval.Interval
+		u, flip number.Interval
 		want    string
 	}{
 		{iv(-1.5, -0.5), iv(1, 2), "3/5"}, {iv(-1, 1), iv(1, 2), "1/2"}, {iv(0, 1), iv(1, 2), "0"},

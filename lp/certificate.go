@@ -6,16 +6,16 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/certtext"
 	"optratio/internal/decimal"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/verify/certificate/text"
 )
 
 // ErrNoCertificate says that an answer's proof has no certificate format.
-var ErrNoCertificate = text.ErrNone
+var ErrNoCertificate = certtext.ErrNone
 
 // WriteCertificate writes what proves the answer's enclosures of the optimum and of the errors
 // and ratios of permute-and-flip and the exponential mechanism, in the format of docs/reference/certificate.md. The same answer gives the same bytes.

@@ -12,9 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lp/linear"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/number"
 	"optratio/verify/certificate"
 )
 
@@ -167,14 +168,14 @@ func TestSingleChangedDigits(t *testing.T) {
 // consistent checks an accepted report against a fresh answer to the problem it names.
 func consistent(t *testing.T, report *certificate.Report) {
 	p := report.Problem
-	var eps mechanisms.Epsilon
+	var eps number.Epsilon
 	var err error
 	if x, ok := p.ExpEps.Rat(); ok {
-		eps, err = mechanisms.FromExp(x)
+		eps, err = number.FromExp(x)
 	} else {
 		x, ok := p.Eps.Rat()
 		require.True(t, ok)
-		eps, err = mechanisms.FromEpsilon(x)
+		eps, err = number.FromEpsilon(x)
 	}
 	require.NoError(t, err)
 	level, err := ParseLevel(p.Constraints)

@@ -4,11 +4,10 @@ import (
 	"context"
 	"math/big"
 
-	"optratio/lp/variant"
-	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
+	"optratio/number"
 )
 
 // permuteAndFlipTotal returns the total expected error of permute-and-flip over
@@ -43,9 +42,9 @@ func overBox[T any](ctx context.Context, f arith.Field[T], z T, o totals.Objecti
 
 // flipTotal returns an enclosure of the total expected error of
 // permute-and-flip under the objective, in lattice steps of 2Δ.
-func flipTotal(ctx context.Context, n, k int, o totals.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
+func flipTotal(ctx context.Context, n, k int, o totals.Objective, eps number.Epsilon, prec uint) number.Interval {
 	f, z := arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec)
-	return overBox(ctx, f, z, o, k, func(a, b interval.Interval, k int) interval.Interval { return permuteAndFlipTotal(f, a, b, n, k) })
+	return overBox(ctx, f, z, o, k, func(a, b number.Interval, k int) number.Interval { return permuteAndFlipTotal(f, a, b, n, k) })
 }
 
 // flipTotalExact is flipTotal as a rational, for rational z = e^{-ε}.
@@ -76,14 +75,14 @@ func closedBound[T any](f ordered[T], a, b T, n, k int) T {
 // closedWithin returns an enclosure of the closed-form lower bound on the optimum,
 // at every level of constraints. Under the box objective it is the sum of the bounds over Q(n,j), j <= k: a point
 // that is feasible for Q(n,k) is so on each of these.
-func closedWithin(ctx context.Context, n, k int, o totals.Objective, eps mechanisms.Epsilon, prec uint) interval.Interval {
+func closedWithin(ctx context.Context, n, k int, o totals.Objective, eps number.Epsilon, prec uint) number.Interval {
 	f, z := enclosedNumbers{arith.Interval{Prec: prec}}, eps.ExpNeg(big.NewRat(1, 1), prec)
-	return overBox(ctx, f, z, o, k, func(a, b interval.Interval, k int) interval.Interval { return closedBound(f, a, b, n, k) })
+	return overBox(ctx, f, z, o, k, func(a, b number.Interval, k int) number.Interval { return closedBound(f, a, b, n, k) })
 }
 
 // PermuteAndFlipTotal encloses the sum over all score vectors of Q(n,k) of permute-and-flip's expected error, in lattice steps of 2Δ, by the
 // closed form. It does not fall as ε does: permute-and-flip takes the candidate with the largest E_r - ε·depth_r, where E_r are independent exponential
 // variables; for given E_r the maximum of these linear functions of ε is convex in ε, so that the depth of the candidate that attains it does not rise with ε.
-func PermuteAndFlipTotal(n, k int, eps mechanisms.Epsilon, prec uint) interval.Interval {
+func PermuteAndFlipTotal(n, k int, eps number.Epsilon, prec uint) number.Interval {
 	return flipTotal(context.Background(), n, k, totals.Paper, eps, prec)
 }

@@ -8,15 +8,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
 	"optratio/lattice"
-	"optratio/lp/linear"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
+	"optratio/number"
 )
 
 // byEnumeration sums a mechanism's exact errors over the orbits.
-func byEnumeration(t *testing.T, name string, n, k int, o totals.Objective, e mechanisms.Epsilon) *big.Rat {
+func byEnumeration(t *testing.T, name string, n, k int, o totals.Objective, e number.Epsilon) *big.Rat {
 	m, err := mechanisms.Lookup(name)
 	require.NoError(t, err)
 	lat, err := lattice.New(n, k)
@@ -90,7 +91,7 @@ func TestThresholdIsSharp(t *testing.T) {
 					if level != Paper && n*k > 9 {
 						continue
 					}
-					e, err := mechanisms.FromExp(x)
+					e, err := number.FromExp(x)
 					require.NoError(t, err)
 					z, _ := e.Z()
 					optimum := exactOptimum(t, n, k, o, level, e)
@@ -113,7 +114,7 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 			bracket, err := Threshold(context.Background(), ThresholdRequest{N: n, K: k, Objective: o, Gap: big.NewRat(1, 1<<20)})
 			require.NoError(t, err)
 			for _, x := range []*big.Rat{bracket.LowerExp, bracket.UpperExp} {
-				e, err := mechanisms.FromExp(x)
+				e, err := number.FromExp(x)
 				require.NoError(t, err)
 				z, _ := e.Z()
 				p := newProgram(t, n, k, o, Paper, e)

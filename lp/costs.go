@@ -4,10 +4,10 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/arith"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/variant"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
 )
 
 // costs are what choosing a candidate costs: w(m) c(v) at depth v of a score vector of orbit m.

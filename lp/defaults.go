@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/linear"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/variant"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 )
 
 // ErrRequest is wrapped by errors about requests that no answer fits.

@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
+	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/lp/linear"
-	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
+	"optratio/internal/totals"
+	"optratio/number"
 )
 
 // doc returns the text of a document of the project.
@@ -150,7 +150,7 @@ func TestOneBoxThreshold(t *testing.T) {
 			z := big.NewRat(i, 60)
 			holds := criterion(z, k).Sign() >= 0
 			assert.Equal(t, multipliers(z, k), holds, "k = %d, z = %v", k, z)
-			e, err := mechanisms.FromExp(new(big.Rat).Inv(z))
+			e, err := number.FromExp(new(big.Rat).Inv(z))
 			require.NoError(t, err)
 			assert.Equal(t, holds, PermuteAndFlipOptimal(3, k, totals.Box, e), "k = %d, z = %v", k, z)
 			if _, b := arith.PowerSums(exactNumbers{}, z, k); b.Cmp(one) <= 0 {

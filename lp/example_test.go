@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"optratio/lp"
-	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // The size of the lattice and ε are enough: permute-and-flip and the exponential mechanism are rated against the optimum.
 func ExampleRatio() {
-	eps, _ := mechanisms.ParseExp("5/4")
+	eps, _ := number.ParseExp("5/4")
 	a, err := lp.Ratio(context.Background(), lp.Request{N: 3, K: 3, Epsilon: eps})
 	if err != nil {
 		fmt.Println(err)

@@ -8,10 +8,11 @@ import (
 	"sync"
 
 	"optratio/internal/decimal"
+	"optratio/internal/linear"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/variant"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 func init() { mechanisms.Register(Extended(0, 1)) }
@@ -141,7 +142,7 @@ func (t *extendedTable) rounded(whole []*big.Int, change []*big.Rat, offset *big
 }
 
 // table returns the optimal table for n candidates, from memory where it is there.
-func (e *extension) table(n int, eps mechanisms.Epsilon) (*extendedTable, error) {
+func (e *extension) table(n int, eps number.Epsilon) (*extendedTable, error) {
 	k := e.k
 	if k == 0 {
 		k = extendedDepth

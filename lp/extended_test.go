@@ -10,15 +10,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lp/linear"
+	"optratio/internal/linear"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // The registered mechanism against the definition with a finite set of offsets, which is exact where scores are multiples of 1/parts.
 func TestExtendedIsItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	for _, e := range []string{"3/2", "4"} {
-		eps, err := mechanisms.ParseExp(e)
+		eps, err := number.ParseExp(e)
 		require.NoError(t, err)
 		for _, c := range []struct{ n, k, step, parts int }{{1, 2, 1, 2}, {2, 3, 1, 3}, {3, 2, 1, 4}, {3, 2, 2, 3}} {
 			m := Extended(c.k, c.step)
@@ -56,7 +57,7 @@ func TestExtendedIsItsDefinition(t *testing.T) {
 // On the lattice it attains the optimum at dp, also where e^ε is irrational, and is private beyond it.
 func TestExtendedAttainsTheOptimum(t *testing.T) {
 	for _, e := range []string{"0.5", "1.1"} {
-		eps, err := mechanisms.ParseEpsilon(e)
+		eps, err := number.ParseEpsilon(e)
 		require.NoError(t, err)
 		m, err := mechanisms.Lookup("lp-extended")
 		require.NoError(t, err)
@@ -109,9 +110,9 @@ func TestExtendedAttainsTheOptimum(t *testing.T) {
 	assert.ErrorIs(t, err, mechanisms.ErrInstance)
 }
 
-func mustExp(t *testing.T, s string) mechanisms.Epsilon {
+func mustExp(t *testing.T, s string) number.Epsilon {
 	t.Helper()
-	e, err := mechanisms.ParseExp(s)
+	e, err := number.ParseExp(s)
 	require.NoError(t, err)
 	return e
 }

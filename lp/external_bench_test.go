@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/lp/linear"
-	"optratio/mechanisms/totals"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
 )
 
 // Other people's solvers on the same programs, cold, as subprocesses where they are installed: whole

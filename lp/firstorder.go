@@ -7,10 +7,10 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
+	"optratio/internal/chain"
+	"optratio/internal/linear"
 	"optratio/lattice"
-	"optratio/lp/chain"
-	"optratio/lp/linear"
-	"optratio/number/arith"
 )
 
 // From firstOrderVariables variables on, the first-order method goes before the simplex method.

@@ -10,10 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/lp/linear"
+	"optratio/internal/totals"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/number"
 )
 
 // large lists programs that the first-order method is used for.
@@ -23,7 +24,7 @@ var large = []struct {
 }{{6, 8, "3/2"}, {4, 17, "5/4"}, {9, 5, "3/2"}}
 
 func largeProgram(t *testing.T, n, k int, exp string) *Program {
-	eps, err := mechanisms.ParseExp(exp)
+	eps, err := number.ParseExp(exp)
 	require.NoError(t, err)
 	p, err := enumerate(context.Background(), n, k, totals.Paper, Paper, eps)
 	require.NoError(t, err)
@@ -151,7 +152,7 @@ func TestStoppedFirstOrderKeepsItsBounds(t *testing.T) {
 func TestSmallEpsilons(t *testing.T) {
 	slowtest.Only(t)
 	for _, e := range []string{"0.025", "0.1"} {
-		eps, err := mechanisms.ParseEpsilon(e)
+		eps, err := number.ParseEpsilon(e)
 		require.NoError(t, err)
 		p, err := enumerate(context.Background(), 7, 6, totals.Paper, Paper, eps)
 		require.NoError(t, err)

@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms/totals"
+	"optratio/internal/totals"
 )
 
 // gridLimit is the elapsed time after which HiGHS gives up on one program.

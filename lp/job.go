@@ -10,15 +10,14 @@ import (
 	"time"
 
 	"optratio/internal/decimal"
+	"optratio/internal/linear"
+	"optratio/internal/lumped"
 	"optratio/internal/patience"
+	"optratio/internal/product"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/lumped"
-	"optratio/lp/product"
-	"optratio/lp/variant"
-	"optratio/mechanisms/totals"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // job is a request at work.
@@ -110,7 +109,7 @@ func (o *outcome) between(prec uint) value {
 	if o.lower.exact != nil && o.upper.exact != nil && o.lower.exact.Cmp(o.upper.exact) == 0 {
 		return o.lower
 	}
-	return boxValue(interval.Hull(o.lower.enclosure(prec), o.upper.enclosure(prec)))
+	return boxValue(number.Hull(o.lower.enclosure(prec), o.upper.enclosure(prec)))
 }
 
 // total returns the total optimum as far as it is known.
@@ -125,12 +124,12 @@ func (j *job) reaches(o outcome) bool {
 func (j *job) reached() bool { return j.reaches(j.best) }
 
 // narrow reports whether hi - lo <= gap · hi, for lo >= 0.
-func narrow(x interval.Interval, gap *big.Rat) bool {
+func narrow(x number.Interval, gap *big.Rat) bool {
 	if !x.IsFinite() {
 		return false
 	}
-	width := interval.Point(x.Hi()).Sub(interval.Point(x.Lo()))
-	allowed := interval.Point(x.Hi()).Mul(interval.FromRat(gap, x.Prec()))
+	width := number.Point(x.Hi()).Sub(number.Point(x.Lo()))
+	allowed := number.Point(x.Hi()).Mul(number.FromRat(gap, x.Prec()))
 	less, ok := width.LessEq(allowed)
 	return less && ok
 }
@@ -219,7 +218,7 @@ func (j *job) theorems(ctx context.Context) outcome {
 		o.undecided = context.Cause(ctx).Error()
 	}
 	if j.Level >= Monotone && !j.Certified {
-		least := flip.enclosure(j.prec).Mul(interval.FromRat(big.NewRat(2, int64(j.N)), j.prec))
+		least := flip.enclosure(j.prec).Mul(number.FromRat(big.NewRat(2, int64(j.N)), j.prec))
 		if least.Lo().Cmp(lower.Lo()) > 0 {
 			o.lower, o.proof = boxValue(least), ProofMonotone
 		}

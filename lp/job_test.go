@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/linear"
+	"optratio/internal/lumped"
 	"optratio/internal/patience"
 	"optratio/internal/slowtest"
-	"optratio/lp/linear"
-	"optratio/lp/lumped"
+	"optratio/internal/totals"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/number"
 )
 
 // sound checks that an answer's first ratio, and its optimum, can be true.
@@ -37,7 +38,7 @@ func sound(t *testing.T, a *Answer, name string) {
 // the command must end is measured elsewhere.
 func TestStoppedRequestsHaveAnswers(t *testing.T) {
 	long := new(big.Rat).SetFrac(new(big.Int).Exp(big.NewInt(10), big.NewInt(2000), nil), big.NewInt(3))
-	huge, err := mechanisms.FromExp(long)
+	huge, err := number.FromExp(long)
 	require.NoError(t, err)
 	for name, r := range map[string]Request{
 		"lumped, deep":         {N: 2, K: 1_000_000, Epsilon: decimalEps(t, "0.5"), Method: Lumped},

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/lp/table"
-	"optratio/lp/variant"
+	"optratio/internal/table"
+	"optratio/internal/variant"
 )
 
 // Level says which constraints the program holds. Each optimum is a lower bound on

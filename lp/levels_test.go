@@ -14,17 +14,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/linear"
 	"optratio/internal/slowtest"
+	"optratio/internal/totals"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/number"
 )
 
 var update = flag.Bool("update", false, "rewrite the tables in testdata")
 
 // levelRatios returns permute-and-flip's exact ratio to the optimum of each level.
-func levelRatios(t *testing.T, n, k int, e mechanisms.Epsilon) (ratios [4]*big.Rat) {
+func levelRatios(t *testing.T, n, k int, e number.Epsilon) (ratios [4]*big.Rat) {
 	z, _ := e.Z()
 	flip := flipTotalExact(n, k, totals.Paper, z)
 	for l := Paper; l <= Full; l++ {
@@ -46,7 +46,7 @@ func TestLevelTable(t *testing.T) {
 		for n := 3; n <= 5; n++ {
 			for k := 2; k <= 5; k++ {
 				for _, exp := range []string{"11/10", "6/5", "5/4", "3/2", "7/4", "19/10"} {
-					e, err := mechanisms.ParseExp(exp)
+					e, err := number.ParseExp(exp)
 					require.NoError(t, err)
 					r := levelRatios(t, n, k, e)
 					fmt.Fprintf(f, "%d,%d,%s,%s,%s,%s,%s\n", n, k, exp, r[0].RatString(), r[1].RatString(), r[2].RatString(), r[3].RatString())
@@ -69,7 +69,7 @@ func TestLevelTable(t *testing.T) {
 		require.NoError(t, err)
 		k, err := strconv.Atoi(row[1])
 		require.NoError(t, err)
-		e, err := mechanisms.ParseExp(row[2])
+		e, err := number.ParseExp(row[2])
 		require.NoError(t, err)
 		assert.Equal(t, row[5], row[6], "monotone = full: %v", row[:3])
 		switch paper, dp, monotone := row[3], row[4], row[5]; strings.Join(row[:3], " ") {

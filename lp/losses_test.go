@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/totals"
 	"optratio/lattice"
-	"optratio/mechanisms/totals"
 )
 
 // lossesForTest are nondecreasing losses of the depth with loss 0 at depth 0.

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/linear"
+	"optratio/internal/lumped"
 	"optratio/internal/slowtest"
+	"optratio/internal/totals"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/lumped"
-	"optratio/mechanisms/totals"
 	"optratio/number"
 	"optratio/verify/certificate"
 )

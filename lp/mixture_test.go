@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms/totals"
+	"optratio/internal/totals"
 )
 
 // TestMixtureIsJustEnough: the mixture with permute-and-flip satisfies every row, a hair less of it does not, and the upper bound is its

@@ -3,9 +3,8 @@ package lp
 import (
 	"math/big"
 
+	"optratio/internal/arith"
 	"optratio/number"
-	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 // ordered is a Field whose numbers can be compared: exactly, or as enclosures of numbers
@@ -44,16 +43,16 @@ func (exactNumbers) Negative(a *big.Rat) bool  { return a.Sign() < 0 }
 
 type enclosedNumbers struct{ arith.Interval }
 
-func (enclosedNumbers) Max(a, b interval.Interval) interval.Interval { return a.Max(b) }
-func (enclosedNumbers) Min(a, b interval.Interval) interval.Interval { return a.Min(b) }
-func (enclosedNumbers) Negative(a interval.Interval) bool            { return a.Lo().Sign() < 0 }
+func (enclosedNumbers) Max(a, b number.Interval) number.Interval { return a.Max(b) }
+func (enclosedNumbers) Min(a, b number.Interval) number.Interval { return a.Min(b) }
+func (enclosedNumbers) Negative(a number.Interval) bool          { return a.Lo().Sign() < 0 }
 
-func (enclosedNumbers) Floor(a interval.Interval) *big.Rat {
+func (enclosedNumbers) Floor(a number.Interval) *big.Rat {
 	low, _ := number.Enclosed(a).Lower()
 	return low
 }
 
-func (enclosedNumbers) Ceil(a interval.Interval) *big.Rat {
+func (enclosedNumbers) Ceil(a number.Interval) *big.Rat {
 	high, _ := number.Enclosed(a).Upper()
 	return high
 }

@@ -6,13 +6,13 @@ import (
 	"math/big"
 	"sync"
 
+	"optratio/internal/arith"
 	"optratio/internal/decimal"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
 	"optratio/lattice"
-	"optratio/lp/linear"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 func init() { mechanisms.Register(&optimal{optima: optima}) }
@@ -70,7 +70,7 @@ type optimum struct {
 	program  *Program
 	solution *solution
 	exact    []*big.Rat
-	boxes    map[uint][]interval.Interval
+	boxes    map[uint][]number.Interval
 }
 
 func (o *optimal) Info() mechanisms.Info {
@@ -123,7 +123,7 @@ func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err 
 var optimalGap = big.NewRat(1, 1e12)
 
 // solve returns the solved program, from memory where it is there. The error is the context's where it ends.
-func (o *solutions) solve(ctx context.Context, n, k int, objective totals.Objective, level Level, eps mechanisms.Epsilon) (*optimum, error) {
+func (o *solutions) solve(ctx context.Context, n, k int, objective totals.Objective, level Level, eps number.Epsilon) (*optimum, error) {
 	if v := lattice.Variables(n, k); v.Cmp(big.NewInt(maxOptimalVariables)) > 0 {
 		return nil, fmt.Errorf("%w: lp-optimal at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
 			mechanisms.ErrInstance, n, k, decimal.Count(v), maxOptimalVariables)
@@ -138,7 +138,7 @@ func (o *solutions) solve(ctx context.Context, n, k int, objective totals.Object
 	if err != nil {
 		return nil, err
 	}
-	s := &optimum{program: p, solution: &solution{proposal: &Proposal{}}, boxes: map[uint][]interval.Interval{}}
+	s := &optimum{program: p, solution: &solution{proposal: &Proposal{}}, boxes: map[uint][]number.Interval{}}
 	if n > 1 {
 		if s.solution, err = p.solve(ctx, effort{solver: linear.Embedded{}, gap: optimalGap}); err != nil {
 			return nil, err
@@ -173,7 +173,7 @@ func (o *optimal) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
 
 // Enclose encloses the probabilities of one point that satisfies the program's rows and whose objective is within 1e-12 of the
 // optimum: the proposal's, mixed with permute-and-flip as upperBound does.
-func (o *optimal) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interval, error) {
+func (o *optimal) Enclose(in *mechanisms.Instance, prec uint) ([]number.Interval, error) {
 	depths, s, err := o.place(in)
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (o *optimal) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interv
 }
 
 // mixed mixes the point with permute-and-flip by the weight that the solution's own precision found necessary.
-func (s *optimum) mixed(u []interval.Interval, f enclosedNumbers, prec uint) []interval.Interval {
+func (s *optimum) mixed(u []number.Interval, f enclosedNumbers, prec uint) []number.Interval {
 	p := s.program
 	if s.solution.prec == 0 {
 		return u // one candidate
@@ -207,7 +207,7 @@ func (s *optimum) mixed(u []interval.Interval, f enclosedNumbers, prec uint) []i
 	}
 	flip := point(p, f, p.Epsilon.ExpNeg(big.NewRat(1, 1), prec), nil)
 	mix := f.FromRat(theta)
-	out := make([]interval.Interval, len(u))
+	out := make([]number.Interval, len(u))
 	for j := range u {
 		out[j] = f.Add(f.Mul(f.Sub(f.One(), mix), u[j]), f.Mul(mix, flip[j]))
 	}

@@ -8,9 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/number"
 )
 
 // The registered mechanism's error over the lattice is the optimum, its probabilities sum to one and
@@ -94,7 +95,7 @@ func TestOptimalMechanismRefusesOtherScores(t *testing.T) {
 
 // Where lp-optimal's own program is not settled the other mechanisms are rated all the same, and the answer is undecided.
 func TestUnsettledOptimumLeavesTheOthers(t *testing.T) {
-	eps, err := mechanisms.ParseEpsilon("1e4")
+	eps, err := number.ParseEpsilon("1e4")
 	require.NoError(t, err)
 	own, err := mechanisms.Lookup("lp-optimal")
 	require.NoError(t, err)

@@ -3,9 +3,9 @@ package lp
 import (
 	"math/big"
 
-	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
+	"optratio/internal/arith"
+	"optratio/internal/totals"
+	"optratio/number"
 )
 
 // PermuteAndFlipOptimal decides whether permute-and-flip is optimal for the program on Q(n,k) at ε > 0, at
@@ -30,7 +30,7 @@ import (
 //
 // The decision is exact. For rational ε > 0 the number z is transcendental, so that none of these
 // polynomials in z vanishes, and enclosures are refined until they decide; for rational z rational arithmetic decides.
-func PermuteAndFlipOptimal(n, k int, o totals.Objective, eps mechanisms.Epsilon) bool {
+func PermuteAndFlipOptimal(n, k int, o totals.Objective, eps number.Epsilon) bool {
 	if n <= 2 || k == 1 {
 		return true
 	}

@@ -9,31 +9,31 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/lp/linear"
-	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
+	"optratio/number"
 )
 
-func expEps(t testing.TB, a, b int64) mechanisms.Epsilon {
-	e, err := mechanisms.FromExp(big.NewRat(a, b))
+func expEps(t testing.TB, a, b int64) number.Epsilon {
+	e, err := number.FromExp(big.NewRat(a, b))
 	require.NoError(t, err)
 	return e
 }
 
-func decimalEps(t testing.TB, s string) mechanisms.Epsilon {
-	e, err := mechanisms.ParseEpsilon(s)
+func decimalEps(t testing.TB, s string) number.Epsilon {
+	e, err := number.ParseEpsilon(s)
 	require.NoError(t, err)
 	return e
 }
 
-func newProgram(t testing.TB, n, k int, o totals.Objective, l Level, e mechanisms.Epsilon) *Program {
+func newProgram(t testing.TB, n, k int, o totals.Objective, l Level, e number.Epsilon) *Program {
 	p, err := enumerate(context.Background(), n, k, o, l, e)
 	require.NoError(t, err)
 	return p
 }
 
 // exactOptimum returns the total optimum by the path under test.
-func exactOptimum(t testing.TB, n, k int, o totals.Objective, l Level, e mechanisms.Epsilon) *big.Rat {
+func exactOptimum(t testing.TB, n, k int, o totals.Objective, l Level, e number.Epsilon) *big.Rat {
 	s, err := newProgram(t, n, k, o, l, e).solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 	require.NoError(t, err)
 	require.Empty(t, s.undecided)

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/internal/slowtest"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
+	"optratio/internal/totals"
 )
 
 // These tests check Theorem 6 of docs/results/three.md, the program of k variables, in exact arithmetic.

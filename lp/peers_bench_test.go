@@ -21,9 +21,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/lp/clp"
-	"optratio/lp/linear"
-	"optratio/mechanisms/totals"
+	"optratio/internal/clp"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
 )
 
 // peerLimit bounds one run of a peer's whole process.

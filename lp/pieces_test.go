@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/internal/slowtest"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
+	"optratio/internal/totals"
 )
 
 // These tests follow the optimum of three candidates over all z, piece by piece: Theorems 2 and 6 of docs/results/three.md.

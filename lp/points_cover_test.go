@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/mechanisms/totals"
+	"optratio/internal/totals"
 )
 
 var coverDepth = flag.Int("depth", 12, "greatest k up to which TestConstantOfBoundedDepth covers all n and ε")

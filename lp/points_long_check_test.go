@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms/totals"
+	"optratio/internal/totals"
 )
 
 // exact is the table in rational numbers.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // span is an interval of float64 whose ends are rounded outward: every operation returns one that holds the exact result for all numbers in its operands.
@@ -67,7 +67,7 @@ func (a span) pow(n int) span {
 
 // logOf encloses ln x.
 func logOf(x float64) span {
-	l := interval.Log(interval.FromFloat(x, 64))
+	l := number.Log(number.FromFloat(x, 64))
 	lo, _ := l.Lo().Float64()
 	hi, _ := l.Hi().Float64()
 	return span{below(lo), above(hi)}
@@ -126,7 +126,7 @@ func TestSpans(t *testing.T) {
 		require.LessOrEqual(t, new(big.Rat).SetFloat64(s.lo).Cmp(x), 0)
 		require.GreaterOrEqual(t, new(big.Rat).SetFloat64(s.hi).Cmp(x), 0)
 	}
-	encloses := func(s span, x interval.Interval) {
+	encloses := func(s span, x number.Interval) {
 		lo, _ := x.Lo().Rat(nil)
 		hi, _ := x.Hi().Rat(nil)
 		holds(s, lo)
@@ -142,12 +142,12 @@ func TestSpans(t *testing.T) {
 		holds(at(x).over(at(math.Abs(y))), quotient(p, new(big.Rat).Abs(q)))
 		holds(at(x).pow(5), raised(p, 5))
 		x = math.Abs(x) * float64(r.IntN(4))
-		e := interval.ExpRat(new(big.Rat).Neg(new(big.Rat).SetFloat64(x)), 200)
+		e := number.ExpRat(new(big.Rat).Neg(new(big.Rat).SetFloat64(x)), 200)
 		encloses(decay(x), e)
-		encloses(decayed(x), interval.FromInt(1, 200).Sub(e))
+		encloses(decayed(x), number.FromInt(1, 200).Sub(e))
 		if s := decayed(x); x > 0 {
 			require.Less(t, s.hi-s.lo, 1e-11*s.lo)
-			encloses(logOf(x), interval.Log(interval.FromFloat(x, 200)))
+			encloses(logOf(x), number.Log(number.FromFloat(x, 200)))
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/lp/linear"
+	"optratio/internal/linear"
 )
 
 // The dual points of Theorems 4 to 6 of docs/results/points.md: tables of counts, cuts, refinements. Floating point proposes a point; whether it is

@@ -5,10 +5,10 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/linear"
+	"optratio/internal/totals"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/number"
 )
 
 // Program is the linear program of the optimal mechanism on Q(n,k), enumerated. Columns are the
@@ -19,7 +19,7 @@ type Program struct {
 	N, K      int
 	Objective totals.Objective
 	Level     Level
-	Epsilon   mechanisms.Epsilon
+	Epsilon   number.Epsilon
 
 	costs
 	cuts []Cut  // rows of the level in force
@@ -34,7 +34,7 @@ type Program struct {
 }
 
 // enumerate makes the program, for as long as the context lasts.
-func enumerate(ctx context.Context, n, k int, o totals.Objective, level Level, eps mechanisms.Epsilon) (*Program, error) {
+func enumerate(ctx context.Context, n, k int, o totals.Objective, level Level, eps number.Epsilon) (*Program, error) {
 	lat, err := lattice.New(n, k)
 	if err != nil {
 		return nil, err

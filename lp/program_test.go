@@ -11,11 +11,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 	gonum "gonum.org/v1/gonum/optimize/convex/lp"
 
+	"optratio/internal/clp"
+	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/lp/clp"
-	"optratio/lp/linear"
-	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/internal/totals"
+	"optratio/number"
 )
 
 // The program over orbits has the optimum of the program over all score vectors,
@@ -155,7 +155,7 @@ func TestLevelsAreOrdered(t *testing.T) {
 // fixed precision shows.
 func TestExactOptimaNearZeroEpsilon(t *testing.T) {
 	for _, e := range []string{"1000001/1000000", "1000000000001/1000000000000", "1000000000000000000000000000001/1000000000000000000000000000000"} {
-		eps, err := mechanisms.ParseExp(e)
+		eps, err := number.ParseExp(e)
 		require.NoError(t, err)
 		for _, s := range [][2]int{{3, 3}, {4, 2}, {5, 3}} {
 			low := new(big.Rat)

@@ -4,10 +4,10 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/arith"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
 )
 
 // ratFloat returns x as a rational, 0 where it is not finite.

@@ -6,11 +6,10 @@ import (
 	"math/big"
 	"time"
 
+	"optratio/internal/linear"
 	"optratio/internal/patience"
-	"optratio/lp/linear"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // rate evaluates the mechanisms against the optimum, raising the precision until
@@ -104,7 +103,7 @@ func (j *job) totalOf(ctx context.Context, m mechanisms.Mechanism, prec uint) (v
 // ratioOf returns a mechanism's total error over the optimum, 1 where both are 0.
 func (j *job) ratioOf(m mechanisms.Mechanism, t value, prec uint) value {
 	isPF := m == mechanisms.PermuteAndFlip()
-	one := interval.FromInt(1, prec)
+	one := number.FromInt(1, prec)
 	optimum := j.total()
 	switch {
 	case j.N == 1, isPF && j.answer.Proof == ProofRecurrence:
@@ -115,7 +114,7 @@ func (j *job) ratioOf(m mechanisms.Mechanism, t value, prec uint) value {
 		return exactValue(new(big.Rat).Quo(t.exact, optimum.exact))
 	}
 	ratio := t.enclosure(prec).Quo(optimum.enclosure(prec))
-	ratio = ratio.Max(interval.FromInt(0, prec))
+	ratio = ratio.Max(number.FromInt(0, prec))
 	if isPF || m == mechanisms.Exponential() {
 		// Both satisfy every level's rows: the optimum is at most their error.
 		ratio = ratio.Max(one)
@@ -123,11 +122,11 @@ func (j *job) ratioOf(m mechanisms.Mechanism, t value, prec uint) value {
 	if m == mechanisms.Exponential() && j.answer.Proof == ProofRecurrence {
 		// With weights p <= 1 and S their sum, permute-and-flip picks r with p_r ∫₀¹ Π_{s≠r} (1 - t p_s) dt >= p_r ∫₀¹ (1-t)^(S-p_r) dt
 		// >= p_r/(1+S) >= p_r/2S, half of what the exponential mechanism does.
-		ratio = ratio.Min(interval.FromInt(2, prec))
+		ratio = ratio.Min(number.FromInt(2, prec))
 	}
 	if _, ok := m.(*optimal); ok {
 		// Its error is within optimalGap of the optimum, which bounds from elsewhere may be closer to.
-		ratio = interval.Hull(ratio, one)
+		ratio = number.Hull(ratio, one)
 	}
 	return boxValue(ratio)
 }

@@ -6,13 +6,13 @@ import (
 	"math/big"
 	"time"
 
+	"optratio/internal/linear"
+	"optratio/internal/lumped"
+	"optratio/internal/product"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/lumped"
-	"optratio/lp/product"
-	"optratio/lp/variant"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 	"optratio/number"
 )
 
@@ -60,7 +60,7 @@ var ErrMethod error = number.InputError("method")
 // have the defaults that stand beside them, Objective and Level those of the paper, Method Auto.
 type Request struct {
 	N, K      int
-	Epsilon   mechanisms.Epsilon
+	Epsilon   number.Epsilon
 	Objective totals.Objective
 	// Step is the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ. K counts steps of 2Δ all the same.
 	Step int

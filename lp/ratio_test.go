@@ -12,10 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/lp/linear"
+	"optratio/internal/totals"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/number"
 	"optratio/verify/certificate"
 )
 
@@ -33,7 +34,7 @@ func (l liar) Solve(_ context.Context, m *linear.Model, o linear.Options) (*line
 // optimal, with statuses of every kind, nothing but the truth is decided.
 func TestLyingSolversDecideNothingWrong(t *testing.T) {
 	for _, status := range []linear.VarStatus{linear.AtLower, linear.AtUpper, linear.Free} {
-		for _, e := range []mechanisms.Epsilon{expEps(t, 5, 4), decimalEps(t, "0.25")} {
+		for _, e := range []number.Epsilon{expEps(t, 5, 4), decimalEps(t, "0.25")} {
 			lie := liar{func(m *linear.Model, o linear.Options) *linear.Result {
 				b := o.Basis.Clone()
 				for i, s := range b.Row {
@@ -109,7 +110,7 @@ func TestOptimalMechanismIsRatedOnOneLattice(t *testing.T) {
 	require.NoError(t, err)
 	one := big.NewRat(1, 1)
 	for level := Paper; level <= Full; level++ {
-		for _, e := range []mechanisms.Epsilon{decimalEps(t, "0.3"), expEps(t, 5, 4)} {
+		for _, e := range []number.Epsilon{decimalEps(t, "0.3"), expEps(t, 5, 4)} {
 			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 				for _, method := range []Method{Auto, ClosedForm, Lumped, Enumerated} {
 					a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: e, Level: level, Objective: o, Method: method,
@@ -181,7 +182,7 @@ func TestRatiosBeyondAllExponents(t *testing.T) {
 	// The bound of 2 holds where both are known, and is sharp for large ε and many depths.
 	largest := new(big.Rat)
 	for _, s := range [][2]int{{2, 1}, {3, 3}, {2, 40}, {5, 2}} {
-		for _, e := range []mechanisms.Epsilon{expEps(t, 2, 1), expEps(t, 1000, 1)} {
+		for _, e := range []number.Epsilon{expEps(t, 2, 1), expEps(t, 1000, 1)} {
 			a, err := Ratio(context.Background(), Request{N: s[0], K: s[1], Epsilon: e})
 			require.NoError(t, err)
 			r, exact := a.Mechanisms[1].Ratio.Rat()

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lp/linear"
-	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
+	"optratio/number"
 )
 
 // TestRepairedPointsAreFeasible: near an optimal point with noise in every probability, the repaired one satisfies all rows but for rounding, in exact
@@ -23,7 +23,7 @@ func TestRepairedPointsAreFeasible(t *testing.T) {
 		n, k int
 		exp  string
 	}{{2, 3, "3/2"}, {3, 1, "11/10"}, {3, 3, "3/2"}, {4, 4, "5/4"}, {5, 3, "101/100"}, {3, 7, "8/7"}} {
-		eps, err := mechanisms.ParseExp(c.exp)
+		eps, err := number.ParseExp(c.exp)
 		require.NoError(t, err)
 		p, err := enumerate(context.Background(), c.n, c.k, totals.Paper, Paper, eps)
 		require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestRepairedPointsAreFeasible(t *testing.T) {
 
 // TestRepairedPointsOfAnything: numbers that are no probabilities give injections, which bound the optimum or do not.
 func TestRepairedPointsOfAnything(t *testing.T) {
-	eps, err := mechanisms.ParseEpsilon("0.5")
+	eps, err := number.ParseEpsilon("0.5")
 	require.NoError(t, err)
 	p, err := enumerate(context.Background(), 4, 4, totals.Paper, Paper, eps)
 	require.NoError(t, err)

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/linear"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/variant"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -50,8 +50,8 @@ func TestRequestDefaults(t *testing.T) {
 		r    Request
 		want error
 	}{
-		{Request{}, mechanisms.ErrEpsilon},
-		{Request{N: 3, K: 3}, mechanisms.ErrEpsilon},
+		{Request{}, number.ErrEpsilon},
+		{Request{N: 3, K: 3}, number.ErrEpsilon},
 		{Request{N: 0, K: 3, Epsilon: eps}, lattice.ErrSize},
 		{Request{N: 3, Epsilon: eps}, lattice.ErrSize},
 		{Request{N: 3, K: 3, Epsilon: eps, Mechanisms: []mechanisms.Mechanism{nil}}, ErrRequest},
@@ -134,7 +134,7 @@ func half(name string) mechanisms.Mechanism {
 // Theorems on permute-and-flip and forms of the exponential mechanism are not for others that bear their names.
 func TestNamesDecideNothing(t *testing.T) {
 	for _, name := range []string{"pf", "em", "lp-optimal"} {
-		for _, e := range []mechanisms.Epsilon{expEps(t, 5, 4), expEps(t, 3, 1)} { // below and above the threshold
+		for _, e := range []number.Epsilon{expEps(t, 5, 4), expEps(t, 3, 1)} { // below and above the threshold
 			a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: e,
 				Mechanisms: []mechanisms.Mechanism{half(name), half("own"), mechanisms.Exponential()}})
 			require.NoError(t, err)
@@ -217,7 +217,7 @@ func TestRatioOfApproximateMechanisms(t *testing.T) {
 }
 
 func TestRatioOfWhatIsNoDistribution(t *testing.T) {
-	eps, err := mechanisms.ParseExp("2")
+	eps, err := number.ParseExp("2")
 	require.NoError(t, err)
 	half := mechanisms.FromRational(mechanisms.Info{Name: "half"}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
 		return slices.Repeat([]*big.Rat{big.NewRat(1, int64(2*len(in.Scores)))}, len(in.Scores)), nil

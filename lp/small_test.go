@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/lp/linear"
+	"optratio/internal/linear"
 )
 
 // A small program is the optimal-mechanism program written out from its definition, for questions that Program does not state: score

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/lp/linear"
+	"optratio/internal/linear"
 )
 
 // solution is what solving a Program has shown.

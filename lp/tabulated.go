@@ -3,10 +3,10 @@ package lp
 import (
 	"math/big"
 
-	"optratio/lp/table"
-	"optratio/lp/variant"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/internal/table"
+	"optratio/internal/variant"
+	"optratio/number"
 )
 
 // tabulated returns what proves an answer as a table of probabilities and multipliers of rows, which certificates of other losses and priors hold.
@@ -27,7 +27,7 @@ func (a *Answer) tabulated() (*variant.Solution, error) {
 	prec += tablePrecision
 	f, scale := enclosedNumbers{arith.Interval{Prec: prec}}, new(big.Int).Lsh(one, prec)
 	low, high := table.Between(p.Epsilon, prec)
-	return tabulate(p, t, f, p.Epsilon.ExpNeg(big.NewRat(1, 1), prec), low, high, e.Proposal, func(x interval.Interval) *big.Rat {
+	return tabulate(p, t, f, p.Epsilon.ExpNeg(big.NewRat(1, 1), prec), low, high, e.Proposal, func(x number.Interval) *big.Rat {
 		r, _ := x.Mid().Rat(nil)
 		if r == nil {
 			return new(big.Rat)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms/totals"
+	"optratio/internal/totals"
 )
 
 // These tests check docs/results/three.md, in exact arithmetic: three candidates below the threshold, level paper.

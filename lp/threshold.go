@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"math/big"
 
+	"optratio/internal/linear"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/variant"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // ProofTheorem names the proof of a threshold by PermuteAndFlipOptimal's criterion.
@@ -93,10 +92,10 @@ func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error
 		}
 	}
 	if a.UpperExp != nil {
-		a.Upper = number.Enclosed(interval.LogRat(a.UpperExp, s.prec()))
+		a.Upper = number.Enclosed(number.LogRat(a.UpperExp, s.prec()))
 	}
 	if a.LowerExp != nil {
-		a.Lower = number.Enclosed(interval.LogRat(a.LowerExp, s.prec()))
+		a.Lower = number.Enclosed(number.LogRat(a.LowerExp, s.prec()))
 	}
 	return a, nil
 }
@@ -143,7 +142,7 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 		s.answer.Undecided = context.Cause(ctx).Error()
 		return false, false, nil
 	}
-	eps, _ := mechanisms.FromExp(x) // which refuses only what is below 1, where no bracket begins
+	eps, _ := number.FromExp(x) // which refuses only what is below 1, where no bracket begins
 	switch {
 	case !s.ByLP && s.varied():
 		q := s.question()
@@ -199,9 +198,9 @@ func (s *bisection) prec() uint { return 256 + 2*uint(s.Gap.Denom().BitLen()) }
 // close reports whether (ln high - ln low)/ln high <= gap.
 func (s *bisection) close() bool {
 	prec := s.prec()
-	upper := interval.LogRat(s.high, prec)
-	width := interval.LogRat(new(big.Rat).Quo(s.high, s.low), prec)
-	less, ok := width.LessEq(upper.Mul(interval.FromRat(s.Gap, prec)))
+	upper := number.LogRat(s.high, prec)
+	width := number.LogRat(new(big.Rat).Quo(s.high, s.low), prec)
+	less, ok := width.LessEq(upper.Mul(number.FromRat(s.Gap, prec)))
 	return less && ok
 }
 

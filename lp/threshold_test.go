@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
+	"optratio/internal/linear"
 	"optratio/internal/slowtest"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/variant"
-	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
+	"optratio/number"
 )
 
 // counting counts the programs that a solver is asked to solve.
@@ -152,7 +152,7 @@ func TestThresholdDecidesFibonacciQuotients(t *testing.T) {
 		x := new(big.Rat).SetFrac(b, a)
 		above := new(big.Rat).Mul(x, x) // x² - x - 1
 		above.Sub(above, x).Sub(above, big.NewRat(1, 1))
-		e, err := mechanisms.FromExp(x)
+		e, err := number.FromExp(x)
 		require.NoError(t, err)
 		assert.Equal(t, above.Sign() > 0, PermuteAndFlipOptimal(5, 2, totals.Paper, e), i)
 	}

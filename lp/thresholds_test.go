@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms/totals"
+	"optratio/internal/totals"
 )
 
 // ../testdata/thresholds.csv brackets the thresholds for n, k <= 8 by fractions e^ε, to a relative gap of 1e-6 in ε.

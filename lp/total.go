@@ -9,13 +9,12 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/internal/decimal"
+	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 	"optratio/number"
-	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 // Limits on exact totals: beyond these the rational has too many digits to be of use.
@@ -35,7 +34,7 @@ const maxSum = 10_000
 const maxEnumerate = 20_000_000
 
 // permuteAndFlipValue returns the closed form, exactly where that is rational and of moderate size.
-func permuteAndFlipValue(ctx context.Context, n, k int, o totals.Objective, eps mechanisms.Epsilon, prec uint) value {
+func permuteAndFlipValue(ctx context.Context, n, k int, o totals.Objective, eps number.Epsilon, prec uint) value {
 	if z, ok := eps.Z(); ok {
 		if bits := z.Denom().BitLen() + 1; float64(n)*float64(k)*float64(bits) < exactBits {
 			return exactValue(flipTotalExact(n, k, o, z))
@@ -46,14 +45,14 @@ func permuteAndFlipValue(ctx context.Context, n, k int, o totals.Objective, eps 
 
 // total returns a mechanism's total expected error over the lattice, in steps of 2Δ, weighed by the objective. The
 // level is for mechanisms that are made from a program, lp-optimal.
-func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o totals.Objective, level Level, eps mechanisms.Epsilon, prec uint) (value, error) {
+func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o totals.Objective, level Level, eps number.Epsilon, prec uint) (value, error) {
 	switch {
 	case n == 1:
 		return exactValue(new(big.Rat)), nil
 	case m == mechanisms.PermuteAndFlip():
 		return permuteAndFlipValue(ctx, n, k, o, eps, prec), ctx.Err()
 	case m == mechanisms.Exponential() && lattice.Orbits(n, k).Cmp(big.NewInt(maxSum)) > 0:
-		z := func(prec uint) interval.Interval { return eps.ExpNeg(big.NewRat(1, 1), prec) }
+		z := func(prec uint) number.Interval { return eps.ExpNeg(big.NewRat(1, 1), prec) }
 		x, err := totals.Exponential(ctx, n, k, z, o, math.Ldexp(1, -int(min(prec/5, 200))))
 		return boxValue(x), err
 	}
@@ -132,9 +131,9 @@ func pairwiseSum(ctx context.Context, terms []*big.Rat) *big.Rat {
 }
 
 // enclosedTotal sums enclosures.
-func enclosedTotal(ctx context.Context, lat *lattice.Lattice, o totals.Objective, prec uint, ask func(m []int) (answer[interval.Interval], error)) (value, error) {
-	sum := interval.NewAccumulator(prec)
-	err := eachOrbit(ctx, arith.Interval{Prec: prec}, lat, o, ask, func(weight *big.Int, mean interval.Interval) { sum.AddMul(interval.FromBig(weight, prec), mean) })
+func enclosedTotal(ctx context.Context, lat *lattice.Lattice, o totals.Objective, prec uint, ask func(m []int) (answer[number.Interval], error)) (value, error) {
+	sum := number.NewAccumulator(prec)
+	err := eachOrbit(ctx, arith.Interval{Prec: prec}, lat, o, ask, func(weight *big.Int, mean number.Interval) { sum.AddMul(number.FromBig(weight, prec), mean) })
 	return boxValue(sum.Value()), err
 }
 
@@ -149,7 +148,7 @@ func estimatedTotal(ctx context.Context, lat *lattice.Lattice, o totals.Objectiv
 }
 
 // totalOfWeights is the total of a mechanism whose probabilities are functions of the weights z^depth.
-func totalOfWeights(ctx context.Context, w mechanisms.Weighted, lat *lattice.Lattice, o totals.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
+func totalOfWeights(ctx context.Context, w mechanisms.Weighted, lat *lattice.Lattice, o totals.Objective, eps number.Epsilon, prec uint) (value, error) {
 	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits && lat.Len()*lat.K()*z.Denom().BitLen() <= exactDenominator {
 		return exactTotal(ctx, lat, o, asked(arith.Powers(arith.Rat{}, z, lat.K()), w.WeightedExact))
 	}
@@ -174,7 +173,7 @@ func asked[T any](powers []T, pmf func(weights []T, counts []int) []T) func(m []
 
 // totalOfInstances asks a mechanism for each orbit's probabilities: exact on moderate lattices where they are
 // rational, else enclosed, else as estimates.
-func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o totals.Objective, eps mechanisms.Epsilon, prec uint) (value, error) {
+func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o totals.Objective, eps number.Epsilon, prec uint) (value, error) {
 	m = mechanisms.Within(ctx, m)
 	if lat.Len() <= exactOrbits {
 		v, err := exactTotal(ctx, lat, o, instances(ctx, m, arith.Rat{}, eps, func(in *mechanisms.Instance) ([]*big.Rat, error) {
@@ -184,7 +183,7 @@ func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.
 			return v, err
 		}
 	}
-	v, err := enclosedTotal(ctx, lat, o, prec, instances(ctx, m, arith.Interval{Prec: prec}, eps, func(in *mechanisms.Instance) ([]interval.Interval, error) {
+	v, err := enclosedTotal(ctx, lat, o, prec, instances(ctx, m, arith.Interval{Prec: prec}, eps, func(in *mechanisms.Instance) ([]number.Interval, error) {
 		return mechanisms.EnclosedDistribution(m, in, prec)
 	}))
 	if !errors.Is(err, mechanisms.ErrNoEnclosure) {
@@ -195,7 +194,7 @@ func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.
 
 // instances asks for the probabilities of an orbit's candidates, one by one. Of a mechanism that is not known to be symmetric they are the means over all
 // arrangements of the orbit, of the probability that a candidate of that depth is taken.
-func instances[T any](ctx context.Context, m mechanisms.Mechanism, f arith.Field[T], eps mechanisms.Epsilon, pmf func(in *mechanisms.Instance) ([]T, error)) func(m []int) (answer[T], error) {
+func instances[T any](ctx context.Context, m mechanisms.Mechanism, f arith.Field[T], eps number.Epsilon, pmf func(in *mechanisms.Instance) ([]T, error)) func(m []int) (answer[T], error) {
 	if !m.Info().Symmetric {
 		return arranged(ctx, f, eps, pmf)
 	}
@@ -208,7 +207,7 @@ func instances[T any](ctx context.Context, m mechanisms.Mechanism, f arith.Field
 	}
 }
 
-func arranged[T any](ctx context.Context, f arith.Field[T], eps mechanisms.Epsilon, pmf func(in *mechanisms.Instance) ([]T, error)) func(m []int) (answer[T], error) {
+func arranged[T any](ctx context.Context, f arith.Field[T], eps number.Epsilon, pmf func(in *mechanisms.Instance) ([]T, error)) func(m []int) (answer[T], error) {
 	return func(m []int) (answer[T], error) {
 		var a answer[T]
 		for v := range m {

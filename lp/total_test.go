@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/internal/slowtest"
+	"optratio/internal/table"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/table"
-	"optratio/lp/variant"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // byVectors sums the exponential mechanism's expected depth over the score vectors one by one, each of Q(n,j) for every j that
@@ -84,7 +84,7 @@ func TestRoutesOfTotals(t *testing.T) {
 				assert.True(t, v.rigorous())
 				assert.True(t, v.enclosure(64).Contains(want))
 			}
-			v, err := enclosedTotal(ctx, lat, o, 128, instances(ctx, em, arith.Interval{Prec: 128}, e, func(in *mechanisms.Instance) ([]interval.Interval, error) { return em.Enclose(in, 128) }))
+			v, err := enclosedTotal(ctx, lat, o, 128, instances(ctx, em, arith.Interval{Prec: 128}, e, func(in *mechanisms.Instance) ([]number.Interval, error) { return em.Enclose(in, 128) }))
 			require.NoError(t, err)
 			assert.True(t, v.enclosure(64).Contains(want) && v.box.RelWidth() < 1e-34, "%v %v", s, o)
 			v, err = estimatedTotal(ctx, lat, o, instances(ctx, em, arith.Float{}, e, em.Float))
@@ -110,7 +110,7 @@ func TestRoutesOfTotals(t *testing.T) {
 	assert.Zero(t, v.exact.Sign())
 }
 
-func toFloat(x interval.Interval) float64 {
+func toFloat(x number.Interval) float64 {
 	f, _ := x.Mid().Float64()
 	return f
 }
@@ -122,7 +122,7 @@ func TestStoppedSumsOfTotals(t *testing.T) {
 	em := mechanisms.Exponential()
 	lat, err := lattice.New(3, 2)
 	require.NoError(t, err)
-	for _, e := range []mechanisms.Epsilon{expEps(t, 3, 2), decimalEps(t, "0.4")} {
+	for _, e := range []number.Epsilon{expEps(t, 3, 2), decimalEps(t, "0.4")} {
 		for name, route := range map[string]func() (value, error){
 			"total": func() (value, error) { return total(ctx, em, 3, 2, totals.Paper, Paper, e, 128) },
 			"weights": func() (value, error) {
@@ -173,7 +173,7 @@ func TestPartsOfTotals(t *testing.T) {
 	d := big.NewInt(12)
 	v := exactValue(big.NewRat(3, 2)).over(d, 64)
 	assert.Equal(t, "1/8", v.exact.RatString())
-	v = boxValue(interval.FromInt(3, 64)).over(d, 64)
+	v = boxValue(number.FromInt(3, 64)).over(d, 64)
 	assert.True(t, v.enclosure(64).Contains(big.NewRat(1, 4)) && v.exact == nil && v.rigorous())
 	v = value{estimate: 3, method: "m"}.over(d, 64)
 	assert.Equal(t, value{estimate: 0.25, method: "m"}, v)
@@ -208,7 +208,7 @@ func TestSizesOfExactTotals(t *testing.T) {
 		v := permuteAndFlipValue(ctx, c.n, c.k, totals.Paper, e, 64)
 		assert.Equal(t, c.exact, v.exact != nil, "%+v", c)
 	}
-	long, err := mechanisms.FromExp(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 400_000)))
+	long, err := number.FromExp(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 400_000)))
 	require.NoError(t, err)
 	assert.Nil(t, permuteAndFlipValue(ctx, 2, 1, totals.Paper, long, 64).exact)
 	lat, err := lattice.New(3, 2)
@@ -245,7 +245,7 @@ func TestErrorsOfTotalsByRoute(t *testing.T) {
 	require.NoError(t, err)
 	_, err = exactTotal(ctx, lat, totals.Paper, func([]int) (answer[*big.Rat], error) { return answer[*big.Rat]{}, boom })
 	assert.ErrorIs(t, err, boom)
-	_, err = enclosedTotal(ctx, lat, totals.Paper, 64, func([]int) (answer[interval.Interval], error) { return answer[interval.Interval]{}, boom })
+	_, err = enclosedTotal(ctx, lat, totals.Paper, 64, func([]int) (answer[number.Interval], error) { return answer[number.Interval]{}, boom })
 	assert.ErrorIs(t, err, boom)
 	_, err = estimatedTotal(ctx, lat, totals.Paper, func([]int) (answer[float64], error) { return answer[float64]{}, boom })
 	assert.ErrorIs(t, err, boom)
@@ -290,7 +290,7 @@ func TestStoppedSumsOfTotalsReachSlowMechanisms(t *testing.T) {
 func TestMeanErrorIsWhatRatioRates(t *testing.T) {
 	krr, err := mechanisms.Lookup("krr")
 	require.NoError(t, err)
-	for _, eps := range []mechanisms.Epsilon{decimalEps(t, "0.7"), expEps(t, 3, 2)} {
+	for _, eps := range []number.Epsilon{decimalEps(t, "0.7"), expEps(t, 3, 2)} {
 		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 			a, err := Ratio(context.Background(), Request{N: 3, K: 2, Epsilon: eps, Objective: o, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), krr}})
 			require.NoError(t, err)
@@ -310,8 +310,8 @@ func TestMeanErrorIsWhatRatioRates(t *testing.T) {
 	require.ErrorIs(t, err, ErrRequest)
 	_, err = MeanError(context.Background(), krr, 60, 60, totals.Paper, decimalEps(t, "1"))
 	require.ErrorIs(t, err, ErrTooLarge)
-	_, err = MeanError(context.Background(), krr, 2, 2, totals.Paper, mechanisms.Epsilon{})
-	require.ErrorIs(t, err, mechanisms.ErrEpsilon)
+	_, err = MeanError(context.Background(), krr, 2, 2, totals.Paper, number.Epsilon{})
+	require.ErrorIs(t, err, number.ErrEpsilon)
 }
 
 // What a mechanism errs that does not treat candidates alike is the mean over all score vectors, not over one arrangement of each: this one takes the first candidate as

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/internal/slowtest"
+	"optratio/internal/totals"
 	"optratio/lattice"
-	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
-	"optratio/number/arith"
+	"optratio/number"
 )
 
 // These tests check docs/results/universal.md, in exact arithmetic unless they say otherwise.
@@ -23,7 +23,7 @@ import (
 type universalCase struct {
 	n, k int
 	z    *big.Rat
-	e    mechanisms.Epsilon
+	e    number.Epsilon
 	a, b *big.Rat // A = Σ v z^v and B' = Σ z^v over v = 1, …, k
 	flip *big.Rat // permute-and-flip's total error
 }
@@ -47,7 +47,7 @@ func quotient(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
 func difference(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
 
 func newUniversal(t *testing.T, n, k int, z *big.Rat) *universalCase {
-	e, err := mechanisms.FromExp(new(big.Rat).Inv(z))
+	e, err := number.FromExp(new(big.Rat).Inv(z))
 	require.NoError(t, err)
 	c := &universalCase{n: n, k: k, z: z, e: e}
 	c.a, c.b = arith.PowerSums(exactNumbers{}, z, k)

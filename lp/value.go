@@ -3,23 +3,23 @@ package lp
 import (
 	"math/big"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // value is a nonnegative quantity: exact, enclosed, or an estimate.
 type value struct {
 	exact    *big.Rat
-	box      interval.Interval
+	box      number.Interval
 	estimate float64
 	method   string // of the estimate, empty for rigorous values
 }
 
-func exactValue(r *big.Rat) value        { return value{exact: r} }
-func boxValue(x interval.Interval) value { return value{box: x} }
-func (v value) rigorous() bool           { return v.method == "" }
-func (v value) enclosure(prec uint) interval.Interval {
+func exactValue(r *big.Rat) value      { return value{exact: r} }
+func boxValue(x number.Interval) value { return value{box: x} }
+func (v value) rigorous() bool         { return v.method == "" }
+func (v value) enclosure(prec uint) number.Interval {
 	if v.exact != nil {
-		return interval.FromRat(v.exact, prec)
+		return number.FromRat(v.exact, prec)
 	}
 	return v.box
 }
@@ -33,5 +33,5 @@ func (v value) over(d *big.Int, prec uint) value {
 	case v.exact != nil:
 		return exactValue(new(big.Rat).Quo(v.exact, new(big.Rat).SetInt(d)))
 	}
-	return boxValue(v.box.Quo(interval.FromBig(d, prec)))
+	return boxValue(v.box.Quo(number.FromBig(d, prec)))
 }

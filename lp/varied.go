@@ -8,12 +8,11 @@ import (
 	"slices"
 
 	"optratio/internal/patience"
-	"optratio/lp/table"
-	"optratio/lp/variant"
+	"optratio/internal/table"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // Varied reports whether a request asks more than the published program. Its bounds then are on the mean, or largest, loss itself instead of on
@@ -58,7 +57,7 @@ func (j *job) enclosed(b table.Bounds, prec uint) value {
 	if high == nil {
 		high = j.closed.MaxLoss
 	}
-	return boxValue(interval.Hull(interval.FromRat(b.Low, prec), interval.FromRat(high, prec)))
+	return boxValue(number.Hull(number.FromRat(b.Low, prec), number.FromRat(high, prec)))
 }
 
 // closedForms bounds the optimum of a varied request by theorems.

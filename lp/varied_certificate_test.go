@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/linear"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
 	"optratio/lp"
-	"optratio/lp/linear"
-	"optratio/lp/variant"
-	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/number"
 	"optratio/verify/certificate"
 )
 
@@ -42,9 +42,9 @@ func certified(t *testing.T, r lp.Request) string {
 }
 
 func questions(t *testing.T) []lp.Request {
-	rational, err := mechanisms.ParseExp("3/2")
+	rational, err := number.ParseExp("3/2")
 	require.NoError(t, err)
-	irrational, err := mechanisms.ParseEpsilon("0.7")
+	irrational, err := number.ParseEpsilon("0.7")
 	require.NoError(t, err)
 	tail, err := variant.Tail(big.NewRat(1, 2))
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func questions(t *testing.T) []lp.Request {
 	vectors, err := variant.Weighted([][]int{{0, 1, 4}, {0, 0, 2}, {3, 0, 1}}, []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 3), big.NewRat(5, 1)})
 	require.NoError(t, err)
 	var out []lp.Request
-	for i, eps := range []mechanisms.Epsilon{rational, irrational} {
+	for i, eps := range []number.Epsilon{rational, irrational} {
 		for j, level := range []lp.Level{lp.Paper, lp.DP, lp.Monotone, lp.Full} {
 			out = append(out,
 				lp.Request{N: 3, K: 2, Step: 2, Epsilon: eps, Level: level, Objective: []totals.Objective{totals.Paper, totals.Box}[(i+j)%2]},
@@ -67,13 +67,13 @@ func questions(t *testing.T) []lp.Request {
 
 // approximations are requests for optima over (ε,δ)-DP mechanisms.
 func approximations(t *testing.T) (out []lp.Request) {
-	rational, err := mechanisms.ParseExp("3/2")
+	rational, err := number.ParseExp("3/2")
 	require.NoError(t, err)
-	irrational, err := mechanisms.ParseEpsilon("0.7")
+	irrational, err := number.ParseEpsilon("0.7")
 	require.NoError(t, err)
 	vectors, err := variant.Weighted([][]int{{0, 1, 2}, {0, 0, 2}}, []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 3)})
 	require.NoError(t, err)
-	for _, eps := range []mechanisms.Epsilon{rational, irrational} {
+	for _, eps := range []number.Epsilon{rational, irrational} {
 		for _, delta := range []*big.Rat{big.NewRat(1, 50), big.NewRat(1, 12)} {
 			out = append(out,
 				lp.Request{N: 3, K: 2, Epsilon: eps, Delta: delta},

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/heterogeneous"
+	"optratio/internal/heterogeneous"
+	"optratio/internal/linear"
+	"optratio/internal/totals"
+	"optratio/internal/variant"
 	"optratio/lp"
-	"optratio/lp/linear"
-	"optratio/lp/variant"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 	"optratio/number"
 )
 
@@ -23,7 +23,7 @@ import (
 func asked(t *testing.T, e string, r lp.Request) *lp.Answer {
 	t.Helper()
 	var err error
-	r.Epsilon, err = mechanisms.ParseExp(e)
+	r.Epsilon, err = number.ParseExp(e)
 	require.NoError(t, err)
 	for _, name := range []string{"pf", "em", "geo"} {
 		m, err := mechanisms.Lookup(name)
@@ -135,7 +135,7 @@ func TestResolutionsAgreeWithTheGridProgram(t *testing.T) {
 func varied(t *testing.T, ctx context.Context, eps string, r lp.Request) *lp.Answer {
 	t.Helper()
 	var err error
-	r.Epsilon, err = mechanisms.ParseEpsilon(eps)
+	r.Epsilon, err = number.ParseEpsilon(eps)
 	require.NoError(t, err)
 	geo, err := mechanisms.Lookup("geo")
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestVariedRequestsWithinLimits(t *testing.T) {
 	r := small
 	r.Mechanisms = []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}
 	var err error
-	r.Epsilon, err = mechanisms.ParseEpsilon("0.7")
+	r.Epsilon, err = number.ParseEpsilon("0.7")
 	require.NoError(t, err)
 	stopped, err := lp.Ratio(ctx, r)
 	require.NoError(t, err)
@@ -293,7 +293,7 @@ func TestDeltaZeroIsPure(t *testing.T) {
 
 // The exponential mechanism's mean error is the same whatever δ is, on lattices too large to enumerate, too.
 func TestErrorOfLargeLatticesWithDelta(t *testing.T) {
-	eps, err := mechanisms.ParseEpsilon("1")
+	eps, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
 	for _, o := range []totals.Objective{totals.Paper, totals.Box} {
 		rated := func(delta *big.Rat) number.Number {

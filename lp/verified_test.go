@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/totals"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 	"optratio/verify"
 )
 

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"optratio/internal/arith"
 	"optratio/number"
-	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 // Distribution is a mechanism's pmf on one instance with the moments of its error q* - q_M, in the user's units,
@@ -59,7 +58,7 @@ func Ask(m Mechanism, in *Instance) (*Distribution, error) {
 		case err == nil && vague(boxes) && !estimable:
 			return nil, fmt.Errorf("%w: enclosures of %d bits say nothing", ErrNoAnswer, answerPrec)
 		case err == nil && !vague(boxes):
-			return answer(arith.Field[interval.Interval](arith.Interval{Prec: answerPrec}), in, boxes, number.Enclosed), nil
+			return answer(arith.Field[number.Interval](arith.Interval{Prec: answerPrec}), in, boxes, number.Enclosed), nil
 		case err != nil && !errors.Is(err, ErrNoEnclosure):
 			return nil, err
 		}
@@ -100,8 +99,8 @@ func lengthy(m Mechanism, in *Instance) bool {
 }
 
 // vague reports whether some enclosure of a probability is too wide to say anything.
-func vague(p []interval.Interval) bool {
-	return slices.ContainsFunc(p, func(x interval.Interval) bool { return x.Width().Cmp(big.NewFloat(0.5)) > 0 })
+func vague(p []number.Interval) bool {
+	return slices.ContainsFunc(p, func(x number.Interval) bool { return x.Width().Cmp(big.NewFloat(0.5)) > 0 })
 }
 
 // estimated is Ask in float64.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // ladder is an instance with scores 1..n and sensitivity 1.
@@ -95,7 +95,7 @@ func TestExtremeStoppingLaws(t *testing.T) {
 	require.NoError(t, err)
 	large, err := registry["rs-tnb"].Enclose(ladder(t, 3, "1", Params{Eta: ratOf(t, "1000")}), 100)
 	require.NoError(t, err)
-	total := interval.FromInt(0, 100)
+	total := number.FromInt(0, 100)
 	for i := range log {
 		_, overlap := log[i].Intersect(tiny[i])
 		assert.True(t, overlap)
@@ -108,7 +108,7 @@ func TestExtremeStoppingLaws(t *testing.T) {
 
 // Powers of e^ε that fill pages are enclosed instead; randomised response takes none.
 func TestLongRationalsAreEnclosed(t *testing.T) {
-	eps, err := ParseExp("3/2")
+	eps, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	for depth, exact := range map[string]bool{"-100": true, "-1000000": false} {
 		in := &Instance{Scores: ratsOf(t, "0", depth), Sensitivities: ratsOf(t, "1"), Epsilon: eps}
@@ -128,7 +128,7 @@ func TestLongRationalsAreEnclosed(t *testing.T) {
 	for _, x := range []int64{5400, 5460, 5462, 6300, 6400, 20_000, -20_000} {
 		p, ok := eps.ExpNegRat(big.NewRat(x, 1))
 		require.True(t, ok)
-		box := eps.expNeg(big.NewRat(x, 1), 100)
+		box := eps.ExpNegOnce(big.NewRat(x, 1), 100)
 		assert.True(t, box.Contains(p), "%d", x)
 		assert.Less(t, box.RelWidth(), 1e-28)
 	}

@@ -3,8 +3,8 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 // body is a formula for the probabilities of an instance, in the arithmetic f. power returns e^{-εx}, or ErrNotRational where T has no such
@@ -15,7 +15,7 @@ type body[T any] func(f arith.Field[T], power func(x *big.Rat) (T, error), in *I
 type bodies struct {
 	info  Info
 	rat   body[*big.Rat]
-	box   body[interval.Interval]
+	box   body[number.Interval]
 	fun   body[arith.RatFunc]
 	guard func(n int) uint // the bits that box loses with n candidates beyond those that clear away the roundings; nil for none
 }
@@ -34,7 +34,7 @@ func (b *bodies) Exact(in *Instance) ([]*big.Rat, error) {
 	}, in)
 }
 
-func (b *bodies) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+func (b *bodies) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (b *bodies) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
 	if b.guard != nil {
 		work += b.guard(len(in.Scores))
 	}
-	p, err := b.box(arith.Interval{Prec: work}, func(x *big.Rat) (interval.Interval, error) { return in.Epsilon.ExpNeg(x, work), nil }, in)
+	p, err := b.box(arith.Interval{Prec: work}, func(x *big.Rat) (number.Interval, error) { return in.Epsilon.ExpNeg(x, work), nil }, in)
 	return clamped(p, prec), err
 }
 
@@ -64,15 +64,15 @@ func symbolicPower(x, unit *big.Rat) (arith.RatFunc, error) {
 }
 
 // clampUnit intersects an enclosure of a probability with [0, 1].
-func clampUnit(x interval.Interval) interval.Interval {
-	if unit, ok := x.Intersect(interval.Hull(interval.FromInt(0, x.Prec()), interval.FromInt(1, x.Prec()))); ok {
+func clampUnit(x number.Interval) number.Interval {
+	if unit, ok := x.Intersect(number.Hull(number.FromInt(0, x.Prec()), number.FromInt(1, x.Prec()))); ok {
 		return unit
 	}
 	return x
 }
 
 // clamped clamps enclosures and rounds them to prec bits, in place.
-func clamped(p []interval.Interval, prec uint) []interval.Interval {
+func clamped(p []number.Interval, prec uint) []number.Interval {
 	for i := range p {
 		p[i] = clampUnit(p[i]).SetPrec(prec)
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Noise of scale Δ_a/ε is claimed to make noisy max (n-1)ε-DP. Two candidates of sensitivity 1 refute it at every ε: from a
 // tie to neighbors 2 apart the loser's probability falls from 1/2 to e^{-2ε}(1+ε)/2, by e^{2ε}/(1+ε) > e^ε.
 func TestLaplaceNoiseOfItsOwnScaleCostsMoreThanClaimed(t *testing.T) {
 	for _, e := range []string{"101/100", "3/2", "20"} {
-		eps, err := ParseExp(e)
+		eps, err := number.ParseExp(e)
 		require.NoError(t, err)
 		z, _ := eps.Z()
 		in := &Instance{Scores: ratsOf(t, "0", "0"), Sensitivities: ratsOf(t, "1"), Epsilon: eps}
@@ -31,21 +31,21 @@ func TestLaplaceNoiseOfItsOwnScaleCostsMoreThanClaimed(t *testing.T) {
 		square := new(big.Rat).Mul(z, z)
 		square.Quo(square, big.NewRat(2, 1))
 		assert.True(t, apart[0].A.Cmp(square) == 0 && apart[0].B.Cmp(new(big.Rat).Neg(square)) == 0, "z²(1 - ln z)/2")
-		at, times := tied[0].Enclose(z, 128), apart[0].Enclose(z, 128).Mul(interval.FromRat(eps.Exp(), 128))
+		at, times := tied[0].Enclose(z, 128), apart[0].Enclose(z, 128).Mul(number.FromRat(eps.Exp(), 128))
 		assert.Positive(t, at.Sub(times).Lo().Sign(), "e^ε = %s", e)
 	}
 	// The true cost is nε: it is approached where Δ_1 Σ_b 1/Δ_b = 1 over the others, far from a tie.
 	in := &Instance{Sensitivities: ratsOf(t, "1", "2", "2"), Epsilon: decimalEps(t, "1")}
 	last := 0.0
 	for _, gap := range []int64{0, 6, 60, 600} {
-		var p [2]interval.Interval
+		var p [2]number.Interval
 		for i, g := range []int64{gap, gap + 3} {
 			in.Scores = []*big.Rat{new(big.Rat), big.NewRat(g, 1), big.NewRat(g, 1)}
 			boxes, err := registry["rnmh-laplace"].Enclose(in, 80)
 			require.NoError(t, err)
 			p[i] = boxes[0]
 		}
-		cost, hi := interval.Log(p[0].Quo(p[1])).Float64()
+		cost, hi := number.Log(p[0].Quo(p[1])).Float64()
 		assert.Greater(t, cost, last)
 		assert.Less(t, hi, 3.0)
 		last = cost
@@ -113,14 +113,14 @@ func TestNumbersOfTheDocument(t *testing.T) {
 	text, err := os.ReadFile("../research/docs/claims-proofs.md")
 	require.NoError(t, err)
 	in := &Instance{Sensitivities: ratsOf(t, "1", "2", "2"), Epsilon: decimalEps(t, "1")}
-	var p [2]interval.Interval
+	var p [2]number.Interval
 	for i, g := range []int64{600, 603} {
 		in.Scores = []*big.Rat{new(big.Rat), big.NewRat(g, 1), big.NewRat(g, 1)}
 		boxes, err := registry["rnmh-laplace"].Enclose(in, 80)
 		require.NoError(t, err)
 		p[i] = boxes[0]
 	}
-	cost, _ := interval.Log(p[0].Quo(p[1])).Float64()
+	cost, _ := number.Log(p[0].Quo(p[1])).Float64()
 	a := -math.Expm1(-1.0 / 6)
 	want := []string{
 		fmt.Sprintf("passes e^{%.2f}", math.Floor(100*cost)/100),

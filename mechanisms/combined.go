@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 // combinedGEM spends the share eps-choice of ε on randomised response to the question whether scores and
@@ -48,7 +48,7 @@ func mixture[T any](f arith.Field[T], w T, p, q []T) []T {
 	return out
 }
 
-func (combinedGEM) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+func (combinedGEM) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (combinedGEM) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 	if err != nil {
 		return nil, err
 	}
-	return clamped(mixture(arith.Field[interval.Interval](arith.Interval{Prec: prec}), in.Epsilon.ExpNeg(choice, prec), p, q), prec), nil
+	return clamped(mixture(arith.Field[number.Interval](arith.Interval{Prec: prec}), in.Epsilon.ExpNeg(choice, prec), p, q), prec), nil
 }
 
 // Exact returns ErrNotRational: the shares of ε make powers of e^ε irrational.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Concentration returns the tight ρ for which a mechanism at the parameter ε satisfies ρ-zCDP (Bun & Steinke 2016) for all real scores, neighbors
@@ -16,42 +16,42 @@ import (
 //	geo  ε(1-z)/(1+z)                                                            (any ε-DP mechanism)
 //
 // Two candidates attain each; proofs are in docs/results/zcdp.md. prec is the number of bits of the result that are to be right.
-func Concentration(m Mechanism, eps Epsilon, prec uint) (rho interval.Interval, ok bool) {
+func Concentration(m Mechanism, eps number.Epsilon, prec uint) (rho number.Interval, ok bool) {
 	if m.Info().Name != "em" && m.Info().Name != "pf" && m.Info().Name != "geo" {
 		return rho, false
 	}
 	if eps.IsZero() {
-		return interval.FromInt(0, prec), true
+		return number.FromInt(0, prec), true
 	}
 	more := prec + 64
 	if e := eps.Value(64).Lo(); e.MantExp(nil) < 0 {
 		more += 2 * uint(-e.MantExp(nil)) // the terms of order 1 and ε cancel
 	}
 	e := eps.Value(more)
-	one := interval.FromInt(1, more)
+	one := number.FromInt(1, more)
 	switch m.Info().Name {
 	case "em":
-		x := e.Quo(interval.Expm1(e))
-		return x.Sub(one).Sub(interval.Log(x)).SetPrec(prec), true
+		x := e.Quo(number.Expm1(e))
+		return x.Sub(one).Sub(number.Log(x)).SetPrec(prec), true
 	case "geo":
-		x := interval.Expm1(e)
-		return e.Mul(x).Quo(x.Add(interval.FromInt(2, more))).SetPrec(prec), true
+		x := number.Expm1(e)
+		return e.Mul(x).Quo(x.Add(number.FromInt(2, more))).SetPrec(prec), true
 	}
-	d := &flipDivergence{e: e, z: interval.Exp(e.Neg()), one: one, two: interval.FromInt(2, more)}
+	d := &flipDivergence{e: e, z: number.Exp(e.Neg()), one: one, two: number.FromInt(2, more)}
 	return d.greatest().SetPrec(prec), true
 }
 
 // flipDivergence is the Kullback–Leibler divergence of permute-and-flip between two candidates' scores x/ε steps of 2Δ apart and a step less, as a function of
 // u = e^{-x}, which is concave on [z, 1].
-type flipDivergence struct{ e, z, one, two interval.Interval }
+type flipDivergence struct{ e, z, one, two number.Interval }
 
 // at returns the divergence, and its first two derivatives.
-func (d *flipDivergence) at(u interval.Interval) (value, slope, curve interval.Interval) {
+func (d *flipDivergence) at(u number.Interval) (value, slope, curve number.Interval) {
 	half := u.Quo(d.two)
 	v := d.z.Quo(u)
-	lu, lv := interval.Log(d.two.Sub(u)), interval.Log(d.two.Sub(v))
+	lu, lv := number.Log(d.two.Sub(u)), number.Log(d.two.Sub(v))
 	rest := d.one.Sub(half)
-	value = d.e.Mul(rest).Add(interval.Log(u)).Add(rest.Mul(lu)).Sub(half.Mul(lv))
+	value = d.e.Mul(rest).Add(number.Log(u)).Add(rest.Mul(lu)).Sub(half.Mul(lv))
 	slope = u.Inv().Sub(d.e.Add(d.one).Add(lu).Add(lv).Add(v.Quo(d.two.Sub(v))).Quo(d.two))
 	w := d.two.Sub(v)
 	curve = u.Sqr().Quo(d.two.Sub(u)).Sub(u.Mul(v).Quo(w)).Quo(d.two).Add(u.Mul(v).Quo(w.Sqr())).Sub(d.one).Quo(u.Sqr())
@@ -59,10 +59,10 @@ func (d *flipDivergence) at(u interval.Interval) (value, slope, curve interval.I
 }
 
 // greatest encloses the maximum: the value at any u is below it, and by concavity the tangent there is above it on [z, 1].
-func (d *flipDivergence) greatest() interval.Interval {
-	u := interval.Point(interval.Exp(d.e.Quo(d.two).Neg()).Mid()) // about right for small ε
+func (d *flipDivergence) greatest() number.Interval {
+	u := number.Point(number.Exp(d.e.Quo(d.two).Neg()).Mid()) // about right for small ε
 	if d.e.Lo().Cmp(big.NewFloat(4)) > 0 {
-		u = interval.Point(d.two.Quo(d.e.Add(interval.FromFloat(1+2*math.Ln2, d.e.Prec()))).Mid()) // and for large ones
+		u = number.Point(d.two.Quo(d.e.Add(number.FromFloat(1+2*math.Ln2, d.e.Prec()))).Mid()) // and for large ones
 	}
 	for range 12 { // Newton's method, on which no bound rests
 		_, slope, curve := d.at(u)
@@ -70,9 +70,9 @@ func (d *flipDivergence) greatest() interval.Interval {
 		if !next.IsFinite() || next.Lo().Cmp(d.z.Hi()) <= 0 || next.Hi().Cmp(d.one.Lo()) >= 0 {
 			break
 		}
-		u = interval.Point(new(big.Float).Copy(next.Mid()))
+		u = number.Point(new(big.Float).Copy(next.Mid()))
 	}
 	value, slope, _ := d.at(u)
-	least := value.Max(interval.FromInt(0, value.Prec()))
-	return interval.Hull(least, value.Add(slope.Abs().Mul(d.one.Sub(d.z))))
+	least := value.Max(number.FromInt(0, value.Prec()))
+	return number.Hull(least, value.Add(slope.Abs().Mul(d.one.Sub(d.z))))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
+	"optratio/number"
 )
 
 // bernoulli is D_α/α of two Bernoulli distributions in floating point; α = 1 is the Kullback–Leibler divergence.
@@ -50,7 +51,7 @@ func TestConcentrationOfTwoCandidates(t *testing.T) {
 		m, err := Lookup(name)
 		require.NoError(t, err)
 		for _, e := range []float64{0.05, 0.3, 1, 2.5, 6} {
-			eps, err := ParseEpsilon(fmt.Sprint(e))
+			eps, err := number.ParseEpsilon(fmt.Sprint(e))
 			require.NoError(t, err)
 			rho, ok := Concentration(m, eps, 100)
 			require.True(t, ok)
@@ -82,7 +83,7 @@ func TestConcentrationIsAboveManyCandidates(t *testing.T) {
 		closest := 0.0
 		for range map[bool]int{true: 200, false: 1500}[m == geo] {
 			n := 3 + rng.IntN(4)
-			eps, err := FromEpsilon(big.NewRat(1+rng.Int64N(40), 10))
+			eps, err := number.FromEpsilon(big.NewRat(1+rng.Int64N(40), 10))
 			require.NoError(t, err)
 			rho, _ := Concentration(m, eps, 64)
 			q, other := make([]float64, n), make([]float64, n)
@@ -224,18 +225,18 @@ func flipExactly(weights []*big.Rat) []*big.Rat {
 func TestConcentrationOfOthersIsNotKnown(t *testing.T) {
 	krr, err := Lookup("krr")
 	require.NoError(t, err)
-	one, err := ParseEpsilon("1")
+	one, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
 	_, ok := Concentration(krr, one, 64)
 	assert.False(t, ok)
-	zero, err := ParseEpsilon("0")
+	zero, err := number.ParseEpsilon("0")
 	require.NoError(t, err)
 	rho, ok := Concentration(PermuteAndFlip(), zero, 64)
 	require.True(t, ok)
 	assert.Zero(t, rho.Hi().Sign())
 	// The enclosure does not widen where the terms cancel, nor where ε is large.
 	for _, e := range []string{"1e-9", "1e-3", "30", "500"} {
-		eps, err := ParseEpsilon(e)
+		eps, err := number.ParseEpsilon(e)
 		require.NoError(t, err)
 		rho, _ := Concentration(PermuteAndFlip(), eps, 100)
 		assert.Less(t, rho.RelWidth(), 1e-25, e)

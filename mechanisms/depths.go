@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 // overDepths is a mechanism for one sensitivity, run on depths of its own making in place of (max q - q_r)/2Δ.
@@ -60,8 +60,8 @@ func (m *overDepths) Exact(in *Instance) ([]*big.Rat, error) {
 	return onKept(m, in, new(big.Rat), m.base.Exact)
 }
 
-func (m *overDepths) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
-	return onKept(m, in, interval.FromInt(0, prec), func(in *Instance) ([]interval.Interval, error) { return m.base.Enclose(in, prec) })
+func (m *overDepths) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
+	return onKept(m, in, number.FromInt(0, prec), func(in *Instance) ([]number.Interval, error) { return m.base.Enclose(in, prec) })
 }
 
 func (m *overDepths) Float(in *Instance) ([]float64, error) {
@@ -133,7 +133,7 @@ func (in *Instance) normalisedDepths() (depths []*big.Rat, keep []int) {
 }
 
 // atDepths returns the instance whose candidates have the given depths in steps of 2Δ = 1.
-func atDepths(depths []*big.Rat, eps Epsilon) *Instance {
+func atDepths(depths []*big.Rat, eps number.Epsilon) *Instance {
 	out := &Instance{Sensitivities: []*big.Rat{big.NewRat(1, 2)}, Epsilon: eps}
 	for _, d := range depths {
 		out.Scores = append(out.Scores, new(big.Rat).Neg(d))

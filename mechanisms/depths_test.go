@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // unequal draws an instance with 2 to 6 candidates on a coarse grid, so that ties and equal distances are frequent; at most one
@@ -115,7 +115,7 @@ func TestUnequalMechanismsArePrivate(t *testing.T) {
 
 // With two candidates pf-mixed is permute-and-flip at the sum of the sensitivities, and with equal sensitivities permute-and-flip; geo-mixed likewise.
 func TestUnequalMechanismsOfTwoOrEqual(t *testing.T) {
-	ratio, err := ParseExp("3/2")
+	ratio, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	for _, in := range []*Instance{
 		{Scores: ratsOf(t, "0", "-6"), Sensitivities: ratsOf(t, "1", "2"), Epsilon: ratio},
@@ -149,7 +149,7 @@ func TestUnequalFloats(t *testing.T) {
 			}
 			boxes, err := registry[name].Enclose(in, 80)
 			require.NoError(t, err)
-			sum := interval.FromInt(0, 80)
+			sum := number.FromInt(0, 80)
 			want := make([]float64, len(boxes))
 			for i, b := range boxes {
 				sum, want[i] = sum.Add(b), b.Near()
@@ -167,7 +167,7 @@ func TestUnequalFloats(t *testing.T) {
 func TestGEMParameterIsTight(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 15))
 	lost := func(in, near *Instance) (most float64) {
-		var p [2][]interval.Interval
+		var p [2][]number.Interval
 		for i, in := range []*Instance{in, near} {
 			depths, keep := in.normalisedDepths()
 			require.Len(t, keep, len(in.Scores))
@@ -233,7 +233,7 @@ func TestRunnerOfManyCandidates(t *testing.T) {
 
 // NAME:M takes the M least sensitive candidates as NAME does without the others, which are never taken.
 func TestFewerCandidates(t *testing.T) {
-	ratio, err := ParseExp("3/2")
+	ratio, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	whole := &Instance{Scores: ratsOf(t, "3", "0", "-2", "7", "1"), Sensitivities: ratsOf(t, "4", "1", "2", "3", "1"), Epsilon: ratio}
 	left := &Instance{Scores: ratsOf(t, "0", "1", "-2"), Sensitivities: ratsOf(t, "1", "1", "2"), Epsilon: ratio}
@@ -248,7 +248,7 @@ func TestFewerCandidates(t *testing.T) {
 			assert.Equal(t, want[i], got[r], name)
 		}
 		for _, r := range []int{0, 3} {
-			assert.Equal(t, interval.FromInt(0, 100), got[r], name)
+			assert.Equal(t, number.FromInt(0, 100), got[r], name)
 		}
 		_, err = few.Exact(&Instance{Scores: whole.Scores[:2], Sensitivities: whole.Sensitivities[:2], Epsilon: ratio})
 		require.ErrorIs(t, err, ErrInstance, "three of two candidates")

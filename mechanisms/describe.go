@@ -1,6 +1,10 @@
 package mechanisms
 
-import "math/big"
+import (
+	"math/big"
+
+	"optratio/number"
+)
 
 // Description is what the registry says about a mechanism. PMF says in which form its probabilities are known: "exact" where
 // e^ε is rational and scores are on the lattice, "enclosed", or "estimate".
@@ -26,7 +30,7 @@ func Describe(m Mechanism) (Description, error) {
 		PMF: "estimate",
 	}
 	_, d.Sampler = m.(Sampler)
-	eps, err := FromExp(big.NewRat(2, 1))
+	eps, err := number.FromExp(big.NewRat(2, 1))
 	if err != nil {
 		return d, err
 	}

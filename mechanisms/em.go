@@ -3,8 +3,8 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 var softmax = exponentialAs(epsDP("em", "exponential mechanism", "McSherry & Talwar 2007"))
@@ -16,7 +16,7 @@ func Exponential() Mechanism { return softmax }
 
 // exponentialAs is the mechanism under the description info.
 func exponentialAs(info Info) *weighted {
-	w := newWeighted(info, exponential[*big.Rat], exponential[interval.Interval], exponential[float64], exponential[arith.RatFunc])
+	w := newWeighted(info, exponential[*big.Rat], exponential[number.Interval], exponential[float64], exponential[arith.RatFunc])
 	w.draws, w.linear = dice.proportionalDraws, true
 	return w
 }

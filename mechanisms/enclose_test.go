@@ -14,7 +14,7 @@ import (
 
 	"optratio/internal/quadrature"
 	"optratio/internal/slowtest"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Permute-and-flip by rules of too few nodes and with too short a reach must still hold the exact values, and is then as wide as
@@ -25,11 +25,11 @@ func TestPermuteAndFlipByRulesOfFewNodes(t *testing.T) {
 	const prec = 160
 	for range 30 {
 		weights, counts := []*big.Rat{big.NewRat(1, 1)}, []int{1 + rng.IntN(5)}
-		boxes := []interval.Interval{interval.FromInt(1, prec)}
+		boxes := []number.Interval{number.FromInt(1, prec)}
 		for len(weights) < 5 {
 			w := big.NewRat(1+rng.Int64N(19), 20)
 			weights, counts = append(weights, w), append(counts, 1+rng.IntN(8))
-			boxes = append(boxes, interval.FromRat(w, prec))
+			boxes = append(boxes, number.FromRat(w, prec))
 		}
 		exact := registry["pf"].(Weighted).WeightedExact(weights, counts)
 		for nodes := 1; nodes <= 6; nodes++ {
@@ -200,11 +200,11 @@ func TestPermuteAndFlipOfTinyWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	for range 20 {
 		weights, counts := []*big.Rat{big.NewRat(1, 1)}, []int{1 + rng.IntN(3)}
-		boxes := []interval.Interval{interval.FromInt(1, prec)}
+		boxes := []number.Interval{number.FromInt(1, prec)}
 		for len(weights) < 8 {
 			w := new(big.Rat).SetFrac64(1+rng.Int64N(100), 1<<(30+rng.IntN(25)))
 			weights, counts = append(weights, w), append(counts, 1+rng.IntN(4))
-			boxes = append(boxes, interval.FromRat(w, prec))
+			boxes = append(boxes, number.FromRat(w, prec))
 		}
 		exact := registry["pf"].(Weighted).WeightedExact(weights, counts)
 		for i, p := range permuteAndFlipByRule(quadrature.Legendre(40, prec), 30, prec, boxes, counts) {
@@ -221,13 +221,13 @@ func TestPermuteAndFlipByShortSeries(t *testing.T) {
 	for range 20 {
 		var weights []*big.Rat
 		var counts []int
-		var boxes []interval.Interval
+		var boxes []number.Interval
 		for i := range 8 { // all light but one
 			w := big.NewRat(1+rng.Int64N(60), 1000)
 			if i == 0 {
 				w = big.NewRat(1, 1)
 			}
-			weights, counts, boxes = append(weights, w), append(counts, 1+rng.IntN(4)), append(boxes, interval.FromRat(w, prec))
+			weights, counts, boxes = append(weights, w), append(counts, 1+rng.IntN(4)), append(boxes, number.FromRat(w, prec))
 		}
 		exact := registry["pf"].(Weighted).WeightedExact(weights, counts)
 		widest := math.Inf(1)

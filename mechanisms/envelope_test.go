@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // scattered returns scores and sensitivities of a kind: at random; a small grid with ties, zeros and collinear points; an arc, all of which is on the hull; one
@@ -81,17 +81,17 @@ func TestGEMExponentsAreThoseOfAllPairs(t *testing.T) {
 	for trial := range 60 {
 		in := scattered(rng, trial%3, 1+rng.IntN(50))
 		in.Epsilon = decimalEps(t, "0.7")
-		eps, ln := in.Epsilon.Value(prec+32), interval.LogRat(big.NewRat(int64(20*len(in.Scores)), 1), prec+32)
+		eps, ln := in.Epsilon.Value(prec+32), number.LogRat(big.NewRat(int64(20*len(in.Scores)), 1), prec+32)
 		for _, m := range []*gem{plainGEM, modifiedGEM} {
 			classes, _, _ := in.choices()
 			got, err := m.exponents(in, classes, ratOne, prec)
 			require.NoError(t, err)
 			for a, ca := range classes {
-				want, never := interval.FromInt(0, prec+32), false
+				want, never := number.FromInt(0, prec+32), false
 				for b, cb := range classes {
 					if pair, ok := m.pair(ca.q, ca.d, cb.q, cb.d); ok && a != b {
 						if never = never || pair.never; !pair.never {
-							want = want.Min(ln.Mul(interval.FromRat(pair.power, prec+32)).Sub(eps.Mul(interval.FromRat(pair.gap, prec+32))))
+							want = want.Min(ln.Mul(number.FromRat(pair.power, prec+32)).Sub(eps.Mul(number.FromRat(pair.gap, prec+32))))
 						}
 					}
 				}

@@ -7,12 +7,13 @@ import (
 	"math/rand/v2"
 
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // The probabilities of permute-and-flip are rational on the lattice where e^ε is.
 func ExampleLookup() {
 	pf, _ := mechanisms.Lookup("pf")
-	eps, _ := mechanisms.ParseExp("3/2")
+	eps, _ := number.ParseExp("3/2")
 	p, _ := pf.Exact(mechanisms.OnLattice([]int{0, 1, 1}, eps))
 	fmt.Println(p)
 	// Output: [13/27 7/27 7/27]
@@ -20,7 +21,7 @@ func ExampleLookup() {
 
 // An answer is as exact as the mechanism and the instance allow.
 func ExampleAsk() {
-	eps, _ := mechanisms.ParseEpsilon("1")
+	eps, _ := number.ParseEpsilon("1")
 	in := &mechanisms.Instance{
 		Scores:        []*big.Rat{big.NewRat(0, 1), big.NewRat(3, 2)},
 		Sensitivities: []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 2)},
@@ -49,7 +50,7 @@ func ExampleFromRational() {
 		}
 		return p, nil
 	})
-	eps, _ := mechanisms.ParseEpsilon("1")
+	eps, _ := number.ParseEpsilon("1")
 	a, _ := mechanisms.Ask(m, mechanisms.OnLattice([]int{2, 0, 1}, eps))
 	fmt.Println(a.PMF, a.ExpectedError)
 	// Output: [0 1 0] 0
@@ -61,7 +62,7 @@ func ExampleFromFloat() {
 		p := 1 / (1 + math.Exp(epsilon*(scores[1]-scores[0])/(2*sensitivity)))
 		return []float64{p, 1 - p}, nil
 	})
-	eps, _ := mechanisms.ParseEpsilon("1")
+	eps, _ := number.ParseEpsilon("1")
 	a, _ := mechanisms.Ask(m, mechanisms.OnLattice([]int{0, 1}, eps))
 	fmt.Println(a.PMF)
 	// Output: [0.73105… 0.268941…]
@@ -70,7 +71,7 @@ func ExampleFromFloat() {
 // Samplers take random words from anywhere; without a source they read crypto/rand.
 func ExampleSampler() {
 	m, _ := mechanisms.Lookup("krr")
-	eps, _ := mechanisms.ParseExp("1000")
+	eps, _ := number.ParseExp("1000")
 	draw, _ := m.(mechanisms.Sampler).Draws(mechanisms.OnLattice([]int{1, 0, 2}, eps), rand.NewPCG(1, 2))
 	best := 0
 	for range 1000 {

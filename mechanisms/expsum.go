@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/number/arith"
+	"optratio/internal/arith"
 )
 
 // errTooManyTerms says that a closed form is too long to be of use.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"optratio/number"
 )
 
 var ratOne = big.NewRat(1, 1)
@@ -30,7 +31,7 @@ func FromFloats(scores, sensitivities []float64, epsilon float64, params Params)
 		in.Sensitivities = append(in.Sensitivities, new(big.Rat).SetFloat64(x))
 	}
 	var err error
-	if in.Epsilon, err = FromEpsilon(eps); err != nil {
+	if in.Epsilon, err = number.FromEpsilon(eps); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInstance, err)
 	}
 	return in, in.Check()

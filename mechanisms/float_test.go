@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/internal/slowtest"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // mustFloats is floats.
@@ -41,16 +41,16 @@ func TestFloatPermuteAndFlipLiesInItsEnclosure(t *testing.T) {
 	f := arith.Interval{Prec: 200}
 	for n := 1; n <= 63; n = n*2 + 1 {
 		for _, depth := range []float64{1e-9, 0.01, 1, 5, 40, 700} {
-			weights, boxes, counts := make([]float64, n), make([]interval.Interval, n), make([]int, n)
+			weights, boxes, counts := make([]float64, n), make([]number.Interval, n), make([]int, n)
 			for i := range weights {
 				weights[i] = math.Exp(-depth * rng.Float64())
 				if i == 0 || rng.IntN(10) == 0 {
 					weights[i] = 1
 				}
-				boxes[i], counts[i] = interval.FromFloat(weights[i], 200), 1+rng.IntN(2)
+				boxes[i], counts[i] = number.FromFloat(weights[i], 200), 1+rng.IntN(2)
 			}
 			want := make([]float64, n)
-			for i, p := range permuteAndFlip[interval.Interval](f, boxes, counts) {
+			for i, p := range permuteAndFlip[number.Interval](f, boxes, counts) {
 				require.Less(t, p.RelWidth(), 1e-30)
 				want[i], _ = p.Float64()
 			}
@@ -104,7 +104,7 @@ func TestThreeThousandTiedScores(t *testing.T) {
 }
 
 func TestRandomisedResponse(t *testing.T) {
-	eps, err := ParseExp("3/2")
+	eps, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	for _, c := range []struct {
 		depths      []int
@@ -132,14 +132,14 @@ func TestRandomisedResponse(t *testing.T) {
 			assert.True(t, boxes[i].Contains(want))
 			at, ok := functions[i].EvalRat(big.NewRat(2, 3)) // e^{-ε/2}
 			require.True(t, ok)
-			other, err := FromExp(big.NewRat(9, 4))
+			other, err := number.FromExp(big.NewRat(9, 4))
 			require.NoError(t, err)
 			squared, err := registry["krr"].Exact(OnLattice(c.depths, other))
 			require.NoError(t, err)
 			assert.Zero(t, at.Cmp(squared[i]))
 		}
 	}
-	irrational, _ := ParseEpsilon("0.5")
+	irrational, _ := number.ParseEpsilon("0.5")
 	_, err = registry["krr"].Exact(OnLattice([]int{0, 1}, irrational))
 	assert.ErrorIs(t, err, ErrNotRational)
 	p, err := registry["uniform"].Exact(OnLattice([]int{0, 1, 9}, irrational))
@@ -148,7 +148,7 @@ func TestRandomisedResponse(t *testing.T) {
 }
 
 func TestNoisyMaxIsWhatItIsSaidToBe(t *testing.T) {
-	eps, _ := ParseExp("5/4")
+	eps, _ := number.ParseExp("5/4")
 	in := OnLattice([]int{3, 0, 1, 1}, eps)
 	for alias, name := range map[string]string{"rnm-exponential": "pf", "rnm-gumbel": "em"} {
 		a, err := registry[alias].Exact(in)
@@ -241,13 +241,13 @@ func TestEnclosedPermuteAndFlipOfManyCandidates(t *testing.T) {
 	f := arith.Interval{Prec: 128}
 	rng := rand.New(rand.NewPCG(17, 18))
 	for _, depth := range []float64{5} {
-		weights, wide, counts := []interval.Interval{interval.FromInt(1, 128)}, []interval.Interval{interval.FromInt(1, 320)}, []int{1}
+		weights, wide, counts := []number.Interval{number.FromInt(1, 128)}, []number.Interval{number.FromInt(1, 320)}, []int{1}
 		for n := 1; n <= manyCandidates; n += counts[len(counts)-1] {
 			w := math.Exp(-depth * rng.Float64())
-			weights, wide = append(weights, interval.FromFloat(w, 128)), append(wide, interval.FromFloat(w, 320))
+			weights, wide = append(weights, number.FromFloat(w, 128)), append(wide, number.FromFloat(w, 320))
 			counts = append(counts, 1+rng.IntN(9))
 		}
-		want := permuteAndFlip(arith.Field[interval.Interval](arith.Interval{Prec: 320}), wide, counts)
+		want := permuteAndFlip(arith.Field[number.Interval](arith.Interval{Prec: 320}), wide, counts)
 		for i, p := range permuteAndFlipEnclosed(f, weights, counts) {
 			require.True(t, p.Encloses(want[i]), "depth %v: %v in %v", depth, want[i], p)
 			require.Less(t, p.RelWidth(), 1e-30)
@@ -256,14 +256,14 @@ func TestEnclosedPermuteAndFlipOfManyCandidates(t *testing.T) {
 	// (1-(1-p)^n)/(np) for the best one of n, the others of weight p = 2^-20, and 1/n for ties
 	const n = 100_000
 	p := big.NewRat(1, 1<<20)
-	got := permuteAndFlipEnclosed(f, []interval.Interval{f.One(), f.FromRat(p)}, []int{1, n - 1})
-	first := interval.FromRat(p, 200).Neg()
-	first = interval.FromInt(1, 200).Sub(interval.Exp(interval.Log(interval.FromInt(1, 200).Add(first)).Mul(interval.FromInt(n, 200))))
-	first = first.Quo(interval.FromRat(new(big.Rat).Mul(p, big.NewRat(n, 1)), 200))
+	got := permuteAndFlipEnclosed(f, []number.Interval{f.One(), f.FromRat(p)}, []int{1, n - 1})
+	first := number.FromRat(p, 200).Neg()
+	first = number.FromInt(1, 200).Sub(number.Exp(number.Log(number.FromInt(1, 200).Add(first)).Mul(number.FromInt(n, 200))))
+	first = first.Quo(number.FromRat(new(big.Rat).Mul(p, big.NewRat(n, 1)), 200))
 	_, overlap := got[0].Intersect(first)
 	assert.True(t, overlap)
 	assert.Less(t, got[0].RelWidth(), 1e-30)
-	tied := permuteAndFlipEnclosed(f, []interval.Interval{f.One()}, []int{n})
+	tied := permuteAndFlipEnclosed(f, []number.Interval{f.One()}, []int{n})
 	assert.True(t, tied[0].Contains(big.NewRat(1, n)))
 	assert.Less(t, tied[0].RelWidth(), 1e-30)
 }
@@ -271,9 +271,9 @@ func TestEnclosedPermuteAndFlipOfManyCandidates(t *testing.T) {
 func BenchmarkEnclosedPermuteAndFlip(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1000, 10_000} {
-		weights, counts := make([]interval.Interval, n), make([]int, n)
+		weights, counts := make([]number.Interval, n), make([]int, n)
 		for i := range weights {
-			weights[i], counts[i] = interval.FromFloat(math.Exp(-10*rng.Float64()), 128), 1
+			weights[i], counts[i] = number.FromFloat(math.Exp(-10*rng.Float64()), 128), 1
 		}
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
 			for b.Loop() {

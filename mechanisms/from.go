@@ -10,9 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"optratio/internal/arith"
 	"optratio/number"
-	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 // ErrAnswer is wrapped by errors about what the function of FromRational, FromEnclosure or FromFloat returned: a wrong number of
@@ -136,12 +135,12 @@ func ExactDistribution(m Mechanism, in *Instance) ([]*big.Rat, error) {
 }
 
 // EnclosedDistribution is m.Enclose with ErrAnswer where the probabilities cannot sum to 1.
-func EnclosedDistribution(m Mechanism, in *Instance, prec uint) ([]interval.Interval, error) {
+func EnclosedDistribution(m Mechanism, in *Instance, prec uint) ([]number.Interval, error) {
 	p, err := m.Enclose(in, prec)
 	if err != nil {
 		return nil, err
 	}
-	sum := interval.NewAccumulator(prec)
+	sum := number.NewAccumulator(prec)
 	for _, x := range p {
 		sum.Add(x)
 	}
@@ -206,14 +205,14 @@ func (m *rational) Exact(in *Instance) ([]*big.Rat, error) {
 	return p, nil
 }
 
-func (m *rational) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+func (m *rational) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	p, err := m.Exact(in)
 	if errors.Is(err, ErrNotRational) {
 		return nil, ErrNoEnclosure
 	}
-	boxes := make([]interval.Interval, len(p))
+	boxes := make([]number.Interval, len(p))
 	for r, x := range p {
-		boxes[r] = interval.FromRat(x, prec)
+		boxes[r] = number.FromRat(x, prec)
 	}
 	return boxes, err
 }
@@ -270,7 +269,7 @@ func (m *enclosed) Exact(in *Instance) ([]*big.Rat, error) {
 	return nil, cmp.Or(in.Check(), ErrNotRational)
 }
 
-func (m *enclosed) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+func (m *enclosed) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
@@ -289,7 +288,7 @@ func (m *enclosed) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 			return nil, err
 		}
 	}
-	boxes := make([]interval.Interval, len(lower))
+	boxes := make([]number.Interval, len(lower))
 	for r, lo := range lower {
 		hi := upper[r]
 		if lo == nil || hi == nil || lo.Cmp(hi) > 0 || hi.Sign() < 0 || lo.IsInf() && lo.Sign() > 0 {
@@ -297,7 +296,7 @@ func (m *enclosed) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 				ErrAnswer, m.info.Name, endsText(lo, hi), r)
 		}
 		at := max(prec, lo.Prec(), hi.Prec())
-		boxes[r] = clampUnit(interval.New(new(big.Float).SetPrec(at).Set(lo), new(big.Float).SetPrec(at).Set(hi)))
+		boxes[r] = clampUnit(number.NewInterval(new(big.Float).SetPrec(at).Set(lo), new(big.Float).SetPrec(at).Set(hi)))
 	}
 	return boxes, nil
 }
@@ -374,12 +373,12 @@ func (m *floating) Float(in *Instance) ([]float64, error) {
 }
 
 // Enclose returns the readings of the numbers, whatever prec.
-func (m *floating) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+func (m *floating) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	p, err := m.Float(in)
-	boxes := make([]interval.Interval, len(p))
+	boxes := make([]number.Interval, len(p))
 	for r, x := range p {
 		lower, upper := Readings(new(big.Rat).SetFloat64(x), m.precision)
-		boxes[r] = interval.Hull(interval.FromRat(lower, prec), interval.FromRat(upper, prec))
+		boxes[r] = number.Hull(number.FromRat(lower, prec), number.FromRat(upper, prec))
 	}
 	return boxes, err
 }

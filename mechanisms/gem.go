@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 func init() {
@@ -78,7 +78,7 @@ func (in *Instance) choices() (alike []candidate, counts, class []int) {
 type candidate struct{ q, d *big.Rat }
 
 // gemWeights returns, for each class of so many candidates, enclosures of e^{ε'q'/2}, ε' = share·ε.
-func (m *gem) gemWeights(in *Instance, classes []candidate, counts []int, share *big.Rat, prec uint) ([]interval.Interval, error) {
+func (m *gem) gemWeights(in *Instance, classes []candidate, counts []int, share *big.Rat, prec uint) ([]number.Interval, error) {
 	exponents, err := m.exponents(in, classes, share, prec)
 	if err != nil {
 		return nil, err
@@ -86,35 +86,35 @@ func (m *gem) gemWeights(in *Instance, classes []candidate, counts []int, share 
 	if m.runner {
 		exponents = runnerExponents(exponents, counts)
 	}
-	out := make([]interval.Interval, len(exponents))
+	out := make([]number.Interval, len(exponents))
 	for a, x := range exponents {
-		if out[a] = interval.FromInt(0, prec); x != nil {
-			out[a] = interval.Exp(*x).SetPrec(prec)
+		if out[a] = number.FromInt(0, prec); x != nil {
+			out[a] = number.Exp(*x).SetPrec(prec)
 		}
 	}
 	return out, nil
 }
 
 // exponents returns, for each class, enclosures of ε'q'/2, ε' = share·ε, nil for a class that is never taken, in O(n log n).
-func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec uint) ([]*interval.Interval, error) {
+func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec uint) ([]*number.Interval, error) {
 	beta, err := in.Params.FailureProbability()
 	if err != nil {
 		return nil, err
 	}
 	work := prec + 32
-	eps := in.Epsilon.Value(work).Mul(interval.FromRat(share, work))
+	eps := in.Epsilon.Value(work).Mul(number.FromRat(share, work))
 	odds := new(big.Rat).Quo(big.NewRat(int64(len(in.Scores)), 1), beta) // n/β
-	ln := interval.LogRat(odds, work)
-	slope := ln.Mul(interval.FromInt(m.sign, work))
-	half := eps.Mul(interval.FromRat(big.NewRat(1, 2), work))
-	u, d := make([]interval.Interval, len(classes)), make([]interval.Interval, len(classes)) // u = ε'q/2 ∓ ln(n/β)Δ
+	ln := number.LogRat(odds, work)
+	slope := ln.Mul(number.FromInt(m.sign, work))
+	half := eps.Mul(number.FromRat(big.NewRat(1, 2), work))
+	u, d := make([]number.Interval, len(classes)), make([]number.Interval, len(classes)) // u = ε'q/2 ∓ ln(n/β)Δ
 	for i, c := range classes {
-		d[i] = interval.FromRat(c.d, work)
-		u[i] = half.Mul(interval.FromRat(c.q, work)).Sub(slope.Mul(d[i]))
+		d[i] = number.FromRat(c.d, work)
+		u[i] = half.Mul(number.FromRat(c.q, work)).Sub(slope.Mul(d[i]))
 	}
 	hull := newEnvelope(classes)
-	zero := interval.FromInt(0, work)
-	out := make([]*interval.Interval, len(classes))
+	zero := number.FromInt(0, work)
+	out := make([]*number.Interval, len(classes))
 	for a, ca := range classes {
 		near, never := hull.minima(a, half.Near(), slope.Near(), func(a, l, r int) (int, bool) {
 			return u[a].Sub(u[l]).Mul(d[a].Add(d[r])).Cmp(u[a].Sub(u[r]).Mul(d[a].Add(d[l])))
@@ -125,7 +125,7 @@ func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec 
 		exponent := zero
 		for _, b := range near {
 			if t, ok := m.pair(ca.q, ca.d, classes[b].q, classes[b].d); ok && a != b {
-				exponent = exponent.Min(ln.Mul(interval.FromRat(t.power, work)).Sub(eps.Mul(interval.FromRat(t.gap, work))))
+				exponent = exponent.Min(ln.Mul(number.FromRat(t.power, work)).Sub(eps.Mul(number.FromRat(t.gap, work))))
 			}
 		}
 		out[a] = &exponent
@@ -135,8 +135,8 @@ func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec 
 
 // runnerExponents returns -εD_r, D_r = min(d_r, (d_r + d)/2), from -εd_r/2, of classes of so many candidates. No exponent
 // stands for a candidate that is never taken.
-func runnerExponents(x []*interval.Interval, counts []int) []*interval.Interval {
-	var all []interval.Interval
+func runnerExponents(x []*number.Interval, counts []int) []*number.Interval {
+	var all []number.Interval
 	for a, e := range x {
 		for range min(2, counts[a]) {
 			if e != nil {
@@ -154,7 +154,7 @@ func runnerExponents(x []*interval.Interval, counts []int) []*interval.Interval 
 		second = second.Max(first.Min(e))
 		first = first.Max(e)
 	}
-	out := make([]*interval.Interval, len(x))
+	out := make([]*number.Interval, len(x))
 	for a, e := range x {
 		if e != nil {
 			twice := e.Add(*e).Max(e.Add(second))
@@ -165,7 +165,7 @@ func runnerExponents(x []*interval.Interval, counts []int) []*interval.Interval 
 }
 
 // enclose returns the pmf with ε' = share·ε.
-func (m *gem) enclose(in *Instance, share *big.Rat, prec uint) ([]interval.Interval, error) {
+func (m *gem) enclose(in *Instance, share *big.Rat, prec uint) ([]number.Interval, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (m *gem) enclose(in *Instance, share *big.Rat, prec uint) ([]interval.Inter
 	return scatter(class, clamped(permuteAndFlipEnclosed(arith.Interval{Prec: prec}, weights, counts), prec)), nil
 }
 
-func (m *gem) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+func (m *gem) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	return m.enclose(in, ratOne, prec)
 }
 
@@ -217,7 +217,7 @@ func (m *gem) Exact(in *Instance) ([]*big.Rat, error) {
 }
 
 // weight returns e^{-ε·gap}·odds^power where both factors are rational by their form.
-func (t term) weight(eps Epsilon, odds *big.Rat) (w *big.Rat, ok bool) {
+func (t term) weight(eps number.Epsilon, odds *big.Rat) (w *big.Rat, ok bool) {
 	if t.never {
 		return new(big.Rat), true
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 // scenarioOne is 50 scores of 1 with sensitivity 1.8 and 50 of -1 with sensitivity 1.
@@ -53,8 +53,8 @@ func TestScenarioOne(t *testing.T) {
 // With equal sensitivities t cancels, scores are normalised by 2Δ, and what is left is
 // permute-and-flip at half the ε: exactly, where that is rational.
 func TestGEMOfEqualSensitivities(t *testing.T) {
-	eps, _ := ParseExp("25/16")
-	root, _ := ParseExp("5/4")
+	eps, _ := number.ParseExp("25/16")
+	root, _ := number.ParseExp("5/4")
 	in := OnLattice([]int{0, 4, 2, 2, 0}, eps)
 	want, err := registry["pf"].Exact(OnLattice([]int{0, 4, 2, 2, 0}, root))
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestGEMOfEqualSensitivities(t *testing.T) {
 // Two candidates: q'_1 = [(q_1 - q_2) - t(Δ_1 - Δ_2)]/(Δ_1 + Δ_2) where that is negative, q'_2 = 0, and the
 // loser of two has half its weight. With a sensitivity of 0 the power of n/β is rational.
 func TestGEMOfTwoCandidates(t *testing.T) {
-	eps, _ := ParseExp("3/2")
+	eps, _ := number.ParseExp("3/2")
 	in := &Instance{Scores: ratsOf(t, "0", "4"), Sensitivities: ratsOf(t, "1", "0"), Epsilon: eps, Params: Params{Beta: big.NewRat(1, 2)}}
 	p, err := registry["gem"].Exact(in)
 	require.NoError(t, err)
@@ -283,15 +283,15 @@ func TestGEMWeightsEqualThoseOfAllPairs(t *testing.T) {
 			classes, counts, _ := in.choices()
 			got, err := m.gemWeights(in, classes, counts, ratOne, prec)
 			require.NoError(t, err)
-			eps, ln := in.Epsilon.Value(300), interval.LogRat(big.NewRat(500, 1), 300)
+			eps, ln := in.Epsilon.Value(300), number.LogRat(big.NewRat(500, 1), 300)
 			for a, ca := range classes {
-				want := interval.FromInt(0, 300)
+				want := number.FromInt(0, 300)
 				never := false
 				for _, cb := range classes {
 					if pair, ok := m.pair(ca.q, ca.d, cb.q, cb.d); ok {
 						never = never || pair.never
 						if !pair.never {
-							want = want.Min(ln.Mul(interval.FromRat(pair.power, 300)).Sub(eps.Mul(interval.FromRat(pair.gap, 300))))
+							want = want.Min(ln.Mul(number.FromRat(pair.power, 300)).Sub(eps.Mul(number.FromRat(pair.gap, 300))))
 						}
 					}
 				}
@@ -299,7 +299,7 @@ func TestGEMWeightsEqualThoseOfAllPairs(t *testing.T) {
 					require.True(t, got[a].IsPoint() && got[a].Contains(new(big.Rat)))
 					continue
 				}
-				require.True(t, got[a].Encloses(interval.Exp(want)), "%v against %v", got[a], interval.Exp(want))
+				require.True(t, got[a].Encloses(number.Exp(want)), "%v against %v", got[a], number.Exp(want))
 				require.Less(t, got[a].RelWidth(), 1e-27)
 			}
 		}
@@ -308,7 +308,7 @@ func TestGEMWeightsEqualThoseOfAllPairs(t *testing.T) {
 
 // Answers are exact for few candidates, enclosed for many, estimated beyond that.
 func TestAnswers(t *testing.T) {
-	eps, err := ParseExp("3/2")
+	eps, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	for n, kind := range map[int]string{4: "exact", 100: "enclosed", 20_001: "estimate"} {
 		in := &Instance{Sensitivities: ratsOf(t, "0.5"), Epsilon: eps}
@@ -361,9 +361,9 @@ func TestAnswers(t *testing.T) {
 
 // With equal sensitivities gem and mgem are permute-and-flip at half of ε, identically in e^{-ε}.
 func TestEqualSensitivitiesAreHalfEpsilon(t *testing.T) {
-	e, err := ParseEpsilon("0.7")
+	e, err := number.ParseEpsilon("0.7")
 	require.NoError(t, err)
-	half, err := ParseEpsilon("0.35")
+	half, err := number.ParseEpsilon("0.35")
 	require.NoError(t, err)
 	for _, depths := range [][]int{{0}, {0, 0, 3}, {2, 0, 1, 1}} {
 		for _, name := range []string{"gem", "mgem"} {

@@ -6,15 +6,15 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 func init() {
 	flip := &geometric{bodies{
 		info:  epsDP("geo", "report noisy max with geometric noise, in steps of 2Δ", "docs/results/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012"),
 		rat:   geometricBody[*big.Rat],
-		box:   geometricBody[interval.Interval],
+		box:   geometricBody[number.Interval],
 		fun:   geometricBody[arith.RatFunc],
 		guard: func(n int) uint { return 2*uint(n) + 64 },
 	}}
@@ -203,7 +203,7 @@ func geometricBody[T any](f arith.Field[T], power func(x *big.Rat) (T, error), i
 // maxGeometric bounds the candidates for which geometric noisy max is enclosed: the work grows with their cube.
 const maxGeometric = 1000
 
-func (g *geometric) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+func (g *geometric) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}

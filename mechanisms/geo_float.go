@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/number/arith"
+	"optratio/internal/arith"
 )
 
 // floatLevel is a level in float64: the place of φ, the weight z^c and the number of candidates.

@@ -11,10 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
+	"optratio/number"
 )
 
 // parts returns scores that are the given numbers of parts of 2Δ below 0, for Δ = 1/2.
-func parts(eps Epsilon, den int64, below ...int64) *Instance {
+func parts(eps number.Epsilon, den int64, below ...int64) *Instance {
 	in := &Instance{Sensitivities: []*big.Rat{big.NewRat(1, 2)}, Epsilon: eps}
 	for _, b := range below {
 		in.Scores = append(in.Scores, big.NewRat(-b, den))
@@ -25,7 +26,7 @@ func parts(eps Epsilon, den int64, below ...int64) *Instance {
 // On the lattice of step 2Δ geometric noise is exponential noise without its fraction, which only breaks ties: the
 // mechanism is permute-and-flip.
 func TestGeometricNoisyMaxIsPermuteAndFlipOnTheLattice(t *testing.T) {
-	eps, err := ParseExp("7/5")
+	eps, err := number.ParseExp("7/5")
 	require.NoError(t, err)
 	for _, depths := range [][]int{{0}, {0, 0}, {0, 3, 1}, {2, 0, 0, 5, 2, 1, 0}, {0, 40}} {
 		in := OnLattice(depths, eps)
@@ -88,7 +89,7 @@ func fromDefinition(in *Instance, z *big.Rat, limit int) (p []*big.Rat, rest *bi
 
 // The closed form against the definition, for depths of several fractions.
 func TestGeometricNoisyMaxFromItsDefinition(t *testing.T) {
-	eps, err := ParseExp("3")
+	eps, err := number.ParseExp("3")
 	require.NoError(t, err)
 	z := big.NewRat(1, 3)
 	for _, c := range []struct {
@@ -117,7 +118,7 @@ func TestGeometricNoisyMaxFromItsDefinition(t *testing.T) {
 // Two candidates, from the definition by hand: with a = ⌈d⌉ and d not an integer the lower one wins iff X₂ - d > X₁ - 0, that is
 // X₂ >= X₁ + a, of probability z^a/(1+z).
 func TestGeometricNoisyMaxOfTwo(t *testing.T) {
-	eps, err := ParseExp("5/2")
+	eps, err := number.ParseExp("5/2")
 	require.NoError(t, err)
 	got, err := registry["geo"].Exact(parts(eps, 2, 0, 3))
 	require.NoError(t, err)
@@ -136,7 +137,7 @@ func TestGeometricFormsAgree(t *testing.T) {
 			below[i] = rng.Int64N(6 * den)
 		}
 		below[rng.IntN(n)] = 0
-		eps, err := ParseExp([]string{"9/8", "2", "40"}[rng.IntN(3)])
+		eps, err := number.ParseExp([]string{"9/8", "2", "40"}[rng.IntN(3)])
 		require.NoError(t, err)
 		in := parts(eps, den, below...)
 		for _, name := range []string{"geo", "geo-pair"} {
@@ -164,7 +165,7 @@ func TestGeometricFormsAgree(t *testing.T) {
 
 // Float scores decide by their binary values whether depths differ by integers: 0.3 - 0.1 is not 0.2.
 func TestGeometricFloat(t *testing.T) {
-	eps, err := ParseEpsilon("0.7")
+	eps, err := number.ParseEpsilon("0.7")
 	require.NoError(t, err)
 	for _, scores := range [][]float64{{0, -1, -2.5, -3.5}, {0.3, 0.1, -0.1}, {1e17, 1e17 - 3, 5}, {0, -1e-300, -2}, {1, 0, -1e-20, 1e-17}} {
 		for _, delta := range []float64{0.5, 0.1, 1} {
@@ -207,7 +208,7 @@ func TestGeometricManyCandidates(t *testing.T) {
 
 func TestGeometricSamplerHasItsDistribution(t *testing.T) {
 	for _, e := range []string{"0.8", "0"} {
-		eps, err := ParseEpsilon(e)
+		eps, err := number.ParseEpsilon(e)
 		require.NoError(t, err)
 		in := parts(eps, 2, 0, 1, 0, 3, 2)
 		want, err := registry["geo"].Float(in)

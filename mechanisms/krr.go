@@ -5,19 +5,19 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 func init() {
 	Register(&byTies{bodies: bodies{
 		info: epsDP("krr", "k-randomised response: the best candidate, or any other one alike", "Warner 1965"),
-		rat:  respond[*big.Rat], box: respond[interval.Interval], fun: respond[arith.RatFunc],
+		rat:  respond[*big.Rat], box: respond[number.Interval], fun: respond[arith.RatFunc],
 	}, flt: respond[float64]})
 	info := epsDP("uniform", "a uniformly random candidate", "folklore")
 	info.Claim = "0-DP"
 	Register(&byTies{constant: true, flt: uniformly[float64], bodies: bodies{
-		info: info, rat: uniformly[*big.Rat], box: uniformly[interval.Interval], fun: uniformly[arith.RatFunc],
+		info: info, rat: uniformly[*big.Rat], box: uniformly[number.Interval], fun: uniformly[arith.RatFunc],
 	}})
 }
 

@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/number/arith"
+	"optratio/internal/arith"
 )
 
 // logLinear is the number a + b·ln z, z = e^{-ε}.

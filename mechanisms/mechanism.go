@@ -10,9 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"optratio/internal/arith"
 	"optratio/number"
-	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 // ErrNotRational says that a mechanism's probabilities are not rational, or not known to be, at an instance.
@@ -36,7 +35,7 @@ type Params struct {
 type Instance struct {
 	Scores        []*big.Rat // one per candidate, in the user's units
 	Sensitivities []*big.Rat // one for all candidates, or one each; >= 0, in the same units
-	Epsilon       Epsilon
+	Epsilon       number.Epsilon
 	Params        Params
 }
 
@@ -103,7 +102,7 @@ func (in *Instance) Depths() []*big.Rat {
 }
 
 // OnLattice returns the instance whose candidates have the given depths, with Δ = 1/2, so that a step is 1.
-func OnLattice(depths []int, eps Epsilon) *Instance {
+func OnLattice(depths []int, eps number.Epsilon) *Instance {
 	in := &Instance{Sensitivities: []*big.Rat{big.NewRat(1, 2)}, Epsilon: eps}
 	for _, v := range depths {
 		in.Scores = append(in.Scores, big.NewRat(int64(-v), 1))
@@ -148,7 +147,7 @@ func epsDPEach(name, summary, source string) Info {
 type Mechanism interface {
 	Info() Info
 	Exact(in *Instance) ([]*big.Rat, error)
-	Enclose(in *Instance, prec uint) ([]interval.Interval, error)
+	Enclose(in *Instance, prec uint) ([]number.Interval, error)
 	Float(in *Instance) ([]float64, error)
 }
 
@@ -160,7 +159,7 @@ type Mechanism interface {
 type Weighted interface {
 	Mechanism
 	WeightedExact(weights []*big.Rat, counts []int) []*big.Rat
-	WeightedEnclose(weights []interval.Interval, counts []int) []interval.Interval
+	WeightedEnclose(weights []number.Interval, counts []int) []number.Interval
 	WeightedFloat(weights []float64, counts []int) []float64
 }
 
@@ -221,3 +220,9 @@ func Lookup(name string) (Mechanism, error) {
 
 // Names returns the registered names in alphabetical order.
 func Names() []string { return slices.Sorted(maps.Keys(registry)) }
+
+// ParseEpsilon is number.ParseEpsilon: ε as a decimal, taken exactly.
+func ParseEpsilon(s string) (number.Epsilon, error) { return number.ParseEpsilon(s) }
+
+// ParseExp is number.ParseExp: e^ε as a fraction "a/b" or a decimal, taken exactly.
+func ParseExp(s string) (number.Epsilon, error) { return number.ParseExp(s) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"optratio/number"
 )
 
 // partnerDepths returns (max q - q_r)/w_r with w_r = Δ_r + max_{s≠r} Δ_s, less by short.
@@ -149,9 +150,9 @@ func TestMixedDepthsAreTheLargest(t *testing.T) {
 // The mean errors of permute-and-flip on the depths of Theorems 1, 2, 6 and 7, over grids 0..4: mixed depths err least. Those of geometric noisy max: the runner's
 // or the partner's depths are never better than both mixed ones and geo-pair.
 func TestMixedDepthsErrLeast(t *testing.T) {
-	two, err := ParseExp("2")
+	two, err := number.ParseExp("2")
 	require.NoError(t, err)
-	five, err := ParseExp("5/3") // gem's parameter for three candidates, by Theorem 1
+	five, err := number.ParseExp("5/3") // gem's parameter for three candidates, by Theorem 1
 	require.NoError(t, err)
 	rules := []func(in *Instance) []*big.Rat{
 		func(in *Instance) []*big.Rat { return mixedByDefinition(in, ratOne, new(big.Rat)) },

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/number/arith"
+	"optratio/internal/arith"
 )
 
 // noisy is a group of candidates alike in report noisy max.

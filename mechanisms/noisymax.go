@@ -7,8 +7,8 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 // Report noisy max with two of the noises is another mechanism by another name: with exponential
@@ -168,7 +168,7 @@ func (m *noisyMax) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error
 	return scatter(group, out), nil
 }
 
-func (m *noisyMax) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+func (m *noisyMax) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
@@ -193,22 +193,22 @@ func (m *noisyMax) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 	}
 }
 
-func (m *noisyMax) enclose(eps Epsilon, all []noisy, prec uint) ([]interval.Interval, error) {
-	known := map[string]interval.Interval{}
-	pow := func(x *big.Rat) interval.Interval {
+func (m *noisyMax) enclose(eps number.Epsilon, all []noisy, prec uint) ([]number.Interval, error) {
+	known := map[string]number.Interval{}
+	pow := func(x *big.Rat) number.Interval {
 		key := x.RatString()
 		v, ok := known[key]
 		if !ok {
-			v = eps.expNeg(x, prec)
+			v = eps.ExpNegOnce(x, prec)
 			known[key] = v
 		}
 		return v
 	}
-	p, err := evaluate(m, exponentials[interval.Interval]{arith.Interval{Prec: prec}, pow}, all)
+	p, err := evaluate(m, exponentials[number.Interval]{arith.Interval{Prec: prec}, pow}, all)
 	if errors.Is(err, errTooManyTerms) {
 		return nil, fmt.Errorf("%w: %w", ErrNoEnclosure, err)
 	}
-	out := make([]interval.Interval, len(p))
+	out := make([]number.Interval, len(p))
 	for i, x := range p {
 		out[i] = x.a
 		if s, ok := x.b.Sign(); s != 0 || !ok {

@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/internal/decimal"
-	"optratio/number/arith"
+	"optratio/number"
 )
 
 // ratOf reads a decimal.
@@ -28,8 +29,8 @@ func ratsOf(t testing.TB, s ...string) (r []*big.Rat) {
 	return r
 }
 
-func decimalEps(t testing.TB, s string) Epsilon {
-	e, err := ParseEpsilon(s)
+func decimalEps(t testing.TB, s string) number.Epsilon {
+	e, err := number.ParseEpsilon(s)
 	require.NoError(t, err)
 	return e
 }
@@ -105,7 +106,7 @@ func bySimpson(laws []noiseLaw, laplace bool) []float64 {
 // Gauss–Legendre, and by the oracle.
 func TestNoisyMaxFormsAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	eps, err := ParseExp("3/2")
+	eps, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	z, _ := eps.Z()
 	for _, name := range []string{"rnm-laplace", "rnmh", "rnmh-laplace"} {
@@ -174,8 +175,8 @@ func TestNoisyMaxFormsAgree(t *testing.T) {
 // With one sensitivity for all, exponential noise is permute-and-flip, digit for digit, and
 // heterogeneous Laplace noise at ε is the uniform one at 2ε.
 func TestNoisyMaxOfUniformSensitivities(t *testing.T) {
-	eps, _ := ParseExp("5/4")
-	squared, _ := ParseExp("25/16")
+	eps, _ := number.ParseExp("5/4")
+	squared, _ := number.ParseExp("25/16")
 	for _, depths := range [][]int{{0}, {0, 0, 0}, {0, 2, 1, 1}, {4, 0, 0, 1, 3, 3, 7}} {
 		in := OnLattice(depths, eps)
 		want, err := registry["pf"].Exact(in)
@@ -199,7 +200,7 @@ func TestNoisyMaxOfUniformSensitivities(t *testing.T) {
 // Two candidates, the gap d in units of the noise: Laplace noise of one scale errs with probability
 // e^{-d}(2+d)/4, exponential noise of means s_1, s_2 with e^{-gap/s_1}/(1+s_2/s_1).
 func TestNoisyMaxOfTwoCandidates(t *testing.T) {
-	eps, _ := ParseExp("2")
+	eps, _ := number.ParseExp("2")
 	logs, err := registry["rnm-laplace"].(Logarithmic).LogExact(OnLattice([]int{3, 0}, eps))
 	require.NoError(t, err)
 	// z = 1/2, d = 3 ln 2 = -3 ln z: 2/32 - 3/32 ln z
@@ -236,7 +237,7 @@ func TestExponentialNoiseOfItsOwnScaleIsNotPrivate(t *testing.T) {
 	lo, hi := p[0].Float64()
 	assert.InDelta(t, -math.Expm1(-0.25), (lo+hi)/2, 1e-15)
 	// With positive sensitivities the factor is e^{ε(Δ_1+Δ_2)/2Δ_1} once candidate 1 is behind: 1 + 3 over 2, at ε = ln 3/2.
-	eps, err := ParseExp("3/2")
+	eps, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	in = &Instance{Scores: ratsOf(t, "0", "10"), Sensitivities: ratsOf(t, "1", "3"), Epsilon: eps}
 	far, err := registry["rnmh"].Exact(in)
@@ -249,7 +250,7 @@ func TestExponentialNoiseOfItsOwnScaleIsNotPrivate(t *testing.T) {
 
 // With Laplace noise, n-1 candidates of sensitivity 1 against one of sensitivity 0 give exactly (n-1)ε.
 func TestLaplaceNoiseOfItsOwnScaleCostsNMinusOne(t *testing.T) {
-	eps, _ := ParseExp("3/2")
+	eps, _ := number.ParseExp("3/2")
 	for n := 2; n <= 6; n++ {
 		in := &Instance{Epsilon: eps, Scores: ratsOf(t, "0"), Sensitivities: ratsOf(t, "0")}
 		other := &Instance{Epsilon: eps, Scores: ratsOf(t, "0")}

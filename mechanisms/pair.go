@@ -3,8 +3,8 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 func init() {
@@ -51,8 +51,8 @@ func (p *pair) Info() Info { return p.info }
 
 func (p *pair) Exact(in *Instance) ([]*big.Rat, error) { return rescaled(in, p.flip.Exact) }
 
-func (p *pair) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
-	return rescaled(in, func(in *Instance) ([]interval.Interval, error) { return p.flip.Enclose(in, prec) })
+func (p *pair) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
+	return rescaled(in, func(in *Instance) ([]number.Interval, error) { return p.flip.Enclose(in, prec) })
 }
 
 func (p *pair) Float(in *Instance) ([]float64, error) { return rescaled(in, p.flip.Float) }

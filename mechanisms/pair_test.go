@@ -6,11 +6,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"optratio/number"
 )
 
 // With equal sensitivities it is permute-and-flip; otherwise permute-and-flip at the mean of the two largest.
 func TestPairIsPermuteAndFlipAtHalfTheSum(t *testing.T) {
-	e, err := ParseExp("3/2")
+	e, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	rats := func(x ...int64) (out []*big.Rat) {
 		for _, v := range x {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 func init() {
@@ -84,19 +84,23 @@ func (in *Instance) circles() circles {
 }
 
 // pairwiseParameter returns ε₀ = max(ε/2, ε/(1+L), ε + ln(1-η)) or slightly less: a multiple of 2^-64.
-func (in *Instance) pairwiseParameter() Epsilon {
+func (in *Instance) pairwiseParameter() number.Epsilon {
 	if in.plain() || in.Epsilon.IsZero() || !in.Epsilon.IsSet() {
 		return in.Epsilon
 	}
 	const prec = 160
-	c, eps, one := in.circles(), in.Epsilon.Value(prec), interval.FromInt(1, prec)
-	best := eps.Quo(one.Add(interval.FromFloat(min(1, c.slope), prec)))
+	c, eps, one := in.circles(), in.Epsilon.Value(prec), number.FromInt(1, prec)
+	best := eps.Quo(one.Add(number.FromFloat(min(1, c.slope), prec)))
 	if c.most < 1 {
-		best = best.Max(eps.Add(interval.Log(one.Sub(interval.FromFloat(c.most, prec)))))
+		best = best.Max(eps.Add(number.Log(one.Sub(number.FromFloat(c.most, prec)))))
 	}
 	low, _ := best.Lo().Rat(nil)
 	whole := new(big.Int).Lsh(low.Num(), 64)
-	return Epsilon{eps: new(big.Rat).SetFrac(whole.Quo(whole, low.Denom()), new(big.Int).Lsh(oneInt, 64)), memo: new(sync.Map)}
+	safe, err := number.FromEpsilon(new(big.Rat).SetFrac(whole.Quo(whole, low.Denom()), new(big.Int).Lsh(oneInt, 64)))
+	if err != nil {
+		panic(err) // best >= ε/(1+L) >= 0
+	}
+	return safe
 }
 
 // lead is g_rs; sign is that of an infinite one between public candidates, and 0 otherwise.
@@ -170,7 +174,7 @@ func (m *pairwise) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error
 }
 
 // Enclose multiplies out the product over the other candidates, as permuteAndFlip does: nothing cancels.
-func (m *pairwise) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+func (m *pairwise) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
@@ -183,8 +187,8 @@ func (m *pairwise) Enclose(in *Instance, prec uint) ([]interval.Interval, error)
 	work := prec + 32
 	f, eps := arith.Interval{Prec: work}, in.pairwiseParameter()
 	classes, counts, class := in.choices()
-	p := wins(classes, counts, f.Zero(), func(top *big.Rat, gaps []*big.Rat, counts []int) interval.Interval {
-		product := []interval.Interval{f.One()}
+	p := wins(classes, counts, f.Zero(), func(top *big.Rat, gaps []*big.Rat, counts []int) number.Interval {
+		product := []number.Interval{f.One()}
 		for s, g := range gaps {
 			product = times(f, product, eps.ExpNeg(g, work), counts[s])
 		}
@@ -292,7 +296,7 @@ func (m *pairwise) Draws(in *Instance, src Source) (func() int, error) {
 // tournament compares candidates with noise, each to as many bits as the comparison needs.
 type tournament struct {
 	dice  dice
-	eps   Epsilon
+	eps   number.Epsilon
 	all   []candidate
 	noise []exponentialReal
 }
@@ -304,7 +308,7 @@ func (t *tournament) beats(r, s int) bool {
 		return l.sign < 0
 	}
 	for prec := uint(firstLook); ; prec *= 2 {
-		needed := t.eps.Value(prec + 64).Mul(interval.FromRat(l.g, prec+64))
+		needed := t.eps.Value(prec + 64).Mul(number.FromRat(l.g, prec+64))
 		if c, ok := t.noise[r].enclose(prec).Sub(t.noise[s].enclose(prec)).Cmp(needed); ok && c != 0 {
 			return c > 0
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // circleAt returns the probability of the circle a, b, c for leads of which the third follows from the weights, and the leads.
@@ -89,30 +89,30 @@ func TestCirclesOfThreeAreAtMostThreeSixteenths(t *testing.T) {
 }
 
 // sharesOf returns f_r and its sum at a parameter.
-func sharesOf(t testing.TB, in *Instance, eps Epsilon) (f []interval.Interval, total interval.Interval) {
+func sharesOf(t testing.TB, in *Instance, eps number.Epsilon) (f []number.Interval, total number.Interval) {
 	classes, counts, class := in.choices()
-	byClass := wins(classes, counts, interval.FromInt(0, 100), func(top *big.Rat, gaps []*big.Rat, counts []int) interval.Interval {
+	byClass := wins(classes, counts, number.FromInt(0, 100), func(top *big.Rat, gaps []*big.Rat, counts []int) number.Interval {
 		require.Len(t, gaps, len(counts))
 		// Inclusion and exclusion: ∫ Π (1 - u w) = Σ over sets of (-1)^|S| Π w/(|S|+1).
-		var weights []interval.Interval
+		var weights []number.Interval
 		for s, g := range gaps {
 			for range counts[s] {
 				weights = append(weights, eps.ExpNeg(g, 100))
 			}
 		}
-		sum := interval.FromInt(0, 100)
+		sum := number.FromInt(0, 100)
 		for set := range 1 << len(weights) {
-			term, size := interval.FromInt(1, 100), int64(1)
+			term, size := number.FromInt(1, 100), int64(1)
 			for s, w := range weights {
 				if set>>s&1 == 1 {
 					term, size = term.Mul(w).Neg(), size+1
 				}
 			}
-			sum = sum.Add(term.Quo(interval.FromInt(size, 100)))
+			sum = sum.Add(term.Quo(number.FromInt(size, 100)))
 		}
 		return eps.ExpNeg(top, 100).Mul(sum)
 	})
-	total = interval.FromInt(0, 100)
+	total = number.FromInt(0, 100)
 	for _, c := range class {
 		total = total.Add(byClass[c])
 	}
@@ -134,7 +134,7 @@ func TestPairwiseIsPrivate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 15))
 	eps := decimalEps(t, "0.7")
 	limit := eps.ExpNeg(big.NewRat(-1, 1), 100)
-	exceeds := func(p, q interval.Interval) bool {
+	exceeds := func(p, q number.Interval) bool {
 		c, ok := p.Quo(q).Cmp(limit)
 		return ok && c > 0
 	}
@@ -144,7 +144,7 @@ func TestPairwiseIsPrivate(t *testing.T) {
 		near := neighbor(in, rng)
 		f, sum := sharesOf(t, in, eps)
 		g, other := sharesOf(t, near, eps)
-		c, ok := sum.Cmp(interval.FromInt(1, 100))
+		c, ok := sum.Cmp(number.FromInt(1, 100))
 		require.False(t, ok && c > 0)
 		p, err := registry["pairwise"].Enclose(in, 80)
 		require.NoError(t, err)
@@ -285,8 +285,8 @@ func TestCircleExp(t *testing.T) {
 		if i%2 == 0 {
 			x = -math.Pow(2, -50*rng.Float64())
 		}
-		want := interval.Exp(interval.FromFloat(x, 120))
-		off := interval.FromFloat(circleExp(x), 120).Quo(want).Sub(interval.FromInt(1, 120)).Near()
+		want := number.Exp(number.FromFloat(x, 120))
+		off := number.FromFloat(circleExp(x), 120).Quo(want).Sub(number.FromInt(1, 120)).Near()
 		require.Less(t, math.Abs(off), 0x1p-35, "x = %g", x)
 	}
 	assert.Zero(t, circleExp(math.Inf(-1)))
@@ -350,7 +350,7 @@ func TestParametersOfPairwise(t *testing.T) {
 	text, err := os.ReadFile("../docs/results/unequal.md")
 	require.NoError(t, err)
 	prose := strings.Join(strings.Fields(string(text)), " ")
-	two, err := ParseExp("2")
+	two, err := number.ParseExp("2")
 	require.NoError(t, err)
 	for _, d := range []string{"1,1,4", "1,4,4", "1,1,20", "1,1,1,4", "1,2,3,4", "1,1,1,1,4"} {
 		in := &Instance{Sensitivities: ratsOf(t, strings.Split(d, ",")...), Epsilon: two}
@@ -383,7 +383,7 @@ func TestManyCandidatesNeedHalfOfEpsilon(t *testing.T) {
 		return math.Log(root * root * w * (n + 2) / (n + 2*w*root*root))
 	}
 	assert.Greater(t, need(1e6, 2), 1.9999*math.Ln2)
-	four, err := ParseExp("4")
+	four, err := number.ParseExp("4")
 	require.NoError(t, err)
 	for _, n := range []int{13, 40} {
 		in := &Instance{Epsilon: four}

@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/number/arith"
+	"optratio/internal/arith"
 )
 
 var flip = permuteAndFlipAs(epsDP("pf", "permute-and-flip", "McKenna & Sheldon 2020, Alg. 1"))

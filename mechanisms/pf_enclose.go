@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/arith"
 	"optratio/internal/quadrature"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // manyCandidates is the number above which enclosures of permute-and-flip come from quadrature.
@@ -14,7 +14,7 @@ const manyCandidates = 300
 
 // permuteAndFlipEnclosed encloses what permuteAndFlip does: by its O(n²) body for few candidates, and by
 // permuteAndFlipByRule for many, so accurately that its errors are below 2^-prec.
-func permuteAndFlipEnclosed(f arith.Field[interval.Interval], weights []interval.Interval, counts []int) []interval.Interval {
+func permuteAndFlipEnclosed(f arith.Field[number.Interval], weights []number.Interval, counts []int) []number.Interval {
 	n, prec := 0, f.One().Prec()
 	for i, w := range weights {
 		n, prec = n+counts[i], max(prec, w.Prec())
@@ -34,7 +34,7 @@ func permuteAndFlipEnclosed(f arith.Field[interval.Interval], weights []interval
 }
 
 // timesHeavy multiplies g by (1 - t w)^count at the nodes, where 1 - t is distance; rest is 1 - w.
-func timesHeavy(g, distance []interval.Interval, rest, w interval.Interval, count int) {
+func timesHeavy(g, distance []number.Interval, rest, w number.Interval, count int) {
 	for i := range g {
 		factor := rest.Add(distance[i].Mul(w))
 		if count > 1 {
@@ -58,34 +58,34 @@ func timesHeavy(g, distance []interval.Interval, rest, w interval.Interval, coun
 //	ln Π (1 - t w_s) = -Σ_k τ^k Σ_s x_s^k/k,   1/(1 - t w_r) = Σ_k x_r^k τ^k,
 //
 // products and sums over light weights s, where what is left out is between 0 and 2^-bits/15 for each s, and between 0 and 2^-bits·16/15 for r.
-func permuteAndFlipByRule(rule *quadrature.Rule, reach float64, bits uint, weights []interval.Interval, counts []int) []interval.Interval {
+func permuteAndFlipByRule(rule *quadrature.Rule, reach float64, bits uint, weights []number.Interval, counts []int) []number.Interval {
 	nodes, work := len(rule.X), rule.X[0].Prec()
-	zero, one := interval.FromInt(0, work), interval.FromInt(1, work)
-	total := interval.NewAccumulator(work)
+	zero, one := number.FromInt(0, work), number.FromInt(1, work)
+	total := number.NewAccumulator(work)
 	for i, w := range weights {
-		total.AddMul(w, interval.FromInt(int64(counts[i]), work))
+		total.AddMul(w, number.FromInt(int64(counts[i]), work))
 	}
 	sum := total.Value()
 	_, most := sum.Float64()
-	end := interval.FromFloat(min(1, reach/most), work)
+	end := number.FromFloat(min(1, reach/most), work)
 
-	ellipse := interval.Exp(sum.Mul(end).Mul(interval.FromRat(big.NewRat(49, 24), work))) // (1+37/12)/2
+	ellipse := number.Exp(sum.Mul(end).Mul(number.FromRat(big.NewRat(49, 24), work))) // (1+37/12)/2
 	missed := rule.Error(ellipse, 6).Mul(end)
-	slack := interval.Hull(missed.Neg(), missed)
+	slack := number.Hull(missed.Neg(), missed)
 	if reach < most {
 		less := sum.Sub(one)
-		slack = slack.Add(interval.Hull(zero, interval.Exp(end.Mul(less).Neg()).Quo(less)))
+		slack = slack.Add(number.Hull(zero, number.Exp(end.Mul(less).Neg()).Quo(less)))
 	}
 
 	// 1 - t w = (1-w) + (1-t) w, 1-t = (1-T) + T(1-τ): nothing cancels.
-	distance := make([]interval.Interval, nodes)
-	g := make([]interval.Interval, nodes)
+	distance := make([]number.Interval, nodes)
+	g := make([]number.Interval, nodes)
 	for i := range nodes {
 		distance[i] = one.Sub(end).Add(end.Mul(rule.Rest[i]))
 		g[i] = end.Mul(rule.Weight[i])
 	}
-	x, terms, light := make([]interval.Interval, len(weights)), make([]int, len(weights)), int64(0) // terms is 0 for a weight that is not light
-	var power []*interval.Accumulator                                                               // Σ x^k over the light ones, k from 1
+	x, terms, light := make([]number.Interval, len(weights)), make([]int, len(weights)), int64(0) // terms is 0 for a weight that is not light
+	var power []*number.Accumulator                                                               // Σ x^k over the light ones, k from 1
 	for s, w := range weights {
 		x[s] = w.Mul(end)
 		if terms[s] = seriesTerms(x[s].Hi(), bits); terms[s] == 0 {
@@ -93,43 +93,43 @@ func permuteAndFlipByRule(rule *quadrature.Rule, reach float64, bits uint, weigh
 			continue
 		}
 		light += int64(counts[s])
-		y := interval.FromInt(int64(counts[s]), work)
+		y := number.FromInt(int64(counts[s]), work)
 		for len(power) < terms[s] {
-			power = append(power, interval.NewAccumulator(work))
+			power = append(power, number.NewAccumulator(work))
 		}
 		for k := range terms[s] {
 			y = y.Mul(x[s])
 			power[k].Add(y)
 		}
 	}
-	epsilon := interval.Hull(zero, interval.Point(new(big.Float).SetPrec(work).SetMantExp(big.NewFloat(1), -int(bits)))) // [0, 2^-bits]
-	omitted := epsilon.Mul(interval.FromRat(big.NewRat(light, 15), work))
-	moments := make([]*interval.Accumulator, max(1, len(power))) // Σ g τ^k over the nodes
+	epsilon := number.Hull(zero, number.Point(new(big.Float).SetPrec(work).SetMantExp(big.NewFloat(1), -int(bits)))) // [0, 2^-bits]
+	omitted := epsilon.Mul(number.FromRat(big.NewRat(light, 15), work))
+	moments := make([]*number.Accumulator, max(1, len(power))) // Σ g τ^k over the nodes
 	for k := range moments {
-		moments[k] = interval.NewAccumulator(work)
+		moments[k] = number.NewAccumulator(work)
 	}
 	for i := range nodes {
 		sum := zero
 		for k := len(power); k > 0; k-- {
-			sum = sum.Add(power[k-1].Value().Quo(interval.FromInt(int64(k), work))).Mul(rule.X[i])
+			sum = sum.Add(power[k-1].Value().Quo(number.FromInt(int64(k), work))).Mul(rule.X[i])
 		}
-		g[i] = g[i].Mul(interval.Exp(sum.Add(omitted).Neg()))
+		g[i] = g[i].Mul(number.Exp(sum.Add(omitted).Neg()))
 		y := g[i]
 		for k := range moments {
 			moments[k].Add(y)
 			y = y.Mul(rule.X[i])
 		}
 	}
-	slack = slack.Add(epsilon.Mul(moments[0].Value()).Mul(interval.FromRat(big.NewRat(16, 15), work)))
-	values := make([]interval.Interval, len(moments))
+	slack = slack.Add(epsilon.Mul(moments[0].Value()).Mul(number.FromRat(big.NewRat(16, 15), work)))
+	values := make([]number.Interval, len(moments))
 	for k, m := range moments {
 		values[k] = m.Value()
 	}
-	p := make([]interval.Interval, len(weights))
+	p := make([]number.Interval, len(weights))
 	for r, w := range weights {
 		sum := zero
 		if terms[r] == 0 {
-			rest, all := one.Sub(w), interval.NewAccumulator(work)
+			rest, all := one.Sub(w), number.NewAccumulator(work)
 			for i := range nodes {
 				all.Add(g[i].Quo(rest.Add(distance[i].Mul(w))))
 			}

@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math"
 
-	"optratio/number/arith"
+	"optratio/internal/arith"
 )
 
 // The parameters of permuteAndFlipFloat; its doc comment says why they suffice.

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/lattice"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // byPermutations is the definition: candidates arrive in a uniformly random order,
@@ -127,9 +127,9 @@ func TestPermuteAndFlipEqualsItsDefinitions(t *testing.T) {
 		p := expand(weights, counts)
 		perms, subsets, recurrence := byPermutations(p), bySubsets(p), byRecurrence(arith.Rat{}, p)
 		exact := pf.WeightedExact(weights, counts)
-		boxes := make([]interval.Interval, len(weights))
+		boxes := make([]number.Interval, len(weights))
 		for i := range boxes {
-			boxes[i] = interval.FromRat(weights[i], 64)
+			boxes[i] = number.FromRat(weights[i], 64)
 		}
 		enclosed := pf.WeightedEnclose(boxes, counts)
 		i, sum := 0, new(big.Rat)
@@ -164,9 +164,9 @@ func TestPermuteAndFlipIsStableOnTies(t *testing.T) {
 }
 
 func TestEpsilonKinds(t *testing.T) {
-	half, err := ParseEpsilon("0.5")
+	half, err := number.ParseEpsilon("0.5")
 	require.NoError(t, err)
-	ratio, err := ParseExp("3/2")
+	ratio, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	_, ok := half.Z()
 	assert.False(t, ok)
@@ -184,17 +184,17 @@ func TestEpsilonKinds(t *testing.T) {
 	assert.Less(t, root.RelWidth(), 1e-35)
 	assert.InDelta(t, 0.4054651081081644, ratio.Float(), 1e-16)
 	for _, bad := range []string{"-1", "nan", "inf", "", "0x1", "1e999999999"} {
-		_, err := ParseEpsilon(bad)
-		assert.ErrorIs(t, err, ErrEpsilon, bad)
+		_, err := number.ParseEpsilon(bad)
+		assert.ErrorIs(t, err, number.ErrEpsilon, bad)
 	}
 	for _, bad := range []string{"1/0", "1/2", "-3/2", "x", "2/3"} {
-		_, err := ParseExp(bad)
-		assert.ErrorIs(t, err, ErrEpsilon, bad)
+		_, err := number.ParseExp(bad)
+		assert.ErrorIs(t, err, number.ErrEpsilon, bad)
 	}
 }
 
 func TestInstancesOnTheLatticeAgreeWithWeights(t *testing.T) {
-	eps, err := ParseExp("3/2")
+	eps, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	for _, name := range []string{"pf", "em"} {
 		m, err := Lookup(name)
@@ -216,14 +216,14 @@ func TestInstancesOnTheLatticeAgreeWithWeights(t *testing.T) {
 			f, _ := exact[i].Float64()
 			assert.InDelta(t, f, floats[i], 1e-15)
 		}
-		in.Epsilon, _ = ParseEpsilon("0.5")
+		in.Epsilon, _ = number.ParseEpsilon("0.5")
 		_, err = m.Exact(in)
 		assert.ErrorIs(t, err, ErrNotRational)
 	}
 }
 
 func TestMalformedInstancesAreRefused(t *testing.T) {
-	eps, _ := ParseEpsilon("1")
+	eps, _ := number.ParseEpsilon("1")
 	one := big.NewRat(1, 1)
 	for _, in := range []*Instance{
 		{Sensitivities: []*big.Rat{one}, Epsilon: eps},

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Source yields uniform random words; sources of math/rand/v2 are such, for reproducible tests.
@@ -106,7 +106,7 @@ func (d dice) heads(num, den *big.Int) bool {
 
 // bernoulliEnclosed returns true with the probability in [0, 1] that enclose gives enclosures of: it draws
 // a uniform real bit by bit until the enclosure, refined as far as needed, lies on one side of it.
-func (d dice) bernoulliEnclosed(enclose func(prec uint) interval.Interval) bool {
+func (d dice) bernoulliEnclosed(enclose func(prec uint) number.Interval) bool {
 	u := uniform{dice: d}
 	for prec := uint(64); ; prec *= 2 {
 		p := enclose(prec)
@@ -184,7 +184,7 @@ func (d dice) exponential() exponentialReal {
 }
 
 // enclose returns an interval of width about 2^-prec around x.
-func (x *exponentialReal) enclose(prec uint) interval.Interval {
+func (x *exponentialReal) enclose(prec uint) number.Interval {
 	lo, hi := x.fraction.bounds(prec)
-	return interval.New(lo, hi).SetPrec(prec + 64).Add(interval.FromInt(x.whole, prec+64))
+	return number.NewInterval(lo, hi).SetPrec(prec + 64).Add(number.FromInt(x.whole, prec+64))
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 
 // Enclose returns ErrNoEnclosure at ε = 0, for more than 128 bits, and where there are so many candidates, or scales so
 // different, that it would take more than a second or two.
-func (m *randomStopping) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+func (m *randomStopping) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	gamma, eta, err := m.checked(in)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (m *randomStopping) Enclose(in *Instance, prec uint) ([]interval.Interval, 
 }
 
 // stoppingKey names an instance up to a permutation of the candidates and a shift of the scores.
-func stoppingKey(eps Epsilon, gamma, eta *big.Rat, all []noisy, prec uint) string {
+func stoppingKey(eps number.Epsilon, gamma, eta *big.Rat, all []noisy, prec uint) string {
 	var b strings.Builder
 	fmt.Fprint(&b, eps, gamma, eta, prec)
 	last := all[len(all)-1].at
@@ -73,23 +73,23 @@ func stoppingKey(eps Epsilon, gamma, eta *big.Rat, all []noisy, prec uint) strin
 // recent remembers some results by name, and forgets them all when they are too many.
 type recent struct {
 	mu    sync.Mutex
-	known map[string][]interval.Interval
+	known map[string][]number.Interval
 }
 
 const recentResults = 1 << 10
 
-func (r *recent) get(key string) ([]interval.Interval, bool) {
+func (r *recent) get(key string) ([]number.Interval, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p, ok := r.known[key]
 	return p, ok
 }
 
-func (r *recent) put(key string, p []interval.Interval) {
+func (r *recent) put(key string, p []number.Interval) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil || len(r.known) >= recentResults {
-		r.known = map[string][]interval.Interval{}
+		r.known = map[string][]number.Interval{}
 	}
 	r.known[key] = p
 }
@@ -101,11 +101,11 @@ type enclosedLaw struct {
 	arith.Interval
 	n          int
 	gamma, eta *big.Rat
-	at0        interval.Interval // γ
-	power      interval.Interval // -1-η
-	share      interval.Interval // (1-γ)/n
-	factor     interval.Interval
-	mean       interval.Interval
+	at0        number.Interval // γ
+	power      number.Interval // -1-η
+	share      number.Interval // (1-γ)/n
+	factor     number.Interval
+	mean       number.Interval
 }
 
 func newEnclosedLaw(gamma, eta *big.Rat, n int, prec uint) *enclosedLaw {
@@ -123,42 +123,42 @@ func newEnclosedLaw(gamma, eta *big.Rat, n int, prec uint) *enclosedLaw {
 	}
 	// factor·γ^{-1-η}, with γ^η left to cancel: for large η neither factor need have a finite enclosure
 	if eta.Sign() > 0 && gamma.Cmp(ratOne) < 0 {
-		power := interval.Expm1(l.lnGamma().Mul(f.FromRat(eta))).Neg()
+		power := number.Expm1(l.lnGamma().Mul(f.FromRat(eta))).Neg()
 		l.mean = l.share.Mul(f.FromRat(eta)).Quo(f.FromRat(gamma).Mul(power))
 	} else {
-		l.mean = l.density(interval.FromInt(0, prec))
+		l.mean = l.density(number.FromInt(0, prec))
 	}
 	return l
 }
 
-func (l *enclosedLaw) lnGamma() interval.Interval { return interval.LogRat(l.gamma, l.Prec) }
+func (l *enclosedLaw) lnGamma() number.Interval { return number.LogRat(l.gamma, l.Prec) }
 
 // expm1 returns e^{-ηx} - 1.
-func (l *enclosedLaw) expm1(x interval.Interval) interval.Interval {
-	return interval.Expm1(x.Mul(l.FromRat(l.eta)).Neg())
+func (l *enclosedLaw) expm1(x number.Interval) number.Interval {
+	return number.Expm1(x.Mul(l.FromRat(l.eta)).Neg())
 }
 
 // v returns 1 - (1-γ)(1-h/n) = γ + (1-γ)h/n.
-func (l *enclosedLaw) v(h interval.Interval) interval.Interval {
+func (l *enclosedLaw) v(h number.Interval) number.Interval {
 	return l.at0.Add(l.share.Mul(h))
 }
 
 // density returns φ'(1-h/n)/n.
-func (l *enclosedLaw) density(h interval.Interval) interval.Interval {
+func (l *enclosedLaw) density(h number.Interval) number.Interval {
 	v := l.v(h)
 	if l.eta.IsInt() && l.eta.Num().BitLen() < 16 {
 		return l.factor.Mul(v.Pow(-1 - int(l.eta.Num().Int64())))
 	}
-	return l.factor.Mul(interval.Exp(interval.Log(v).Mul(l.power)))
+	return l.factor.Mul(number.Exp(number.Log(v).Mul(l.power)))
 }
 
 // value returns φ(1-h/n).
-func (l *enclosedLaw) value(h interval.Interval) interval.Interval {
+func (l *enclosedLaw) value(h number.Interval) number.Interval {
 	switch {
 	case l.gamma.Cmp(ratOne) == 0:
 		return l.One().Sub(h.Quo(l.FromInt(int64(l.n))))
 	case l.eta.Sign() == 0:
-		return interval.Log(l.v(h)).Quo(l.lnGamma())
+		return number.Log(l.v(h)).Quo(l.lnGamma())
 	}
-	return l.expm1(interval.Log(l.v(h))).Quo(l.expm1(l.lnGamma()))
+	return l.expm1(number.Log(l.v(h))).Quo(l.expm1(l.lnGamma()))
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"optratio/internal/quadrature"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 //
 // Between two neighboring scores, and from the outer ones to where every candidate is e^-reach from being decided, each candidate's survival function is
 // e or 1 - e for an exponential e, or without noise 0 or 1. What a candidate's own noise does beyond its reach, on either side, adds at most ½e^-reach E[K]/n.
-func (l *enclosedLaw) enclose(eps Epsilon, all []noisy, reach, digits float64, nodes *recent) ([]interval.Interval, error) {
+func (l *enclosedLaw) enclose(eps number.Epsilon, all []noisy, reach, digits float64, nodes *recent) ([]number.Interval, error) {
 	q := &stoppingIntegral{law: l, eps: eps, value: eps.Value(l.Prec), all: all, reach: reach, digits: digits, nodes: nodes}
 	q.low, q.high = q.value.Float64()
 	pieces, err := q.pieces()
@@ -33,21 +33,21 @@ func (l *enclosedLaw) enclose(eps Epsilon, all []noisy, reach, digits float64, n
 // stoppingIntegral is what is common to all pieces of ∫ f_a(x) φ'(G(x))/n dx.
 type stoppingIntegral struct {
 	law       *enclosedLaw
-	eps       Epsilon
-	value     interval.Interval // of ε
-	low, high float64           // around ε
+	eps       number.Epsilon
+	value     number.Interval // of ε
+	low, high float64         // around ε
 	all       []noisy
 	reach     float64
 	digits    float64 // natural ones, of the rules
 	nodes     *recent // what exponentials change by to the nodes of a rule
-	p         []interval.Interval
+	p         []number.Interval
 }
 
 // integrate adds up the pieces and what is outside of them.
-func (q *stoppingIntegral) integrate(pieces []stoppingPiece) []interval.Interval {
+func (q *stoppingIntegral) integrate(pieces []stoppingPiece) []number.Interval {
 	l := q.law
-	beyond := interval.Hull(l.Zero(), interval.Exp(interval.FromFloat(-q.reach, l.Prec)).Mul(l.mean))
-	q.p = make([]interval.Interval, len(q.all))
+	beyond := number.Hull(l.Zero(), number.Exp(number.FromFloat(-q.reach, l.Prec)).Mul(l.mean))
+	q.p = make([]number.Interval, len(q.all))
 	for g, x := range q.all {
 		if q.p[g] = beyond; x.rate == nil {
 			q.p[g] = q.jump(x)
@@ -185,23 +185,23 @@ func (q *stoppingIntegral) plan(piece *stoppingPiece) float64 {
 // wave is the exponential e = ½e^{-ε·rate·|x-at|} of a group, followed from panel to panel.
 type wave struct {
 	group  int
-	e      interval.Interval // at the left end of the panel
-	change []change          // over a panel that is so often half of the piece
-	count  interval.Interval // of e in the sum of survival functions: negative where these are 1 - e
-	rate   interval.Interval // ε·rate·width of the piece, which makes e a density in units of the piece
-	sum    *interval.Accumulator
+	e      number.Interval // at the left end of the panel
+	change []change        // over a panel that is so often half of the piece
+	count  number.Interval // of e in the sum of survival functions: negative where these are 1 - e
+	rate   number.Interval // ε·rate·width of the piece, which makes e a density in units of the piece
+	sum    *number.Accumulator
 }
 
 // change is what an exponential e is multiplied by.
 type change struct {
-	step interval.Interval   // over a panel
-	node []interval.Interval // to each of its nodes
-	far  interval.Interval   // from the end of a panel where e is larger to the end of its ellipse
+	step number.Interval   // over a panel
+	node []number.Interval // to each of its nodes
+	far  number.Interval   // from the end of a panel where e is larger to the end of its ellipse
 }
 
 // doubled returns the changes over a panel of twice the width.
 func (c change) doubled() change {
-	d := change{c.step.Sqr(), make([]interval.Interval, len(c.node)), c.far.Sqr()}
+	d := change{c.step.Sqr(), make([]number.Interval, len(c.node)), c.far.Sqr()}
 	for i, x := range c.node {
 		d.node[i] = x.Sqr()
 	}
@@ -221,11 +221,11 @@ func (q *stoppingIntegral) add(piece stoppingPiece) {
 			waves = append(waves, q.wave(g, piece, rule))
 		}
 	}
-	e := make([]interval.Interval, len(waves))
+	e := make([]number.Interval, len(waves))
 	for _, depth := range piece.halvings {
 		part := l.FromRat(new(big.Rat).SetFrac(ratOne.Num(), new(big.Int).Lsh(ratOne.Num(), uint(depth))))
 		for i := range rule.X {
-			h := interval.NewAccumulator(l.Prec)
+			h := number.NewAccumulator(l.Prec)
 			h.Add(constant)
 			for j, w := range waves {
 				e[j] = w.e.Mul(w.change[depth].node[i])
@@ -238,7 +238,7 @@ func (q *stoppingIntegral) add(piece stoppingPiece) {
 		}
 		bound, tops := q.bound(waves, depth, piece.ellipse)
 		missed := rule.Error(bound, piece.ellipse).Mul(part)
-		missed = interval.Hull(missed.Neg(), missed)
+		missed = number.Hull(missed.Neg(), missed)
 		for j, w := range waves {
 			w.sum.AddMul(missed, tops[j])
 			w.e = w.e.Mul(w.change[depth].step)
@@ -255,7 +255,7 @@ func (q *stoppingIntegral) add(piece stoppingPiece) {
 // the ellipse, and its argument is at most r(ρ-1/ρ)/2 there. So a survival function has a real part >= 0 where it is e and turns by at most π/2, >= -|e|
 // where it is e otherwise, and >= 1 - |e| where it is 1 - e. Those of candidates without noise are constants >= 0. With -D the sum of what is negative
 // of these, Re v >= γ - (1-γ)D/n, and φ', a negative power of v, is at most what it is there where that is positive: no bound otherwise.
-func (q *stoppingIntegral) bound(waves []*wave, depth, rho int) (bound interval.Interval, tops []interval.Interval) {
+func (q *stoppingIntegral) bound(waves []*wave, depth, rho int) (bound number.Interval, tops []number.Interval) {
 	l := q.law
 	deficit := l.Zero()
 	turn := l.FromRat(big.NewRat(int64(rho*rho-1), int64(4*rho)<<depth))
@@ -274,7 +274,7 @@ func (q *stoppingIntegral) bound(waves []*wave, depth, rho int) (bound interval.
 		tops = append(tops, top)
 	}
 	if s, ok := l.v(deficit.Neg()).Sign(); !ok || s <= 0 {
-		return interval.Whole(l.Prec), tops
+		return number.Whole(l.Prec), tops
 	}
 	return l.density(deficit.Neg()), tops
 }
@@ -291,10 +291,10 @@ func (q *stoppingIntegral) wave(group int, piece stoppingPiece, rule *quadrature
 	fall.Mul(fall, x.rate)
 	w := &wave{
 		group: group,
-		e:     q.eps.expNeg(gap, l.Prec).Mul(l.FromRat(big.NewRat(1, 2))),
+		e:     q.eps.ExpNegOnce(gap, l.Prec).Mul(l.FromRat(big.NewRat(1, 2))),
 		count: l.FromInt(int64(x.count)),
 		rate:  q.value.Mul(l.FromRat(fall)),
-		sum:   interval.NewAccumulator(l.Prec),
+		sum:   number.NewAccumulator(l.Prec),
 	}
 	if x.at.Cmp(piece.from) > 0 {
 		fall.Neg(fall)
@@ -320,21 +320,21 @@ func (q *stoppingIntegral) change(fall *big.Rat, rho int, rule *quadrature.Rule)
 		return change{known[n], known[:n], known[n+1]}
 	}
 	slope := q.value.Mul(l.FromRat(fall)).Neg()
-	c := change{step: q.eps.expNeg(fall, l.Prec), node: make([]interval.Interval, n)}
+	c := change{step: q.eps.ExpNegOnce(fall, l.Prec), node: make([]number.Interval, n)}
 	for i := range (n + 1) / 2 {
-		c.node[i] = interval.Exp(slope.Mul(rule.X[i]))
+		c.node[i] = number.Exp(slope.Mul(rule.X[i]))
 		if n-1-i > i { // the nodes mirror each other
 			c.node[n-1-i] = c.step.Quo(c.node[i])
 		}
 	}
 	// (ρ + 1/ρ)/2 - 1 = (ρ-1)²/2ρ half widths
-	c.far = interval.Exp(slope.Abs().Mul(l.FromRat(big.NewRat(int64((rho-1)*(rho-1)), int64(4*rho)))))
+	c.far = number.Exp(slope.Abs().Mul(l.FromRat(big.NewRat(int64((rho-1)*(rho-1)), int64(4*rho)))))
 	q.nodes.put(key, append(slices.Clone(c.node), c.step, c.far))
 	return c
 }
 
 // jump returns the probability of one candidate of the group x without noise: what φ(G) jumps by at their score, in equal shares.
-func (q *stoppingIntegral) jump(x noisy) interval.Interval {
+func (q *stoppingIntegral) jump(x noisy) number.Interval {
 	l := q.law
 	h := l.Zero()
 	for _, y := range q.all {
@@ -344,7 +344,7 @@ func (q *stoppingIntegral) jump(x noisy) interval.Interval {
 		case y.rate == nil && side < 0:
 			h = h.Add(count)
 		case y.rate != nil:
-			e := q.eps.expNeg(gap.Mul(gap.Abs(gap), y.rate), l.Prec).Mul(l.FromRat(big.NewRat(1, 2)))
+			e := q.eps.ExpNegOnce(gap.Mul(gap.Abs(gap), y.rate), l.Prec).Mul(l.FromRat(big.NewRat(1, 2)))
 			if side < 0 {
 				e = l.One().Sub(e)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 func TestRandomStoppingReference(t *testing.T) {
@@ -254,7 +254,7 @@ func BenchmarkRandomStopping(b *testing.B) {
 // Enclosures must hold the estimates to their error, shrink with the precision, add up to 1, and
 // contain the reference.
 func TestEnclosedRandomStopping(t *testing.T) {
-	ratio, err := ParseExp("3/2")
+	ratio, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	for k, in := range []*Instance{
 		{Scores: ratsOf(t, "0", "1", "0.4"), Sensitivities: ratsOf(t, "1", "0.5", "2"), Epsilon: decimalEps(t, "0.5")},
@@ -271,7 +271,7 @@ func TestEnclosedRandomStopping(t *testing.T) {
 			require.NoError(t, err, msg)
 			fine, err := registry[name].Enclose(in, 72)
 			require.NoError(t, err, msg)
-			total := interval.FromInt(0, 100)
+			total := number.FromInt(0, 100)
 			for i, b := range fine {
 				lo, hi := b.Float64()
 				require.InDelta(t, (lo+hi)/2, estimate.PMF[i], estimate.Error+1e-14, msg)

@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Sampler is a mechanism that can be run. Its distribution is exactly the pmf, given uniform bits.
@@ -27,7 +27,7 @@ type coin func() bool
 
 // power returns a coin of probability e^{-εx}, x >= 0. For rational ε that is Bernoulli(e^{-εx}); for
 // rational e^ε it is ⌊x⌋ coins of probability e^{-ε} in a row, and one for the rest by enclosures.
-func (d dice) power(eps Epsilon, x *big.Rat) coin {
+func (d dice) power(eps number.Epsilon, x *big.Rat) coin {
 	switch {
 	case x.Sign() == 0 || eps.IsZero():
 		return func() bool { return true }
@@ -44,7 +44,7 @@ func (d dice) power(eps Epsilon, x *big.Rat) coin {
 				return false
 			}
 		}
-		return rest.Sign() == 0 || d.bernoulliEnclosed(func(prec uint) interval.Interval { return eps.ExpNeg(rest, prec) })
+		return rest.Sign() == 0 || d.bernoulliEnclosed(func(prec uint) number.Interval { return eps.ExpNeg(rest, prec) })
 	}
 }
 
@@ -124,8 +124,8 @@ func (m *byTies) Draws(in *Instance, src Source) (func() int, error) {
 // coins returns one coin per candidate for ε' = share·ε.
 func (m *gem) coins(d dice, in *Instance, share *big.Rat) ([]coin, error) {
 	classes, counts, class := in.choices()
-	known := map[uint][]interval.Interval{}
-	weights := func(prec uint) ([]interval.Interval, error) {
+	known := map[uint][]number.Interval{}
+	weights := func(prec uint) ([]number.Interval, error) {
 		w, ok := known[prec]
 		if !ok {
 			var err error
@@ -141,7 +141,7 @@ func (m *gem) coins(d dice, in *Instance, share *big.Rat) ([]coin, error) {
 	}
 	coins := make([]coin, len(class))
 	for i, c := range class {
-		enclose := func(prec uint) interval.Interval {
+		enclose := func(prec uint) number.Interval {
 			w, _ := weights(prec) // no error before, none now
 			return w[c]
 		}

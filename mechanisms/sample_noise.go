@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math/big"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // noisyScore is a candidate's score plus noise, times ε, known as far as needed: score·ε + scale·noise.
@@ -11,15 +11,15 @@ type noisyScore struct {
 	*quietScore
 	noise    exponentialReal
 	negative bool
-	known    interval.Interval // the first enclosure, where it has been computed
+	known    number.Interval // the first enclosure, where it has been computed
 }
 
 // quietScore is what is known of a candidate's noisy score before any noise is drawn.
 type quietScore struct {
 	candidate    int
 	score, scale *big.Rat // scale is factor·Δ_a; 0 for no noise
-	eps          Epsilon
-	known, width interval.Interval // enclosures of score·ε and scale at firstLook
+	eps          number.Epsilon
+	known, width number.Interval // enclosures of score·ε and scale at firstLook
 }
 
 const firstLook = 64 // bits of noise that decide almost always
@@ -35,8 +35,8 @@ func (in *Instance) quietScores(factor *big.Rat, uniform bool) []*quietScore {
 			d = in.Sensitivity()
 		}
 		s := &quietScore{candidate: i, score: new(big.Rat).Sub(in.Scores[i], best), scale: new(big.Rat).Mul(factor, d), eps: in.Epsilon}
-		s.known = eps.Mul(interval.FromRat(s.score, firstLook+64))
-		s.width = interval.FromRat(s.scale, firstLook+64)
+		s.known = eps.Mul(number.FromRat(s.score, firstLook+64))
+		s.width = number.FromRat(s.scale, firstLook+64)
 		out[i] = s
 	}
 	return out
@@ -54,7 +54,7 @@ func (q *quietScore) draw(d dice, laplace bool) *noisyScore {
 }
 
 // add returns quiet + scale·noise, the noise enclosed to prec bits.
-func (s *noisyScore) add(quiet, scale interval.Interval, prec uint) interval.Interval {
+func (s *noisyScore) add(quiet, scale number.Interval, prec uint) number.Interval {
 	noise := scale.Mul(s.noise.enclose(prec))
 	if s.negative {
 		return quiet.Sub(noise)
@@ -63,15 +63,15 @@ func (s *noisyScore) add(quiet, scale interval.Interval, prec uint) interval.Int
 }
 
 // enclose returns an interval around the noisy score.
-func (s *noisyScore) enclose(prec uint) interval.Interval {
+func (s *noisyScore) enclose(prec uint) number.Interval {
 	if prec == firstLook {
 		return s.known
 	}
-	quiet := s.eps.Value(prec + 64).Mul(interval.FromRat(s.score, prec+64))
+	quiet := s.eps.Value(prec + 64).Mul(number.FromRat(s.score, prec+64))
 	if s.scale.Sign() == 0 {
 		return quiet
 	}
-	return s.add(quiet, interval.FromRat(s.scale, prec+64), prec)
+	return s.add(quiet, number.FromRat(s.scale, prec+64), prec)
 }
 
 // beats reports whether s > t. They are equal with probability 0, but where neither has any noise: then the scores decide.

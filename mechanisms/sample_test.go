@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // chiSquare returns the probability that counts of a sample from p look at least as unlike p as these,
@@ -49,7 +49,7 @@ func chiSquare(p []float64, counts []int) float64 {
 // All samplers against their pmf, on instances with ties, far losers, equal and different sensitivities, none at
 // all, and either kind of ε. Seeds are fixed, so the outcome is; with 1e-5 as the limit an error of a few percent would show.
 func TestSamplersFollowTheirPMF(t *testing.T) {
-	ratio, err := ParseExp("3/2")
+	ratio, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	instances := []*Instance{
 		{Scores: ratsOf(t, "0", "1", "0.4", "1"), Sensitivities: ratsOf(t, "1"), Epsilon: decimalEps(t, "1.3")},
@@ -128,7 +128,7 @@ func TestCoins(t *testing.T) {
 			if d.bernoulliExp(r) {
 				heads++
 			}
-			if d.bernoulliEnclosed(func(prec uint) interval.Interval { return interval.ExpRat(new(big.Rat).Neg(r), prec) }) {
+			if d.bernoulliEnclosed(func(prec uint) number.Interval { return number.ExpRat(new(big.Rat).Neg(r), prec) }) {
 				lazily++
 			}
 		}
@@ -150,7 +150,7 @@ func TestCoins(t *testing.T) {
 		}
 	}
 	frequency(t, 1./3, third, trials, "1/3 of big integers")
-	ratio, err := ParseExp("3/2")
+	ratio, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	flip, heads := d.power(ratio, big.NewRat(5, 2)), 0
 	for range trials {
@@ -167,9 +167,9 @@ func TestLazyCoinsRefine(t *testing.T) {
 	half := new(big.Rat).Add(big.NewRat(1, 2), new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 100)))
 	deepest := uint(0)
 	d := dice{words}
-	assert.True(t, d.bernoulliEnclosed(func(prec uint) interval.Interval {
+	assert.True(t, d.bernoulliEnclosed(func(prec uint) number.Interval {
 		deepest = max(deepest, prec)
-		return interval.FromRat(half, prec)
+		return number.FromRat(half, prec)
 	}), "0.5 drawn to 128 bits is below 0.5 + 2^-100")
 	assert.GreaterOrEqual(t, deepest, uint(128))
 	u := uniform{dice: dice{&script{words: []uint64{1 << 63, 0, 1}}}}

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"optratio/number"
 )
 
 // The same body over rational functions and over rationals: substituting z = 2/3 must give the
 // exact probabilities at e^ε = 3/2, and substituting y² = z those of half-integer depths.
 func TestSymbolicAgreesWithExact(t *testing.T) {
-	eps, err := ParseExp("3/2")
+	eps, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	z, _ := eps.Z()
 	for _, name := range []string{"em", "pf"} {

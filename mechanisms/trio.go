@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 func init() {
@@ -30,26 +30,26 @@ func init() {
 type trio struct{ bodies }
 
 // trioOdds returns β.
-func trioOdds[T any](f arith.Field[T], z T, n int, eps Epsilon) T {
+func trioOdds[T any](f arith.Field[T], z T, n int, eps number.Epsilon) T {
 	p := arith.Poly{}
-	if n < 3 || eps.IsZero() || !eps.positive(p.Sub(p.Add(p.Z(), p.Z()), p.One())) {
+	if n < 3 || eps.IsZero() || !positive(eps, p.Sub(p.Add(p.Z(), p.Z()), p.One())) {
 		return f.Zero()
 	}
 	triples := new(big.Rat).SetInt(new(big.Int).Binomial(int64(n), 3))
 	rest, down := f.Sub(f.One(), z), p.Sub(p.One(), p.Z())
-	if eps.positive(p.Sub(p.Mul(p.FromRat(triples), arith.Pow(p, p.Z(), 3)), p.Mul(p.Mul(down, down), p.Add(p.FromInt(2), p.Z())))) {
+	if positive(eps, p.Sub(p.Mul(p.FromRat(triples), arith.Pow(p, p.Z(), 3)), p.Mul(p.Mul(down, down), p.Add(p.FromInt(2), p.Z())))) {
 		return f.Quo(arith.Pow(f, rest, 3), f.Mul(f.FromRat(triples.Add(triples, triples)), arith.Pow(f, z, 3)))
 	}
 	return f.Quo(rest, f.Add(f.FromInt(4), f.Add(z, z)))
 }
 
 // positive reports whether a polynomial is positive at z = e^{-ε}, ε > 0. Where z is not rational it is transcendental, so that enclosures tell.
-func (e Epsilon) positive(polynomial arith.RatFunc) bool {
+func positive(e number.Epsilon, polynomial arith.RatFunc) bool {
 	if z, ok := e.Z(); ok {
 		v, _ := polynomial.EvalRat(z)
 		return v.Sign() > 0
 	}
-	sign, _ := polynomial.SignUpTo(1<<30, func(prec uint) interval.Interval { return e.ExpNeg(ratOne, prec) })
+	sign, _ := polynomial.SignUpTo(1<<30, func(prec uint) number.Interval { return e.ExpNeg(ratOne, prec) })
 	return sign > 0
 }
 
@@ -161,7 +161,7 @@ const (
 	trioWork = 1e8 // bounds candidates times roundings in float64
 )
 
-func (t *trio) Enclose(in *Instance, prec uint) ([]interval.Interval, error) {
+func (t *trio) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
@@ -195,8 +195,8 @@ func (t *trio) Draws(in *Instance, src Source) (func() int, error) {
 	all := in.roundings()
 	coins := make([][]coin, len(all)) // of the roundings that occurred
 	odd := func() bool {
-		return d.bernoulliEnclosed(func(prec uint) interval.Interval {
-			return trioOdds(arith.Field[interval.Interval](arith.Interval{Prec: prec}), in.Epsilon.ExpNeg(ratOne, prec), n, in.Epsilon)
+		return d.bernoulliEnclosed(func(prec uint) number.Interval {
+			return trioOdds(arith.Field[number.Interval](arith.Interval{Prec: prec}), in.Epsilon.ExpNeg(ratOne, prec), n, in.Epsilon)
 		})
 	}
 	return func() int {

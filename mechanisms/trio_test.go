@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/number/arith"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 // trioFromDefinition is pf-trio at scores that are whole parts of a step, den of them, below the best: one set of kept candidates after the other, offset by offset, as docs/results/three.md
@@ -62,8 +63,8 @@ func trioFromDefinition(z, odds *big.Rat, den int, below []int) []*big.Rat {
 }
 
 // trioCase is n candidates at e^ε, and β in exact numbers.
-func trioCase(t *testing.T, n int, exp string) (eps Epsilon, z, odds *big.Rat) {
-	eps, err := ParseExp(exp)
+func trioCase(t *testing.T, n int, exp string) (eps number.Epsilon, z, odds *big.Rat) {
+	eps, err := number.ParseExp(exp)
 	require.NoError(t, err)
 	z, _ = eps.Z()
 	return eps, z, trioOdds(arith.Field[*big.Rat](arith.Rat{}), z, n, eps)

@@ -4,15 +4,15 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 // weighted is a mechanism whose probabilities are one generic formula in the candidates' weights e^{-ε·depth}.
 type weighted struct {
 	bodies
 	rat    overWeights[*big.Rat]
-	box    overWeights[interval.Interval]
+	box    overWeights[number.Interval]
 	flt    overWeights[float64]
 	linear bool // whether the formula takes a few operations a candidate
 	// draws runs the mechanism on one coin per candidate, whose probabilities are the weights.
@@ -23,7 +23,7 @@ type weighted struct {
 type overWeights[T any] func(f arith.Field[T], weights []T, counts []int) []T
 
 // newWeighted returns the mechanism of one formula in its four instances.
-func newWeighted(info Info, rat overWeights[*big.Rat], box overWeights[interval.Interval], flt overWeights[float64], fun overWeights[arith.RatFunc]) *weighted {
+func newWeighted(info Info, rat overWeights[*big.Rat], box overWeights[number.Interval], flt overWeights[float64], fun overWeights[arith.RatFunc]) *weighted {
 	return &weighted{bodies: bodies{info: info, rat: rat.body, box: box.body, fun: fun.body}, rat: rat, box: box, flt: flt}
 }
 
@@ -56,7 +56,7 @@ func (w *weighted) WeightedExact(weights []*big.Rat, counts []int) []*big.Rat {
 	return w.rat(arith.Rat{}, weights, counts)
 }
 
-func (w *weighted) WeightedEnclose(weights []interval.Interval, counts []int) []interval.Interval {
+func (w *weighted) WeightedEnclose(weights []number.Interval, counts []int) []number.Interval {
 	p := w.box(arith.Interval{Prec: weights[0].Prec()}, weights, counts)
 	for i := range p {
 		p[i] = clampUnit(p[i])

@@ -1,18 +1,3 @@
-// Package number is the form in which results leave the program: an enclosure with decimal
-// bounds, an exact rational, an estimate that is not rigorous, or infinity.
-//
-// In JSON a number is one of
-//
-//	{"lower":"0.66666666666666666666","upper":"0.66666666666666666667","exact":"2/3"}
-//	{"lower":"1.0085803","upper":"1.0085804","exact":null}
-//	{"estimate":"0.25","method":"monte carlo"}
-//	"inf"
-//
-// where lower and upper are rounded outward. A bound that is missing on one side is "-inf" or
-// "inf". The zero Number is no number and null in JSON.
-//
-// The package computes nothing: numbers are made from results of the exact and the
-// outward-rounded arithmetic, and read back for comparison.
 package number
 
 import (
@@ -24,7 +9,6 @@ import (
 	"strconv"
 
 	"optratio/internal/decimal"
-	"optratio/number/interval"
 )
 
 type kind uint8
@@ -82,7 +66,7 @@ func stated(x *big.Rat, upper bool) *big.Rat {
 
 // Enclosed returns the number in x, which is Exact where x is a point. Ends of extreme magnitude, which
 // no decimal here could state, are moved outward.
-func Enclosed(x interval.Interval) Number {
+func Enclosed(x Interval) Number {
 	return Bounds(finite(x.Lo(), false), finite(x.Hi(), true))
 }
 

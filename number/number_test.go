@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"optratio/internal/decimal"
-	"optratio/number/interval"
 )
 
 func rat(t testing.TB, s string) *big.Rat {
@@ -22,7 +21,7 @@ func rat(t testing.TB, s string) *big.Rat {
 }
 
 func TestJSONAndString(t *testing.T) {
-	exp := func(x int64, prec uint) Number { return Enclosed(interval.ExpRat(big.NewRat(x, 2), prec)) }
+	exp := func(x int64, prec uint) Number { return Enclosed(ExpRat(big.NewRat(x, 2), prec)) }
 	between := func(lo, hi string) Number { return Bounds(rat(t, lo), rat(t, hi)) }
 	for _, c := range []struct {
 		n            Number
@@ -48,7 +47,7 @@ func TestJSONAndString(t *testing.T) {
 		{between("1/4", "1/4"), `{"lower":"0.25","upper":"0.25","exact":"1/4"}`, "0.25"},
 		{Bounds(big.NewRat(3, 2), nil), `{"lower":"1.5","upper":"inf","exact":null}`, "[1.5, inf]"},
 		{Bounds(nil, big.NewRat(3, 2)), `{"lower":"-inf","upper":"1.5","exact":null}`, "[-inf, 1.5]"},
-		{Enclosed(interval.Whole(64)), `{"lower":"-inf","upper":"inf","exact":null}`, "[-inf, inf]"},
+		{Enclosed(Whole(64)), `{"lower":"-inf","upper":"inf","exact":null}`, "[-inf, inf]"},
 		{exp(-1e10, 64), `{"lower":"0","upper":"1e-10000","exact":null}`, "[0, 1e-10000]"},
 		{exp(1e10, 64), `{"lower":"9.9999999999999999999e10000","upper":"inf","exact":null}`, "[9.99999e10000, inf]"},
 		{exp(80000, 64), `{"lower":"9.9999999999999999999e10000","upper":"inf","exact":null}`, "[9.99999e10000, inf]"},
@@ -270,7 +269,7 @@ func TestExtremeEnds(t *testing.T) {
 		{end(1, 2e9), end(1, 2e9), "9.9999999999999999999e10000", "inf"},
 		{end(-1, 2e9), end(-1, 2e9), "-inf", "-9.9999999999999999999e10000"},
 	} {
-		l, u, _ := Enclosed(interval.New(c.lo, c.hi)).Strings()
+		l, u, _ := Enclosed(NewInterval(c.lo, c.hi)).Strings()
 		if l != c.lower || u != c.upper {
 			t.Errorf("[%s, %s] became [%s, %s]", c.lo.Text('p', 3), c.hi.Text('p', 3), l, u)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
 	"optratio/verify/audit"
@@ -22,7 +21,7 @@ import (
 // a pair is tight does not.
 func TestAudited(t *testing.T) {
 	for _, c := range []struct{ preset, eps, delta string }{{"count:5", "0.5", "0"}, {"grid:3x2", "1", "0"}, {"count:4", "0.7", "0.01"}, {"partition:6", "1", "1e-6"}} {
-		eps, err := mechanisms.ParseEpsilon(c.eps)
+		eps, err := number.ParseEpsilon(c.eps)
 		require.NoError(t, err)
 		p := preset(t, c.preset)
 		a := solve(t, Request{Problem: p, Epsilon: eps, Delta: rat(t, c.delta)})
@@ -62,7 +61,7 @@ func TestRatesReadings(t *testing.T) {
 		if len(p.Pairs) == 0 {
 			continue
 		}
-		eps, err := mechanisms.ParseEpsilon("0.5")
+		eps, err := number.ParseEpsilon("0.5")
 		require.NoError(t, err)
 		r := Request{Problem: p, Epsilon: eps}
 		if i%2 == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/lp/linear"
-	"optratio/mechanisms"
+	"optratio/internal/linear"
+	"optratio/number"
 	"optratio/verify"
 	"optratio/verify/certificate"
 )
@@ -251,7 +251,7 @@ func TestRandomProblems(t *testing.T) {
 		}
 		e := big.NewRat(int64(2+rng.IntN(5)), 2)
 		delta := big.NewRat(int64(rng.IntN(3)*rng.IntN(2)), 10)
-		eps, err := mechanisms.FromExp(e)
+		eps, err := number.FromExp(e)
 		require.NoError(t, err)
 		want := dense(t, p, e, delta)
 		r := Request{Problem: p, Epsilon: eps, Delta: delta}
@@ -277,7 +277,7 @@ func TestRandomProblems(t *testing.T) {
 			continue
 		}
 		// The same at a rational ε, where the powers are enclosed: the optimum falls as ε grows.
-		r.Epsilon, err = mechanisms.FromEpsilon(big.NewRat(int64(1+rng.IntN(3)), 4))
+		r.Epsilon, err = number.FromEpsilon(big.NewRat(int64(1+rng.IntN(3)), 4))
 		require.NoError(t, err)
 		if a, err = Solve(ctx, r); errors.Is(err, ErrProblem) {
 			continue
@@ -309,8 +309,8 @@ func TestRandomProblems(t *testing.T) {
 	assert.Greater(t, folded, 20)
 }
 
-func lower(e mechanisms.Epsilon) *big.Rat { low, _ := e.ExpBounds(20); return low }
-func upper(e mechanisms.Epsilon) *big.Rat { _, high := e.ExpBounds(20); return high }
+func lower(e number.Epsilon) *big.Rat { low, _ := e.ExpBounds(20); return low }
+func upper(e number.Epsilon) *big.Rat { _, high := e.ExpBounds(20); return high }
 
 // TestCliques: inputs that are all neighbors of each other are bound through a hub, with the same optimum as the dense program and a certificate in which there is none.
 func TestCliques(t *testing.T) {
@@ -341,7 +341,7 @@ func TestCliques(t *testing.T) {
 			p.Prior[0], p.Prior[1] = new(big.Rat), new(big.Rat).Add(p.Prior[0], p.Prior[1])
 		}
 		e := big.NewRat(int64(3+rng.IntN(5)), 2)
-		eps, err := mechanisms.FromExp(e)
+		eps, err := number.FromExp(e)
 		require.NoError(t, err)
 		a := solve(t, Request{Problem: p, Epsilon: eps})
 		got, ok := a.Optimum.Rat()
@@ -351,7 +351,7 @@ func TestCliques(t *testing.T) {
 		checked(t, a)
 		rounds(t, a)
 		hubs[len(a.program.hubs)]++
-		half, err := mechanisms.ParseEpsilon("0.5")
+		half, err := number.ParseEpsilon("0.5")
 		require.NoError(t, err)
 		checked(t, solve(t, Request{Problem: p, Epsilon: half}))
 	}

@@ -7,12 +7,12 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/lp/table"
-	"optratio/verify/certificate/text"
+	"optratio/internal/certtext"
+	"optratio/internal/table"
 )
 
 // ErrNoCertificate says that nothing was solved.
-var ErrNoCertificate = fmt.Errorf("%w: nothing was solved", text.ErrNone)
+var ErrNoCertificate = fmt.Errorf("%w: nothing was solved", certtext.ErrNone)
 
 // WriteCertificate writes what proves the enclosure of the optimum, as a section table of docs/reference/certificate.md: the problem in full, without the symmetries that
 // were used, a table and multipliers. The same answer gives the same bytes.
@@ -25,7 +25,7 @@ func (a *Result) WriteCertificate(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c := text.NewWriter(w, "table")
+	c := certtext.NewWriter(w, "table")
 	c.Line("inputs %d", len(p.Inputs))
 	c.Line("outputs %d", len(p.Outputs))
 	c.Values("delta", []*big.Rat{q.delta})
@@ -57,7 +57,7 @@ func (a *Result) WriteCertificate(w io.Writer) error {
 }
 
 // writePairs writes the pairs: both directions in one line where they have one distance.
-func writePairs(c *text.Writer, p *Problem) {
+func writePairs(c *certtext.Writer, p *Problem) {
 	arcs, distances := p.arcs()
 	at := map[[2]int]int{}
 	for _, a := range arcs {

@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/lp/table"
+	"optratio/internal/table"
 )
 
 // clique are inputs that are all neighbors of each other at one distance.

@@ -4,7 +4,7 @@ import (
 	"container/heap"
 	"math/big"
 
-	"optratio/number/arith"
+	"optratio/internal/arith"
 )
 
 // essential returns the arcs that are not implied by others at δ = 0: an arc is implied where arcs of smaller distances lead from one end to the other whose

@@ -5,14 +5,14 @@ import (
 	"crypto/rand"
 	"fmt"
 
-	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/optimum"
 )
 
 // The least mean error of a private count from 0 to 3, and a mechanism that draws with nearly that.
 func ExampleSolve() {
 	p, _ := optimum.Preset("count:3")
-	eps, _ := mechanisms.ParseExp("2")
+	eps, _ := number.ParseExp("2")
 	a, err := optimum.Solve(context.Background(), optimum.Request{Problem: p, Epsilon: eps})
 	if err != nil {
 		panic(err)

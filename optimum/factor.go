@@ -3,15 +3,15 @@ package optimum
 import (
 	"math/big"
 
-	"optratio/lp/table"
-	"optratio/mechanisms"
+	"optratio/internal/table"
+	"optratio/number"
 )
 
 // exactBits bounds the numerals of powers that are kept exactly.
 const exactBits = 1 << 16
 
 // power returns e^{-dε} where it is rational and not long.
-func power(eps mechanisms.Epsilon, d *big.Rat) (*big.Rat, bool) {
+func power(eps number.Epsilon, d *big.Rat) (*big.Rat, bool) {
 	if d.Sign() == 0 || eps.IsZero() {
 		return one, true
 	}
@@ -49,7 +49,7 @@ func root(x *big.Int, n int64) (*big.Int, bool) {
 var unit = big.NewInt(1)
 
 // enclose returns rationals that e^{-dε} lies between, the same one twice where it is known to be rational.
-func enclose(eps mechanisms.Epsilon, d *big.Rat, prec uint) (low, high *big.Rat) {
+func enclose(eps number.Epsilon, d *big.Rat, prec uint) (low, high *big.Rat) {
 	if z, ok := power(eps, d); ok {
 		return z, z
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/heterogeneous"
+	"optratio/internal/heterogeneous"
+	"optratio/internal/linear"
 	"optratio/internal/topk"
 	"optratio/lp"
-	"optratio/lp/linear"
-	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -30,8 +30,8 @@ func rats(t testing.TB, texts ...string) (out []*big.Rat) {
 	return out
 }
 
-func exp(t testing.TB, s string) mechanisms.Epsilon {
-	e, err := mechanisms.ParseExp(s)
+func exp(t testing.TB, s string) number.Epsilon {
+	e, err := number.ParseExp(s)
 	require.NoError(t, err)
 	return e
 }
@@ -152,7 +152,7 @@ func TestGeometric(t *testing.T) {
 		for _, w := range skew {
 			w.Quo(w, sum)
 		}
-		eps, err := mechanisms.FromExp(new(big.Rat).Inv(z))
+		eps, err := number.FromExp(new(big.Rat).Inv(z))
 		require.NoError(t, err)
 		for _, loss := range Losses() {
 			for _, prior := range [][]*big.Rat{p.Prior, skew, nil} {
@@ -306,7 +306,7 @@ func TestTraps(t *testing.T) {
 	assert.Equal(t, a.Table()[0], a.Table()[1])
 	worst := is(t, "3/5", with(t, twins, "", nil), "2", "0")
 	assert.Equal(t, worst.Table()[0], worst.Table()[1])
-	half, err := mechanisms.ParseEpsilon("0.5")
+	half, err := number.ParseEpsilon("0.5")
 	require.NoError(t, err)
 	for _, p := range []*Problem{twins, with(t, twins, "", nil)} {
 		checked(t, solve(t, Request{Problem: p, Epsilon: half}))

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify/certificate"
 )
 
@@ -134,7 +134,7 @@ func TestForgedCertificates(t *testing.T) {
 		key := fmt.Sprint(p.Inputs, p.Outputs, p.Prior, p.Loss, p.Forbidden, e, delta, strings.Join(lines[:min(len(lines), 40)], ";"))
 		truth := truths[key]
 		if truth == nil {
-			if _, err := mechanisms.FromExp(e); err != nil {
+			if _, err := number.FromExp(e); err != nil {
 				unknown++
 				continue
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // TestLargeEpsilon: where ε is large and δ > 0 the numbers of a program differ by many orders, and some solves in floating point fail. Every small problem is decided all
@@ -25,13 +25,13 @@ func TestLargeEpsilon(t *testing.T) {
 	for i := range problems {
 		p := random(rng)
 		eps := []int64{8, 12, 20, 40}[rng.IntN(4)]
-		e, err := mechanisms.FromEpsilon(big.NewRat(eps, 1))
+		e, err := number.FromEpsilon(big.NewRat(eps, 1))
 		require.NoError(t, err)
 		delta := []*big.Rat{big.NewRat(1, 10), big.NewRat(1, 1000), big.NewRat(1, 3), big.NewRat(1, 1_000_000)}[rng.IntN(4)]
 		exp := upper(e)
 		exp = new(big.Rat).SetInt(new(big.Int).Quo(exp.Num(), exp.Denom()))
 		if i%2 == 0 {
-			e, err = mechanisms.FromExp(exp)
+			e, err = number.FromExp(exp)
 			require.NoError(t, err)
 		}
 		a, err := Solve(context.Background(), Request{Problem: p, Epsilon: e, Delta: delta})

@@ -7,10 +7,10 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/lp/linear"
-	"optratio/lp/table"
-	"optratio/mechanisms"
-	"optratio/number/arith"
+	"optratio/internal/arith"
+	"optratio/internal/linear"
+	"optratio/internal/table"
+	"optratio/number"
 )
 
 // arc says that what the input above does with an output has at least e^{-dε} times the probability of what the input below does, up to δ.
@@ -53,11 +53,11 @@ func (p *Problem) arcs() (all []arc, distances []*big.Rat) {
 	return all, distances
 }
 
-// program is a problem as lp/table has it: with the symmetries that were found, a group stands for an orbit of inputs and a cell for an orbit of outputs at
+// program is a problem as internal/table has it: with the symmetries that were found, a group stands for an orbit of inputs and a cell for an orbit of outputs at
 // the group's first input.
 type program struct {
 	problem   *Problem
-	epsilon   mechanisms.Epsilon
+	epsilon   number.Epsilon
 	delta     *big.Rat
 	arcs      []arc // those that are not implied
 	distances []*big.Rat
@@ -73,7 +73,7 @@ type program struct {
 }
 
 // newProgram builds the program of a problem. generators are its symmetries.
-func newProgram(ctx context.Context, p *Problem, eps mechanisms.Epsilon, delta *big.Rat, generators []symmetry) (*program, error) {
+func newProgram(ctx context.Context, p *Problem, eps number.Epsilon, delta *big.Rat, generators []symmetry) (*program, error) {
 	q := &program{problem: p, epsilon: eps, delta: delta}
 	q.arcs, q.distances = p.arcs()
 	if delta.Sign() == 0 {

@@ -5,10 +5,8 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/lp/table"
-	"optratio/mechanisms"
+	"optratio/internal/table"
 	"optratio/number"
-	"optratio/number/interval"
 	"optratio/verify"
 )
 
@@ -286,7 +284,7 @@ func (out *Rating) private(r *Request) {
 	if len(distances) == 0 {
 		out.DP, out.undecided = verify.Undecided, "there are no pairs of neighbors"
 	}
-	top, bounded := interval.FromInt(0, tightPrec), true
+	top, bounded := number.FromInt(0, tightPrec), true
 	for i, at := range r.tightest(arcs, len(distances)) {
 		d := distances[i]
 		if out.verdict(r, at, d) {
@@ -304,11 +302,11 @@ func (out *Rating) private(r *Request) {
 		if d.Sign() == 0 || at.most != nil && at.most.Cmp(one) == 0 {
 			continue
 		}
-		x := interval.LogRat(at.factor, tightPrec)
+		x := number.LogRat(at.factor, tightPrec)
 		if at.most != nil {
-			x = interval.Hull(x, interval.LogRat(at.most, tightPrec))
+			x = number.Hull(x, number.LogRat(at.most, tightPrec))
 		}
-		x = x.Quo(interval.FromRat(d, tightPrec))
+		x = x.Quo(number.FromRat(d, tightPrec))
 		c, ok := x.Cmp(top)
 		switch exp, rational := rationalRoot(at.factor, d); {
 		case !ok && rational && out.TightExpEps != nil && exp.Cmp(out.TightExpEps) == 0: // the same again
@@ -372,7 +370,7 @@ func (out *Rating) verdict(r *Request, at *tightness, distance *big.Rat) (violat
 }
 
 // within decides whether x <= e^{dε}. Where that is irrational the two are different, so that some precision tells.
-func within(eps mechanisms.Epsilon, d, x *big.Rat) verify.Verdict {
+func within(eps number.Epsilon, d, x *big.Rat) verify.Verdict {
 	inverse := new(big.Rat).Inv(x)
 	for prec := uint(128); prec <= 1<<13; prec *= 4 {
 		switch low, high := enclose(eps, d, prec); {

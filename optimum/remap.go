@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/lp/linear"
+	"optratio/internal/linear"
 	"optratio/number"
 )
 

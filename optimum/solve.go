@@ -9,17 +9,16 @@ import (
 	"slices"
 	"time"
 
+	"optratio/internal/linear"
 	"optratio/internal/patience"
-	"optratio/lp/linear"
-	"optratio/lp/table"
-	"optratio/mechanisms"
+	"optratio/internal/table"
 	"optratio/number"
 )
 
 // Request asks for the least loss of a private mechanism. Problem and Epsilon are required.
 type Request struct {
 	Problem *Problem
-	Epsilon mechanisms.Epsilon
+	Epsilon number.Epsilon
 	Delta   *big.Rat      // from 0 to 1; nil: 0
 	Rate    *Table        // to be compared with the optimum; nil: none
 	Users   [][]*big.Rat  // priors of users that share one mechanism, each with remaps of its own; nil: none

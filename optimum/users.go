@@ -5,8 +5,8 @@ import (
 	"context"
 	"math/big"
 
-	"optratio/lp/linear"
-	"optratio/lp/table"
+	"optratio/internal/linear"
+	"optratio/internal/table"
 	"optratio/number"
 )
 

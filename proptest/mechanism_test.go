@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -46,7 +46,7 @@ func TestMechanismsOfRationals(t *testing.T) {
 				return nil, mechanisms.ErrNotRational
 			}
 			var err error
-			if twice.Epsilon, err = mechanisms.FromExp(new(big.Rat).Mul(exp, exp)); err != nil {
+			if twice.Epsilon, err = number.FromExp(new(big.Rat).Mul(exp, exp)); err != nil {
 				return nil, err
 			}
 			return em.Exact(&twice)
@@ -106,7 +106,7 @@ type explosive struct{ mechanisms.Mechanism }
 
 func (explosive) Exact(*mechanisms.Instance) ([]*big.Rat, error) { panic("boom") }
 
-func (explosive) Enclose(*mechanisms.Instance, uint) ([]interval.Interval, error) { panic("boom") }
+func (explosive) Enclose(*mechanisms.Instance, uint) ([]number.Interval, error) { panic("boom") }
 
 // A panic, also at the first question which finds out what the mechanism takes for ε, is a finding.
 func TestPanicsOfMechanismsAreFindings(t *testing.T) {

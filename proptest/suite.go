@@ -15,6 +15,7 @@ import (
 	"github.com/leanovate/gopter/prop"
 
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -24,7 +25,7 @@ type PMF = func(c Case) ([]float64, error)
 
 // of returns the function that is tested, and how a case's ε is handed over to it. A subject is a PMF, or a mechanism: its enclosures
 // then, narrowed until they say what the nearest float64 numbers nearly are, or its own numbers where there are none that narrow.
-func of(subject any) (pmf PMF, epsilon func(float64) (mechanisms.Epsilon, error), err error) {
+func of(subject any) (pmf PMF, epsilon func(float64) (number.Epsilon, error), err error) {
 	epsilon = decimal
 	m, ok := subject.(mechanisms.Mechanism)
 	if !ok {
@@ -57,13 +58,13 @@ func rationalOnly(m mechanisms.Mechanism) bool {
 }
 
 // decimal takes ε as it is.
-func decimal(eps float64) (mechanisms.Epsilon, error) {
-	return mechanisms.FromEpsilon(new(big.Rat).SetFloat64(eps))
+func decimal(eps float64) (number.Epsilon, error) {
+	return number.FromEpsilon(new(big.Rat).SetFloat64(eps))
 }
 
 // fraction takes e^ε rounded up to a multiple of 1/64.
-func fraction(eps float64) (mechanisms.Epsilon, error) {
-	return mechanisms.FromExp(big.NewRat(int64(math.Ceil(64*math.Exp(eps))), 64))
+func fraction(eps float64) (number.Epsilon, error) {
+	return number.FromExp(big.NewRat(int64(math.Ceil(64*math.Exp(eps))), 64))
 }
 
 // numbers returns a mechanism's probabilities in float64.
@@ -91,7 +92,7 @@ func numbers(m mechanisms.Mechanism, in *mechanisms.Instance) ([]float64, error)
 }
 
 // instance is the case as a question to a mechanism.
-func (c Case) instance(epsilon func(float64) (mechanisms.Epsilon, error)) (*mechanisms.Instance, error) {
+func (c Case) instance(epsilon func(float64) (number.Epsilon, error)) (*mechanisms.Instance, error) {
 	exact := c.exact()
 	eps, err := epsilon(c.Epsilon)
 	return &mechanisms.Instance{Scores: exact.Scores, Sensitivities: exact.Sensitivities, Epsilon: eps}, err
@@ -180,7 +181,7 @@ func Check(subject any, o Options) ([]Failure, error) {
 
 type suite struct {
 	m       PMF
-	epsilon func(float64) (mechanisms.Epsilon, error)
+	epsilon func(float64) (number.Epsilon, error)
 	o       Options
 }
 

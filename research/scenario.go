@@ -90,7 +90,7 @@ func positive(x *big.Rat) bool { return x.Sign() > 0 }
 
 // listedEps is an ε of a list, with its text.
 type listedEps struct {
-	mechanisms.Epsilon
+	number.Epsilon
 	text epsText
 }
 
@@ -112,10 +112,10 @@ func (f *scenarioFlags) epsilons(standard string) (out []listedEps, err error) {
 		var e listedEps
 		if text := command.ExactText(x); name == "eps" {
 			e.text.Eps = &text
-			e.Epsilon, err = mechanisms.FromEpsilon(x)
+			e.Epsilon, err = number.FromEpsilon(x)
 		} else {
 			e.text.ExpEps = &text
-			e.Epsilon, err = mechanisms.FromExp(x)
+			e.Epsilon, err = number.FromExp(x)
 		}
 		if err != nil {
 			return nil, command.Usagef("--%s: %w", name, err)

@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
-	"optratio/mechanisms"
-	"optratio/mechanisms/secretary"
+	"optratio/internal/secretary"
 	"optratio/number"
 	"optratio/research/limit"
 )
@@ -177,7 +176,7 @@ func (f *stoppingLimitFlags) leastDelta(p *big.Rat) (out []boundaryPoint, err er
 		return nil, err
 	}
 	for _, x := range list {
-		eps, err := mechanisms.FromEpsilon(x)
+		eps, err := number.FromEpsilon(x)
 		if err != nil {
 			return nil, command.Usagef("--boundary: %w", err)
 		}

@@ -142,12 +142,12 @@ func (l *line) mechanisms(standard string) []mechanisms.Mechanism {
 }
 
 // epsilon returns --eps or --exp-eps, as it is and as it stands in documents.
-func (l *line) epsilon() (e mechanisms.Epsilon, eps, exp *string) {
+func (l *line) epsilon() (e number.Epsilon, eps, exp *string) {
 	switch a, b := l.text("eps", ""), l.text("exp-eps", ""); {
 	case a != "" && b == "":
-		return parsed(l, "eps", "", mechanisms.ParseEpsilon), &a, nil
+		return parsed(l, "eps", "", number.ParseEpsilon), &a, nil
 	case a == "" && b != "":
-		return parsed(l, "exp-eps", "", mechanisms.ParseExp), nil, &b
+		return parsed(l, "exp-eps", "", number.ParseExp), nil, &b
 	}
 	l.fail("give one of eps and exp-eps")
 	return e, nil, nil

@@ -17,8 +17,8 @@ import (
 
 	"optratio/cli"
 	"optratio/internal/front"
+	"optratio/internal/recommend"
 	"optratio/mechanisms"
-	"optratio/mechanisms/recommend"
 )
 
 // reference are command lines of every kind of job.

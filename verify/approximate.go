@@ -4,13 +4,12 @@ import (
 	"math/big"
 
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // positivePart returns max(0, v), where the sign of v is not known.
 func (v *Value) positivePart() *Value {
-	return &Value{fixed: v.fixed, box: func(prec uint) interval.Interval {
-		return v.Enclose(prec).Max(interval.FromInt(0, prec))
+	return &Value{fixed: v.fixed, box: func(prec uint) number.Interval {
+		return v.Enclose(prec).Max(number.FromInt(0, prec))
 	}}
 }
 
@@ -22,7 +21,7 @@ func (v *Value) greater(w *Value, limit uint) (most *Value, isW bool) {
 	case ok:
 		return v, false
 	}
-	return &Value{fixed: v.fixed && w.fixed, box: func(prec uint) interval.Interval {
+	return &Value{fixed: v.fixed && w.fixed, box: func(prec uint) number.Interval {
 		return v.Enclose(prec).Max(w.Enclose(prec))
 	}}, false
 }

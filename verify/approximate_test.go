@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/linear"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/variant"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -101,7 +101,7 @@ func TestTightDeltaByHand(t *testing.T) {
 // At an irrational e^ε the least δ is enclosed: the exponential mechanism at ε = 1, two candidates one step apart, held against ε = 1/10, has
 // δ = 1/2 - e^{1/10}/(1+e).
 func TestTightDeltaEnclosed(t *testing.T) {
-	one, err := mechanisms.ParseEpsilon("1")
+	one, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
 	space := &Space{Unit: big.NewRat(1, 1), Gap: 2, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: one}
 	q, err := lattice.New(2, 1)

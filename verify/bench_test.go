@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // BenchmarkLattice decides all properties of permute-and-flip on a lattice.
 func BenchmarkLattice(b *testing.B) {
-	eps, err := mechanisms.ParseEpsilon("0.5")
+	eps, err := number.ParseEpsilon("0.5")
 	require.NoError(b, err)
 	for _, size := range [][2]int{{5, 5}, {3, 20}} {
 		b.Run(fmt.Sprintf("n=%d/k=%d", size[0], size[1]), func(b *testing.B) {

@@ -20,7 +20,7 @@ const (
 
 // Target is the privacy that a mechanism is calibrated to: ε-DP, or ρ-zCDP where Rho is set.
 type Target struct {
-	Epsilon mechanisms.Epsilon
+	Epsilon number.Epsilon
 	Rho     *big.Rat
 }
 
@@ -127,7 +127,7 @@ func (c *Calibrator) search(ctx context.Context, out *Calibration, e *ends, prop
 			out.Undecided = fmt.Sprintf("no parameter was found that misses the target, of %d up to %s", out.Tried, ScoreText(e.low))
 			break
 		}
-		eps, err := mechanisms.FromEpsilon(next)
+		eps, err := number.FromEpsilon(next)
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ type decided struct {
 }
 
 // decide decides whether the mechanism meets the target at a parameter.
-func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps mechanisms.Epsilon) (decided, error) {
+func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps number.Epsilon) (decided, error) {
 	if c.Target.Rho != nil {
 		return c.decideRho(ctx, out, eps, decidedRho)
 	}
@@ -266,7 +266,7 @@ func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps mechanism
 }
 
 // examine checks one property of the mechanism at a parameter on the domain.
-func (c *Calibrator) examine(ctx context.Context, out *Calibration, eps mechanisms.Epsilon, options Options) (*Result, error) {
+func (c *Calibrator) examine(ctx context.Context, out *Calibration, eps number.Epsilon, options Options) (*Result, error) {
 	claim := c.Claim
 	claim.Epsilon = eps
 	var report *Report

@@ -8,7 +8,6 @@ import (
 
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // AllScores is the domain of a calibration by theorem.
@@ -24,7 +23,7 @@ const (
 )
 
 // decideRho decides whether ρ is at most the target at a parameter.
-func (c *Calibrator) decideRho(ctx context.Context, out *Calibration, eps mechanisms.Epsilon, mode rhoMode) (decided, error) {
+func (c *Calibrator) decideRho(ctx context.Context, out *Calibration, eps number.Epsilon, mode rhoMode) (decided, error) {
 	options := Options{Properties: []Property{ZCDP}, rho: mode}
 	if mode == decidedRho {
 		options.Rho = c.Target.Rho
@@ -50,7 +49,7 @@ func (c *Calibrator) nearRho(ctx context.Context, out *Calibration) (float64, er
 		return 0, nil
 	}
 	at := func(x float64) (float64, error) { // ln(ρ/R) at the parameter e^x
-		eps, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(math.Exp(x)))
+		eps, err := number.FromEpsilon(new(big.Rat).SetFloat64(math.Exp(x)))
 		if err != nil {
 			return 0, err
 		}
@@ -140,7 +139,7 @@ func (c *Calibrator) byTheorem(ctx context.Context, out *Calibration) error {
 	if !c.sameSensitivities() || c.Neighbors != Linf && !c.Claim.Monotonic {
 		return fmt.Errorf("%w: all real scores at once are for candidates of one sensitivity that move either way, or run for monotonic scores", ErrClaim)
 	}
-	zero, _ := mechanisms.FromEpsilon(new(big.Rat))
+	zero, _ := number.FromEpsilon(new(big.Rat))
 	if _, ok := mechanisms.Concentration(c.Claim.Mechanism, zero, 64); !ok {
 		return fmt.Errorf("%w: no theorem gives the ρ of %s for all real scores; the lattice can be searched", ErrClaim, c.Claim.Mechanism.Info().Name)
 	}
@@ -151,13 +150,13 @@ func (c *Calibrator) byTheorem(ctx context.Context, out *Calibration) error {
 			out.Undecided = "it was stopped"
 			break
 		}
-		eps, err := mechanisms.FromEpsilon(next)
+		eps, err := number.FromEpsilon(next)
 		if err != nil {
 			return err
 		}
 		out.Tried++
 		rho, _ := mechanisms.Concentration(c.Claim.Mechanism, eps, 128)
-		switch s, ok := rho.Cmp(interval.FromRat(c.Target.Rho, 128)); {
+		switch s, ok := rho.Cmp(number.FromRat(c.Target.Rho, 128)); {
 		case ok && s > 0:
 			high = next
 		case ok:

@@ -11,6 +11,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // calibrated finds a parameter on Q(3,2).
@@ -48,7 +49,7 @@ func TestCalibration(t *testing.T) {
 		for end, meets := range map[*big.Rat]bool{lo: true, hi: false} {
 			p := problem(t, c.name, "0")
 			var err error
-			p.Epsilon, err = mechanisms.FromEpsilon(end)
+			p.Epsilon, err = number.FromEpsilon(end)
 			require.NoError(t, err)
 			report, err := Lattice(context.Background(), p, 3, 2, Options{Properties: []Property{DP}, NoRange: true})
 			require.NoError(t, err)
@@ -207,7 +208,7 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 		require.Less(t, r.Tried, 8, "%s: proposals spare the bisection", name)
 		for i, end := range []*big.Rat{low, high} {
 			claim := c.Claim
-			claim.Epsilon, err = mechanisms.FromEpsilon(end)
+			claim.Epsilon, err = number.FromEpsilon(end)
 			require.NoError(t, err)
 			report, err := Lattice(context.Background(), claim, 3, 2, Options{Properties: []Property{ZCDP}, Rho: target})
 			require.NoError(t, err)
@@ -231,7 +232,7 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 		require.True(t, narrow(lowest, highest, big.NewRat(1, 1e9)), name)
 		require.Negative(t, highest.Cmp(low), name)
 		for i, end := range []*big.Rat{lowest, highest} {
-			eps, err := mechanisms.FromEpsilon(end)
+			eps, err := number.FromEpsilon(end)
 			require.NoError(t, err)
 			rho, ok := mechanisms.Concentration(c.Claim.Mechanism, eps, 100)
 			require.True(t, ok)

@@ -9,13 +9,12 @@ import (
 	"math/big"
 	"strings"
 
-	"optratio/mechanisms"
+	"optratio/internal/certtext"
 	"optratio/number"
-	"optratio/verify/certificate/text"
 )
 
 // ErrNoCertificate is wrapped by the error of a report that has no witness of a kind that certificates have.
-var ErrNoCertificate = text.ErrNone
+var ErrNoCertificate = certtext.ErrNone
 
 // Certifiable are the properties a violation of which has a certificate, of stated probabilities and of mechanisms by name.
 func Certifiable(stated bool) []Property {
@@ -27,7 +26,7 @@ func Certifiable(stated bool) []Property {
 
 // Setting is what a witness's certificate says beside the report.
 type Setting struct {
-	Epsilon     mechanisms.Epsilon
+	Epsilon     number.Epsilon
 	Stated      bool     // the probabilities are those of a table or program; the certificate states them
 	Neighbors   string   // linf, monotonic, shifted or stated, as docs/reference/certificate.md has it
 	Sensitivity *big.Rat // Δ
@@ -41,13 +40,13 @@ func (r *Report) WriteCertificate(w io.Writer, s Setting) error {
 	for _, name := range Certifiable(s.Stated) {
 		names = append(names, string(name))
 		if p := r.Find(name); p != nil && p.Verdict == Violated && p.Witness != nil {
-			return r.writeWitness(text.NewWriter(w, "witness"), name, p.Witness, &s)
+			return r.writeWitness(certtext.NewWriter(w, "witness"), name, p.Witness, &s)
 		}
 	}
 	return fmt.Errorf("%w: no violation of %s was found", ErrNoCertificate, strings.Join(names, " or "))
 }
 
-func (r *Report) writeWitness(c *text.Writer, name Property, v *Witness, s *Setting) error {
+func (r *Report) writeWitness(c *certtext.Writer, name Property, v *Witness, s *Setting) error {
 	delta := s.Delta
 	if name != ApproximateDP || delta == nil {
 		delta = new(big.Rat)

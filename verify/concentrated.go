@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // rhoGap is the relative width to which ρ is enclosed where probabilities are known well enough.
@@ -25,9 +24,9 @@ const rhoGap = 1.0 / (1 << 30)
 //   - D_α <= D_1 + s(max l - min l)²/8, which settles orders close to 1;
 //   - on [a, b], g is at most its chord, which settles all other orders up to s = max l/ρ, beyond which D_α/α <= max l/(1+s) is at most ρ.
 type supremum struct {
-	least, most interval.Interval // points: ρ is in between
-	at          float64           // the s behind least; 0 for the limit α → 1
-	ceiling     bool              // most is a target, which least does not raise: above it, the search is over
+	least, most number.Interval // points: ρ is in between
+	at          float64         // the s behind least; 0 for the limit α → 1
+	ceiling     bool            // most is a target, which least does not raise: above it, the search is over
 	infinite    bool
 	partial     bool // there are pairs that were not looked at
 	open        bool // there are readings of a pair without an upper end
@@ -42,19 +41,19 @@ func (u *supremum) number() number.Number {
 		lo, _ := u.least.Lo().Rat(nil)
 		return number.Bounds(lo, nil)
 	}
-	return number.Enclosed(interval.Hull(u.least, u.most))
+	return number.Enclosed(number.Hull(u.least, u.most))
 }
 
 // order returns the order behind the lower end, and the tight divergence there.
 func (u *supremum) order() Order {
 	alpha := new(big.Rat).SetFloat64(u.at)
 	alpha.Add(alpha, big.NewRat(1, 1))
-	tight := supremum{least: u.least.Mul(interval.FromRat(alpha, renyiBits)), most: u.most.Mul(interval.FromRat(alpha, renyiBits)), partial: u.partial, open: u.open}
+	tight := supremum{least: u.least.Mul(number.FromRat(alpha, renyiBits)), most: u.most.Mul(number.FromRat(alpha, renyiBits)), partial: u.partial, open: u.open}
 	return Order{alpha, tight.number()}
 }
 
 // show takes D_α/α at one pair and order into account.
-func (u *supremum) show(x interval.Interval, s float64, witness func() *Witness) {
+func (u *supremum) show(x number.Interval, s float64, witness func() *Witness) {
 	if x.Lo().Cmp(u.least.Lo()) <= 0 && u.witness != nil {
 		return
 	}
@@ -62,9 +61,9 @@ func (u *supremum) show(x interval.Interval, s float64, witness func() *Witness)
 	if x.Lo().Sign() <= 0 {
 		return
 	}
-	u.least = interval.Point(x.Lo())
+	u.least = number.Point(x.Lo())
 	if !u.ceiling {
-		u.concede(u.least.Mul(interval.FromFloat(1+rhoGap, renyiBits)))
+		u.concede(u.least.Mul(number.FromFloat(1+rhoGap, renyiBits)))
 	}
 }
 
@@ -72,7 +71,7 @@ func (u *supremum) show(x interval.Interval, s float64, witness func() *Witness)
 func (u *supremum) over() bool { return u.ceiling && u.least.Lo().Cmp(u.most.Hi()) > 0 }
 
 // concede raises the upper end to x, unless the search is over.
-func (u *supremum) concede(x interval.Interval) {
+func (u *supremum) concede(x number.Interval) {
 	if u.over() || x.Hi().Cmp(u.most.Hi()) <= 0 {
 		return
 	}
@@ -80,13 +79,13 @@ func (u *supremum) concede(x interval.Interval) {
 		u.open = true
 		return
 	}
-	u.most = interval.Point(x.Hi())
+	u.most = number.Point(x.Hi())
 }
 
 // contrast is an ordered pair of distributions with equal supports: probabilities and logarithms of ratios. Outcomes that share both are one entry.
 type contrast struct {
-	p, l        []interval.Interval
-	least, most interval.Interval // of l
+	p, l        []number.Interval
+	least, most number.Interval // of l
 }
 
 // against returns the contrast of p and o, whose supports were found to be equal, and that of o and p.
@@ -103,9 +102,9 @@ func (c *run) against(p, o []*Value, precision uint) (forth, back contrast) {
 			continue
 		}
 		place[pair{p[r], o[r]}] = len(forth.p)
-		l := interval.FromInt(0, renyiBits)
+		l := number.FromInt(0, renyiBits)
 		if p[r] != o[r] {
-			l = interval.Log(own.Quo(other))
+			l = number.Log(own.Quo(other))
 		}
 		forth.p, back.p = append(forth.p, own), append(back.p, other)
 		forth.l, back.l = append(forth.l, l), append(back.l, l.Neg())
@@ -123,17 +122,17 @@ func (x *contrast) ends() {
 }
 
 // cumulant encloses g(s).
-func (x *contrast) cumulant(s float64) interval.Interval {
-	sum := interval.FromInt(0, renyiBits)
+func (x *contrast) cumulant(s float64) number.Interval {
+	sum := number.FromInt(0, renyiBits)
 	for i, p := range x.p {
-		sum = sum.Add(p.Mul(interval.Exp(interval.FromFloat(s, renyiBits).Mul(x.l[i]))))
+		sum = sum.Add(p.Mul(number.Exp(number.FromFloat(s, renyiBits).Mul(x.l[i]))))
 	}
-	return interval.Log(sum)
+	return number.Log(sum)
 }
 
 // divergence encloses D_1.
-func (x *contrast) divergence() interval.Interval {
-	sum := interval.FromInt(0, renyiBits)
+func (x *contrast) divergence() number.Interval {
+	sum := number.FromInt(0, renyiBits)
 	for i, p := range x.p {
 		sum = sum.Add(p.Mul(x.l[i]))
 	}
@@ -141,17 +140,17 @@ func (x *contrast) divergence() interval.Interval {
 }
 
 // per encloses D_α/α at s.
-func (x *contrast) per(s float64) interval.Interval {
+func (x *contrast) per(s float64) number.Interval {
 	if s == 0 {
 		return x.divergence()
 	}
-	v := interval.FromFloat(s, renyiBits)
+	v := number.FromFloat(s, renyiBits)
 	return x.cumulant(s).Quo(v.Add(v.Sqr()))
 }
 
 // flatness is (max l - min l)²/8.
-func (x *contrast) flatness() interval.Interval {
-	return x.most.Sub(x.least).Sqr().Quo(interval.FromInt(8, renyiBits))
+func (x *contrast) flatness() number.Interval {
+	return x.most.Sub(x.least).Sqr().Quo(number.FromInt(8, renyiBits))
 }
 
 // raise makes the upper end hold for all orders of a pair of distributions, and the lower one for those that are computed on the way.
@@ -176,35 +175,35 @@ func (u *supremum) raise(x *contrast, witness func() *Witness) {
 // part is an interval [a, b] of s with upper ends of g at both.
 type part struct {
 	a, b   float64
-	ga, gb interval.Interval
+	ga, gb number.Interval
 }
 
 // near settles the orders from 1 on as far as the second bound leads, in steps that grow, and leaves what is between them to chords.
-func (u *supremum) near(x *contrast, kl, flat interval.Interval, end float64, witness func() *Witness) {
+func (u *supremum) near(x *contrast, kl, flat number.Interval, end float64, witness func() *Witness) {
 	if !x.cumulant(end).IsFinite() { // ρ is next to 0 so far, and the orders that count are too large to be enclosed
 		u.concede(flat)
 		return
 	}
-	at := func(s float64) (g, per interval.Interval) {
+	at := func(s float64) (g, per number.Interval) {
 		g = x.cumulant(s)
-		v := interval.FromFloat(s, renyiBits)
+		v := number.FromFloat(s, renyiBits)
 		per = g.Quo(v.Add(v.Sqr()))
 		u.show(per, s, witness)
 		if per.RelWidth() > rhoGap { // where probabilities are not known well, this lets the subdivision end
-			return interval.Point(g.Hi()), per.Mul(interval.FromFloat(1+rhoGap, renyiBits))
+			return number.Point(g.Hi()), per.Mul(number.FromFloat(1+rhoGap, renyiBits))
 		}
-		return interval.Point(g.Hi()), per
+		return number.Point(g.Hi()), per
 	}
-	inner := func(s float64) interval.Interval {
+	inner := func(s float64) number.Interval {
 		g, per := at(s)
 		u.concede(per)
 		return g
 	}
 	last := part{a: end, ga: inner(end)}
 	for {
-		b := interval.FromFloat(last.a, renyiBits)
+		b := number.FromFloat(last.a, renyiBits)
 		bound := kl.Add(b.Mul(flat))
-		if bound.Hi().Cmp(u.most.Mul(b.Add(interval.FromInt(1, renyiBits))).Lo()) <= 0 {
+		if bound.Hi().Cmp(u.most.Mul(b.Add(number.FromInt(1, renyiBits))).Lo()) <= 0 {
 			return // as flat > ρ, the bound then holds for all smaller s too
 		}
 		if u.over() {
@@ -228,15 +227,15 @@ func (u *supremum) near(x *contrast, kl, flat interval.Interval, end float64, wi
 }
 
 // settle bounds D_α/α on a part, halving it where that helps.
-func (u *supremum) settle(p part, at func(float64) interval.Interval) {
+func (u *supremum) settle(p part, at func(float64) number.Interval) {
 	if u.over() || u.below(p) {
 		return
 	}
 	middle := p.a + float64((p.b-p.a)/2)
 	if p.b-p.a < p.b*0x1p-30 || middle <= p.a || middle >= p.b {
 		// D_α does not decrease in α (van Erven & Harremoës 2014, Thm. 3)
-		a, b := interval.FromFloat(p.a, renyiBits), interval.FromFloat(p.b, renyiBits)
-		u.concede(p.gb.Quo(b.Mul(a.Add(interval.FromInt(1, renyiBits)))))
+		a, b := number.FromFloat(p.a, renyiBits), number.FromFloat(p.b, renyiBits)
+		u.concede(p.gb.Quo(b.Mul(a.Add(number.FromInt(1, renyiBits)))))
 		return
 	}
 	g := at(middle)
@@ -247,8 +246,8 @@ func (u *supremum) settle(p part, at func(float64) interval.Interval) {
 // below reports whether the chord of g is at most ρ·s(1+s) on the part, for the upper end ρ: the difference is a convex quadratic, which has to be
 // nonnegative at the ends of the part and has to have its vertex outside or no zeros.
 func (u *supremum) below(p part) bool {
-	a, b := interval.FromFloat(p.a, renyiBits), interval.FromFloat(p.b, renyiBits)
-	for _, end := range [][2]interval.Interval{{a, p.ga}, {b, p.gb}} {
+	a, b := number.FromFloat(p.a, renyiBits), number.FromFloat(p.b, renyiBits)
+	for _, end := range [][2]number.Interval{{a, p.ga}, {b, p.gb}} {
 		if end[1].Hi().Cmp(u.most.Mul(end[0].Add(end[0].Sqr())).Lo()) > 0 {
 			return false
 		}
@@ -256,7 +255,7 @@ func (u *supremum) below(p part) bool {
 	// ρs² + (ρ-m)s + k, where the chord is m·s - k
 	m := p.gb.Sub(p.ga).Quo(b.Sub(a))
 	k := m.Mul(a).Sub(p.ga)
-	two := interval.FromInt(2, renyiBits)
+	two := number.FromInt(2, renyiBits)
 	slope := u.most.Sub(m)
 	if s, ok := slope.Add(two.Mul(u.most).Mul(a)).Sign(); ok && s >= 0 {
 		return true
@@ -270,13 +269,13 @@ func (u *supremum) below(p part) bool {
 // concentrated encloses ρ over all pairs of neighbors. A search in floating point proposes a pair and an order; they give the lower end, and every pair is
 // then shown not to exceed the upper one.
 func (c *run) concentrated(t *tracker) (*supremum, error) {
-	zero := interval.FromInt(0, renyiBits)
+	zero := number.FromInt(0, renyiBits)
 	u := &supremum{least: zero, most: zero, partial: true}
 	if err := c.propose(t, u); err != nil || c.opts.rho == leastRho {
 		return u, err
 	}
 	if target := c.opts.Rho; c.opts.rho == decidedRho {
-		u.ceiling, u.most = true, interval.Point(interval.FromRat(target, renyiBits).Lo())
+		u.ceiling, u.most = true, number.Point(number.FromRat(target, renyiBits).Lo())
 	}
 	missed := false
 	for q, other := range c.dom.Neighbors {

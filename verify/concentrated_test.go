@@ -10,9 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // laws returns two distributions of the given weights as values, which are rational.
@@ -31,7 +29,7 @@ func laws(p, o []int64) (a, b []*Value) {
 
 // cold encloses the supremum for one ordered pair without a proposal.
 func cold(p, o []*Value) *supremum {
-	zero := interval.FromInt(0, renyiBits)
+	zero := number.FromInt(0, renyiBits)
 	u := &supremum{least: zero, most: zero}
 	forth, _ := (&run{opts: Options{MaxPrec: 1024}}).against(p, o, 64)
 	u.raise(&forth, func() *Witness { return nil })
@@ -163,7 +161,7 @@ func TestRhoOfWideReadings(t *testing.T) {
 func TestRhoOnLattices(t *testing.T) {
 	claim := problem(t, "pf", "0")
 	var err error
-	claim.Epsilon, err = mechanisms.ParseEpsilon("1")
+	claim.Epsilon, err = number.ParseEpsilon("1")
 	require.NoError(t, err)
 	report, err := Lattice(context.Background(), claim, 2, 3, Options{Properties: []Property{ZCDP}})
 	require.NoError(t, err)

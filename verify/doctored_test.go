@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // doctored is a mechanism with rational probabilities given by a function.
@@ -28,7 +28,7 @@ func (d doctored) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
 	return d.pmf(d.t, in), nil
 }
 
-func (d doctored) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interval, error) {
+func (d doctored) Enclose(in *mechanisms.Instance, prec uint) ([]number.Interval, error) {
 	return nil, mechanisms.ErrNoEnclosure
 }
 
@@ -115,7 +115,7 @@ var gallery = []struct {
 		DP: "scores (0, 0) and (0, -2), candidate 1: 0.5 and 0.0987654320987…",
 	}},
 	{doctored{name: "half the noise would do", pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
-		eps, err := mechanisms.ParseExp("3/2")
+		eps, err := number.ParseExp("3/2")
 		require.NoError(t, err)
 		half := *in
 		half.Epsilon = eps
@@ -212,7 +212,7 @@ func TestDoctoredMechanismsBreakWhatTheyBreak(t *testing.T) {
 	}
 }
 
-func exactAt(d doctored, eps mechanisms.Epsilon, scores []*big.Rat) []*big.Rat {
+func exactAt(d doctored, eps number.Epsilon, scores []*big.Rat) []*big.Rat {
 	return d.pmf(d.t, &mechanisms.Instance{Scores: scores, Sensitivities: []*big.Rat{one}, Epsilon: eps})
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // normal is q shifted to best score 0.
@@ -382,9 +382,9 @@ func TestNarrow(t *testing.T) {
 	assert.InEpsilon(t, 6.7187537694807317667e-40, n, 1e-9)
 	// A number that no precision narrows is given as it is.
 	asked := 0
-	w := Refinable(func(prec uint) interval.Interval {
+	w := Refinable(func(prec uint) number.Interval {
 		asked++
-		return interval.New(big.NewFloat(1), big.NewFloat(2))
+		return number.NewInterval(big.NewFloat(1), big.NewFloat(2))
 	})
 	w.narrow(128)
 	assert.LessOrEqual(t, asked, 5)

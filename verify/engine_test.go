@@ -12,22 +12,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 func ratio64(a, b int64) *Value { return Rational(big.NewRat(a, b)) }
 
 // box is the number in [lo, hi], whatever precision it is asked for.
 func box(lo, hi float64) *Value {
-	return &Value{fixed: true, box: func(uint) interval.Interval { return interval.New(big.NewFloat(lo), big.NewFloat(hi)) }}
+	return &Value{fixed: true, box: func(uint) number.Interval { return number.NewInterval(big.NewFloat(lo), big.NewFloat(hi)) }}
 }
 
 // root2 is √2 by enclosures, as the square root's own refinement gives it.
 func root2() *Value {
-	return Refinable(func(prec uint) interval.Interval {
+	return Refinable(func(prec uint) number.Interval {
 		lo := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).Sqrt(big.NewFloat(2))
 		eps := new(big.Float).SetMantExp(big.NewFloat(4), -int(prec))
-		return interval.New(new(big.Float).SetPrec(prec).Sub(lo, eps), new(big.Float).SetPrec(prec).Add(lo, eps))
+		return number.NewInterval(new(big.Float).SetPrec(prec).Sub(lo, eps), new(big.Float).SetPrec(prec).Add(lo, eps))
 	})
 }
 
@@ -71,7 +70,7 @@ func TestValuesInEveryForm(t *testing.T) {
 		for _, prec := range []uint{64, 200} {
 			for _, q := range []struct {
 				got  *Value
-				want interval.Interval
+				want number.Interval
 			}{
 				{sum, c.v.Enclose(prec).Add(c.w.Enclose(prec))}, {dif, c.v.Enclose(prec).Sub(c.w.Enclose(prec))},
 				{c.v.mul(c.w), c.v.Enclose(prec).Mul(c.w.Enclose(prec))}, {c.v.quo(c.w), c.v.Enclose(prec).Quo(c.w.Enclose(prec))},
@@ -132,7 +131,7 @@ func TestBoxesDecideWhatTheyCan(t *testing.T) {
 	// A difference of 2^-200 needs more than 200 bits.
 	near := Rational(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 200)))
 	x := root2()
-	other := Refinable(func(prec uint) interval.Interval { return x.Enclose(prec).Add(near.Enclose(prec)) })
+	other := Refinable(func(prec uint) number.Interval { return x.Enclose(prec).Add(near.Enclose(prec)) })
 	_, ok = other.compare(x, 128)
 	assert.False(t, ok)
 	s, ok = other.compare(x, 512)
@@ -330,8 +329,8 @@ func TestGreatest(t *testing.T) {
 
 // quotientBox is a number of which only a lower bound is known.
 func quotientBox() *Value {
-	return &Value{fixed: true, box: func(uint) interval.Interval {
-		return interval.New(big.NewFloat(1), new(big.Float).SetInf(false))
+	return &Value{fixed: true, box: func(uint) number.Interval {
+		return number.NewInterval(big.NewFloat(1), new(big.Float).SetInf(false))
 	}}
 }
 

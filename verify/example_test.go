@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
 // Randomized response spends less than its ε on this lattice, and has more mass at large errors than the exponential mechanism.
 func ExampleLattice() {
 	m, _ := mechanisms.Lookup("krr")
-	eps, _ := mechanisms.ParseExp("3/2")
+	eps, _ := number.ParseExp("3/2")
 	report, err := verify.Lattice(context.Background(), verify.Claim{Mechanism: m, Epsilon: eps}, 3, 2, verify.Options{
 		Properties: []verify.Property{verify.DP, verify.DominatesEM},
 	})
@@ -26,7 +27,7 @@ func ExampleLattice() {
 // Randomized response with the parameter ln 3/2 spends ln 9/7 on this lattice, as ExampleLattice shows; from that, calibration finds ln 3/2.
 func ExampleCalibrator_Calibrate() {
 	m, _ := mechanisms.Lookup("krr")
-	eps, _ := mechanisms.ParseExp("9/7")
+	eps, _ := number.ParseExp("9/7")
 	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Target: verify.Target{Epsilon: eps}, N: 3, K: 2}
 	r, err := c.Calibrate(context.Background())
 	fmt.Println(r.Parameter, r.Proof, err)

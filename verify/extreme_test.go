@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // e^-ε below all floating-point numbers of any precision is still positive, and comparisons are decided.
@@ -16,7 +17,7 @@ func TestHugeEpsilon(t *testing.T) {
 		for name, dominates := range map[string]Verdict{"pf": Proved, "em": Proved, "rnm-laplace": Violated} {
 			m, err := mechanisms.Lookup(name)
 			require.NoError(t, err)
-			e, err := mechanisms.ParseEpsilon(eps)
+			e, err := number.ParseEpsilon(eps)
 			require.NoError(t, err)
 			p := Claim{Mechanism: m, Epsilon: e, Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
 			r, err := Lattice(context.Background(), p, 3, 2, Options{})

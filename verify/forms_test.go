@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/number"
-	"optratio/number/arith"
 )
 
 // fun makes the function z, the only one that these tests begin with.

@@ -8,16 +8,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 // Scores too deep for polynomials to be at hand from the start: permute-and-flip is private with equality all the same, between the
 // lower candidate's e^{-ε·1500}/2 and e^{-ε·1501}/2, and tightness is exact.
 func TestTiesOfDeepScoresAreDecided(t *testing.T) {
-	eps, err := mechanisms.ParseEpsilon("0.5")
+	eps, err := number.ParseEpsilon("0.5")
 	require.NoError(t, err)
 	claim := Claim{Mechanism: mechanisms.PermuteAndFlip(), Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: eps}
 	for _, vector := range [][]*big.Rat{{big.NewRat(0, 1), big.NewRat(-3000, 1)}, {big.NewRat(0, 1), big.NewRat(-1, 1), big.NewRat(-3000, 1)}} {
@@ -30,14 +29,14 @@ func TestTiesOfDeepScoresAreDecided(t *testing.T) {
 
 // A function that is formed late decides as one that is at hand.
 func TestLateFunctionsDecideAlike(t *testing.T) {
-	eps, err := mechanisms.ParseEpsilon("0.5")
+	eps, err := number.ParseEpsilon("0.5")
 	require.NoError(t, err)
 	ring := exponentialRing(eps, 1)
 	f := arith.Poly{}
 	rng := rand.New(rand.NewPCG(3, 4))
 	formed := 0
 	late := func(x arith.RatFunc) *Value {
-		return lately(func(prec uint) interval.Interval { return x.Eval(ring.at(prec)) }, ring, func() (arith.RatFunc, bool) {
+		return lately(func(prec uint) number.Interval { return x.Eval(ring.at(prec)) }, ring, func() (arith.RatFunc, bool) {
 			formed++
 			return x, true
 		})

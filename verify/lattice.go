@@ -16,7 +16,7 @@ import (
 // Claim is a mechanism with its parameters and the ε that is claimed for it. Mechanism and Epsilon are required.
 type Claim struct {
 	Mechanism     mechanisms.Mechanism
-	Epsilon       mechanisms.Epsilon
+	Epsilon       number.Epsilon
 	Sensitivities []*big.Rat // one for all candidates, or one each; nil: 1
 	Params        mechanisms.Params
 	// Monotonic says that neighbors move all scores one way, each by at most its sensitivity. The mechanism then runs with

@@ -32,7 +32,7 @@ func softmaxFloat(precision, factor float64) mechanisms.Mechanism {
 }
 
 func lattice(t *testing.T, m mechanisms.Mechanism, o verify.Options) *verify.Report {
-	eps, err := mechanisms.ParseEpsilon("1")
+	eps, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
 	report, err := verify.Lattice(context.Background(), verify.Claim{Mechanism: m, Epsilon: eps}, 2, 2, o)
 	require.NoError(t, err)
@@ -101,7 +101,7 @@ func TestEnclosuresThatDoNotTell(t *testing.T) {
 func TestZeroProblems(t *testing.T) {
 	em, err := mechanisms.Lookup("em")
 	require.NoError(t, err)
-	eps, err := mechanisms.ParseEpsilon("1")
+	eps, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
 	ctx, one := context.Background(), big.NewRat(1, 1)
 	vectors := [][]*big.Rat{{new(big.Rat), one}}

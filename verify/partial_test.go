@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // TestOthersMayNotGain: the first candidate's score rises alone, and it keeps its probability; that the second gains is a violation all the same, as is
@@ -72,7 +72,7 @@ func TestProvedIsNotAboveTheClaim(t *testing.T) {
 		for _, eps := range []string{"0.3", "0.7", "1.1"} {
 			p := problem(t, name, "0")
 			var err error
-			p.Epsilon, err = mechanisms.ParseEpsilon(eps)
+			p.Epsilon, err = number.ParseEpsilon(eps)
 			require.NoError(t, err)
 			r, err := Lattice(context.Background(), p, 2, 2, Options{Properties: []Property{DP}})
 			require.NoError(t, err)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // ratio is Π num / Π den of numbers that are not negative, or +∞.
@@ -97,7 +96,7 @@ func (r ratio) log() (number.Number, *big.Rat) {
 	case r.infinite:
 		return number.Infinity(), nil
 	case r.open && r.lo > 0:
-		low, _ := interval.Log(interval.FromFloat(r.lo, 64)).Lo().Rat(nil)
+		low, _ := number.Log(number.FromFloat(r.lo, 64)).Lo().Rat(nil)
 		return number.Bounds(low, nil), nil
 	case r.open:
 		return number.Bounds(nil, nil), nil
@@ -108,7 +107,7 @@ func (r ratio) log() (number.Number, *big.Rat) {
 	case v.rat != nil && v.rat.Cmp(big.NewRat(1, 1)) == 0:
 		return number.Int(0), v.rat
 	case v.rat != nil:
-		return number.Enclosed(interval.LogRat(v.rat, 160)), v.rat
+		return number.Enclosed(number.LogRat(v.rat, 160)), v.rat
 	case v.ring != nil && v.ring.exponent != nil && v.formable(v.ring):
 		f, formed := v.form()
 		if power, ok := monomial(f.Num, f.Den); formed && ok {
@@ -117,7 +116,7 @@ func (r ratio) log() (number.Number, *big.Rat) {
 		}
 	}
 	x := v.narrow(128)
-	return number.Enclosed(interval.Log(x)), nil
+	return number.Enclosed(number.Log(x)), nil
 }
 
 // monomial reports whether num/den is t^power.

@@ -7,7 +7,6 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // How verdicts are taken where numbers are not exact (Options.Readings). Every number stands for an interval of readings. A property is violated
@@ -33,8 +32,8 @@ func (c *run) loose() *Value {
 		return c.exp
 	}
 	part := new(big.Rat).Add(big.NewRat(1, 1), epsSlack)
-	return Refinable(func(prec uint) interval.Interval {
-		return interval.Exp(interval.Log(c.exp.Enclose(prec)).Mul(interval.FromRat(part, prec)))
+	return Refinable(func(prec uint) number.Interval {
+		return number.Exp(number.Log(c.exp.Enclose(prec)).Mul(number.FromRat(part, prec)))
 	})
 }
 
@@ -43,8 +42,8 @@ func withSlack(exp *Value, slack *big.Rat) *Value {
 	if slack == nil || slack.Sign() == 0 {
 		return exp
 	}
-	return Refinable(func(prec uint) interval.Interval {
-		return exp.Enclose(prec).Mul(interval.Exp(interval.FromRat(slack, prec)))
+	return Refinable(func(prec uint) number.Interval {
+		return exp.Enclose(prec).Mul(number.Exp(number.FromRat(slack, prec)))
 	})
 }
 
@@ -64,7 +63,7 @@ func (t *tracker) excused(a, b *Value) bool {
 		if low.Sign() <= 0 {
 			return false
 		}
-		excess := interval.Point(over).Quo(interval.Point(low)).Sub(interval.FromInt(1, 128))
+		excess := number.Point(over).Quo(number.Point(low)).Sub(number.FromInt(1, 128))
 		_, part := excess.Float64()
 		if part > equalityPart {
 			return false

@@ -6,7 +6,6 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // Relaxed says what a δ does to an infinite tight ε: with δ = Delta the tight ε is at most Eps. It is looked for where probabilities below 2^-50 alone
@@ -71,7 +70,7 @@ func (c *run) relax() (*Relaxed, error) {
 		return nil, err
 	}
 	at := *c
-	at.exp = Refinable(func(prec uint) interval.Interval { return interval.ExpRat(eps, prec) })
+	at.exp = Refinable(func(prec uint) number.Interval { return number.ExpRat(eps, prec) })
 	at.claim, at.most = at.exp, at.exp
 	at.opts.Delta, at.opts.Progress, at.opts.Limit = big.NewRat(1, 1), nil, 0
 	res, err := at.approximate()

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // Order is the tight Rényi divergence of one order.
@@ -19,7 +18,7 @@ const renyiBits = 128
 // divergence is D_α over all pairs of neighbors, enclosed; infinite where supports differ.
 type divergence struct {
 	alpha    *big.Rat
-	x        interval.Interval
+	x        number.Interval
 	infinite bool
 	partial  bool // there are neighbors that could not be compared, or readings without an upper end
 }
@@ -159,7 +158,7 @@ func (c *run) orders() []*big.Rat {
 
 // divergence returns max D_α over the neighbors, for α >= 1; order 1 is the Kullback–Leibler divergence.
 func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
-	d := divergence{alpha: alpha, x: interval.FromInt(0, renyiBits)}
+	d := divergence{alpha: alpha, x: number.FromInt(0, renyiBits)}
 	for q, other := range c.dom.Neighbors {
 		if err := t.step(); err != nil {
 			return d, err
@@ -199,7 +198,7 @@ func (d *divergence) include(c *run, t *tracker, w direction) {
 		if x.Lo().IsInf() {
 			return
 		}
-		x = interval.Point(x.Lo())
+		x = number.Point(x.Lo())
 	}
 	d.x = d.x.Max(x)
 }
@@ -218,9 +217,9 @@ func (c *run) eventDiffers(t *tracker, a, b *Answer, q, other Vector) bool {
 //	D_α(p ‖ o) = 1/(α-1) · ln Σ_r p_r (p_r/o_r)^{α-1},  D_1 = Σ_r p_r ln(p_r/o_r)
 //
 // (Rényi 1961), or the candidate for which it is infinite; -1 if there is none.
-func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x interval.Interval, at int) {
+func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x number.Interval, at int) {
 	excess := new(big.Rat).Sub(alpha, big.NewRat(1, 1))
-	sum := interval.FromInt(0, renyiBits)
+	sum := number.FromInt(0, renyiBits)
 	for r := range p {
 		if p[r].zero(t.precision()) {
 			continue
@@ -229,27 +228,27 @@ func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x interval.Int
 			if s, ok := p[r].sign(t.precision()); ok && s > 0 {
 				return sum, r
 			}
-			return interval.Whole(renyiBits), -1 // 0 in some readings
+			return number.Whole(renyiBits), -1 // 0 in some readings
 		}
 		own := p[r].Enclose(renyiBits)
 		quotient := own.Quo(o[r].Enclose(renyiBits))
-		var term interval.Interval
+		var term number.Interval
 		switch {
 		case p[r] == o[r]:
-			term = interval.FromInt(int64(excess.Sign()), renyiBits)
+			term = number.FromInt(int64(excess.Sign()), renyiBits)
 		case excess.Sign() == 0:
-			term = interval.Log(quotient)
+			term = number.Log(quotient)
 		case excess.IsInt() && excess.Num().BitLen() < 20:
 			term = quotient.Pow(int(excess.Num().Int64()))
 		default:
-			term = interval.Exp(interval.FromRat(excess, renyiBits).Mul(interval.Log(quotient)))
+			term = number.Exp(number.FromRat(excess, renyiBits).Mul(number.Log(quotient)))
 		}
 		sum = sum.Add(own.Mul(term))
 	}
 	if excess.Sign() == 0 {
 		return sum, -1
 	}
-	return interval.Log(sum).Quo(interval.FromRat(excess, renyiBits)), -1
+	return number.Log(sum).Quo(number.FromRat(excess, renyiBits)), -1
 }
 
 // mostLikely describes two neighbors at the candidate whose probabilities' ratio is the largest, as far as float64 numbers tell.

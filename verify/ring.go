@@ -3,9 +3,8 @@ package verify
 import (
 	"math/big"
 
-	"optratio/mechanisms"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 // ring is the real number t whose rational functions the probabilities are. Two of these
@@ -13,7 +12,7 @@ import (
 // rational z != 1 it may be ln z, both transcendental (Lindemann 1882); otherwise it is
 // a real root of a rational number.
 type ring struct {
-	at     func(prec uint) interval.Interval
+	at     func(prec uint) number.Interval
 	degree int      // 0: t is transcendental; otherwise t^degree = power,
 	power  *big.Rat // and x^degree - power is irreducible over the rationals
 
@@ -35,12 +34,12 @@ func remembering[T any](f func(prec uint) T) func(prec uint) T {
 }
 
 // exponentialRing is t = e^{-ε/parts}; nil where ε = 0 or is not set. A rational t has degree 1.
-func exponentialRing(eps mechanisms.Epsilon, parts int64) *ring {
+func exponentialRing(eps number.Epsilon, parts int64) *ring {
 	if eps.IsZero() || !eps.IsSet() {
 		return nil
 	}
 	unit := big.NewRat(1, parts)
-	r := &ring{positive: true, at: remembering(func(prec uint) interval.Interval { return eps.ExpNeg(unit, prec) })}
+	r := &ring{positive: true, at: remembering(func(prec uint) number.Interval { return eps.ExpNeg(unit, prec) })}
 	z, ok := eps.Z()
 	if !ok {
 		r.exponent = new(big.Rat).Mul(eps.Eps(), unit)
@@ -62,12 +61,12 @@ func exponentialRing(eps mechanisms.Epsilon, parts int64) *ring {
 }
 
 // logarithmRing is t = ln z, for rational z = e^-ε; nil for others and for ε = 0.
-func logarithmRing(eps mechanisms.Epsilon) *ring {
+func logarithmRing(eps number.Epsilon) *ring {
 	z, ok := eps.Z()
 	if !ok || eps.IsZero() {
 		return nil
 	}
-	return &ring{at: remembering(func(prec uint) interval.Interval { return interval.LogRat(z, prec) })}
+	return &ring{at: remembering(func(prec uint) number.Interval { return number.LogRat(z, prec) })}
 }
 
 // rationalRoot returns the p-th root of a > 0 where it is rational.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 func rats(t *testing.T, texts ...string) []*big.Rat {
@@ -36,9 +37,9 @@ func TestMonotonicScoresHalveEpsilon(t *testing.T) {
 		if name == "pf" {
 			require.Equal(t, "3/2", dp.TightExpEps.RatString())
 		}
-		third, err := mechanisms.FromEpsilon(big.NewRat(1, 3))
+		third, err := number.FromEpsilon(big.NewRat(1, 3))
 		require.NoError(t, err)
-		for _, eps := range []mechanisms.Epsilon{parse(t, "3/2"), parse(t, "0.4"), third} {
+		for _, eps := range []number.Epsilon{parse(t, "3/2"), parse(t, "0.4"), third} {
 			p := problem(t, name, "0")
 			p.Epsilon = eps
 			report, err = Scores(context.Background(), p, vectors, Linf, Options{})

@@ -8,9 +8,9 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/mechanisms"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Vector is a score vector in multiples of its space's unit.
@@ -33,7 +33,7 @@ type Space struct {
 	Unit          *big.Rat   // one step of a score, in the user's units
 	Gap           int64      // the scores of one vector differ by multiples of Gap; 0: 1
 	Sensitivities []*big.Rat // as in mechanisms.Instance
-	Epsilon       mechanisms.Epsilon
+	Epsilon       number.Epsilon
 	Params        mechanisms.Params
 }
 
@@ -253,7 +253,7 @@ func (e *Exact) enclose(in *mechanisms.Instance, form func(r int) (arith.RatFunc
 	if err != nil {
 		return nil, err
 	}
-	all := remembering(func(prec uint) []interval.Interval {
+	all := remembering(func(prec uint) []number.Interval {
 		if prec == FirstBits {
 			return first
 		}
@@ -265,7 +265,7 @@ func (e *Exact) enclose(in *mechanisms.Instance, form func(r int) (arith.RatFunc
 	})
 	values := make([]*Value, len(first))
 	for r := range values {
-		box := func(prec uint) interval.Interval { return all(prec)[r] }
+		box := func(prec uint) number.Interval { return all(prec)[r] }
 		if values[r] = Refinable(box); form != nil {
 			values[r] = lately(box, e.exp, func() (arith.RatFunc, bool) { return form(r) })
 		}
@@ -279,7 +279,7 @@ func readings(m mechanisms.Approximate, in *mechanisms.Instance) (*Answer, error
 	if err != nil {
 		return nil, err
 	}
-	return wrap(boxes, func(x interval.Interval) *Value {
+	return wrap(boxes, func(x number.Interval) *Value {
 		lo, _ := x.Lo().Rat(nil)
 		hi, _ := x.Hi().Rat(nil)
 		v := Within(lo, hi)
@@ -305,20 +305,20 @@ func (e *Exact) ExpEpsilon() *Value {
 }
 
 // ExpEpsilon returns e^ε, exactly where it is rational, as enclosures otherwise.
-func ExpEpsilon(eps mechanisms.Epsilon) *Value { return ExpTimes(eps, big.NewRat(1, 1)) }
+func ExpEpsilon(eps number.Epsilon) *Value { return ExpTimes(eps, big.NewRat(1, 1)) }
 
 // ExpTimes returns e^{dε} for d > 0.
-func ExpTimes(eps mechanisms.Epsilon, d *big.Rat) *Value {
+func ExpTimes(eps number.Epsilon, d *big.Rat) *Value {
 	if inverse, ok := eps.ExpNegRat(d); ok {
 		return Rational(inverse.Inv(inverse))
 	}
 	if base := root(eps.Exp(), d.Denom()); base != nil { // where d is no whole number, e^{dε} may be rational all the same
-		if e, err := mechanisms.FromExp(base); err == nil {
+		if e, err := number.FromExp(base); err == nil {
 			return ExpTimes(e, new(big.Rat).SetInt(d.Num()))
 		}
 	}
 	minus := new(big.Rat).Neg(d)
-	return Refinable(func(prec uint) interval.Interval { return eps.ExpNeg(minus, prec) })
+	return Refinable(func(prec uint) number.Interval { return eps.ExpNeg(minus, prec) })
 }
 
 // root returns the rational whose power with the exponent of > 1 is x; nil where there is none.

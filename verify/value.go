@@ -5,10 +5,9 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 // Value is a real number in the most exact form that is known for it: a rational, a rational
@@ -17,12 +16,12 @@ import (
 type Value struct {
 	rat    *big.Rat
 	fun    *arith.RatFunc
-	ring   *ring                             // of fun
-	box    func(prec uint) interval.Interval // where neither; nil: from lo to hi
-	late   func() (arith.RatFunc, bool)      // beside box: the function of ring's number, where it can be had
-	fixed  bool                              // the enclosure does not depend on prec
-	zeroed bool                              // 0, of a number that was computed in double precision and may have vanished by rounding
-	lo, hi float64                           // outward-rounded bounds, where known is set
+	ring   *ring                           // of fun
+	box    func(prec uint) number.Interval // where neither; nil: from lo to hi
+	late   func() (arith.RatFunc, bool)    // beside box: the function of ring's number, where it can be had
+	fixed  bool                            // the enclosure does not depend on prec
+	zeroed bool                            // 0, of a number that was computed in double precision and may have vanished by rounding
+	lo, hi float64                         // outward-rounded bounds, where known is set
 	known  bool
 }
 
@@ -30,7 +29,7 @@ type Value struct {
 func Rational(r *big.Rat) *Value { return &Value{rat: r} }
 
 // Refinable returns the number that all enclosures of box contain.
-func Refinable(box func(prec uint) interval.Interval) *Value {
+func Refinable(box func(prec uint) number.Interval) *Value {
 	return &Value{box: remembering(box)}
 }
 
@@ -41,11 +40,11 @@ func Within(lo, hi *big.Rat) *Value {
 		return Rational(lo)
 	}
 	const prec = 128
-	x := interval.Hull(interval.FromRat(lo, prec), interval.FromRat(hi, prec))
+	x := number.Hull(number.FromRat(lo, prec), number.FromRat(hi, prec))
 	v := &Value{fixed: true, known: true}
 	v.lo, v.hi = x.Float64()
 	if least := min(math.Abs(v.lo), math.Abs(v.hi)); least < 1e-290 || math.IsInf(v.lo, 0) || math.IsInf(v.hi, 0) {
-		v.box = func(uint) interval.Interval { return x }
+		v.box = func(uint) number.Interval { return x }
 	}
 	return v
 }
@@ -75,7 +74,7 @@ func (v *Value) Readings() (low, high *big.Rat) {
 
 // lately returns a number that all enclosures of box contain, and that is a function of the ring's number, for long polynomials: that is formed
 // only where enclosures do not tell two numbers apart.
-func lately(box func(prec uint) interval.Interval, r *ring, form func() (arith.RatFunc, bool)) *Value {
+func lately(box func(prec uint) number.Interval, r *ring, form func() (arith.RatFunc, bool)) *Value {
 	return &Value{box: remembering(box), ring: r, late: form}
 }
 
@@ -96,14 +95,14 @@ func function(f arith.RatFunc, r *ring) *Value {
 }
 
 // Enclose returns an interval around v at about the given precision.
-func (v *Value) Enclose(prec uint) interval.Interval {
+func (v *Value) Enclose(prec uint) number.Interval {
 	switch {
 	case v.rat != nil:
-		return interval.FromRat(v.rat, prec)
+		return number.FromRat(v.rat, prec)
 	case v.fun != nil:
 		return v.fun.Eval(v.ring.at(prec))
 	case v.box == nil:
-		return interval.Hull(interval.FromFloat(v.lo, max(prec, 64)), interval.FromFloat(v.hi, max(prec, 64)))
+		return number.Hull(number.FromFloat(v.lo, max(prec, 64)), number.FromFloat(v.hi, max(prec, 64)))
 	}
 	return v.box(prec)
 }
@@ -125,7 +124,7 @@ func inexact(vs ...*Value) bool {
 }
 
 // narrow encloses v with a relative width of about 2^-bits where that can be had.
-func (v *Value) narrow(bits uint) interval.Interval {
+func (v *Value) narrow(bits uint) number.Interval {
 	prec := bits + 32
 	x := v.Enclose(prec)
 	for !v.fixed && prec < 8*bits && x.RelWidth() > math.Ldexp(1, -int(bits)) {
@@ -148,7 +147,7 @@ func (v *Value) bounds() (lo, hi float64) {
 func combine(a, b *Value,
 	rat func(*big.Rat, *big.Rat) *big.Rat,
 	fun func(arith.RatFunc, arith.RatFunc) arith.RatFunc,
-	box func(interval.Interval, interval.Interval) interval.Interval) *Value {
+	box func(number.Interval, number.Interval) number.Interval) *Value {
 	if a.rat != nil && b.rat != nil {
 		return Rational(rat(a.rat, b.rat))
 	}
@@ -162,7 +161,7 @@ func combine(a, b *Value,
 	}
 	v := &Value{
 		fixed: (a.fixed || a.rat != nil) && (b.fixed || b.rat != nil),
-		box:   func(prec uint) interval.Interval { return box(a.Enclose(prec), b.Enclose(prec)) },
+		box:   func(prec uint) number.Interval { return box(a.Enclose(prec), b.Enclose(prec)) },
 	}
 	if v.ring = a.ring; v.ring == nil {
 		v.ring = b.ring
@@ -206,23 +205,23 @@ func (v *Value) function() (f arith.RatFunc, r *ring, ok bool) {
 }
 
 func (v *Value) add(w *Value) *Value {
-	return combine(v, w, arith.Rat{}.Add, arith.Poly{}.Add, interval.Interval.Add)
+	return combine(v, w, arith.Rat{}.Add, arith.Poly{}.Add, number.Interval.Add)
 }
 
 func (v *Value) sub(w *Value) *Value {
 	if v == w {
 		return Rational(new(big.Rat))
 	}
-	return combine(v, w, arith.Rat{}.Sub, arith.Poly{}.Sub, interval.Interval.Sub)
+	return combine(v, w, arith.Rat{}.Sub, arith.Poly{}.Sub, number.Interval.Sub)
 }
 
 func (v *Value) mul(w *Value) *Value {
-	return combine(v, w, arith.Rat{}.Mul, arith.Poly{}.Mul, interval.Interval.Mul)
+	return combine(v, w, arith.Rat{}.Mul, arith.Poly{}.Mul, number.Interval.Mul)
 }
 
 // quo returns v/w, for w known not to be 0.
 func (v *Value) quo(w *Value) *Value {
-	return combine(v, w, arith.Rat{}.Quo, arith.Poly{}.Quo, interval.Interval.Quo)
+	return combine(v, w, arith.Rat{}.Quo, arith.Poly{}.Quo, number.Interval.Quo)
 }
 
 // sign returns the sign of v and whether it is decided: always for the exact forms, and for

@@ -11,6 +11,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 func problem(t *testing.T, name, eps string) Claim {
@@ -21,12 +22,12 @@ func problem(t *testing.T, name, eps string) Claim {
 }
 
 // parse reads "3/2" as e^ε and "0.5" as ε.
-func parse(t *testing.T, s string) mechanisms.Epsilon {
+func parse(t *testing.T, s string) number.Epsilon {
 	t.Helper()
-	if e, err := mechanisms.ParseExp(s); err == nil {
+	if e, err := number.ParseExp(s); err == nil {
 		return e
 	}
-	e, err := mechanisms.ParseEpsilon(s)
+	e, err := number.ParseEpsilon(s)
 	require.NoError(t, err)
 	return e
 }
@@ -240,7 +241,7 @@ func TestWorstNeighborsSuffice(t *testing.T) {
 func TestDeepLatticesOfTwoAreDecided(t *testing.T) {
 	m, err := mechanisms.Lookup("pf")
 	require.NoError(t, err)
-	eps, err := mechanisms.ParseEpsilon("0.5")
+	eps, err := number.ParseEpsilon("0.5")
 	require.NoError(t, err)
 	p := Claim{Mechanism: m, Epsilon: eps, Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
 	report, err := Lattice(context.Background(), p, 2, 600, Options{Properties: []Property{DP}, NoRange: true})
@@ -257,7 +258,7 @@ func TestDeepLatticesOfTwoAreDecided(t *testing.T) {
 func TestNoRangeLeavesBoundedRangeAlone(t *testing.T) {
 	m, err := mechanisms.Lookup("pf")
 	require.NoError(t, err)
-	eps, err := mechanisms.ParseExp("3/2")
+	eps, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	p := Claim{Mechanism: m, Epsilon: eps, Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
 	report, err := Lattice(context.Background(), p, 3, 2, Options{Properties: []Property{BoundedRange, DP}, NoRange: true})
@@ -281,7 +282,7 @@ func TestTargets(t *testing.T) {
 		{"pf", "53/200", "3/2", Proved, Proved},
 		{"uniform", "0", "0", Proved, Proved},
 	} {
-		eps, err := mechanisms.ParseEpsilon("1")
+		eps, err := number.ParseEpsilon("1")
 		require.NoError(t, err)
 		p := problem(t, c.name, "0")
 		p.Epsilon = eps

@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 	"optratio/verify/audit"
 )
 
 func options(t *testing.T) audit.Options {
 	t.Helper()
-	eps, err := mechanisms.ParseEpsilon("1")
+	eps, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
 	pf, err := mechanisms.Lookup("pf")
 	require.NoError(t, err)
@@ -44,7 +45,7 @@ func TestPython(t *testing.T) {
 	require.Equal(t, verify.Proved, r.Verdict(), "%v %v", r.Properties, r.Findings)
 	for _, eps := range []string{"0.05", "0.74", "20"} {
 		for _, o.Domain = range []string{"lattice", "random"} {
-			o.Epsilon, err = mechanisms.ParseEpsilon(eps)
+			o.Epsilon, err = number.ParseEpsilon(eps)
 			require.NoError(t, err)
 			r, err := audit.PMF(context.Background(), "python3 em.py", o)
 			require.NoError(t, err)

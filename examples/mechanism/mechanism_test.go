@@ -11,6 +11,7 @@ import (
 	"optratio/cli"
 	"optratio/lp"
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/proptest"
 	"optratio/verify"
 	"optratio/verify/audit"
@@ -43,8 +44,8 @@ func lookup(t *testing.T, name string) mechanisms.Mechanism {
 	return m
 }
 
-func half(t *testing.T) mechanisms.Epsilon {
-	eps, err := mechanisms.ParseExp("3/2")
+func half(t *testing.T) number.Epsilon {
+	eps, err := number.ParseExp("3/2")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"math/big"
 
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Response keeps the best candidate with probability 1/(1 + (n-1)z), z = e^-ε, and takes each other one with z/(1 + (n-1)z); candidates that
@@ -37,7 +37,7 @@ var Response = mechanisms.FromRational(mechanisms.Info{Name: "response", Claim: 
 // Enclosed is the exponential mechanism in outward-rounded arithmetic.
 var Enclosed = mechanisms.FromEnclosure(mechanisms.Info{Name: "enclosed", Claim: "ε-DP", Private: true, Uniform: true},
 	func(in *mechanisms.Instance, prec uint) (lower, upper []*big.Float, err error) {
-		total, weights := interval.FromInt(0, prec), make([]interval.Interval, len(in.Scores))
+		total, weights := number.FromInt(0, prec), make([]number.Interval, len(in.Scores))
 		for r, depth := range in.Depths() {
 			weights[r] = in.Epsilon.ExpNeg(depth, prec)
 			total = total.Add(weights[r])

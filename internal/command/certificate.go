@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 
-	"optratio/mechanisms"
+	"optratio/internal/certtext"
+	"optratio/number"
 	"optratio/verify/certificate"
-	"optratio/verify/certificate/text"
 )
 
 // CertificateFile is the file of --cert, which no certificate gets into that the checker refuses. It may be nil, for none.
@@ -20,7 +20,7 @@ type CertificateFile struct {
 }
 
 // CreateCertificate is CreateOutput for --cert; nil where path is "". Certificates at some ε are refused where that is longer than the format takes.
-func (l *Limits) CreateCertificate(path string, at ...mechanisms.Epsilon) (*CertificateFile, error) {
+func (l *Limits) CreateCertificate(path string, at ...number.Epsilon) (*CertificateFile, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -58,7 +58,7 @@ func (f *CertificateFile) Commit(ctx context.Context, s Streams, write func(io.W
 	switch {
 	case err == nil:
 		return end
-	case errors.Is(err, text.ErrNone):
+	case errors.Is(err, certtext.ErrNone):
 		Say(s.Err, "%v", err)
 		return end
 	case end == nil:

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/verify/certificate/text"
+	"optratio/internal/certtext"
 )
 
 // TestCertificatesThatAreNotKept: what the checker does not accept, and what fails while it is written, leaves the file as it was, and the command ends as it would have.
@@ -40,7 +40,7 @@ func TestCertificatesThatAreNotKept(t *testing.T) {
 		"torn":        {written(fmt.Sprintf(witness, "3/4")[:100]), "does not accept it", Undecided, ""},
 		"too large":   {written("optratio-certificate 3\nproblem stopping\nn 3000\n"), "does not accept it", Undecided, ""},
 		"not written": {func(io.Writer) error { return io.ErrShortWrite }, "short write", Usage, ""},
-		"none":        {func(io.Writer) error { return fmt.Errorf("%w: nothing was solved", text.ErrNone) }, "", Done, "nothing was solved"},
+		"none":        {func(io.Writer) error { return fmt.Errorf("%w: nothing was solved", certtext.ErrNone) }, "", Done, "nothing was solved"},
 	} {
 		for _, end := range []error{nil, violated} {
 			var stderr bytes.Buffer

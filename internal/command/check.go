@@ -11,7 +11,7 @@ import (
 
 	"optratio/internal/document"
 	"optratio/internal/escape"
-	"optratio/lp/variant"
+	"optratio/internal/variant"
 	"optratio/number"
 	"optratio/verify/certificate"
 )

@@ -11,7 +11,7 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
-	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // Quoted shows a user's text in a message, without its middle where it is very long.
@@ -172,21 +172,21 @@ func Optional(s string) *string {
 }
 
 // Parse reads --eps or --exp-eps, whichever was given.
-func (f *EpsilonFlags) Parse() (mechanisms.Epsilon, error) {
+func (f *EpsilonFlags) Parse() (number.Epsilon, error) {
 	eps, exp := f.Eps, f.Exp
 	switch {
 	case eps == "" && exp == "":
-		return mechanisms.Epsilon{}, Usagef("epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
+		return number.Epsilon{}, Usagef("epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
 	case eps != "" && exp != "":
-		return mechanisms.Epsilon{}, Usagef("--eps and --exp-eps exclude each other: give one of them")
+		return number.Epsilon{}, Usagef("--eps and --exp-eps exclude each other: give one of them")
 	case eps != "":
-		e, err := mechanisms.ParseEpsilon(eps)
+		e, err := number.ParseEpsilon(eps)
 		if err != nil {
 			return e, Usagef("--eps %s: %w; give a decimal >= 0 such as 0.5", Quoted(eps), err)
 		}
 		return e, nil
 	}
-	e, err := mechanisms.ParseExp(exp)
+	e, err := number.ParseExp(exp)
 	if err != nil {
 		return e, Usagef("--exp-eps %s: %w; give a fraction or a decimal >= 1 such as 3/2", Quoted(exp), err)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/decimal"
+	"optratio/internal/totals"
 	"optratio/lp"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 )
 
 // ParamFlags are the parameters of mechanisms that have any.

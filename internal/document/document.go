@@ -5,9 +5,9 @@ package document
 import (
 	"math/big"
 
+	"optratio/internal/secretary"
 	"optratio/lp"
 	"optratio/mechanisms"
-	"optratio/mechanisms/secretary"
 	"optratio/number"
 	"optratio/optimum"
 	"optratio/verify/certificate"

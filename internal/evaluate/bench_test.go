@@ -8,11 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // BenchmarkExpectedError is the error of the two main mechanisms on a histogram's median.
 func BenchmarkExpectedError(b *testing.B) {
-	eps, err := mechanisms.ParseEpsilon("0.1")
+	eps, err := number.ParseEpsilon("0.1")
 	require.NoError(b, err)
 	for _, bins := range []int{100, 10_000} {
 		counts := make([]int64, bins)

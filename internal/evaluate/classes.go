@@ -8,7 +8,6 @@ import (
 
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 const (
@@ -26,14 +25,14 @@ const (
 
 // classes are the weights of a problem at one ε: those of the head one by one, those of the tail by a common bound.
 type classes struct {
-	gaps    []*big.Rat          // of the head, in units of the scores
-	weights []interval.Interval // e^{-ε gap/2Δ}; after the head's one more, from 0 to the largest of the tail, if there is a tail
+	gaps    []*big.Rat        // of the head, in units of the scores
+	weights []number.Interval // e^{-ε gap/2Δ}; after the head's one more, from 0 to the largest of the tail, if there is a tail
 	counts  []int
-	tail    interval.Interval // Σ gap·weight over the tail
+	tail    number.Interval // Σ gap·weight over the tail
 }
 
 // rate returns, in float64, the exponent of a candidate one unit of the scores below the best: ε/2Δ.
-func rate(sensitivity *big.Rat, eps mechanisms.Epsilon) float64 {
+func rate(sensitivity *big.Rat, eps number.Epsilon) float64 {
 	delta, _ := sensitivity.Float64()
 	return eps.Float() / (2 * delta)
 }
@@ -45,10 +44,10 @@ func (p *Problem) head(rate, gap float64) int {
 
 // weigh returns the weights. A probability of the tail is at most its weight, for every mechanisms.Weighted, and x e^{-λx} falls where λx >= 1, so that
 // the tail's candidates have together at most their number times the term of the first.
-func (p *Problem) weigh(sensitivity *big.Rat, eps mechanisms.Epsilon, head int) *classes {
+func (p *Problem) weigh(sensitivity *big.Rat, eps number.Epsilon, head int) *classes {
 	step := new(big.Rat).Add(sensitivity, sensitivity)
-	c := &classes{tail: interval.FromInt(0, classPrec)}
-	weight := func(g int) (*big.Rat, interval.Interval) {
+	c := &classes{tail: number.FromInt(0, classPrec)}
+	weight := func(g int) (*big.Rat, number.Interval) {
 		gap := p.gap(g)
 		return gap, eps.ExpNeg(new(big.Rat).Quo(gap, step), classPrec)
 	}
@@ -67,15 +66,15 @@ func (p *Problem) weigh(sensitivity *big.Rat, eps mechanisms.Epsilon, head int) 
 		for _, n := range p.counts[head:] {
 			rest += n
 		}
-		zero := interval.FromInt(0, classPrec)
-		c.weights, c.counts = append(c.weights, interval.Hull(zero, w)), append(c.counts, rest)
-		c.tail = interval.Hull(zero, w.Mul(interval.FromRat(gap, classPrec)).Mul(interval.FromInt(int64(rest), classPrec)))
+		zero := number.FromInt(0, classPrec)
+		c.weights, c.counts = append(c.weights, number.Hull(zero, w)), append(c.counts, rest)
+		c.tail = number.Hull(zero, w.Mul(number.FromRat(gap, classPrec)).Mul(number.FromInt(int64(rest), classPrec)))
 	}
 	return c
 }
 
 // classError returns the expected error Σ_g counts_g gap_g x_g of a mechanism with probabilities x, by classes of equal scores.
-func (p *Problem) classError(m mechanisms.Weighted, sensitivity *big.Rat, eps mechanisms.Epsilon) number.Number {
+func (p *Problem) classError(m mechanisms.Weighted, sensitivity *big.Rat, eps number.Epsilon) number.Number {
 	if eps.IsZero() || len(p.counts) == 1 {
 		return number.Exact(p.meanGap()) // all weights are 1, and all probabilities 1/n
 	}
@@ -92,10 +91,10 @@ func (p *Problem) classError(m mechanisms.Weighted, sensitivity *big.Rat, eps me
 
 // enclose encloses the expected error from weights.
 func (p *Problem) enclose(m mechanisms.Weighted, c *classes) number.Number {
-	sum := interval.NewAccumulator(classPrec)
+	sum := number.NewAccumulator(classPrec)
 	for g, x := range m.WeightedEnclose(c.weights, c.counts)[:len(c.gaps)] {
 		times := new(big.Rat).Mul(c.gaps[g], new(big.Rat).SetInt64(int64(c.counts[g])))
-		sum.AddMul(x, interval.FromRat(times, classPrec))
+		sum.AddMul(x, number.FromRat(times, classPrec))
 	}
 	return number.Enclosed(sum.Value().Add(c.tail))
 }

@@ -50,7 +50,7 @@ func posed(t *testing.T, task string, counts []int64) *Problem {
 }
 
 // results are the numbers of a row of docs/reference/evaluate.md: the errors of pf and em, their ratio, and how many times ε em needs for pf's error.
-func results(t *testing.T, p *Problem, eps mechanisms.Epsilon) []number.Number {
+func results(t *testing.T, p *Problem, eps number.Epsilon) []number.Number {
 	out := make([]number.Number, 4)
 	var err error
 	for i, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()} {
@@ -131,7 +131,7 @@ func TestDocumentedData(t *testing.T) {
 		require.NoError(t, err)
 		printed(t, row[2], at, fmt.Sprint(row))
 		lo, _ := at.Lower()
-		eps, err := mechanisms.FromEpsilon(lo)
+		eps, err := number.FromEpsilon(lo)
 		require.NoError(t, err)
 		pf, err := p.ExpectedError(mechanisms.PermuteAndFlip(), eps)
 		require.NoError(t, err)

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/lp/table"
+	"optratio/internal/table"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -119,7 +119,7 @@ func (p *Problem) sensitivityFor(m mechanisms.Mechanism) (*big.Rat, error) {
 
 // ExpectedError returns a mechanism's E[q* - q_M] in the units of the scores: exact for few candidates where it is rational, else enclosed, else
 // an estimate.
-func (p *Problem) ExpectedError(m mechanisms.Mechanism, eps mechanisms.Epsilon) (number.Number, error) {
+func (p *Problem) ExpectedError(m mechanisms.Mechanism, eps number.Epsilon) (number.Number, error) {
 	sensitivity, err := p.sensitivityFor(m)
 	if err != nil {
 		return number.Number{}, err
@@ -138,7 +138,7 @@ func (p *Problem) ExpectedError(m mechanisms.Mechanism, eps mechanisms.Epsilon) 
 }
 
 // instance returns the problem as one question to a mechanism.
-func (p *Problem) instance(sensitivity *big.Rat, eps mechanisms.Epsilon) *mechanisms.Instance {
+func (p *Problem) instance(sensitivity *big.Rat, eps number.Epsilon) *mechanisms.Instance {
 	in := &mechanisms.Instance{Scores: make([]*big.Rat, p.n), Sensitivities: []*big.Rat{sensitivity}, Epsilon: eps}
 	for i := range in.Scores {
 		in.Scores[i] = p.scores(i)

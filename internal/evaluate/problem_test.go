@@ -19,14 +19,14 @@ import (
 
 var half = big.NewRat(1, 2)
 
-func epsilon(t testing.TB, text string) mechanisms.Epsilon {
-	e, err := mechanisms.ParseEpsilon(text)
+func epsilon(t testing.TB, text string) number.Epsilon {
+	e, err := number.ParseEpsilon(text)
 	require.NoError(t, err)
 	return e
 }
 
-func exponential(t testing.TB, text string) mechanisms.Epsilon {
-	e, err := mechanisms.ParseExp(text)
+func exponential(t testing.TB, text string) number.Epsilon {
+	e, err := number.ParseExp(text)
 	require.NoError(t, err)
 	return e
 }
@@ -199,8 +199,8 @@ func TestDegenerateProblems(t *testing.T) {
 	}
 	_, err = New([]int64{1}, new(big.Rat), false)
 	assert.ErrorIs(t, err, ErrInput)
-	_, err = same.ExpectedError(pf, mechanisms.Epsilon{})
-	assert.ErrorIs(t, err, mechanisms.ErrEpsilon)
+	_, err = same.ExpectedError(pf, number.Epsilon{})
+	assert.ErrorIs(t, err, number.ErrEpsilon)
 }
 
 // Rational scores give what the same scores times a common denominator give, with that many times the sensitivity.

@@ -83,8 +83,8 @@ func (p *Problem) Reaching(ctx context.Context, m mechanisms.Mechanism, target n
 }
 
 // rationalEpsilon returns the parameter of exactly that value.
-func rationalEpsilon(x float64) mechanisms.Epsilon {
-	e, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(x))
+func rationalEpsilon(x float64) number.Epsilon {
+	e, err := number.FromEpsilon(new(big.Rat).SetFloat64(x))
 	if err != nil {
 		panic(err) // x is finite and not negative
 	}

@@ -82,7 +82,7 @@ func TestReachingIsBracketed(t *testing.T) {
 				b, _ := hi.Float64()
 				assert.InEpsilon(t, a, b, 1e-6, "%s at %s", name, at)
 				for side, end := range []*big.Rat{lo, hi} {
-					eps, err := mechanisms.FromEpsilon(end)
+					eps, err := number.FromEpsilon(end)
 					require.NoError(t, err)
 					e, err := problem.ExpectedError(m, eps)
 					require.NoError(t, err)

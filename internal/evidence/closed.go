@@ -3,8 +3,8 @@ package evidence
 import (
 	"math/big"
 
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/number"
 )
 
 // MaxClosedBits is the limit of exact evaluation in a closed form, whose numbers are reduced to lowest terms again and again; beyond it there are only
@@ -64,8 +64,8 @@ func crowded[T any](f arith.Field[T], below func(T) bool, sum T, n, k int) bool 
 }
 
 // Negative reports whether a rational is below 0, mayBeNegative whether a number in an enclosure can be.
-func Negative(x *big.Rat) bool               { return x.Sign() < 0 }
-func MayBeNegative(x interval.Interval) bool { return x.Lo().Sign() < 0 }
+func Negative(x *big.Rat) bool             { return x.Sign() < 0 }
+func MayBeNegative(x number.Interval) bool { return x.Lo().Sign() < 0 }
 
 // powerQuotient returns (x^n - y^n)/(x - y) = Σ_{i<n} x^{n-1-i} y^i, which is n x^{n-1} where x = y, and
 // x^n, for n >= 1. It doubles the number of terms: that for 2m is that for m times x^m + y^m.

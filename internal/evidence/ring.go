@@ -3,7 +3,7 @@ package evidence
 import (
 	"math/big"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Ring is the arithmetic in which the bounds are worked out: exact for rational z, and
@@ -26,7 +26,7 @@ type Ring[T any] interface {
 
 	Value(a T) Value
 	// Bounds returns an enclosure for deciding what is far from equality.
-	Bounds(a T) interval.Interval
+	Bounds(a T) number.Interval
 }
 
 // Scaled is the number num/(d·a^e), with d and a belonging to its ring.
@@ -133,41 +133,41 @@ func (x *Exact) Value(a Scaled) Value {
 	return Exactly(new(big.Rat).SetFrac(a.num, new(big.Int).Mul(x.d, x.power(a.e))))
 }
 
-func (x *Exact) Bounds(a Scaled) interval.Interval {
+func (x *Exact) Bounds(a Scaled) number.Interval {
 	const prec = 64
-	den := interval.FromBig(x.d, prec).Mul(interval.FromBig(x.power(a.e), prec))
-	return interval.FromBig(a.num, prec).Quo(den)
+	den := number.FromBig(x.d, prec).Mul(number.FromBig(x.power(a.e), prec))
+	return number.FromBig(a.num, prec).Quo(den)
 }
 
 // Enclosing is the ring of intervals with ends of prec bits.
 type Enclosing struct {
-	Zz   interval.Interval
+	Zz   number.Interval
 	Prec uint
 }
 
-func (x Enclosing) Rat(r *big.Rat) interval.Interval { return interval.FromRat(r, x.Prec) }
-func (x Enclosing) Int(i *big.Int) interval.Interval { return interval.FromBig(i, x.Prec) }
+func (x Enclosing) Rat(r *big.Rat) number.Interval { return number.FromRat(r, x.Prec) }
+func (x Enclosing) Int(i *big.Int) number.Interval { return number.FromBig(i, x.Prec) }
 
-func (Enclosing) Add(a, b interval.Interval) interval.Interval { return a.Add(b) }
-func (Enclosing) Sub(a, b interval.Interval) interval.Interval { return a.Sub(b) }
-func (Enclosing) Min(a, b interval.Interval) interval.Interval { return a.Min(b) }
-func (Enclosing) Max(a, b interval.Interval) interval.Interval { return a.Max(b) }
+func (Enclosing) Add(a, b number.Interval) number.Interval { return a.Add(b) }
+func (Enclosing) Sub(a, b number.Interval) number.Interval { return a.Sub(b) }
+func (Enclosing) Min(a, b number.Interval) number.Interval { return a.Min(b) }
+func (Enclosing) Max(a, b number.Interval) number.Interval { return a.Max(b) }
 
-func (x Enclosing) Scale(a interval.Interval, i *big.Int) interval.Interval {
-	return a.Mul(interval.FromBig(i, x.Prec))
+func (x Enclosing) Scale(a number.Interval, i *big.Int) number.Interval {
+	return a.Mul(number.FromBig(i, x.Prec))
 }
 
-func (x Enclosing) Z(a interval.Interval) interval.Interval { return a.Mul(x.Zz) }
+func (x Enclosing) Z(a number.Interval) number.Interval { return a.Mul(x.Zz) }
 
-func (Enclosing) Nonneg(a interval.Interval) bool { return a.Lo().Sign() >= 0 }
+func (Enclosing) Nonneg(a number.Interval) bool { return a.Lo().Sign() >= 0 }
 
-func (x Enclosing) Repair(a, p interval.Interval) Value {
+func (x Enclosing) Repair(a, p number.Interval) Value {
 	// -s/(t-s) falls with s and with t, where s < 0 < t.
-	weight := func(s, t *big.Float) interval.Interval {
-		u, v := interval.Point(s), interval.Point(t)
+	weight := func(s, t *big.Float) number.Interval {
+		u, v := number.Point(s), number.Point(t)
 		return u.Neg().Quo(v.Sub(u))
 	}
-	zero, one := interval.FromInt(0, x.Prec), interval.FromInt(1, x.Prec)
+	zero, one := number.FromInt(0, x.Prec), number.FromInt(1, x.Prec)
 	least, most := zero, zero
 	switch {
 	case a.Lo().Sign() >= 0:
@@ -179,8 +179,8 @@ func (x Enclosing) Repair(a, p interval.Interval) Value {
 	if a.Hi().Sign() < 0 && p.Hi().Sign() > 0 && !p.Hi().IsInf() {
 		least = weight(a.Hi(), p.Hi()).Max(zero)
 	}
-	return Enclosed(interval.New(least.Lo(), most.Hi()))
+	return Enclosed(number.NewInterval(least.Lo(), most.Hi()))
 }
 
-func (Enclosing) Value(a interval.Interval) Value              { return Enclosed(a) }
-func (Enclosing) Bounds(a interval.Interval) interval.Interval { return a }
+func (Enclosing) Value(a number.Interval) Value            { return Enclosed(a) }
+func (Enclosing) Bounds(a number.Interval) number.Interval { return a }

@@ -4,13 +4,13 @@ import (
 	"math/big"
 	"testing"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // TestRepairEncloses: the weight of the repair for wide enclosures holds those of all numbers in them.
 func TestRepairEncloses(t *testing.T) {
-	r := Enclosing{Zz: interval.FromFloat(0.5, 64), Prec: 64}
-	iv := func(lo, hi float64) interval.Interval { return interval.New(big.NewFloat(lo), big.NewFloat(hi)) }
+	r := Enclosing{Zz: number.FromFloat(0.5, 64), Prec: 64}
+	iv := func(lo, hi float64) number.Interval { return number.NewInterval(big.NewFloat(lo), big.NewFloat(hi)) }
 	x := NewExact(big.NewRat(1, 2), big.NewInt(1), ample())
 	for _, c := range []struct{ a, b, p, q float64 }{
 		{-2, -1, 1, 3}, {-2, 1, 1, 3}, {-1, -1, 1, 1}, {1, 2, -1, 1}, {-2, -1, -1, 3}, {-2, -1, -3, -1}, {-3, 0, 0, 5}, {0, 0, 0, 0},

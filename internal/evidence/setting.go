@@ -5,7 +5,6 @@ import (
 	"math/big"
 
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // Setting is what all sections have: ε, the writer's precision and what is claimed.
@@ -71,13 +70,13 @@ func (s *Setting) Describe(p *Problem) {
 	switch {
 	case s.Eps != nil:
 		p.Eps = number.Exact(s.Eps)
-		p.ExpEps = number.Enclosed(interval.ExpRat(s.Eps, prec))
+		p.ExpEps = number.Enclosed(number.ExpRat(s.Eps, prec))
 		if s.Eps.Sign() == 0 {
 			p.ExpEps = number.Int(1)
 		}
 	case s.ExpEps != nil:
 		p.ExpEps = number.Exact(s.ExpEps)
-		p.Eps = number.Enclosed(interval.LogRat(s.ExpEps, prec))
+		p.Eps = number.Enclosed(number.LogRat(s.ExpEps, prec))
 	}
 }
 
@@ -100,16 +99,16 @@ func (c *Setting) Power(d *big.Rat, prec uint) (low, high *big.Rat, err error) {
 		x := new(big.Rat).SetFrac(a, new(big.Int).Exp(c.ExpEps.Num(), d.Num(), nil))
 		return x, x, nil
 	}
-	var x interval.Interval
+	var x number.Interval
 	if c.Eps != nil {
-		x = interval.FromRat(new(big.Rat).Mul(c.Eps, d), prec+64)
+		x = number.FromRat(new(big.Rat).Mul(c.Eps, d), prec+64)
 	} else {
-		x = interval.LogRat(c.ExpEps, prec+64).Mul(interval.FromRat(d, prec+64))
+		x = number.LogRat(c.ExpEps, prec+64).Mul(number.FromRat(d, prec+64))
 	}
 	if hi, _ := x.Hi().Float64(); hi > most {
 		return nil, nil, fmt.Errorf("%w: ε times a distance is more than %d", ErrLimit, most)
 	}
-	z := interval.Exp(x.Neg())
+	z := number.Exp(x.Neg())
 	low, _ = z.Lo().Rat(nil)
 	high, _ = z.Hi().Rat(nil)
 	if one := big.NewRat(1, 1); high.Cmp(one) > 0 {
@@ -132,5 +131,5 @@ func (c *Setting) Enclosure(d *big.Rat, prec uint) (Value, error) {
 	case low.Cmp(high) == 0:
 		return Exactly(low), nil
 	}
-	return Enclosed(interval.Hull(interval.FromRat(low, prec), interval.FromRat(high, prec))), nil
+	return Enclosed(number.Hull(number.FromRat(low, prec), number.FromRat(high, prec))), nil
 }

@@ -4,27 +4,26 @@ import (
 	"math/big"
 
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // Value is a result: a rational number, or an enclosure of a real one.
 type Value struct {
-	Rat *big.Rat          // the number, or nil
-	Enc interval.Interval // if rat is nil
+	Rat *big.Rat        // the number, or nil
+	Enc number.Interval // if rat is nil
 }
 
-func Exactly(r *big.Rat) Value           { return Value{Rat: r} }
-func Enclosed(x interval.Interval) Value { return Value{Enc: x} }
-func (v Value) Prec() uint               { return v.Enc.Prec() }
-func (v Value) At(p uint) interval.Interval {
+func Exactly(r *big.Rat) Value         { return Value{Rat: r} }
+func Enclosed(x number.Interval) Value { return Value{Enc: x} }
+func (v Value) Prec() uint             { return v.Enc.Prec() }
+func (v Value) At(p uint) number.Interval {
 	if v.Rat != nil {
-		return interval.FromRat(v.Rat, p)
+		return number.FromRat(v.Rat, p)
 	}
 	return v.Enc
 }
 
 // with applies an operation, exactly where both operands are exact.
-func (v Value) with(w Value, rat func(z, a, b *big.Rat) *big.Rat, enc func(a, b interval.Interval) interval.Interval) Value {
+func (v Value) with(w Value, rat func(z, a, b *big.Rat) *big.Rat, enc func(a, b number.Interval) number.Interval) Value {
 	switch {
 	case v.Rat != nil && w.Rat != nil:
 		return Exactly(rat(new(big.Rat), v.Rat, w.Rat))
@@ -34,12 +33,12 @@ func (v Value) with(w Value, rat func(z, a, b *big.Rat) *big.Rat, enc func(a, b 
 	return Enclosed(enc(v.Enc, w.At(v.Prec())))
 }
 
-func (v Value) Add(w Value) Value { return v.with(w, (*big.Rat).Add, interval.Interval.Add) }
-func (v Value) Sub(w Value) Value { return v.with(w, (*big.Rat).Sub, interval.Interval.Sub) }
-func (v Value) Mul(w Value) Value { return v.with(w, (*big.Rat).Mul, interval.Interval.Mul) }
+func (v Value) Add(w Value) Value { return v.with(w, (*big.Rat).Add, number.Interval.Add) }
+func (v Value) Sub(w Value) Value { return v.with(w, (*big.Rat).Sub, number.Interval.Sub) }
+func (v Value) Mul(w Value) Value { return v.with(w, (*big.Rat).Mul, number.Interval.Mul) }
 
 // Quo returns v/w. An exact w must not be 0.
-func (v Value) Quo(w Value) Value { return v.with(w, (*big.Rat).Quo, interval.Interval.Quo) }
+func (v Value) Quo(w Value) Value { return v.with(w, (*big.Rat).Quo, number.Interval.Quo) }
 
 func (v Value) Min(w Value) Value {
 	return v.with(w, func(_, a, b *big.Rat) *big.Rat {
@@ -47,7 +46,7 @@ func (v Value) Min(w Value) Value {
 			return b
 		}
 		return a
-	}, interval.Interval.Min)
+	}, number.Interval.Min)
 }
 
 func (v Value) Max(w Value) Value {
@@ -56,7 +55,7 @@ func (v Value) Max(w Value) Value {
 			return b
 		}
 		return a
-	}, interval.Interval.Max)
+	}, number.Interval.Max)
 }
 
 // Sign returns the sign of v, and whether it is known.

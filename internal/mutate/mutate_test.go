@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	packages = flag.String("packages", "", "packages to mutate, as in number/interval,lp; all: every one of the list")
+	packages = flag.String("packages", "", "packages to mutate, as in number,lp; all: every one of the list")
 	sample   = flag.Int("sample", 100, "mutants a package, drawn at random; 0: every one")
 	seed     = flag.Int("seed", 1, "of the sample")
 	tests    = flag.String("tests", "", "tests to run in place of those of the list: survivors of fewer tests are tried again with all")
@@ -47,9 +47,8 @@ type target struct {
 }
 
 var targets = []target{
-	{pkg: "number/interval"},
 	{pkg: "number"},
-	{pkg: "number/arith"},
+	{pkg: "internal/arith"},
 	{pkg: "verify/certificate"},
 	{pkg: "internal/evidence"},
 	{pkg: "lp", files: []string{"bounds.go"}, run: "DoctoredProposals|ExactBounds|PointWithout|StrictlyInside|Mix|ClosedBoundIsBelow|DualPoint"},
@@ -58,9 +57,9 @@ var targets = []target{
 	{pkg: "lp", files: []string{"threshold.go"}, run: "Threshold|Simplest"},
 	{pkg: "lp", files: []string{"optimality.go"}, run: "ThresholdDecides|DualPoint|ThresholdIsSharp|ThresholdTable"},
 	{pkg: "lp", files: []string{"repair.go"}, run: "Repair"},
-	{pkg: "lp/lumped", files: []string{"bound.go", "dual.go", "weight.go"}},
-	{pkg: "lp/table"},
-	{pkg: "lp/variant"},
+	{pkg: "internal/lumped", files: []string{"bound.go", "dual.go", "weight.go"}},
+	{pkg: "internal/table"},
+	{pkg: "internal/variant"},
 	{pkg: "verify"},
 	{pkg: "proptest"},
 	{pkg: "verify/audit", files: []string{"bet.go", "binomial.go", "wealth.go", "fit.go", "independence.go"},

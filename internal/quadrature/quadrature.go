@@ -17,14 +17,14 @@ import (
 	"math/big"
 	"sync"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Rule is a Gauss–Legendre rule on [0,1], its nodes in ascending order. All fields are enclosures and read only.
 type Rule struct {
-	X      []interval.Interval // the nodes
-	Rest   []interval.Interval // 1 - X, enclosed as narrowly as X
-	Weight []interval.Interval // positive, with sum 1
+	X      []number.Interval // the nodes
+	Rest   []number.Interval // 1 - X, enclosed as narrowly as X
+	Weight []number.Interval // positive, with sum 1
 }
 
 type key struct {
@@ -57,13 +57,13 @@ func newRule(n int, prec uint) *Rule {
 	// points, once more for those at nodes, which are intervals.
 	work := prec + 4*uint(n) + 128
 	radius := new(big.Float).SetMantExp(big.NewFloat(1), -int(prec)-2*n-32)
-	r := &Rule{make([]interval.Interval, n), make([]interval.Interval, n), make([]interval.Interval, n)}
-	one, half := interval.FromInt(1, work), interval.FromRat(big.NewRat(1, 2), work)
-	size := interval.FromInt(int64(n), work)
-	var last interval.Interval
+	r := &Rule{make([]number.Interval, n), make([]number.Interval, n), make([]number.Interval, n)}
+	one, half := number.FromInt(1, work), number.FromRat(big.NewRat(1, 2), work)
+	size := number.FromInt(int64(n), work)
+	var last number.Interval
 	for i := range (n + 1) / 2 { // the others mirror these
 		x := root(n, i, work)
-		node := interval.New(new(big.Float).SetPrec(work).Sub(x, radius), new(big.Float).SetPrec(work).Add(x, radius))
+		node := number.NewInterval(new(big.Float).SetPrec(work).Sub(x, radius), new(big.Float).SetPrec(work).Add(x, radius))
 		middle := 2*i+1 == n
 		if !changesSign(n, node) || i > 0 && last.Hi().Cmp(node.Lo()) >= 0 || !middle && node.Hi().Sign() >= 0 {
 			panic(fmt.Sprintf("quadrature: node %d of %d is not enclosed at %d bits", i+1, n, prec))
@@ -88,10 +88,10 @@ func root(n, i int, prec uint) *big.Float {
 		return new(big.Float).SetPrec(prec)
 	}
 	step := func(bits uint) { // bits of accuracy are enough
-		at := interval.Point(x).SetPrec(bits + 2*uint(n) + 32)
+		at := number.Point(x).SetPrec(bits + 2*uint(n) + 32)
 		p, before := legendre(n, at)
 		// P' = n (P_{n-1} - x P)/(1 - x²)
-		slope := before.Sub(at.Mul(p)).Mul(interval.FromInt(int64(n), at.Prec())).Quo(interval.FromInt(1, at.Prec()).Sub(at.Sqr()))
+		slope := before.Sub(at.Mul(p)).Mul(number.FromInt(int64(n), at.Prec())).Quo(number.FromInt(1, at.Prec()).Sub(at.Sqr()))
 		x = new(big.Float).SetPrec(at.Prec()).Sub(at.Mid(), p.Quo(slope).Mid())
 	}
 	for range 6 {
@@ -104,21 +104,21 @@ func root(n, i int, prec uint) *big.Float {
 }
 
 // changesSign reports whether P_n has different signs at the ends of x, and so a root inside.
-func changesSign(n int, x interval.Interval) bool {
-	left, _ := legendre(n, interval.Point(x.Lo()))
-	right, _ := legendre(n, interval.Point(x.Hi()))
+func changesSign(n int, x number.Interval) bool {
+	left, _ := legendre(n, number.Point(x.Lo()))
+	right, _ := legendre(n, number.Point(x.Hi()))
 	a, known1 := left.Sign()
 	b, known2 := right.Sign()
 	return known1 && known2 && a*b < 0
 }
 
 // legendre encloses P_n(x) and P_{n-1}(x), n >= 1, by (j+1) P_{j+1} = (2j+1) x P_j - j P_{j-1}.
-func legendre(n int, x interval.Interval) (p, before interval.Interval) {
+func legendre(n int, x number.Interval) (p, before number.Interval) {
 	prec := x.Prec()
-	before, p = interval.FromInt(1, prec), x
+	before, p = number.FromInt(1, prec), x
 	for j := int64(1); j < int64(n); j++ {
-		next := x.Mul(p).Mul(interval.FromInt(2*j+1, prec)).Sub(before.Mul(interval.FromInt(j, prec)))
-		before, p = p, next.Quo(interval.FromInt(j+1, prec))
+		next := x.Mul(p).Mul(number.FromInt(2*j+1, prec)).Sub(before.Mul(number.FromInt(j, prec)))
+		before, p = p, next.Quo(number.FromInt(j+1, prec))
 	}
 	return p, before
 }
@@ -134,14 +134,14 @@ func legendre(n int, x interval.Interval) (p, before interval.Interval) {
 // is at most Σ_{j=2n,2n+2,…} 2mρ^{-j} (2 + 2/(4n²-1)). For n >= 2 that is Trefethen's Thm. 19.3 with its constant 64/15.
 //
 // The result encloses the bound at the precision of m.
-func (r *Rule) Error(m interval.Interval, rho int) interval.Interval {
+func (r *Rule) Error(m number.Interval, rho int) number.Interval {
 	if rho < 2 {
 		panic(fmt.Sprintf("quadrature: an ellipse of parameter %d", rho))
 	}
 	n, prec := int64(len(r.X)), m.Prec()
 	constant := big.NewRat(2, 4*n*n-1)
 	constant.Add(constant, big.NewRat(2, 1))
-	ratio := interval.FromRat(big.NewRat(1, int64(rho)*int64(rho)), prec)
-	geometric := ratio.Pow(len(r.X)).Quo(interval.FromInt(1, prec).Sub(ratio))
-	return m.Mul(interval.FromRat(constant, prec)).Mul(geometric)
+	ratio := number.FromRat(big.NewRat(1, int64(rho)*int64(rho)), prec)
+	geometric := ratio.Pow(len(r.X)).Quo(number.FromInt(1, prec).Sub(ratio))
+	return m.Mul(number.FromRat(constant, prec)).Mul(geometric)
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // sum is the rule's value for f on [0,1].
-func sum(r *Rule, f func(interval.Interval) interval.Interval) interval.Interval {
-	total := interval.FromInt(0, r.X[0].Prec())
+func sum(r *Rule, f func(number.Interval) number.Interval) number.Interval {
+	total := number.FromInt(0, r.X[0].Prec())
 	for i, x := range r.X {
 		total = total.Add(r.Weight[i].Mul(f(x)))
 	}
@@ -21,7 +21,7 @@ func sum(r *Rule, f func(interval.Interval) interval.Interval) interval.Interval
 }
 
 // plusMinus returns [-e, e].
-func plusMinus(e interval.Interval) interval.Interval { return interval.Hull(e.Neg(), e) }
+func plusMinus(e number.Interval) number.Interval { return number.Hull(e.Neg(), e) }
 
 // A rule of n nodes integrates polynomials up to degree 2n-1 exactly, ∫_0^1 x^d dx = 1/(d+1), and no further.
 func TestRules(t *testing.T) {
@@ -30,7 +30,7 @@ func TestRules(t *testing.T) {
 		r := Legendre(n, prec)
 		require.Len(t, r.X, n)
 		for d := 0; d <= 2*n; d++ {
-			got := sum(r, func(x interval.Interval) interval.Interval { return x.Pow(d) })
+			got := sum(r, func(x number.Interval) number.Interval { return x.Pow(d) })
 			if d < 2*n || n <= 40 { // beyond that the error of one degree too many is below 2^-200
 				assert.Equal(t, d < 2*n, got.Contains(big.NewRat(1, int64(d+1))), "%d nodes, degree %d: %v", n, d, got)
 			}
@@ -48,8 +48,8 @@ func TestRules(t *testing.T) {
 
 // The rules of Abramowitz & Stegun 1964, table 25.4, moved from [-1,1]: nodes ±1/√3, and 0, ±√(3/5) with weights 8/9, 5/9.
 func TestSmallRules(t *testing.T) {
-	onSymmetric := func(x interval.Interval) interval.Interval {
-		return x.Mul(interval.FromInt(2, x.Prec())).Sub(interval.FromInt(1, x.Prec()))
+	onSymmetric := func(x number.Interval) number.Interval {
+		return x.Mul(number.FromInt(2, x.Prec())).Sub(number.FromInt(1, x.Prec()))
 	}
 	two, three := Legendre(2, 100), Legendre(3, 100)
 	assert.True(t, onSymmetric(two.X[1]).Sqr().Contains(big.NewRat(1, 3)))
@@ -63,7 +63,7 @@ func TestSmallRules(t *testing.T) {
 // functions are 1/(c+x), at most 1/(c-s) on the ellipse that reaches s to the left of 0, and e^{ax}, at most e^{a(1+s)}.
 func TestErrorTermIsNeededAndEnough(t *testing.T) {
 	const prec = 160
-	whole := func(i int64) interval.Interval { return interval.FromInt(i, prec) }
+	whole := func(i int64) number.Interval { return number.FromInt(i, prec) }
 	for n := 1; n <= 12; n++ {
 		r := Legendre(n, prec)
 		for _, rho := range []int64{2, 3, 4, 6} {
@@ -73,15 +73,15 @@ func TestErrorTermIsNeededAndEnough(t *testing.T) {
 				if c.Cmp(s) <= 0 {
 					continue
 				}
-				exact := interval.Log(interval.FromRat(new(big.Rat).Quo(new(big.Rat).Add(c, big.NewRat(1, 1)), c), prec))
-				most := interval.FromRat(new(big.Rat).Inv(new(big.Rat).Sub(c, s)), prec)
-				f := func(x interval.Interval) interval.Interval { return whole(1).Quo(interval.FromRat(c, prec).Add(x)) }
+				exact := number.Log(number.FromRat(new(big.Rat).Quo(new(big.Rat).Add(c, big.NewRat(1, 1)), c), prec))
+				most := number.FromRat(new(big.Rat).Inv(new(big.Rat).Sub(c, s)), prec)
+				f := func(x number.Interval) number.Interval { return whole(1).Quo(number.FromRat(c, prec).Add(x)) }
 				checkError(t, r, f, exact, r.Error(most, int(rho)), fmt.Sprintf("1/(%s+x), %d nodes, ρ=%d", c, n, rho))
 			}
 			for _, a := range []int64{1, 10, 40} {
-				exact := interval.Expm1(whole(a)).Quo(whole(a))
-				most := interval.Exp(whole(a).Mul(interval.FromRat(s, prec).Add(whole(1))))
-				f := func(x interval.Interval) interval.Interval { return interval.Exp(whole(a).Mul(x)) }
+				exact := number.Expm1(whole(a)).Quo(whole(a))
+				most := number.Exp(whole(a).Mul(number.FromRat(s, prec).Add(whole(1))))
+				f := func(x number.Interval) number.Interval { return number.Exp(whole(a).Mul(x)) }
 				checkError(t, r, f, exact, r.Error(most, int(rho)), fmt.Sprintf("e^%dx, %d nodes, ρ=%d", a, n, rho))
 			}
 		}
@@ -89,7 +89,7 @@ func TestErrorTermIsNeededAndEnough(t *testing.T) {
 	assert.Panics(t, func() { Legendre(2, 64).Error(whole(1), 1) })
 }
 
-func checkError(t *testing.T, r *Rule, f func(interval.Interval) interval.Interval, exact, e interval.Interval, msg string) {
+func checkError(t *testing.T, r *Rule, f func(number.Interval) number.Interval, exact, e number.Interval, msg string) {
 	t.Helper()
 	value := sum(r, f)
 	_, holds := value.Intersect(exact)
@@ -104,17 +104,17 @@ func TestErrorTermIsNearlyReached(t *testing.T) {
 	const prec, rho = 200, 24
 	for n := 1; n <= 20; n++ {
 		r := Legendre(n, prec)
-		value := sum(r, func(x interval.Interval) interval.Interval {
-			y := x.Mul(interval.FromInt(2, prec)).Sub(interval.FromInt(1, prec))
-			before, p := interval.FromInt(1, prec), y
+		value := sum(r, func(x number.Interval) number.Interval {
+			y := x.Mul(number.FromInt(2, prec)).Sub(number.FromInt(1, prec))
+			before, p := number.FromInt(1, prec), y
 			for range 2*n - 1 {
-				before, p = p, y.Mul(p).Mul(interval.FromInt(2, prec)).Sub(before)
+				before, p = p, y.Mul(p).Mul(number.FromInt(2, prec)).Sub(before)
 			}
 			return p
 		})
-		missed := interval.FromRat(big.NewRat(-1, int64(4*n*n-1)), prec).Sub(value).Abs()
-		power := interval.FromInt(rho, prec).Pow(2 * n)
-		most := power.Add(interval.FromInt(1, prec).Quo(power)).Quo(interval.FromInt(2, prec))
+		missed := number.FromRat(big.NewRat(-1, int64(4*n*n-1)), prec).Sub(value).Abs()
+		power := number.FromInt(rho, prec).Pow(2 * n)
+		most := power.Add(number.FromInt(1, prec).Quo(power)).Quo(number.FromInt(2, prec))
 		bound := r.Error(most, rho)
 		assert.LessOrEqual(t, missed.Hi().Cmp(bound.Lo()), 0, "%d nodes: %v against %v", n, missed, bound)
 		ratio, _ := bound.Quo(missed).Float64()

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"optratio/mechanisms/recommend"
+	"optratio/internal/recommend"
 	"optratio/verify/certificate"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"optratio/internal/recommend"
 	"optratio/lattice"
 	"optratio/mechanisms"
-	"optratio/mechanisms/recommend"
 	"optratio/number"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/grid"
+	"optratio/internal/lumped"
 	"optratio/lp"
-	"optratio/lp/lumped"
-	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // MaxWork bounds the lumping of one row, in visits of positions: some 100 seconds.
@@ -84,9 +84,9 @@ func (p *Plan) request(at Point) (lp.Request, error) {
 	}
 	var err error
 	if p.Exp {
-		r.Epsilon, err = mechanisms.FromExp(at.Epsilon)
+		r.Epsilon, err = number.FromExp(at.Epsilon)
 	} else {
-		r.Epsilon, err = mechanisms.FromEpsilon(at.Epsilon)
+		r.Epsilon, err = number.FromEpsilon(at.Epsilon)
 	}
 	return r, err
 }

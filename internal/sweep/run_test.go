@@ -19,11 +19,12 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/grid"
+	"optratio/internal/linear"
+	"optratio/internal/lumped"
 	"optratio/internal/slowtest"
 	"optratio/lp"
-	"optratio/lp/linear"
-	"optratio/lp/lumped"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // plan returns a plan with permute-and-flip and the exponential mechanism.
@@ -92,7 +93,7 @@ func TestRowsAreAnswers(t *testing.T) {
 	require.Len(t, table.Rows, 24)
 	proofs := map[string]bool{}
 	for _, r := range table.Rows {
-		eps, err := mechanisms.ParseEpsilon(r.Eps)
+		eps, err := number.ParseEpsilon(r.Eps)
 		require.NoError(t, err)
 		m, err := mechanisms.Lookup(r.Mechanism)
 		require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // The tables of docs/results/topk.md: ratios to the optimum, those of mechanisms within the budget at ε and pairwise noisy max's at the ε that its sets have, and
@@ -40,7 +40,7 @@ func TestTables(t *testing.T) {
 			return i
 		}
 		k, top := whole(cells[1]), whole(cells[2])
-		eps, err := mechanisms.ParseEpsilon(cells[3])
+		eps, err := number.ParseEpsilon(cells[3])
 		require.NoError(t, err)
 		a := ask(t, n, k, top, eps, names...)
 		want := cells

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/arith"
 	"optratio/lattice"
 	"optratio/mechanisms"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Mechanism chooses several candidates with a budget of ε in all.
@@ -76,13 +76,13 @@ type arithmetic[T any] struct {
 }
 
 // exactly is arithmetic on rationals. It fails with mechanisms.ErrNotRational where there are none: e^ε must have the roots that are asked for.
-func exactly(m *Mechanism, eps mechanisms.Epsilon) arithmetic[*big.Rat] {
-	known := map[int64]*mechanisms.Epsilon{}
-	part := func(parts int64) (*mechanisms.Epsilon, error) {
+func exactly(m *Mechanism, eps number.Epsilon) arithmetic[*big.Rat] {
+	known := map[int64]*number.Epsilon{}
+	part := func(parts int64) (*number.Epsilon, error) {
 		e, found := known[parts]
 		if !found {
 			if x := root(eps.Exp(), int(parts)); x != nil {
-				y, err := mechanisms.FromExp(x)
+				y, err := number.FromExp(x)
 				if err != nil {
 					return nil, err
 				}
@@ -152,23 +152,23 @@ func root(x *big.Rat, n int) *big.Rat {
 }
 
 // enclosed is arithmetic on intervals.
-func enclosed(m *Mechanism, eps mechanisms.Epsilon, prec uint) arithmetic[interval.Interval] {
+func enclosed(m *Mechanism, eps number.Epsilon, prec uint) arithmetic[number.Interval] {
 	f := arith.Interval{Prec: prec}
-	return arithmetic[interval.Interval]{
+	return arithmetic[number.Interval]{
 		f,
-		func(v, parts int) (interval.Interval, error) {
+		func(v, parts int) (number.Interval, error) {
 			x := eps.ExpNeg(big.NewRat(int64(max(v, -v)), int64(parts)), prec)
 			if v < 0 {
 				x = f.Quo(f.One(), x)
 			}
 			return x, nil
 		},
-		func(scores []int, width int64) ([]interval.Interval, error) {
+		func(scores []int, width int64) ([]number.Interval, error) {
 			in := mechanisms.OnLattice(scores, eps)
 			in.Sensitivities = []*big.Rat{big.NewRat(width, 2)}
 			return mechanisms.EnclosedDistribution(m.base, in, prec)
 		},
-		func(x interval.Interval) float64 { low, high := x.Float64(); return (low + high) / 2 },
+		func(x number.Interval) float64 { low, high := x.Float64(); return (low + high) / 2 },
 	}
 }
 

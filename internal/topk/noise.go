@@ -3,7 +3,7 @@ package topk
 import (
 	"slices"
 
-	"optratio/number/arith"
+	"optratio/internal/arith"
 )
 
 // oneShot returns the probability that given candidates have the greatest noisy scores, in this order, where every score gets exponential noise with

@@ -4,14 +4,14 @@ import (
 	"context"
 	"math/big"
 
+	"optratio/internal/linear"
+	"optratio/internal/table"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/table"
-	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // program is the linear program of the best ε-DP choice of a set.
-func (s *space) program(rows []table.Row, eps mechanisms.Epsilon) *table.Program {
+func (s *space) program(rows []table.Row, eps number.Epsilon) *table.Program {
 	p := &table.Program{First: s.first, Count: s.count, Each: func(visit func(table.Row) bool) bool {
 		for _, r := range rows {
 			if !visit(r) {
@@ -44,7 +44,7 @@ func (s *space) program(rows []table.Row, eps mechanisms.Epsilon) *table.Program
 
 // base returns b such that the choice of sets with weights b^regret is strictly ε-DP. Between neighbors each depth rises by 0 or 1 before the vectors are
 // shifted, so that the weight of one set relative to another's changes by the factor b^top at most, and so does a probability; b^top >= 1 - (1-z)/2 > z.
-func (s *space) base(eps mechanisms.Epsilon) *big.Rat {
+func (s *space) base(eps number.Epsilon) *big.Rat {
 	low, _ := table.Between(eps, 64)
 	b := new(big.Rat).Sub(big.NewRat(1, 1), low)
 	b.Quo(b, big.NewRat(int64(2*s.top), 1))
@@ -52,7 +52,7 @@ func (s *space) base(eps mechanisms.Epsilon) *big.Rat {
 }
 
 // optimum bounds the least mean regret of an ε-DP choice of a set.
-func (s *space) optimum(ctx context.Context, rows []table.Row, eps mechanisms.Epsilon, r *Request) (*table.Solution, error) {
+func (s *space) optimum(ctx context.Context, rows []table.Row, eps number.Epsilon, r *Request) (*table.Solution, error) {
 	return s.program(rows, eps).Solve(ctx, eps, r.Solver, r.Gap, func(p linear.Progress) {
 		if r.Report != nil {
 			r.Report(p)

@@ -12,9 +12,9 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/table"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/table"
-	"optratio/lp/variant"
 	"optratio/number"
 )
 

@@ -8,19 +8,17 @@ import (
 	"math/big"
 	"time"
 
+	"optratio/internal/certtext"
+	"optratio/internal/linear"
+	"optratio/internal/table"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/table"
-	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
-	"optratio/verify/certificate/text"
 )
 
 // Request asks for the best ε-DP choice of Top of N candidates on Q(N,K), and how far mechanisms with the same budget are from it.
 type Request struct {
 	N, K, Top  int
-	Epsilon    mechanisms.Epsilon // more than 0
+	Epsilon    number.Epsilon // more than 0
 	Mechanisms []*Mechanism
 	Solver     linear.Solver
 	Gap        *big.Rat // of the optimum, where it is not exact
@@ -58,7 +56,7 @@ type Answer struct {
 }
 
 // ErrNoCertificate says that nothing was solved.
-var ErrNoCertificate = fmt.Errorf("%w: nothing was solved", text.ErrNone)
+var ErrNoCertificate = fmt.Errorf("%w: nothing was solved", certtext.ErrNone)
 
 // WriteCertificate writes what proves the enclosure of the optimum, in the format of docs/reference/certificate.md. The same answer gives the same bytes.
 func (a *Answer) WriteCertificate(w io.Writer) error {
@@ -69,7 +67,7 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 	for v := range a.request.K + 1 {
 		depths += fmt.Sprint(" ", v)
 	}
-	c := text.NewWriter(w, "lattice")
+	c := certtext.NewWriter(w, "lattice")
 	c.Line("n %d", a.request.N)
 	c.Line("k %d", a.request.K)
 	c.Line("step 1")
@@ -129,7 +127,7 @@ type job struct {
 	answer            *Answer
 }
 
-func (j *job) optimum(eps mechanisms.Epsilon) (table.Bounds, error) {
+func (j *job) optimum(eps number.Epsilon) (table.Bounds, error) {
 	s, err := j.sets.optimum(j.ctx, j.setRows, eps, &j.Request)
 	if err != nil {
 		return table.Bounds{}, err
@@ -184,7 +182,7 @@ const shortExp = 64
 // at returns what lies between the optima at both ends of ε: a larger ε allows more.
 func (j *job) at(exp table.Bounds, eps number.Number) (table.Bounds, error) {
 	if exp.Exact() && exp.Low.Num().BitLen() <= shortExp {
-		e, err := mechanisms.FromExp(exp.Low)
+		e, err := number.FromExp(exp.Low)
 		if err != nil {
 			return table.Bounds{}, err
 		}
@@ -209,7 +207,7 @@ func rounded(x *big.Rat, more int64) *big.Rat {
 }
 
 func (j *job) optimumAt(eps *big.Rat) (table.Bounds, error) {
-	e, err := mechanisms.FromEpsilon(eps)
+	e, err := number.FromEpsilon(eps)
 	if err != nil {
 		return table.Bounds{}, err
 	}
@@ -225,7 +223,7 @@ func logarithm(x table.Bounds) (eps number.Number, exact *string, err error) {
 			return number.Int(0), exact, nil
 		}
 	}
-	eps = number.Enclosed(interval.Hull(interval.LogRat(x.Low, precision), interval.LogRat(x.High, precision)))
+	eps = number.Enclosed(number.Hull(number.LogRat(x.Low, precision), number.LogRat(x.High, precision)))
 	low, _ := eps.Lower()
 	high, _ := eps.Upper()
 	return number.Bounds(rounded(low, 0), rounded(high, 1)), exact, nil
@@ -233,7 +231,7 @@ func logarithm(x table.Bounds) (eps number.Number, exact *string, err error) {
 
 func ofRat(x *big.Rat) table.Bounds { return table.Bounds{Low: x, High: x} }
 
-func ofInterval(x interval.Interval) table.Bounds {
+func ofInterval(x number.Interval) table.Bounds {
 	low, _ := x.Lo().Rat(nil)
 	high, _ := x.Hi().Rat(nil)
 	return table.Bounds{Low: low, High: high}

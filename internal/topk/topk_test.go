@@ -13,23 +13,23 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
+	"optratio/internal/linear"
+	"optratio/internal/table"
+	"optratio/internal/variant"
 	"optratio/lattice"
-	"optratio/lp/linear"
-	"optratio/lp/table"
-	"optratio/lp/variant"
 	"optratio/mechanisms"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
-func exp(t *testing.T, s string) mechanisms.Epsilon {
+func exp(t *testing.T, s string) number.Epsilon {
 	t.Helper()
-	eps, err := mechanisms.ParseExp(s)
+	eps, err := number.ParseExp(s)
 	require.NoError(t, err)
 	return eps
 }
 
-func ask(t *testing.T, n, k, top int, eps mechanisms.Epsilon, names ...string) *Answer {
+func ask(t *testing.T, n, k, top int, eps number.Epsilon, names ...string) *Answer {
 	t.Helper()
 	r := Request{N: n, K: k, Top: top, Epsilon: eps, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)}
 	for _, name := range names {
@@ -44,7 +44,7 @@ func ask(t *testing.T, n, k, top int, eps mechanisms.Epsilon, names ...string) *
 }
 
 // single is the optimum of choosing one candidate, and permute-and-flip's error beside it.
-func single1(t *testing.T, n, k int, eps mechanisms.Epsilon) (optimum, flip *big.Rat) {
+func single1(t *testing.T, n, k int, eps number.Epsilon) (optimum, flip *big.Rat) {
 	t.Helper()
 	p, err := variant.New(variant.Question{N: n, K: k, L: 1, Epsilon: eps, Neighbors: true})
 	require.NoError(t, err)
@@ -347,9 +347,9 @@ func TestPairwiseByItsDefinition(t *testing.T) {
 	require.NoError(t, err)
 	for _, depths := range [][]int{{0, 0, 1, 1}, {0, 1, 2, 2}, {0, 0, 0, 2}, {0, 0, 1, 2, 2}} {
 		const rate = 0.7
-		eps, err := mechanisms.ParseEpsilon("0.7")
+		eps, err := number.ParseEpsilon("0.7")
 		require.NoError(t, err)
-		s := &single[interval.Interval]{m, 2, enclosed(m, eps, 128), depths, nil}
+		s := &single[number.Interval]{m, 2, enclosed(m, eps, 128), depths, nil}
 		got, err := s.sets()
 		require.NoError(t, err)
 		sets := everyOutcome(len(depths), 2, false)
@@ -473,9 +473,9 @@ func TestCirclesOfTwoOfFour(t *testing.T) {
 
 // Two of four by pairwise noisy max need more than ε, and the optimum at the ε that they have lies between those at its ends.
 func TestOverTheBudget(t *testing.T) {
-	eps, err := mechanisms.ParseEpsilon("1")
+	eps, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
-	for _, e := range []mechanisms.Epsilon{eps, exp(t, "4")} {
+	for _, e := range []number.Epsilon{eps, exp(t, "4")} {
 		a := ask(t, 4, 2, 2, e, "pairwise", "one-shot:exponential", "peel:pf")
 		assert.True(t, a.Mechanisms[0].Over)
 		assert.Greater(t, a.Mechanisms[0].Fair.Float64(), a.Mechanisms[0].Ratio.Float64())
@@ -500,7 +500,7 @@ func TestTooSmallToTell(t *testing.T) {
 	a := arithmetic[*big.Rat]{f: arith.Rat{}}
 	_, err := greatest(a, []*big.Rat{new(big.Rat), big.NewRat(1, 2)}, []table.Row{{Above: 0, Below: 1}}, ofRat)
 	assert.ErrorIs(t, err, ErrProbability)
-	eps, err := mechanisms.ParseEpsilon("10000")
+	eps, err := number.ParseEpsilon("10000")
 	require.NoError(t, err)
 	_, err = Solve(context.Background(), Request{N: 2, K: 1, Top: 1, Epsilon: eps, Solver: linear.Embedded{}, Gap: big.NewRat(1, 10)})
 	assert.ErrorIs(t, err, ErrSize)
@@ -522,7 +522,7 @@ func TestSizesAreChecked(t *testing.T) {
 
 // All n of n are one set: its regret is 0, and so is the ε of choosing it, whatever the mechanism computes.
 func TestAllCandidatesChosen(t *testing.T) {
-	eps, err := mechanisms.ParseEpsilon("1")
+	eps, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
 	for _, m := range ask(t, 3, 2, 3, eps, strings.Split(Standard, ",")...).Mechanisms {
 		zero, ok := m.Sets.Rat()
@@ -535,7 +535,7 @@ func TestAllCandidatesChosen(t *testing.T) {
 // As ε grows the best choice's regret is of the order of z, whose constant does not change, at any magnitude of z.
 func TestChoicesAtLargeEpsilon(t *testing.T) {
 	scaled := func(text string) float64 {
-		eps, err := mechanisms.ParseEpsilon(text)
+		eps, err := number.ParseEpsilon(text)
 		require.NoError(t, err)
 		a := ask(t, 4, 2, 2, eps)
 		low, ok := a.Optimum.Lower()
@@ -551,7 +551,7 @@ func TestChoicesAtLargeEpsilon(t *testing.T) {
 }
 
 func TestLargeQuestionsAreNoMistakes(t *testing.T) {
-	eps, err := mechanisms.ParseEpsilon("1")
+	eps, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
 	for _, s := range [][3]int{{40, 10, 3}, {10, 5, 9}, {1 << 30, 1 << 30, 1 << 20}} {
 		_, err := Solve(context.Background(), Request{N: s[0], K: s[1], Top: s[2], Epsilon: eps, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})

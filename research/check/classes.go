@@ -5,7 +5,7 @@ import (
 	"math/big"
 
 	"optratio/internal/evidence"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // classes divides the count vectors of a lattice, n >= 3, for multipliers that are the same on each class. A count vector starts at depth 0 where two
@@ -114,19 +114,19 @@ func (c *classes) each(n int, visit func(m []int) bool) {
 // dualPoint is what multipliers y prove at one z.
 type dualPoint struct {
 	z      *big.Rat
-	lambda []interval.Interval // of each position's row
-	value  interval.Interval   // a lower bound on the optimum, summed over all score vectors
+	lambda []number.Interval // of each position's row
+	value  number.Interval   // a lower bound on the optimum, summed over all score vectors
 }
 
 // walk evaluates the dual function, see lower, the first position's λ belonging to the row u >= 0. cost has the positions whose c_i is not their depth.
 func (c *classes) walk(z *big.Rat, y []*big.Rat, cost map[int]*big.Rat, prec uint) *dualPoint {
-	r := evidence.Enclosing{Zz: interval.FromRat(z, prec), Prec: prec}
-	zero := interval.FromInt(0, prec)
-	d := &dualPoint{z: z, lambda: make([]interval.Interval, len(c.class)), value: zero}
+	r := evidence.Enclosing{Zz: number.FromRat(z, prec), Prec: prec}
+	zero := number.FromInt(0, prec)
+	d := &dualPoint{z: z, lambda: make([]number.Interval, len(c.class)), value: zero}
 	w := evidence.NewWalk(r, y)
-	depths := make([]interval.Interval, c.k+1)
+	depths := make([]number.Interval, c.k+1)
 	for v := range depths {
-		depths[v] = interval.FromInt(int64(v), prec)
+		depths[v] = number.FromInt(int64(v), prec)
 	}
 	below := zero
 	for i, class := range c.class {
@@ -146,9 +146,9 @@ func (c *classes) walk(z *big.Rat, y []*big.Rat, cost map[int]*big.Rat, prec uin
 }
 
 // bend returns Σ N(class) max (λ_{i+1} at b - λ_{i+1} at a), or 0 where that is negative, over the positions i of each class.
-func (c *classes) bend(a, b *dualPoint, prec uint) interval.Interval {
-	zero := interval.FromInt(0, prec)
-	most := make([]interval.Interval, len(c.mass))
+func (c *classes) bend(a, b *dualPoint, prec uint) number.Interval {
+	zero := number.FromInt(0, prec)
+	most := make([]number.Interval, len(c.mass))
 	for i := range most {
 		most[i] = zero
 	}
@@ -159,7 +159,7 @@ func (c *classes) bend(a, b *dualPoint, prec uint) interval.Interval {
 	}
 	sum := zero
 	for i, mass := range c.mass {
-		sum = sum.Add(most[i].Mul(interval.FromBig(mass, prec)))
+		sum = sum.Add(most[i].Mul(number.FromBig(mass, prec)))
 	}
 	return sum
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/evidence"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/verify/certificate"
 )
 
@@ -94,15 +94,15 @@ func TestIntervalLimits(t *testing.T) {
 // TestSagBetweenNodes: where the bound is 100 at both nodes and sags by 40/4 between them, and permute-and-flip's error grows by next to nothing, a ratio is
 // proved if 90 times it is at least the error.
 func TestSagBetweenNodes(t *testing.T) {
-	number := func(x int64) interval.Interval { return interval.FromInt(x, intervalBits) }
+	whole := func(x int64) number.Interval { return number.FromInt(x, intervalBits) }
 	p := &stretch{
-		certificate: &intervalCertificate{n: 3, k: 2, cost: ample()}, bow: number(40),
-		a: &dualPoint{z: big.NewRat(900_000_000, 1_000_000_000), value: number(100)}, b: &dualPoint{z: big.NewRat(900_000_001, 1_000_000_000), value: number(100)},
+		certificate: &intervalCertificate{n: 3, k: 2, cost: ample()}, bow: whole(40),
+		a: &dualPoint{z: big.NewRat(900_000_000, 1_000_000_000), value: whole(100)}, b: &dualPoint{z: big.NewRat(900_000_001, 1_000_000_000), value: whole(100)},
 	}
 	zero, one := new(big.Rat), big.NewRat(1, 1)
 	end := p.flip(one)
 	for millionths, want := range map[int64]bool{-1: false, 1: true} {
-		p.most = end.Quo(number(90)).Mul(interval.FromRat(big.NewRat(1_000_000+millionths, 1_000_000), intervalBits))
+		p.most = end.Quo(whole(90)).Mul(number.FromRat(big.NewRat(1_000_000+millionths, 1_000_000), intervalBits))
 		why := p.decide(zero, one, end, 0)
 		assert.Equal(t, want, why == "", why)
 	}
@@ -110,8 +110,8 @@ func TestSagBetweenNodes(t *testing.T) {
 
 // TestOnlyWhatIsCertainFollows: an error of 3 is at most the ratio times a bound of 2 where the ratio is at least 3/2 for certain, all of them enclosed.
 func TestOnlyWhatIsCertainFollows(t *testing.T) {
-	between := func(lo, hi int64) interval.Interval {
-		return interval.Hull(interval.FromRat(big.NewRat(lo, 2), intervalBits), interval.FromRat(big.NewRat(hi, 2), intervalBits))
+	between := func(lo, hi int64) number.Interval {
+		return number.Hull(number.FromRat(big.NewRat(lo, 2), intervalBits), number.FromRat(big.NewRat(hi, 2), intervalBits))
 	}
 	for _, c := range []struct {
 		end, bound, most [2]int64 // halves
@@ -128,15 +128,15 @@ func TestOnlyWhatIsCertainFollows(t *testing.T) {
 
 // TestPartsEnd: where the bound rises up to the largest ratio, at the right end, ever smaller parts prove a claim that is ever closer to it, down to parts of 2^-24.
 func TestPartsEnd(t *testing.T) {
-	number := func(x int64) interval.Interval { return interval.FromInt(x, intervalBits) }
+	whole := func(x int64) number.Interval { return number.FromInt(x, intervalBits) }
 	p := &stretch{
-		certificate: &intervalCertificate{n: 3, k: 2, cost: ample()}, bow: number(0),
-		a: &dualPoint{z: big.NewRat(1, 2), value: number(99)}, b: &dualPoint{z: big.NewRat(9, 10), value: number(100)},
+		certificate: &intervalCertificate{n: 3, k: 2, cost: ample()}, bow: whole(0),
+		a: &dualPoint{z: big.NewRat(1, 2), value: whole(99)}, b: &dualPoint{z: big.NewRat(9, 10), value: whole(100)},
 	}
 	zero, one := new(big.Rat), big.NewRat(1, 1)
 	end := p.flip(one)
 	for room, want := range map[int64]bool{1e4: true, 1e12: false} {
-		p.most = end.Quo(number(100)).Mul(interval.FromRat(big.NewRat(room+1, room), intervalBits))
+		p.most = end.Quo(whole(100)).Mul(number.FromRat(big.NewRat(room+1, room), intervalBits))
 		why := p.decide(zero, one, end, 0)
 		assert.Equal(t, want, why == "", "%d: %s", room, why)
 	}

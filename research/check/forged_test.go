@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/certtext"
 	"optratio/internal/slowtest"
 	"optratio/research/check"
 	"optratio/verify/certificate"
-	"optratio/verify/certificate/text"
 )
 
 // lines are a certificate.
@@ -192,7 +192,7 @@ func forge(rng *rand.Rand, base lines) lines {
 				case 6:
 					x.SetInt64(int64(rng.IntN(5)))
 				}
-				f[k] = text.Value(x)
+				f[k] = certtext.Value(x)
 				l[i] = strings.Join(f, " ")
 			}
 		}

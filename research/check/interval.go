@@ -5,10 +5,9 @@ import (
 	"math/big"
 	"strings"
 
+	"optratio/internal/arith"
 	"optratio/internal/evidence"
 	"optratio/number"
-	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 // intervalCertificate is section interval: a bound on permute-and-flip's ratio for every z = e^-ε of a range, in parts that follow each other. research/docs/map.md has the
@@ -260,8 +259,8 @@ func (c *intervalCertificate) between() (string, error) {
 		node := &c.nodes[i]
 		d := c.classes.walk(node.z, node.y, node.cost, intervalBits)
 		if last != nil {
-			bow := c.classes.bend(last, d, intervalBits).Mul(interval.FromRat(new(big.Rat).Sub(d.z, last.z), intervalBits))
-			p := &stretch{certificate: c, a: last, b: d, bow: bow, most: interval.FromRat(node.most, intervalBits)}
+			bow := c.classes.bend(last, d, intervalBits).Mul(number.FromRat(new(big.Rat).Sub(d.z, last.z), intervalBits))
+			p := &stretch{certificate: c, a: last, b: d, bow: bow, most: number.FromRat(node.most, intervalBits)}
 			zero, one := new(big.Rat), big.NewRat(1, 1)
 			why := p.decide(zero, one, p.flip(one), 0)
 			if c.cost.Err != nil {
@@ -286,33 +285,33 @@ func (c *intervalCertificate) between() (string, error) {
 type stretch struct {
 	certificate *intervalCertificate
 	a, b        *dualPoint
-	bow, most   interval.Interval
+	bow, most   number.Interval
 }
 
 // flip encloses permute-and-flip's total error at t.
-func (p *stretch) flip(t *big.Rat) interval.Interval {
+func (p *stretch) flip(t *big.Rat) number.Interval {
 	p.certificate.cost.Spend(stepsPerPosition * p.certificate.k)
 	z := new(big.Rat).Sub(p.b.z, p.a.z)
 	z.Mul(z, t).Add(z, p.a.z)
 	f := arith.Interval{Prec: intervalBits}
-	return evidence.ClosedForms(f, evidence.MayBeNegative, interval.FromRat(z, intervalBits), p.certificate.n, p.certificate.k, false).Flip
+	return evidence.ClosedForms(f, evidence.MayBeNegative, number.FromRat(z, intervalBits), p.certificate.n, p.certificate.k, false).Flip
 }
 
 // bound encloses the lower bound on the optimum at t.
-func (p *stretch) bound(t *big.Rat) interval.Interval {
-	x := interval.FromRat(t, intervalBits)
-	left := interval.FromInt(1, intervalBits).Sub(x)
+func (p *stretch) bound(t *big.Rat) number.Interval {
+	x := number.FromRat(t, intervalBits)
+	left := number.FromInt(1, intervalBits).Sub(x)
 	return p.a.value.Mul(left).Add(p.b.value.Mul(x)).Sub(p.bow.Mul(x).Mul(left))
 }
 
 // decide returns why the ratio is not proved for all t in [s, t], and "" if it is. end is permute-and-flip's error at t. As this error does not fall when z
 // rises, it is at most end. The bound, a parabola open upwards as bow >= 0, is on [s, t] at least its lesser end less the most that it can sag
 // between them, bow (t-s)²/4.
-func (p *stretch) decide(s, t *big.Rat, end interval.Interval, depth int) string {
+func (p *stretch) decide(s, t *big.Rat, end number.Interval, depth int) string {
 	at := p.bound(t)
 	sag := new(big.Rat).Sub(t, s)
 	sag.Mul(sag, sag).Mul(sag, big.NewRat(1, 4))
-	low := p.bound(s).Min(at).Sub(p.bow.Mul(interval.FromRat(sag, intervalBits)))
+	low := p.bound(s).Min(at).Sub(p.bow.Mul(number.FromRat(sag, intervalBits)))
 	if p.follows(end, low) {
 		return ""
 	}
@@ -330,6 +329,6 @@ func (p *stretch) decide(s, t *big.Rat, end interval.Interval, depth int) string
 }
 
 // follows reports whether error <= most · bound is certain.
-func (p *stretch) follows(end, bound interval.Interval) bool {
+func (p *stretch) follows(end, bound number.Interval) bool {
 	return bound.Lo().Sign() > 0 && end.Hi().Cmp(p.most.Mul(bound).Lo()) <= 0
 }

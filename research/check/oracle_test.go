@@ -11,6 +11,7 @@ import (
 
 	"optratio/lp"
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify/certificate"
 )
 
@@ -205,7 +206,7 @@ func power(z *big.Rat, e int) *big.Rat {
 
 // answer is the optimum at z, exactly.
 func answer(n, k int, level string, z *big.Rat) *lp.Answer {
-	eps, err := mechanisms.FromExp(new(big.Rat).Inv(z))
+	eps, err := number.FromExp(new(big.Rat).Inv(z))
 	if err != nil {
 		panic(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/research/scenario"
 	"optratio/verify"
 )
@@ -38,12 +38,12 @@ func init() {
 
 		"IV-A, RNMH": over("ε = 0.1, 1, 5: exactly 0, and 1 - e^{-ε/4} enclosed", "", func(t *tally) {
 			for _, e := range rats("1/10", "1", "5") {
-				first := func(q string) interval.Interval {
-					return ask("rnmh", &mechanisms.Instance{Scores: rats("0", q), Sensitivities: rats("0", "1"), Epsilon: must(mechanisms.FromEpsilon(e))})[0]
+				first := func(q string) number.Interval {
+					return ask("rnmh", &mechanisms.Instance{Scores: rats("0", q), Sensitivities: rats("0", "1"), Epsilon: must(number.FromEpsilon(e))})[0]
 				}
 				above, under := first("1/2"), first("-1/2")
 				t.expect(above.IsPoint() && above.Hi().Sign() == 0 && under.Lo().Sign() > 0, "ε = %s: %v and %v", e.RatString(), above.Near(), under.Near())
-				t.meets(under, enclose(one).Sub(interval.ExpRat(quo(e, rat(-4, 1)), precision)), "ε = %s", e.RatString())
+				t.meets(under, enclose(one).Sub(number.ExpRat(quo(e, rat(-4, 1)), precision)), "ε = %s", e.RatString())
 			}
 		}),
 		"IV-A, Laplace noise, kε":     laplaceCosts(0),
@@ -95,33 +95,33 @@ func init() {
 const enclosedBits = 64
 
 // ask encloses a mechanism's probabilities.
-func ask(name string, in *mechanisms.Instance) []interval.Interval {
+func ask(name string, in *mechanisms.Instance) []number.Interval {
 	return must(named(name).Enclose(in, enclosedBits))
 }
 
 // meets expects two enclosures of one number to overlap.
-func (t *tally) meets(got, want interval.Interval, format string, args ...any) {
+func (t *tally) meets(got, want number.Interval, format string, args ...any) {
 	_, meet := got.Intersect(want)
 	t.expect(meet, format+": %.8g, not %.8g", append(args, got.Near(), want.Near())...)
 }
 
 // loss encloses the mean of f(q* - q_M), f the identity or the square, of a mechanism on an instance.
-func loss(name string, in *mechanisms.Instance, square bool) interval.Interval {
-	p, total, best := ask(name, in), interval.FromInt(0, enclosedBits), in.Best()
+func loss(name string, in *mechanisms.Instance, square bool) number.Interval {
+	p, total, best := ask(name, in), number.FromInt(0, enclosedBits), in.Best()
 	for a, q := range in.Scores {
 		gap := sub(best, q)
 		if square {
 			gap = mul(gap, gap)
 		}
 		if gap.Sign() != 0 {
-			total = total.Add(p[a].Mul(interval.FromRat(gap, enclosedBits)))
+			total = total.Add(p[a].Mul(number.FromRat(gap, enclosedBits)))
 		}
 	}
 	return total
 }
 
 // mse is loss for the square.
-func mse(name string, in *mechanisms.Instance) interval.Interval { return loss(name, in, true) }
+func mse(name string, in *mechanisms.Instance) number.Interval { return loss(name, in, true) }
 
 // bimodal returns scenario 1, 2 or 3 with so many candidates of the higher score, exactly: float64s stand for their shortest decimals.
 func bimodal(number, high int, eps string) *mechanisms.Instance {
@@ -136,13 +136,13 @@ func bimodal(number, high int, eps string) *mechanisms.Instance {
 }
 
 // mses returns the enclosed mean squared errors of mechanisms in scenario 1, 2 or 3 with 50 candidates of either score.
-func mses(number int, eps string, names ...string) map[string]interval.Interval {
+func mses(number int, eps string, names ...string) map[string]number.Interval {
 	return msesWith(number, scenario.Candidates/2, eps, names...)
 }
 
 // msesWith is mses with so many candidates of the higher score.
-func msesWith(number, high int, eps string, names ...string) map[string]interval.Interval {
-	in, out := bimodal(number, high, eps), map[string]interval.Interval{}
+func msesWith(which, high int, eps string, names ...string) map[string]number.Interval {
+	in, out := bimodal(which, high, eps), map[string]number.Interval{}
 	for _, name := range names {
 		out[name] = mse(name, in)
 	}
@@ -248,7 +248,7 @@ func noiseMeans(factor func(eps *big.Rat) *big.Rat) check {
 }
 
 // ofTheBetter encloses the probability that, at ε = 1, one of the second half of k candidates is taken: the first half have score -gap and sensitivity d1, the others score 0 and sensitivity d2.
-func ofTheBetter(name string, k int, gap, d1, d2 *big.Rat) interval.Interval {
+func ofTheBetter(name string, k int, gap, d1, d2 *big.Rat) number.Interval {
 	in := &mechanisms.Instance{Epsilon: epsilonOf("1")}
 	for i := range k {
 		q, d := zero, d2
@@ -257,7 +257,7 @@ func ofTheBetter(name string, k int, gap, d1, d2 *big.Rat) interval.Interval {
 		}
 		in.Scores, in.Sensitivities = append(in.Scores, q), append(in.Sensitivities, d)
 	}
-	total := interval.FromInt(0, enclosedBits)
+	total := number.FromInt(0, enclosedBits)
 	for _, x := range ask(name, in)[k/2:] {
 		total = total.Add(x)
 	}
@@ -265,7 +265,7 @@ func ofTheBetter(name string, k int, gap, d1, d2 *big.Rat) interval.Interval {
 }
 
 func halfOfTheTime(t *tally) Finding {
-	half, seen := interval.FromRat(rat(1, 2), enclosedBits), ""
+	half, seen := number.FromRat(rat(1, 2), enclosedBits), ""
 	for v := range tuples(rats("2", "4", "20", "100"), rats("9/5", "6"), rats("1/2", "2")) {
 		k, d1, gap := whole(v[0]), v[1], v[2]
 		rnm := ofTheBetter("rnm-exponential", k, gap, d1, one)
@@ -322,15 +322,15 @@ func laplaceCosts(fewer int) check {
 
 // costOfNeighbors encloses the largest ratio of two probabilities of one candidate at neighbors, and says where: for some score vectors, and the neighbors in which
 // every score moves up or down by its sensitivity, not all the same way.
-func costOfNeighbors(m mechanisms.Mechanism, eps mechanisms.Epsilon, d []*big.Rat, params mechanisms.Params) (worst interval.Interval, at string) {
+func costOfNeighbors(m mechanisms.Mechanism, eps number.Epsilon, d []*big.Rat, params mechanisms.Params) (worst number.Interval, at string) {
 	vectors := [][]*big.Rat{rats("0", "0", "0"), rats("2", "1", "0")}
 	if len(d) == 2 {
 		vectors = [][]*big.Rat{rats("0", "0"), rats("0", "1"), rats("0", "3")}
 	}
-	law := func(q []*big.Rat) []interval.Interval {
+	law := func(q []*big.Rat) []number.Interval {
 		return must(m.Enclose(&mechanisms.Instance{Scores: q, Sensitivities: d, Epsilon: eps, Params: params}, enclosedBits))
 	}
-	worst = interval.FromInt(1, enclosedBits)
+	worst = number.FromInt(1, enclosedBits)
 	for _, q := range vectors {
 		here := law(q)
 		for signs := 1; signs < 1<<len(d)-1; signs++ {
@@ -342,8 +342,8 @@ func costOfNeighbors(m mechanisms.Mechanism, eps mechanisms.Epsilon, d []*big.Ra
 			}
 			there := law(moved)
 			for a := range q {
-				for _, ratio := range []interval.Interval{here[a].Quo(there[a]), there[a].Quo(here[a])} {
-					if worst = worst.Max(ratio); below(worst.Sub(interval.FromFloat(1e-9, enclosedBits)), ratio) {
+				for _, ratio := range []number.Interval{here[a].Quo(there[a]), there[a].Quo(here[a])} {
+					if worst = worst.Max(ratio); below(worst.Sub(number.FromFloat(1e-9, enclosedBits)), ratio) {
 						at = fmt.Sprintf("the probability of candidate %d differs by a factor of %.4g between scores %s and %s", a, ratio.Near(), text(q), text(moved))
 					}
 				}
@@ -478,7 +478,7 @@ func boundOfGEM(name string, share *big.Rat) check {
 				n := 2 + rng.IntN(8)
 				q, d := randomInstance(rng, n)
 				eps := rat(1+rng.Int64N(80), 10)
-				p := ask(name, &mechanisms.Instance{Scores: q, Sensitivities: d, Epsilon: must(mechanisms.FromEpsilon(eps)), Params: mechanisms.Params{Beta: beta}})
+				p := ask(name, &mechanisms.Instance{Scores: q, Sensitivities: d, Epsilon: must(number.FromEpsilon(eps)), Params: mechanisms.Params{Beta: beta}})
 				width := log(quo(rat(int64(n), 1), beta)).Mul(enclose(mul(share, quo(rat(4, 1), eps)))) // 4 ln(n/β)/ε
 				violated := enclose(zero)
 				for c := range q {

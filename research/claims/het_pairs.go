@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/research/scenario"
 )
 
@@ -45,17 +45,17 @@ func (c pairCase) String() string {
 }
 
 // err encloses the probability of taking the worse candidate.
-func (c pairCase) err(name string, gamma *big.Rat) interval.Interval {
-	return ask(name, &mechanisms.Instance{Scores: []*big.Rat{zero, c.gap}, Sensitivities: []*big.Rat{c.d1, c.d2}, Epsilon: must(mechanisms.FromEpsilon(c.eps)), Params: mechanisms.Params{Gamma: gamma}})[0]
+func (c pairCase) err(name string, gamma *big.Rat) number.Interval {
+	return ask(name, &mechanisms.Instance{Scores: []*big.Rat{zero, c.gap}, Sensitivities: []*big.Rat{c.d1, c.d2}, Epsilon: must(number.FromEpsilon(c.eps)), Params: mechanisms.Params{Gamma: gamma}})[0]
 }
 
 // againstRNM returns err of a mechanism and of report noisy max.
-func (c pairCase) againstRNM(name string) (own, rnm interval.Interval) {
+func (c pairCase) againstRNM(name string) (own, rnm number.Interval) {
 	return c.err(name, nil), c.err("rnm-exponential", nil)
 }
 
 // handicap is t = 2 ln(n/β)/ε for the default β = 1/20.
-func (c pairCase) handicap() interval.Interval { return log(rat(40, 1)).Mul(enclose(quo(two, c.eps))) }
+func (c pairCase) handicap() number.Interval { return log(rat(40, 1)).Mul(enclose(quo(two, c.eps))) }
 
 // more and fewer are Δ_1 > Δ_2 and Δ_1 < Δ_2.
 func more(c pairCase) bool  { return less(c.d2, c.d1) }
@@ -88,13 +88,13 @@ func pairs(conditions ...func(pairCase) bool) (out []pairCase) {
 }
 
 // Statements about the probabilities of taking the worse candidate.
-func betterThanRNM(own, rnm interval.Interval) bool      { return below(own, rnm) }
-func neverWorseThanRandom(own, _ interval.Interval) bool { return below(own, enclose(rat(1, 2))) }
-func worseThanRandom(own, rnm interval.Interval) bool {
+func betterThanRNM(own, rnm number.Interval) bool      { return below(own, rnm) }
+func neverWorseThanRandom(own, _ number.Interval) bool { return below(own, enclose(rat(1, 2))) }
+func worseThanRandom(own, rnm number.Interval) bool {
 	return below(enclose(rat(1, 2)), own) && below(rnm, own)
 }
 
-func pairClaim(name string, cases []pairCase, says func(own, rnm interval.Interval) bool) check {
+func pairClaim(name string, cases []pairCase, says func(own, rnm number.Interval) bool) check {
 	return func(t *tally) Finding {
 		failed := 0
 		for _, c := range cases {
@@ -115,8 +115,8 @@ func pairClaim(name string, cases []pairCase, says func(own, rnm interval.Interv
 func twoCandidateFormulas(factor *big.Rat) check {
 	return over("the same pairs as in the entries on GEM, enclosed to 10⁻¹⁸ of each", "", func(t *tally) {
 		for _, c := range pairs() {
-			fall := func(d *big.Rat) interval.Interval {
-				return interval.ExpRat(quo(mul(c.eps, c.gap), mul(rat(-2, 1), d)), precision)
+			fall := func(d *big.Rat) number.Interval {
+				return number.ExpRat(quo(mul(c.eps, c.gap), mul(rat(-2, 1), d)), precision)
 			}
 			t.meets(c.err("rnm-exponential", nil), fall(larger(c.d1, c.d2)).Mul(enclose(rat(1, 2))), "%s: report noisy max", c)
 			t.meets(c.err("rnmh", nil), fall(c.d1).Mul(enclose(quo(factor, add(one, quo(c.d2, c.d1))))), "%s: rnmh", c)
@@ -153,7 +153,7 @@ func sameSettings(first, second string) check {
 			v, gamma := rats(s...), rat(1, 100)
 			c := pairCase{v[0], v[1], v[2], v[3]}
 			a, b := c.err(first, gamma), c.err(second, gamma)
-			for i, to := range []interval.Interval{c.err("rnm-exponential", gamma), enclose(rat(1, 2))} {
+			for i, to := range []number.Interval{c.err("rnm-exponential", gamma), enclose(rat(1, 2))} {
 				t.checked++
 				if below(a, to) && below(to, b) || below(b, to) && below(to, a) {
 					differ = append(differ, fmt.Sprintf("%s: %s %.4g, %s %.4g, %s %.4g", c, first, a.Near(), second, b.Near(), []string{"RNM", "random"}[i], to.Near()))

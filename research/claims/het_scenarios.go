@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/recommend"
 	"optratio/mechanisms"
-	"optratio/mechanisms/recommend"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/research/bandit"
 	"optratio/research/scenario"
 )
@@ -83,7 +83,7 @@ func init() {
 					want := enclose(one)
 					for _, b := range scales {
 						in.Scores = append(in.Scores, zero)
-						want = want.Mul(enclose(one).Sub(interval.ExpRat(quo(mul(rat(-1, 1), x), b), precision).Mul(enclose(rat(1, 2)))))
+						want = want.Mul(enclose(one).Sub(number.ExpRat(quo(mul(rat(-1, 1), x), b), precision).Mul(enclose(rat(1, 2)))))
 					}
 					t.meets(ask("rnmh-laplace", in)[0], want, "scales %s, x = %s", text(scales), x.RatString())
 				}
@@ -126,10 +126,10 @@ func wrongChoice(grid ...string) check {
 	return over("GEM in scenario 1, mGEM and RS in scenario 2, ε = "+strings.Join(grid, ", ")+", mean squared errors, enclosed", "", func(t *tally) {
 		for _, eps := range grid {
 			for _, name := range []string{"gem", "mgem", "rs"} {
-				number := map[string]int{"gem": 1, "mgem": 2, "rs": 2}[name]
-				errs := mses(number, eps, name, "uniform")
+				which := map[string]int{"gem": 1, "mgem": 2, "rs": 2}[name]
+				errs := mses(which, eps, name, "uniform")
 				// the error is 4 in the lower group: above 2 it is taken more often than not
-				t.expect(below(errs["uniform"], errs[name]) && below(interval.FromInt(2, enclosedBits), errs[name]), "%s in scenario %d, ε = %s: %.4g", name, number, eps, errs[name].Near())
+				t.expect(below(errs["uniform"], errs[name]) && below(number.FromInt(2, enclosedBits), errs[name]), "%s in scenario %d, ε = %s: %.4g", name, which, eps, errs[name].Near())
 			}
 		}
 	})
@@ -285,7 +285,7 @@ func negativeBinomial(t *tally) {
 			total, first = total.Add(p), first.Add(p.Mul(enclose(rat(k, 1))))
 		}
 		// What lies beyond is positive; each factor is at most k+1, so the terms of the mean are at most k(k+1)(1-γ)^k/|norm|, which for k > 700 add up to less than 2^-80 here.
-		beyond := interval.Hull(enclose(zero), enclose(power(rat(1, 2), 80)))
+		beyond := number.Hull(enclose(zero), enclose(power(rat(1, 2), 80)))
 		t.meets(total.Add(beyond), enclose(one), "γ = %s, η = %s: sum", c[0], c[1])
 		t.meets(first.Add(beyond), mean, "γ = %s, η = %s: mean", c[0], c[1])
 	}
@@ -310,7 +310,7 @@ func gainGrows(asGammaFalls bool) check {
 		for _, d := range [][]*big.Rat{rats("1", "5"), rats("5", "1"), rats("2", "3"), rats("3", "2"), rats("1/2", "10")} {
 			c := pairCase{d[0], d[1], one, rat(1, 10)}
 			rnm := c.err("rnm-exponential", nil)
-			var last interval.Interval
+			var last number.Interval
 			var shown []string
 			for i, gamma := range []string{"1/2", "1/5", "1/20", "1/100", "1/500"} {
 				gain := rnm.Sub(c.err("rs", rats(gamma)[0])).Abs()
@@ -325,7 +325,7 @@ func gainGrows(asGammaFalls bool) check {
 }
 
 // split returns the enclosed mean squared errors in scenario 1, 2 or 3 at ε = 2 with so many high scores.
-func split(number, high int, list ...string) map[string]interval.Interval {
+func split(number, high int, list ...string) map[string]number.Interval {
 	return msesWith(number, high, "2", list...)
 }
 
@@ -378,7 +378,7 @@ func worseThanRandomAtAll(list ...string) check {
 }
 
 // gaps returns GEM's error less mGEM's in scenario 1.
-func gaps(ctx context.Context, numbers []int) (out []interval.Interval) {
+func gaps(ctx context.Context, numbers []int) (out []number.Interval) {
 	for _, high := range numbers {
 		ensure(ctx.Err())
 		errs := split(1, high, "gem", "mgem")
@@ -413,7 +413,7 @@ func vacuousWhere(divisor func(eps *big.Rat) *big.Rat) check {
 	return over("four candidates, β = 0.05, five ε and six Δ_*, enclosed", "", func(t *tally) {
 		for v := range tuples(rats("2", "1", "4", "16", "1/10"), rats("1/100", "1/10", "1/5", "1/2", "1", "4")) {
 			eps, star := v[0], v[1]
-			b := must(recommend.NewUtilityBounds(&mechanisms.Instance{Scores: rats("3", "0", "1", "2"), Sensitivities: []*big.Rat{star, rat(4, 1), one, one}, Epsilon: must(mechanisms.FromEpsilon(eps))}))
+			b := must(recommend.NewUtilityBounds(&mechanisms.Instance{Scores: rats("3", "0", "1", "2"), Sensitivities: []*big.Rat{star, rat(4, 1), one, one}, Epsilon: must(number.FromEpsilon(eps))}))
 			condition := below(enclose(quo(mul(rat(3, 1), divisor(eps)), rat(4, 1))).Quo(log(rat(80, 1))), enclose(star))
 			t.expect(condition == b.GEMVacuous, "scores 3, 2, 1, 0, ε = %s, β = 0.05, Δ_* = %s: the condition is %t, and the error is bounded by %s, the range is 3", eps.RatString(), star.RatString(), condition, b.GEM)
 		}

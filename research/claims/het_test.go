@@ -10,7 +10,7 @@ import (
 
 	"optratio/internal/slowtest"
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/research/scenario"
 )
 
@@ -119,7 +119,7 @@ func TestPairByHand(t *testing.T) {
 
 // The example of the entry on (18): GEM's bound max_j (q_j - 4Δ_j ln 40) and report noisy max's 1 - 2 ln 40.
 func TestBoundThroughAnotherCandidate(t *testing.T) {
-	ln := interval.LogRat(rat(40, 1), precision)
+	ln := number.LogRat(rat(40, 1), precision)
 	first := enclose(one).Sub(ln.Mul(enclose(rat(4, 1))))
 	second := enclose(rat(99, 100)).Sub(ln.Mul(enclose(rat(4, 100))))
 	assert.Equal(t, "0.84", fmt.Sprintf("%.2f", first.Max(second).Near()))

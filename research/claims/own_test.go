@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"optratio/internal/secretary"
 	"optratio/internal/slowtest"
 	"optratio/mechanisms"
-	"optratio/mechanisms/secretary"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -42,10 +42,10 @@ func TestOwnStatements(t *testing.T) {
 func manyDraws(gammas ...string) check {
 	return func(t *tally) Finding {
 		var seen []string
-		for number := 1; number <= 2; number++ {
-			in := bimodal(number, 50, "2")
-			sensitive := func(m mechanisms.Mechanism) interval.Interval {
-				total := interval.FromInt(0, enclosedBits)
+		for which := 1; which <= 2; which++ {
+			in := bimodal(which, 50, "2")
+			sensitive := func(m mechanisms.Mechanism) number.Interval {
+				total := number.FromInt(0, enclosedBits)
 				for a, x := range must(m.Enclose(in, enclosedBits)) {
 					if in.Sensitivities[a].Cmp(one) > 0 {
 						total = total.Add(x)
@@ -54,16 +54,16 @@ func manyDraws(gammas ...string) check {
 				return total
 			}
 			rnmh := sensitive(named("rnmh"))
-			last := interval.FromInt(0, enclosedBits)
+			last := number.FromInt(0, enclosedBits)
 			var shown []string
 			for _, gamma := range gammas {
 				in.Params.Gamma = rats(gamma)[0]
 				x := sensitive(mechanisms.Within(t.ctx, named("rs")))
-				t.expect(below(last, x), "scenario %d, γ = %s: %.6f, and %.6f before", number, gamma, x.Near(), last.Near())
+				t.expect(below(last, x), "scenario %d, γ = %s: %.6f, and %.6f before", which, gamma, x.Near(), last.Near())
 				last, shown = x, append(shown, fmt.Sprintf("%.4f", x.Near()))
 			}
-			t.expect(below(enclose(rat(9, 10)), last) && below(rnmh, last), "scenario %d: %.4f, RNMH %.4f", number, last.Near(), rnmh.Near())
-			seen = append(seen, fmt.Sprintf("scenario %d: %s; RNMH %.4f", number, strings.Join(shown, ", "), rnmh.Near()))
+			t.expect(below(enclose(rat(9, 10)), last) && below(rnmh, last), "scenario %d: %.4f, RNMH %.4f", which, last.Near(), rnmh.Near())
+			seen = append(seen, fmt.Sprintf("scenario %d: %s; RNMH %.4f", which, strings.Join(shown, ", "), rnmh.Near()))
 		}
 		return t.finding("the more sensitive half in scenarios 1 and 2, ε = 2, γ = "+strings.Join(gammas, ", ")+", enclosed", strings.Join(seen, "; "))
 	}
@@ -177,7 +177,7 @@ func twoCandidates(t *tally) Finding {
 		noisy, exp, _ := misses(2, c)
 		t.expect(below(exp, noisy), "d = %s: the exponential mechanism misses with %.8f, report noisy max with %.8f", rat(i, 8).RatString(), exp.Near(), noisy.Near())
 		d := enclose(rat(i, 8))
-		_, same := noisy.Intersect(interval.Exp(d.Neg()).Mul(d.Add(enclose(rat(2, 1)))).Mul(enclose(rat(1, 4))))
+		_, same := noisy.Intersect(number.Exp(d.Neg()).Mul(d.Add(enclose(rat(2, 1)))).Mul(enclose(rat(1, 4))))
 		t.expect(same, "d = %s: report noisy max misses with %.8f, not as the formula says", rat(i, 8).RatString(), noisy.Near())
 	}
 	tied := must(mechanisms.EnclosedDistribution(m, instance(2, new(big.Rat), rat(1, 1), rat(1, 1)), precision))
@@ -232,8 +232,8 @@ func oneWay(t *tally) Finding {
 // uniformLaw checks that max over k of |r_k/(a_k/e + floor/(en)) - 1| is below 4/n^{1/2} at some n.
 func uniformLaw(floor int64) check {
 	return func(t *tally) Finding {
-		x := enclose(one).Sub(interval.ExpRat(rat(-1, 1), precision))
-		inv := interval.ExpRat(rat(-1, 1), precision)
+		x := enclose(one).Sub(number.ExpRat(rat(-1, 1), precision))
+		inv := number.ExpRat(rat(-1, 1), precision)
 		seen := ""
 		for _, n := range []int{100, 1000, 10_000} {
 			law := enclosedLaw(t.ctx, n)

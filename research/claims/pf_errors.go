@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/research/worst"
 	"optratio/verify"
 )
@@ -86,8 +86,8 @@ func init() {
 					last = ratio
 				}
 				n := 200000
-				miss := func(m mechanisms.Weighted) interval.Interval { // of each of n-1 candidates
-					return m.WeightedEnclose([]interval.Interval{enclose(one), enclose(p)}, []int{1, n - 1})[1]
+				miss := func(m mechanisms.Weighted) number.Interval { // of each of n-1 candidates
+					return m.WeightedEnclose([]number.Interval{enclose(one), enclose(p)}, []int{1, n - 1})[1]
 				}
 				t.atMost(miss(em).Quo(miss(pf)), enclose(rat(102, 100)), "p = %s, n = %d", p.RatString(), n)
 			}
@@ -190,7 +190,7 @@ func fractions(parts int64) (out []*big.Rat) {
 
 // A peak encloses the largest value of ln(1/p) miss(p) over p in (0,1], in units of 2Δ/ε, and has a p near which it is attained.
 type peak struct {
-	value interval.Interval
+	value number.Interval
 	at    float64
 }
 
@@ -202,7 +202,7 @@ func peaks(n int) (exp, flip peak) {
 		ensure(err)
 		low, _ := most.Lower()
 		high, _ := most.Upper()
-		return peak{interval.Hull(enclose(low), enclose(high)), math.Exp(-gap.Float64())}
+		return peak{number.Hull(enclose(low), enclose(high)), math.Exp(-gap.Float64())}
 	}
 	return of(em), of(pf)
 }
@@ -225,8 +225,8 @@ func worstScores(t *tally) Finding {
 		most := [2]float64{}
 		try := func(p []*big.Rat) {
 			x, y := meanError(p, distribution(em, p)), meanError(p, distribution(pf, p))
-			t.atMost(x, interval.New(exp.value.Lo(), exp.value.Lo()), "weights %s: the exponential mechanism's error is %.6f, at (c, …, c, 0) at most %.6f", text(p), x.Near(), exp.value.Near())
-			t.atMost(y, interval.New(flip.value.Lo(), flip.value.Lo()), "weights %s: permute-and-flip's error is %.6f, at (c, …, c, 0) at most %.6f", text(p), y.Near(), flip.value.Near())
+			t.atMost(x, number.NewInterval(exp.value.Lo(), exp.value.Lo()), "weights %s: the exponential mechanism's error is %.6f, at (c, …, c, 0) at most %.6f", text(p), x.Near(), exp.value.Near())
+			t.atMost(y, number.NewInterval(flip.value.Lo(), flip.value.Lo()), "weights %s: permute-and-flip's error is %.6f, at (c, …, c, 0) at most %.6f", text(p), y.Near(), flip.value.Near())
 			most = [2]float64{max(most[0], x.Near()), max(most[1], y.Near())}
 		}
 		for p := range grid(n, append(fractions(8), rat(1, 1000))...) {

@@ -13,6 +13,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -228,7 +229,7 @@ func withoutReplacement(t *tally, p []*big.Rat) {
 }
 
 // fromExp returns the parameter with the given e^ε.
-func fromExp(text string) mechanisms.Epsilon { return must(mechanisms.ParseExp(text)) }
+func fromExp(text string) number.Epsilon { return must(number.ParseExp(text)) }
 
 // suite asks package verify for properties of a mechanism on lattices.
 type suite struct {

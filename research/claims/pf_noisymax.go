@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -41,7 +41,7 @@ func init() {
 		}),
 		"Appendix F, dependence on p | supplement": over("q = (c, c, 0), p = e^{-1/2}, e^{-3/2}, three pairs of ε and Δ, probabilities enclosed to 30 digits", "", func(t *tally) {
 			for _, depth := range []int64{1, 3} {
-				var first []interval.Interval
+				var first []number.Interval
 				for _, x := range [][]*big.Rat{rats("1", "1"), rats("1/2", "3"), rats("4", "1/7")} { // ε and Δ; c = -depth · 2Δ/ε · (1/2)
 					got := must(mechanisms.EnclosedDistribution(named("rnm-laplace"), instance(3, mul(rat(-depth, 1), quo(x[1], x[0])), x[0], x[1]), precision))
 					if first == nil {
@@ -59,7 +59,7 @@ func init() {
 
 // instance is the question at q = (c, …, c, 0).
 func instance(n int, c, eps, sensitivity *big.Rat) *mechanisms.Instance {
-	in := &mechanisms.Instance{Epsilon: must(mechanisms.FromEpsilon(eps)), Sensitivities: []*big.Rat{sensitivity}}
+	in := &mechanisms.Instance{Epsilon: must(number.FromEpsilon(eps)), Sensitivities: []*big.Rat{sensitivity}}
 	for range n - 1 {
 		in.Scores = append(in.Scores, c)
 	}
@@ -68,8 +68,8 @@ func instance(n int, c, eps, sensitivity *big.Rat) *mechanisms.Instance {
 }
 
 // misses encloses the probabilities that noisy max with Laplace noise, the exponential mechanism and permute-and-flip do not take the best of (c, …, c, 0) at ε = Δ = 1.
-func misses(n int, c *big.Rat) (noisy, exp, flip interval.Interval) {
-	of := func(name string) interval.Interval {
+func misses(n int, c *big.Rat) (noisy, exp, flip number.Interval) {
+	of := func(name string) number.Interval {
 		return enclose(one).Sub(must(mechanisms.EnclosedDistribution(named(name), instance(n, c, one, one), precision))[n-1])
 	}
 	return of("rnm-laplace"), of("em"), of("pf")

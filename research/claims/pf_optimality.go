@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -24,8 +24,8 @@ func init() {
 		"Section 5, many Pareto optima | main":           manyPareto,
 		"Theorem 3 | main":                               optimalFrom("21/8", "0.9625"),
 		"Threshold of Theorem 3 | main": over("enclosed", "between 0.955 and 0.965", func(t *tally) {
-			at := func(eps *big.Rat) interval.Interval { // x² - 3x + 1 has its larger root at (3+√5)/2, and rises beyond 3/2
-				x := interval.ExpRat(eps, precision)
+			at := func(eps *big.Rat) number.Interval { // x² - 3x + 1 has its larger root at (3+√5)/2, and rises beyond 3/2
+				x := number.ExpRat(eps, precision)
 				return x.Mul(x).Sub(x.Mul(enclose(rat(3, 1)))).Add(enclose(one))
 			}
 			t.atMost(at(rat(955, 1000)), enclose(zero), "the threshold is below 0.955")
@@ -146,7 +146,7 @@ func manyPareto(t *tally) Finding {
 }
 
 // ratios returns the ratios of permute-and-flip and the exponential mechanism to the optimum of the program, exact where that is asked for and e^ε is rational.
-func ratios(ctx context.Context, n, k int, e mechanisms.Epsilon, o totals.Objective, exact bool) (flip, exp lp.Rated) {
+func ratios(ctx context.Context, n, k int, e number.Epsilon, o totals.Objective, exact bool) (flip, exp lp.Rated) {
 	a := must(lp.Ratio(ctx, lp.Request{N: n, K: k, Epsilon: e, Objective: o, Method: lp.Enumerated, Exact: exact, Gap: rat(1, 1000000)}))
 	if a.Undecided != "" {
 		panic(fmt.Sprintf("n = %d, k = %d: %s", n, k, a.Undecided))

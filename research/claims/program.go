@@ -9,11 +9,11 @@ import (
 
 	"gonum.org/v1/gonum/stat/combin"
 
+	"optratio/internal/linear"
+	"optratio/internal/table"
+	"optratio/internal/variant"
 	"optratio/lattice"
 	"optratio/lp"
-	"optratio/lp/linear"
-	"optratio/lp/table"
-	"optratio/lp/variant"
 	"optratio/mechanisms"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"strings"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // Section 5 and the appendix: the law of the secretary rule.
@@ -27,8 +27,8 @@ func init() {
 		"Lemma 5 | newer":               ratiosFall,
 		"Proof of Lemma 7 (newer: 5) | both": over("s, k = 1, …, 200, enclosed", "", func(t *tally) {
 			x := enclose(one).Sub(inverseE)
-			beta := func(k int) interval.Interval { return x.Pow(k).Quo(enclose(rat(int64(k), 1))) }
-			f := func(k int) interval.Interval { return beta(k).Sqr().Quo(beta(k).Sub(beta(k + 1))) }
+			beta := func(k int) number.Interval { return x.Pow(k).Quo(enclose(rat(int64(k), 1))) }
+			f := func(k int) number.Interval { return beta(k).Sqr().Quo(beta(k).Sub(beta(k + 1))) }
 			for s := 1; s <= 200; s++ {
 				t.expect(below(f(s).Sub(f(s+1)), beta(s)), "s = %d: β_s = %.6g, f(s) - f(s+1) = %.6g", s, beta(s).Near(), f(s).Sub(f(s+1)).Near())
 				t.expect(below(f(s), coefficient(s)), "k = %d: f(k) = %.6g", s, f(s).Near())

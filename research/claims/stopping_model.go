@@ -10,9 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/stat/combin"
 
-	"optratio/mechanisms/secretary"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/internal/secretary"
+	"optratio/number"
 )
 
 // The statements of Grining, Klonowski & Sulkowska are about the law of the rank of the candidate that is taken: r for the optimal secretary rule M*,
@@ -82,14 +82,14 @@ func exactLaw(ctx context.Context, n int) []*big.Rat {
 }
 
 // enclosedLaw returns enclosures of r_{.,n}.
-func enclosedLaw(ctx context.Context, n int) []interval.Interval {
-	return must(secretary.SecretaryLaw[interval.Interval](ctx, arith.Interval{Prec: precision}, n))
+func enclosedLaw(ctx context.Context, n int) []number.Interval {
+	return must(secretary.SecretaryLaw[number.Interval](ctx, arith.Interval{Prec: precision}, n))
 }
 
 // coefficient encloses a_k, and inverseE 1/e.
-func coefficient(k int) interval.Interval { return must(secretary.AsymptoticEnclosure(k, precision)) }
+func coefficient(k int) number.Interval { return must(secretary.AsymptoticEnclosure(k, precision)) }
 
-var inverseE = interval.ExpRat(rat(-1, 1), precision)
+var inverseE = number.ExpRat(rat(-1, 1), precision)
 
 // bestFor returns the law of a rule that is optimal for a set of ranks, given by its bits, and the probability of taking one of them.
 func bestFor(n, set int) (law []*big.Rat, success *big.Rat) {
@@ -179,7 +179,7 @@ func bestIsTakenWith(formula func(n, t int) *big.Rat) check {
 }
 
 // within expects that x differs from y by less than a distance, and returns the difference.
-func (t *tally) within(x, y interval.Interval, distance *big.Rat, format string, args ...any) float64 {
+func (t *tally) within(x, y number.Interval, distance *big.Rat, format string, args ...any) float64 {
 	off := x.Sub(y).Abs()
 	t.expect(below(off, enclose(distance)), format+": off by %.2g", append(args, off.Near())...)
 	return off.Near()
@@ -202,14 +202,14 @@ var (
 )
 
 // limitLaw is a_k/e, what the source says that r_{k,n} is asymptotically equal to.
-func limitLaw(_, k int) interval.Interval { return coefficient(k).Mul(inverseE) }
+func limitLaw(_, k int) number.Interval { return coefficient(k).Mul(inverseE) }
 
 // followsLaw checks that p·r_{k,n} + (1-p)/n is asymptotically p times a law, along sequences k = k(n). It holds to 2 % at n = 10⁵ in what is called "holds"; what is
 // called "refuted" is a ratio beyond 2 that has grown from each n to the next, which the entry's note continues to infinity.
-func followsLaw(sequences []rankSequence, p *big.Rat, law func(n, k int) interval.Interval) check {
+func followsLaw(sequences []rankSequence, p *big.Rat, law func(n, k int) number.Interval) check {
 	return func(t *tally) Finding {
 		sizes := []int{100, 1000, 10_000, 100_000}
-		laws := make([][]interval.Interval, len(sizes))
+		laws := make([][]number.Interval, len(sizes))
 		for i, n := range sizes {
 			laws[i] = enclosedLaw(t.ctx, n)
 		}
@@ -222,7 +222,7 @@ func followsLaw(sequences []rankSequence, p *big.Rat, law func(n, k int) interva
 		for _, s := range sequences {
 			list = append(list, s.name)
 			var shown []string
-			var last interval.Interval
+			var last number.Interval
 			grows := true
 			for i, n := range sizes {
 				k := s.at(n)

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"optratio/mechanisms/secretary"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/internal/arith"
+	"optratio/internal/secretary"
+	"optratio/number"
 )
 
 // Section 3: what privacy of any stopping rule needs, and mixes. Section 4: the p-mix of the secretary rule.
@@ -323,11 +323,11 @@ func closedFormOfEpsilon(least int) check {
 		law, worst := enclosedLaw(t.ctx, large), 0.0
 		for v := range tuples(rats("1", "2", "5"), rats("1", "1/2"), rats("0", "1/100", "1/20")) {
 			l, p, delta := whole(v[0]), enclose(v[1]), enclose(v[2])
-			at := func(k int) interval.Interval {
+			at := func(k int) number.Interval {
 				return law[k-1].Mul(p).Add(enclose(quo(sub(one, v[1]), rat(large, 1))))
 			}
-			limit := interval.Log(p.Sub(delta.Quo(inverseE)).Quo(coefficient(l + 1).Mul(p)))
-			off := t.within(interval.Log(at(1).Sub(delta).Quo(at(l+1))).Quo(limit), enclose(one), rat(1, 200), "n = 10⁴, l, p, δ = %s", text(v))
+			limit := number.Log(p.Sub(delta.Quo(inverseE)).Quo(coefficient(l + 1).Mul(p)))
+			off := t.within(number.Log(at(1).Sub(delta).Quo(at(l+1))).Quo(limit), enclose(one), rat(1, 200), "n = 10⁴, l, p, δ = %s", text(v))
 			worst = max(worst, off)
 		}
 		return t.finding(fmt.Sprintf("n = %d, …, 30, all l, four p and δ: the least ε, exact; the limit at n = 10⁴, l = 1, 2, 5, enclosed", least), fmt.Sprintf("the bound is within %.1g of its limit, relatively", worst))
@@ -390,13 +390,13 @@ func limitOfP(t *tally) Finding {
 // a_2 is 1/e: the limits of Theorem 3 and of Corollary 3 for l = 1 are these.
 
 // limitEpsilon is ln((p - δe)/(p/e)).
-func limitEpsilon(p, delta *big.Rat) interval.Interval {
-	return enclose(one).Add(interval.Log(enclose(one).Sub(enclose(quo(delta, p)).Quo(inverseE))))
+func limitEpsilon(p, delta *big.Rat) number.Interval {
+	return enclose(one).Add(number.Log(enclose(one).Sub(enclose(quo(delta, p)).Quo(inverseE))))
 }
 
 // limitWeight is the largest p at δ = 1/20: δe/(1 - e^{ε-1}).
-func limitWeight(eps *big.Rat) interval.Interval {
-	return enclose(rat(1, 20)).Quo(inverseE).Quo(enclose(one).Sub(interval.ExpRat(sub(eps, one), precision)))
+func limitWeight(eps *big.Rat) number.Interval {
+	return enclose(rat(1, 20)).Quo(inverseE).Quo(enclose(one).Sub(number.ExpRat(sub(eps, one), precision)))
 }
 
 func exampleEpsilon(t *tally) Finding {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"optratio/internal/secretary"
 	"optratio/internal/slowtest"
-	"optratio/mechanisms/secretary"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 func find(t *testing.T, c check) Finding { return c(&tally{ctx: t.Context()}) }
@@ -17,8 +17,8 @@ func find(t *testing.T, c check) Finding { return c(&tally{ctx: t.Context()}) }
 // corrected here, where it is right it is spoiled.
 func TestDoctoredStatementsAboutStopping(t *testing.T) {
 	slowtest.Only(t)
-	lastFloor := func(n, k int) interval.Interval {
-		return limitLaw(n, k).Add(interval.ExpRat(rat(-1, 1), precision).Quo(enclose(rat(int64(n), 1))))
+	lastFloor := func(n, k int) number.Interval {
+		return limitLaw(n, k).Add(number.ExpRat(rat(-1, 1), precision).Quo(enclose(rat(int64(n), 1))))
 	}
 	corrected := func(n, tn, k int) *big.Rat {
 		if k == 1 {
@@ -99,7 +99,7 @@ func TestLeastExp(t *testing.T) {
 
 // Nothing is decided where the ratio is neither near 1 nor beyond 2.
 func TestAsymptoticsLeftOpen(t *testing.T) {
-	f := find(t, followsLaw([]rankSequence{constant(2)}, one, func(n, k int) interval.Interval {
+	f := find(t, followsLaw([]rankSequence{constant(2)}, one, func(n, k int) number.Interval {
 		return limitLaw(n, k).Mul(enclose(rat(9, 10)))
 	}))
 	assert.Equal(t, Undecided, f.Verdict)

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // A check computes a verdict. It is to an entry what a test is to package testing: it makes its comparisons through a tally, and an error that no statement is about
@@ -57,7 +57,7 @@ func (t *tally) alive() {
 }
 
 // atMost expects x <= y of two enclosed numbers. Where the enclosures do not tell, the whole check is undecided unless something else refutes it.
-func (t *tally) atMost(x, y interval.Interval, format string, args ...any) bool {
+func (t *tally) atMost(x, y number.Interval, format string, args ...any) bool {
 	holds, ok := x.LessEq(y)
 	if !ok {
 		t.unsettled = fmt.Sprintf("the enclosures do not decide: "+format, args...)
@@ -209,12 +209,12 @@ func grid(n int, from ...*big.Rat) iter.Seq[[]*big.Rat] {
 const precision = 160
 
 // enclose returns x as an interval, log the interval of its logarithm.
-func enclose(x *big.Rat) interval.Interval { return interval.FromRat(x, precision) }
-func log(x *big.Rat) interval.Interval     { return interval.LogRat(x, precision) }
+func enclose(x *big.Rat) number.Interval { return number.FromRat(x, precision) }
+func log(x *big.Rat) number.Interval     { return number.LogRat(x, precision) }
 
 // meanError returns Σ_r x_r ln(1/p_r), the expected error in units of 2Δ/ε of a mechanism that takes candidate r with probability x_r.
-func meanError(p, x []*big.Rat) interval.Interval {
-	total := interval.FromInt(0, precision)
+func meanError(p, x []*big.Rat) number.Interval {
+	total := number.FromInt(0, precision)
 	for r := range p {
 		total = total.Sub(enclose(x[r]).Mul(log(p[r])))
 	}
@@ -338,7 +338,7 @@ func rats(ss ...string) (out []*big.Rat) {
 func whole(x *big.Rat) int { return int(x.Num().Int64()) }
 
 // near writes enclosed numbers for people, under their names in order.
-func near(format string, errs map[string]interval.Interval, order ...string) string {
+func near(format string, errs map[string]number.Interval, order ...string) string {
 	var parts []string
 	for _, name := range order {
 		parts = append(parts, fmt.Sprintf(format, name, errs[name].Near()))
@@ -347,7 +347,7 @@ func near(format string, errs map[string]interval.Interval, order ...string) str
 }
 
 // below reports whether x < y is certain.
-func below(x, y interval.Interval) bool {
+func below(x, y number.Interval) bool {
 	c, ok := x.Cmp(y)
 	return ok && c < 0
 }
@@ -356,5 +356,5 @@ func below(x, y interval.Interval) bool {
 func named(name string) mechanisms.Mechanism { return must(mechanisms.Lookup(name)) }
 
 // epsilonOf reads a decimal ε, expOf takes an e^ε.
-func epsilonOf(s string) mechanisms.Epsilon { return must(mechanisms.ParseEpsilon(s)) }
-func expOf(e *big.Rat) mechanisms.Epsilon   { return must(mechanisms.FromExp(e)) }
+func epsilonOf(s string) number.Epsilon { return must(number.ParseEpsilon(s)) }
+func expOf(e *big.Rat) number.Epsilon   { return must(number.FromExp(e)) }

@@ -7,21 +7,21 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // missed encloses the probability of missing, and p times its derivative, for all p of an interval.
-type missed func(n int, p interval.Interval) (miss, slope interval.Interval)
+type missed func(n int, p number.Interval) (miss, slope number.Interval)
 
-func missedEM(n int, p interval.Interval) (miss, slope interval.Interval) {
-	one := interval.FromInt(1, p.Prec())
-	miss = one.Sub(one.Quo(one.Add(p.Mul(interval.FromInt(int64(n)-1, p.Prec())))))
+func missedEM(n int, p number.Interval) (miss, slope number.Interval) {
+	one := number.FromInt(1, p.Prec())
+	miss = one.Sub(one.Quo(one.Add(p.Mul(number.FromInt(int64(n)-1, p.Prec())))))
 	return miss, miss.Mul(one.Sub(miss))
 }
 
-func missedPF(n int, p interval.Interval) (miss, slope interval.Interval) {
-	one := interval.FromInt(1, p.Prec())
-	hit := one.Sub(one.Sub(p).Pow(n)).Quo(p.Mul(interval.FromInt(int64(n), p.Prec())))
+func missedPF(n int, p number.Interval) (miss, slope number.Interval) {
+	one := number.FromInt(1, p.Prec())
+	hit := one.Sub(one.Sub(p).Pow(n)).Quo(p.Mul(number.FromInt(int64(n), p.Prec())))
 	return one.Sub(hit), hit.Sub(one.Sub(p).Pow(n - 1))
 }
 
@@ -30,13 +30,13 @@ func missedPF(n int, p interval.Interval) (miss, slope interval.Interval) {
 // which it may exceed the best value known are halved.
 func highest(ctx context.Context, n int, miss missed) peak {
 	const prec = 256
-	number := func(s float64) interval.Interval { return interval.FromFloat(s, prec) }
-	power := func(s float64) interval.Interval { return interval.Exp(number(-s)) }
-	known, at, bound := number(0), 0.0, number(1e-13)
-	wanted := number(1 + 1e-7)
-	try := func(s float64) interval.Interval {
+	point := func(s float64) number.Interval { return number.FromFloat(s, prec) }
+	power := func(s float64) number.Interval { return number.Exp(point(-s)) }
+	known, at, bound := point(0), 0.0, point(1e-13)
+	wanted := point(1 + 1e-7)
+	try := func(s float64) number.Interval {
 		chance, _ := miss(n, power(s))
-		v := number(s).Mul(chance)
+		v := point(s).Mul(chance)
 		if v.Lo().Cmp(known.Lo()) > 0 {
 			known, at = v, math.Exp(-s)
 		}
@@ -54,11 +54,11 @@ func highest(ctx context.Context, n int, miss missed) peak {
 		open = open[:len(open)-1]
 		middle := (c.from + c.to) / 2
 		v := try(middle)
-		chance, slope := miss(n, interval.Hull(power(c.to), power(c.from)))
-		rate := chance.Sub(interval.Hull(number(c.from), number(c.to)).Mul(slope)).Abs()
-		highest := v.Add(rate.Mul(number((c.to - c.from) / 2)))
+		chance, slope := miss(n, number.Hull(power(c.to), power(c.from)))
+		rate := chance.Sub(number.Hull(point(c.from), point(c.to)).Mul(slope)).Abs()
+		highest := v.Add(rate.Mul(point((c.to - c.from) / 2)))
 		chance, _ = miss(n, power(c.from))
-		if u := number(c.to).Mul(chance); u.Hi().Cmp(highest.Hi()) < 0 {
+		if u := point(c.to).Mul(chance); u.Hi().Cmp(highest.Hi()) < 0 {
 			highest = u
 		}
 		if highest.Hi().Cmp(known.Mul(wanted).Lo()) > 0 {
@@ -67,7 +67,7 @@ func highest(ctx context.Context, n int, miss missed) peak {
 			bound = highest
 		}
 	}
-	return peak{interval.New(known.Lo(), bound.Max(known).Hi()), at}
+	return peak{number.NewInterval(known.Lo(), bound.Max(known).Hi()), at}
 }
 
 // The enclosed peaks meet those that halving cells finds, hold what a plain search in float64 finds, and the exponential mechanism's is Lambert's W((n-1)/e).

@@ -8,7 +8,6 @@ import (
 
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 const (
@@ -27,7 +26,7 @@ const (
 //	Pr[r is visited] = Pr[r is taken]/p_r,  and the expected number is Σ_r x_r/p_r.
 //
 // It is exact for few candidates where that is rational, else enclosed. The error is a number.InputError.
-func Expected(scores []*big.Rat, sensitivity *big.Rat, eps mechanisms.Epsilon) (number.Number, error) {
+func Expected(scores []*big.Rat, sensitivity *big.Rat, eps number.Epsilon) (number.Number, error) {
 	if err := eps.Check(); err != nil {
 		return number.Number{}, err
 	}
@@ -48,12 +47,12 @@ func Expected(scores []*big.Rat, sensitivity *big.Rat, eps mechanisms.Epsilon) (
 
 // classes are weights with the numbers of candidates that have them, from the best on. The last ones may be of candidates whose weights differ, and that enclosure holds all of them.
 type classes struct {
-	weights []interval.Interval
+	weights []number.Interval
 	counts  []int
 	tail    bool
 }
 
-func weigh(scores []*big.Rat, sensitivity *big.Rat, eps mechanisms.Epsilon) (c classes) {
+func weigh(scores []*big.Rat, sensitivity *big.Rat, eps number.Epsilon) (c classes) {
 	ordered := slices.SortedFunc(slices.Values(scores), func(a, b *big.Rat) int { return b.Cmp(a) })
 	step := new(big.Rat).Add(sensitivity, sensitivity)
 	for i, q := range ordered {
@@ -64,7 +63,7 @@ func weigh(scores []*big.Rat, sensitivity *big.Rat, eps mechanisms.Epsilon) (c c
 		depth := new(big.Rat).Sub(ordered[0], q)
 		w := eps.ExpNeg(depth.Quo(depth, step), prec)
 		if i > 0 && w.Hi().MantExp(nil) < deepest {
-			c.weights, c.counts, c.tail = append(c.weights, interval.Hull(interval.FromInt(0, prec), w)), append(c.counts, len(ordered)-i), true
+			c.weights, c.counts, c.tail = append(c.weights, number.Hull(number.FromInt(0, prec), w)), append(c.counts, len(ordered)-i), true
 			break
 		}
 		c.weights, c.counts = append(c.weights, w), append(c.counts, 1)
@@ -74,23 +73,23 @@ func weigh(scores []*big.Rat, sensitivity *big.Rat, eps mechanisms.Epsilon) (c c
 
 func (c *classes) enclose() number.Number {
 	flip := mechanisms.PermuteAndFlip().(mechanisms.Weighted)
-	sum := interval.NewAccumulator(prec)
+	sum := number.NewAccumulator(prec)
 	last := len(c.weights) - 1
 	for g, x := range flip.WeightedEnclose(c.weights, c.counts) {
-		visited := interval.Interval{}
+		visited := number.Interval{}
 		if g == last && c.tail {
 			visited = c.visited()
 		} else {
 			visited = x.Quo(c.weights[g])
 		}
-		sum.AddMul(visited, interval.FromInt(int64(c.counts[g]), prec))
+		sum.AddMul(visited, number.FromInt(int64(c.counts[g]), prec))
 	}
 	return number.Enclosed(sum.Value())
 }
 
 // visited encloses the probability that a candidate of the last class is visited. Its own weight has no part in that, so it may be any, such as 1/2.
-func (c *classes) visited() interval.Interval {
-	last, some := len(c.weights)-1, interval.FromRat(big.NewRat(1, 2), prec)
+func (c *classes) visited() number.Interval {
+	last, some := len(c.weights)-1, number.FromRat(big.NewRat(1, 2), prec)
 	weights, counts := append(c.weights[:last:last], some), append(c.counts[:last:last], 1)
 	if others := c.counts[last] - 1; others > 0 {
 		weights, counts = append(weights, c.weights[last]), append(counts, others)
@@ -99,7 +98,7 @@ func (c *classes) visited() interval.Interval {
 }
 
 // rational is Expected in rationals; no number where probabilities are not rational, or too long.
-func rational(scores []*big.Rat, sensitivity *big.Rat, eps mechanisms.Epsilon) (number.Number, error) {
+func rational(scores []*big.Rat, sensitivity *big.Rat, eps number.Epsilon) (number.Number, error) {
 	in := &mechanisms.Instance{Scores: scores, Sensitivities: []*big.Rat{sensitivity}, Epsilon: eps}
 	a, err := mechanisms.Ask(mechanisms.PermuteAndFlip(), in)
 	if err != nil {

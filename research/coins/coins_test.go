@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms"
 	"optratio/number"
 )
 
@@ -120,13 +119,13 @@ func TestCoinsWithTail(t *testing.T) {
 
 var half = big.NewRat(1, 2)
 
-var one, threeHalves = func() (a, b mechanisms.Epsilon) {
-	a, _ = mechanisms.ParseEpsilon("1")
-	b, _ = mechanisms.ParseExp("3/2")
+var one, threeHalves = func() (a, b number.Epsilon) {
+	a, _ = number.ParseEpsilon("1")
+	b, _ = number.ParseExp("3/2")
 	return a, b
 }()
 
-func expected(t *testing.T, scores []int64, sensitivity *big.Rat, eps mechanisms.Epsilon) number.Number {
+func expected(t *testing.T, scores []int64, sensitivity *big.Rat, eps number.Epsilon) number.Number {
 	t.Helper()
 	list := make([]*big.Rat, len(scores))
 	for i, q := range scores {

@@ -12,6 +12,7 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // ErrParameter is wrapped by errors about parameters of figures. The message names the parameter and the remedy.
@@ -157,7 +158,7 @@ func (a *Args) Range(name string, least float64) (from, to float64) {
 }
 
 // Epsilon returns an ε > 0.
-func (a *Args) Epsilon(name string) mechanisms.Epsilon {
+func (a *Args) Epsilon(name string) number.Epsilon {
 	return exactly(a.Float(name, positive, wantPositive))
 }
 
@@ -188,6 +189,6 @@ func (a *Args) mechanismNames(name string) (out []mechanisms.Mechanism) {
 }
 
 // exactly returns the ε that is the given short decimal.
-func exactly(x float64) mechanisms.Epsilon {
-	return must(mechanisms.ParseEpsilon(strconv.FormatFloat(x, 'f', -1, 64)))
+func exactly(x float64) number.Epsilon {
+	return must(number.ParseEpsilon(strconv.FormatFloat(x, 'f', -1, 64)))
 }

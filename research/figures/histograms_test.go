@@ -11,6 +11,7 @@ import (
 
 	"optratio/internal/evaluate"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // drawnFrom computes a figure from a histogram that is given.
@@ -62,7 +63,7 @@ func TestErrorCurvesAreExact(t *testing.T) {
 			require.NoError(t, err)
 			s := series(t, f, name)
 			for i, eps := range s.X {
-				e, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(eps))
+				e, err := number.FromEpsilon(new(big.Rat).SetFloat64(eps))
 				require.NoError(t, err)
 				want, err := p.ExpectedError(m, e)
 				require.NoError(t, err)

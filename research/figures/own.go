@@ -11,10 +11,10 @@ import (
 	"strconv"
 
 	"optratio/internal/evaluate"
+	"optratio/internal/stopping"
+	"optratio/internal/totals"
 	"optratio/lp"
-	"optratio/lp/stopping"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 	"optratio/number"
 	"optratio/optimum"
 	"optratio/research/ratiomap"
@@ -272,7 +272,7 @@ func lawBound(n, l int, eps float64) float64 {
 }
 
 // bestRule returns the best (ε, 0)-private rule for taking the best of n candidates.
-func bestRule(ctx context.Context, n, l int, eps mechanisms.Epsilon) (*stopping.Problem, *stopping.Solution) {
+func bestRule(ctx context.Context, n, l int, eps number.Epsilon) (*stopping.Problem, *stopping.Solution) {
 	p := &stopping.Problem{Payoff: must(stopping.TopK(n, 1)), L: l, Eps: eps}
 	sol := must(stopping.Solve(ctx, p, stopping.Options{}))
 	if sol.Stopped != nil {
@@ -308,12 +308,12 @@ func drawStoppingRule(ctx context.Context, a *Args) *Figure {
 }
 
 // atEqualRho returns the largest parameter at which a mechanism is R-zCDP for all real scores: its lower end, and the enclosure.
-func atEqualRho(ctx context.Context, m mechanisms.Mechanism, rho *big.Rat) (mechanisms.Epsilon, number.Number) {
+func atEqualRho(ctx context.Context, m mechanisms.Mechanism, rho *big.Rat) (number.Epsilon, number.Number) {
 	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Target: verify.Target{Rho: rho}, AllScores: true}
 	out := must(c.Calibrate(ctx))
 	settled(ctx, out.Undecided)
 	low, _ := out.Parameter.Lower()
-	return must(mechanisms.FromEpsilon(low)), out.Parameter
+	return must(number.FromEpsilon(low)), out.Parameter
 }
 
 func drawRho(ctx context.Context, a *Args) *Figure {
@@ -334,7 +334,7 @@ func drawRho(ctx context.Context, a *Args) *Figure {
 	for _, at := range evenly(math.Log(from), math.Log(to), points) {
 		rho, _ := new(big.Rat).SetString(strconv.FormatFloat(math.Exp(at), 'g', 4, 64))
 		x, _ := rho.Float64()
-		var run [3]mechanisms.Epsilon
+		var run [3]number.Epsilon
 		for j, m := range list {
 			eps, enclosed := atEqualRho(ctx, m, rho)
 			parameters.Series[j].certify(x, enclosed)

@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/totals"
 	"optratio/lp"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
 	"optratio/research/worst"
 )
 

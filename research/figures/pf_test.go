@@ -10,9 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/totals"
 	"optratio/lp"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/number"
 )
 
 // TestWorstErrorsAreEquations7And8: in units of 2Δ/ε the errors are ln(1/p)(1 - 1/(1+(n-1)p)) and ln(1/p)(1 - (1-(1-p)^n)/(np)).
@@ -76,7 +77,7 @@ func TestRatiosAreExact(t *testing.T) {
 			s := series(t, f, c.curve)
 			wide := 0.7 / (rowHeight - 60) * (slices.Max(s.Y) - slices.Min(s.Y))
 			for _, exp := range []*big.Rat{big.NewRat(21, 20), big.NewRat(6, 5), big.NewRat(4, 3), big.NewRat(3, 2), big.NewRat(2, 1), big.NewRat(9, 1)} {
-				eps, err := mechanisms.FromExp(exp)
+				eps, err := number.FromExp(exp)
 				require.NoError(t, err)
 				m, err := mechanisms.Lookup(map[string]string{"pf-2a": "pf", "pf-2b": "pf", "pf-2c": "em"}[c.figure])
 				require.NoError(t, err)

@@ -14,10 +14,11 @@ import (
 
 	"optratio/internal/evaluate"
 	"optratio/internal/slowtest"
+	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
-	"optratio/mechanisms/totals"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -96,7 +97,7 @@ func crossing(eps, delta float64) (g, most float64) {
 func realTable(t *testing.T) string {
 	out := line("ε", "ρ em", "ρ pf", "ρ geo", "em at pf's ρ", "g*", "em/pf at most") + "|" + strings.Repeat("---|", 7) + "\n"
 	for _, text := range []string{"0.1", "1", "2", "5"} {
-		eps, err := mechanisms.ParseEpsilon(text)
+		eps, err := number.ParseEpsilon(text)
 		require.NoError(t, err)
 		cells := []any{text}
 		var flip *big.Rat
@@ -127,7 +128,7 @@ func errorTable(t *testing.T) string {
 		header = append(header, "ρ = "+rho)
 	}
 	out := line(header...) + "|" + strings.Repeat("---|", len(header)) + "\n"
-	type pair struct{ pf, em mechanisms.Epsilon }
+	type pair struct{ pf, em number.Epsilon }
 	at := map[string]pair{}
 	for _, text := range rhos {
 		rho, _ := new(big.Rat).SetString(text)
@@ -173,7 +174,7 @@ func deepLimit(eps, em float64) float64 {
 // on e^{-ε'} are, so that the quotients of the errors there are exact; and it nears the limits that the theorem names.
 func TestQuotientAtEqualRho(t *testing.T) {
 	total := func(m mechanisms.Mechanism, n, k int, z *big.Rat) *big.Rat {
-		eps, err := mechanisms.FromExp(new(big.Rat).Inv(z))
+		eps, err := number.FromExp(new(big.Rat).Inv(z))
 		require.NoError(t, err)
 		lat, err := lattice.New(n, k)
 		require.NoError(t, err)
@@ -207,7 +208,7 @@ func TestQuotientAtEqualRho(t *testing.T) {
 		}
 	}
 	at := func(eps float64, n, k int) (quotient, other float64) {
-		e, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(eps))
+		e, err := number.FromEpsilon(new(big.Rat).SetFloat64(eps))
 		require.NoError(t, err)
 		rho, ok := mechanisms.Concentration(pf, e, 100)
 		require.True(t, ok)
@@ -241,20 +242,20 @@ func TestExponentialMechanismIsAheadOnLattices(t *testing.T) {
 	for _, s := range [][2]int{{3, 6}, {6, 1}} {
 		for _, text := range []string{"0.1", "1", "4"} {
 			rho, _ := new(big.Rat).SetString(text)
-			var number [2]float64
+			var found [2]float64
 			for i, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()} {
 				c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Target: verify.Target{Rho: rho}, N: s[0], K: s[1]}
 				r, err := c.Calibrate(context.Background())
 				require.NoError(t, err)
 				require.Empty(t, r.Undecided)
 				least, _ := r.Parameter.Lower()
-				eps, err := mechanisms.FromEpsilon(least)
+				eps, err := number.FromEpsilon(least)
 				require.NoError(t, err)
 				e, err := lp.MeanError(context.Background(), m, s[0], s[1], totals.Paper, eps)
 				require.NoError(t, err)
-				number[i] = e.Float64()
+				found[i] = e.Float64()
 			}
-			assert.Greater(t, number[0], number[1])
+			assert.Greater(t, found[0], found[1])
 		}
 	}
 }
@@ -262,7 +263,7 @@ func TestExponentialMechanismIsAheadOnLattices(t *testing.T) {
 func latticeRho(t *testing.T, name string, n, k int, eps string) *verify.Result {
 	m, err := mechanisms.Lookup(name)
 	require.NoError(t, err)
-	e, err := mechanisms.ParseEpsilon(eps)
+	e, err := number.ParseEpsilon(eps)
 	require.NoError(t, err)
 	report, err := verify.Lattice(context.Background(), verify.Claim{Mechanism: m, Epsilon: e}, n, k, verify.Options{Properties: []verify.Property{verify.ZCDP}})
 	require.NoError(t, err)
@@ -284,9 +285,9 @@ func TestMoreCandidatesCanBeWorseOnLattices(t *testing.T) {
 func TestExponentialMechanismIsAheadAtEqualRho(t *testing.T) {
 	for _, eps := range []float64{0.05, 0.5, 1, 3, 8} {
 		for _, share := range []float64{1, 0.8} {
-			pf, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(eps))
+			pf, err := number.FromEpsilon(new(big.Rat).SetFloat64(eps))
 			require.NoError(t, err)
-			em, err := mechanisms.FromEpsilon(new(big.Rat).SetFloat64(eps + share*math.Log(2-math.Exp(-eps))))
+			em, err := number.FromEpsilon(new(big.Rat).SetFloat64(eps + share*math.Log(2-math.Exp(-eps))))
 			require.NoError(t, err)
 			falls := true
 			for _, s := range [][2]int{{2, 4}, {3, 4}, {5, 3}} {

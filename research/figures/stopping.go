@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/mechanisms/secretary"
+	"optratio/internal/secretary"
 	"optratio/number"
 	"optratio/research/limit"
 )

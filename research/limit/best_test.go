@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/lp/linear"
-	"optratio/lp/stopping"
-	"optratio/mechanisms"
+	"optratio/internal/stopping"
+	"optratio/number"
 )
 
 func limitAt(t *testing.T, eps string) (e float64, lo, hi *big.Rat) {
 	t.Helper()
-	parsed := must(mechanisms.ParseEpsilon(eps))
+	parsed := must(number.ParseEpsilon(eps))
 	lo, hi = parsed.ExpBounds(boundBits)
 	e, _ = hi.Float64()
 	return e, lo, hi
@@ -46,7 +46,7 @@ func TestDocumentLimits(t *testing.T) {
 		if eps < "0.6" && !slowtest.Enabled {
 			continue
 		}
-		limit := Best(t.Context(), must(mechanisms.ParseEpsilon(eps)), 1e-9)
+		limit := Best(t.Context(), must(number.ParseEpsilon(eps)), 1e-9)
 		lo, _ := limit.Success.Lower()
 		hi, _ := limit.Success.Upper()
 		assert.True(t, certain(lo, hi, strings.TrimSpace(cells[1])), "%s: %s", eps, limit.Success)
@@ -55,7 +55,7 @@ func TestDocumentLimits(t *testing.T) {
 		assert.Equal(t, strings.TrimSpace(cells[4]), strconv.FormatFloat(limit.Rate.Float64(), 'f', 6, 64), eps)
 
 		const n = 20
-		p := &stopping.Problem{Payoff: must(stopping.TopK(n, 1)), L: 1, Eps: must(mechanisms.ParseEpsilon(eps)), Delta: new(big.Rat)}
+		p := &stopping.Problem{Payoff: must(stopping.TopK(n, 1)), L: 1, Eps: must(number.ParseEpsilon(eps)), Delta: new(big.Rat)}
 		sol := must(stopping.Solve(t.Context(), p, stopping.Options{Solver: linear.Embedded{}, Gap: 1e-9}))
 		assert.LessOrEqual(t, lo.Cmp(new(big.Rat).Mul(big.NewRat(n, n-1), sol.Upper)), 0, eps)
 	}
@@ -217,11 +217,11 @@ func TestDoctoredLimits(t *testing.T) {
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	wide := Best(ended, must(mechanisms.ParseEpsilon("0.7")), 1e-9)
+	wide := Best(ended, must(number.ParseEpsilon("0.7")), 1e-9)
 	assert.Less(t, wide.Success.Float64(), truth)
 	assert.Greater(t, wide.Gap(), 0.1)
 	for _, eps := range []string{"0", "1e-18", "1e-9"} { // the limit is at most 1 - e^-ε
-		lower, _ := Best(ended, must(mechanisms.ParseEpsilon(eps)), 1e-9).Success.Lower()
+		lower, _ := Best(ended, must(number.ParseEpsilon(eps)), 1e-9).Success.Lower()
 		most, _ := new(big.Rat).SetString(eps)
 		assert.LessOrEqual(t, lower.Cmp(most), 0, eps)
 	}

@@ -5,9 +5,7 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // Limit is what is known of the limit of the best private success.
@@ -43,16 +41,16 @@ const maxMultipliers = 90
 
 // Best encloses lim V_n, V_n being the best success among n candidates for l = 1 and δ = 0 (docs/results/stopping.md, Theorem 2). The enclosure holds whatever
 // floating point proposed; it is meant to be no wider than gap, and is wide where the context ended.
-func Best(ctx context.Context, eps mechanisms.Epsilon, gap float64) *Limit {
+func Best(ctx context.Context, eps number.Epsilon, gap float64) *Limit {
 	lo, hi := eps.ExpBounds(boundBits)
 	e, _ := hi.Float64()
 	// Theorem 1's bound at ζ >= e^-ε from below, the best rule without privacy from above.
 	z, _ := new(big.Rat).Inv(lo).Float64()
 	lower := new(big.Rat)
 	if zeta := max(math.Nextafter(z, 1), 0.534); zeta < 1 {
-		lower, _ = steady(interval.FromFloat(zeta, 128)).Lo().Rat(nil)
+		lower, _ = steady(number.FromFloat(zeta, 128)).Lo().Rat(nil)
 	}
-	upper, _ := interval.Exp(interval.FromInt(-1, 128)).Hi().Rat(nil)
+	upper, _ := number.Exp(number.FromInt(-1, 128)).Hi().Rat(nil)
 	out := &Limit{}
 	p := proposeLimit(ctx, e, gap/4, maxMultipliers)
 	if p != nil && ctx.Err() == nil {
@@ -76,10 +74,10 @@ func Best(ctx context.Context, eps mechanisms.Epsilon, gap float64) *Limit {
 }
 
 // steady encloses the success of the rule with the constant rate: (1-ζ)(1 - e^{-ζ/(1-ζ)}).
-func steady(zeta interval.Interval) interval.Interval {
-	one := interval.FromInt(1, zeta.Prec())
+func steady(zeta number.Interval) number.Interval {
+	one := number.FromInt(1, zeta.Prec())
 	less := one.Sub(zeta)
-	return less.Mul(one.Sub(interval.Exp(zeta.Quo(less).Neg())))
+	return less.Mul(one.Sub(number.Exp(zeta.Quo(less).Neg())))
 }
 
 // larger is the larger one of two numbers, or with sign -1 the smaller one.
@@ -94,7 +92,7 @@ func larger(x *big.Rat, y *big.Float, sign int) *big.Rat {
 type limitCheck struct {
 	*proposal
 	bits   uint
-	starts []interval.Interval // t_j
+	starts []number.Interval // t_j
 }
 
 func (p *proposal) check(bits uint) *limitCheck {
@@ -105,25 +103,25 @@ func (p *proposal) check(bits uint) *limitCheck {
 	return c
 }
 
-func (c *limitCheck) rat(x *big.Rat) interval.Interval { return interval.FromRat(x, c.bits) }
-func (c *limitCheck) whole(i int) interval.Interval    { return interval.FromInt(int64(i), c.bits) }
-func (c *limitCheck) float(x float64) interval.Interval {
-	return interval.FromFloat(x, c.bits)
+func (c *limitCheck) rat(x *big.Rat) number.Interval { return number.FromRat(x, c.bits) }
+func (c *limitCheck) whole(i int) number.Interval    { return number.FromInt(int64(i), c.bits) }
+func (c *limitCheck) float(x float64) number.Interval {
+	return number.FromFloat(x, c.bits)
 }
-func (c *limitCheck) binomial(n, k int) interval.Interval {
-	return interval.FromBig(new(big.Int).Binomial(int64(n), int64(k)), c.bits)
+func (c *limitCheck) binomial(n, k int) number.Interval {
+	return number.FromBig(new(big.Int).Binomial(int64(n), int64(k)), c.bits)
 }
 
 // power is the integral of x^p from a to b, 0 < a < b.
-func (c *limitCheck) power(a, b interval.Interval, p int) interval.Interval {
-	raised := func(x interval.Interval) interval.Interval {
+func (c *limitCheck) power(a, b number.Interval, p int) number.Interval {
+	raised := func(x number.Interval) number.Interval {
 		if p+1 < 0 {
 			return x.Pow(-p - 1).Inv()
 		}
 		return x.Pow(p + 1)
 	}
 	if p == -1 {
-		return interval.Log(b.Quo(a))
+		return number.Log(b.Quo(a))
 	}
 	return raised(b).Sub(raised(a)).Quo(c.whole(p + 1))
 }
@@ -134,8 +132,8 @@ func (c *limitCheck) power(a, b interval.Interval, p int) interval.Interval {
 //	Pr[Bin(k-1, x) <= r-1] = 1 + Σ_{p>=r} C(k-1,p) (-1)^{p-r+1} C(p-1,r-1) x^p,
 //
 // q_k = D_0 + Σ_{p<k} C(k-1,p) D_p.
-func (c *limitCheck) law(first, ranks int) []interval.Interval {
-	d := make([]interval.Interval, ranks)
+func (c *limitCheck) law(first, ranks int) []number.Interval {
+	d := make([]number.Interval, ranks)
 	for p := range d {
 		d[p] = c.whole(0)
 	}
@@ -158,9 +156,9 @@ func (c *limitCheck) law(first, ranks int) []interval.Interval {
 		}
 		stay = stay.Mul(a.Quo(b).Pow(r))
 	}
-	q := make([]interval.Interval, ranks)
+	q := make([]number.Interval, ranks)
 	for k := range q {
-		sum := interval.NewAccumulator(c.bits)
+		sum := number.NewAccumulator(c.bits)
 		for p := range k + 1 {
 			sum.AddMul(c.binomial(k, p), d[p])
 		}
@@ -200,7 +198,7 @@ func (p *proposal) private(e *big.Rat) (success *big.Float, ok bool) {
 }
 
 // dwindles reports whether rows from this rank on hold.
-func (c *limitCheck) dwindles(z interval.Interval, limit float64, ranks int) bool {
+func (c *limitCheck) dwindles(z number.Interval, limit float64, ranks int) bool {
 	gamma := c.float(limit)
 	for i, y := range c.left[1:] {
 		if r := i + 2; y*float64(ranks)*(1+1e-9) > limit*float64(ranks-r+1) {
@@ -214,7 +212,7 @@ func (c *limitCheck) dwindles(z interval.Interval, limit float64, ranks int) boo
 		return false
 	}
 	// ∫ over times from a to b before the second start of S B_K (u - z), S = t_1/x: of u^K/x - z u^{K-1}/x.
-	plain := func(a, b interval.Interval, power int) interval.Interval {
+	plain := func(a, b number.Interval, power int) number.Interval {
 		sum := c.power(a, b, -1)
 		for p := 1; p <= power; p++ {
 			term := c.binomial(power, p).Mul(c.power(a, b, p-1))
@@ -225,7 +223,7 @@ func (c *limitCheck) dwindles(z interval.Interval, limit float64, ranks int) boo
 		}
 		return sum
 	}
-	before := func(a, b interval.Interval) interval.Interval {
+	before := func(a, b number.Interval) number.Interval {
 		return c.starts[0].Mul(plain(a, b, ranks).Sub(z.Mul(plain(a, b, ranks-1))))
 	}
 	end := c.whole(1)
@@ -241,16 +239,16 @@ func (c *limitCheck) dwindles(z interval.Interval, limit float64, ranks int) boo
 // time x: between t_r and t_{r+1} it satisfies -x v' = Σ_{j<=r} G_j - r v, where G_j(x) = Σ_k w_k C(k-1,j-1) x^j (1-x)^{k-j} is the worth of taking relative rank j.
 type stoppingValue struct {
 	*limitCheck
-	worth [][]interval.Interval // of rank j: coefficients of x^0, x^1, …
-	sum   [][]interval.Interval // of the first r ranks
-	slope [][]interval.Interval // of worth
-	c     []interval.Interval
+	worth [][]number.Interval // of rank j: coefficients of x^0, x^1, …
+	sum   [][]number.Interval // of the first r ranks
+	slope [][]number.Interval // of worth
+	c     []number.Interval
 }
 
-func (c *limitCheck) value(w []interval.Interval) *stoppingValue {
+func (c *limitCheck) value(w []number.Interval) *stoppingValue {
 	m := len(w)
-	v := &stoppingValue{limitCheck: c, sum: [][]interval.Interval{make([]interval.Interval, m+1)}, c: make([]interval.Interval, m+1)}
-	moment := make([]interval.Interval, m+1) // Σ_k w_k C(k-1,p-1)
+	v := &stoppingValue{limitCheck: c, sum: [][]number.Interval{make([]number.Interval, m+1)}, c: make([]number.Interval, m+1)}
+	moment := make([]number.Interval, m+1) // Σ_k w_k C(k-1,p-1)
 	for p := range moment {
 		v.sum[0][p], moment[p] = c.whole(0), c.whole(0)
 		for k := max(p, 1); p > 0 && k <= m; k++ {
@@ -258,7 +256,7 @@ func (c *limitCheck) value(w []interval.Interval) *stoppingValue {
 		}
 	}
 	for j := 1; j <= m; j++ {
-		worth, total, slope := make([]interval.Interval, m+1), make([]interval.Interval, m+1), make([]interval.Interval, m)
+		worth, total, slope := make([]number.Interval, m+1), make([]number.Interval, m+1), make([]number.Interval, m)
 		for p := range worth {
 			worth[p] = c.whole(0)
 			if p >= j {
@@ -284,14 +282,14 @@ func (c *limitCheck) value(w []interval.Interval) *stoppingValue {
 }
 
 // at is the value at x by the formula between t_r and t_{r+1}.
-func (v *stoppingValue) at(r int, x interval.Interval) interval.Interval {
+func (v *stoppingValue) at(r int, x number.Interval) number.Interval {
 	if r == 0 {
 		return v.at(1, v.starts[0])
 	}
 	value, power := v.c[r].Mul(x.Pow(r)), v.whole(1)
 	for p, h := range v.sum[r] {
 		if p == r {
-			value = value.Sub(h.Mul(power).Mul(interval.Log(x)))
+			value = value.Sub(h.Mul(power).Mul(number.Log(x)))
 		} else {
 			value = value.Add(h.Mul(power).Quo(v.whole(r - p)))
 		}
@@ -300,7 +298,7 @@ func (v *stoppingValue) at(r int, x interval.Interval) interval.Interval {
 	return value
 }
 
-func horner(c []interval.Interval, x interval.Interval) interval.Interval {
+func horner(c []number.Interval, x number.Interval) number.Interval {
 	sum := c[len(c)-1]
 	for p := len(c) - 2; p >= 0; p-- {
 		sum = sum.Mul(x).Add(c[p])
@@ -309,9 +307,9 @@ func horner(c []interval.Interval, x interval.Interval) interval.Interval {
 }
 
 // excess bounds ∫ max(0, what the best decision on rank j gains over the rule's)/x dx over a cell on which the rule takes rank j, or does not.
-func (v *stoppingValue) excess(ctx context.Context, j, r int, a, b *big.Float, taken bool) interval.Interval {
-	x := interval.New(a, b)
-	middle := interval.Point(x.Mid())
+func (v *stoppingValue) excess(ctx context.Context, j, r int, a, b *big.Float, taken bool) number.Interval {
+	x := number.NewInterval(a, b)
+	middle := number.Point(x.Mid())
 	// G_j - v over the cell, by the mean-value theorem: v' = (r v - Σ G)/x.
 	slope := horner(v.slope[j-1], x)
 	gain := horner(v.worth[j-1], middle).Sub(v.at(r, middle))
@@ -325,10 +323,10 @@ func (v *stoppingValue) excess(ctx context.Context, j, r int, a, b *big.Float, t
 	if gain.Hi().Sign() <= 0 || ctx.Err() != nil {
 		return v.whole(0)
 	}
-	width := interval.Point(b).Sub(interval.Point(a))
+	width := number.Point(b).Sub(number.Point(a))
 	within2 := new(big.Float).Mul(gain.Lo(), big.NewFloat(2)).Cmp(gain.Hi()) >= 0
 	if within2 || width.Hi().Cmp(big.NewFloat(0x1p-22)) < 0 {
-		return width.Mul(interval.Point(gain.Hi())).Quo(x)
+		return width.Mul(number.Point(gain.Hi())).Quo(x)
 	}
 	half := middle.Lo()
 	return v.excess(ctx, j, r, a, half, taken).Add(v.excess(ctx, j, r, half, b, taken))
@@ -337,7 +335,7 @@ func (v *stoppingValue) excess(ctx context.Context, j, r int, a, b *big.Float, t
 // bound is an upper bound on the limit at e^ε <= e: no rule of the limit model gains more for the payoffs 1 - λ_1, e λ_1 - λ_2, …. It is nil where a payoff is negative or the context ends.
 func (p *proposal) bound(ctx context.Context, e *big.Rat) *big.Float {
 	c := p.check(uint(128 + 12*len(p.left)))
-	w := []interval.Interval{c.whole(1)}
+	w := []number.Interval{c.whole(1)}
 	for k, l := range c.lambda {
 		if l < 0 {
 			return nil

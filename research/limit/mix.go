@@ -1,5 +1,5 @@
 // Package limit has the limits of private stopping as the number of candidates grows: of the p-mix of the secretary rule, with the region in which it is private, and of
-// the best private rule's success. docs/results/stopping.md has the theorems. For n candidates there are mechanisms/secretary and lp/stopping.
+// the best private rule's success. docs/results/stopping.md has the theorems. For n candidates there are internal/secretary and internal/stopping.
 package limit
 
 import (
@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/mechanisms"
-	"optratio/mechanisms/secretary"
+	"optratio/internal/secretary"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // The limit of the p-mix of the secretary rule as n grows: q_k → p·a_k/e for every fixed rank k (AsymptoticEnclosure has a_k). A law that has these values in its first ranks is
@@ -39,7 +37,7 @@ func decide(compare func(prec uint) (c int, ok bool)) (c int, prec uint, err err
 }
 
 // euler encloses e.
-func euler(prec uint) interval.Interval { return interval.Exp(interval.FromInt(1, prec)) }
+func euler(prec uint) number.Interval { return number.Exp(number.FromInt(1, prec)) }
 
 // Law returns the limits p·a_k/e of q_1 to q_ranks.
 func Law(p *big.Rat, ranks int) ([]number.Number, error) {
@@ -49,14 +47,14 @@ func Law(p *big.Rat, ranks int) ([]number.Number, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[k] = number.Enclosed(a.Mul(interval.FromRat(p, logBits)).Quo(euler(logBits)))
+		out[k] = number.Enclosed(a.Mul(number.FromRat(p, logBits)).Quo(euler(logBits)))
 	}
 	return out, nil
 }
 
 // Win returns the limit of the probability of taking one of the win best, p(a_1 + … + a_win)/e.
 func Win(p *big.Rat, win int) (number.Number, error) {
-	sum := interval.FromInt(0, logBits)
+	sum := number.FromInt(0, logBits)
 	for k := 1; k <= win; k++ {
 		a, err := secretary.AsymptoticEnclosure(k, logBits)
 		if err != nil {
@@ -64,7 +62,7 @@ func Win(p *big.Rat, win int) (number.Number, error) {
 		}
 		sum = sum.Add(a)
 	}
-	return number.Enclosed(sum.Mul(interval.FromRat(p, logBits)).Quo(euler(logBits))), nil
+	return number.Enclosed(sum.Mul(number.FromRat(p, logBits)).Quo(euler(logBits))), nil
 }
 
 func checkLimit(l int, delta *big.Rat) error {
@@ -79,10 +77,10 @@ func Eps(p, delta *big.Rat, l int) (number.Number, error) {
 	if err := checkLimit(l, delta); err != nil || p.Sign() == 0 {
 		return number.Exact(new(big.Rat)), err
 	}
-	sides := func(prec uint) (excess, floor interval.Interval) {
+	sides := func(prec uint) (excess, floor number.Interval) {
 		a, _ := secretary.AsymptoticEnclosure(l+1, prec)
-		weight := interval.FromRat(p, prec)
-		return weight.Sub(euler(prec).Mul(interval.FromRat(delta, prec))), weight.Mul(a)
+		weight := number.FromRat(p, prec)
+		return weight.Sub(euler(prec).Mul(number.FromRat(delta, prec))), weight.Mul(a)
 	}
 	c, prec, err := decide(func(prec uint) (int, bool) {
 		excess, floor := sides(prec)
@@ -92,11 +90,11 @@ func Eps(p, delta *big.Rat, l int) (number.Number, error) {
 		return number.Exact(new(big.Rat)), err
 	}
 	excess, floor := sides(prec)
-	return number.Enclosed(interval.Log(excess.Quo(floor))), nil
+	return number.Enclosed(number.Log(excess.Quo(floor))), nil
 }
 
 // free reports whether p = 1 is private for δ = 0, ε >= ln(1/a_{l+1}), and a precision that shows it.
-func free(l int, eps mechanisms.Epsilon) (yes bool, prec uint, err error) {
+func free(l int, eps number.Epsilon) (yes bool, prec uint, err error) {
 	if err := cmp.Or(checkLimit(l, new(big.Rat)), eps.Check()); err != nil {
 		return false, 0, err
 	}
@@ -105,28 +103,28 @@ func free(l int, eps mechanisms.Epsilon) (yes bool, prec uint, err error) {
 	}
 	c, prec, err := decide(func(prec uint) (int, bool) {
 		a, _ := secretary.AsymptoticEnclosure(l+1, prec)
-		return eps.Value(prec).Cmp(interval.Log(a).Neg())
+		return eps.Value(prec).Cmp(number.Log(a).Neg())
 	})
 	return c > 0, prec, err
 }
 
 // shortfall encloses 1 - a_{l+1} e^ε.
-func shortfall(l int, eps mechanisms.Epsilon, prec uint) interval.Interval {
+func shortfall(l int, eps number.Epsilon, prec uint) number.Interval {
 	a, _ := secretary.AsymptoticEnclosure(l+1, prec)
-	return interval.FromInt(1, prec).Sub(a.Mul(interval.Exp(eps.Value(prec))))
+	return number.FromInt(1, prec).Sub(a.Mul(number.Exp(eps.Value(prec))))
 }
 
 // Delta returns the boundary of the region, the least δ >= 0 for an ε: max(0, (p/e)(1 - a_{l+1} e^ε)).
-func Delta(p *big.Rat, l int, eps mechanisms.Epsilon) (number.Number, error) {
+func Delta(p *big.Rat, l int, eps number.Epsilon) (number.Number, error) {
 	yes, prec, err := free(l, eps)
 	if err != nil || yes || p.Sign() == 0 {
 		return number.Exact(new(big.Rat)), err
 	}
-	return number.Enclosed(shortfall(l, eps, prec).Mul(interval.FromRat(p, prec)).Quo(euler(prec))), nil
+	return number.Enclosed(shortfall(l, eps, prec).Mul(number.FromRat(p, prec)).Quo(euler(prec))), nil
 }
 
 // P returns the largest p whose mix is in the region, min(1, eδ/(1 - a_{l+1} e^ε)); 1 where a_{l+1} e^ε >= 1. For δ = 0 it is 0 otherwise: the best p vanishes as n grows.
-func P(l int, eps mechanisms.Epsilon, delta *big.Rat) (number.Number, error) {
+func P(l int, eps number.Epsilon, delta *big.Rat) (number.Number, error) {
 	if err := secretary.CheckDelta(delta); err != nil {
 		return number.Number{}, err
 	}
@@ -137,8 +135,8 @@ func P(l int, eps mechanisms.Epsilon, delta *big.Rat) (number.Number, error) {
 	if delta.Sign() == 0 {
 		return number.Int(0), nil
 	}
-	sides := func(prec uint) (budget, need interval.Interval) {
-		return euler(prec).Mul(interval.FromRat(delta, prec)), shortfall(l, eps, prec)
+	sides := func(prec uint) (budget, need number.Interval) {
+		return euler(prec).Mul(number.FromRat(delta, prec)), shortfall(l, eps, prec)
 	}
 	c, prec, err := decide(func(prec uint) (int, bool) {
 		budget, need := sides(prec)

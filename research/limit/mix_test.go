@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms"
-	"optratio/mechanisms/secretary"
+	"optratio/internal/secretary"
+	"optratio/number"
 )
 
-func epsilon(t testing.TB, text string) mechanisms.Epsilon {
-	e, err := mechanisms.ParseEpsilon(text)
+func epsilon(t testing.TB, text string) number.Epsilon {
+	e, err := number.ParseEpsilon(text)
 	require.NoError(t, err)
 	return e
 }
@@ -103,7 +103,7 @@ func TestLimitEnds(t *testing.T) {
 		assert.True(t, ok && r.Cmp(c.want) == 0)
 	}
 	assert.InDelta(t, 1, must(Eps(one, zero, 1)).Float64(), 1e-15)
-	exp, err := mechanisms.ParseExp("2")
+	exp, err := number.ParseExp("2")
 	require.NoError(t, err)
 	assert.InDelta(t, (1-2/math.E)/math.E, must(Delta(one, 1, exp)).Float64(), 1e-15)
 	_, err = Eps(one, zero, 0)

@@ -11,18 +11,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/internal/slowtest"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
-	"optratio/number/arith"
+	"optratio/number"
 	"optratio/research/check"
 	"optratio/verify/certificate"
 )
 
 // optimum is the exact optimum of the program at z, over all score vectors, and permute-and-flip's error.
 func optimum(t *testing.T, n, k int, z *big.Rat) (best, flip *big.Rat) {
-	eps, err := mechanisms.FromExp(new(big.Rat).Inv(z))
+	eps, err := number.FromExp(new(big.Rat).Inv(z))
 	require.NoError(t, err)
 	a, err := lp.Ratio(context.Background(), lp.Request{N: n, K: k, Epsilon: eps, Method: lp.Enumerated, Exact: true, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
 	require.NoError(t, err)
@@ -86,7 +87,7 @@ func TestClosedForm(t *testing.T) {
 				z := threshold(k) + gridStep // the first of its grid with B' > 1
 				z += (1<<zBits - z) * int64(i) / 19
 				at := rational(z)
-				eps, err := mechanisms.FromExp(new(big.Rat).Inv(at))
+				eps, err := number.FromExp(new(big.Rat).Inv(at))
 				require.NoError(t, err)
 				a, b := arith.PowerSums(arith.Rat{}, at, k)
 				pow := func(base int) *big.Rat { return arith.Pow(arith.Rat{}, big.NewRat(int64(base), 1), n) }
@@ -310,7 +311,7 @@ func TestMonotoneLevel(t *testing.T) {
 	assert.Contains(t, reason, "the values prove a ratio of at most")
 	for _, i := range c.Intervals[1:] {
 		z := new(big.Rat).Add(i.From, i.To)
-		eps, err := mechanisms.FromExp(z.Quo(big.NewRat(2, 1), z))
+		eps, err := number.FromExp(z.Quo(big.NewRat(2, 1), z))
 		require.NoError(t, err)
 		a, err := lp.Ratio(ctx, lp.Request{N: 3, K: 4, Epsilon: eps, Level: lp.Full, Method: lp.Enumerated, Exact: true, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
 		require.NoError(t, err)

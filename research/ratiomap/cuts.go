@@ -10,6 +10,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // cut is the row x_above >= x_below of monotonicity with its multiplier, in units of 2^-unitBits; variables are those of the lattice's numbering.
@@ -60,7 +61,7 @@ func newMonotone(f *form) (*monotone, error) {
 // where its multipliers are too large to be true.
 func (m *monotone) solve(ctx context.Context, p *prover, z int64) (*dual, error) {
 	const digits = 1e12
-	eps, err := mechanisms.FromEpsilon(big.NewRat(int64(math.Round(-math.Log(float64(z)/(1<<zBits))*digits)), digits))
+	eps, err := number.FromEpsilon(big.NewRat(int64(math.Round(-math.Log(float64(z)/(1<<zBits))*digits)), digits))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"optratio/lp/chain"
+	"optratio/internal/chain"
 )
 
 // The walk along the chains is in integers: multipliers and costs in units of 2^-unitBits, z in units of 2^-zBits. Every rounding is downwards, which

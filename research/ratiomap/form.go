@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math/big"
 
+	"optratio/internal/chain"
 	"optratio/lattice"
-	"optratio/lp/chain"
 )
 
 // form is the optimal-mechanism program of Q(n,k), n >= 3, in chain form over classes of count vectors, at the paper's level and with its objective. A

@@ -8,6 +8,7 @@ import (
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // Seen is a ratio that is attained: permute-and-flip's ratio at this ε is at least Ratio.
@@ -96,7 +97,7 @@ func (c *Cover) places() (places []int64) {
 
 // ratioAt returns a lower bound on permute-and-flip's ratio at one ε, by solving the whole program.
 func (c *Cover) ratioAt(ctx context.Context, epsilon *big.Rat) (*big.Rat, error) {
-	eps, err := mechanisms.FromEpsilon(epsilon)
+	eps, err := number.FromEpsilon(epsilon)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/lp/chain"
+	"optratio/internal/chain"
 )
 
 // multiplierBits is what multipliers are rounded to, in bits after the point: short numbers in certificates, and far finer than the bounds.

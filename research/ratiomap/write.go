@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	certificate "optratio/internal/certtext"
 	"optratio/lattice"
-	certificate "optratio/verify/certificate/text"
 )
 
 // WriteCertificate writes what proves the cover's bound at every ε, in the format of docs/reference/certificate.md. The same cover gives the same bytes.

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"sync"
 
+	"optratio/internal/recommend"
 	"optratio/mechanisms"
-	"optratio/mechanisms/recommend"
 	"optratio/number"
 )
 
@@ -30,7 +30,7 @@ func (t *Trials) Few(most int) *Trials {
 }
 
 // Instance returns a trial as a question in exact numbers: every float64 stands for the shortest decimal that denotes it, 1.8 for 9/5.
-func (t *Trials) Instance(trial int, epsilon mechanisms.Epsilon, params mechanisms.Params) *mechanisms.Instance {
+func (t *Trials) Instance(trial int, epsilon number.Epsilon, params mechanisms.Params) *mechanisms.Instance {
 	exact := func(values []float64) (out []*big.Rat) {
 		for _, x := range values {
 			r, _ := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
@@ -45,7 +45,7 @@ func (t *Trials) Instance(trial int, epsilon mechanisms.Epsilon, params mechanis
 func (t *Trials) Spearman() float64 {
 	var each []float64
 	for i := range t.Scores {
-		each = append(each, recommend.Spearman(t.Instance(i, mechanisms.Epsilon{}, mechanisms.Params{})).Float64())
+		each = append(each, recommend.Spearman(t.Instance(i, number.Epsilon{}, mechanisms.Params{})).Float64())
 	}
 	mean, _ := Mean(each)
 	return mean
@@ -64,7 +64,7 @@ type Rating struct {
 // Question is what a study asks of every mechanism.
 type Question struct {
 	Mechanisms []mechanisms.Mechanism
-	Epsilon    mechanisms.Epsilon
+	Epsilon    number.Epsilon
 	Params     mechanisms.Params
 	Rigorous   bool // exact numbers or enclosures where a mechanism has them; for one trial
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 func TestAdviceByHand(t *testing.T) {
@@ -57,7 +58,7 @@ func TestTrialsOfTwoKinds(t *testing.T) {
 func TestStudy(t *testing.T) {
 	trials, err := Scenarios[0].Generate(1, 1)
 	require.NoError(t, err)
-	eps, err := mechanisms.ParseEpsilon("1")
+	eps, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
 	var list []mechanisms.Mechanism
 	for _, name := range []string{"em", "pf", "gem", "mgem", "krr"} {

@@ -8,7 +8,6 @@ import (
 	"optratio/internal/evaluate"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // Case is the question how much a mechanism errs on the worst n scores for it.
@@ -30,7 +29,7 @@ func New(n int, sensitivity *big.Rat, monotonic bool) (*Case, error) {
 
 // Reaching encloses the ε at which the worst error is target. Worst errors are 1/ε times those at ε = 1.
 func (w *Case) Reaching(m mechanisms.Mechanism, target number.Number) (number.Number, error) {
-	one, err := mechanisms.FromEpsilon(big.NewRat(1, 1))
+	one, err := number.FromEpsilon(big.NewRat(1, 1))
 	if err != nil {
 		return number.Number{}, err
 	}
@@ -60,20 +59,20 @@ const (
 // the maximum lies above a. As h falls, f <= b h(a) on [a, b]. For the exponential mechanism the maximum is W((n-1)/e), at x = 1 + W((n-1)/e), with Lambert's W.
 //
 // The error wraps ErrNoWorst for other mechanisms, and is a number.InputError for ε = 0, where the worst error has no bound.
-func (w *Case) Worst(m mechanisms.Mechanism, eps mechanisms.Epsilon) (most, gap number.Number, err error) {
+func (w *Case) Worst(m mechanisms.Mechanism, eps number.Epsilon) (most, gap number.Number, err error) {
 	if err := eps.Check(); err != nil {
 		return most, gap, err
 	}
-	var missed func(p interval.Interval) interval.Interval
-	one, size := interval.FromInt(1, worstPrec), interval.FromInt(int64(w.n), worstPrec)
+	var missed func(p number.Interval) number.Interval
+	one, size := number.FromInt(1, worstPrec), number.FromInt(int64(w.n), worstPrec)
 	switch m {
 	case mechanisms.Exponential():
-		missed = func(p interval.Interval) interval.Interval {
+		missed = func(p number.Interval) number.Interval {
 			others := size.Sub(one).Mul(p)
 			return others.Quo(one.Add(others))
 		}
 	case mechanisms.PermuteAndFlip():
-		missed = func(p interval.Interval) interval.Interval {
+		missed = func(p number.Interval) number.Interval {
 			return one.Sub(one.Sub(one.Sub(p).Pow(w.n)).Quo(size.Mul(p)))
 		}
 	default:
@@ -85,15 +84,15 @@ func (w *Case) Worst(m mechanisms.Mechanism, eps mechanisms.Epsilon) (most, gap 
 	if eps.IsZero() {
 		return most, gap, number.InputError("at ε = 0 the worst error has no bound; give ε > 0")
 	}
-	at, value := peak(func(x *big.Float) interval.Interval { return missed(interval.Exp(interval.Point(x).Neg())) })
-	unit := interval.FromRat(new(big.Rat).Add(w.sensitivity, w.sensitivity), worstPrec).Quo(eps.Value(worstPrec))
+	at, value := peak(func(x *big.Float) number.Interval { return missed(number.Exp(number.Point(x).Neg())) })
+	unit := number.FromRat(new(big.Rat).Add(w.sensitivity, w.sensitivity), worstPrec).Quo(eps.Value(worstPrec))
 	return number.Enclosed(unit.Mul(value)), number.Enclosed(unit.Mul(at)), nil
 }
 
 // peak encloses the place and the value of the maximum of x h(x) over x > 0, for a falling log-concave h, by ternary search: what comparisons of enclosures
 // do not tell ends it.
-func peak(h func(*big.Float) interval.Interval) (at, most interval.Interval) {
-	f := func(x *big.Float) interval.Interval { return interval.Point(x).Mul(h(x)) }
+func peak(h func(*big.Float) number.Interval) (at, most number.Interval) {
+	f := func(x *big.Float) number.Interval { return number.Point(x).Mul(h(x)) }
 	less := func(a, b *big.Float) bool { c, ok := f(a).Cmp(f(b)); return ok && c < 0 }
 	float := func() *big.Float { return new(big.Float).SetPrec(worstPrec) }
 	lo, hi := float(), float().SetInt64(2)
@@ -113,5 +112,5 @@ func peak(h func(*big.Float) interval.Interval) (at, most interval.Interval) {
 	}
 	middle := float().Add(lo, hi)
 	middle.Quo(middle, big.NewFloat(2))
-	return interval.New(lo, hi), interval.New(f(middle).Lo(), interval.Point(hi).Mul(h(lo)).Hi())
+	return number.NewInterval(lo, hi), number.NewInterval(f(middle).Lo(), number.Point(hi).Mul(h(lo)).Hi())
 }

@@ -15,7 +15,6 @@ import (
 	"optratio/internal/evaluate"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 type found struct{ Error, Gap number.Number }
@@ -32,12 +31,12 @@ func worst(t *testing.T, m mechanisms.Mechanism, n int) found {
 func TestWorstIsLambert(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 10, 1000, 1_000_000, 1_000_000_000_000} {
 		w := worst(t, mechanisms.Exponential(), n)
-		target := interval.FromInt(int64(n)-1, 300)
+		target := number.FromInt(int64(n)-1, 300)
 		for side, end := range []func(number.Number) (*big.Rat, bool){number.Number.Lower, number.Number.Upper} {
 			r, ok := end(w.Error)
 			require.True(t, ok)
-			x := interval.FromRat(r, 300)
-			sign, known := x.Mul(interval.Exp(x.Add(interval.FromInt(1, 300)))).Sub(target).Sign()
+			x := number.FromRat(r, 300)
+			sign, known := x.Mul(number.Exp(x.Add(number.FromInt(1, 300)))).Sub(target).Sign()
 			assert.True(t, known && sign == []int{-1, 1}[side], "n = %d: %s", n, w.Error)
 		}
 		lo, _ := w.Error.Lower()
@@ -138,8 +137,8 @@ func TestWorstRefuses(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoWorst)
 	_, err = expected(w, pf, epsilon(t, "0"))
 	assert.ErrorAs(t, err, new(number.InputError))
-	_, err = expected(w, pf, mechanisms.Epsilon{})
-	assert.ErrorIs(t, err, mechanisms.ErrEpsilon)
+	_, err = expected(w, pf, number.Epsilon{})
+	assert.ErrorIs(t, err, number.ErrEpsilon)
 	_, err = New(0, one, false)
 	assert.ErrorAs(t, err, new(number.InputError))
 	_, err = New(2, new(big.Rat), false)
@@ -156,8 +155,8 @@ func TestWorstRefuses(t *testing.T) {
 
 var half = big.NewRat(1, 2)
 
-func epsilon(t testing.TB, text string) mechanisms.Epsilon {
-	e, err := mechanisms.ParseEpsilon(text)
+func epsilon(t testing.TB, text string) number.Epsilon {
+	e, err := number.ParseEpsilon(text)
 	require.NoError(t, err)
 	return e
 }
@@ -175,7 +174,7 @@ func holds(t *testing.T, x number.Number, want *big.Rat, rel float64) {
 	assert.LessOrEqual(t, width, rel*size)
 }
 
-func expected(w *Case, m mechanisms.Mechanism, eps mechanisms.Epsilon) (number.Number, error) {
+func expected(w *Case, m mechanisms.Mechanism, eps number.Epsilon) (number.Number, error) {
 	most, _, err := w.Worst(m, eps)
 	return most, err
 }

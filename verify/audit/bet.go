@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // A bet is made before a batch of na draws at one score vector and nb draws at its neighbor. Every draw at the vector
@@ -80,20 +80,20 @@ func (b bet) fair(c float64, r ratio) bool {
 }
 
 // enclose returns the logarithm as log does, enclosed.
-func (b bet) enclose(c counts) interval.Interval {
-	sum := interval.FromInt(0, binomialBits)
+func (b bet) enclose(c counts) number.Interval {
+	sum := number.FromInt(0, binomialBits)
 	term := func(times int64, x float64) {
 		if times != 0 && x != 1 {
-			sum = sum.Add(interval.FromInt(times, binomialBits).Mul(interval.Log(interval.FromFloat(x, binomialBits))))
+			sum = sum.Add(number.FromInt(times, binomialBits).Mul(number.Log(number.FromFloat(x, binomialBits))))
 		}
 	}
 	term(c.hits, b.x1)
 	term(c.drawn-c.hits, b.x0)
 	term(c.hitsNear, b.y1)
 	term(c.drawnNear-c.hitsNear, b.y0)
-	one := interval.FromInt(1, binomialBits)
-	sum = sum.Sub(interval.FromInt(c.drawn, binomialBits).Mul(interval.FromFloat(b.x0, binomialBits).Sub(one)))
-	return sum.Sub(interval.FromInt(c.drawnNear, binomialBits).Mul(interval.FromFloat(b.y0, binomialBits).Sub(one)))
+	one := number.FromInt(1, binomialBits)
+	sum = sum.Sub(number.FromInt(c.drawn, binomialBits).Mul(number.FromFloat(b.x0, binomialBits).Sub(one)))
+	return sum.Sub(number.FromInt(c.drawnNear, binomialBits).Mul(number.FromFloat(b.y0, binomialBits).Sub(one)))
 }
 
 // tie returns h such that h and h/c explain best, among pairs of probabilities in that ratio, events that happen with

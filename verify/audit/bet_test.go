@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // choose returns the probability of k hits in n draws.
@@ -169,8 +169,8 @@ func TestLevels(t *testing.T) {
 				require.Less(t, w.levels[i-1].c, l.c, "%d of %v", i, eps)
 			}
 			if l.epsilon != nil && !math.IsInf(l.c, 1) {
-				exact := interval.ExpRat(l.epsilon, 128)
-				holds, ok := exact.LessEq(interval.FromFloat(l.c, 128))
+				exact := number.ExpRat(l.epsilon, 128)
+				holds, ok := exact.LessEq(number.FromFloat(l.c, 128))
 				require.True(t, ok && holds)
 				require.InEpsilon(t, exactFloat(exact), l.c, 1e-14)
 			}
@@ -179,7 +179,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-func exactFloat(x interval.Interval) float64 { f, _ := x.Mid().Float64(); return f }
+func exactFloat(x number.Interval) float64 { f, _ := x.Mid().Float64(); return f }
 
 // The test of independence is a bet too: given the sums of the counts of both halves, its mean is at most 1.
 func TestIndependenceBetsAreFair(t *testing.T) {

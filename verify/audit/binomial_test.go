@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // exactTail is Pr[Bin(n, p) >= x] by its definition.
@@ -27,7 +27,7 @@ func TestUpperTailIsABoundAndTight(t *testing.T) {
 	for _, c := range []struct{ n, x int64 }{{1, 1}, {10, 4}, {10, 10}, {300, 45}, {300, 290}, {600, 100}} {
 		for _, p := range []*big.Rat{big.NewRat(1, 10), big.NewRat(1, 3), big.NewRat(9, 10)} {
 			exact := exactTail(c.n, c.x, p)
-			bound := upperTail(c.n, c.x, interval.FromRat(p, binomialBits))
+			bound := upperTail(c.n, c.x, number.FromRat(p, binomialBits))
 			hi, _ := bound.Hi().Rat(nil)
 			require.LessOrEqual(t, exact.Cmp(hi), 0, "%v %s", c, p)
 			if big.NewRat(c.x, c.n).Cmp(p) > 0 {
@@ -40,7 +40,7 @@ func TestUpperTailIsABoundAndTight(t *testing.T) {
 
 func TestLogFactorialAgreesAcrossItsTwoForms(t *testing.T) {
 	for _, n := range []int64{256, 257, 1000} {
-		exact := interval.Log(interval.FromBig(new(big.Int).MulRange(1, n), 256))
+		exact := number.Log(number.FromBig(new(big.Int).MulRange(1, n), 256))
 		stirling := logFactorial(n)
 		require.True(t, stirling.Encloses(exact), n)
 		require.Less(t, stirling.RelWidth(), 1e-15)

@@ -17,6 +17,7 @@ import (
 
 	"optratio/internal/slowtest"
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -76,7 +77,7 @@ type stated struct {
 // troubledTable is a table on the scores 0, …, n-1 of one candidate against another's 0; rows next to each other are neighbors.
 type troubledTable struct {
 	ratio     *big.Rat // e^ε
-	epsilon   mechanisms.Epsilon
+	epsilon   number.Epsilon
 	precision *big.Rat
 	delta     *big.Rat
 	rows      [][]stated
@@ -84,7 +85,7 @@ type troubledTable struct {
 
 func troubled(rng *rand.Rand, kind int) *troubledTable {
 	ratio := []*big.Rat{big.NewRat(2, 1), big.NewRat(3, 2), big.NewRat(5, 4)}[rng.IntN(3)]
-	epsilon, err := mechanisms.ParseExp(ratio.RatString())
+	epsilon, err := number.ParseExp(ratio.RatString())
 	if err != nil {
 		panic(err)
 	}

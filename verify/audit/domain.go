@@ -25,7 +25,7 @@ type Options struct {
 	Neighbors   verify.Neighborhood
 	Pairs       [][2][]*big.Rat // neighbors, instead of those of the model
 	Inputs      *Inputs         // what is asked about instead of score vectors, with neighbors; nil: score vectors
-	Epsilon     mechanisms.Epsilon
+	Epsilon     number.Epsilon
 	Sensitivity *big.Rat // 1
 	Seed        uint64
 	Properties  []verify.Property    // of probabilities, nil: as in verify.Options, of labels with the facts that are about them; of samplers those of Testable, nil: dp

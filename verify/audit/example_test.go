@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 	"optratio/verify/audit"
 )
@@ -24,7 +25,7 @@ func ExampleMechanism() {
 		}
 		return p, nil
 	})
-	eps, _ := mechanisms.ParseEpsilon("1")
+	eps, _ := number.ParseEpsilon("1")
 	r, err := audit.Mechanism(context.Background(), m, audit.Options{Epsilon: eps, Properties: []verify.Property{verify.Shift}})
 	fmt.Println(r.Find(verify.Shift), err)
 	fmt.Println(r.Findings[0])
@@ -57,7 +58,7 @@ func (careless) Draws(in *mechanisms.Instance, src mechanisms.Source) (func() in
 
 // A sampler of this process is tested as a program is.
 func ExampleDraws() {
-	eps, _ := mechanisms.ParseEpsilon("1")
+	eps, _ := number.ParseEpsilon("1")
 	m := careless{mechanisms.Exponential().(mechanisms.Sampler)}
 	r, err := audit.Draws(context.Background(), m, rand.NewPCG(1, 2), audit.Options{N: 2, K: 1, Epsilon: eps, Budget: 100_000, UntilRefuted: true})
 	fmt.Println(r.Find(verify.DP).Verdict, r.LowerBound.Float64() > 1, err)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -56,17 +56,17 @@ func (s *statistics) fit(alpha *big.Rat) (*verify.Result, error) {
 
 // strongest is the least of the tails of a number of tests, which share a level.
 type strongest struct {
-	tail, level interval.Interval
+	tail, level number.Interval
 	tests       int64
 }
 
 func newStrongest(alpha *big.Rat, tests int64) *strongest {
 	share := new(big.Rat).Quo(alpha, big.NewRat(max(1, tests), 1))
-	return &strongest{interval.FromInt(1, binomialBits), interval.FromRat(share, binomialBits), tests}
+	return &strongest{number.FromInt(1, binomialBits), number.FromRat(share, binomialBits), tests}
 }
 
 // refutes reports whether a tail is the least so far, and at most a test's share of the level.
-func (s *strongest) refutes(tail interval.Interval) bool {
+func (s *strongest) refutes(tail number.Interval) bool {
 	if less, ok := tail.Cmp(s.tail); !ok || less >= 0 {
 		return false
 	}
@@ -77,7 +77,7 @@ func (s *strongest) refutes(tail interval.Interval) bool {
 
 // text writes a bound on the p-value of all tests together, rounded up.
 func (s *strongest) text() string {
-	_, hi := s.tail.Mul(interval.FromInt(s.tests, binomialBits)).Float64()
+	_, hi := s.tail.Mul(number.FromInt(s.tests, binomialBits)).Float64()
 	if hi < 1e-300 {
 		return "1e-300"
 	}
@@ -86,20 +86,20 @@ func (s *strongest) text() string {
 
 // tailOf bounds from above the probability that a binomial count of n draws is x or further from n·p on the same side. What
 // lies within two standard deviations is 1.
-func tailOf(n, x int64, p interval.Interval) interval.Interval {
+func tailOf(n, x int64, p number.Interval) number.Interval {
 	mid := p.Near()
 	deviation := float64(x) - float64(float64(n)*mid)
-	one := interval.FromInt(1, binomialBits)
+	one := number.FromInt(1, binomialBits)
 	if math.Abs(deviation) < 2*math.Sqrt(float64(n)*mid*(1-mid)) {
 		return one
 	}
 	switch {
 	case deviation > 0 && p.Hi().Sign() == 0, deviation < 0 && p.Lo().Cmp(one.Lo()) == 0:
-		return interval.FromInt(0, binomialBits)
+		return number.FromInt(0, binomialBits)
 	case deviation > 0:
-		return upperTail(n, x, interval.Point(p.Hi()))
+		return upperTail(n, x, number.Point(p.Hi()))
 	case deviation < 0:
-		return upperTail(n, n-x, one.Sub(interval.Point(p.Lo())))
+		return upperTail(n, n-x, one.Sub(number.Point(p.Lo())))
 	}
 	return one
 }

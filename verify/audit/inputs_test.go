@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -39,7 +39,7 @@ func rowsWithin(t *testing.T, exp string, slack *big.Rat, table, pairs []string,
 		}
 		require.NoError(t, in.AddPair(text))
 	}
-	eps, err := mechanisms.ParseExp(exp)
+	eps, err := number.ParseExp(exp)
 	require.NoError(t, err)
 	o := Options{Inputs: in, Epsilon: eps, Outcomes: Labels, Properties: properties, Rho: big.NewRat(1, 1), Slack: slack}
 	return Table(context.Background(), "table", rows, false, o)

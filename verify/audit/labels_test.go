@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -79,7 +79,7 @@ func TestTablesOfLabels(t *testing.T) {
 	} {
 		rows, err = ReadLabels(strings.NewReader(text), "t", big.NewRat(1, 1e9))
 		require.NoError(t, err)
-		exp, err := mechanisms.ParseExp("2")
+		exp, err := number.ParseExp("2")
 		require.NoError(t, err)
 		for delta, verdict := range map[string]verify.Verdict{"1/100": verify.Violated, "1/2": verify.Proved} {
 			d, _ := new(big.Rat).SetString(delta)

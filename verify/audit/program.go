@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"optratio/internal/escape"
-	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -153,7 +153,7 @@ func (a *asker) name(r int) string {
 }
 
 // epsilonText writes ε as a decimal: exactly where it is one, otherwise the nearest double.
-func epsilonText(e mechanisms.Epsilon) string {
+func epsilonText(e number.Epsilon) string {
 	if r := e.Eps(); r != nil {
 		if digits, exact := r.FloatPrec(); exact && digits <= 30 {
 			return r.FloatString(digits)

@@ -13,6 +13,7 @@ import (
 
 	"optratio/internal/slowtest"
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -45,9 +46,9 @@ func (s *softmax) Sample(q verify.Vector, samples int64) ([]int64, string, error
 	return counts, "", nil
 }
 
-func epsilon(t testing.TB, text string) mechanisms.Epsilon {
+func epsilon(t testing.TB, text string) number.Epsilon {
 	t.Helper()
-	e, err := mechanisms.ParseEpsilon(text)
+	e, err := number.ParseEpsilon(text)
 	require.NoError(t, err)
 	return e
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -45,7 +45,7 @@ type stating struct {
 // scores, best first.
 type meanAnswer struct {
 	exact []*big.Rat // nil where a probability is not rational
-	boxes []interval.Interval
+	boxes []number.Interval
 	err   error // of a subject that failed; wraps mechanisms.ErrAnswer
 }
 
@@ -194,16 +194,16 @@ func (s *Stated) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
 }
 
 // Enclose encloses what the stated numbers stand for, at whatever prec.
-func (s *Stated) Enclose(in *mechanisms.Instance, prec uint) ([]interval.Interval, error) {
+func (s *Stated) Enclose(in *mechanisms.Instance, prec uint) ([]number.Interval, error) {
 	a, place, err := s.answer(in)
 	if err != nil {
 		return nil, err
 	}
-	p := make([]interval.Interval, len(place))
+	p := make([]number.Interval, len(place))
 	for r, i := range place {
 		p[r] = a.boxes[i]
 		if a.exact != nil {
-			p[r] = interval.FromRat(a.exact[i], prec)
+			p[r] = number.FromRat(a.exact[i], prec)
 		}
 	}
 	return p, nil
@@ -246,10 +246,10 @@ func (s *stating) mean(ctx context.Context, distinct []*big.Rat, order []int) (*
 	if a := s.known[key]; a != nil {
 		return a, a.err
 	}
-	exact, boxes := make([]*big.Rat, len(distinct)), make([]interval.Interval, len(distinct))
+	exact, boxes := make([]*big.Rat, len(distinct)), make([]number.Interval, len(distinct))
 	counts := make([]int64, len(distinct))
 	for i := range distinct {
-		exact[i], boxes[i] = new(big.Rat), interval.FromInt(0, statedBits)
+		exact[i], boxes[i] = new(big.Rat), number.FromInt(0, statedBits)
 	}
 	for _, i := range order {
 		counts[i]++
@@ -282,7 +282,7 @@ func (s *stating) mean(ctx context.Context, distinct []*big.Rat, order []int) (*
 		if exact != nil {
 			exact[i].Quo(exact[i], big.NewRat(orders*count, 1))
 		}
-		boxes[i] = boxes[i].Quo(interval.FromInt(orders*count, statedBits))
+		boxes[i] = boxes[i].Quo(number.FromInt(orders*count, statedBits))
 	}
 	s.known[key] = &meanAnswer{exact: exact, boxes: boxes}
 	return s.known[key], nil

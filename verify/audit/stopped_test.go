@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestAskedBeforeFactsEverywhere(t *testing.T) {
 	o := Options{N: 2, K: 1}
 	var err error
-	o.Epsilon, err = mechanisms.ParseExp("3")
+	o.Epsilon, err = number.ParseExp("3")
 	require.NoError(t, err)
 	em := mechanisms.Exponential()
 	asked := map[string]bool{}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -264,7 +265,7 @@ func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
 		n, rows := 1+rng.IntN(3), 1+rng.IntN(4)
 		limit := []*big.Rat{big.NewRat(2, 1), big.NewRat(3, 1)}[rng.IntN(2)] // e^ε
 		var err error
-		o.Epsilon, err = mechanisms.ParseExp(limit.RatString())
+		o.Epsilon, err = number.ParseExp(limit.RatString())
 		require.NoError(t, err)
 		o.Neighbors = []verify.Neighborhood{verify.Linf, verify.Monotonic}[rng.IntN(2)]
 		shifted := rng.IntN(3) == 0

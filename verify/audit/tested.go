@@ -8,7 +8,7 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -137,7 +137,7 @@ func (c *comparison) matched() iter.Seq2[int, int] {
 }
 
 // tail bounds from above the probability of counts that differ as much as those of candidate r and its counterpart, if the mechanism has the property.
-func (c *comparison) tail(r, at int) interval.Interval {
+func (c *comparison) tail(r, at int) number.Interval {
 	x, n, y, m := c.own[r], sumOf(c.own), c.near[at], sumOf(c.near)
 	tail := hypergeometricTail(n, m, x+y, x)
 	if c.atLeast {
@@ -146,7 +146,7 @@ func (c *comparison) tail(r, at int) interval.Interval {
 	if x*m < y*n {
 		tail = hypergeometricTail(m, n, x+y, y)
 	}
-	return tail.Mul(interval.FromInt(2, binomialBits)) // both tails
+	return tail.Mul(number.FromInt(2, binomialBits)) // both tails
 }
 
 // compare draws what was planned. A comparison where an error came instead of samples is left out.
@@ -226,19 +226,19 @@ func sumOf(counts []int64) (n int64) {
 // returns 1. The first term is C(n,x) C(m,hits-x) / C(n+m,hits); those that follow fall by ratios that fall,
 //
 //	t_{i+1}/t_i = (n-i)(hits-i) / ((i+1)(m-hits+i+1)).
-func hypergeometricTail(n, m, hits, x int64) interval.Interval {
-	one := interval.FromInt(1, binomialBits)
+func hypergeometricTail(n, m, hits, x int64) number.Interval {
+	one := number.FromInt(1, binomialBits)
 	if mean := new(big.Rat).Mul(big.NewRat(hits, 1), big.NewRat(n, n+m)); big.NewRat(x, 1).Cmp(mean) <= 0 {
 		return one
 	}
-	choose := func(n, k int64) interval.Interval {
+	choose := func(n, k int64) number.Interval {
 		return logFactorial(n).Sub(logFactorial(k)).Sub(logFactorial(n - k))
 	}
-	term := interval.Exp(choose(n, x).Add(choose(m, hits-x)).Sub(choose(n+m, hits)))
-	return fallingSum(term, x, min(n, hits), func(i int64) interval.Interval {
+	term := number.Exp(choose(n, x).Add(choose(m, hits-x)).Sub(choose(n+m, hits)))
+	return fallingSum(term, x, min(n, hits), func(i int64) number.Interval {
 		num := new(big.Int).Mul(big.NewInt(n-i), big.NewInt(hits-i))
 		den := new(big.Int).Mul(big.NewInt(i+1), big.NewInt(m-hits+i+1))
-		return interval.FromRat(new(big.Rat).SetFrac(num, den), binomialBits)
+		return number.FromRat(new(big.Rat).SetFrac(num, den), binomialBits)
 	})
 }
 
@@ -336,7 +336,7 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 	}
 	each := new(big.Rat).Quo(alpha, big.NewRat(limits, 1))
 	low, high := lowerLimit(n, x, each), upperLimit(m, y, each)
-	var least interval.Interval // what is shown to be exceeded
+	var least number.Interval // what is shown to be exceeded
 	target := s.o.Rho
 	if p == verify.BoundedRange {
 		lowNear, highOwn := lowerLimit(m, hitsOf(near, w.low), each), upperLimit(n, hitsOf(own, w.low), each)
@@ -344,7 +344,7 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 			res.Attained, res.Reason = nil, "there were too few samples for a bound"
 			return res, nil
 		}
-		least = interval.Log(interval.FromRat(new(big.Rat).Quo(new(big.Rat).Mul(low, lowNear), new(big.Rat).Mul(high, highOwn)), binomialBits))
+		least = number.Log(number.FromRat(new(big.Rat).Quo(new(big.Rat).Mul(low, lowNear), new(big.Rat).Mul(high, highOwn)), binomialBits))
 		target = s.o.Range
 		res.Reason = fmt.Sprintf("the other event of the range came %d of %d and %d of %d times", hitsOf(own, w.low), n, hitsOf(near, w.low), m)
 	} else {
@@ -357,10 +357,10 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 	}
 	confidence, _ := s.o.Confidence.Float64()
 	text := fmt.Sprintf("by a test of samples with confidence %g: %s is at least %.4g", confidence, name, math.Floor(max(0, bound)*1e6)/1e6)
-	var limit interval.Interval
+	var limit number.Interval
 	switch {
 	case target != nil:
-		limit = interval.FromRat(target, binomialBits)
+		limit = number.FromRat(target, binomialBits)
 	case p == verify.BoundedRange:
 		limit = s.o.Epsilon.Value(binomialBits)
 	default: // any finite ρ
@@ -368,7 +368,7 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 		return res, nil
 	}
 	if w.distance != nil { // ε counts so many times, and ρ by the square
-		d := interval.FromRat(w.distance, binomialBits)
+		d := number.FromRat(w.distance, binomialBits)
 		if limit = limit.Mul(d); p == verify.ZCDP {
 			limit = limit.Mul(d)
 		}
@@ -402,8 +402,8 @@ func (s *statistics) drawAfresh(res *verify.Result, w *wide, n, m int64) (own, n
 // concentration returns a lower bound on ρ of zCDP where an event has a probability of at least p at one of two neighbors, and at most o at the other: the greatest
 // over orders α > 1 of D_α/α, D_α being the Rényi divergence of the two Bernoulli distributions, which rises with p and falls with o as long as p > o. The order is
 // proposed in floating point.
-func concentration(p, o *big.Rat) interval.Interval {
-	zero := interval.FromInt(0, binomialBits)
+func concentration(p, o *big.Rat) number.Interval {
+	zero := number.FromInt(0, binomialBits)
 	if p.Cmp(o) <= 0 {
 		return zero
 	}
@@ -419,13 +419,13 @@ func concentration(p, o *big.Rat) interval.Interval {
 	if at == 0 {
 		return zero
 	}
-	alpha := interval.FromFloat(at, binomialBits)
-	one := interval.FromInt(1, binomialBits)
-	lp, lo := interval.FromRat(p, binomialBits), interval.FromRat(o, binomialBits)
+	alpha := number.FromFloat(at, binomialBits)
+	one := number.FromInt(1, binomialBits)
+	lp, lo := number.FromRat(p, binomialBits), number.FromRat(o, binomialBits)
 	less := alpha.Sub(one)
-	sum := interval.Exp(less.Mul(interval.Log(lp).Sub(interval.Log(lo)))).Mul(lp)
+	sum := number.Exp(less.Mul(number.Log(lp).Sub(number.Log(lo)))).Mul(lp)
 	if cp, co := one.Sub(lp), one.Sub(lo); cp.Lo().Sign() > 0 {
-		sum = sum.Add(interval.Exp(less.Mul(interval.Log(cp).Sub(interval.Log(co)))).Mul(cp))
+		sum = sum.Add(number.Exp(less.Mul(number.Log(cp).Sub(number.Log(co)))).Mul(cp))
 	}
-	return interval.Log(sum).Quo(less.Mul(alpha))
+	return number.Log(sum).Quo(less.Mul(alpha))
 }

@@ -4,8 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/verify"
 )
 
@@ -47,7 +46,7 @@ type wealth struct {
 	weights [stakes]float64      // of the stakes, exact in binary; a sixteenth at least is left for failures (failing.go)
 	limit   *big.Rat             // 1/α
 	log     float64              // ln 1/α
-	exact   mechanisms.Epsilon   // the claimed ε
+	exact   number.Epsilon       // the claimed ε
 	far     map[string][]float64 // claims at distances
 	patient bool                 // it is the bound at the end that counts
 	late    bool                 // no more than that the claim is refuted in the end does: the estimated stakes are the patient one, too
@@ -64,7 +63,7 @@ const (
 )
 
 // newWealth returns the processes for a claimed ε. patient puts most of the wealth on the smallest stake.
-func newWealth(claimed mechanisms.Epsilon, alpha *big.Rat, patient bool) *wealth {
+func newWealth(claimed number.Epsilon, alpha *big.Rat, patient bool) *wealth {
 	w := &wealth{limit: new(big.Rat).Inv(alpha), patient: patient, exact: claimed}
 	limit, _ := w.limit.Float64()
 	w.log = math.Log(limit)
@@ -80,7 +79,7 @@ func newWealth(claimed mechanisms.Epsilon, alpha *big.Rat, patient bool) *wealth
 		rat.Mul(rat, scale)
 		rounded := new(big.Int).Div(rat.Num(), rat.Denom())
 		rat.Quo(new(big.Rat).SetInt(rounded), scale)
-		w.levels = append(w.levels, &level{epsilon: rat, c: above(interval.ExpRat(rat, binomialBits))})
+		w.levels = append(w.levels, &level{epsilon: rat, c: above(number.ExpRat(rat, binomialBits))})
 	}
 	base := max(eps, 1e-3)
 	for x := base / 50; x < eps*(1-fine/2); {
@@ -105,7 +104,7 @@ func newWealth(claimed mechanisms.Epsilon, alpha *big.Rat, patient bool) *wealth
 }
 
 // above returns a float64 that no number of the interval exceeds.
-func above(x interval.Interval) float64 {
+func above(x number.Interval) float64 {
 	_, hi := x.Float64()
 	return hi
 }
@@ -130,7 +129,7 @@ func (w *wealth) claims(d *big.Rat) []float64 {
 		case l.epsilon == nil:
 			out[i] = above(verify.ExpTimes(w.exact, d).Enclose(binomialBits))
 		default:
-			out[i] = above(interval.ExpRat(new(big.Rat).Mul(l.epsilon, d), binomialBits))
+			out[i] = above(number.ExpRat(new(big.Rat).Mul(l.epsilon, d), binomialBits))
 		}
 	}
 	w.far[key] = out
@@ -218,10 +217,10 @@ func (w *wealth) reached(i int) bool {
 	for _, b := range w.batches[:l.passed] {
 		sums[b.segment] = sums[b.segment].plus(b.counts)
 	}
-	total := interval.FromInt(0, binomialBits)
-	limit := interval.FromRat(w.limit, binomialBits)
+	total := number.FromInt(0, binomialBits)
+	limit := number.FromRat(w.limit, binomialBits)
 	for _, k := range w.order(i, sums) {
-		log := interval.FromInt(0, binomialBits)
+		log := number.FromInt(0, binomialBits)
 		for at, s := range w.segs {
 			b := s.bets[i][k]
 			if b == noBet || sums[at] == (counts{}) {
@@ -232,7 +231,7 @@ func (w *wealth) reached(i int) bool {
 			}
 			log = log.Add(b.enclose(sums[at]))
 		}
-		total = total.Add(interval.FromFloat(w.weights[k], binomialBits).Mul(interval.Exp(log)))
+		total = total.Add(number.FromFloat(w.weights[k], binomialBits).Mul(number.Exp(log)))
 		if holds, ok := limit.LessEq(total); ok && holds {
 			return true
 		}

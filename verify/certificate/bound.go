@@ -5,7 +5,7 @@ import (
 	"math/big"
 
 	"optratio/internal/evidence"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // costs returns the coefficients of the objective after the cuts' rows have been taken off it with their
@@ -206,6 +206,6 @@ func levelRows[T any](p *program, r evidence.Ring[T], x *primal[T], require func
 }
 
 // probability returns float64 bounds on u/w, rounded outward.
-func probability(u interval.Interval, w *big.Int) (lo, hi float64) {
-	return u.Quo(interval.FromBig(w, u.Prec())).Float64()
+func probability(u number.Interval, w *big.Int) (lo, hi float64) {
+	return u.Quo(number.FromBig(w, u.Prec())).Float64()
 }

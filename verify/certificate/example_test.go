@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"optratio/internal/vipr"
 	"optratio/verify/certificate"
-	"optratio/verify/certificate/vipr"
 )
 
 // Two candidates at depths 0 and 1, e^ε = 3/2: permute-and-flip is optimal, by multipliers that

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/number/arith"
+	"optratio/internal/arith"
 )
 
 // maxExponentialBits is the limit of exact evaluation of the exponential mechanism's error, whose denominator is reduced once; beyond it there are only enclosures.

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/certtext"
 	"optratio/internal/slowtest"
 	"optratio/verify/certificate"
-	"optratio/verify/certificate/text"
 )
 
 var forgeriesOfEachKind = flag.Int("forgeries", 1000, "how many forgeries of each kind TestForgeries makes; 30 times as many with the tag slow")
@@ -201,7 +201,7 @@ func forge(rng *rand.Rand, base lines) lines {
 				case 6:
 					x.SetInt64(int64(rng.IntN(5)))
 				}
-				f[k] = text.Value(x)
+				f[k] = certtext.Value(x)
 				l[i] = strings.Join(f, " ")
 			}
 		case 7: // mass from one cell to another
@@ -210,7 +210,7 @@ func forge(rng *rand.Rand, base lines) lines {
 				a, b := 1+rng.IntN(len(f)-1), 1+rng.IntN(len(f)-1)
 				share := new(big.Rat).Mul(rational(f[a]), big.NewRat(int64(rng.IntN(9)), 1<<rng.IntN(12)))
 				if a != b {
-					f[a], f[b] = text.Value(new(big.Rat).Sub(rational(f[a]), share)), text.Value(new(big.Rat).Add(rational(f[b]), share))
+					f[a], f[b] = certtext.Value(new(big.Rat).Sub(rational(f[a]), share)), certtext.Value(new(big.Rat).Add(rational(f[b]), share))
 				}
 				l[i] = strings.Join(f, " ")
 			}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"optratio/internal/vipr"
 	"optratio/verify/certificate"
-	"optratio/verify/certificate/vipr"
 )
 
 // endless repeats a text.

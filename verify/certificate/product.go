@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"optratio/internal/evidence"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // product is a line of that name: on count vectors with tops best candidates, each candidate at the depth has s = amount Π g(v) more than privacy asks for, the product being over
@@ -45,9 +45,9 @@ type productPoint struct {
 	n, k   int
 	list   []product
 	depths []int // at which there are candidates, ascending
-	power  []interval.Interval
-	g      [][][]interval.Interval // g(v)^c of each product, by place in depths and by count c
-	known  map[string]interval.Interval
+	power  []number.Interval
+	g      [][][]number.Interval // g(v)^c of each product, by place in depths and by count c
+	known  map[string]number.Interval
 	cost   *evidence.Effort
 	price  int
 	prec   uint
@@ -72,9 +72,9 @@ func (p *productPoint) decisive(sunk bool) []int {
 	return at
 }
 
-func newProductPoint(c *certificate, zz interval.Interval) (*productPoint, error) {
+func newProductPoint(c *certificate, zz number.Interval) (*productPoint, error) {
 	p := &productPoint{
-		n: c.n, k: c.k, list: c.products, known: map[string]interval.Interval{}, cost: c.lumps.cost, prec: zz.Prec(), price: int(zz.Prec()) / 4,
+		n: c.n, k: c.k, list: c.products, known: map[string]number.Interval{}, cost: c.lumps.cost, prec: zz.Prec(), price: int(zz.Prec()) / 4,
 	}
 	p.depths = append(p.decisive(true), 1)
 	for _, v := range p.decisive(true) {
@@ -86,14 +86,14 @@ func newProductPoint(c *certificate, zz interval.Interval) (*productPoint, error
 	if err := p.cost.Keep((p.k + len(p.list)*len(p.depths)*p.n) * (200 + int(p.prec)/2)); err != nil {
 		return nil, err
 	}
-	p.power = append(p.power, interval.FromInt(1, p.prec))
+	p.power = append(p.power, number.FromInt(1, p.prec))
 	for v := range p.k {
 		p.power = append(p.power, p.power[v].Mul(zz))
 	}
 	for _, q := range p.list {
-		var g [][]interval.Interval
+		var g [][]number.Interval
 		for _, v := range p.depths {
-			powers := []interval.Interval{p.power[0]}
+			powers := []number.Interval{p.power[0]}
 			for c := range p.n - 1 {
 				powers = append(powers, powers[c].Mul(p.weight(&q, v)))
 			}
@@ -105,11 +105,11 @@ func newProductPoint(c *certificate, zz interval.Interval) (*productPoint, error
 }
 
 // weight returns g(v).
-func (p *productPoint) weight(q *product, v int) interval.Interval {
+func (p *productPoint) weight(q *product, v int) number.Interval {
 	if v <= q.empty {
-		return interval.FromInt(0, p.prec)
+		return number.FromInt(0, p.prec)
 	}
-	return p.power[0].Sub(interval.FromRat(q.ratio, p.prec).Mul(p.power[v-q.empty-1]))
+	return p.power[0].Sub(number.FromRat(q.ratio, p.prec).Mul(p.power[v-q.empty-1]))
 }
 
 // best returns x[m][0] for the count vector with so many candidates at each of the depths and the others at depth 0: with s the injections,
@@ -117,7 +117,7 @@ func (p *productPoint) weight(q *product, v int) interval.Interval {
 //	m_0 x[m][0] = 1 - Σ_v m_v x[m][v],   x[m][v] = z^v x[m^{v→0}][0] + Σ_{w<=v} z^(v-w) s(m^{v→w}, w),
 //
 // which is what a chain brings from where its candidate is at depth 0.
-func (p *productPoint) best(counts []int) (interval.Interval, error) {
+func (p *productPoint) best(counts []int) (number.Interval, error) {
 	key := fmt.Sprint(counts)
 	if x, ok := p.known[key]; ok {
 		return x, nil
@@ -126,7 +126,7 @@ func (p *productPoint) best(counts []int) (interval.Interval, error) {
 	for _, c := range counts {
 		tops -= c
 	}
-	rest := interval.FromInt(1, p.prec)
+	rest := number.FromInt(1, p.prec)
 	others := slices.Clone(counts)
 	for i, c := range counts {
 		if c == 0 {
@@ -144,10 +144,10 @@ func (p *productPoint) best(counts []int) (interval.Interval, error) {
 				x = x.Add(p.power[v-q.depth].Mul(p.injected(j, others)))
 			}
 		}
-		rest = rest.Sub(x.Mul(interval.FromInt(int64(c), p.prec)))
+		rest = rest.Sub(x.Mul(number.FromInt(int64(c), p.prec)))
 		others[i]++
 	}
-	rest = rest.Quo(interval.FromInt(int64(tops), p.prec))
+	rest = rest.Quo(number.FromInt(int64(tops), p.prec))
 	p.known[key] = rest
 	if err := p.cost.Keep(200 + int(p.prec)/2 + len(key)); err != nil {
 		return rest, err
@@ -156,11 +156,11 @@ func (p *productPoint) best(counts []int) (interval.Interval, error) {
 }
 
 // injected returns s where these are the other candidates at depths >= 1.
-func (p *productPoint) injected(j int, others []int) interval.Interval {
+func (p *productPoint) injected(j int, others []int) number.Interval {
 	q := &p.list[j]
-	s := interval.FromRat(q.amount, p.prec)
+	s := number.FromRat(q.amount, p.prec)
 	if last := len(others) - 1; q.deepest && (p.depths[last] < p.k || others[last] == 0) {
-		return interval.FromInt(0, p.prec)
+		return number.FromInt(0, p.prec)
 	}
 	for i, c := range others {
 		s = s.Mul(p.g[j][i][c])
@@ -198,7 +198,7 @@ func (p *productPoint) feasible() (evidence.Verdict, error) {
 }
 
 // slack returns x[m][0], or where sunk x[m][0] - z x[l][0] for the l where all but one of the best, who are tied with so many others, are a step deeper.
-func (p *productPoint) slack(counts []int, sunk bool, tied int) (interval.Interval, error) {
+func (p *productPoint) slack(counts []int, sunk bool, tied int) (number.Interval, error) {
 	x, err := p.best(counts)
 	if err != nil || !sunk {
 		return x, err
@@ -216,17 +216,17 @@ func (p *productPoint) slack(counts []int, sunk bool, tied int) (interval.Interv
 
 // change returns by how much the objective of the point is above permute-and-flip's. Injections add their reduced costs at the dual point of proof dual-recurrence, y = Y_{m_0}: on the
 // chain of others with j = tops best ones λ_u = u - Y_j + z λ_{u+1} is what a unit injected at depth u costs. Under the objective box this holds for each lesser depth.
-func (p *productPoint) change(box bool) (interval.Interval, error) {
-	zero := interval.FromInt(0, p.prec)
+func (p *productPoint) change(box bool) (number.Interval, error) {
+	zero := number.FromInt(0, p.prec)
 	total := zero
 	for i := range p.list {
 		q := &p.list[i]
 		ways := new(big.Int).Binomial(int64(p.n-1), int64(q.tops))
 		ways.Mul(ways, big.NewInt(int64(p.n)))
-		scale := interval.FromBig(ways, p.prec).Mul(interval.FromRat(q.amount, p.prec))
+		scale := number.FromBig(ways, p.prec).Mul(number.FromRat(q.amount, p.prec))
 		a, b, sum := zero, zero, zero
 		for k := 1; k <= p.k; k++ {
-			a, b = a.Add(p.power[k].Mul(interval.FromInt(int64(k), p.prec))), b.Add(p.power[k])
+			a, b = a.Add(p.power[k].Mul(number.FromInt(int64(k), p.prec))), b.Add(p.power[k])
 			before := sum
 			sum = sum.Add(p.weight(q, k))
 			if k < p.k && (!box || q.deepest) {
@@ -238,7 +238,7 @@ func (p *productPoint) change(box bool) (interval.Interval, error) {
 			}
 			lambda := zero
 			for u := k; u >= q.depth; u-- {
-				lambda = interval.FromInt(int64(u), p.prec).Sub(y).Add(p.power[1].Mul(lambda))
+				lambda = number.FromInt(int64(u), p.prec).Sub(y).Add(p.power[1].Mul(lambda))
 			}
 			if err := p.cost.Spend(p.price * (q.tops + k)); err != nil {
 				return zero, err
@@ -255,8 +255,8 @@ func (p *productPoint) change(box bool) (interval.Interval, error) {
 
 // productChange returns by how much the total error of the point of the product lines is above permute-and-flip's; why says that the point is not feasible, and open
 // that it is not known to be.
-func productChange(c *certificate, zz interval.Interval, box bool) (change interval.Interval, why, open string, err error) {
-	change = interval.FromInt(0, zz.Prec())
+func productChange(c *certificate, zz number.Interval, box bool) (change number.Interval, why, open string, err error) {
+	change = number.FromInt(0, zz.Prec())
 	p, err := newProductPoint(c, zz)
 	if err != nil {
 		return change, "", "", err

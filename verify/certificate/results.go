@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math/big"
 
+	"optratio/internal/arith"
 	"optratio/internal/evidence"
-	"optratio/number/arith"
-	"optratio/number/interval"
+	"optratio/number"
 )
 
 // checker works out what a certificate proves.
@@ -156,11 +156,11 @@ type results struct {
 }
 
 // enclose returns an enclosure of z = e^-ε.
-func (ck *checker) enclose(prec uint) interval.Interval {
+func (ck *checker) enclose(prec uint) number.Interval {
 	if ck.z != nil {
-		return interval.FromRat(ck.z, prec)
+		return number.FromRat(ck.z, prec)
 	}
-	return interval.ExpRat(new(big.Rat).Neg(ck.cert.Eps), prec)
+	return number.ExpRat(new(big.Rat).Neg(ck.cert.Eps), prec)
 }
 
 // closed returns the closed forms as means, exact if that is possible.

@@ -11,10 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/internal/evidence"
 	"optratio/number"
-	"optratio/number/arith"
-	"optratio/number/interval"
 )
 
 // TestScreenedRowsHold: rows of a level that float64 bounds pass over must hold in exact arithmetic, whatever the injections
@@ -42,8 +41,8 @@ func TestScreenedRowsHold(t *testing.T) {
 				for _, r := range []evidence.Ring[evidence.Scaled]{evidence.NewExact(z, d, ample())} {
 					passed, violated = screen(t, p, r, passed, violated)
 				}
-				x := evidence.Enclosing{Zz: interval.FromRat(z, 64), Prec: 64}
-				passed, violated = screen(t, p, evidence.Ring[interval.Interval](x), passed, violated)
+				x := evidence.Enclosing{Zz: number.FromRat(z, 64), Prec: 64}
+				passed, violated = screen(t, p, evidence.Ring[number.Interval](x), passed, violated)
 			}
 		}
 	}
@@ -229,7 +228,7 @@ func TestStoppedSumsOfTheExponential(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p := &program{Lattice: evidence.NewLattice(3, 2), ctx: ctx}
-	_, err := exponentialTotal(p, arith.Interval{Prec: 64}, interval.FromFloat(0.5, 64))
+	_, err := exponentialTotal(p, arith.Interval{Prec: 64}, number.FromFloat(0.5, 64))
 	assert.ErrorIs(t, err, context.Canceled)
 	_, err = exponentialExact(p, big.NewRat(1, 2))
 	assert.ErrorIs(t, err, context.Canceled)

@@ -16,15 +16,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/heterogeneous"
+	"optratio/internal/certtext"
+	"optratio/internal/heterogeneous"
+	"optratio/internal/linear"
+	lpstopping "optratio/internal/stopping"
+	"optratio/internal/table"
 	"optratio/internal/topk"
-	"optratio/lp/linear"
-	lpstopping "optratio/lp/stopping"
-	"optratio/lp/table"
-	"optratio/lp/variant"
-	"optratio/mechanisms"
+	"optratio/internal/variant"
+	"optratio/number"
 	"optratio/verify/certificate"
-	"optratio/verify/certificate/text"
 )
 
 // Certificates of all sections but program and interval are forged here. What is true is told by oracles that share nothing with the checker: the solvers and the registered mechanisms.
@@ -72,11 +72,11 @@ func rationals(s string) (out []*big.Rat) {
 
 func (l lines) whole(word string) int { i, _ := strconv.Atoi(l.field(word)); return i }
 
-func (l lines) epsilon() (mechanisms.Epsilon, error) {
+func (l lines) epsilon() (number.Epsilon, error) {
 	if s := l.field("exp-epsilon"); s != "" {
-		return mechanisms.FromExp(rational(s))
+		return number.FromExp(rational(s))
 	}
-	return mechanisms.FromEpsilon(rational(l.field("epsilon")))
+	return number.FromEpsilon(rational(l.field("epsilon")))
 }
 
 // writer is an answer that certificates are written of.
@@ -136,7 +136,7 @@ func (l lines) solve() (*proof, error) {
 
 // solveLattice solves a problem on the lattice by the solver of its kind. Where several candidates are chosen the problem is also written out, score vector by score
 // vector and set by set, and that is what counts.
-func (l lines) solveLattice(ctx context.Context, eps mechanisms.Epsilon) (*proof, error) {
+func (l lines) solveLattice(ctx context.Context, eps number.Epsilon) (*proof, error) {
 	if l.whole("top") > 1 {
 		p, err := l.writtenOut().solveTable(ctx, eps)
 		if err != nil {
@@ -232,8 +232,8 @@ func (l lines) writtenOut() lines {
 	return append(out, pairs...)
 }
 
-// solveTable solves a problem that the file states with distances 1, by lp/table.
-func (l lines) solveTable(ctx context.Context, eps mechanisms.Epsilon) (*proof, error) {
+// solveTable solves a problem that the file states with distances 1, by internal/table.
+func (l lines) solveTable(ctx context.Context, eps number.Epsilon) (*proof, error) {
 	n, outputs := l.whole("inputs"), l.whole("outputs")
 	p := &table.Program{First: []int32{0}, Worst: l.field("prior") == "worst", Delta: rational(l.field("delta"))}
 	// Losses and weights are whole numbers there.
@@ -305,7 +305,7 @@ func (l lines) solveTable(ctx context.Context, eps mechanisms.Epsilon) (*proof, 
 	scale := new(big.Rat).Inv(unit)
 	low, high := new(big.Rat).Mul(s.Lower, scale), new(big.Rat).Mul(s.Upper, scale)
 	return &proof{low, high, func(b *bytes.Buffer) error {
-		w := text.NewWriter(b, l.field("problem"))
+		w := certtext.NewWriter(b, l.field("problem"))
 		for _, line := range l {
 			switch {
 			case line == l[0] || strings.HasPrefix(line, "problem "):

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"optratio/internal/vipr"
 	"optratio/verify/certificate"
-	"optratio/verify/certificate/vipr"
 )
 
 // viprRow is a constraint of a VIPR file: Σ coef x (sense) rhs, sense being 1 for >=, 0 for =, -1 for <=.

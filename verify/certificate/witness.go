@@ -9,7 +9,6 @@ import (
 
 	"optratio/internal/evidence"
 	"optratio/number"
-	"optratio/number/interval"
 )
 
 // witness shows that a mechanism lacks a property, at scores and, for dp, at neighboring ones. The probabilities are worked out here where there is a formula for the mechanism.
@@ -144,7 +143,7 @@ func (w *witness) row(r *evidence.Reader, word string) (out []evidence.Value) {
 		w.cost.Sum(low, lo)
 		w.cost.Sum(high, hi)
 		if out = append(out, evidence.Exactly(lo)); two {
-			out[len(out)-1] = evidence.Enclosed(interval.New(down(lo), up(hi)))
+			out[len(out)-1] = evidence.Enclosed(number.NewInterval(down(lo), up(hi)))
 		}
 	}
 	one := big.NewRat(1, 1)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/mechanisms"
-	"optratio/number/interval"
+	"optratio/number"
 	"optratio/verify/certificate"
 )
 
@@ -111,11 +111,11 @@ var witnesses = []string{
 }
 
 // oracle works a witness's excess out with the registered mechanisms.
-func (l lines) oracle(t *testing.T) interval.Interval {
+func (l lines) oracle(t *testing.T) number.Interval {
 	const prec = 300
 	eps, err := l.epsilon()
 	require.NoError(t, err)
-	at := func(name, scores string) []interval.Interval {
+	at := func(name, scores string) []number.Interval {
 		m, err := mechanisms.Lookup(name)
 		require.NoError(t, err)
 		half := new(big.Rat).Quo(rational(l.field("scale")), big.NewRat(2, 1))
@@ -123,18 +123,18 @@ func (l lines) oracle(t *testing.T) interval.Interval {
 		require.NoError(t, err)
 		return p
 	}
-	stated := func(word string) (out []interval.Interval) {
+	stated := func(word string) (out []number.Interval) {
 		for _, f := range strings.Fields(l.field(word)) {
 			lo, hi, two := strings.Cut(f, ",")
 			if !two {
 				hi = lo
 			}
-			out = append(out, interval.Hull(interval.FromRat(rational(lo), prec), interval.FromRat(rational(hi), prec)))
+			out = append(out, number.Hull(number.FromRat(rational(lo), prec), number.FromRat(rational(hi), prec)))
 		}
 		return out
 	}
 	name := l.field("mechanism")
-	sum := interval.FromInt(0, prec)
+	sum := number.FromInt(0, prec)
 	if l.field("property") == "dominates-em" {
 		scores, p, em := rationals(l.field("scores")), at(name, l.field("scores")), at("em", l.field("scores"))
 		best := slices.MaxFunc(scores, (*big.Rat).Cmp)
@@ -145,7 +145,7 @@ func (l lines) oracle(t *testing.T) interval.Interval {
 		}
 		return sum
 	}
-	var p, other []interval.Interval
+	var p, other []number.Interval
 	if name == "table" {
 		p, other = stated("pmf"), stated("neighbor-pmf")
 	} else {
@@ -158,9 +158,9 @@ func (l lines) oracle(t *testing.T) interval.Interval {
 	e := eps.ExpNeg(d.Neg(d), prec)
 	if delta := rational(l.field("delta")); delta.Sign() > 0 {
 		for r := range p {
-			sum = sum.Add(p[r].Sub(e.Mul(other[r])).Max(interval.FromInt(0, prec)))
+			sum = sum.Add(p[r].Sub(e.Mul(other[r])).Max(number.FromInt(0, prec)))
 		}
-		return sum.Sub(interval.FromRat(delta, prec))
+		return sum.Sub(number.FromRat(delta, prec))
 	}
 	r := 0
 	if l.field("event") == "" {
@@ -291,7 +291,7 @@ func TestSectionsThatCostTooMuch(t *testing.T) {
 
 // Where z is irrational, a table that violates a row by less than any enclosure of z shows is refused, and so is a bound that is above the optimum by as little.
 func TestEndsOfEnclosures(t *testing.T) {
-	z, _ := interval.ExpRat(big.NewRat(-1, 2), 600).Lo().Rat(nil)
+	z, _ := number.ExpRat(big.NewRat(-1, 2), 600).Lo().Rat(nil)
 	one := big.NewRat(1, 1)
 	for bits := uint(60); bits < 260; bits++ {
 		hair := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), bits))

@@ -1,0 +1,39 @@
+package heterogeneous
+
+import (
+	"context"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/mechanisms"
+	"optratio/number"
+)
+
+// A grid and ε are all that is required; what is missing is an error and nothing panics.
+func TestZeroRequest(t *testing.T) {
+	ctx, one := context.Background(), big.NewRat(1, 1)
+	eps, err := number.ParseExp("2")
+	require.NoError(t, err)
+	grid := Grid{Sensitivities: []*big.Rat{one, big.NewRat(2, 1)}, From: new(big.Rat), Step: one, Steps: 2}
+	a, err := Solve(ctx, Request{Grid: grid, Epsilon: eps, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
+	require.NoError(t, err)
+	assert.Empty(t, a.Undecided)
+	assert.Contains(t, a.String(), "pf: loss ")
+	for _, c := range []struct {
+		r    Request
+		want string
+	}{
+		{Request{}, "epsilon is not set"},
+		{Request{Grid: grid}, "epsilon is not set"},
+		{Request{Epsilon: eps}, "0 sensitivities"},
+		{Request{Epsilon: eps, Grid: Grid{Sensitivities: []*big.Rat{nil}}}, "sensitivity 0 is nil"},
+		{Request{Epsilon: eps, Grid: Grid{Sensitivities: []*big.Rat{one}}}, "the step must be > 0"},
+		{Request{Epsilon: eps, Grid: grid, Mechanisms: []mechanisms.Mechanism{nil}}, "mechanism 0 is nil"},
+	} {
+		_, err := Solve(ctx, c.r)
+		assert.ErrorContains(t, err, c.want)
+	}
+}

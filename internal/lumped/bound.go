@@ -1,0 +1,132 @@
+package lumped
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"optratio/internal/totals"
+	"optratio/number"
+)
+
+// ErrInput is wrapped by errors about sizes or options that make no sense.
+var ErrInput = errors.New("lumping")
+
+// ErrTooMany says that a partition has more classes, or needs more memory, than allowed.
+var ErrTooMany = errors.New("too many classes")
+
+// Defaults of Options.
+const (
+	DefaultMaxClasses    = 20000
+	DefaultMaxIterations = 50000
+	DefaultMaxMemory     = 2_000_000_000
+	DefaultGap           = 1e-8
+	DefaultImprove       = 1e-6
+	DefaultPrecision     = 128
+)
+
+// Options steer Bound. The zero value lets it choose.
+type Options struct {
+	MaxClasses    int     // no partition has more, 0 for DefaultMaxClasses
+	MaxIterations int     // for the last solve, 0 for DefaultMaxIterations
+	MaxWork       int64   // visits of positions in all, at some 10 ns each; 0 for no limit
+	MaxMemory     int64   // bytes that a partition may need by estimate, 0 for DefaultMaxMemory
+	Gap           float64 // relative gap to the best bound of the partition at which a solve ends, 0 for DefaultGap
+	Target        float64 // a bound over |Q(n,k)| at which all ends, 0 for none
+	Improve       float64 // refinement ends where twice the classes improve the bound by less than this part of what is missing, to Target or else to 0; 0 for DefaultImprove
+	Precision     uint    // bits of the final evaluation, 0 for DefaultPrecision
+	// Report, where not nil, is called now and then from the solving goroutine. To stop with the best bound so far, end the context.
+	Report func(Progress)
+}
+
+// Progress is what Bound reports while it works.
+type Progress struct {
+	Classes    int
+	Iterations int     // with these classes
+	Bound      float64 // estimate of the best bound so far, over |Q(n,k)|
+}
+
+// Result is a proved lower bound, and the dual that proves it.
+type Result struct {
+	// Lower is a number that the minimum of Σ_m W(m) Σ_v v m_v x[m][v], in lattice steps of 2Δ, is at least: the value of the dual function at the
+	// multipliers, rounded down.
+	Lower       number.Interval
+	Tree        *Tree
+	Multipliers []*big.Rat // y of each class, per score vector of it
+	Sequences   int        // sequences of classes along chains
+	Iterations  int        // in all
+	Converged   bool       // whether the last solve reached its gap
+}
+
+// Bound returns a lower bound on the optimum of the optimal-mechanism program of Q(n,k) with the constraints of the paper:
+// the minimum of Σ_m W(m) Σ_v v m_v x[m][v], W(m) the weight of the orbit m under the objective.
+//
+// It starts with a few classes and doubles their number until the bound stops improving, a
+// limit is reached or the context ends; then it returns the best bound so far. The context's error is
+// returned only where it ended before there was any bound, ErrTooMany where even the coarsest partition is beyond the limits.
+func Bound(ctx context.Context, n, k int, eps number.Epsilon, objective totals.Objective, o Options) (*Result, error) {
+	if n < 1 || k < 1 {
+		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
+	}
+	o, err := o.filled()
+	if err != nil {
+		return nil, err
+	}
+	z := eps.ExpNeg(big.NewRat(1, 1), o.Precision)
+	if n == 1 {
+		// One orbit, one variable, no error.
+		return &Result{
+			Lower: number.FromInt(0, o.Precision), Tree: newTree(), Multipliers: []*big.Rat{new(big.Rat)}, Sequences: 1, Converged: true,
+		}, nil
+	}
+	s := &search{ctx: ctx, n: n, k: k, objective: objective, o: o, z: z.Near()}
+	best, err := s.run()
+	if err != nil {
+		return nil, err
+	}
+	return best.result(z, s.iterations), nil
+}
+
+func (o Options) filled() (Options, error) {
+	if o.MaxClasses < 0 || o.MaxIterations < 0 || o.MaxWork < 0 || o.MaxMemory < 0 || !(o.Gap >= 0) || !(o.Target >= 0) || !(o.Improve >= 0) {
+		return o, fmt.Errorf("%w: negative limits or tolerances", ErrInput)
+	}
+	set(&o.MaxClasses, DefaultMaxClasses)
+	set(&o.MaxIterations, DefaultMaxIterations)
+	set(&o.MaxMemory, DefaultMaxMemory)
+	set(&o.Gap, DefaultGap)
+	set(&o.Improve, DefaultImprove)
+	set(&o.Precision, DefaultPrecision)
+	return o, nil
+}
+
+// set gives a number that is not set its default.
+func set[T int | int64 | uint | float64](x *T, value T) {
+	if *x == 0 {
+		*x = value
+	}
+}
+
+// maxMultiplier is far beyond what a multiplier can be good for, and far from overflow.
+const maxMultiplier = 1e100
+
+// result proves what the level's duals are worth.
+func (l *level) result(z number.Interval, iterations int) *Result {
+	p := l.program
+	r := &Result{
+		Tree: p.tree, Sequences: len(p.shapes), Iterations: iterations, Converged: l.converged,
+	}
+	y := slices.Clone(l.ascent.Best)
+	for c, v := range y {
+		if math.IsNaN(v) || math.Abs(v) > maxMultiplier {
+			y[c] = 0
+		}
+		r.Multipliers = append(r.Multipliers, new(big.Rat).SetFloat64(y[c]))
+	}
+	least, _ := z.Float64()
+	r.Lower = p.certify(y, least, z.Prec())
+	return r
+}

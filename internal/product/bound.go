@@ -1,0 +1,93 @@
+package product
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/internal/arith"
+	"optratio/internal/totals"
+	"optratio/number"
+)
+
+// ErrInput is wrapped by errors about sizes or injections that make no sense.
+var ErrInput = errors.New("product form")
+
+// Result is a feasible point, and how much better than permute-and-flip it is.
+type Result struct {
+	// Saving is by how much Σ_m W(m) Σ_v v m_v x[m][v] is less at the point than at permute-and-flip, in lattice steps of 2Δ.
+	Saving     number.Interval
+	Injections []Injection
+}
+
+// DefaultPrecision is the precision in bits at which a point is proved to be feasible.
+const DefaultPrecision = 128
+
+// Bound returns the best point that it finds; the one without injections, which is permute-and-flip, where it finds nothing better. The context's error is returned where it ended.
+func Bound(ctx context.Context, n, k int, eps number.Epsilon, objective totals.Objective, prec uint) (*Result, error) {
+	if n < 1 || k < 1 {
+		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
+	}
+	if prec == 0 {
+		prec = DefaultPrecision
+	}
+	z := eps.ExpNeg(big.NewRat(1, 1), prec)
+	list, err := propose(ctx, n, k, z.Near(), objective)
+	if err != nil || len(list) == 0 {
+		return &Result{Saving: number.FromInt(0, prec)}, err
+	}
+	return prove(ctx, n, k, z, objective, list)
+}
+
+// prove makes the injections feasible and returns what the point is worth.
+func prove(ctx context.Context, n, k int, z number.Interval, objective totals.Objective, list []Injection) (*Result, error) {
+	f := arith.Interval{Prec: z.Prec()}
+	share, err := feasible(ctx, n, k, z, list)
+	if err != nil {
+		return nil, err
+	}
+	power := arith.Powers(f, z, k)
+	r := &Result{Saving: f.Zero()}
+	for _, q := range list {
+		if q.Amount = new(big.Rat).Mul(q.Amount, share); q.Amount.Sign() == 0 {
+			continue
+		}
+		r.Injections = append(r.Injections, q)
+		r.Saving = f.Sub(r.Saving, f.Mul(f.FromRat(q.Amount), cost(f, &q, power, n, k, objective)))
+	}
+	if r.Saving.Lo().Sign() <= 0 {
+		return &Result{Saving: f.Zero()}, nil
+	}
+	return r, nil
+}
+
+// feasible returns a share, 0 to 1, of the injections that makes the point feasible: every slack is positive at permute-and-flip and affine in the share.
+func feasible(ctx context.Context, n, k int, z number.Interval, list []Injection) (*big.Rat, error) {
+	f := arith.Interval{Prec: z.Prec()}
+	e := newEvaluation(f, n, k, z, list)
+	amounts := make([]number.Interval, len(list))
+	for i := range list {
+		amounts[i] = f.FromRat(list[i].Amount)
+	}
+	share := 1.0
+	err := e.rows(ctx, list, func(r row[number.Interval]) error {
+		change := f.Zero()
+		for i, x := range r.response {
+			change = f.Add(change, f.Mul(amounts[i], x))
+		}
+		if s := change.Lo(); s.Sign() < 0 {
+			most, _ := r.slack.Quo(number.Point(s).Neg()).Float64()
+			share = min(share, most)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !(share > 0) { // NaN too
+		return new(big.Rat), nil
+	}
+	return new(big.Rat).SetFloat64(math.Nextafter(share, 0)), nil
+}

@@ -1,0 +1,126 @@
+package secretary
+
+import (
+	"context"
+	"math/big"
+	"math/rand/v2"
+
+	"optratio/internal/arith"
+	"optratio/number"
+)
+
+// Up to exactCandidates, SecretaryMixLaw computes with rationals, whose length grows with n; above, probabilities are enclosed to
+// lawBits bits.
+const (
+	exactCandidates = 1000
+	lawBits         = 160
+)
+
+// SecretaryMixLaw returns the law of the rule that plays the optimal secretary rule with probability p and takes the first
+// candidate otherwise. The error is the context's cause where that ends.
+func SecretaryMixLaw(ctx context.Context, n int, p *big.Rat) (Law, error) {
+	if n <= exactCandidates {
+		q, err := secretaryMixLaw(ctx, arith.Rat{}, n, p)
+		return ExactLaw(q), err
+	}
+	q, err := secretaryMixLaw(ctx, arith.Interval{Prec: lawBits}, n, p)
+	return EnclosedLaw(q), err
+}
+
+func secretaryMixLaw[T any](ctx context.Context, f arith.Field[T], n int, p *big.Rat) ([]T, error) {
+	secretary, err := SecretaryLaw(ctx, f, n)
+	if err != nil || p.Cmp(big.NewRat(1, 1)) == 0 {
+		return secretary, err
+	}
+	blind, err := BlindLaw(f, n)
+	if err != nil {
+		return nil, err
+	}
+	return Mix(f, f.FromRat(p), secretary, blind), nil
+}
+
+// SecretaryMix returns the rule with the law SecretaryMixLaw.
+func SecretaryMix(n int, p *big.Rat) (*Rule, error) {
+	threshold, err := Threshold(n)
+	if err != nil {
+		return nil, err
+	}
+	secretary, err := ThresholdRule(n, threshold)
+	if err != nil {
+		return nil, err
+	}
+	blind, err := ThresholdRule(n, 1)
+	if err != nil {
+		return nil, err
+	}
+	return MixRules(p, secretary, blind)
+}
+
+// Numbers returns the probabilities of ranks 1 to n.
+func (q Law) Numbers() []number.Number {
+	out := make([]number.Number, q.N())
+	for k := range out {
+		if k > 0 && q.lo[k] == q.lo[k-1] && q.hi[k] == q.hi[k-1] { // one enclosure for both, as in EnclosedLaw
+			out[k] = out[k-1]
+		} else {
+			out[k] = q.At(k + 1)
+		}
+	}
+	return out
+}
+
+// Moment is what a rule does at one time: Reach is the probability that nobody was taken before it. Relative ranks that are
+// not in Take are passed.
+type Moment struct {
+	Time  int           `json:"time"`
+	Reach number.Number `json:"reach"`
+	Take  []Take        `json:"take"`
+}
+
+// Take says that a candidate of relative rank From to To is taken with probability Stop.
+type Take struct {
+	From int           `json:"from"`
+	To   int           `json:"to"`
+	Stop number.Number `json:"stop"`
+}
+
+// Moments lists the rule, as long as it goes on with positive probability.
+func (r *Rule) Moments() []Moment {
+	var out []Moment
+	for i := 1; i <= r.N() && r.Reach(i).Sign() > 0; i++ {
+		m := Moment{Time: i, Reach: number.Exact(r.Reach(i)), Take: []Take{}}
+		for j := 1; j <= i; {
+			to := j
+			for to < i && r.Weight(i, to+1).Cmp(r.Weight(i, j)) == 0 {
+				to++
+			}
+			if stop := r.Stop(i, j); stop.Sign() > 0 {
+				m.Take = append(m.Take, Take{j, to, number.Exact(stop)})
+			}
+			j = to + 1
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// Game is one game of a rule: it took the candidate at Time, who has the given Rank among all; with these arrivals the probability
+// of that is Stop.
+type Game struct {
+	Time int           `json:"time"`
+	Rank int           `json:"rank"`
+	Stop number.Number `json:"stop"`
+}
+
+// Seeded plays the rule once on arrivals, a permutation of the ranks 1 to n.
+func (r *Rule) Seeded(arrivals []int, seed uint64) (Game, error) {
+	at, err := r.Play(arrivals, rand.New(rand.NewPCG(seed, 0)).Float64)
+	if err != nil {
+		return Game{}, err
+	}
+	times, err := r.StopTimes(arrivals)
+	if err != nil {
+		return Game{}, err
+	}
+	return Game{at, arrivals[at-1], number.Exact(times[at-1])}, nil
+}

@@ -1,0 +1,252 @@
+package secretary
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"optratio/internal/arith"
+)
+
+// A Rule is any randomised stopping rule that looks at the time and the
+// relative rank of the arrival only; by independence of relative ranks no
+// other rule has a better or a different outcome law. It is kept by its
+// weights: Weight(i, j) is the probability that time i is reached and the
+// arrival is taken, given that its relative rank there is j. Weights mix
+// linearly and the outcome law is linear in them.
+type Rule struct {
+	weight [][]*big.Rat // weight[i-1][j-1], j <= i
+	reach  []*big.Rat   // reach[i-1], the probability that time i is reached
+}
+
+// NewRule makes a rule from its weights: n rows, row i with the i weights of
+// time i. It checks 0 <= weight <= Pr[time i is reached] and that someone is
+// always taken (the weights of time n all equal Pr[time n is reached]). The weights are not copied.
+func NewRule(weight [][]*big.Rat) (*Rule, error) {
+	r := &Rule{weight: weight, reach: make([]*big.Rat, len(weight))}
+	if err := checkCandidates(len(weight)); err != nil {
+		return nil, err
+	}
+	reach := big.NewRat(1, 1)
+	for i, row := range weight {
+		if len(row) != i+1 {
+			return nil, fmt.Errorf("time %d: %d weights, need %d: %w", i+1, len(row), i+1, ErrRange)
+		}
+		r.reach[i] = reach
+		for j, w := range row {
+			switch {
+			case w.Sign() < 0 || w.Cmp(reach) > 0:
+				return nil, fmt.Errorf("time %d, relative rank %d: weight %s %w, need 0 to %s", i+1, j+1, w.RatString(), ErrRange, reach.RatString())
+			case i == len(weight)-1 && w.Cmp(reach) != 0:
+				return nil, fmt.Errorf("relative rank %d at the last time: the rule may end with nobody taken: %w", j+1, ErrRange)
+			}
+		}
+		reach = ReachAfter(reach, row)
+	}
+	return r, nil
+}
+
+// ReachAfter returns reach - Σ row / len(row): the probability of going past a time that
+// is reached with probability reach and has the weights row.
+func ReachAfter(reach *big.Rat, row []*big.Rat) *big.Rat {
+	stop := sumRats(row)
+	stop.Quo(stop, big.NewRat(int64(len(row)), 1))
+	return stop.Sub(reach, stop)
+}
+
+// sumRats adds up, running through equal neighbors with one multiplication.
+func sumRats(x []*big.Rat) *big.Rat {
+	sum := new(big.Rat)
+	for i := 0; i < len(x); {
+		j := i + 1
+		for j < len(x) && x[j] == x[i] {
+			j++
+		}
+		if x[i].Sign() != 0 {
+			sum.Add(sum, new(big.Rat).Mul(x[i], big.NewRat(int64(j-i), 1)))
+		}
+		i = j
+	}
+	return sum
+}
+
+// NewRuleFromStops makes a rule from conditional stop probabilities:
+// stop(i, j) is the probability to take the arrival at time i < n when it ranks
+// j-th so far, given that time i is reached. Time n always takes.
+func NewRuleFromStops(n int, stop func(i, j int) *big.Rat) (*Rule, error) {
+	if err := checkCandidates(n); err != nil {
+		return nil, err
+	}
+	one, zero := big.NewRat(1, 1), new(big.Rat)
+	weight := make([][]*big.Rat, n)
+	reach := one
+	for i := 1; i <= n; i++ {
+		row := make([]*big.Rat, i)
+		for j := range row {
+			p := one
+			if i < n {
+				p = stop(i, j+1)
+			}
+			switch {
+			case p.Sign() < 0 || p.Cmp(one) > 0:
+				return nil, fmt.Errorf("time %d, relative rank %d: stop probability %s %w, need 0 to 1", i, j+1, p.RatString(), ErrRange)
+			case p.Sign() == 0:
+				row[j] = zero
+			case p.Cmp(one) == 0:
+				row[j] = reach
+			default:
+				row[j] = new(big.Rat).Mul(p, reach)
+			}
+		}
+		weight[i-1] = row
+		reach = ReachAfter(reach, row)
+	}
+	return NewRule(weight)
+}
+
+// ThresholdRule passes t-1 candidates, then takes the first that is better than all before it (the last one if none is).
+func ThresholdRule(n, t int) (*Rule, error) {
+	if t < 1 || t > n {
+		return nil, fmt.Errorf("threshold %d: %w, need 1 to n = %d", t, ErrRange, n)
+	}
+	return RankThresholdRule(n, []int{t})
+}
+
+// RankThresholdRule takes relative rank j from time starts[j-1] on; ranks beyond len(starts) are taken at time n only.
+func RankThresholdRule(n int, starts []int) (*Rule, error) {
+	one, zero := big.NewRat(1, 1), new(big.Rat)
+	return NewRuleFromStops(n, func(i, j int) *big.Rat {
+		if j <= len(starts) && i >= starts[j-1] {
+			return one
+		}
+		return zero
+	})
+}
+
+// MixRules returns the rule with the outcome law of playing a with probability p and b
+// otherwise: its weights are p·a + (1-p)·b. It panics if the rules have different lengths.
+func MixRules(p *big.Rat, a, b *Rule) (*Rule, error) {
+	if a.N() != b.N() {
+		panic("stopping: mixing rules for different numbers of candidates")
+	}
+	rest := new(big.Rat).Sub(big.NewRat(1, 1), p)
+	weight := make([][]*big.Rat, a.N())
+	for i := range weight {
+		weight[i] = make([]*big.Rat, i+1)
+		for j := range weight[i] {
+			if j > 0 && a.weight[i][j] == a.weight[i][j-1] && b.weight[i][j] == b.weight[i][j-1] {
+				weight[i][j] = weight[i][j-1]
+				continue
+			}
+			w := new(big.Rat).Mul(p, a.weight[i][j])
+			weight[i][j] = w.Add(w, new(big.Rat).Mul(rest, b.weight[i][j]))
+		}
+	}
+	return NewRule(weight)
+}
+
+// N returns the number of candidates.
+func (r *Rule) N() int { return len(r.weight) }
+
+// Weight returns Pr[time i reached and arrival taken | relative rank j at time i]. It must not be modified.
+func (r *Rule) Weight(i, j int) *big.Rat { return r.weight[i-1][j-1] }
+
+// Reach returns the probability that time i is reached. It must not be modified.
+func (r *Rule) Reach(i int) *big.Rat { return r.reach[i-1] }
+
+// Stop returns the probability to take the arrival at time i when it ranks j-th
+// so far, given that time i is reached; 1 where it never is.
+func (r *Rule) Stop(i, j int) *big.Rat {
+	if r.Reach(i).Sign() == 0 {
+		return big.NewRat(1, 1)
+	}
+	return new(big.Rat).Quo(r.Weight(i, j), r.Reach(i))
+}
+
+// Law returns the exact outcome law
+//
+//	q_k = Σ_{i,j} Weight(i,j)/i · C(k-1,j-1) C(n-k,i-j)/C(n,i)
+//
+// in O(n²) integer operations by the recurrence of forward.
+func (r *Rule) Law() []*big.Rat {
+	n := r.N()
+	den := arith.CommonDenominator(slices.Concat(r.weight...))
+	scale := new(big.Int).Set(den) // (i-1)!·den while time i is injected
+	time := 1
+	var last *big.Rat
+	var lastScaled *big.Int
+	inject := func(i, j int) *big.Int {
+		if i != time {
+			scale.Mul(scale, big.NewInt(int64(i-1)))
+			time, last = i, nil
+		}
+		w := r.Weight(i, j)
+		if w != last {
+			last, lastScaled = w, scaled(w, scale)
+		}
+		return lastScaled
+	}
+	whole := forward(newIntRing(), 1, n, inject)
+	// Now every entry is multiplied by n!·den, and scale is (n-1)!·den.
+	scale.Mul(scale, big.NewInt(int64(n)))
+	law := make([]*big.Rat, n)
+	for k, x := range whole {
+		law[k] = new(big.Rat).SetFrac(x, scale)
+	}
+	return law
+}
+
+// StopTimes returns, for one arrival order, the probability that the rule stops at each time.
+// arrivals[i-1] is the final rank (1 the best) of the candidate arriving at time i; any distinct numbers in the same order do.
+func (r *Rule) StopTimes(arrivals []int) ([]*big.Rat, error) {
+	ranks, err := r.ranks(arrivals)
+	if err != nil {
+		return nil, err
+	}
+	times := make([]*big.Rat, len(ranks))
+	left := big.NewRat(1, 1)
+	for i, j := range ranks {
+		times[i] = new(big.Rat).Mul(left, r.Stop(i+1, j))
+		left = new(big.Rat).Sub(left, times[i])
+	}
+	return times, nil
+}
+
+// Play runs the rule on one arrival order and returns the time at which it stops.
+// uniform supplies independent uniform numbers in [0, 1).
+func (r *Rule) Play(arrivals []int, uniform func() float64) (int, error) {
+	ranks, err := r.ranks(arrivals)
+	if err != nil {
+		return 0, err
+	}
+	for i, j := range ranks {
+		if p, _ := r.Stop(i+1, j).Float64(); uniform() < p {
+			return i + 1, nil
+		}
+	}
+	return r.N(), nil
+}
+
+// ranks is RelativeRanks for as many arrivals as the rule has candidates.
+func (r *Rule) ranks(arrivals []int) ([]int, error) {
+	if len(arrivals) != r.N() {
+		return nil, fmt.Errorf("%d arrivals for a rule over %d candidates: %w", len(arrivals), r.N(), ErrRange)
+	}
+	return RelativeRanks(arrivals)
+}
+
+// RelativeRanks returns for each arrival its rank among those so far, 1 for the
+// smallest number (the best). The numbers must be distinct.
+func RelativeRanks(arrivals []int) ([]int, error) {
+	sorted := make([]int, 0, len(arrivals))
+	ranks := make([]int, len(arrivals))
+	for i, a := range arrivals {
+		at, found := slices.BinarySearch(sorted, a)
+		if found {
+			return nil, fmt.Errorf("arrival %d: rank %d occurs twice: %w", i+1, a, ErrRange)
+		}
+		sorted = slices.Insert(sorted, at, a)
+		ranks[i] = at + 1
+	}
+	return ranks, nil
+}

@@ -1,0 +1,323 @@
+package table
+
+import (
+	"math"
+	"math/big"
+
+	"optratio/internal/arith"
+	"optratio/internal/linear"
+)
+
+// proposal is a point and multipliers that bounds are evaluated from. Nothing about it is trusted: whatever its
+// numbers are, the bounds hold; if they are good, the bounds are close.
+type proposal struct {
+	x *linear.Fractions // a value for each cell: Count times the probability of one candidate
+	y *linear.Fractions // with Worst a value for each group's loss row, then one for each generated row
+}
+
+// proposalBits is the binary precision at which floating-point solutions are read.
+const proposalBits = 96
+
+// dyadic rounds numbers to multiples of 2^-proposalBits; what is not finite counts as 0.
+func dyadic(xs []float64) *linear.Fractions {
+	out := &linear.Fractions{Num: make([]*big.Int, len(xs)), Den: new(big.Int).Lsh(big.NewInt(1), proposalBits)}
+	for i, x := range xs {
+		out.Num[i] = new(big.Int)
+		if x = math.Ldexp(x, proposalBits); !math.IsNaN(x) && !math.IsInf(x, 0) {
+			big.NewFloat(x).Int(out.Num[i])
+		}
+	}
+	return out
+}
+
+// read takes a proposal from a solution of the whole program.
+func (p *Program) read(x, y *linear.Fractions) *proposal {
+	return &proposal{
+		&linear.Fractions{Num: x.Num[:p.cells()], Den: x.Den},
+		&linear.Fractions{Num: y.Num[p.groups():], Den: y.Den},
+	}
+}
+
+// positive returns max(0, x).
+func positive(x *big.Int) *big.Int {
+	if x.Sign() < 0 {
+		return new(big.Int)
+	}
+	return x
+}
+
+// Dual is what a lower bound follows from: weights of the groups, and multipliers of rows, all >= 0.
+type Dual struct {
+	Weight     []*big.Int // of each group, in units of 1/Den
+	Rows       []Cut
+	Multiplier []*big.Int // of each row, in units of 1/Den, where its first part's cell Above stands for a mass: see Nu
+	Den        *big.Int
+}
+
+// dual keeps the multipliers that are positive.
+func (p *Program) dual(prop *proposal) *Dual {
+	d := &Dual{Den: prop.y.Den, Weight: make([]*big.Int, p.groups())}
+	mu := prop.y.Num
+	for g := range d.Weight {
+		if p.Worst {
+			d.Weight[g] = positive(mu[g])
+		} else {
+			d.Weight[g] = new(big.Int).Mul(p.Weight[g], d.Den)
+		}
+	}
+	if p.Worst {
+		mu = mu[p.groups():]
+	}
+	for i, r := range p.rows {
+		if mu[i].Sign() > 0 {
+			d.Rows, d.Multiplier = append(d.Rows, r), append(d.Multiplier, mu[i])
+		}
+	}
+	return d
+}
+
+// nu returns the multiplier of row i as it stands in Cut, in units of 1/Den.
+func (p *Program) nu(d *Dual, i int) *big.Int {
+	return new(big.Int).Mul(d.Multiplier[i], big.NewInt(p.unit(&d.Rows[i])))
+}
+
+// Nu returns the multiplier of row i as it stands in Cut, between probabilities of one candidate.
+func (p *Program) Nu(d *Dual, i int) *big.Rat { return new(big.Rat).SetFrac(p.nu(d, i), d.Den) }
+
+// Price returns z Σ ν / Σ_g w_g over the private rows: by how much the bound of LowerBound falls for each unit that δ grows, whatever δ. Nil where
+// all weights are 0.
+func (p *Program) Price(d *Dual, z *big.Rat) *big.Rat { return p.price(d, factors{z}) }
+
+func (p *Program) price(d *Dual, z factors) *big.Rat {
+	sum, total := make([]big.Int, len(z)), new(big.Int)
+	for i, r := range d.Rows {
+		if at := &sum[r.Parts[0].Distance]; r.Private {
+			at.Add(at, p.nu(d, i))
+		}
+	}
+	for _, w := range d.Weight {
+		total.Add(total, w)
+	}
+	if total.Sign() == 0 {
+		return nil
+	}
+	price := new(big.Rat)
+	for i, x := range z {
+		price.Add(price, new(big.Rat).Mul(x, new(big.Rat).SetFrac(&sum[i], total)))
+	}
+	return price
+}
+
+// LowerBound returns a number that the objective of no table with the program's rows falls below, for any z >= the one given:
+//
+//	{ Σ_g min_{j in g} [ w_g loss_j - Σ_{parts above j} ν c/Count_j + Σ_{parts below j} ρ ν c/Count_j ] - zδ Σ_{private} ν } / Σ_g w_g,
+//
+// c candidates of a part, ρ = z for private rows and 1 for others, by weak duality; z' > z allows fewer tables. With Worst the largest loss is
+// at least every weighted mean of the losses, so any weights serve. It returns nil where all weights are 0.
+func (p *Program) LowerBound(d *Dual, z *big.Rat) *big.Rat { return p.lowerBound(d, factors{z}) }
+
+func (p *Program) lowerBound(d *Dual, z factors) *big.Rat {
+	total := new(big.Int)
+	for _, w := range d.Weight {
+		total.Add(total, w)
+	}
+	if total.Sign() == 0 {
+		return nil
+	}
+	// reduced_j is the bracket times Count_j, times the denominators of the multipliers and of all z.
+	reduced := make([]*big.Int, p.cells())
+	var term big.Int
+	den := arith.CommonDenominator(z)
+	num := make([]*big.Int, len(z))
+	for i, x := range z {
+		num[i] = new(big.Int).Mul(x.Num(), term.Quo(den, x.Denom()))
+	}
+	for j := range reduced {
+		c := new(big.Int).Mul(d.Weight[p.of[j]], p.Loss[j])
+		c.Mul(c, term.SetInt64(p.Count[j]))
+		reduced[j] = c.Mul(c, den)
+	}
+	var each big.Int
+	for i, r := range d.Rows {
+		nu := p.nu(d, i)
+		rho := den
+		if r.Private {
+			rho = num[r.Parts[0].Distance]
+		}
+		for _, q := range r.Parts {
+			each.Mul(nu, term.SetInt64(q.Candidates))
+			reduced[q.Above].Sub(reduced[q.Above], term.Mul(&each, den))
+			reduced[q.Below].Add(reduced[q.Below], term.Mul(&each, rho))
+		}
+	}
+	sum := new(big.Rat)
+	for g := range p.groups() {
+		var least *big.Rat
+		for j := p.First[g]; j < p.First[g+1]; j++ {
+			if p.isZero(j) {
+				continue
+			}
+			c := new(big.Rat).SetFrac(reduced[j], big.NewInt(p.Count[j]))
+			if least == nil || c.Cmp(least) < 0 {
+				least = c
+			}
+		}
+		sum.Add(sum, least) // the interior table sums to 1, so that some cell need not be 0
+	}
+	bound := sum.Quo(sum, new(big.Rat).SetInt(term.Mul(total, den)))
+	// the rows' multipliers are in units of 1/Den, and so are the weights
+	bound.Sub(bound, new(big.Rat).Mul(p.price(d, z), p.Delta))
+	if bound.Sign() < 0 {
+		bound.SetInt64(0) // losses are not negative
+	}
+	return bound
+}
+
+// Table is a table that satisfies every row: cell j's candidates have the probability
+// (1-θ) X_j/(Den·Count_j) + θ Interior_j each.
+type Table struct {
+	program *Program
+	x       *linear.Fractions
+	theta   *big.Rat
+}
+
+// At returns the probability of one candidate of cell j.
+func (t *Table) At(j int) *big.Rat {
+	x := t.x.Rat(j)
+	x.Quo(x, new(big.Rat).SetInt64(t.program.Count[j]))
+	if t.theta.Sign() == 0 {
+		return x
+	}
+	x.Mul(x, new(big.Rat).Sub(big.NewRat(1, 1), t.theta))
+	return x.Add(x, new(big.Rat).Mul(t.theta, t.program.Interior[j]))
+}
+
+// fill takes a group's probabilities from a proposal, and gives what they lack of 1, or have too much, to the largest. It reports false where that falls below 0.
+func (t *Table) fill(g int, prop *proposal) bool {
+	p := t.program
+	if p.Same != nil && int(p.Same[g]) != g {
+		copy(t.x.Num[p.First[g]:p.First[g+1]], t.x.Num[p.First[p.Same[g]]:])
+		return true
+	}
+	rest, largest := new(big.Int).Set(prop.x.Den), int32(-1)
+	for j := p.First[g]; j < p.First[g+1]; j++ {
+		if p.isZero(j) {
+			continue
+		}
+		t.x.Num[j] = positive(prop.x.Num[j])
+		rest.Sub(rest, t.x.Num[j])
+		if largest < 0 || t.x.Num[j].Cmp(t.x.Num[largest]) > 0 {
+			largest = j
+		}
+	}
+	t.x.Num[largest] = new(big.Int).Add(t.x.Num[largest], rest)
+	return t.x.Num[largest].Sign() >= 0
+}
+
+// feasible repairs a proposal: entries below 0 become 0, what a group lacks of 1, or has too much, goes to its largest entry,
+// and then the interior table is mixed in until every row holds at the given z >= e^{-ε}, whether it was generated or not.
+// A slack s < 0 where the interior table has u >= 0 needs the share θ = -s/(u - s).
+func (p *Program) feasible(prop *proposal, z factors) *Table {
+	t := &Table{program: p, x: &linear.Fractions{Num: make([]*big.Int, p.cells()), Den: prop.x.Den}, theta: new(big.Rat)}
+	for j := range t.x.Num {
+		t.x.Num[j] = new(big.Int)
+	}
+	for g := range p.groups() {
+		if !t.fill(g, prop) {
+			t.theta.SetInt64(1) // far from a table: the interior one alone
+			return t
+		}
+	}
+	share := p.shares(t.x.Num)
+	// times the denominator and the numerator of each z
+	above, below := make([][]*big.Int, len(z)), make([][]*big.Int, len(z))
+	for d, z := range z {
+		above[d], below[d] = make([]*big.Int, p.cells()), make([]*big.Int, p.cells())
+		for j, x := range share {
+			above[d][j], below[d][j] = new(big.Int).Mul(x, z.Denom()), new(big.Int).Mul(x, z.Num())
+		}
+	}
+	p.Each(func(r Row) bool {
+		if !r.Private && share[r.Above].Cmp(share[r.Below]) >= 0 || r.Private && above[r.Distance][r.Above].Cmp(below[r.Distance][r.Below]) >= 0 {
+			return true
+		}
+		slack := func(a, b *big.Rat) *big.Rat {
+			b = new(big.Rat).Set(b)
+			if r.Private {
+				b.Mul(b, z[r.Distance])
+			}
+			return b.Sub(a, b)
+		}
+		s := slack(new(big.Rat).Quo(t.x.Rat(int(r.Above)), new(big.Rat).SetInt64(p.Count[r.Above])),
+			new(big.Rat).Quo(t.x.Rat(int(r.Below)), new(big.Rat).SetInt64(p.Count[r.Below])))
+		u := slack(p.Interior[r.Above], p.Interior[r.Below])
+		if u.Sign() < 0 {
+			panic("table: the interior table violates a row")
+		}
+		if need := u.Sub(u, s); need.Quo(s.Neg(s), need).Cmp(t.theta) > 0 {
+			t.theta.Set(need)
+		}
+		return true
+	})
+	t.mixPairs(z)
+	return t
+}
+
+// Value returns a table's objective.
+func (t *Table) Value() *big.Rat {
+	p := t.program
+	keep := new(big.Rat).Sub(big.NewRat(1, 1), t.theta)
+	most, sum := new(big.Rat), new(big.Int) // of the proposal's table; the sum times its denominator
+	var term big.Int
+	for g := range p.groups() {
+		own := new(big.Int)
+		for j := p.First[g]; j < p.First[g+1]; j++ {
+			own.Add(own, term.Mul(p.Loss[j], t.x.Num[j]))
+		}
+		if !p.Worst {
+			sum.Add(sum, own.Mul(own, p.Weight[g]))
+			continue
+		}
+		at := new(big.Rat).SetFrac(own, t.x.Den)
+		if t.theta.Sign() > 0 {
+			at.Add(at.Mul(at, keep), new(big.Rat).Mul(p.inside()[g], t.theta))
+		}
+		if at.Cmp(most) > 0 {
+			most.Set(at)
+		}
+	}
+	if p.Worst {
+		return most
+	}
+	mean := new(big.Rat).SetFrac(sum, term.Mul(p.total, t.x.Den))
+	if t.theta.Sign() > 0 {
+		mean.Add(mean.Mul(mean, keep), new(big.Rat).Mul(p.inside()[0], t.theta))
+	}
+	return mean
+}
+
+// inside returns the expected loss of the interior table: of each group with Worst, else their mean alone.
+func (p *Program) inside() []*big.Rat {
+	if p.interior != nil {
+		return p.interior
+	}
+	den, total := arith.CommonDenominator(p.Interior), new(big.Int)
+	var term big.Int
+	for g := range p.groups() {
+		sum := new(big.Int)
+		for j := p.First[g]; j < p.First[g+1]; j++ {
+			x := p.Interior[j]
+			term.Mul(term.Quo(den, x.Denom()), x.Num())
+			sum.Add(sum, term.Mul(term.Mul(&term, p.Loss[j]), big.NewInt(p.Count[j])))
+		}
+		if p.Worst {
+			p.interior = append(p.interior, new(big.Rat).SetFrac(sum, den))
+		} else {
+			total.Add(total, sum.Mul(sum, p.Weight[g]))
+		}
+	}
+	if !p.Worst {
+		p.interior = append(p.interior, new(big.Rat).SetFrac(total, den.Mul(den, p.total)))
+	}
+	return p.interior
+}

@@ -1,0 +1,397 @@
+package table
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"optratio/internal/linear"
+	"optratio/number"
+)
+
+const (
+	// rowTolerance is the violation from which floating-point solutions get a row added.
+	rowTolerance = 1e-10
+	// sharpTolerance is the same where these are not close enough.
+	sharpTolerance = 1e-13
+	// rowRounds bounds the rounds of adding rows.
+	rowRounds = 500
+	// maxShift bounds the precision, in bits, at which a basis is solved for an irrational z.
+	maxShift = 1 << 14
+)
+
+// Solution is what solving a program has shown: Lower <= optimum <= Upper, the dual that Lower follows from, and the
+// table that attains Upper.
+type Solution struct {
+	Lower, Upper *big.Rat
+	Dual         *Dual
+	Table        *Table
+	Rows         int // generated
+	Pivots       int // of the floating-point solver
+	// ZLow and ZHigh enclose z = e^{-ε}, or the factor of the first distance: Lower holds for every z >= ZLow, the table satisfies the rows at every z <= ZHigh.
+	ZLow, ZHigh *big.Rat
+	low, high   factors // the same of all
+	Undecided   string  // which limit was met before the answer was as good as asked; empty where it was
+}
+
+// take keeps what a proposal shows beyond what is known.
+func (s *Solution) take(p *Program, prop *proposal, low, high factors) {
+	d := p.dual(prop)
+	if b := p.lowerBound(d, low); b != nil && (s.Lower == nil || b.Cmp(s.Lower) > 0) {
+		s.Lower, s.Dual, s.ZLow, s.low = b, d, low[0], low
+	}
+	t := p.feasible(prop, high)
+	if v := t.Value(); s.Upper == nil || v.Cmp(s.Upper) < 0 {
+		s.Upper, s.Table, s.ZHigh, s.high = v, t, high[0], high
+	}
+}
+
+// Prove returns what a proposal shows without a solver: masses of the cells and multipliers of rows, in the units of Dual, for a z between the ends.
+func (p *Program) Prove(mass []*big.Rat, rows []Row, multiplier []*big.Rat, zLow, zHigh *big.Rat) (*Solution, error) {
+	p.Start = rows
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	s := &Solution{Rows: len(rows)}
+	s.take(p, &proposal{linear.NewFractions(mass), linear.NewFractions(multiplier)}, factors{zLow}, factors{zHigh})
+	return s, nil
+}
+
+// Restate returns what a table, weights and multipliers that another program has shown say of this one: the probability of one candidate of each cell, with Worst a
+// weight of each group, and cuts with their multipliers, as they stand in Cut between probabilities. The numbers need not be true: the bounds hold all the same.
+// low and high enclose the factors.
+func (p *Program) Restate(x, weight []*big.Rat, cuts []Cut, nu, low, high []*big.Rat) (*Solution, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	p.rows = cuts
+	mass := make([]*big.Rat, len(x))
+	for j := range mass {
+		mass[j] = new(big.Rat).Mul(x[j], new(big.Rat).SetInt64(p.Count[j]))
+	}
+	multiplier := slices.Clone(weight)
+	for i := range cuts {
+		multiplier = append(multiplier, new(big.Rat).Quo(nu[i], new(big.Rat).SetInt64(p.unit(&cuts[i]))))
+	}
+	out := &Solution{Rows: len(cuts)}
+	out.take(p, &proposal{linear.NewFractions(mass), linear.NewFractions(multiplier)}, low, high)
+	return out, nil
+}
+
+// close reports whether Upper - Lower <= gap·Upper.
+func (s *Solution) close(gap *big.Rat) bool {
+	width := new(big.Rat).Sub(s.Upper, s.Lower)
+	return width.Cmp(new(big.Rat).Mul(gap, s.Upper)) <= 0
+}
+
+// Between returns rationals that z = e^{-ε} lies between, the same one twice where it is rational.
+func Between(eps number.Epsilon, prec uint) (low, high *big.Rat) {
+	if z, ok := eps.Z(); ok {
+		return z, z
+	}
+	low, high = Ends(eps.ExpNeg(big.NewRat(1, 1), prec))
+	if one := big.NewRat(1, 1); high.Cmp(one) > 0 {
+		high = one
+	}
+	return low, high
+}
+
+// middle returns (a + b)/2.
+func middle(a, b factors) factors {
+	out := make(factors, len(a))
+	for i := range a {
+		m := new(big.Rat).Add(a[i], b[i])
+		out[i] = m.Quo(m, big.NewRat(2, 1))
+	}
+	return out
+}
+
+// Solve bounds the optimum: exactly where z is rational, to the gap (Upper-Lower)/Upper otherwise, or as far as the
+// context lets it, which Undecided then says.
+func (p *Program) Solve(ctx context.Context, eps number.Epsilon, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) (*Solution, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	s := &Solution{}
+	low, high := p.enclosure(eps, 128)
+	// The interior table and no multipliers are an answer from the start.
+	s.take(p, p.start(), low, high)
+	err := p.solve(ctx, s, eps, solver, gap, report)
+	if embedded := (linear.Embedded{}); errors.Is(err, linear.ErrUnsettled) && solver.Name() != embedded.Name() {
+		// Another solver may be content with a basis that exact arithmetic is not: CLP, with losses of 10^-13 at ε = 30.
+		err = p.solve(ctx, s, eps, embedded, gap, report)
+	}
+	s.Rows = len(p.rows)
+	if err != nil && ctx.Err() != nil {
+		s.Undecided, err = context.Cause(ctx).Error(), nil
+	}
+	s.Undecided, err = linear.Reason(ctx, s.Undecided, err)
+	return s, err
+}
+
+func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) error {
+	low, high := p.enclosure(eps, 128)
+	z := middle(low, high)
+	larger := p.larger(z)
+	if len(larger) > 0 {
+		z = larger[0]
+	}
+	g := &linear.Growing{Solver: solver, Rounds: rowRounds, Report: report}
+	var broken error // what ended the search for violated rows
+	model := func() *linear.Model { return p.rational(z).Model() }
+	if p.Near != nil && p.Pairs == nil && len(larger) == 0 {
+		if err := p.cross(ctx, g, z, report); err != nil {
+			return err
+		}
+	}
+	float := func(tolerance float64) (*linear.Result, error) {
+		result, err := g.Float(ctx, linear.Auto, model, func(x []float64) (added int) {
+			added, broken = p.separateFloat(ctx, x, z, tolerance)
+			return added
+		})
+		s.Pivots = g.Pivots
+		if err == nil && len(larger) == 0 && result.X != nil && result.Duals != nil && len(result.Duals) == p.fixed()+len(p.rows) {
+			s.take(p, &proposal{dyadic(result.X[:p.cells()]), dyadic(result.Duals[p.groups():])}, low, high)
+		}
+		return result, err
+	}
+	result, err := float(rowTolerance)
+	if err == nil && len(larger) == 0 && !low.equal(high) && broken == nil && result.Outcome == linear.Optimal && !s.close(gap) {
+		g.Tolerance = sharpTolerance // cheaper than more bits, where it is enough
+		result, err = float(sharpTolerance)
+	}
+	if err != nil {
+		return err
+	}
+	// The program has a solution, the interior table, and no loss is negative: another outcome is numerical trouble, of which the basis may still
+	// be good. What settles it decides.
+	if broken != nil || result.Outcome == linear.Stopped || result.Outcome != linear.Optimal && g.Basis == nil {
+		s.Undecided = result.Unfinished(ctx)
+		return nil
+	}
+	for _, z := range larger {
+		if err := p.settle(ctx, g, z); err != nil {
+			return err
+		}
+	}
+	if low.equal(high) {
+		return p.solveExact(ctx, g, s, low)
+	}
+	if s.close(gap) {
+		return nil
+	}
+	return p.sharpen(ctx, g, s, eps, gap)
+}
+
+func (z factors) floats() []float64 {
+	out := make([]float64, len(z))
+	for i, x := range z {
+		out[i], _ = x.Float64()
+	}
+	return out
+}
+
+// start proposes the interior table, and with Worst equal weights.
+func (p *Program) start() *proposal {
+	prop := &proposal{
+		&linear.Fractions{Num: make([]*big.Int, p.cells()), Den: big.NewInt(1)},
+		&linear.Fractions{Num: make([]*big.Int, p.fixed()-p.groups()+len(p.rows)), Den: big.NewInt(1)},
+	}
+	for j := range prop.x.Num {
+		prop.x.Num[j] = big.NewInt(2) // more than a probability: the interior table alone
+	}
+	for i := range prop.y.Num {
+		prop.y.Num[i] = new(big.Int)
+		if p.Worst && i < p.groups() {
+			prop.y.Num[i].SetInt64(1)
+		}
+	}
+	return prop
+}
+
+// separateFloat is separate for a solution in floating point.
+func (p *Program) separateFloat(ctx context.Context, columns []float64, z factors, tolerance float64) (int, error) {
+	zf := z.floats()
+	x := func(j int32) float64 { return columns[j] / float64(p.Count[j]) }
+	slack := p.slack(z).floats()
+	var event []Part
+	events, err := p.separatePairs(ctx, func(q Pair) ([]Part, float64, bool) {
+		event = event[:0]
+		sum := 0.0
+		d := q[0].Distance
+		for _, part := range q {
+			if over := float64(zf[d]*x(part.Below)) - x(part.Above); over > 0 {
+				event = append(event, part)
+				sum += float64(float64(part.Candidates) * over)
+			}
+		}
+		return event, sum, sum > slack[d]+tolerance
+	})
+	if err != nil {
+		return 0, err
+	}
+	below := func(r Row) float64 {
+		if r.Private {
+			return x(r.Below) * zf[r.Distance]
+		}
+		return x(r.Below)
+	}
+	rows, err := p.separate(ctx,
+		func(r, s Row) bool { return below(r) > below(s) },
+		func(r Row) bool { return x(r.Above) < below(r)-tolerance })
+	return events + rows, err
+}
+
+// separateBig is separate for a solution in big numbers, where a row counts as violated from spare units over the
+// denominator den on.
+func (p *Program) separateBig(ctx context.Context, x []*big.Int, den *big.Int, z factors, spare *big.Int) (int, error) {
+	share := p.shares(x)
+	room := new(big.Int).Mul(spare, p.common)
+	var left, right, term big.Int
+	bounds := p.rooms(den, z) // of an event, with spare units for each cell of it
+	events, err := p.separatePairs(ctx, func(q Pair) ([]Part, float64, bool) {
+		d := q[0].Distance
+		event, sum := q.excess(over(share, z[d]))
+		sum.Sub(sum, bounds[d])
+		if sum.Sub(sum, term.Mul(term.Mul(room, z[d].Denom()), left.SetInt64(int64(len(event))))).Sign() <= 0 {
+			return nil, 0, false
+		}
+		amount, _ := new(big.Float).SetInt(sum).Float64()
+		return event, amount, true
+	})
+	if err != nil {
+		return 0, err
+	}
+	rows, err := p.separate(ctx,
+		func(r, s Row) bool {
+			if r.Distance == s.Distance {
+				return share[r.Below].Cmp(share[s.Below]) > 0
+			}
+			a, b := z.of(r.Private, r.Distance), z.of(s.Private, s.Distance)
+			left.Mul(left.Mul(share[r.Below], a.Num()), b.Denom())
+			return left.Cmp(right.Mul(right.Mul(share[s.Below], b.Num()), a.Denom())) > 0
+		},
+		func(r Row) bool {
+			rho := z.of(r.Private, r.Distance)
+			left.Add(share[r.Above], term.Quo(room, term.SetInt64(p.Count[r.Above])))
+			return left.Mul(&left, rho.Denom()).Cmp(right.Mul(share[r.Below], rho.Num())) < 0
+		})
+	return events + rows, err
+}
+
+// exact turns the basis into the exact optimum at a rational z.
+func (p *Program) exact(ctx context.Context, g *linear.Growing, z factors) (*linear.Exact, error) {
+	var broken error
+	e, err := g.Exact(ctx, func() *linear.Rational { return p.rational(z) }, func(e *linear.Exact) (added int) {
+		added, broken = p.separateBig(ctx, e.X.Num, e.X.Den, z, new(big.Int))
+		return added
+	})
+	return e, cmp.Or(err, broken)
+}
+
+// solveExact takes the exact optimum at z = e^{-ε} where that is rational.
+func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *Solution, z factors) error {
+	e, err := p.exact(ctx, g, z)
+	if err != nil {
+		return err
+	}
+	s.take(p, p.read(e.X, e.Y), z, z)
+	if s.Lower.Cmp(s.Upper) != 0 {
+		return fmt.Errorf("table: an exact solution gives bounds %s and %s", s.Lower.FloatString(20), s.Upper.FloatString(20))
+	}
+	return nil
+}
+
+// larger returns values from a moderate one down at which the basis is to be made optimal, one after the other, before it is at z. Far below them
+// solvers work with numbers that they take for 0, and a basis that is optimal where z is small beside 1 and δ mostly stays so for every smaller z.
+// Of several factors, all below the value at hand are raised to it.
+func (p *Program) larger(z factors) (out []factors) {
+	one, small := big.NewRat(1, 1), big.NewRat(1, 1<<20)
+	last := one
+	if p.Delta.Sign() > 0 && p.Delta.Cmp(one) < 0 {
+		last = new(big.Rat).Mul(p.Delta, small)
+	}
+	least := slices.MinFunc(z, (*big.Rat).Cmp)
+	for x := new(big.Rat).Set(small); x.Cmp(least) > 0; x = new(big.Rat).Mul(x, small) {
+		at := slices.Clone(z)
+		for i := range at {
+			at[i] = slices.MaxFunc([]*big.Rat{x, at[i]}, (*big.Rat).Cmp)
+		}
+		if out = append(out, at); x.Cmp(last) < 0 {
+			break
+		}
+	}
+	return out
+}
+
+// nothing decides whether the optimum is exactly 0. Bounds around an approximate solution cannot show that, however narrow they are; so the
+// program is solved exactly at the least z' > high that is a fraction with 2^bits as its denominator. A table that is feasible there is feasible at
+// the true z as well, since a larger z allows fewer tables; if its objective is 0, so is the optimum. Enough bits always find such a z' where the optimum
+// is 0: the true z is transcendental, and the greatest z at which the optimum is 0 is algebraic, hence greater.
+func (p *Program) nothing(ctx context.Context, g *linear.Growing, s *Solution, high factors, bits uint) error {
+	scale := new(big.Int).Lsh(big.NewInt(1), bits)
+	z := make(factors, len(high))
+	for i, h := range high {
+		if z[i] = h; h.Cmp(unity) == 0 { // of the distance 0
+			continue
+		}
+		up := new(big.Int).Mul(h.Num(), scale)
+		up.Quo(up, h.Denom())
+		if z[i] = new(big.Rat).SetFrac(up.Add(up, big.NewInt(1)), scale); z[i].Cmp(unity) > 0 {
+			return nil
+		}
+	}
+	other := &linear.Growing{Solver: g.Solver, Basis: g.Basis, Rounds: g.Rounds, Report: g.Report}
+	e, err := p.exact(ctx, other, z)
+	if err == nil {
+		s.take(p, p.read(e.X, e.Y), s.low, z)
+	}
+	return err
+}
+
+// settle makes the basis optimal at z.
+func (p *Program) settle(ctx context.Context, g *linear.Growing, z factors) error {
+	var broken error
+	_, err := g.Settle(ctx, 0, func() *linear.Rational { return p.rational(z) }, func(a *linear.Approximation) (added int) {
+		added, broken = p.separateBig(ctx, a.X, new(big.Int).Lsh(big.NewInt(1), a.Shift), z, a.Noise())
+		return added
+	})
+	return cmp.Or(err, broken)
+}
+
+// sharpen raises the precision of the basis's solution until the bounds are close.
+func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, eps number.Epsilon, gap *big.Rat) error {
+	low, _ := p.enclosure(eps, 128)
+	least := slices.MinFunc(low, (*big.Rat).Cmp)
+	small := max(0, least.Denom().BitLen()-least.Num().BitLen()) // losses are as small as z
+	for shift := uint(192 + small); shift <= maxShift; shift *= 2 {
+		low, high := p.enclosure(eps, shift+64)
+		z := middle(low, high)
+		var broken error
+		_, err := g.Settle(ctx, shift, func() *linear.Rational { return p.rational(z) }, func(a *linear.Approximation) (added int) {
+			den := new(big.Int).Lsh(big.NewInt(1), a.Shift)
+			s.take(p, p.read(&linear.Fractions{Num: a.X, Den: den}, &linear.Fractions{Num: a.Y, Den: den}), low, high)
+			if s.close(gap) {
+				return 0
+			}
+			added, broken = p.separateBig(ctx, a.X, den, z, a.Noise())
+			return added
+		})
+		if err != nil || broken != nil {
+			return cmp.Or(err, broken)
+		}
+		if s.close(gap) {
+			return nil
+		}
+		if s.Lower.Sign() == 0 {
+			if err := p.nothing(ctx, g, s, high, shift/12); err != nil || s.Upper.Sign() == 0 {
+				return err
+			}
+		}
+	}
+	s.Undecided = fmt.Sprintf("the gap was not reached with %d bits", maxShift)
+	return nil
+}

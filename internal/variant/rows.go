@@ -1,0 +1,199 @@
+package variant
+
+import (
+	"optratio/internal/table"
+	"optratio/lattice"
+)
+
+// Rows visits rows between the cells of a numbered lattice of step 2Δ/L, some of them more than once. Each method stops when visit
+// returns false, and reports whether it never did.
+type Rows struct {
+	Vars *lattice.Numbering
+	L    int
+}
+
+// eachRow visits all rows of the question.
+func (q *Question) eachRow(vars *lattice.Numbering, visit func(table.Row) bool) bool {
+	rows := Rows{vars, q.L}
+	privacy := rows.Worst
+	switch {
+	case q.Delta != nil: // has pairs instead
+		privacy = func(func(table.Row) bool) bool { return true }
+	case q.Neighbors:
+		privacy = rows.Neighbors
+	}
+	return privacy(visit) && (!q.Monotone || rows.Monotone(visit))
+}
+
+// Worst visits x_r(q) >= z x_r(q + 2Δe_r), both vectors on the lattice: along the chain that one candidate sinks
+// through while the others stay, rows tie positions that are L steps apart.
+func (s Rows) Worst(visit func(table.Row) bool) bool {
+	for j := range int32(s.Vars.Len()) {
+		up := j
+		for range s.L {
+			if up = s.Vars.Up[up]; up < 0 {
+				break
+			}
+		}
+		if up >= 0 && !visit(table.Row{Above: j, Below: up, Private: true}) {
+			return false
+		}
+	}
+	return true
+}
+
+// Neighbors visits x_r(q') >= z x_r(q) for all neighbors q, q' of the lattice and all r.
+func (s Rows) Neighbors(visit func(table.Row) bool) bool {
+	return s.Pairs(func(pair table.Pair) bool {
+		for _, p := range pair {
+			if p.Above != p.Below && !visit(table.Row{Above: p.Above, Below: p.Below, Private: true}) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Pairs visits all ordered pairs of neighbors q, q' of the lattice, up to permutations: from q, candidates of each depth rise
+// by 0 to L steps, some of them by none. Whatever changes of scores make two vectors neighbors, they differ by a shift from such ones.
+func (s Rows) Pairs(visit func(table.Pair) bool) bool {
+	k := s.Vars.Lattice.K()
+	rise := &composition{most: s.L}
+	to := make([]int, k+1)
+	var pair table.Pair
+	for i, m := range s.Vars.Lattice.All() {
+		for rise.reset(m); ; {
+			if rise.someoneStays() {
+				top := 0 // the least number v - t of a depth; it becomes depth 0
+				rise.each(func(v, t, _ int) { top = min(top, v-t) })
+				inside := true
+				rise.each(func(v, t, _ int) { inside = inside && v-t-top <= k })
+				if inside {
+					clear(to)
+					rise.each(func(v, t, c int) { to[v-t-top] += c })
+					pair = pair[:0]
+					rise.each(func(v, t, c int) {
+						below := s.Vars.First[i] + int32(rise.place[v])
+						pair = append(pair, table.Part{Above: int32(s.Vars.Find(to, v-t-top)), Below: below, Candidates: int64(c)})
+					})
+					if !visit(pair) {
+						return false
+					}
+				}
+			}
+			if !rise.next() {
+				break
+			}
+		}
+	}
+	return true
+}
+
+// Monotone visits the single steps that generate monotonicity: candidate r rises by one step of the lattice, or another one
+// sinks by one. Between two vectors of the lattice that monotonicity relates such steps lead without leaving it: first r
+// rises, then the others sink, the highest one that has still to sink first.
+func (s Rows) Monotone(visit func(table.Row) bool) bool {
+	to := make([]int, s.Vars.Lattice.K()+1)
+	for i, m := range s.Vars.Lattice.All() {
+		for j := s.Vars.First[i]; j < s.Vars.First[i+1]; j++ {
+			if up := s.Vars.Up[j]; up >= 0 && !visit(table.Row{Above: up, Below: j}) {
+				return false
+			}
+			if !s.othersSink(m, j, to, visit) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// othersSink visits the single steps of monotonicity in which another candidate than that of variable j, at the counts m, sinks. It overwrites to.
+func (s Rows) othersSink(m []int, j int32, to []int, visit func(table.Row) bool) bool {
+	v := int(s.Vars.Depth[j])
+	for a, c := range m {
+		if c == 0 || a == v && c == 1 {
+			continue // nobody else is there
+		}
+		if _, ok := lattice.Down(m, a, to); !ok {
+			continue
+		}
+		depth := v
+		if a == 0 && m[0] == 1 {
+			depth = v - 1 // the one at the top sinks: in effect all others rise
+		}
+		if !visit(table.Row{Above: int32(s.Vars.Find(to, depth)), Below: j}) {
+			return false
+		}
+	}
+	return true
+}
+
+// composition runs through the ways in which the candidates of each depth rise by 0 to most steps.
+type composition struct {
+	most  int
+	depth []int   // occupied depths
+	place []int   // of a depth among the occupied ones
+	up    [][]int // for each occupied depth, how many rise by 0, 1, …, most steps
+}
+
+// reset begins with nobody rising.
+func (c *composition) reset(m []int) {
+	c.depth, c.place, c.up = c.depth[:0], make([]int, len(m)), c.up[:0]
+	for v, count := range m {
+		if count > 0 {
+			c.place[v] = len(c.depth)
+			c.depth = append(c.depth, v)
+			up := make([]int, c.most+1)
+			up[0] = count
+			c.up = append(c.up, up)
+		}
+	}
+}
+
+// next advances, and reports false after the last one.
+func (c *composition) next() bool {
+	for _, up := range c.up {
+		if step(up) {
+			return true
+		}
+		up[0], up[c.most] = up[c.most], 0 // most is at least 1
+	}
+	return false
+}
+
+// step advances the composition up of its sum to the next one in colexicographic order, and reports false at the last, where all
+// stands at the end.
+func step(up []int) bool {
+	for t := range len(up) - 1 {
+		if up[t] == 0 {
+			continue
+		}
+		first := up[t] - 1
+		up[t] = 0
+		up[t+1]++
+		up[0] = first
+		return true
+	}
+	return false
+}
+
+// each visits depth, rise and number of those who rise so.
+func (c *composition) each(visit func(v, t, count int)) {
+	for i, up := range c.up {
+		for t, count := range up {
+			if count > 0 {
+				visit(c.depth[i], t, count)
+			}
+		}
+	}
+}
+
+// someoneStays reports whether somebody rises by none.
+func (c *composition) someoneStays() bool {
+	for _, up := range c.up {
+		if up[0] > 0 {
+			return true
+		}
+	}
+	return false
+}
