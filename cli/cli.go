@@ -17,12 +17,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/verify/audit"
 	"optratio/verify/certificate"
 )
 
 // Main runs the command line of this process and exits with its code. Ctrl-C and SIGTERM, however often they come, end it
 // within about two seconds with the best answer so far.
-func Main() { command.Main(newRoot) }
+func Main() {
+	audit.Supervise()
+	command.Main(newRoot)
+}
 
 // Run executes the command line optratio args… on the given streams and returns its exit code: 0 done or holds, 1 a checked property
 // is violated, 2 usage, bad input or an output that cannot be written, 3 undecided because a limit was reached, 130 interrupted.

@@ -20,6 +20,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/command/commandtest"
 	"optratio/mechanisms"
+	"optratio/verify/audit"
 )
 
 // The test binary is the command itself, or a program under audit, where variables say so.
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 	if commandtest.IsCommand() {
 		Main()
 	}
+	audit.Supervise()
 	if kind := os.Getenv(asSubject); kind != "" {
 		answerAsSubject(kind)
 		return

@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"internal/grid":       {arithmetic, "internal/patience"},
 	"internal/patience":   {},
 	"internal/strictjson": {},
+	"internal/supervise":  {},
 	"internal/quadrature": {"number"},
 
 	"internal/arith":         {"number"},
@@ -45,7 +46,7 @@ var mayImport = map[string][]string{
 	"internal/heterogeneous": {arithmetic, "internal/patience", "internal/linear", "internal/table", "mechanisms", "verify", "internal/certtext"},
 	"internal/stopping":      {arithmetic, "internal/linear", "mechanisms", "internal/secretary", "internal/certtext"},
 	"verify":                 {arithmetic, "internal/escape", "lattice", "mechanisms", "internal/certtext"},
-	"verify/audit":           {arithmetic, "internal/escape", "internal/strictjson", "lattice", "mechanisms", "verify"},
+	"verify/audit":           {arithmetic, "internal/escape", "internal/strictjson", "internal/supervise", "lattice", "mechanisms", "verify"},
 	"verify/audit/adapter":   {},
 	"internal/evidence":      {arithmetic},
 	"verify/certificate":     {arithmetic, "internal/evidence"},

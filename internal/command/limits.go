@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/patience"
+	"optratio/internal/supervise"
 	"optratio/number"
-	"optratio/verify/audit"
 )
 
 // Job is what the commands have in common that can run long.
@@ -128,7 +128,7 @@ func (l *Limits) start(ctx context.Context) (limited context.Context, stop func(
 		others, percent := int64(0), 0
 		for tick := 0; limited.Err() == nil; tick++ {
 			if tick%othersTick == 0 {
-				others = audit.ProgramsMemory()
+				others = supervise.Memory()
 			}
 			live := liveHeap()
 			if want := collectorPercent(live); want != percent && os.Getenv("GOGC") == "" {

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"optratio/internal/escape"
+	"optratio/internal/supervise"
 )
 
 const (
@@ -41,7 +41,7 @@ type child struct {
 
 // process is one run of the program.
 type process struct {
-	guard  *guard
+	guard  *supervise.Guard
 	stdin  io.WriteCloser
 	lines  chan []byte   // answers; closed at the end of output
 	broken error         // why output ended, if not by its end; to be read after lines is closed
@@ -69,31 +69,15 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// endStatus says how a program ended that did not end with status 0.
-type endStatus struct {
-	text string // such as "exit status 3" or "signal: killed"
-	code int    // -1 after a signal
-}
-
-func (e *endStatus) Error() string { return e.text }
-
-// endedAs returns what a process's state says of its end, nil for status 0.
-func endedAs(state *os.ProcessState) error {
-	if state == nil || state.Success() {
-		return nil
-	}
-	return &endStatus{state.String(), state.ExitCode()}
-}
-
 // errStart says that no shell could be started at all.
 var errStart = errors.New("cannot start a shell")
 
 func (c *child) start() error {
-	g, err := guarded(c.command)
+	g, err := supervise.Command(c.command)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errStart, err)
 	}
-	cmd := g.cmd
+	cmd := g.Cmd
 	if c.clean {
 		cmd.Env = []string{}
 	}
@@ -109,7 +93,7 @@ func (c *child) start() error {
 	if err != nil {
 		return err
 	}
-	if err := g.start(); err != nil {
+	if err := g.Start(); err != nil {
 		return fmt.Errorf("%w: %w", errStart, err)
 	}
 	c.starts++
@@ -124,7 +108,7 @@ func (c *child) start() error {
 	go func() { p.read(stdout); close(read) }()
 	go func() {
 		// Output comes before the pipes are closed; whoever keeps them open after the program has ended is cut off.
-		status := g.wait()
+		status := g.Wait()
 		p.mu.Lock()
 		p.reaped = true
 		p.mu.Unlock()
@@ -332,8 +316,8 @@ func (c *child) gone() error {
 		return &failure{text: "closed its output" + p.stderr.last()}
 	}
 	if p.status != nil {
-		var end *endStatus
-		unstarted := errors.As(p.status, &end) && (end.code == 126 || end.code == 127)
+		var end *supervise.Status
+		unstarted := errors.As(p.status, &end) && (end.Code == 126 || end.Code == 127)
 		return &failure{text: p.status.Error() + p.stderr.last(), unstarted: unstarted && p.served == 0}
 	}
 	return &failure{text: "ended without an answer" + p.stderr.last(), quiet: p.served > 0}
@@ -345,7 +329,7 @@ func (p *process) kill() {
 		close(p.quit)
 		p.mu.Lock()
 		if !p.reaped {
-			p.guard.kill()
+			p.guard.Kill()
 		}
 		p.mu.Unlock()
 		_ = p.stdin.Close()

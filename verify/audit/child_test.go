@@ -79,7 +79,7 @@ func TestChildrenThatMisbehave(t *testing.T) {
 		p := ch.p
 		ch.stop()
 		if p != nil {
-			require.ErrorIs(t, syscall.Kill(p.guard.cmd.Process.Pid, 0), syscall.ESRCH, "%s: not reaped", c.command)
+			require.ErrorIs(t, syscall.Kill(p.guard.Cmd.Process.Pid, 0), syscall.ESRCH, "%s: not reaped", c.command)
 		}
 		require.Equal(t, c.starts, ch.starts, c.command)
 	}

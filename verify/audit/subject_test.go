@@ -25,6 +25,7 @@ import (
 const asSubject = "AUDIT_SUBJECT" // the test binary answers questions then, in the way that it names
 
 func TestMain(m *testing.M) {
+	Supervise()
 	if kind := os.Getenv(asSubject); kind != "" {
 		serve(kind)
 		return

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package audit
+package supervise
 
 import (
 	"os/exec"

@@ -1,4 +1,4 @@
-package audit
+package supervise
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,11 +14,11 @@ import (
 	"time"
 )
 
-// A program under audit may leave its process group (setsid), or fork twice so that what it left behind has no parent. So it runs below a
-// supervisor: this executable again, under another name, which asks the kernel to be given all orphans among its descendants
+// A program may leave its process group (setsid), or fork twice so that what it left behind has no parent. So it runs below a supervisor:
+// this executable again, under another name, which asks the kernel to be given all orphans among its descendants
 // (PR_SET_CHILD_SUBREAPER) and therefore finds every process that the program started. The supervisor reads from a pipe, the lifeline, that
-// only the audit has the other end of. However the audit ends, SIGKILL included, the kernel closes that end, and the supervisor then kills
-// all its descendants. A parent-death signal alone would not do: it reaches one process, not what that one started, and it is
+// only the process that started it has the other end of. However that one ends, SIGKILL included, the kernel closes that end, and the supervisor
+// then kills all its descendants. A parent-death signal alone would not do: it reaches one process, not what that one started, and it is
 // sent when a thread ends, which Go programs do not choose.
 
 // supervisorName is the first argument of a supervisor; the path of a shell and the command line follow.
@@ -29,14 +30,23 @@ const (
 	statusFD   = 4 // gets the wait status of the command, as a decimal number
 )
 
+// patience is how long what ends by itself may take.
+const patience = 2 * time.Second
+
 const prSetChildSubreaper = 36 // of prctl(2)
 
-// init turns the process into a supervisor where it was started as one.
-func init() {
+// enabled says that this executable becomes a supervisor where it is started as one.
+var enabled bool
+
+// Enable makes programs that are started from now on run below a supervisor. Call it first in main: where the process was started as a supervisor,
+// it does that work and ends.
+func Enable() {
 	if len(os.Args) == 3 && os.Args[0] == supervisorName {
+		runtime.LockOSThread() // or the parent-death signal would come with the end of a thread, not of the process
 		supervise(os.Args[1], os.Args[2])
 		os.Exit(0)
 	}
+	enabled = true
 }
 
 // supervise runs a command on the standard streams, reports how it ended, and returns when none of its descendants is left.
@@ -46,8 +56,7 @@ func supervise(shell, command string) {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
 	cmd := exec.Command(shell, "-c", command)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	// A group of its own, so that a program that signals its group does not hit the supervisor. Init functions run on the
-	// thread that lives as long as the process, so that the parent-death signal comes when the supervisor is killed.
+	// A group of its own, so that a program that signals its group does not hit the supervisor.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if cmd.Start() != nil {
 		_, _ = syscall.Write(statusFD, []byte(strconv.Itoa(127<<8))) // as a shell says that there is no such program
@@ -76,7 +85,7 @@ func supervise(shell, command string) {
 	_, _ = syscall.Write(statusFD, []byte(strconv.FormatUint(uint64(status), 10)))
 	// Every descendant becomes a child sooner or later, so that none is left when there are no children. What may not be killed, as a program
 	// of another user, is left after a while.
-	for begin := time.Now(); time.Since(begin) < lastWords; time.Sleep(time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < patience; time.Sleep(time.Millisecond) {
 		killDescendants()
 		for {
 			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
@@ -151,9 +160,9 @@ var supervised struct {
 	pids map[int]bool
 }
 
-// ProgramsMemory returns the resident memory of all programs under audit and of what they started, in bytes, without their supervisors. Memory that
+// Memory returns the resident memory of all programs and of what they started, in bytes, without their supervisors. Memory that
 // several of them share is counted for each.
-func ProgramsMemory() (sum int64) {
+func Memory() (sum int64) {
 	supervised.Lock()
 	var roots []int
 	for pid := range supervised.pids {
@@ -169,25 +178,25 @@ func ProgramsMemory() (sum int64) {
 	return sum
 }
 
-// guard holds on to a command and all that it starts.
-type guard struct {
-	cmd      *exec.Cmd
+// Guard holds on to a command and all that it starts.
+type Guard struct {
+	Cmd      *exec.Cmd
 	lifeline *os.File // nil where there is no supervisor
 	status   *os.File
 	theirs   []*os.File // the supervisor's ends
 }
 
-// guarded returns a command for the shell that can be ended with all that it starts. Without /proc there is no supervisor, and what leaves the process
-// group escapes.
-func guarded(command string) (*guard, error) {
+// Command returns a command for the shell that can be ended with all that it starts. Before Enable, and without /proc, there is no supervisor, and
+// what leaves the process group escapes.
+func Command(command string) (*Guard, error) {
 	shell, err := exec.LookPath("sh") // here, since the environment may not reach the supervisor
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat("/proc/self/exe"); err != nil {
+	if _, err := os.Stat("/proc/self/exe"); err != nil || !enabled {
 		cmd := exec.Command(shell, "-c", command)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		return &guard{cmd: cmd}, nil
+		return &Guard{Cmd: cmd}, nil
 	}
 	lifeline, ours, err := os.Pipe()
 	if err != nil {
@@ -202,11 +211,12 @@ func guarded(command string) (*guard, error) {
 	cmd.Args = []string{supervisorName, shell, command}
 	cmd.ExtraFiles = []*os.File{lifeline, report} // which become descriptors 3 and 4
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return &guard{cmd: cmd, lifeline: ours, status: status, theirs: cmd.ExtraFiles}, nil
+	return &Guard{Cmd: cmd, lifeline: ours, status: status, theirs: cmd.ExtraFiles}, nil
 }
 
-func (g *guard) start() error {
-	err := g.cmd.Start()
+// Start starts the command.
+func (g *Guard) Start() error {
+	err := g.Cmd.Start()
 	for _, f := range g.theirs {
 		_ = f.Close()
 	}
@@ -220,20 +230,20 @@ func (g *guard) start() error {
 		if supervised.pids == nil {
 			supervised.pids = map[int]bool{}
 		}
-		supervised.pids[g.cmd.Process.Pid] = true
+		supervised.pids[g.Cmd.Process.Pid] = true
 	}
 	return nil
 }
 
-// wait returns when the program has ended, with what it started where there is a supervisor. The error says how it ended, nil for status 0.
-func (g *guard) wait() error {
-	state, _ := g.cmd.Process.Wait()
+// Wait returns when the program has ended, with what it started where there is a supervisor. The error says how it ended, nil for status 0.
+func (g *Guard) Wait() error {
+	state, _ := g.Cmd.Process.Wait()
 	if g.lifeline == nil {
-		g.kill() // what it left behind; its number is not in use again yet
+		g.Kill() // what it left behind; its number is not in use again yet
 		return endedAs(state)
 	}
 	supervised.Lock()
-	delete(supervised.pids, g.cmd.Process.Pid)
+	delete(supervised.pids, g.Cmd.Process.Pid)
 	supervised.Unlock()
 	text, _ := io.ReadAll(g.status)
 	g.release()
@@ -244,9 +254,9 @@ func (g *guard) wait() error {
 	status := syscall.WaitStatus(number)
 	switch {
 	case status.Signaled():
-		return &endStatus{"signal: " + status.Signal().String() + dumped(status), -1}
+		return &Status{"signal: " + status.Signal().String() + dumped(status), -1}
 	case status.ExitStatus() != 0:
-		return &endStatus{fmt.Sprintf("exit status %d", status.ExitStatus()), status.ExitStatus()}
+		return &Status{fmt.Sprintf("exit status %d", status.ExitStatus()), status.ExitStatus()}
 	}
 	return nil
 }
@@ -258,17 +268,17 @@ func dumped(status syscall.WaitStatus) string {
 	return ""
 }
 
-// kill ends the program and all that it started. It must not be called after wait has returned.
-func (g *guard) kill() {
+// Kill ends the program and all that it started. It must not be called after Wait has returned.
+func (g *Guard) Kill() {
 	if g.lifeline == nil {
-		_ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL)
+		_ = syscall.Kill(-g.Cmd.Process.Pid, syscall.SIGKILL)
 		return
 	}
 	_ = g.lifeline.Close()
-	time.AfterFunc(2*lastWords, func() { _ = g.cmd.Process.Kill() }) // a supervisor that somebody has stopped
+	time.AfterFunc(2*patience, func() { _ = g.Cmd.Process.Kill() }) // a supervisor that somebody has stopped
 }
 
-func (g *guard) release() {
+func (g *Guard) release() {
 	if g.lifeline != nil {
 		_, _ = g.lifeline.Close(), g.status.Close()
 	}
