@@ -48,23 +48,24 @@ func (n Number) Format(digits int) string {
 			return s
 		}
 		if extreme(n.lo) {
-			return n.bounds()
+			return bounds(n.lo, n.lo)
 		}
 		return truncated(n.lo, digits)
 	}
-	if n.lo == nil || n.hi == nil || n.lo.Sign()*n.hi.Sign() <= 0 || extreme(n.lo) || extreme(n.hi) {
-		return n.bounds()
+	lo, hi := n.Ends()
+	if lo == nil || hi == nil || lo.Sign()*hi.Sign() <= 0 || extreme(lo) || extreme(hi) {
+		return bounds(lo, hi)
 	}
-	want := commonDigits(n.lo, n.hi)
+	want := commonDigits(lo, hi)
 	if want < min(digits, boundsBelow) {
-		return n.bounds()
+		return bounds(lo, hi)
 	}
 	for d := min(digits, want); d > 0 && d >= min(digits, want)-2; d-- {
-		if s := truncated(n.lo, d); s == truncated(n.hi, d) {
+		if s := truncated(lo, d); s == truncated(hi, d) {
 			return s
 		}
 	}
-	return plusMinus(n.lo, n.hi)
+	return plusMinus(lo, hi)
 }
 
 // extreme reports whether x != 0 is beyond the exponents of package decimal.
@@ -128,13 +129,7 @@ func plusMinus(lo, hi *big.Rat) string {
 	return pad(decimal.Nearest(m, 1+commonDigits(lo, hi)), commonDigits(lo, hi)+1) + " ± " + decimal.Upper(r, 1)
 }
 
-func (n Number) bounds() string {
-	lower, upper := "-inf", "inf"
-	if n.lo != nil {
-		lower = decimal.Lower(n.lo, boundsBelow)
-	}
-	if n.hi != nil {
-		upper = decimal.Upper(n.hi, boundsBelow)
-	}
+func bounds(lo, hi *big.Rat) string {
+	lower, upper := decimals(lo, hi, boundsBelow)
 	return "[" + lower + ", " + upper + "]"
 }

@@ -14,9 +14,10 @@ import (
 type kind uint8
 
 const (
-	none     kind = iota
-	enclosed      // lo <= value <= hi, where nil means no bound
-	exact         // value = lo = hi
+	none    kind = iota
+	bounded      // lo <= value <= hi, where nil means no bound
+	boxed        // the value is in box
+	exact        // value = lo = hi
 	estimate
 	infinite
 )
@@ -25,15 +26,15 @@ const (
 type Number struct {
 	kind     kind
 	lo, hi   *big.Rat
+	box      Interval
 	estimate float64
 	method   string
 }
 
 // Exact returns the number r. It copies r.
-func Exact(r *big.Rat) Number {
-	c := new(big.Rat).Set(r)
-	return Number{kind: exact, lo: c, hi: c}
-}
+func Exact(r *big.Rat) Number { return exactly(new(big.Rat).Set(r)) }
+
+func exactly(r *big.Rat) Number { return Number{kind: exact, lo: r, hi: r} }
 
 // Int returns the number i.
 func Int(i int64) Number { return Exact(new(big.Rat).SetInt64(i)) }
@@ -49,7 +50,7 @@ func Bounds(lo, hi *big.Rat) Number {
 			panic("number: lower bound above upper bound")
 		}
 	}
-	return Number{kind: enclosed, lo: stated(lo, false), hi: stated(hi, true)}
+	return Number{kind: bounded, lo: stated(lo, false), hi: stated(hi, true)}
 }
 
 // stated returns a copy of the bound x, or an outer bound of extreme magnitude, or nil for none.
@@ -64,10 +65,22 @@ func stated(x *big.Rat, upper bool) *big.Rat {
 	return new(big.Rat).Set(x)
 }
 
-// Enclosed returns the number in x, which is Exact where x is a point. Ends of extreme magnitude, which
-// no decimal here could state, are moved outward.
+// Enclosed returns the number in x, which is Exact where x is a point. Its rational bounds are x's ends, unless they are of extreme magnitude, which
+// no decimal here could state: those are moved outward.
 func Enclosed(x Interval) Number {
-	return Bounds(finite(x.Lo(), false), finite(x.Hi(), true))
+	if e := x.Lo().MantExp(nil); x.IsPoint() && e <= maxExponent && e >= -maxExponent {
+		r, _ := x.Lo().Rat(nil)
+		return exactly(r)
+	}
+	return Number{kind: boxed, box: x}
+}
+
+// Ends returns the bounds, nil where there is none. They must not be modified.
+func (n Number) Ends() (lo, hi *big.Rat) {
+	if n.kind == boxed {
+		return finite(n.box.lo, false), finite(n.box.hi, true)
+	}
+	return n.lo, n.hi
 }
 
 // maxExponent bounds the binary exponents that are worth a rational: 2^maxExponent exceeds
@@ -120,6 +133,9 @@ func Infinity() Number { return Number{kind: infinite} }
 // IsValid reports whether n is a number, that is not the zero value.
 func (n Number) IsValid() bool { return n.kind != none }
 
+// IsExact reports whether the value is known.
+func (n Number) IsExact() bool { return n.kind == exact }
+
 // IsInf reports whether n is +∞.
 func (n Number) IsInf() bool { return n.kind == infinite }
 
@@ -135,10 +151,16 @@ func (n Number) Rat() (r *big.Rat, ok bool) {
 }
 
 // Lower returns the lower bound; ok is false if there is none, as for estimates and +∞.
-func (n Number) Lower() (r *big.Rat, ok bool) { return bound(n.lo) }
+func (n Number) Lower() (r *big.Rat, ok bool) {
+	lo, _ := n.Ends()
+	return bound(lo)
+}
 
 // Upper returns the upper bound; ok is false if there is none.
-func (n Number) Upper() (r *big.Rat, ok bool) { return bound(n.hi) }
+func (n Number) Upper() (r *big.Rat, ok bool) {
+	_, hi := n.Ends()
+	return bound(hi)
+}
 
 func bound(r *big.Rat) (*big.Rat, bool) {
 	if r == nil {
@@ -153,20 +175,21 @@ func (n Number) Method() string { return n.method }
 // Float64 returns a float near n: the middle of the bounds, the only bound, the estimate, +Inf for
 // infinity, NaN for no number and for a number without bounds.
 func (n Number) Float64() float64 {
+	lo, hi := n.Ends()
 	switch {
 	case n.kind == estimate:
 		return n.estimate
 	case n.kind == infinite:
 		return math.Inf(1)
-	case n.lo == nil && n.hi == nil:
+	case lo == nil && hi == nil:
 		return math.NaN()
 	}
-	r := n.lo
+	r := lo
 	switch {
-	case n.lo == nil:
-		r = n.hi
-	case n.hi != nil && n.kind != exact:
-		r = middle(n.lo, n.hi)
+	case lo == nil:
+		r = hi
+	case hi != nil && n.kind != exact:
+		r = middle(lo, hi)
 	}
 	f, _ := r.Float64()
 	return f
@@ -194,24 +217,30 @@ func (n Number) Strings() (lower, upper string, ok bool) {
 	case infinite:
 		return "inf", "inf", true
 	}
-	lower, upper = "-inf", "inf"
-	d := n.digits()
-	if n.lo != nil {
-		lower = decimal.Lower(n.lo, d)
-	}
-	if n.hi != nil {
-		upper = decimal.Upper(n.hi, d)
-	}
+	lo, hi := n.Ends()
+	lower, upper = decimals(lo, hi, digits(lo, hi))
 	return lower, upper, true
+}
+
+// decimals returns decimals of so many digits around the bounds.
+func decimals(lo, hi *big.Rat, digits int) (lower, upper string) {
+	lower, upper = "-inf", "inf"
+	if lo != nil {
+		lower = decimal.Lower(lo, digits)
+	}
+	if hi != nil {
+		upper = decimal.Upper(hi, digits)
+	}
+	return lower, upper
 }
 
 // digits returns the number of digits of the bounds: four more than the bounds have in common,
 // within the limits.
-func (n Number) digits() int {
-	if n.kind == exact || n.lo == nil || n.hi == nil {
+func digits(lo, hi *big.Rat) int {
+	if lo == nil || hi == nil || lo.Cmp(hi) == 0 {
 		return minDigits
 	}
-	return min(max(commonDigits(n.lo, n.hi)+4, minDigits), maxDigits)
+	return min(max(commonDigits(lo, hi)+4, minDigits), maxDigits)
 }
 
 // commonDigits returns about -log10 of the relative width of [lo, hi], and 0 where that is
