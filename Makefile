@@ -32,7 +32,7 @@ PREFIX ?= /usr/local
 install: build
 	mkdir -p "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
 	install -m 755 bin/optratio "$(DESTDIR)$(PREFIX)/bin/optratio"
-	bin/optratio manual "$(DESTDIR)$(PREFIX)/share/man/man1"
+	$(GO) test $(TEST) $(TAGS) ./cli -run '^TestManual$$' -count=1 -args -manual "$(abspath $(DESTDIR)$(PREFIX)/share/man/man1)" >/dev/null
 	bin/optratio completion bash >"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/optratio"
 	bin/optratio completion zsh >"$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_optratio"
 	bin/optratio completion fish >"$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/optratio.fish"

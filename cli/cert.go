@@ -11,6 +11,8 @@ import (
 	"optratio/verify/certificate"
 )
 
+func newCheck(s command.Streams) *cobra.Command { return command.NewCheck(s, certificate.Check) }
+
 // addCert adds --cert.
 func addCert(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "cert", "", "write a certificate to this file, for optratio check")

@@ -18,7 +18,6 @@ import (
 
 	"optratio/internal/command"
 	"optratio/verify/audit"
-	"optratio/verify/certificate"
 )
 
 // Main runs the command line of this process and exits with its code. Ctrl-C and SIGTERM, however often they come, end it
@@ -38,6 +37,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return command.Run(ctx, newRoot, args, stdin, stdout, stderr)
 }
 
+// itself is the group of the commands about the program.
+const itself = "The program itself"
+
 // newRoot returns the command tree. Without a command word the root computes a ratio.
 func newRoot(s command.Streams) *cobra.Command {
 	root := newRatio(s)
@@ -45,7 +47,8 @@ func newRoot(s command.Streams) *cobra.Command {
 	root.Short = "Decide exactly how good a differentially private selection mechanism is"
 	root.Long = overview
 	root.Example = "  optratio -n 4 -k 4 --eps 0.5\n  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1\n  optratio pmf --mechanism pf --scores 0,-1,-3 --eps 1"
-	root.SetUsageFunc(usage)
+	root.SetUsageFunc(nil) // not that of ratio
+	root.SetUsageTemplate(usage)
 	rate := root.RunE
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().NFlag() == 0 {
@@ -55,19 +58,27 @@ func newRoot(s command.Streams) *cobra.Command {
 	}
 	root.Version = Version
 	root.SetVersionTemplate(versionText())
-	for _, make := range []func(command.Streams) *cobra.Command{
-		newRatio, newThreshold, newSweep, newMerge, newCertExport, newOptimum, newHeterogeneous, newTopK, newStopping,
-		newMechanisms, newPMF, newRecommend, newCalibrate, newVerify, newAudit, newEvaluate, newReport, newServe, newManual,
-	} {
-		root.AddCommand(make(s))
+	add := func(title string, commands ...func(command.Streams) *cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: title, Title: title})
+		for _, make := range commands {
+			c := make(s)
+			c.GroupID = title
+			root.AddCommand(c)
+		}
 	}
-	root.AddCommand(command.NewCheck(s, certificate.Check))
+	add("Answer", newRatio, newThreshold, newSweep, newPMF, newMechanisms, newEvaluate)
+	add("Your mechanism", newVerify, newAudit, newCalibrate, newRecommend)
+	add("Other problems", newOptimum, newHeterogeneous, newTopK, newStopping)
+	add("Look", newReport, newServe)
+	add("Trust", newCheck)
+	add(itself)
+	root.SetCompletionCommandGroupID(itself)
+	root.SetHelpCommandGroupID(itself)
 	for _, name := range []string{"claims", "figure", "scenario", "bandit", "map"} {
 		root.AddCommand(&cobra.Command{Use: name, Hidden: true, DisableFlagParsing: true, RunE: func(*cobra.Command, []string) error {
 			return command.Usagef("%s is a command of the program research, which make research leaves in bin/research: research %s", name, name)
 		}})
 	}
-	group(root)
 	addCompletion(root)
 	root.SetOut(s.Out) // where the commands that this makes will write
 	root.InitDefaultCompletionCmd()

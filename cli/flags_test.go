@@ -15,7 +15,7 @@ import (
 
 // A flag that is given without a value is refused by every command, before anything else: it must not be taken for the default.
 func TestEmptyValuesAreRefused(t *testing.T) {
-	seen := commandtest.RefuseEmptyValues(t, newRoot(command.Streams{}), Run, map[string]string{"check": "file.csv", "cert-export": "file.csv", "merge": "file.csv"})
+	seen := commandtest.RefuseEmptyValues(t, newRoot(command.Streams{}), Run, map[string]string{"check": "file.csv", "merge": "file.csv"})
 	assert.Greater(t, seen, 100)
 }
 
@@ -49,7 +49,7 @@ func TestControlCharactersAreShown(t *testing.T) {
 	rows := `{"scores":[0,0],"pmf":{"x\u001b[31m":1}}` + "\n" + `{"scores":[1,0],"pmf":{"y":1}}`
 	require.NoError(t, os.WriteFile(name, []byte(rows), 0o600))
 	for _, args := range [][]string{
-		{"merge", "-o", filepath.Join(t.TempDir(), "x.csv"), name},
+		{"sweep", "merge", "-o", filepath.Join(t.TempDir(), "x.csv"), name},
 		{"check", name},
 		{"verify", "--eps", "1", "--mechanism", "em", "--domain", name},
 		{"audit", "--eps", "1", "--pmf-file", name},

@@ -29,12 +29,12 @@ func newMerge(s command.Streams) *cobra.Command {
 have written. A row that several parts hold must be the same in all of them, apart from its seconds. Where a row is missing of
 the grid that the rows span, FILE is written all the same, and the exit code is 3; --union puts sweeps of different grids
 together, of which no row is called missing. FILE ends in .csv.`,
-		Example: `  optratio merge -o ratios.csv part-*.csv`,
+		Example: `  optratio sweep merge -o ratios.csv part-*.csv`,
 	}
 	var parts []string
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if parts = args; len(parts) == 0 {
-			return command.Usagef("merge: give the files of the shards, such as part-*.csv")
+			return command.Usagef("sweep merge: give the files of the shards, such as part-*.csv")
 		}
 		return nil
 	}

@@ -134,7 +134,7 @@ func TestMarksThatAreNamed(t *testing.T) {
 	require.NoError(t, err)
 	for _, changed := range []string{"\xef\xbb\xbf" + string(text), strings.ReplaceAll(string(text), "\n", "\r\n")} {
 		write("b.csv", changed)
-		_, problems, code = run("merge -o c.csv b.csv")
+		_, problems, code = run("sweep merge -o c.csv b.csv")
 		assert.Equal(t, command.Usage, code)
 		assert.Contains(t, problems, "b.csv:1: it was saved with a byte-order mark or with the line ends of Windows")
 	}

@@ -36,9 +36,8 @@ type ratioFlags struct {
 func newRatio(s command.Streams) *cobra.Command {
 	f := ratioFlags{programFlags: programFlags{Job: command.Job{Streams: s}}}
 	c := &cobra.Command{
-		Annotations: map[string]string{"flags": "ratio"},
-		Use:         "ratio -n N -k K (--eps E | --exp-eps A/B | --rho R)",
-		Short:       "Certified optimality ratio of mechanisms on the lattice of n candidates and depth k",
+		Use:   "ratio -n N -k K (--eps E | --exp-eps A/B | --rho R)",
+		Short: "Certified optimality ratio of mechanisms on the lattice of n candidates and depth k",
 		Long: `Certified optimality ratio: a mechanism's mean expected error over all score
 vectors of n candidates on the lattice of step 2Δ, best score 0, worst at least -2Δk,
 over a lower bound on what any shift-invariant ε-DP mechanism can have there (with
@@ -78,6 +77,7 @@ Equal ρ, not equal ε, is what counts where many choices are composed.`,
 		}
 		return f.run(ctx)
 	})
+	c.SetUsageFunc(ratioUsage)
 	fs := c.Flags()
 	fs.StringVar(&f.rho, "rho", "", "instead of ε: each mechanism at its largest parameter that is ρ-zCDP with this ρ")
 	fs.StringVar(&f.domain, "domain", "lattice", "with --rho: where each mechanism has to be ρ-zCDP, lattice or real (all real scores)")

@@ -30,6 +30,7 @@ import (
 // subcommands are the jobs.
 func newReport(s command.Streams) *cobra.Command {
 	c := newReportOf(s, newRatio)
+	c.SetUsageFunc(nil)
 	c.Use = "report [ratio|verify|audit|stopping] -o FILE.html …"
 	c.Short = "Draw the answer of a job as a page that stands alone"
 	c.Long = `Do a ratio, verify, audit or stopping job and draw its answer as one HTML page: the verdict in a sentence, the witness as a

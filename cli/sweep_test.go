@@ -50,7 +50,7 @@ func TestMergeReadsPipes(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	written := make(chan error, 1)
 	go func() { written <- os.WriteFile(pipe, data, 0o600) }()
-	finishes(t, command.Done, "merge", "-o", merged, "--time-limit", "60s", pipe)
+	finishes(t, command.Done, "sweep", "merge", "-o", merged, "--time-limit", "60s", pipe)
 	require.NoError(t, <-written)
 	assert.Equal(t, rowsOf(t, whole), rowsOf(t, merged))
 }
@@ -62,10 +62,10 @@ func TestMergeIntoAFileAtWork(t *testing.T) {
 	finishes(t, command.Done, "sweep", "-n", "2:3", "-k", "1", "--eps", "0.5", "-o", whole)
 	held, err := grid.Open(merged, true)
 	require.NoError(t, err)
-	_, errs := finishes(t, command.Usage, "merge", "-o", merged, whole)
+	_, errs := finishes(t, command.Usage, "sweep", "merge", "-o", merged, whole)
 	assert.Contains(t, errs, "another process is writing it")
 	require.NoError(t, held.Close())
-	finishes(t, command.Done, "merge", "-o", merged, whole)
+	finishes(t, command.Done, "sweep", "merge", "-o", merged, whole)
 	assert.Equal(t, rowsOf(t, whole), rowsOf(t, merged))
 }
 
@@ -79,7 +79,7 @@ func TestSweepHoweverCut(t *testing.T) {
 	merging := func(name, pattern string) {
 		parts, err := filepath.Glob(file("%s", pattern))
 		require.NoError(t, err)
-		finishes(t, command.Done, append([]string{"merge", "-o", file("%s", name)}, parts...)...)
+		finishes(t, command.Done, append([]string{"sweep", "merge", "-o", file("%s", name)}, parts...)...)
 	}
 	sweeping(file("whole.csv"), "--jobs", "1")
 	want := rowsOf(t, file("whole.csv"))

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,17 +13,10 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/variant"
+	"optratio/internal/vipr"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
-
-// OneFile wants one argument, a file.
-func OneFile(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return Usagef("%s takes one certificate file, got %d arguments", c.Name(), len(args))
-	}
-	return nil
-}
 
 // Checker decides a certificate.
 type Checker func(io.Reader, certificate.Options) (*certificate.Report, error)
@@ -30,27 +24,49 @@ type Checker func(io.Reader, certificate.Options) (*certificate.Report, error)
 // NewCheck returns the command that checks certificates.
 func NewCheck(s Streams, decide Checker) *cobra.Command {
 	j := Job{Streams: s}
+	var out string
 	c := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Check a certificate with code that shares nothing with the solvers",
 		Long: `Check a certificate: rebuild the program from the parameters in the file, and decide whether
-every claim in it follows from the values it holds, in exact or outward-rounded arithmetic.`,
-		Args: OneFile,
+every claim in it follows from the values it holds, in exact or outward-rounded arithmetic.
+For a second opinion, --vipr OUT writes what a valid certificate with rational e^ε proves about the minimum of the
+program in the VIPR 1.0 format, which independent checkers such as viprchk read.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return Usagef("check takes one certificate file, got %d arguments", len(args))
+			}
+			return nil
+		},
 	}
-	c.RunE = j.Limited(func(ctx context.Context) error { return decide.run(ctx, &j, c.Flags().Arg(0)) })
+	c.RunE = j.Limited(func(ctx context.Context) error { return decide.run(ctx, &j, c.Flags().Arg(0), out) })
 	j.Add(c)
+	c.Flags().StringVar(&out, "vipr", "", "write the proof to this file too, in the VIPR 1.0 format")
 	return c
 }
 
-func (decide Checker) run(ctx context.Context, j *Job, path string) error {
+func (decide Checker) run(ctx context.Context, j *Job, path, out string) error {
+	var second *OutputFile
+	var err error
+	if out != "" {
+		if second, err = CreateOutput("--vipr", out); err != nil {
+			return err
+		}
+	}
 	most, _ := j.Bytes() // which start has read
+	limits := certificate.Options{Context: ctx, MaxMemory: most, MaxSteps: steps(ctx)}
+	var read bytes.Buffer // for the second file
 	doc, err := Settle(ctx, func() (document.Check, error) {
 		file, err := OpenInput(ctx, "", path)
 		if err != nil {
 			return document.Check{}, err
 		}
 		defer file.Close()
-		report, err := decide(file, certificate.Options{Context: ctx, MaxMemory: most, MaxSteps: steps(ctx)})
+		var in io.Reader = file
+		if second != nil {
+			in = io.TeeReader(in, &read)
+		}
+		report, err := decide(in, limits)
 		if errors.Is(err, certificate.ErrLimit) {
 			err = fmt.Errorf("%w; --time-limit and --max-memory raise the limits", err)
 		}
@@ -63,6 +79,18 @@ func (decide Checker) run(ctx context.Context, j *Job, path string) error {
 	})
 	if err != nil {
 		return err
+	}
+	if doc.Valid {
+		err = second.Commit(ctx, func(w io.Writer) error {
+			err := vipr.Export(w, &read, limits)
+			if errors.Is(err, certificate.ErrLimit) {
+				return Exit(Undecided, err)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	j.Show(doc, func(w io.Writer) { printReport(w, doc.Report) })
 	if !doc.Valid && doc.Undecided == "" {
