@@ -156,9 +156,6 @@ func Between(low, high Number) Number {
 
 // Sign returns the sign of n, and whether n is known well enough to tell.
 func (n Number) Sign() (s int, ok bool) {
-	if n.kind == exact {
-		return n.lo.Sign(), true
-	}
 	return n.Enclosure(boundsPrec).Sign()
 }
 

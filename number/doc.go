@@ -28,7 +28,7 @@
 // where lower and upper are rounded outward. A bound that is missing on one side is "-inf" or "inf". The zero Number is no
 // number and null in JSON.
 //
-// Numbers calculate: exactly where they are exact, outward where they are enclosed; an operation on an estimate, on +∞ or on no number
+// Numbers calculate: rationals exactly, and in outward-rounded intervals otherwise; an operation on an estimate, on +∞ or on no number
 // has no bounds. Sign, Cmp, LessEq and Within decide by the bounds.
 //
 // Sources of the interval arithmetic: Moore, Kearfott & Cloud, Introduction to Interval Analysis (SIAM 2009), ch. 2 and 5;

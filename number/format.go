@@ -40,19 +40,20 @@ func (n Number) Format(digits int) string {
 		return "inf"
 	case estimate:
 		return "≈" + formatFloat(n.estimate, digits)
-	case exact:
-		if n.lo.IsInt() && n.lo.Num().BitLen() < 64 {
-			return n.lo.RatString()
-		}
-		if s := decimal.Lower(n.lo, digits); s == decimal.Upper(n.lo, digits) {
-			return s
-		}
-		if extreme(n.lo) {
-			return bounds(n.lo, n.lo)
-		}
-		return truncated(n.lo, digits)
 	}
 	lo, hi := n.Ends()
+	if r, ok := n.Rat(); ok {
+		if r.IsInt() && r.Num().BitLen() < 64 {
+			return r.RatString()
+		}
+		if s := decimal.Lower(r, digits); s == decimal.Upper(r, digits) {
+			return s
+		}
+		if extreme(r) {
+			return bounds(r, r)
+		}
+		return truncated(r, digits)
+	}
 	if lo == nil || hi == nil || lo.Sign()*hi.Sign() <= 0 || extreme(lo) || extreme(hi) {
 		return bounds(lo, hi)
 	}

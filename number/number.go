@@ -65,15 +65,9 @@ func stated(x *big.Rat, upper bool) *big.Rat {
 	return new(big.Rat).Set(x)
 }
 
-// Enclosed returns the number in x, which is Exact where x is a point. Its rational bounds are x's ends, unless they are of extreme magnitude, which
-// no decimal here could state: those are moved outward.
-func Enclosed(x Interval) Number {
-	if e := x.Lo().MantExp(nil); x.IsPoint() && e <= maxExponent && e >= -maxExponent {
-		r, _ := x.Lo().Rat(nil)
-		return exactly(r)
-	}
-	return Number{kind: boxed, box: x}
-}
+// Enclosed returns the number in x, with which it calculates in intervals, also where x is a point. Its rational bounds are x's ends, unless they are of extreme magnitude, which no decimal here could state:
+// those are moved outward.
+func Enclosed(x Interval) Number { return Number{kind: boxed, box: x} }
 
 // Ends returns the bounds, nil where there is none. They must not be modified.
 func (n Number) Ends() (lo, hi *big.Rat) {
@@ -133,8 +127,11 @@ func Infinity() Number { return Number{kind: infinite} }
 // IsValid reports whether n is a number, that is not the zero value.
 func (n Number) IsValid() bool { return n.kind != none }
 
-// IsExact reports whether the value is known.
-func (n Number) IsExact() bool { return n.kind == exact }
+// IsExact reports whether the value is known: whether its bounds are equal.
+func (n Number) IsExact() bool {
+	_, ok := n.Rat()
+	return ok
+}
 
 // IsInf reports whether n is +∞.
 func (n Number) IsInf() bool { return n.kind == infinite }
@@ -144,10 +141,11 @@ func (n Number) IsRigorous() bool { return n.kind != none && n.kind != estimate 
 
 // Rat returns the exact value, and whether there is one.
 func (n Number) Rat() (r *big.Rat, ok bool) {
-	if n.kind != exact {
+	lo, hi := n.Ends()
+	if lo == nil || hi == nil || lo != hi && lo.Cmp(hi) != 0 {
 		return nil, false
 	}
-	return new(big.Rat).Set(n.lo), true
+	return new(big.Rat).Set(lo), true
 }
 
 // Lower returns the lower bound; ok is false if there is none, as for estimates and +∞.
@@ -188,7 +186,7 @@ func (n Number) Float64() float64 {
 	switch {
 	case lo == nil:
 		r = hi
-	case hi != nil && n.kind != exact:
+	case hi != nil && lo != hi:
 		r = middle(lo, hi)
 	}
 	f, _ := r.Float64()
@@ -280,8 +278,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	}
 	var j enclosureJSON
 	j.Lower, j.Upper, _ = n.Strings()
-	if n.kind == exact {
-		s := n.lo.RatString()
+	if r, ok := n.Rat(); ok {
+		s := r.RatString()
 		j.Exact = &s
 	}
 	return json.Marshal(j)

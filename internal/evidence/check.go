@@ -134,9 +134,9 @@ func Ends(q *Claim) (lower, upper *big.Rat) { return q.lower, q.upper }
 func Judge(q *Claim, lower, upper *big.Rat) string {
 	switch {
 	case q.lower.Cmp(lower) > 0:
-		return fmt.Sprintf("claim %s: %v and more is claimed, %v is proved", q.On, Exactly(q.lower), Exactly(lower))
+		return fmt.Sprintf("claim %s: %v and more is claimed, %v is proved", q.On, number.Exact(q.lower), number.Exact(lower))
 	case q.upper != nil && q.upper.Cmp(upper) < 0:
-		return fmt.Sprintf("claim %s: %v and less is claimed, %v is proved", q.On, Exactly(q.upper), Exactly(upper))
+		return fmt.Sprintf("claim %s: %v and less is claimed, %v is proved", q.On, number.Exact(q.upper), number.Exact(upper))
 	}
 	q.Follows = true
 	return ""

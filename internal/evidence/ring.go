@@ -22,9 +22,9 @@ type Ring[T any] interface {
 	Nonneg(a T) bool
 	// Repair returns the least weight θ in [0, 1] with (1-θ)·a + θ·p >= 0, or an enclosure of it. Where
 	// p > 0 is not certain, it is 1, or an enclosure with 1 as its upper end.
-	Repair(a, p T) Value
+	Repair(a, p T) number.Number
 
-	Value(a T) Value
+	Value(a T) number.Number
 	// Bounds returns an enclosure for deciding what is far from equality.
 	Bounds(a T) number.Interval
 }
@@ -115,22 +115,22 @@ func (x *Exact) Max(a, b Scaled) Scaled {
 
 func (x *Exact) Nonneg(a Scaled) bool { return a.num.Sign() >= 0 }
 
-func (x *Exact) Repair(a, p Scaled) Value {
+func (x *Exact) Repair(a, p Scaled) number.Number {
 	switch {
 	case a.num.Sign() >= 0:
-		return Exactly(new(big.Rat))
+		return number.Exact(new(big.Rat))
 	case p.num.Sign() <= 0:
-		return Exactly(big.NewRat(1, 1))
+		return number.Exact(big.NewRat(1, 1))
 	}
 	s, t, _ := x.align(a, p)
 	if x.cost.reduce(s.BitLen(), t.BitLen()) != nil {
-		return Exactly(big.NewRat(1, 1))
+		return number.Exact(big.NewRat(1, 1))
 	}
-	return Exactly(new(big.Rat).SetFrac(new(big.Int).Neg(s), new(big.Int).Sub(t, s)))
+	return number.Exact(new(big.Rat).SetFrac(new(big.Int).Neg(s), new(big.Int).Sub(t, s)))
 }
 
-func (x *Exact) Value(a Scaled) Value {
-	return Exactly(new(big.Rat).SetFrac(a.num, new(big.Int).Mul(x.d, x.power(a.e))))
+func (x *Exact) Value(a Scaled) number.Number {
+	return number.Exact(new(big.Rat).SetFrac(a.num, new(big.Int).Mul(x.d, x.power(a.e))))
 }
 
 func (x *Exact) Bounds(a Scaled) number.Interval {
@@ -161,7 +161,7 @@ func (x Enclosing) Z(a number.Interval) number.Interval { return a.Mul(x.Zz) }
 
 func (Enclosing) Nonneg(a number.Interval) bool { return a.Lo().Sign() >= 0 }
 
-func (x Enclosing) Repair(a, p number.Interval) Value {
+func (x Enclosing) Repair(a, p number.Interval) number.Number {
 	// -s/(t-s) falls with s and with t, where s < 0 < t.
 	weight := func(s, t *big.Float) number.Interval {
 		u, v := number.Point(s), number.Point(t)
@@ -179,8 +179,8 @@ func (x Enclosing) Repair(a, p number.Interval) Value {
 	if a.Hi().Sign() < 0 && p.Hi().Sign() > 0 && !p.Hi().IsInf() {
 		least = weight(a.Hi(), p.Hi()).Max(zero)
 	}
-	return Enclosed(number.NewInterval(least.Lo(), most.Hi()))
+	return number.Enclosed(number.NewInterval(least.Lo(), most.Hi()))
 }
 
-func (Enclosing) Value(a number.Interval) Value            { return Enclosed(a) }
+func (Enclosing) Value(a number.Interval) number.Number    { return number.Enclosed(a) }
 func (Enclosing) Bounds(a number.Interval) number.Interval { return a }

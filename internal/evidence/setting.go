@@ -123,13 +123,13 @@ func (c *Setting) Power(d *big.Rat, prec uint) (low, high *big.Rat, err error) {
 func ratFloat(x *big.Rat) float64 { f, _ := x.Float64(); return f }
 
 // Enclosure returns z^d.
-func (c *Setting) Enclosure(d *big.Rat, prec uint) (Value, error) {
+func (c *Setting) Enclosure(d *big.Rat, prec uint) (number.Number, error) {
 	low, high, err := c.Power(d, prec)
 	switch {
 	case err != nil:
-		return Value{}, err
+		return number.Number{}, err
 	case low.Cmp(high) == 0:
-		return Exactly(low), nil
+		return number.Exact(low), nil
 	}
-	return Enclosed(number.Hull(number.FromRat(low, prec), number.FromRat(high, prec))), nil
+	return number.Enclosed(number.Hull(number.FromRat(low, prec), number.FromRat(high, prec))), nil
 }

@@ -76,8 +76,8 @@ type primal[T any] struct {
 	u, flip   []T // per variable
 	total     T   // the objective at u
 	totalFlip T
-	theta     evidence.Value // weight of permute-and-flip in the mixture that is feasible
-	mixed     evidence.Value // the objective there
+	theta     number.Number // weight of permute-and-flip in the mixture that is feasible
+	mixed     number.Number // the objective there
 }
 
 // point returns the primal point: u_i = z u_{i-1} + s_i at depths >= 1, and the rest of (E) at depth 0; and

@@ -13,17 +13,17 @@
 // share, and number/interval the arithmetic below all of it; the files below are of the first and of this package. These files have to be read for any claim, and those of a line below for the claims of that section, each in this order; the number is
 // how many lines that makes together, about:
 //
-//	any claim                       certificate check read setting number effort value                1100
-//	section stopping                stopping                                                          1350
-//	section witness                 witness input                                                     1550
-//	section table                   finite explicit                                                   1600
-//	section heterogeneous           finite heterogeneous                                              1650
-//	section lattice                 lattice level finite orbits                                       2200
-//	section program, by theorem     program results closed recurrence                                 1750
-//	…with claims on em              program results closed exponential recurrence lattice             2050
-//	section program, proof lp       program results closed lattice level walk ring bound              2600
-//	section program, proof lumped   program results closed walk ring lumped                           2300
-//	…with lines product             program results closed walk ring lumped lattice product           2800
+//	any claim                       certificate check read setting number effort verdict              1000
+//	section stopping                stopping                                                          1250
+//	section witness                 witness input                                                     1450
+//	section table                   finite explicit                                                   1500
+//	section heterogeneous           finite heterogeneous                                              1550
+//	section lattice                 lattice level finite orbits                                       2100
+//	section program, by theorem     program results closed recurrence                                 1650
+//	…with claims on em              program results closed exponential recurrence lattice             1950
+//	section program, proof lp       program results closed lattice level walk ring bound              2500
+//	section program, proof lumped   program results closed walk ring lumped                           2200
+//	…with lines product             program results closed walk ring lumped lattice product           2700
 //
 // Of level.go the section lattice needs the enumeration of rows, and the others the test of a single one as well. What is left is proof.go, which hands a valid
 // certificate to writers of other formats.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"optratio/internal/evidence"
+	"optratio/number"
 )
 
 // partition divides the count vectors into classes by questions, in the order of the file: where fewer than count candidates are at the depth,
@@ -363,7 +364,7 @@ func (s *sinking[T]) divide(v, count, p, at int, lambda T) error {
 }
 
 // lumped returns the bounds of proof lumped: that of the multipliers, and the error of the point of the product lines, or of permute-and-flip if there are none.
-func (ck *checker) lumped(flip, all evidence.Value, prec uint) (results, string, error) {
+func (ck *checker) lumped(flip, all number.Number, prec uint) (results, string, error) {
 	c := ck.cert
 	sum := new(big.Int)
 	for _, w := range c.lumps.weights {
@@ -376,12 +377,12 @@ func (ck *checker) lumped(flip, all evidence.Value, prec uint) (results, string,
 	if err != nil {
 		return results{}, "", err
 	}
-	res := results{lower: evidence.Enclosed(low).Quo(all), upper: flip, flip: flip}
+	res := results{lower: number.Enclosed(low).Quo(all), upper: flip, flip: flip}
 	if len(c.products) == 0 {
 		return res, "", nil
 	}
 	saved, why, open, err := productChange(c, ck.enclose(prec), ck.box)
 	res.open = open
-	res.upper = flip.Add(evidence.Enclosed(saved).Quo(all)).Min(flip)
+	res.upper = flip.Add(number.Enclosed(saved).Quo(all)).Min(flip)
 	return res, why, err
 }

@@ -188,7 +188,7 @@ func (p *productPoint) feasible() (evidence.Verdict, error) {
 			if err != nil {
 				return evidence.Undecided, err
 			}
-			result = result.And(evidence.Exactly(new(big.Rat)).LessEq(evidence.Enclosed(slack)))
+			result = result.And(evidence.AtMost(number.Exact(new(big.Rat)), number.Enclosed(slack)))
 			if err := p.cost.Spend(p.price); err != nil {
 				return evidence.Undecided, err
 			}

@@ -83,10 +83,9 @@ func ReadProof(in io.Reader, o Options) (*Proof, error) {
 	}
 	for i := range x.u {
 		u := ring.Value(x.u[i])
-		if x.theta.Rat.Sign() != 0 {
-			u = u.Add(x.theta.Mul(ring.Value(x.flip[i]).Sub(u)))
-		}
-		p.Point = append(p.Point, u.Rat)
+		u = u.Add(x.theta.Mul(ring.Value(x.flip[i]).Sub(u)))
+		exact, _ := u.Rat()
+		p.Point = append(p.Point, exact)
 	}
 	return p, nil
 }

@@ -2,9 +2,9 @@ package certificate
 
 import (
 	"fmt"
-	"math/big"
 
 	"optratio/internal/evidence"
+	"optratio/number"
 )
 
 // recurrence reports whether permute-and-flip is optimal, and why that does not follow.
@@ -15,11 +15,11 @@ import (
 // It has permute-and-flip's value by complementary slackness, every (P) row being tight there. Y_2 = A >= 0, which is all for n <= 2. For k = 1, A =
 // B' = z <= 1, and Y_j in [0, 1] implies Y_{j+1} = z (1 - Y_j) in [0, 1]. For B' <= 1, Y_j in [0, A] implies Y_{j+1} in [0, A].
 // Under the objective box this holds for each lesser depth, for which B' is less; for n = 3 less is enough (threeInABox).
-func (ck *checker) recurrence(sum evidence.Value, prec uint) (evidence.Verdict, string) {
+func (ck *checker) recurrence(sum number.Number, prec uint) (evidence.Verdict, string) {
 	if ck.cert.n <= 2 || ck.cert.k <= 1 {
 		return evidence.Holds, ""
 	}
-	v := sum.LessEq(evidence.Exactly(big.NewRat(1, 1)))
+	v := evidence.AtMost(sum, number.Int(1))
 	if v == evidence.Fails && ck.box && ck.cert.n == 3 {
 		return ck.threeInABox(prec)
 	}
@@ -34,12 +34,12 @@ func (ck *checker) recurrence(sum evidence.Value, prec uint) (evidence.Verdict, 
 // of the three tied then has z λ_1, so that no reduced cost is left.
 func (ck *checker) threeInABox(prec uint) (evidence.Verdict, string) {
 	k := ck.cert.k
-	z := evidence.Enclosed(ck.enclose(prec))
+	z := number.Enclosed(ck.enclose(prec))
 	if ck.z != nil && ck.closedBits() <= evidence.MaxClosedBits {
-		z = evidence.Exactly(ck.z)
+		z = number.Exact(ck.z)
 	}
-	whole := func(i int) evidence.Value { return evidence.Exactly(big.NewRat(int64(i), 1)) }
-	means := make([]evidence.Value, k+1) // A_j
+	whole := func(i int) number.Number { return number.Int(int64(i)) }
+	means := make([]number.Number, k+1) // A_j
 	power := whole(1)
 	means[0] = whole(0)
 	for j := 1; j <= k; j++ {
@@ -51,7 +51,7 @@ func (ck *checker) threeInABox(prec uint) (evidence.Verdict, string) {
 	for u := k; u >= 1; u-- {
 		tail = tail.Add(means[u])
 		lambda = whole(u * (k - u + 1)).Sub(tail).Add(z.Mul(lambda))
-		v := whole(0).LessEq(lambda)
+		v := evidence.AtMost(whole(0), lambda)
 		if v == evidence.Fails {
 			return evidence.Fails, fmt.Sprintf("proof dual-recurrence: the multiplier at depth %d is %v", u, lambda)
 		}

@@ -80,7 +80,7 @@ func (ck *checker) decide() (reason string, err error) {
 		for i := range ck.cert.Claims {
 			q := &ck.cert.Claims[i]
 			v, why := ck.claim(q, res)
-			if v == evidence.Undecided && res.em.Rat == nil && (q.On == "error em" || q.On == "ratio em") && ck.exactEM(q, prec) {
+			if v == evidence.Undecided && !res.em.IsExact() && (q.On == "error em" || q.On == "ratio em") && ck.exactEM(q, prec) {
 				if res.em, err = ck.emExact(); err != nil {
 					return "", err
 				}
@@ -118,7 +118,7 @@ func (ck *checker) claim(q *evidence.Claim, r results) (evidence.Verdict, string
 		if q.On == "ratio em" {
 			e = r.em
 		}
-		one := evidence.Exactly(big.NewRat(1, 1))
+		one := number.Int(1)
 		low, high = one, one
 		if ck.cert.n == 1 || ck.cert.k == 0 {
 			break // error and optimum are 0
@@ -138,12 +138,12 @@ func (ck *checker) claim(q *evidence.Claim, r results) (evidence.Verdict, string
 		}
 		high = e.Quo(r.lower).Max(one)
 	}
-	below, above := evidence.Exactly(lower).LessEq(low), high.LessEq(evidence.Exactly(upper))
+	below, above := evidence.AtMost(number.Exact(lower), low), evidence.AtMost(high, number.Exact(upper))
 	switch {
 	case below != evidence.Holds:
-		return below.And(above), fmt.Sprintf("%v and more is claimed, %v is proved", evidence.Exactly(lower), low)
+		return below.And(above), fmt.Sprintf("%v and more is claimed, %v is proved", number.Exact(lower), low)
 	case above != evidence.Holds:
-		return above, fmt.Sprintf("%v and less is claimed, %v is proved", evidence.Exactly(upper), high)
+		return above, fmt.Sprintf("%v and less is claimed, %v is proved", number.Exact(upper), high)
 	}
 	return evidence.Holds, ""
 }
@@ -151,7 +151,7 @@ func (ck *checker) claim(q *evidence.Claim, r results) (evidence.Verdict, string
 // results are the means that a certificate proves: bounds on the optimum and the mechanisms' errors.
 // Where z is rational they are exact, unless that would be too long.
 type results struct {
-	lower, upper, flip, em evidence.Value
+	lower, upper, flip, em number.Number
 	open                   string // why the proof itself is not decided at this precision; "" if it is
 }
 
@@ -164,7 +164,7 @@ func (ck *checker) enclose(prec uint) number.Interval {
 }
 
 // closed returns the closed forms as means, exact if that is possible.
-func (ck *checker) closed(prec uint) (flip, dual, sum, all evidence.Value, err error) {
+func (ck *checker) closed(prec uint) (flip, dual, sum, all number.Number, err error) {
 	c := ck.cert
 	work := float64(evidence.Bits(c.n))
 	if ck.box {
@@ -179,12 +179,12 @@ func (ck *checker) closed(prec uint) (flip, dual, sum, all evidence.Value, err e
 	}
 	if exact {
 		t := evidence.ClosedForms(arith.Rat{}, evidence.Negative, ck.z, c.n, c.k, ck.box)
-		all = evidence.Exactly(t.All)
-		return evidence.Exactly(t.Flip).Quo(all), evidence.Exactly(t.Dual).Quo(all), evidence.Exactly(t.Sum), all, nil
+		all = number.Exact(t.All)
+		return number.Exact(t.Flip).Quo(all), number.Exact(t.Dual).Quo(all), number.Exact(t.Sum), all, nil
 	}
 	t := evidence.ClosedForms(arith.Interval{Prec: prec}, evidence.MayBeNegative, ck.enclose(prec), c.n, c.k, ck.box)
-	all = evidence.Enclosed(t.All)
-	return evidence.Enclosed(t.Flip).Quo(all), evidence.Enclosed(t.Dual).Quo(all), evidence.Enclosed(t.Sum), all, nil
+	all = number.Enclosed(t.All)
+	return number.Enclosed(t.Flip).Quo(all), number.Enclosed(t.Dual).Quo(all), number.Enclosed(t.Sum), all, nil
 }
 
 // spend counts what the closed forms cost, exactly or at a precision, in steps. It returns ErrLimit where all that was spent would be more than is allowed.
@@ -226,7 +226,7 @@ func (ck *checker) results(prec uint) (res results, why string, err error) {
 		if res, why, err = ck.bounds(prec); err != nil || why != "" {
 			return res, why, err
 		}
-		if res.open == "" && res.lower.Rat != nil && res.upper.Rat != nil && res.flip.Rat != nil {
+		if res.open == "" && res.lower.IsExact() && res.upper.IsExact() && res.flip.IsExact() {
 			ck.fixed = &results{lower: res.lower, upper: res.upper, flip: res.flip}
 		}
 	}
@@ -235,15 +235,15 @@ func (ck *checker) results(prec uint) (res results, why string, err error) {
 		if err != nil {
 			return res, "", err
 		}
-		res.em = evidence.Enclosed(total).Quo(ck.scoreVectors())
+		res.em = number.Enclosed(total).Quo(ck.scoreVectors())
 	}
 	return res, "", nil
 }
 
 // scoreVectors returns ΣW for a lattice that is enumerated.
-func (ck *checker) scoreVectors() evidence.Value {
+func (ck *checker) scoreVectors() number.Number {
 	t := evidence.ClosedForms(arith.Rat{}, evidence.Negative, new(big.Rat), ck.N, ck.K, ck.box)
-	return evidence.Exactly(t.All)
+	return number.Exact(t.All)
 }
 
 // bounds returns the bounds on the optimum and the error of permute-and-flip.
@@ -274,10 +274,7 @@ func (ck *checker) bounds(prec uint) (res results, why string, err error) {
 		if err != nil {
 			return res, "", err
 		}
-		if all.Rat == nil {
-			all = ck.scoreVectors()
-		}
-		return enumerated(ck.program, dual, point, flip, all)
+		return enumerated(ck.program, dual, point, flip, ck.scoreVectors())
 	}
 	r := evidence.Enclosing{Zz: ck.enclose(prec), Prec: prec}
 	return enumerated(ck.program, r, r, flip, all)
@@ -285,7 +282,7 @@ func (ck *checker) bounds(prec uint) (res results, why string, err error) {
 
 // enumerated returns the bounds of proof lp. The rings for the two sides are equal but for their
 // denominators.
-func enumerated[T any](p *program, dual, point evidence.Ring[T], flip, all evidence.Value) (res results, why string, err error) {
+func enumerated[T any](p *program, dual, point evidence.Ring[T], flip, all number.Number) (res results, why string, err error) {
 	low, err := lower(p, dual)
 	if err != nil {
 		return res, "", err
@@ -299,15 +296,16 @@ func enumerated[T any](p *program, dual, point evidence.Ring[T], flip, all evide
 	}
 	res.lower = dual.Value(low).Quo(all)
 	res.flip = point.Value(x.totalFlip).Quo(all)
-	if res.flip.LessEq(flip) == evidence.Fails || flip.LessEq(res.flip) == evidence.Fails {
+	if evidence.AtMost(res.flip, flip) == evidence.Fails || evidence.AtMost(flip, res.flip) == evidence.Fails {
 		return res, "", errors.New("permute-and-flip's closed form differs from the enumeration: please report this")
 	}
-	if res.flip.Rat == nil {
-		both, ok := res.flip.Enc.Intersect(flip.At(res.flip.Prec()))
+	if !res.flip.IsExact() {
+		x := res.flip.Enclosure(0)
+		both, ok := x.Intersect(flip.Enclosure(x.Prec()))
 		if !ok {
 			return res, "", errors.New("permute-and-flip's closed form differs from the enumeration: please report this")
 		}
-		res.flip = evidence.Enclosed(both)
+		res.flip = number.Enclosed(both)
 	}
 	res.upper = x.mixed.Quo(all).Min(res.flip)
 	return res, "", nil
@@ -377,13 +375,13 @@ func (ck *checker) exactEM(q *evidence.Claim, prec uint) bool {
 	return length <= maxExponentialBits
 }
 
-func (ck *checker) emExact() (evidence.Value, error) {
+func (ck *checker) emExact() (number.Number, error) {
 	if ck.em == nil {
 		total, err := exponentialExact(ck.program, ck.z)
 		if err != nil {
-			return evidence.Value{}, err
+			return number.Number{}, err
 		}
 		ck.em = total
 	}
-	return evidence.Exactly(ck.em).Quo(ck.scoreVectors()), nil
+	return number.Exact(ck.em).Quo(ck.scoreVectors()), nil
 }

@@ -28,11 +28,11 @@ type witness struct {
 	candidate        int
 	event            string // of a table: the outcomes whose probabilities the file states, in place of those of all candidates
 	cost             *evidence.Effort
-	pmf, other       []evidence.Value // of a table; a value without a number is not known
+	pmf, other       []number.Number // of a table; a value without a number is not known
 }
 
 // formulas are the mechanisms whose probabilities this package knows, with the ones that are the same.
-var formulas = map[string]func(depths []evidence.Value, z evidence.Value) []evidence.Value{
+var formulas = map[string]func(depths []number.Number, z number.Number) []number.Number{
 	"em": exponential, "rnm-gumbel": exponential, "pf": permuteAndFlip, "rnm-exponential": permuteAndFlip, "krr": randomised,
 }
 
@@ -118,7 +118,7 @@ func (w *witness) ofEvent(r *evidence.Reader) {
 
 // row reads a row of probabilities that the file states: a rational, LO,HI where a number is only enclosed, or - where it is not known, for each candidate, or one for
 // the event.
-func (w *witness) row(r *evidence.Reader, word string) (out []evidence.Value) {
+func (w *witness) row(r *evidence.Reader, word string) (out []number.Number) {
 	count := len(w.scores)
 	if w.event != "" {
 		count = 1
@@ -127,7 +127,7 @@ func (w *witness) row(r *evidence.Reader, word string) (out []evidence.Value) {
 	low, high := new(big.Rat), new(big.Rat) // sums
 	for _, s := range f {
 		if s == "-" {
-			out = append(out, evidence.Value{})
+			out = append(out, number.Number{})
 			continue
 		}
 		los, his, two := strings.Cut(s, ",")
@@ -142,8 +142,8 @@ func (w *witness) row(r *evidence.Reader, word string) (out []evidence.Value) {
 		}
 		w.cost.Sum(low, lo)
 		w.cost.Sum(high, hi)
-		if out = append(out, evidence.Exactly(lo)); two {
-			out[len(out)-1] = evidence.Enclosed(number.NewInterval(down(lo), up(hi)))
+		if out = append(out, number.Exact(lo)); two {
+			out[len(out)-1] = number.Enclosed(number.NewInterval(down(lo), up(hi)))
 		}
 	}
 	one := big.NewRat(1, 1)
@@ -183,15 +183,12 @@ func (w *witness) Decide(o evidence.Options) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		switch sign, ok := excess.Sign(); {
-		case ok && sign > 0:
-			lower := excess.Rat
-			if lower == nil {
-				lower, _ = excess.Enc.Lo().Rat(nil)
-			}
+		switch harmless, ok := excess.LessEq(number.Int(0)); {
+		case ok && !harmless:
+			lower, _ := excess.Lower()
 			w.Claims[0].Value = number.Bounds(lower, nil)
 			return evidence.Judge(&w.Claims[0], lower, nil), nil
-		case ok, excess.Rat == nil && excess.Enc.Hi().Sign() <= 0:
+		case ok:
 			return "the property is not violated there", nil
 		case prec >= o.MaxPrecision:
 			return "", fmt.Errorf("%w: the probabilities are too close to tell at %d bits", evidence.ErrUndecided, prec)
@@ -226,18 +223,18 @@ func (w *witness) related() bool {
 
 // excess returns by how much the property is violated: more than 0 if it is. With dominates-em that is Σ (p - p') over the errors of t or more, p' being the
 // exponential mechanism's; with dp p - e^ε p' for the candidate, p' being those at the neighbor, or Σ max(0, p - e^ε p') - δ.
-func (w *witness) excess(formula func([]evidence.Value, evidence.Value) []evidence.Value, prec uint) (evidence.Value, error) {
+func (w *witness) excess(formula func([]number.Number, number.Number) []number.Number, prec uint) (number.Number, error) {
 	z, err := w.Enclosure(w.distance, prec)
 	if err != nil {
-		return evidence.Value{}, err
+		return number.Number{}, err
 	}
 	p, other := w.pmf, w.other
 	if formula != nil {
 		if p, err = w.probabilities(formula, w.scores, z, prec); err != nil {
-			return evidence.Value{}, err
+			return number.Number{}, err
 		}
 	}
-	zero := evidence.Exactly(new(big.Rat))
+	zero := number.Int(0)
 	sum := zero
 	counts := func(int) bool { return true }
 	switch {
@@ -245,24 +242,24 @@ func (w *witness) excess(formula func([]evidence.Value, evidence.Value) []eviden
 		best := slices.MaxFunc(w.scores, (*big.Rat).Cmp)
 		counts = func(r int) bool { return new(big.Rat).Sub(best, w.scores[r]).Cmp(w.t) >= 0 }
 		other, err = w.probabilities(exponential, w.scores, z, prec)
-		z = evidence.Exactly(big.NewRat(1, 1))
+		z = number.Int(1)
 	case w.event == "" && w.delta.Sign() == 0:
 		counts = func(r int) bool { return r == w.candidate }
 	default:
-		sum = zero.Sub(evidence.Exactly(w.delta))
+		sum = zero.Sub(number.Exact(w.delta))
 	}
 	if formula != nil && w.property == "dp" {
 		other, err = w.probabilities(formula, w.neighbor, z, prec)
 	}
 	if err != nil {
-		return evidence.Value{}, err
+		return number.Number{}, err
 	}
 	for r := range p {
 		if !counts(r) {
 			continue
 		}
-		if !known(p[r]) || !known(other[r]) {
-			return evidence.Value{}, evidence.Malformed("pmf: a probability that is needed is not there")
+		if !p[r].IsValid() || !other[r].IsValid() {
+			return number.Number{}, evidence.Malformed("pmf: a probability that is needed is not there")
 		}
 		x := p[r].Sub(other[r].Quo(z))
 		if w.delta != nil && w.delta.Sign() > 0 {
@@ -273,12 +270,10 @@ func (w *witness) excess(formula func([]evidence.Value, evidence.Value) []eviden
 	return sum, nil
 }
 
-func known(v evidence.Value) bool { return v.Rat != nil || v.Enc.Lo() != nil }
-
 // probabilities works out a formula at scores: it is given e^{ε (q_r - q*)/scale} for each candidate.
-func (w *witness) probabilities(formula func([]evidence.Value, evidence.Value) []evidence.Value, scores []*big.Rat, z evidence.Value, prec uint) ([]evidence.Value, error) {
+func (w *witness) probabilities(formula func([]number.Number, number.Number) []number.Number, scores []*big.Rat, z number.Number, prec uint) ([]number.Number, error) {
 	best := slices.MaxFunc(scores, (*big.Rat).Cmp)
-	weights := make([]evidence.Value, len(scores))
+	weights := make([]number.Number, len(scores))
 	bits, n := 0, len(scores)
 	for r, q := range scores {
 		d := new(big.Rat).Sub(best, q)
@@ -286,15 +281,15 @@ func (w *witness) probabilities(formula func([]evidence.Value, evidence.Value) [
 		if weights[r], err = w.Enclosure(d.Quo(d, w.scale), prec); err != nil {
 			return nil, err
 		}
-		if x := weights[r].Rat; x != nil {
+		if x, ok := weights[r].Rat(); ok {
 			bits += x.Denom().BitLen()
 		}
 	}
 	// A formula takes about n² operations on numbers of so many bits.
 	if bits > maxFormulaBits/n {
 		for r, x := range weights {
-			if x.Rat != nil && !x.Rat.IsInt() {
-				weights[r] = evidence.Enclosed(x.At(prec))
+			if q, ok := x.Rat(); ok && !q.IsInt() {
+				weights[r] = number.Enclosed(number.FromRat(q, prec))
 			}
 		}
 	}
@@ -302,12 +297,12 @@ func (w *witness) probabilities(formula func([]evidence.Value, evidence.Value) [
 }
 
 // exponential returns p_r / Σ p_s.
-func exponential(p []evidence.Value, _ evidence.Value) []evidence.Value {
-	total := evidence.Exactly(new(big.Rat))
+func exponential(p []number.Number, _ number.Number) []number.Number {
+	total := number.Int(0)
 	for _, x := range p {
 		total = total.Add(x)
 	}
-	out := make([]evidence.Value, len(p))
+	out := make([]number.Number, len(p))
 	for r, x := range p {
 		out[r] = x.Quo(total)
 	}
@@ -316,49 +311,55 @@ func exponential(p []evidence.Value, _ evidence.Value) []evidence.Value {
 
 // permuteAndFlip returns p_r ∫₀¹ Π_{s≠r} (1 - t p_s) dt. The product over all s is divided by the factor of r, from its constant coefficient on; as the factor's is 1,
 // that is a recurrence without divisions.
-func permuteAndFlip(p []evidence.Value, _ evidence.Value) []evidence.Value {
-	product := []evidence.Value{evidence.Exactly(big.NewRat(1, 1))}
+func permuteAndFlip(p []number.Number, _ number.Number) []number.Number {
+	product := []number.Number{number.Int(1)}
 	for _, x := range p {
-		next := make([]evidence.Value, len(product)+1)
+		next := make([]number.Number, len(product)+1)
 		for i := range next {
 			switch {
 			case i == 0:
 				next[i] = product[0]
 			case i == len(product):
-				next[i] = evidence.Exactly(new(big.Rat)).Sub(product[i-1].Mul(x))
+				next[i] = number.Int(0).Sub(product[i-1].Mul(x))
 			default:
 				next[i] = product[i].Sub(product[i-1].Mul(x))
 			}
 		}
 		product = next
 	}
-	out := make([]evidence.Value, len(p))
+	out := make([]number.Number, len(p))
 	for r, x := range p {
-		integral, coefficient := evidence.Exactly(new(big.Rat)), evidence.Exactly(new(big.Rat))
+		integral, coefficient := number.Int(0), number.Int(0)
 		for i := range p {
 			coefficient = product[i].Add(coefficient.Mul(x))
-			integral = integral.Add(coefficient.Mul(evidence.Exactly(big.NewRat(1, int64(i+1)))))
+			integral = integral.Add(coefficient.Mul(number.Exact(big.NewRat(1, int64(i+1)))))
 		}
 		out[r] = x.Mul(integral)
 	}
 	return out
 }
 
+// certain reports whether x is known to be 1.
+func certain(x number.Number) bool {
+	c, ok := x.Cmp(number.Int(1))
+	return ok && c == 0
+}
+
 // randomised returns randomised response: 1/(1+(n-1)z) for the best, z/(1+(n-1)z) for each other; of tied best ones each is the best with the same probability.
-func randomised(p []evidence.Value, z evidence.Value) []evidence.Value {
+func randomised(p []number.Number, z number.Number) []number.Number {
 	best := 0
 	for _, x := range p {
-		if x.Rat != nil && x.Rat.Cmp(big.NewRat(1, 1)) == 0 {
+		if certain(x) {
 			best++
 		}
 	}
-	one := evidence.Exactly(big.NewRat(1, 1))
-	total := one.Add(z.Mul(evidence.Exactly(big.NewRat(int64(len(p)-1), 1))))
-	out := make([]evidence.Value, len(p))
+	one := number.Int(1)
+	total := one.Add(z.Mul(number.Int(int64(len(p) - 1))))
+	out := make([]number.Number, len(p))
 	for r, x := range p {
 		out[r] = z
-		if x.Rat != nil && x.Rat.Cmp(big.NewRat(1, 1)) == 0 {
-			out[r] = one.Add(z.Mul(evidence.Exactly(big.NewRat(int64(best-1), 1)))).Quo(evidence.Exactly(big.NewRat(int64(best), 1)))
+		if certain(x) {
+			out[r] = one.Add(z.Mul(number.Int(int64(best - 1)))).Quo(number.Int(int64(best)))
 		}
 		out[r] = out[r].Quo(total)
 	}
