@@ -51,7 +51,6 @@ func TestResultCommandsRun(t *testing.T) {
 func long(t *testing.T) map[string][]string {
 	return map[string][]string{
 		"scenario": {"scenario", "4", "--trials", "1000"},
-		"gain":     {"scenario", "--gain", "rs,rnmh", "--delta-range", "0.01:10:0.01"},
 		"bandit":   {"bandit", "--runs", "1000"},
 		"limit":    {"stopping-limit", "--lp", "--eps", "0.3"},
 		"figure":   {"figure", "worst-ratio", "-n", "9", "-k", "9", "-o", filepath.Join(t.TempDir(), "f.svg")},

@@ -43,15 +43,12 @@ type Config struct {
 	Low, High     float64
 	Alpha         float64 // UCB's level of optimism
 
-	EpsSelect   float64            // of each choice, ε_S
-	EpsSelectOf map[string]float64 // where it is another for a mechanism
-	EpsMean     float64            // of an arm's running sums, ε_M
-	EpsQuantile float64            // of a pair of quantiles, ε_p
-	Counter     string             // Hybrid or Tree
-	Window      int                // rewards of an arm for a pair of quantiles
-	Quantiles   [2]float64
-	Grid        int     // points that quantiles are taken from; 0 for all of [Low, High]
-	Floor       float64 // sensitivities are at least this
+	EpsSelect   float64 // of each choice, ε_S
+	EpsKRR      float64 // of each choice of randomised response, which needs no sensitivities
+	EpsMean     float64 // of an arm's running sums, ε_M
+	EpsQuantile float64 // of a pair of quantiles, ε_p
+	Counter     string  // Hybrid or Tree
+	Window      int     // rewards of an arm for a pair of quantiles
 	Params      mechanisms.Params
 
 	Policies []string // UCB, Thompson or mechanisms by name
@@ -60,61 +57,41 @@ type Config struct {
 	Points   int // of time at which curves are recorded, evenly spaced, the last one being Horizon
 }
 
-// Default is the source's setting where it gives one: two arms whose laws are exchanged at 30000 of 50000 steps (caption of figure 9; the text has 500), α = √2, windows of 200, the first and the
-// last decile, and ε = 1 for all but the choices of randomised response, which have 4. It leaves open the range that rewards are clipped to, here [0,1]; the prior of Thompson sampling,
+// Default is the source's setting where it gives one: two arms whose laws are exchanged at 30000 of 50000 steps (caption of figure 9; the text has 500), α = √2, windows of 200, and
+// ε = 1 for all but the choices of randomised response, which have 4. It leaves open the range that rewards are clipped to, here [0,1]; the prior of Thompson sampling,
 // here uniform; the candidates of the private quantiles, here all of the range; the first sensitivities, here the width of the range; the least sensitivity, here 0.01.
 func Default() Config {
 	a, b := Arm{0.2, 0.1}, Arm{0.8, 0.3}
 	return Config{
 		Horizon: 50_000, Shift: 30_000, Before: []Arm{a, b}, After: []Arm{b, a}, Low: 0, High: 1, Alpha: math.Sqrt2,
-		EpsSelect: 1, EpsSelectOf: map[string]float64{"krr": 4}, EpsMean: 1, EpsQuantile: 1, Counter: Hybrid, Window: 200, Quantiles: [2]float64{0.1, 0.9}, Floor: 0.01,
+		EpsSelect: 1, EpsKRR: 4, EpsMean: 1, EpsQuantile: 1, Counter: Hybrid, Window: 200,
 		Policies: []string{UCB, Thompson, "krr", "rnm-exponential", "rs", "gem", "mgem"}, Seed: 1, Runs: 30, Points: 100,
 	}
 }
 
 // epsSelect is the ε of a mechanism's choices.
 func (c *Config) epsSelect(m mechanisms.Mechanism) float64 {
-	if e, ok := c.EpsSelectOf[m.Info().Name]; ok {
-		return e
+	if m.Info().Name == "krr" {
+		return c.EpsKRR
 	}
 	return c.EpsSelect
 }
 
 // Check reports the first thing wrong. The message begins with the name of the command's flag.
 func (c *Config) Check() error {
-	finite := func(xs ...float64) bool {
-		return !slices.ContainsFunc(xs, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
-	}
-	for _, a := range slices.Concat(c.Before, c.After) {
-		if !finite(a.Mean, a.Spread) || a.Spread < 0 {
-			return fmt.Errorf("%w: means, spreads: an arm of mean %v and standard deviation %v", ErrConfig, a.Mean, a.Spread)
-		}
-	}
-	positive := map[string]float64{"eps-select": c.EpsSelect, "eps-mean": c.EpsMean, "eps-quantile": c.EpsQuantile, "floor": c.Floor}
-	for name, e := range c.EpsSelectOf {
-		positive["eps-"+name] = e
-	}
-	for name, x := range positive {
-		if !(x > 0) || !finite(x) {
-			return fmt.Errorf("%w: %s %v: want a number > 0", ErrConfig, name, x)
-		}
-	}
-	low, high := c.Quantiles[0], c.Quantiles[1]
+	arms := len(c.Before)
 	for _, want := range []struct {
 		ok        bool
 		otherwise string
 	}{
-		{len(c.Before) >= 2 && len(c.Before) == len(c.After), fmt.Sprintf("means: %d arms before and %d after the shift, want as many of either, at least 2", len(c.Before), len(c.After))},
+		{arms >= 2 && arms == len(c.After), fmt.Sprintf("means: %d arms before and %d after the shift, want as many of either, at least 2", arms, len(c.After))},
 		{c.Horizon <= MostSteps, fmt.Sprintf("horizon %d: want at most %d steps", c.Horizon, MostSteps)},
 		{c.Runs <= MostRuns && c.Points <= MostRuns, fmt.Sprintf("runs %d, points %d: want at most %d", c.Runs, c.Points, MostRuns)},
-		{c.Horizon >= len(c.Before), fmt.Sprintf("horizon %d: want at least one step for each arm", c.Horizon)},
+		{c.Horizon >= arms, fmt.Sprintf("horizon %d: want at least one step for each arm", c.Horizon)},
 		{c.Shift >= 0 && c.Shift <= c.Horizon, fmt.Sprintf("shift %d: want from 0 to the number of steps, %d", c.Shift, c.Horizon)},
-		{c.Low < c.High && finite(c.Low, c.High), fmt.Sprintf("clip %v:%v: want an ascending range", c.Low, c.High)},
-		{c.Alpha >= 0 && finite(c.Alpha), fmt.Sprintf("alpha %v: want a number >= 0", c.Alpha)},
+		{c.Low < c.High, fmt.Sprintf("clip %v:%v: want an ascending range", c.Low, c.High)},
 		{c.Counter == Hybrid || c.Counter == Tree, fmt.Sprintf("counter %q: want %s or %s", c.Counter, Hybrid, Tree)},
 		{c.Window >= 1, fmt.Sprintf("window %d: want at least one reward", c.Window)},
-		{0 <= low && low < high && high <= 1, fmt.Sprintf("quantiles %v,%v: want two ascending ones from 0 to 1", low, high)},
-		{c.Grid == 0 || c.Grid >= 2, fmt.Sprintf("grid %d: want 0 or at least 2 points", c.Grid)},
 		{c.Runs >= 1 && c.Points >= 1, fmt.Sprintf("runs %d, points %d: want at least 1", c.Runs, c.Points)},
 		{len(c.Policies) > 0, "policy: there is none, name at least one"},
 	} {
@@ -134,7 +111,6 @@ func (c *Config) Check() error {
 			continue
 		}
 		// What is wrong with its parameters shows at once.
-		arms := len(c.Before)
 		in, err := mechanisms.FromFloats(make([]float64, arms), slices.Repeat([]float64{1}, arms), c.epsSelect(m), c.Params)
 		if err == nil {
 			in.Scores[0] = big.NewRat(1, 7)

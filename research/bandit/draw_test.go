@@ -24,11 +24,6 @@ func TestFloatDraws(t *testing.T) {
 		{"rs", mechanisms.Params{}, []float64{0, 1, 0.4, -1, 0.9}, []float64{1, 0.5, 2, 1, 1}},
 		{"rs", mechanisms.Params{Gamma: big.NewRat(1, 1)}, []float64{0, 1, 0.4, -1, 0.9}, []float64{1, 0.5, 2, 1, 1}},
 		{"rs-log", mechanisms.Params{Gamma: big.NewRat(1, 100)}, []float64{0, 1, 0.4, -1, 0.9}, []float64{1, 0.5, 2, 0, 0}},
-		{"rs-tnb", mechanisms.Params{Eta: big.NewRat(-1, 2)}, []float64{0, 1, 0.4, -1, 0.9}, []float64{1, 0.5, 2, 1, 1}},
-		{"rs-tnb", mechanisms.Params{Eta: big.NewRat(3, 1)}, []float64{1, 1, 1, 1, 0.9}, []float64{0, 0, 2, 0, 1}},
-		{"rnm-laplace", mechanisms.Params{}, []float64{0, 1, 0.4, -1, 0.9}, []float64{1, 0.5, 2, 1, 1}},
-		{"rnmh", mechanisms.Params{}, []float64{0, 1, 0.4, -1, 0.9}, []float64{1, 0.5, 2, 1, 1}},
-		{"rnmh-laplace", mechanisms.Params{}, []float64{0.5, 0.5, 0.4, -1, 0.9}, []float64{0, 0, 2, 1, 1}},
 		{"pf", mechanisms.Params{}, []float64{0, 1, 0.4, -1, 0.9}, []float64{1}},
 	} {
 		m, err := mechanisms.Lookup(c.name)

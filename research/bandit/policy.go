@@ -14,15 +14,6 @@ import (
 type policy interface {
 	choose() (int, error)
 	learn(arm int, reward float64) // reward is in [Low, High]
-	state() State
-}
-
-// State is what a policy knows of each arm; nil where it has no such thing.
-type State struct {
-	Scores        []float64 // what it compares
-	Means         []float64 // its estimates of the mean rewards
-	Sensitivities []float64
-	Low, High     []float64 // private quantiles of the last full window
 }
 
 // highest is a policy that takes the arm of the largest score.
@@ -51,14 +42,6 @@ func (p *highest) learn(arm int, reward float64) {
 	if p.noted != nil {
 		p.noted(arm, reward)
 	}
-}
-
-func (p *highest) state() State {
-	s := State{Scores: slices.Clone(p.scores)}
-	for a, sum := range p.sum {
-		s.Means = append(s.Means, sum/float64(p.count[a]))
-	}
-	return s
 }
 
 // newUpperBound is UCB: the arm of the largest mean plus α √(ln T/N) (Antonova et al., App. H).
@@ -98,7 +81,6 @@ type private struct {
 	count         []int
 	sums          []float64 // private
 	windows       [][]float64
-	low, high     []float64
 	question      question
 	sensitivities bool // whether they are estimated at all; randomised response needs none
 	quantile      func(values []float64, q, epsilon float64) float64
@@ -108,16 +90,15 @@ func newPrivate(c *Config, m mechanisms.Mechanism, rng *rand.Rand) *private {
 	arms := len(c.Before)
 	p := &private{
 		config: c, mechanism: m, rng: rng, count: make([]int, arms), sums: make([]float64, arms), windows: make([][]float64, arms),
-		low: make([]float64, arms), high: make([]float64, arms), sensitivities: needsSensitivities(m),
-		question: question{Scores: make([]float64, arms), Sensitivities: make([]float64, arms), Epsilon: c.epsSelect(m), Params: c.Params},
+		sensitivities: needsSensitivities(m),
+		question:      question{Scores: make([]float64, arms), Sensitivities: make([]float64, arms), Epsilon: c.epsSelect(m), Params: c.Params},
 	}
 	p.quantile = func(values []float64, q, epsilon float64) float64 {
-		return privateQuantile(values, c.Low, c.High, q, epsilon, c.Grid, rng)
+		return privateQuantile(values, c.Low, c.High, q, epsilon, rng)
 	}
 	publish := func(value, scale float64) float64 { return value + laplace(scale, rng) }
 	for a := range arms {
 		p.question.Sensitivities[a] = c.High - c.Low
-		p.low[a], p.high[a] = c.Low, c.High
 		if c.Counter == Tree {
 			p.counters = append(p.counters, newTree(c.Horizon, c.High-c.Low, c.EpsMean, publish))
 		} else {
@@ -143,6 +124,9 @@ func (p *private) choose() (int, error) {
 	return draw(p.mechanism, &p.question, p.rng)
 }
 
+// leastSensitivity is what a smaller spread of rewards counts as.
+const leastSensitivity = 0.01
+
 func (p *private) learn(arm int, reward float64) {
 	c := p.config
 	p.count[arm]++
@@ -154,16 +138,7 @@ func (p *private) learn(arm int, reward float64) {
 		return
 	}
 	w := p.windows[arm]
-	p.low[arm] = p.quantile(w, c.Quantiles[0], c.EpsQuantile/2)
-	p.high[arm] = p.quantile(w, c.Quantiles[1], c.EpsQuantile/2)
-	p.question.Sensitivities[arm] = max(math.Abs(p.high[arm]-p.low[arm]), c.Floor)
+	low, high := p.quantile(w, 0.1, c.EpsQuantile/2), p.quantile(w, 0.9, c.EpsQuantile/2)
+	p.question.Sensitivities[arm] = max(math.Abs(high-low), leastSensitivity)
 	p.windows[arm] = w[:0]
-}
-
-func (p *private) state() State {
-	scores := slices.Clone(p.question.Scores)
-	return State{
-		Means: scores, Scores: scores, Sensitivities: slices.Clone(p.question.Sensitivities),
-		Low: slices.Clone(p.low), High: slices.Clone(p.high),
-	}
 }

@@ -9,15 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// density returns the density, or the probability on a grid, of the mechanism at x.
+// density returns the density of the mechanism at x.
 func density(cells []cell, x float64) float64 {
 	total, at := 0.0, 0.0
 	for _, c := range cells {
 		total += c.weight
 		if c.from <= x && x < c.to {
 			at += c.weight / (c.to - c.from)
-		} else if c.from == c.to && c.from == x {
-			at += c.weight
 		}
 	}
 	return at / total
@@ -36,34 +34,24 @@ func TestQuantilesArePrivate(t *testing.T) {
 		other[rng.IntN(n)] = float64(rng.IntN(9)) / 8
 		slices.Sort(values)
 		slices.Sort(other)
-		for _, grid := range []int{0, 17} {
-			a, b := quantileCells(values, 0, 1, q, epsilon, grid), quantileCells(other, 0, 1, q, epsilon, grid)
-			for i := range 64 {
-				x := (float64(i) + 0.5) / 64
-				if grid > 0 {
-					x = float64(i%grid) / float64(grid-1)
-				}
-				assert.LessOrEqual(t, math.Abs(math.Log(density(a, x)/density(b, x))), epsilon+1e-9, "trial %d, grid %d, %v %v at %v", trial, grid, values, other, x)
-			}
+		a, b := quantileCells(values, 0, 1, q, epsilon), quantileCells(other, 0, 1, q, epsilon)
+		for i := range 64 {
+			x := (float64(i) + 0.5) / 64
+			assert.LessOrEqual(t, math.Abs(math.Log(density(a, x)/density(b, x))), epsilon+1e-9, "trial %d, %v %v at %v", trial, values, other, x)
 		}
 	}
 }
 
 // By hand: values 0.2 and 0.6, median, ε = 2 ln 2. Utilities between them are -1, 0, -1; lengths 0.2, 0.4, 0.4; factors 1/2, 1, 1/2.
 func TestQuantileByHand(t *testing.T) {
-	cells := quantileCells([]float64{0.2, 0.6}, 0, 1, 0.5, 2*math.Ln2, 0)
+	cells := quantileCells([]float64{0.2, 0.6}, 0, 1, 0.5, 2*math.Ln2)
 	want := []float64{0.1, 0.4, 0.2}
 	for i, c := range cells { // the middle one, of the best utility, has factor 1
 		assert.InDelta(t, want[i], c.weight, 1e-15)
 	}
-	// On the grid 0, 0.5, 1 there are 0, 1 and 2 values below.
-	cells = quantileCells([]float64{0.2, 0.6}, 0, 1, 0.5, 2*math.Ln2, 3)
-	for i, w := range []float64{0.5, 1, 0.5} {
-		assert.InDelta(t, w, cells[i].weight, 1e-15)
-	}
 	rng, inside := rand.New(rand.NewPCG(3, 4)), 0.0
 	for range 20_000 {
-		if x := privateQuantile([]float64{0.6, 0.2}, 0, 1, 0.5, 2*math.Ln2, 0, rng); 0.2 <= x && x < 0.6 {
+		if x := privateQuantile([]float64{0.6, 0.2}, 0, 1, 0.5, 2*math.Ln2, rng); 0.2 <= x && x < 0.6 {
 			inside++
 		}
 	}
@@ -77,6 +65,6 @@ func TestQuantileWithoutNoise(t *testing.T) {
 	for i := range values {
 		values[i] = float64(i) / 1000
 	}
-	assert.InDelta(t, 0.1, privateQuantile(values, 0, 1, 0.1, 1e6, 0, rng), 0.002)
-	assert.InDelta(t, 0.25, privateQuantile(make([]float64, 1000), 0, 1, 0.9, 1e6, 5, rng), 1, "all values at an end")
+	assert.InDelta(t, 0.1, privateQuantile(values, 0, 1, 0.1, 1e6, rng), 0.002)
+	assert.InDelta(t, 0.25, privateQuantile(make([]float64, 1000), 0, 1, 0.9, 1e6, rng), 1, "all values at an end")
 }

@@ -1,10 +1,12 @@
 package bandit
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
-	"runtime"
+	"slices"
 	"sync"
 
 	"optratio/research/scenario"
@@ -17,38 +19,34 @@ type Record struct {
 	BeforeShift    float64   // regret up to the shift
 	BestAfter      float64   // share of choices of the best arm after the shift
 	FirstBest      int       // steps after the shift until the arm that is best then is taken first; 0 for never
-	Switch         int       // steps after the shift until more than half of the last 100 choices are of it; 0 for never
-	States         []State   // at the times of the curve, of the first run only
-}
-
-// switchWindow is the number of choices that Switch looks at.
-const switchWindow = 100
-
-// Mean is a mean over runs with its standard error.
-type Mean struct{ Value, StdErr float64 }
-
-func meanOf(values []float64) Mean {
-	m, e := scenario.Mean(values)
-	return Mean{m, e}
 }
 
 // Outcome is what the runs of a policy say.
 type Outcome struct {
-	Policy        string
-	Runs          []Record
-	Reward        []Mean // at Times
-	Regret        []Mean
-	BestShare     []Mean
-	Final, Before Mean // regret in all and up to the shift
-	After         Mean
-	Total         Mean // reward
-	BestAfter     Mean
+	Policy                    string
+	Runs                      []Record
+	Reward, Regret, BestShare []scenario.Mean // at Times
+	Final, Before, After      scenario.Mean   // regret in all, up to the shift and after it
+	Total                     scenario.Mean   // reward
+	BestAfter                 scenario.Mean
+}
+
+// FirstBest is the median of the runs' numbers of steps after the shift until the arm that is best then is taken; 0 for never.
+func (o *Outcome) FirstBest() int {
+	var steps []int
+	for _, r := range o.Runs {
+		steps = append(steps, cmp.Or(r.FirstBest, math.MaxInt))
+	}
+	slices.Sort(steps)
+	if median := steps[(len(steps)-1)/2]; median < math.MaxInt {
+		return median
+	}
+	return 0
 }
 
 // Result is a simulation.
 type Result struct {
 	Times     []int
-	Best      [2]float64 // the mean reward of the best arm, before and after the shift
 	Outcomes  []Outcome
 	Completed int // runs
 }
@@ -68,42 +66,22 @@ func Run(ctx context.Context, c Config, report func(done, total int)) (*Result, 
 		}
 	}
 	means := c.means()
-	for i, m := range means {
-		r.Best[i] = m[bestArm(m)]
-	}
-	records := make([][]*Record, c.Runs)
-	var wait sync.WaitGroup
+	records := make([]*Record, c.Runs*len(c.Policies)) // run by run
 	var lock sync.Mutex
 	var failure error
 	done := 0
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for run := range records {
-		records[run] = make([]*Record, len(c.Policies))
-		for i, name := range c.Policies {
-			if ctx.Err() != nil {
-				break
-			}
-			wait.Add(1)
-			slots <- struct{}{}
-			go func() {
-				defer func() { <-slots; wait.Done() }()
-				rec, err := c.play(ctx, run, name, r.Times, means)
-				lock.Lock()
-				defer lock.Unlock()
-				if err != nil && failure == nil {
-					failure = err
-				}
-				records[run][i] = rec
-				done++
-				report(done, c.Runs*len(c.Policies))
-			}()
-		}
-	}
-	wait.Wait()
+	scenario.Parallel(ctx, len(records), func(i int) {
+		rec, err := c.play(ctx, i/len(c.Policies), c.Policies[i%len(c.Policies)], r.Times, means)
+		lock.Lock()
+		defer lock.Unlock()
+		records[i], failure = rec, cmp.Or(failure, err)
+		done++
+		report(done, len(records))
+	})
 	if failure != nil && context.Cause(ctx) == nil {
 		return nil, failure
 	}
-	r.summarise(&c, records)
+	r.summarise(&c, slices.Collect(slices.Chunk(records, len(c.Policies))))
 	return r, context.Cause(ctx)
 }
 
@@ -156,7 +134,6 @@ func (c *Config) play(ctx context.Context, run int, name string, times []int, me
 	rec := &Record{}
 	rewards := make([]float64, len(c.Before))
 	reward, regret, best, atBest := 0.0, 0.0, 0, 0
-	recent, recentBest := [switchWindow]bool{}, 0 // the last choices after the shift
 	arms, now, top := c.Before, means[0], bestArm(means[0])
 	for t, next := 0, 0; t < c.Horizon; t++ {
 		if t == c.Shift {
@@ -179,10 +156,9 @@ func (c *Config) play(ctx context.Context, run int, name string, times []int, me
 		if a == top {
 			best++
 		}
-		if since := t - c.Shift; since >= 0 {
-			rec.after(since, a == top, &recent, &recentBest)
-			if a == top {
-				atBest++
+		if t >= c.Shift && a == top {
+			if atBest++; atBest == 1 {
+				rec.FirstBest = t - c.Shift + 1
 			}
 		}
 		if t+1 == times[next] {
@@ -192,9 +168,6 @@ func (c *Config) play(ctx context.Context, run int, name string, times []int, me
 			}
 			rec.Reward, rec.Regret = append(rec.Reward, reward), append(rec.Regret, regret)
 			rec.BestShare = append(rec.BestShare, float64(best)/float64(times[next]-from))
-			if run == 0 {
-				rec.States = append(rec.States, p.state())
-			}
 			best, next = 0, next+1
 		}
 	}
@@ -206,33 +179,12 @@ func (c *Config) play(ctx context.Context, run int, name string, times []int, me
 	return rec, nil
 }
 
-// after notes a choice since steps after the shift.
-func (r *Record) after(since int, best bool, recent *[switchWindow]bool, count *int) {
-	slot := &recent[since%switchWindow]
-	if *slot {
-		*count--
-	}
-	if *slot = best; best {
-		*count++
-		if r.FirstBest == 0 {
-			r.FirstBest = since + 1
-		}
-	}
-	if r.Switch == 0 && since+1 >= switchWindow && *count > switchWindow/2 {
-		r.Switch = since + 1
-	}
-}
-
 // summarise takes means over the runs that every policy completed.
 func (r *Result) summarise(c *Config, records [][]*Record) {
 	for i, name := range c.Policies {
 		out := Outcome{Policy: name}
 		for _, run := range records {
-			complete := true
-			for _, rec := range run {
-				complete = complete && rec != nil
-			}
-			if complete {
+			if !slices.Contains(run, nil) {
 				out.Runs = append(out.Runs, *run[i])
 			}
 		}
@@ -240,12 +192,12 @@ func (r *Result) summarise(c *Config, records [][]*Record) {
 		if r.Completed == 0 {
 			return
 		}
-		over := func(pick func(*Record) float64) Mean {
+		over := func(pick func(*Record) float64) scenario.Mean {
 			var values []float64
 			for k := range out.Runs {
 				values = append(values, pick(&out.Runs[k]))
 			}
-			return meanOf(values)
+			return scenario.MeanOf(values)
 		}
 		for at := range r.Times {
 			out.Reward = append(out.Reward, over(func(rec *Record) float64 { return rec.Reward[at] }))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 
 	"optratio/mechanisms"
@@ -125,14 +124,7 @@ func mse(name string, in *mechanisms.Instance) number.Interval { return loss(nam
 
 // bimodal returns scenario 1, 2 or 3 with so many candidates of the higher score, exactly: float64s stand for their shortest decimals.
 func bimodal(number, high int, eps string) *mechanisms.Instance {
-	trials := must(must(must(scenario.Find(number)).WithHigh(high)).Generate(1, 1))
-	exactly := func(xs []float64) (out []*big.Rat) {
-		for _, x := range xs {
-			out = append(out, rats(strconv.FormatFloat(x, 'g', -1, 64))...)
-		}
-		return out
-	}
-	return &mechanisms.Instance{Scores: exactly(trials.Scores[0]), Sensitivities: exactly(trials.Sensitivities), Epsilon: epsilonOf(eps)}
+	return scenario.Scenarios[number-1].WithHigh(high).Generate(1, 1).Instance(0, epsilonOf(eps))
 }
 
 // mses returns the enclosed mean squared errors of mechanisms in scenario 1, 2 or 3 with 50 candidates of either score.

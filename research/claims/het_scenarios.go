@@ -140,9 +140,9 @@ const drawnDomain = "100 candidates, sensitivities from 400 draws, mean squared 
 
 // squares returns the mean squared errors of mechanisms on drawn trials.
 func squares(ctx context.Context, number int, seed uint64, eps string, list ...string) map[string]float64 {
-	trials, out := must(must(scenario.Find(number)).Generate(seed, 400)), map[string]float64{}
+	trials, out := scenario.Scenarios[number-1].Generate(seed, 400).Few(16), map[string]float64{}
 	for _, name := range list {
-		out[name] = must(trials.Few(16).Errors(ctx, named(name), epsilonOf(eps).Float(), mechanisms.Params{})).MSE
+		out[name] = must(trials.Rate(ctx, named(name), epsilonOf(eps).Float(), mechanisms.Params{})).MSE.Value
 	}
 	return out
 }

@@ -82,12 +82,12 @@ func scenarios(number string, which ...int) func(context.Context, *Args) *Figure
 			Panels:   make([][]*Panel, 2), Height: 190,
 		}
 		for _, number := range which {
-			t := must(must(scenario.Find(number)).Generate(uint64(seed), draws))
+			t := scenario.Scenarios[number-1].Generate(uint64(seed), draws)
 			p := &Panel{X: Axis{Name: "eps", Label: "ε", Log: true}, Y: Axis{Name: "mse", Label: "mean squared error"}}
 			for _, m := range list {
 				p.Series = append(p.Series, sample(short(m), Marked, epsilons, func(eps float64) float64 {
 					a.step()
-					return must(t.Few(rated).Errors(ctx, m, eps, gamma[0])).MSE
+					return must(t.Few(rated).Rate(ctx, m, eps, gamma[0])).MSE.Value
 				}))
 			}
 			f.Panels[0], f.Panels[1] = append(f.Panels[0], candidatesOf(t, number)), append(f.Panels[1], p)
@@ -188,8 +188,8 @@ func drawShares(ctx context.Context, a *Args) *Figure {
 		for _, m := range list {
 			p.Series = append(p.Series, sample(short(m), Curve, shares, func(high float64) float64 {
 				a.step()
-				t := must(must(must(scenario.Find(number)).WithHigh(int(high))).Generate(1, 1))
-				return must(t.Errors(ctx, m, eps, params[0])).MSE
+				t := scenario.Scenarios[number-1].WithHigh(int(high)).Generate(1, 1)
+				return must(t.Rate(ctx, m, eps, params[0])).MSE.Value
 			}))
 		}
 		row = append(row, p)

@@ -85,15 +85,7 @@ func (s Scenario) Fixed() bool { return s.high > 0 }
 func (s Scenario) High() int { return s.high }
 
 // WithHigh returns scenario 1, 2 or 3 with another number of candidates that have the higher score (App. E); 1 to Candidates-1.
-func (s Scenario) WithHigh(better int) (Scenario, error) {
-	if !s.Fixed() {
-		return s, fmt.Errorf("scenario %s has no two groups, only 1, 2 and 3 do", s.Name)
-	}
-	if better < 1 || better >= Candidates {
-		return s, fmt.Errorf("%d candidates of the higher score, want 1 to %d", better, Candidates-1)
-	}
-	return bimodal(s.Number, s.Summary, better), nil
-}
+func (s Scenario) WithHigh(better int) Scenario { return bimodal(s.Number, s.Summary, better) }
 
 // drawn is a scenario whose trials differ and whose sensitivities come from the scores.
 func drawn(number int, summary string, scores func(rng *rand.Rand, trials int) [][]float64) Scenario {
@@ -102,9 +94,6 @@ func drawn(number int, summary string, scores func(rng *rand.Rand, trials int) [
 		return out, clip(out)
 	}}
 }
-
-// Slopes are the values of t of the source's figure 6, from strongly negative to strongly positive correlation.
-var Slopes = []float64{-5, -0.8, -0.3, 0, 0.3, 0.8, 5}
 
 // leastSensitivity is the smallest sensitivity of Correlated.
 const leastSensitivity = 0.1
@@ -186,23 +175,12 @@ type Trials struct {
 	halves        bool
 }
 
-// Find returns the scenario of a number.
-func Find(number int) (Scenario, error) {
-	if number < 1 || number > len(Scenarios) {
-		return Scenario{}, fmt.Errorf("no scenario %d, want 1 to %d", number, len(Scenarios))
-	}
-	return Scenarios[number-1], nil
-}
-
 // Generate draws trials from a seed: at least 2, but for scenarios 1 to 3, where one is enough and one is returned. What a seed gives depends on it,
 // on the scenario and on the number of trials alone.
-func (s Scenario) Generate(seed uint64, trials int) (*Trials, error) {
-	if trials < 2 && !s.Fixed() {
-		return nil, fmt.Errorf("scenario %s: %d trials, want at least 2", s.Name, trials)
-	}
+func (s Scenario) Generate(seed uint64, trials int) *Trials {
 	out := &Trials{halves: s.halves}
 	out.Scores, out.Sensitivities = s.law(rand.New(rand.NewPCG(seed, uint64(s.Number))), trials)
-	return out, nil
+	return out
 }
 
 // clip returns one sensitivity for each candidate, the distance between the first and the last decile of its scores over all trials, and clips
