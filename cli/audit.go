@@ -105,7 +105,7 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if err = f.checkProgram(); err != nil {
 		return o, err
 	}
-	o = audit.Options{N: f.n, K: f.k, Domain: f.domain, Seed: f.seed, Timeout: f.timeout, Children: f.children, CleanEnv: f.cleanEnv, MaxQuestions: int64(f.maxQuestions)}
+	o = audit.Options{N: f.n, K: f.k, Domain: f.domain, Seed: f.seed, MaxQuestions: int64(f.maxQuestions)}
 	if f.maxQuestions == 0 {
 		o.MaxQuestions = -1
 	}
@@ -280,15 +280,16 @@ func (f *auditFlags) run(ctx context.Context) error {
 		return err
 	}
 	shown, done := command.Progress(f.Streams, "audit")
-	decided := verify.Options{Properties: o.Properties, Facts: o.Facts, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
+	program := audit.Program{Command: f.pmfExec + f.sampleExec, Timeout: f.timeout, CleanEnv: f.cleanEnv, Children: f.children}
+	decided := verify.Options{Properties: o.Properties, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
 	decided.Complete()
 	o.Progress = f.progress(shown)
 	r, err := command.Settle(ctx, func() (*audit.Report, error) {
 		switch {
 		case f.pmfExec != "":
-			return audit.PMF(ctx, f.pmfExec, o)
+			return program.PMF(ctx, o)
 		case f.sampleExec != "":
-			return audit.Samples(ctx, f.sampleExec, o)
+			return program.Samples(ctx, o)
 		}
 		return f.table(ctx, o)
 	}, func(why string) *audit.Report {
@@ -396,7 +397,7 @@ func (f *auditFlags) setting(o *audit.Options) verify.Setting {
 }
 
 func (f *auditFlags) table(ctx context.Context, o audit.Options) (*audit.Report, error) {
-	rows, err := readTable(ctx, f.pmfFile, o.Precision, o.Outcomes == audit.Labels)
+	rows, err := readTable(ctx, f.pmfFile, o.Outcomes, o.Precision)
 	if err != nil {
 		return nil, err
 	}

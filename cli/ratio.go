@@ -14,11 +14,11 @@ import (
 	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/linear"
+	"optratio/internal/subject"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 // ratioFlags are the flags of the main job.
@@ -218,7 +218,7 @@ func ratioEnding(ctx context.Context, d *document.Ratio) error {
 }
 
 // addSubject adds the user's own mechanism to a request, and returns it; nil where there is none.
-func (f *ratioFlags) addSubject(ctx context.Context, r *lp.Request, progress func(int64)) (*audit.Stated, error) {
+func (f *ratioFlags) addSubject(ctx context.Context, r *lp.Request, progress func(int64)) (*subject.Stated, error) {
 	delta, err := command.ParsePositive("sensitivity", f.sensitivity)
 	if err != nil {
 		return nil, err

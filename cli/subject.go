@@ -12,6 +12,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/document"
+	"optratio/internal/subject"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -61,7 +62,7 @@ func parsePrecision(text string) (*big.Rat, error) {
 }
 
 // parse returns the subject, nil where none is given.
-func (f *subjectFlags) parse(ctx context.Context, eps number.Epsilon, delta *big.Rat, model verify.Neighborhood, progress func(int64)) (*audit.Stated, error) {
+func (f *subjectFlags) parse(ctx context.Context, eps number.Epsilon, delta *big.Rat, model verify.Neighborhood, progress func(int64)) (*subject.Stated, error) {
 	switch {
 	case !f.given() && f.symmetric:
 		return nil, command.Usagef("--assume-symmetric: this is about --pmf-exec or --pmf-file, give one of them")
@@ -74,30 +75,35 @@ func (f *subjectFlags) parse(ctx context.Context, eps number.Epsilon, delta *big
 	}
 	o.Sensitivity, o.Neighbors = delta, model
 	if f.exec != "" {
-		return audit.NewProgram(f.exec, f.symmetric, o)
+		return subject.OfProgram(f.program(), f.symmetric, o)
 	}
-	rows, err := readTable(ctx, f.file, o.Precision, false)
+	rows, err := readTable(ctx, f.file, audit.Index, o.Precision)
 	if err != nil {
 		return nil, err
 	}
-	return audit.NewTable(f.file, rows, f.symmetric, o)
+	return subject.OfTable(f.file, rows, f.symmetric, o)
 }
 
 // rated rates the mechanisms of a request, and then asks a program again: what changes its answers is not rated.
-func rated(ctx context.Context, r lp.Request, subject *audit.Stated) (*lp.Answer, error) {
+func rated(ctx context.Context, r lp.Request, rival *subject.Stated) (*lp.Answer, error) {
 	a, err := lp.Ratio(ctx, r)
-	if err != nil || subject == nil {
+	if err != nil || rival == nil {
 		return a, err
 	}
-	if err = subject.Again(ctx); !errors.Is(err, mechanisms.ErrAnswer) {
+	if err = rival.Again(ctx); !errors.Is(err, mechanisms.ErrAnswer) {
 		return a, err
 	}
 	for i, m := range a.Mechanisms {
-		if m.Name == subject.Info().Name && m.Finding == "" {
+		if m.Name == rival.Info().Name && m.Finding == "" {
 			a.Mechanisms[i] = lp.Rated{Name: m.Name, Finding: err.Error()}
 		}
 	}
 	return a, nil
+}
+
+// program is that of --pmf-exec.
+func (f *subjectFlags) program() audit.Program {
+	return audit.Program{Command: f.exec, Timeout: f.timeout, CleanEnv: f.cleanEnv}
 }
 
 // options are those of an audit of the subject.
@@ -109,7 +115,7 @@ func (f *subjectFlags) options(eps number.Epsilon, progress func(int64)) (o audi
 		return o, command.Usagef("--timeout %s: give a positive duration such as 10s", f.timeout)
 	}
 	precision, err := parsePrecision(f.precision)
-	o = audit.Options{Epsilon: eps, Precision: precision, Timeout: f.timeout, CleanEnv: f.cleanEnv}
+	o = audit.Options{Epsilon: eps, Precision: precision}
 	if progress != nil {
 		o.Progress = func(done, _ int64) { progress(done) }
 	}
@@ -126,7 +132,7 @@ func (f *subjectFlags) about(ctx context.Context, p *optimum.Problem, eps number
 		return nil, err
 	}
 	if f.exec == "" {
-		rows, err := readTable(ctx, f.file, o.Precision, true)
+		rows, err := readTable(ctx, f.file, audit.Labels, o.Precision)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +142,7 @@ func (f *subjectFlags) about(ctx context.Context, p *optimum.Problem, eps number
 		}
 		return t, nil
 	}
-	rows, err := audit.Ask(ctx, f.exec, p.Asked(), o)
+	rows, err := f.program().Rows(ctx, p.Asked(), o)
 	var t *optimum.Table
 	if err == nil {
 		t, err = optimum.TableOf("the program", rows, p)
@@ -148,24 +154,20 @@ func (f *subjectFlags) about(ctx context.Context, p *optimum.Problem, eps number
 }
 
 // readTable reads --pmf-file.
-func readTable(ctx context.Context, path string, precision *big.Rat, labels bool) ([]audit.Row, error) {
+func readTable(ctx context.Context, path, outcomes string, precision *big.Rat) ([]audit.Row, error) {
 	file, err := command.OpenInput(ctx, "--pmf-file", path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	read := audit.ReadTable
-	if labels {
-		read = audit.ReadLabels
-	}
-	rows, err := read(file, path, precision)
+	rows, err := audit.ReadTable(file, path, outcomes, precision)
 	if cause := context.Cause(ctx); err != nil && cause != nil { // which ended it
 		return nil, fmt.Errorf("--pmf-file %s: not read to its end: %w", command.Quoted(path), cause)
 	}
 	return rows, err
 }
 
-func (f *subjectFlags) doc(s *audit.Stated, r *lp.Request) *document.Subject {
+func (f *subjectFlags) doc(s *subject.Stated, r *lp.Request) *document.Subject {
 	if s == nil {
 		return nil
 	}

@@ -31,7 +31,7 @@ func TestAudited(t *testing.T) {
 			var text strings.Builder
 			in := &audit.Inputs{Name: "inputs", Values: p.Asked(), Pairs: p.Pairs}
 			require.NoError(t, m.WriteJSONL(&text))
-			rows, err := audit.ReadLabels(strings.NewReader(text.String()), "table", new(big.Rat))
+			rows, err := audit.ReadTable(strings.NewReader(text.String()), "table", audit.Labels, new(big.Rat))
 			require.NoError(t, err)
 			o := audit.Options{Inputs: in, Epsilon: eps, Outcomes: audit.Labels}
 			if delta := rat(t, c.delta); delta.Sign() > 0 {
@@ -92,7 +92,7 @@ func TestRatesReadings(t *testing.T) {
 			line, _ := json.Marshal(map[string]any{"input": p.Inputs[x], "pmf": pmf})
 			text.WriteString(string(line) + "\n")
 		}
-		rows, err := audit.ReadLabels(strings.NewReader(text.String()), "table", precision)
+		rows, err := audit.ReadTable(strings.NewReader(text.String()), "table", audit.Labels, precision)
 		require.NoError(t, err)
 		r.Rate, err = TableOf("table", rows, p)
 		require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestFindings(t *testing.T) {
 		`while read q; do echo '{"error":"no"}'; done`:                                                    "said error",
 		`i=0; while read q; do i=$((i+1)); echo "{\"pmf\":{\"0\":\"1/$i\",\"1\":\"$((i-1))/$i\"}}"; done`: "different answers",
 	} {
-		rows, err := audit.Ask(ctx, command, p.Asked(), audit.Options{Epsilon: exp(t, "2")})
+		rows, err := audit.Program{Command: command}.Rows(ctx, p.Asked(), audit.Options{Epsilon: exp(t, "2")})
 		var table *Table
 		if err == nil {
 			table, err = TableOf("the program", rows, p)

@@ -223,7 +223,7 @@ func examine(ctx context.Context, l *line) (answer, error) {
 		r, err = audit.Mechanism(ctx, inPage(ctx), o)
 	} else {
 		var rows []audit.Row
-		if rows, err = audit.ReadTable(strings.NewReader(text), table, o.Precision); err == nil {
+		if rows, err = audit.ReadTable(strings.NewReader(text), table, audit.Index, o.Precision); err == nil {
 			r, err = audit.Table(ctx, table, rows, shifted, o)
 		}
 	}

@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 	"internal/certtext":      {arithmetic},
 	"internal/vipr":          {arithmetic, "verify/certificate"},
 	"proptest":               {arithmetic, "lattice", "mechanisms", "verify"},
+	"internal/subject":       {arithmetic, "mechanisms", "verify", "verify/audit"},
 	"internal/recommend":     {arithmetic, "internal/patience", "mechanisms"},
 	"internal/sweep":         {"*"},
 	"internal/document":      {arithmetic, "lp", "mechanisms", "internal/secretary", "optimum", "verify/certificate"},

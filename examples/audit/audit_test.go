@@ -25,7 +25,7 @@ func options(t *testing.T) audit.Options {
 	require.NoError(t, err)
 	return audit.Options{
 		N: 3, K: 2, Domain: "lattice", Epsilon: eps, Sensitivity: big.NewRat(1, 1), Seed: 1, Precision: big.NewRat(1, 1e9),
-		Budget: 60_000, Confidence: big.NewRat(999, 1000), Against: pf, Timeout: time.Minute,
+		Budget: 60_000, Confidence: big.NewRat(999, 1000), Against: pf,
 	}
 }
 
@@ -36,24 +36,29 @@ func need(t *testing.T, program string) {
 	}
 }
 
+// program is a command line under audit, which may take a while to answer on a busy machine.
+func program(command string) audit.Program {
+	return audit.Program{Command: command, Timeout: time.Minute}
+}
+
 func TestPython(t *testing.T) {
 	need(t, "python3")
 	o := options(t)
 	o.Against = nil
-	r, err := audit.PMF(context.Background(), "python3 em.py", o)
+	r, err := program("python3 em.py").PMF(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Proved, r.Verdict(), "%v %v", r.Properties, r.Findings)
 	for _, eps := range []string{"0.05", "0.74", "20"} {
 		for _, o.Domain = range []string{"lattice", "random"} {
 			o.Epsilon, err = number.ParseEpsilon(eps)
 			require.NoError(t, err)
-			r, err := audit.PMF(context.Background(), "python3 em.py", o)
+			r, err := program("python3 em.py").PMF(context.Background(), o)
 			require.NoError(t, err)
 			require.Equal(t, verify.Proved, r.Verdict(), "ε = %s: %v %v", eps, r.Properties, r.Findings)
 		}
 	}
 
-	r, err = audit.Samples(context.Background(), "python3 noisy_max.py", options(t))
+	r, err = program("python3 noisy_max.py").Samples(context.Background(), options(t))
 	require.NoError(t, err)
 	require.Equal(t, verify.Undecided, r.Verdict(), "%v", r.Findings)
 }
@@ -62,7 +67,7 @@ func TestGo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "flip")
 	out, err := exec.Command("go", "build", "-o", path, "./flip").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	r, err := audit.Samples(context.Background(), path, options(t))
+	r, err := program(path).Samples(context.Background(), options(t))
 	require.NoError(t, err)
 	require.Equal(t, verify.Undecided, r.Verdict(), "%v", r.Findings)
 	require.Empty(t, r.Findings)
@@ -73,7 +78,7 @@ func TestShell(t *testing.T) {
 	o := options(t)
 	o.N, o.Domain, o.Against = 2, "half-lattice", nil
 	o.Properties = []verify.Property{verify.DP, verify.Symmetry, verify.Sum}
-	r, err := audit.PMF(context.Background(), "sh random_response.sh", o)
+	r, err := program("sh random_response.sh").PMF(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Proved, r.Verdict(), "%v %v", r.Properties, r.Findings)
 	require.InDelta(t, 1, r.TightEps.Float64(), 1e-8)

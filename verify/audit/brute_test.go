@@ -33,7 +33,7 @@ func TestVerdictsOnTroubledTables(t *testing.T) {
 		if i%3 == 0 {
 			o.Delta, o.Properties = c.delta, []verify.Property{verify.ApproximateDP}
 		}
-		rows, err := ReadTable(strings.NewReader(c.text()), "table", o.Precision)
+		rows, err := ReadTable(strings.NewReader(c.text()), "table", Index, o.Precision)
 		require.NoError(t, err, c.text())
 		r, err := Table(context.Background(), "table", rows, false, o)
 		require.NoError(t, err)

@@ -88,15 +88,15 @@ func TestChildrenThatMisbehave(t *testing.T) {
 func TestProgramsThatCannotBeStarted(t *testing.T) {
 	o := samplerOptions(t, "1", 1000)
 	for _, command := range []string{"no-such-program-at-all", "/dev/null", "exit 127"} {
-		_, err := PMF(context.Background(), command, o)
-		require.ErrorIs(t, err, ErrOptions, command)
+		_, err := pmfOf(context.Background(), command, o)
+		require.ErrorIs(t, err, errOptions, command)
 		require.ErrorContains(t, err, "cannot be started")
-		_, err = Samples(context.Background(), command, o)
-		require.ErrorIs(t, err, ErrOptions, command)
+		_, err = samplesOf(context.Background(), command, o)
+		require.ErrorIs(t, err, errOptions, command)
 		require.NotContains(t, err.Error(), "\n")
 	}
 	// One that ends so later is a finding.
-	r, err := PMF(context.Background(), `read q; echo '{"pmf":[1]}'; read q; exit 127`, o)
+	r, err := pmfOf(context.Background(), `read q; echo '{"pmf":[1]}'; read q; exit 127`, o)
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Findings)
 }
@@ -163,8 +163,8 @@ func TestFinishNoticesHowAProgramEnds(t *testing.T) {
 func TestCancellingEndsAQuestion(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	r, err := PMF(ctx, "sleep 3000", Options{
-		N: 2, K: 1, Domain: "lattice", Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1), Precision: new(big.Rat), Timeout: time.Hour,
+	r, err := pmfOf(ctx, "sleep 3000", Options{
+		N: 2, K: 1, Domain: "lattice", Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1), Precision: new(big.Rat), program: Program{Timeout: time.Hour},
 	})
 	require.NoError(t, err)
 	require.Equal(t, verify.Undecided, r.Find(verify.DP).Verdict)
@@ -176,7 +176,7 @@ func TestSamplingProgram(t *testing.T) {
 	o := samplerOptions(t, "0.5", 40_000)
 	o.N = 2
 	program := `while read q; do n=${q##*:}; n=${n%\}}; echo "{\"counts\":[$n,0]}"; done`
-	r, err := Samples(context.Background(), program, o)
+	r, err := samplesOf(context.Background(), program, o)
 	require.NoError(t, err)
 	require.Empty(t, r.Findings)
 	require.Equal(t, verify.Undecided, r.Find(verify.DP).Verdict)
@@ -184,7 +184,7 @@ func TestSamplingProgram(t *testing.T) {
 	require.Equal(t, "0", r.LowerBound.String())
 	require.LessOrEqual(t, r.Samples, o.Budget)
 
-	r, err = Samples(context.Background(), `while read q; do echo '{"counts":[7,0]}'; done`, o)
+	r, err = samplesOf(context.Background(), `while read q; do echo '{"counts":[7,0]}'; done`, o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Violated, r.Verdict())
 	require.Contains(t, r.Findings[0].Detail, "answered 7 samples in all where")
@@ -199,8 +199,8 @@ func TestAnswersOutOfStep(t *testing.T) {
 		"at last": `while read q; do ` + answer + `; done; ` + answer,
 	} {
 		o := samplerOptions(t, "1", 1000)
-		o.N, o.K, o.Timeout = 2, 1, 5*time.Minute
-		r, err := PMF(context.Background(), program, o)
+		o.N, o.K, o.program.Timeout = 2, 1, 5*time.Minute
+		r, err := pmfOf(context.Background(), program, o)
 		require.NoError(t, err)
 		require.NotEmpty(t, r.Findings, name)
 		require.Nil(t, r.Witness)
@@ -212,14 +212,14 @@ func TestAnswersOutOfStep(t *testing.T) {
 			}
 			require.Equal(t, want, p.Verdict, "%s: %s", name, p.Name)
 		}
-		r, err = Samples(context.Background(), strings.ReplaceAll(program, `"pmf":[1,0]`, `"counts":[1,0]`), o)
+		r, err = samplesOf(context.Background(), strings.ReplaceAll(program, `"pmf":[1,0]`, `"counts":[1,0]`), o)
 		require.NoError(t, err)
 		require.NotEmpty(t, r.Findings, name)
 	}
 	// Last words that are no answer are a finding, and no more.
 	o := samplerOptions(t, "1", 1000)
-	o.N, o.K, o.Timeout = 2, 1, 5*time.Minute
-	r, err := PMF(context.Background(), `while read q; do echo '{"pmf":["1/2","1/2"]}'; done; echo bye`, o)
+	o.N, o.K, o.program.Timeout = 2, 1, 5*time.Minute
+	r, err := pmfOf(context.Background(), `while read q; do echo '{"pmf":["1/2","1/2"]}'; done; echo bye`, o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Proved, r.Find(verify.DP).Verdict)
 	require.Equal(t, verify.Violated, r.Find(Answers).Verdict)
@@ -289,8 +289,8 @@ func TestQuestionsWrittenAhead(t *testing.T) {
 // A sampler that once answers twice is not concluded anything from.
 func TestSamplersOutOfStep(t *testing.T) {
 	o := samplerOptions(t, "1", 20_000)
-	o.Timeout = 5 * time.Minute
-	r, err := Samples(context.Background(), `i=0; while read -r q; do
+	o.program.Timeout = 5 * time.Minute
+	r, err := samplesOf(context.Background(), `i=0; while read -r q; do
 		n=${q##*:}; n=${n%\}}; i=$((i+1)); echo "{\"counts\":[$n,0,0]}"; [ $i != 60 ] || echo "{\"counts\":[$n,0,0]}"
 	done`, o)
 	require.NoError(t, err)

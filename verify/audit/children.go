@@ -153,8 +153,8 @@ func (b *binned) splits() (out [][]int64) {
 // even rounds a number of samples so that both halves are dealt evenly to several children, at least one to each: those that start with one seed then go on
 // repeating each other.
 func (s *statistics) even(samples int64) int64 {
-	unit := 2 * int64(s.o.Children)
-	if s.o.Children < 2 || samples < 1 || s.drawn+unit > s.o.Budget {
+	unit := 2 * int64(s.o.program.Children)
+	if s.o.program.Children < 2 || samples < 1 || s.drawn+unit > s.o.Budget {
 		return samples
 	}
 	return max(unit, samples-samples%unit)

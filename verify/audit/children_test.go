@@ -20,13 +20,15 @@ const counting = `n=${q##*:}; n=${n%\}}`
 func severalOf(t *testing.T, children int, command, outcomes string) (sampler, []*asker) {
 	t.Helper()
 	o := samplerOptions(t, "1", 1000)
-	o.N, o.Outcomes, o.Children = 2, outcomes, children
+	o.N, o.Outcomes, o.program.Children = 2, outcomes, children
 	require.NoError(t, o.complete())
 	space, _, err := o.sampleDomain()
 	require.NoError(t, err)
 	var askers []*asker
 	for i := range children {
-		a := newAsker(context.Background(), fmt.Sprintf("i=%d; %s", i, command), space, &o)
+		o := o
+		o.program.Command = fmt.Sprintf("i=%d; %s", i, command)
+		a := newAsker(context.Background(), space, &o)
 		t.Cleanup(a.child.stop)
 		askers = append(askers, a)
 	}
@@ -99,8 +101,8 @@ echo "{\"counts\":[$c,$((n-c))]}"; done`
 func TestChildrenIndependent(t *testing.T) {
 	audit := func(start string, children int) *Report {
 		o := samplerOptions(t, "1", 8000)
-		o.N, o.Children = 2, children
-		r, err := Samples(context.Background(), start+"; "+seeded, o)
+		o.N, o.program.Children = 2, children
+		r, err := samplesOf(context.Background(), start+"; "+seeded, o)
 		require.NoError(t, err)
 		return r
 	}
@@ -119,13 +121,15 @@ func TestChildrenReproducible(t *testing.T) {
 	var first string
 	for run := range 3 {
 		o := samplerOptions(t, "1", 3000)
-		o.N, o.Children = 2, 3
+		o.N, o.program.Children = 2, 3
 		require.NoError(t, o.complete())
 		space, dom, err := o.sampleDomain()
 		require.NoError(t, err)
 		var askers []*asker
-		for i := range o.Children {
-			a := newAsker(context.Background(), fmt.Sprintf("s=%d; %s", 7919*(i+1), seeded), space, &o)
+		for i := range o.program.Children {
+			o := o
+			o.program.Command = fmt.Sprintf("s=%d; %s", 7919*(i+1), seeded)
+			a := newAsker(context.Background(), space, &o)
 			t.Cleanup(a.child.stop)
 			askers = append(askers, a)
 		}
@@ -142,8 +146,8 @@ func TestChildrenReproducible(t *testing.T) {
 func TestChildrenRefused(t *testing.T) {
 	for _, n := range []int{-1, mostChildren + 1} {
 		o := samplerOptions(t, "1", 1000)
-		o.Children = n
-		_, err := Samples(context.Background(), "cat", o)
-		assert.ErrorIs(t, err, ErrOptions)
+		o.program.Children = n
+		_, err := samplesOf(context.Background(), "cat", o)
+		assert.ErrorIs(t, err, errOptions)
 	}
 }

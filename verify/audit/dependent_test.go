@@ -85,7 +85,7 @@ func TestDependentSamplesRefuteNothing(t *testing.T) {
 		refuted, named := 0, 0
 		for run := range uint64(n) {
 			o := samplerOptions(t, "1", []int64{10_000, 30_000, 100_000}[run%3])
-			o.N, o.Seed, o.Children, o.UntilRefuted = 2, run, c.children, run%2 == 0
+			o.N, o.Seed, o.program.Children, o.UntilRefuted = 2, run, c.children, run%2 == 0
 			s := newSeveral(responseLaw(1), c.children, c.seed(run))
 			if c.again != nil {
 				s.again = c.again(run)

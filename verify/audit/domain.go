@@ -29,19 +29,15 @@ type Options struct {
 	Sensitivity *big.Rat // 1
 	Seed        uint64
 	Properties  []verify.Property    // of probabilities, nil: as in verify.Options, of labels with the facts that are about them; of samplers those of Testable, nil: dp
-	Facts       []verify.Property    // of probabilities: reported as well, as in verify.Options
 	Slack       *big.Rat             // what ε may be exceeded by: see verify.Options
 	Rho, Range  *big.Rat             // targets of zcdp and bounded-range: see verify.Options
 	Delta       *big.Rat             // target of approximate-dp, of probabilities alone
 	Against     mechanisms.Mechanism // compare the answers with its probabilities; may be nil
 
 	Precision  *big.Rat // relative, of JSON numbers; 1e-9
-	Timeout    Duration // for one answer; 10 s
 	Budget     int64    // samples in all; 1000000
 	Confidence *big.Rat // of the lower bound on ε, and of the test of fit; 0.95
 	Outcomes   string   // of a sampler: Index (the default), Labels or Real
-	Children   int      // of a program that samples: so many run at the same time; 1
-	CleanEnv   bool     // programs do not get the environment of this process
 	// UntilRefuted ends an audit of samples once the claim is refuted, and makes it look for that as early as it can. Otherwise
 	// the whole budget goes into the bound.
 	UntilRefuted bool
@@ -52,32 +48,34 @@ type Options struct {
 	// a property has. A total of 0 is not known.
 	Progress func(done, total int64)
 
-	meter *meter
-	shown float64 // the tight ε on the domain, once it is known: see pace
+	program Program
+	facts   []verify.Property // of probabilities: reported as well, as in verify.Options
+	meter   *meter
+	shown   float64 // the tight ε on the domain, once it is known: see pace
 }
 
 // complete fills in the defaults and checks the options.
 func (o *Options) complete() error {
 	if err := o.Epsilon.Check(); err != nil {
-		return fmt.Errorf("%w: %w", ErrOptions, err)
+		return fmt.Errorf("%w: %w", errOptions, err)
 	}
 	o.N, o.K, o.Domain = cmp.Or(o.N, 3), cmp.Or(o.K, 2), cmp.Or(o.Domain, "lattice")
 	o.Sensitivity = cmp.Or(o.Sensitivity, big.NewRat(1, 1))
 	o.Precision = cmp.Or(o.Precision, big.NewRat(1, 1e9))
 	o.Confidence = cmp.Or(o.Confidence, big.NewRat(19, 20))
 	o.Budget = cmp.Or(o.Budget, 1_000_000)
-	o.Timeout = cmp.Or(max(o.Timeout, 0), 10*time.Second)
-	if len(o.Properties) == 0 && (o.Outcomes == Labels || o.Inputs != nil) && o.Facts == nil {
-		o.Facts = []verify.Property{verify.BoundedRange, verify.Sum}
+	o.program.Timeout = cmp.Or(max(o.program.Timeout, 0), 10*time.Second)
+	if len(o.Properties) == 0 && (o.Outcomes == Labels || o.Inputs != nil) && o.facts == nil {
+		o.facts = []verify.Property{verify.BoundedRange, verify.Sum}
 		if o.Delta != nil || o.Inputs != nil { // a bounded range implies ε-DP, which is not claimed with a δ
-			o.Facts = o.Facts[1:]
+			o.facts = o.facts[1:]
 		}
 	}
 	return o.check()
 }
 
-// ErrOptions is wrapped by errors about options.
-var ErrOptions error = number.InputError("cannot audit")
+// errOptions is wrapped by errors about options.
+var errOptions error = number.InputError("cannot audit")
 
 // mostCandidates and deepest limit the domains that are built.
 const (
@@ -87,32 +85,28 @@ const (
 
 func (o *Options) check() error {
 	switch {
-	case o.Outcomes == Mixed && o.Children > 1:
-		return fmt.Errorf("%w: mixed outcomes are drawn by one child", ErrOptions)
 	case o.Outcomes != "" && o.Outcomes != Index && o.Outcomes != Labels && o.Outcomes != Real && o.Outcomes != Mixed:
-		return fmt.Errorf("%w: outcomes %q are none of index, labels, real, mixed", ErrOptions, o.Outcomes)
-	case o.Children < 0 || o.Children > mostChildren:
-		return fmt.Errorf("%w: %d children are not 1 to %d", ErrOptions, o.Children, mostChildren)
+		return fmt.Errorf("%w: outcomes %q are none of index, labels, real, mixed", errOptions, o.Outcomes)
 	case o.Outcomes != "" && o.Outcomes != Index && o.Against != nil:
-		return fmt.Errorf("%w: outcomes that are no candidates cannot be compared with a mechanism's", ErrOptions)
+		return fmt.Errorf("%w: outcomes that are no candidates cannot be compared with a mechanism's", errOptions)
 	case o.tellsShifts() && len(o.tested()) > 0:
-		return fmt.Errorf("%w: %s is about candidates, and outcomes are %s", ErrOptions, o.tested()[0], o.Outcomes)
+		return fmt.Errorf("%w: %s is about candidates, and outcomes are %s", errOptions, o.tested()[0], o.Outcomes)
 	case o.Sensitivity.Sign() <= 0:
-		return fmt.Errorf("%w: the sensitivity must be positive", ErrOptions)
+		return fmt.Errorf("%w: the sensitivity must be positive", errOptions)
 	case o.Inputs != nil:
 		return o.Inputs.check(o)
 	case len(o.Vectors) > 0 || len(o.Pairs) > 0:
 		return nil
 	case o.N < 1:
-		return fmt.Errorf("%w: n = %d must be at least 1", ErrOptions, o.N)
+		return fmt.Errorf("%w: n = %d must be at least 1", errOptions, o.N)
 	case o.N > mostCandidates:
-		return fmt.Errorf("%w: n = %d is above the limit of %d candidates", ErrOptions, o.N, mostCandidates)
+		return fmt.Errorf("%w: n = %d is above the limit of %d candidates", errOptions, o.N, mostCandidates)
 	case o.K > deepest:
-		return fmt.Errorf("%w: k = %d is above the limit of %d", ErrOptions, o.K, deepest)
+		return fmt.Errorf("%w: k = %d is above the limit of %d", errOptions, o.K, deepest)
 	case o.K < 1 && o.Domain != "random":
-		return fmt.Errorf("%w: k = %d must be at least 1", ErrOptions, o.K)
+		return fmt.Errorf("%w: k = %d must be at least 1", errOptions, o.K)
 	case o.Domain != "lattice" && o.Domain != "half-lattice" && o.Domain != "random":
-		return fmt.Errorf("%w: domain %q is none of lattice, half-lattice, random", ErrOptions, o.Domain)
+		return fmt.Errorf("%w: domain %q is none of lattice, half-lattice, random", errOptions, o.Domain)
 	}
 	return nil
 }
@@ -220,7 +214,7 @@ func (o *Options) given(space *verify.Space) (vectors []verify.Vector, pairs [][
 	ints := make([]verify.Vector, len(all))
 	for i, v := range all {
 		if len(v) == 0 || len(v) != len(all[0]) {
-			return nil, nil, fmt.Errorf("%w: score vectors of %d and %d candidates", ErrOptions, len(all[0]), len(v))
+			return nil, nil, fmt.Errorf("%w: score vectors of %d and %d candidates", errOptions, len(all[0]), len(v))
 		}
 		if ints[i], err = space.Vector(v); err != nil {
 			return nil, nil, err

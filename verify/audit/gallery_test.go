@@ -47,12 +47,12 @@ func TestGallery(t *testing.T) {
 			require.NoError(t, err)
 			o := Options{
 				N: n, K: 2, Domain: "lattice", Neighbors: model, Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1),
-				Seed: 1, Precision: big.NewRat(1, 1e9), Timeout: 5 * time.Minute,
+				Seed: 1, Precision: big.NewRat(1, 1e9), program: Program{Timeout: 5 * time.Minute},
 			}
 			if fields[0] == "hang" {
-				o.Timeout = 100 * time.Millisecond
+				o.program.Timeout = 100 * time.Millisecond
 			}
-			r, err := PMF(context.Background(), gallery+" "+fields[0], o)
+			r, err := pmfOf(context.Background(), gallery+" "+fields[0], o)
 			require.NoError(t, err)
 			rest := fields[4:]
 			switch fields[3] {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/strictjson"
-	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -44,34 +42,34 @@ func (p InputPair) Multiple() *big.Rat { return cmp.Or(p.Distance, unity) }
 func (in *Inputs) check(o *Options) error {
 	switch {
 	case len(in.Values) == 0:
-		return fmt.Errorf("%w: there are no inputs", ErrOptions)
+		return fmt.Errorf("%w: there are no inputs", errOptions)
 	case len(in.Pairs) == 0:
-		return fmt.Errorf("%w: there are no pairs of neighbors among the inputs", ErrOptions)
+		return fmt.Errorf("%w: there are no pairs of neighbors among the inputs", errOptions)
 	case len(o.Vectors) > 0 || len(o.Pairs) > 0 || o.Against != nil:
-		return fmt.Errorf("%w: inputs do not go with score vectors, or with a mechanism to compare with", ErrOptions)
+		return fmt.Errorf("%w: inputs do not go with score vectors, or with a mechanism to compare with", errOptions)
 	}
 	for i, value := range in.Values {
 		if err := strictjson.Check(value); err != nil {
-			return fmt.Errorf("%w: input %d: %w", ErrOptions, i, err)
+			return fmt.Errorf("%w: input %d: %w", errOptions, i, err)
 		}
 		if bytes.ContainsAny(value, "\n\r") {
-			return fmt.Errorf("%w: input %d is on several lines", ErrOptions, i)
+			return fmt.Errorf("%w: input %d is on several lines", errOptions, i)
 		}
 	}
 	for i, p := range in.Pairs {
 		if p.Distance != nil && p.Distance.Sign() <= 0 {
-			return fmt.Errorf("%w: pair %d has a distance that is not positive", ErrOptions, i)
+			return fmt.Errorf("%w: pair %d has a distance that is not positive", errOptions, i)
 		}
 		if p.From < 0 || p.To < 0 || max(p.From, p.To) >= len(in.Values) {
-			return fmt.Errorf("%w: pair %d is of inputs %d and %d, and there are %d", ErrOptions, i, p.From, p.To, len(in.Values))
+			return fmt.Errorf("%w: pair %d is of inputs %d and %d, and there are %d", errOptions, i, p.From, p.To, len(in.Values))
 		}
 		if slices.Contains(o.Properties, verify.RDP) && p.Multiple().Cmp(unity) != 0 {
-			return fmt.Errorf("%w: rdp is about neighbors, and pair %d has a distance other than 1", ErrOptions, i)
+			return fmt.Errorf("%w: rdp is about neighbors, and pair %d has a distance other than 1", errOptions, i)
 		}
 	}
 	for _, p := range o.Properties {
 		if !slices.Contains(OfLabels, p) {
-			return fmt.Errorf("%w: %s is about candidates and scores, and inputs have none", ErrOptions, p)
+			return fmt.Errorf("%w: %s is about candidates and scores, and inputs have none", errOptions, p)
 		}
 	}
 	return nil
@@ -264,55 +262,6 @@ func (r *Report) nameInputs(in *Inputs) {
 			}
 		}
 	}
-}
-
-// Ask asks a program that states the probabilities of labels about each of some inputs, some of them twice, and returns a row for each. Of the options it takes Epsilon,
-// Sensitivity, Precision, Timeout, CleanEnv and Progress. The error wraps mechanisms.ErrAnswer where the program did anything that audits call a finding, and ErrOptions
-// where it cannot be started.
-func Ask(ctx context.Context, command string, values []json.RawMessage, o Options) ([]Row, error) {
-	if err := o.complete(); err != nil {
-		return nil, err
-	}
-	o.Inputs, o.Outcomes = &Inputs{Values: values}, Labels
-	space, dom, err := o.domain(0)
-	if err == nil {
-		err = o.measure(ctx, dom)
-	}
-	if err != nil {
-		return nil, err
-	}
-	a := newAsker(ctx, command, space, &o)
-	defer a.child.stop()
-	a.labels = newLabelled(&o)
-	rows := make([]Row, len(values))
-	for i, value := range values {
-		answer, err := probabilities{a}.Answer(verify.Vector{int64(i)})
-		switch {
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case errors.Is(err, verify.ErrUndecided):
-			return nil, fmt.Errorf("%w: input %s: %w", mechanisms.ErrAnswer, verify.InputText(value), err)
-		case err != nil:
-			return nil, err
-		case answer.Event != "":
-			return nil, fmt.Errorf("%w: input %s: %s", mechanisms.ErrAnswer, verify.InputText(value), answer.Event)
-		}
-		rows[i] = Row{Input: value, PMF: answer.P}
-	}
-	if err := a.again(&Report{}); err != nil {
-		return nil, err
-	}
-	a.finish()
-	for _, f := range slices.Concat(a.record.changed, a.findings) {
-		return nil, fmt.Errorf("%w: %s", mechanisms.ErrAnswer, f)
-	}
-	if a.record.unasked != "" {
-		return nil, cmp.Or(context.Cause(ctx), fmt.Errorf("%w: not asked again: %s", mechanisms.ErrAnswer, a.record.unasked))
-	}
-	for i := range rows {
-		rows[i].Labels = a.labels.names
-	}
-	return rows, nil
 }
 
 // Add adds an input, a JSON value.

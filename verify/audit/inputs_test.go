@@ -27,7 +27,7 @@ func rowsOf(t *testing.T, exp string, table, pairs []string, properties ...verif
 // rowsWithin is rowsOf with a slack.
 func rowsWithin(t *testing.T, exp string, slack *big.Rat, table, pairs []string, properties ...verify.Property) (*Report, error) {
 	t.Helper()
-	rows, err := ReadLabels(strings.NewReader(strings.Join(table, "\n")), "table", big.NewRat(1, 1e9))
+	rows, err := ReadTable(strings.NewReader(strings.Join(table, "\n")), "table", Labels, big.NewRat(1, 1e9))
 	require.NoError(t, err)
 	in := &Inputs{}
 	for _, r := range rows {
@@ -138,7 +138,7 @@ func TestDistances(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, "1", one.RatString())
 	_, err = rowsOf(t, "2", counts0to2, []string{"0,2,3"}, verify.RDP)
-	assert.ErrorIs(t, err, ErrOptions)
+	assert.ErrorIs(t, err, errOptions)
 }
 
 // Directions of the other properties: where a pair is looked at in its order alone, the least δ and the Rényi divergences are those of that order.
@@ -171,7 +171,7 @@ func TestInputsOfPrograms(t *testing.T) {
 	in := &Inputs{Values: []json.RawMessage{[]byte(`[1, 2.50]`), []byte(`"x"`), []byte(`{"a":null}`)}, Pairs: []InputPair{{From: 0, To: 1}}}
 	program := `while read q; do case $q in '{"input":[1, 2.50],"epsilon":0.7,"sensitivity":1}') echo '{"pmf":["1/2","1/2"]}';; *a*) echo '{"error":"a"}';; *) echo '{"pmf":["1/2","1/4","1/4"]}';; esac; done`
 	o := Options{Inputs: in, Epsilon: epsilon(t, "0.7")}
-	r, err := PMF(context.Background(), program, o)
+	r, err := pmfOf(context.Background(), program, o)
 	require.NoError(t, err)
 	assert.True(t, r.TightEps.IsInf(), "%v", r)
 	require.NotNil(t, r.Witness.Candidate)
@@ -194,8 +194,8 @@ func TestInputsOfPrograms(t *testing.T) {
 	} {
 		bad := o
 		wrong(&bad)
-		_, err := PMF(context.Background(), program, bad)
-		assert.ErrorIs(t, err, ErrOptions, name)
+		_, err := pmfOf(context.Background(), program, bad)
+		assert.ErrorIs(t, err, errOptions, name)
 	}
 }
 

@@ -17,7 +17,7 @@ const nobody = `while read q; do case $q in *[[]0,0]*|*[[]1,1]*|*-1,-1]*) echo '
 
 func TestStatedLabels(t *testing.T) {
 	o := Options{N: 2, K: 1, Epsilon: epsilon(t, "0.7"), Outcomes: Labels}
-	r, err := PMF(context.Background(), nobody, o)
+	r, err := pmfOf(context.Background(), nobody, o)
 	require.NoError(t, err)
 	dp := r.Find(verify.DP)
 	require.Equal(t, verify.Violated, dp.Verdict, "%v", r)
@@ -35,22 +35,22 @@ func TestStatedLabels(t *testing.T) {
 		dp, rng verify.Verdict
 	}{{"1.09", verify.Violated, verify.Violated}, {"1.1", verify.Proved, verify.Violated}, {"2.2", verify.Proved, verify.Proved}} {
 		o.Epsilon = epsilon(t, c.eps)
-		r, err = PMF(context.Background(), answer, o)
+		r, err = pmfOf(context.Background(), answer, o)
 		require.NoError(t, err)
 		require.Equal(t, c.dp, r.Find(verify.DP).Verdict, "%v", r)
 		require.Equal(t, c.rng, r.Find(verify.BoundedRange).Verdict, "%v", r)
 		require.InDelta(t, 1.0986123, r.TightEps.Float64(), 1e-6)
 	}
 	// Probabilities that do not sum to 1, and answers of another kind.
-	r, err = PMF(context.Background(), `while read q; do echo '{"pmf":{"a":0.5}}'; done`, o)
+	r, err = pmfOf(context.Background(), `while read q; do echo '{"pmf":{"a":0.5}}'; done`, o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Violated, r.Find(verify.Sum).Verdict)
 }
 
 func TestTablesOfLabels(t *testing.T) {
-	rows, err := ReadLabels(strings.NewReader(`{"scores":[0,0],"pmf":{"a":"2/3","b":"1/3"}}
+	rows, err := ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":{"a":"2/3","b":"1/3"}}
 {"scores":[1,0],"pmf":{"a":"1/3","c":"1/6","b":"1/2"}}
-`), "t", big.NewRat(1, 1e9))
+`), "t", Labels, big.NewRat(1, 1e9))
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b", "c"}, rows[0].Labels)
 	o := Options{Epsilon: epsilon(t, "1"), Outcomes: Labels, Properties: OfLabels[:3]}
@@ -58,9 +58,9 @@ func TestTablesOfLabels(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "c", r.Find(verify.DP).Witness.Event)
 	require.Equal(t, verify.Proved, r.Find(verify.Sum).Verdict)
-	rows, err = ReadLabels(strings.NewReader(`{"scores":[0,0],"pmf":{"a":"2/3","b":"1/3"}}
+	rows, err = ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":{"a":"2/3","b":"1/3"}}
 {"scores":[1,0],"pmf":{"b":"2/3","a":"1/3"}}
-`), "t", big.NewRat(1, 1e9))
+`), "t", Labels, big.NewRat(1, 1e9))
 	require.NoError(t, err)
 	r, err = Table(context.Background(), "t", rows, false, o)
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestTablesOfLabels(t *testing.T) {
 {"scores":[1,0],"pmf":{"a":"5/12","c":"1/6","b":"5/12"}}
 `,
 	} {
-		rows, err = ReadLabels(strings.NewReader(text), "t", big.NewRat(1, 1e9))
+		rows, err = ReadTable(strings.NewReader(text), "t", Labels, big.NewRat(1, 1e9))
 		require.NoError(t, err)
 		exp, err := number.ParseExp("2")
 		require.NoError(t, err)
@@ -96,6 +96,6 @@ func TestTablesOfLabels(t *testing.T) {
 			require.NotNil(t, found.Attained)
 		}
 	}
-	_, err = ReadLabels(strings.NewReader(`{"scores":[0,0],"pmf":[1,0]}`), "t", big.NewRat(1, 1e9))
-	require.ErrorIs(t, err, ErrTable)
+	_, err = ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":[1,0]}`), "t", Labels, big.NewRat(1, 1e9))
+	require.ErrorIs(t, err, errTable)
 }

@@ -18,9 +18,10 @@ import (
 // Questions are as long as answers may be: outcomes of 30,000 bytes each are asked for in parts of a line's size, and the program that answers them did nothing wrong.
 func TestQuestionsFitTheirAnswers(t *testing.T) {
 	o := samplerOptions(t, "1", 1)
-	o.Outcomes, o.Timeout = Mixed, time.Minute
+	o.Outcomes, o.program.Timeout = Mixed, time.Minute
 	require.NoError(t, o.complete())
-	a := newAsker(context.Background(), subjectCommand("wide"), &verify.Space{Unit: big.NewRat(1, 1)}, &o)
+	o.program.Command = subjectCommand("wide")
+	a := newAsker(context.Background(), &verify.Space{Unit: big.NewRat(1, 1)}, &o)
 	t.Cleanup(a.child.stop)
 	_, event, err := newSampler([]*asker{a}).Sample(verify.Vector{0}, 400)
 	require.NoError(t, err)
@@ -46,13 +47,13 @@ func TestMoreLabelsThanFit(t *testing.T) {
 	_, err = stated.parsePMF([]byte(`{"pmf":{"5":1}}`), big.NewRat(0, 1))
 	require.NoError(t, err)
 	_, err = stated.parsePMF([]byte(`{"pmf":{"new":1}}`), big.NewRat(0, 1))
-	require.ErrorIs(t, err, ErrOptions)
+	require.ErrorIs(t, err, errOptions)
 	require.ErrorContains(t, err, fmt.Sprint(mostStated))
 	o := samplerOptions(t, "1", 0)
-	o.N, o.K, o.Outcomes, o.Timeout = 1, 1, Labels, time.Minute
+	o.N, o.K, o.Outcomes, o.program.Timeout = 1, 1, Labels, time.Minute
 	for _, program := range []string{`yes | tr -d '\n'`, fmt.Sprintf(`while read q; do printf '{"pmf":{"0":1'; seq -f ',"%%.0f":0' 1 %d | tr -d '\n'; echo '}}'; done`, mostStated)} {
-		_, err = PMF(context.Background(), program, o)
-		require.ErrorIs(t, err, ErrOptions)
+		_, err = pmfOf(context.Background(), program, o)
+		require.ErrorIs(t, err, errOptions)
 		require.ErrorContains(t, err, "limit")
 	}
 }
@@ -62,10 +63,10 @@ func TestManyStatedLabels(t *testing.T) {
 	const labels = 20_000
 	o := samplerOptions(t, "1", 0)
 	o.Inputs = &Inputs{Values: []json.RawMessage{[]byte("0"), []byte("1")}, Pairs: []InputPair{{From: 0, To: 1}}}
-	o.Outcomes, o.Timeout = Labels, time.Minute
+	o.Outcomes, o.program.Timeout = Labels, time.Minute
 	program := fmt.Sprintf(`while read q; do case $q in *t\":0*) a=3;; *) a=1;; esac
 		printf '{"pmf":{"first":"%%s/%d","last":"%%s/%d"' $a $((4-a)); seq -f ',"%%.0f":"1/%d"' 5 %d | tr -d '\n'; echo '}}'; done`, labels, labels, labels, labels)
-	r, err := PMF(context.Background(), program, o)
+	r, err := pmfOf(context.Background(), program, o)
 	require.NoError(t, err)
 	require.Empty(t, r.Findings)
 	require.Equal(t, verify.Violated, r.Find(verify.DP).Verdict)

@@ -20,7 +20,7 @@ var ownPrecision = big.NewRat(1, 1e15)
 // it returns, or a panic, is a finding. Package verify decides without any such precision, on lattices and their like.
 func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report, error) {
 	if m == nil {
-		return nil, fmt.Errorf("%w: no mechanism", ErrOptions)
+		return nil, fmt.Errorf("%w: no mechanism", errOptions)
 	}
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func rounded(v *verify.Value) (*verify.Value, error) {
 // Draws audits the sampler of a mechanism of this process as Samples does a program.
 func Draws(ctx context.Context, m mechanisms.Sampler, src mechanisms.Source, o Options) (*Report, error) {
 	if m == nil {
-		return nil, fmt.Errorf("%w: no mechanism", ErrOptions)
+		return nil, fmt.Errorf("%w: no mechanism", errOptions)
 	}
 	if err := o.complete(); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func mixedOptions(t *testing.T, budget int64) Options {
 	values := []json.RawMessage{[]byte("[0,0,0,0,0]"), []byte("[1,1,1,1,-1]"), []byte("[-1,-1,-1,-1,1]"), []byte("[1,1,1,1,1]")}
 	return Options{
 		Inputs:  &Inputs{Values: values, Pairs: []InputPair{{From: 0, To: 1}, {From: 0, To: 2}, {From: 0, To: 3}}},
-		Epsilon: epsilon(t, "1"), Outcomes: Mixed, Seed: 1, Budget: budget, Confidence: big.NewRat(19, 20), UntilRefuted: true, Timeout: time.Minute,
+		Epsilon: epsilon(t, "1"), Outcomes: Mixed, Seed: 1, Budget: budget, Confidence: big.NewRat(19, 20), UntilRefuted: true, program: Program{Timeout: time.Minute},
 	}
 }
 
@@ -32,12 +32,12 @@ func TestMixedOutcomes(t *testing.T) {
 	slowtest.Only(t)
 	t.Parallel()
 	gallery := buildGallery(t)
-	r, err := Samples(context.Background(), gallery+" sparse-answer", mixedOptions(t, 3_000_000))
+	r, err := samplesOf(context.Background(), gallery+" sparse-answer", mixedOptions(t, 3_000_000))
 	require.NoError(t, err)
 	require.Equal(t, verify.Violated, r.Find(verify.DP).Verdict, "%v", r)
 	assert.Contains(t, r.Find(verify.DP).Witness.Event, "an outcome with ")
 	t.Logf("%d samples: %v", r.Samples, r.Witness)
-	r, err = Samples(context.Background(), gallery+" sparse", mixedOptions(t, 300_000))
+	r, err = samplesOf(context.Background(), gallery+" sparse", mixedOptions(t, 300_000))
 	require.NoError(t, err)
 	require.Equal(t, verify.Undecided, r.Find(verify.DP).Verdict, "%v", r)
 	assert.Less(t, r.LowerBound.Float64(), 1.0)

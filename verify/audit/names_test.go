@@ -22,7 +22,7 @@ func TestLabelsThatAreNoText(t *testing.T) {
 			return `while read -r q; do case $q in *'"input":1,'*) printf '%s\n' '{"` + what + `":{"` + c.first + `":` + one + `}}';; *) printf '%s\n' '{"` + what + `":{"` + c.second + `":` + one + `}}';; esac; done`
 		}
 		o := Options{Epsilon: epsilon(t, "0.1"), Outcomes: Labels, Inputs: &Inputs{Values: []json.RawMessage{[]byte("1"), []byte("2")}, Pairs: []InputPair{{From: 0, To: 1}}}}
-		r, err := PMF(context.Background(), program("pmf", `"1"`), o)
+		r, err := pmfOf(context.Background(), program("pmf", `"1"`), o)
 		require.NoError(t, err)
 		assert.NotEqual(t, verify.Proved, r.Find(verify.DP).Verdict, "%s: %v", name, r)
 		assert.Equal(t, verify.Violated, r.Find(Answers).Verdict, "%s: %v", name, r)
@@ -34,8 +34,8 @@ func TestLabelsThatAreNoText(t *testing.T) {
 		_, err = (&shapes{}).parse([]byte(`{"values":[{"x":1,"`+c.first+`":0},["no"]]}`), 2)
 		assert.ErrorContains(t, err, c.want, name)
 	}
-	_, err := PMF(context.Background(), "cat", Options{Epsilon: epsilon(t, "1"), Inputs: &Inputs{Values: []json.RawMessage{[]byte(`"\ud800"`)}, Pairs: []InputPair{{}}}})
-	assert.ErrorIs(t, err, ErrOptions)
+	_, err := pmfOf(context.Background(), "cat", Options{Epsilon: epsilon(t, "1"), Inputs: &Inputs{Values: []json.RawMessage{[]byte(`"\ud800"`)}, Pairs: []InputPair{{}}}})
+	assert.ErrorIs(t, err, errOptions)
 	assert.ErrorContains(t, err, `input 0: the escape \ud800`)
 }
 
@@ -43,7 +43,7 @@ func TestLabelsThatAreNoText(t *testing.T) {
 func TestNamesOfOtherThings(t *testing.T) {
 	program := `while read -r q; do case $q in *'"input":1,'*) echo '{"pmf":{"error":"1"}}';; *) echo '{"error":"x"}';; esac; done`
 	o := Options{Epsilon: epsilon(t, "1"), Outcomes: Labels, Inputs: &Inputs{Values: []json.RawMessage{[]byte("1"), []byte("2")}, Pairs: []InputPair{{From: 0, To: 1}}}}
-	r, err := PMF(context.Background(), program, o)
+	r, err := pmfOf(context.Background(), program, o)
 	require.NoError(t, err)
 	assert.Equal(t, verify.Violated, r.Find(verify.DP).Verdict, "%v", r)
 

@@ -21,7 +21,7 @@ import (
 func TestNothingAnsweredIsNothingProved(t *testing.T) {
 	o := tableOptions(t)
 	o.Properties = verify.All()
-	o.N, o.Timeout = 1, time.Minute
+	o.N, o.program.Timeout = 1, time.Minute
 	undecided := func(r *Report, err error) {
 		t.Helper()
 		require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestNothingAnsweredIsNothingProved(t *testing.T) {
 		require.Zero(t, r.Find(verify.DP).Checked)
 	}
 	for _, answer := range []string{`{"error":"no"}`, `{"pmf":[NaN]}`, `{"pmf":[1,0,0,0]}`} {
-		undecided(PMF(context.Background(), fmt.Sprintf("while read q; do echo '%s'; done", answer), o))
+		undecided(pmfOf(context.Background(), fmt.Sprintf("while read q; do echo '%s'; done", answer), o))
 	}
 	em := mechanisms.Exponential()
 	undecided(Mechanism(context.Background(), mechanisms.FromRational(em.Info(), func(*mechanisms.Instance) ([]*big.Rat, error) {
@@ -54,7 +54,7 @@ func uniformly(pattern, instead string) string {
 func TestFailuresAsEvents(t *testing.T) {
 	here := "*[[]0,0]*"
 	o := tableOptions(t)
-	o.N, o.K, o.Timeout, o.Properties = 2, 1, time.Minute, []verify.Property{verify.DP}
+	o.N, o.K, o.program.Timeout, o.Properties = 2, 1, time.Minute, []verify.Property{verify.DP}
 	for instead, verdict := range map[string]verify.Verdict{
 		`echo '{"error":"ties"}'`:      verify.Violated,
 		`echo '{"pmf":[NaN,NaN]}'`:     verify.Violated,
@@ -79,9 +79,9 @@ func TestFailuresAsEvents(t *testing.T) {
 		}
 		var r *Report
 		var dp *verify.Result
-		for _, o.Timeout = range patience {
+		for _, o.program.Timeout = range patience {
 			var err error
-			r, err = PMF(context.Background(), command, o)
+			r, err = pmfOf(context.Background(), command, o)
 			require.NoError(t, err)
 			if dp = r.Find(verify.DP); dp.Verdict == verdict {
 				break
@@ -104,9 +104,9 @@ func TestFailuresAsEvents(t *testing.T) {
 // What a program answers about fewer candidates than the domain has is no part of the domain where it never answers that.
 func TestOtherNumbersOfCandidatesAreNoEvents(t *testing.T) {
 	o := tableOptions(t)
-	o.N, o.K, o.Timeout, o.Properties = 2, 1, time.Minute, []verify.Property{verify.DP}
+	o.N, o.K, o.program.Timeout, o.Properties = 2, 1, time.Minute, []verify.Property{verify.DP}
 	command := `while read q; do case $q in *,*,*,*,*) echo '{"pmf":["1/2","1/2"]}';; *) echo '{"error":"two, please"}';; esac; done`
-	r, err := PMF(context.Background(), command, o)
+	r, err := pmfOf(context.Background(), command, o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Proved, r.Find(verify.DP).Verdict, "%v", r)
 	require.Empty(t, r.Findings)

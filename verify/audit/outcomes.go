@@ -147,7 +147,7 @@ func (l *labelled) number(name string) (int, error) {
 	case ok:
 		return id, nil
 	case l.stated && most == mostStated:
-		return 0, fmt.Errorf("%w: more than %d different labels, which is the limit: make outcomes coarser", ErrOptions, mostStated)
+		return 0, fmt.Errorf("%w: more than %d different labels, which is the limit: make outcomes coarser", errOptions, mostStated)
 	case l.stated || most < mostLabels:
 		l.ids[name], l.names = most, append(l.names, name)
 		return most, nil

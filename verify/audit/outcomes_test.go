@@ -140,23 +140,23 @@ func TestLabelsAndValuesAreParsed(t *testing.T) {
 func TestProgramsWithOtherOutcomes(t *testing.T) {
 	o := samplerOptions(t, "1", 20_000)
 	o.N, o.K, o.UntilRefuted, o.Outcomes = 2, 1, true, Labels
-	r, err := Samples(context.Background(), `while read q; do n=${q##*:}; n=${n%\}}
+	r, err := samplesOf(context.Background(), `while read q; do n=${q##*:}; n=${n%\}}
 		case $q in *[[]0,0]*) echo "{\"counts\":{\"nobody\":$n}}";; *) echo "{\"counts\":{\"some body\":$n}}";; esac; done`, o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Violated, r.Find(verify.DP).Verdict, "%v", r.Findings)
 	require.Contains(t, []string{"nobody", "some body"}, r.Witness.Event)
 	o.Outcomes, o.Budget = Real, 3000
-	r, err = Samples(context.Background(), `while read q; do n=${q##*:}; n=${n%\}}; s=${q#*[}; s=${s%%,*}
+	r, err = samplesOf(context.Background(), `while read q; do n=${q##*:}; n=${n%\}}; s=${q#*[}; s=${s%%,*}
 		i=1; a=$s; while [ $i -lt $n ]; do a=$a,$s; i=$((i+1)); done; echo "{\"values\":[$a]}"; done`, o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Violated, r.Find(verify.DP).Verdict, "%v", r.Findings)
 	require.Contains(t, r.Witness.Event, "a value in ")
 	o.Outcomes = "colours"
-	_, err = Samples(context.Background(), "cat", o)
-	require.ErrorIs(t, err, ErrOptions)
+	_, err = samplesOf(context.Background(), "cat", o)
+	require.ErrorIs(t, err, errOptions)
 	o.Outcomes, o.Against = Labels, mustLookup(t, "pf")
-	_, err = Samples(context.Background(), "cat", o)
-	require.ErrorIs(t, err, ErrOptions)
+	_, err = samplesOf(context.Background(), "cat", o)
+	require.ErrorIs(t, err, errOptions)
 }
 
 // topSet draws the set of the two best candidates by the exponential mechanism without replacement, each at all of ε.

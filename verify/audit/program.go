@@ -15,8 +15,25 @@ import (
 	"optratio/verify"
 )
 
-// Duration is a time limit.
-type Duration = time.Duration
+// Program is a program under audit, in any language.
+type Program struct {
+	Command  string        // a command line for sh -c
+	Timeout  time.Duration // for one answer; 10 s
+	CleanEnv bool          // it does not get the environment of this process
+	Children int           // that draw samples at the same time; 1
+}
+
+// checked returns the options of an audit of the program, complete.
+func (p Program) checked(o Options) (Options, error) {
+	if p.Children < 0 || p.Children > mostChildren {
+		return o, fmt.Errorf("%w: %d children are not 1 to %d", errOptions, p.Children, mostChildren)
+	}
+	if o.Outcomes == Mixed && p.Children > 1 {
+		return o, fmt.Errorf("%w: mixed outcomes are drawn by one child", errOptions)
+	}
+	o.program = p
+	return o, o.complete()
+}
 
 const (
 	mostTimeouts  = 3       // after so many the program is not asked again
@@ -132,10 +149,10 @@ func (a *asker) line(q verify.Vector, samples int64) []byte {
 	return asked.line()
 }
 
-func newAsker(ctx context.Context, command string, space *verify.Space, o *Options) *asker {
+func newAsker(ctx context.Context, space *verify.Space, o *Options) *asker {
 	return &asker{
 		ctx: ctx, opts: o, space: space, epsilon: epsilonText(o.Epsilon), record: newRecord(),
-		child: &child{command: command, timeout: o.Timeout, clean: o.CleanEnv},
+		child: &child{command: o.program.Command, timeout: o.program.Timeout, clean: o.program.CleanEnv},
 	}
 }
 
@@ -193,7 +210,7 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 			a.answered, a.child.spoke = true, true
 			return answer, "", nil
 		}
-		if errors.Is(err, ErrOptions) { // of a limit on what is asked about
+		if errors.Is(err, errOptions) { // of a limit on what is asked about
 			return answer, "", err
 		}
 		if errors.Is(err, errNoAnswer) {
@@ -214,7 +231,7 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 		return answer, "", err
 	}
 	if f.long && a.labels != nil {
-		return answer, "", fmt.Errorf("%w: the answer is %s, which is the limit: make outcomes coarser", ErrOptions, f.text)
+		return answer, "", fmt.Errorf("%w: the answer is %s, which is the limit: make outcomes coarser", errOptions, f.text)
 	}
 	a.failures++
 	if f.timeout {
@@ -283,8 +300,9 @@ func (p probabilities) once(q verify.Vector, failures bool) (*verify.Answer, err
 
 // PMF audits a program that states its probabilities, on the domain and on a side set of other score vectors and numbers of
 // candidates.
-func PMF(ctx context.Context, command string, o Options) (*Report, error) {
-	if err := o.complete(); err != nil {
+func (p Program) PMF(ctx context.Context, o Options) (*Report, error) {
+	o, err := p.checked(o)
+	if err != nil {
 		return nil, err
 	}
 	space, dom, err := o.domain(0)
@@ -294,7 +312,7 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 	if err := o.measure(ctx, dom); err != nil {
 		return nil, err
 	}
-	a := newAsker(ctx, command, space, &o)
+	a := newAsker(ctx, space, &o)
 	defer a.child.stop()
 	if o.Outcomes == Labels || o.Inputs != nil {
 		a.labels = newLabelled(&o)
@@ -312,7 +330,7 @@ func PMF(ctx context.Context, command string, o Options) (*Report, error) {
 		}
 	}
 	var side *asker
-	r, err := examine(ctx, command, &questioned{probabilities{a}, space, dom}, &o, retry, func(r *Report) (*questioned, error) {
+	r, err := examine(ctx, p.Command, &questioned{probabilities{a}, space, dom}, &o, retry, func(r *Report) (*questioned, error) {
 		return o.aside(r, farthest, func(space *verify.Space) verify.Subject {
 			side = a.on(space)
 			side.answered, side.failures, side.losses, side.timeouts = a.answered, a.failures, a.losses, a.timeouts

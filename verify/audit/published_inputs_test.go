@@ -169,9 +169,9 @@ func TestPublishedInputs(t *testing.T) {
 			if c.variant != nil {
 				truth = c.variant.tight(in.Values, in.Pairs, strings.HasPrefix(c.name, "i"))
 			}
-			r, err := Samples(context.Background(), gallery+" "+c.name, Options{
+			r, err := samplesOf(context.Background(), gallery+" "+c.name, Options{
 				Inputs: in, Epsilon: epsilon(t, "1"), Outcomes: c.outcomes, Seed: 1, Budget: 2_000_000, Confidence: big.NewRat(95, 100),
-				UntilRefuted: c.verdict == verify.Violated, Timeout: 5 * time.Minute,
+				UntilRefuted: c.verdict == verify.Violated, program: Program{Timeout: 5 * time.Minute},
 			})
 			require.NoError(t, err)
 			t.Logf("truth %.4f, bound %v from %d samples, %v", truth, r.LowerBound, r.Samples, r.Find(verify.DP).Attained)
@@ -208,8 +208,8 @@ func TestPublishedTables(t *testing.T) {
 		{"partition", "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11", "0,1\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n7,8\n8,9\n9,10\n10,11", Labels, big.NewRat(1, 100), verify.ApproximateDP, verify.Proved, 0.00999, 0.01001},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := PMF(context.Background(), gallery+" "+c.name, Options{
-				Inputs: galleryInputs(t, c.inputs, c.pairs), Epsilon: epsilon(t, "1"), Delta: c.delta, Outcomes: c.outcomes, Precision: big.NewRat(1, 1e12), Timeout: time.Minute,
+			r, err := pmfOf(context.Background(), gallery+" "+c.name, Options{
+				Inputs: galleryInputs(t, c.inputs, c.pairs), Epsilon: epsilon(t, "1"), Delta: c.delta, Outcomes: c.outcomes, Precision: big.NewRat(1, 1e12), program: Program{Timeout: time.Minute},
 				Properties: []verify.Property{c.property},
 			})
 			require.NoError(t, err)

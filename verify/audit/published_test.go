@@ -39,9 +39,9 @@ func TestPublishedBugs(t *testing.T) {
 		{"cumulative", 3, 2, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := PMF(context.Background(), gallery+" "+c.name, Options{
+			r, err := pmfOf(context.Background(), gallery+" "+c.name, Options{
 				N: c.n, K: c.k, Domain: "lattice", Pairs: c.pairs, Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1),
-				Seed: 1, Precision: big.NewRat(1, 1e9), Timeout: 5 * time.Minute, Properties: []verify.Property{verify.DP},
+				Seed: 1, Precision: big.NewRat(1, 1e9), program: Program{Timeout: 5 * time.Minute}, Properties: []verify.Property{verify.DP},
 			})
 			require.NoError(t, err)
 			dp := r.Find(verify.DP)
@@ -58,9 +58,9 @@ func TestPublishedBugs(t *testing.T) {
 	}
 	for name, o := range map[string]Options{"value-laplace": {N: 5, K: 1, Outcomes: Real}, "value-exponential": {N: 5, K: 1, Outcomes: Real}, "seeded": {N: 3, K: 2, Outcomes: Index}} {
 		t.Run(name, func(t *testing.T) {
-			r, err := Samples(context.Background(), gallery+" "+name, Options{
+			r, err := samplesOf(context.Background(), gallery+" "+name, Options{
 				N: o.N, K: o.K, Outcomes: o.Outcomes, Domain: "lattice", Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1), Seed: 1,
-				Budget: 1_000_000, Confidence: big.NewRat(95, 100), UntilRefuted: true, Timeout: 5 * time.Minute,
+				Budget: 1_000_000, Confidence: big.NewRat(95, 100), UntilRefuted: true, program: Program{Timeout: 5 * time.Minute},
 			})
 			require.NoError(t, err)
 			require.Equal(t, verify.Violated, r.Find(verify.DP).Verdict)

@@ -36,11 +36,11 @@ func processorTime() (own, children float64) {
 func BenchmarkSamples(b *testing.B) {
 	program := built(b)
 	o := samplerOptions(b, "1", 3_000_000)
-	o.N, o.Timeout = 10, 10*time.Second
+	o.N, o.program.Timeout = 10, 10*time.Second
 	ownBefore, childBefore := processorTime()
 	var questions int64
 	for b.Loop() {
-		r, err := Samples(context.Background(), program, o)
+		r, err := samplesOf(context.Background(), program, o)
 		require.NoError(b, err)
 		require.InDelta(b, o.Budget, r.Samples, 10) // the last batch is a multiple of a ratio
 		questions += r.Questions

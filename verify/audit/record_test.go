@@ -43,12 +43,12 @@ func TestAnswersThatChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := tableOptions(t)
-			o.N, o.K, o.Timeout, o.Properties, o.Facts = 2, 1, time.Minute, []verify.Property{verify.DP}, []verify.Property{verify.Sum}
+			o.N, o.K, o.program.Timeout, o.Properties, o.facts = 2, 1, time.Minute, []verify.Property{verify.DP}, []verify.Property{verify.Sum}
 			if c.inputs {
 				o.Inputs = &Inputs{Values: []json.RawMessage{json.RawMessage("true"), json.RawMessage("false")}, Pairs: []InputPair{{From: 0, To: 1}}}
 				o.Outcomes = Labels
 			}
-			r, err := PMF(context.Background(), c.command, o)
+			r, err := pmfOf(context.Background(), c.command, o)
 			require.NoError(t, err)
 			dp, answers := r.Find(verify.DP), r.Find(Answers)
 			if c.change == "" {
@@ -79,22 +79,21 @@ func TestAnswersThatChange(t *testing.T) {
 func TestStatedAnswersThatChange(t *testing.T) {
 	o := tableOptions(t)
 	for time, changed := range map[int]bool{2: true, 1_000_000: false} {
-		m, err := NewProgram(later("*[[]0,-2]*", time, `{"pmf":["1/2","1/2"]}`, `{"pmf":["1","0"]}`), false, o)
+		c, err := Program{Command: later("*[[]0,-2]*", time, `{"pmf":["1/2","1/2"]}`, `{"pmf":["1","0"]}`)}.Ask(o)
 		require.NoError(t, err)
-		defer m.Close()
-		in := &mechanisms.Instance{Scores: []*big.Rat{new(big.Rat), big.NewRat(-2, 1)}, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: o.Epsilon}
-		_, err = m.Exact(in)
+		defer c.Close()
+		_, err = c.Answer(context.Background(), []*big.Rat{new(big.Rat), big.NewRat(-2, 1)})
 		require.NoError(t, err)
 		for range 2 {
-			if err = m.Again(context.Background()); changed {
+			if err = c.Again(context.Background()); changed {
 				require.ErrorIs(t, err, mechanisms.ErrAnswer)
 				require.ErrorContains(t, err, "scores (0, -2): asked twice, candidate 0 has probability 0.5, then 1")
 			} else {
 				require.NoError(t, err)
 			}
 		}
-		_, err = Ask(context.Background(), later("*true*", time, `{"pmf":{"a":"1/2","b":"1/2"}}`, `{"pmf":{"a":"1"}}`),
-			[]json.RawMessage{json.RawMessage("true"), json.RawMessage("false")}, o)
+		_, err = Program{Command: later("*true*", time, `{"pmf":{"a":"1/2","b":"1/2"}}`, `{"pmf":{"a":"1"}}`)}.Rows(
+			context.Background(), []json.RawMessage{json.RawMessage("true"), json.RawMessage("false")}, o)
 		require.Equal(t, changed, err != nil, "%v", err)
 		if changed {
 			require.ErrorContains(t, err, `input true: asked twice, output "a" has probability 0.5, then 1`)

@@ -232,7 +232,7 @@ func (r *Report) chooseWitness() {
 func examine(ctx context.Context, name string, main *questioned, o *Options, retry func(*verify.Space) verify.Subject,
 	side func(*Report) (*questioned, error)) (*Report, error) {
 	main.subject = verify.Remember(main.subject)
-	options := verify.Options{Properties: o.Properties, Facts: o.Facts, Readings: o.Precision != nil, Slack: o.Slack, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
+	options := verify.Options{Properties: o.Properties, Facts: o.facts, Readings: o.Precision != nil, Slack: o.Slack, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
 	if o.meter == nil && o.Progress != nil { // there are no questions: of a table
 		options.Progress = func(_ verify.Property, checked, total int64) { o.Progress(checked, total) }
 	}

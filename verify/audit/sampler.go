@@ -35,21 +35,22 @@ const (
 )
 
 // Samples audits a program that draws samples.
-func Samples(ctx context.Context, command string, o Options) (*Report, error) {
-	if err := o.complete(); err != nil {
+func (p Program) Samples(ctx context.Context, o Options) (*Report, error) {
+	o, err := p.checked(o)
+	if err != nil {
 		return nil, err
 	}
 	space, dom, err := o.sampleDomain()
 	if err != nil {
 		return nil, err
 	}
-	askers := make([]*asker, max(1, o.Children))
+	askers := make([]*asker, max(1, p.Children))
 	for i := range askers {
 		own := o
-		askers[i] = newAsker(ctx, command, space, &own)
+		askers[i] = newAsker(ctx, space, &own)
 		defer askers[i].child.stop()
 	}
-	r, err := o.statistics(ctx, command, newSampler(askers), space, dom)
+	r, err := o.statistics(ctx, p.Command, newSampler(askers), space, dom)
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +122,10 @@ var errRepeats = fmt.Errorf("%w: the samples are not independent, so that no ε 
 // too (docs/reference/auditing.md). The budget is the only limit, but for the context: what is known when it ends is reported.
 func (o *Options) statistics(ctx context.Context, name string, s sampler, space *verify.Space, dom *verify.Domain) (*Report, error) {
 	if o.Budget < 1 {
-		return nil, fmt.Errorf("%w: a budget of %d samples", ErrOptions, o.Budget)
+		return nil, fmt.Errorf("%w: a budget of %d samples", errOptions, o.Budget)
 	}
 	if o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
-		return nil, fmt.Errorf("%w: the confidence must lie between 0 and 1", ErrOptions)
+		return nil, fmt.Errorf("%w: the confidence must lie between 0 and 1", errOptions)
 	}
 	// All verdicts but that on independence share the probability of a false one.
 	alpha := new(big.Rat).Sub(big.NewRat(1, 1), o.Confidence)
@@ -293,7 +294,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 			return nil, nil
 		}
 		if s.field.pooled && len(got) != len(p.q) {
-			return nil, fmt.Errorf("%w: %d counts for %d candidates", ErrOptions, len(got), len(p.q))
+			return nil, fmt.Errorf("%w: %d counts for %d candidates", errOptions, len(got), len(p.q))
 		}
 		s.drawn += n
 		if s.o.Progress != nil {

@@ -106,7 +106,7 @@ func TestSmallBudgetsAreKept(t *testing.T) {
 	}
 	for _, o := range []Options{samplerOptions(t, "0.5", -1), {N: 2}, {N: 2, K: 1, Domain: "ring", Sensitivity: big.NewRat(1, 1)}} {
 		_, err := draw("softmax", &softmax{}, o)
-		require.ErrorIs(t, err, ErrOptions)
+		require.ErrorIs(t, err, errOptions)
 	}
 }
 
@@ -342,7 +342,7 @@ func TestHugeDomainsOfSamplers(t *testing.T) {
 
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		r, err = Samples(ctx, "cat", o)
+		r, err = samplesOf(ctx, "cat", o)
 		require.NoError(t, err)
 		require.Equal(t, "it was stopped", r.Find(verify.DP).Reason)
 		require.Zero(t, r.Samples)
@@ -359,10 +359,10 @@ func TestSizesAreLimited(t *testing.T) {
 		for _, domain := range []string{"lattice", "half-lattice", "random"} {
 			o.Domain = domain
 			_, err := draw("softmax", &softmax{}, o)
-			require.ErrorIs(t, err, ErrOptions)
+			require.ErrorIs(t, err, errOptions)
 			require.ErrorContains(t, err, c.want)
-			_, err = PMF(context.Background(), "cat", o)
-			require.ErrorIs(t, err, ErrOptions)
+			_, err = pmfOf(context.Background(), "cat", o)
+			require.ErrorIs(t, err, errOptions)
 		}
 	}
 }

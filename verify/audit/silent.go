@@ -39,23 +39,23 @@ func (a *asker) refusal(line []byte, err error, samples int64, took time.Duratio
 			c.spoke = true
 			return nil
 		}
-		return fmt.Errorf("%w: %q answered %s: %w", ErrOptions, c.command, brief(line), u)
+		return fmt.Errorf("%w: %q answered %s: %w", errOptions, c.command, brief(line), u)
 	case !errors.As(err, &f) || f.long:
 		return nil
 	case f.unstarted:
-		return fmt.Errorf("%w: %q cannot be started: %s; give a command line for sh -c", ErrOptions, c.command, f.text)
+		return fmt.Errorf("%w: %q cannot be started: %s; give a command line for sh -c", errOptions, c.command, f.text)
 	case f.late:
-		return fmt.Errorf("%w: %q answered only when its input ended: let it flush its output after each line", ErrOptions, c.command)
+		return fmt.Errorf("%w: %q answered only when its input ended: let it flush its output after each line", errOptions, c.command)
 	case c.p == nil && !f.timeout && !c.tried:
 		c.tried = true
 		if f := c.idle(a.ctx, 2*took+idleTime); f != nil {
-			return fmt.Errorf("%w: %q ends before it is asked anything: %s", ErrOptions, c.command, f.text)
+			return fmt.Errorf("%w: %q ends before it is asked anything: %s", errOptions, c.command, f.text)
 		}
 	}
 	if a.failures+1 < mostSilence || a.timeouts > 0 {
 		return nil
 	}
-	refused := fmt.Errorf("%w: %q never answered: %s", ErrOptions, c.command, f.text)
+	refused := fmt.Errorf("%w: %q never answered: %s", errOptions, c.command, f.text)
 	if samples == 0 && strings.Contains(f.text, "samples") {
 		return fmt.Errorf("%w: %w", refused, &Unlike{"counts", "it asks for a number of samples, and its probabilities are wanted"})
 	}

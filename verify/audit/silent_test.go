@@ -37,18 +37,18 @@ func TestProgramsThatNeverAnswer(t *testing.T) {
 		{echo(`{"pmf":{"a":1},"counts":{"a":1}}`), "labels", []string{"these are outcomes with labels, and a list is wanted"}},
 		{echo(`{"values":[1]}`), "values", []string{"these are samples one by one"}},
 	} {
-		for i, audit := range []func(context.Context, string, Options) (*Report, error){PMF, Samples} {
+		for i, audit := range []func(context.Context, string, Options) (*Report, error){pmfOf, samplesOf} {
 			o := samplerOptions(t, "1", 1000)
-			o.N, o.K, o.Timeout = 2, 1, 5*time.Minute
+			o.N, o.K, o.program.Timeout = 2, 1, 5*time.Minute
 			if strings.Contains(c.command, "awk") || c.want == nil {
-				o.Timeout = 300 * time.Millisecond
+				o.program.Timeout = 300 * time.Millisecond
 			}
 			_, err := audit(context.Background(), c.command, o)
 			if c.want == nil {
 				require.NoError(t, err, c.command)
 				continue
 			}
-			require.ErrorIs(t, err, ErrOptions, c.command)
+			require.ErrorIs(t, err, errOptions, c.command)
 			require.ErrorContains(t, err, c.want[min(i, len(c.want)-1)], c.command)
 			require.NotContains(t, err.Error(), "\n")
 			var u *Unlike
@@ -62,15 +62,15 @@ func TestProgramsThatNeverAnswer(t *testing.T) {
 		command, outcomes, kind string
 		audit                   func(context.Context, string, Options) (*Report, error)
 	}{
-		{echo(`{"counts":[1,0]}`), Index, "counts", PMF},
-		{`read q; case $q in *samples*) ;; *) echo "KeyError: 'samples'" >&2; exit 1;; esac`, Index, "counts", PMF},
-		{echo(`{"pmf":[1,0]}`), Index, "pmf", Samples},
-		{echo(`{"counts":[1,0]}`), Real, "counts", Samples},
-		{echo(`{"pmf":[1,0]}`), Labels, "index", PMF},
-		{echo(`{"counts":[1,0]}`), Labels, "index", Samples},
+		{echo(`{"counts":[1,0]}`), Index, "counts", pmfOf},
+		{`read q; case $q in *samples*) ;; *) echo "KeyError: 'samples'" >&2; exit 1;; esac`, Index, "counts", pmfOf},
+		{echo(`{"pmf":[1,0]}`), Index, "pmf", samplesOf},
+		{echo(`{"counts":[1,0]}`), Real, "counts", samplesOf},
+		{echo(`{"pmf":[1,0]}`), Labels, "index", pmfOf},
+		{echo(`{"counts":[1,0]}`), Labels, "index", samplesOf},
 	} {
 		o := samplerOptions(t, "1", 1000)
-		o.N, o.K, o.Outcomes, o.Timeout, o.Children = 2, 1, c.outcomes, 5*time.Minute, 2
+		o.N, o.K, o.Outcomes, o.program.Timeout, o.program.Children = 2, 1, c.outcomes, 5*time.Minute, 2
 		_, err := c.audit(context.Background(), c.command, o)
 		var u *Unlike
 		require.True(t, errors.As(err, &u), "%s: %v", c.command, err)
@@ -88,8 +88,8 @@ func TestWhatSpeaksIsAudited(t *testing.T) {
 		`while read q; do case $q in *"[0,0]"*) exit 3;; *,*,*,*,*) echo '{"pmf":["1/2","1/2"]}';; *) echo '{"pmf":[1]}';; esac; done`, // fails at the first question
 	} {
 		o := samplerOptions(t, "1", 1000)
-		o.N, o.K, o.Timeout, o.Properties = 2, 1, 5*time.Minute, []verify.Property{verify.DP}
-		r, err := PMF(context.Background(), command, o)
+		o.N, o.K, o.program.Timeout, o.Properties = 2, 1, 5*time.Minute, []verify.Property{verify.DP}
+		r, err := pmfOf(context.Background(), command, o)
 		require.NoError(t, err, command)
 		require.Equal(t, verify.Violated, r.Find(Answers).Verdict, command)
 	}

@@ -15,7 +15,7 @@ import (
 // longer than somebody waits who did not say so is refused then, with its size.
 
 // ErrMany is wrapped by errors about audits that have too many questions.
-var ErrMany = fmt.Errorf("%w: too many questions", ErrOptions)
+var ErrMany = fmt.Errorf("%w: too many questions", errOptions)
 
 const (
 	aMinute      = time.Minute      // that an audit may take by the speed of

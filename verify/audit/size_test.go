@@ -47,13 +47,13 @@ func TestExpectedQuestions(t *testing.T) {
 // until it, and what it found is a lower bound.
 func TestTooManyQuestions(t *testing.T) {
 	o := tableOptions(t)
-	o.N, o.K, o.MaxQuestions, o.Timeout = 10, 5, -1, time.Minute
-	_, err := PMF(context.Background(), "exit 1", o)
+	o.N, o.K, o.MaxQuestions, o.program.Timeout = 10, 5, -1, time.Minute
+	_, err := pmfOf(context.Background(), "exit 1", o)
 	require.ErrorIs(t, err, ErrMany)
-	require.ErrorIs(t, err, ErrOptions)
+	require.ErrorIs(t, err, errOptions)
 	require.ErrorContains(t, err, "the 50700551 score vectors of the lattice of 10 candidates, depth 5")
 	o.N, o.K, o.MaxQuestions = 3, 2, 100
-	_, err = PMF(context.Background(), "exit 1", o)
+	_, err = pmfOf(context.Background(), "exit 1", o)
 	require.ErrorIs(t, err, ErrMany)
 	require.ErrorContains(t, err, "are about 279 questions, more than 100")
 
@@ -128,7 +128,7 @@ func TestProgressHasATotal(t *testing.T) {
 		fmt.Fprintf(&text, "{\"scores\":[%d,0],\"pmf\":[\"1/2\",\"1/2\"]}\n", a)
 	}
 	o = tableOptions(t)
-	rows, err := ReadTable(strings.NewReader(text.String()), "t", o.Precision)
+	rows, err := ReadTable(strings.NewReader(text.String()), "t", Index, o.Precision)
 	require.NoError(t, err)
 	o.Properties = []verify.Property{verify.DP}
 	o.Progress = func(done, total int64) { last = [2]int64{done, total} }

@@ -73,7 +73,7 @@ func TestStoppedTable(t *testing.T) {
 		fmt.Fprintf(&text, "{\"scores\":[%d,0],\"pmf\":%s}\n", a, pmf)
 	}
 	o := tableOptions(t)
-	rows, err := ReadTable(strings.NewReader(text.String()), "t", o.Precision)
+	rows, err := ReadTable(strings.NewReader(text.String()), "t", Index, o.Precision)
 	require.NoError(t, err)
 	field := func(r *Report, name string) string {
 		doc, err := json.Marshal(r)

@@ -33,6 +33,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// pmfOf audits a program that states its probabilities, asked as the options say.
+func pmfOf(ctx context.Context, command string, o Options) (*Report, error) {
+	o.program.Command = command
+	return o.program.PMF(ctx, o)
+}
+
+// samplesOf audits a program that draws samples.
+func samplesOf(ctx context.Context, command string, o Options) (*Report, error) {
+	o.program.Command = command
+	return o.program.Samples(ctx, o)
+}
+
 // subjectCommand starts a subject.
 func subjectCommand(kind string) string {
 	return fmt.Sprintf("%s='%s' '%s'", asSubject, kind, os.Args[0])
@@ -121,9 +133,10 @@ func statedLaw(scores []float64) map[string]float64 {
 // question, whatever the number of samples.
 func TestValuesOfQuestionsWrittenAhead(t *testing.T) {
 	o := samplerOptions(t, "1", 1000)
-	o.Outcomes, o.Timeout = Real, time.Minute
+	o.Outcomes, o.program.Timeout = Real, time.Minute
 	require.NoError(t, o.complete())
-	a := newAsker(context.Background(), subjectCommand("code"), &verify.Space{Unit: big.NewRat(1, 1)}, &o)
+	o.program.Command = subjectCommand("code")
+	a := newAsker(context.Background(), &verify.Space{Unit: big.NewRat(1, 1)}, &o)
 	t.Cleanup(a.child.stop)
 	s := newSampler([]*asker{a}).(*binned)
 	want := func(q verify.Vector, samples int64) {
@@ -176,12 +189,12 @@ func TestBoundedRangeOfPrograms(t *testing.T) {
 		{"value", Real, "2", verify.Undecided},
 	} {
 		o := samplerOptions(t, "1", 200_000)
-		o.N, o.Outcomes, o.Timeout, o.Confidence = 2, c.outcomes, time.Minute, big.NewRat(9999, 10_000)
+		o.N, o.Outcomes, o.program.Timeout, o.Confidence = 2, c.outcomes, time.Minute, big.NewRat(9999, 10_000)
 		o.Properties = []verify.Property{verify.DP, verify.BoundedRange}
 		if c.most != "" {
 			o.Range, _ = new(big.Rat).SetString(c.most)
 		}
-		r, err := Samples(context.Background(), subjectCommand(c.kind), o)
+		r, err := samplesOf(context.Background(), subjectCommand(c.kind), o)
 		require.NoError(t, err)
 		res := r.Find(verify.BoundedRange)
 		t.Log(c, res.Reason, res.Attained)
@@ -199,8 +212,8 @@ func TestBoundedRangeOfPrograms(t *testing.T) {
 // Witnesses of stated labels are those of two candidates, and the law itself says that they are violations.
 func TestWitnessesOfLabelsAreSmall(t *testing.T) {
 	o := samplerOptions(t, "1", 0)
-	o.N, o.Outcomes, o.Timeout = 4, Labels, time.Minute
-	r, err := PMF(context.Background(), subjectCommand("stated"), o)
+	o.N, o.Outcomes, o.program.Timeout = 4, Labels, time.Minute
+	r, err := pmfOf(context.Background(), subjectCommand("stated"), o)
 	require.NoError(t, err)
 	label := regexp.MustCompile(`^(\d of 2)(?:, and (\d of 2) the other way)?$`)
 	float := func(q []*big.Rat) []float64 {

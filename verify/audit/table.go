@@ -18,8 +18,8 @@ import (
 	"optratio/verify"
 )
 
-// ErrTable is wrapped by errors about tables of probabilities and files of scores.
-var ErrTable error = number.InputError("bad file")
+// errTable is wrapped by errors about tables of probabilities and files of scores.
+var errTable error = number.InputError("bad file")
 
 // Row is one line of a table: scores and the probabilities there.
 type Row struct {
@@ -29,11 +29,25 @@ type Row struct {
 	Input  json.RawMessage // in place of scores, where the table is about other inputs
 }
 
+// Fault says what is wrong with probabilities that are no distribution in any reading, "" where nothing is.
+func (r Row) Fault() string {
+	return fault(&verify.Answer{P: r.PMF}, func(i int) string {
+		if r.Labels != nil {
+			return fmt.Sprintf("output %q", r.Labels[i])
+		}
+		return candidate(i)
+	})
+}
+
 // ReadTable reads a table of probabilities, one JSON object a line as programs answer them, with the
 // question's scores: {"scores":[0,-1],"pmf":["2/3",0.333333333333]}. Blank lines are skipped.
 //
 // A table may be about any inputs instead: {"input":[3,1],"pmf":["2/3",0.333333333333]}. All its rows have scores then, or all an input.
-func ReadTable(r io.Reader, name string, precision *big.Rat) ([]Row, error) {
+// With the outcomes Labels the probabilities are those of labels: {"scores":[0,-1],"pmf":{"a":"2/3","nobody":"1/3"}}.
+func ReadTable(r io.Reader, name, outcomes string, precision *big.Rat) ([]Row, error) {
+	if outcomes == Labels {
+		return readLabels(r, name, precision)
+	}
 	list := &labelled{ids: map[string]int{}, list: true}
 	return readRows(r, name, func(raw, line json.RawMessage, n int) ([]*verify.Value, error) {
 		if n == 0 {
@@ -43,8 +57,8 @@ func ReadTable(r io.Reader, name string, precision *big.Rat) ([]Row, error) {
 	})
 }
 
-// ReadLabels reads a table whose probabilities are those of labels: {"scores":[0,-1],"pmf":{"a":"2/3","nobody":"1/3"}}.
-func ReadLabels(r io.Reader, name string, precision *big.Rat) ([]Row, error) {
+// readLabels is ReadTable for labels.
+func readLabels(r io.Reader, name string, precision *big.Rat) ([]Row, error) {
 	l := &labelled{ids: map[string]int{}}
 	rows, err := readRows(r, name, func(object, line json.RawMessage, _ int) ([]*verify.Value, error) {
 		return l.readPMF(object, line, precision)
@@ -92,7 +106,7 @@ func readRows(r io.Reader, name string, pmf func(raw, line json.RawMessage, n in
 		return nil
 	})
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("%w: %s: it is empty", ErrTable, name)
+		err = fmt.Errorf("%w: %s: it is empty", errTable, name)
 	}
 	return rows, err
 }
@@ -112,7 +126,7 @@ func eachLine(r io.Reader, name string, f func([]byte) error) error {
 		}
 		switch {
 		case err != nil:
-			return fmt.Errorf("%w: %s:%d: %w", ErrTable, name, at, err)
+			return fmt.Errorf("%w: %s:%d: %w", errTable, name, at, err)
 		case last:
 			return nil
 		}
@@ -151,12 +165,7 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 	r.nameInputs(o.Inputs)
 	r.Questions = int64(len(rows))
 	for _, row := range rows {
-		text := fault(&verify.Answer{P: row.PMF}, func(i int) string {
-			if row.Labels != nil {
-				return fmt.Sprintf("output %q", row.Labels[i])
-			}
-			return candidate(i)
-		})
+		text := row.Fault()
 		if text == "" {
 			continue
 		}
@@ -192,10 +201,10 @@ type questioned struct {
 // tableOfScores asks a table about its rows, and the pairs of them that properties relate.
 func (o *Options) tableOfScores(name string, rows []Row, shifted bool) (*questioned, error) {
 	if slices.ContainsFunc(rows, func(r Row) bool { return r.Input != nil }) {
-		return nil, fmt.Errorf("%w: %s: its rows are about inputs: say which of them are neighbors", ErrTable, name)
+		return nil, fmt.Errorf("%w: %s: its rows are about inputs: say which of them are neighbors", errTable, name)
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("%w: %s: it is empty", ErrTable, name)
+		return nil, fmt.Errorf("%w: %s: it is empty", errTable, name)
 	}
 	own := *o
 	own.Vectors, own.Pairs = nil, nil
@@ -210,7 +219,7 @@ func (o *Options) tableOfScores(name string, rows []Row, shifted bool) (*questio
 	known := map[string]*verify.Answer{}
 	for i, q := range vectors {
 		if known[q.Key()] != nil {
-			return nil, fmt.Errorf("%w: %s: scores %s are there twice", ErrTable, name, fmt.Sprint(q))
+			return nil, fmt.Errorf("%w: %s: scores %s are there twice", errTable, name, fmt.Sprint(q))
 		}
 		known[q.Key()] = &verify.Answer{P: rows[i].PMF}
 	}
@@ -226,7 +235,7 @@ func (o *Options) tableOfScores(name string, rows []Row, shifted bool) (*questio
 			for side, scores := range pair {
 				q, err := space.Vector(scores)
 				if err != nil || known[q.Key()] == nil {
-					return nil, fmt.Errorf("%w: pair %d of neighbors: the scores %s are in no row of %s", ErrTable, i+1, verify.ScoresText(scores), name)
+					return nil, fmt.Errorf("%w: pair %d of neighbors: the scores %s are in no row of %s", errTable, i+1, verify.ScoresText(scores), name)
 				}
 				pairs[i][side] = q
 			}
@@ -242,14 +251,14 @@ func (o *Options) tableOfInputs(name string, rows []Row) (*questioned, error) {
 	known := map[string]*verify.Answer{}
 	for _, row := range rows {
 		if row.Input == nil {
-			return nil, fmt.Errorf("%w: %s: a row without an input, and inputs are asked about", ErrTable, name)
+			return nil, fmt.Errorf("%w: %s: a row without an input, and inputs are asked about", errTable, name)
 		}
 		key, err := strictjson.Key(row.Input)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%w: %s: the input %s: %w", ErrTable, name, verify.InputText(row.Input), err)
+			return nil, fmt.Errorf("%w: %s: the input %s: %w", errTable, name, verify.InputText(row.Input), err)
 		case known[key] != nil:
-			return nil, fmt.Errorf("%w: %s: the input %s is there twice", ErrTable, name, verify.InputText(row.Input))
+			return nil, fmt.Errorf("%w: %s: the input %s is there twice", errTable, name, verify.InputText(row.Input))
 		}
 		known[key] = &verify.Answer{P: row.PMF}
 	}
@@ -257,7 +266,7 @@ func (o *Options) tableOfInputs(name string, rows []Row) (*questioned, error) {
 	for i, value := range o.Inputs.Values {
 		key, err := strictjson.Key(value)
 		if answers[i] = known[key]; err != nil || answers[i] == nil {
-			return nil, fmt.Errorf("%w: %s: no row for the input %s", ErrTable, name, verify.InputText(value))
+			return nil, fmt.Errorf("%w: %s: no row for the input %s", errTable, name, verify.InputText(value))
 		}
 	}
 	space, dom, err := o.domain(0)

@@ -42,7 +42,7 @@ func tableOptions(t *testing.T) Options {
 
 func TestLaplaceTableIsPrivateAndDoesNotDominate(t *testing.T) {
 	o := tableOptions(t)
-	rows, err := ReadTable(strings.NewReader(laplaceTable()), "laplace", o.Precision)
+	rows, err := ReadTable(strings.NewReader(laplaceTable()), "laplace", Index, o.Precision)
 	require.NoError(t, err)
 	require.Len(t, rows, 81)
 	r, err := Table(context.Background(), "laplace", rows, false, o)
@@ -72,7 +72,7 @@ func TestNeighborsOfATable(t *testing.T) {
 	rows, err := ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":["1/2","1/2"]}
 {"scores":[0,-2],"pmf":["3/4","1/4"]}
 {"scores":[0.5,0.5],"pmf":["1/2",0.5]}
-{"scores":[1,0],"pmf":["5/8",0.375]}`), "few", new(big.Rat))
+{"scores":[1,0],"pmf":["5/8",0.375]}`), "few", Index, new(big.Rat))
 	require.NoError(t, err)
 	for _, c := range []struct {
 		model   verify.Neighborhood
@@ -108,11 +108,10 @@ func TestRowsThatAreNoDistribution(t *testing.T) {
 	} {
 		o := tableOptions(t)
 		o.Properties, o.Epsilon = []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verify.Monotone}, epsilon(t, "4")
-		read := ReadTable
 		if strings.Contains(c.table, `"a"`) {
-			read, o.Outcomes, o.Properties = ReadLabels, Labels, []verify.Property{verify.DP}
+			o.Outcomes, o.Properties = Labels, []verify.Property{verify.DP}
 		}
-		rows, err := read(strings.NewReader(strings.ReplaceAll(c.table, "} {", "}\n{")), "few", o.Precision)
+		rows, err := ReadTable(strings.NewReader(strings.ReplaceAll(c.table, "} {", "}\n{")), "few", o.Outcomes, o.Precision)
 		require.NoError(t, err)
 		r, err := Table(context.Background(), "few", rows, false, o)
 		require.NoError(t, err)
@@ -151,7 +150,7 @@ func TestTablesAgainstAMechanism(t *testing.T) {
 		o.Against, err = mechanisms.Lookup("uniform")
 		require.NoError(t, err)
 		o.Precision, _ = new(big.Rat).SetString(c.precision)
-		rows, err := ReadTable(strings.NewReader(strings.ReplaceAll(c.table, "} {", "}\n{")), "t", o.Precision)
+		rows, err := ReadTable(strings.NewReader(strings.ReplaceAll(c.table, "} {", "}\n{")), "t", Index, o.Precision)
 		require.NoError(t, err)
 		r, err := Table(context.Background(), "t", rows, false, o)
 		require.NoError(t, err)
@@ -166,7 +165,7 @@ func tableVerdicts(t *testing.T, o Options, shifted bool, rows ...[2]string) map
 	for _, row := range rows {
 		fmt.Fprintf(&text, "{\"scores\":[%s],\"pmf\":[\"%s\"]}\n", row[0], strings.ReplaceAll(row[1], ",", `","`))
 	}
-	table, err := ReadTable(strings.NewReader(text.String()), "table", new(big.Rat))
+	table, err := ReadTable(strings.NewReader(text.String()), "table", Index, new(big.Rat))
 	require.NoError(t, err)
 	r, err := Table(context.Background(), "table", table, shifted, o)
 	require.NoError(t, err)
@@ -213,7 +212,7 @@ func TestGivenPairsOfATable(t *testing.T) {
 	require.Equal(t, verify.Proved, tableVerdicts(t, o, false, rows...)[verify.DP].Verdict)
 	for _, b := range []int64{2, 7} { // no such row
 		o.Pairs = [][2][]*big.Rat{pair(0, 1), pair(0, b)}
-		table, err := ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":[0.5,0.5]}`+"\n"+`{"scores":[1,0],"pmf":[0.5,0.5]}`), "t", new(big.Rat))
+		table, err := ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":[0.5,0.5]}`+"\n"+`{"scores":[1,0],"pmf":[0.5,0.5]}`), "t", Index, new(big.Rat))
 		require.NoError(t, err)
 		_, err = Table(context.Background(), "t", table, false, o)
 		require.ErrorContains(t, err, fmt.Sprintf("pair 2 of neighbors: the scores (%d, 0) are in no row of t", b))
@@ -426,7 +425,7 @@ func permutations(n int) [][]int {
 }
 
 func TestTableWithoutTime(t *testing.T) {
-	rows, err := ReadTable(strings.NewReader(laplaceTable()), "laplace", big.NewRat(1, 1e9))
+	rows, err := ReadTable(strings.NewReader(laplaceTable()), "laplace", Index, big.NewRat(1, 1e9))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -454,8 +453,8 @@ func TestTablesThatAreNone(t *testing.T) {
 		`{"Scores":[0],"pmf":[1]}`:           "bad:1: no scores",
 		"\xef\xbb\xbf{}":                     "bad:1: no JSON: it begins with a byte-order mark",
 	} {
-		_, err := ReadTable(strings.NewReader(text), "bad", new(big.Rat))
-		require.ErrorIs(t, err, ErrTable, text)
+		_, err := ReadTable(strings.NewReader(text), "bad", Index, new(big.Rat))
+		require.ErrorIs(t, err, errTable, text)
 		require.ErrorContains(t, err, want)
 	}
 	o := tableOptions(t)
@@ -463,7 +462,7 @@ func TestTablesThatAreNone(t *testing.T) {
 		"{\"scores\":[0],\"pmf\":[1]}\n{\"scores\":[0],\"pmf\":[1]}",
 		"{\"scores\":[0],\"pmf\":[1]}\n{\"scores\":[0,0],\"pmf\":[1,0]}",
 	} {
-		rows, err := ReadTable(strings.NewReader(text), "bad", new(big.Rat))
+		rows, err := ReadTable(strings.NewReader(text), "bad", Index, new(big.Rat))
 		require.NoError(t, err)
 		_, err = Table(context.Background(), "bad", rows, false, o)
 		require.Error(t, err)
@@ -571,7 +570,7 @@ func TestQuestionsAreJSON(t *testing.T) {
 }
 
 func TestTableWithALineTooLong(t *testing.T) {
-	_, err := ReadTable(strings.NewReader("\n"+strings.Repeat("0", longestLine+1)), "t.jsonl", big.NewRat(0, 1))
-	require.ErrorIs(t, err, ErrTable)
+	_, err := ReadTable(strings.NewReader("\n"+strings.Repeat("0", longestLine+1)), "t.jsonl", Index, big.NewRat(0, 1))
+	require.ErrorIs(t, err, errTable)
 	require.ErrorContains(t, err, "t.jsonl:2: a line of more than")
 }

@@ -71,7 +71,7 @@ func TestPropertiesOfSamplers(t *testing.T) {
 	o := samplerOptions(t, "1", 1000)
 	o.Outcomes, o.Properties = Labels, []verify.Property{verify.Symmetry}
 	_, err := draw("labels", newLawSampler(flipLaw(1), 1), o)
-	require.ErrorIs(t, err, ErrOptions)
+	require.ErrorIs(t, err, errOptions)
 }
 
 // TestFalseAlarmsOfComparisons: of many tests of a correct sampler at 80 %, one in five may fail; fewer do.

@@ -62,18 +62,18 @@ func TestDefaultsOfAnAudit(t *testing.T) {
 	// ε-DP at 1.1, of range 2.2.
 	answer := `while read q; do case $q in *[[]0,0]*) echo '{"pmf":{"a":"3/4","b":"1/4"}}';; *) echo '{"pmf":{"b":"3/4","a":"1/4"}}';; esac; done`
 	o := Options{N: 2, K: 1, Epsilon: epsilon(t, "1.1"), Outcomes: Labels}
-	r, err := PMF(context.Background(), answer, o)
+	r, err := pmfOf(context.Background(), answer, o)
 	require.NoError(t, err)
 	asked, facts := names(r)
 	assert.Equal(t, []string{" dp answers", " bounded-range sum"}, []string{asked, facts})
 	assert.Equal(t, []verify.Verdict{verify.Proved, verify.Violated}, []verify.Verdict{r.Verdict(), r.Find(verify.BoundedRange).Verdict})
 	o.Delta = epsilon(t, "0.1").Eps()
-	r, err = PMF(context.Background(), answer, o)
+	r, err = pmfOf(context.Background(), answer, o)
 	require.NoError(t, err)
 	asked, facts = names(r)
 	assert.Equal(t, []string{" approximate-dp answers", " sum"}, []string{asked, facts})
 	rows, err := ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":["1/2","1/2"]}
-{"scores":[1,0],"pmf":["9/10","1/10"]}`), "t", new(big.Rat))
+{"scores":[1,0],"pmf":["9/10","1/10"]}`), "t", Index, new(big.Rat))
 	require.NoError(t, err)
 	r, err = Table(context.Background(), "t", rows, false, Options{Epsilon: epsilon(t, "1"), Delta: o.Delta})
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestTablesOfCoarseNumbers(t *testing.T) {
 	} {
 		part := strings.Split(text, "|")
 		var precision = epsilon(t, part[2]).Eps()
-		rows, err := ReadTable(strings.NewReader(fmt.Sprintf("{\"scores\":[0,0],\"pmf\":%s}\n{\"scores\":[1,0],\"pmf\":%s}\n", part[0], part[1])), "t", precision)
+		rows, err := ReadTable(strings.NewReader(fmt.Sprintf("{\"scores\":[0,0],\"pmf\":%s}\n{\"scores\":[1,0],\"pmf\":%s}\n", part[0], part[1])), "t", Index, precision)
 		require.NoError(t, err)
 		r, err := Table(context.Background(), "t", rows, false, Options{Epsilon: epsilon(t, "1"), Precision: precision})
 		require.NoError(t, err)

@@ -27,8 +27,8 @@ type Question struct {
 	Samples     int  // how many draws are wanted; 0 where probabilities are
 }
 
-// UnmarshalJSON reads a line of the protocol, in which a score that is no finite decimal is a string "p/q".
-func (q *Question) UnmarshalJSON(line []byte) error {
+// read reads a line of the protocol, in which a score that is no finite decimal is a string "p/q".
+func read(line []byte) (q Question, err error) {
 	var raw struct {
 		Scores      []any   `json:"scores"`
 		Epsilon     float64 `json:"epsilon"`
@@ -37,9 +37,9 @@ func (q *Question) UnmarshalJSON(line []byte) error {
 		Samples     int     `json:"samples"`
 	}
 	if err := json.Unmarshal(line, &raw); err != nil {
-		return err
+		return q, err
 	}
-	*q = Question{make([]float64, len(raw.Scores)), raw.Epsilon, raw.Sensitivity, raw.Monotonic, raw.Samples}
+	q = Question{make([]float64, len(raw.Scores)), raw.Epsilon, raw.Sensitivity, raw.Monotonic, raw.Samples}
 	for i, s := range raw.Scores {
 		switch s := s.(type) {
 		case float64:
@@ -49,14 +49,14 @@ func (q *Question) UnmarshalJSON(line []byte) error {
 			p, err1 := strconv.ParseFloat(above, 64)
 			d, err2 := strconv.ParseFloat(below, 64)
 			if err := errors.Join(err1, err2); err != nil {
-				return fmt.Errorf("score %q: %w", s, err)
+				return q, fmt.Errorf("score %q: %w", s, err)
 			}
 			q.Scores[i] = p / d
 		default:
-			return fmt.Errorf("score %v is neither a number nor a fraction", s)
+			return q, fmt.Errorf("score %v is neither a number nor a fraction", s)
 		}
 	}
-	return nil
+	return q, nil
 }
 
 // Serve answers the questions on standard input with probabilities, one for each score, until there are no more. An error of pmf, a
@@ -107,17 +107,17 @@ func samples[T int | string | float64](q Question, draw func(Question) (T, error
 	return map[string]any{"counts": counts}, nil
 }
 
-// serve is Lines on the standard streams, as a whole program.
+// serve answers on the standard streams, as a whole program.
 func serve(answer func(Question) (any, error)) {
-	if err := Lines(os.Stdin, os.Stdout, answer); err != nil {
+	if err := lines(os.Stdin, os.Stdout, answer); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// Lines reads a question a line and writes an answer a line, the JSON of what answer returns, until the input ends. What goes wrong with
+// lines reads a question a line and writes an answer a line, the JSON of what answer returns, until the input ends. What goes wrong with
 // one answer is answered as an error. What is returned is an error of reading or writing.
-func Lines(in io.Reader, out io.Writer, answer func(Question) (any, error)) error {
+func lines(in io.Reader, out io.Writer, answer func(Question) (any, error)) error {
 	r := bufio.NewReader(in)
 	for {
 		line, err := r.ReadBytes('\n')
@@ -146,8 +146,8 @@ func reply(line []byte, answer func(Question) (any, error)) (text []byte) {
 			text = failed(fmt.Sprintf("panic: %v", p))
 		}
 	}()
-	var q Question
-	if err := json.Unmarshal(line, &q); err != nil {
+	q, err := read(line)
+	if err != nil {
 		return failed(err)
 	}
 	a, err := answer(q)

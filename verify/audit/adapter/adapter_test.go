@@ -1,11 +1,9 @@
 package adapter
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -13,34 +11,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A whole program is: func main() { adapter.Serve(pmf) }. Here the questions come from a string.
-func ExampleLines() {
-	uniform := func(q Question) (any, error) {
-		p := make([]float64, len(q.Scores))
-		for i := range p {
-			p[i] = 1 / float64(len(p))
-		}
-		return map[string][]float64{"pmf": p}, nil
-	}
-	questions := `{"scores":[0,-1,-2.5,0],"epsilon":1,"sensitivity":1,"monotonic":false}`
-	_ = Lines(strings.NewReader(questions), os.Stdout, uniform)
-	// Output:
-	// {"pmf":[0.25,0.25,0.25,0.25]}
-}
-
 func TestQuestion(t *testing.T) {
-	var q Question
-	require.NoError(t, json.Unmarshal([]byte(`{"scores":[0,-2.5,"-1/3","1/8"],"epsilon":0.5,"sensitivity":2,"monotonic":true,"samples":7}`), &q))
+	q, err := read([]byte(`{"scores":[0,-2.5,"-1/3","1/8"],"epsilon":0.5,"sensitivity":2,"monotonic":true,"samples":7}`))
+	require.NoError(t, err)
 	assert.Equal(t, Question{[]float64{0, -2.5, -1. / 3, 0.125}, 0.5, 2, true, 7}, q)
 	for _, bad := range []string{`{"scores":["a/b"]}`, `{"scores":["1/"]}`, `{"scores":[null]}`, `{"scores":[[1]]}`, `no JSON`} {
-		assert.Error(t, json.Unmarshal([]byte(bad), &q), bad)
+		_, err = read([]byte(bad))
+		assert.Error(t, err, bad)
 	}
 }
 
-func said(t *testing.T, answer func(Question) (any, error), lines string) string {
+func said(t *testing.T, answer func(Question) (any, error), questions string) string {
 	t.Helper()
 	var out strings.Builder
-	require.NoError(t, Lines(strings.NewReader(lines), &out, answer))
+	require.NoError(t, lines(strings.NewReader(questions), &out, answer))
 	return out.String()
 }
 
@@ -58,13 +42,13 @@ func TestErrors(t *testing.T) {
 		return map[string][]int{"pmf": {1}}, nil
 	}
 	got := said(t, answer, "{\"scores\":[1]}\n{\"scores\":[2]}\n{\"scores\":[3]}\nnonsense\n{\"scores\":[0]}")
-	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
-	require.Len(t, lines, 5)
-	assert.Equal(t, `{"error":"too far apart"}`, lines[0])
-	assert.Equal(t, `{"error":"panic: tied scores"}`, lines[1])
-	assert.Contains(t, lines[2], "NaN")
-	assert.Contains(t, lines[3], "invalid character")
-	assert.Equal(t, `{"pmf":[1]}`, lines[4])
+	answers := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+	require.Len(t, answers, 5)
+	assert.Equal(t, `{"error":"too far apart"}`, answers[0])
+	assert.Equal(t, `{"error":"panic: tied scores"}`, answers[1])
+	assert.Contains(t, answers[2], "NaN")
+	assert.Contains(t, answers[3], "invalid character")
+	assert.Equal(t, `{"pmf":[1]}`, answers[4])
 }
 
 func TestSamples(t *testing.T) {

@@ -1,4 +1,5 @@
-package audit
+// Package subject makes a mechanism, as lp takes one, of a program or a table that states probabilities.
+package subject
 
 import (
 	"cmp"
@@ -12,10 +13,10 @@ import (
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
+	"optratio/verify/audit"
 )
 
-// Stated is the mechanism that a program or a table states, for packages that take one, such as lp. It is asked in the user's units:
-// an instance's candidates at depth d (in steps of 2Δ) have the scores -2Δ·d, Δ the sensitivity of the options.
+// Stated is the mechanism that a program or a table states. It is asked in the user's units: an instance's candidates at depth d (in steps of 2Δ) have the scores -2Δ·d, Δ the sensitivity of the options.
 //
 // Its answer to an instance is the mean over the orders of the scores: the probability of a candidate is the mean, over all distinct
 // permutations of the scores, of the probability that a candidate of its score has there. That mechanism is symmetric, and over a set of score
@@ -32,8 +33,8 @@ type Stated struct {
 // stating is what a Stated shares with those of other contexts.
 type stating struct {
 	mu        sync.Mutex
-	opts      Options
-	asker     *asker                     // of a program
+	opts      audit.Options
+	program   *audit.Conversation        // nil for a table
 	table     string                     // name of a table
 	rows      map[string][]*verify.Value // of a table, by scores; where symmetry is assumed, in descending order
 	symmetric bool
@@ -52,26 +53,33 @@ type meanAnswer struct {
 // statedBits is the precision of sums of stated numbers, far beyond that of the numbers.
 const statedBits = 192
 
-// NewProgram returns the mechanism that a program states. Of the options it takes Epsilon, Sensitivity, Neighbors, Precision and
-// Timeout; Progress is told how many score vectors were asked. Close ends the program.
-func NewProgram(command string, symmetric bool, o Options) (*Stated, error) {
-	if err := o.complete(); err != nil {
+// OfProgram returns the mechanism that a program states. Of the options it takes Epsilon, Sensitivity, Neighbors and Precision; Progress is told how
+// many score vectors were asked. Close ends the program.
+func OfProgram(p audit.Program, symmetric bool, o audit.Options) (*Stated, error) {
+	program, err := p.Ask(o)
+	if err != nil {
 		return nil, err
 	}
-	s := &stating{opts: o, symmetric: symmetric, known: map[string]*meanAnswer{}}
-	s.asker = newAsker(context.Background(), command, nil, &s.opts)
-	return &Stated{context.Background(), s}, nil
+	s := newStated(symmetric, o)
+	s.program = program
+	return s, nil
 }
 
-// NewTable returns the mechanism that a table states at its rows.
-func NewTable(name string, rows []Row, symmetric bool, o Options) (*Stated, error) {
-	if err := o.complete(); err != nil {
-		return nil, err
-	}
-	s := &stating{opts: o, table: name, rows: map[string][]*verify.Value{}, symmetric: symmetric, known: map[string]*meanAnswer{}}
+func newStated(symmetric bool, o audit.Options) *Stated {
+	o.Sensitivity, o.Precision = cmp.Or(o.Sensitivity, big.NewRat(1, 1)), cmp.Or(o.Precision, big.NewRat(1, 1e9))
+	return &Stated{context.Background(), &stating{opts: o, symmetric: symmetric, known: map[string]*meanAnswer{}}}
+}
+
+// errTable is wrapped by errors about tables of probabilities.
+var errTable error = number.InputError("bad file")
+
+// OfTable returns the mechanism that a table states at its rows.
+func OfTable(name string, rows []audit.Row, symmetric bool, o audit.Options) (*Stated, error) {
+	s := newStated(symmetric, o)
+	s.table, s.rows = name, map[string][]*verify.Value{}
 	for _, row := range rows {
 		if row.Input != nil {
-			return nil, fmt.Errorf("%w: %s: its rows are about inputs, not scores", ErrTable, name)
+			return nil, fmt.Errorf("%w: %s: its rows are about inputs, not scores", errTable, name)
 		}
 		scores, pmf := row.Scores, row.PMF
 		if symmetric {
@@ -87,16 +95,15 @@ func NewTable(name string, rows []Row, symmetric bool, o Options) (*Stated, erro
 		}
 		key := verify.ScoresText(scores)
 		if _, twice := s.rows[key]; twice && !symmetric {
-			return nil, fmt.Errorf("%w: %s: scores %s are there twice", ErrTable, name, key)
+			return nil, fmt.Errorf("%w: %s: scores %s are there twice", errTable, name, key)
 		}
 		s.rows[key] = pmf
 	}
-	return &Stated{context.Background(), s}, nil
+	return s, nil
 }
 
-// Try asks about n tied candidates, so that what cannot be asked at all is known before other work: the error wraps ErrOptions where a program
-// cannot be started. Of a table it looks for the rows of all score vectors of n candidates and depths 0, 1/parts, …, k in steps of 2Δ; the error
-// wraps ErrTable where one is missing.
+// Try asks about n tied candidates, so that what cannot be asked at all is known before other work: the error says where a program
+// cannot be started. Of a table it looks for the rows of all score vectors of n candidates and depths 0, 1/parts, …, k in steps of 2Δ; the error says where one is missing.
 func (s *Stated) Try(ctx context.Context, n, k, parts int) error {
 	if s.rows == nil {
 		_, _, err := (&Stated{ctx, s.stating}).placed(slices.Repeat([]*big.Rat{new(big.Rat)}, n))
@@ -130,22 +137,10 @@ func (s *Stated) Try(ctx context.Context, n, k, parts int) error {
 func (s *Stated) Again(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asker == nil {
+	if s.program == nil {
 		return nil
 	}
-	s.asker.ctx = ctx
-	if err := s.asker.again(&Report{}); err != nil {
-		return err
-	}
-	return s.changed()
-}
-
-// changed returns an error once an answer of the program has changed.
-func (s *stating) changed() error {
-	for _, f := range s.asker.record.changed {
-		return fmt.Errorf("%w: %s", mechanisms.ErrAnswer, f)
-	}
-	return nil
+	return s.program.Again(ctx)
 }
 
 // Asked returns how many score vectors were asked about.
@@ -159,8 +154,8 @@ func (s *Stated) Asked() int64 {
 func (s *Stated) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asker != nil {
-		s.asker.child.stop()
+	if s.program != nil {
+		s.program.Close()
 	}
 }
 
@@ -305,7 +300,7 @@ func (s *stating) scores(depths []*big.Rat) []*big.Rat {
 func (s *stating) row(scores []*big.Rat) ([]*verify.Value, error) {
 	p, ok := s.rows[verify.ScoresText(scores)]
 	if !ok {
-		return nil, fmt.Errorf("%w: %s has no row for the scores %s%s", ErrTable, s.table, verify.ScoresText(scores), orderHint(s.symmetric))
+		return nil, fmt.Errorf("%w: %s has no row for the scores %s%s", errTable, s.table, verify.ScoresText(scores), orderHint(s.symmetric))
 	}
 	return p, nil
 }
@@ -322,7 +317,7 @@ func (s *stating) ask(ctx context.Context, scores []*big.Rat) (p []*verify.Value
 	if s.rows != nil {
 		p, err = s.row(scores)
 	} else {
-		p, err = s.question(ctx, scores)
+		p, err = s.program.Answer(ctx, scores)
 	}
 	if err == nil || errors.Is(err, mechanisms.ErrAnswer) {
 		s.asked++
@@ -333,32 +328,10 @@ func (s *stating) ask(ctx context.Context, scores []*big.Rat) (p []*verify.Value
 	if err != nil {
 		return nil, err
 	}
-	if text := fault(&verify.Answer{P: p}, candidate); text != "" {
+	if text := (audit.Row{PMF: p}).Fault(); text != "" {
 		return nil, fmt.Errorf("%w: at the scores %s %s", mechanisms.ErrAnswer, verify.ScoresText(scores), text)
 	}
 	return p, nil
-}
-
-// question puts a question to the program.
-func (s *stating) question(ctx context.Context, scores []*big.Rat) ([]*verify.Value, error) {
-	unit := verify.Unit([][]*big.Rat{scores, {s.opts.Sensitivity}})
-	s.asker.ctx, s.asker.space, s.asker.questions, s.asker.numbers = ctx, &verify.Space{Unit: unit}, 0, 0
-	q, err := s.asker.space.Vector(scores)
-	if err != nil {
-		return nil, err
-	}
-	a, err := probabilities{s.asker}.Answer(q)
-	switch {
-	case context.Cause(ctx) != nil:
-		return nil, context.Cause(ctx)
-	case errors.Is(err, verify.ErrUndecided):
-		return nil, fmt.Errorf("%w: %w", mechanisms.ErrAnswer, err)
-	case err != nil:
-		return nil, err
-	case a.Event != "":
-		return nil, fmt.Errorf("%w: at the scores %s: %s", mechanisms.ErrAnswer, verify.ScoresText(scores), a.Event)
-	}
-	return a.P, s.changed()
 }
 
 // nextOrder changes order to the next one of the same numbers in lexicographic order, and reports false at the last.
