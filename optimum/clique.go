@@ -7,7 +7,8 @@ import (
 	"optratio/internal/table"
 )
 
-// clique are inputs that are all neighbors of each other at one distance.
+// clique are inputs that are all neighbors of each other at one distance. With probabilities m_o between, its hub, p(o|x) >= m_o >= z^d p(o|x') for all x and x' of it
+// says the same as a row for each pair, as the least p(o|x) serves.
 type clique struct {
 	distance int
 	inputs   []int
@@ -16,31 +17,30 @@ type clique struct {
 // leastClique is from how many inputs on a clique has fewer rows with a hub than without: 2k instead of k(k-1) for each output.
 const leastClique = 5
 
-// cliques finds cliques among the pairs at δ = 0, and notes which arcs they cover: with probabilities m_o between, p(o|x) >= m_o >= z^d p(o|x') for all x and x' of a clique
-// says the same as a row for each pair, as the least p(o|x) serves. Each clique is extended greedily from a pair that none covers so far. There are none where
+// cliques finds cliques among the pairs at δ = 0, and notes which arcs they cover. Each is extended greedily from a pair that none covers so far. There are none where
 // symmetries were found, whose orbits have few rows, where outputs are forbidden, or where rows are equal.
 func (q *program) cliques(generators []symmetry) {
 	if len(generators) > 0 || q.problem.Forbidden != nil || q.delta.Sign() > 0 || len(q.distances) == 0 || q.distances[0].Sign() == 0 {
 		return
 	}
-	n := len(q.problem.Inputs)
 	has := make(map[arc]bool, len(q.arcs))
+	next := make([][]int, len(q.problem.Inputs))
 	for _, a := range q.arcs {
 		has[a] = true
-	}
-	joined := func(x, y, d int) bool { return has[arc{x, y, d}] && has[arc{y, x, d}] }
-	next := make([][]int, n)
-	for _, a := range q.arcs {
 		next[a.above] = append(next[a.above], a.below)
 	}
 	q.covered = map[arc]bool{}
 	for _, a := range q.arcs {
-		if a.above > a.below || q.covered[a] || !joined(a.above, a.below, a.distance) {
+		c := clique{a.distance, []int{a.above}}
+		joined := func(y int) bool {
+			return !slices.ContainsFunc(c.inputs, func(x int) bool { return !has[arc{x, y, a.distance}] || !has[arc{y, x, a.distance}] })
+		}
+		if a.above > a.below || q.covered[a] || !joined(a.below) {
 			continue
 		}
-		c := clique{a.distance, []int{a.above, a.below}}
+		c.inputs = append(c.inputs, a.below)
 		for _, y := range next[a.above] {
-			if !slices.Contains(c.inputs, y) && !slices.ContainsFunc(c.inputs, func(x int) bool { return !joined(x, y, a.distance) }) {
+			if joined(y) { // and no member, as no input is its own neighbor
 				c.inputs = append(c.inputs, y)
 			}
 		}
@@ -48,15 +48,8 @@ func (q *program) cliques(generators []symmetry) {
 			continue
 		}
 		q.hubs = append(q.hubs, c)
-		q.cover(c)
-	}
-}
-
-// cover notes the arcs of a clique.
-func (q *program) cover(c clique) {
-	for _, x := range c.inputs {
-		for _, y := range c.inputs {
-			if x != y {
+		for _, x := range c.inputs {
+			for _, y := range c.inputs {
 				q.covered[arc{x, y, c.distance}] = true
 			}
 		}
@@ -84,46 +77,55 @@ func (q *program) addHubs() (rows []table.Row) {
 	return rows
 }
 
-// insideHubs sets the interior table of hubs, between the uniform one's least and most.
+// insideHubs adds the hubs to the interior table, between the uniform one's least and most.
 func (q *program) insideHubs() {
 	t, outputs := q.table, int64(len(q.problem.Outputs))
 	_, z := t.Factors(128)
-	for i, c := range q.hubs {
+	for _, c := range q.hubs {
 		half := new(big.Rat).Add(one, z[c.distance])
 		half = upwards(half.Mul(half, big.NewRat(1, 2)), 64)
-		cells := t.Interior[t.First[len(q.first)+i]:t.First[len(q.first)+i+1]]
-		for o := range cells {
-			cells[o] = new(big.Rat).Mul(half, big.NewRat(1, outputs))
+		for range outputs {
+			t.Interior = append(t.Interior, new(big.Rat).Mul(half, big.NewRat(1, outputs)))
 		}
-		cells[outputs] = new(big.Rat).Sub(one, half)
+		t.Interior = append(t.Interior, new(big.Rat).Sub(one, half))
 	}
 }
 
-// owed is the multiplier of a row between an input's cell and a hub's.
-type owed struct {
+// hub returns the clique of whose hub a cell is, nil where it is an input's.
+func (q *program) hub(j int32) *clique {
+	at, _ := slices.BinarySearch(q.table.First, j+1)
+	if i := at - 1 - len(q.first); i >= 0 {
+		return &q.hubs[i]
+	}
+	return nil
+}
+
+// multiplier is what a row has, with the input's cell where it is one between an input and a hub.
+type multiplier struct {
 	cell int32
 	by   *big.Rat
 }
 
-// unhub turns the multipliers of the rows p >= m_o (lent) and m_o >= z^d p (owing) of a hub's cell into those of rows between inputs, each unit that is lent going to one that
+// unhub turns the multipliers of the rows p >= m_o (lent) and m_o >= z^d p (owed) of a hub's cell into those of rows between inputs, each unit that is lent going to one that
 // is owed. What an input owes itself is left out, since a row p >= z^d p proves nothing, and so is what one side has beyond the other, which is nothing at an optimum.
-func unhub(lent, owing []owed, distance int32) (cuts []table.Cut, nu []*big.Rat) {
-	for i, j := 0, 0; i < len(lent) && j < len(owing); {
-		a, b := &lent[i], &owing[j]
-		by := a.by
-		if b.by.Cmp(by) < 0 {
-			by = b.by
-		}
+func unhub(lent, owed []multiplier, distance int32) (cuts []table.Cut, nu []*big.Rat) {
+	for len(lent) > 0 && len(owed) > 0 {
+		a, b := lent[0], owed[0]
+		by := slices.MinFunc([]*big.Rat{a.by, b.by}, (*big.Rat).Cmp)
 		if a.cell != b.cell && by.Sign() > 0 {
-			cuts = append(cuts, table.Cut{Parts: []table.Part{{Above: a.cell, Below: b.cell, Candidates: 1, Distance: distance}}, Private: true})
-			nu = append(nu, by)
+			cuts, nu = append(cuts, single(a.cell, b.cell, distance)), append(nu, by)
 		}
-		a.by, b.by = new(big.Rat).Sub(a.by, by), new(big.Rat).Sub(b.by, by)
-		if a.by.Sign() == 0 {
-			i++
-		} else {
-			j++
+		if lent[0].by = new(big.Rat).Sub(a.by, by); lent[0].by.Sign() == 0 {
+			lent = lent[1:]
+		}
+		if owed[0].by = new(big.Rat).Sub(b.by, by); owed[0].by.Sign() == 0 {
+			owed = owed[1:]
 		}
 	}
 	return cuts, nu
+}
+
+// single is the cut that is one private row.
+func single(above, below, distance int32) table.Cut {
+	return table.Cut{Parts: []table.Part{{Above: above, Below: below, Candidates: 1, Distance: distance}}, Private: true}
 }

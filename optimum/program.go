@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"optratio/internal/arith"
-	"optratio/internal/linear"
 	"optratio/internal/table"
 	"optratio/number"
 )
@@ -21,36 +20,76 @@ type arc struct {
 
 // arcs returns the ordered pairs of a problem, each with the least of its distances, and the distances, in ascending order.
 func (p *Problem) arcs() (all []arc, distances []*big.Rat) {
-	type key struct{ above, below int }
-	least := map[key]*big.Rat{}
-	var order []key
-	put := func(k key, d *big.Rat) {
-		old, known := least[k]
-		if !known {
-			order = append(order, k)
-		}
-		if !known || d.Cmp(old) < 0 {
-			least[k] = d
-		}
+	var given []*big.Rat
+	for i := range p.Pairs {
+		given = append(given, p.Pairs[i].Multiple())
 	}
+	given = slices.Compact(given) // most pairs have the same one
+	slices.SortFunc(given, (*big.Rat).Cmp)
 	for i := range p.Pairs {
 		q := &p.Pairs[i]
-		put(key{q.To, q.From}, q.Multiple())
+		d, _ := slices.BinarySearchFunc(given, q.Multiple(), (*big.Rat).Cmp)
+		all = append(all, arc{q.To, q.From, d})
 		if !p.OneWay {
-			put(key{q.From, q.To}, q.Multiple())
+			all = append(all, arc{q.From, q.To, d})
 		}
 	}
-	for _, d := range least {
-		distances = append(distances, d)
+	slices.SortFunc(all, func(a, b arc) int {
+		return cmp.Or(cmp.Compare(a.above, b.above), cmp.Compare(a.below, b.below), cmp.Compare(a.distance, b.distance))
+	})
+	all = slices.CompactFunc(all, func(a, b arc) bool { return a.above == b.above && a.below == b.below })
+	place := make([]int, len(given)) // among those that are the least of a pair
+	for _, a := range all {
+		place[a.distance] = 1
 	}
-	slices.SortFunc(distances, (*big.Rat).Cmp)
-	distances = slices.CompactFunc(distances, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
-	for _, k := range order {
-		d, _ := slices.BinarySearchFunc(distances, least[k], (*big.Rat).Cmp)
-		all = append(all, arc{k.above, k.below, d})
+	for d, used := range place {
+		place[d] = len(distances)
+		if used == 1 {
+			distances = append(distances, given[d])
+		}
 	}
-	slices.SortFunc(all, func(a, b arc) int { return cmp.Or(cmp.Compare(a.above, b.above), cmp.Compare(a.below, b.below)) })
+	for i := range all {
+		all[i].distance = place[all[i].distance]
+	}
 	return all, distances
+}
+
+// essential returns the arcs that are not implied by two shorter ones at δ = 0, whose distances sum to no more than their own. Those that are left imply all.
+func essential(inputs int, arcs []arc, distances []*big.Rat) []arc {
+	if len(distances) < 2 {
+		return arcs // two arcs are longer than one
+	}
+	den := arith.CommonDenominator(distances)
+	length := make([]int64, len(distances))
+	for i, d := range distances {
+		n := whole(d, den)
+		if n.BitLen() > 50 {
+			return arcs
+		}
+		length[i] = n.Int64()
+	}
+	next := make([][]arc, inputs)
+	for _, a := range arcs {
+		next[a.above] = append(next[a.above], a)
+	}
+	var kept []arc
+	for _, own := range next {
+		way := map[int]int64{} // the shortest one of two arcs
+		for _, a := range own {
+			for _, b := range next[a.below] {
+				la, lb := length[a.distance], length[b.distance]
+				if old, known := way[b.below]; la > 0 && lb > 0 && (!known || la+lb < old) {
+					way[b.below] = la + lb
+				}
+			}
+		}
+		for _, a := range own {
+			if l, known := way[a.below]; !known || l > length[a.distance] {
+				kept = append(kept, a)
+			}
+		}
+	}
+	return kept
 }
 
 // program is a problem as internal/table has it: with the symmetries that were found, a group stands for an orbit of inputs and a cell for an orbit of outputs at
@@ -63,7 +102,7 @@ type program struct {
 	distances []*big.Rat
 	hubs      []clique
 	covered   map[arc]bool // arcs that hubs stand for
-	zero      [][]bool     // cells that are forbidden, or have to be 0 as others are
+	zeros     []zero
 
 	group []int32   // of each input
 	cell  [][]int32 // of each input and output
@@ -72,6 +111,11 @@ type program struct {
 	table *table.Program
 }
 
+// zero is a cell that has to be 0: it is forbidden, or at δ = 0 below one that has to be, at the input from and a distance.
+type zero struct{ input, output, from, distance int }
+
+const isForbidden = -1 // in place of from
+
 // newProgram builds the program of a problem. generators are its symmetries.
 func newProgram(ctx context.Context, p *Problem, eps number.Epsilon, delta *big.Rat, generators []symmetry) (*program, error) {
 	q := &program{problem: p, epsilon: eps, delta: delta}
@@ -79,7 +123,7 @@ func newProgram(ctx context.Context, p *Problem, eps number.Epsilon, delta *big.
 	if delta.Sign() == 0 {
 		q.arcs = essential(len(p.Inputs), q.arcs, q.distances)
 	}
-	if err := q.implied(); err != nil {
+	if err := q.forbid(); err != nil {
 		return nil, err
 	}
 	q.orbits(generators)
@@ -88,45 +132,43 @@ func newProgram(ctx context.Context, p *Problem, eps number.Epsilon, delta *big.
 	return q, q.interior(ctx)
 }
 
-// implied finds the cells that have to be 0 since others are forbidden: at δ = 0 those below them.
-func (q *program) implied() error {
-	p := q.problem
-	q.zero = make([][]bool, len(p.Inputs))
-	below := make([][]int, len(p.Inputs))
-	for _, a := range q.arcs {
-		below[a.above] = append(below[a.above], a.below)
-	}
-	for x := range q.zero {
-		q.zero[x] = make([]bool, len(p.Outputs))
-	}
+// forbid finds the cells that have to be 0, in the order of a search from those that are forbidden.
+func (q *program) forbid() error {
+	p, m := q.problem, len(q.problem.Outputs)
 	if p.Forbidden == nil {
 		return nil
 	}
-	var next [][2]int
-	reach := func(x, o int) {
-		if !q.zero[x][o] {
-			q.zero[x][o] = true
-			next = append(next, [2]int{x, o})
+	left := make([]int, len(p.Inputs))
+	seen := make([]bool, len(p.Inputs)*m)
+	put := func(z zero) {
+		if at := z.input*m + z.output; !seen[at] {
+			seen[at] = true
+			q.zeros = append(q.zeros, z)
+			left[z.input]--
 		}
 	}
-	for x := range q.zero {
-		for o := range p.Outputs {
+	for x := range p.Inputs {
+		left[x] += m
+		for o := range m {
 			if p.forbidden(x, o) {
-				reach(x, o)
+				put(zero{x, o, isForbidden, 0})
 			}
 		}
 	}
-	for len(next) > 0 && q.delta.Sign() == 0 {
-		at := next[len(next)-1]
-		next = next[:len(next)-1]
-		for _, y := range below[at[0]] {
-			reach(y, at[1])
+	if q.delta.Sign() == 0 {
+		below := make([][]arc, len(p.Inputs))
+		for _, a := range q.arcs {
+			below[a.above] = append(below[a.above], a)
+		}
+		for i := 0; i < len(q.zeros); i++ {
+			z := q.zeros[i]
+			for _, a := range below[z.input] {
+				put(zero{a.below, z.output, a.above, a.distance})
+			}
 		}
 	}
-	for x := range q.zero {
-		if !slices.Contains(q.zero[x], false) {
-			return faultf("forbidden: no output is left for the input %q: each is forbidden there, or at inputs that privacy ties it to", p.Inputs[x])
-		}
+	if x := slices.Index(left, 0); x >= 0 {
+		return faultf("forbidden: no output is left for the input %q: each is forbidden there, or at inputs that privacy ties it to", p.Inputs[x])
 	}
 	return nil
 }
@@ -149,13 +191,13 @@ func (q *program) orbits(generators []symmetry) {
 	q.table = t
 	number := map[int]int32{} // of cells, by their representatives
 	for x := range n {
-		q.cell[x] = make([]int32, m)
 		isFirst := inputs.find(x) == x
 		if isFirst {
 			q.group[x] = int32(len(q.first))
 			q.first = append(q.first, x)
 		}
 		q.group[x] = q.group[inputs.find(x)]
+		q.cell[x] = make([]int32, m)
 		for o := range m {
 			r := cells.find(x*m + o)
 			j, known := number[r]
@@ -175,99 +217,108 @@ func (q *program) orbits(generators []symmetry) {
 	}
 }
 
+// whole returns x·den, for a multiple den of its denominator.
+func whole(x *big.Rat, den *big.Int) *big.Int {
+	n := new(big.Int).Quo(den, x.Denom())
+	return n.Mul(n, x.Num())
+}
+
 // fill sets losses, weights and rows.
 func (q *program) fill() {
 	p, t := q.problem, q.table
-	var all []*big.Rat
-	for _, x := range q.first {
-		all = append(all, p.Loss[x]...)
-	}
-	den := arith.CommonDenominator(all)
+	den := arith.CommonDenominator(slices.Concat(p.Loss...))
 	q.unit = new(big.Rat).SetFrac(unit, den)
 	t.Loss, t.Zero = make([]*big.Int, len(t.Count)), make([]bool, len(t.Count))
 	for _, x := range q.first {
 		for o, l := range p.Loss[x] {
-			j := q.cell[x][o]
-			t.Loss[j] = new(big.Int).Mul(l.Num(), new(big.Int).Quo(den, l.Denom()))
-			t.Zero[j] = q.zero[x][o]
+			t.Loss[q.cell[x][o]] = whole(l, den)
 		}
+	}
+	for _, z := range q.zeros {
+		t.Zero[q.cell[z.input][z.output]] = true
 	}
 	if p.Prior != nil {
 		den := arith.CommonDenominator(p.Prior)
 		t.Weight = make([]*big.Int, len(q.first))
-		for g := range t.Weight {
-			t.Weight[g] = new(big.Int)
-		}
 		for x, w := range p.Prior {
-			at := t.Weight[q.group[x]]
-			at.Add(at, new(big.Int).Mul(w.Num(), new(big.Int).Quo(den, w.Denom())))
+			at := &t.Weight[q.group[x]]
+			*at = new(big.Int).Add(cmp.Or(*at, new(big.Int)), whole(w, den))
 		}
 	}
-	distances := q.distances
 	t.Factors = func(prec uint) (low, high []*big.Rat) {
-		low, high = []*big.Rat{one}, []*big.Rat{one} // of no pair, where there are none
-		for i, d := range distances {
-			if i == 0 {
-				low, high = nil, nil
-			}
+		for _, d := range q.distances {
 			a, b := enclose(q.epsilon, d, prec)
 			low, high = append(low, a), append(high, b)
 		}
+		if low == nil {
+			low, high = []*big.Rat{one}, []*big.Rat{one} // of no pair
+		}
 		return low, high
 	}
-	if q.delta.Sign() == 0 {
-		rows := q.rows()
-		for _, r := range rows {
-			if t.Loss[r.Above].Cmp(t.Loss[r.Below]) > 0 {
-				t.Start = append(t.Start, r)
-			}
-		}
-		hubs := q.addHubs()
-		t.Start = append(t.Start, hubs...)
-		t.Each = each(append(rows, hubs...))
-		q.tie()
+	if q.delta.Sign() > 0 {
+		t.Each = func(func(table.Row) bool) bool { return true }
+		t.Pairs = each(q.pairs())
 		return
 	}
-	t.Each = each[table.Row](nil)
-	t.Pairs = each(q.pairs())
+	t.Start = q.start()
+	hubs := q.addHubs()
+	t.Start = append(t.Start, hubs...)
+	t.Each = func(visit func(table.Row) bool) bool { return q.rows(visit) && each(hubs)(visit) }
+	q.tie()
 }
 
 // each visits the items of a list.
 func each[T any](list []T) func(visit func(T) bool) bool {
 	return func(visit func(T) bool) bool {
-		for _, x := range list {
-			if !visit(x) {
+		return !slices.ContainsFunc(list, func(x T) bool { return !visit(x) })
+	}
+}
+
+// isFirst reports whether the input above is the first of its group: the other arcs' rows are the same.
+func (q *program) isFirst(a arc) bool { return q.first[q.group[a.above]] == a.above }
+
+// rows visits the rows p(o|above) >= z^d p(o|below) at δ = 0, but for those of hubs.
+func (q *program) rows(visit func(table.Row) bool) bool {
+	for _, a := range q.arcs {
+		if !q.isFirst(a) || q.covered[a] {
+			continue
+		}
+		above, below := q.cell[a.above], q.cell[a.below]
+		for o, j := range below {
+			if above[o] != j && !q.table.Zero[j] && !visit(table.Row{Above: above[o], Below: j, Private: true, Distance: int32(a.distance)}) {
 				return false
 			}
 		}
-		return true
 	}
+	return true
 }
 
-// outgoing visits the arcs whose input above is the first of its group.
-func (q *program) outgoing(visit func(a arc)) {
-	for _, a := range q.arcs {
-		if q.first[q.group[a.above]] == a.above {
-			visit(a)
+// start returns for each cell and distance the row that is likely to bind first: the one below which the output leads the others of its input by most.
+func (q *program) start() (rows []table.Row) {
+	t := q.table
+	lead := make([]*big.Int, len(t.Count)) // Σ losses - m·loss
+	for _, x := range q.first {
+		sum, m := new(big.Int), big.NewInt(int64(len(q.cell[x])))
+		for _, j := range q.cell[x] {
+			sum.Add(sum, t.Loss[j])
+		}
+		for _, j := range q.cell[x] {
+			lead[j] = new(big.Int).Mul(t.Loss[j], m)
+			lead[j].Sub(sum, lead[j])
 		}
 	}
-}
-
-// rows returns the rows p(o|above) >= z^d p(o|below), each once, at δ = 0.
-func (q *program) rows() (rows []table.Row) {
-	seen := map[table.Row]bool{}
-	q.outgoing(func(a arc) {
-		if q.covered[a] {
-			return
-		}
-		for o := range q.problem.Outputs {
-			r := table.Row{Above: q.cell[a.above][o], Below: q.cell[a.below][o], Private: true, Distance: int32(a.distance)}
-			if r.Above == r.Below || q.table.Zero[r.Below] || seen[r] {
-				continue
-			}
-			seen[r] = true
+	at := map[[2]int32]int{}
+	q.rows(func(r table.Row) bool {
+		i, known := at[[2]int32{r.Above, r.Distance}]
+		switch {
+		case t.Loss[r.Above].Cmp(t.Loss[r.Below]) <= 0:
+		case !known:
+			at[[2]int32{r.Above, r.Distance}] = len(rows)
 			rows = append(rows, r)
+		case lead[r.Below].Cmp(lead[rows[i].Below]) > 0:
+			rows[i] = r
 		}
+		return true
 	})
 	return rows
 }
@@ -275,7 +326,10 @@ func (q *program) rows() (rows []table.Row) {
 // pairs returns the ordered pairs of groups, each once, with what outputs are at both.
 func (q *program) pairs() (pairs []table.Pair) {
 	seen := map[string]bool{}
-	q.outgoing(func(a arc) {
+	for _, a := range q.arcs {
+		if !q.isFirst(a) {
+			continue
+		}
 		counts := map[[2]int32]int64{}
 		for o := range q.problem.Outputs {
 			counts[[2]int32{q.cell[a.above][o], q.cell[a.below][o]}]++
@@ -289,7 +343,7 @@ func (q *program) pairs() (pairs []table.Pair) {
 			seen[key] = true
 			pairs = append(pairs, pair)
 		}
-	})
+	}
 	return pairs
 }
 
@@ -312,153 +366,4 @@ func (q *program) tie() {
 	for g := range q.table.Same {
 		q.table.Same[g] = int32(same.find(g))
 	}
-}
-
-// interior sets a table that satisfies every row, strictly where that is possible.
-func (q *program) interior(ctx context.Context) error {
-	t := q.table
-	t.Interior = make([]*big.Rat, len(t.Count))
-	for g := range q.first {
-		left := int64(0)
-		for j := t.First[g]; j < t.First[g+1]; j++ {
-			if !t.Zero[j] {
-				left += t.Count[j]
-			}
-		}
-		for j := t.First[g]; j < t.First[g+1]; j++ {
-			if t.Interior[j] = new(big.Rat); !t.Zero[j] {
-				t.Interior[j].SetFrac64(1, left)
-			}
-		}
-	}
-	q.insideHubs()
-	if tight, delta := q.tightened(margins[0]); q.problem.Forbidden == nil || q.satisfies(t.Interior, tight, delta) {
-		return nil
-	}
-	return q.search(ctx)
-}
-
-// margins are the parts, one in so many, of what is left to 1 by which factors are raised, and of δ by which it is lowered, so that what is private there is strictly so; 0 for none.
-var margins = []int64{1 << 10, 1 << 30, 0}
-
-// tightened returns factors and a δ that fewer tables are private at.
-func (q *program) tightened(margin int64) (z []*big.Rat, delta *big.Rat) {
-	_, z = q.table.Factors(128)
-	if margin == 0 {
-		return z, q.delta
-	}
-	for i, x := range z {
-		up := new(big.Rat).Sub(one, x)
-		z[i] = upwards(up.Add(x, up.Mul(up, big.NewRat(1, margin))), 64)
-	}
-	return z, new(big.Rat).Mul(q.delta, big.NewRat(margin-1, margin))
-}
-
-// satisfies reports whether probabilities of cells satisfy all rows at the given factors and δ.
-func (q *program) satisfies(x, z []*big.Rat, delta *big.Rat) bool {
-	t := q.table
-	ok := t.Each(func(r table.Row) bool {
-		return x[r.Above].Cmp(new(big.Rat).Mul(z[r.Distance], x[r.Below])) >= 0
-	})
-	return ok && (t.Pairs == nil || t.Pairs(func(pair table.Pair) bool {
-		factor, sum := z[pair[0].Distance], new(big.Rat)
-		for _, part := range pair {
-			over := new(big.Rat).Mul(factor, x[part.Below])
-			if over.Sub(over, x[part.Above]); over.Sign() > 0 {
-				sum.Add(sum, over.Mul(over, new(big.Rat).SetInt64(part.Candidates)))
-			}
-		}
-		return sum.Cmp(new(big.Rat).Mul(factor, delta)) <= 0
-	}))
-}
-
-// search finds a table that satisfies every row where forbidden outputs let the uniform one fail: one that forbids nothing, and has as little as possible
-// on what is forbidden. It looks at a slightly larger factor and a smaller δ first, so that rows are strict, and then raises all that need not be 0 by a little.
-func (q *program) search(ctx context.Context) error {
-	t := q.table
-	_, high := t.Factors(128)
-	for _, margin := range margins {
-		tight, delta := q.tightened(margin)
-		x, err := q.leastForbidden(ctx, tight, delta)
-		if err != nil {
-			return err
-		}
-		if x == nil {
-			continue
-		}
-		t.Interior = x
-		for bits := uint(16); margin > 0 && bits < 128; bits += 8 {
-			if raised := q.raised(x, new(big.Rat).SetFrac(unit, new(big.Int).Lsh(unit, bits))); q.satisfies(raised, high, q.delta) {
-				t.Interior = raised
-				break
-			}
-		}
-		if !q.satisfies(t.Interior, high, q.delta) {
-			return fmt.Errorf("optimum: the table that was found is not private")
-		}
-		return nil
-	}
-	return faultf("forbidden: no private mechanism is left at this ε and δ: every one has forbidden outputs")
-}
-
-// upwards returns a number of so many bits after the point, at least x and at most 1.
-func upwards(x *big.Rat, bits uint) *big.Rat {
-	n := new(big.Int).Lsh(x.Num(), bits)
-	n.Add(n, new(big.Int).Sub(x.Denom(), unit))
-	up := new(big.Rat).SetFrac(n.Quo(n, x.Denom()), new(big.Int).Lsh(unit, bits))
-	if up.Cmp(one) > 0 {
-		return one
-	}
-	return up
-}
-
-// raised adds a little to all probabilities that need not be 0, and divides them by their sum.
-func (q *program) raised(x []*big.Rat, by *big.Rat) []*big.Rat {
-	t := q.table
-	out := make([]*big.Rat, len(x))
-	for g := range q.first {
-		sum := new(big.Rat)
-		for j := t.First[g]; j < t.First[g+1]; j++ {
-			if out[j] = x[j]; !t.Zero[j] {
-				out[j] = new(big.Rat).Add(x[j], by)
-			}
-			sum.Add(sum, new(big.Rat).Mul(out[j], new(big.Rat).SetInt64(t.Count[j])))
-		}
-		for j := t.First[g]; j < t.First[g+1]; j++ {
-			out[j] = new(big.Rat).Quo(out[j], sum)
-		}
-	}
-	return out
-}
-
-// leastForbidden returns a table that satisfies all rows at rational factors and a δ and has nothing on cells that have to be 0; nil where there is none.
-func (q *program) leastForbidden(ctx context.Context, z []*big.Rat, delta *big.Rat) ([]*big.Rat, error) {
-	t := *q.table
-	t.Zero, t.Loss, t.Worst, t.Same, t.Delta = nil, make([]*big.Int, len(t.Count)), false, nil, delta
-	t.Interior, t.Weight = make([]*big.Rat, len(t.Count)), make([]*big.Int, len(q.first))
-	for g := range t.Weight {
-		t.Weight[g] = unit
-		for j := t.First[g]; j < t.First[g+1]; j++ {
-			t.Interior[j] = big.NewRat(1, int64(len(q.problem.Outputs)))
-			t.Loss[j] = new(big.Int)
-			if q.table.Zero[j] {
-				t.Loss[j].SetInt64(1)
-			}
-		}
-	}
-	t.Factors = func(uint) (low, high []*big.Rat) { return z, z }
-	s, err := t.Solve(ctx, q.epsilon, linear.Embedded{}, new(big.Rat), nil)
-	switch {
-	case err != nil:
-		return nil, err
-	case s.Undecided != "":
-		return nil, fmt.Errorf("%w: no table without forbidden outputs was found: %s", errUndecided, s.Undecided)
-	case s.Upper.Sign() > 0:
-		return nil, nil
-	}
-	x := make([]*big.Rat, len(t.Count))
-	for j := range x {
-		x[j] = s.Table.At(j)
-	}
-	return x, nil
 }

@@ -308,7 +308,7 @@ func (out *Rating) private(r *Request) {
 		}
 		x = x.Quo(number.FromRat(d, tightPrec))
 		c, ok := x.Cmp(top)
-		switch exp, rational := rationalRoot(at.factor, d); {
+		switch exp, rational := power(at.factor, new(big.Rat).Inv(d)); {
 		case !ok && rational && out.TightExpEps != nil && exp.Cmp(out.TightExpEps) == 0: // the same again
 		case !ok:
 			out.TightExpEps = nil
@@ -330,19 +330,6 @@ func (out *Rating) private(r *Request) {
 
 // tightPrec is the precision of tight ε, in bits.
 const tightPrec = 128
-
-// rationalRoot returns x^{1/d} where it is rational and d is not of long numerals.
-func rationalRoot(x, d *big.Rat) (*big.Rat, bool) {
-	if !d.Num().IsInt64() || !d.Denom().IsInt64() || d.Denom().Int64() > 64 {
-		return nil, false
-	}
-	num, ok := root(new(big.Int).Exp(x.Num(), d.Denom(), nil), d.Num().Int64())
-	den, also := root(new(big.Int).Exp(x.Denom(), d.Denom(), nil), d.Num().Int64())
-	if !ok || !also {
-		return nil, false
-	}
-	return new(big.Rat).SetFrac(num, den), true
-}
 
 // verdict takes the verdict on what pairs at a distance ask for, and reports a violation that is the first.
 func (out *Rating) verdict(r *Request, at *tightness, distance *big.Rat) (violated bool) {

@@ -6,6 +6,33 @@ import (
 	"slices"
 )
 
+// classes are disjoint sets of numbers; each is represented by its least member.
+type classes []int
+
+func newClasses(n int) classes {
+	c := make(classes, n)
+	for i := range c {
+		c[i] = i
+	}
+	return c
+}
+
+func (c classes) find(i int) int {
+	for c[i] != i {
+		c[i] = c[c[i]]
+		i = c[i]
+	}
+	return i
+}
+
+func (c classes) join(i, j int) {
+	i, j = c.find(i), c.find(j)
+	c[max(i, j)] = min(i, j)
+}
+
+// symmetry is a permutation of inputs and one of outputs: input x goes to inputs[x], output o to outputs[o].
+type symmetry struct{ inputs, outputs []int }
+
 // symmetries returns permutations that generate symmetries of a problem: they keep pairs with their distances, the prior, losses and forbidden outputs, which is checked of
 // each. They are found by colour refinement and a search for what takes one input or output to another (McKay & Piperno, Practical graph isomorphism II, J. Symb.
 // Comput. 60, 2014). Where the search would take long it ends with those found so far: any subgroup serves, as the mean of a private mechanism over a group of
