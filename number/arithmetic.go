@@ -107,8 +107,8 @@ func (n Number) Max(m Number) Number {
 	}, Interval.Max)
 }
 
-// Over returns the ratio n/m of two errors, which are numbers >= 0: 1 where both are exactly 0, +∞ where m alone is. The ratio of rational
-// bounds has rational bounds, and that of an estimate is an estimate.
+// Over returns the ratio n/m of two errors, which are numbers >= 0: 1 where both are exactly 0, +∞ where m alone is. Its
+// bounds are the quotients of the bounds; of an estimate, it is an estimate.
 func (n Number) Over(m Number) Number {
 	lo, hi := n.Ends()
 	least, most := m.Ends()
@@ -121,8 +121,6 @@ func (n Number) Over(m Number) Number {
 		return Infinity()
 	case most != nil && most.Sign() == 0 && hi != nil && hi.Sign() == 0:
 		return Int(1)
-	case n.kind == boxed || m.kind == boxed:
-		return n.Quo(m).Max(Int(0))
 	}
 	low := new(big.Rat)
 	if lo != nil && lo.Sign() > 0 && most != nil && most.Sign() > 0 {

@@ -135,9 +135,10 @@ func (a *Result) Round(ctx context.Context) (*Rounded, error) {
 				continue
 			}
 			value := q.problem.value(m.Table())
-			given := number.Bounds(new(big.Rat).Sub(value, a.bounds.High), new(big.Rat).Sub(value, a.bounds.Low))
-			if a.bounds.High.Cmp(a.bounds.Low) != 0 {
-				given = number.Bounds(new(big.Rat), new(big.Rat).Sub(value, a.bounds.Low))
+			low, _ := a.Optimum.Ends()
+			given := number.Exact(new(big.Rat).Sub(value, low))
+			if !a.Optimum.IsExact() {
+				given = number.Between(number.Int(0), given)
 			}
 			a.rounded = &Rounded{m, bits, number.Exact(value), given}
 			return a.rounded, nil

@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/table"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -105,7 +104,7 @@ type Remap struct {
 }
 
 // rate compares the table of the request with the optimum.
-func (r *Request) rate(ctx context.Context, optimum table.Bounds) (*Rating, error) {
+func (r *Request) rate(ctx context.Context, optimum number.Number) (*Rating, error) {
 	p, t := r.Problem, r.Rate
 	out := &Rating{Scaled: t.Scaled, Finding: t.Finding, DP: verify.Undecided}
 	if t.Finding != "" {
@@ -116,8 +115,8 @@ func (r *Request) rate(ctx context.Context, optimum table.Bounds) (*Rating, erro
 	for x := range t.P {
 		out.Table = append(out.Table, bounds(t.P[x], t.high()[x]))
 	}
-	ratio := func(value table.Bounds) number.Number {
-		if optimum.High != nil && optimum.High.Sign() == 0 {
+	ratio := func(value number.Number) number.Number {
+		if s, ok := optimum.Sign(); ok && s == 0 {
 			return number.Number{}
 		}
 		n := value.Over(optimum)
@@ -129,9 +128,9 @@ func (r *Request) rate(ctx context.Context, optimum table.Bounds) (*Rating, erro
 	}
 	if own := p.own(t.Outputs, t.P); own != nil {
 		most := p.own(t.Outputs, t.high())
-		value := table.Bounds{Low: p.value(own), High: p.value(most)}
 		out.Losses = bounds(p.Losses(own), p.Losses(most))
-		out.Value, out.Ratio = number.Bounds(value.Low, value.High), ratio(value)
+		out.Value = number.Bounds(p.value(own), p.value(most))
+		out.Ratio = ratio(out.Value)
 	}
 	best, err := p.remap(ctx, t.Outputs, t.P, r.Solver)
 	most := best // losses are >= 0: that of larger probabilities is no smaller, whatever the remap
@@ -144,8 +143,8 @@ func (r *Request) rate(ctx context.Context, optimum table.Bounds) (*Rating, erro
 	case err != nil:
 		return nil, err
 	case most != nil:
-		value := table.Bounds{Low: best.value, High: most.value}
-		out.Remapped, out.RatioRemap, out.Remap = number.Bounds(value.Low, value.High), ratio(value), most.list
+		out.Remapped, out.Remap = number.Bounds(best.value, most.value), most.list
+		out.RatioRemap = ratio(out.Remapped)
 	}
 	return out, nil
 }

@@ -41,7 +41,6 @@ type Result struct {
 	Seconds   float64
 
 	request  Request
-	bounds   table.Bounds
 	program  *program
 	solution *table.Solution
 	rounded  *Rounded
@@ -127,7 +126,7 @@ func (r *Request) unanswered(why string) *Result {
 type solved struct {
 	*program
 	*table.Solution
-	bounds table.Bounds
+	bounds number.Number
 }
 
 // optimum solves a problem at the ε and δ of the request.
@@ -145,7 +144,7 @@ func (r *Request) optimum(ctx context.Context, p *Problem) (*solved, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &solved{q, s, table.Bounds{Low: new(big.Rat).Mul(s.Lower, q.unit), High: new(big.Rat).Mul(s.Upper, q.unit)}}, nil
+	return &solved{q, s, number.Bounds(s.Lower, s.Upper).Mul(number.Exact(q.unit))}, nil
 }
 
 func (r *Request) solve(ctx context.Context) (*Result, error) {
@@ -155,7 +154,7 @@ func (r *Request) solve(ctx context.Context) (*Result, error) {
 	}
 	a := &Result{
 		Pairs: r.Problem.countPairs(), Orbits: len(s.first), Variables: int(s.table.First[len(s.first)]), Rows: s.Rows, Pivots: s.Pivots, Undecided: s.Undecided,
-		Optimum: number.Bounds(s.bounds.Low, s.bounds.High), request: *r, bounds: s.bounds, program: s.program, solution: s.Solution,
+		Optimum: s.bounds, request: *r, program: s.program, solution: s.Solution,
 	}
 	if r.Rate != nil {
 		if a.Rated, err = r.rate(ctx, s.bounds); err != nil {

@@ -6,7 +6,6 @@ import (
 	"math/big"
 
 	"optratio/internal/linear"
-	"optratio/internal/table"
 	"optratio/number"
 )
 
@@ -23,7 +22,6 @@ type Users struct {
 // a mechanism's outputs are, what the users make of one is such a choice.
 func (r *Request) share(ctx context.Context) (*Users, error) {
 	out := &Users{}
-	var optima []table.Bounds
 	for _, prior := range r.Users {
 		own := *r.Problem
 		own.Prior = prior
@@ -31,8 +29,7 @@ func (r *Request) share(ctx context.Context) (*Users, error) {
 		if err != nil {
 			return nil, err
 		}
-		optima = append(optima, s.bounds)
-		out.Optima = append(out.Optima, number.Bounds(s.bounds.Low, s.bounds.High))
+		out.Optima = append(out.Optima, s.bounds)
 		out.undecided = cmp.Or(out.undecided, s.Undecided)
 	}
 	factor := make([]*big.Rat, len(r.Users))
@@ -43,14 +40,14 @@ func (r *Request) share(ctx context.Context) (*Users, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Joint = number.Bounds(joint.bounds.Low, joint.bounds.High)
+	out.Joint = joint.bounds
 	out.undecided = cmp.Or(out.undecided, joint.Undecided)
-	for _, b := range optima {
-		if b.Low.Sign() == 0 {
+	for _, b := range out.Optima {
+		if s, ok := b.Sign(); !ok || s == 0 {
 			return out, nil
 		}
 	}
-	return out, r.common(ctx, out, optima)
+	return out, r.common(ctx, out)
 }
 
 // joint minimises Σ_i factor_i loss_i over one mechanism.
@@ -115,11 +112,11 @@ const commonRounds = 200
 // common encloses the best common ratio, min over mechanisms of max_i loss_i/opt_i = max over weights λ of min Σ λ_i loss_i/opt_i. For weights at hand the
 // inner minimum is a joint optimum, a lower bound; its mechanism is one more to mix, and the best mixture of those so far is an upper bound, whose dual are the next weights.
 // Where optima are only enclosed, losses are compared with the lower ends for the upper bound and with the upper ends for the lower one.
-func (r *Request) common(ctx context.Context, out *Users, optima []table.Bounds) error {
+func (r *Request) common(ctx context.Context, out *Users) error {
 	users := len(r.Users)
 	high, low := make([]*big.Rat, users), make([]*big.Rat, users)
-	for i, b := range optima {
-		low[i], high[i] = b.Low, b.High
+	for i, b := range out.Optima {
+		low[i], high[i] = b.Ends()
 	}
 	weights := make([]*big.Rat, users)
 	for i := range weights {
@@ -136,8 +133,8 @@ func (r *Request) common(ctx context.Context, out *Users, optima []table.Bounds)
 		if err != nil {
 			return err
 		}
-		if least == nil || s.bounds.Low.Cmp(least) > 0 {
-			least = s.bounds.Low
+		if low, _ := s.bounds.Ends(); least == nil || low.Cmp(least) > 0 {
+			least = low
 		}
 		points = append(points, r.losses(s, low))
 		e, err := mixture(ctx, points, r.Solver)
@@ -145,17 +142,15 @@ func (r *Request) common(ctx context.Context, out *Users, optima []table.Bounds)
 			return err
 		}
 		most = e.Objective
-		width := new(big.Rat).Sub(most, least)
-		if s.Undecided != "" || width.Cmp(new(big.Rat).Mul(r.Gap, most)) <= 0 && (width.Sign() == 0 || s.bounds.Low.Cmp(s.bounds.High) != 0) {
+		out.BestCommonRatio = number.Bounds(least, most)
+		if s.Undecided != "" || out.BestCommonRatio.IsExact() || !s.bounds.IsExact() && out.BestCommonRatio.Within(r.Gap) {
 			out.undecided = cmp.Or(out.undecided, s.Undecided)
-			out.BestCommonRatio = number.Bounds(least, most)
 			return nil
 		}
 		for i := range weights {
 			weights[i] = e.Y.Rat(1 + i)
 		}
 	}
-	out.BestCommonRatio = number.Bounds(least, most)
 	out.undecided = cmp.Or(out.undecided, "the best common ratio was not found in time")
 	return nil
 }

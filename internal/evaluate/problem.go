@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/table"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -149,20 +148,10 @@ func (p *Problem) instance(sensitivity *big.Rat, eps number.Epsilon) *mechanisms
 // Ratio returns a/b for errors a and b, 1 where both are 0, +∞ where b alone is. It is an estimate where one of them is.
 func Ratio(a, b number.Number) number.Number {
 	if a.IsRigorous() && b.IsRigorous() {
-		return bounds(a).Over(bounds(b))
+		return a.Over(b)
 	}
 	if y := b.Float64(); y > 0 {
 		return number.Estimate(a.Float64()/y, "ratio of estimates")
 	}
 	return number.Bounds(new(big.Rat), nil)
-}
-
-// bounds returns what is known of a number >= 0.
-func bounds(x number.Number) table.Bounds {
-	low, ok := x.Lower()
-	if !ok || low.Sign() < 0 {
-		low = new(big.Rat)
-	}
-	high, _ := x.Upper()
-	return table.Bounds{Low: low, High: high}
 }

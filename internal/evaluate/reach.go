@@ -26,25 +26,31 @@ const (
 // and proved by enclosures of the error on either side; where those are estimates, or target is one, so is the result. An end that could
 // not be proved is missing, as for mechanisms that do not reach the target. The error is ErrInput for a negative target.
 func (p *Problem) Reaching(ctx context.Context, m mechanisms.Mechanism, target number.Number) (number.Number, error) {
-	goal, err := newGoal(target)
-	if err != nil {
-		return number.Number{}, err
+	goal := target
+	if f := target.Float64(); !target.IsRigorous() && !math.IsInf(f, 0) {
+		goal = number.Exact(new(big.Rat).SetFloat64(f))
+	}
+	switch lo, hi := goal.Ends(); {
+	case lo == nil || hi == nil:
+		return number.Number{}, inputf("the target error %v has no bounds", target)
+	case lo.Sign() < 0:
+		return number.Number{}, inputf("the target error %v is not a number >= 0", target)
 	}
 	uniform, err := p.ExpectedError(m, rationalEpsilon(0))
 	if err != nil {
 		return number.Number{}, err
 	}
-	if goal.reached(uniform) {
+	if atMost(uniform, goal) {
 		return number.Int(0), nil
 	}
-	if _, weighted := m.(mechanisms.Weighted); weighted && goal.isZero() {
+	if _, weighted := m.(mechanisms.Weighted); weighted && atMost(goal, number.Int(0)) {
 		return number.Infinity(), nil
 	}
-	proposed, err := p.propose(ctx, m, goal.log)
+	proposed, err := p.propose(ctx, m, logOf(target))
 	if err != nil {
 		return number.Number{}, err
 	}
-	if !goal.rigorous {
+	if !target.IsRigorous() {
 		return number.Estimate(proposed, "float64, from an estimated error"), nil
 	}
 	// The ends are independent: each is moved away until it is proved.
@@ -65,14 +71,14 @@ func (p *Problem) Reaching(ctx context.Context, m mechanisms.Mechanism, target n
 		}
 		return nil, false, nil
 	}
-	lo, vague, err := end(-1, goal.missed)
+	lo, vague, err := end(-1, func(x number.Number) bool { return atMost(goal, x) })
 	if err != nil {
 		return number.Number{}, err
 	}
 	if vague {
 		return number.Estimate(proposed, "float64, from estimated errors"), nil
 	}
-	hi, _, err := end(1, goal.reached)
+	hi, _, err := end(1, func(x number.Number) bool { return atMost(x, goal) })
 	if err != nil {
 		return number.Number{}, err
 	}
@@ -91,45 +97,10 @@ func rationalEpsilon(x float64) number.Epsilon {
 	return e
 }
 
-// goal is a target error.
-type goal struct {
-	lo, hi   *big.Rat
-	rigorous bool
-	log      float64 // its natural logarithm, about
-}
-
-func newGoal(target number.Number) (*goal, error) {
-	g := &goal{rigorous: target.IsRigorous(), log: logOf(target)}
-	if g.rigorous {
-		var bounded bool
-		if g.lo, bounded = target.Lower(); bounded {
-			g.hi, bounded = target.Upper()
-		}
-		if !bounded {
-			return nil, inputf("the target error %v has no bounds", target)
-		}
-	} else {
-		g.lo = new(big.Rat).SetFloat64(target.Float64())
-		g.hi = g.lo
-	}
-	if g.lo == nil || g.lo.Sign() < 0 {
-		return nil, inputf("the target error %v is not a number >= 0", target)
-	}
-	return g, nil
-}
-
-func (g *goal) isZero() bool { return g.hi.Sign() == 0 }
-
-// reached reports whether an error is certainly at most the target.
-func (g *goal) reached(x number.Number) bool {
-	hi, ok := x.Upper()
-	return ok && hi.Cmp(g.lo) <= 0
-}
-
-// missed reports whether an error is certainly at least the target.
-func (g *goal) missed(x number.Number) bool {
-	lo, ok := x.Lower()
-	return ok && lo.Cmp(g.hi) >= 0
+// atMost reports whether a is certainly at most b.
+func atMost(a, b number.Number) bool {
+	holds, known := a.LessEq(b)
+	return holds && known
 }
 
 // logOf returns about ln x, also where x is beyond the range of float64; -Inf for 0.

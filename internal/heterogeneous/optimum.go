@@ -148,11 +148,9 @@ const grace = 500 * time.Millisecond
 // rate fills in the optimum and the mechanisms' rows. A mechanism whose numbers are beyond the arithmetic, or that the context leaves no time for, has a row that says nothing; the
 // others have theirs. The error is bad input.
 func (a *Result) rate(ctx context.Context, r *Request) error {
-	unit := a.program.unit()
-	optimum := table.Bounds{Low: new(big.Rat).Mul(a.solution.Lower, unit), High: new(big.Rat).Mul(a.solution.Upper, unit)}
-	a.Optimum = number.Bounds(optimum.Low, optimum.High)
+	a.Optimum = number.Bounds(a.solution.Lower, a.solution.Upper).Mul(number.Exact(a.program.unit()))
 	for _, m := range r.Mechanisms {
-		rated, err := a.program.rate(ctx, m, r, optimum)
+		rated, err := a.program.rate(ctx, m, r, a.Optimum)
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
@@ -207,7 +205,7 @@ func (p *program) unit() *big.Rat {
 }
 
 // rate compares a mechanism with the optimum.
-func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, optimum table.Bounds) (Rating, error) {
+func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, optimum number.Number) (Rating, error) {
 	l, err := newLaw(ctx, p.space, m, r.Epsilon, r.Params)
 	if err != nil {
 		return Rating{}, err
@@ -223,10 +221,9 @@ func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, 
 	if l.values == nil {
 		loss := p.estimatedLoss(l)
 		out.Loss = number.Estimate(loss, l.method)
-		at, _ := new(big.Rat).Add(optimum.Low, optimum.High).Float64()
-		switch {
+		switch at := optimum.Float64(); {
 		case at > 0:
-			out.Ratio = number.Estimate(2*loss/at, l.method)
+			out.Ratio = number.Estimate(loss/at, l.method)
 		case loss == 0:
 			out.Ratio = number.Int(1)
 		default:
@@ -234,8 +231,8 @@ func (p *program) rate(ctx context.Context, m mechanisms.Mechanism, r *Request, 
 		}
 		return out, nil
 	}
-	loss := p.losses(l)
-	out.Loss, out.Ratio = number.Bounds(loss.Low, loss.High), loss.Over(optimum)
+	out.Loss = p.losses(l)
+	out.Ratio = out.Loss.Over(optimum)
 	if low, ok := out.Ratio.Lower(); ok && private.Verdict == verify.Proved && low.Cmp(big.NewRat(1, 1)) < 0 {
 		// A feasible point of the program is no better than the optimum.
 		high, _ := out.Ratio.Upper()

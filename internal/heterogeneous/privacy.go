@@ -165,17 +165,15 @@ func (l *law) estimatedEpsilon() float64 {
 }
 
 // losses returns a law's mean or largest loss in the user's units.
-func (p *program) losses(l *law) table.Bounds {
+func (p *program) losses(l *law) number.Number {
 	unit := p.unit()
 	irrational := func(x *verify.Value) bool { return x.Rat() == nil }
 	if !slices.ContainsFunc(l.values, func(pmf []*verify.Value) bool { return slices.ContainsFunc(pmf, irrational) }) {
 		exact := objective(p, arith.Rat{}, table.LargerRat, func(q, r int) *big.Rat { return l.values[q][r].Rat() })
-		exact = new(big.Rat).Mul(exact, unit)
-		return table.Bounds{Low: exact, High: exact}
+		return number.Exact(new(big.Rat).Mul(exact, unit))
 	}
 	most := objective(p, arith.Interval{Prec: lossPrec}, number.Interval.Max, func(q, r int) number.Interval { return l.values[q][r].Enclose(lossPrec) })
-	low, high := table.Ends(most.Mul(number.FromRat(unit, lossPrec)))
-	return table.Bounds{Low: low, High: high}
+	return number.Enclosed(most.Mul(number.FromRat(unit, lossPrec))).Max(number.Int(0))
 }
 
 // estimatedLoss is losses for estimates.

@@ -102,14 +102,13 @@ func Solve(ctx context.Context, r Request) (*Answer, error) {
 	if j.answer.solution, err = j.answer.program.Solve(ctx, r.Epsilon, r.Solver, r.Gap, r.Report); err != nil {
 		return nil, err
 	}
-	optimum := j.bounds(j.answer.solution)
-	j.answer.Optimum = number.Bounds(optimum.Low, optimum.High)
+	j.answer.Optimum = j.bounds(j.answer.solution)
 	for _, m := range r.Mechanisms {
 		if ctx.Err() != nil {
 			j.answer.Undecided = context.Cause(ctx).Error()
 			break
 		}
-		rated, err := j.rate(m, optimum)
+		rated, err := j.rate(m, j.answer.Optimum)
 		if err != nil {
 			return nil, err
 		}
@@ -127,35 +126,35 @@ type job struct {
 	answer            *Answer
 }
 
-func (j *job) optimum(eps number.Epsilon) (table.Bounds, error) {
+func (j *job) optimum(eps number.Epsilon) (number.Number, error) {
 	s, err := j.sets.optimum(j.ctx, j.setRows, eps, &j.Request)
 	if err != nil {
-		return table.Bounds{}, err
+		return number.Number{}, err
 	}
 	return j.bounds(s), nil
 }
 
 // bounds returns a solution's enclosure, and keeps what it says of limits.
-func (j *job) bounds(s *table.Solution) table.Bounds {
+func (j *job) bounds(s *table.Solution) number.Number {
 	if s.Undecided != "" {
 		j.answer.Undecided = s.Undecided
 	}
-	return table.Bounds{Low: s.Lower, High: s.Upper}
+	return number.Bounds(s.Lower, s.Upper)
 }
 
 // precision of enclosures, in bits.
 const precision = 192
 
-func (j *job) rate(m *Mechanism, optimum table.Bounds) (rated Rated, err error) {
+func (j *job) rate(m *Mechanism, optimum number.Number) (rated Rated, err error) {
 	rated.Name = m.String()
-	loss, sets, lists, err := measure(m, j, exactly(m, j.Epsilon), ofRat)
+	loss, sets, lists, err := measure(m, j, exactly(m, j.Epsilon), number.Exact)
 	if err != nil && !rational(err) {
-		loss, sets, lists, err = measure(m, j, enclosed(m, j.Epsilon, precision), ofInterval)
+		loss, sets, lists, err = measure(m, j, enclosed(m, j.Epsilon, precision), number.Enclosed)
 	}
 	if err != nil {
 		return rated, err
 	}
-	rated.Error, rated.Ratio = number.Bounds(loss.Low, loss.High), loss.Over(optimum)
+	rated.Error, rated.Ratio = loss, loss.Over(optimum)
 	if rated.Sets, rated.SetsExp, err = logarithm(sets); err != nil {
 		return rated, err
 	}
@@ -167,7 +166,8 @@ func (j *job) rate(m *Mechanism, optimum table.Bounds) (rated Rated, err error) 
 		rated.Lists, rated.ListsExp = &eps, exp
 	}
 	_, budget := j.Epsilon.ExpBounds(precision)
-	rated.Over = sets.Low.Cmp(budget) > 0
+	most, _ := sets.Ends()
+	rated.Over = most.Cmp(budget) > 0
 	fair, err := j.at(sets, rated.Sets)
 	if err != nil {
 		return rated, err
@@ -180,11 +180,11 @@ func (j *job) rate(m *Mechanism, optimum table.Bounds) (rated Rated, err error) 
 const shortExp = 64
 
 // at returns what lies between the optima at both ends of ε: a larger ε allows more.
-func (j *job) at(exp table.Bounds, eps number.Number) (table.Bounds, error) {
-	if exp.Exact() && exp.Low.Num().BitLen() <= shortExp {
-		e, err := number.FromExp(exp.Low)
+func (j *job) at(exp number.Number, eps number.Number) (number.Number, error) {
+	if x, ok := exp.Rat(); ok && x.Num().BitLen() <= shortExp {
+		e, err := number.FromExp(x)
 		if err != nil {
-			return table.Bounds{}, err
+			return number.Number{}, err
 		}
 		return j.optimum(e)
 	}
@@ -195,7 +195,7 @@ func (j *job) at(exp table.Bounds, eps number.Number) (table.Bounds, error) {
 		return most, err
 	}
 	least, err := j.optimumAt(high)
-	return table.Bounds{Low: least.Low, High: most.High}, err
+	return number.Between(least, most), err
 }
 
 // rounded returns a multiple of 10^-15, x or the next one below it, plus so many.
@@ -206,39 +206,30 @@ func rounded(x *big.Rat, more int64) *big.Rat {
 	return new(big.Rat).SetFrac(n.Add(n, big.NewInt(more)), unit)
 }
 
-func (j *job) optimumAt(eps *big.Rat) (table.Bounds, error) {
+func (j *job) optimumAt(eps *big.Rat) (number.Number, error) {
 	e, err := number.FromEpsilon(eps)
 	if err != nil {
-		return table.Bounds{}, err
+		return number.Number{}, err
 	}
 	return j.optimum(e)
 }
 
 // logarithm returns ln x for x >= 1, and x where it is known.
-func logarithm(x table.Bounds) (eps number.Number, exact *string, err error) {
-	if x.Exact() {
-		text := x.Low.RatString()
+func logarithm(x number.Number) (eps number.Number, exact *string, err error) {
+	if x, ok := x.Rat(); ok {
+		text := x.RatString()
 		exact = &text
-		if x.Low.Cmp(big.NewRat(1, 1)) == 0 {
+		if x.Cmp(big.NewRat(1, 1)) == 0 {
 			return number.Int(0), exact, nil
 		}
 	}
-	eps = number.Enclosed(number.Hull(number.LogRat(x.Low, precision), number.LogRat(x.High, precision)))
-	low, _ := eps.Lower()
-	high, _ := eps.Upper()
+	low, high := x.Ends()
+	low, high = number.Enclosed(number.Hull(number.LogRat(low, precision), number.LogRat(high, precision))).Ends()
 	return number.Bounds(rounded(low, 0), rounded(high, 1)), exact, nil
 }
 
-func ofRat(x *big.Rat) table.Bounds { return table.Bounds{Low: x, High: x} }
-
-func ofInterval(x number.Interval) table.Bounds {
-	low, _ := x.Lo().Rat(nil)
-	high, _ := x.Hi().Rat(nil)
-	return table.Bounds{Low: low, High: high}
-}
-
 // measure returns a mechanism's mean regret and the greatest ratios of probabilities between neighbors.
-func measure[T any](m *Mechanism, j *job, a arithmetic[T], bounds func(T) table.Bounds) (loss, sets, lists table.Bounds, err error) {
+func measure[T any](m *Mechanism, j *job, a arithmetic[T], bounds func(T) number.Number) (loss, sets, lists number.Number, err error) {
 	p, err := distribution(m, j.sets, a)
 	if err != nil {
 		return loss, sets, lists, err
@@ -264,20 +255,13 @@ func measure[T any](m *Mechanism, j *job, a arithmetic[T], bounds func(T) table.
 }
 
 // greatest returns the greatest ratio of probabilities that rows relate.
-func greatest[T any](a arithmetic[T], p []T, rows []table.Row, bounds func(T) table.Bounds) (table.Bounds, error) {
-	one := big.NewRat(1, 1)
-	most := table.Bounds{Low: one, High: one}
+func greatest[T any](a arithmetic[T], p []T, rows []table.Row, bounds func(T) number.Number) (number.Number, error) {
+	most := number.Int(1)
 	for _, r := range rows {
-		if bounds(p[r.Above]).Low.Sign() <= 0 {
+		if s, ok := bounds(p[r.Above]).Sign(); !ok || s <= 0 {
 			return most, fmt.Errorf("%w: an outcome with probability 0, or too small to tell", ErrProbability)
 		}
-		x := bounds(a.f.Quo(p[r.Below], p[r.Above]))
-		if x.Low.Cmp(most.Low) > 0 {
-			most.Low = x.Low
-		}
-		if x.High.Cmp(most.High) > 0 {
-			most.High = x.High
-		}
+		most = most.Max(bounds(a.f.Quo(p[r.Below], p[r.Above])))
 	}
 	return most, nil
 }

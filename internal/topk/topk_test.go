@@ -126,8 +126,7 @@ func TestDistributionsSumToOne(t *testing.T) {
 					sum := new(big.Rat)
 					for j := s.first[i]; j < s.first[i+1]; j++ {
 						sum.Add(sum, new(big.Rat).Mul(p[j], big.NewRat(s.count[j], 1)))
-						b := ofInterval(boxes[j])
-						assert.True(t, b.Low.Cmp(p[j]) <= 0 && p[j].Cmp(b.High) <= 0, name)
+						assert.True(t, boxes[j].Contains(p[j]), name)
 					}
 					assert.Equal(t, "1", sum.RatString(), name)
 				}
@@ -498,7 +497,7 @@ func TestOverTheBudget(t *testing.T) {
 // Probabilities too small to be told from 0 say nothing of privacy.
 func TestTooSmallToTell(t *testing.T) {
 	a := arithmetic[*big.Rat]{f: arith.Rat{}}
-	_, err := greatest(a, []*big.Rat{new(big.Rat), big.NewRat(1, 2)}, []table.Row{{Above: 0, Below: 1}}, ofRat)
+	_, err := greatest(a, []*big.Rat{new(big.Rat), big.NewRat(1, 2)}, []table.Row{{Above: 0, Below: 1}}, number.Exact)
 	assert.ErrorIs(t, err, ErrProbability)
 	eps, err := number.ParseEpsilon("10000")
 	require.NoError(t, err)
