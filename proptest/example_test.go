@@ -11,7 +11,7 @@ import (
 
 // The calibration for monotonic scores, taken for plain neighbors: ε doubles.
 func ExampleCheck() {
-	failures, err := proptest.Check(func(c proptest.Case) ([]float64, error) {
+	failures, err := proptest.Check(proptest.PMF(func(c proptest.Case) ([]float64, error) {
 		best, total := slices.Max(c.Scores), 0.0
 		p := make([]float64, len(c.Scores))
 		for r, q := range c.Scores {
@@ -22,7 +22,7 @@ func ExampleCheck() {
 			p[r] /= total
 		}
 		return p, nil
-	}, proptest.Options{Properties: []verify.Property{verify.DP, verify.Sum}})
+	}), proptest.Options{Properties: []verify.Property{verify.DP, verify.Sum}})
 	for _, f := range failures {
 		fmt.Println(f)
 	}

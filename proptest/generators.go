@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand"
-	"reflect"
 	"slices"
 
 	"github.com/leanovate/gopter"
@@ -32,15 +31,8 @@ const (
 	farthest       = 256 // the largest gap between scores: e^{-ε gap/2Δ} stays far from the limits of float64
 )
 
-// Scores generates score vectors of 1 to 5 candidates, rarely up to 8, in units of Δ, weighted to what goes wrong: one and two
-// candidates, ties, near ties, neighbors by the sensitivity, huge gaps, offsets. They shrink towards few
-// candidates and round numbers.
-func Scores() gopter.Gen {
-	return func(p *gopter.GenParameters) *gopter.GenResult {
-		return gopter.NewGenResult(drawScores(p.Rng), shrinkScores)
-	}
-}
-
+// drawScores draws a score vector of 1 to 5 candidates, rarely up to 8, in units of Δ, weighted to what goes wrong: one and two
+// candidates, ties, near ties, neighbors by the sensitivity, huge gaps, offsets.
 func drawScores(rng *rand.Rand) []float64 {
 	n := []int{1, 2, 2, 2, 3, 3, 4, mostCandidates}[rng.Intn(8)]
 	if rng.Intn(16) == 0 {
@@ -75,15 +67,7 @@ func drawScores(rng *rand.Rand) []float64 {
 	return q
 }
 
-// Epsilons generates privacy parameters from 1/1024 to 16, mostly between 1/16 and 4; they shrink to 1.
-func Epsilons() gopter.Gen {
-	return func(p *gopter.GenParameters) *gopter.GenResult {
-		return gopter.NewGenResult(drawEpsilon(p.Rng), func(v any) gopter.Shrink {
-			return stream([]float64{1}, func(e float64) bool { return e != v.(float64) })
-		})
-	}
-}
-
+// drawEpsilon draws a privacy parameter from 1/1024 to 16, mostly between 1/16 and 4.
 func drawEpsilon(rng *rand.Rand) float64 {
 	if rng.Intn(3) == 0 {
 		return []float64{1.0 / grain, 1.0 / 16, 0.5, 1, 4, 16}[rng.Intn(6)]
@@ -91,62 +75,8 @@ func drawEpsilon(rng *rand.Rand) float64 {
 	return float64(1+rng.Intn(64)) / 16
 }
 
-// Permutations generates permutations of n candidates. They shrink to a swap of two neighbors.
-func Permutations(n int) gopter.Gen {
-	return func(p *gopter.GenParameters) *gopter.GenResult {
-		return gopter.NewGenResult(p.Rng.Perm(n), func(v any) gopter.Shrink {
-			var swaps [][]int
-			for i := range n - 1 {
-				swap := make([]int, n)
-				for j := range swap {
-					swap[j] = j
-				}
-				swap[i], swap[i+1] = i+1, i
-				swaps = append(swaps, swap)
-			}
-			return stream(swaps, func(s []int) bool { return displaced(s) < displaced(v.([]int)) })
-		})
-	}
-}
-
-func displaced(p []int) (count int) {
-	for i, j := range p {
-		if i != j {
-			count++
-		}
-	}
-	return count
-}
-
-// Neighbors generates the scores of neighbors of a case: every score moves by at most the sensitivity, mostly by
-// all of it or not at all, and in one direction where the case says so. They shrink towards the case's own.
-func Neighbors(c Case) gopter.Gen {
-	return func(p *gopter.GenParameters) *gopter.GenResult {
-		sign := float64(2*p.Rng.Intn(2) - 1)
-		q := make([]float64, len(c.Scores))
-		for r, s := range c.Scores {
-			step := []float64{-1, 0, 0, 1, float64(p.Rng.Intn(2*grain+1)-grain) / grain}[p.Rng.Intn(5)]
-			if c.Monotonic {
-				step = sign * max(step, -step)
-			}
-			q[r] = s + float64(step*c.Sensitivity)
-		}
-		return gopter.NewGenResult(q, func(v any) gopter.Shrink {
-			var closer [][]float64
-			for r, x := range v.([]float64) {
-				if x != c.Scores[r] {
-					nearer := append([]float64(nil), v.([]float64)...)
-					nearer[r] = c.Scores[r]
-					closer = append(closer, nearer)
-				}
-			}
-			return stream(closer, func([]float64) bool { return true })
-		})
-	}
-}
-
-// Cases generates whole questions, of sensitivities from 1/8 to 100. They shrink to fewer candidates, smaller scores, ε = 1 and Δ = 1.
-func Cases() gopter.Gen {
+// cases generates whole questions, of sensitivities from 1/8 to 100. They shrink to fewer candidates, smaller scores, ε = 1 and Δ = 1.
+func cases() gopter.Gen {
 	return func(p *gopter.GenParameters) *gopter.GenResult {
 		c := Case{Sensitivity: []float64{1, 1, 0.5, 3, 0.125, 2, 100}[p.Rng.Intn(7)], Epsilon: drawEpsilon(p.Rng)}
 		for _, q := range drawScores(p.Rng) {
@@ -154,10 +84,6 @@ func Cases() gopter.Gen {
 		}
 		return gopter.NewGenResult(c, func(v any) gopter.Shrink { return shrinkCase(v.(Case)) })
 	}
-}
-
-func shrinkScores(v any) gopter.Shrink {
-	return shrinkCase(Case{Scores: v.([]float64), Sensitivity: 1, Epsilon: 1}).Map(func(c Case) []float64 { return c.Scores })
 }
 
 // shrinkCase tries ε = 1, Δ = 1 with the scores in proportion, and the simplifications of package verify that float64 holds exactly.
@@ -189,7 +115,14 @@ func shrinkCase(c Case) gopter.Shrink {
 			out = append(out, next)
 		}
 	}
-	return stream(out, func(Case) bool { return true })
+	i := 0
+	return func() (any, bool) {
+		if i == len(out) {
+			return Case{}, false
+		}
+		i++
+		return out[i-1], true
+	}
 }
 
 // exact returns the case's numbers as rationals.
@@ -199,19 +132,4 @@ func (c Case) exact() verify.Case {
 		scores[r] = new(big.Rat).SetFloat64(q)
 	}
 	return verify.Case{Scores: scores, Sensitivities: []*big.Rat{new(big.Rat).SetFloat64(c.Sensitivity)}}
-}
-
-// stream is a Shrink of the values that pass.
-func stream[T any](values []T, pass func(T) bool) gopter.Shrink {
-	i := 0
-	return func() (any, bool) {
-		for i < len(values) {
-			v := values[i]
-			i++
-			if pass(v) {
-				return v, true
-			}
-		}
-		return reflect.Zero(reflect.TypeFor[T]()).Interface(), false
-	}
 }

@@ -22,7 +22,7 @@ func registered(t *testing.T, name string) mechanisms.Mechanism {
 func TestMechanismsOfRationals(t *testing.T) {
 	em := registered(t, "em")
 	right := mechanisms.FromRational(em.Info(), em.Exact)
-	failures, err := Check(right, Options{Cases: 40})
+	failures, err := Check(Of(right), Options{Cases: 40})
 	require.NoError(t, err)
 	require.Empty(t, failures)
 
@@ -33,7 +33,7 @@ func TestMechanismsOfRationals(t *testing.T) {
 		}
 		return p, err
 	})
-	failures, err = Check(loses, Options{Cases: 40})
+	failures, err = Check(Of(loses), Options{Cases: 40})
 	require.NoError(t, err)
 	require.Len(t, failures, 1)
 	require.Equal(t, verify.Sum, failures[0].Property)
@@ -58,7 +58,7 @@ func TestMechanismsOfRationals(t *testing.T) {
 		p    verify.Property
 		want string
 	}{{steep(true), verify.DP, "dp fails"}, {steep(false), Answers, "em panics"}, {never, verify.DP, nowhere}} {
-		failures, err = Check(c.m, Options{Properties: []verify.Property{c.p}})
+		failures, err = Check(Of(c.m), Options{Properties: []verify.Property{c.p}})
 		require.NoError(t, err)
 		require.Len(t, failures, 1, c.want)
 		require.Contains(t, failures[0].String(), c.want)
@@ -81,22 +81,18 @@ func TestMechanismsOfFloats(t *testing.T) {
 		precision, factor float64
 		want              int
 	}{{1e-9, 1, 0}, {0, 1, 0}, {1e-6, 1 + 1e-7, 0}, {1e-9, 1 + 1e-7, 1}} {
-		failures, err := Check(about(c.precision, c.factor), Options{Properties: []verify.Property{verify.Sum, verify.DP}, Cases: 20})
+		failures, err := Check(Of(about(c.precision, c.factor)), Options{Properties: []verify.Property{verify.Sum, verify.DP}, Cases: 20})
 		require.NoError(t, err)
 		require.Len(t, failures, c.want, "%v", c)
 	}
 }
 
 func TestSubjectsAreChecked(t *testing.T) {
-	for _, subject := range []any{nil, 3, PMF(nil), func(Case) []float64 { return nil }} {
-		_, err := Check(subject, Options{})
-		require.ErrorContains(t, err, "neither", "%T", subject)
-	}
-	_, err := Check(func(Case) ([]float64, error) { return nil, nil }, Options{Precision: -1})
+	_, err := Check(PMF(func(Case) ([]float64, error) { return nil, nil }), Options{Precision: -1})
 	require.ErrorContains(t, err, "precision")
-	failures, err := Check(mechanisms.FromFloat(mechanisms.Info{Name: "fails"}, 0, func([]float64, float64, float64) ([]float64, error) {
+	failures, err := Check(Of(mechanisms.FromFloat(mechanisms.Info{Name: "fails"}, 0, func([]float64, float64, float64) ([]float64, error) {
 		return nil, errors.New("no luck")
-	}), Options{Properties: []verify.Property{Answers}})
+	})), Options{Properties: []verify.Property{Answers}})
 	require.NoError(t, err)
 	require.Contains(t, failures[0].Reason, "no luck")
 }
@@ -110,7 +106,7 @@ func (explosive) Enclose(*mechanisms.Instance, uint) ([]number.Interval, error) 
 
 // A panic, also at the first question which finds out what the mechanism takes for ε, is a finding.
 func TestPanicsOfMechanismsAreFindings(t *testing.T) {
-	failures, err := Check(explosive{registered(t, "em")}, Options{Properties: []verify.Property{Answers}})
+	failures, err := Check(Of(explosive{registered(t, "em")}), Options{Properties: []verify.Property{Answers}})
 	require.NoError(t, err)
 	require.Len(t, failures, 1)
 	require.Contains(t, failures[0].String(), "boom")

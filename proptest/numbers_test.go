@@ -78,12 +78,12 @@ func TestRationalMechanismsAreAskedWhereTheyAnswer(t *testing.T) {
 	assert.False(t, rationalOnly(em))
 	assert.True(t, rationalOnly(onlyFractions(t, big.NewRat(1, 1))))
 	o := Options{Properties: []verify.Property{Answers, Repeatable, sum, dp}, Cases: 20}
-	failures, err := Check(onlyFractions(t, big.NewRat(1, 1)), o)
+	failures, err := Check(Of(onlyFractions(t, big.NewRat(1, 1))), o)
 	require.NoError(t, err)
 	assert.Empty(t, failures)
 	o.Properties = []verify.Property{sum}
 	o.Cases = 5
-	_, err = Check(em, o)
+	_, err = Check(Of(em), o)
 	require.NoError(t, err)
 }
 
@@ -93,7 +93,7 @@ func TestHowSubjectsAreCalled(t *testing.T) {
 	calls := 0
 	count := func(o Options) int {
 		calls = 0
-		failures, err := Check(func(c Case) ([]float64, error) { calls++; return uniformly(c) }, o)
+		failures, err := Check(PMF(func(c Case) ([]float64, error) { calls++; return uniformly(c) }), o)
 		require.NoError(t, err)
 		require.Empty(t, failures)
 		return calls
@@ -103,7 +103,7 @@ func TestHowSubjectsAreCalled(t *testing.T) {
 	assert.Equal(t, 7*each, count(Options{Properties: []verify.Property{Answers}, Cases: 7}))
 
 	for name, p := range map[string]float64{"NaN": math.NaN(), "Inf": math.Inf(1), "-Inf": math.Inf(-1)} {
-		failures, err := Check(func(c Case) ([]float64, error) { return slices.Repeat([]float64{p}, len(c.Scores)), nil }, Options{Properties: []verify.Property{Answers}})
+		failures, err := Check(PMF(func(c Case) ([]float64, error) { return slices.Repeat([]float64{p}, len(c.Scores)), nil }), Options{Properties: []verify.Property{Answers}})
 		require.NoError(t, err)
 		require.Len(t, failures, 1, name)
 		assert.Contains(t, failures[0].Reason, "the probability of candidate 0 is")
@@ -111,12 +111,12 @@ func TestHowSubjectsAreCalled(t *testing.T) {
 	// Wrong once, and never again.
 	for wrong := 1; wrong <= 30; wrong += 7 {
 		n := 0
-		failures, err := Check(func(c Case) ([]float64, error) {
+		failures, err := Check(PMF(func(c Case) ([]float64, error) {
 			if n++; n == wrong {
 				return nil, errors.New("out of sorts")
 			}
 			return uniformly(c)
-		}, Options{Properties: []verify.Property{Answers}})
+		}), Options{Properties: []verify.Property{Answers}})
 		require.NoError(t, err)
 		if len(failures) > 0 { // a case is asked about twice, and this shows at the second time
 			assert.Equal(t, "it failed once, and not when it was tried again", failures[0].Reason)
@@ -126,13 +126,13 @@ func TestHowSubjectsAreCalled(t *testing.T) {
 	assert.Greater(t, calls, 7*each)
 	// Two answers in turn.
 	turn := false
-	s, err := newSuite(func(c Case) ([]float64, error) {
+	s, err := newSuite(PMF(func(c Case) ([]float64, error) {
 		turn = !turn
 		if turn {
 			return []float64{1, 0}, nil
 		}
 		return []float64{0, 1}, nil
-	}, Options{})
+	}), Options{})
 	require.NoError(t, err)
 	c := Case{Scores: []float64{0, 0}, Sensitivity: 1, Epsilon: 1}
 	f, err := s.at(Repeatable, c)

@@ -19,32 +19,42 @@ import (
 	"optratio/verify"
 )
 
+// Subject is what is tested: a PMF, or Of a mechanism.
+type Subject interface {
+	// suited returns the function that is tested, how a case's ε is handed over to it, and the relative precision of its answers.
+	suited() (pmf PMF, epsilon func(float64) (number.Epsilon, error), precision float64)
+}
+
 // PMF is a mechanism under test: the probability of each candidate. An error that is mechanisms.ErrNotRational says that there are no
 // probabilities to be had at this case, which is not tested then.
-type PMF = func(c Case) ([]float64, error)
+type PMF func(c Case) ([]float64, error)
 
-// of returns the function that is tested, and how a case's ε is handed over to it. A subject is a PMF, or a mechanism: its enclosures
-// then, narrowed until they say what the nearest float64 numbers nearly are, or its own numbers where there are none that narrow.
-func of(subject any) (pmf PMF, epsilon func(float64) (number.Epsilon, error), err error) {
-	epsilon = decimal
-	m, ok := subject.(mechanisms.Mechanism)
-	if !ok {
-		pmf, ok := subject.(PMF)
-		if !ok || pmf == nil {
-			return nil, nil, fmt.Errorf("proptest: %T is neither a mechanisms.Mechanism nor a func(Case) ([]float64, error)", subject)
-		}
-		return pmf, epsilon, nil
-	}
-	if rationalOnly(m) {
+func (f PMF) suited() (PMF, func(float64) (number.Epsilon, error), float64) {
+	return f, decimal, mechanisms.DefaultPrecision
+}
+
+// Of makes a mechanism a subject: what is tested are its enclosures, narrowed until they say what the nearest float64 numbers nearly are, or its own
+// numbers where there are none that narrow. A mechanism without an answer where ε is rational is asked where e^ε is, and at the cases for which it
+// has an answer; of these there has to be one.
+func Of(m mechanisms.Mechanism) Subject { return mechanism{m} }
+
+type mechanism struct{ mechanisms.Mechanism }
+
+func (m mechanism) suited() (PMF, func(float64) (number.Epsilon, error), float64) {
+	epsilon, precision := decimal, mechanisms.DefaultPrecision
+	if rationalOnly(m.Mechanism) {
 		epsilon = fraction
+	}
+	if a, ok := m.Mechanism.(mechanisms.Approximate); ok && a.Precision() != nil {
+		precision, _ = a.Precision().Float64()
 	}
 	return func(c Case) ([]float64, error) {
 		in, err := c.instance(epsilon)
 		if err != nil {
 			return nil, err
 		}
-		return numbers(m, in)
-	}, epsilon, nil
+		return numbers(m.Mechanism, in)
+	}, epsilon, precision
 }
 
 // rationalOnly reports whether the mechanism has no answer to a question with a rational ε. A panic is left to the tests.
@@ -106,8 +116,8 @@ const (
 	Repeatable verify.Property = "repeatable"
 )
 
-// Defaults are the properties tested where none are named.
-func Defaults() []verify.Property {
+// defaults are the properties tested where none are named.
+func defaults() []verify.Property {
 	return append([]verify.Property{Answers, Repeatable}, verify.Defaults()...)
 }
 
@@ -137,11 +147,8 @@ func (f Failure) String() string {
 	return fmt.Sprintf("%s fails at %v: %s (seed %d)", f.Property, f.Case, what, f.Seed)
 }
 
-// Run tests every property of the subject as a subtest: of a mechanisms.Mechanism, or of a PMF.
-//
-// A mechanism without an answer where ε is rational is asked where e^ε is, and at the cases for which it has an answer; of
-// these there has to be one.
-func Run(t *testing.T, subject any, o Options) {
+// Run tests every property of the subject as a subtest.
+func Run(t *testing.T, subject Subject, o Options) {
 	t.Helper()
 	s, err := newSuite(subject, o)
 	if err != nil {
@@ -161,7 +168,7 @@ func Run(t *testing.T, subject any, o Options) {
 }
 
 // Check tests every property of the subject of Run and returns the failures; an error says that the suite could not run.
-func Check(subject any, o Options) ([]Failure, error) {
+func Check(subject Subject, o Options) ([]Failure, error) {
 	s, err := newSuite(subject, o)
 	if err != nil {
 		return nil, err
@@ -185,13 +192,10 @@ type suite struct {
 	o       Options
 }
 
-func newSuite(subject any, o Options) (*suite, error) {
-	m, epsilon, err := of(subject)
-	if err != nil {
-		return nil, err
-	}
+func newSuite(subject Subject, o Options) (*suite, error) {
+	m, epsilon, precision := subject.suited()
 	if o.Properties == nil {
-		o.Properties = Defaults()
+		o.Properties = defaults()
 	}
 	if o.Cases <= 0 {
 		o.Cases = 60
@@ -199,11 +203,8 @@ func newSuite(subject any, o Options) (*suite, error) {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	if a, ok := subject.(mechanisms.Approximate); ok && o.Precision == 0 && a.Precision() != nil {
-		o.Precision, _ = a.Precision().Float64()
-	}
 	if o.Precision == 0 {
-		o.Precision = mechanisms.DefaultPrecision
+		o.Precision = precision
 	}
 	if !(o.Precision > 0 && o.Precision < 1) {
 		return nil, fmt.Errorf("proptest: the precision %v must lie between 0 and 1", o.Precision)
@@ -236,7 +237,7 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 		}
 		return f != nil
 	}
-	result := prop.ForAll(func(c Case) bool { return !broken(c) }, Cases()).Check(parameters)
+	result := prop.ForAll(func(c Case) bool { return !broken(c) }, cases()).Check(parameters)
 	switch {
 	case failed != nil:
 		return nil, failed

@@ -186,10 +186,10 @@ func TestDoctoredMechanismsFailWhatTheyBreak(t *testing.T) {
 }
 
 func TestMonotonicScoresAllowTwiceTheExponent(t *testing.T) {
-	failures, err := Check(func(c Case) ([]float64, error) {
+	failures, err := Check(PMF(func(c Case) ([]float64, error) {
 		require.True(t, c.Monotonic)
 		return softmax(c, 2), nil
-	}, Options{Neighbors: verify.Monotonic})
+	}), Options{Neighbors: verify.Monotonic})
 	require.NoError(t, err)
 	require.Empty(t, failures)
 }
@@ -197,7 +197,7 @@ func TestMonotonicScoresAllowTwiceTheExponent(t *testing.T) {
 // What the registered mechanisms claim holds on random inputs.
 func TestRegisteredMechanisms(t *testing.T) {
 	claims := map[string][]verify.Property{
-		"em": Defaults(), "pf": Defaults(), "rnm-exponential": Defaults(), "rnm-gumbel": Defaults(),
+		"em": defaults(), "pf": defaults(), "rnm-exponential": defaults(), "rnm-gumbel": defaults(),
 		"rnm-laplace": {Answers, Repeatable, dp, symmetry, shift, monotone, sum},
 		"krr":         {Answers, Repeatable, dp, symmetry, shift, monotone, sum},
 		"uniform":     {Answers, Repeatable, dp, symmetry, shift, monotone, sum},
@@ -212,13 +212,13 @@ func TestRegisteredMechanisms(t *testing.T) {
 				properties = append(properties, dp)
 			}
 		}
-		subject, cases := any(m), 25
+		subject, cases := Of(m), 25
 		if strings.HasPrefix(name, "rs") { // by quadrature
-			subject, cases = func(c Case) ([]float64, error) {
+			subject, cases = PMF(func(c Case) ([]float64, error) {
 				in, err := c.instance(decimal)
 				require.NoError(t, err)
 				return m.Float(in)
-			}, 5
+			}), 5
 		}
 		failures, err := Check(subject, Options{Properties: properties, Cases: cases, Seed: 5})
 		require.NoError(t, err, name)
@@ -229,7 +229,7 @@ func TestRegisteredMechanisms(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	Run(t, func(c Case) ([]float64, error) { return flip(c), nil }, Options{Cases: 10})
+	Run(t, PMF(func(c Case) ([]float64, error) { return flip(c), nil }), Options{Cases: 10})
 }
 
 // TestRunReportsToGoTest runs this test binary again, for TestOfDoctored alone: what Run is given must fail under `go test`.
@@ -247,7 +247,7 @@ func TestRunReportsToGoTest(t *testing.T) {
 		require.Contains(t, string(out), c.says, c.subject)
 		if c.property == "" {
 			require.NoError(t, err, string(out))
-			for _, p := range Defaults() {
+			for _, p := range defaults() {
 				require.Contains(t, string(out), "--- PASS: TestOfDoctored/"+string(p))
 			}
 			continue

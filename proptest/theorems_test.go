@@ -95,14 +95,14 @@ func TestExponentialMechanismIsNoisyMaxWithGumbelNoise(t *testing.T) {
 
 // moderate cases have no gap that quadrature could miss.
 func moderate() gopter.Gen {
-	return Cases().SuchThat(func(c Case) bool {
+	return cases().SuchThat(func(c Case) bool {
 		return (slices.Max(c.Scores)-slices.Min(c.Scores))*c.Epsilon/c.Sensitivity < 40
 	})
 }
 
 // McKenna & Sheldon 2020, Thm. 2, against the float64 probabilities: every t, and in expectation.
 func TestPermuteAndFlipDominates(t *testing.T) {
-	failures, err := Check(func(c Case) ([]float64, error) { return flip(c), nil }, Options{
+	failures, err := Check(PMF(func(c Case) ([]float64, error) { return flip(c), nil }), Options{
 		Properties: []verify.Property{verify.DominatesEM, verify.DominatesEMMean}, Cases: 150,
 	})
 	require.NoError(t, err)
@@ -136,7 +136,7 @@ func TestRecurrence(t *testing.T) {
 			}
 		}
 		return true
-	}, Cases())
+	}, cases())
 }
 
 func expectedError(c Case, p []float64) (e float64) {
@@ -172,7 +172,7 @@ func TestWorstExpectedErrors(t *testing.T) {
 			worstEM, worstPF = max(worstEM, e), max(worstPF, f)
 		}
 		return expectedError(c, em(c)) <= worstEM*(1+1e-4)+1e-9 && expectedError(c, pf(c)) <= worstPF*(1+1e-4)+1e-9
-	}, Cases())
+	}, cases())
 }
 
 // Prop. 5: at p = 1/n the expected error is (2Δ/ε) ln n (1-1/n)^n >= (Δ/2ε) ln n.
@@ -194,10 +194,10 @@ func TestLogarithmicLowerBound(t *testing.T) {
 
 // Remark 1: where scores can only rise, permute-and-flip is ε/2-DP.
 func TestMonotonicScoresHalveThePrivacyLoss(t *testing.T) {
-	failures, err := Check(func(c Case) ([]float64, error) {
+	failures, err := Check(PMF(func(c Case) ([]float64, error) {
 		c.Epsilon *= 2
 		return flip(c), nil
-	}, Options{Properties: []verify.Property{verify.DP}, Neighbors: verify.Monotonic, Cases: 100})
+	}), Options{Properties: []verify.Property{verify.DP}, Neighbors: verify.Monotonic, Cases: 100})
 	require.NoError(t, err)
 	require.Empty(t, failures)
 }
@@ -208,35 +208,9 @@ func TestGenerators(t *testing.T) {
 		exact := func(x float64) bool { return 16*grain*x == math.Trunc(16*grain*x) }
 		return len(c.Scores) >= 1 && len(c.Scores) <= rareCandidates && c.Epsilon > 0 && c.Sensitivity > 0 &&
 			!slices.ContainsFunc(c.Scores, func(x float64) bool { return !exact(x) })
-	}, Cases())
-	forAll(t, 100, func(q []float64, eps float64) bool { return len(q) > 0 && eps >= 1.0/grain && eps <= 16 }, Scores(), Epsilons())
-	forAll(t, 50, func(p []int) bool {
-		slices.Sort(p)
-		return slices.Equal(p, []int{0, 1, 2, 3})
-	}, Permutations(4))
-	c := Case{Scores: []float64{0, -1, -2}, Sensitivity: 0.5, Epsilon: 1}
-	forAll(t, 100, func(q []float64) bool {
-		for r := range q {
-			if math.Abs(q[r]-c.Scores[r]) > c.Sensitivity {
-				return false
-			}
-		}
-		return true
-	}, Neighbors(c))
-	c.Monotonic = true
-	forAll(t, 100, func(q []float64) bool {
-		up, down := false, false
-		for r := range q {
-			up, down = up || q[r] > c.Scores[r], down || q[r] < c.Scores[r]
-		}
-		return !up || !down
-	}, Neighbors(c))
+	}, cases())
 	// A property that fails is shrunk to the smallest case.
 	parameters := gopter.DefaultTestParametersWithSeed(theoremSeed)
-	result := prop.ForAll(func(q []float64) bool { return len(q) < 2 }, Scores()).Check(parameters)
-	require.Equal(t, []float64{0, 0}, result.Args[0].Arg)
-	result = prop.ForAll(func(p []int) bool { return p[0] == 0 }, Permutations(3)).Check(parameters)
-	require.Equal(t, []int{1, 0, 2}, result.Args[0].Arg)
-	result = prop.ForAll(func(e float64) bool { return false }, Epsilons()).Check(parameters)
-	require.Equal(t, 1.0, result.Args[0].Arg)
+	result := prop.ForAll(func(c Case) bool { return len(c.Scores) < 2 }, cases()).Check(parameters)
+	require.Equal(t, Case{Scores: []float64{0, 0}, Sensitivity: 1, Epsilon: 1}, result.Args[0].Arg)
 }

@@ -144,10 +144,10 @@ func TestProperties(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			properties := append([]verify.Property{proptest.Answers, proptest.Repeatable}, c.properties...)
-			proptest.Run(t, lookup(t, c.name), proptest.Options{Properties: properties, Cases: 20})
+			proptest.Run(t, proptest.Of(lookup(t, c.name)), proptest.Options{Properties: properties, Cases: 20})
 		})
 	}
-	failures, err := proptest.Check(lookup(t, "careless"), proptest.Options{Properties: []verify.Property{verify.DP}})
+	failures, err := proptest.Check(proptest.Of(lookup(t, "careless")), proptest.Options{Properties: []verify.Property{verify.DP}})
 	if err != nil || len(failures) != 1 {
 		t.Errorf("not caught: %v %v", err, failures)
 	}
