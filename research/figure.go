@@ -71,28 +71,12 @@ give the same bytes. research/docs/figures.md describes the figures, and those o
 
 // addFigureParameters adds a flag for every parameter that a figure has.
 func addFigureParameters(fs *pflag.FlagSet) {
-	of := map[string][]string{}
-	usage := map[string]string{} // the shortest, as the most general one
-	for _, s := range figures.Specs() {
-		for _, p := range s.Params {
-			of[p.Name] = append(of[p.Name], s.Name)
-			if text, seen := usage[p.Name]; !seen || len(p.Usage) < len(text) {
-				usage[p.Name] = p.Usage
+	for _, spec := range figures.Specs() {
+		for _, p := range spec.Params {
+			if fs.Lookup(p.Name) == nil {
+				fs.StringP(p.Name, command.Choose(len(p.Name) == 1, p.Name, ""), "", p.Usage)
 			}
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		text := usage[name]
-		if len(of[name]) > 6 {
-			text += " (many figures)"
-		} else {
-			text += " (" + strings.Join(of[name], ", ") + ")"
-		}
-		short := ""
-		if len(name) == 1 {
-			short = name
-		}
-		fs.StringP(name, short, "", text)
 	}
 }
 
@@ -186,7 +170,6 @@ func (f *figureFlags) run(ctx context.Context, name string, fs *pflag.FlagSet) e
 	if err != nil {
 		return figureError(err)
 	}
-	a.ReadHistogram = func(path string) ([]int64, error) { return command.ReadHistogram(ctx, path) }
 	var picture, data *command.OutputFile
 	if picture, err = command.CreateOutput("-o", f.out); err != nil {
 		return err

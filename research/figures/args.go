@@ -35,9 +35,6 @@ func (p Param) Flag() string {
 
 // Args are the values of a figure's parameters.
 type Args struct {
-	// ReadHistogram reads the counts of a histogram's bins. It has to be set for parameters that name files.
-	ReadHistogram func(path string) ([]int64, error)
-
 	values      map[string]string
 	report      Report
 	done, total int

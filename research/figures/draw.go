@@ -16,8 +16,6 @@ import (
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
-	"golang.org/x/image/font/sfnt"
-	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot"
 	plotfont "gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/palette"
@@ -66,23 +64,20 @@ func FormatOf(path string) (string, error) {
 // Write draws the figure as svg, png or pdf.
 func (f *Figure) Write(w io.Writer, format string) error {
 	head, names := wrap(f.Title+"\n"+f.Subtitle), f.names()
-	columns := f.legendColumns(names)
-	rows := (len(names) + columns - 1) / columns
-	height := 2*margin + vg.Length(len(f.Panels))*cmp.Or(f.Height, rowHeight) + vg.Length(len(head)+rows+1)*lineHeight
-	draw := func(c vg.CanvasSizer) { f.draw(draw.New(c), head, names, columns) }
-	switch format {
-	case "svg":
+	height := 2*margin + vg.Length(len(f.Panels))*cmp.Or(f.Height, rowHeight) + vg.Length(len(head)+(len(names)+1)/2+1)*lineHeight
+	if format == "svg" {
 		c := vgsvg.New(width, height)
-		draw(c)
+		f.draw(draw.New(c), head, names)
 		return f.writeSVG(w, c)
-	case "pdf":
-		c := vgpdf.New(width, height)
-		draw(outlined{c})
-		_, err := c.WriteTo(w)
-		return err
 	}
 	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngResolution))
-	draw(c)
+	f.draw(draw.New(c), head, names)
+	if format == "pdf" { // as a picture: the fonts that vgpdf embeds have no Greek letters
+		page := vgpdf.New(width, height)
+		page.DrawImage(vg.Rectangle{Max: vg.Point{X: width, Y: height}}, c.Image())
+		_, err := page.WriteTo(w)
+		return err
+	}
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }
@@ -133,15 +128,8 @@ func (f *Figure) names() (names []string) {
 	return names
 }
 
-func (f *Figure) legendColumns(names []string) int {
-	widest := vg.Length(1)
-	for _, name := range names {
-		widest = max(widest, style().Width(name))
-	}
-	return max(1, min(4, int((width-2*margin)/(widest+40))))
-}
-
-func (f *Figure) draw(c draw.Canvas, head, names []string, columns int) {
+// draw draws the head, the panels with the scale of colours at their right, and a legend of two columns.
+func (f *Figure) draw(c draw.Canvas, head, names []string) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin, -margin)
@@ -150,7 +138,7 @@ func (f *Figure) draw(c draw.Canvas, head, names []string, columns int) {
 	for i, line := range head {
 		c.FillText(note, vg.Point{X: c.Min.X, Y: c.Max.Y - vg.Length(i)*lineHeight}, line)
 	}
-	rows := (len(names) + columns - 1) / columns
+	rows := (len(names) + 1) / 2
 	panels := draw.Crop(c, 0, 0, vg.Length(rows)*lineHeight, -vg.Length(len(head)+1)*lineHeight)
 	var colours palette.ColorMap = moreland.SmoothBlueRed()
 	if f.Scale != nil {
@@ -162,8 +150,7 @@ func (f *Figure) draw(c draw.Canvas, head, names []string, columns int) {
 		bar := plot.New()
 		bar.Add(&plotter.ColorBar{ColorMap: colours, Vertical: true})
 		bar.HideX()
-		bar.Y.Label.Text = f.Scale.Label
-		(&Axis{}).prepare(&bar.Y, 6, false)
+		(&Axis{Label: f.Scale.Label}).prepare(&bar.Y, nil)
 		bar.Draw(draw.Crop(panels, panels.Max.X-panels.Min.X-scaleWidth, 0, 0, 0))
 		panels = draw.Crop(panels, 0, -scaleWidth-margin, 0, 0)
 	}
@@ -172,7 +159,7 @@ func (f *Figure) draw(c draw.Canvas, head, names []string, columns int) {
 	for i, row := range f.Panels {
 		plots[i] = make([]*plot.Plot, len(f.Panels[0]))
 		for j, p := range row {
-			plots[i][j] = p.plot(max(3, 9/len(row)), names, colours, thumbs)
+			plots[i][j] = p.plot(names, colours, thumbs)
 		}
 	}
 	for i, row := range plot.Align(plots, draw.Tiles{Rows: len(plots), Cols: len(plots[0]), PadX: 12, PadY: 12}, panels) {
@@ -182,20 +169,20 @@ func (f *Figure) draw(c draw.Canvas, head, names []string, columns int) {
 			}
 		}
 	}
-	for column := range columns {
+	for column := range 2 {
 		l := plot.NewLegend()
 		l.Left, l.TextStyle, l.Padding = true, style(), 2
 		for i := column * rows; i < min((column+1)*rows, len(names)); i++ {
 			l.Add(names[i], thumbs[names[i]]...)
 		}
-		l.Draw(draw.Crop(c, (c.Max.X-c.Min.X)/vg.Length(columns)*vg.Length(column), 0, 0, 0))
+		l.Draw(draw.Crop(c, (c.Max.X-c.Min.X)/2*vg.Length(column), 0, 0, 0))
 	}
 }
 
 // plot makes the axes of a panel and puts its data between them.
-func (p *Panel) plot(labels int, names []string, colours palette.ColorMap, thumbs map[string][]plot.Thumbnailer) *plot.Plot {
+func (p *Panel) plot(names []string, colours palette.ColorMap, thumbs map[string][]plot.Thumbnailer) *plot.Plot {
 	q := plot.New()
-	q.Title.Text, q.X.Label.Text, q.Y.Label.Text = p.Title, p.X.Label, p.Y.Label
+	q.Title.Text = p.Title
 	q.Title.TextStyle.Font.Size = textSize
 	q.BackgroundColor = nil // a transparent one has no valid colour in SVG
 	if p.Cells != nil {
@@ -203,20 +190,21 @@ func (p *Panel) plot(labels int, names []string, colours palette.ColorMap, thumb
 	} else {
 		q.Add(plotter.NewGrid())
 	}
-	bars, bar := 0, 0
+	var bars []*Series
 	for _, s := range p.Series {
 		if s.Kind == Bars {
-			bars++
+			bars = append(bars, s)
 		}
 	}
 	for _, s := range p.Series {
-		thumbs[s.Name] = s.draw(q, p, slices.Index(names, s.Name), bar, bars)
-		if s.Kind == Bars {
-			bar++
-		}
+		thumbs[s.Name] = s.draw(q, p, slices.Index(names, s.Name), slices.Index(bars, s), len(bars))
 	}
-	p.X.prepare(&q.X, labels, p.Cells != nil && whole(p.Cells.X))
-	p.Y.prepare(&q.Y, 6, p.Cells != nil && whole(p.Cells.Y))
+	var x, y []float64
+	if p.Cells != nil {
+		x, y = p.Cells.X, p.Cells.Y
+	}
+	p.X.prepare(&q.X, x)
+	p.Y.prepare(&q.Y, y)
 	if p.X.Names != nil {
 		q.NominalX(p.X.Names...)
 		q.X.Min, q.X.Max = -0.6, float64(len(p.X.Names))-0.4
@@ -227,17 +215,12 @@ func (p *Panel) plot(labels int, names []string, colours palette.ColorMap, thumb
 	return q
 }
 
-// whole reports whether all numbers are integers.
-func whole(x []float64) bool {
-	return !slices.ContainsFunc(x, func(v float64) bool { return v != math.Trunc(v) })
-}
-
-// prepare sets an axis up for about so many labels, of integers alone where that is asked for.
-func (a *Axis) prepare(to *plot.Axis, labels int, whole bool) {
-	to.Label.TextStyle.Font.Size, to.Tick.Label.Font.Size = textSize, textSize-1
+// prepare sets an axis up, with a few labels: of integers alone where those of cells are.
+func (a *Axis) prepare(to *plot.Axis, cells []float64) {
+	whole := cells != nil && !slices.ContainsFunc(cells, func(v float64) bool { return v != math.Trunc(v) })
 	to.Tick.Marker = plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
-		step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(labels))))
-		for i := 0; (high-low)/step > float64(labels) || whole && step < 1; i++ {
+		step := math.Pow(10, math.Floor(math.Log10((high-low)/5)))
+		for i := 0; (high-low)/step > 5 || whole && step < 1; i++ {
 			step *= []float64{2, 2.5, 2}[i%3] // 1, 2, 5, 10, …
 		}
 		for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
@@ -245,29 +228,14 @@ func (a *Axis) prepare(to *plot.Axis, labels int, whole bool) {
 		}
 		return ticks
 	})
+	to.Label.Text = a.Label
+	to.Label.TextStyle.Font.Size, to.Tick.Label.Font.Size = textSize, textSize-1
 	if a.Min != 0 || a.Max != 0 {
 		to.Min, to.Max = a.Min, a.Max
 	}
 	if a.Log {
-		if to.Min == to.Max {
-			to.Min, to.Max = to.Min/2, to.Max*2
-		}
-		to.Scale, to.Tick.Marker = plot.LogScale{}, logTicks{}
+		to.Scale, to.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}
-}
-
-// logTicks labels powers of ten, and 2 and 5 times those where there are few.
-type logTicks struct{}
-
-func (logTicks) Ticks(low, high float64) []plot.Tick {
-	ticks := plot.LogTicks{Prec: -1}.Ticks(low, high)
-	for i, t := range ticks {
-		lead := roundTo(t.Value/math.Pow(10, math.Floor(math.Log10(t.Value)+1e-9)), 6)
-		if high < 100*low && (lead == 2 || lead == 5) {
-			ticks[i].Label = strconv.FormatFloat(roundTo(t.Value, 6), 'g', -1, 64)
-		}
-	}
-	return ticks
 }
 
 // points are those of a series that have a place between the axes, with the given values for y.
@@ -372,53 +340,4 @@ func (g *Cells) add(q *plot.Plot, colours palette.ColorMap) {
 		}
 	}
 	q.Add(l)
-}
-
-// outlined is a canvas that draws letters as shapes. The fonts that vgpdf embeds have no Greek ones.
-type outlined struct{ vg.CanvasSizer }
-
-// FillString draws the outlines of a text at a point.
-func (c outlined) FillString(face plotfont.Face, at vg.Point, s string) {
-	const unitsPerEm = 2048
-	var b sfnt.Buffer
-	var path vg.Path
-	ppem, x := fixed.I(unitsPerEm), fixed.Int26_6(0)
-	scale := face.Font.Size / unitsPerEm / 64
-	for _, r := range s {
-		glyph, err := face.Face.GlyphIndex(&b, r)
-		if err != nil {
-			continue
-		}
-		segments, err := face.Face.LoadGlyph(&b, glyph, ppem, nil)
-		if err != nil {
-			continue
-		}
-		place := func(p fixed.Point26_6) vg.Point {
-			return vg.Point{X: at.X + vg.Length(x+p.X)*scale, Y: at.Y - vg.Length(p.Y)*scale}
-		}
-		for k, g := range segments {
-			switch g.Op {
-			case sfnt.SegmentOpMoveTo:
-				if k > 0 {
-					path.Close()
-				}
-				path.Move(place(g.Args[0]))
-			case sfnt.SegmentOpLineTo:
-				path.Line(place(g.Args[0]))
-			case sfnt.SegmentOpQuadTo:
-				path.QuadTo(place(g.Args[0]), place(g.Args[1]))
-			case sfnt.SegmentOpCubeTo:
-				path.CubeTo(place(g.Args[0]), place(g.Args[1]), place(g.Args[2]))
-			}
-		}
-		if len(segments) > 0 {
-			path.Close()
-		}
-		if advance, err := face.Face.GlyphAdvance(&b, glyph, ppem, 0); err == nil {
-			x += advance
-		}
-	}
-	if len(path) > 0 {
-		c.Fill(path)
-	}
 }

@@ -21,41 +21,27 @@ var (
 	trials     = Param{"trials", "10", "drawn score vectors that errors are averaged over"}
 	seedParam  = Param{"seed", "1", "seed of what is drawn"}
 	gammaParam = Param{"gamma", "0.05", "γ of random stopping"}
-	gammaOne   = Param{"gamma", "0.01", gammaParam.Usage}
-	epsLow     = Param{"eps", "0.1", epsOne.Usage}
-	epsRows    = Param{"eps", "0.1,1,3", "values of ε, a row for each"}
-	gapOne     = Param{"gap", "1", "difference of the two scores"}
-	gapColumns = Param{"gap", "0.1,1,2,5", "differences of the two scores, a column for each"}
-	deltaRange = Param{"delta-range", "0.1:4.1", "ends of the axes of both sensitivities"}
-	cells      = Param{"points", "21", pointsParam.Usage}
 	fastRun    = map[string]string{"mechanism": "rnm-exponential,gem", "eps": "1,4", "draws": "50", "trials": "2"}
-	fastMap    = map[string]string{"points": "3"}
 )
 
 var hetSpecs = []Spec{
 	{"het-1", "scenarios 1 to 3: scores and sensitivities, and mean squared errors over ε", hetSource + "1", "the values of ε",
 		[]Param{hetEps, hetNames, gammaParam}, map[string]string{"mechanism": "rnm-exponential,gem", "eps": "1,4"}, scenarios("1", 1, 2, 3)},
 	{"het-2", "how much more often random stopping takes the better of two candidates than report noisy max", hetSource + "2", "the range of sensitivities; how many trials its estimates have",
-		[]Param{epsLow, gapOne, gammaOne, deltaRange, {"points", "41", cells.Usage}}, fastMap, gains("2", "rs")},
+		[]Param{{"eps", "0.1", epsOne.Usage}, {"gap", "1", "difference of the two scores"}, {"gamma", "0.01", gammaParam.Usage}, {"delta-range", "0.1:4.1", "ends of the axes of both sensitivities"}, {"points", "41", pointsParam.Usage}},
+		map[string]string{"points": "3"}, drawGains},
 	{"het-5", "scenarios 4 to 6: scores and sensitivities, and mean squared errors over ε", hetSource + "5",
 		"the number of draws, the seed, whether second parameters are σ or σ², the values of ε", []Param{hetEps, hetNames, gammaParam, drawsParam, trials, seedParam}, fastRun, scenarios("5", 4, 5, 6)},
 	{"het-7", "scenarios 7 and 8: scores and sensitivities by group, and mean squared errors of the adaptive choice over ε", hetSource + "7", "the mean of the noise (0 here), the values of ε",
 		[]Param{hetEps, {"mechanism", "rnm-exponential,gem,mgem,combined-gem", hetNames.Usage}, gammaParam, {"draws", "5000", drawsParam.Usage}, {"trials", "40", trials.Usage}, seedParam}, fastRun, scenarios("7", 7, 8)},
-	{"het-10", "het-2 for several γ", hetSource + "10", "the list of γ, the range of sensitivities",
-		[]Param{epsLow, gapOne, {"gamma", "0.5,0.1,0.01,0.001", "γ of random stopping, a panel for each"}, deltaRange, cells}, fastMap, gains("10", "rs")},
-	{"het-11", "how much more often noise by each candidate's sensitivity takes the better of two candidates, over ε and gaps", hetSource + "11", "the range of sensitivities",
-		[]Param{epsRows, gapColumns, deltaRange, cells}, fastMap, gains("11", "rnmh")},
-	{"het-12", "het-2 over ε and gaps", hetSource + "12", "the range of sensitivities", []Param{epsRows, gapColumns, gammaOne, deltaRange, cells}, fastMap, gains("12", "rs")},
 	{"het-13", "mean squared errors over the share of high scores, scenarios 1 to 3", hetSource + "13", "the grid of shares",
 		[]Param{{"eps", "2", epsOne.Usage}, hetNames, gammaParam, {"share", "1,3:97:2,99", "numbers of high scores among the 100"}}, map[string]string{"mechanism": "rnm-exponential,gem", "share": "10,50"}, drawShares},
 }
 
-// gammas returns γ as parameters of mechanisms.
-func (a *Args) gammas() (list []mechanisms.Params, shown []string) {
-	for _, x := range a.Floats("gamma", func(x float64) bool { return positive(x) && x <= 1 }, "give numbers from 1e-6 to 1, separated by commas") {
-		list, shown = append(list, mechanisms.Params{Gamma: new(big.Rat).SetFloat64(x)}), append(shown, digits(x))
-	}
-	return list, shown
+// gamma returns γ as a parameter of mechanisms.
+func (a *Args) gamma() mechanisms.Params {
+	x := a.Float("gamma", func(x float64) bool { return positive(x) && x <= 1 }, "give a number from 1e-6 to 1")
+	return mechanisms.Params{Gamma: new(big.Rat).SetFloat64(x)}
 }
 
 // short is the source's name of a mechanism in legends.
@@ -67,7 +53,7 @@ func short(m mechanisms.Mechanism) string {
 func scenarios(number string, which ...int) func(context.Context, *Args) *Figure {
 	return func(ctx context.Context, a *Args) *Figure {
 		epsilons, list := a.Floats("eps", positive, wantPositives), a.mechanismNames("mechanism")
-		gamma, _ := a.gammas()
+		gamma := a.gamma()
 		draws, rated, seed := 1, 1, 1
 		how := "Errors are means over the mechanisms' probabilities."
 		if _, random := a.values["draws"]; random {
@@ -87,7 +73,7 @@ func scenarios(number string, which ...int) func(context.Context, *Args) *Figure
 			for _, m := range list {
 				p.Series = append(p.Series, sample(short(m), Marked, epsilons, func(eps float64) float64 {
 					a.step()
-					return must(t.Few(rated).Rate(ctx, m, eps, gamma[0])).MSE.Value
+					return must(t.Few(rated).Rate(ctx, m, eps, gamma)).MSE.Value
 				}))
 			}
 			f.Panels[0], f.Panels[1] = append(f.Panels[0], candidatesOf(t, number)), append(f.Panels[1], p)
@@ -121,66 +107,34 @@ func candidatesOf(t *scenario.Trials, number int) *Panel {
 	return p
 }
 
-// gains draws maps of HG(rnm, other) over the sensitivities of two candidates: a panel for each γ, or for each ε and gap.
-func gains(number, other string) func(context.Context, *Args) *Figure {
-	return func(ctx context.Context, a *Args) *Figure {
-		epsilons, gaps := a.Floats("eps", positive, wantPositives), a.Floats("gap", positive, wantPositives)
-		from, to := a.Range("delta-range", smallest)
-		deltas := evenly(from, to, a.Int("points", 2, 200))
-		params, gammas := []mechanisms.Params{{}}, []string{""}
-		if other == "rs" {
-			params, gammas = a.gammas()
-		}
-		for name, count := range map[string]int{"eps": len(epsilons), "gap": len(gaps), "gamma": len(gammas)} {
-			single := number == "2" || number == "10" && name != "gamma" || number == "12" && name == "gamma"
-			if single && count > 1 {
-				a.fail(name, "give one number")
-			}
-		}
-		rnm, m := must(mechanisms.Lookup("rnm-exponential")), must(mechanisms.Lookup(other))
-		var all []*Panel
-		most := 0.0
-		a.steps(len(params) * len(epsilons) * len(gaps) * len(deltas))
-		for g := range params {
-			for _, eps := range epsilons {
-				for _, gap := range gaps {
-					title := map[string]string{"2": "", "10": "γ = " + gammas[g]}
-					p := &Panel{Title: fmt.Sprintf("ε = %s, gap %s", digits(eps), digits(gap)), X: Axis{Name: "delta1", Label: "Δ₁"}, Y: Axis{Name: "delta2", Label: "Δ₂"}, Cells: &Cells{X: deltas, Y: deltas}}
-					if text, other := title[number]; other {
-						p.Title = text
-					}
-					for _, d1 := range deltas {
-						ensure(context.Cause(ctx))
-						column := sample("", Curve, deltas, func(d2 float64) float64 { return must(scenario.Gain(rnm, m, d1, d2, gap, eps, params[g])) }).Y
-						most = max(most, slices.Max(column), -slices.Min(column))
-						p.Cells.Z = append(p.Cells.Z, column)
-						a.step()
-					}
-					all = append(all, p)
-				}
-			}
-		}
-		columns := map[string]int{"2": 1, "10": 2, "11": len(gaps), "12": len(gaps)}[number]
-		fixed := ""
-		if number == "2" || number == "10" {
-			fixed = fmt.Sprintf("scores 0 and %s, ε = %s; ", digits(gaps[0]), digits(epsilons[0]))
-		}
-		if other == "rs" && number != "10" {
-			fixed += "γ = " + gammas[0] + "; "
-		}
-		return &Figure{
-			Title:    map[string]string{"rs": "Two candidates: random stopping against report noisy max", "rnmh": "Two candidates: noise by each one's sensitivity against report noisy max"}[other],
-			Subtitle: fmt.Sprintf("How much more often %s takes the better one, of sensitivity Δ₂, than rnm does, from the mechanisms' probabilities; %sblue where rnm is better. After %s%s, whose range of sensitivities is open.", other, fixed, hetSource, number),
-			Scale:    &Scale{Name: "gain", Label: "Pr[rnm errs] − Pr[" + other + " errs]", Diverging: true, Min: -most, Max: most},
-			Panels:   slices.Collect(slices.Chunk(all, columns)),
-		}
+// drawGains draws HG(rnm, rs) over the sensitivities of two candidates.
+func drawGains(ctx context.Context, a *Args) *Figure {
+	eps, gap, params := a.Float("eps", positive, wantPositive), a.Float("gap", positive, wantPositive), a.gamma()
+	from, to := a.Range("delta-range", smallest)
+	deltas := evenly(from, to, a.Int("points", 2, 200))
+	rnm, rs := must(mechanisms.Lookup("rnm-exponential")), must(mechanisms.Lookup("rs"))
+	cells := &Cells{X: deltas, Y: deltas}
+	most := 0.0
+	a.steps(len(deltas))
+	for _, d1 := range deltas {
+		ensure(context.Cause(ctx))
+		column := sample("", Curve, deltas, func(d2 float64) float64 { return must(scenario.Gain(rnm, rs, d1, d2, gap, eps, params)) }).Y
+		most = max(most, slices.Max(column), -slices.Min(column))
+		cells.Z = append(cells.Z, column)
+		a.step()
+	}
+	return &Figure{
+		Title:    "Two candidates: random stopping against report noisy max",
+		Subtitle: fmt.Sprintf("How much more often rs takes the better one, of sensitivity Δ₂, than rnm does, from the mechanisms' probabilities; scores 0 and %s, ε = %s; γ = %s; blue where rnm is better. After %s2, whose range of sensitivities is open.", digits(gap), digits(eps), a.Text("gamma"), hetSource),
+		Scale:    &Scale{Name: "gain", Label: "Pr[rnm errs] − Pr[rs errs]", Diverging: true, Min: -most, Max: most},
+		Panels:   [][]*Panel{{{X: Axis{Name: "delta1", Label: "Δ₁"}, Y: Axis{Name: "delta2", Label: "Δ₂"}, Cells: cells}}},
 	}
 }
 
 func drawShares(ctx context.Context, a *Args) *Figure {
 	eps := a.Float("eps", positive, wantPositive)
 	list, shares := a.mechanismNames("mechanism"), asFloats(a.Ints("share", 1, scenario.Candidates-1))
-	params, _ := a.gammas()
+	params := a.gamma()
 	var row []*Panel
 	a.steps(3 * len(list) * len(shares))
 	for number := 1; number <= 3; number++ {
@@ -189,7 +143,7 @@ func drawShares(ctx context.Context, a *Args) *Figure {
 			p.Series = append(p.Series, sample(short(m), Curve, shares, func(high float64) float64 {
 				a.step()
 				t := scenario.Scenarios[number-1].WithHigh(int(high)).Generate(1, 1)
-				return must(t.Rate(ctx, m, eps, params[0])).MSE.Value
+				return must(t.Rate(ctx, m, eps, params)).MSE.Value
 			}))
 		}
 		row = append(row, p)

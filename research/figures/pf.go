@@ -39,20 +39,8 @@ var pfSpecs = []Spec{
 		[]Param{oneN, severalK, ratioEps, ratioPoints, objectiveParam}, fastRatios, ratios("pf", "k", "b")},
 	{"pf-2c", "ratio of em's mean error to the optimum over ε, for several k", pfSource + "2c", "the objective, as in pf-2a",
 		[]Param{oneN, severalK, ratioEps, ratioPoints, objectiveParam}, fastRatios, ratios("em", "k", "c")},
-	{"pf-3a", "expected error of em and pf over ε, mode of a histogram", pfSource + "3a", "the range of ε, how bins were folded, whether scores count as monotonic",
-		[]Param{histogramParam, binsParam, scoresParam, curvePoints}, fastCurves, errorCurves("3a", "mode", 1)},
-	{"pf-3b", "expected error of em and pf over ε, median of a histogram", pfSource + "3b", "the range of ε, how bins were folded, ties of the median",
-		[]Param{histogramParam, binsParam, curvePoints}, fastCurves, errorCurves("3b", "median", 1)},
-	{"pf-3c", "expected errors of em and pf on five histograms at equal ε, median", pfSource + "3c", "", []Param{histogramsParam, binsParam, targetParam}, fastBins, errorBars("3c", "median")},
 	{"pf-4", "expected error of report noisy max with Laplace noise, em and pf on (c, c, 0)", pfSource + "4 (supplement)", "the range of c",
 		[]Param{{"c-range", "-12:0", "ends of the axis of c"}, epsOne, pointsParam}, map[string]string{"points": "7"}, drawLaplace},
-	{"pf-5", "expected error of em and pf over ε, mode of five histograms", pfSource + "5 (supplement)", "as in pf-3a",
-		[]Param{histogramsParam, binsParam, scoresParam, curvePoints}, fastCurves, errorCurves("5", "mode", 5)},
-	{"pf-6", "expected error of em and pf over ε, median of five histograms", pfSource + "6 (supplement)", "as in pf-3b",
-		[]Param{histogramsParam, binsParam, curvePoints}, fastCurves, errorCurves("6", "median", 5)},
-	{"pf-7a", "expected errors of em and pf on five histograms at equal ε, mode", pfSource + "7a (supplement)", "as in pf-3a",
-		[]Param{histogramsParam, binsParam, scoresParam, targetParam}, fastBins, errorBars("7a", "mode")},
-	{"pf-7b", "expected errors of em and pf on five histograms at equal ε, median", pfSource + "7b (supplement)", "", []Param{histogramsParam, binsParam, targetParam}, fastBins, errorBars("7b", "median")},
 }
 
 var (
