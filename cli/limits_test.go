@@ -285,6 +285,8 @@ func TestFullDisk(t *testing.T) {
 
 // settle hands on what a computation says, in time or a little later, and has an answer where the computation has none.
 func TestSettle(t *testing.T) {
+	defer func(grace time.Duration) { command.Grace = grace }(command.Grace)
+	command.Grace = 200 * time.Millisecond
 	ended, cancel := context.WithCancelCause(context.Background())
 	cancel(command.ErrInterrupted)
 	trivial := func(why string) string { return "trivial: " + why }

@@ -56,7 +56,7 @@ func Answered(t *testing.T, args []string, signals ...os.Signal) (e Ended) {
 
 func spawn(t *testing.T, grace int, args []string, signals ...os.Signal) Ended {
 	t.Helper()
-	for wait := 500 * time.Millisecond; ; wait *= 2 {
+	for wait := 200 * time.Millisecond; ; wait *= 2 {
 		c := exec.Command(os.Args[0], args...)
 		c.Env = append(os.Environ(), AsCommand+"="+strconv.Itoa(grace))
 		var out, errs strings.Builder
@@ -105,6 +105,7 @@ var twice = []os.Signal{syscall.SIGTERM, syscall.SIGTERM}
 func EndAtSignals(t *testing.T, jobs map[string][]string) {
 	for name, args := range jobs {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := Answered(t, append(args, "--json"), twice...)
 			t.Logf("ended %v after SIGTERM twice", e.Took)
 			e.Check(t, command.Interrupted)
@@ -117,6 +118,7 @@ func EndAtSignals(t *testing.T, jobs map[string][]string) {
 func EndAtTimeLimits(t *testing.T, jobs map[string][]string) {
 	for name, args := range jobs {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := Spawn(t, append(args, "--json", "--time-limit", "300ms"))
 			t.Logf("ended %v after the start", e.Took)
 			e.Check(t, command.Undecided)
@@ -129,6 +131,7 @@ func EndAtTimeLimits(t *testing.T, jobs map[string][]string) {
 func WaitForPipes(t *testing.T, lines map[string][]string) {
 	for name, args := range lines {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := Spawn(t, append(args, "--time-limit", "200ms"))
 			assert.Equal(t, command.Undecided, e.Code, e.Err)
 			assert.Contains(t, e.Err, "the time limit of 200ms was reached")
