@@ -171,7 +171,7 @@ func TestPiecesOfThree(t *testing.T) {
 	for _, row := range rows {
 		k, err := strconv.Atoi(row[0])
 		require.NoError(t, err)
-		if k > 7 && !slowtest.Enabled {
+		if k > 6 && !slowtest.Enabled {
 			continue
 		}
 		if k <= 6 || slowtest.Enabled && k <= 8 {
@@ -240,7 +240,7 @@ func TestPeaksOfThreeCandidates(t *testing.T) {
 	rows := documentTable(t, "peaks")
 	require.Len(t, rows, 11)
 	for i, row := range rows {
-		if i > 6 && !slowtest.Enabled {
+		if i > 5 && !slowtest.Enabled {
 			break
 		}
 		c := newPeak(t, row, Paper)
