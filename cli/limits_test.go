@@ -118,7 +118,7 @@ func TestHardJobs(t *testing.T) {
 			if all, ok := doc["mechanisms"].([]any); ok && strings.HasPrefix(line, "ratio") {
 				ratio := all[0].(map[string]any)["ratio"].(map[string]any)
 				assert.GreaterOrEqual(t, float(t, ratio["upper"]).Cmp(big.NewFloat(1)), 0)
-				assert.LessOrEqual(t, float(t, ratio["lower"]).Cmp(big.NewFloat(25.0/18)), 0, "Theorem 2 of docs/results/universal.md")
+				assert.LessOrEqual(t, float(t, ratio["lower"]).Cmp(big.NewFloat(25.0/18)), 0, "Theorem 2 of research/docs/universal.md")
 			}
 		})
 	}

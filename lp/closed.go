@@ -58,7 +58,7 @@ func flipTotalExact(n, k int, o totals.Objective, z *big.Rat) *big.Rat {
 //	A/(1+B') · [(k+1)^n - k^n - n k^{n-1}]   and   A · [(k+1)^n/(1+B') - k^n/B'],
 //
 // from dual points that are feasible at every ε. The first is A/(1+B') where two or more candidates are best and 0 elsewhere; the bracket counts the vectors
-// of Q(n,k) of that kind. The second is A/(1+B') · (1 - (k-D)/B') where the deepest candidate is at depth D, for n >= 2 (docs/results/universal.md); it is
+// of Q(n,k) of that kind. The second is A/(1+B') · (1 - (k-D)/B') where the deepest candidate is at depth D, for n >= 2 (research/docs/universal.md); it is
 // A k^{n-1} (n B' - k) / (B' (1+B')) more, and is looked at where B' >= 1: for less permute-and-flip is optimal.
 //
 // Permute-and-flip's total error is at most A times the first bracket: below j+1 tied best candidates each other one at depth v has a probability of

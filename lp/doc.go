@@ -1,7 +1,7 @@
 // Package lp decides how far a private selection mechanism is from the best
 // one on the lattice of step 2Δ: it builds the linear program of the optimal
 // mechanism (McKenna & Sheldon 2020, App. D), bounds its optimum rigorously, and
-// compares mechanisms with it. docs/results/levels.md says which mechanisms the optimum bounds.
+// compares mechanisms with it. research/docs/levels.md says which mechanisms the optimum bounds.
 //
 // A solver's floating-point answer is only a starting point, called a proposal. Every bound that leaves
 // this package is evaluated from a proposal in exact rational or outward-rounded interval arithmetic, by weak

@@ -22,7 +22,7 @@ import (
 
 // doc returns the text of a document of the project.
 func doc(t *testing.T, name string) string {
-	text, err := os.ReadFile("../docs/results/" + name)
+	text, err := os.ReadFile("../research/docs/" + name)
 	require.NoError(t, err)
 	return string(text)
 }
@@ -46,7 +46,7 @@ func cut(x *big.Rat, places int) string {
 	return digits[:len(digits)-places] + "." + digits[len(digits)-places:]
 }
 
-// The table of the worst ratios in docs/results/levels.md, recomputed at the ε that it names.
+// The table of the worst ratios in research/docs/levels.md, recomputed at the ε that it names.
 func TestWorstRatios(t *testing.T) {
 	slowtest.Only(t)
 	_, table, found := strings.Cut(doc(t, "levels.md"), "<!-- table: worst -->\n")
@@ -89,7 +89,7 @@ func TestWorstRatios(t *testing.T) {
 	assert.Equal(t, 24, entries)
 }
 
-// The largest ratios known, as docs/results/levels.md has them.
+// The largest ratios known, as research/docs/levels.md has them.
 func TestLargestRatiosKnown(t *testing.T) {
 	slowtest.Only(t)
 	text := doc(t, "levels.md")
@@ -99,7 +99,7 @@ func TestLargestRatiosKnown(t *testing.T) {
 	assert.Contains(t, text, cut(largest, 10)+" at (6,9), ε = 0.425")
 }
 
-// Theorem 3 of docs/results/levels.md: with monotonicity permute-and-flip's error is at most n/2 times the optimum.
+// Theorem 3 of research/docs/levels.md: with monotonicity permute-and-flip's error is at most n/2 times the optimum.
 func TestMonotoneBound(t *testing.T) {
 	for _, s := range [][2]int{{2, 1}, {2, 5}, {3, 1}, {3, 3}, {4, 2}, {5, 2}, {6, 2}} {
 		n, k := s[0], s[1]
@@ -115,7 +115,7 @@ func TestMonotoneBound(t *testing.T) {
 	}
 }
 
-// The box objective at n = 3 (docs/results/threshold.md, Theorem 3): all λ_t >= 0 iff F_k = Σ A_j (1-B'_j) >= 0, which changes its sign once, at a
+// The box objective at n = 3 (research/docs/threshold.md, Theorem 3): all λ_t >= 0 iff F_k = Σ A_j (1-B'_j) >= 0, which changes its sign once, at a
 // larger z than Theorem 1's threshold. The sums are written out as the theorems print them.
 func TestOneBoxThreshold(t *testing.T) {
 	one := big.NewRat(1, 1)
@@ -181,7 +181,7 @@ func TestOneBoxThreshold(t *testing.T) {
 	assert.Equal(t, "0.943296", largest.FloatString(6))
 }
 
-// The thresholds that docs/results/threshold.md prints for (3,4).
+// The thresholds that research/docs/threshold.md prints for (3,4).
 func TestThresholdsOfTheDocument(t *testing.T) {
 	text := doc(t, "threshold.md")
 	for _, o := range []totals.Objective{totals.Box, totals.Paper} {

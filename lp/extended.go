@@ -22,7 +22,7 @@ const extendedDepth = 4
 
 // Extended returns the optimal table at the level dp on the lattice Q(n,k) with scores 2Δ/step apart, as a mechanism for all real scores:
 // scores are rounded down after adding one uniform offset, common to all candidates, and depths beyond k count as k. It is ε-DP for
-// all scores, and on the lattice it is the table (docs/results/extension.md). Its probabilities are rational at every ε: those
+// all scores, and on the lattice it is the table (research/docs/extension.md). Its probabilities are rational at every ε: those
 // of a table that satisfies the rows for a z a little above e^{-ε} where that is irrational. k = 0 stands for a depth of 4, or for that of the
 // lattice that the mechanism is asked about.
 //
@@ -44,7 +44,7 @@ func newExtended(tables *extendedTables, k, step int, ctx context.Context) *exte
 	e.Mechanism = mechanisms.FromRational(mechanisms.Info{
 		Name:           "lp-extended",
 		Summary:        "optimal table at level dp, extended to all scores by rounding with a common offset and clipping",
-		Source:         "docs/results/extension.md",
+		Source:         "research/docs/extension.md",
 		Claim:          "ε-DP",
 		Private:        true,
 		ShiftInvariant: true,

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// extended is the mechanism of docs/results/extension.md at real scores, given here as multiples of 1/parts of a lattice step: one uniform offset for all
+// extended is the mechanism of research/docs/extension.md at real scores, given here as multiples of 1/parts of a lattice step: one uniform offset for all
 // candidates, rounding down, depths cut at most, then the table. The offset matters only through its integer part in parts, so
 // the average over it is a sum of parts terms.
 func extended(table func([]int) []*big.Rat, most, parts int, scores []int) []*big.Rat {

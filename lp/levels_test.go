@@ -33,7 +33,7 @@ func levelRatios(t *testing.T, n, k int, e number.Epsilon) (ratios [4]*big.Rat) 
 	return ratios
 }
 
-// ../testdata/levels.csv has permute-and-flip's ratio to the four optima for n, k <= 5 and several e^ε; docs/results/levels.md
+// ../testdata/levels.csv has permute-and-flip's ratio to the four optima for n, k <= 5 and several e^ε; research/docs/levels.md
 // says what is to be seen in it.
 func TestLevelTable(t *testing.T) {
 	slowtest.Only(t)
@@ -60,7 +60,7 @@ func TestLevelTable(t *testing.T) {
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	require.NoError(t, err)
-	doc, err := os.ReadFile("../docs/results/levels.md")
+	doc, err := os.ReadFile("../research/docs/levels.md")
 	require.NoError(t, err)
 	prose := strings.Join(strings.Fields(string(doc)), " ")
 	computed, equal := 0, 0

@@ -31,7 +31,7 @@ func productOf(g []*big.Rat) func([]int) *big.Rat {
 	}
 }
 
-// recurrence decides by docs/results/threshold.md, Theorem 4, whether permute-and-flip is optimal for any symmetric prior: y(m) = 0 where one candidate is
+// recurrence decides by research/docs/threshold.md, Theorem 4, whether permute-and-flip is optimal for any symmetric prior: y(m) = 0 where one candidate is
 // best, y(o+e_0) = z λ_1, λ_t = Σ_{u>=t} z^{u-t} (W(o+e_u) c(u) - y(o+e_u)); it is iff no λ is negative.
 func (s small) recurrence(t *testing.T, z *big.Rat) bool {
 	lat, err := lattice.New(s.n, s.k)
@@ -71,7 +71,7 @@ func (s small) recurrence(t *testing.T, z *big.Rat) bool {
 	return optimal
 }
 
-// docs/results/threshold.md, Theorem 1: for any nondecreasing loss and any product prior permute-and-flip is optimal iff Σ z^u g(u) <= g(0).
+// research/docs/threshold.md, Theorem 1: for any nondecreasing loss and any product prior permute-and-flip is optimal iff Σ z^u g(u) <= g(0).
 func TestThresholdOfProductPriors(t *testing.T) {
 	priors := map[string][]*big.Rat{
 		"uniform":     {big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1)},

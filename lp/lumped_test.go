@@ -205,9 +205,9 @@ func bothEnds(t *testing.T, x number.Number) (low, high *big.Rat) {
 	return low, high
 }
 
-// TestProductDocument: the smaller lattices of the table in docs/results/product.md have ratios with that lower end, and the solved ones lie within.
+// TestProductDocument: the smaller lattices of the table in research/docs/product.md have ratios with that lower end, and the solved ones lie within.
 func TestProductDocument(t *testing.T) {
-	file, err := os.ReadFile("../docs/results/product.md")
+	file, err := os.ReadFile("../research/docs/product.md")
 	require.NoError(t, err)
 	rows := regexp.MustCompile(`(?m)^\| (\d+) \| (\d+) \| (\d+) \| \[([\d.]+), ([\d.]+)\] \| ([\d.]*) *\|$`).FindAllStringSubmatch(string(file), -1)
 	require.Len(t, rows, 5)

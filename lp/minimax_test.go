@@ -40,7 +40,7 @@ func minimaxBound(n, less int, p *big.Rat) *big.Rat {
 	return x
 }
 
-// docs/results/minimax.md, Theorem 1: the bounds hold, and are the exact optima of the program on the small lattices named there.
+// research/docs/minimax.md, Theorem 1: the bounds hold, and are the exact optima of the program on the small lattices named there.
 func TestMinimaxBounds(t *testing.T) {
 	slowtest.Only(t)
 	for _, c := range []struct {

@@ -23,7 +23,7 @@ import (
 // sum of theirs: on a chain whose others reach down to M, λ_t = Σ_{j >= max(M,t)} λ_t^{(j)}. Where n >= 4 two others can be at depth 0
 // and one at depth k, which leaves λ^{(k)} alone and the condition B'_k <= 1; where n = 3 the only chain with two others at
 // depth 0 has M = 0, and the sum over all j is what counts: z λ_1 is the sum above, and λ_1 >= 0 implies λ_t >= 0 for all t
-// (docs/results/threshold.md, Theorem 3).
+// (research/docs/threshold.md, Theorem 3).
 //
 // At ε = 0 every mechanism within the rows is constant along chains and permute-and-flip is optimal;
 // the function then answers by the same criterion, which a caller may use as a sufficient one.

@@ -16,7 +16,7 @@ import (
 	"optratio/internal/totals"
 )
 
-// These tests check Theorem 6 of docs/results/three.md, the program of k variables, in exact arithmetic.
+// These tests check Theorem 6 of research/docs/three.md, the program of k variables, in exact arithmetic.
 
 // pairProgram is that program at one z, or at all with rational functions for numbers. Where free is more than 0 the probabilities at (0,a,u), u > a, of the candidate at depth u are
 // variables too, for a = 1, …, free, and then all rows of level paper are rows.

@@ -17,7 +17,7 @@ import (
 	"optratio/internal/totals"
 )
 
-// These tests follow the optimum of three candidates over all z, piece by piece: Theorems 2 and 6 of docs/results/three.md.
+// These tests follow the optimum of three candidates over all z, piece by piece: Theorems 2 and 6 of research/docs/three.md.
 
 // signBetween returns the sign that a rational function has everywhere in (a,b), and 0 if Descartes' rule, on so many halves of halves, does not tell.
 func signBetween(r arith.RatFunc, a, b *big.Rat, halves int) int {
@@ -329,7 +329,7 @@ func roundedDown(x *big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).Quo(new(big.Int).Mul(x.Num(), scale), x.Denom()), scale)
 }
 
-// documentTable returns the cells of a table of docs/results/three.md.
+// documentTable returns the cells of a table of research/docs/three.md.
 func documentTable(t *testing.T, name string) (rows [][]string) {
 	_, text, found := strings.Cut(doc(t, "three.md"), "<!-- table: "+name+" -->\n")
 	require.True(t, found, name)

@@ -112,7 +112,7 @@ func propose(t *testing.T, p *powers, last int, offer func(func(n int) *big.Rat)
 	}
 }
 
-// Theorem 7 of docs/results/points.md, for k up to -depth with the tag slow, a few k otherwise.
+// Theorem 7 of research/docs/points.md, for k up to -depth with the tag slow, a few k otherwise.
 func TestConstantOfBoundedDepth(t *testing.T) {
 	// e^{-ν}/(ν-1) <= 0.19 at ν = crowded, by the first terms of e^ν.
 	power, term := ratOf(1, 1), ratOf(1, 1)

@@ -12,7 +12,7 @@ import (
 	"optratio/internal/slowtest"
 )
 
-// Theorem 8 of docs/results/points.md.
+// Theorem 8 of research/docs/points.md.
 
 var (
 	coverFrom = flag.Float64("from", math.Ln2, "greatest ε of TestConstantEverywhere")

@@ -2,7 +2,7 @@ package lp
 
 import "math"
 
-// Theorems 8 and 9 of docs/results/points.md: feasibility of tables of counts and of cuts for all k of a range at once, and what their values need, in outward-rounded
+// Theorems 8 and 9 of research/docs/points.md: feasibility of tables of counts and of cuts for all k of a range at once, and what their values need, in outward-rounded
 // arithmetic.
 // A k below 0 stands for infinity.
 

@@ -11,7 +11,7 @@ import (
 	"optratio/internal/linear"
 )
 
-// The dual points of Theorems 4 to 6 of docs/results/points.md: tables of counts, cuts, refinements. Floating point proposes a point; whether it is
+// The dual points of Theorems 4 to 6 of research/docs/points.md: tables of counts, cuts, refinements. Floating point proposes a point; whether it is
 // feasible, and what it is worth, is decided in rational arithmetic.
 
 // countTable is the dual point y = Σ_j F_j(N_j): N_j is the number of candidates at depth j or above, F_j(1) = 0 and F_j(i) = F_j(I) for i > I.

@@ -10,7 +10,7 @@ import (
 	"optratio/internal/totals"
 )
 
-// These tests check docs/results/three.md, in exact arithmetic: three candidates below the threshold, level paper.
+// These tests check research/docs/three.md, in exact arithmetic: three candidates below the threshold, level paper.
 
 // three is Q(3,k) at z with the injection S of the document, and whether the first piece's row is the tight one.
 type three struct {

@@ -11,7 +11,7 @@ import (
 	"optratio/mechanisms"
 )
 
-// These tests check Theorems 3 to 5 of docs/results/three.md, in exact arithmetic.
+// These tests check Theorems 3 to 5 of research/docs/three.md, in exact arithmetic.
 
 // total is the sum of a loss of the depth taken over Q(n,k), score vector by score vector.
 func (c *universalCase) total(t *testing.T, m mechanisms.Mechanism, loss func(v int) int64) *big.Rat {
@@ -200,7 +200,7 @@ func TestDualPointOfTrio(t *testing.T) {
 	assert.Greater(t, walked, 40)
 }
 
-// pairTable is the table of Theorem 6 of docs/results/three.md: it takes each of the two best at (0,0,u) with probability h_u.
+// pairTable is the table of Theorem 6 of research/docs/three.md: it takes each of the two best at (0,0,u) with probability h_u.
 type pairTable struct {
 	*universalCase
 	h []*big.Rat

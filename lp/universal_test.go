@@ -17,9 +17,9 @@ import (
 	"optratio/number"
 )
 
-// These tests check docs/results/universal.md, in exact arithmetic unless they say otherwise.
+// These tests check research/docs/universal.md, in exact arithmetic unless they say otherwise.
 
-// universalCase is a lattice, z = e^{-ε}, and the sums A and B' of docs/results/universal.md.
+// universalCase is a lattice, z = e^{-ε}, and the sums A and B' of research/docs/universal.md.
 type universalCase struct {
 	n, k int
 	z    *big.Rat

@@ -182,7 +182,7 @@ func TestVariedRequestsWithinLimits(t *testing.T) {
 	assert.ErrorIs(t, err, lp.ErrMethod, "no theorem about the worst expected error")
 }
 
-// The worked example of docs/results/minimax.md by theorem and by program; and an ε whose e^{-ε} no rational of sensible length comes close to.
+// The worked example of research/docs/minimax.md by theorem and by program; and an ε whose e^{-ε} no rational of sensible length comes close to.
 func TestVariedExamples(t *testing.T) {
 	for level, want := range map[lp.Level]string{lp.DP: "0.33181", lp.Monotone: "0.39781"} {
 		for _, method := range []lp.Method{lp.ClosedForm, lp.Enumerated} {

@@ -14,7 +14,7 @@ import (
 	"optratio/verify"
 )
 
-// What exact verification says of the optimal mechanism at each level, against docs/results/levels.md. That of monotone
+// What exact verification says of the optimal mechanism at each level, against research/docs/levels.md. That of monotone
 // and full is regular and ε-DP, as the theorem has it; the paper's is neither wherever its optimum is lower.
 func TestOptimaAreVerified(t *testing.T) {
 	registered, err := mechanisms.Lookup("lp-optimal")

@@ -13,7 +13,7 @@ type circles struct {
 	slope float64 // of the speed at which ln(1-C) rises where no g_xy moves faster than 1
 }
 
-// The suprema are bounded box by box in two of the three leads; the third follows from the other two, as Σ w_xy g_xy = 0. docs/results/unequal.md, Theorem 4, says why
+// The suprema are bounded box by box in two of the three leads; the third follows from the other two, as Σ w_xy g_xy = 0. research/docs/unequal.md, Theorem 4, says why
 // the bound of a box is one.
 const (
 	circleReach     = 11.0 // where some lead exceeds it, the probability and each density are below e^-11 = 1.7e-5

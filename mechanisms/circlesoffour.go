@@ -2,7 +2,7 @@ package mechanisms
 
 import "math"
 
-// circlesOfFour bounds the probability C that none of four candidates beats all others, box by box in the scores of the last three; that of the first is 0. docs/results/unequal.md,
+// circlesOfFour bounds the probability C that none of four candidates beats all others, box by box in the scores of the last three; that of the first is 0. research/docs/unequal.md,
 // Theorem 9, says why each of the three tests of a box is a proof. All is float64; circleMargin has the roundings, as in circles.go: here are fewer than 100 terms, no
 // quotient but those by sums of two sensitivities, and speeds are multiplied by half a box's width, which is at most 1 there.
 type circlesOfFour struct {

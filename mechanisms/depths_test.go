@@ -66,7 +66,7 @@ func runnerDepths(in *Instance, share *big.Rat) []*big.Rat {
 	return depths
 }
 
-// docs/results/unequal.md, Theorem 2: between neighbors no difference of two depths changes by more than 1; some change by 1. With a larger share of a candidate's
+// research/docs/unequal.md, Theorem 2: between neighbors no difference of two depths changes by more than 1; some change by 1. With a larger share of a candidate's
 // own depth than a half that is not so.
 func TestRunnerDepthsMoveByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 15))
@@ -162,7 +162,7 @@ func TestUnequalFloats(t *testing.T) {
 	}
 }
 
-// docs/results/unequal.md, Theorem 1: permute-and-flip on gem's depths at the parameter ε' loses the ε of the formula on certain neighbors of n >= 3 candidates, and no more
+// research/docs/unequal.md, Theorem 1: permute-and-flip on gem's depths at the parameter ε' loses the ε of the formula on certain neighbors of n >= 3 candidates, and no more
 // on random ones.
 func TestGEMParameterIsTight(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 15))

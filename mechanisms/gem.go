@@ -15,7 +15,7 @@ func init() {
 	Register(&gem{info: epsDPEach("gem", "generalised exponential mechanism: permute-and-flip on scores normalised against sensitive candidates", "Raskhodnikova & Smith 2016; "+source+"(6)"), sign: +1})
 	Register(&gem{info: epsDPEach("mgem", "modified generalised exponential mechanism: the same, in favour of sensitive candidates", source+"IV-D"), sign: -1})
 	Register(&gem{
-		info: epsDPEach("gem-runner", "gem at the whole of ε, deeper candidates halfway between the runner-up's depth and their own", "this project, docs/results/unequal.md, Theorem 2"),
+		info: epsDPEach("gem-runner", "gem at the whole of ε, deeper candidates halfway between the runner-up's depth and their own", "this project, research/docs/unequal.md, Theorem 2"),
 		sign: +1, runner: true,
 	})
 	Register(&combinedGEM{})

@@ -19,7 +19,7 @@ func init() {
 		guard: func(n int) uint { return 2*uint(n) + 64 },
 	}}
 	Register(flip)
-	Register(&pair{flip, epsDPEach("geo-pair", "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ", "docs/results/heterogeneous.md, Theorem 1; docs/results/resolution.md")})
+	Register(&pair{flip, epsDPEach("geo-pair", "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ", "research/docs/heterogeneous.md, Theorem 1; docs/results/resolution.md")})
 }
 
 // geometric takes the candidate with the largest q_r + 2Δ X_r, the X_r independent with Pr[X_r >= t] = z^t for

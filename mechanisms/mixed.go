@@ -8,7 +8,7 @@ import (
 func init() {
 	const (
 		mixed  = " on the mean of gem's depths and the distances to the best score, weighted by sensitivities"
-		source = "this project, docs/results/unequal.md, Theorem 7"
+		source = "this project, research/docs/unequal.md, Theorem 7"
 	)
 	Register(mixedOver(flip, epsDPEach("pf-mixed", "permute-and-flip"+mixed, source)))
 	Register(mixedOver(registry["geo"].(regular), epsDPEach("geo-mixed", "geometric noisy max"+mixed, source)))

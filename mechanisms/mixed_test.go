@@ -74,7 +74,7 @@ func bestOf(in *Instance) int {
 	return best
 }
 
-// docs/results/unequal.md, Theorems 6 and 7: between neighbors no difference of two depths changes by more than 1, of partners and of mixed ones for each m. All corners of
+// research/docs/unequal.md, Theorems 6 and 7: between neighbors no difference of two depths changes by more than 1, of partners and of mixed ones for each m. All corners of
 // the box of neighbors are tried, and some others. With divisors that are 1/64 less it is not so.
 func TestMixedDepthsMoveByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 15))

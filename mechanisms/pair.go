@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	info := epsDPEach("pf-pair", "permute-and-flip at the sum of the two largest sensitivities in place of 2Δ", "docs/results/heterogeneous.md, Theorem 1")
+	info := epsDPEach("pf-pair", "permute-and-flip at the sum of the two largest sensitivities in place of 2Δ", "research/docs/heterogeneous.md, Theorem 1")
 	Register(&pair{permuteAndFlipAs(info), info})
 }
 
@@ -16,7 +16,7 @@ func init() {
 //
 // Any regular ε-DP mechanism (McKenna & Sheldon 2020, Def. 3) stays ε-DP so: the difference of candidate r's score to any
 // other's changes by at most S, so up to a shift neighbors differ no more against r than by S at r alone.
-// docs/results/heterogeneous.md has the proof and how much it gains.
+// research/docs/heterogeneous.md has the proof and how much it gains.
 type pair struct {
 	flip regular
 	info Info

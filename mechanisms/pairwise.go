@@ -15,7 +15,7 @@ import (
 func init() {
 	Register(&pairwise{
 		info: epsDPEach("pairwise", "each pair compared with exponential noise at its own scale, drawn again until somebody beats all others, at a parameter proved to be ε-DP",
-			"this project, docs/results/unequal.md, Theorems 3, 4 and 9"),
+			"this project, research/docs/unequal.md, Theorems 3, 4 and 9"),
 		same: registry["pf-pair"].(*pair),
 	})
 }
@@ -26,7 +26,7 @@ func init() {
 //	f_r = ∫ Π_{s≠r} (1 - u e^{ε₀ g_rs}) du  over u from 0 to e^{-ε₀ max(0, max_s g_rs)},
 //
 // and the mechanism takes r with probability f_r/Σf. h_r = q_r - Δ_r for three candidates and more. For two, and where sensitivities are nearly equal, it is pf-pair; for two
-// and for equal ones that is the same at h = q. docs/results/unequal.md proves which ε₀ is ε-DP for all scores.
+// and for equal ones that is the same at h = q. research/docs/unequal.md proves which ε₀ is ε-DP for all scores.
 type pairwise struct {
 	info Info
 	same *pair

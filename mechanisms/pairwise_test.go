@@ -74,7 +74,7 @@ func TestCircleBounds(t *testing.T) {
 	}
 }
 
-// docs/results/unequal.md, Theorem 5: 3/16 bounds circles of three candidates whatever their sensitivities, and is approached as two of them become public.
+// research/docs/unequal.md, Theorem 5: 3/16 bounds circles of three candidates whatever their sensitivities, and is approached as two of them become public.
 func TestCirclesOfThreeAreAtMostThreeSixteenths(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 15))
 	for range 100_000 {
@@ -345,9 +345,9 @@ func TestPairwiseOfEqualSensitivities(t *testing.T) {
 	assert.InDelta(t, 0.35, in.pairwiseParameter().Float(), 1e-15)
 }
 
-// The parameters that docs/results/unequal.md names.
+// The parameters that research/docs/unequal.md names.
 func TestParametersOfPairwise(t *testing.T) {
-	text, err := os.ReadFile("../docs/results/unequal.md")
+	text, err := os.ReadFile("../research/docs/unequal.md")
 	require.NoError(t, err)
 	prose := strings.Join(strings.Fields(string(text)), " ")
 	two, err := number.ParseExp("2")
@@ -376,7 +376,7 @@ func TestPairwiseOfTwoPublicCandidates(t *testing.T) {
 	assert.InDelta(t, 0.15, in.pairwiseParameter().Float(), 1e-12, "0.3 + ln(13/16) is less")
 }
 
-// Theorem 10: among many, ε₀ = ε/2 uses nearly all of ε. One sensitive candidate against public ones of which one is the least bit better, at neighbors; the formula is docs/results/unequal.md's.
+// Theorem 10: among many, ε₀ = ε/2 uses nearly all of ε. One sensitive candidate against public ones of which one is the least bit better, at neighbors; the formula is research/docs/unequal.md's.
 func TestManyCandidatesNeedHalfOfEpsilon(t *testing.T) {
 	need := func(n, root float64) float64 { // ε, where e^{ε₀} is root
 		w := 1 - math.Pow(1-1/root, n)

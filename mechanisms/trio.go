@@ -12,7 +12,7 @@ import (
 
 func init() {
 	Register(&trio{bodies{
-		info: epsDP("pf-trio", "permute-and-flip on rounded scores, which of three candidates left prefers the odd one", "this project, docs/results/three.md, Theorem 3"),
+		info: epsDP("pf-trio", "permute-and-flip on rounded scores, which of three candidates left prefers the odd one", "this project, research/docs/three.md, Theorem 3"),
 		rat:  trioBody(permuteAndFlip[*big.Rat]),
 		box:  trioBody(permuteAndFlipEnclosed),
 		fun:  trioBody(permuteAndFlip[arith.RatFunc]),
@@ -26,7 +26,7 @@ func init() {
 //	β = min{ (1-z)/(4+2z), (1-z)³/(2 C(n,3) z³) }   (z > 1/2, n >= 3),   β = 0 otherwise,
 //
 // and else one at random. It is ε-DP, symmetric, shift-invariant and monotone, and on Q(n,k) its mean error is below
-// permute-and-flip's wherever that is not optimal. docs/results/three.md has the proofs.
+// permute-and-flip's wherever that is not optimal. research/docs/three.md has the proofs.
 type trio struct{ bodies }
 
 // trioOdds returns β.

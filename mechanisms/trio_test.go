@@ -13,7 +13,7 @@ import (
 	"optratio/number"
 )
 
-// trioFromDefinition is pf-trio at scores that are whole parts of a step, den of them, below the best: one set of kept candidates after the other, offset by offset, as docs/results/three.md
+// trioFromDefinition is pf-trio at scores that are whole parts of a step, den of them, below the best: one set of kept candidates after the other, offset by offset, as research/docs/three.md
 // says it, with any odds.
 func trioFromDefinition(z, odds *big.Rat, den int, below []int) []*big.Rat {
 	p := make([]*big.Rat, len(below))

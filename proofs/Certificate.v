@@ -244,7 +244,7 @@ Definition read_table A (a : A) (t : trie A) (m : seq nat) : A := odflt a (looku
 
 End Body.
 
-(* The points of docs/results/universal.md, the better of the two. For the box multipliers are summed over the lattices
+(* The points of research/docs/universal.md, the better of the two. For the box multipliers are summed over the lattices
    that a vector belongs to. *)
 Definition closed_form n (z : Q) k : seq nat -> Q :=
   let a := qA k z in let b := qB k z in let y := qdiv a (qadd (qn 1) b) in

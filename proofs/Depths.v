@@ -1,4 +1,4 @@
-(* Candidates of unequal sensitivities (docs/results/unequal.md, Theorems 2, 6, 7; heterogeneous.md, Theorem 1): every
+(* Candidates of unequal sensitivities (research/docs/unequal.md, Theorems 2, 6, 7; heterogeneous.md, Theorem 1): every
    mechanism for one sensitivity that is epsilon-DP, monotone and shift-invariant stays epsilon-DP when it is run on
    depths no two of which part by more than 1 between neighbors. Partner, pair, runner and mixed ones are such. *)
 From mathcomp Require Import all_ssreflect all_algebra ring.

@@ -1,5 +1,5 @@
 (* With monotonicity, privacy towards the worst neighbors implies privacy towards all of them inside the lattice: the
-   levels full and monotone are the same (docs/results/levels.md, Theorem 2). *)
+   levels full and monotone are the same (research/docs/levels.md, Theorem 2). *)
 From mathcomp Require Import all_ssreflect all_algebra zify.
 From Optratio Require Import Mechanisms Program.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

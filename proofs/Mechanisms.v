@@ -64,7 +64,7 @@ Definition table_mean (t : table) := table_error t / (#|in_lattice|)%:R.
 Definition total_error M := table_error (table_of M).
 Definition mean_error M := table_mean (table_of M).
 
-(* Other objectives (docs/results/threshold.md): c v is the loss where the choice is at depth v, and d weighs W d. *)
+(* Other objectives (research/docs/threshold.md): c v is the loss where the choice is at depth v, and d weighs W d. *)
 Definition loss (c : nat -> R) := c 0%N = 0 /\ forall u v, (u <= v)%N -> c u <= c v.
 Definition product_prior (g : nat -> R) : depths -> R := fun d => \prod_s g (d s).
 Definition table_loss (W : depths -> R) c (t : table) := \sum_(d | in_lattice d) W d * \sum_r c (d r : nat) * t d r.

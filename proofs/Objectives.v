@@ -85,7 +85,7 @@ apply/ffunP => s; apply: val_inj; rewrite /= [in RHS]widenE // !ffunE.
 case: eqP => [->|_]; rewrite ?inordK //; have := ltn_ord (d s); have := ltn_ord (d r); lia.
 Qed.
 
-(* docs/results/threshold.md, Theorem 2, "where it is for the paper's", and for n <= 2 everywhere. *)
+(* research/docs/threshold.md, Theorem 2, "where it is for the paper's", and for n <= 2 everywhere. *)
 Theorem pf_optimal_box t : 0 < z -> (n <= 2)%N || (\sum_(1 <= v < k.+1) z ^+ v <= 1) -> feasible z Paper t ->
   objective_mean Box (pf_table z : table R n k) <= objective_mean Box t.
 Proof.

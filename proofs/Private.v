@@ -198,7 +198,7 @@ Proof.
 by apply: eq_bigr => d Qd; congr (_ * _); apply: eq_bigr => r _; rewrite pf_on_lattice.
 Qed.
 
-(* docs/results/threshold.md, Theorem 1, "if": a mechanism that is itself private is the best of all, for every monotone
+(* research/docs/threshold.md, Theorem 1, "if": a mechanism that is itself private is the best of all, for every monotone
    loss and product prior, and for the mean error. *)
 Theorem pf_best_for_losses (M : mechanism integers R n) (g c : nat -> R) :
   loss c -> 0 < g 0%N -> (forall v, 0 <= g v) ->

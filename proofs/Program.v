@@ -1,4 +1,4 @@
-(* The optimal-mechanism program of McKenna & Sheldon (2020, App. D) at the four levels of docs/results/levels.md, over
+(* The optimal-mechanism program of McKenna & Sheldon (2020, App. D) at the four levels of research/docs/levels.md, over
    tables that need not be symmetric; every private mechanism gives a point of it; and weak duality: multipliers bound
    the error of all points from below. *)
 From mathcomp Require Import all_ssreflect all_algebra zify.

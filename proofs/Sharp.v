@@ -1,4 +1,4 @@
-(* The threshold is sharp (docs/results/threshold.md, Theorem 1, "only if"): where z g(1) + ... + z^k g(k) > g(0) and n >= 3,
+(* The threshold is sharp (research/docs/threshold.md, Theorem 1, "only if"): where z g(1) + ... + z^k g(k) > g(0) and n >= 3,
    permute-and-flip's loss on Q(n,k) is not the least, at any level. A table near permute-and-flip's is better: a candidate
    below two that are best is taken a little more often, and one of these two less often, as far as privacy allows. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
@@ -333,7 +333,7 @@ by apply: sumr_ge0 => v _; rewrite !mulr_ge0 ?exprn_ge0 ?(ltW z0) // -c_loss.1 c
 Qed.
 End Sharp.
 
-(* docs/results/threshold.md, Theorem 1: at every level, for every monotone loss and product prior that give any depth a
+(* research/docs/threshold.md, Theorem 1: at every level, for every monotone loss and product prior that give any depth a
    positive loss. *)
 Section Threshold.
 Variables (R : realFieldType) (n k : nat) (z : R).

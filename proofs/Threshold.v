@@ -1,4 +1,4 @@
-(* The dual recurrence of docs/results/threshold.md bounds the loss of every feasible table from below, for every monotone
+(* The dual recurrence of research/docs/threshold.md bounds the loss of every feasible table from below, for every monotone
    loss c and every product prior of weights g with z g(1) + ... + z^k g(k) <= g(0), for all n and k. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Optratio Require Import Mechanisms Program CountVectors.

@@ -180,7 +180,7 @@ func TestIndex(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(files["index.json"]), &index))
 	assert.Greater(t, len(index), 150)
 	for _, s := range index {
-		if s.Page == "docs/results/universal.html" && strings.Contains(s.Text, "25/18") {
+		if s.Page == "research/docs/universal.html" && strings.Contains(s.Text, "25/18") {
 			assert.Equal(t, "Bounds for every n, every k and every ε at once", s.Title)
 			assert.Contains(t, files[s.Page], fmt.Sprintf(`id="%s"`, s.ID))
 			return

@@ -25,7 +25,7 @@ type totals[T any] struct {
 // A {[(k+1)^n - y^n]/(B'+1) - [k^n - y^n]/B'}, where (k+1) - y = B'+1 and k - y = B', so that either quotient is a
 // sum of n products without cancellation. The dual point y(m) = A/(1+B') for m_0 >= 2 has the value
 // A/(1+B') [(k+1)^n - k^n - n k^{n-1}]. The dual point y(m) = A/(1+B') (1 - (k-D)/B'), D being the depth of the deepest, has the value A [(k+1)^n/(1+B') - k^n/B'] for n >= 2
-// (docs/results/universal.md). It is taken where B' >= 1 and n B' > k: then its value is the larger one. Under the objective box all are summed over the depths 1 to k, a restriction
+// (research/docs/universal.md). It is taken where B' >= 1 and n B' > k: then its value is the larger one. Under the objective box all are summed over the depths 1 to k, a restriction
 // of a feasible point to score vectors of lesser depth being feasible there. below reports whether a number may be negative.
 func ClosedForms[T any](f arith.Field[T], below func(T) bool, z T, n, k int, box bool) totals[T] {
 	t := totals[T]{Flip: f.Zero(), Dual: f.Zero(), Sum: f.Zero()}

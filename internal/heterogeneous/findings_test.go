@@ -19,11 +19,11 @@ import (
 	"optratio/verify"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of docs/results/heterogeneous.md with what is computed now")
+var update = flag.Bool("update", false, "rewrite the tables of research/docs/heterogeneous.md with what is computed now")
 
-// The tables of docs/results/heterogeneous.md, each between two comments there.
+// The tables of research/docs/heterogeneous.md, each between two comments there.
 
-const docsFile = "../../docs/results/heterogeneous.md"
+const docsFile = "../../research/docs/heterogeneous.md"
 
 var rated = []string{"pf-pair", "geo-pair", "pairwise", "geo-mixed", "gem", "krr"}
 

@@ -422,6 +422,6 @@ func BenchmarkBound1212(b *testing.B) {
 func TestTargets(t *testing.T) {
 	slowtest.Only(t)
 	reaches(t, 12, 12, "0.5", 300_000_000, 1.009)
-	reaches(t, 20, 10, "0.5", 500_000_000, 1.0017) // 1.00131 at least: docs/results/product.md
+	reaches(t, 20, 10, "0.5", 500_000_000, 1.0017) // 1.00131 at least: research/docs/product.md
 	reaches(t, 20, 20, "0.3", 500_000_000, 1.0055)
 }

@@ -22,7 +22,7 @@ type Closed struct {
 // maxClosedBits bounds the length of rationals in closed forms; beyond it they are enclosed.
 const maxClosedBits = 1 << 16
 
-// Closed evaluates the theorems of docs/results/threshold.md, docs/results/minimax.md and docs/results/approximate.md, exactly where z^{1/L} is rational and the numbers are not too long,
+// Closed evaluates the theorems of research/docs/threshold.md, research/docs/minimax.md and docs/results/approximate.md, exactly where z^{1/L} is rational and the numbers are not too long,
 // else with the given precision in bits. They are about
 //
 //   - means under a product prior (the uniform one is), of any loss: permute-and-flip's at every L, and the optimum for L = 1;
@@ -139,7 +139,7 @@ func (c *Closed) lower(high *big.Rat) {
 	}
 }
 
-// tail is docs/results/minimax.md, Theorems 1 and 2, for a loss that begins at depth number first.
+// tail is research/docs/minimax.md, Theorems 1 and 2, for a loss that begins at depth number first.
 func tail[T any](c *Closed, q *Question, f arith.Field[T], first int, power func(v int) T, bounds func(T) table.Bounds) {
 	if first > q.Depths() || q.N == 1 {
 		none := table.Bounds{Low: new(big.Rat), High: new(big.Rat)}
@@ -172,7 +172,7 @@ func tail[T any](c *Closed, q *Question, f arith.Field[T], first int, power func
 	c.raise(scale(f.Sub(one, f.Quo(one, f.Mul(n, p)))).Low)
 }
 
-// means is docs/results/threshold.md for a prior of factors g. With c the loss, G = Σ g(u), G' = G - g(0), Z = Σ g(u) z^u, A = Σ z^u g(u) c(u),
+// means is research/docs/threshold.md for a prior of factors g. With c the loss, G = Σ g(u), G' = G - g(0), Z = Σ g(u) z^u, A = Σ z^u g(u) c(u),
 // permute-and-flip's mean is
 //
 //	A · { [G^n - (G-Z)^n]/Z - [G'^n - (G-Z)^n]/Z' } / (G^n - G'^n),  Z' = Z - g(0),
@@ -239,7 +239,7 @@ const (
 	FromSomeOn              // from some ε > 0 on, and not below
 )
 
-// FlipOptimal says by docs/results/threshold.md, Theorem 1, and docs/results/resolution.md, Theorem 5, where permute-and-flip has the least mean loss under
+// FlipOptimal says by research/docs/threshold.md, Theorem 1, and docs/results/resolution.md, Theorem 5, where permute-and-flip has the least mean loss under
 // the question's prior, at whatever level of constraints: on the lattice of step 2Δ for product priors, on finer ones where it never is.
 func (q Question) FlipOptimal() (Where, error) {
 	if err := q.check(); err != nil {

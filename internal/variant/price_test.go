@@ -90,7 +90,7 @@ func TestPriceAtZero(t *testing.T) {
 	assert.Equal(t, 191, equal)
 }
 
-// y returns Y_j of docs/results/threshold.md: Y_1 = 0, Y_{j+1} = A - B' Y_j.
+// y returns Y_j of research/docs/threshold.md: Y_1 = 0, Y_{j+1} = A - B' Y_j.
 func y(a, b *big.Rat, j int) *big.Rat {
 	x := new(big.Rat)
 	for range j - 1 {

@@ -87,7 +87,7 @@ func (q *Question) Costs(lat *lattice.Lattice) (losses, weights []*big.Rat, err 
 	return losses, weights, err
 }
 
-// Start returns the multiplier of permute-and-flip's closed-form bound on the lattice of step 2Δ (docs/results/threshold.md): with the factors g of a product prior, or
+// Start returns the multiplier of permute-and-flip's closed-form bound on the lattice of step 2Δ (research/docs/threshold.md): with the factors g of a product prior, or
 // g = 1, it is Σ z^u g(u) c(u) / Σ z^u g(u) for each vector, times its weight, where two or more candidates are best. It is rounded, and no bound by itself.
 func (q *Question) Start(losses []*big.Rat) *big.Rat {
 	factors, product, err := q.Prior.product(q)

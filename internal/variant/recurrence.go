@@ -19,7 +19,7 @@ import (
 //	depth 0 as well, and y(m) = 0 where nobody is.
 //
 // The orbit at depth 0 has one candidate more there than the others of the chain, so y follows by induction on that
-// number, in time proportional to the variables. Permute-and-flip is optimal iff every λ >= 0 (docs/results/threshold.md).
+// number, in time proportional to the variables. Permute-and-flip is optimal iff every λ >= 0 (research/docs/threshold.md).
 func (p *Program) PermuteAndFlipOptimal() (optimal, decided bool) {
 	q := &p.Question
 	switch {

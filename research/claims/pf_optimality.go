@@ -161,7 +161,7 @@ func (t *tally) isOptimal(size [2]int, exp string, o totals.Objective) {
 	t.expect(ok && ratio.Cmp(one) == 0, "Q(%d,%d), e^ε = %s: permute-and-flip's ratio is %s", size[0], size[1], exp, flip.Ratio)
 }
 
-// optimalFrom checks that permute-and-flip is optimal at a rational e^ε, by exact programs, and at a decimal ε on many more lattices by the criterion that docs/results/threshold.md proves.
+// optimalFrom checks that permute-and-flip is optimal at a rational e^ε, by exact programs, and at a decimal ε on many more lattices by the criterion that research/docs/threshold.md proves.
 func optimalFrom(exp, eps string) check {
 	sizes := [][2]int{{2, 3}, {3, 2}, {3, 4}, {4, 3}, {5, 2}}
 	const most = 40

@@ -31,7 +31,7 @@ type inequality struct {
 	at           map[int32]*big.Rat
 }
 
-// newProgram returns the program of a level of docs/results/levels.md at z = e^{-ε}.
+// newProgram returns the program of a level of research/docs/levels.md at z = e^{-ε}.
 func newProgram(n, k int, z *big.Rat, level lp.Level) *program {
 	l := must(lattice.New(n, k))
 	p := &program{vars: l.Number(), z: z}

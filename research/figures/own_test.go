@@ -24,7 +24,7 @@ func TestThresholdCurve(t *testing.T) {
 	}
 }
 
-// TestWorstRatios: values of docs/results/levels.md, and that monotonicity brings the optimum closer.
+// TestWorstRatios: values of research/docs/levels.md, and that monotonicity brings the optimum closer.
 func TestWorstRatios(t *testing.T) {
 	f := drawn(t, "worst-ratio", "n", "3", "k", "3", "eps-range", "0.3:0.4", "points", "11")
 	paper, monotone := f.each()[0].Cells, f.each()[1].Cells

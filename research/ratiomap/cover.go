@@ -14,7 +14,7 @@ import (
 
 // Proofs of the bound on an interval.
 const (
-	ProofThreshold  = "threshold"   // permute-and-flip is optimal: z + … + z^k <= 1, n <= 2 or k = 1 (docs/results/threshold.md)
+	ProofThreshold  = "threshold"   // permute-and-flip is optimal: z + … + z^k <= 1, n <= 2 or k = 1 (research/docs/threshold.md)
 	ProofClosedForm = "closed-form" // ClosedForm
 	ProofDual       = "dual"        // dual points at both ends
 )
@@ -339,7 +339,7 @@ func largest(pieces []piece) int {
 }
 
 // piece proves a bound between two dual points, as small as the pieces that permute-and-flip's error is looked at on allow. Where the points are so bad that they
-// prove no more than that the ratio is at most 1 + B' <= k + 1 (docs/results/levels.md), that is the bound.
+// prove no more than that the ratio is at most 1 + B' <= k + 1 (research/docs/levels.md), that is the bound.
 func (p *prover) piece(a, b *dual) piece {
 	s := p.span(a, b)
 	estimate := 1.0

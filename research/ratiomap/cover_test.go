@@ -173,7 +173,7 @@ func TestBoundsHold(t *testing.T) {
 		assert.LessOrEqual(t, flip.Quo(flip, best).Cmp(i.Bound), 0, "z = %s", z)
 	}
 	most, _ := c.Bound().Float64()
-	assert.InDelta(t, 1.00883, most, 0.001) // docs/results/levels.md has the largest ratio of (3,4)
+	assert.InDelta(t, 1.00883, most, 0.001) // research/docs/levels.md has the largest ratio of (3,4)
 }
 
 // TestDoctoredCertificates: a certificate in which anything that matters is changed proves nothing any more.

@@ -9,7 +9,7 @@ import (
 	"optratio/internal/evidence"
 )
 
-// heterogeneous is the best choice among candidates of which each has its own sensitivity, on a grid of score vectors (docs/results/heterogeneous.md). Inputs are the vectors
+// heterogeneous is the best choice among candidates of which each has its own sensitivity, on a grid of score vectors (research/docs/heterogeneous.md). Inputs are the vectors
 // {from, from + step, …, from + steps·step}^n in lexicographic order, cells the candidates. Two vectors are neighbors if every candidate's score differs by its
 // sensitivity at most. Where mechanisms look at differences of scores only, the vectors with a score at the lower end stand for all their shifts within the grid, and
 // two are neighbors if they are after some shift.
