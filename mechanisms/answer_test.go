@@ -39,21 +39,24 @@ func TestStoppingLawsOfLargeShapes(t *testing.T) {
 		value.Quo(value, scale)
 		slope := power(new(big.Rat).Inv(v), c.eta+1)
 		slope.Mul(slope.Mul(slope, rest), big.NewRat(c.eta, 1)).Quo(slope, scale)
-		g, _ := gamma.Float64()
-		at, _ := h.Float64()
-		want, _ := value.Float64()
-		l := stoppingLaw{g, float64(c.eta)}
-		require.Positive(t, want, "%v", l)
-		assert.InEpsilon(t, want, l.value(at), 1e-12, "%v", l)
-		want, _ = slope.Float64()
-		assert.InEpsilon(t, want, l.derivative(at), 1e-12, "%v", l)
+		f := enclosedCalculus(256)
+		l := newStoppingLaw(f, gamma, big.NewRat(c.eta, 1), 1)
+		require.Positive(t, value.Sign(), "%v", c)
+		for got, want := range map[*number.Interval]*big.Rat{ptr(l.value(f.FromRat(h))): value, ptr(l.density(f.FromRat(h))): slope} {
+			assert.True(t, got.Contains(want), "%v", c)
+			assert.Less(t, got.RelWidth(), 1e-50, "%v", c)
+		}
 	}
-	for _, eta := range []float64{1e-300, 5e-324, -1e-300} {
-		l, log := stoppingLaw{0.05, eta}, stoppingLaw{0.05, 0}
-		assert.Equal(t, log.value(0.3), l.value(0.3))
-		assert.Equal(t, log.derivative(0.3), l.derivative(0.3))
+	for _, eta := range []string{"1e-300", "5e-324", "-1e-300"} { // as good as the logarithmic law
+		f := enclosedCalculus(128)
+		l, log, h := newStoppingLaw(f, big.NewRat(1, 20), ratOf(t, eta), 1), newStoppingLaw(f, big.NewRat(1, 20), new(big.Rat), 1), f.FromRat(big.NewRat(3, 10))
+		assert.InDelta(t, log.value(h).Near(), l.value(h).Near(), 1e-16)
+		assert.InDelta(t, log.density(h).Near(), l.density(h).Near(), 1e-15)
+		assert.Less(t, l.density(h).RelWidth(), 1e-30)
 	}
 }
+
+func ptr[T any](x T) *T { return &x }
 
 // Whatever γ and η, an answer has probabilities that add up to 1, and there is an error where there is none.
 func TestExtremeStoppingLaws(t *testing.T) {
@@ -128,7 +131,7 @@ func TestLongRationalsAreEnclosed(t *testing.T) {
 	for _, x := range []int64{5400, 5460, 5462, 6300, 6400, 20_000, -20_000} {
 		p, ok := eps.ExpNegRat(big.NewRat(x, 1))
 		require.True(t, ok)
-		box := eps.ExpNegOnce(big.NewRat(x, 1), 100)
+		box := eps.ExpNeg(big.NewRat(x, 1), 100)
 		assert.True(t, box.Contains(p), "%d", x)
 		assert.Less(t, box.RelWidth(), 1e-28)
 	}

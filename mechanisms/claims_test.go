@@ -57,9 +57,10 @@ func TestLaplaceNoiseOfItsOwnScaleCostsMoreThanClaimed(t *testing.T) {
 func TestRandomStoppingIsPrivateWhateverTheNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for _, l := range someLaws[:5] {
-		once, mean := l.derivative(1), l.derivative(0)
-		assert.InDelta(t, math.Pow(l.gamma, -1-l.eta), mean/once, 1e-9*mean/once)
-		w, sum := stoppingWeights(l, 600), 0.0
+		law := lawOf(l[0], l[1])
+		once, mean := law.density(1), law.density(0)
+		assert.InDelta(t, math.Pow(l[0], -1-l[1]), mean/once, 1e-9*mean/once)
+		w, sum := stoppingWeights(l[0], l[1], 600), 0.0
 		for k, x := range w {
 			sum += float64(k) * x
 		}
@@ -71,7 +72,7 @@ func TestRandomStoppingIsPrivateWhateverTheNoise(t *testing.T) {
 			for i := range laws {
 				laws[i] = noiseLaw{10 * rng.NormFloat64(), max(0, 3*rng.NormFloat64())}
 			}
-			p, _ := l.bestOfDraws(t.Context(), laws, 2)
+			p := bestOfDraws(t, l[0], l[1], laws)
 			for _, x := range p {
 				assert.GreaterOrEqual(t, x*float64(n), once-1e-12)
 				assert.LessOrEqual(t, x*float64(n), mean+1e-12)
@@ -85,14 +86,14 @@ func TestRandomStoppingIsPrivateWhateverTheNoise(t *testing.T) {
 // it is [φ((1 + (n-1)a)/n) - φ((n-1)a/n)]/φ(1/n): candidate 1 must be among the draws. The source leaves the second φ out, and so
 // counts the draws that never met candidate 1. The true ratio tends to φ'(a)/φ'(0) = 1/(1-(1-γ)a)².
 func TestExponentialNoiseUnderRandomStoppingDoesNotDiverge(t *testing.T) {
-	l := stoppingLaw{0.05, 1}
+	l := lawOf(0.05, 1)
 	a := -math.Expm1(-1.0 / 6)
 	value := func(s float64) float64 { return l.value(1 - s) }
 	ratio := func(n float64) float64 { return (value((1+(n-1)*a)/n) - value((n-1)*a/n)) / value(1/n) }
 	printed := func(n float64) float64 { return value((1+(n-1)*a)/n) / value(1/n) }
 	// by draws: Σ_t Pr[K=t] Pr[candidate 1 is drawn, and every other draw stays below]
 	sum, other := 0.0, 0.0
-	for k, w := range stoppingWeights(l, 3000) {
+	for k, w := range stoppingWeights(0.05, 1, 3000) {
 		if k > 0 {
 			sum += w * (math.Pow((1+9*a)/10, float64(k)) - math.Pow(9*a/10, float64(k)))
 			other += w * math.Pow(0.1, float64(k))

@@ -340,8 +340,11 @@ func TestAnswers(t *testing.T) {
 	a, err = Ask(registry["rs"], in)
 	require.NoError(t, err)
 	assert.True(t, a.MSE.IsRigorous())
-	in.Epsilon = decimalEps(t, "0") // only a limit there
-	a, err = Ask(registry["rs"], in)
+	many := &Instance{Epsilon: eps} // of as many sensitivities
+	for i := range 60 {
+		many.Scores, many.Sensitivities = append(many.Scores, big.NewRat(int64(i*i%59), 7)), append(many.Sensitivities, big.NewRat(int64(50+i), 50))
+	}
+	a, err = Ask(registry["rs"], many)
 	require.NoError(t, err)
 	assert.Contains(t, a.MSE.Method(), "error of it about")
 	assert.Contains(t, a.PMF[0].Method(), "error of a probability about")

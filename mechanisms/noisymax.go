@@ -194,16 +194,7 @@ func (m *noisyMax) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 }
 
 func (m *noisyMax) enclose(eps number.Epsilon, all []noisy, prec uint) ([]number.Interval, error) {
-	known := map[string]number.Interval{}
-	pow := func(x *big.Rat) number.Interval {
-		key := x.RatString()
-		v, ok := known[key]
-		if !ok {
-			v = eps.ExpNegOnce(x, prec)
-			known[key] = v
-		}
-		return v
-	}
+	pow := func(x *big.Rat) number.Interval { return eps.ExpNeg(x, prec) }
 	p, err := evaluate(m, exponentials[number.Interval]{arith.Interval{Prec: prec}, pow}, all)
 	if errors.Is(err, errTooManyTerms) {
 		return nil, fmt.Errorf("%w: %w", ErrNoEnclosure, err)

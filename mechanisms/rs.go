@@ -3,14 +3,21 @@ package mechanisms
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"math/big"
+	"strings"
+	"sync"
+
+	"optratio/internal/arith"
+	"optratio/internal/quadrature"
+	"optratio/number"
 )
 
 func init() {
 	const source = "Papernot & Steinke 2022, Cor. 3; Antonova et al., Private Selection with Heterogeneous Sensitivities, App. C"
 	add := func(info Info, shape func(Params) (*big.Rat, error)) {
-		Register(&randomStopping{info: info, shape: shape, known: new(recent), nodes: new(recent)})
+		Register(&randomStopping{info: info, shape: shape, known: new(recent)})
 	}
 	add(epsDPEach("rs", "random stopping: the best of geometrically many draws with Laplace noise of scale 3Δ_a/ε", "Liu & Talwar 2019; Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 1"),
 		func(Params) (*big.Rat, error) { return ratOne, nil })
@@ -27,18 +34,23 @@ func init() {
 //	Pr[a] = (1/n) ∫ f_a(x) φ'(G(x)) dx.
 //
 // Draws without noise (Δ_a = 0) are worth their score: what jumps there is φ(G), shared equally by
-// candidates of the same score. Probabilities come from quadrature, whose error is enclosed for a few candidates
-// and estimated for many.
+// candidates of the same score. One quadrature computes this in intervals, and in float64 for more candidates.
 //
 // φ' rises from Pr[K=1] to E[K] = γ^{-1-η} Pr[K=1], so each probability lies between Pr[K=1]/n and E[K]/n: whatever
 // the noise, even none, the mechanism is (1+η)ln(1/γ)-DP.
 type randomStopping struct {
 	info  Info
 	shape func(Params) (*big.Rat, error) // η
-	known *recent                        // answers
-	nodes *recent                        // see stoppingIntegral
+	known *recent                        // answers, and what rules take of exponentials
 	ctx   context.Context                // ends quadrature; nil for none
 }
+
+const (
+	stoppingMargin = 8.0 // e^-8 of slack beyond the precision asked for
+	stoppingSpread = 22  // the most that the logarithm of E[K]/Pr[K=1] adds to that
+	stoppingGuard  = 40  // bits beyond those
+	stoppingBits   = 128 // the highest precision
+)
 
 // WithContext implements Slow.
 func (m *randomStopping) WithContext(ctx context.Context) Mechanism {
@@ -49,24 +61,225 @@ func (m *randomStopping) WithContext(ctx context.Context) Mechanism {
 
 func (m *randomStopping) Info() Info { return m.info }
 
-// parameters returns γ and η.
-func (m *randomStopping) parameters(p Params) (gamma, eta *big.Rat, err error) {
-	if gamma, err = p.gamma(); err != nil {
+// checked returns γ and η of an instance that it found in order.
+func (m *randomStopping) checked(in *Instance) (gamma, eta *big.Rat, err error) {
+	if err := in.Check(); err != nil {
 		return nil, nil, err
 	}
-	eta, err = m.shape(p)
+	if gamma, err = in.Params.gamma(); err != nil {
+		return nil, nil, err
+	}
+	eta, err = m.shape(in.Params)
 	return gamma, eta, err
 }
 
-// law returns the law of K in float64.
-func (m *randomStopping) law(p Params) (law stoppingLaw, err error) {
-	gamma, eta, err := m.parameters(p)
-	if err != nil {
-		return law, err
+// groups returns the candidates' groups by score and noise, of rates for noise of scale (2+η)Δ_a/ε, and each candidate's group.
+// At ε = 0 noise drowns all differences of scores, so that ε = 1 and equal scores have the same probabilities.
+func (in *Instance) stoppingGroups(eta *big.Rat) (all []noisy, group []int, eps number.Epsilon, err error) {
+	all, group = in.rates(1, false)
+	for i := range all {
+		if all[i].rate != nil {
+			all[i].rate = new(big.Rat).Quo(all[i].rate, new(big.Rat).Add(big.NewRat(2, 1), eta))
+		}
 	}
-	law.gamma, _ = gamma.Float64()
-	law.eta, _ = eta.Float64()
-	return law, nil
+	if !in.Epsilon.IsZero() {
+		return all, group, in.Epsilon, nil
+	}
+	for i := range all {
+		all[i].at = new(big.Rat)
+	}
+	eps, err = number.FromEpsilon(ratOne)
+	return all, group, eps, err
+}
+
+func (m *randomStopping) Exact(in *Instance) ([]*big.Rat, error) {
+	_, _, err := m.checked(in)
+	return nil, cmp.Or(err, ErrNotRational)
+}
+
+// Enclose returns ErrNoEnclosure for more than 128 bits, and where there are so many candidates, or scales so
+// different, that it would take more than a second or two.
+func (m *randomStopping) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
+	gamma, eta, err := m.checked(in)
+	if err != nil {
+		return nil, err
+	}
+	if prec > stoppingBits {
+		return nil, fmt.Errorf("%w of more than %d bits", ErrNoEnclosure, stoppingBits)
+	}
+	all, group, eps, err := in.stoppingGroups(eta)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.known.once(stoppingKey(eps, gamma, eta, all, prec), func() ([]number.Interval, error) {
+		return m.enclose(eps, gamma, eta, all, len(in.Scores), prec)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return scatter(group, p), nil
+}
+
+// enclose returns the probability of one candidate of each group.
+func (m *randomStopping) enclose(eps number.Epsilon, gamma, eta *big.Rat, all []noisy, n int, prec uint) ([]number.Interval, error) {
+	c := enclosedCalculus(prec + stoppingGuard)
+	law := newStoppingLaw(c, gamma, eta, n)
+	// A probability is at least Pr[K=1]/n, and e^-reach of E[K]/n is what is dropped here and there. Where these are very different the
+	// result is not as narrow as it might be.
+	reach := float64(math.Ln2*float64(prec)) + min(math.Log(c.upper(law.mean)/c.upper(law.factor)), stoppingSpread) + stoppingMargin
+	q := enclosedIntegral(law, reach, stoppingNodes(reach))
+	q.ctx, q.nodes = m.ctx, func(rate, width *big.Rat, halvings int, compute func() ([]number.Interval, error)) []number.Interval {
+		e, _ := m.known.once(fmt.Sprint("nodes", eps, rate, width, halvings, prec, c.prec), compute)
+		return e
+	}
+	p, err := q.worthwhile(eps.Value(c.prec), all)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoEnclosure, err)
+	}
+	return clamped(p, prec), nil
+}
+
+func (m *randomStopping) Float(in *Instance) ([]float64, error) {
+	e, err := m.Estimate(in)
+	return e.pmf(err)
+}
+
+// Estimate is Enclose in float64. The error is the largest of the quadrature's bound, what the sum is away from 1, and what rounding a place changes an exponent
+// by.
+func (m *randomStopping) Estimate(in *Instance) (Estimate, error) {
+	gamma, eta, err := m.checked(in)
+	if err != nil {
+		return Estimate{}, err
+	}
+	if _, err := in.floats(); err != nil {
+		return Estimate{}, err
+	}
+	all, group, eps, err := in.stoppingGroups(eta)
+	if err != nil {
+		return Estimate{}, err
+	}
+	law := newStoppingLaw(floatCalculus(), gamma, eta, len(in.Scores))
+	q := floatIntegral(law)
+	q.ctx = m.ctx
+	p, err := q.worthwhile(eps.Float(), all)
+	if err != nil {
+		return Estimate{}, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+	}
+	p = scatter(group, p)
+	var total compensated
+	for _, x := range p {
+		total.add(x)
+	}
+	return Estimate{p, "Gauss-Legendre quadrature", max(0x1p-52*max(16, q.nats), q.lost, math.Abs(total.value()-1))}, nil
+}
+
+// worthwhile is run where e^-reach of E[K] is small.
+func (q *stoppingIntegral[T]) worthwhile(eps T, all []noisy) ([]T, error) {
+	if mean := q.upper(q.law.mean) * float64(q.law.n); !(mean*math.Exp(-q.reach) < 0.5) {
+		return nil, fmt.Errorf("%.2g draws on average", mean)
+	}
+	return q.run(eps, all)
+}
+
+func enclosedIntegral(law *stoppingLaw[number.Interval], reach float64, nodes int) *stoppingIntegral[number.Interval] {
+	return &stoppingIntegral[number.Interval]{
+		calculus: law.calculus, law: law, reach: reach, rule: quadrature.Legendre(nodes, law.prec), work: enclosedWork, nodes: afresh[number.Interval],
+		miss: func(x number.Interval) number.Interval { return number.Hull(x.Neg(), x) },
+	}
+}
+
+func floatIntegral(law *stoppingLaw[float64]) *stoppingIntegral[float64] {
+	return &stoppingIntegral[float64]{
+		calculus: law.calculus, law: law, reach: noiseReach, rule: quadrature.Legendre(stoppingNodes(noiseReach), 64), work: floatWork, nodes: afresh[float64],
+		miss: func(float64) float64 { return 0 },
+	}
+}
+
+// afresh computes exponentials at the nodes.
+func afresh[T any](_, _ *big.Rat, _ int, compute func() ([]T, error)) []T {
+	e, _ := compute()
+	return e
+}
+
+// stoppingKey names an instance up to a permutation of the candidates and a shift of the scores.
+func stoppingKey(eps number.Epsilon, gamma, eta *big.Rat, all []noisy, prec uint) string {
+	var b strings.Builder
+	fmt.Fprint(&b, eps, gamma, eta, prec)
+	last := all[len(all)-1].at
+	for _, g := range all {
+		fmt.Fprint(&b, ";", new(big.Rat).Sub(last, g.at), g.rate, g.count)
+	}
+	return b.String()
+}
+
+// recent remembers some results by name, and forgets them all when they are too many.
+type recent struct {
+	mu    sync.Mutex
+	known map[string][]number.Interval
+}
+
+const recentResults = 1 << 10
+
+// once returns what is known under that name, or else what compute returns.
+func (r *recent) once(key string, compute func() ([]number.Interval, error)) ([]number.Interval, error) {
+	r.mu.Lock()
+	p, ok := r.known[key]
+	r.mu.Unlock()
+	if ok {
+		return p, nil
+	}
+	p, err := compute()
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil || len(r.known) >= recentResults {
+		r.known = map[string][]number.Interval{}
+	}
+	r.known[key] = p
+	return p, nil
+}
+
+// calculus is a field with elementary functions and upper bounds.
+type calculus[T any] struct {
+	arith.Field[T]
+	exp, expm1, log func(T) T
+	interval        func(number.Interval) T
+	upper           func(T) float64
+	sum             func(start T, x, y []T) T // start + Σ xy
+	prec            uint
+}
+
+func enclosedCalculus(prec uint) calculus[number.Interval] {
+	return calculus[number.Interval]{
+		arith.Interval{Prec: prec}, number.Exp, number.Expm1, number.Log,
+		func(x number.Interval) number.Interval { return x },
+		func(x number.Interval) float64 {
+			_, high := x.Float64()
+			return high
+		},
+		func(start number.Interval, x, y []number.Interval) number.Interval {
+			sum := number.NewAccumulator(prec)
+			sum.Add(start)
+			for i := range x {
+				sum.AddMul(x[i], y[i])
+			}
+			return sum.Value()
+		}, prec,
+	}
+}
+
+func floatCalculus() calculus[float64] {
+	return calculus[float64]{
+		arith.Float{}, math.Exp, math.Expm1, math.Log, number.Interval.Near, func(x float64) float64 { return x },
+		func(start float64, x, y []float64) float64 {
+			for i := range x {
+				start += float64(x[i] * y[i])
+			}
+			return start
+		}, 64,
+	}
 }
 
 // stoppingLaw is the truncated negative binomial law of K >= 1 with 0 < γ <= 1 and η > -1,
@@ -76,117 +289,66 @@ func (m *randomStopping) law(p Params) (law stoppingLaw, err error) {
 // and K = 1 at γ = 1, the limit. Its generating function is, with v = 1 - (1-γ)s,
 //
 //	φ(s) = (v^{-η} - 1)/(γ^{-η} - 1),  at η = 0 ln v/ln γ.
-type stoppingLaw struct{ gamma, eta float64 }
+//
+// With h the sum of the survival functions of n candidates at x, which is n(1 - G(x)),
+//
+//	φ'(1-h/n)/n = factor·v^{-1-η},  v = γ + (1-γ)h/n,  at most mean = E[K]/n.
+type stoppingLaw[T any] struct {
+	calculus[T]
+	n          int
+	gamma, eta *big.Rat
+	at0        T // γ
+	ln         T // ln γ
+	power      T // -1-η
+	share      T // (1-γ)/n
+	factor     T
+	mean       T
+}
 
-// derivative returns φ'(1 - h) = (1-γ) v^{-η-1} η/(γ^{-η} - 1), v = γ + (1-γ)h. With L = ln(1/γ) and a = ηL that is
-// (1-γ)/L · a/(1-e^{-a}) · (v/γ)^{-η}/v, where nothing overflows.
-func (l stoppingLaw) derivative(h float64) float64 {
-	if l.gamma == 1 {
-		return 1
-	}
-	v, ln := l.gamma+float64((1-l.gamma)*h), -math.Log(l.gamma)
-	a := l.eta * ln
+func newStoppingLaw[T any](c calculus[T], gamma, eta *big.Rat, n int) *stoppingLaw[T] {
+	l := &stoppingLaw[T]{calculus: c, n: n, gamma: gamma, eta: eta}
+	l.at0, l.ln, l.power = l.FromRat(gamma), l.interval(number.LogRat(gamma, l.prec)), l.Neg(l.FromRat(new(big.Rat).Add(ratOne, eta)))
+	l.share = l.Quo(l.FromRat(new(big.Rat).Sub(ratOne, gamma)), l.FromInt(int64(n)))
 	switch {
-	case l.eta == 1:
-		return l.gamma / (v * v)
-	case math.Abs(a) < tinyShape:
-		return (1 - l.gamma) / ln / v
+	case gamma.Cmp(ratOne) == 0:
+		l.factor = l.Quo(l.One(), l.FromInt(int64(n)))
+	case eta.Sign() == 0:
+		l.factor = l.Quo(l.share, l.Neg(l.ln))
+	default:
+		l.factor = l.Quo(l.Mul(l.share, l.FromRat(eta)), l.powerLess1(l.ln))
 	}
-	return (1 - l.gamma) / ln * (a / -math.Expm1(-a)) * math.Exp(-l.eta*l.above(h)) / v
+	// factor·γ^{-1-η}, with γ^η left to cancel: for large η neither factor need have a finite enclosure
+	if eta.Sign() > 0 && gamma.Cmp(ratOne) < 0 {
+		power := l.Neg(l.expm1(l.Mul(l.ln, l.FromRat(eta))))
+		l.mean = l.Quo(l.Mul(l.share, l.FromRat(eta)), l.Mul(l.at0, power))
+	} else {
+		l.mean = l.density(l.Zero())
+	}
+	return l
 }
 
-// tinyShape is the size of η ln(1/γ) below which the law is the logarithmic one to float64.
-const tinyShape = 1e-18
+// powerLess1 returns v^{-η} - 1 from ln v.
+func (l *stoppingLaw[T]) powerLess1(ln T) T { return l.expm1(l.Neg(l.Mul(ln, l.FromRat(l.eta)))) }
 
-// above returns ln(v/γ).
-func (l stoppingLaw) above(h float64) float64 { return math.Log1p((1 - l.gamma) * h / l.gamma) }
+// v returns 1 - (1-γ)(1-h/n) = γ + (1-γ)h/n.
+func (l *stoppingLaw[T]) v(h T) T { return l.Add(l.at0, l.Mul(l.share, h)) }
 
-// value returns φ(1 - h).
-func (l stoppingLaw) value(h float64) float64 {
-	if l.gamma == 1 {
-		return 1 - h
+// density returns φ'(1-h/n)/n.
+func (l *stoppingLaw[T]) density(h T) T {
+	v := l.v(h)
+	if l.eta.IsInt() && l.eta.Num().BitLen() < 16 {
+		return l.Quo(l.factor, arith.Pow(l.Field, v, 1+int(l.eta.Num().Int64())))
 	}
-	ln, a := math.Log(l.gamma+float64((1-l.gamma)*h)), -l.eta*math.Log(l.gamma)
-	if math.Abs(a) < tinyShape {
-		return ln / math.Log(l.gamma)
-	}
-	// (e^b - 1)/(e^a - 1) = e^{b-a} (1 - e^{-b})/(1 - e^{-a}), b = -η ln v
-	return math.Exp(-l.eta*l.above(h)) * math.Expm1(l.eta*ln) / math.Expm1(-a)
+	return l.Mul(l.factor, l.exp(l.Mul(l.log(v), l.power)))
 }
 
-// checked returns γ and η of an instance that it found in order.
-func (m *randomStopping) checked(in *Instance) (gamma, eta *big.Rat, err error) {
-	if err := in.Check(); err != nil {
-		return nil, nil, err
+// value returns φ(1-h/n).
+func (l *stoppingLaw[T]) value(h T) T {
+	switch {
+	case l.gamma.Cmp(ratOne) == 0:
+		return l.Sub(l.One(), l.Quo(h, l.FromInt(int64(l.n))))
+	case l.eta.Sign() == 0:
+		return l.Quo(l.log(l.v(h)), l.ln)
 	}
-	return m.parameters(in.Params)
-}
-
-func (m *randomStopping) Exact(in *Instance) ([]*big.Rat, error) {
-	_, _, err := m.checked(in)
-	return nil, cmp.Or(err, ErrNotRational)
-}
-
-func (m *randomStopping) Float(in *Instance) ([]float64, error) {
-	e, err := m.Estimate(in)
-	return e.pmf(err)
-}
-
-// Estimate integrates by quadrature; all terms are positive.
-func (m *randomStopping) Estimate(in *Instance) (Estimate, error) {
-	in64, err := in.floats()
-	if err != nil {
-		return Estimate{}, err
-	}
-	law, err := m.law(in.Params)
-	if err != nil {
-		return Estimate{}, err
-	}
-	laws, err := in64.boundedLaws(2+law.eta, false)
-	if err != nil {
-		return Estimate{}, err
-	}
-	return byQuadrature(m.ctx, func(extra int) ([]float64, int) { return law.bestOfDraws(m.ctx, laws, extra) })
-}
-
-// bestOfDraws returns Pr[the best of K draws is of candidate a] and the number of panels used; extra is 2 for
-// the most accurate sum, 0 for one of lower order to compare it to. The result means nothing where the context ended.
-func (l stoppingLaw) bestOfDraws(ctx context.Context, laws []noiseLaw, extra int) (p []float64, panels int) {
-	n := float64(len(laws))
-	s := &survivalSum{
-		ctx:   ctx,
-		laws:  laws,
-		g:     func(survival float64) float64 { return l.derivative(survival/n) / n },
-		terms: taylorTerms - 2 + extra,
-		extra: extra,
-	}
-	p, panels = s.run()
-	l.atoms(laws, p)
-	return p, panels
-}
-
-// atoms adds the probabilities of candidates without noise.
-func (l stoppingLaw) atoms(laws []noiseLaw, p []float64) {
-	var fixed []int
-	for i, law := range laws {
-		if law.scale == 0 {
-			fixed = append(fixed, i)
-		}
-	}
-	members, _ := classes(len(fixed), func(i, j int) int { return cmp.Compare(laws[fixed[i]].at, laws[fixed[j]].at) })
-	n, better := float64(len(laws)), len(fixed) // without noise, and of a better score
-	for _, alike := range members {
-		at := laws[fixed[alike[0]]].at
-		better -= len(alike)
-		above := float64(better) // Σ of survival beyond the jump
-		for _, law := range laws {
-			if law.scale > 0 {
-				above += 1 - law.cdf(at, true)
-			}
-		}
-		jump := l.value(above/n) - l.value((above+float64(len(alike)))/n)
-		for _, i := range alike {
-			p[fixed[i]] = jump / float64(len(alike))
-		}
-	}
+	return l.Quo(l.powerLess1(l.log(l.v(h))), l.powerLess1(l.ln))
 }

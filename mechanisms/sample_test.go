@@ -213,7 +213,7 @@ func TestStoppingTimes(t *testing.T) {
 		gamma, eta := ratOf(t, c.gamma), ratOf(t, c.eta)
 		g, _ := gamma.Float64()
 		e, _ := eta.Float64()
-		p := stoppingWeights(stoppingLaw{g, e}, 400)
+		p := stoppingWeights(g, e, 400)
 		counts := make([]int, len(p))
 		for range 4000 {
 			counts[d.stoppingTime(gamma, eta)]++

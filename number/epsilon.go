@@ -149,7 +149,7 @@ func (e Epsilon) ExpNeg(x *big.Rat, prec uint) Interval {
 	if !e.IsSet() {
 		return Whole(prec)
 	}
-	return e.once(memoKey{x.RatString(), prec}, func() Interval { return e.ExpNegOnce(x, prec) })
+	return e.once(memoKey{x.RatString(), prec}, func() Interval { return e.expNeg(x, prec) })
 }
 
 // once returns what compute returned the first time that the key was asked for.
@@ -162,8 +162,7 @@ func (e Epsilon) once(key memoKey, compute func() Interval) Interval {
 	return v
 }
 
-// ExpNegOnce is ExpNeg for an x that will not be asked for again: it remembers nothing.
-func (e Epsilon) ExpNegOnce(x *big.Rat, prec uint) Interval {
+func (e Epsilon) expNeg(x *big.Rat, prec uint) Interval {
 	if e.exp != nil {
 		// the power has at least |x|(bits of e^ε - 2) bits, and is not worth having where that is many
 		size, _ := new(big.Rat).Mul(x, big.NewRat(int64(e.exp.Num().BitLen()+e.exp.Denom().BitLen()-2), 1)).Float64()
