@@ -14,6 +14,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/job"
 	"optratio/verify"
 	"optratio/verify/audit"
 )
@@ -23,7 +24,7 @@ type auditFlags struct {
 	command.Job
 	pmfExec, sampleExec, pmfFile            string
 	n, k, children, maxQuestions            int
-	epsilon                                 command.EpsilonFlags
+	epsilon                                 job.Epsilon
 	domain, neighbors, sensitivity, inputs  string
 	property, against, precision, budgetStr string
 	slack                                   string
@@ -75,7 +76,7 @@ R-zCDP and bounded range R, and --delta D (ε,D)-DP instead of ε-DP; of a sampl
 	fs.StringVar(&f.pmfFile, "pmf-file", "", "table of probabilities")
 	command.CountVar(fs, &f.n, "n", "n", 3, "number of candidates")
 	command.CountVar(fs, &f.k, "k", "k", 2, "greatest depth, in steps of 2Δ")
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	fs.StringVar(&f.domain, "domain", "lattice", "lattice, half-lattice, random, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
 	fs.StringVar(&f.inputs, "inputs", "", "file of what is asked about instead of scores, a JSON value a line; needs --neighbors FILE")
 	fs.StringVar(&f.neighbors, "neighbors", "linf", "linf, monotonic, or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]; of inputs 0,3 or [A,B], with a distance 0,3,2")
@@ -112,7 +113,7 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 	if o.Epsilon, err = f.epsilon.Parse(); err != nil {
 		return o, err
 	}
-	if o.Sensitivity, err = command.ParsePositive("sensitivity", f.sensitivity); err != nil {
+	if o.Sensitivity, err = job.ParsePositive("sensitivity", f.sensitivity); err != nil {
 		return o, err
 	}
 	if o.Outcomes, err = f.outcomes, f.checkOutcomes(); err != nil {
@@ -144,7 +145,7 @@ func (f *auditFlags) options(ctx context.Context) (o audit.Options, err error) {
 		return o, err
 	}
 	if f.against != "" {
-		if o.Against, err = command.FindMechanism("against", f.against); err != nil {
+		if o.Against, err = job.FindMechanism("against", f.against); err != nil {
 			return o, err
 		}
 	}
@@ -284,7 +285,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	decided := verify.Options{Properties: o.Properties, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
 	decided.Complete()
 	o.Progress = f.progress(shown)
-	r, err := command.Settle(ctx, func() (*audit.Report, error) {
+	r, err := job.Settle(ctx, func() (*audit.Report, error) {
 		switch {
 		case f.pmfExec != "":
 			return program.PMF(ctx, o)
@@ -301,7 +302,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err != nil {
 		return otherwise(err)
 	}
-	title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, f.epsilon.Text())
+	title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, f.epsilon.String())
 	shows := judgement{title, f.units(), &r.Report, r.Findings, auditNotes(r), f.sampleExec != ""}
 	f.Show(r, func(w io.Writer) { f.verdicts.print(w, shows) })
 	if err := f.verdicts.write(ctx, shows); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -18,7 +19,7 @@ import (
 type calibrateFlags struct {
 	command.Job
 	domainFlags
-	epsilon   command.EpsilonFlags
+	epsilon   job.Epsilon
 	rho, gap  string
 	monotonic bool
 }
@@ -47,7 +48,7 @@ neighbors and leaves the mechanism as it is.`,
 		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	fs.StringVar(&f.rho, "rho", "", "zero-concentrated DP with this ρ, instead of ε-DP")
 	fs.StringVar(&f.gap, "gap", "", "relative width wanted of the parameter: (upper-lower)/upper (default 1e-9)")
 	addMonotonic(c, &f.monotonic)
@@ -68,7 +69,7 @@ func (f *calibrateFlags) parse(ctx context.Context) (c verify.Calibrator, err er
 	case f.rho != "" && (f.epsilon.Eps != "" || f.epsilon.Exp != ""):
 		return c, command.Usagef("--rho and --eps exclude each other: give one of them")
 	case f.rho != "":
-		c.Target.Rho, err = command.ParsePositive("rho", f.rho)
+		c.Target.Rho, err = job.ParsePositive("rho", f.rho)
 	default:
 		c.Target.Epsilon, err = f.epsilon.Parse()
 	}
@@ -122,14 +123,14 @@ func (f *calibrateFlags) run(ctx context.Context) error {
 	}
 	shown, done := command.Progress(f.Streams, "calibrate")
 	c.Progress = func(tried int, low, _ *big.Rat) { shown("%d parameters, at least %s", tried, low.FloatString(9)) }
-	r, err := command.Settle(ctx, func() (*verify.Calibration, error) { return c.Calibrate(ctx) }, func(why string) *verify.Calibration {
+	r, err := job.Settle(ctx, func() (*verify.Calibration, error) { return c.Calibrate(ctx) }, func(why string) *verify.Calibration {
 		return &verify.Calibration{Mechanism: f.mechanism, Domain: f.domain, Monotonic: f.monotonic, Proof: verify.ByDomain, Undecided: why}
 	})
 	done()
 	if err != nil {
 		return err
 	}
-	target := command.Choose(f.rho != "", f.rho+"-zCDP", "ε-DP with "+f.epsilon.Text())
+	target := command.Choose(f.rho != "", f.rho+"-zCDP", "ε-DP with "+f.epsilon.String())
 	f.Show(r, func(w io.Writer) { printCalibration(w, r, target, f.units()) })
 	return command.Ending(ctx, r.Undecided)
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/command"
+	"optratio/internal/job"
 )
 
 // addCompletion tells the shells which values the flags and arguments of a command and of those below it take, where they are names.
@@ -13,7 +13,7 @@ func addCompletion(c *cobra.Command) {
 	for _, name := range []string{"mechanism", "against", "property", "solver", "constraints"} {
 		if c.Flags().Lookup(name) != nil {
 			// The error says that there is a function already, or no such flag: neither is so.
-			_ = c.RegisterFlagCompletionFunc(name, completeList(command.Choices(name)))
+			_ = c.RegisterFlagCompletionFunc(name, completeList(job.Choices(name)))
 		}
 	}
 	for _, below := range c.Commands() {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/verify"
 )
 
@@ -15,7 +16,7 @@ type domainFlags struct {
 	n, k                                  int
 	mechanism, sensitivity, sensitivities string
 	domain, neighbors                     string
-	params                                command.ParamFlags
+	params                                job.Params
 }
 
 func (f *domainFlags) add(c *cobra.Command, mechanism, neighbors string) {
@@ -27,21 +28,21 @@ func (f *domainFlags) add(c *cobra.Command, mechanism, neighbors string) {
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "with --domain FILE: a sensitivity for each candidate")
 	fs.StringVar(&f.domain, "domain", "lattice", "lattice, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
 	fs.StringVar(&f.neighbors, "neighbors", "linf", neighbors)
-	f.params.Add(c)
+	command.AddParams(c, &f.params)
 }
 
 // claim returns the mechanism with its parameters and one sensitivity for all candidates.
 func (f *domainFlags) claim() (c verify.Claim, err error) {
-	if c.Mechanism, err = command.FindMechanism("mechanism", f.mechanism); err != nil {
+	if c.Mechanism, err = job.FindMechanism("mechanism", f.mechanism); err != nil {
 		return c, err
 	}
 	if c.Mechanism, err = f.params.OnLattice(c.Mechanism, 0); err != nil {
 		return c, err
 	}
-	if c.Params, err = f.params.Parse(); err != nil {
+	if c.Params, err = f.params.Values(); err != nil {
 		return c, err
 	}
-	delta, err := command.ParsePositive("sensitivity", f.sensitivity)
+	delta, err := job.ParsePositive("sensitivity", f.sensitivity)
 	c.Sensitivities = []*big.Rat{delta}
 	return c, err
 }

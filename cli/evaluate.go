@@ -11,6 +11,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/document"
 	"optratio/internal/evaluate"
+	"optratio/internal/job"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -18,7 +19,7 @@ import (
 // evaluateFlags are the flags of the evaluate command.
 type evaluateFlags struct {
 	command.Job
-	epsilon                 command.EpsilonFlags
+	epsilon                 job.Epsilon
 	task, histogram, scores string
 	bins                    int
 	mechanism, sensitivity  string
@@ -56,7 +57,7 @@ in units of the scores. Several ε, separated by commas, give one table (with --
 		Args: command.NoArgs,
 		RunE: f.Limited(f.run),
 	}
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	fs := c.Flags()
 	fs.StringVar(&f.task, "task", "", "mode, median, quantile:P or scores")
 	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one a line, the last of two columns")
@@ -145,7 +146,7 @@ func (e *evaluation) number(m mechanisms.Mechanism, what string, compute func() 
 		return unknown(cause.Error()), nil
 	}
 	e.report("%s of %s", what, m.Info().Name)
-	x, err := command.Settle(e.ctx, compute, unknown)
+	x, err := job.Settle(e.ctx, compute, unknown)
 	if err != nil {
 		err = fmt.Errorf("--mechanism %s: %w", m.Info().Name, err)
 	}
@@ -220,7 +221,7 @@ func printEvaluation(w io.Writer, docs []*document.Evaluate) {
 		fmt.Fprintf(t, "%s\tmechanism\texpected error\ttimes pf's\tε for pf's error\n", command.Choose(d.Eps != nil, "ε", "e^ε"))
 		for _, d := range docs {
 			for _, m := range d.Mechanisms {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", given(d), m.Name, m.ExpectedError, m.Ratio, m.EquivalentEps)
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", given(d.Eps, d.ExpEps), m.Name, m.ExpectedError, m.Ratio, m.EquivalentEps)
 			}
 		}
 		t.Flush()
@@ -233,12 +234,4 @@ func printEvaluation(w io.Writer, docs []*document.Evaluate) {
 		}
 	}
 	t.Flush()
-}
-
-// given returns the ε of a document as it was given.
-func given(d *document.Evaluate) string {
-	if d.Eps != nil {
-		return *d.Eps
-	}
-	return *d.ExpEps
 }

@@ -9,6 +9,7 @@ import (
 	"optratio/internal/clp"
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/job"
 	"optratio/internal/linear"
 	"optratio/verify"
 )
@@ -76,11 +77,11 @@ func parseSlack(text string) (*big.Rat, error) {
 
 // parseProperties reads --property.
 func parseProperties(list string) ([]verify.Property, error) {
-	names, err := command.SplitNames("property", list)
+	names, err := job.SplitNames("property", list)
 	if err != nil {
 		return nil, err
 	}
-	return command.Parsed("property", list, func(string) ([]verify.Property, error) { return verify.ParseProperties(names) })
+	return job.Parsed("property", list, func(string) ([]verify.Property, error) { return verify.ParseProperties(names) })
 }
 
 // parseGap reads --gap, the relative width of an answer wanted, > 0.
@@ -105,5 +106,5 @@ func findSolver(name string) (linear.Solver, error) {
 		}
 		return s, nil
 	}
-	return nil, command.Usagef("--solver %s: give auto, clp or embedded%s", command.Quoted(name), command.DidYouMean(name, command.Choices("solver")))
+	return nil, command.Usagef("--solver %s: give auto, clp or embedded%s", command.Quoted(name), job.DidYouMean(name, job.Choices("solver")))
 }

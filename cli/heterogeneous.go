@@ -15,6 +15,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/heterogeneous"
+	"optratio/internal/job"
 	"optratio/internal/linear"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -23,13 +24,13 @@ import (
 
 type heterogeneousFlags struct {
 	command.Job
-	epsilon                 command.EpsilonFlags
+	epsilon                 job.Epsilon
 	sensitivities, grid     string
 	step                    string
 	mechanism               string
 	objective, loss         string
 	shiftInvariant, optimal bool
-	params                  command.ParamFlags
+	params                  job.Params
 	solver, gap, cert       string
 }
 
@@ -52,7 +53,7 @@ ones do.`,
 		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each candidate")
 	fs.StringVar(&f.grid, "grid", "0:4:1", "scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1")
 	fs.StringVar(&f.step, "step", "", "step of --grid from:to as a part of twice the largest sensitivity: 2delta, delta or 2delta/L")
@@ -61,7 +62,7 @@ ones do.`,
 	fs.StringVar(&f.loss, "loss", "error", "error (q* - q) or mse (its square)")
 	fs.BoolVar(&f.shiftInvariant, "shift-invariant", false, "the best mechanism among those that look at differences of scores only")
 	fs.BoolVar(&f.optimal, "optimal", false, "print an optimal mechanism, too")
-	f.params.Add(c)
+	command.AddParams(c, &f.params)
 	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
 	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted: (upper-lower)/upper")
 	addCert(c, &f.cert)
@@ -112,7 +113,7 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 	grid := f.grid
 	if f.step != "" {
 		// The resolution of ratio: the grid's step as a part of twice the largest sensitivity.
-		l, err := parseStep(f.step)
+		l, err := job.ParseStep(f.step, false)
 		if err != nil {
 			return r, err
 		}
@@ -137,10 +138,10 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 	}
 	var errs [7]error
 	r.Epsilon, errs[0] = f.epsilon.Parse()
-	r.Criterion, errs[1] = command.Parsed("objective", f.objective, heterogeneous.ParseCriterion)
-	r.Loss, errs[2] = command.Parsed("loss", f.loss, heterogeneous.ParseLoss)
+	r.Criterion, errs[1] = job.Parsed("objective", f.objective, heterogeneous.ParseCriterion)
+	r.Loss, errs[2] = job.Parsed("loss", f.loss, heterogeneous.ParseLoss)
 	r.Mechanisms, errs[3] = f.mechanisms(len(g.Sensitivities))
-	r.Params, errs[4] = f.params.Parse()
+	r.Params, errs[4] = f.params.Values()
 	r.Solver, errs[5] = findSolver(f.solver)
 	r.Gap, errs[6] = parseGap(f.gap)
 	return r, cmp.Or(errs[:]...)
@@ -155,7 +156,7 @@ func (f *heterogeneousFlags) mechanisms(n int) ([]mechanisms.Mechanism, error) {
 			list += fmt.Sprintf(",geo-pair:%d", m)
 		}
 	}
-	found, err := command.FindMechanisms(list, mechanisms.LookupFewer)
+	found, err := job.FindMechanisms(list, mechanisms.LookupFewer)
 	for _, m := range found {
 		if m.Info().Name == "lp-optimal" {
 			return nil, command.Usagef("--mechanism lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
@@ -215,7 +216,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 	}
 	report, done := command.Progress(f.Streams, "sensitivities "+f.sensitivities)
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := command.Settle(ctx, func() (*heterogeneous.Result, error) {
+	a, err := job.Settle(ctx, func() (*heterogeneous.Result, error) {
 		a, err := heterogeneous.Solve(ctx, r)
 		switch {
 		case errors.Is(err, mechanisms.ErrInstance):
@@ -246,7 +247,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 			doc.Optimal = append(doc.Optimal, optimalRow{exactNumbers(row.Scores), exactNumbers(row.PMF)})
 		}
 	}
-	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.Text()) })
+	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.String()) })
 	return cert.Commit(ctx, f.Streams, a.WriteCertificate, command.Ending(ctx, a.Undecided))
 }
 

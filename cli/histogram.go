@@ -9,13 +9,14 @@ import (
 	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/evaluate"
+	"optratio/internal/job"
 	"optratio/mechanisms"
 )
 
 // parse reads the flags and the files. The document that it returns has what is the same for every ε.
 func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *document.Evaluate, err error) {
 	in = &evaluateInput{}
-	if in.eps, err = f.epsilon.List(); err != nil {
+	if in.eps, err = job.SplitNames(command.Choose(f.epsilon.Eps != "", "eps", "exp-eps"), f.epsilon.Eps+f.epsilon.Exp); err != nil {
 		return nil, nil, err
 	}
 	if f.epsilon.Eps != "" && f.epsilon.Exp != "" || len(in.eps) == 0 && f.target == "" {
@@ -25,15 +26,15 @@ func (f *evaluateFlags) parse(ctx context.Context) (in *evaluateInput, doc *docu
 	if len(in.eps) == 0 {
 		in.eps = []string{""}
 	}
-	if in.list, err = command.FindMechanisms(f.mechanism, mechanisms.Lookup); err != nil {
+	if in.list, err = job.FindMechanisms(f.mechanism, mechanisms.Lookup); err != nil {
 		return nil, nil, err
 	}
-	sensitivity, err := command.ParsePositive("sensitivity", f.sensitivity)
+	sensitivity, err := job.ParsePositive("sensitivity", f.sensitivity)
 	if err != nil {
 		return nil, nil, err
 	}
 	if f.target != "" {
-		if in.target, err = command.ParsePositive("target-error", f.target); err != nil {
+		if in.target, err = job.ParsePositive("target-error", f.target); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -62,7 +63,7 @@ func (f *evaluateFlags) ownScores(ctx context.Context, doc *document.Evaluate, s
 	if err != nil {
 		return nil, err
 	}
-	p, err := command.Await(ctx, command.Grace, func() (*evaluate.Problem, error) { return evaluate.NewRational(scores, sensitivity, f.monotonic) })
+	p, err := job.Await(ctx, job.Grace, func() (*evaluate.Problem, error) { return evaluate.NewRational(scores, sensitivity, f.monotonic) })
 	if cause := context.Cause(ctx); cause != nil && p == nil {
 		return nil, cause
 	}
@@ -126,5 +127,5 @@ func (f *evaluateFlags) quantile() (*big.Rat, error) {
 		}
 		return p, nil
 	}
-	return nil, command.Usagef("--task %s: give mode, median, quantile:P or scores%s", command.Quoted(f.task), command.DidYouMean(f.task, command.Choices("task")))
+	return nil, command.Usagef("--task %s: give mode, median, quantile:P or scores%s", command.Quoted(f.task), job.DidYouMean(f.task, job.Choices("task")))
 }

@@ -13,22 +13,23 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/job"
 	"optratio/mechanisms"
 )
 
 // instanceFlags are scores, sensitivities, ε and the parameters of mechanisms.
 type instanceFlags struct {
-	epsilon                          command.EpsilonFlags
+	epsilon                          job.Epsilon
 	scores, scoresFile               string
 	sensitivity                      string
 	sensitivities, sensitivitiesFile string
-	params                           command.ParamFlags
+	params                           job.Params
 	depth                            int
 	monotonic                        bool
 }
 
 func (f *instanceFlags) add(c *cobra.Command) {
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	fs := c.Flags()
 	fs.StringVar(&f.scores, "scores", "", "scores, comma-separated decimals or fractions, or a file with one a line")
 	fs.StringVar(&f.scoresFile, "scores-file", "", "file of scores, one a line")
@@ -36,7 +37,7 @@ func (f *instanceFlags) add(c *cobra.Command) {
 	fs.StringVar(&f.sensitivities, "sensitivities", "", "sensitivities, one for each score, as a list or a file; mechanisms for one Δ take the largest")
 	fs.StringVar(&f.sensitivitiesFile, "sensitivities-file", "", "file of sensitivities, one a line")
 	addMonotonic(c, &f.monotonic)
-	f.params.Add(c)
+	command.AddParams(c, &f.params)
 	command.CountVar(fs, &f.depth, "k", "k", 0, "lp-optimal: depth of the lattice (default: the deepest score)")
 }
 
@@ -46,7 +47,7 @@ func (f *instanceFlags) parse(ctx context.Context) (*mechanisms.Instance, error)
 		return nil, err
 	}
 	in := &mechanisms.Instance{Epsilon: eps}
-	if in.Params, err = f.params.Parse(); err != nil {
+	if in.Params, err = f.params.Values(); err != nil {
 		return nil, err
 	}
 	if in.Scores, err = parseNumbers(ctx, "scores", f.scores, f.scoresFile); err != nil {
@@ -59,7 +60,7 @@ func (f *instanceFlags) parse(ctx context.Context) (*mechanisms.Instance, error)
 		return nil, err
 	}
 	if in.Sensitivities == nil {
-		one, err := command.ParsePositive("sensitivity", f.sensitivity)
+		one, err := job.ParsePositive("sensitivity", f.sensitivity)
 		if err != nil {
 			return nil, err
 		}

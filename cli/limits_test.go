@@ -12,14 +12,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/command"
 	"optratio/internal/command/commandtest"
-	"optratio/mechanisms"
 	"optratio/verify/audit"
 )
 
@@ -280,42 +278,6 @@ func TestFullDisk(t *testing.T) {
 		code := Run(context.Background(), args, strings.NewReader(""), full, &errs)
 		assert.Equal(t, command.Usage, code, args)
 		assert.Equal(t, "optratio: standard output: no space left on device; what is written there is incomplete\n", errs.String(), args)
-	}
-}
-
-// settle hands on what a computation says, in time or a little later, and has an answer where the computation has none.
-func TestSettle(t *testing.T) {
-	defer func(grace time.Duration) { command.Grace = grace }(command.Grace)
-	command.Grace = 200 * time.Millisecond
-	ended, cancel := context.WithCancelCause(context.Background())
-	cancel(command.ErrInterrupted)
-	trivial := func(why string) string { return "trivial: " + why }
-	for _, c := range []struct {
-		name    string
-		ctx     context.Context
-		compute func() (string, error)
-		want    string
-		code    int
-	}{
-		{"answer", context.Background(), func() (string, error) { return "answer", nil }, "answer", 0},
-		{"late answer", ended, func() (string, error) { time.Sleep(50 * time.Millisecond); return "partial", nil }, "partial", 0},
-		{"no answer", ended, func() (string, error) { select {} }, "trivial: interrupted", 0},
-		{"failure", context.Background(), func() (string, error) { return "", errors.New("solver failed") }, "trivial: solver failed", 0},
-		{"cause", ended, func() (string, error) { return "", fmt.Errorf("late: %w", command.ErrInterrupted) }, "trivial: late: interrupted", 0},
-		{"bad input", context.Background(), func() (string, error) { return "", mechanisms.ErrInstance }, "", command.Usage},
-		{"own end", context.Background(), func() (string, error) { return "", command.Exit(command.Violated, errors.New("x")) }, "", command.Violated},
-		{"panic", context.Background(), func() (string, error) { panic("oops") }, "trivial: internal error, please report it: oops", 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, err := command.Settle(c.ctx, c.compute, trivial)
-			assert.Equal(t, c.want, got)
-			var e *command.ExitError
-			if c.code == 0 {
-				assert.NoError(t, err)
-			} else if assert.ErrorAs(t, err, &e) {
-				assert.Equal(t, c.code, e.Code)
-			}
-		})
 	}
 }
 

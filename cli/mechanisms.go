@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/mechanisms"
 )
 
@@ -19,7 +20,7 @@ func newMechanisms(s command.Streams) *cobra.Command {
 		Long: `The mechanisms by name, with source, privacy claim, and what is known of them.
 
 heterogeneous, pmf and recommend also know NAME:M, such as geo-pair:2: the mechanism NAME on the M least sensitive candidates alone. NAME is one of
-` + strings.Join(command.FewerNames(), ", ") + `.`,
+` + strings.Join(job.FewerNames(), ", ") + `.`,
 		Args: command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			var docs []mechanisms.Description

@@ -16,6 +16,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/job"
 	"optratio/internal/linear"
 	"optratio/number"
 	"optratio/optimum"
@@ -24,7 +25,7 @@ import (
 
 type optimumFlags struct {
 	command.Job
-	epsilon                     command.EpsilonFlags
+	epsilon                     job.Epsilon
 	pairs, loss, prior          string
 	preset, output              string
 	worst, directed             bool
@@ -72,7 +73,7 @@ preset, they take the place of what these say. Names are compared letter by lett
 		return f.Limited(func(ctx context.Context) error { return f.run(ctx, strings.Join(args, "")) })(c, args)
 	}
 	fs := c.Flags()
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	fs.StringVar(&f.delta, "delta", "0", "δ, a decimal or fraction from 0 to 1")
 	fs.StringVar(&f.preset, "preset", "", "a ready problem instead of FILE, such as count:4")
 	fs.StringVarP(&f.output, "output", "o", "", "write the problem to this file, as FILE; without --eps or --exp-eps nothing else is done")
@@ -199,7 +200,7 @@ func (f *optimumFlags) request(ctx context.Context, path string) (r optimum.Requ
 	if err := cmp.Or(errs[:]...); err != nil {
 		return r, err
 	}
-	if f.output == "" || f.epsilon != (command.EpsilonFlags{}) {
+	if f.output == "" || f.epsilon != (job.Epsilon{}) {
 		if r.Epsilon, err = f.epsilon.Parse(); err != nil {
 			return r, err
 		}
@@ -227,7 +228,7 @@ func (f *optimumFlags) request(ctx context.Context, path string) (r optimum.Requ
 			return r, command.Usagef("--draw %s: the problem has no such input", command.Quoted(name))
 		}
 	}
-	files, err := command.SplitNames("users", f.users)
+	files, err := job.SplitNames("users", f.users)
 	if err != nil {
 		return r, err
 	}
@@ -258,7 +259,7 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 	}
 	report, done := command.Progress(f.Streams, "optimum")
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := command.Settle(ctx, func() (*optimum.Result, error) {
+	a, err := job.Settle(ctx, func() (*optimum.Result, error) {
 		a, err := optimum.Solve(ctx, r)
 		if errors.Is(err, optimum.ErrProblem) {
 			err = command.Usagef("%s: %w", cmp.Or(path, "the problem"), err)
@@ -271,7 +272,7 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	rounded, err := command.Await(ctx, command.Grace/4, func() (*optimum.Rounded, error) { return a.Round(ctx) })
+	rounded, err := job.Await(ctx, job.Grace/4, func() (*optimum.Rounded, error) { return a.Round(ctx) })
 	if err != nil && a.Undecided == "" && (f.optimal != "" || len(f.draw) > 0 || !a.Exact()) {
 		a.Undecided = err.Error()
 	}
@@ -368,7 +369,7 @@ const mostShown = 12
 
 // print writes the answer for people.
 func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
-	private := f.epsilon.Text()
+	private := f.epsilon.String()
 	if d.Delta != "0" {
 		private += ", δ = " + d.Delta
 	}

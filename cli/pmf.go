@@ -11,6 +11,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/document"
+	"optratio/internal/job"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -47,7 +48,7 @@ func (f *pmfFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := command.FindMechanisms(f.mechanism, mechanisms.LookupFewer)
+	list, err := job.FindMechanisms(f.mechanism, mechanisms.LookupFewer)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (f *pmfFlags) answer(ctx context.Context, m mechanisms.Mechanism, in *mecha
 		}
 	}
 	doc := &document.PMF{Mechanism: m.Info().Name, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Monotonic: f.monotonic}
-	doc.Distribution, err = command.Settle(ctx, func() (*mechanisms.Distribution, error) { return asked(mechanisms.Within(ctx, m), &at) }, func(why string) *mechanisms.Distribution {
+	doc.Distribution, err = job.Settle(ctx, func() (*mechanisms.Distribution, error) { return asked(mechanisms.Within(ctx, m), &at) }, func(why string) *mechanisms.Distribution {
 		doc.Undecided = why
 		return anyAnswer(&at)
 	})

@@ -1,40 +1,23 @@
 package cli
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/document"
-	"optratio/internal/linear"
-	"optratio/internal/subject"
+	"optratio/internal/escape"
+	"optratio/internal/job"
 	"optratio/lp"
-	"optratio/mechanisms"
-	"optratio/number"
-	"optratio/verify"
 )
 
-// ratioFlags are the flags of the main job.
-type ratioFlags struct {
-	programFlags
-	epsilon           command.EpsilonFlags
-	question          questionFlags
-	subject           subjectFlags
-	mechanism, method string
-	sensitivity, cert string
-	rho, domain       string
-	exact             bool
-}
-
 func newRatio(s command.Streams) *cobra.Command {
-	f := ratioFlags{programFlags: programFlags{Job: command.Job{Streams: s}}}
+	a, q := asking{Job: command.Job{Streams: s}}, job.NewRatio()
 	c := &cobra.Command{
 		Use:   "ratio -n N -k K (--eps E | --exp-eps A/B | --rho R)",
 		Short: "Certified optimality ratio of mechanisms on the lattice of n candidates and depth k",
@@ -62,197 +45,99 @@ Equal ρ, not equal ε, is what counts where many choices are composed.`,
 						names = append(names, other.Name())
 					}
 				}
-				return command.Usagef("unknown command or argument %s; optratio --help lists the commands%s", command.Quoted(args[0]), command.DidYouMean(args[0], names))
+				return command.Usagef("unknown command or argument %s; optratio --help lists the commands%s", command.Quoted(args[0]), job.DidYouMean(args[0], names))
 			}
 			return nil
 		},
 	}
-	c.RunE = f.Limited(func(ctx context.Context) error {
-		rho, err := f.checkRho(c.Flags())
-		switch {
-		case err != nil:
-			return err
-		case rho != nil:
-			return f.runRho(ctx, rho)
-		}
-		return f.run(ctx)
-	})
+	c.RunE = a.run(q, func(w io.Writer, found *job.Answer) { printRatios(w, q, found) })
 	c.SetUsageFunc(ratioUsage)
 	fs := c.Flags()
-	fs.StringVar(&f.rho, "rho", "", "instead of ε: each mechanism at its largest parameter that is ρ-zCDP with this ρ")
-	fs.StringVar(&f.domain, "domain", "lattice", "with --rho: where each mechanism has to be ρ-zCDP, lattice or real (all real scores)")
-	f.programFlags.add(c, "1e-9")
-	f.epsilon.Add(c)
-	f.question.add(c)
-	f.question.addDelta(c)
-	f.subject.add(c)
-	f.addWhat(c)
-	fs.StringVar(&f.cert, "cert", "", "write a certificate to this file")
+	fs.StringVar(&q.Rho, "rho", "", "instead of ε: each mechanism at its largest parameter that is ρ-zCDP with this ρ")
+	fs.StringVar(&q.Domain, "domain", q.Domain, "with --rho: where each mechanism has to be ρ-zCDP, lattice or real (all real scores)")
+	addSize(c, &q.Size)
+	addLattice(c, &q.Lattice)
+	fs.StringVar(&q.Delta, "delta", "", "compare with the optimum over (ε,δ)-DP mechanisms with this δ, a decimal or fraction from 0 to 1, taken exactly; constraints are then approximate: all neighbors")
+	command.AddEpsilon(c, &q.Epsilon)
+	addStated(c, &q.Stated, "rate this program too, as subject: it states probabilities as for optratio audit",
+		`rate this table of probabilities too, as subject: a line {"scores":[0,-2],"pmf":[0.7,0.3]} for each score vector`)
+	fs.BoolVar(&q.AssumeSymmetric, "assume-symmetric", false, "ask the subject about one order of each score vector, as if it were symmetric, which is not checked")
+	addRated(c, q)
+	a.Job.Add(c)
+	a.addCert(c)
+	fs.Lookup("cert").Usage = "write a certificate to this file"
 	return c
 }
 
-// addWhat adds the flags that say what is rated and how, once the objective has its flag.
-func (f *ratioFlags) addWhat(c *cobra.Command) {
+// addSize adds -n and -k.
+func addSize(c *cobra.Command, s *job.Size) {
+	command.CountVar(c.Flags(), &s.N, "n", "n", s.N, "number of candidates, at least 1")
+	command.CountVar(c.Flags(), &s.K, "k", "k", s.K, "greatest depth, at least 1")
+}
+
+// addLattice adds the flags that say what is averaged, over which score vectors, against which mechanisms.
+func addLattice(c *cobra.Command, q *job.Lattice) {
+	fs := c.Flags()
+	fs.StringVar(&q.Objective, "objective", q.Objective, "weights of score vectors: paper or box")
+	fs.StringVar(&q.Constraints, "constraints", q.Constraints, "paper, dp, monotone or full")
+	fs.StringVar(&q.Solver, "solver", q.Solver, "auto, clp or embedded")
+	fs.StringVar(&q.Gap, "gap", q.Gap, "relative width wanted: (upper-lower)/upper")
+	addMonotonic(c, &q.Monotonic)
+	fs.StringVar(&q.Step, "step", q.Step, "distance of scores: 2delta, delta, or 2delta/L for a whole number L; -k counts steps of 2Δ all the same. With --monotonic-scores: delta or delta/L, and Δ for 2Δ")
+	fs.StringVar(&q.Loss, "loss", q.Loss, "mean (the error in steps of 2Δ), square, top1, tail:T (error >= T steps of 2Δ), or a file: the loss of each depth, one a line")
+	fs.StringVar(&q.Prior, "prior", "", "weights of score vectors: uniform, box, geometric:R, product:FILE (a factor a depth), scores:FILE (a score vector a line) or histogram:FILE (score vector;weight)")
+}
+
+// addStated adds the flags of what states probabilities, with what is said of programs and of tables.
+func addStated(c *cobra.Command, s *job.Stated, program, table string) {
+	fs := c.Flags()
+	fs.StringVar(&s.Exec, "pmf-exec", "", program)
+	fs.StringVar(&s.File, "pmf-file", "", table)
+	fs.StringVar(&s.Precision, "pmf-precision", s.Precision, "relative precision of the subject's probabilities")
+	fs.DurationVar(&s.Timeout, "timeout", s.Timeout, "for one answer of the subject")
+	fs.BoolVar(&s.CleanEnv, "clean-env", false, "start the program with an empty environment, not with that of this command")
+}
+
+// addRated adds the flags that say what is rated and how, once the objective has its flag.
+func addRated(c *cobra.Command, q *job.Ratio) {
 	fs := c.Flags()
 	fs.Lookup("objective").Usage = "weights of score vectors: paper or box; or minimax, the worst score vector instead of a mean"
-	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate, by name")
-	fs.StringVar(&f.method, "method", "auto", "auto, closed-form, lumped or lp; --solver clp and embedded imply lp")
-	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ; errors are in steps of 2Δ whatever it is")
-	fs.BoolVar(&f.exact, "exact", false, "accept exact rationals only (with --exp-eps)")
+	fs.StringVar(&q.Mechanism, "mechanism", q.Mechanism, "mechanisms to rate, by name")
+	fs.StringVar(&q.Method, "method", q.Method, "auto, closed-form, lumped or lp; --solver clp and embedded imply lp")
+	fs.StringVar(&q.Sensitivity, "sensitivity", q.Sensitivity, "sensitivity Δ; errors are in steps of 2Δ whatever it is")
+	fs.BoolVar(&q.Exact, "exact", false, "accept exact rationals only (with --exp-eps)")
 }
 
-// request turns the flags into a request.
-func (f *ratioFlags) request(ctx context.Context) (r lp.Request, err error) {
-	flags := f.programFlags
-	worst := f.objective == "minimax"
-	if worst {
-		flags.objective = "paper" // not used
+// latticeText says what differs from the published question.
+func latticeText(q *job.Lattice) (s string) {
+	if q.Monotonic {
+		s += ", monotonic scores"
 	}
-	p, err := flags.parse()
-	if err != nil {
-		return r, err
+	if step := q.StepText(); step != "2delta" {
+		s += ", scores " + strings.ReplaceAll(step, "delta", "Δ") + " apart"
 	}
-	if f.question.prior != "" && f.objective != "paper" {
-		return r, command.Usagef("--objective %s and --prior exclude each other: give one of them", f.objective)
+	if q.Loss != "mean" {
+		s += ", loss " + q.Loss
 	}
-	r = lp.Request{Worst: worst, N: p.n, K: p.k, Objective: p.objective, Level: p.level, Solver: p.solver, Gap: p.gap, MaxMemory: p.maxMemory, Exact: f.exact, Certified: f.cert != ""}
-	if f.rho == "" {
-		if r.Epsilon, err = f.epsilon.Parse(); err != nil {
-			return r, err
-		}
+	if q.Prior != "" {
+		s += ", prior " + q.Prior
 	}
-	if f.exact && f.epsilon.Exp == "" {
-		return r, command.Usagef("--exact: exact results need a rational e^ε, give --exp-eps instead of --eps")
+	if q.Delta != "" {
+		s += ", δ = " + q.Delta
 	}
-	if r.Mechanisms, err = command.FindMechanisms(f.mechanism, mechanisms.Lookup); err != nil {
-		return r, err
-	}
-	if r.Method, err = command.Parsed("method", f.method, lp.ParseMethod); err != nil {
-		return r, err
-	}
-	r.Direct = f.solver != "auto"
-	if f.solver != "auto" && r.Method == lp.Auto {
-		r.Method = lp.Enumerated
-	}
-	delta, err := command.ParsePositive("sensitivity", f.sensitivity)
-	if err != nil {
-		return r, err
-	}
-	for _, m := range r.Mechanisms {
-		if _, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{delta}); err != nil && f.question.monotonic {
-			return r, command.Usagef("--monotonic-scores: %w", err)
-		}
-	}
-	if err := f.question.apply(ctx, &r, delta); err != nil {
-		return r, err
-	}
-	return r, nil
+	return escape.Line(s)
 }
 
-func (f *ratioFlags) run(ctx context.Context) error {
-	list, err := f.epsilon.List()
-	if err != nil {
-		return err
+// printRatios writes the tables for people.
+func printRatios(w io.Writer, q *job.Ratio, found *job.Answer) {
+	switch {
+	case found.List:
+		printList(w, q, found.Documents)
+	case q.Rho != "":
+		printRho(w, found.Documents[0].(*document.Rho), q.Rho)
+	default:
+		printRatio(w, found.Documents[0].(*document.Ratio), q.Epsilon.String(), latticeText(&q.Lattice))
 	}
-	if len(list) > 1 {
-		return f.runList(ctx, list)
-	}
-	var cert *command.CertificateFile
-	doc, a, err := f.answer(ctx, func(at number.Epsilon) (err error) {
-		cert, err = f.CreateCertificate(f.cert, at)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	f.Show(doc, func(w io.Writer) { printRatio(w, doc, f.epsilon.Text(), f.question.text()) })
-	return cert.Commit(ctx, f.Streams, a.WriteCertificate, ratioEnding(ctx, doc))
-}
-
-// answer does the job for one ε; ready is called once the flags are found to be right.
-func (f *ratioFlags) answer(ctx context.Context, ready func(number.Epsilon) error) (*document.Ratio, *lp.Answer, error) {
-	r, err := f.request(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := ready(r.Epsilon); err != nil {
-		return nil, nil, err
-	}
-	report, done := command.Progress(f.Streams, fmt.Sprintf("n = %d, k = %d", f.n, f.k))
-	subject, err := f.addSubject(ctx, &r, func(n int64) { report("the subject was asked about %d score vectors", n) })
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
-	if subject != nil {
-		defer subject.Close()
-	}
-	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := command.Settle(ctx, func() (*lp.Answer, error) { return rated(ctx, r, subject) }, func(why string) *lp.Answer { return f.anyRatio(r, why) })
-	done()
-	if err != nil {
-		return nil, nil, err
-	}
-	doc := &document.Ratio{
-		N: f.n, K: f.k, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp),
-		Objective: f.objective, Constraints: f.question.level(f.constraints),
-		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
-		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
-		Monotonic: f.question.monotonic, Step: f.question.step, Loss: f.question.loss, Prior: cmp.Or(f.question.prior, map[string]string{"paper": "uniform", "box": "box", "minimax": "none"}[f.objective]), PFOptimal: a.PFOptimal,
-		Subject: f.subject.doc(subject, &r), Price: a.Price,
-	}
-	if r.Delta != nil {
-		doc.Delta = new(number.Exact(r.Delta))
-	}
-	return doc, a, nil
-}
-
-// ratioEnding turns what the answer says into the command's end.
-func ratioEnding(ctx context.Context, d *document.Ratio) error {
-	for _, m := range d.Mechanisms {
-		if m.Finding != "" {
-			return command.Exit(command.Violated, errors.New(m.Finding))
-		}
-	}
-	return command.Ending(ctx, d.Undecided)
-}
-
-// addSubject adds the user's own mechanism to a request, and returns it; nil where there is none.
-func (f *ratioFlags) addSubject(ctx context.Context, r *lp.Request, progress func(int64)) (*subject.Stated, error) {
-	delta, err := command.ParsePositive("sensitivity", f.sensitivity)
-	if err != nil {
-		return nil, err
-	}
-	if r.Worst && f.subject.given() && !f.subject.symmetric {
-		return nil, command.Usagef("--objective minimax: the largest loss of a mechanism that is not symmetric depends on the order of the scores; give --assume-symmetric if the subject is")
-	}
-	model := verify.Linf
-	if f.question.monotonic {
-		model = verify.Monotonic
-	}
-	subject, err := f.subject.parse(ctx, r.Epsilon, delta, model, progress)
-	if err != nil || subject == nil {
-		return nil, err
-	}
-	if _, err := command.Settle(ctx, func() (bool, error) { return true, subject.Try(ctx, r.N, r.K, max(1, r.Step)) }, func(string) bool { return false }); err != nil {
-		subject.Close()
-		return nil, err
-	}
-	r.Mechanisms = append(r.Mechanisms, subject)
-	return subject, nil
-}
-
-// anyRatio says what is true of every ratio: errors lie between 0 and the depth. Of other losses it says nothing.
-func (f *ratioFlags) anyRatio(r lp.Request, why string) *lp.Answer {
-	a := &lp.Answer{Proof: "none", Solver: "none", Undecided: why}
-	var ratio number.Number
-	if f.question.loss == "mean" {
-		a.Optimum, ratio = number.Bounds(new(big.Rat), big.NewRat(int64(r.K), 1)), number.Bounds(new(big.Rat), nil)
-	}
-	for _, m := range r.Mechanisms {
-		a.Mechanisms = append(a.Mechanisms, lp.Rated{Name: m.Info().Name, Error: a.Optimum, Ratio: ratio})
-	}
-	return a
 }
 
 // proofText explains a proof in a few words.
@@ -306,5 +191,54 @@ func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
 		if hi, ok := m.Ratio.Upper(); ok && hi.Cmp(big.NewRat(1, 1)) < 0 {
 			fmt.Fprintf(w, "\n%s is better than any regular %s mechanism can be: it is not one at this ε\n", m.Name, command.Choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
 		}
+	}
+}
+
+// subjectText says what was rated as subject.
+func subjectText(d *document.Subject) string {
+	return fmt.Sprintf("subject: %s, asked about %d of %s score vectors%s; its numbers stand for what is within a relative precision of %s",
+		d.Source, d.Asked, decimal.Count(d.Vectors), command.Choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
+}
+
+// printList writes the table for people, a line for each ε and mechanism.
+func printList(w io.Writer, q *job.Ratio, documents []document.Document) {
+	if len(documents) == 0 {
+		return
+	}
+	unit := command.Choose(q.Loss == "mean", fmt.Sprintf("error (steps of %s)", command.Choose(q.Monotonic, "Δ", "2Δ")), "loss")
+	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", q.N, q.K, q.Objective, command.Explained(documents[0].(*document.Ratio).Constraints), latticeText(&q.Lattice))
+	t := command.Table(w, 3)
+	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", command.Choose(q.Exp != "", "e^ε", "ε"), unit)
+	for _, each := range documents {
+		d := each.(*document.Ratio)
+		eps := given(d.Eps, d.ExpEps)
+		for _, m := range d.Mechanisms {
+			if m.Finding != "" {
+				fmt.Fprintf(t, "%s\t%s\tnot rated\t%s\t\t%s\n", eps, m.Name, d.Optimum, d.Proof)
+				continue
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", eps, m.Name, m.Error, d.Optimum, m.Ratio, d.Proof)
+		}
+	}
+	t.Flush()
+}
+
+func printRho(w io.Writer, d *document.Rho, rho string) {
+	base := command.Choose(d.Monotonic, "Δ", "2Δ")
+	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s, objective %s%s\n", d.N, d.K, rho, d.Objective, command.Choose(d.Monotonic, ", monotonic scores", ""))
+	where := "on this lattice, of step " + base + "; other scores were not looked at"
+	if d.Domain == "real" {
+		where = "for all real scores and any number of candidates, by theorem"
+	}
+	fmt.Fprintf(w, "every mechanism runs at the largest parameter ε' at which it is %s-zCDP %s\n", rho, where)
+	fmt.Fprintf(w, "compared: mean expected errors over the lattice at the lower ends of the parameters, which are certified; the upper ends are not %s-zCDP\n\n", rho)
+	t := command.Table(w, 3)
+	fmt.Fprintf(t, "mechanism\tparameter ε'\terror (steps of %s)\tratio to %s\n", base, d.Mechanisms[0].Name)
+	for _, m := range d.Mechanisms {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Name, m.Parameter, m.Error, m.Ratio)
+	}
+	t.Flush()
+	if d.Undecided != "" {
+		fmt.Fprintln(w, "\nundecided: where an upper end is inf or far from the lower one, the error is that of a parameter that may be too small")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/internal/recommend"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -41,9 +42,9 @@ Choosing by looking at private scores is itself not private.`,
 
 func (f *recommendFlags) candidates() ([]mechanisms.Mechanism, error) {
 	if f.mechanism != "all" {
-		return command.FindMechanisms(f.mechanism, mechanisms.LookupFewer)
+		return job.FindMechanisms(f.mechanism, mechanisms.LookupFewer)
 	}
-	parts, err := parseStep(f.step)
+	parts, err := job.ParseStep(f.step, false)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (f *recommendFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := command.Settle(ctx, func() (*recommend.Recommendation, error) { return recommend.For(ctx, in, list, f.monotonic) },
+	r, err := job.Settle(ctx, func() (*recommend.Recommendation, error) { return recommend.For(ctx, in, list, f.monotonic) },
 		func(why string) *recommend.Recommendation {
 			return &recommend.Recommendation{Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
 		})

@@ -20,6 +20,7 @@ import (
 	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/job"
 	"optratio/internal/report"
 	"optratio/lattice"
 	"optratio/number"
@@ -44,10 +45,10 @@ is checked, and whether it proves the document's optimum. The exit code is the j
   optratio report --from RESULT.json -o report.html`
 	var from string
 	c.Flags().StringVar(&from, "from", "", "a job's JSON document; no job is done then")
-	job := c.RunE
+	work := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !c.Flags().Changed("from") {
-			return job(c, args)
+			return work(c, args)
 		}
 		return reportFrom(c, from)
 	}
@@ -68,13 +69,13 @@ func newReportOf(s command.Streams, of func(command.Streams) *cobra.Command) *co
 	fs.Lookup("json").Hidden = true
 	var path string
 	fs.StringVarP(&path, "output", "o", "", "file of the page")
-	job := c.RunE
+	work := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		out, err := createReport(path)
 		if err != nil {
 			return err
 		}
-		if list, err := (&command.EpsilonFlags{Eps: text(fs, "eps"), Exp: text(fs, "exp-eps")}).List(); err != nil {
+		if list, err := (job.Epsilon{Eps: text(fs, "eps"), Exp: text(fs, "exp-eps")}).List(); err != nil {
 			return err
 		} else if len(list) > 1 {
 			return command.Usagef("--eps: a report is about one ε, give one")
@@ -89,7 +90,7 @@ func newReportOf(s command.Streams, of func(command.Streams) *cobra.Command) *co
 			return err
 		}
 		before, _ := os.Stat(text(fs, "cert"))
-		end := job(c, args)
+		end := work(c, args)
 		if printed.Len() == 0 {
 			return end
 		}
@@ -239,7 +240,7 @@ func checkDocument(ctx context.Context, printed []byte, path string, page *repor
 	if json.Unmarshal(printed, &d) != nil || d.Step == "" {
 		return command.Usagef("--cert: the document of --from is not that of one ratio job; leave it out")
 	}
-	step, err := (&questionFlags{step: d.Step, monotonic: d.Monotonic}).parseStep()
+	step, err := job.ParseStep(d.Step, d.Monotonic)
 	q := r.Problem
 	objective, known := map[string]string{"uniform": "paper", "box": "box", "none": "worst"}[d.Prior] // as certificates call it
 	if !known {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/internal/serve"
 	"optratio/mechanisms"
 )
@@ -60,7 +61,7 @@ func serveOn(ctx context.Context, s command.Streams, addr string, parallel int) 
 	select {
 	case err := <-ended:
 		if !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("%w: %w", command.ErrInternal, err)
+			return fmt.Errorf("%w: %w", job.ErrInternal, err)
 		}
 	case <-ctx.Done():
 	}

@@ -14,6 +14,7 @@ import (
 	"optratio/internal/clp"
 	"optratio/internal/command"
 	"optratio/internal/document"
+	"optratio/internal/job"
 	"optratio/internal/linear"
 	"optratio/internal/secretary"
 	"optratio/internal/stopping"
@@ -25,7 +26,7 @@ type stoppingFlags struct {
 	command.Job
 	n, l, win         int
 	p, delta          string
-	epsilon           command.EpsilonFlags
+	epsilon           job.Epsilon
 	lp, rule          bool
 	play, solver, gap string
 	cert              string
@@ -59,7 +60,7 @@ With --distance: how many swaps of elements at most l places apart turn one orde
 	fs.IntVar(&f.win, "win", 1, "winning is taking one of so many best")
 	fs.StringVar(&f.p, "p", "1", "play the secretary rule with this probability, else take the first candidate")
 	fs.StringVar(&f.delta, "delta", "0", "privacy parameter δ as a decimal, 0 to 1")
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	fs.BoolVar(&f.lp, "lp", false, "find the best private rule (needs --eps or --exp-eps)")
 	fs.BoolVar(&f.rule, "rule", false, "with --lp, print the rule: stop probabilities by time and relative rank")
 	fs.StringVar(&f.play, "play", "", "play the rule on a file of arrival ranks, one number a line, 1 the best")
@@ -100,10 +101,10 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 	if f.win < 1 || f.win > f.n {
 		return in, command.Usagef("--win %d: give a number from 1 to n = %d", f.win, f.n)
 	}
-	if in.p, err = command.Probability("p", f.p); err != nil {
+	if in.p, err = job.Probability("p", f.p); err != nil {
 		return in, err
 	}
-	if in.delta, err = command.Probability("delta", f.delta); err != nil {
+	if in.delta, err = job.Probability("delta", f.delta); err != nil {
 		return in, err
 	}
 	if f.epsilon.Eps != "" || f.epsilon.Exp != "" {
@@ -115,7 +116,7 @@ func (f *stoppingFlags) parse(ctx context.Context) (in stoppingInput, err error)
 	if err := f.checkProgram(in.eps != nil); err != nil {
 		return in, err
 	}
-	if in.gap, err = command.Gap(f.gap); err != nil {
+	if in.gap, err = job.FloatGap(f.gap); err != nil {
 		return in, err
 	}
 	if in.payoff, err = stopping.TopK(f.n, f.win); err != nil {
@@ -226,7 +227,7 @@ func stage[T any](ctx context.Context, doc *document.Stopping, compute func() (T
 	if doc.Undecided != "" {
 		return none, nil
 	}
-	return command.Settle(ctx, compute, func(why string) T { doc.Undecided = why; return none })
+	return job.Settle(ctx, compute, func(why string) T { doc.Undecided = why; return none })
 }
 
 // answer computes everything but the game, as far as the limits let it; the rule is nil without --lp.

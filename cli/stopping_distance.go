@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/internal/secretary"
 )
 
@@ -42,7 +43,7 @@ func (f *stoppingFlags) runDistance(ctx context.Context) error {
 		distance int
 		method   string
 	}
-	a, err := command.Await(ctx, command.Grace, func() (a answer, err error) {
+	a, err := job.Await(ctx, job.Grace, func() (a answer, err error) {
 		a.distance, a.method, err = secretary.SwapDistance(from, to, f.l)
 		return a, err
 	})

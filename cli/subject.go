@@ -11,14 +11,9 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
-	"optratio/internal/document"
-	"optratio/internal/subject"
-	"optratio/lattice"
-	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/optimum"
-	"optratio/verify"
 	"optratio/verify/audit"
 )
 
@@ -26,13 +21,7 @@ import (
 type subjectFlags struct {
 	exec, file, precision string
 	timeout               time.Duration
-	symmetric, cleanEnv   bool
-}
-
-func (f *subjectFlags) add(c *cobra.Command) {
-	f.addStated(c, "rate this program too, as subject: it states probabilities as for optratio audit",
-		`rate this table of probabilities too, as subject: a line {"scores":[0,-2],"pmf":[0.7,0.3]} for each score vector`)
-	c.Flags().BoolVar(&f.symmetric, "assume-symmetric", false, "ask the subject about one order of each score vector, as if it were symmetric, which is not checked")
+	cleanEnv              bool
 }
 
 // addStated adds the flags of what states probabilities, with what is said of programs and of tables.
@@ -59,46 +48,6 @@ func parsePrecision(text string) (*big.Rat, error) {
 		return nil, command.Usagef("--pmf-precision %s: give a decimal >= 0 and below 1 such as 1e-9", command.Quoted(text))
 	}
 	return p, nil
-}
-
-// parse returns the subject, nil where none is given.
-func (f *subjectFlags) parse(ctx context.Context, eps number.Epsilon, delta *big.Rat, model verify.Neighborhood, progress func(int64)) (*subject.Stated, error) {
-	switch {
-	case !f.given() && f.symmetric:
-		return nil, command.Usagef("--assume-symmetric: this is about --pmf-exec or --pmf-file, give one of them")
-	case !f.given():
-		return nil, nil
-	}
-	o, err := f.options(eps, progress)
-	if err != nil {
-		return nil, err
-	}
-	o.Sensitivity, o.Neighbors = delta, model
-	if f.exec != "" {
-		return subject.OfProgram(f.program(), f.symmetric, o)
-	}
-	rows, err := readTable(ctx, f.file, audit.Index, o.Precision)
-	if err != nil {
-		return nil, err
-	}
-	return subject.OfTable(f.file, rows, f.symmetric, o)
-}
-
-// rated rates the mechanisms of a request, and then asks a program again: what changes its answers is not rated.
-func rated(ctx context.Context, r lp.Request, rival *subject.Stated) (*lp.Answer, error) {
-	a, err := lp.Ratio(ctx, r)
-	if err != nil || rival == nil {
-		return a, err
-	}
-	if err = rival.Again(ctx); !errors.Is(err, mechanisms.ErrAnswer) {
-		return a, err
-	}
-	for i, m := range a.Mechanisms {
-		if m.Name == rival.Info().Name && m.Finding == "" {
-			a.Mechanisms[i] = lp.Rated{Name: m.Name, Finding: err.Error()}
-		}
-	}
-	return a, nil
 }
 
 // program is that of --pmf-exec.
@@ -165,23 +114,4 @@ func readTable(ctx context.Context, path, outcomes string, precision *big.Rat) (
 		return nil, fmt.Errorf("--pmf-file %s: not read to its end: %w", command.Quoted(path), cause)
 	}
 	return rows, err
-}
-
-func (f *subjectFlags) doc(s *subject.Stated, r *lp.Request) *document.Subject {
-	if s == nil {
-		return nil
-	}
-	d := &document.Subject{
-		Source: f.exec + f.file, Asked: s.Asked(), Vectors: lattice.Vectors(r.N, r.K*max(1, r.Step), false), AssumedSymmetric: f.symmetric, Precision: number.Exact(s.Precision()),
-	}
-	if f.symmetric {
-		d.Vectors = lattice.Orbits(r.N, r.K*max(1, r.Step))
-	}
-	return d
-}
-
-// subjectText says what was rated as subject.
-func subjectText(d *document.Subject) string {
-	return fmt.Sprintf("subject: %s, asked about %d of %s score vectors%s; its numbers stand for what is within a relative precision of %s",
-		d.Source, d.Asked, decimal.Count(d.Vectors), command.Choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
 }

@@ -17,6 +17,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/grid"
+	"optratio/internal/job"
 	"optratio/internal/linear"
 	"optratio/internal/sweep"
 	"optratio/lp"
@@ -25,7 +26,8 @@ import (
 
 // sweepFlags are the flags of ratio, but that n, k and ε are ranges, and where the rows go.
 type sweepFlags struct {
-	ratioFlags
+	asking
+	ratio      *job.Ratio
 	ns, ks     string
 	out, shard string
 	jobs       int
@@ -33,7 +35,7 @@ type sweepFlags struct {
 }
 
 func newSweep(s command.Streams) *cobra.Command {
-	f := sweepFlags{ratioFlags: ratioFlags{programFlags: programFlags{Job: command.Job{Streams: s}}}}
+	f := sweepFlags{asking: asking{Job: command.Job{Streams: s}}, ratio: job.NewRatio()}
 	c := &cobra.Command{
 		Use:   "sweep -n RANGE -k RANGE (--eps RANGE | --exp-eps RANGE) -o FILE",
 		Short: "Ratios over a grid of n, k and ε, in one file; resumable, and in shards for many machines",
@@ -53,11 +55,11 @@ in every build.`,
 	fs := c.Flags()
 	fs.StringVarP(&f.ns, "n", "n", "", "numbers of candidates: "+command.RangeHelp)
 	fs.StringVarP(&f.ks, "k", "k", "", "greatest depths: "+command.RangeHelp)
-	fs.StringVar(&f.epsilon.Eps, "eps", "", "privacy parameters ε: "+command.RangeHelp)
-	fs.StringVar(&f.epsilon.Exp, "exp-eps", "", "values of e^ε, fractions or decimals: "+command.RangeHelp)
-	f.programFlags.addChoices(c, "1e-9")
-	f.question.add(c)
-	f.addWhat(c)
+	fs.StringVar(&f.ratio.Eps, "eps", "", "privacy parameters ε: "+command.RangeHelp)
+	fs.StringVar(&f.ratio.Exp, "exp-eps", "", "values of e^ε, fractions or decimals: "+command.RangeHelp)
+	addLattice(c, &f.ratio.Lattice)
+	addRated(c, f.ratio)
+	f.Job.Add(c)
 	fs.StringVarP(&f.out, "output", "o", "", "file for the rows, .csv; %i in it stands for the shard's number")
 	fs.StringVar(&f.shard, "shard", "", "compute part I of M, given as I/M with I from 0")
 	command.CountVar(fs, &f.jobs, "jobs", "", 0, "rows at a time (default: all cores)")
@@ -69,7 +71,7 @@ in every build.`,
 
 // plan turns the flags into a grid.
 func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
-	p := &sweep.Plan{Exp: f.epsilon.Exp != ""}
+	p := &sweep.Plan{Exp: f.ratio.Exp != ""}
 	var err error
 	if p.N, err = command.Counts("-n", f.ns); err != nil {
 		return nil, err
@@ -78,32 +80,36 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 		return nil, err
 	}
 	// the first point stands for all where the flags are checked
-	one := f.ratioFlags
-	one.n, one.k = p.N[0], p.K[0]
+	one := *f.ratio
+	one.Size = job.Size{N: p.N[0], K: p.K[0]}
 	switch {
-	case f.epsilon.Eps != "" && f.epsilon.Exp == "":
-		if p.Epsilon, err = command.Range("--eps", f.epsilon.Eps, "0.1:1:0.1 or 0.5,1", decimal.Parse); err == nil {
-			one.epsilon.Eps = decimal.Text(p.Epsilon[0])
+	case f.ratio.Eps != "" && f.ratio.Exp == "":
+		if p.Epsilon, err = command.Range("--eps", f.ratio.Eps, "0.1:1:0.1 or 0.5,1", decimal.Parse); err == nil {
+			one.Eps = decimal.Text(p.Epsilon[0])
 		}
-	case f.epsilon.Eps == "" && f.epsilon.Exp != "":
-		if p.Epsilon, err = command.Range("--exp-eps", f.epsilon.Exp, "1:2:1/4 or 3/2,2", decimal.ParseNumber); err == nil {
-			one.epsilon.Exp = p.Epsilon[0].RatString()
+	case f.ratio.Eps == "" && f.ratio.Exp != "":
+		if p.Epsilon, err = command.Range("--exp-eps", f.ratio.Exp, "1:2:1/4 or 3/2,2", decimal.ParseNumber); err == nil {
+			one.Exp = p.Epsilon[0].RatString()
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if kind, _, _ := strings.Cut(f.question.loss, ":"); !slices.Contains([]string{"mean", "square", "top1", "tail"}, kind) {
-		return nil, command.Usagef("--loss %s: a sweep takes mean, square, top1 or tail:T", command.Quoted(f.question.loss))
+	if kind, _, _ := strings.Cut(f.ratio.Loss, ":"); !slices.Contains([]string{"mean", "square", "top1", "tail"}, kind) {
+		return nil, command.Usagef("--loss %s: a sweep takes mean, square, top1 or tail:T", command.Quoted(f.ratio.Loss))
 	}
-	if kind, _, _ := strings.Cut(f.question.prior, ":"); !slices.Contains([]string{"", "uniform", "box", "geometric"}, kind) {
-		return nil, command.Usagef("--prior %s: a sweep takes uniform, box or geometric:R", command.Quoted(f.question.prior))
+	if kind, _, _ := strings.Cut(f.ratio.Prior, ":"); !slices.Contains([]string{"", "uniform", "box", "geometric"}, kind) {
+		return nil, command.Usagef("--prior %s: a sweep takes uniform, box or geometric:R", command.Quoted(f.ratio.Prior))
 	}
-	if p.Request, err = one.request(ctx); err != nil {
+	h, err := f.host(nil)
+	if err != nil {
+		return nil, err
+	}
+	if p.Request, err = one.Request(ctx, h); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(p.Request.Mechanisms, func(a, b mechanisms.Mechanism) int { return strings.Compare(a.Info().Name, b.Info().Name) })
-	p.Objective, p.Constraints, p.Settings = f.objective, f.constraints, f.settings(&one, p)
+	p.Objective, p.Constraints, p.Settings = f.ratio.Objective, f.ratio.Constraints, f.settings(&one, p)
 	if err := p.Check(ctx); err != nil && ctx.Err() == nil {
 		return nil, command.Exit(command.Usage, err)
 	}
@@ -111,7 +117,7 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 }
 
 // settings names what rows depend on beside their columns, where it is not as by default.
-func (f *sweepFlags) settings(one *ratioFlags, p *sweep.Plan) string {
+func (f *sweepFlags) settings(one *job.Ratio, p *sweep.Plan) string {
 	r := &p.Request
 	var words []string
 	add := func(differs bool, name, value string) {
@@ -125,9 +131,9 @@ func (f *sweepFlags) settings(one *ratioFlags, p *sweep.Plan) string {
 	add(r.Solver.Name() != linear.Embedded{}.Name(), "solver", r.Solver.Name())
 	step := max(1, r.Step)
 	add(step != 1, "step", "2delta/"+strconv.Itoa(step))
-	add(one.question.monotonic, "monotonic_scores", "true")
+	add(one.Monotonic, "monotonic_scores", "true")
 	add(!r.Loss.IsMean(), "loss", r.Loss.String())
-	add(one.question.prior != "", "prior", one.question.prior)
+	add(one.Prior != "", "prior", one.Prior)
 	add(r.MaxMemory != command.StandardMemory && !p.FitsIn(min(r.MaxMemory, command.StandardMemory)), "max_memory", strconv.FormatInt(r.MaxMemory, 10))
 	return strings.Join(words, " ")
 }
@@ -184,7 +190,7 @@ func sweepEnding(ctx context.Context, s *sweep.Summary, err error) error {
 	switch {
 	case cause != nil && errors.Is(err, cause):
 		return fmt.Errorf("undecided: %w; %s and puts them in order", cause, rest)
-	case errors.Is(err, grid.ErrFile), command.IsInput(err), errors.Is(err, sweep.ErrRow):
+	case errors.Is(err, grid.ErrFile), job.IsInput(err), errors.Is(err, sweep.ErrRow):
 		return command.Exit(command.Usage, err)
 	case err != nil:
 		return command.Exit(command.Undecided, fmt.Errorf("%w; %s", err, rest))

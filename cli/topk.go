@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/internal/linear"
 	"optratio/internal/topk"
 	"optratio/number"
@@ -18,7 +19,7 @@ import (
 
 type topkFlags struct {
 	command.Job
-	epsilon           command.EpsilonFlags
+	epsilon           job.Epsilon
 	n, k, top         int
 	mechanism         string
 	solver, gap, cert string
@@ -40,7 +41,7 @@ one-shot:exponential, joint:NAME (a registered mechanism among all sets), pairwi
 		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	command.CountVar(fs, &f.n, "n", "n", 0, "number of candidates, at least 1")
 	command.CountVar(fs, &f.k, "k", "k", 0, "greatest depth, at least 1")
 	command.CountVar(fs, &f.top, "top", "", 2, "how many candidates are chosen")
@@ -83,11 +84,11 @@ func (f *topkFlags) request() (r topk.Request, err error) {
 	var errs [4]error
 	var names []string
 	r.Epsilon, errs[0] = f.epsilon.Parse()
-	names, errs[1] = command.SplitNames("mechanism", f.mechanism)
+	names, errs[1] = job.SplitNames("mechanism", f.mechanism)
 	r.Solver, errs[2] = findSolver(f.solver)
 	r.Gap, errs[3] = parseGap(f.gap)
 	for _, name := range names {
-		m, err := command.Parsed("mechanism", name, topk.ParseMechanism)
+		m, err := job.Parsed("mechanism", name, topk.ParseMechanism)
 		if err != nil {
 			return r, cmp.Or(errs[0], err)
 		}
@@ -109,7 +110,7 @@ func (f *topkFlags) run(ctx context.Context) error {
 	}
 	report, done := command.Progress(f.Streams, fmt.Sprintf("n = %d, k = %d, top %d", f.n, f.k, f.top))
 	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := command.Settle(ctx, func() (*topk.Answer, error) {
+	a, err := job.Settle(ctx, func() (*topk.Answer, error) {
 		a, err := topk.Solve(ctx, r)
 		if errors.Is(err, topk.ErrProbability) {
 			err = command.Usagef("--mechanism: %w", err)
@@ -126,7 +127,7 @@ func (f *topkFlags) run(ctx context.Context) error {
 		N: f.n, K: f.k, Top: f.top, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
 		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 	}
-	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.Text()) })
+	f.Show(doc, func(w io.Writer) { doc.print(w, f.epsilon.String()) })
 	return cert.Commit(ctx, f.Streams, a.WriteCertificate, command.Ending(ctx, a.Undecided))
 }
 

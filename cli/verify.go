@@ -14,6 +14,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/escape"
+	"optratio/internal/job"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -22,7 +23,7 @@ import (
 type verifyFlags struct {
 	command.Job
 	domainFlags
-	epsilon                command.EpsilonFlags
+	epsilon                job.Epsilon
 	property, orders, step string
 	cert                   string
 	slack                  string
@@ -58,7 +59,7 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
 		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	fs.StringVar(&f.property, "property", "", "properties, by name (default dp, with symmetry, shift, monotone, sum and dominates-em as facts that do not change the exit code)")
 	fs.StringVar(&f.slack, "slack", "", slackUsage)
 	fs.StringVar(&f.step, "step", "2delta", "distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; -k counts steps of 2Δ all the same")
@@ -107,7 +108,7 @@ func (f *verifyFlags) parse(ctx context.Context) (j verifyJob, err error) {
 		if j.options.Worst = f.neighbors == "worst"; !j.options.Worst && f.neighbors != "linf" {
 			return j, command.Usagef("--neighbors %s: on the lattice, give linf or worst", command.Quoted(f.neighbors))
 		}
-		if j.options.Step, err = (&questionFlags{step: f.step, monotonic: f.monotonic}).parseStep(); err != nil {
+		if j.options.Step, err = job.ParseStep(f.step, f.monotonic); err != nil {
 			return j, err
 		}
 		if j.options.Worst && j.options.Step > 1 {
@@ -139,7 +140,7 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	j.options.Progress = func(property verify.Property, n, total int64) {
 		shown("%s, %s", property, comparisons(n, total))
 	}
-	report, err := command.Settle(ctx, func() (*verify.Report, error) {
+	report, err := job.Settle(ctx, func() (*verify.Report, error) {
 		if j.vectors != nil {
 			return verify.Scores(ctx, j.Claim, j.vectors, j.model, j.options)
 		}
@@ -151,7 +152,7 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	title := fmt.Sprintf("%s on %s, %s", report.Mechanism, report.Domain, f.epsilon.Text())
+	title := fmt.Sprintf("%s on %s, %s", report.Mechanism, report.Domain, f.epsilon.String())
 	if report.Precision != nil {
 		title += fmt.Sprintf("\nproperties hold to the relative precision %s of its probabilities", number.Exact(report.Precision))
 	}

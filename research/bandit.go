@@ -14,6 +14,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/job"
 	"optratio/number"
 	"optratio/research/bandit"
 	"optratio/research/scenario"
@@ -120,16 +121,16 @@ func (f *banditFlags) parse() (err error) {
 	}{
 		{"eps-select", f.epsSelect, &c.EpsSelect}, {"eps-krr", f.epsKRR, &c.EpsKRR}, {"eps-mean", f.epsMean, &c.EpsMean}, {"eps-quantile", f.epsQuantile, &c.EpsQuantile},
 	} {
-		r, err := command.ParsePositive(e.name, e.text)
+		r, err := job.ParsePositive(e.name, e.text)
 		if err != nil {
 			return err
 		}
 		*e.to = float(r)
 	}
-	if c.Params, err = f.params.Parse(); err != nil {
+	if c.Params, err = f.params.Values(); err != nil {
 		return err
 	}
-	if c.Policies, err = command.SplitNames("policy", f.policies); err != nil {
+	if c.Policies, err = job.SplitNames("policy", f.policies); err != nil {
 		return err
 	}
 	if err := c.Check(); err != nil {
@@ -145,7 +146,7 @@ func (f *banditFlags) simulate(ctx context.Context) error {
 	c := &f.config
 	doc := &banditDoc{Horizon: c.Horizon, Shift: c.Shift, Seed: c.Seed, Counter: c.Counter, Policies: []banditPolicy{}, result: &bandit.Result{}}
 	return f.run(ctx, "bandit", doc, func(report func(string, ...any)) error {
-		r, err := command.Settle(ctx, func() (*bandit.Result, error) {
+		r, err := job.Settle(ctx, func() (*bandit.Result, error) {
 			r, err := bandit.Run(ctx, *c, func(done, total int) { report("%d of %d", done, total) })
 			if r != nil && err != nil && errors.Is(err, context.Cause(ctx)) {
 				doc.Undecided, err = err.Error(), nil

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/research/claims"
 )
 
@@ -61,7 +62,7 @@ func (f *claimsFlags) run(ctx context.Context) error {
 	ledger := claims.NewLedger(entries)
 	report, done := command.Progress(f.Streams, "claims")
 	undecided := ""
-	results, err := command.Settle(ctx, func() ([]claims.Result, error) {
+	results, err := job.Settle(ctx, func() ([]claims.Result, error) {
 		ledger.Run(ctx, func(done, total int, r claims.Result) {
 			report("%d of %d, %s: %s %s", done, total, r.Source, r.Item, r.Verdict)
 		})

@@ -10,13 +10,14 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/evaluate"
+	"optratio/internal/job"
 	"optratio/number"
 	"optratio/research/coins"
 )
 
 type coinsFlags struct {
 	command.Job
-	epsilon                        command.EpsilonFlags
+	epsilon                        job.Epsilon
 	histogram, scores, sensitivity string
 	median, monotonic              bool
 }
@@ -35,7 +36,7 @@ known in advance. --histogram reads counts as optratio evaluate does, and takes 
 	fs := c.Flags()
 	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one a line, the last of two columns")
 	fs.StringVar(&f.scores, "scores", "", "scores, comma-separated")
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of the scores")
 	fs.BoolVar(&f.median, "median", false, "select the median of the histogram, not its mode")
 	fs.BoolVar(&f.monotonic, "monotonic-scores", false, "neighbors move all scores one way, by at most Δ")
@@ -86,7 +87,7 @@ func (f *coinsFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sensitivity, err := command.ParsePositive("sensitivity", f.sensitivity)
+	sensitivity, err := job.ParsePositive("sensitivity", f.sensitivity)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (f *coinsFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x, err := command.Await(ctx, command.Grace, func() (number.Number, error) { return coins.Expected(scores, sensitivity, eps) })
+	x, err := job.Await(ctx, job.Grace, func() (number.Number, error) { return coins.Expected(scores, sensitivity, eps) })
 	if err != nil {
 		return err
 	}

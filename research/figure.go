@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/research/figures"
 )
 
@@ -184,7 +185,7 @@ func (f *figureFlags) run(ctx context.Context, name string, fs *pflag.FlagSet) e
 		figure        *figures.Figure
 		picture, data bytes.Buffer
 	}
-	d, err := command.Await(ctx, command.Grace, func() (*drawn, error) {
+	d, err := job.Await(ctx, job.Grace, func() (*drawn, error) {
 		figure, err := spec.Draw(ctx, a)
 		if err != nil {
 			return nil, err
@@ -234,7 +235,7 @@ func figureError(err error) error {
 	switch {
 	case errors.As(err, &e):
 		return err
-	case errors.Is(err, figures.ErrParameter), command.IsInput(err):
+	case errors.Is(err, figures.ErrParameter), job.IsInput(err):
 		return command.Usagef("%s", strings.TrimPrefix(err.Error(), figures.ErrParameter.Error()+": "))
 	}
 	return command.Exit(command.Undecided, fmt.Errorf("%w; nothing was written", err))

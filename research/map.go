@@ -16,6 +16,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/grid"
+	"optratio/internal/job"
 	"optratio/lp"
 	"optratio/research/check"
 	"optratio/research/ratiomap"
@@ -92,7 +93,7 @@ func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
 	if gap.Sign() > 0 && p.Gap < ratiomap.MinGap {
 		return nil, command.Usagef("--gap %s: give 0, or at least %g", command.Quoted(f.gap), ratiomap.MinGap)
 	}
-	if p.Level, err = command.Parsed("constraints", f.constraints, lp.ParseLevel); err != nil {
+	if p.Level, err = job.Parsed("constraints", f.constraints, lp.ParseLevel); err != nil {
 		return nil, err
 	}
 	if p.MaxClasses = f.classes; f.classes < 1 {
@@ -138,7 +139,7 @@ func (f *mapFlags) run(ctx context.Context) error {
 	switch {
 	case errors.Is(err, grid.ErrFile):
 		return command.Exit(command.Usage, command.Resumable(err))
-	case command.IsInput(err):
+	case job.IsInput(err):
 		return command.Exit(command.Usage, err)
 	case s == nil:
 		return command.Ending(ctx, err.Error())

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/research/scenario"
@@ -70,7 +71,7 @@ var mostSlope = big.NewRat(1_000_000, 1)
 
 // chosen returns the mechanisms of --mechanism.
 func (f *scenarioFlags) chosen() ([]mechanisms.Mechanism, error) {
-	list, err := command.FindMechanisms(f.mechanism, mechanisms.Lookup)
+	list, err := job.FindMechanisms(f.mechanism, mechanisms.Lookup)
 	for _, m := range list {
 		if _, onLattice := m.(mechanisms.LatticeBound); onLattice {
 			return nil, command.Usagef("--mechanism %s: lives on a lattice, which the scores of a scenario are not on; leave it out", m.Info().Name)
@@ -123,7 +124,7 @@ func (f *scenarioFlags) scenarios() (out []scenario.Scenario, err error) {
 }
 
 func (f *scenarioFlags) rate(ctx context.Context) error {
-	params, err := f.params.Parse()
+	params, err := f.params.Values()
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (f *scenarioFlags) rate(ctx context.Context) error {
 					ratings    []scenario.Rating
 					unanswered []string
 				}
-				a, err := command.Settle(ctx, func() (a answer, err error) {
+				a, err := job.Settle(ctx, func() (a answer, err error) {
 					a.ratings, a.unanswered, err = trials.RateAll(ctx, list, float(x), params)
 					return a, err
 				}, func(why string) answer { doc.Undecided = why; return answer{} })

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/internal/secretary"
 	"optratio/number"
 	"optratio/research/limit"
@@ -16,7 +17,7 @@ import (
 
 type stoppingLimitFlags struct {
 	command.Job
-	epsilon       command.EpsilonFlags
+	epsilon       job.Epsilon
 	l, win        int
 	p, delta      string
 	lp            bool
@@ -44,7 +45,7 @@ privacy region; with --lp also the limit of the best private rule's success, for
 	fs.IntVar(&f.win, "win", 1, "winning is taking one of so many best")
 	fs.StringVar(&f.p, "p", "1", "play the secretary rule with this probability, else take the first candidate")
 	fs.StringVar(&f.delta, "delta", "0", "privacy parameter δ as a decimal, 0 to 1")
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	fs.BoolVar(&f.lp, "lp", false, "find the limit of the best private rule's success (needs --eps or --exp-eps)")
 	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of that limit")
 	fs.StringVar(&f.boundary, "boundary", "", "also the least δ at each ε of this list, decimals and ranges from:to:step")
@@ -90,11 +91,11 @@ func (f *stoppingLimitFlags) run(ctx context.Context) error {
 	if f.win < 1 || f.win > 1000 {
 		return command.Usagef("--win %d: give a number from 1 to 1000", f.win)
 	}
-	p, err := command.Probability("p", f.p)
+	p, err := job.Probability("p", f.p)
 	if err != nil {
 		return err
 	}
-	delta, err := command.Probability("delta", f.delta)
+	delta, err := job.Probability("delta", f.delta)
 	if err != nil {
 		return err
 	}
@@ -136,12 +137,12 @@ func (f *stoppingLimitFlags) bestInTheLimit(ctx context.Context, doc *limitDoc) 
 	if err != nil {
 		return err
 	}
-	gap, err := command.Gap(f.gap)
+	gap, err := job.FloatGap(f.gap)
 	if err != nil {
 		return err
 	}
 	best := func() (*limit.Limit, error) { return limit.Best(ctx, eps, gap), nil }
-	doc.BestRule, err = command.Settle(ctx, best, func(why string) *limit.Limit { doc.Undecided = why; return nil })
+	doc.BestRule, err = job.Settle(ctx, best, func(why string) *limit.Limit { doc.Undecided = why; return nil })
 	if err != nil || doc.BestRule == nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/document"
+	"optratio/internal/job"
 	"optratio/number"
 	"optratio/research/scenario"
 )
@@ -18,13 +19,13 @@ import (
 // study is what scenario and bandit share: seeded runs of mechanisms with their parameters, whose document can end early and goes to a CSV file too.
 type study struct {
 	command.Job
-	params command.ParamFlags
+	params job.Params
 	output string
 }
 
 func (f *study) add(c *cobra.Command, output string) {
 	c.Flags().StringVarP(&f.output, "output", "o", "", output)
-	f.params.Add(c)
+	command.AddParams(c, &f.params)
 	f.Job.Add(c)
 }
 

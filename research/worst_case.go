@@ -10,6 +10,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/evaluate"
+	"optratio/internal/job"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/research/worst"
@@ -17,7 +18,7 @@ import (
 
 type worstFlags struct {
 	command.Job
-	epsilon                        command.EpsilonFlags
+	epsilon                        job.Epsilon
 	n                              int
 	mechanism, sensitivity, target string
 	monotonic                      bool
@@ -37,7 +38,7 @@ the target. Errors are in the units of the scores.`,
 	}
 	fs := c.Flags()
 	command.CountVar(fs, &f.n, "n", "n", 0, "number of candidates")
-	f.epsilon.Add(c)
+	command.AddEpsilon(c, &f.epsilon)
 	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate: pf and em")
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of the scores")
 	fs.StringVar(&f.target, "target-error", "", "also find the ε at which each mechanism has this worst error")
@@ -71,17 +72,17 @@ func (f *worstFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sensitivity, err := command.ParsePositive("sensitivity", f.sensitivity)
+	sensitivity, err := job.ParsePositive("sensitivity", f.sensitivity)
 	if err != nil {
 		return err
 	}
-	names, err := command.SplitNames("mechanism", f.mechanism)
+	names, err := job.SplitNames("mechanism", f.mechanism)
 	if err != nil {
 		return err
 	}
 	var target *big.Rat
 	if f.target != "" {
-		if target, err = command.ParsePositive("target-error", f.target); err != nil {
+		if target, err = job.ParsePositive("target-error", f.target); err != nil {
 			return err
 		}
 	}
@@ -92,7 +93,7 @@ func (f *worstFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc, err := command.Await(ctx, command.Grace, func() (*worstDoc, error) {
+	doc, err := job.Await(ctx, job.Grace, func() (*worstDoc, error) {
 		doc := &worstDoc{N: f.n, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Sensitivity: f.sensitivity}
 		flip, _, err := w.Worst(mechanisms.PermuteAndFlip(), eps)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"optratio/internal/certtext"
+	"optratio/internal/job"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -76,9 +77,9 @@ func (decide Checker) Accepts(ctx context.Context, data []byte, most int64) erro
 	case errors.Is(err, certificate.ErrLimit):
 		return Exit(Undecided, fmt.Errorf("certificates are kept where they can be checked, and this one is %w", err))
 	case err != nil:
-		return fmt.Errorf("%w: the checker does not accept it: %w", ErrInternal, err)
+		return fmt.Errorf("%w: the checker does not accept it: %w", job.ErrInternal, err)
 	case !r.Valid:
-		return fmt.Errorf("%w: the checker does not accept it: %s", ErrInternal, r.Reason)
+		return fmt.Errorf("%w: the checker does not accept it: %s", job.ErrInternal, r.Reason)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/certtext"
+	"optratio/internal/job"
 )
 
 // TestCertificatesThatAreNotKept: what the checker does not accept, and what fails while it is written, leaves the file as it was, and the command ends as it would have.
@@ -60,7 +61,7 @@ func TestCertificatesThatAreNotKept(t *testing.T) {
 			if errors.As(err, &exit) {
 				assert.Equal(t, want, exit.Code, name)
 			} else if want == Undecided {
-				assert.ErrorIs(t, err, ErrInternal, name) // which run gives this code
+				assert.ErrorIs(t, err, job.ErrInternal, name) // which run gives this code
 			}
 			kept, err := os.ReadFile(path)
 			require.NoError(t, err)

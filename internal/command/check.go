@@ -12,6 +12,7 @@ import (
 
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/job"
 	"optratio/internal/variant"
 	"optratio/internal/vipr"
 	"optratio/number"
@@ -56,7 +57,7 @@ func (decide Checker) run(ctx context.Context, j *Job, path, out string) error {
 	most, _ := j.Bytes() // which start has read
 	limits := certificate.Options{Context: ctx, MaxMemory: most, MaxSteps: steps(ctx)}
 	var read bytes.Buffer // for the second file
-	doc, err := Settle(ctx, func() (document.Check, error) {
+	doc, err := job.Settle(ctx, func() (document.Check, error) {
 		file, err := OpenInput(ctx, "", path)
 		if err != nil {
 			return document.Check{}, err

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"optratio/internal/job"
 	"optratio/internal/strictjson"
 )
 
@@ -69,7 +70,7 @@ func (f *OutputFile) Commit(ctx context.Context, write func(io.Writer) error) er
 		temp.Close()
 		defer os.Remove(name)
 	}
-	_, err := Await(ctx, f.grace(ctx), func() (any, error) {
+	_, err := job.Await(ctx, f.grace(ctx), func() (any, error) {
 		file, err := openToWrite(ctx, name)
 		if err != nil {
 			return nil, err
@@ -115,9 +116,9 @@ func (f *OutputFile) grace(ctx context.Context) time.Duration {
 	case f.direct:
 		return fileGrace()
 	case ctx.Err() == nil:
-		return Grace
+		return job.Grace
 	}
-	return max(fileGrace(), Grace+fileGrace()-sinceEnd(ctx))
+	return max(fileGrace(), job.Grace+fileGrace()-job.SinceEnd(ctx))
 }
 
 func (f *OutputFile) failed(ctx context.Context, err error) error {
@@ -127,7 +128,7 @@ func (f *OutputFile) failed(ctx context.Context, err error) error {
 	err = fmt.Errorf("%s %s: not written: %w", f.flag, Quoted(f.Path), WithoutPath(err))
 	var e *ExitError
 	switch {
-	case errors.Is(err, context.Cause(ctx)), errors.Is(err, ErrInternal):
+	case errors.Is(err, context.Cause(ctx)), errors.Is(err, job.ErrInternal):
 		return err
 	case errors.As(err, &e):
 		return Exit(e.Code, err)
@@ -153,23 +154,33 @@ type input struct {
 // errUTF16 is the cause where a text cannot be read.
 var errUTF16 = errors.New("it is UTF-16 text; save it as UTF-8")
 
-// OpenInput opens the input file that a flag names, or an argument where flag is "". Of a pipe it waits for the writer, as long as the
-// context lasts.
-func OpenInput(ctx context.Context, flag, path string) (*input, error) {
-	name := strings.TrimSpace(flag + " " + Quoted(path))
-	file, err := Await(ctx, 0, func() (*os.File, error) { return os.Open(path) })
+// Open opens an input file. Of a pipe it waits for the writer, as long as the context lasts.
+func Open(ctx context.Context, path string) (io.ReadCloser, error) {
+	file, err := job.Await(ctx, 0, func() (*os.File, error) { return os.Open(path) })
 	if cause := context.Cause(ctx); cause != nil && err != nil {
-		return nil, fmt.Errorf("%s: cannot be read: %w", name, cause)
+		return nil, fmt.Errorf("cannot be read: %w", cause)
 	}
 	if err != nil {
-		return nil, Usagef("%s: cannot be read: %w", name, WithoutPath(err))
+		return nil, fmt.Errorf("cannot be read: %w", WithoutPath(err))
 	}
 	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, errors.Join(Usagef("%s: is a folder; name a file", name), file.Close())
+		return nil, errors.Join(errors.New("is a folder; name a file"), file.Close())
 	}
 	// Only pipes, terminals and sockets know deadlines; other files do not make their reader wait.
 	stop := context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Now()) })
 	return &input{ctx: ctx, file: file, stop: stop}, nil
+}
+
+// OpenInput opens the input file that a flag names, or an argument where flag is "".
+func OpenInput(ctx context.Context, flag, path string) (io.ReadCloser, error) {
+	file, err := Open(ctx, path)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", strings.TrimSpace(flag+" "+Quoted(path)), err)
+		if context.Cause(ctx) == nil {
+			err = Exit(Usage, err)
+		}
+	}
+	return file, err
 }
 
 func (f *input) Read(p []byte) (int, error) {

@@ -11,7 +11,7 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
-	"optratio/number"
+	"optratio/internal/job"
 )
 
 // Quoted shows a user's text in a message, without its middle where it is very long.
@@ -22,42 +22,6 @@ func Choose(b bool, yes, no string) string {
 		return yes
 	}
 	return no
-}
-
-// SplitNames reads a flag's comma-separated list; nil for none.
-func SplitNames(flag, list string) (names []string, err error) {
-	if list == "" {
-		return nil, nil
-	}
-	for name := range strings.SplitSeq(list, ",") {
-		if name = strings.TrimSpace(name); name == "" {
-			return nil, Usagef("--%s %s: an item of the list is empty; take a comma away, or fill in what is between them", flag, Quoted(list))
-		}
-		names = append(names, name)
-	}
-	return names, nil
-}
-
-// Parsed reads a flag; an error names it.
-func Parsed[T any](name, text string, parse func(string) (T, error)) (T, error) {
-	x, err := parse(text)
-	if err != nil {
-		names := Choices(name)
-		err = Usagef("--%s: %w%s", name, err, DidYouMean(unknown(text, names), names))
-	}
-	return x, err
-}
-
-// ParsePositive reads a flag that is a decimal > 0.
-func ParsePositive(name, text string) (*big.Rat, error) {
-	r, err := decimal.Parse(text)
-	if err != nil {
-		return nil, Usagef("--%s: %w; give a decimal > 0", name, err)
-	}
-	if r.Sign() <= 0 {
-		return nil, Usagef("--%s %s: give a decimal > 0", name, Quoted(text))
-	}
-	return r, nil
 }
 
 // Scaled reads a decimal that may end in k, M, G or T, for thousands, millions and so on.
@@ -138,29 +102,20 @@ func ExactText(x *big.Rat) string {
 	return x.RatString()
 }
 
-// EpsilonFlags are --eps and --exp-eps, of which a command takes exactly one.
-type EpsilonFlags struct{ Eps, Exp string }
-
-// Add adds the two flags.
-func (f *EpsilonFlags) Add(c *cobra.Command) {
-	c.Flags().StringVar(&f.Eps, "eps", "", "privacy parameter ε as a decimal, taken exactly")
-	c.Flags().StringVar(&f.Exp, "exp-eps", "", "e^ε as a fraction a/b or a decimal, taken exactly: results are exact rationals")
+// AddEpsilon adds --eps and --exp-eps, of which a command takes exactly one.
+func AddEpsilon(c *cobra.Command, e *job.Epsilon) {
+	c.Flags().StringVar(&e.Eps, "eps", "", "privacy parameter ε as a decimal, taken exactly")
+	c.Flags().StringVar(&e.Exp, "exp-eps", "", "e^ε as a fraction a/b or a decimal, taken exactly: results are exact rationals")
 }
 
-// List reads a list of values of one of the two flags; it does not parse them, and leaves it to Parse to refuse both at once.
-func (f *EpsilonFlags) List() ([]string, error) {
-	if f.Eps != "" && f.Exp != "" {
-		return nil, nil
-	}
-	return SplitNames(Choose(f.Eps != "", "eps", "exp-eps"), f.Eps+f.Exp)
-}
-
-// Text says which ε was given.
-func (f *EpsilonFlags) Text() string {
-	if f.Eps != "" {
-		return "ε = " + f.Eps
-	}
-	return "e^ε = " + f.Exp
+// AddParams adds the parameters of mechanisms that have any.
+func AddParams(c *cobra.Command, p *job.Params) {
+	fs := c.Flags()
+	fs.StringVar(&p.Gamma, "gamma", "", "rs, rs-log, rs-tnb: success parameter γ of the number of draws (default 0.05)")
+	fs.StringVar(&p.Beta, "beta", "", "gem, mgem, combined-gem: failure probability β (default 0.05)")
+	fs.StringVar(&p.Eta, "eta", "", "rs-tnb: shape η of the number of draws (default 1)")
+	fs.StringVar(&p.EpsChoice, "eps-choice", "", "combined-gem: share of ε for the choice (default 0.6)")
+	fs.StringVar(&p.Constraints, "constraints", "", "lp-optimal: paper, dp, monotone or full (default paper)")
 }
 
 // Optional is a text for a JSON document, null where it was not given.
@@ -169,44 +124,4 @@ func Optional(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// Parse reads --eps or --exp-eps, whichever was given.
-func (f *EpsilonFlags) Parse() (number.Epsilon, error) {
-	eps, exp := f.Eps, f.Exp
-	switch {
-	case eps == "" && exp == "":
-		return number.Epsilon{}, Usagef("epsilon is missing: give --eps 0.5 or --exp-eps 3/2")
-	case eps != "" && exp != "":
-		return number.Epsilon{}, Usagef("--eps and --exp-eps exclude each other: give one of them")
-	case eps != "":
-		e, err := number.ParseEpsilon(eps)
-		if err != nil {
-			return e, Usagef("--eps %s: %w; give a decimal >= 0 such as 0.5", Quoted(eps), err)
-		}
-		return e, nil
-	}
-	e, err := number.ParseExp(exp)
-	if err != nil {
-		return e, Usagef("--exp-eps %s: %w; give a fraction or a decimal >= 1 such as 3/2", Quoted(exp), err)
-	}
-	return e, nil
-}
-
-// Probability reads a decimal from 0 to 1.
-func Probability(name, text string) (*big.Rat, error) {
-	r, err := decimal.Parse(text)
-	if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, Usagef("--%s %s: give a decimal from 0 to 1", name, Quoted(text))
-	}
-	return r, nil
-}
-
-// Gap reads the relative width of an answer wanted, from 0 to 1.
-func Gap(text string) (float64, error) {
-	gap, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(gap >= 0 && gap < 1) {
-		return 0, Usagef("--gap %s: give a decimal from 0 to 1 such as 1e-9", Quoted(text))
-	}
-	return gap, nil
 }

@@ -12,14 +12,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/job"
 )
 
 // A file whose content is known when the time limit is reached is written in what is left of the two seconds; a pipe is given up sooner.
 func TestFilesAreWrittenAfterTheLimit(t *testing.T) {
-	assert.LessOrEqual(t, Grace+fileGrace()+lastLine, 2*time.Second)
-	usual, late := Grace, 2*fileGrace()
-	defer func() { Grace = usual }()
-	Grace = time.Minute // a busy machine takes longer for the rest
+	assert.LessOrEqual(t, job.Grace+fileGrace()+lastLine, 2*time.Second)
+	usual, late := job.Grace, 2*fileGrace()
+	defer func() { job.Grace = usual }()
+	job.Grace = time.Minute // a busy machine takes longer for the rest
 	path := filepath.Join(t.TempDir(), "cert")
 	f, err := CreateOutput("--cert", path)
 	require.NoError(t, err)
@@ -47,10 +49,10 @@ func TestComputationsShareTheGrace(t *testing.T) {
 	trivial := func(why string) string { return why }
 	release := make(chan struct{})
 	defer close(release)
-	first, err := Settle(ctx, func() (string, error) { <-release; return "late", nil }, trivial)
+	first, err := job.Settle(ctx, func() (string, error) { <-release; return "late", nil }, trivial)
 	require.NoError(t, err)
 	assert.Contains(t, first, "time limit")
-	second, err := Settle(ctx, func() (string, error) { return "begun", nil }, trivial)
+	second, err := job.Settle(ctx, func() (string, error) { return "begun", nil }, trivial)
 	require.NoError(t, err)
 	assert.Contains(t, second, "time limit")
 }

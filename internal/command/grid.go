@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"optratio/internal/grid"
+	"optratio/internal/job"
 )
 
 // RangeHelp says in a flag's help what Range reads.
@@ -83,7 +84,7 @@ func Merge[R any](ctx context.Context, path string, kind *grid.Kind[R], merge fu
 		}
 		defer held.Close()
 	}
-	table, err := Await(ctx, 0, func() (*grid.Table[R], error) {
+	table, err := job.Await(ctx, 0, func() (*grid.Table[R], error) {
 		t, err := merge()
 		if err != nil && ctx.Err() == nil {
 			err = Exit(Usage, err)

@@ -9,14 +9,12 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/patience"
+	"optratio/internal/job"
 	"optratio/internal/supervise"
-	"optratio/number"
 )
 
 // Job is what the commands have in common that can run long.
@@ -49,17 +47,14 @@ func (j *Job) Limited(run func(context.Context) error) func(*cobra.Command, []st
 //
 // Both bound the whole command: a monitor compares the memory of the process, and of programs under audit with all that they started, with
 // --max-memory, and the garbage collector works harder as it comes near. When a limit is reached, or at Ctrl-C and SIGTERM, the command's context ends with the cause.
-// The computation then has grace to return the best answer so far; see settle.
+// The computation then has grace to return the best answer so far; see job.Settle.
 type Limits struct {
 	time   time.Duration
 	memory string
 }
 
-// Grace is for a computation to return after its context has ended. Tests give more where the machine is busy.
-var Grace = 1600 * time.Millisecond
-
 // fileGrace is for a file to be opened, or written, after that.
-func fileGrace() time.Duration { return Grace * 3 / 16 }
+func fileGrace() time.Duration { return job.Grace * 3 / 16 }
 
 const (
 	memoryTick  = 20 * time.Millisecond
@@ -117,12 +112,7 @@ func (l *Limits) start(ctx context.Context) (limited context.Context, stop func(
 		ctx, end = context.WithTimeoutCause(ctx, l.time, limitError(fmt.Sprintf("the time limit of %s was reached", l.time)))
 	}
 	limited, cancel := context.WithCancelCause(ctx)
-	ended := new(atomic.Pointer[time.Time])
-	context.AfterFunc(limited, func() {
-		now := time.Now()
-		ended.Store(&now)
-	})
-	limited = context.WithValue(limited, endKey{}, ended)
+	limited = job.Ending(limited)
 	before := debug.SetMemoryLimit(int64(memoryShare * float64(most)))
 	go func() {
 		others, percent := int64(0), 0
@@ -151,17 +141,6 @@ func collectorPercent(live int64) int {
 		return smallPercent
 	}
 	return 100
-}
-
-// endKey is where the context of a command has the time of its own end, once it has ended.
-type endKey struct{}
-
-// sinceEnd returns how long ago the limits or a signal ended the command's work; 0 before that.
-func sinceEnd(ctx context.Context) time.Duration {
-	if ended, ok := ctx.Value(endKey{}).(*atomic.Pointer[time.Time]); ok && ended.Load() != nil {
-		return time.Since(*ended.Load())
-	}
-	return 0
 }
 
 // reached says that the memory limit was reached, with so many bytes in programs under audit.
@@ -193,53 +172,6 @@ func memoryInUse() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
-}
-
-// Settle returns what compute returns. Where the context has ended and compute does not return within grace, or where
-// it fails for another reason than its input, the answer is trivial(why): one that holds whatever the computation would have found.
-// A computation that is given up goes on in the background until the process ends. All computations of a command share the grace: one
-// that would begin after it is not begun.
-func Settle[T any](ctx context.Context, compute func() (T, error), trivial func(why string) T) (T, error) {
-	grace := Grace - sinceEnd(ctx)
-	if grace <= 0 {
-		return trivial(context.Cause(ctx).Error()), nil
-	}
-	answer, err := Await(ctx, grace, compute)
-	var e *ExitError
-	switch {
-	case err == nil, errors.As(err, &e):
-		return answer, err
-	case IsInput(err) && !errors.Is(err, context.Cause(ctx)):
-		return answer, Exit(Usage, err)
-	}
-	return trivial(err.Error()), nil
-}
-
-// Await returns what f returns, or, a while after the end of the context, the cause of that. A panic of f is an error.
-func Await[T any](ctx context.Context, after time.Duration, f func() (T, error)) (value T, err error) {
-	type result struct {
-		value T
-		err   error
-	}
-	r, ok := patience.Await(ctx, after, func() (r result) {
-		defer func() {
-			if p := recover(); p != nil {
-				r.err = fmt.Errorf("%w: %v", ErrInternal, p)
-			}
-		}()
-		r.value, r.err = f()
-		return r
-	})
-	if !ok {
-		return value, context.Cause(ctx)
-	}
-	return r.value, r.err
-}
-
-// IsInput says whether an error is about what was asked, rather than a failure to answer.
-func IsInput(err error) bool {
-	var e number.InputError
-	return errors.As(err, &e)
 }
 
 // Ending turns the reason why an answer is undecided, or "", into the command's end.

@@ -17,6 +17,8 @@ import (
 
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/job"
+	"optratio/number"
 )
 
 // Exit codes, the same for every command.
@@ -42,6 +44,15 @@ func (e *ExitError) Error() string {
 }
 
 func (e *ExitError) Unwrap() error { return e.err }
+
+// As makes what is wrong with a command line an error about input.
+func (e *ExitError) As(target any) bool {
+	input, ok := target.(*number.InputError)
+	if ok = ok && e.Code == Usage; ok {
+		*input = number.InputError(e.Error())
+	}
+	return ok
+}
 
 // Exit returns an error that ends the command with an exit code; it prints nothing more where err is nil.
 func Exit(code int, err error) error { return &ExitError{code, err} }
@@ -80,7 +91,7 @@ func Main(newRoot func(Streams) *cobra.Command) {
 		cancel(ErrInterrupted)
 		// The answer is on its way by now, unless nothing comes, or nobody reads it.
 		before := out.written.Load()
-		time.Sleep(Grace + fileGrace())
+		time.Sleep(job.Grace + fileGrace())
 		for ; out.written.Load() != before; time.Sleep(time.Second) {
 			before = out.written.Load()
 		}
@@ -126,28 +137,39 @@ func run(ctx context.Context, newRoot func(Streams) *cobra.Command, args []strin
 		code = e.Code
 	case errors.Is(err, ErrInterrupted):
 		code = Interrupted
-	case errors.As(err, &l), errors.Is(err, ErrInternal), ctx.Err() != nil:
+	case errors.As(err, &l), errors.Is(err, job.ErrInternal), ctx.Err() != nil && !job.IsInput(err):
 		code = Undecided
 	default: // what cobra itself finds wrong is usage
 		code = Usage
 	}
 	if asJSON := c.Flags().Lookup("json"); asJSON != nil && asJSON.Changed && code >= Undecided && stdout.written.Load() == 0 {
-		writeJSON(stdout, document.Encode(undecidedDoc{err.Error()}))
+		writeJSON(stdout, document.Encode(undecidedDoc{named(c, err).Error()}))
 	}
-	if text := err.Error(); text != "" {
+	if text := named(c, err).Error(); text != "" {
 		fmt.Fprintln(errs, root.Name()+": "+escape.Line(strings.Join(strings.Fields(text), " ")))
 	}
 	return code
 }
 
-// ErrInternal is wrapped by the error that a panic becomes.
-var ErrInternal = errors.New("internal error, please report it")
+// named is an error, the fields of a refused question in it named as the command's flags.
+func named(c *cobra.Command, err error) error {
+	var refused *job.Refusal
+	if !errors.As(err, &refused) || errors.As(err, new(*ExitError)) {
+		return err
+	}
+	return errors.New(refused.Named(func(field string) string {
+		if f := c.Flags().Lookup(field); f != nil {
+			return FlagName(f)
+		}
+		return "--" + field
+	}))
+}
 
 // execute runs the command that the arguments name.
 func execute(ctx context.Context, root *cobra.Command) (c *cobra.Command, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c, err = root, fmt.Errorf("%w: %v", ErrInternal, p)
+			c, err = root, fmt.Errorf("%w: %v", job.ErrInternal, p)
 		}
 	}()
 	return root.ExecuteContextC(ctx)
@@ -169,7 +191,7 @@ func flagError(c *cobra.Command, err error) error {
 	near := ""
 	if errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "" {
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		near = strings.Replace(DidYouMean(missing.GetSpecifiedName(), names), "mean ", "mean --", 1)
+		near = strings.Replace(job.DidYouMean(missing.GetSpecifiedName(), names), "mean ", "mean --", 1)
 	}
 	return Usagef("%w; %s --help lists the flags%s", err, c.CommandPath(), near)
 }

@@ -17,6 +17,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/command/commandtest"
+	"optratio/internal/job"
 )
 
 // The test binary is a command that looks at no limit where a variable says so.
@@ -36,7 +37,7 @@ func TestHangingCommandIsEnded(t *testing.T) {
 		e := commandtest.Spawn(t, nil, syscall.SIGTERM, syscall.SIGTERM)
 		assert.Equal(t, command.Interrupted, e.Code)
 		assert.Equal(t, "hang: interrupted: no answer came in time\n", e.Err)
-		assert.Greater(t, e.Took, command.Grace)
+		assert.Greater(t, e.Took, job.Grace)
 		took = min(took, e.Took)
 	}
 	assert.Less(t, took, 2500*time.Millisecond)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 )
 
 // AsCommand is an environment variable: where it is set, TestMain has to make the test binary the command itself, so that signals and
@@ -25,7 +26,7 @@ const AsCommand = "OPTRATIO_TEST_COMMAND"
 func IsCommand() bool {
 	times, err := strconv.Atoi(os.Getenv(AsCommand))
 	if err == nil {
-		command.Grace *= time.Duration(times)
+		job.Grace *= time.Duration(times)
 	}
 	return err == nil
 }

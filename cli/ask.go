@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/command"
+	"optratio/internal/job"
+	"optratio/number"
+)
+
+// asking is a command that asks a question and prints the answer.
+type asking struct {
+	command.Job
+	cert string   // file of a certificate, "" for none
+	ends []string // of the names of its files; nil where there is one
+}
+
+// addCert adds --cert.
+func (a *asking) addCert(c *cobra.Command) {
+	c.Flags().StringVar(&a.cert, "cert", "", "write a certificate to this file, for optratio check")
+}
+
+// host is where the command's question is answered; begin is called before the work.
+func (a *asking) host(begin func(what string, at number.Epsilon) (report func(string, ...any), err error)) (*job.Host, error) {
+	most, err := a.Bytes()
+	return &job.Host{
+		Open: command.Open, Begin: begin, MaxMemory: most, Certificate: a.cert != "",
+		Note: func(text string) { fmt.Fprintln(a.Err, "optratio: "+text) },
+	}, err
+}
+
+// run returns the command's function: it asks, shows the answer and writes the certificate.
+func (a *asking) run(q job.Question, print func(io.Writer, *job.Answer)) func(*cobra.Command, []string) error {
+	return a.Limited(func(ctx context.Context) error {
+		var certs []*command.CertificateFile
+		done := func() {}
+		h, err := a.host(func(what string, at number.Epsilon) (report func(string, ...any), err error) {
+			done()
+			report, done = command.Progress(a.Streams, what)
+			certs, err = a.createCertificates(at)
+			return report, err
+		})
+		if err != nil {
+			return err
+		}
+		answer, err := q.Answer(ctx, h)
+		done()
+		if err != nil {
+			return err
+		}
+		show := func(w io.Writer) { print(w, answer) }
+		if answer.List {
+			command.ShowAll(&a.Job, answer.Documents, show)
+		} else {
+			a.Show(answer.Documents[0], show)
+		}
+		end := ending(ctx, answer)
+		for i, write := range answer.Certificates {
+			if write != nil && i < len(certs) {
+				end = certs[i].Commit(ctx, a.Streams, write, end)
+			}
+		}
+		return end
+	})
+}
+
+// createCertificates prepares the files of certificates.
+func (a *asking) createCertificates(at number.Epsilon) (files []*command.CertificateFile, err error) {
+	if a.cert == "" {
+		return nil, nil
+	}
+	for _, end := range append(a.ends, "")[:max(1, len(a.ends))] {
+		file, err := a.CreateCertificate(a.cert+end, at)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// ending turns what an answer says into the command's end.
+func ending(ctx context.Context, a *job.Answer) error {
+	if a.Violated != "" {
+		return command.Exit(command.Violated, errors.New(a.Violated))
+	}
+	return command.Ending(ctx, a.Undecided)
+}
+
+// given returns the ε of a document as it was given.
+func given(eps, exp *string) string {
+	if eps != nil {
+		return *eps
+	}
+	return *exp
+}

@@ -1,0 +1,191 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"slices"
+	"strings"
+	"syscall"
+
+	"optratio/internal/decimal"
+	"optratio/internal/totals"
+	"optratio/lp"
+	"optratio/mechanisms"
+)
+
+// Params are the parameters of mechanisms that have any.
+type Params struct {
+	Gamma       string `json:"gamma"`
+	Beta        string `json:"beta"`
+	Eta         string `json:"eta"`
+	EpsChoice   string `json:"eps-choice"`
+	Constraints string `json:"constraints"`
+}
+
+// Values reads them.
+func (p Params) Values() (out mechanisms.Params, err error) {
+	for _, q := range []struct {
+		field, text string
+		to          **big.Rat
+	}{{"gamma", p.Gamma, &out.Gamma}, {"beta", p.Beta, &out.Beta}, {"eta", p.Eta, &out.Eta}, {"eps-choice", p.EpsChoice, &out.EpsChoice}} {
+		if q.text != "" {
+			if *q.to, err = decimal.ParseNumber(q.text); err != nil {
+				return out, refuse("{"+q.field+"}: %w; give a decimal", err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// OnLattice returns the mechanism with the constraints and, unless it is 0, the depth k of the lattice.
+func (p Params) OnLattice(m mechanisms.Mechanism, k int) (mechanisms.Mechanism, error) {
+	level := lp.Paper
+	if p.Constraints != "" {
+		var err error
+		if level, err = Parsed("constraints", p.Constraints, lp.ParseLevel); err != nil {
+			return nil, err
+		}
+	}
+	return lp.OnLattice(m, k, totals.Paper, level), nil
+}
+
+// FindMechanism reads one name, of the given field.
+func FindMechanism(field, name string) (mechanisms.Mechanism, error) {
+	return find(field, name, mechanisms.Lookup)
+}
+
+func find(field, name string, lookup func(string) (mechanisms.Mechanism, error)) (mechanisms.Mechanism, error) {
+	m, err := lookup(strings.TrimSpace(name))
+	if err != nil {
+		return nil, refuse("{"+field+"} %s: no such mechanism; give one that optratio mechanisms lists%s", quoted(name), DidYouMean(strings.TrimSpace(name), mechanisms.Names()))
+	}
+	return m, nil
+}
+
+// FewerNames returns the names that mechanisms.LookupFewer knows in NAME:M.
+func FewerNames() []string {
+	return slices.DeleteFunc(mechanisms.Names(), func(name string) bool {
+		_, err := mechanisms.LookupFewer(name + ":1")
+		return err != nil
+	})
+}
+
+// FindMechanisms reads a comma-separated list of names: with mechanisms.Lookup, or with mechanisms.LookupFewer where each score vector is
+// asked for itself.
+func FindMechanisms(list string, lookup func(string) (mechanisms.Mechanism, error)) ([]mechanisms.Mechanism, error) {
+	var found []mechanisms.Mechanism
+	seen := map[string]bool{}
+	for name := range strings.SplitSeq(list, ",") {
+		m, err := find("mechanism", name, lookup)
+		if _, fewer := lookup(FewerNames()[0] + ":1"); err != nil && fewer == nil && strings.Contains(name, ":") {
+			err = refuse("{mechanism} %s: give NAME:M with M from 1 on and one of these names: %s", quoted(name), strings.Join(FewerNames(), ", "))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if own := m.Info().Name; !seen[own] {
+			found, seen[own] = append(found, m), true
+		}
+	}
+	return found, nil
+}
+
+// splitNumbers reads decimals and fractions separated by commas.
+func splitNumbers(list string) ([]*big.Rat, error) {
+	var out []*big.Rat
+	for text := range strings.SplitSeq(list, ",") {
+		r, err := decimal.ParseNumber(strings.TrimSpace(text))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// numbers reads numbers that are separated by commas, or else the file of this name, which has one a line; nil for none.
+func (h *Host) numbers(ctx context.Context, field, text string) ([]*big.Rat, error) {
+	if text == "" {
+		return nil, nil
+	}
+	out, wrong := splitNumbers(text)
+	if wrong == nil {
+		return out, nil
+	}
+	out, err := h.readColumn(ctx, field, text, "")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.ENOTDIR) {
+		err = refuse("{"+field+"}: %w; give decimals separated by commas, or a file with one a line", wrong)
+	}
+	return out, err
+}
+
+// splitScores reads a score vector: numbers separated by commas, or a JSON array of numbers and of strings "p/q".
+func splitScores(text string) ([]*big.Rat, error) {
+	if !strings.HasPrefix(text, "[") {
+		return splitNumbers(text)
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &items); err != nil {
+		return nil, fmt.Errorf("%s is no JSON array", quoted(text))
+	}
+	if len(items) == 0 {
+		return nil, errors.New("no scores")
+	}
+	out := make([]*big.Rat, len(items))
+	for i, item := range items {
+		number := string(item)
+		if json.Unmarshal(item, &number) != nil {
+			number = string(item)
+		}
+		var err error
+		if out[i], err = decimal.ParseNumber(number); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// splitPair reads two neighbors: scores;scores, or a JSON array of two arrays.
+func splitPair(text string) (pair [2][]*big.Rat, err error) {
+	const want = "give scores;scores such as 0,-1;1,-1, or [[0,-1],[1,-1]]"
+	left, right, ok := strings.Cut(text, ";")
+	if strings.HasPrefix(text, "[[") && !ok {
+		var sides []json.RawMessage
+		if ok = json.Unmarshal([]byte(text), &sides) == nil && len(sides) == 2; ok {
+			left, right = string(sides[0]), string(sides[1])
+		}
+	}
+	if !ok {
+		return pair, errors.New("no pair, " + want)
+	}
+	for i, side := range []string{left, right} {
+		if pair[i], err = splitScores(strings.TrimSpace(side)); err != nil {
+			return pair, fmt.Errorf("%w; %s", err, want)
+		}
+	}
+	if len(pair[0]) != len(pair[1]) {
+		return pair, fmt.Errorf("%d and %d scores, give as many on either side", len(pair[0]), len(pair[1]))
+	}
+	return pair, nil
+}
+
+// readVectors reads the file of score vectors that a domain names, one a line, comma-separated or as a JSON array, all of one length. What else the field
+// takes is in others.
+func (h *Host) readVectors(ctx context.Context, path, others string) ([][]*big.Rat, error) {
+	length := 0
+	return readAll(ctx, h, "domain", path, others+" or a file of score vectors", "no score vectors, give one a line such as 0,-1,-2.5", func(text string) ([]*big.Rat, error) {
+		v, err := splitScores(text)
+		if err != nil {
+			return nil, fmt.Errorf("%w; give scores separated by commas, or a JSON array of them", err)
+		}
+		if length > 0 && len(v) != length {
+			return nil, fmt.Errorf("%d scores where the lines before have %d", len(v), length)
+		}
+		length = len(v)
+		return v, nil
+	})
+}

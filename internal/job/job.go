@@ -1,0 +1,106 @@
+// Package job answers questions: a typed question in, its document out. A command line, a form and a test ask in the same way; the fields of a
+// question are named as flags are, but no flag is parsed here and nothing is printed.
+//
+// A question refuses what makes no sense before it begins to work. Once its context has ended, it answers soon with what is certified by then.
+package job
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"reflect"
+
+	"optratio/internal/document"
+	"optratio/number"
+)
+
+// Question is what is asked. Its exported fields have the names of flags.
+type Question interface {
+	Answer(ctx context.Context, h *Host) (*Answer, error)
+}
+
+// Answer is what a question has found.
+type Answer struct {
+	Documents    []document.Document
+	List         bool // the documents are a list, however many they are
+	Violated     string
+	Undecided    string                  // why it is not decided what was asked, "" where it is
+	Certificates []func(io.Writer) error // write them; nil for one that there is not
+}
+
+// answered is the answer that one document is.
+func answered(d document.Document, undecided string) *Answer {
+	return &Answer{Documents: []document.Document{d}, Undecided: undecided}
+}
+
+// Host is where a question is answered.
+type Host struct {
+	// Open opens a file that a question names.
+	Open func(ctx context.Context, path string) (io.ReadCloser, error)
+	// Begin is called once the question has been found to be right, before the work, with its ε if it has one. It returns what is told how far the
+	// work is.
+	Begin func(what string, at number.Epsilon) (report func(format string, args ...any), err error)
+	// Note is told, once, what may matter to somebody who waits.
+	Note        func(text string)
+	MaxMemory   int64 // in bytes
+	Certificate bool  // one is wanted
+}
+
+// kinds makes questions of each kind, with what holds where nothing is said.
+var kinds = map[string]func() Question{
+	"ratio":     func() Question { return NewRatio() },
+	"threshold": func() Question { return NewThreshold() },
+}
+
+// New returns a question of a kind, with the defaults; nil where there is no such kind.
+func New(kind string) Question {
+	if makes := kinds[kind]; makes != nil {
+		return makes()
+	}
+	return nil
+}
+
+// CommandLine returns the words of the command line that asks a question, without the program's name.
+func CommandLine(q Question) []string {
+	for kind, makes := range kinds {
+		if standard := makes(); reflect.TypeOf(standard) == reflect.TypeOf(q) {
+			words := []string{kind}
+			eachField(q, standard, func(name, text string) {
+				switch {
+				case name == "":
+					words = append(words, text)
+				case text == "true":
+					words = append(words, flagName(name))
+				case name == "scores" || name == "sensitivities": // which may begin with a minus
+					words = append(words, flagName(name)+"="+text)
+				default:
+					words = append(words, flagName(name), text)
+				}
+			})
+			return words
+		}
+	}
+	return nil
+}
+
+func flagName(field string) string {
+	if len(field) == 1 {
+		return "-" + field
+	}
+	return "--" + field
+}
+
+// eachField visits the fields of a question that differ from those of the standard, in their order.
+func eachField(q, standard any, visit func(name, text string)) {
+	x, y := reflect.Indirect(reflect.ValueOf(q)), reflect.Indirect(reflect.ValueOf(standard))
+	for i := range x.NumField() {
+		f := x.Type().Field(i)
+		name, tagged := f.Tag.Lookup("json")
+		switch {
+		case f.Anonymous:
+			eachField(x.Field(i).Interface(), y.Field(i).Interface(), visit)
+		case tagged && name != "-" && !reflect.DeepEqual(x.Field(i).Interface(), y.Field(i).Interface()):
+			visit(name, fmt.Sprint(x.Field(i).Interface()))
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+
+	"optratio/internal/document"
+	"optratio/internal/linear"
+	"optratio/lp"
+	"optratio/mechanisms"
+	"optratio/number"
+)
+
+// Ratio asks how far mechanisms are from the optimum or, with Rho, from each other. Several ε, separated by commas, have a list of answers.
+type Ratio struct {
+	Size
+	Epsilon
+	Mechanism string `json:"mechanism"`
+	Lattice
+	Rho         string `json:"rho"`
+	Domain      string `json:"domain"`
+	Method      string `json:"method"`
+	Sensitivity string `json:"sensitivity"`
+	Exact       bool   `json:"exact"`
+	Stated
+	AssumeSymmetric bool `json:"assume-symmetric"`
+}
+
+// NewRatio returns the question with its defaults.
+func NewRatio() *Ratio {
+	return &Ratio{Mechanism: "pf,em", Lattice: standardLattice("1e-9"), Domain: "lattice", Method: "auto", Sensitivity: "1", Stated: standardStated()}
+}
+
+// Request turns the question into a request.
+func (q *Ratio) Request(ctx context.Context, h *Host) (r lp.Request, err error) {
+	delta, err := ParsePositive("sensitivity", q.Sensitivity)
+	if err != nil {
+		return r, err
+	}
+	if r, err = q.Lattice.request(ctx, h, q.Size, delta); err != nil {
+		return r, err
+	}
+	r.Exact, r.Certified = q.Exact, h.Certificate
+	if q.Rho == "" {
+		if r.Epsilon, err = q.Epsilon.Parse(); err != nil {
+			return r, err
+		}
+	}
+	if q.Exact && q.Exp == "" {
+		return r, refuse("{exact}: exact results need a rational e^ε, give {exp-eps} instead of {eps}")
+	}
+	if r.Mechanisms, err = FindMechanisms(q.Mechanism, mechanisms.Lookup); err != nil {
+		return r, err
+	}
+	if r.Method, err = Parsed("method", q.Method, lp.ParseMethod); err != nil {
+		return r, err
+	}
+	if r.Direct && r.Method == lp.Auto {
+		r.Method = lp.Enumerated
+	}
+	return r, monotonicToo(q.Monotonic, r.Mechanisms, delta)
+}
+
+// monotonicToo refuses mechanisms that are not known to be private for monotonic scores in a way of their own.
+func monotonicToo(monotonic bool, list []mechanisms.Mechanism, delta *big.Rat) error {
+	for _, m := range list {
+		if _, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{delta}); err != nil && monotonic {
+			return refuse("{monotonic-scores}: %w", err)
+		}
+	}
+	return nil
+}
+
+// Answer answers it.
+func (q *Ratio) Answer(ctx context.Context, h *Host) (*Answer, error) {
+	if q.Rho != "" {
+		return q.atRho(ctx, h)
+	}
+	if q.Domain != "lattice" {
+		return nil, refuse("{domain} %s: is for {rho}", quoted(q.Domain))
+	}
+	list, err := q.Epsilon.List()
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 1 {
+		return q.at(ctx, h, q.Epsilon)
+	}
+	if h.Certificate {
+		return nil, refuse("{cert}: a certificate is about one ε, give one")
+	}
+	for _, eps := range list {
+		if _, err := eps.Parse(); err != nil {
+			return nil, err
+		}
+	}
+	return eachAnswer(ctx, list, func(eps Epsilon) (*Answer, error) { return q.at(ctx, h, eps) })
+}
+
+// eachAnswer answers a question at one ε after the other.
+func eachAnswer(ctx context.Context, list []Epsilon, at func(Epsilon) (*Answer, error)) (*Answer, error) {
+	all := &Answer{List: true}
+	for i, eps := range list {
+		if ctx.Err() != nil {
+			all.Undecided = cmp.Or(all.Undecided, fmt.Sprintf("%d of %d ε were answered", i, len(list)))
+			break
+		}
+		a, err := at(eps)
+		if err != nil {
+			return nil, err
+		}
+		all.Documents = append(all.Documents, a.Documents...)
+		if all.Violated == "" && all.Undecided == "" {
+			all.Violated, all.Undecided = a.Violated, a.Undecided
+		}
+	}
+	return all, nil
+}
+
+// at answers it at one ε.
+func (q Ratio) at(ctx context.Context, h *Host, eps Epsilon) (*Answer, error) {
+	q.Epsilon = eps
+	r, err := q.Request(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	report, err := h.Begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), r.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	subject, err := q.addSubject(ctx, h, &r, report)
+	if err != nil {
+		return nil, err
+	}
+	if subject != nil {
+		defer subject.Close()
+	}
+	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
+	a, err := Settle(ctx, func() (*lp.Answer, error) { return rated(ctx, r, subject) }, func(why string) *lp.Answer { return anyRatio(r, why) })
+	if err != nil {
+		return nil, err
+	}
+	doc := &document.Ratio{
+		N: q.N, K: q.K, Eps: optional(q.Eps), ExpEps: optional(q.Exp), Objective: q.Objective, Constraints: q.level(),
+		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
+		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
+		Monotonic: q.Monotonic, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(), PFOptimal: a.PFOptimal, Subject: q.subjectDocument(subject, &r), Price: a.Price,
+	}
+	if r.Delta != nil {
+		doc.Delta = new(number.Exact(r.Delta))
+	}
+	found := answered(doc, a.Undecided)
+	found.Certificates = []func(io.Writer) error{a.WriteCertificate}
+	for _, m := range a.Mechanisms {
+		found.Violated = cmp.Or(found.Violated, m.Finding)
+	}
+	return found, nil
+}
+
+// anyRatio says what is true of every ratio: errors lie between 0 and the depth. Of other losses it says nothing.
+func anyRatio(r lp.Request, why string) *lp.Answer {
+	a := &lp.Answer{Proof: "none", Solver: "none", Undecided: why}
+	var ratio number.Number
+	if r.Loss.IsMean() {
+		a.Optimum, ratio = number.Bounds(new(big.Rat), big.NewRat(int64(r.K), 1)), number.Bounds(new(big.Rat), nil)
+	}
+	for _, m := range r.Mechanisms {
+		a.Mechanisms = append(a.Mechanisms, lp.Rated{Name: m.Info().Name, Error: a.Optimum, Ratio: ratio})
+	}
+	return a
+}

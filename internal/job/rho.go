@@ -1,0 +1,143 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"optratio/internal/document"
+	"optratio/lattice"
+	"optratio/lp"
+	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/verify"
+)
+
+// withRho are the fields that go with Rho.
+var withRho = strings.Fields("rho n k mechanism objective domain gap monotonic-scores sensitivity")
+
+// atRho compares mechanisms at equal ρ.
+func (q *Ratio) atRho(ctx context.Context, h *Host) (*Answer, error) {
+	if q.Eps != "" || q.Exp != "" {
+		return nil, refuse("{rho} and {eps} exclude each other: with {rho} each mechanism has its own ε; give one of them")
+	}
+	var others []string
+	eachField(q, NewRatio(), func(name, _ string) {
+		if !slices.Contains(withRho, name) {
+			others = append(others, name)
+		}
+	})
+	if h.Certificate {
+		others = append(others, "cert")
+	}
+	if len(others) > 0 {
+		return nil, refuse("{" + slices.Min(others) + "}: makes no sense with {rho}, which compares mechanisms with each other on the lattice of step 2Δ; leave it out")
+	}
+	if q.Domain != "lattice" && q.Domain != "real" {
+		return nil, refuse("{domain} %s: give lattice or real", quoted(q.Domain))
+	}
+	rho, err := ParsePositive("rho", q.Rho)
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	r, err := q.Request(ctx, h)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Worst:
+		return nil, refuse("{objective} minimax: makes no sense with {rho}, which compares mean errors; give paper or box")
+	case q.N < 2:
+		return nil, refuse("{n} %d: with {rho} give at least 2 candidates; one makes no error at any ρ", q.N)
+	}
+	if q.Domain == "real" {
+		for _, m := range r.Mechanisms {
+			if err := checkConcentration(m); err != nil {
+				return nil, err
+			}
+		}
+	}
+	report, err := h.Begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), number.Epsilon{})
+	if err != nil {
+		return nil, err
+	}
+	doc := &document.Rho{N: q.N, K: q.K, Rho: number.Exact(rho), Domain: q.Domain, Objective: q.Objective, Monotonic: q.Monotonic, Orbits: lattice.Orbits(q.N, q.K)}
+	for _, m := range r.Mechanisms {
+		row, err := Settle(ctx, func() (document.AtRho, error) { return q.calibrated(ctx, r, m, rho, report, doc) }, func(why string) document.AtRho {
+			doc.Undecided = why
+			unknown := number.Bounds(new(big.Rat), nil)
+			return document.AtRho{Name: m.Info().Name, Proof: "none", Parameter: unknown, Error: number.Bounds(new(big.Rat), big.NewRat(int64(q.K), 1)), Ratio: unknown}
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case len(doc.Mechanisms) == 0:
+			row.Ratio = number.Int(1)
+		case !row.Ratio.IsValid():
+			row.Ratio = quotient(row.Error, doc.Mechanisms[0].Error)
+		}
+		doc.Mechanisms = append(doc.Mechanisms, row)
+	}
+	doc.Seconds = time.Since(begin).Seconds()
+	return answered(doc, doc.Undecided), nil
+}
+
+// calibrated calibrates one mechanism and rates it.
+func (q *Ratio) calibrated(ctx context.Context, r lp.Request, m mechanisms.Mechanism, rho *big.Rat, report func(string, ...any), doc *document.Rho) (row document.AtRho, err error) {
+	name := m.Info().Name
+	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m, Monotonic: q.Monotonic}, Target: verify.Target{Rho: rho}, N: q.N, K: q.K, Gap: r.Gap, AllScores: q.Domain == "real"}
+	c.Progress = func(tried int, low, _ *big.Rat) { report("%s at least %s", name, low.FloatString(9)) }
+	cal, err := c.Calibrate(ctx)
+	if err != nil {
+		return row, err
+	}
+	if cal.Undecided != "" {
+		doc.Undecided = name + ": " + cal.Undecided
+	}
+	least, _ := cal.Parameter.Lower()
+	eps, err := number.FromEpsilon(least)
+	if err != nil {
+		return row, err
+	}
+	mean, err := lp.MeanError(ctx, m, q.N, q.K, r.Objective, eps)
+	if errors.Is(err, lp.ErrTooLarge) || ctx.Err() != nil {
+		doc.Undecided, mean, err = fmt.Sprint(err), number.Bounds(new(big.Rat), big.NewRat(int64(q.K), 1)), nil
+		if ctx.Err() != nil {
+			doc.Undecided = context.Cause(ctx).Error()
+		}
+	}
+	row = document.AtRho{Name: name, Parameter: cal.Parameter, Proof: cal.Proof, Error: mean}
+	if cal.Attained != nil {
+		row.Attained = cal.Attained
+	}
+	return row, err
+}
+
+// quotient encloses a/b for nonnegative numbers.
+func quotient(a, b number.Number) number.Number {
+	enclosed := func(x number.Number) number.Interval {
+		low, _ := x.Lower()
+		high, bounded := x.Upper()
+		if low == nil || !bounded {
+			return number.Whole(96).Abs()
+		}
+		return number.Hull(number.FromRat(low, 96), number.FromRat(high, 96))
+	}
+	return number.Enclosed(enclosed(a).Quo(enclosed(b)).Max(number.FromInt(0, 96)))
+}
+
+// checkConcentration refuses mechanisms of which no theorem gives ρ for all real scores.
+func checkConcentration(m mechanisms.Mechanism) error {
+	zero, err := number.FromEpsilon(new(big.Rat))
+	if err != nil {
+		return err
+	}
+	if _, ok := mechanisms.Concentration(m, zero, 64); !ok {
+		return refuse("{domain} real: ρ for all real scores is known for pf, em and geo only, not for %s; give {domain} lattice", m.Info().Name)
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"optratio/mechanisms"
+)
+
+// Settle hands on what a computation says, in time or a little later, and has an answer where the computation has none.
+func TestSettle(t *testing.T) {
+	defer func(grace time.Duration) { Grace = grace }(Grace)
+	Grace = 200 * time.Millisecond
+	errStopped := errors.New("stopped")
+	ended, cancel := context.WithCancelCause(context.Background())
+	cancel(errStopped)
+	trivial := func(why string) string { return "trivial: " + why }
+	for _, c := range []struct {
+		name    string
+		ctx     context.Context
+		compute func() (string, error)
+		want    string
+		refused bool
+	}{
+		{"answer", context.Background(), func() (string, error) { return "answer", nil }, "answer", false},
+		{"late answer", ended, func() (string, error) { time.Sleep(50 * time.Millisecond); return "partial", nil }, "partial", false},
+		{"no answer", ended, func() (string, error) { select {} }, "trivial: stopped", false},
+		{"failure", context.Background(), func() (string, error) { return "", errors.New("solver failed") }, "trivial: solver failed", false},
+		{"cause", ended, func() (string, error) { return "", fmt.Errorf("late: %w", errStopped) }, "trivial: late: stopped", false},
+		{"bad input", context.Background(), func() (string, error) { return "", mechanisms.ErrInstance }, "", true},
+		{"panic", context.Background(), func() (string, error) { panic("oops") }, "trivial: internal error, please report it: oops", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Settle(c.ctx, c.compute, trivial)
+			assert.Equal(t, c.want, got)
+			assert.Equal(t, c.refused, err != nil)
+			assert.Equal(t, c.refused, IsInput(err))
+		})
+	}
+}
+
+// A refusal names fields as whoever asked does, also those of a refusal inside, and nothing in its values is taken for a field.
+func TestRefusals(t *testing.T) {
+	inner := refuse("%d scores, want {n} %d", 2, 3)
+	err := refuse("%s:%d: %w; give {exp-eps}", "{file}", 7, inner)
+	assert.Equal(t, "{file}:7: 2 scores, want n 3; give exp-eps", err.Error())
+	assert.Equal(t, "{file}:7: 2 scores, want <n> 3; give <exp-eps>", err.(*Refusal).Named(func(f string) string { return "<" + f + ">" }))
+	assert.True(t, IsInput(err))
+	assert.ErrorIs(t, refuse("{loss}: %w", context.Canceled), context.Canceled)
+}
+
+// A question's command line has what differs from the default.
+func TestCommandLine(t *testing.T) {
+	q := NewRatio()
+	q.Size, q.Eps, q.Monotonic, q.Step = Size{3, 2}, "0.5", true, "delta"
+	assert.Equal(t, []string{"ratio", "-n", "3", "-k", "2", "--eps", "0.5", "--step", "delta", "--monotonic-scores"}, CommandLine(q))
+}
