@@ -348,7 +348,9 @@ func TestAnswers(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, a.MSE.Method(), "error of it about")
 	assert.Contains(t, a.PMF[0].Method(), "error of a probability about")
-	in.Epsilon = decimalEps(t, "1e300") // below what a big.Float can say
+	in.Epsilon = decimalEps(t, "8192") // and scores apart by more than a big.Float can say
+	in.Scores[1] = ratOf(t, "-1e300")
+	in.Scores[2] = ratOf(t, "-1e9")
 	for _, name := range []string{"em", "pf"} {
 		a, err = Ask(registry[name], in)
 		require.NoError(t, err)

@@ -33,7 +33,12 @@ func (e Epsilon) Check() error {
 	return nil
 }
 
-// FromEpsilon returns the parameter with the rational value eps, which must be >= 0.
+// MaxEpsilon is the largest ε: e^ε is written out here and there, with 1.4 bits a unit of ε.
+const MaxEpsilon = 1 << 13
+
+var errLarge = fmt.Errorf("%w: above %d, the largest", ErrEpsilon, MaxEpsilon)
+
+// FromEpsilon returns the parameter with the rational value eps, which must be from 0 to MaxEpsilon.
 func FromEpsilon(eps *big.Rat) (Epsilon, error) {
 	if eps == nil {
 		return Epsilon{}, fmt.Errorf("%w: the value is nil", ErrEpsilon)
@@ -41,16 +46,22 @@ func FromEpsilon(eps *big.Rat) (Epsilon, error) {
 	if eps.Sign() < 0 {
 		return Epsilon{}, fmt.Errorf("%w: %s is negative", ErrEpsilon, eps.RatString())
 	}
+	if eps.Cmp(big.NewRat(MaxEpsilon, 1)) > 0 {
+		return Epsilon{}, errLarge
+	}
 	return Epsilon{eps: new(big.Rat).Set(eps), memo: new(sync.Map)}, nil
 }
 
-// FromExp returns the parameter with e^ε = exp, which must be >= 1.
+// FromExp returns the parameter with e^ε = exp, which must be at least 1; ε is at most MaxEpsilon.
 func FromExp(exp *big.Rat) (Epsilon, error) {
 	if exp == nil {
 		return Epsilon{}, fmt.Errorf("%w: the value of e^epsilon is nil", ErrEpsilon)
 	}
 	if exp.Cmp(big.NewRat(1, 1)) < 0 {
 		return Epsilon{}, fmt.Errorf("%w: e^epsilon = %s is below 1", ErrEpsilon, exp.RatString())
+	}
+	if LogRat(exp, 64).Hi().Cmp(big.NewFloat(MaxEpsilon)) > 0 {
+		return Epsilon{}, errLarge
 	}
 	return Epsilon{exp: new(big.Rat).Set(exp), memo: new(sync.Map)}, nil
 }
@@ -205,34 +216,23 @@ func (e Epsilon) Float() float64 {
 // FloatZ returns z = e^{-ε} rounded to a float64, which is the same on every machine.
 func (e Epsilon) FloatZ() float64 { return e.ExpNeg(big.NewRat(1, 1), 96).Near() }
 
-// maxWritten is the largest ε for which ExpBounds writes out e^ε, of 1.4 bits a unit of ε.
-const maxWritten = 1 << 13
-
 // ExpBounds returns rational bounds of e^ε to about prec bits, 1 <= lo <= e^ε <= hi, which are equal where e^ε is known to
-// be rational. Where a rational ε exceeds 2^13, lo is a bound near e^(2^13) and hi is nil: there is no upper bound then, nor
-// for the zero value.
+// be rational. There are none for the zero value.
 func (e Epsilon) ExpBounds(prec uint) (lo, hi *big.Rat) {
 	one := big.NewRat(1, 1)
 	switch {
 	case e.exp != nil:
 		return e.exp, e.exp
 	case e.eps == nil:
-		return one, nil
+		return nil, nil
 	case e.eps.Sign() == 0:
 		return one, one
 	}
-	bounded := e.eps.Cmp(big.NewRat(maxWritten, 1)) <= 0
-	at := e.eps
-	if !bounded {
-		at = big.NewRat(maxWritten, 1)
-	}
-	x := ExpRat(at, prec)
+	x := ExpRat(e.eps, prec)
 	if lo, _ = x.Lo().Rat(nil); lo.Cmp(one) < 0 {
 		lo = one
 	}
-	if bounded {
-		hi, _ = x.Hi().Rat(nil)
-	}
+	hi, _ = x.Hi().Rat(nil)
 	return lo, hi
 }
 
@@ -252,9 +252,6 @@ func (e Epsilon) CompareExp(a, b *big.Rat) int {
 		return a.Cmp(new(big.Rat).Mul(lo, b))
 	}
 	quotient := new(big.Rat).Quo(a, b) // a - e^ε b has the sign of b·(a/b - e^ε)
-	if quotient.Cmp(lo) < 0 {
-		return -b.Sign()
-	}
 	for prec := uint(64); ; prec *= 2 {
 		if c, ok := LogRat(quotient, prec).Cmp(e.Value(prec)); ok {
 			return c * b.Sign()

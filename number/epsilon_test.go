@@ -31,7 +31,7 @@ func ratOf(t *testing.T, s string) *big.Rat {
 // e^½ = 1.64872127070012814684…
 func TestCompareExp(t *testing.T) {
 	half, three, zero := parseEps(t, "0.5"), parseExp(t, "3/2"), parseEps(t, "0")
-	tiny, huge := parseEps(t, "1e-30"), parseEps(t, "1e300")
+	tiny, huge := parseEps(t, "1e-30"), parseEps(t, "8192")
 	for _, c := range []struct {
 		eps  Epsilon
 		a, b string
@@ -41,8 +41,8 @@ func TestCompareExp(t *testing.T) {
 		{half, "-2", "-1", -1}, {half, "-1", "-1", 1}, {half, "0", "1", -1}, {half, "1", "-1", 1}, {half, "1", "0", 1}, {half, "0", "-1", 1},
 		{three, "3", "2", 0}, {three, "3.01", "2", 1}, {three, "-3", "-2", 0}, {zero, "2", "2", 0}, {zero, "1", "2", -1},
 		{tiny, "1", "1", -1}, {tiny, "1.0000000000000000000000000000011", "1", 1},
-		{huge, "1e400", "1e-400", -1}, {huge, "-1e400", "-1e-400", 1},
-		{parseEps(t, "70000"), "1e30401", "1", 1}, {parseEps(t, "70000"), "1e30400", "1", -1}, // 70000/ln 10 = 30400.6
+		{huge, "1e1700", "1e-1700", -1}, {huge, "-1e1700", "-1e-1700", 1}, // 8192/ln 10 = 3557.7
+		{parseEps(t, "7000"), "1e3041", "1", 1}, {parseEps(t, "7000"), "1e3040", "1", -1}, // 7000/ln 10 = 3040.06
 	} {
 		assert.Equal(t, c.want, c.eps.CompareExp(ratOf(t, c.a), ratOf(t, c.b)), "%s - e^%s·%s", c.a, c.eps, c.b)
 	}
@@ -59,9 +59,23 @@ func TestExpBounds(t *testing.T) {
 	assert.Equal(t, -1, hi.Cmp(ratOf(t, "1.6487212707001281469")))
 	lo, _ = parseEps(t, "1e-40").ExpBounds(64)
 	assert.Equal(t, "1", lo.RatString(), "not below 1")
-	lo, hi = parseEps(t, "1e300").ExpBounds(64)
-	assert.Nil(t, hi)
+	lo, hi = parseEps(t, "8192").ExpBounds(64)
 	assert.Equal(t, 11819, lo.Num().BitLen(), "bits of e^8192: 8192/ln 2 = 11818.6")
+	assert.Equal(t, 1, hi.Cmp(lo))
+}
+
+// ε is at most 8192, given either way: 10^3557 is below e^8192 and 10^3558 above.
+func TestLargestEpsilon(t *testing.T) {
+	for text, ok := range map[string]bool{"8192": true, "8192.000001": false, "1e300": false} {
+		_, err := ParseEpsilon(text)
+		assert.Equal(t, ok, err == nil, text)
+		assert.True(t, ok || errors.Is(err, ErrEpsilon))
+	}
+	for text, ok := range map[string]bool{"1e3557": true, "1e3558": false, "1e9000": false} {
+		_, err := ParseExp(text)
+		assert.Equal(t, ok, err == nil, text)
+		assert.True(t, ok || errors.Is(err, ErrEpsilon))
+	}
 }
 
 // The zero value answers without a panic, and whoever needs an ε refuses it.
@@ -82,7 +96,7 @@ func TestUnsetEpsilon(t *testing.T) {
 	assert.Nil(t, e.Exp())
 	assert.Zero(t, e.CompareExp(big.NewRat(1, 1), big.NewRat(1, 1)))
 	lo, hi := e.ExpBounds(64)
-	assert.Equal(t, "1", lo.RatString())
+	assert.Nil(t, lo)
 	assert.Nil(t, hi)
 	for _, err := range []error{second(FromEpsilon(nil)), second(FromExp(nil)), second(ParseEpsilon("-1")), second(ParseExp("1/2"))} {
 		assert.True(t, errors.Is(err, ErrEpsilon), "%v", err)

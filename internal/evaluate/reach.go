@@ -57,6 +57,9 @@ func (p *Problem) Reaching(ctx context.Context, m mechanisms.Mechanism, target n
 	end := func(side float64, proves func(number.Number) bool) (*big.Rat, bool, error) {
 		for wide := first; wide < last; wide *= 30 {
 			at := proposed * (1 + float64(side*wide))
+			if at > number.MaxEpsilon {
+				break
+			}
 			x, err := p.ExpectedError(m, rationalEpsilon(at))
 			switch {
 			case err != nil:
@@ -92,7 +95,7 @@ func (p *Problem) Reaching(ctx context.Context, m mechanisms.Mechanism, target n
 func rationalEpsilon(x float64) number.Epsilon {
 	e, err := number.FromEpsilon(new(big.Rat).SetFloat64(x))
 	if err != nil {
-		panic(err) // x is finite and not negative
+		panic(err) // x is from 0 to the largest
 	}
 	return e
 }
@@ -128,7 +131,7 @@ func (p *Problem) propose(ctx context.Context, m mechanisms.Mechanism, log float
 		return max(min(y-log, 1e6), -1e6), err
 	}
 	size, _ := p.sensitivity.Float64()
-	lo := min(max(size, 1e-100), 1e100) / (1 + p.near[len(p.near)-1])
+	lo := min(max(size, 1e-100), number.MaxEpsilon) / (1 + p.near[len(p.near)-1])
 	atLo, err := excess(lo)
 	if err != nil {
 		return 0, err
@@ -139,8 +142,11 @@ func (p *Problem) propose(ctx context.Context, m mechanisms.Mechanism, log float
 			break
 		}
 		if atHi > 0 {
+			if hi == number.MaxEpsilon {
+				return hi, nil
+			}
 			lo, atLo = hi, atHi
-			hi *= 2
+			hi = min(2*hi, number.MaxEpsilon)
 			atHi, err = excess(hi)
 		} else {
 			hi, atHi = lo, atLo

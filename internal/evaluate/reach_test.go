@@ -106,6 +106,17 @@ func TestReachingNever(t *testing.T) {
 	assert.False(t, ok, "%v", x)
 }
 
+// What would take more than the largest ε has no upper end.
+func TestReachingBeyondTheLargestEpsilon(t *testing.T) {
+	p, err := New([]int64{1, 0}, big.NewRat(1_000_000, 1), false)
+	require.NoError(t, err)
+	x := reaching(t, p, mechanisms.Exponential(), number.Exact(big.NewRat(1, 3)))
+	low, _ := x.Lower()
+	_, ok := x.Upper()
+	assert.False(t, ok, "%v", x)
+	assert.Positive(t, low.Cmp(big.NewRat(8000, 1)), "%v", x)
+}
+
 // From an estimate comes an estimate.
 func TestReachingEstimates(t *testing.T) {
 	p, err := New([]int64{1, 0}, half, false)

@@ -108,32 +108,17 @@ func windowMin(x []*big.Int, l int) []int {
 }
 
 // worstExcess returns max over |i-j| <= l of up_i - e·down_j, which may be negative, and where; up and down are in units of the law.
-// For e = nil, which stands for +∞, it is the supremum over such e, or nil for -∞: every down_j is positive then.
 func (q Law) worstExcess(up, down []*big.Int, l int, e *big.Rat) (*big.Rat, Pair) {
 	least := windowMin(down, l)
-	unit := q.den
-	if e != nil {
-		unit = new(big.Int).Mul(q.den, e.Denom())
-	}
+	unit := new(big.Int).Mul(q.den, e.Denom())
 	var worst *big.Int
 	var pair Pair
 	d, loss := new(big.Int), new(big.Int)
 	for i, x := range up {
-		floor := down[least[i]]
-		switch {
-		case e != nil:
-			d.Sub(d.Mul(x, e.Denom()), loss.Mul(floor, e.Num()))
-		case floor.Sign() > 0:
-			continue
-		default:
-			d.Set(x)
-		}
+		d.Sub(d.Mul(x, e.Denom()), loss.Mul(down[least[i]], e.Num()))
 		if worst == nil || d.Cmp(worst) > 0 {
 			worst, pair = new(big.Int).Set(d), Pair{I: i + 1, J: least[i] + 1}
 		}
-	}
-	if worst == nil {
-		return nil, pair
 	}
 	return new(big.Rat).SetFrac(worst, unit), pair
 }
@@ -148,7 +133,7 @@ func TightDelta(q Law, l int, e number.Epsilon) (lo, hi *big.Rat, pair Pair, err
 	below, above := e.ExpBounds(logBits)
 	lo, _ = q.worstExcess(q.lo, q.hi, l, above)
 	hi, pair = q.worstExcess(q.hi, q.lo, l, below)
-	if lo == nil || lo.Sign() < 0 {
+	if lo.Sign() < 0 {
 		lo = new(big.Rat)
 	}
 	if hi.Sign() <= 0 {
@@ -194,10 +179,10 @@ func LargestP(r Law, l int, e number.Epsilon, delta *big.Rat) (lo, hi *big.Rat, 
 	return at(r.hi, r.lo, below), at(r.lo, r.hi, above), nil
 }
 
-// mixLimit is the formula of LargestP for a given worst excess D; its limit 1 for e = nil, which stands for +∞.
+// mixLimit is the formula of LargestP for a given worst excess D.
 func mixLimit(worst, delta, e *big.Rat, n int) *big.Rat {
 	one := big.NewRat(1, 1)
-	if e == nil || worst.Cmp(delta) <= 0 {
+	if worst.Cmp(delta) <= 0 {
 		return one
 	}
 	blind := new(big.Rat).Sub(e, one)

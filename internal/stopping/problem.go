@@ -85,7 +85,7 @@ func (m multipliers) rows() []row {
 //	max over rules of Σ_k w_k q_k  +  δ Σ λ,   w_k = payoff_k - Σ_j λ_kj + e Σ_i λ_ik
 //
 // where e >= e^ε is rational: a law that is private for ε satisfies the rows with e
-// in its place, too. Where no such e is known, the rows say nothing and the multipliers are left out. Weak duality; nothing depends on where the multipliers come from.
+// in its place, too. Weak duality; nothing depends on where the multipliers come from.
 func (p *Problem) upperBound(lambda multipliers) (*big.Rat, error) {
 	_, e := p.Eps.ExpBounds(boundBits)
 	w := make([]*big.Rat, p.N())
@@ -93,9 +93,6 @@ func (p *Problem) upperBound(lambda multipliers) (*big.Rat, error) {
 		w[k] = new(big.Rat).Set(c)
 	}
 	total := new(big.Rat)
-	if e == nil {
-		lambda = nil
-	}
 	for r, l := range lambda {
 		x := new(big.Rat).SetFloat64(l)
 		if x == nil || x.Sign() < 0 {

@@ -85,8 +85,8 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 // Solve answers a request. Where the context ends, the answer says so and holds what is certain by then.
 func Solve(ctx context.Context, r Request) (*Answer, error) {
 	begin := time.Now()
-	if _, high := r.Epsilon.ExpBounds(64); high == nil {
-		return nil, fmt.Errorf("%w: ε is missing or more than 8192; use a smaller one", ErrSize)
+	if err := r.Epsilon.Check(); err != nil {
+		return nil, err
 	}
 	sets, err := newSpace(r.N, r.K, r.Top, false)
 	if err != nil {
