@@ -16,7 +16,6 @@ import (
 	"optratio/internal/decimal"
 	"optratio/internal/heterogeneous"
 	"optratio/internal/job"
-	"optratio/internal/linear"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -142,9 +141,14 @@ func (f *heterogeneousFlags) request(ctx context.Context) (r heterogeneous.Reque
 	r.Loss, errs[2] = job.Parsed("loss", f.loss, heterogeneous.ParseLoss)
 	r.Mechanisms, errs[3] = f.mechanisms(len(g.Sensitivities))
 	r.Params, errs[4] = f.params.Values()
-	r.Solver, errs[5] = findSolver(f.solver)
+	solver, err := findSolver(f.solver)
+	errs[5] = err
 	r.Gap, errs[6] = parseGap(f.gap)
-	return r, cmp.Or(errs[:]...)
+	if err := cmp.Or(errs[:]...); err != nil {
+		return r, err
+	}
+	r.Solver = solver.Name()
+	return r, nil
 }
 
 // mechanisms reads --mechanism, for n candidates.
@@ -215,7 +219,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 		return err
 	}
 	report, done := command.Progress(f.Streams, "sensitivities "+f.sensitivities)
-	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
+	r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
 	a, err := job.Settle(ctx, func() (*heterogeneous.Result, error) {
 		a, err := heterogeneous.Solve(ctx, r)
 		switch {
@@ -239,7 +243,7 @@ func (f *heterogeneousFlags) run(ctx context.Context) error {
 	doc := heterogeneousDoc{
 		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: f.grid, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp),
 		Objective: f.objective, Loss: f.loss, ShiftInvariant: f.shiftInvariant,
-		Vectors: a.Vectors, Neighbors: a.Neighbors, Variables: a.Variables, Rows: a.Rows, Solver: r.Solver.Name(), Pivots: a.Pivots,
+		Vectors: a.Vectors, Neighbors: a.Neighbors, Variables: a.Variables, Rows: a.Rows, Solver: r.Solver, Pivots: a.Pivots,
 		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Recommended: a.Recommended, Undecided: a.Undecided,
 	}
 	if f.optimal {

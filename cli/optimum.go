@@ -17,7 +17,6 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/job"
-	"optratio/internal/linear"
 	"optratio/number"
 	"optratio/optimum"
 	"optratio/verify"
@@ -195,11 +194,13 @@ func (f *optimumFlags) request(ctx context.Context, path string) (r optimum.Requ
 	}
 	var errs [3]error
 	r.Delta, errs[0] = parseDelta(f.delta)
-	r.Solver, errs[1] = findSolver(f.solver)
+	solver, err := findSolver(f.solver)
+	errs[1] = err
 	r.Gap, errs[2] = parseGap(f.gap)
 	if err := cmp.Or(errs[:]...); err != nil {
 		return r, err
 	}
+	r.Solver = solver.Name()
 	if f.output == "" || f.epsilon != (job.Epsilon{}) {
 		if r.Epsilon, err = f.epsilon.Parse(); err != nil {
 			return r, err
@@ -258,7 +259,7 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 		return err
 	}
 	report, done := command.Progress(f.Streams, "optimum")
-	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
+	r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
 	a, err := job.Settle(ctx, func() (*optimum.Result, error) {
 		a, err := optimum.Solve(ctx, r)
 		if errors.Is(err, optimum.ErrProblem) {
@@ -272,7 +273,7 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	rounded, err := job.Await(ctx, job.Grace/4, func() (*optimum.Rounded, error) { return a.Round(ctx) })
+	rounded, err := job.Await(ctx, job.Grace/4, func() (*optimum.Mechanism, error) { return a.Round(ctx) })
 	if err != nil && a.Undecided == "" && (f.optimal != "" || len(f.draw) > 0 || !a.Exact()) {
 		a.Undecided = err.Error()
 	}
@@ -284,9 +285,9 @@ func (f *optimumFlags) run(ctx context.Context, path string) error {
 	}
 	f.Show(doc, func(w io.Writer) { f.print(w, &doc) })
 	if rounded != nil {
-		write := rounded.Mechanism.WriteCSV
+		write := rounded.WriteCSV
 		if strings.HasSuffix(f.optimal, ".jsonl") {
-			write = rounded.Mechanism.WriteJSONL
+			write = rounded.WriteJSONL
 		}
 		if err := files.table.Commit(ctx, write); err != nil {
 			return err
@@ -318,13 +319,13 @@ func (f *optimumFlags) createFiles(at number.Epsilon) (files optimumFiles, err e
 }
 
 // drawn draws an output for each input of --draw.
-func (f *optimumFlags) drawn(rounded *optimum.Rounded) (out []optimum.Drawn, err error) {
+func (f *optimumFlags) drawn(rounded *optimum.Mechanism) (out []document.Drawn, err error) {
 	for _, input := range f.draw {
-		output, err := rounded.Mechanism.Sample(input, rand.Reader)
+		output, err := rounded.Sample(input, rand.Reader)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, optimum.Drawn{Input: input, Output: output})
+		out = append(out, document.Drawn{Input: input, Output: output})
 	}
 	return out, nil
 }
@@ -345,17 +346,17 @@ func (f *optimumFlags) rated() string {
 	return command.Choose(f.subject.exec != "", "the program", "the table")
 }
 
-func (f *optimumFlags) document(r *optimum.Request, a *optimum.Result, rounded *optimum.Rounded) document.Optimum {
+func (f *optimumFlags) document(r *optimum.Request, a *optimum.Result, rounded *optimum.Mechanism) document.Optimum {
 	doc := document.Optimum{
 		Inputs: len(r.Problem.Inputs), Outputs: len(r.Problem.Outputs), Pairs: a.Pairs, Rows: a.Rows, Orbits: a.Orbits, Variables: a.Variables,
 		Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Delta: r.Delta.RatString(),
 		Objective: command.Choose(r.Problem.Prior == nil, "worst", "mean"), Optimum: a.Optimum,
 		InputNames: r.Problem.Inputs, OutputNames: r.Problem.Outputs, Rounded: rounded, Rated: a.Rated, Users: a.Users,
-		Proof: "lp", Solver: r.Solver.Name(), Pivots: a.Pivots, Seconds: a.Seconds, Undecided: a.Undecided,
+		Proof: "lp", Solver: r.Solver, Pivots: a.Pivots, Seconds: a.Seconds, Undecided: a.Undecided,
 	}
 	table := a.Table()
 	if rounded != nil && !a.Exact() {
-		table = rounded.Mechanism.Table()
+		table = rounded.Table()
 	}
 	for _, row := range table {
 		doc.Mechanism = append(doc.Mechanism, exactNumbers(row))

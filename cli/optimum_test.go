@@ -14,13 +14,12 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/document"
 	"optratio/number"
-	"optratio/optimum"
 )
 
 // --draw runs the mechanism that --optimal writes: outputs come in the order of the inputs, and as often as its probabilities say. In 4000 draws a
 // frequency is farther from its probability than 0.05 with probability below 10^-8.
 func TestOptimumDraws(t *testing.T) {
-	draw := func(args ...string) (drawn []optimum.Drawn, pmf [][]number.Number) {
+	draw := func(args ...string) (drawn []document.Drawn, pmf [][]number.Number) {
 		t.Helper()
 		var out, problems bytes.Buffer
 		require.Equal(t, command.Done, Run(t.Context(), append([]string{"optimum", "--json"}, args...), strings.NewReader(""), &out, &problems), problems.String())
@@ -31,7 +30,7 @@ func TestOptimumDraws(t *testing.T) {
 	alone := filepath.Join(t.TempDir(), "alone.json") // nobody has a neighbor: each input has its own output
 	require.NoError(t, os.WriteFile(alone, []byte(`{"inputs":["a","b"],"outputs":["a","b"],"pairs":[],"loss":"zero-one","prior":"uniform"}`), 0o644))
 	drawn, _ := draw(alone, "--eps", "1", "--draw", "b", "--draw", "a", "--draw", "b")
-	assert.Equal(t, []optimum.Drawn{{Input: "b", Output: "b"}, {Input: "a", Output: "a"}, {Input: "b", Output: "b"}}, drawn)
+	assert.Equal(t, []document.Drawn{{Input: "b", Output: "b"}, {Input: "a", Output: "a"}, {Input: "b", Output: "b"}}, drawn)
 
 	args := []string{"--preset", "count:2", "--exp-eps", "2"}
 	for range 4000 {

@@ -115,7 +115,7 @@ func TestResolutionsAgreeWithTheGridProgram(t *testing.T) {
 				grid.Sensitivities = append(grid.Sensitivities, big.NewRat(int64(c.l), 2))
 			}
 			want, err := heterogeneous.Solve(context.Background(), heterogeneous.Request{
-				Grid: grid, Epsilon: got.Request.Epsilon, Mechanisms: got.Request.Mechanisms, Solver: linear.Embedded{},
+				Grid: grid, Epsilon: got.Request.Epsilon, Mechanisms: got.Request.Mechanisms,
 			})
 			require.NoError(t, err)
 			require.Empty(t, want.Undecided)

@@ -146,7 +146,7 @@ func random(rng *rand.Rand) *Problem {
 	}
 	if rng.IntN(3) == 0 {
 		for range 1 + rng.IntN(2) {
-			p.Forbid(rng.IntN(n), rng.IntN(m))
+			p.forbid(rng.IntN(n), rng.IntN(m))
 		}
 	}
 	return p
@@ -184,7 +184,7 @@ func symmetric(rng *rand.Rand) *Problem {
 	if rng.IntN(3) == 0 {
 		step := rng.IntN(n)
 		for x := range n {
-			p.Forbid(x, (x+step)%n)
+			p.forbid(x, (x+step)%n)
 		}
 	}
 	return p
@@ -203,6 +203,9 @@ func checked(t testing.TB, a *Result) []byte {
 	require.LessOrEqual(t, at.Cmp(high), 0)
 	at, _ = r.Optimum.Upper()
 	require.GreaterOrEqual(t, at.Cmp(low), 0)
+	if a.Undecided != "" {
+		return b.Bytes()
+	}
 	if whole := !slices.ContainsFunc(a.program.distances, func(d *big.Rat) bool { return !d.IsInt() }); a.Exact() && whole {
 		same, ok := r.Optimum.Cmp(a.Optimum)
 		require.True(t, ok && same == 0, "%v is proved", r.Optimum)
@@ -220,11 +223,11 @@ func rounds(t testing.TB, a *Result) {
 	if err != nil {
 		_ = p.WriteJSON(&text)
 	}
-	if errors.Is(err, ErrNotRounded) && p.Forbidden != nil && r.Delta != nil && r.Delta.Sign() > 0 {
+	if errors.Is(err, errNotRounded) && p.Forbidden != nil && r.Delta != nil && r.Delta.Sign() > 0 {
 		return // such as where what is forbidden and δ = 1/10 leave a probability no choice but 1/10
 	}
 	require.NoError(t, err, "ε = %v, δ = %v, %s %v", a.request.Epsilon, a.request.Delta, &text, a.Table())
-	r.Rate = &Table{Outputs: p.Outputs, P: m.Mechanism.Table()}
+	r.Rate = &Table{Outputs: p.Outputs, P: m.Table()}
 	require.NoError(t, r.Rate.check(p))
 	rated := &Rating{}
 	rated.private(&r)
@@ -234,7 +237,7 @@ func rounds(t testing.TB, a *Result) {
 	value, ok := m.Value.Rat()
 	require.True(t, ok)
 	low, _ := a.Optimum.Lower()
-	require.Equal(t, p.value(m.Mechanism.Table()).RatString(), value.RatString())
+	require.Equal(t, p.value(m.Table()).RatString(), value.RatString())
 	require.GreaterOrEqual(t, value.Cmp(low), 0)
 }
 
@@ -316,7 +319,7 @@ func TestCliques(t *testing.T) {
 	rng := rand.New(rand.NewPCG(24, 40))
 	hubs := map[int]int{}
 	for i := range 24 {
-		n := 5 + rng.IntN(4)
+		n := []int{5 + rng.IntN(4), 6 + rng.IntN(3), 9}[i%3]
 		p := &Problem{Inputs: numerals(n), Outputs: numerals(2 + rng.IntN(3)), OneWay: rng.IntN(3) == 0}
 		for x := range n {
 			row := make([]*big.Rat, len(p.Outputs))
@@ -326,16 +329,20 @@ func TestCliques(t *testing.T) {
 			p.Loss = append(p.Loss, row)
 			for y := range x {
 				d := int64(1)
-				if x > 4 && y < 5 || x > 4 && i%2 == 0 { // beside a clique of five, which shares inputs with others
+				switch {
+				case x < 5 || i%3 == 0: // one clique
+				case i%3 == 1: // no cliques alone
 					d = int64(1 + rng.IntN(2))
+				case y < 4: // two cliques that share an input
+					continue
 				}
 				p.Pairs = append(p.Pairs, Pair{From: x, To: y, Distance: big.NewRat(d, 1)})
-				if p.OneWay && (x < 5 || rng.IntN(4) > 0) {
+				if p.OneWay && (i%3 != 1 || rng.IntN(4) > 0) {
 					p.Pairs = append(p.Pairs, Pair{From: y, To: x, Distance: big.NewRat(d, 1)})
 				}
 			}
 		}
-		if i%3 > 0 {
+		if i%4 > 0 {
 			p.Prior = p.Uniform()
 			p.Prior[0], p.Prior[1] = new(big.Rat), new(big.Rat).Add(p.Prior[0], p.Prior[1])
 		}
@@ -355,6 +362,7 @@ func TestCliques(t *testing.T) {
 		checked(t, solve(t, Request{Problem: p, Epsilon: half}))
 	}
 	t.Log(hubs)
-	assert.Zero(t, hubs[0])
-	assert.GreaterOrEqual(t, len(hubs), 2)
+	for _, kind := range []int{0, 1, 2} {
+		assert.Positive(t, hubs[kind])
+	}
 }

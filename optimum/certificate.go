@@ -11,35 +11,46 @@ import (
 	"optratio/internal/table"
 )
 
-// ErrNoCertificate says that nothing was solved.
-var ErrNoCertificate = fmt.Errorf("%w: nothing was solved", certtext.ErrNone)
-
-// WriteCertificate writes what proves the enclosure of the optimum, as a section table of docs/reference/certificate.md: the problem in full, without the symmetries that
+// WriteCertificate writes what proves the enclosure of the optimum, as a section of docs/reference/certificate.md: the problem, without the symmetries that
 // were used, a table and multipliers. The same answer gives the same bytes.
 func (a *Result) WriteCertificate(w io.Writer) error {
 	if a.program == nil {
-		return ErrNoCertificate
+		return fmt.Errorf("%w: nothing was solved", certtext.ErrNone)
 	}
 	q, p := a.program, a.program.problem
 	full, s, err := q.full(a.solution)
 	if err != nil {
 		return err
 	}
-	c := certtext.NewWriter(w, "table")
-	c.Line("inputs %d", len(p.Inputs))
-	c.Line("outputs %d", len(p.Outputs))
-	c.Values("delta", []*big.Rat{q.delta})
+	state := a.request.Statement
+	inFull := state == nil || q.delta.Sign() > 0
+	if inFull {
+		state = []string{"table", fmt.Sprint("inputs ", len(p.Inputs)), fmt.Sprint("outputs ", len(p.Outputs)), "delta " + certtext.Value(q.delta)}
+	}
+	c := certtext.NewWriter(w, state[0])
+	for _, line := range state[1:] {
+		c.Line("%s", line)
+	}
 	c.Epsilon(q.epsilon.Exp(), q.epsilon.Eps())
 	c.Line("precision %d", s.Precision())
 	c.Claim(new(big.Rat).Mul(s.Lower, q.unit), new(big.Rat).Mul(s.Upper, q.unit))
+	if inFull {
+		writeProblem(c, p, full.Weight)
+	}
+	full.Write(c, s, q.unit, nil)
+	return c.End()
+}
+
+// writeProblem writes the problem in full. weights are those of the prior.
+func writeProblem(c *certtext.Writer, p *Problem, weights []*big.Int) {
 	if p.Prior == nil {
 		c.Line("prior worst")
 	} else {
-		weights := make([]*big.Rat, len(full.Weight))
-		for x, n := range full.Weight {
-			weights[x] = new(big.Rat).SetInt(n)
+		prior := make([]*big.Rat, len(weights))
+		for x, n := range weights {
+			prior[x] = new(big.Rat).SetInt(n)
 		}
-		c.Values("prior", weights)
+		c.Values("prior", prior)
 	}
 	for _, row := range p.Loss {
 		c.Values("loss", row)
@@ -52,8 +63,6 @@ func (a *Result) WriteCertificate(w io.Writer) error {
 		}
 	}
 	writePairs(c, p)
-	full.Write(c, s, q.unit, nil)
-	return c.End()
 }
 
 // writePairs writes the pairs: both directions in one line where they have one distance.

@@ -17,42 +17,39 @@ type clique struct {
 // leastClique is from how many inputs on a clique has fewer rows with a hub than without: 2k instead of k(k-1) for each output.
 const leastClique = 5
 
-// cliques finds cliques among the pairs at δ = 0, and notes which arcs they cover. Each is extended greedily from a pair that none covers so far. There are none where
-// symmetries were found, whose orbits have few rows, where outputs are forbidden, or where rows are equal.
+// cliques divides the pairs into cliques at δ = 0, where that is possible: each arc belongs to one, as in complete graphs and where neighbors differ in one attribute. It
+// is not tried where symmetries were found, whose orbits have few rows, where outputs are forbidden, or where rows are equal.
 func (q *program) cliques(generators []symmetry) {
 	if len(generators) > 0 || q.problem.Forbidden != nil || q.delta.Sign() > 0 || len(q.distances) == 0 || q.distances[0].Sign() == 0 {
 		return
 	}
-	has := make(map[arc]bool, len(q.arcs))
-	next := make([][]int, len(q.problem.Inputs))
+	free := make(map[arc]bool, len(q.arcs)) // arcs that are in no clique so far
+	next := make([][]arc, len(q.problem.Inputs))
 	for _, a := range q.arcs {
-		has[a] = true
-		next[a.above] = append(next[a.above], a.below)
+		free[a] = true
+		next[a.above] = append(next[a.above], a)
 	}
-	q.covered = map[arc]bool{}
 	for _, a := range q.arcs {
-		c := clique{a.distance, []int{a.above}}
-		joined := func(y int) bool {
-			return !slices.ContainsFunc(c.inputs, func(x int) bool { return !has[arc{x, y, a.distance}] || !has[arc{y, x, a.distance}] })
-		}
-		if a.above > a.below || q.covered[a] || !joined(a.below) {
+		if !free[a] {
 			continue
 		}
-		c.inputs = append(c.inputs, a.below)
-		for _, y := range next[a.above] {
-			if joined(y) { // and no member, as no input is its own neighbor
-				c.inputs = append(c.inputs, y)
+		c := clique{a.distance, []int{a.above}}
+		for _, b := range next[a.above] { // greedily
+			apart := func(x int) bool { return !free[arc{x, b.below, a.distance}] || !free[arc{b.below, x, a.distance}] }
+			if !slices.ContainsFunc(c.inputs, apart) {
+				c.inputs = append(c.inputs, b.below)
 			}
 		}
 		if len(c.inputs) < leastClique {
-			continue
+			q.hubs = nil
+			return
 		}
-		q.hubs = append(q.hubs, c)
 		for _, x := range c.inputs {
 			for _, y := range c.inputs {
-				q.covered[arc{x, y, c.distance}] = true
+				delete(free, arc{x, y, c.distance})
 			}
 		}
+		q.hubs = append(q.hubs, c)
 	}
 }
 

@@ -24,7 +24,7 @@ func ExampleSolve() {
 		panic(err)
 	}
 	fmt.Println(m.Bits, m.GivenUp)
-	if _, err := m.Mechanism.Sample("2", rand.Reader); err != nil {
+	if _, err := m.Sample("2", rand.Reader); err != nil {
 		panic(err)
 	}
 	// Output:

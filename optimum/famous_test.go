@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/heterogeneous"
 	"optratio/internal/linear"
 	"optratio/internal/topk"
 	"optratio/lp"
@@ -220,7 +219,7 @@ func TestPartitionSelection(t *testing.T) {
 	assert.Equal(t, "57/1000", sum.RatString())
 }
 
-// TestSameAsOtherCommands: selection on a lattice, unequal sensitivities and the choice of several are instances.
+// TestSameAsOtherCommands: selection on a lattice and the choice of several are instances.
 func TestSameAsOtherCommands(t *testing.T) {
 	ctx := context.Background()
 	eps := exp(t, "3/2")
@@ -234,25 +233,6 @@ func TestSameAsOtherCommands(t *testing.T) {
 		got, _ := a.Optimum.Rat()
 		assert.Equal(t, want.RatString(), got.RatString())
 	}
-	// Two candidates of sensitivities 1 and 2 on scores 0 to 3.
-	h, err := heterogeneous.Solve(ctx, heterogeneous.Request{Grid: heterogeneous.Grid{Sensitivities: rats(t, "1", "2"), From: new(big.Rat), Step: one, Steps: 3}, Epsilon: eps})
-	require.NoError(t, err)
-	p := &Problem{Outputs: []string{"a", "b"}}
-	for a := range 4 {
-		for b := range 4 {
-			p.Inputs = append(p.Inputs, fmt.Sprint(a, b))
-			p.Loss = append(p.Loss, []*big.Rat{big.NewRat(int64(max(0, b-a)), 1), big.NewRat(int64(max(0, a-b)), 1)})
-			for x := range len(p.Inputs) - 1 {
-				if distance(x/4, a) <= 1 && distance(x%4, b) <= 2 {
-					p.Pairs = append(p.Pairs, Pair{From: x, To: len(p.Inputs) - 1})
-				}
-			}
-		}
-	}
-	p.Prior = p.Uniform()
-	want, ok := h.Optimum.Rat()
-	require.True(t, ok)
-	is(t, want.RatString(), p, "3/2", "0")
 	// Two of three candidates: sets on the lattice of step 2Δ.
 	top, err := topk.Solve(ctx, topk.Request{N: 3, K: 2, Top: 2, Epsilon: eps, Gap: big.NewRat(1, 1e9), Solver: linear.Embedded{}})
 	require.NoError(t, err)
@@ -273,7 +253,7 @@ func TestSameAsOtherCommands(t *testing.T) {
 		}
 		q.Loss[x] = sums
 	}
-	want, ok = top.Optimum.Rat()
+	want, ok := top.Optimum.Rat()
 	require.True(t, ok)
 	is(t, want.RatString(), q, "3/2", "0")
 }

@@ -63,7 +63,7 @@ func stated(t testing.TB, lines []string) (p *Problem, e, delta *big.Rat, ok boo
 			}
 			p.Loss = append(p.Loss, row)
 		case "forbidden":
-			p.Forbid(whole(1), whole(2))
+			p.forbid(whole(1), whole(2))
 		case "pair":
 			p.Pairs = append(p.Pairs, Pair{From: whole(1), To: whole(2), Distance: number(f[3])}, Pair{From: whole(2), To: whole(1), Distance: number(f[3])})
 		case "arrow":
@@ -86,7 +86,7 @@ func TestForgedCertificates(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(3, 5))
 	far := preset(t, "count:2")
-	far.Forbid(0, 2)
+	far.forbid(0, 2)
 	far.OneWay, far.Pairs = true, []Pair{{From: 0, To: 1, Distance: big.NewRat(2, 1)}, {From: 1, To: 0}, {From: 0, To: 1}, {From: 2, To: 1}, {From: 1, To: 2}}
 	var originals [][]string
 	for _, r := range []Request{

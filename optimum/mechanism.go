@@ -14,33 +14,22 @@ import (
 	"optratio/number"
 )
 
-// Mechanism is a table of dyadic probabilities, from which one can draw exactly.
+// Mechanism is an optimal mechanism in dyadic probabilities, private as it is written, from which one can draw exactly.
 type Mechanism struct {
-	Inputs, Outputs []string
-	Bits            uint
-	Count           [][]*big.Int // of each output at each input, in units of 2^-Bits
-}
+	Bits    uint          `json:"bits"`     // probabilities are multiples of 2^-bits
+	Value   number.Number `json:"value"`    // its loss, exactly
+	GivenUp number.Number `json:"given_up"` // by how much that exceeds the optimum
 
-// Drawn is an output that a mechanism drew at an input.
-type Drawn struct {
-	Input  string `json:"input"`
-	Output string `json:"output"`
+	inputs, outputs []string
+	count           [][]*big.Int // of each output at each input, in units of 2^-bits
 }
-
-// Probability returns the probability of an output at an input, by their places.
-func (m *Mechanism) Probability(x, o int) *big.Rat {
-	return new(big.Rat).SetFrac(m.Count[x][o], new(big.Int).Lsh(unit, m.Bits))
-}
-
-// ErrInput says that a mechanism has no such input.
-var ErrInput = errors.New("no such input")
 
 // Sample draws an output at an input, with exactly the probabilities of the table if the bits of random are fair and independent. It takes the same number of them
 // every time, Bits rounded up to whole bytes, but the time it takes depends on the input and the output.
 func (m *Mechanism) Sample(input string, random io.Reader) (output string, err error) {
-	x := slices.Index(m.Inputs, input)
+	x := slices.Index(m.inputs, input)
 	if x < 0 {
-		return "", fmt.Errorf("%w: %q", ErrInput, input)
+		return "", fmt.Errorf("no such input: %q", input)
 	}
 	raw := make([]byte, (m.Bits+7)/8)
 	if _, err := io.ReadFull(random, raw); err != nil {
@@ -48,9 +37,9 @@ func (m *Mechanism) Sample(input string, random io.Reader) (output string, err e
 	}
 	at := new(big.Int).SetBytes(raw)
 	at.Rsh(at, uint(len(raw))*8-m.Bits)
-	for o, c := range m.Count[x] {
+	for o, c := range m.count[x] {
 		if at.Sub(at, c).Sign() < 0 {
-			return m.Outputs[o], nil
+			return m.outputs[o], nil
 		}
 	}
 	return "", fmt.Errorf("optimum: the probabilities at %q sum to less than 1", input)
@@ -60,9 +49,9 @@ func (m *Mechanism) Sample(input string, random io.Reader) (output string, err e
 func (m *Mechanism) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{"input", "output", "probability"}) // Error tells of all errors
-	for x, row := range m.Count {
-		for o := range row {
-			_ = c.Write([]string{m.Inputs[x], m.Outputs[o], decimal.Text(m.Probability(x, o))})
+	for x, row := range m.Table() {
+		for o, p := range row {
+			_ = c.Write([]string{m.inputs[x], m.outputs[o], decimal.Text(p)})
 		}
 	}
 	c.Flush()
@@ -73,37 +62,28 @@ func (m *Mechanism) WriteCSV(w io.Writer) error {
 func (m *Mechanism) WriteJSONL(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	for x, row := range m.Count {
+	for x, row := range m.Table() {
 		pmf := map[string]string{}
-		for o := range row {
-			pmf[m.Outputs[o]] = m.Probability(x, o).RatString()
+		for o, p := range row {
+			pmf[m.outputs[o]] = p.RatString()
 		}
 		if err := e.Encode(struct {
 			Input string            `json:"input"`
 			PMF   map[string]string `json:"pmf"`
-		}{m.Inputs[x], pmf}); err != nil {
+		}{m.inputs[x], pmf}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Rounded is an optimal mechanism in dyadic probabilities: private as it is written, for a little loss.
-type Rounded struct {
-	Mechanism *Mechanism    `json:"-"`
-	Bits      uint          `json:"bits"`     // probabilities are multiples of 2^-bits
-	Value     number.Number `json:"value"`    // its loss, exactly
-	GivenUp   number.Number `json:"given_up"` // by how much that exceeds the optimum
-}
-
-// ErrNotRounded says that no table of dyadic probabilities that is private was found.
-var ErrNotRounded = errors.New("no private table of dyadic probabilities was found near the optimum")
+var errNotRounded = errors.New("no private table of dyadic probabilities was found near the optimum")
 
 // Round returns the optimal mechanism in dyadic probabilities. It is verified after rounding, for all pairs of the problem, that it is (ε,δ)-DP and has no forbidden
 // output. Where the table of the optimum has no slack, as much of a table with slack is mixed in as rounding needs.
-func (a *Result) Round(ctx context.Context) (*Rounded, error) {
+func (a *Result) Round(ctx context.Context) (*Mechanism, error) {
 	if a.program == nil {
-		return nil, ErrNotRounded
+		return nil, errNotRounded
 	}
 	if a.rounded != nil {
 		return a.rounded, nil
@@ -140,11 +120,11 @@ func (a *Result) Round(ctx context.Context) (*Rounded, error) {
 			if !a.Optimum.IsExact() {
 				given = number.Between(number.Int(0), given)
 			}
-			a.rounded = &Rounded{m, bits, number.Exact(value), given}
-			return a.rounded, nil
+			m.Value, m.GivenUp, a.rounded = number.Exact(value), given, m
+			return m, nil
 		}
 	}
-	return nil, ErrNotRounded
+	return nil, errNotRounded
 }
 
 // mix returns (1-share) x + share y.
@@ -161,7 +141,7 @@ func mix(x, y []*big.Rat, share *big.Rat) []*big.Rat {
 // what is 0 stays so.
 func (q *program) dyadic(values []*big.Rat, bits uint) *Mechanism {
 	p := q.problem
-	m := &Mechanism{Inputs: p.Inputs, Outputs: p.Outputs, Bits: bits}
+	m := &Mechanism{Bits: bits, inputs: p.Inputs, outputs: p.Outputs}
 	whole := new(big.Int).Lsh(unit, bits)
 	floor, rest := make([]*big.Int, len(values)), make([]*big.Rat, len(values))
 	for j, x := range values {
@@ -178,7 +158,7 @@ func (q *program) dyadic(values []*big.Rat, bits uint) *Mechanism {
 		for _, o := range order[:min(int(missing.Int64()), len(order))] {
 			row[o] = new(big.Int).Add(row[o], unit)
 		}
-		m.Count = append(m.Count, row)
+		m.count = append(m.count, row)
 	}
 	return m
 }
@@ -193,9 +173,9 @@ func (m *Mechanism) private(arcs []arc, z []*big.Rat, delta *big.Rat) bool {
 	var left, right big.Int
 	for _, a := range arcs {
 		sum := new(big.Int)
-		for o, b := range m.Count[a.below] {
+		for o, b := range m.count[a.below] {
 			right.Mul(b, z[a.distance].Num())
-			left.Mul(m.Count[a.above][o], z[a.distance].Denom())
+			left.Mul(m.count[a.above][o], z[a.distance].Denom())
 			if right.Cmp(&left) > 0 {
 				sum.Add(sum, right.Sub(&right, &left))
 			}
@@ -209,10 +189,11 @@ func (m *Mechanism) private(arcs []arc, z []*big.Rat, delta *big.Rat) bool {
 
 // Table returns the probability of each output at each input.
 func (m *Mechanism) Table() [][]*big.Rat {
-	out := make([][]*big.Rat, len(m.Count))
-	for x, row := range m.Count {
-		for o := range row {
-			out[x] = append(out[x], m.Probability(x, o))
+	whole := new(big.Int).Lsh(unit, m.Bits)
+	out := make([][]*big.Rat, len(m.count))
+	for x, row := range m.count {
+		for _, n := range row {
+			out[x] = append(out[x], new(big.Rat).SetFrac(n, whole))
 		}
 	}
 	return out

@@ -143,7 +143,7 @@ func partitionPreset(n int) *Problem {
 	for range p.Inputs {
 		p.Loss = append(p.Loss, []*big.Rat{new(big.Rat), big.NewRat(1, 1)})
 	}
-	p.Forbid(0, 0)
+	p.forbid(0, 0)
 	p.Prior = p.Uniform()
 	return p
 }

@@ -151,8 +151,8 @@ func (p *Problem) checkPrior(field string, prior []*big.Rat) error {
 
 func (p *Problem) forbidden(x, o int) bool { return p.Forbidden != nil && p.Forbidden[x][o] }
 
-// Forbid says that an input must not have an output.
-func (p *Problem) Forbid(x, o int) {
+// forbid says that an input must not have an output.
+func (p *Problem) forbid(x, o int) {
 	for p.Forbidden == nil || len(p.Forbidden) < len(p.Inputs) {
 		p.Forbidden = append(p.Forbidden, make([]bool, len(p.Outputs)))
 	}

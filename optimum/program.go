@@ -100,8 +100,7 @@ type program struct {
 	delta     *big.Rat
 	arcs      []arc // those that are not implied
 	distances []*big.Rat
-	hubs      []clique
-	covered   map[arc]bool // arcs that hubs stand for
+	hubs      []clique // that stand for all arcs, if any do
 	zeros     []zero
 
 	group []int32   // of each input
@@ -227,13 +226,21 @@ func whole(x *big.Rat, den *big.Int) *big.Int {
 func (q *program) fill() {
 	p, t := q.problem, q.table
 	den := arith.CommonDenominator(slices.Concat(p.Loss...))
-	q.unit = new(big.Rat).SetFrac(unit, den)
+	common := new(big.Int) // factor of all losses
 	t.Loss, t.Zero = make([]*big.Int, len(t.Count)), make([]bool, len(t.Count))
 	for _, x := range q.first {
 		for o, l := range p.Loss[x] {
 			t.Loss[q.cell[x][o]] = whole(l, den)
+			common.GCD(nil, nil, common, whole(l, den))
 		}
 	}
+	if common.Sign() == 0 {
+		common.Set(unit)
+	}
+	for _, l := range t.Loss {
+		l.Quo(l, common)
+	}
+	q.unit = new(big.Rat).SetFrac(common, den)
 	for _, z := range q.zeros {
 		t.Zero[q.cell[z.input][z.output]] = true
 	}
@@ -280,7 +287,7 @@ func (q *program) isFirst(a arc) bool { return q.first[q.group[a.above]] == a.ab
 // rows visits the rows p(o|above) >= z^d p(o|below) at δ = 0, but for those of hubs.
 func (q *program) rows(visit func(table.Row) bool) bool {
 	for _, a := range q.arcs {
-		if !q.isFirst(a) || q.covered[a] {
+		if !q.isFirst(a) || q.hubs != nil {
 			continue
 		}
 		above, below := q.cell[a.above], q.cell[a.below]
@@ -311,7 +318,6 @@ func (q *program) start() (rows []table.Row) {
 	q.rows(func(r table.Row) bool {
 		i, known := at[[2]int32{r.Above, r.Distance}]
 		switch {
-		case t.Loss[r.Above].Cmp(t.Loss[r.Below]) <= 0:
 		case !known:
 			at[[2]int32{r.Above, r.Distance}] = len(rows)
 			rows = append(rows, r)

@@ -132,10 +132,10 @@ func (r *Request) rate(ctx context.Context, optimum number.Number) (*Rating, err
 		out.Value = number.Bounds(p.value(own), p.value(most))
 		out.Ratio = ratio(out.Value)
 	}
-	best, err := p.remap(ctx, t.Outputs, t.P, r.Solver)
+	best, err := p.remap(ctx, t.Outputs, t.P, r.solver)
 	most := best // losses are >= 0: that of larger probabilities is no smaller, whatever the remap
 	if err == nil && t.High != nil {
-		most, err = p.remap(ctx, t.Outputs, t.High, r.Solver)
+		most, err = p.remap(ctx, t.Outputs, t.High, r.solver)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -364,7 +364,7 @@ func (r *jsonReader) forbidden(p *Problem, n *node, inputs, outputs map[string]i
 		if err != nil {
 			return err
 		}
-		p.Forbid(x, o)
+		p.forbid(x, o)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"optratio/internal/clp"
 	"optratio/internal/linear"
 	"optratio/internal/patience"
 	"optratio/internal/table"
@@ -19,12 +20,17 @@ import (
 type Request struct {
 	Problem *Problem
 	Epsilon number.Epsilon
-	Delta   *big.Rat      // from 0 to 1; nil: 0
-	Rate    *Table        // to be compared with the optimum; nil: none
-	Users   [][]*big.Rat  // priors of users that share one mechanism, each with remaps of its own; nil: none
-	Solver  linear.Solver // nil for linear.Embedded
-	Gap     *big.Rat      // (upper-lower)/upper wanted where e^{dε} is irrational; nil for 1e-9
-	Report  func(linear.Progress)
+	Delta   *big.Rat     // from 0 to 1; nil: 0
+	Rate    *Table       // to be compared with the optimum; nil: none
+	Users   [][]*big.Rat // priors of users that share one mechanism, each with remaps of its own; nil: none
+	Gap     *big.Rat     // (upper-lower)/upper wanted where e^{dε} is irrational; nil for 1e-9
+	Solver  string       // "embedded", as is "", or "clp" in builds that have it
+	Report  func(pivots int, objective float64)
+	// Statement is how certificates at δ = 0 state the problem, where a section of docs/reference/certificate.md does so in a shorter way: the section, and its lines before
+	// that of ε. Nil: the problem in full.
+	Statement []string
+
+	solver linear.Solver
 }
 
 // Result is the answer to a Request.
@@ -43,14 +49,11 @@ type Result struct {
 	request  Request
 	program  *program
 	solution *table.Solution
-	rounded  *Rounded
+	rounded  *Mechanism
 }
 
 // errUndecided is wrapped by errors about work that a limit ended.
 var errUndecided = errors.New("undecided")
-
-// ErrDelta says that δ is not from 0 to 1.
-var ErrDelta error = number.InputError("δ has to be from 0 to 1")
 
 // grace is how long the work is waited for after the end of the context: single operations on long numbers do not look at it.
 const grace = 500 * time.Millisecond
@@ -64,10 +67,18 @@ func (r *Request) complete() error {
 	}
 	r.Delta = cmp.Or(r.Delta, new(big.Rat))
 	if r.Delta.Sign() < 0 || r.Delta.Cmp(one) > 0 {
-		return ErrDelta
+		return faultf("δ has to be from 0 to 1")
 	}
-	if r.Solver == nil {
-		r.Solver = linear.Embedded{}
+	switch r.Solver {
+	case "clp":
+		var err error
+		if r.solver, err = clp.New(); err != nil {
+			return err
+		}
+	case "", "embedded":
+		r.solver = cmp.Or[linear.Solver](r.solver, linear.Embedded{})
+	default:
+		return faultf("no solver is called %q; give embedded or clp", r.Solver)
 	}
 	r.Gap = cmp.Or(r.Gap, big.NewRat(1, 1e9))
 	for i, prior := range r.Users {
@@ -136,9 +147,9 @@ func (r *Request) optimum(ctx context.Context, p *Problem) (*solved, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := q.table.Solve(ctx, r.Epsilon, r.Solver, r.Gap, func(p linear.Progress) {
+	s, err := q.table.Solve(ctx, r.Epsilon, r.solver, r.Gap, func(p linear.Progress) {
 		if r.Report != nil {
-			r.Report(p)
+			r.Report(p.Pivots, p.Objective)
 		}
 	})
 	if err != nil {

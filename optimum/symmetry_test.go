@@ -30,7 +30,7 @@ func TestBetween(t *testing.T) {
 		"a distance":          {func(p *Problem) { p.Pairs[0].Distance = big.NewRat(2, 1) }, across, false},
 		"a direction":         {func(p *Problem) { p.OneWay, p.Pairs[0] = true, Pair{From: 1, To: 0} }, across, false},
 		"a loss":              {func(p *Problem) { p.Loss[0][1] = big.NewRat(1, 1) }, across, false},
-		"a forbidden output":  {func(p *Problem) { p.Forbid(0, 1) }, across, false},
+		"a forbidden output":  {func(p *Problem) { p.forbid(0, 1) }, across, false},
 		"a prior":             {func(p *Problem) { p.Prior = []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 2), new(big.Rat), new(big.Rat)} }, across, false},
 		"the prior, and kept": {func(p *Problem) { p.Prior = nil }, across, true},
 	} {

@@ -73,7 +73,7 @@ func (r *Request) joint(ctx context.Context, factor []*big.Rat) (*solved, error)
 				l := new(big.Rat).Mul(prior[x], p.Loss[x][o])
 				row[c].Add(row[c], l.Mul(l, factor[i]))
 				if p.forbidden(x, o) {
-					shared.Forbid(x, c)
+					shared.forbid(x, c)
 				}
 			}
 			row[c].Mul(row[c], size)
@@ -137,7 +137,7 @@ func (r *Request) common(ctx context.Context, out *Users) error {
 			least = low
 		}
 		points = append(points, r.losses(s, low))
-		e, err := mixture(ctx, points, r.Solver)
+		e, err := mixture(ctx, points, r.solver)
 		if err != nil {
 			return err
 		}

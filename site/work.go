@@ -339,8 +339,8 @@ func best(ctx context.Context, l *line) (answer, error) {
 	}
 	solver := linear.Embedded{}
 	a, err := optimum.Solve(ctx, optimum.Request{
-		Problem: p, Epsilon: eps, Delta: delta, Rate: rated, Solver: solver, Gap: big.NewRat(1, 1e9),
-		Report: func(p linear.Progress) { l.tell("%d pivots, objective %.9g", p.Pivots, p.Objective) },
+		Problem: p, Epsilon: eps, Delta: delta, Rate: rated, Gap: big.NewRat(1, 1e9),
+		Report: func(pivots int, objective float64) { l.tell("%d pivots, objective %.9g", pivots, objective) },
 	})
 	if err != nil {
 		return answer{}, err
@@ -360,7 +360,7 @@ func best(ctx context.Context, l *line) (answer, error) {
 	}
 	table := a.Table()
 	if rounded != nil && !a.Exact() {
-		table = rounded.Mechanism.Table()
+		table = rounded.Table()
 	}
 	for _, row := range table {
 		doc.Mechanism = append(doc.Mechanism, exactly(row))

@@ -165,30 +165,36 @@ type PMix struct {
 
 // Optimum is the JSON document of an optimum job.
 type Optimum struct {
-	Inputs      int               `json:"inputs"`
-	Outputs     int               `json:"outputs"`
-	Pairs       int               `json:"pairs"`
-	Rows        int               `json:"rows"`      // of privacy, that were generated
-	Orbits      int               `json:"orbits"`    // of inputs, under the symmetries that were found
-	Variables   int               `json:"variables"` // probabilities, under the same
-	Eps         *string           `json:"eps"`
-	ExpEps      *string           `json:"exp_eps"`
-	Delta       string            `json:"delta"`
-	Objective   string            `json:"objective"` // mean or worst
-	Optimum     number.Number     `json:"optimum"`
-	InputNames  []string          `json:"input_names"`
-	OutputNames []string          `json:"output_names"`
-	Mechanism   [][]number.Number `json:"mechanism"` // rows of inputs; it attains the upper end of the optimum, or is the rounded one where that is no known number
-	Losses      []number.Number   `json:"losses"`    // of mechanism, at each input
-	Rounded     *optimum.Rounded  `json:"rounded"`
-	Drawn       []optimum.Drawn   `json:"drawn,omitempty"` // by rounded, in the order that was asked for
-	Rated       *optimum.Rating   `json:"rated"`
-	Users       *optimum.Users    `json:"users"`
-	Proof       string            `json:"proof"`
-	Solver      string            `json:"solver"`
-	Pivots      int               `json:"pivots"`
-	Seconds     float64           `json:"seconds"`
-	Undecided   string            `json:"undecided,omitempty"`
+	Inputs      int                `json:"inputs"`
+	Outputs     int                `json:"outputs"`
+	Pairs       int                `json:"pairs"`
+	Rows        int                `json:"rows"`      // of privacy, that were generated
+	Orbits      int                `json:"orbits"`    // of inputs, under the symmetries that were found
+	Variables   int                `json:"variables"` // probabilities, under the same
+	Eps         *string            `json:"eps"`
+	ExpEps      *string            `json:"exp_eps"`
+	Delta       string             `json:"delta"`
+	Objective   string             `json:"objective"` // mean or worst
+	Optimum     number.Number      `json:"optimum"`
+	InputNames  []string           `json:"input_names"`
+	OutputNames []string           `json:"output_names"`
+	Mechanism   [][]number.Number  `json:"mechanism"` // rows of inputs; it attains the upper end of the optimum, or is the rounded one where that is no known number
+	Losses      []number.Number    `json:"losses"`    // of mechanism, at each input
+	Rounded     *optimum.Mechanism `json:"rounded"`
+	Drawn       []Drawn            `json:"drawn,omitempty"` // by rounded, in the order that was asked for
+	Rated       *optimum.Rating    `json:"rated"`
+	Users       *optimum.Users     `json:"users"`
+	Proof       string             `json:"proof"`
+	Solver      string             `json:"solver"`
+	Pivots      int                `json:"pivots"`
+	Seconds     float64            `json:"seconds"`
+	Undecided   string             `json:"undecided,omitempty"`
+}
+
+// Drawn is an output that a mechanism drew at an input.
+type Drawn struct {
+	Input  string `json:"input"`
+	Output string `json:"output"`
 }
 
 // Schema names the form of the JSON document.

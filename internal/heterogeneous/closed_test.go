@@ -50,7 +50,7 @@ func TestTwoCandidatesInClosedForm(t *testing.T) {
 				{"1/2", "1/2", one}, {"1", "0", one}, {"0", "5/4", one}, {"1/8", "7/8", one}, {"3/4", "1", one},
 				{"1", "1", two}, {"3/2", "1/2", two}, {"0", "2", two}, {"5/4", "3/2", two},
 			} {
-				got := optimum(t, Request{Grid: grid(k, true, c.a, c.b), Epsilon: exp(t, e)})
+				got := solved(t, Request{Grid: grid(k, true, c.a, c.b), Epsilon: exp(t, e)})
 				want := differences(k, c.wrong)
 				assert.Zero(t, got.Cmp(want), "k = %d, e^ε = %s, Δ = %s, %s: got %s, want %s", k, e, c.a, c.b, got.RatString(), want.RatString())
 			}
@@ -69,7 +69,7 @@ func TestRandomisedResponseIsOptimalForTwoCloseCandidates(t *testing.T) {
 				z := new(big.Rat).Inv(rat(e))
 				wrong := new(big.Rat).Quo(z, new(big.Rat).Add(z, big.NewRat(1, 1)))
 				want := differences(k, func(int) *big.Rat { return wrong })
-				got := optimum(t, Request{Grid: grid(k, shift, d, d), Epsilon: exp(t, e)})
+				got := solved(t, Request{Grid: grid(k, shift, d, d), Epsilon: exp(t, e)})
 				assert.Zero(t, got.Cmp(want), "k = %d, e^ε = %s: got %s, want %s", k, e, got.RatString(), want.RatString())
 			}
 		}
@@ -79,14 +79,14 @@ func TestRandomisedResponseIsOptimalForTwoCloseCandidates(t *testing.T) {
 // With Δ = (0, 1) the first score is public: each of its values is a problem of its own. With one step, always taking the second
 // costs nothing at q_1 = 0, where it is never worse, and always taking the first costs nothing at q_1 = 1.
 func TestPublicScoresOfOneStepCostNothing(t *testing.T) {
-	assert.Zero(t, optimum(t, Request{Grid: grid(1, false, "0", "1"), Epsilon: exp(t, "2")}).Sign())
+	assert.Zero(t, solved(t, Request{Grid: grid(1, false, "0", "1"), Epsilon: exp(t, "2")}).Sign())
 	// With two steps the vectors with q_1 = 0 and q_1 = 2 cost nothing either. With q_1 = 1 let m be the probability of the
 	// second at (1,1): it is at least zm at (1,0), where it costs 1, and the first's is at least z(1-m) at
 	// (1,2), where that costs 1. Together z, whatever m is, over 9 vectors.
 	for _, e := range []string{"9/8", "3/2", "4"} {
 		want := new(big.Rat).Mul(rat(e), big.NewRat(9, 1))
 		want.Inv(want)
-		got := optimum(t, Request{Grid: grid(2, false, "0", "1"), Epsilon: exp(t, e)})
+		got := solved(t, Request{Grid: grid(2, false, "0", "1"), Epsilon: exp(t, e)})
 		assert.Zero(t, got.Cmp(want), "e^ε = %s: got %s, want %s", e, got.RatString(), want.RatString())
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/linear"
 	"optratio/internal/slowtest"
 	"optratio/number"
+	"optratio/optimum"
 	"optratio/verify"
 )
 
@@ -260,16 +260,16 @@ func TestGEMUsesMoreThanHalfOfEpsilonForThree(t *testing.T) {
 func TestLargerGridsLeaveTheOptimum(t *testing.T) {
 	for sensitivities, want := range map[string]string{"1,1,4": "56/75", "1,2,4": "104/125"} {
 		g := grid(8, true, strings.Split(sensitivities, ",")...)
-		s, err := newSpace(&g)
+		p, levels, err := g.problem(Absolute, Mean)
 		require.NoError(t, err)
-		for q, levels := range s.levels {
-			s.weight[q] = int64(max(0, 5-slices.Max(levels))) // the shifts within 0..4
+		for q, at := range levels {
+			p.Prior[q].SetFrac64(int64(max(0, 5-slices.Max(at))), 125) // the shifts within 0..4
 		}
-		p := newProgram(s, Absolute, Mean)
-		found, err := p.table.Solve(context.Background(), exp(t, "2"), linear.Embedded{}, big.NewRat(1, 1_000_000), nil)
+		found, err := optimum.Solve(context.Background(), optimum.Request{Problem: p, Epsilon: exp(t, "2")})
 		require.NoError(t, err)
-		require.Zero(t, found.Lower.Cmp(found.Upper))
-		assert.Zero(t, found.Upper.Cmp(rat(want)), "%s: %s", sensitivities, found.Upper.RatString())
+		got, ok := found.Optimum.Rat()
+		require.True(t, ok)
+		assert.Zero(t, got.Cmp(rat(want)), "%s: %s", sensitivities, got.RatString())
 	}
 }
 

@@ -1,12 +1,26 @@
+// Package heterogeneous finds the best ε-DP selection mechanism for candidates of different
+// sensitivities on a small grid of score vectors, and says how far other mechanisms are from it.
+//
+// Candidate a has sensitivity Δ_a; score vectors q and q' are neighbors iff |q'_a - q_a| <= Δ_a for every
+// a. Package optimum solves the problem that a Grid describes: its inputs are the vectors and its outputs the candidates, and taking r at q costs q* - q_r or its
+// square. Neither symmetry nor monotonicity is assumed: the optimum bounds every mechanism that is ε-DP on the grid. On request mechanisms are
+// shift-invariant, x_r(q + c) = x_r(q) for every real c; then inputs are the differences of scores.
+//
+// The package does not make mechanisms, does not treat grids beyond a few thousand vectors, and
+// knows one ε-DP neighbor relation, the one above.
 package heterogeneous
 
 import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
+	"strings"
 
+	"optratio/internal/certtext"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/optimum"
 )
 
 // ErrGrid is wrapped by errors about grids.
@@ -56,37 +70,48 @@ func (g *Grid) Check() error {
 	return nil
 }
 
-// space is a Grid written out.
-type space struct {
-	grid      *Grid
-	n         int
-	levels    [][]int   // of each vector, in steps above From
-	weight    []int64   // grid vectors that it stands for
-	neighbors [][]int32 // of each vector, itself excluded, ascending
-}
-
-// newSpace lists the vectors and the neighbors of a grid.
-func newSpace(g *Grid) (*space, error) {
+// problem describes a grid to package optimum, and lists the levels of its vectors, in steps above From.
+func (g *Grid) problem(loss Loss, criterion Criterion) (p *optimum.Problem, levels [][]int, err error) {
 	if err := g.Check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	s := &space{grid: g, n: len(g.Sensitivities)}
-	at := make([]int, s.n)
+	p, total := &optimum.Problem{}, new(big.Rat)
+	at := make([]int, len(g.Sensitivities))
+	for r := range at {
+		p.Outputs = append(p.Outputs, strconv.Itoa(r))
+	}
 	for more := true; more; more = advance(at, g.Steps) {
-		weight := 1
+		weight := int64(1) // how many vectors of the grid it stands for
 		if g.ShiftInvariant {
 			if slices.Min(at) > 0 {
 				continue
 			}
-			weight += g.Steps - slices.Max(at)
+			weight += int64(g.Steps - slices.Max(at))
 		}
-		if len(s.levels) == MaxVectors {
-			return nil, fmt.Errorf("%w: more than %d score vectors; take fewer candidates or a coarser grid", ErrGrid, MaxVectors)
+		if len(levels) == MaxVectors {
+			return nil, nil, fmt.Errorf("%w: more than %d score vectors; take fewer candidates or a coarser grid", ErrGrid, MaxVectors)
 		}
-		s.levels = append(s.levels, slices.Clone(at))
-		s.weight = append(s.weight, int64(weight))
+		levels = append(levels, slices.Clone(at))
+		p.Inputs = append(p.Inputs, strings.Trim(fmt.Sprint(at), "[]"))
+		var losses []*big.Rat
+		for _, level := range at {
+			x := new(big.Rat).Mul(g.Step, big.NewRat(int64(slices.Max(at)-level), 1))
+			if loss == Squared {
+				x.Mul(x, x)
+			}
+			losses = append(losses, x)
+		}
+		p.Loss, p.Prior = append(p.Loss, losses), append(p.Prior, big.NewRat(weight, 1))
+		total.Add(total, big.NewRat(weight, 1))
 	}
-	return s, s.link()
+	for _, w := range p.Prior {
+		w.Quo(w, total)
+	}
+	if criterion == Worst {
+		p.Prior = nil
+	}
+	p.Pairs, err = g.pairs(levels)
+	return p, levels, err
 }
 
 // advance counts up, the last candidate fastest, and reports false after the last vector.
@@ -101,77 +126,77 @@ func advance(at []int, top int) bool {
 	return false
 }
 
-// link finds the neighbors.
-func (s *space) link() error {
-	alone, pair := s.reach()
-	s.neighbors = make([][]int32, len(s.levels))
-	pairs := 0
-	for i, p := range s.levels {
-		for j := range i {
-			if !s.near(p, s.levels[j], alone, pair) {
-				continue
-			}
-			s.neighbors[i] = append(s.neighbors[i], int32(j))
-			s.neighbors[j] = append(s.neighbors[j], int32(i))
-			if pairs++; pairs > maxPairs {
-				return fmt.Errorf("%w: more than %d pairs of neighbors; take fewer candidates or a coarser grid", ErrGrid, maxPairs)
-			}
-		}
-	}
-	return nil
-}
-
-// reach returns by how many steps a score may change, and a difference of two scores.
-func (s *space) reach() (alone []int, pair [][]int) {
-	steps := func(d *big.Rat) int {
-		d = new(big.Rat).Quo(d, s.grid.Step)
+// pairs finds the neighbors. For shifts: the intervals of shifts that suit single candidates have a common point iff any two of them do (Helly).
+func (g *Grid) pairs(levels [][]int) (pairs []optimum.Pair, err error) {
+	n := len(g.Sensitivities)
+	steps := func(d *big.Rat) int { // no difference of the grid changes by more than twice its steps
+		d = new(big.Rat).Quo(d, g.Step)
 		floor := new(big.Int).Quo(d.Num(), d.Denom())
-		if most := 2 * s.grid.Steps; floor.Cmp(big.NewInt(int64(most))) > 0 {
-			return most // no difference of the grid changes by more
+		if most := 2 * g.Steps; floor.Cmp(big.NewInt(int64(most))) > 0 {
+			return most
 		}
 		return int(floor.Int64())
 	}
-	alone, pair = make([]int, s.n), make([][]int, s.n)
-	for a, da := range s.grid.Sensitivities {
-		alone[a], pair[a] = steps(da), make([]int, s.n)
-		for b, db := range s.grid.Sensitivities {
-			pair[a][b] = steps(new(big.Rat).Add(da, db))
+	reach := make([][]int, n) // by how many steps a score may change, alone or relative to another one
+	for a, da := range g.Sensitivities {
+		for _, db := range g.Sensitivities {
+			reach[a] = append(reach[a], steps(new(big.Rat).Add(da, db)))
+		}
+		if !g.ShiftInvariant {
+			reach[a][a] = steps(da)
 		}
 	}
-	return alone, pair
+	near := func(p, q []int) bool {
+		for a := range p {
+			change := q[a] - p[a]
+			if !g.ShiftInvariant && max(change, -change) > reach[a][a] {
+				return false
+			}
+			for b := range a {
+				if relative := change - (q[b] - p[b]); g.ShiftInvariant && max(relative, -relative) > reach[a][b] {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	for i, p := range levels {
+		for j := range i {
+			if !near(p, levels[j]) {
+				continue
+			}
+			if len(pairs) == maxPairs {
+				return nil, fmt.Errorf("%w: more than %d pairs of neighbors; take fewer candidates or a coarser grid", ErrGrid, maxPairs)
+			}
+			pairs = append(pairs, optimum.Pair{From: i, To: j})
+		}
+	}
+	return pairs, nil
 }
 
-// near reports whether two vectors are neighbors. For shifts: the intervals of shifts that
-// suit single candidates have a common point iff any two of them do (Helly).
-func (s *space) near(p, q []int, alone []int, pair [][]int) bool {
-	for a := range p {
-		change := q[a] - p[a]
-		if !s.grid.ShiftInvariant {
-			if max(change, -change) > alone[a] {
-				return false
-			}
-			continue
+// statement is how a certificate states the problem (docs/reference/certificate.md).
+func (g *Grid) statement(loss Loss, criterion Criterion) []string {
+	text := func(xs ...*big.Rat) string {
+		out := ""
+		for _, x := range xs {
+			out += " " + certtext.Value(x)
 		}
-		for b := range a {
-			relative := change - (q[b] - p[b])
-			if max(relative, -relative) > pair[a][b] {
-				return false
-			}
-		}
+		return out
 	}
-	return true
+	return []string{
+		"heterogeneous", "sensitivities" + text(g.Sensitivities...), "from" + text(g.From), "step" + text(g.Step), fmt.Sprint("steps ", g.Steps),
+		"mechanisms " + map[bool]string{false: "all", true: "shift-invariant"}[g.ShiftInvariant],
+		"loss " + map[Loss]string{Absolute: "error", Squared: "mse"}[loss],
+		"prior " + map[Criterion]string{Mean: "uniform", Worst: "worst"}[criterion],
+	}
 }
 
 // scores returns a vector in the user's units.
-func (s *space) scores(q int) []*big.Rat {
-	out := make([]*big.Rat, s.n)
-	for a, level := range s.levels[q] {
-		out[a] = new(big.Rat).SetInt64(int64(level))
-		out[a].Mul(out[a], s.grid.Step)
-		out[a].Add(out[a], s.grid.From)
+func (g *Grid) scores(levels []int) []*big.Rat {
+	out := make([]*big.Rat, len(levels))
+	for a, level := range levels {
+		out[a] = new(big.Rat).Mul(g.Step, big.NewRat(int64(level), 1))
+		out[a].Add(out[a], g.From)
 	}
 	return out
 }
-
-// gap returns how many steps candidate r is below the best one at q.
-func (s *space) gap(q, r int) int64 { return int64(slices.Max(s.levels[q]) - s.levels[q][r]) }

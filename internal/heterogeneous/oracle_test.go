@@ -38,9 +38,9 @@ func grid(steps int, shift bool, sensitivities ...string) Grid {
 	return Grid{Sensitivities: rats(sensitivities...), From: new(big.Rat), Step: big.NewRat(1, 1), Steps: steps, ShiftInvariant: shift}
 }
 
-// optimum solves a request and requires the exact optimum.
-func optimum(t testing.TB, r Request) *big.Rat {
-	r.Solver = linear.Embedded{}
+// solved solves a request and requires the exact optimum.
+func solved(t testing.TB, r Request) *big.Rat {
+	r.Solver = "embedded"
 	a, err := Solve(context.Background(), r)
 	require.NoError(t, err)
 	require.Empty(t, a.Undecided)
@@ -201,7 +201,7 @@ func TestOptimumIsThatOfTheWholeProgram(t *testing.T) {
 		{"no privacy loss at all", Request{Grid: grid(2, false, "1", "1"), Epsilon: exp(t, "1")}, "1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, want := optimum(t, c.r), dense(t, c.r, rat(c.tick))
+			got, want := solved(t, c.r), dense(t, c.r, rat(c.tick))
 			assert.Zero(t, got.Cmp(want), "got %s, want %s", got.RatString(), want.RatString())
 		})
 	}
@@ -225,7 +225,7 @@ func TestEqualSensitivitiesGiveTheSymmetricProgram(t *testing.T) {
 		for i := range half {
 			half[i] = "1/2"
 		}
-		got := optimum(t, Request{Grid: grid(c.k, true, half...), Epsilon: exp(t, c.exp)})
+		got := solved(t, Request{Grid: grid(c.k, true, half...), Epsilon: exp(t, c.exp)})
 		assert.Zero(t, got.Cmp(want), "n = %d, k = %d: got %s, want %s", c.n, c.k, got.RatString(), want.RatString())
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/linear"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -86,7 +85,7 @@ func solveWith(t *testing.T, r Request, names ...string) *Result {
 	for _, name := range names {
 		r.Mechanisms = append(r.Mechanisms, lookup(t, name))
 	}
-	r.Solver = linear.Embedded{}
+	r.Solver = "embedded"
 	a, err := Solve(context.Background(), r)
 	require.NoError(t, err)
 	require.Empty(t, a.Undecided)
@@ -256,11 +255,11 @@ func TestPairIsPrivateAndTight(t *testing.T) {
 			require.NoError(t, err)
 			m, err := mechanisms.Lookup("pf-pair")
 			require.NoError(t, err)
-			s, err := newSpace(&g)
+			described, levels, err := g.problem(Absolute, Mean)
 			require.NoError(t, err)
-			l, err := newLaw(context.Background(), s, m, eps, mechanisms.Params{})
+			l, err := newLaw(context.Background(), &g, levels, m, eps, mechanisms.Params{})
 			require.NoError(t, err)
-			p, err := l.privacy(context.Background())
+			p, err := l.privacy(context.Background(), described.Pairs)
 			require.NoError(t, err)
 			assert.Equal(t, verify.Proved, p.Verdict, "Δ = %v", sensitivities)
 			if tight {

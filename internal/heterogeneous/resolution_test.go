@@ -39,7 +39,7 @@ func TestGeometricNoiseForTwoCandidates(t *testing.T) {
 	}
 	e := "11/10"
 	z := new(big.Rat).Inv(rat(e))
-	got := optimum(t, Request{Grid: grid(6, true, "1", "2"), Epsilon: exp(t, e), Loss: Squared})
+	got := solved(t, Request{Grid: grid(6, true, "1", "2"), Epsilon: exp(t, e), Loss: Squared})
 	geo := differences(6, func(j int) *big.Rat { return new(big.Rat).Mul(big.NewRat(int64(j), 1), geometricPair(z, 3, j)) })
 	assert.Equal(t, "20766/5929", got.RatString())
 	assert.Equal(t, "145760/41503", geo.RatString())
@@ -51,9 +51,9 @@ func TestGeometricNoiseForTwoCandidates(t *testing.T) {
 func TestPermuteAndFlipBetweenTheSteps(t *testing.T) {
 	root := big.NewRat(1, 7)
 	flip := differences(8, func(j int) *big.Rat { return new(big.Rat).Quo(pow(root, j), big.NewRat(2, 1)) })
-	best := optimum(t, Request{Grid: grid(8, true, "1", "1"), Epsilon: exp(t, "49")})
+	best := solved(t, Request{Grid: grid(8, true, "1", "1"), Epsilon: exp(t, "49")})
 	assert.Zero(t, best.Cmp(differences(8, func(j int) *big.Rat { return geometricPair(pow(root, 2), 2, j) })))
 	assert.Equal(t, "2.3691", flip.Quo(flip, best).FloatString(4))
-	coarse := optimum(t, Request{Grid: grid(4, true, "1/2", "1/2"), Epsilon: exp(t, "49")})
+	coarse := solved(t, Request{Grid: grid(4, true, "1/2", "1/2"), Epsilon: exp(t, "49")})
 	assert.Zero(t, coarse.Cmp(differences(4, func(j int) *big.Rat { return new(big.Rat).Quo(pow(root, 2*j), big.NewRat(2, 1)) })))
 }

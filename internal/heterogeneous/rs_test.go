@@ -43,13 +43,13 @@ func (c counted) Enclose(in *mechanisms.Instance, prec uint) ([]number.Interval,
 // Random stopping takes a second for some hundred vectors: its losses are summed from what was asked of it at first.
 func TestLossesAskForNothingNew(t *testing.T) {
 	g := grid(3, false, "1", "2")
-	s, err := newSpace(&g)
+	p, levels, err := g.problem(Absolute, Mean)
 	require.NoError(t, err)
 	asked := 0
-	l, err := newLaw(t.Context(), s, counted{lookup(t, "rs"), &asked}, exp(t, "2"), mechanisms.Params{})
+	l, err := newLaw(t.Context(), &g, levels, counted{lookup(t, "rs"), &asked}, exp(t, "2"), mechanisms.Params{})
 	require.NoError(t, err)
 	before := asked
-	loss := newProgram(s, Absolute, Mean).losses(l)
+	loss := l.loss(p)
 	sign, _ := loss.Sign()
 	assert.Equal(t, 1, sign)
 	assert.True(t, loss.Within(big.NewRat(1, 1e15)))
