@@ -1,5 +1,7 @@
 // Package evidence has what all sections of certificates are read and decided with: lines, numbers and claims, what a check may cost, the lattice, its chains, and the
 // dual function on them. Package verify/certificate has the sections, and says what to read. It imports arithmetic alone.
+//
+// Reading and deciding end early by a panic with the reason, which Check recovers: that a file is malformed, that a claim does not follow, a limit, the end of the context.
 package evidence
 
 import (
@@ -34,6 +36,7 @@ func WithDefaults(o Options) Options {
 	if o.MaxPrecision == 0 {
 		o.MaxPrecision = 4096
 	}
+	o.MaxPrecision = max(o.MaxPrecision, 128)
 	return o
 }
 
@@ -63,83 +66,110 @@ type Problem struct {
 	Proof       string
 }
 
-// Claim is certificate.Claim, with what the value is claimed to lie between.
+// Claim is certificate.Claim.
 type Claim struct {
 	On      string
 	Value   number.Number
 	Follows bool
-
-	lower, upper *big.Rat
 }
 
 // Section is what a file is about and how it is proved; docs/reference/certificate.md has all of them.
 type Section interface {
-	// Read reads all lines between the one that names the section and the last one. It refuses work out of proportion with ErrLimit.
+	// Read reads all lines between the one that names the section and the last one.
 	Read(r *Reader, o Options)
 	// About describes the problem, after as much was read as could be, and reports whether there is anything to say of it.
 	About(p *Problem) bool
 	// Stated returns the claims.
 	Stated() []Claim
-	// Decide sets which claims follow, and says why one does not.
-	Decide(o Options) (reason string, err error)
+	// Decide sets which claims follow. It returns if all do.
+	Decide(o Options)
 }
 
-// Check reads a certificate of one of the sections and decides whether every claim in it follows from what it holds; certificate.Check says what it returns.
-func Check(in io.Reader, o Options, sections map[string]func() Section) (*Report, error) {
-	o = WithDefaults(o)
-	r, kind, s, err := Open(in, o, sections)
+// Invalid is the reason why a certificate is not valid.
+type Invalid string
+
+func (i Invalid) Error() string { return string(i) }
+
+// stop is what reading and deciding panic with.
+type stop struct{ error }
+
+// Stop ends a check for a reason, if there is one.
+func Stop(err error) {
 	if err != nil {
-		return nil, err
+		panic(stop{err})
 	}
+}
+
+// Refute ends a check: the certificate is not valid.
+func Refute(format string, args ...any) { Stop(Invalid(fmt.Sprintf(format, args...))) }
+
+// Limit ends a check that would take more than Options allow.
+func Limit(format string, args ...any) {
+	Stop(fmt.Errorf("%w: %s", ErrLimit, fmt.Sprintf(format, args...)))
+}
+
+// Try returns why f stopped, nil where it did not.
+func Try(f func()) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case stop:
+			err = p.error
+		default:
+			panic(p)
+		}
+	}()
+	f()
+	return nil
+}
+
+// Check reads a certificate of one of the sections and decides whether every claim in it follows from what it holds; certificate.Check says what it returns. The section is
+// nil where the second line names none.
+func Check(in io.Reader, o Options, sections map[string]func() Section) (*Report, Section, error) {
+	o = WithDefaults(o)
 	rep := &Report{}
-	if s != nil {
-		s.Read(r, o)
-		r.End()
+	var s Section
+	err := Try(func() {
+		r, kind := Open(in, o, sections)
+		s = sections[kind]()
 		problem := &Problem{Kind: kind, Step: 1, Proof: "lp"}
+		err := Try(func() {
+			s.Read(r, o)
+			r.End()
+		})
 		if s.About(problem) {
 			rep.Problem = problem
 		}
-	}
-	if err = r.Err; err == nil {
-		rep.Reason, err = s.Decide(o)
-	}
-	var form Malformed
-	if errors.As(err, &form) {
-		rep.Reason, err = string(form), nil
-	}
-	if err != nil {
-		return nil, err
-	}
+		Stop(err)
+		s.Decide(o)
+	})
 	if s != nil {
 		rep.Claims = s.Stated()
 	}
-	if rep.Reason == "" {
-		rep.Valid, rep.Proves = true, proves[rep.Problem.Proof]
-		if q := rep.Claims[0]; q.On == "optimum" {
-			rep.Optimum = q.Value
-		}
+	var why Invalid
+	if errors.As(err, &why) {
+		rep.Reason = string(why)
+		return rep, s, nil
+	} else if err != nil {
+		return nil, nil, err
 	}
-	return rep, nil
+	rep.Valid, rep.Proves = true, proves[rep.Problem.Proof]
+	if q := rep.Claims[0]; q.On == "optimum" {
+		rep.Optimum = q.Value
+	}
+	return rep, s, nil
 }
 
-// NewClaim returns a claim that a value lies between two numbers, of which one may be nil.
-func NewClaim(on string, shown number.Number, lower, upper *big.Rat) Claim {
-	return Claim{On: on, Value: shown, lower: lower, upper: upper}
-}
-
-// Ends returns what a claim says that its value lies between.
-func Ends(q *Claim) (lower, upper *big.Rat) { return q.lower, q.upper }
-
-// Judge decides a claim by exact bounds. q.upper is nil where nothing is claimed there.
-func Judge(q *Claim, lower, upper *big.Rat) string {
+// Judge decides a claim by exact bounds. An end that is not claimed is not judged.
+func Judge(q *Claim, lower, upper *big.Rat) {
+	low, high := q.Value.Ends()
 	switch {
-	case q.lower.Cmp(lower) > 0:
-		return fmt.Sprintf("claim %s: %v and more is claimed, %v is proved", q.On, number.Exact(q.lower), number.Exact(lower))
-	case q.upper != nil && q.upper.Cmp(upper) < 0:
-		return fmt.Sprintf("claim %s: %v and less is claimed, %v is proved", q.On, number.Exact(q.upper), number.Exact(upper))
+	case low.Cmp(lower) > 0:
+		Refute("claim %s: %v and more is claimed, %v is proved", q.On, number.Exact(low), number.Exact(lower))
+	case high != nil && high.Cmp(upper) < 0:
+		Refute("claim %s: %v and less is claimed, %v is proved", q.On, number.Exact(high), number.Exact(upper))
 	}
 	q.Follows = true
-	return ""
 }
 
 // proves says what of the optimum is proved by proofs that say what it lies between, not what it is.

@@ -6,13 +6,12 @@ import (
 	"math/big"
 )
 
-// Effort counts what a check has cost, so that no file costs more than the limits allow. It keeps the first error.
+// Effort counts what a check has cost, so that no file costs more than the limits allow.
 type Effort struct {
 	ctx    context.Context
 	steps  int   // that are left, each some nanoseconds
 	polled int   // those left at the last look at the context
 	memory int64 // what is left
-	Err    error
 }
 
 // pollSteps are from one look at the context to the next.
@@ -22,42 +21,40 @@ func NewEffort(o Options) *Effort {
 	return &Effort{ctx: o.Context, memory: o.MaxMemory, steps: o.MaxSteps, polled: o.MaxSteps + pollSteps}
 }
 
-func (e *Effort) Spend(steps int) error {
-	if e.steps -= steps; e.steps < 0 && e.Err == nil {
-		e.steps, e.Err = 0, fmt.Errorf("%w: the check takes too many steps", ErrLimit)
+// Spend counts steps, and looks at the context now and then.
+func (e *Effort) Spend(steps int) {
+	if e.steps -= steps; e.steps < 0 {
+		Limit("the check takes too many steps")
 	}
-	if e.polled-e.steps > pollSteps && e.Err == nil {
-		e.polled, e.Err = e.steps, e.ctx.Err()
+	if e.polled-e.steps > pollSteps {
+		e.polled = e.steps
+		Stop(e.ctx.Err())
 	}
-	return e.Err
 }
 
-func (e *Effort) Keep(bytes int) error {
-	if e.memory -= int64(bytes); e.memory < 0 && e.Err == nil {
-		e.Err = fmt.Errorf("%w: the check takes more memory than allowed", ErrLimit)
+// Keep counts bytes.
+func (e *Effort) Keep(bytes int) {
+	if e.memory -= int64(bytes); e.memory < 0 {
+		Limit("the check takes more memory than allowed")
 	}
-	return e.Err
 }
 
 // reduce counts what it costs to bring a fraction, of parts with so many bits, to lowest terms.
-func (e *Effort) reduce(num, den int) error { return e.Spend(16 + (1+num/64)*(1+den/64)) }
+func (e *Effort) reduce(num, den int) { e.Spend(16 + (1+num/64)*(1+den/64)) }
 
-// Sum adds a product to x, unless an error has occurred.
+// Sum adds a product to x.
 func (e *Effort) Sum(x *big.Rat, factors ...*big.Rat) {
 	term := factors[0]
 	num, den := Length(term)
 	for _, f := range factors[1:] {
 		n, d := Length(f)
-		if e.reduce(num+n, den+d) != nil {
-			return
-		}
+		e.reduce(num+n, den+d)
 		term = new(big.Rat).Mul(term, f)
 		num, den = Length(term)
 	}
 	n, d := Length(x)
-	if e.reduce(max(num+d, n+den), den+d) == nil {
-		x.Add(x, term)
-	}
+	e.reduce(max(num+d, n+den), den+d)
+	x.Add(x, term)
 }
 
 // Length returns how many bits the parts of a fraction have.
@@ -73,26 +70,23 @@ const StepsPerDepth = 4
 // 192 bits take.
 const BytesPerVariable = 500
 
-// Sized returns ErrLimit where a check takes more steps than allowed, by its own estimate.
-func Sized(o Options, steps float64) error {
+// Sized stops where a check takes more steps than allowed, by its own estimate.
+func Sized(o Options, steps float64) {
 	if steps > float64(o.MaxSteps) {
-		return fmt.Errorf("%w: the check takes about %.3g steps; the limit is %.3g", ErrLimit, steps, float64(o.MaxSteps))
+		Limit("the check takes about %.3g steps; the limit is %.3g", steps, float64(o.MaxSteps))
 	}
-	return nil
 }
 
-// Fits returns ErrLimit if enumerating the lattice exceeds the memory or the steps allowed.
-func Fits(o Options, n, k int) error {
+// Fits stops where enumerating the lattice exceeds the memory or the steps allowed.
+func Fits(o Options, n, k int) {
 	variables, table := VariableCount(n, k), (n+1)*(k+1)
 	need := float64(float64(variables)*BytesPerVariable) + float64(float64(table)*16)
 	if need > float64(o.MaxMemory) {
-		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g bytes; the limit is %d",
-			ErrLimit, n, k, atLeast(variables), need, o.MaxMemory)
+		Limit("n = %d, k = %d has %s variables, and takes about %.3g bytes; the limit is %d", n, k, atLeast(variables), need, o.MaxMemory)
 	}
 	if steps := float64(float64(variables)*stepsPerVariable) + float64(float64(OrbitCount(n, k))*float64(k)*StepsPerDepth); steps > float64(o.MaxSteps) {
-		return fmt.Errorf("%w: n = %d, k = %d has %s variables, and takes about %.3g steps; the limit is %d", ErrLimit, n, k, atLeast(variables), steps, o.MaxSteps)
+		Limit("n = %d, k = %d has %s variables, and takes about %.3g steps; the limit is %d", n, k, atLeast(variables), steps, o.MaxSteps)
 	}
-	return nil
 }
 
 func atLeast(count int) string {

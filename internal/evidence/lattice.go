@@ -198,7 +198,7 @@ func (r *Reader) Counts(l *Lattice, f []string) []int {
 		m[i] = r.Integer("count vector", f[i], 0, left)
 		left -= m[i]
 	}
-	if r.Err == nil && (left != 0 || m[0] == 0) {
+	if left != 0 || m[0] == 0 {
 		r.Failf("count vector: not %d candidates, with one at least at depth 0", l.N)
 	}
 	return m

@@ -38,9 +38,6 @@ func (r *Reader) Cuts(l *Lattice, name string, allowed Level, take func(Cut)) {
 		}
 		q.V, q.M = r.Variable(l, f[1:])
 		q.W, q.L = r.Variable(l, f[l.K+3:])
-		if r.Err != nil {
-			return
-		}
 		if err := CheckCut(q); err != nil {
 			r.Failf("cut: %v", err)
 		}
@@ -48,10 +45,7 @@ func (r *Reader) Cuts(l *Lattice, name string, allowed Level, take func(Cut)) {
 		if q.Privacy {
 			key[0] = 1
 		}
-		if last != nil && slices.Compare(key, last) <= 0 {
-			r.Failf("cut: not after the row of the line before")
-		}
-		last = key
+		r.Ordered(&last, key, "cut: not after the row of the line before")
 		q.Mu = r.Positive("cut", f[2*l.K+5])
 		take(q)
 	}
@@ -113,33 +107,23 @@ type Row struct {
 }
 
 // Rows calls visit for rows that imply all those which a level adds to section program. Rows (T) may be
-// among them, but never rows (P), which hold identically at the points that they are asked of. The count vectors are reused. It stops
-// at visit's first error.
-func (l *Lattice) Rows(of Level, visit func(Row) error) error {
+// among them, but never rows (P), which hold identically at the points that they are asked of. The count vectors are reused.
+func (l *Lattice) Rows(of Level, visit func(Row)) {
 	for rank, m := range l.Orbits() {
-		var err error
 		if of.Privacy {
-			err = l.Neighbors(1, m, func(to []int, above int, moves []Move) error {
+			l.Neighbors(1, m, func(to []int, above int, moves []Move) {
 				for _, q := range moves {
 					r := Row{l.Variable(above, to, q.V), l.Variable(rank, m, q.W), to, m, q.V, q.W, true}
-					if r.A == r.B || r.chained() {
-						continue
-					}
-					if err := visit(r); err != nil {
-						return err
+					if r.A != r.B && !r.chained() {
+						visit(r)
 					}
 				}
-				return nil
 			})
 		}
-		if of.Monotone && err == nil {
-			err = l.MonotoneRows(rank, m, visit)
-		}
-		if err != nil {
-			return err
+		if of.Monotone {
+			l.MonotoneRows(rank, m, visit)
 		}
 	}
-	return nil
 }
 
 // chained reports whether the row is one of (P): the given candidate of l alone sinks by a step.
@@ -167,17 +151,17 @@ type Move struct{ V, W, Count int }
 // Neighbors visits every neighbor of m with its rank and the moves that the candidates fall into: from m, candidates of each depth sink by 0 to step of
 // its steps, and the depths are counted from the best one again. Changes of depth whose spread is at most step are of this kind after a shift. The
 // slices are reused.
-func (l *Lattice) Neighbors(step int, m []int, visit func(to []int, above int, parts []Move) error) error {
+func (l *Lattice) Neighbors(step int, m []int, visit func(to []int, above int, parts []Move)) {
 	var moves []Move // to depth v, before the shift
 	shifted := make([]Move, 0, step*len(m))
 	to := make([]int, l.K+1)
-	finish := func() error {
+	finish := func() {
 		best, worst := l.K+step, 0
 		for _, q := range moves {
 			best, worst = min(best, q.V), max(worst, q.V)
 		}
 		if worst-best > l.K {
-			return nil
+			return
 		}
 		clear(to)
 		shifted = shifted[:0]
@@ -185,16 +169,18 @@ func (l *Lattice) Neighbors(step int, m []int, visit func(to []int, above int, p
 			to[q.V-best] += q.Count
 			shifted = append(shifted, Move{q.V - best, q.W, q.Count})
 		}
-		return visit(to, l.Rank(to), shifted)
+		visit(to, l.Rank(to), shifted)
 	}
 	// spreadOut decides for left candidates at depth v how many sink by t and more.
-	var spreadOut func(v, t, left int) error
-	spreadOut = func(v, t, left int) error {
+	var spreadOut func(v, t, left int)
+	spreadOut = func(v, t, left int) {
 		switch {
 		case left == 0 && v == l.K:
-			return finish()
+			finish()
+			return
 		case left == 0:
-			return spreadOut(v+1, 0, m[v+1])
+			spreadOut(v+1, 0, m[v+1])
+			return
 		}
 		count, known := 0, len(moves)
 		if t == step {
@@ -204,14 +190,11 @@ func (l *Lattice) Neighbors(step int, m []int, visit func(to []int, above int, p
 			if count > 0 {
 				moves = append(moves, Move{v + t, v, count})
 			}
-			err := spreadOut(v, t+1, left-count)
-			if moves = moves[:known]; err != nil {
-				return err
-			}
+			spreadOut(v, t+1, left-count)
+			moves = moves[:known]
 		}
-		return nil
 	}
-	return spreadOut(0, 0, m[0])
+	spreadOut(0, 0, m[0])
 }
 
 // MonotoneRows visits the rows x_a >= x_b in which one other candidate of b sinks by one step.
@@ -222,7 +205,7 @@ func (l *Lattice) Neighbors(step int, m []int, visit func(to []int, above int, p
 // those which have not arrived. If δ_s < max(0, δ), the step does not widen the spread. Otherwise all that have not
 // arrived are at max(0, δ) >= 0, so that min(0, δ) comes from 0 or from places that have arrived, and is at least min(0, δ');
 // and the step raises the maximum to at most δ'_s <= max(0, δ'). So no spread on the way exceeds that of both ends.
-func (l *Lattice) MonotoneRows(rankB int, b []int, visit func(Row) error) error {
+func (l *Lattice) MonotoneRows(rankB int, b []int, visit func(Row)) {
 	a := make([]int, l.K+1)
 	for w := range b {
 		if b[w] == 0 {
@@ -250,11 +233,7 @@ func (l *Lattice) MonotoneRows(rankB int, b []int, visit func(Row) error) error 
 				a[s]--
 				a[s+1]++
 			}
-			r := Row{l.Variable(l.Rank(a), a, v), l.Variable(rankB, b, w), a, b, v, w, false}
-			if err := visit(r); err != nil {
-				return err
-			}
+			visit(Row{l.Variable(l.Rank(a), a, v), l.Variable(rankB, b, w), a, b, v, w, false})
 		}
 	}
-	return nil
 }

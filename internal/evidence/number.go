@@ -27,18 +27,6 @@ var (
 	errLong   = errors.New("number too long")
 )
 
-// parseInteger reads a non-negative integer without sign or leading zeros, at most max.
-func parseInteger(s string, max int) (int, error) {
-	i, err := strconv.Atoi(s)
-	if errors.Is(err, strconv.ErrRange) || err == nil && i > max {
-		return 0, fmt.Errorf("%s is more than %d", Quote(s), max)
-	}
-	if err != nil || i < 0 || strconv.Itoa(i) != s {
-		return 0, fmt.Errorf("%s is not a non-negative integer", Quote(s))
-	}
-	return i, nil
-}
-
 // ParseRational reads p/q in lowest terms with q > 1, or an integer p, in the one spelling that each
 // rational has.
 func ParseRational(s string) (*big.Rat, error) {
@@ -134,18 +122,18 @@ func Shown(s string) string {
 const maxCommonBits = 1 << 17
 
 // Common returns the numerators of numbers over a common denominator.
-func Common(xs []*big.Rat) (num []*big.Int, den *big.Int, err error) {
+func Common(xs []*big.Rat) (num []*big.Int, den *big.Int) {
 	den = big.NewInt(1)
 	for _, x := range xs {
 		if den = LCM(den, x.Denom()); den.BitLen() > maxCommonBits {
-			return nil, nil, fmt.Errorf("%w: no common denominator of at most %d bits", ErrLimit, maxCommonBits)
+			Limit("no common denominator of at most %d bits", maxCommonBits)
 		}
 	}
 	for _, x := range xs {
 		n := new(big.Int).Quo(den, x.Denom())
 		num = append(num, n.Mul(n, x.Num()))
 	}
-	return num, den, nil
+	return num, den
 }
 
 // LCM returns the least common multiple, a itself where that is it.

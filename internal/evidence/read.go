@@ -18,7 +18,7 @@ import (
 var (
 	// ErrUnreadable: the input cannot be read or is no certificate of this format.
 	ErrUnreadable error = number.InputError("not a readable certificate")
-	// ErrLimit: the check would take more memory than Options allow.
+	// ErrLimit: the check would take more than Options allow.
 	ErrLimit = errors.New("beyond the limits of the check")
 	// ErrUndecided: the check cannot tell, whatever the limits are.
 	ErrUndecided = errors.New("this cannot be decided here")
@@ -39,8 +39,7 @@ const (
 	MaxSectionLine = 1 << 28               // of a line that has all probabilities of an input
 )
 
-// Reader takes a certificate apart line by line. It keeps the first error: after it, is and more report false, and what is read is empty, so that only
-// loops need to look at the error.
+// Reader takes a certificate apart line by line. What is not as it has to be stops it.
 type Reader struct {
 	in   *bufio.Reader
 	line int // number of the line read last
@@ -49,57 +48,37 @@ type Reader struct {
 	Cost *Effort
 	Next string // the line read last
 	held bool   // and whether it is still to be taken
-	done bool   // there is no line after it
-	Err  error  // a malformed, or one that wraps ErrUnreadable or ErrLimit
 }
-
-// Malformed is the reason why a file does not have the form of a certificate.
-type Malformed string
-
-func (m Malformed) Error() string { return string(m) }
 
 // Failf says what is wrong with the line read last.
 func (r *Reader) Failf(format string, args ...any) {
-	r.Stop(Malformed(fmt.Sprintf("line %d: ", r.line) + fmt.Sprintf(format, args...)))
-}
-
-// Stop ends reading for a reason, if there is one.
-func (r *Reader) Stop(err error) {
-	if r.Err == nil {
-		r.Err = err
-	}
+	Refute("line %d: "+format, append([]any{r.line}, args...)...)
 }
 
 // more reads the next line, if that is not done yet, and reports whether there is one.
 func (r *Reader) more() bool {
-	if r.Err != nil || r.held || r.done {
-		return r.Err == nil && r.held
+	if r.held {
+		return true
 	}
-	r.buf = r.buf[:0]
+	r.buf, r.Next = r.buf[:0], ""
 	for {
 		part, err := r.in.ReadSlice('\n')
 		r.buf = append(r.buf, part...)
-		if len(r.buf) > r.Long+1 {
+		switch {
+		case len(r.buf) > r.Long+1:
 			r.line++
 			r.Failf("longer than %d bytes", r.Long)
-			return false
-		}
-		switch {
 		case err == nil:
 			r.line++
 			r.Next, r.held = string(r.buf[:len(r.buf)-1]), true
 			return true
-		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(r.buf) == 0:
+			return false
 		case errors.Is(err, io.EOF):
-			r.Next, r.done = "", true
-			if len(r.buf) > 0 {
-				r.line++
-				r.Failf("the file ends within the line")
-			}
-			return false
-		default:
-			r.Stop(fmt.Errorf("%w: line %d: %w", ErrUnreadable, r.line+1, err))
-			return false
+			r.line++
+			r.Failf("the file ends within the line")
+		case !errors.Is(err, bufio.ErrBufferFull):
+			Stop(fmt.Errorf("%w: line %d: %w", ErrUnreadable, r.line+1, err))
 		}
 	}
 }
@@ -112,12 +91,10 @@ func (r *Reader) Take(word string) string {
 	if !r.more() {
 		r.line++
 		r.Failf("the file ends where a line %q was expected", word)
-		return ""
 	}
 	rest, ok := strings.CutPrefix(r.Next, word+" ")
 	if !ok {
 		r.Failf("%s where a line %q was expected", Quote(r.Next), word)
-		return ""
 	}
 	r.held = false
 	return rest
@@ -125,67 +102,62 @@ func (r *Reader) Take(word string) string {
 
 // Fields takes a line of so many fields after its first word, or of any number of them where count is 0.
 func (r *Reader) Fields(word string, count int) []string {
-	rest := r.Take(word)
-	if got := strings.Count(rest, " ") + 1; r.Err == nil && count > 0 && got != count {
-		r.Failf("%s: %d fields where %d were expected", word, got, count)
+	f := strings.Split(r.Take(word), " ")
+	if count > 0 && len(f) != count {
+		r.Failf("%s: %d fields where %d were expected", word, len(f), count)
 	}
-	if r.Err != nil {
-		return make([]string, count)
-	}
-	return strings.Split(rest, " ")
+	return f
 }
 
-// Open reads the first two lines, and returns the section.
-func Open(in io.Reader, o Options, sections map[string]func() Section) (r *Reader, kind string, s Section, err error) {
+// Open reads the first two lines, and returns the name of the section.
+func Open(in io.Reader, o Options, sections map[string]func() Section) (r *Reader, kind string) {
 	r = &Reader{in: bufio.NewReaderSize(in, 1<<16), Long: maxLine, Cost: NewEffort(o)}
-	if !r.more() || r.Next != Magic {
-		switch {
-		case errors.Is(r.Err, ErrUnreadable):
-			return nil, "", nil, r.Err
-		case r.Next == Magic+"\r":
-			return nil, "", nil, fmt.Errorf("%w: line 1: lines end in CR LF, as in Windows; save the file with lines that end in LF", ErrUnreadable)
-		case slices.Contains(older, r.Next):
-			return nil, "", nil, fmt.Errorf("%w: line 1: %q is an older format, which is no longer read; write the certificate again with the command that wrote it", ErrUnreadable, r.Next)
-		}
-		return nil, "", nil, fmt.Errorf("%w: line 1: not %q", ErrUnreadable, Magic)
+	unreadable := func(format string, args ...any) {
+		Stop(fmt.Errorf("%w: line %d: %s", ErrUnreadable, max(r.line, 1), fmt.Sprintf(format, args...)))
+	}
+	var form Invalid
+	switch err := Try(func() { r.more() }); {
+	case errors.As(err, &form): // too long, or torn
+		r.Next = ""
+	case err != nil:
+		Stop(err)
+	}
+	switch {
+	case r.Next == Magic+"\r":
+		unreadable("lines end in CR LF, as in Windows; save the file with lines that end in LF")
+	case slices.Contains(older, r.Next):
+		unreadable("%q is an older format, which is no longer read; write the certificate again with the command that wrote it", r.Next)
+	case r.Next != Magic:
+		unreadable("not %q", Magic)
 	}
 	r.held = false
 	if _, here := sections["interval"]; !here && r.Is("problem") && r.Next == "problem interval" {
-		return nil, "", nil, fmt.Errorf("%w: line 2: bounds for a range of ε are checked by bin/research check (make research)", ErrUnreadable)
+		unreadable("bounds for a range of ε are checked by bin/research check (make research)")
 	}
-	kind = r.Word("problem", slices.Sorted(maps.Keys(sections))...)
-	if r.Err != nil {
-		return r, "", nil, nil
-	}
-	return r, kind, sections[kind](), nil
+	return r, r.Word("problem", slices.Sorted(maps.Keys(sections))...)
 }
 
-// Integer parses a field that is a whole number.
+// Integer parses a field that is a whole number, without sign or leading zeros.
 func (r *Reader) Integer(word, s string, least, most int) int {
-	if r.Err != nil {
-		return least
-	}
-	x, err := parseInteger(s, most)
+	i, err := strconv.Atoi(s)
 	switch {
-	case err != nil:
-		r.Failf("%s: %v", word, err)
-	case x < least:
+	case errors.Is(err, strconv.ErrRange) || err == nil && i > most:
+		r.Failf("%s: %s is more than %d", word, Quote(s), most)
+	case err != nil || i < 0 || strconv.Itoa(i) != s:
+		r.Failf("%s: %s is not a non-negative integer", word, Quote(s))
+	case i < least:
 		r.Failf("%s is less than %d", word, least)
 	}
-	return x
+	return i
 }
 
 // Value parses a field that is a number of the body.
 func (r *Reader) Value(word, s string) *big.Rat {
-	if r.Err != nil {
-		return new(big.Rat)
-	}
 	x, err := ParseValue(s, MaxBodyLength)
 	if err != nil {
 		r.Failf("%s: %v", word, err)
-		return new(big.Rat)
 	}
-	r.Stop(r.Cost.reduce(Length(x)))
+	r.Cost.reduce(Length(x))
 	return x
 }
 
@@ -206,7 +178,7 @@ func (r *Reader) Whole(word string, least, most int) int {
 // Word takes a line that is one of some words.
 func (r *Reader) Word(name string, options ...string) string {
 	s := r.Take(name)
-	if r.Err == nil && !slices.Contains(options, s) {
+	if !slices.Contains(options, s) {
 		r.Failf("%s %s is none of %s", name, Quote(s), strings.Join(options, ", "))
 	}
 	return s
@@ -215,11 +187,8 @@ func (r *Reader) Word(name string, options ...string) string {
 // Numbers takes a line of so many numbers, or of any number of them where count is 0.
 func (r *Reader) Numbers(word string, count int) (out []*big.Rat) {
 	rest := r.Take(word)
-	if got := strings.Count(rest, " ") + 1; r.Err == nil && count > 0 && got != count {
+	if got := strings.Count(rest, " ") + 1; count > 0 && got != count {
 		r.Failf("%s: %d numbers where %d were expected", word, got, count)
-	}
-	if r.Err != nil {
-		return nil
 	}
 	for f := range strings.SplitSeq(rest, " ") {
 		out = append(out, r.Value(word, f))
@@ -236,10 +205,17 @@ func (r *Reader) Number(word string) *big.Rat {
 	return x
 }
 
+// Ordered stops where a key is not after the one before it, which it becomes.
+func (r *Reader) Ordered(last *[]int, key []int, format string, args ...any) {
+	if *last != nil && slices.Compare(key, *last) <= 0 {
+		r.Failf(format, args...)
+	}
+	*last = key
+}
+
 // End takes the last line and makes sure that nothing follows.
 func (r *Reader) End() {
-	s := r.Take("end")
-	if r.Err == nil && s != strconv.Itoa(r.line-1) {
+	if s := r.Take("end"); s != strconv.Itoa(r.line-1) {
 		r.Failf("end %s after %d lines", Quote(s), r.line-1)
 	}
 	if r.more() {

@@ -123,9 +123,7 @@ func (x *Exact) Repair(a, p Scaled) number.Number {
 		return number.Exact(big.NewRat(1, 1))
 	}
 	s, t, _ := x.align(a, p)
-	if x.cost.reduce(s.BitLen(), t.BitLen()) != nil {
-		return number.Exact(big.NewRat(1, 1))
-	}
+	x.cost.reduce(s.BitLen(), t.BitLen())
 	return number.Exact(new(big.Rat).SetFrac(new(big.Int).Neg(s), new(big.Int).Sub(t, s)))
 }
 

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"fmt"
 	"math/big"
 
 	"optratio/number"
@@ -24,9 +23,6 @@ func (s *Setting) Epsilon(r *Reader) {
 	if len(text) > MaxEpsilonBits {
 		r.Failf("%s: a number of more than %d bits", word, MaxEpsilonBits)
 	}
-	if r.Err != nil {
-		return
-	}
 	x, err := ParseRational(text)
 	switch {
 	case err != nil:
@@ -35,9 +31,8 @@ func (s *Setting) Epsilon(r *Reader) {
 		r.Failf("%s: a number of more than %d bits", word, MaxEpsilonBits)
 	case x.Cmp(big.NewRat(least, 1)) < 0:
 		r.Failf("%s is less than %d", word, least)
-	default:
-		*to = x
 	}
+	*to = x
 }
 
 // Claim takes the line of a claim.
@@ -45,20 +40,15 @@ func (s *Setting) Claim(r *Reader, what string) {
 	f := r.Fields("claim "+what, 2)
 	ends := [2]*big.Rat{}
 	for i := range ends {
-		if r.Err != nil {
-			return
-		}
 		var err error
 		if ends[i], err = ParseClaimed(f[i]); err != nil {
 			r.Failf("claim %s: %v", what, err)
-			return
 		}
 	}
 	if ends[0].Cmp(ends[1]) > 0 {
 		r.Failf("claim %s: the lower bound exceeds the upper bound", what)
-		return
 	}
-	s.Claims = append(s.Claims, Claim{On: what, Value: number.Bounds(ends[0], ends[1]), lower: ends[0], upper: ends[1]})
+	s.Claims = append(s.Claims, Claim{On: what, Value: number.Bounds(ends[0], ends[1])})
 }
 
 // Stated returns the claims, as far as they were read.
@@ -88,16 +78,16 @@ func (s *Setting) Parameters(r *Reader) {
 }
 
 // Power returns rationals that z^d lies between, the same one twice where it is known to be rational.
-func (c *Setting) Power(d *big.Rat, prec uint) (low, high *big.Rat, err error) {
+func (c *Setting) Power(d *big.Rat, prec uint) (low, high *big.Rat) {
 	const most = 1 << 13 // what dε may be, and bits of a power that is kept exactly
 	switch {
 	case d.Sign() == 0 || c.Eps != nil && c.Eps.Sign() == 0:
 		one := big.NewRat(1, 1)
-		return one, one, nil
+		return one, one
 	case c.ExpEps != nil && d.IsInt() && float64(max(c.ExpEps.Num().BitLen(), c.ExpEps.Denom().BitLen()))*ratFloat(d) <= most:
 		a := new(big.Int).Exp(c.ExpEps.Denom(), d.Num(), nil)
 		x := new(big.Rat).SetFrac(a, new(big.Int).Exp(c.ExpEps.Num(), d.Num(), nil))
-		return x, x, nil
+		return x, x
 	}
 	var x number.Interval
 	if c.Eps != nil {
@@ -106,7 +96,7 @@ func (c *Setting) Power(d *big.Rat, prec uint) (low, high *big.Rat, err error) {
 		x = number.LogRat(c.ExpEps, prec+64).Mul(number.FromRat(d, prec+64))
 	}
 	if hi, _ := x.Hi().Float64(); hi > most {
-		return nil, nil, fmt.Errorf("%w: ε times a distance is more than %d", ErrLimit, most)
+		Limit("ε times a distance is more than %d", most)
 	}
 	z := number.Exp(x.Neg())
 	low, _ = z.Lo().Rat(nil)
@@ -117,19 +107,16 @@ func (c *Setting) Power(d *big.Rat, prec uint) (low, high *big.Rat, err error) {
 	if low.Sign() < 0 {
 		low.SetInt64(0)
 	}
-	return low, high, nil
+	return low, high
 }
 
 func ratFloat(x *big.Rat) float64 { f, _ := x.Float64(); return f }
 
 // Enclosure returns z^d.
-func (c *Setting) Enclosure(d *big.Rat, prec uint) (number.Number, error) {
-	low, high, err := c.Power(d, prec)
-	switch {
-	case err != nil:
-		return number.Number{}, err
-	case low.Cmp(high) == 0:
-		return number.Exact(low), nil
+func (c *Setting) Enclosure(d *big.Rat, prec uint) number.Number {
+	low, high := c.Power(d, prec)
+	if low.Cmp(high) == 0 {
+		return number.Exact(low)
 	}
-	return number.Enclosed(number.Hull(number.FromRat(low, prec), number.FromRat(high, prec))), nil
+	return number.Enclosed(number.Hull(number.FromRat(low, prec), number.FromRat(high, prec)))
 }

@@ -21,32 +21,30 @@ type classes struct {
 }
 
 // newClasses lists the classes of Q(n,k), at most limit of them, and the sequences in which chains visit them.
-func newClasses(n, k, top, limit int, cost *evidence.Effort) (*classes, error) {
+func newClasses(n, k, top, limit int, cost *evidence.Effort) *classes {
 	c := &classes{n: n, k: k, top: top, index: map[string]int{}}
-	full := false
 	price := 128 + 8*min(top, k+1) // of a name
 	vectors := evidence.NewLattice(n, 0)
-	c.each(n, func(m []int) bool {
+	c.each(n, func(m []int) {
 		// The candidates at depths that the class does not tell apart are at the greatest depth of m. As many words over these depths, open of them, use the last one.
 		last := evidence.Deepest(m)
 		open, left := max(last-begin(m)-top+1, 1), int64(m[last])
 		words := evidence.Power(open, left)
 		c.index[c.name(m)] = len(c.mass)
 		c.mass = append(c.mass, words.Sub(words, evidence.Power(open-1, left)).Mul(words, vectors.Multiplicity(m)))
-		full = len(c.mass) > limit
-		return !full && cost.Spend(price) == nil
+		if len(c.mass) > limit {
+			evidence.Limit("more than %d classes of count vectors", limit)
+		}
+		cost.Spend(price)
 	})
-	if full {
-		return nil, fmt.Errorf("%w: more than %d classes of count vectors", evidence.ErrLimit, limit)
-	}
 	// The classes that a chain visits depend on the class of the other candidates alone, so one example of each will do.
-	c.each(n-1, func(others []int) bool {
+	c.each(n-1, func(others []int) {
 		for at := range evidence.Chain(others) {
 			c.class, c.depth, c.last = append(c.class, c.index[c.name(at.M)]), append(c.depth, at.V), append(c.last, at.First)
 		}
-		return cost.Spend(price*(2*k+1)) == nil
+		cost.Spend(price * (2*k + 1))
 	})
-	return c, cost.Err
+	return c
 }
 
 // begin returns the start of a count vector.
@@ -67,21 +65,23 @@ func (c *classes) name(m []int) string {
 	return fmt.Sprint(s, d, m[s:min(s+c.top, d+1)])
 }
 
-// each visits the classes of n >= 2 candidates in their order, with a count vector of each, until visit returns false.
-func (c *classes) each(n int, visit func(m []int) bool) {
+// each visits the classes of n >= 2 candidates in their order, with a count vector of each.
+func (c *classes) each(n int, visit func(m []int)) {
 	m := make([]int, c.k+1)
 	// fill chooses the counts from depth v on, of left candidates, where from is the start and to the greatest depth.
-	var fill func(v, from, to, left int) bool
-	fill = func(v, from, to, left int) bool {
-		if v > to || v == from+c.top {
-			if v > to != (left == 0) {
-				return true
-			}
-			if v <= to {
-				m[to] = left
-				defer func() { m[to] = 0 }()
-			}
-			return visit(m)
+	var fill func(v, from, to, left int)
+	fill = func(v, from, to, left int) {
+		switch {
+		case v > to && left == 0:
+			visit(m)
+			return
+		case v <= to && v == from+c.top && left > 0:
+			m[to] = left
+			visit(m)
+			m[to] = 0
+			return
+		case v > to, v == from+c.top:
+			return
 		}
 		least := 0
 		switch v {
@@ -91,11 +91,8 @@ func (c *classes) each(n int, visit func(m []int) bool) {
 			least = 1
 		}
 		for m[v] = least; m[v] <= left; m[v]++ {
-			if !fill(v+1, from, to, left-m[v]) {
-				return false
-			}
+			fill(v+1, from, to, left-m[v])
 		}
-		return true
 	}
 	for from := range c.k + 1 {
 		clear(m)
@@ -104,9 +101,7 @@ func (c *classes) each(n int, visit func(m []int) bool) {
 			m[0], left = 1, n-1
 		}
 		for to := from; to <= c.k; to++ {
-			if !fill(from, from, to, left) {
-				return
-			}
+			fill(from, from, to, left)
 		}
 	}
 }

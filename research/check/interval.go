@@ -59,14 +59,11 @@ func (c *intervalCertificate) Read(r *evidence.Reader, o evidence.Options) {
 		r.Failf("claim: not of the form ratio pf FROM TO X")
 	}
 	c.from, c.to, c.most = share(r, f[2], false), share(r, f[3], false), share(r, f[4], true)
-	if r.Err != nil {
-		return
-	}
 	if c.from.Cmp(c.to) >= 0 {
 		r.Failf("claim: from %s to %s is no range", evidence.Quote(f[2]), evidence.Quote(f[3]))
 	}
 	on := fmt.Sprintf("ratio pf for %s < z <= %s", c.from.RatString(), c.to.RatString())
-	c.Claims = []evidence.Claim{evidence.NewClaim(on, number.Bounds(big.NewRat(1, 1), c.most), nil, c.most)}
+	c.Claims = []evidence.Claim{{On: on, Value: number.Bounds(big.NewRat(1, 1), c.most)}}
 	if r.Is("threshold") {
 		c.threshold = share(r, r.Take("threshold"), false)
 	}
@@ -74,21 +71,17 @@ func (c *intervalCertificate) Read(r *evidence.Reader, o evidence.Options) {
 	case r.Is("closed-form"):
 		c.closed = share(r, r.Take("closed-form"), true)
 	case r.Is("top"):
-		r.Stop(c.body(r, o))
+		c.body(r, o)
 	}
 }
 
 // share parses a number of (0, 1], 0 itself, or with bound one of at least 1.
 func share(r *evidence.Reader, s string, bound bool) *big.Rat {
-	if r.Err != nil {
-		return new(big.Rat)
-	}
 	x, err := evidence.ParseValue(s, evidence.MaxEpsilonBits)
 	one := big.NewRat(1, 1)
 	switch {
 	case err != nil:
 		r.Failf("%s: %v", evidence.Quote(s), err)
-		return new(big.Rat)
 	case bound && x.Cmp(one) < 0:
 		r.Failf("%s: a ratio is at least 1", evidence.Quote(s))
 	case !bound && (x.Sign() < 0 || x.Cmp(one) > 0):
@@ -98,26 +91,19 @@ func share(r *evidence.Reader, s string, bound bool) *big.Rat {
 }
 
 // body reads the nodes.
-func (c *intervalCertificate) body(r *evidence.Reader, o evidence.Options) (err error) {
+func (c *intervalCertificate) body(r *evidence.Reader, o evidence.Options) {
 	top := r.Whole("top", 1, evidence.MaxDepth+1)
 	if c.n < 3 {
 		r.Failf("top: there is nothing to prove for n < 3")
 	}
 	c.scale = r.Whole("scale", 1, maxScale)
-	switch {
-	case r.Err != nil:
-		return r.Err
-	case c.n > maxIntervalN || c.k > maxIntervalK:
-		return fmt.Errorf("%w: n = %d and k = %d; multipliers are taken up to %d and %d", evidence.ErrLimit, c.n, c.k, maxIntervalN, maxIntervalK)
+	if c.n > maxIntervalN || c.k > maxIntervalK {
+		evidence.Limit("n = %d and k = %d; multipliers are taken up to %d and %d", c.n, c.k, maxIntervalN, maxIntervalK)
 	}
-	if c.classes, err = newClasses(c.n, c.k, top, int(o.MaxMemory)/(bytesPerClass*(2*c.k+1)), c.cost); err != nil {
-		return err
-	}
+	c.classes = newClasses(c.n, c.k, top, int(o.MaxMemory)/(bytesPerClass*(2*c.k+1)), c.cost)
 	r.Long = max(r.Long, 32*len(c.classes.mass)+evidence.MaxEpsilonBits)
 	if top == c.k+1 {
-		if err := evidence.Fits(o, c.n, c.k); err != nil {
-			return err
-		}
+		evidence.Fits(o, c.n, c.k)
 		c.lat = evidence.NewLattice(c.n, c.k)
 	}
 	for more := true; more; more = r.Is("bound") {
@@ -128,7 +114,6 @@ func (c *intervalCertificate) body(r *evidence.Reader, o evidence.Options) (err 
 		c.node(r, &node)
 		c.nodes = append(c.nodes, node)
 	}
-	return nil
 }
 
 // node reads a z, its multipliers, and those of the level's rows.
@@ -142,9 +127,6 @@ func (c *intervalCertificate) node(r *evidence.Reader, node *intervalNode) {
 		digits := strings.TrimPrefix(s, "-")
 		if !evidence.CanonicalDigits(digits) || len(digits) > 18 || s == "-0" {
 			r.Failf("node: %s is not a whole number of at most 18 digits", evidence.Quote(s))
-		}
-		if r.Err != nil {
-			return
 		}
 		x, _ := new(big.Int).SetString(s, 10)
 		node.y = append(node.y, new(big.Rat).SetFrac(x, big.NewInt(int64(c.scale))))
@@ -171,52 +153,44 @@ func (c *intervalCertificate) node(r *evidence.Reader, node *intervalNode) {
 	})
 }
 
-// Decide returns why the claim does not follow, and "" if it does.
-func (c *intervalCertificate) Decide(o evidence.Options) (string, error) {
-	why, err := c.covered()
-	c.Claims[0].Follows = why == "" && err == nil
-	return why, err
-}
-
-// covered returns why the parts do not prove the ratio for the whole range, and "" if they do.
-func (c *intervalCertificate) covered() (string, error) {
+// Decide makes sure that the parts prove the ratio for the whole range.
+func (c *intervalCertificate) Decide(evidence.Options) {
 	reached := c.from
 	one := big.NewRat(1, 1)
 	if c.threshold != nil {
 		if c.from.Sign() != 0 {
-			return "threshold: the claim does not begin at 0", nil
+			evidence.Refute("threshold: the claim does not begin at 0")
 		}
 		if float64(c.k)*float64(c.threshold.Denom().BitLen()) > evidence.MaxClosedBits {
-			return "threshold: the numbers are too long to compare", nil
+			evidence.Refute("threshold: the numbers are too long to compare")
 		}
 		if c.n > 2 && c.k > 1 && powers(c.threshold, c.k).Cmp(one) > 0 {
-			return fmt.Sprintf("threshold: z + … + z^k is more than 1 at z = %s", c.threshold.RatString()), nil
+			evidence.Refute("threshold: z + … + z^k is more than 1 at z = %s", c.threshold.RatString())
 		}
 		reached = c.threshold
 	}
 	if c.closed != nil {
-		if why := c.closedForm(); why != "" {
-			return why, nil
-		}
+		c.closedForm()
 		reached = one
 	}
 	for i := range c.nodes {
 		node := &c.nodes[i]
 		if i == 0 {
 			if node.z.Cmp(reached) > 0 {
-				return fmt.Sprintf("no proof from z = %s to %s", reached.RatString(), node.z.RatString()), nil
+				evidence.Refute("no proof from z = %s to %s", reached.RatString(), node.z.RatString())
 			}
 			continue
 		}
 		if node.most.Cmp(c.most) > 0 {
-			return fmt.Sprintf("the bound up to z = %s is more than is claimed", node.z.RatString()), nil
+			evidence.Refute("the bound up to z = %s is more than is claimed", node.z.RatString())
 		}
 		reached = node.z
 	}
 	if reached.Cmp(c.to) < 0 {
-		return fmt.Sprintf("no proof from z = %s to %s", reached.RatString(), c.to.RatString()), nil
+		evidence.Refute("no proof from z = %s to %s", reached.RatString(), c.to.RatString())
 	}
-	return c.between()
+	c.between()
+	c.Claims[0].Follows = true
 }
 
 // powers returns z + … + z^k.
@@ -230,49 +204,39 @@ func powers(z *big.Rat, k int) *big.Rat {
 
 // closedForm decides the bound at every z by the closed form. Where B' <= 1 permute-and-flip is optimal; elsewhere the ratio is at most
 // 1 + (k-B')^n / (B' (k+1)^n - (1+B') k^n), if the denominator is positive, which falls as B' rises and is at most its value at B' = 1.
-func (c *intervalCertificate) closedForm() string {
+func (c *intervalCertificate) closedForm() {
 	switch {
 	case c.n < 2:
-		return ""
+		return
 	case float64(c.n)*float64(evidence.Bits(c.k+1)) > evidence.MaxClosedBits:
-		return "closed-form: the numbers are too long to compare"
+		evidence.Refute("closed-form: the numbers are too long to compare")
 	case c.closed.Cmp(c.most) > 0:
-		return "closed-form: more than is claimed"
+		evidence.Refute("closed-form: more than is claimed")
 	}
 	n, twice := int64(c.n), evidence.Power(c.k, int64(c.n))
 	under := evidence.Power(c.k+1, n)
 	under.Sub(under, twice.Lsh(twice, 1))
 	excess := new(big.Rat).Sub(c.closed, big.NewRat(1, 1)) // at least 0, as share demands: no product with a denominator that is not positive is large enough
 	if excess.Mul(excess, new(big.Rat).SetInt(under)).Cmp(new(big.Rat).SetInt(evidence.Power(c.k-1, n))) < 0 {
-		return fmt.Sprintf("closed-form: %s is claimed, which does not follow", c.closed.RatString())
+		evidence.Refute("closed-form: %s is claimed, which does not follow", c.closed.RatString())
 	}
-	return ""
 }
 
 // between decides the bounds between the nodes.
-func (c *intervalCertificate) between() (string, error) {
+func (c *intervalCertificate) between() {
 	var last *dualPoint
 	for i := range c.nodes {
-		if err := c.cost.Spend(stepsPerPosition * len(c.classes.class)); err != nil {
-			return "", err
-		}
+		c.cost.Spend(stepsPerPosition * len(c.classes.class))
 		node := &c.nodes[i]
 		d := c.classes.walk(node.z, node.y, node.cost, intervalBits)
 		if last != nil {
 			bow := c.classes.bend(last, d, intervalBits).Mul(number.FromRat(new(big.Rat).Sub(d.z, last.z), intervalBits))
 			p := &stretch{certificate: c, a: last, b: d, bow: bow, most: number.FromRat(node.most, intervalBits)}
 			zero, one := new(big.Rat), big.NewRat(1, 1)
-			why := p.decide(zero, one, p.flip(one), 0)
-			if c.cost.Err != nil {
-				return "", c.cost.Err
-			}
-			if why != "" {
-				return fmt.Sprintf("from z = %s to %s: %s", last.z.RatString(), d.z.RatString(), why), nil
-			}
+			p.decide(zero, one, p.flip(one), 0)
 		}
 		last = d
 	}
-	return "", nil
 }
 
 // stretch is what lies between two nodes. At z = (1-t) z_a + t z_b the mean with weights 1-t and t of all multipliers, those of the rows (E),
@@ -304,28 +268,26 @@ func (p *stretch) bound(t *big.Rat) number.Interval {
 	return p.a.value.Mul(left).Add(p.b.value.Mul(x)).Sub(p.bow.Mul(x).Mul(left))
 }
 
-// decide returns why the ratio is not proved for all t in [s, t], and "" if it is. end is permute-and-flip's error at t. As this error does not fall when z
+// decide makes sure that the ratio is proved for all t in [s, t]. end is permute-and-flip's error at t. As this error does not fall when z
 // rises, it is at most end. The bound, a parabola open upwards as bow >= 0, is on [s, t] at least its lesser end less the most that it can sag
 // between them, bow (t-s)²/4.
-func (p *stretch) decide(s, t *big.Rat, end number.Interval, depth int) string {
+func (p *stretch) decide(s, t *big.Rat, end number.Interval, depth int) {
 	at := p.bound(t)
 	sag := new(big.Rat).Sub(t, s)
 	sag.Mul(sag, sag).Mul(sag, big.NewRat(1, 4))
 	low := p.bound(s).Min(at).Sub(p.bow.Mul(number.FromRat(sag, intervalBits)))
 	if p.follows(end, low) {
-		return ""
+		return
 	}
-	if depth == maxIntervalParts || !p.follows(end, at) || p.certificate.cost.Err != nil {
+	if depth == maxIntervalParts || !p.follows(end, at) {
 		z := new(big.Rat).Sub(p.b.z, p.a.z)
 		z.Mul(z, t).Add(z, p.a.z)
-		return fmt.Sprintf("at z = %s the values prove a ratio of at most %.8g", z.FloatString(8), end.Quo(at).Near())
+		evidence.Refute("from z = %s to %s: at z = %s the values prove a ratio of at most %.8g", p.a.z.RatString(), p.b.z.RatString(), z.FloatString(8), end.Quo(at).Near())
 	}
 	middle := new(big.Rat).Add(s, t)
 	middle.Mul(middle, big.NewRat(1, 2))
-	if why := p.decide(s, middle, p.flip(middle), depth+1); why != "" {
-		return why
-	}
-	return p.decide(middle, t, end, depth+1)
+	p.decide(s, middle, p.flip(middle), depth+1)
+	p.decide(middle, t, end, depth+1)
 }
 
 // follows reports whether error <= most · bound is certain.

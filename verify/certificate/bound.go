@@ -40,15 +40,13 @@ func costs[T any](p *program, r evidence.Ring[T]) map[int]T {
 // dual, Σ N(m) y'(m), where λ_i = max(0, c_i + z λ_{i+1} - y_i) along each chain from its deep end, λ = 0 at its first
 // position, and y'(m) is the least c_i + z λ_{i+1} - λ_i among the variables of m. For every u that meets (E), (P), (T)
 // and the cuts' rows, Σ c_i u_i >= Σ_i (c_i + z λ_{i+1} - λ_i) u_i >= Σ_m y'(m) Σ_v u[m][v].
-func lower[T any](p *program, r evidence.Ring[T]) (T, error) {
+func lower[T any](p *program, r evidence.Ring[T]) T {
 	w := evidence.NewWalk(r, p.dual)
 	total := w.Zero
 	changed := costs(p, r)
 	plain := make(map[int]T)
 	for chain := range p.Chains() {
-		if err := p.ctx.Err(); err != nil {
-			return total, err
-		}
+		evidence.Stop(p.ctx.Err())
 		lambda := w.Zero
 		for at := range chain {
 			rank, depths := p.Rank(at.M), p.factor(at.M)*at.V
@@ -68,7 +66,7 @@ func lower[T any](p *program, r evidence.Ring[T]) (T, error) {
 	for rank, m := range p.Orbits() {
 		total = r.Add(total, r.Scale(w.Least[rank], p.Multiplicity(m)))
 	}
-	return total, nil
+	return total
 }
 
 // primal is the point that injections give, and permute-and-flip.
@@ -83,7 +81,7 @@ type primal[T any] struct {
 // point returns the primal point: u_i = z u_{i-1} + s_i at depths >= 1, and the rest of (E) at depth 0; and
 // permute-and-flip, for which s = 0. The variable before (m, v) on its chain is (m^{v→v-1}, v-1),
 // which belongs to a count vector of lower rank.
-func point[T any](p *program, r evidence.Ring[T]) (*primal[T], error) {
+func point[T any](p *program, r evidence.Ring[T]) *primal[T] {
 	zero := r.Int(new(big.Int))
 	size := len(p.Start)
 	if size == 0 {
@@ -92,9 +90,7 @@ func point[T any](p *program, r evidence.Ring[T]) (*primal[T], error) {
 	x := &primal[T]{total: zero, totalFlip: zero}
 	inject := p.inject
 	for rank, m := range p.Orbits() {
-		if err := p.ctx.Err(); err != nil {
-			return nil, err
-		}
+		evidence.Stop(p.ctx.Err())
 		first := len(x.u)
 		f := p.factor(m)
 		all := r.Int(p.Multiplicity(m))
@@ -124,7 +120,7 @@ func point[T any](p *program, r evidence.Ring[T]) (*primal[T], error) {
 	if len(inject) > 0 {
 		panic("certificate: injections out of order")
 	}
-	return x, nil
+	return x
 }
 
 // upper returns a feasible point and so an upper bound on the program's minimum.
@@ -133,11 +129,8 @@ func point[T any](p *program, r evidence.Ring[T]) (*primal[T], error) {
 // is (T), u >= 0 where m_k > 0 and the rows of the level, says g(u) >= 0 with g linear. It
 // holds at permute-and-flip. Where it fails at the point, the mixture with weight θ of permute-and-flip
 // meets it as soon as (1-θ) g(u) + θ g(flip) >= 0, and the largest such θ serves all.
-func upper[T any](p *program, r evidence.Ring[T]) (*primal[T], error) {
-	x, err := point(p, r)
-	if err != nil {
-		return nil, err
-	}
+func upper[T any](p *program, r evidence.Ring[T]) *primal[T] {
+	x := point(p, r)
 	x.theta = r.Value(r.Int(new(big.Int)))
 	require := func(g func(u []T) T) {
 		if at := g(x.u); !r.Nonneg(at) {
@@ -161,18 +154,16 @@ func upper[T any](p *program, r evidence.Ring[T]) (*primal[T], error) {
 		require(func(u []T) T { return r.Sub(u[i], r.Z(u[j])) })
 	}
 	if p.level != (evidence.Level{}) {
-		if err := p.Rows(p.level, levelRows(p, r, x, require)); err != nil {
-			return nil, err
-		}
+		p.Rows(p.level, levelRows(p, r, x, require))
 	}
 	total, flip := r.Value(x.total), r.Value(x.totalFlip)
 	x.mixed = total.Add(x.theta.Mul(flip.Sub(total)))
-	return x, nil
+	return x
 }
 
 // levelRows returns a visitor that requires a row of the level. Rows that hold by far are recognised by
 // outward-rounded float64 bounds on the probabilities x = u/w.
-func levelRows[T any](p *program, r evidence.Ring[T], x *primal[T], require func(func([]T) T)) func(evidence.Row) error {
+func levelRows[T any](p *program, r evidence.Ring[T], x *primal[T], require func(func([]T) T)) func(evidence.Row) {
 	lo, hi := make([]float64, len(x.u)), make([]float64, len(x.u))
 	for rank, m := range p.Orbits() {
 		i := p.Start[rank]
@@ -185,13 +176,14 @@ func levelRows[T any](p *program, r evidence.Ring[T], x *primal[T], require func
 	}
 	one := r.Bounds(r.Z(r.Int(big.NewInt(1))))
 	_, z := one.Float64()
-	return func(q evidence.Row) error {
+	return func(q evidence.Row) {
+		evidence.Stop(p.ctx.Err())
 		rho := 1.0
 		if q.Privacy {
 			rho = z
 		}
 		if hi[q.B] >= 0 && lo[q.A] >= math.Nextafter(rho*hi[q.B], math.Inf(1)) {
-			return p.ctx.Err()
+			return
 		}
 		wa, wb := p.Weight(q.M, q.V), p.Weight(q.L, q.W)
 		require(func(u []T) T {
@@ -201,7 +193,6 @@ func levelRows[T any](p *program, r evidence.Ring[T], x *primal[T], require func
 			}
 			return r.Sub(r.Scale(u[q.A], wb), right)
 		})
-		return nil
 	}
 }
 

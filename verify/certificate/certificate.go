@@ -96,13 +96,13 @@ var sections = map[string]func() evidence.Section{
 // the input cannot be read or is no certificate of this format at all, ErrLimit if
 // a claim is not decided with the memory, the steps and the precision that o allows, and ErrUndecided if it cannot be; it is that of the context if that ended.
 func Check(in io.Reader, o Options) (*Report, error) {
-	r, err := evidence.Check(in, evidence.Options(o), sections)
+	r, _, err := evidence.Check(in, evidence.Options(o), sections)
 	if err != nil {
 		return nil, err
 	}
 	rep := &Report{Valid: r.Valid, Problem: (*Problem)(r.Problem), Optimum: r.Optimum, Proves: r.Proves, Reason: r.Reason}
 	for _, q := range r.Claims {
-		rep.Claims = append(rep.Claims, Claim{On: q.On, Value: q.Value, Follows: q.Follows})
+		rep.Claims = append(rep.Claims, Claim(q))
 	}
 	return rep, nil
 }

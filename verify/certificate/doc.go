@@ -14,16 +14,16 @@
 // how many lines that makes together, about:
 //
 //	any claim                       certificate check read setting number effort verdict              1000
-//	section stopping                stopping                                                          1250
+//	section stopping                stopping                                                          1200
 //	section witness                 witness input                                                     1450
-//	section table                   finite explicit                                                   1500
-//	section heterogeneous           finite heterogeneous                                              1550
-//	section lattice                 lattice level finite orbits                                       2100
-//	section program, by theorem     program results closed recurrence                                 1650
-//	…with claims on em              program results closed exponential recurrence lattice             1950
-//	section program, proof lp       program results closed lattice level walk ring bound              2500
-//	section program, proof lumped   program results closed walk ring lumped                           2200
-//	…with lines product             program results closed walk ring lumped lattice product           2700
+//	section table                   finite explicit                                                   1450
+//	section heterogeneous           finite heterogeneous                                              1500
+//	section lattice                 lattice level finite orbits                                       2000
+//	section program, by theorem     program results closed recurrence                                 1550
+//	…with claims on em              program results closed exponential recurrence lattice             1850
+//	section program, proof lp       program results closed lattice level walk ring bound              2350
+//	section program, proof lumped   program results closed walk ring lumped                           2050
+//	…with lines product             program results closed walk ring lumped lattice product           2550
 //
 // Of level.go the section lattice needs the enumeration of rows, and the others the test of a single one as well. What is left is proof.go, which hands a valid
 // certificate to writers of other formats.

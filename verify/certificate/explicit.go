@@ -39,24 +39,21 @@ func (e *explicit) Read(r *evidence.Reader, o evidence.Options) {
 		r.Failf("prior: a weight is negative")
 	}
 	var losses []*big.Rat
-	for i := 0; i < e.n && r.Err == nil; i++ {
+	for range e.n {
 		losses = append(losses, r.Numbers("loss", e.outputs)...)
 	}
-	last := -1
+	var last []int
 	for r.Is("forbidden") {
 		s := r.Fields("forbidden", 2)
 		at := r.Integer("forbidden", s[0], 0, e.n-1)*e.outputs + r.Integer("forbidden", s[1], 0, e.outputs-1)
 		if e.forbidden == nil {
 			e.forbidden = make([]bool, e.n*e.outputs)
 		}
-		if at <= last {
-			r.Failf("forbidden: not after the cell of the line before")
-		} else {
-			last, e.forbidden[at] = at, true
-		}
+		r.Ordered(&last, []int{at}, "forbidden: not after the cell of the line before")
+		e.forbidden[at] = true
 	}
 	e.neighborhoods(r)
-	r.Stop(evidence.Sized(o, 2*float64(len(e.near))*float64(e.outputs)))
+	evidence.Sized(o, 2*float64(len(e.near))*float64(e.outputs))
 	e.pairs = e.neighbors
 	// All cells are known; body takes those of one input after the other.
 	e.body(r, e.n, func(i int) { e.loss = losses[:(i+1)*e.outputs] })
@@ -67,22 +64,23 @@ func (e *explicit) Read(r *evidence.Reader, o evidence.Options) {
 func (e *explicit) neighborhoods(r *evidence.Reader) {
 	known := map[string]int{}
 	seen := map[[2]int]bool{}
-	last := [2]int{-1, -1}
+	var last []int
 	e.distances = []*big.Rat{}
 	for r.Is("pair") || r.Is("arrow") {
 		word, _, _ := strings.Cut(r.Next, " ")
 		s := r.Fields(word, 3)
 		q := neighborhood{a: r.Integer(word, s[0], 0, e.n-1), b: r.Integer(word, s[1], 0, e.n-1), directed: word == "arrow"}
 		at := [2]int{q.a, q.b}
-		if slices.Compare(at[:], last[:]) <= 0 || q.a == q.b {
-			r.Failf("%s: not after the inputs of the line before, or an input with itself", word)
+		if q.a == q.b {
+			r.Failf("%s: an input with itself", word)
 		}
+		r.Ordered(&last, at[:], "%s: not after the inputs of the line before", word)
 		if back := [2]int{q.b, q.a}; seen[at] || !q.directed && seen[back] {
 			r.Failf("%s: the inputs %d and %d are neighbors already", word, q.a, q.b)
 		} else if !q.directed {
 			seen[back] = true
 		}
-		seen[at], last = true, at
+		seen[at] = true
 		d, err := evidence.ParseRational(s[2])
 		if err != nil || d.Sign() < 0 || max(d.Num().BitLen(), d.Denom().BitLen()) > evidence.MaxEpsilonBits {
 			r.Failf("%s: %s is no distance", word, evidence.Quote(s[2]))
@@ -90,7 +88,7 @@ func (e *explicit) neighborhoods(r *evidence.Reader) {
 		var found bool
 		if q.distance, found = known[s[2]]; !found {
 			if q.distance = len(known); q.distance == maxDistances {
-				r.Stop(fmt.Errorf("%w: more than %d different distances", evidence.ErrLimit, maxDistances))
+				evidence.Limit("more than %d different distances", maxDistances)
 			}
 			known[s[2]] = q.distance
 			e.distances = append(e.distances, d)
@@ -99,22 +97,19 @@ func (e *explicit) neighborhoods(r *evidence.Reader) {
 	}
 }
 
-func (e *explicit) neighbors(visit func(pair) error) error {
+func (e *explicit) neighbors(visit func(pair)) {
 	rows := make([]part, e.outputs)
 	for _, q := range e.near {
 		for _, ab := range [][2]int{{q.a, q.b}, {q.b, q.a}} {
 			for k := range rows {
 				rows[k] = part{privacyRow{ab[0]*e.outputs + k, ab[1]*e.outputs + k}, 1}
 			}
-			if err := visit(pair{rows, q.distance}); err != nil {
-				return err
-			}
+			visit(pair{rows, q.distance})
 			if q.directed {
 				break
 			}
 		}
 	}
-	return nil
 }
 
 func (e *explicit) About(p *evidence.Problem) bool {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"optratio/internal/arith"
+	"optratio/internal/evidence"
 )
 
 // maxExponentialBits is the limit of exact evaluation of the exponential mechanism's error, whose denominator is reduced once; beyond it there are only enclosures.
@@ -13,13 +14,11 @@ const maxExponentialBits = 1 << 23
 
 // exponentialTotal returns the total error of the exponential mechanism,
 // Σ_m N(m) f(m) Σ_v m_v v z^v / Σ_v m_v z^v, by enumeration.
-func exponentialTotal[T any](p *program, f arith.Field[T], z T) (T, error) {
+func exponentialTotal[T any](p *program, f arith.Field[T], z T) T {
 	powers := arith.Powers(f, z, p.K)
 	total := f.Zero()
 	for _, m := range p.Orbits() {
-		if err := p.ctx.Err(); err != nil {
-			return total, err
-		}
+		evidence.Stop(p.ctx.Err())
 		num, den := f.Zero(), f.Zero()
 		for v, c := range m {
 			if c > 0 {
@@ -32,12 +31,12 @@ func exponentialTotal[T any](p *program, f arith.Field[T], z T) (T, error) {
 		w.Mul(w, big.NewRat(int64(p.factor(m)), 1))
 		total = f.Add(total, f.Mul(f.FromRat(w), f.Quo(num, den)))
 	}
-	return total, nil
+	return total
 }
 
 // exponentialExact returns exponentialTotal for rational z = b/a. The fractions' denominators have
 // little in common, so that they are summed in pairs and reduced once, at the end.
-func exponentialExact(p *program, z *big.Rat) (*big.Rat, error) {
+func exponentialExact(p *program, z *big.Rat) *big.Rat {
 	a, b := z.Denom(), z.Num()
 	powers := make([]*big.Int, p.K+1) // a^k z^v
 	for v := range powers {
@@ -52,9 +51,7 @@ func exponentialExact(p *program, z *big.Rat) (*big.Rat, error) {
 	// Fractions of one denominator come first.
 	byDen := make(map[string]fraction)
 	for _, m := range p.Orbits() {
-		if err := p.ctx.Err(); err != nil {
-			return nil, err
-		}
+		evidence.Stop(p.ctx.Err())
 		num, den, w := new(big.Int), new(big.Int), new(big.Int)
 		for v, c := range m {
 			if c > 0 {
@@ -82,12 +79,10 @@ func exponentialExact(p *program, z *big.Rat) (*big.Rat, error) {
 	sums := slices.Collect(maps.Values(byDen))
 	for left := len(sums); left > 1; left = (left + 1) / 2 {
 		for i := range left / 2 {
-			if err := p.ctx.Err(); err != nil {
-				return nil, err
-			}
+			evidence.Stop(p.ctx.Err())
 			sums[i] = add(sums[i], sums[left-1-i])
 		}
 	}
 	total := sums[0]
-	return new(big.Rat).SetFrac(total.num, total.den), nil
+	return new(big.Rat).SetFrac(total.num, total.den)
 }

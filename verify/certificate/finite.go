@@ -1,7 +1,6 @@
 package certificate
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 
@@ -40,7 +39,7 @@ type finite struct {
 	delta     *big.Rat   // nil for 0
 	distances []*big.Rat // those that pairs have; nil for 1 alone
 	// pairs visits every ordered pair of neighbors with its rows.
-	pairs func(visit func(p pair) error) error
+	pairs func(visit func(p pair))
 
 	events map[privacyRow][]*event // by their first part
 	open   int                     // events that no pair has been found for
@@ -103,10 +102,9 @@ func (f *finite) body(r *evidence.Reader, inputs int, grow func(i int)) {
 	f.cost = r.Cost
 	f.first = []int{0}
 	one := big.NewRat(1, 1)
-	for i := 0; i < inputs && r.Err == nil; i++ {
+	for i := range inputs {
 		from := f.cells()
 		grow(i)
-		r.Stop(f.cost.Err)
 		f.first = append(f.first, len(f.loss))
 		sum := new(big.Rat)
 		for k, p := range r.Numbers("input", f.cells()-from) {
@@ -119,7 +117,7 @@ func (f *finite) body(r *evidence.Reader, inputs int, grow func(i int)) {
 			f.cost.Sum(sum, f.mass(from+k, p))
 			f.x = append(f.x, p)
 		}
-		if r.Stop(f.cost.Err); sum.Cmp(one) != 0 {
+		if sum.Cmp(one) != 0 {
 			r.Failf("input %d: the probabilities sum to %s, not to 1", i, evidence.Quote(sum.RatString()))
 		}
 	}
@@ -140,7 +138,7 @@ func (f *finite) readEvents(r *evidence.Reader) {
 		if len(fields)%3 != 1 || len(fields) < 4 {
 			r.Failf("multiplier: %d fields where parts of 3 numbers each and a value were expected", len(fields))
 		}
-		for ; r.Err == nil && len(fields) > 1; fields = fields[3:] {
+		for ; len(fields) > 1; fields = fields[3:] {
 			a, b := r.Integer("multiplier", fields[0], 0, f.cells()-1), r.Integer("multiplier", fields[1], 0, f.cells()-1)
 			count := r.Integer("multiplier", fields[2], 1, evidence.MaxCandidates)
 			if n := len(key); n > 0 && slices.Compare([]int{a, b}, key[n-3:n-1]) <= 0 {
@@ -148,13 +146,10 @@ func (f *finite) readEvents(r *evidence.Reader) {
 			}
 			e.parts, key = append(e.parts, part{privacyRow{a, b}, count}), append(key, a, b, count)
 		}
-		if slices.Compare(key, last) <= 0 {
-			r.Failf("multiplier: not after the event of the line before")
-		}
-		if last, e.nu = key, r.Positive("multiplier", fields[0]); r.Err == nil {
-			f.events[e.parts[0].privacyRow] = append(f.events[e.parts[0].privacyRow], &e)
-			f.open++
-		}
+		r.Ordered(&last, key, "multiplier: not after the event of the line before")
+		e.nu = r.Positive("multiplier", fields[0])
+		f.events[e.parts[0].privacyRow] = append(f.events[e.parts[0].privacyRow], &e)
+		f.open++
 	}
 }
 
@@ -164,55 +159,41 @@ func (f *finite) weights(r *evidence.Reader) {
 	for i := range f.weight {
 		f.weight[i] = new(big.Rat)
 	}
-	for last := -1; r.Is("weight"); {
+	for last := []int(nil); r.Is("weight"); {
 		s := r.Fields("weight", 2)
 		i := r.Integer("weight", s[0], 0, f.inputs()-1)
-		if i <= last {
-			r.Failf("weight: not an input after that of the line before")
-		}
-		last, f.weight[i] = i, r.Positive("weight", s[1])
+		r.Ordered(&last, []int{i}, "weight: not an input after that of the line before")
+		f.weight[i] = r.Positive("weight", s[1])
 	}
 }
 
 // powers returns an enclosure of z^d for each distance d, somewhat closer than the writer had it.
-func (f *finite) powers(o evidence.Options) (low, high []*big.Rat, err error) {
-	prec := min(uint(f.Precision)+64, max(o.MaxPrecision, 128))
+func (f *finite) powers(o evidence.Options) (low, high []*big.Rat) {
+	prec := min(uint(f.Precision)+64, o.MaxPrecision)
 	distances := f.distances
 	if distances == nil {
 		distances = []*big.Rat{big.NewRat(1, 1)}
 	}
 	for _, d := range distances {
-		l, h, err := f.Power(d, prec)
-		if err != nil {
-			return nil, nil, err
-		}
+		l, h := f.Power(d, prec)
 		low, high = append(low, l), append(high, h)
 	}
-	return low, high, nil
+	return low, high
 }
 
-// decide works out both bounds.
-func (f *finite) Decide(o evidence.Options) (string, error) {
-	low, high, err := f.powers(o)
-	if err != nil {
-		return "", err
-	}
-	t, err := f.wholeNumbers(high, o.MaxMemory)
-	if err != nil {
-		return "", err
-	}
+// Decide works out both bounds.
+func (f *finite) Decide(o evidence.Options) {
+	low, high := f.powers(o)
+	t := f.wholeNumbers(high, o.MaxMemory)
 	coefficient := f.costs()
-	found := ""
 	price := new(big.Rat) // Σ_events z^d ν
-	err = f.pairs(func(p pair) error {
+	f.pairs(func(p pair) {
 		for _, row := range p.rows {
 			at := f.events[row.privacyRow]
 			if len(at) == 0 {
 				continue
 			}
-			if err := f.cost.Spend(len(at)); err != nil {
-				return err
-			}
+			f.cost.Spend(len(at))
 			f.events[row.privacyRow] = slices.DeleteFunc(at, func(e *event) bool {
 				if !p.has(e) {
 					return false
@@ -227,28 +208,13 @@ func (f *finite) Decide(o evidence.Options) (string, error) {
 				return true
 			})
 		}
-		if found == "" {
-			found = t.violated(p)
-		}
-		return f.cost.Spend(len(p.rows))
+		t.obeys(p)
+		f.cost.Spend(len(p.rows))
 	})
-	switch {
-	case err != nil:
-		return "", err
-	case found != "":
-		return found, nil
-	case f.open > 0:
-		return "a multiplier is of no rows of neighbors", nil
+	if f.open > 0 {
+		evidence.Refute("a multiplier is of no rows of neighbors")
 	}
-	lower, reason := f.bound(coefficient, price)
-	if f.cost.Err != nil || reason != "" {
-		return reason, f.cost.Err
-	}
-	upper := f.value()
-	if f.cost.Err != nil {
-		return "", f.cost.Err
-	}
-	return evidence.Judge(&f.Claims[0], lower, upper), nil
+	evidence.Judge(&f.Claims[0], f.bound(coefficient, price), f.value())
 }
 
 // costs returns w count loss of every cell.
@@ -264,7 +230,7 @@ func (f *finite) costs() []*big.Rat {
 }
 
 // bound returns the lower bound.
-func (f *finite) bound(coefficient []*big.Rat, price *big.Rat) (*big.Rat, string) {
+func (f *finite) bound(coefficient []*big.Rat, price *big.Rat) *big.Rat {
 	sum, total := new(big.Rat), new(big.Rat)
 	for i := range f.inputs() {
 		f.cost.Sum(total, f.weight[i])
@@ -284,16 +250,16 @@ func (f *finite) bound(coefficient []*big.Rat, price *big.Rat) (*big.Rat, string
 		f.cost.Sum(sum, least) // the table sums to 1, so that a cell is allowed
 	}
 	if total.Sign() == 0 {
-		return nil, "the weights are all 0"
+		evidence.Refute("the weights are all 0")
 	}
 	if f.delta != nil {
 		f.cost.Sum(sum, new(big.Rat).Neg(price), f.delta)
 	}
 	// No mean of losses is below the least of them.
 	if least := slices.MinFunc(f.loss, (*big.Rat).Cmp); sum.Quo(sum, total).Cmp(least) < 0 {
-		return least, ""
+		return least
 	}
-	return sum, ""
+	return sum
 }
 
 // value returns the table's objective.
@@ -311,7 +277,7 @@ func (f *finite) value() *big.Rat {
 		f.cost.Sum(sum, at, f.weight[i])
 		f.cost.Sum(total, f.weight[i])
 	}
-	if f.worst || f.cost.Err != nil {
+	if f.worst {
 		return most
 	}
 	return sum.Quo(sum, total)
@@ -324,17 +290,14 @@ type wholeTable struct {
 }
 
 // wholeNumbers returns the table in whole numbers, for each z^d.
-func (f *finite) wholeNumbers(z []*big.Rat, memory int64) (*wholeTable, error) {
-	num, den, err := evidence.Common(f.x)
-	if err != nil {
-		return nil, err
-	}
+func (f *finite) wholeNumbers(z []*big.Rat, memory int64) *wholeTable {
+	num, den := evidence.Common(f.x)
 	bits := 0
 	for _, p := range z {
 		bits += 2*den.BitLen() + p.Num().BitLen() + p.Denom().BitLen() + 1024
 	}
 	if need := float64(bits) / 8 * float64(len(f.x)); need > float64(memory) {
-		return nil, fmt.Errorf("%w: the table takes about %.3g bytes; the limit is %d", evidence.ErrLimit, need, memory)
+		evidence.Limit("the table takes about %.3g bytes; the limit is %d", need, memory)
 	}
 	t := &wholeTable{}
 	for _, p := range z {
@@ -350,11 +313,11 @@ func (f *finite) wholeNumbers(z []*big.Rat, memory int64) (*wholeTable, error) {
 		}
 		t.room = append(t.room, room)
 	}
-	return t, nil
+	return t
 }
 
-// violated says how the table violates the rows of a pair, "" where it does not.
-func (t *wholeTable) violated(p pair) string {
+// obeys makes sure that the table satisfies the rows of a pair.
+func (t *wholeTable) obeys(p pair) {
 	left, right, room := t.left[p.distance], t.right[p.distance], t.room[p.distance]
 	var sum *big.Int
 	for _, row := range p.rows {
@@ -362,7 +325,7 @@ func (t *wholeTable) violated(p pair) string {
 			continue
 		}
 		if room == nil {
-			return fmt.Sprintf("the table violates a row: cell %d against cell %d", row.a, row.b)
+			evidence.Refute("the table violates a row: cell %d against cell %d", row.a, row.b)
 		}
 		if sum == nil {
 			sum = new(big.Int)
@@ -371,7 +334,6 @@ func (t *wholeTable) violated(p pair) string {
 		sum.Add(sum, over.Mul(over, big.NewInt(int64(row.count))))
 	}
 	if sum != nil && new(big.Rat).SetInt(sum).Cmp(room) > 0 {
-		return fmt.Sprintf("the table violates (ε,δ)-privacy between the inputs of cells %d and %d", p.rows[0].a, p.rows[0].b)
+		evidence.Refute("the table violates (ε,δ)-privacy between the inputs of cells %d and %d", p.rows[0].a, p.rows[0].b)
 	}
-	return ""
 }

@@ -46,9 +46,7 @@ func (h *heterogeneous) Read(r *evidence.Reader, o evidence.Options) {
 	if h.shifts {
 		inputs -= math.Pow(float64(h.steps), float64(n))
 	}
-	if r.Stop(evidence.Sized(o, float64(64*all*float64(n))+float64(inputs*inputs*float64(n)))); r.Err != nil {
-		return
-	}
+	evidence.Sized(o, float64(64*all*float64(n))+float64(inputs*inputs*float64(n)))
 	h.enumerate()
 	h.pairs = h.neighbors
 	h.body(r, len(h.vectors), h.cellsOf)
@@ -92,11 +90,8 @@ func (h *heterogeneous) cellsOf(i int) {
 }
 
 // neighbors visits the ordered pairs. Two vectors are neighbors if some shift suits all candidates, or where no shifts are allowed if 0 does.
-func (h *heterogeneous) neighbors(visit func(pair) error) error {
-	lower, upper, zero, err := h.shiftsOf()
-	if err != nil {
-		return err
-	}
+func (h *heterogeneous) neighbors(visit func(pair)) {
+	lower, upper, zero := h.shiftsOf()
 	rows := make([]part, len(h.sensitivities))
 	for i, p := range h.vectors {
 		for j, q := range h.vectors {
@@ -114,17 +109,14 @@ func (h *heterogeneous) neighbors(visit func(pair) error) error {
 			for r := range rows {
 				rows[r] = part{privacyRow{h.first[i] + r, h.first[j] + r}, 1}
 			}
-			if err := visit(pair{rows: rows}); err != nil {
-				return err
-			}
+			visit(pair{rows: rows})
 		}
 	}
-	return nil
 }
 
 // shiftsOf returns which shifts suit a candidate, by candidate and by the change of its level plus steps: those from c·step - Δ to c·step + Δ where that
 // is c. The ends are numbers for their places among all of them, and zero is that of 0.
-func (h *heterogeneous) shiftsOf() (lower, upper [][]int, zero int, err error) {
+func (h *heterogeneous) shiftsOf() (lower, upper [][]int, zero int) {
 	n := len(h.sensitivities)
 	bits := 0
 	for _, d := range append(h.sensitivities[:n:n], h.step) {
@@ -132,12 +124,8 @@ func (h *heterogeneous) shiftsOf() (lower, upper [][]int, zero int, err error) {
 		bits = max(bits, num+den)
 	}
 	count := 8 * n * (h.steps + 1)
-	if err := h.cost.Keep(count * (200 + bits/2)); err != nil {
-		return nil, nil, 0, err
-	}
-	if err := h.cost.Spend(count * (64 + bits/64*(bits/64))); err != nil {
-		return nil, nil, 0, err
-	}
+	h.cost.Keep(count * (200 + bits/2))
+	h.cost.Spend(count * (64 + bits/64*(bits/64)))
 	var lows, highs [][]*big.Rat
 	ends := []*big.Rat{new(big.Rat)}
 	for _, d := range h.sensitivities {
@@ -159,7 +147,7 @@ func (h *heterogeneous) shiftsOf() (lower, upper [][]int, zero int, err error) {
 	for r := range n {
 		lower, upper = append(lower, places(lows[r])), append(upper, places(highs[r]))
 	}
-	return lower, upper, places([]*big.Rat{new(big.Rat)})[0], nil
+	return lower, upper, places([]*big.Rat{new(big.Rat)})[0]
 }
 
 func (h *heterogeneous) About(p *evidence.Problem) bool {

@@ -1,8 +1,6 @@
 package certificate
 
 import (
-	"errors"
-	"fmt"
 	"math/big"
 	"slices"
 
@@ -70,9 +68,9 @@ func (r *ranges) set(v, lo, hi int) (wasLo, wasHi int) {
 }
 
 // partition reads the ask and class lines. Either answer to a question must be that of some count vector.
-func (c *certificate) partition(r *evidence.Reader) error {
+func (c *certificate) partition(r *evidence.Reader) {
 	if max(c.n, c.k) > maxLumpedSize {
-		return fmt.Errorf("%w: proof lumped with n = %d, k = %d; neither may be more than %d", evidence.ErrLimit, c.n, c.k, maxLumpedSize)
+		evidence.Limit("proof lumped with n = %d, k = %d; neither may be more than %d", c.n, c.k, maxLumpedSize)
 	}
 	cost := r.Cost
 	p := &partition{cost: cost}
@@ -83,30 +81,17 @@ func (c *certificate) partition(r *evidence.Reader) error {
 	type open struct{ item, lo, hi int }
 	var path []open
 	for {
-		if err := cost.Spend(1); err != nil {
-			return err
-		}
+		cost.Spend(1)
 		if !r.Is("class") {
 			q := question(r, c, at)
-			if r.Err != nil {
-				return r.Err
-			}
 			lo, hi := at.set(q.depth, at.lo[q.depth], q.count-1)
 			path = append(path, open{len(p.items), lo, hi})
 			p.items = append(p.items, q)
 			continue
 		}
 		y := r.Value("class", r.Take("class"))
-		if r.Err != nil {
-			return r.Err
-		}
-		if err := cost.Keep(bytesPerLeaf + 4*len(r.Next)); err != nil {
-			return err
-		}
-		w, err := words.count(at)
-		if err != nil {
-			return err
-		}
+		cost.Keep(bytesPerLeaf + 4*len(r.Next))
+		w := words.count(at)
 		p.items = append(p.items, item{class: len(p.y)})
 		p.y, p.weights = append(p.y, y), append(p.weights, w)
 		// On to the other answer of the last question that has still to get it.
@@ -122,7 +107,7 @@ func (c *certificate) partition(r *evidence.Reader) error {
 			path = path[:len(path)-1]
 		}
 		if len(path) == 0 {
-			return nil
+			return
 		}
 	}
 }
@@ -132,9 +117,6 @@ func question(r *evidence.Reader, c *certificate, at *ranges) (q item) {
 	f := r.Fields("ask", 2)
 	q.depth = r.Integer("ask: depth", f[0], 0, c.k)
 	q.count = r.Integer("ask: count", f[1], 0, c.n)
-	if r.Err != nil {
-		return q
-	}
 	for _, half := range [][2]int{{at.lo[q.depth], q.count - 1}, {q.count, at.hi[q.depth]}} {
 		lo, hi := at.set(q.depth, half[0], half[1])
 		some := half[0] <= half[1] && at.some()
@@ -166,7 +148,7 @@ type alphabet struct {
 func newWords(n int, cost *evidence.Effort) *words { return &words{n: n, cost: cost} }
 
 // count returns Σ N(m) over the count vectors in the ranges.
-func (w *words) count(at *ranges) (*big.Int, error) {
+func (w *words) count(at *ranges) *big.Int {
 	var letters [][2]int
 	free := 0
 	for v, lo := range at.lo {
@@ -176,9 +158,7 @@ func (w *words) count(at *ranges) (*big.Int, error) {
 			letters = append(letters, [2]int{lo, at.hi[v]})
 		}
 	}
-	if err := w.cost.Spend(len(at.lo)); err != nil {
-		return nil, err
-	}
+	w.cost.Spend(len(at.lo))
 	// Letters that occur a known number of times come last: they need only one count of shorter words.
 	slices.SortFunc(letters, func(a, b [2]int) int {
 		if exactA, exactB := a[0] == a[1], b[0] == b[1]; exactA != exactB {
@@ -198,9 +178,7 @@ func (w *words) count(at *ranges) (*big.Int, error) {
 		if !ok {
 			b = &alphabet{before: a, lo: l[0], hi: l[1], next: map[[2]int]*alphabet{}, counts: map[int]*big.Int{}}
 			a.next[l] = b
-			if err := w.cost.Keep(bytesPerLeaf); err != nil {
-				return nil, err
-			}
+			w.cost.Keep(bytesPerLeaf)
 		}
 		a = b
 	}
@@ -208,9 +186,9 @@ func (w *words) count(at *ranges) (*big.Int, error) {
 }
 
 // of returns the number of words of a length over an alphabet: with c of them the last letter, C(length, c) times those of the rest.
-func (w *words) of(a *alphabet, length int) (*big.Int, error) {
+func (w *words) of(a *alphabet, length int) *big.Int {
 	if f, ok := a.counts[length]; ok {
-		return f, nil
+		return f
 	}
 	f := new(big.Int)
 	if a.before == nil {
@@ -219,25 +197,19 @@ func (w *words) of(a *alphabet, length int) (*big.Int, error) {
 	var choose, term big.Int // C(length, c)
 	for c := a.lo; a.before != nil && c <= min(a.hi, length); c++ {
 		if c == a.lo {
-			if err := w.cost.Spend(c * (1 + length/64)); err != nil {
-				return nil, err
-			}
+			w.cost.Spend(c * (1 + length/64))
 			choose.Binomial(int64(length), int64(c))
 		} else {
 			choose.Mul(&choose, term.SetInt64(int64(length-c+1)))
 			choose.Quo(&choose, term.SetInt64(int64(c)))
 		}
-		rest, err := w.of(a.before, length-c)
-		if err != nil {
-			return nil, err
-		}
+		rest := w.of(a.before, length-c)
 		f.Add(f, term.Mul(&choose, rest))
-		if err := w.cost.Spend(1 + (choose.BitLen()/64+1)*(rest.BitLen()/64+1)); err != nil {
-			return nil, err
-		}
+		w.cost.Spend(1 + (choose.BitLen()/64+1)*(rest.BitLen()/64+1))
 	}
 	a.counts[length] = f
-	return f, w.cost.Keep(64 + f.BitLen()/8)
+	w.cost.Keep(64 + f.BitLen()/8)
+	return f
 }
 
 // sinking evaluates the dual function at multipliers y(m) that are constant on classes. It walks all chains at once, from the deep end: a chain
@@ -260,17 +232,15 @@ type sinking[T any] struct {
 //	λ_i = max(0, c_i + z λ_{i+1} - y_i),  λ = 0 at the first position of a chain,
 //
 // y'(class) is the least c_i + z λ_{i+1} - λ_i at any position in the class.
-func lumpedLower[T any](p *partition, r evidence.Ring[T], n, k int, box bool, cost *evidence.Effort, price int) (T, error) {
+func lumpedLower[T any](p *partition, r evidence.Ring[T], n, k int, box bool, cost *evidence.Effort, price int) T {
 	s := &sinking[T]{partition: p, k: k, box: box, dual: evidence.NewWalk(r, p.y), cost: cost, price: price}
 	zero := s.dual.Zero
 	if n == 1 {
-		return zero, nil // one score vector and no error
+		return zero // one score vector and no error
 	}
 	if !box {
 		s.others = newRanges(n-1, k)
-		if err := s.walk(0, 0, zero); err != nil {
-			return zero, err
-		}
+		s.walk(0, 0, zero)
 	} else {
 		for s.deepest = 0; s.deepest <= k; s.deepest++ {
 			s.others = newRanges(n-1, k)
@@ -279,35 +249,32 @@ func lumpedLower[T any](p *partition, r evidence.Ring[T], n, k int, box bool, co
 			}
 			s.others.set(s.deepest, 1, n-1)
 			if s.others.some() {
-				if err := s.walk(0, 0, zero); err != nil {
-					return zero, err
-				}
+				s.walk(0, 0, zero)
 			}
 		}
 	}
 	total := zero
 	for c, w := range p.weights {
 		if !s.dual.Known[c] {
-			return zero, errors.New("a class is on no chain: please report this")
+			panic("certificate: a class is on no chain")
 		}
 		total = r.Add(total, r.Scale(s.dual.Least[c], w))
 	}
-	return total, nil
+	return total
 }
 
 // walk goes on at position p, counted from the deep end, at some item of the partition, with the λ of the position after it.
-func (s *sinking[T]) walk(p, at int, lambda T) error {
+func (s *sinking[T]) walk(p, at int, lambda T) {
 	for {
-		if err := s.cost.Spend(1); err != nil {
-			return err
-		}
+		s.cost.Spend(1)
 		// The candidate is at depth v; once it is the best, the others are down steps deeper than at first.
 		v, down := max(s.k-p, 0), max(p-s.k, 0)
 		first := false
 		if p >= s.k {
 			rim := s.k - down // from here the others cannot sink further
 			if first = s.others.lo[rim] > 0; !first && s.others.hi[rim] > 0 {
-				return s.divide(rim, 1, p, at, lambda)
+				s.divide(rim, 1, p, at, lambda)
+				return
 			}
 		}
 		if q := s.items[at]; q.count > 0 {
@@ -322,67 +289,57 @@ func (s *sinking[T]) walk(p, at int, lambda T) error {
 			case lo >= wanted:
 				at = q.more
 			default:
-				return s.divide(u, wanted, p, at, lambda)
+				s.divide(u, wanted, p, at, lambda)
+				return
 			}
 			continue
 		}
-		if err := s.cost.Spend(s.price); err != nil {
-			return err
-		}
+		s.cost.Spend(s.price)
 		c := v
 		if s.box {
 			c *= s.k + 1 - max(v, s.deepest)
 		}
 		lambda = s.dual.Step(s.items[at].class, s.dual.Int(big.NewInt(int64(c))), lambda, first)
 		if first {
-			return nil
+			return
 		}
 		p, at = p+1, 0
 	}
 }
 
 // divide walks on with fewer than count of the others at depth v, and with count or more.
-func (s *sinking[T]) divide(v, count, p, at int, lambda T) error {
+func (s *sinking[T]) divide(v, count, p, at int, lambda T) {
 	if s.nested++; s.nested > maxNested {
-		return fmt.Errorf("%w: the classes of the certificate divide chains more than %d times", evidence.ErrLimit, maxNested)
+		evidence.Limit("the classes of the certificate divide chains more than %d times", maxNested)
 	}
 	lo, hi := s.others.set(v, s.others.lo[v], count-1)
 	if s.others.some() {
-		if err := s.walk(p, at, lambda); err != nil {
-			return err
-		}
+		s.walk(p, at, lambda)
 	}
 	s.others.set(v, count, hi)
 	if s.others.some() {
-		if err := s.walk(p, at, lambda); err != nil {
-			return err
-		}
+		s.walk(p, at, lambda)
 	}
 	s.others.set(v, lo, hi)
 	s.nested--
-	return nil
 }
 
 // lumped returns the bounds of proof lumped: that of the multipliers, and the error of the point of the product lines, or of permute-and-flip if there are none.
-func (ck *checker) lumped(flip, all number.Number, prec uint) (results, string, error) {
+func (ck *checker) lumped(flip, all number.Number, prec uint) (res results) {
 	c := ck.cert
 	sum := new(big.Int)
 	for _, w := range c.lumps.weights {
 		sum.Add(sum, w)
 	}
 	if n := int64(c.n); sum.Cmp(new(big.Int).Sub(evidence.Power(c.k+1, n), evidence.Power(c.k, n))) != 0 {
-		return results{}, "", errors.New("the classes do not make up all score vectors: please report this")
+		panic("certificate: the classes do not make up all score vectors")
 	}
-	low, err := lumpedLower(c.lumps, evidence.Enclosing{Zz: ck.enclose(prec), Prec: prec}, c.n, c.k, ck.box, c.lumps.cost, int(prec)/4)
-	if err != nil {
-		return results{}, "", err
+	low := lumpedLower(c.lumps, evidence.Enclosing{Zz: ck.enclose(prec), Prec: prec}, c.n, c.k, ck.box, c.lumps.cost, int(prec)/4)
+	res = results{lower: number.Enclosed(low).Quo(all), upper: flip, flip: flip}
+	if len(c.products) > 0 {
+		saved, open := productChange(c, ck.enclose(prec), ck.box)
+		res.open = open
+		res.upper = flip.Add(number.Enclosed(saved).Quo(all)).Min(flip)
 	}
-	res := results{lower: number.Enclosed(low).Quo(all), upper: flip, flip: flip}
-	if len(c.products) == 0 {
-		return res, "", nil
-	}
-	saved, why, open, err := productChange(c, ck.enclose(prec), ck.box)
-	res.open = open
-	res.upper = flip.Add(number.Enclosed(saved).Quo(all)).Min(flip)
-	return res, why, err
+	return res
 }

@@ -1,7 +1,6 @@
 package certificate
 
 import (
-	"errors"
 	"iter"
 	"math/big"
 
@@ -57,15 +56,12 @@ func (c *orbits) Read(r *evidence.Reader, o evidence.Options) {
 	c.prior = r.Word("prior", "uniform", "box", "weights", "worst")
 	c.worst, c.weighted = c.prior == "worst", c.prior == "weights"
 	c.Parameters(r)
-	r.Stop(evidence.Fits(o, c.n, depths))
+	evidence.Fits(o, c.n, depths)
 	if everybody {
 		// A row says for each candidate of a count vector at which depth it is, by how much it sinks, and whether it is chosen.
 		ways := (depths + 1) * (c.step + 1)
 		rows := float64(evidence.Binomial(c.top+ways-1, c.top)) * float64(evidence.Binomial(c.n-c.top+ways-1, c.n-c.top))
-		r.Stop(evidence.Sized(o, rows*stepsPerRow))
-	}
-	if r.Err != nil {
-		return
+		evidence.Sized(o, rows*stepsPerRow)
 	}
 	c.lat = evidence.NewLattice(c.n, depths)
 	c.lat.Number()
@@ -85,9 +81,7 @@ func (c *orbits) cellsOf(int) {
 		}
 	}
 	for t := range chosen(c.at, c.top) {
-		if c.cost.Spend(evidence.StepsPerDepth*len(t)) != nil {
-			return
-		}
+		c.cost.Spend(evidence.StepsPerDepth * len(t))
 		count, loss := big.NewInt(1), new(big.Rat).Neg(least)
 		for v, x := range t {
 			if x > 0 {
@@ -158,37 +152,29 @@ func (c *orbits) cell(rank int, m, t []int) int {
 }
 
 // neighbors visits the rows of the level. A row of monotonicity comes before the same one of privacy, which it implies.
-func (c *orbits) neighbors(visit func(pair) error) error {
+func (c *orbits) neighbors(visit func(pair)) {
 	var rows []part
-	one := func(distance int) func(evidence.Row) error {
-		return func(q evidence.Row) error {
+	one := func(distance int) func(evidence.Row) {
+		return func(q evidence.Row) {
 			rows = append(rows[:0], part{privacyRow{q.A, q.B}, 1})
-			if err := c.cost.Spend(evidence.StepsPerDepth * (c.lat.K + 1)); err != nil {
-				return err
-			}
-			return visit(pair{rows, distance})
+			c.cost.Spend(evidence.StepsPerDepth * (c.lat.K + 1))
+			visit(pair{rows, distance})
 		}
 	}
 	for rank, m := range c.lat.Orbits() {
-		var err error
 		if c.level.Monotone {
-			err = errors.Join(c.lat.MonotoneRows(rank, m, one(1)), c.shifted(rank, m, -1, one(1)))
+			c.lat.MonotoneRows(rank, m, one(1))
+			c.shifted(rank, m, -1, one(1))
 		}
-		switch {
-		case err != nil:
-		case c.level.Privacy || c.level.Approximate:
-			err = c.lat.Neighbors(c.step, m, func(to []int, above int, moves []evidence.Move) error {
+		if c.level.Privacy || c.level.Approximate {
+			c.lat.Neighbors(c.step, m, func(to []int, above int, moves []evidence.Move) {
 				rows = c.sets(rows[:0], rank, above, m, to, moves)
-				return visit(pair{rows, 0})
+				visit(pair{rows, 0})
 			})
-		default:
-			err = c.shifted(rank, m, c.step, one(0))
-		}
-		if err != nil {
-			return err
+		} else {
+			c.shifted(rank, m, c.step, one(0))
 		}
 	}
-	return nil
 }
 
 // sets appends the rows of two neighbors, of which each chooses the same candidates.
@@ -214,7 +200,7 @@ func (c *orbits) sets(rows []part, rank, above int, m, to []int, moves []evidenc
 
 // shifted visits the rows with b = (m, w) on the right, a being where the given candidate alone has sunk by so many steps: by L at the worst neighbor; by -1, as a row of
 // monotonicity, which follows from the others of its kind but may have a multiplier of its own.
-func (c *orbits) shifted(rank int, m []int, by int, visit func(evidence.Row) error) error {
+func (c *orbits) shifted(rank int, m []int, by int, visit func(evidence.Row)) {
 	to := make([]int, c.lat.K+1)
 	for w, count := range m {
 		if count == 0 || c.n == 1 {
@@ -231,11 +217,8 @@ func (c *orbits) shifted(rank int, m []int, by int, visit func(evidence.Row) err
 		}
 		v := w + by - best
 		to[v]++
-		if err := visit(evidence.Row{A: c.lat.Variable(c.lat.Rank(to), to, v), B: c.lat.Variable(rank, m, w)}); err != nil {
-			return err
-		}
+		visit(evidence.Row{A: c.lat.Variable(c.lat.Rank(to), to, v), B: c.lat.Variable(rank, m, w)})
 	}
-	return nil
 }
 
 func (c *orbits) About(p *evidence.Problem) bool {

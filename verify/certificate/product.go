@@ -35,7 +35,7 @@ func (c *certificate) readProducts(r *evidence.Reader) {
 		if q.ratio.Sign() < 0 || q.ratio.Cmp(big.NewRat(1, 1)) > 0 || q.amount.Sign() <= 0 {
 			r.Failf("product: a ratio from 0 to 1 and an amount above 0 expected")
 		}
-		r.Stop(c.lumps.cost.Keep(bytesPerLeaf + 4*len(r.Next)))
+		c.lumps.cost.Keep(bytesPerLeaf + 4*len(r.Next))
 		c.products = append(c.products, q)
 	}
 }
@@ -72,7 +72,7 @@ func (p *productPoint) decisive(sunk bool) []int {
 	return at
 }
 
-func newProductPoint(c *certificate, zz number.Interval) (*productPoint, error) {
+func newProductPoint(c *certificate, zz number.Interval) *productPoint {
 	p := &productPoint{
 		n: c.n, k: c.k, list: c.products, known: map[string]number.Interval{}, cost: c.lumps.cost, prec: zz.Prec(), price: int(zz.Prec()) / 4,
 	}
@@ -83,9 +83,7 @@ func newProductPoint(c *certificate, zz number.Interval) (*productPoint, error) 
 	p.depths = append(p.depths, p.decisive(false)...)
 	slices.Sort(p.depths)
 	p.depths = slices.Compact(p.depths)
-	if err := p.cost.Keep((p.k + len(p.list)*len(p.depths)*p.n) * (200 + int(p.prec)/2)); err != nil {
-		return nil, err
-	}
+	p.cost.Keep((p.k + len(p.list)*len(p.depths)*p.n) * (200 + int(p.prec)/2))
 	p.power = append(p.power, number.FromInt(1, p.prec))
 	for v := range p.k {
 		p.power = append(p.power, p.power[v].Mul(zz))
@@ -101,7 +99,7 @@ func newProductPoint(c *certificate, zz number.Interval) (*productPoint, error) 
 		}
 		p.g = append(p.g, g)
 	}
-	return p, nil
+	return p
 }
 
 // weight returns g(v).
@@ -117,10 +115,10 @@ func (p *productPoint) weight(q *product, v int) number.Interval {
 //	m_0 x[m][0] = 1 - Σ_v m_v x[m][v],   x[m][v] = z^v x[m^{v→0}][0] + Σ_{w<=v} z^(v-w) s(m^{v→w}, w),
 //
 // which is what a chain brings from where its candidate is at depth 0.
-func (p *productPoint) best(counts []int) (number.Interval, error) {
+func (p *productPoint) best(counts []int) number.Interval {
 	key := fmt.Sprint(counts)
 	if x, ok := p.known[key]; ok {
-		return x, nil
+		return x
 	}
 	tops := p.n
 	for _, c := range counts {
@@ -134,11 +132,7 @@ func (p *productPoint) best(counts []int) (number.Interval, error) {
 		}
 		others[i]--
 		v := p.depths[i]
-		above, err := p.best(others)
-		if err != nil {
-			return rest, err
-		}
-		x := p.power[v].Mul(above)
+		x := p.power[v].Mul(p.best(others))
 		for j := range p.list {
 			if q := &p.list[j]; q.tops == tops && q.depth <= v {
 				x = x.Add(p.power[v-q.depth].Mul(p.injected(j, others)))
@@ -149,10 +143,9 @@ func (p *productPoint) best(counts []int) (number.Interval, error) {
 	}
 	rest = rest.Quo(number.FromInt(int64(tops), p.prec))
 	p.known[key] = rest
-	if err := p.cost.Keep(200 + int(p.prec)/2 + len(key)); err != nil {
-		return rest, err
-	}
-	return rest, p.cost.Spend(p.price * len(counts))
+	p.cost.Keep(200 + int(p.prec)/2 + len(key))
+	p.cost.Spend(p.price * len(counts))
+	return rest
 }
 
 // injected returns s where these are the other candidates at depths >= 1.
@@ -169,7 +162,7 @@ func (p *productPoint) injected(j int, others []int) number.Interval {
 }
 
 // feasible decides whether all slacks are >= 0.
-func (p *productPoint) feasible() (evidence.Verdict, error) {
+func (p *productPoint) feasible() evidence.Verdict {
 	result := evidence.Holds
 	for _, sunk := range []bool{true, false} {
 		var places []int
@@ -184,24 +177,19 @@ func (p *productPoint) feasible() (evidence.Verdict, error) {
 			if !sunk && counts[len(counts)-1] == 0 { // nobody is at depth k: row (T) asks for more
 				continue
 			}
-			slack, err := p.slack(counts, sunk, m[0]-1)
-			if err != nil {
-				return evidence.Undecided, err
-			}
-			result = result.And(evidence.AtMost(number.Exact(new(big.Rat)), number.Enclosed(slack)))
-			if err := p.cost.Spend(p.price); err != nil {
-				return evidence.Undecided, err
-			}
+			slack := p.slack(counts, sunk, m[0]-1)
+			result = result.And(evidence.AtMost(number.Int(0), number.Enclosed(slack)))
+			p.cost.Spend(p.price)
 		}
 	}
-	return result, nil
+	return result
 }
 
 // slack returns x[m][0], or where sunk x[m][0] - z x[l][0] for the l where all but one of the best, who are tied with so many others, are a step deeper.
-func (p *productPoint) slack(counts []int, sunk bool, tied int) (number.Interval, error) {
-	x, err := p.best(counts)
-	if err != nil || !sunk {
-		return x, err
+func (p *productPoint) slack(counts []int, sunk bool, tied int) number.Interval {
+	x := p.best(counts)
+	if !sunk {
+		return x
 	}
 	below := make([]int, len(counts))
 	for i, c := range counts {
@@ -210,13 +198,12 @@ func (p *productPoint) slack(counts []int, sunk bool, tied int) (number.Interval
 		}
 	}
 	below[0] += tied
-	y, err := p.best(below)
-	return x.Sub(p.power[1].Mul(y)), err
+	return x.Sub(p.power[1].Mul(p.best(below)))
 }
 
 // change returns by how much the objective of the point is above permute-and-flip's. Injections add their reduced costs at the dual point of proof dual-recurrence, y = Y_{m_0}: on the
 // chain of others with j = tops best ones λ_u = u - Y_j + z λ_{u+1} is what a unit injected at depth u costs. Under the objective box this holds for each lesser depth.
-func (p *productPoint) change(box bool) (number.Interval, error) {
+func (p *productPoint) change(box bool) number.Interval {
 	zero := number.FromInt(0, p.prec)
 	total := zero
 	for i := range p.list {
@@ -240,9 +227,7 @@ func (p *productPoint) change(box bool) (number.Interval, error) {
 			for u := k; u >= q.depth; u-- {
 				lambda = number.FromInt(int64(u), p.prec).Sub(y).Add(p.power[1].Mul(lambda))
 			}
-			if err := p.cost.Spend(p.price * (q.tops + k)); err != nil {
-				return zero, err
-			}
+			p.cost.Spend(p.price * (q.tops + k))
 			others := sum.Pow(p.n - 1 - q.tops)
 			if q.deepest {
 				others = others.Sub(before.Pow(p.n - 1 - q.tops))
@@ -250,27 +235,17 @@ func (p *productPoint) change(box bool) (number.Interval, error) {
 			total = total.Add(scale.Mul(lambda).Mul(others))
 		}
 	}
-	return total, nil
+	return total
 }
 
-// productChange returns by how much the total error of the point of the product lines is above permute-and-flip's; why says that the point is not feasible, and open
-// that it is not known to be.
-func productChange(c *certificate, zz number.Interval, box bool) (change number.Interval, why, open string, err error) {
-	change = number.FromInt(0, zz.Prec())
-	p, err := newProductPoint(c, zz)
-	if err != nil {
-		return change, "", "", err
-	}
-	v, err := p.feasible()
-	if err != nil {
-		return change, "", "", err
-	}
-	switch v {
+// productChange returns by how much the total error of the point of the product lines is above permute-and-flip's; open says that the point is not known to be feasible.
+func productChange(c *certificate, zz number.Interval, box bool) (change number.Interval, open string) {
+	p := newProductPoint(c, zz)
+	switch p.feasible() {
 	case evidence.Fails:
-		return change, "the point of the product lines is not feasible", "", nil
+		evidence.Refute("the point of the product lines is not feasible")
 	case evidence.Undecided:
 		open = "the point of the product lines is not known to be feasible"
 	}
-	change, err = p.change(box)
-	return change, "", open, err
+	return p.change(box), open
 }

@@ -57,10 +57,6 @@ func (c *certificate) Read(r *evidence.Reader, o evidence.Options) {
 	c.box, c.level = c.objective == "box", evidence.Levels[c.constraints]
 	c.proof = r.Word("proof", "lp", "dual-recurrence", "dual-closed-form", "lumped")
 	c.Precision = r.Whole("precision", 0, 1<<30)
-	if r.Err != nil {
-		c.n = 0 // nothing can be said of the problem
-		return
-	}
 	c.Claim(r, "optimum")
 	for _, what := range []string{"error pf", "error em", "ratio pf", "ratio em"} {
 		if r.Is("claim " + what) {
@@ -70,12 +66,10 @@ func (c *certificate) Read(r *evidence.Reader, o evidence.Options) {
 	switch c.proof {
 	case "lumped":
 		r.Long = max(r.Long, evidence.MaxBodyLength+32)
-		r.Stop(c.partition(r))
+		c.partition(r)
 		c.readProducts(r)
 	case "lp":
-		if r.Stop(evidence.Fits(o, c.n, c.k)); r.Err != nil {
-			return
-		}
+		evidence.Fits(o, c.n, c.k)
 		r.Long = max(r.Long, evidence.MaxBodyLength+2*(c.k+3)*11+32)
 		c.Lattice = evidence.NewLattice(c.n, c.k)
 		c.body(r)
@@ -85,43 +79,29 @@ func (c *certificate) Read(r *evidence.Reader, o evidence.Options) {
 func (c *certificate) About(p *evidence.Problem) bool {
 	p.N, p.K, p.Objective, p.Constraints, p.Proof = c.n, c.k, c.objective, c.constraints, c.proof
 	c.Describe(p)
-	return c.n > 0
+	return c.proof != ""
 }
 
-func (c *certificate) Decide(o evidence.Options) (reason string, err error) {
-	ck, err := newChecker(c, o)
-	if err != nil {
-		return "", err
-	}
-	return ck.decide()
-}
+func (c *certificate) Decide(o evidence.Options) { newChecker(c, o).decide() }
 
 // body reads the dual, inject and cut lines.
 func (c *certificate) body(r *evidence.Reader) {
 	for _, m := range c.Orbits() {
 		f := r.Fields("dual", c.k+2)
-		if got := r.Counts(c.Lattice, f); r.Err == nil && !slices.Equal(got, m) {
+		if !slices.Equal(r.Counts(c.Lattice, f), m) {
 			r.Failf("dual: the count vector is not the next one, %v", evidence.Brief(m))
 		}
-		if c.dual = append(c.dual, r.Value("dual", f[c.k+1])); r.Err != nil {
-			return
-		}
+		c.dual = append(c.dual, r.Value("dual", f[c.k+1]))
 	}
-	last := []int{-1, 0}
+	var last []int
 	for r.Is("inject") {
 		f := r.Fields("inject", c.k+3)
 		v, m := r.Variable(c.Lattice, f)
-		if r.Err != nil {
-			return
-		}
 		at := []int{c.Rank(m), v}
-		switch {
-		case v == 0 || m[v] == 0:
+		if v == 0 || m[v] == 0 {
 			r.Failf("inject: no variable at depth %d, or none that takes an injection", v)
-		case slices.Compare(at, last) <= 0:
-			r.Failf("inject: not after the variable of the line before")
 		}
-		last = at
+		r.Ordered(&last, at, "inject: not after the variable of the line before")
 		c.inject = append(c.inject, injection{at[0], v, r.Positive("inject", f[c.k+2])})
 	}
 	r.Cuts(c.Lattice, c.constraints, c.level, func(q evidence.Cut) { c.cuts = append(c.cuts, q) })

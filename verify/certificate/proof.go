@@ -30,62 +30,39 @@ type Proof struct {
 }
 
 // ReadProof checks a certificate and returns what it holds. The errors are those of Check, ErrInvalid and ErrIrrational.
-func ReadProof(in io.Reader, o Options) (*Proof, error) {
+func ReadProof(in io.Reader, o Options) (p *Proof, err error) {
 	limits := evidence.WithDefaults(evidence.Options(o))
-	r, _, s, err := evidence.Open(in, limits, sections)
-	if err != nil {
-		return nil, err
-	}
+	rep, s, err := evidence.Check(in, limits, sections)
 	c, ok := s.(*certificate)
-	if !ok && s != nil {
-		return nil, errors.New("only certificates of section program can be written in the VIPR format")
-	}
-	if ok {
-		c.Read(r, limits)
-		r.End()
-	}
-	var form evidence.Malformed
 	switch {
-	case errors.As(r.Err, &form):
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, r.Err)
-	case r.Err != nil:
-		return nil, r.Err
+	case err != nil:
+		return nil, err
+	case !rep.Valid:
+		return nil, fmt.Errorf("%w: %s", ErrInvalid, rep.Reason)
+	case !ok:
+		return nil, errors.New("only certificates of section program can be written in the VIPR format")
 	case c.proof == "lumped":
 		return nil, errors.New("proof lumped has no form in the VIPR format, which lists the rows of the whole program")
 	}
-	ck, err := newChecker(c, limits)
-	if err != nil {
-		return nil, err
-	}
-	if ck.z == nil {
-		return nil, ErrIrrational
-	}
-	if why, err := ck.decide(); err != nil {
-		return nil, err
-	} else if why != "" {
-		return nil, fmt.Errorf("%w: %s", ErrInvalid, why)
-	}
-	if err := ck.enumerate(); err != nil {
-		return nil, err
-	}
-	ck.Number()
-	_, ring, err := ck.rings()
-	if err != nil {
-		return nil, err
-	}
-	x, err := upper(ck.program, ring)
-	if err != nil {
-		return nil, err
-	}
-	p := &Proof{N: c.n, K: c.k, Z: ck.z, Objective: c.objective, Constraints: c.constraints, Kind: c.proof, Dual: c.dual}
-	for _, q := range c.cuts {
-		p.Cuts = append(p.Cuts, Cut(q))
-	}
-	for i := range x.u {
-		u := ring.Value(x.u[i])
-		u = u.Add(x.theta.Mul(ring.Value(x.flip[i]).Sub(u)))
-		exact, _ := u.Rat()
-		p.Point = append(p.Point, exact)
-	}
-	return p, nil
+	err = evidence.Try(func() {
+		ck := newChecker(c, limits)
+		if ck.z == nil {
+			evidence.Stop(ErrIrrational)
+		}
+		ck.enumerate()
+		ck.Number()
+		_, ring := ck.rings()
+		x := upper(ck.program, ring)
+		p = &Proof{N: c.n, K: c.k, Z: ck.z, Objective: c.objective, Constraints: c.constraints, Kind: c.proof, Dual: c.dual}
+		for _, q := range c.cuts {
+			p.Cuts = append(p.Cuts, Cut(q))
+		}
+		for i := range x.u {
+			u := ring.Value(x.u[i])
+			u = u.Add(x.theta.Mul(ring.Value(x.flip[i]).Sub(u)))
+			point, _ := u.Rat()
+			p.Point = append(p.Point, point)
+		}
+	})
+	return p, err
 }

@@ -1,7 +1,6 @@
 package certificate
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 
@@ -23,7 +22,7 @@ type checker struct {
 	em    *big.Rat // total error of the exponential mechanism, once known exactly
 }
 
-func newChecker(c *certificate, o evidence.Options) (*checker, error) {
+func newChecker(c *certificate, o evidence.Options) *checker {
 	ck := &checker{program: &c.program, cert: c, o: o}
 	switch {
 	case c.ExpEps != nil:
@@ -32,28 +31,22 @@ func newChecker(c *certificate, o evidence.Options) (*checker, error) {
 		ck.z = big.NewRat(1, 1)
 	}
 	if ck.claimsOn("em") {
-		if err := ck.enumerate(); err != nil {
-			return nil, fmt.Errorf("claims on em: %w", err)
-		}
+		ck.enumerate()
 	}
 	if c.proof == "lp" {
 		// Two enclosures of each variable are kept, with two mantissas each.
 		spare := o.MaxMemory/int64(ck.Number()) - evidence.BytesPerVariable
 		ck.o.MaxPrecision = min(o.MaxPrecision, 192+uint(max(spare, 0)))
 	}
-	return ck, nil
+	return ck
 }
 
 // enumerate makes sure that the lattice can be enumerated.
-func (ck *checker) enumerate() error {
-	if ck.Lattice != nil {
-		return nil
+func (ck *checker) enumerate() {
+	if ck.Lattice == nil {
+		evidence.Fits(ck.o, ck.cert.n, ck.cert.k)
+		ck.Lattice = evidence.NewLattice(ck.cert.n, ck.cert.k)
 	}
-	if err := evidence.Fits(ck.o, ck.cert.n, ck.cert.k); err != nil {
-		return err
-	}
-	ck.Lattice = evidence.NewLattice(ck.cert.n, ck.cert.k)
-	return nil
 }
 
 // claimsOn reports whether there are claims on a mechanism.
@@ -66,46 +59,40 @@ func (ck *checker) claimsOn(name string) bool {
 	return false
 }
 
-// decide returns why the certificate is not valid, and "" if it is.
-func (ck *checker) decide() (reason string, err error) {
+func (ck *checker) decide() {
 	// Somewhat more than the writer had, so that claims that are as tight as its
 	// arithmetic was are decided at the first attempt.
 	prec := min(uint(min(ck.cert.Precision, 960))+64, ck.o.MaxPrecision)
 	for prec = max(prec, 128); ; prec = min(2*prec, ck.o.MaxPrecision) {
-		res, why, err := ck.results(prec)
-		if err != nil || why != "" {
-			return why, err
-		}
+		res := ck.results(prec)
 		open := res.open
 		for i := range ck.cert.Claims {
 			q := &ck.cert.Claims[i]
 			v, why := ck.claim(q, res)
 			if v == evidence.Undecided && !res.em.IsExact() && (q.On == "error em" || q.On == "ratio em") && ck.exactEM(q, prec) {
-				if res.em, err = ck.emExact(); err != nil {
-					return "", err
-				}
+				res.em = ck.emExact()
 				v, why = ck.claim(q, res)
 			}
 			switch v {
 			case evidence.Fails:
-				return "claim " + q.On + ": " + why, nil
+				evidence.Refute("claim %s: %s", q.On, why)
 			case evidence.Undecided:
 				open = fmt.Sprintf("claim %s: not decided at %d bits: %s", q.On, prec, why)
 			}
 			q.Follows = v == evidence.Holds
 		}
 		if open == "" {
-			return "", nil
+			return
 		}
 		if prec >= ck.o.MaxPrecision {
-			return "", fmt.Errorf("%w: %s", evidence.ErrLimit, open)
+			evidence.Limit("%s", open)
 		}
 	}
 }
 
 // claim decides whether a claim follows, and says what holds instead if not.
 func (ck *checker) claim(q *evidence.Claim, r results) (evidence.Verdict, string) {
-	lower, upper := evidence.Ends(q)
+	lower, upper := q.Value.Ends()
 	low, high := r.lower, r.upper
 	switch q.On {
 	case "optimum":
@@ -164,31 +151,29 @@ func (ck *checker) enclose(prec uint) number.Interval {
 }
 
 // closed returns the closed forms as means, exact if that is possible.
-func (ck *checker) closed(prec uint) (flip, dual, sum, all number.Number, err error) {
+func (ck *checker) closed(prec uint) (flip, dual, sum, all number.Number) {
 	c := ck.cert
 	work := float64(evidence.Bits(c.n))
 	if ck.box {
 		work *= float64(c.k)
 	}
 	if work+float64(c.k) > 1<<22 {
-		return flip, dual, sum, all, fmt.Errorf("%w: n = %d, k = %d takes too long", evidence.ErrLimit, c.n, c.k)
+		evidence.Limit("n = %d, k = %d takes too long", c.n, c.k)
 	}
 	exact := ck.z != nil && ck.closedBits() <= evidence.MaxClosedBits
-	if err := ck.spend(prec, exact); err != nil {
-		return flip, dual, sum, all, err
-	}
+	ck.spend(prec, exact)
 	if exact {
 		t := evidence.ClosedForms(arith.Rat{}, evidence.Negative, ck.z, c.n, c.k, ck.box)
 		all = number.Exact(t.All)
-		return number.Exact(t.Flip).Quo(all), number.Exact(t.Dual).Quo(all), number.Exact(t.Sum), all, nil
+		return number.Exact(t.Flip).Quo(all), number.Exact(t.Dual).Quo(all), number.Exact(t.Sum), all
 	}
 	t := evidence.ClosedForms(arith.Interval{Prec: prec}, evidence.MayBeNegative, ck.enclose(prec), c.n, c.k, ck.box)
 	all = number.Enclosed(t.All)
-	return number.Enclosed(t.Flip).Quo(all), number.Enclosed(t.Dual).Quo(all), number.Enclosed(t.Sum), all, nil
+	return number.Enclosed(t.Flip).Quo(all), number.Enclosed(t.Dual).Quo(all), number.Enclosed(t.Sum), all
 }
 
-// spend counts what the closed forms cost, exactly or at a precision, in steps. It returns ErrLimit where all that was spent would be more than is allowed.
-func (ck *checker) spend(prec uint, exact bool) error {
+// spend counts what the closed forms cost, exactly or at a precision, in steps.
+func (ck *checker) spend(prec uint, exact bool) {
 	c := ck.cert
 	operations, words := 4*float64(c.k), float64(float64(prec)/64)
 	if ck.box {
@@ -203,9 +188,8 @@ func (ck *checker) spend(prec uint, exact bool) error {
 		each = 100 + float64(words*words)
 	}
 	if ck.spent += float64(operations * each); ck.spent > float64(ck.o.MaxSteps) {
-		return fmt.Errorf("%w: the closed forms of n = %d, k = %d at %d bits take about %.3g steps; the limit is %d", evidence.ErrLimit, c.n, c.k, prec, ck.spent, ck.o.MaxSteps)
+		evidence.Limit("the closed forms of n = %d, k = %d at %d bits take about %.3g steps; the limit is %d", c.n, c.k, prec, ck.spent, ck.o.MaxSteps)
 	}
-	return nil
 }
 
 // closedBits estimates the length of the exact closed forms.
@@ -218,26 +202,21 @@ func (ck *checker) closedBits() float64 {
 	return float64(c.n) * per
 }
 
-// results works everything out at the given precision, or returns why the proof is none.
-func (ck *checker) results(prec uint) (res results, why string, err error) {
+// results works everything out at the given precision.
+func (ck *checker) results(prec uint) (res results) {
 	if ck.fixed != nil {
 		res = *ck.fixed
 	} else {
-		if res, why, err = ck.bounds(prec); err != nil || why != "" {
-			return res, why, err
-		}
+		res = ck.bounds(prec)
 		if res.open == "" && res.lower.IsExact() && res.upper.IsExact() && res.flip.IsExact() {
 			ck.fixed = &results{lower: res.lower, upper: res.upper, flip: res.flip}
 		}
 	}
 	if ck.claimsOn("em") {
-		total, err := exponentialTotal(ck.program, arith.Interval{Prec: prec}, ck.enclose(prec))
-		if err != nil {
-			return res, "", err
-		}
+		total := exponentialTotal(ck.program, arith.Interval{Prec: prec}, ck.enclose(prec))
 		res.em = number.Enclosed(total).Quo(ck.scoreVectors())
 	}
-	return res, "", nil
+	return res
 }
 
 // scoreVectors returns ΣW for a lattice that is enumerated.
@@ -247,33 +226,27 @@ func (ck *checker) scoreVectors() number.Number {
 }
 
 // bounds returns the bounds on the optimum and the error of permute-and-flip.
-func (ck *checker) bounds(prec uint) (res results, why string, err error) {
-	flip, dual, sum, all, err := ck.closed(prec)
-	if err != nil {
-		return res, "", err
-	}
+func (ck *checker) bounds(prec uint) (res results) {
+	flip, dual, sum, all := ck.closed(prec)
 	res = results{lower: flip, upper: flip, flip: flip}
 	switch ck.cert.proof {
 	case "dual-recurrence":
 		v, why := ck.recurrence(sum, prec)
 		switch v {
-		case evidence.Holds:
-			why = ""
+		case evidence.Fails:
+			evidence.Refute("%s", why)
 		case evidence.Undecided:
-			res.open, why = why, ""
+			res.open = why
 		}
-		return res, why, nil
+		return res
 	case "dual-closed-form":
 		res.lower = dual
-		return res, "", nil
+		return res
 	case "lumped":
 		return ck.lumped(flip, all, prec)
 	}
 	if ck.z != nil {
-		dual, point, err := ck.rings()
-		if err != nil {
-			return res, "", err
-		}
+		dual, point := ck.rings()
 		return enumerated(ck.program, dual, point, flip, ck.scoreVectors())
 	}
 	r := evidence.Enclosing{Zz: ck.enclose(prec), Prec: prec}
@@ -282,92 +255,69 @@ func (ck *checker) bounds(prec uint) (res results, why string, err error) {
 
 // enumerated returns the bounds of proof lp. The rings for the two sides are equal but for their
 // denominators.
-func enumerated[T any](p *program, dual, point evidence.Ring[T], flip, all number.Number) (res results, why string, err error) {
-	low, err := lower(p, dual)
-	if err != nil {
-		return res, "", err
-	}
-	x, err := upper(p, point)
-	if err == nil {
-		err = p.cost.Err
-	}
-	if err != nil {
-		return res, "", err
-	}
-	res.lower = dual.Value(low).Quo(all)
+func enumerated[T any](p *program, dual, point evidence.Ring[T], flip, all number.Number) (res results) {
+	res.lower = dual.Value(lower(p, dual)).Quo(all)
+	x := upper(p, point)
 	res.flip = point.Value(x.totalFlip).Quo(all)
 	if evidence.AtMost(res.flip, flip) == evidence.Fails || evidence.AtMost(flip, res.flip) == evidence.Fails {
-		return res, "", errors.New("permute-and-flip's closed form differs from the enumeration: please report this")
+		panic("certificate: permute-and-flip's closed form differs from the enumeration")
 	}
 	if !res.flip.IsExact() {
 		x := res.flip.Enclosure(0)
 		both, ok := x.Intersect(flip.Enclosure(x.Prec()))
 		if !ok {
-			return res, "", errors.New("permute-and-flip's closed form differs from the enumeration: please report this")
+			panic("certificate: permute-and-flip's closed form differs from the enumeration")
 		}
 		res.flip = number.Enclosed(both)
 	}
 	res.upper = x.mixed.Quo(all).Min(res.flip)
-	return res, "", nil
+	return res
 }
 
 // rings returns the exact rings for the two sides of a proof.
-func (ck *checker) rings() (dual, point *evidence.Exact, err error) {
+func (ck *checker) rings() (dual, point *evidence.Exact) {
 	p := ck.program
 	d := big.NewInt(1)
-	if err := ck.room(d); err != nil {
-		return nil, nil, err
-	}
+	ck.room(d)
 	for _, y := range p.dual {
-		if d, err = ck.lcm(d, y.Denom()); err != nil {
-			return nil, nil, err
-		}
+		d = ck.lcm(d, y.Denom())
 	}
 	for _, q := range p.cuts {
-		if d, err = ck.lcm(d, q.Mu.Denom()); err != nil {
-			return nil, nil, err
-		}
-		if d, err = ck.lcm(d, evidence.Shift(q, p.Lattice).Denom()); err != nil {
-			return nil, nil, err
-		}
+		d = ck.lcm(d, q.Mu.Denom())
+		d = ck.lcm(d, evidence.Shift(q, p.Lattice).Denom())
 	}
 	s := big.NewInt(1)
 	for _, q := range p.inject {
-		if s, err = ck.lcm(s, q.s.Denom()); err != nil {
-			return nil, nil, err
-		}
+		s = ck.lcm(s, q.s.Denom())
 	}
-	return evidence.NewExact(ck.z, d, ck.cert.cost), evidence.NewExact(ck.z, s, ck.cert.cost), nil
+	return evidence.NewExact(ck.z, d, ck.cert.cost), evidence.NewExact(ck.z, s, ck.cert.cost)
 }
 
-// lcm is lcm, or ErrLimit if there is no room for numbers with that denominator.
-func (ck *checker) lcm(a, b *big.Int) (*big.Int, error) {
+// lcm is lcm, where there is room for numbers with that denominator.
+func (ck *checker) lcm(a, b *big.Int) *big.Int {
 	m := evidence.LCM(a, b)
-	if m == a {
-		return a, nil
+	if m != a {
+		ck.room(m)
+		evidence.Stop(ck.ctx.Err())
 	}
-	if err := ck.room(m); err != nil {
-		return nil, err
-	}
-	return m, ck.ctx.Err()
+	return m
 }
 
-// room returns ErrLimit if two numbers for each variable with denominator d, and powers of e^ε's numerator
+// room stops if two numbers for each variable with denominator d, and powers of e^ε's numerator
 // as well, take more memory than allowed, or one of them more steps to be brought to lowest terms.
-func (ck *checker) room(d *big.Int) error {
+func (ck *checker) room(d *big.Int) {
 	length := float64(d.BitLen()) + float64(float64(ck.cert.n)*float64(ck.cert.k)*float64(ck.z.Denom().BitLen()))
 	if need := float64(evidence.VariableCount(ck.cert.n, ck.cert.k)) * (evidence.BytesPerVariable + float64(length/4)); need > float64(ck.o.MaxMemory) {
-		return fmt.Errorf("%w: exact numbers of %.0f bits take about %.3g bytes; the limit is %d", evidence.ErrLimit, length, need, ck.o.MaxMemory)
+		evidence.Limit("exact numbers of %.0f bits take about %.3g bytes; the limit is %d", length, need, ck.o.MaxMemory)
 	}
 	if words := length / 64; words*words > float64(ck.o.MaxSteps) {
-		return fmt.Errorf("%w: exact numbers of %.0f bits take too many steps", evidence.ErrLimit, length)
+		evidence.Limit("exact numbers of %.0f bits take too many steps", length)
 	}
-	return nil
 }
 
 // exactEM reports whether only the exact error of the exponential mechanism can decide a claim.
 func (ck *checker) exactEM(q *evidence.Claim, prec uint) bool {
-	lower, upper := evidence.Ends(q)
+	lower, upper := q.Value.Ends()
 	if ck.z == nil || lower.Cmp(upper) != 0 && prec < ck.o.MaxPrecision {
 		return false
 	}
@@ -375,13 +325,9 @@ func (ck *checker) exactEM(q *evidence.Claim, prec uint) bool {
 	return length <= maxExponentialBits
 }
 
-func (ck *checker) emExact() (number.Number, error) {
+func (ck *checker) emExact() number.Number {
 	if ck.em == nil {
-		total, err := exponentialExact(ck.program, ck.z)
-		if err != nil {
-			return number.Number{}, err
-		}
-		ck.em = total
+		ck.em = exponentialExact(ck.program, ck.z)
 	}
-	return number.Exact(ck.em).Quo(ck.scoreVectors()), nil
+	return number.Exact(ck.em).Quo(ck.scoreVectors())
 }

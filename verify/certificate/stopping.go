@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 
 	"optratio/internal/evidence"
 )
@@ -54,18 +53,15 @@ func (s *stopping) Read(r *evidence.Reader, o evidence.Options) {
 	s.payoff = r.Numbers("payoff", s.n)
 	s.Parameters(r)
 	n := float64(s.n)
-	r.Stop(evidence.Sized(o, float64(n*n*(float64(n*math.Log2(n+1))+1024)/32)+float64(n*float64(2*s.distance))))
-	last := [2]int{}
+	evidence.Sized(o, float64(n*n*(float64(n*math.Log2(n+1))+1024)/32)+float64(n*float64(2*s.distance)))
+	var last []int
 	for r.Is("multiplier") {
 		f := r.Fields("multiplier", 3)
 		at := [2]int{r.Integer("multiplier", f[0], 1, s.n), r.Integer("multiplier", f[1], 1, s.n)}
 		if gap := at[0] - at[1]; gap == 0 || max(gap, -gap) > s.distance {
 			r.Failf("multiplier: the ranks %d and %d are no neighbors", at[0], at[1])
 		}
-		if slices.Compare(at[:], last[:]) <= 0 {
-			r.Failf("multiplier: not after the row of the line before")
-		}
-		last = at
+		r.Ordered(&last, at[:], "multiplier: not after the row of the line before")
 		s.lambda = append(s.lambda, rankPair{at[0] - 1, at[1] - 1, r.Positive("multiplier", f[2])})
 	}
 	time, rank := 0, 0
@@ -82,40 +78,26 @@ func (s *stopping) Read(r *evidence.Reader, o evidence.Options) {
 	}
 }
 
-func (s *stopping) Decide(o evidence.Options) (string, error) {
-	low, high, err := s.Power(big.NewRat(1, 1), min(uint(s.Precision)+64, max(o.MaxPrecision, 128)))
-	if err != nil {
-		return "", err
-	}
+func (s *stopping) Decide(o evidence.Options) {
+	low, high := s.Power(big.NewRat(1, 1), min(uint(s.Precision)+64, o.MaxPrecision))
 	var most *big.Rat // at least e^ε
 	if low.Sign() > 0 {
 		most = new(big.Rat).Inv(low)
 	} else if len(s.lambda) > 0 {
-		return "e^ε is not enclosed at this precision", nil
+		evidence.Refute("e^ε is not enclosed at this precision")
 	}
-	upper, err := s.upper(most)
-	if err != nil {
-		return "", err
-	}
-	law, den, reason, err := s.law()
-	if err == nil && reason == "" {
-		reason = s.broken(law, den, new(big.Rat).Inv(high))
-	}
-	if err != nil || reason != "" {
-		return reason, err
-	}
+	upper := s.upper(most)
+	law, den := s.law()
+	s.obeys(law, den, new(big.Rat).Inv(high))
 	lower := new(big.Rat)
 	for k, q := range law {
 		s.cost.Sum(lower, s.payoff[k], new(big.Rat).SetInt(q))
 	}
-	if s.cost.Err != nil {
-		return "", s.cost.Err
-	}
-	return evidence.Judge(&s.Claims[0], lower.Quo(lower, new(big.Rat).SetInt(den)), upper), nil
+	evidence.Judge(&s.Claims[0], lower.Quo(lower, new(big.Rat).SetInt(den)), upper)
 }
 
 // upper returns the bound of the multipliers, with e at least e^ε.
-func (s *stopping) upper(e *big.Rat) (*big.Rat, error) {
+func (s *stopping) upper(e *big.Rat) *big.Rat {
 	w := make([]*big.Rat, s.n)
 	for k, c := range s.payoff {
 		w[k] = new(big.Rat).Set(c)
@@ -126,13 +108,7 @@ func (s *stopping) upper(e *big.Rat) (*big.Rat, error) {
 		s.cost.Sum(w[l.j], e, l.nu)
 		s.cost.Sum(total, l.nu)
 	}
-	if s.cost.Err != nil {
-		return nil, s.cost.Err
-	}
-	g, scale, err := evidence.Common(w)
-	if err != nil {
-		return nil, err
-	}
+	g, scale := evidence.Common(w)
 	price := 2 * s.n * (1 + scale.BitLen()/64)
 	// g is scale times g_i; with v = scale·i·V_i, the next time's is scale·V_{i+1} in the units of this one.
 	v := new(big.Int)
@@ -141,9 +117,7 @@ func (s *stopping) upper(e *big.Rat) (*big.Rat, error) {
 	}
 	var a big.Int
 	for i := s.n; i > 1; i-- {
-		if err := s.cost.Spend(price); err != nil {
-			return nil, err
-		}
+		s.cost.Spend(price)
 		scale.Mul(scale, a.SetInt64(int64(i)))
 		sum := new(big.Int)
 		for j := 1; j < i; j++ {
@@ -158,11 +132,11 @@ func (s *stopping) upper(e *big.Rat) (*big.Rat, error) {
 		}
 		v = sum
 	}
-	return total.Mul(total, s.delta).Add(total, new(big.Rat).SetFrac(v, scale)), nil
+	return total.Mul(total, s.delta).Add(total, new(big.Rat).SetFrac(v, scale))
 }
 
-// settle gives the takes of all who reach a time their probability, and says why the rule is none.
-func (s *stopping) settle() (reason string, err error) {
+// settle gives the takes of all who reach a time their probability.
+func (s *stopping) settle() {
 	reach, last := big.NewRat(1, 1), 0
 	for at := 0; at < len(s.takes); {
 		time, taken, ranks := s.takes[at].time, new(big.Rat), 0
@@ -172,7 +146,7 @@ func (s *stopping) settle() (reason string, err error) {
 				t.x = new(big.Rat).Set(reach)
 			}
 			if t.x.Cmp(reach) > 0 {
-				return fmt.Sprintf("take: at time %d more is taken than reaches it", time), nil
+				evidence.Refute("take: at time %d more is taken than reaches it", time)
 			}
 			if t.x.Cmp(reach) == 0 {
 				ranks += t.to - t.from + 1
@@ -184,29 +158,21 @@ func (s *stopping) settle() (reason string, err error) {
 			continue
 		}
 		reach = new(big.Rat).Set(reach)
-		if s.cost.Sum(reach, taken, big.NewRat(-1, int64(time))); s.cost.Err != nil {
-			return "", s.cost.Err
-		}
+		s.cost.Sum(reach, taken, big.NewRat(-1, int64(time)))
 	}
 	if reach.Sign() != 0 {
-		reason = fmt.Sprintf("take: after time %d the rule has taken nobody with probability %s", last, evidence.Quote(reach.RatString()))
+		evidence.Refute("take: after time %d the rule has taken nobody with probability %s", last, evidence.Quote(reach.RatString()))
 	}
-	return reason, nil
 }
 
-// law returns the probabilities of taking the k-th best, over a common denominator, or why the rule is none.
-func (s *stopping) law() (law []*big.Int, den *big.Int, reason string, err error) {
-	if reason, err = s.settle(); err != nil || reason != "" {
-		return nil, nil, reason, err
-	}
+// law returns the probabilities of taking the k-th best, over a common denominator.
+func (s *stopping) law() (law []*big.Int, den *big.Int) {
+	s.settle()
 	var values []*big.Rat
 	for _, t := range s.takes {
 		values = append(values, t.x)
 	}
-	num, den, err := evidence.Common(values)
-	if err != nil {
-		return nil, nil, "", err
-	}
+	num, den := evidence.Common(values)
 	price := 2 * s.n * (1 + den.BitLen()/64)
 	// f is i!·den times the probability of having taken the one that has relative rank j+1 among the first i.
 	f := make([]*big.Int, s.n)
@@ -217,9 +183,7 @@ func (s *stopping) law() (law []*big.Int, den *big.Int, reason string, err error
 	var a, b big.Int
 	at := 0
 	for i := 1; i <= s.n; i++ {
-		if err := s.cost.Spend(price); err != nil {
-			return nil, nil, "", err
-		}
+		s.cost.Spend(price)
 		for j := i - 1; j >= 0; j-- {
 			f[j].Mul(f[j], a.SetInt64(int64(i-1-j)))
 			if j > 0 {
@@ -234,11 +198,11 @@ func (s *stopping) law() (law []*big.Int, den *big.Int, reason string, err error
 		}
 		factorial.Mul(factorial, a.SetInt64(int64(i)))
 	}
-	return f, den.Mul(den, factorial), "", nil
+	return f, den.Mul(den, factorial)
 }
 
-// broken says which row a law does not satisfy with e, which is at most e^ε; "" where it satisfies all.
-func (s *stopping) broken(law []*big.Int, den *big.Int, e *big.Rat) string {
+// obeys makes sure that a law satisfies all rows with e, which is at most e^ε.
+func (s *stopping) obeys(law []*big.Int, den *big.Int, e *big.Rat) {
 	// q_i <= e q_j + δ, times all denominators.
 	unit := new(big.Int).Mul(e.Denom(), s.delta.Denom())
 	room := new(big.Int).Mul(s.delta.Num(), e.Denom())
@@ -253,11 +217,10 @@ func (s *stopping) broken(law []*big.Int, den *big.Int, e *big.Rat) string {
 	for i, q := range left {
 		for j := max(0, i-s.distance); j < min(s.n, i+s.distance+1); j++ {
 			if j != i && q.Cmp(most[j]) > 0 {
-				return fmt.Sprintf("the rule is not private: ranks %d and %d", i+1, j+1)
+				evidence.Refute("the rule is not private: ranks %d and %d", i+1, j+1)
 			}
 		}
 	}
-	return ""
 }
 
 func (s *stopping) About(p *evidence.Problem) bool {

@@ -46,7 +46,7 @@ func (w *witness) Read(r *evidence.Reader, o evidence.Options) {
 	w.mechanism = r.Take("mechanism")
 	w.Epsilon(r)
 	w.distance = big.NewRat(1, 1)
-	q := evidence.NewClaim("p - e^ε p'", number.Number{}, new(big.Rat), nil)
+	q := evidence.Claim{On: "p - e^ε p'"}
 	table := w.mechanism == "table"
 	if table && w.property == "dp" && r.Is("input") {
 		w.ofInputs(r)
@@ -56,9 +56,7 @@ func (w *witness) Read(r *evidence.Reader, o evidence.Options) {
 		}
 		w.scores = r.Numbers("scores", 0)
 		n := float64(len(w.scores))
-		if r.Stop(evidence.Sized(o, n*n*512)); r.Err != nil {
-			return
-		}
+		evidence.Sized(o, n*n*512)
 		if w.property == "dominates-em" {
 			q.On = "Pr[error >= t] - that of em"
 			w.t = r.Number("t")
@@ -95,11 +93,11 @@ func (w *witness) ofInputs(r *evidence.Reader) {
 	for i, word := range []string{"input", "neighbor-input"} {
 		w.inputs[i] = r.Take(word)
 		var err error
-		if same[i], err = canonical(w.inputs[i]); err != nil && r.Err == nil {
+		if same[i], err = canonical(w.inputs[i]); err != nil {
 			r.Failf("%s: %v", word, err)
 		}
 	}
-	if r.Err == nil && same[0] == same[1] {
+	if same[0] == same[1] {
 		r.Failf("the two inputs are equal, and say nothing of neighbors")
 	}
 	if w.distance = r.Number("distance"); w.distance.Sign() == 0 {
@@ -138,7 +136,6 @@ func (w *witness) row(r *evidence.Reader, word string) (out []number.Number) {
 		}
 		if err != nil || lo.Sign() < 0 || lo.Cmp(hi) > 0 {
 			r.Failf("%s: %s is no probability", word, evidence.Quote(s))
-			return nil
 		}
 		w.cost.Sum(low, lo)
 		w.cost.Sum(high, hi)
@@ -147,7 +144,7 @@ func (w *witness) row(r *evidence.Reader, word string) (out []number.Number) {
 		}
 	}
 	one := big.NewRat(1, 1)
-	if r.Stop(w.cost.Err); low.Cmp(one) > 0 || high.Cmp(one) < 0 && w.event == "" && !slices.Contains(f, "-") {
+	if low.Cmp(one) > 0 || high.Cmp(one) < 0 && w.event == "" && !slices.Contains(f, "-") {
 		r.Failf("%s: the probabilities do not sum to 1", word)
 	}
 	return out
@@ -166,32 +163,30 @@ func up(x *big.Rat) *big.Float {
 }
 
 // Decide decides whether the property is violated.
-func (w *witness) Decide(o evidence.Options) (string, error) {
+func (w *witness) Decide(o evidence.Options) {
 	formula := formulas[w.mechanism]
 	switch {
 	case formula == nil && w.mechanism != "table":
-		return "", fmt.Errorf("%w: there is no formula for mechanism %s; there is one for em, pf and krr", evidence.ErrUndecided, evidence.Quote(w.mechanism))
+		evidence.Stop(fmt.Errorf("%w: there is no formula for mechanism %s; there is one for em, pf and krr", evidence.ErrUndecided, evidence.Quote(w.mechanism)))
 	case formula != nil && w.neighbors == "stated":
-		return "neighbors stated: of a mechanism with a formula, who is a neighbor is decided here", nil
+		evidence.Refute("neighbors stated: of a mechanism with a formula, who is a neighbor is decided here")
 	case w.property == "dp" && w.scores != nil && slices.EqualFunc(w.scores, w.neighbor, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 }):
-		return "the two score vectors are equal, and say nothing of neighbors", nil
+		evidence.Refute("the two score vectors are equal, and say nothing of neighbors")
 	case w.property == "dp" && w.neighbors != "stated" && !w.related():
-		return fmt.Sprintf("the scores are no neighbors (%s)", w.neighbors), nil
+		evidence.Refute("the scores are no neighbors (%s)", w.neighbors)
 	}
 	for prec := uint(128); ; prec *= 2 {
-		excess, err := w.excess(formula, prec)
-		if err != nil {
-			return "", err
-		}
+		excess := w.excess(formula, prec)
 		switch harmless, ok := excess.LessEq(number.Int(0)); {
 		case ok && !harmless:
 			lower, _ := excess.Lower()
 			w.Claims[0].Value = number.Bounds(lower, nil)
-			return evidence.Judge(&w.Claims[0], lower, nil), nil
+			w.Claims[0].Follows = true
+			return
 		case ok:
-			return "the property is not violated there", nil
+			evidence.Refute("the property is not violated there")
 		case prec >= o.MaxPrecision:
-			return "", fmt.Errorf("%w: the probabilities are too close to tell at %d bits", evidence.ErrUndecided, prec)
+			evidence.Stop(fmt.Errorf("%w: the probabilities are too close to tell at %d bits", evidence.ErrUndecided, prec))
 		}
 	}
 }
@@ -223,16 +218,11 @@ func (w *witness) related() bool {
 
 // excess returns by how much the property is violated: more than 0 if it is. With dominates-em that is Σ (p - p') over the errors of t or more, p' being the
 // exponential mechanism's; with dp p - e^ε p' for the candidate, p' being those at the neighbor, or Σ max(0, p - e^ε p') - δ.
-func (w *witness) excess(formula func([]number.Number, number.Number) []number.Number, prec uint) (number.Number, error) {
-	z, err := w.Enclosure(w.distance, prec)
-	if err != nil {
-		return number.Number{}, err
-	}
+func (w *witness) excess(formula func([]number.Number, number.Number) []number.Number, prec uint) number.Number {
+	z := w.Enclosure(w.distance, prec)
 	p, other := w.pmf, w.other
 	if formula != nil {
-		if p, err = w.probabilities(formula, w.scores, z, prec); err != nil {
-			return number.Number{}, err
-		}
+		p = w.probabilities(formula, w.scores, z, prec)
 	}
 	zero := number.Int(0)
 	sum := zero
@@ -241,7 +231,7 @@ func (w *witness) excess(formula func([]number.Number, number.Number) []number.N
 	case w.property == "dominates-em":
 		best := slices.MaxFunc(w.scores, (*big.Rat).Cmp)
 		counts = func(r int) bool { return new(big.Rat).Sub(best, w.scores[r]).Cmp(w.t) >= 0 }
-		other, err = w.probabilities(exponential, w.scores, z, prec)
+		other = w.probabilities(exponential, w.scores, z, prec)
 		z = number.Int(1)
 	case w.event == "" && w.delta.Sign() == 0:
 		counts = func(r int) bool { return r == w.candidate }
@@ -249,17 +239,14 @@ func (w *witness) excess(formula func([]number.Number, number.Number) []number.N
 		sum = zero.Sub(number.Exact(w.delta))
 	}
 	if formula != nil && w.property == "dp" {
-		other, err = w.probabilities(formula, w.neighbor, z, prec)
-	}
-	if err != nil {
-		return number.Number{}, err
+		other = w.probabilities(formula, w.neighbor, z, prec)
 	}
 	for r := range p {
 		if !counts(r) {
 			continue
 		}
 		if !p[r].IsValid() || !other[r].IsValid() {
-			return number.Number{}, evidence.Malformed("pmf: a probability that is needed is not there")
+			evidence.Refute("pmf: a probability that is needed is not there")
 		}
 		x := p[r].Sub(other[r].Quo(z))
 		if w.delta != nil && w.delta.Sign() > 0 {
@@ -267,20 +254,17 @@ func (w *witness) excess(formula func([]number.Number, number.Number) []number.N
 		}
 		sum = sum.Add(x)
 	}
-	return sum, nil
+	return sum
 }
 
 // probabilities works out a formula at scores: it is given e^{ε (q_r - q*)/scale} for each candidate.
-func (w *witness) probabilities(formula func([]number.Number, number.Number) []number.Number, scores []*big.Rat, z number.Number, prec uint) ([]number.Number, error) {
+func (w *witness) probabilities(formula func([]number.Number, number.Number) []number.Number, scores []*big.Rat, z number.Number, prec uint) []number.Number {
 	best := slices.MaxFunc(scores, (*big.Rat).Cmp)
 	weights := make([]number.Number, len(scores))
 	bits, n := 0, len(scores)
 	for r, q := range scores {
 		d := new(big.Rat).Sub(best, q)
-		var err error
-		if weights[r], err = w.Enclosure(d.Quo(d, w.scale), prec); err != nil {
-			return nil, err
-		}
+		weights[r] = w.Enclosure(d.Quo(d, w.scale), prec)
 		if x, ok := weights[r].Rat(); ok {
 			bits += x.Denom().BitLen()
 		}
@@ -293,7 +277,7 @@ func (w *witness) probabilities(formula func([]number.Number, number.Number) []n
 			}
 		}
 	}
-	return formula(weights, z), nil
+	return formula(weights, z)
 }
 
 // exponential returns p_r / Σ p_s.
@@ -367,6 +351,9 @@ func randomised(p []number.Number, z number.Number) []number.Number {
 }
 
 func (w *witness) About(p *evidence.Problem) bool {
+	if len(w.Claims) == 0 {
+		return false
+	}
 	p.N, p.Proof, p.Constraints = len(w.scores), "witness", w.property
 	w.Describe(p)
 	p.About = fmt.Sprintf("mechanism %s lacks property %s", evidence.Quote(w.mechanism), w.property)
