@@ -15,7 +15,7 @@ const mostChildren = 64
 // of a child depends on the child's place and the seed alone. Each is started again by itself.
 type program struct {
 	children []*drawn
-	labels   []labelled // of each child; nil where outcomes are no labels
+	labels   []labelled // of each child
 	all      labelled   // of all, in the order of the children
 	parts    [][]int64  // what each counted in the last sample
 	values   [][]float64
@@ -30,9 +30,7 @@ func newSampler(askers []*asker) sampler {
 	s := &program{all: *newLabelled(o)}
 	for _, a := range askers {
 		s.children = append(s.children, newDrawn(a))
-		if o.Outcomes == Labels || o.counted() {
-			s.labels = append(s.labels, *newLabelled(o))
-		}
+		s.labels = append(s.labels, *newLabelled(o))
 	}
 	if o.Outcomes == Real {
 		return &binned{valued: s}
@@ -70,11 +68,8 @@ func (s *program) deal(samples int64, draw func(i int, samples int64) (event str
 func (s *program) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
 	s.parts = make([][]int64, len(s.children))
 	event, err := s.deal(samples, func(i int, n int64) (event string, err error) {
-		parse := func(line []byte, some int64) ([]int64, error) { return parseCounts(line, len(q), some) }
-		if s.labels != nil {
-			parse = s.labels[i].parse
-		}
-		s.parts[i], event, err = s.children[i].Counts(q, n, parse)
+		s.labels[i].about(q, s.children[i].opts)
+		s.parts[i], event, err = s.children[i].Counts(q, n, s.labels[i].parse)
 		return event, err
 	})
 	if err != nil || event != "" {
@@ -82,7 +77,7 @@ func (s *program) Sample(q verify.Vector, samples int64) ([]int64, string, error
 	}
 	var sum []int64
 	for i, counts := range s.parts {
-		if s.labels != nil {
+		if !s.all.list {
 			s.parts[i] = s.renumbered(&s.labels[i], counts)
 		}
 		sum = added(sum, s.parts[i])

@@ -95,7 +95,6 @@ func (p Program) Rows(ctx context.Context, values []json.RawMessage, o Options) 
 		return nil, err
 	}
 	a := newAsker(ctx, space, &o)
-	a.labels = newLabelled(&o)
 	c := &Conversation{a}
 	defer c.Close()
 	rows := make([]Row, len(values))

@@ -75,11 +75,6 @@ func (in *Inputs) check(o *Options) error {
 	return nil
 }
 
-// counted reports whether outcomes are indices, counted from 0, and questions are no scores, which would say how many there are.
-func (o *Options) counted() bool {
-	return o.Inputs != nil && (o.Outcomes == "" || o.Outcomes == Index)
-}
-
 // distance returns the least distance that a pair is stated with; nil where it is no pair.
 func (in *Inputs) distance(from, to int) (least *big.Rat) {
 	for _, p := range in.Pairs {

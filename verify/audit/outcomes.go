@@ -42,6 +42,7 @@ type labelled struct {
 	ids   map[string]int
 	names []string
 	list  bool // answers are lists, whose entry i is about the outcome i
+	n     int  // entries of them; 0: any number
 	// stated: the probabilities are wanted, so that every label counts.
 	stated bool
 }
@@ -49,6 +50,13 @@ type labelled struct {
 // newLabelled returns what reads the answers: objects, or lists where outcomes are indices.
 func newLabelled(o *Options) *labelled {
 	return &labelled{ids: map[string]int{}, list: o.Outcomes == "" || o.Outcomes == Index}
+}
+
+// about says that the next answer is about a vector: unless inputs are asked about, a list has an entry for each of its scores.
+func (l *labelled) about(q verify.Vector, o *Options) {
+	if l.list && o.Inputs == nil {
+		l.n = len(q)
+	}
 }
 
 // parse reads how often each label came in so many samples.
@@ -121,23 +129,29 @@ func (l *labelled) each(object json.RawMessage, what string, line []byte, f func
 // eachPlace is each for a list.
 func (l *labelled) eachPlace(list json.RawMessage, what string, line []byte, f func(id int, text json.RawMessage) error) error {
 	var raw []json.RawMessage
-	if list == nil || json.Unmarshal(list, &raw) != nil || len(raw) == 0 {
+	switch err := json.Unmarshal(list, &raw); {
+	case err != nil || len(raw) == 0:
 		return fmt.Errorf("answered %s, which has no list of %s", brief(line), what)
-	}
-	if !l.stated && len(raw) > mostLabels {
+	case l.n > 0 && len(raw) != l.n:
+		return fmt.Errorf("answered %d %s for %d scores", len(raw), what, l.n)
+	case l.stated && len(raw) > mostStated:
+		return errManyLabels
+	case !l.stated && len(raw) > mostLabels:
 		return fmt.Errorf("answered %d %s, more than %d", len(raw), what, mostLabels)
 	}
 	for i, text := range raw {
-		id, err := l.number(strconv.Itoa(i))
-		if err != nil {
-			return err
+		if i == len(l.names) {
+			l.names = append(l.names, strconv.Itoa(i))
 		}
-		if err := f(id, text); err != nil {
+		if err := f(i, text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// errManyLabels refuses to keep more labels.
+var errManyLabels = fmt.Errorf("%w: more than %d different labels, which is the limit: make outcomes coarser", errOptions, mostStated)
 
 // number returns the number of a label, which is the next one if it is new. Labels beyond the most share the last number where they are drawn, and are refused where
 // their probabilities are stated.
@@ -147,7 +161,7 @@ func (l *labelled) number(name string) (int, error) {
 	case ok:
 		return id, nil
 	case l.stated && most == mostStated:
-		return 0, fmt.Errorf("%w: more than %d different labels, which is the limit: make outcomes coarser", errOptions, mostStated)
+		return 0, errManyLabels
 	case l.stated || most < mostLabels:
 		l.ids[name], l.names = most, append(l.names, name)
 		return most, nil
@@ -159,6 +173,9 @@ func (l *labelled) number(name string) (int, error) {
 
 // parseCount reads one count of at most so many samples.
 func parseCount(text json.RawMessage, samples int64) (int64, error) {
+	if c, err := strconv.ParseInt(string(text), 10, 64); err == nil && 0 <= c && c <= samples { // as nearly all are
+		return c, nil
+	}
 	x, err := decimal.Parse(string(text))
 	if err != nil || !x.IsInt() || x.Sign() < 0 || !x.Num().IsInt64() || x.Num().Int64() > samples {
 		return 0, fmt.Errorf("answered %s for the count of %d samples", brief(text), samples)

@@ -104,7 +104,7 @@ type asker struct {
 	findings  []Finding
 	muted     bool // failures are no findings: the question was not part of the domain
 	texts     scoreTexts
-	labels    *labelled // of stated probabilities; nil where outcomes are candidates
+	labels    *labelled // of stated probabilities
 	record    *record   // likewise
 	late      bool      // it asks again, whatever the limits
 }
@@ -151,7 +151,7 @@ func (a *asker) line(q verify.Vector, samples int64) []byte {
 
 func newAsker(ctx context.Context, space *verify.Space, o *Options) *asker {
 	return &asker{
-		ctx: ctx, opts: o, space: space, epsilon: epsilonText(o.Epsilon), record: newRecord(),
+		ctx: ctx, opts: o, space: space, epsilon: epsilonText(o.Epsilon), labels: newLabelled(o), record: newRecord(),
 		child: &child{command: o.program.Command, timeout: o.program.Timeout, clean: o.program.CleanEnv},
 	}
 }
@@ -163,7 +163,7 @@ func (a *asker) on(space *verify.Space) *asker {
 
 // name says in words which outcome a probability belongs to.
 func (a *asker) name(r int) string {
-	if a.labels != nil && !a.labels.list {
+	if !a.labels.list {
 		return fmt.Sprintf("output %q", a.labels.names[r])
 	}
 	return candidate(r)
@@ -230,7 +230,7 @@ func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte
 	case !errors.As(err, &f):
 		return answer, "", err
 	}
-	if f.long && a.labels != nil {
+	if f.long && samples == 0 && a.labels.n == 0 {
 		return answer, "", fmt.Errorf("%w: the answer is %s, which is the limit: make outcomes coarser", errOptions, f.text)
 	}
 	a.failures++
@@ -281,12 +281,8 @@ func (p probabilities) Answer(q verify.Vector) (*verify.Answer, error) {
 
 // once asks, and compares what is answered with what was before. failures says whether one is worth that.
 func (p probabilities) once(q verify.Vector, failures bool) (*verify.Answer, error) {
-	values, event, err := ask(p.asker, q, 0, func(line []byte) ([]*verify.Value, error) {
-		if p.labels != nil {
-			return p.labels.parsePMF(line, p.opts.Precision)
-		}
-		return parsePMF(line, len(q), p.opts.Precision)
-	})
+	p.labels.about(q, p.opts)
+	values, event, err := ask(p.asker, q, 0, func(line []byte) ([]*verify.Value, error) { return p.labels.parsePMF(line, p.opts.Precision) })
 	if err != nil {
 		return nil, err
 	}
@@ -314,9 +310,6 @@ func (p Program) PMF(ctx context.Context, o Options) (*Report, error) {
 	}
 	a := newAsker(ctx, space, &o)
 	defer a.child.stop()
-	if o.Outcomes == Labels || o.Inputs != nil {
-		a.labels = newLabelled(&o)
-	}
 	var smaller *asker // asks about smaller cases, which are not part of the domain
 	var retry func(space *verify.Space) verify.Subject
 	if o.Inputs == nil { // of inputs there are none that are known to be smaller
@@ -348,7 +341,7 @@ func (p Program) PMF(ctx context.Context, o Options) (*Report, error) {
 	}
 	a.finish()
 	r.somethingChecked()
-	if a.labels != nil && !a.labels.list {
+	if !a.labels.list {
 		r.nameOutcomes(a.labels.names)
 	}
 	r.nameInputs(o.Inputs)

@@ -97,21 +97,8 @@ func parseReply(line []byte) (r reply, err error) {
 	return r, nil
 }
 
-// parsePMF reads n probabilities from an answer. JSON numbers stand for any real number within the relative
-// precision of them, and below 2^-1022, where double precision has no such relative accuracy, also
-// within 2^-1074 (verify.Nearly); strings "p/q" and decimals in strings are exact.
-func parsePMF(line []byte, n int, precision *big.Rat) ([]*verify.Value, error) {
-	r, err := parseReply(line)
-	if err != nil {
-		return nil, err
-	}
-	if r.PMF == nil {
-		return nil, fmt.Errorf("answered %s, which has no pmf", brief(line))
-	}
-	return readPMF(r.PMF, n, precision)
-}
-
-// readProbability reads one probability.
+// readProbability reads one probability. A JSON number stands for any real number within the relative precision of it, and below 2^-1022, where
+// double precision has no such relative accuracy, also within 2^-1074 (verify.Nearly); strings "p/q" and decimals in strings are exact.
 func readProbability(text json.RawMessage, precision *big.Rat) (*verify.Value, error) {
 	x, exact, err := readNumber(text)
 	if err != nil {
@@ -121,24 +108,6 @@ func readProbability(text json.RawMessage, precision *big.Rat) (*verify.Value, e
 		return verify.Rational(x), nil
 	}
 	return verify.Nearly(x, precision), nil
-}
-
-func readPMF(list json.RawMessage, n int, precision *big.Rat) ([]*verify.Value, error) {
-	var raw []json.RawMessage
-	if json.Unmarshal(list, &raw) != nil {
-		return nil, fmt.Errorf("answered %s for the probabilities, which is no list", brief(list))
-	}
-	if len(raw) != n {
-		return nil, fmt.Errorf("answered %d probabilities for %d scores", len(raw), n)
-	}
-	p := make([]*verify.Value, n)
-	for i, text := range raw {
-		var err error
-		if p[i], err = readProbability(text, precision); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
 }
 
 // readNumber reads a JSON number, or a string that holds a fraction or a decimal.
@@ -159,74 +128,4 @@ func readNumber(text json.RawMessage) (x *big.Rat, exact bool, err error) {
 		return nil, false, fmt.Errorf("answered %s for a probability: %w", brief([]byte(s)), err)
 	}
 	return x, true, nil
-}
-
-// plainCounts is parseCounts for answers that hold the counts and nothing else, as nearly all do: {"counts":[12,0,3]}, with or without
-// spaces. It returns nil for all others, among them those that are wrong.
-func plainCounts(line []byte, n int, samples int64) []int64 {
-	rest := line
-	token := func(want string) bool {
-		var found bool
-		rest, found = bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(want))
-		return found
-	}
-	if !token("{") || !token(`"counts"`) || !token(":") || !token("[") {
-		return nil
-	}
-	counts, left := make([]int64, n), samples
-	for i := range counts {
-		if i > 0 && !token(",") {
-			return nil
-		}
-		rest = bytes.TrimLeft(rest, " \t\r\n")
-		digits := len(rest) - len(bytes.TrimLeft(rest, "0123456789"))
-		if digits == 0 || digits > 18 || digits > 1 && rest[0] == '0' {
-			return nil
-		}
-		for _, d := range rest[:digits] {
-			counts[i] = 10*counts[i] + int64(d-'0')
-		}
-		rest = rest[digits:]
-		if left -= counts[i]; left < 0 {
-			return nil
-		}
-	}
-	if !token("]") || !token("}") || len(bytes.TrimSpace(rest)) > 0 || left != 0 {
-		return nil
-	}
-	return counts
-}
-
-// parseCounts reads how often each of n candidates was chosen in so many samples.
-func parseCounts(line []byte, n int, samples int64) ([]int64, error) {
-	if counts := plainCounts(line, n, samples); counts != nil {
-		return counts, nil
-	}
-	return parseAnyCounts(line, n, samples)
-}
-
-// parseAnyCounts is parseCounts by way of a JSON decoder, with an error for every way in which an answer can be wrong.
-func parseAnyCounts(line []byte, n int, samples int64) ([]int64, error) {
-	r, err := parseReply(line)
-	if err != nil {
-		return nil, err
-	}
-	var raw []json.RawMessage
-	if r.Counts == nil || json.Unmarshal(r.Counts, &raw) != nil {
-		return nil, fmt.Errorf("answered %s, which has no counts", brief(line))
-	}
-	if len(raw) != n {
-		return nil, fmt.Errorf("answered %d counts for %d scores", len(raw), n)
-	}
-	counts, sum := make([]int64, n), int64(0)
-	for i, text := range raw {
-		if counts[i], err = parseCount(text, samples); err != nil {
-			return nil, err
-		}
-		sum += counts[i]
-	}
-	if sum != samples {
-		return nil, fmt.Errorf("answered %d samples in all where %d were wanted", sum, samples)
-	}
-	return counts, nil
 }

@@ -466,7 +466,7 @@ func (s *statistics) level(at int) number.Number {
 func (s *statistics) name(w *verify.Witness, event []bool) {
 	switch outcomes := s.sampler.(type) {
 	case *program:
-		if outcomes.labels != nil && !outcomes.all.list {
+		if !outcomes.all.list {
 			w.Event = outcomes.all.event(event)
 			return
 		}

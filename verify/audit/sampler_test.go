@@ -390,7 +390,7 @@ func TestDenormalAnswers(t *testing.T) {
 		`{"pmf":[0]}`:         {0, 0},
 		`{"pmf":[3e-308]}`:    {3e-308 * (1 - 1e-9), 3e-308 * (1 + 1e-9)},
 	} {
-		p, err := parsePMF([]byte(text), 1, big.NewRat(1, 1e9))
+		p, err := (&labelled{list: true, n: 1}).parsePMF([]byte(text), big.NewRat(1, 1e9))
 		require.NoError(t, err)
 		x := p[0].Enclose(128)
 		lo, hi := x.Float64()

@@ -50,10 +50,8 @@ func ReadTable(r io.Reader, name, outcomes string, precision *big.Rat) ([]Row, e
 	}
 	list := &labelled{ids: map[string]int{}, list: true}
 	return readRows(r, name, func(raw, line json.RawMessage, n int) ([]*verify.Value, error) {
-		if n == 0 {
-			return list.readPMF(raw, line, precision)
-		}
-		return readPMF(raw, n, precision)
+		list.n = n
+		return list.readPMF(raw, line, precision)
 	})
 }
 
