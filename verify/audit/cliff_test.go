@@ -132,8 +132,9 @@ func TestNoCliffsOfSteadyLaws(t *testing.T) {
 				o.N, o.Epsilon = n, epsilon(t, fmt.Sprint(eps))
 				require.NoError(t, o.complete())
 				space := o.sideSpace()
-				c := &called{ctx: context.Background(), opts: &o, record: newRecord()}
-				pairs, err := o.findCliffs(n, farthest, c.on(stating64(l), space))
+				o.Precision = big.NewRat(1, 1e9)
+				c := mechanismAsker(context.Background(), stating64(l), space, &o)
+				pairs, err := o.findCliffs(n, farthest, probabilities{c})
 				require.NoError(t, err)
 				require.Empty(t, c.findings, "%s %v", name, c.findings)
 				for _, p := range pairs {

@@ -14,7 +14,7 @@ import (
 // ownPrecision is the relative precision to which probabilities of this process are taken that are enclosed.
 var ownPrecision = big.NewRat(1, 1e15)
 
-// Mechanism audits a mechanism of this process as PMF does a program: on the domain, whose neighbors may leave it, and on a side
+// Mechanism audits a mechanism of this process as Program.PMF does a program: on the domain, whose neighbors may leave it, and on a side
 // set of other score vectors and numbers of candidates. Rational probabilities are taken as they are, those of
 // mechanisms.Approximate to their precision, and others to a relative precision of 1e-15; Options.Precision is ignored. An error that
 // it returns, or a panic, is a finding. Package verify decides without any such precision, on lattices and their like.
@@ -29,112 +29,56 @@ func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report,
 	if a, ok := m.(mechanisms.Approximate); ok {
 		o.Precision = a.Precision()
 	}
-	space, dom, err := o.domain(0)
+	o.Outcomes = Index
+	return mechanismAsker(ctx, m, nil, &o).audit(m.Info().Name, 0)
+}
+
+// mechanismAsker puts questions to a mechanism of this process.
+func mechanismAsker(ctx context.Context, m mechanisms.Mechanism, space *verify.Space, o *Options) *asker {
+	a := newAsker(ctx, space, o)
+	known := map[*verify.Space]verify.Subject{}
+	a.state = func(a *asker, q verify.Vector) (p []*verify.Value, event string, err error) {
+		if known[a.space] == nil {
+			known[a.space] = verify.ForMechanism(m, a.space)
+		}
+		return a.call(known[a.space], q)
+	}
+	return a
+}
+
+// call asks a mechanism of this process. An error that it returns, or a panic, is an event.
+func (a *asker) call(m verify.Subject, q verify.Vector) (p []*verify.Value, event string, err error) {
+	if a.ctx.Err() != nil {
+		return nil, "", errStopped
+	}
+	a.questions++
+	if err := a.opts.meter.count(); err != nil {
+		return nil, "", err
+	}
+	defer func() {
+		if x := recover(); x != nil {
+			err = fmt.Errorf("it panics: %v", x)
+		}
+		if err != nil && !errors.Is(err, verify.ErrUndecided) {
+			a.find(a.opts.finding("error", err.Error(), a.space, q))
+			p, event, err = nil, err.Error(), nil
+		}
+	}()
+	answer, err := m.Answer(q)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if err := o.measure(ctx, dom); err != nil {
-		return nil, err
+	if a.opts.Precision != ownPrecision { // the mechanism's own
+		return answer.P, "", nil
 	}
-	c := &called{ctx: ctx, opts: &o, record: newRecord()}
-	asking := func(space *verify.Space) verify.Subject { return c.on(m, space) }
-	trying := func(space *verify.Space) verify.Subject {
-		return (&called{ctx: ctx, opts: &o, record: c.record, muted: true}).on(m, space)
-	}
-	r, err := examine(ctx, m.Info().Name, &questioned{asking(space), space, dom}, &o, trying, func(r *Report) (*questioned, error) {
-		return o.aside(r, 0, asking, trying)
-	})
-	if err != nil {
-		return nil, err
-	}
-	again := func(at query) error {
-		_, err := trying(at.space).Answer(at.q)
-		return err
-	}
-	if err := c.record.witnesses(r, &o, space, again); err != nil {
-		return nil, err
-	}
-	if err := c.record.again(o.Seed, again); err != nil {
-		return nil, err
-	}
-	r.somethingChecked()
-	r.Questions, r.Findings = c.questions, c.findings
-	r.answers(c.record)
-	return r, nil
-}
-
-// called keeps account of what goes wrong while a mechanism of this process is asked.
-type called struct {
-	ctx       context.Context
-	opts      *Options
-	questions int64
-	findings  []Finding
-	record    *record
-	muted     bool // what goes wrong is no finding: the question was not part of the domain
-}
-
-// find records a finding.
-func (c *called) find(f Finding) {
-	if !c.muted {
-		c.findings = addFinding(c.findings, f)
-	}
-}
-
-// on is the mechanism on a space.
-func (c *called) on(m mechanisms.Mechanism, space *verify.Space) verify.Subject {
-	inner := verify.ForMechanism(m, space)
-	_, approximate := m.(mechanisms.Approximate)
-	once := func(q verify.Vector, again bool) (a *verify.Answer, err error) {
-		if c.ctx.Err() != nil {
-			return nil, errStopped
+	for _, v := range answer.P {
+		x, err := rounded(v)
+		if err != nil {
+			return nil, "", err
 		}
-		c.questions++
-		if err := c.opts.meter.count(); err != nil {
-			return nil, err
-		}
-		defer func() {
-			if x := recover(); x != nil {
-				err = fmt.Errorf("it panics: %v", x)
-			}
-			if err == nil || errors.Is(err, verify.ErrUndecided) {
-				return
-			}
-			if !again { // one finding is enough
-				c.find(Finding{Event: "error", Detail: err.Error(), Scores: space.Scores(q)})
-			}
-			a, err = &verify.Answer{Event: err.Error()}, nil
-		}()
-		if a, err = inner.Answer(q); err != nil || approximate {
-			return a, err
-		}
-		p := make([]*verify.Value, len(a.P))
-		for r, v := range a.P {
-			if p[r], err = rounded(v); err != nil {
-				return nil, err
-			}
-		}
-		return &verify.Answer{P: p}, nil
+		p = append(p, x)
 	}
-	asking := func(q verify.Vector, again bool) (*verify.Answer, error) {
-		a, err := once(q, again)
-		if err == nil && (a.Event == "" || again || !c.muted) {
-			c.record.recall(verify.ScoresText(space.Scores(q)), query{space, q}, a, c.opts, candidate)
-		}
-		return a, err
-	}
-	return verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) {
-		a, err := asking(q, false)
-		switch {
-		case err != nil:
-			return nil, err
-		case a.Event != "":
-			return asking(q, true)
-		}
-		if text := fault(a, candidate); text != "" {
-			c.find(c.opts.finding(noDistribution, text, space, q))
-		}
-		return a, nil
-	})
+	return p, "", nil
 }
 
 // rounded returns a rational value as it is, and an enclosure of any other that is as narrow as float64 numbers allow.
@@ -154,7 +98,7 @@ func rounded(v *verify.Value) (*verify.Value, error) {
 	return nil, fmt.Errorf("%w: enclosures of 2048 bits are wider than the relative precision of %s", verify.ErrUndecided, number.Exact(ownPrecision))
 }
 
-// Draws audits the sampler of a mechanism of this process as Samples does a program.
+// Draws audits the sampler of a mechanism of this process as Program.Samples does a program.
 func Draws(ctx context.Context, m mechanisms.Sampler, src mechanisms.Source, o Options) (*Report, error) {
 	if m == nil {
 		return nil, fmt.Errorf("%w: no mechanism", errOptions)

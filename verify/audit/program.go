@@ -107,6 +107,7 @@ type asker struct {
 	labels    *labelled // of stated probabilities
 	record    *record   // likewise
 	late      bool      // it asks again, whatever the limits
+	state     func(a *asker, q verify.Vector) (p []*verify.Value, event string, err error)
 }
 
 // scoreTexts keeps how scores are written, by their number in units of a space.
@@ -151,14 +152,14 @@ func (a *asker) line(q verify.Vector, samples int64) []byte {
 
 func newAsker(ctx context.Context, space *verify.Space, o *Options) *asker {
 	return &asker{
-		ctx: ctx, opts: o, space: space, epsilon: epsilonText(o.Epsilon), labels: newLabelled(o), record: newRecord(),
+		ctx: ctx, opts: o, space: space, state: (*asker).stated, epsilon: epsilonText(o.Epsilon), labels: newLabelled(o), record: newRecord(),
 		child: &child{command: o.program.Command, timeout: o.program.Timeout, clean: o.program.CleanEnv},
 	}
 }
 
 // on returns an asker of the same program about another space, with limits of its own.
 func (a *asker) on(space *verify.Space) *asker {
-	return &asker{ctx: a.ctx, opts: a.opts, space: space, epsilon: a.epsilon, child: a.child, labels: a.labels, record: a.record}
+	return &asker{ctx: a.ctx, opts: a.opts, space: space, epsilon: a.epsilon, child: a.child, labels: a.labels, record: a.record, state: a.state}
 }
 
 // name says in words which outcome a probability belongs to.
@@ -256,10 +257,18 @@ func (a *asker) find(f Finding) {
 	}
 }
 
-// probabilities is a program that states its probabilities, as a Subject.
+// stated asks a program for its probabilities.
+func (a *asker) stated(q verify.Vector) (p []*verify.Value, event string, err error) {
+	a.labels.about(q, a.opts)
+	p, event, err = ask(a, q, 0, func(line []byte) ([]*verify.Value, error) { return a.labels.parsePMF(line, a.opts.Precision) })
+	a.numbers += int64(max(0, len(p)-len(q)))
+	return p, event, err
+}
+
+// probabilities is what states its probabilities, as a Subject.
 type probabilities struct{ *asker }
 
-// Answer asks the program. What it does not answer it is asked again: a failure that comes again is an event that has the probability 1
+// Answer asks. What is not answered is asked again: a failure that comes again is an event that has the probability 1
 // there, as far as can be told, and one that does not is a change of its answers.
 func (p probabilities) Answer(q verify.Vector) (*verify.Answer, error) {
 	muted := p.muted
@@ -281,12 +290,10 @@ func (p probabilities) Answer(q verify.Vector) (*verify.Answer, error) {
 
 // once asks, and compares what is answered with what was before. failures says whether one is worth that.
 func (p probabilities) once(q verify.Vector, failures bool) (*verify.Answer, error) {
-	p.labels.about(q, p.opts)
-	values, event, err := ask(p.asker, q, 0, func(line []byte) ([]*verify.Value, error) { return p.labels.parsePMF(line, p.opts.Precision) })
+	values, event, err := p.state(p.asker, q)
 	if err != nil {
 		return nil, err
 	}
-	p.numbers += int64(max(0, len(values)-len(q)))
 	a := &verify.Answer{P: values, Event: event}
 	if event == "" || failures {
 		p.record.recall(string(p.line(q, 0)), query{p.space, q}, a, p.opts, p.name)
@@ -301,14 +308,20 @@ func (p Program) PMF(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newAsker(ctx, nil, &o).audit(p.Command, farthest)
+}
+
+// audit audits what states its probabilities, and looks for cliffs up to reach·Δ from the origin (aside).
+func (a *asker) audit(name string, reach int64) (*Report, error) {
+	o := a.opts
 	space, dom, err := o.domain(0)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.measure(ctx, dom); err != nil {
+	if err := o.measure(a.ctx, dom); err != nil {
 		return nil, err
 	}
-	a := newAsker(ctx, space, &o)
+	a.space = space
 	defer a.child.stop()
 	var smaller *asker // asks about smaller cases, which are not part of the domain
 	var retry func(space *verify.Space) verify.Subject
@@ -323,8 +336,8 @@ func (p Program) PMF(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	var side *asker
-	r, err := examine(ctx, p.Command, &questioned{probabilities{a}, space, dom}, &o, retry, func(r *Report) (*questioned, error) {
-		return o.aside(r, farthest, func(space *verify.Space) verify.Subject {
+	r, err := examine(a.ctx, name, &questioned{probabilities{a}, space, dom}, o, retry, func(r *Report) (*questioned, error) {
+		return o.aside(r, reach, func(space *verify.Space) verify.Subject {
 			side = a.on(space)
 			side.answered, side.failures, side.losses, side.timeouts = a.answered, a.failures, a.losses, a.timeouts
 			return probabilities{side}
