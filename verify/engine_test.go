@@ -34,7 +34,7 @@ func root2() *Value {
 func TestValuesInEveryForm(t *testing.T) {
 	eps := parse(t, "0.5")
 	r := exponentialRing(eps, 1)
-	z := &Value{fun: fun(t, "z"), ring: r} // e^{-1/2} = 0.60653…
+	z := function(*fun(t, "z"), r) // e^{-1/2} = 0.60653…
 	for _, c := range []struct {
 		name     string
 		v, w     *Value
@@ -44,7 +44,7 @@ func TestValuesInEveryForm(t *testing.T) {
 		{"rationals", ratio64(1, 2), ratio64(1, 3), big.NewRat(5, 6), big.NewRat(1, 6), 1},
 		{"equal rationals", ratio64(2, 4), ratio64(1, 2), big.NewRat(1, 1), new(big.Rat), 0},
 		{"function and itself", z, z, nil, new(big.Rat), 0},
-		{"function and its copy", z, &Value{fun: fun(t, "z"), ring: r}, nil, new(big.Rat), 0},
+		{"function and its copy", z, function(*fun(t, "z"), r), nil, new(big.Rat), 0},
 		{"function and rational", z, ratio64(60653, 100000), nil, nil, 1},
 		{"rational and function", ratio64(60654, 100000), z, nil, nil, 1},
 		{"functions", z.mul(z), z, nil, nil, -1},
@@ -54,12 +54,12 @@ func TestValuesInEveryForm(t *testing.T) {
 	} {
 		sum, dif := c.v.add(c.w), c.v.sub(c.w)
 		if c.sum != nil {
-			require.NotNil(t, sum.Rat(), c.name)
-			assert.Zero(t, sum.Rat().Cmp(c.sum), c.name)
+			s, ok := sum.Compare(Rational(c.sum))
+			assert.True(t, ok && s == 0, c.name)
 		}
 		if c.dif != nil {
-			require.NotNil(t, dif.Rat(), c.name)
-			assert.Zero(t, dif.Rat().Cmp(c.dif), c.name)
+			s, ok := dif.Compare(Rational(c.dif))
+			assert.True(t, ok && s == 0, c.name)
 		}
 		s, ok := c.v.Compare(c.w)
 		assert.Equal(t, []any{c.cmp, true}, []any{s, ok}, c.name)
@@ -79,7 +79,9 @@ func TestValuesInEveryForm(t *testing.T) {
 				assert.True(t, ok, "%s: %v, %v", c.name, q.got.Enclose(prec), q.want)
 				lo, hi := q.got.bounds()
 				assert.True(t, q.want.Lo().Cmp(big.NewFloat(hi)) <= 0 && q.want.Hi().Cmp(big.NewFloat(lo)) >= 0, c.name)
-				assert.Less(t, q.got.narrow(128).RelWidth(), 1e-30, c.name)
+				if s, ok := q.got.sign(64); !ok || s != 0 {
+					assert.Less(t, q.got.narrow(128).RelWidth(), 1e-30, c.name)
+				}
 			}
 		}
 	}
@@ -199,7 +201,7 @@ func TestRings(t *testing.T) {
 	assert.True(t, l.at(64).Hi().Sign() < 0 && !l.positive)
 	// √(2/3)² = 2/3, exactly; √(2/3) is more than 0.816 and less than 0.817.
 	r = exponentialRing(parse(t, "3/2"), 2)
-	root := &Value{fun: fun(t, "z"), ring: r}
+	root := function(*fun(t, "z"), r)
 	for _, c := range []struct {
 		v, w *Value
 		want int
@@ -267,7 +269,7 @@ func TestRatios(t *testing.T) {
 	assert.Equal(t, []string{"0", "1"}, []string{n.String(), e.RatString()})
 	n, e = infinite.log()
 	assert.True(t, n.IsInf() && e == nil)
-	z := &Value{fun: fun(t, "z"), ring: exponentialRing(parse(t, "0.5"), 1)}
+	z := function(*fun(t, "z"), exponentialRing(parse(t, "0.5"), 1))
 	n, e = quotient(ratio64(1, 1), z.mul(z).mul(z), false).log()
 	assert.Equal(t, "3/2", numberRat(t, n))
 	assert.Nil(t, e)

@@ -8,9 +8,9 @@ import (
 	"optratio/number"
 )
 
-// ratio is Π num / Π den of numbers that are not negative, or +∞.
+// ratio is num/den of numbers that are not negative, or +∞.
 type ratio struct {
-	num, den []*Value
+	num, den *Value
 	infinite bool
 	open     bool    // any number from lo on, +∞ among them
 	lo, hi   float64 // outward-rounded bounds
@@ -24,7 +24,7 @@ func quotient(p, q *Value, qZero bool) ratio {
 	if qZero {
 		return ratio{infinite: true, lo: math.Inf(1), hi: math.Inf(1)}
 	}
-	r := ratio{num: []*Value{p}, den: []*Value{q}}
+	r := ratio{num: p, den: q}
 	plo, phi := p.bounds()
 	qlo, qhi := q.bounds()
 	r.lo, r.hi = max(0, down(plo/qhi)), math.Inf(1)
@@ -48,17 +48,9 @@ func (r ratio) times(s ratio) ratio {
 		return ratio{open: true, lo: max(0, down(r.lo*s.lo)), hi: math.Inf(1)}
 	}
 	return ratio{
-		num: slices.Concat(r.num, s.num), den: slices.Concat(r.den, s.den),
+		num: r.num.mul(s.num), den: r.den.mul(s.den),
 		lo: max(0, down(r.lo*s.lo)), hi: up(r.hi * s.hi),
 	}
-}
-
-func product(vs []*Value) *Value {
-	out := Rational(big.NewRat(1, 1))
-	for _, v := range vs {
-		out = out.mul(v)
-	}
-	return out
 }
 
 // compare returns the sign of r - s and whether it is decided.
@@ -76,10 +68,10 @@ func (r ratio) compare(s ratio, limit uint) (int, bool) {
 		return -1, true
 	case r.open || s.open:
 		return 0, false
-	case slices.Equal(r.num, s.num) && slices.Equal(r.den, s.den):
+	case r.num == s.num && r.den == s.den:
 		return 0, true
 	}
-	return product(r.num).mul(product(s.den)).compare(product(s.num).mul(product(r.den)), limit)
+	return r.num.mul(s.den).compare(s.num.mul(r.den), limit)
 }
 
 // end returns the upper end of the enclosure from which log takes its own.
@@ -87,7 +79,7 @@ func (r ratio) end() *big.Float {
 	if r.infinite || r.open {
 		return new(big.Float).SetInf(false)
 	}
-	return product(r.num).quo(product(r.den)).narrow(128).Hi()
+	return r.num.quo(r.den).narrow(128).Hi()
 }
 
 // log returns ln r, and r itself where it is rational.
@@ -101,22 +93,21 @@ func (r ratio) log() (number.Number, *big.Rat) {
 	case r.open:
 		return number.Bounds(nil, nil), nil
 	}
-	num, den := product(r.num), product(r.den)
-	v := num.quo(den)
-	switch {
-	case v.rat != nil && v.rat.Cmp(big.NewRat(1, 1)) == 0:
-		return number.Int(0), v.rat
-	case v.rat != nil:
-		return number.Enclosed(number.LogRat(v.rat, 160)), v.rat
-	case v.ring != nil && v.ring.exponent != nil && v.formable(v.ring):
-		f, formed := v.form()
-		if power, ok := monomial(f.Num, f.Den); formed && ok {
+	v := r.num.quo(r.den)
+	if f, ok := v.form(); ok && v.rat == nil {
+		power, is := monomial(f.Num, f.Den)
+		if v = function(f, v.ring); is && v.rat == nil && v.ring.exponent != nil {
 			e := new(big.Rat).SetInt64(-int64(power))
 			return number.Exact(e.Mul(e, v.ring.exponent)), nil
 		}
 	}
-	x := v.narrow(128)
-	return number.Enclosed(number.Log(x)), nil
+	switch {
+	case v.rat == nil:
+		return number.Enclosed(number.Log(v.narrow(128))), nil
+	case v.rat.Cmp(big.NewRat(1, 1)) == 0:
+		return number.Int(0), v.rat
+	}
+	return number.Enclosed(number.LogRat(v.rat, 160)), v.rat
 }
 
 // monomial reports whether num/den is t^power.
@@ -164,7 +155,7 @@ func (g *greatest) show(r ratio, limit uint, witness func() *Witness) {
 
 // inexact reports whether what is greatest is of numbers that are not exact.
 func (g *greatest) inexact() bool {
-	return slices.ContainsFunc(append(g.rivals, g.best), func(r ratio) bool { return r.open || inexact(r.num...) || inexact(r.den...) })
+	return slices.ContainsFunc(append(g.rivals, g.best), func(r ratio) bool { return r.open || r.num != nil && inexact(r.num, r.den) })
 }
 
 // keep remembers a rival by its upper end, of which the greatest is enough. The float64 bounds are too coarse for that where numbers underflow.

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -10,15 +11,13 @@ import (
 	"optratio/number"
 )
 
-// Value is a real number in the most exact form that is known for it: a rational, a rational
-// function of a number of known nature, or an enclosure that can be refined. It is
-// immutable but for a cache, and not safe for concurrent use.
+// Value is a real number: a rational, or enclosures that can be refined, with the function of a number of known nature that it is, where that
+// is known. The function decides where enclosures do not. A Value is immutable but for a cache, and not safe for concurrent use.
 type Value struct {
 	rat    *big.Rat
-	fun    *arith.RatFunc
-	ring   *ring                           // of fun
-	box    func(prec uint) number.Interval // where neither; nil: from lo to hi
-	late   func() (arith.RatFunc, bool)    // beside box: the function of ring's number, where it can be had
+	box    func(prec uint) number.Interval // where it is not rational; nil: from lo to hi
+	ring   *ring                           // whose number exact is a function of
+	exact  func() (arith.RatFunc, bool)    // which may take long; nil: no function is known
 	fixed  bool                            // the enclosure does not depend on prec
 	zeroed bool                            // 0, of a number that was computed in double precision and may have vanished by rounding
 	lo, hi float64                         // outward-rounded bounds, where known is set
@@ -72,14 +71,13 @@ func (v *Value) Readings() (low, high *big.Rat) {
 	return low, high
 }
 
-// lately returns a number that all enclosures of box contain, and that is a function of the ring's number, for long polynomials: that is formed
-// only where enclosures do not tell two numbers apart.
+// lately returns a number that all enclosures of box contain, and that is a function of the ring's number.
 func lately(box func(prec uint) number.Interval, r *ring, form func() (arith.RatFunc, bool)) *Value {
-	return &Value{box: remembering(box), ring: r, late: form}
+	return &Value{box: remembering(box), ring: r, exact: form}
 }
 
-// lateBits is the precision of enclosures from which on such functions decide.
-const lateBits = 256
+// formBits is the precision of enclosures that do not tell two numbers apart from which on their functions do.
+const formBits = 64
 
 // function returns f(t) for the number t of the ring.
 func function(f arith.RatFunc, r *ring) *Value {
@@ -91,7 +89,7 @@ func function(f arith.RatFunc, r *ring) *Value {
 			return Rational(v)
 		}
 	}
-	return &Value{fun: &f, ring: r}
+	return lately(func(prec uint) number.Interval { return f.Eval(r.at(prec)) }, r, func() (arith.RatFunc, bool) { return f, true })
 }
 
 // Enclose returns an interval around v at about the given precision.
@@ -99,8 +97,6 @@ func (v *Value) Enclose(prec uint) number.Interval {
 	switch {
 	case v.rat != nil:
 		return number.FromRat(v.rat, prec)
-	case v.fun != nil:
-		return v.fun.Eval(v.ring.at(prec))
 	case v.box == nil:
 		return number.Hull(number.FromFloat(v.lo, max(prec, 64)), number.FromFloat(v.hi, max(prec, 64)))
 	}
@@ -143,7 +139,7 @@ func (v *Value) bounds() (lo, hi float64) {
 	return v.lo, v.hi
 }
 
-// combine applies an operation in the most exact form that both operands have.
+// combine applies an operation in each form that both operands have.
 func combine(a, b *Value,
 	rat func(*big.Rat, *big.Rat) *big.Rat,
 	fun func(arith.RatFunc, arith.RatFunc) arith.RatFunc,
@@ -151,23 +147,13 @@ func combine(a, b *Value,
 	if a.rat != nil && b.rat != nil {
 		return Rational(rat(a.rat, b.rat))
 	}
-	f, r, ok := a.function()
-	g, s, also := b.function()
-	if ok && also && (r == nil || s == nil || r == s) {
-		if r == nil {
-			r = s
-		}
-		return function(fun(f, g), r)
-	}
 	v := &Value{
 		fixed: (a.fixed || a.rat != nil) && (b.fixed || b.rat != nil),
 		box:   func(prec uint) number.Interval { return box(a.Enclose(prec), b.Enclose(prec)) },
+		ring:  cmp.Or(a.ring, b.ring),
 	}
-	if v.ring = a.ring; v.ring == nil {
-		v.ring = b.ring
-	}
-	if v.ring != nil && a.formable(v.ring) && b.formable(v.ring) {
-		v.late = func() (arith.RatFunc, bool) {
+	if a.formable(v.ring) && b.formable(v.ring) {
+		v.exact = func() (arith.RatFunc, bool) {
 			f, ok := a.form()
 			g, also := b.form()
 			if !ok || !also {
@@ -180,28 +166,17 @@ func combine(a, b *Value,
 }
 
 // formable reports whether v may be a function of the ring's number, or a constant.
-func (v *Value) formable(r *ring) bool {
-	return v.rat != nil || v.ring == r && (v.fun != nil || v.late != nil)
-}
+func (v *Value) formable(r *ring) bool { return v.rat != nil || v.ring == r && v.exact != nil }
 
-// form returns v as a function, which may take long.
+// form returns v as a function of its ring's number, or a constant.
 func (v *Value) form() (f arith.RatFunc, ok bool) {
-	if v.late != nil {
-		return v.late()
-	}
-	f, _, ok = v.function()
-	return f, ok
-}
-
-// function returns v as a function, with a nil ring for a constant.
-func (v *Value) function() (f arith.RatFunc, r *ring, ok bool) {
 	switch {
 	case v.rat != nil:
-		return arith.Poly{}.FromRat(v.rat), nil, true
-	case v.fun != nil:
-		return *v.fun, v.ring, true
+		return arith.Poly{}.FromRat(v.rat), true
+	case v.exact == nil:
+		return f, false
 	}
-	return f, nil, false
+	return v.exact()
 }
 
 func (v *Value) add(w *Value) *Value {
@@ -224,22 +199,18 @@ func (v *Value) quo(w *Value) *Value {
 	return combine(v, w, arith.Rat{}.Quo, arith.Poly{}.Quo, number.Interval.Quo)
 }
 
-// sign returns the sign of v and whether it is decided: always for the exact forms, and for
-// enclosures where one of at most limit bits tells.
+// sign returns the sign of v and whether it is decided: where enclosures of at most limit bits tell, or where its exact form is known.
 func (v *Value) sign(limit uint) (s int, ok bool) {
-	switch {
-	case v.rat != nil:
+	if v.rat != nil {
 		return v.rat.Sign(), true
-	case v.fun != nil:
-		return v.ring.sign(*v.fun)
 	}
 	for prec := uint(64); ; prec *= 2 {
 		s, ok = v.Enclose(prec).Sign()
 		if ok || v.fixed {
 			return s, ok
 		}
-		if v.late != nil && 2*prec > lateBits {
-			if f, ok := v.late(); ok {
+		if 2*prec > min(limit, formBits) {
+			if f, ok := v.form(); ok {
 				return v.ring.sign(f)
 			}
 		}
